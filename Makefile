@@ -1,0 +1,120 @@
+# perfkit - one Makefile for everything; `make help` lists the targets.
+#
+# A folder is a library; every .c in it belongs to it. Objects go to $(O), default build/.
+
+-include config.mk
+
+O ?= build
+V ?= 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+ifneq ($(filter-out help clean distclean format,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(wildcard config.mk),)
+$(error run ./configure first)
+endif
+endif
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
+
+CFLAGS ?=
+ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSION='"$(VERSION)"' \
+	-I. $(DEP_CFLAGS) -pthread -MMD -MP $(CFLAGS)
+LIBS = $(DEP_LIBS) -lm -pthread
+
+# Lowest first. A library may use what stands before it.
+LAYERS := base libparse libsym libstore render
+LIB_A := $(LAYERS:%=$(O)/lib%.a)
+# Link order is the reverse.
+LINK_A := $(O)/librender.a $(O)/liblibstore.a $(O)/liblibsym.a $(O)/liblibparse.a $(O)/libbase.a
+
+obj = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
+
+.PHONY: all check bench install uninstall asan clean distclean help demo format
+all: $(O)/perfkit
+
+$(O)/perfkit: $(call obj,cmd) $(LINK_A)
+	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
+
+define library
+$(O)/lib$(1).a: $$(call obj,$(1))
+	$$(call say,AR,$$@)rm -f $$@ && $$(AR) rcs $$@ $$^
+endef
+$(foreach l,$(LAYERS),$(eval $(call library,$(l))))
+
+$(O)/%.o: %.c config.mk
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# --- tests -------------------------------------------------------------------------------
+# tests/unit/LIB/test_*.c is one cmocka program each, linked with LIB and what lies below it
+# only, which proves the layering. tests/lib holds what several of them share (the perf.data
+# writer); tests/cli/*.sh drive the built program.
+
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
+TESTLIB := $(O)/libtestlib.a
+$(TESTLIB): $(call obj,tests/lib)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+below_base := $(O)/libbase.a
+below_libparse := $(O)/liblibparse.a $(below_base)
+below_libsym := $(O)/liblibsym.a $(below_libparse)
+below_libstore := $(O)/liblibstore.a $(below_libsym)
+below_render := $(O)/librender.a $(below_libstore)
+unit_layer = $(word 3,$(subst /, ,$(1)))
+
+.SECONDEXPANSION:
+$(UNIT_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $$(below_$$(call unit_layer,$$*))
+	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(TESTLIB) $(below_$(call unit_layer,$*)) -lcmocka $(LIBS)
+
+# Small programs the tests run: recorders, workloads, witnesses.
+PROG_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/prog/*.c))
+$(PROG_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
+	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
+
+check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN)
+	$(Q)O=$(O) sh tests/run.sh $(T)
+
+asan:
+	$(Q)mkdir -p $(O)-asan
+	$(Q)$(MAKE) O=$(O)-asan OPT='-O1 -g' \
+		SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all' check
+
+bench: all $(PROG_BIN)
+	$(Q)O=$(O) sh tests/bench.sh
+
+demo: all
+	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs
+
+# --- the rest ----------------------------------------------------------------------------
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(O)/perfkit $(DESTDIR)$(PREFIX)/bin/perfkit
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/perfkit
+
+format:
+	clang-format -i $(wildcard base/*.[ch] libparse/*.[ch] libsym/*.[ch] libstore/*.[ch] \
+		render/*.[ch] cmd/*.[ch] tests/*/*.[ch] tests/unit/*/*.c)
+
+clean:
+	rm -rf $(O) $(O)-asan
+
+distclean: clean
+	rm -f config.mk config.log
+
+help:
+	@echo 'make            build $(O)/perfkit'
+	@echo 'make demo       fold the bundled recording'
+	@echo 'make check      all tests; T=PATTERN runs those whose name matches'
+	@echo 'make bench      speed and memory, side by side with perf'
+	@echo 'make asan       make check under AddressSanitizer and UBSan'
+	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
+	@echo 'make clean      remove what was built'
+	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=...'
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,109 @@
+/*
+ * bytes.h - the one way to take values out of bytes that came from a stranger.
+ *
+ * A cursor over a byte range with a byte order and a sticky error: reading past the end gives
+ * zeroes and sets `bad`; whoever uses a value as a length, count or index asks bytes_ok first.
+ * Unaligned data is fine on every host.
+ */
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct bytes {
+	const uint8_t *p, *end;
+	uint8_t swap; /* the data has the other byte order than this host */
+	uint8_t bad;  /* a read went past the end */
+};
+
+static inline struct bytes bytes_init(const void *p, size_t n, int swap)
+{
+	return (struct bytes){.p = p, .end = (const uint8_t *)p + n, .swap = swap != 0};
+}
+
+static inline int bytes_ok(const struct bytes *b)
+{
+	return !b->bad;
+}
+
+static inline size_t bytes_left(const struct bytes *b)
+{
+	return (size_t)(b->end - b->p);
+}
+
+/* A view of the next n bytes, or NULL and `bad`. */
+static inline const void *bytes_take(struct bytes *b, size_t n)
+{
+	if (n > bytes_left(b)) {
+		b->bad = 1;
+		b->p = b->end;
+		return NULL;
+	}
+	const void *p = b->p;
+	b->p += n;
+	return p;
+}
+
+static inline void bytes_skip(struct bytes *b, size_t n)
+{
+	(void)bytes_take(b, n);
+}
+
+static inline uint8_t bytes_u8(struct bytes *b)
+{
+	const uint8_t *p = bytes_take(b, 1);
+	return p ? *p : 0;
+}
+
+static inline uint16_t bytes_u16(struct bytes *b)
+{
+	uint16_t x = 0;
+	const void *p = bytes_take(b, sizeof(x));
+	if (p)
+		memcpy(&x, p, sizeof(x));
+	return b->swap ? __builtin_bswap16(x) : x;
+}
+
+static inline uint32_t bytes_u32(struct bytes *b)
+{
+	uint32_t x = 0;
+	const void *p = bytes_take(b, sizeof(x));
+	if (p)
+		memcpy(&x, p, sizeof(x));
+	return b->swap ? __builtin_bswap32(x) : x;
+}
+
+static inline uint64_t bytes_u64(struct bytes *b)
+{
+	uint64_t x = 0;
+	const void *p = bytes_take(b, sizeof(x));
+	if (p)
+		memcpy(&x, p, sizeof(x));
+	return b->swap ? __builtin_bswap64(x) : x;
+}
+
+/* One word at p, which must have 8 (4) readable bytes. */
+static inline uint64_t load_u64(const void *p, int swap)
+{
+	uint64_t x;
+	memcpy(&x, p, sizeof(x));
+	return swap ? __builtin_bswap64(x) : x;
+}
+
+static inline uint32_t load_u32(const void *p, int swap)
+{
+	uint32_t x;
+	memcpy(&x, p, sizeof(x));
+	return swap ? __builtin_bswap32(x) : x;
+}
+
+static inline uint16_t load_u16(const void *p, int swap)
+{
+	uint16_t x;
+	memcpy(&x, p, sizeof(x));
+	return swap ? __builtin_bswap16(x) : x;
+}
+
+#endif

@@ -1,0 +1,92 @@
+#include "base/hash.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { FIRST_SLOTS = 64 };
+
+uint64_t hash_bytes(const void *p, size_t n)
+{
+	return XXH3_64bits(p, n);
+}
+
+/* A slot keeps the upper half of the hash, and the home position comes from that half, so
+ * growing needs neither the keys nor the rest of the hash. */
+static void idmap_place(uint64_t *slot, size_t mask, uint64_t entry)
+{
+	size_t i = entry >> 32;
+	while ((uint32_t)slot[i & mask])
+		i++;
+	slot[i & mask] = entry;
+}
+
+static int idmap_grow(struct idmap *m)
+{
+	size_t slots = m->slot ? (m->mask + 1) * 2 : FIRST_SLOTS;
+	uint64_t *slot = mem_zalloc(slots, sizeof(*slot));
+	if (!slot)
+		return ERR_NOMEM;
+	for (size_t i = 0; m->slot && i <= m->mask; i++)
+		if ((uint32_t)m->slot[i])
+			idmap_place(slot, slots - 1, m->slot[i]);
+	mem_free(m->slot);
+	m->slot = slot;
+	m->mask = slots - 1;
+	return 0;
+}
+
+int idmap_put(struct idmap *m, uint64_t h, uint32_t id)
+{
+	if ((!m->slot || m->n + 1 > m->mask / 4 * 3) && idmap_grow(m))
+		return ERR_NOMEM;
+	idmap_place(m->slot, m->mask, (h & 0xffffffff00000000u) | (id + 1));
+	m->n++;
+	return 0;
+}
+
+void idmap_release(struct idmap *m)
+{
+	mem_free(m->slot);
+	*m = (struct idmap){0};
+}
+
+static struct u64map_slot *u64map_find(struct u64map_slot *slot, size_t mask, uint64_t key)
+{
+	size_t i = hash_u64(key);
+	while (slot[i & mask].val && slot[i & mask].key != key)
+		i++;
+	return &slot[i & mask];
+}
+
+static int u64map_grow(struct u64map *m)
+{
+	size_t slots = m->slot ? (m->mask + 1) * 2 : FIRST_SLOTS;
+	struct u64map_slot *slot = mem_zalloc(slots, sizeof(*slot));
+	if (!slot)
+		return ERR_NOMEM;
+	for (size_t i = 0; m->slot && i <= m->mask; i++)
+		if (m->slot[i].val)
+			*u64map_find(slot, slots - 1, m->slot[i].key) = m->slot[i];
+	mem_free(m->slot);
+	m->slot = slot;
+	m->mask = slots - 1;
+	return 0;
+}
+
+int u64map_put(struct u64map *m, uint64_t key, uint32_t val)
+{
+	if ((!m->slot || m->n + 1 > m->mask / 4 * 3) && u64map_grow(m))
+		return ERR_NOMEM;
+	struct u64map_slot *s = u64map_find(m->slot, m->mask, key);
+	m->n += !s->val;
+	*s = (struct u64map_slot){.key = key, .val = val + 1};
+	return 0;
+}
+
+void u64map_release(struct u64map *m)
+{
+	mem_free(m->slot);
+	*m = (struct u64map){0};
+}

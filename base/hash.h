@@ -1,0 +1,102 @@
+/*
+ * hash.h - hashing and the one hash table.
+ *
+ * hash_bytes is XXH3 (libxxhash, inlined). Hash order never reaches any output: whoever prints
+ * sorts first.
+ */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* XXH3, 64 bits, seed 0. */
+uint64_t hash_bytes(const void *p, size_t n);
+
+/* A full-avalanche mix of one word, for keys that are numbers. */
+static inline uint64_t hash_u64(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	return x ^ x >> 32;
+}
+
+/*
+ * idmap: an open-addressing index from a 64-bit hash to a u32 id chosen by the caller, who
+ * keeps the keys in an array of its own and compares them. Zero-initialised is empty.
+ *
+ *	size_t at = 0;
+ *	for (uint32_t id; idmap_next(&m, h, &at, &id);)
+ *		if (same(keys[id], key)) return id;
+ *	idmap_put(&m, h, new_id);
+ */
+struct idmap {
+	uint64_t *slot; /* low 32 bits: id + 1 (0 = free); high 32 bits: those of the hash */
+	size_t mask;    /* slots - 1, or 0 */
+	size_t n;
+};
+
+/*
+ * The next id stored under a hash whose upper half equals that of `h`; *at is the cursor, 0 at
+ * first. 1 with *id set, or 0 when there is none left. Inline: it is the innermost loop of
+ * interning.
+ */
+static inline int idmap_next(const struct idmap *m, uint64_t h, size_t *at, uint32_t *id)
+{
+	if (!m->slot)
+		return 0;
+	for (;;) {
+		uint64_t s = m->slot[((h >> 32) + *at) & m->mask];
+		if (!(uint32_t)s)
+			return 0;
+		(*at)++;
+		if (s >> 32 == h >> 32) {
+			*id = (uint32_t)s - 1;
+			return 1;
+		}
+	}
+}
+
+/* Store `id` (< UINT32_MAX) under `h`; duplicates are allowed. 0 or ERR_NOMEM. */
+int idmap_put(struct idmap *m, uint64_t h, uint32_t id);
+
+/* Give the slots back; the map is empty and usable again. */
+void idmap_release(struct idmap *m);
+
+/*
+ * u64map: from a 64-bit key to a u32 value; the key may be any number. Zero-initialised is
+ * empty. For tables like tid → thread, address → frame.
+ */
+struct u64map {
+	struct u64map_slot {
+		uint64_t key;
+		uint32_t val; /* value + 1; 0 = free */
+	} *slot;
+	size_t mask, n;
+};
+
+/* The value of `key` into *val and 1, or 0 when absent. */
+static inline int u64map_get(const struct u64map *m, uint64_t key, uint32_t *val)
+{
+	if (!m->slot)
+		return 0;
+	for (size_t i = hash_u64(key);; i++) {
+		const struct u64map_slot *s = &m->slot[i & m->mask];
+		if (!s->val)
+			return 0;
+		if (s->key == key) {
+			*val = s->val - 1;
+			return 1;
+		}
+	}
+}
+
+/* Set key to val (< UINT32_MAX), replacing what was there. 0 or ERR_NOMEM. */
+int u64map_put(struct u64map *m, uint64_t key, uint32_t val);
+
+/* Give the slots back; the map is empty and usable again. */
+void u64map_release(struct u64map *m);
+
+#endif

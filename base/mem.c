@@ -1,0 +1,65 @@
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local long fail_after = -1;
+static _Thread_local long made;
+
+static int refuse(void)
+{
+	made++;
+	if (fail_after < 0)
+		return 0;
+	if (fail_after == 0)
+		return 1;
+	fail_after--;
+	return 0;
+}
+
+long mem_fail_after(long n)
+{
+	long r = made;
+	made = 0;
+	fail_after = n;
+	return r;
+}
+
+void *mem_alloc(size_t size)
+{
+	return refuse() ? NULL : malloc(size ? size : 1);
+}
+
+void *mem_zalloc(size_t n, size_t size)
+{
+	return refuse() ? NULL : calloc(n ? n : 1, size ? size : 1);
+}
+
+void *mem_resize(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(n, size, &bytes) || refuse())
+		return NULL;
+	return realloc(p, bytes ? bytes : 1);
+}
+
+char *mem_strndup(const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *copy = mem_alloc(len + 1);
+	if (copy) {
+		memcpy(copy, s, len);
+		copy[len] = '\0';
+	}
+	return copy;
+}
+
+char *mem_strdup(const char *s)
+{
+	return mem_strndup(s, strlen(s));
+}
+
+void mem_free(void *p)
+{
+	free(p);
+}

@@ -1,0 +1,37 @@
+/*
+ * mem.h - the one door to the heap.
+ *
+ * Nothing outside mem.c calls malloc, calloc, realloc, strdup or free (`make check-house`
+ * greps). The door multiplies sizes with an overflow check, and tests can make the n-th
+ * allocation fail. Every function returns NULL on failure and never exits.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* `size` bytes, not initialised. size 0 gives a pointer that may be freed. */
+void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
+
+/* n * size bytes of zeroes; NULL also when the product overflows. */
+void *mem_zalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
+
+/* Resize to n * size bytes; NULL (and `p` left as it was) on overflow or exhaustion. */
+void *mem_resize(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3)));
+
+/* A copy of the string, or of at most `n` bytes of it; NUL-terminated. */
+char *mem_strdup(const char *s) __attribute__((malloc));
+char *mem_strndup(const char *s, size_t n) __attribute__((malloc));
+
+/* Give back what this door or the C library handed out. NULL is accepted. */
+void mem_free(void *p);
+
+/*
+ * Test hook: let the next `n` allocations of this thread succeed, then fail every later one
+ * until called again. n < 0 switches the hook off, which is the initial state. Returns how
+ * many allocations were made since the last call.
+ */
+long mem_fail_after(long n);
+
+#endif

@@ -1,0 +1,92 @@
+#include "base/outfile.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void forget(struct outfile *o)
+{
+	mem_free(o->path);
+	mem_free(o->tmp);
+	*o = (struct outfile){0};
+}
+
+static int open_in_place(struct outfile *o, const char *path, struct err *e)
+{
+	o->f = fopen(path, "we");
+	return o->f ? 0 : err_sys(e, "%s: cannot write", path);
+}
+
+static int open_temporary(struct outfile *o, const char *path, struct err *e)
+{
+	size_t n = strlen(path) + 32;
+	o->path = mem_strdup(path);
+	o->tmp = mem_alloc(n);
+	if (!o->path || !o->tmp)
+		return err_nomem(e);
+	snprintf(o->tmp, n, "%s.tmp.%ld", path, (long)getpid());
+	int fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		int code = err_sys(e, "%s: cannot write", path);
+		mem_free(o->tmp);
+		o->tmp = NULL;
+		return code;
+	}
+	o->f = fdopen(fd, "w");
+	if (!o->f) {
+		close(fd);
+		return err_sys(e, "%s: cannot write", path);
+	}
+	return 0;
+}
+
+int outfile_open(struct outfile *o, const char *path, struct err *e)
+{
+	*o = (struct outfile){0};
+	if (!strcmp(path, "-")) {
+		o->f = stdout;
+		return 0;
+	}
+	struct stat st;
+	int exists = !stat(path, &st);
+	if (exists && S_ISDIR(st.st_mode))
+		return err_set(e, ERR_IO, "%s: cannot write: is a directory", path);
+	int r = exists && !S_ISREG(st.st_mode) ? open_in_place(o, path, e)
+					       : open_temporary(o, path, e);
+	if (r)
+		outfile_abort(o);
+	return r;
+}
+
+int outfile_commit(struct outfile *o, struct err *e)
+{
+	if (o->f == stdout) {
+		int bad = fflush(stdout) || ferror(stdout);
+		int r = bad ? err_sys(e, "stdout: cannot write") : 0;
+		*o = (struct outfile){0};
+		return r;
+	}
+	int bad = fflush(o->f) || ferror(o->f) || (o->tmp && fsync(fileno(o->f)) && errno != EINVAL);
+	int r = bad ? err_sys(e, "%s: cannot write", o->path ? o->path : "output") : 0;
+	if (fclose(o->f) && !r)
+		r = err_sys(e, "%s: cannot write", o->path ? o->path : "output");
+	o->f = NULL;
+	if (!r && o->tmp && rename(o->tmp, o->path))
+		r = err_sys(e, "%s: cannot rename into place", o->path);
+	if (r && o->tmp)
+		unlink(o->tmp);
+	forget(o);
+	return r;
+}
+
+void outfile_abort(struct outfile *o)
+{
+	if (o->f && o->f != stdout)
+		fclose(o->f);
+	if (o->tmp)
+		unlink(o->tmp);
+	forget(o);
+}

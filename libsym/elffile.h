@@ -1,0 +1,85 @@
+/*
+ * elffile.h - one ELF file, opened safely and mapped read-only: what symtab.h, cfi.h and
+ * debuginfo.h read from.
+ *
+ * The path may come from a stranger's recording: only regular files are opened (O_NONBLOCK,
+ * fstat, no fifo, no device), libelf gets the mapped memory, never the path. A file that is no
+ * ELF, or whose headers lie outside the file, is refused with one line.
+ */
+#ifndef LIBSYM_ELFFILE_H
+#define LIBSYM_ELFFILE_H
+
+#include "base/err.h"
+
+#include <gelf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BUILD_ID_MAX = 20 };
+
+/* A build-id as recorded by perf or found in .note.gnu.build-id; len 0 means "none known".
+ * Shorter ids (md5, 16 bytes) keep their length; longer ones are cut at 20, as perf does. */
+struct build_id {
+	uint8_t len;
+	uint8_t v[BUILD_ID_MAX];
+};
+
+/* 1 when both are known and equal over the shorter length perf may have padded with zeroes. */
+int build_id_equal(const struct build_id *a, const struct build_id *b);
+
+/* Lower-case hex into out (2 * BUILD_ID_MAX + 1 bytes); "" when unknown. Returns out. */
+char *build_id_hex(const struct build_id *id, char *out);
+
+/* Parse hex; 0, or ERR_FORMAT for an odd length, other characters or more than 20 bytes. */
+int build_id_parse(const char *hex, struct build_id *id);
+
+struct elf_segment { /* a PT_LOAD */
+	uint64_t vaddr, offset, filesz, memsz;
+	uint32_t flags; /* PF_X ... */
+};
+
+struct elf_file {
+	char *path;          /* for messages */
+	const uint8_t *data; /* the mapped file; a shrinking file is handled by the caller's SIGBUS */
+	size_t size;
+	Elf *elf; /* libelf's handle over the same memory */
+	GElf_Ehdr ehdr;
+	struct build_id id;
+	struct elf_segment *segments;
+	size_t nsegments;
+	int writable_copy; /* data is a private heap copy (compressed module), not a mapping */
+};
+
+/*
+ * Open and map `path`. *out is heap-allocated, freed by elf_file_close. ERR_NOTFOUND when there
+ * is no such file, ERR_UNSUPPORTED for a special file, ERR_FORMAT for what is no sane ELF,
+ * ERR_IO, ERR_NOMEM. Files ending in .ko.xz/.ko.zst/.ko.gz are inflated into memory.
+ */
+int elf_file_open(const char *path, struct elf_file **out, struct err *e);
+
+/* The same over memory, borrowed for the life of the object; `name` is for messages. */
+int elf_file_open_mem(const void *data, size_t size, const char *name, struct elf_file **out,
+		      struct err *e);
+
+/* NULL is accepted. */
+void elf_file_close(struct elf_file *f);
+
+/*
+ * Section by name: 1 and *shdr, *data, *size (borrowed, life of `f`; SHF_COMPRESSED and
+ * .zdebug sections come inflated, zlib and zstd), 0 when absent or SHT_NOBITS (then *size is
+ * 0), ERR_* when it is there but cannot be read.
+ */
+int elf_file_section(struct elf_file *f, const char *name, GElf_Shdr *shdr,
+		     const uint8_t **data, size_t *size, struct err *e);
+
+/*
+ * File offset → virtual address through the PT_LOAD that holds the offset (PF_X preferred when
+ * several do). 1 and *vaddr, or 0. Without PT_LOADs (a jitted-*.so, a .ko) section headers
+ * with SHF_ALLOC are used.
+ */
+int elf_file_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
+
+/* Virtual address → file offset; 1 and *offset, or 0 when no PT_LOAD's file part covers it. */
+int elf_file_offset(const struct elf_file *f, uint64_t vaddr, uint64_t *offset);
+
+#endif

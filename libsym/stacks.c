@@ -1,0 +1,82 @@
+#include "libsym/stacks.h"
+
+#include <string.h>
+
+static uint64_t frame_hash(const struct frame *f)
+{
+	uint64_t h = hash_u64((uint64_t)f->name << 32 | f->dso);
+	h = hash_u64(h ^ ((uint64_t)f->srcfile << 32 | f->line));
+	return hash_u64(h ^ f->addr ^ (uint64_t)f->kind << 56 ^ (uint64_t)f->flags << 48);
+}
+
+static int frame_equal(const struct frame *a, const struct frame *b)
+{
+	return a->name == b->name && a->dso == b->dso && a->srcfile == b->srcfile &&
+	       a->line == b->line && a->addr == b->addr && a->kind == b->kind &&
+	       a->flags == b->flags;
+}
+
+int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id)
+{
+	if (!s->frames.n && vec_push(&s->frames, (struct frame){0}))
+		return ERR_NOMEM;
+	uint64_t h = frame_hash(f);
+	size_t at = 0;
+	while (idmap_next(&s->frame_index, h, &at, id))
+		if (frame_equal(&s->frames.v[*id], f))
+			return 0;
+	if (vec_push(&s->frames, *f))
+		return ERR_NOMEM;
+	*id = (uint32_t)(s->frames.n - 1);
+	if (idmap_put(&s->frame_index, h, *id)) {
+		s->frames.n--;
+		return ERR_NOMEM;
+	}
+	return 0;
+}
+
+int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path)
+{
+	if (!s->paths.n && vec_push(&s->paths, (struct call_path){0}))
+		return ERR_NOMEM;
+	uint64_t key = (uint64_t)parent << 32 | frame;
+	if (u64map_get(&s->path_index, key, path))
+		return 0;
+	struct call_path p = {.parent = parent, .frame = frame};
+	if (vec_push(&s->paths, p))
+		return ERR_NOMEM;
+	*path = (uint32_t)(s->paths.n - 1);
+	if (u64map_put(&s->path_index, key, *path)) {
+		s->paths.n--;
+		return ERR_NOMEM;
+	}
+	return 0;
+}
+
+size_t stacks_depth(const struct stacks *s, uint32_t path)
+{
+	size_t n = 0;
+	for (; path && path < s->paths.n; path = s->paths.v[path].parent)
+		n++;
+	return n;
+}
+
+size_t stacks_frames(const struct stacks *s, uint32_t path, uint32_t *out, size_t max)
+{
+	size_t depth = stacks_depth(s, path), i = depth;
+	for (; path && path < s->paths.n; path = s->paths.v[path].parent) {
+		i--;
+		if (i < max)
+			out[i] = s->paths.v[path].frame;
+	}
+	return depth;
+}
+
+void stacks_release(struct stacks *s)
+{
+	strtab_release(&s->strings);
+	vec_release(&s->frames);
+	vec_release(&s->paths);
+	idmap_release(&s->frame_index);
+	u64map_release(&s->path_index);
+}

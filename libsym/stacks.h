@@ -1,0 +1,70 @@
+/*
+ * stacks.h - frames and call paths, interned: the currency between libsym and all above it.
+ *
+ * A frame is one line of a stack as a person reads it. A call path is a node of one tree,
+ * root (outermost caller) first; its id stands for a whole stack. Ids are dense, start at 1,
+ * and 0 means "no frame" / "no stack". Nothing is ever removed.
+ *
+ *	 0 ── 1 main ── 2 serve ── 3 read_request
+ *	                 └──────── 4 write_reply
+ */
+#ifndef LIBSYM_STACKS_H
+#define LIBSYM_STACKS_H
+
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+enum frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_JIT,     /* named by a perf-PID.map or a jitdump */
+	FRAME_MARK,    /* not code: [truncated], [running, no sample] */
+};
+
+enum frame_flag {
+	FRAME_INLINED = 1, /* inlined into its caller's code */
+	FRAME_GUESSED = 2, /* found by frame pointer or scan where CFI was missing */
+};
+
+struct frame {
+	uint32_t name;    /* strings id: demangled symbol; 0 = address without a name */
+	uint32_t dso;     /* strings id: path or [name] of the mapping; 0 = unknown */
+	uint32_t srcfile; /* strings id; 0 = unknown */
+	uint32_t line;    /* 0 = unknown */
+	uint64_t addr;    /* named frames: the symbol's start; unnamed: perf script's ip: file
+			     offset for user code of a file, else the absolute address */
+	uint8_t kind;     /* enum frame_kind */
+	uint8_t flags;    /* enum frame_flag bits */
+};
+
+struct call_path {
+	uint32_t parent; /* 0 = root */
+	uint32_t frame;
+};
+
+/* Zero-initialised is valid and empty. */
+struct stacks {
+	struct strtab strings;
+	VEC(struct frame) frames;    /* index 0 is a dummy */
+	VEC(struct call_path) paths; /* index 0 is a dummy */
+	struct idmap frame_index;
+	struct u64map path_index; /* parent << 32 | frame → path */
+};
+
+/* The id of an equal frame, made when new. 0 or ERR_NOMEM. */
+int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id);
+
+/* The call path `parent` + one frame deeper. 0 or ERR_NOMEM. */
+int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
+
+/* Number of frames of a path. */
+size_t stacks_depth(const struct stacks *s, uint32_t path);
+
+/* The frame ids of a path, root first, into out[0..max); returns the full depth. */
+size_t stacks_frames(const struct stacks *s, uint32_t path, uint32_t *out, size_t max);
+
+/* Give everything back; the object is empty and usable again. */
+void stacks_release(struct stacks *s);
+
+#endif

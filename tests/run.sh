@@ -1,0 +1,64 @@
+#!/bin/sh
+# run.sh [PATTERN] - run the unit programs, then tests/cli/*.sh; fast ones first.
+#
+# A cli test is a sh script that exits 0 (passed), 77 (skipped, last line says why) or anything
+# else (failed). It finds perfkit in $PERFKIT, the sources in $SRC and a private empty
+# directory as its working directory. The last line is the sum: N passed, N failed, N skipped.
+set -u
+SRC=$(cd "$(dirname "$0")/.." && pwd)
+O=${O:-build}
+case $O in /*) ;; *) O=$SRC/$O ;; esac
+PERFKIT=$O/perfkit
+export SRC O PERFKIT
+pattern=${1:-}
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+
+wanted()
+{
+	case $1 in *"$pattern"*) return 0 ;; esac
+	return 1
+}
+
+for t in "$O"/tests/unit/*/test_*; do
+	[ -x "$t" ] && [ -f "$t" ] || continue
+	name=unit/$(basename "$(dirname "$t")")/$(basename "$t" | sed 's/^test_//')
+	wanted "$name" || continue
+	out=$work/unit.out
+	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT "$t") >"$out" 2>&1
+	rc=$?
+	p=$(grep -c '^\[       OK \]' "$out")
+	f=$(grep -c '^\[  FAILED  \] [a-z_0-9]*$' "$out")
+	s=$(grep -c '^\[  SKIPPED \] [a-z_0-9]*$' "$out")
+	if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+	if [ $rc -ne 0 ]; then
+		grep -v '^\[ *OK\|^\[ *RUN' "$out" | tail -40
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	printf '%-40s %s passed, %s failed\n' "$name" "$p" "$f"
+done
+
+for t in "$SRC"/tests/cli/*.sh; do
+	[ -f "$t" ] || continue
+	name=cli/$(basename "$t" .sh)
+	wanted "$name" || continue
+	dir=$work/cli
+	rm -rf "$dir" && mkdir "$dir" || exit 1
+	start=$(date +%s)
+	(cd "$dir" && sh "$t") >"$work/cli.out" 2>&1 </dev/null
+	rc=$?
+	took=$(($(date +%s) - start))
+	case $rc in
+	0) passed=$((passed + 1)) word=ok ;;
+	77) skipped=$((skipped + 1)) word="skipped: $(tail -1 "$work/cli.out")" ;;
+	*)
+		failed=$((failed + 1)) word=FAILED
+		tail -40 "$work/cli.out"
+		;;
+	esac
+	printf '%-40s %s (%ss)\n' "$name" "$word" "$took"
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -1,0 +1,139 @@
+/* base: the floor everything stands on. */
+#include "tests/lib/unit.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+static void vec_grows_and_keeps_order(void **state)
+{
+	(void)state;
+	VEC(int) v = {0};
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(vec_push(&v, i), 0);
+	assert_int_equal(v.n, 1000);
+	assert_int_equal(v.v[999], 999);
+	vec_release(&v);
+}
+
+static void vec_push_reports_exhaustion(void **state)
+{
+	(void)state;
+	VEC(int) v = {0};
+	mem_fail_after(0);
+	assert_int_equal(vec_push(&v, 1), ERR_NOMEM);
+	mem_fail_after(-1);
+	assert_int_equal(v.n, 0);
+	vec_release(&v);
+}
+
+static void resize_refuses_overflow(void **state)
+{
+	(void)state;
+	volatile size_t huge = SIZE_MAX;
+	assert_null(mem_resize(NULL, huge, 16));
+}
+
+static void strtab_gives_equal_ids_to_equal_text(void **state)
+{
+	(void)state;
+	struct strtab t = {0};
+	uint32_t a, b, c;
+	assert_int_equal(strtab_intern(&t, "main", &a), 0);
+	assert_int_equal(strtab_intern_n(&t, "mainly", 4, &b), 0);
+	assert_int_equal(strtab_intern(&t, "", &c), 0);
+	assert_int_equal(a, b);
+	assert_int_equal(c, 0);
+	for (int i = 0; i < 5000; i++) {
+		char s[16];
+		snprintf(s, sizeof(s), "f%d", i);
+		assert_int_equal(strtab_intern(&t, s, &c), 0);
+	}
+	assert_string_equal(strtab_get(&t, a), "main");
+	assert_true(strtab_find(&t, "f4999", &b) && b == c);
+	strtab_release(&t);
+}
+
+static void u64map_replaces_and_survives_growth(void **state)
+{
+	(void)state;
+	struct u64map m = {0};
+	uint32_t v;
+	for (uint64_t k = 0; k < 10000; k++)
+		assert_int_equal(u64map_put(&m, k << 32, (uint32_t)k), 0);
+	assert_int_equal(u64map_put(&m, 5ull << 32, 77), 0);
+	assert_int_equal(m.n, 10000);
+	assert_true(u64map_get(&m, 5ull << 32, &v) && v == 77);
+	assert_true(u64map_get(&m, 9999ull << 32, &v) && v == 9999);
+	assert_false(u64map_get(&m, 1, &v));
+	u64map_release(&m);
+}
+
+static void idmap_finds_every_id_of_a_hash(void **state)
+{
+	(void)state;
+	struct idmap m = {0};
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(idmap_put(&m, hash_u64(i % 100), i), 0);
+	size_t at = 0, hits = 0;
+	for (uint32_t id; idmap_next(&m, hash_u64(7), &at, &id);)
+		hits += id % 100 == 7;
+	assert_int_equal(hits, 10);
+	idmap_release(&m);
+}
+
+static void bytes_past_the_end_are_zero_and_bad(void **state)
+{
+	(void)state;
+	const uint8_t raw[] = {1, 2, 3, 4, 5, 6};
+	struct bytes b = bytes_init(raw, sizeof(raw), 0), s = bytes_init(raw, sizeof(raw), 1);
+	assert_int_equal(bytes_u32(&b), 0x04030201);
+	assert_int_equal(bytes_u32(&s), 0x01020304);
+	assert_int_equal(bytes_u32(&b), 0);
+	assert_false(bytes_ok(&b));
+	assert_true(bytes_ok(&s));
+}
+
+static void buf_stops_at_its_ceiling(void **state)
+{
+	(void)state;
+	struct buf b = {.max = 10};
+	buf_str(&b, "12345");
+	buf_u64(&b, 678);
+	assert_string_equal(buf_cstr(&b), "12345678");
+	buf_str(&b, "too long");
+	assert_int_equal(buf_failed(&b), ERR_LIMIT);
+	buf_release(&b);
+}
+
+static void arena_aligns_and_serves_large_requests(void **state)
+{
+	(void)state;
+	struct arena a = {0};
+	(void)arena_bytes(&a, 3);
+	char *p = arena_alloc(&a, 100), *big = arena_alloc(&a, 5 << 20);
+	assert_int_equal((uintptr_t)p % 16, 0);
+	memset(big, 1, 5 << 20);
+	arena_release(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vec_grows_and_keeps_order),
+		cmocka_unit_test(vec_push_reports_exhaustion),
+		cmocka_unit_test(resize_refuses_overflow),
+		cmocka_unit_test(strtab_gives_equal_ids_to_equal_text),
+		cmocka_unit_test(u64map_replaces_and_survives_growth),
+		cmocka_unit_test(idmap_finds_every_id_of_a_hash),
+		cmocka_unit_test(bytes_past_the_end_are_zero_and_bad),
+		cmocka_unit_test(buf_stops_at_its_ceiling),
+		cmocka_unit_test(arena_aligns_and_serves_large_requests),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
