@@ -4,11 +4,13 @@
  *
  * The path may come from a stranger's recording: only regular files are opened (O_NONBLOCK,
  * fstat, no fifo, no device), libelf gets the mapped memory, never the path. A file that is no
- * ELF, or whose headers lie outside the file, is refused with one line.
+ * ELF, or whose headers lie outside the file, is refused with one line. 32 and 64 bits, both
+ * byte orders. One object belongs to one thread at a time.
  */
 #ifndef LIBSYM_ELFFILE_H
 #define LIBSYM_ELFFILE_H
 
+#include "base/bytes.h"
 #include "base/err.h"
 
 #include <gelf.h>
@@ -24,7 +26,8 @@ struct build_id {
 	uint8_t v[BUILD_ID_MAX];
 };
 
-/* 1 when both are known and equal over the shorter length perf may have padded with zeroes. */
+/* 1 when both are known and equal over the shorter length perf may have padded with zeroes.
+ * An id of zeroes only counts as unknown. */
 int build_id_equal(const struct build_id *a, const struct build_id *b);
 
 /* Lower-case hex into out (2 * BUILD_ID_MAX + 1 bytes); "" when unknown. Returns out. */
@@ -33,14 +36,23 @@ char *build_id_hex(const struct build_id *id, char *out);
 /* Parse hex; 0, or ERR_FORMAT for an odd length, other characters or more than 20 bytes. */
 int build_id_parse(const char *hex, struct build_id *id);
 
+/*
+ * The NT_GNU_BUILD_ID note among ELF notes (elf.h Elf64_Nhdr: namesz, descsz, type, then both
+ * texts padded to `align`, 4 or 8), as in .note.gnu.build-id, a PT_NOTE or /sys/kernel/notes;
+ * `swap` when they have the other byte order. 1 and *id, or 0 when there is none.
+ */
+int build_id_from_notes(const void *notes, size_t size, int swap, size_t align,
+			struct build_id *id);
+
 struct elf_segment { /* a PT_LOAD */
 	uint64_t vaddr, offset, filesz, memsz;
 	uint32_t flags; /* PF_X ... */
 };
 
 struct elf_file {
-	char *path;          /* for messages */
-	const uint8_t *data; /* the mapped file; a shrinking file is handled by the caller's SIGBUS */
+	char *path; /* for messages */
+	const uint8_t
+		*data; /* the mapped file; a shrinking file is handled by the caller's SIGBUS */
 	size_t size;
 	Elf *elf; /* libelf's handle over the same memory */
 	GElf_Ehdr ehdr;
@@ -48,11 +60,15 @@ struct elf_file {
 	struct elf_segment *segments;
 	size_t nsegments;
 	int writable_copy; /* data is a private heap copy (compressed module), not a mapping */
+	int borrowed;      /* data belongs to the caller (elf_file_open_mem) */
+	int swap;          /* the file has the other byte order than this host */
+	struct elf_inflated *inflated; /* decompressed sections, kept for the object's life */
 };
 
 /*
  * Open and map `path`. *out is heap-allocated, freed by elf_file_close. ERR_NOTFOUND when there
- * is no such file, ERR_UNSUPPORTED for a special file, ERR_FORMAT for what is no sane ELF,
+ * is no such file, ERR_UNSUPPORTED for a special file (also
+ * everything on procfs, sysfs, debugfs, tracefs), ERR_FORMAT for what is no sane ELF,
  * ERR_IO, ERR_NOMEM. Files ending in .ko.xz/.ko.zst/.ko.gz are inflated into memory.
  */
 int elf_file_open(const char *path, struct elf_file **out, struct err *e);
@@ -74,8 +90,9 @@ int elf_file_section(struct elf_file *f, const char *name, GElf_Shdr *shdr,
 
 /*
  * File offset → virtual address through the PT_LOAD that holds the offset (PF_X preferred when
- * several do). 1 and *vaddr, or 0. Without PT_LOADs (a jitted-*.so, a .ko) section headers
- * with SHF_ALLOC are used.
+ * several do), else through one that is mapped there because mappings are whole pages. 1 and
+ * *vaddr, or 0. Without PT_LOADs (a jitted-*.so, a .ko) section headers with SHF_ALLOC are
+ * used. Ask the runtime file: in a .debug file the offsets are not those that were mapped.
  */
 int elf_file_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
 

@@ -1,0 +1,459 @@
+#include "libsym/elffile.h"
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "libsym/decompress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* ELFCOMPRESS_ZSTD of gABI 2022; elf.h of glibc 2.36 lacks it. */
+enum { COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2 };
+
+/* Ceiling for one inflated section or module. */
+static const size_t INFLATE_MAX = (size_t)4 << 30;
+
+/* A decompressed section. */
+struct elf_inflated {
+	struct elf_inflated *next;
+	size_t index;
+	uint8_t *data;
+	size_t size;
+};
+
+/* --- opening ---------------------------------------------------------------------------- */
+
+static int is_pseudo_fs(unsigned long type)
+{
+	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
+	       type == TRACEFS_MAGIC;
+}
+
+/* Opening a device may already act on it, so the kind is asked before and after. */
+static int open_regular(const char *path, struct stat *st, int *fd, struct err *e)
+{
+	struct statfs fs;
+	if (stat(path, st) || statfs(path, &fs)) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return err_set(e, ERR_NOTFOUND, "%s: no such file", path);
+		return err_sys(e, "%s", path);
+	}
+	if (!S_ISREG(st->st_mode) || is_pseudo_fs((unsigned long)fs.f_type))
+		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (*fd < 0)
+		return errno == ENOENT ? err_set(e, ERR_NOTFOUND, "%s: no such file", path)
+				       : err_sys(e, "%s", path);
+	if (fstat(*fd, st) || !S_ISREG(st->st_mode)) {
+		close(*fd);
+		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
+	}
+	return 0;
+}
+
+static int map_file(struct elf_file *f, const char *path, struct err *e)
+{
+	struct stat st;
+	int fd = -1, rc = open_regular(path, &st, &fd, e);
+	if (rc)
+		return rc;
+	if (st.st_size < EI_NIDENT) {
+		rc = err_set(e, ERR_FORMAT, "%s: too short for an ELF file", path);
+	} else {
+		f->size = (size_t)st.st_size;
+		void *p = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (p == MAP_FAILED)
+			rc = err_sys(e, "%s: mmap", path);
+		else
+			f->data = p;
+	}
+	close(fd);
+	return rc;
+}
+
+static int ends_with(const char *s, const char *tail)
+{
+	size_t n = strlen(s), t = strlen(tail);
+	return n >= t && !strcmp(s + n - t, tail);
+}
+
+/* Replace the mapping of a compressed module by its content. */
+static int inflate_module(struct elf_file *f, struct err *e)
+{
+	enum decompress_kind kind;
+	if (ends_with(f->path, ".ko.xz"))
+		kind = DECOMPRESS_XZ;
+	else if (ends_with(f->path, ".ko.zst"))
+		kind = DECOMPRESS_ZSTD;
+	else if (ends_with(f->path, ".ko.gz"))
+		kind = DECOMPRESS_ZLIB;
+	else
+		return 0;
+	uint8_t *data;
+	size_t size;
+	int rc = decompress(kind, f->data, f->size, INFLATE_MAX, f->path, &data, &size, e);
+	if (rc)
+		return rc;
+	munmap((void *)(uintptr_t)f->data, f->size);
+	f->data = data;
+	f->size = size;
+	f->writable_copy = 1;
+	return 0;
+}
+
+/* --- headers ---------------------------------------------------------------------------- */
+
+static int bad(const struct elf_file *f, const char *what, struct err *e)
+{
+	return err_set(e, ERR_FORMAT, "%s: %s", f->path, what);
+}
+
+static int table_fits(const struct elf_file *f, uint64_t off, uint64_t n, uint64_t entsize)
+{
+	if (!n)
+		return 1;
+	return off <= f->size && entsize && n <= (f->size - off) / entsize;
+}
+
+static int read_headers(struct elf_file *f, struct err *e)
+{
+	const uint8_t *id = f->data;
+	if (f->size < EI_NIDENT || memcmp(id, ELFMAG, SELFMAG) != 0)
+		return bad(f, "not an ELF file", e);
+	if ((id[EI_CLASS] != ELFCLASS32 && id[EI_CLASS] != ELFCLASS64) ||
+	    (id[EI_DATA] != ELFDATA2LSB && id[EI_DATA] != ELFDATA2MSB))
+		return bad(f, "ELF of an unknown class or byte order", e);
+	f->swap = (id[EI_DATA] == ELFDATA2MSB) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	elf_version(EV_CURRENT);
+	f->elf = elf_memory((char *)(uintptr_t)f->data, f->size);
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->ehdr))
+		return bad(f, "the ELF header is damaged", e);
+	size_t phnum, shnum;
+	if (elf_getphdrnum(f->elf, &phnum) || elf_getshdrnum(f->elf, &shnum))
+		return bad(f, "the ELF header is damaged", e);
+	if (!table_fits(f, f->ehdr.e_phoff, phnum, f->ehdr.e_phentsize))
+		return bad(f, "the program headers lie outside the file", e);
+	if (!table_fits(f, f->ehdr.e_shoff, shnum, f->ehdr.e_shentsize))
+		return bad(f, "the section headers lie outside the file", e);
+	return 0;
+}
+
+static int read_segments(struct elf_file *f, struct err *e)
+{
+	VEC(struct elf_segment) v = {0};
+	size_t n = 0;
+	elf_getphdrnum(f->elf, &n);
+	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+		GElf_Phdr p;
+		if (!gelf_getphdr(f->elf, (int)i, &p))
+			break;
+		if (p.p_type != PT_LOAD)
+			continue;
+		struct elf_segment s = {.vaddr = p.p_vaddr,
+					.offset = p.p_offset,
+					.filesz = p.p_filesz,
+					.memsz = p.p_memsz,
+					.flags = p.p_flags};
+		if (vec_push(&v, s)) {
+			vec_release(&v);
+			return err_nomem(e);
+		}
+	}
+	f->segments = v.v;
+	f->nsegments = v.n;
+	return 0;
+}
+
+static int id_from_range(struct elf_file *f, uint64_t off, uint64_t size, uint64_t align)
+{
+	if (off > f->size || size > f->size - off)
+		return 0;
+	return build_id_from_notes(f->data + off, size, f->swap, align, &f->id);
+}
+
+/* Sections first: a .debug file has the PT_NOTE of the original without its bytes. */
+static void read_build_id(struct elf_file *f)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
+		GElf_Shdr s;
+		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_NOTE &&
+		    id_from_range(f, s.sh_offset, s.sh_size, s.sh_addralign))
+			return;
+	}
+	size_t n = 0;
+	elf_getphdrnum(f->elf, &n);
+	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+		GElf_Phdr p;
+		if (!gelf_getphdr(f->elf, (int)i, &p))
+			return;
+		if (p.p_type == PT_NOTE && id_from_range(f, p.p_offset, p.p_filesz, p.p_align))
+			return;
+	}
+}
+
+static struct elf_file *file_new(const char *path, struct err *e)
+{
+	struct elf_file *f = mem_zalloc(1, sizeof(*f));
+	if (f && (f->path = mem_strdup(path)))
+		return f;
+	mem_free(f);
+	err_nomem(e);
+	return NULL;
+}
+
+static int file_finish(struct elf_file *f, struct elf_file **out, struct err *e)
+{
+	int rc = read_headers(f, e);
+	if (!rc)
+		rc = read_segments(f, e);
+	if (rc)
+		return rc;
+	read_build_id(f);
+	*out = f;
+	return 0;
+}
+
+int elf_file_open(const char *path, struct elf_file **out, struct err *e)
+{
+	*out = NULL;
+	struct elf_file *f = file_new(path, e);
+	if (!f)
+		return ERR_NOMEM;
+	int rc = map_file(f, path, e);
+	if (!rc)
+		rc = inflate_module(f, e);
+	if (!rc)
+		rc = file_finish(f, out, e);
+	if (rc)
+		elf_file_close(f);
+	return rc;
+}
+
+int elf_file_open_mem(const void *data, size_t size, const char *name, struct elf_file **out,
+		      struct err *e)
+{
+	*out = NULL;
+	struct elf_file *f = file_new(name, e);
+	if (!f)
+		return ERR_NOMEM;
+	f->data = data;
+	f->size = size;
+	f->borrowed = 1;
+	int rc = file_finish(f, out, e);
+	if (rc)
+		elf_file_close(f);
+	return rc;
+}
+
+void elf_file_close(struct elf_file *f)
+{
+	if (!f)
+		return;
+	elf_end(f->elf);
+	for (struct elf_inflated *p = f->inflated, *next; p; p = next) {
+		next = p->next;
+		mem_free(p->data);
+		mem_free(p);
+	}
+	if (f->writable_copy)
+		mem_free((void *)(uintptr_t)f->data);
+	else if (f->data && !f->borrowed)
+		munmap((void *)(uintptr_t)f->data, f->size);
+	mem_free(f->segments);
+	mem_free(f->path);
+	mem_free(f);
+}
+
+/* --- sections --------------------------------------------------------------------------- */
+
+/* 1 when the section is `name`, 2 when it is its .zdebug twin, else 0. */
+static int name_matches(const char *have, const char *name)
+{
+	if (!have)
+		return 0;
+	if (!strcmp(have, name))
+		return 1;
+	if (!strncmp(name, ".debug_", 7) && !strncmp(have, ".zdebug_", 8) &&
+	    !strcmp(have + 8, name + 7))
+		return 2;
+	return 0;
+}
+
+static Elf_Scn *find_section(struct elf_file *f, const char *name, GElf_Shdr *shdr, int *kind)
+{
+	size_t strndx;
+	if (elf_getshdrstrndx(f->elf, &strndx))
+		return NULL;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
+		if (!gelf_getshdr(scn, shdr))
+			continue;
+		*kind = name_matches(elf_strptr(f->elf, strndx, shdr->sh_name), name);
+		if (*kind)
+			return scn;
+	}
+	return NULL;
+}
+
+/* The compression header (gABI Elf64_Chdr, or "ZLIB" + big-endian size before a .zdebug). */
+static int compression(struct elf_file *f, const char *name, int zdebug, struct bytes *b,
+		       enum decompress_kind *kind, uint64_t *size, struct err *e)
+{
+	if (zdebug) {
+		const void *magic = bytes_take(b, 4);
+		*kind = DECOMPRESS_ZLIB;
+		b->swap = __BYTE_ORDER__ != __ORDER_BIG_ENDIAN__;
+		*size = bytes_u64(b);
+		if (!bytes_ok(b) || memcmp(magic, "ZLIB", 4) != 0)
+			return err_set(e, ERR_FORMAT, "%s: %s: no ZLIB header", f->path, name);
+		return 0;
+	}
+	uint32_t type = bytes_u32(b);
+	if (f->data[EI_CLASS] == ELFCLASS64) {
+		bytes_skip(b, 4);
+		*size = bytes_u64(b);
+		bytes_skip(b, 8);
+	} else {
+		*size = bytes_u32(b);
+		bytes_skip(b, 4);
+	}
+	if (!bytes_ok(b))
+		return err_set(e, ERR_FORMAT, "%s: %s: cut compression header", f->path, name);
+	if (type != COMPRESS_ZLIB && type != COMPRESS_ZSTD)
+		return err_set(e, ERR_UNSUPPORTED, "%s: %s: unknown compression %u", f->path,
+			       name, type);
+	*kind = type == COMPRESS_ZLIB ? DECOMPRESS_ZLIB : DECOMPRESS_ZSTD;
+	return 0;
+}
+
+static int inflate_section(struct elf_file *f, size_t index, const char *name, int zdebug,
+			   const GElf_Shdr *s, struct elf_inflated **out, struct err *e)
+{
+	for (struct elf_inflated *p = f->inflated; p; p = p->next)
+		if (p->index == index) {
+			*out = p;
+			return 0;
+		}
+	struct bytes b = bytes_init(f->data + s->sh_offset, s->sh_size, f->swap);
+	enum decompress_kind kind;
+	uint64_t size;
+	int rc = compression(f, name, zdebug, &b, &kind, &size, e);
+	if (rc)
+		return rc;
+	struct elf_inflated *p = mem_zalloc(1, sizeof(*p));
+	if (!p)
+		return err_nomem(e);
+	rc = decompress(kind, b.p, bytes_left(&b), size < INFLATE_MAX ? size : INFLATE_MAX,
+			f->path, &p->data, &p->size, e);
+	if (!rc && p->size != size) {
+		mem_free(p->data);
+		rc = err_set(e, ERR_FORMAT, "%s: %s: inflates to %zu bytes, %llu announced",
+			     f->path, name, p->size, (unsigned long long)size);
+	}
+	if (rc) {
+		mem_free(p);
+		return rc;
+	}
+	p->index = index;
+	p->next = f->inflated;
+	f->inflated = p;
+	*out = p;
+	return 0;
+}
+
+int elf_file_section(struct elf_file *f, const char *name, GElf_Shdr *shdr,
+		     const uint8_t **data, size_t *size, struct err *e)
+{
+	int kind = 0;
+	*data = NULL;
+	*size = 0;
+	Elf_Scn *scn = find_section(f, name, shdr, &kind);
+	if (!scn || shdr->sh_type == SHT_NOBITS)
+		return 0;
+	if (shdr->sh_offset > f->size || shdr->sh_size > f->size - shdr->sh_offset)
+		return err_set(e, ERR_FORMAT, "%s: section %s lies outside the file", f->path,
+			       name);
+	if (kind == 2 || (shdr->sh_flags & SHF_COMPRESSED)) {
+		struct elf_inflated *p = NULL;
+		int rc = inflate_section(f, elf_ndxscn(scn), name, kind == 2, shdr, &p, e);
+		if (rc)
+			return rc;
+		*data = p->data;
+		*size = p->size;
+		return 1;
+	}
+	*data = f->data + shdr->sh_offset;
+	*size = shdr->sh_size;
+	return 1;
+}
+
+/* --- addresses -------------------------------------------------------------------------- */
+
+/* vaddr of an offset by the allocated sections, for files without PT_LOAD. */
+static int section_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
+		GElf_Shdr s;
+		if (!gelf_getshdr(scn, &s) || !(s.sh_flags & SHF_ALLOC) ||
+		    s.sh_type == SHT_NOBITS)
+			continue;
+		if (offset >= s.sh_offset && offset - s.sh_offset < s.sh_size) {
+			*vaddr = s.sh_addr + (offset - s.sh_offset);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Does the segment hold the file offset, its range widened to pages of `page` bytes? */
+static int holds(const struct elf_segment *s, uint64_t offset, uint64_t page)
+{
+	uint64_t lo = s->offset & ~(page - 1), hi;
+	if (__builtin_add_overflow(s->offset, s->filesz, &hi))
+		return 0;
+	if (page > 1 && __builtin_add_overflow(hi, page - 1, &hi))
+		return 0;
+	hi &= ~(page - 1);
+	return s->filesz && offset >= lo && offset < hi;
+}
+
+int elf_file_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
+{
+	if (!f->nsegments)
+		return section_vaddr(f, offset, vaddr);
+	/* Linkers for arm64 lay segments out for pages of up to 64 KiB. */
+	const uint64_t pages[] = {1, f->ehdr.e_machine == EM_AARCH64 ? 65536 : 4096};
+	for (size_t k = 0; k < 2; k++) {
+		const struct elf_segment *hit = NULL;
+		for (size_t i = 0; i < f->nsegments; i++) {
+			const struct elf_segment *s = &f->segments[i];
+			if (holds(s, offset, pages[k]) &&
+			    (!hit || (!(hit->flags & PF_X) && (s->flags & PF_X))))
+				hit = s;
+		}
+		if (hit) {
+			*vaddr = offset - hit->offset + hit->vaddr;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int elf_file_offset(const struct elf_file *f, uint64_t vaddr, uint64_t *offset)
+{
+	for (size_t i = 0; i < f->nsegments; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		if (vaddr >= s->vaddr && vaddr - s->vaddr < s->filesz) {
+			*offset = vaddr - s->vaddr + s->offset;
+			return 1;
+		}
+	}
+	return 0;
+}
