@@ -1,5 +1,6 @@
 /*
- * arena.h - memory that lives as long as its owner (a session, a DSO) and is given back at once.
+ * arena.h - memory that lives as long as its owner (a session, a DSO) and is given back at
+ * once.
  *
  * Blocks double up to 1 MiB; larger requests get a block of their own. Nothing is freed singly.
  * Not thread-safe: one arena has one writer.

@@ -25,7 +25,8 @@ int err_sys(struct err *e, const char *fmt, ...)
 		int n = vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
 		va_end(ap);
 		if (n >= 0 && (size_t)n < sizeof(e->msg))
-			snprintf(e->msg + n, sizeof(e->msg) - (size_t)n, ": %s", strerror(saved));
+			snprintf(e->msg + n, sizeof(e->msg) - (size_t)n, ": %s",
+				 strerror(saved));
 		e->code = ERR_IO;
 	}
 	errno = saved;

@@ -20,9 +20,9 @@ enum err_code {
 	ERR_UNSUPPORTED = -5, /* a valid input that this build or version cannot read */
 	ERR_LIMIT = -6,       /* a stated ceiling (size, depth, count) would be passed */
 	ERR_NOTFOUND = -7,    /* the thing asked for is not there; often not a fault */
-	ERR_MISMATCH = -8,    /* found, but its identity (build-id, CRC, version) is another one */
-	ERR_USAGE = -9,       /* the caller's options contradict each other */
-	ERR_REFUSED = -10,    /* the input cannot answer this question; exit status 3 */
+	ERR_MISMATCH = -8, /* found, but its identity (build-id, CRC, version) is another one */
+	ERR_USAGE = -9,    /* the caller's options contradict each other */
+	ERR_REFUSED = -10, /* the input cannot answer this question; exit status 3 */
 };
 
 /* One failure. Zero-initialised means "none". The text never ends in a newline. */

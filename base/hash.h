@@ -73,7 +73,7 @@ struct u64map {
 	struct u64map_slot {
 		uint64_t key;
 		uint32_t val; /* value + 1; 0 = free */
-	} *slot;
+	} * slot;
 	size_t mask, n;
 };
 

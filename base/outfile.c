@@ -69,7 +69,8 @@ int outfile_commit(struct outfile *o, struct err *e)
 		*o = (struct outfile){0};
 		return r;
 	}
-	int bad = fflush(o->f) || ferror(o->f) || (o->tmp && fsync(fileno(o->f)) && errno != EINVAL);
+	int bad = fflush(o->f) || ferror(o->f) ||
+		  (o->tmp && fsync(fileno(o->f)) && errno != EINVAL);
 	int r = bad ? err_sys(e, "%s: cannot write", o->path ? o->path : "output") : 0;
 	if (fclose(o->f) && !r)
 		r = err_sys(e, "%s: cannot write", o->path ? o->path : "output");

@@ -19,7 +19,8 @@ struct strtab {
 	VEC(struct strtab_entry {
 		const char *s;
 		uint32_t len;
-	}) entries;
+	})
+	entries;
 };
 
 /* The id of the n bytes at s (they may hold any byte but NUL); 0 or ERR_NOMEM. */

@@ -14,11 +14,11 @@
 
 #include <stddef.h>
 
-#define VEC(type)         \
-	struct {          \
-		type *v;  \
-		size_t n; \
-		size_t cap; \
+#define VEC(...)                \
+	struct {                \
+		__VA_ARGS__ *v; \
+		size_t n;       \
+		size_t cap;     \
 	}
 
 /* Append one element by value. 0, or ERR_NOMEM with the vector as it was. */
@@ -26,15 +26,14 @@
 	(vec_reserve(vec, 1) ? ERR_NOMEM : (((vec)->v[(vec)->n++] = (item)), 0))
 
 /* Make room for `more` further elements. 0 or ERR_NOMEM. */
-#define vec_reserve(vec, more)                                         \
-	((vec)->cap - (vec)->n >= (size_t)(more)                       \
-		 ? 0                                                   \
+#define vec_reserve(vec, more)                                                          \
+	((vec)->cap - (vec)->n >= (size_t)(more)                                        \
+		 ? 0                                                                    \
 		 : vec_grow_((void **)&(vec)->v, &(vec)->cap, (vec)->n, (size_t)(more), \
 			     sizeof(*(vec)->v)))
 
 /* Give the elements back; the vector is empty and usable again. */
-#define vec_release(vec) \
-	(vec_free_((vec)->v), (vec)->v = NULL, (vec)->n = 0, (vec)->cap = 0)
+#define vec_release(vec) (vec_free_((vec)->v), (vec)->v = NULL, (vec)->n = 0, (vec)->cap = 0)
 
 #include "base/err.h"
 

@@ -18,8 +18,8 @@
 enum frame_kind {
 	FRAME_USER,
 	FRAME_KERNEL,
-	FRAME_JIT,     /* named by a perf-PID.map or a jitdump */
-	FRAME_MARK,    /* not code: [truncated], [running, no sample] */
+	FRAME_JIT,  /* named by a perf-PID.map or a jitdump */
+	FRAME_MARK, /* not code: [truncated], [running, no sample] */
 };
 
 enum frame_flag {

@@ -1,0 +1,177 @@
+/*
+ * feature.c - the feature sections behind the data (or the HEADER_FEATURE records of a pipe).
+ *
+ * Layouts: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c.
+ * A section that is damaged leaves its fields unset; the recording stays readable.
+ */
+#include "libparse/reader.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+/* struct perf_header_string: u32 len, then len bytes with NUL padding. NULL when damaged. */
+static const char *take_string(struct recording *rec, struct bytes *b)
+{
+	uint32_t len = bytes_u32(b);
+	const char *s = bytes_take(b, len);
+	return s ? arena_strndup(&rec->strings, s, strnlen(s, len)) : NULL;
+}
+
+static void take_cmdline(struct recording *rec, struct bytes *b)
+{
+	struct buf line = {0};
+	uint32_t n = bytes_u32(b);
+	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
+		uint32_t len = bytes_u32(b);
+		const char *word = bytes_take(b, len);
+		if (!word)
+			break;
+		if (i)
+			buf_char(&line, ' ');
+		buf_add(&line, word, strnlen(word, len));
+	}
+	rec->features.cmdline = arena_strndup(&rec->strings, buf_cstr(&line), line.n);
+	buf_release(&line);
+}
+
+/* Names of events, in the order of the attrs: nr, attr size, then attr, nr_ids, name, ids. */
+static void take_event_desc(struct recording *rec, struct bytes *b)
+{
+	uint32_t n = bytes_u32(b), attr_size = bytes_u32(b);
+	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
+		bytes_skip(b, attr_size);
+		uint32_t nr_ids = bytes_u32(b);
+		const char *name = take_string(rec, b);
+		if (nr_ids > bytes_left(b) / 8)
+			return;
+		bytes_skip(b, (size_t)nr_ids * 8);
+		if (name && *name && i < rec->events.n) {
+			struct event *ev = &rec->events.v[i];
+			char *copy = mem_strdup(name);
+			if (!copy)
+				return;
+			mem_free(ev->name);
+			ev->name = copy;
+		}
+	}
+}
+
+static void take_group_desc(struct recording *rec, struct bytes *b)
+{
+	uint32_t n = bytes_u32(b);
+	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
+		struct feature_group g = {.name = take_string(rec, b)};
+		g.leader = bytes_u32(b);
+		g.members = bytes_u32(b);
+		if (!bytes_ok(b) || !g.name || vec_push(&rec->features.groups, g))
+			return;
+	}
+}
+
+/* A run of records shaped like HEADER_BUILD_ID ones; the type in their header is not set. */
+static void take_build_ids(struct recording *rec, const uint8_t *p, uint64_t n)
+{
+	for (uint64_t at = 0; n - at >= RECORD_HEADER_SIZE;) {
+		struct record r = {.p = p + at,
+				   .misc = load_u16(p + at + 4, rec->swap),
+				   .size = load_u16(p + at + 6, rec->swap)};
+		if (r.size < RECORD_HEADER_SIZE || r.size > n - at)
+			return;
+		r.type = PERF_RECORD_HEADER_BUILD_ID;
+		if (header_take_record(rec, &r, NULL))
+			return;
+		at += r.size;
+	}
+}
+
+static void take_clock_data(struct features *f, struct bytes *b)
+{
+	uint32_t version = bytes_u32(b), clockid = bytes_u32(b);
+	uint64_t wall = bytes_u64(b), clock = bytes_u64(b);
+	if (version != 1 || !bytes_ok(b))
+		return;
+	f->has_clock_data = 1;
+	f->clockid = clockid;
+	f->wall_ns = wall;
+	f->clockid_ns = clock;
+}
+
+static void take_compressed(struct features *f, struct bytes *b)
+{
+	bytes_skip(b, 4); /* version */
+	f->compress_type = bytes_u32(b);
+	f->compress_level = bytes_u32(b);
+	f->compress_ratio = bytes_u32(b);
+}
+
+int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
+		 struct err *e)
+{
+	struct features *f = &rec->features;
+	struct bytes b = bytes_init(p, (size_t)n, rec->swap);
+	if (bit < HEADER_FEAT_BITS)
+		f->bits[bit / 64] |= 1ull << bit % 64;
+	switch (bit) {
+	case HEADER_TRACING_DATA:
+		f->tracing_data = p;
+		f->tracing_data_size = n;
+		break;
+	case HEADER_BUILD_ID:
+		take_build_ids(rec, p, n);
+		break;
+	case HEADER_HOSTNAME:
+		f->hostname = take_string(rec, &b);
+		break;
+	case HEADER_OSRELEASE:
+		f->osrelease = take_string(rec, &b);
+		break;
+	case HEADER_VERSION:
+		f->version = take_string(rec, &b);
+		break;
+	case HEADER_ARCH:
+		f->arch = take_string(rec, &b);
+		break;
+	case HEADER_NRCPUS: /* available, then online, since the field was written wrong first
+			     */
+		f->cpus_available = bytes_u32(&b);
+		f->cpus_online = bytes_u32(&b);
+		break;
+	case HEADER_CPUDESC:
+		f->cpudesc = take_string(rec, &b);
+		break;
+	case HEADER_CPUID:
+		f->cpuid = take_string(rec, &b);
+		break;
+	case HEADER_TOTAL_MEM:
+		f->total_mem_kb = bytes_u64(&b);
+		break;
+	case HEADER_CMDLINE:
+		take_cmdline(rec, &b);
+		break;
+	case HEADER_EVENT_DESC:
+		take_event_desc(rec, &b);
+		break;
+	case HEADER_GROUP_DESC:
+		take_group_desc(rec, &b);
+		break;
+	case HEADER_SAMPLE_TIME:
+		f->first_sample_ns = bytes_u64(&b);
+		f->last_sample_ns = bytes_u64(&b);
+		break;
+	case HEADER_CLOCKID:
+		f->clockid_res_ns = bytes_u64(&b);
+		f->has_clockid = bytes_ok(&b);
+		break;
+	case HEADER_CLOCK_DATA:
+		take_clock_data(f, &b);
+		break;
+	case HEADER_COMPRESSED:
+		take_compressed(f, &b);
+		break;
+	default: /* known to exist, not needed: skipped by its size */
+		break;
+	}
+	if (!bytes_ok(&b))
+		return err_set(e, ERR_FORMAT, "feature section %u is shorter than its content",
+			       bit);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* feed.c - contiguous bytes from a mapping, a pipe, or a zstd stream; see reader.h. */
+#include "libparse/reader.h"
+#include "base/mem.h"
+
+enum { CHUNK_SIZE = 1 << 20 };
+
+struct chunk *chunk_new(size_t size)
+{
+	struct chunk *c = mem_alloc(sizeof(*c) + size);
+	if (c) {
+		c->refs = 1;
+		c->size = size;
+	}
+	return c;
+}
+
+void chunk_hold(struct chunk *c)
+{
+	if (c)
+		c->refs++;
+}
+
+void chunk_drop(struct chunk *c)
+{
+	if (c && --c->refs == 0)
+		mem_free(c);
+}
+
+/* Move to a new chunk that starts with what is left of the old one and holds n bytes or more.
+ */
+static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
+{
+	size_t left = (size_t)(f->end - f->p);
+	struct chunk *c = chunk_new(n > CHUNK_SIZE ? n : CHUNK_SIZE);
+	if (!c)
+		return err_nomem(e);
+	if (left)
+		memcpy(c->data, f->p, left);
+	chunk_drop(f->chunk);
+	f->chunk = c;
+	f->p = c->data;
+	f->end = c->data + left;
+	return 0;
+}
+
+int feed_need(struct feed *f, size_t n, struct err *e)
+{
+	size_t have = (size_t)(f->end - f->p);
+	if (have >= n)
+		return 1;
+	if (!f->src || f->eof)
+		return 0;
+	if (!f->chunk || (size_t)(f->chunk->data + f->chunk->size - f->p) < n) {
+		int r = feed_new_chunk(f, n, e);
+		if (r)
+			return r;
+	}
+	uint8_t *fill = f->chunk->data + (f->end - f->chunk->data);
+	size_t room = (size_t)(f->chunk->data + f->chunk->size - fill);
+	while ((size_t)(f->end - f->p) < n) {
+		int64_t got = source_read(f->src, fill, room, e);
+		if (got < 0)
+			return (int)got;
+		if (!got) {
+			f->eof = 1;
+			return 0;
+		}
+		fill += got;
+		room -= (size_t)got;
+		f->end = fill;
+	}
+	return 1;
+}
+
+int feed_skip(struct feed *f, uint64_t n, struct err *e)
+{
+	while (n) {
+		int r = feed_need(f, 1, e);
+		if (r != 1)
+			return r;
+		uint64_t have = (uint64_t)(f->end - f->p), step = n < have ? n : have;
+		feed_advance(f, (size_t)step);
+		n -= step;
+	}
+	return 1;
+}
+
+/* Room for at least one byte of output behind z->end. */
+static int inflater_room(struct inflater *z, struct err *e)
+{
+	if (z->chunk && z->end < z->chunk->data + z->chunk->size)
+		return 0;
+	size_t left = (size_t)(z->end - z->p);
+	struct chunk *c = chunk_new(left + CHUNK_SIZE);
+	if (!c)
+		return err_nomem(e);
+	if (left)
+		memcpy(c->data, z->p, left);
+	chunk_drop(z->chunk);
+	z->chunk = c;
+	z->p = c->data;
+	z->end = c->data + left;
+	return 0;
+}
+
+int inflater_push(struct inflater *z, const uint8_t *p, size_t n, struct err *e)
+{
+	if (!z->zstd) {
+		z->zstd = ZSTD_createDStream();
+		if (!z->zstd)
+			return err_nomem(e);
+		ZSTD_initDStream(z->zstd);
+	}
+	ZSTD_inBuffer in = {.src = p, .size = n};
+	for (;;) {
+		int r = inflater_room(z, e);
+		if (r)
+			return r;
+		size_t room = (size_t)(z->chunk->data + z->chunk->size - z->end);
+		ZSTD_outBuffer out = {.dst = z->end, .size = room};
+		size_t rc = ZSTD_decompressStream(z->zstd, &out, &in);
+		z->end += out.pos;
+		if (ZSTD_isError(rc))
+			return err_set(e, ERR_FORMAT, "compressed data: %s",
+				       ZSTD_getErrorName(rc));
+		if (in.pos == in.size && out.pos < room)
+			return 0;
+	}
+}
+
+void inflater_release(struct inflater *z)
+{
+	ZSTD_freeDStream(z->zstd);
+	chunk_drop(z->chunk);
+	*z = (struct inflater){0};
+}

@@ -1,0 +1,355 @@
+/*
+ * header.c - the file header, attrs and feature table of file mode; the header records of pipe
+ * mode.
+ */
+#include "libparse/reader.h"
+#include "libparse/sample.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+#define MAGIC1 "PERFFILE" /* before 3.1: written in host order, so it tells nothing of it */
+#define MAGIC2_LE "PERFILE2"
+#define MAGIC2_BE "2ELIFREP"
+
+enum { FILE_HEADER_SIZE = 104, FILE_HEADER_NO_FEATURES = 72, PIPE_HEADER_SIZE = 16 };
+enum { EVENT_TYPE_ENTRY = 72, MAX_EVENTS = 1 << 16 };
+
+struct section {
+	uint64_t offset, size;
+};
+
+static int host_is_be(void)
+{
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+}
+
+/* Byte order from the first 16 bytes: magic and header size. */
+static int take_magic(struct recording *rec, const uint8_t *p, struct err *e)
+{
+	if (!memcmp(p, MAGIC2_LE, 8)) {
+		rec->big_endian = 0;
+	} else if (!memcmp(p, MAGIC2_BE, 8)) {
+		rec->big_endian = 1;
+	} else if (!memcmp(p, MAGIC1, 8) || !memcmp(p, "ELIFFREP", 8)) {
+		/* the size that follows is small in the right order and huge in the other */
+		uint64_t size = load_u64(p + 8, host_is_be());
+		rec->big_endian = size > UINT32_MAX;
+	} else {
+		return err_set(e, ERR_UNSUPPORTED, "%s: not a perf.data file", rec->name);
+	}
+	rec->swap = rec->big_endian != host_is_be();
+	return 0;
+}
+
+static struct section take_section(struct bytes *b)
+{
+	struct section s = {.offset = bytes_u64(b)};
+	s.size = bytes_u64(b);
+	return s;
+}
+
+/* The section's bytes, or NULL when it does not lie inside the file. */
+static const uint8_t *section_bytes(const struct source *src, struct section s)
+{
+	if (s.offset > src->size || s.size > src->size - s.offset)
+		return NULL;
+	return src->data + s.offset;
+}
+
+static int add_event(struct recording *rec, const struct event_attr *attr, const uint8_t *ids,
+		     size_t nr_ids, struct err *e)
+{
+	if (rec->events.n >= MAX_EVENTS)
+		return err_set(e, ERR_LIMIT, "%s: more than %d events", rec->name, MAX_EVENTS);
+	struct event ev = {.attr = *attr, .index = (uint32_t)rec->events.n};
+	ev.leader = ev.index;
+	event_derive(&ev);
+	for (size_t i = 0; i < nr_ids; i++)
+		if (vec_push(&ev.ids, load_u64(ids + i * 8, rec->swap)))
+			goto nomem;
+	if (vec_push(&rec->events, ev))
+		goto nomem;
+	return 0;
+nomem:
+	vec_release(&ev.ids);
+	return err_nomem(e);
+}
+
+static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr_size,
+		      struct err *e)
+{
+	const struct source *src = &rec->reader->src;
+	const uint8_t *p = section_bytes(src, attrs);
+	if (!p)
+		return err_set(e, ERR_TORN,
+			       "%s: event attributes at 0x%llx pass the file's end", rec->name,
+			       (unsigned long long)attrs.offset);
+	if (attr_size < ATTR_SIZE_VER0 + 16 || attr_size > 4096 || attrs.size % attr_size)
+		return err_set(e, ERR_FORMAT,
+			       "%s: event attribute size %llu in the header is not sane",
+			       rec->name, (unsigned long long)attr_size);
+	for (uint64_t at = 0; at < attrs.size; at += attr_size) {
+		struct bytes b = bytes_init(p + at, attr_size, rec->swap);
+		struct event_attr attr;
+		int r = attr_decode(&b, attr_size - 16, &attr, e);
+		if (r)
+			return r;
+		struct section ids = take_section(&b);
+		const uint8_t *idp = section_bytes(src, ids);
+		r = add_event(rec, &attr, idp, idp ? ids.size / 8 : 0, e);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* perf 3.x and older: names of tracepoints by their id (struct perf_trace_event_type). */
+static void read_event_types(struct recording *rec, struct section types)
+{
+	const uint8_t *p = section_bytes(&rec->reader->src, types);
+	for (uint64_t at = 0; p && at + EVENT_TYPE_ENTRY <= types.size;
+	     at += EVENT_TYPE_ENTRY) {
+		uint64_t config = load_u64(p + at, rec->swap);
+		const char *name = (const char *)p + at + 8;
+		for (size_t i = 0; i < rec->events.n; i++) {
+			struct event *ev = &rec->events.v[i];
+			if (ev->is_tracepoint && ev->attr.config == config && !ev->name)
+				ev->name = mem_strndup(name, EVENT_TYPE_ENTRY - 8);
+		}
+	}
+}
+
+static void read_features(struct recording *rec, const uint64_t *bits, uint64_t table)
+{
+	const struct source *src = &rec->reader->src;
+	for (unsigned bit = 0; bit < HEADER_FEAT_BITS; bit++) {
+		if (!(bits[bit / 64] >> bit % 64 & 1))
+			continue;
+		struct section at = {.offset = table, .size = 16};
+		const uint8_t *p = section_bytes(src, at);
+		if (!p)
+			return; /* the table is cut: what was read stays */
+		table += 16;
+		struct bytes b = bytes_init(p, 16, rec->swap);
+		struct section s = take_section(&b);
+		p = section_bytes(src, s);
+		struct err why;
+		int r = p ? feature_take(rec, bit, p, s.size, &why)
+			  : err_set(&why, ERR_TORN, "feature section %u passes the file's end",
+				    bit);
+		if (r)
+			recording_note_bad(rec, &why);
+	}
+}
+
+/*
+ * The feature bitmap is an array of unsigned long: a foreign file's is swapped by 8, or by 4
+ * when a 32-bit machine wrote it. Bit HOSTNAME is set in every finished file, which tells.
+ */
+static void take_feature_bits(struct bytes *b, uint64_t bits[HEADER_FEAT_BITS / 64])
+{
+	for (int i = 0; i < HEADER_FEAT_BITS / 64; i++)
+		bits[i] = bytes_u64(b);
+	if (b->swap && !(bits[0] >> HEADER_HOSTNAME & 1))
+		for (int i = 0; i < HEADER_FEAT_BITS / 64; i++)
+			bits[i] = bits[i] << 32 | bits[i] >> 32;
+}
+
+int header_read_file(struct recording *rec, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	const struct source *src = &rd->src;
+	if (src->size < PIPE_HEADER_SIZE)
+		return err_set(e, ERR_UNSUPPORTED, "%s: not a perf.data file (%llu bytes)",
+			       rec->name, (unsigned long long)src->size);
+	int r = take_magic(rec, src->data, e);
+	if (r)
+		return r;
+	struct bytes b = bytes_init(src->data + 8, (size_t)src->size - 8, rec->swap);
+	uint64_t header_size = bytes_u64(&b);
+	struct stream st = {.src.fd = -1};
+	if (header_size == PIPE_HEADER_SIZE) {
+		rec->pipe_mode = 1;
+		st.data_start = PIPE_HEADER_SIZE;
+		st.data_end = src->size;
+		rec->data_size = src->size - PIPE_HEADER_SIZE;
+		return vec_push(&rd->streams, st) ? err_nomem(e) : 0;
+	}
+	if (header_size != FILE_HEADER_SIZE && header_size != FILE_HEADER_NO_FEATURES)
+		return err_set(e, ERR_FORMAT, "%s: file header of %llu bytes, %d expected",
+			       rec->name, (unsigned long long)header_size, FILE_HEADER_SIZE);
+	if (src->size < header_size)
+		return err_set(e, ERR_TORN, "%s: the file ends inside its header", rec->name);
+	uint64_t attr_size = bytes_u64(&b);
+	struct section attrs = take_section(&b), data = take_section(&b),
+		       types = take_section(&b);
+	uint64_t bits[HEADER_FEAT_BITS / 64] = {0};
+	if (header_size == FILE_HEADER_SIZE)
+		take_feature_bits(&b, bits);
+	r = read_attrs(rec, attrs, attr_size, e);
+	if (r)
+		return r;
+	read_event_types(rec, types);
+	if (data.offset < header_size || data.offset > src->size)
+		return err_set(e, ERR_TORN, "%s: data section at 0x%llx lies outside the file",
+			       rec->name, (unsigned long long)data.offset);
+	rec->cut_off = !data.size && data.offset < src->size;
+	st.data_start = data.offset;
+	st.data_end = src->size;
+	if (!rec->cut_off && data.size <= src->size - data.offset) {
+		st.data_end = data.offset + data.size;
+		read_features(rec, bits, st.data_end);
+	} else if (!rec->cut_off) {
+		snprintf(rec->stats.torn, sizeof(rec->stats.torn),
+			 "the file ends %llu bytes before its data section does",
+			 (unsigned long long)(data.size - (src->size - data.offset)));
+	}
+	rec->data_size = st.data_end - st.data_start;
+	return vec_push(&rd->streams, st) ? err_nomem(e) : 0;
+}
+
+int header_read_pipe_magic(struct recording *rec, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	struct stream st = {.src.fd = -1};
+	st.feed.src = &rd->src;
+	int r = feed_need(&st.feed, PIPE_HEADER_SIZE, e);
+	if (r == 1) {
+		r = take_magic(rec, st.feed.p, e);
+		if (!r && load_u64(st.feed.p + 8, rec->swap) != PIPE_HEADER_SIZE)
+			r = err_set(e, ERR_UNSUPPORTED,
+				    "%s: a perf.data of file mode cannot be read from a pipe "
+				    "(its index stands at the end); give the file's name",
+				    rec->name);
+	} else if (!r) {
+		r = err_set(e, ERR_UNSUPPORTED,
+			    "%s: not a perf.data file (input ends after %llu bytes)", rec->name,
+			    (unsigned long long)rd->src.size);
+	}
+	if (!r) {
+		feed_advance(&st.feed, PIPE_HEADER_SIZE);
+		rec->pipe_mode = 1;
+		if (!vec_push(&rd->streams, st))
+			return 0;
+		r = err_nomem(e);
+	}
+	chunk_drop(st.feed.chunk);
+	return r;
+}
+
+static int take_attr_record(struct recording *rec, const struct record *r, struct err *e)
+{
+	size_t size = r->size - RECORD_HEADER_SIZE;
+	struct bytes b = bytes_init(r->p + RECORD_HEADER_SIZE, size, rec->swap);
+	uint32_t attr_size = size >= 8 ? load_u32(b.p + 4, rec->swap) : 0;
+	if (!attr_size)
+		attr_size = ATTR_SIZE_VER0;
+	if (attr_size > size)
+		return err_set(e, ERR_FORMAT,
+			       "ATTR at 0x%llx: attribute passes the end of the record",
+			       (unsigned long long)r->offset);
+	struct event_attr attr;
+	int rc = attr_decode(&b, attr_size, &attr, e);
+	if (!rc)
+		rc = add_event(rec, &attr, b.p, bytes_left(&b) / 8, e);
+	return rc ? rc : header_finish_events(rec, e);
+}
+
+/* struct perf_record_event_update: type, id, payload; only names matter here. */
+static int take_event_update(struct recording *rec, const struct record *r, struct err *e)
+{
+	enum { EVENT_UPDATE_NAME = 2 };
+	struct bytes b =
+		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, rec->swap);
+	uint64_t type = bytes_u64(&b), id = bytes_u64(&b);
+	uint32_t i;
+	if (!bytes_ok(&b) || type != EVENT_UPDATE_NAME || !u64map_get(&rec->by_id, id, &i))
+		return 0;
+	char *name = mem_strndup((const char *)b.p, bytes_left(&b));
+	if (!name)
+		return err_nomem(e);
+	mem_free(rec->events.v[i].name);
+	rec->events.v[i].name = name;
+	return 0;
+}
+
+static int take_build_id_record(struct recording *rec, const struct record *r, struct err *e)
+{
+	struct record_build_id b;
+	int rc = record_build_id_decode(r, rec->swap, &b, e);
+	if (rc)
+		return rc;
+	struct recorded_build_id id = {.pid = b.pid, .misc = b.misc, .size = b.size};
+	memcpy(id.id, b.id, sizeof(id.id));
+	id.filename = arena_strndup(&rec->strings, b.filename, strlen(b.filename));
+	if (!id.filename || vec_push(&rec->features.build_ids, id))
+		return err_nomem(e);
+	return 0;
+}
+
+static int take_feature_record(struct recording *rec, const struct record *r, struct err *e)
+{
+	struct bytes b =
+		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, rec->swap);
+	uint64_t bit = bytes_u64(&b);
+	if (!bytes_ok(&b) || bit >= HEADER_FEAT_BITS)
+		return 0;
+	size_t n = bytes_left(&b);
+	const char *copy = arena_strndup(&rec->strings, (const char *)b.p, n);
+	if (!copy)
+		return err_nomem(e);
+	return feature_take(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
+}
+
+int header_take_record(struct recording *rec, const struct record *r, struct err *e)
+{
+	switch (r->type) {
+	case PERF_RECORD_HEADER_ATTR:
+		return take_attr_record(rec, r, e);
+	case PERF_RECORD_EVENT_UPDATE:
+		return take_event_update(rec, r, e);
+	case PERF_RECORD_HEADER_BUILD_ID:
+		return take_build_id_record(rec, r, e);
+	case PERF_RECORD_HEADER_FEATURE:
+		return take_feature_record(rec, r, e);
+	case PERF_RECORD_HEADER_TRACING_DATA:
+		if (r->extra) {
+			const char *copy = arena_strndup(&rec->strings, (const char *)r->extra,
+							 (size_t)r->extra_size);
+			if (!copy)
+				return err_nomem(e);
+			rec->features.tracing_data = (const uint8_t *)copy;
+			rec->features.tracing_data_size = r->extra_size;
+		}
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Names, ids and the id's place, once all events known so far are there. */
+int header_finish_events(struct recording *rec, struct err *e)
+{
+	rec->id_offset =
+		rec->events.n ? sample_id_offset(rec->events.v[0].attr.sample_type) : -1;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		struct event *ev = &rec->events.v[i];
+		for (size_t k = 0; k < ev->ids.n; k++)
+			if (u64map_put(&rec->by_id, ev->ids.v[k], (uint32_t)i))
+				return err_nomem(e);
+		if (!ev->name) {
+			char name[128];
+			ev->name =
+				mem_strdup(event_default_name(&ev->attr, name, sizeof(name)));
+			if (!ev->name)
+				return err_nomem(e);
+		}
+	}
+	for (size_t i = 0; i < rec->features.groups.n; i++) {
+		struct feature_group *g = &rec->features.groups.v[i];
+		for (uint32_t k = 0; k < g->members && g->leader + k < rec->events.n; k++)
+			rec->events.v[g->leader + k].leader = g->leader;
+	}
+	return 0;
+}

@@ -1,0 +1,198 @@
+/*
+ * perfabi.h - numbers of the perf.data format: the kernel's record and sample ABI, and perf's
+ * own additions to it.
+ *
+ * Sources: include/uapi/linux/perf_event.h of Linux 6.19 (record types below 64, sample and
+ * attr bits), tools/lib/perf/include/perf/event.h (types from 64 on), and
+ * tools/perf/Documentation/perf.data-file-format.txt (header and features). They stand here,
+ * not in an #include, because the header of the machine perfkit is built on may be older than
+ * the recording.
+ */
+#ifndef LIBPARSE_PERFABI_H
+#define LIBPARSE_PERFABI_H
+
+/* struct perf_event_header.type */
+enum perf_record_type {
+	PERF_RECORD_MMAP = 1,
+	PERF_RECORD_LOST = 2,
+	PERF_RECORD_COMM = 3,
+	PERF_RECORD_EXIT = 4,
+	PERF_RECORD_THROTTLE = 5,
+	PERF_RECORD_UNTHROTTLE = 6,
+	PERF_RECORD_FORK = 7,
+	PERF_RECORD_READ = 8,
+	PERF_RECORD_SAMPLE = 9,
+	PERF_RECORD_MMAP2 = 10,
+	PERF_RECORD_AUX = 11,
+	PERF_RECORD_ITRACE_START = 12,
+	PERF_RECORD_LOST_SAMPLES = 13,
+	PERF_RECORD_SWITCH = 14,
+	PERF_RECORD_SWITCH_CPU_WIDE = 15,
+	PERF_RECORD_NAMESPACES = 16,
+	PERF_RECORD_KSYMBOL = 17,
+	PERF_RECORD_BPF_EVENT = 18,
+	PERF_RECORD_CGROUP = 19,
+	PERF_RECORD_TEXT_POKE = 20,
+	PERF_RECORD_AUX_OUTPUT_HW_ID = 21,
+	PERF_RECORD_CALLCHAIN_DEFERRED = 22,
+
+	PERF_RECORD_HEADER_ATTR = 64,
+	PERF_RECORD_HEADER_EVENT_TYPE = 65,
+	PERF_RECORD_HEADER_TRACING_DATA = 66,
+	PERF_RECORD_HEADER_BUILD_ID = 67,
+	PERF_RECORD_FINISHED_ROUND = 68,
+	PERF_RECORD_ID_INDEX = 69,
+	PERF_RECORD_AUXTRACE_INFO = 70,
+	PERF_RECORD_AUXTRACE = 71,
+	PERF_RECORD_AUXTRACE_ERROR = 72,
+	PERF_RECORD_THREAD_MAP = 73,
+	PERF_RECORD_CPU_MAP = 74,
+	PERF_RECORD_STAT_CONFIG = 75,
+	PERF_RECORD_STAT = 76,
+	PERF_RECORD_STAT_ROUND = 77,
+	PERF_RECORD_EVENT_UPDATE = 78,
+	PERF_RECORD_TIME_CONV = 79,
+	PERF_RECORD_HEADER_FEATURE = 80,
+	PERF_RECORD_COMPRESSED = 81,
+	PERF_RECORD_FINISHED_INIT = 82,
+	PERF_RECORD_COMPRESSED2 = 83,
+	PERF_RECORD_BPF_METADATA = 84,
+	PERF_RECORD_SCHEDSTAT_CPU = 85,
+	PERF_RECORD_SCHEDSTAT_DOMAIN = 86,
+};
+
+/* struct perf_event_header.misc; bits 13 and 14 mean something else for each record type */
+enum {
+	PERF_RECORD_MISC_CPUMODE_MASK = 7,
+	PERF_RECORD_MISC_CPUMODE_UNKNOWN = 0,
+	PERF_RECORD_MISC_KERNEL = 1,
+	PERF_RECORD_MISC_USER = 2,
+	PERF_RECORD_MISC_HYPERVISOR = 3,
+	PERF_RECORD_MISC_GUEST_KERNEL = 4,
+	PERF_RECORD_MISC_GUEST_USER = 5,
+	PERF_RECORD_MISC_MMAP_DATA = 1 << 13,
+	PERF_RECORD_MISC_COMM_EXEC = 1 << 13,
+	PERF_RECORD_MISC_FORK_EXEC = 1 << 13,
+	PERF_RECORD_MISC_SWITCH_OUT = 1 << 13,
+	PERF_RECORD_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+	PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14,
+};
+
+/* perf_event_attr.type */
+enum {
+	PERF_TYPE_HARDWARE = 0,
+	PERF_TYPE_SOFTWARE = 1,
+	PERF_TYPE_TRACEPOINT = 2,
+	PERF_TYPE_HW_CACHE = 3,
+	PERF_TYPE_RAW = 4,
+	PERF_TYPE_BREAKPOINT = 5,
+};
+
+/* perf_event_attr.sample_type */
+#define PERF_SAMPLE_IP (1ull << 0)
+#define PERF_SAMPLE_TID (1ull << 1)
+#define PERF_SAMPLE_TIME (1ull << 2)
+#define PERF_SAMPLE_ADDR (1ull << 3)
+#define PERF_SAMPLE_READ (1ull << 4)
+#define PERF_SAMPLE_CALLCHAIN (1ull << 5)
+#define PERF_SAMPLE_ID (1ull << 6)
+#define PERF_SAMPLE_CPU (1ull << 7)
+#define PERF_SAMPLE_PERIOD (1ull << 8)
+#define PERF_SAMPLE_STREAM_ID (1ull << 9)
+#define PERF_SAMPLE_RAW (1ull << 10)
+#define PERF_SAMPLE_BRANCH_STACK (1ull << 11)
+#define PERF_SAMPLE_REGS_USER (1ull << 12)
+#define PERF_SAMPLE_STACK_USER (1ull << 13)
+#define PERF_SAMPLE_WEIGHT (1ull << 14)
+#define PERF_SAMPLE_DATA_SRC (1ull << 15)
+#define PERF_SAMPLE_IDENTIFIER (1ull << 16)
+#define PERF_SAMPLE_TRANSACTION (1ull << 17)
+#define PERF_SAMPLE_REGS_INTR (1ull << 18)
+#define PERF_SAMPLE_PHYS_ADDR (1ull << 19)
+#define PERF_SAMPLE_AUX (1ull << 20)
+#define PERF_SAMPLE_CGROUP (1ull << 21)
+#define PERF_SAMPLE_DATA_PAGE_SIZE (1ull << 22)
+#define PERF_SAMPLE_CODE_PAGE_SIZE (1ull << 23)
+#define PERF_SAMPLE_WEIGHT_STRUCT (1ull << 24)
+#define PERF_SAMPLE_KNOWN ((1ull << 25) - 1)
+
+/* perf_event_attr.read_format */
+#define PERF_FORMAT_TOTAL_TIME_ENABLED (1ull << 0)
+#define PERF_FORMAT_TOTAL_TIME_RUNNING (1ull << 1)
+#define PERF_FORMAT_ID (1ull << 2)
+#define PERF_FORMAT_GROUP (1ull << 3)
+#define PERF_FORMAT_LOST (1ull << 4)
+
+/* perf_event_attr.branch_sample_type: the two bits that change the layout */
+#define PERF_SAMPLE_BRANCH_HW_INDEX (1ull << 17)
+#define PERF_SAMPLE_BRANCH_COUNTERS (1ull << 19)
+
+/* perf_event_attr's flag word: bit numbers as little-endian hosts lay the bitfield out */
+enum {
+	ATTR_DISABLED = 0,
+	ATTR_INHERIT = 1,
+	ATTR_MMAP = 8,
+	ATTR_COMM = 9,
+	ATTR_FREQ = 10,
+	ATTR_ENABLE_ON_EXEC = 12,
+	ATTR_TASK = 13,
+	ATTR_PRECISE_IP = 15, /* two bits */
+	ATTR_SAMPLE_ID_ALL = 18,
+	ATTR_EXCLUDE_CALLCHAIN_KERNEL = 21,
+	ATTR_EXCLUDE_CALLCHAIN_USER = 22,
+	ATTR_MMAP2 = 23,
+	ATTR_COMM_EXEC = 24,
+	ATTR_USE_CLOCKID = 25,
+	ATTR_CONTEXT_SWITCH = 26,
+	ATTR_BUILD_ID = 34,
+	ATTR_DEFER_CALLCHAIN = 38,
+	ATTR_DEFER_OUTPUT = 39,
+};
+
+/* Markers inside callchains (enum perf_callchain_context) */
+#define PERF_CONTEXT_HV ((uint64_t)-32)
+#define PERF_CONTEXT_KERNEL ((uint64_t)-128)
+#define PERF_CONTEXT_USER ((uint64_t)-512)
+#define PERF_CONTEXT_USER_DEFERRED ((uint64_t)-640)
+#define PERF_CONTEXT_GUEST ((uint64_t)-2048)
+#define PERF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+#define PERF_CONTEXT_GUEST_USER ((uint64_t)-2560)
+#define PERF_CONTEXT_MAX ((uint64_t)-4095)
+
+/* perf.data feature bits */
+enum perf_feature {
+	HEADER_TRACING_DATA = 1,
+	HEADER_BUILD_ID = 2,
+	HEADER_HOSTNAME = 3,
+	HEADER_OSRELEASE = 4,
+	HEADER_VERSION = 5,
+	HEADER_ARCH = 6,
+	HEADER_NRCPUS = 7,
+	HEADER_CPUDESC = 8,
+	HEADER_CPUID = 9,
+	HEADER_TOTAL_MEM = 10,
+	HEADER_CMDLINE = 11,
+	HEADER_EVENT_DESC = 12,
+	HEADER_CPU_TOPOLOGY = 13,
+	HEADER_NUMA_TOPOLOGY = 14,
+	HEADER_BRANCH_STACK = 15,
+	HEADER_PMU_MAPPINGS = 16,
+	HEADER_GROUP_DESC = 17,
+	HEADER_AUXTRACE = 18,
+	HEADER_STAT = 19,
+	HEADER_CACHE = 20,
+	HEADER_SAMPLE_TIME = 21,
+	HEADER_MEM_TOPOLOGY = 22,
+	HEADER_CLOCKID = 23,
+	HEADER_DIR_FORMAT = 24,
+	HEADER_BPF_PROG_INFO = 25,
+	HEADER_BPF_BTF = 26,
+	HEADER_COMPRESSED = 27,
+	HEADER_CPU_PMU_CAPS = 28,
+	HEADER_CLOCK_DATA = 29,
+	HEADER_HYBRID_TOPOLOGY = 30,
+	HEADER_PMU_CAPS = 31,
+	HEADER_FEAT_BITS = 256,
+};
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * reader.h - libparse's inside: bytes → records. Not included outside libparse.
+ *
+ *	source ──feed──► outer records ──inflate──► records inside COMPRESSED
+ *
+ * A feed hands out contiguous bytes: straight from the mapping, or from chunks of heap memory
+ * that are filled from a pipe. The inflater is the same idea with zstd as the source. A record
+ * that a chunk's end cuts is carried over to the next chunk.
+ */
+#ifndef LIBPARSE_READER_H
+#define LIBPARSE_READER_H
+
+#include "libparse/recording.h"
+
+#include <zstd.h>
+
+struct chunk {
+	uint32_t refs;
+	size_t size; /* bytes in data */
+	uint8_t data[];
+};
+
+/* A new chunk with one reference, or NULL. References are counted by one thread only. */
+struct chunk *chunk_new(size_t size);
+
+struct feed {
+	struct source *src; /* NULL: mapped range only */
+	const uint8_t *p, *end;
+	uint64_t offset;     /* file offset of p */
+	struct chunk *chunk; /* holds p for a stream */
+	int eof;
+};
+
+/* At least n contiguous bytes at f->p: 1, 0 when the input ends before, < 0 on a read error. */
+int feed_need(struct feed *f, size_t n, struct err *e);
+
+/* Skip n bytes without keeping them; 1, 0 at the end, < 0. */
+int feed_skip(struct feed *f, uint64_t n, struct err *e);
+
+static inline void feed_advance(struct feed *f, size_t n)
+{
+	f->p += n;
+	f->offset += n;
+}
+
+struct inflater {
+	ZSTD_DStream *zstd;
+	struct chunk *chunk;
+	uint8_t *p, *end; /* inflated and not yet handed out, inside chunk */
+};
+
+/*
+ * Inflate `n` bytes of zstd data behind what is still unread. 0, ERR_FORMAT (damaged data; what
+ * was inflated before stays readable), ERR_NOMEM.
+ */
+int inflater_push(struct inflater *z, const uint8_t *p, size_t n, struct err *e);
+void inflater_release(struct inflater *z);
+
+enum { MAX_STREAMS = 4096 };
+
+/* One run of records: the data section, or one data file of a directory. */
+struct stream {
+	struct source src; /* own file of a directory; else unused */
+	struct feed feed;
+	struct inflater inflater;
+	uint64_t data_start, data_end; /* of a mapped file */
+	uint64_t skip;                 /* bytes of an AUX area in front of the next record */
+};
+
+struct reader {
+	struct source src;
+	VEC(struct stream) streams;
+	size_t current;
+	struct record pending; /* first record behind a pipe's header, already read */
+	int has_pending;
+	struct chunk *held;   /* behind the last record's view, until the next call */
+	uint64_t header_seen; /* header records below this offset were taken in */
+};
+
+/* header.c: file header, attrs, features. */
+int header_read_file(struct recording *rec, struct err *e);
+int header_read_pipe_magic(struct recording *rec, struct err *e);
+int header_take_record(struct recording *rec, const struct record *r, struct err *e);
+int header_finish_events(struct recording *rec, struct err *e);
+
+/* feature.c: one section's bytes into rec->features. Damage is noted, never fatal. */
+int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
+		 struct err *e);
+
+#endif

@@ -1,0 +1,545 @@
+/* recording.c - open and close, the record cursor, events by id. */
+#include "libparse/recording.h"
+#include "base/mem.h"
+#include "libparse/reader.h"
+#include "libparse/sample.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static int reader_new(struct recording **out, const char *name, struct err *e)
+{
+	struct recording *rec = mem_zalloc(1, sizeof(*rec));
+	struct reader *rd = mem_zalloc(1, sizeof(*rd));
+	if (rec && rd) {
+		rec->reader = rd;
+		rd->src.fd = -1;
+		rec->id_offset = -1;
+		rec->name = arena_strndup(&rec->strings, name, strlen(name));
+		if (rec->name) {
+			*out = rec;
+			return 0;
+		}
+	}
+	mem_free(rec);
+	mem_free(rd);
+	return err_nomem(e);
+}
+
+/* Point every stream's feed at the start of its bytes. */
+static void streams_start(struct recording *rec)
+{
+	struct reader *rd = rec->reader;
+	rd->current = 0;
+	for (size_t i = 0; i < rd->streams.n; i++) {
+		struct stream *st = &rd->streams.v[i];
+		const struct source *src = st->src.data ? &st->src : &rd->src;
+		inflater_release(&st->inflater);
+		st->skip = 0;
+		if (!source_is_mapped(src))
+			continue;
+		st->feed = (struct feed){.p = src->data + st->data_start,
+					 .end = src->data + st->data_end,
+					 .offset = st->data_start};
+	}
+}
+
+/* data.0, data.1, … of a directory: records without any header. */
+static int open_directory_streams(struct recording *rec, const char *dir, struct err *e)
+{
+	for (unsigned i = 0; i < MAX_STREAMS; i++) {
+		char path[4096];
+		if ((size_t)snprintf(path, sizeof(path), "%s/data.%u", dir, i) >= sizeof(path))
+			return err_set(e, ERR_LIMIT, "%s: path is too long", dir);
+		struct stat st;
+		if (stat(path, &st)) {
+			if (errno == ENOENT)
+				return 0;
+			return err_sys(e, "%s: cannot open", path);
+		}
+		if (!st.st_size)
+			continue;
+		struct stream s = {.src.fd = -1};
+		int r = source_open(&s.src, path, e);
+		if (r)
+			return r;
+		s.data_end = s.src.size;
+		if (!source_is_mapped(&s.src) || vec_push(&rec->reader->streams, s)) {
+			source_close(&s.src);
+			return err_set(e, ERR_IO, "%s: cannot be mapped", path);
+		}
+		rec->data_size += s.data_end;
+	}
+	return 0;
+}
+
+static int open_source(struct recording *rec, const char *path, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	struct stat st;
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
+		return source_open(&rd->src, path, e);
+	char header[4096];
+	if ((size_t)snprintf(header, sizeof(header), "%s/data", path) >= sizeof(header))
+		return err_set(e, ERR_LIMIT, "%s: path is too long", path);
+	if (stat(header, &st))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s: a directory without perf's file 'data' in it", path);
+	rec->directory = 1;
+	return source_open(&rd->src, header, e);
+}
+
+/* Header records of a pipe, up to the first record that is none; it waits as pending. */
+static int read_pipe_header(struct recording *rec, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	for (;;) {
+		struct record r;
+		int got = recording_next(rec, &r, e);
+		if (got <= 0)
+			return got;
+		switch (r.type) {
+		case PERF_RECORD_HEADER_ATTR:
+		case PERF_RECORD_HEADER_EVENT_TYPE:
+		case PERF_RECORD_HEADER_TRACING_DATA:
+		case PERF_RECORD_HEADER_BUILD_ID:
+		case PERF_RECORD_HEADER_FEATURE:
+		case PERF_RECORD_EVENT_UPDATE:
+			continue;
+		default:
+			rd->pending = r;
+			rd->has_pending = 1;
+			return 0;
+		}
+	}
+}
+
+static int open_rest(struct recording *rec, const char *path, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	int r = source_is_mapped(&rd->src) ? header_read_file(rec, e)
+					   : header_read_pipe_magic(rec, e);
+	if (!r && rec->directory)
+		r = open_directory_streams(rec, path, e);
+	if (!r)
+		r = header_finish_events(rec, e);
+	if (r)
+		return r;
+	streams_start(rec);
+	if (!rec->pipe_mode)
+		return 0;
+	r = read_pipe_header(rec, e);
+	if (!r &&
+	    source_is_mapped(&rd->src)) /* the first pass over the header does not count */
+		r = recording_rewind(rec, e);
+	if (!r && !rec->events.n)
+		return err_set(e, ERR_FORMAT, "%s: no event attributes in front of the data",
+			       rec->name);
+	return r;
+}
+
+int recording_open(struct recording **out, const char *path, struct err *e)
+{
+	struct recording *rec = NULL;
+	*out = NULL;
+	int r = reader_new(&rec, strcmp(path, "-") ? path : "stdin", e);
+	if (r)
+		return r;
+	r = open_source(rec, path, e);
+	if (!r)
+		r = open_rest(rec, path, e);
+	if (r)
+		recording_close(rec);
+	else
+		*out = rec;
+	return r;
+}
+
+int recording_open_mem(struct recording **out, const void *p, size_t n, const char *name,
+		       struct err *e)
+{
+	struct recording *rec = NULL;
+	*out = NULL;
+	int r = reader_new(&rec, name, e);
+	if (r)
+		return r;
+	r = source_open_mem(&rec->reader->src, p, n, name, e);
+	if (!r)
+		r = open_rest(rec, name, e);
+	if (r)
+		recording_close(rec);
+	else
+		*out = rec;
+	return r;
+}
+
+void recording_close(struct recording *rec)
+{
+	if (!rec)
+		return;
+	struct reader *rd = rec->reader;
+	for (size_t i = 0; i < rd->streams.n; i++) {
+		struct stream *st = &rd->streams.v[i];
+		inflater_release(&st->inflater);
+		chunk_drop(st->feed.chunk);
+		source_close(&st->src);
+	}
+	vec_release(&rd->streams);
+	chunk_drop(rd->held);
+	source_close(&rd->src);
+	mem_free(rd);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		mem_free(rec->events.v[i].name);
+		vec_release(&rec->events.v[i].ids);
+	}
+	vec_release(&rec->events);
+	vec_release(&rec->features.build_ids);
+	vec_release(&rec->features.groups);
+	u64map_release(&rec->by_id);
+	arena_release(&rec->strings);
+	mem_free(rec);
+}
+
+int recording_rewind(struct recording *rec, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	if (!source_is_mapped(&rd->src))
+		return err_set(e, ERR_UNSUPPORTED, "%s: a pipe cannot be read twice",
+			       rec->name);
+	rd->has_pending = 0;
+	char torn[sizeof(rec->stats.torn)];
+	memcpy(torn, rec->stats.torn, sizeof(torn));
+	rec->stats = (struct recording_stats){0};
+	if (!rec->pipe_mode) /* a cut that the header told stays known */
+		memcpy(rec->stats.torn, torn, sizeof(torn));
+	streams_start(rec);
+	return 0;
+}
+
+void recording_note_bad(struct recording *rec, const struct err *why)
+{
+	if (!rec->stats.bad_records++)
+		snprintf(rec->stats.first_bad, sizeof(rec->stats.first_bad), "%.159s",
+			 why->msg);
+}
+
+/* The stream ends here although bytes are left; the first cut of the recording is described. */
+static void note_torn(struct recording *rec, uint64_t offset, uint64_t left, const char *why)
+{
+	rec->stats.torn_bytes += left;
+	if (!rec->stats.torn[0])
+		snprintf(rec->stats.torn, sizeof(rec->stats.torn), "%s at 0x%llx", why,
+			 (unsigned long long)offset);
+}
+
+/* A view of the record at p, of which 8 bytes are there. Returns its size. */
+static uint16_t view(struct recording *rec, const uint8_t *p, struct record *r)
+{
+	*r = (struct record){.p = p,
+			     .type = load_u32(p, rec->swap),
+			     .misc = load_u16(p + 4, rec->swap),
+			     .size = load_u16(p + 6, rec->swap)};
+	return r->size;
+}
+
+/* From the inflated bytes: 1 with a record, 0 when no whole one is there. */
+static int next_inflated(struct recording *rec, struct stream *st, struct record *r)
+{
+	struct inflater *z = &st->inflater;
+	size_t left = (size_t)(z->end - z->p);
+	if (left < RECORD_HEADER_SIZE)
+		return 0;
+	uint16_t size = view(rec, z->p, r);
+	if (size < RECORD_HEADER_SIZE) {
+		note_torn(rec, st->feed.offset, left, "inflated record with a size below 8");
+		z->p = z->end;
+		return 0;
+	}
+	if (size > left)
+		return 0;
+	r->chunk = z->chunk;
+	r->offset = st->feed.offset;
+	z->p += size;
+	return 1;
+}
+
+/* COMPRESSED: the rest of the record; COMPRESSED2: u64 size, data, padding. */
+static int take_compressed(struct recording *rec, struct stream *st, const struct record *r,
+			   struct err *e)
+{
+	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
+	size_t n = r->size - RECORD_HEADER_SIZE;
+	rec->compressed = 1;
+	if (r->type == PERF_RECORD_COMPRESSED2) {
+		uint64_t size = n >= 8 ? load_u64(p, rec->swap) : 0;
+		if (n < 8 || size > n - 8) {
+			struct err why;
+			err_set(&why, ERR_FORMAT,
+				"COMPRESSED2 at 0x%llx: data passes the record's end",
+				(unsigned long long)r->offset);
+			recording_note_bad(rec, &why);
+			return 0;
+		}
+		p += 8;
+		n = (size_t)size;
+	}
+	struct err why = {0};
+	int rc = inflater_push(&st->inflater, p, n, &why);
+	if (rc == ERR_FORMAT) {
+		err_prefix(&why, "COMPRESSED at 0x%llx", (unsigned long long)r->offset);
+		recording_note_bad(rec, &why);
+		return 0;
+	}
+	if (rc && e)
+		*e = why;
+	return rc;
+}
+
+/* Bytes that follow a record without being counted in its size. */
+static uint64_t extra_size(const struct recording *rec, const struct record *r)
+{
+	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
+	if (r->type == PERF_RECORD_AUXTRACE && r->size >= RECORD_HEADER_SIZE + 8)
+		return load_u64(p, rec->swap);
+	if (r->type == PERF_RECORD_HEADER_TRACING_DATA && r->size >= RECORD_HEADER_SIZE + 4)
+		return ((uint64_t)load_u32(p, rec->swap) + 7) & ~7ull;
+	return 0;
+}
+
+enum { MAX_TRACING_DATA = 256 << 20 };
+
+/*
+ * An AUX area is skipped when the next record is asked for; tracing data is made readable now,
+ * behind the record. Both views stay valid until the next call.
+ */
+static int take_extra(struct recording *rec, struct stream *st, struct record *r, struct err *e)
+{
+	uint64_t n = extra_size(rec, r);
+	if (!n)
+		return 1;
+	if (r->type == PERF_RECORD_AUXTRACE) {
+		rec->stats.aux_bytes += n;
+		st->skip = n;
+		return 1;
+	}
+	if (n > MAX_TRACING_DATA)
+		return 0;
+	chunk_hold(r->chunk);
+	rec->reader->held = r->chunk;
+	int got = feed_need(&st->feed, (size_t)n, e);
+	if (got != 1)
+		return got;
+	r->extra = st->feed.p;
+	r->extra_size = load_u32(r->p + RECORD_HEADER_SIZE, rec->swap);
+	feed_advance(&st->feed, (size_t)n);
+	return 1;
+}
+
+/* The next record of the stream itself, compressed ones included. 1, 0 at its end, < 0. */
+static int next_outer(struct recording *rec, struct stream *st, struct record *r, struct err *e)
+{
+	struct feed *f = &st->feed;
+	if (st->skip) {
+		int got = feed_skip(f, st->skip, e);
+		st->skip = 0;
+		if (got < 0)
+			return got;
+		if (!got)
+			note_torn(rec, f->offset, 0, "the file ends inside an AUX area");
+	}
+	int got = feed_need(f, RECORD_HEADER_SIZE, e);
+	uint64_t offset = f->offset, left = (uint64_t)(f->end - f->p);
+	if (got != 1) {
+		if (!got && left)
+			note_torn(rec, offset, left, "the last record is cut off");
+		return got;
+	}
+	uint16_t size = view(rec, f->p, r);
+	if (size < RECORD_HEADER_SIZE) {
+		/* A file that was never finished may end in zeroes the kernel had allocated. */
+		note_torn(rec, offset, left, "record with a size below 8");
+		return 0;
+	}
+	got = feed_need(f, size, e);
+	if (got != 1) {
+		if (!got)
+			note_torn(rec, offset, (uint64_t)(f->end - f->p),
+				  "the last record is cut off");
+		return got;
+	}
+	view(rec, f->p, r); /* the feed may have moved */
+	r->offset = offset;
+	r->chunk = f->chunk;
+	feed_advance(f, size);
+	got = take_extra(rec, st, r, e);
+	if (!got)
+		note_torn(rec, offset, (uint64_t)(f->end - f->p),
+			  "data behind a record is cut off");
+	return got;
+}
+
+static void count(struct recording *rec, const struct record *r)
+{
+	struct recording_stats *s = &rec->stats;
+	if (r->type >= RECORD_TYPES_COUNTED) {
+		s->unknown_types++;
+		return;
+	}
+	s->by_type[r->type]++;
+	if (r->type != PERF_RECORD_LOST && r->type != PERF_RECORD_LOST_SAMPLES)
+		return;
+	struct record_lost lost;
+	if (record_lost_decode(r, rec->swap, &lost, NULL))
+		return;
+	*(r->type == PERF_RECORD_LOST ? &s->lost : &s->lost_samples) += lost.lost;
+}
+
+static int next_in_stream(struct recording *rec, struct stream *st, struct record *r,
+			  struct err *e)
+{
+	for (;;) {
+		if (next_inflated(rec, st, r))
+			return 1;
+		int got = next_outer(rec, st, r, e);
+		if (got != 1)
+			return got;
+		if (r->type != PERF_RECORD_COMPRESSED && r->type != PERF_RECORD_COMPRESSED2)
+			return 1;
+		count(rec, r);
+		int rc = take_compressed(rec, st, r, e);
+		if (rc)
+			return rc;
+	}
+}
+
+static int is_header_record(uint32_t type)
+{
+	return type == PERF_RECORD_HEADER_ATTR || type == PERF_RECORD_EVENT_UPDATE ||
+	       type == PERF_RECORD_HEADER_BUILD_ID || type == PERF_RECORD_HEADER_FEATURE ||
+	       type == PERF_RECORD_HEADER_TRACING_DATA;
+}
+
+/* Pipe mode repeats its header when read again: what is known already is not taken twice. */
+static int take_header_record(struct recording *rec, const struct record *r, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	if (r->offset < rd->header_seen ||
+	    (!rec->pipe_mode && r->type == PERF_RECORD_HEADER_ATTR))
+		return 0;
+	rd->header_seen = r->offset + 1;
+	struct err why = {0};
+	int rc = header_take_record(rec, r, &why);
+	if (rc == ERR_FORMAT || rc == ERR_TORN) {
+		recording_note_bad(rec, &why);
+		return 0;
+	}
+	if (rc && e)
+		*e = why;
+	return rc;
+}
+
+int recording_next(struct recording *rec, struct record *r, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	chunk_drop(rd->held);
+	rd->held = NULL;
+	if (rd->has_pending) {
+		*r = rd->pending;
+		rd->has_pending = 0;
+		return 1;
+	}
+	while (rd->current < rd->streams.n) {
+		struct stream *st = &rd->streams.v[rd->current];
+		int got = next_in_stream(rec, st, r, e);
+		if (got < 0)
+			return got;
+		if (got) {
+			r->stream = (uint32_t)rd->current;
+			count(rec, r);
+			int rc = is_header_record(r->type) ? take_header_record(rec, r, e) : 0;
+			return rc ? rc : 1;
+		}
+		if (st->inflater.end != st->inflater.p)
+			note_torn(rec, st->feed.offset,
+				  (uint64_t)(st->inflater.end - st->inflater.p),
+				  "the last compressed record is cut off");
+		rd->current++;
+	}
+	return 0;
+}
+
+const struct event *recording_event(const struct recording *rec, const struct record *r)
+{
+	if (rec->events.n <= 1)
+		return rec->events.n ? &rec->events.v[0] : NULL;
+	uint64_t id = 0;
+	if (r->type == PERF_RECORD_SAMPLE) {
+		if (rec->id_offset < 0)
+			return &rec->events.v[0];
+		if (r->size < RECORD_HEADER_SIZE + rec->id_offset + 8)
+			return NULL;
+		id = load_u64(r->p + RECORD_HEADER_SIZE + rec->id_offset, rec->swap);
+	} else {
+		struct record_id rid;
+		record_id_decode(r, &rec->events.v[0], rec->swap, &rid);
+		id = rid.id;
+	}
+	const struct event *ev = recording_event_of_id(rec, id);
+	/* id 0 is what perf's own synthesized records carry: they are laid out as the first
+	 * event */
+	return ev || id ? ev : &rec->events.v[0];
+}
+
+/* "cycles" names "cycles:P" too. */
+static int name_matches(const char *have, const char *want)
+{
+	size_t n = strlen(want);
+	return !strcmp(have, want) ||
+	       (!strncmp(have, want, n) && have[n] == ':' && !strchr(have + n + 1, ':') &&
+		strspn(have + n + 1, "ukhpPGHSDWIe") == strlen(have + n + 1));
+}
+
+const struct event *recording_find_event(const struct recording *rec, const char *name)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (!strcmp(rec->events.v[i].name, name))
+			return &rec->events.v[i];
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (name_matches(rec->events.v[i].name, name))
+			return &rec->events.v[i];
+	return NULL;
+}
+
+static void sample_id_fields(const struct recording *rec, const struct event *ev,
+			     const struct record *r, struct record_id *out)
+{
+	uint64_t t = ev->attr.sample_type;
+	int tid = sample_tid_offset(t), time = sample_time_offset(t);
+	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
+	int n = r->size - RECORD_HEADER_SIZE;
+	*out = (struct record_id){.cpu = UINT32_MAX};
+	if (tid >= 0 && tid + 8 <= n) {
+		out->pid = (int32_t)load_u32(p + tid, rec->swap);
+		out->tid = (int32_t)load_u32(p + tid + 4, rec->swap);
+		out->has_tid = 1;
+	}
+	if (time >= 0 && time + 8 <= n) {
+		out->time = load_u64(p + time, rec->swap);
+		out->has_time = 1;
+	}
+	int id = sample_id_offset(t);
+	if (id >= 0 && id + 8 <= n)
+		out->id = load_u64(p + id, rec->swap);
+}
+
+void recording_id(const struct recording *rec, const struct record *r, struct record_id *out)
+{
+	const struct event *ev = recording_event(rec, r);
+	if (ev && r->type == PERF_RECORD_SAMPLE)
+		sample_id_fields(rec, ev, r, out);
+	else if (ev && r->type < PERF_RECORD_HEADER_ATTR)
+		record_id_decode(r, ev, rec->swap, out);
+	else
+		*out = (struct record_id){.cpu = UINT32_MAX};
+}

@@ -1,0 +1,142 @@
+/*
+ * recording.h - one perf.data, opened: events, features and a forward cursor over its records.
+ *
+ * This is libparse's model: whoever reads a recording includes this header, record.h and
+ * sample.h, and nothing else of libparse but order.h (records in time order) and tracepoint.h
+ * (fields of tracepoints).
+ *
+ *	struct recording *rec;
+ *	if (recording_open(&rec, "perf.data", &e)) ...
+ *	struct record r;
+ *	while ((got = recording_next(rec, &r, &e)) == 1)
+ *		if (r.type == PERF_RECORD_SAMPLE && (ev = recording_event(rec, &r)))
+ *			sample_decode(&r, ev, rec->swap, &s, &e);
+ *	recording_close(rec);
+ *
+ * File mode (PERFILE2 and the older PERFFILE), pipe mode, and directories of
+ * `perf record --threads` look the same from here; compressed records are inflated on the way
+ * and never seen. Format: tools/perf/Documentation/perf.data-file-format.txt.
+ */
+#ifndef LIBPARSE_RECORDING_H
+#define LIBPARSE_RECORDING_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "libparse/record.h"
+#include "libparse/source.h"
+
+/* A build-id the file names for a path. Strings live as long as the recording. */
+struct recorded_build_id {
+	int32_t pid;   /* -1 host, as perf writes it */
+	uint16_t misc; /* cpumode of the DSO */
+	uint8_t size, id[20];
+	const char *filename;
+};
+
+/* What the feature sections (or HEADER_FEATURE records) say; absent texts are NULL, numbers 0.
+ */
+struct features {
+	uint64_t bits[HEADER_FEAT_BITS / 64];
+	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
+	const char *cmdline; /* words joined by one space */
+	uint32_t cpus_online, cpus_available;
+	uint64_t total_mem_kb;
+	uint64_t first_sample_ns, last_sample_ns;
+	int has_clockid;
+	uint64_t clockid_res_ns;
+	/* CLOCK_DATA: the same instant on the wall clock and on the recording's clock */
+	int has_clock_data;
+	uint32_t clockid;
+	uint64_t wall_ns, clockid_ns;
+	uint32_t compress_type, compress_level, compress_ratio;
+	VEC(struct recorded_build_id) build_ids;
+	VEC(struct feature_group { /* GROUP_DESC: name may be "" */
+				   const char *name;
+				   uint32_t leader, members;
+	})
+	groups;
+	const uint8_t *tracing_data; /* the trace-cmd style blob, for tracepoint.h */
+	uint64_t tracing_data_size;
+};
+
+enum { RECORD_TYPES_COUNTED = 128 };
+
+/* What was met on the way; grows as recording_next goes. */
+struct recording_stats {
+	uint64_t by_type[RECORD_TYPES_COUNTED]; /* records per type, inflated ones included */
+	uint64_t unknown_types;      /* records with a type ≥ RECORD_TYPES_COUNTED */
+	uint64_t lost, lost_samples; /* sums told by LOST and LOST_SAMPLES */
+	uint64_t bad_records;        /* skipped because they break their own layout */
+	char first_bad[160];         /* what the first of them was */
+	uint64_t torn_bytes;         /* bytes after the last whole record */
+	char torn[160];              /* where and how the recording was cut; "" if not */
+	uint64_t aux_bytes;          /* AUX area payload skipped by size */
+};
+
+struct recording {
+	const char *name;                  /* path as given */
+	int swap;                          /* the file's byte order is not this host's */
+	int big_endian;                    /* of the file */
+	int pipe_mode, directory, cut_off; /* cut_off: data size 0, never finalised */
+	int compressed;
+	VEC(struct event) events;
+	struct features features;
+	struct recording_stats stats;
+	uint64_t data_size; /* bytes of the data sections; 0 for a stream not yet read */
+
+	struct arena strings;
+	struct u64map by_id;   /* PERF_SAMPLE_ID → event index */
+	int id_offset;         /* of the id in a sample's body, -1: none */
+	struct reader *reader; /* the cursor's state */
+};
+
+/* Open by path: a file, a directory of `record --threads`, a fifo, or "-" for stdin. The
+ * header, events and features of a file are read; a stream is read up to its first non-header
+ * record. ERR_IO, ERR_FORMAT, ERR_UNSUPPORTED (not perf.data), ERR_NOMEM; *out is NULL then. */
+int recording_open(struct recording **out, const char *path, struct err *e);
+
+/* The same over memory, borrowed until recording_close. */
+int recording_open_mem(struct recording **out, const void *p, size_t n, const char *name,
+		       struct err *e);
+
+/* NULL is accepted. Records' views end here. */
+void recording_close(struct recording *rec);
+
+/*
+ * The next record in file order. 1, 0 at the end (torn tails are noted in stats.torn and are an
+ * end, not a failure), or < 0 when the stream cannot go on (read error, no memory). Header
+ * records of pipe mode are taken in (events, features, ids) and also returned. Not thread-safe.
+ * r->chunk, when set, stays alive only until the next call unless chunk_hold is called.
+ */
+int recording_next(struct recording *rec, struct record *r, struct err *e);
+
+/* Start over at the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
+int recording_rewind(struct recording *rec, struct err *e);
+
+/* Keep the memory behind a record alive / give it back. NULL is accepted. */
+void chunk_hold(struct chunk *c);
+void chunk_drop(struct chunk *c);
+
+/* The event a record belongs to (by id for samples and by trailer otherwise; the only event
+ * when there is one), or NULL when the id is not known. */
+static inline const struct event *recording_event_of_id(const struct recording *rec,
+							uint64_t id)
+{
+	uint32_t i;
+	if (u64map_get(&rec->by_id, id, &i))
+		return &rec->events.v[i];
+	return NULL;
+}
+const struct event *recording_event(const struct recording *rec, const struct record *r);
+
+/* The event by name ("cycles", "sched:sched_switch"; a name without modifiers matches one with
+ * them) or NULL. */
+const struct event *recording_find_event(const struct recording *rec, const char *name);
+
+/* The trailer (or, for samples, the fixed fields) of any record: pid, tid, time, cpu, id. */
+void recording_id(const struct recording *rec, const struct record *r, struct record_id *out);
+
+/* Note a record whose body turned out to be broken: counted, named once per recording. */
+void recording_note_bad(struct recording *rec, const struct err *why);
+
+#endif

@@ -1,0 +1,212 @@
+#include "libparse/sample.h"
+
+static int bad(const struct record *r, struct err *e, const char *field)
+{
+	return err_set(e, ERR_FORMAT, "SAMPLE at 0x%llx: %s passes the end of the record",
+		       (unsigned long long)r->offset, field);
+}
+
+/* n words, where n came from the file. 0 or -1. */
+static int take_words(struct bytes *b, uint64_t n, struct sample_words *out)
+{
+	if (n > bytes_left(b) / 8) {
+		b->bad = 1;
+		return -1;
+	}
+	out->p = bytes_take(b, n * 8);
+	out->n = n;
+	return 0;
+}
+
+/* struct read_format: nr, times, values for GROUP; value, times, id, lost without. */
+static int take_read(struct bytes *b, uint64_t format, struct sample *s)
+{
+	uint64_t nr = 1;
+	const uint8_t *single = NULL;
+	s->read_stride = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+	if (format & PERF_FORMAT_GROUP)
+		nr = bytes_u64(b);
+	else
+		single = bytes_take(b, 8);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		s->time_enabled = bytes_u64(b);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		s->time_running = bytes_u64(b);
+	if (format & PERF_FORMAT_GROUP) {
+		if (nr > bytes_left(b) / 8 / s->read_stride)
+			return -1;
+		return take_words(b, nr * s->read_stride, &s->read_values);
+	}
+	/* the value stands before the times, id and lost after: only the value is kept as a
+	 * word */
+	bytes_skip(b, (s->read_stride - 1) * 8);
+	s->read_stride = 1;
+	s->read_values = (struct sample_words){.p = single, .n = 1};
+	return bytes_ok(b) ? 0 : -1;
+}
+
+static int take_branches(struct bytes *b, uint64_t branch_type, struct sample *s)
+{
+	uint64_t nr = bytes_u64(b);
+	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+		s->branch_hw_idx = bytes_u64(b);
+	if (nr > bytes_left(b) / 24)
+		return -1;
+	if (take_words(b, nr * 3, &s->branches))
+		return -1;
+	if (branch_type & PERF_SAMPLE_BRANCH_COUNTERS)
+		return take_words(b, nr, &s->branch_counters);
+	return 0;
+}
+
+static int take_regs(struct bytes *b, uint64_t mask, uint64_t *abi, struct sample_words *out)
+{
+	*abi = bytes_u64(b);
+	if (!*abi)
+		return 0;
+	return take_words(b, (uint64_t)__builtin_popcountll(mask), out);
+}
+
+static int take_stack(struct bytes *b, struct sample *s)
+{
+	s->stack_size = bytes_u64(b);
+	if (!s->stack_size)
+		return 0; /* then there is no dyn_size either */
+	if (s->stack_size > bytes_left(b)) {
+		s->stack_size = 0;
+		return -1;
+	}
+	s->stack = bytes_take(b, s->stack_size);
+	s->stack_dyn = bytes_u64(b);
+	if (s->stack_dyn > s->stack_size)
+		s->stack_dyn = s->stack_size;
+	return 0;
+}
+
+/* The fixed part: everything in front of READ. */
+static void take_fixed(struct bytes *b, uint64_t t, struct sample *s)
+{
+	if (t & PERF_SAMPLE_IDENTIFIER)
+		s->id = bytes_u64(b);
+	if (t & PERF_SAMPLE_IP)
+		s->ip = bytes_u64(b);
+	if (t & PERF_SAMPLE_TID) {
+		s->pid = (int32_t)bytes_u32(b);
+		s->tid = (int32_t)bytes_u32(b);
+	}
+	if (t & PERF_SAMPLE_TIME)
+		s->time = bytes_u64(b);
+	if (t & PERF_SAMPLE_ADDR)
+		s->addr = bytes_u64(b);
+	if (t & PERF_SAMPLE_ID)
+		s->id = bytes_u64(b);
+	if (t & PERF_SAMPLE_STREAM_ID)
+		s->stream_id = bytes_u64(b);
+	if (t & PERF_SAMPLE_CPU) {
+		s->cpu = bytes_u32(b);
+		bytes_skip(b, 4);
+	}
+	if (t & PERF_SAMPLE_PERIOD)
+		s->period = bytes_u64(b);
+}
+
+/* The single words behind the stack dump. */
+static void take_extras(struct bytes *b, uint64_t t, struct sample *s)
+{
+	if (t & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) {
+		s->weight = bytes_u64(b);
+		if (t & PERF_SAMPLE_WEIGHT_STRUCT) /* var1_dw is the first word in memory */
+			s->weight = b->swap ? s->weight >> 32 : s->weight & 0xffffffff;
+	}
+	if (t & PERF_SAMPLE_DATA_SRC)
+		s->data_src = bytes_u64(b);
+	if (t & PERF_SAMPLE_TRANSACTION)
+		s->transaction = bytes_u64(b);
+}
+
+static void take_last(struct bytes *b, uint64_t t, struct sample *s)
+{
+	if (t & PERF_SAMPLE_PHYS_ADDR)
+		s->phys_addr = bytes_u64(b);
+	if (t & PERF_SAMPLE_CGROUP)
+		s->cgroup = bytes_u64(b);
+	if (t & PERF_SAMPLE_DATA_PAGE_SIZE)
+		s->data_page_size = bytes_u64(b);
+	if (t & PERF_SAMPLE_CODE_PAGE_SIZE)
+		s->code_page_size = bytes_u64(b);
+	if (t & PERF_SAMPLE_AUX) {
+		uint64_t n = bytes_u64(b);
+		s->aux = n <= bytes_left(b) ? bytes_take(b, n) : NULL;
+		s->aux_size = s->aux ? n : 0;
+		b->bad |= !s->aux && n;
+	}
+}
+
+int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
+		  struct err *e)
+{
+	const struct event_attr *a = &ev->attr;
+	uint64_t t = a->sample_type;
+	struct bytes b =
+		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, swap);
+	*out = (struct sample){
+		.event = ev, .cpu = UINT32_MAX, .misc = r->misc, .pid = -1, .tid = -1};
+	out->period = attr_flag(a, ATTR_FREQ) || !a->sample_period ? 1 : a->sample_period;
+	take_fixed(&b, t, out);
+	if (!bytes_ok(&b))
+		return bad(r, e, "fixed part");
+	if (t & PERF_SAMPLE_READ && take_read(&b, a->read_format, out))
+		return bad(r, e, "counter group");
+	if (t & PERF_SAMPLE_CALLCHAIN && take_words(&b, bytes_u64(&b), &out->callchain))
+		return bad(r, e, "callchain");
+	if (t & PERF_SAMPLE_RAW) {
+		out->raw_size = bytes_u32(&b);
+		out->raw = bytes_take(&b, out->raw_size);
+		if (!out->raw)
+			return bad(r, e, "raw data");
+	}
+	if (t & PERF_SAMPLE_BRANCH_STACK && take_branches(&b, a->branch_sample_type, out))
+		return bad(r, e, "branch stack");
+	if (t & PERF_SAMPLE_REGS_USER &&
+	    take_regs(&b, a->sample_regs_user, &out->regs_abi, &out->regs_user))
+		return bad(r, e, "user registers");
+	if (t & PERF_SAMPLE_STACK_USER && take_stack(&b, out))
+		return bad(r, e, "user stack");
+	take_extras(&b, t, out);
+	if (t & PERF_SAMPLE_REGS_INTR &&
+	    take_regs(&b, a->sample_regs_intr, &out->regs_intr_abi, &out->regs_intr))
+		return bad(r, e, "interrupt registers");
+	take_last(&b, t, out);
+	return bytes_ok(&b) ? 0 : bad(r, e, "last fields");
+}
+
+/* Offset of the field `want` in the fixed part. */
+static int fixed_offset(uint64_t t, uint64_t want)
+{
+	static const uint64_t order[] = {
+		PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
+		PERF_SAMPLE_TIME,       PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
+	};
+	int at = 0;
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		if (order[i] == want)
+			return t & want ? at : -1;
+		at += t & order[i] ? 8 : 0;
+	}
+	return -1;
+}
+
+int sample_id_offset(uint64_t t)
+{
+	return t & PERF_SAMPLE_IDENTIFIER ? 0 : fixed_offset(t, PERF_SAMPLE_ID);
+}
+
+int sample_time_offset(uint64_t t)
+{
+	return fixed_offset(t, PERF_SAMPLE_TIME);
+}
+
+int sample_tid_offset(uint64_t t)
+{
+	return fixed_offset(t, PERF_SAMPLE_TID);
+}

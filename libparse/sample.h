@@ -1,0 +1,73 @@
+/*
+ * sample.h - PERF_RECORD_SAMPLE decoded in place.
+ *
+ * Which fields a sample has is said by its event's attr; the arrays (callchain, raw, branches,
+ * registers, stack) stay where they are and are read with load_u64(p, swap).
+ * Source: the layout comment of PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h and
+ * perf_output_sample() in kernel/events/core.c.
+ */
+#ifndef LIBPARSE_SAMPLE_H
+#define LIBPARSE_SAMPLE_H
+
+#include "libparse/record.h"
+
+/* A run of u64 words inside the record, in the file's byte order, possibly unaligned. */
+struct sample_words {
+	const uint8_t *p;
+	uint64_t n;
+};
+
+struct sample {
+	const struct event *event;
+	uint64_t ip, time, addr, id, stream_id;
+	int32_t pid, tid;
+	uint32_t cpu;    /* UINT32_MAX when not recorded */
+	uint64_t period; /* recorded, else the attr's fixed period, else 1 */
+	uint16_t misc;   /* the record's: cpumode and more */
+	uint64_t weight; /* WEIGHT, or the first 32 bits of WEIGHT_STRUCT */
+	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+
+	struct sample_words callchain;
+	const uint8_t *raw; /* tracepoint payload: raw_size bytes */
+	uint32_t raw_size;
+	struct sample_words branches;        /* 3 words each: from, to, flags */
+	struct sample_words branch_counters; /* one word each, when recorded */
+	uint64_t branch_hw_idx;
+
+	uint64_t regs_abi; /* 0 none, 1 32-bit, 2 64-bit; words in ascending bit order of the
+			      mask */
+	struct sample_words regs_user;
+	const uint8_t *stack; /* user stack from SP upward */
+	uint64_t stack_size;  /* bytes asked for and stored */
+	uint64_t stack_dyn;   /* bytes that are real */
+	uint64_t regs_intr_abi;
+	struct sample_words regs_intr;
+	const uint8_t *aux;
+	uint64_t aux_size;
+
+	/* PERF_SAMPLE_READ: times of the group; read_values holds read_stride words per
+	 * counter: value [id] [lost] as the read_format says */
+	uint64_t time_enabled, time_running;
+	struct sample_words read_values;
+	uint32_t read_stride;
+};
+
+/*
+ * Decode `r`, whose event is `ev`. 0, or ERR_FORMAT with "SAMPLE at 0x…: <field> …" when a
+ * field or count passes the record's end; the fields before it are then set.
+ */
+int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
+		  struct err *e);
+
+/*
+ * Byte offset of the event id inside a sample record's body for this sample_type, or -1 when
+ * the layout has none before the variable part. From the end for other records, through
+ * record_id_decode.
+ */
+int sample_id_offset(uint64_t sample_type);
+
+/* Byte offset of TIME (of TID) inside a sample's body, or -1. For walkers that need no more. */
+int sample_time_offset(uint64_t sample_type);
+int sample_tid_offset(uint64_t sample_type);
+
+#endif

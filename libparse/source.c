@@ -1,0 +1,82 @@
+#include "libparse/source.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int adopt(struct source *s, int fd, struct err *e)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return err_sys(e, "%s: cannot stat", s->name);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, ERR_IO, "%s: is a directory", s->name);
+	s->fd = fd;
+	if (!S_ISREG(st.st_mode) || (fd == 0 && lseek(fd, 0, SEEK_CUR) != 0))
+		return 0;
+	if (!st.st_size)
+		return err_set(e, ERR_FORMAT, "%s: is empty", s->name);
+	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return 0; /* a file system without mmap: read it as a stream */
+	madvise(p, (size_t)st.st_size, MADV_SEQUENTIAL);
+	s->data = p;
+	s->size = (uint64_t)st.st_size;
+	s->mapped = 1;
+	if (fd)
+		close(fd);
+	s->fd = -1;
+	return 0;
+}
+
+int source_open(struct source *s, const char *path, struct err *e)
+{
+	int is_stdin = !strcmp(path, "-");
+	*s = (struct source){.fd = -1};
+	s->name = mem_strdup(is_stdin ? "stdin" : path);
+	if (!s->name)
+		return err_nomem(e);
+	int fd = is_stdin ? 0 : open(path, O_RDONLY | O_CLOEXEC);
+	int r = fd < 0 ? err_sys(e, "%s: cannot open", path) : adopt(s, fd, e);
+	if (r) {
+		if (fd > 0 && s->fd != fd)
+			close(fd);
+		source_close(s);
+	}
+	return r;
+}
+
+int source_open_mem(struct source *s, const void *p, size_t n, const char *name, struct err *e)
+{
+	*s = (struct source){.fd = -1, .data = p, .size = n};
+	s->name = mem_strdup(name);
+	return s->name ? 0 : err_nomem(e);
+}
+
+int64_t source_read(struct source *s, void *buf, size_t n, struct err *e)
+{
+	for (;;) {
+		ssize_t got = read(s->fd, buf, n);
+		if (got >= 0) {
+			s->size += (uint64_t)got;
+			return got;
+		}
+		if (errno != EINTR)
+			return err_sys(e, "%s: read error at byte %llu", s->name,
+				       (unsigned long long)s->size);
+	}
+}
+
+void source_close(struct source *s)
+{
+	if (s->mapped)
+		munmap((void *)s->data, (size_t)s->size);
+	if (s->fd > 0)
+		close(s->fd);
+	mem_free(s->name);
+	*s = (struct source){.fd = -1};
+}

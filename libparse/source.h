@@ -1,0 +1,49 @@
+/*
+ * source.h - where bytes come from: a file, memory, or a pipe, behind the same few functions.
+ *
+ * Files are mapped, so that records are decoded in place; memory is borrowed; a pipe (or any
+ * file that cannot be mapped) is read forward only. Stands first in the way of the data:
+ * source → header → record → sample.
+ */
+#ifndef LIBPARSE_SOURCE_H
+#define LIBPARSE_SOURCE_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source {
+	char *name;          /* for messages: the path, "stdin" */
+	const uint8_t *data; /* whole content of a file or memory; NULL for a stream */
+	uint64_t size;       /* of data; for a stream: bytes read so far */
+	int fd;              /* of a stream, else -1 */
+	int mapped;
+};
+
+/*
+ * Open `path` for reading: a regular file is mapped whole, anything else that reads (a fifo, a
+ * character device) becomes a stream; "-" is stdin, mapped too when it is a regular file at
+ * offset 0. ERR_IO (no such file, is a directory), ERR_NOMEM.
+ */
+int source_open(struct source *s, const char *path, struct err *e);
+
+/* The n bytes at `p`, borrowed until source_close; `name` is for messages. */
+int source_open_mem(struct source *s, const void *p, size_t n, const char *name, struct err *e);
+
+/* 1 when the content can be addressed (s->data), 0 for a stream. */
+static inline int source_is_mapped(const struct source *s)
+{
+	return s->data != NULL;
+}
+
+/*
+ * Stream: read up to n bytes. Returns how many came (0 = end) or ERR_IO. Waits for at least
+ * one byte, retries interrupted reads.
+ */
+int64_t source_read(struct source *s, void *buf, size_t n, struct err *e);
+
+/* Unmap, close. A zeroed or closed source is accepted. */
+void source_close(struct source *s);
+
+#endif
