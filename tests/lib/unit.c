@@ -1,2 +1,0 @@
-/* unit.c - tests/lib is a library even when empty. */
-typedef int tests_lib_unit;
