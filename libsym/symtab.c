@@ -1,0 +1,299 @@
+#include "libsym/symtab.h"
+
+#include "base/mem.h"
+#include "libsym/demangle.h"
+
+#include <string.h>
+
+/* --- sorting ---------------------------------------------------------------------------- */
+
+/* Stable radix sort by start, a byte at a time; bytes that are equal everywhere are skipped.
+ * Linkers and /proc/kallsyms write nearly sorted tables of 10^5 to 10^6 symbols. */
+static int is_sorted(const struct raw_symbol *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i].start < v[i - 1].start)
+			return 0;
+	return 1;
+}
+
+struct key {
+	uint64_t start;
+	uint32_t at;
+};
+
+static void radix_pass(const struct key *from, struct key *to, size_t n, int shift)
+{
+	size_t count[257] = {0};
+	for (size_t i = 0; i < n; i++)
+		count[(from[i].start >> shift & 255) + 1]++;
+	for (int k = 0; k < 256; k++)
+		count[k + 1] += count[k];
+	for (size_t i = 0; i < n; i++)
+		to[count[from[i].start >> shift & 255]++] = from[i];
+}
+
+static int sort_symbols(struct raw_symbol **v, size_t n)
+{
+	if (is_sorted(*v, n))
+		return 0;
+	struct key *a = mem_zalloc(n, sizeof(*a)), *b = mem_zalloc(n, sizeof(*b));
+	struct raw_symbol *sorted = mem_zalloc(n, sizeof(*sorted));
+	if (!a || !b || !sorted) {
+		mem_free(a);
+		mem_free(b);
+		mem_free(sorted);
+		return ERR_NOMEM;
+	}
+	uint64_t differ = 0;
+	for (size_t i = 0; i < n; i++) {
+		a[i] = (struct key){(*v)[i].start, (uint32_t)i};
+		differ |= a[i].start ^ a[0].start;
+	}
+	for (int shift = 0; shift < 64; shift += 8) {
+		if (!(differ >> shift & 255))
+			continue;
+		radix_pass(a, b, n, shift);
+		struct key *swap = a;
+		a = b;
+		b = swap;
+	}
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (*v)[a[i].at];
+	mem_free(a);
+	mem_free(b);
+	mem_free(*v);
+	*v = sorted;
+	return 0;
+}
+
+/* --- ends ------------------------------------------------------------------------------- */
+
+static uint64_t page_behind(uint64_t addr)
+{
+	uint64_t x;
+	if (__builtin_add_overflow(addr, 4096 + 4095, &x))
+		return UINT64_MAX;
+	return x & ~(uint64_t)4095;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * perf's symbols__fixup_end: without a size a symbol reaches to the next entry, be it at the
+ * same address (then it stays empty and loses to its aliases). At the border between kernel and
+ * a module, or two modules, it ends with the following page.
+ */
+static void give_ends(struct symtab_builder *b)
+{
+	for (size_t i = 0; i < b->raw.n; i++) {
+		struct raw_symbol *s = &b->raw.v[i], *next = s + 1;
+		if (s->end != s->start)
+			continue;
+		s->sizeless = 1;
+		s->end = i + 1 < b->raw.n ? next->start : UINT64_MAX;
+		if (i + 1 == b->raw.n || (b->kallsyms && s->module != next->module))
+			s->end = smaller(s->end, page_behind(s->start));
+		s->end = smaller(s->end, s->limit > s->start ? s->limit : s->start);
+	}
+}
+
+/* --- aliases ---------------------------------------------------------------------------- */
+
+/* Leading underscores and length of a name as it will be printed. */
+static void measure(const char *name, int plain, struct buf *tmp, size_t *under, size_t *len)
+{
+	if (!plain && (name[0] == '_' || name[0] == 'L' || name[0] == 'c')) {
+		buf_clear(tmp);
+		if (demangle(name, 0, tmp) == 1)
+			name = buf_cstr(tmp);
+	}
+	*under = strspn(name, "_");
+	*len = strlen(name);
+}
+
+/* perf's choose_best_symbol: does `a`, which comes first, win over `b`? */
+static int first_wins(const struct raw_symbol *a, const struct raw_symbol *b, int plain,
+		      struct buf *tmp)
+{
+	int ea = a->end == a->start, eb = b->end == b->start;
+	if (ea != eb)
+		return eb;
+	if (a->type != b->type && (a->type == STT_NOTYPE || b->type == STT_NOTYPE))
+		return b->type == STT_NOTYPE;
+	if ((a->bind == STB_WEAK) != (b->bind == STB_WEAK))
+		return b->bind == STB_WEAK;
+	if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL))
+		return a->bind == STB_GLOBAL;
+	size_t ua, ub, la, lb;
+	measure(a->name, plain, tmp, &ua, &la);
+	measure(b->name, plain, tmp, &ub, &lb);
+	if (ua != ub)
+		return ua < ub;
+	if (la != lb)
+		return la > lb;
+	/* Old kernels' aliases of system calls. */
+	return strncmp(a->name, "SyS", 3) != 0 && strncmp(a->name, "compat_SyS", 10) != 0;
+}
+
+/* Keep one symbol of each address. */
+static void choose_aliases(struct symtab_builder *b)
+{
+	struct buf tmp = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < b->raw.n; i++) {
+		struct raw_symbol *s = &b->raw.v[i];
+		if (n && b->raw.v[n - 1].start == s->start) {
+			struct raw_symbol *last = &b->raw.v[n - 1];
+			if (!first_wins(last, s, b->plain_names, &tmp))
+				*last = *s;
+		} else {
+			b->raw.v[n++] = *s;
+		}
+	}
+	b->raw.n = n;
+	buf_release(&tmp);
+}
+
+/* --- nesting and the final table -------------------------------------------------------- */
+
+/*
+ * Walk in address order with the chain of open symbols: each one's parent is the innermost that
+ * still covers its start. Size-less ones (ends were given, not recorded) inside a symbol with
+ * a size are labels of that function and go.
+ */
+static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t nraw)
+{
+	size_t open = 0; /* index + 1 of the innermost open symbol */
+	for (size_t i = 0; i < nraw; i++) {
+		const struct raw_symbol *r = &raw[i];
+		if (r->end <= r->start)
+			continue;
+		while (open &&
+		       t->symbols[open - 1].start + t->symbols[open - 1].size <= r->start)
+			open = t->symbols[open - 1].parent;
+		if (open && r->sizeless)
+			continue;
+		uint64_t size = r->end - r->start;
+		t->symbols[t->n] = (struct symbol){
+			.start = r->start,
+			.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+			.name = (uint32_t)i, /* replaced by copy_names */
+			.parent = (uint32_t)open,
+			.module = r->module,
+			.bind = r->bind,
+			.type = r->type,
+		};
+		open = ++t->n;
+	}
+}
+
+static int copy_names(struct symtab *t, const struct raw_symbol *raw)
+{
+	size_t total = 1;
+	for (size_t i = 0; i < t->n; i++)
+		total += strlen(raw[t->symbols[i].name].name) + 1;
+	if (total > UINT32_MAX)
+		return ERR_LIMIT;
+	char *p = t->names = mem_alloc(total);
+	if (!p)
+		return ERR_NOMEM;
+	*p++ = '\0';
+	for (size_t i = 0; i < t->n; i++) {
+		const char *name = raw[t->symbols[i].name].name;
+		size_t n = strlen(name) + 1;
+		memcpy(p, name, n);
+		t->symbols[i].name = (uint32_t)(p - t->names);
+		p += n;
+	}
+	t->names_size = total;
+	return 0;
+}
+
+int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct err *e)
+{
+	*out = NULL;
+	struct symtab *t = mem_zalloc(1, sizeof(*t));
+	int rc = t && b->raw.n <= UINT32_MAX ? sort_symbols(&b->raw.v, b->raw.n) : ERR_NOMEM;
+	if (!rc) {
+		give_ends(b);
+		choose_aliases(b);
+		t->symbols = mem_alloc(b->raw.n * sizeof(*t->symbols));
+		rc = t->symbols ? 0 : ERR_NOMEM;
+	}
+	if (!rc) {
+		link_parents(t, b->raw.v, b->raw.n);
+		rc = copy_names(t, b->raw.v);
+	}
+	symtab_builder_release(b);
+	if (rc) {
+		symtab_free(t);
+		return rc == ERR_LIMIT ? err_set(e, rc, "symbol names of more than 4 GiB")
+				       : err_nomem(e);
+	}
+	*out = t;
+	return 0;
+}
+
+void symtab_builder_release(struct symtab_builder *b)
+{
+	vec_release(&b->raw);
+	arena_release(&b->text);
+}
+
+void symtab_free(struct symtab *t)
+{
+	if (!t)
+		return;
+	mem_free(t->symbols);
+	mem_free(t->names);
+	mem_free(t);
+}
+
+/* --- lookup ----------------------------------------------------------------------------- */
+
+/* Deeper nesting than this is not code but an attack on the lookup's time. */
+enum { NESTING_MAX = 64 };
+
+static void fill_hit(const struct symtab *t, const struct symbol *s, struct symbol_hit *hit)
+{
+	*hit = (struct symbol_hit){.name = t->names + s->name,
+				   .start = s->start,
+				   .end = s->start + s->size,
+				   .module = s->module};
+}
+
+int symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol_hit *hit)
+{
+	size_t lo = 0, hi = t->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (t->symbols[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	size_t at = lo; /* index + 1 */
+	for (int depth = 0; at && depth < NESTING_MAX; depth++) {
+		const struct symbol *s = &t->symbols[at - 1];
+		if (vaddr - s->start < s->size) {
+			fill_hit(t, s, hit);
+			return 1;
+		}
+		at = s->parent;
+	}
+	return 0;
+}
+
+int symtab_find_name(const struct symtab *t, const char *name, struct symbol_hit *hit)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(t->names + t->symbols[i].name, name)) {
+			fill_hit(t, &t->symbols[i], hit);
+			return 1;
+		}
+	return 0;
+}

@@ -1,0 +1,114 @@
+/*
+ * symtab.h - the symbols of one module as one sorted table: address → name.
+ *
+ *	elf_file (runtime, debug) ─┐
+ *	kallsyms text ─────────────┼─► symtab_builder ──finish──► symtab ──find──► name, start,
+ *end PLT stubs ─────────────────┘
+ *
+ * Which name wins follows perf (tools/perf/util/symbol.c), for output must agree with
+ * perf script; measured against perf 6.1:
+ *  - sources are united: .symtab of the debug file, else of the runtime file, MiniDebugInfo,
+ *    .dynsym; then stubs of .plt, .plt.sec, .plt.got and .iplt as `name@plt`, and `.plt` for
+ *    the header of a lazy PLT, which are never given over a symbol that is there;
+ *  - functions, indirect functions, objects in executable sections, and labels without a type
+ *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no ARM
+ *    mapping symbols ($x, $d, $a, $t);
+ *  - a symbol of size 0 reaches to the next symbol, at most to the end of its section;
+ *  - of several at one address: one with a size, typed, not weak, global, with fewer leading
+ *    underscores (all after demangling), the longer name, the first.
+ * Beyond perf, whose tree search cannot: where symbols nest, the innermost that covers the
+ * address wins and behind its end the outer one goes on; a label without a size inside a
+ * function with a size is part of that function.
+ *
+ * Names are raw (mangled, with version suffix); demangle.h makes them readable.
+ */
+#ifndef LIBSYM_SYMTAB_H
+#define LIBSYM_SYMTAB_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "libsym/elffile.h"
+
+struct symbol {          /* 24 bytes */
+	uint64_t start;  /* virtual address in the file; kernel: absolute */
+	uint32_t size;   /* larger ones are cut at 4 GiB */
+	uint32_t name;   /* offset into symtab.names */
+	uint32_t parent; /* index + 1 of the symbol around this one, 0 = none */
+	uint16_t module; /* kallsyms: index into its modules, 0 = the kernel itself */
+	uint8_t bind;    /* STB_* */
+	uint8_t type;    /* STT_* */
+};
+
+struct symtab { /* immutable once built: any number of threads may look up */
+	struct symbol *symbols;
+	size_t n;
+	char *names;
+	size_t names_size;
+};
+
+/* What a lookup says; `name` has the table's life. */
+struct symbol_hit {
+	const char *name;
+	uint64_t start, end; /* [start, end) */
+	uint16_t module;
+};
+
+/*
+ * The symbols of a module. `runtime` is the file that ran, `debug` the one with .symtab when it
+ * is another (may be NULL, may be the same); either may be NULL, not both. Both are only used
+ * during the call. 0 also when there are no symbols (n is 0); a damaged table in a file counts
+ * as absent. ERR_NOMEM.
+ */
+int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug, struct symtab **out,
+		    struct err *e);
+
+/*
+ * The symbols of a kernel module (.ko, ET_REL): addresses count from the start of the loaded
+ * module, its executable sections (without .init*) laid out one after the other as the kernel
+ * does it (kernel/module/main.c layout_sections); .text comes first.
+ */
+int symtab_from_module(struct elf_file *ko, struct symtab **out, struct err *e);
+
+/* The innermost symbol that covers vaddr: 1 and *hit, or 0. Binary search. */
+int symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol_hit *hit);
+
+/* The first symbol (by address) with exactly this raw name: 1 and *hit, or 0. Linear. */
+int symtab_find_name(const struct symtab *t, const char *name, struct symbol_hit *hit);
+
+/* NULL is accepted. */
+void symtab_free(struct symtab *t);
+
+/* --- making a table (for symtab_elf.c, plt.c, kallsyms.c) --------------------------------- */
+
+struct raw_symbol {
+	uint64_t start, end; /* equal: no size known */
+	uint64_t limit;      /* how far a size-less one may reach: its section's end */
+	const char *name;    /* borrowed until symtab_builder_finish */
+	uint16_t module;
+	uint8_t bind, type;
+	uint8_t sizeless; /* set by finish: the end is not the file's word */
+};
+
+/* Zero-initialised is valid and empty. */
+struct symtab_builder {
+	VEC(struct raw_symbol) raw;
+	struct arena text; /* for names that are made up */
+	int kallsyms;      /* ends by perf's rules for kallsyms */
+	int plain_names;   /* compare names as they are, not demangled (kernel) */
+};
+
+/* Sort, give ends, choose among aliases; *out is a new table. Empties the builder. */
+int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct err *e);
+
+/* Drop everything. */
+void symtab_builder_release(struct symtab_builder *b);
+
+/*
+ * Add `name@plt` for every stub of .plt, .plt.sec, .plt.got and .iplt of `f` (x86-64, arm64),
+ * found by decoding the stub's GOT slot and looking it up in the relocations; needs neither
+ * section sizes nor CFI to be right. plt.c. Symbols already in `b` name IRELATIVE slots.
+ * 0 or ERR_NOMEM; what cannot be decoded stays without a name.
+ */
+int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f, struct err *e);
+
+#endif

@@ -1,0 +1,267 @@
+/* The symbols of ELF files: which entries of which tables become names. */
+#include "libsym/symtab.h"
+
+#include "base/mem.h"
+#include "libsym/decompress.h"
+
+#include <string.h>
+
+/* --- sections --------------------------------------------------------------------------- */
+
+/* What the filter asks of a section, read once. */
+struct section {
+	uint64_t addr, size, align;
+	uint64_t place; /* .ko: where the kernel puts it in the module, UINT64_MAX = nowhere */
+	uint8_t alloc, exec, text_name;
+};
+
+struct sections {
+	VEC(struct section) of; /* by section index */
+};
+
+static int read_sections(struct elf_file *f, struct sections *out)
+{
+	size_t n, strndx;
+	if (elf_getshdrnum(f->elf, &n) || elf_getshdrstrndx(f->elf, &strndx))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Shdr s;
+		Elf_Scn *scn = elf_getscn(f->elf, i);
+		struct section x = {.place = UINT64_MAX};
+		if (scn && gelf_getshdr(scn, &s)) {
+			const char *name = elf_strptr(f->elf, strndx, s.sh_name);
+			x.addr = s.sh_addr;
+			x.size = s.sh_size;
+			x.align = s.sh_addralign;
+			x.alloc = (s.sh_flags & SHF_ALLOC) != 0;
+			x.exec = (s.sh_flags & SHF_EXECINSTR) != 0;
+			x.text_name = name && strstr(name, "text") != NULL;
+			if (x.alloc && x.exec && name && strncmp(name, ".init", 5) != 0)
+				x.place = 0;
+		}
+		if (vec_push(&out->of, x))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* Executable sections of a module lie one behind the other in memory, in file order. */
+static void lay_out_module(struct sections *s)
+{
+	uint64_t at = 0;
+	for (size_t i = 0; i < s->of.n; i++) {
+		struct section *x = &s->of.v[i];
+		if (x->place)
+			continue;
+		uint64_t align = x->align && !(x->align & (x->align - 1)) ? x->align : 1;
+		at = (at + align - 1) & ~(align - 1);
+		x->place = at;
+		if (__builtin_add_overflow(at, x->size, &at))
+			at = UINT64_MAX / 2;
+	}
+}
+
+/* --- one symbol table ------------------------------------------------------------------- */
+
+/* A table as bytes: entries of the file's class and byte order, and its strings. */
+struct sym_view {
+	const uint8_t *p;
+	size_t n, entsize;
+	const char *strs;
+	size_t strs_size;
+	int swap, is64;
+	uint16_t machine;
+};
+
+static int bytes_of_section(const struct elf_file *f, const GElf_Shdr *s, const uint8_t **p)
+{
+	if (s->sh_type == SHT_NOBITS || s->sh_offset > f->size ||
+	    s->sh_size > f->size - s->sh_offset)
+		return 0;
+	*p = f->data + s->sh_offset;
+	return 1;
+}
+
+static int view_of(struct elf_file *f, uint32_t type, struct sym_view *v)
+{
+	GElf_Shdr s, link;
+	const uint8_t *strs;
+	*v = (struct sym_view){.swap = f->swap,
+			       .is64 = f->data[EI_CLASS] == ELFCLASS64,
+			       .machine = f->ehdr.e_machine};
+	v->entsize = v->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
+		if (!gelf_getshdr(scn, &s) || s.sh_type != type ||
+		    !bytes_of_section(f, &s, &v->p))
+			continue;
+		Elf_Scn *str = elf_getscn(f->elf, s.sh_link);
+		if (!str || !gelf_getshdr(str, &link) || link.sh_type != SHT_STRTAB ||
+		    !bytes_of_section(f, &link, &strs))
+			return 0;
+		v->n = s.sh_size / v->entsize;
+		v->strs = (const char *)strs;
+		/* Only what ends in a NUL can be handed out as strings. */
+		v->strs_size = link.sh_size;
+		while (v->strs_size && strs[v->strs_size - 1])
+			v->strs_size--;
+		return 1;
+	}
+	return 0;
+}
+
+static GElf_Sym symbol_at(const struct sym_view *v, size_t i)
+{
+	const uint8_t *p = v->p + i * v->entsize;
+	if (v->is64)
+		return (GElf_Sym){.st_name = load_u32(p, v->swap),
+				  .st_info = p[4],
+				  .st_other = p[5],
+				  .st_shndx = load_u16(p + 6, v->swap),
+				  .st_value = load_u64(p + 8, v->swap),
+				  .st_size = load_u64(p + 16, v->swap)};
+	return (GElf_Sym){.st_name = load_u32(p, v->swap),
+			  .st_info = p[12],
+			  .st_other = p[13],
+			  .st_shndx = load_u16(p + 14, v->swap),
+			  .st_value = load_u32(p + 4, v->swap),
+			  .st_size = load_u32(p + 8, v->swap)};
+}
+
+/* $x, $d, $a, $t and $x.foo: where code and data begin, not names (ELF for the Arm ABI). */
+static int is_mapping_symbol(uint16_t machine, const char *name)
+{
+	return (machine == EM_ARM || machine == EM_AARCH64) && name[0] == '$' && name[1] &&
+	       strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
+static int wanted(const GElf_Sym *s, const struct section *x)
+{
+	if (!x->alloc || !x->exec)
+		return 0;
+	switch (GELF_ST_TYPE(s->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+	case STT_OBJECT:
+		return 1;
+	case STT_NOTYPE:
+		return x->text_name && GELF_ST_VISIBILITY(s->st_other) != STV_HIDDEN &&
+		       GELF_ST_VISIBILITY(s->st_other) != STV_INTERNAL;
+	default:
+		return 0;
+	}
+}
+
+static int add_symbol(struct symtab_builder *b, const struct sym_view *v, const GElf_Sym *s,
+		      const struct section *x, int is_module)
+{
+	const char *name = v->strs + s->st_name;
+	if (!*name || is_mapping_symbol(v->machine, name))
+		return 0;
+	struct raw_symbol r = {.start = s->st_value,
+			       .name = name,
+			       .bind = GELF_ST_BIND(s->st_info),
+			       .type = GELF_ST_TYPE(s->st_info)};
+	if (v->machine == EM_ARM && r.type == STT_FUNC)
+		r.start &= ~(uint64_t)1; /* the Thumb bit */
+	uint64_t base = x->addr;
+	if (is_module) {
+		if (x->place == UINT64_MAX)
+			return 0;
+		base = x->place;
+		r.start += x->place;
+	}
+	if (__builtin_add_overflow(r.start, s->st_size, &r.end))
+		r.end = UINT64_MAX;
+	if (__builtin_add_overflow(base, x->size, &r.limit))
+		r.limit = UINT64_MAX;
+	return vec_push(&b->raw, r);
+}
+
+static int add_table(struct symtab_builder *b, struct elf_file *f, uint32_t type, int is_module)
+{
+	struct sym_view v;
+	struct sections secs = {0};
+	if (!view_of(f, type, &v))
+		return 0;
+	int rc = read_sections(f, &secs);
+	if (is_module)
+		lay_out_module(&secs);
+	for (size_t i = 1; !rc && i < v.n; i++) {
+		GElf_Sym s = symbol_at(&v, i);
+		if (s.st_shndx == SHN_UNDEF || s.st_shndx >= secs.of.n ||
+		    s.st_name >= v.strs_size)
+			continue;
+		const struct section *x = &secs.of.v[s.st_shndx];
+		if (wanted(&s, x))
+			rc = add_symbol(b, &v, &s, x, is_module);
+	}
+	vec_release(&secs.of);
+	return rc;
+}
+
+static int has_table(struct elf_file *f, uint32_t type)
+{
+	struct sym_view v;
+	return f && view_of(f, type, &v);
+}
+
+/* --- MiniDebugInfo ---------------------------------------------------------------------- */
+
+/* .gnu_debugdata: an xz-compressed ELF that holds the .symtab that .dynsym lacks. */
+static int open_minidebug(struct elf_file *f, uint8_t **image, struct elf_file **mini)
+{
+	GElf_Shdr s;
+	const uint8_t *p;
+	size_t n, size;
+	*image = NULL;
+	*mini = NULL;
+	if (elf_file_section(f, ".gnu_debugdata", &s, &p, &n, NULL) != 1 ||
+	    decompress(DECOMPRESS_XZ, p, n, (size_t)1 << 30, f->path, image, &size, NULL))
+		return 0;
+	return elf_file_open_mem(*image, size, f->path, mini, NULL) == 0;
+}
+
+/* --- all of a module -------------------------------------------------------------------- */
+
+static int collect(struct symtab_builder *b, struct elf_file *runtime, struct elf_file *debug,
+		   uint8_t **image, struct elf_file **mini)
+{
+	struct elf_file *full = has_table(debug, SHT_SYMTAB)     ? debug
+				: has_table(runtime, SHT_SYMTAB) ? runtime
+								 : NULL;
+	int rc = full ? add_table(b, full, SHT_SYMTAB, 0) : 0;
+	if (!rc && !full && runtime && open_minidebug(runtime, image, mini))
+		rc = add_table(b, *mini, SHT_SYMTAB, 0);
+	if (!rc && runtime)
+		rc = add_table(b, runtime, SHT_DYNSYM, 0);
+	if (!rc && !runtime)
+		rc = add_table(b, debug, SHT_DYNSYM, 0);
+	if (!rc && runtime)
+		rc = symtab_builder_add_plt(b, runtime, NULL);
+	return rc;
+}
+
+int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug, struct symtab **out,
+		    struct err *e)
+{
+	struct symtab_builder b = {0};
+	struct elf_file *mini = NULL;
+	uint8_t *image = NULL;
+	*out = NULL;
+	int rc = collect(&b, runtime, debug, &image, &mini);
+	rc = rc ? err_nomem(e) : symtab_builder_finish(&b, out, e);
+	symtab_builder_release(&b);
+	elf_file_close(mini);
+	mem_free(image);
+	return rc;
+}
+
+int symtab_from_module(struct elf_file *ko, struct symtab **out, struct err *e)
+{
+	struct symtab_builder b = {.plain_names = 1};
+	*out = NULL;
+	int rc = add_table(&b, ko, SHT_SYMTAB, 1);
+	rc = rc ? err_nomem(e) : symtab_builder_finish(&b, out, e);
+	symtab_builder_release(&b);
+	return rc;
+}

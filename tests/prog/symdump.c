@@ -1,0 +1,78 @@
+/*
+ * symdump RUNTIME [DEBUG] - print a module's symbol table as `start end name`, demangled.
+ * symdump --at ADDRS RUNTIME [DEBUG] - name the file offsets (hex, one a line) in ADDRS as
+ * perf script -F sym,symoff does. --kallsyms TEXT instead of a module: absolute addresses.
+ */
+#include "base/buf.h"
+#include "libsym/demangle.h"
+#include "libsym/elffile.h"
+#include "libsym/symtab.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct buf text;
+
+static const char *readable(const char *name)
+{
+	buf_clear(&text);
+	return demangle(name, 0, &text) == 1 ? buf_cstr(&text) : name;
+}
+
+static void name_offsets(const char *path, const struct symtab *t, const struct elf_file *f)
+{
+	FILE *in = fopen(path, "r");
+	uint64_t off, va;
+	while (in && fscanf(in, "%" SCNx64, &off) == 1) {
+		struct symbol_hit h;
+		if ((!f || elf_file_vaddr(f, off, &va)) && symtab_find(t, f ? va : off, &h))
+			printf("%s+0x%" PRIx64 "\n", readable(h.name),
+			       (f ? va : off) - h.start);
+		else
+			printf("[unknown]\n");
+	}
+	if (in)
+		fclose(in);
+}
+
+int main(int argc, char **argv)
+{
+	const char *at = NULL;
+	struct elf_file *runtime = NULL, *debug = NULL;
+	struct symtab *t = NULL;
+	struct err e = {0};
+	if (argc > 2 && !strcmp(argv[1], "--at")) {
+		at = argv[2];
+		argv += 2;
+		argc -= 2;
+	}
+	if (argc < 2)
+		return 2;
+	clock_t start = clock();
+	int rc = elf_file_open(argv[1], &runtime, &e);
+	if (!rc && argc > 2)
+		rc = elf_file_open(argv[2], &debug, &e);
+	if (!rc)
+		rc = symtab_from_elf(runtime, debug, &t, &e);
+	if (rc) {
+		fprintf(stderr, "%s\n", e.msg);
+		return 1;
+	}
+	if (getenv("SYMDUMP_TIME"))
+		fprintf(stderr, "%zu symbols, %zu bytes of names, %.1f ms\n", t->n,
+			t->names_size, 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
+	if (at)
+		name_offsets(at, t, runtime);
+	for (size_t i = 0; !at && i < t->n; i++)
+		printf("%" PRIx64 " %" PRIx64 " %s\n", t->symbols[i].start,
+		       t->symbols[i].start + t->symbols[i].size,
+		       readable(t->names + t->symbols[i].name));
+	symtab_free(t);
+	elf_file_close(debug);
+	elf_file_close(runtime);
+	buf_release(&text);
+	return 0;
+}

@@ -1,0 +1,433 @@
+/* symtab: address → name. Truth: what smallelf wrote, objdump's stub names, perf's rules. */
+#include "tests/lib/smallelf.h"
+#include "tests/lib/unit.h"
+
+#include "base/mem.h"
+#include "libsym/symtab.h"
+
+#if HAVE_LZMA
+#include <lzma.h>
+#endif
+
+static struct smallelf s;
+static unsigned text;
+
+/* An x86-64 file with .text at 0x1000..0x2000. */
+static void start_elf(uint16_t machine)
+{
+	static const uint8_t code[0x1000];
+	smallelf_init(&s, machine);
+	text = smallelf_section(&s, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
+				code, sizeof(code));
+}
+
+static void add(const char *name, int bind, int type, uint64_t value, uint64_t size)
+{
+	smallelf_symbol(&s, name, bind, type, (uint16_t)text, value, size);
+}
+
+static struct symtab *build(void)
+{
+	struct elf_file *f = NULL;
+	struct symtab *t = NULL;
+	size_t n = smallelf_finish(&s);
+	assert_int_equal(elf_file_open_mem(s.image, n, "small", &f, NULL), 0);
+	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	elf_file_close(f);
+	return t;
+}
+
+static void expect(const struct symtab *t, uint64_t addr, const char *name)
+{
+	struct symbol_hit h = {0};
+	int found = symtab_find(t, addr, &h);
+	if (name)
+		assert_string_equal(found ? h.name : "(none)", name);
+	else
+		assert_string_equal(found ? h.name : "(none)", "(none)");
+}
+
+static void sized_symbols_cover_exactly_their_bytes(void **state)
+{
+	(void)state;
+	start_elf(EM_X86_64);
+	add("b", STB_GLOBAL, STT_FUNC, 0x1040, 0x10);
+	add("a", STB_LOCAL, STT_FUNC, 0x1010, 0x20);
+	struct symtab *t = build();
+	expect(t, 0x100f, NULL);
+	expect(t, 0x1010, "a");
+	expect(t, 0x102f, "a");
+	expect(t, 0x1030, NULL);
+	expect(t, 0x104f, "b");
+	expect(t, 0x1050, NULL);
+	expect(t, 0, NULL);
+	expect(t, UINT64_MAX, NULL);
+	symtab_free(t);
+}
+
+static void sizeless_symbols_reach_to_the_next_or_the_section_end(void **state)
+{
+	(void)state;
+	start_elf(EM_X86_64);
+	add("_start", STB_GLOBAL, STT_NOTYPE, 0x1000, 0);
+	add("f", STB_GLOBAL, STT_FUNC, 0x1100, 0);
+	add("g", STB_GLOBAL, STT_FUNC, 0x1200, 0);
+	struct symtab *t = build();
+	expect(t, 0x10ff, "_start");
+	expect(t, 0x11ff, "f");
+	expect(t, 0x1fff, "g");
+	expect(t, 0x2000, NULL);
+	symtab_free(t);
+}
+
+static void the_innermost_sized_symbol_wins_and_the_outer_one_resumes(void **state)
+{
+	(void)state;
+	start_elf(EM_X86_64);
+	add("outer", STB_GLOBAL, STT_FUNC, 0x1000, 0x100);
+	add("label", STB_LOCAL, STT_NOTYPE, 0x1010, 0);
+	add("inner", STB_LOCAL, STT_FUNC, 0x1040, 0x10);
+	add("innermost", STB_LOCAL, STT_FUNC, 0x1044, 0x4);
+	struct symtab *t = build();
+	expect(t, 0x1018, "outer");
+	expect(t, 0x1043, "inner");
+	expect(t, 0x1045, "innermost");
+	expect(t, 0x1048, "inner");
+	expect(t, 0x1050, "outer");
+	expect(t, 0x10ff, "outer");
+	expect(t, 0x1100, NULL);
+	symtab_free(t);
+}
+
+static void aliases_are_chosen_as_perf_does(void **state)
+{
+	(void)state;
+	start_elf(EM_X86_64);
+	add("sizeless_but_long", STB_GLOBAL, STT_FUNC, 0x1000, 0);
+	add("sized", STB_LOCAL, STT_FUNC, 0x1000, 16);
+	add("weak", STB_WEAK, STT_FUNC, 0x1020, 16);
+	add("local", STB_LOCAL, STT_FUNC, 0x1020, 16);
+	add("a_global", STB_GLOBAL, STT_FUNC, 0x1040, 16);
+	add("local_and_longer", STB_LOCAL, STT_FUNC, 0x1040, 16);
+	add("__libc_read", STB_GLOBAL, STT_FUNC, 0x1060, 16);
+	add("read", STB_GLOBAL, STT_FUNC, 0x1060, 16);
+	add("first", STB_GLOBAL, STT_FUNC, 0x1080, 16);
+	add("other", STB_GLOBAL, STT_FUNC, 0x1080, 16);
+	add("longer", STB_GLOBAL, STT_FUNC, 0x1080, 16);
+	add("zone", STB_GLOBAL, STT_FUNC, 0x10a0, 16);
+	add("fish", STB_GLOBAL, STT_FUNC, 0x10a0, 16);
+	/* Compared as "foo::bar" and "plain_function": no underscore, 8 and 14 long. */
+	add("_ZN3foo3barEi", STB_GLOBAL, STT_FUNC, 0x10c0, 16);
+	add("plain_function", STB_GLOBAL, STT_FUNC, 0x10c0, 16);
+	struct symtab *t = build();
+	expect(t, 0x1000, "sized");
+	expect(t, 0x1020, "local");
+	expect(t, 0x1040, "a_global");
+	expect(t, 0x1060, "read");
+	expect(t, 0x1080, "longer");
+	expect(t, 0x10a0, "zone");
+	expect(t, 0x10c0, "plain_function");
+	symtab_free(t);
+}
+
+static void what_is_no_code_is_left_out(void **state)
+{
+	(void)state;
+	start_elf(EM_AARCH64);
+	unsigned data =
+		smallelf_section(&s, ".rodata", SHT_PROGBITS, SHF_ALLOC, 0x3000, "x", 1);
+	unsigned stub = smallelf_section(&s, ".stub", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
+					 0x4000, "0123456789abcdef", 16);
+	add("$x", STB_LOCAL, STT_NOTYPE, 0x1000, 0);
+	add("$d.12", STB_LOCAL, STT_NOTYPE, 0x1010, 0);
+	add("$xyz", STB_LOCAL, STT_FUNC, 0x1020, 16);
+	add("file.c", STB_LOCAL, STT_FILE, 0x1040, 16);
+	add("tls", STB_LOCAL, STT_TLS, 0x1050, 16);
+	add("", STB_LOCAL, STT_FUNC, 0x1060, 16);
+	smallelf_symbol(&s, "abs", STB_GLOBAL, STT_FUNC, SHN_ABS, 0x1070, 16);
+	smallelf_symbol(&s, "undef", STB_GLOBAL, STT_FUNC, SHN_UNDEF, 0x1080, 16);
+	smallelf_symbol(&s, "datum", STB_GLOBAL, STT_OBJECT, (uint16_t)data, 0x3000, 1);
+	smallelf_symbol(&s, "label", STB_GLOBAL, STT_NOTYPE, (uint16_t)stub, 0x4000, 0);
+	struct symtab *t = build();
+	assert_int_equal(t->n, 1);
+	expect(t, 0x1020, "$xyz");
+	symtab_free(t);
+}
+
+static void debug_file_wins_and_dynsym_is_added(void **state)
+{
+	(void)state;
+	static struct smallelf stripped;
+	start_elf(EM_X86_64);
+	smallelf_dynsym(&s, "exported", STB_GLOBAL, STT_FUNC, (uint16_t)text, 0x1000, 16);
+	smallelf_dynsym(&s, "only_dynamic", STB_GLOBAL, STT_FUNC, (uint16_t)text, 0x1040, 16);
+	stripped = s;
+	struct elf_file *runtime = NULL, *debug = NULL;
+	struct symtab *t = NULL;
+	assert_int_equal(elf_file_open_mem(stripped.image, smallelf_finish(&stripped),
+					   "runtime", &runtime, NULL),
+			 0);
+	start_elf(EM_X86_64);
+	add("exported", STB_GLOBAL, STT_FUNC, 0x1000, 16);
+	add("hidden_function", STB_LOCAL, STT_FUNC, 0x1020, 16);
+	assert_int_equal(elf_file_open_mem(s.image, smallelf_finish(&s), "debug", &debug, NULL),
+			 0);
+	assert_int_equal(symtab_from_elf(runtime, debug, &t, NULL), 0);
+	expect(t, 0x1000, "exported");
+	expect(t, 0x1020, "hidden_function");
+	expect(t, 0x1040, "only_dynamic");
+	symtab_free(t);
+	elf_file_close(runtime);
+	elf_file_close(debug);
+}
+
+static void minidebuginfo_is_read(void **state)
+{
+	(void)state;
+#if HAVE_LZMA
+	static uint8_t xz[8192];
+	size_t n = 0;
+	start_elf(EM_X86_64);
+	add("hidden_function", STB_LOCAL, STT_FUNC, 0x1020, 16);
+	assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, s.image,
+						 smallelf_finish(&s), xz, &n, sizeof(xz)),
+			 LZMA_OK);
+	start_elf(EM_X86_64);
+	smallelf_dynsym(&s, "exported", STB_GLOBAL, STT_FUNC, (uint16_t)text, 0x1000, 16);
+	smallelf_section(&s, ".gnu_debugdata", SHT_PROGBITS, 0, 0, xz, n);
+	struct symtab *t = build();
+	expect(t, 0x1000, "exported");
+	expect(t, 0x1020, "hidden_function");
+	symtab_free(t);
+#else
+	skip();
+#endif
+}
+
+/* --- PLT -------------------------------------------------------------------------------- */
+
+static void put32(uint8_t *p, uint32_t x)
+{
+	memcpy(p, &x, 4);
+}
+
+/* Relocations for slots 0x6000 (puts), 0x6008 (exit), 0x6010 (malloc, GLOB_DAT). */
+static void add_plt_relocations(uint32_t jump_slot, uint32_t glob_dat)
+{
+	smallelf_dynsym(&s, "puts", STB_GLOBAL, STT_FUNC, SHN_UNDEF, 0, 0);
+	smallelf_dynsym(&s, "exit", STB_GLOBAL, STT_FUNC, SHN_UNDEF, 0, 0);
+	smallelf_dynsym(&s, "malloc", STB_GLOBAL, STT_FUNC, SHN_UNDEF, 0, 0);
+	Elf64_Rela plt[] = {{0x6000, ELF64_R_INFO(1, jump_slot), 0},
+			    {0x6008, ELF64_R_INFO(2, jump_slot), 0}};
+	Elf64_Rela dyn[] = {{0x6010, ELF64_R_INFO(3, glob_dat), 0}};
+	smallelf_section(&s, ".rela.plt", SHT_RELA, 0, 0, plt, sizeof(plt));
+	smallelf_section(&s, ".rela.dyn", SHT_RELA, 0, 0, dyn, sizeof(dyn));
+}
+
+static void x86_stubs_are_named_by_their_slot(void **state)
+{
+	(void)state;
+	uint8_t plt[48] = {0xff, 0x35}, sec[32], got[8] = {0xff, 0x25};
+	plt[6] = 0xff, plt[7] = 0x25;
+	/* .plt with IBT: endbr64; push $1 / $0; jmp header. The order is not that of the slots.
+	 */
+	for (int i = 0; i < 2; i++) {
+		uint8_t *p = plt + 16 + 16 * i;
+		put32(p, 0xfa1e0ff3);
+		p[4] = 0x68;
+		put32(p + 5, (uint32_t)(1 - i));
+		/* .plt.sec: endbr64; jmp *slot(%rip) */
+		p = sec + 16 * i;
+		memset(p, 0x90, 16);
+		put32(p, 0xfa1e0ff3);
+		p[4] = 0xff, p[5] = 0x25;
+		put32(p + 6, (uint32_t)(0x6000 + 8 * i - (0x2100 + 16 * i + 10)));
+	}
+	put32(got + 2, 0x6010 - (0x2200 + 6));
+	got[6] = 0x66, got[7] = 0x90;
+	start_elf(EM_X86_64);
+	smallelf_section(&s, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, plt,
+			 sizeof(plt));
+	smallelf_section(&s, ".plt.sec", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2100, sec,
+			 sizeof(sec));
+	unsigned g = smallelf_section(&s, ".plt.got", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
+				      0x2200, got, sizeof(got));
+	s.sh[g].sh_entsize = 8;
+	add_plt_relocations(R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT);
+	struct symtab *t = build();
+	expect(t, 0x2000, ".plt");
+	expect(t, 0x2010, "exit@plt");
+	expect(t, 0x202f, "puts@plt");
+	expect(t, 0x2100, "puts@plt");
+	expect(t, 0x211f, "exit@plt");
+	expect(t, 0x2204, "malloc@plt");
+	expect(t, 0x2208, NULL);
+	symtab_free(t);
+}
+
+static void arm64_stubs_are_named_by_their_slot(void **state)
+{
+	(void)state;
+	/* As aarch64-linux-gnu-ld -z force-bti writes it: header, then bti c; adrp x16; ldr
+	 * x17; add x16; br x17; nop. Page of 0x6000 from 0x2000 is 4: immlo 0, immhi 1. */
+	const uint32_t header[] = {0xd503245f, 0xa9bf7bf0, 0x90000030, 0xf947fe11,
+				   0x913fe210, 0xd61f0220, 0xd503201f, 0xd503201f};
+	uint8_t plt[32 + 48];
+	memcpy(plt, header, sizeof(header));
+	for (uint32_t i = 0; i < 2; i++) {
+		uint8_t *p = plt + 32 + 24 * i;
+		put32(p, 0xd503245f);
+		put32(p + 4, 0x90000030);
+		put32(p + 8, 0xf9400211 | i << 10);
+		put32(p + 12, 0x91000210);
+		put32(p + 16, 0xd61f0220);
+		put32(p + 20, 0xd503201f);
+	}
+	start_elf(EM_AARCH64);
+	smallelf_section(&s, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, plt,
+			 sizeof(plt));
+	add_plt_relocations(R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT);
+	struct symtab *t = build();
+	expect(t, 0x2000, ".plt");
+	expect(t, 0x201f, ".plt");
+	expect(t, 0x2020, "puts@plt");
+	expect(t, 0x2037, "puts@plt");
+	expect(t, 0x2038, "exit@plt");
+	expect(t, 0x204f, "exit@plt");
+	expect(t, 0x2050, NULL);
+	symtab_free(t);
+}
+
+/* --- kernel modules --------------------------------------------------------------------- */
+
+static void module_sections_are_laid_out_as_the_kernel_does(void **state)
+{
+	(void)state;
+	smallelf_init(&s, EM_X86_64);
+	struct {
+		const char *name;
+		uint64_t flags, size, align;
+	} secs[] = {{".text", SHF_ALLOC | SHF_EXECINSTR, 0x24, 16},
+		    {".init.text", SHF_ALLOC | SHF_EXECINSTR, 0x30, 16},
+		    {".data", SHF_ALLOC, 0x10, 16},
+		    {".text.unlikely", SHF_ALLOC | SHF_EXECINSTR, 0x20, 32}};
+	unsigned at[4];
+	for (int i = 0; i < 4; i++) {
+		at[i] = smallelf_section(&s, secs[i].name, SHT_PROGBITS, 0, 0, s.image + 0x4000,
+					 secs[i].size);
+		s.sh[at[i]].sh_flags = secs[i].flags;
+		s.sh[at[i]].sh_addralign = secs[i].align;
+	}
+	smallelf_symbol(&s, "start", STB_LOCAL, STT_FUNC, (uint16_t)at[0], 0, 0x10);
+	smallelf_symbol(&s, "init", STB_LOCAL, STT_FUNC, (uint16_t)at[1], 0, 0x10);
+	smallelf_symbol(&s, "rare", STB_LOCAL, STT_FUNC, (uint16_t)at[3], 4, 0x10);
+	struct elf_file *f = NULL;
+	struct symtab *t = NULL;
+	size_t n = smallelf_finish(&s);
+	assert_int_equal(elf_file_open_mem(s.image, n, "x.ko", &f, NULL), 0);
+	assert_int_equal(symtab_from_module(f, &t, NULL), 0);
+	assert_int_equal(t->n, 2);
+	expect(t, 0x0, "start");
+	expect(t, 0x44, "rare"); /* 0x24 rounded up to 0x40, + 4 */
+	symtab_free(t);
+	elf_file_close(f);
+}
+
+/* --- damage ----------------------------------------------------------------------------- */
+
+static void poke(const uint8_t *image, size_t n)
+{
+	struct elf_file *f = NULL;
+	struct symtab *t = NULL;
+	struct symbol_hit h;
+	if (elf_file_open_mem(image, n, "damaged", &f, NULL))
+		return;
+	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	for (uint64_t a = 0xff0; a < 0x2300; a += 13)
+		if (symtab_find(t, a, &h))
+			assert_true(strlen(h.name) < n);
+	symtab_free(t);
+	t = NULL;
+	assert_int_equal(symtab_from_module(f, &t, NULL), 0);
+	symtab_free(t);
+	elf_file_close(f);
+}
+
+static void damaged_files_never_crash(void **state)
+{
+	(void)state;
+	uint8_t plt[32] = {0xff, 0x35};
+	plt[16] = 0xff, plt[17] = 0x25;
+	put32(plt + 18, 0x6000 - 0x2016);
+	start_elf(EM_X86_64);
+	smallelf_section(&s, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, plt,
+			 sizeof(plt));
+	add("f", STB_GLOBAL, STT_FUNC, 0x1000, 4);
+	add("g", STB_WEAK, STT_FUNC, 0x1000, 0);
+	smallelf_dynsym(&s, "h", STB_GLOBAL, STT_FUNC, (uint16_t)text, 0x1010, 8);
+	add_plt_relocations(R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT);
+	size_t n = smallelf_finish(&s);
+	uint8_t *copy = mem_alloc(n);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0x300 && i < 0x2000)
+			i = 0x2000; /* padding and empty code */
+		if (i > 0x2020 && i < 0x8000)
+			i = 0x8000;
+		uint8_t *cut = mem_alloc(i);
+		memcpy(cut, s.image, i);
+		poke(cut, i);
+		mem_free(cut);
+		static const uint8_t flips[] = {0xff, 0x01, 0x80, 0x10};
+		for (size_t k = 0; k < sizeof(flips); k++) {
+			memcpy(copy, s.image, n);
+			copy[i] ^= flips[k];
+			poke(copy, n);
+		}
+	}
+	mem_free(copy);
+}
+
+static void exhaustion_is_an_error(void **state)
+{
+	(void)state;
+	start_elf(EM_X86_64);
+	add("f", STB_GLOBAL, STT_FUNC, 0x1010, 4);
+	add("_ZN1aC1Ev", STB_GLOBAL, STT_FUNC, 0x1000, 4);
+	add("_ZN1aC2Ev", STB_GLOBAL, STT_FUNC, 0x1000, 4);
+	add_plt_relocations(R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT);
+	struct elf_file *f = NULL;
+	struct symtab *t = NULL;
+	size_t n = smallelf_finish(&s);
+	assert_int_equal(elf_file_open_mem(s.image, n, "small", &f, NULL), 0);
+	for (long k = 0; k < 100; k++) {
+		mem_fail_after(k);
+		int rc = symtab_from_elf(f, NULL, &t, NULL);
+		mem_fail_after(-1);
+		if (!rc)
+			break;
+		assert_int_equal(rc, ERR_NOMEM);
+		assert_null(t);
+	}
+	assert_non_null(t);
+	symtab_free(t);
+	elf_file_close(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sized_symbols_cover_exactly_their_bytes),
+		cmocka_unit_test(sizeless_symbols_reach_to_the_next_or_the_section_end),
+		cmocka_unit_test(the_innermost_sized_symbol_wins_and_the_outer_one_resumes),
+		cmocka_unit_test(aliases_are_chosen_as_perf_does),
+		cmocka_unit_test(what_is_no_code_is_left_out),
+		cmocka_unit_test(debug_file_wins_and_dynsym_is_added),
+		cmocka_unit_test(minidebuginfo_is_read),
+		cmocka_unit_test(x86_stubs_are_named_by_their_slot),
+		cmocka_unit_test(arm64_stubs_are_named_by_their_slot),
+		cmocka_unit_test(module_sections_are_laid_out_as_the_kernel_does),
+		cmocka_unit_test(damaged_files_never_crash),
+		cmocka_unit_test(exhaustion_is_an_error),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
