@@ -1,0 +1,87 @@
+/*
+ * sched.h - scheduler events in time order → the off-CPU intervals of a timeline.
+ *
+ * The machine knows nothing of perf.data: whoever reads a recording (build.h) or writes a test
+ * turns each record into one struct sched_event. What it believes and the states it moves
+ * through are drawn in sched.c. Memory grows with threads and intervals only.
+ *
+ *	struct sched *s;
+ *	sched_new(&tl, TL_HAS_WAKEUP | ..., &s, e);
+ *	while (next record) sched_event(s, &ev, e);
+ *	sched_finish(s, last_ns, e);        // closes what is open, then timeline_finish
+ *	sched_free(s);
+ */
+#ifndef LIBSTORE_SCHED_H
+#define LIBSTORE_SCHED_H
+
+#include "libstore/timeline.h"
+
+enum sched_kind {
+	SCHED_SWITCH,     /* sched:sched_switch */
+	SCHED_WAKING,     /* sched:sched_waking: `target` is about to be woken */
+	SCHED_WAKEUP,     /* sched:sched_wakeup: `target` is runnable */
+	SCHED_WAKEUP_NEW, /* sched:sched_wakeup_new: a new thread is runnable */
+	SCHED_FORK,       /* `target` was created (sched_process_fork, PERF_RECORD_FORK) */
+	SCHED_COMM,       /* `target` is now called target_comm (exec or rename) */
+	SCHED_EXIT,       /* `target` is exiting; its last switch is still to come */
+	SCHED_OUT,        /* PERF_RECORD_SWITCH{,_CPU_WIDE} out: `tid` leaves the CPU */
+	SCHED_IN,         /* the same, in: `tid` got the CPU */
+	SCHED_LOST,       /* `count` records lost on this CPU in (from_ns, time_ns] */
+	SCHED_THROTTLED, /* a scheduler event was throttled on this CPU in (from_ns, time_ns] */
+	SCHED_OTHER,     /* any other record with a CPU: tells who is current there */
+};
+
+/* What a switch-out's prev_state means, whatever its bits are (prevstate.h). */
+enum state_class {
+	STATE_BLOCKED, /* S, D, T, ...; also the class of a SWITCH record without preempt */
+	STATE_RUNNING, /* R, R+ */
+	STATE_DEAD,    /* X, Z, x: this thread's last switch */
+};
+
+struct sched_event {
+	uint64_t time_ns;
+	uint64_t from_ns,
+		count; /* SCHED_LOST, SCHED_THROTTLED; from 0 = this CPU's last record */
+	const char *prev_comm, *next_comm, *target_comm; /* may be NULL; read during the call */
+	uint32_t path;                                   /* call path of the record; 0 = none */
+	int32_t pid, tid;           /* the record's own (current task's); -1 where not told */
+	int32_t prev_tid, next_tid; /* SCHED_SWITCH, raw fields */
+	int32_t target_tid, target_pid; /* of wakeups, fork, comm, exit; pid -1 = not told */
+	int16_t next_prio;              /* -1 = not told */
+	uint16_t cpu;                   /* TL_NOCPU where the record has none */
+	uint8_t kind;                   /* enum sched_kind */
+	uint8_t state;                  /* SCHED_SWITCH: index of timeline.states */
+	uint8_t state_class;
+	uint8_t context;  /* SCHED_WAKING, WAKEUP*: enum waker_context */
+	uint8_t preempt;  /* SCHED_OUT: the preempt bit of the record's misc */
+	uint8_t no_stack; /* the record carried no callchain */
+};
+
+struct sched;
+
+/* A machine that writes into `tl` (initialised, borrowed). tl->flags must already say
+ * TL_PER_TASK (suspends the chain rule) and TL_HAS_WAKEUP/WAKING. ERR_NOMEM. */
+int sched_new(struct timeline *tl, struct sched **out, struct err *e);
+
+/*
+ * One event; times must not decrease. What contradicts the machine's beliefs becomes a hole or
+ * an unknown interval, never a failure. ERR_NOMEM; ERR_LIMIT past 2^32 - 2 threads.
+ */
+int sched_event(struct sched *s, const struct sched_event *ev, struct err *e);
+
+/* The thread that has this tid now, made if there is none (its life then starts when a record
+ * first shows its state). pid -1 = not told; comm may be NULL. For samples and names. tid 0
+ * and below give TL_NONE. ERR_NOMEM. */
+int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, uint32_t *thread,
+		 struct err *e);
+
+/*
+ * Close what is open at end_ns (at least the last event's time), set the lives and finish the
+ * timeline. ERR_NOMEM. Only sched_free may follow.
+ */
+int sched_finish(struct sched *s, uint64_t end_ns, struct err *e);
+
+/* NULL is accepted; the timeline stays. */
+void sched_free(struct sched *s);
+
+#endif

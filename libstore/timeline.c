@@ -1,0 +1,372 @@
+#include "libstore/timeline.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int timeline_init(struct timeline *tl, struct stacks *stacks)
+{
+	uint8_t none;
+	*tl = (struct timeline){.stacks = stacks};
+	return timeline_state(tl, "", &none);
+}
+
+void timeline_release(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	vec_release(&tl->threads);
+	vec_release(&tl->off);
+	vec_release(&tl->samples);
+	vec_release(&tl->events);
+	vec_release(&tl->spans);
+	vec_release(&tl->marks);
+	vec_release(&tl->losses);
+	vec_release(&tl->totals);
+	*tl = (struct timeline){0};
+}
+
+int timeline_state(struct timeline *tl, const char *text, uint8_t *index)
+{
+	uint32_t id;
+	if (strtab_intern(&tl->stacks->strings, text, &id))
+		return ERR_NOMEM;
+	for (*index = 0; *index < tl->nstates; (*index)++)
+		if (tl->states[*index] == id)
+			return 0;
+	if (tl->nstates == TL_MAX_STATES) {
+		*index = 0;
+		return 0;
+	}
+	tl->states[tl->nstates++] = id;
+	return 0;
+}
+
+/* --- finishing ------------------------------------------------------------------------- */
+
+/* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
+ * is all that is needed. */
+static int sort_offs(struct timeline *tl)
+{
+	size_t n = tl->off.n;
+	if (n >= UINT32_MAX)
+		return ERR_LIMIT;
+	for (size_t i = 0; i < tl->threads.n; i++)
+		tl->threads.v[i].off_n = 0;
+	for (size_t i = 0; i < n; i++)
+		tl->threads.v[tl->off.v[i].thread].off_n++;
+	uint32_t at = 0;
+	for (size_t i = 0; i < tl->threads.n; i++) {
+		tl->threads.v[i].off_first = at;
+		at += tl->threads.v[i].off_n;
+		tl->threads.v[i].off_n = 0;
+	}
+	struct off *sorted = n ? mem_resize(NULL, n, sizeof(*sorted)) : NULL;
+	if (n && !sorted)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct tl_thread *t = &tl->threads.v[tl->off.v[i].thread];
+		sorted[t->off_first + t->off_n++] = tl->off.v[i];
+	}
+	if (n) {
+		mem_free(tl->off.v);
+		tl->off.v = sorted;
+		tl->off.cap = n;
+	}
+	return 0;
+}
+
+static int loss_order(const void *a, const void *b)
+{
+	const struct tl_loss *x = a, *y = b;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	if (x->to_ns != y->to_ns)
+		return x->to_ns < y->to_ns ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+/* Losses sorted by CPU: CPU c has [first[c], first[c + 1]); reach[i] is the largest to_ns of
+ * that CPU's scheduler losses up to i, since throttles and losses may overlap. */
+struct loss_index {
+	VEC(uint32_t) first;
+	VEC(uint64_t) reach;
+};
+
+static int loss_index_build(const struct timeline *tl, struct loss_index *x)
+{
+	uint32_t ncpu = tl->losses.n ? tl->losses.v[tl->losses.n - 1].cpu + 1u : 0;
+	if (vec_reserve(&x->first, ncpu + 1) || vec_reserve(&x->reach, tl->losses.n))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->losses.n; i++) {
+		const struct tl_loss *l = &tl->losses.v[i];
+		int same = i && tl->losses.v[i - 1].cpu == l->cpu;
+		uint64_t reach = same ? x->reach.v[i - 1] : 0;
+		if (l->sched && l->to_ns > reach)
+			reach = l->to_ns;
+		while (x->first.n <= l->cpu)
+			x->first.v[x->first.n++] = (uint32_t)i;
+		x->reach.v[x->reach.n++] = reach;
+	}
+	while (x->first.n <= ncpu)
+		x->first.v[x->first.n++] = (uint32_t)tl->losses.n;
+	return 0;
+}
+
+/* Does a scheduler loss of that CPU overlap [from, to)? */
+static int loss_touches(const struct timeline *tl, const struct loss_index *x, uint16_t cpu,
+			uint64_t from, uint64_t to)
+{
+	if ((size_t)cpu + 1 >= x->first.n)
+		return 0;
+	size_t lo = x->first.v[cpu], hi = x->first.v[cpu + 1], begin = lo;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (tl->losses.v[mid].from_ns < to)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > begin && x->reach.v[lo - 1] > from;
+}
+
+static int apply_losses(struct timeline *tl)
+{
+	if (!tl->losses.n)
+		return 0;
+	qsort(tl->losses.v, tl->losses.n, sizeof(*tl->losses.v), loss_order);
+	struct loss_index x = {0};
+	int r = loss_index_build(tl, &x);
+	for (size_t i = 0; !r && i < tl->off.n; i++) {
+		struct off *o = &tl->off.v[i];
+		if (!loss_touches(tl, &x, o->cpu_out, o->start_ns, o->end_ns) &&
+		    !loss_touches(tl, &x, o->cpu_in, o->start_ns, o->end_ns) &&
+		    !loss_touches(tl, &x, o->cpu_wake, o->start_ns, o->end_ns) &&
+		    !loss_touches(tl, &x, TL_NOCPU, o->start_ns, o->end_ns))
+			continue;
+		o->flags |= OFF_SUSPECT;
+		if (o->unknown == UNKNOWN_NO_WAKE)
+			o->unknown = UNKNOWN_LOST;
+	}
+	vec_release(&x.first);
+	vec_release(&x.reach);
+	return r;
+}
+
+static int sample_order(const void *a, const void *b)
+{
+	const struct tl_sample *x = a, *y = b;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->event > y->event) - (x->event < y->event);
+}
+
+static int sample_is_stray(const struct timeline *tl, const struct tl_sample *s)
+{
+	if (s->thread == TL_NONE || !(tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)))
+		return 0;
+	const struct tl_thread *t = &tl->threads.v[s->thread];
+	if (s->time_ns < t->first_ns || s->time_ns > t->last_ns)
+		return 1;
+	uint32_t i = timeline_off_after(tl, s->thread, s->time_ns);
+	return i < t->off_first + t->off_n && tl->off.v[i].start_ns < s->time_ns;
+}
+
+int timeline_finish(struct timeline *tl, struct err *e)
+{
+	int r = sort_offs(tl);
+	if (!r)
+		r = apply_losses(tl);
+	if (r)
+		return r == ERR_NOMEM ? err_nomem(e)
+				      : err_set(e, r, "more than 2^32 off-CPU intervals");
+	int sorted = 1;
+	for (size_t i = 1; i < tl->samples.n && sorted; i++)
+		sorted = sample_order(&tl->samples.v[i - 1], &tl->samples.v[i]) <= 0;
+	if (!sorted)
+		qsort(tl->samples.v, tl->samples.n, sizeof(*tl->samples.v), sample_order);
+	tl->stray_samples = 0;
+	for (size_t i = 0; i < tl->samples.n; i++)
+		tl->stray_samples += sample_is_stray(tl, &tl->samples.v[i]);
+	tl->finished = 1;
+	return 0;
+}
+
+/* --- reading --------------------------------------------------------------------------- */
+
+void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	*out = (struct tl_sums){.offs = t->off_n, .run = t->last_ns - t->first_ns};
+	for (uint32_t i = 0; i < t->off_n; i++) {
+		const struct off *o = &tl->off.v[t->off_first + i];
+		out->run -= off_ns(o);
+		out->blocked += o->blocked_ns;
+		out->runnable += off_runnable_ns(o);
+		out->preempted += off_preempted_ns(o);
+		out->unknown += off_unknown_ns(o);
+		out->open += (o->flags & OFF_OPEN) != 0;
+		out->suspect += (o->flags & OFF_SUSPECT) != 0;
+	}
+}
+
+static int check_thread(const struct timeline *tl, uint32_t thread, struct err *e)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint64_t at = t->first_ns, run = 0, off = 0;
+	for (uint32_t i = 0; i < t->off_n; i++) {
+		const struct off *o = &tl->off.v[t->off_first + i];
+		if (o->thread != thread || o->start_ns < at || o->end_ns < o->start_ns ||
+		    o->end_ns > t->last_ns)
+			return err_set(
+				e, ERR_FORMAT,
+				"thread %d: interval %llu..%llu overlaps or leaves its life",
+				t->tid, (unsigned long long)o->start_ns,
+				(unsigned long long)o->end_ns);
+		if (o->blocked_ns > off_ns(o) || (o->unknown && o->blocked_ns))
+			return err_set(e, ERR_FORMAT, "thread %d: blocked exceeds its interval",
+				       t->tid);
+		run += o->start_ns - at;
+		off += o->blocked_ns + off_runnable_ns(o) + off_unknown_ns(o);
+		at = o->end_ns;
+	}
+	run += t->last_ns - at;
+	if (t->last_ns < t->first_ns || run + off != t->last_ns - t->first_ns)
+		return err_set(e, ERR_FORMAT, "thread %d: parts do not sum up to its life",
+			       t->tid);
+	return 0;
+}
+
+int timeline_check(const struct timeline *tl, struct err *e)
+{
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		int r = check_thread(tl, i, e);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t lo = t->off_first, hi = t->off_first + t->off_n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (tl->off.v[mid].end_ns <= from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int run_order(const void *a, const void *b)
+{
+	const struct tl_run *x = a, *y = b;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static int thread_runs(const struct timeline *tl, uint32_t thread, struct tl_runs *out)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	struct tl_run run = {.thread = thread,
+			     .start_ns = t->first_ns,
+			     .cpu = t->first_cpu,
+			     .prio = t->first_prio};
+	for (uint32_t i = 0; i <= t->off_n; i++) {
+		const struct off *o = i < t->off_n ? &tl->off.v[t->off_first + i] : NULL;
+		run.end_ns = o ? o->start_ns : t->last_ns;
+		if (run.end_ns > run.start_ns && run.cpu != TL_NOCPU && vec_push(&out->v, run))
+			return ERR_NOMEM;
+		if (o) {
+			run.start_ns = o->end_ns;
+			run.cpu = o->cpu_in;
+			run.prio = o->prio_in;
+		}
+	}
+	return 0;
+}
+
+int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e)
+{
+	*out = (struct tl_runs){0};
+	int r = vec_reserve(&out->v, tl->off.n + tl->threads.n);
+	for (uint32_t i = 0; !r && i < tl->threads.n; i++)
+		r = thread_runs(tl, i, out);
+	if (!r && out->v.n)
+		qsort(out->v.v, out->v.n, sizeof(*out->v.v), run_order);
+	for (size_t i = 0; !r && i < out->v.n; i++)
+		while (!r && out->first.n <= out->v.v[i].cpu)
+			r = vec_push(&out->first, (uint32_t)i);
+	if (!r)
+		r = vec_push(&out->first, (uint32_t)out->v.n);
+	if (r) {
+		tl_runs_release(out);
+		return err_nomem(e);
+	}
+	return 0;
+}
+
+void tl_runs_release(struct tl_runs *r)
+{
+	vec_release(&r->v);
+	vec_release(&r->first);
+}
+
+int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
+{
+	static const char right[] =
+		"perf record -a -g -e 'sched:sched_switch,sched:sched_waking,"
+		"sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_process_exit' -- sleep "
+		"10";
+	uint32_t f = tl->flags;
+	if (f & TL_SAMPLED)
+		return err_set(e, ERR_REFUSED,
+			       "sched_switch was sampled (-F or -c), so waits are missing; "
+			       "record with: %s",
+			       right);
+	if (f & TL_HAS_TOTALS && !need_time)
+		return 0;
+	if (f & TL_PER_TASK && f & TL_HAS_SWITCH && !(f & TL_HAS_RECORDS))
+		return err_set(e, ERR_REFUSED,
+			       "recorded for some threads only: it holds when they left a CPU, "
+			       "not when they came back; record with: %s",
+			       right);
+	if (f & (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT))
+		return 0;
+	if (f & TL_HAS_TOTALS)
+		return err_set(e, ERR_REFUSED,
+			       "perf record --off-cpu kept sums per stack, not when they "
+			       "happened; record with: %s",
+			       right);
+	return err_set(e, ERR_REFUSED, "no context switches were recorded; record with: %s",
+		       right);
+}
+
+const char *waker_context_name(unsigned int context)
+{
+	static const char *const names[] = {"",        "task",    "softirq-inline",
+					    "softirq", "hardirq", "idle"};
+	return context < sizeof(names) / sizeof(*names) ? names[context] : "";
+}
+
+const char *unknown_reason_name(unsigned int reason)
+{
+	static const char *const names[] = {"", "hole", "lost", "open edge", "missing wakeup"};
+	return reason < sizeof(names) / sizeof(*names) ? names[reason] : "";
+}
+
+const char *loss_kind_name(unsigned int kind)
+{
+	static const char *const names[] = {"lost", "hole", "throttle"};
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
+}

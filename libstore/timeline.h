@@ -1,0 +1,296 @@
+/*
+ * timeline.h - what every thread did at every moment: the model that tail, svg, timeline,
+ * report and the store read and that nobody above can tell the origin of. It is built from a
+ * recording (build.h, through the state machine of sched.h) or loaded from a store
+ *(storeread.h).
+ *
+ *	thread  ──running──┐            ┌──running──┐  ┌─ ...
+ *	                   └── off #7 ──┘           └──┘ off #8
+ *	                   out   waking  in
+ *	                   │blocked│runnable│
+ *
+ * Only the off-CPU intervals are kept; a thread is running wherever its life has none. All
+ * times are nanoseconds on the recording's clock, [start, end). Things refer to each other by
+ * index, never by pointer; texts and stacks are ids of one `struct stacks` (libsym/stacks.h).
+ *One timeline is one recording.
+ */
+#ifndef LIBSTORE_TIMELINE_H
+#define LIBSTORE_TIMELINE_H
+
+#include "libsym/stacks.h"
+
+enum {
+	TL_NONE = UINT32_MAX, /* no thread, no span */
+	TL_NOCPU = UINT16_MAX,
+	TL_MAX_STATES = 255,
+};
+
+/* The mechanism of a wait; names in cause_name (causes.h). Stored by name, never by number. */
+enum cause {
+	CAUSE_UNKNOWN,
+	CAUSE_LOCK,
+	CAUSE_RWLOCK,
+	CAUSE_SEMAPHORE,
+	CAUSE_COND,
+	CAUSE_JOIN,
+	CAUSE_BARRIER,
+	CAUSE_FUTEX, /* a futex wait whose user frames do not tell which of the above */
+	CAUSE_SLEEP,
+	CAUSE_POLL,
+	CAUSE_NET,
+	CAUSE_PIPE,
+	CAUSE_IO,
+	CAUSE_FAULT,
+	CAUSE_CHILD,
+	CAUSE_SIGNAL,
+	CAUSE_THROTTLE,
+	CAUSE_PREEMPT,
+	CAUSE_RUNQUEUE, /* a new thread's first wait for a CPU */
+	CAUSE_YIELD,
+	CAUSE_STOPPED,
+	CAUSE_EXIT,
+	CAUSE_COUNT,
+};
+
+/* In whose name a wakeup was done. Only the first two have a waker thread; in the others the
+ * current task was a bystander. */
+enum waker_context {
+	WAKER_NONE, /* no wakeup is known */
+	WAKER_TASK,
+	WAKER_SOFTIRQ_INLINE, /* a softirq run from the waker's own system call */
+	WAKER_SOFTIRQ,
+	WAKER_HARDIRQ,
+	WAKER_IDLE, /* task context of the idle task */
+};
+
+/* Why the state inside an interval is not known. */
+enum unknown_reason {
+	KNOWN,
+	UNKNOWN_HOLE,    /* a switch is missing (chain rule) */
+	UNKNOWN_LOST,    /* the wakeup is missing and records were lost there */
+	UNKNOWN_EDGE,    /* the switch lies before the first record of its CPU */
+	UNKNOWN_NO_WAKE, /* no waking recorded for a sleep that ended */
+};
+
+enum off_flag {
+	OFF_OPEN = 1,      /* cut by the first or last record, or by --time */
+	OFF_SUSPECT = 2,   /* touched by lost records, a hole or a throttled event */
+	OFF_IDLE = 4,      /* blocked part: waiting for work at the thread's base loop */
+	OFF_RUNNING = 8,   /* switched out in a running state: runnable is preempted time */
+	OFF_NO_STACK = 16, /* the switch-out carried no callchain */
+};
+
+/* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
+ * it on one. Where `unknown` is set the whole length is of state unknown and blocked_ns is 0;
+ * else off = blocked + runnable and runnable = end - start - blocked. 64 bytes. */
+struct off {
+	uint64_t start_ns, end_ns;
+	uint64_t blocked_ns;
+	uint32_t thread;
+	uint32_t comm;       /* strings id: the thread's name when it went off */
+	uint32_t path;       /* call path of the switch-out; 0 = none recorded */
+	uint32_t waker;      /* thread, or TL_NONE */
+	uint32_t waker_path; /* call path of the waking; of the bystander in irq contexts */
+	uint16_t cpu_out, cpu_in, cpu_wake; /* TL_NOCPU where not known */
+	int16_t prio_in; /* kernel priority (120 = nice 0, < 100 real-time); -1 not known */
+	uint8_t state;   /* index of timeline.states: the text perf prints, "S", "R+", "D|K" */
+	uint8_t cause;   /* enum cause */
+	uint8_t waker_context;
+	uint8_t unknown; /* enum unknown_reason */
+	uint8_t flags;   /* enum off_flag */
+};
+
+enum thread_flag {
+	THREAD_KERNEL = 1,   /* a kernel thread */
+	THREAD_RECORDER = 2, /* perf itself */
+	THREAD_SYSTEM = THREAD_KERNEL | THREAD_RECORDER,
+	THREAD_BORN = 4,   /* its creation was recorded */
+	THREAD_EXITED = 8, /* its end was recorded */
+	THREAD_IDLE_TASK = 16,
+};
+
+/* One thread; a reused tid is another one. first..last is its recorded life: from the first
+ * record that shows its state to its end, or to the end of the recording. */
+struct tl_thread {
+	int32_t pid, tid; /* pid -1 where no record told it */
+	uint32_t comm;    /* strings id: the last known name */
+	uint64_t first_ns, last_ns;
+	uint32_t off_first, off_n; /* its intervals in timeline.off, valid once finished */
+	uint16_t first_cpu;        /* where it ran at first_ns; TL_NOCPU when it did not */
+	int16_t first_prio;
+	uint32_t flags;
+};
+
+/* An on-CPU sample (any event that is not a scheduler tracepoint). */
+struct tl_sample {
+	uint64_t time_ns, period;
+	uint32_t thread, comm, path;
+	uint16_t event; /* index of timeline.events */
+	uint16_t cpu;
+};
+
+struct tl_event {                  /* an event of the recording (perf's evsel) */
+	uint32_t name;             /* strings id */
+	uint8_t tracepoint, sched; /* sched: its records went into the state machine */
+};
+
+struct tl_span {
+	uint64_t start_ns, end_ns;
+	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns, unknown_ns;
+	uint64_t key;
+	uint32_t name; /* strings id */
+	uint32_t thread, end_thread;
+	uint32_t parent; /* index of timeline.spans or TL_NONE */
+	uint32_t flags;  /* OFF_OPEN, OFF_SUSPECT */
+};
+
+struct tl_mark { /* a single event worth showing: a tracepoint that is no scheduler's */
+	uint64_t time_ns;
+	uint32_t name; /* strings id: the event */
+	uint32_t text; /* strings id: its fields as text, or 0 */
+	uint32_t thread, path;
+	uint16_t cpu;
+};
+
+enum loss_kind { LOSS_LOST, LOSS_HOLE, LOSS_THROTTLE };
+
+/* What is missing: (from_ns, to_ns] on one CPU. */
+struct tl_loss {
+	uint64_t from_ns, to_ns;
+	uint64_t count; /* records lost; 1 for a hole or a throttle */
+	uint16_t cpu;   /* TL_NOCPU: not told, touches every CPU */
+	uint8_t kind;
+	uint8_t sched; /* scheduler records may be missing there */
+};
+
+/* `perf record --off-cpu`, accumulated kind: a sum per thread and stack, at no known time. */
+struct tl_off_total {
+	uint64_t ns, count;
+	uint32_t thread, comm, path;
+};
+
+struct tl_recording {
+	uint32_t host, file, clock, kernel; /* strings ids; clock: "CLOCK_MONOTONIC", "perf" */
+	uint32_t arch, cmdline;
+	uint64_t origin_ns, end_ns; /* first and last record */
+	uint64_t wall_ns; /* wall-clock time (ns since 1970) of origin_ns; 0 = unknown */
+	uint32_t ncpus;
+	uint8_t wall_exact; /* from CLOCK_DATA; else from the header's capture time */
+};
+
+/* What the recording cannot tell; each is a finding of its own. */
+enum timeline_flag {
+	TL_PER_TASK = 1,    /* recorded with -p, -t or one command without -a */
+	TL_HAS_SWITCH = 2,  /* sched_switch was recorded */
+	TL_HAS_RECORDS = 4, /* SWITCH records (--switch-events) */
+	TL_HAS_WAKING = 8,
+	TL_HAS_WAKEUP = 16,
+	TL_SAMPLED = 32,     /* sched_switch was sampled: not every switch is there */
+	TL_HAS_TOTALS = 64,  /* --off-cpu, accumulated */
+	TL_HAS_DIRECT = 128, /* --off-cpu, direct */
+};
+
+struct timeline {
+	struct stacks *stacks; /* borrowed; life: at least the timeline's */
+	struct tl_recording rec;
+	VEC(struct tl_thread) threads;
+	VEC(struct off) off; /* once finished: by thread, then by time */
+	VEC(struct tl_sample) samples;
+	VEC(struct tl_event) events;
+	VEC(struct tl_span) spans;
+	VEC(struct tl_mark) marks;
+	VEC(struct tl_loss) losses;
+	VEC(struct tl_off_total) totals;
+	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not told) */
+	uint8_t nstates;
+	uint8_t finished;
+	uint32_t flags;         /* enum timeline_flag */
+	uint64_t stray_samples; /* samples that fell into no running interval of their thread */
+};
+
+/* An empty timeline over `stacks`. 0 or ERR_NOMEM. */
+int timeline_init(struct timeline *tl, struct stacks *stacks);
+
+/* NULL is accepted; the stacks stay the caller's. */
+void timeline_release(struct timeline *tl);
+
+/* The index of a state text, made when new; 0 ("not told") when the table is full. */
+int timeline_state(struct timeline *tl, const char *text, uint8_t *index);
+
+/*
+ * The last step of building: intervals sorted by thread and time, each thread's slice set,
+ * loss ranges applied (OFF_SUSPECT; UNKNOWN_NO_WAKE becomes UNKNOWN_LOST), samples sorted by
+ * time and the stray ones counted. ERR_NOMEM.
+ */
+int timeline_finish(struct timeline *tl, struct err *e);
+
+/* The parts of a thread's life, in ns. */
+struct tl_sums {
+	uint64_t run, blocked, runnable, preempted /* of runnable */, unknown;
+	uint64_t offs, open, suspect; /* intervals */
+};
+
+/* Sum up one thread. Needs a finished timeline. */
+void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out);
+
+/*
+ * The conservation law: inside its life each thread's intervals are in order, do not overlap,
+ * off = blocked + runnable (+ unknown), and run + blocked + runnable + unknown = last - first.
+ * 0, or ERR_FORMAT naming the first thread that breaks it.
+ */
+int timeline_check(const struct timeline *tl, struct err *e);
+
+/* What a thread did in [from, to) is the intervals of its slice that overlap it. The index of
+ * the first of its intervals with end_ns > from; off_first + off_n when there is none. */
+uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from);
+
+/* A time during which a thread had a CPU. */
+struct tl_run {
+	uint64_t start_ns, end_ns;
+	uint32_t thread;
+	uint16_t cpu;
+	int16_t prio;
+};
+
+/* All running intervals, by CPU and then by start: who had which CPU when. `first` gets
+ * ncpus + 1 indexes, CPU c being [first[c], first[c + 1]). Both are freed by tl_runs_release.
+ */
+struct tl_runs {
+	VEC(struct tl_run) v;
+	VEC(uint32_t) first;
+};
+int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e);
+void tl_runs_release(struct tl_runs *r);
+
+/*
+ * Can off-CPU questions be answered? 0, or ERR_REFUSED with the reason and the right
+ * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins.
+ * Recordings with only accumulated --off-cpu totals are answerable for sums per stack only:
+ * `need_time` asks for places in time.
+ */
+int timeline_answerable(const struct timeline *tl, int need_time, struct err *e);
+
+/* "task", "softirq-inline", ...; "hole", "lost", "open edge", "missing wakeup"; "" for none. */
+const char *waker_context_name(unsigned int context);
+const char *unknown_reason_name(unsigned int reason);
+const char *loss_kind_name(unsigned int kind);
+
+/* The parts of one interval. */
+static inline uint64_t off_ns(const struct off *o)
+{
+	return o->end_ns - o->start_ns;
+}
+static inline uint64_t off_runnable_ns(const struct off *o)
+{
+	return o->unknown ? 0 : off_ns(o) - o->blocked_ns;
+}
+static inline uint64_t off_preempted_ns(const struct off *o)
+{
+	return o->flags & OFF_RUNNING ? off_runnable_ns(o) : 0;
+}
+static inline uint64_t off_unknown_ns(const struct off *o)
+{
+	return o->unknown ? off_ns(o) : 0;
+}
+
+#endif

@@ -1,0 +1,708 @@
+/*
+ * sched: hand-made event streams, and the interval table they must give, row by row.
+ *
+ * A row reads: tid out-in state blocked+runnable [preempted] [?reason] [flags] [<-waker
+ * context]. Times are µs; every test also proves conservation (timeline_check).
+ */
+#include "tests/lib/unit.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "libstore/sched.h"
+
+struct rig {
+	struct stacks stacks;
+	struct timeline tl;
+	struct sched *s;
+	uint64_t end;
+	struct buf text;
+};
+
+static struct rig *rig_new(uint32_t flags)
+{
+	static struct rig r;
+	r = (struct rig){0};
+	assert_int_equal(timeline_init(&r.tl, &r.stacks), 0);
+	r.tl.flags = flags;
+	assert_int_equal(sched_new(&r.tl, &r.s, NULL), 0);
+	return &r;
+}
+
+enum { FULL = TL_HAS_SWITCH | TL_HAS_WAKING | TL_HAS_WAKEUP };
+
+static struct sched_event event(uint8_t kind, double us, uint16_t cpu, int tid)
+{
+	return (struct sched_event){.kind = kind,
+				    .time_ns = (uint64_t)(us * 1000 + .5),
+				    .cpu = cpu,
+				    .tid = tid,
+				    .pid = tid,
+				    .prev_tid = -1,
+				    .next_tid = -1,
+				    .target_tid = -1,
+				    .target_pid = -1,
+				    .next_prio = 120};
+}
+
+static void put(struct rig *r, const struct sched_event *ev)
+{
+	struct err e = {0};
+	assert_int_equal(sched_event(r->s, ev, &e), 0);
+	r->end = ev->time_ns;
+}
+
+/* prev leaves in `state`, next gets the CPU. */
+static void sw(struct rig *r, double us, uint16_t cpu, int prev, const char *state, int next)
+{
+	struct sched_event ev = event(SCHED_SWITCH, us, cpu, prev);
+	assert_int_equal(timeline_state(&r->tl, state, &ev.state), 0);
+	ev.state_class = *state == 'R'          ? STATE_RUNNING
+			 : strchr("XZ", *state) ? STATE_DEAD
+						: STATE_BLOCKED;
+	ev.prev_tid = prev;
+	ev.next_tid = next;
+	if (*state == 'X')
+		ev.tid = ev.pid = -1; /* as perf writes it for exiting threads */
+	put(r, &ev);
+}
+
+static void wake(struct rig *r, uint8_t kind, double us, uint16_t cpu, int by, int whom,
+		 uint8_t context)
+{
+	struct sched_event ev = event(kind, us, cpu, by);
+	ev.target_tid = whom;
+	ev.context = context;
+	put(r, &ev);
+}
+
+static void waking(struct rig *r, double us, uint16_t cpu, int by, int whom)
+{
+	wake(r, SCHED_WAKING, us, cpu, by, whom, WAKER_TASK);
+}
+
+static void wakeup(struct rig *r, double us, uint16_t cpu, int by, int whom)
+{
+	wake(r, SCHED_WAKEUP, us, cpu, by, whom, WAKER_TASK);
+}
+
+static void lost(struct rig *r, double us, uint16_t cpu, uint64_t n)
+{
+	struct sched_event ev = event(SCHED_LOST, us, cpu, -1);
+	ev.count = n;
+	put(r, &ev);
+}
+
+static void record(struct rig *r, uint8_t kind, double us, uint16_t cpu, int tid, int preempt)
+{
+	struct sched_event ev = event(kind, us, cpu, tid);
+	ev.preempt = (uint8_t)preempt;
+	put(r, &ev);
+}
+
+static void us(struct buf *b, uint64_t ns)
+{
+	buf_u64(b, ns / 1000);
+	if (ns % 1000)
+		buf_fmt(b, ".%03u", (unsigned)(ns % 1000));
+}
+
+static void row(struct rig *r, const struct off *o)
+{
+	struct buf *b = &r->text;
+	const struct strtab *names = &r->stacks.strings;
+	buf_fmt(b, "%d ", r->tl.threads.v[o->thread].tid);
+	us(b, o->start_ns);
+	buf_char(b, '-');
+	us(b, o->end_ns);
+	buf_fmt(b, " %s ", strtab_get(names, r->tl.states[o->state]));
+	us(b, o->blocked_ns);
+	buf_char(b, '+');
+	us(b, off_runnable_ns(o));
+	if (off_preempted_ns(o))
+		buf_str(b, " preempted");
+	if (o->unknown)
+		buf_fmt(b, " ?%s", unknown_reason_name(o->unknown));
+	if (o->flags & OFF_OPEN)
+		buf_str(b, " open");
+	if (o->flags & OFF_SUSPECT)
+		buf_str(b, " suspect");
+	if (o->waker_context)
+		buf_fmt(b, " <-%d %s", o->waker == TL_NONE ? 0 : r->tl.threads.v[o->waker].tid,
+			waker_context_name(o->waker_context));
+	buf_char(b, '\n');
+}
+
+static void expect(struct rig *r, const char *rows)
+{
+	struct err e = {0};
+	assert_int_equal(sched_finish(r->s, r->end, &e), 0);
+	if (timeline_check(&r->tl, &e))
+		fail_msg("%s", e.msg);
+	for (size_t i = 0; i < r->tl.off.n; i++)
+		row(r, &r->tl.off.v[i]);
+	assert_string_equal(buf_cstr(&r->text), rows);
+}
+
+static void done(struct rig *r)
+{
+	buf_release(&r->text);
+	sched_free(r->s);
+	timeline_release(&r->tl);
+	stacks_release(&r->stacks);
+}
+
+static struct tl_sums sums(const struct rig *r, int tid)
+{
+	struct tl_sums s = {0};
+	for (uint32_t i = 0; i < r->tl.threads.n; i++)
+		if (r->tl.threads.v[i].tid == tid)
+			timeline_thread_sums(&r->tl, i, &s);
+	return s;
+}
+
+static void off_times_are_exact_at_every_power_of_two(void **state)
+{
+	(void)state;
+	static const int off[] = {0, 1, 2, 3, 4, 7, 8, 1023, 1024};
+	struct rig *r = rig_new(FULL);
+	double t = 100;
+	sw(r, t, 0, 0, "R", 7);
+	for (size_t i = 0; i < 9; i++) {
+		sw(r, t += 10, 0, 7, "S", 0);
+		waking(r, t + off[i] / 2, 1, 0, 7);
+		wakeup(r, t + off[i] / 2, 1, 0, 7);
+		sw(r, t += off[i], 0, 0, "R", 7);
+	}
+	expect(r, "7 110-110 S 0+0 <-0 task\n"
+		  "7 120-121 S 0+1 <-0 task\n"
+		  "7 131-133 S 1+1 <-0 task\n"
+		  "7 143-146 S 1+2 <-0 task\n"
+		  "7 156-160 S 2+2 <-0 task\n"
+		  "7 170-177 S 3+4 <-0 task\n"
+		  "7 187-195 S 4+4 <-0 task\n"
+		  "7 205-1228 S 511+512 <-0 task\n"
+		  "7 1238-2262 S 512+512 <-0 task\n");
+	struct tl_sums s = sums(r, 7);
+	assert_int_equal(s.run, 90000);
+	assert_int_equal(s.blocked + s.runnable, 2072000);
+	done(r);
+}
+
+static void running_states_are_preemptions(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 10, 0, 1, "R", 2);
+	sw(r, 25, 0, 2, "R+", 1);
+	waking(r, 30, 1, 0, 2); /* of a thread that never slept: means nothing */
+	wakeup(r, 30, 1, 0, 2);
+	sw(r, 40, 0, 1, "S", 2);
+	sw(r, 50, 0, 2, "S", 0);
+	expect(r, "1 10-25 R 0+15 preempted\n"
+		  "1 40-50 S 10+0 open\n"
+		  "2 25-40 R+ 0+15 preempted\n"
+		  "2 50-50 S 0+0 open\n");
+	done(r);
+}
+
+static void an_exiting_thread_ends_without_an_interval(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	struct sched_event ev = event(SCHED_EXIT, 20, 0, 5);
+	sw(r, 0, 0, 0, "R", 5);
+	ev.target_tid = ev.target_pid = 5;
+	put(r, &ev);
+	sw(r, 30, 0, 5, "X", 6);
+	sw(r, 50, 0, 6, "S", 0);
+	sw(r, 60, 0, 0, "R", 5); /* the tid again: another thread */
+	sw(r, 70, 0, 5, "S", 0);
+	sw(r, 80, 0, 0, "R", 6);
+	expect(r, "6 50-80 S 0+0 ?missing wakeup\n"
+		  "5 70-80 S 10+0 open\n");
+	assert_int_equal(r->tl.threads.n, 3);
+	assert_int_equal(r->tl.threads.v[0].last_ns, 30000);
+	assert_true(r->tl.threads.v[0].flags & THREAD_EXITED);
+	assert_int_equal(r->tl.threads.v[2].first_ns, 60000);
+	done(r);
+}
+
+static void what_is_open_at_the_end_is_clipped_and_flagged(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 10, 0, 1, "D", 0);
+	waking(r, 40, 1, 0, 1);
+	sw(r, 100, 1, 0, "R", 2);
+	expect(r, "1 10-100 D 30+60 open <-0 task\n");
+	assert_int_equal(sums(r, 1).open, 1);
+	done(r);
+}
+
+static void a_lost_range_makes_what_it_touches_suspect(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 0, 1, 0, "R", 2);
+	sw(r, 10, 0, 1, "S", 0); /* last record of CPU 0 before the loss */
+	sw(r, 12, 1, 2, "S", 0);
+	waking(r, 14, 1, 0, 2);
+	wakeup(r, 14, 1, 0, 2);
+	sw(r, 15, 1, 0, "R", 2); /* the other ring lost nothing: not touched */
+	lost(r, 50, 0, 13);
+	sw(r, 60, 0, 0, "R", 1); /* whose wakeup was lost */
+	sw(r, 70, 0, 1, "S", 0); /* after the loss: not touched */
+	waking(r, 80, 1, 2, 1);
+	sw(r, 85, 0, 0, "R", 1);
+	expect(r, "1 10-60 S 0+0 ?lost suspect\n"
+		  "1 70-85 S 10+5 <-2 task\n"
+		  "2 12-15 S 2+1 <-0 task\n");
+	assert_int_equal(r->tl.losses.n, 1);
+	assert_int_equal(r->tl.losses.v[0].from_ns, 10000);
+	assert_int_equal(r->tl.losses.v[0].to_ns, 50000);
+	assert_int_equal(r->tl.losses.v[0].count, 13);
+	done(r);
+}
+
+static void a_break_of_the_chain_is_a_hole_with_bounds(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 10, 0, 1, "S", 9); /* 9: a thread whose records never come */
+	waking(r, 12, 1, 0, 1);
+	wakeup(r, 12, 1, 0, 1);
+	waking(r, 30, 0, 9, 3);                /* still 9 */
+	wake(r, SCHED_OTHER, 40, 0, 1, -1, 0); /* now 1, though no switch said so */
+	sw(r, 50, 0, 1, "S", 0);
+	waking(r, 60, 1, 0, 9);
+	sw(r, 70, 0, 0, "R", 9);
+	expect(r, "1 10-30 S 2+18 suspect <-0 task\n"
+		  "1 30-40  0+0 ?hole suspect\n"
+		  "1 50-70 S 20+0 open\n"
+		  "9 30-60  0+0 ?hole suspect\n"
+		  "9 60-70  0+10 suspect <-0 task\n"
+		  "3 30-70  0+40 open <-9 task\n");
+	assert_int_equal(r->tl.losses.n, 1);
+	assert_int_equal(r->tl.losses.v[0].kind, LOSS_HOLE);
+	assert_int_equal(r->tl.losses.v[0].from_ns, 30000);
+	assert_int_equal(r->tl.losses.v[0].to_ns, 40000);
+	assert_int_equal(r->tl.losses.v[0].cpu, 0);
+	done(r);
+}
+
+static void a_hole_in_a_sleep_keeps_what_is_known_of_it(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 10, 0, 1, "S", 2);
+	waking(r, 30, 0, 2, 4); /* the last record of the CPU before 1 leaves it again */
+	sw(r, 50, 0, 1, "S", 0);
+	expect(r, "1 10-30 S 20+0 suspect\n"
+		  "1 30-50  0+0 ?hole suspect\n"
+		  "1 50-50 S 0+0 open\n"
+		  "2 30-50  0+0 ?hole open suspect\n"
+		  "4 30-50  0+20 open <-2 task\n");
+	done(r);
+}
+
+static void found_on_another_cpu_means_a_switch_was_missed(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 0, 1, 0, "R", 2);
+	waking(r, 20, 0, 1, 3);
+	sw(r, 40, 1, 2, "S", 1); /* 1 was on CPU 0 */
+	sw(r, 60, 0, 5, "S", 0); /* and CPU 0 says so only now */
+	expect(r, "1 20-40  0+0 ?hole suspect\n"
+		  "2 40-60 S 20+0 open\n"
+		  "3 20-60  0+40 open <-1 task\n"
+		  "5 60-60 S 0+0 open\n");
+	assert_int_equal(r->tl.losses.n, 1);
+	done(r);
+}
+
+static void a_wakeup_while_running_is_ignored(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	waking(r, 5, 1, 0, 1);
+	wakeup(r, 6, 1, 0, 1);
+	sw(r, 10, 0, 1, "S", 0);
+	waking(r, 20, 1, 0, 1);
+	wakeup(r, 21, 1, 0, 1);
+	sw(r, 25, 0, 0, "R", 1);
+	expect(r, "1 10-25 S 10+5 <-0 task\n");
+	done(r);
+}
+
+static void a_waking_without_wakeup_while_running_is_ignored(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	waking(r, 5, 1, 0, 1);
+	sw(r, 10, 0, 1, "S", 0);
+	sw(r, 25, 0, 0, "R", 1);
+	expect(r, "1 10-25 S 0+0 ?missing wakeup\n");
+	done(r);
+}
+
+static void a_waking_that_races_with_the_out_leaves_nothing_blocked(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 0, 1, 0, "R", 2);
+	waking(r, 9.5, 1, 2, 1);
+	sw(r, 10, 0, 1, "S", 0);
+	wakeup(r, 11, 1, 2, 1);
+	sw(r, 15, 0, 0, "R", 1);
+	expect(r, "1 10-15 S 0+5 <-2 task\n");
+	done(r);
+}
+
+static void of_two_wakeups_in_one_sleep_the_first_counts(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 0, 1, 0, "R", 2);
+	sw(r, 10, 0, 1, "S", 0);
+	waking(r, 20, 1, 2, 1);
+	wakeup(r, 22, 1, 2, 1);
+	waking(r, 30, 1, 2, 1);
+	wakeup(r, 32, 1, 2, 1);
+	sw(r, 40, 0, 0, "R", 1);
+	expect(r, "1 10-40 S 10+20 <-2 task\n");
+	done(r);
+}
+
+static void of_two_wakings_before_the_wakeup_the_last_counts(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 10, 0, 1, "S", 0);
+	waking(r, 20, 1, 0, 1);
+	waking(r, 30, 1, 0, 1);
+	wakeup(r, 32, 1, 0, 1);
+	sw(r, 40, 0, 0, "R", 1);
+	expect(r, "1 10-40 S 20+10 <-0 task\n");
+	done(r);
+}
+
+static void a_new_thread_waits_for_its_first_cpu(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	struct sched_event ev = event(SCHED_FORK, 5, 0, 1);
+	ev.target_tid = 8;
+	ev.target_pid = 1;
+	ev.target_comm = "child";
+	put(r, &ev);
+	put(r, &ev); /* the record and the tracepoint */
+	wake(r, SCHED_WAKEUP_NEW, 6, 0, 1, 8, WAKER_TASK);
+	sw(r, 20, 1, 0, "R", 8);
+	expect(r, "8 6-20  0+14 <-1 task\n");
+	assert_int_equal(r->tl.off.v[0].cause, CAUSE_RUNQUEUE);
+	assert_int_equal(r->tl.threads.n, 2);
+	assert_true(r->tl.threads.v[1].flags & THREAD_BORN);
+	assert_int_equal(r->tl.threads.v[1].pid, 1);
+	assert_string_equal(strtab_get(&r->stacks.strings, r->tl.threads.v[1].comm), "child");
+	done(r);
+}
+
+static void a_tid_used_again_is_another_thread(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	for (int i = 0; i < 3; i++) {
+		double t = i * 100;
+		wake(r, SCHED_WAKEUP_NEW, t + 1, 0, 0, 8, WAKER_IDLE);
+		sw(r, t + 2, 0, 0, "R", 8);
+		sw(r, t + 3, 0, 8, i == 1 ? "S" : "X", 0); /* one end was not recorded */
+	}
+	expect(r, "8 1-2  0+1 <-0 idle\n8 101-102  0+1 <-0 idle\n8 201-202  0+1 <-0 idle\n");
+	assert_int_equal(r->tl.threads.n, 3);
+	done(r);
+}
+
+static void waker_contexts_without_a_waker_name_nobody(void **state)
+{
+	(void)state;
+	static const uint8_t context[] = {WAKER_SOFTIRQ_INLINE, WAKER_SOFTIRQ, WAKER_HARDIRQ,
+					  WAKER_IDLE};
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 0, 1, 0, "R", 2);
+	for (int i = 0; i < 4; i++) {
+		double t = 10 + i * 10;
+		sw(r, t, 0, 1, "S", 0);
+		wake(r, SCHED_WAKING, t + 3, 1, 2, 1, context[i]);
+		wakeup(r, t + 4, 1, 2, 1);
+		sw(r, t + 5, 0, 0, "R", 1);
+	}
+	expect(r, "1 10-15 S 3+2 <-2 softirq-inline\n"
+		  "1 20-25 S 3+2 <-0 softirq\n"
+		  "1 30-35 S 3+2 <-0 hardirq\n"
+		  "1 40-45 S 3+2 <-0 idle\n");
+	done(r);
+}
+
+static void without_wakeups_the_racing_waking_is_still_found(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(TL_HAS_SWITCH | TL_HAS_WAKING);
+	sw(r, 0, 0, 0, "R", 1);
+	waking(r, 9.5, 1, 0, 1);
+	sw(r, 10, 0, 1, "S", 0);
+	sw(r, 15, 0, 0, "R", 1);
+	expect(r, "1 10-15 S 0+5 <-0 task\n");
+	done(r);
+}
+
+static void without_wakings_the_wakeup_splits_the_sleep(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(TL_HAS_SWITCH | TL_HAS_WAKEUP);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 10, 0, 1, "S", 2);
+	wakeup(r, 13, 0, 2, 1);
+	sw(r, 15, 0, 2, "S", 1);
+	expect(r, "1 10-15 S 3+2 <-2 task\n2 15-15 S 0+0 open\n");
+	done(r);
+}
+
+static void switch_records_alone_give_intervals(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(TL_HAS_RECORDS);
+	record(r, SCHED_IN, 0, 0, 1, 0);
+	record(r, SCHED_OUT, 10, 0, 1, 0);
+	record(r, SCHED_IN, 10, 0, 2, 0);
+	record(r, SCHED_OUT, 20, 0, 2, 1);
+	record(r, SCHED_IN, 20, 0, 1, 0);
+	record(r, SCHED_OUT, 30, 0, 1, 0);
+	record(r, SCHED_IN, 30, 0, 2, 0);
+	expect(r, "1 10-20  0+0 ?missing wakeup\n1 30-30  0+0 open\n2 20-30  0+10 preempted\n");
+	assert_int_equal(r->tl.losses.n, 0);
+	done(r);
+}
+
+static void switch_records_beside_tracepoints_count_nothing_twice(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL | TL_HAS_RECORDS);
+	sw(r, 0, 0, 0, "R", 1);
+	record(r, SCHED_IN, 0.2, 0, 1, 0);
+	sw(r, 10, 0, 1, "S", 2);
+	record(r, SCHED_OUT, 10.1, 0, 1, 0);
+	record(r, SCHED_IN, 10.2, 0, 2, 0);
+	waking(r, 12, 0, 2, 1);
+	sw(r, 20, 0, 2, "X", 1);
+	record(r, SCHED_OUT, 20.1, 0, 2, 0); /* of a thread that is dead by now */
+	record(r, SCHED_IN, 20.2, 0, 1, 0);
+	expect(r, "1 10-20 S 2+8 <-2 task\n");
+	assert_int_equal(r->tl.threads.n, 2);
+	done(r);
+}
+
+static void a_per_task_recording_takes_its_ins_from_switch_records(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(TL_HAS_SWITCH | TL_HAS_RECORDS | TL_PER_TASK);
+	record(r, SCHED_IN, 0, 0, 1, 0);
+	sw(r, 10, 0, 1, "S", 77); /* 77 is not recorded */
+	record(r, SCHED_OUT, 10.1, 0, 1, 0);
+	record(r, SCHED_IN, 25, 1, 1, 0);
+	sw(r, 30, 1, 1, "R", 0);
+	record(r, SCHED_OUT, 30.1, 1, 1, 1);
+	record(r, SCHED_IN, 31, 1, 1, 0);
+	struct err e = {0};
+	expect(r, "1 10-25 S 0+0 ?missing wakeup\n1 30-31 R 0+1 preempted\n");
+	assert_int_equal(r->tl.losses.n, 0);
+	assert_int_equal(r->tl.threads.n, 1);
+	assert_int_equal(timeline_answerable(&r->tl, 1, &e), 0);
+	done(r);
+}
+
+static void a_per_task_recording_without_them_is_refused(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(TL_HAS_SWITCH | TL_PER_TASK);
+	sw(r, 10, 0, 1, "S", 77);
+	sw(r, 30, 0, 1, "S", 77);
+	struct err e = {0};
+	expect(r, "1 10-30 S 0+0 ?hole suspect\n1 30-30 S 0+0 open\n");
+	assert_int_equal(timeline_answerable(&r->tl, 1, &e), ERR_REFUSED);
+	assert_non_null(strstr(e.msg, "perf record -a"));
+	done(r);
+}
+
+static void the_first_record_of_a_cpu_shows_who_ran(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	waking(r, 5, 0, 1, 2);
+	sw(r, 10, 0, 1, "S", 2);
+	sw(r, 20, 1, 4, "S", 0);
+	sw(r, 30, 1, 0, "R", 1);
+	expect(r, "1 10-30 S 0+0 ?missing wakeup\n"
+		  "2 5-10  0+5 open <-1 task\n"
+		  "4 20-30 S 10+0 open\n");
+	assert_int_equal(r->tl.threads.v[0].first_ns, 5000);
+	done(r);
+}
+
+static void running_intervals_tell_who_had_a_cpu(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 1, 0, "R", 1);
+	sw(r, 10, 1, 1, "S", 2);
+	sw(r, 30, 1, 2, "R", 1);
+	expect(r, "1 10-30 S 0+0 ?missing wakeup\n2 30-30 R 0+0 open\n");
+	struct tl_runs runs;
+	assert_int_equal(timeline_runs(&r->tl, &runs, NULL), 0);
+	assert_int_equal(runs.v.n, 2);
+	assert_int_equal(runs.first.n, 3);
+	assert_int_equal(runs.first.v[1], 0);
+	assert_int_equal(runs.v.v[1].start_ns, 10000);
+	assert_int_equal(runs.v.v[1].end_ns, 30000);
+	assert_int_equal(runs.v.v[1].thread, 1);
+	assert_int_equal(runs.v.v[1].prio, 120);
+	tl_runs_release(&runs);
+	done(r);
+}
+
+/* Whatever comes in, the books balance and nothing breaks. */
+static void random_streams_conserve_time(void **state)
+{
+	(void)state;
+	static const char *const states[] = {"S", "D", "R", "R+", "X", "T"};
+	uint64_t x = 88172645463325252u;
+	for (int round = 0; round < 300; round++) {
+		uint32_t flags =
+			FULL | (round % 3 ? 0 : TL_HAS_RECORDS) | (round % 7 ? 0 : TL_PER_TASK);
+		struct rig *r = rig_new(round % 5 ? flags : TL_HAS_RECORDS | TL_HAS_WAKING);
+		double t = 0;
+		for (int i = 0; i < 400; i++) {
+			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			int a = (int)(x >> 8) % 9 & 15, b = (int)(x >> 16) % 9 & 15;
+			uint16_t cpu = x >> 32 & 3;
+			t += (double)(x >> 40 & 7);
+			switch (x >> 48 & 15) {
+			case 0:
+				lost(r, t, cpu, 3);
+				break;
+			case 1:
+				wakeup(r, t, cpu, a, b);
+				break;
+			case 2:
+			case 3:
+				waking(r, t, cpu, a, b);
+				break;
+			case 4:
+				wake(r, SCHED_WAKEUP_NEW, t, cpu, a, b, WAKER_TASK);
+				break;
+			case 5:
+				wake(r, SCHED_EXIT, t, cpu, a, a, 0);
+				break;
+			case 6:
+				record(r, SCHED_OUT, t, cpu, a, x >> 20 & 1);
+				break;
+			case 7:
+				record(r, SCHED_IN, t, cpu, a, 0);
+				break;
+			case 8:
+				wake(r, SCHED_FORK, t, cpu, a, b, 0);
+				break;
+			case 9:
+				wake(r, SCHED_OTHER, t, cpu, a, -1, 0);
+				break;
+			default:
+				sw(r, t, cpu, a, states[x % 6], b);
+			}
+		}
+		struct err e = {0};
+		assert_int_equal(sched_finish(r->s, r->end, &e), 0);
+		if (timeline_check(&r->tl, &e))
+			fail_msg("round %d: %s", round, e.msg);
+		done(r);
+	}
+}
+
+static void exhaustion_is_an_error_at_every_allocation(void **state)
+{
+	(void)state;
+	for (long n = 0;; n++) {
+		struct stacks stacks = {0};
+		struct timeline tl;
+		struct sched *s = NULL;
+		struct sched_event ev = event(SCHED_SWITCH, 1, 0, 3);
+		ev.prev_tid = 3;
+		ev.next_tid = 4;
+		ev.prev_comm = "three";
+		mem_fail_after(n);
+		int r = timeline_init(&tl, &stacks);
+		if (!r)
+			r = sched_new(&tl, &s, NULL);
+		for (int i = 0; !r && i < 20; i++) {
+			ev.time_ns += 10;
+			ev.prev_tid = 3 + i % 3;
+			ev.next_tid = 3 + (i + 1) % 3;
+			r = sched_event(s, &ev, NULL);
+		}
+		if (!r)
+			r = sched_finish(s, ev.time_ns, NULL);
+		mem_fail_after(-1);
+		sched_free(s);
+		timeline_release(&tl);
+		stacks_release(&stacks);
+		if (!r)
+			break;
+		assert_int_equal(r, ERR_NOMEM);
+		assert_true(n < 1000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(off_times_are_exact_at_every_power_of_two),
+		cmocka_unit_test(running_states_are_preemptions),
+		cmocka_unit_test(an_exiting_thread_ends_without_an_interval),
+		cmocka_unit_test(what_is_open_at_the_end_is_clipped_and_flagged),
+		cmocka_unit_test(a_lost_range_makes_what_it_touches_suspect),
+		cmocka_unit_test(a_break_of_the_chain_is_a_hole_with_bounds),
+		cmocka_unit_test(a_hole_in_a_sleep_keeps_what_is_known_of_it),
+		cmocka_unit_test(found_on_another_cpu_means_a_switch_was_missed),
+		cmocka_unit_test(a_wakeup_while_running_is_ignored),
+		cmocka_unit_test(a_waking_without_wakeup_while_running_is_ignored),
+		cmocka_unit_test(a_waking_that_races_with_the_out_leaves_nothing_blocked),
+		cmocka_unit_test(of_two_wakeups_in_one_sleep_the_first_counts),
+		cmocka_unit_test(of_two_wakings_before_the_wakeup_the_last_counts),
+		cmocka_unit_test(a_new_thread_waits_for_its_first_cpu),
+		cmocka_unit_test(a_tid_used_again_is_another_thread),
+		cmocka_unit_test(waker_contexts_without_a_waker_name_nobody),
+		cmocka_unit_test(without_wakeups_the_racing_waking_is_still_found),
+		cmocka_unit_test(without_wakings_the_wakeup_splits_the_sleep),
+		cmocka_unit_test(switch_records_alone_give_intervals),
+		cmocka_unit_test(switch_records_beside_tracepoints_count_nothing_twice),
+		cmocka_unit_test(a_per_task_recording_takes_its_ins_from_switch_records),
+		cmocka_unit_test(a_per_task_recording_without_them_is_refused),
+		cmocka_unit_test(the_first_record_of_a_cpu_shows_who_ran),
+		cmocka_unit_test(running_intervals_tell_who_had_a_cpu),
+		cmocka_unit_test(random_streams_conserve_time),
+		cmocka_unit_test(exhaustion_is_an_error_at_every_allocation),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
