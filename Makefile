@@ -48,6 +48,24 @@ $(O)/%.o: %.c config.mk
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# --- what the pictures carry ----------------------------------------------------------------
+# The style sheet and the script of the flame graph as C strings.
+FLAME_JS := render/flame_tree.js render/flame_draw.js render/flame_ui.js
+c_bytes = od -An -v -tx1 | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'
+$(O)/render/flame_embed.c: render/flame.css $(FLAME_JS)
+	@mkdir -p $(@D)
+	$(call say,GEN,$@){ \
+		echo 'extern const char flame_css[], flame_js[];'; \
+		echo 'const char flame_css[] = {'; cat render/flame.css | $(c_bytes); echo '0};'; \
+		echo 'const char flame_js[] = {'; \
+		{ echo '(function () { "use strict";'; \
+		  echo 'const svg = document.currentScript && document.currentScript.closest("svg") || document.documentElement;'; \
+		  cat $(FLAME_JS); echo '})();'; } | $(c_bytes); echo '0};'; \
+	} >$@.tmp && mv $@.tmp $@
+$(O)/render/flame_embed.o: $(O)/render/flame_embed.c
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+$(O)/librender.a: $(O)/render/flame_embed.o
+
 # --- tests -------------------------------------------------------------------------------
 # tests/unit/LIB/test_*.c is one cmocka program each, linked with LIB and what lies below it
 # only, which proves the layering. tests/lib holds what several of them share (the perf.data

@@ -1,0 +1,33 @@
+/*
+ * escape.h - the one way names get into a picture.
+ *
+ * Every name (symbol, comm, path, title) is data from a stranger. It is first made *visible*:
+ * valid UTF-8 in which nothing can hide or steer the reader or the parser, then escaped for
+ * XML. The same text is good as element content and inside a quoted attribute.
+ *
+ *	control characters    the control picture, U+2400 + c (escape: U+241B)
+ *	invalid UTF-8 bytes   \xNN
+ *	bidi and zero-width marks, line separators, surrogates, noncharacters, U+0080..9F
+ *	                      \u{NNNN}
+ */
+#ifndef RENDER_ESCAPE_H
+#define RENDER_ESCAPE_H
+
+#include "base/buf.h"
+
+/* Append the n bytes at s in visible form (not XML-escaped). No newline ever comes out. */
+void escape_visible(struct buf *b, const char *s, size_t n);
+
+/* Append the n bytes at s in visible form, with & < > " ' as entities. */
+void escape_xml(struct buf *b, const char *s, size_t n);
+
+/* The same for a NUL-terminated string; NULL counts as "". */
+void escape_xml_str(struct buf *b, const char *s);
+
+/* Characters (code points) in n bytes of valid UTF-8. */
+size_t escape_chars(const char *s, size_t n);
+
+/* Bytes taken by the first `chars` characters of n bytes of valid UTF-8. */
+size_t escape_prefix(const char *s, size_t n, size_t chars);
+
+#endif

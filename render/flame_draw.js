@@ -1,0 +1,251 @@
+// flame_draw.js - from a view (one tree, or two around a function) to boxes and SVG elements,
+// and the texts about a node.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SLIVER = 2; // px; narrower boxes of one colour share a path
+
+function make(name, attrs, parent) {
+	const e = document.createElementNS(SVG, name);
+	for (const key in attrs)
+		e.setAttribute(key, attrs[key]);
+	if (parent)
+		parent.appendChild(e);
+	return e;
+}
+
+// --- texts ---------------------------------------------------------------------------------
+
+function shortNumber(x) {
+	const a = Math.abs(x);
+	return x.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
+}
+
+function timeText(ns) {
+	const a = Math.abs(ns);
+	return a >= 3600e9 ? shortNumber(ns / 3600e9) + " h" :
+		a >= 999.5e6 ? shortNumber(ns / 1e9) + " s" :
+		a >= 999.5e3 ? shortNumber(ns / 1e6) + " ms" :
+		a >= 999.5 ? shortNumber(ns / 1e3) + " \u00b5s" : ns.toFixed(0) + " ns";
+}
+
+function bytesText(x) {
+	const unit = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+	let i = 0;
+	for (; Math.abs(x) >= 1023.5 && i < 4; i++)
+		x /= 1024;
+	return (i ? shortNumber(x) : x.toFixed(0)) + " " + unit[i];
+}
+
+function weightText(ticks) {
+	const x = ticks / conf.scale * conf.factor;
+	if (conf.unitNs)
+		return timeText(x * conf.unitNs);
+	if (conf.countname === "bytes")
+		return bytesText(x);
+	return x.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",") + " " + conf.countname;
+}
+
+function percent(part, whole) {
+	const p = whole > 0 ? 100 * part / whole : 0;
+	return p >= 99.995 && part >= whole ? "100%" : p.toFixed(2) + "%";
+}
+
+// --- differences and colours (palette.c has the same formulas) -------------------------------
+
+function mix(a, b, t) {
+	let out = "#";
+	for (const shift of [16, 8, 0]) {
+		const x = a >> shift & 255, y = b >> shift & 255;
+		out += Math.floor(x + (y - x) * t + 0.5).toString(16).padStart(2, "0");
+	}
+	return out;
+}
+
+function deltaColor(share) {
+	const t = Math.pow(Math.min(Math.abs(share), 1), 0.6);
+	return mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, t);
+}
+
+function heatColor(waiting) {
+	return waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2) :
+		mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1);
+}
+
+// [before, after] of a node, made comparable, in ticks.
+function bothWeights(tree, i) {
+	const before = tree.total1 ? tree.total1[i] * conf.beforeScale : 0;
+	if (tree.gone >= 0 && i >= tree.gone && i < tree.end[tree.gone])
+		return [before, 0];
+	if (i === 0 && tree.gone >= 0)
+		return [conf.before * conf.beforeScale, tree.total[0] - tree.total[tree.gone]];
+	return [before, tree.total[i]];
+}
+
+function colorOf(tree, i) {
+	const kind = frames.kind[tree.frame[i]];
+	if (conf.mode === "diff") {
+		const [before, after] = bothWeights(tree, i);
+		const share = conf.maxDelta > 0 ? (after - before) / conf.maxDelta : 0;
+		return deltaColor(conf.negate ? -share : share);
+	}
+	if (conf.mode === "wall" && kind !== KIND.wait && kind !== KIND.mark)
+		return heatColor(tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
+	return frames.color[tree.frame[i]];
+}
+
+// What there is to say about a node, line by line; the name first.
+function describe(tree, i) {
+	const frame = tree.frame[i], lines = [frames.label[frame]];
+	const whole = tree.whole, parent = tree.total[tree.parent[i]];
+	if (conf.mode === "diff") {
+		const [before, after] = bothWeights(tree, i), change = after - before;
+		lines.push(conf.afterName + ": " + weightText(after) + " (" +
+			percent(after, conf.after) + ")");
+		lines.push(conf.beforeName + ": " + weightText(before) + " (" +
+			percent(before, conf.before * conf.beforeScale) + ")" +
+			(conf.beforeScale !== 1 ? ", scaled from " + weightText(before / conf.beforeScale) : ""));
+		lines.push("change: " + (change < 0 ? "\u2212" : "+") + weightText(Math.abs(change)) +
+			(before ? " (" + (change < 0 ? "\u2212" : "+") +
+				Math.abs(100 * change / before).toFixed(1) + "%)" : " (new)"));
+	} else {
+		let line = weightText(tree.total[i]) + " \u00b7 " + percent(tree.total[i], whole) + " of all";
+		if (i)
+			line += " \u00b7 " + percent(tree.total[i], parent) + " of " +
+				(tree.upward ? "the callee" : "the parent");
+		lines.push(line);
+		if (tree.self[i] && tree.self[i] !== tree.total[i])
+			lines.push("itself: " + weightText(tree.self[i]));
+		if (conf.mode === "wall" && tree.total1 && tree.total[i])
+			lines.push("waiting: " + weightText(tree.total1[i]) + " (" +
+				percent(tree.total1[i], tree.total[i]) + ")");
+	}
+	const kinds = {1: "kernel", 2: "JIT", 3: "inlined", 4: "waker"};
+	const where = [frames.dso[frame], frames.src[frame], kinds[frames.kind[frame]]];
+	if (where.some((s) => s))
+		lines.push(where.filter((s) => s).join(" \u00b7 "));
+	return lines;
+}
+
+// --- boxes ---------------------------------------------------------------------------------
+
+// Call emit(node, x, w) for what is wide enough below (and with) `top`, spread over the width.
+function place(tree, top, emit) {
+	const room = conf.width - 2 * conf.pad;
+	const scale = room / (top ? tree.total[top] : tree.whole), base = tree.x[top];
+	for (let i = top, end = tree.end[top]; i < end;) {
+		const w = tree.total[i] * scale;
+		if (w < conf.minWidth || !w || frames.kind[tree.frame[i]] === KIND.gap) {
+			i = tree.end[i];
+			continue;
+		}
+		emit(i, conf.pad + (tree.x[i] - base) * scale, w);
+		i++;
+	}
+}
+
+// All boxes of a view: {tree, node, row, x, w, above}, rows counted from the base line; those
+// of the callers' tree are negative. `above` marks the callers of a zoomed node.
+function boxesOf(view, zoom) {
+	const boxes = [];
+	view.trees.forEach((tree, t) => {
+		const top = zoom.tree === t ? zoom.node : 0, sign = t ? -1 : 1, ups = [];
+		for (let i = top; i; i = tree.parent[i])
+			ups.push(tree.parent[i]);
+		for (const i of ups.reverse())
+			if (!t || i)
+				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x: conf.pad,
+					w: conf.width - 2 * conf.pad, above: true});
+		place(tree, top, (i, x, w) => {
+			if (!t || i)
+				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x, w, above: false});
+		});
+	});
+	return boxes;
+}
+
+// A list of elements of one sort, reused from drawing to drawing.
+class Pool {
+	constructor(name, parent) {
+		this.name = name;
+		this.parent = parent;
+		this.all = [];
+		this.used = 0;
+	}
+
+	start() {
+		this.used = 0;
+	}
+
+	take() {
+		if (this.used === this.all.length)
+			this.all.push(make(this.name, {}, this.parent));
+		else if (this.used >= (this.shown || 0))
+			this.all[this.used].removeAttribute("display");
+		return this.all[this.used++];
+	}
+
+	finish() {
+		for (let i = this.used; i < (this.shown || 0); i++)
+			this.all[i].setAttribute("display", "none");
+		this.shown = this.used;
+	}
+}
+
+class Painter {
+	constructor(group) {
+		group.textContent = "";
+		this.paths = new Pool("path", make("g", {}, group));
+		this.rects = new Pool("rect", make("g", {}, group));
+		this.texts = new Pool("text", make("g", {}, group));
+	}
+
+	// Draw boxes (with y set); `hit(frame)` says which frames the search matches.
+	draw(boxes, hit) {
+		const slivers = new Map(), h = conf.frameHeight - 1;
+		for (const pool of [this.paths, this.rects, this.texts])
+			pool.start();
+		for (const b of boxes) {
+			const isHit = hit(b.tree.frame[b.node]);
+			const color = isHit ? "#e600e6" : colorOf(b.tree, b.node);
+			if (b.w < SLIVER) {
+				const d = "M" + b.x.toFixed(2) + " " + b.y + "h" + b.w.toFixed(2) + "v" + h +
+					"h-" + b.w.toFixed(2) + "z";
+				slivers.set(color, (slivers.get(color) || "") + d);
+				continue;
+			}
+			this.rect(b, color, h);
+			this.label(b);
+		}
+		for (const [color, d] of slivers) {
+			const p = this.paths.take();
+			p.setAttribute("d", d);
+			p.setAttribute("fill", color);
+		}
+		for (const pool of [this.paths, this.rects, this.texts])
+			pool.finish();
+	}
+
+	rect(b, color, h) {
+		const r = this.rects.take();
+		r.setAttribute("x", b.x.toFixed(2));
+		r.setAttribute("y", b.y);
+		r.setAttribute("width", b.w.toFixed(2));
+		r.setAttribute("height", h);
+		r.setAttribute("rx", b.w >= 4 ? 2 : 0);
+		r.setAttribute("fill", color);
+		r.setAttribute("class", b.above ? "caller" : "");
+	}
+
+	label(b) {
+		const room = Math.floor((b.w - 4) / (conf.fontSize * conf.fontWidth));
+		if (room < 3)
+			return;
+		const chars = Array.from(frames.label[b.tree.frame[b.node]]), t = this.texts.take();
+		const text = chars.length <= room ? chars.join("") : chars.slice(0, room - 2).join("") + "..";
+		t.setAttribute("x", (b.x + 3).toFixed(2));
+		t.setAttribute("y", (b.y + conf.frameHeight / 2 + conf.fontSize * 0.3).toFixed(2));
+		t.setAttribute("class", b.above ? "caller" : "");
+		if (t.textContent !== text)
+			t.textContent = text;
+	}
+}

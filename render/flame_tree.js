@@ -1,0 +1,266 @@
+// flame_tree.js - the graph inside the picture: decoding it (flamedata.h has the format), and
+// the trees that views are made of: without hidden functions, merged from the leaf, around one
+// function. A tree is a set of arrays indexed by node, in preorder: a node's subtree is
+// i .. end[i] - 1.
+
+const KIND = {user: 0, kernel: 1, jit: 2, inlined: 3, waker: 4, mark: 5, wait: 6, gone: 7, gap: 8};
+
+function element(name) {
+	const e = svg.getElementsByTagName(name)[0];
+	return e ? e.textContent : "";
+}
+
+function readConf() {
+	const conf = {};
+	for (const line of element("d-conf").split("\n")) {
+		const at = line.indexOf(" ");
+		if (at > 0) {
+			const value = line.slice(at + 1);
+			conf[line.slice(0, at)] = value !== "" && isFinite(value) ? Number(value) : value;
+		}
+	}
+	for (const key of ["countname", "nametype", "beforeName", "afterName"])
+		conf[key] = String(conf[key]);
+	return conf;
+}
+
+// All numbers of a text of base-32 digits, little end first.
+function readNumbers(text) {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const value = new Uint8Array(128);
+	for (let i = 0; i < 64; i++)
+		value[digits.charCodeAt(i)] = i;
+	const out = new Float64Array(text.length);
+	let n = 0, x = 0, unit = 1;
+	for (let i = 0; i < text.length; i++) {
+		const d = value[text.charCodeAt(i) & 127];
+		x += (d & 31) * unit;
+		if (d & 32) {
+			unit *= 32;
+		} else {
+			out[n++] = x;
+			x = 0;
+			unit = 1;
+		}
+	}
+	return out.subarray(0, n);
+}
+
+function readFrames() {
+	const strings = element("d-strings").split("\n");
+	const colors = element("d-colors").split(" ");
+	const num = readNumbers(element("d-frames"));
+	const n = num.length / 6;
+	const frames = {n, name: [], label: [], kind: new Uint8Array(n), dso: [], src: [], color: [],
+		order: new Int32Array(n)};
+	for (let i = 0; i < n; i++) {
+		const [name, kind, dso, src, line, color] = num.subarray(6 * i, 6 * i + 6);
+		frames.name.push(strings[name]);
+		frames.label.push(strings[name].replace(/_\[[kjiw]\]$/, ""));
+		frames.kind[i] = kind;
+		frames.dso.push(strings[dso]);
+		frames.src.push(src ? strings[src] + (line ? ":" + line : "") : "");
+		frames.color.push("#" + colors[color]);
+	}
+	const byName = Array.from(frames.order.keys()).sort((a, b) =>
+		frames.name[a] < frames.name[b] ? -1 : frames.name[a] > frames.name[b] ? 1 : a - b);
+	byName.forEach((frame, rank) => { frames.order[frame] = rank; });
+	return frames;
+}
+
+// Arrays for n nodes; `two` = the graph has a second weight.
+function newTree(n, two) {
+	return {n, parent: new Int32Array(n), frame: new Int32Array(n), depth: new Int32Array(n),
+		end: new Int32Array(n), x: new Float64Array(n), self: new Float64Array(n),
+		total: new Float64Array(n), self1: two ? new Float64Array(n) : null,
+		total1: two ? new Float64Array(n) : null};
+}
+
+// With parent, depth and self known: totals, subtree ends and offsets.
+function sumUp(tree) {
+	const {n, parent, end, x, self, total, self1, total1} = tree;
+	const next = new Float64Array(n);
+	for (let i = n - 1; i >= 0; i--) {
+		total[i] += self[i];
+		if (!end[i])
+			end[i] = i + 1;
+		if (total1)
+			total1[i] += self1[i];
+		if (i) {
+			const p = parent[i];
+			total[p] += total[i];
+			if (total1)
+				total1[p] += total1[i];
+			if (end[p] < end[i])
+				end[p] = end[i];
+		}
+	}
+	for (let i = 0; i < n; i++) {
+		if (i) {
+			x[i] = next[parent[i]];
+			next[parent[i]] += total[i];
+		}
+		next[i] = x[i] + self[i];
+	}
+	return tree;
+}
+
+function readTree(two) {
+	const num = readNumbers(element("d-nodes")), step = two ? 4 : 3;
+	const n = num.length / step, tree = newTree(n, two), above = [0];
+	for (let i = 0, at = 0; i < n; i++, at += step) {
+		const depth = i ? tree.depth[i - 1] + 1 - num[at + 1] : 0;
+		tree.frame[i] = num[at];
+		tree.depth[i] = depth;
+		tree.parent[i] = depth ? above[depth - 1] : 0;
+		tree.self[i] = num[at + 2];
+		if (two)
+			tree.self1[i] = num[at + 3];
+		above[depth] = i;
+	}
+	return sumUp(tree);
+}
+
+// A tree without the subtrees whose top frame `drop` names. (Node numbers change.)
+function without(tree, drop) {
+	const keep = [], place = new Int32Array(tree.n);
+	for (let i = 0; i < tree.n;) {
+		if (i && drop(tree.frame[i])) {
+			i = tree.end[i];
+			continue;
+		}
+		place[i] = keep.length;
+		keep.push(i++);
+	}
+	if (keep.length === tree.n)
+		return tree;
+	const out = newTree(keep.length, tree.self1 !== null);
+	keep.forEach((from, i) => {
+		out.parent[i] = place[tree.parent[from]];
+		out.frame[i] = tree.frame[from];
+		out.depth[i] = tree.depth[from];
+		out.self[i] = tree.self[from];
+		if (out.self1)
+			out.self1[i] = tree.self1[from];
+	});
+	return sumUp(out);
+}
+
+// Merging: nodes are made by (parent, frame), then put in preorder, children by name.
+class Merger {
+	constructor(rootFrame, two) {
+		this.parent = [0];
+		this.frame = [rootFrame];
+		this.self = [0];
+		this.self1 = two ? [0] : null;
+		this.mask = 1023;
+		this.slot = new Int32Array(this.mask + 1);
+	}
+
+	static hash(parent, frame) {
+		let h = Math.imul(parent, 0x9e3779b1) ^ Math.imul(frame + 1, 0x85ebca6b);
+		h ^= h >>> 15;
+		return Math.imul(h, 0x2c1b3c6d) >>> 7;
+	}
+
+	child(parent, frame) {
+		for (let i = Merger.hash(parent, frame);; i++) {
+			const id = this.slot[i & this.mask];
+			if (!id)
+				break;
+			if (this.parent[id] === parent && this.frame[id] === frame)
+				return id;
+		}
+		const id = this.parent.push(parent) - 1;
+		this.frame.push(frame);
+		this.self.push(0);
+		if (this.self1)
+			this.self1.push(0);
+		this.place(id);
+		if (this.parent.length > this.mask / 2)
+			this.grow();
+		return id;
+	}
+
+	place(id) {
+		let i = Merger.hash(this.parent[id], this.frame[id]);
+		while (this.slot[i & this.mask])
+			i++;
+		this.slot[i & this.mask] = id;
+	}
+
+	grow() {
+		this.mask = this.mask * 2 + 1;
+		this.slot = new Int32Array(this.mask + 1);
+		for (let id = 1; id < this.parent.length; id++)
+			this.place(id);
+	}
+
+	add(node, v0, v1) {
+		this.self[node] += v0;
+		if (this.self1)
+			this.self1[node] += v1;
+	}
+
+	tree(order) {
+		const n = this.parent.length, children = Array.from({length: n}, () => null);
+		for (let i = 1; i < n; i++)
+			(children[this.parent[i]] = children[this.parent[i]] || []).push(i);
+		const out = newTree(n, this.self1 !== null), todo = [[0, 0, 0]];
+		for (let at = 0; todo.length; at++) {
+			const [id, parent, depth] = todo.pop();
+			out.parent[at] = parent;
+			out.depth[at] = depth;
+			out.frame[at] = this.frame[id];
+			out.self[at] = this.self[id];
+			if (out.self1)
+				out.self1[at] = this.self1[id];
+			if (children[id]) {
+				children[id].sort((a, b) => order[this.frame[b]] - order[this.frame[a]]);
+				for (const c of children[id])
+					todo.push([c, at, depth + 1]);
+			}
+		}
+		return sumUp(out);
+	}
+}
+
+// The same stacks merged from the leaf.
+function fromLeaf(tree, frames) {
+	const m = new Merger(tree.frame[0], tree.self1 !== null);
+	for (let i = 0; i < tree.n; i++) {
+		const v1 = tree.self1 ? tree.self1[i] : 0;
+		if (!tree.self[i] && !v1)
+			continue;
+		let at = 0, from = i;
+		if (frames.kind[tree.frame[i]] === KIND.gap)
+			from = tree.parent[i];
+		for (let j = from; j; j = tree.parent[j])
+			at = m.child(at, tree.frame[j]);
+		m.add(at, tree.self[i], v1);
+	}
+	return m.tree(frames.order);
+}
+
+// All outermost occurrences of the function merged: what it calls, and who calls it.
+function around(tree, frames, isFocus, rootFrame) {
+	const two = tree.self1 !== null;
+	const callees = new Merger(rootFrame, two), callers = new Merger(rootFrame, two);
+	const image = new Int32Array(tree.n);
+	for (let i = 0; i < tree.n;) {
+		if (!isFocus(tree.frame[i])) {
+			i++;
+			continue;
+		}
+		let up = 0;
+		for (let j = tree.parent[i]; j; j = tree.parent[j])
+			up = callers.child(up, tree.frame[j]);
+		callers.add(up, tree.total[i], two ? tree.total1[i] : 0);
+		const top = i;
+		for (; i < tree.end[top]; i++) {
+			image[i] = i === top ? 0 : callees.child(image[tree.parent[i]], tree.frame[i]);
+			callees.add(image[i], tree.self[i], two ? tree.self1[i] : 0);
+		}
+	}
+	return [callees.tree(frames.order), callers.tree(frames.order)];
+}

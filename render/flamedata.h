@@ -1,0 +1,45 @@
+/*
+ * flamedata.h - the whole graph in a compact text, carried inside the picture.
+ *
+ * What is drawn at first is pruned; the script in the picture reads this to show what lies
+ * below. It is XML without markup inside its elements:
+ *
+ *	<metadata id="flame-data">
+ *	<d-strings> one string a line (visible form, see escape.h); line 0 is empty
+ *	<d-colors>  six hex digits each, blank-separated
+ *	<d-frames>  per frame: name, kind, dso, src (string numbers), line, color number
+ *	<d-nodes>   per node in preorder: frame, ups, self v[0] and, if the graph has two
+ *	            weights, self v[1]; a node is the child of the ancestor `ups` levels above
+ *	            the node before it (0 = of that node). The root comes first.
+ *	</metadata>
+ *
+ * Numbers are unsigned, little end first, five bits a character: A-Z a-z 0-9 + / stand for
+ * 0..63, the bit of value 32 says that another character follows.
+ */
+#ifndef RENDER_FLAMEDATA_H
+#define RENDER_FLAMEDATA_H
+
+#include "base/buf.h"
+#include "render/flame.h"
+#include "render/palette.h"
+
+#include <stdio.h>
+
+struct flame_data_stats {
+	uint64_t nodes;   /* carried */
+	uint64_t left;    /* not carried, because there were more than max_nodes */
+	uint64_t smaller; /* weight of what was left, drawn as "[smaller frames]" */
+};
+
+/*
+ * Write the elements of a finished graph, without the <metadata> around them. Of more than
+ * `max_nodes` nodes the lightest are left out and summed up in one mark per caller. Flushes
+ * to `out` as it goes. 0, ERR_NOMEM, ERR_IO.
+ */
+int flame_data_write(const struct flame *f, const struct palette *p, size_t max_nodes,
+		     struct buf *b, FILE *out, struct flame_data_stats *st, struct err *e);
+
+/* Move what the buffer holds to the file. 0, ERR_NOMEM (a failed append), ERR_IO. */
+int flame_flush(struct buf *b, FILE *out, struct err *e);
+
+#endif

@@ -1,0 +1,665 @@
+#include "render/flamesvg.h"
+#include "base/mem.h"
+#include "render/escape.h"
+#include "render/flamedata.h"
+#include "render/flamelayout.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The style sheet and the script, made from flame.css and flame_*.js by the Makefile. */
+extern const char flame_css[], flame_js[];
+
+enum {
+	PAD = 10, /* left and right of the graph */
+	TITLE_Y = 28,
+	LINE_H = 17,  /* subtitle lines */
+	TOOLS_H = 30, /* the row of buttons */
+	FOOT_H = 62,  /* legend and detail lines below the graph */
+	MAX_KEYS = 12,
+};
+
+struct writer {
+	const struct flame *f;
+	const struct flame_svg_options *o;
+	struct flame_layout l;
+	struct buf b;
+	FILE *out;
+	struct err *e;
+	double top, graph_h, height; /* px */
+	double max_delta;            /* ticks */
+	uint64_t before, after;      /* diff: totals, ticks; before unscaled */
+	uint32_t kinds;              /* bit per frame kind in the graph */
+};
+
+void flame_svg_defaults(struct flame_svg_options *o)
+{
+	*o = (struct flame_svg_options){
+		.countname = "samples",
+		.nametype = "Function:",
+		.font = "Verdana",
+		.width = 1200,
+		.frame_height = 16,
+		.minwidth = 0.1,
+		.font_size = 12,
+		.font_width = 0.59,
+		.factor = 1,
+		.before_scale = 1,
+		.before_name = "before",
+		.after_name = "after",
+		.max_nodes = 1000000,
+	};
+}
+
+/* --- texts ---------------------------------------------------------------------------------
+ */
+
+double flame_unit_ns(const char *countname)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1},          {"nsecs", 1},   {"us", 1e3},
+		     {"\xc2\xb5s", 1e3}, {"usecs", 1e3}, {"ms", 1e6},
+		     {"msecs", 1e6},     {"s", 1e9},     {"seconds", 1e9}};
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(units[i].name, countname))
+			return units[i].ns;
+	return 0;
+}
+
+/* x with as many decimals as give three digits. */
+static void put_short(struct buf *b, double x, const char *unit)
+{
+	double a = fabs(x);
+	buf_fmt(b, "%.*f %s", a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2, x, unit);
+}
+
+static void put_time(struct buf *b, double ns)
+{
+	double a = fabs(ns);
+	if (a >= 60e9 * 60)
+		put_short(b, ns / 3600e9, "h");
+	else if (a >= 999.5e6)
+		put_short(b, ns / 1e9, "s");
+	else if (a >= 999.5e3)
+		put_short(b, ns / 1e6, "ms");
+	else if (a >= 999.5)
+		put_short(b, ns / 1e3, "\xc2\xb5s");
+	else
+		buf_fmt(b, "%.0f ns", ns);
+}
+
+static void put_bytes(struct buf *b, double x)
+{
+	static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	size_t i = 0;
+	for (; fabs(x) >= 1023.5 && i < 4; i++)
+		x /= 1024;
+	if (i)
+		put_short(b, x, unit[i]);
+	else
+		buf_fmt(b, "%.0f bytes", x);
+}
+
+/* Digits with a comma between groups of three. */
+static void put_grouped(struct buf *b, double x)
+{
+	char digits[512];
+	int n = snprintf(digits, sizeof(digits), "%.0f", fabs(x));
+	if (x < 0 && strcmp(digits, "0"))
+		buf_char(b, '-');
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf_char(b, ',');
+		buf_char(b, digits[i]);
+	}
+}
+
+void flame_weight_text(struct buf *b, double ticks, double scale, double factor,
+		       const char *countname)
+{
+	double x = ticks / scale * factor, ns = flame_unit_ns(countname);
+	if (ns > 0) {
+		put_time(b, x * ns);
+	} else if (!strcmp(countname, "bytes")) {
+		put_bytes(b, x);
+	} else {
+		put_grouped(b, x);
+		buf_char(b, ' ');
+		buf_str(b, countname);
+	}
+}
+
+static void put_percent(struct buf *b, double part, double whole)
+{
+	double p = whole > 0 ? 100 * part / whole : 0;
+	if (p >= 99.995 && part >= whole)
+		buf_str(b, "100%");
+	else
+		buf_fmt(b, "%.2f%%", p);
+}
+
+/* A pixel value with at most two decimals. */
+static void put_px(struct buf *b, double x)
+{
+	long long c = llround(x * 100);
+	if (c < 0) {
+		buf_char(b, '-');
+		c = -c;
+	}
+	buf_u64(b, (uint64_t)c / 100);
+	if (c % 100)
+		buf_fmt(b, c % 10 ? ".%02lld" : ".%lld", c % 10 ? c % 100 : c % 100 / 10);
+}
+
+static void put_attr_px(struct buf *b, const char *name, double x)
+{
+	buf_char(b, ' ');
+	buf_str(b, name);
+	buf_str(b, "=\"");
+	put_px(b, x);
+	buf_char(b, '"');
+}
+
+static void weight_of(struct writer *w, struct buf *b, double ticks)
+{
+	flame_weight_text(b, ticks, (double)w->f->scale, w->o->factor, w->o->countname);
+}
+
+/* --- what the model says about a node ------------------------------------------------------
+ */
+
+/* Is the node in the "before" profile only? (It is below the FLAME_GONE mark.) */
+static int is_gone(const struct flame *f, uint32_t node)
+{
+	while (node && f->nodes.v[node].parent)
+		node = f->nodes.v[node].parent;
+	return node && flame_node_frame(f, node)->kind == FLAME_GONE;
+}
+
+static double delta_of(const struct writer *w, uint32_t node)
+{
+	const struct flame_node *n = &w->f->nodes.v[node];
+	double after = !node ? (double)w->after : is_gone(w->f, node) ? 0 : (double)n->v[0];
+	return after - (double)n->v[1] * w->o->before_scale;
+}
+
+static uint32_t color_of(const struct writer *w, uint32_t node)
+{
+	const struct flame_node *n = &w->f->nodes.v[node];
+	const struct flame_frame *fr = flame_node_frame(w->f, node);
+	if (w->o->mode == FLAME_DIFF) {
+		double share = w->max_delta > 0 ? delta_of(w, node) / w->max_delta : 0;
+		return palette_delta(w->o->negate ? -share : share);
+	}
+	if (w->o->mode == FLAME_WALL && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK)
+		return palette_heat(n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0);
+	return palette_color(&w->o->palette, w->f, n->frame);
+}
+
+/* Totals of both profiles, the largest change, the kinds of frames. */
+static void survey(struct writer *w)
+{
+	const struct flame *f = w->f;
+	w->after = f->nodes.v[0].v[0];
+	w->before = f->nodes.v[0].v[1];
+	for (uint32_t i = f->child_at[0]; i < f->child_at[1]; i++)
+		if (flame_node_frame(f, f->child[i])->kind == FLAME_GONE)
+			w->after -= f->nodes.v[f->child[i]].v[0];
+	for (size_t i = 0; i < w->l.boxes.n; i++) {
+		uint32_t node = w->l.boxes.v[i].node;
+		w->kinds |= 1u << flame_node_frame(f, node)->kind;
+		if (w->o->mode == FLAME_DIFF && fabs(delta_of(w, node)) > w->max_delta)
+			w->max_delta = fabs(delta_of(w, node));
+	}
+}
+
+/* --- frames --------------------------------------------------------------------------------
+ */
+
+/* "1,234 samples, 12.34%", and for a diff what became of it. */
+static void put_weights(struct writer *w, uint32_t node)
+{
+	struct buf *b = &w->b;
+	const struct flame_node *n = &w->f->nodes.v[node];
+	double total = (double)(w->l.total ? w->l.total : 1);
+	if (w->o->mode == FLAME_DIFF) {
+		double before = (double)n->v[1] * w->o->before_scale;
+		weight_of(w, b, delta_of(w, node) + before);
+		buf_str(b, ", ");
+		put_percent(b, delta_of(w, node) + before, (double)w->after);
+		buf_fmt(b, "; %+.2f%%; before ",
+			100 * delta_of(w, node) / (w->after ? (double)w->after : total));
+		weight_of(w, b, before);
+		return;
+	}
+	weight_of(w, b, (double)n->v[0]);
+	buf_str(b, ", ");
+	put_percent(b, (double)n->v[0], total);
+	if (w->o->mode == FLAME_WALL && n->v[0]) {
+		buf_str(b, "; waiting ");
+		put_percent(b, (double)n->v[1], (double)n->v[0]);
+	}
+}
+
+static void put_tooltip(struct writer *w, uint32_t node)
+{
+	struct buf *b = &w->b;
+	const struct flame_frame *fr = flame_node_frame(w->f, node);
+	size_t n;
+	const char *name = flame_name(w->f, fr, &n);
+	escape_xml(b, name, flame_label_len(name, n));
+	buf_str(b, " (");
+	put_weights(w, node);
+	buf_char(b, ')');
+	if (fr->dso) {
+		buf_str(b, "&#10;");
+		escape_xml(b, strtab_get(&w->f->strings, fr->dso),
+			   strtab_len(&w->f->strings, fr->dso));
+	}
+	if (fr->src) {
+		buf_str(b, "&#10;");
+		escape_xml(b, strtab_get(&w->f->strings, fr->src),
+			   strtab_len(&w->f->strings, fr->src));
+		if (fr->line)
+			buf_fmt(b, ":%u", fr->line);
+	}
+}
+
+/* The name, cut to `room` characters with ".." at its end; nothing below three. */
+static int put_label(struct buf *b, const struct flame *f, const struct flame_frame *fr,
+		     double room)
+{
+	size_t n;
+	const char *name = flame_name(f, fr, &n);
+	if (room < 3)
+		return 0;
+	struct buf text = {0};
+	escape_visible(&text, name, flame_label_len(name, n));
+	size_t chars = escape_chars(text.v, text.n);
+	if ((double)chars <= room) {
+		escape_xml(b, text.v, text.n);
+	} else {
+		escape_xml(b, text.v, escape_prefix(text.v, text.n, (size_t)room - 2));
+		buf_str(b, "..");
+	}
+	if (buf_failed(&text))
+		b->failed = buf_failed(&text);
+	buf_release(&text);
+	return 1;
+}
+
+static double box_y(const struct writer *w, uint32_t depth)
+{
+	double fh = w->o->frame_height;
+	return w->o->inverted ? w->top + depth * fh : w->top + w->graph_h - (depth + 1) * fh;
+}
+
+static void put_box(struct writer *w, const struct flame_box *box)
+{
+	struct buf *b = &w->b;
+	const struct flame_svg_options *o = w->o;
+	double x = PAD + box->x, y = box_y(w, box->depth);
+	buf_str(b, "<g><title>");
+	put_tooltip(w, box->node);
+	buf_str(b, "</title><rect");
+	put_attr_px(b, "x", x);
+	put_attr_px(b, "y", y);
+	put_attr_px(b, "width", box->w);
+	put_attr_px(b, "height", o->frame_height - 1);
+	buf_fmt(b, " fill=\"#%06x\"%s/>", color_of(w, box->node),
+		box->w >= 4 ? " rx=\"2\"" : "");
+	double room = floor((box->w - 4) / (o->font_size * o->font_width));
+	if (room >= 3) {
+		buf_str(b, "<text");
+		put_attr_px(b, "x", x + 3);
+		put_attr_px(b, "y", y + o->frame_height / 2 + o->font_size * 0.3);
+		buf_char(b, '>');
+		put_label(b, w->f, flame_node_frame(w->f, box->node), room);
+		buf_str(b, "</text>");
+	}
+	buf_str(b, "</g>\n");
+}
+
+static int put_boxes(struct writer *w)
+{
+	buf_fmt(&w->b, "<g id=\"frames\" font-size=\"%g\">\n", w->o->font_size);
+	for (size_t i = 0; i < w->l.boxes.n; i++) {
+		put_box(w, &w->l.boxes.v[i]);
+		if (w->b.n > 1 << 16) {
+			int rc = flame_flush(&w->b, w->out, w->e);
+			if (rc)
+				return rc;
+		}
+	}
+	buf_str(&w->b, "</g>\n");
+	return 0;
+}
+
+/* --- around the frames ---------------------------------------------------------------------
+ */
+
+static const char *title_of(const struct writer *w)
+{
+	if (w->o->title)
+		return w->o->title;
+	return w->o->mode == FLAME_DIFF ? "Differential Flame Graph"
+	       : w->f->in_order         ? "Flame Chart"
+	       : w->o->inverted         ? "Icicle Graph"
+					: "Flame Graph";
+}
+
+/* What is not in the picture, in one line; "" when all is. */
+static void put_hidden(struct writer *w, struct buf *b)
+{
+	const char *sep = "";
+	for (size_t i = 0; i < w->o->n_hidden; i++) {
+		buf_str(b, sep);
+		escape_xml_str(b, w->o->hidden[i]);
+		sep = " \xc2\xb7 ";
+	}
+	if (w->f->deep) {
+		buf_fmt(b, "%s%llu stacks cut at %d frames", sep,
+			(unsigned long long)w->f->deep, FLAME_MAX_DEPTH);
+	}
+}
+
+static void put_text(struct buf *b, const char *attrs, double x, double y, const char *s)
+{
+	buf_fmt(b, "<text %s", attrs);
+	put_attr_px(b, "x", x);
+	put_attr_px(b, "y", y);
+	buf_char(b, '>');
+	escape_xml_str(b, s);
+	buf_str(b, "</text>\n");
+}
+
+static int lines_above(struct writer *w)
+{
+	int hidden = w->o->n_hidden || w->f->deep;
+	return (w->o->subtitle && *w->o->subtitle) + hidden;
+}
+
+static void put_heading(struct writer *w)
+{
+	struct buf *b = &w->b;
+	double mid = w->o->width / 2, y = TITLE_Y;
+	put_text(b, "id=\"title\" text-anchor=\"middle\" font-size=\"17\"", mid, y,
+		 title_of(w));
+	if (w->o->subtitle && *w->o->subtitle)
+		put_text(b, "id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"", mid,
+			 y += LINE_H + 2, w->o->subtitle);
+	if (!w->o->n_hidden && !w->f->deep)
+		return;
+	buf_str(b, "<text id=\"hidden\" class=\"dim\" text-anchor=\"middle\"");
+	put_attr_px(b, "x", mid);
+	put_attr_px(b, "y", y + LINE_H);
+	buf_char(b, '>');
+	put_hidden(w, b);
+	buf_str(b, "</text>\n");
+}
+
+static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
+{
+	if (w->o->mode == FLAME_DIFF) {
+		int n = w->o->negate;
+		k[0] = (struct palette_key){palette_delta(n ? -1 : 1), "grew"};
+		k[1] = (struct palette_key){palette_delta(n ? -0.2 : 0.2), "grew a little"};
+		k[2] = (struct palette_key){palette_delta(0), "same"};
+		k[3] = (struct palette_key){palette_delta(n ? 0.2 : -0.2), "shrank a little"};
+		k[4] = (struct palette_key){palette_delta(n ? 1 : -1), "shrank"};
+		return 5;
+	}
+	if (w->o->mode == FLAME_WALL) {
+		k[0] = (struct palette_key){palette_heat(0), "running"};
+		k[1] = (struct palette_key){palette_heat(0.5), "half and half"};
+		k[2] = (struct palette_key){palette_heat(1), "waiting"};
+		return 3;
+	}
+	return palette_legend(w->o->palette.id, w->kinds, k, max);
+}
+
+/* One swatch with its text; returns where the next one starts. */
+static double put_key(struct writer *w, double x, uint32_t rgb, const char *s, size_t n)
+{
+	struct buf *b = &w->b;
+	buf_str(b, "<rect");
+	put_attr_px(b, "x", x);
+	buf_fmt(b, " y=\"6\" width=\"12\" height=\"12\" rx=\"2\" fill=\"#%06x\"/><text", rgb);
+	put_attr_px(b, "x", x + 17);
+	buf_str(b, " y=\"16\">");
+	escape_xml(b, s, n);
+	buf_str(b, "</text>\n");
+	return x + 17 + 6.6 * (double)escape_chars(s, n) + 16;
+}
+
+/* The heaviest names of first-come frames of `kind` (causes) or files (DSO palette). */
+struct tally {
+	uint32_t str, rgb;
+	uint64_t weight;
+};
+
+/* Add `weight` to the entry of `str`, kept in a small sorted-at-the-end table. */
+static int tally_add(struct tally **v, size_t *n, struct u64map *at, uint32_t str, uint32_t rgb,
+		     uint64_t weight)
+{
+	uint32_t i;
+	if (!u64map_get(at, str, &i)) {
+		struct tally *p = mem_resize(*v, *n + 1, sizeof(*p));
+		if (!p || u64map_put(at, str, (uint32_t)*n)) {
+			*v = p ? p : *v;
+			return ERR_NOMEM;
+		}
+		*v = p;
+		i = (uint32_t)(*n)++;
+		p[i] = (struct tally){str, rgb, 0};
+	}
+	(*v)[i].weight += weight;
+	return 0;
+}
+
+/* Put the k heaviest in front; equal ones in the order they came. */
+static void tally_top(struct tally *v, size_t n, size_t k)
+{
+	for (size_t i = 0; i < n && i < k; i++) {
+		size_t best = i;
+		for (size_t j = i + 1; j < n; j++)
+			if (v[j].weight > v[best].weight)
+				best = j;
+		struct tally t = v[best];
+		memmove(v + i + 1, v + i, (best - i) * sizeof(*v));
+		v[i] = t;
+	}
+}
+
+/* Swatches of what the frames' own names say: causes of waiting, or files. */
+static int put_own_keys(struct writer *w, double x)
+{
+	const struct flame *f = w->f;
+	struct tally *v = NULL;
+	struct u64map at = {0};
+	size_t n = 0;
+	int rc = 0, dso = w->o->palette.id == PALETTE_DSO && w->o->mode == FLAME_PLAIN;
+	for (size_t i = 0; !rc && i < w->l.boxes.n; i++) {
+		uint32_t node = w->l.boxes.v[i].node;
+		const struct flame_frame *fr = flame_node_frame(f, node);
+		if (dso && fr->dso)
+			rc = tally_add(&v, &n, &at, fr->dso, color_of(w, node),
+				       flame_self(f, node, 0));
+		else if (fr->kind == FLAME_WAIT)
+			rc = tally_add(&v, &n, &at, fr->name, color_of(w, node),
+				       f->nodes.v[node].v[0]);
+	}
+	tally_top(v, n, MAX_KEYS);
+	for (size_t i = 0; i < n && i < MAX_KEYS && x < w->o->width - 260; i++) {
+		const char *s = strtab_get(&f->strings, v[i].str), *slash = strrchr(s, '/');
+		s = dso && slash && slash[1] ? slash + 1 : s;
+		x = put_key(w, x, v[i].rgb, s, strlen(s));
+	}
+	mem_free(v);
+	u64map_release(&at);
+	return rc ? err_nomem(w->e) : 0;
+}
+
+static double pruned_share(const struct writer *w)
+{
+	return w->l.total ? (double)w->l.pruned_weight / (double)w->l.total : 0;
+}
+
+static int put_foot(struct writer *w)
+{
+	struct buf *b = &w->b;
+	struct palette_key keys[MAX_KEYS];
+	size_t n = legend_keys(w, keys, MAX_KEYS);
+	double x = PAD;
+	buf_str(b, "<g id=\"foot\" transform=\"translate(0 ");
+	put_px(b, w->top + w->graph_h);
+	buf_str(b, ")\">\n<g id=\"legend\">");
+	for (size_t i = 0; i < n; i++)
+		x = put_key(w, x, keys[i].rgb, keys[i].text, strlen(keys[i].text));
+	int rc = put_own_keys(w, x);
+	buf_str(b, "</g>\n");
+	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\" y=\"16\"");
+	put_attr_px(b, "x", w->o->width - PAD);
+	buf_char(b, '>');
+	weight_of(w, b, (double)w->l.total);
+	if (w->l.pruned_nodes)
+		buf_fmt(b, " \xc2\xb7 %.*f%% in frames too narrow to draw",
+			pruned_share(w) < 0.00095 ? 3 : 1, 100 * pruned_share(w));
+	buf_str(b, "</text>\n");
+	put_text(b, "id=\"details\"", PAD, 40, "");
+	put_text(b, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 40, "");
+	buf_str(b, "</g>\n");
+	return rc;
+}
+
+static void put_conf_str(struct buf *b, const char *key, const char *value)
+{
+	buf_fmt(b, "%s ", key);
+	escape_xml_str(b, value ? value : "");
+	buf_char(b, '\n');
+}
+
+/* What the script must know, one "key value" a line. */
+static void put_conf(struct writer *w)
+{
+	struct buf *b = &w->b;
+	const struct flame_svg_options *o = w->o;
+	static const char *const modes[] = {"plain", "diff", "wall"};
+	buf_fmt(b,
+		"<d-conf>width %g\nframeHeight %g\nminWidth %.9g\nfontSize %g\nfontWidth %g\n",
+		o->width, o->frame_height,
+		o->minwidth_percent ? o->minwidth * (o->width - 2 * PAD) / 100 : o->minwidth,
+		o->font_size, o->font_width);
+	buf_fmt(b, "pad %d\ntop %g\nfoot %d\ngraph %g\n", PAD, w->top, FOOT_H, w->graph_h);
+	buf_fmt(b, "mode %s\ninverted %d\nnegate %d\nsorted %d\nreversed %d\n", modes[o->mode],
+		o->inverted != 0, o->negate != 0, !w->f->in_order, w->f->reverse != 0);
+	buf_fmt(b, "two %d\nscale %llu\nfactor %.17g\nbeforeScale %.17g\nmaxDelta %.17g\n",
+		w->f->nodes.v[0].v[1] > 0, (unsigned long long)w->f->scale, o->factor,
+		o->before_scale, w->max_delta);
+	buf_fmt(b, "total %llu\nbefore %llu\nafter %llu\nunitNs %g\n",
+		(unsigned long long)w->l.total, (unsigned long long)w->before,
+		(unsigned long long)w->after, flame_unit_ns(o->countname));
+	put_conf_str(b, "countname", o->countname);
+	put_conf_str(b, "nametype", o->nametype);
+	put_conf_str(b, "beforeName", o->before_name);
+	put_conf_str(b, "afterName", o->after_name);
+	buf_str(b, "</d-conf>\n");
+}
+
+static int put_script(struct writer *w, struct flame_svg_stats *st)
+{
+	struct flame_data_stats data = {0};
+	if (w->o->no_script)
+		return 0;
+	buf_str(&w->b, "<metadata id=\"flame-data\">\n");
+	put_conf(w);
+	int rc = flame_data_write(w->f, &w->o->palette, w->o->max_nodes, &w->b, w->out, &data,
+				  w->e);
+	buf_str(&w->b, "</metadata>\n<script type=\"text/javascript\"><![CDATA[\n");
+	buf_str(&w->b, flame_js);
+	buf_str(&w->b, "]]></script>\n");
+	st->nodes_carried = data.nodes;
+	st->nodes_left = data.left;
+	return rc;
+}
+
+static int put_head(struct writer *w)
+{
+	struct buf *b = &w->b;
+	const struct flame_svg_options *o = w->o;
+	uint32_t bg[2];
+	int rc = palette_background(o->background, o->palette.id, bg, w->e);
+	if (rc)
+		return rc;
+	buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"flame\"");
+	put_attr_px(b, "width", o->width);
+	put_attr_px(b, "height", w->height);
+	buf_str(b, " viewBox=\"0 0 ");
+	put_px(b, o->width);
+	buf_char(b, ' ');
+	put_px(b, w->height);
+	buf_str(b, "\" font-family=\"");
+	escape_xml_str(b, o->font);
+	buf_str(b, ", DejaVu Sans, sans-serif\" font-size=\"12\">\n<title>");
+	escape_xml_str(b, title_of(w));
+	buf_str(b, "</title>\n<desc>");
+	escape_xml_str(b, o->notes);
+	buf_str(b, "</desc>\n<style type=\"text/css\"><![CDATA[\n");
+	buf_str(b, flame_css);
+	buf_str(b, "]]></style>\n");
+	buf_fmt(b,
+		"<defs><linearGradient id=\"bg\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">"
+		"<stop class=\"bg0\" offset=\"0\" stop-color=\"#%06x\"/>"
+		"<stop class=\"bg1\" offset=\"1\" "
+		"stop-color=\"#%06x\"/></linearGradient></defs>\n"
+		"<rect id=\"background\" width=\"100%%\" height=\"100%%\" "
+		"fill=\"url(#bg)\"/>\n",
+		bg[0], bg[1]);
+	return 0;
+}
+
+static int put_all(struct writer *w, struct flame_svg_stats *st)
+{
+	int rc = put_head(w);
+	if (rc)
+		return rc;
+	put_heading(w);
+	if (!w->f->nodes.v[0].v[0])
+		put_text(&w->b, "id=\"empty\" text-anchor=\"middle\"", w->o->width / 2,
+			 w->top + w->o->frame_height / 2 + 4, "no stack has any weight");
+	else
+		rc = put_boxes(w);
+	rc = rc ? rc : put_foot(w);
+	if (!rc && w->f->nodes.v[0].v[0])
+		rc = put_script(w, st);
+	buf_str(&w->b, "</svg>\n");
+	return rc ? rc : flame_flush(&w->b, w->out, w->e);
+}
+
+int flame_svg_write(const struct flame *f, const struct flame_svg_options *o, FILE *out,
+		    struct flame_svg_stats *st, struct err *e)
+{
+	struct flame_svg_stats own;
+	st = st ? st : &own;
+	*st = (struct flame_svg_stats){0};
+	struct writer w = {.f = f, .o = o, .out = out, .e = e};
+	double room = o->width - 2 * PAD;
+	double min = o->minwidth_percent ? o->minwidth * room / 100 : o->minwidth;
+	int rc = flame_layout(&w.l, f, room, min, o->total, e);
+	if (!rc) {
+		survey(&w);
+		w.top = TITLE_Y + LINE_H * lines_above(&w) + TOOLS_H;
+		w.graph_h = (w.l.depth + 1) * o->frame_height;
+		w.height = w.top + w.graph_h + FOOT_H;
+		rc = put_all(&w, st);
+	}
+	st->frames_drawn = w.l.boxes.n;
+	st->pruned_nodes = w.l.pruned_nodes;
+	st->pruned_share = pruned_share(&w);
+	flame_layout_release(&w.l);
+	buf_release(&w.b);
+	return rc;
+}

@@ -1,0 +1,81 @@
+/*
+ * flamesvg.h - one flame graph as one self-contained, interactive SVG.
+ *
+ * The picture is whole without scripts: title, frames, labels, tooltips (<title>), legend.
+ * Where scripts run, flame_*.js zooms, searches, focuses, hides, flips and merges from the
+ * leaf, with the data flamedata.h puts inside. Nothing is fetched from anywhere. Colours follow
+ * prefers-color-scheme. Same input, same bytes.
+ */
+#ifndef RENDER_FLAMESVG_H
+#define RENDER_FLAMESVG_H
+
+#include "render/flame.h"
+#include "render/palette.h"
+
+#include <stdio.h>
+
+enum flame_mode {
+	FLAME_PLAIN,
+	FLAME_DIFF, /* v[0] after, v[1] before; colour is the change */
+	FLAME_WALL, /* v[1] is the part of v[0] spent waiting; colour goes from hot to cold */
+};
+
+/* Texts are borrowed, plain, and NULL means "none" (or the default, where one is named). */
+struct flame_svg_options {
+	const char
+		*title; /* "Flame Graph", "Icicle Graph", "Flame Chart", "Differential ..." */
+	const char *subtitle;      /* what is shown: host, time, event, unit */
+	const char *const *hidden; /* one short text each for what was left out: idle, system,
+				      suspect ...; a line below the subtitle */
+	size_t n_hidden;
+	const char *notes;     /* a <desc>, for people who read the source */
+	const char *countname; /* "samples"; ns, us, ms, s and bytes are drawn in human units */
+	const char *nametype;  /* "Function:" */
+	const char *background; /* see palette_background */
+	const char *font;       /* "Verdana" */
+	struct palette palette;
+	enum flame_mode mode;
+	int inverted; /* icicle: the root on top */
+	int negate;   /* diff: blue grew, red shrank */
+	int no_script;
+	double width;        /* 1200 px */
+	double frame_height; /* 16 px */
+	double minwidth;     /* 0.1: px, or percent of the width with minwidth_percent */
+	int minwidth_percent;
+	double font_size;    /* 12 px */
+	double font_width;   /* 0.59 of the size, on average */
+	double factor;       /* 1: multiplies the weights that are shown */
+	uint64_t total;      /* ticks that span the width; 0 = the sum */
+	double before_scale; /* diff: 1; what makes before comparable with after */
+	const char *before_name, *after_name; /* diff: "before", "after" */
+	size_t max_nodes;                     /* 1,000,000: how many are carried for zooming */
+};
+
+struct flame_svg_stats {
+	uint64_t frames_drawn;
+	uint64_t pruned_nodes;
+	double pruned_share; /* of the total: stacks with a frame too narrow to draw */
+	uint64_t nodes_carried, nodes_left;
+};
+
+/* The defaults named above. */
+void flame_svg_defaults(struct flame_svg_options *o);
+
+/*
+ * Write the picture of a finished graph to `out`. A graph without weight gives a picture that
+ * says so. `st` may be NULL. 0, ERR_NOMEM, ERR_IO, ERR_NOTFOUND (background).
+ */
+int flame_svg_write(const struct flame *f, const struct flame_svg_options *o, FILE *out,
+		    struct flame_svg_stats *st, struct err *e);
+
+/* Nanoseconds per unit of "ns", "us", "µs", "ms", "s"; 0 = not a time. */
+double flame_unit_ns(const char *countname);
+
+/*
+ * Append a weight for people: "1,234 samples", "12.3 ms", "4.5 MiB". `ticks` in the graph's
+ * scale; `factor` multiplies it.
+ */
+void flame_weight_text(struct buf *b, double ticks, double scale, double factor,
+		       const char *countname);
+
+#endif

@@ -1,0 +1,443 @@
+#include "render/palette.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A family of shades: ranges of hue (degrees), saturation and lightness (percent). Light
+ * enough that black labels are readable on each. */
+struct shades {
+	short h0, h1, s0, s1, l0, l1;
+};
+
+enum shade_id {
+	SH_HOT,
+	SH_MEM,
+	SH_IO,
+	SH_RED,
+	SH_GREEN,
+	SH_BLUE,
+	SH_AQUA,
+	SH_YELLOW,
+	SH_PURPLE,
+	SH_ORANGE,
+	SH_GREY,
+	SH_TEAL,
+	SH_SLATE,
+};
+
+static const struct shades shades[] = {
+	[SH_HOT] = {6, 50, 84, 96, 56, 67},       [SH_MEM] = {112, 168, 48, 62, 52, 66},
+	[SH_IO] = {203, 236, 58, 78, 64, 77},     [SH_RED] = {0, 14, 72, 88, 62, 72},
+	[SH_GREEN] = {96, 132, 48, 62, 56, 68},   [SH_BLUE] = {208, 224, 62, 80, 64, 76},
+	[SH_AQUA] = {176, 192, 48, 62, 56, 68},   [SH_YELLOW] = {46, 57, 72, 88, 56, 68},
+	[SH_PURPLE] = {278, 304, 46, 62, 68, 78}, [SH_ORANGE] = {24, 36, 84, 95, 58, 68},
+	[SH_GREY] = {220, 220, 4, 6, 74, 82},     [SH_TEAL] = {156, 170, 44, 58, 54, 66},
+	[SH_SLATE] = {212, 222, 26, 38, 66, 76},
+};
+
+static const char *const names[PALETTES] = {
+	"hot",   "mem",  "io",   "wakeup", "chain",  "java",   "js",   "perl", "red",
+	"green", "blue", "aqua", "yellow", "purple", "orange", "kind", "dso",
+};
+
+int palette_find(const char *name, enum palette_id *id, struct err *e)
+{
+	for (int i = 0; i < PALETTES; i++)
+		if (!strcmp(names[i], name)) {
+			*id = (enum palette_id)i;
+			return 0;
+		}
+	struct buf all = {0};
+	for (int i = 0; i < PALETTES; i++)
+		buf_fmt(&all, "%s%s", i ? " " : "", names[i]);
+	int rc = err_set(e, ERR_NOTFOUND, "no palette is called \"%s\"; there are: %s", name,
+			 buf_cstr(&all));
+	buf_release(&all);
+	return rc;
+}
+
+const char *palette_name(enum palette_id id)
+{
+	return id < PALETTES ? names[id] : "";
+}
+
+/* --- shades --------------------------------------------------------------------------------
+ */
+
+static double hue_part(double h)
+{
+	h = fmod(h + 360, 360) / 60;
+	return h < 1 ? h : h < 3 ? 1 : h < 4 ? 4 - h : 0;
+}
+
+static uint32_t hsl(double h, double s, double l)
+{
+	s /= 100;
+	l /= 100;
+	double c = s * (l < 0.5 ? l : 1 - l), low = l - c;
+	uint32_t r = (uint32_t)((low + 2 * c * hue_part(h + 120)) * 255 + 0.5);
+	uint32_t g = (uint32_t)((low + 2 * c * hue_part(h)) * 255 + 0.5);
+	uint32_t b = (uint32_t)((low + 2 * c * hue_part(h - 120)) * 255 + 0.5);
+	return r << 16 | g << 8 | b;
+}
+
+static double between(int from, int to, uint64_t step, uint64_t steps)
+{
+	return from + (double)(to - from) * (double)(step % steps) / (double)(steps - 1);
+}
+
+/* One of 16 * 4 * 4 shades; few, so that a picture's colour table stays small. */
+static uint32_t shade(const struct shades *s, uint64_t h)
+{
+	return hsl(between(s->h0, s->h1, h, 16), between(s->s0, s->s1, h >> 8, 4),
+		   between(s->l0, s->l1, h >> 16, 4));
+}
+
+/* Names with the same beginning come out near each other. */
+static uint64_t near_hash(const char *s, size_t n)
+{
+	double x = 0, weight = 0.5;
+	for (size_t i = 0; i < n && i < 12; i++, weight *= 0.7)
+		x += weight * ((unsigned char)s[i] % 16) / 15.0;
+	uint64_t step = (uint64_t)(x * 9.6);
+	return (step > 15 ? 15 : step) | hash_bytes(s, n) << 32 >> 16;
+}
+
+static uint64_t variation(const struct palette *p, uint32_t frame, const char *s, size_t n)
+{
+	switch (p->variation) {
+	case PALETTE_HASH:
+		return near_hash(s, n);
+	case PALETTE_RANDOM:
+		return hash_u64(hash_u64(p->seed + 1) + frame);
+	default:
+		return hash_bytes(s, n);
+	}
+}
+
+/* --- which family --------------------------------------------------------------------------
+ */
+
+static int has(const char *s, size_t n, const char *what)
+{
+	return memmem(s, n, what, strlen(what)) != NULL;
+}
+
+static enum shade_id by_kind(uint32_t kind)
+{
+	static const enum shade_id of[FLAME_KINDS] = {
+		[FLAME_USER] = SH_ORANGE,    [FLAME_KERNEL] = SH_BLUE,  [FLAME_JIT] = SH_TEAL,
+		[FLAME_INLINED] = SH_YELLOW, [FLAME_WAKER] = SH_PURPLE, [FLAME_MARK] = SH_GREY,
+		[FLAME_WAIT] = SH_SLATE,     [FLAME_GONE] = SH_GREY,    [FLAME_GAP] = SH_GREY,
+	};
+	return kind < FLAME_KINDS ? of[kind] : SH_GREY;
+}
+
+static enum shade_id by_language(enum palette_id id, uint32_t kind, const char *s, size_t n)
+{
+	if (kind == FLAME_KERNEL)
+		return SH_ORANGE;
+	if (kind == FLAME_INLINED)
+		return SH_AQUA;
+	if (id == PALETTE_PERL)
+		return has(s, n, "Perl") || has(s, n, ".pl") ? SH_GREEN
+		       : has(s, n, "::")                     ? SH_YELLOW
+							     : SH_RED;
+	if (id == PALETTE_JS && kind == FLAME_JIT)
+		return has(s, n, "/") || has(s, n, "file:") ? SH_GREEN : SH_AQUA;
+	if (kind == FLAME_JIT || (id == PALETTE_JAVA && has(s, n, "/") && !has(s, n, "::")))
+		return SH_GREEN;
+	return has(s, n, "::") ? SH_YELLOW : SH_RED;
+}
+
+static enum shade_id family(enum palette_id id, uint32_t kind, const char *s, size_t n)
+{
+	switch (id) {
+	case PALETTE_HOT:
+		return SH_HOT;
+	case PALETTE_MEM:
+		return SH_MEM;
+	case PALETTE_IO:
+		return SH_IO;
+	case PALETTE_WAKEUP:
+		return SH_AQUA;
+	case PALETTE_CHAIN:
+		return kind == FLAME_WAKER ? SH_AQUA : SH_BLUE;
+	case PALETTE_JAVA:
+	case PALETTE_JS:
+	case PALETTE_PERL:
+		return by_language(id, kind, s, n);
+	case PALETTE_KIND:
+	case PALETTE_DSO:
+	case PALETTES:
+		return by_kind(kind);
+	default:
+		return (enum shade_id)(SH_RED + (id - PALETTE_RED));
+	}
+}
+
+/* The file's hue, the function's lightness. */
+static uint32_t dso_color(const struct flame *f, const struct flame_frame *fr, uint64_t v)
+{
+	uint64_t h =
+		hash_bytes(strtab_get(&f->strings, fr->dso), strtab_len(&f->strings, fr->dso));
+	return hsl((double)(h % 30 * 12), between(48, 74, h >> 8, 4), between(62, 74, v, 4));
+}
+
+static uint32_t mark_color(uint32_t kind, const char *s, size_t n)
+{
+	if (kind == FLAME_WAIT)
+		return palette_cause(s, n);
+	return n == 2 && !memcmp(s, "--", 2) ? 0xa0a0a0 : 0xc8c8c8;
+}
+
+uint32_t palette_color(const struct palette *p, const struct flame *f, uint32_t frame)
+{
+	const struct flame_frame *fr = &f->frames.v[frame];
+	size_t n;
+	const char *s = flame_name(f, fr, &n);
+	uint32_t id;
+	if (p->map && n && strtab_find(&p->map->names, s, &id))
+		return p->map->rgb.v[id];
+	if (fr->kind == FLAME_MARK || fr->kind == FLAME_WAIT || fr->kind == FLAME_GONE)
+		return mark_color(fr->kind, s, n);
+	n = flame_label_len(s, n);
+	uint64_t v = variation(p, frame, s, n);
+	if (p->id == PALETTE_DSO && fr->dso)
+		return dso_color(f, fr, v);
+	return shade(&shades[family(p->id, fr->kind, s, n)], v);
+}
+
+static uint32_t mix(uint32_t a, uint32_t b, double t)
+{
+	uint32_t out = 0;
+	for (int shift = 16; shift >= 0; shift -= 8) {
+		double x = a >> shift & 0xff, y = b >> shift & 0xff;
+		out = out << 8 | (uint32_t)(x + (y - x) * t + 0.5);
+	}
+	return out;
+}
+
+/* flame_draw.js has the same two formulas. */
+uint32_t palette_delta(double share)
+{
+	double t = pow(fmin(fabs(share), 1), 0.6);
+	return mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, t);
+}
+
+uint32_t palette_heat(double waiting)
+{
+	return waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2)
+			     : mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1);
+}
+
+uint32_t palette_cause(const char *name, size_t n)
+{
+	static const struct {
+		const char *name;
+		uint32_t rgb;
+	} causes[] = {
+		{"lock", 0xd88ab4},     {"rwlock", 0xd88ab4},  {"semaphore", 0xc9a0dc},
+		{"cond", 0xb9a7e8},     {"join", 0xb9a7e8},    {"barrier", 0xa99be0},
+		{"futex", 0xcc99c4},    {"sleep", 0xb8c4cf},   {"poll", 0xa9bccb},
+		{"net", 0x6cc0b5},      {"pipe", 0x8fcfc8},    {"io", 0x74a9e6},
+		{"fault", 0x93bdf0},    {"child", 0xc3cde0},   {"signal", 0xc3cde0},
+		{"throttle", 0xe8a45c}, {"preempt", 0xf0b866}, {"runqueue", 0xf2cf7a},
+		{"yield", 0xeadb9a},    {"stopped", 0xc4c4bc}, {"exit", 0xc4c4bc},
+	};
+	if (n > 2 && name[0] == '[' && name[n - 1] == ']')
+		name++, n -= 2;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (strlen(causes[i].name) == n && !memcmp(causes[i].name, name, n))
+			return causes[i].rgb;
+	return 0xc8c8c8;
+}
+
+/* --- legend, background --------------------------------------------------------------------
+ */
+
+static size_t kind_legend(uint32_t present, struct palette_key *out, size_t max)
+{
+	static const char *const text[FLAME_KINDS] = {
+		[FLAME_USER] = "user",       [FLAME_KERNEL] = "kernel", [FLAME_JIT] = "JIT",
+		[FLAME_INLINED] = "inlined", [FLAME_WAKER] = "waker",   [FLAME_WAIT] = "wait",
+	};
+	size_t n = 0;
+	for (uint32_t k = 0; k < FLAME_KINDS; k++)
+		if ((present >> k & 1) && text[k] && n < max)
+			out[n++] = (struct palette_key){shade(&shades[by_kind(k)], 0x10208),
+							text[k]};
+	return n;
+}
+
+static size_t put_key(struct palette_key *out, size_t n, size_t max, enum shade_id s,
+		      const char *text)
+{
+	if (n < max)
+		out[n++] = (struct palette_key){shade(&shades[s], 0x10208), text};
+	return n;
+}
+
+static size_t language_legend(enum palette_id id, uint32_t present, struct palette_key *out,
+			      size_t max)
+{
+	static const char *const own[] = {"Java", "JavaScript", "Perl"};
+	size_t n = put_key(out, 0, max, SH_GREEN, own[id - PALETTE_JAVA]);
+	n = put_key(out, n, max, SH_YELLOW, id == PALETTE_PERL ? "Perl modules" : "C++");
+	n = put_key(out, n, max, SH_RED, "C, other user code");
+	if (present >> FLAME_INLINED & 1)
+		n = put_key(out, n, max, SH_AQUA, "inlined");
+	if (present >> FLAME_KERNEL & 1)
+		n = put_key(out, n, max, SH_ORANGE, "kernel");
+	return n;
+}
+
+size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *out, size_t max)
+{
+	size_t n;
+	switch (id) {
+	case PALETTE_KIND:
+		return kind_legend(present, out, max);
+	case PALETTE_JAVA:
+	case PALETTE_JS:
+	case PALETTE_PERL:
+		return language_legend(id, present, out, max);
+	case PALETTE_CHAIN:
+		n = put_key(out, 0, max, SH_BLUE, "the waiting thread");
+		return put_key(out, n, max, SH_AQUA, "its waker (reversed)");
+	default:
+		return 0;
+	}
+}
+
+static const char *background_of(enum palette_id id)
+{
+	switch (id) {
+	case PALETTE_MEM:
+		return "green";
+	case PALETTE_IO:
+	case PALETTE_WAKEUP:
+	case PALETTE_CHAIN:
+		return "blue";
+	case PALETTE_HOT:
+	case PALETTE_JAVA:
+	case PALETTE_JS:
+	case PALETTE_PERL:
+		return "yellow";
+	default:
+		return "grey";
+	}
+}
+
+int palette_background(const char *name, enum palette_id id, uint32_t rgb[2], struct err *e)
+{
+	static const struct {
+		const char *name;
+		uint32_t rgb[2];
+	} known[] = {
+		{"yellow", {0xfbfaf6, 0xf4efdc}},
+		{"blue", {0xf8fafc, 0xe6edf8}},
+		{"green", {0xf8fbf8, 0xe4f2e6}},
+		{"grey", {0xfafafa, 0xeeeeee}},
+	};
+	name = name ? name : background_of(id);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(name, known[i].name)) {
+			memcpy(rgb, known[i].rgb, sizeof(known[i].rgb));
+			return 0;
+		}
+	if (name[0] == '#' && strlen(name) == 7 &&
+	    strspn(name + 1, "0123456789abcdefABCDEF") == 6) {
+		rgb[0] = rgb[1] = (uint32_t)strtoul(name + 1, NULL, 16);
+		return 0;
+	}
+	return err_set(
+		e, ERR_NOTFOUND,
+		"no background is called \"%s\"; there are: yellow blue green grey #rrggbb",
+		name);
+}
+
+/* --- palette.map ---------------------------------------------------------------------------
+ */
+
+int palette_map_put(struct palette_map *m, const char *name, size_t n, uint32_t rgb)
+{
+	uint32_t id;
+	if (strtab_intern_n(&m->names, name, n, &id))
+		return ERR_NOMEM;
+	while (m->rgb.n <= id)
+		if (vec_push(&m->rgb, rgb))
+			return ERR_NOMEM;
+	m->rgb.v[id] = rgb;
+	return 0;
+}
+
+/* `name->rgb(r,g,b)`; the last "->rgb(" counts. Other lines are left out. */
+static int map_line(struct palette_map *m, const char *line, size_t n)
+{
+	unsigned r, g, b;
+	for (size_t at = n; at--;)
+		if (n - at > 6 && !memcmp(line + at, "->rgb(", 6)) {
+			if (sscanf(line + at, "->rgb(%3u,%3u,%3u)", &r, &g, &b) != 3 ||
+			    r > 255 || g > 255 || b > 255)
+				return 0;
+			return palette_map_put(m, line, at, r << 16 | g << 8 | b);
+		}
+	return 0;
+}
+
+int palette_map_load(struct palette_map *m, const char *path, struct err *e)
+{
+	FILE *in = fopen(path, "re");
+	if (!in)
+		return errno == ENOENT ? 0 : err_sys(e, "%s: cannot open", path);
+	char *line = NULL;
+	size_t cap = 0;
+	int rc = 0;
+	for (ssize_t n; !rc && (n = getline(&line, &cap, in)) > 0;)
+		rc = map_line(m, line, (size_t)n);
+	if (!rc && ferror(in))
+		rc = err_sys(e, "%s: cannot read", path);
+	else if (rc)
+		err_nomem(e);
+	mem_free(line);
+	fclose(in);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct strtab_entry *x = *(const struct strtab_entry *const *)a;
+	const struct strtab_entry *y = *(const struct strtab_entry *const *)b;
+	return strcmp(x->s, y->s);
+}
+
+int palette_map_print(const struct palette_map *m, struct buf *b)
+{
+	const struct strtab_entry *all = m->names.entries.v;
+	VEC(const struct strtab_entry *) sorted = {0};
+	for (size_t i = 1; i < m->rgb.n; i++)
+		if (vec_push(&sorted, &all[i])) {
+			vec_release(&sorted);
+			return ERR_NOMEM;
+		}
+	if (sorted.n)
+		qsort(sorted.v, sorted.n, sizeof(*sorted.v), by_name);
+	for (size_t i = 0; i < sorted.n; i++) {
+		uint32_t rgb = m->rgb.v[sorted.v[i] - all];
+		buf_add(b, sorted.v[i]->s, sorted.v[i]->len);
+		buf_fmt(b, "->rgb(%u,%u,%u)\n", rgb >> 16, rgb >> 8 & 0xff, rgb & 0xff);
+	}
+	vec_release(&sorted);
+	return buf_failed(b);
+}
+
+void palette_map_release(struct palette_map *m)
+{
+	strtab_release(&m->names);
+	vec_release(&m->rgb);
+}

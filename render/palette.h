@@ -1,0 +1,97 @@
+/*
+ * palette.h - the colour of a frame.
+ *
+ * The names are flamegraph.pl's; `kind` colours by what the frame is (user, kernel, JIT,
+ * inlined, waker, wait), `dso` by the file it comes from. A colour depends on the frame's name
+ * (its DSO) and the seed only, so that pictures of two runs can be laid side by side.
+ */
+#ifndef RENDER_PALETTE_H
+#define RENDER_PALETTE_H
+
+#include "base/buf.h"
+#include "render/flame.h"
+
+enum palette_id {
+	PALETTE_HOT,
+	PALETTE_MEM,
+	PALETTE_IO,
+	PALETTE_WAKEUP,
+	PALETTE_CHAIN,
+	PALETTE_JAVA,
+	PALETTE_JS,
+	PALETTE_PERL,
+	PALETTE_RED,
+	PALETTE_GREEN,
+	PALETTE_BLUE,
+	PALETTE_AQUA,
+	PALETTE_YELLOW,
+	PALETTE_PURPLE,
+	PALETTE_ORANGE,
+	PALETTE_KIND,
+	PALETTE_DSO,
+	PALETTES
+};
+
+enum palette_variation {
+	PALETTE_SPREAD, /* by name, neighbours well apart (the default) */
+	PALETTE_HASH,   /* by name, similar beginnings get similar shades */
+	PALETTE_RANDOM, /* by seed and the frame's number */
+};
+
+struct palette_map;
+
+struct palette {
+	enum palette_id id;
+	enum palette_variation variation;
+	uint64_t seed;
+	const struct palette_map *map; /* --cp: names in it keep that colour; NULL = none */
+};
+
+/* One line of the legend. */
+struct palette_key {
+	uint32_t rgb;
+	const char *text;
+};
+
+/* The palette called `name`, or ERR_NOTFOUND with all names in the message. */
+int palette_find(const char *name, enum palette_id *id, struct err *e);
+const char *palette_name(enum palette_id id);
+
+/* 0xRRGGBB of a frame. */
+uint32_t palette_color(const struct palette *p, const struct flame *f, uint32_t frame);
+
+/* 0xRRGGBB of a difference: share in [-1, 1] of the largest one; red grew, blue shrank. */
+uint32_t palette_delta(double share);
+
+/* 0xRRGGBB between running (share of waiting 0) and waiting (1). */
+uint32_t palette_heat(double waiting);
+
+/* 0xRRGGBB of a cause of waiting ("lock", "io" ...; brackets around it are ignored), the same
+ * in every picture; unknown ones are grey. */
+uint32_t palette_cause(const char *name, size_t n);
+
+/* What the colours mean: up to `max` keys, returns how many. `present` has a bit 1 << kind for
+ * each frame kind in the graph. Static strings. */
+size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *out,
+		      size_t max);
+
+/* Top and bottom of the background: "yellow", "blue", "green", "grey" or #rrggbb; NULL = what
+ * suits the palette. 0, or ERR_NOTFOUND. */
+int palette_background(const char *name, enum palette_id id, uint32_t rgb[2], struct err *e);
+
+/*
+ * palette.map: lines `name->rgb(r,g,b)`, sorted by name. Loading a file that is not there
+ * gives an empty map.
+ */
+struct palette_map {
+	struct strtab names;
+	VEC(uint32_t) rgb; /* by strings id */
+};
+
+int palette_map_load(struct palette_map *m, const char *path, struct err *e);
+int palette_map_put(struct palette_map *m, const char *name, size_t n, uint32_t rgb);
+/* The map as text, sorted. 0 or ERR_NOMEM. */
+int palette_map_print(const struct palette_map *m, struct buf *b);
+void palette_map_release(struct palette_map *m);
+
+#endif
