@@ -1,0 +1,11 @@
+#!/bin/sh
+# Compressed data section: records straddle COMPRESSED records.
+# perf version 6.1.187, Linux 6.18, x86-64, two CPUs; run as root.
+set -e
+cd "$(dirname "$0")"
+sh ../demo/build.sh
+perf record -N -q -z -F 1997 -e cpu-clock -g -o perf.data /srv/perfkit/shop 3
+chmod 644 perf.data
+python3 ../kallsyms.py perf.data >kallsyms
+echo --symfs ../demo/symfs --kallsyms kallsyms >args
+sh ../witness.sh zstd
