@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "libsym/demangle.h"
 #include "libsym/elffile.h"
+#include "libsym/kallsyms.h"
 #include "libsym/symtab.h"
 
 #include <inttypes.h>
@@ -51,11 +52,18 @@ int main(int argc, char **argv)
 	}
 	if (argc < 2)
 		return 2;
+	struct kallsyms k = {0};
+	int kernel = argc > 2 && !strcmp(argv[1], "--kallsyms"), rc;
 	clock_t start = clock();
-	int rc = elf_file_open(argv[1], &runtime, &e);
-	if (!rc && argc > 2)
+	if (kernel) {
+		rc = kallsyms_load(argv[2], &k, &e);
+		t = k.table;
+	} else {
+		rc = elf_file_open(argv[1], &runtime, &e);
+	}
+	if (!rc && !kernel && argc > 2)
 		rc = elf_file_open(argv[2], &debug, &e);
-	if (!rc)
+	if (!rc && !kernel)
 		rc = symtab_from_elf(runtime, debug, &t, &e);
 	if (rc) {
 		fprintf(stderr, "%s\n", e.msg);
@@ -70,7 +78,9 @@ int main(int argc, char **argv)
 		printf("%" PRIx64 " %" PRIx64 " %s\n", t->symbols[i].start,
 		       t->symbols[i].start + t->symbols[i].size,
 		       readable(t->names + t->symbols[i].name));
-	symtab_free(t);
+	if (!kernel)
+		symtab_free(t);
+	kallsyms_release(&k);
 	elf_file_close(debug);
 	elf_file_close(runtime);
 	buf_release(&text);

@@ -1,0 +1,426 @@
+#include "libsym/dsofind.h"
+
+#include "base/mem.h"
+#include "libsym/dsofind_impl.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <zlib.h>
+
+/* --- one candidate ---------------------------------------------------------------------- */
+
+const char *dso_reason_text(enum dso_reason reason)
+{
+	static const char *const text[] = {
+		[DSO_FOUND] = "found",
+		[DSO_NOT_A_FILE] = "not a file",
+		[DSO_SPECIAL_FILE] = "special file",
+		[DSO_NOT_FOUND] = "not found",
+		[DSO_MISMATCH] = "build-id mismatch",
+		[DSO_UNTRUSTED] = "no build-id recorded",
+		[DSO_UNREADABLE] = "unreadable",
+		[DSO_ZERO_KALLSYMS] = "zero addresses",
+	};
+	return reason < sizeof(text) / sizeof(text[0]) ? text[reason] : "unknown";
+}
+
+void dso_note(struct dso_search *s, enum dso_reason reason, const char *detail)
+{
+	/* A wrong file says more than none, a mismatch more than a damaged one. */
+	static const int weight[] = {
+		[DSO_NOT_FOUND] = 1, [DSO_SPECIAL_FILE] = 2,  [DSO_UNREADABLE] = 3,
+		[DSO_UNTRUSTED] = 4, [DSO_ZERO_KALLSYMS] = 4, [DSO_MISMATCH] = 5};
+	if (weight[reason] <= weight[s->reason])
+		return;
+	s->reason = reason;
+	snprintf(s->detail, DSO_DETAIL_MAX, "%s", detail);
+}
+
+void dso_path(struct dso_search *s, const char *fmt, ...)
+{
+	char text[4096];
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	buf_clear(&s->path);
+	/* Longer than PATH_MAX cannot be opened anyway. */
+	if (n > 0 && (size_t)n < sizeof(text))
+		buf_add(&s->path, text, (size_t)n);
+	s->nomem |= buf_failed(&s->path) != 0;
+}
+
+static void note_mismatch(struct dso_search *s, const char *path, const struct build_id *have)
+{
+	char a[2 * BUILD_ID_MAX + 1], b[2 * BUILD_ID_MAX + 1], text[DSO_DETAIL_MAX];
+	snprintf(text, sizeof(text), "%s has build-id %s, recorded %s", path,
+		 have->len ? build_id_hex(have, a) : "(none)", build_id_hex(&s->want, b));
+	dso_note(s, DSO_MISMATCH, text);
+}
+
+struct elf_file *dso_try(struct dso_search *s, int trusted)
+{
+	struct elf_file *f = NULL;
+	struct err e = {0};
+	const char *path = buf_cstr(&s->path);
+	if (!*path || s->nomem)
+		return NULL;
+	int rc = elf_file_open(path, &f, &e);
+	if (!rc && !s->want.len && trusted)
+		return f;
+	if (!rc && s->want.len && build_id_equal(&f->id, &s->want))
+		return f;
+	if (!rc && s->want.len) {
+		note_mismatch(s, path, &f->id);
+	} else if (!rc) {
+		char text[DSO_DETAIL_MAX];
+		snprintf(text, sizeof(text), "%s: no build-id was recorded to check it by",
+			 path);
+		dso_note(s, DSO_UNTRUSTED, text);
+	} else if (rc == ERR_NOMEM) {
+		s->nomem = 1;
+	} else if (rc == ERR_UNSUPPORTED) {
+		dso_note(s, DSO_SPECIAL_FILE, e.msg);
+	} else if (rc != ERR_NOTFOUND) {
+		dso_note(s, DSO_UNREADABLE, e.msg);
+	}
+	elf_file_close(f);
+	return NULL;
+}
+
+static int buildid_dir(const struct dso_options *opt, char *out, size_t size)
+{
+	const char *dir = opt->buildid_dir, *home;
+	if (dir)
+		return *dir && snprintf(out, size, "%s", dir) < (int)size;
+	dir = getenv("PERF_BUILDID_DIR");
+	if (dir && *dir)
+		return snprintf(out, size, "%s", dir) < (int)size;
+	home = getenv("HOME");
+	return home && *home && snprintf(out, size, "%s/.debug", home) < (int)size;
+}
+
+int dso_cache_path(struct dso_search *s, const char *name)
+{
+	char dir[2048], hex[2 * BUILD_ID_MAX + 1];
+	if (!s->want.len || !buildid_dir(s->opt, dir, sizeof(dir)))
+		return 0;
+	build_id_hex(&s->want, hex);
+	dso_path(s, "%s/.build-id/%.2s/%s%s%s", dir, hex, hex + 2, name ? "/" : "",
+		 name ? name : "");
+	return 1;
+}
+
+/* --- names of mappings ------------------------------------------------------------------ */
+
+static int starts_with(const char *s, const char *head)
+{
+	return !strncmp(s, head, strlen(head));
+}
+
+int dso_is_anonymous(const char *path)
+{
+	static const char *const heads[] = {
+		"//",          "[heap",     "[stack",         "[anon",     "[vsyscall]",
+		"/SYSV",       "/dev/zero", "/memfd:",        "[uprobes]", "inode:",
+		"anon_inode:", "/[aio]",    "/anon_hugepage", "/i915",     "/drm mm object"};
+	if (!*path)
+		return 1;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (starts_with(path, heads[i]))
+			return 1;
+	return 0;
+}
+
+/* Paths that must not even be looked at, whatever is there. */
+static int is_special(const char *path)
+{
+	return starts_with(path, "/dev/") || starts_with(path, "/proc/") ||
+	       starts_with(path, "/sys/");
+}
+
+/* ".." would lead a recorded path out of the directory it is joined to. */
+static int climbs(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "..")); p += 2)
+		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
+			return 1;
+	return 0;
+}
+
+static int below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	return n && !strncmp(path, dir, n) && (path[n] == '/' || dir[n - 1] == '/') &&
+	       !climbs(path);
+}
+
+static int is_trusted_path(const struct dso_options *opt, const char *path)
+{
+	for (size_t i = 0; i < opt->ntrust_paths; i++)
+		if (below(path, opt->trust_paths[i]))
+			return 1;
+	return 0;
+}
+
+static int have_symfs(const struct dso_options *opt)
+{
+	return opt->symfs && *opt->symfs;
+}
+
+/* --- the runtime file ------------------------------------------------------------------- */
+
+static struct elf_file *from_cache(struct dso_search *s, const char *const *names, size_t n)
+{
+	struct elf_file *f = NULL;
+	for (size_t i = 0; !f && i < n; i++)
+		if (dso_cache_path(s, names[i]))
+			f = dso_try(s, 0);
+	return f;
+}
+
+static void find_runtime(struct dso_search *s, const char *path, struct dso_files *out)
+{
+	static const char *const cached[] = {"elf", NULL};
+	const struct dso_options *opt = s->opt;
+	out->runtime_from = DSO_FROM_BUILDID_DIR;
+	out->runtime = from_cache(s, cached, 2);
+	if (!out->runtime && have_symfs(opt) && path[0] == '/' && !climbs(path)) {
+		out->runtime_from = DSO_FROM_SYMFS;
+		dso_path(s, "%s%s", opt->symfs, path);
+		out->runtime = dso_try(s, 1);
+		/* A flat folder of copied files will do when the id says so. */
+		if (!out->runtime && s->want.len) {
+			dso_path(s, "%s/%s", opt->symfs, strrchr(path, '/') + 1);
+			out->runtime = dso_try(s, 0);
+		}
+	}
+	int trusted = is_trusted_path(opt, path);
+	if (!out->runtime && path[0] == '/' && (trusted || !opt->no_local)) {
+		out->runtime_from = trusted ? DSO_FROM_TRUSTED_PATH : DSO_FROM_LOCAL;
+		dso_path(s, "%s", path);
+		out->runtime = dso_try(s, trusted || opt->host_is_ours);
+	}
+	if (!out->runtime && opt->debuginfod) {
+		out->runtime_from = DSO_FROM_DEBUGINFOD;
+		out->runtime = dso_try_debuginfod(s, "executable");
+	}
+}
+
+/* The vdso this process runs on, copied out of its mapping's ELF headers' reach. */
+static struct elf_file *own_vdso(const struct build_id *want)
+{
+	unsigned long base = getauxval(AT_SYSINFO_EHDR), lo, hi;
+	char line[512];
+	struct elf_file *f = NULL;
+	FILE *maps = base ? fopen("/proc/self/maps", "re") : NULL;
+	while (maps && !f && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx", &lo, &hi) != 2 || lo != base || hi <= lo)
+			continue;
+		/* NOLINTNEXTLINE: the kernel's word for where the vdso is */
+		elf_file_open_mem((const void *)lo, hi - lo, "[vdso]", &f, NULL);
+		break;
+	}
+	if (maps)
+		fclose(maps);
+	if (f && !build_id_equal(&f->id, want)) {
+		elf_file_close(f);
+		f = NULL;
+	}
+	return f;
+}
+
+static void find_vdso(struct dso_search *s, struct dso_files *out)
+{
+	static const char *const cached[] = {"vdso", "elf", NULL};
+	out->runtime_from = DSO_FROM_BUILDID_DIR;
+	out->runtime = from_cache(s, cached, 3);
+	if (!out->runtime && !s->opt->no_local && s->want.len) {
+		out->runtime_from = DSO_FROM_VDSO;
+		out->runtime = own_vdso(&s->want);
+	}
+	if (!out->runtime && s->opt->debuginfod) {
+		out->runtime_from = DSO_FROM_DEBUGINFOD;
+		out->runtime = dso_try_debuginfod(s, "debuginfo");
+	}
+	if (!out->runtime && !s->want.len)
+		dso_note(s, DSO_UNTRUSTED, "[vdso]: no build-id was recorded to find it by");
+}
+
+/* --- the debug file --------------------------------------------------------------------- */
+
+/* Is there nothing a second file could add? Asked by name only, nothing is inflated. */
+static int is_complete(const struct elf_file *f)
+{
+	size_t strndx;
+	int symtab = 0, info = 0;
+	if (elf_getshdrstrndx(f->elf, &strndx))
+		return 0;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
+		GElf_Shdr s;
+		const char *name =
+			gelf_getshdr(scn, &s) ? elf_strptr(f->elf, strndx, s.sh_name) : NULL;
+		if (!name || s.sh_type == SHT_NOBITS)
+			continue;
+		symtab |= !strcmp(name, ".symtab");
+		info |= !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
+	}
+	return symtab && info;
+}
+
+/* Without an id of its own, a debuglink's file is known by its CRC (whole file). */
+static struct elf_file *try_debuglink(struct dso_search *s, uint32_t crc)
+{
+	struct elf_file *f = NULL;
+	if (s->want.len)
+		return dso_try(s, 0);
+	if (elf_file_open(buf_cstr(&s->path), &f, NULL))
+		return NULL;
+	if (f->size > UINT32_MAX || crc32(0, f->data, (uInt)f->size) != crc) {
+		char text[DSO_DETAIL_MAX];
+		snprintf(text, sizeof(text), "%s: CRC is not that of .gnu_debuglink", f->path);
+		dso_note(s, DSO_MISMATCH, text);
+		elf_file_close(f);
+		return NULL;
+	}
+	return f;
+}
+
+/* .gnu_debuglink: file name, NUL, padding to 4, CRC32 in the file's byte order. */
+static struct elf_file *follow_debuglink(struct dso_search *s, struct elf_file *runtime)
+{
+	GElf_Shdr shdr;
+	const uint8_t *data;
+	size_t n;
+	if (elf_file_section(runtime, ".gnu_debuglink", &shdr, &data, &n, NULL) != 1)
+		return NULL;
+	size_t len = strnlen((const char *)data, n), crc_at = (len + 4) & ~(size_t)3;
+	if (!len || crc_at > n || n - crc_at < 4 || memchr(data, '/', len))
+		return NULL;
+	uint32_t crc = load_u32(data + crc_at, runtime->swap);
+	const char *link = (const char *)data, *slash = strrchr(runtime->path, '/');
+	int dir = slash ? (int)(slash - runtime->path) : 0;
+	if (!slash)
+		return NULL;
+	dso_path(s, "%.*s/.debug/%s", dir, runtime->path, link);
+	struct elf_file *f = try_debuglink(s, crc);
+	if (!f && strcmp(slash + 1, link) != 0) {
+		dso_path(s, "%.*s/%s", dir, runtime->path, link);
+		f = try_debuglink(s, crc);
+	}
+	if (!f && !s->opt->no_local) {
+		dso_path(s, "/usr/lib/debug%.*s/%s", dir, runtime->path, link);
+		f = try_debuglink(s, crc);
+	}
+	return f;
+}
+
+/* <root>/usr/lib/debug by id, then by path. */
+static struct elf_file *from_debug_dir(struct dso_search *s, const char *root, const char *path)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	if (!s->want.len)
+		return NULL;
+	build_id_hex(&s->want, hex);
+	dso_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, hex, hex + 2);
+	struct elf_file *f = dso_try(s, 0);
+	if (!f && path[0] == '/' && !climbs(path)) {
+		dso_path(s, "%s/usr/lib/debug%s.debug", root, path);
+		f = dso_try(s, 0);
+	}
+	if (!f && path[0] == '/' && !climbs(path)) {
+		dso_path(s, "%s/usr/lib/debug%s", root, path);
+		f = dso_try(s, 0);
+	}
+	return f;
+}
+
+static void find_debug(struct dso_search *s, const char *path, struct dso_files *out)
+{
+	static const char *const cached[] = {"debug"};
+	const struct dso_options *opt = s->opt;
+	out->debug_from = DSO_FROM_BUILDID_DIR;
+	out->debug = from_cache(s, cached, 1);
+	if (!out->debug && have_symfs(opt)) {
+		out->debug_from = DSO_FROM_SYMFS;
+		out->debug = from_debug_dir(s, opt->symfs, path);
+	}
+	if (!out->debug && !opt->no_local) {
+		out->debug_from = DSO_FROM_DEBUG_DIR;
+		out->debug = from_debug_dir(s, "", path);
+	}
+	if (!out->debug && out->runtime) {
+		out->debug_from = DSO_FROM_DEBUGLINK;
+		out->debug = follow_debuglink(s, out->runtime);
+	}
+	if (!out->debug && opt->debuginfod) {
+		out->debug_from = DSO_FROM_DEBUGINFOD;
+		out->debug = dso_try_debuginfod(s, "debuginfo");
+	}
+	if (!out->debug)
+		out->debug_from = DSO_FROM_NOWHERE;
+}
+
+/* ---------------------------------------------------------------------------------------- */
+
+static void find_files(struct dso_search *s, const char *path, struct dso_files *out)
+{
+	int vdso = !strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]");
+	if (dso_is_anonymous(path) && !(s->want.len && starts_with(path, "/memfd:"))) {
+		out->reason = DSO_NOT_A_FILE;
+		return;
+	}
+	if (is_special(path)) {
+		out->reason = DSO_SPECIAL_FILE;
+		return;
+	}
+	if (vdso)
+		find_vdso(s, out);
+	else
+		find_runtime(s, path, out);
+	out->reason = out->runtime ? DSO_FOUND : s->reason;
+	if (!out->runtime)
+		out->runtime_from = DSO_FROM_NOWHERE;
+	if (out->runtime && !s->want.len)
+		s->want = out->id = out->runtime->id;
+	if (vdso || (out->runtime && is_complete(out->runtime)))
+		return;
+	/* The reason stays that of the runtime file; only the detail may grow. */
+	find_debug(s, path, out);
+}
+
+int dso_find(const struct dso_options *opt, const char *path, const struct build_id *id,
+	     struct dso_files *out, struct err *e)
+{
+	static const char deleted[] = " (deleted)";
+	*out = (struct dso_files){0};
+	struct dso_search s = {.opt = opt, .reason = DSO_NOT_FOUND, .detail = out->detail};
+	if (id)
+		s.want = out->id = *id;
+	size_t n = strlen(path), k = sizeof(deleted) - 1;
+	if (n > k && !strcmp(path + n - k, deleted))
+		n -= k;
+	char *plain = mem_strndup(path, n);
+	if (!plain)
+		return err_nomem(e);
+	find_files(&s, plain, out);
+	mem_free(plain);
+	buf_release(&s.path);
+	if (s.nomem) {
+		dso_files_release(out);
+		return err_nomem(e);
+	}
+	return 0;
+}
+
+void dso_files_release(struct dso_files *f)
+{
+	elf_file_close(f->runtime);
+	elf_file_close(f->debug);
+	*f = (struct dso_files){0};
+}

@@ -1,0 +1,109 @@
+/*
+ * dsofind.h - which file on this machine is the one that was mapped there and then.
+ *
+ *	(path, build-id) ──► --buildid-dir, ~/.debug ─► --symfs ─► local paths ─► debuginfod
+ *	                     every candidate: regular file? ELF? the recorded build-id?
+ *
+ * A wrong name is worse than an address: a file is taken only if its build-id is the recorded
+ * one. Where none was recorded a file is taken from --symfs, from below a trusted path, or, if
+ * the recording was made on this very host and kernel, from its own path. Paths come from a
+ * stranger: devices, fifos, /proc and whatever is not a regular file are never opened.
+ * What was not found carries a reason, for the list of what is missing.
+ */
+#ifndef LIBSYM_DSOFIND_H
+#define LIBSYM_DSOFIND_H
+
+#include "libsym/elffile.h"
+
+enum dso_reason {
+	DSO_FOUND = 0,
+	DSO_NOT_A_FILE,    /* //anon, [heap], [stack], /SYSV..., /dev/zero: look for JIT code */
+	DSO_SPECIAL_FILE,  /* a device, fifo, directory or procfs path: not opened */
+	DSO_NOT_FOUND,     /* no candidate exists */
+	DSO_MISMATCH,      /* candidates exist, all with another build-id (or none) */
+	DSO_UNTRUSTED,     /* a candidate exists, but no build-id was recorded to check it */
+	DSO_UNREADABLE,    /* a candidate exists and is damaged, no ELF, or not permitted */
+	DSO_ZERO_KALLSYMS, /* kernel: only a kallsyms full of zeroes (kptr_restrict) */
+};
+
+enum { DSO_DETAIL_MAX = 512 };
+
+/* Where a file was found. */
+enum dso_source {
+	DSO_FROM_NOWHERE = 0,
+	DSO_FROM_OPTION, /* --vmlinux, --kallsyms */
+	DSO_FROM_BUILDID_DIR,
+	DSO_FROM_SYMFS,
+	DSO_FROM_TRUSTED_PATH,
+	DSO_FROM_LOCAL,     /* its own path on this machine */
+	DSO_FROM_DEBUG_DIR, /* /usr/lib/debug */
+	DSO_FROM_DEBUGLINK,
+	DSO_FROM_DEBUGINFOD,
+	DSO_FROM_VDSO, /* this process's own vdso */
+};
+
+/* Zero-initialised: only ~/.debug and local files whose id matches. All borrowed. */
+struct dso_options {
+	const char *symfs;       /* root of the recorded machine's files, "" or NULL: none */
+	const char *buildid_dir; /* NULL: $PERF_BUILDID_DIR, else ~/.debug; "": none */
+	const char *kallsyms;    /* --kallsyms FILE */
+	const char *vmlinux;     /* --vmlinux FILE */
+	const char *const *trust_paths; /* directories whose files need no recorded id */
+	size_t ntrust_paths;
+	int no_local;     /* look at nothing outside of symfs, buildid_dir and trust_paths */
+	int host_is_ours; /* recorded host and kernel release are this machine's */
+	int debuginfod;   /* 1: ask debuginfod too, if DEBUGINFOD_URLS is set */
+};
+
+/* What was found. Zero-initialised is valid; dso_files_release gives it back. */
+struct dso_files {
+	enum dso_reason reason; /* of the runtime file */
+	enum dso_source runtime_from, debug_from;
+	struct elf_file *runtime; /* the file that ran; NULL unless DSO_FOUND */
+	struct elf_file *debug;   /* separate file with .symtab and DWARF, or NULL; may be there
+				     without runtime: good for names, never for unwinding */
+	struct build_id id;       /* recorded, else that of the runtime file */
+	char detail[DSO_DETAIL_MAX]; /* one line: the candidate that was refused, and why; "" if
+					none */
+};
+
+/*
+ * Find the files of a mapping `path` with the recorded build-id `id` (NULL or len 0: none).
+ * "[vdso]" is found by id; " (deleted)" is removed first; "//anon" and its like give
+ * DSO_NOT_A_FILE. 0 whatever was found (see out->reason); ERR_NOMEM.
+ */
+int dso_find(const struct dso_options *opt, const char *path, const struct build_id *id,
+	     struct dso_files *out, struct err *e);
+
+/* Close what is open; the object is empty and usable again. */
+void dso_files_release(struct dso_files *f);
+
+/* The kernel's symbols: one of the two is set when reason is DSO_FOUND. */
+struct kernel_files {
+	enum dso_reason reason;
+	enum dso_source from;
+	char *kallsyms;           /* path of a kallsyms text for kallsyms_load */
+	struct elf_file *vmlinux; /* link-time addresses: relocate by _text */
+	char detail[DSO_DETAIL_MAX];
+};
+
+/*
+ * Find symbols of the recorded kernel: --kallsyms, --vmlinux, the build-id cache's kallsyms and
+ * vmlinux, vmlinux of `release` below /boot, /usr/lib/debug and /lib/modules (also in symfs),
+ * and /proc/kallsyms if /sys/kernel/notes has the recorded id (or none was recorded and
+ * host_is_ours). `release` may be NULL. A --vmlinux with another id is refused; a --kallsyms
+ * file cannot be checked and is the user's word. 0 or ERR_NOMEM.
+ */
+int dso_find_kernel(const struct dso_options *opt, const struct build_id *id,
+		    const char *release, struct kernel_files *out, struct err *e);
+
+void kernel_files_release(struct kernel_files *f);
+
+/* 1 when a mapping of this name never has a file of its own: //anon, [heap], /SYSV00000000,
+ * /dev/zero, /anon_hugepage, /memfd:... ("[vdso]" has one). */
+int dso_is_anonymous(const char *path);
+
+/* One or two words for a reason, for findings: "not found", "build-id mismatch", ... */
+const char *dso_reason_text(enum dso_reason reason);
+
+#endif

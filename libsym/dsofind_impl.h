@@ -1,0 +1,38 @@
+/* dsofind_impl.h - shared by dsofind.c (programs and libraries) and dsokernel.c. */
+#ifndef LIBSYM_DSOFIND_IMPL_H
+#define LIBSYM_DSOFIND_IMPL_H
+
+#include "base/buf.h"
+#include "libsym/dsofind.h"
+
+/* One search: what is wanted and the best reason why it was not found so far. */
+struct dso_search {
+	const struct dso_options *opt;
+	struct build_id want; /* len 0: none recorded */
+	struct buf path;      /* the candidate being made */
+	enum dso_reason reason;
+	char *detail; /* DSO_DETAIL_MAX bytes */
+	int nomem;
+};
+
+/*
+ * Open the candidate in s->path if it may be taken: its id is the wanted one, or none is wanted
+ * and `trusted`. The file, or NULL with s->reason and s->detail updated.
+ */
+struct elf_file *dso_try(struct dso_search *s, int trusted);
+
+/* Start s->path afresh with printf text. */
+void dso_path(struct dso_search *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* BUILDID_DIR/.build-id/xx/yyyy[/name] of the wanted id into s->path: 1, or 0 without id or
+ * directory. `name` NULL: the link itself, which old caches point at the file. */
+int dso_cache_path(struct dso_search *s, const char *name);
+
+/* Note a reason if it says more than what is known so far. */
+void dso_note(struct dso_search *s, enum dso_reason reason, const char *detail);
+
+/* debuginfod.c: the executable or debug file by id, or NULL. `what`: "executable" or
+ * "debuginfo". */
+struct elf_file *dso_try_debuginfod(struct dso_search *s, const char *what);
+
+#endif

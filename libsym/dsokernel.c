@@ -1,0 +1,161 @@
+/* Where the symbols of the recorded kernel come from. */
+#include "libsym/dsofind.h"
+
+#include "base/mem.h"
+#include "libsym/dsofind_impl.h"
+#include "libsym/kallsyms.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int is_readable_file(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+}
+
+static int take_kallsyms(struct dso_search *s, enum dso_source from, struct kernel_files *out)
+{
+	const char *path = buf_cstr(&s->path);
+	if (!is_readable_file(path))
+		return 0;
+	out->kallsyms = mem_strdup(path);
+	s->nomem |= !out->kallsyms;
+	out->from = from;
+	return 1;
+}
+
+static int take_vmlinux(struct dso_search *s, int trusted, enum dso_source from,
+			struct kernel_files *out)
+{
+	out->vmlinux = dso_try(s, trusted);
+	out->from = from;
+	return out->vmlinux != NULL;
+}
+
+/* The cache keeps "kallsyms" for a running kernel and "elf" (old: the link) for a vmlinux. */
+static int from_cache(struct dso_search *s, struct kernel_files *out)
+{
+	static const char *const names[] = {"elf", "vmlinux", NULL};
+	if (dso_cache_path(s, "kallsyms") && take_kallsyms(s, DSO_FROM_BUILDID_DIR, out))
+		return 1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (dso_cache_path(s, names[i]) &&
+		    take_vmlinux(s, 0, DSO_FROM_BUILDID_DIR, out))
+			return 1;
+	return 0;
+}
+
+/* perf's vmlinux_path, below a root. */
+static int by_release(struct dso_search *s, const char *root, const char *release, int trusted,
+		      enum dso_source from, struct kernel_files *out)
+{
+	static const char *const where[] = {
+		"%s/boot/vmlinux-%s", "%s/usr/lib/debug/boot/vmlinux-%s",
+		"%s/lib/modules/%s/build/vmlinux", "%s/usr/lib/debug/lib/modules/%s/vmlinux",
+		"%s/usr/lib/debug/boot/vmlinux-%s.debug"};
+	if (!release || !*release || strchr(release, '/'))
+		return 0;
+	for (size_t i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
+		char text[1024];
+		/* The formats are those of the table above. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(text, sizeof(text), where[i], root, release);
+#pragma GCC diagnostic pop
+		dso_path(s, "%s", text);
+		if (take_vmlinux(s, trusted, from, out))
+			return 1;
+	}
+	return 0;
+}
+
+/* /proc/kallsyms speaks for the recorded kernel only if it is the one that runs here. */
+static int from_running_kernel(struct dso_search *s, struct kernel_files *out)
+{
+	struct build_id own;
+	if (s->opt->no_local)
+		return 0;
+	if (s->want.len) {
+		if (kernel_notes_build_id("/sys/kernel/notes", &own, NULL) ||
+		    !build_id_equal(&own, &s->want))
+			return 0;
+	} else if (!s->opt->host_is_ours) {
+		dso_note(s, DSO_UNTRUSTED, "the kernel's build-id was not recorded");
+		return 0;
+	}
+	if (kallsyms_is_zeroed("/proc/kallsyms")) {
+		dso_note(s, DSO_ZERO_KALLSYMS, "/proc/kallsyms: all addresses are 0");
+		return 0;
+	}
+	dso_path(s, "/proc/kallsyms");
+	return take_kallsyms(s, DSO_FROM_LOCAL, out);
+}
+
+static int from_options(struct dso_search *s, struct kernel_files *out)
+{
+	if (s->opt->kallsyms) {
+		dso_path(s, "%s", s->opt->kallsyms);
+		if (take_kallsyms(s, DSO_FROM_OPTION, out))
+			return 1;
+		dso_note(s, DSO_UNREADABLE, "the --kallsyms file cannot be read");
+	}
+	if (s->opt->vmlinux) {
+		dso_path(s, "%s", s->opt->vmlinux);
+		if (take_vmlinux(s, 1, DSO_FROM_OPTION, out))
+			return 1;
+	}
+	return 0;
+}
+
+static int search(struct dso_search *s, const char *release, struct kernel_files *out)
+{
+	const struct dso_options *opt = s->opt;
+	if (from_options(s, out) || from_cache(s, out))
+		return 1;
+	if (opt->symfs && *opt->symfs) {
+		if (by_release(s, opt->symfs, release, 1, DSO_FROM_SYMFS, out))
+			return 1;
+		dso_path(s, "%s/proc/kallsyms", opt->symfs);
+		if (take_kallsyms(s, DSO_FROM_SYMFS, out))
+			return 1;
+	}
+	/* Cheaper and nearer to what ran (modules, relocated) than a vmlinux of the same id. */
+	if (from_running_kernel(s, out))
+		return 1;
+	return !opt->no_local &&
+	       by_release(s, "", release, opt->host_is_ours, DSO_FROM_LOCAL, out);
+}
+
+int dso_find_kernel(const struct dso_options *opt, const struct build_id *id,
+		    const char *release, struct kernel_files *out, struct err *e)
+{
+	*out = (struct kernel_files){0};
+	struct dso_search s = {.opt = opt, .reason = DSO_NOT_FOUND, .detail = out->detail};
+	if (id)
+		s.want = *id;
+	int found = search(&s, release, out);
+	if (!found && opt->debuginfod && !s.nomem) {
+		out->vmlinux = dso_try_debuginfod(&s, "debuginfo");
+		out->from = DSO_FROM_DEBUGINFOD;
+		found = out->vmlinux != NULL;
+	}
+	buf_release(&s.path);
+	if (s.nomem) {
+		kernel_files_release(out);
+		return err_nomem(e);
+	}
+	out->reason = found ? DSO_FOUND : s.reason;
+	if (!found)
+		out->from = DSO_FROM_NOWHERE;
+	return 0;
+}
+
+void kernel_files_release(struct kernel_files *f)
+{
+	mem_free(f->kallsyms);
+	elf_file_close(f->vmlinux);
+	*f = (struct kernel_files){0};
+}

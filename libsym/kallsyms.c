@@ -1,0 +1,210 @@
+#include "libsym/kallsyms.h"
+
+#include "base/mem.h"
+#include "libsym/readfile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MODULES_MAX = UINT16_MAX };
+
+/* One line's parts, as views into the text. */
+struct line {
+	uint64_t addr;
+	char type;
+	const char *name, *module; /* module NULL: the kernel */
+	size_t module_len;
+};
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* Split [p, end) in place, ending the name with a NUL. 1, or 0 for what is no such line. */
+static int split_line(char *p, char *end, struct line *l)
+{
+	int digits = 0, x;
+	l->addr = 0;
+	while (p < end && (x = hex_value(*p)) >= 0 && digits++ < 16) {
+		l->addr = l->addr << 4 | (uint64_t)x;
+		p++;
+	}
+	if (!digits || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return 0;
+	l->type = p[1];
+	l->name = p += 3;
+	while (p < end && *p != '\t' && *p != ' ')
+		p++;
+	l->module = NULL;
+	char *name_end = p;
+	while (p < end && (*p == '\t' || *p == ' '))
+		p++;
+	if (p < end && *p == '[' && end[-1] == ']') {
+		l->module = p + 1;
+		l->module_len = (size_t)(end - 1 - l->module);
+	}
+	*name_end = '\0';
+	return name_end > l->name;
+}
+
+static int is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+static int is_data(char type)
+{
+	return type == 'd' || type == 'D' || type == 'b' || type == 'B';
+}
+
+/* Modules come in runs, so the last one is asked first. */
+static int module_number(struct kallsyms *k, const struct line *l, uint32_t *last)
+{
+	if (!l->module) {
+		*last = 0;
+		return 0;
+	}
+	if (*last && strtab_len(&k->modules, *last) == l->module_len &&
+	    !memcmp(strtab_get(&k->modules, *last), l->module, l->module_len))
+		return 0;
+	return strtab_intern_n(&k->modules, l->module, l->module_len, last);
+}
+
+static int add_line(struct kallsyms *k, struct symtab_builder *b, const struct line *l,
+		    uint32_t *module)
+{
+	int text = is_text(l->type);
+	if ((!text && !is_data(l->type)) || l->name[0] == '$')
+		return 0;
+	k->lines++;
+	if (text && !l->addr)
+		k->zeroes++;
+	int rc = module_number(k, l, module);
+	if (rc || *module > MODULES_MAX)
+		return rc;
+	if (!*module && !strcmp(l->name, "_text"))
+		k->text = l->addr;
+	if (!*module && !strcmp(l->name, "_stext"))
+		k->stext = l->addr;
+	int upper = l->type < 'a';
+	struct raw_symbol r = {.start = l->addr,
+			       .end = l->addr,
+			       .limit = UINT64_MAX,
+			       .name = l->name,
+			       .module = (uint16_t)*module,
+			       .bind = l->type == 'W' ? STB_WEAK
+				       : upper        ? STB_GLOBAL
+						      : STB_LOCAL,
+			       .type = text ? STT_FUNC : STT_OBJECT};
+	return vec_push(&b->raw, r);
+}
+
+/* The text is ours to write into: names end in a NUL where they stand. */
+static int parse_owned(char *text, size_t n, const char *name, struct kallsyms *out,
+		       struct err *e)
+{
+	struct symtab_builder b = {.kallsyms = 1, .plain_names = 1};
+	struct line l = {0};
+	uint32_t module = 0;
+	uint64_t ntext = 0;
+	int rc = 0;
+	*out = (struct kallsyms){0};
+	for (char *p = text, *end = text + n; !rc && p < end;) {
+		char *nl = memchr(p, '\n', (size_t)(end - p));
+		if (!nl)
+			nl = end;
+		if (split_line(p, nl, &l)) {
+			ntext += is_text(l.type) && l.addr;
+			rc = add_line(out, &b, &l, &module);
+		}
+		p = nl + 1;
+	}
+	if (rc)
+		rc = err_nomem(e);
+	else if (!out->lines)
+		rc = err_set(e, ERR_FORMAT, "%s: no kernel symbols in it", name);
+	else if (!ntext)
+		rc = err_set(e, ERR_REFUSED,
+			     "%s: all addresses are 0 (read under kptr_restrict, not as root)",
+			     name);
+	else
+		rc = symtab_builder_finish(&b, &out->table, e);
+	symtab_builder_release(&b);
+	if (rc)
+		kallsyms_release(out);
+	return rc;
+}
+
+int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms *out,
+		   struct err *e)
+{
+	*out = (struct kallsyms){0};
+	char *copy = mem_alloc(n + 1);
+	if (!copy)
+		return err_nomem(e);
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	int rc = parse_owned(copy, n, name, out, e);
+	mem_free(copy);
+	return rc;
+}
+
+int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
+{
+	char *text;
+	size_t n;
+	*out = (struct kallsyms){0};
+	int rc = read_file(path, (size_t)1 << 30, &text, &n, e);
+	if (rc)
+		return rc;
+	rc = parse_owned(text, n, path, out, e);
+	mem_free(text);
+	return rc;
+}
+
+int kallsyms_is_zeroed(const char *path)
+{
+	char line[512];
+	int zeroed = 1;
+	FILE *f = fopen(path, "re");
+	for (int i = 0; f && zeroed && i < 200 && fgets(line, sizeof(line), f); i++)
+		zeroed = line[strspn(line, "0")] == ' ';
+	if (f)
+		fclose(f);
+	return zeroed;
+}
+
+int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct symbol_hit *hit,
+		  const char **module)
+{
+	if (!k->table || !symtab_find(k->table, addr, hit))
+		return 0;
+	if (module)
+		*module = strtab_get(&k->modules, hit->module);
+	return 1;
+}
+
+void kallsyms_release(struct kallsyms *k)
+{
+	symtab_free(k->table);
+	strtab_release(&k->modules);
+	*k = (struct kallsyms){0};
+}
+
+int kernel_notes_build_id(const char *path, struct build_id *id, struct err *e)
+{
+	char *notes;
+	size_t n;
+	int rc = read_file(path, 1 << 20, &notes, &n, e);
+	if (rc)
+		return rc;
+	if (!build_id_from_notes(notes, n, 0, 4, id))
+		rc = err_set(e, ERR_NOTFOUND, "%s: no build-id in it", path);
+	mem_free(notes);
+	return rc;
+}

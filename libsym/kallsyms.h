@@ -1,0 +1,49 @@
+/*
+ * kallsyms.h - the kernel's own symbol list as a symtab: /proc/kallsyms, a copy of it, or the
+ * `kallsyms` file of a build-id cache. Lines are `address type name [module]`, written by
+ * kernel/kallsyms.c.
+ *
+ * As perf (6.1, symbol_type__filter) it takes text and weak symbols (t T w W), and data (d D
+ * b B) so that the last function before them ends where they begin. None has a size: each
+ * reaches to the next one, but not from one module into another (see symtab.h).
+ */
+#ifndef LIBSYM_KALLSYMS_H
+#define LIBSYM_KALLSYMS_H
+
+#include "base/strtab.h"
+#include "libsym/symtab.h"
+
+struct kallsyms {
+	struct symtab *table;  /* absolute addresses; symbol.module indexes `modules` */
+	struct strtab modules; /* id 0 is "", the kernel itself; names come without brackets */
+	uint64_t lines;        /* symbols read */
+	uint64_t zeroes;       /* text symbols with address 0 */
+	uint64_t text, stext;  /* addresses of _text and _stext, 0 when absent */
+};
+
+/*
+ * Parse n bytes of text; `name` is for messages. Lines that are none are skipped. ERR_REFUSED
+ * when every text symbol is at address 0 (written under kptr_restrict), ERR_FORMAT when there
+ * is no symbol at all, ERR_NOMEM. On failure *out is empty.
+ */
+int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms *out,
+		   struct err *e);
+
+/* The same from a regular file or /proc/kallsyms, at most 1 GiB. ERR_IO, ERR_NOTFOUND too. */
+int kallsyms_load(const char *path, struct kallsyms *out, struct err *e);
+
+/* 1 when the first lines of the file hold no address but 0; also when it cannot be read. */
+int kallsyms_is_zeroed(const char *path);
+
+/* The symbol that covers an absolute address and, in *module (may be NULL), its module's name,
+ * "" for the kernel. 1 or 0. The texts have the object's life. */
+int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct symbol_hit *hit,
+		  const char **module);
+
+/* Give everything back; the object is empty and usable again. */
+void kallsyms_release(struct kallsyms *k);
+
+/* The build-id in a file of ELF notes, usually /sys/kernel/notes. 0, ERR_IO, ERR_NOTFOUND. */
+int kernel_notes_build_id(const char *path, struct build_id *id, struct err *e);
+
+#endif
