@@ -115,8 +115,8 @@ static void take_extras(struct bytes *b, uint64_t t, struct sample *s)
 {
 	if (t & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) {
 		s->weight = bytes_u64(b);
-		if (t & PERF_SAMPLE_WEIGHT_STRUCT) /* var1_dw is the first word in memory */
-			s->weight = b->swap ? s->weight >> 32 : s->weight & 0xffffffff;
+		if (t & PERF_SAMPLE_WEIGHT_STRUCT) /* var1_dw is the low half in either order */
+			s->weight &= 0xffffffff;
 	}
 	if (t & PERF_SAMPLE_DATA_SRC)
 		s->data_src = bytes_u64(b);
