@@ -1,0 +1,716 @@
+#include "libsym/cfi.h"
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+	CIE_CACHE = 16,
+	HDR_ENTRY = 8, /* one row of .eh_frame_hdr's table: two sdata4 */
+};
+
+struct fde_row { /* one row of an expanded FDE: from start + at on */
+	uint32_t at;
+	struct unwind_rule rule;
+};
+
+struct fde_rows {
+	uint64_t start, end;
+	uint32_t n;
+	struct fde_row row[];
+};
+
+struct fde_ref { /* index entry, sorted by start */
+	uint64_t start, end;
+	uint64_t entry; /* offset in the section */
+};
+
+/* One section of FDEs and the way into it. */
+struct source {
+	struct cfi_section sec;
+	const uint8_t *table; /* .eh_frame_hdr's search table, or NULL: use index */
+	size_t ntable;
+	uint64_t hdr_va;
+	VEC(struct fde_ref) index;
+	uint8_t indexed;
+	struct fde_rows **rows; /* by number in table or index; made on first use */
+	size_t nrows;
+	struct cfi_cie cie[CIE_CACHE]; /* direct-mapped by offset */
+	uint8_t cie_ok[CIE_CACHE];
+};
+
+struct va_range {
+	uint64_t start, end;
+};
+
+struct cfi {
+	pthread_mutex_t lock; /* guards all below but the constant parts */
+	uint16_t machine;
+	const struct elf_file *elf; /* NULL for loose bytes */
+	const uint8_t *code;
+	size_t code_size;
+	uint64_t code_va;
+	struct va_range plt[3]; /* .plt, .plt.sec, .plt.got */
+	struct source *source[3];
+	size_t nsources;
+	struct arena arena; /* expanded rows */
+	size_t rows_left;   /* ceiling of expanded rows; later FDEs are decoded each time */
+	size_t heap;
+	struct err damage;
+};
+
+/* Where an address's FDE was found. */
+struct found {
+	struct source *src;
+	size_t number; /* in the table or index */
+	const struct cfi_cie *cie;
+	struct cfi_fde fde;
+};
+
+static void note_damage(struct cfi *c, const struct err *e)
+{
+	if (!c->damage.code && e->code != ERR_NOMEM)
+		c->damage = *e;
+}
+
+/* --- finding the sections -------------------------------------------------------------- */
+
+/* Read .eh_frame_hdr (LSB 5.0, 10.6.2): 0 with the table set when it is the usual sorted one. */
+static int parse_hdr(struct source *s, const uint8_t *hdr, size_t size, uint64_t va,
+		     uint64_t *eh_frame_va)
+{
+	struct cfi_section h = {.data = hdr, .size = size, .vaddr = va, .data_base = va,
+				.swap = s->sec.swap};
+	struct bytes b = bytes_init(hdr, size, h.swap);
+	uint8_t version = bytes_u8(&b), ptr_enc = bytes_u8(&b);
+	uint8_t count_enc = bytes_u8(&b), table_enc = bytes_u8(&b);
+	uint64_t count;
+	if (version != 1 || cfi_pointer(&h, &b, ptr_enc, 0, eh_frame_va, NULL))
+		return ERR_FORMAT;
+	s->hdr_va = va;
+	if (table_enc != (DW_EH_PE_datarel | DW_EH_PE_sdata4) || count_enc == DW_EH_PE_omit ||
+	    cfi_pointer(&h, &b, count_enc, 0, &count, NULL))
+		return 0;
+	if (!count || count > bytes_left(&b) / HDR_ENTRY)
+		return 0;
+	s->table = b.p;
+	s->ntable = count;
+	return 0;
+}
+
+static struct source *add_source(struct cfi *c)
+{
+	struct source *s = mem_zalloc(1, sizeof(*s));
+	if (s) {
+		c->source[c->nsources++] = s;
+		c->heap += sizeof(*s);
+	}
+	return s;
+}
+
+/* Bytes of the file from va to the end of the segment that holds it. */
+static const uint8_t *segment_bytes(const struct elf_file *f, uint64_t va, size_t *size)
+{
+	for (size_t i = 0; i < f->nsegments; i++) {
+		const struct elf_segment *p = &f->segments[i];
+		if (va < p->vaddr || va - p->vaddr >= p->filesz || p->offset > f->size ||
+		    va - p->vaddr >= f->size - p->offset)
+			continue;
+		uint64_t at = p->offset + (va - p->vaddr), left = p->filesz - (va - p->vaddr);
+		*size = left < f->size - at ? left : f->size - at;
+		return f->data + at;
+	}
+	return NULL;
+}
+
+/* PT_GNU_EH_FRAME's address and bytes, for files whose section headers are gone. */
+static const uint8_t *hdr_segment(const struct elf_file *f, uint64_t *va, size_t *size)
+{
+	size_t n;
+	if (elf_getphdrnum(f->elf, &n))
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr ph;
+		if (!gelf_getphdr(f->elf, (int)i, &ph) || ph.p_type != PT_GNU_EH_FRAME)
+			continue;
+		const uint8_t *p = segment_bytes(f, ph.p_vaddr, size);
+		if (p && ph.p_filesz < *size)
+			*size = ph.p_filesz;
+		*va = ph.p_vaddr;
+		return p;
+	}
+	return NULL;
+}
+
+static int swapped(const struct elf_file *f)
+{
+	return (f->ehdr.e_ident[EI_DATA] == ELFDATA2MSB) !=
+	       (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+static uint64_t section_va(struct elf_file *f, const char *name)
+{
+	GElf_Shdr sh;
+	const uint8_t *data;
+	size_t size;
+	return elf_file_section(f, name, &sh, &data, &size, NULL) == 1 ? sh.sh_addr : 0;
+}
+
+static int open_eh_frame(struct cfi *c, struct elf_file *f, struct err *e)
+{
+	GElf_Shdr sh;
+	const uint8_t *hdr = NULL, *data = NULL;
+	size_t hdr_size = 0, size = 0;
+	uint64_t hdr_va = 0, va = 0;
+	if (elf_file_section(f, ".eh_frame_hdr", &sh, &hdr, &hdr_size, NULL) == 1)
+		hdr_va = sh.sh_addr;
+	else
+		hdr = hdr_segment(f, &hdr_va, &hdr_size);
+	int have = elf_file_section(f, ".eh_frame", &sh, &data, &size, NULL) == 1 && size;
+	if (have)
+		va = sh.sh_addr;
+	if (!have && !hdr)
+		return 0;
+	struct source *s = add_source(c);
+	if (!s)
+		return err_nomem(e);
+	s->sec.swap = (uint8_t)swapped(f);
+	uint64_t pointed = 0;
+	if (hdr && parse_hdr(s, hdr, hdr_size, hdr_va, &pointed))
+		hdr = NULL;
+	if (!have && hdr)
+		data = segment_bytes(f, va = pointed, &size);
+	if (!data) {
+		size = 0;
+		s->table = NULL;
+	}
+	s->sec.data = data;
+	s->sec.size = size;
+	s->sec.vaddr = va;
+	s->sec.data_base = section_va(f, ".got");
+	s->sec.text_base = section_va(f, ".text");
+	return 0;
+}
+
+static int open_debug_frame(struct cfi *c, struct elf_file *f, struct err *e)
+{
+	GElf_Shdr sh;
+	const uint8_t *data;
+	size_t size;
+	if (elf_file_section(f, ".debug_frame", &sh, &data, &size, NULL) != 1 || !size)
+		return 0;
+	struct source *s = add_source(c);
+	if (!s)
+		return err_nomem(e);
+	s->sec = (struct cfi_section){.data = data, .size = size, .vaddr = sh.sh_addr,
+				      .debug_frame = 1, .swap = (uint8_t)swapped(f)};
+	return 0;
+}
+
+static void find_plt(struct cfi *c, struct elf_file *f)
+{
+	static const char *const name[] = {".plt", ".plt.sec", ".plt.got"};
+	for (size_t i = 0; i < 3; i++) {
+		GElf_Shdr sh;
+		const uint8_t *data;
+		size_t size;
+		if (elf_file_section(f, name[i], &sh, &data, &size, NULL) == 1)
+			c->plt[i] = (struct va_range){sh.sh_addr, sh.sh_addr + size};
+	}
+}
+
+static struct cfi *cfi_new(uint16_t machine, struct err *e)
+{
+	if (machine != EM_X86_64 && machine != EM_AARCH64) {
+		err_set(e, ERR_UNSUPPORTED, "unwinding for ELF machine %u", machine);
+		return NULL;
+	}
+	struct cfi *c = mem_zalloc(1, sizeof(*c));
+	if (!c) {
+		err_nomem(e);
+		return NULL;
+	}
+	c->machine = machine;
+	c->heap = sizeof(*c);
+	pthread_mutex_init(&c->lock, NULL);
+	return c;
+}
+
+/* Rows come from bytes: an honest section has fewer rows than bytes. */
+static void set_row_ceiling(struct cfi *c)
+{
+	for (size_t i = 0; i < c->nsources; i++)
+		c->rows_left += c->source[i]->sec.size;
+}
+
+int cfi_open(struct elf_file *f, struct elf_file *debug, struct cfi **out, struct err *e)
+{
+	struct err why = {0};
+	*out = NULL;
+	struct cfi *c = cfi_new(f->ehdr.e_machine, &why);
+	if (!c) {
+		err_set(e, why.code, "%s: %s", f->path, why.msg);
+		return why.code;
+	}
+	c->elf = f;
+	int rc = open_eh_frame(c, f, e);
+	if (!rc)
+		rc = open_debug_frame(c, f, e);
+	if (!rc && debug)
+		rc = open_debug_frame(c, debug, e);
+	if (rc) {
+		cfi_close(c);
+		return rc;
+	}
+	find_plt(c, f);
+	set_row_ceiling(c);
+	*out = c;
+	return 0;
+}
+
+int cfi_open_bytes(const struct cfi_bytes *b, struct cfi **out, struct err *e)
+{
+	struct err why = {0};
+	*out = NULL;
+	struct cfi *c = cfi_new(b->machine, &why);
+	if (!c) {
+		err_set(e, why.code, "%s", why.msg);
+		return why.code;
+	}
+	struct source *s = add_source(c);
+	if (!s) {
+		cfi_close(c);
+		return err_nomem(e);
+	}
+	s->sec = (struct cfi_section){.data = b->eh_frame, .size = b->eh_frame_size,
+				      .vaddr = b->eh_frame_va,
+				      .swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__};
+	c->code = b->code;
+	c->code_size = b->code ? b->code_size : 0;
+	c->code_va = b->code_va;
+	set_row_ceiling(c);
+	*out = c;
+	return 0;
+}
+
+void cfi_close(struct cfi *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nsources; i++) {
+		vec_release(&c->source[i]->index);
+		mem_free(c->source[i]->rows);
+		mem_free(c->source[i]);
+	}
+	arena_release(&c->arena);
+	pthread_mutex_destroy(&c->lock);
+	mem_free(c);
+}
+
+/* --- from an address to its FDE --------------------------------------------------------- */
+
+static const struct cfi_cie *cie_at(struct source *s, uint64_t offset, struct err *e)
+{
+	size_t i = hash_u64(offset) % CIE_CACHE;
+	if (!s->cie_ok[i] || s->cie[i].offset != offset) {
+		s->cie_ok[i] = 0;
+		if (cfi_cie_read(&s->sec, offset, &s->cie[i], e))
+			return NULL;
+		s->cie_ok[i] = 1;
+	}
+	return &s->cie[i];
+}
+
+/* Read the FDE at a section offset; the CIE is valid until the next call. */
+static int fde_at(struct source *s, uint64_t offset, const struct cfi_cie **cie,
+		  struct cfi_fde *fde, struct err *e)
+{
+	struct cfi_entry entry;
+	int rc = cfi_entry_read(&s->sec, offset, &entry, e);
+	if (rc)
+		return rc;
+	if (entry.kind != CFI_ENTRY_FDE)
+		return err_set(e, ERR_FORMAT, ".eh_frame_hdr points to no FDE");
+	*cie = cie_at(s, entry.cie, e);
+	if (!*cie)
+		return ERR_FORMAT;
+	return cfi_fde_read(&s->sec, &entry, *cie, fde, e);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct fde_ref *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+/* Walk a section from its start; damage in the chain of lengths ends the walk. */
+static int each_fde(struct cfi *c, struct source *s,
+		    int (*fn)(void *ctx, uint64_t entry, const struct cfi_cie *cie,
+			      const struct cfi_fde *fde),
+		    void *ctx)
+{
+	struct cfi_entry entry;
+	for (uint64_t at = 0; at < s->sec.size; at = entry.end) {
+		struct err e = {0};
+		if (cfi_entry_read(&s->sec, at, &entry, &e)) {
+			/* up to three bytes of padding are no damage */
+			if (s->sec.size - at >= 4)
+				note_damage(c, &e);
+			break;
+		}
+		if (entry.kind != CFI_ENTRY_FDE)
+			continue;
+		const struct cfi_cie *cie = cie_at(s, entry.cie, &e);
+		struct cfi_fde fde;
+		if (!cie || cfi_fde_read(&s->sec, &entry, cie, &fde, &e)) {
+			note_damage(c, &e);
+			continue;
+		}
+		int rc = fn(ctx, at, cie, &fde);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_ref(void *ctx, uint64_t entry, const struct cfi_cie *cie,
+		   const struct cfi_fde *fde)
+{
+	struct source *s = ctx;
+	(void)cie;
+	/* start 0 in .debug_frame is code the linker threw away */
+	if (fde->start >= fde->end || (s->sec.debug_frame && !fde->start))
+		return 0;
+	return vec_push(&s->index, ((struct fde_ref){fde->start, fde->end, entry}));
+}
+
+static int make_index(struct cfi *c, struct source *s, struct err *e)
+{
+	if (s->indexed)
+		return 0;
+	if (each_fde(c, s, add_ref, s)) {
+		vec_release(&s->index);
+		return err_nomem(e);
+	}
+	if (s->index.n)
+		qsort(s->index.v, s->index.n, sizeof(*s->index.v), by_start);
+	c->heap += s->index.cap * sizeof(*s->index.v);
+	s->indexed = 1;
+	return 0;
+}
+
+/* Last entry of the header's table whose start is <= va; 0 when there is none. */
+static int search_table(const struct source *s, uint64_t va, size_t *number)
+{
+	int64_t want = (int64_t)(va - s->hdr_va);
+	size_t lo = 0, hi = s->ntable;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if ((int32_t)load_u32(s->table + mid * HDR_ENTRY, s->sec.swap) <= want)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*number = lo - 1;
+	return lo > 0;
+}
+
+static int search_index(const struct source *s, uint64_t va, size_t *number)
+{
+	size_t lo = 0, hi = s->index.n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (s->index.v[mid].start <= va)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*number = lo - 1;
+	return lo > 0;
+}
+
+/* The number of the FDE that may cover va: 1, 0, ERR_NOMEM. */
+static int search(struct cfi *c, struct source *s, uint64_t va, size_t *number, struct err *e)
+{
+	if (s->table)
+		return search_table(s, va, number);
+	int rc = make_index(c, s, e);
+	if (rc)
+		return rc;
+	return search_index(s, va, number) && va < s->index.v[*number].end;
+}
+
+static uint64_t entry_offset(const struct source *s, size_t number)
+{
+	if (!s->table)
+		return s->index.v[number].entry;
+	int64_t rel = (int32_t)load_u32(s->table + number * HDR_ENTRY + 4, s->sec.swap);
+	return s->hdr_va + (uint64_t)rel - s->sec.vaddr; /* checked by cfi_entry_read */
+}
+
+/* Read FDE `number` and check that it covers va: 1 or 0. */
+static int read_numbered(struct cfi *c, struct source *s, size_t number, uint64_t va,
+			 struct found *out)
+{
+	struct err e = {0};
+	if (fde_at(s, entry_offset(s, number), &out->cie, &out->fde, &e)) {
+		note_damage(c, &e);
+		return 0;
+	}
+	out->src = s;
+	out->number = number;
+	return va >= out->fde.start && va < out->fde.end;
+}
+
+/* --- rows ------------------------------------------------------------------------------- */
+
+static int slot_for(struct cfi *c, struct source *s, size_t number, struct fde_rows ***slot)
+{
+	if (!s->rows) {
+		s->nrows = s->table ? s->ntable : s->index.n;
+		s->rows = mem_zalloc(s->nrows, sizeof(*s->rows));
+		if (!s->rows)
+			return ERR_NOMEM;
+		c->heap += s->nrows * sizeof(*s->rows);
+	}
+	*slot = &s->rows[number];
+	return 0;
+}
+
+typedef VEC(struct fde_row) row_vec;
+
+/* All rows of an FDE; equal neighbours merge. A damaged program makes the FDE empty. */
+static int collect_rows(struct cfi *c, const struct found *f, row_vec *rows)
+{
+	struct cfi_run run;
+	struct err e = {0};
+	int rc;
+	cfi_run_init(&run, &f->src->sec, f->cie, &f->fde);
+	while ((rc = cfi_run_next(&run, &e)) == 1) {
+		struct fde_row r = {.at = (uint32_t)(run.row.start - f->fde.start)};
+		cfi_rule_of(c->machine, &f->src->sec, f->cie, &run.row, &r.rule);
+		if (rows->n && !memcmp(&rows->v[rows->n - 1].rule, &r.rule, sizeof(r.rule)))
+			continue;
+		if (vec_push(rows, r))
+			return ERR_NOMEM;
+	}
+	if (rc < 0) {
+		note_damage(c, &e);
+		rows->n = 0;
+	}
+	return 0;
+}
+
+static int expand(struct cfi *c, const struct found *f, struct fde_rows **out)
+{
+	row_vec rows = {0};
+	int rc = collect_rows(c, f, &rows);
+	if (!rc) {
+		size_t bytes = rows.n * sizeof(*rows.v);
+		struct fde_rows *r = arena_alloc(&c->arena, sizeof(*r) + bytes);
+		if (r) {
+			*r = (struct fde_rows){f->fde.start, f->fde.end, (uint32_t)rows.n};
+			if (bytes)
+				memcpy(r->row, rows.v, bytes);
+			c->rows_left -= rows.n < c->rows_left ? rows.n : c->rows_left;
+			*out = r;
+		} else {
+			rc = ERR_NOMEM;
+		}
+	}
+	vec_release(&rows);
+	return rc;
+}
+
+static const struct unwind_rule *row_of(const struct fde_rows *r, uint64_t va)
+{
+	uint64_t at = va - r->start;
+	size_t lo = 0, hi = r->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (r->row[mid].at <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? &r->row[lo - 1].rule : NULL;
+}
+
+/* The row at va of an FDE that is not (or cannot be) kept: 1 or 0. */
+static int run_to(struct cfi *c, const struct found *f, uint64_t va, struct cfi_row *row)
+{
+	struct cfi_run run;
+	struct err e = {0};
+	int rc;
+	cfi_run_init(&run, &f->src->sec, f->cie, &f->fde);
+	while ((rc = cfi_run_next(&run, &e)) == 1)
+		if (va < run.row.end) {
+			*row = run.row;
+			return 1;
+		}
+	if (rc < 0)
+		note_damage(c, &e);
+	return 0;
+}
+
+static int find_in(struct cfi *c, struct source *s, uint64_t va, struct cfi_hit *hit,
+		   struct err *e)
+{
+	size_t number;
+	struct fde_rows **slot;
+	struct found f;
+	int rc = search(c, s, va, &number, e);
+	if (rc <= 0)
+		return rc;
+	if (slot_for(c, s, number, &slot))
+		return err_nomem(e);
+	if (!*slot) {
+		if (!read_numbered(c, s, number, va, &f))
+			return 0;
+		if (!c->rows_left || f.fde.end - f.fde.start > UINT32_MAX) {
+			struct cfi_row row;
+			if (!run_to(c, &f, va, &row))
+				return 0;
+			cfi_rule_of(c->machine, &s->sec, f.cie, &row, &hit->rule);
+			hit->start = f.fde.start;
+			hit->end = f.fde.end;
+			return 1;
+		}
+		if (expand(c, &f, slot))
+			return err_nomem(e);
+	}
+	const struct fde_rows *r = *slot;
+	if (va < r->start || va >= r->end)
+		return 0;
+	const struct unwind_rule *rule = row_of(r, va);
+	if (!rule)
+		return 0;
+	*hit = (struct cfi_hit){*rule, r->start, r->end};
+	return 1;
+}
+
+int cfi_find(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e)
+{
+	int rc = 0;
+	memset(hit, 0, sizeof(*hit));
+	pthread_mutex_lock(&c->lock);
+	for (size_t i = 0; i < c->nsources && rc == 0; i++)
+		rc = find_in(c, c->source[i], va, hit, e);
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+int cfi_row(struct cfi *c, uint64_t va, struct cfi_row *row, const struct cfi_section **s,
+	    uint32_t *ra_reg, struct err *e)
+{
+	int rc = 0;
+	pthread_mutex_lock(&c->lock);
+	for (size_t i = 0; i < c->nsources && rc == 0; i++) {
+		size_t number;
+		struct found f;
+		rc = search(c, c->source[i], va, &number, e);
+		if (rc != 1)
+			continue;
+		rc = read_numbered(c, c->source[i], number, va, &f) && run_to(c, &f, va, row);
+		if (rc) {
+			*s = &c->source[i]->sec;
+			*ra_reg = f.cie->ra_reg;
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+/* --- the rest --------------------------------------------------------------------------- */
+
+uint16_t cfi_machine(const struct cfi *c)
+{
+	return c->machine;
+}
+
+size_t cfi_code(const struct cfi *c, uint64_t va, uint8_t *out, size_t n)
+{
+	const uint8_t *p = NULL;
+	size_t have = 0;
+	if (c->elf) {
+		p = segment_bytes(c->elf, va, &have);
+	} else if (va >= c->code_va && va - c->code_va < c->code_size) {
+		p = c->code + (va - c->code_va);
+		have = c->code_size - (va - c->code_va);
+	}
+	if (!p)
+		return 0;
+	if (n > have)
+		n = have;
+	memcpy(out, p, n);
+	return n;
+}
+
+int cfi_in_plt(const struct cfi *c, uint64_t va, unsigned *slot, int *lazy)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (va >= c->plt[i].start && va < c->plt[i].end) {
+			*slot = (unsigned)((va - c->plt[i].start) & 15);
+			*lazy = i == 0;
+			return 1;
+		}
+	return 0;
+}
+
+uint64_t cfi_entry_point(const struct cfi *c)
+{
+	return c->elf ? c->elf->ehdr.e_entry : 0;
+}
+
+const char *cfi_damage(struct cfi *c)
+{
+	pthread_mutex_lock(&c->lock);
+	const char *text = c->damage.code ? c->damage.msg : NULL;
+	pthread_mutex_unlock(&c->lock);
+	return text;
+}
+
+size_t cfi_memory(struct cfi *c)
+{
+	pthread_mutex_lock(&c->lock);
+	size_t n = c->heap + c->arena.total;
+	pthread_mutex_unlock(&c->lock);
+	return n;
+}
+
+struct each_ctx {
+	int (*fn)(void *ctx, const struct cfi_section *s, const struct cfi_cie *cie,
+		  const struct cfi_fde *fde);
+	void *ctx;
+	const struct cfi_section *s;
+};
+
+static int call_each(void *ctx, uint64_t entry, const struct cfi_cie *cie,
+		     const struct cfi_fde *fde)
+{
+	struct each_ctx *each = ctx;
+	(void)entry;
+	return each->fn(each->ctx, each->s, cie, fde);
+}
+
+int cfi_each_fde(struct cfi *c,
+		 int (*fn)(void *ctx, const struct cfi_section *s, const struct cfi_cie *cie,
+			   const struct cfi_fde *fde),
+		 void *ctx)
+{
+	int rc = 0;
+	pthread_mutex_lock(&c->lock);
+	for (size_t i = 0; i < c->nsources && !rc; i++) {
+		struct each_ctx each = {fn, ctx, &c->source[i]->sec};
+		rc = each_fde(c, c->source[i], call_each, &each);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}

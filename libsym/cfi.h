@@ -1,0 +1,135 @@
+/*
+ * cfi.h - the unwind rule of an address: one ELF's call-frame information, found, decoded
+ * lazily and kept compact.
+ *
+ *	va ──► .eh_frame_hdr, searched in place ─┐
+ *	       or an index made in one pass ─────┴► FDE ──► its rows, expanded once ──► rule
+ *
+ * Sources, in this order: .eh_frame of the file that ran; its .debug_frame; .debug_frame of its
+ * debug file. (In a debug file .eh_frame is NOBITS: a debug package alone never unwinds.)
+ *
+ * A rule is 16 bytes and covers all but the rarest rows; RULE_FULL sends the unwinder to
+ * cfi_row, which gives every register. Addresses here are the file's virtual addresses: the
+ * caller has taken the mapping's bias off.
+ *
+ * Threads: after cfi_open returned, all functions may be called from any thread on the same
+ * handle; expanding an FDE takes a lock inside. Open and close are the owner's. The elf_file is
+ * not touched by libelf calls after cfi_open, only its bytes are read.
+ */
+#ifndef LIBSYM_CFI_H
+#define LIBSYM_CFI_H
+
+#include "libsym/cfi_decode.h"
+#include "libsym/elffile.h"
+
+struct cfi;
+
+enum rule_kind {
+	RULE_NONE,     /* no CFI covers the address */
+	RULE_SP,       /* CFA = sp + cfa_off */
+	RULE_FP,       /* CFA = fp + cfa_off */
+	RULE_PLT,      /* CFA = sp + cfa_off + 8 * ((pc & 15) >= cfa_add) */
+	RULE_DEREF_SP, /* CFA = *(sp + cfa_off) + cfa_add */
+	RULE_DEREF_FP, /* CFA = *(fp + cfa_off) + cfa_add: realigned stacks */
+	RULE_FULL,     /* needs other registers or an expression: cfi_row */
+	RULE_END,      /* outermost frame: the return address is undefined */
+};
+
+/* Where a saved register lies. */
+enum rule_slot {
+	SLOT_SAME, /* fp: not changed; ra: in the link register (aarch64) */
+	SLOT_CFA,  /* at CFA + off */
+	SLOT_SP,   /* at sp + off */
+	SLOT_FP,   /* at fp + off */
+	SLOT_LOST, /* undefined (fp only) */
+};
+
+enum rule_flag {
+	RULE_SIGNAL = 1, /* the frame of a signal trampoline ('S') */
+	RULE_EXACT = 2,  /* set by the unwinder: look the frame up at pc, not at pc - 1 */
+};
+
+struct unwind_rule {
+	int32_t cfa_off;
+	int16_t cfa_add, fp_off, ra_off;
+	uint8_t kind; /* enum rule_kind */
+	uint8_t fp, ra; /* enum rule_slot */
+	uint8_t flags;
+	uint8_t spare[2];
+};
+
+/* The rule for a va, and the FDE it came from. */
+struct cfi_hit {
+	struct unwind_rule rule;
+	uint64_t start, end; /* the FDE's [start, end) */
+};
+
+/*
+ * Take the CFI of `f`, which must stay open as long as *out. `debug` (may be NULL) is its
+ * separate debug file, needed during the call and as long as *out. A file without any CFI gives
+ * a handle that answers RULE_NONE. Never fails for damage inside the sections: that shows as
+ * RULE_NONE where it is met, and cfi_damage tells. ERR_UNSUPPORTED when the machine is neither
+ * x86-64 nor aarch64, ERR_NOMEM.
+ */
+int cfi_open(struct elf_file *f, struct elf_file *debug, struct cfi **out, struct err *e);
+
+/* Loose bytes: what a jitdump's UNWINDING_INFO carries. All is borrowed. */
+struct cfi_bytes {
+	uint16_t machine; /* EM_X86_64, EM_AARCH64 */
+	const uint8_t *eh_frame;
+	size_t eh_frame_size;
+	uint64_t eh_frame_va; /* in the address space in which rules are asked for */
+	const uint8_t *code;  /* may be NULL: machine code at code_va, for cfi_code */
+	size_t code_size;
+	uint64_t code_va;
+};
+
+/* As cfi_open, over loose bytes; an index is made, no .eh_frame_hdr is needed. */
+int cfi_open_bytes(const struct cfi_bytes *b, struct cfi **out, struct err *e);
+
+/* NULL is accepted. */
+void cfi_close(struct cfi *c);
+
+uint16_t cfi_machine(const struct cfi *c);
+
+/*
+ * The rule at `va`: 1 and *hit; 0 when no FDE covers it or the FDE cannot be used (*hit is then
+ * RULE_NONE with start = end = 0); ERR_NOMEM.
+ */
+int cfi_find(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e);
+
+/*
+ * All registers' rules at `va`, decoded afresh: 1, or 0 as above. *s is the section they came
+ * from (for cfi_expr_at), *ra_reg the return address column; both have the life of `c`.
+ */
+int cfi_row(struct cfi *c, uint64_t va, struct cfi_row *row, const struct cfi_section **s,
+	    uint32_t *ra_reg, struct err *e);
+
+/* Up to `n` bytes of the file's content at `va` into out; returns how many there are. */
+size_t cfi_code(const struct cfi *c, uint64_t va, uint8_t *out, size_t n);
+
+/* 1 when va lies in .plt, .plt.sec or .plt.got; *slot is the offset inside .plt's 16-byte
+ * slot, *lazy is 1 in .plt itself. */
+int cfi_in_plt(const struct cfi *c, uint64_t va, unsigned *slot, int *lazy);
+
+/* The ELF entry point, 0 for loose bytes. */
+uint64_t cfi_entry_point(const struct cfi *c);
+
+/* The first damage met so far, or NULL: text with the life of `c`. */
+const char *cfi_damage(struct cfi *c);
+
+/* Bytes of heap held: for reporting. */
+size_t cfi_memory(struct cfi *c);
+
+/* Call fn for every usable FDE of every source, in the order of the section (tests, symbols of
+ * last resort). A return other than 0 stops and is returned. */
+int cfi_each_fde(struct cfi *c,
+		 int (*fn)(void *ctx, const struct cfi_section *s, const struct cfi_cie *cie,
+			   const struct cfi_fde *fde),
+		 void *ctx);
+
+/* Squeeze a row into a rule; what does not fit becomes RULE_FULL. */
+void cfi_rule_of(uint16_t machine, const struct cfi_section *s, const struct cfi_cie *cie,
+		 const struct cfi_row *row, struct unwind_rule *out);
+
+#endif
