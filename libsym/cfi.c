@@ -80,12 +80,13 @@ static void note_damage(struct cfi *c, const struct err *e)
 
 /* --- finding the sections -------------------------------------------------------------- */
 
-/* Read .eh_frame_hdr (LSB 5.0, 10.6.2): 0 with the table set when it is the usual sorted one. */
+/* Read .eh_frame_hdr (LSB 5.0, 10.6.2): 0 with the table set when it is the usual sorted one.
+ */
 static int parse_hdr(struct source *s, const uint8_t *hdr, size_t size, uint64_t va,
 		     uint64_t *eh_frame_va)
 {
-	struct cfi_section h = {.data = hdr, .size = size, .vaddr = va, .data_base = va,
-				.swap = s->sec.swap};
+	struct cfi_section h = {
+		.data = hdr, .size = size, .vaddr = va, .data_base = va, .swap = s->sec.swap};
 	struct bytes b = bytes_init(hdr, size, h.swap);
 	uint8_t version = bytes_u8(&b), ptr_enc = bytes_u8(&b);
 	uint8_t count_enc = bytes_u8(&b), table_enc = bytes_u8(&b);
@@ -207,8 +208,11 @@ static int open_debug_frame(struct cfi *c, struct elf_file *f, struct err *e)
 	struct source *s = add_source(c);
 	if (!s)
 		return err_nomem(e);
-	s->sec = (struct cfi_section){.data = data, .size = size, .vaddr = sh.sh_addr,
-				      .debug_frame = 1, .swap = (uint8_t)swapped(f)};
+	s->sec = (struct cfi_section){.data = data,
+				      .size = size,
+				      .vaddr = sh.sh_addr,
+				      .debug_frame = 1,
+				      .swap = (uint8_t)swapped(f)};
 	return 0;
 }
 
@@ -287,7 +291,8 @@ int cfi_open_bytes(const struct cfi_bytes *b, struct cfi **out, struct err *e)
 		cfi_close(c);
 		return err_nomem(e);
 	}
-	s->sec = (struct cfi_section){.data = b->eh_frame, .size = b->eh_frame_size,
+	s->sec = (struct cfi_section){.data = b->eh_frame,
+				      .size = b->eh_frame_size,
 				      .vaddr = b->eh_frame_va,
 				      .swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__};
 	c->code = b->code;

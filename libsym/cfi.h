@@ -52,7 +52,7 @@ enum rule_flag {
 struct unwind_rule {
 	int32_t cfa_off;
 	int16_t cfa_add, fp_off, ra_off;
-	uint8_t kind; /* enum rule_kind */
+	uint8_t kind;   /* enum rule_kind */
 	uint8_t fp, ra; /* enum rule_slot */
 	uint8_t flags;
 	uint8_t spare[2];

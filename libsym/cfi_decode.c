@@ -28,8 +28,8 @@ int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entr
 		   struct err *e)
 {
 	if (offset >= s->size)
-		return err_set(e, ERR_FORMAT, "%s: entry at 0x%llx lies outside", section_name(s),
-			       (unsigned long long)offset);
+		return err_set(e, ERR_FORMAT, "%s: entry at 0x%llx lies outside",
+			       section_name(s), (unsigned long long)offset);
 	struct bytes b = cursor(s, offset, s->size);
 	uint64_t len = bytes_u32(&b);
 	int dwarf64 = len == 0xffffffff;
@@ -47,7 +47,8 @@ int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entr
 	b.end = s->data + end;
 	uint64_t id = dwarf64 ? bytes_u64(&b) : bytes_u32(&b);
 	if (!bytes_ok(&b))
-		return err_set(e, ERR_TORN, "%s: entry at 0x%llx has no room for its CIE pointer",
+		return err_set(e, ERR_TORN,
+			       "%s: entry at 0x%llx has no room for its CIE pointer",
 			       section_name(s), (unsigned long long)offset);
 	int is_cie = s->debug_frame ? id == (dwarf64 ? UINT64_MAX : UINT32_MAX) : id == 0;
 	uint64_t cie = is_cie ? offset : s->debug_frame ? id : id_at - id;
@@ -465,7 +466,7 @@ static int run_fail(const struct cfi_run *r, int rc, struct err *e)
 {
 	return err_set(e, rc, "%s: the CFI program before 0x%llx %s", section_name(r->s),
 		       (unsigned long long)position(r->s, &r->prog),
-		       rc == ERR_LIMIT	? "uses absurd numbers or nesting"
+		       rc == ERR_LIMIT  ? "uses absurd numbers or nesting"
 		       : rc == ERR_TORN ? "is torn"
 					: "has an opcode that cannot be run");
 }

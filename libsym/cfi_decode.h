@@ -44,7 +44,7 @@ struct cfi_section {
 
 /* How one register of the caller is found (DWARF 5, 6.4.1). */
 enum cfi_how {
-	CFI_UNSPEC,     /* nothing said: compilers mean "same value" */
+	CFI_UNSPEC, /* nothing said: compilers mean "same value" */
 	CFI_UNDEFINED,
 	CFI_SAME,
 	CFI_OFFSET,     /* saved at CFA + v */
@@ -63,9 +63,9 @@ struct cfi_reg {
 /* The rules for [start, end). */
 struct cfi_row {
 	uint64_t start, end;
-	struct cfi_reg cfa;  /* CFI_REGISTER: cfa_reg + v; CFI_EXPR; CFI_UNSPEC: none given */
+	struct cfi_reg cfa; /* CFI_REGISTER: cfa_reg + v; CFI_EXPR; CFI_UNSPEC: none given */
 	uint32_t cfa_reg;
-	uint8_t ra_signed;   /* aarch64: the return address carries a PAC */
+	uint8_t ra_signed; /* aarch64: the return address carries a PAC */
 	struct cfi_reg reg[CFI_REGS];
 };
 
@@ -75,8 +75,8 @@ struct cfi_cie {
 	int64_t data_align;
 	uint32_t ra_reg;
 	uint8_t fde_enc;
-	uint8_t has_aug;     /* augmentation starts with 'z': FDEs carry a length too */
-	uint8_t signal;      /* 'S' */
+	uint8_t has_aug; /* augmentation starts with 'z': FDEs carry a length too */
+	uint8_t signal;  /* 'S' */
 	uint8_t addr_size;
 	struct cfi_row init; /* after the CIE's own instructions */
 };
@@ -89,8 +89,8 @@ struct cfi_fde {
 
 /* The head of one entry. */
 struct cfi_entry {
-	uint8_t kind; /* enum below */
-	uint64_t cie; /* offset of the CIE (its own for a CIE) */
+	uint8_t kind;       /* enum below */
+	uint64_t cie;       /* offset of the CIE (its own for a CIE) */
 	uint64_t body, end; /* offsets: what follows the CIE pointer; one past the entry */
 };
 enum { CFI_ENTRY_CIE, CFI_ENTRY_FDE, CFI_ENTRY_ZERO };

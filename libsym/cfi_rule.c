@@ -82,7 +82,7 @@ static int cfa_rule(uint16_t machine, const struct cfi_section *s, const struct 
 {
 	if (row->cfa.how == CFI_REGISTER) {
 		r->cfa_off = row->cfa.v;
-		r->kind = row->cfa_reg == a->sp	  ? RULE_SP
+		r->kind = row->cfa_reg == a->sp   ? RULE_SP
 			  : row->cfa_reg == a->fp ? RULE_FP
 						  : RULE_FULL;
 		return r->kind != RULE_FULL;
@@ -152,7 +152,6 @@ void cfi_rule_of(uint16_t machine, const struct cfi_section *s, const struct cfi
 		return;
 	}
 	if (cie->ra_reg != a.ra || !cfa_rule(machine, s, row, &a, r) ||
-	    !fp_rule(s, &row->reg[a.fp], &a, r) ||
-	    !ra_rule(machine, s, &row->reg[a.ra], &a, r))
+	    !fp_rule(s, &row->reg[a.fp], &a, r) || !ra_rule(machine, s, &row->reg[a.ra], &a, r))
 		r->kind = RULE_FULL;
 }

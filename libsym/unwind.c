@@ -1,0 +1,500 @@
+#include "libsym/unwind_priv.h"
+#include "base/mem.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { DEPTH_DEFAULT = 1024, VA_BITS_DEFAULT = 48, ENTRY_CODE = 64 };
+
+/* DWARF number → bit of sample_regs_user (arch/x86/include/uapi/asm/perf_regs.h). On aarch64
+ * the two are equal. */
+static const uint8_t x86_bit[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
+
+int unwinder_new(const struct unwind_opts *o, struct unwinder **out, struct err *e)
+{
+	*out = NULL;
+	if (o->machine != EM_X86_64 && o->machine != EM_AARCH64)
+		return err_set(e, ERR_UNSUPPORTED, "unwinding for ELF machine %u", o->machine);
+	struct unwinder *u = mem_zalloc(1, sizeof(*u));
+	if (!u)
+		return err_nomem(e);
+	u->o = *o;
+	if (!u->o.max_depth)
+		u->o.max_depth = DEPTH_DEFAULT;
+	u->frames = mem_zalloc(u->o.max_depth, sizeof(*u->frames));
+	if (!u->frames) {
+		mem_free(u);
+		return err_nomem(e);
+	}
+	u->pac_mask = UINT64_MAX;
+	if (o->machine == EM_AARCH64) {
+		unsigned bits = o->va_bits ? o->va_bits : VA_BITS_DEFAULT;
+		if (bits < 64)
+			u->pac_mask = (UINT64_C(1) << bits) - 1;
+		u->sp = ARM_SP, u->fp = ARM_FP, u->lr = ARM_LR, u->pc = ARM_PC;
+	} else {
+		u->sp = X86_RSP, u->fp = X86_RBP, u->lr = X86_RIP, u->pc = X86_RIP;
+	}
+	memset(u->at, NO_REGISTER, sizeof(u->at));
+	*out = u;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	mem_free(u->frames);
+	mem_free(u);
+}
+
+void unwind_get_stats(const struct unwinder *u, struct unwind_stats *out)
+{
+	*out = u->stats;
+}
+
+/* --- the sample's registers ------------------------------------------------------------- */
+
+static void use_mask(struct unwinder *u, uint64_t mask)
+{
+	u->mask = mask;
+	for (unsigned i = 0; i < CFI_REGS; i++) {
+		unsigned bit = i;
+		u->at[i] = NO_REGISTER;
+		if (u->o.machine == EM_X86_64) {
+			if (i >= sizeof(x86_bit))
+				continue;
+			bit = x86_bit[i];
+		}
+		if (mask >> bit & 1)
+			u->at[i] = (uint8_t)__builtin_popcountll(mask &
+								 ((UINT64_C(1) << bit) - 1));
+	}
+}
+
+/* Register `dwarf` of the sample: 1 and *v, 0 when it was not recorded or is unknown. */
+static int sample_reg(const struct walk *w, unsigned dwarf, uint64_t *v)
+{
+	unsigned at = w->u->at[dwarf];
+	if (at == NO_REGISTER)
+		return 0;
+	*v = load_u64((const uint8_t *)w->s->regs + 8 * at, 0);
+	/* entry code saves only part of the registers: arch/x86/kernel/perf_regs.c gives -1 */
+	return !(w->s->in_kernel && w->u->o.machine == EM_X86_64 && *v == UINT64_MAX);
+}
+
+void load_registers(struct walk *w)
+{
+	w->known = 0;
+	for (unsigned i = 0; i < CFI_REGS; i++)
+		if (sample_reg(w, i, &w->reg[i]))
+			w->known |= UINT64_C(1) << i;
+	w->full = 1;
+}
+
+/* At the sample's own pc: 1, or 0 when there is nothing to start from. */
+static int walk_start(struct walk *w)
+{
+	struct unwinder *u = w->u;
+	w->n = 0;
+	w->nsignals = 0;
+	w->fresh = 1;
+	w->trust = UNWIND_REGS;
+	w->full = 0;
+	if (w->s->abi != 2 || !w->s->regs)
+		return 0;
+	if (w->s->regs_mask != u->mask)
+		use_mask(u, w->s->regs_mask);
+	if (!sample_reg(w, u->pc, &w->pc) || !sample_reg(w, u->sp, &w->sp))
+		return 0;
+	w->have_fp = (uint8_t)sample_reg(w, u->fp, &w->fp);
+	w->have_lr = u->lr != u->pc && sample_reg(w, u->lr, &w->lr);
+	w->low = w->sp;
+	w->size = w->s->stack ? w->s->stack_size : 0;
+	return 1;
+}
+
+/* --- the rule of an address ------------------------------------------------------------- */
+
+/*
+ * The rule at a return address is the one of the call before it: va - 1. But an address that
+ * was planted (a signal trampoline, makecontext's __start_context) is no return address: it is
+ * where a function starts, and no call stands before it.
+ */
+static int find_return(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e)
+{
+	int rc = cfi_find(c, va - 1, hit, e);
+	if (rc < 0)
+		return rc;
+	if (rc == 1 && (hit->rule.flags & RULE_SIGNAL)) {
+		hit->rule.flags |= RULE_EXACT;
+		return 1;
+	}
+	if (rc == 1 && va != hit->end)
+		return 1;
+	struct cfi_hit at;
+	int planted = cfi_find(c, va, &at, e);
+	if (planted < 0)
+		return planted;
+	if (planted && at.start == va &&
+	    (!rc || (at.rule.flags & RULE_SIGNAL) || after_call(c, va) == 0)) {
+		*hit = at;
+		hit->rule.flags |= RULE_EXACT;
+		return 1;
+	}
+	return rc;
+}
+
+static void no_rule(struct known *k, enum unwind_end why, uint32_t flags)
+{
+	k->rule.kind = RULE_NONE;
+	k->rule.spare[0] = (uint8_t)why;
+	k->rule.spare[1] = (uint8_t)flags;
+}
+
+static int find_rule(struct cfi *c, uint64_t va, int exact, struct known *k, struct err *e)
+{
+	struct cfi_hit hit;
+	int rc = exact ? cfi_find(c, va, &hit, e) : find_return(c, va, &hit, e);
+	if (rc < 0)
+		return rc;
+	if (rc == 1) {
+		k->rule = hit.rule;
+		k->rule.spare[1] = UNWIND_CFI;
+		return 0;
+	}
+	if (rule_from_code(c, va, exact, &k->rule))
+		return 0;
+	uint64_t entry = cfi_entry_point(c);
+	if (entry && va >= entry && va - entry < ENTRY_CODE)
+		k->rule.kind = RULE_END; /* _start without CFI: musl */
+	else
+		no_rule(k, UNWIND_NO_CFI, 0);
+	return 0;
+}
+
+/* Ask the caller and the CFI about a pc that the cache does not know. 0 or < 0. */
+static int resolve(struct walk *w, uint64_t pc, int exact, struct known *k)
+{
+	struct unwinder *u = w->u;
+	struct unwind_module m = {0};
+	int rc = u->o.module_at(w->s->ctx, exact ? pc : pc - 1, &m);
+	if (rc == 0 && !exact) {
+		m = (struct unwind_module){0};
+		rc = u->o.module_at(w->s->ctx, pc, &m);
+	}
+	memset(&k->rule, 0, sizeof(k->rule));
+	k->module = 0;
+	if (rc < 0)
+		return rc;
+	if (rc == 0) {
+		no_rule(k, UNWIND_NO_MAP, 0);
+		return 0;
+	}
+	k->module = m.id;
+	if (m.cfi && cfi_machine(m.cfi) == u->o.machine)
+		rc = find_rule(m.cfi, pc - m.bias, exact, k, w->e);
+	else
+		no_rule(k,
+			m.flags & UNWIND_MOD_MISMATCH  ? UNWIND_ID_MISMATCH
+			: m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE
+						       : UNWIND_NO_CFI,
+			0);
+	if (k->rule.kind == RULE_NONE)
+		k->rule.spare[1] = (uint8_t)m.flags;
+	return rc < 0 ? rc : 0;
+}
+
+const struct known *rule_at(struct walk *w, uint64_t pc, int exact)
+{
+	uint64_t key = pc << 1 | (uint64_t)exact;
+	uint64_t h = (key ^ (uint64_t)w->s->space << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	struct known *k = &w->u->cache[h >> (64 - CACHE_BITS)];
+	if (k->key == key && k->space == w->s->space && key)
+		return k;
+	w->u->stats.misses++;
+	k->key = 0; /* resolve may fail half way */
+	int rc = resolve(w, pc, exact, k);
+	if (rc < 0) {
+		w->rc = rc;
+		return NULL;
+	}
+	k->key = key;
+	k->space = w->s->space;
+	return k;
+}
+
+/* --- one step --------------------------------------------------------------------------- */
+
+enum unwind_end unread(const struct walk *w, uint64_t addr)
+{
+	enum { FAR = 1 << 30 };
+	/* above a signal frame the stack may be another one, of which there is no copy */
+	if (w->nsignals && w->frame_sp - w->low > w->size)
+		return UNWIND_TRUNCATED;
+	int whole = w->s->stack_asked && w->s->stack_size < w->s->stack_asked;
+	uint64_t off = addr - w->low;
+	if (whole || addr < w->low || off > FAR)
+		return UNWIND_BAD_READ;
+	return UNWIND_TRUNCATED;
+}
+
+void walk_to(struct walk *w, uint64_t pc, uint64_t sp, enum unwind_trust trust)
+{
+	w->pc = strip(w, pc);
+	w->sp = sp;
+	w->fresh = 0;
+	w->have_lr = 0;
+	w->trust = (uint8_t)trust;
+}
+
+/* A register's slot: its address. SLOT_SAME and SLOT_LOST are the caller's. */
+static uint64_t slot_address(const struct walk *w, uint64_t cfa, uint8_t slot, int16_t off)
+{
+	uint64_t base = slot == SLOT_CFA ? cfa : slot == SLOT_SP ? w->sp : w->fp;
+	return base + (uint64_t)(int64_t)off;
+}
+
+static enum unwind_end rule_cfa(const struct walk *w, const struct unwind_rule *r,
+				uint64_t *cfa)
+{
+	uint64_t off = (uint64_t)(int64_t)r->cfa_off;
+	switch (r->kind) {
+	case RULE_SP:
+		*cfa = w->sp + off;
+		return GOING;
+	case RULE_FP:
+		*cfa = w->fp + off;
+		return w->have_fp ? GOING : NEEDS_FULL;
+	case RULE_PLT:
+		*cfa = w->sp + off + 8 * ((w->pc & 15) >= (uint64_t)r->cfa_add);
+		return GOING;
+	default: {
+		uint64_t at = (r->kind == RULE_DEREF_SP ? w->sp : w->fp) + off;
+		if (r->kind == RULE_DEREF_FP && !w->have_fp)
+			return NEEDS_FULL;
+		if (!walk_read(w, at, cfa))
+			return unread(w, at);
+		*cfa += (uint64_t)(int64_t)r->cfa_add;
+		return GOING;
+	}
+	}
+}
+
+/* The frame pointer of the caller. */
+static void rule_fp(struct walk *w, const struct unwind_rule *r, uint64_t cfa)
+{
+	if (r->fp == SLOT_SAME)
+		return;
+	if (r->fp == SLOT_LOST || (r->fp == SLOT_FP && !w->have_fp)) {
+		w->have_fp = 0;
+		return;
+	}
+	uint64_t at = slot_address(w, cfa, r->fp, r->fp_off);
+	/* In an epilogue the slot may lie below sp already: the register has been popped. */
+	if (w->fresh && at < w->sp)
+		return;
+	w->have_fp = (uint8_t)walk_read(w, at, &w->fp);
+}
+
+/* Signal frames may go down (sigaltstack), so what bounds them is their number, and that none
+ * comes twice. */
+enum unwind_end count_signal(struct walk *w)
+{
+	for (unsigned i = 0; i < w->nsignals; i++)
+		if (w->signal_at[i] == w->sp)
+			return UNWIND_LOOP;
+	if (w->nsignals == SIGNALS_MAX)
+		return UNWIND_LOOP;
+	w->signal_at[w->nsignals++] = w->sp;
+	return GOING;
+}
+
+static enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
+{
+	uint64_t cfa = 0, ra, lr = 0;
+	enum unwind_end end = rule_cfa(w, r, &cfa);
+	if (end)
+		return end;
+	int signal = r->flags & RULE_SIGNAL, have_lr = 0;
+	if (signal) {
+		end = count_signal(w);
+		if (end)
+			return end;
+	} else if (cfa < w->sp || (cfa == w->sp && !w->fresh)) {
+		return cfa < w->sp ? UNWIND_BAD_READ : UNWIND_LOOP;
+	}
+	if (r->ra == SLOT_SAME) { /* aarch64: still in lr, which only a live frame has */
+		if (!w->fresh || !w->have_lr)
+			return UNWIND_BAD_READ;
+		ra = w->lr;
+	} else {
+		if (r->ra == SLOT_FP && !w->have_fp)
+			return NEEDS_FULL;
+		uint64_t at = slot_address(w, cfa, r->ra, r->ra_off);
+		if (!walk_read(w, at, &ra))
+			return unread(w, at);
+	}
+	/* the kernel's rt_sigframe on aarch64: lr lies two words below sp, three below pc */
+	if (signal && r->spare[1] == UNWIND_SIGCODE && w->u->o.machine == EM_AARCH64)
+		have_lr = walk_read(w, w->sp + (uint64_t)r->ra_off - 16, &lr);
+	rule_fp(w, r, cfa);
+	walk_to(w, ra, cfa, r->spare[1]);
+	if (signal) {
+		w->fresh = 1;
+		w->have_lr = (uint8_t)have_lr;
+		w->lr = lr;
+	}
+	return GOING;
+}
+
+static enum unwind_end step(struct walk *w, const struct known *k)
+{
+	const struct unwind_rule *r = &k->rule;
+	if (r->kind == RULE_END)
+		return UNWIND_COMPLETE;
+	enum unwind_end end;
+	if (w->full && r->kind != RULE_NONE && r->spare[1] == UNWIND_CFI) {
+		end = step_full(w, k);
+	} else if (r->kind == RULE_FULL) {
+		return NEEDS_FULL;
+	} else {
+		end = r->kind == RULE_NONE ? step_guess(w, k) : step_rule(w, r);
+		if (w->full && !end)
+			keep_registers(w, w->fresh);
+	}
+	if (!end && !w->pc && !w->fresh)
+		return UNWIND_COMPLETE; /* a return address of 0 is planted below the root */
+	return end;
+}
+
+/* --- one stack -------------------------------------------------------------------------- */
+
+static void emit(struct walk *w, const struct known *k)
+{
+	int exact = w->fresh || (k->rule.flags & RULE_EXACT);
+	int signal = k->rule.kind != RULE_NONE && (k->rule.flags & RULE_SIGNAL);
+	w->frame_sp = w->sp;
+	w->planted = !w->fresh && exact && !signal;
+	w->u->frames[w->n++] = (struct unwind_frame){
+		.ip = w->pc,
+		.lookup = w->pc - !exact,
+		.module = k->module,
+		.trust = w->trust,
+		.signal = (uint8_t)signal,
+	};
+}
+
+/* From the present frame outwards, as far as it goes. */
+static enum unwind_end walk_on(struct walk *w)
+{
+	for (;;) {
+		const struct known *k = rule_at(w, w->pc, w->fresh);
+		if (!k)
+			return UNWIND_NO_MAP; /* w->rc tells */
+		if (!w->fresh && k->rule.kind == RULE_NONE && k->rule.spare[0] == UNWIND_NO_MAP)
+			return UNWIND_NO_MAP;
+		if (w->n == w->u->o.max_depth)
+			return UNWIND_DEPTH;
+		emit(w, k);
+		enum unwind_end end = step(w, k);
+		if (end || w->rc < 0)
+			return end;
+	}
+}
+
+static enum unwind_end walk_stack(struct walk *w)
+{
+	if (!walk_start(w))
+		return UNWIND_NO_REGS;
+	enum unwind_end end = walk_on(w);
+	if (end != NEEDS_FULL)
+		return end;
+	w->u->stats.restarts++;
+	walk_start(w);
+	load_registers(w);
+	end = walk_on(w);
+	return end == NEEDS_FULL ? UNWIND_BAD_READ : end;
+}
+
+/*
+ * The walk stopped: is that where the stack ends? makecontext plants the address of
+ * __start_context, whose own CFI leads to what is no code (uc_link). Else ask for the name.
+ */
+static int ends_in_root(const struct walk *w, enum unwind_end end)
+{
+	if (!w->n || end == UNWIND_COMPLETE || end == UNWIND_DEPTH)
+		return 0;
+	if (w->planted)
+		return 1;
+	if (!w->u->o.is_root || end == UNWIND_TRUNCATED)
+		return 0;
+	return w->u->o.is_root(w->s->ctx, w->u->frames[w->n - 1].lookup) == 1;
+}
+
+int unwind_sample(struct unwinder *u, const struct unwind_sample *s, struct unwind_stack *out,
+		  struct err *e)
+{
+	struct walk w;
+	w.u = u;
+	w.s = s;
+	w.e = e;
+	w.rc = 0;
+	enum unwind_end end = walk_stack(&w);
+	if (w.rc >= 0 && ends_in_root(&w, end))
+		end = UNWIND_COMPLETE;
+	*out = (struct unwind_stack){u->frames, w.n, end, end, w.n};
+	if (w.rc >= 0 && s->nchain && end != UNWIND_COMPLETE && end != UNWIND_DEPTH) {
+		out->end = append_chain(&w, end);
+		out->n = w.n;
+	}
+	u->stats.stacks++;
+	u->stats.frames += w.n;
+	return w.rc < 0 ? w.rc : 0;
+}
+
+const char *unwind_end_name(enum unwind_end end)
+{
+	static const char *const name[] = {
+		[UNWIND_COMPLETE] = "complete",
+		[UNWIND_CHAIN] = "chain",
+		[UNWIND_TRUNCATED] = "truncated",
+		[UNWIND_NO_MAP] = "no_map",
+		[UNWIND_NO_FILE] = "no_file",
+		[UNWIND_ID_MISMATCH] = "id_mismatch",
+		[UNWIND_NO_CFI] = "no_cfi",
+		[UNWIND_BAD_READ] = "bad_read",
+		[UNWIND_LOOP] = "loop",
+		[UNWIND_DEPTH] = "depth",
+		[UNWIND_NO_REGS] = "no_registers",
+	};
+	return end >= UNWIND_COMPLETE && end <= UNWIND_NO_REGS ? name[end] : "unknown";
+}
+
+int unwind_root_name(const char *name)
+{
+	static const char *const root[] = {
+		"_start",
+		"__start",
+		"_start_c",
+		"clone",
+		"__clone",
+		"__clone3",
+		"clone3",
+		"__start_context",
+		"__libc_start_main",
+		"_dl_start_user",
+		"libc_start_main_stage2",
+		"start_thread",
+		"start",
+		"runtime.goexit",
+		"runtime.goexit.abi0",
+		"runtime.mstart",
+		"runtime.rt0_go",
+		"runtime.mstart.abi0",
+	};
+	for (size_t i = 0; i < sizeof(root) / sizeof(root[0]); i++)
+		if (!strcmp(name, root[i]))
+			return 1;
+	return 0;
+}

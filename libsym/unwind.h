@@ -1,0 +1,168 @@
+/*
+ * unwind.h - the user stack of one sample, from its registers and its copy of the stack.
+ *
+ * PERF_SAMPLE_REGS_USER + PERF_SAMPLE_STACK_USER in, return addresses out, leaf first, each
+ * with how far it can be trusted, and one reason why the stack ends where it ends. Works on
+ * recordings of x86-64 and aarch64 on any host: all registers and rules are data.
+ *
+ *	sample: ip sp fp ... │ stack bytes from sp up
+ *	   │
+ *	   ├─ (space, pc) in the cache? ── no ──► module_at(pc) ──► cfi_find(va) ──► remember
+ *	   ▼                                                         no CFI: PLT and signal code
+ *	 rule: CFA, where fp and the return address lie               by their bytes
+ *	   │
+ *	   ├─ two loads: next pc, next fp ────────────────► next frame
+ *	   ├─ needs more registers: the whole stack once more, with all registers (rare)
+ *	   ├─ no rule: a guess that must look like a call, marked as one
+ *	   └─ the bytes end: go on along the recorded frame-pointer chain, if there is one
+ *
+ * How a caller uses it:
+ *
+ *	struct unwind_opts o = {.machine = EM_X86_64, .module_at = my_module_at};
+ *	struct unwinder *u;
+ *	unwinder_new(&o, &u, e);                        // one per thread
+ *	for each sample:
+ *		struct unwind_sample s = {
+ *			.regs = regs, .regs_mask = attr.sample_regs_user, .abi = abi,
+ *			.stack = bytes, .stack_size = dyn_size, .stack_asked = size,
+ *			.chain = user_ips, .nchain = n,          // if PERF_SAMPLE_CALLCHAIN
+ *			.space = proc->map_generation, .ctx = proc,
+ *		};
+ *		struct unwind_stack st;
+ *		unwind_sample(u, &s, &st, e);
+ *		for (size_t i = 0; i < st.n; i++)
+ *			name(st.frames[i].module, st.frames[i].lookup);
+ *		if (st.end == UNWIND_TRUNCATED) ...
+ *
+ * Threads: an unwinder belongs to one thread. The struct cfi handles that module_at hands out
+ * may be shared by all of them (cfi.h).
+ */
+#ifndef LIBSYM_UNWIND_H
+#define LIBSYM_UNWIND_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cfi;
+struct unwinder;
+
+/* Why a stack ends. */
+enum unwind_end {
+	UNWIND_COMPLETE = 1, /* the outermost frame was reached */
+	UNWIND_CHAIN,        /* went on along the recorded frame-pointer chain to its end */
+	UNWIND_TRUNCATED,    /* the stack copy is too short */
+	UNWIND_NO_MAP,       /* the next address lies in no executable mapping */
+	UNWIND_NO_FILE,      /* the mapped file is not at hand */
+	UNWIND_ID_MISMATCH,  /* there is one of that name, but with another build-id */
+	UNWIND_NO_CFI,       /* no unwind information, and nothing that could be guessed */
+	UNWIND_BAD_READ, /* a rule led outside of a stack whose copy is whole, or is broken */
+	UNWIND_LOOP,     /* no progress */
+	UNWIND_DEPTH,    /* max_depth frames */
+	UNWIND_NO_REGS,  /* no user registers, or those of a 32-bit task */
+};
+
+/* A short word for messages and JSON: "complete", "truncated", "no_map" ... Static text. */
+const char *unwind_end_name(enum unwind_end end);
+
+/* How a frame was found. */
+enum unwind_trust {
+	UNWIND_REGS,       /* the sample's own registers */
+	UNWIND_CFI,        /* call-frame information */
+	UNWIND_PLT,        /* shape of a PLT stub without CFI */
+	UNWIND_SIGCODE,    /* bytes of a signal trampoline without CFI */
+	UNWIND_RECORDED,   /* from the recorded frame-pointer chain */
+	UNWIND_LEAF_GUESS, /* the word at sp (or lr) is a return address: guessed */
+	UNWIND_FP_GUESS,   /* the frame pointer leads to a return address: guessed */
+};
+
+struct unwind_frame {
+	uint64_t ip;     /* the address: sample's pc, or return address */
+	uint64_t lookup; /* where to look for its symbol and line: ip, or ip - 1 after a call */
+	uint32_t module; /* id given by module_at; 0 when no mapping holds it */
+	uint8_t trust;   /* enum unwind_trust */
+	uint8_t signal;  /* this is a signal trampoline; the next frame was interrupted */
+};
+
+struct unwind_stack {
+	const struct unwind_frame *frames; /* leaf first; valid until the next call */
+	size_t n;
+	enum unwind_end end;
+	enum unwind_end stopped; /* why unwinding itself stopped; differs from end when the
+				    recorded chain was appended */
+	size_t recorded;         /* index of the first appended frame; n when there is none */
+};
+
+enum unwind_module_flag {
+	UNWIND_MOD_JIT = 1,      /* anonymous executable memory: frame pointers first */
+	UNWIND_MOD_NO_FILE = 2,  /* cfi is NULL because the file is not at hand */
+	UNWIND_MOD_MISMATCH = 4, /* cfi is NULL because the file found is another one */
+};
+
+/* What an address belongs to. */
+struct unwind_module {
+	struct cfi *cfi; /* borrowed for the unwinder's life; NULL when there is none */
+	uint64_t bias;   /* address in the file = pc - bias */
+	uint32_t id;     /* the caller's number, handed through to the frames */
+	uint32_t flags;  /* enum unwind_module_flag */
+};
+
+struct unwind_opts {
+	uint16_t machine; /* EM_X86_64 or EM_AARCH64: that of the recording */
+	/*
+	 * The executable mapping that holds pc: 1 and *out (zeroed before), 0 when there is
+	 * none, < 0 to give up. Asked once per new (space, pc), so it may be slow.
+	 */
+	int (*module_at)(void *ctx, uint64_t pc, struct unwind_module *out);
+	/*
+	 * Optional: asked once where unwinding stops without a proper end: is the function at
+	 * this lookup address an outermost one? See unwind_root_name.
+	 */
+	int (*is_root)(void *ctx, uint64_t lookup);
+	unsigned max_depth; /* frames per stack; 0 = 1024 */
+	unsigned va_bits;   /* aarch64: bits of a user address, the rest is PAC; 0 = 48 */
+};
+
+struct unwind_sample {
+	const void *regs;      /* as in the record: one u64 per bit of regs_mask, ascending */
+	uint64_t regs_mask;    /* attr.sample_regs_user of the event the sample belongs to */
+	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_*; only 2 (64-bit) is unwound */
+	const void *stack;     /* copy of the stack, from the user sp up */
+	size_t stack_size;     /* bytes that are real: dyn_size */
+	size_t stack_asked;    /* bytes asked for: size; dyn_size < size: the whole stack */
+	const uint64_t *chain; /* user part of the recorded callchain (after
+				  PERF_CONTEXT_USER), leaf first; NULL when there is none */
+	size_t nchain;
+	uint32_t space;    /* number of the address space in its present shape: whenever a pid's
+			      mappings change it gets a new number, never used before */
+	uint8_t in_kernel; /* cpumode kernel: on x86 registers of ~0 are unknown */
+	void *ctx;         /* handed to the callbacks: the process */
+};
+
+/* ERR_UNSUPPORTED for another machine, ERR_NOMEM. */
+int unwinder_new(const struct unwind_opts *o, struct unwinder **out, struct err *e);
+
+/* NULL is accepted. */
+void unwinder_free(struct unwinder *u);
+
+/*
+ * Unwind one sample. Always gives a stack with a reason, whatever the bytes are; fails only
+ * with ERR_NOMEM or what module_at returned.
+ */
+int unwind_sample(struct unwinder *u, const struct unwind_sample *s, struct unwind_stack *out,
+		  struct err *e);
+
+/* 1 when a function of this name is the outermost of a stack: _start, clone3, __start_context,
+ * runtime.goexit and the like; musl's roots too. For is_root. */
+int unwind_root_name(const char *name);
+
+/* Counters since the unwinder was made. */
+struct unwind_stats {
+	uint64_t stacks, frames;
+	uint64_t misses;   /* (space, pc) seen for the first time, or again after eviction */
+	uint64_t restarts; /* stacks walked again with all registers */
+};
+void unwind_get_stats(const struct unwinder *u, struct unwind_stats *out);
+
+#endif

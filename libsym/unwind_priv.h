@@ -1,0 +1,120 @@
+/*
+ * unwind_priv.h - what the parts of the unwinder share: the walk over one stack.
+ *
+ *	unwind.c        the loop, the cache, the rules of two loads
+ *	unwind_full.c   the same step with every register (expressions, odd registers)
+ *	unwind_guess.c  what can be told from code bytes and frame pointers without CFI
+ *	unwind_chain.c  going on along the recorded frame-pointer chain
+ */
+#ifndef LIBSYM_UNWIND_PRIV_H
+#define LIBSYM_UNWIND_PRIV_H
+
+#include "libsym/cfi.h"
+#include "libsym/unwind.h"
+
+/* What steps give besides reasons: the walk is at the next frame; the fast walk lacks a
+ * register. */
+#define GOING ((enum unwind_end)0)
+#define NEEDS_FULL ((enum unwind_end)100)
+
+enum {
+	NO_REGISTER = 0xff,
+	SIGNALS_MAX = 8, /* signal frames in one stack: they may go down, so they are counted */
+	CACHE_BITS = 16,
+};
+
+/* What is known of a pc: half a cache line. */
+struct known {
+	uint64_t key; /* pc << 1 | pc is exact */
+	uint32_t space, module;
+	struct unwind_rule rule; /* spare[0]: enum unwind_end when there is no rule;
+				    spare[1]: the trust of the frame above, or, without a rule,
+				    the module's flags */
+};
+
+struct unwinder {
+	struct unwind_opts o;
+	uint64_t mask;          /* the regs_mask that `at` belongs to */
+	uint8_t at[CFI_REGS];   /* DWARF register → word in the record, NO_REGISTER */
+	uint8_t sp, fp, lr, pc; /* DWARF numbers */
+	uint64_t pac_mask;
+	struct unwind_stats stats;
+	struct unwind_frame *frames; /* o.max_depth of them */
+	struct known cache[1 << CACHE_BITS];
+};
+
+struct walk {
+	struct unwinder *u;
+	const struct unwind_sample *s;
+	struct err *e;
+	size_t n; /* frames so far */
+	uint64_t pc, sp, fp, lr;
+	uint64_t frame_sp; /* sp of the last frame given out */
+	uint64_t low;      /* the stack copy is [low, low + size) */
+	size_t size;
+	uint8_t have_fp, have_lr;
+	uint8_t fresh;   /* pc is exact and all registers are live: the sample itself, or what a
+			    signal interrupted */
+	uint8_t trust;   /* how the frame at pc was found */
+	uint8_t full;    /* reg[] is kept */
+	uint8_t planted; /* the last frame is a function whose very start was the return address
+			  */
+	uint8_t nsignals;
+	int rc; /* < 0: a callback failed */
+	uint64_t signal_at[SIGNALS_MAX];
+	uint64_t known; /* bit n: reg[n] is valid; only when full */
+	uint64_t reg[CFI_REGS];
+};
+
+/* One word of the stack copy. */
+static inline int walk_read(const struct walk *w, uint64_t addr, uint64_t *v)
+{
+	uint64_t off = addr - w->low;
+	if (off > w->size || w->size - off < 8)
+		return 0;
+	*v = load_u64((const uint8_t *)w->s->stack + off,
+		      __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	return 1;
+}
+
+/* A user return address without its pointer authentication code. */
+static inline uint64_t strip(const struct walk *w, uint64_t ra)
+{
+	return ra & w->u->pac_mask;
+}
+
+/* Why a read at `addr` failed: truncated, or a bad rule. */
+enum unwind_end unread(const struct walk *w, uint64_t addr);
+
+/* The rule for an address, from the cache or made; NULL: w->rc says why. */
+const struct known *rule_at(struct walk *w, uint64_t pc, int exact);
+
+/* Move to the caller: all that a guess knows. Registers not given are lost or kept as calls
+ * keep them. */
+void walk_to(struct walk *w, uint64_t pc, uint64_t sp, enum unwind_trust trust);
+
+/* The step with all registers, at the frame w->pc. */
+enum unwind_end step_full(struct walk *w, const struct known *k);
+
+/* All registers of the sample into w->reg. */
+void load_registers(struct walk *w);
+
+/* After a step that was no full one: bring reg[] in line with what the step found out. */
+void keep_registers(struct walk *w, int signal);
+
+/* One more signal frame at w->sp: GOING, or UNWIND_LOOP. */
+enum unwind_end count_signal(struct walk *w);
+
+/* Rules of PLT stubs and signal trampolines, told by section and code bytes: 1 or 0. */
+int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *rule);
+
+/* The ladder without CFI; gives the reason in `k` when nothing fits. */
+enum unwind_end step_guess(struct walk *w, const struct known *k);
+
+/* 1 when the bytes before va end in a call instruction, 0 when not, -1 when unreadable. */
+int after_call(struct cfi *c, uint64_t va);
+
+/* Append what the recorded chain knows above the frames found; returns the new end. */
+enum unwind_end append_chain(struct walk *w, enum unwind_end stopped);
+
+#endif
