@@ -217,6 +217,12 @@ int recording_rewind(struct recording *rec, struct err *e)
 	return 0;
 }
 
+int recording_is_mapped(const struct recording *rec)
+{
+	return source_is_mapped(&rec->reader->src) && !rec->compressed &&
+	       !(rec->features.bits[0] >> HEADER_COMPRESSED & 1);
+}
+
 void recording_note_bad(struct recording *rec, const struct err *why)
 {
 	if (!rec->stats.bad_records++)

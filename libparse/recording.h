@@ -113,6 +113,10 @@ int recording_next(struct recording *rec, struct record *r, struct err *e);
 /* Start over at the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
 int recording_rewind(struct recording *rec, struct err *e);
 
+/* 1 when records lie in the mapped file itself, so that views live as long as the recording;
+ * 0 for pipes and (as told by the header) compressed files, whose records come in chunks. */
+int recording_is_mapped(const struct recording *rec);
+
 /* Keep the memory behind a record alive / give it back. NULL is accepted. */
 void chunk_hold(struct chunk *c);
 void chunk_drop(struct chunk *c);

@@ -1,0 +1,279 @@
+#include "libsym/aggregate.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+enum { VIEWS = 4096 }; /* direct-mapped by tid */
+
+/* What is known of a tid around the last sample's time, so that the next one costs a compare. */
+struct cached_view {
+	int32_t pid, tid;
+	int filled;
+	int comm_wanted;
+	struct thread_view view;
+};
+
+struct aggregate {
+	const struct recording *rec;
+	const struct machine *machine;
+	struct aggregate_options opt;
+	void *expand_ctx;
+	struct arena words;
+	VEC(struct stack_entry) entries;
+	struct idmap index;
+	struct aggregate_stats stats;
+	struct cached_view *views;
+	uint64_t *first_of_event;
+};
+
+int aggregate_new(struct aggregate **out, const struct recording *rec, const struct machine *m,
+		  const struct aggregate_options *opt, void *expand_ctx, struct err *e)
+{
+	struct aggregate *a = mem_zalloc(1, sizeof(*a));
+	*out = NULL;
+	if (!a)
+		return err_nomem(e);
+	a->rec = rec;
+	a->machine = m;
+	a->opt = *opt;
+	a->expand_ctx = expand_ctx;
+	a->stats.first_time = UINT64_MAX;
+	a->views = mem_zalloc(VIEWS, sizeof(*a->views));
+	a->first_of_event = mem_zalloc(rec->events.n, sizeof(*a->first_of_event));
+	if (!a->views || !a->first_of_event) {
+		aggregate_free(a);
+		return err_nomem(e);
+	}
+	for (size_t i = 0; i < rec->events.n; i++)
+		a->first_of_event[i] = UINT64_MAX;
+	*out = a;
+	return 0;
+}
+
+void aggregate_free(struct aggregate *a)
+{
+	if (!a)
+		return;
+	arena_release(&a->words);
+	vec_release(&a->entries);
+	idmap_release(&a->index);
+	mem_free(a->views);
+	mem_free(a->first_of_event);
+	mem_free(a);
+}
+
+const struct stack_entry *aggregate_entries(const struct aggregate *a, size_t *n)
+{
+	*n = a->entries.n;
+	return a->entries.v;
+}
+
+const struct aggregate_stats *aggregate_stats(const struct aggregate *a)
+{
+	return &a->stats;
+}
+
+uint64_t aggregate_first_of_event(const struct aggregate *a, uint32_t index)
+{
+	return a->first_of_event[index];
+}
+
+static int in_i32(const int32_t *v, size_t n, int32_t x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == x)
+			return 1;
+	return 0;
+}
+
+static int in_u32(const uint32_t *v, size_t n, uint32_t x)
+{
+	return in_i32((const int32_t *)v, n, (int32_t)x);
+}
+
+/* The filters that need no thread. */
+static int sample_passes(const struct sample_filter *f, const struct sample *s)
+{
+	if (f->events && !f->events[s->event->index])
+		return 0;
+	if (s->time < f->start || (f->stop && s->time > f->stop))
+		return 0;
+	if (f->npids && !in_i32(f->pids, f->npids, s->pid))
+		return 0;
+	if (f->ntids && !in_i32(f->tids, f->ntids, s->tid))
+		return 0;
+	return !f->ncpus || in_u32(f->cpus, f->ncpus, s->cpu);
+}
+
+static const struct cached_view *view_of(struct aggregate *a, const struct sample *s)
+{
+	struct cached_view *c = &a->views[(uint32_t)s->tid % VIEWS];
+	if (c->filled && c->tid == s->tid && c->pid == s->pid && s->time >= c->view.since &&
+	    s->time < c->view.until)
+		return c;
+	const struct sample_filter *f = &a->opt.filter;
+	c->filled = 1;
+	c->pid = s->pid;
+	c->tid = s->tid;
+	machine_thread_at(a->machine, s->pid, s->tid, s->time, &c->view);
+	c->comm_wanted = !f->ncomms || in_u32(f->comms, f->ncomms, c->view.comm);
+	return c;
+}
+
+static int same_entry(const struct aggregate *a, const struct stack_entry *x,
+		      const struct stack_entry *y)
+{
+	unsigned by = a->opt.by | (y->comm == NO_ID ? BY_TID : 0);
+	return x->nwords == y->nwords && x->event == y->event && x->comm == y->comm &&
+	       x->space == y->space && x->version == y->version && x->kind == y->kind && x->cpumode == y->cpumode &&
+	       (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
+	       (!(by & BY_TID) || x->tid == y->tid) && (!(by & BY_CPU) || x->cpu == y->cpu) &&
+	       !memcmp(x->words, y->words, (size_t)x->nwords * 8);
+}
+
+static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_t h)
+{
+	struct stack_entry entry = *key;
+	uint8_t *copy = arena_bytes(&a->words, (size_t)key->nwords * 8);
+	if (!copy || a->entries.n >= UINT32_MAX - 1)
+		return ERR_NOMEM;
+	memcpy(copy, key->words, (size_t)key->nwords * 8);
+	entry.words = copy;
+	if (vec_push(&a->entries, entry))
+		return ERR_NOMEM;
+	return idmap_put(&a->index, h, (uint32_t)(a->entries.n - 1));
+}
+
+static int count(struct aggregate *a, const struct stack_entry *key)
+{
+	uint64_t h = hash_bytes(key->words, (size_t)key->nwords * 8);
+	h ^= hash_u64((uint64_t)key->space << 32 | key->version);
+	h = hash_u64(h ^ ((uint64_t)key->comm << 32 | key->event << 8 | key->cpumode));
+	size_t at = 0;
+	for (uint32_t id; idmap_next(&a->index, h, &at, &id);) {
+		struct stack_entry *x = &a->entries.v[id];
+		if (!same_entry(a, x, key))
+			continue;
+		x->weight += key->weight;
+		x->samples++;
+		if (key->first < x->first)
+			x->first = key->first;
+		return 0;
+	}
+	return add_entry(a, key, h);
+}
+
+static int is_guest(uint8_t cpumode)
+{
+	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER;
+}
+
+/* The stack words of a sample into `key`. `ip` is caller's room for a stack of one word. */
+static int take_words(struct aggregate *a, const struct sample *s, const struct thread_view *v,
+		      struct stack_entry *key, uint64_t *ip)
+{
+	const uint64_t *words;
+	size_t n;
+	int r = a->opt.expand
+			? a->opt.expand(a->expand_ctx, s, v, a->rec->swap, &words, &n)
+			: 0;
+	if (r < 0)
+		return r;
+	if (r) {
+		key->kind = CHAIN_UNWOUND;
+		key->words = (const uint8_t *)words;
+		key->nwords = (uint32_t)n;
+	} else if (s->event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
+		key->kind = CHAIN_RAW;
+		key->words = s->callchain.p;
+		key->nwords = (uint32_t)s->callchain.n;
+	} else {
+		*ip = s->ip;
+		key->kind = CHAIN_NONE;
+		key->words = (const uint8_t *)ip;
+		key->nwords = 1;
+	}
+	return 0;
+}
+
+static void note_time(struct aggregate *a, const struct sample *s)
+{
+	uint64_t *first = &a->first_of_event[s->event->index];
+	if (s->time < *first)
+		*first = s->time;
+	if (s->time < a->stats.first_time)
+		a->stats.first_time = s->time;
+	if (s->time > a->stats.last_time)
+		a->stats.last_time = s->time;
+}
+
+static int take_sample(struct aggregate *a, const struct record *r)
+{
+	struct sample s;
+	struct err why;
+	const struct event *ev = recording_event(a->rec, r);
+	a->stats.samples++;
+	if (!ev) {
+		a->stats.no_event++;
+		return 0;
+	}
+	if (sample_decode(r, ev, a->rec->swap, &s, &why)) {
+		if (!a->stats.bad++)
+			snprintf(a->stats.first_bad, sizeof(a->stats.first_bad), "%.159s", why.msg);
+		return 0;
+	}
+	/* Recordings without times are read in file order, where the place is the time. */
+	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
+		s.time = r->offset;
+	uint8_t cpumode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	if (is_guest(cpumode)) {
+		a->stats.guest++;
+		return 0;
+	}
+	if (!sample_passes(&a->opt.filter, &s)) {
+		a->stats.filtered++;
+		return 0;
+	}
+	const struct cached_view *c = view_of(a, &s);
+	if (!c->comm_wanted) {
+		a->stats.filtered++;
+		return 0;
+	}
+	note_time(a, &s);
+	struct stack_entry key = {
+		.weight = s.period,
+		.samples = 1,
+		.first = s.time,
+		.event = ev->index,
+		.comm = c->view.comm,
+		.pid = s.pid,
+		.tid = s.tid,
+		.cpu = s.cpu,
+		.space = c->view.space,
+		.version = c->view.version,
+		.cpumode = cpumode,
+	};
+	uint64_t ip;
+	int rc = take_words(a, &s, &c->view, &key, &ip);
+	return rc ? rc : count(a, &key);
+}
+
+int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end, uint64_t offset,
+		    struct err *e)
+{
+	int swap = a->rec->swap;
+	while (end - p >= RECORD_HEADER_SIZE) {
+		struct record r = {.p = p,
+				   .type = load_u32(p, swap),
+				   .misc = load_u16(p + 4, swap),
+				   .size = load_u16(p + 6, swap),
+				   .offset = offset};
+		if (r.size < RECORD_HEADER_SIZE || r.size > end - p)
+			return 0;
+		if (r.type == PERF_RECORD_SAMPLE && take_sample(a, &r))
+			return err_nomem(e);
+		p += r.size;
+		offset += r.size;
+	}
+	return 0;
+}

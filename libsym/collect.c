@@ -1,0 +1,257 @@
+#include "libsym/collect.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum {
+	SLICE_MAX = 1 << 20,          /* a worker's helping */
+	WINDOW_MAX = 1 << 28,         /* streams: bytes kept for want of a FINISHED_ROUND */
+	PROGRESS_EVERY = 1 << 26,
+};
+
+/* A run of whole records that lie one behind the other. */
+struct slice {
+	const uint8_t *p, *end;
+	uint64_t offset;
+	struct chunk *chunk; /* held; NULL for a mapped file */
+};
+
+struct collector {
+	struct recording *rec;
+	struct machine *machine;
+	const struct collect_options *opt;
+	struct collection *out;
+	VEC(struct slice) slices;
+	size_t round_start;    /* first slice of the round being read */
+	uint64_t held;         /* bytes in slices that hold chunks */
+	uint64_t round_max;    /* newest time seen so far */
+	uint64_t safe_time;    /* newest time of the rounds before the one being read */
+	int streaming;
+	int timed;             /* samples carry times */
+};
+
+int collect_workers(const struct collect_options *opt)
+{
+	long n = opt->workers > 0 ? opt->workers : sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n > MAX_WORKERS ? MAX_WORKERS : (int)n;
+}
+
+/* --- the samples of a window, on all workers ------------------------------------------- */
+
+struct job {
+	struct collector *c;
+	size_t n;
+	atomic_size_t next;
+	atomic_int failed;
+	struct err err;
+};
+
+struct worker {
+	struct job *job;
+	struct aggregate *aggregate;
+	pthread_t thread;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct job *job = w->job;
+	for (;;) {
+		size_t i = atomic_fetch_add(&job->next, 1);
+		if (i >= job->n || atomic_load(&job->failed))
+			return NULL;
+		const struct slice *s = &job->c->slices.v[i];
+		struct err why = {0};
+		int rc = aggregate_slice(w->aggregate, s->p, s->end, s->offset, &why);
+		int expected = 0;
+		if (rc && atomic_compare_exchange_strong(&job->failed, &expected, rc))
+			job->err = why;
+	}
+}
+
+/* Count the samples of the first n slices and let their memory go. */
+static int flush(struct collector *c, size_t n, struct err *e)
+{
+	struct worker workers[MAX_WORKERS];
+	struct job job = {.c = c, .n = n};
+	int started = 1;
+	for (int i = 0; i < c->out->n; i++)
+		workers[i] = (struct worker){.job = &job, .aggregate = c->out->aggregates[i]};
+	while (started < c->out->n && (size_t)started < n &&
+	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+		started++;
+	work(&workers[0]);
+	for (int i = 1; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	for (size_t i = 0; i < n; i++) {
+		struct slice *s = &c->slices.v[i];
+		if (s->chunk)
+			c->held -= (uint64_t)(s->end - s->p);
+		chunk_drop(s->chunk);
+	}
+	size_t left = c->slices.n - n;
+	if (left)
+		memmove(c->slices.v, c->slices.v + n, left * sizeof(*c->slices.v));
+	c->slices.n = left;
+	c->round_start = c->round_start > n ? c->round_start - n : 0;
+	if (job.failed) {
+		if (e)
+			*e = job.err;
+		return job.failed;
+	}
+	return 0;
+}
+
+/* --- the walk ------------------------------------------------------------------------------ */
+
+static int note_sample(struct collector *c, const struct record *r, struct err *e)
+{
+	struct slice *last = c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
+	if (last && last->end == r->p && last->chunk == r->chunk &&
+	    r->p + r->size - last->p <= SLICE_MAX) {
+		last->end = r->p + r->size;
+	} else {
+		struct slice s = {
+			.p = r->p, .end = r->p + r->size, .offset = r->offset, .chunk = r->chunk};
+		if (vec_push(&c->slices, s))
+			return err_nomem(e);
+		chunk_hold(r->chunk);
+	}
+	c->held += r->chunk ? r->size : 0;
+	return 0;
+}
+
+/* Other records between samples need not break a slice: they are passed over when it is read. */
+static void note_other(struct collector *c, const struct record *r)
+{
+	struct slice *last = c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
+	if (last && last->end == r->p && last->chunk == r->chunk && !r->extra &&
+	    r->p + r->size - last->p <= SLICE_MAX) {
+		last->end = r->p + r->size;
+		c->held += r->chunk ? r->size : 0;
+	}
+}
+
+/* A time of ~0 or 0 is perf's "no time": it says nothing about the round. */
+static void note_time(struct collector *c, uint64_t time)
+{
+	if (time > c->round_max && time != UINT64_MAX && time < 0xffffffff00000000u)
+		c->round_max = time;
+}
+
+static uint64_t record_time(struct collector *c, const struct record *r)
+{
+	struct record_id id;
+	recording_id(c->rec, r, &id);
+	if (!c->timed)
+		return r->offset;
+	return id.has_time ? id.time : 0;
+}
+
+static int take_sideband(struct collector *c, const struct record *r, struct err *e)
+{
+	struct err why = {0};
+	uint64_t time = record_time(c, r);
+	note_time(c, time);
+	int rc = machine_take(c->machine, c->rec, r, time, &why);
+	if (rc == ERR_FORMAT) {
+		recording_note_bad(c->rec, &why);
+		return 0;
+	}
+	if (rc && e)
+		*e = why;
+	return rc;
+}
+
+/* A round ended: the one before it is complete. */
+static int end_round(struct collector *c, struct err *e)
+{
+	if (!c->streaming)
+		return 0;
+	int rc = 0;
+	if (c->round_start) {
+		rc = machine_advance(c->machine, c->safe_time, e);
+		if (!rc)
+			rc = flush(c, c->round_start, e);
+	}
+	c->round_start = c->slices.n;
+	c->safe_time = c->round_max;
+	return rc;
+}
+
+static int flush_all(struct collector *c, struct err *e)
+{
+	int rc = machine_advance(c->machine, TIME_END, e);
+	return rc ? rc : flush(c, c->slices.n, e);
+}
+
+static int take_record(struct collector *c, const struct record *r, struct err *e)
+{
+	if (r->type == PERF_RECORD_SAMPLE) {
+		if (c->streaming)
+			note_time(c, record_time(c, r));
+		int rc = note_sample(c, r, e);
+		if (!rc && c->held > WINDOW_MAX) /* no rounds: better early than never */
+			rc = flush_all(c, e);
+		return rc;
+	}
+	if (r->type == PERF_RECORD_FINISHED_ROUND)
+		return end_round(c, e);
+	note_other(c, r);
+	return machine_wants(r->type) ? take_sideband(c, r, e) : 0;
+}
+
+static int walk(struct collector *c, struct err *e)
+{
+	struct record r;
+	uint64_t told = 0;
+	int got;
+	while ((got = recording_next(c->rec, &r, e)) == 1) {
+		int rc = take_record(c, &r, e);
+		if (rc)
+			return rc;
+		if (c->opt->progress && r.offset - told > PROGRESS_EVERY) {
+			told = r.offset;
+			c->opt->progress(c->opt->progress_ctx, told, c->rec->data_size);
+		}
+	}
+	return got ? got : flush_all(c, e);
+}
+
+static int start(struct collector *c, struct err *e)
+{
+	for (int i = 0; i < collect_workers(c->opt); i++) {
+		int rc = aggregate_new(&c->out->aggregates[i], c->rec, c->machine, &c->opt->aggregate,
+				       c->opt->expand_ctx[i], e);
+		if (rc)
+			return rc;
+		c->out->n++;
+	}
+	return 0;
+}
+
+int collect(struct recording *rec, struct machine *m, const struct collect_options *opt,
+	    struct collection *out, struct err *e)
+{
+	struct collector c = {.rec = rec, .machine = m, .opt = opt, .out = out};
+	*out = (struct collection){0};
+	c.streaming = !recording_is_mapped(rec);
+	for (size_t i = 0; i < rec->events.n; i++)
+		c.timed |= !!(rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);
+	int rc = start(&c, e);
+	if (!rc)
+		rc = walk(&c, e);
+	for (size_t i = 0; i < c.slices.n; i++)
+		chunk_drop(c.slices.v[i].chunk);
+	vec_release(&c.slices);
+	return rc ? rc : machine_take_build_ids(m, rec, e);
+}
+
+void collection_release(struct collection *c)
+{
+	for (int i = 0; i < c->n; i++)
+		aggregate_free(c->aggregates[i]);
+	*c = (struct collection){0};
+}

@@ -1,0 +1,609 @@
+#include "libsym/machine.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { MAX_FORK_DEPTH = 64 }; /* a deeper chain of forks without exec is looked through no further */
+
+/* A decoded side-band record that waits for its time. */
+struct pending {
+	uint64_t time, seq;
+	uint32_t type;
+	int32_t pid, tid, ppid, ptid;
+	int exec;
+	uint32_t name; /* strings id: comm or file name */
+	struct map map;
+	uint32_t flags;
+	uint64_t ino;
+	struct build_id id;
+};
+
+int machine_wants(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int take_mmap(struct machine *m, const struct recording *rec, const struct record *r,
+		     struct pending *p, struct err *e)
+{
+	struct record_mmap mm;
+	int rc = record_mmap_decode(r, rec->swap, &mm, e);
+	if (rc)
+		return rc;
+	p->type = PERF_RECORD_MMAP2;
+	p->pid = mm.pid;
+	p->tid = mm.tid;
+	uint64_t end = mm.addr + mm.len < mm.addr ? UINT64_MAX : mm.addr + mm.len;
+	p->map = (struct map){.start = mm.addr, .end = end, .pgoff = mm.pgoff, .prot = mm.prot};
+	/* [stack], data: perf's name for guests' kernels is skipped with their samples */
+	p->exec = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ||
+		  mm.pid == -1;
+	p->flags = mm.flags;
+	p->ino = mm.ino;
+	p->id.len = mm.build_id_size;
+	memcpy(p->id.v, mm.build_id, sizeof(p->id.v));
+	return strtab_intern(m->strings, mm.filename, &p->name) ? err_nomem(e) : 0;
+}
+
+static int take_task(const struct recording *rec, const struct record *r, struct pending *p,
+		     struct err *e)
+{
+	struct record_task t;
+	int rc = record_task_decode(r, rec->swap, &t, e);
+	if (rc)
+		return rc;
+	p->pid = t.pid;
+	p->tid = t.tid;
+	p->ppid = t.ppid;
+	p->ptid = t.ptid;
+	p->exec = r->type == PERF_RECORD_FORK && r->misc & PERF_RECORD_MISC_FORK_EXEC;
+	return 0;
+}
+
+static int take_ksymbol(struct machine *m, const struct recording *rec, const struct record *r,
+			struct pending *p, struct err *e)
+{
+	struct record_ksymbol k;
+	int rc = record_ksymbol_decode(r, rec->swap, &k, e);
+	if (rc)
+		return rc;
+	p->map = (struct map){.start = k.addr, .end = k.addr + k.len, .prot = PROT_EXEC};
+	p->flags = k.flags;
+	return strtab_intern(m->strings, k.name, &p->name) ? err_nomem(e) : 0;
+}
+
+static int take_comm(struct machine *m, const struct recording *rec, const struct record *r,
+		     struct pending *p, struct err *e)
+{
+	struct record_comm c;
+	int rc = record_comm_decode(r, rec->swap, &c, e);
+	if (rc)
+		return rc;
+	p->pid = c.pid;
+	p->tid = c.tid;
+	p->exec = c.exec;
+	return strtab_intern(m->strings, c.comm, &p->name) ? err_nomem(e) : 0;
+}
+
+int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
+		 uint64_t time, struct err *e)
+{
+	struct pending p = {.time = time == UINT64_MAX ? 0 : time, .seq = m->seq++, .type = r->type};
+	int rc = 0;
+	switch (r->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		rc = take_mmap(m, rec, r, &p, e);
+		break;
+	case PERF_RECORD_COMM:
+		rc = take_comm(m, rec, r, &p, e);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		rc = take_task(rec, r, &p, e);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		rc = take_ksymbol(m, rec, r, &p, e);
+		break;
+	default:
+		return 0;
+	}
+	if (!rc && vec_push(&m->pending, p))
+		rc = err_nomem(e);
+	return rc;
+}
+
+/* --- making threads, processes, spaces ------------------------------------------------- */
+
+static int new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
+{
+	struct space s = {.parent = parent, .fork_time = time};
+	if (vec_push(&m->spaces, s))
+		return ERR_NOMEM;
+	*id = (uint32_t)(m->spaces.n - 1);
+	return 0;
+}
+
+static int add_image(struct machine *m, uint32_t process, uint64_t time, uint32_t space)
+{
+	struct process_image im = {.since = time, .space = space};
+	return vec_push(&m->processes.v[process].images, im);
+}
+
+/* A new life of `pid`, with an image of its own (a copy of `parent`'s, unless NO_ID). */
+static int new_process(struct machine *m, int32_t pid, uint64_t time, uint32_t parent_space,
+		       uint32_t *id)
+{
+	uint32_t space;
+	struct process p = {.pid = pid, .start = time, .older = NO_ID};
+	u64map_get(&m->by_pid, (uint32_t)pid, &p.older);
+	if (new_space(m, parent_space, time, &space) || vec_push(&m->processes, p))
+		return ERR_NOMEM;
+	*id = (uint32_t)(m->processes.n - 1);
+	if (add_image(m, *id, time, space))
+		return ERR_NOMEM;
+	return u64map_put(&m->by_pid, (uint32_t)pid, *id);
+}
+
+static int find_process(struct machine *m, int32_t pid, uint32_t *id)
+{
+	if (u64map_get(&m->by_pid, (uint32_t)pid, id))
+		return 0;
+	return new_process(m, pid, 0, NO_ID, id);
+}
+
+static int new_thread(struct machine *m, int32_t pid, int32_t tid, uint64_t time, uint32_t process,
+		      uint32_t *id)
+{
+	struct thread t = {.pid = pid,
+			   .tid = tid,
+			   .start = time,
+			   .exit = TIME_END,
+			   .older = NO_ID,
+			   .process = process};
+	u64map_get(&m->by_tid, (uint32_t)tid, &t.older);
+	if (vec_push(&m->threads, t))
+		return ERR_NOMEM;
+	*id = (uint32_t)(m->threads.n - 1);
+	return u64map_put(&m->by_tid, (uint32_t)tid, *id);
+}
+
+/* The newest thread of tid; made when there is none, or when it belonged to another process. */
+static int find_thread(struct machine *m, int32_t pid, int32_t tid, uint64_t time, uint32_t *id)
+{
+	uint32_t process;
+	int known = u64map_get(&m->by_tid, (uint32_t)tid, id);
+	if (known && (pid == -1 || m->threads.v[*id].pid == pid))
+		return 0;
+	if (find_process(m, pid, &process))
+		return ERR_NOMEM;
+	return new_thread(m, pid, tid, known ? time : 0, process, id);
+}
+
+static int set_comm(struct machine *m, uint32_t thread, uint64_t time, uint32_t comm)
+{
+	struct thread *t = &m->threads.v[thread];
+	if (t->comms.n && t->comms.v[t->comms.n - 1].comm == comm)
+		return 0;
+	struct thread_comm c = {.since = time, .comm = comm};
+	return vec_push(&t->comms, c);
+}
+
+static uint32_t current_space(const struct machine *m, uint32_t process)
+{
+	const struct process *p = &m->processes.v[process];
+	return p->images.v[p->images.n - 1].space;
+}
+
+/* --- applying records -------------------------------------------------------------------- */
+
+static int apply_comm(struct machine *m, const struct pending *p)
+{
+	uint32_t thread, space;
+	if (find_thread(m, p->pid, p->tid, p->time, &thread))
+		return ERR_NOMEM;
+	if (p->exec) {
+		if (new_space(m, NO_ID, p->time, &space) ||
+		    add_image(m, m->threads.v[thread].process, p->time, space))
+			return ERR_NOMEM;
+	}
+	return set_comm(m, thread, p->time, p->name);
+}
+
+static int apply_fork(struct machine *m, const struct pending *p)
+{
+	uint32_t parent, process, thread;
+	if (find_thread(m, p->ppid, p->ptid, p->time, &parent))
+		return ERR_NOMEM;
+	/* perf's own description of threads that were there before repeats what is known */
+	if (p->tid == p->ptid && p->pid == p->ppid)
+		return 0;
+	if (p->pid == p->ppid) {
+		process = m->threads.v[parent].process;
+	} else {
+		uint32_t from = p->exec ? NO_ID : current_space(m, m->threads.v[parent].process);
+		uint32_t known;
+		/* synthesized for a process already described: its maps came before its fork */
+		if (p->exec && u64map_get(&m->by_pid, (uint32_t)p->pid, &known))
+			process = known;
+		else if (new_process(m, p->pid, p->time, from, &process))
+			return ERR_NOMEM;
+	}
+	if (new_thread(m, p->pid, p->tid, p->time, process, &thread))
+		return ERR_NOMEM;
+	const struct thread *pt = &m->threads.v[parent];
+	if (!pt->comms.n)
+		return 0;
+	return set_comm(m, thread, p->time, pt->comms.v[pt->comms.n - 1].comm);
+}
+
+static int starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* perf's is_anon_memory() and is_no_dso_memory(): executable memory that no file backs. */
+static int is_anon(const char *name, uint32_t flags)
+{
+	return !strcmp(name, "//anon") || starts(name, "/dev/zero") || starts(name, "/anon_hugepage") ||
+	       flags & MAP_HUGETLB || starts(name, "[stack") || starts(name, "/SYSV") ||
+	       starts(name, "[heap]") || starts(name, "[anon:");
+}
+
+static int same_dso(const struct dso *a, const struct dso *b)
+{
+	if (a->name != b->name || a->kind != b->kind || a->ino != b->ino || a->pid != b->pid)
+		return 0;
+	return a->id.len == b->id.len && !memcmp(a->id.v, b->id.v, a->id.len);
+}
+
+static int find_dso(struct machine *m, const struct dso *d, uint32_t *id)
+{
+	uint64_t h = hash_u64((uint64_t)d->name << 8 | d->kind);
+	size_t at = 0;
+	while (idmap_next(&m->dso_index, h, &at, id))
+		if (same_dso(&m->dsos.v[*id], d))
+			return 0;
+	if (vec_push(&m->dsos, *d))
+		return ERR_NOMEM;
+	*id = (uint32_t)(m->dsos.n - 1);
+	return idmap_put(&m->dso_index, h, *id);
+}
+
+static int classify_dso(struct machine *m, const struct pending *p, struct dso *d)
+{
+	const char *name = strtab_get(m->strings, p->name);
+	*d = (struct dso){.name = p->name, .kind = DSO_FILE, .id = p->id, .ino = p->ino, .pid = -1};
+	if (p->pid == -1 && p->exec) {
+		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
+		d->kind = kernel ? DSO_KERNEL : DSO_MODULE;
+		if (kernel)
+			return strtab_intern(m->strings, "[kernel.kallsyms]", &d->name);
+	} else if (starts(name, "[vdso")) {
+		d->kind = DSO_VDSO;
+		d->ino = 0;
+	} else if (is_anon(name, p->flags) && p->map.prot & PROT_EXEC) {
+		char perf_map[64];
+		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
+		d->kind = DSO_ANON;
+		d->pid = p->pid;
+		d->ino = 0;
+		return strtab_intern(m->strings, perf_map, &d->name);
+	} else if (*name == '[' || !*name || is_anon(name, p->flags)) {
+		d->kind = DSO_SPECIAL;
+		d->ino = 0;
+	}
+	return 0;
+}
+
+/* Put map `index` into the sorted list of a space. */
+static int insert_map(struct machine *m, struct space *s, uint32_t index)
+{
+	const struct map *maps = m->maps.v;
+	uint64_t start = maps[index].start;
+	if (vec_push(&s->by_start, index) || vec_push(&s->max_end, 0) ||
+	    vec_push(&s->changes, maps[index].since))
+		return ERR_NOMEM;
+	size_t i = s->by_start.n - 1;
+	while (i && maps[s->by_start.v[i - 1]].start > start) {
+		s->by_start.v[i] = s->by_start.v[i - 1];
+		i--;
+	}
+	s->by_start.v[i] = index;
+	for (; i < s->by_start.n; i++) {
+		uint64_t end = maps[s->by_start.v[i]].end;
+		uint64_t before = i ? s->max_end.v[i - 1] : 0;
+		uint64_t now = end > before ? end : before;
+		s->max_end.v[i] = now;
+	}
+	return 0;
+}
+
+static int add_map(struct machine *m, uint32_t space, const struct pending *p, const struct dso *d)
+{
+	struct map map = p->map;
+	map.since = p->time;
+	if (map.end <= map.start)
+		return 0;
+	if (find_dso(m, d, &map.dso) || vec_push(&m->maps, map))
+		return ERR_NOMEM;
+	return insert_map(m, &m->spaces.v[space], (uint32_t)(m->maps.n - 1));
+}
+
+static int apply_mmap(struct machine *m, const struct pending *p)
+{
+	struct dso d;
+	uint32_t process;
+	if (classify_dso(m, p, &d))
+		return ERR_NOMEM;
+	if (d.kind == DSO_KERNEL || d.kind == DSO_MODULE)
+		return add_map(m, SPACE_KERNEL, p, &d);
+	if (find_process(m, p->pid, &process))
+		return ERR_NOMEM;
+	return add_map(m, current_space(m, process), p, &d);
+}
+
+static int apply_ksymbol(struct machine *m, const struct pending *p)
+{
+	struct dso d = {.name = p->name, .kind = DSO_BPF, .pid = -1};
+	/* An unregistered symbol's range is reused only by a later one, which then wins. */
+	return p->flags & 1 ? 0 : add_map(m, SPACE_KERNEL, p, &d);
+}
+
+static int apply(struct machine *m, const struct pending *p)
+{
+	uint32_t thread;
+	switch (p->type) {
+	case PERF_RECORD_COMM:
+		return apply_comm(m, p);
+	case PERF_RECORD_FORK:
+		return apply_fork(m, p);
+	case PERF_RECORD_EXIT:
+		if (u64map_get(&m->by_tid, (uint32_t)p->tid, &thread))
+			m->threads.v[thread].exit = p->time;
+		return 0;
+	case PERF_RECORD_KSYMBOL:
+		return apply_ksymbol(m, p);
+	default:
+		return apply_mmap(m, p);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+int machine_advance(struct machine *m, uint64_t until, struct err *e)
+{
+	size_t i = 0;
+	qsort(m->pending.v, m->pending.n, sizeof(*m->pending.v), by_time);
+	for (; i < m->pending.n && m->pending.v[i].time <= until; i++)
+		if (apply(m, &m->pending.v[i]))
+			return err_nomem(e);
+	if (i == m->pending.n)
+		vec_release(&m->pending);
+	else if (i)
+		memmove(m->pending.v, m->pending.v + i, (m->pending.n - i) * sizeof(*m->pending.v));
+	m->pending.n -= m->pending.n ? i : 0;
+	m->applied = until;
+	return 0;
+}
+
+int machine_init(struct machine *m, struct strtab *strings, struct err *e)
+{
+	*m = (struct machine){.strings = strings};
+	uint32_t kernel, swapper, process;
+	if (new_space(m, NO_ID, 0, &kernel) || strtab_intern(strings, "swapper", &m->comm_swapper) ||
+	    new_process(m, 0, 0, NO_ID, &process) || new_thread(m, 0, 0, 0, process, &swapper) ||
+	    set_comm(m, swapper, 0, m->comm_swapper)) {
+		machine_release(m);
+		return err_nomem(e);
+	}
+	return 0;
+}
+
+void machine_release(struct machine *m)
+{
+	for (size_t i = 0; i < m->threads.n; i++)
+		vec_release(&m->threads.v[i].comms);
+	for (size_t i = 0; i < m->processes.n; i++)
+		vec_release(&m->processes.v[i].images);
+	for (size_t i = 0; i < m->spaces.n; i++) {
+		vec_release(&m->spaces.v[i].by_start);
+		vec_release(&m->spaces.v[i].max_end);
+		vec_release(&m->spaces.v[i].changes);
+	}
+	vec_release(&m->threads);
+	vec_release(&m->processes);
+	vec_release(&m->spaces);
+	vec_release(&m->maps);
+	vec_release(&m->dsos);
+	vec_release(&m->pending);
+	u64map_release(&m->by_tid);
+	u64map_release(&m->by_pid);
+	idmap_release(&m->dso_index);
+	*m = (struct machine){0};
+}
+
+int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
+{
+	(void)e;
+	for (size_t k = 0; k < rec->features.build_ids.n; k++) {
+		const struct recorded_build_id *b = &rec->features.build_ids.v[k];
+		const char *want = starts(b->filename, "[kernel.kallsyms]") ? "[kernel.kallsyms]"
+									     : b->filename;
+		uint32_t name;
+		if (!strtab_find(m->strings, want, &name))
+			continue;
+		for (size_t i = 0; i < m->dsos.n; i++) {
+			struct dso *d = &m->dsos.v[i];
+			if (d->name != name || d->id.len)
+				continue;
+			d->id.len = b->size;
+			memcpy(d->id.v, b->id, sizeof(d->id.v));
+		}
+	}
+	return 0;
+}
+
+/* --- questions ---------------------------------------------------------------------------- */
+
+/* The life of `tid` that was running at `time`; *until is where the next one begins. */
+static uint32_t thread_at(const struct machine *m, int32_t tid, uint64_t time, uint64_t *until)
+{
+	uint32_t id;
+	*until = TIME_END;
+	if (!u64map_get(&m->by_tid, (uint32_t)tid, &id))
+		return NO_ID;
+	while (m->threads.v[id].start > time) {
+		*until = m->threads.v[id].start;
+		id = m->threads.v[id].older;
+		if (id == NO_ID)
+			return NO_ID;
+	}
+	return id;
+}
+
+static void narrow(struct thread_view *v, uint64_t since, uint64_t until)
+{
+	if (since > v->since)
+		v->since = since;
+	if (until < v->until)
+		v->until = until;
+}
+
+/* The last of n sorted times that is ≤ time, as a count. */
+static size_t count_until(const uint64_t *times, size_t n, uint64_t time)
+{
+	size_t lo = 0, hi = n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (times[mid] <= time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void view_comm(const struct thread *t, uint64_t time, struct thread_view *v)
+{
+	for (size_t i = t->comms.n; i-- > 0;) {
+		if (t->comms.v[i].since <= time) {
+			v->comm = t->comms.v[i].comm;
+			narrow(v, t->comms.v[i].since, TIME_END);
+			return;
+		}
+		narrow(v, 0, t->comms.v[i].since);
+	}
+}
+
+static void view_space(const struct machine *m, const struct process *p, uint64_t time,
+		       struct thread_view *v)
+{
+	size_t i = p->images.n;
+	while (--i > 0 && p->images.v[i].since > time)
+		narrow(v, 0, p->images.v[i].since);
+	narrow(v, i ? p->images.v[i].since : 0, TIME_END);
+	v->space = p->images.v[i].space;
+	const struct space *s = &m->spaces.v[v->space];
+	size_t n = count_until(s->changes.v, s->changes.n, time);
+	v->version = (uint32_t)n;
+	narrow(v, n ? s->changes.v[n - 1] : 0, n < s->changes.n ? s->changes.v[n] : TIME_END);
+}
+
+/* The life of `pid` at `time`. */
+static const struct process *process_at(const struct machine *m, int32_t pid, uint64_t time,
+					struct thread_view *v)
+{
+	uint32_t id;
+	if (!u64map_get(&m->by_pid, (uint32_t)pid, &id))
+		return NULL;
+	while (m->processes.v[id].start > time && m->processes.v[id].older != NO_ID) {
+		narrow(v, 0, m->processes.v[id].start);
+		id = m->processes.v[id].older;
+	}
+	narrow(v, m->processes.v[id].start, TIME_END);
+	return &m->processes.v[id];
+}
+
+void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64_t time,
+		       struct thread_view *out)
+{
+	uint64_t until;
+	*out = (struct thread_view){
+		.thread = NO_ID, .comm = NO_ID, .space = NO_ID, .until = TIME_END};
+	out->thread = thread_at(m, tid, time, &until);
+	narrow(out, 0, until);
+	const struct process *p = NULL;
+	if (out->thread != NO_ID && (m->threads.v[out->thread].pid == pid || pid == -1)) {
+		const struct thread *t = &m->threads.v[out->thread];
+		narrow(out, t->start, TIME_END);
+		view_comm(t, time, out);
+		p = &m->processes.v[t->process];
+	} else {
+		out->thread = NO_ID;
+		p = process_at(m, pid, time, out);
+	}
+	if (p)
+		view_space(m, p, time, out);
+	if (out->since > time)
+		out->since = time;
+	if (out->until <= time)
+		out->until = time + 1;
+}
+
+/* Among the maps of one space that hold addr at `time`: the one made last. */
+static const struct map *own_map(const struct machine *m, const struct space *s, uint64_t addr,
+				 uint64_t time)
+{
+	const struct map *best = NULL;
+	uint32_t best_index = 0;
+	size_t lo = 0, hi = s->by_start.n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (m->maps.v[s->by_start.v[mid]].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo-- > 0 && s->max_end.v[lo] > addr) {
+		uint32_t index = s->by_start.v[lo];
+		const struct map *c = &m->maps.v[index];
+		if (c->end > addr && c->since <= time && (!best || index > best_index)) {
+			best = c;
+			best_index = index;
+		}
+	}
+	return best;
+}
+
+const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
+				 uint64_t time)
+{
+	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
+		const struct space *s = &m->spaces.v[space];
+		const struct map *found = own_map(m, s, addr, time);
+		if (found)
+			return found;
+		time = s->fork_time;
+		space = s->parent;
+	}
+	return NULL;
+}

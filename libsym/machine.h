@@ -1,0 +1,148 @@
+/*
+ * machine.h - the recorded machine over time: threads, their comms, address spaces, DSOs.
+ *
+ * Side-band records go in (machine_take) in any order; machine_advance applies those up to a
+ * time, in time order. From then on every question is asked *for a time*: which thread was
+ * tid 42 at t, what was it called, what was mapped at this address. Questions may be asked from
+ * several threads at once as long as nobody advances.
+ *
+ *	tid 42:   fork          comm            exec          (tid reused)
+ *	          │             │               │             │
+ *	thread    ╞═ instance 7 ═══════════════════════════╡  ╞═ instance 90 ═…
+ *	comm      │ "sh" (inherited)            │ "ls"
+ *	space     │ 3: sees space 1 as of the   │ 4: empty, filled by the
+ *	          │    fork, plus own mmaps     │    mmaps that follow
+ *
+ * Rules where perf's and ours differ: an exec drops all mappings (perf keeps stale ones).
+ * Where they agree: a thread keeps its comm after EXIT until the tid is reused; a thread never
+ * named is ":TID"; tid 0 is "swapper".
+ */
+#ifndef LIBSYM_MACHINE_H
+#define LIBSYM_MACHINE_H
+
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "libparse/recording.h"
+#include "libsym/elffile.h"
+
+#define TIME_END UINT64_MAX
+#define NO_ID UINT32_MAX
+
+enum dso_kind {
+	DSO_FILE,    /* an ELF file by path */
+	DSO_KERNEL,  /* [kernel.kallsyms] */
+	DSO_MODULE,  /* a kernel module */
+	DSO_VDSO,    /* [vdso], [vdsox32] … */
+	DSO_ANON,    /* executable memory without a file: names come from a perf map or jitdump */
+	DSO_BPF,     /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
+	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
+};
+
+struct dso {
+	uint32_t name; /* strings id: path, or [name]; DSO_ANON: /tmp/perf-PID.map, as perf says */
+	uint8_t kind;  /* enum dso_kind */
+	struct build_id id; /* recorded: inline in MMAP2, else from the build-id table */
+	uint64_t ino;  /* tells apart two files that had the same path; 0 = not recorded */
+	int32_t pid;   /* DSO_ANON: whose memory; else -1 */
+};
+
+/* One mapping of a space. Never changed once made; a later one that overlaps wins from then on. */
+struct map {
+	uint64_t start, end; /* [start, end) */
+	uint64_t pgoff;
+	uint64_t since; /* time from which it is there */
+	uint32_t dso;
+	uint32_t prot;
+};
+
+/* The address space of one process image. */
+struct space {
+	uint32_t parent;    /* forked from: seen through where this one has no mapping; or NO_ID */
+	uint64_t fork_time; /* … as it was then */
+	VEC(uint32_t) by_start;    /* map indices sorted by (start, order of arrival) */
+	VEC(uint64_t) max_end;     /* of by_start[0..i] */
+	VEC(uint64_t) changes;     /* times of the mmaps, ascending */
+};
+
+struct thread_comm {
+	uint64_t since;
+	uint32_t comm; /* strings id */
+};
+
+/* A thread: one life of a tid. */
+struct thread {
+	int32_t pid, tid;
+	uint64_t start; /* fork, or 0 when it was there before */
+	uint64_t exit;  /* EXIT record, or TIME_END */
+	uint32_t older; /* the previous thread with this tid, or NO_ID */
+	uint32_t process; /* index into processes */
+	VEC(struct thread_comm) comms;
+};
+
+/* A process: one life of a pid, with its images (a new one at each exec). */
+struct process {
+	int32_t pid;
+	uint64_t start;
+	uint32_t older;
+	VEC(struct process_image {
+		uint64_t since;
+		uint32_t space;
+	}) images;
+};
+
+enum { SPACE_KERNEL = 0 };
+
+struct machine {
+	struct strtab *strings; /* borrowed */
+	VEC(struct thread) threads;
+	VEC(struct process) processes;
+	VEC(struct space) spaces; /* [SPACE_KERNEL] is the kernel's */
+	VEC(struct map) maps;
+	VEC(struct dso) dsos;
+	struct u64map by_tid, by_pid; /* → newest thread / process */
+	struct idmap dso_index;
+	VEC(struct pending) pending;
+	uint64_t seq;
+	uint64_t applied; /* everything up to here has been applied */
+	uint32_t comm_swapper;
+};
+
+/* `strings` is borrowed for the machine's life. 0 or ERR_NOMEM. */
+int machine_init(struct machine *m, struct strtab *strings, struct err *e);
+void machine_release(struct machine *m);
+
+/* 1 when machine_take wants records of this type. */
+int machine_wants(uint32_t type);
+
+/*
+ * Take one side-band record (mmap, comm, fork, exit, ksymbol) of `rec`. `time` is the record's
+ * (0 when it has none: applied before all others, in order). ERR_FORMAT for a record that
+ * breaks its layout (skip it), ERR_NOMEM.
+ */
+int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
+		 uint64_t time, struct err *e);
+
+/* Apply what was taken with a time ≤ `until`, in time order. 0 or ERR_NOMEM. */
+int machine_advance(struct machine *m, uint64_t until, struct err *e);
+
+/* Give DSOs without a recorded build-id the one the recording's table has for their path. */
+int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e);
+
+/* What a sample of (pid, tid) at `time` belongs to. Valid from `since` up to but not including
+ * `until`: a caller may keep it for that long. */
+struct thread_view {
+	uint32_t thread; /* index, or NO_ID: a tid never seen in side-band records */
+	uint32_t comm;   /* strings id, or NO_ID: never named, print ":TID" */
+	uint32_t space;  /* index, or NO_ID */
+	uint32_t version; /* number of mmaps of that space applied by then */
+	uint64_t since, until;
+};
+void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64_t time,
+		       struct thread_view *out);
+
+/* The mapping of `space` that holds addr at `time`, or NULL. */
+const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
+				 uint64_t time);
+
+#endif
