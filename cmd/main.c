@@ -1,6 +1,96 @@
+/* main.c - choose the verb, parse its options, run it, turn the outcome into an exit status. */
+#include "base/mem.h"
+#include "cmd/verbs.h"
+
+#include <sqlite3.h>
 #include <stdio.h>
-int main(void)
+#include <string.h>
+#include <zstd.h>
+
+static const struct verb *const verbs[] = {
+	&verb_collapse,
+};
+enum { VERBS = sizeof(verbs) / sizeof(*verbs), MAX_FILES = 256 };
+
+static const struct verb *find_verb(const char *name)
 {
-	puts("perfkit " PERFKIT_VERSION);
+	for (size_t i = 0; i < VERBS; i++)
+		if (!strcmp(verbs[i]->name, name))
+			return verbs[i];
+	return NULL;
+}
+
+static void help(void)
+{
+	puts("usage: perfkit VERB [options] [FILE]\n\n"
+	     "Reads what `perf record` wrote, offline. FILE defaults to perf.data; - is stdin.\n");
+	for (size_t i = 0; i < VERBS; i++)
+		printf("  %-10s %s\n", verbs[i]->name, verbs[i]->brief);
+	puts("\nperfkit help VERB tells more; perfkit --version tells versions.");
+}
+
+static int version(void)
+{
+	printf("perfkit %s (zstd %s, SQLite %s)\n", PERFKIT_VERSION, ZSTD_versionString(),
+	       sqlite3_libversion());
 	return 0;
+}
+
+static int help_verb(const char *name)
+{
+	const struct verb *v = find_verb(name);
+	if (!v) {
+		fprintf(stderr, "perfkit: no verb '%s' (see: perfkit help)\n", name);
+		return 2;
+	}
+	opt_help(v);
+	return 0;
+}
+
+static int run(const struct verb *v, int argc, char **argv)
+{
+	const char *files[MAX_FILES];
+	size_t nfiles;
+	void *opts = mem_zalloc(1, v->options_size);
+	if (!opts) {
+		fprintf(stderr, "perfkit: out of memory\n");
+		return 1;
+	}
+	if (v->defaults)
+		v->defaults(opts);
+	int rc = opt_parse(v, argc, argv, opts, files, &nfiles);
+	if (rc == 1) {
+		opt_help(v);
+		rc = 0;
+	} else if (!rc) {
+		rc = v->run(opts, files, nfiles);
+	}
+	mem_free(opts);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "perfkit: stdout: cannot write\n");
+		return rc ? rc : 1;
+	}
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		help();
+		return argc < 2 ? 2 : 0;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version"))
+		return version();
+	if (!strcmp(argv[1], "help")) {
+		if (argc > 2)
+			return help_verb(argv[2]);
+		help();
+		return 0;
+	}
+	const struct verb *v = find_verb(argv[1]);
+	if (!v) {
+		fprintf(stderr, "perfkit: no verb '%s' (see: perfkit help)\n", argv[1]);
+		return 2;
+	}
+	return run(v, argc - 1, argv + 1);
 }

@@ -282,15 +282,42 @@ static int find_dso(struct machine *m, const struct dso *d, uint32_t *id)
 	return idmap_put(&m->dso_index, h, *id);
 }
 
+/* The file part of a module's path ends here; NULL when it is no module's. */
+static const char *module_suffix(const char *base)
+{
+	const char *ko = NULL;
+	for (const char *p = strstr(base, ".ko"); p; p = strstr(p + 1, ".ko"))
+		ko = p;
+	return ko && (!ko[3] || ko[3] == '.') ? ko : NULL;
+}
+
+/* "/lib/modules/…/snd-pcm.ko.xz" → "[snd_pcm]", as the kernel and perf call it. */
+static int module_name(struct machine *m, const char *path, uint32_t *id)
+{
+	char name[256];
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *end = module_suffix(base);
+	size_t n = end ? (size_t)(end - base) : 0;
+	if (!end || n + 3 > sizeof(name))
+		return strtab_intern(m->strings, path, id);
+	name[0] = '[';
+	for (size_t i = 0; i < n; i++)
+		name[i + 1] = base[i] == '-' ? '_' : base[i];
+	name[n + 1] = ']';
+	return strtab_intern_n(m->strings, name, n + 2, id);
+}
+
 static int classify_dso(struct machine *m, const struct pending *p, struct dso *d)
 {
 	const char *name = strtab_get(m->strings, p->name);
-	*d = (struct dso){.name = p->name, .kind = DSO_FILE, .id = p->id, .ino = p->ino, .pid = -1};
+	*d = (struct dso){.name = p->name, .path = p->name, .kind = DSO_FILE,
+			  .id = p->id, .ino = p->ino, .pid = -1};
 	if (p->pid == -1 && p->exec) {
 		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
 		d->kind = kernel ? DSO_KERNEL : DSO_MODULE;
 		if (kernel)
 			return strtab_intern(m->strings, "[kernel.kallsyms]", &d->name);
+		return module_name(m, name, &d->name);
 	} else if (starts(name, "[vdso")) {
 		d->kind = DSO_VDSO;
 		d->ino = 0;
@@ -357,7 +384,7 @@ static int apply_mmap(struct machine *m, const struct pending *p)
 
 static int apply_ksymbol(struct machine *m, const struct pending *p)
 {
-	struct dso d = {.name = p->name, .kind = DSO_BPF, .pid = -1};
+	struct dso d = {.name = p->name, .path = p->name, .kind = DSO_BPF, .pid = -1};
 	/* An unregistered symbol's range is reused only by a later one, which then wins. */
 	return p->flags & 1 ? 0 : add_map(m, SPACE_KERNEL, p, &d);
 }
@@ -441,22 +468,41 @@ void machine_release(struct machine *m)
 	*m = (struct machine){0};
 }
 
+static void set_build_id(struct dso *d, const struct recorded_build_id *b)
+{
+	if (d->id.len)
+		return;
+	d->id.len = b->size;
+	memcpy(d->id.v, b->id, sizeof(d->id.v));
+}
+
+/* The kernel's entry names [kernel.kallsyms] or the vmlinux that perf had read symbols from. */
+static int is_kernel_entry(const struct recorded_build_id *b)
+{
+	if ((b->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL || b->pid != -1)
+		return 0;
+	return starts(b->filename, "[kernel.kallsyms]") ||
+	       (*b->filename != '[' && !module_suffix(b->filename));
+}
+
 int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
 {
-	(void)e;
 	for (size_t k = 0; k < rec->features.build_ids.n; k++) {
 		const struct recorded_build_id *b = &rec->features.build_ids.v[k];
-		const char *want = starts(b->filename, "[kernel.kallsyms]") ? "[kernel.kallsyms]"
-									     : b->filename;
+		int kernel = is_kernel_entry(b);
 		uint32_t name;
-		if (!strtab_find(m->strings, want, &name))
-			continue;
+		if (strtab_intern(m->strings, b->filename, &name))
+			return err_nomem(e);
 		for (size_t i = 0; i < m->dsos.n; i++) {
 			struct dso *d = &m->dsos.v[i];
-			if (d->name != name || d->id.len)
-				continue;
-			d->id.len = b->size;
-			memcpy(d->id.v, b->id, sizeof(d->id.v));
+			if (kernel && d->kind == DSO_KERNEL) {
+				set_build_id(d, b);
+				if (*b->filename != '[')
+					d->name = d->path = name;
+			} else if (d->path == name || d->name == name) {
+				set_build_id(d, b);
+				d->name = name; /* so perf prints modules the table lists by path */
+			}
 		}
 	}
 	return 0;

@@ -40,7 +40,9 @@ enum dso_kind {
 };
 
 struct dso {
-	uint32_t name; /* strings id: path, or [name]; DSO_ANON: /tmp/perf-PID.map, as perf says */
+	uint32_t name; /* strings id, as perf prints it: path, [module], /tmp/perf-PID.map for
+			  DSO_ANON, [kernel.kallsyms] or the vmlinux the build-id table names */
+	uint32_t path; /* strings id: as recorded; where its file may be */
 	uint8_t kind;  /* enum dso_kind */
 	struct build_id id; /* recorded: inline in MMAP2, else from the build-id table */
 	uint64_t ino;  /* tells apart two files that had the same path; 0 = not recorded */

@@ -1,0 +1,207 @@
+/*
+ * collapse.c - `perfkit collapse`: folded stacks, as `perf script | stackcollapse-perf.pl`
+ * gives them.
+ */
+#include "base/buf.h"
+#include "base/outfile.h"
+#include "cmd/input.h"
+#include "cmd/verbs.h"
+#include "render/foldtree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct collapse_opts {
+	struct input_opts in;
+	const char *output, *weight;
+	int all_events, pid_name, tid_name;
+	int kernel, jit, inlined, all, addrs;
+};
+
+#define AT(field) offsetof(struct collapse_opts, field)
+static const struct opt rows[] = {
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"all-events", 0, OPT_FLAG, AT(all_events), NULL,
+	 "all events, not only that of the earliest sample"},
+	{"weight", 0, OPT_STRING, AT(weight), "period|samples",
+	 "what a sample counts: its period (default; tracepoints\nalways 1) or 1"},
+	{"pid-name", 0, OPT_FLAG, AT(pid_name), NULL, "first element COMM-PID"},
+	{"tid-name", 0, OPT_FLAG, AT(tid_name), NULL, "first element COMM-PID/TID"},
+	{"kernel", 0, OPT_FLAG, AT(kernel), NULL, "mark kernel functions with _[k]"},
+	{"jit", 0, OPT_FLAG, AT(jit), NULL, "mark JIT-compiled functions with _[j]"},
+	{"inline", 0, OPT_FLAG, AT(inlined), NULL, "mark inlined functions with _[i]"},
+	{"all", 0, OPT_FLAG, AT(all), NULL, "all three marks"},
+	{"addrs", 0, OPT_FLAG, AT(addrs), NULL, "show the address of frames without a name"},
+	OPT_END,
+};
+
+struct collapser {
+	struct input in;
+	const struct collapse_opts *opt;
+	struct foldtree tree;
+	struct buf text;
+	VEC(uint32_t) frames;
+};
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* stackcollapse's text of a frame into c->text; 0 when the frame is left out. */
+static int frame_text(struct collapser *c, const struct frame *f)
+{
+	const struct strtab *strings = &c->in.profile->stacks.strings;
+	struct buf *b = &c->text;
+	buf_clear(b);
+	if (f->name) {
+		const char *s = strtab_get(strings, f->name);
+		if (*s == '(')
+			return 0;
+		for (; *s; s++)
+			if (*s != '"' && *s != '\'')
+				buf_char(b, *s == ';' ? ':' : *s);
+	} else {
+		const char *dso = f->dso ? basename_of(strtab_get(strings, f->dso)) : "unknown";
+		buf_char(b, '[');
+		buf_str(b, dso);
+		if (c->opt->addrs)
+			buf_fmt(b, " <%llx>", (unsigned long long)f->addr);
+		buf_char(b, ']');
+	}
+	if (f->flags & FRAME_INLINED && (c->opt->inlined || c->opt->all))
+		buf_str(b, "_[i]");
+	else if (f->kind == FRAME_KERNEL && (c->opt->kernel || c->opt->all))
+		buf_str(b, "_[k]");
+	else if (f->kind == FRAME_JIT && (c->opt->jit || c->opt->all))
+		buf_str(b, "_[j]");
+	return 1;
+}
+
+static void comm_text(struct collapser *c, const struct folded *f)
+{
+	struct buf *b = &c->text;
+	buf_clear(b);
+	for (const char *s = strtab_get(&c->in.profile->stacks.strings, f->comm); *s; s++)
+		buf_char(b, *s == ' ' ? '_' : *s == ';' || *s == '\n' ? ':' : *s);
+	if (c->opt->tid_name)
+		buf_fmt(b, "-%d/%d", f->pid, f->tid);
+	else if (c->opt->pid_name)
+		buf_fmt(b, "-%d", f->pid);
+}
+
+static uint64_t weight_of(const struct collapser *c, const struct folded *f)
+{
+	const struct event *ev = &c->in.profile->rec->events.v[f->event];
+	if (c->opt->weight && !strcmp(c->opt->weight, "samples"))
+		return f->samples;
+	/* perf script shows a period only where samples carry one */
+	if (ev->is_tracepoint || !(ev->attr.sample_type & PERF_SAMPLE_PERIOD))
+		return f->samples;
+	return f->weight;
+}
+
+static int add_stack(struct collapser *c, const struct folded *f)
+{
+	const struct stacks *stacks = &c->in.profile->stacks;
+	size_t n = stacks_depth(stacks, f->path);
+	uint32_t node;
+	if (n > c->frames.cap && vec_reserve(&c->frames, n - c->frames.n))
+		return ERR_NOMEM;
+	stacks_frames(stacks, f->path, c->frames.v, n);
+	comm_text(c, f);
+	if (foldtree_child(&c->tree, 0, buf_cstr(&c->text), c->text.n, &node))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (frame_text(c, &stacks->frames.v[c->frames.v[i]]) &&
+		    foldtree_child(&c->tree, node, buf_cstr(&c->text), c->text.n, &node))
+			return ERR_NOMEM;
+	foldtree_add(&c->tree, node, weight_of(c, f));
+	return 0;
+}
+
+/* The events to show, by name: those asked for, else that of the earliest sample. */
+static const char *chosen_event(const struct collapser *c)
+{
+	const struct profile *p = c->in.profile;
+	size_t best = 0;
+	if (c->opt->all_events || c->opt->in.events.n)
+		return NULL;
+	for (size_t i = 1; i < p->rec->events.n; i++)
+		if (p->first_of_event[i] < p->first_of_event[best])
+			best = i;
+	return p->rec->events.v[best].name;
+}
+
+static int build_tree(struct collapser *c, struct err *e)
+{
+	struct profile *p = c->in.profile;
+	const char *event = chosen_event(c);
+	uint64_t left_out = 0;
+	for (size_t i = 0; i < p->folded.n; i++) {
+		const struct folded *f = &p->folded.v[i];
+		if (event && strcmp(p->rec->events.v[f->event].name, event))
+			left_out += f->samples;
+		else if (add_stack(c, f))
+			return err_nomem(e);
+	}
+	if (left_out && !c->opt->in.quiet)
+		fprintf(stderr, "perfkit: showing %s; %llu samples of other events left out "
+			"(--event, --all-events)\n", event, (unsigned long long)left_out);
+	return 0;
+}
+
+static int collapse(struct collapser *c)
+{
+	struct err e = {0};
+	struct outfile out;
+	int rc = input_fold(&c->in);
+	if (rc)
+		return rc;
+	input_warn_damage(&c->in);
+	if (build_tree(c, &e) || outfile_open(&out, c->opt->output ? c->opt->output : "-", &e))
+		return input_fail(&c->in, &e);
+	if (foldtree_write(&c->tree, out.f, NULL, NULL, &e)) {
+		outfile_abort(&out);
+		return input_fail(&c->in, &e);
+	}
+	if (outfile_commit(&out, &e))
+		return input_fail(&c->in, &e);
+	return input_status(&c->in);
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct collapse_opts *o = opts;
+	struct collapser c = {.opt = o};
+	if (o->weight && strcmp(o->weight, "period") && strcmp(o->weight, "samples")) {
+		fprintf(stderr, "perfkit collapse: --weight is period or samples, not '%s'\n", o->weight);
+		return 2;
+	}
+	int rc = input_open(&c.in, "collapse", &o->in, files, nfiles);
+	if (rc)
+		return rc;
+	c.in.fold.aggregate.by = (o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
+	rc = collapse(&c);
+	foldtree_release(&c.tree);
+	buf_release(&c.text);
+	vec_release(&c.frames);
+	input_close(&c.in);
+	return rc;
+}
+
+const struct verb verb_collapse = {
+	.name = "collapse",
+	.brief = "folded stacks, one line a stack, for flame graphs and diffs",
+	.usage = "[options] [FILE]",
+	.text = "The same lines as `perf script | stackcollapse-perf.pl`, sorted; docs/differences.md\n"
+		"lists where and why they differ.",
+	.examples = "  perfkit collapse perf.data > out.folded\n"
+		    "  perfkit collapse --comm nginx --all -o nginx.folded perf.data\n"
+		    "  perf record -o - -g -- ./prog | perfkit collapse -",
+	.tables = {rows, input_rows},
+	.options_size = sizeof(struct collapse_opts),
+	.max_files = 1,
+	.run = run,
+};

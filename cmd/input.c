@@ -1,0 +1,314 @@
+#include "cmd/input.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AT(field) offsetof(struct input_opts, field)
+
+const struct opt input_rows[] = {
+	{"input", 'i', OPT_STRING, AT(input), "FILE", "recording to read (default perf.data, - is stdin)"},
+	{"event", 'e', OPT_LIST, AT(events), "NAME", "only this event (repeatable)"},
+	{"comm", 0, OPT_LIST, AT(comms), "NAME,...", "only threads called so"},
+	{"comms", 'c', OPT_LIST, AT(comms), "NAME,...", NULL},
+	{"pid", 0, OPT_LIST, AT(pids), "PID,...", "only these processes"},
+	{"tid", 0, OPT_LIST, AT(tids), "TID,...", "only these threads"},
+	{"cpu", 'C', OPT_LIST, AT(cpus), "LIST", "only these CPUs: 0,2-3"},
+	{"time", 0, OPT_STRING, AT(time), "START,STOP",
+	 "only this span, in seconds as perf script prints them;\neither side may be empty"},
+	{"symfs", 0, OPT_STRING, AT(symfs), "DIR", "look for recorded paths below DIR"},
+	{"kallsyms", 0, OPT_STRING, AT(kallsyms), "FILE", "kernel symbols"},
+	{"vmlinux", 'k', OPT_STRING, AT(vmlinux), "FILE", "kernel image"},
+	{"buildid-dir", 0, OPT_STRING, AT(buildid_dir), "DIR", "build-id cache (default ~/.debug)"},
+	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave inlined functions out"},
+	{"inline-frames", 0, OPT_UNFLAG, AT(no_inline), NULL, NULL},
+	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "symbols as the linker knows them"},
+	{"max-stack", 0, OPT_INT, AT(max_stack), "N", "frames kept of a stack, from the leaf (1024)"},
+	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
+	 "believe files at recorded paths where no build-id was recorded"},
+	{"no-local", 0, OPT_FLAG, AT(no_local), NULL, "read nothing but the files named here"},
+	{"force", 'f', OPT_FLAG, AT(force), NULL, "go on where the answer cannot be trusted"},
+	{"strict", 0, OPT_FLAG, AT(strict), NULL, "exit 3 when anything was warned of"},
+	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no warnings, no progress"},
+	{"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say more on stderr"},
+	OPT_END,
+};
+
+void input_warn(struct input *in, const char *fmt, ...)
+{
+	in->warned++;
+	if (in->opt->quiet)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	fprintf(stderr, "perfkit: ");
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+int input_fail(const struct input *in, const struct err *e)
+{
+	(void)in;
+	fprintf(stderr, "perfkit: %s\n", e->msg);
+	if (e->code == ERR_USAGE)
+		return 2;
+	return e->code == ERR_REFUSED ? 3 : 1;
+}
+
+int input_status(const struct input *in)
+{
+	return in->opt->strict && in->warned ? 3 : 0;
+}
+
+/* --- filters --------------------------------------------------------------------------------- */
+
+static int usage(const struct input *in, const char *what, const char *arg)
+{
+	fprintf(stderr, "perfkit %s: %s '%s'\n", in->verb, what, arg);
+	return 2;
+}
+
+static int parse_ids(const struct input *in, const struct opt_list *l, const char *what,
+		     void *vec_of_i32)
+{
+	VEC(int32_t) *out = vec_of_i32;
+	for (size_t i = 0; i < l->n; i++) {
+		char *end;
+		errno = 0;
+		long x = strtol(l->v[i], &end, 10);
+		if (errno || *end || end == l->v[i] || x < -1 || x > INT32_MAX)
+			return usage(in, what, l->v[i]);
+		if (vec_push(out, (int32_t)x))
+			return 1;
+	}
+	return 0;
+}
+
+static int parse_cpus(struct input *in)
+{
+	enum { MAX_CPU = 1 << 16 };
+	const struct opt_list *l = &in->opt->cpus;
+	for (size_t i = 0; i < l->n; i++) {
+		char *end;
+		unsigned long a = strtoul(l->v[i], &end, 10), b = a;
+		if (end != l->v[i] && *end == '-')
+			b = strtoul(end + 1, &end, 10);
+		if (end == l->v[i] || *end || a > b || b > MAX_CPU)
+			return usage(in, "not a list of CPUs:", l->v[i]);
+		for (; a <= b; a++)
+			if (vec_push(&in->cpus, (uint32_t)a))
+				return 1;
+	}
+	return 0;
+}
+
+/* "12.000345678" seconds into ns, exactly; returns the end or NULL. */
+static const char *parse_seconds(const char *s, uint64_t *ns)
+{
+	uint64_t sec = 0, frac = 0, scale = 1000000000;
+	const char *start = s;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		if (sec > UINT64_MAX / 10000000000u)
+			return NULL;
+		sec = sec * 10 + (uint64_t)(*s - '0');
+	}
+	if (*s == '.')
+		for (s++; *s >= '0' && *s <= '9'; s++)
+			if (scale > 1) {
+				scale /= 10;
+				frac += (uint64_t)(*s - '0') * scale;
+			}
+	if (s == start)
+		return NULL;
+	*ns = sec * 1000000000 + frac;
+	return s;
+}
+
+static int parse_time(struct input *in)
+{
+	const char *s = in->opt->time;
+	struct sample_filter *f = &in->fold.aggregate.filter;
+	if (!s)
+		return 0;
+	const char *comma = strchr(s, ',');
+	if (!comma)
+		return usage(in, "--time wants START,STOP, got", s);
+	if (comma != s && parse_seconds(s, &f->start) != comma)
+		return usage(in, "--time: not a number of seconds:", s);
+	if (comma[1]) {
+		const char *end = parse_seconds(comma + 1, &f->stop);
+		if (!end || *end)
+			return usage(in, "--time: not a number of seconds:", s);
+		if (f->stop < f->start)
+			return usage(in, "--time ends before it starts:", s);
+	}
+	return 0;
+}
+
+static int parse_events(struct input *in)
+{
+	const struct opt_list *l = &in->opt->events;
+	const struct recording *rec = in->profile->rec;
+	if (!l->n)
+		return 0;
+	in->events = mem_zalloc(rec->events.n, 1);
+	if (!in->events)
+		return 1;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct event *ev = recording_find_event(rec, l->v[i]);
+		if (!ev) {
+			fprintf(stderr, "perfkit %s: no event '%s' in %s; it has:", in->verb, l->v[i],
+				in->path);
+			for (size_t k = 0; k < rec->events.n; k++)
+				fprintf(stderr, " %s", rec->events.v[k].name);
+			fputc('\n', stderr);
+			return 2;
+		}
+		for (size_t k = 0; k < rec->events.n; k++)
+			in->events[k] |= !strcmp(rec->events.v[k].name, ev->name);
+	}
+	return 0;
+}
+
+static int parse_filters(struct input *in)
+{
+	struct sample_filter *f = &in->fold.aggregate.filter;
+	int rc = parse_ids(in, &in->opt->pids, "not a process id:", &in->pids);
+	if (!rc)
+		rc = parse_ids(in, &in->opt->tids, "not a thread id:", &in->tids);
+	if (!rc)
+		rc = parse_cpus(in);
+	if (!rc)
+		rc = parse_time(in);
+	if (!rc)
+		rc = parse_events(in);
+	f->pids = in->pids.v;
+	f->npids = in->pids.n;
+	f->tids = in->tids.v;
+	f->ntids = in->tids.n;
+	f->cpus = in->cpus.v;
+	f->ncpus = in->cpus.n;
+	f->events = in->events;
+	in->fold.comms = in->opt->comms.v;
+	in->fold.ncomms = in->opt->comms.n;
+	return rc;
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
+
+struct progress {
+	struct timespec start;
+	double last;
+	int shown;
+};
+
+static struct progress progress_state(void)
+{
+	struct progress p = {.last = 0};
+	clock_gettime(CLOCK_MONOTONIC, &p.start);
+	return p;
+}
+
+static void show_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct progress *p = ctx;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	double t = (double)(now.tv_sec - p->start.tv_sec) +
+		   (double)(now.tv_nsec - p->start.tv_nsec) / 1e9;
+	if (t < 1 || t - p->last < 0.2)
+		return;
+	p->last = t;
+	p->shown = 1;
+	double rate = (double)done / t;
+	if (total > done)
+		fprintf(stderr, "\r%3.0f %%  %.0f MB/s  %.0f s left \033[K", 100.0 * (double)done / (double)total,
+			rate / 1e6, (double)(total - done) / rate);
+	else
+		fprintf(stderr, "\r%.0f MB  %.0f MB/s \033[K", (double)done / 1e6, rate / 1e6);
+}
+
+int input_open(struct input *in, const char *verb, const struct input_opts *opt,
+	       const char *const *files, size_t nfiles)
+{
+	*in = (struct input){.opt = opt, .verb = verb};
+	in->path = nfiles ? files[0] : opt->input ? opt->input : "perf.data";
+	struct profile_options po = {
+		.modules = {.symfs = opt->symfs,
+			    .buildid_dir = opt->buildid_dir,
+			    .kallsyms = opt->kallsyms,
+			    .vmlinux = opt->vmlinux,
+			    .trust_paths = opt->trust_paths,
+			    .no_local = opt->no_local,
+			    .no_demangle = opt->no_demangle,
+			    .inlines = !opt->no_inline},
+		.names = {.inlines = !opt->no_inline, .max_stack = opt->max_stack},
+	};
+	struct err e = {0};
+	if (profile_open(&in->profile, in->path, &po, &e))
+		return input_fail(in, &e);
+	int rc = parse_filters(in);
+	if (rc)
+		input_close(in);
+	return rc;
+}
+
+void input_close(struct input *in)
+{
+	profile_close(in->profile);
+	vec_release(&in->pids);
+	vec_release(&in->tids);
+	vec_release(&in->cpus);
+	mem_free(in->events);
+	in->profile = NULL;
+	in->events = NULL;
+}
+
+int input_fold(struct input *in)
+{
+	struct progress p = progress_state();
+	struct err e = {0};
+	if (isatty(2) && !in->opt->quiet) {
+		in->fold.progress = show_progress;
+		in->fold.progress_ctx = &p;
+	}
+	int rc = profile_fold(in->profile, &in->fold, &e);
+	if (p.shown)
+		fprintf(stderr, "\r\033[K");
+	return rc ? input_fail(in, &e) : 0;
+}
+
+void input_warn_damage(struct input *in)
+{
+	const struct recording *rec = in->profile->rec;
+	const struct recording_stats *s = &rec->stats;
+	const struct aggregate_stats *t = &in->profile->totals;
+	if (rec->cut_off)
+		input_warn(in, "%s: perf did not finish this file (killed?): build-ids and event names "
+			   "are missing, what is whole is used", in->path);
+	if (s->torn[0])
+		input_warn(in, "%s: %s; everything before is used", in->path, s->torn);
+	if (s->lost)
+		input_warn(in, "%s: perf lost %llu records while recording (use a larger -m)", in->path,
+			   (unsigned long long)s->lost);
+	if (s->lost_samples)
+		input_warn(in, "%s: the kernel dropped %llu samples", in->path,
+			   (unsigned long long)s->lost_samples);
+	if (s->bad_records)
+		input_warn(in, "%s: %llu broken records skipped, first: %s", in->path,
+			   (unsigned long long)s->bad_records, s->first_bad);
+	if (t->bad)
+		input_warn(in, "%s: %llu broken samples skipped, first: %s", in->path,
+			   (unsigned long long)t->bad, t->first_bad);
+	if (t->no_event)
+		input_warn(in, "%s: %llu samples of an event the header does not have skipped", in->path,
+			   (unsigned long long)t->no_event);
+	if (t->guest)
+		input_warn(in, "%s: %llu samples taken in guests are left out", in->path,
+			   (unsigned long long)t->guest);
+}

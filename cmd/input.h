@@ -1,0 +1,59 @@
+/*
+ * input.h - what every verb that reads a recording shares: options, opening, filters, progress,
+ * warnings.
+ */
+#ifndef CMD_INPUT_H
+#define CMD_INPUT_H
+
+#include "cmd/opt.h"
+#include "libsym/profile.h"
+
+/* First member of a verb's options struct, so that input_rows fit every such table. */
+struct input_opts {
+	const char *input;
+	struct opt_list events, comms, pids, tids, cpus;
+	const char *time;
+	const char *symfs, *kallsyms, *vmlinux, *buildid_dir;
+	int no_inline, no_demangle, max_stack;
+	int trust_paths, no_local;
+	int quiet, verbose, force, strict;
+};
+
+extern const struct opt input_rows[];
+
+/* What a verb works with between opening and closing. */
+struct input {
+	const struct input_opts *opt;
+	const char *verb, *path;
+	struct profile *profile;
+	struct fold_options fold; /* filters filled in */
+	VEC(int32_t) pids, tids;
+	VEC(uint32_t) cpus;
+	uint8_t *events;
+	int warned;
+};
+
+/* Open the recording named by the options or files (default perf.data) and parse the filters.
+ * 0, or the exit status after one line on stderr. */
+int input_open(struct input *in, const char *verb, const struct input_opts *opt,
+	       const char *const *files, size_t nfiles);
+
+void input_close(struct input *in);
+
+/* "perfkit: <text>" on stderr unless --quiet; counted, for --strict. */
+void input_warn(struct input *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* One line for a failure; returns the exit status that belongs to its code. */
+int input_fail(const struct input *in, const struct err *e);
+
+/* Fold all samples that pass the filters (profile_fold), with a progress line on a terminal. 0, or
+ * the exit status. */
+int input_fold(struct input *in);
+
+/* Say what reading met: torn tail, lost records, broken samples, guests. */
+void input_warn_damage(struct input *in);
+
+/* The verb's exit status: 0, or 3 under --strict when anything was warned of. */
+int input_status(const struct input *in);
+
+#endif

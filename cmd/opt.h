@@ -1,0 +1,76 @@
+/*
+ * opt.h - command line options as const tables: one table a verb, shared ones beside it.
+ *
+ * A table row says where in the verb's options struct the value goes; parsing, `perfkit help
+ * VERB`, shell completions and the man pages all read the same rows.
+ *
+ *	struct collapse_opts { struct input_opts in; int kernel; const char *out; };
+ *	static const struct opt rows[] = {
+ *		{"kernel", 0, OPT_FLAG, offsetof(struct collapse_opts, kernel), NULL, "..."},
+ *		OPT_END
+ *	};
+ */
+#ifndef CMD_OPT_H
+#define CMD_OPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_FLAG,   /* int = 1; --no-NAME sets 0 unless NAME itself begins with "no-" */
+	OPT_UNFLAG, /* int = 0 */
+	OPT_STRING, /* const char * = the argument */
+	OPT_LIST,   /* struct opt_list: one more of comma-separated words; repeatable */
+	OPT_U64,    /* uint64_t, decimal or 0x hex */
+	OPT_INT,    /* int, decimal */
+	OPT_REAL,   /* double */
+	OPT_PRESET, /* const char * = the row's own name ("p999"), no argument */
+};
+
+struct opt {
+	const char *name; /* without dashes */
+	char letter;      /* -x, or 0 */
+	enum opt_kind kind;
+	size_t at;        /* offset of the target in the options struct */
+	const char *arg;  /* what the argument is called in help, NULL for flags */
+	const char *help; /* one line or, split at \n, several; NULL hides an alias */
+};
+
+#define OPT_END {NULL, 0, OPT_FLAG, 0, NULL, NULL}
+
+/* Words given to a list option; they point into argv or into words made by splitting it. */
+struct opt_list {
+	const char **v;
+	size_t n;
+};
+
+enum { OPT_TABLES = 4 };
+
+struct verb {
+	const char *name;
+	const char *brief;                     /* one line for `perfkit help` */
+	const char *usage;                     /* "[options] [FILE]" */
+	const char *text;                      /* paragraphs of help below the usage, or NULL */
+	const char *examples;                  /* lines, or NULL */
+	const struct opt *tables[OPT_TABLES];  /* NULL-terminated when fewer */
+	size_t options_size;
+	int max_files;                         /* how many positional arguments are taken */
+	/* opts points to the filled struct; files holds nfiles positional arguments. Returns the
+	 * exit status. */
+	int (*run)(const void *opts, const char *const *files, size_t nfiles);
+	/* set defaults that are not zero; may be NULL */
+	void (*defaults)(void *opts);
+};
+
+/*
+ * Parse argv[1..] by the verb's tables into opts (zeroed and defaulted by the caller); positional
+ * arguments go to files[0..max_files). 0, or 2 after printing one line on stderr. 1 when --help
+ * was asked for. List memory comes from mem.h and lives until the process ends.
+ */
+int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
+	      size_t *nfiles);
+
+/* Print the verb's help on stdout. */
+void opt_help(const struct verb *v);
+
+#endif

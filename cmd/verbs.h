@@ -1,0 +1,9 @@
+/* verbs.h - the verbs there are; each is defined in the file of its name. */
+#ifndef CMD_VERBS_H
+#define CMD_VERBS_H
+
+#include "cmd/opt.h"
+
+extern const struct verb verb_collapse;
+
+#endif

@@ -1,0 +1,236 @@
+#include "libsym/names.h"
+#include "base/mem.h"
+#include "libsym/chain.h"
+
+enum { DEFAULT_MAX_STACK = 1024 };
+
+/* (address in the DSO) << 1 | exact → run */
+struct names_cache {
+	struct u64map by_addr;
+};
+
+/* Where the words being read stand. */
+struct walk {
+	const struct stack_entry *entry;
+	int kernel;  /* address space of the addresses that follow */
+	int skip;    /* context that is not resolved (hypervisor, guest) */
+	int exact;   /* the next address is no return address */
+	int lookup;  /* addresses are lookup addresses (UNWOUND_USER) */
+	uint8_t flags;
+};
+
+void names_init(struct names *n, struct machine *m, struct modules *modules,
+		struct stacks *stacks, const struct names_options *opt, int swap)
+{
+	*n = (struct names){
+		.machine = m, .modules = modules, .stacks = stacks, .opt = *opt, .swap = swap};
+	if (n->opt.max_stack <= 0)
+		n->opt.max_stack = DEFAULT_MAX_STACK;
+}
+
+void names_release(struct names *n)
+{
+	for (size_t i = 0; i < n->ncache; i++)
+		u64map_release(&n->cache[i].by_addr);
+	mem_free(n->cache);
+	vec_release(&n->frames);
+	vec_release(&n->runs);
+	vec_release(&n->chain);
+	u64map_release(&n->unmapped);
+	*n = (struct names){0};
+}
+
+static struct names_cache *cache_of(struct names *n, uint32_t dso)
+{
+	if (dso >= n->ncache) {
+		size_t want = n->machine->dsos.n;
+		struct names_cache *c = mem_resize(n->cache, want, sizeof(*c));
+		if (!c)
+			return NULL;
+		memset(c + n->ncache, 0, (want - n->ncache) * sizeof(*c));
+		n->cache = c;
+		n->ncache = want;
+	}
+	return &n->cache[dso];
+}
+
+static int begin_run(struct names *n, uint32_t *run)
+{
+	struct frame_run r = {.at = (uint32_t)n->frames.n};
+	*run = (uint32_t)n->runs.n;
+	return vec_push(&n->runs, r);
+}
+
+static int push_frame(struct names *n, uint32_t run, const struct frame *f)
+{
+	uint32_t id;
+	if (stacks_frame(n->stacks, f, &id) || vec_push(&n->frames, id))
+		return ERR_NOMEM;
+	n->runs.v[run].n++;
+	return 0;
+}
+
+static uint8_t frame_kind(const struct dso *d)
+{
+	if (!d)
+		return FRAME_USER;
+	if (d->kind == DSO_KERNEL || d->kind == DSO_MODULE || d->kind == DSO_BPF)
+		return FRAME_KERNEL;
+	return d->kind == DSO_ANON ? FRAME_JIT : FRAME_USER;
+}
+
+/* The frames of one address of a DSO, made once: what the module says, or the bare address. */
+static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct module_lookup *l,
+		    uint8_t flags, uint32_t *run)
+{
+	const struct dso *d = dso == NO_ID ? NULL : &n->machine->dsos.v[dso];
+	struct frame f = {.dso = d ? d->name : 0, .kind = frame_kind(d), .flags = flags};
+	if (begin_run(n, run))
+		return ERR_NOMEM;
+	n->runs.v[*run].named = l->n > 0;
+	if (!l->n) {
+		f.addr = addr;
+		if (f.kind == FRAME_JIT)
+			f.kind = FRAME_USER;
+		return push_frame(n, *run, &f);
+	}
+	for (size_t i = l->n; i-- > 0;) { /* the module lists the innermost first */
+		const struct module_frame *mf = &l->frames[i];
+		f.name = mf->name;
+		f.srcfile = mf->file;
+		f.line = mf->line;
+		f.addr = mf->start;
+		f.flags = (uint8_t)(flags | (mf->inlined ? FRAME_INLINED : 0));
+		if (push_frame(n, *run, &f))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* perf's notion of an address inside a mapping: file offset, or as it is for memory of no file. */
+static uint64_t map_ip(const struct machine *m, const struct map *map, uint64_t ip)
+{
+	uint8_t kind = m->dsos.v[map->dso].kind;
+	if (kind == DSO_FILE)
+		return ip - map->start + map->pgoff;
+	return kind == DSO_VDSO ? ip - map->start : ip;
+}
+
+static int run_in_map(struct names *n, const struct map *map, uint64_t ip, struct walk *w,
+		      uint32_t *run)
+{
+	uint64_t at = map_ip(n->machine, map, ip);
+	struct names_cache *c = cache_of(n, map->dso);
+	uint64_t key = at << 2 | (uint64_t)(w->exact || w->lookup) << 1 |
+		       (w->flags & FRAME_GUESSED ? 1 : 0);
+	if (!c)
+		return ERR_NOMEM;
+	if (u64map_get(&c->by_addr, key, run))
+		return 0;
+	struct module_lookup l;
+	int how = w->lookup ? LOOKUP_EXACT : w->exact ? LOOKUP_EXACT : LOOKUP_RETURN;
+	int rc = modules_lookup(n->modules, map->dso, at, map->pgoff, how, &l);
+	if (!rc)
+		rc = make_run(n, map->dso, at, &l, w->flags, run);
+	return rc ? rc : u64map_put(&c->by_addr, key, *run);
+}
+
+static int run_unmapped(struct names *n, uint64_t ip, uint8_t flags, uint32_t *run)
+{
+	if (u64map_get(&n->unmapped, ip, run))
+		return 0;
+	struct module_lookup none = {.n = 0};
+	if (make_run(n, NO_ID, ip, &none, flags, run))
+		return ERR_NOMEM;
+	return u64map_put(&n->unmapped, ip, *run);
+}
+
+static int take_address(struct names *n, uint64_t ip, struct walk *w)
+{
+	uint32_t space = w->kernel ? SPACE_KERNEL : w->entry->space, run;
+	uint64_t time = w->entry->first;
+	const struct map *map = machine_map_at(n->machine, space, ip, time);
+	if (!map && !w->exact && !w->lookup) /* a call was the last instruction of the mapping */
+		map = machine_map_at(n->machine, space, ip - 1, time);
+	int rc = map ? run_in_map(n, map, ip, w, &run) : run_unmapped(n, ip, w->flags, &run);
+	w->exact = 0;
+	w->flags = 0;
+	if (rc)
+		return rc;
+	if (n->frames.n && n->runs.v[run].n) {
+		uint32_t outer = n->frames.v[n->runs.v[run].at];
+		const char *name = strtab_get(&n->stacks->strings, n->stacks->frames.v[outer].name);
+		w->exact = modules_interrupts_caller(name);
+	}
+	return vec_push(&n->chain, run);
+}
+
+/* Switch context at a marker. */
+static void take_marker(struct walk *w, uint64_t word)
+{
+	w->skip = w->lookup = 0;
+	w->exact = 1;
+	w->kernel = word == PERF_CONTEXT_KERNEL;
+	switch (word) {
+	case PERF_CONTEXT_KERNEL:
+	case PERF_CONTEXT_USER:
+		break;
+	case UNWOUND_USER:
+		w->lookup = 1;
+		break;
+	default:
+		w->skip = 1;
+		break;
+	}
+}
+
+static int take_cut(struct names *n)
+{
+	uint32_t run;
+	struct frame f = {.kind = FRAME_MARK};
+	if (strtab_intern(&n->stacks->strings, "[truncated]", &f.name) || begin_run(n, &run) ||
+	    push_frame(n, run, &f))
+		return ERR_NOMEM;
+	return vec_push(&n->chain, run);
+}
+
+static uint64_t word_at(const struct names *n, const struct stack_entry *x, uint32_t i)
+{
+	return load_u64(x->words + (size_t)i * 8, n->swap && x->kind == CHAIN_RAW);
+}
+
+/* Fill n->chain with the runs of the stack, leaf first. */
+static int resolve(struct names *n, const struct stack_entry *x)
+{
+	struct walk w = {.entry = x, .exact = 1, .kernel = x->cpumode == PERF_RECORD_MISC_KERNEL};
+	n->chain.n = 0;
+	for (uint32_t i = 0; i < x->nwords && n->chain.n < (size_t)n->opt.max_stack; i++) {
+		uint64_t word = word_at(n, x, i);
+		int rc = 0;
+		if (word == UNWOUND_GUESS)
+			w.flags |= FRAME_GUESSED;
+		else if (word == UNWOUND_CUT)
+			rc = take_cut(n);
+		else if (word >= PERF_CONTEXT_MAX || word == UNWOUND_USER)
+			take_marker(&w, word);
+		else if (!w.skip)
+			rc = take_address(n, word, &w);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int names_path(struct names *n, const struct stack_entry *entry, uint32_t *path, struct err *e)
+{
+	*path = 0;
+	if (resolve(n, entry))
+		return err_nomem(e);
+	for (size_t i = n->chain.n; i-- > 0;) {
+		const struct frame_run *r = &n->runs.v[n->chain.v[i]];
+		for (uint32_t k = 0; k < r->n; k++)
+			if (stacks_push(n->stacks, *path, n->frames.v[r->at + k], path))
+				return err_nomem(e);
+	}
+	return 0;
+}

@@ -1,0 +1,144 @@
+#include "libsym/profile.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+int profile_of(struct profile **out, struct recording *rec, const struct profile_options *opt,
+	       struct err *e)
+{
+	struct profile *p = mem_zalloc(1, sizeof(*p));
+	*out = NULL;
+	if (!p) {
+		recording_close(rec);
+		return err_nomem(e);
+	}
+	p->rec = rec;
+	int rc = machine_init(&p->machine, &p->stacks.strings, e);
+	if (!rc)
+		rc = modules_new(&p->modules, &p->machine, rec, &opt->modules, e);
+	names_init(&p->names, &p->machine, p->modules, &p->stacks, &opt->names, rec->swap);
+	if (rc)
+		profile_close(p);
+	else
+		*out = p;
+	return rc;
+}
+
+int profile_open(struct profile **out, const char *path, const struct profile_options *opt,
+		 struct err *e)
+{
+	struct recording *rec;
+	*out = NULL;
+	int rc = recording_open(&rec, path, e);
+	return rc ? rc : profile_of(out, rec, opt, e);
+}
+
+void profile_close(struct profile *p)
+{
+	if (!p)
+		return;
+	names_release(&p->names);
+	modules_free(p->modules);
+	machine_release(&p->machine);
+	stacks_release(&p->stacks);
+	recording_close(p->rec);
+	vec_release(&p->folded);
+	mem_free(p->first_of_event);
+	mem_free(p);
+}
+
+static void add_totals(struct profile *p, const struct aggregate *a)
+{
+	const struct aggregate_stats *s = aggregate_stats(a);
+	struct aggregate_stats *t = &p->totals;
+	if (!t->bad && s->bad)
+		memcpy(t->first_bad, s->first_bad, sizeof(t->first_bad));
+	t->samples += s->samples;
+	t->filtered += s->filtered;
+	t->guest += s->guest;
+	t->bad += s->bad;
+	t->no_event += s->no_event;
+	t->deferred_missing += s->deferred_missing;
+	if (s->first_time < t->first_time)
+		t->first_time = s->first_time;
+	if (s->last_time > t->last_time)
+		t->last_time = s->last_time;
+	for (uint32_t i = 0; i < p->rec->events.n; i++) {
+		uint64_t first = aggregate_first_of_event(a, i);
+		if (first < p->first_of_event[i])
+			p->first_of_event[i] = first;
+	}
+}
+
+/* perf's name of a thread nobody named. */
+static int nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
+{
+	char text[16];
+	snprintf(text, sizeof(text), ":%d", tid);
+	return strtab_intern(&p->stacks.strings, text, comm);
+}
+
+static int name_entry(struct profile *p, const struct stack_entry *x, unsigned by, struct err *e)
+{
+	struct folded f = {
+		.event = x->event,
+		.comm = x->comm,
+		.pid = by & (BY_PID | BY_TID) ? x->pid : -1,
+		.tid = by & BY_TID ? x->tid : -1,
+		.cpu = by & BY_CPU ? x->cpu : UINT32_MAX,
+		.chain = x->kind != CHAIN_NONE,
+		.weight = x->weight,
+		.samples = x->samples,
+	};
+	if (x->comm == NO_ID && nameless_comm(p, x->tid, &f.comm))
+		return err_nomem(e);
+	int rc = names_path(&p->names, x, &f.path, e);
+	if (rc)
+		return rc;
+	return vec_push(&p->folded, f) ? err_nomem(e) : 0;
+}
+
+static int name_all(struct profile *p, const struct collection *c, unsigned by, struct err *e)
+{
+	for (int i = 0; i < c->n; i++) {
+		size_t n;
+		const struct stack_entry *x = aggregate_entries(c->aggregates[i], &n);
+		add_totals(p, c->aggregates[i]);
+		for (size_t k = 0; k < n; k++) {
+			int rc = name_entry(p, &x[k], by, e);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e)
+{
+	struct collection c = {0};
+	struct collect_options co = {.aggregate = opt->aggregate,
+				     .workers = opt->workers,
+				     .progress = opt->progress,
+				     .progress_ctx = opt->progress_ctx};
+	size_t nevents = p->rec->events.n;
+	VEC(uint32_t) comms = {0};
+	p->totals.first_time = UINT64_MAX;
+	p->first_of_event = mem_alloc(nevents * sizeof(*p->first_of_event));
+	int rc = p->first_of_event ? 0 : err_nomem(e);
+	for (size_t i = 0; !rc && i < nevents; i++)
+		p->first_of_event[i] = UINT64_MAX;
+	for (size_t i = 0; !rc && i < opt->ncomms; i++) {
+		uint32_t id;
+		if (strtab_intern(&p->stacks.strings, opt->comms[i], &id) || vec_push(&comms, id))
+			rc = err_nomem(e);
+	}
+	co.aggregate.filter.comms = comms.v;
+	co.aggregate.filter.ncomms = comms.n;
+	if (!rc)
+		rc = collect(p->rec, &p->machine, &co, &c, e);
+	if (!rc)
+		rc = name_all(p, &c, opt->aggregate.by, e);
+	collection_release(&c);
+	vec_release(&comms);
+	return rc;
+}

@@ -1,0 +1,67 @@
+/*
+ * profile.h - libsym's model: a recording with its threads, mappings, names and interned stacks.
+ *
+ *	struct profile *p;
+ *	profile_open(&p, "perf.data", &opt, &e);
+ *	profile_fold(p, &fold, &e);
+ *	for (i < p->folded.n) ... p->folded.v[i] {comm, event, path, weight} ...
+ *	profile_close(p);
+ */
+#ifndef LIBSYM_PROFILE_H
+#define LIBSYM_PROFILE_H
+
+#include "libsym/collect.h"
+#include "libsym/names.h"
+
+struct profile_options {
+	struct modules_options modules;
+	struct names_options names;
+};
+
+/* Samples of one event with one stack, counted. */
+struct folded {
+	uint32_t event;
+	uint32_t comm;    /* strings id; a thread never named is ":TID" */
+	int32_t pid, tid; /* meaningful as far as fold_options.by asked for them, else -1 */
+	uint32_t cpu;
+	uint32_t path;    /* call path; 0 = the stack was empty */
+	int chain;        /* the event records callchains */
+	uint64_t weight, samples;
+};
+
+struct fold_options {
+	struct aggregate_options aggregate;
+	const char *const *comms; /* names instead of ids: only these; n 0 = all */
+	size_t ncomms;
+	int workers;
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+struct profile {
+	struct recording *rec;
+	struct stacks stacks;
+	struct machine machine; /* strings are stacks.strings */
+	struct modules *modules;
+	struct names names;
+	VEC(struct folded) folded;   /* in no particular order */
+	struct aggregate_stats totals;
+	uint64_t *first_of_event;    /* ns; UINT64_MAX: the event has no samples */
+};
+
+/* Open a recording (see recording_open for what may be named). Nothing is read yet but the
+ * header. *out is NULL on failure. */
+int profile_open(struct profile **out, const char *path, const struct profile_options *opt,
+		 struct err *e);
+
+/* The same over an opened recording, which becomes the profile's (also when this fails). */
+int profile_of(struct profile **out, struct recording *rec, const struct profile_options *opt,
+	       struct err *e);
+
+/* Read all samples, fold them by stack, name every frame: fills p->folded. Once per profile. */
+int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e);
+
+/* NULL is accepted. */
+void profile_close(struct profile *p);
+
+#endif

@@ -1,0 +1,179 @@
+#include "render/foldtree.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n, uint32_t *node)
+{
+	uint32_t id;
+	if (!t->nodes.n && vec_push(&t->nodes, (struct foldnode){0}))
+		return ERR_NOMEM;
+	if (strtab_intern_n(&t->texts, text, n, &id))
+		return ERR_NOMEM;
+	uint64_t key = (uint64_t)parent << 32 | id;
+	if (u64map_get(&t->index, key, node))
+		return 0;
+	struct foldnode fresh = {.parent = parent, .text = id};
+	if (vec_push(&t->nodes, fresh))
+		return ERR_NOMEM;
+	*node = (uint32_t)(t->nodes.n - 1);
+	return u64map_put(&t->index, key, *node);
+}
+
+void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight)
+{
+	t->nodes.v[node].weight += weight;
+	t->nodes.v[node].ends = 1;
+}
+
+void foldtree_release(struct foldtree *t)
+{
+	strtab_release(&t->texts);
+	vec_release(&t->nodes);
+	u64map_release(&t->index);
+}
+
+/*
+ * Whole lines are ordered, not components: "a b" stands before "a;x" because ' ' < ';'. So a
+ * node is up to two things to sort among its siblings: the line that ends there, whose key is
+ * its text, and the lines below it, whose keys all begin with text + ';'.
+ */
+struct item {
+	const char *text;
+	uint32_t len, node;
+	int below;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	uint32_t n = x->len < y->len ? x->len : y->len;
+	int c = memcmp(x->text, y->text, n);
+	if (c)
+		return c;
+	/* one text is a prefix of the other: compare what follows it, the end being lowest */
+	unsigned char cx = x->len > n ? (unsigned char)x->text[n] : x->below ? ';' : 0;
+	unsigned char cy = y->len > n ? (unsigned char)y->text[n] : y->below ? ';' : 0;
+	if (cx != cy)
+		return cx < cy ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Children of every node as one array: those of n are child[first[n] .. first[n + 1]). */
+struct children {
+	uint32_t *first, *child;
+};
+
+static int index_children(const struct foldtree *t, struct children *c)
+{
+	size_t n = t->nodes.n;
+	c->first = mem_zalloc(n + 2, sizeof(*c->first));
+	c->child = mem_zalloc(n, sizeof(*c->child));
+	if (!c->first || !c->child)
+		return ERR_NOMEM;
+	for (size_t i = 1; i < n; i++)
+		c->first[t->nodes.v[i].parent + 2]++;
+	for (size_t i = 2; i < n + 2; i++)
+		c->first[i] += c->first[i - 1];
+	for (size_t i = 1; i < n; i++)
+		c->child[c->first[t->nodes.v[i].parent + 1]++] = (uint32_t)i;
+	return 0;
+}
+
+struct writer {
+	const struct foldtree *t;
+	struct children children;
+	FILE *f;
+	uint64_t (*value)(uint64_t weight, void *ctx);
+	void *ctx;
+	struct buf prefix, line;
+	VEC(struct item) stack; /* items still to be written, next one last */
+};
+
+static int push_children(struct writer *w, uint32_t node)
+{
+	const struct foldtree *t = w->t;
+	const uint32_t *first = w->children.first;
+	size_t from = w->stack.n;
+	for (uint32_t i = first[node]; i < first[node + 1]; i++) {
+		uint32_t child = w->children.child[i];
+		struct item it = {.text = strtab_get(&t->texts, t->nodes.v[child].text),
+				  .len = strtab_len(&t->texts, t->nodes.v[child].text),
+				  .node = child};
+		if (t->nodes.v[child].ends && vec_push(&w->stack, it))
+			return ERR_NOMEM;
+		it.below = 1;
+		if (first[child] < first[child + 1] && vec_push(&w->stack, it))
+			return ERR_NOMEM;
+	}
+	size_t n = w->stack.n - from;
+	struct item *v = w->stack.v + from;
+	if (n > 1)
+		qsort(v, n, sizeof(*v), by_key);
+	for (size_t i = 0; i < n / 2; i++) {
+		struct item swap = v[i];
+		v[i] = v[n - 1 - i];
+		v[n - 1 - i] = swap;
+	}
+	return 0;
+}
+
+static void write_line(struct writer *w, const struct item *it)
+{
+	uint64_t weight = w->t->nodes.v[it->node].weight;
+	buf_clear(&w->line);
+	buf_add(&w->line, w->prefix.v, w->prefix.n);
+	buf_add(&w->line, it->text, it->len);
+	buf_char(&w->line, ' ');
+	buf_u64(&w->line, w->value ? w->value(weight, w->ctx) : weight);
+	buf_char(&w->line, '\n');
+	if (!w->line.failed)
+		fwrite(w->line.v, 1, w->line.n, w->f);
+}
+
+/* An explicit stack: a recording may be thousands of frames deep. */
+static int write_all(struct writer *w)
+{
+	VEC(uint32_t) cuts = {0}; /* prefix lengths to go back to */
+	int rc = push_children(w, 0);
+	while (!rc && w->stack.n) {
+		struct item it = w->stack.v[--w->stack.n];
+		if (it.len == UINT32_MAX) { /* end of a subtree */
+			w->prefix.n = cuts.v[--cuts.n];
+			continue;
+		}
+		if (!it.below) {
+			write_line(w, &it);
+			continue;
+		}
+		struct item end = {.len = UINT32_MAX};
+		if (vec_push(&cuts, (uint32_t)w->prefix.n) || vec_push(&w->stack, end)) {
+			rc = ERR_NOMEM;
+			break;
+		}
+		buf_add(&w->prefix, it.text, it.len);
+		buf_char(&w->prefix, ';');
+		rc = push_children(w, it.node);
+	}
+	vec_release(&cuts);
+	return rc ? rc : w->prefix.failed ? w->prefix.failed : w->line.failed;
+}
+
+int foldtree_write(struct foldtree *t, FILE *f, uint64_t (*value)(uint64_t weight, void *ctx),
+		   void *ctx, struct err *e)
+{
+	struct writer w = {.t = t, .f = f, .value = value, .ctx = ctx};
+	if (!t->nodes.n)
+		return 0;
+	int rc = index_children(t, &w.children);
+	if (!rc)
+		rc = write_all(&w);
+	mem_free(w.children.first);
+	mem_free(w.children.child);
+	vec_release(&w.stack);
+	buf_release(&w.prefix);
+	buf_release(&w.line);
+	return rc ? err_nomem(e) : 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * foldtree.h - folded stacks on their way out: equal lines summed, written in byte order.
+ *
+ * A tree of texts, root first, so that a common prefix is stored and compared once. The order
+ * written is that of `LC_ALL=C sort` over the stacks, as stackcollapse-perf.pl has it.
+ */
+#ifndef RENDER_FOLDTREE_H
+#define RENDER_FOLDTREE_H
+
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+#include <stdio.h>
+
+/* Zero-initialised is valid and empty. Node 0 is the root above all lines. */
+struct foldtree {
+	struct strtab texts;
+	VEC(struct foldnode {
+		uint32_t parent, text;
+		uint64_t weight; /* of the line that ends here */
+		uint8_t ends;    /* a line ends here, even if its weight is 0 */
+	}) nodes;
+	struct u64map index; /* parent << 32 | text → node */
+};
+
+/* The child of `parent` (0 = root) with this text, made when new. `text` is n bytes without ';'
+ * or newline. 0 or ERR_NOMEM. */
+int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n, uint32_t *node);
+
+/* Add weight to the line that ends at `node`. */
+void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);
+
+/*
+ * Write every line as "a;b;c WEIGHT\n", sorted. `value` turns a weight into the number printed
+ * (a unit's rounding); NULL prints it as it is. ERR_NOMEM; stdio errors stay in `f`.
+ */
+int foldtree_write(struct foldtree *t, FILE *f, uint64_t (*value)(uint64_t weight, void *ctx),
+		   void *ctx, struct err *e);
+
+void foldtree_release(struct foldtree *t);
+
+#endif
