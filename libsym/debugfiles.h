@@ -1,0 +1,54 @@
+/*
+ * debugfiles.h - the further files a module's DWARF lives in: the dwz file that several modules
+ * share, .dwo files of split DWARF, and .dwp packages of them.
+ *
+ * Private to debuginfo.c, called under its lock. Nothing is trusted by its name: a dwz file
+ * must have the build-id that was asked for, a split unit the skeleton's dwo_id.
+ */
+#ifndef LIBSYM_DEBUGFILES_H
+#define LIBSYM_DEBUGFILES_H
+
+#include "libsym/debuginfo.h"
+#include "libsym/dwarfread.h"
+
+/* The DWARF of one .dwo, or of one unit in a .dwp. */
+struct debug_dwo {
+	struct dwarf_object obj; /* owns its tables */
+	struct elf_file *file;   /* owned; NULL when it is a slice of the package */
+};
+
+/* Zero-initialised with main, dir files and opt set is valid. */
+struct debug_files {
+	struct elf_file *file,
+		*runtime; /* the one with the DWARF, and the mapped one (or NULL) */
+	struct debuginfo_options opt;
+	struct elf_file *alt_file, *dwp_file; /* owned */
+	struct dwarf_object alt;
+	uint8_t has_alt, dwp_tried;
+	VEC(struct debug_dwo *) dwos; /* heap: units point back into obj */
+	VEC(char *) notes;
+};
+
+/*
+ * Fill o->sec from a file's .debug_* sections (with ".dwo" appended where dwo is set) and
+ * initialise it. 1 = it has .debug_info, 0 = it has none; ERR_* when that section cannot be
+ * read. Other unreadable sections leave a note.
+ */
+int debug_sections(struct debug_files *d, struct elf_file *f, int dwo, struct dwarf_object *o,
+		   struct err *e);
+
+/* Find and load the dwz file that main names, if it names one: d->has_alt, or a note.
+ * ERR_NOMEM. */
+int debug_alt_load(struct debug_files *d);
+
+/* The split unit of skeleton `u`: 1 and *out, 0 with a note when it is not to be had.
+ * ERR_NOMEM. */
+int debug_dwo_load(struct debug_files *d, struct dwarf_unit *skel, struct dwarf_unit **out);
+
+/* Remember one sentence; equal ones once. */
+void debug_note(struct debug_files *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void debug_files_release(struct debug_files *d);
+
+#endif

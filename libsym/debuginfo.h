@@ -1,0 +1,111 @@
+/*
+ * debuginfo.h - address → inlined frames and source lines of one module, from its DWARF.
+ *
+ *	elf_file(s) ─► debuginfo ─► frames of an address, innermost first
+ *	                  ├ dwarfread, dwarfunit   bytes of DWARF 2-5
+ *	                  ├ dieindex, diename      per unit: address → function, names
+ *	                  ├ linetable              per unit: address → file, line
+ *	                  └ debugfiles             dwz file, .dwo, .dwp
+ *
+ * Opening reads the unit headers and says which unit owns which addresses (from the units'
+ * own ranges; .debug_aranges is not needed, clang writes none). A unit's tables are built at
+ * the first address that falls into it, once; after that a lookup is three binary searches.
+ * Nothing is forked, nothing is opened but the files given and those the DWARF names.
+ *
+ * Addresses are the module's virtual addresses as in its ELF symbols (elf_file_vaddr). For a
+ * return address the caller looks up address - 1.
+ *
+ * Threads: lookups may come from any number of threads at once. Built tables never change and
+ * are read without a lock; building holds the object's one lock. Different objects share
+ * nothing. open and close belong to one thread.
+ *
+ * What equals what (binutils 2.40, llvm 14, perf 6.1): the chain of frames, their lines and
+ * names are llvm-symbolizer's `--inlines`. perf script prints the same chain for frames it
+ * unwound itself (--call-graph dwarf; never for frame-pointer chains), each inlined frame as
+ *
+ *	"%16x NAME+0xOFFSET (inlined)"
+ *
+ * with the address and the offset of the function that really stands there, NAME being the
+ * linkage name demangled without parameters, or the bare DW_AT_name (no scope) where DWARF has
+ * no linkage name, and DSO "inlined". A real frame's NAME is the DWARF name if that differs
+ * from the ELF symbol's (then it says "(inlined)" too: __libc_start_main_impl), else the
+ *symbol.
+ */
+#ifndef LIBSYM_DEBUGINFO_H
+#define LIBSYM_DEBUGINFO_H
+
+#include "base/err.h"
+#include "libsym/elffile.h"
+
+#include <stdint.h>
+
+struct debuginfo;
+
+enum {
+	/* No chain is longer: DIEs nested deeper than 1000 are not read. */
+	DEBUGINFO_FRAMES_MAX = 1024,
+};
+
+struct debuginfo_frame {
+	const char *name;  /* mangled linkage name, else DW_AT_name; NULL = unknown */
+	const char *scope; /* "ns::Class" in front of a DW_AT_name; NULL = none or mangled in */
+	const char *file;  /* full path as compiled; NULL = unknown */
+	uint32_t line;     /* 0 = unknown */
+	uint8_t inlined;   /* inlined into the next frame */
+	uint64_t entry;    /* first address of this function's code (of this inlined copy) */
+};
+
+/*
+ * Opens files that the DWARF names (dwz file, .dwo, .dwp), so that the caller's rules on where
+ * files may come from hold: `path` is a candidate; return 0 and *out (closed by debuginfo), or
+ * an error to try the next. Identity is checked by debuginfo: the build-id of a dwz file, the
+ * dwo_id of a split unit. Called under the object's lock. A NULL `open` is elf_file_open.
+ */
+struct debuginfo_options {
+	int (*open)(void *arg, const char *path, struct elf_file **out, struct err *e);
+	void *arg;
+};
+
+/*
+ * The DWARF of a module. `runtime` is the file that was mapped, `debug` its separate debug
+ * file; either may be NULL, both are borrowed and must outlive *out (strings in frames point
+ * into them). `opt` may be NULL. *out is heap-allocated, freed by debuginfo_close.
+ * ERR_NOTFOUND: neither file has .debug_info. ERR_UNSUPPORTED: a relocatable file (.o, .ko).
+ * ERR_FORMAT: .debug_info cannot be read. ERR_NOMEM. Damage below that leaves fewer names and
+ * a note.
+ */
+int debuginfo_open(struct elf_file *runtime, struct elf_file *debug,
+		   const struct debuginfo_options *opt, struct debuginfo **out, struct err *e);
+
+/*
+ * The frames at va, innermost first, into out[0..max); the last one is the function that
+ * stands in the symbol table. Its name is `symbol` where given (the ELF symbol knows clones
+ * like .isra.0 and which of several folded functions is meant), else DWARF's. Returns the
+ * number of frames, which may exceed max (the first max are set), 0 when no unit covers va, or
+ * ERR_NOMEM. An address with a line but no function gives one frame without a name.
+ * Strings live as long as `d` and the files.
+ */
+int debuginfo_frames(struct debuginfo *d, uint64_t va, const char *symbol,
+		     struct debuginfo_frame *out, size_t max);
+
+/* The source line at va: 1 with *file (NULL = unknown) and *line (0 = unknown), 0 when no line
+ * covers va, or ERR_NOMEM. */
+int debuginfo_line(struct debuginfo *d, uint64_t va, const char **file, uint32_t *line);
+
+/*
+ * What could not be had, one plain sentence each, for doctor and -v: "dwz file X (build-id Y)
+ * not found: some names are missing". NULL past the last; grows while units are built. Life:
+ * d's. At most DEBUGINFO_NOTES_MAX are kept.
+ */
+enum { DEBUGINFO_NOTES_MAX = 32 };
+const char *debuginfo_note(struct debuginfo *d, size_t i);
+
+struct debuginfo_stats {
+	size_t units, units_built, bytes_built; /* bytes of .debug_info walked */
+};
+void debuginfo_stats(struct debuginfo *d, struct debuginfo_stats *s);
+
+/* NULL is accepted. */
+void debuginfo_close(struct debuginfo *d);
+
+#endif

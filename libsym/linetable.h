@@ -1,0 +1,51 @@
+/*
+ * linetable.h - one .debug_line program as sorted rows: address → file and line.
+ *
+ * Built once per unit (DWARF 5, 6.2; versions 2-5), then immutable: lookups from any thread.
+ */
+#ifndef LIBSYM_LINETABLE_H
+#define LIBSYM_LINETABLE_H
+
+#include "base/strtab.h"
+#include "libsym/dwarfread.h"
+
+struct line_row {
+	uint64_t va;
+	uint32_t file; /* as DW_AT_call_file counts: from 1 before DWARF 5, from 0 since */
+	uint32_t line; /* 0 = the compiler knows none */
+};
+
+struct line_seq { /* rows[first .. first + n) cover [lo, hi) */
+	uint64_t lo, hi;
+	uint32_t first, n;
+};
+
+/* Zero-initialised is valid and empty. */
+struct line_table {
+	VEC(struct line_row) rows;
+	VEC(struct line_seq) seqs; /* by lo */
+	VEC(const char *) files;   /* full paths in the strtab given to the builder */
+};
+
+/*
+ * Run the program at `off` of o's .debug_line for unit `u` (its comp_dir makes paths whole).
+ * Consecutive rows of one line are merged, of several rows at one address the last counts, as
+ * in llvm-symbolizer. Sequences at address 0 (discarded by the linker) are dropped. A broken
+ * program keeps the sequences before the fault and returns ERR_FORMAT; ERR_LIMIT, ERR_NOMEM.
+ */
+int line_table_build(struct line_table *t, const struct dwarf_unit *u, struct dwarf_object *o,
+		     uint64_t off, struct strtab *paths);
+
+/* The row that covers va: 1 and *file (NULL = unknown), *line, or 0. */
+int line_table_find(const struct line_table *t, uint64_t va, const char **file, uint32_t *line);
+
+/* The path of a file number, or NULL. */
+static inline const char *line_table_file(const struct line_table *t, uint64_t file)
+{
+	return file < t->files.n ? t->files.v[file] : NULL;
+}
+
+/* Give the rows back; paths are the strtab's. */
+void line_table_release(struct line_table *t);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * spans.h - overlapping address ranges painted over each other into sorted, disjoint segments.
+ *
+ *	spans   [------ 0 ------)      segments  0   1   2    none
+ *	           [-- 1 --)                     |   |   |    |
+ *	                [---- 2 ----)
+ *
+ * Where several ranges cover an address the one with the highest id shows.
+ */
+#ifndef LIBSYM_SPANS_H
+#define LIBSYM_SPANS_H
+
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum { SPAN_NONE = UINT32_MAX };
+
+struct span { /* [lo, hi) */
+	uint64_t lo, hi;
+	uint32_t id; /* below SPAN_NONE */
+};
+typedef VEC(struct span) spans_vec;
+
+struct span_seg { /* [va, next segment's va) */
+	uint64_t va;
+	uint32_t id; /* SPAN_NONE = a gap; the last segment always is one */
+};
+typedef VEC(struct span_seg) span_segs_vec;
+
+/* Sort `spans` in place and append their segments to *segs: at most 2 a span, in
+ * O(n log n). 0 or ERR_NOMEM. */
+int spans_paint(spans_vec *spans, span_segs_vec *segs);
+
+/* The id that shows at va, or SPAN_NONE. */
+static inline uint32_t spans_find(const span_segs_vec *segs, uint64_t va)
+{
+	size_t lo = 0, hi = segs->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (segs->v[mid].va <= va)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? segs->v[lo - 1].id : SPAN_NONE;
+}
+
+#endif
