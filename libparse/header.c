@@ -299,7 +299,10 @@ static int take_feature_record(struct recording *rec, const struct record *r, st
 	const char *copy = arena_strndup(&rec->strings, (const char *)b.p, n);
 	if (!copy)
 		return err_nomem(e);
-	return feature_take(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
+	int rc = feature_take(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
+	if (!rc && bit == HEADER_GROUP_DESC) /* it comes behind the events it groups */
+		rc = header_finish_events(rec, e);
+	return rc;
 }
 
 int header_take_record(struct recording *rec, const struct record *r, struct err *e)

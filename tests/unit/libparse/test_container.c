@@ -1,0 +1,374 @@
+/* libparse: containers. The same three samples of two events, whatever file they stand in:
+ * every attr size, version, byte order, file, pipe, compressed, cut off, torn. */
+#include "tests/lib/perfwriter.h"
+#include "tests/lib/unit.h"
+
+#include "libparse/recording.h"
+#include "libparse/sample.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { BOTH = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_ID | PW_S_PERIOD };
+
+static void add_events(struct pw *w)
+{
+	static const uint64_t ids[][2] = {{101, 102}, {201, 202}};
+	static const char *const names[] = {"cpu-clock:u", "page-faults"};
+	for (int i = 0; i < 2; i++)
+		pw_attr(w, &(struct pw_attr){.type = 1,
+					     .config = i ? 2 : 0,
+					     .config1 = 0x1111,
+					     .config2 = 0x2222,
+					     .period = 99,
+					     .sample_type = BOTH,
+					     .branch_sample_type = 0x3333,
+					     .regs_user = 0x4444,
+					     .stack_user = 0x5555,
+					     .clockid = -1,
+					     .regs_intr = 0x6666,
+					     .aux_watermark = 0x7777,
+					     .max_stack = 0x88,
+					     .aux_sample_size = 0x9999,
+					     .sig_data = 0xaaaa,
+					     .config3 = 0xbbbb,
+					     .flags = PW_SAMPLE_ID_ALL | PW_FREQ | PW_MMAP |
+						      PW_USE_CLOCKID | PW_BUILD_ID_BIT,
+					     .name = names[i],
+					     .ids = ids[i],
+					     .nids = 2});
+}
+
+static void add_samples(struct pw *w)
+{
+	for (uint64_t i = 0; i < 3; i++)
+		pw_sample(w, i % 2,
+			  &(struct pw_sample){.misc = PW_MISC_USER,
+					      .ip = 0x1000 + i,
+					      .pid = 7,
+					      .tid = 7,
+					      .time = 500 + i,
+					      .id = i % 2 ? 202 : 102,
+					      .period = 10 + i});
+}
+
+static void write_image(const struct pw_config *cfg, int compress, struct buf *image)
+{
+	struct pw w;
+	pw_begin(&w, cfg);
+	add_events(&w);
+	/* without HOSTNAME a big-endian header is taken for a 32-bit machine's, as perf does */
+	pw_feature_string(&w, PW_FEAT_HOSTNAME, "host");
+	if (cfg->mode != PW_FILE_V1)
+		pw_feature_event_desc(&w);
+	if (compress)
+		pw_compress_begin(&w, compress);
+	add_samples(&w);
+	if (compress)
+		pw_compress_end(&w);
+	assert_int_equal(pw_finish(&w, image), 0);
+}
+
+/* Read all; returns the number of samples, each checked. */
+static int count_samples(struct recording *rec)
+{
+	struct record r;
+	struct err e = {0};
+	uint64_t n = 0;
+	int got;
+	while ((got = recording_next(rec, &r, &e)) == 1) {
+		struct sample s;
+		if (r.type != PERF_RECORD_SAMPLE)
+			continue;
+		const struct event *ev = recording_event(rec, &r);
+		assert_non_null(ev);
+		assert_int_equal(ev->index, n % 2);
+		assert_int_equal(sample_decode(&r, ev, rec->swap, &s, &e), 0);
+		assert_int_equal(s.ip, 0x1000 + n);
+		assert_int_equal(s.time, 500 + n);
+		assert_int_equal(s.period, 10 + n);
+		n++;
+	}
+	assert_int_equal(got, 0);
+	return (int)n;
+}
+
+static void check_attr(const struct event_attr *a, uint32_t size)
+{
+	assert_int_equal(a->type, 1);
+	assert_int_equal(a->size, size);
+	assert_int_equal(a->sample_period, 99);
+	assert_int_equal(a->sample_type, BOTH);
+	assert_true(attr_flag(a, ATTR_SAMPLE_ID_ALL));
+	assert_true(attr_flag(a, ATTR_FREQ));
+	assert_true(attr_flag(a, ATTR_USE_CLOCKID));
+	assert_true(attr_flag(a, ATTR_BUILD_ID));
+	assert_false(attr_flag(a, ATTR_INHERIT));
+	assert_false(attr_flag(a, ATTR_COMM));
+	assert_int_equal(a->config1, 0x1111);
+	assert_int_equal(a->config2, size >= 72 ? 0x2222 : 0);
+	assert_int_equal(a->branch_sample_type, size >= 80 ? 0x3333 : 0);
+	assert_int_equal(a->sample_regs_user, size >= 96 ? 0x4444 : 0);
+	assert_int_equal(a->sample_stack_user, size >= 96 ? 0x5555 : 0);
+	assert_int_equal(a->clockid, size >= 96 ? -1 : 0);
+	assert_int_equal(a->sample_regs_intr, size >= 104 ? 0x6666 : 0);
+	assert_int_equal(a->aux_watermark, size >= 112 ? 0x7777 : 0);
+	assert_int_equal(a->sample_max_stack, size >= 112 ? 0x88 : 0);
+	assert_int_equal(a->aux_sample_size, size >= 120 ? 0x9999 : 0);
+	assert_int_equal(a->sig_data, size >= 128 ? 0xaaaa : 0);
+	assert_int_equal(a->config3, size >= 136 ? 0xbbbb : 0);
+}
+
+static void check_image(const struct pw_config *cfg, int compress)
+{
+	struct buf image = {0};
+	struct recording *rec;
+	struct err e = {0};
+	uint32_t size = cfg->attr_size ? cfg->attr_size : 128;
+	write_image(cfg, compress, &image);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(rec->big_endian, cfg->big_endian);
+	assert_int_equal(rec->pipe_mode, cfg->mode == PW_PIPE);
+	assert_int_equal(rec->events.n, 2);
+	for (int i = 0; i < 2; i++) {
+		check_attr(&rec->events.v[i].attr, size);
+		assert_int_equal(rec->events.v[i].ids.n, 2);
+	}
+	if (cfg->mode != PW_FILE_V1 && !cfg->cut) {
+		assert_string_equal(rec->events.v[0].name, "cpu-clock:u");
+		assert_string_equal(rec->events.v[1].name, "page-faults");
+	}
+	for (int pass = 0; pass < 2; pass++) { /* the second after a rewind */
+		assert_int_equal(count_samples(rec), 3);
+		assert_int_equal(rec->stats.by_type[PERF_RECORD_SAMPLE], 3);
+		assert_int_equal(rec->stats.bad_records, 0);
+		assert_int_equal(rec->stats.torn_bytes, 0);
+		assert_int_equal(recording_rewind(rec, &e), 0);
+	}
+	recording_close(rec);
+	buf_release(&image);
+}
+
+static void every_attr_size_version_order_and_mode(void **state)
+{
+	(void)state;
+	static const uint32_t sizes[] = {64,  72,  80,  96,  104, 112,
+					 120, 128, 136, 144, 152, 200};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		for (int mode = PW_FILE; mode <= PW_PIPE; mode++)
+			for (int be = 0; be < 2; be++)
+				check_image(&(struct pw_config){.mode = (enum pw_mode)mode,
+								.attr_size = sizes[i],
+								.big_endian = be},
+					    0);
+}
+
+static void compressed_across_every_boundary(void **state)
+{
+	(void)state;
+	for (int type = PW_COMPRESSED; type <= PW_COMPRESSED2; type += 2)
+		for (int chunk = 1; chunk < 200; chunk += 3)
+			for (int variant = 0; variant < 8; variant++)
+				check_image(
+					&(struct pw_config){.mode = variant & 1 ? PW_PIPE
+										: PW_FILE,
+							    .big_endian = variant >> 1 & 1,
+							    .zstd_chunk = chunk,
+							    .zstd_end_frames = variant >> 2},
+					type);
+}
+
+static void features_come_back(void **state)
+{
+	(void)state;
+	for (int variant = 0; variant < 4; variant++) {
+		static const char *const argv[] = {"perf", "record", "-g", "a b"};
+		static const char *const group[] = {"{cpu-clock:u,page-faults}"};
+		static const uint8_t id[20] = {1, 2, 3};
+		struct pw w;
+		struct buf image = {0};
+		struct recording *rec;
+		struct record r;
+		struct err e = {0};
+		pw_begin(&w, &(struct pw_config){.mode = variant & 1 ? PW_PIPE : PW_FILE,
+						 .big_endian = variant >> 1});
+		add_events(&w);
+		pw_feature_string(&w, PW_FEAT_HOSTNAME, "testhost");
+		pw_feature_string(&w, PW_FEAT_OSRELEASE, "6.18.0");
+		pw_feature_string(&w, PW_FEAT_VERSION, "6.1.0");
+		pw_feature_string(&w, PW_FEAT_ARCH, "x86_64");
+		pw_feature_string(&w, PW_FEAT_CPUDESC, "A CPU");
+		pw_feature_string(&w, PW_FEAT_CPUID, "Maker,6,1,2");
+		pw_feature_nrcpus(&w, 2, 4);
+		pw_feature_u64s(&w, PW_FEAT_TOTAL_MEM, (const uint64_t[]){8000}, 1);
+		pw_feature_cmdline(&w, argv, 4);
+		pw_feature_event_desc(&w);
+		pw_feature_group_desc(&w, group, (const uint32_t[]){0}, (const uint32_t[]){2},
+				      1);
+		pw_feature_u64s(&w, PW_FEAT_SAMPLE_TIME, (const uint64_t[]){500, 502}, 2);
+		pw_feature_u64s(&w, PW_FEAT_CLOCKID, (const uint64_t[]){1}, 1);
+		pw_feature_clock_data(&w, 1, 1700000000000000000, 123456789);
+		pw_feature(&w, 200, "unknown feature", 16);
+		pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, 20, "/bin/x");
+		pw_feature_build_id(&w, PW_MISC_KERNEL, UINT32_MAX, id, 16,
+				    "[kernel.kallsyms]");
+		add_samples(&w);
+		assert_int_equal(pw_finish(&w, &image), 0);
+		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+		while (recording_next(rec, &r, &e) == 1)
+			;
+		const struct features *f = &rec->features;
+		assert_string_equal(f->hostname, "testhost");
+		assert_string_equal(f->osrelease, "6.18.0");
+		assert_string_equal(f->version, "6.1.0");
+		assert_string_equal(f->arch, "x86_64");
+		assert_string_equal(f->cpudesc, "A CPU");
+		assert_string_equal(f->cpuid, "Maker,6,1,2");
+		assert_string_equal(f->cmdline, "perf record -g a b");
+		assert_int_equal(f->cpus_online, 2);
+		assert_int_equal(f->cpus_available, 4);
+		assert_int_equal(f->total_mem_kb, 8000);
+		assert_int_equal(f->first_sample_ns, 500);
+		assert_int_equal(f->last_sample_ns, 502);
+		assert_true(f->has_clockid && f->clockid_res_ns == 1);
+		assert_true(f->has_clock_data);
+		assert_int_equal(f->clockid, 1);
+		assert_int_equal(f->wall_ns, 1700000000000000000);
+		assert_int_equal(f->clockid_ns, 123456789);
+		assert_int_equal(f->groups.n, 1);
+		assert_int_equal(rec->events.v[1].leader, 0);
+		assert_int_equal(f->build_ids.n, 2);
+		assert_int_equal(f->build_ids.v[0].size, 20);
+		assert_memory_equal(f->build_ids.v[0].id, id, 20);
+		assert_string_equal(f->build_ids.v[0].filename, "/bin/x");
+		assert_int_equal(f->build_ids.v[1].size, 16);
+		assert_string_equal(f->build_ids.v[1].filename, "[kernel.kallsyms]");
+		assert_string_equal(rec->stats.first_bad, "");
+		recording_close(rec);
+		buf_release(&image);
+	}
+}
+
+static void never_finalised_file_gives_all_whole_records(void **state)
+{
+	(void)state;
+	check_image(&(struct pw_config){.cut = 1}, 0);
+	check_image(&(struct pw_config){.cut = 1, .big_endian = 1}, 0);
+	check_image(&(struct pw_config){.cut = 1, .zstd_chunk = 13}, PW_COMPRESSED);
+}
+
+/* Cut the data of a never finalised file anywhere: every whole record, then one note. */
+static void torn_tail_is_reported_once_and_the_rest_used(void **state)
+{
+	(void)state;
+	struct buf image = {0};
+	write_image(&(struct pw_config){.cut = 1}, 0, &image);
+	size_t sample = 8 + 8 + 8 + 8 + 8 + 8, data = image.n - 3 * sample;
+	for (size_t n = data + 1; n <= image.n; n++) {
+		struct recording *rec;
+		struct err e = {0};
+		assert_int_equal(recording_open_mem(&rec, image.v, n, "image", &e), 0);
+		assert_int_equal(count_samples(rec), (n - data) / sample);
+		assert_int_equal(rec->stats.torn_bytes, (n - data) % sample);
+		assert_int_equal(rec->stats.torn[0] != 0, (n - data) % sample != 0);
+		recording_close(rec);
+	}
+	buf_release(&image);
+}
+
+static void a_record_of_size_below_8_ends_the_data(void **state)
+{
+	(void)state;
+	struct pw w;
+	struct buf image = {0};
+	struct recording *rec;
+	struct err e = {0};
+	pw_begin(&w, &(struct pw_config){0});
+	add_events(&w);
+	add_samples(&w);
+	pw_raw(&w, "\x09\0\0\0\0\0\4\0garbage.", 16);
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(count_samples(rec), 3);
+	assert_int_equal(rec->stats.torn_bytes, 16);
+	assert_true(rec->stats.torn[0]);
+	recording_close(rec);
+	buf_release(&image);
+}
+
+struct feeder {
+	int fd;
+	const struct buf *image;
+	size_t piece;
+};
+
+static void *feed(void *arg)
+{
+	const struct feeder *f = arg;
+	for (size_t n = 0, k; n < f->image->n; n += k) {
+		k = f->image->n - n < f->piece ? f->image->n - n : f->piece;
+		if (write(f->fd, f->image->v + n, k) != (ssize_t)k)
+			break;
+	}
+	close(f->fd);
+	return NULL;
+}
+
+/* A true pipe, in pieces of any size; reached by its name below /dev/fd. */
+static void read_from_a_real_pipe(void **state)
+{
+	(void)state;
+	struct buf image = {0};
+	write_image(&(struct pw_config){.mode = PW_PIPE, .zstd_chunk = 31}, PW_COMPRESSED,
+		    &image);
+	for (size_t piece = 1; piece < 300; piece += 7) {
+		int fd[2];
+		char path[32];
+		pthread_t t;
+		struct recording *rec;
+		struct err e = {0};
+		assert_int_equal(pipe(fd), 0);
+		struct feeder f = {fd[1], &image, piece};
+		assert_int_equal(pthread_create(&t, NULL, feed, &f), 0);
+		snprintf(path, sizeof(path), "/dev/fd/%d", fd[0]);
+		assert_int_equal(recording_open(&rec, path, &e), 0);
+		assert_int_equal(count_samples(rec), 3);
+		assert_int_equal(recording_rewind(rec, &e), ERR_UNSUPPORTED);
+		recording_close(rec);
+		close(fd[0]);
+		pthread_join(t, NULL);
+	}
+	buf_release(&image);
+}
+
+static void what_is_no_recording_is_refused(void **state)
+{
+	(void)state;
+	static const char *const not_it[] = {"", "P", "PERFILE2",
+					     "#!/bin/sh\necho no, not this\n",
+					     "\177ELF\2\1\1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+	for (size_t i = 0; i < 5; i++) {
+		struct recording *rec = NULL;
+		struct err e = {0};
+		int rc = recording_open_mem(&rec, not_it[i], strlen(not_it[i]), "the-name", &e);
+		assert_int_equal(rc, ERR_UNSUPPORTED);
+		assert_null(rec);
+		assert_non_null(strstr(e.msg, "the-name"));
+		assert_null(strchr(e.msg, '\n'));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_attr_size_version_order_and_mode),
+		cmocka_unit_test(compressed_across_every_boundary),
+		cmocka_unit_test(features_come_back),
+		cmocka_unit_test(never_finalised_file_gives_all_whole_records),
+		cmocka_unit_test(torn_tail_is_reported_once_and_the_rest_used),
+		cmocka_unit_test(a_record_of_size_below_8_ends_the_data),
+		cmocka_unit_test(read_from_a_real_pipe),
+		cmocka_unit_test(what_is_no_recording_is_refused),
+	};
+	return cmocka_run_group_tests_name("libparse container", tests, NULL, NULL);
+}
