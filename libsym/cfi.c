@@ -58,8 +58,9 @@ struct cfi {
 	struct va_range plt[3]; /* .plt, .plt.sec, .plt.got */
 	struct source *source[3];
 	size_t nsources;
-	struct arena arena; /* expanded rows */
-	size_t rows_left;   /* ceiling of expanded rows; later FDEs are decoded each time */
+	struct arena arena;          /* expanded rows */
+	VEC(struct fde_row) scratch; /* rows of the FDE being expanded */
+	size_t rows_left; /* ceiling of expanded rows; later FDEs are decoded each time */
 	size_t heap;
 	struct err damage;
 };
@@ -312,6 +313,7 @@ void cfi_close(struct cfi *c)
 		mem_free(c->source[i]->rows);
 		mem_free(c->source[i]);
 	}
+	vec_release(&c->scratch);
 	arena_release(&c->arena);
 	pthread_mutex_destroy(&c->lock);
 	mem_free(c);
@@ -489,49 +491,45 @@ static int slot_for(struct cfi *c, struct source *s, size_t number, struct fde_r
 	return 0;
 }
 
-typedef VEC(struct fde_row) row_vec;
-
-/* All rows of an FDE; equal neighbours merge. A damaged program makes the FDE empty. */
-static int collect_rows(struct cfi *c, const struct found *f, row_vec *rows)
+/* All rows of an FDE into scratch; equal neighbours merge. A damaged program makes the FDE
+ * empty. */
+static int collect_rows(struct cfi *c, const struct found *f)
 {
 	struct cfi_run run;
 	struct err e = {0};
 	int rc;
+	c->scratch.n = 0;
 	cfi_run_init(&run, &f->src->sec, f->cie, &f->fde);
 	while ((rc = cfi_run_next(&run, &e)) == 1) {
 		struct fde_row r = {.at = (uint32_t)(run.row.start - f->fde.start)};
 		cfi_rule_of(c->machine, &f->src->sec, f->cie, &run.row, &r.rule);
-		if (rows->n && !memcmp(&rows->v[rows->n - 1].rule, &r.rule, sizeof(r.rule)))
+		const struct fde_row *last = c->scratch.v + c->scratch.n - 1;
+		if (c->scratch.n && !memcmp(&last->rule, &r.rule, sizeof(r.rule)))
 			continue;
-		if (vec_push(rows, r))
+		if (vec_push(&c->scratch, r))
 			return ERR_NOMEM;
 	}
 	if (rc < 0) {
 		note_damage(c, &e);
-		rows->n = 0;
+		c->scratch.n = 0;
 	}
 	return 0;
 }
 
 static int expand(struct cfi *c, const struct found *f, struct fde_rows **out)
 {
-	row_vec rows = {0};
-	int rc = collect_rows(c, f, &rows);
-	if (!rc) {
-		size_t bytes = rows.n * sizeof(*rows.v);
-		struct fde_rows *r = arena_alloc(&c->arena, sizeof(*r) + bytes);
-		if (r) {
-			*r = (struct fde_rows){f->fde.start, f->fde.end, (uint32_t)rows.n};
-			if (bytes)
-				memcpy(r->row, rows.v, bytes);
-			c->rows_left -= rows.n < c->rows_left ? rows.n : c->rows_left;
-			*out = r;
-		} else {
-			rc = ERR_NOMEM;
-		}
-	}
-	vec_release(&rows);
-	return rc;
+	if (collect_rows(c, f))
+		return ERR_NOMEM;
+	size_t n = c->scratch.n, bytes = n * sizeof(*c->scratch.v);
+	struct fde_rows *r = arena_alloc(&c->arena, sizeof(*r) + bytes);
+	if (!r)
+		return ERR_NOMEM;
+	*r = (struct fde_rows){f->fde.start, f->fde.end, (uint32_t)n};
+	if (bytes)
+		memcpy(r->row, c->scratch.v, bytes);
+	c->rows_left -= n < c->rows_left ? n : c->rows_left;
+	*out = r;
+	return 0;
 }
 
 static const struct unwind_rule *row_of(const struct fde_rows *r, uint64_t va)

@@ -20,7 +20,7 @@
 enum {
 	NO_REGISTER = 0xff,
 	SIGNALS_MAX = 8, /* signal frames in one stack: they may go down, so they are counted */
-	CACHE_BITS = 16,
+	CACHE_BITS = 15,
 };
 
 /* What is known of a pc: half a cache line. */
@@ -32,6 +32,11 @@ struct known {
 				    the module's flags */
 };
 
+/* The cache's two ways, the newer first: one cache line. */
+struct known_set {
+	struct known way[2];
+};
+
 struct unwinder {
 	struct unwind_opts o;
 	uint64_t mask;          /* the regs_mask that `at` belongs to */
@@ -40,7 +45,8 @@ struct unwinder {
 	uint64_t pac_mask;
 	struct unwind_stats stats;
 	struct unwind_frame *frames; /* o.max_depth of them */
-	struct known cache[1 << CACHE_BITS];
+	struct known_set *cache;     /* 1 << CACHE_BITS of them, aligned to their size */
+	void *cache_memory;
 };
 
 struct walk {
