@@ -4,16 +4,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "libsym/decompress.h"
+#include "libsym/readfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 
 /* ELFCOMPRESS_ZSTD of gABI 2022; elf.h of glibc 2.36 lacks it. */
 enum { COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2 };
@@ -30,54 +23,6 @@ struct elf_inflated {
 };
 
 /* --- opening ---------------------------------------------------------------------------- */
-
-static int is_pseudo_fs(unsigned long type)
-{
-	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
-	       type == TRACEFS_MAGIC;
-}
-
-/* Opening a device may already act on it, so the kind is asked before and after. */
-static int open_regular(const char *path, struct stat *st, int *fd, struct err *e)
-{
-	struct statfs fs;
-	if (stat(path, st) || statfs(path, &fs)) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			return err_set(e, ERR_NOTFOUND, "%s: no such file", path);
-		return err_sys(e, "%s", path);
-	}
-	if (!S_ISREG(st->st_mode) || is_pseudo_fs((unsigned long)fs.f_type))
-		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (*fd < 0)
-		return errno == ENOENT ? err_set(e, ERR_NOTFOUND, "%s: no such file", path)
-				       : err_sys(e, "%s", path);
-	if (fstat(*fd, st) || !S_ISREG(st->st_mode)) {
-		close(*fd);
-		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
-	}
-	return 0;
-}
-
-static int map_file(struct elf_file *f, const char *path, struct err *e)
-{
-	struct stat st;
-	int fd = -1, rc = open_regular(path, &st, &fd, e);
-	if (rc)
-		return rc;
-	if (st.st_size < EI_NIDENT) {
-		rc = err_set(e, ERR_FORMAT, "%s: too short for an ELF file", path);
-	} else {
-		f->size = (size_t)st.st_size;
-		void *p = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p == MAP_FAILED)
-			rc = err_sys(e, "%s: mmap", path);
-		else
-			f->data = p;
-	}
-	close(fd);
-	return rc;
-}
 
 static int ends_with(const char *s, const char *tail)
 {
@@ -102,7 +47,7 @@ static int inflate_module(struct elf_file *f, struct err *e)
 	int rc = decompress(kind, f->data, f->size, INFLATE_MAX, f->path, &data, &size, e);
 	if (rc)
 		return rc;
-	munmap((void *)(uintptr_t)f->data, f->size);
+	unmap_file(f->data, f->size);
 	f->data = data;
 	f->size = size;
 	f->writable_copy = 1;
@@ -227,7 +172,7 @@ int elf_file_open(const char *path, struct elf_file **out, struct err *e)
 	struct elf_file *f = file_new(path, e);
 	if (!f)
 		return ERR_NOMEM;
-	int rc = map_file(f, path, e);
+	int rc = map_file(path, &f->data, &f->size, e);
 	if (!rc)
 		rc = inflate_module(f, e);
 	if (!rc)
@@ -265,8 +210,8 @@ void elf_file_close(struct elf_file *f)
 	}
 	if (f->writable_copy)
 		mem_free((void *)(uintptr_t)f->data);
-	else if (f->data && !f->borrowed)
-		munmap((void *)(uintptr_t)f->data, f->size);
+	else if (!f->borrowed)
+		unmap_file(f->data, f->size);
 	mem_free(f->segments);
 	mem_free(f->path);
 	mem_free(f);

@@ -4,24 +4,70 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-static int open_checked(const char *path, int *fd, size_t *guess, struct err *e)
+static int is_pseudo_fs(unsigned long type)
 {
-	struct stat st;
-	if (stat(path, &st)) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			return err_set(e, ERR_NOTFOUND, "%s: no such file", path);
-		return err_sys(e, "%s", path);
-	}
-	if (!S_ISREG(st.st_mode))
+	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
+	       type == TRACEFS_MAGIC;
+}
+
+static int open_failed(const char *path, struct err *e)
+{
+	if (errno == ENOENT || errno == ENOTDIR)
+		return err_set(e, ERR_NOTFOUND, "%s: no such file", path);
+	return err_sys(e, "%s", path);
+}
+
+int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e)
+{
+	struct statfs fs;
+	*fd = -1;
+	/* Opening a device may already act on it, so the kind is asked before and after. */
+	if (stat(path, st) || statfs(path, &fs))
+		return open_failed(path, e);
+	int pseudo = !(flags & OPEN_PROCFS) && is_pseudo_fs((unsigned long)fs.f_type);
+	if (!S_ISREG(st->st_mode) || pseudo)
 		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (*fd < 0)
-		return err_sys(e, "%s", path);
-	*guess = st.st_size > 0 ? (size_t)st.st_size : 0;
+		return open_failed(path, e);
+	if (fstat(*fd, st) || !S_ISREG(st->st_mode)) {
+		close(*fd);
+		*fd = -1;
+		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
+	}
 	return 0;
+}
+
+int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e)
+{
+	struct stat st;
+	int fd, rc = open_regular(path, 0, &st, &fd, e);
+	*data = NULL;
+	*size = 0;
+	if (rc)
+		return rc;
+	if (st.st_size > 0) {
+		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (p == MAP_FAILED) {
+			rc = err_sys(e, "%s: mmap", path);
+		} else {
+			*data = p;
+			*size = (size_t)st.st_size;
+		}
+	}
+	close(fd);
+	return rc;
+}
+
+void unmap_file(const uint8_t *data, size_t size)
+{
+	if (data)
+		munmap((void *)(uintptr_t)data, size);
 }
 
 static int read_all(int fd, const char *path, size_t max, size_t cap, char **data, size_t *size,
@@ -62,16 +108,16 @@ static int read_all(int fd, const char *path, size_t max, size_t cap, char **dat
 
 int read_file(const char *path, size_t max, char **data, size_t *size, struct err *e)
 {
-	int fd = -1;
-	size_t guess = 0;
+	struct stat st;
+	int fd;
 	*data = NULL;
 	*size = 0;
-	int rc = open_checked(path, &fd, &guess, e);
+	int rc = open_regular(path, OPEN_PROCFS, &st, &fd, e);
 	if (rc)
 		return rc;
 	/* procfs says 0: begin with a block and double. */
-	size_t cap = guess && guess < max ? guess + 2 : 1 << 16;
-	rc = read_all(fd, path, max, cap, data, size, e);
+	size_t guess = st.st_size > 0 ? (size_t)st.st_size : 0;
+	rc = read_all(fd, path, max, guess && guess < max ? guess + 2 : 1 << 16, data, size, e);
 	close(fd);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * readfile.h - a whole small file into memory: text that other programs write for us
- * (kallsyms, perf-PID.map, kernel notes).
+ * readfile.h - how libsym opens files whose names come from a recording: regular files only,
+ * never a fifo, device or directory, for opening those may already act on them.
  */
 #ifndef LIBSYM_READFILE_H
 #define LIBSYM_READFILE_H
@@ -8,11 +8,30 @@
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+enum open_flag {
+	OPEN_PROCFS = 1, /* procfs and its like are allowed: for names of our own */
+};
 
 /*
- * Read `path` up to its end into *data (heap, mem_free; a NUL follows the *size bytes). Only
- * regular files, procfs ones included, whose size is not known beforehand. ERR_LIMIT when it
- * has more than `max` bytes, ERR_NOTFOUND, ERR_UNSUPPORTED for other kinds, ERR_IO, ERR_NOMEM.
+ * Open a regular file for reading; *fd is the caller's to close, *st its status. ERR_NOTFOUND,
+ * ERR_UNSUPPORTED for anything that is no regular file or, without OPEN_PROCFS, lies on
+ * procfs, sysfs, debugfs or tracefs; ERR_IO.
+ */
+int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e);
+
+/*
+ * Map a regular file read-only; *data NULL when it is empty. Given back with unmap_file. A file
+ * that shrinks meanwhile raises SIGBUS, which is the program's to handle. Errors as above.
+ */
+int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e);
+void unmap_file(const uint8_t *data, size_t size);
+
+/*
+ * Read a file up to its end into *data (heap, mem_free; a NUL follows the *size bytes), procfs
+ * included, where sizes are not known beforehand. ERR_LIMIT beyond `max` bytes, ERR_NOMEM.
  */
 int read_file(const char *path, size_t max, char **data, size_t *size, struct err *e);
 
