@@ -66,6 +66,13 @@ $(O)/render/flame_embed.o: $(O)/render/flame_embed.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 $(O)/librender.a: $(O)/render/flame_embed.o
 
+# Data files that are compiled in: X becomes the C string $(O)/gen/X.inc.
+$(O)/gen/%.inc: %
+	@mkdir -p $(@D)
+	$(Q)sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< >$@
+$(O)/libstore/embed.o: $(O)/gen/libstore/schema.sql.inc $(O)/gen/libstore/causes.rules.inc
+$(O)/libstore/embed.o: ALL_CFLAGS += -I$(O)/gen
+
 # --- tests -------------------------------------------------------------------------------
 # tests/unit/LIB/test_*.c is one cmocka program each, linked with LIB and what lies below it
 # only, which proves the layering. tests/lib holds what several of them share (the perf.data

@@ -1,0 +1,507 @@
+#include "libstore/causes.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "libstore/store.h"
+
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	INNERMOST = 8,    /* user frames that tell a mechanism */
+	MAX_TERMS = 1024, /* per table */
+	MAX_FILE = 1 << 20,
+	MAX_FRAMES = 512, /* looked at per stack, from the leaf */
+	NO_TERM = -1,
+};
+
+enum rule_kind { RULE_CAUSE, RULE_WORK, RULE_IDLE };
+
+/* What a key=PATTERNS of a rule asks of a frame; each has a bit in the frames' masks. */
+struct term {
+	char *globs; /* '\0'-separated, ended by an empty one */
+	uint8_t kernel;
+};
+
+struct rule {
+	char *state, *comm; /* '\0'-separated globs or NULL */
+	int kernel, user;   /* terms or NO_TERM */
+	uint8_t kind, cause, nokernel;
+};
+
+struct memo { /* cause of (path, state text), decided once */
+	uint32_t path, state;
+	uint8_t cause;
+};
+
+struct causes {
+	struct arena text;
+	VEC(struct rule) rules;
+	VEC(struct term) terms;
+	VEC(regex_t *) idle_re, work_re;
+	const char *missing[CAUSE_COUNT];
+	/* masks of the frames of `stacks`: `words` u64 each, valid where known[] is set */
+	const struct stacks *stacks;
+	size_t words;
+	VEC(uint64_t) mask;
+	VEC(uint8_t) known;
+};
+
+static const char *const names[] = {
+	"unknown",  "lock",    "rwlock",   "semaphore", "cond",    "join",  "barrier", "futex",
+	"sleep",    "poll",    "net",      "pipe",      "io",      "fault", "child",   "signal",
+	"throttle", "preempt", "runqueue", "yield",     "stopped", "exit"};
+
+const char *cause_name(unsigned int cause)
+{
+	return cause < CAUSE_COUNT ? names[cause] : "";
+}
+
+int cause_of(const char *name)
+{
+	for (int i = 0; i < CAUSE_COUNT; i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
+
+int cause_may_idle(unsigned int cause)
+{
+	return cause == CAUSE_SLEEP || cause == CAUSE_POLL || cause == CAUSE_COND ||
+	       cause == CAUSE_NET || cause == CAUSE_PIPE || cause == CAUSE_CHILD ||
+	       cause == CAUSE_SIGNAL;
+}
+
+/* --- reading rules ----------------------------------------------------------------------- */
+
+struct line {
+	const char *name; /* of the file */
+	unsigned int number;
+	struct err *e;
+};
+
+static int bad_line(const struct line *at, const char *why, const char *what)
+{
+	return err_set(at->e, ERR_FORMAT, "%s:%u: %s: %s", at->name, at->number, why, what);
+}
+
+/* "a|b" → "a\0b\0\0"; leading underscores go, as they do in the frames' names. */
+static char *globs_of(struct causes *c, const char *s, int frames)
+{
+	size_t n = strlen(s);
+	char *out = arena_bytes(&c->text, n + 2), *w = out;
+	if (!out)
+		return NULL;
+	for (int start = 1; *s; s++) {
+		if (*s == '|') {
+			*w++ = '\0';
+			start = 1;
+		} else if (!(start && frames && *s == '_')) {
+			*w++ = *s;
+			start = 0;
+		}
+	}
+	*w++ = '\0';
+	*w = '\0';
+	return out;
+}
+
+static int globs_match(const char *globs, const char *name)
+{
+	for (; *globs; globs += strlen(globs) + 1)
+		if (!fnmatch(globs, name, 0))
+			return 1;
+	return 0;
+}
+
+static int add_term(struct causes *c, const char *patterns, int kernel, int *term)
+{
+	struct term t = {.globs = globs_of(c, patterns, 1), .kernel = (uint8_t)kernel};
+	if (c->terms.n >= MAX_TERMS)
+		return ERR_LIMIT;
+	if (!t.globs || vec_push(&c->terms, t))
+		return ERR_NOMEM;
+	*term = (int)c->terms.n - 1;
+	return 0;
+}
+
+static int take_word(struct causes *c, struct rule *r, char *word, const struct line *at)
+{
+	char *value = strchr(word, '=');
+	if (!strcmp(word, "nokernel")) {
+		r->nokernel = 1;
+		return 0;
+	}
+	if (!value || !value[1])
+		return bad_line(at, "not a condition of a rule", word);
+	*value++ = '\0';
+	int err = 0;
+	if (!strcmp(word, "state"))
+		err = (r->state = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
+	else if (!strcmp(word, "comm"))
+		err = (r->comm = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
+	else if (!strcmp(word, "kernel"))
+		err = add_term(c, value, 1, &r->kernel);
+	else if (!strcmp(word, "user"))
+		err = add_term(c, value, 0, &r->user);
+	else
+		return bad_line(at, "not a condition of a rule", word);
+	if (err == ERR_LIMIT)
+		return err_set(at->e, err, "%s:%u: too many rules", at->name, at->number);
+	return err ? err_nomem(at->e) : 0;
+}
+
+static int take_missing(struct causes *c, char *rest, const struct line *at)
+{
+	rest += strspn(rest, " \t");
+	size_t n = strcspn(rest, " \t");
+	char *text = rest + n;
+	if (*text)
+		*text++ = '\0';
+	int cause = cause_of(rest);
+	if (cause < 0)
+		return bad_line(at, "not a cause", rest);
+	text += strspn(text, " \t");
+	if (!c->missing[cause])
+		c->missing[cause] = arena_strndup(&c->text, text, strlen(text));
+	return c->missing[cause] ? 0 : err_nomem(at->e);
+}
+
+static int rule_kind(const char *word, struct rule *r)
+{
+	int cause = cause_of(word);
+	r->kind = !strcmp(word, "work")   ? RULE_WORK
+		  : !strcmp(word, "idle") ? RULE_IDLE
+					  : RULE_CAUSE;
+	r->cause = (uint8_t)(cause < 0 ? 0 : cause);
+	return r->kind != RULE_CAUSE || cause >= 0;
+}
+
+/* One line, writable and without its newline. */
+static int take_line(struct causes *c, char *line, const struct line *at)
+{
+	char *save = NULL, *word;
+	struct rule r = {.kernel = NO_TERM, .user = NO_TERM};
+	line += strspn(line, " \t");
+	if (!*line || *line == '#')
+		return 0;
+	if (!strncmp(line, "missing", 7) && strchr(" \t", line[7]))
+		return take_missing(c, line + 7, at);
+	word = strtok_r(line, " \t\r", &save);
+	if (!word)
+		return 0;
+	if (!rule_kind(word, &r))
+		return bad_line(at, "neither a cause nor work, idle or missing", word);
+	while ((word = strtok_r(NULL, " \t\r", &save))) {
+		int err = take_word(c, &r, word, at);
+		if (err)
+			return err;
+	}
+	return vec_push(&c->rules, r) ? err_nomem(at->e) : 0;
+}
+
+/* Rules read later come first; those of one file keep their order. */
+static void put_first(struct causes *c, size_t old)
+{
+	struct rule *v = c->rules.v;
+	for (size_t from = old, to = 0; from < c->rules.n; from++, to++) {
+		struct rule r = v[from];
+		memmove(v + to + 1, v + to, (from - to) * sizeof(*v));
+		v[to] = r;
+	}
+}
+
+int causes_parse(struct causes *c, const char *text, size_t n, const char *name, struct err *e)
+{
+	struct line at = {.name = name, .e = e};
+	size_t old = c->rules.n;
+	int r = 0;
+	c->stacks = NULL; /* masks are stale */
+	for (const char *p = text, *end = text + n; !r && p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)((nl ? nl : end) - p);
+		char *line = mem_strndup(p, len);
+		at.number++;
+		r = line ? take_line(c, line, &at) : err_nomem(e);
+		mem_free(line);
+		p += len + 1;
+	}
+	if (!r)
+		put_first(c, old);
+	else
+		c->rules.n = old;
+	return r;
+}
+
+int causes_load(struct causes *c, const char *path, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return err_sys(e, "%s: cannot read", path);
+	struct buf text = {.max = MAX_FILE};
+	char part[4096];
+	for (size_t n; (n = fread(part, 1, sizeof(part), f)) > 0;)
+		buf_add(&text, part, n);
+	int r = ferror(f) ? err_sys(e, "%s: cannot read", path) : 0;
+	fclose(f);
+	if (!r && buf_failed(&text))
+		r = err_set(e, buf_failed(&text), "%s: larger than 1 MiB", path);
+	if (!r)
+		r = causes_parse(c, text.v ? text.v : "", text.n, path, e);
+	buf_release(&text);
+	return r;
+}
+
+int causes_new(struct causes **out, struct err *e)
+{
+	struct causes *c = mem_zalloc(1, sizeof(*c));
+	*out = NULL;
+	if (!c)
+		return err_nomem(e);
+	int r = causes_parse(c, causes_builtin, strlen(causes_builtin), "causes.rules", e);
+	if (r)
+		causes_free(c);
+	else
+		*out = c;
+	return r;
+}
+
+static void free_res(regex_t **v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		regfree(v[i]);
+		mem_free(v[i]);
+	}
+}
+
+void causes_free(struct causes *c)
+{
+	if (!c)
+		return;
+	free_res(c->idle_re.v, c->idle_re.n);
+	free_res(c->work_re.v, c->work_re.n);
+	vec_release(&c->idle_re);
+	vec_release(&c->work_re);
+	vec_release(&c->rules);
+	vec_release(&c->terms);
+	vec_release(&c->mask);
+	vec_release(&c->known);
+	arena_release(&c->text);
+	mem_free(c);
+}
+
+static int compile(regex_t **out, const char *re, struct err *e)
+{
+	char why[128];
+	regex_t *r = mem_zalloc(1, sizeof(*r));
+	if (!r)
+		return err_nomem(e);
+	int code = regcomp(r, re, REG_EXTENDED | REG_NOSUB);
+	if (code) {
+		regerror(code, r, why, sizeof(why));
+		mem_free(r);
+		return err_set(e, ERR_USAGE, "'%s' is no regular expression: %s", re, why);
+	}
+	*out = r;
+	return 0;
+}
+
+int causes_idle_frame(struct causes *c, const char *re, struct err *e)
+{
+	regex_t *x;
+	int r = compile(&x, re, e);
+	if (!r && vec_push(&c->idle_re, x)) {
+		free_res(&x, 1);
+		r = err_nomem(e);
+	}
+	return r;
+}
+
+int causes_work_frame(struct causes *c, const char *re, struct err *e)
+{
+	regex_t *x;
+	int r = compile(&x, re, e);
+	if (!r && vec_push(&c->work_re, x)) {
+		free_res(&x, 1);
+		r = err_nomem(e);
+	}
+	return r;
+}
+
+/* --- frames --------------------------------------------------------------------------------
+ */
+
+/* The name that rules are compared with: see the head of causes.rules. */
+static void plain_name(const char *s, char *out, size_t size)
+{
+	static const char *const tails[] = {".constprop.", ".part.", ".isra.", ".cold",
+					    ".llvm.",      "@",      "("};
+	s += strspn(s, "_");
+	if (!strncmp(s, "GI_", 3))
+		s += 3 + strspn(s + 3, "_");
+	snprintf(out, size, "%s", s);
+	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
+		char *cut = strstr(out, tails[i]);
+		if (cut && cut != out)
+			*cut = '\0';
+	}
+}
+
+static int mask_room(struct causes *c, const struct stacks *s)
+{
+	if (c->stacks != s) {
+		c->stacks = s;
+		c->words = (c->terms.n + 63) / 64;
+		c->mask.n = c->known.n = 0;
+	}
+	size_t more = s->frames.n - c->known.n;
+	if (!more)
+		return 0;
+	if (vec_reserve(&c->known, more) || vec_reserve(&c->mask, more * c->words))
+		return ERR_NOMEM;
+	memset(c->known.v + c->known.n, 0, more);
+	memset(c->mask.v + c->mask.n, 0, more * c->words * sizeof(*c->mask.v));
+	c->known.n += more;
+	c->mask.n += more * c->words;
+	return 0;
+}
+
+/* Which terms a frame satisfies, one bit each. */
+static const uint64_t *frame_mask(struct causes *c, const struct stacks *s, uint32_t frame)
+{
+	uint64_t *mask = c->mask.v + frame * c->words;
+	if (c->known.v[frame])
+		return mask;
+	c->known.v[frame] = 1;
+	const struct frame *f = &s->frames.v[frame];
+	char name[256];
+	plain_name(strtab_get(&s->strings, f->name), name, sizeof(name));
+	for (size_t i = 0; *name && i < c->terms.n; i++)
+		if (c->terms.v[i].kernel == (f->kind == FRAME_KERNEL) &&
+		    globs_match(c->terms.v[i].globs, name))
+			mask[i / 64] |= 1ull << i % 64;
+	return mask;
+}
+
+/* The terms satisfied by a stack. */
+struct seen {
+	uint64_t inner[MAX_TERMS / 64]; /* kernel frames, and the innermost user frames */
+	uint64_t all[MAX_TERMS / 64];
+	int kernel, user; /* frames of each */
+};
+
+static int look(struct causes *c, const struct stacks *s, uint32_t path, struct seen *out)
+{
+	if (mask_room(c, s))
+		return ERR_NOMEM;
+	memset(out, 0, sizeof(*out));
+	for (int n = 0; path && n < MAX_FRAMES; n++, path = s->paths.v[path].parent) {
+		uint32_t frame = s->paths.v[path].frame;
+		const uint64_t *mask = frame_mask(c, s, frame);
+		int kernel = s->frames.v[frame].kind == FRAME_KERNEL;
+		for (size_t i = 0; i < c->words; i++) {
+			out->all[i] |= mask[i];
+			if (kernel || out->user < INNERMOST)
+				out->inner[i] |= mask[i];
+		}
+		out->kernel += kernel;
+		out->user += !kernel;
+	}
+	return 0;
+}
+
+static int has(const uint64_t *mask, int term)
+{
+	return term == NO_TERM || mask[term / 64] >> term % 64 & 1;
+}
+
+int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
+		    enum cause *out, struct err *e)
+{
+	struct seen seen;
+	*out = CAUSE_UNKNOWN;
+	if (look(c, s, path, &seen))
+		return err_nomem(e);
+	for (size_t i = 0; i < c->rules.n; i++) {
+		const struct rule *r = &c->rules.v[i];
+		if (r->kind != RULE_CAUSE || (r->nokernel && seen.kernel) ||
+		    (r->state && !globs_match(r->state, state)) ||
+		    !has(seen.inner, r->kernel) || !has(seen.inner, r->user))
+			continue;
+		*out = r->cause;
+		return 0;
+	}
+	return 0;
+}
+
+static int any_frame(const struct stacks *s, uint32_t path, regex_t *const *v, size_t n)
+{
+	for (; path && n; path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		if (f->kind == FRAME_KERNEL || !f->name)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (!regexec(v[i], strtab_get(&s->strings, f->name), 0, NULL, 0))
+				return 1;
+	}
+	return 0;
+}
+
+int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, const char *comm)
+{
+	struct seen seen;
+	int work = any_frame(s, path, c->work_re.v, c->work_re.n);
+	if (work || any_frame(s, path, c->idle_re.v, c->idle_re.n))
+		return work ? 1 : 2;
+	if (look(c, s, path, &seen))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < c->rules.n; i++) {
+		const struct rule *r = &c->rules.v[i];
+		if (r->kind == RULE_CAUSE || (r->user == NO_TERM && !r->comm) ||
+		    !has(seen.all, r->user) || (r->comm && !globs_match(r->comm, comm)))
+			continue;
+		return r->kind == RULE_WORK ? 1 : 2;
+	}
+	return 0;
+}
+
+const char *causes_missing(const struct causes *c, enum cause cause)
+{
+	return c->missing[cause] ? c->missing[cause] : "";
+}
+
+/* --- the timeline --------------------------------------------------------------------------
+ */
+
+static int cause_of_off(struct causes *c, struct timeline *tl, struct u64map *memo,
+			struct off *o, struct err *e)
+{
+	uint64_t key = (uint64_t)o->path << 8 | o->state;
+	uint32_t known;
+	enum cause cause;
+	if (o->cause == CAUSE_RUNQUEUE)
+		return 0;
+	if (u64map_get(memo, key, &known)) {
+		o->cause = (uint8_t)known;
+		return 0;
+	}
+	const char *state = strtab_get(&tl->stacks->strings, tl->states[o->state]);
+	if (o->flags & OFF_RUNNING && *state != 'R')
+		state = "R"; /* from a SWITCH record */
+	int r = causes_classify(c, tl->stacks, o->path, state, &cause, e);
+	if (r)
+		return r;
+	o->cause = (uint8_t)cause;
+	return u64map_put(memo, key, (uint32_t)cause) ? err_nomem(e) : 0;
+}
+
+int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
+{
+	struct u64map memo = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < tl->off.n; i++)
+		r = cause_of_off(c, tl, &memo, &tl->off.v[i], e);
+	u64map_release(&memo);
+	return r ? r : idle_apply(c, tl, e);
+}

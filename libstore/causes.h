@@ -1,0 +1,69 @@
+/*
+ * causes.h - the mechanism of a wait, and whether it is idle, by the table in causes.rules.
+ *
+ *	struct causes *c;
+ *	causes_new(&c, &e);                 // the built-in table
+ *	causes_load(c, "my.rules", &e);     // --causes
+ *	causes_work_frame(c, "^compact_", &e);
+ *	causes_apply(c, &tl, &e);           // cause and OFF_IDLE of every interval
+ *	causes_free(c);
+ *
+ * causes.rules is the documentation of both: the rules' form, their precedence, and what idle
+ * means exactly.
+ */
+#ifndef LIBSTORE_CAUSES_H
+#define LIBSTORE_CAUSES_H
+
+#include "libstore/timeline.h"
+
+struct causes;
+
+/* The built-in table. ERR_NOMEM. */
+int causes_new(struct causes **out, struct err *e);
+
+/* NULL is accepted. */
+void causes_free(struct causes *c);
+
+/* Put the rules of a file before all others. ERR_IO; ERR_FORMAT "FILE:LINE: ..."; ERR_LIMIT. */
+int causes_load(struct causes *c, const char *path, struct err *e);
+
+/* The same from memory; `name` is for messages. */
+int causes_parse(struct causes *c, const char *text, size_t n, const char *name, struct err *e);
+
+/* --idle-frame and --work-frame: a wait with a user frame that matches this POSIX extended
+ * regular expression is (not) idle. May be given several times. ERR_USAGE, ERR_NOMEM. */
+int causes_idle_frame(struct causes *c, const char *re, struct err *e);
+int causes_work_frame(struct causes *c, const char *re, struct err *e);
+
+/* The cause of one switch-out: a call path (0: none) left in `state`, the text perf prints.
+ * ERR_NOMEM. */
+int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
+		    enum cause *out, struct err *e);
+
+/*
+ * Set `cause` of every interval (CAUSE_RUNQUEUE stays as the state machine set it) and
+ * OFF_IDLE, by the rule in the head of causes.rules. The timeline must be finished. ERR_NOMEM.
+ */
+int causes_apply(struct causes *c, struct timeline *tl, struct err *e);
+
+/* "lock", "unknown"; "" past the end. */
+const char *cause_name(unsigned int cause);
+
+/* The cause of a name; -1 for none. */
+int cause_of(const char *name);
+
+/* 1 for the mechanisms a base loop may wait in. */
+int cause_may_idle(unsigned int cause);
+
+/* What to say about a cause when the interval's user stack is missing; "" for nothing. Life:
+ * the causes'. */
+const char *causes_missing(const struct causes *c, enum cause cause);
+
+/* Frame evaluation for idle.c: the rules of `work` and `idle` and the two options, over all
+ * user frames of a path. 1 = never idle, 2 = a base loop, 0 = no rule says. < 0 ERR_NOMEM. */
+int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, const char *comm);
+
+/* idle.c: OFF_IDLE of every interval whose cause is set. ERR_NOMEM. */
+int idle_apply(struct causes *c, struct timeline *tl, struct err *e);
+
+#endif

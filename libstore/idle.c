@@ -1,0 +1,407 @@
+/*
+ * idle.c - which waits are a thread's base loop waiting for work. The rule is written in the
+ *head of causes.rules (points 1-4); this is how it is computed.
+ *
+ * Threads of one process and name form a group. Every stack of a group is a piece of evidence,
+ * attached to its innermost application frame (a node of the call path tree: the runtime's own
+ * frames at the leaf are cut off) and to all nodes above:
+ *
+ *	start_thread
+ *	  worker              work 100 %, the loop: `get_job` branches off here → idle
+ *	    get_job           work 1 %    └► cond wait
+ *	    handle            work 99 %
+ *	      ask             work 98 %   └► cond wait: most work goes through here, but another
+ *	                                     candidate (get_job's) lies outside → not idle
+ */
+#include "libstore/causes.h"
+#include "base/mem.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+enum {
+	MAX_DEPTH = 512,   /* nodes looked at above a stack's leaf */
+	ANSWER_HOPS = 16,  /* threads between the question and its answer */
+	ANSWER_BACK = 256, /* intervals looked through for a thread's last idle wait */
+};
+
+struct node {                 /* of one group: a call path and what went through it */
+	uint64_t work, waits; /* stacks at work; candidate waits */
+};
+
+struct group {
+	uint64_t work, waits; /* all of it */
+};
+
+struct site { /* candidate waits of one group at one node */
+	uint64_t count;
+	uint8_t open;
+};
+
+struct idle {
+	struct causes *c;
+	struct timeline *tl;
+	const struct stacks *s;
+	VEC(uint32_t) group_of; /* thread → group */
+	VEC(struct group) groups;
+	VEC(struct node) nodes;
+	VEC(struct site) sites;
+	struct u64map group_index; /* pid << 32 | comm */
+	struct u64map node_index;  /* group << 32 | path */
+	struct u64map site_index;
+	struct u64map app_index; /* path → innermost application node */
+	struct u64map verdicts;  /* comm << 32 | path → causes_verdict */
+	VEC(uint8_t) runtime;    /* by dso strings id: 1 no, 2 yes */
+	VEC(uint8_t) candidate;  /* by interval: may be idle, as far as points 1-3 go */
+};
+
+/* --- application frames --------------------------------------------------------------------
+ */
+
+/* The libraries whose frames at the leaf say how a thread waits, not where. */
+static int is_runtime(struct idle *x, uint32_t dso)
+{
+	static const char *const globs[] = {"libc.so*",    "libc-*.so*",    "libpthread*.so*",
+					    "ld-linux*",   "ld-*.so*",      "libstdc++.so*",
+					    "libc++*.so*", "libuv.so*",     "libevent*.so*",
+					    "libev.so*",   "libglib-*.so*", "ld-musl-*.so*",
+					    "[vdso]",      "libgomp.so*",   "libm.so*"};
+	while (x->runtime.n <= dso)
+		if (vec_push(&x->runtime, 0))
+			return ERR_NOMEM;
+	if (!x->runtime.v[dso]) {
+		const char *name = strtab_get(&x->s->strings, dso), *base = strrchr(name, '/');
+		base = base ? base + 1 : name;
+		x->runtime.v[dso] = 1;
+		for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+			if (!fnmatch(globs[i], base, 0))
+				x->runtime.v[dso] = 2;
+	}
+	return x->runtime.v[dso] == 2;
+}
+
+/* The C++ runtime is often a header, and a static libc has the program's own DSO. */
+static int is_runtime_name(const char *name)
+{
+	static const char *const globs[] = {"std::*",
+					    "__gnu_cxx::*",
+					    "*pthread_cond_*wait*",
+					    "*nanosleep*",
+					    "*epoll_*wait*",
+					    "*futex*wait*",
+					    "__poll",
+					    "poll",
+					    "__select",
+					    "usleep",
+					    "sleep",
+					    "*libc_read",
+					    "*libc_recv*",
+					    "*lll_lock_wait*",
+					    "*syscall_cancel*",
+					    "__wait4"};
+	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		if (!fnmatch(globs[i], name, 0))
+			return 1;
+	return 0;
+}
+
+/* The node of the innermost application frame; 0 when there is none. */
+static int app_node(struct idle *x, uint32_t path, uint32_t *out)
+{
+	uint32_t p = path;
+	if (!path || u64map_get(&x->app_index, path, out))
+		return path ? 0 : (*out = 0, 0);
+	for (int n = 0; p && n < MAX_DEPTH; n++, p = x->s->paths.v[p].parent) {
+		const struct frame *f = &x->s->frames.v[x->s->paths.v[p].frame];
+		if (f->kind == FRAME_KERNEL)
+			continue;
+		int runtime = is_runtime(x, f->dso);
+		if (runtime < 0)
+			return runtime;
+		if (!runtime && !is_runtime_name(strtab_get(&x->s->strings, f->name)))
+			break;
+	}
+	*out = p;
+	return u64map_put(&x->app_index, path, p);
+}
+
+/* --- evidence ------------------------------------------------------------------------------
+ */
+
+static int group_threads(struct idle *x)
+{
+	for (uint32_t i = 0; i < x->tl->threads.n; i++) {
+		const struct tl_thread *t = &x->tl->threads.v[i];
+		/* a thread of unknown process is a group of its own */
+		uint64_t key = t->pid >= 0 ? (uint64_t)(uint32_t)t->pid << 32 | t->comm
+					   : 1ull << 63 | i;
+		uint32_t g;
+		if (!u64map_get(&x->group_index, key, &g)) {
+			g = (uint32_t)x->groups.n;
+			if (vec_push(&x->groups, (struct group){0}) ||
+			    u64map_put(&x->group_index, key, g))
+				return ERR_NOMEM;
+		}
+		if (vec_push(&x->group_of, g))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int node_of(struct idle *x, uint32_t group, uint32_t path, uint32_t *n)
+{
+	uint64_t key = (uint64_t)group << 32 | path;
+	if (u64map_get(&x->node_index, key, n))
+		return 0;
+	*n = (uint32_t)x->nodes.n;
+	if (vec_push(&x->nodes, (struct node){0}))
+		return ERR_NOMEM;
+	return u64map_put(&x->node_index, key, *n);
+}
+
+/* `count` stacks of a thread ending in `path`, at work or in a candidate wait. */
+static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t count,
+			int work)
+{
+	uint32_t group = x->group_of.v[thread], p, n;
+	int r = app_node(x, path, &p);
+	if (r || !p)
+		return r;
+	struct group *g = &x->groups.v[group];
+	*(work ? &g->work : &g->waits) += count;
+	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
+		if (node_of(x, group, p, &n))
+			return ERR_NOMEM;
+		*(work ? &x->nodes.v[n].work : &x->nodes.v[n].waits) += count;
+	}
+	return 0;
+}
+
+/* Evidence counted per (group, path, kind) first: the walk to the root is then done once each.
+ */
+struct tally {
+	struct u64map index;
+	VEC(struct tally_row {
+		uint32_t thread, path;
+		uint64_t count;
+		int work;
+	})
+	rows;
+};
+
+static int tally(struct idle *x, struct tally *t, uint32_t thread, uint32_t path, int work)
+{
+	uint32_t i;
+	if (!path || thread == TL_NONE)
+		return 0;
+	uint64_t key =
+		(uint64_t)x->group_of.v[thread] << 33 ^ (uint64_t)path << 1 ^ (uint64_t)work;
+	if (u64map_get(&t->index, key, &i)) {
+		t->rows.v[i].count++;
+		return 0;
+	}
+	struct tally_row row = {.thread = thread, .path = path, .count = 1, .work = work};
+	i = (uint32_t)t->rows.n;
+	return vec_push(&t->rows, row) ? ERR_NOMEM : u64map_put(&t->index, key, i);
+}
+
+static int gather(struct idle *x)
+{
+	struct tally t = {0};
+	const struct timeline *tl = x->tl;
+	int r = 0;
+	for (size_t i = 0; !r && i < tl->samples.n; i++)
+		r = tally(x, &t, tl->samples.v[i].thread, tl->samples.v[i].path, 1);
+	for (size_t i = 0; !r && i < tl->off.n; i++) {
+		const struct off *o = &tl->off.v[i];
+		r = tally(x, &t, o->thread, o->path, !x->candidate.v[i]);
+		if (!r && o->waker != TL_NONE)
+			r = tally(x, &t, o->waker, o->waker_path, 1);
+	}
+	for (size_t i = 0; !r && i < t.rows.n; i++)
+		r = add_evidence(x, t.rows.v[i].thread, t.rows.v[i].path, t.rows.v[i].count,
+				 t.rows.v[i].work);
+	u64map_release(&t.index);
+	vec_release(&t.rows);
+	return r;
+}
+
+/* --- points 1 to 3 -------------------------------------------------------------------------
+ */
+
+static int verdict_of(struct idle *x, const struct off *o)
+{
+	uint64_t key = (uint64_t)o->comm << 32 | o->path;
+	uint32_t v;
+	if (u64map_get(&x->verdicts, key, &v))
+		return (int)v;
+	int r = causes_verdict(x->c, x->s, o->path, strtab_get(&x->s->strings, o->comm));
+	if (r >= 0 && u64map_put(&x->verdicts, key, (uint32_t)r))
+		return ERR_NOMEM;
+	return r;
+}
+
+/* 0 no, 1 a candidate, 2 idle by rule */
+static int first_look(struct idle *x, const struct off *o)
+{
+	if (o->flags & OFF_RUNNING || !o->path || !cause_may_idle(o->cause))
+		return 0;
+	int v = verdict_of(x, o);
+	return v < 0 ? v : v == 1 ? 0 : v == 2 ? 2 : 1;
+}
+
+static struct site *site_of(struct idle *x, const struct off *o, int *r)
+{
+	uint32_t p, i;
+	*r = app_node(x, o->path, &p);
+	if (*r || !p)
+		return NULL;
+	uint64_t key = (uint64_t)x->group_of.v[o->thread] << 32 | p;
+	if (!u64map_get(&x->site_index, key, &i)) {
+		i = (uint32_t)x->sites.n;
+		if (vec_push(&x->sites, (struct site){0}) ||
+		    u64map_put(&x->site_index, key, i)) {
+			*r = ERR_NOMEM;
+			return NULL;
+		}
+	}
+	return &x->sites.v[i];
+}
+
+/* Point 3: does the wait branch off the thread's loop? */
+static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct site *site)
+{
+	const struct group *g = &x->groups.v[group];
+	uint32_t p, n;
+	if (app_node(x, path, &p) || !p)
+		return 0;
+	if (!g->work)
+		return site->count >= 2 || site->open;
+	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
+		uint64_t key = (uint64_t)group << 32 | p;
+		if (!u64map_get(&x->node_index, key, &n))
+			return 0;
+		const struct node *node = &x->nodes.v[n];
+		if (node->work * 10 >= g->work)
+			return node->work * 10 >= g->work * 9 && node->waits == g->waits;
+	}
+	return 0;
+}
+
+static int find_candidates(struct idle *x)
+{
+	const struct timeline *tl = x->tl;
+	int r = 0;
+	for (size_t i = 0; i < tl->off.n; i++) {
+		int look = first_look(x, &tl->off.v[i]);
+		if (look < 0 || vec_push(&x->candidate, (uint8_t)look))
+			return ERR_NOMEM;
+		struct site *site = look ? site_of(x, &tl->off.v[i], &r) : NULL;
+		if (r)
+			return r;
+		if (site) {
+			site->count++;
+			site->open |= (tl->off.v[i].flags & OFF_OPEN) != 0;
+		}
+	}
+	return gather(x);
+}
+
+static int keep_those_at_base(struct idle *x)
+{
+	int r = 0;
+	for (size_t i = 0; i < x->tl->off.n; i++) {
+		const struct off *o = &x->tl->off.v[i];
+		if (x->candidate.v[i] != 1)
+			continue;
+		struct site *site = site_of(x, o, &r);
+		if (r)
+			return r;
+		if (!site || !at_base(x, x->group_of.v[o->thread], o->path, site))
+			x->candidate.v[i] = 0;
+	}
+	return 0;
+}
+
+/* --- point 4: answers ----------------------------------------------------------------------
+ */
+
+/* The last candidate of `thread` that was woken at or before `at`; 0 when it has none. */
+static int last_idle(const struct idle *x, uint32_t thread, uint64_t at, uint32_t *out)
+{
+	const struct tl_thread *t = &x->tl->threads.v[thread];
+	uint32_t i = timeline_off_after(x->tl, thread, at);
+	if (i == t->off_first + t->off_n && t->off_n)
+		i--;
+	for (uint32_t back = 0; back < ANSWER_BACK && i + 1 > t->off_first && t->off_n;
+	     back++) {
+		const struct off *o = &x->tl->off.v[i];
+		if (x->candidate.v[i] && o->start_ns + o->blocked_ns <= at && !o->unknown) {
+			*out = i;
+			return 1;
+		}
+		if (i == t->off_first)
+			break;
+		i--;
+	}
+	return 0;
+}
+
+/* Was the waker of interval i at work because this very thread had asked for it? */
+static int is_answer(const struct idle *x, uint32_t i)
+{
+	const struct timeline *tl = x->tl;
+	const struct off *o = &tl->off.v[i];
+	uint32_t self = o->thread, by = o->waker, work;
+	uint64_t since = tl->threads.v[self].first_ns, at = o->start_ns + o->blocked_ns;
+	if (i > tl->threads.v[self].off_first && last_idle(x, self, o->start_ns, &work))
+		since = tl->off.v[work].end_ns;
+	for (int hop = 0; hop < ANSWER_HOPS && by != TL_NONE && by != self; hop++) {
+		if (!last_idle(x, by, at, &work))
+			return 0;
+		const struct off *w = &tl->off.v[work];
+		uint64_t woken = w->start_ns + w->blocked_ns;
+		if (woken < since)
+			return 0;
+		by = w->waker;
+		at = woken;
+	}
+	return by == self;
+}
+
+static void mark(struct idle *x)
+{
+	struct timeline *tl = x->tl;
+	for (uint32_t i = 0; i < tl->off.n; i++) {
+		struct off *o = &tl->off.v[i];
+		int asks = o->cause == CAUSE_COND || o->cause == CAUSE_NET ||
+			   o->cause == CAUSE_PIPE;
+		o->flags &= (uint8_t)~OFF_IDLE;
+		if (x->candidate.v[i] == 2 || (x->candidate.v[i] && !(asks && is_answer(x, i))))
+			o->flags |= OFF_IDLE;
+	}
+}
+
+int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
+{
+	struct idle x = {.c = c, .tl = tl, .s = tl->stacks};
+	int r = group_threads(&x);
+	if (!r)
+		r = find_candidates(&x);
+	if (!r)
+		r = keep_those_at_base(&x);
+	if (!r)
+		mark(&x);
+	u64map_release(&x.group_index);
+	u64map_release(&x.node_index);
+	u64map_release(&x.site_index);
+	u64map_release(&x.app_index);
+	u64map_release(&x.verdicts);
+	vec_release(&x.group_of);
+	vec_release(&x.groups);
+	vec_release(&x.nodes);
+	vec_release(&x.sites);
+	vec_release(&x.runtime);
+	vec_release(&x.candidate);
+	return r ? err_nomem(e) : 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * storewrite.h - timelines → one SQLite file.
+ *
+ *	struct store_writer *w;
+ *	store_writer_open(&w, "run.db", &e);
+ *	store_writer_add(w, &tl, &e);       // once per recording
+ *	store_writer_commit(w, &e);         // or store_writer_abort(w)
+ *
+ * Everything goes to PATH.tmp.PID in one transaction without a journal; indexes and views are
+ * made at the end, then the file is synced and renamed over PATH. A killed import leaves PATH
+ * as it was.
+ */
+#ifndef LIBSTORE_STOREWRITE_H
+#define LIBSTORE_STOREWRITE_H
+
+#include "libstore/timeline.h"
+
+struct store_writer;
+
+/* ERR_IO, ERR_NOMEM; ERR_REFUSED when PATH exists and is not an SQLite database: a store never
+ * replaces a recording given by mistake. *out is NULL then. */
+int store_writer_open(struct store_writer **out, const char *path, struct err *e);
+
+/* Told now and then how many of `total` rows are written; may be NULL. */
+void store_writer_progress(struct store_writer *w,
+			   void (*tell)(void *arg, uint64_t done, uint64_t total), void *arg);
+
+/* One finished timeline as one more row of `recordings`. ERR_IO, ERR_NOMEM; the writer can then
+ * only be aborted. */
+int store_writer_add(struct store_writer *w, const struct timeline *tl, struct err *e);
+
+/* Indexes, views, sync, rename; the writer is gone either way. ERR_IO. */
+int store_writer_commit(struct store_writer *w, struct err *e);
+
+/* Remove what was written; NULL is accepted. */
+void store_writer_abort(struct store_writer *w);
+
+#endif

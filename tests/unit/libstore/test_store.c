@@ -1,0 +1,470 @@
+/* store: what is written is what is read, views add up, strangers' files are refused. */
+#include "tests/lib/unit.h"
+
+#include "base/buf.h"
+#include "libstore/causes.h"
+#include "libstore/sched.h"
+#include "libstore/store.h"
+#include "libstore/storeread.h"
+#include "libstore/storewrite.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64], db_path[96];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/perfkit-store-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	snprintf(db_path, sizeof(db_path), "%s/run.db", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unlink(db_path);
+	return rmdir(dir);
+}
+
+static uint32_t name(struct stacks *s, const char *text)
+{
+	uint32_t id;
+	assert_int_equal(strtab_intern(&s->strings, text, &id), 0);
+	return id;
+}
+
+/* "main;work;read" with the last `kernel` frames in the kernel. */
+static uint32_t path(struct stacks *s, const char *folded, int kernel)
+{
+	uint32_t p = 0, frame;
+	char text[256], *save = NULL;
+	int n = 1;
+	snprintf(text, sizeof(text), "%s", folded);
+	for (const char *c = text; *c; c++)
+		n += *c == ';';
+	for (char *f = strtok_r(text, ";", &save); f; f = strtok_r(NULL, ";", &save), n--) {
+		struct frame x = {.name = name(s, f),
+				  .dso = name(s, n > kernel ? "/bin/prog" : "[k]"),
+				  .kind = n > kernel ? FRAME_USER : FRAME_KERNEL,
+				  .addr = 0xffffffff81000000u + (unsigned)n,
+				  .line = (unsigned)n};
+		assert_int_equal(stacks_frame(s, &x, &frame), 0);
+		assert_int_equal(stacks_push(s, p, frame, &p), 0);
+	}
+	return p;
+}
+
+static void feed(struct sched *s, struct sched_event ev)
+{
+	struct err e = {0};
+	assert_int_equal(sched_event(s, &ev, &e), 0);
+}
+
+/* Two threads on two CPUs, every kind of row at least once. */
+static void build(struct timeline *tl, struct stacks *st)
+{
+	struct sched *s;
+	uint8_t sleep, run;
+	assert_int_equal(timeline_init(tl, st), 0);
+	assert_int_equal(timeline_state(tl, "S", &sleep), 0);
+	assert_int_equal(timeline_state(tl, "R+", &run), 0);
+	tl->flags = TL_HAS_SWITCH | TL_HAS_WAKING | TL_HAS_WAKEUP;
+	tl->rec = (struct tl_recording){.host = name(st, "box"),
+					.file = name(st, "perf.data"),
+					.clock = name(st, "CLOCK_MONOTONIC"),
+					.origin_ns = 1000,
+					.end_ns = 90000,
+					.wall_ns = 1700000000000000000u,
+					.ncpus = 2};
+	uint32_t lock = path(st, "main;work;__lll_lock_wait;futex_wait;schedule", 2);
+	uint32_t spin = path(st, "main;work;spin", 0);
+	assert_int_equal(sched_new(tl, &s, NULL), 0);
+	uint32_t one;
+	assert_int_equal(sched_thread(s, 11, 11, "one thread", &one, NULL), 0);
+	struct sched_event sw = {.kind = SCHED_SWITCH, .pid = 11, .tid = 11, .cpu = 0};
+	for (int i = 0; i < 200; i++) {
+		sw.time_ns = 1000 + (uint64_t)i * 100;
+		sw.prev_tid = i % 2 ? 11 : 12;
+		sw.next_tid = i % 2 ? 12 : 11;
+		sw.tid = sw.pid = sw.prev_tid;
+		sw.prev_comm = i % 2 ? "one thread" : "two";
+		sw.state = i % 3 ? sleep : run;
+		sw.state_class = i % 3 ? STATE_BLOCKED : STATE_RUNNING;
+		sw.path = i % 3 ? lock : spin;
+		sw.next_prio = 120;
+		feed(s, sw);
+		feed(s, (struct sched_event){.kind = SCHED_WAKING,
+					     .time_ns = sw.time_ns + 50,
+					     .cpu = 0,
+					     .tid = sw.next_tid,
+					     .pid = -1,
+					     .target_tid = sw.prev_tid,
+					     .context = WAKER_TASK,
+					     .path = spin,
+					     .target_pid = -1});
+	}
+	feed(s, (struct sched_event){.kind = SCHED_LOST,
+				     .time_ns = 21500,
+				     .cpu = 1,
+				     .tid = -1,
+				     .pid = -1,
+				     .from_ns = 21400,
+				     .count = 5});
+	tl->events.n = 0;
+	struct tl_event ev = {.name = name(st, "cpu-clock")};
+	assert_int_equal(vec_push(&tl->events, ev), 0);
+	for (uint64_t i = 0; i < 50; i++) {
+		struct tl_sample x = {.time_ns = 1050 + i * 100,
+				      .period = 10101,
+				      .cpu = 0,
+				      .thread = i % 2 ? 1 : 0,
+				      .path = spin,
+				      .comm = name(st, i % 2 ? "two" : "one thread")};
+		assert_int_equal(vec_push(&tl->samples, x), 0);
+	}
+	struct tl_span span = {.name = name(st, "request"),
+			       .start_ns = 1100,
+			       .end_ns = 1900,
+			       .parent = TL_NONE,
+			       .key = 7,
+			       .run_ns = 800,
+			       .end_thread = 1};
+	assert_int_equal(vec_push(&tl->spans, span), 0);
+	span.parent = 0;
+	assert_int_equal(vec_push(&tl->spans, span), 0);
+	struct tl_mark mark = {.name = name(st, "sched:mark"),
+			       .text = name(st, "a=1"),
+			       .time_ns = 1200,
+			       .path = spin,
+			       .thread = TL_NONE,
+			       .cpu = TL_NOCPU};
+	assert_int_equal(vec_push(&tl->marks, mark), 0);
+	struct tl_off_total total = {
+		.ns = 5000, .count = 3, .path = lock, .comm = name(st, "two"), .thread = 1};
+	assert_int_equal(vec_push(&tl->totals, total), 0);
+	assert_int_equal(sched_finish(s, 22000, NULL), 0);
+	sched_free(s);
+	struct causes *c;
+	assert_int_equal(causes_new(&c, NULL), 0);
+	assert_int_equal(causes_apply(c, tl, NULL), 0);
+	causes_free(c);
+}
+
+static void write_store(int times)
+{
+	struct err e = {0};
+	struct store_writer *w;
+	if (store_writer_open(&w, db_path, &e))
+		fail_msg("%s", e.msg);
+	for (int i = 0; i < times; i++) {
+		struct stacks st = {0};
+		struct timeline tl;
+		build(&tl, &st);
+		if (store_writer_add(w, &tl, &e))
+			fail_msg("%s", e.msg);
+		timeline_release(&tl);
+		stacks_release(&st);
+	}
+	if (store_writer_commit(w, &e))
+		fail_msg("%s", e.msg);
+}
+
+static void text_equal(const struct stacks *a, uint32_t x, const struct stacks *b, uint32_t y)
+{
+	assert_string_equal(strtab_get(&a->strings, x), strtab_get(&b->strings, y));
+}
+
+static void path_equal(const struct stacks *a, uint32_t x, const struct stacks *b, uint32_t y)
+{
+	for (; x && y; x = a->paths.v[x].parent, y = b->paths.v[y].parent) {
+		const struct frame *f = &a->frames.v[a->paths.v[x].frame];
+		const struct frame *g = &b->frames.v[b->paths.v[y].frame];
+		text_equal(a, f->name, b, g->name);
+		text_equal(a, f->dso, b, g->dso);
+		assert_int_equal(f->addr, g->addr);
+		assert_int_equal(f->kind, g->kind);
+		assert_int_equal(f->line, g->line);
+	}
+	assert_int_equal(x, y);
+}
+
+static void same(const struct timeline *a, const struct timeline *b)
+{
+	const struct stacks *s = a->stacks, *t = b->stacks;
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->threads.n, b->threads.n);
+	for (size_t i = 0; i < a->threads.n; i++) {
+		struct tl_thread x = a->threads.v[i], y = b->threads.v[i];
+		text_equal(s, x.comm, t, y.comm);
+		assert_int_equal(x.pid, y.pid);
+		assert_int_equal(x.tid, y.tid);
+		assert_int_equal(x.first_ns, y.first_ns);
+		assert_int_equal(x.last_ns, y.last_ns);
+		assert_int_equal(x.off_first, y.off_first);
+		assert_int_equal(x.off_n, y.off_n);
+		assert_int_equal(x.first_cpu, y.first_cpu);
+		assert_int_equal(x.first_prio, y.first_prio);
+		assert_int_equal(x.flags, y.flags);
+	}
+	assert_int_equal(a->off.n, b->off.n);
+	for (size_t i = 0; i < a->off.n; i++) {
+		struct off x = a->off.v[i], y = b->off.v[i];
+		text_equal(s, x.comm, t, y.comm);
+		text_equal(s, a->states[x.state], t, b->states[y.state]);
+		path_equal(s, x.path, t, y.path);
+		path_equal(s, x.waker_path, t, y.waker_path);
+		x.comm = y.comm = x.path = y.path = x.waker_path = y.waker_path = 0;
+		x.state = y.state = 0;
+		assert_int_equal(x.start_ns, y.start_ns);
+		assert_int_equal(x.end_ns, y.end_ns);
+		assert_int_equal(x.blocked_ns, y.blocked_ns);
+		assert_int_equal(x.waker, y.waker);
+		assert_int_equal(x.cpu_wake, y.cpu_wake);
+		assert_int_equal(x.prio_in, y.prio_in);
+		assert_int_equal(x.cause, y.cause);
+		assert_int_equal(x.unknown, y.unknown);
+		assert_int_equal(x.flags, y.flags);
+		assert_int_equal(x.waker_context, y.waker_context);
+	}
+	assert_int_equal(a->samples.n, b->samples.n);
+	for (size_t i = 0; i < a->samples.n; i++) {
+		assert_int_equal(a->samples.v[i].time_ns, b->samples.v[i].time_ns);
+		assert_int_equal(a->samples.v[i].period, b->samples.v[i].period);
+		path_equal(s, a->samples.v[i].path, t, b->samples.v[i].path);
+	}
+	assert_int_equal(a->spans.n, b->spans.n);
+	assert_int_equal(b->spans.v[1].parent, a->spans.v[1].parent);
+	assert_int_equal(b->spans.v[0].end_thread, 1);
+	assert_int_equal(a->marks.n, b->marks.n);
+	assert_int_equal(b->marks.v[0].thread, TL_NONE);
+	assert_int_equal(a->losses.n, b->losses.n);
+	assert_int_equal(b->losses.v[0].count, a->losses.v[0].count);
+	assert_int_equal(a->totals.n, b->totals.n);
+	assert_int_equal(b->totals.v[0].ns, 5000);
+	assert_int_equal(a->rec.wall_ns, b->rec.wall_ns);
+	text_equal(s, a->rec.host, t, b->rec.host);
+}
+
+static int load(int64_t recording, struct timeline *tl, struct stacks *st, struct err *e)
+{
+	struct store *s;
+	int r = store_open(&s, db_path, e);
+	*tl = (struct timeline){0};
+	if (!r)
+		r = store_load(s, recording, tl, st, e);
+	store_close(s);
+	return r;
+}
+
+static void a_store_gives_back_the_timeline(void **state)
+{
+	(void)state;
+	struct stacks st = {0}, st2 = {0};
+	struct timeline tl, tl2;
+	struct err e = {0};
+	write_store(2);
+	build(&tl, &st);
+	for (int64_t id = 0; id <= 2; id++) {
+		if (load(id, &tl2, &st2, &e))
+			fail_msg("%s", e.msg);
+		same(&tl, &tl2);
+		timeline_release(&tl2);
+		stacks_release(&st2);
+	}
+	assert_int_equal(load(3, &tl2, &st2, &e), ERR_NOTFOUND);
+	timeline_release(&tl2);
+	stacks_release(&st2);
+	timeline_release(&tl);
+	stacks_release(&st);
+}
+
+static int64_t query(const char *sql)
+{
+	sqlite3 *db;
+	sqlite3_stmt *q;
+	assert_int_equal(sqlite3_open(db_path, &db), SQLITE_OK);
+	if (sqlite3_prepare_v2(db, sql, -1, &q, NULL))
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	int got = sqlite3_step(q);
+	if (got != SQLITE_ROW && got != SQLITE_DONE)
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	int64_t v = got == SQLITE_ROW ? sqlite3_column_int64(q, 0) : -1;
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+	return v;
+}
+
+static void views_add_up_to_the_timeline(void **state)
+{
+	(void)state;
+	struct stacks st = {0};
+	struct timeline tl;
+	write_store(1);
+	build(&tl, &st);
+	struct tl_sums sums;
+	timeline_thread_sums(&tl, 0, &sums);
+	assert_int_equal(query("SELECT run_ns FROM v_thread_time WHERE tid = 11"), sums.run);
+	assert_int_equal(query("SELECT blocked_ns FROM v_thread_time WHERE tid = 11"),
+			 sums.blocked);
+	assert_int_equal(
+		query("SELECT sum(end_ns - start_ns) FROM thread_states s JOIN threads t "
+		      "ON t.id = s.thread_id WHERE tid = 11 AND state = 'running'"),
+		sums.run);
+	assert_int_equal(
+		query("SELECT sum(end_ns - start_ns) FROM thread_states s JOIN threads t "
+		      "ON t.id = s.thread_id WHERE tid = 11 AND state = 'preempted'"),
+		sums.preempted);
+	assert_int_equal(
+		query("SELECT count(*) FROM (SELECT start_ns, lag(end_ns) OVER (PARTITION BY "
+		      "thread_id ORDER BY start_ns, end_ns) AS before FROM thread_states) "
+		      "WHERE before IS NOT NULL AND before <> start_ns"),
+		0);
+	assert_int_equal(query("SELECT count(*) FROM v_folded_oncpu WHERE stack = "
+			       "'one_thread;main;work;spin' AND weight = 25 * 10101"),
+			 1);
+	assert_int_equal(query("SELECT count(*) FROM v_folded_offcpu WHERE stack LIKE "
+			       "'two;main;work;__lll_lock_wait;futex_wait;schedule'"),
+			 1);
+	assert_int_equal(query("SELECT count(*) FROM v_percentiles"), 2);
+	assert_int_equal(
+		query("SELECT count(*) FROM v_offcpu WHERE cause = 'lock' AND function = "
+		      "'schedule' AND waker_comm IS NOT NULL") > 0,
+		1);
+	assert_int_equal(query("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+	assert_int_equal(query("SELECT count(*) FROM v_frames WHERE address_hex LIKE "
+			       "'0xffffffff8100000_'"),
+			 8);
+	assert_int_equal(query("PRAGMA user_version"), STORE_VERSION);
+	timeline_release(&tl);
+	stacks_release(&st);
+}
+
+static void change(const char *sql)
+{
+	sqlite3 *db;
+	assert_int_equal(sqlite3_open(db_path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL))
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+static void refused(const char *change_sql, int code, const char *says)
+{
+	struct stacks st = {0};
+	struct timeline tl;
+	struct err e = {0};
+	write_store(1);
+	change(change_sql);
+	assert_int_equal(load(0, &tl, &st, &e), code);
+	if (!strstr(e.msg, says))
+		fail_msg("'%s' does not say '%s'", e.msg, says);
+	timeline_release(&tl);
+	stacks_release(&st);
+}
+
+static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
+{
+	(void)state;
+	refused("PRAGMA user_version = 2", ERR_UNSUPPORTED, "version 2");
+	refused("PRAGMA application_id = 0", ERR_UNSUPPORTED, "not one of perfkit's");
+	refused("DROP VIEW v_offcpu; DROP VIEW v_thread_time; DROP TABLE marks", ERR_FORMAT,
+		"tables are missing");
+	refused("UPDATE offcpu SET end_ns = start_ns - 1 WHERE id = 3", ERR_FORMAT, "offcpu 3");
+	refused("UPDATE offcpu SET thread_id = 99 WHERE id = 3; INSERT INTO threads SELECT 99, "
+		"1, 1, 1, "
+		"1, 0, 0, NULL, NULL, 0, 0, 0, 0",
+		ERR_FORMAT, "damaged");
+	refused("UPDATE offcpu SET blocked_ns = 1000000 WHERE id = 3", ERR_FORMAT, "blocked");
+	refused("UPDATE offcpu SET call_path_id = 4711 WHERE id = 3", ERR_FORMAT, "offcpu 3");
+	refused("UPDATE offcpu SET cpu_in = -1 WHERE id = 3", ERR_FORMAT, "offcpu 3");
+	refused("UPDATE call_paths SET parent_id = 5 WHERE id = 2", ERR_FORMAT, "call_paths 2");
+	refused("UPDATE threads SET last_ns = -5 WHERE id = 1", ERR_FORMAT, "threads 1");
+	refused("UPDATE spans SET thread_id = NULL WHERE 0; UPDATE spans SET parent_id = 2 "
+		"WHERE id = 2",
+		ERR_FORMAT, "spans 2");
+}
+
+static void a_cut_or_garbled_store_is_an_error_not_a_crash(void **state)
+{
+	(void)state;
+	struct stat sb;
+	write_store(1);
+	assert_int_equal(stat(db_path, &sb), 0);
+	for (off_t n = sb.st_size - 1; n > 0; n -= sb.st_size / 37) {
+		struct stacks st = {0};
+		struct timeline tl;
+		struct err e = {0};
+		assert_int_equal(truncate(db_path, n), 0);
+		int r = load(0, &tl, &st, &e); /* the last pages may be indexes */
+		assert_true(r < 0 || n > sb.st_size / 2);
+		timeline_release(&tl);
+		stacks_release(&st);
+	}
+	for (int i = 0; i < 60; i++) {
+		unlink(db_path);
+		struct stacks st = {0};
+		struct timeline tl;
+		struct err e = {0};
+		write_store(1);
+		FILE *f = fopen(db_path, "r+");
+		fseek(f, (long)(sb.st_size / 60 * i + i * 7 % 100), SEEK_SET);
+		fputs("\xff\x80\x01garbled", f);
+		fclose(f);
+		load(0, &tl, &st, &e); /* whatever it says, it says it */
+		timeline_release(&tl);
+		stacks_release(&st);
+	}
+	unlink(db_path);
+}
+
+static void an_aborted_import_leaves_the_old_store(void **state)
+{
+	(void)state;
+	struct err e = {0};
+	struct store_writer *w;
+	struct stat before, after;
+	unlink(db_path);
+	write_store(1);
+	assert_int_equal(stat(db_path, &before), 0);
+	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+	store_writer_abort(w);
+	assert_int_equal(stat(db_path, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(rmdir(dir), -1); /* the store is there … */
+	unlink(db_path);
+	assert_int_equal(rmdir(dir), 0); /* … and nothing else */
+	assert_int_equal(mkdir(dir, 0700), 0);
+}
+
+static void a_file_that_is_no_store_is_not_replaced(void **state)
+{
+	(void)state;
+	struct err e = {0};
+	struct store_writer *w;
+	FILE *f = fopen(db_path, "w");
+	fputs("PERFILE2 and so on", f);
+	fclose(f);
+	assert_int_equal(store_writer_open(&w, db_path, &e), ERR_REFUSED);
+	assert_null(w);
+	assert_int_equal(store_writer_open(&w, dir, &e), ERR_REFUSED);
+	unlink(db_path);
+	assert_int_equal(store_open((struct store **)&w, db_path, &e), ERR_NOTFOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_store_gives_back_the_timeline),
+		cmocka_unit_test(views_add_up_to_the_timeline),
+		cmocka_unit_test(damaged_newer_and_foreign_stores_are_refused_by_name),
+		cmocka_unit_test(a_cut_or_garbled_store_is_an_error_not_a_crash),
+		cmocka_unit_test(an_aborted_import_leaves_the_old_store),
+		cmocka_unit_test(a_file_that_is_no_store_is_not_replaced),
+	};
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
