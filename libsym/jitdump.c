@@ -288,7 +288,7 @@ static int next_line(struct bytes *b, uint64_t *addr, uint32_t *line, const char
 	return 1;
 }
 
-/* The last entry at or before the address counts. V8 of node 18 sometimes writes freed memory
+/* The last entry at or before the address counts. V8 of node 20 sometimes writes freed memory
  * as file names, NULs included; then later entries point outside of the code, and the whole
  * table is not believed. */
 int jitdump_line(const struct jitdump *j, const struct jit_code *code, uint64_t addr,
@@ -296,23 +296,25 @@ int jitdump_line(const struct jitdump *j, const struct jit_code *code, uint64_t 
 {
 	struct bytes b = bytes_init(code->lines, code->lines_size, j->swap);
 	uint64_t at, best = 0, want = addr - code->start;
-	const char *name = NULL;
-	uint32_t n;
-	int found = 0;
+	const char *name = NULL, *best_file = NULL;
+	uint32_t n, best_line = 0;
 	for (uint64_t i = 0; i < code->nlines; i++) {
 		if (!next_line(&b, &at, &n, &name))
 			return 0;
 		at -= code->origin + j->line_bias;
 		if (at > code->size)
 			return 0;
-		if (name && at <= want && (!found || at >= best)) {
+		if (name && at <= want && (!best_file || at >= best)) {
 			best = at;
-			*file = name;
-			*line = n;
-			found = 1;
+			best_file = name;
+			best_line = n;
 		}
 	}
-	return found;
+	if (!best_file)
+		return 0;
+	*file = best_file;
+	*line = best_line;
+	return 1;
 }
 
 /* ---------------------------------------------------------------------------------------- */
