@@ -1,0 +1,104 @@
+# Names of addresses against perf script: a perf.data is written whose samples sit on thousands
+# of addresses of a library (or of the kernel), perf names them, symdump names them.
+# Known classes, where perf 6.1 is wrong: "plt" (it counts stubs instead of decoding them, and
+# lets _init reach over .plt), "label" (a size-less label inside a function takes its rest).
+command -v perf >/dev/null || { echo "perf is not here"; exit 77; }
+command -v python3 >/dev/null || { echo "python3 is not here"; exit 77; }
+command -v readelf >/dev/null || { echo "readelf is not here (binutils)"; exit 77; }
+symdump=$O/tests/prog/symdump
+
+cat >synth.py <<'PY'
+"""synth.py OUT PATH ADDRESSES - samples at file offsets of PATH ("kernel": at addresses)."""
+import struct, sys
+out, path, addrs = sys.argv[1:4]
+kernel = path == 'kernel'
+base = 0 if kernel else 0x7f0000000000
+def record(kind, misc, body):
+    body += b'\0' * (-len(body) % 8)
+    return struct.pack('<IHH', kind, misc, 8 + len(body)) + body
+data = [record(3, 2, struct.pack('<II', 100, 100) + b'prog\0\0\0\0')]
+if kernel:
+    data.append(record(1, 1, struct.pack('<IIQQQ', 0xffffffff, 0, 0xffffffff81000000, 0x3f000000,
+                                         0xffffffff81000000) + b'[kernel.kallsyms]_text\0'))
+else:
+    data.append(record(10, 2, struct.pack('<IIQQQIIQQII', 100, 100, base, 0x40000000, 0, 8, 1, 1,
+                                          0, 5, 2) + path.encode() + b'\0'))
+for i, line in enumerate(open(addrs)):
+    data.append(record(9, 1 if kernel else 2,
+                       struct.pack('<QIIQ', base + int(line, 16), 100, 100, 1000 + i)))
+data = b''.join(data)
+attr = struct.pack('<IIQQQQQ', 1, 128, 0, 1, 7, 0, 0) + b'\0' * 80 + struct.pack('<QQ', 0, 0)
+with open(out, 'wb') as f:
+    f.write(b'PERFILE2' + struct.pack('<QQQQQQQQ', 104, 144, 104, 144, 248, len(data), 0, 0))
+    f.write(b'\0' * 32 + attr + data)
+PY
+
+# Random offsets in the executable sections of $1, always the same ones.
+offsets()
+{
+	readelf -SW "$1" | sed 's/^ *\[ *[0-9]*\] *//' |
+		awk '$2 == "PROGBITS" && $7 ~ /X/ { print $4, $5 }' |
+		python3 -c '
+import random, sys
+random.seed(5)
+a = set()
+for line in sys.stdin:
+    off, size = (int(x, 16) for x in line.split())
+    a |= {off + random.randrange(size) for _ in range(min(size, 4000))}
+print("\n".join("%x" % x for x in sorted(a)))'
+}
+
+# compare NAME: addrs perf.txt ours.txt; prints classes, fails on anything unclassified.
+compare()
+{
+	paste -d'|' addrs perf.txt ours.txt | awk -F'|' -v name="$1" '
+	{ n++ }
+	$2 == $3 { next }
+	$2 ~ /plt[+]/ || $3 ~ /plt[+]/ || $2 ~ /^_init[+]/ { plt++; next }
+	$2 ~ /^\[unknown\]/ && $3 ~ /^ftrace_trampoline/ { builtin++; next }
+	# ours is the enclosing function: it starts earlier, so its offset is larger
+	$2 != "[unknown]" && $3 != "[unknown]" && offset($2) < offset($3) { label++; next }
+	{ print "  " $0; bad++ }
+	function offset(s) { sub(/.*\+0x/, "", s); return strtonum_("0" s) }
+	function strtonum_(h,  i, x) {
+		for (i = 1; i <= length(h); i++)
+			x = x * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1
+		return x
+	}
+	END {
+		printf "%s: %d addresses, plt %d, label %d, builtin %d, unclassified %d\n",
+			name, n, plt, label, builtin, bad
+		exit bad > 0 || n < 1000
+	}'
+}
+
+debug_of()
+{
+	id=$(readelf -n "$1" 2>/dev/null | sed -n 's/.*Build ID: //p')
+	f=/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug
+	[ -f "$f" ] && echo "$f"
+}
+
+status=0
+for lib in libc.so.6 libstdc++.so.6 libcrypto.so.3 libpython3.11.so.1.0; do
+	file=$(ldconfig -p | awk -v l="$lib" '$1 == l { print $NF; exit }')
+	[ -n "$file" ] || continue
+	file=$(readlink -f "$file")
+	offsets "$file" >addrs
+	python3 synth.py s.data "$file" addrs
+	perf script -f -i s.data -F ip,sym,symoff 2>/dev/null | sed 's/^ *[0-9a-f]* //' >perf.txt
+	# shellcheck disable=SC2046
+	"$symdump" --at addrs "$file" $(debug_of "$file") >ours.txt || exit 1
+	compare "$lib" || status=1
+done
+
+if grep -v '^0*[^0-9a-f]' /proc/kallsyms 2>/dev/null | head -1 | grep -q .; then
+	cat /proc/kallsyms >ks
+	awk '$2 ~ /[tTwW]/ && $1 !~ /^0+$/ && n++ % 7 == 0 { print $1 }' ks >addrs
+	python3 synth.py s.data kernel addrs
+	perf script -f -i s.data --kallsyms ks -F ip,sym,symoff 2>/dev/null |
+		sed 's/^ *[0-9a-f]* //' >perf.txt
+	"$symdump" --at addrs --kallsyms ks >ours.txt || exit 1
+	compare kallsyms || status=1
+fi
+exit $status
