@@ -5,5 +5,6 @@
 #include "cmd/opt.h"
 
 extern const struct verb verb_collapse;
+extern const struct verb verb_svg;
 
 #endif

@@ -77,12 +77,18 @@ int flame_frame_named(struct flame *f, const char *name, size_t n, uint32_t *id)
 	return flame_frame(f, &fr, id);
 }
 
-/* The child of `parent` with this frame, made when new. */
-static int child_node(struct flame *f, uint32_t parent, uint32_t frame, uint32_t *id)
+/* Nodes are found by a hash of the whole way to them, which needs no node on that way. */
+static uint64_t way_hash(uint64_t parent_way, uint32_t frame)
 {
-	uint64_t h = hash_u64((uint64_t)parent << 32 | frame);
+	return hash_u64(parent_way + frame + 1);
+}
+
+/* The child of `parent` with this frame, made when new; `way` is its way_hash. */
+static int child_node(struct flame *f, uint32_t parent, uint32_t frame, uint64_t way,
+		      uint32_t *id)
+{
 	size_t at = 0;
-	while (!f->in_order && idmap_next(&f->node_index, h, &at, id)) {
+	while (!f->in_order && idmap_next(&f->node_index, way, &at, id)) {
 		const struct flame_node *n = &f->nodes.v[*id];
 		if (n->parent == parent && n->frame == frame)
 			return 0;
@@ -91,7 +97,24 @@ static int child_node(struct flame *f, uint32_t parent, uint32_t frame, uint32_t
 	if (f->nodes.n >= UINT32_MAX - 1 || vec_push(&f->nodes, node))
 		return ERR_NOMEM;
 	*id = (uint32_t)(f->nodes.n - 1);
-	return f->in_order ? 0 : idmap_put(&f->node_index, h, *id);
+	return f->in_order ? 0 : idmap_put(&f->node_index, way, *id);
+}
+
+/*
+ * Ask the memory for what the walk down will touch, for the steps path[from..) whose hashes
+ * are set: first all index slots, then all nodes they name.
+ */
+static void prefetch_way(const struct flame *f, size_t from, size_t n)
+{
+	const struct idmap *m = &f->node_index;
+	if (!m->slot)
+		return;
+	for (size_t i = from; i < n; i++)
+		__builtin_prefetch(&m->slot[f->path.v[i].hash >> 32 & m->mask]);
+	for (size_t i = from; i < n; i++) {
+		uint32_t id = (uint32_t)m->slot[f->path.v[i].hash >> 32 & m->mask];
+		__builtin_prefetch(&f->nodes.v[id ? id - 1 : 0]);
+	}
 }
 
 /* The root keeps the sum of all weights while stacks are added, so that no node can pass it. */
@@ -118,9 +141,29 @@ static int add_gap(struct flame *f, uint32_t *at)
 {
 	struct flame_frame fr = {.kind = FLAME_GAP};
 	uint32_t frame;
-	if (flame_frame(f, &fr, &frame) || child_node(f, *at, frame, at) ||
-	    vec_push(&f->path, *at))
+	if (flame_frame(f, &fr, &frame) || child_node(f, *at, frame, 0, at))
 		return ERR_NOMEM;
+	struct flame_step gap = {.node = *at};
+	return vec_push(&f->path, gap);
+}
+
+/* Extend the path, which ends in node `at`, by frames[same..n). */
+static int walk_down(struct flame *f, uint32_t at, size_t same, const uint32_t *frames,
+		     size_t n, uint32_t *leaf)
+{
+	struct flame_step *path = f->path.v;
+	uint64_t way = same ? path[same - 1].hash : 0;
+	for (size_t i = same; i < n; i++)
+		path[i].hash = way = way_hash(way, frames[i]);
+	if (!f->in_order)
+		prefetch_way(f, same, n);
+	for (size_t i = same; i < n; i++) {
+		if (child_node(f, at, frames[i], path[i].hash, &at))
+			return ERR_NOMEM;
+		path[i].node = at;
+		f->path.n = i + 1;
+	}
+	*leaf = at;
 	return 0;
 }
 
@@ -138,20 +181,17 @@ int flame_add_suffix(struct flame *f, size_t same, const uint32_t *frames, size_
 	if (same > n)
 		same = n;
 	while (same < n && same < f->path.n &&
-	       f->nodes.v[f->path.v[same]].frame == frames[same])
+	       f->nodes.v[f->path.v[same].node].frame == frames[same])
 		same++;
 	int behind = f->in_order && same == n && f->path.n > n;
-	f->path.n = same;
-	if (vec_reserve(&f->path, n - same))
+	if (n > f->path.n && vec_reserve(&f->path, n - f->path.n))
 		return err_nomem(e);
-	uint32_t at = same ? f->path.v[same - 1] : 0;
+	f->path.n = same;
+	uint32_t at = same ? f->path.v[same - 1].node : 0;
 	if (behind && add_gap(f, &at))
 		return err_nomem(e);
-	for (size_t i = same; i < n; i++) {
-		if (child_node(f, at, frames[i], &at))
-			return err_nomem(e);
-		f->path.v[f->path.n++] = at;
-	}
+	if (walk_down(f, at, same, frames, n, &at))
+		return err_nomem(e);
 	return account(f, at, v0, v1, e);
 }
 
@@ -181,8 +221,7 @@ int flame_rescale(struct flame *f, uint64_t by, struct err *e)
 	return 0;
 }
 
-/* --- stacks that vanished ------------------------------------------------------------------
- */
+/* --- stacks that vanished ------------------------------------------------------------ */
 
 /* Per node: does any stack at or above it (towards the leaves) have v[0]? */
 static uint8_t *mark_present(const struct flame *f)
@@ -201,11 +240,14 @@ static int copy_gone(struct flame *f, uint32_t i, uint32_t gone, uint32_t *copy)
 {
 	uint32_t path[FLAME_MAX_DEPTH];
 	size_t n = 0;
+	uint64_t way = way_hash(0, f->nodes.v[gone].frame);
 	for (; i && n < FLAME_MAX_DEPTH; i = f->nodes.v[i].parent)
 		path[n++] = f->nodes.v[i].frame;
-	for (*copy = gone; n--;)
-		if (child_node(f, *copy, path[n], copy))
+	for (*copy = gone; n--;) {
+		way = way_hash(way, path[n]);
+		if (child_node(f, *copy, path[n], way, copy))
 			return ERR_NOMEM;
+	}
 	return 0;
 }
 
@@ -232,7 +274,7 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
 	struct flame_frame fr = {.kind = FLAME_GONE};
 	uint32_t frame, gone;
 	if (strtab_intern(&f->strings, label, &fr.name) || flame_frame(f, &fr, &frame) ||
-	    child_node(f, 0, frame, &gone))
+	    child_node(f, 0, frame, way_hash(0, frame), &gone))
 		return err_nomem(e);
 	uint8_t *present = mark_present(f);
 	if (!present || copy_all_gone(f, present, gone, before_scale)) {
@@ -243,8 +285,7 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
 	return 0;
 }
 
-/* --- sums and order ------------------------------------------------------------------------
- */
+/* --- sums and order ------------------------------------------------------------------ */
 
 /*
  * flamegraph.pl sorts whole lines, so a name is followed by ';' (more frames) or by ' ' (the

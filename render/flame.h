@@ -47,6 +47,12 @@ struct flame_node {
 	uint64_t v[2]; /* before flame_finish: of stacks that end here; then: totals */
 };
 
+/* A node on the way from the root, and the hash of that way. */
+struct flame_step {
+	uint64_t hash;
+	uint32_t node;
+};
+
 struct flame {
 	/* Set before the first flame_add. */
 	int reverse;  /* stacks are merged from the leaf */
@@ -65,7 +71,7 @@ struct flame {
 
 	/* private */
 	struct idmap frame_index, node_index;
-	VEC(uint32_t) path; /* nodes of the stack added last, without the root */
+	VEC(struct flame_step) path; /* the stack added last, without the root */
 	int finished;
 };
 

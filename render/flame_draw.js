@@ -61,14 +61,26 @@ function mix(a, b, t) {
 	return out;
 }
 
-function deltaColor(share) {
-	const t = Math.pow(Math.min(Math.abs(share), 1), 0.6);
-	return mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, t);
+const STEPS = 48;
+const deltas = new Map(), heats = new Map();
+
+function cached(map, key, make) {
+	let c = map.get(key);
+	if (c === undefined)
+		map.set(key, c = make());
+	return c;
 }
 
-function heatColor(waiting) {
-	return waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2) :
-		mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1);
+function deltaColor(share) {
+	const n = Math.floor(Math.pow(Math.min(Math.abs(share), 1), 0.6) * STEPS + 0.5);
+	return cached(deltas, share < 0 ? -n : n, () =>
+		mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, n / STEPS));
+}
+
+function heatColor(share) {
+	const n = Math.floor(share * STEPS + 0.5), waiting = n / STEPS;
+	return cached(heats, n, () => waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2) :
+		mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1));
 }
 
 // [before, after] of a node, made comparable, in ticks.
@@ -202,34 +214,46 @@ class Painter {
 	// Draw boxes (with y set); `hit(frame)` says which frames the search matches.
 	draw(boxes, hit) {
 		const slivers = new Map(), h = conf.frameHeight - 1;
+		this.last = new Map();
 		for (const pool of [this.paths, this.rects, this.texts])
 			pool.start();
 		for (const b of boxes) {
 			const isHit = hit(b.tree.frame[b.node]);
 			const color = isHit ? "#e600e6" : colorOf(b.tree, b.node);
 			if (b.w < SLIVER) {
-				const d = "M" + b.x.toFixed(2) + " " + b.y + "h" + b.w.toFixed(2) + "v" + h +
-					"h-" + b.w.toFixed(2) + "z";
-				slivers.set(color, (slivers.get(color) || "") + d);
+				this.sliver(b, color, h, slivers);
 				continue;
 			}
 			this.rect(b, color, h);
 			this.label(b);
 		}
-		for (const [color, d] of slivers) {
+		for (const [color, parts] of slivers) {
 			const p = this.paths.take();
-			p.setAttribute("d", d);
-			p.setAttribute("fill", color);
+			p.setAttribute("d", parts.join(""));
+			p.setAttribute("stroke", color);
+			p.setAttribute("stroke-width", h);
 		}
 		for (const pool of [this.paths, this.rects, this.texts])
 			pool.finish();
 	}
 
+	// A thick stroke; of those that start within half a pixel of each other one is drawn.
+	sliver(b, color, h, slivers) {
+		const last = this.last.get(b.row);
+		if (last !== undefined && b.x < last + 0.5 && color !== "#e600e6")
+			return;
+		this.last.set(b.row, b.x);
+		if (!slivers.has(color))
+			slivers.set(color, []);
+		slivers.get(color).push("M", Math.round(b.x * 100) / 100, " ", b.y + h / 2, "h",
+			Math.max(0.5, Math.round(b.w * 100) / 100));
+	}
+
 	rect(b, color, h) {
 		const r = this.rects.take();
-		r.setAttribute("x", b.x.toFixed(2));
+		r.setAttribute("x", Math.round(b.x * 100) / 100);
 		r.setAttribute("y", b.y);
-		r.setAttribute("width", b.w.toFixed(2));
+		r.setAttribute("width", Math.round(b.w * 100) / 100);
 		r.setAttribute("height", h);
 		r.setAttribute("rx", b.w >= 4 ? 2 : 0);
 		r.setAttribute("fill", color);

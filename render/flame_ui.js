@@ -4,6 +4,7 @@
 const conf = readConf();
 const frames = readFrames();
 const base = readTree(conf.two > 0);
+base.total[0] = Math.max(base.total[0], conf.total);
 
 // Everything that decides what is seen. `zoom` counts nodes of tree 0 (the function and what
 // it calls) or 1 (its callers) of the view; names are labels.
@@ -44,7 +45,7 @@ function buildView() {
 	}
 	for (const t of view.trees) {
 		t.gone = goneNode(t);
-		t.whole = t === base ? Math.max(conf.total, t.total[0]) : t.total[0];
+		t.whole = t.total[0];
 	}
 	if (view.trees[1])
 		view.trees[1].upward = true;

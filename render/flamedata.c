@@ -57,8 +57,7 @@ static void put_number(struct buf *b, uint64_t x)
 	buf_add(b, text, n);
 }
 
-/* --- which nodes ---------------------------------------------------------------------------
- */
+/* --- which nodes --------------------------------------------------------------------- */
 
 static uint64_t heavier(const struct flame_node *n)
 {
@@ -95,8 +94,7 @@ static uint64_t least_weight(const struct flame *f, size_t max)
 	return (8 + (uint64_t)(c & ((1 << FINENESS) - 1))) << (top - FINENESS);
 }
 
-/* --- nodes ---------------------------------------------------------------------------------
- */
+/* --- nodes --------------------------------------------------------------------------- */
 
 static int frame_number(struct writer *w, uint32_t frame, uint32_t *no)
 {
@@ -184,8 +182,7 @@ static int put_nodes(struct writer *w)
 	return rc;
 }
 
-/* --- tables --------------------------------------------------------------------------------
- */
+/* --- tables -------------------------------------------------------------------------- */
 
 /* Numbers for strings (or colours) in the order they are asked for. */
 struct numbering {

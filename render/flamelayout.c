@@ -27,7 +27,7 @@ static uint64_t children_weight(const struct flame *f, uint32_t node)
 static int place(struct walk *w, uint32_t node, uint64_t at)
 {
 	const struct flame *f = w->f;
-	uint64_t weight = f->nodes.v[node].v[0];
+	uint64_t weight = node ? f->nodes.v[node].v[0] : w->l->total;
 	struct flame_box box = {.node = node,
 				.depth = (uint32_t)w->levels.n,
 				.x = (double)at * w->per_tick,
@@ -39,7 +39,7 @@ static int place(struct walk *w, uint32_t node, uint64_t at)
 		return 0;
 	}
 	struct level in = {f->child_at[node], f->child_at[node + 1],
-			   at + weight - children_weight(f, node)};
+			   at + f->nodes.v[node].v[0] - children_weight(f, node)};
 	if (box.depth > w->l->depth)
 		w->l->depth = box.depth;
 	return vec_push(&w->l->boxes, box) || vec_push(&w->levels, in) ? ERR_NOMEM : 0;

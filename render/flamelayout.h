@@ -25,8 +25,9 @@ struct flame_layout {
 };
 
 /*
- * Lay out a finished graph on `width` pixels. `total` > the root's weight leaves room on the
- * right; 0 = the root's weight. 0 or ERR_NOMEM; flame_layout_release is valid either way.
+ * Lay out a finished graph on `width` pixels. The root is as wide; a `total` above its
+ * weight leaves room on the right of its children; 0 = its weight. 0 or ERR_NOMEM;
+ * flame_layout_release is valid either way.
  */
 int flame_layout(struct flame_layout *l, const struct flame *f, double width, double minwidth,
 		 uint64_t total, struct err *e);

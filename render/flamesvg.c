@@ -5,6 +5,7 @@
 #include "render/flamelayout.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The style sheet and the script, made from flame.css and flame_*.js by the Makefile. */
@@ -15,6 +16,7 @@ enum {
 	TITLE_Y = 28,
 	LINE_H = 17,  /* subtitle lines */
 	TOOLS_H = 30, /* the row of buttons */
+	SLIVER = 2,   /* narrower boxes of one colour share a <path>, without tooltips */
 	FOOT_H = 62,  /* legend and detail lines below the graph */
 	MAX_KEYS = 12,
 };
@@ -51,8 +53,7 @@ void flame_svg_defaults(struct flame_svg_options *o)
 	};
 }
 
-/* --- texts ---------------------------------------------------------------------------------
- */
+/* --- texts --------------------------------------------------------------------------- */
 
 double flame_unit_ns(const char *countname)
 {
@@ -162,13 +163,18 @@ static void put_attr_px(struct buf *b, const char *name, double x)
 	buf_char(b, '"');
 }
 
+/* The unit is a text from outside, too. */
 static void weight_of(struct writer *w, struct buf *b, double ticks)
 {
-	flame_weight_text(b, ticks, (double)w->f->scale, w->o->factor, w->o->countname);
+	struct buf plain = {0};
+	flame_weight_text(&plain, ticks, (double)w->f->scale, w->o->factor, w->o->countname);
+	escape_xml(b, plain.v, plain.n);
+	if (buf_failed(&plain))
+		b->failed = buf_failed(&plain);
+	buf_release(&plain);
 }
 
-/* --- what the model says about a node ------------------------------------------------------
- */
+/* --- what the model says about a node ------------------------------------------------ */
 
 /* Is the node in the "before" profile only? (It is below the FLAME_GONE mark.) */
 static int is_gone(const struct flame *f, uint32_t node)
@@ -215,8 +221,7 @@ static void survey(struct writer *w)
 	}
 }
 
-/* --- frames --------------------------------------------------------------------------------
- */
+/* --- frames -------------------------------------------------------------------------- */
 
 /* "1,234 samples, 12.34%", and for a diff what became of it. */
 static void put_weights(struct writer *w, uint32_t node)
@@ -234,9 +239,10 @@ static void put_weights(struct writer *w, uint32_t node)
 		weight_of(w, b, before);
 		return;
 	}
-	weight_of(w, b, (double)n->v[0]);
+	double weight = node ? (double)n->v[0] : (double)w->l.total;
+	weight_of(w, b, weight);
 	buf_str(b, ", ");
-	put_percent(b, (double)n->v[0], total);
+	put_percent(b, weight, total);
 	if (w->o->mode == FLAME_WALL && n->v[0]) {
 		buf_str(b, "; waiting ");
 		put_percent(b, (double)n->v[1], (double)n->v[0]);
@@ -296,7 +302,7 @@ static double box_y(const struct writer *w, uint32_t depth)
 	return w->o->inverted ? w->top + depth * fh : w->top + w->graph_h - (depth + 1) * fh;
 }
 
-static void put_box(struct writer *w, const struct flame_box *box)
+static void put_box(struct writer *w, const struct flame_box *box, uint32_t rgb)
 {
 	struct buf *b = &w->b;
 	const struct flame_svg_options *o = w->o;
@@ -308,8 +314,7 @@ static void put_box(struct writer *w, const struct flame_box *box)
 	put_attr_px(b, "y", y);
 	put_attr_px(b, "width", box->w);
 	put_attr_px(b, "height", o->frame_height - 1);
-	buf_fmt(b, " fill=\"#%06x\"%s/>", color_of(w, box->node),
-		box->w >= 4 ? " rx=\"2\"" : "");
+	buf_fmt(b, " fill=\"#%06x\"%s/>", rgb, box->w >= 4 ? " rx=\"2\"" : "");
 	double room = floor((box->w - 4) / (o->font_size * o->font_width));
 	if (room >= 3) {
 		buf_str(b, "<text");
@@ -322,23 +327,67 @@ static void put_box(struct writer *w, const struct flame_box *box)
 	buf_str(b, "</g>\n");
 }
 
-static int put_boxes(struct writer *w)
+/* A narrow box and its colour; boxes of one colour are drawn together. */
+struct sliver {
+	uint32_t rgb, box;
+};
+
+static int by_color(const void *pa, const void *pb)
 {
-	buf_fmt(&w->b, "<g id=\"frames\" font-size=\"%g\">\n", w->o->font_size);
-	for (size_t i = 0; i < w->l.boxes.n; i++) {
-		put_box(w, &w->l.boxes.v[i]);
-		if (w->b.n > 1 << 16) {
-			int rc = flame_flush(&w->b, w->out, w->e);
-			if (rc)
-				return rc;
-		}
-	}
-	buf_str(&w->b, "</g>\n");
-	return 0;
+	const struct sliver *a = pa, *b = pb;
+	if (a->rgb != b->rgb)
+		return a->rgb < b->rgb ? -1 : 1;
+	return a->box < b->box ? -1 : a->box > b->box;
 }
 
-/* --- around the frames ---------------------------------------------------------------------
- */
+/* One path of thick horizontal strokes per colour. */
+static int put_slivers(struct writer *w, struct sliver *v, size_t n)
+{
+	struct buf *b = &w->b;
+	double h = w->o->frame_height - 1;
+	int rc = 0;
+	if (n)
+		qsort(v, n, sizeof(*v), by_color);
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct flame_box *box = &w->l.boxes.v[v[i].box];
+		if (!i || v[i].rgb != v[i - 1].rgb)
+			buf_fmt(b, "%s<path stroke-width=\"%g\" stroke=\"#%06x\" d=\"",
+				i ? "\"/>\n" : "", h, v[i].rgb);
+		buf_char(b, 'M');
+		put_px(b, PAD + box->x);
+		buf_char(b, ' ');
+		put_px(b, box_y(w, box->depth) + h / 2);
+		buf_char(b, 'h');
+		put_px(b, box->w);
+		if (b->n > 1 << 16)
+			rc = flame_flush(b, w->out, w->e);
+	}
+	buf_str(b, n ? "\"/>\n" : "");
+	return rc;
+}
+
+static int put_boxes(struct writer *w)
+{
+	VEC(struct sliver) slivers = {0};
+	int rc = 0;
+	buf_fmt(&w->b, "<g id=\"frames\" font-size=\"%g\">\n", w->o->font_size);
+	for (uint32_t i = 0; i < w->l.boxes.n && !rc; i++) {
+		const struct flame_box *box = &w->l.boxes.v[i];
+		struct sliver s = {color_of(w, box->node), i};
+		if (box->w >= SLIVER)
+			put_box(w, box, s.rgb);
+		else if (vec_push(&slivers, s))
+			rc = err_nomem(w->e);
+		if (w->b.n > 1 << 16)
+			rc = flame_flush(&w->b, w->out, w->e);
+	}
+	rc = rc ? rc : put_slivers(w, slivers.v, slivers.n);
+	buf_str(&w->b, "</g>\n");
+	vec_release(&slivers);
+	return rc;
+}
+
+/* --- around the frames --------------------------------------------------------------- */
 
 static const char *title_of(const struct writer *w)
 {

@@ -39,8 +39,7 @@ struct reader {
 	VEC(struct known) known; /* by strings id */
 };
 
-/* --- one line ------------------------------------------------------------------------------
- */
+/* --- one line ------------------------------------------------------------------------ */
 
 static int is_blank(char c)
 {
@@ -119,8 +118,7 @@ static struct line parse_line(const char *s, size_t n, int columns)
 	return l;
 }
 
-/* --- stacks --------------------------------------------------------------------------------
- */
+/* --- stacks -------------------------------------------------------------------------- */
 
 /* Bytes that a and b have in common at their beginning. */
 static size_t common_prefix(const char *a, const char *b, size_t n)
@@ -268,8 +266,7 @@ static int add_line(struct reader *r, const char *s, size_t n)
 	return add_stack(r, &l, v[0], v[1]);
 }
 
-/* --- files ---------------------------------------------------------------------------------
- */
+/* --- files --------------------------------------------------------------------------- */
 
 /* Do all counted lines of this text have two counts? */
 static int guess_columns(const char *p, size_t n)
@@ -327,7 +324,7 @@ struct window {
 static int fill(struct reader *r, struct window *w, int fd, const char *name)
 {
 	if (w->cap - w->n < BLOCK) {
-		size_t cap = w->cap ? w->cap * 2 : 2 * (size_t)BLOCK;
+		size_t cap = w->cap * 2;
 		if (w->n > MAX_LINE)
 			return err_set(r->e, ERR_LIMIT, "%s: line %llu is longer than 64 MiB",
 				       name,
@@ -346,14 +343,31 @@ static int fill(struct reader *r, struct window *w, int fd, const char *name)
 	return got > 0;
 }
 
-static int read_lines(struct reader *r, int fd, const char *name)
+/* Put what the caller has read already in front. */
+static int fill_head(struct reader *r, struct window *w, const struct folded_options *o)
+{
+	w->v = mem_alloc(o->head_n + 2 * (size_t)BLOCK);
+	if (!w->v)
+		return err_nomem(r->e);
+	if (o->head_n)
+		memcpy(w->v, o->head, o->head_n);
+	w->n = r->st->bytes = o->head_n;
+	w->cap = o->head_n + 2 * (size_t)BLOCK;
+	return 0;
+}
+
+static int read_lines(struct reader *r, int fd, const char *name,
+		      const struct folded_options *o)
 {
 	struct window w = {0};
-	int rc;
-	while ((rc = fill(r, &w, fd, name)) > 0) {
-		if (!r->columns)
+	int rc = fill_head(r, &w, o);
+	if (rc)
+		return rc;
+	for (int more = 1; more > 0 && !rc;) {
+		more = fill(r, &w, fd, name);
+		if (more >= 0 && !r->columns)
 			r->columns = guess_columns(w.v, w.n);
-		int64_t used = add_lines(r, w.v, w.n);
+		int64_t used = more < 0 ? more : add_lines(r, w.v, w.n);
 		if (used < 0) {
 			rc = (int)used;
 			break;
@@ -376,7 +390,7 @@ int folded_read_fd(struct flame *f, int fd, const char *name, const struct folde
 	struct reader r = {
 		.f = f, .st = st, .columns = o->columns, .before = o->before, .e = e};
 	f->path.n = 0; /* the neighbour of the first line is none of an earlier file's */
-	int rc = read_lines(&r, fd, name);
+	int rc = read_lines(&r, fd, name, o);
 	st->columns = r.columns ? r.columns : 1;
 	vec_release(&r.prev);
 	vec_release(&r.ends);

@@ -14,9 +14,11 @@
 #include "render/flame.h"
 
 struct folded_options {
-	int columns; /* counts per line: 1, 2, or 0 = two if every counted line among the
-			first megabyte has two */
-	int before;  /* with one column: the weights go to v[1], not v[0] */
+	int columns;      /* counts per line: 1, 2, or 0 = two if every counted line among the
+			     first megabyte has two */
+	const void *head; /* bytes already read from the descriptor (to tell its content) */
+	size_t head_n;
+	int before; /* with one column: the weights go to v[1], not v[0] */
 };
 
 struct folded_stats {

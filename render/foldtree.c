@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n, uint32_t *node)
+int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n,
+		   uint32_t *node)
 {
 	uint32_t id;
 	if (!t->nodes.n && vec_push(&t->nodes, (struct foldnode){0}))

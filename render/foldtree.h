@@ -20,13 +20,15 @@ struct foldtree {
 		uint32_t parent, text;
 		uint64_t weight; /* of the line that ends here */
 		uint8_t ends;    /* a line ends here, even if its weight is 0 */
-	}) nodes;
+	})
+	nodes;
 	struct u64map index; /* parent << 32 | text → node */
 };
 
 /* The child of `parent` (0 = root) with this text, made when new. `text` is n bytes without ';'
  * or newline. 0 or ERR_NOMEM. */
-int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n, uint32_t *node);
+int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n,
+		   uint32_t *node);
 
 /* Add weight to the line that ends at `node`. */
 void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);

@@ -65,8 +65,7 @@ const char *palette_name(enum palette_id id)
 	return id < PALETTES ? names[id] : "";
 }
 
-/* --- shades --------------------------------------------------------------------------------
- */
+/* --- shades -------------------------------------------------------------------------- */
 
 static double hue_part(double h)
 {
@@ -119,8 +118,7 @@ static uint64_t variation(const struct palette *p, uint32_t frame, const char *s
 	}
 }
 
-/* --- which family --------------------------------------------------------------------------
- */
+/* --- which family -------------------------------------------------------------------- */
 
 static int has(const char *s, size_t n, const char *what)
 {
@@ -222,15 +220,22 @@ static uint32_t mix(uint32_t a, uint32_t b, double t)
 	return out;
 }
 
+/* Few steps, so that a picture has few colours. */
+static double step(double t)
+{
+	return floor(t * 48 + 0.5) / 48;
+}
+
 /* flame_draw.js has the same two formulas. */
 uint32_t palette_delta(double share)
 {
-	double t = pow(fmin(fabs(share), 1), 0.6);
+	double t = step(pow(fmin(fabs(share), 1), 0.6));
 	return mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, t);
 }
 
 uint32_t palette_heat(double waiting)
 {
+	waiting = step(waiting);
 	return waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2)
 			     : mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1);
 }
@@ -257,8 +262,7 @@ uint32_t palette_cause(const char *name, size_t n)
 	return 0xc8c8c8;
 }
 
-/* --- legend, background --------------------------------------------------------------------
- */
+/* --- legend, background -------------------------------------------------------------- */
 
 static size_t kind_legend(uint32_t present, struct palette_key *out, size_t max)
 {
@@ -361,8 +365,7 @@ int palette_background(const char *name, enum palette_id id, uint32_t rgb[2], st
 		name);
 }
 
-/* --- palette.map ---------------------------------------------------------------------------
- */
+/* --- palette.map --------------------------------------------------------------------- */
 
 int palette_map_put(struct palette_map *m, const char *name, size_t n, uint32_t rgb)
 {

@@ -124,7 +124,8 @@ static void total_leaves_room_on_the_right(void **state)
 	flame_init(&f);
 	load(&f, "a 5\n");
 	assert_int_equal(flame_layout(&l, &f, 100, 0.1, 10, NULL), 0);
-	assert_float_equal(l.boxes.v[0].w, 50, 1e-9);
+	assert_float_equal(l.boxes.v[0].w, 100, 1e-9);
+	assert_float_equal(l.boxes.v[1].w, 50, 1e-9);
 	assert_int_equal(l.total, 10);
 	flame_layout_release(&l);
 	flame_release(&f);

@@ -1,0 +1,384 @@
+/*
+ * svg.c - `perfkit svg`: interactive flame graphs.
+ *
+ * Options are flamegraph.pl's where it has them. The source of the stacks is told by content.
+ */
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "cmd/verbs.h"
+#include "render/escape.h"
+#include "render/flamesvg.h"
+#include "render/folded.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PALETTE_MAP "palette.map" /* where --cp keeps colours, as flamegraph.pl does */
+
+struct svg_opts {
+	const char *output, *title, *subtitle, *color, *bgcolors, *minwidth, *fonttype,
+		*countname, *nametype, *notes, *normalize;
+	double width, height, fontsize, fontwidth, factor, total;
+	uint64_t seed;
+	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
+		no_script, quiet;
+};
+
+#define AT(field) offsetof(struct svg_opts, field)
+static const struct opt rows[] = {
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
+	{"normalize", 0, OPT_STRING, AT(normalize), "total|none",
+	 "what makes before and after comparable: equal totals\n(default of --diff) or "
+	 "nothing"},
+	{"no-vanished", 0, OPT_FLAG, AT(no_vanished), NULL,
+	 "do not show the stacks that are in BEFORE only"},
+	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
+	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT", "second line"},
+	{"color", 0, OPT_STRING, AT(color), "PALETTE",
+	 "hot (default) mem io wakeup chain java js perl red green\nblue aqua yellow purple "
+	 "orange "
+	 "kind dso"},
+	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
+	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
+	{"hash", 0, OPT_FLAG, AT(hash), NULL, "names that begin alike get like colours"},
+	{"random", 0, OPT_FLAG, AT(random), NULL, "colours by --seed, not by name"},
+	{"seed", 0, OPT_U64, AT(seed), "N", "for --random"},
+	{"cp", 0, OPT_FLAG, AT(cp), NULL, "keep the colours of names in ./" PALETTE_MAP},
+	{"width", 0, OPT_REAL, AT(width), "PX", "of the picture (1200)"},
+	{"height", 0, OPT_REAL, AT(height), "PX", "of one frame (16)"},
+	{"minwidth", 0, OPT_STRING, AT(minwidth), "PX|N%",
+	 "frames narrower than this are not drawn (0.1)"},
+	{"fonttype", 0, OPT_STRING, AT(fonttype), "FONT", "Verdana"},
+	{"fontsize", 0, OPT_REAL, AT(fontsize), "PX", "12"},
+	{"fontwidth", 0, OPT_REAL, AT(fontwidth), "X",
+	 "average width of a character, of the font's size (0.59)"},
+	{"countname", 0, OPT_STRING, AT(countname), "TEXT",
+	 "unit of the counts (samples); ns us ms s bytes are\nshown in human units"},
+	{"nametype", 0, OPT_STRING, AT(nametype), "TEXT", "what a frame is (Function:)"},
+	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
+	{"reverse", 0, OPT_FLAG, AT(reverse), NULL, "merge the stacks from the leaf"},
+	{"inverted", 0, OPT_FLAG, AT(inverted), NULL, "icicle graph: the root on top"},
+	{"flamechart", 0, OPT_FLAG, AT(flamechart), NULL,
+	 "in the order of the input, not sorted"},
+	{"negate", 0, OPT_FLAG, AT(negate), NULL, "differences: blue grew, red shrank"},
+	{"total", 0, OPT_REAL, AT(total), "N", "the weight that spans the width"},
+	{"factor", 0, OPT_REAL, AT(factor), "X", "multiply the weights that are shown"},
+	{"no-script", 0, OPT_FLAG, AT(no_script), NULL, "a still picture, without the data"},
+	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no warnings"},
+	OPT_END,
+};
+
+struct drawing {
+	const struct svg_opts *opt;
+	struct flame flame;
+	struct flame_svg_options o;
+	struct palette_map map;
+	struct buf title;
+	int columns;
+};
+
+static int fail(const struct err *e)
+{
+	fprintf(stderr, "perfkit svg: %s\n", e->msg);
+	return e->code == ERR_USAGE || e->code == ERR_NOTFOUND ? 2
+	       : e->code == ERR_REFUSED                        ? 3
+							       : 1;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "perfkit svg: %s (see: perfkit help svg)\n", what);
+	return 2;
+}
+
+/* --- options ------------------------------------------------------------------------- */
+
+static int in_range(double x, double low, double high)
+{
+	return x >= low && x <= high; /* false for NaN */
+}
+
+static int check(const struct svg_opts *o, size_t nfiles)
+{
+	if (o->diff && nfiles != 2)
+		return usage("--diff wants two files: BEFORE AFTER");
+	if (!o->diff && nfiles > 1)
+		return usage("one file only, or --diff BEFORE AFTER");
+	if (o->normalize && strcmp(o->normalize, "total") && strcmp(o->normalize, "none"))
+		return usage("--normalize is total or none");
+	if (!in_range(o->width, 200, 100000) || !in_range(o->height, 6, 200) ||
+	    !in_range(o->fontsize, 4, 100) || !in_range(o->fontwidth, 0.1, 3))
+		return usage("a size is out of its range");
+	if (!in_range(o->factor, 1e-18, 1e18) || !in_range(o->total, 0, 1e18))
+		return usage("--factor or --total is out of its range");
+	if (o->notes && strpbrk(o->notes, "<>"))
+		return usage("--notes may not contain < or >");
+	if (o->reverse && o->flamechart)
+		return usage("--reverse and --flamechart exclude each other");
+	return 0;
+}
+
+static int parse_minwidth(const char *s, struct flame_svg_options *o)
+{
+	char *end;
+	if (!s)
+		return 0;
+	o->minwidth = strtod(s, &end);
+	o->minwidth_percent = *end == '%';
+	if (end == s || end[o->minwidth_percent] || !in_range(o->minwidth, 0, 100000))
+		return usage("--minwidth is a number of pixels or N%");
+	return 0;
+}
+
+static int set_palette(struct drawing *d, struct err *e)
+{
+	const struct svg_opts *s = d->opt;
+	struct palette *p = &d->o.palette;
+	int rc = palette_find(s->color, &p->id, e);
+	p->seed = s->seed;
+	p->variation = s->random ? PALETTE_RANDOM : s->hash ? PALETTE_HASH : PALETTE_SPREAD;
+	if (!rc && s->cp) {
+		rc = palette_map_load(&d->map, PALETTE_MAP, e);
+		p->map = &d->map;
+	}
+	return rc;
+}
+
+static void set_options(struct drawing *d)
+{
+	const struct svg_opts *s = d->opt;
+	struct flame_svg_options *o = &d->o;
+	o->title = s->title;
+	o->subtitle = s->subtitle;
+	o->notes = s->notes;
+	o->countname = s->countname;
+	o->nametype = s->nametype;
+	o->background = s->bgcolors;
+	o->font = s->fonttype;
+	o->inverted = s->inverted;
+	o->negate = s->negate;
+	o->no_script = s->no_script;
+	o->width = s->width;
+	o->frame_height = s->height;
+	o->font_size = s->fontsize;
+	o->font_width = s->fontwidth;
+	o->factor = s->factor;
+	d->flame.reverse = s->reverse;
+	d->flame.in_order = s->flamechart;
+}
+
+/* --- folded text --------------------------------------------------------------------- */
+
+static void warn_skipped(const struct drawing *d, const char *path,
+			 const struct folded_stats *st)
+{
+	struct buf first = {0};
+	if (!st->skipped || d->opt->quiet)
+		return;
+	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
+	fprintf(stderr, "perfkit: %s: %llu lines without a count left out, the first: %s\n",
+		path, (unsigned long long)st->skipped, buf_cstr(&first));
+	buf_release(&first);
+}
+
+/* Read the beginning of the file into `head`, as far as it comes at once. */
+static int read_head(int fd, const char *path, char *head, size_t size, size_t *n,
+		     struct err *e)
+{
+	ssize_t got;
+	*n = 0;
+	while (*n < size && (got = read(fd, head + *n, size - *n)) != 0) {
+		if (got < 0)
+			return err_sys(e, "%s: cannot read", path);
+		*n += (size_t)got;
+	}
+	return 0;
+}
+
+static int read_opened(struct drawing *d, int fd, const char *path, int columns, int before,
+		       struct err *e)
+{
+	char head[4096];
+	struct folded_options o = {.columns = columns, .head = head, .before = before};
+	struct folded_stats st;
+	int rc = read_head(fd, path, head, sizeof(head), &o.head_n, e);
+	if (rc)
+		return rc;
+	if (memchr(head, '\0', o.head_n))
+		return err_set(e, ERR_FORMAT, "%s: not folded stacks", path);
+	rc = folded_read_fd(&d->flame, fd, path, &o, &st, e);
+	if (rc)
+		return rc;
+	warn_skipped(d, path, &st);
+	d->columns = st.columns;
+	return st.lines ? 0
+			: err_set(e, ERR_REFUSED, "%s: no line \"stack count\" in it", path);
+}
+
+static int read_folded(struct drawing *d, const char *path, int columns, int before,
+		       struct err *e)
+{
+	if (!strcmp(path, "-"))
+		return read_opened(d, STDIN_FILENO, "stdin", columns, before, e);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, "%s: cannot open", path);
+	int rc = read_opened(d, fd, path, columns, before, e);
+	close(fd);
+	return rc;
+}
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return !strcmp(path, "-") ? "stdin" : slash && slash[1] ? slash + 1 : path;
+}
+
+/* Two files, made comparable; what vanished stands beside. */
+static int read_diff(struct drawing *d, const char *const *files, struct err *e)
+{
+	int rc = read_folded(d, files[0], 1, 1, e);
+	rc = rc ? rc : read_folded(d, files[1], 1, 0, e);
+	if (rc)
+		return rc;
+	const struct flame_node *root = d->flame.nodes.v;
+	struct flame_svg_options *o = &d->o;
+	o->mode = FLAME_DIFF;
+	o->before_name = basename_of(files[0]);
+	o->after_name = basename_of(files[1]);
+	if (!d->opt->normalize || !strcmp(d->opt->normalize, "total"))
+		o->before_scale =
+			root->v[1] && root->v[0] ? (double)root->v[0] / (double)root->v[1] : 1;
+	buf_fmt(&d->title, "%s compared with %s", o->after_name, o->before_name);
+	if (!o->subtitle)
+		o->subtitle = buf_cstr(&d->title);
+	if (d->opt->no_vanished)
+		return 0;
+	return flame_show_gone(&d->flame, "[only before]", o->before_scale, e);
+}
+
+static int read_stacks(struct drawing *d, const char *const *files, size_t nfiles,
+		       struct err *e)
+{
+	if (d->opt->diff)
+		return read_diff(d, files, e);
+	int rc = read_folded(d, nfiles ? files[0] : "-", 0, 0, e);
+	if (!rc && d->columns == 2)
+		d->o.mode = FLAME_DIFF;
+	return rc;
+}
+
+/* --- drawing ------------------------------------------------------------------------- */
+
+/* Keep the colours of all names that are in the graph for the next picture. */
+static int save_map(struct drawing *d, struct err *e)
+{
+	struct outfile out;
+	struct buf text = {0};
+	const struct flame *f = &d->flame;
+	int rc = 0;
+	for (uint32_t i = 0; i < f->frames.n && !rc; i++) {
+		size_t n;
+		const char *name = flame_name(f, &f->frames.v[i], &n);
+		if (n)
+			rc = palette_map_put(&d->map, name, n,
+					     palette_color(&d->o.palette, f, i));
+	}
+	rc = rc || palette_map_print(&d->map, &text) ? err_nomem(e)
+						     : outfile_open(&out, PALETTE_MAP, e);
+	if (!rc) {
+		fwrite(text.v, 1, text.n, out.f);
+		rc = outfile_commit(&out, e);
+	}
+	buf_release(&text);
+	return rc;
+}
+
+static int write_picture(struct drawing *d, struct err *e)
+{
+	struct outfile out;
+	const char *path = d->opt->output ? d->opt->output : "-";
+	int rc = outfile_open(&out, path, e);
+	if (rc)
+		return rc;
+	rc = flame_svg_write(&d->flame, &d->o, out.f, NULL, e);
+	if (rc) {
+		outfile_abort(&out);
+		return rc;
+	}
+	return outfile_commit(&out, e);
+}
+
+static int draw(struct drawing *d, const char *const *files, size_t nfiles, struct err *e)
+{
+	int rc = set_palette(d, e);
+	rc = rc ? rc : read_stacks(d, files, nfiles, e);
+	rc = rc ? rc : flame_finish(&d->flame, e);
+	if (rc)
+		return rc;
+	d->o.total = (uint64_t)(d->opt->total * (double)d->flame.scale);
+	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->quiet)
+		fprintf(stderr,
+			"perfkit: --total is less than the sum of the counts; ignored\n");
+	rc = write_picture(d, e);
+	return rc || !d->opt->cp ? rc : save_map(d, e);
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	struct drawing d = {.opt = opts};
+	struct err e = {0};
+	flame_svg_defaults(&d.o);
+	int rc = check(d.opt, nfiles);
+	rc = rc ? rc : parse_minwidth(d.opt->minwidth, &d.o);
+	if (rc)
+		return rc;
+	if (!d.opt->output && isatty(STDOUT_FILENO))
+		return usage("stdout is a terminal; -o FILE names the picture");
+	rc = flame_init(&d.flame) ? err_nomem(&e) : 0;
+	set_options(&d);
+	rc = rc ? rc : draw(&d, files, nfiles, &e);
+	if (rc)
+		rc = fail(&e);
+	flame_release(&d.flame);
+	palette_map_release(&d.map);
+	buf_release(&d.title);
+	return rc;
+}
+
+static void defaults(void *opts)
+{
+	struct svg_opts *o = opts;
+	struct flame_svg_options d;
+	flame_svg_defaults(&d);
+	o->color = "hot";
+	o->width = d.width;
+	o->height = d.frame_height;
+	o->fonttype = d.font;
+	o->fontsize = d.font_size;
+	o->fontwidth = d.font_width;
+	o->countname = d.countname;
+	o->nametype = d.nametype;
+	o->factor = d.factor;
+}
+
+const struct verb verb_svg = {
+	.name = "svg",
+	.brief = "an interactive flame graph as one SVG file",
+	.usage = "[options] [FILE]\n       perfkit svg --diff [options] BEFORE AFTER",
+	.text = "FILE is folded stacks of any tool; - is stdin. In a browser: click zooms, "
+		"Shift-click\n"
+		"shows all calls of a function, Alt-click hides it, Ctrl-F searches, u undoes.",
+	.examples = "  perfkit svg out.folded -o out.svg\n"
+		    "  perfkit svg --color=io --countname=us --title='Off-CPU' off.folded -o "
+		    "off.svg\n"
+		    "  perfkit svg --diff before.folded after.folded -o diff.svg",
+	.tables = {rows},
+	.options_size = sizeof(struct svg_opts),
+	.max_files = 2,
+	.run = run,
+	.defaults = defaults,
+};

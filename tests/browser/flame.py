@@ -1,0 +1,318 @@
+"""flame.py PERFKIT - drive flame graphs in a real browser; figures are worked out by hand.
+
+Prints one line per failed check; exit 1 if any failed, 77 without a browser.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+import xml.dom.minidom
+
+from webdriver import Browser, missing
+
+PERFKIT = sys.argv[1]
+FAILED = []
+CHECKS = 0
+
+PLAIN = """app;main;parse;read 10
+app;main;parse;lex 30
+app;main;run;parse;lex 20
+app;main;run;eval 35
+app;idle 5
+"""
+# One wide stack and a region of 40 functions that share 0.05 % of the width.
+TINY = "app;big 99950\n" + "".join("app;small;f%02d;leaf%02d %d\n" % (i, i, 1 + i % 2) for i in range(40))
+HOSTILE = ("app;<script>window.hacked=1</script>;]]> 10\n"
+           "app;\"q' onload=\"window.hacked=1;&amp; 10\n"
+           "app;bidi\u202eevil;\x1b[31mred 10\n"
+           "app;</metadata><script>window.hacked=1</script> 10\n").encode() + b"app;bad\xff\xfeutf 10\n"
+DIFF = "a;b 10 30\na;c 20 10\nd;e 10 0\n"
+
+
+def check(what, got, want):
+    global CHECKS
+    CHECKS += 1
+    if got != want:
+        FAILED.append(what)
+        print("FAILED %s: got %r, want %r" % (what, got, want))
+
+
+def near(what, got, want, by=0.02):
+    check(what, got is not None and abs(got - want) <= by or got, True)
+
+
+def draw(name, folded, *options):
+    """A picture of the folded text; its path."""
+    data = folded if isinstance(folded, bytes) else folded.encode()
+    with open(name + ".folded", "wb") as out:
+        out.write(data)
+    subprocess.run([PERFKIT, "svg", name + ".folded", "-o", name + ".svg", *options], check=True)
+    return os.path.abspath(name + ".svg")
+
+
+def show(b, path, fragment=""):
+    b.open("about:blank")
+    b.open("file://" + path + fragment)
+
+
+def boxes(b):
+    return b.js("return document.documentElement.flame.boxes()")
+
+
+def box(b, name, nth=0):
+    found = [x for x in boxes(b) if x["name"] == name]
+    return found[nth] if len(found) > nth else None
+
+
+def rows(b):
+    """name -> sorted (row, x, w) of all boxes."""
+    return sorted((x["name"], x["row"], round(x["x"], 1), round(x["w"], 1)) for x in boxes(b))
+
+
+def hit(b, name, key=None, nth=0):
+    x = box(b, name, nth)
+    b.js("window.scrollTo(0, 0)")
+    b.click(x["x"] + min(x["w"] / 2, 40), x["y"] + 7, key)
+
+
+def text(b, ident):
+    return b.js("return document.getElementById(arguments[0]).textContent", ident)
+
+
+def static_boxes(path):
+    """(title, x, width) of the frames as they stand in the file."""
+    doc = xml.dom.minidom.parse(path)
+    group = [g for g in doc.getElementsByTagName("g") if g.getAttribute("id") == "frames"][0]
+    out = []
+    for g in group.getElementsByTagName("g"):
+        title = g.getElementsByTagName("title")[0].firstChild.data
+        rect = g.getElementsByTagName("rect")[0]
+        out.append((title, float(rect.getAttribute("x")), float(rect.getAttribute("width")),
+                    float(rect.getAttribute("y"))))
+    return out
+
+
+def test_same_as_static(b):
+    for name, options in (("plain", ()), ("inverted", ("--inverted",)), ("reverse", ("--reverse",))):
+        path = draw(name, PLAIN, *options)
+        show(b, path)
+        still = sorted((round(x, 1), round(w, 1), y, t.split(" (")[0]) for t, x, w, y in static_boxes(path))
+        live = sorted((round(x["x"], 1), round(x["w"], 1), x["y"], x["name"]) for x in boxes(b))
+        check("script draws what stands in the file: " + name, live, still)
+
+
+def test_zoom(b):
+    show(b, draw("plain", PLAIN))
+    check("main is 95 %", round(box(b, "main")["w"], 1), 1180 * 0.95)
+    hit(b, "run")
+    check("zoomed function spans the width", round(box(b, "run")["w"], 1), 1180.0)
+    check("its callers stay", [x["name"] for x in boxes(b) if x["above"]], ["all", "app", "main"])
+    near("eval is 35 of 55", box(b, "eval")["w"], 1180 * 35 / 55)
+    check("what lies beside is gone", box(b, "idle"), None)
+    check("the URL knows the zoom", "z=" in b.url(), True)
+    url = b.url()
+    hit(b, "main")
+    near("a click on a caller zooms out to it", box(b, "main")["w"], 1180)
+    b.keys("Escape")
+    near("Esc shows all", box(b, "idle")["w"], 1180 * 0.05)
+    b.open("about:blank")
+    b.open(url)
+    near("the URL shows the same zoom", box(b, "eval")["w"], 1180 * 35 / 55)
+
+
+def test_search(b):
+    show(b, draw("plain", PLAIN))
+    b.keys("Control+f")
+    b.keys(*"parse|LEX")
+    time.sleep(0.3)
+    check("each stack counts once", text(b, "matched"), "Matched: 60.00% (60 samples, 2 places)")
+    check("hits are coloured", b.js("return document.querySelectorAll('#frames [fill=\"#e600e6\"]').length"), 2)
+    check("the URL knows the search", "s=parse%7CLEX" in b.url(), True)
+    b.js("document.querySelector('#b-fold').dispatchEvent(new MouseEvent('click'))")
+    check("without case, lex matches", b.js(
+        "return document.querySelectorAll('#frames [fill=\"#e600e6\"]').length"), 4)
+    b.keys("Enter")
+    check("Enter goes to the first hit", text(b, "details").startswith("Function: parse"), True)
+    b.keys("Enter")
+    check("then to the second", "20 samples" in text(b, "details"), True)
+    url = b.url()
+    b.open("about:blank")
+    b.open(url)
+    check("the URL shows the same search", text(b, "matched"), "Matched: 60.00% (60 samples, 2 places)")
+    b.keys("Control+f")
+    b.keys("Escape")
+    check("Esc ends the search", text(b, "matched"), "")
+    b.js("const i = document.querySelector('input.search'); i.value = '('; i.dispatchEvent(new Event('input'))")
+    time.sleep(0.3)
+    check("a broken expression is marked", b.js("return document.querySelector('input.bad') !== null"), True)
+    hit(b, "run")
+    b.js("const i = document.querySelector('input.search'); i.value = 'lex'; i.dispatchEvent(new Event('input'))")
+    time.sleep(0.3)
+    check("the percentage is of the zoomed part", text(b, "matched"), "Matched: 36.36% (20 samples, 1 place)")
+
+
+def test_tooltip(b):
+    show(b, draw("plain", PLAIN))
+    x = box(b, "run")
+    b.move(x["x"] + 20, x["y"] + 5)
+    check("name, weight, share of all and of the parent",
+          b.js("return [...document.querySelectorAll('#tip text')].map((t) => t.textContent)"),
+          ["run", "55 samples \u00b7 55.00% of all \u00b7 57.89% of the parent"])
+    show(b, draw("times", "a;b 1500000\na;c 2500\n", "--countname", "us"))
+    check("time in human units", static_boxes("times.svg")[0][0], "all (1.50 s, 100%)")
+    x = box(b, "c")
+    b.move(x["x"] + 1, x["y"] + 5)
+    check("and in the tooltip", text(b, "details"),
+          "Function: c \u00b7 2.50 ms \u00b7 0.17% of all \u00b7 0.17% of the parent")
+
+
+def test_focus_hide_undo(b):
+    show(b, draw("plain", PLAIN))
+    before = rows(b)
+    hit(b, "parse", "Shift")
+    check("focus: callees above, callers below, merged", rows(b), sorted([
+        ("parse", 0, 10.0, 1180.0), ("lex", 1, round(10 + 1180 * 0, 1), round(1180 * 50 / 60, 1)),
+        ("read", 1, round(10 + 1180 * 50 / 60, 1), round(1180 * 10 / 60, 1)),
+        ("main", -1, 10.0, round(1180 * 40 / 60, 1)), ("app", -2, 10.0, round(1180 * 40 / 60, 1)),
+        ("run", -1, round(10 + 1180 * 40 / 60, 1), round(1180 * 20 / 60, 1)),
+        ("main", -2, round(10 + 1180 * 40 / 60, 1), round(1180 * 20 / 60, 1)),
+        ("app", -3, round(10 + 1180 * 40 / 60, 1), round(1180 * 20 / 60, 1))]))
+    focused, url = rows(b), b.url()
+    b.open("about:blank")
+    b.open(url)
+    check("the URL shows the same focus", rows(b), focused)
+    b.keys("f")
+    check("f ends the focus", rows(b), before)
+    hit(b, "run", "Alt")
+    near("hiding rescales the rest", box(b, "idle")["w"], 1180 * 5 / 45)
+    check("the hidden function is gone", box(b, "run"), None)
+    check("the URL knows", "h=run" in b.url(), True)
+    b.keys("u")
+    check("undo", rows(b), before)
+
+
+def test_flip_and_leaf(b):
+    path = draw("plain", PLAIN)
+    show(b, path)
+    low, high = box(b, "all")["y"], box(b, "lex")["y"]
+    check("flame: the root at the bottom", low > high, True)
+    b.keys("i")
+    check("icicle: the root on top", box(b, "all")["y"] < box(b, "lex")["y"], True)
+    b.keys("i", "r")
+    live = rows(b)
+    draw("reverse", PLAIN, "--reverse")
+    show(b, os.path.abspath("reverse.svg"))
+    check("merging from the leaf gives what --reverse draws", live, rows(b))
+
+
+def test_keyboard(b):
+    show(b, draw("plain", PLAIN))
+    b.js("document.querySelector('#frames').focus()")
+    b.keys("Down", "Up", "Up", "Right", "Enter")
+    near("arrows select, Enter zooms", box(b, "main")["w"], 1180)
+    check("the details line speaks", text(b, "details").startswith("Function: main"), True)
+    check("buttons can be reached", b.js(
+        "return [...document.querySelectorAll('.button')].every((x) => x.getAttribute('tabindex') === '0')"), True)
+    b.js("document.querySelector('#b-reset').focus()")
+    b.keys("Enter")
+    near("a button by Enter", box(b, "idle")["w"], 59)
+
+
+def test_pruned(b):
+    path = draw("tiny", TINY)
+    still = static_boxes(path)
+    check("narrow frames are not in the file", any(t.startswith("leaf") for t, *_ in still), False)
+    check("the picture says so", "too narrow to draw" in open(path).read(), True)
+    show(b, path)
+    x = box(b, "small")
+    b.js("const f = document.documentElement.flame;")
+    node = x["node"]
+    b.open("about:blank")
+    b.open("file://" + path + "#z=%d" % node)
+    check("zooming shows them", sum(x["name"].startswith("leaf") for x in boxes(b)), 40)
+    near("at their width", box(b, "leaf01")["w"], 1180 * 2 / 60)
+
+
+def test_hostile(b):
+    path = draw("hostile", HOSTILE, "--title", "<b>&\"'\x1b</b>", "--subtitle", "]]>")
+    show(b, path)
+    check("nothing ran", b.js("return window.hacked === undefined"), True)
+    names = {x["name"] for x in boxes(b)}
+    for name in ("<script>window.hacked=1</script>", "]]>", "\"q' onload=\"window.hacked=1", "&amp",
+                 "bidi\\u{202e}evil", "\u241b[31mred", "</metadata><script>window.hacked=1</script>",
+                 "bad\\xff\\xfeutf"):
+        check("the name is text: " + name, name in names, True)
+    check("the title is text", text(b, "title"), "<b>&\"'\u241b</b>")
+
+
+def test_diff(b):
+    show(b, draw("diff", DIFF))
+    x = box(b, "b")
+    near("width from after", x["w"], 1180 * 30 / 40)
+    b.move(x["x"] + 5, x["y"] + 5)
+    lines = b.js("return [...document.querySelectorAll('#tip text')].map((t) => t.textContent)")
+    check("both values", lines, ["b", "after: 30 samples (75.00%)", "before: 10 samples (25.00%)",
+                                 "change: +20 samples (+200.0%)"])
+    titles = [t for t, *_ in static_boxes("diff.svg")]
+    check("a delta on every node", all(re.search(r"[+-]\d+\.\d\d%", t) for t in titles), True)
+    fills = re.findall(r'fill="#(\w{6})"', open("diff.svg").read().split('id="frames"')[1].split("</g>\n</g>")[0])
+    check("colours as in the file", sorted(b.js(
+        "return [...document.querySelectorAll('#frames rect')].map((r) => r.getAttribute('fill').slice(1))")),
+        sorted(fills))
+
+
+def test_image(b):
+    path = draw("plain", PLAIN)
+    with open("img.html", "w") as out:
+        out.write("<!doctype html><title>img</title><img src=plain.svg>")
+    b.open("file://" + os.path.abspath("img.html"))
+    check("opens in <img>", b.js("const i = document.images[0]; return [i.complete, i.naturalWidth]"), [True, 1200])
+    check("every frame is in the file", len(static_boxes(path)), 11)
+
+
+def test_speed(b):
+    lines = []
+    for i in range(10000):
+        x = i * 2654435761 % 4294967296
+        lines.append(";".join("f%d" % (x >> s & 7) for s in range(0, 30, 3)) + ";leaf%d %d\n" % (i, 1 + x % 50))
+    path = draw("large", "".join(lines))
+    show(b, path)
+    check("100,000 nodes at most, 50,000 at least", 50000 <= b.js(
+        "return document.documentElement.flame.nodes") <= 100000, True)
+    took = b.js("const t = performance.getEntriesByType('navigation')[0]; return t.loadEventEnd - t.startTime")
+    print("large: opened in %.0f ms, %d bytes, %d boxes" % (took, os.path.getsize(path), len(boxes(b))))
+    check("opens in less than a second", took < 1000 or took, True)
+    zoom = b.js("""
+        const f = document.documentElement.flame, times = [];
+        for (const depth of [1, 2, 0, 3, 0]) {
+            const b = f.boxes().find((x) => x.row === depth);
+            const p = document.documentElement.getScreenCTM();
+            const t = performance.now();
+            document.querySelector('#frames').dispatchEvent(new MouseEvent('click',
+                {clientX: (b.x + b.w / 2) * p.a + p.e, clientY: (b.y + 5) * p.d + p.f}));
+            document.documentElement.getBBox();
+            times.push(performance.now() - t);
+        }
+        return times;""")
+    print("large: zooms in ms: " + " ".join("%.0f" % t for t in zoom))
+    check("zooms in less than 100 ms", max(zoom) < 100 or zoom, True)
+
+
+def main():
+    if missing():
+        print("%s is not installed" % missing())
+        sys.exit(77)
+    with Browser() as b:
+        for name, test in sorted(globals().items()):
+            if name.startswith("test_"):
+                try:
+                    test(b)
+                except Exception as e:  # a failure, not the end
+                    FAILED.append(name)
+                    print("FAILED %s: %s: %s" % (name, type(e).__name__, e))
+    print("%d checks, %d failed" % (CHECKS, len(FAILED)))
+    sys.exit(1 if FAILED else 0)
+
+
+main()

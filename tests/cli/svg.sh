@@ -1,0 +1,93 @@
+# perfkit svg: options, sources, errors; every picture is well-formed XML.
+set -e
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+xml() { python3 -c 'import sys, xml.dom.minidom; [xml.dom.minidom.parse(p) for p in sys.argv[1:]]' "$@"; }
+fails()  # status command...
+{
+	want=$1 got=0
+	shift
+	"$@" >out 2>err </dev/null || got=$?
+	[ $got = "$want" ] || { echo "exit $got, not $want: $*"; cat err; exit 1; }
+}
+has() { grep -qF -- "$2" "$1" || { echo "$1 lacks: $2"; exit 1; }; }
+lacks() { ! grep -qF -- "$2" "$1" || { echo "$1 has: $2"; exit 1; }; }
+
+printf 'a;b;c 3\na;d 1\n' >x.folded
+"$PERFKIT" svg x.folded -o file.svg
+"$PERFKIT" svg x.folded >stdout.svg
+"$PERFKIT" svg - <x.folded >stdin.svg
+cmp file.svg stdout.svg
+cmp file.svg stdin.svg
+xml file.svg
+has file.svg 'c (3 samples, 75.00%)'
+has file.svg 'all (4 samples, 100%)'
+lacks file.svg 'http://www.w3.org/1999/xlink'
+
+# Text comes out as text, wherever it is given.
+evil='<script>]]>&"'"'"
+"$PERFKIT" svg x.folded -o evil.svg --title "$evil" --subtitle "$evil" --countname "$evil" \
+	--nametype "$evil" --fonttype "$evil"
+printf '%s;%s 1\n\377\376;\001\033[2J 2\n' "$evil" "$evil" | "$PERFKIT" svg - -o names.svg
+head -c 100000 /dev/urandom | tr '\000' ' ' | sed 's/$/ 7/' | "$PERFKIT" svg -q - -o random.svg
+xml evil.svg names.svg random.svg
+
+# Every palette, every switch.
+for p in hot mem io wakeup chain java js perl red green blue aqua yellow purple orange kind dso; do
+	"$PERFKIT" svg x.folded --color=$p -o p.svg
+	xml p.svg
+done
+"$PERFKIT" svg x.folded --no-script -o still.svg
+lacks still.svg '<script'
+"$PERFKIT" svg x.folded --countname us -o time.svg
+has time.svg 'all (4.00 µs, 100%)'
+"$PERFKIT" svg x.folded --factor 1000000 -o factor.svg
+has factor.svg 'all (4,000,000 samples, 100%)'
+"$PERFKIT" svg x.folded --total 8 -o total.svg
+has total.svg 'all (8 samples, 100%)'
+has total.svg 'a (4 samples, 50.00%)'
+"$PERFKIT" svg x.folded --random --seed 1 -o r1.svg
+"$PERFKIT" svg x.folded --random --seed 1 -o r1again.svg
+"$PERFKIT" svg x.folded --random --seed 2 -o r2.svg
+cmp r1.svg r1again.svg
+! cmp -s r1.svg r2.svg
+
+# --cp keeps a name's colour.
+echo 'c->rgb(1,2,3)' >palette.map
+"$PERFKIT" svg x.folded --cp -o cp.svg
+has cp.svg '#010203'
+has palette.map 'c->rgb(1,2,3)'
+has palette.map 'a->rgb('
+"$PERFKIT" svg x.folded --cp --color=blue -o cp2.svg
+cmp cp.svg cp2.svg 2>/dev/null || grep -o 'fill="#[0-9a-f]*" rx' cp.svg >f1
+grep -o 'fill="#[0-9a-f]*" rx' cp2.svg >f2
+cmp f1 f2
+
+# Differences: equal totals; each node's change; what vanished.
+printf 'a;b 100\na;c 60\ng;h 40\n' >before.folded
+printf 'a;b 30\na;c 20\n' >after.folded
+"$PERFKIT" svg --diff before.folded after.folded -o diff.svg
+xml diff.svg
+has diff.svg 'after.folded compared with before.folded'
+has diff.svg 'b (30 samples, 60.00%; +10.00%; before 25 samples)'
+has diff.svg 'c (20 samples, 40.00%; +10.00%; before 15 samples)'
+has diff.svg 'a (50 samples, 100%; +20.00%; before 40 samples)'
+has diff.svg 'h (0 samples, 0.00%; -20.00%; before 10 samples)'
+"$PERFKIT" svg --diff before.folded after.folded --normalize none --no-vanished -o raw.svg
+has raw.svg 'b (30 samples, 60.00%; -140.00%; before 100 samples)'
+lacks raw.svg 'only before'
+
+# Lines that are no stacks are counted; a file of nothing else is refused.
+printf 'a;b 1\nrubbish\n' | "$PERFKIT" svg - -o skip.svg 2>err
+has err '1 lines without a count left out, the first: rubbish'
+echo rubbish >rubbish.folded
+fails 3 "$PERFKIT" svg rubbish.folded -o none.svg
+[ ! -e none.svg ]
+fails 1 "$PERFKIT" svg absent.folded -o none.svg
+fails 1 "$PERFKIT" svg x.folded -o /nonexistent/none.svg
+fails 2 "$PERFKIT" svg x.folded --color=puce -o none.svg
+fails 2 "$PERFKIT" svg x.folded --minwidth=wide -o none.svg
+fails 2 "$PERFKIT" svg x.folded --width=0 -o none.svg
+fails 2 "$PERFKIT" svg --diff x.folded -o none.svg
+fails 2 "$PERFKIT" svg x.folded --bgcolors=puce -o none.svg
+fails 2 "$PERFKIT" svg x.folded --notes='<b>' -o none.svg
+[ ! -e none.svg ]
