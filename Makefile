@@ -22,7 +22,7 @@ say = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
 CFLAGS ?=
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSION='"$(VERSION)"' \
 	-I. $(DEP_CFLAGS) -pthread -MMD -MP $(CFLAGS)
-LIBS = $(DEP_LIBS) -lm -pthread
+LIBS = $(DEP_LIBS) -lm -ldl -pthread
 
 # Lowest first. A library may use what stands before it.
 LAYERS := base libparse libsym libstore render

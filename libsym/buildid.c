@@ -1,5 +1,7 @@
 #include "libsym/elffile.h"
 
+#include "base/hex.h"
+
 #include <string.h>
 
 static int known(const struct build_id *id)
@@ -35,17 +37,6 @@ char *build_id_hex(const struct build_id *id, char *out)
 	return out;
 }
 
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 int build_id_parse(const char *hex, struct build_id *id)
 {
 	size_t n = strlen(hex);
@@ -53,7 +44,7 @@ int build_id_parse(const char *hex, struct build_id *id)
 	if (n % 2 || n / 2 > BUILD_ID_MAX)
 		return ERR_FORMAT;
 	for (size_t i = 0; i < n; i++) {
-		int x = nibble(hex[i]);
+		int x = hex_value(hex[i]);
 		if (x < 0)
 			return ERR_FORMAT;
 		id->v[i / 2] = (uint8_t)(id->v[i / 2] << 4 | x);

@@ -1,5 +1,6 @@
 #include "libsym/demangle.h"
 
+#include "base/hex.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -63,11 +64,6 @@ static int demangle_abi(const char *name, int flags, struct buf *out)
 
 /* --- OCaml ------------------------------------------------------------------------------ */
 
-static int hex_digit(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
 /* camlModule__name_123: "__" is a dot, $xx a character. The stamp stays, as in perf 6.1. */
 static int demangle_ocaml(const char *name, struct buf *out)
 {
@@ -77,9 +73,8 @@ static int demangle_ocaml(const char *name, struct buf *out)
 		if (p[0] == '_' && p[1] == '_') {
 			buf_char(out, '.');
 			p += 2;
-		} else if (p[0] == '$' && isxdigit((unsigned char)p[1]) &&
-			   isxdigit((unsigned char)p[2])) {
-			buf_char(out, (char)(hex_digit(p[1]) << 4 | hex_digit(p[2])));
+		} else if (p[0] == '$' && hex_value(p[1]) >= 0 && hex_value(p[2]) >= 0) {
+			buf_char(out, (char)(hex_value(p[1]) << 4 | hex_value(p[2])));
 			p += 3;
 		} else {
 			buf_char(out, *p++);

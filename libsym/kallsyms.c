@@ -1,5 +1,6 @@
 #include "libsym/kallsyms.h"
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "libsym/readfile.h"
 
@@ -15,15 +16,6 @@ struct line {
 	const char *name, *module; /* module NULL: the kernel */
 	size_t module_len;
 };
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
 
 /* Split [p, end) in place, ending the name with a NUL. 1, or 0 for what is no such line. */
 static int split_line(char *p, char *end, struct line *l)

@@ -1,5 +1,6 @@
 #include "libsym/perfmap.h"
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "libsym/readfile.h"
 
@@ -8,14 +9,6 @@
 #include <unistd.h>
 
 /* --- lines ------------------------------------------------------------------------------ */
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* A number, with or without 0x, and one blank behind it: the position there, or NULL. */
 static char *take_hex(char *p, const char *end, uint64_t *x)

@@ -65,7 +65,9 @@ int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug, struct sym
 /*
  * The symbols of a kernel module (.ko, ET_REL): addresses count from the start of the loaded
  * module, its executable sections (without .init*) laid out one after the other as the kernel
- * does it (kernel/module/main.c layout_sections); .text comes first.
+ * does it (kernel/module/main.c layout_sections); .text comes first. arm64 modules with a PLT
+ * have it in front, of a size the file does not tell: for them, and wherever there is one,
+ * kallsyms is the better source.
  */
 int symtab_from_module(struct elf_file *ko, struct symtab **out, struct err *e);
 

@@ -1,0 +1,37 @@
+# Files by build-id from a debuginfod server: one of python's http.server here, with one file.
+command -v python3 >/dev/null || { echo "python3 is not here"; exit 77; }
+command -v readelf >/dev/null || { echo "readelf is not here (binutils)"; exit 77; }
+ldconfig -p | grep -q libdebuginfod.so.1 || { echo "libdebuginfod is not here"; exit 77; }
+dsofind=$O/tests/prog/dsofind
+id=$(readelf -n "$PERFKIT" 2>/dev/null | sed -n 's/.*Build ID: //p')
+[ -n "$id" ] || { echo "this build has no build-ids"; exit 77; }
+
+mkdir -p "www/buildid/$id" www/buildid/00112233 cache
+cp "$PERFKIT" "www/buildid/$id/executable"
+cp "$PERFKIT" www/buildid/00112233/executable # a server that lies
+python3 - >port <<'PY' &
+import functools, http.server
+h = functools.partial(http.server.SimpleHTTPRequestHandler, directory='www')
+h.func.log_message = lambda *a: None
+s = http.server.HTTPServer(('127.0.0.1', 0), h)
+print(s.server_port, flush=True)
+s.serve_forever()
+PY
+server=$!
+trap 'kill $server' EXIT
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s port ] && break; sleep 0.3; done
+[ -s port ] || { echo "no local server can be started"; exit 77; }
+export DEBUGINFOD_CACHE_PATH="$PWD/cache" no_proxy=127.0.0.1
+find_it() { "$dsofind" --no-local --buildid-dir '' --debuginfod /opt/app/bin/x "$1" | head -2; }
+
+unset DEBUGINFOD_URLS
+find_it "$id" >off
+export DEBUGINFOD_URLS="http://127.0.0.1:$(cat port)"
+"$dsofind" --no-local --buildid-dir '' /opt/app/bin/x "$id" >notasked
+[ -z "$(ls cache)" ] || { echo "asked without --debuginfod"; exit 1; }
+find_it "$id" >on
+find_it 00112233 >lie
+cat off notasked on lie
+[ "$(head -1 off)" = "not found" ] && [ "$(head -1 notasked)" = "not found" ] &&
+	[ "$(head -1 on)" = found ] && grep -q "^runtime 8 $PWD/cache/" on &&
+	[ "$(head -1 lie)" = "build-id mismatch" ]
