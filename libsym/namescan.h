@@ -1,0 +1,42 @@
+/*
+ * namescan.h - brackets and operators in the names compilers make.
+ *
+ * In `std::function<void (int)>::operator()(int) const` and `operator< <int>(A<1> const&)`
+ * some brackets pair up and some are an operator's name. What knows the difference is here;
+ * tidy.c and simplify.c build on it. Pure functions over (text, length).
+ */
+#ifndef LIBSYM_NAMESCAN_H
+#define LIBSYM_NAMESCAN_H
+
+#include <stddef.h>
+#include <string.h>
+
+/* A byte that may stand in an identifier ($ and bytes of UTF-8 too). */
+static inline int name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* Does s[i..n) begin with the text? */
+static inline int name_at(const char *s, size_t n, size_t i, const char *text)
+{
+	size_t len = strlen(text);
+	return len <= n - i && !memcmp(s + i, text, len);
+}
+
+/*
+ * The length of the operator's name that begins at s[i] ("operator<<", "operator()",
+ * "operator->", and only "operator" where a word follows, as in operator new or a conversion),
+ * or 0 when none does. For "operator<<int>" it is "operator<".
+ */
+size_t name_operator(const char *s, size_t n, size_t i);
+
+/*
+ * s[i] is one of ( < [ {: the index after the bracket that closes it, or 0 when none does.
+ * "->" and "=>" close nothing, operators' names neither; < and > as comparisons inside
+ * parentheses are tolerated.
+ */
+size_t name_group(const char *s, size_t n, size_t i);
+
+#endif

@@ -1,0 +1,287 @@
+/* simplify.c - names made short. */
+#include "libsym/simplify.h"
+
+#include "libsym/namescan.h"
+
+enum { NEST_LIMIT = 64 }; /* deeper template arguments are copied as they are */
+
+static void names(struct buf *out, const char *s, size_t n, unsigned flags, int nest);
+
+/* --- inline namespaces and abi tags ----------------------------------------------------- */
+
+/* The length of an inline namespace component ("__cxx11::") at s[i], after a "::", or 0. */
+static size_t inline_namespace(const char *s, size_t n, size_t i)
+{
+	static const char *const known[] = {
+		"__cxx11::", "__1::", "__2::", "__ndk1::", "__8::", "_V2::", "__fs::"};
+	if (i < 2 || s[i - 1] != ':' || s[i - 2] != ':')
+		return 0;
+	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+		if (name_at(s, n, i, known[k]))
+			return strlen(known[k]);
+	return 0;
+}
+
+/* --- default arguments ------------------------------------------------------------------ */
+
+static int is_default(const char *s, size_t n)
+{
+	static const char *const defaults[] = {
+		"std::allocator<", "std::char_traits<",    "std::less<",         "std::hash<",
+		"std::equal_to<",  "std::default_delete<", "std::regex_traits<",
+	};
+	for (size_t k = 0; k < sizeof(defaults) / sizeof(defaults[0]); k++)
+		if (name_at(s, n, 0, defaults[k]))
+			return 1;
+	return 0;
+}
+
+/* The end of the template argument that begins at s[i]: at its comma, or n. */
+static size_t argument_end(const char *s, size_t n, size_t i)
+{
+	while (i < n && s[i] != ',') {
+		size_t end = strchr("(<[{", s[i]) && s[i] ? name_group(s, n, i) : 0;
+		i = end ? end : i + 1;
+	}
+	return i;
+}
+
+/* The arguments s[0..n) with the defaults left out; the first always stays. */
+static void arguments(struct buf *out, const char *s, size_t n, unsigned flags, int nest)
+{
+	struct buf arg = {0};
+	for (size_t i = 0; i < n;) {
+		size_t end = argument_end(s, n, i), from = i;
+		while (from < end && s[from] == ' ')
+			from++;
+		size_t len = end - from;
+		while (len && s[from + len - 1] == ' ')
+			len--;
+		buf_clear(&arg);
+		names(&arg, s + from, len, flags, nest);
+		if (buf_failed(&arg))
+			out->failed = arg.failed;
+		else if (!i || !is_default(arg.v ? arg.v : "", arg.n)) {
+			if (i)
+				buf_str(out, ", ");
+			buf_add(out, arg.v, arg.n);
+		}
+		i = end + 1;
+	}
+	buf_release(&arg);
+}
+
+/* "std::basic_string<char>" at the end of *out from `from` on becomes "std::string". */
+static void alias(struct buf *out, size_t from)
+{
+	static const char *const aliases[][2] = {
+		{"std::basic_string<char>", "std::string"},
+		{"std::basic_string<wchar_t>", "std::wstring"},
+		{"std::basic_string_view<char>", "std::string_view"},
+		{"std::basic_ostream<char>", "std::ostream"},
+		{"std::basic_istream<char>", "std::istream"},
+		{"std::basic_regex<char>", "std::regex"},
+	};
+	if (buf_failed(out))
+		return;
+	for (size_t k = 0; k < sizeof(aliases) / sizeof(aliases[0]); k++) {
+		size_t len = strlen(aliases[k][0]);
+		if (out->n - from < len ||
+		    memcmp(out->v + out->n - len, aliases[k][0], len) != 0)
+			continue;
+		out->n -= len;
+		buf_str(out, aliases[k][1]);
+		return;
+	}
+}
+
+/* --- brackets --------------------------------------------------------------------------- */
+
+/*
+ * Is the "<" at s[i] the start of template arguments, and not of Rust's "<T as Trait>" or
+ * "::<impl T>"? `op` is the end of the operator's name before it, if there was one.
+ */
+static int is_arguments(const char *s, size_t n, size_t i, size_t op)
+{
+	if (op && (i == op || (i == op + 1 && s[op] == ' '))) /* operator< <int> */
+		return 1;
+	if (i >= 2 && s[i - 1] == ':' && s[i - 2] == ':')
+		return !name_at(s, n, i + 1, "impl ");
+	return i && (name_char(s[i - 1]) || strchr("})]", s[i - 1]));
+}
+
+/* The group s[i..end) with its inside simplified. */
+static void inside(struct buf *out, const char *s, size_t i, size_t end, unsigned flags,
+		   int nest)
+{
+	buf_char(out, s[i]);
+	names(out, s + i + 1, end - i - 2, flags, nest);
+	buf_char(out, s[end - 1]);
+}
+
+/* Template arguments s[i..end); the name before them began at out->n == from. */
+static void angle(struct buf *out, const char *s, size_t i, size_t end, size_t from,
+		  unsigned flags, int nest)
+{
+	size_t last = end - 1, open = out->n;
+	buf_char(out, '<');
+	if (flags & SIMPLIFY_DEFAULTS)
+		arguments(out, s + i + 1, last - i - 1, flags & ~SIMPLIFY_TEMPLATES, nest);
+	else if (!(flags & SIMPLIFY_TEMPLATES))
+		names(out, s + i + 1, last - i - 1, flags, nest);
+	buf_char(out, '>');
+	if (flags & SIMPLIFY_DEFAULTS)
+		alias(out, from);
+	if (flags & SIMPLIFY_TEMPLATES && !buf_failed(out) && out->n > open) {
+		out->n = open; /* no alias took its place */
+		buf_str(out, "<…>");
+	}
+}
+
+/* "{lambda(int)#1}" → "{lambda#1}". */
+static void brace(struct buf *out, const char *s, size_t i, size_t end, unsigned flags,
+		  int nest)
+{
+	size_t open = i + 7;
+	size_t close = name_at(s, end, i, "{lambda(") ? name_group(s, end, open) : 0;
+	if (!(flags & SIMPLIFY_TEMPLATES) || !close) {
+		inside(out, s, i, end, flags, nest);
+		return;
+	}
+	buf_add(out, s + i, open - i);
+	buf_add(out, s + close, end - close);
+}
+
+/* The "[...]" s[i..end): an abi tag, Go's shape arguments, or something to keep. */
+static void square(struct buf *out, const char *s, size_t i, size_t end, unsigned flags,
+		   int nest)
+{
+	if (flags & SIMPLIFY_NAMESPACES && name_at(s, end, i, "[abi:"))
+		return;
+	if (flags & SIMPLIFY_TEMPLATES && name_at(s, end, i, "[go.shape."))
+		buf_str(out, "[…]");
+	else
+		inside(out, s, i, end, flags, nest);
+}
+
+/* Append s[0..n), a name or a list of types, simplified. */
+static void names(struct buf *out, const char *s, size_t n, unsigned flags, int nest)
+{
+	size_t from = out->n; /* where the name at hand began */
+	size_t after_op = 0;
+	if (nest > NEST_LIMIT) {
+		buf_add(out, s, n);
+		return;
+	}
+	for (size_t i = 0; i < n;) {
+		size_t op = name_operator(s, n, i);
+		size_t drop = flags & SIMPLIFY_NAMESPACES ? inline_namespace(s, n, i) : 0;
+		size_t end = strchr("(<[{", s[i]) && s[i] && !op ? name_group(s, n, i) : 0;
+		if (op) {
+			buf_add(out, s + i, op);
+			after_op = i += op;
+		} else if (drop) {
+			i += drop;
+		} else if (!end) {
+			buf_char(out, s[i++]);
+			if (s[i - 1] == ' ' || s[i - 1] == ',')
+				from = out->n;
+		} else {
+			if (s[i] == '<' && is_arguments(s, n, i, after_op))
+				angle(out, s, i, end, from, flags, nest + 1);
+			else if (s[i] == '{')
+				brace(out, s, i, end, flags, nest + 1);
+			else if (s[i] == '[')
+				square(out, s, i, end, flags, nest + 1);
+			else
+				inside(out, s, i, end, flags, nest + 1);
+			i = end;
+		}
+	}
+}
+
+/* --- constructors ----------------------------------------------------------------------- */
+
+/* The start of the last component ("Foo" in "ns::Foo<int>::Foo") of s[0..n). */
+static size_t last_component(const char *s, size_t n)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < n;) {
+		size_t op = name_operator(s, n, i);
+		size_t end = strchr("(<[{", s[i]) && s[i] && !op ? name_group(s, n, i) : 0;
+		if (name_at(s, n, i, "::"))
+			at = i + 2;
+		i = op ? i + op : end ? end : i + 1;
+	}
+	return at;
+}
+
+/*
+ * Is s[0..n) "CLASS::NAME(CLASS const&)" or "CLASS::NAME(CLASS&&)", NAME being CLASS's own?
+ * Then the length of "CLASS::" with *verb set; else 0.
+ */
+static size_t special_constructor(const char *s, size_t n, const char **verb)
+{
+	static const char copy[] = " const&", move[] = "&&";
+	if (!n || s[n - 1] != ')')
+		return 0;
+	size_t open = n;
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '(' && name_group(s, n, i) == n) {
+			open = i;
+			break;
+		}
+	size_t name = last_component(s, open);
+	if (open == n || name < 3)
+		return 0;
+	size_t class = name - 2, base = last_component(s, class);
+	size_t len = open - name; /* the constructor's name: the class's without arguments */
+	if (len > class - base || memcmp(s + base, s + name, len) != 0 ||
+	    (len < class - base && s[base + len] != '<'))
+		return 0;
+	const char *param = s + open + 1;
+	size_t nparam = n - open - 2;
+	if (nparam <= class || memcmp(param, s, class) != 0)
+		return 0;
+	if (nparam - class == sizeof(copy) - 1 && name_at(param, nparam, class, copy))
+		*verb = "copy_construct";
+	else if (nparam - class == sizeof(move) - 1 && name_at(param, nparam, class, move))
+		*verb = "move_construct";
+	else
+		return 0;
+	return name;
+}
+
+/* Do all brackets of the name pair? */
+static int pairs(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t op = name_operator(s, n, i);
+		if (op) {
+			i += op;
+			continue;
+		}
+		if (!s[i] || !strchr("(<[{", s[i])) {
+			i++;
+			continue;
+		}
+		i = name_group(s, n, i);
+		if (!i)
+			return 0;
+	}
+	return 1;
+}
+
+void simplify(struct buf *out, const char *name, size_t n, unsigned flags)
+{
+	const char *verb = "";
+	size_t class = 0;
+	if (!pairs(name, n)) {
+		buf_add(out, name, n);
+		return;
+	}
+	if (flags & SIMPLIFY_CONSTRUCTORS)
+		class = special_constructor(name, n, &verb);
+	names(out, name, class ? class : n, flags, 0);
+	buf_str(out, verb);
+}

@@ -1,0 +1,36 @@
+/*
+ * simplify.h - shorter display names, so that equal frames merge and labels fit.
+ *
+ * Works on demangled text (C++, Rust, Go), with or without argument lists; the full name is
+ * the caller's to keep (tooltips). Brackets are matched by namescan.h: operators, lambdas,
+ * `(anonymous namespace)`, `<T as Trait>::f` and `(*T).M` stay what they are.
+ *
+ *	std::vector<int, std::allocator<int> >::push_back       std::vector<…>::push_back
+ *	std::__cxx11::basic_string<char, …>::append             std::string::append
+ *	std::__1::vector<…>, f[abi:cxx11]                       std::vector<…>, f
+ *	core::ptr::drop_in_place::<T>                           core::ptr::drop_in_place::<…>
+ *	<alloc::vec::Vec<T> as Drop>::drop                      <alloc::vec::Vec<…> as
+ *Drop>::drop main.Map[go.shape.int]                                  main.Map[…]
+ *	f(int)::{lambda(int)#1}                                 f(int)::{lambda#1}
+ */
+#ifndef LIBSYM_SIMPLIFY_H
+#define LIBSYM_SIMPLIFY_H
+
+#include "base/buf.h"
+
+enum simplify_flag {
+	SIMPLIFY_NAMESPACES = 1, /* inline namespaces of libraries, abi tags */
+	SIMPLIFY_DEFAULTS = 2,   /* default arguments (allocators, traits), std::string */
+	SIMPLIFY_TEMPLATES = 4,  /* template arguments become <…>, lambdas lose theirs */
+	SIMPLIFY_ALL = 7,
+	/* Foo::Foo(Foo const&) → Foo::copy_construct, Foo::Foo(Foo&&) → Foo::move_construct;
+	 * needs the argument list, so demangle with parameters first. Other constructors stay.
+	 */
+	SIMPLIFY_CONSTRUCTORS = 8,
+};
+
+/* Append the simplified name to *out (its failure state is the only error). A name whose
+ * brackets do not pair is appended as it is. */
+void simplify(struct buf *out, const char *name, size_t n, unsigned flags);
+
+#endif

@@ -1,0 +1,236 @@
+/* tidy.c - symbols as folded frames. */
+#include "libsym/tidy.h"
+
+#include "libsym/namescan.h"
+
+static const char anonymous[] = "(anonymous namespace)";
+
+/* --- what both ways share --------------------------------------------------------------- */
+
+/* One byte of a frame: no separator, no quotes. */
+static void add_clean(struct buf *out, char c)
+{
+	if (c != '"' && c != '\'')
+		buf_char(out, c == ';' ? ':' : c);
+}
+
+static void add_clean_n(struct buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_clean(out, s[i]);
+}
+
+static int contains(const char *s, size_t n, const char *text)
+{
+	return n && memmem(s, n, text, strlen(text)) != NULL;
+}
+
+/* "net/http.(*Client).Do" has ".(" and, further on, ").". */
+static int is_go_method(const char *s, size_t n)
+{
+	const char *open = memmem(s, n, ".(", 2);
+	if (!open)
+		return 0;
+	return contains(open + 2, n - (size_t)(open + 2 - s), ").");
+}
+
+/*
+ * Finish the frame that began at out->n == from: Java's leading L, then the mark. `slash`:
+ * whether what was cleaned holds a "/".
+ */
+static void finish(struct buf *out, size_t from, unsigned flags, size_t index, const char *mark)
+{
+	if (buf_failed(out))
+		return;
+	if (flags & TIDY_JAVA && out->n > from && out->v[from] == 'L' &&
+	    memchr(out->v + from, '/', out->n - from)) {
+		memmove(out->v + from, out->v + from + 1, out->n - from - 1);
+		out->n--;
+	}
+	if (index)
+		mark = "_[i]";
+	if (!mark)
+		return;
+	if (strcmp(mark, "_[k]") != 0 && contains(out->v + from, out->n - from, mark))
+		return;
+	buf_str(out, mark);
+}
+
+typedef void (*frame_fn)(struct buf *out, const char *s, size_t n);
+
+/* The next "->" at which to split, or n. */
+typedef size_t (*split_fn)(const char *s, size_t n, size_t from);
+
+/*
+ * Append the pieces of `name` between arrows as frames. As Perl's split does, leading and
+ * inner empty pieces count, trailing ones do not.
+ */
+static size_t frames(struct buf *out, const char *s, size_t n, unsigned flags, const char *mark,
+		     split_fn next, frame_fn frame)
+{
+	size_t count = 0, empty = 0;
+	for (size_t from = 0, end; from < n; from = end + 2) {
+		end = flags & TIDY_NOSPLIT ? n : next(s, n, from);
+		empty++;
+		if (end == from)
+			continue;
+		for (; empty; empty--) { /* those held back, then this one */
+			if (count)
+				buf_char(out, ';');
+			size_t start = out->n;
+			if (empty == 1)
+				frame(out, s + from, end - from);
+			finish(out, start, flags, count++, mark);
+		}
+	}
+	return count;
+}
+
+/* --- as the Perl does ------------------------------------------------------------------- */
+
+static size_t split_strict(const char *s, size_t n, size_t from)
+{
+	const char *p = from < n ? memmem(s + from, n - from, "->", 2) : NULL;
+	return p ? (size_t)(p - s) : n;
+}
+
+static void frame_strict(struct buf *out, const char *s, size_t n)
+{
+	size_t end = n;
+	if (!is_go_method(s, n)) {
+		for (end = 0; end < n; end++)
+			if (s[end] == '(' && !name_at(s, n, end, anonymous))
+				break;
+	}
+	add_clean_n(out, s, end);
+}
+
+size_t tidy_strict(struct buf *out, const char *name, size_t n, unsigned flags,
+		   const char *mark)
+{
+	if (n && name[0] == '(')
+		return 0;
+	return frames(out, name, n, flags, mark, split_strict, frame_strict);
+}
+
+/* --- with brackets ---------------------------------------------------------------------- */
+
+/* The next arrow outside brackets that is no operator and no " -> " of a return type. */
+static size_t split_right(const char *s, size_t n, size_t from)
+{
+	for (size_t i = from; i < n;) {
+		size_t op = name_operator(s, n, i);
+		if (op) {
+			i += op;
+			continue;
+		}
+		if (name_at(s, n, i, "->")) {
+			if (!i || s[i - 1] != ' ')
+				return i;
+			i += 2;
+			continue;
+		}
+		size_t end = strchr("(<[{", s[i]) && s[i] ? name_group(s, n, i) : 0;
+		i = end ? end : i + 1;
+	}
+	return n;
+}
+
+/* Does the "(" at s[i] open an argument list, rather than being part of a name? `conversion`:
+ * an "operator T*" stands before it. */
+static int opens_arguments(const char *s, size_t i, int conversion)
+{
+	static const char word[] = "decltype";
+	size_t len = sizeof(word) - 1;
+	if (!i)
+		return 0;
+	if (i >= len && !memcmp(s + i - len, word, len))
+		return 0;
+	const char *before = conversion ? ">}])'\"*&" : ">}])'\"";
+	return name_char(s[i - 1]) || (strchr(before, s[i - 1]) && s[i - 1]);
+}
+
+/* Step over " const", " volatile", " &", " &&", " noexcept" after an argument list. */
+static size_t skip_qualifiers(const char *s, size_t n, size_t i)
+{
+	static const char *const words[] = {" const", " volatile", " noexcept",
+					    " &&",    " &",        "[abi:cxx11]"};
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]);)
+		if (name_at(s, n, i, words[k])) {
+			i += strlen(words[k]);
+			k = 0;
+		} else {
+			k++;
+		}
+	return i;
+}
+
+/*
+ * The "(" at s[i]: append it if it is part of the name, leave it out if it lists arguments.
+ * Returns where to go on; n when only noise follows.
+ */
+static size_t parenthesis(struct buf *out, const char *s, size_t n, size_t i, int conversion)
+{
+	size_t end = name_group(s, n, i);
+	if (!opens_arguments(s, i, conversion)) {
+		if (!end)
+			end = i + 1;
+		add_clean_n(out, s + i, end - i);
+		return end;
+	}
+	if (!end)
+		return n;
+	end = skip_qualifiers(s, n, end);
+	return name_at(s, n, end, "::") || name_at(s, n, end, "#") ? end : n;
+}
+
+static void frame_right(struct buf *out, const char *s, size_t n)
+{
+	int conversion = 0;
+	for (size_t i = 0; i < n;) {
+		size_t op = name_operator(s, n, i);
+		if (op) { /* and its argument list, which follows no name */
+			add_clean_n(out, s + i, op);
+			i += op;
+			conversion = i < n && s[i] == ' ';
+			if (i < n && s[i] == '(') {
+				size_t end = name_group(s, n, i);
+				end = end ? skip_qualifiers(s, n, end) : n;
+				i = name_at(s, n, end, "::") ? end : n;
+			}
+			continue;
+		}
+		if (s[i] == '(') {
+			i = parenthesis(out, s, n, i, conversion);
+			continue;
+		}
+		size_t end = strchr("<[{", s[i]) && s[i] ? name_group(s, n, i) : 0;
+		if (!end)
+			end = i + 1;
+		add_clean_n(out, s + i, end - i);
+		i = end;
+	}
+}
+
+size_t tidy_right(struct buf *out, const char *name, size_t n, unsigned flags, const char *mark)
+{
+	if (n && name[0] == '(') {
+		size_t end = name_group(name, n, 0);
+		if (!end || !name_at(name, n, end, "::"))
+			return 0;
+	}
+	return frames(out, name, n, flags, mark, split_right, frame_right);
+}
+
+int tidy_differs(const char *name, size_t n, unsigned flags)
+{
+	struct buf a = {0}, b = {0};
+	if (!memchr(name, '(', n) && !contains(name, n, "->"))
+		return 0;
+	size_t na = tidy_strict(&a, name, n, flags, NULL);
+	size_t nb = tidy_right(&b, name, n, flags, NULL);
+	int r = na != nb || a.n != b.n || (a.n && memcmp(a.v, b.v, a.n) != 0);
+	buf_release(&a);
+	buf_release(&b);
+	return r;
+}
