@@ -215,9 +215,11 @@ static int apply_comm(struct machine *m, const struct pending *p)
 	if (find_thread(m, p->pid, p->tid, p->time, &thread))
 		return ERR_NOMEM;
 	if (p->exec) {
-		if (new_space(m, NO_ID, p->time, &space) ||
-		    add_image(m, m->threads.v[thread].process, p->time, space))
+		uint32_t process = m->threads.v[thread].process;
+		if (new_space(m, current_space(m, process), p->time, &space) ||
+		    add_image(m, process, p->time, space))
 			return ERR_NOMEM;
+		m->spaces.v[space].execed = 1;
 	}
 	return set_comm(m, thread, p->time, p->name);
 }
@@ -362,6 +364,7 @@ static int add_map(struct machine *m, uint32_t space, const struct pending *p, c
 {
 	struct map map = p->map;
 	map.since = p->time;
+	map.until = TIME_END;
 	if (map.end <= map.start)
 		return 0;
 	if (find_dso(m, d, &map.dso) || vec_push(&m->maps, map))
@@ -382,11 +385,41 @@ static int apply_mmap(struct machine *m, const struct pending *p)
 	return add_map(m, current_space(m, process), p, &d);
 }
 
+/* Among the maps of one space that hold addr at `time`: the one made last. */
+static const struct map *own_map(const struct machine *m, const struct space *s, uint64_t addr,
+				 uint64_t time)
+{
+	const struct map *best = NULL;
+	uint32_t best_index = 0;
+	size_t lo = 0, hi = s->by_start.n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (m->maps.v[s->by_start.v[mid]].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo-- > 0 && s->max_end.v[lo] > addr) {
+		uint32_t index = s->by_start.v[lo];
+		const struct map *c = &m->maps.v[index];
+		if (c->end > addr && c->since <= time && c->until > time && (!best || index > best_index)) {
+			best = c;
+			best_index = index;
+		}
+	}
+	return best;
+}
+
 static int apply_ksymbol(struct machine *m, const struct pending *p)
 {
 	struct dso d = {.name = p->name, .path = p->name, .kind = DSO_BPF, .pid = -1};
-	/* An unregistered symbol's range is reused only by a later one, which then wins. */
-	return p->flags & 1 ? 0 : add_map(m, SPACE_KERNEL, p, &d);
+	enum { KSYMBOL_UNREGISTER = 1 };
+	if (!(p->flags & KSYMBOL_UNREGISTER))
+		return add_map(m, SPACE_KERNEL, p, &d);
+	const struct map *gone = own_map(m, &m->spaces.v[SPACE_KERNEL], p->map.start, p->time);
+	if (gone && m->dsos.v[gone->dso].kind == DSO_BPF)
+		m->maps.v[gone - m->maps.v].until = p->time;
+	return 0;
 }
 
 static int apply(struct machine *m, const struct pending *p)
@@ -574,6 +607,13 @@ static void view_space(const struct machine *m, const struct process *p, uint64_
 	narrow(v, n ? s->changes.v[n - 1] : 0, n < s->changes.n ? s->changes.v[n] : TIME_END);
 }
 
+/* A thread that was already unlinked when it was sampled has tid 0 (or -1) and its process's
+ * id: its name is the process's. */
+static int is_unlinked(int32_t pid, int32_t tid)
+{
+	return pid > 0 && tid <= 0;
+}
+
 /* The life of `pid` at `time`. */
 static const struct process *process_at(const struct machine *m, int32_t pid, uint64_t time,
 					struct thread_view *v)
@@ -595,7 +635,7 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 	uint64_t until;
 	*out = (struct thread_view){
 		.thread = NO_ID, .comm = NO_ID, .space = NO_ID, .until = TIME_END};
-	out->thread = thread_at(m, tid, time, &until);
+	out->thread = thread_at(m, is_unlinked(pid, tid) ? pid : tid, time, &until);
 	narrow(out, 0, until);
 	const struct process *p = NULL;
 	if (out->thread != NO_ID && (m->threads.v[out->thread].pid == pid || pid == -1)) {
@@ -615,31 +655,6 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 		out->until = time + 1;
 }
 
-/* Among the maps of one space that hold addr at `time`: the one made last. */
-static const struct map *own_map(const struct machine *m, const struct space *s, uint64_t addr,
-				 uint64_t time)
-{
-	const struct map *best = NULL;
-	uint32_t best_index = 0;
-	size_t lo = 0, hi = s->by_start.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->maps.v[s->by_start.v[mid]].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 0 && s->max_end.v[lo] > addr) {
-		uint32_t index = s->by_start.v[lo];
-		const struct map *c = &m->maps.v[index];
-		if (c->end > addr && c->since <= time && (!best || index > best_index)) {
-			best = c;
-			best_index = index;
-		}
-	}
-	return best;
-}
-
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
 				 uint64_t time)
 {
@@ -648,6 +663,8 @@ const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64
 		const struct map *found = own_map(m, s, addr, time);
 		if (found)
 			return found;
+		if (s->execed && s->changes.n && s->changes.v[0] <= time)
+			return NULL;
 		time = s->fork_time;
 		space = s->parent;
 	}

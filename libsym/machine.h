@@ -54,6 +54,7 @@ struct map {
 	uint64_t start, end; /* [start, end) */
 	uint64_t pgoff;
 	uint64_t since; /* time from which it is there */
+	uint64_t until; /* time from which it is gone: unregistered BPF programs; else TIME_END */
 	uint32_t dso;
 	uint32_t prot;
 };
@@ -62,6 +63,8 @@ struct map {
 struct space {
 	uint32_t parent;    /* forked from: seen through where this one has no mapping; or NO_ID */
 	uint64_t fork_time; /* … as it was then */
+	int execed;         /* parent is the image that called execve: seen only until the new one
+			       has its first mapping, for samples inside the execve */
 	VEC(uint32_t) by_start;    /* map indices sorted by (start, order of arrival) */
 	VEC(uint64_t) max_end;     /* of by_start[0..i] */
 	VEC(uint64_t) changes;     /* times of the mmaps, ascending */
