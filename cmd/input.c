@@ -237,14 +237,17 @@ int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 	       const char *const *files, size_t nfiles)
 {
 	*in = (struct input){.opt = opt, .verb = verb};
+	static const char *const everywhere = "/";
 	in->path = nfiles ? files[0] : opt->input ? opt->input : "perf.data";
 	struct profile_options po = {
-		.modules = {.symfs = opt->symfs,
-			    .buildid_dir = opt->buildid_dir,
-			    .kallsyms = opt->kallsyms,
-			    .vmlinux = opt->vmlinux,
-			    .trust_paths = opt->trust_paths,
-			    .no_local = opt->no_local,
+		.modules = {.find = {.symfs = opt->symfs,
+				     .buildid_dir = opt->buildid_dir,
+				     .kallsyms = opt->kallsyms,
+				     .vmlinux = opt->vmlinux,
+				     .trust_paths = &everywhere,
+				     .ntrust_paths = opt->trust_paths ? 1 : 0,
+				     .no_local = opt->no_local,
+				     .debuginfod = 1},
 			    .no_demangle = opt->no_demangle,
 			    .inlines = !opt->no_inline},
 		.names = {.inlines = !opt->no_inline, .max_stack = opt->max_stack},

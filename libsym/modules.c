@@ -1,29 +1,58 @@
 #include "libsym/modules.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "libsym/cfi.h"
+#include "libsym/debuginfo.h"
 #include "libsym/demangle.h"
+#include "libsym/jitdump.h"
+#include "libsym/kallsyms.h"
+#include "libsym/perfmap.h"
 #include "libsym/symtab.h"
 
+#include <pthread.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/utsname.h>
 
-/* One DSO's names, as far as they could be found. */
+/* One DSO's files and tables, as far as they could be found. */
 struct module {
-	int opened;
-	struct elf_file *runtime, *debug; /* debug may be NULL or equal runtime */
+	int opened;      /* files were looked for */
+	int cfi_tried, symbols_tried, debuginfo_tried, maps_tried;
+	struct dso_files files;
 	struct symtab *symbols;
-	struct u64map names; /* offset into symbols->names → strings id of the printable name */
+	struct debuginfo *debuginfo;
+	struct cfi *cfi;
+	struct perfmap perfmap; /* DSO_ANON */
+	struct jitdump *jitdump;
+};
+
+/* The running kernel's symbols, shared by [kernel.kallsyms] and its modules. */
+struct kernel_names {
+	int tried;
+	struct kernel_files files;
+	struct kallsyms kallsyms;
+	struct symtab *vmlinux;
+	uint64_t slide; /* recorded address − address in the file */
 };
 
 struct modules {
 	struct machine *machine;
 	const struct recording *rec;
 	struct modules_options opt;
-	struct module *v;
+	struct module **v; /* by DSO index; made on first need */
 	size_t n;
+	struct kernel_names kernel;
+	struct u64map names; /* address of a raw name's text → strings id of the printable one */
 	struct buf text;
+	pthread_mutex_t lock; /* v, n and the opening of modules */
 };
+
+/* 1 when the recording was made on this host and kernel: then local files are its files. */
+static int host_is_ours(const struct features *f)
+{
+	struct utsname u;
+	return f->hostname && f->osrelease && !uname(&u) && !strcmp(u.nodename, f->hostname) &&
+	       !strcmp(u.release, f->osrelease);
+}
 
 int modules_new(struct modules **out, struct machine *m, const struct recording *rec,
 		const struct modules_options *opt, struct err *e)
@@ -35,16 +64,22 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	ms->machine = m;
 	ms->rec = rec;
 	ms->opt = *opt;
+	ms->opt.find.host_is_ours = host_is_ours(&rec->features);
+	pthread_mutex_init(&ms->lock, NULL);
 	return 0;
 }
 
-static void module_release(struct module *mod)
+static void module_free(struct module *mod)
 {
+	if (!mod)
+		return;
+	cfi_close(mod->cfi);
+	debuginfo_close(mod->debuginfo);
 	symtab_free(mod->symbols);
-	if (mod->debug != mod->runtime)
-		elf_file_close(mod->debug);
-	elf_file_close(mod->runtime);
-	u64map_release(&mod->names);
+	perfmap_release(&mod->perfmap);
+	jitdump_close(mod->jitdump);
+	dso_files_release(&mod->files);
+	mem_free(mod);
 }
 
 void modules_free(struct modules *ms)
@@ -52,54 +87,93 @@ void modules_free(struct modules *ms)
 	if (!ms)
 		return;
 	for (size_t i = 0; i < ms->n; i++)
-		module_release(&ms->v[i]);
+		module_free(ms->v[i]);
 	mem_free(ms->v);
+	symtab_free(ms->kernel.vmlinux);
+	kallsyms_release(&ms->kernel.kallsyms);
+	kernel_files_release(&ms->kernel.files);
+	u64map_release(&ms->names);
 	buf_release(&ms->text);
+	pthread_mutex_destroy(&ms->lock);
 	mem_free(ms);
 }
 
+static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
+{
+	const struct dso *d = &ms->machine->dsos.v[dso];
+	const char *path = strtab_get(ms->machine->strings, d->path);
+	mod->opened = 1;
+	mod->files.reason = DSO_NOT_A_FILE;
+	if (d->kind != DSO_FILE && d->kind != DSO_VDSO && d->kind != DSO_MODULE)
+		return 0;
+	return dso_find(&ms->opt.find, path, &d->id, &mod->files, NULL) == ERR_NOMEM ? ERR_NOMEM : 0;
+}
+
+/* The module of a DSO with its files looked for; NULL when out of memory. Under the lock. */
 static struct module *module_of(struct modules *ms, uint32_t dso)
 {
 	if (dso >= ms->n) {
 		size_t want = ms->machine->dsos.n;
-		struct module *v = mem_resize(ms->v, want, sizeof(*v));
+		struct module **v = mem_resize(ms->v, want, sizeof(*v));
 		if (!v)
 			return NULL;
 		memset(v + ms->n, 0, (want - ms->n) * sizeof(*v));
 		ms->v = v;
 		ms->n = want;
 	}
-	return &ms->v[dso];
+	struct module *mod = ms->v[dso];
+	if (!mod)
+		mod = ms->v[dso] = mem_zalloc(1, sizeof(*mod));
+	if (mod && !mod->opened && module_open(ms, dso, mod))
+		return NULL;
+	return mod;
 }
 
-static int open_module(struct modules *ms, uint32_t dso, struct module *mod)
+/* --- unwinding ----------------------------------------------------------------------------- */
+
+int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_reason *reason)
 {
-	const struct dso *d = &ms->machine->dsos.v[dso];
-	mod->opened = 1;
-	if (d->kind != DSO_FILE)
-		return 0;
-	char path[4096];
-	snprintf(path, sizeof(path), "%s%s", ms->opt.symfs ? ms->opt.symfs : "",
-		 strtab_get(ms->machine->strings, d->path));
-	if (elf_file_open(path, &mod->runtime, NULL))
-		return 0;
-	return symtab_from_elf(mod->runtime, NULL, &mod->symbols, NULL) == ERR_NOMEM ? ERR_NOMEM : 0;
+	int rc = 0;
+	*cfi = NULL;
+	pthread_mutex_lock(&ms->lock);
+	struct module *mod = module_of(ms, dso);
+	if (!mod) {
+		rc = ERR_NOMEM;
+	} else {
+		if (!mod->cfi_tried && mod->files.runtime &&
+		    cfi_open(mod->files.runtime, mod->files.debug, &mod->cfi, NULL) == ERR_NOMEM)
+			rc = ERR_NOMEM;
+		mod->cfi_tried = 1;
+		*cfi = mod->cfi;
+		*reason = mod->files.reason;
+	}
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
 }
 
-/* The printable form of a symbol's name, made once. */
-static int printable(struct modules *ms, struct module *mod, const struct symbol_hit *hit, uint32_t *id)
+int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr)
 {
-	uint64_t key = (uint64_t)(hit->name - mod->symbols->names);
-	if (u64map_get(&mod->names, key, id))
+	pthread_mutex_lock(&ms->lock);
+	const struct elf_file *f = dso < ms->n && ms->v[dso] ? ms->v[dso]->files.runtime : NULL;
+	pthread_mutex_unlock(&ms->lock);
+	return f && elf_file_vaddr(f, offset, vaddr);
+}
+
+/* --- names --------------------------------------------------------------------------------- */
+
+/* The printable form of a raw name, made once. */
+static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
+{
+	uint64_t key = (uint64_t)(uintptr_t)raw;
+	if (u64map_get(&ms->names, key, id))
 		return 0;
 	buf_clear(&ms->text);
-	int rc = ms->opt.no_demangle ? 0 : demangle(hit->name, 0, &ms->text);
+	int rc = mangled && !ms->opt.no_demangle ? demangle(raw, 0, &ms->text) : 0;
 	if (rc == ERR_NOMEM)
 		return rc;
-	const char *s = rc == 1 ? buf_cstr(&ms->text) : hit->name;
-	if (strtab_intern(ms->machine->strings, s, id))
+	if (strtab_intern(ms->machine->strings, rc == 1 ? buf_cstr(&ms->text) : raw, id))
 		return ERR_NOMEM;
-	return u64map_put(&mod->names, key, *id);
+	return u64map_put(&ms->names, key, *id);
 }
 
 int modules_interrupts_caller(const char *name)
@@ -115,36 +189,261 @@ static int is_planted(const char *name)
 	       !strncmp(name, "ret_from_fork", 13) || !strcmp(name, "__start_context");
 }
 
-static int find_symbol(const struct module *mod, uint64_t vaddr, int how, struct symbol_hit *hit)
+/*
+ * The symbol of *vaddr, which moves to the address that stands for the call when it is a return
+ * address: inside the symbol, one back; at its very start, into the one before.
+ */
+static int find_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbol_hit *hit)
 {
-	int found = symtab_find(mod->symbols, vaddr, hit);
-	if (how == LOOKUP_EXACT || (found && (vaddr > hit->start || is_planted(hit->name))))
+	int found = symtab_find(t, *vaddr, hit);
+	if (how == LOOKUP_EXACT || (found && *vaddr == hit->start && is_planted(hit->name)))
 		return found;
-	return symtab_find(mod->symbols, vaddr - 1, hit);
+	*vaddr -= 1;
+	if (found && *vaddr >= hit->start)
+		return 1;
+	return symtab_find(t, *vaddr, hit);
 }
 
-int modules_lookup(struct modules *ms, uint32_t dso, uint64_t at, uint64_t pgoff, int how,
-		   struct module_lookup *out)
+static int single(struct modules *ms, const struct symbol_hit *hit, int mangled,
+		  struct module_lookup *out)
 {
-	struct module *mod = module_of(ms, dso);
-	(void)pgoff;
-	out->n = 0;
+	out->n = 1;
+	out->frames[0] = (struct module_frame){.start = hit->start};
+	return printable(ms, hit->name, mangled, &out->frames[0].name);
+}
+
+/* Kernel: kallsyms or vmlinux, and how far the recorded kernel was moved from it. */
+static int kernel_open(struct modules *ms, const struct map *map)
+{
+	struct kernel_names *k = &ms->kernel;
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	struct symbol_hit hit;
+	uint64_t text = 0;
+	k->tried = 1;
+	if (dso_find_kernel(&ms->opt.find, &d->id, ms->rec->features.osrelease, &k->files, NULL) ==
+	    ERR_NOMEM)
+		return ERR_NOMEM;
+	if (k->files.kallsyms &&
+	    kallsyms_load(k->files.kallsyms, &k->kallsyms, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	if (k->files.vmlinux &&
+	    symtab_from_elf(k->files.vmlinux, NULL, &k->vmlinux, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	/* The mapping's name ends in the symbol it was located by: [kernel.kallsyms]_text */
+	const char *path = strtab_get(ms->machine->strings, d->path);
+	int by_stext = strstr(path, "_stext") != NULL;
+	if (k->kallsyms.table)
+		text = by_stext ? k->kallsyms.stext : k->kallsyms.text;
+	else if (k->vmlinux && symtab_find_name(k->vmlinux, by_stext ? "_stext" : "_text", &hit))
+		text = hit.start;
+	if (text && map->pgoff)
+		k->slide = map->pgoff - text;
+	return 0;
+}
+
+/* The mapping of the kernel itself; modules are located by it too. */
+static const struct map *kernel_map(const struct modules *ms)
+{
+	const struct space *s = &ms->machine->spaces.v[SPACE_KERNEL];
+	for (size_t i = 0; i < s->by_start.n; i++) {
+		const struct map *m = &ms->machine->maps.v[s->by_start.v[i]];
+		if (ms->machine->dsos.v[m->dso].kind == DSO_KERNEL)
+			return m;
+	}
+	return NULL;
+}
+
+static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out)
+{
+	struct kernel_names *k = &ms->kernel;
+	const struct map *map = kernel_map(ms);
+	if (!k->tried && map && kernel_open(ms, map))
+		return ERR_NOMEM;
+	const struct symtab *t = k->kallsyms.table ? k->kallsyms.table : k->vmlinux;
+	uint64_t addr = ip - k->slide;
+	struct symbol_hit hit;
+	if (!t || !find_symbol(t, &addr, how, &hit))
+		return 0;
+	return single(ms, &hit, 0, out);
+}
+
+/* Modules: kallsyms has their symbols at their addresses; else the .ko counts from its start. */
+static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
+			 struct module_lookup *out)
+{
+	int rc = lookup_kernel(ms, ip, how, out);
+	if (rc || out->n)
+		return rc;
+	struct module *mod = module_of(ms, map->dso);
 	if (!mod)
 		return ERR_NOMEM;
-	if (!mod->opened && open_module(ms, dso, mod))
+	if (!mod->symbols_tried && mod->files.runtime &&
+	    symtab_from_module(mod->files.runtime, &mod->symbols, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
-	const struct dso *d = &ms->machine->dsos.v[dso];
-	if (d->kind == DSO_BPF) { /* one program, one symbol: both have the recorded name */
+	mod->symbols_tried = 1;
+	uint64_t addr = ip - map->start + map->pgoff;
+	struct symbol_hit hit;
+	if (!mod->symbols || !find_symbol(mod->symbols, &addr, how, &hit))
+		return 0;
+	return single(ms, &hit, 0, out);
+}
+
+/* Load what names JIT code of process `pid`: a jitdump it mapped, or its perf map. */
+static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)
+{
+	const struct dso_options *f = &ms->opt.find;
+	char path[4096];
+	char leaf[64];
+	mod->maps_tried = 1;
+	snprintf(leaf, sizeof(leaf), "/jit-%d.dump", d->pid);
+	for (size_t i = 0; i < ms->machine->dsos.n && !mod->jitdump; i++) {
+		const char *p = strtab_get(ms->machine->strings, ms->machine->dsos.v[i].path);
+		size_t n = strlen(p), m = strlen(leaf);
+		if (n < m || strcmp(p + n - m, leaf))
+			continue;
+		if (snprintf(path, sizeof(path), "%s%s", f->symfs ? f->symfs : "", p) < (int)sizeof(path) &&
+		    (f->symfs || f->host_is_ours) &&
+		    jitdump_open(path, &mod->jitdump, NULL) == ERR_NOMEM)
+			return ERR_NOMEM;
+	}
+	const char *dirs[] = {f->symfs, ms->opt.map_dir, f->host_is_ours && !f->no_local ? "" : NULL};
+	const char *format[] = {"%s/tmp/perf-%d.map", "%s/perf-%d.map", "%s/tmp/perf-%d.map"};
+	for (size_t i = 0; i < 3 && !mod->perfmap.pieces.n; i++) {
+		if (!dirs[i] || snprintf(path, sizeof(path), format[i], dirs[i], d->pid) >= (int)sizeof(path))
+			continue;
+		if (perfmap_load(path, i < 2, &mod->perfmap, NULL) == ERR_NOMEM)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int lookup_anon(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
+		       struct module_lookup *out)
+{
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	struct module *mod = module_of(ms, map->dso);
+	const struct jit_code *code;
+	struct symbol_hit hit;
+	if (!mod || (!mod->maps_tried && maps_open(ms, d, mod)))
+		return ERR_NOMEM;
+	ip -= how == LOOKUP_RETURN;
+	if (mod->jitdump && jitdump_find(mod->jitdump, ip, time, &code)) {
+		const char *file = NULL;
+		uint32_t line = 0;
+		hit = (struct symbol_hit){.name = code->name, .start = code->start};
+		if (single(ms, &hit, 1, out))
+			return ERR_NOMEM;
+		if (!ms->opt.lines || !jitdump_line(mod->jitdump, code, ip, &file, &line))
+			return 0;
+		out->frames[0].line = line;
+		return strtab_intern(ms->machine->strings, file, &out->frames[0].file);
+	}
+	if (!perfmap_find(&mod->perfmap, ip, &hit))
+		return 0;
+	return single(ms, &hit, 1, out);
+}
+
+int modules_timed(struct modules *ms, uint32_t dso)
+{
+	return dso < ms->n && ms->v[dso] && ms->v[dso]->jitdump;
+}
+
+/* The frames DWARF sees at va, around the symbol; leaves `out` alone when it sees none. */
+static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, const char *symbol,
+		       struct module_lookup *out)
+{
+	struct debuginfo_frame f[MODULE_FRAMES_MAX];
+	if (!mod->debuginfo_tried) {
+		mod->debuginfo_tried = 1;
+		if (debuginfo_open(mod->files.runtime, mod->files.debug, NULL, &mod->debuginfo, NULL) ==
+		    ERR_NOMEM)
+			return ERR_NOMEM;
+	}
+	if (!mod->debuginfo)
+		return 0;
+	int n = debuginfo_frames(mod->debuginfo, va, symbol, f, MODULE_FRAMES_MAX);
+	if (n < 0)
+		return n == ERR_NOMEM ? n : 0;
+	if (n > MODULE_FRAMES_MAX)
+		n = MODULE_FRAMES_MAX;
+	int first = ms->opt.inlines || n == 0 ? 0 : n - 1;
+	size_t k = 0;
+	for (int i = first; i < n; i++) {
+		struct module_frame *to = &out->frames[k];
+		uint64_t start = out->frames[0].start;
+		int outer = i == n - 1;
+		if (!outer && !f[i].name)
+			continue;
+		*to = (struct module_frame){
+			.start = outer ? start : f[i].entry, .inlined = f[i].inlined, .line = f[i].line};
+		if (printable(ms, outer && symbol ? symbol : f[i].name ? f[i].name : "", 1, &to->name))
+			return ERR_NOMEM;
+		if (f[i].file && strtab_intern(ms->machine->strings, f[i].file, &to->file))
+			return ERR_NOMEM;
+		k++;
+	}
+	if (k)
+		out->n = k;
+	return 0;
+}
+
+static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, int how,
+		       struct module_lookup *out)
+{
+	struct module *mod = module_of(ms, map->dso);
+	if (!mod)
+		return ERR_NOMEM;
+	struct dso_files *f = &mod->files;
+	if (!f->runtime && !f->debug)
+		return 0;
+	if (!mod->symbols_tried && symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	mod->symbols_tried = 1;
+	uint64_t vaddr, offset = ip - map->start + map->pgoff;
+	struct symbol_hit hit;
+	if (!elf_file_vaddr(f->runtime ? f->runtime : f->debug, offset, &vaddr) || !mod->symbols ||
+	    !find_symbol(mod->symbols, &vaddr, how, &hit))
+		return 0;
+	int rc = single(ms, &hit, 1, out);
+	if (!rc && (ms->opt.inlines || ms->opt.lines))
+		rc = add_inlines(ms, mod, vaddr, hit.name, out);
+	return rc;
+}
+
+int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
+		   struct module_lookup *out)
+{
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	out->n = 0;
+	switch (d->kind) {
+	case DSO_BPF: /* one program, one symbol: both have the recorded name */
 		out->frames[0] = (struct module_frame){.name = d->name};
 		out->n = 1;
 		return 0;
-	}
-	uint64_t vaddr;
-	struct symbol_hit hit;
-	if (!mod->symbols || !elf_file_vaddr(mod->runtime, at, &vaddr) ||
-	    !find_symbol(mod, vaddr, how, &hit))
+	case DSO_KERNEL:
+		return lookup_kernel(ms, ip, how, out);
+	case DSO_MODULE:
+		return lookup_module(ms, map, ip, how, out);
+	case DSO_ANON:
+		return lookup_anon(ms, map, ip, time, how, out);
+	case DSO_FILE:
+	case DSO_VDSO:
+		return lookup_file(ms, map, ip, how, out);
+	default:
 		return 0;
-	out->frames[0] = (struct module_frame){.start = hit.start};
-	out->n = 1;
-	return printable(ms, mod, &hit, &out->frames[0].name);
+	}
+}
+
+enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail)
+{
+	const struct dso *d = &ms->machine->dsos.v[dso];
+	*detail = "";
+	if (d->kind == DSO_KERNEL) {
+		*detail = ms->kernel.files.detail;
+		return ms->kernel.files.reason;
+	}
+	if (dso >= ms->n || !ms->v[dso])
+		return DSO_NOT_A_FILE;
+	*detail = ms->v[dso]->files.detail;
+	return ms->v[dso]->files.reason;
 }

@@ -9,15 +9,15 @@
 #ifndef LIBSYM_MODULES_H
 #define LIBSYM_MODULES_H
 
+#include "libsym/dsofind.h"
 #include "libsym/machine.h"
 
 struct modules_options {
-	const char *symfs, *buildid_dir, *kallsyms, *vmlinux;
-	const char *map_dir;  /* where perf-PID.map and jit dumps are looked for besides /tmp */
-	int trust_paths;      /* files without a recorded build-id to compare are believed */
-	int no_local;         /* nothing outside symfs and the given files is read */
+	struct dso_options find; /* where files come from; host_is_ours is filled in here */
+	const char *map_dir;     /* where perf-PID.map and jitdumps may lie, besides symfs and /tmp */
 	int no_demangle;
-	int inlines, lines;   /* read DWARF */
+	int inlines; /* frames that were inlined, from DWARF */
+	int lines;   /* file and line of each frame, from DWARF */
 };
 
 /* One level of what an address means; `name` and `file` are strings ids. */
@@ -48,11 +48,29 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 void modules_free(struct modules *ms);
 
 /*
- * Frames of address `at` (file offset for files, absolute for kernel and JIT memory) of DSO `dso`
- * in a mapping with `pgoff`. 0 (out->n may be 0) or ERR_NOMEM.
+ * Frames of address `ip`, which lies in `map`, at `time`. 0 (out->n may be 0: no name) or
+ * ERR_NOMEM. One thread at a time.
  */
-int modules_lookup(struct modules *ms, uint32_t dso, uint64_t at, uint64_t pgoff, int how,
+int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
 		   struct module_lookup *out);
+
+/* 1 when what an address of this DSO means depends on the time (a jitdump is known for it). */
+int modules_timed(struct modules *ms, uint32_t dso);
+
+struct cfi;
+
+/*
+ * Call-frame information of a DSO's runtime file: *cfi (NULL when there is none) and why not in
+ * *reason. May be called by several threads at once, also while nobody calls modules_lookup.
+ */
+int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_reason *reason);
+
+/* File offset → address in the DSO's ELF file, as its CFI counts. Only after modules_cfi gave
+ * one. 1 and *vaddr, or 0. */
+int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr);
+
+/* Why a DSO has no names, and the candidate that was refused ("" if none); after a lookup. */
+enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);
 
 /*
  * 1 when a function of this name is entered by an interrupt, a signal or a planted return

@@ -121,18 +121,19 @@ static int run_in_map(struct names *n, const struct map *map, uint64_t ip, struc
 {
 	uint64_t at = map_ip(n->machine, map, ip);
 	struct names_cache *c = cache_of(n, map->dso);
+	int cached = !modules_timed(n->modules, map->dso);
 	uint64_t key = at << 2 | (uint64_t)(w->exact || w->lookup) << 1 |
 		       (w->flags & FRAME_GUESSED ? 1 : 0);
 	if (!c)
 		return ERR_NOMEM;
-	if (u64map_get(&c->by_addr, key, run))
+	if (cached && u64map_get(&c->by_addr, key, run))
 		return 0;
 	struct module_lookup l;
-	int how = w->lookup ? LOOKUP_EXACT : w->exact ? LOOKUP_EXACT : LOOKUP_RETURN;
-	int rc = modules_lookup(n->modules, map->dso, at, map->pgoff, how, &l);
+	int how = w->lookup || w->exact ? LOOKUP_EXACT : LOOKUP_RETURN;
+	int rc = modules_lookup(n->modules, map, ip, w->entry->first, how, &l);
 	if (!rc)
 		rc = make_run(n, map->dso, at, &l, w->flags, run);
-	return rc ? rc : u64map_put(&c->by_addr, key, *run);
+	return rc || !cached ? rc : u64map_put(&c->by_addr, key, *run);
 }
 
 static int run_unmapped(struct names *n, uint64_t ip, uint8_t flags, uint32_t *run)
