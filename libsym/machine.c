@@ -129,7 +129,7 @@ int machine_take(struct machine *m, const struct recording *rec, const struct re
 
 static int new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
 {
-	struct space s = {.parent = parent, .fork_time = time};
+	struct space s = {.parent = parent, .fork_time = time, .execed_from = NO_ID};
 	if (vec_push(&m->spaces, s))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->spaces.n - 1);
@@ -216,10 +216,12 @@ static int apply_comm(struct machine *m, const struct pending *p)
 		return ERR_NOMEM;
 	if (p->exec) {
 		uint32_t process = m->threads.v[thread].process;
-		if (new_space(m, current_space(m, process), p->time, &space) ||
+		uint32_t old = current_space(m, process);
+		if (new_space(m, NO_ID, p->time, &space) ||
 		    add_image(m, process, p->time, space))
 			return ERR_NOMEM;
-		m->spaces.v[space].execed = 1;
+		m->spaces.v[space].execed_from = old;
+		m->spaces.v[space].exec_time = p->time;
 	}
 	return set_comm(m, thread, p->time, p->name);
 }
@@ -337,27 +339,46 @@ static int classify_dso(struct machine *m, const struct pending *p, struct dso *
 	return 0;
 }
 
-/* Put map `index` into the sorted list of a space. */
-static int insert_map(struct machine *m, struct space *s, uint32_t index)
+/* Put map `index` into the list of a space, which is sorted later, once for many. */
+static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 {
-	const struct map *maps = m->maps.v;
-	uint64_t start = maps[index].start;
+	struct space *s = &m->spaces.v[space];
 	if (vec_push(&s->by_start, index) || vec_push(&s->max_end, 0) ||
-	    vec_push(&s->changes, maps[index].since))
+	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
-	size_t i = s->by_start.n - 1;
-	while (i && maps[s->by_start.v[i - 1]].start > start) {
-		s->by_start.v[i] = s->by_start.v[i - 1];
-		i--;
+	if (s->unsorted)
+		return 0;
+	s->unsorted = 1;
+	return vec_push(&m->unsorted, space);
+}
+
+static int by_start(const void *a, const void *b, void *maps)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t sx = ((const struct map *)maps)[x].start, sy = ((const struct map *)maps)[y].start;
+	if (sx != sy)
+		return sx < sy ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void sort_space(struct machine *m, struct space *s)
+{
+	uint64_t max = 0;
+	qsort_r(s->by_start.v, s->by_start.n, sizeof(*s->by_start.v), by_start, m->maps.v);
+	for (size_t i = 0; i < s->by_start.n; i++) {
+		uint64_t end = m->maps.v[s->by_start.v[i]].end;
+		max = end > max ? end : max;
+		s->max_end.v[i] = max;
 	}
-	s->by_start.v[i] = index;
-	for (; i < s->by_start.n; i++) {
-		uint64_t end = maps[s->by_start.v[i]].end;
-		uint64_t before = i ? s->max_end.v[i - 1] : 0;
-		uint64_t now = end > before ? end : before;
-		s->max_end.v[i] = now;
-	}
-	return 0;
+	s->unsorted = 0;
+}
+
+static void sort_spaces(struct machine *m)
+{
+	for (size_t i = 0; i < m->unsorted.n; i++)
+		if (m->spaces.v[m->unsorted.v[i]].unsorted)
+			sort_space(m, &m->spaces.v[m->unsorted.v[i]]);
+	m->unsorted.n = 0;
 }
 
 static int add_map(struct machine *m, uint32_t space, const struct pending *p, const struct dso *d)
@@ -369,7 +390,7 @@ static int add_map(struct machine *m, uint32_t space, const struct pending *p, c
 		return 0;
 	if (find_dso(m, d, &map.dso) || vec_push(&m->maps, map))
 		return ERR_NOMEM;
-	return insert_map(m, &m->spaces.v[space], (uint32_t)(m->maps.n - 1));
+	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
 }
 
 static int apply_mmap(struct machine *m, const struct pending *p)
@@ -416,6 +437,7 @@ static int apply_ksymbol(struct machine *m, const struct pending *p)
 	enum { KSYMBOL_UNREGISTER = 1 };
 	if (!(p->flags & KSYMBOL_UNREGISTER))
 		return add_map(m, SPACE_KERNEL, p, &d);
+	sort_spaces(m);
 	const struct map *gone = own_map(m, &m->spaces.v[SPACE_KERNEL], p->map.start, p->time);
 	if (gone && m->dsos.v[gone->dso].kind == DSO_BPF)
 		m->maps.v[gone - m->maps.v].until = p->time;
@@ -462,6 +484,7 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 		memmove(m->pending.v, m->pending.v + i, (m->pending.n - i) * sizeof(*m->pending.v));
 	m->pending.n -= m->pending.n ? i : 0;
 	m->applied = until;
+	sort_spaces(m);
 	return 0;
 }
 
@@ -495,6 +518,7 @@ void machine_release(struct machine *m)
 	vec_release(&m->maps);
 	vec_release(&m->dsos);
 	vec_release(&m->pending);
+	vec_release(&m->unsorted);
 	u64map_release(&m->by_tid);
 	u64map_release(&m->by_pid);
 	idmap_release(&m->dso_index);
@@ -663,10 +687,16 @@ const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64
 		const struct map *found = own_map(m, s, addr, time);
 		if (found)
 			return found;
-		if (s->execed && s->changes.n && s->changes.v[0] <= time)
-			return NULL;
 		time = s->fork_time;
 		space = s->parent;
 	}
 	return NULL;
+}
+
+const struct map *machine_map_before_exec(const struct machine *m, uint32_t space, uint64_t addr)
+{
+	if (space >= m->spaces.n || m->spaces.v[space].execed_from == NO_ID)
+		return NULL;
+	const struct space *s = &m->spaces.v[space];
+	return machine_map_at(m, s->execed_from, addr, s->exec_time);
 }

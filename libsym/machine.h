@@ -63,11 +63,12 @@ struct map {
 struct space {
 	uint32_t parent;    /* forked from: seen through where this one has no mapping; or NO_ID */
 	uint64_t fork_time; /* … as it was then */
-	int execed;         /* parent is the image that called execve: seen only until the new one
-			       has its first mapping, for samples inside the execve */
+	uint32_t execed_from; /* the image that called execve; NO_ID when forked or first */
+	uint64_t exec_time;
 	VEC(uint32_t) by_start;    /* map indices sorted by (start, order of arrival) */
 	VEC(uint64_t) max_end;     /* of by_start[0..i] */
 	VEC(uint64_t) changes;     /* times of the mmaps, ascending */
+	int unsorted;              /* by_start has grown since it was last sorted */
 };
 
 struct thread_comm {
@@ -107,6 +108,7 @@ struct machine {
 	VEC(struct dso) dsos;
 	struct u64map by_tid, by_pid; /* → newest thread / process */
 	struct idmap dso_index;
+	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
 	uint64_t seq;
 	uint64_t applied; /* everything up to here has been applied */
@@ -149,5 +151,11 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 /* The mapping of `space` that holds addr at `time`, or NULL. */
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
 				 uint64_t time);
+
+/*
+ * The mapping that held addr in the image which called the execve that made `space`, or NULL.
+ * For samples taken inside execve: the user address on their stack is the old image's.
+ */
+const struct map *machine_map_before_exec(const struct machine *m, uint32_t space, uint64_t addr);
 
 #endif

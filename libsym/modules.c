@@ -178,7 +178,10 @@ static int printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 
 int modules_interrupts_caller(const char *name)
 {
-	return !strncmp(name, "asm_", 4) || !strcmp(name, "__restore_rt") ||
+	size_t n = strlen(name);
+	/* a retpoline puts its target on the stack and "returns" to it */
+	int thunk = n >= 12 && !strcmp(name + n - 12, "return_thunk");
+	return thunk || !strncmp(name, "asm_", 4) || !strcmp(name, "__restore_rt") ||
 	       !strncmp(name, "__kernel_rt_sigreturn", 21);
 }
 

@@ -16,6 +16,7 @@ struct walk {
 	int skip;    /* context that is not resolved (hypervisor, guest) */
 	int exact;   /* the next address is no return address */
 	int lookup;  /* addresses are lookup addresses (UNWOUND_USER) */
+	int execve;  /* a kernel frame is inside execve */
 	uint8_t flags;
 };
 
@@ -153,6 +154,8 @@ static int take_address(struct names *n, uint64_t ip, struct walk *w)
 	const struct map *map = machine_map_at(n->machine, space, ip, time);
 	if (!map && !w->exact && !w->lookup) /* a call was the last instruction of the mapping */
 		map = machine_map_at(n->machine, space, ip - 1, time);
+	if (!map && w->execve && !w->kernel)
+		map = machine_map_before_exec(n->machine, space, ip);
 	int rc = map ? run_in_map(n, map, ip, w, &run) : run_unmapped(n, ip, w->flags, &run);
 	w->exact = 0;
 	w->flags = 0;
@@ -162,6 +165,7 @@ static int take_address(struct names *n, uint64_t ip, struct walk *w)
 		uint32_t outer = n->frames.v[n->runs.v[run].at];
 		const char *name = strtab_get(&n->stacks->strings, n->stacks->frames.v[outer].name);
 		w->exact = modules_interrupts_caller(name);
+		w->execve |= w->kernel && strstr(name, "execve") != NULL;
 	}
 	return vec_push(&n->chain, run);
 }
