@@ -147,8 +147,10 @@ static int build_tree(struct collapser *c, struct err *e)
 			return err_nomem(e);
 	}
 	if (left_out && !c->opt->in.quiet)
-		fprintf(stderr, "perfkit: showing %s; %llu samples of other events left out "
-			"(--event, --all-events)\n", event, (unsigned long long)left_out);
+		fprintf(stderr,
+			"perfkit: showing %s; %llu samples of other events left out "
+			"(--event, --all-events)\n",
+			event, (unsigned long long)left_out);
 	return 0;
 }
 
@@ -176,13 +178,15 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const struct collapse_opts *o = opts;
 	struct collapser c = {.opt = o};
 	if (o->weight && strcmp(o->weight, "period") && strcmp(o->weight, "samples")) {
-		fprintf(stderr, "perfkit collapse: --weight is period or samples, not '%s'\n", o->weight);
+		fprintf(stderr, "perfkit collapse: --weight is period or samples, not '%s'\n",
+			o->weight);
 		return 2;
 	}
 	int rc = input_open(&c.in, "collapse", &o->in, files, nfiles);
 	if (rc)
 		return rc;
-	c.in.fold.aggregate.by = (o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
+	c.in.fold.aggregate.by =
+		(o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
 	rc = collapse(&c);
 	foldtree_release(&c.tree);
 	buf_release(&c.text);
@@ -195,7 +199,8 @@ const struct verb verb_collapse = {
 	.name = "collapse",
 	.brief = "folded stacks, one line a stack, for flame graphs and diffs",
 	.usage = "[options] [FILE]",
-	.text = "The same lines as `perf script | stackcollapse-perf.pl`, sorted; docs/differences.md\n"
+	.text = "The same lines as `perf script | stackcollapse-perf.pl`, sorted; "
+		"docs/differences.md\n"
 		"lists where and why they differ.",
 	.examples = "  perfkit collapse perf.data > out.folded\n"
 		    "  perfkit collapse --comm nginx --all -o nginx.folded perf.data\n"

@@ -11,7 +11,8 @@
 #define AT(field) offsetof(struct input_opts, field)
 
 const struct opt input_rows[] = {
-	{"input", 'i', OPT_STRING, AT(input), "FILE", "recording to read (default perf.data, - is stdin)"},
+	{"input", 'i', OPT_STRING, AT(input), "FILE",
+	 "recording to read (default perf.data, - is stdin)"},
 	{"event", 'e', OPT_LIST, AT(events), "NAME", "only this event (repeatable)"},
 	{"comm", 0, OPT_LIST, AT(comms), "NAME,...", "only threads called so"},
 	{"comms", 'c', OPT_LIST, AT(comms), "NAME,...", NULL},
@@ -23,11 +24,13 @@ const struct opt input_rows[] = {
 	{"symfs", 0, OPT_STRING, AT(symfs), "DIR", "look for recorded paths below DIR"},
 	{"kallsyms", 0, OPT_STRING, AT(kallsyms), "FILE", "kernel symbols"},
 	{"vmlinux", 'k', OPT_STRING, AT(vmlinux), "FILE", "kernel image"},
-	{"buildid-dir", 0, OPT_STRING, AT(buildid_dir), "DIR", "build-id cache (default ~/.debug)"},
+	{"buildid-dir", 0, OPT_STRING, AT(buildid_dir), "DIR",
+	 "build-id cache (default ~/.debug)"},
 	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave inlined functions out"},
 	{"inline-frames", 0, OPT_UNFLAG, AT(no_inline), NULL, NULL},
 	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "symbols as the linker knows them"},
-	{"max-stack", 0, OPT_INT, AT(max_stack), "N", "frames kept of a stack, from the leaf (1024)"},
+	{"max-stack", 0, OPT_INT, AT(max_stack), "N",
+	 "frames kept of a stack, from the leaf (1024)"},
 	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
 	 "believe files at recorded paths where no build-id was recorded"},
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL, "read nothing but the files named here"},
@@ -65,7 +68,8 @@ int input_status(const struct input *in)
 	return in->opt->strict && in->warned ? 3 : 0;
 }
 
-/* --- filters --------------------------------------------------------------------------------- */
+/* --- filters ---------------------------------------------------------------------------------
+ */
 
 static int usage(const struct input *in, const char *what, const char *arg)
 {
@@ -162,8 +166,8 @@ static int parse_events(struct input *in)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct event *ev = recording_find_event(rec, l->v[i]);
 		if (!ev) {
-			fprintf(stderr, "perfkit %s: no event '%s' in %s; it has:", in->verb, l->v[i],
-				in->path);
+			fprintf(stderr, "perfkit %s: no event '%s' in %s; it has:", in->verb,
+				l->v[i], in->path);
 			for (size_t k = 0; k < rec->events.n; k++)
 				fprintf(stderr, " %s", rec->events.v[k].name);
 			fputc('\n', stderr);
@@ -199,7 +203,8 @@ static int parse_filters(struct input *in)
 	return rc;
 }
 
-/* --- progress --------------------------------------------------------------------------------- */
+/* --- progress
+ * --------------------------------------------------------------------------------- */
 
 struct progress {
 	struct timespec start;
@@ -227,8 +232,9 @@ static void show_progress(void *ctx, uint64_t done, uint64_t total)
 	p->shown = 1;
 	double rate = (double)done / t;
 	if (total > done)
-		fprintf(stderr, "\r%3.0f %%  %.0f MB/s  %.0f s left \033[K", 100.0 * (double)done / (double)total,
-			rate / 1e6, (double)(total - done) / rate);
+		fprintf(stderr, "\r%3.0f %%  %.0f MB/s  %.0f s left \033[K",
+			100.0 * (double)done / (double)total, rate / 1e6,
+			(double)(total - done) / rate);
 	else
 		fprintf(stderr, "\r%.0f MB  %.0f MB/s \033[K", (double)done / 1e6, rate / 1e6);
 }
@@ -292,13 +298,16 @@ void input_warn_damage(struct input *in)
 	const struct recording_stats *s = &rec->stats;
 	const struct aggregate_stats *t = &in->profile->totals;
 	if (rec->cut_off)
-		input_warn(in, "%s: perf did not finish this file (killed?): build-ids and event names "
-			   "are missing, what is whole is used", in->path);
+		input_warn(in,
+			   "%s: perf did not finish this file (killed?): build-ids and event "
+			   "names "
+			   "are missing, what is whole is used",
+			   in->path);
 	if (s->torn[0])
 		input_warn(in, "%s: %s; everything before is used", in->path, s->torn);
 	if (s->lost)
-		input_warn(in, "%s: perf lost %llu records while recording (use a larger -m)", in->path,
-			   (unsigned long long)s->lost);
+		input_warn(in, "%s: perf lost %llu records while recording (use a larger -m)",
+			   in->path, (unsigned long long)s->lost);
 	if (s->lost_samples)
 		input_warn(in, "%s: the kernel dropped %llu samples", in->path,
 			   (unsigned long long)s->lost_samples);
@@ -309,8 +318,8 @@ void input_warn_damage(struct input *in)
 		input_warn(in, "%s: %llu broken samples skipped, first: %s", in->path,
 			   (unsigned long long)t->bad, t->first_bad);
 	if (t->no_event)
-		input_warn(in, "%s: %llu samples of an event the header does not have skipped", in->path,
-			   (unsigned long long)t->no_event);
+		input_warn(in, "%s: %llu samples of an event the header does not have skipped",
+			   in->path, (unsigned long long)t->no_event);
 	if (t->guest)
 		input_warn(in, "%s: %llu samples taken in guests are left out", in->path,
 			   (unsigned long long)t->guest);

@@ -46,8 +46,8 @@ void input_warn(struct input *in, const char *fmt, ...) __attribute__((format(pr
 /* One line for a failure; returns the exit status that belongs to its code. */
 int input_fail(const struct input *in, const struct err *e);
 
-/* Fold all samples that pass the filters (profile_fold), with a progress line on a terminal. 0, or
- * the exit status. */
+/* Fold all samples that pass the filters (profile_fold), with a progress line on a terminal. 0,
+ * or the exit status. */
 int input_fold(struct input *in);
 
 /* Say what reading met: torn tail, lost records, broken samples, guests. */

@@ -24,7 +24,8 @@ static const struct verb *find_verb(const char *name)
 static void help(void)
 {
 	puts("usage: perfkit VERB [options] [FILE]\n\n"
-	     "Reads what `perf record` wrote, offline. FILE defaults to perf.data; - is stdin.\n");
+	     "Reads what `perf record` wrote, offline. FILE defaults to perf.data; - is "
+	     "stdin.\n");
 	for (size_t i = 0; i < VERBS; i++)
 		printf("  %-10s %s\n", verbs[i]->name, verbs[i]->brief);
 	puts("\nperfkit help VERB tells more; perfkit --version tells versions.");

@@ -10,14 +10,16 @@ static const struct opt *find_row(const struct verb *v, const char *name, size_t
 {
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (letter ? o->letter == letter : strlen(o->name) == n && !strncmp(o->name, name, n))
+			if (letter ? o->letter == letter
+				   : strlen(o->name) == n && !strncmp(o->name, name, n))
 				return o;
 	return NULL;
 }
 
 static int usage_error(const struct verb *v, const char *what, const char *arg, const char *why)
 {
-	fprintf(stderr, "perfkit %s: %s%s%s (see: perfkit help %s)\n", v->name, what, arg, why, v->name);
+	fprintf(stderr, "perfkit %s: %s%s%s (see: perfkit help %s)\n", v->name, what, arg, why,
+		v->name);
 	return 2;
 }
 
@@ -63,7 +65,8 @@ static int set_number(const struct opt *o, void *target, const char *arg)
 	return errno || *end ? -1 : 0;
 }
 
-static int set_value(const struct verb *v, const struct opt *o, void *opts, const char *arg, int on)
+static int set_value(const struct verb *v, const struct opt *o, void *opts, const char *arg,
+		     int on)
 {
 	void *target = (char *)opts + o->at;
 	switch (o->kind) {

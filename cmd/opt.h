@@ -36,7 +36,10 @@ struct opt {
 	const char *help; /* one line or, split at \n, several; NULL hides an alias */
 };
 
-#define OPT_END {NULL, 0, OPT_FLAG, 0, NULL, NULL}
+#define OPT_END                                  \
+	{                                        \
+		NULL, 0, OPT_FLAG, 0, NULL, NULL \
+	}
 
 /* Words given to a list option; they point into argv or into words made by splitting it. */
 struct opt_list {
@@ -48,24 +51,24 @@ enum { OPT_TABLES = 4 };
 
 struct verb {
 	const char *name;
-	const char *brief;                     /* one line for `perfkit help` */
-	const char *usage;                     /* "[options] [FILE]" */
-	const char *text;                      /* paragraphs of help below the usage, or NULL */
-	const char *examples;                  /* lines, or NULL */
-	const struct opt *tables[OPT_TABLES];  /* NULL-terminated when fewer */
+	const char *brief;                    /* one line for `perfkit help` */
+	const char *usage;                    /* "[options] [FILE]" */
+	const char *text;                     /* paragraphs of help below the usage, or NULL */
+	const char *examples;                 /* lines, or NULL */
+	const struct opt *tables[OPT_TABLES]; /* NULL-terminated when fewer */
 	size_t options_size;
-	int max_files;                         /* how many positional arguments are taken */
-	/* opts points to the filled struct; files holds nfiles positional arguments. Returns the
-	 * exit status. */
+	int max_files; /* how many positional arguments are taken */
+	/* opts points to the filled struct; files holds nfiles positional arguments. Returns
+	 * the exit status. */
 	int (*run)(const void *opts, const char *const *files, size_t nfiles);
 	/* set defaults that are not zero; may be NULL */
 	void (*defaults)(void *opts);
 };
 
 /*
- * Parse argv[1..] by the verb's tables into opts (zeroed and defaulted by the caller); positional
- * arguments go to files[0..max_files). 0, or 2 after printing one line on stderr. 1 when --help
- * was asked for. List memory comes from mem.h and lives until the process ends.
+ * Parse argv[1..] by the verb's tables into opts (zeroed and defaulted by the caller);
+ * positional arguments go to files[0..max_files). 0, or 2 after printing one line on stderr. 1
+ * when --help was asked for. List memory comes from mem.h and lives until the process ends.
  */
 int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
 	      size_t *nfiles);

@@ -5,7 +5,8 @@
 
 enum { VIEWS = 4096 }; /* direct-mapped by tid */
 
-/* What is known of a tid around the last sample's time, so that the next one costs a compare. */
+/* What is known of a tid around the last sample's time, so that the next one costs a compare.
+ */
 struct cached_view {
 	int32_t pid, tid;
 	int filled;
@@ -125,8 +126,8 @@ static int same_entry(const struct aggregate *a, const struct stack_entry *x,
 {
 	unsigned by = a->opt.by | (y->comm == NO_ID ? BY_TID : 0);
 	return x->nwords == y->nwords && x->event == y->event && x->comm == y->comm &&
-	       x->space == y->space && x->version == y->version && x->kind == y->kind && x->cpumode == y->cpumode &&
-	       (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
+	       x->space == y->space && x->version == y->version && x->kind == y->kind &&
+	       x->cpumode == y->cpumode && (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
 	       (!(by & BY_TID) || x->tid == y->tid) && (!(by & BY_CPU) || x->cpu == y->cpu) &&
 	       !memcmp(x->words, y->words, (size_t)x->nwords * 8);
 }
@@ -165,7 +166,8 @@ static int count(struct aggregate *a, const struct stack_entry *key)
 
 static int is_guest(uint8_t cpumode)
 {
-	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER;
+	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	       cpumode == PERF_RECORD_MISC_GUEST_USER;
 }
 
 /* The stack words of a sample into `key`. `ip` is caller's room for a stack of one word. */
@@ -174,9 +176,8 @@ static int take_words(struct aggregate *a, const struct sample *s, const struct 
 {
 	const uint64_t *words;
 	size_t n;
-	int r = a->opt.expand
-			? a->opt.expand(a->expand_ctx, s, v, a->rec->swap, &words, &n)
-			: 0;
+	int r = a->opt.expand ? a->opt.expand(a->expand_ctx, s, v, a->rec->swap, &words, &n)
+			      : 0;
 	if (r < 0)
 		return r;
 	if (r) {
@@ -219,7 +220,8 @@ static int take_sample(struct aggregate *a, const struct record *r)
 	}
 	if (sample_decode(r, ev, a->rec->swap, &s, &why)) {
 		if (!a->stats.bad++)
-			snprintf(a->stats.first_bad, sizeof(a->stats.first_bad), "%.159s", why.msg);
+			snprintf(a->stats.first_bad, sizeof(a->stats.first_bad), "%.159s",
+				 why.msg);
 		return 0;
 	}
 	/* Recordings without times are read in file order, where the place is the time. */

@@ -41,14 +41,15 @@ enum chain_kind {
 };
 
 struct stack_entry {
-	uint64_t weight;  /* sum of periods */
+	uint64_t weight; /* sum of periods */
 	uint64_t samples;
-	uint64_t first;   /* time of the first sample seen with it: when to look up mappings */
+	uint64_t first; /* time of the first sample seen with it: when to look up mappings */
 	const uint8_t *words;
 	uint32_t nwords;
 	uint32_t event;
 	uint32_t comm;    /* strings id, or NO_ID */
-	int32_t pid, tid; /* of the first sample; all samples' when BY_PID, BY_TID or comm is NO_ID */
+	int32_t pid, tid; /* of the first sample; all samples' when BY_PID, BY_TID or comm is
+			     NO_ID */
 	uint32_t cpu;
 	uint32_t space;   /* NO_ID when the process is not known */
 	uint32_t version; /* of the space: mappings made by then */
@@ -71,10 +72,10 @@ struct chain_context;
 struct aggregate_options {
 	unsigned by;                 /* enum aggregate_by bits */
 	struct sample_filter filter; /* borrowed */
-	/* Turn a sample into stack words when its raw callchain is not the whole story (register
-	 * and stack dumps, deferred chains, LBR); NULL: raw callchains only. Called with `ctx`, one
-	 * per aggregate. Returns 1 and host-order words valid until the next call, 0 to use the raw
-	 * callchain, < 0 on failure. */
+	/* Turn a sample into stack words when its raw callchain is not the whole story
+	 * (register and stack dumps, deferred chains, LBR); NULL: raw callchains only. Called
+	 * with `ctx`, one per aggregate. Returns 1 and host-order words valid until the next
+	 * call, 0 to use the raw callchain, < 0 on failure. */
 	int (*expand)(void *ctx, const struct sample *s, const struct thread_view *v, int swap,
 		      const uint64_t **words, size_t *n);
 };

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 enum {
-	SLICE_MAX = 1 << 20,          /* a worker's helping */
-	WINDOW_MAX = 1 << 28,         /* streams: bytes kept for want of a FINISHED_ROUND */
+	SLICE_MAX = 1 << 20,  /* a worker's helping */
+	WINDOW_MAX = 1 << 28, /* streams: bytes kept for want of a FINISHED_ROUND */
 	PROGRESS_EVERY = 1 << 26,
 };
 
@@ -24,12 +24,12 @@ struct collector {
 	const struct collect_options *opt;
 	struct collection *out;
 	VEC(struct slice) slices;
-	size_t round_start;    /* first slice of the round being read */
-	uint64_t held;         /* bytes in slices that hold chunks */
-	uint64_t round_max;    /* newest time seen so far */
-	uint64_t safe_time;    /* newest time of the rounds before the one being read */
+	size_t round_start; /* first slice of the round being read */
+	uint64_t held;      /* bytes in slices that hold chunks */
+	uint64_t round_max; /* newest time seen so far */
+	uint64_t safe_time; /* newest time of the rounds before the one being read */
 	int streaming;
-	int timed;             /* samples carry times */
+	int timed; /* samples carry times */
 };
 
 int collect_workers(const struct collect_options *opt)
@@ -104,17 +104,21 @@ static int flush(struct collector *c, size_t n, struct err *e)
 	return 0;
 }
 
-/* --- the walk ------------------------------------------------------------------------------ */
+/* --- the walk ------------------------------------------------------------------------------
+ */
 
 static int note_sample(struct collector *c, const struct record *r, struct err *e)
 {
-	struct slice *last = c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
+	struct slice *last =
+		c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
 	if (last && last->end == r->p && last->chunk == r->chunk &&
 	    r->p + r->size - last->p <= SLICE_MAX) {
 		last->end = r->p + r->size;
 	} else {
-		struct slice s = {
-			.p = r->p, .end = r->p + r->size, .offset = r->offset, .chunk = r->chunk};
+		struct slice s = {.p = r->p,
+				  .end = r->p + r->size,
+				  .offset = r->offset,
+				  .chunk = r->chunk};
 		if (vec_push(&c->slices, s))
 			return err_nomem(e);
 		chunk_hold(r->chunk);
@@ -123,10 +127,12 @@ static int note_sample(struct collector *c, const struct record *r, struct err *
 	return 0;
 }
 
-/* Other records between samples need not break a slice: they are passed over when it is read. */
+/* Other records between samples need not break a slice: they are passed over when it is read.
+ */
 static void note_other(struct collector *c, const struct record *r)
 {
-	struct slice *last = c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
+	struct slice *last =
+		c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
 	if (last && last->end == r->p && last->chunk == r->chunk && !r->extra &&
 	    r->p + r->size - last->p <= SLICE_MAX) {
 		last->end = r->p + r->size;
@@ -165,6 +171,24 @@ static int take_sideband(struct collector *c, const struct record *r, struct err
 	return rc;
 }
 
+static int take_deferred(struct collector *c, const struct record *r, struct err *e)
+{
+	struct err why = {0};
+	int rc = deferred_take(c->opt->deferred, r, c->rec->swap, &why);
+	if (rc == ERR_FORMAT) {
+		recording_note_bad(c->rec, &why);
+		return 0;
+	}
+	return rc ? err_nomem(e) : 0;
+}
+
+/* The machine as of `until`, build-ids included: unwinding opens files by them. */
+static int advance(struct collector *c, uint64_t until, struct err *e)
+{
+	int rc = machine_advance(c->machine, until, e);
+	return rc ? rc : machine_take_build_ids(c->machine, c->rec, e);
+}
+
 /* A round ended: the one before it is complete. */
 static int end_round(struct collector *c, struct err *e)
 {
@@ -172,7 +196,7 @@ static int end_round(struct collector *c, struct err *e)
 		return 0;
 	int rc = 0;
 	if (c->round_start) {
-		rc = machine_advance(c->machine, c->safe_time, e);
+		rc = advance(c, c->safe_time, e);
 		if (!rc)
 			rc = flush(c, c->round_start, e);
 	}
@@ -183,7 +207,7 @@ static int end_round(struct collector *c, struct err *e)
 
 static int flush_all(struct collector *c, struct err *e)
 {
-	int rc = machine_advance(c->machine, TIME_END, e);
+	int rc = advance(c, TIME_END, e);
 	return rc ? rc : flush(c, c->slices.n, e);
 }
 
@@ -200,6 +224,8 @@ static int take_record(struct collector *c, const struct record *r, struct err *
 	if (r->type == PERF_RECORD_FINISHED_ROUND)
 		return end_round(c, e);
 	note_other(c, r);
+	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED && c->opt->deferred)
+		return take_deferred(c, r, e);
 	return machine_wants(r->type) ? take_sideband(c, r, e) : 0;
 }
 
@@ -223,8 +249,8 @@ static int walk(struct collector *c, struct err *e)
 static int start(struct collector *c, struct err *e)
 {
 	for (int i = 0; i < collect_workers(c->opt); i++) {
-		int rc = aggregate_new(&c->out->aggregates[i], c->rec, c->machine, &c->opt->aggregate,
-				       c->opt->expand_ctx[i], e);
+		int rc = aggregate_new(&c->out->aggregates[i], c->rec, c->machine,
+				       &c->opt->aggregate, c->opt->expand_ctx[i], e);
 		if (rc)
 			return rc;
 		c->out->n++;
@@ -246,7 +272,7 @@ int collect(struct recording *rec, struct machine *m, const struct collect_optio
 	for (size_t i = 0; i < c.slices.n; i++)
 		chunk_drop(c.slices.v[i].chunk);
 	vec_release(&c.slices);
-	return rc ? rc : machine_take_build_ids(m, rec, e);
+	return rc;
 }
 
 void collection_release(struct collection *c)

@@ -5,8 +5,8 @@
  *	file:  walk the record headers once ─► side-band into the machine, samples' places noted
  *	       then every slice of samples ─► worker threads, one aggregate each
  *	pipe and compressed files: the same in bounded windows. perf ends a round of reading its
- *	       ring buffers with FINISHED_ROUND; once round k+1 has ended, nothing older than the
- *	       newest record of round k can come, so round k's samples are counted and let go.
+ *	       ring buffers with FINISHED_ROUND; once round k+1 has ended, nothing older than
+ *the newest record of round k can come, so round k's samples are counted and let go.
  *
  * So memory grows with distinct stacks, not with the file, and no sample is ever sorted.
  */
@@ -14,14 +14,18 @@
 #define LIBSYM_COLLECT_H
 
 #include "libsym/aggregate.h"
+#include "libsym/expand.h"
 
 enum { MAX_WORKERS = 16 };
 
 struct collect_options {
 	struct aggregate_options aggregate;
-	int workers;                       /* 0 = as many as there are CPUs, at most MAX_WORKERS */
-	void *expand_ctx[MAX_WORKERS];     /* one per worker, when aggregate.expand is set */
-	/* Called now and then from the calling thread: bytes done so far of the file's. NULL: not. */
+	int workers;                   /* 0 = as many as there are CPUs, at most MAX_WORKERS */
+	void *expand_ctx[MAX_WORKERS]; /* one per worker, when aggregate.expand is set */
+	struct deferred_chains
+		*deferred; /* filled on the way when the recording has such; or NULL */
+	/* Called now and then from the calling thread: bytes done so far of the file's. NULL:
+	 * not. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };
@@ -33,7 +37,8 @@ struct collection {
 
 /*
  * Read `rec` from its first record to its end. The machine is filled and its build-ids are set.
- * The collection is the caller's to release, also after a failure. < 0: a read error, no memory.
+ * The collection is the caller's to release, also after a failure. < 0: a read error, no
+ * memory.
  */
 int collect(struct recording *rec, struct machine *m, const struct collect_options *opt,
 	    struct collection *out, struct err *e);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { MAX_FORK_DEPTH = 64 }; /* a deeper chain of forks without exec is looked through no further */
+enum {
+	MAX_FORK_DEPTH = 64
+}; /* a deeper chain of forks without exec is looked through no further */
 
 /* A decoded side-band record that waits for its time. */
 struct pending {
@@ -100,7 +102,8 @@ static int take_comm(struct machine *m, const struct recording *rec, const struc
 int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
 		 uint64_t time, struct err *e)
 {
-	struct pending p = {.time = time == UINT64_MAX ? 0 : time, .seq = m->seq++, .type = r->type};
+	struct pending p = {
+		.time = time == UINT64_MAX ? 0 : time, .seq = m->seq++, .type = r->type};
 	int rc = 0;
 	switch (r->type) {
 	case PERF_RECORD_MMAP:
@@ -164,8 +167,8 @@ static int find_process(struct machine *m, int32_t pid, uint32_t *id)
 	return new_process(m, pid, 0, NO_ID, id);
 }
 
-static int new_thread(struct machine *m, int32_t pid, int32_t tid, uint64_t time, uint32_t process,
-		      uint32_t *id)
+static int new_thread(struct machine *m, int32_t pid, int32_t tid, uint64_t time,
+		      uint32_t process, uint32_t *id)
 {
 	struct thread t = {.pid = pid,
 			   .tid = tid,
@@ -237,7 +240,8 @@ static int apply_fork(struct machine *m, const struct pending *p)
 	if (p->pid == p->ppid) {
 		process = m->threads.v[parent].process;
 	} else {
-		uint32_t from = p->exec ? NO_ID : current_space(m, m->threads.v[parent].process);
+		uint32_t from =
+			p->exec ? NO_ID : current_space(m, m->threads.v[parent].process);
 		uint32_t known;
 		/* synthesized for a process already described: its maps came before its fork */
 		if (p->exec && u64map_get(&m->by_pid, (uint32_t)p->pid, &known))
@@ -261,9 +265,10 @@ static int starts(const char *s, const char *prefix)
 /* perf's is_anon_memory() and is_no_dso_memory(): executable memory that no file backs. */
 static int is_anon(const char *name, uint32_t flags)
 {
-	return !strcmp(name, "//anon") || starts(name, "/dev/zero") || starts(name, "/anon_hugepage") ||
-	       flags & MAP_HUGETLB || starts(name, "[stack") || starts(name, "/SYSV") ||
-	       starts(name, "[heap]") || starts(name, "[anon:");
+	return !strcmp(name, "//anon") || starts(name, "/dev/zero") ||
+	       starts(name, "/anon_hugepage") || flags & MAP_HUGETLB ||
+	       starts(name, "[stack") || starts(name, "/SYSV") || starts(name, "[heap]") ||
+	       starts(name, "[anon:");
 }
 
 static int same_dso(const struct dso *a, const struct dso *b)
@@ -314,8 +319,12 @@ static int module_name(struct machine *m, const char *path, uint32_t *id)
 static int classify_dso(struct machine *m, const struct pending *p, struct dso *d)
 {
 	const char *name = strtab_get(m->strings, p->name);
-	*d = (struct dso){.name = p->name, .path = p->name, .kind = DSO_FILE,
-			  .id = p->id, .ino = p->ino, .pid = -1};
+	*d = (struct dso){.name = p->name,
+			  .path = p->name,
+			  .kind = DSO_FILE,
+			  .id = p->id,
+			  .ino = p->ino,
+			  .pid = -1};
 	if (p->pid == -1 && p->exec) {
 		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
 		d->kind = kernel ? DSO_KERNEL : DSO_MODULE;
@@ -355,7 +364,8 @@ static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 static int by_start(const void *a, const void *b, void *maps)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint64_t sx = ((const struct map *)maps)[x].start, sy = ((const struct map *)maps)[y].start;
+	uint64_t sx = ((const struct map *)maps)[x].start,
+		 sy = ((const struct map *)maps)[y].start;
 	if (sx != sy)
 		return sx < sy ? -1 : 1;
 	return x < y ? -1 : x > y;
@@ -381,7 +391,8 @@ static void sort_spaces(struct machine *m)
 	m->unsorted.n = 0;
 }
 
-static int add_map(struct machine *m, uint32_t space, const struct pending *p, const struct dso *d)
+static int add_map(struct machine *m, uint32_t space, const struct pending *p,
+		   const struct dso *d)
 {
 	struct map map = p->map;
 	map.since = p->time;
@@ -423,7 +434,8 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 	while (lo-- > 0 && s->max_end.v[lo] > addr) {
 		uint32_t index = s->by_start.v[lo];
 		const struct map *c = &m->maps.v[index];
-		if (c->end > addr && c->since <= time && c->until > time && (!best || index > best_index)) {
+		if (c->end > addr && c->since <= time && c->until > time &&
+		    (!best || index > best_index)) {
 			best = c;
 			best_index = index;
 		}
@@ -481,7 +493,8 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 	if (i == m->pending.n)
 		vec_release(&m->pending);
 	else if (i)
-		memmove(m->pending.v, m->pending.v + i, (m->pending.n - i) * sizeof(*m->pending.v));
+		memmove(m->pending.v, m->pending.v + i,
+			(m->pending.n - i) * sizeof(*m->pending.v));
 	m->pending.n -= m->pending.n ? i : 0;
 	m->applied = until;
 	sort_spaces(m);
@@ -492,8 +505,10 @@ int machine_init(struct machine *m, struct strtab *strings, struct err *e)
 {
 	*m = (struct machine){.strings = strings};
 	uint32_t kernel, swapper, process;
-	if (new_space(m, NO_ID, 0, &kernel) || strtab_intern(strings, "swapper", &m->comm_swapper) ||
-	    new_process(m, 0, 0, NO_ID, &process) || new_thread(m, 0, 0, 0, process, &swapper) ||
+	if (new_space(m, NO_ID, 0, &kernel) ||
+	    strtab_intern(strings, "swapper", &m->comm_swapper) ||
+	    new_process(m, 0, 0, NO_ID, &process) ||
+	    new_thread(m, 0, 0, 0, process, &swapper) ||
 	    set_comm(m, swapper, 0, m->comm_swapper)) {
 		machine_release(m);
 		return err_nomem(e);
@@ -536,7 +551,8 @@ static void set_build_id(struct dso *d, const struct recorded_build_id *b)
 /* The kernel's entry names [kernel.kallsyms] or the vmlinux that perf had read symbols from. */
 static int is_kernel_entry(const struct recorded_build_id *b)
 {
-	if ((b->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL || b->pid != -1)
+	if ((b->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL ||
+	    b->pid != -1)
 		return 0;
 	return starts(b->filename, "[kernel.kallsyms]") ||
 	       (*b->filename != '[' && !module_suffix(b->filename));
@@ -544,6 +560,10 @@ static int is_kernel_entry(const struct recorded_build_id *b)
 
 int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
 {
+	if (m->ids_taken == rec->features.build_ids.n && m->dsos_with_ids == m->dsos.n)
+		return 0;
+	m->ids_taken = rec->features.build_ids.n;
+	m->dsos_with_ids = m->dsos.n;
 	for (size_t k = 0; k < rec->features.build_ids.n; k++) {
 		const struct recorded_build_id *b = &rec->features.build_ids.v[k];
 		int kernel = is_kernel_entry(b);
@@ -558,7 +578,8 @@ int machine_take_build_ids(struct machine *m, const struct recording *rec, struc
 					d->name = d->path = name;
 			} else if (d->path == name || d->name == name) {
 				set_build_id(d, b);
-				d->name = name; /* so perf prints modules the table lists by path */
+				d->name = name; /* so perf prints modules the table lists by
+						   path */
 			}
 		}
 	}
@@ -693,7 +714,8 @@ const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64
 	return NULL;
 }
 
-const struct map *machine_map_before_exec(const struct machine *m, uint32_t space, uint64_t addr)
+const struct map *machine_map_before_exec(const struct machine *m, uint32_t space,
+					  uint64_t addr)
 {
 	if (space >= m->spaces.n || m->spaces.v[space].execed_from == NO_ID)
 		return NULL;

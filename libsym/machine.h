@@ -30,12 +30,12 @@
 #define NO_ID UINT32_MAX
 
 enum dso_kind {
-	DSO_FILE,    /* an ELF file by path */
-	DSO_KERNEL,  /* [kernel.kallsyms] */
-	DSO_MODULE,  /* a kernel module */
-	DSO_VDSO,    /* [vdso], [vdsox32] … */
-	DSO_ANON,    /* executable memory without a file: names come from a perf map or jitdump */
-	DSO_BPF,     /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
+	DSO_FILE,   /* an ELF file by path */
+	DSO_KERNEL, /* [kernel.kallsyms] */
+	DSO_MODULE, /* a kernel module */
+	DSO_VDSO,   /* [vdso], [vdsox32] … */
+	DSO_ANON, /* executable memory without a file: names come from a perf map or jitdump */
+	DSO_BPF,  /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
 	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
 };
 
@@ -45,30 +45,32 @@ struct dso {
 	uint32_t path; /* strings id: as recorded; where its file may be */
 	uint8_t kind;  /* enum dso_kind */
 	struct build_id id; /* recorded: inline in MMAP2, else from the build-id table */
-	uint64_t ino;  /* tells apart two files that had the same path; 0 = not recorded */
-	int32_t pid;   /* DSO_ANON: whose memory; else -1 */
+	uint64_t ino;       /* tells apart two files that had the same path; 0 = not recorded */
+	int32_t pid;        /* DSO_ANON: whose memory; else -1 */
 };
 
-/* One mapping of a space. Never changed once made; a later one that overlaps wins from then on. */
+/* One mapping of a space. Never changed once made; a later one that overlaps wins from then on.
+ */
 struct map {
 	uint64_t start, end; /* [start, end) */
 	uint64_t pgoff;
 	uint64_t since; /* time from which it is there */
-	uint64_t until; /* time from which it is gone: unregistered BPF programs; else TIME_END */
+	uint64_t until; /* time from which it is gone: unregistered BPF programs; else TIME_END
+			 */
 	uint32_t dso;
 	uint32_t prot;
 };
 
 /* The address space of one process image. */
 struct space {
-	uint32_t parent;    /* forked from: seen through where this one has no mapping; or NO_ID */
-	uint64_t fork_time; /* … as it was then */
+	uint32_t parent; /* forked from: seen through where this one has no mapping; or NO_ID */
+	uint64_t fork_time;   /* … as it was then */
 	uint32_t execed_from; /* the image that called execve; NO_ID when forked or first */
 	uint64_t exec_time;
-	VEC(uint32_t) by_start;    /* map indices sorted by (start, order of arrival) */
-	VEC(uint64_t) max_end;     /* of by_start[0..i] */
-	VEC(uint64_t) changes;     /* times of the mmaps, ascending */
-	int unsorted;              /* by_start has grown since it was last sorted */
+	VEC(uint32_t) by_start; /* map indices sorted by (start, order of arrival) */
+	VEC(uint64_t) max_end;  /* of by_start[0..i] */
+	VEC(uint64_t) changes;  /* times of the mmaps, ascending */
+	int unsorted;           /* by_start has grown since it was last sorted */
 };
 
 struct thread_comm {
@@ -79,9 +81,9 @@ struct thread_comm {
 /* A thread: one life of a tid. */
 struct thread {
 	int32_t pid, tid;
-	uint64_t start; /* fork, or 0 when it was there before */
-	uint64_t exit;  /* EXIT record, or TIME_END */
-	uint32_t older; /* the previous thread with this tid, or NO_ID */
+	uint64_t start;   /* fork, or 0 when it was there before */
+	uint64_t exit;    /* EXIT record, or TIME_END */
+	uint32_t older;   /* the previous thread with this tid, or NO_ID */
 	uint32_t process; /* index into processes */
 	VEC(struct thread_comm) comms;
 };
@@ -94,7 +96,8 @@ struct process {
 	VEC(struct process_image {
 		uint64_t since;
 		uint32_t space;
-	}) images;
+	})
+	images;
 };
 
 enum { SPACE_KERNEL = 0 };
@@ -113,6 +116,7 @@ struct machine {
 	uint64_t seq;
 	uint64_t applied; /* everything up to here has been applied */
 	uint32_t comm_swapper;
+	size_t ids_taken, dsos_with_ids; /* what machine_take_build_ids has seen */
 };
 
 /* `strings` is borrowed for the machine's life. 0 or ERR_NOMEM. */
@@ -139,9 +143,9 @@ int machine_take_build_ids(struct machine *m, const struct recording *rec, struc
 /* What a sample of (pid, tid) at `time` belongs to. Valid from `since` up to but not including
  * `until`: a caller may keep it for that long. */
 struct thread_view {
-	uint32_t thread; /* index, or NO_ID: a tid never seen in side-band records */
-	uint32_t comm;   /* strings id, or NO_ID: never named, print ":TID" */
-	uint32_t space;  /* index, or NO_ID */
+	uint32_t thread;  /* index, or NO_ID: a tid never seen in side-band records */
+	uint32_t comm;    /* strings id, or NO_ID: never named, print ":TID" */
+	uint32_t space;   /* index, or NO_ID */
 	uint32_t version; /* number of mmaps of that space applied by then */
 	uint64_t since, until;
 };
@@ -156,6 +160,7 @@ const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64
  * The mapping that held addr in the image which called the execve that made `space`, or NULL.
  * For samples taken inside execve: the user address on their stack is the old image's.
  */
-const struct map *machine_map_before_exec(const struct machine *m, uint32_t space, uint64_t addr);
+const struct map *machine_map_before_exec(const struct machine *m, uint32_t space,
+					  uint64_t addr);
 
 #endif

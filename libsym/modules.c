@@ -15,7 +15,7 @@
 
 /* One DSO's files and tables, as far as they could be found. */
 struct module {
-	int opened;      /* files were looked for */
+	int opened; /* files were looked for */
 	int cfi_tried, symbols_tried, debuginfo_tried, maps_tried;
 	struct dso_files files;
 	struct symtab *symbols;
@@ -41,7 +41,8 @@ struct modules {
 	struct module **v; /* by DSO index; made on first need */
 	size_t n;
 	struct kernel_names kernel;
-	struct u64map names; /* address of a raw name's text → strings id of the printable one */
+	struct u64map
+		names; /* address of a raw name's text → strings id of the printable one */
 	struct buf text;
 	pthread_mutex_t lock; /* v, n and the opening of modules */
 };
@@ -106,7 +107,8 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 	mod->files.reason = DSO_NOT_A_FILE;
 	if (d->kind != DSO_FILE && d->kind != DSO_VDSO && d->kind != DSO_MODULE)
 		return 0;
-	return dso_find(&ms->opt.find, path, &d->id, &mod->files, NULL) == ERR_NOMEM ? ERR_NOMEM : 0;
+	return dso_find(&ms->opt.find, path, &d->id, &mod->files, NULL) == ERR_NOMEM ? ERR_NOMEM
+										     : 0;
 }
 
 /* The module of a DSO with its files looked for; NULL when out of memory. Under the lock. */
@@ -129,7 +131,8 @@ static struct module *module_of(struct modules *ms, uint32_t dso)
 	return mod;
 }
 
-/* --- unwinding ----------------------------------------------------------------------------- */
+/* --- unwinding -----------------------------------------------------------------------------
+ */
 
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_reason *reason)
 {
@@ -141,7 +144,8 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_rea
 		rc = ERR_NOMEM;
 	} else {
 		if (!mod->cfi_tried && mod->files.runtime &&
-		    cfi_open(mod->files.runtime, mod->files.debug, &mod->cfi, NULL) == ERR_NOMEM)
+		    cfi_open(mod->files.runtime, mod->files.debug, &mod->cfi, NULL) ==
+			    ERR_NOMEM)
 			rc = ERR_NOMEM;
 		mod->cfi_tried = 1;
 		*cfi = mod->cfi;
@@ -159,7 +163,8 @@ int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *v
 	return f && elf_file_vaddr(f, offset, vaddr);
 }
 
-/* --- names --------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------
+ */
 
 /* The printable form of a raw name, made once. */
 static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
@@ -185,7 +190,8 @@ int modules_interrupts_caller(const char *name)
 	       !strncmp(name, "__kernel_rt_sigreturn", 21);
 }
 
-/* Functions whose first byte is put on the stack as a return address that nobody called from. */
+/* Functions whose first byte is put on the stack as a return address that nobody called from.
+ */
 static int is_planted(const char *name)
 {
 	return !strcmp(name, "__restore_rt") || !strncmp(name, "__kernel_rt_sigreturn", 21) ||
@@ -223,8 +229,8 @@ static int kernel_open(struct modules *ms, const struct map *map)
 	struct symbol_hit hit;
 	uint64_t text = 0;
 	k->tried = 1;
-	if (dso_find_kernel(&ms->opt.find, &d->id, ms->rec->features.osrelease, &k->files, NULL) ==
-	    ERR_NOMEM)
+	if (dso_find_kernel(&ms->opt.find, &d->id, ms->rec->features.osrelease, &k->files,
+			    NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	if (k->files.kallsyms &&
 	    kallsyms_load(k->files.kallsyms, &k->kallsyms, NULL) == ERR_NOMEM)
@@ -237,7 +243,8 @@ static int kernel_open(struct modules *ms, const struct map *map)
 	int by_stext = strstr(path, "_stext") != NULL;
 	if (k->kallsyms.table)
 		text = by_stext ? k->kallsyms.stext : k->kallsyms.text;
-	else if (k->vmlinux && symtab_find_name(k->vmlinux, by_stext ? "_stext" : "_text", &hit))
+	else if (k->vmlinux &&
+		 symtab_find_name(k->vmlinux, by_stext ? "_stext" : "_text", &hit))
 		text = hit.start;
 	if (text && map->pgoff)
 		k->slide = map->pgoff - text;
@@ -270,7 +277,8 @@ static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module
 	return single(ms, &hit, 0, out);
 }
 
-/* Modules: kallsyms has their symbols at their addresses; else the .ko counts from its start. */
+/* Modules: kallsyms has their symbols at their addresses; else the .ko counts from its start.
+ */
 static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
 			 struct module_lookup *out)
 {
@@ -304,15 +312,18 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 		size_t n = strlen(p), m = strlen(leaf);
 		if (n < m || strcmp(p + n - m, leaf))
 			continue;
-		if (snprintf(path, sizeof(path), "%s%s", f->symfs ? f->symfs : "", p) < (int)sizeof(path) &&
+		if (snprintf(path, sizeof(path), "%s%s", f->symfs ? f->symfs : "", p) <
+			    (int)sizeof(path) &&
 		    (f->symfs || f->host_is_ours) &&
 		    jitdump_open(path, &mod->jitdump, NULL) == ERR_NOMEM)
 			return ERR_NOMEM;
 	}
-	const char *dirs[] = {f->symfs, ms->opt.map_dir, f->host_is_ours && !f->no_local ? "" : NULL};
+	const char *dirs[] = {f->symfs, ms->opt.map_dir,
+			      f->host_is_ours && !f->no_local ? "" : NULL};
 	const char *format[] = {"%s/tmp/perf-%d.map", "%s/perf-%d.map", "%s/tmp/perf-%d.map"};
 	for (size_t i = 0; i < 3 && !mod->perfmap.pieces.n; i++) {
-		if (!dirs[i] || snprintf(path, sizeof(path), format[i], dirs[i], d->pid) >= (int)sizeof(path))
+		if (!dirs[i] || snprintf(path, sizeof(path), format[i], dirs[i], d->pid) >=
+					(int)sizeof(path))
 			continue;
 		if (perfmap_load(path, i < 2, &mod->perfmap, NULL) == ERR_NOMEM)
 			return ERR_NOMEM;
@@ -320,8 +331,8 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 	return 0;
 }
 
-static int lookup_anon(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
-		       struct module_lookup *out)
+static int lookup_anon(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
+		       int how, struct module_lookup *out)
 {
 	const struct dso *d = &ms->machine->dsos.v[map->dso];
 	struct module *mod = module_of(ms, map->dso);
@@ -358,8 +369,8 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 	struct debuginfo_frame f[MODULE_FRAMES_MAX];
 	if (!mod->debuginfo_tried) {
 		mod->debuginfo_tried = 1;
-		if (debuginfo_open(mod->files.runtime, mod->files.debug, NULL, &mod->debuginfo, NULL) ==
-		    ERR_NOMEM)
+		if (debuginfo_open(mod->files.runtime, mod->files.debug, NULL, &mod->debuginfo,
+				   NULL) == ERR_NOMEM)
 			return ERR_NOMEM;
 	}
 	if (!mod->debuginfo)
@@ -377,9 +388,14 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 		int outer = i == n - 1;
 		if (!outer && !f[i].name)
 			continue;
-		*to = (struct module_frame){
-			.start = outer ? start : f[i].entry, .inlined = f[i].inlined, .line = f[i].line};
-		if (printable(ms, outer && symbol ? symbol : f[i].name ? f[i].name : "", 1, &to->name))
+		*to = (struct module_frame){.start = outer ? start : f[i].entry,
+					    .inlined = f[i].inlined,
+					    .line = f[i].line};
+		if (printable(ms,
+			      outer && symbol ? symbol
+			      : f[i].name     ? f[i].name
+					      : "",
+			      1, &to->name))
 			return ERR_NOMEM;
 		if (f[i].file && strtab_intern(ms->machine->strings, f[i].file, &to->file))
 			return ERR_NOMEM;
@@ -399,13 +415,14 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	struct dso_files *f = &mod->files;
 	if (!f->runtime && !f->debug)
 		return 0;
-	if (!mod->symbols_tried && symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL) == ERR_NOMEM)
+	if (!mod->symbols_tried &&
+	    symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	mod->symbols_tried = 1;
 	uint64_t vaddr, offset = ip - map->start + map->pgoff;
 	struct symbol_hit hit;
-	if (!elf_file_vaddr(f->runtime ? f->runtime : f->debug, offset, &vaddr) || !mod->symbols ||
-	    !find_symbol(mod->symbols, &vaddr, how, &hit))
+	if (!elf_file_vaddr(f->runtime ? f->runtime : f->debug, offset, &vaddr) ||
+	    !mod->symbols || !find_symbol(mod->symbols, &vaddr, how, &hit))
 		return 0;
 	int rc = single(ms, &hit, 1, out);
 	if (!rc && (ms->opt.inlines || ms->opt.lines))
@@ -413,8 +430,8 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	return rc;
 }
 
-int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
-		   struct module_lookup *out)
+int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
+		   int how, struct module_lookup *out)
 {
 	const struct dso *d = &ms->machine->dsos.v[map->dso];
 	out->n = 0;

@@ -14,7 +14,8 @@
 
 struct modules_options {
 	struct dso_options find; /* where files come from; host_is_ours is filled in here */
-	const char *map_dir;     /* where perf-PID.map and jitdumps may lie, besides symfs and /tmp */
+	const char
+		*map_dir; /* where perf-PID.map and jitdumps may lie, besides symfs and /tmp */
 	int no_demangle;
 	int inlines; /* frames that were inlined, from DWARF */
 	int lines;   /* file and line of each frame, from DWARF */
@@ -51,8 +52,8 @@ void modules_free(struct modules *ms);
  * Frames of address `ip`, which lies in `map`, at `time`. 0 (out->n may be 0: no name) or
  * ERR_NOMEM. One thread at a time.
  */
-int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
-		   struct module_lookup *out);
+int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
+		   int how, struct module_lookup *out);
 
 /* 1 when what an address of this DSO means depends on the time (a jitdump is known for it). */
 int modules_timed(struct modules *ms, uint32_t dso);

@@ -12,11 +12,11 @@ struct names_cache {
 /* Where the words being read stand. */
 struct walk {
 	const struct stack_entry *entry;
-	int kernel;  /* address space of the addresses that follow */
-	int skip;    /* context that is not resolved (hypervisor, guest) */
-	int exact;   /* the next address is no return address */
-	int lookup;  /* addresses are lookup addresses (UNWOUND_USER) */
-	int execve;  /* a kernel frame is inside execve */
+	int kernel; /* address space of the addresses that follow */
+	int skip;   /* context that is not resolved (hypervisor, guest) */
+	int exact;  /* the next address is no return address */
+	int lookup; /* addresses are lookup addresses (UNWOUND_USER) */
+	int execve; /* a kernel frame is inside execve */
 	uint8_t flags;
 };
 
@@ -108,7 +108,8 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	return 0;
 }
 
-/* perf's notion of an address inside a mapping: file offset, or as it is for memory of no file. */
+/* perf's notion of an address inside a mapping: file offset, or as it is for memory of no file.
+ */
 static uint64_t map_ip(const struct machine *m, const struct map *map, uint64_t ip)
 {
 	uint8_t kind = m->dsos.v[map->dso].kind;
@@ -152,7 +153,8 @@ static int take_address(struct names *n, uint64_t ip, struct walk *w)
 	uint32_t space = w->kernel ? SPACE_KERNEL : w->entry->space, run;
 	uint64_t time = w->entry->first;
 	const struct map *map = machine_map_at(n->machine, space, ip, time);
-	if (!map && !w->exact && !w->lookup) /* a call was the last instruction of the mapping */
+	if (!map && !w->exact &&
+	    !w->lookup) /* a call was the last instruction of the mapping */
 		map = machine_map_at(n->machine, space, ip - 1, time);
 	if (!map && w->execve && !w->kernel)
 		map = machine_map_before_exec(n->machine, space, ip);
@@ -163,7 +165,8 @@ static int take_address(struct names *n, uint64_t ip, struct walk *w)
 		return rc;
 	if (n->frames.n && n->runs.v[run].n) {
 		uint32_t outer = n->frames.v[n->runs.v[run].at];
-		const char *name = strtab_get(&n->stacks->strings, n->stacks->frames.v[outer].name);
+		const char *name =
+			strtab_get(&n->stacks->strings, n->stacks->frames.v[outer].name);
 		w->exact = modules_interrupts_caller(name);
 		w->execve |= w->kernel && strstr(name, "execve") != NULL;
 	}
@@ -207,7 +210,8 @@ static uint64_t word_at(const struct names *n, const struct stack_entry *x, uint
 /* Fill n->chain with the runs of the stack, leaf first. */
 static int resolve(struct names *n, const struct stack_entry *x)
 {
-	struct walk w = {.entry = x, .exact = 1, .kernel = x->cpumode == PERF_RECORD_MISC_KERNEL};
+	struct walk w = {
+		.entry = x, .exact = 1, .kernel = x->cpumode == PERF_RECORD_MISC_KERNEL};
 	n->chain.n = 0;
 	for (uint32_t i = 0; i < x->nwords && n->chain.n < (size_t)n->opt.max_stack; i++) {
 		uint64_t word = word_at(n, x, i);

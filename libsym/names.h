@@ -6,7 +6,8 @@
  * Return addresses are looked up at address − 1, so that a call to a function that never
  * returns is blamed on its caller, not on whatever the linker put behind it. The first address
  * of each context is where the CPU was, and is looked up as it is; so are addresses that were
- * planted on the stack (signal trampolines, ret_from_fork) or interrupted (below asm_* entries).
+ * planted on the stack (signal trampolines, ret_from_fork) or interrupted (below asm_*
+ *entries).
  */
 #ifndef LIBSYM_NAMES_H
 #define LIBSYM_NAMES_H
@@ -23,8 +24,8 @@ struct names_options {
 
 /* Weight that got no name, by DSO; for "what is missing". */
 struct missing_names {
-	uint32_t dso;     /* machine's index; NO_ID: no mapping at all */
-	uint64_t weight;  /* sum of periods of leaf frames without a name */
+	uint32_t dso;    /* machine's index; NO_ID: no mapping at all */
+	uint64_t weight; /* sum of periods of leaf frames without a name */
 	uint64_t samples;
 };
 
@@ -34,15 +35,16 @@ struct names {
 	struct stacks *stacks;
 	struct names_options opt;
 	int swap;
-	struct names_cache *cache;  /* one per DSO, by index */
+	struct names_cache *cache; /* one per DSO, by index */
 	size_t ncache;
-	VEC(uint32_t) frames;       /* runs of frame ids, outermost first */
+	VEC(uint32_t) frames; /* runs of frame ids, outermost first */
 	VEC(struct frame_run {
 		uint32_t at, n;
 		uint8_t named;
-	}) runs;
-	struct u64map unmapped;     /* kind and address → run, where no DSO is known */
-	VEC(uint32_t) chain;        /* run indices of the stack at hand, leaf first */
+	})
+	runs;
+	struct u64map unmapped; /* kind and address → run, where no DSO is known */
+	VEC(uint32_t) chain;    /* run indices of the stack at hand, leaf first */
 };
 
 /* All borrowed for the life of `n`. `swap`: raw words are in the other byte order. */

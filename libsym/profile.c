@@ -78,7 +78,8 @@ static int nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
 	return strtab_intern(&p->stacks.strings, text, comm);
 }
 
-static int name_entry(struct profile *p, const struct stack_entry *x, unsigned by, struct err *e)
+static int name_entry(struct profile *p, const struct stack_entry *x, unsigned by,
+		      struct err *e)
 {
 	struct folded f = {
 		.event = x->event,
@@ -113,6 +114,35 @@ static int name_all(struct profile *p, const struct collection *c, unsigned by, 
 	return 0;
 }
 
+/* Expanders for all workers, when any sample needs one. */
+static int make_expanders(struct profile *p, struct collect_options *co, struct err *e)
+{
+	if (!expander_needed(p->rec))
+		return 0;
+	co->aggregate.expand = expander_expand;
+	for (int i = 0; i < collect_workers(co); i++) {
+		struct expander *x;
+		int rc = expander_new(&x, p->rec, &p->machine, p->modules, co->deferred,
+				      p->names.opt.max_stack, e);
+		if (rc)
+			return rc;
+		co->expand_ctx[i] = x;
+	}
+	return 0;
+}
+
+static void free_expanders(struct profile *p, struct collect_options *co)
+{
+	for (int i = 0; i < MAX_WORKERS && co->expand_ctx[i]; i++) {
+		const struct expand_counts *c = expander_counts(co->expand_ctx[i]);
+		p->unwinding.unwound += c->unwound;
+		p->unwinding.deferred_missing += c->deferred_missing;
+		for (int k = 0; k <= UNWIND_NO_REGS; k++)
+			p->unwinding.by_end[k] += c->by_end[k];
+		expander_free(co->expand_ctx[i]);
+	}
+}
+
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e)
 {
 	struct collection c = {0};
@@ -121,7 +151,9 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 				     .progress = opt->progress,
 				     .progress_ctx = opt->progress_ctx};
 	size_t nevents = p->rec->events.n;
+	struct deferred_chains deferred = {0};
 	VEC(uint32_t) comms = {0};
+	co.deferred = &deferred;
 	p->totals.first_time = UINT64_MAX;
 	p->first_of_event = mem_alloc(nevents * sizeof(*p->first_of_event));
 	int rc = p->first_of_event ? 0 : err_nomem(e);
@@ -129,16 +161,21 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 		p->first_of_event[i] = UINT64_MAX;
 	for (size_t i = 0; !rc && i < opt->ncomms; i++) {
 		uint32_t id;
-		if (strtab_intern(&p->stacks.strings, opt->comms[i], &id) || vec_push(&comms, id))
+		if (strtab_intern(&p->stacks.strings, opt->comms[i], &id) ||
+		    vec_push(&comms, id))
 			rc = err_nomem(e);
 	}
 	co.aggregate.filter.comms = comms.v;
 	co.aggregate.filter.ncomms = comms.n;
 	if (!rc)
+		rc = make_expanders(p, &co, e);
+	if (!rc)
 		rc = collect(p->rec, &p->machine, &co, &c, e);
 	if (!rc)
 		rc = name_all(p, &c, opt->aggregate.by, e);
 	collection_release(&c);
+	free_expanders(p, &co);
+	deferred_release(&deferred);
 	vec_release(&comms);
 	return rc;
 }

@@ -1,5 +1,6 @@
 /*
- * profile.h - libsym's model: a recording with its threads, mappings, names and interned stacks.
+ * profile.h - libsym's model: a recording with its threads, mappings, names and interned
+ *stacks.
  *
  *	struct profile *p;
  *	profile_open(&p, "perf.data", &opt, &e);
@@ -24,8 +25,8 @@ struct folded {
 	uint32_t comm;    /* strings id; a thread never named is ":TID" */
 	int32_t pid, tid; /* meaningful as far as fold_options.by asked for them, else -1 */
 	uint32_t cpu;
-	uint32_t path;    /* call path; 0 = the stack was empty */
-	int chain;        /* the event records callchains */
+	uint32_t path; /* call path; 0 = the stack was empty */
+	int chain;     /* the event records callchains */
 	uint64_t weight, samples;
 };
 
@@ -44,9 +45,10 @@ struct profile {
 	struct machine machine; /* strings are stacks.strings */
 	struct modules *modules;
 	struct names names;
-	VEC(struct folded) folded;   /* in no particular order */
+	VEC(struct folded) folded; /* in no particular order */
 	struct aggregate_stats totals;
-	uint64_t *first_of_event;    /* ns; UINT64_MAX: the event has no samples */
+	struct expand_counts unwinding;
+	uint64_t *first_of_event; /* ns; UINT64_MAX: the event has no samples */
 };
 
 /* Open a recording (see recording_open for what may be named). Nothing is read yet but the

@@ -1,0 +1,307 @@
+#include "libsym/expand.h"
+#include "base/mem.h"
+#include "libsym/cfi.h"
+#include "libsym/chain.h"
+
+#include <elf.h>
+#include <sys/mman.h>
+
+#define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
+
+struct expander {
+	const struct recording *rec;
+	const struct machine *machine;
+	struct modules *modules;
+	const struct deferred_chains *deferred;
+	struct unwinder *unwinder;
+	struct u64map generations; /* space << 32 | version → number for the unwinder's cache */
+	uint32_t next_generation;
+	uint32_t space; /* of the sample being unwound … */
+	uint64_t time;  /* … and its time, for module_at */
+	VEC(uint64_t) words;
+	VEC(uint64_t) user; /* user part of the recorded callchain */
+	struct expand_counts counts;
+};
+
+int deferred_take(struct deferred_chains *d, const struct record *r, int swap, struct err *e)
+{
+	struct bytes b =
+		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, swap);
+	uint64_t cookie = bytes_u64(&b), n = bytes_u64(&b);
+	if (!bytes_ok(&b) || n > bytes_left(&b) / 8)
+		return err_set(e, ERR_FORMAT,
+			       "CALLCHAIN_DEFERRED at 0x%llx: chain passes the record's end",
+			       (unsigned long long)r->offset);
+	uint64_t *ips = arena_alloc(&d->text, (size_t)n * 8);
+	if (!ips)
+		return err_nomem(e);
+	for (uint64_t i = 0; i < n; i++)
+		ips[i] = bytes_u64(&b);
+	struct deferred_chain c = {.ips = ips, .n = (uint32_t)n};
+	if (vec_push(&d->chains, c) ||
+	    u64map_put(&d->by_cookie, cookie, (uint32_t)(d->chains.n - 1)))
+		return err_nomem(e);
+	return 0;
+}
+
+void deferred_release(struct deferred_chains *d)
+{
+	arena_release(&d->text);
+	u64map_release(&d->by_cookie);
+	vec_release(&d->chains);
+}
+
+static int has_dump(const struct event_attr *a)
+{
+	uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	return (a->sample_type & both) == both;
+}
+
+static int has_lbr_stack(const struct event_attr *a)
+{
+	return a->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+	       a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+int expander_needed(const struct recording *rec)
+{
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event_attr *a = &rec->events.v[i].attr;
+		if (has_dump(a) || has_lbr_stack(a) || attr_flag(a, ATTR_DEFER_CALLCHAIN))
+			return 1;
+	}
+	return 0;
+}
+
+/* What ran: by the header, or by the registers that were asked for. */
+static uint16_t machine_of(const struct recording *rec)
+{
+	enum { ARM64_X28 = 28 };
+	const char *arch = rec->features.arch;
+	if (arch && (!strcmp(arch, "aarch64") || !strcmp(arch, "arm64")))
+		return EM_AARCH64;
+	if (arch)
+		return !strcmp(arch, "x86_64") ? EM_X86_64 : EM_NONE;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		uint64_t regs = rec->events.v[i].attr.sample_regs_user;
+		if (regs)
+			return regs >> ARM64_X28 & 1 ? EM_AARCH64 : EM_X86_64;
+	}
+	return EM_NONE;
+}
+
+static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
+{
+	struct expander *x = ctx;
+	const struct map *map = machine_map_at(x->machine, x->space, pc, x->time);
+	enum dso_reason reason = DSO_NOT_A_FILE;
+	uint64_t vaddr;
+	if (!map || !(map->prot & PROT_EXEC))
+		return 0;
+	const struct dso *d = &x->machine->dsos.v[map->dso];
+	out->id = (uint32_t)(map - x->machine->maps.v) + 1;
+	if (d->kind == DSO_ANON) {
+		out->flags = UNWIND_MOD_JIT;
+		return 1;
+	}
+	int rc = modules_cfi(x->modules, map->dso, &out->cfi, &reason);
+	if (rc)
+		return rc;
+	if (!out->cfi) {
+		out->flags = reason == DSO_MISMATCH ? UNWIND_MOD_MISMATCH : UNWIND_MOD_NO_FILE;
+		return 1;
+	}
+	if (!modules_vaddr(x->modules, map->dso, pc - map->start + map->pgoff, &vaddr))
+		return 0;
+	out->bias = pc - vaddr;
+	return 1;
+}
+
+int expander_new(struct expander **out, const struct recording *rec, const struct machine *m,
+		 struct modules *modules, const struct deferred_chains *deferred, int max_stack,
+		 struct err *e)
+{
+	struct expander *x = mem_zalloc(1, sizeof(*x));
+	struct unwind_opts o = {.machine = machine_of(rec),
+				.module_at = module_at,
+				.max_depth = max_stack > 0 ? (unsigned)max_stack : 0};
+	*out = NULL;
+	if (!x)
+		return err_nomem(e);
+	x->rec = rec;
+	x->machine = m;
+	x->modules = modules;
+	x->deferred = deferred;
+	int rc = o.machine == EM_NONE ? 0 : unwinder_new(&o, &x->unwinder, e);
+	if (rc && rc != ERR_UNSUPPORTED) { /* other machines: recorded callchains only */
+		expander_free(x);
+		return rc;
+	}
+	*out = x;
+	return 0;
+}
+
+void expander_free(struct expander *x)
+{
+	if (!x)
+		return;
+	unwinder_free(x->unwinder);
+	u64map_release(&x->generations);
+	vec_release(&x->words);
+	vec_release(&x->user);
+	mem_free(x);
+}
+
+const struct expand_counts *expander_counts(const struct expander *x)
+{
+	return &x->counts;
+}
+
+static int push(struct expander *x, uint64_t word)
+{
+	return vec_push(&x->words, word);
+}
+
+/* The recorded chain up to its user part goes to words, the user part to x->user. */
+static int split_chain(struct expander *x, const struct sample *s, int swap)
+{
+	int user = 0;
+	x->words.n = x->user.n = 0;
+	for (uint64_t i = 0; i < s->callchain.n; i++) {
+		uint64_t w = load_u64(s->callchain.p + i * 8, swap);
+		if (w >= PERF_CONTEXT_MAX)
+			user = w == PERF_CONTEXT_USER || w == PERF_CONTEXT_USER_DEFERRED;
+		if (user && w < PERF_CONTEXT_MAX) {
+			if (vec_push(&x->user, w))
+				return ERR_NOMEM;
+		} else if (!user && push(x, w)) {
+			return ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
+static int generation(struct expander *x, const struct thread_view *v, uint32_t *number)
+{
+	uint64_t key = (uint64_t)v->space << 32 | v->version;
+	if (u64map_get(&x->generations, key, number))
+		return 0;
+	*number = ++x->next_generation;
+	return u64map_put(&x->generations, key, *number);
+}
+
+static int is_guess(uint8_t trust)
+{
+	return trust == UNWIND_LEAF_GUESS || trust == UNWIND_FP_GUESS;
+}
+
+static int unwind(struct expander *x, const struct sample *s, const struct thread_view *v,
+		  int swap)
+{
+	uint64_t regs[64];
+	struct unwind_stack st;
+	struct unwind_sample u = {
+		.regs = regs,
+		.regs_mask = s->event->attr.sample_regs_user,
+		.abi = s->regs_abi,
+		.stack = s->stack,
+		.stack_size = (size_t)s->stack_dyn,
+		.stack_asked = (size_t)s->stack_size,
+		.chain = x->user.v,
+		.nchain = x->user.n,
+		.in_kernel =
+			(s->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL,
+		.ctx = x,
+	};
+	for (uint64_t i = 0; i < s->regs_user.n; i++)
+		regs[i] = load_u64(s->regs_user.p + i * 8, swap);
+	x->space = v->space;
+	x->time = s->time;
+	if (generation(x, v, &u.space))
+		return ERR_NOMEM;
+	int rc = unwind_sample(x->unwinder, &u, &st, NULL);
+	if (rc)
+		return rc;
+	x->counts.unwound++;
+	x->counts.by_end[st.end]++;
+	if (push(x, UNWOUND_USER))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < st.n; i++) {
+		if (is_guess(st.frames[i].trust) && push(x, UNWOUND_GUESS))
+			return ERR_NOMEM;
+		if (push(x, st.frames[i].lookup))
+			return ERR_NOMEM;
+	}
+	return st.end == UNWIND_TRUNCATED ? push(x, UNWOUND_CUT) : 0;
+}
+
+/* Entry 0's target is where the thread is; every entry's source is a call site. */
+static int lbr(struct expander *x, const struct sample *s, int swap)
+{
+	uint64_t n = s->branches.n / 3;
+	if (!n)
+		return 0;
+	if (push(x, UNWOUND_USER) || push(x, load_u64(s->branches.p + 8, swap)))
+		return ERR_NOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		if (push(x, load_u64(s->branches.p + i * 24, swap)))
+			return ERR_NOMEM;
+	return 0;
+}
+
+/* Recorded words with the deferred chain in place of its marker. 1 when there was one. */
+static int join_deferred(struct expander *x, const struct sample *s, int swap)
+{
+	int joined = 0;
+	x->words.n = 0;
+	for (uint64_t i = 0; i < s->callchain.n; i++) {
+		uint64_t w = load_u64(s->callchain.p + i * 8, swap);
+		uint32_t at;
+		if (w != PERF_CONTEXT_USER_DEFERRED) {
+			if (push(x, w))
+				return ERR_NOMEM;
+			continue;
+		}
+		joined = 1;
+		uint64_t cookie =
+			++i < s->callchain.n ? load_u64(s->callchain.p + i * 8, swap) : 0;
+		if (!u64map_get(&x->deferred->by_cookie, cookie, &at)) {
+			x->counts.deferred_missing++;
+			continue;
+		}
+		const struct deferred_chain *c = &x->deferred->chains.v[at];
+		if ((!c->n || c->ips[0] != PERF_CONTEXT_USER) && push(x, PERF_CONTEXT_USER))
+			return ERR_NOMEM;
+		for (uint32_t k = 0; k < c->n; k++)
+			if (push(x, c->ips[k]))
+				return ERR_NOMEM;
+	}
+	return joined;
+}
+
+int expander_expand(void *expander, const struct sample *s, const struct thread_view *v,
+		    int swap, const uint64_t **words, size_t *n)
+{
+	struct expander *x = expander;
+	const struct event_attr *a = &s->event->attr;
+	int rc = 0, expanded = 0;
+	if (attr_flag(a, ATTR_DEFER_CALLCHAIN)) {
+		expanded = join_deferred(x, s, swap);
+		rc = expanded < 0 ? expanded : 0;
+	} else if (has_dump(a) && x->unwinder && s->regs_abi) {
+		expanded = 1;
+		rc = split_chain(x, s, swap);
+		if (!rc)
+			rc = unwind(x, s, v, swap);
+	} else if (has_lbr_stack(a) && s->branches.n) {
+		expanded = 1;
+		rc = split_chain(x, s, swap);
+		if (!rc)
+			rc = lbr(x, s, swap);
+	}
+	if (rc)
+		return rc;
+	*words = x->words.v;
+	*n = x->words.n;
+	return expanded;
+}
