@@ -140,13 +140,13 @@ static int find_return(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct e
 	int planted = cfi_find(c, va, &at, e);
 	if (planted < 0)
 		return planted;
-	if (planted && at.start == va &&
-	    (!rc || (at.rule.flags & RULE_SIGNAL) || after_call(c, va) == 0)) {
+	int no_call = !rc || after_call(c, va) == 0;
+	if (planted && at.start == va && (no_call || (at.rule.flags & RULE_SIGNAL))) {
 		*hit = at;
 		hit->rule.flags |= RULE_EXACT;
 		return 1;
 	}
-	return rc;
+	return rc && !no_call; /* else: planted where there is no CFI */
 }
 
 static void no_rule(struct known *k, enum unwind_end why, uint32_t flags)
