@@ -503,8 +503,8 @@ static int collect_rows(struct cfi *c, const struct found *f)
 	while ((rc = cfi_run_next(&run, &e)) == 1) {
 		struct fde_row r = {.at = (uint32_t)(run.row.start - f->fde.start)};
 		cfi_rule_of(c->machine, &f->src->sec, f->cie, &run.row, &r.rule);
-		const struct fde_row *last = c->scratch.v + c->scratch.n - 1;
-		if (c->scratch.n && !memcmp(&last->rule, &r.rule, sizeof(r.rule)))
+		const struct fde_row *last = c->scratch.n ? &c->scratch.v[c->scratch.n - 1] : NULL;
+		if (last && !memcmp(&last->rule, &r.rule, sizeof(r.rule)))
 			continue;
 		if (vec_push(&c->scratch, r))
 			return ERR_NOMEM;
