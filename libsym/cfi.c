@@ -171,7 +171,8 @@ static int open_eh_frame(struct cfi *c, struct elf_file *f, struct err *e)
 	uint64_t hdr_va = 0, va = 0;
 	if (elf_file_section(f, ".eh_frame_hdr", &sh, &hdr, &hdr_size, NULL) == 1)
 		hdr_va = sh.sh_addr;
-	else
+	else if (!f->ehdr.e_shnum) /* else NOBITS: a debug file, whose segments hold other bytes
+				    */
 		hdr = hdr_segment(f, &hdr_va, &hdr_size);
 	int have = elf_file_section(f, ".eh_frame", &sh, &data, &size, NULL) == 1 && size;
 	if (have)
@@ -503,7 +504,8 @@ static int collect_rows(struct cfi *c, const struct found *f)
 	while ((rc = cfi_run_next(&run, &e)) == 1) {
 		struct fde_row r = {.at = (uint32_t)(run.row.start - f->fde.start)};
 		cfi_rule_of(c->machine, &f->src->sec, f->cie, &run.row, &r.rule);
-		const struct fde_row *last = c->scratch.n ? &c->scratch.v[c->scratch.n - 1] : NULL;
+		const struct fde_row *last =
+			c->scratch.n ? &c->scratch.v[c->scratch.n - 1] : NULL;
 		if (last && !memcmp(&last->rule, &r.rule, sizeof(r.rule)))
 			continue;
 		if (vec_push(&c->scratch, r))
