@@ -122,8 +122,6 @@ static int first_wins(const struct raw_symbol *a, const struct raw_symbol *b, in
 	int ea = a->end == a->start, eb = b->end == b->start;
 	if (ea != eb)
 		return eb;
-	if (a->type != b->type && (a->type == STT_NOTYPE || b->type == STT_NOTYPE))
-		return b->type == STT_NOTYPE;
 	if ((a->bind == STB_WEAK) != (b->bind == STB_WEAK))
 		return b->bind == STB_WEAK;
 	if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL))

@@ -14,7 +14,7 @@
  *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no ARM
  *    mapping symbols ($x, $d, $a, $t);
  *  - a symbol of size 0 reaches to the next symbol, at most to the end of its section;
- *  - of several at one address: one with a size, typed, not weak, global, with fewer leading
+ *  - of several at one address: one with a size, not weak, global, with fewer leading
  *    underscores (all after demangling), the longer name, the first.
  * Beyond perf, whose tree search cannot: where symbols nest, the innermost that covers the
  * address wins and behind its end the outer one goes on; a label without a size inside a
