@@ -2,9 +2,9 @@
  * collapse.c - `perfkit collapse`: folded stacks, as `perf script | stackcollapse-perf.pl`
  * gives them.
  */
-#include "base/buf.h"
 #include "base/outfile.h"
 #include "cmd/input.h"
+#include "cmd/label.h"
 #include "cmd/verbs.h"
 #include "render/foldtree.h"
 
@@ -15,7 +15,7 @@ struct collapse_opts {
 	struct input_opts in;
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
-	int kernel, jit, inlined, all, addrs;
+	int kernel, jit, inlined, all, addrs, srcline;
 };
 
 #define AT(field) offsetof(struct collapse_opts, field)
@@ -32,6 +32,7 @@ static const struct opt rows[] = {
 	{"inline", 0, OPT_FLAG, AT(inlined), NULL, "mark inlined functions with _[i]"},
 	{"all", 0, OPT_FLAG, AT(all), NULL, "all three marks"},
 	{"addrs", 0, OPT_FLAG, AT(addrs), NULL, "show the address of frames without a name"},
+	{"srcline", 0, OPT_FLAG, AT(srcline), NULL, "file and line behind each function"},
 	OPT_END,
 };
 
@@ -39,57 +40,8 @@ struct collapser {
 	struct input in;
 	const struct collapse_opts *opt;
 	struct foldtree tree;
-	struct buf text;
-	VEC(uint32_t) frames;
+	struct labels labels;
 };
-
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-/* stackcollapse's text of a frame into c->text; 0 when the frame is left out. */
-static int frame_text(struct collapser *c, const struct frame *f)
-{
-	const struct strtab *strings = &c->in.profile->stacks.strings;
-	struct buf *b = &c->text;
-	buf_clear(b);
-	if (f->name) {
-		const char *s = strtab_get(strings, f->name);
-		if (*s == '(')
-			return 0;
-		for (; *s; s++)
-			if (*s != '"' && *s != '\'')
-				buf_char(b, *s == ';' ? ':' : *s);
-	} else {
-		const char *dso = f->dso ? basename_of(strtab_get(strings, f->dso)) : "unknown";
-		buf_char(b, '[');
-		buf_str(b, dso);
-		if (c->opt->addrs)
-			buf_fmt(b, " <%llx>", (unsigned long long)f->addr);
-		buf_char(b, ']');
-	}
-	if (f->flags & FRAME_INLINED && (c->opt->inlined || c->opt->all))
-		buf_str(b, "_[i]");
-	else if (f->kind == FRAME_KERNEL && (c->opt->kernel || c->opt->all))
-		buf_str(b, "_[k]");
-	else if (f->kind == FRAME_JIT && (c->opt->jit || c->opt->all))
-		buf_str(b, "_[j]");
-	return 1;
-}
-
-static void comm_text(struct collapser *c, const struct folded *f)
-{
-	struct buf *b = &c->text;
-	buf_clear(b);
-	for (const char *s = strtab_get(&c->in.profile->stacks.strings, f->comm); *s; s++)
-		buf_char(b, *s == ' ' ? '_' : *s == ';' || *s == '\n' ? ':' : *s);
-	if (c->opt->tid_name)
-		buf_fmt(b, "-%d/%d", f->pid, f->tid);
-	else if (c->opt->pid_name)
-		buf_fmt(b, "-%d", f->pid);
-}
 
 static uint64_t weight_of(const struct collapser *c, const struct folded *f)
 {
@@ -104,19 +56,10 @@ static uint64_t weight_of(const struct collapser *c, const struct folded *f)
 
 static int add_stack(struct collapser *c, const struct folded *f)
 {
-	const struct stacks *stacks = &c->in.profile->stacks;
-	size_t n = stacks_depth(stacks, f->path);
-	uint32_t node;
-	if (n > c->frames.cap && vec_reserve(&c->frames, n - c->frames.n))
+	uint32_t node = 0;
+	if (labels_comm(&c->labels, f->comm, f->pid, f->tid, &node) ||
+	    labels_path(&c->labels, f->comm, f->path, &node))
 		return ERR_NOMEM;
-	stacks_frames(stacks, f->path, c->frames.v, n);
-	comm_text(c, f);
-	if (foldtree_child(&c->tree, 0, buf_cstr(&c->text), c->text.n, &node))
-		return ERR_NOMEM;
-	for (size_t i = 0; i < n; i++)
-		if (frame_text(c, &stacks->frames.v[c->frames.v[i]]) &&
-		    foldtree_child(&c->tree, node, buf_cstr(&c->text), c->text.n, &node))
-			return ERR_NOMEM;
 	foldtree_add(&c->tree, node, weight_of(c, f));
 	return 0;
 }
@@ -187,10 +130,15 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return rc;
 	c.in.fold.aggregate.by =
 		(o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
+	struct label_options lo = {.kernel = o->kernel || o->all,
+				   .jit = o->jit || o->all,
+				   .inlined = o->inlined || o->all,
+				   .addrs = o->addrs,
+				   .srcline = o->srcline};
+	labels_init(&c.labels, &c.in.profile->stacks, &c.tree, &lo);
 	rc = collapse(&c);
 	foldtree_release(&c.tree);
-	buf_release(&c.text);
-	vec_release(&c.frames);
+	labels_release(&c.labels);
 	input_close(&c.in);
 	return rc;
 }

@@ -5,18 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n,
-		   uint32_t *node)
+int foldtree_text(struct foldtree *t, const char *text, size_t n, uint32_t *id)
 {
-	uint32_t id;
+	return strtab_intern_n(&t->texts, text, n, id);
+}
+
+int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node)
+{
 	if (!t->nodes.n && vec_push(&t->nodes, (struct foldnode){0}))
 		return ERR_NOMEM;
-	if (strtab_intern_n(&t->texts, text, n, &id))
-		return ERR_NOMEM;
-	uint64_t key = (uint64_t)parent << 32 | id;
+	uint64_t key = (uint64_t)parent << 32 | text;
 	if (u64map_get(&t->index, key, node))
 		return 0;
-	struct foldnode fresh = {.parent = parent, .text = id};
+	struct foldnode fresh = {.parent = parent, .text = text};
 	if (vec_push(&t->nodes, fresh))
 		return ERR_NOMEM;
 	*node = (uint32_t)(t->nodes.n - 1);

@@ -25,10 +25,11 @@ struct foldtree {
 	struct u64map index; /* parent << 32 | text → node */
 };
 
-/* The child of `parent` (0 = root) with this text, made when new. `text` is n bytes without ';'
- * or newline. 0 or ERR_NOMEM. */
-int foldtree_child(struct foldtree *t, uint32_t parent, const char *text, size_t n,
-		   uint32_t *node);
+/* The id of a text, for foldtree_child: n bytes without ';' or newline. 0 or ERR_NOMEM. */
+int foldtree_text(struct foldtree *t, const char *text, size_t n, uint32_t *id);
+
+/* The child of `parent` (0 = root) with this text, made when new. 0 or ERR_NOMEM. */
+int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
 
 /* Add weight to the line that ends at `node`. */
 void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);

@@ -1,0 +1,46 @@
+/*
+ * label.h - frames as the elements of a folded line, made once per frame.
+ *
+ * The rules are stackcollapse-perf.pl's, done right (tidy.h); `[unknown]` frames become
+ * [basename of the DSO].
+ */
+#ifndef CMD_LABEL_H
+#define CMD_LABEL_H
+
+#include "base/buf.h"
+#include "libsym/stacks.h"
+#include "render/foldtree.h"
+
+/* Which marks go behind a name. */
+struct label_options {
+	int kernel, jit, inlined; /* _[k] _[j] _[i] */
+	int addrs;                /* [dso <address>] for frames without a name */
+	int srcline;              /* name:file:line */
+};
+
+struct labels {
+	struct label_options opt;
+	const struct stacks *stacks; /* borrowed */
+	struct foldtree *tree;       /* borrowed: owns the texts */
+	struct buf text;
+	VEC(uint32_t) texts;         /* runs of text ids */
+	VEC(struct label_run {
+		uint32_t at, n;
+		int made;
+	}) runs[2];                  /* by frame id; [1] for threads called java… */
+	VEC(uint32_t) frames;
+};
+
+/* `stacks` and `tree` are borrowed for the life of `l`. */
+void labels_init(struct labels *l, const struct stacks *stacks, struct foldtree *tree,
+		 const struct label_options *opt);
+void labels_release(struct labels *l);
+
+/* The first element of a line: comm, -PID or -PID/TID when pid (tid) is not -1. */
+int labels_comm(struct labels *l, uint32_t comm, int32_t pid, int32_t tid, uint32_t *node);
+
+/* The frames of `path`, root first, below *node, which becomes the last one's. `comm` decides
+ * whether Java's names are meant. 0 or ERR_NOMEM. */
+int labels_path(struct labels *l, uint32_t comm, uint32_t path, uint32_t *node);
+
+#endif
