@@ -1,15 +1,15 @@
 /*
  * symtab.h - the symbols of one module as one sorted table: address → name.
  *
- *	elf_file (runtime, debug) ─┐
- *	kallsyms text ─────────────┼─► symtab_builder ──finish──► symtab ──find──► name, start,
- *end PLT stubs ─────────────────┘
+ *	ELF files ─────┐
+ *	kallsyms text ─┼─► symtab_builder ─► symtab ─► name, start, end
+ *	PLT stubs ─────┘
  *
  * Which name wins follows perf (tools/perf/util/symbol.c), for output must agree with
  * perf script; measured against perf 6.1:
  *  - sources are united: .symtab of the debug file, else of the runtime file, MiniDebugInfo,
  *    .dynsym; then stubs of .plt, .plt.sec, .plt.got and .iplt as `name@plt`, and `.plt` for
- *    the header of a lazy PLT, which are never given over a symbol that is there;
+ *    the header of a lazy PLT;
  *  - functions, indirect functions, objects in executable sections, and labels without a type
  *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no ARM
  *    mapping symbols ($x, $d, $a, $t);
