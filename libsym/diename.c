@@ -199,7 +199,7 @@ static int scope_text(struct die_names *n, struct dwarf_unit *u, uint64_t off,
 			buf_str(&b, "::");
 	}
 	r = buf_failed(&b) == ERR_NOMEM ? ERR_NOMEM : dwarf_work(u->obj, 4 * b.n);
-	if (!r && !buf_failed(&b)) {
+	if (!r && b.n && !buf_failed(&b)) {
 		r = strtab_intern_n(n->scopes, b.v, b.n, &id);
 		*text = r ? NULL : strtab_get(n->scopes, id);
 	}
@@ -253,8 +253,12 @@ static int name_follow(struct die_names *n, struct dwarf_unit *u, uint64_t off,
 		}
 		if (!out->name)
 			out->name = dwarf_string(u, &d.name);
-		if (!d.origin.kind || !dwarf_reference(u, &d.origin, &u, &off))
+		struct dwarf_unit *to;
+		uint64_t at;
+		if (!dwarf_reference(u, &d.origin, &to, &at))
 			break;
+		u = to;
+		off = at;
 		int r = ident_read(u, off, &d);
 		if (r)
 			return r;

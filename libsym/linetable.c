@@ -183,7 +183,7 @@ static int paths_make(struct line_table *t, const struct line_header *h, struct 
 		if (f->name && *f->name) {
 			path_make(&b, h, f);
 			r = buf_failed(&b) == ERR_NOMEM ? ERR_NOMEM : dwarf_work(o, 8 * b.n);
-			if (!r && !buf_failed(&b)) {
+			if (!r && b.n && !buf_failed(&b)) {
 				r = strtab_intern_n(paths, b.v, b.n, &id);
 				path = r ? NULL : strtab_get(paths, id);
 			}

@@ -2,6 +2,7 @@
  * debuginfo: frames and lines from DWARF. The fixtures and what llvm-symbolizer says about
  * them come from testdata/lines/make.sh.
  */
+#include "tests/lib/smallelf.h"
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
@@ -394,6 +395,156 @@ static void flipped_and_cut_files_are_survived(void **state)
 	damage("dwz2.elf");
 }
 
+static void random_damage_is_survived(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"gcc4.elf", "gcc5.elf", "gcclto.elf", "dwz.elf",
+					    "clang4.elf"};
+	uint32_t seed = 4711;
+	for (int run = 0; run < 3000; run++) {
+		struct elf_file *f = elf(names[run % 5]);
+		uint8_t *image = malloc(f->size);
+		assert_non_null(image);
+		memcpy(image, f->data, f->size);
+		for (int i = 0; i < 1 + run % 6; i++) {
+			seed = seed * 1664525 + 1013904223;
+			image[512 + (seed >> 8) % (f->size - 512)] = (uint8_t)(seed >> 3);
+		}
+		poke(image, f->size);
+		free(image);
+		elf_file_close(f);
+	}
+}
+
+/* --- DWARF written to hurt -------------------------------------------------------------- */
+
+/* One 64-bit DWARF 5 unit over [0x1000, 0x2000), its DIEs appended by the test. */
+struct crafted {
+	struct smallelf elf;
+	uint8_t info[12000], rnglists[6000];
+	size_t ninfo, nrnglists;
+};
+
+enum {
+	CU = 1,     /* low_pc addr, high_pc data4 */
+	RANGED = 2, /* subprogram: ranges sec_offset */
+	PLAIN = 3,  /* subprogram: low_pc addr, high_pc data4, abstract_origin ref4 */
+	BLOCK = 4,  /* lexical block with children */
+};
+
+static void put(struct crafted *c, uint64_t x, size_t size)
+{
+	assert_true(c->ninfo + size <= sizeof(c->info));
+	memcpy(c->info + c->ninfo, &x, size);
+	c->ninfo += size;
+}
+
+static void craft_begin(struct crafted *c)
+{
+	smallelf_init(&c->elf, 62 /* EM_X86_64 */);
+	c->ninfo = c->nrnglists = 0;
+	put(c, 0, 4); /* unit length, set at the end */
+	put(c, 5, 2);
+	put(c, 1, 1); /* DW_UT_compile */
+	put(c, 8, 1);
+	put(c, 0, 4);
+	put(c, CU, 1);
+	put(c, 0x1000, 8);
+	put(c, 0x1000, 4);
+}
+
+static struct debuginfo *craft_open(struct crafted *c, struct elf_file **f)
+{
+	static const uint8_t text[0x1000];
+	static const uint8_t abbrev[] = {
+		CU,   0x11, 1,    0x11, 0x01, 0x12,  0x06, 0, 0,    RANGED, 0x2e,
+		0,    0x55, 0x17, 0,    0,    PLAIN, 0x2e, 0, 0x11, 0x01,   0x12,
+		0x06, 0x31, 0x13, 0,    0,    BLOCK, 0x0b, 1, 0,    0,      0,
+	};
+	uint32_t len = (uint32_t)c->ninfo - 4;
+	memcpy(c->info, &len, 4);
+	smallelf_section(&c->elf, ".text", 1, 6, 0x1000, text, sizeof(text));
+	smallelf_section(&c->elf, ".debug_info", 1, 0, 0, c->info, c->ninfo);
+	smallelf_section(&c->elf, ".debug_abbrev", 1, 0, 0, abbrev, sizeof(abbrev));
+	smallelf_section(&c->elf, ".debug_rnglists", 1, 0, 0, c->rnglists, c->nrnglists);
+	size_t size = smallelf_finish(&c->elf);
+	struct err e = {0};
+	if (elf_file_open_mem(c->elf.image, size, "crafted", f, &e))
+		fail_msg("%s", e.msg);
+	return info(*f, NULL);
+}
+
+static void shared_range_lists_cannot_multiply(void **state)
+{
+	(void)state;
+	struct crafted *c = calloc(1, sizeof(*c));
+	struct debuginfo_frame fr[4];
+	struct elf_file *f;
+	assert_non_null(c);
+	craft_begin(c);
+	while (c->nrnglists + 4 < sizeof(c->rnglists)) { /* offset_pair 1..2 */
+		memcpy(c->rnglists + c->nrnglists, "\4\1\2", 3);
+		c->nrnglists += 3;
+	}
+	c->nrnglists++;
+	while (c->ninfo + 8 < sizeof(c->info)) {
+		put(c, RANGED, 1);
+		put(c, 0, 4);
+	}
+	put(c, 0, 1);
+	struct debuginfo *d = craft_open(c, &f);
+	double from = seconds();
+	debuginfo_frames(d, 0x1001, NULL, fr, 4);
+	assert_true(seconds() - from < 1.0);
+	assert_non_null(debuginfo_note(d, 0));
+	assert_non_null(strstr(debuginfo_note(d, 0), "too much work"));
+	debuginfo_close(d);
+	elf_file_close(f);
+	free(c);
+}
+
+static void origin_that_is_itself_has_no_name(void **state)
+{
+	(void)state;
+	struct crafted *c = calloc(1, sizeof(*c));
+	struct debuginfo_frame fr[4];
+	struct elf_file *f;
+	assert_non_null(c);
+	craft_begin(c);
+	size_t at = c->ninfo;
+	put(c, PLAIN, 1);
+	put(c, 0x1100, 8);
+	put(c, 0x10, 4);
+	put(c, at, 4);
+	put(c, 0, 1);
+	struct debuginfo *d = craft_open(c, &f);
+	assert_int_equal(debuginfo_frames(d, 0x1105, NULL, fr, 4), 1);
+	assert_null(fr[0].name);
+	assert_int_equal(fr[0].entry, 0x1100);
+	assert_int_equal(debuginfo_frames(d, 0x1110, NULL, fr, 4), 0);
+	debuginfo_close(d);
+	elf_file_close(f);
+	free(c);
+}
+
+static void endless_nesting_stops_with_a_note(void **state)
+{
+	(void)state;
+	struct crafted *c = calloc(1, sizeof(*c));
+	struct debuginfo_frame fr[4];
+	struct elf_file *f;
+	assert_non_null(c);
+	craft_begin(c);
+	for (int i = 0; i < 10000; i++)
+		put(c, BLOCK, 1);
+	struct debuginfo *d = craft_open(c, &f);
+	assert_int_equal(debuginfo_frames(d, 0x1105, NULL, fr, 4), 0);
+	assert_non_null(debuginfo_note(d, 0));
+	debuginfo_close(d);
+	elf_file_close(f);
+	free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +565,10 @@ int main(void)
 		cmocka_unit_test(threads_may_look_up_at_once),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(flipped_and_cut_files_are_survived),
+		cmocka_unit_test(random_damage_is_survived),
+		cmocka_unit_test(shared_range_lists_cannot_multiply),
+		cmocka_unit_test(origin_that_is_itself_has_no_name),
+		cmocka_unit_test(endless_nesting_stops_with_a_note),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
