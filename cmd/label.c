@@ -68,7 +68,8 @@ static int make_run(struct labels *l, struct label_run *run)
 		const char *semi = memchr(p, ';', (size_t)(end - p));
 		const char *stop = semi ? semi : end;
 		uint32_t id;
-		if (foldtree_text(l->tree, p, (size_t)(stop - p), &id) || vec_push(&l->texts, id))
+		if (foldtree_text(l->tree, p, (size_t)(stop - p), &id) ||
+		    vec_push(&l->texts, id))
 			return ERR_NOMEM;
 		run->n++;
 		p = stop + 1;
@@ -100,7 +101,8 @@ int labels_comm(struct labels *l, uint32_t comm, int32_t pid, int32_t tid, uint3
 		buf_fmt(&l->text, "-%d/%d", pid, tid);
 	else if (pid != -1)
 		buf_fmt(&l->text, "-%d", pid);
-	if (buf_failed(&l->text) || foldtree_text(l->tree, buf_cstr(&l->text), l->text.n, &text))
+	if (buf_failed(&l->text) ||
+	    foldtree_text(l->tree, buf_cstr(&l->text), l->text.n, &text))
 		return ERR_NOMEM;
 	return foldtree_child(l->tree, *node, text, node);
 }

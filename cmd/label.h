@@ -23,11 +23,12 @@ struct labels {
 	const struct stacks *stacks; /* borrowed */
 	struct foldtree *tree;       /* borrowed: owns the texts */
 	struct buf text;
-	VEC(uint32_t) texts;         /* runs of text ids */
+	VEC(uint32_t) texts; /* runs of text ids */
 	VEC(struct label_run {
 		uint32_t at, n;
 		int made;
-	}) runs[2];                  /* by frame id; [1] for threads called java… */
+	})
+	runs[2]; /* by frame id; [1] for threads called java… */
 	VEC(uint32_t) frames;
 };
 

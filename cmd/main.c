@@ -9,6 +9,7 @@
 
 static const struct verb *const verbs[] = {
 	&verb_collapse,
+	&verb_report,
 	&verb_svg,
 };
 enum { VERBS = sizeof(verbs) / sizeof(*verbs), MAX_FILES = 256 };

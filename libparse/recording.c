@@ -156,6 +156,25 @@ int recording_open(struct recording **out, const char *path, struct err *e)
 	return r;
 }
 
+int recording_open_source(struct recording **out, struct source *src, struct err *e)
+{
+	struct recording *rec = NULL;
+	*out = NULL;
+	int r = reader_new(&rec, src->name, e);
+	if (r) {
+		source_close(src);
+		return r;
+	}
+	rec->reader->src = *src;
+	*src = (struct source){.fd = -1};
+	r = open_rest(rec, rec->name, e);
+	if (r)
+		recording_close(rec);
+	else
+		*out = rec;
+	return r;
+}
+
 int recording_open_mem(struct recording **out, const void *p, size_t n, const char *name,
 		       struct err *e)
 {

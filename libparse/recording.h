@@ -95,6 +95,10 @@ struct recording {
  * record. ERR_IO, ERR_FORMAT, ERR_UNSUPPORTED (not perf.data), ERR_NOMEM; *out is NULL then. */
 int recording_open(struct recording **out, const char *path, struct err *e);
 
+/* The same over an opened source, which the recording takes over (*src is emptied) whatever
+ * happens: for callers that looked at its first bytes. */
+int recording_open_source(struct recording **out, struct source *src, struct err *e);
+
 /* The same over memory, borrowed until recording_close. */
 int recording_open_mem(struct recording **out, const void *p, size_t n, const char *name,
 		       struct err *e);

@@ -57,8 +57,47 @@ int source_open_mem(struct source *s, const void *p, size_t n, const char *name,
 	return s->name ? 0 : err_nomem(e);
 }
 
+/* Hand out what source_peek has read ahead. */
+static size_t take_head(struct source *s, void *buf, size_t n)
+{
+	size_t k = n < s->head_n ? n : s->head_n;
+	memcpy(buf, s->head, k);
+	memmove(s->head, s->head + k, s->head_n - k);
+	s->head_n -= k;
+	return k;
+}
+
+int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e)
+{
+	*p = s->data ? s->data : s->head;
+	*n = s->data ? (s->size < SOURCE_HEAD ? (size_t)s->size : SOURCE_HEAD) : s->head_n;
+	if (s->data)
+		return 0;
+	while (s->head_n < SOURCE_HEAD) {
+		uint8_t more[SOURCE_HEAD];
+		size_t had = s->head_n;
+		s->head_n = 0; /* read behind what is there already */
+		int64_t got = source_read(s, more, SOURCE_HEAD - had, e);
+		s->head_n = had;
+		if (got < 0)
+			return (int)got;
+		if (!got)
+			break;
+		memcpy(s->head + had, more, (size_t)got);
+		s->head_n += (size_t)got;
+		s->size -= (uint64_t)got; /* counted when handed out */
+	}
+	*n = s->head_n;
+	return 0;
+}
+
 int64_t source_read(struct source *s, void *buf, size_t n, struct err *e)
 {
+	if (s->head_n) {
+		size_t k = take_head(s, buf, n);
+		s->size += k;
+		return (int64_t)k;
+	}
 	for (;;) {
 		ssize_t got = read(s->fd, buf, n);
 		if (got >= 0) {

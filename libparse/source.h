@@ -13,12 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { SOURCE_HEAD = 4096 };
+
 struct source {
 	char *name;          /* for messages: the path, "stdin" */
 	const uint8_t *data; /* whole content of a file or memory; NULL for a stream */
 	uint64_t size;       /* of data; for a stream: bytes read so far */
 	int fd;              /* of a stream, else -1 */
 	int mapped;
+	uint8_t head[SOURCE_HEAD]; /* of a stream: bytes read ahead to tell what it is */
+	size_t head_n;
 };
 
 /*
@@ -42,6 +46,12 @@ static inline int source_is_mapped(const struct source *s)
  * one byte, retries interrupted reads.
  */
 int64_t source_read(struct source *s, void *buf, size_t n, struct err *e);
+
+/*
+ * The first bytes of the content, without taking them: *p is borrowed, *n at most SOURCE_HEAD
+ * and less only when there are no more. A stream is read for it; source_read gives them again.
+ */
+int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e);
 
 /* Unmap, close. A zeroed or closed source is accepted. */
 void source_close(struct source *s);

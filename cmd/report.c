@@ -1,0 +1,405 @@
+/*
+ * report.c - `perfkit report`: what is in a recording, who ran, what was lost, how well names
+ * could be found.
+ */
+#include "base/mem.h"
+#include "cmd/input.h"
+#include "cmd/verbs.h"
+#include "render/escape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct report_opts {
+	struct input_opts in;
+	int top, stats;
+};
+
+#define AT(field) offsetof(struct report_opts, field)
+static const struct opt rows[] = {
+	{"top", 'n', OPT_INT, AT(top), "N", "threads and DSOs shown (20; 0 = all)"},
+	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only the count of each record type"},
+	OPT_END,
+};
+
+enum { LABEL = 11 };
+
+/* 1234567 → "1,234,567" in one of a few rotating buffers. */
+static const char *count_text(uint64_t x)
+{
+	static char text[4][32];
+	static unsigned turn;
+	char *out = text[turn++ % 4], digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, x), k = 0;
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			out[k++] = ',';
+		out[k++] = digits[i];
+	}
+	out[k] = '\0';
+	return out;
+}
+
+static void label(const char *s)
+{
+	printf("%-*s", LABEL, s);
+}
+
+/* Texts of a stranger's file, with control characters made visible. */
+static void text(const char *s)
+{
+	struct buf b = {0};
+	escape_visible(&b, s, strlen(s));
+	fputs(buf_cstr(&b), stdout);
+	buf_release(&b);
+}
+
+static void print_file(const struct input *in)
+{
+	const struct recording *rec = in->profile->rec;
+	label("recording");
+	text(in->path);
+	printf(", %s mode, %s-endian%s, %.1f MB of records\n",
+	       rec->directory   ? "directory"
+	       : rec->pipe_mode ? "pipe"
+				: "file",
+	       rec->big_endian ? "big" : "little", rec->compressed ? ", zstd" : "",
+	       (double)rec->data_size / 1e6);
+}
+
+static void print_host(const struct features *f)
+{
+	if (f->hostname || f->osrelease || f->arch) {
+		label("host");
+		text(f->hostname ? f->hostname : "?");
+		printf(", Linux ");
+		text(f->osrelease ? f->osrelease : "?");
+		printf(" ");
+		text(f->arch ? f->arch : "?");
+		if (f->cpus_online)
+			printf(", %u CPUs", f->cpus_online);
+		if (f->version) {
+			printf(", perf ");
+			text(f->version);
+		}
+		putchar('\n');
+	}
+	if (f->cpudesc) {
+		label("cpu");
+		text(f->cpudesc);
+		putchar('\n');
+	}
+	if (f->cmdline) {
+		label("command");
+		text(f->cmdline);
+		putchar('\n');
+	}
+}
+
+static const char *clock_name(const struct recording *rec)
+{
+	static const char *const names[] = {
+		"CLOCK_REALTIME",          "CLOCK_MONOTONIC",     "CLOCK_PROCESS_CPUTIME_ID",
+		"CLOCK_THREAD_CPUTIME_ID", "CLOCK_MONOTONIC_RAW", "CLOCK_REALTIME_COARSE",
+		"CLOCK_MONOTONIC_COARSE",  "CLOCK_BOOTTIME",
+	};
+	const struct event_attr *a = &rec->events.v[0].attr;
+	if (!attr_flag(a, ATTR_USE_CLOCKID))
+		return "perf's own (sched_clock)";
+	if (a->clockid >= 0 && (size_t)a->clockid < sizeof(names) / sizeof(*names))
+		return names[a->clockid];
+	return a->clockid == 11 ? "CLOCK_TAI" : "unknown";
+}
+
+static void print_clock(const struct profile *p)
+{
+	const struct aggregate_stats *t = &p->totals;
+	label("clock");
+	printf("%s", clock_name(p->rec));
+	if (t->first_time <= t->last_time && t->last_time)
+		printf(", samples %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64
+		       " (%.3f s)",
+		       t->first_time / 1000000000, t->first_time % 1000000000,
+		       t->last_time / 1000000000, t->last_time % 1000000000,
+		       (double)(t->last_time - t->first_time) / 1e9);
+	putchar('\n');
+}
+
+static const char *stacks_of(const struct event_attr *a)
+{
+	if (a->sample_type & PERF_SAMPLE_STACK_USER && a->sample_type & PERF_SAMPLE_REGS_USER)
+		return "stacks by stack dump (DWARF)";
+	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return "branch stacks";
+	return a->sample_type & PERF_SAMPLE_CALLCHAIN ? "stacks by frame pointer" : "no stacks";
+}
+
+static void print_events(const struct profile *p)
+{
+	const struct recording *rec = p->rec;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event *ev = &rec->events.v[i];
+		uint64_t samples = 0, weight = 0;
+		for (size_t k = 0; k < p->folded.n; k++) {
+			if (p->folded.v[k].event != i)
+				continue;
+			samples += p->folded.v[k].samples;
+			weight += p->folded.v[k].weight;
+		}
+		label(i ? "" : "events");
+		text(ev->name);
+		printf(": %s samples", count_text(samples));
+		if (!ev->is_tracepoint && samples)
+			printf(", sum of periods %s", count_text(weight));
+		if (attr_flag(&ev->attr, ATTR_FREQ))
+			printf(", %s Hz", count_text(ev->attr.sample_period));
+		else
+			printf(", period %s", count_text(ev->attr.sample_period));
+		printf(", %s\n", stacks_of(&ev->attr));
+	}
+}
+
+static void print_records(const struct recording *rec)
+{
+	const struct recording_stats *s = &rec->stats;
+	int column = LABEL;
+	label("records");
+	for (uint32_t t = 0; t < RECORD_TYPES_COUNTED; t++) {
+		char item[64];
+		const char *name = record_type_name(t);
+		if (!s->by_type[t])
+			continue;
+		int n = name ? snprintf(item, sizeof(item), "%s %s", name,
+					count_text(s->by_type[t]))
+			     : snprintf(item, sizeof(item), "type %u: %s", t,
+					count_text(s->by_type[t]));
+		if (column + n > 78) {
+			printf("\n%*s", LABEL, "");
+			column = LABEL;
+		}
+		column += printf("%s  ", item);
+	}
+	if (s->unknown_types)
+		printf("unknown types %s", count_text(s->unknown_types));
+	putchar('\n');
+}
+
+static void print_loss(const struct recording *rec)
+{
+	const struct recording_stats *s = &rec->stats;
+	uint64_t samples = s->by_type[PERF_RECORD_SAMPLE];
+	label("loss");
+	if (!s->lost && !s->lost_samples && !s->torn[0] && !s->bad_records && !rec->cut_off)
+		printf("none recorded\n");
+	if (s->lost)
+		printf("%s records lost by perf (%.1f %% of what it wrote and lost)  ",
+		       count_text(s->lost),
+		       100.0 * (double)s->lost / (double)(s->lost + samples));
+	if (s->lost_samples)
+		printf("%s samples dropped by the kernel  ", count_text(s->lost_samples));
+	if (rec->cut_off)
+		printf("not finished by perf  ");
+	if (s->torn[0])
+		printf("%s  ", s->torn);
+	if (s->bad_records)
+		printf("%s broken records", count_text(s->bad_records));
+	if (s->lost || s->lost_samples || s->torn[0] || s->bad_records || rec->cut_off)
+		putchar('\n');
+}
+
+/* --- threads ---------------------------------------------------------------------------- */
+
+struct row {
+	uint32_t comm;
+	int32_t pid, tid;
+	uint64_t samples;
+	uint32_t dso;
+	uint64_t unnamed;
+};
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->comm < y->comm ? -1 : x->comm > y->comm;
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return by_thread(a, b);
+}
+
+static int print_threads(const struct profile *p, int top)
+{
+	struct row *v = mem_zalloc(p->folded.n, sizeof(*v));
+	size_t n = 0;
+	uint64_t total = 0;
+	if (!v)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < p->folded.n; i++) {
+		const struct folded *f = &p->folded.v[i];
+		v[i] = (struct row){
+			.comm = f->comm, .pid = f->pid, .tid = f->tid, .samples = f->samples};
+		total += f->samples;
+	}
+	qsort(v, p->folded.n, sizeof(*v), by_thread);
+	for (size_t i = 0; i < p->folded.n; i++) {
+		if (n && !by_thread(&v[n - 1], &v[i]))
+			v[n - 1].samples += v[i].samples;
+		else
+			v[n++] = v[i];
+	}
+	qsort(v, n, sizeof(*v), by_samples);
+	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
+	printf("\n%-24s %10s %10s %12s %7s\n", "thread", "pid", "tid", "samples", "share");
+	for (size_t i = 0; i < shown; i++) {
+		struct buf b = {0};
+		const char *comm = strtab_get(&p->stacks.strings, v[i].comm);
+		escape_visible(&b, comm, strlen(comm));
+		printf("%-24s %10d %10d %12s %5.1f %%\n", buf_cstr(&b), v[i].pid, v[i].tid,
+		       count_text(v[i].samples),
+		       total ? 100.0 * (double)v[i].samples / (double)total : 0);
+		buf_release(&b);
+	}
+	if (shown < n)
+		printf("%s more threads (--top 0 shows all)\n", count_text(n - shown));
+	mem_free(v);
+	return 0;
+}
+
+/* --- names ------------------------------------------------------------------------------ */
+
+/* Why the frames of a DSO have no names; "" when unknown. */
+static const char *why_unnamed(const struct profile *p, uint32_t dso, const char **detail)
+{
+	*detail = "";
+	if (!dso)
+		return "no mapping holds the address";
+	for (uint32_t i = 0; i < p->machine.dsos.n; i++) {
+		if (p->machine.dsos.v[i].name != dso)
+			continue;
+		enum dso_reason r = modules_reason(p->modules, i, detail);
+		return r == DSO_FOUND ? "no symbol covers the address" : dso_reason_text(r);
+	}
+	return "";
+}
+
+static int by_dso(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	return x->dso < y->dso ? -1 : x->dso > y->dso;
+}
+
+static int print_unnamed(const struct profile *p, int top)
+{
+	struct row *v = mem_zalloc(p->folded.n, sizeof(*v));
+	size_t n = 0, m = 0;
+	uint64_t total = 0, unnamed = 0;
+	if (!v)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < p->folded.n; i++) {
+		const struct folded *f = &p->folded.v[i];
+		total += f->samples;
+		if (!f->path)
+			continue;
+		const struct frame *leaf =
+			&p->stacks.frames.v[p->stacks.paths.v[f->path].frame];
+		if (leaf->name)
+			continue;
+		unnamed += f->samples;
+		v[m++] = (struct row){.dso = leaf->dso, .samples = f->samples};
+	}
+	qsort(v, m, sizeof(*v), by_dso);
+	for (size_t i = 0; i < m; i++) {
+		if (n && v[n - 1].dso == v[i].dso)
+			v[n - 1].samples += v[i].samples;
+		else
+			v[n++] = v[i];
+	}
+	qsort(v, n, sizeof(*v), by_samples);
+	printf("\nnames: %.1f %% of samples have a function name at the leaf\n",
+	       total ? 100.0 * (double)(total - unnamed) / (double)total : 100.0);
+	for (size_t i = 0; i < n && (top <= 0 || i < (size_t)top); i++) {
+		const char *detail;
+		const char *why = why_unnamed(p, v[i].dso, &detail);
+		printf("  %5.1f %%  ", 100.0 * (double)v[i].samples / (double)total);
+		text(v[i].dso ? strtab_get(&p->stacks.strings, v[i].dso) : "[unknown]");
+		printf(": %s", why);
+		if (*detail) {
+			printf(" (");
+			text(detail);
+			putchar(')');
+		}
+		putchar('\n');
+	}
+	mem_free(v);
+	return 0;
+}
+
+static void print_stats(const struct recording *rec)
+{
+	for (uint32_t t = 0; t < RECORD_TYPES_COUNTED; t++) {
+		const char *name = record_type_name(t);
+		if (!rec->stats.by_type[t])
+			continue;
+		if (name)
+			printf("%s %" PRIu64 "\n", name, rec->stats.by_type[t]);
+		else
+			printf("type-%u %" PRIu64 "\n", t, rec->stats.by_type[t]);
+	}
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct report_opts *o = opts;
+	struct input in;
+	int rc = input_open(&in, "report", &o->in, files, nfiles);
+	if (rc)
+		return rc;
+	in.fold.aggregate.by = BY_PID | BY_TID;
+	rc = input_fold(&in);
+	if (!rc && o->stats) {
+		print_stats(in.profile->rec);
+	} else if (!rc) {
+		print_file(&in);
+		print_host(&in.profile->rec->features);
+		print_clock(in.profile);
+		print_events(in.profile);
+		print_records(in.profile->rec);
+		print_loss(in.profile->rec);
+		if (in.profile->folded.n &&
+		    (print_threads(in.profile, o->top) || print_unnamed(in.profile, o->top))) {
+			fprintf(stderr, "perfkit: out of memory\n");
+			rc = 1;
+		}
+	}
+	if (!rc)
+		rc = input_status(&in);
+	input_close(&in);
+	return rc;
+}
+
+static void defaults(void *opts)
+{
+	((struct report_opts *)opts)->top = 20;
+}
+
+const struct verb verb_report = {
+	.name = "report",
+	.brief = "what is in a recording: host, clock, events, threads, loss, names",
+	.usage = "[options] [FILE]",
+	.examples = "  perfkit report perf.data\n  perfkit report --stats perf.data",
+	.tables = {rows, input_rows},
+	.options_size = sizeof(struct report_opts),
+	.max_files = 1,
+	.run = run,
+	.defaults = defaults,
+};
