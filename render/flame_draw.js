@@ -141,24 +141,30 @@ function describe(tree, i) {
 // --- boxes ---------------------------------------------------------------------------------
 
 // Call emit(node, x, w) for what is wide enough below (and with) `top`, spread over the width.
+// Returns the weight of the stacks that miss a frame for being narrow.
 function place(tree, top, emit) {
 	const room = conf.width - 2 * conf.pad;
 	const scale = room / (top ? tree.total[top] : tree.whole), base = tree.x[top];
+	let pruned = 0;
 	for (let i = top, end = tree.end[top]; i < end;) {
-		const w = tree.total[i] * scale;
-		if (w < conf.minWidth || !w || frames.kind[tree.frame[i]] === KIND.gap) {
+		const w = tree.total[i] * scale, gap = frames.kind[tree.frame[i]] === KIND.gap;
+		if (w < conf.minWidth || !w || gap) {
+			pruned += gap ? 0 : tree.total[i];
 			i = tree.end[i];
 			continue;
 		}
 		emit(i, conf.pad + (tree.x[i] - base) * scale, w);
 		i++;
 	}
+	return pruned;
 }
 
 // All boxes of a view: {tree, node, row, x, w, above}, rows counted from the base line; those
-// of the callers' tree are negative. `above` marks the callers of a zoomed node.
+// of the callers' tree are negative. `above` marks the callers of a zoomed node. And what was
+// too narrow in the first tree.
 function boxesOf(view, zoom) {
 	const boxes = [];
+	let pruned = 0;
 	view.trees.forEach((tree, t) => {
 		const top = zoom.tree === t ? zoom.node : 0, sign = t ? -1 : 1, ups = [];
 		for (let i = top; i; i = tree.parent[i])
@@ -167,12 +173,13 @@ function boxesOf(view, zoom) {
 			if (!t || i)
 				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x: conf.pad,
 					w: conf.width - 2 * conf.pad, above: true});
-		place(tree, top, (i, x, w) => {
+		const narrow = place(tree, top, (i, x, w) => {
 			if (!t || i)
 				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x, w, above: false});
 		});
+		pruned += t ? 0 : narrow;
 	});
-	return boxes;
+	return {boxes, pruned};
 }
 
 // A list of elements of one sort, reused from drawing to drawing.
