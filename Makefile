@@ -111,8 +111,9 @@ asan:
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench.sh
 
-shots: all
-	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit $(O)/shots
+shots: all $(O)/tests/prog/flameapi
+	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit \
+		$(O)/tests/prog/flameapi $(O)/shots
 
 demo: all
 	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs

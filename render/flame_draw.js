@@ -74,13 +74,16 @@ function cached(map, key, make) {
 function deltaColor(share) {
 	const n = Math.floor(Math.pow(Math.min(Math.abs(share), 1), 0.6) * STEPS + 0.5);
 	return cached(deltas, share < 0 ? -n : n, () =>
-		mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, n / STEPS));
+		mix(0xdddbd7, share < 0 ? 0x5b9be6 : 0xf0604d, n / STEPS));
 }
 
-function heatColor(share) {
-	const n = Math.floor(share * STEPS + 0.5), waiting = n / STEPS;
-	return cached(heats, n, () => waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2) :
-		mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1));
+function heatColor(color, share) {
+	const n = Math.floor(Math.min(share, 1) * 12 + 0.5), t = n / 12;
+	return cached(heats, color + n, () => {
+		const hot = parseInt(color.slice(1), 16);
+		const cold = parseInt(mix(0x7298d8, 0xa3c4f0, (hot >> 8 & 3) / 3).slice(1), 16);
+		return t < 0.5 ? mix(hot, 0xe3d9cf, t * 2) : mix(0xe3d9cf, cold, t * 2 - 1);
+	});
 }
 
 // [before, after] of a node, made comparable, in ticks.
@@ -101,7 +104,8 @@ function colorOf(tree, i) {
 		return deltaColor(conf.negate ? -share : share);
 	}
 	if (conf.mode === "wall" && kind !== KIND.wait && kind !== KIND.mark)
-		return heatColor(tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
+		return heatColor(frames.color[tree.frame[i]],
+			tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
 	return frames.color[tree.frame[i]];
 }
 

@@ -123,9 +123,10 @@ static uint32_t color_of(const struct writer *w, uint32_t node)
 		double share = w->max_delta > 0 ? delta_of(w, node) / w->max_delta : 0;
 		return palette_delta(w->o->negate ? -share : share);
 	}
+	uint32_t own = palette_color(&w->o->palette, w->f, n->frame);
 	if (w->o->mode == FLAME_WALL && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK)
-		return palette_heat(n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0);
-	return palette_color(&w->o->palette, w->f, n->frame);
+		return palette_heat(own, n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0);
+	return own;
 }
 
 /* Totals of both profiles, the largest change, the kinds of frames. */
@@ -385,9 +386,9 @@ static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
 		return 5;
 	}
 	if (w->o->mode == FLAME_WALL) {
-		k[0] = (struct palette_key){palette_heat(0), "running"};
-		k[1] = (struct palette_key){palette_heat(0.5), "half and half"};
-		k[2] = (struct palette_key){palette_heat(1), "waiting"};
+		k[0] = (struct palette_key){palette_heat(0xf5934e, 0), "running"};
+		k[1] = (struct palette_key){palette_heat(0xf5934e, 0.5), "half and half"};
+		k[2] = (struct palette_key){palette_heat(0xf5934e, 1), "waiting"};
 		return 3;
 	}
 	return palette_legend(w->o->palette.id, w->kinds, k, max);
@@ -563,7 +564,8 @@ static int put_head(struct writer *w)
 	struct buf *b = &w->b;
 	const struct flame_svg_options *o = w->o;
 	uint32_t bg[2];
-	int rc = palette_background(o->background, o->palette.id, bg, w->e);
+	const char *name = o->background || o->mode == FLAME_PLAIN ? o->background : "grey";
+	int rc = palette_background(name, o->palette.id, bg, w->e);
 	if (rc)
 		return rc;
 	buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"

@@ -1,4 +1,4 @@
-"""shots.py PERFKIT OUTDIR - pictures of each kind of flame graph, light and dark, to look at.
+"""shots.py PERFKIT FLAMEAPI OUTDIR - pictures of each kind of flame graph, light and dark, to look at.
 
 The stacks are made up: a small web server with a database, seen by tracing and sampling.
 """
@@ -9,7 +9,7 @@ import sys
 
 from webdriver import Browser, missing
 
-PERFKIT, OUT = sys.argv[1], os.path.abspath(sys.argv[2])
+PERFKIT, FLAMEAPI, OUT = sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3])
 
 READ = ("entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];ksys_read_[k];vfs_read_[k]")
 WORK = [
@@ -73,6 +73,21 @@ def draw(name, text, *options):
                     os.path.join(OUT, name + ".svg"), *options], check=True)
 
 
+def wall():
+    """The stacks with kinds, files and causes, as flameapi reads them."""
+    kinds = {"k": 1, "j": 2, "i": 3}
+
+    def frame(text):
+        kind = kinds.get(text[-2:-1], 0) if text[-4:-2] == "_[" else 0
+        dso = {1: "[kernel.kallsyms]", 2: "/tmp/perf-812.map"}.get(kind, "/usr/lib/libc.so.6")
+        return "%s|%s||%d" % (text[:-4] if kind else text, dso, kind)
+
+    for stack, n in on_cpu(1):
+        yield "%d\t0\t%s\n" % (n * 1000, "\t".join(map(frame, stack.split(";"))))
+    for cause, stack, n in off_cpu():
+        yield "%d\t%d\t%s\t[%s]|||6\n" % (n * 9, n * 9, "\t".join(map(frame, stack.split(";"))), cause)
+
+
 def draw_all():
     on = lines(on_cpu(1))
     what = "web1 \u00b7 2026-11-21 10:48:07 UTC \u00b7 30.0 s \u00b7 "
@@ -90,6 +105,9 @@ def draw_all():
     draw("after", lines(on_cpu(1, 900)))
     subprocess.run([PERFKIT, "svg", "--diff", os.path.join(OUT, "before.folded"), os.path.join(OUT, "after.folded"),
                     "-o", os.path.join(OUT, "diff.svg"), "--title", "On-CPU, before and after the release"], check=True)
+    for name, mode, palette in (("wall", "wall", "hot"), ("dso", "plain", "dso")):
+        subprocess.run([FLAMEAPI, mode, palette, "us", os.path.join(OUT, name + ".svg")], check=True,
+                       input="".join(wall()).encode())
     draw("reverse", on, "--title", "On-CPU, merged from the leaf", "--subtitle", what + "cycles", "--reverse", "--inverted")
 
 
