@@ -186,8 +186,7 @@ static uint32_t dso_color(const struct flame *f, const struct flame_frame *fr, u
 		return shade(&shades[SH_GREY], v);
 	if (!fr->dso || strstr(name, "[kernel") || strstr(name, "[guest.kernel"))
 		return shade(&shades[SH_ORANGE], v);
-	uint64_t h =
-		hash_bytes(strtab_get(&f->strings, fr->dso), strtab_len(&f->strings, fr->dso));
+	uint64_t h = hash_bytes(name, strlen(name));
 	return hsl((double)(h % 30 * 12), between(48, 74, h >> 8, 4), between(62, 74, v, 4));
 }
 
