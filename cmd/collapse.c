@@ -48,8 +48,7 @@ static uint64_t weight_of(const struct collapser *c, const struct folded *f)
 	const struct event *ev = &c->in.profile->rec->events.v[f->event];
 	if (c->opt->weight && !strcmp(c->opt->weight, "samples"))
 		return f->samples;
-	/* perf script shows a period only where samples carry one */
-	if (ev->is_tracepoint || !(ev->attr.sample_type & PERF_SAMPLE_PERIOD))
+	if (ev->is_tracepoint)
 		return f->samples;
 	return f->weight;
 }

@@ -148,6 +148,27 @@ static int run_unmapped(struct names *n, uint64_t ip, uint8_t flags, uint32_t *r
 	return u64map_put(&n->unmapped, ip, *run);
 }
 
+/*
+ * The kernel's .init.text, where the idle task of the boot CPU comes from, lies outside the
+ * mapping that perf records; the symbols reach there, and so does the mapping then.
+ */
+static const struct map *beside_kernel(struct names *n, uint64_t ip, const struct walk *w)
+{
+	const struct machine *m = n->machine;
+	const struct space *kernel = &m->spaces.v[SPACE_KERNEL];
+	for (size_t i = 0; i < kernel->by_start.n; i++) {
+		const struct map *map = &m->maps.v[kernel->by_start.v[i]];
+		struct module_lookup l;
+		if (m->dsos.v[map->dso].kind != DSO_KERNEL)
+			continue;
+		if (modules_lookup(n->modules, map, ip, w->entry->first,
+				   w->exact ? LOOKUP_EXACT : LOOKUP_RETURN, &l))
+			return NULL;
+		return l.n ? map : NULL;
+	}
+	return NULL;
+}
+
 static int take_address(struct names *n, uint64_t ip, struct walk *w)
 {
 	uint32_t space = w->kernel ? SPACE_KERNEL : w->entry->space, run;
@@ -158,6 +179,8 @@ static int take_address(struct names *n, uint64_t ip, struct walk *w)
 		map = machine_map_at(n->machine, space, ip - 1, time);
 	if (!map && w->execve && !w->kernel)
 		map = machine_map_before_exec(n->machine, space, ip);
+	if (!map && w->kernel)
+		map = beside_kernel(n, ip, w);
 	int rc = map ? run_in_map(n, map, ip, w, &run) : run_unmapped(n, ip, w->flags, &run);
 	w->exact = 0;
 	w->flags = 0;

@@ -29,7 +29,9 @@ for line in sys.stdin:
         continue
     comm = comm.rstrip().replace(" ", "_").replace(";", ":").replace("/", "\u2215")
     tid = tid.replace("-1", "4294967295")
-    print(f"{comm}\u200b {tid} {when} {period or 1} {event}: ")
     frame = re.match(r"\s*([0-9a-f]+ .+ \(.*\))\s*$", rest or "")
+    if rest and not frame or re.match(r"\w[\w-]*:\w{3,}$", event):  # a tracepoint counts once
+        period = 1
+    print(f"{comm}\u200b {tid} {when} {period or 1} {event}: ")
     if frame:
         print("\t" + frame.group(1) + "\n")

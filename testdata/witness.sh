@@ -7,7 +7,7 @@
 #	folded-script.txt.gz   perf script | stackcollapse-perf.pl, as it comes
 #	folded.txt.gz          the same through normalise.py: what is right
 #	folded-OPTION.txt.gz   with --all, --kernel, --jit, --addrs, --pid, --tid
-#	folded-event-NAME.txt.gz  each further event
+#	folded-event-NAME.txt.gz  each further event; their names are in `events`
 #
 # NAME/args holds the options both perf script and perfkit collapse get, paths relative to
 # NAME. The build-id cache of whoever runs this is kept out, so that only what lies beside the
@@ -35,12 +35,16 @@ fold <"$none/right" | gzip -9n >folded.txt.gz
 for o in all kernel jit addrs; do
 	fold --$o <"$none/right" | gzip -9n >folded-$o.txt.gz
 done
-script -F +pid | python3 ../normalise.py >"$none/right"
+script -F comm,pid,tid,time,period,event,ip,sym,symoff,dso | python3 ../normalise.py >"$none/right"
 fold --pid <"$none/right" | gzip -9n >folded-pid.txt.gz
 fold --tid <"$none/right" | gzip -9n >folded-tid.txt.gz
 for e in $(perf evlist -i perf.data 2>/dev/null | grep -v '^#\|^dummy'); do
 	python3 ../normalise.py "$e" <"$none/script" | fold >"$none/event"
 	gzip -dc folded.txt.gz | cmp -s - "$none/event" && continue
-	[ -s "$none/event" ] && gzip -9n <"$none/event" >"folded-event-$(echo "$e" | tr : _).txt.gz"
+	[ -s "$none/event" ] || continue
+	gzip -9n <"$none/event" >"folded-event-$(echo "$e" | tr : _).txt.gz"
+	echo "$e" >>"$none/events"
 done
+rm -f events
+[ -f "$none/events" ] && mv "$none/events" events
 gzip -dc folded.txt.gz | awk '{n += $NF; l++} END {print l " stacks, weight " n}'

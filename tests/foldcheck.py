@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""foldcheck.py [--script SCRIPT.gz] WANT GOT: compare folded stacks; count the weight that
+differs, by the classes of docs/differences.md; exit 1 when any of it belongs to none.
+
+WANT is what perf script and stackcollapse-perf.pl say (.gz or not), GOT what perfkit says. Two
+stacks that stand on one side only are paired when they have the same number of frames (or WANT
+has none at all) and every frame that differs does so for a reason with a name. --script gives perf script's text, which
+shows offsets: there a caller's return address at +0x0 of a function means that the call was the
+last instruction of the one before (class noreturn)."""
+import collections
+import glob
+import gzip
+import os
+import re
+import sys
+
+
+def read(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    stacks = collections.OrderedDict()
+    with opener(path, "rt", encoding="utf-8", errors="surrogateescape", newline="\n") as f:
+        for line in f:
+            stack, _, weight = line.rstrip("\n").rpartition(" ")
+            stacks[stack] = stacks.get(stack, 0) + int(weight)
+    return stacks
+
+
+def zero_offset_callers(path):
+    names, leaf = set(), True
+    with gzip.open(path, "rt", encoding="utf-8", errors="surrogateescape") as f:
+        for line in f:
+            if not line.startswith("\t"):
+                leaf = True
+                continue
+            m = re.match(r"\s*[0-9a-f]+ (.+)\+0x0 \(", line)
+            if m and not leaf:
+                names.add(m.group(1))
+            leaf = False
+    return names
+
+
+def reused_addresses(directory):
+    """Pairs of names whose code overlaps in a perf-PID.map: a JIT compiler used the place
+    twice, and the map does not say when."""
+    pairs = set()
+    for path in glob.glob(directory + "/tmp/perf-*.map"):
+        entries = []
+        for line in open(path, errors="surrogateescape"):
+            start, size, name = line.rstrip("\n").split(" ", 2)
+            entries.append((int(start, 16), int(start, 16) + int(size, 16), name))
+        for a in entries:
+            pairs |= {(a[2], b[2]) for b in entries if a[0] < b[1] and b[0] < a[1]}
+    return pairs
+
+
+def frame_class(want, got, position, depth, after_noreturn):
+    strip = re.compile(r"_\[[kji]\]$")
+    if (strip.sub("", want), strip.sub("", got)) in reused:
+        return "jit-reused-address"
+    if position < depth - 1 and strip.sub("", want) in after_noreturn:
+        return "noreturn"
+    if want == got + "_[k]" and got in ("[[vdso]]", "[[vsyscall]]"):
+        return "vdso-kernel"
+    bracket = re.compile(r" <[0-9a-f]+>\]$")
+    if depth == 2 and bracket.sub("", want) == bracket.sub("", got):
+        return "address-form"
+    if got.startswith(want) and "<" in want and want.count("<") > want.count(">"):
+        return "template-arguments"
+    return None
+
+
+def stack_class(want, got, after_noreturn):
+    w, g = want.split(";"), got.split(";")
+    if len(w) == 1 and g[0] == w[0]:
+        return "corrupt-callchain"
+    if len(w) != len(g):
+        return None
+    found = None
+    for i, (a, b) in enumerate(zip(w, g)):
+        if a != b:
+            found = frame_class(a, b, i, len(w), after_noreturn)
+            if not found:
+                return None
+    return found
+
+
+reused = set()
+
+
+def main():
+    args = sys.argv[1:]
+    if os.path.isdir("symfs/tmp"):
+        reused.update(reused_addresses("symfs"))
+    after_noreturn = set()
+    if args and args[0] == "--script":
+        after_noreturn = zero_offset_callers(args[1])
+        args = args[2:]
+    want, got = read(args[0]), read(args[1])
+    total = sum(want.values())
+    rest = {s: n - got.get(s, 0) for s, n in want.items() if n != got.get(s, 0)}
+    rest.update({s: -n for s, n in got.items() if s not in want})
+    classes = collections.Counter()
+    for w in [s for s, n in rest.items() if n > 0]:
+        for g in [s for s, n in rest.items() if n < 0]:
+            found = stack_class(w, g, after_noreturn)
+            n = min(rest[w], -rest[g])
+            if found and n > 0:
+                classes[found] += n
+                rest[w] -= n
+                rest[g] += n
+    left = {s: n for s, n in rest.items() if n}
+    for name, n in sorted(classes.items()):
+        print("%s: %d of %d (%.3f %%)" % (name, n, total, 100.0 * n / max(total, 1)))
+    if left:
+        missing = sum(n for n in left.values() if n > 0)
+        extra = -sum(n for n in left.values() if n < 0)
+        print("unclassified: %d missing, %d extra of %d" % (missing, extra, total))
+        for s, n in sorted(left.items(), key=lambda x: -abs(x[1]))[:6]:
+            print("  %s %s %d" % ("-" if n > 0 else "+", s[:600], abs(n)))
+        return 1
+    if list(want) != list(got) and not classes:
+        print("same stacks, another order")
+        return 1
+    return 0
+
+
+sys.exit(main())
