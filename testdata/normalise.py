@@ -4,6 +4,7 @@ stackcollapse-perf.pl reads rightly; the samples of EVENT only, by default of th
 event. What it repairs are the classes of docs/differences.md:
 
 - comm-parse: a comm that looks like the columns behind it ("worker 12", "a;b 7/8")
+- pid-zero: a tid of 0 is taken for a missing one: the idle task is swapper-?
 - tracepoint-filter: text behind the event name (tracepoints) hides the event from the script
 - no-callchain: a sample without callchain, all on one line
 """
@@ -29,6 +30,8 @@ for line in sys.stdin:
         continue
     comm = comm.rstrip().replace(" ", "_").replace(";", ":").replace("/", "\u2215")
     tid = tid.replace("-1", "4294967295")
+    if tid.endswith("/0"):
+        tid += "0"
     frame = re.match(r"\s*([0-9a-f]+ .+ \(.*\))\s*$", rest or "")
     if rest and not frame or re.match(r"\w[\w-]*:\w{3,}$", event):  # a tracepoint counts once
         period = 1

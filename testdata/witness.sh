@@ -24,7 +24,7 @@ script()
 }
 fold()  # options... ; the marks normalise.py leaves are undone
 {
-	"$STACKCOLLAPSE" "$@" 2>/dev/null | sed 's/\xe2\x80\x8b//; s/\xe2\x88\x95/\//g'
+	"$STACKCOLLAPSE" "$@" 2>/dev/null | sed 's/\xe2\x80\x8b//; s/\xe2\x88\x95/\//g; s,/00;,/0;,; s/4294967295/-1/g'
 }
 rm -f folded*.txt.gz
 script >"$none/script"

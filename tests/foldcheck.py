@@ -54,6 +54,8 @@ def reused_addresses(directory):
 
 
 def frame_class(want, got, position, depth, after_noreturn):
+    if position == 0:
+        return "exited-task" if re.match(r":-1(-|$)", want) else None
     strip = re.compile(r"_\[[kji]\]$")
     if (strip.sub("", want), strip.sub("", got)) in reused:
         return "jit-reused-address"
