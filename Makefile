@@ -32,7 +32,7 @@ LINK_A := $(O)/librender.a $(O)/liblibstore.a $(O)/liblibsym.a $(O)/liblibparse.
 
 obj = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
 
-.PHONY: all check bench install uninstall asan clean distclean help demo format
+.PHONY: all check bench install uninstall asan clean distclean help demo shots format
 all: $(O)/perfkit
 
 $(O)/perfkit: $(call obj,cmd) $(LINK_A)
@@ -111,6 +111,10 @@ asan:
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench.sh
 
+shots: all $(O)/tests/prog/flameapi
+	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit \
+		$(O)/tests/prog/flameapi $(O)/shots
+
 demo: all
 	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs
 
@@ -136,6 +140,7 @@ help:
 	@echo 'make            build $(O)/perfkit'
 	@echo 'make demo       fold the bundled recording'
 	@echo 'make check      all tests; T=PATTERN runs those whose name matches'
+	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'

@@ -317,7 +317,7 @@ enum unwind_end count_signal(struct walk *w)
 	return GOING;
 }
 
-static enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
+enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 {
 	uint64_t cfa = 0, ra, lr = 0;
 	enum unwind_end end = rule_cfa(w, r, &cfa);
@@ -343,7 +343,7 @@ static enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 			return unread(w, at);
 	}
 	/* the kernel's rt_sigframe on aarch64: lr lies two words below sp, three below pc */
-	if (signal && r->spare[1] == UNWIND_SIGCODE && w->u->o.machine == EM_AARCH64)
+	if (signal && r->spare[1] != UNWIND_CFI && w->u->o.machine == EM_AARCH64)
 		have_lr = walk_read(w, w->sp + (uint64_t)r->ra_off - 16, &lr);
 	rule_fp(w, r, cfa);
 	walk_to(w, ra, cfa, r->spare[1]);

@@ -75,6 +75,7 @@ enum unwind_trust {
 	UNWIND_RECORDED,   /* from the recorded frame-pointer chain */
 	UNWIND_LEAF_GUESS, /* the word at sp (or lr) is a return address: guessed */
 	UNWIND_FP_GUESS,   /* the frame pointer leads to a return address: guessed */
+	UNWIND_SIG_GUESS,  /* below lay what looks like the kernel's signal frame: guessed */
 };
 
 struct unwind_frame {

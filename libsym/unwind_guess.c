@@ -87,20 +87,23 @@ static int code_is(struct cfi *c, uint64_t va, const uint8_t *want, size_t n)
 	return cfi_code(c, va, b, n) == n && !memcmp(b, want, n);
 }
 
-/* The trampoline's frame: sp points to the rt_sigframe (x86: past its return address), whose
- * ucontext holds the interrupted registers: arch/x86/include/uapi/asm/sigcontext.h, ucontext.h;
- * arch/arm64/include/uapi/asm/sigcontext.h. */
-static int sigreturn_rule(struct cfi *c, uint64_t va, int exact, struct unwind_rule *r)
+/*
+ * The trampoline's frame: sp points to the rt_sigframe (x86: past its return address), whose
+ * ucontext holds the interrupted registers. struct ucontext and sigcontext in
+ * arch/x86/include/uapi/asm/ (ucontext first, then siginfo) and arch/arm64/include/uapi/asm/
+ * (siginfo first).
+ */
+enum {
+	X86_GREGS = 40,
+	X86_CS = X86_GREGS + 8 * 18,
+	ARM_UCONTEXT = 128,
+	ARM_REGS = 128 + 176 + 8,
+	ARM_RECORDS = ARM_REGS + 8 * 34 + 8, /* aligned to 16 */
+};
+
+static struct unwind_rule sigframe_rule(int arm, enum unwind_trust trust)
 {
-	enum { X86_GREGS = 40, ARM_REGS = 128 + 176 + 8 };
-	int arm = cfi_machine(c) == EM_AARCH64;
-	const uint8_t *code = arm ? arm_sigreturn : x86_sigreturn;
-	size_t n = arm ? sizeof(arm_sigreturn) : sizeof(x86_sigreturn);
-	/* sampled or interrupted inside: at the syscall instruction, or after it */
-	if (!code_is(c, va, code, n) && !(exact && (code_is(c, va - (arm ? 4 : 7), code, n) ||
-						    code_is(c, va - n, code, n))))
-		return 0;
-	*r = (struct unwind_rule){
+	return (struct unwind_rule){
 		.kind = RULE_DEREF_SP,
 		.cfa_off = arm ? ARM_REGS + 8 * 31 : X86_GREGS + 8 * 15,
 		.fp = SLOT_SP,
@@ -108,8 +111,20 @@ static int sigreturn_rule(struct cfi *c, uint64_t va, int exact, struct unwind_r
 		.ra = SLOT_SP,
 		.ra_off = arm ? ARM_REGS + 8 * 32 : X86_GREGS + 8 * 16,
 		.flags = RULE_SIGNAL | RULE_EXACT,
-		.spare = {0, UNWIND_SIGCODE},
+		.spare = {0, (uint8_t)trust},
 	};
+}
+
+static int sigreturn_rule(struct cfi *c, uint64_t va, int exact, struct unwind_rule *r)
+{
+	int arm = cfi_machine(c) == EM_AARCH64;
+	const uint8_t *code = arm ? arm_sigreturn : x86_sigreturn;
+	size_t n = arm ? sizeof(arm_sigreturn) : sizeof(x86_sigreturn);
+	/* sampled or interrupted inside: at the syscall instruction, or after it */
+	if (!code_is(c, va, code, n) && !(exact && (code_is(c, va - (arm ? 4 : 7), code, n) ||
+						    code_is(c, va - n, code, n))))
+		return 0;
+	*r = sigframe_rule(arm, UNWIND_SIGCODE);
 	return 1;
 }
 
@@ -183,6 +198,42 @@ static int guess_fp(struct walk *w)
 	return 1;
 }
 
+static int stack_word_is(const struct walk *w, uint64_t addr, uint64_t mask, uint64_t want)
+{
+	uint64_t v;
+	return walk_read(w, addr, &v) && (v & mask) == want;
+}
+
+/*
+ * A return address into code of which there are no bytes (the vdso of another machine): is a
+ * signal frame what lies at sp? uc_flags is small, uc_link 0, the code segment or the first
+ * context record (FPSIMD_MAGIC) the expected one, and the interrupted pc is code.
+ */
+static int guess_sigframe(struct walk *w)
+{
+	int arm = w->u->o.machine == EM_AARCH64;
+	uint64_t uc = w->sp + (arm ? ARM_UCONTEXT : 0), pc;
+	struct unwind_rule r = sigframe_rule(arm, UNWIND_SIG_GUESS);
+	if (!stack_word_is(w, uc, ~UINT64_C(0xff), 0) ||
+	    !stack_word_is(w, uc + 8, UINT64_MAX, 0) ||
+	    !(arm ? stack_word_is(w, w->sp + ARM_RECORDS, UINT32_MAX, 0x46508001)
+		  : stack_word_is(w, w->sp + X86_CS, 0xffff, 0x33)) ||
+	    !walk_read(w, w->sp + (uint64_t)r.ra_off, &pc))
+		return 0;
+	struct unwind_module m = {0};
+	int rc = w->u->o.module_at(w->s->ctx, pc, &m);
+	if (rc <= 0) {
+		w->rc = rc;
+		return 0;
+	}
+	struct unwind_frame *trampoline = &w->u->frames[w->n - 1];
+	if (step_rule(w, &r))
+		return 0;
+	trampoline->lookup = trampoline->ip;
+	trampoline->signal = 1;
+	return 1;
+}
+
 enum unwind_end step_guess(struct walk *w, const struct known *k)
 {
 	enum unwind_end why = k->rule.spare[0];
@@ -193,6 +244,8 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 	if (why == UNWIND_NO_MAP) /* a call through a null pointer: only the top word helps */
 		return w->fresh && guess_leaf(w) ? GOING : why;
 	if (!jit && w->fresh && guess_leaf(w))
+		return GOING;
+	if (!w->fresh && why == UNWIND_NO_FILE && guess_sigframe(w))
 		return GOING;
 	if (guess_fp(w))
 		return GOING;

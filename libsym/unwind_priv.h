@@ -99,6 +99,9 @@ const struct known *rule_at(struct walk *w, uint64_t pc, int exact);
  * keep them. */
 void walk_to(struct walk *w, uint64_t pc, uint64_t sp, enum unwind_trust trust);
 
+/* The step of a compact rule. */
+enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r);
+
 /* The step with all registers, at the frame w->pc. */
 enum unwind_end step_full(struct walk *w, const struct known *k);
 

@@ -397,7 +397,8 @@ static int sort_children(struct flame *f, const uint32_t *rank)
 			uint32_t id = f->child[from + i];
 			const struct flame_node *c = &f->nodes.v[id];
 			uint32_t slot = c->frame * 2 + (c->v[0] || c->v[1]);
-			words.v[i] = (uint64_t)rank[slot] << 32 | id;
+			int last = f->frames.v[c->frame].kind == FLAME_GONE;
+			words.v[i] = (uint64_t)(last ? UINT32_MAX : rank[slot]) << 32 | id;
 		}
 		sort_words(words.v, n);
 		for (uint32_t i = 0; i < n; i++)

@@ -120,7 +120,7 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
 
 /*
  * Sum up and sort: node weights become totals, child/child_at are made. Children are in the
- * order flamegraph.pl gives them: by the text of the stack lines, bytewise. No flame_add
+ * order flamegraph.pl gives them: by the text of the stack lines, bytewise; FLAME_GONE last. No flame_add
  * afterwards. 0 or ERR_NOMEM.
  */
 int flame_finish(struct flame *f, struct err *e);

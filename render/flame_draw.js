@@ -74,13 +74,16 @@ function cached(map, key, make) {
 function deltaColor(share) {
 	const n = Math.floor(Math.pow(Math.min(Math.abs(share), 1), 0.6) * STEPS + 0.5);
 	return cached(deltas, share < 0 ? -n : n, () =>
-		mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, n / STEPS));
+		mix(0xdddbd7, share < 0 ? 0x5b9be6 : 0xf0604d, n / STEPS));
 }
 
-function heatColor(share) {
-	const n = Math.floor(share * STEPS + 0.5), waiting = n / STEPS;
-	return cached(heats, n, () => waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2) :
-		mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1));
+function heatColor(color, share) {
+	const n = Math.floor(Math.min(share, 1) * 12 + 0.5), t = n / 12;
+	return cached(heats, color + n, () => {
+		const hot = parseInt(color.slice(1), 16);
+		const cold = parseInt(mix(0x7298d8, 0xa3c4f0, (hot >> 8 & 3) / 3).slice(1), 16);
+		return t < 0.5 ? mix(hot, 0xe3d9cf, t * 2) : mix(0xe3d9cf, cold, t * 2 - 1);
+	});
 }
 
 // [before, after] of a node, made comparable, in ticks.
@@ -101,7 +104,8 @@ function colorOf(tree, i) {
 		return deltaColor(conf.negate ? -share : share);
 	}
 	if (conf.mode === "wall" && kind !== KIND.wait && kind !== KIND.mark)
-		return heatColor(tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
+		return heatColor(frames.color[tree.frame[i]],
+			tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
 	return frames.color[tree.frame[i]];
 }
 
@@ -141,24 +145,30 @@ function describe(tree, i) {
 // --- boxes ---------------------------------------------------------------------------------
 
 // Call emit(node, x, w) for what is wide enough below (and with) `top`, spread over the width.
+// Returns the weight of the stacks that miss a frame for being narrow.
 function place(tree, top, emit) {
 	const room = conf.width - 2 * conf.pad;
 	const scale = room / (top ? tree.total[top] : tree.whole), base = tree.x[top];
+	let pruned = 0;
 	for (let i = top, end = tree.end[top]; i < end;) {
-		const w = tree.total[i] * scale;
-		if (w < conf.minWidth || !w || frames.kind[tree.frame[i]] === KIND.gap) {
+		const w = tree.total[i] * scale, gap = frames.kind[tree.frame[i]] === KIND.gap;
+		if (w < conf.minWidth || !w || gap) {
+			pruned += gap ? 0 : tree.total[i];
 			i = tree.end[i];
 			continue;
 		}
 		emit(i, conf.pad + (tree.x[i] - base) * scale, w);
 		i++;
 	}
+	return pruned;
 }
 
 // All boxes of a view: {tree, node, row, x, w, above}, rows counted from the base line; those
-// of the callers' tree are negative. `above` marks the callers of a zoomed node.
+// of the callers' tree are negative. `above` marks the callers of a zoomed node. And what was
+// too narrow in the first tree.
 function boxesOf(view, zoom) {
 	const boxes = [];
+	let pruned = 0;
 	view.trees.forEach((tree, t) => {
 		const top = zoom.tree === t ? zoom.node : 0, sign = t ? -1 : 1, ups = [];
 		for (let i = top; i; i = tree.parent[i])
@@ -167,12 +177,13 @@ function boxesOf(view, zoom) {
 			if (!t || i)
 				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x: conf.pad,
 					w: conf.width - 2 * conf.pad, above: true});
-		place(tree, top, (i, x, w) => {
+		const narrow = place(tree, top, (i, x, w) => {
 			if (!t || i)
 				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x, w, above: false});
 		});
+		pruned += t ? 0 : narrow;
 	});
-	return boxes;
+	return {boxes, pruned};
 }
 
 // A list of elements of one sort, reused from drawing to drawing.

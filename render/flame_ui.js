@@ -16,8 +16,8 @@ let selected = null, baseLine = 0, drawMs = 0;
 
 const ui = {
 	frames: svg.querySelector("#frames"), foot: svg.querySelector("#foot"),
+	drawn: svg.querySelector("#drawn"),
 	details: svg.querySelector("#details"), matched: svg.querySelector("#matched"),
-	back: svg.querySelector("#background"),
 };
 
 // --- views ---------------------------------------------------------------------------------
@@ -90,6 +90,21 @@ function findHits() {
 		" (" + weightText(sum) + ", " + hits.length + (hits.length === 1 ? " place)" : " places)") : "";
 }
 
+// What the view leaves out, in the corner below the graph.
+function showDrawn(pruned) {
+	const tree = view.trees[0], top = state.tree === 0 ? state.zoom : 0, parts = [];
+	const share = pruned / tree.total[top];
+	if (state.focus !== null)
+		parts.push("calls of " + state.focus);
+	if (state.hide.length)
+		parts.push("without " + state.hide.join(", "));
+	parts.push(weightText(tree.total[top]) + (tree.total[top] < base.total[0] ?
+		" of " + weightText(base.total[0]) : ""));
+	if (share > 0)
+		parts.push((100 * share).toFixed(share < 0.00095 ? 3 : 1) + "% in frames too narrow to draw");
+	ui.drawn.textContent = parts.join(" \u00b7 ");
+}
+
 // --- drawing -------------------------------------------------------------------------------
 
 function resize(height) {
@@ -120,8 +135,10 @@ function setRows() {
 
 function redraw() {
 	const start = performance.now();
-	boxes = boxesOf(view, {tree: state.tree, node: state.zoom});
+	const made = boxesOf(view, {tree: state.tree, node: state.zoom});
+	boxes = made.boxes;
 	setRows();
+	showDrawn(made.pruned);
 	findHits();
 	painter.draw(boxes, matches);
 	select(selected && boxes.find((b) => b.t === selected.t && b.node === selected.node) || null);
@@ -426,7 +443,7 @@ function makeSearchField(x, y, width, parent) {
 }
 
 function makeTools() {
-	const tools = make("g", {id: "tools"}, svg), y = conf.top - 26;
+	const tools = make("g", {id: "tools"}, svg), y = conf.top - 28;
 	let x = conf.pad;
 	for (const b of buttons)
 		x = button(b, x, y, tools);
@@ -510,6 +527,7 @@ function onKey(e) {
 }
 
 const painter = new Painter(ui.frames);
+ui.frames.classList.add("live");
 ui.frames.setAttribute("tabindex", 0);
 ui.frames.setAttribute("role", "application");
 ui.frames.setAttribute("aria-label", "flame graph: arrow keys select a frame, Enter zooms");

@@ -3,6 +3,7 @@
 #include "render/escape.h"
 #include "render/flamedata.h"
 #include "render/flamelayout.h"
+#include "render/weight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@ enum {
 	PAD = 10, /* left and right of the graph */
 	TITLE_Y = 28,
 	LINE_H = 17,  /* subtitle lines */
-	TOOLS_H = 30, /* the row of buttons */
+	TOOLS_H = 40, /* the row of buttons */
 	SLIVER = 2,   /* narrower boxes of one colour share a <path>, without tooltips */
-	FOOT_H = 62,  /* legend and detail lines below the graph */
+	FOOT_H = 54,  /* legend and detail lines below the graph */
 	MAX_KEYS = 12,
 };
 
@@ -55,83 +56,6 @@ void flame_svg_defaults(struct flame_svg_options *o)
 
 /* --- texts --------------------------------------------------------------------------- */
 
-double flame_unit_ns(const char *countname)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1},          {"nsecs", 1},   {"us", 1e3},
-		     {"\xc2\xb5s", 1e3}, {"usecs", 1e3}, {"ms", 1e6},
-		     {"msecs", 1e6},     {"s", 1e9},     {"seconds", 1e9}};
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(units[i].name, countname))
-			return units[i].ns;
-	return 0;
-}
-
-/* x with as many decimals as give three digits. */
-static void put_short(struct buf *b, double x, const char *unit)
-{
-	double a = fabs(x);
-	buf_fmt(b, "%.*f %s", a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2, x, unit);
-}
-
-static void put_time(struct buf *b, double ns)
-{
-	double a = fabs(ns);
-	if (a >= 60e9 * 60)
-		put_short(b, ns / 3600e9, "h");
-	else if (a >= 999.5e6)
-		put_short(b, ns / 1e9, "s");
-	else if (a >= 999.5e3)
-		put_short(b, ns / 1e6, "ms");
-	else if (a >= 999.5)
-		put_short(b, ns / 1e3, "\xc2\xb5s");
-	else
-		buf_fmt(b, "%.0f ns", ns);
-}
-
-static void put_bytes(struct buf *b, double x)
-{
-	static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-	size_t i = 0;
-	for (; fabs(x) >= 1023.5 && i < 4; i++)
-		x /= 1024;
-	if (i)
-		put_short(b, x, unit[i]);
-	else
-		buf_fmt(b, "%.0f bytes", x);
-}
-
-/* Digits with a comma between groups of three. */
-static void put_grouped(struct buf *b, double x)
-{
-	char digits[512];
-	int n = snprintf(digits, sizeof(digits), "%.0f", fabs(x));
-	if (x < 0 && strcmp(digits, "0"))
-		buf_char(b, '-');
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			buf_char(b, ',');
-		buf_char(b, digits[i]);
-	}
-}
-
-void flame_weight_text(struct buf *b, double ticks, double scale, double factor,
-		       const char *countname)
-{
-	double x = ticks / scale * factor, ns = flame_unit_ns(countname);
-	if (ns > 0) {
-		put_time(b, x * ns);
-	} else if (!strcmp(countname, "bytes")) {
-		put_bytes(b, x);
-	} else {
-		put_grouped(b, x);
-		buf_char(b, ' ');
-		buf_str(b, countname);
-	}
-}
-
 static void put_percent(struct buf *b, double part, double whole)
 {
 	double p = whole > 0 ? 100 * part / whole : 0;
@@ -167,7 +91,7 @@ static void put_attr_px(struct buf *b, const char *name, double x)
 static void weight_of(struct writer *w, struct buf *b, double ticks)
 {
 	struct buf plain = {0};
-	flame_weight_text(&plain, ticks, (double)w->f->scale, w->o->factor, w->o->countname);
+	weight_text(&plain, ticks, (double)w->f->scale, w->o->factor, w->o->countname);
 	escape_xml(b, plain.v, plain.n);
 	if (buf_failed(&plain))
 		b->failed = buf_failed(&plain);
@@ -199,9 +123,10 @@ static uint32_t color_of(const struct writer *w, uint32_t node)
 		double share = w->max_delta > 0 ? delta_of(w, node) / w->max_delta : 0;
 		return palette_delta(w->o->negate ? -share : share);
 	}
+	uint32_t own = palette_color(&w->o->palette, w->f, n->frame);
 	if (w->o->mode == FLAME_WALL && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK)
-		return palette_heat(n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0);
-	return palette_color(&w->o->palette, w->f, n->frame);
+		return palette_heat(own, n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0);
+	return own;
 }
 
 /* Totals of both profiles, the largest change, the kinds of frames. */
@@ -461,9 +386,9 @@ static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
 		return 5;
 	}
 	if (w->o->mode == FLAME_WALL) {
-		k[0] = (struct palette_key){palette_heat(0), "running"};
-		k[1] = (struct palette_key){palette_heat(0.5), "half and half"};
-		k[2] = (struct palette_key){palette_heat(1), "waiting"};
+		k[0] = (struct palette_key){palette_heat(0xf5934e, 0), "running"};
+		k[1] = (struct palette_key){palette_heat(0xf5934e, 0.5), "half and half"};
+		k[2] = (struct palette_key){palette_heat(0xf5934e, 1), "waiting"};
 		return 3;
 	}
 	return palette_legend(w->o->palette.id, w->kinds, k, max);
@@ -609,7 +534,7 @@ static void put_conf(struct writer *w)
 		o->before_scale, w->max_delta);
 	buf_fmt(b, "total %llu\nbefore %llu\nafter %llu\nunitNs %g\n",
 		(unsigned long long)w->l.total, (unsigned long long)w->before,
-		(unsigned long long)w->after, flame_unit_ns(o->countname));
+		(unsigned long long)w->after, weight_unit_ns(o->countname));
 	put_conf_str(b, "countname", o->countname);
 	put_conf_str(b, "nametype", o->nametype);
 	put_conf_str(b, "beforeName", o->before_name);
@@ -639,7 +564,8 @@ static int put_head(struct writer *w)
 	struct buf *b = &w->b;
 	const struct flame_svg_options *o = w->o;
 	uint32_t bg[2];
-	int rc = palette_background(o->background, o->palette.id, bg, w->e);
+	const char *name = o->background || o->mode == FLAME_PLAIN ? o->background : "grey";
+	int rc = palette_background(name, o->palette.id, bg, w->e);
 	if (rc)
 		return rc;
 	buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"

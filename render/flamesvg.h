@@ -68,14 +68,4 @@ void flame_svg_defaults(struct flame_svg_options *o);
 int flame_svg_write(const struct flame *f, const struct flame_svg_options *o, FILE *out,
 		    struct flame_svg_stats *st, struct err *e);
 
-/* Nanoseconds per unit of "ns", "us", "µs", "ms", "s"; 0 = not a time. */
-double flame_unit_ns(const char *countname);
-
-/*
- * Append a weight for people: "1,234 samples", "12.3 ms", "4.5 MiB". `ticks` in the graph's
- * scale; `factor` multiplies it.
- */
-void flame_weight_text(struct buf *b, double ticks, double scale, double factor,
-		       const char *countname);
-
 #endif

@@ -178,11 +178,15 @@ static enum shade_id family(enum palette_id id, uint32_t kind, const char *s, si
 	}
 }
 
-/* The file's hue, the function's lightness. */
+/* The file's hue, the function's lightness; the kernel is orange, no file is grey. */
 static uint32_t dso_color(const struct flame *f, const struct flame_frame *fr, uint64_t v)
 {
-	uint64_t h =
-		hash_bytes(strtab_get(&f->strings, fr->dso), strtab_len(&f->strings, fr->dso));
+	const char *name = strtab_get(&f->strings, fr->dso);
+	if (!fr->dso && fr->kind != FLAME_KERNEL)
+		return shade(&shades[SH_GREY], v);
+	if (!fr->dso || strstr(name, "[kernel") || strstr(name, "[guest.kernel"))
+		return shade(&shades[SH_ORANGE], v);
+	uint64_t h = hash_bytes(name, strlen(name));
 	return hsl((double)(h % 30 * 12), between(48, 74, h >> 8, 4), between(62, 74, v, 4));
 }
 
@@ -205,7 +209,7 @@ uint32_t palette_color(const struct palette *p, const struct flame *f, uint32_t 
 		return mark_color(fr->kind, s, n);
 	n = flame_label_len(s, n);
 	uint64_t v = variation(p, frame, s, n);
-	if (p->id == PALETTE_DSO && fr->dso)
+	if (p->id == PALETTE_DSO)
 		return dso_color(f, fr, v);
 	return shade(&shades[family(p->id, fr->kind, s, n)], v);
 }
@@ -230,14 +234,14 @@ static double step(double t)
 uint32_t palette_delta(double share)
 {
 	double t = step(pow(fmin(fabs(share), 1), 0.6));
-	return mix(0xf0eeec, share < 0 ? 0x5b9be6 : 0xf0604d, t);
+	return mix(0xdddbd7, share < 0 ? 0x5b9be6 : 0xf0604d, t);
 }
 
-uint32_t palette_heat(double waiting)
+uint32_t palette_heat(uint32_t hot, double waiting)
 {
-	waiting = step(waiting);
-	return waiting < 0.5 ? mix(0xf5934e, 0xe3d9cf, waiting * 2)
-			     : mix(0xe3d9cf, 0x7fa8df, waiting * 2 - 1);
+	uint32_t cold = mix(0x7298d8, 0xa3c4f0, (hot >> 8 & 3) / 3.0);
+	double t = floor(fmin(waiting, 1) * 12 + 0.5) / 12;
+	return t < 0.5 ? mix(hot, 0xe3d9cf, t * 2) : mix(0xe3d9cf, cold, t * 2 - 1);
 }
 
 uint32_t palette_cause(const char *name, size_t n)

@@ -63,8 +63,9 @@ uint32_t palette_color(const struct palette *p, const struct flame *f, uint32_t 
 /* 0xRRGGBB of a difference: share in [-1, 1] of the largest one; red grew, blue shrank. */
 uint32_t palette_delta(double share);
 
-/* 0xRRGGBB between running (share of waiting 0) and waiting (1). */
-uint32_t palette_heat(double waiting);
+/* 0xRRGGBB between a frame's colour when it only runs (share of waiting 0) and a cold one when
+ * it only waits (1). */
+uint32_t palette_heat(uint32_t hot, double waiting);
 
 /* 0xRRGGBB of a cause of waiting ("lock", "io" ...; brackets around it are ignored), the same
  * in every picture; unknown ones are grey. */

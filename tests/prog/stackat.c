@@ -4,6 +4,7 @@
  * perf: it is ptrace, /proc/PID/maps and the program's own construction.
  *
  *	stackat [options] -- PROGRAM ARGS...
+ *	stackat [options] -f DUMP        # a stack that an aarch64 program wrote of itself
  *
  * Prints one line: the function names leaf first, guessed frames with "?", signal trampolines
  * as "<signal>", recorded ones with "+", then the reason. Options:
@@ -85,11 +86,9 @@ static void open_module(struct target *t, struct module *m)
 	cfi_open(m->elf, NULL, &m->cfi, NULL);
 }
 
-static void read_maps(struct target *t)
+static void read_maps(struct target *t, FILE *f)
 {
-	char path[64], line[1024];
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)t->pid);
-	FILE *f = fopen(path, "r");
+	char line[1024];
 	while (f && fgets(line, sizeof(line), f) && t->n < MODULES) {
 		struct module *m = &t->m[t->n];
 		char prot[8];
@@ -101,8 +100,13 @@ static void read_maps(struct target *t)
 		open_module(t, m);
 		t->n++;
 	}
-	if (f)
-		fclose(f);
+}
+
+static FILE *maps_of(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	return fopen(path, "r");
 }
 
 static void forget_maps(struct target *t)
@@ -121,7 +125,8 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 	for (size_t i = 0; i < t->n; i++)
 		if (pc >= t->m[i].start && pc < t->m[i].end) {
 			*out = (struct unwind_module){t->m[i].cfi, t->m[i].bias,
-						      (uint32_t)i + 1, 0};
+						      (uint32_t)i + 1,
+						      t->m[i].elf ? 0 : UNWIND_MOD_NO_FILE};
 			return 1;
 		}
 	return 0;
@@ -256,6 +261,30 @@ static int unwind_at(struct target *t, const struct options *o, pid_t tid, struc
 	return unwind_sample(u, &s, st, &e);
 }
 
+/* The sample in a file that chains.c wrote: x0-x30, sp, pc, length, the copy, then the maps. */
+static int unwind_dump(struct target *t, const struct options *o, FILE *f, struct unwinder *u,
+		       struct unwind_stack *st)
+{
+	static uint8_t stack[COPY_MAX];
+	uint64_t head[34];
+	struct err e = {0};
+	if (fread(head, sizeof(head), 1, f) != 1 || head[33] > sizeof(stack) ||
+	    fread(stack, 1, head[33], f) != head[33])
+		return -1;
+	read_maps(t, f);
+	struct unwind_sample s = {
+		.regs = head,
+		.regs_mask = 0x1ffffffff,
+		.abi = 2,
+		.stack = stack,
+		.stack_size = o->copy < head[33] ? o->copy : head[33],
+		.stack_asked = o->copy,
+		.space = 1,
+		.ctx = t,
+	};
+	return unwind_sample(u, &s, st, &e);
+}
+
 static int has(const struct target *t, const struct unwind_stack *st, const char *want)
 {
 	char name[256];
@@ -338,50 +367,80 @@ static pid_t start(char **argv)
 	return pid;
 }
 
+static struct unwinder *new_unwinder(uint16_t machine)
+{
+	struct unwind_opts o = {.machine = machine, .module_at = module_at, .is_root = is_root};
+	struct unwinder *u = NULL;
+	unwinder_new(&o, &u, NULL);
+	return u;
+}
+
+static int from_dump(struct target *t, const struct options *o, const char *path)
+{
+	struct unwinder *u = new_unwinder(EM_AARCH64);
+	struct unwind_stack st;
+	FILE *f = fopen(path, "rb");
+	int rc = 1;
+	if (f && u && !unwind_dump(t, o, f, u, &st)) {
+		print_stack(t, &st);
+		rc = 0;
+	}
+	if (f)
+		fclose(f);
+	unwinder_free(u);
+	return rc;
+}
+
+static int from_program(struct target *t, const struct options *o, char **argv)
+{
+	t->pid = start(argv);
+	pid_t tid = t->pid > 0 ? run_to_breakpoint() : -1;
+	if (tid < 0) {
+		printf("%s: did not stop\n", argv[0]);
+		return 1;
+	}
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)t->pid);
+	t->mem = open(path, O_RDONLY);
+	FILE *maps = maps_of(t->pid);
+	read_maps(t, maps);
+	fclose(maps);
+	struct unwinder *u = new_unwinder(EM_X86_64);
+	struct unwind_stack st;
+	int rc = 1;
+	if (u && o->step) {
+		rc = step_through(t, o, tid, u);
+	} else if (u && !unwind_at(t, o, tid, u, &st)) {
+		print_stack(t, &st);
+		rc = 0;
+	}
+	unwinder_free(u);
+	kill(t->pid, SIGKILL);
+	close(t->mem);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {.copy = COPY_MAX};
 	static struct target t;
+	const char *dump = NULL;
 	int opt;
-	while ((opt = getopt(argc, argv, "+z:cs:")) != -1) {
+	while ((opt = getopt(argc, argv, "+z:cs:f:")) != -1) {
 		if (opt == 'z')
 			o.copy = strtoul(optarg, NULL, 10);
 		else if (opt == 'c')
 			o.chain = 1;
 		else if (opt == 's')
 			o.step = optarg;
+		else if (opt == 'f')
+			dump = optarg;
 		else
 			return 2;
 	}
-	if (optind == argc || o.copy > COPY_MAX)
+	if ((optind == argc) != (dump != NULL) || o.copy > COPY_MAX)
 		return 2;
-	t.pid = start(argv + optind);
-	pid_t tid = t.pid > 0 ? run_to_breakpoint() : -1;
-	if (tid < 0) {
-		printf("%s: did not stop\n", argv[optind]);
-		return 1;
-	}
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)t.pid);
-	t.mem = open(path, O_RDONLY);
-	read_maps(&t);
-	struct unwind_opts uo = {
-		.machine = EM_X86_64, .module_at = module_at, .is_root = is_root};
-	struct unwinder *u;
-	struct unwind_stack st;
-	struct err e = {0};
-	int rc = 1;
-	if (unwinder_new(&uo, &u, &e))
-		return 1;
-	if (o.step) {
-		rc = step_through(&t, &o, tid, u);
-	} else if (!unwind_at(&t, &o, tid, u, &st)) {
-		print_stack(&t, &st);
-		rc = 0;
-	}
-	unwinder_free(u);
-	kill(t.pid, SIGKILL);
+	int rc = dump ? from_dump(&t, &o, dump) : from_program(&t, &o, argv + optind);
 	forget_maps(&t);
-	close(t.mem);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #endif
 #include <alloca.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +25,15 @@
 #undef NOINLINE
 #define NOINLINE __attribute__((noinline))
 #endif
+#ifdef __aarch64__
+#define HERE() __asm__ volatile("brk #0" ::: "memory")
+#define ILLEGAL() __asm__ volatile("udf #0" ::: "memory")
+#define BARE "brk #0; ret"
+#else
 #define HERE() __asm__ volatile("int3" ::: "memory")
+#define ILLEGAL() __asm__ volatile("ud2" ::: "memory")
+#define BARE "int3; ret"
+#endif
 #define NO_TAIL() __asm__ volatile("" ::: "memory")
 
 static volatile int depth;
@@ -58,10 +67,10 @@ NOINLINE void a(int n)
 /* What memcpy is: a leaf in assembler, without a frame pointer; and its callers. */
 void bare(void);
 __asm__(".text\n"
-	".type bare, @function\n"
+	".type bare, %function\n"
+	".balign 16\n"
 	"bare: .cfi_startproc\n"
-	"	int3\n"
-	"	ret\n"
+	"	" BARE "\n"
 	".cfi_endproc\n"
 	".size bare, . - bare\n");
 
@@ -93,7 +102,7 @@ NOINLINE void handler(int sig)
 
 NOINLINE void interrupted(void)
 {
-	__asm__ volatile("ud2" ::: "memory");
+	ILLEGAL();
 	NO_TAIL();
 }
 
@@ -242,8 +251,59 @@ NOINLINE void through_realigned(void)
 	HERE();
 }
 
+#ifdef __aarch64__
+/*
+ * Without a debugger (under qemu-user) the program takes its own sample: at the breakpoint it
+ * writes registers (x0-x30, sp, pc), the length of the stack copy, the copy, and its mappings.
+ */
+static void dump(int sig, siginfo_t *si, void *context)
+{
+	const ucontext_t *uc = context;
+	unsigned long long head[34];
+	char line[4096];
+	ssize_t n;
+	(void)sig, (void)si;
+	memcpy(head, uc->uc_mcontext.regs, 31 * 8);
+	head[33] = 0;
+	head[31] = uc->uc_mcontext.sp;
+	head[32] = uc->uc_mcontext.pc;
+	int out = creat(getenv("CHAINS_DUMP"), 0644), maps = open("/proc/self/maps", O_RDONLY);
+	lseek(out, sizeof(head), SEEK_SET);
+	/* pieces that never cross into a page that is not there */
+	for (size_t piece; head[33] < 65024; head[33] += piece) {
+		piece = 16 - (size_t)(head[31] + head[33]) % 16;
+		if ((head[31] + head[33]) % 4096 == 0)
+			piece = 4096;
+		if (head[33] + piece > 65024 ||
+		    write(out, (char *)head[31] + head[33], piece) != (ssize_t)piece)
+			break;
+	}
+	lseek(out, (off_t)(sizeof(head) + head[33]), SEEK_SET);
+	while ((n = read(maps, line, sizeof(line))) > 0)
+		if (write(out, line, (size_t)n) != n)
+			break;
+	lseek(out, 0, SEEK_SET);
+	_exit(write(out, head, sizeof(head)) != sizeof(head));
+}
+
+static void dump_at_breakpoint(void)
+{
+	struct sigaction sa;
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_sigaction = dump;
+	sa.sa_flags = SA_SIGINFO;
+	if (getenv("CHAINS_DUMP")) {
+		sigaction(SIGTRAP, &sa, NULL);
+		sigaction(SIGSEGV, &sa, NULL);
+	}
+}
+#else
+#define dump_at_breakpoint() (void)0
+#endif
+
 int main(int argc, char **argv)
 {
+	dump_at_breakpoint();
 	const char *which = argc > 1 ? argv[1] : "plain";
 	nothing = 0;
 	if (!strcmp(which, "plain"))

@@ -19,6 +19,7 @@ enum { CODE = 0x1000, FRAME = 0x8000, BIAS = 0x400000, WORDS = 512 };
 #define FUNC(n) (BIAS + CODE + 0x100 * (uint64_t)(n))
 #define RET(n) (FUNC(n) + 0x20) /* a return address inside function n */
 #define JIT_AT UINT64_C(0x7f0000000000)
+#define VDSO_AT UINT64_C(0x7f0000100000) /* a mapping whose file is not at hand */
 
 /* Register numbers of the sample: DWARF's own on aarch64. */
 static const uint64_t x86_mask = 0xff01ff, arm_mask = 0x1ffffffff | UINT64_C(1) << 46;
@@ -50,6 +51,10 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 		return ERR_IO;
 	if (pc >= JIT_AT && pc < JIT_AT + 0x1000) {
 		*out = (struct unwind_module){NULL, 0, 2, UNWIND_MOD_JIT};
+		return 1;
+	}
+	if (pc >= VDSO_AT && pc < VDSO_AT + 0x1000) {
+		*out = (struct unwind_module){NULL, 0, 3, UNWIND_MOD_NO_FILE};
 		return 1;
 	}
 	if (pc < BIAS + CODE || pc >= BIAS + CODE + sizeof(w.code))
@@ -424,6 +429,24 @@ static void signal_trampoline_by_its_bytes(void **state)
 	end();
 }
 
+static void signal_frame_by_its_shape(void **state)
+{
+	(void)state;
+	x86_functions();
+	ready(FUNC(0));
+	w.stack[0] = VDSO_AT + 16;
+	x86_ucontext(1, FUNC(0) + 1, SP + 400, 0);
+	w.stack[1 + 23] = 0x2b000000000033; /* cs */
+	w.stack[50] = RET(3);
+	expect(UNWIND_COMPLETE, FUNC(0), VDSO_AT + 16, FUNC(0) + 1, RET(3));
+	assert_int_equal(w.out.frames[1].lookup, VDSO_AT + 16);
+	assert_int_equal(w.out.frames[1].signal, 1);
+	assert_int_equal(w.out.frames[2].trust, UNWIND_SIG_GUESS);
+	w.stack[1 + 23] = 0x10;
+	expect(UNWIND_NO_FILE, FUNC(0), VDSO_AT + 16);
+	end();
+}
+
 static void signal_frame_that_leads_to_itself(void **state)
 {
 	(void)state;
@@ -760,6 +783,7 @@ int main(void)
 		cmocka_unit_test(unknown_registers_of_kernel_entry),
 		cmocka_unit_test(signal_trampoline_with_cfi),
 		cmocka_unit_test(signal_trampoline_by_its_bytes),
+		cmocka_unit_test(signal_frame_by_its_shape),
 		cmocka_unit_test(signal_frame_that_leads_to_itself),
 		cmocka_unit_test(call_of_a_null_pointer),
 		cmocka_unit_test(code_without_cfi),
