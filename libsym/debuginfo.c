@@ -124,26 +124,35 @@ static int load(struct debuginfo *d, struct err *e)
 	return d->tables ? 0 : err_nomem(e);
 }
 
-/* The first of the two files that has .debug_info becomes d->files.file. */
+/* The first of the two files whose .debug_info can be read becomes d->files.file. */
 static int pick_file(struct debuginfo *d, struct elf_file *runtime, struct elf_file *debug,
 		     struct err *e)
 {
 	struct elf_file *candidate[] = {debug, runtime};
+	int err = err_set(e, ERR_NOTFOUND, "%s: no .debug_info",
+			  debug     ? debug->path
+			  : runtime ? runtime->path
+				    : "no file");
 	d->files.runtime = runtime;
 	for (int i = 0; i < 2; i++) {
 		struct elf_file *f = candidate[i];
-		if (!f || f->ehdr.e_type == ET_REL)
+		if (!f)
 			continue;
+		if (f->ehdr.e_type == ET_REL) {
+			err = err_set(e, ERR_UNSUPPORTED,
+				      "%s: debug information of a relocatable file", f->path);
+			continue;
+		}
 		d->files.file = f;
 		int r = debug_sections(&d->files, f, 0, &d->main, e);
+		if (r == 1)
+			return 0;
+		if (r == ERR_NOMEM)
+			return r;
 		if (r)
-			return r < 0 ? r : 0;
+			err = r;
 	}
-	struct elf_file *f = debug ? debug : runtime;
-	if (f && f->ehdr.e_type == ET_REL)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "%s: debug information of a relocatable file", f->path);
-	return err_set(e, ERR_NOTFOUND, "%s: no .debug_info", f ? f->path : "no file");
+	return err;
 }
 
 int debuginfo_open(struct elf_file *runtime, struct elf_file *debug,
@@ -309,8 +318,8 @@ int debuginfo_frames(struct debuginfo *d, uint64_t va, const char *symbol,
 		f.name = symbol;
 		f.scope = NULL;
 	}
-	if (n < max)
-		out[n] = f;
+	if (max)
+		out[n < max ? n : max - 1] = f;
 	return (int)(n + 1);
 }
 

@@ -81,8 +81,9 @@ int debuginfo_open(struct elf_file *runtime, struct elf_file *debug,
  * The frames at va, innermost first, into out[0..max); the last one is the function that
  * stands in the symbol table. Its name is `symbol` where given (the ELF symbol knows clones
  * like .isra.0 and which of several folded functions is meant), else DWARF's. Returns the
- * number of frames, which may exceed max (the first max are set), 0 when no unit covers va, or
- * ERR_NOMEM. An address with a line but no function gives one frame without a name.
+ * number of frames; where that exceeds max, out[max - 1] is the outermost all the same and
+ * those before it are missing. 0 when no unit covers va, or ERR_NOMEM. An address with a line
+ * but no function (padding, a missing .dwo) gives one frame without a name.
  * Strings live as long as `d` and the files.
  */
 int debuginfo_frames(struct debuginfo *d, uint64_t va, const char *symbol,

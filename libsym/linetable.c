@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { PATH_LIMIT = 16384 };
+enum { PATH_LIMIT = 4096 };
 
 struct line_file {
 	const char *name;
@@ -182,7 +182,7 @@ static int paths_make(struct line_table *t, const struct line_header *h, struct 
 		uint32_t id;
 		if (f->name && *f->name) {
 			path_make(&b, h, f);
-			r = buf_failed(&b) == ERR_NOMEM ? ERR_NOMEM : dwarf_work(o, 8 * b.n);
+			r = buf_failed(&b) == ERR_NOMEM ? ERR_NOMEM : dwarf_work(o, b.n);
 			if (!r && b.n && !buf_failed(&b)) {
 				r = strtab_intern_n(paths, b.v, b.n, &id);
 				path = r ? NULL : strtab_get(paths, id);

@@ -243,7 +243,8 @@ static void symbol_names_the_outermost_frame_only(void **state)
 	assert_int_equal(debuginfo_frames(d, va, NULL, without, 16), n);
 	assert_string_equal(with[n - 1].name, "f.cold");
 	assert_string_equal(with[0].name, without[0].name);
-	assert_int_equal(debuginfo_frames(d, va, NULL, with, 1), n);
+	assert_int_equal(debuginfo_frames(d, va, "f.cold", with, 1), n);
+	assert_string_equal(with[0].name, "f.cold");
 	assert_int_equal(debuginfo_frames(d, va, NULL, NULL, 0), n);
 	debuginfo_close(d);
 	elf_file_close(f);
