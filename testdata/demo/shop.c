@@ -22,6 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef DEPTH
+#define DEPTH 1 /* of the recursion in render_list, at least */
+#endif
+
 static volatile int stop;
 static volatile uint64_t sink;
 
@@ -88,7 +92,7 @@ static void render_list(uint32_t *seed, int depth)
 
 static void render_page(uint32_t *seed)
 {
-	render_list(seed, 1 + (int)(next_random(seed) % 4));
+	render_list(seed, DEPTH + (int)(next_random(seed) % 4));
 }
 
 static void handle_request(uint32_t *seed)

@@ -1,0 +1,94 @@
+#!/bin/sh
+# bench.sh - perfkit collapse beside perf and beside the floors, on one recording.
+#
+#	BENCH_DIR    where recordings are kept and reused (default $O/bench)
+#	BENCH_FILE   measure this recording instead
+#	BENCH_SIZE   200M (default: a real recording of about that size) or 1G (that recording's
+#	             samples repeated with later times until the file has 1 GiB; said so below)
+#	STACKCOLLAPSE  path of stackcollapse-perf.pl, to measure that pipeline as well
+#	BENCH_QUICK=1  leave perf out: perfkit and the floors only
+#
+# The first run of each reader warms the page cache; of perfkit and the floors the best of three
+# is shown. MB are 10^6 bytes. "private" is anonymous memory; a mapped file is not.
+set -eu
+SRC=$(cd "$(dirname "$0")/.." && pwd)
+O=${O:-build}
+case $O in /*) ;; *) O=$SRC/$O ;; esac
+dir=${BENCH_DIR:-$O/bench}
+prog=$O/tests/prog
+mkdir -p "$dir"
+
+build_workload()
+{
+	${CC:-cc} -O1 -fno-omit-frame-pointer -fno-inline -fno-optimize-sibling-calls -pthread \
+		-DDEPTH=14 -w -o "$dir/shop" "$SRC/testdata/demo/shop.c"
+}
+
+# Many processes and threads, some of them short-lived, user and kernel stacks.
+record()
+{
+	command -v perf >/dev/null 2>&1 || { echo "bench: no perf here; set BENCH_FILE" >&2; exit 1; }
+	build_workload
+	cat >"$dir/load.sh" <<-END
+		i=0
+		while [ \$i -lt 28 ]; do
+			"$dir/shop" 1 2 & "$dir/shop" 1.3 1 & "$dir/shop" 0.7 3 & "$dir/shop" 1 1 &
+			wait
+			i=\$((i + 1))
+		done
+	END
+	echo "recording about 200 MB of frame-pointer stacks (some 40 s) ..." >&2
+	perf record -q -N -m 4096 -F 49999 -e cpu-clock -g -o "$1.tmp" sh "$dir/load.sh" 2>/dev/null
+	mv "$1.tmp" "$1"
+}
+
+if [ -n "${BENCH_FILE:-}" ]; then
+	file=$BENCH_FILE
+	what="the recording given"
+else
+	file=$dir/fp200.data
+	what="a real recording"
+	[ -f "$file" ] || record "$file"
+	if [ "${BENCH_SIZE:-200M}" = 1G ]; then
+		[ -f "$dir/fp1g.data" ] || "$prog/grow" "$file" "$dir/fp1g.data" 1073741824
+		file=$dir/fp1g.data
+		what="synthesised: a real recording's samples repeated with later times"
+	fi
+fi
+bytes=$(wc -c <"$file")
+cat "$file" >/dev/null
+echo "$file: $((bytes / 1000000)) MB, $("$prog/walk" "$file"); $what"
+echo "$(uname -m), $(nproc) CPUs, Linux $(uname -r), $(perf --version 2>/dev/null || echo no perf)"
+printf '%-34s %9s %9s %9s %10s %10s %9s\n' '' 'wall s' 'cpu s' 'MB/s' 'peak MB' 'private MB' 'x perfkit'
+
+# label runs command...: the best of `runs`
+best()
+{
+	label=$1 runs=$2
+	shift 2
+	line=
+	while [ "$runs" -gt 0 ]; do
+		"$prog/measure" "$@" 3>"$dir/row" >/dev/null 2>"$dir/stderr" || true
+		line=$(printf '%s\n%s\n' "$line" "$(cat "$dir/row")" | awk 'NF' | sort -n | head -1)
+		runs=$((runs - 1))
+	done
+	: "${base:=$(echo "$line" | awk '{print $1}')}"
+	echo "$line" | awk -v l="$label" -v b="$bytes" -v base="$base" '{
+		printf "%-34s %9.3f %9.2f %9.0f %10.1f %10.1f %9.2f%s\n", l, $1, $2,
+			b / 1e6 / $1, $3 / 1024, $4 / 1024, $1 / base,
+			$5 == 0 ? "" : "  (exit " $5 ")" }'
+}
+
+best 'perfkit collapse --no-inline' 3 "$O/perfkit" collapse -q --no-inline -i "$file"
+best 'cat' 3 cat "$file"
+best 'walk over record headers' 3 "$prog/walk" "$file"
+best 'libparse: every record' 3 "$prog/recstat" "$file"
+[ -n "${BENCH_QUICK:-}" ] && exit 0
+command -v perf >/dev/null 2>&1 || { echo "no perf here to compare with"; exit 0; }
+best 'perf script --no-inline' 1 perf script --no-inline -i "$file"
+best 'perf report --stdio -g folded' 1 \
+	perf report --no-inline --stdio -g folded,0,caller -i "$file"
+if [ -n "${STACKCOLLAPSE:-}" ]; then
+	best 'perf script | stackcollapse' 1 \
+		sh -c 'perf script --no-inline -i "$1" | "$2"' - "$file" "$STACKCOLLAPSE"
+fi
