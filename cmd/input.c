@@ -1,4 +1,5 @@
 #include "cmd/input.h"
+#include "cmd/inputkind.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -239,13 +240,10 @@ static void show_progress(void *ctx, uint64_t done, uint64_t total)
 		fprintf(stderr, "\r%.0f MB  %.0f MB/s \033[K", (double)done / 1e6, rate / 1e6);
 }
 
-int input_open(struct input *in, const char *verb, const struct input_opts *opt,
-	       const char *const *files, size_t nfiles)
+static struct profile_options profile_options(const struct input_opts *opt)
 {
-	*in = (struct input){.opt = opt, .verb = verb};
 	static const char *const everywhere = "/";
-	in->path = nfiles ? files[0] : opt->input ? opt->input : "perf.data";
-	struct profile_options po = {
+	return (struct profile_options){
 		.modules = {.find = {.symfs = opt->symfs,
 				     .buildid_dir = opt->buildid_dir,
 				     .kallsyms = opt->kallsyms,
@@ -258,13 +256,44 @@ int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 			    .inlines = !opt->no_inline},
 		.names = {.inlines = !opt->no_inline, .max_stack = opt->max_stack},
 	};
+}
+
+int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
+		      const char *path, struct source *src)
+{
+	struct profile_options po = profile_options(opt);
+	struct recording *rec = NULL;
 	struct err e = {0};
-	if (profile_open(&in->profile, in->path, &po, &e))
+	*in = (struct input){.opt = opt, .verb = verb, .path = path};
+	int opened = src->data || src->fd >= 0;
+	int rc = opened ? recording_open_source(&rec, src, &e) : recording_open(&rec, path, &e);
+	if (!rc)
+		rc = profile_of(&in->profile, rec, &po, &e);
+	if (rc)
 		return input_fail(in, &e);
-	int rc = parse_filters(in);
+	rc = parse_filters(in);
 	if (rc)
 		input_close(in);
 	return rc;
+}
+
+int input_open(struct input *in, const char *verb, const struct input_opts *opt,
+	       const char *const *files, size_t nfiles)
+{
+	const char *path = nfiles ? files[0] : opt->input ? opt->input : "perf.data";
+	struct source src;
+	enum input_kind kind;
+	struct err e = {0};
+	*in = (struct input){.opt = opt, .verb = verb, .path = path};
+	if (input_kind_open(path, &src, &kind, &e))
+		return input_fail(in, &e);
+	if (kind == INPUT_PERF_DATA)
+		return input_open_source(in, verb, opt, path, &src);
+	source_close(&src);
+	err_set(&e, ERR_UNSUPPORTED, "%s: %s", path,
+		kind == INPUT_FOLDED ? "is folded text, which has no recording in it any more"
+				     : "not a perf.data file");
+	return input_fail(in, &e);
 }
 
 void input_close(struct input *in)

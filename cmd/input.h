@@ -38,6 +38,11 @@ struct input {
 int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 	       const char *const *files, size_t nfiles);
 
+/* The same over a source whose first bytes said it is perf.data (inputkind.h); it is taken over
+ * whatever happens. A closed source stands for the directory `path`. */
+int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
+		      const char *path, struct source *src);
+
 void input_close(struct input *in);
 
 /* "perfkit: <text>" on stderr unless --quiet; counted, for --strict. */

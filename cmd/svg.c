@@ -5,6 +5,9 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "cmd/flameinput.h"
+#include "cmd/input.h"
+#include "cmd/inputkind.h"
 #include "cmd/verbs.h"
 #include "render/escape.h"
 #include "render/flamesvg.h"
@@ -18,12 +21,14 @@
 #define PALETTE_MAP "palette.map" /* where --cp keeps colours, as flamegraph.pl does */
 
 struct svg_opts {
+	struct input_opts in; /* for perf.data */
 	const char *output, *title, *subtitle, *color, *bgcolors, *minwidth, *fonttype,
 		*countname, *nametype, *notes, *normalize;
 	double width, height, fontsize, fontwidth, factor, total;
 	uint64_t seed;
 	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
-		no_script, quiet;
+		no_script, simplify;
+	const char *split;
 };
 
 #define AT(field) offsetof(struct svg_opts, field)
@@ -67,7 +72,10 @@ static const struct opt rows[] = {
 	{"total", 0, OPT_REAL, AT(total), "N", "the weight that spans the width"},
 	{"factor", 0, OPT_REAL, AT(factor), "X", "multiply the weights that are shown"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL, "a still picture, without the data"},
-	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no warnings"},
+	{"split", 0, OPT_STRING, AT(split), "comm|pid|tid|cpu|event",
+	 "first level of a recording's graph (comm)"},
+	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
+	 "short C++, Rust and Go names, so that equal frames merge"},
 	OPT_END,
 };
 
@@ -78,6 +86,8 @@ struct drawing {
 	struct palette_map map;
 	struct buf title;
 	int columns;
+	struct input in; /* when a recording is drawn */
+	int status;      /* exit status of what already printed its failure */
 };
 
 static int fail(const struct err *e)
@@ -176,7 +186,7 @@ static void warn_skipped(const struct drawing *d, const char *path,
 			 const struct folded_stats *st)
 {
 	struct buf first = {0};
-	if (!st->skipped || d->opt->quiet)
+	if (!st->skipped || d->opt->in.quiet)
 		return;
 	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
 	fprintf(stderr, "perfkit: %s: %llu lines without a count left out, the first: %s\n",
@@ -184,32 +194,20 @@ static void warn_skipped(const struct drawing *d, const char *path,
 	buf_release(&first);
 }
 
-/* Read the beginning of the file into `head`, as far as it comes at once. */
-static int read_head(int fd, const char *path, char *head, size_t size, size_t *n,
-		     struct err *e)
+static int read_folded(struct drawing *d, const char *path, struct source *src, int columns,
+		       int before, struct err *e)
 {
-	ssize_t got;
-	*n = 0;
-	while (*n < size && (got = read(fd, head + *n, size - *n)) != 0) {
-		if (got < 0)
-			return err_sys(e, "%s: cannot read", path);
-		*n += (size_t)got;
-	}
-	return 0;
-}
-
-static int read_opened(struct drawing *d, int fd, const char *path, int columns, int before,
-		       struct err *e)
-{
-	char head[4096];
-	struct folded_options o = {.columns = columns, .head = head, .before = before};
+	struct folded_options o = {.columns = columns, .before = before};
 	struct folded_stats st;
-	int rc = read_head(fd, path, head, sizeof(head), &o.head_n, e);
-	if (rc)
-		return rc;
-	if (memchr(head, '\0', o.head_n))
-		return err_set(e, ERR_FORMAT, "%s: not folded stacks", path);
-	rc = folded_read_fd(&d->flame, fd, path, &o, &st, e);
+	int rc;
+	if (source_is_mapped(src)) {
+		rc = folded_read(&d->flame, path, &o, &st, e);
+	} else {
+		o.head = src->head;
+		o.head_n = src->head_n;
+		rc = folded_read_fd(&d->flame, src->fd, src->name, &o, &st, e);
+	}
+	source_close(src);
 	if (rc)
 		return rc;
 	warn_skipped(d, path, &st);
@@ -218,17 +216,139 @@ static int read_opened(struct drawing *d, int fd, const char *path, int columns,
 			: err_set(e, ERR_REFUSED, "%s: no line \"stack count\" in it", path);
 }
 
-static int read_folded(struct drawing *d, const char *path, int columns, int before,
+/* --- recordings ---------------------------------------------------------------------- */
+
+/* The event drawn: what --event names, else the first that is no tracepoint, with all that
+ * share its name; cpu_core and cpu_atom halves of one event count as one. */
+static int is_same_event(const char *a, const char *b)
+{
+	static const char *const pmus[] = {"cpu_core/", "cpu_atom/"};
+	for (size_t i = 0; i < 2; i++) {
+		if (!strncmp(a, pmus[i], 9))
+			a += 9;
+		if (!strncmp(b, pmus[i], 9))
+			b += 9;
+	}
+	return !strcmp(a, b);
+}
+
+static const struct event *drawn_event(const struct profile *p)
+{
+	const struct event *best = NULL;
+	for (size_t i = 0; i < p->rec->events.n; i++) {
+		const struct event *ev = &p->rec->events.v[i];
+		if (p->first_of_event[i] == UINT64_MAX)
+			continue;
+		if (!best || (best->is_tracepoint && !ev->is_tracepoint))
+			best = ev;
+	}
+	return best;
+}
+
+/* What a weight of this event is: time for clocks, else occurrences. */
+static const char *unit_of(const struct event *ev)
+{
+	if (ev->is_tracepoint || !(ev->attr.sample_type & PERF_SAMPLE_PERIOD))
+		return "samples";
+	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
+		return "ns"; /* cpu-clock, task-clock */
+	return "events";
+}
+
+/* Title and subtitle that say what is shown, unless the user gave some. */
+static void describe(struct drawing *d, const struct profile *p, const struct event *ev,
+		     const char *unit)
+{
+	const struct features *f = &p->rec->features;
+	const struct aggregate_stats *t = &p->totals;
+	if (!d->o.title)
+		d->o.title = d->opt->inverted ? "CPU Icicle Graph" : "CPU Flame Graph";
+	if (d->o.subtitle)
+		return;
+	buf_clear(&d->title);
+	buf_fmt(&d->title, "%s", ev->name);
+	if (f->hostname)
+		buf_fmt(&d->title, " on %s", f->hostname);
+	if (t->last_time > t->first_time)
+		buf_fmt(&d->title, ", %.3f s", (double)(t->last_time - t->first_time) / 1e9);
+	if (!strcmp(unit, "ns"))
+		buf_str(&d->title, ", weighed by time");
+	d->o.subtitle = buf_cstr(&d->title);
+}
+
+static int add_profile(struct drawing *d, struct input *in, enum flame_split split, int before,
 		       struct err *e)
 {
-	if (!strcmp(path, "-"))
-		return read_opened(d, STDIN_FILENO, "stdin", columns, before, e);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_sys(e, "%s: cannot open", path);
-	int rc = read_opened(d, fd, path, columns, before, e);
-	close(fd);
-	return rc;
+	struct profile *p = in->profile;
+	struct flame_input fi;
+	const struct event *ev = drawn_event(p);
+	uint64_t left_out = 0;
+	int rc = 0;
+	if (!ev)
+		return err_set(e, ERR_REFUSED, "%s: no samples to draw", in->path);
+	const char *unit = unit_of(ev);
+	int all = split == SPLIT_EVENT;
+	flame_input_init(&fi, &p->stacks, &d->flame, split, d->opt->simplify);
+	fi.rec = p->rec;
+	for (size_t i = 0; i < p->folded.n && !rc; i++) {
+		const struct folded *f = &p->folded.v[i];
+		if (!all && !is_same_event(p->rec->events.v[f->event].name, ev->name)) {
+			left_out += f->samples;
+			continue;
+		}
+		uint64_t w = !strcmp(unit, "samples") || all ? f->samples : f->weight;
+		rc = flame_input_add(&fi, f, before ? 0 : w, before ? w : 0, e);
+	}
+	flame_input_release(&fi);
+	if (rc)
+		return rc;
+	if (left_out)
+		input_warn(in, "drawing %s; %llu samples of other events left out (--event)",
+			   ev->name, (unsigned long long)left_out);
+	if (!strcmp(d->opt->countname, "samples") && !all)
+		d->o.countname = unit;
+	describe(d, p, ev, unit);
+	return 0;
+}
+
+/* On-CPU graph of a recording; the source is taken over. */
+static int read_recording(struct drawing *d, const char *path, struct source *src, int before,
+			  struct err *e)
+{
+	enum flame_split split = SPLIT_COMM;
+	int rc = d->opt->split ? flame_split_parse(d->opt->split, &split, e) : 0;
+	if (rc) {
+		source_close(src);
+		return rc;
+	}
+	if (d->in.profile) /* the other side of a diff: its names are the graph's by now */
+		input_close(&d->in);
+	d->status = input_open_source(&d->in, "svg", &d->opt->in, path, src);
+	if (d->status)
+		return ERR_IO;
+	d->in.fold.aggregate.by = (split == SPLIT_PID ? BY_PID : 0) |
+				  (split == SPLIT_TID ? BY_PID | BY_TID : 0) |
+				  (split == SPLIT_CPU ? BY_CPU : 0);
+	d->status = input_fold(&d->in);
+	if (d->status)
+		return ERR_IO;
+	input_warn_damage(&d->in);
+	return add_profile(d, &d->in, split, before, e);
+}
+
+static int read_any(struct drawing *d, const char *path, int columns, int before, struct err *e)
+{
+	struct source src;
+	enum input_kind kind;
+	int rc = input_kind_open(path, &src, &kind, e);
+	if (rc)
+		return rc;
+	if (kind == INPUT_PERF_DATA)
+		return read_recording(d, path, &src, before, e);
+	if (kind == INPUT_FOLDED || (kind == INPUT_UNKNOWN && !memchr(src.head, 0, src.head_n)))
+		return read_folded(d, path, &src, columns, before, e);
+	source_close(&src);
+	return err_set(e, ERR_UNSUPPORTED, "%s: neither perf.data nor folded stacks", path);
 }
 
 static const char *basename_of(const char *path)
@@ -240,8 +360,8 @@ static const char *basename_of(const char *path)
 /* Two files, made comparable; what vanished stands beside. */
 static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 {
-	int rc = read_folded(d, files[0], 1, 1, e);
-	rc = rc ? rc : read_folded(d, files[1], 1, 0, e);
+	int rc = read_any(d, files[0], 1, 1, e);
+	rc = rc ? rc : read_any(d, files[1], 1, 0, e);
 	if (rc)
 		return rc;
 	const struct flame_node *root = d->flame.nodes.v;
@@ -265,7 +385,10 @@ static int read_stacks(struct drawing *d, const char *const *files, size_t nfile
 {
 	if (d->opt->diff)
 		return read_diff(d, files, e);
-	int rc = read_folded(d, nfiles ? files[0] : "-", 0, 0, e);
+	const char *path = nfiles             ? files[0]
+			   : d->opt->in.input ? d->opt->in.input
+					      : "perf.data";
+	int rc = read_any(d, path, 0, 0, e);
 	if (!rc && d->columns == 2)
 		d->o.mode = FLAME_DIFF;
 	return rc;
@@ -320,7 +443,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	if (rc)
 		return rc;
 	d->o.total = (uint64_t)(d->opt->total * (double)d->flame.scale);
-	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->quiet)
+	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->in.quiet)
 		fprintf(stderr,
 			"perfkit: --total is less than the sum of the counts; ignored\n");
 	rc = write_picture(d, e);
@@ -342,7 +465,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	set_options(&d);
 	rc = rc ? rc : draw(&d, files, nfiles, &e);
 	if (rc)
-		rc = fail(&e);
+		rc = d.status ? d.status : fail(&e);
+	if (d.in.profile)
+		input_close(&d.in);
 	flame_release(&d.flame);
 	palette_map_release(&d.map);
 	buf_release(&d.title);
@@ -369,14 +494,15 @@ const struct verb verb_svg = {
 	.name = "svg",
 	.brief = "an interactive flame graph as one SVG file",
 	.usage = "[options] [FILE]\n       perfkit svg --diff [options] BEFORE AFTER",
-	.text = "FILE is folded stacks of any tool; - is stdin. In a browser: click zooms, "
+	.text = "FILE is perf.data or folded stacks of any tool; - is stdin. In a browser: "
+		"click zooms, "
 		"Shift-click\n"
 		"shows all calls of a function, Alt-click hides it, Ctrl-F searches, u undoes.",
 	.examples = "  perfkit svg out.folded -o out.svg\n"
 		    "  perfkit svg --color=io --countname=us --title='Off-CPU' off.folded -o "
 		    "off.svg\n"
 		    "  perfkit svg --diff before.folded after.folded -o diff.svg",
-	.tables = {rows},
+	.tables = {rows, input_rows},
 	.options_size = sizeof(struct svg_opts),
 	.max_files = 2,
 	.run = run,

@@ -209,6 +209,12 @@ int header_read_file(struct recording *rec, struct err *e)
 	return vec_push(&rd->streams, st) ? err_nomem(e) : 0;
 }
 
+int header_is_pipe(const uint8_t *p)
+{
+	struct recording probe = {.name = ""};
+	return take_magic(&probe, p, NULL) || load_u64(p + 8, probe.swap) == PIPE_HEADER_SIZE;
+}
+
 int header_read_pipe_magic(struct recording *rec, struct err *e)
 {
 	struct reader *rd = rec->reader;
@@ -218,9 +224,7 @@ int header_read_pipe_magic(struct recording *rec, struct err *e)
 	if (r == 1) {
 		r = take_magic(rec, st.feed.p, e);
 		if (!r && load_u64(st.feed.p + 8, rec->swap) != PIPE_HEADER_SIZE)
-			r = err_set(e, ERR_UNSUPPORTED,
-				    "%s: a perf.data of file mode cannot be read from a pipe "
-				    "(its index stands at the end); give the file's name",
+			r = err_set(e, ERR_UNSUPPORTED, "%s: not a perf.data of pipe mode",
 				    rec->name);
 	} else if (!r) {
 		r = err_set(e, ERR_UNSUPPORTED,

@@ -79,6 +79,8 @@ struct reader {
 
 /* header.c: file header, attrs, features. */
 int header_read_file(struct recording *rec, struct err *e);
+/* 1 when these 16 bytes are a pipe's header, or no header at all. */
+int header_is_pipe(const uint8_t *p);
 int header_read_pipe_magic(struct recording *rec, struct err *e);
 int header_take_record(struct recording *rec, const struct record *r, struct err *e);
 int header_finish_events(struct recording *rec, struct err *e);

@@ -115,11 +115,26 @@ static int read_pipe_header(struct recording *rec, struct err *e)
 	}
 }
 
+/* A perf.data of file mode that comes through a pipe has its index at the end. */
+static int spool_file_mode(struct recording *rec, struct err *e)
+{
+	struct source *src = &rec->reader->src;
+	const uint8_t *p;
+	size_t n;
+	int r = source_is_mapped(src) ? 0 : source_peek(src, &p, &n, e);
+	if (r || source_is_mapped(src) || n < 16)
+		return r;
+	return header_is_pipe(p) ? 0 : source_spool(src, e);
+}
+
 static int open_rest(struct recording *rec, const char *path, struct err *e)
 {
 	struct reader *rd = rec->reader;
-	int r = source_is_mapped(&rd->src) ? header_read_file(rec, e)
-					   : header_read_pipe_magic(rec, e);
+	int r = spool_file_mode(rec, e);
+	if (r)
+		return r;
+	r = source_is_mapped(&rd->src) ? header_read_file(rec, e)
+				       : header_read_pipe_magic(rec, e);
 	if (!r && rec->directory)
 		r = open_directory_streams(rec, path, e);
 	if (!r)

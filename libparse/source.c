@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -108,6 +109,45 @@ int64_t source_read(struct source *s, void *buf, size_t n, struct err *e)
 			return err_sys(e, "%s: read error at byte %llu", s->name,
 				       (unsigned long long)s->size);
 	}
+}
+
+static int copy_all(struct source *s, int to, struct err *e)
+{
+	uint8_t buf[1 << 16];
+	for (;;) {
+		int64_t got = source_read(s, buf, sizeof(buf), e);
+		if (got <= 0)
+			return (int)got;
+		for (int64_t at = 0; at < got;) {
+			ssize_t put = write(to, buf + at, (size_t)(got - at));
+			if (put < 0 && errno != EINTR)
+				return err_sys(e, "%s: cannot keep it in a temporary file",
+					       s->name);
+			at += put > 0 ? put : 0;
+		}
+	}
+}
+
+int source_spool(struct source *s, struct err *e)
+{
+	const char *dir = getenv("TMPDIR");
+	int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(e, "%s: no temporary file", s->name);
+	int rc = copy_all(s, fd, e);
+	void *p = rc || !s->size ? MAP_FAILED
+				 : mmap(NULL, (size_t)s->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (!rc && p == MAP_FAILED)
+		rc = err_sys(e, "%s: cannot map its temporary file", s->name);
+	close(fd);
+	if (rc)
+		return rc;
+	if (s->fd > 0)
+		close(s->fd);
+	s->fd = -1;
+	s->data = p;
+	s->mapped = 1;
+	return 0;
 }
 
 void source_close(struct source *s)

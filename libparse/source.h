@@ -53,6 +53,12 @@ int64_t source_read(struct source *s, void *buf, size_t n, struct err *e);
  */
 int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e);
 
+/*
+ * Turn a stream into a mapping: its bytes go to an unlinked temporary file in $TMPDIR (or /tmp)
+ * first. For formats that have to be read from the end. ERR_IO, ERR_NOMEM.
+ */
+int source_spool(struct source *s, struct err *e);
+
 /* Unmap, close. A zeroed or closed source is accepted. */
 void source_close(struct source *s);
 

@@ -1,0 +1,145 @@
+#include "cmd/flameinput.h"
+#include "libsym/simplify.h"
+
+#include <string.h>
+
+void flame_input_init(struct flame_input *fi, const struct stacks *stacks, struct flame *flame,
+		      enum flame_split split, int simplify)
+{
+	*fi = (struct flame_input){
+		.stacks = stacks, .flame = flame, .split = split, .simplify = simplify};
+}
+
+void flame_input_release(struct flame_input *fi)
+{
+	buf_release(&fi->text);
+	vec_release(&fi->ids);
+	vec_release(&fi->path);
+	vec_release(&fi->line);
+}
+
+int flame_split_parse(const char *text, enum flame_split *out, struct err *e)
+{
+	static const char *const names[] = {"comm", "pid", "tid", "cpu", "event"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(text, names[i])) {
+			*out = (enum flame_split)i;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_USAGE, "--split is comm, pid, tid, cpu or event, not '%s'", text);
+}
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static uint32_t flame_kind_of(const struct frame *f)
+{
+	if (f->flags & FRAME_INLINED)
+		return FLAME_INLINED;
+	switch (f->kind) {
+	case FRAME_KERNEL:
+		return FLAME_KERNEL;
+	case FRAME_JIT:
+		return FLAME_JIT;
+	case FRAME_MARK:
+		return FLAME_MARK;
+	default:
+		return FLAME_USER;
+	}
+}
+
+static int intern(struct flame_input *fi, const char *s, size_t n, uint32_t *id)
+{
+	return strtab_intern_n(&fi->flame->strings, s, n, id);
+}
+
+/* The graph's frame for one of ours. */
+static int make_frame(struct flame_input *fi, const struct frame *f, uint32_t *id)
+{
+	const struct strtab *s = &fi->stacks->strings;
+	struct flame_frame ff = {.kind = flame_kind_of(f), .line = f->line};
+	const char *dso = strtab_get(s, f->dso);
+	buf_clear(&fi->text);
+	if (!f->name)
+		buf_fmt(&fi->text, "[%s]", f->dso ? basename_of(dso) : "unknown");
+	else if (fi->simplify)
+		simplify(&fi->text, strtab_get(s, f->name), strtab_len(s, f->name),
+			 SIMPLIFY_ALL);
+	else
+		buf_str(&fi->text, strtab_get(s, f->name));
+	const char *name = buf_cstr(&fi->text);
+	const char *src = strtab_get(s, f->srcfile);
+	if (buf_failed(&fi->text) || intern(fi, name, fi->text.n, &ff.name) ||
+	    intern(fi, dso, strlen(dso), &ff.dso) || intern(fi, src, strlen(src), &ff.src))
+		return ERR_NOMEM;
+	return flame_frame(fi->flame, &ff, id);
+}
+
+static int frame_id(struct flame_input *fi, uint32_t frame, uint32_t *id)
+{
+	while (fi->ids.n <= frame)
+		if (vec_push(&fi->ids, 0))
+			return ERR_NOMEM;
+	if (!fi->ids.v[frame]) {
+		if (make_frame(fi, &fi->stacks->frames.v[frame], id))
+			return ERR_NOMEM;
+		fi->ids.v[frame] = *id + 1;
+	}
+	*id = fi->ids.v[frame] - 1;
+	return 0;
+}
+
+static int push_text(struct flame_input *fi)
+{
+	struct flame_frame ff = {.kind = FLAME_USER};
+	uint32_t id;
+	const char *s = buf_cstr(&fi->text);
+	if (buf_failed(&fi->text) || intern(fi, s, fi->text.n, &ff.name) ||
+	    flame_frame(fi->flame, &ff, &id))
+		return ERR_NOMEM;
+	return vec_push(&fi->line, id);
+}
+
+/* The levels in front of the stack: what --split asks for, and the comm. */
+static int push_first_levels(struct flame_input *fi, const struct folded *f)
+{
+	const char *comm = strtab_get(&fi->stacks->strings, f->comm);
+	buf_clear(&fi->text);
+	if (fi->split == SPLIT_CPU) {
+		if (f->cpu == UINT32_MAX)
+			buf_str(&fi->text, "CPU unknown");
+		else
+			buf_fmt(&fi->text, "CPU %u", f->cpu);
+	} else if (fi->split == SPLIT_EVENT) {
+		buf_str(&fi->text, fi->rec->events.v[f->event].name);
+	}
+	if (fi->text.n && push_text(fi))
+		return ERR_NOMEM;
+	buf_clear(&fi->text);
+	buf_str(&fi->text, comm);
+	if (fi->split == SPLIT_PID)
+		buf_fmt(&fi->text, "-%d", f->pid);
+	else if (fi->split == SPLIT_TID)
+		buf_fmt(&fi->text, "-%d/%d", f->pid, f->tid);
+	return push_text(fi);
+}
+
+int flame_input_add(struct flame_input *fi, const struct folded *f, uint64_t v0, uint64_t v1,
+		    struct err *e)
+{
+	size_t n = stacks_depth(fi->stacks, f->path);
+	fi->line.n = 0;
+	if (push_first_levels(fi, f) || (n > fi->path.cap && vec_reserve(&fi->path, n)))
+		return err_nomem(e);
+	stacks_frames(fi->stacks, f->path, fi->path.v, n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id;
+		if (frame_id(fi, fi->path.v[i], &id) || vec_push(&fi->line, id))
+			return err_nomem(e);
+	}
+	return flame_add(fi->flame, fi->line.v, fi->line.n, v0, v1, e);
+}

@@ -1,0 +1,42 @@
+/*
+ * flameinput.h - counted call paths (a profile's or a timeline's) into a flame graph.
+ */
+#ifndef CMD_FLAMEINPUT_H
+#define CMD_FLAMEINPUT_H
+
+#include "base/buf.h"
+#include "libsym/profile.h"
+#include "render/flame.h"
+
+/* What the first level above "all" is. */
+enum flame_split {
+	SPLIT_COMM,
+	SPLIT_PID,  /* comm-PID */
+	SPLIT_TID,  /* comm-PID/TID */
+	SPLIT_CPU,  /* "CPU 3", then comm */
+	SPLIT_EVENT /* event name, then comm */
+};
+
+struct flame_input {
+	const struct stacks *stacks; /* borrowed */
+	const struct recording *rec; /* borrowed: event names; NULL unless SPLIT_EVENT */
+	struct flame *flame;         /* borrowed */
+	enum flame_split split;
+	int simplify; /* short names, so that equal frames merge */
+	struct buf text;
+	VEC(uint32_t) ids; /* by frame id: the graph's frame + 1; 0 = not made */
+	VEC(uint32_t) path, line;
+};
+
+void flame_input_init(struct flame_input *fi, const struct stacks *stacks, struct flame *flame,
+		      enum flame_split split, int simplify);
+void flame_input_release(struct flame_input *fi);
+
+/* Add one stack with its weights (flame_add's v0, v1). 0, ERR_NOMEM, ERR_LIMIT. */
+int flame_input_add(struct flame_input *fi, const struct folded *f, uint64_t v0, uint64_t v1,
+		    struct err *e);
+
+/* "comm", "pid", "tid", "cpu" or "event". 0, or ERR_USAGE. */
+int flame_split_parse(const char *text, enum flame_split *out, struct err *e);
+
+#endif

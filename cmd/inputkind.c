@@ -1,0 +1,43 @@
+#include "cmd/inputkind.h"
+#include "render/folded.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static int starts(const uint8_t *p, size_t n, const void *magic, size_t len)
+{
+	return n >= len && !memcmp(p, magic, len);
+}
+
+enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n)
+{
+	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+	if (starts(p, n, "PERFILE2", 8) || starts(p, n, "2ELIFREP", 8) ||
+	    starts(p, n, "PERFFILE", 8) || starts(p, n, "ELIFFREP", 8))
+		return INPUT_PERF_DATA;
+	if (starts(p, n, "SQLite format 3", 16))
+		return INPUT_STORE;
+	if (starts(p, n, zstd, sizeof(zstd)))
+		return INPUT_BUNDLE;
+	return folded_sniff((const char *)p, n) ? INPUT_FOLDED : INPUT_UNKNOWN;
+}
+
+int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e)
+{
+	struct stat st;
+	const uint8_t *p;
+	size_t n;
+	*src = (struct source){.fd = -1};
+	*kind = INPUT_PERF_DATA;
+	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	int rc = source_open(src, path, e);
+	if (!rc)
+		rc = source_peek(src, &p, &n, e);
+	if (rc) {
+		source_close(src);
+		return rc;
+	}
+	*kind = input_kind_of_bytes(p, n);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * inputkind.h - what a file is, told by its first bytes, never by its name.
+ */
+#ifndef CMD_INPUTKIND_H
+#define CMD_INPUTKIND_H
+
+#include "base/err.h"
+#include "libparse/source.h"
+
+enum input_kind {
+	INPUT_UNKNOWN,
+	INPUT_PERF_DATA, /* PERFILE2, PERFFILE in either byte order, or a directory of one */
+	INPUT_STORE,     /* SQLite */
+	INPUT_BUNDLE,    /* zstd: a .tar.zst of `perfkit pack` */
+	INPUT_FOLDED,    /* text: "a;b;c 12" */
+};
+
+/* The kind of these first n bytes. */
+enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n);
+
+/*
+ * Open `path` ("-" is stdin) and tell its kind without taking its bytes. A directory is
+ * INPUT_PERF_DATA with *src left closed: open it by path. The source is the caller's to close.
+ */
+int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e);
+
+#endif
