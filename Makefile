@@ -100,7 +100,20 @@ PROG_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/prog/*.c))
 $(PROG_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
 
-check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN)
+# Fuzz targets: compiled by every check, so that they do not rot; linked by make fuzz.
+FUZZ_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+$(FUZZ_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
+	$(call say,LD,$@)$(CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
+
+.PHONY: fuzz fuzz-bin
+fuzz-bin: $(FUZZ_BIN)
+fuzz:
+	$(Q)mkdir -p $(O)-fuzz
+	$(Q)$(MAKE) O=$(O)-fuzz CC=clang OPT='-O1 -g' \
+		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' \
+		fuzz-bin
+
+check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(FUZZ_BIN:%=%.o)
 	$(Q)O=$(O) sh tests/run.sh $(T)
 
 asan:
@@ -131,7 +144,7 @@ format:
 		render/*.[ch] cmd/*.[ch] tests/*/*.[ch] tests/unit/*/*.c)
 
 clean:
-	rm -rf $(O) $(O)-asan
+	rm -rf $(O) $(O)-asan $(O)-fuzz
 
 distclean: clean
 	rm -f config.mk config.log
@@ -143,6 +156,7 @@ help:
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
+	@echo 'make fuzz       fuzz targets into $(O)-fuzz/tests/fuzz (clang)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
 	@echo 'make clean      remove what was built'
 	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=...'

@@ -190,11 +190,6 @@ static int generation(struct expander *x, const struct thread_view *v, uint32_t 
 	return u64map_put(&x->generations, key, *number);
 }
 
-static int is_guess(uint8_t trust)
-{
-	return trust == UNWIND_LEAF_GUESS || trust == UNWIND_FP_GUESS;
-}
-
 static int unwind(struct expander *x, const struct sample *s, const struct thread_view *v,
 		  int swap)
 {
@@ -227,7 +222,7 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 	if (push(x, UNWOUND_USER))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < st.n; i++) {
-		if (is_guess(st.frames[i].trust) && push(x, UNWOUND_GUESS))
+		if (unwind_guessed(st.frames[i].trust) && push(x, UNWOUND_GUESS))
 			return ERR_NOMEM;
 		if (push(x, st.frames[i].lookup))
 			return ERR_NOMEM;

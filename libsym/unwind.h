@@ -78,6 +78,12 @@ enum unwind_trust {
 	UNWIND_SIG_GUESS,  /* below lay what looks like the kernel's signal frame: guessed */
 };
 
+/* 1 for what may be wrong: mark such a frame. */
+static inline int unwind_guessed(uint8_t trust)
+{
+	return trust >= UNWIND_LEAF_GUESS;
+}
+
 struct unwind_frame {
 	uint64_t ip;     /* the address: sample's pc, or return address */
 	uint64_t lookup; /* where to look for its symbol and line: ip, or ip - 1 after a call */
