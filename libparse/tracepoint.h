@@ -1,0 +1,76 @@
+/*
+ * tracepoint.h - fields of tracepoint samples, by the formats the recording carries.
+ *
+ *	struct tracepoints *t;
+ *	tracepoints_new(&t, rec, &e);
+ *	const struct tracepoint *tp = tracepoint_of(t, ev);      // by the event's attr.config
+ *	struct tp_field f;
+ *	if (tracepoint_field(tp, "prev_pid", &f)) ...
+ *	int64_t pid = tp_int(&f, s.raw, s.raw_size, rec->swap);
+ *
+ * The formats come from HEADER_TRACING_DATA (a blob in trace-cmd's format; written by
+ * tools/perf/util/trace-event-info.c): per event the text of its `format` file, which
+ * libtraceevent parses. Damage in the blob costs the formats behind it, nothing else.
+ */
+#ifndef LIBPARSE_TRACEPOINT_H
+#define LIBPARSE_TRACEPOINT_H
+
+#include "base/buf.h"
+#include "libparse/recording.h"
+
+struct tep_event;
+struct tracepoints;
+
+struct tracepoint {
+	const char *system, *name;
+	const char *format; /* the text of its format file: format_size bytes, no NUL */
+	size_t format_size;
+	uint64_t id;           /* attr.config of its events */
+	struct tep_event *tep; /* libtraceevent's, for tracepoint_text */
+};
+
+/* Where a field lies in the raw data. size 0: there is no such field. */
+struct tp_field {
+	uint32_t offset, size;
+	uint8_t is_signed, is_string,
+		is_dynamic; /* dynamic: offset | size << 16 stands there */
+};
+
+/*
+ * Parse the recording's formats (pipe mode: those met so far). A recording without any gives an
+ * empty table. ERR_NOMEM. `rec` is borrowed for the table's life.
+ */
+int tracepoints_new(struct tracepoints **out, const struct recording *rec, struct err *e);
+
+/* NULL is accepted. */
+void tracepoints_free(struct tracepoints *t);
+
+/* What was wrong with the blob, in one line, or "". */
+const char *tracepoints_damage(const struct tracepoints *t);
+
+/* The tracepoint an event samples, or NULL: no tracepoint, or its format is not recorded. */
+const struct tracepoint *tracepoint_of(const struct tracepoints *t, const struct event *ev);
+
+/* A field by name: 1 and *f, or 0 and *f zeroed. */
+int tracepoint_field(const struct tracepoint *tp, const char *name, struct tp_field *f);
+
+/* A number, sign-extended where the field is signed; 0 when the raw data does not hold it. */
+int64_t tp_int(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size, int swap);
+
+/* A text (fixed array or dynamic) that is NUL-terminated inside the raw data, or "". Borrowed.
+ */
+const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size, int swap);
+
+/* All fields as perf script shows them, appended to out; cut at 4096 bytes. */
+void tracepoint_text(struct tracepoints *t, const struct tracepoint *tp, const uint8_t *raw,
+		     uint32_t raw_size, struct buf *out);
+
+/* The common fields in front of every raw record (offsets fixed since 2.6.3x):
+ * common_flags: hard and soft interrupt bits of struct trace_entry. */
+enum { TP_HARDIRQ = 0x08, TP_SOFTIRQ = 0x10 };
+static inline uint8_t tp_common_flags(const uint8_t *raw, uint32_t raw_size)
+{
+	return raw_size > 2 ? raw[2] : 0;
+}
+
+#endif
