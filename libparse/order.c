@@ -9,12 +9,17 @@ struct key {
 	uint32_t at; /* index of held */
 };
 
+struct held {
+	struct record r;
+	struct record_id id;
+};
+
 struct order {
 	struct recording *rec;
-	VEC(struct record) held; /* read and not yet given out */
-	VEC(struct key) keys;    /* of held, in the order of time once released */
-	VEC(struct key) spare;   /* merge space */
-	size_t next, ready;      /* keys[next..ready) can be given out */
+	VEC(struct held) held; /* read and not yet given out */
+	VEC(struct key) keys;  /* of held, in the order of time once released */
+	VEC(struct key) spare; /* merge space */
+	size_t next, ready;    /* keys[next..ready) can be given out */
 	uint64_t round_max, safe_time;
 	struct chunk *given; /* of the record given out last */
 	int rounds, ended;
@@ -36,7 +41,7 @@ void order_free(struct order *o)
 		return;
 	chunk_drop(o->given);
 	for (size_t i = o->next; i < o->keys.n; i++)
-		chunk_drop(o->held.v[o->keys.v[i].at].chunk);
+		chunk_drop(o->held.v[o->keys.v[i].at].r.chunk);
 	vec_release(&o->held);
 	vec_release(&o->keys);
 	vec_release(&o->spare);
@@ -104,7 +109,7 @@ static int sort_keys(struct order *o)
 /* Forget what was given out, so that indexes start at 0 again. */
 static int compact(struct order *o)
 {
-	VEC(struct record) left = {0};
+	VEC(struct held) left = {0};
 	size_t n = o->keys.n - o->next;
 	if (n && vec_reserve(&left, n))
 		return ERR_NOMEM;
@@ -142,13 +147,13 @@ static int release(struct order *o, uint64_t until)
 
 static int hold(struct order *o, const struct record *r)
 {
-	struct record_id id;
-	recording_id(o->rec, r, &id);
-	uint64_t time = id.has_time ? id.time : 0;
+	struct held h = {.r = *r};
+	recording_id(o->rec, r, &h.id);
+	uint64_t time = h.id.has_time ? h.id.time : 0;
 	struct key k = {.time = time, .at = (uint32_t)o->held.n};
 	if (o->held.n >= UINT32_MAX)
 		return ERR_LIMIT;
-	if (vec_push(&o->held, *r))
+	if (vec_push(&o->held, h))
 		return ERR_NOMEM;
 	if (vec_push(&o->keys, k)) {
 		o->held.n--;
@@ -202,8 +207,9 @@ int order_next(struct order *o, struct record *r, struct record_id *id, struct e
 		if (rc)
 			return rc;
 	}
-	*r = o->held.v[o->keys.v[o->next++].at];
+	const struct held *h = &o->held.v[o->keys.v[o->next++].at];
+	*r = h->r;
+	*id = h->id;
 	o->given = r->chunk;
-	recording_id(o->rec, r, id);
 	return 1;
 }

@@ -1,0 +1,42 @@
+/*
+ * build.h - a recording → its timeline: the one place where perf's records and tracepoints
+ * become scheduler events, samples, marks and totals.
+ *
+ *	profile_open(&p, "perf.data", &popt, &e);
+ *	struct timeline tl;
+ *	timeline_build(p, &bopt, &tl, &e);      // tl uses p->stacks
+ *	causes_new(&c, &e);
+ *	causes_apply(c, &tl, &e);
+ *	...
+ *	timeline_release(&tl);
+ *	profile_close(p);
+ *
+ * The records are read once in the order of time (a mapped file's side-band records once
+ * before); callchains are interned as raw words and named at the end, each distinct one once.
+ */
+#ifndef LIBSTORE_BUILD_H
+#define LIBSTORE_BUILD_H
+
+#include "libstore/timeline.h"
+#include "libsym/profile.h"
+
+struct build_options {
+	/* as in struct aggregate_options: stack dumps and the like into words; may be NULL */
+	int (*expand)(void *ctx, const struct sample *s, const struct thread_view *v, int swap,
+		      const uint64_t **words, size_t *n);
+	void *expand_ctx;
+	/* told now and then how many bytes of the file's are read; may be NULL */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+	int no_samples; /* leave the on-CPU samples out (their stacks are the larger part) */
+};
+
+/*
+ * Read the whole recording behind `p` (opened, not yet read) into `tl`, which is initialised
+ * here and finished on return. Causes are not set yet. ERR_* of reading; a recording without
+ * any scheduler event gives a timeline with samples only (see timeline_answerable).
+ */
+int timeline_build(struct profile *p, const struct build_options *opt, struct timeline *tl,
+		   struct err *e);
+
+#endif

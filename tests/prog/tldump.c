@@ -1,0 +1,109 @@
+/*
+ * tldump FILE [-c] - the timeline of a recording or a store as text: one line an interval, for
+ * tests and comparisons. -c: read and check only, and say how long it took.
+ */
+#include "libstore/build.h"
+#include "libstore/causes.h"
+#include "libstore/store.h"
+#include "libstore/storeread.h"
+#include "tests/lib/unit.h"
+
+#include <time.h>
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static const char *leaf(const struct timeline *tl, uint32_t path, int kind)
+{
+	const struct stacks *s = tl->stacks;
+	for (; path; path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		if ((f->kind == FRAME_KERNEL) == kind)
+			return f->name ? strtab_get(&s->strings, f->name) : "?";
+	}
+	return "-";
+}
+
+static void print_off(const struct timeline *tl, const struct off *o)
+{
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	const struct strtab *names = &tl->stacks->strings;
+	printf("%d %s %llu %llu blocked=%llu runnable=%llu preempted=%llu state=%s "
+	       "cause=%s%s%s%s%s "
+	       "unknown=%s cpu=%d>%d ctx=%s waker=%d leaf=%s<-%s\n",
+	       t->tid, strtab_get(names, o->comm), (unsigned long long)o->start_ns,
+	       (unsigned long long)o->end_ns, (unsigned long long)o->blocked_ns,
+	       (unsigned long long)off_runnable_ns(o), (unsigned long long)off_preempted_ns(o),
+	       strtab_get(names, tl->states[o->state]), cause_name(o->cause),
+	       o->flags & OFF_IDLE ? " idle" : "", t->flags & THREAD_SYSTEM ? " system" : "",
+	       o->flags & OFF_OPEN ? " open" : "", o->flags & OFF_SUSPECT ? " suspect" : "",
+	       unknown_reason_name(o->unknown), o->cpu_out == TL_NOCPU ? -1 : o->cpu_out,
+	       o->cpu_in == TL_NOCPU ? -1 : o->cpu_in, waker_context_name(o->waker_context),
+	       o->waker == TL_NONE ? -1 : tl->threads.v[o->waker].tid, leaf(tl, o->path, 1),
+	       leaf(tl, o->path, 0));
+}
+
+static int build(const char *path, struct profile **p, struct timeline *tl, struct err *e)
+{
+	struct profile_options po = {.modules.trust_paths = 1};
+	struct build_options bo = {0};
+	struct causes *c = NULL;
+	int r = profile_open(p, path, &po, e);
+	if (r)
+		return r;
+	double t0 = now();
+	r = timeline_build(*p, &bo, tl, e);
+	double t1 = now();
+	if (!r)
+		r = causes_new(&c, e);
+	if (!r)
+		r = causes_apply(c, tl, e);
+	fprintf(stderr,
+		"build %.3f s, causes %.3f s, %zu threads, %zu intervals, %zu samples, "
+		"%zu stacks, %zu losses, %llu stray samples\n",
+		t1 - t0, now() - t1, tl->threads.n, tl->off.n, tl->samples.n,
+		tl->stacks->paths.n, tl->losses.n, (unsigned long long)tl->stray_samples);
+	causes_free(c);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct profile *p = NULL;
+	struct stacks stacks = {0};
+	struct timeline tl = {0};
+	struct err e = {0};
+	struct store *s = NULL;
+	char head[16] = "";
+	FILE *f = argc > 1 ? fopen(argv[1], "r") : NULL;
+	size_t n = f ? fread(head, 1, sizeof(head), f) : 0;
+	int r;
+	if (f)
+		fclose(f);
+	if (argc < 2)
+		return 2;
+	if (store_is_sqlite(head, n)) {
+		r = store_open(&s, argv[1], &e);
+		if (!r)
+			r = store_load(s, 0, &tl, &stacks, &e);
+		store_close(s);
+	} else {
+		r = build(argv[1], &p, &tl, &e);
+	}
+	if (!r)
+		r = timeline_check(&tl, &e);
+	if (r)
+		fprintf(stderr, "tldump: %s\n", e.msg);
+	for (size_t i = 0; !r && argc < 3 && i < tl.off.n; i++)
+		print_off(&tl, &tl.off.v[i]);
+	if (!r && timeline_answerable(&tl, 1, &e))
+		fprintf(stderr, "refused: %s\n", e.msg);
+	timeline_release(&tl);
+	stacks_release(&stacks);
+	profile_close(p);
+	return r != 0;
+}
