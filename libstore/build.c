@@ -4,6 +4,7 @@
 #include "libparse/tracepoint.h"
 #include "libstore/prevstate.h"
 #include "libstore/sched.h"
+#include "libsym/expand.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -63,6 +64,8 @@ struct builder {
 	struct timeline *tl;
 	struct sched *sched;
 	struct tracepoints *formats;
+	struct expander *expander; /* NULL: the recorded callchains are all there is */
+	struct deferred_chains deferred;
 	struct prevstate prevstate;
 	VEC(struct source_event) events;
 	VEC(struct raw_chain) chains; /* index 0 is a dummy */
@@ -183,6 +186,9 @@ static int begin(struct builder *b, struct err *e)
 			r = err_nomem(e);
 	if (!r && b->per_task && !b->system_wide)
 		b->tl->flags |= TL_PER_TASK;
+	if (!r && expander_needed(b->rec))
+		r = expander_new(&b->expander, b->rec, &b->p->machine, b->p->modules,
+				 &b->deferred, b->p->names.opt.max_stack, e);
 	return r ? r : sched_new(b->tl, &b->sched, e);
 }
 
@@ -243,9 +249,8 @@ static int chain_of(struct builder *b, const struct sample *s, uint32_t *id)
 				.space = v->space,
 				.version = v->version,
 				.cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};
-	int r = b->opt->expand
-			? b->opt->expand(b->opt->expand_ctx, s, v, b->rec->swap, &expanded, &n)
-			: 0;
+	int r = b->expander ? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
+			    : 0;
 	*id = 0;
 	if (r < 0)
 		return r;
@@ -635,6 +640,9 @@ static int read_sideband(struct builder *b, struct err *e)
 	while ((got = recording_next(b->rec, &r, e)) == 1) {
 		if (r.type == PERF_RECORD_THREAD_MAP)
 			note_thread_map(b, &r);
+		if (r.type == PERF_RECORD_CALLCHAIN_DEFERRED &&
+		    deferred_take(&b->deferred, &r, b->rec->swap, NULL) == ERR_NOMEM)
+			return err_nomem(e);
 		if (!machine_wants(r.type))
 			continue;
 		recording_id(b->rec, &r, &id);
@@ -851,6 +859,10 @@ static int finish(struct builder *b, struct err *e)
 
 static void builder_free(struct builder *b)
 {
+	if (b->expander)
+		b->p->unwinding = *expander_counts(b->expander);
+	expander_free(b->expander);
+	deferred_release(&b->deferred);
 	sched_free(b->sched);
 	tracepoints_free(b->formats);
 	vec_release(&b->events);

@@ -21,10 +21,6 @@
 #include "libsym/profile.h"
 
 struct build_options {
-	/* as in struct aggregate_options: stack dumps and the like into words; may be NULL */
-	int (*expand)(void *ctx, const struct sample *s, const struct thread_view *v, int swap,
-		      const uint64_t **words, size_t *n);
-	void *expand_ctx;
 	/* told now and then how many bytes of the file's are read; may be NULL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;

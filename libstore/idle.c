@@ -21,6 +21,7 @@
 
 enum {
 	MAX_DEPTH = 512,   /* nodes looked at above a stack's leaf */
+	FEW = 2,           /* stacks outside of its loop that every thread has: start and end */
 	ANSWER_HOPS = 16,  /* threads between the question and its answer */
 	ANSWER_BACK = 256, /* intervals looked through for a thread's last idle wait */
 };
@@ -105,7 +106,20 @@ static int is_runtime_name(const char *name)
 	return 0;
 }
 
-/* The node of the innermost application frame; 0 when there is none. */
+/* Where a thread begins: with frame pointers a leaf function of libc hides its caller, which
+ * may leave nothing else of a base loop. */
+static int is_start(const char *name)
+{
+	static const char *const globs[] = {"start_thread", "*clone*", "_start",
+					    "*libc_start_*", "thread_start"};
+	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		if (!fnmatch(globs[i], name, 0))
+			return 1;
+	return 0;
+}
+
+/* The node of the innermost application frame, or of the thread's start when no frame of the
+ * application is there; 0 when there is neither. */
 static int app_node(struct idle *x, uint32_t path, uint32_t *out)
 {
 	uint32_t p = path;
@@ -115,10 +129,11 @@ static int app_node(struct idle *x, uint32_t path, uint32_t *out)
 		const struct frame *f = &x->s->frames.v[x->s->paths.v[p].frame];
 		if (f->kind == FRAME_KERNEL)
 			continue;
+		const char *name = strtab_get(&x->s->strings, f->name);
 		int runtime = is_runtime(x, f->dso);
 		if (runtime < 0)
 			return runtime;
-		if (!runtime && !is_runtime_name(strtab_get(&x->s->strings, f->name)))
+		if ((!runtime && !is_runtime_name(name)) || is_start(name))
 			break;
 	}
 	*out = p;
@@ -283,7 +298,9 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 			return 0;
 		const struct node *node = &x->nodes.v[n];
 		if (node->work * 10 >= g->work)
-			return node->work * 10 >= g->work * 9 && node->waits == g->waits;
+			return (g->work - node->work <= FEW ||
+				node->work * 10 >= g->work * 9) &&
+			       node->waits == g->waits;
 	}
 	return 0;
 }
@@ -369,6 +386,26 @@ static int is_answer(const struct idle *x, uint32_t i)
 	return by == self;
 }
 
+/* Point 5: a wait during which somebody waited for a lock this thread held is no rest. The
+ * wakeup out of the lock's wait tells who held it. */
+static void unmark_holders(struct idle *x)
+{
+	struct timeline *tl = x->tl;
+	for (size_t i = 0; i < tl->off.n; i++) {
+		const struct off *o = &tl->off.v[i];
+		if ((o->cause != CAUSE_LOCK && o->cause != CAUSE_RWLOCK) || o->waker == TL_NONE)
+			continue;
+		const struct tl_thread *t = &tl->threads.v[o->waker];
+		uint64_t until = o->start_ns + o->blocked_ns;
+		uint32_t k = timeline_off_after(tl, o->waker, o->start_ns);
+		for (uint32_t n = 0; n < ANSWER_BACK && k < t->off_first + t->off_n; n++, k++) {
+			if (tl->off.v[k].start_ns >= until)
+				break;
+			tl->off.v[k].flags &= (uint8_t)~OFF_IDLE;
+		}
+	}
+}
+
 static void mark(struct idle *x)
 {
 	struct timeline *tl = x->tl;
@@ -380,6 +417,7 @@ static void mark(struct idle *x)
 		if (x->candidate.v[i] == 2 || (x->candidate.v[i] && !(asks && is_answer(x, i))))
 			o->flags |= OFF_IDLE;
 	}
+	unmark_holders(x);
 }
 
 int idle_apply(struct causes *c, struct timeline *tl, struct err *e)

@@ -67,7 +67,8 @@ struct sched {
 	VEC(struct cpu) cpus;
 	struct u64map by_tid;
 	uint64_t now;
-	int chain; /* the chain rule holds */
+	int chain;   /* the chain rule holds */
+	int no_cpus; /* per-task records that carry no CPU: each thread has one of its own */
 };
 
 int sched_new(struct timeline *tl, struct sched **out, struct err *e)
@@ -235,7 +236,13 @@ static int emit(struct sched *s, const struct off *o)
 {
 	if (o->unknown && o->end_ns == o->start_ns)
 		return 0;
-	return vec_push(&s->tl->off, *o);
+	if (vec_push(&s->tl->off, *o))
+		return ERR_NOMEM;
+	if (s->no_cpus) {
+		struct off *last = &s->tl->off.v[s->tl->off.n - 1];
+		last->cpu_out = last->cpu_in = last->cpu_wake = TL_NOCPU;
+	}
+	return 0;
 }
 
 /* Where the blocked part ends, by the best evidence there is. */
@@ -744,15 +751,37 @@ static int failed(int r, struct err *e)
 	return r ? err_nomem(e) : 0;
 }
 
-int sched_event(struct sched *s, const struct sched_event *ev, struct err *e)
+/* A CPU for a switch that names none: what counts is that no two threads share it. */
+static int own_cpu(struct sched *s, struct sched_event *ev)
 {
+	int32_t tid = ev->kind == SCHED_SWITCH ? ev->prev_tid : ev->tid;
+	uint32_t i;
+	if (tid <= 0)
+		return 0;
+	int known = u64map_get(&s->by_tid, (uint32_t)tid, &i);
+	if (!known && add_thread(s, tid, &i))
+		return ERR_NOMEM;
+	s->no_cpus = 1;
+	ev->cpu = (uint16_t)(i % TL_NOCPU);
+	return 0;
+}
+
+int sched_event(struct sched *s, const struct sched_event *in, struct err *e)
+{
+	struct sched_event own;
+	const struct sched_event *ev = in;
 	struct cpu *c;
 	int is_switch =
 		ev->kind == SCHED_SWITCH || ev->kind == SCHED_OUT || ev->kind == SCHED_IN;
 	int r = 0;
 	if (ev->time_ns > s->now)
 		s->now = ev->time_ns;
-	if (!is_switch && ev->kind != SCHED_LOST && ev->cpu != TL_NOCPU && ev->tid >= 0)
+	if (is_switch && ev->cpu == TL_NOCPU && !s->chain) {
+		own = *in;
+		ev = &own;
+		r = own_cpu(s, &own);
+	}
+	if (!r && !is_switch && ev->kind != SCHED_LOST && ev->cpu != TL_NOCPU && ev->tid >= 0)
 		r = note_current(s, ev);
 	if (!r)
 		r = dispatch(s, ev);

@@ -534,6 +534,22 @@ static void a_per_task_recording_takes_its_ins_from_switch_records(void **state)
 	done(r);
 }
 
+static void per_task_records_need_no_cpu(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(TL_HAS_RECORDS | TL_PER_TASK);
+	record(r, SCHED_IN, 0, TL_NOCPU, 1, 0);
+	record(r, SCHED_IN, 5, TL_NOCPU, 2, 0);
+	record(r, SCHED_OUT, 10, TL_NOCPU, 1, 0);
+	record(r, SCHED_OUT, 12, TL_NOCPU, 2, 1);
+	record(r, SCHED_IN, 20, TL_NOCPU, 1, 0);
+	record(r, SCHED_IN, 25, TL_NOCPU, 2, 0);
+	expect(r, "1 10-20  0+0 ?missing wakeup\n2 12-25  0+13 preempted\n");
+	assert_int_equal(r->tl.off.v[0].cpu_out, TL_NOCPU);
+	assert_int_equal(sums(r, 2).run, 7000);
+	done(r);
+}
+
 static void a_per_task_recording_without_them_is_refused(void **state)
 {
 	(void)state;
@@ -698,6 +714,7 @@ int main(void)
 		cmocka_unit_test(switch_records_alone_give_intervals),
 		cmocka_unit_test(switch_records_beside_tracepoints_count_nothing_twice),
 		cmocka_unit_test(a_per_task_recording_takes_its_ins_from_switch_records),
+		cmocka_unit_test(per_task_records_need_no_cpu),
 		cmocka_unit_test(a_per_task_recording_without_them_is_refused),
 		cmocka_unit_test(the_first_record_of_a_cpu_shows_who_ran),
 		cmocka_unit_test(running_intervals_tell_who_had_a_cpu),
