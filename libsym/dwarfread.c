@@ -66,53 +66,111 @@ uint64_t dwarf_uint(struct bytes *b, unsigned size)
 
 /* --- abbreviations ---------------------------------------------------------------------- */
 
-/* The size of a form whose size does not depend on the data, or DWARF_VARIES. */
-static uint32_t form_size(const struct dwarf_unit *u, unsigned form)
+/* How many bytes a form takes: a number up to 16, or one of these. */
+enum {
+	SIZE_ADDR = 32, /* an address */
+	SIZE_OFF,       /* 4, or 8 in 64-bit DWARF */
+	SIZE_REF_ADDR,  /* as SIZE_OFF, but an address in DWARF 2 */
+	SIZE_IMPLICIT,  /* none: the value is in the abbreviation */
+	SIZE_PRESENT,   /* none: the value is 1 */
+	SIZE_ULEB,
+	SIZE_SLEB,
+	SIZE_STRING,
+	SIZE_BLOCK, /* a length of SIZE_ULEB or 1, 2, 4 bytes, and that many */
+	SIZE_BLOCK1,
+	SIZE_BLOCK2,
+	SIZE_BLOCK4,
+	SIZE_INDIRECT,
+};
+
+/* A reference relative to its unit; leaves this file as DWV_REF. */
+enum { DWV_UNIT_REF = DWV_OTHER + 1 };
+
+/* What a form holds and how (7.5.6). kind 0: unknown. */
+static const struct form {
+	uint8_t kind, size;
+} forms[] = {
+	[DW_FORM_addr] = {DWV_ADDR, SIZE_ADDR},
+	[DW_FORM_block] = {DWV_OTHER, SIZE_BLOCK},
+	[DW_FORM_block1] = {DWV_OTHER, SIZE_BLOCK1},
+	[DW_FORM_block2] = {DWV_OTHER, SIZE_BLOCK2},
+	[DW_FORM_block4] = {DWV_OTHER, SIZE_BLOCK4},
+	[DW_FORM_exprloc] = {DWV_OTHER, SIZE_BLOCK},
+	[DW_FORM_data1] = {DWV_CONST, 1},
+	[DW_FORM_data2] = {DWV_CONST, 2},
+	[DW_FORM_data4] = {DWV_CONST, 4},
+	[DW_FORM_data8] = {DWV_CONST, 8},
+	[DW_FORM_data16] = {DWV_OTHER, 16},
+	[DW_FORM_udata] = {DWV_CONST, SIZE_ULEB},
+	[DW_FORM_sdata] = {DWV_CONST, SIZE_SLEB},
+	[DW_FORM_implicit_const] = {DWV_CONST, SIZE_IMPLICIT},
+	[DW_FORM_flag] = {DWV_CONST, 1},
+	[DW_FORM_flag_present] = {DWV_CONST, SIZE_PRESENT},
+	[DW_FORM_string] = {DWV_STR, SIZE_STRING},
+	[DW_FORM_strp] = {DWV_STRP, SIZE_OFF},
+	[DW_FORM_line_strp] = {DWV_LINE_STRP, SIZE_OFF},
+	[DW_FORM_strp_sup] = {DWV_ALT_STRP, SIZE_OFF},
+	[DW_FORM_strx] = {DWV_STRX, SIZE_ULEB},
+	[DW_FORM_strx1] = {DWV_STRX, 1},
+	[DW_FORM_strx2] = {DWV_STRX, 2},
+	[DW_FORM_strx3] = {DWV_STRX, 3},
+	[DW_FORM_strx4] = {DWV_STRX, 4},
+	[DW_FORM_addrx] = {DWV_ADDRX, SIZE_ULEB},
+	[DW_FORM_addrx1] = {DWV_ADDRX, 1},
+	[DW_FORM_addrx2] = {DWV_ADDRX, 2},
+	[DW_FORM_addrx3] = {DWV_ADDRX, 3},
+	[DW_FORM_addrx4] = {DWV_ADDRX, 4},
+	[DW_FORM_ref1] = {DWV_UNIT_REF, 1},
+	[DW_FORM_ref2] = {DWV_UNIT_REF, 2},
+	[DW_FORM_ref4] = {DWV_UNIT_REF, 4},
+	[DW_FORM_ref8] = {DWV_UNIT_REF, 8},
+	[DW_FORM_ref_udata] = {DWV_UNIT_REF, SIZE_ULEB},
+	[DW_FORM_ref_addr] = {DWV_REF, SIZE_REF_ADDR},
+	[DW_FORM_ref_sup4] = {DWV_ALT_REF, 4},
+	[DW_FORM_ref_sup8] = {DWV_ALT_REF, 8},
+	[DW_FORM_ref_sig8] = {DWV_OTHER, 8},
+	[DW_FORM_sec_offset] = {DWV_SECOFF, SIZE_OFF},
+	[DW_FORM_rnglistx] = {DWV_RNGX, SIZE_ULEB},
+	[DW_FORM_loclistx] = {DWV_OTHER, SIZE_ULEB},
+	[DW_FORM_indirect] = {DWV_OTHER, SIZE_INDIRECT},
+};
+
+/* The entry of a form, the GNU ones by their DWARF 5 successors; NULL when unknown. */
+static const struct form *form_of(const struct dwarf_unit *u, unsigned form)
 {
 	switch (form) {
-	case DW_FORM_flag_present:
-	case DW_FORM_implicit_const:
-		return 0;
-	case DW_FORM_data1:
-	case DW_FORM_ref1:
-	case DW_FORM_flag:
-	case DW_FORM_strx1:
-	case DW_FORM_addrx1:
-		return 1;
-	case DW_FORM_data2:
-	case DW_FORM_ref2:
-	case DW_FORM_strx2:
-	case DW_FORM_addrx2:
-		return 2;
-	case DW_FORM_strx3:
-	case DW_FORM_addrx3:
-		return 3;
-	case DW_FORM_data4:
-	case DW_FORM_ref4:
-	case DW_FORM_strx4:
-	case DW_FORM_addrx4:
-	case DW_FORM_ref_sup4:
-		return 4;
-	case DW_FORM_data8:
-	case DW_FORM_ref8:
-	case DW_FORM_ref_sig8:
-	case DW_FORM_ref_sup8:
-		return 8;
-	case DW_FORM_data16:
-		return 16;
-	case DW_FORM_addr:
-		return u->addr_size;
-	case DW_FORM_ref_addr:
-		return u->version <= 2 ? u->addr_size : u->off_size;
-	case DW_FORM_strp:
-	case DW_FORM_line_strp:
-	case DW_FORM_strp_sup:
-	case DW_FORM_sec_offset:
-	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_GNU_addr_index:
+		form = DW_FORM_addrx;
+		break;
+	case DW_FORM_GNU_str_index:
+		form = DW_FORM_strx;
+		break;
 	case DW_FORM_GNU_strp_alt:
-		return u->off_size;
+		form = DW_FORM_strp_sup;
+		break;
+	case DW_FORM_GNU_ref_alt:
+		form = u->off_size == 8 ? DW_FORM_ref_sup8 : DW_FORM_ref_sup4;
+		break;
 	}
-	return DWARF_VARIES;
+	return form < sizeof(forms) / sizeof(forms[0]) && forms[form].kind ? &forms[form]
+									   : NULL;
+}
+
+/* The bytes of a form whose size does not depend on the data, or DWARF_VARIES. */
+static uint32_t form_size(const struct dwarf_unit *u, const struct form *f)
+{
+	switch (f ? f->size : SIZE_INDIRECT) {
+	case SIZE_ADDR:
+		return u->addr_size;
+	case SIZE_OFF:
+		return u->off_size;
+	case SIZE_REF_ADDR:
+		return u->version <= 2 ? u->addr_size : u->off_size;
+	case SIZE_IMPLICIT:
+	case SIZE_PRESENT:
+		return 0;
+	}
+	return f && f->size <= 16 ? f->size : DWARF_VARIES;
 }
 
 /* Read the attributes of one abbreviation at the cursor into t. */
@@ -133,7 +191,7 @@ static int abbrev_specs(struct bytes *b, const struct dwarf_unit *u, struct dwar
 			break;
 		if (name == DW_AT_low_pc || name == DW_AT_ranges)
 			a->has_code = 1;
-		uint32_t size = form_size(u, s.form);
+		uint32_t size = form_size(u, form_of(u, s.form));
 		skip = size == DWARF_VARIES || skip == DWARF_VARIES ? DWARF_VARIES
 								    : skip + size;
 		if (vec_push(&t->specs, s))
@@ -221,38 +279,21 @@ int dwarf_unit_abbrevs(struct dwarf_unit *u)
 
 /* --- values ----------------------------------------------------------------------------- */
 
-static void value_block(struct bytes *b, uint64_t n, struct dwarf_value *v)
+static void value_block(struct bytes *b, uint64_t n)
 {
-	v->kind = DWV_OTHER;
 	if (n > bytes_left(b))
 		b->bad = 1;
 	else
 		bytes_skip(b, n);
 }
 
-static void value_uint(struct bytes *b, unsigned size, enum dwarf_kind kind,
-		       struct dwarf_value *v)
-{
-	v->kind = kind;
-	v->u = dwarf_uint(b, size);
-}
-
-/* A reference relative to the unit becomes an offset in .debug_info. */
-static void value_ref(const struct dwarf_unit *u, uint64_t rel, struct dwarf_value *v)
-{
-	v->kind = DWV_REF;
-	v->u = rel < u->end - u->off ? u->off + rel : UINT64_MAX;
-}
-
-static void value_cstr(struct bytes *b, struct dwarf_value *v)
+static const char *value_cstr(struct bytes *b)
 {
 	const uint8_t *nul = memchr(b->p, 0, bytes_left(b));
-	v->kind = DWV_STR;
-	v->p = (const char *)b->p;
 	if (nul)
-		bytes_skip(b, (size_t)(nul - b->p) + 1);
-	else
-		b->bad = 1;
+		return bytes_take(b, (size_t)(nul - b->p) + 1);
+	b->bad = 1;
+	return NULL;
 }
 
 static int value_indirect(struct bytes *b, const struct dwarf_unit *u, struct dwarf_value *v)
@@ -266,139 +307,47 @@ static int value_indirect(struct bytes *b, const struct dwarf_unit *u, struct dw
 int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 		     int64_t implicit, struct dwarf_value *v)
 {
-	switch (form) {
-	case DW_FORM_addr:
-		value_uint(b, u->addr_size, DWV_ADDR, v);
-		break;
-	case DW_FORM_data1:
-	case DW_FORM_flag:
-		value_uint(b, 1, DWV_CONST, v);
-		break;
-	case DW_FORM_data2:
-		value_uint(b, 2, DWV_CONST, v);
-		break;
-	case DW_FORM_data4: /* DWARF 2 and 3 use data4 and data8 for section offsets too */
-		value_uint(b, 4, u->version < 4 ? DWV_SECOFF : DWV_CONST, v);
-		break;
-	case DW_FORM_data8:
-		value_uint(b, 8, u->version < 4 ? DWV_SECOFF : DWV_CONST, v);
-		break;
-	case DW_FORM_udata:
-		v->kind = DWV_CONST;
-		v->u = dwarf_uleb(b);
-		break;
-	case DW_FORM_sdata:
-		v->kind = DWV_CONST;
-		v->u = (uint64_t)dwarf_sleb(b);
-		break;
-	case DW_FORM_implicit_const:
-		v->kind = DWV_CONST;
+	const struct form *f = form_of(u, form);
+	if (!f)
+		return ERR_FORMAT;
+	v->kind = f->kind;
+	switch (f->size) {
+	case SIZE_IMPLICIT:
 		v->u = (uint64_t)implicit;
 		break;
-	case DW_FORM_flag_present:
-		v->kind = DWV_CONST;
+	case SIZE_PRESENT:
 		v->u = 1;
 		break;
-	case DW_FORM_string:
-		value_cstr(b, v);
-		break;
-	case DW_FORM_strp:
-		value_uint(b, u->off_size, DWV_STRP, v);
-		break;
-	case DW_FORM_line_strp:
-		value_uint(b, u->off_size, DWV_LINE_STRP, v);
-		break;
-	case DW_FORM_strp_sup:
-	case DW_FORM_GNU_strp_alt:
-		value_uint(b, u->off_size, DWV_ALT_STRP, v);
-		break;
-	case DW_FORM_strx:
-	case DW_FORM_GNU_str_index:
-		v->kind = DWV_STRX;
+	case SIZE_ULEB:
 		v->u = dwarf_uleb(b);
 		break;
-	case DW_FORM_strx1:
-	case DW_FORM_strx2:
-	case DW_FORM_strx3:
-		value_uint(b, form - DW_FORM_strx1 + 1, DWV_STRX, v);
+	case SIZE_SLEB:
+		v->u = (uint64_t)dwarf_sleb(b);
 		break;
-	case DW_FORM_strx4:
-		value_uint(b, 4, DWV_STRX, v);
+	case SIZE_STRING:
+		v->p = value_cstr(b);
 		break;
-	case DW_FORM_addrx:
-	case DW_FORM_GNU_addr_index:
-		v->kind = DWV_ADDRX;
-		v->u = dwarf_uleb(b);
+	case SIZE_BLOCK:
+		value_block(b, dwarf_uleb(b));
 		break;
-	case DW_FORM_addrx1:
-	case DW_FORM_addrx2:
-	case DW_FORM_addrx3:
-		value_uint(b, form - DW_FORM_addrx1 + 1, DWV_ADDRX, v);
+	case SIZE_BLOCK1:
+	case SIZE_BLOCK2:
+	case SIZE_BLOCK4:
+		value_block(b, dwarf_uint(b, 1u << (f->size - SIZE_BLOCK1)));
 		break;
-	case DW_FORM_addrx4:
-		value_uint(b, 4, DWV_ADDRX, v);
-		break;
-	case DW_FORM_ref1:
-		value_ref(u, dwarf_uint(b, 1), v);
-		break;
-	case DW_FORM_ref2:
-		value_ref(u, dwarf_uint(b, 2), v);
-		break;
-	case DW_FORM_ref4:
-		value_ref(u, dwarf_uint(b, 4), v);
-		break;
-	case DW_FORM_ref8:
-		value_ref(u, dwarf_uint(b, 8), v);
-		break;
-	case DW_FORM_ref_udata:
-		value_ref(u, dwarf_uleb(b), v);
-		break;
-	case DW_FORM_ref_addr:
-		value_uint(b, u->version <= 2 ? u->addr_size : u->off_size, DWV_REF, v);
-		break;
-	case DW_FORM_ref_sup4:
-		value_uint(b, 4, DWV_ALT_REF, v);
-		break;
-	case DW_FORM_ref_sup8:
-		value_uint(b, 8, DWV_ALT_REF, v);
-		break;
-	case DW_FORM_GNU_ref_alt:
-		value_uint(b, u->off_size, DWV_ALT_REF, v);
-		break;
-	case DW_FORM_sec_offset:
-		value_uint(b, u->off_size, DWV_SECOFF, v);
-		break;
-	case DW_FORM_rnglistx:
-		v->kind = DWV_RNGX;
-		v->u = dwarf_uleb(b);
-		break;
-	case DW_FORM_loclistx:
-		v->kind = DWV_OTHER;
-		v->u = dwarf_uleb(b);
-		break;
-	case DW_FORM_ref_sig8:
-		value_block(b, 8, v);
-		break;
-	case DW_FORM_data16:
-		value_block(b, 16, v);
-		break;
-	case DW_FORM_block1:
-		value_block(b, dwarf_uint(b, 1), v);
-		break;
-	case DW_FORM_block2:
-		value_block(b, dwarf_uint(b, 2), v);
-		break;
-	case DW_FORM_block4:
-		value_block(b, dwarf_uint(b, 4), v);
-		break;
-	case DW_FORM_block:
-	case DW_FORM_exprloc:
-		value_block(b, dwarf_uleb(b), v);
-		break;
-	case DW_FORM_indirect:
+	case SIZE_INDIRECT:
 		return value_indirect(b, u, v);
+	case 16:
+		bytes_skip(b, 16);
+		break;
 	default:
-		return ERR_FORMAT;
+		v->u = dwarf_uint(b, form_size(u, f));
+	}
+	if (f->kind == DWV_UNIT_REF) {
+		v->kind = DWV_REF;
+		v->u = v->u < u->end - u->off ? u->off + v->u : UINT64_MAX;
+	} else if (f->kind == DWV_CONST && f->size >= 4 && f->size <= 8 && u->version < 4) {
+		v->kind = DWV_SECOFF; /* DWARF 2 and 3 have no form of its own for offsets */
 	}
 	return bytes_ok(b) ? 0 : ERR_FORMAT;
 }
