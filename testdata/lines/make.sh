@@ -55,6 +55,19 @@ plain clang5 clang++ -O2 -gdwarf-5
 plain gcclto g++ -O3 -gdwarf-5 -flto
 plain gcc64 g++ -O2 -gdwarf-5 -gdwarf64
 
+# Other machines, one of them big-endian.
+cross() # NAME target
+{
+	# shellcheck disable=SC2086
+	clang++ --target=$2 -fuse-ld=lld-14 -O2 -gdwarf-5 $common $map $link inline.cc other.cc -o "$1.elf"
+	llvm-objcopy-14 -w --strip-all --keep-section='.debug_*' "$1.elf"
+	frames "$1"
+	cp "$1.elf" "$src"
+}
+cross aarch64 aarch64-linux-gnu
+cross ppc64 powerpc64-linux-gnu
+cross i386 i386-linux-gnu
+
 # Compressed: the same frames as gcc5.
 objcopy --compress-debug-sections=zlib gcc5.elf "$src/zlib.elf"
 objcopy --compress-debug-sections=zstd gcc5.elf "$src/zstd.elf"

@@ -113,6 +113,14 @@ static void sixty_four_bit_dwarf(void **state)
 	compare("gcc64.elf", "gcc64");
 }
 
+static void other_machines_and_byte_orders(void **state)
+{
+	(void)state;
+	compare("aarch64.elf", "aarch64");
+	compare("ppc64.elf", "ppc64");
+	compare("i386.elf", "i386");
+}
+
 static void lto_names_come_from_other_units(void **state)
 {
 	(void)state;
@@ -551,6 +559,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dwarf_4_and_5_of_two_compilers),
 		cmocka_unit_test(sixty_four_bit_dwarf),
+		cmocka_unit_test(other_machines_and_byte_orders),
 		cmocka_unit_test(lto_names_come_from_other_units),
 		cmocka_unit_test(compressed_sections),
 		cmocka_unit_test(dwz_file_is_found_beside_the_module),
