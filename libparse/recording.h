@@ -114,6 +114,21 @@ void recording_close(struct recording *rec);
  */
 int recording_next(struct recording *rec, struct record *r, struct err *e);
 
+/* Consecutive samples that lie one behind the other. */
+struct record_run {
+	const uint8_t *p, *end;
+	uint64_t offset;     /* of p, as in struct record */
+	struct chunk *chunk; /* as in struct record */
+	uint64_t n;          /* records */
+};
+
+/*
+ * Take the samples that come next, at most about `max` bytes of them, as far as they are in memory
+ * already: 1 and *run, or 0 when the next record is none or has to be read first (then
+ * recording_next goes on). For readers that look at samples later: it touches headers only.
+ */
+int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
+
 /* Start over at the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
 int recording_rewind(struct recording *rec, struct err *e);
 

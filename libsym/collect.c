@@ -30,6 +30,7 @@ struct collector {
 	uint64_t safe_time; /* newest time of the rounds before the one being read */
 	int streaming;
 	int timed; /* samples carry times */
+	uint64_t told; /* progress: bytes at the last call */
 };
 
 int collect_workers(const struct collect_options *opt)
@@ -107,23 +108,24 @@ static int flush(struct collector *c, size_t n, struct err *e)
 /* --- the walk ------------------------------------------------------------------------------
  */
 
-static int note_sample(struct collector *c, const struct record *r, struct err *e)
+static struct slice *open_slice(struct collector *c)
 {
-	struct slice *last =
-		c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
-	if (last && last->end == r->p && last->chunk == r->chunk &&
-	    r->p + r->size - last->p <= SLICE_MAX) {
-		last->end = r->p + r->size;
+	return c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
+}
+
+/* Bytes with samples: behind the last slice's, or a new slice. */
+static int note_samples(struct collector *c, const struct record_run *r, struct err *e)
+{
+	struct slice *last = open_slice(c);
+	if (last && last->end == r->p && last->chunk == r->chunk && r->end - last->p <= SLICE_MAX) {
+		last->end = r->end;
 	} else {
-		struct slice s = {.p = r->p,
-				  .end = r->p + r->size,
-				  .offset = r->offset,
-				  .chunk = r->chunk};
+		struct slice s = {.p = r->p, .end = r->end, .offset = r->offset, .chunk = r->chunk};
 		if (vec_push(&c->slices, s))
 			return err_nomem(e);
 		chunk_hold(r->chunk);
 	}
-	c->held += r->chunk ? r->size : 0;
+	c->held += r->chunk ? (uint64_t)(r->end - r->p) : 0;
 	return 0;
 }
 
@@ -211,39 +213,72 @@ static int flush_all(struct collector *c, struct err *e)
 	return rc ? rc : flush(c, c->slices.n, e);
 }
 
+/* Streams: the newest time of a round bounds what may still come. */
+static void note_times(struct collector *c, const struct record_run *run)
+{
+	struct record r = {.type = PERF_RECORD_SAMPLE, .offset = run->offset};
+	for (r.p = run->p; r.p < run->end; r.p += r.size) {
+		r.size = load_u16(r.p + 6, c->rec->swap);
+		note_time(c, record_time(c, &r));
+	}
+}
+
+static int take_samples(struct collector *c, const struct record_run *run, struct err *e)
+{
+	if (c->streaming)
+		note_times(c, run);
+	int rc = note_samples(c, run, e);
+	if (!rc && c->held > WINDOW_MAX) /* no rounds: better early than never */
+		rc = flush_all(c, e);
+	return rc;
+}
+
 static int take_record(struct collector *c, const struct record *r, struct err *e)
 {
-	if (r->type == PERF_RECORD_SAMPLE) {
-		if (c->streaming)
-			note_time(c, record_time(c, r));
-		int rc = note_sample(c, r, e);
-		if (!rc && c->held > WINDOW_MAX) /* no rounds: better early than never */
-			rc = flush_all(c, e);
-		return rc;
-	}
-	if (r->type == PERF_RECORD_FINISHED_ROUND)
+	struct record_run one = {
+		.p = r->p, .end = r->p + r->size, .offset = r->offset, .chunk = r->chunk, .n = 1};
+	switch (r->type) {
+	case PERF_RECORD_SAMPLE:
+		return take_samples(c, &one, e);
+	case PERF_RECORD_FINISHED_ROUND:
 		return end_round(c, e);
-	note_other(c, r);
-	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED && c->opt->deferred)
-		return take_deferred(c, r, e);
-	return machine_wants(r->type) ? take_sideband(c, r, e) : 0;
+	case PERF_RECORD_CALLCHAIN_DEFERRED:
+		note_other(c, r);
+		return c->opt->deferred ? take_deferred(c, r, e) : 0;
+	default:
+		note_other(c, r);
+		return machine_wants(r->type) ? take_sideband(c, r, e) : 0;
+	}
+}
+
+static void tell_progress(struct collector *c, uint64_t done)
+{
+	if (!c->opt->progress || done - c->told <= PROGRESS_EVERY)
+		return;
+	c->told = done;
+	c->opt->progress(c->opt->progress_ctx, done, c->rec->data_size);
 }
 
 static int walk(struct collector *c, struct err *e)
 {
 	struct record r;
-	uint64_t told = 0;
+	struct record_run run;
 	int got;
-	while ((got = recording_next(c->rec, &r, e)) == 1) {
+	for (;;) {
+		while (recording_sample_run(c->rec, SLICE_MAX, &run)) {
+			int rc = take_samples(c, &run, e);
+			if (rc)
+				return rc;
+			tell_progress(c, run.offset);
+		}
+		got = recording_next(c->rec, &r, e);
+		if (got != 1)
+			return got ? got : flush_all(c, e);
 		int rc = take_record(c, &r, e);
 		if (rc)
 			return rc;
-		if (c->opt->progress && r.offset - told > PROGRESS_EVERY) {
-			told = r.offset;
-			c->opt->progress(c->opt->progress_ctx, told, c->rec->data_size);
-		}
+		tell_progress(c, r.offset);
 	}
-	return got ? got : flush_all(c, e);
 }
 
 static int start(struct collector *c, struct err *e)
