@@ -64,7 +64,8 @@ function compile() {
 		return;
 	try {
 		const re = new RegExp(state.search, state.fold ? "i" : "");
-		matcher = frames.label.map((s, i) => frames.kind[i] !== KIND.gap && re.test(s) ? 1 : 0);
+		matcher = frames.label.map((s, i) => frames.kind[i] !== KIND.gap &&
+			(re.test(s) || re.test(frames.name[i])) ? 1 : 0);
 	} catch (e) {
 		if (input)
 			input.classList.add("bad");
@@ -365,7 +366,8 @@ const actions = {
 const buttons = [
 	["reset", "Reset zoom", 84, "Show the whole graph (Esc)"],
 	["flip", "Icicle", 60, "Flame or icicle (i)"],
-	["leaf", "From leaf", 76, "Merge the stacks from the leaf (r)"],
+	["leaf", conf.reversed ? "From root" : "From leaf", 76,
+		"Merge the stacks from their other end (r)"],
 	["focus", "Focus", 60, "All calls of the selected function: callers, callees (f, Shift-click)"],
 	["hide", "Hide", 52, "Leave out the selected function and what it calls (h, Alt-click)"],
 	["undo", "Undo", 52, "Take the last step back (u)"],

@@ -135,7 +135,7 @@ static int enter(struct writer *w, uint32_t node, size_t ups)
 {
 	const struct flame *f = w->f;
 	struct level in = {f->child_at[node], f->child_at[node + 1], {0, 0}};
-	uint64_t self1 = own_weight(f, node, 1);
+	uint64_t self1 = w->two ? own_weight(f, node, 1) : 0;
 	/* Copies of vanished stacks add to the root's v[0] only: its v[1] may be exceeded. */
 	if (!node && self1 > f->nodes.v[0].v[1])
 		self1 = 0;
