@@ -68,6 +68,7 @@ static int run(const struct verb *v, int argc, char **argv)
 	} else if (!rc) {
 		rc = v->run(opts, files, nfiles);
 	}
+	opt_release(v, opts);
 	mem_free(opts);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "perfkit: stdout: cannot write\n");

@@ -28,20 +28,38 @@ static int takes_argument(const struct opt *o)
 	return o->kind != OPT_FLAG && o->kind != OPT_UNFLAG && o->kind != OPT_PRESET;
 }
 
-/* Split at commas and append; the words stay for the life of the process. */
+/* Split at commas and append copies of the words. */
 static int list_add(struct opt_list *l, const char *arg)
 {
-	char *words = mem_strdup(arg), *save = NULL;
-	if (!words)
-		return -1;
-	for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
-		const char **v = mem_resize(l->v, l->n + 1, sizeof(*v));
-		if (!v)
-			return -1;
-		l->v = v;
-		l->v[l->n++] = w;
+	for (const char *w = arg; *w;) {
+		size_t n = strcspn(w, ",");
+		if (n) {
+			char *word = mem_strndup(w, n);
+			char **v = word ? mem_resize(l->v, l->n + 1, sizeof(*v)) : NULL;
+			if (!v) {
+				mem_free(word);
+				return -1;
+			}
+			l->v = (const char **)v;
+			l->v[l->n++] = word;
+		}
+		w += n + (w[n] == ',');
 	}
 	return 0;
+}
+
+void opt_release(const struct verb *v, void *opts)
+{
+	for (size_t t = 0; t < OPT_TABLES && v->tables[t]; t++)
+		for (const struct opt *o = v->tables[t]; o->name; o++) {
+			struct opt_list *l = (struct opt_list *)((char *)opts + o->at);
+			if (o->kind != OPT_LIST || !l->v)
+				continue;
+			for (size_t i = 0; i < l->n; i++)
+				mem_free((char *)l->v[i]);
+			mem_free(l->v);
+			*l = (struct opt_list){0};
+		}
 }
 
 static int set_number(const struct opt *o, void *target, const char *arg)

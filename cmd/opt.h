@@ -41,7 +41,7 @@ struct opt {
 		NULL, 0, OPT_FLAG, 0, NULL, NULL \
 	}
 
-/* Words given to a list option; they point into argv or into words made by splitting it. */
+/* Words given to a list option: copies, owned by the list. */
 struct opt_list {
 	const char **v;
 	size_t n;
@@ -68,10 +68,13 @@ struct verb {
 /*
  * Parse argv[1..] by the verb's tables into opts (zeroed and defaulted by the caller);
  * positional arguments go to files[0..max_files). 0, or 2 after printing one line on stderr. 1
- * when --help was asked for. List memory comes from mem.h and lives until the process ends.
+ * when --help was asked for. Lists are given back by opt_release, whatever was returned.
  */
 int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
 	      size_t *nfiles);
+
+/* Give back what list options hold. */
+void opt_release(const struct verb *v, void *opts);
 
 /* Print the verb's help on stdout. */
 void opt_help(const struct verb *v);

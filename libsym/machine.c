@@ -486,7 +486,8 @@ static int by_time(const void *a, const void *b)
 int machine_advance(struct machine *m, uint64_t until, struct err *e)
 {
 	size_t i = 0;
-	qsort(m->pending.v, m->pending.n, sizeof(*m->pending.v), by_time);
+	if (m->pending.n)
+		qsort(m->pending.v, m->pending.n, sizeof(*m->pending.v), by_time);
 	for (; i < m->pending.n && m->pending.v[i].time <= until; i++)
 		if (apply(m, &m->pending.v[i]))
 			return err_nomem(e);
