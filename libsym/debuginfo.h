@@ -30,6 +30,11 @@
  * no linkage name, and DSO "inlined". A real frame's NAME is the DWARF name if that differs
  * from the ELF symbol's (then it says "(inlined)" too: __libc_start_main_impl), else the
  *symbol.
+ *
+ * Where addr2line 2.40, and perf through it, is wrong and this is not: an inlined function
+ * without a linkage name may get the name of the ELF symbol around it; DWARF 5 of clang (ranges
+ * by DW_FORM_rnglistx) has lines but no inlined frames; some DWARF 5 rows get the unit's file
+ * instead of the header's.
  */
 #ifndef LIBSYM_DEBUGINFO_H
 #define LIBSYM_DEBUGINFO_H
