@@ -207,22 +207,15 @@ static int parse_filters(struct input *in)
 /* --- progress
  * --------------------------------------------------------------------------------- */
 
-struct progress {
-	struct timespec start;
-	double last;
-	int shown;
-};
-
-static struct progress progress_state(void)
+void input_progress_start(struct input_progress *p)
 {
-	struct progress p = {.last = 0};
-	clock_gettime(CLOCK_MONOTONIC, &p.start);
-	return p;
+	*p = (struct input_progress){0};
+	clock_gettime(CLOCK_MONOTONIC, &p->start);
 }
 
-static void show_progress(void *ctx, uint64_t done, uint64_t total)
+void input_progress_show(void *ctx, uint64_t done, uint64_t total)
 {
-	struct progress *p = ctx;
+	struct input_progress *p = ctx;
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	double t = (double)(now.tv_sec - p->start.tv_sec) +
@@ -277,6 +270,17 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	return rc;
 }
 
+void input_progress_end(struct input_progress *p)
+{
+	if (p->shown)
+		fprintf(stderr, "\r\033[K");
+}
+
+int input_shows_progress(const struct input_opts *opt)
+{
+	return isatty(2) && !opt->quiet;
+}
+
 int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 	       const char *const *files, size_t nfiles)
 {
@@ -309,15 +313,15 @@ void input_close(struct input *in)
 
 int input_fold(struct input *in)
 {
-	struct progress p = progress_state();
+	struct input_progress p;
 	struct err e = {0};
-	if (isatty(2) && !in->opt->quiet) {
-		in->fold.progress = show_progress;
+	input_progress_start(&p);
+	if (input_shows_progress(in->opt)) {
+		in->fold.progress = input_progress_show;
 		in->fold.progress_ctx = &p;
 	}
 	int rc = profile_fold(in->profile, &in->fold, &e);
-	if (p.shown)
-		fprintf(stderr, "\r\033[K");
+	input_progress_end(&p);
 	return rc ? input_fail(in, &e) : 0;
 }
 

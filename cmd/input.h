@@ -8,6 +8,8 @@
 #include "cmd/opt.h"
 #include "libsym/profile.h"
 
+#include <time.h>
+
 /* First member of a verb's options struct, so that input_rows fit every such table. */
 struct input_opts {
 	const char *input;
@@ -54,6 +56,18 @@ int input_fail(const struct input *in, const struct err *e);
 /* Fold all samples that pass the filters (profile_fold), with a progress line on a terminal. 0,
  * or the exit status. */
 int input_fold(struct input *in);
+
+/* The progress line: bytes or rows done, rate, time left; drawn after a second on. */
+struct input_progress {
+	struct timespec start;
+	double last;
+	int shown;
+};
+void input_progress_start(struct input_progress *p);
+void input_progress_show(void *progress, uint64_t done, uint64_t total);
+void input_progress_end(struct input_progress *p); /* removes the line */
+/* 1 when stderr is a terminal and --quiet was not given. */
+int input_shows_progress(const struct input_opts *opt);
 
 /* Say what reading met: torn tail, lost records, broken samples, guests. */
 void input_warn_damage(struct input *in);

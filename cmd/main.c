@@ -9,6 +9,7 @@
 
 static const struct verb *const verbs[] = {
 	&verb_collapse,
+	&verb_import,
 	&verb_report,
 	&verb_svg,
 };

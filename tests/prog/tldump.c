@@ -49,7 +49,7 @@ static void print_off(const struct timeline *tl, const struct off *o)
 
 static int build(const char *path, struct profile **p, struct timeline *tl, struct err *e)
 {
-	struct profile_options po = {0};
+	struct profile_options po = {.modules.inlines = 1, .names.inlines = 1};
 	struct build_options bo = {0};
 	struct causes *c = NULL;
 	int r = profile_open(p, path, &po, e);

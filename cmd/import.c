@@ -1,0 +1,122 @@
+/*
+ * import.c - `perfkit import`: recordings → one SQLite store.
+ */
+#include "cmd/tlinput.h"
+#include "cmd/verbs.h"
+#include "libstore/storewrite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct import_opts {
+	struct tlinput_opts tl;
+	const char *output;
+};
+
+#define AT(field) offsetof(struct import_opts, field)
+static const struct opt rows[] = {
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "the store to write (default perf.db)"},
+	OPT_END,
+};
+
+/* What the clocks of the recordings so far were, for the question whether they can be compared.
+ */
+struct clocks {
+	char clock[32], host[256];
+	int n, exact;
+};
+
+/* Times of two recordings mean the same if they stand on one clock of one boot, or if each
+ * carries CLOCK_DATA. Of the boot only the host's name and the kernel's clock are known. */
+static int clocks_agree(struct clocks *c, const struct timeline *tl, const char *path)
+{
+	const char *clock = strtab_get(&tl->stacks->strings, tl->rec.clock);
+	const char *host = strtab_get(&tl->stacks->strings, tl->rec.host);
+	int same = !c->n || (!strcmp(c->clock, clock) && !strcmp(c->host, host));
+	c->exact = (c->exact || !c->n) && tl->rec.wall_exact;
+	if (!c->n++) {
+		snprintf(c->clock, sizeof(c->clock), "%s", clock);
+		snprintf(c->host, sizeof(c->host), "%s", host);
+		return 1;
+	}
+	if (same || c->exact)
+		return 1;
+	fprintf(stderr,
+		"perfkit: %s: its times (%s of %s) cannot be compared with those before (%s of "
+		"%s): no clock data; record with -k CLOCK_MONOTONIC, or --force\n",
+		path, clock, *host ? host : "an unknown host", c->clock,
+		*c->host ? c->host : "an unknown host");
+	return 0;
+}
+
+static int import_one(struct store_writer *w, const struct import_opts *o, const char *path,
+		      struct clocks *clocks)
+{
+	struct tlinput ti;
+	struct err e = {0};
+	struct input_progress p;
+	int rc = tlinput_open(&ti, "import", &o->tl, path, -1);
+	if (rc)
+		return rc;
+	if (!clocks_agree(clocks, &ti.tl, path) && !o->tl.in.force)
+		rc = 3;
+	input_progress_start(&p);
+	if (input_shows_progress(&o->tl.in))
+		store_writer_progress(w, input_progress_show, &p);
+	if (!rc && store_writer_add(w, &ti.tl, &e))
+		rc = input_fail(&ti.in, &e);
+	store_writer_progress(w, NULL, NULL);
+	input_progress_end(&p);
+	if (!rc && !o->tl.in.quiet)
+		fprintf(stderr,
+			"perfkit: %s: %zu threads, %zu off-CPU intervals, %zu samples, %zu "
+			"losses\n",
+			path, ti.tl.threads.n, ti.tl.off.n, ti.tl.samples.n, ti.tl.losses.n);
+	if (!rc && ti.tl.stray_samples)
+		input_warn(&ti.in,
+			   "%s: %" PRIu64
+			   " samples fell into no running interval of their thread",
+			   path, ti.tl.stray_samples);
+	if (!rc)
+		rc = input_status(&ti.in);
+	tlinput_close(&ti);
+	return rc;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct import_opts *o = opts;
+	const char *one = o->tl.in.input ? o->tl.in.input : "perf.data";
+	struct clocks clocks = {0};
+	struct store_writer *w;
+	struct err e = {0};
+	int rc = 0;
+	if (store_writer_open(&w, o->output ? o->output : "perf.db", &e))
+		return input_fail(NULL, &e);
+	if (!nfiles)
+		rc = import_one(w, o, one, &clocks);
+	for (size_t i = 0; !rc && i < nfiles; i++)
+		rc = import_one(w, o, files[i], &clocks);
+	if (rc) {
+		store_writer_abort(w);
+		return rc;
+	}
+	return store_writer_commit(w, &e) ? input_fail(NULL, &e) : 0;
+}
+
+const struct verb verb_import = {
+	.name = "import",
+	.brief = "recordings into one SQLite store, which every verb reads",
+	.usage = "[options] [FILE...] -o run.db",
+	.text = "The store is plain SQLite; docs/store.md describes its tables and views. "
+		"Several\n"
+		"recordings make one store. It appears whole or not at all.",
+	.examples =
+		"  perfkit import perf.data -o run.db\n"
+		"  sqlite3 run.db 'SELECT comm, tid, run_ns, blocked_ns FROM v_thread_time'",
+	.tables = {rows, tlinput_rows, input_rows},
+	.options_size = sizeof(struct import_opts),
+	.max_files = 256,
+	.run = run,
+};

@@ -1,0 +1,40 @@
+/*
+ * tlinput.h - what every verb about waiting shares: a timeline from a recording or a store,
+ * told apart by content, with causes and idle waits decided.
+ */
+#ifndef CMD_TLINPUT_H
+#define CMD_TLINPUT_H
+
+#include "cmd/input.h"
+#include "libstore/causes.h"
+#include "libstore/timeline.h"
+
+/* First member of a verb's options struct, so that input_rows and tlinput_rows fit it. */
+struct tlinput_opts {
+	struct input_opts in;
+	const char *causes;
+	struct opt_list idle_frames, work_frames;
+};
+
+extern const struct opt tlinput_rows[];
+
+struct tlinput {
+	const struct tlinput_opts *opt;
+	struct input in;      /* profile is NULL when a store was read */
+	struct stacks stacks; /* of a store; a recording's are the profile's */
+	struct timeline tl;
+	struct causes *causes;
+	const char *path;
+};
+
+/*
+ * Open `path` and build or load its timeline. `need_time`: see timeline_answerable; < 0 asks
+ * nothing of the recording (import). 0, or the exit status after one line on stderr: 3 where
+ * the recording cannot answer, unless --force.
+ */
+int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		 const char *path, int need_time);
+
+void tlinput_close(struct tlinput *ti);
+
+#endif

@@ -1,0 +1,71 @@
+# import: a recording and the store made of it are the same timeline; docs/store.md's ten queries
+# answer on it; nothing but a store is ever replaced, and a killed import leaves the old one.
+set -eu
+command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
+rec=$SRC/tests/data/waits/perf.data
+"$PERFKIT" import -q --no-local "$rec" -o run.db
+
+# the same intervals from both
+"$O/tests/prog/tldump" "$rec" 2>/dev/null >from-recording.txt
+"$PERFKIT" import -q "$rec" -o names.db
+"$O/tests/prog/tldump" names.db >from-store.txt
+cmp from-recording.txt from-store.txt
+[ "$(wc -l <from-store.txt)" -gt 300 ]
+
+# the books balance in SQL too
+bad=$(sqlite3 run.db "SELECT count(*) FROM v_thread_time
+	WHERE life_ns <> run_ns + blocked_ns + runnable_ns + unknown_ns OR run_ns < 0")
+[ "$bad" = 0 ]
+bad=$(sqlite3 run.db "SELECT count(*) FROM (SELECT start_ns, lag(end_ns) OVER
+	(PARTITION BY thread_id ORDER BY start_ns, end_ns) AS before FROM thread_states)
+	WHERE before IS NOT NULL AND before <> start_ns")
+[ "$bad" = 0 ]
+[ "$(sqlite3 run.db 'PRAGMA foreign_key_check; PRAGMA integrity_check')" = ok ]
+
+# every query of the page runs and answers
+awk '/^```sql/ { n++; f = "q" n ".sql"; next } /^```/ { f = "" } f { print > f }' "$SRC/docs/store.md"
+n=0
+for q in q*.sql; do
+	sqlite3 names.db <"$q" >"$q.out"
+	n=$((n + 1))
+	[ -s "$q.out" ] || { echo "$q: no row"; cat "$q"; exit 1; }
+done
+[ $n = 10 ] || { echo "$n queries in docs/store.md, not ten"; exit 1; }
+
+# every table and column of the schema is on the page
+for t in $(sqlite3 run.db "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
+	AND name NOT LIKE 'sqlite_%'"); do
+	grep -qw "$t" "$SRC/docs/store.md" || { echo "$t is not in docs/store.md"; exit 1; }
+	for c in $(sqlite3 run.db "SELECT name FROM pragma_table_info('$t')"); do
+		case $t in v_* | thread_states) continue ;; esac
+		grep -qw "$c" "$SRC/docs/store.md" || { echo "$t.$c is not in docs/store.md"; exit 1; }
+	done
+done
+
+# a file that is no store is not replaced
+cp "$rec" mine.data
+rc=0
+"$PERFKIT" import -q "$rec" -o mine.data 2>err || rc=$?
+[ $rc = 3 ] && cmp "$rec" mine.data && grep -q 'not replaced' err
+
+# killed at any moment: the old store is whole, the next import works
+sum=$(sha256sum <run.db)
+for delay in 0.001 0.005 0.01 0.02 0.03 0.05; do
+	"$PERFKIT" import -q "$rec" "$rec" "$rec" "$rec" -o run.db 2>/dev/null &
+	pid=$!
+	sleep $delay
+	kill -9 $pid 2>/dev/null || true
+	wait $pid 2>/dev/null || true
+	now=$(sha256sum <run.db)
+	if [ "$now" != "$sum" ]; then
+		[ "$(sqlite3 run.db 'PRAGMA integrity_check')" = ok ]
+		[ "$(sqlite3 run.db 'SELECT count(*) FROM recordings')" = 4 ]
+		sum=$now
+	fi
+done
+
+# newer and foreign files are refused by name
+cp run.db newer.db
+sqlite3 newer.db 'PRAGMA user_version = 99'
+"$O/tests/prog/tldump" newer.db 2>err && exit 1
+grep -q 'newer perfkit' err
