@@ -17,10 +17,10 @@ struct debug_dwo {
 	struct elf_file *file;   /* owned; NULL when it is a slice of the package */
 };
 
-/* Zero-initialised with main, dir files and opt set is valid. */
+/* Zero-initialised with file, runtime and opt set is valid. */
 struct debug_files {
-	struct elf_file *file,
-		*runtime; /* the one with the DWARF, and the mapped one (or NULL) */
+	struct elf_file *file;    /* the one with the DWARF */
+	struct elf_file *runtime; /* the one that was mapped, or NULL */
 	struct debuginfo_options opt;
 	struct elf_file *alt_file, *dwp_file; /* owned */
 	struct dwarf_object alt;

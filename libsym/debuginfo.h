@@ -29,7 +29,7 @@
  * linkage name demangled without parameters, or the bare DW_AT_name (no scope) where DWARF has
  * no linkage name, and DSO "inlined". A real frame's NAME is the DWARF name if that differs
  * from the ELF symbol's (then it says "(inlined)" too: __libc_start_main_impl), else the
- *symbol.
+ * symbol.
  *
  * Where addr2line 2.40, and perf through it, is wrong and this is not: an inlined function
  * without a linkage name may get the name of the ELF symbol around it; DWARF 5 of clang (ranges

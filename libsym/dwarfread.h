@@ -1,15 +1,14 @@
 /*
  * dwarfread.h - the bytes of DWARF 2-5: units, abbreviations, attribute values, ranges.
  *
- *	elffile ──sections──► dwarfread ──DIEs──► dieindex ┐
- *	                          └──────.debug_line──► linetable ┴─► debuginfo (what callers
- *use)
+ *	elffile ──sections──► dwarfread ──DIEs────────► dieindex ┐
+ *	                          └──────.debug_line──► linetable ┴─► debuginfo
  *
  * An own reader instead of libdw: 0.188 cannot read zstd sections or .dwp files, opens .dwo
- * files by a path that a stranger wrote (fifos included), follows DW_AT_sibling backwards for
- * ever, and may not be used by two threads. Here every byte is taken through base/bytes.h, the
- * walk only goes forward, and nothing global is touched. Formats: DWARF 5 standard (section
- * numbers in the comments), the GNU split-DWARF 4 and dwz extensions.
+ * files itself by the path the DWARF names, and may not be used by two threads. Here every
+ * byte is taken through base/bytes.h, the walk only goes forward, and nothing global is
+ * touched. Formats: DWARF 5 standard (section numbers in the comments), the GNU split-DWARF 4
+ * and dwz extensions.
  *
  * Private to libsym's debuginfo; not thread-safe (debuginfo.c holds a lock).
  */

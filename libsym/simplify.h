@@ -5,13 +5,13 @@
  * the caller's to keep (tooltips). Brackets are matched by namescan.h: operators, lambdas,
  * `(anonymous namespace)`, `<T as Trait>::f` and `(*T).M` stay what they are.
  *
- *	std::vector<int, std::allocator<int> >::push_back       std::vector<…>::push_back
- *	std::__cxx11::basic_string<char, …>::append             std::string::append
- *	std::__1::vector<…>, f[abi:cxx11]                       std::vector<…>, f
- *	core::ptr::drop_in_place::<T>                           core::ptr::drop_in_place::<…>
- *	<alloc::vec::Vec<T> as Drop>::drop                      <alloc::vec::Vec<…> as
- *Drop>::drop main.Map[go.shape.int]                                  main.Map[…]
- *	f(int)::{lambda(int)#1}                                 f(int)::{lambda#1}
+ *	std::vector<int, std::allocator<int> >::at       std::vector<…>::at
+ *	std::__cxx11::basic_string<char, …>::append      std::string::append
+ *	std::__1::vector<int>::at, f[abi:cxx11]          std::vector<…>::at, f
+ *	core::ptr::drop_in_place::<T>                    core::ptr::drop_in_place::<…>
+ *	<alloc::vec::Vec<T> as Drop>::drop               <alloc::vec::Vec<…> as Drop>::drop
+ *	main.Map[go.shape.int]                           main.Map[…]
+ *	f(int)::{lambda(int)#1}                          f(int)::{lambda#1}
  */
 #ifndef LIBSYM_SIMPLIFY_H
 #define LIBSYM_SIMPLIFY_H

@@ -8,12 +8,21 @@
  * line, once its "+0x..." is gone and "[unknown]" has been replaced: it cuts at the first "("
  * and splits at every "->", operators or not. `tidy_right` means the same and knows brackets:
  *
- *	                                                  strict           right
- *	std::function<void (int)>::operator()(int) const  std::function<void  std::function<void
- *(int)>::operator() std::unique_ptr<T>::operator-> std::unique_ptr<T>::operator ...::operator->
- *	(anonymous namespace)::f(int)                     skipped          (anonymous
- *namespace)::f f(int)::{lambda(int)#1}::operator()(int) const    f
- *f::{lambda(int)#1}::operator()
+ *	symbol    std::function<void (int)>::operator()(int) const
+ *	strict    std::function<void
+ *	right     std::function<void (int)>::operator()
+ *
+ *	symbol    std::unique_ptr<T>::operator->
+ *	strict    std::unique_ptr<T>::operator
+ *	right     std::unique_ptr<T>::operator->
+ *
+ *	symbol    f(int)::{lambda(int)#1}::operator()(int) const
+ *	strict    f
+ *	right     f::{lambda(int)#1}::operator()
+ *
+ *	symbol    (anonymous namespace)::f(int)
+ *	strict    no frame
+ *	right     (anonymous namespace)::f
  *
  * Both: ";" becomes ":", quotes go, argument lists go, Go's ".(*T)." and "(anonymous
  * namespace)" stay, with TIDY_JAVA a class path loses its leading L, "a->b" becomes the
