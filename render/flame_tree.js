@@ -51,8 +51,8 @@ function readFrames() {
 	const colors = element("d-colors").split(" ");
 	const num = readNumbers(element("d-frames"));
 	const n = num.length / 6;
-	const frames = {n, name: [], label: [], kind: new Uint8Array(n), dso: [], src: [], color: [],
-		order: new Int32Array(n)};
+	const frames = {n: n + 1, smaller: n, name: [], label: [], kind: new Uint8Array(n + 1), dso: [],
+		src: [], color: [], order: new Int32Array(n + 1)};
 	for (let i = 0; i < n; i++) {
 		const [name, kind, dso, src, line, color] = num.subarray(6 * i, 6 * i + 6);
 		frames.name.push(strings[name]);
@@ -62,6 +62,12 @@ function readFrames() {
 		frames.src.push(src ? strings[src] + (line ? ":" + line : "") : "");
 		frames.color.push("#" + colors[color]);
 	}
+	frames.kind[n] = KIND.mark;
+	frames.name.push("[smaller frames]");
+	frames.label.push("[smaller frames]");
+	frames.dso.push("");
+	frames.src.push("");
+	frames.color.push("#c8c8c8");
 	const byName = Array.from(frames.order.keys()).sort((a, b) =>
 		frames.name[a] < frames.name[b] ? -1 : frames.name[a] > frames.name[b] ? 1 : a - b);
 	byName.forEach((frame, rank) => { frames.order[frame] = rank; });
@@ -225,21 +231,128 @@ class Merger {
 	}
 }
 
-// The same stacks merged from the leaf.
-function fromLeaf(tree, frames) {
-	const m = new Merger(tree.frame[0], tree.self1 !== null);
-	for (let i = 0; i < tree.n; i++) {
-		const v1 = tree.self1 ? tree.self1[i] : 0;
-		if (!tree.self[i] && !v1)
-			continue;
-		let at = 0, from = i;
-		if (frames.kind[tree.frame[i]] === KIND.gap)
-			from = tree.parent[i];
-		for (let j = from; j; j = tree.parent[j])
-			at = m.child(at, tree.frame[j]);
-		m.add(at, tree.self[i], v1);
+// Nodes as they are found, in preorder; sums come at the end.
+class Growing {
+	constructor(two) {
+		this.two = two;
+		this.n = 0;
+		this.tree = newTree(1024, two);
 	}
-	return m.tree(frames.order);
+
+	add(parent, frame, depth, v0, v1) {
+		if (this.n === this.tree.n) {
+			const larger = newTree(2 * this.n, this.two);
+			for (const key in this.tree)
+				if (this.tree[key] && this.tree[key].length)
+					larger[key].set(this.tree[key]);
+			this.tree = larger;
+		}
+		const t = this.tree;
+		t.parent[this.n] = parent;
+		t.frame[this.n] = frame;
+		t.depth[this.n] = depth;
+		t.self[this.n] = v0;
+		if (this.two)
+			t.self1[this.n] = v1;
+		return this.n++;
+	}
+
+	finish() {
+		for (const key in this.tree)
+			if (this.tree[key] && this.tree[key].length)
+				this.tree[key] = this.tree[key].subarray(0, this.n);
+		this.tree.n = this.n;
+		return sumUp(this.tree);
+	}
+}
+
+const LARGE = 200000;   // nodes; in larger graphs,
+const LIGHT = 1e-5;     // groups below this share of the total are not taken apart
+
+// The same stacks merged from the leaf. `leaf` lists the nodes where stacks end, `at` how far
+// each has come on its way to the root. A group is a range of that list whose stacks share
+// their last frames; sorted by the next frame, it falls apart into the groups of its children.
+class LeafMerger {
+	constructor(tree, frames) {
+		this.tree = tree;
+		this.frames = frames;
+		this.out = new Growing(tree.self1 !== null);
+		const leaf = [];
+		for (let i = 0; i < tree.n; i++)
+			if (tree.self[i] || (tree.self1 && tree.self1[i]))
+				leaf.push(i);
+		this.leaf = Int32Array.from(leaf);
+		this.at = this.leaf.map((i) => frames.kind[tree.frame[i]] === KIND.gap ? tree.parent[i] : i);
+		this.light = tree.n > LARGE ? LIGHT * tree.total[0] : 0;
+	}
+
+	sort(from, to) {
+		const {at, leaf, tree, frames} = this, n = to - from, keys = new Float64Array(n);
+		for (let i = 0; i < n; i++) {
+			const node = at[from + i];
+			keys[i] = (node ? frames.order[tree.frame[node]] + 1 : 0) * 0x80000000 + i;
+		}
+		keys.sort();
+		const oldAt = at.slice(from, to), oldLeaf = leaf.slice(from, to);
+		for (let i = 0; i < n; i++) {
+			const k = keys[i] % 0x80000000;
+			at[from + i] = oldAt[k];
+			leaf[from + i] = oldLeaf[k];
+		}
+	}
+
+	weight(from, to, self) {
+		let sum = 0;
+		for (let i = from; self && i < to; i++)
+			sum += self[this.leaf[i]];
+		return sum;
+	}
+
+	// Emit the node of a group and return the groups of its children, last first.
+	split({from, to, parent, frame, depth}) {
+		const {at, tree, frames, out} = this, groups = [];
+		if (to - from > 1)
+			this.sort(from, to);
+		let i = from;
+		while (i < to && !at[i])
+			i++;
+		const id = out.add(parent, frame, depth, this.weight(from, i, tree.self), this.weight(from, i, tree.self1));
+		while (i < to) {
+			const next = tree.frame[at[i]], start = i;
+			for (; i < to && tree.frame[at[i]] === next; i++)
+				at[i] = tree.parent[at[i]];
+			groups.push({from: start, to: i, parent: id, frame: next, depth: depth + 1});
+		}
+		return this.light ? this.heavy(groups, id, depth + 1) : groups.reverse();
+	}
+
+	heavy(groups, parent, depth) {
+		let v0 = 0, v1 = 0;
+		const kept = groups.filter((g) => {
+			const w0 = this.weight(g.from, g.to, this.tree.self);
+			const w1 = this.weight(g.from, g.to, this.tree.self1);
+			if (w0 >= this.light || w1 >= this.light)
+				return true;
+			v0 += w0;
+			v1 += w1;
+			return false;
+		});
+		if (v0 || v1)
+			this.out.add(parent, this.frames.smaller, depth, v0, v1);
+		return kept.reverse();
+	}
+
+	run() {
+		const todo = [{from: 0, to: this.leaf.length, parent: 0, frame: this.tree.frame[0], depth: 0}];
+		while (todo.length)
+			for (const group of this.split(todo.pop()))
+				todo.push(group);
+		return this.out.finish();
+	}
+}
+
+function fromLeaf(tree, frames) {
+	return new LeafMerger(tree, frames).run();
 }
 
 // All outermost occurrences of the function merged: what it calls, and who calls it.
