@@ -60,6 +60,7 @@ struct cfi {
 	size_t nsources;
 	struct arena arena;          /* expanded rows */
 	VEC(struct fde_row) scratch; /* rows of the FDE being expanded */
+	uint64_t work_left;          /* bytes of programs that may still be decoded */
 	size_t rows_left; /* ceiling of expanded rows; later FDEs are decoded each time */
 	size_t heap;
 	struct err damage;
@@ -247,11 +248,26 @@ static struct cfi *cfi_new(uint16_t machine, struct err *e)
 	return c;
 }
 
-/* Rows come from bytes: an honest section has fewer rows than bytes. */
-static void set_row_ceiling(struct cfi *c)
+/*
+ * Rows come from bytes: an honest section has fewer rows than bytes. Work is what a hostile one
+ * could make us do over and over (thousands of table entries for one long program, rows that
+ * always need the full step): a few seconds' worth, then the file counts as damaged.
+ */
+static void set_ceilings(struct cfi *c)
 {
-	for (size_t i = 0; i < c->nsources; i++)
+	c->work_left = UINT64_C(1) << 30;
+	for (size_t i = 0; i < c->nsources; i++) {
 		c->rows_left += c->source[i]->sec.size;
+		c->work_left += 4 * c->source[i]->sec.size;
+	}
+}
+
+static int spend(struct cfi *c, uint64_t bytes, struct err *e)
+{
+	if (bytes > c->work_left)
+		return err_set(e, ERR_LIMIT, "call-frame information costs too much to decode");
+	c->work_left -= bytes;
+	return 0;
 }
 
 int cfi_open(struct elf_file *f, struct elf_file *debug, struct cfi **out, struct err *e)
@@ -274,7 +290,7 @@ int cfi_open(struct elf_file *f, struct elf_file *debug, struct cfi **out, struc
 		return rc;
 	}
 	find_plt(c, f);
-	set_row_ceiling(c);
+	set_ceilings(c);
 	*out = c;
 	return 0;
 }
@@ -300,7 +316,7 @@ int cfi_open_bytes(const struct cfi_bytes *b, struct cfi **out, struct err *e)
 	c->code = b->code;
 	c->code_size = b->code ? b->code_size : 0;
 	c->code_va = b->code_va;
-	set_row_ceiling(c);
+	set_ceilings(c);
 	*out = c;
 	return 0;
 }
@@ -467,8 +483,10 @@ static uint64_t entry_offset(const struct source *s, size_t number)
 static int read_numbered(struct cfi *c, struct source *s, size_t number, uint64_t va,
 			 struct found *out)
 {
+	enum { OVERHEAD = 64 };
 	struct err e = {0};
-	if (fde_at(s, entry_offset(s, number), &out->cie, &out->fde, &e)) {
+	if (fde_at(s, entry_offset(s, number), &out->cie, &out->fde, &e) ||
+	    spend(c, out->fde.prog_size + OVERHEAD, &e)) {
 		note_damage(c, &e);
 		return 0;
 	}

@@ -3,7 +3,7 @@
 
 #include <dwarf.h>
 
-enum { STEPS_MAX = 1000, DEPTH_MAX = 64 };
+enum { STEPS_MAX = 256, DEPTH_MAX = 64 };
 
 struct machine {
 	const struct cfi_expr_env *env;

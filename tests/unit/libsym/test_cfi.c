@@ -272,6 +272,20 @@ static void nesting_has_a_ceiling(void **state)
 	cfi_close(c);
 }
 
+static void a_cie_of_many_instructions_is_refused(void **state)
+{
+	(void)state;
+	struct cfiasm a = {.va = FRAME};
+	uint8_t nops[300] = {0};
+	struct cfi_hit hit;
+	size_t cie = cfiasm_cie(&a, "zR", EM_X86_64, nops, sizeof(nops));
+	cfiasm_fde(&a, cie, CODE, 0x10, CFI_BYTES(0));
+	struct cfi *c = open_bytes(&a, EM_X86_64);
+	assert_int_equal(cfi_find(c, CODE, &hit, NULL), 0);
+	assert_non_null(strstr(cfi_damage(c), "instructions"));
+	cfi_close(c);
+}
+
 /* --- expressions ------------------------------------------------------------------------ */
 
 static int no_memory(void *ctx, uint64_t addr, unsigned size, uint64_t *v)
@@ -622,6 +636,7 @@ int main(void)
 		cmocka_unit_test(aarch64_rows),
 		cmocka_unit_test(an_unknown_opcode_spoils_its_fde_only),
 		cmocka_unit_test(nesting_has_a_ceiling),
+		cmocka_unit_test(a_cie_of_many_instructions_is_refused),
 		cmocka_unit_test(expressions_compute),
 		cmocka_unit_test(bad_expressions_are_refused),
 		cmocka_unit_test(header_and_index_find_the_same),
