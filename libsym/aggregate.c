@@ -25,6 +25,8 @@ struct aggregate {
 	struct aggregate_stats stats;
 	struct cached_view *views;
 	uint64_t *first_of_event;
+	struct u64map counter_index; /* PERF_SAMPLE_ID → index into counters */
+	VEC(uint64_t) counters;      /* what each counter stood at when last read */
 };
 
 int aggregate_new(struct aggregate **out, const struct recording *rec, const struct machine *m,
@@ -60,6 +62,8 @@ void aggregate_free(struct aggregate *a)
 	idmap_release(&a->index);
 	mem_free(a->views);
 	mem_free(a->first_of_event);
+	u64map_release(&a->counter_index);
+	vec_release(&a->counters);
 	mem_free(a);
 }
 
@@ -92,11 +96,14 @@ static int in_u32(const uint32_t *v, size_t n, uint32_t x)
 	return in_i32((const int32_t *)v, n, (int32_t)x);
 }
 
+static int event_wanted(const struct aggregate *a, const struct event *ev)
+{
+	return !a->opt.filter.events || a->opt.filter.events[ev->index];
+}
+
 /* The filters that need no thread. */
 static int sample_passes(const struct sample_filter *f, const struct sample *s)
 {
-	if (f->events && !f->events[s->event->index])
-		return 0;
 	if (s->time < f->start || (f->stop && s->time > f->stop))
 		return 0;
 	if (f->npids && !in_i32(f->pids, f->npids, s->pid))
@@ -197,15 +204,88 @@ static int take_words(struct aggregate *a, const struct sample *s, const struct 
 	return 0;
 }
 
-static void note_time(struct aggregate *a, const struct sample *s)
+static void note_time(struct aggregate *a, const struct sample *s, const struct event *ev)
 {
-	uint64_t *first = &a->first_of_event[s->event->index];
+	uint64_t *first = &a->first_of_event[ev->index];
 	if (s->time < *first)
 		*first = s->time;
 	if (s->time < a->stats.first_time)
 		a->stats.first_time = s->time;
 	if (s->time > a->stats.last_time)
 		a->stats.last_time = s->time;
+}
+
+static int filtered(struct aggregate *a)
+{
+	a->stats.filtered++;
+	return 0;
+}
+
+/* Count `s` as a sample of event `ev` that weighs `weight`. */
+static int take_as(struct aggregate *a, const struct sample *s, const struct event *ev,
+		   uint64_t weight, uint8_t cpumode)
+{
+	if (!sample_passes(&a->opt.filter, s))
+		return filtered(a);
+	const struct cached_view *c = view_of(a, s);
+	if (!c->comm_wanted)
+		return filtered(a);
+	note_time(a, s, ev);
+	struct stack_entry key = {
+		.weight = weight,
+		.samples = 1,
+		.first = s->time,
+		.event = ev->index,
+		.comm = c->view.comm,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+		.space = c->view.space,
+		.version = c->view.version,
+		.cpumode = cpumode,
+	};
+	uint64_t ip;
+	int rc = take_words(a, s, &c->view, &key, &ip);
+	return rc ? rc : count(a, &key);
+}
+
+/* How far counter `id` has come since it was last read. 0 or ERR_NOMEM. */
+static int counter_delta(struct aggregate *a, uint64_t id, uint64_t value, uint64_t *delta)
+{
+	uint32_t i;
+	if (!u64map_get(&a->counter_index, id, &i)) {
+		i = (uint32_t)a->counters.n;
+		if (vec_push(&a->counters, 0) || u64map_put(&a->counter_index, id, i))
+			return ERR_NOMEM;
+	}
+	*delta = value - a->counters.v[i];
+	a->counters.v[i] = value;
+	return 0;
+}
+
+/*
+ * A sample that reads counters (`perf record -e '{a,b}:S'`) is one sample of every counter that
+ * moved, each weighing as much as it moved: perf's deliver_sample_group().
+ */
+static int take_read(struct aggregate *a, const struct sample *s, uint8_t cpumode)
+{
+	uint64_t format = s->event->attr.read_format;
+	int swap = a->rec->swap, group = !!(format & PERF_FORMAT_GROUP);
+	if (group && !(format & PERF_FORMAT_ID))
+		return event_wanted(a, s->event) ? take_as(a, s, s->event, s->period, cpumode)
+						 : filtered(a);
+	for (uint64_t i = 0; i < s->read_values.n; i += s->read_stride) {
+		const uint8_t *p = s->read_values.p + i * 8;
+		uint64_t id = group ? load_u64(p + 8, swap) : s->id, delta;
+		const struct event *ev = group ? recording_event_of_id(a->rec, id) : s->event;
+		if (counter_delta(a, id, load_u64(p, swap), &delta))
+			return ERR_NOMEM;
+		int rc = ev && delta && event_wanted(a, ev) ? take_as(a, s, ev, delta, cpumode)
+							    : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static int take_sample(struct aggregate *a, const struct record *r)
@@ -232,32 +312,9 @@ static int take_sample(struct aggregate *a, const struct record *r)
 		a->stats.guest++;
 		return 0;
 	}
-	if (!sample_passes(&a->opt.filter, &s)) {
-		a->stats.filtered++;
-		return 0;
-	}
-	const struct cached_view *c = view_of(a, &s);
-	if (!c->comm_wanted) {
-		a->stats.filtered++;
-		return 0;
-	}
-	note_time(a, &s);
-	struct stack_entry key = {
-		.weight = s.period,
-		.samples = 1,
-		.first = s.time,
-		.event = ev->index,
-		.comm = c->view.comm,
-		.pid = s.pid,
-		.tid = s.tid,
-		.cpu = s.cpu,
-		.space = c->view.space,
-		.version = c->view.version,
-		.cpumode = cpumode,
-	};
-	uint64_t ip;
-	int rc = take_words(a, &s, &c->view, &key, &ip);
-	return rc ? rc : count(a, &key);
+	if (ev->attr.sample_type & PERF_SAMPLE_READ)
+		return take_read(a, &s, cpumode);
+	return event_wanted(a, ev) ? take_as(a, &s, ev, s.period, cpumode) : filtered(a);
 }
 
 int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end, uint64_t offset,

@@ -87,6 +87,8 @@ void aggregate_free(struct aggregate *a);
 
 /*
  * Take the samples of a run of whole records at [p, end); `offset` is p's place in the file.
+ * Samples that read counters (PERF_SAMPLE_READ) count for each counter that moved since its
+ * reading before: recordings that have such want one aggregate and slices in file order.
  * Other records are passed over. 0 or ERR_NOMEM. The bytes are not needed afterwards.
  */
 int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end, uint64_t offset,

@@ -143,11 +143,20 @@ static void free_expanders(struct profile *p, struct collect_options *co)
 	}
 }
 
+/* Samples that read counters are weighed against the reading before, so in order: by one. */
+static int workers_for(const struct recording *rec, int wanted)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (rec->events.v[i].attr.sample_type & PERF_SAMPLE_READ)
+			return 1;
+	return wanted;
+}
+
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e)
 {
 	struct collection c = {0};
 	struct collect_options co = {.aggregate = opt->aggregate,
-				     .workers = opt->workers,
+				     .workers = workers_for(p->rec, opt->workers),
 				     .progress = opt->progress,
 				     .progress_ctx = opt->progress_ctx};
 	size_t nevents = p->rec->events.n;
