@@ -507,6 +507,8 @@ const keys = {i: "flip", r: "leaf", f: "focus", h: "hide", u: "undo", n: "next",
 	N: "previous", c: "fold", 0: "reset"};
 
 function onKey(e) {
+	if (document.documentElement !== svg && !svg.contains(e.target))
+		return; // inside a page, the rest of the page keeps its keys
 	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
 		e.preventDefault();
 		svg.querySelector("input.search").focus();
