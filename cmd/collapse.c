@@ -5,6 +5,7 @@
 #include "base/outfile.h"
 #include "cmd/input.h"
 #include "cmd/label.h"
+#include "cmd/waits.h"
 #include "cmd/verbs.h"
 #include "render/foldtree.h"
 
@@ -12,10 +13,12 @@
 #include <string.h>
 
 struct collapse_opts {
-	struct input_opts in;
+	struct wait_opts w;
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
-	int kernel, jit, inlined, all, addrs, srcline;
+	int kernel, jit, inlined, all, addrs, srcline, delim;
+	int offcpu, offwake;
+	const char *unit;
 };
 
 #define AT(field) offsetof(struct collapse_opts, field)
@@ -32,6 +35,12 @@ static const struct opt rows[] = {
 	{"inline", 0, OPT_FLAG, AT(inlined), NULL, "mark inlined functions with _[i]"},
 	{"all", 0, OPT_FLAG, AT(all), NULL, "all three marks"},
 	{"addrs", 0, OPT_FLAG, AT(addrs), NULL, "show the address of frames without a name"},
+	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
+	 "the waiting instead: time off the CPU by the stack that\nwent off it"},
+	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
+	 "--offcpu with the waker's stack behind ;--; (_[w])"},
+	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "of off-CPU time (us)"},
+	{"delim", 0, OPT_FLAG, AT(delim), NULL, "a - between user and kernel frames"},
 	{"srcline", 0, OPT_FLAG, AT(srcline), NULL, "file and line behind each function"},
 	OPT_END,
 };
@@ -68,7 +77,7 @@ static const char *chosen_event(const struct collapser *c)
 {
 	const struct profile *p = c->in.profile;
 	size_t best = 0;
-	if (c->opt->all_events || c->opt->in.events.n)
+	if (c->opt->all_events || c->opt->w.tl.in.events.n)
 		return NULL;
 	for (size_t i = 1; i < p->rec->events.n; i++)
 		if (p->first_of_event[i] < p->first_of_event[best])
@@ -88,7 +97,7 @@ static int build_tree(struct collapser *c, struct err *e)
 		else if (add_stack(c, f))
 			return err_nomem(e);
 	}
-	if (left_out && !c->opt->in.quiet)
+	if (left_out && !c->opt->w.tl.in.quiet)
 		fprintf(stderr,
 			"perfkit: showing %s; %llu samples of other events left out "
 			"(--event, --all-events)\n",
@@ -96,49 +105,139 @@ static int build_tree(struct collapser *c, struct err *e)
 	return 0;
 }
 
+/* Sums are kept in ns and rounded once. */
+static uint64_t round_to_unit(uint64_t ns, void *unit)
+{
+	uint64_t u = *(uint64_t *)unit;
+	return (ns + u / 2) / u;
+}
+
+static int write_tree(struct collapser *c, uint64_t unit, struct err *e)
+{
+	struct outfile out;
+	if (outfile_open(&out, c->opt->output ? c->opt->output : "-", e))
+		return e->code;
+	if (foldtree_write(&c->tree, out.f, unit > 1 ? round_to_unit : NULL, &unit, e)) {
+		outfile_abort(&out);
+		return e->code;
+	}
+	return outfile_commit(&out, e);
+}
+
 static int collapse(struct collapser *c)
 {
 	struct err e = {0};
-	struct outfile out;
 	int rc = input_fold(&c->in);
 	if (rc)
 		return rc;
 	input_warn_damage(&c->in);
-	if (build_tree(c, &e) || outfile_open(&out, c->opt->output ? c->opt->output : "-", &e))
-		return input_fail(&c->in, &e);
-	if (foldtree_write(&c->tree, out.f, NULL, NULL, &e)) {
-		outfile_abort(&out);
-		return input_fail(&c->in, &e);
-	}
-	if (outfile_commit(&out, &e))
+	if (build_tree(c, &e) || write_tree(c, 1, &e))
 		return input_fail(&c->in, &e);
 	return input_status(&c->in);
+}
+
+/* --- off-CPU ------------------------------------------------------------------------- */
+
+static uint64_t unit_ns(const char *unit)
+{
+	if (!unit || !strcmp(unit, "us"))
+		return 1000;
+	return !strcmp(unit, "ns") ? 1 : !strcmp(unit, "ms") ? 1000000 : 0;
+}
+
+static int add_wait_row(struct collapser *c, const struct stacks *stacks,
+			const struct wait_row *r)
+{
+	const char *mark = wait_mark_text(r->mark);
+	uint32_t node = 0;
+	if (labels_comm(&c->labels, r->comm, r->pid, r->tid, &node) ||
+	    (mark && labels_text(&c->labels, mark, &node)) ||
+	    labels_path(&c->labels, r->comm, r->path, &node))
+		return ERR_NOMEM;
+	if (c->opt->offwake && r->waker_context != WAKER_NONE) {
+		char irq[32];
+		const char *name = strtab_get(&stacks->strings, r->waker_comm);
+		snprintf(irq, sizeof(irq), "[%s]", waker_context_name(r->waker_context));
+		if (labels_waker(&c->labels, r->waker_comm ? r->waker_path : 0,
+				 r->waker_comm ? name : irq, &node))
+			return ERR_NOMEM;
+	}
+	foldtree_add(&c->tree, node, r->ns);
+	return 0;
+}
+
+static int collapse_waits(struct collapser *c, const struct label_options *lo,
+			  const char *const *files, size_t nfiles)
+{
+	const struct collapse_opts *o = c->opt;
+	struct tlinput ti;
+	struct waits w;
+	struct err e = {0};
+	unsigned by = (o->pid_name ? WAITS_BY_PID : 0) | (o->tid_name ? WAITS_BY_TID : 0) |
+		      (o->offwake ? WAITS_BY_WAKER : 0);
+	uint64_t unit = unit_ns(o->unit);
+	const char *path = nfiles ? files[0] : o->w.tl.in.input ? o->w.tl.in.input : "perf.data";
+	if (!unit) {
+		fprintf(stderr, "perfkit collapse: --unit is ns, us or ms, not '%s'\n",
+			o->unit);
+		return 2;
+	}
+	int rc = tlinput_open(&ti, "collapse", &o->w.tl, path, 0);
+	if (rc)
+		return rc;
+	labels_init(&c->labels, ti.names, &c->tree, lo);
+	rc = waits_collect(&w, &ti, &o->w, by, &e);
+	for (size_t i = 0; i < w.rows.n && !rc; i++)
+		if (add_wait_row(c, ti.names, &w.rows.v[i]))
+			rc = err_nomem(&e);
+	if (!rc)
+		rc = write_tree(c, unit, &e);
+	if (!rc) {
+		if (!o->w.tl.in.quiet)
+			fprintf(stderr, "perfkit: weights are off-CPU time in %s\n",
+				o->unit ? o->unit : "us");
+		tl_say_hidden(&ti, &w.hidden);
+	}
+	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
+	waits_release(&w);
+	tlinput_close(&ti);
+	return rc;
+}
+
+static int collapse_cpu(struct collapser *c, const struct label_options *lo,
+			const char *const *files, size_t nfiles)
+{
+	const struct collapse_opts *o = c->opt;
+	int rc = input_open(&c->in, "collapse", &o->w.tl.in, files, nfiles);
+	if (rc)
+		return rc;
+	c->in.fold.aggregate.by =
+		(o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
+	labels_init(&c->labels, &c->in.profile->stacks, &c->tree, lo);
+	rc = collapse(c);
+	input_close(&c->in);
+	return rc;
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct collapse_opts *o = opts;
 	struct collapser c = {.opt = o};
+	struct label_options lo = {.kernel = o->kernel || o->all,
+				   .jit = o->jit || o->all,
+				   .inlined = o->inlined || o->all,
+				   .addrs = o->addrs,
+				   .srcline = o->srcline,
+				   .delim = o->delim};
 	if (o->weight && strcmp(o->weight, "period") && strcmp(o->weight, "samples")) {
 		fprintf(stderr, "perfkit collapse: --weight is period or samples, not '%s'\n",
 			o->weight);
 		return 2;
 	}
-	int rc = input_open(&c.in, "collapse", &o->in, files, nfiles);
-	if (rc)
-		return rc;
-	c.in.fold.aggregate.by =
-		(o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
-	struct label_options lo = {.kernel = o->kernel || o->all,
-				   .jit = o->jit || o->all,
-				   .inlined = o->inlined || o->all,
-				   .addrs = o->addrs,
-				   .srcline = o->srcline};
-	labels_init(&c.labels, &c.in.profile->stacks, &c.tree, &lo);
-	rc = collapse(&c);
+	int rc = o->offcpu || o->offwake ? collapse_waits(&c, &lo, files, nfiles)
+					 : collapse_cpu(&c, &lo, files, nfiles);
 	foldtree_release(&c.tree);
 	labels_release(&c.labels);
-	input_close(&c.in);
 	return rc;
 }
 
@@ -152,7 +251,7 @@ const struct verb verb_collapse = {
 	.examples = "  perfkit collapse perf.data > out.folded\n"
 		    "  perfkit collapse --comm nginx --all -o nginx.folded perf.data\n"
 		    "  perf record -o - -g -- ./prog | perfkit collapse -",
-	.tables = {rows, input_rows},
+	.tables = {rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct collapse_opts),
 	.max_files = 1,
 	.run = run,

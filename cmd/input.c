@@ -158,9 +158,11 @@ static int parse_time(struct input *in)
 static int parse_events(struct input *in)
 {
 	const struct opt_list *l = &in->opt->events;
-	const struct recording *rec = in->profile->rec;
 	if (!l->n)
 		return 0;
+	if (!in->profile)
+		return usage(in, "--event means nothing here:", l->v[0]);
+	const struct recording *rec = in->profile->rec;
 	in->events = mem_zalloc(rec->events.n, 1);
 	if (!in->events)
 		return 1;
@@ -279,6 +281,16 @@ void input_progress_end(struct input_progress *p)
 int input_shows_progress(const struct input_opts *opt)
 {
 	return isatty(2) && !opt->quiet;
+}
+
+int input_open_filters(struct input *in, const char *verb, const struct input_opts *opt,
+		       const char *path)
+{
+	*in = (struct input){.opt = opt, .verb = verb, .path = path};
+	int rc = parse_filters(in);
+	if (rc)
+		input_close(in);
+	return rc;
 }
 
 int input_open(struct input *in, const char *verb, const struct input_opts *opt,

@@ -45,6 +45,10 @@ int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
 		      const char *path, struct source *src);
 
+/* No recording, only the filters that need none (a store is asked): --event is refused. */
+int input_open_filters(struct input *in, const char *verb, const struct input_opts *opt,
+		       const char *path);
+
 void input_close(struct input *in);
 
 /* "perfkit: <text>" on stderr unless --quiet; counted, for --strict. */

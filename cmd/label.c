@@ -1,6 +1,7 @@
 #include "cmd/label.h"
 #include "libsym/tidy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void labels_init(struct labels *l, const struct stacks *stacks, struct foldtree *tree,
@@ -15,8 +16,12 @@ void labels_release(struct labels *l)
 	vec_release(&l->texts);
 	vec_release(&l->runs[0]);
 	vec_release(&l->runs[1]);
+	vec_release(&l->runs[2]);
 	vec_release(&l->frames);
 }
+
+/* Which of the three texts of a frame is meant. */
+enum { FOR_ALL, FOR_JAVA, FOR_WAKER };
 
 static const char *basename_of(const char *path)
 {
@@ -34,11 +39,12 @@ static const char *mark_of(const struct labels *l, const struct frame *f)
 }
 
 /* The frame's text, ';' between several, into l->text. */
-static void make_text(struct labels *l, const struct frame *f, int java)
+static void make_text(struct labels *l, const struct frame *f, int how)
 {
 	const struct strtab *s = &l->stacks->strings;
 	struct buf raw = {0};
-	unsigned flags = java ? TIDY_JAVA : 0;
+	unsigned flags = how == FOR_JAVA ? TIDY_JAVA : 0;
+	const char *mark = how == FOR_WAKER ? "_[w]" : mark_of(l, f);
 	buf_clear(&l->text);
 	if (f->name) {
 		buf_str(&raw, strtab_get(s, f->name));
@@ -49,7 +55,7 @@ static void make_text(struct labels *l, const struct frame *f, int java)
 			buf_fmt(&raw, " <%llx>", (unsigned long long)f->addr);
 		buf_char(&raw, ']');
 	}
-	tidy_right(&l->text, buf_cstr(&raw), raw.n, flags, mark_of(l, f));
+	tidy_right(&l->text, buf_cstr(&raw), raw.n, flags, mark);
 	if (l->opt.srcline && f->srcfile && f->line && l->text.n)
 		buf_fmt(&l->text, ":%s:%u", basename_of(strtab_get(s, f->srcfile)), f->line);
 	if (raw.failed)
@@ -77,17 +83,17 @@ static int make_run(struct labels *l, struct label_run *run)
 	return 0;
 }
 
-static int run_of(struct labels *l, uint32_t frame, int java, struct label_run *out)
+static int run_of(struct labels *l, uint32_t frame, int how, struct label_run *out)
 {
-	while (l->runs[java].n <= frame)
-		if (vec_push(&l->runs[java], (struct label_run){0}))
+	while (l->runs[how].n <= frame)
+		if (vec_push(&l->runs[how], (struct label_run){0}))
 			return ERR_NOMEM;
-	if (!l->runs[java].v[frame].made) {
-		make_text(l, &l->stacks->frames.v[frame], java);
-		if (make_run(l, &l->runs[java].v[frame]))
+	if (!l->runs[how].v[frame].made) {
+		make_text(l, &l->stacks->frames.v[frame], how);
+		if (make_run(l, &l->runs[how].v[frame]))
 			return ERR_NOMEM;
 	}
-	*out = l->runs[java].v[frame];
+	*out = l->runs[how].v[frame];
 	return 0;
 }
 
@@ -107,20 +113,65 @@ int labels_comm(struct labels *l, uint32_t comm, int32_t pid, int32_t tid, uint3
 	return foldtree_child(l->tree, *node, text, node);
 }
 
+int labels_text(struct labels *l, const char *text, uint32_t *node)
+{
+	uint32_t id;
+	if (foldtree_text(l->tree, text, strlen(text), &id))
+		return ERR_NOMEM;
+	return foldtree_child(l->tree, *node, id, node);
+}
+
+/* The path's frame ids into l->frames; their number in *n. */
+static int path_frames(struct labels *l, uint32_t path, size_t *n)
+{
+	*n = stacks_depth(l->stacks, path);
+	l->frames.n = 0;
+	if (vec_reserve(&l->frames, *n))
+		return ERR_NOMEM;
+	stacks_frames(l->stacks, path, l->frames.v, *n);
+	return 0;
+}
+
+static int push_run(struct labels *l, uint32_t frame, int how, uint32_t *node)
+{
+	struct label_run run;
+	if (run_of(l, frame, how, &run))
+		return ERR_NOMEM;
+	for (uint32_t k = 0; k < run.n; k++)
+		if (foldtree_child(l->tree, *node, l->texts.v[run.at + k], node))
+			return ERR_NOMEM;
+	return 0;
+}
+
 int labels_path(struct labels *l, uint32_t comm, uint32_t path, uint32_t *node)
 {
 	int java = !strncmp(strtab_get(&l->stacks->strings, comm), "java", 4);
-	size_t n = stacks_depth(l->stacks, path);
-	if (n > l->frames.cap && vec_reserve(&l->frames, n))
+	int user = 0;
+	size_t n;
+	if (path_frames(l, path, &n))
 		return ERR_NOMEM;
-	stacks_frames(l->stacks, path, l->frames.v, n);
 	for (size_t i = 0; i < n; i++) {
-		struct label_run run;
-		if (run_of(l, l->frames.v[i], java, &run))
+		int kernel = l->stacks->frames.v[l->frames.v[i]].kind == FRAME_KERNEL;
+		if (l->opt.delim && user && kernel && labels_text(l, "-", node))
 			return ERR_NOMEM;
-		for (uint32_t k = 0; k < run.n; k++)
-			if (foldtree_child(l->tree, *node, l->texts.v[run.at + k], node))
-				return ERR_NOMEM;
+		user = !kernel;
+		if (push_run(l, l->frames.v[i], java ? FOR_JAVA : FOR_ALL, node))
+			return ERR_NOMEM;
 	}
 	return 0;
+}
+
+int labels_waker(struct labels *l, uint32_t path, const char *name, uint32_t *node)
+{
+	char text[64];
+	size_t n;
+	if (labels_text(l, "--", node) || path_frames(l, path, &n))
+		return ERR_NOMEM;
+	while (n-- > 0)
+		if (push_run(l, l->frames.v[n], FOR_WAKER, node))
+			return ERR_NOMEM;
+	snprintf(text, sizeof(text), "%.40s_[w]", name);
+	for (char *p = text; *p; p++)
+		*p = *p == ' ' ? '_' : *p == ';' || *p == '\n' ? ':' : *p;
+	return labels_text(l, text, node);
 }

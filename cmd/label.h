@@ -16,6 +16,7 @@ struct label_options {
 	int kernel, jit, inlined; /* _[k] _[j] _[i] */
 	int addrs;                /* [dso <address>] for frames without a name */
 	int srcline;              /* name:file:line */
+	int delim;                /* "-" between user and kernel frames */
 };
 
 struct labels {
@@ -28,7 +29,7 @@ struct labels {
 		uint32_t at, n;
 		int made;
 	})
-	runs[2]; /* by frame id; [1] for threads called java… */
+	runs[3]; /* by frame id; [1] for threads called java…, [2] wakers */
 	VEC(uint32_t) frames;
 };
 
@@ -43,5 +44,13 @@ int labels_comm(struct labels *l, uint32_t comm, int32_t pid, int32_t tid, uint3
 /* The frames of `path`, root first, below *node, which becomes the last one's. `comm` decides
  * whether Java's names are meant. 0 or ERR_NOMEM. */
 int labels_path(struct labels *l, uint32_t comm, uint32_t path, uint32_t *node);
+
+/* An element of plain text (a mark, a delimiter) below *node. 0 or ERR_NOMEM. */
+int labels_text(struct labels *l, const char *text, uint32_t *node);
+
+/* The waker's side of a line below *node, as bcc's offwaketime has it: "--", its stack from
+ * leaf to root, its name; each with _[w]. `name` is the waker's comm, or "[hardirq]" and the
+ * like. */
+int labels_waker(struct labels *l, uint32_t path, const char *name, uint32_t *node);
 
 #endif

@@ -70,8 +70,11 @@ static int load(struct tlinput *ti, const char *verb)
 	struct err e = {0};
 	struct store *s;
 	int rc = needs_binaries(ti, verb);
+	if (!rc)
+		rc = input_open_filters(&ti->in, verb, &ti->opt->in, ti->path);
 	if (rc)
 		return rc;
+	ti->names = &ti->stacks;
 	int r = store_open(&s, ti->path, &e);
 	if (!r)
 		r = store_load(s, 0, &ti->tl, &ti->stacks, &e);
@@ -89,6 +92,7 @@ static int build(struct tlinput *ti, const char *verb)
 	int rc = input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
 	if (rc)
 		return rc;
+	ti->names = &ti->in.profile->stacks;
 	input_progress_start(&p);
 	if (input_shows_progress(&ti->opt->in)) {
 		bo.progress = input_progress_show;

@@ -1,0 +1,338 @@
+#include "cmd/waits.h"
+#include "render/escape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct wait_opts, field)
+
+const struct opt wait_rows[] = {
+	{"idle", 0, OPT_FLAG, AT(idle), NULL, "show threads waiting for work too"},
+	{"system", 0, OPT_FLAG, AT(system), NULL, "show kernel threads and perf itself too"},
+	{"state", 0, OPT_LIST, AT(states), "STATE,...",
+	 "only time blocked, runnable, preempted, unknown"},
+	{"cause", 0, OPT_LIST, AT(causes), "CAUSE,...",
+	 "only waits of this mechanism: lock, io, sleep ..."},
+	OPT_END,
+};
+
+/* --- one interval -------------------------------------------------------------------- */
+
+static int has_id(const int32_t *v, size_t n, int32_t x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == x)
+			return 1;
+	return 0;
+}
+
+int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
+{
+	const struct input *in = &ti->in;
+	const struct tl_thread *t = &ti->tl.threads.v[thread];
+	const struct opt_list *comms = &ti->opt->in.comms;
+	if (in->pids.n && !has_id(in->pids.v, in->pids.n, t->pid))
+		return 0;
+	if (in->tids.n && !has_id(in->tids.v, in->tids.n, t->tid))
+		return 0;
+	if (!comms->n)
+		return 1;
+	const char *name = strtab_get(&ti->names->strings, comm);
+	for (size_t i = 0; i < comms->n; i++)
+		if (!strcmp(name, comms->v[i]))
+			return 1;
+	return 0;
+}
+
+int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out)
+{
+	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
+	uint64_t wake = o->start_ns + o->blocked_ns;
+	*out = (struct wait){.off = o,
+			     .start = o->start_ns > f->start ? o->start_ns : f->start,
+			     .end = !f->stop || o->end_ns < f->stop ? o->end_ns : f->stop};
+	if (out->end <= out->start)
+		return 0;
+	out->open = o->flags & OFF_OPEN || out->start > o->start_ns || out->end < o->end_ns;
+	out->idle = !!(o->flags & OFF_IDLE);
+	if (o->unknown) {
+		out->unknown = out->end - out->start;
+		return 1;
+	}
+	uint64_t split = wake < out->start ? out->start : wake > out->end ? out->end : wake;
+	out->blocked = split - out->start;
+	out->runnable = out->end - split;
+	out->preempted = o->flags & OFF_RUNNING ? out->runnable : 0;
+	return 1;
+}
+
+static void stack_text(const struct tlinput *ti, uint32_t path, struct buf *b)
+{
+	enum { SHOWN = 3 };
+	uint32_t frames[256];
+	size_t n = stacks_frames(ti->names, path, frames, 256), k = 0;
+	if (n > 256)
+		n = 256;
+	for (size_t i = n; i-- > 0 && k < SHOWN;) { /* innermost user frames tell most */
+		const struct frame *f = &ti->names->frames.v[frames[i]];
+		const char *s = strtab_get(&ti->names->strings, f->name);
+		if (f->kind == FRAME_KERNEL || !*s)
+			continue;
+		if (k++)
+			buf_str(b, " < ");
+		escape_visible(b, s, strlen(s));
+	}
+	if (!k)
+		buf_str(b, "no user stack");
+}
+
+static const char *duration(char *out, size_t n, uint64_t ns)
+{
+	if (ns >= 1000000000)
+		snprintf(out, n, "%.2f s", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		snprintf(out, n, "%.1f ms", (double)ns / 1e6);
+	else
+		snprintf(out, n, "%.1f us", (double)ns / 1e3);
+	return out;
+}
+
+void tl_say_hidden(struct tlinput *ti, const struct hidden_waits *h)
+{
+	struct buf b = {0};
+	char d1[32], d2[32], d3[32];
+	if (ti->opt->in.quiet || (!h->idle_n && !h->system_n))
+		return;
+	fprintf(stderr, "perfkit: hidden: %llu idle waits, %s", (unsigned long long)h->idle_n,
+		duration(d1, sizeof(d1), h->idle_ns));
+	if (h->largest_ns) {
+		stack_text(ti, h->largest_path, &b);
+		fprintf(stderr, " (largest: %s: %s, %s)",
+			strtab_get(&ti->names->strings, h->largest_comm), buf_cstr(&b),
+			duration(d2, sizeof(d2), h->largest_ns));
+	}
+	fprintf(stderr,
+		"; %llu waits of kernel threads and perf, %s (--idle, --system show them)\n",
+		(unsigned long long)h->system_n, duration(d3, sizeof(d3), h->system_ns));
+	buf_release(&b);
+}
+
+/* --- sums ------------------------------------------------------------------------------ */
+
+
+enum { SHOW_BLOCKED = 1, SHOW_RUNNABLE = 2, SHOW_PREEMPTED = 4, SHOW_UNKNOWN = 8 };
+
+struct selection {
+	unsigned states;
+	uint8_t causes[CAUSE_COUNT];
+	unsigned by;
+	const struct wait_opts *opt;
+};
+
+const char *wait_mark_text(unsigned mark)
+{
+	static const char *const texts[] = {NULL, "[open]", "[state unknown]", "[suspect]"};
+	return mark < sizeof(texts) / sizeof(*texts) ? texts[mark] : NULL;
+}
+
+static int select_states(const struct opt_list *l, struct selection *s, struct err *e)
+{
+	static const char *const names[] = {"blocked", "runnable", "preempted", "unknown"};
+	s->states = l->n ? 0 : SHOW_BLOCKED | SHOW_RUNNABLE | SHOW_PREEMPTED | SHOW_UNKNOWN;
+	for (size_t i = 0; i < l->n; i++) {
+		size_t k = 0;
+		while (k < 4 && strcmp(l->v[i], names[k]))
+			k++;
+		if (k == 4)
+			return err_set(
+				e, ERR_USAGE,
+				"--state is blocked, runnable, preempted or unknown, not '%s'",
+				l->v[i]);
+		s->states |= 1u << k;
+		if (1u << k == SHOW_RUNNABLE)
+			s->states |= SHOW_PREEMPTED; /* preempted is part of runnable */
+	}
+	return 0;
+}
+
+static int select_causes(const struct opt_list *l, struct selection *s, struct err *e)
+{
+	memset(s->causes, l->n ? 0 : 1, sizeof(s->causes));
+	for (size_t i = 0; i < l->n; i++) {
+		int c = cause_of(l->v[i]);
+		if (c < 0)
+			return err_set(e, ERR_USAGE, "--cause: no cause is called '%s'",
+				       l->v[i]);
+		s->causes[c] = 1;
+	}
+	return 0;
+}
+
+/* Time of a wait that is asked for. */
+static uint64_t shown_ns(const struct wait *w, unsigned states)
+{
+	uint64_t ns = 0;
+	if (states & SHOW_BLOCKED)
+		ns += w->blocked;
+	if (states & SHOW_RUNNABLE)
+		ns += w->runnable - w->preempted;
+	if (states & SHOW_PREEMPTED)
+		ns += w->preempted;
+	if (states & SHOW_UNKNOWN)
+		ns += w->unknown;
+	return ns;
+}
+
+static int same_row(const struct wait_row *a, const struct wait_row *b)
+{
+	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid &&
+	       a->path == b->path && a->waker_comm == b->waker_comm &&
+	       a->waker_path == b->waker_path && a->waker_context == b->waker_context &&
+	       a->cause == b->cause && a->mark == b->mark;
+}
+
+static uint64_t row_hash(const struct wait_row *r)
+{
+	uint64_t h = hash_u64((uint64_t)r->comm << 32 | r->path);
+	h = hash_u64(h ^ ((uint64_t)r->waker_comm << 32 | r->waker_path));
+	h = hash_u64(h ^ ((uint64_t)(uint32_t)r->pid << 32 | (uint32_t)r->tid));
+	return hash_u64(h ^ ((uint64_t)r->waker_context << 16 | r->cause << 8 | r->mark));
+}
+
+static int add_row(struct waits *w, const struct wait_row *key)
+{
+	uint64_t h = row_hash(key);
+	size_t at = 0;
+	w->total_ns += key->ns;
+	for (uint32_t id; idmap_next(&w->index, h, &at, &id);) {
+		struct wait_row *r = &w->rows.v[id];
+		if (!same_row(r, key))
+			continue;
+		r->ns += key->ns;
+		r->count += key->count;
+		return 0;
+	}
+	if (vec_push(&w->rows, *key))
+		return ERR_NOMEM;
+	return idmap_put(&w->index, h, (uint32_t)(w->rows.n - 1));
+}
+
+/* Count an idle part that is not shown, and remember the largest stack of all. */
+static int hide_idle(struct waits *w, const struct wait *x)
+{
+	struct hidden_waits *h = &w->hidden;
+	uint32_t i;
+	h->idle_n++;
+	h->idle_ns += x->blocked;
+	if (!u64map_get(&w->idle_stacks, x->off->path, &i)) {
+		i = (uint32_t)w->idle_ns.n;
+		if (vec_push(&w->idle_ns, 0) || u64map_put(&w->idle_stacks, x->off->path, i))
+			return ERR_NOMEM;
+	}
+	w->idle_ns.v[i] += x->blocked;
+	if (w->idle_ns.v[i] > h->largest_ns) {
+		h->largest_ns = w->idle_ns.v[i];
+		h->largest_path = x->off->path;
+		h->largest_comm = x->off->comm;
+	}
+	return 0;
+}
+
+static uint8_t mark_of(const struct wait *x)
+{
+	if (x->open)
+		return WAIT_OPEN;
+	if (x->off->unknown)
+		return WAIT_UNKNOWN;
+	return x->off->flags & OFF_SUSPECT ? WAIT_SUSPECT : WAIT_PLAIN;
+}
+
+static void set_waker(const struct tlinput *ti, const struct off *o, struct wait_row *r)
+{
+	r->waker_context = o->waker_context;
+	if (o->waker == TL_NONE)
+		return;
+	r->waker_comm = ti->tl.threads.v[o->waker].comm;
+	r->waker_path = o->waker_path;
+}
+
+static int add_wait(struct waits *w, const struct tlinput *ti, const struct selection *s,
+		    const struct off *o)
+{
+	const struct tl_thread *t = &ti->tl.threads.v[o->thread];
+	struct wait x;
+	if (t->flags & THREAD_IDLE_TASK || !tl_thread_passes(ti, o->thread, o->comm) ||
+	    !tl_clip(ti, o, &x))
+		return 0;
+	if (tl_is_system(ti, s->opt, o->thread)) {
+		w->hidden.system_n++;
+		w->hidden.system_ns += x.end - x.start;
+		return 0;
+	}
+	if (x.idle && !s->opt->idle) {
+		if (hide_idle(w, &x))
+			return ERR_NOMEM;
+		x.blocked = 0; /* a late wakeup behind it is latency and stays */
+	}
+	if (!s->causes[o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN])
+		return 0;
+	struct wait_row r = {.comm = o->comm,
+			     .pid = s->by & (WAITS_BY_PID | WAITS_BY_TID) ? t->pid : -1,
+			     .tid = s->by & WAITS_BY_TID ? t->tid : -1,
+			     .path = o->path,
+			     .cause = s->by & WAITS_BY_CAUSE ? o->cause : 0,
+			     .mark = mark_of(&x),
+			     .ns = shown_ns(&x, s->states),
+			     .count = 1};
+	if (!r.ns)
+		return 0;
+	if (s->by & WAITS_BY_WAKER)
+		set_waker(ti, o, &r);
+	return add_row(w, &r);
+}
+
+static int add_total(struct waits *w, const struct tlinput *ti, const struct selection *s,
+		     const struct tl_off_total *o)
+{
+	const struct tl_thread *t = &ti->tl.threads.v[o->thread];
+	struct wait_row r = {.comm = o->comm,
+			     .pid = s->by & (WAITS_BY_PID | WAITS_BY_TID) ? t->pid : -1,
+			     .tid = s->by & WAITS_BY_TID ? t->tid : -1,
+			     .path = o->path,
+			     .ns = o->ns,
+			     .count = o->count};
+	if (!tl_thread_passes(ti, o->thread, o->comm) || !r.ns)
+		return 0;
+	if (tl_is_system(ti, s->opt, o->thread)) {
+		w->hidden.system_n += o->count;
+		w->hidden.system_ns += o->ns;
+		return 0;
+	}
+	return add_row(w, &r);
+}
+
+int waits_collect(struct waits *w, const struct tlinput *ti, const struct wait_opts *opt,
+		  unsigned by, struct err *e)
+{
+	struct selection s = {.by = by, .opt = opt};
+	*w = (struct waits){.total_ns = 0};
+	int rc = select_states(&opt->states, &s, e);
+	rc = rc ? rc : select_causes(&opt->causes, &s, e);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < ti->tl.off.n; i++)
+		if (add_wait(w, ti, &s, &ti->tl.off.v[i]))
+			return err_nomem(e);
+	for (size_t i = 0; i < ti->tl.totals.n; i++)
+		if (add_total(w, ti, &s, &ti->tl.totals.v[i]))
+			return err_nomem(e);
+	return 0;
+}
+
+void waits_release(struct waits *w)
+{
+	vec_release(&w->rows);
+	idmap_release(&w->index);
+	u64map_release(&w->idle_stacks);
+	vec_release(&w->idle_ns);
+}
