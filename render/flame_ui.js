@@ -159,8 +159,11 @@ function outline(id, b) {
 	}
 }
 
+// The line below the graph; it ends before the search's result begins.
 function say(b) {
-	ui.details.textContent = b ? conf.nametype + " " + describe(b.tree, b.node).join(" \u00b7 ") : "";
+	const text = b ? conf.nametype + " " + describe(b.tree, b.node).join(" \u00b7 ") : "";
+	const room = (conf.width - 2 * conf.pad - (matcher ? 340 : 0)) / (12 * conf.fontWidth);
+	ui.details.textContent = text.length > room ? text.slice(0, room - 2) + ".." : text;
 }
 
 function select(b) {

@@ -324,54 +324,67 @@ static const char *title_of(const struct writer *w)
 					: "Flame Graph";
 }
 
-/* What is not in the picture, in one line; "" when all is. */
-static void put_hidden(struct writer *w, struct buf *b)
+/* A line of text; one that is too long for the picture is cut, and whole in its tooltip. */
+static void put_line(struct writer *w, const char *attrs, double x, double y, double size,
+		     const char *s)
 {
-	const char *sep = "";
-	for (size_t i = 0; i < w->o->n_hidden; i++) {
-		buf_str(b, sep);
-		escape_xml_str(b, w->o->hidden[i]);
-		sep = " \xc2\xb7 ";
-	}
-	if (w->f->deep) {
-		buf_fmt(b, "%s%llu stacks cut at %d frames", sep,
-			(unsigned long long)w->f->deep, FLAME_MAX_DEPTH);
-	}
-}
-
-static void put_text(struct buf *b, const char *attrs, double x, double y, const char *s)
-{
-	buf_fmt(b, "<text %s", attrs);
+	struct buf *b = &w->b, plain = {0};
+	size_t room = (size_t)((w->o->width - 2 * PAD) / (size * w->o->font_width));
+	escape_visible(&plain, s, strlen(s));
+	int cut = escape_chars(plain.v, plain.n) > room;
+	buf_fmt(b, "<text %s font-size=\"%g\"", attrs, size);
 	put_attr_px(b, "x", x);
 	put_attr_px(b, "y", y);
 	buf_char(b, '>');
-	escape_xml_str(b, s);
+	escape_xml(b, plain.v, cut ? escape_prefix(plain.v, plain.n, room - 2) : plain.n);
+	if (cut) {
+		buf_str(b, "..<title>");
+		escape_xml(b, plain.v, plain.n);
+		buf_str(b, "</title>");
+	}
 	buf_str(b, "</text>\n");
+	if (buf_failed(&plain))
+		b->failed = buf_failed(&plain);
+	buf_release(&plain);
 }
 
-static int lines_above(struct writer *w)
+static int has_hidden(const struct writer *w)
 {
-	int hidden = w->o->n_hidden || w->f->deep;
-	return (w->o->subtitle && *w->o->subtitle) + hidden;
+	return w->o->n_hidden || w->f->deep;
+}
+
+/* What is not in the picture, in one line. */
+static void put_hidden(struct writer *w, double y)
+{
+	struct buf line = {0};
+	for (size_t i = 0; i < w->o->n_hidden; i++) {
+		buf_str(&line, i ? " \xc2\xb7 " : "");
+		buf_str(&line, w->o->hidden[i]);
+	}
+	if (w->f->deep)
+		buf_fmt(&line, "%s%llu stacks cut at %d frames", line.n ? " \xc2\xb7 " : "",
+			(unsigned long long)w->f->deep, FLAME_MAX_DEPTH);
+	put_line(w, "id=\"hidden\" class=\"dim\" text-anchor=\"middle\"", w->o->width / 2, y,
+		 12, buf_cstr(&line));
+	if (buf_failed(&line))
+		w->b.failed = buf_failed(&line);
+	buf_release(&line);
+}
+
+static int lines_above(const struct writer *w)
+{
+	return (w->o->subtitle && *w->o->subtitle) + has_hidden(w);
 }
 
 static void put_heading(struct writer *w)
 {
-	struct buf *b = &w->b;
 	double mid = w->o->width / 2, y = TITLE_Y;
-	put_text(b, "id=\"title\" text-anchor=\"middle\" font-size=\"17\"", mid, y,
-		 title_of(w));
+	put_line(w, "id=\"title\" text-anchor=\"middle\"", mid, y, 17, title_of(w));
 	if (w->o->subtitle && *w->o->subtitle)
-		put_text(b, "id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"", mid,
-			 y += LINE_H + 2, w->o->subtitle);
-	if (!w->o->n_hidden && !w->f->deep)
-		return;
-	buf_str(b, "<text id=\"hidden\" class=\"dim\" text-anchor=\"middle\"");
-	put_attr_px(b, "x", mid);
-	put_attr_px(b, "y", y + LINE_H);
-	buf_char(b, '>');
-	put_hidden(w, b);
-	buf_str(b, "</text>\n");
+		put_line(w, "id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"", mid,
+			 y += LINE_H + 2, 12, w->o->subtitle);
+	if (has_hidden(w))
+		put_hidden(w, y + LINE_H);
 }
 
 static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
@@ -502,8 +515,8 @@ static int put_foot(struct writer *w)
 		buf_fmt(b, " \xc2\xb7 %.*f%% in frames too narrow to draw",
 			pruned_share(w) < 0.00095 ? 3 : 1, 100 * pruned_share(w));
 	buf_str(b, "</text>\n");
-	put_text(b, "id=\"details\"", PAD, 40, "");
-	put_text(b, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 40, "");
+	put_line(w, "id=\"details\"", PAD, 40, 12, "");
+	put_line(w, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 40, 12, "");
 	buf_str(b, "</g>\n");
 	return rc;
 }
@@ -603,8 +616,8 @@ static int put_all(struct writer *w, struct flame_svg_stats *st)
 		return rc;
 	put_heading(w);
 	if (!w->f->nodes.v[0].v[0])
-		put_text(&w->b, "id=\"empty\" text-anchor=\"middle\"", w->o->width / 2,
-			 w->top + w->o->frame_height / 2 + 4, "no stack has any weight");
+		put_line(w, "id=\"empty\" text-anchor=\"middle\"", w->o->width / 2,
+			 w->top + w->o->frame_height / 2 + 4, 12, "no stack has any weight");
 	else
 		rc = put_boxes(w);
 	rc = rc ? rc : put_foot(w);

@@ -50,6 +50,10 @@ has total.svg 'a (4 samples, 50.00%)'
 "$PERFKIT" svg x.folded --random --seed 2 -o r2.svg
 cmp r1.svg r1again.svg
 ! cmp -s r1.svg r2.svg
+long=$(printf '%0300d' 7)
+"$PERFKIT" svg x.folded --subtitle "$long" -o long.svg
+has long.svg "..<title>$long</title>"
+xml long.svg
 
 # --cp keeps a name's colour.
 echo 'c->rgb(1,2,3)' >palette.map
