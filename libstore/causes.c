@@ -416,7 +416,7 @@ static int has(const uint64_t *mask, int term)
 	return term == NO_TERM || mask[term / 64] >> term % 64 & 1;
 }
 
-int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
+static int classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
 		    enum cause *out, struct err *e)
 {
 	struct seen seen;
@@ -433,6 +433,13 @@ int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, con
 		return 0;
 	}
 	return 0;
+}
+
+int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
+		    enum cause *out, struct err *e)
+{
+	c->stacks = NULL; /* the caller's stacks may be others at the same address */
+	return classify(c, s, path, state, out, e);
 }
 
 static int any_frame(const struct stacks *s, uint32_t path, regex_t *const *v, size_t n)
@@ -489,7 +496,7 @@ static int cause_of_off(struct causes *c, struct timeline *tl, struct u64map *me
 	const char *state = strtab_get(&tl->stacks->strings, tl->states[o->state]);
 	if (o->flags & OFF_RUNNING && *state != 'R')
 		state = "R"; /* from a SWITCH record */
-	int r = causes_classify(c, tl->stacks, o->path, state, &cause, e);
+	int r = classify(c, tl->stacks, o->path, state, &cause, e);
 	if (r)
 		return r;
 	o->cause = (uint8_t)cause;
@@ -500,6 +507,7 @@ int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
 	struct u64map memo = {0};
 	int r = 0;
+	c->stacks = NULL;
 	for (size_t i = 0; !r && i < tl->off.n; i++)
 		r = cause_of_off(c, tl, &memo, &tl->off.v[i], e);
 	u64map_release(&memo);
