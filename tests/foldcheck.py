@@ -53,9 +53,9 @@ def reused_addresses(directory):
     return pairs
 
 
-def frame_class(want, got, position, depth, after_noreturn):
+def frame_class(want, got, position, depth, after_noreturn, under_kernel):
     if position == 0:
-        return "exited-task" if re.match(r":-1(-|$)", want) else None
+        return "exited-task" if re.match(r"(:-1|swapper)(-|$)", want) else None
     strip = re.compile(r"_\[[kji]\]$")
     if (strip.sub("", want), strip.sub("", got)) in reused:
         return "jit-reused-address"
@@ -63,6 +63,10 @@ def frame_class(want, got, position, depth, after_noreturn):
         return "noreturn"
     if want == got + "_[k]" and got in ("[[vdso]]", "[[vsyscall]]"):
         return "vdso-kernel"
+    if want.startswith("bpf_") and got.startswith("bpf_"):
+        return "ksymbol-overlap"
+    if got == "[unknown]" and want.startswith("[") and under_kernel:
+        return "before-exec"
     bracket = re.compile(r" <[0-9a-f]+>\]$")
     if depth == 2 and bracket.sub("", want) == bracket.sub("", got):
         return "address-form"
@@ -80,7 +84,8 @@ def stack_class(want, got, after_noreturn):
     found = None
     for i, (a, b) in enumerate(zip(w, g)):
         if a != b:
-            found = frame_class(a, b, i, len(w), after_noreturn)
+            kernel = i + 1 < len(w) and w[i + 1].startswith(("[vmlinux", "[[kernel"))
+            found = frame_class(a, b, i, len(w), after_noreturn, kernel)
             if not found:
                 return None
     return found

@@ -39,4 +39,10 @@ for dir in "$SRC"/testdata/*/; do
 	[ $wrong = 0 ] || failed=1
 	cd "$OLDPWD" || exit 1
 done
+
+# A class that is told apart is a class that is explained.
+for class in $(sed -n 's/.*return "\([a-z-]*\)".*/\1/p' "$SRC/tests/foldcheck.py" | sort -u); do
+	grep -q "^| $class |" "$SRC/docs/differences.md" ||
+		{ echo "docs/differences.md does not explain '$class'"; failed=1; }
+done
 exit $failed
