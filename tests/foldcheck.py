@@ -63,6 +63,8 @@ def frame_class(want, got, position, depth, after_noreturn, under_kernel):
         return "noreturn"
     if want == got + "_[k]" and got in ("[[vdso]]", "[[vsyscall]]"):
         return "vdso-kernel"
+    if want.startswith("[") and got == ".plt":
+        return "plt-header"
     if want.startswith("bpf_") and got.startswith("bpf_"):
         return "ksymbol-overlap"
     if got == "[unknown]" and want.startswith("[") and under_kernel:
