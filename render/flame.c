@@ -27,13 +27,30 @@ void flame_release(struct flame *f)
 	*f = (struct flame){0};
 }
 
+/* Widen the lines of a known frame by those of an equal one. */
+static void merge_lines(struct flame_frame *known, const struct flame_frame *fr)
+{
+	uint32_t to = fr->line_to ? fr->line_to : fr->line;
+	uint32_t known_to = known->line_to ? known->line_to : known->line;
+	if (known->src != fr->src || !fr->line || !known->line)
+		return;
+	known->line = fr->line < known->line ? fr->line : known->line;
+	known_to = to > known_to ? to : known_to;
+	known->line_to = known_to > known->line ? known_to : 0;
+}
+
 int flame_frame(struct flame *f, const struct flame_frame *fr, uint32_t *id)
 {
-	uint64_t h = hash_bytes(fr, sizeof(*fr));
+	uint64_t h = hash_u64(hash_u64((uint64_t)fr->name << 32 | fr->dso) + fr->kind);
 	size_t at = 0;
-	while (idmap_next(&f->frame_index, h, &at, id))
-		if (!memcmp(&f->frames.v[*id], fr, sizeof(*fr)))
+	while (idmap_next(&f->frame_index, h, &at, id)) {
+		struct flame_frame *known = &f->frames.v[*id];
+		if (known->name == fr->name && known->dso == fr->dso &&
+		    known->kind == fr->kind) {
+			merge_lines(known, fr);
 			return 0;
+		}
+	}
 	if (f->frames.n >= UINT32_MAX - 1 || vec_push(&f->frames, *fr))
 		return ERR_NOMEM;
 	*id = (uint32_t)(f->frames.n - 1);

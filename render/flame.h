@@ -32,13 +32,14 @@ enum flame_kind {
 	FLAME_KINDS
 };
 
-/* One line of a stack. Frames equal in every field are one frame. */
+/* One line of a stack. Frames of equal name, dso and kind are one frame. */
 struct flame_frame {
-	uint32_t name; /* strings id; may end in _[k] _[j] _[i] _[w], not shown in labels */
-	uint32_t dso;  /* strings id; 0 = unknown */
-	uint32_t src;  /* strings id of the source file; 0 = unknown */
-	uint32_t line; /* 0 = unknown */
-	uint32_t kind; /* enum flame_kind */
+	uint32_t name;    /* strings id; may end in _[k] _[j] _[i] _[w], not shown in labels */
+	uint32_t dso;     /* strings id; 0 = unknown */
+	uint32_t src;     /* strings id of the source file; 0 = unknown */
+	uint32_t line;    /* first line seen there; 0 = unknown */
+	uint32_t line_to; /* last line seen there; 0 = only the one */
+	uint32_t kind;    /* enum flame_kind */
 };
 
 struct flame_node {
@@ -84,7 +85,8 @@ enum {
 int flame_init(struct flame *f);
 void flame_release(struct flame *f);
 
-/* The id of the frame equal to *fr, made when new. 0 or ERR_NOMEM. */
+/* The id of the frame equal to *fr, made when new; lines of the same source file widen its
+ * range. 0 or ERR_NOMEM. */
 int flame_frame(struct flame *f, const struct flame_frame *fr, uint32_t *id);
 
 /* The id of a frame known by its folded name only; the kind comes from the annotation at the
@@ -120,8 +122,8 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
 
 /*
  * Sum up and sort: node weights become totals, child/child_at are made. Children are in the
- * order flamegraph.pl gives them: by the text of the stack lines, bytewise; FLAME_GONE last. No flame_add
- * afterwards. 0 or ERR_NOMEM.
+ * order flamegraph.pl gives them: by the text of the stack lines, bytewise; FLAME_GONE last. No
+ * flame_add afterwards. 0 or ERR_NOMEM.
  */
 int flame_finish(struct flame *f, struct err *e);
 

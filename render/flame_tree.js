@@ -50,16 +50,16 @@ function readFrames() {
 	const strings = element("d-strings").split("\n");
 	const colors = element("d-colors").split(" ");
 	const num = readNumbers(element("d-frames"));
-	const n = num.length / 6;
+	const n = num.length / 7;
 	const frames = {n: n + 1, smaller: n, name: [], label: [], kind: new Uint8Array(n + 1), dso: [],
 		src: [], color: [], order: new Int32Array(n + 1)};
 	for (let i = 0; i < n; i++) {
-		const [name, kind, dso, src, line, color] = num.subarray(6 * i, 6 * i + 6);
+		const [name, kind, dso, src, line, to, color] = num.subarray(7 * i, 7 * i + 7);
 		frames.name.push(strings[name]);
 		frames.label.push(strings[name].replace(/_\[[kjiw]\]$/, ""));
 		frames.kind[i] = kind;
 		frames.dso.push(strings[dso]);
-		frames.src.push(src ? strings[src] + (line ? ":" + line : "") : "");
+		frames.src.push(!src ? "" : strings[src] + (line ? ":" + line : "") + (to ? "\u2013" + to : ""));
 		frames.color.push("#" + colors[color]);
 	}
 	frames.kind[n] = KIND.mark;

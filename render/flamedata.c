@@ -247,6 +247,7 @@ static void add_frame(struct tables *t, const struct writer *w, uint32_t frame)
 	put_number(&t->frames, string_number(t, f, fr.dso));
 	put_number(&t->frames, string_number(t, f, fr.src));
 	put_number(&t->frames, fr.line);
+	put_number(&t->frames, fr.line_to);
 	put_number(&t->frames,
 		   color_number(t, mark ? 0xc8c8c8 : palette_color(w->p, f, frame)));
 }

@@ -195,6 +195,8 @@ static void put_tooltip(struct writer *w, uint32_t node)
 			   strtab_len(&w->f->strings, fr->src));
 		if (fr->line)
 			buf_fmt(b, ":%u", fr->line);
+		if (fr->line_to)
+			buf_fmt(b, "\xe2\x80\x93%u", fr->line_to);
 	}
 }
 

@@ -95,6 +95,35 @@ static void a_frame_tells_file_line_and_share(void **state)
 	flame_release(&f);
 }
 
+static void lines_of_one_function_are_one_frame(void **state)
+{
+	(void)state;
+	struct flame f;
+	struct flame_svg_options o;
+	uint32_t src, name, ids[4];
+	flame_init(&f);
+	strtab_intern(&f.strings, "loop", &name);
+	strtab_intern(&f.strings, "a.c", &src);
+	static const uint32_t lines[] = {20, 12, 0, 17};
+	for (int i = 0; i < 4; i++) {
+		struct flame_frame fr = {.name = name, .src = src, .line = lines[i]};
+		assert_int_equal(flame_frame(&f, &fr, &ids[i]), 0);
+		assert_int_equal(ids[i], ids[0]);
+	}
+	struct flame_frame other = {.name = name, .src = src, .kind = FLAME_INLINED};
+	uint32_t id;
+	assert_int_equal(flame_frame(&f, &other, &id), 0);
+	assert_int_not_equal(id, ids[0]);
+	assert_int_equal(flame_add(&f, ids, 1, 1, 0, NULL), 0);
+	assert_int_equal(flame_finish(&f, NULL), 0);
+	flame_svg_defaults(&o);
+	char *svg = draw(&f, &o, NULL);
+	says(svg, "&#10;a.c:12\xe2\x80\x93"
+		  "20</title>");
+	free(svg);
+	flame_release(&f);
+}
+
 static void a_wall_graph_tells_the_waiting_part(void **state)
 {
 	(void)state;
@@ -276,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(weights_are_shown_in_human_units),
 		cmocka_unit_test(a_frame_tells_file_line_and_share),
+		cmocka_unit_test(lines_of_one_function_are_one_frame),
 		cmocka_unit_test(a_wall_graph_tells_the_waiting_part),
 		cmocka_unit_test(cold_and_hot_differ),
 		cmocka_unit_test(colours_depend_on_names_not_on_neighbours),
