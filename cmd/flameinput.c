@@ -128,18 +128,62 @@ static int push_first_levels(struct flame_input *fi, const struct folded *f)
 	return push_text(fi);
 }
 
+static int push_path(struct flame_input *fi, uint32_t path, int waker)
+{
+	size_t n = stacks_depth(fi->stacks, path);
+	fi->path.n = 0;
+	if (vec_reserve(&fi->path, n))
+		return ERR_NOMEM;
+	stacks_frames(fi->stacks, path, fi->path.v, n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id;
+		if (frame_id(fi, fi->path.v[waker ? n - 1 - i : i], &id))
+			return ERR_NOMEM;
+		if (waker) { /* the same frame, drawn as the waker's */
+			struct flame_frame ff = fi->flame->frames.v[id];
+			ff.kind = FLAME_WAKER;
+			if (flame_frame(fi->flame, &ff, &id))
+				return ERR_NOMEM;
+		}
+		if (vec_push(&fi->line, id))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+int flame_input_mark(struct flame_input *fi, const char *text, enum flame_kind kind)
+{
+	struct flame_frame ff = {.kind = kind};
+	uint32_t id;
+	if (intern(fi, text, strlen(text), &ff.name) || flame_frame(fi->flame, &ff, &id))
+		return ERR_NOMEM;
+	return vec_push(&fi->line, id);
+}
+
+int flame_input_begin(struct flame_input *fi, const struct folded *f, const char *mark)
+{
+	fi->line.n = 0;
+	if (push_first_levels(fi, f) || (mark && flame_input_mark(fi, mark, FLAME_MARK)))
+		return ERR_NOMEM;
+	return push_path(fi, f->path, 0);
+}
+
+int flame_input_waker(struct flame_input *fi, uint32_t path, const char *name)
+{
+	if (flame_input_mark(fi, "--", FLAME_MARK) || push_path(fi, path, 1))
+		return ERR_NOMEM;
+	return flame_input_mark(fi, name, FLAME_WAKER);
+}
+
+int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err *e)
+{
+	return flame_add(fi->flame, fi->line.v, fi->line.n, v0, v1, e);
+}
+
 int flame_input_add(struct flame_input *fi, const struct folded *f, uint64_t v0, uint64_t v1,
 		    struct err *e)
 {
-	size_t n = stacks_depth(fi->stacks, f->path);
-	fi->line.n = 0;
-	if (push_first_levels(fi, f) || (n > fi->path.cap && vec_reserve(&fi->path, n)))
+	if (flame_input_begin(fi, f, NULL))
 		return err_nomem(e);
-	stacks_frames(fi->stacks, f->path, fi->path.v, n);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t id;
-		if (frame_id(fi, fi->path.v[i], &id) || vec_push(&fi->line, id))
-			return err_nomem(e);
-	}
-	return flame_add(fi->flame, fi->line.v, fi->line.n, v0, v1, e);
+	return flame_input_end(fi, v0, v1, e);
 }

@@ -36,6 +36,16 @@ void flame_input_release(struct flame_input *fi);
 int flame_input_add(struct flame_input *fi, const struct folded *f, uint64_t v0, uint64_t v1,
 		    struct err *e);
 
+/*
+ * The same in steps, for stacks with more behind them: begin (first levels, `mark` below the
+ * comm unless NULL, the path), then marks or a waker's side, then end. 0 or ERR_NOMEM.
+ */
+int flame_input_begin(struct flame_input *fi, const struct folded *f, const char *mark);
+int flame_input_mark(struct flame_input *fi, const char *text, enum flame_kind kind);
+/* "--", the frames of `path` from leaf to root, and the waker's name. */
+int flame_input_waker(struct flame_input *fi, uint32_t path, const char *name);
+int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err *e);
+
 /* "comm", "pid", "tid", "cpu" or "event". 0, or ERR_USAGE. */
 int flame_split_parse(const char *text, enum flame_split *out, struct err *e);
 

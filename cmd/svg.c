@@ -5,15 +5,10 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "cmd/flameinput.h"
-#include "cmd/input.h"
-#include "cmd/inputkind.h"
+#include "cmd/svgsource.h"
 #include "cmd/verbs.h"
-#include "render/escape.h"
 #include "render/flamesvg.h"
-#include "render/folded.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,19 +16,23 @@
 #define PALETTE_MAP "palette.map" /* where --cp keeps colours, as flamegraph.pl does */
 
 struct svg_opts {
-	struct input_opts in; /* for perf.data */
+	struct wait_opts w; /* for recordings and stores */
 	const char *output, *title, *subtitle, *color, *bgcolors, *minwidth, *fonttype,
 		*countname, *nametype, *notes, *normalize;
 	double width, height, fontsize, fontwidth, factor, total;
 	uint64_t seed;
 	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
-		no_script, simplify;
+		no_script, simplify, offcpu, offwake, wall;
 	const char *split;
 };
 
 #define AT(field) offsetof(struct svg_opts, field)
 static const struct opt rows[] = {
 	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL, "the waiting: time off the CPU by stack"},
+	{"wall", 0, OPT_FLAG, AT(wall), NULL, "running and waiting of the same threads"},
+	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
+	 "--offcpu with the waker's stack above, reversed"},
 	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
 	{"normalize", 0, OPT_STRING, AT(normalize), "total|none",
 	 "what makes before and after comparable: equal totals\n(default of --diff) or "
@@ -84,10 +83,11 @@ struct drawing {
 	struct flame flame;
 	struct flame_svg_options o;
 	struct palette_map map;
-	struct buf title;
-	int columns;
-	struct input in; /* when a recording is drawn */
-	int status;      /* exit status of what already printed its failure */
+	struct svg_request rq;
+	struct svg_drawn drawn[2]; /* [1]: the first file of a diff */
+	struct buf title, compared;
+	const char *hidden[1];
+	int status; /* exit status of what already printed its failure */
 };
 
 static int fail(const struct err *e)
@@ -180,176 +180,7 @@ static void set_options(struct drawing *d)
 	d->flame.in_order = s->flamechart;
 }
 
-/* --- folded text --------------------------------------------------------------------- */
-
-static void warn_skipped(const struct drawing *d, const char *path,
-			 const struct folded_stats *st)
-{
-	struct buf first = {0};
-	if (!st->skipped || d->opt->in.quiet)
-		return;
-	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
-	fprintf(stderr, "perfkit: %s: %llu lines without a count left out, the first: %s\n",
-		path, (unsigned long long)st->skipped, buf_cstr(&first));
-	buf_release(&first);
-}
-
-static int read_folded(struct drawing *d, const char *path, struct source *src, int columns,
-		       int before, struct err *e)
-{
-	struct folded_options o = {.columns = columns, .before = before};
-	struct folded_stats st;
-	int rc;
-	if (source_is_mapped(src)) {
-		rc = folded_read(&d->flame, path, &o, &st, e);
-	} else {
-		o.head = src->head;
-		o.head_n = src->head_n;
-		rc = folded_read_fd(&d->flame, src->fd, src->name, &o, &st, e);
-	}
-	source_close(src);
-	if (rc)
-		return rc;
-	warn_skipped(d, path, &st);
-	d->columns = st.columns;
-	return st.lines ? 0
-			: err_set(e, ERR_REFUSED, "%s: no line \"stack count\" in it", path);
-}
-
-/* --- recordings ---------------------------------------------------------------------- */
-
-/* The event drawn: what --event names, else the first that is no tracepoint, with all that
- * share its name; cpu_core and cpu_atom halves of one event count as one. */
-static int is_same_event(const char *a, const char *b)
-{
-	static const char *const pmus[] = {"cpu_core/", "cpu_atom/"};
-	for (size_t i = 0; i < 2; i++) {
-		if (!strncmp(a, pmus[i], 9))
-			a += 9;
-		if (!strncmp(b, pmus[i], 9))
-			b += 9;
-	}
-	return !strcmp(a, b);
-}
-
-static const struct event *drawn_event(const struct profile *p)
-{
-	const struct event *best = NULL;
-	for (size_t i = 0; i < p->rec->events.n; i++) {
-		const struct event *ev = &p->rec->events.v[i];
-		if (p->first_of_event[i] == UINT64_MAX)
-			continue;
-		if (!best || (best->is_tracepoint && !ev->is_tracepoint))
-			best = ev;
-	}
-	return best;
-}
-
-/* What a weight of this event is: time for clocks, else occurrences. */
-static const char *unit_of(const struct event *ev)
-{
-	if (ev->is_tracepoint || !(ev->attr.sample_type & PERF_SAMPLE_PERIOD))
-		return "samples";
-	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
-		return "ns"; /* cpu-clock, task-clock */
-	return "events";
-}
-
-/* Title and subtitle that say what is shown, unless the user gave some. */
-static void describe(struct drawing *d, const struct profile *p, const struct event *ev,
-		     const char *unit)
-{
-	const struct features *f = &p->rec->features;
-	const struct aggregate_stats *t = &p->totals;
-	if (!d->o.title)
-		d->o.title = d->opt->inverted ? "CPU Icicle Graph" : "CPU Flame Graph";
-	if (d->o.subtitle)
-		return;
-	buf_clear(&d->title);
-	buf_fmt(&d->title, "%s", ev->name);
-	if (f->hostname)
-		buf_fmt(&d->title, " on %s", f->hostname);
-	if (t->last_time > t->first_time)
-		buf_fmt(&d->title, ", %.3f s", (double)(t->last_time - t->first_time) / 1e9);
-	if (!strcmp(unit, "ns"))
-		buf_str(&d->title, ", weighed by time");
-	d->o.subtitle = buf_cstr(&d->title);
-}
-
-static int add_profile(struct drawing *d, struct input *in, enum flame_split split, int before,
-		       struct err *e)
-{
-	struct profile *p = in->profile;
-	struct flame_input fi;
-	const struct event *ev = drawn_event(p);
-	uint64_t left_out = 0;
-	int rc = 0;
-	if (!ev)
-		return err_set(e, ERR_REFUSED, "%s: no samples to draw", in->path);
-	const char *unit = unit_of(ev);
-	int all = split == SPLIT_EVENT;
-	flame_input_init(&fi, &p->stacks, &d->flame, split, d->opt->simplify);
-	fi.rec = p->rec;
-	for (size_t i = 0; i < p->folded.n && !rc; i++) {
-		const struct folded *f = &p->folded.v[i];
-		if (!all && !is_same_event(p->rec->events.v[f->event].name, ev->name)) {
-			left_out += f->samples;
-			continue;
-		}
-		uint64_t w = !strcmp(unit, "samples") || all ? f->samples : f->weight;
-		rc = flame_input_add(&fi, f, before ? 0 : w, before ? w : 0, e);
-	}
-	flame_input_release(&fi);
-	if (rc)
-		return rc;
-	if (left_out)
-		input_warn(in, "drawing %s; %llu samples of other events left out (--event)",
-			   ev->name, (unsigned long long)left_out);
-	if (!strcmp(d->opt->countname, "samples") && !all)
-		d->o.countname = unit;
-	describe(d, p, ev, unit);
-	return 0;
-}
-
-/* On-CPU graph of a recording; the source is taken over. */
-static int read_recording(struct drawing *d, const char *path, struct source *src, int before,
-			  struct err *e)
-{
-	enum flame_split split = SPLIT_COMM;
-	int rc = d->opt->split ? flame_split_parse(d->opt->split, &split, e) : 0;
-	if (rc) {
-		source_close(src);
-		return rc;
-	}
-	if (d->in.profile) /* the other side of a diff: its names are the graph's by now */
-		input_close(&d->in);
-	d->status = input_open_source(&d->in, "svg", &d->opt->in, path, src);
-	if (d->status)
-		return ERR_IO;
-	d->in.fold.aggregate.by = (split == SPLIT_PID ? BY_PID : 0) |
-				  (split == SPLIT_TID ? BY_PID | BY_TID : 0) |
-				  (split == SPLIT_CPU ? BY_CPU : 0);
-	d->status = input_fold(&d->in);
-	if (d->status)
-		return ERR_IO;
-	input_warn_damage(&d->in);
-	return add_profile(d, &d->in, split, before, e);
-}
-
-static int read_any(struct drawing *d, const char *path, int columns, int before, struct err *e)
-{
-	struct source src;
-	enum input_kind kind;
-	int rc = input_kind_open(path, &src, &kind, e);
-	if (rc)
-		return rc;
-	if (kind == INPUT_PERF_DATA)
-		return read_recording(d, path, &src, before, e);
-	if (kind == INPUT_FOLDED || (kind == INPUT_UNKNOWN && !memchr(src.head, 0, src.head_n)))
-		return read_folded(d, path, &src, columns, before, e);
-	source_close(&src);
-	return err_set(e, ERR_UNSUPPORTED, "%s: neither perf.data nor folded stacks", path);
-}
+/* --- stacks --------------------------------------------------------------------------- */
 
 static const char *basename_of(const char *path)
 {
@@ -357,24 +188,83 @@ static const char *basename_of(const char *path)
 	return !strcmp(path, "-") ? "stdin" : slash && slash[1] ? slash + 1 : path;
 }
 
-/* Two files, made comparable; what vanished stands beside. */
+static int set_request(struct drawing *d, struct err *e)
+{
+	const struct svg_opts *o = d->opt;
+	if (o->offcpu + o->offwake + o->wall > 1)
+		return err_set(e, ERR_USAGE,
+			       "--offcpu, --offwake and --wall exclude each other");
+	d->rq.kind = o->wall      ? SVG_WALL
+		     : o->offwake ? SVG_OFFWAKE
+		     : o->offcpu  ? SVG_OFFCPU
+				  : SVG_CPU;
+	d->rq.simplify = o->simplify;
+	d->rq.opt = &o->w;
+	return o->split ? flame_split_parse(o->split, &d->rq.split, e) : 0;
+}
+
+/* Colours and title that suit what is drawn, where the user said nothing. */
+static void describe(struct drawing *d)
+{
+	static const char *const shapes[] = {"Flame Graph", "Icicle Graph", "Flame Chart"};
+	const char *shape = shapes[d->opt->flamechart ? 2 : d->opt->inverted ? 1 : 0];
+	const struct svg_drawn *s = &d->drawn[0];
+	struct flame_svg_options *o = &d->o;
+	if (s->unit && !strcmp(d->opt->countname, "samples"))
+		o->countname = s->unit;
+	if (s->title && !o->title) {
+		buf_fmt(&d->title, "%s %s", s->title, shape);
+		o->title = buf_cstr(&d->title);
+	}
+	if (s->subtitle.n && !o->subtitle)
+		o->subtitle = buf_cstr(&d->drawn[0].subtitle);
+	if (s->hidden.n) {
+		d->hidden[0] = buf_cstr(&d->drawn[0].hidden);
+		o->hidden = d->hidden;
+		o->n_hidden = 1;
+	}
+	if (d->rq.kind == SVG_WALL)
+		o->mode = FLAME_WALL;
+}
+
+static int read_any(struct drawing *d, const char *path, int which, int columns, int before,
+		    struct err *e)
+{
+	struct svg_drawn *s = &d->drawn[which];
+	d->rq.columns = columns;
+	d->rq.before = before;
+	int rc = svg_source_read(&d->rq, path, &d->flame, s, e);
+	d->status = s->status;
+	return rc;
+}
+
+/* Two files, made comparable; what vanished stands beside. Samples are compared at equal
+ * totals, waits per recorded second, so that a doubled wait shows. */
 static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 {
-	int rc = read_any(d, files[0], 1, 1, e);
-	rc = rc ? rc : read_any(d, files[1], 1, 0, e);
+	int rc = read_any(d, files[0], 1, 1, 1, e);
+	rc = rc ? rc : read_any(d, files[1], 0, 1, 0, e);
 	if (rc)
 		return rc;
 	const struct flame_node *root = d->flame.nodes.v;
 	struct flame_svg_options *o = &d->o;
+	double before = d->drawn[1].seconds, after = d->drawn[0].seconds;
+	int by_time = d->rq.kind != SVG_CPU && before > 0 && after > 0;
 	o->mode = FLAME_DIFF;
 	o->before_name = basename_of(files[0]);
 	o->after_name = basename_of(files[1]);
-	if (!d->opt->normalize || !strcmp(d->opt->normalize, "total"))
+	if (d->opt->normalize && !strcmp(d->opt->normalize, "none"))
+		o->before_scale = 1;
+	else if (by_time && !d->opt->normalize)
+		o->before_scale = after / before;
+	else
 		o->before_scale =
 			root->v[1] && root->v[0] ? (double)root->v[0] / (double)root->v[1] : 1;
-	buf_fmt(&d->title, "%s compared with %s", o->after_name, o->before_name);
+	buf_fmt(&d->compared, "%s compared with %s", o->after_name, o->before_name);
+	if (by_time && !d->opt->normalize)
+		buf_str(&d->compared, ", per recorded second");
 	if (!o->subtitle)
-		o->subtitle = buf_cstr(&d->title);
+		o->subtitle = buf_cstr(&d->compared);
 	if (d->opt->no_vanished)
 		return 0;
 	return flame_show_gone(&d->flame, "[only before]", o->before_scale, e);
@@ -383,14 +273,18 @@ static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 static int read_stacks(struct drawing *d, const char *const *files, size_t nfiles,
 		       struct err *e)
 {
+	const char *input = d->opt->w.tl.in.input;
+	int rc = set_request(d, e);
+	if (rc)
+		return rc;
 	if (d->opt->diff)
-		return read_diff(d, files, e);
-	const char *path = nfiles             ? files[0]
-			   : d->opt->in.input ? d->opt->in.input
-					      : "perf.data";
-	int rc = read_any(d, path, 0, 0, e);
-	if (!rc && d->columns == 2)
+		rc = read_diff(d, files, e);
+	else
+		rc = read_any(d, nfiles ? files[0] : input ? input : "perf.data", 0, 0, 0, e);
+	if (!rc && d->drawn[0].columns == 2)
 		d->o.mode = FLAME_DIFF;
+	if (!rc)
+		describe(d);
 	return rc;
 }
 
@@ -443,7 +337,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	if (rc)
 		return rc;
 	d->o.total = (uint64_t)(d->opt->total * (double)d->flame.scale);
-	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->in.quiet)
+	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->w.tl.in.quiet)
 		fprintf(stderr,
 			"perfkit: --total is less than the sum of the counts; ignored\n");
 	rc = write_picture(d, e);
@@ -466,11 +360,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	rc = rc ? rc : draw(&d, files, nfiles, &e);
 	if (rc)
 		rc = d.status ? d.status : fail(&e);
-	if (d.in.profile)
-		input_close(&d.in);
 	flame_release(&d.flame);
 	palette_map_release(&d.map);
+	svg_drawn_release(&d.drawn[0]);
+	svg_drawn_release(&d.drawn[1]);
 	buf_release(&d.title);
+	buf_release(&d.compared);
 	return rc;
 }
 
@@ -502,7 +397,7 @@ const struct verb verb_svg = {
 		    "  perfkit svg --color=io --countname=us --title='Off-CPU' off.folded -o "
 		    "off.svg\n"
 		    "  perfkit svg --diff before.folded after.folded -o diff.svg",
-	.tables = {rows, input_rows},
+	.tables = {rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct svg_opts),
 	.max_files = 2,
 	.run = run,

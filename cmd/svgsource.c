@@ -1,0 +1,296 @@
+#include "cmd/svgsource.h"
+#include "cmd/inputkind.h"
+#include "cmd/wall.h"
+#include "render/escape.h"
+#include "render/folded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void svg_drawn_release(struct svg_drawn *d)
+{
+	buf_release(&d->subtitle);
+	buf_release(&d->hidden);
+}
+
+/* --- folded text ---------------------------------------------------------------------- */
+
+static void warn_skipped(const struct svg_request *rq, const char *path,
+			 const struct folded_stats *st)
+{
+	struct buf first = {0};
+	if (!st->skipped || rq->opt->tl.in.quiet)
+		return;
+	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
+	fprintf(stderr, "perfkit: %s: %llu lines without a count left out, the first: %s\n",
+		path, (unsigned long long)st->skipped, buf_cstr(&first));
+	buf_release(&first);
+}
+
+static int read_folded(const struct svg_request *rq, const char *path, struct source *src,
+		       struct flame *flame, struct svg_drawn *out, struct err *e)
+{
+	struct folded_options o = {.columns = rq->columns, .before = rq->before};
+	struct folded_stats st;
+	int rc;
+	if (source_is_mapped(src)) {
+		rc = folded_read(flame, path, &o, &st, e);
+	} else {
+		o.head = src->head;
+		o.head_n = src->head_n;
+		rc = folded_read_fd(flame, src->fd, src->name, &o, &st, e);
+	}
+	source_close(src);
+	if (rc)
+		return rc;
+	warn_skipped(rq, path, &st);
+	out->columns = st.columns;
+	return st.lines ? 0
+			: err_set(e, ERR_REFUSED, "%s: no line \"stack count\" in it", path);
+}
+
+/* --- samples -------------------------------------------------------------------------- */
+
+/* cpu_core and cpu_atom halves of one event count as one. */
+static int is_same_event(const char *a, const char *b)
+{
+	static const char *const pmus[] = {"cpu_core/", "cpu_atom/"};
+	for (size_t i = 0; i < 2; i++) {
+		if (!strncmp(a, pmus[i], 9))
+			a += 9;
+		if (!strncmp(b, pmus[i], 9))
+			b += 9;
+	}
+	return !strcmp(a, b);
+}
+
+/* The first event that is no tracepoint and has samples, else the first that has some. */
+static const struct event *drawn_event(const struct profile *p)
+{
+	const struct event *best = NULL;
+	for (size_t i = 0; i < p->rec->events.n; i++) {
+		const struct event *ev = &p->rec->events.v[i];
+		if (p->first_of_event[i] == UINT64_MAX)
+			continue;
+		if (!best || (best->is_tracepoint && !ev->is_tracepoint))
+			best = ev;
+	}
+	return best;
+}
+
+/* What a weight of this event is: time for clocks, else occurrences. */
+static const char *unit_of(const struct event *ev)
+{
+	if (ev->is_tracepoint || !(ev->attr.sample_type & PERF_SAMPLE_PERIOD))
+		return "samples";
+	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
+		return "ns"; /* cpu-clock, task-clock */
+	return "events";
+}
+
+static void describe(struct svg_drawn *out, const char *what, const char *host)
+{
+	buf_str(&out->subtitle, what);
+	if (host && *host)
+		buf_fmt(&out->subtitle, " on %s", host);
+	if (out->seconds > 0)
+		buf_fmt(&out->subtitle, ", %.3f s", out->seconds);
+}
+
+static int add_profile(const struct svg_request *rq, struct input *in, struct flame *flame,
+		       struct svg_drawn *out, struct err *e)
+{
+	struct profile *p = in->profile;
+	const struct aggregate_stats *t = &p->totals;
+	struct flame_input fi;
+	const struct event *ev = drawn_event(p);
+	uint64_t left_out = 0;
+	int rc = 0;
+	if (!ev)
+		return err_set(e, ERR_REFUSED, "%s: no samples to draw", in->path);
+	int all = rq->split == SPLIT_EVENT;
+	out->unit = all ? "samples" : unit_of(ev);
+	flame_input_init(&fi, &p->stacks, flame, rq->split, rq->simplify);
+	fi.rec = p->rec;
+	for (size_t i = 0; i < p->folded.n && !rc; i++) {
+		const struct folded *f = &p->folded.v[i];
+		if (!all && !is_same_event(p->rec->events.v[f->event].name, ev->name)) {
+			left_out += f->samples;
+			continue;
+		}
+		uint64_t w = !strcmp(out->unit, "samples") ? f->samples : f->weight;
+		rc = flame_input_add(&fi, f, rq->before ? 0 : w, rq->before ? w : 0, e);
+	}
+	flame_input_release(&fi);
+	if (rc)
+		return rc;
+	if (left_out)
+		input_warn(in, "drawing %s; %llu samples of other events left out (--event)",
+			   ev->name, (unsigned long long)left_out);
+	out->title = "CPU";
+	if (t->last_time > t->first_time)
+		out->seconds = (double)(t->last_time - t->first_time) / 1e9;
+	describe(out, all ? "all events" : ev->name, p->rec->features.hostname);
+	return 0;
+}
+
+static int read_samples(const struct svg_request *rq, const char *path, struct source *src,
+			struct flame *flame, struct svg_drawn *out, struct err *e)
+{
+	struct input in;
+	out->status = input_open_source(&in, "svg", &rq->opt->tl.in, path, src);
+	if (out->status)
+		return ERR_IO;
+	in.fold.aggregate.by = (rq->split == SPLIT_PID ? BY_PID : 0) |
+			       (rq->split == SPLIT_TID ? BY_PID | BY_TID : 0) |
+			       (rq->split == SPLIT_CPU ? BY_CPU : 0);
+	int rc = out->status = input_fold(&in);
+	if (!rc) {
+		input_warn_damage(&in);
+		rc = add_profile(rq, &in, flame, out, e);
+	}
+	input_close(&in);
+	return rc;
+}
+
+/* --- waits ---------------------------------------------------------------------------- */
+
+static unsigned waits_by(const struct svg_request *rq)
+{
+	return (rq->split == SPLIT_PID ? WAITS_BY_PID : 0) |
+	       (rq->split == SPLIT_TID ? WAITS_BY_PID | WAITS_BY_TID : 0) |
+	       (rq->kind == SVG_OFFWAKE ? WAITS_BY_WAKER : 0);
+}
+
+/* The levels that come behind a wait's stack: its mark, its waker. */
+static int add_wait(const struct svg_request *rq, struct flame_input *fi,
+		    const struct tlinput *ti, const struct wait_row *r, struct err *e)
+{
+	struct folded f = {.comm = r->comm, .pid = r->pid, .tid = r->tid, .path = r->path};
+	uint64_t v0 = rq->before ? 0 : r->ns, v1 = rq->before ? r->ns : 0;
+	if (flame_input_begin(fi, &f, wait_mark_text(r->mark)))
+		return err_nomem(e);
+	if (rq->kind == SVG_OFFWAKE && r->waker_context != WAKER_NONE) {
+		char irq[32];
+		snprintf(irq, sizeof(irq), "[%s]", waker_context_name(r->waker_context));
+		if (flame_input_waker(fi, r->waker_comm ? r->waker_path : 0,
+				      r->waker_comm
+					      ? strtab_get(&ti->names->strings, r->waker_comm)
+					      : irq))
+			return err_nomem(e);
+	}
+	return flame_input_end(fi, v0, v1, e);
+}
+
+static void describe_waits(struct svg_drawn *out, const struct tlinput *ti, const char *title,
+			   const char *what, const struct hidden_waits *h)
+{
+	const struct tl_recording *r = &ti->tl.rec;
+	out->title = title;
+	out->unit = "ns";
+	out->seconds = (double)(r->end_ns - r->origin_ns) / 1e9;
+	describe(out, what, strtab_get(&ti->names->strings, r->host));
+	if (h->idle_n)
+		buf_fmt(&out->hidden, "hidden: %llu idle waits (%.2f s)",
+			(unsigned long long)h->idle_n, (double)h->idle_ns / 1e9);
+	if (h->system_n)
+		buf_fmt(&out->hidden, "%s%llu waits of kernel threads and perf (%.2f s)",
+			h->idle_n ? ", " : "hidden: ", (unsigned long long)h->system_n,
+			(double)h->system_ns / 1e9);
+}
+
+static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
+		     struct svg_drawn *out, struct err *e)
+{
+	struct flame_input fi;
+	struct waits w;
+	int rc = waits_collect(&w, ti, rq->opt, waits_by(rq), e);
+	flame_input_init(&fi, ti->names, flame, rq->split, rq->simplify);
+	for (size_t i = 0; i < w.rows.n && !rc; i++)
+		rc = add_wait(rq, &fi, ti, &w.rows.v[i], e);
+	if (!rc && !w.rows.n)
+		rc = err_set(e, ERR_REFUSED,
+			     "%s: no waits to draw (--idle, --system show what is hidden)",
+			     ti->path);
+	if (!rc)
+		describe_waits(out, ti, "Off-CPU Time",
+			       rq->kind == SVG_OFFWAKE ? "waiting, and who ended it"
+						       : "waiting",
+			       &w.hidden);
+	tl_say_hidden(ti, &w.hidden);
+	flame_input_release(&fi);
+	waits_release(&w);
+	return rc;
+}
+
+struct wall_drawing {
+	const struct svg_request *rq;
+	struct flame_input fi;
+	struct err *e;
+};
+
+static int add_wall_row(void *ctx, const struct wall_row *r)
+{
+	struct wall_drawing *d = ctx;
+	struct folded f = {.comm = r->comm, .pid = r->pid, .tid = r->tid, .path = r->path};
+	if (flame_input_begin(&d->fi, &f, NULL))
+		return err_nomem(d->e);
+	if (r->what && flame_input_mark(&d->fi, r->what, r->waiting ? FLAME_WAIT : FLAME_MARK))
+		return err_nomem(d->e);
+	return flame_input_end(&d->fi, r->ns, r->waiting ? r->ns : 0, d->e);
+}
+
+static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
+		    struct svg_drawn *out, struct err *e)
+{
+	struct wall_drawing d = {.rq = rq, .e = e};
+	struct hidden_waits h;
+	flame_input_init(&d.fi, ti->names, flame, rq->split, rq->simplify);
+	int rc = wall_collect(ti, rq->opt, add_wall_row, &d, &h, e);
+	flame_input_release(&d.fi);
+	if (!rc)
+		describe_waits(out, ti, "Wall-Clock Time",
+			       "running and waiting of the same threads", &h);
+	tl_say_hidden(ti, &h);
+	return rc;
+}
+
+static int read_timeline(const struct svg_request *rq, const char *path, struct flame *flame,
+			 struct svg_drawn *out, struct err *e)
+{
+	struct tlinput ti;
+	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, rq->kind == SVG_WALL);
+	if (out->status)
+		return ERR_IO;
+	int rc = rq->kind == SVG_WALL ? add_wall(rq, &ti, flame, out, e)
+				      : add_waits(rq, &ti, flame, out, e);
+	tlinput_close(&ti);
+	return rc;
+}
+
+int svg_source_read(const struct svg_request *rq, const char *path, struct flame *flame,
+		    struct svg_drawn *out, struct err *e)
+{
+	struct source src;
+	enum input_kind kind;
+	int rc = input_kind_open(path, &src, &kind, e);
+	if (rc)
+		return rc;
+	int text = kind == INPUT_FOLDED ||
+		   (kind == INPUT_UNKNOWN && !memchr(src.head, 0, src.head_n));
+	if (text && rq->kind == SVG_CPU)
+		return read_folded(rq, path, &src, flame, out, e);
+	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU)
+		return read_samples(rq, path, &src, flame, out, e);
+	source_close(&src);
+	if (kind == INPUT_PERF_DATA || (kind == INPUT_STORE && rq->kind != SVG_CPU))
+		return read_timeline(rq, path, flame, out, e);
+	if (text)
+		return err_set(
+			e, ERR_USAGE,
+			"%s: is folded text already; --offcpu, --offwake and --wall are for "
+			"recordings and stores",
+			path);
+	return err_set(e, ERR_UNSUPPORTED, "%s: neither perf.data, store nor folded stacks",
+		       path);
+}

@@ -1,0 +1,48 @@
+/*
+ * svgsource.h - where a flame graph's stacks come from: folded text, samples, waits, or both
+ * run and wait of the same threads.
+ */
+#ifndef CMD_SVGSOURCE_H
+#define CMD_SVGSOURCE_H
+
+#include "cmd/flameinput.h"
+#include "cmd/waits.h"
+#include "render/flame.h"
+
+enum svg_kind {
+	SVG_CPU,
+	SVG_OFFCPU,
+	SVG_OFFWAKE, /* off-CPU, the waker's stack reversed above */
+	SVG_WALL,    /* run and wait; v[1] is the waiting part */
+};
+
+struct svg_request {
+	enum svg_kind kind;
+	enum flame_split split;
+	int simplify;
+	int before;  /* weights go to v[1]: the first file of a diff */
+	int columns; /* folded text: see folded_options */
+	const struct wait_opts *opt;
+};
+
+/* What was drawn, for the title and the unit. */
+struct svg_drawn {
+	const char *unit;  /* "samples", "events", "ns"; NULL: as the user says (folded text) */
+	const char *title; /* "CPU", "Off-CPU Time" …; NULL for folded text */
+	struct buf subtitle; /* event, host, duration */
+	struct buf hidden;   /* what was left out; "" */
+	double seconds;      /* recorded; 0 = unknown */
+	int columns;         /* of folded text */
+	int status;          /* exit status of what has printed its failure already */
+};
+
+/*
+ * Add the stacks of `path` to `flame`. 0, or a failure in *e; when out->status is set the
+ * message has been printed already. `out` is zeroed by the caller and released with
+ * svg_drawn_release.
+ */
+int svg_source_read(const struct svg_request *rq, const char *path, struct flame *flame,
+		    struct svg_drawn *out, struct err *e);
+void svg_drawn_release(struct svg_drawn *d);
+
+#endif

@@ -1,0 +1,149 @@
+#include "cmd/wall.h"
+#include "base/mem.h"
+
+struct wall {
+	const struct tlinput *ti;
+	const struct wait_opts *opt;
+	int (*row)(void *ctx, const struct wall_row *r);
+	void *ctx;
+	struct hidden_waits *hidden;
+	uint64_t start, stop; /* --time */
+	uint32_t *sample;     /* indices of timeline.samples by thread, then time */
+	uint32_t *first;      /* thread t has sample[first[t]] .. sample[first[t + 1] - 1] */
+};
+
+/* Samples in time order, dealt out to their threads. */
+static int index_samples(struct wall *w)
+{
+	const struct timeline *tl = &w->ti->tl;
+	size_t threads = tl->threads.n;
+	w->first = mem_zalloc(threads + 2, sizeof(*w->first));
+	w->sample = mem_zalloc(tl->samples.n, sizeof(*w->sample));
+	if (!w->first || !w->sample)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->samples.n; i++)
+		if (tl->samples.v[i].thread < threads)
+			w->first[tl->samples.v[i].thread + 2]++;
+	for (size_t t = 2; t < threads + 2; t++)
+		w->first[t] += w->first[t - 1];
+	for (size_t i = 0; i < tl->samples.n; i++)
+		if (tl->samples.v[i].thread < threads)
+			w->sample[w->first[tl->samples.v[i].thread + 1]++] = (uint32_t)i;
+	return 0;
+}
+
+static int emit(const struct wall *w, const struct tl_thread *t, uint32_t comm, uint32_t path,
+		const char *what, int waiting, uint64_t ns)
+{
+	struct wall_row r = {.comm = comm,
+			     .path = path,
+			     .pid = t->pid,
+			     .tid = t->tid,
+			     .what = what,
+			     .waiting = waiting,
+			     .ns = ns};
+	return ns ? w->row(w->ctx, &r) : 0;
+}
+
+/* A running interval [from, to): its samples share its time, the last takes the remainder. */
+static int add_running(const struct wall *w, uint32_t thread, uint32_t comm, uint64_t from,
+		       uint64_t to, uint32_t *next)
+{
+	const struct timeline *tl = &w->ti->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t end = w->first[thread + 1], begin, n = 0;
+	if (from < w->start)
+		from = w->start;
+	if (to > w->stop)
+		to = w->stop;
+	if (to <= from)
+		return 0;
+	while (*next < end && tl->samples.v[w->sample[*next]].time_ns < from)
+		++*next;
+	begin = *next;
+	while (*next < end && tl->samples.v[w->sample[*next]].time_ns < to) {
+		++*next;
+		n++;
+	}
+	if (!n)
+		return emit(w, t, comm, 0, "[running, no sample]", 0, to - from);
+	uint64_t each = (to - from) / n, left = (to - from) - each * n;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct tl_sample *s = &tl->samples.v[w->sample[begin + i]];
+		int rc = emit(w, t, s->comm, s->path, NULL, 0, each + (i + 1 == n ? left : 0));
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_waiting(const struct wall *w, const struct tl_thread *t, const struct off *o)
+{
+	struct wait x;
+	int rc = 0;
+	if (!tl_clip(w->ti, o, &x))
+		return 0;
+	if (x.idle && !w->opt->idle) {
+		w->hidden->idle_n++;
+		w->hidden->idle_ns += x.blocked;
+		x.blocked = 0;
+	}
+	rc = emit(w, t, o->comm, o->path, cause_name(o->cause), 1, x.blocked);
+	rc = rc ? rc : emit(w, t, o->comm, o->path, "runnable", 1, x.runnable - x.preempted);
+	rc = rc ? rc : emit(w, t, o->comm, o->path, "preempted", 1, x.preempted);
+	return rc ? rc : emit(w, t, o->comm, o->path, "state unknown", 1, x.unknown);
+}
+
+static int add_thread(const struct wall *w, uint32_t thread)
+{
+	const struct timeline *tl = &w->ti->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint64_t at = t->first_ns;
+	uint32_t next = w->first[thread], comm = t->comm;
+	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
+		const struct off *o = &tl->off.v[i];
+		comm = o->comm;
+		if (!tl_thread_passes(w->ti, thread, comm)) {
+			at = o->end_ns;
+			continue;
+		}
+		int rc = add_running(w, thread, comm, at, o->start_ns, &next);
+		rc = rc ? rc : add_waiting(w, t, o);
+		if (rc)
+			return rc;
+		at = o->end_ns;
+	}
+	return tl_thread_passes(w->ti, thread, comm)
+		       ? add_running(w, thread, comm, at, t->last_ns, &next)
+		       : 0;
+}
+
+int wall_collect(const struct tlinput *ti, const struct wait_opts *opt,
+		 int (*row)(void *ctx, const struct wall_row *r), void *ctx,
+		 struct hidden_waits *hidden, struct err *e)
+{
+	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
+	struct wall w = {.ti = ti,
+			 .opt = opt,
+			 .row = row,
+			 .ctx = ctx,
+			 .hidden = hidden,
+			 .start = f->start,
+			 .stop = f->stop ? f->stop : UINT64_MAX};
+	*hidden = (struct hidden_waits){0};
+	int rc = index_samples(&w) ? err_nomem(e) : 0;
+	for (uint32_t t = 0; t < ti->tl.threads.n && !rc; t++) {
+		const struct tl_thread *th = &ti->tl.threads.v[t];
+		if (th->flags & THREAD_IDLE_TASK)
+			continue;
+		if (tl_is_system(ti, opt, t)) {
+			hidden->system_n++;
+			hidden->system_ns += th->last_ns - th->first_ns;
+			continue;
+		}
+		rc = add_thread(&w, t);
+	}
+	mem_free(w.first);
+	mem_free(w.sample);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/*
+ * wall.h - run and wait of the same threads in one sum: where wall-clock time went.
+ *
+ *	thread  ──running──┐blocked│runnable┌──running──
+ *	samples   s1   s2                      (none)
+ *
+ * A running interval's time is spread evenly over its samples; without any it is
+ * "[running, no sample]". The sum of all rows is the threads' recorded life, less what is
+ *hidden.
+ */
+#ifndef CMD_WALL_H
+#define CMD_WALL_H
+
+#include "cmd/waits.h"
+
+struct wall_row {
+	uint32_t comm, path;
+	int32_t pid, tid;
+	const char
+		*what; /* "lock", "runnable", "[running, no sample]" …; NULL: plain running */
+	int waiting;
+	uint64_t ns;
+};
+
+/* Call `row` for every piece; a return other than 0 stops and is returned. */
+int wall_collect(const struct tlinput *ti, const struct wait_opts *opt,
+		 int (*row)(void *ctx, const struct wall_row *r), void *ctx,
+		 struct hidden_waits *hidden, struct err *e);
+
+#endif
