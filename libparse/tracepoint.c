@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <event-parse.h>
+#include <stdlib.h>
 #include <string.h>
 #include <trace-seq.h>
 
@@ -13,10 +14,11 @@ enum {
 
 struct tracepoints {
 	const struct recording *rec;
-	struct tep_handle *tep;
+	struct tep_handle *tep; /* made when a text is asked for */
 	struct arena text;
 	VEC(struct tracepoint) v;
 	struct u64map by_id;
+	int swap, long_size;
 	char damage[160];
 };
 
@@ -37,28 +39,41 @@ static const void *take_sized(struct bytes *b, uint64_t *size)
 						     : (b->bad = 1, NULL);
 }
 
-/* Only what the parser can digest: one text without NUL of a sane size. */
-static int sane_format(const char *text, uint64_t size)
+/* The value of a line "KEY: value" of a format: its start and length; NULL when there is none.
+ */
+static const char *line_value(const char *text, const char *key, size_t *len)
 {
-	return size && size <= MAX_FORMAT && !memchr(text, 0, (size_t)size);
+	size_t n = strlen(key);
+	for (const char *p = text; p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+		if (strncmp(p, key, n))
+			continue;
+		p += n + strspn(p + n, " ");
+		*len = strcspn(p, "\n");
+		return p;
+	}
+	return NULL;
 }
 
 static int add_format(struct tracepoints *t, const char *system, const char *text,
 		      uint64_t size)
 {
-	struct tracepoint tp = {.format_size = (size_t)size};
-	if (!sane_format(text, size) || t->v.n >= MAX_FORMATS)
-		return 0;
-	/* libtraceevent reads a NUL behind the text */
+	struct tracepoint tp = {.system = system, .format_size = (size_t)size};
+	size_t n;
+	if (!size || size > MAX_FORMAT || memchr(text, 0, (size_t)size) ||
+	    t->v.n >= MAX_FORMATS)
+		return 0; /* one odd format is no reason to lose the others */
 	char *copy = arena_strndup(&t->text, text, (size_t)size);
 	if (!copy)
 		return ERR_NOMEM;
-	if (tep_parse_format(t->tep, &tp.tep, copy, (unsigned long)size, system) || !tp.tep)
-		return 0; /* one odd format is no reason to lose the others */
-	tp.system = tp.tep->system;
-	tp.name = tp.tep->name;
-	tp.id = (uint64_t)tp.tep->id;
 	tp.format = copy;
+	const char *name = line_value(copy, "name:", &n);
+	if (!name)
+		return 0;
+	tp.name = arena_strndup(&t->text, name, n);
+	const char *id = line_value(copy, "ID:", &n);
+	if (!tp.name || !id)
+		return tp.name ? 0 : ERR_NOMEM;
+	tp.id = strtoull(id, NULL, 10);
 	if (u64map_put(&t->by_id, tp.id, (uint32_t)t->v.n))
 		return ERR_NOMEM;
 	return vec_push(&t->v, tp);
@@ -96,9 +111,8 @@ static int read_blob(struct tracepoints *t)
 	}
 	take_string(&b); /* version */
 	b.swap = (bytes_u8(&b) != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	tep_set_file_bigendian(t->tep, b.swap ? !tep_is_bigendian() : tep_is_bigendian());
-	tep_set_local_bigendian(t->tep, tep_is_bigendian());
-	tep_set_long_size(t->tep, bytes_u8(&b));
+	t->swap = b.swap;
+	t->long_size = bytes_u8(&b);
 	bytes_u32(&b);                /* page size */
 	for (int i = 0; i < 2; i++) { /* header_page, header_event: of ring buffers, not ours */
 		take_string(&b);
@@ -121,13 +135,7 @@ int tracepoints_new(struct tracepoints **out, const struct recording *rec, struc
 	if (!t)
 		return err_nomem(e);
 	t->rec = rec;
-	t->tep = tep_alloc();
-	int r = t->tep ? 0 : ERR_NOMEM;
-	if (!r && rec->features.tracing_data_size) {
-		tep_set_loglevel(TEP_LOG_NONE);
-		r = read_blob(t);
-	}
-	if (r) {
+	if (rec->features.tracing_data_size && read_blob(t)) {
 		tracepoints_free(t);
 		return err_nomem(e);
 	}
@@ -139,7 +147,8 @@ void tracepoints_free(struct tracepoints *t)
 {
 	if (!t)
 		return;
-	tep_free(t->tep);
+	if (t->tep)
+		tep_free(t->tep);
 	arena_release(&t->text);
 	vec_release(&t->v);
 	u64map_release(&t->by_id);
@@ -162,18 +171,45 @@ const struct tracepoint *tracepoint_of(const struct tracepoints *t, const struct
 /* --- fields --------------------------------------------------------------------------------
  */
 
+/* The name a declaration ends with: "char prev_comm[16]" → prev_comm. */
+static int declares(const char *decl, size_t n, const char *name)
+{
+	const char *bracket = memchr(decl, '[', n);
+	size_t want = strlen(name);
+	if (bracket && bracket[-1] != ' ') /* not of "__data_loc char[] name" */
+		n = (size_t)(bracket - decl);
+	return n > want && !memcmp(decl + n - want, name, want) &&
+	       strchr(" *\t]", decl[n - want - 1]);
+}
+
+/* The number behind "KEY:" in the rest of a field's line. */
+static uint32_t attribute(const char *line, size_t n, const char *key)
+{
+	size_t k = strlen(key);
+	for (size_t i = 0; i + k < n; i++)
+		if (!memcmp(line + i, key, k))
+			return (uint32_t)strtoul(line + i + k, NULL, 10);
+	return 0;
+}
+
+/* "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;" */
 int tracepoint_field(const struct tracepoint *tp, const char *name, struct tp_field *f)
 {
-	const struct tep_format_field *x = tep_find_any_field(tp->tep, name);
+	static const char mark[] = "\tfield:";
 	*f = (struct tp_field){0};
-	if (!x || x->offset < 0 || x->size <= 0)
-		return 0;
-	f->offset = (uint32_t)x->offset;
-	f->size = (uint32_t)x->size;
-	f->is_signed = (x->flags & TEP_FIELD_IS_SIGNED) != 0;
-	f->is_string = (x->flags & TEP_FIELD_IS_STRING) != 0;
-	f->is_dynamic = (x->flags & TEP_FIELD_IS_DYNAMIC) != 0;
-	return 1;
+	for (const char *p = tp->format; (p = strstr(p, mark)); p++) {
+		const char *decl = p + sizeof(mark) - 1;
+		size_t line = strcspn(decl, "\n"), n = strcspn(decl, ";\n");
+		if (!declares(decl, n, name))
+			continue;
+		f->offset = attribute(decl + n, line - n, "offset:");
+		f->size = attribute(decl + n, line - n, "size:");
+		f->is_signed = attribute(decl + n, line - n, "signed:") != 0;
+		f->is_dynamic = !strncmp(decl, "__data_loc", 10);
+		f->is_string = memmem(decl, n, "char", 4) && memchr(decl, '[', n);
+		return f->size != 0;
+	}
+	return 0;
 }
 
 int64_t tp_int(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size, int swap)
@@ -214,13 +250,36 @@ const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_s
 	return memchr(raw + at, 0, size) ? (const char *)raw + at : "";
 }
 
+/* libtraceevent's view of a tracepoint; NULL where it cannot read the format. */
+static struct tep_event *evaluate(struct tracepoints *t, const struct tracepoint *tp)
+{
+	struct tep_event *ev;
+	if (!t->tep) {
+		t->tep = tep_alloc();
+		if (!t->tep)
+			return NULL;
+		tep_set_loglevel(TEP_LOG_NONE);
+		tep_set_local_bigendian(t->tep, tep_is_bigendian());
+		tep_set_file_bigendian(t->tep,
+				       t->swap ? !tep_is_bigendian() : tep_is_bigendian());
+		tep_set_long_size(t->tep, t->long_size);
+	}
+	ev = tep_find_event(t->tep, (int)tp->id);
+	if (!ev &&
+	    !tep_parse_event(t->tep, tp->format, (unsigned long)tp->format_size, tp->system))
+		ev = tep_find_event(t->tep, (int)tp->id);
+	return ev;
+}
+
 void tracepoint_text(struct tracepoints *t, const struct tracepoint *tp, const uint8_t *raw,
 		     uint32_t raw_size, struct buf *out)
 {
+	struct tep_event *ev = evaluate(t, tp);
 	struct trace_seq s;
-	/* libtraceevent trusts offsets up to record.size, and the format's fixed part to be
-	 * there */
-	for (struct tep_format_field *f = tp->tep->format.fields; f; f = f->next)
+	if (!ev)
+		return;
+	/* libtraceevent trusts the format's fixed part to be there */
+	for (struct tep_format_field *f = ev->format.fields; f; f = f->next)
 		if (f->offset < 0 || f->size < 0 || (uint32_t)f->offset > raw_size ||
 		    (uint32_t)f->size > raw_size - (uint32_t)f->offset)
 			return;

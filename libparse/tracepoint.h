@@ -9,8 +9,9 @@
  *	int64_t pid = tp_int(&f, s.raw, s.raw_size, rec->swap);
  *
  * The formats come from HEADER_TRACING_DATA (a blob in trace-cmd's format; written by
- * tools/perf/util/trace-event-info.c): per event the text of its `format` file, which
- * libtraceevent parses. Damage in the blob costs the formats behind it, nothing else.
+ * tools/perf/util/trace-event-info.c): per event the text of its `format` file. Where a field
+ * lies is read from that text here; libtraceevent, which evaluates the print fmt, is only asked
+ * for the text of a record. Damage in the blob costs the formats behind it, nothing else.
  */
 #ifndef LIBPARSE_TRACEPOINT_H
 #define LIBPARSE_TRACEPOINT_H
@@ -18,15 +19,13 @@
 #include "base/buf.h"
 #include "libparse/recording.h"
 
-struct tep_event;
 struct tracepoints;
 
 struct tracepoint {
 	const char *system, *name;
 	const char *format; /* the text of its format file: format_size bytes, no NUL */
 	size_t format_size;
-	uint64_t id;           /* attr.config of its events */
-	struct tep_event *tep; /* libtraceevent's, for tracepoint_text */
+	uint64_t id; /* attr.config of its events */
 };
 
 /* Where a field lies in the raw data. size 0: there is no such field. */
