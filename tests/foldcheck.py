@@ -26,12 +26,17 @@ def read(path):
 
 
 def zero_offset_callers(path):
+    """Names of functions that a caller's return address is the first byte of; and, in square
+    brackets, the DSOs that perf has names for."""
     names, leaf = set(), True
     with gzip.open(path, "rt", encoding="utf-8", errors="surrogateescape") as f:
         for line in f:
             if not line.startswith("\t"):
                 leaf = True
                 continue
+            m = re.match(r"\s*[0-9a-f]+ .+\+0x[0-9a-f]+ \((?:.*/)?([^/]+)\)$", line)
+            if m:
+                names.add("[%s]" % m.group(1))
             m = re.match(r"\s*[0-9a-f]+ (.+)\+0x0 \(", line)
             if m and not leaf:
                 names.add(m.group(1))
@@ -59,7 +64,8 @@ def frame_class(want, got, position, depth, after_noreturn, under_kernel):
     strip = re.compile(r"_\[[kji]\]$")
     if (strip.sub("", want), strip.sub("", got)) in reused:
         return "jit-reused-address"
-    if position < depth - 1 and strip.sub("", want) in after_noreturn:
+    bare = re.sub(r" <[0-9a-f]+>\]$", "]", strip.sub("", want))
+    if position < depth - 1 and bare in after_noreturn:
         return "noreturn"
     if want == got + "_[k]" and got in ("[[vdso]]", "[[vsyscall]]"):
         return "vdso-kernel"
@@ -72,8 +78,6 @@ def frame_class(want, got, position, depth, after_noreturn, under_kernel):
     bracket = re.compile(r" <[0-9a-f]+>\]$")
     if depth == 2 and bracket.sub("", want) == bracket.sub("", got):
         return "address-form"
-    if got.startswith(want) and "<" in want and want.count("<") > want.count(">"):
-        return "template-arguments"
     return None
 
 
@@ -81,9 +85,13 @@ def stack_class(want, got, after_noreturn):
     w, g = want.split(";"), got.split(";")
     if len(w) == 1 and g[0] == w[0]:
         return "corrupt-callchain"
+    seen = [f for f in g[1:] if not f.startswith("(")]
+    cut = [re.sub(r"\((?!anonymous namespace\)).*", "", f) for f in seen]
+    found = "anonymous-namespace" if len(seen) < len(g) - 1 else \
+        "template-arguments" if cut != seen else None
+    g[1:] = cut
     if len(w) != len(g):
         return None
-    found = None
     for i, (a, b) in enumerate(zip(w, g)):
         if a != b:
             kernel = i + 1 < len(w) and w[i + 1].startswith(("[vmlinux", "[[kernel"))

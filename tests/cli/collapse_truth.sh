@@ -37,6 +37,15 @@ some 'right runs' '^right;.*;run;right_outer;right_inner ' turn
 never 'a right function in left' '^left;.*right_' turn
 never 'a left function in right' '^right;.*left_' turn
 
+# C++ names whole, and a call that never returns blamed on its caller.
+d=$SRC/testdata/cxx-names
+fold --symfs "$d/symfs" -i "$d/perf.data" >names || exit 1
+some 'template arguments' ';std::function<void (int)>::operator();' names
+some 'an anonymous namespace' ';(anonymous namespace)::Adder::operator() ' names
+some 'an operator' ';(anonymous namespace)::Box<unsigned int>::operator< ' names
+some 'the caller' ';main;calls_what_never_returns;spin_and_exit ' names
+never 'a function that never runs' 'never_runs' names
+
 # The sum of the weights is that of the samples' periods, whatever names there are.
 sum()
 {
