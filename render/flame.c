@@ -309,8 +309,9 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
  * count). Each frame therefore has two sort keys; a node that ends stacks uses the ' ' one.
  */
 struct sort_key {
-	const char *name;
+	const char *name, *dso;
 	uint32_t len;
+	uint32_t kind;
 	uint32_t slot; /* frame * 2 + (terminator is ' ') */
 };
 
@@ -331,7 +332,11 @@ static int by_text(const void *pa, const void *pb)
 		c = key_char(a, i) - key_char(b, i);
 	if (!c && a->len != b->len)
 		c = a->len < b->len ? -1 : 1;
-	/* The same text from several files: in the order the frames first came. */
+	/* The same text from several files: by file. Frames come in no order of their own. */
+	if (!c)
+		c = strcmp(a->dso, b->dso);
+	if (!c && a->kind != b->kind)
+		c = a->kind < b->kind ? -1 : 1;
 	return c ? c : a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
@@ -347,9 +352,12 @@ static uint32_t *rank_frames(const struct flame *f)
 		return NULL;
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint32_t name = f->frames.v[i / 2].name;
-		keys[i] = (struct sort_key){strtab_get(&f->strings, name),
-					    strtab_len(&f->strings, name), (uint32_t)i};
+		const struct flame_frame *fr = &f->frames.v[i / 2];
+		keys[i] = (struct sort_key){.name = strtab_get(&f->strings, fr->name),
+					    .dso = strtab_get(&f->strings, fr->dso),
+					    .len = strtab_len(&f->strings, fr->name),
+					    .kind = fr->kind,
+					    .slot = (uint32_t)i};
 	}
 	qsort(keys, n, sizeof(*keys), by_text);
 	for (size_t i = 0; i < n; i++)
