@@ -1,0 +1,77 @@
+/*
+ * bundle.h - one compressed tar that holds a recording and all it needs to be named elsewhere.
+ *
+ *	MANIFEST                             text, first of all: what is inside
+ *	perf.data                            the recording (a folder for `record --threads`)
+ *	debug/.build-id/xx/yyyy…/elf         files by build-id: a build-id cache as perf's, with
+ *	                       /debug        separate debug file
+ *	                       /vdso
+ *	                       /kallsyms
+ *	symfs/<path>                         files that have no build-id, and perf-PID.map,
+ *	                                     jitdump: a --symfs folder
+ *
+ * Unpacked it is `--buildid-dir DIR/debug --symfs DIR/symfs DIR/perf.data`; reading needs no
+ * more than that. zstd when we write it, zstd or gzip when the shell script does. MANIFEST
+ * begins with the line "perfkit-bundle 1"; nothing in it is needed for reading.
+ *
+ * A bundle comes from a stranger: see tar.h for what is refused; besides, what comes out is
+ * bounded by 1100 times what goes in, and nothing is created through a symbolic link.
+ */
+#ifndef LIBPARSE_BUNDLE_H
+#define LIBPARSE_BUNDLE_H
+
+#include "libparse/source.h"
+
+#define BUNDLE_MANIFEST "MANIFEST"
+#define BUNDLE_MAGIC_LINE "perfkit-bundle 1\n"
+
+enum { BUNDLE_MANIFEST_MAX = 1 << 24 };
+
+/* 1 when these first bytes of a file are those of compressed data, as a bundle's are: nothing
+ * else that perfkit reads begins so. */
+int bundle_told(const uint8_t *head, size_t n);
+
+/* 1 when `dir` is an unpacked bundle: a directory with a whole MANIFEST in it. */
+int bundle_is_dir(const char *dir);
+
+enum bundle_flag {
+	BUNDLE_OVERWRITE = 1, /* replace files that exist */
+};
+
+struct bundle_counts {
+	uint64_t files, bytes;
+};
+
+/*
+ * Unpack all of `src` below `dir`, which is made if it is not there (its parent must be). The
+ * MANIFEST is called MANIFEST.partial until everything is whole: what a kill or an error leaves
+ * behind says so. ERR_FORMAT (no bundle, damage), ERR_TORN (cut off), ERR_LIMIT, ERR_REFUSED
+ * (an entry that no bundle of ours has), ERR_IO (also: a file exists and BUNDLE_OVERWRITE is
+ * not given), ERR_UNSUPPORTED (made by a newer version), ERR_NOMEM. `counts` may be NULL.
+ */
+int bundle_unpack(struct source *src, const char *dir, int flags, struct bundle_counts *counts,
+		  struct err *e);
+
+/* --- writing ----------------------------------------------------------------------------- */
+
+struct bundle_writer;
+
+/* Start a bundle at `path` ("-" is stdout); it appears there when committed. ERR_IO, ERR_NOMEM.
+ */
+int bundle_create(struct bundle_writer **out, const char *path, struct err *e);
+
+/* Add a file of n bytes. Names must be safe and unique; MANIFEST comes first. Same input, same
+ * bytes: neither time nor owner is kept. */
+int bundle_add(struct bundle_writer *w, const char *name, const void *p, size_t n,
+	       struct err *e);
+
+/* Add a copy of the regular file `path`. ERR_IO also when it shrinks meanwhile. */
+int bundle_add_file(struct bundle_writer *w, const char *name, const char *path, struct err *e);
+
+/* Finish and rename into place; *size is that of the bundle (may be NULL). Frees w. */
+int bundle_commit(struct bundle_writer *w, uint64_t *size, struct err *e);
+
+/* Give up: nothing is left behind. NULL is accepted. */
+void bundle_abort(struct bundle_writer *w);
+
+#endif

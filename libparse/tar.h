@@ -1,0 +1,73 @@
+/*
+ * tar.h - tar archives as streams: what a bundle is made of, below its compression.
+ *
+ * Written: POSIX ustar, with a pax header in front where a name or size does not fit. Read:
+ * that, GNU long names and base-256 sizes, as `tar` on any Linux writes them. Only regular
+ * files and directories exist here: links, devices and everything else are refused, and so are
+ * names that are absolute, climb with "..", or come twice. What comes out of tar_next can be
+ * created below a directory without leaving it.
+ *
+ * Formats: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar Format".
+ */
+#ifndef LIBPARSE_TAR_H
+#define LIBPARSE_TAR_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/strtab.h"
+
+#include <stdint.h>
+
+enum {
+	TAR_BLOCK = 512,
+	TAR_NAME_MAX = 4000,       /* bytes of a whole name */
+	TAR_ENTRIES_MAX = 1 << 16, /* entries of one archive */
+};
+
+/* 1 when `name` may be created below a directory: relative, no empty, "." or ".." component,
+ * none over 255 bytes, not longer than TAR_NAME_MAX. */
+int tar_name_is_safe(const char *name);
+
+/* One entry; the name is without a trailing slash and lives until the next tar_next. */
+struct tar_entry {
+	const char *name;
+	uint64_t size; /* of a file's content; 0 for a directory */
+	int is_dir;
+};
+
+/*
+ * A reader over a stream of bytes. Set `read`, `ctx` and `name`, the rest zero. `read` fills
+ * all n bytes: 1, 0 at the end of the stream before the first byte, ERR_TORN inside, ERR_*.
+ */
+struct tar_reader {
+	int (*read)(void *ctx, void *to, size_t n, struct err *e);
+	void *ctx;
+	const char *name; /* for messages */
+	uint64_t left;    /* content of the current entry not yet read */
+	uint64_t padding; /* … and the zeroes behind it */
+	struct buf path, link_name;
+	uint64_t pax_size;
+	int has_path, has_size;
+	struct strtab seen;
+	size_t entries;
+};
+
+/* The next entry, what is left of the current one being skipped. 1, 0 at the archive's end,
+ * ERR_FORMAT, ERR_TORN, ERR_LIMIT, ERR_REFUSED (an unsafe name, a link, a device, a duplicate),
+ * ERR_NOMEM, or what `read` returned. */
+int tar_next(struct tar_reader *t, struct tar_entry *out, struct err *e);
+
+/* Up to n bytes of the current entry's content: how many, 0 at its end, < 0. */
+int64_t tar_read(struct tar_reader *t, void *to, size_t n, struct err *e);
+
+void tar_reader_release(struct tar_reader *t);
+
+/*
+ * The header of a file of `size` bytes (or of a directory) as it stands in the archive,
+ * appended to `out`: owner 0, time 0, mode 0644 or 0755. The content follows, padded with
+ * zeroes to a multiple of TAR_BLOCK; two blocks of zeroes end an archive. ERR_USAGE for an
+ * unsafe name, ERR_NOMEM.
+ */
+int tar_header(struct buf *out, const char *name, uint64_t size, int is_dir, struct err *e);
+
+#endif
