@@ -422,6 +422,33 @@ int debug_dwo_load(struct debug_files *d, struct dwarf_unit *skel, struct dwarf_
 	return r;
 }
 
+/* Where dwo_candidate would look for a unit's file beside the one that names it. */
+static const char *dwo_beside(const char *name)
+{
+	return *name == '/' || strstr(name, "..") ? base_name(name) : name;
+}
+
+int debug_files_each(struct debug_files *d,
+		     int (*take)(void *ctx, const struct elf_file *of, const char *path,
+				 const char *name),
+		     void *ctx)
+{
+	int rc = 0;
+	const char *name;
+	struct build_id id;
+	if (d->has_alt && alt_link(d, &name, &id))
+		rc = take(ctx, d->file, d->alt_file->path, base_name(name));
+	if (!rc && d->dwp_file) /* its name is made of the other's */
+		rc = take(ctx, d->file, d->dwp_file->path, ".dwp");
+	for (size_t i = 0; !rc && i < d->dwos.n; i++) {
+		const struct debug_dwo *w = d->dwos.v[i];
+		if (w->file)
+			rc = take(ctx, d->file, w->file->path,
+				  dwo_beside(w->obj.skel->dwo_name));
+	}
+	return rc;
+}
+
 void debug_files_release(struct debug_files *d)
 {
 	for (size_t i = 0; i < d->dwos.n; i++) {

@@ -49,6 +49,12 @@ int debug_dwo_load(struct debug_files *d, struct dwarf_unit *skel, struct dwarf_
 void debug_note(struct debug_files *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* As debuginfo_each_file. */
+int debug_files_each(struct debug_files *d,
+		     int (*take)(void *ctx, const struct elf_file *of, const char *path,
+				 const char *name),
+		     void *ctx);
+
 void debug_files_release(struct debug_files *d);
 
 #endif

@@ -331,6 +331,17 @@ const char *debuginfo_note(struct debuginfo *d, size_t i)
 	return s;
 }
 
+int debuginfo_each_file(struct debuginfo *d,
+			int (*take)(void *ctx, const struct elf_file *of, const char *path,
+				    const char *name),
+			void *ctx)
+{
+	pthread_mutex_lock(&d->lock);
+	int rc = debug_files_each(&d->files, take, ctx);
+	pthread_mutex_unlock(&d->lock);
+	return rc;
+}
+
 void debuginfo_stats(struct debuginfo *d, struct debuginfo_stats *s)
 {
 	pthread_mutex_lock(&d->lock);

@@ -106,6 +106,16 @@ int debuginfo_line(struct debuginfo *d, uint64_t va, const char **file, uint32_t
 enum { DEBUGINFO_NOTES_MAX = 32 };
 const char *debuginfo_note(struct debuginfo *d, size_t i);
 
+/*
+ * Call `take` for every further file in use (dwz file, .dwo, .dwp): `of` is the file whose
+ * DWARF names it, `path` where it was found, `name` where it would be found too, relative to
+ * the folder of `of`. Stops at the first return value that is not 0 and returns it.
+ */
+int debuginfo_each_file(struct debuginfo *d,
+			int (*take)(void *ctx, const struct elf_file *of, const char *path,
+				    const char *name),
+			void *ctx);
+
 struct debuginfo_stats {
 	size_t units, units_built, bytes_built; /* bytes of .debug_info walked */
 };

@@ -23,6 +23,8 @@ struct module {
 	struct cfi *cfi;
 	struct perfmap perfmap; /* DSO_ANON */
 	struct jitdump *jitdump;
+	char *perfmap_path, *jitdump_path;
+	const char *jitdump_name; /* as recorded */
 };
 
 /* The running kernel's symbols, shared by [kernel.kallsyms] and its modules. */
@@ -79,6 +81,8 @@ static void module_free(struct module *mod)
 	symtab_free(mod->symbols);
 	perfmap_release(&mod->perfmap);
 	jitdump_close(mod->jitdump);
+	mem_free(mod->perfmap_path);
+	mem_free(mod->jitdump_path);
 	dso_files_release(&mod->files);
 	mem_free(mod);
 }
@@ -317,6 +321,9 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 		    (f->symfs || f->host_is_ours) &&
 		    jitdump_open(path, &mod->jitdump, NULL) == ERR_NOMEM)
 			return ERR_NOMEM;
+		mod->jitdump_name = p;
+		if (mod->jitdump && !(mod->jitdump_path = mem_strdup(path)))
+			return ERR_NOMEM;
 	}
 	const char *dirs[] = {f->symfs, ms->opt.map_dir,
 			      f->host_is_ours && !f->no_local ? "" : NULL};
@@ -326,6 +333,8 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 					(int)sizeof(path))
 			continue;
 		if (perfmap_load(path, i < 2, &mod->perfmap, NULL) == ERR_NOMEM)
+			return ERR_NOMEM;
+		if (mod->perfmap.pieces.n && !(mod->perfmap_path = mem_strdup(path)))
 			return ERR_NOMEM;
 	}
 	return 0;
@@ -452,6 +461,77 @@ int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint6
 	default:
 		return 0;
 	}
+}
+
+/* --- the files in use ----------------------------------------------------------------------
+ */
+
+struct file_walk {
+	int (*take)(void *ctx, const struct module_file *f);
+	void *ctx;
+	struct module_file file;
+	const struct module *mod;
+};
+
+static int take_file(struct file_walk *w, enum module_role role, const char *path,
+		     const struct elf_file *elf)
+{
+	if (!path)
+		return 0;
+	w->file.role = role;
+	w->file.path = path;
+	w->file.elf = elf;
+	return w->take(w->ctx, &w->file);
+}
+
+static int take_beside(void *ctx, const struct elf_file *of, const char *path, const char *name)
+{
+	struct file_walk *w = ctx;
+	w->file.name = name;
+	w->file.beside = of == w->mod->files.debug ? MODULE_DEBUG : MODULE_RUNTIME;
+	return take_file(w, MODULE_BESIDE, path, NULL);
+}
+
+static int take_module(struct file_walk *w, const struct module *mod)
+{
+	const struct dso_files *f = &mod->files;
+	w->mod = mod;
+	w->file.id = &f->id;
+	int rc = f->runtime ? take_file(w, MODULE_RUNTIME, f->runtime->path, f->runtime) : 0;
+	if (!rc && f->debug)
+		rc = take_file(w, MODULE_DEBUG, f->debug->path, f->debug);
+	if (!rc && mod->debuginfo)
+		rc = debuginfo_each_file(mod->debuginfo, take_beside, w);
+	w->file.name = mod->jitdump_name;
+	if (!rc)
+		rc = take_file(w, MODULE_JITDUMP, mod->jitdump_path, NULL);
+	return rc ? rc : take_file(w, MODULE_PERFMAP, mod->perfmap_path, NULL);
+}
+
+static int take_kernel(struct file_walk *w, const struct modules *ms)
+{
+	const struct map *map = kernel_map(ms);
+	const struct elf_file *vmlinux = ms->kernel.files.vmlinux;
+	if (!map)
+		return 0;
+	w->file.dso = map->dso;
+	w->file.id = &ms->machine->dsos.v[map->dso].id;
+	int rc = take_file(w, MODULE_KALLSYMS, ms->kernel.files.kallsyms, NULL);
+	return rc || !vmlinux ? rc : take_file(w, MODULE_VMLINUX, vmlinux->path, vmlinux);
+}
+
+int modules_each_file(const struct modules *ms,
+		      int (*take)(void *ctx, const struct module_file *f), void *ctx)
+{
+	struct file_walk w = {.take = take, .ctx = ctx};
+	int rc = take_kernel(&w, ms);
+	for (size_t i = 0; !rc && i < ms->n; i++) {
+		if (!ms->v[i])
+			continue;
+		w.file = (struct module_file){.dso = (uint32_t)i};
+		rc = take_module(&w, ms->v[i]);
+	}
+	return rc;
 }
 
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail)

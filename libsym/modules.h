@@ -73,6 +73,37 @@ int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *v
 /* Why a DSO has no names, and the candidate that was refused ("" if none); after a lookup. */
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);
 
+enum module_role {
+	MODULE_RUNTIME, /* the file that ran (also a kernel module, the vdso) */
+	MODULE_DEBUG,   /* its separate debug file */
+	MODULE_BESIDE,  /* found beside the one or the other: dwz file, .dwo, .dwp */
+	MODULE_PERFMAP, /* perf-PID.map */
+	MODULE_JITDUMP,
+	MODULE_KALLSYMS,
+	MODULE_VMLINUX,
+};
+
+/* A file that was opened because a stack needed it. Views, valid during the call. */
+struct module_file {
+	enum module_role role;
+	uint32_t dso;
+	const char *path;           /* where it was found */
+	const struct elf_file *elf; /* MODULE_RUNTIME, _DEBUG, _VMLINUX */
+	const struct build_id *id;  /* recorded, else the file's own; len 0: it has none */
+	/* MODULE_BESIDE: where it is looked for, relative to the folder of the module's file
+	 * of role `beside` (".dwp": that file's own name and this). MODULE_JITDUMP: as
+	 * recorded. */
+	const char *name;
+	enum module_role beside;
+};
+
+/*
+ * Call `take` for every file that is open now, DSO by DSO: after a profile_fold, all that the
+ * answer was made from. Stops at the first return value that is not 0 and returns it.
+ */
+int modules_each_file(const struct modules *ms,
+		      int (*take)(void *ctx, const struct module_file *f), void *ctx);
+
 /*
  * 1 when a function of this name is entered by an interrupt, a signal or a planted return
  * address, so that the frame below it on the stack (its caller) holds an exact address.
