@@ -72,6 +72,8 @@ $(O)/gen/%.inc: %
 	$(Q)sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< >$@
 $(O)/libstore/embed.o: $(O)/gen/libstore/schema.sql.inc $(O)/gen/libstore/causes.rules.inc
 $(O)/libstore/embed.o: ALL_CFLAGS += -I$(O)/gen
+$(O)/cmd/packscript.o: $(O)/gen/cmd/pack.sh.inc
+$(O)/cmd/packscript.o: ALL_CFLAGS += -I$(O)/gen
 
 # --- tests -------------------------------------------------------------------------------
 # tests/unit/LIB/test_*.c is one cmocka program each, linked with LIB and what lies below it

@@ -235,17 +235,21 @@ void input_progress_show(void *ctx, uint64_t done, uint64_t total)
 		fprintf(stderr, "\r%.0f MB  %.0f MB/s \033[K", (double)done / 1e6, rate / 1e6);
 }
 
-static struct profile_options profile_options(const struct input_opts *opt)
+/* A bundle is symfs and build-id cache in one; what else this machine has is not asked. */
+static struct profile_options profile_options(const struct input *in)
 {
 	static const char *const everywhere = "/";
+	const struct input_opts *opt = in->opt;
+	const struct bundle_input *b = &in->bundle;
 	return (struct profile_options){
-		.modules = {.find = {.symfs = opt->symfs,
-				     .buildid_dir = opt->buildid_dir,
+		.modules = {.find = {.symfs = opt->symfs ? opt->symfs : b->symfs,
+				     .buildid_dir = opt->buildid_dir ? opt->buildid_dir
+								     : b->buildid_dir,
 				     .kallsyms = opt->kallsyms,
 				     .vmlinux = opt->vmlinux,
 				     .trust_paths = &everywhere,
 				     .ntrust_paths = opt->trust_paths ? 1 : 0,
-				     .no_local = opt->no_local,
+				     .no_local = opt->no_local || b->recording,
 				     .debuginfod = 1},
 			    .no_demangle = opt->no_demangle,
 			    .inlines = !opt->no_inline},
@@ -256,16 +260,23 @@ static struct profile_options profile_options(const struct input_opts *opt)
 int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
 		      const char *path, struct source *src)
 {
-	struct profile_options po = profile_options(opt);
 	struct recording *rec = NULL;
 	struct err e = {0};
 	*in = (struct input){.opt = opt, .verb = verb, .path = path};
-	int opened = src->data || src->fd >= 0;
-	int rc = opened ? recording_open_source(&rec, src, &e) : recording_open(&rec, path, &e);
+	int rc = bundle_input_open(&in->bundle, path, src, &e);
+	struct profile_options po = profile_options(in);
+	if (!rc && (src->data || src->fd >= 0))
+		rc = recording_open_source(&rec, src, &e);
+	else if (!rc)
+		rc = recording_open(&rec, in->bundle.recording ? in->bundle.recording : path,
+				    &e);
 	if (!rc)
 		rc = profile_of(&in->profile, rec, &po, &e);
-	if (rc)
+	if (rc) {
+		source_close(src);
+		bundle_input_release(&in->bundle);
 		return input_fail(in, &e);
+	}
 	rc = parse_filters(in);
 	if (rc)
 		input_close(in);
@@ -319,6 +330,7 @@ void input_close(struct input *in)
 	vec_release(&in->tids);
 	vec_release(&in->cpus);
 	mem_free(in->events);
+	bundle_input_release(&in->bundle);
 	in->profile = NULL;
 	in->events = NULL;
 }

@@ -5,6 +5,7 @@
 #ifndef CMD_INPUT_H
 #define CMD_INPUT_H
 
+#include "cmd/bundleinput.h"
 #include "cmd/opt.h"
 #include "libsym/profile.h"
 
@@ -27,6 +28,7 @@ extern const struct opt input_rows[];
 struct input {
 	const struct input_opts *opt;
 	const char *verb, *path;
+	struct bundle_input bundle; /* where its parts lie, when the input is one */
 	struct profile *profile;
 	struct fold_options fold; /* filters filled in */
 	VEC(int32_t) pids, tids;
@@ -40,8 +42,10 @@ struct input {
 int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 	       const char *const *files, size_t nfiles);
 
-/* The same over a source whose first bytes said it is perf.data (inputkind.h); it is taken over
- * whatever happens. A closed source stands for the directory `path`. */
+/* The same over a source whose first bytes said it is perf.data or a bundle (inputkind.h); it
+ * is taken over whatever happens. A closed source stands for the directory `path`. A bundle is
+ * unpacked into the scratch folder; names then come from it and from nowhere else, but for
+ * --symfs, --buildid-dir, --kallsyms and --vmlinux where they are given. */
 int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
 		      const char *path, struct source *src);
 

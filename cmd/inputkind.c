@@ -1,4 +1,5 @@
 #include "cmd/inputkind.h"
+#include "libparse/bundle.h"
 #include "render/folded.h"
 
 #include <string.h>
@@ -11,14 +12,11 @@ static int starts(const uint8_t *p, size_t n, const void *magic, size_t len)
 
 enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n)
 {
-	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
 	if (starts(p, n, "PERFILE2", 8) || starts(p, n, "2ELIFREP", 8) ||
-	    starts(p, n, "PERFFILE", 8) || starts(p, n, "ELIFFREP", 8))
+	    starts(p, n, "PERFFILE", 8) || starts(p, n, "ELIFFREP", 8) || bundle_told(p, n))
 		return INPUT_PERF_DATA;
 	if (starts(p, n, "SQLite format 3", 16))
 		return INPUT_STORE;
-	if (starts(p, n, zstd, sizeof(zstd)))
-		return INPUT_BUNDLE;
 	return folded_sniff((const char *)p, n) ? INPUT_FOLDED : INPUT_UNKNOWN;
 }
 

@@ -9,9 +9,9 @@
 
 enum input_kind {
 	INPUT_UNKNOWN,
-	INPUT_PERF_DATA, /* PERFILE2, PERFFILE in either byte order, or a directory of one */
+	INPUT_PERF_DATA, /* PERFILE2, PERFFILE in either byte order, or a directory of one;
+			    a bundle of `perfkit pack` (zstd or gzip), packed or unpacked */
 	INPUT_STORE,     /* SQLite */
-	INPUT_BUNDLE,    /* zstd: a .tar.zst of `perfkit pack` */
 	INPUT_FOLDED,    /* text: "a;b;c 12" */
 };
 
@@ -20,7 +20,8 @@ enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n);
 
 /*
  * Open `path` ("-" is stdin) and tell its kind without taking its bytes. A directory is
- * INPUT_PERF_DATA with *src left closed: open it by path. The source is the caller's to close.
+ * INPUT_PERF_DATA with *src left closed: open it by path. input_open_source knows bundles. The
+ * source is the caller's to close.
  */
 int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e);
 

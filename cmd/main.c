@@ -7,12 +7,16 @@
 #include <string.h>
 #include <zstd.h>
 
+/* clang-format off: one a line */
 static const struct verb *const verbs[] = {
 	&verb_collapse,
 	&verb_import,
+	&verb_pack,
 	&verb_report,
 	&verb_svg,
+	&verb_unpack,
 };
+/* clang-format on */
 enum { VERBS = sizeof(verbs) / sizeof(*verbs), MAX_FILES = 256 };
 
 static const struct verb *find_verb(const char *name)

@@ -4,6 +4,7 @@
  */
 #include "base/mem.h"
 #include "cmd/input.h"
+#include "cmd/missing.h"
 #include "cmd/verbs.h"
 #include "render/escape.h"
 
@@ -215,8 +216,6 @@ struct row {
 	uint32_t comm;
 	int32_t pid, tid;
 	uint64_t samples;
-	uint32_t dso;
-	uint64_t unnamed;
 };
 
 static int by_thread(const void *a, const void *b)
@@ -277,70 +276,17 @@ static int print_threads(const struct profile *p, int top)
 
 /* --- names ------------------------------------------------------------------------------ */
 
-/* Why the frames of a DSO have no names; "" when unknown. */
-static const char *why_unnamed(const struct profile *p, uint32_t dso, const char **detail)
-{
-	*detail = "";
-	if (!dso)
-		return "no mapping holds the address";
-	for (uint32_t i = 0; i < p->machine.dsos.n; i++) {
-		if (p->machine.dsos.v[i].name != dso)
-			continue;
-		enum dso_reason r = modules_reason(p->modules, i, detail);
-		return r == DSO_FOUND ? "no symbol covers the address" : dso_reason_text(r);
-	}
-	return "";
-}
-
-static int by_dso(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	return x->dso < y->dso ? -1 : x->dso > y->dso;
-}
-
 static int print_unnamed(const struct profile *p, int top)
 {
-	struct row *v = mem_zalloc(p->folded.n, sizeof(*v));
-	size_t n = 0, m = 0;
-	uint64_t total = 0, unnamed = 0;
-	if (!v)
+	struct missing m;
+	if (missing_find(&m, p, NULL)) {
+		missing_release(&m);
 		return ERR_NOMEM;
-	for (size_t i = 0; i < p->folded.n; i++) {
-		const struct folded *f = &p->folded.v[i];
-		total += f->samples;
-		if (!f->path)
-			continue;
-		const struct frame *leaf =
-			&p->stacks.frames.v[p->stacks.paths.v[f->path].frame];
-		if (leaf->name)
-			continue;
-		unnamed += f->samples;
-		v[m++] = (struct row){.dso = leaf->dso, .samples = f->samples};
 	}
-	qsort(v, m, sizeof(*v), by_dso);
-	for (size_t i = 0; i < m; i++) {
-		if (n && v[n - 1].dso == v[i].dso)
-			v[n - 1].samples += v[i].samples;
-		else
-			v[n++] = v[i];
-	}
-	qsort(v, n, sizeof(*v), by_samples);
 	printf("\nnames: %.1f %% of samples have a function name at the leaf\n",
-	       total ? 100.0 * (double)(total - unnamed) / (double)total : 100.0);
-	for (size_t i = 0; i < n && (top <= 0 || i < (size_t)top); i++) {
-		const char *detail;
-		const char *why = why_unnamed(p, v[i].dso, &detail);
-		printf("  %5.1f %%  ", 100.0 * (double)v[i].samples / (double)total);
-		text(v[i].dso ? strtab_get(&p->stacks.strings, v[i].dso) : "[unknown]");
-		printf(": %s", why);
-		if (*detail) {
-			printf(" (");
-			text(detail);
-			putchar(')');
-		}
-		putchar('\n');
-	}
-	mem_free(v);
+	       m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0);
+	missing_print(stdout, p, &m, top);
+	missing_release(&m);
 	return 0;
 }
 

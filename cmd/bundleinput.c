@@ -1,0 +1,91 @@
+#include "cmd/bundleinput.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cmd/scratch.h"
+#include "libparse/bundle.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char *below(const char *dir, const char *name)
+{
+	struct buf b = {0};
+	buf_fmt(&b, "%s/%s", dir, name);
+	return b.failed ? NULL : b.v; /* heap of mem.h, now the caller's */
+}
+
+static int locate(struct bundle_input *out, const char *dir, struct err *e)
+{
+	out->recording = below(dir, "perf.data");
+	out->symfs = below(dir, "symfs");
+	out->buildid_dir = below(dir, "debug");
+	return out->recording && out->symfs && out->buildid_dir ? 0 : err_nomem(e);
+}
+
+/* Unpack below the scratch folder, each bundle of this process in a folder of its own. */
+static int unpack(struct source *src, char **dir, struct err *e)
+{
+	static unsigned count;
+	const char *scratch;
+	char number[16];
+	int rc = scratch_dir(&scratch, e);
+	if (rc)
+		return rc;
+	snprintf(number, sizeof(number), "%u", count++);
+	*dir = below(scratch, number);
+	return *dir ? bundle_unpack(src, *dir, 0, NULL, e) : err_nomem(e);
+}
+
+/* The recording in place of the bundle, under the bundle's name. */
+static int open_recording(const struct bundle_input *b, const char *path, struct source *src,
+			  struct err *e)
+{
+	struct stat st;
+	source_close(src);
+	if (stat(b->recording, &st))
+		return err_set(e, ERR_FORMAT, "%s: a bundle without a perf.data", path);
+	if (S_ISDIR(st.st_mode))
+		return 0;
+	int rc = source_open(src, b->recording, e);
+	char *name = rc ? NULL : mem_strdup(path);
+	if (rc || !name)
+		return rc ? rc : err_nomem(e);
+	mem_free(src->name);
+	src->name = name;
+	return 0;
+}
+
+int bundle_input_open(struct bundle_input *out, const char *path, struct source *src,
+		      struct err *e)
+{
+	const uint8_t *head;
+	size_t n;
+	char *dir = NULL;
+	int rc = 0;
+	*out = (struct bundle_input){0};
+	if (!src->data && src->fd < 0) {
+		if (!bundle_is_dir(path))
+			return 0;
+		rc = locate(out, path, e);
+		return rc ? rc : open_recording(out, path, src, e);
+	}
+	rc = source_peek(src, &head, &n, e);
+	if (rc || !bundle_told(head, n))
+		return rc;
+	rc = unpack(src, &dir, e);
+	if (!rc)
+		rc = locate(out, dir, e);
+	if (!rc)
+		rc = open_recording(out, path, src, e);
+	mem_free(dir);
+	return rc;
+}
+
+void bundle_input_release(struct bundle_input *b)
+{
+	mem_free(b->recording);
+	mem_free(b->symfs);
+	mem_free(b->buildid_dir);
+	*b = (struct bundle_input){0};
+}

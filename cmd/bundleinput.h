@@ -1,0 +1,25 @@
+/*
+ * bundleinput.h - a bundle as the input of a verb: unpacked into the scratch folder, or an
+ * unpacked one read where it lies.
+ */
+#ifndef CMD_BUNDLEINPUT_H
+#define CMD_BUNDLEINPUT_H
+
+#include "libparse/source.h"
+
+/* Where the parts of an open bundle lie; zeroes when the input is none. */
+struct bundle_input {
+	char *recording, *symfs, *buildid_dir;
+};
+
+/*
+ * If `src` (or, when that is closed, the folder `path`) is a bundle: fill in `out` and let
+ * *src be the recording inside, still called `path`; it stays closed when that is a folder.
+ * Otherwise nothing is changed. 0, or as bundle_unpack. Released by the caller either way.
+ */
+int bundle_input_open(struct bundle_input *out, const char *path, struct source *src,
+		      struct err *e);
+
+void bundle_input_release(struct bundle_input *b);
+
+#endif

@@ -1,0 +1,242 @@
+#include "cmd/missing.h"
+#include "base/buf.h"
+#include "cmd/shellword.h"
+#include "render/escape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- which ---------------------------------------------------------------------------------
+ */
+
+/* The machine's DSO of this name, one that was looked for if there is such. */
+static uint32_t dso_of_name(const struct profile *p, uint32_t name)
+{
+	uint32_t found = NO_ID;
+	for (uint32_t i = 0; name && i < p->machine.dsos.n; i++) {
+		const char *detail;
+		if (p->machine.dsos.v[i].name != name)
+			continue;
+		if (modules_reason(p->modules, i, &detail) != DSO_NOT_A_FILE)
+			return i;
+		if (found == NO_ID)
+			found = i;
+	}
+	return found;
+}
+
+static int row_of(struct missing *m, const struct profile *p, struct u64map *index,
+		  uint32_t name, uint32_t *row)
+{
+	struct missing_dso d = {.name = name, .detail = ""};
+	if (u64map_get(index, name, row))
+		return 0;
+	d.dso = dso_of_name(p, name);
+	d.reason =
+		d.dso == NO_ID ? DSO_NOT_A_FILE : modules_reason(p->modules, d.dso, &d.detail);
+	*row = (uint32_t)m->dsos.n;
+	return vec_push(&m->dsos, d) || u64map_put(index, name, *row) ? ERR_NOMEM : 0;
+}
+
+/* Count the i-th stack once for every DSO it has nameless frames of. */
+static int count_stack(struct missing *m, const struct profile *p, struct u64map *index,
+		       size_t i)
+{
+	const struct folded *f = &p->folded.v[i];
+	int leaf_named = 1;
+	for (uint32_t path = f->path; path; path = p->stacks.paths.v[path].parent) {
+		const struct frame *fr = &p->stacks.frames.v[p->stacks.paths.v[path].frame];
+		uint32_t row;
+		if (fr->name)
+			continue;
+		leaf_named &= path != f->path;
+		if (row_of(m, p, index, fr->dso, &row))
+			return ERR_NOMEM;
+		struct missing_dso *d = &m->dsos.v[row];
+		if (d->last_counted != i + 1)
+			d->samples += f->samples;
+		d->last_counted = i + 1;
+	}
+	m->samples += f->samples;
+	m->named_leaf += leaf_named ? f->samples : 0;
+	return 0;
+}
+
+static int by_samples(const void *a, const void *b, void *strings)
+{
+	const struct missing_dso *x = a, *y = b;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
+}
+
+int missing_find(struct missing *m, const struct profile *p, struct err *e)
+{
+	struct u64map index = {0};
+	int rc = 0;
+	*m = (struct missing){0};
+	for (size_t i = 0; !rc && i < p->folded.n; i++)
+		rc = count_stack(m, p, &index, i);
+	u64map_release(&index);
+	if (m->dsos.n)
+		qsort_r(m->dsos.v, m->dsos.n, sizeof(*m->dsos.v), by_samples,
+			(void *)&p->stacks.strings);
+	return rc ? err_nomem(e) : 0;
+}
+
+void missing_release(struct missing *m)
+{
+	vec_release(&m->dsos);
+}
+
+const char *missing_reason(const struct missing_dso *d)
+{
+	if (!d->name)
+		return "no mapping holds the address";
+	return d->reason == DSO_FOUND ? "no symbol covers the address"
+				      : dso_reason_text(d->reason);
+}
+
+/* --- what would help -----------------------------------------------------------------------
+ */
+
+/* Paths whose owner is the distribution, so that its debuginfod has them. */
+static int is_packaged(const char *path)
+{
+	static const char *const dirs[] = {"/usr/bin/", "/usr/sbin/", "/usr/lib",     "/bin/",
+					   "/sbin/",    "/lib",       "/usr/libexec/"};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+		if (!strncmp(path, dirs[i], strlen(dirs[i])))
+			return 1;
+	return 0;
+}
+
+static const char *host_of(const struct profile *p)
+{
+	const char *host = p->rec->features.hostname;
+	return host && *host && shell_is_printable(host) ? host : "HOST";
+}
+
+static void copy_line(struct buf *out, const struct profile *p, const char *path)
+{
+	struct buf to = {0}, from = {0};
+	buf_fmt(&to, "symfs%.*s", (int)(strrchr(path, '/') - path), path);
+	buf_fmt(&from, "%s:%s", host_of(p), path);
+	buf_str(out, "mkdir -p ");
+	shell_word(out, buf_cstr(&to));
+	buf_str(out, " && scp ");
+	shell_word(out, buf_cstr(&from));
+	buf_char(out, ' ');
+	buf_char(&to, '/');
+	shell_word(out, buf_cstr(&to));
+	buf_str(out, "  # then --symfs symfs");
+	buf_release(&to);
+	buf_release(&from);
+}
+
+static int file_remedy(const struct profile *p, const struct missing_dso *d, const char *path,
+		       struct buf *out)
+{
+	const struct build_id *id = &p->machine.dsos.v[d->dso].id;
+	char hex[2 * BUILD_ID_MAX + 1];
+	if (d->reason == DSO_UNTRUSTED) {
+		buf_str(out, "perf record --buildid-all  # next time; now, if the file is "
+			     "still the same: --trust-paths");
+	} else if (d->reason == DSO_FOUND && id->len) {
+		buf_fmt(out, "debuginfod-find debuginfo %s", build_id_hex(id, hex));
+	} else if (d->reason == DSO_FOUND || path[0] != '/') {
+		return 0;
+	} else if (id->len && is_packaged(path)) {
+		buf_fmt(out, "debuginfod-find executable %s", build_id_hex(id, hex));
+	} else {
+		copy_line(out, p, path);
+	}
+	return 1;
+}
+
+static int kernel_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
+{
+	if (d->reason == DSO_FOUND)
+		return 0;
+	buf_str(out, "ssh ");
+	struct buf who = {0};
+	buf_fmt(&who, "root@%s", host_of(p));
+	shell_word(out, buf_cstr(&who));
+	buf_release(&who);
+	buf_str(out, " cat /proc/kallsyms >kallsyms  # before it boots anew; then --kallsyms "
+		     "kallsyms");
+	return 1;
+}
+
+int missing_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
+{
+	if (d->dso == NO_ID)
+		return 0;
+	const struct dso *dso = &p->machine.dsos.v[d->dso];
+	const char *path =
+		strtab_get(&p->stacks.strings, dso->kind == DSO_ANON ? dso->name : dso->path);
+	if (!shell_is_printable(path))
+		return 0;
+	switch (dso->kind) {
+	case DSO_FILE:
+		return file_remedy(p, d, path, out);
+	case DSO_KERNEL:
+	case DSO_MODULE:
+		return kernel_remedy(p, d, out);
+	case DSO_VDSO:
+		buf_str(out, "perfkit pack  # on the recorded machine, before it boots anew");
+		return 1;
+	case DSO_ANON:
+		if (path[0] != '/')
+			return 0;
+		copy_line(out, p, path);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* --- in print ------------------------------------------------------------------------------
+ */
+
+static void text(FILE *f, const char *s)
+{
+	struct buf b = {0};
+	escape_visible(&b, s, strlen(s));
+	fputs(buf_cstr(&b), f);
+	buf_release(&b);
+}
+
+static void print_one(FILE *f, const struct profile *p, const struct missing *m,
+		      const struct missing_dso *d)
+{
+	struct buf remedy = {0};
+	char hex[2 * BUILD_ID_MAX + 1];
+	fprintf(f, "  %5.1f %%  ", 100.0 * (double)d->samples / (double)m->samples);
+	text(f, d->name ? strtab_get(&p->stacks.strings, d->name) : "[unknown]");
+	fprintf(f, ": %s", missing_reason(d));
+	if (*d->detail) {
+		fputs(" (", f);
+		text(f, d->detail);
+		fputc(')', f);
+	}
+	fputc('\n', f);
+	if (d->dso != NO_ID && p->machine.dsos.v[d->dso].id.len)
+		fprintf(f, "           build-id %s\n",
+			build_id_hex(&p->machine.dsos.v[d->dso].id, hex));
+	if (missing_remedy(p, d, &remedy))
+		fprintf(f, "           get it:  %s\n", buf_cstr(&remedy));
+	buf_release(&remedy);
+}
+
+void missing_print(FILE *f, const struct profile *p, const struct missing *m, int top)
+{
+	size_t n = top > 0 && (size_t)top < m->dsos.n ? (size_t)top : m->dsos.n;
+	if (!n)
+		return;
+	fprintf(f, "frames without a name, by share of samples that have one:\n");
+	for (size_t i = 0; i < n; i++)
+		print_one(f, p, m, &m->dsos.v[i]);
+	if (n < m->dsos.n)
+		fprintf(f, "  %zu more (--top 0 shows all)\n", m->dsos.n - n);
+}

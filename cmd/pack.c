@@ -1,0 +1,395 @@
+/*
+ * pack.c - `perfkit pack`: a recording and every file its frames are named from, in one
+ * compressed tar that is read anywhere.
+ *
+ *	perf.data ──fold, unwind, name──► files in use ──► MANIFEST, perf.data, debug/, symfs/
+ */
+#include "base/mem.h"
+#include "cmd/input.h"
+#include "cmd/missing.h"
+#include "cmd/packscript.h"
+#include "cmd/scratch.h"
+#include "cmd/verbs.h"
+#include "libparse/bundle.h"
+#include "libsym/packlist.h"
+#include "libsym/readfile.h"
+#include "render/escape.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct pack_opts {
+	struct input_opts in;
+	const char *output;
+	int script, top;
+};
+
+#define AT(field) offsetof(struct pack_opts, field)
+static const struct opt rows[] = {
+	{"output", 'o', OPT_STRING, AT(output), "FILE",
+	 "the bundle (default: the recording's name + .tar.zst)"},
+	{"script", 0, OPT_FLAG, AT(script), NULL,
+	 "print a sh script that packs on a server which has\nperf but no perfkit"},
+	{"input", 'i', OPT_STRING, AT(in.input), "FILE",
+	 "recording to pack (default perf.data)"},
+	{"symfs", 0, OPT_STRING, AT(in.symfs), "DIR", "look for recorded paths below DIR"},
+	{"kallsyms", 0, OPT_STRING, AT(in.kallsyms), "FILE", "kernel symbols"},
+	{"vmlinux", 'k', OPT_STRING, AT(in.vmlinux), "FILE", "kernel image"},
+	{"buildid-dir", 0, OPT_STRING, AT(in.buildid_dir), "DIR",
+	 "build-id cache (default ~/.debug)"},
+	{"trust-paths", 0, OPT_FLAG, AT(in.trust_paths), NULL,
+	 "believe files at recorded paths where no build-id was recorded"},
+	{"no-local", 0, OPT_FLAG, AT(in.no_local), NULL,
+	 "take nothing but the files named here"},
+	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (20; 0 = all)"},
+	{"strict", 0, OPT_FLAG, AT(in.strict), NULL, "exit 3 when anything was warned of"},
+	{"quiet", 'q', OPT_FLAG, AT(in.quiet), NULL, "no warnings, no progress, no summary"},
+	OPT_END,
+};
+
+/* Content that is not in the profile's memory, read before anything is written. */
+struct content {
+	const uint8_t *mapped;
+	char *heap;
+};
+
+struct packer {
+	const struct pack_opts *opt;
+	struct input in;
+	const char *recording; /* file or folder that holds it */
+	struct packlist list;
+	VEC(struct content) contents; /* to give back */
+	VEC(char *) parts;            /* files of a directory recording, sorted */
+	struct missing missing;
+	struct buf manifest;
+	uint64_t bytes;
+};
+
+/* --- what goes in ---------------------------------------------------------------------- */
+
+/* A pipe is kept in a file: it is read twice. */
+static int spool(const char *path, const char **file, struct err *e)
+{
+	static char name[4200];
+	const char *dir;
+	struct source src;
+	struct stat st;
+	char piece[65536];
+	*file = path;
+	if (strcmp(path, "-") &&
+	    (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return 0;
+	int rc = scratch_dir(&dir, e);
+	if (!rc)
+		rc = source_open(&src, path, e);
+	if (rc)
+		return rc;
+	snprintf(name, sizeof(name), "%s/perf.data", dir);
+	FILE *f = fopen(name, "we");
+	int64_t got = f ? 1 : err_sys(e, "%s", name);
+	if (f && source_is_mapped(&src)) {
+		if (fwrite(src.data, 1, src.size, f) != src.size)
+			got = err_sys(e, "%s", name);
+	} else {
+		while (f && (got = source_read(&src, piece, sizeof(piece), e)) > 0)
+			if (fwrite(piece, 1, (size_t)got, f) != (size_t)got)
+				got = err_sys(e, "%s", name);
+	}
+	if (f && fclose(f) && got >= 0)
+		got = err_sys(e, "%s", name);
+	source_close(&src);
+	*file = name;
+	return got < 0 ? (int)got : 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The files of a `record --threads` folder. */
+static int list_parts(struct packer *k, struct err *e)
+{
+	DIR *d = opendir(k->recording);
+	int rc = d ? 0 : err_sys(e, "%s", k->recording);
+	for (struct dirent *f; !rc && (f = readdir(d));) {
+		struct buf path = {0};
+		struct stat st;
+		buf_fmt(&path, "%s/%s", k->recording, f->d_name);
+		if (!stat(buf_cstr(&path), &st) && S_ISREG(st.st_mode)) {
+			char *name = mem_strdup(f->d_name);
+			rc = !name || vec_push(&k->parts, name) ? err_nomem(e) : 0;
+		}
+		buf_release(&path);
+	}
+	if (d)
+		closedir(d);
+	if (k->parts.n)
+		qsort(k->parts.v, k->parts.n, sizeof(*k->parts.v), by_text);
+	return rc;
+}
+
+/* Bring in what the profile does not hold in memory; what cannot be read is left out. */
+static int read_contents(struct packer *k)
+{
+	enum { KALLSYMS_MAX = 1 << 28 };
+	size_t n = 0;
+	for (size_t i = 0; i < k->list.files.n; i++) {
+		struct pack_file f = k->list.files.v[i];
+		struct content c = {0};
+		struct err e = {0};
+		if (!f.data) {
+			int rc = map_file(f.path, &c.mapped, &f.size, &e);
+			f.data = c.mapped;
+			if (rc == ERR_UNSUPPORTED) { /* /proc/kallsyms */
+				rc = read_file(f.path, KALLSYMS_MAX, &c.heap, &f.size, &e);
+				f.data = (const uint8_t *)c.heap;
+			}
+			if (rc == ERR_NOMEM)
+				return rc;
+			if (rc) {
+				input_warn(&k->in, "left out: %s", e.msg);
+				mem_free(f.name);
+				mem_free(f.path);
+				continue;
+			}
+			if (vec_push(&k->contents, c))
+				return ERR_NOMEM;
+		}
+		k->list.files.v[n++] = f;
+	}
+	k->list.files.n = n;
+	return 0;
+}
+
+/* --- the manifest ------------------------------------------------------------------------ */
+
+static void manifest_text(struct buf *b, const char *key, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buf_fmt(b, "%s ", key);
+	escape_visible(b, value, strlen(value));
+	buf_char(b, '\n');
+}
+
+static void manifest_file(struct packer *k, uint64_t size, const struct build_id *id,
+			  const char *name)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	buf_fmt(&k->manifest, "file %" PRIu64 " %s ", size,
+		id && id->len ? build_id_hex(id, hex) : "-");
+	escape_visible(&k->manifest, name, strlen(name));
+	buf_char(&k->manifest, '\n');
+	k->bytes += size;
+}
+
+static void manifest_missing(struct packer *k)
+{
+	const struct profile *p = k->in.profile;
+	for (size_t i = 0; i < k->missing.dsos.n; i++) {
+		const struct missing_dso *d = &k->missing.dsos.v[i];
+		char hex[2 * BUILD_ID_MAX + 1];
+		const char *name =
+			d->name ? strtab_get(&p->stacks.strings, d->name) : "[unknown]";
+		int known = d->dso != NO_ID && p->machine.dsos.v[d->dso].id.len;
+		buf_fmt(&k->manifest, "missing %" PRIu64 " %s ", d->samples,
+			known ? build_id_hex(&p->machine.dsos.v[d->dso].id, hex) : "-");
+		escape_visible(&k->manifest, name, strlen(name));
+		buf_fmt(&k->manifest, ": %s\n", missing_reason(d));
+	}
+}
+
+static uint64_t size_of(const char *dir, const char *name)
+{
+	struct buf path = {0};
+	struct stat st = {0};
+	buf_fmt(&path, name ? "%s/%s" : "%s", dir, name);
+	uint64_t size = stat(buf_cstr(&path), &st) ? 0 : (uint64_t)st.st_size;
+	buf_release(&path);
+	return size;
+}
+
+static int make_manifest(struct packer *k, struct err *e)
+{
+	const struct features *f = &k->in.profile->rec->features;
+	struct buf *b = &k->manifest;
+	buf_str(b, BUNDLE_MAGIC_LINE);
+	manifest_text(b, "made-by", "perfkit " PERFKIT_VERSION);
+	manifest_text(b, "host", f->hostname);
+	manifest_text(b, "kernel", f->osrelease);
+	manifest_text(b, "arch", f->arch);
+	manifest_text(b, "command", f->cmdline);
+	buf_fmt(b, "samples %" PRIu64 "\n", k->missing.samples);
+	if (!k->parts.n)
+		manifest_file(k, size_of(k->recording, NULL), NULL, "perf.data");
+	for (size_t i = 0; i < k->parts.n; i++) {
+		struct buf name = {0};
+		buf_fmt(&name, "perf.data/%s", k->parts.v[i]);
+		manifest_file(k, size_of(k->recording, k->parts.v[i]), NULL, buf_cstr(&name));
+		buf_release(&name);
+	}
+	for (size_t i = 0; i < k->list.files.n; i++) {
+		const struct pack_file *pf = &k->list.files.v[i];
+		manifest_file(k, pf->size, &pf->id, pf->name);
+	}
+	manifest_missing(k);
+	return buf_failed(b) ? err_nomem(e) : 0;
+}
+
+/* --- writing ----------------------------------------------------------------------------- */
+
+static int add_recording(struct packer *k, struct bundle_writer *w, struct err *e)
+{
+	int rc = k->parts.n ? 0 : bundle_add_file(w, "perf.data", k->recording, e);
+	for (size_t i = 0; !rc && i < k->parts.n; i++) {
+		struct buf name = {0}, path = {0};
+		buf_fmt(&name, "perf.data/%s", k->parts.v[i]);
+		buf_fmt(&path, "%s/%s", k->recording, k->parts.v[i]);
+		rc = bundle_add_file(w, buf_cstr(&name), buf_cstr(&path), e);
+		buf_release(&name);
+		buf_release(&path);
+	}
+	return rc;
+}
+
+static int write_bundle(struct packer *k, const char *output, uint64_t *size, struct err *e)
+{
+	struct bundle_writer *w;
+	int rc = bundle_create(&w, output, e);
+	if (rc)
+		return rc;
+	rc = bundle_add(w, BUNDLE_MANIFEST, k->manifest.v, k->manifest.n, e);
+	if (!rc)
+		rc = add_recording(k, w, e);
+	for (size_t i = 0; !rc && i < k->list.files.n; i++) {
+		const struct pack_file *f = &k->list.files.v[i];
+		rc = bundle_add(w, f->name, f->data, f->size, e);
+	}
+	if (!rc)
+		return bundle_commit(w, size, e);
+	bundle_abort(w);
+	return rc;
+}
+
+/* "dir/perf.data" → "dir/perf.data.tar.zst", a bundle → "….repacked.tar.zst"; heap. */
+static char *default_output(const char *path)
+{
+	struct buf b = {0};
+	size_t n = strlen(path);
+	if (!strcmp(path, "-"))
+		path = "perf.data";
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	buf_add(&b, path, strnlen(path, n));
+	buf_str(&b, ".tar.zst");
+	return b.failed ? NULL : b.v;
+}
+
+static void summary(struct packer *k, const char *output, uint64_t size)
+{
+	FILE *f = strcmp(output, "-") ? stdout : stderr;
+	if (k->opt->in.quiet)
+		return;
+	size_t recording = k->parts.n ? k->parts.n : 1;
+	fprintf(f, "%s: recording and %zu files, %.1f MB (%.1f MB unpacked)\n", output,
+		k->list.files.n + (recording - 1), (double)size / 1e6, (double)k->bytes / 1e6);
+	if (k->missing.dsos.n)
+		fputc('\n', f);
+	missing_print(f, k->in.profile, &k->missing, k->opt->top);
+}
+
+static int pack(struct packer *k, const char *output, struct err *e)
+{
+	struct stat st;
+	uint64_t size = 0;
+	int rc = packlist_make(&k->list, k->in.profile, e);
+	if (!rc && read_contents(k))
+		rc = err_nomem(e);
+	if (!rc)
+		rc = missing_find(&k->missing, k->in.profile, e);
+	if (!rc && !stat(k->recording, &st) && S_ISDIR(st.st_mode))
+		rc = list_parts(k, e);
+	if (!rc)
+		rc = make_manifest(k, e);
+	if (!rc)
+		rc = write_bundle(k, output, &size, e);
+	if (!rc)
+		summary(k, output, size);
+	return rc;
+}
+
+static void release(struct packer *k)
+{
+	for (size_t i = 0; i < k->contents.n; i++)
+		mem_free(k->contents.v[i].heap);
+	for (size_t i = 0; i < k->parts.n; i++)
+		mem_free(k->parts.v[i]);
+	vec_release(&k->contents);
+	vec_release(&k->parts);
+	missing_release(&k->missing);
+	packlist_release(&k->list);
+	buf_release(&k->manifest);
+	input_close(&k->in);
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct pack_opts *o = opts;
+	struct packer k = {.opt = o};
+	struct err e = {0};
+	const char *path = nfiles ? files[0] : o->in.input ? o->in.input : "perf.data", *file;
+	if (o->script) {
+		fputs(pack_script, stdout);
+		return 0;
+	}
+	char *output = o->output ? mem_strdup(o->output) : default_output(path);
+	int rc = output ? spool(path, &file, &e) : err_nomem(&e);
+	if (rc) {
+		fprintf(stderr, "perfkit: %s\n", e.msg);
+		mem_free(output);
+		return 1;
+	}
+	rc = input_open(&k.in, "pack", &o->in, &file, 1);
+	if (!rc) {
+		rc = input_fold(&k.in);
+		k.recording = k.in.bundle.recording ? k.in.bundle.recording : file;
+		if (!rc)
+			input_warn_damage(&k.in);
+		if (!rc && pack(&k, output, &e))
+			rc = input_fail(&k.in, &e);
+		if (!rc)
+			rc = input_status(&k.in);
+		release(&k);
+	}
+	mem_free(output);
+	return rc;
+}
+
+static void defaults(void *opts)
+{
+	((struct pack_opts *)opts)->top = 20;
+}
+
+const struct verb verb_pack = {
+	.name = "pack",
+	.brief = "a recording and all it needs to be named elsewhere, in one .tar.zst",
+	.usage = "[options] [FILE]",
+	.text = "Run it on the recorded machine. The binaries, debug files, kernel symbols "
+		"and\n"
+		"JIT maps that any frame needs go in, each checked by its build-id; what is\n"
+		"missing is listed. Every verb reads the bundle as it reads perf.data.",
+	.examples = "  perfkit pack perf.data -o run.tar.zst\n"
+		    "  perfkit pack --script >pack.sh && scp pack.sh server:\n"
+		    "  ssh server sh pack.sh perf.data run.tar.zst",
+	.tables = {rows},
+	.options_size = sizeof(struct pack_opts),
+	.max_files = 1,
+	.run = run,
+	.defaults = defaults,
+};

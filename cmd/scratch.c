@@ -1,0 +1,102 @@
+#include "cmd/scratch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Set once, before the handlers are; read by them. */
+static char scratch_path[4096];
+static pid_t scratch_owner;
+
+enum { DEPTH_MAX = 64, LIST_BYTES = 2048 };
+
+/* What getdents64(2) fills in. */
+struct linux_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	unsigned short d_reclen;
+	unsigned char d_type;
+	char d_name[];
+};
+
+/*
+ * rm -rf with nothing but system calls, so that a signal handler may do it. A listing that
+ * files were removed from starts over until it comes out empty.
+ */
+static void remove_tree(int parent, const char *name, int depth)
+{
+	char list[LIST_BYTES] __attribute__((aligned(8)));
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	long n;
+	if (fd < 0)
+		return;
+	while ((n = syscall(SYS_getdents64, fd, list, sizeof(list))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct linux_dirent64 *d = (const void *)(list + at);
+			at += d->d_reclen;
+			if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+				continue;
+			if (unlinkat(fd, d->d_name, 0) && depth < DEPTH_MAX)
+				remove_tree(fd, d->d_name, depth + 1);
+		}
+	}
+	close(fd);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static void remove_scratch(void)
+{
+	if (scratch_owner == getpid())
+		remove_tree(AT_FDCWD, scratch_path, 0);
+}
+
+static void on_signal(int sig)
+{
+	remove_scratch();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void catch_signals(void)
+{
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ};
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+		struct sigaction old, now = {.sa_handler = on_signal};
+		sigemptyset(&now.sa_mask);
+		/* what the caller ignores (nohup) stays ignored */
+		if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(ending[i], &now, NULL);
+	}
+}
+
+int scratch_dir(const char **path, struct err *e)
+{
+	const char *dirs[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", "."};
+	*path = scratch_path;
+	if (scratch_owner)
+		return 0;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		char text[sizeof(scratch_path)], full[sizeof(scratch_path)];
+		if (!dirs[i] || !*dirs[i] ||
+		    snprintf(text, sizeof(text), "%s/perfkit.XXXXXX", dirs[i]) >=
+			    (int)sizeof(text) ||
+		    !mkdtemp(text))
+			continue;
+		if (!realpath(text, full))
+			snprintf(full, sizeof(full), "%s", text);
+		memcpy(scratch_path, full, sizeof(full));
+		scratch_owner = getpid();
+		atexit(remove_scratch);
+		catch_signals();
+		return 0;
+	}
+	return err_sys(e, "cannot make a folder for the bundle's files in $TMPDIR, /tmp, "
+			  "/var/tmp, /dev/shm or here");
+}

@@ -1,0 +1,13 @@
+/* shellword.h - text that a POSIX shell reads back as one word. */
+#ifndef CMD_SHELLWORD_H
+#define CMD_SHELLWORD_H
+
+#include "base/buf.h"
+
+/* Append `s` as it is when no shell would take it apart, else in single quotes. */
+void shell_word(struct buf *b, const char *s);
+
+/* 1 when all of `s` can be shown on a terminal: ASCII from blank to tilde. */
+int shell_is_printable(const char *s);
+
+#endif

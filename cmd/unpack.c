@@ -1,0 +1,82 @@
+/* unpack.c - `perfkit unpack`: a bundle's files into a folder. */
+#include "base/mem.h"
+#include "cmd/verbs.h"
+#include "libparse/bundle.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct unpack_opts {
+	const char *directory;
+	int force, quiet;
+};
+
+#define AT(field) offsetof(struct unpack_opts, field)
+static const struct opt rows[] = {
+	{"directory", 'C', OPT_STRING, AT(directory), "DIR",
+	 "unpack into DIR, made if need be (default: the\nbundle's name without .tar.zst)"},
+	{"force", 'f', OPT_FLAG, AT(force), NULL, "replace files that are there already"},
+	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not say what was unpacked"},
+	OPT_END,
+};
+
+/* "x/run.tar.zst" → "run", in the current directory; heap. */
+static char *default_dir(const char *bundle)
+{
+	const char *slash = strrchr(bundle, '/'), *base = slash ? slash + 1 : bundle;
+	const char *dot = strstr(base, ".tar");
+	size_t n = dot && dot != base ? (size_t)(dot - base) : 0;
+	if (n)
+		return mem_strndup(base, n);
+	char *dir = mem_alloc(strlen(base) + sizeof(".unpacked"));
+	if (dir)
+		sprintf(dir, "%s.unpacked", strcmp(base, "-") ? base : "bundle");
+	return dir;
+}
+
+static int fail(const struct err *e)
+{
+	fprintf(stderr, "perfkit unpack: %s\n", e->msg);
+	return e->code == ERR_REFUSED ? 3 : 1;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct unpack_opts *o = opts;
+	struct source src;
+	struct bundle_counts counts;
+	struct err e = {0};
+	if (!nfiles) {
+		fprintf(stderr, "perfkit unpack: no bundle named (see: perfkit help unpack)\n");
+		return 2;
+	}
+	char *dir = o->directory ? mem_strdup(o->directory) : default_dir(files[0]);
+	int rc = dir ? source_open(&src, files[0], &e) : err_nomem(&e);
+	if (!rc) {
+		rc = bundle_unpack(&src, dir, o->force ? BUNDLE_OVERWRITE : 0, &counts, &e);
+		source_close(&src);
+	}
+	if (!rc && !o->quiet)
+		printf("%s: %" PRIu64 " files, %.1f MB\n", dir, counts.files,
+		       (double)counts.bytes / 1e6);
+	mem_free(dir);
+	return rc ? fail(&e) : 0;
+}
+
+const struct verb verb_unpack = {
+	.name = "unpack",
+	.brief = "the files of a bundle that pack made",
+	.usage = "[-C DIR] BUNDLE",
+	.text = "Every verb reads a bundle as it is, and an unpacked one by its folder's "
+		"name;\n"
+		"unpacking is for looking into it, for other tools, and for adding a file "
+		"that\n"
+		"was missing. Links, devices and names that lead out of DIR are refused.",
+	.examples = "  perfkit unpack run.tar.zst\n"
+		    "  perfkit unpack run.tar.zst -C /tmp/run && perfkit report /tmp/run",
+	.tables = {rows},
+	.options_size = sizeof(struct unpack_opts),
+	.max_files = 1,
+	.run = run,
+};

@@ -1,0 +1,117 @@
+# A recording packed here and read where none of its files are gives the same answers.
+perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
+cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler"; exit 77; }
+fails=0
+bad() { echo "$@"; fails=$((fails + 1)); }
+same() { cmp "$1" "$2" >&2 || bad "$1 and $2 differ"; }
+TMPDIR=$PWD/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+
+mkdir app
+$cxx -O2 -g "$SRC/tests/prog/templates.cc" -o app/prog || exit 1
+"$perf" record -q -e cpu-clock -F 1999 --call-graph dwarf,4096 -o dwarf.data app/prog 2>err || {
+	cat err; echo "perf record is not allowed here"; exit 77; }
+"$PERFKIT" pack dwarf.data -o run.tar.zst >summary || bad "pack: exit $?"
+grep -q '^run.tar.zst: recording and [0-9]* files' summary || bad "no summary"
+"$PERFKIT" pack dwarf.data -o again.tar.zst >/dev/null
+same run.tar.zst again.tar.zst
+zstd -qdc run.tar.zst 2>/dev/null | tar tf - 2>/dev/null | head -1 >first
+[ ! -s first ] || grep -qx MANIFEST first || bad "MANIFEST is not first"
+
+questions()  # file prefix
+{
+	"$PERFKIT" collapse "$1" >"$2.folded" || bad "collapse $1: exit $?"
+	"$PERFKIT" collapse --no-inline --addrs --all "$1" >"$2.flat" || bad "collapse $1"
+	"$PERFKIT" collapse --srcline "$1" >"$2.lines" || bad "collapse --srcline $1"
+	"$PERFKIT" report "$1" | sed 1d >"$2.report" || bad "report $1"
+	"$PERFKIT" svg --title t "$1" -o "$2.svg" || bad "svg $1"
+}
+questions dwarf.data here
+grep -q 'accumulate' here.folded || bad "the program's names are missing"
+grep -q '_\[i\]\|;twice' here.folded || bad "no inlined frames"
+
+# The binaries are gone, the machine is another one as far as --no-local can make it so.
+mv app gone
+HOME=/nonexistent
+export HOME
+questions run.tar.zst there
+"$PERFKIT" unpack run.tar.zst -C unpacked >/dev/null || bad "unpack: exit $?"
+questions unpacked dir
+"$PERFKIT" collapse - <run.tar.zst >pipe.folded || bad "bundle on stdin: exit $?"
+for q in folded flat lines report svg; do
+	same here.$q there.$q
+	same here.$q dir.$q
+done
+same here.folded pipe.folded
+"$PERFKIT" collapse dwarf.data >without.folded
+cmp -s here.folded without.folded && bad "the files that were moved away are not needed at all"
+"$PERFKIT" pack unpacked -o repacked.tar.zst >/dev/null || bad "repack: exit $?"
+"$PERFKIT" collapse repacked.tar.zst >repacked.folded
+same here.folded repacked.folded
+
+# In an empty root: nothing but perfkit, what it is linked with, and the bundle.
+if [ "$(id -u)" = 0 ] && mkdir root && cp "$PERFKIT" run.tar.zst root &&
+	ldd "$PERFKIT" | sed -n 's/.*[ 	]\(\/[^ ]*\) (.*/\1/p' | while read -r lib; do
+		mkdir -p "root/${lib%/*}" && cp -L "$lib" "root$lib"
+	done && chroot root /perfkit --version >/dev/null 2>&1; then
+	TMPDIR=/ chroot root /perfkit collapse /run.tar.zst >chroot.folded || bad "chroot: exit $?"
+	same here.folded chroot.folded
+	[ -z "$(find root -name 'perfkit.*')" ] || bad "files left behind in the root"
+else
+	echo "chroot: not tried"
+fi
+mv gone app
+
+# Nothing is left behind: after success, a bad bundle, a closed pipe, a signal.
+head -c 20000 run.tar.zst >cut.tar.zst
+"$PERFKIT" collapse cut.tar.zst >/dev/null 2>err && bad "a cut bundle was read"
+grep -q 'cut off' err || bad "a cut bundle: $(cat err)"
+"$PERFKIT" collapse run.tar.zst | head -1 >/dev/null
+mkfifo fifo
+"$PERFKIT" collapse run.tar.zst >fifo &
+pid=$!
+exec 3<fifo
+for i in 1 2 3 4 5 6 7 8 9 10; do [ -n "$(ls tmp)" ] && break; sleep 0.1; done
+kill -TERM $pid 2>/dev/null
+wait $pid 2>/dev/null
+exec 3<&-
+[ -z "$(ls tmp)" ] || bad "left in TMPDIR: $(ls tmp)"
+
+# Unpacking over what is there.
+"$PERFKIT" unpack run.tar.zst -C unpacked 2>/dev/null && bad "overwritten without --force"
+"$PERFKIT" unpack run.tar.zst -C unpacked --force >/dev/null || bad "--force"
+"$PERFKIT" unpack dwarf.data -C no 2>err && bad "unpacked a perf.data"
+grep -q 'no bundle' err || bad "unpack perf.data: $(cat err)"
+[ ! -e no ] || bad "a folder was made for nothing"
+
+# Other kinds of input: a pipe, a directory, frame pointers, no build-ids recorded.
+"$PERFKIT" pack - -o stdin.tar.zst <dwarf.data >/dev/null || bad "pack -: exit $?"
+"$PERFKIT" collapse stdin.tar.zst >stdin.folded
+same here.folded stdin.folded
+"$perf" record -q -e cpu-clock -F 1999 -g -o - app/prog 2>/dev/null >pipe.data
+"$perf" record -q -e cpu-clock -F 1999 -g -B -N -o noid.data app/prog >/dev/null 2>&1
+for f in pipe.data noid.data; do
+	"$PERFKIT" pack $f -o kind.tar.zst >/dev/null || bad "pack $f: exit $?"
+	"$PERFKIT" collapse $f >kind.here
+	mv app gone
+	"$PERFKIT" collapse kind.tar.zst >kind.there
+	mv gone app
+	same kind.here kind.there
+	grep -q accumulate kind.there || bad "$f: the program's names are missing"
+done
+if "$perf" record -q -e cpu-clock -F 1999 -g --threads -o dir.data app/prog >/dev/null 2>&1 &&
+	[ -d dir.data ]; then
+	"$PERFKIT" pack dir.data -o dir.tar.zst >/dev/null || bad "pack directory: exit $?"
+	"$PERFKIT" collapse dir.data >kind.here
+	"$PERFKIT" collapse dir.tar.zst >kind.there
+	same kind.here kind.there
+fi
+
+# A binary that was replaced since is not packed, and said to be missing.
+echo 'int main(void) { return 0; }' >other.c
+rm app/prog && ${CC:-cc} other.c -o app/prog
+"$PERFKIT" pack dwarf.data -o other.tar.zst >summary || bad "pack: exit $?"
+grep -q "app/prog: build-id mismatch" summary || bad "a replaced binary: $(cat summary)"
+grep -q "get it:  .*scp .*app/prog" summary || bad "no remedy: $(cat summary)"
+[ $fails = 0 ]
