@@ -3,8 +3,9 @@
  * could be found.
  */
 #include "base/mem.h"
-#include "cmd/input.h"
+#include "cmd/inputkind.h"
 #include "cmd/missing.h"
+#include "cmd/reportwaits.h"
 #include "cmd/verbs.h"
 #include "render/escape.h"
 
@@ -14,14 +15,15 @@
 #include <string.h>
 
 struct report_opts {
-	struct input_opts in;
-	int top, stats;
+	struct tlinput_opts tl;
+	int top, stats, system;
 };
 
 #define AT(field) offsetof(struct report_opts, field)
 static const struct opt rows[] = {
 	{"top", 'n', OPT_INT, AT(top), "N", "threads and DSOs shown (20; 0 = all)"},
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only the count of each record type"},
+	{"system", 0, OPT_FLAG, AT(system), NULL, "waits of kernel threads and perf too"},
 	OPT_END,
 };
 
@@ -151,7 +153,10 @@ static void print_events(const struct profile *p)
 		}
 		label(i ? "" : "events");
 		text(ev->name);
-		printf(": %s samples", count_text(samples));
+		if (!samples && !strncmp(ev->name, "sched:", 6))
+			printf(": for the scheduler's table below");
+		else
+			printf(": %s samples", count_text(samples));
 		if (!ev->is_tracepoint && samples)
 			printf(", sum of periods %s", count_text(weight));
 		if (attr_flag(&ev->attr, ATTR_FREQ))
@@ -303,32 +308,142 @@ static void print_stats(const struct recording *rec)
 	}
 }
 
+static void print_head(const struct input *in)
+{
+	print_file(in);
+	print_host(&in->profile->rec->features);
+	print_clock(in->profile);
+	print_events(in->profile);
+	print_records(in->profile->rec);
+	print_loss(in->profile->rec);
+}
+
+static int out_of_memory(void)
+{
+	fprintf(stderr, "perfkit: out of memory\n");
+	return 1;
+}
+
+static int report_samples(struct input *in, const struct report_opts *o)
+{
+	in->fold.aggregate.by = BY_PID | BY_TID;
+	int rc = input_fold(in);
+	if (rc)
+		return rc;
+	if (o->stats) {
+		print_stats(in->profile->rec);
+		return 0;
+	}
+	print_head(in);
+	if (in->profile->folded.n &&
+	    (print_threads(in->profile, o->top) || print_unnamed(in->profile, o->top)))
+		return out_of_memory();
+	return 0;
+}
+
+/* A timeline's samples as rows of their own, so that the tables above serve both. */
+static int samples_to_folded(struct profile *p, const struct timeline *tl)
+{
+	for (size_t i = 0; i < p->rec->events.n; i++)
+		p->first_of_event[i] = UINT64_MAX;
+	p->totals.first_time = tl->rec.origin_ns;
+	p->totals.last_time = tl->rec.end_ns;
+	for (size_t i = 0; i < tl->samples.n; i++) {
+		const struct tl_sample *s = &tl->samples.v[i];
+		const struct tl_thread *t =
+			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
+		struct folded f = {.event = s->event,
+				   .comm = s->comm,
+				   .pid = t ? t->pid : -1,
+				   .tid = t ? t->tid : -1,
+				   .path = s->path,
+				   .weight = s->period,
+				   .samples = 1};
+		if (vec_push(&p->folded, f))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static void print_store(const struct tlinput *ti)
+{
+	const struct tl_recording *r = &ti->tl.rec;
+	const struct strtab *s = &ti->names->strings;
+	label("store");
+	text(ti->path);
+	printf(", of ");
+	text(strtab_get(s, r->file));
+	putchar('\n');
+	label("host");
+	text(strtab_get(s, r->host));
+	printf(", Linux ");
+	text(strtab_get(s, r->kernel));
+	putchar('\n');
+	label("clock");
+	text(strtab_get(s, r->clock));
+	printf(", %.3f s, %zu samples\n", (double)(r->end_ns - r->origin_ns) / 1e9,
+	       ti->tl.samples.n);
+}
+
+static int report_timeline(const struct report_opts *o, const char *path)
+{
+	struct tlinput ti;
+	int rc = tlinput_open(&ti, "report", &o->tl, path, -1);
+	if (rc)
+		return rc;
+	struct profile *p = ti.in.profile;
+	if (!p) {
+		print_store(&ti);
+	} else {
+		p->first_of_event = mem_zalloc(p->rec->events.n, sizeof(*p->first_of_event));
+		if (!p->first_of_event || samples_to_folded(p, &ti.tl))
+			rc = out_of_memory();
+		else
+			print_head(&ti.in);
+	}
+	if (!rc && report_waits(&ti, o->top, o->system))
+		rc = out_of_memory();
+	if (!rc && p && p->folded.n && (print_threads(p, o->top) || print_unnamed(p, o->top)))
+		rc = out_of_memory();
+	rc = rc ? rc : input_status(&ti.in);
+	tlinput_close(&ti);
+	return rc;
+}
+
+/* 1 when the recording tells when threads left and got a CPU. */
+static int has_scheduler(const struct recording *rec)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (!strcmp(rec->events.v[i].name, "sched:sched_switch") ||
+		    attr_flag(&rec->events.v[i].attr, ATTR_CONTEXT_SWITCH))
+			return 1;
+	return 0;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct report_opts *o = opts;
-	struct input in;
-	int rc = input_open(&in, "report", &o->in, files, nfiles);
+	const char *path = nfiles ? files[0] : o->tl.in.input ? o->tl.in.input : "perf.data";
+	struct source src;
+	enum input_kind kind;
+	struct err e = {0};
+	struct input in = {.opt = &o->tl.in};
+	if (input_kind_open(path, &src, &kind, &e))
+		return input_fail(&in, &e);
+	if (kind == INPUT_STORE) {
+		source_close(&src);
+		return report_timeline(o, path);
+	}
+	int again = strcmp(path, "-") != 0; /* a stream is read once: samples only */
+	int rc = input_open_source(&in, "report", &o->tl.in, path, &src);
 	if (rc)
 		return rc;
-	in.fold.aggregate.by = BY_PID | BY_TID;
-	rc = input_fold(&in);
-	if (!rc && o->stats) {
-		print_stats(in.profile->rec);
-	} else if (!rc) {
-		print_file(&in);
-		print_host(&in.profile->rec->features);
-		print_clock(in.profile);
-		print_events(in.profile);
-		print_records(in.profile->rec);
-		print_loss(in.profile->rec);
-		if (in.profile->folded.n &&
-		    (print_threads(in.profile, o->top) || print_unnamed(in.profile, o->top))) {
-			fprintf(stderr, "perfkit: out of memory\n");
-			rc = 1;
-		}
+	if (again && !o->stats && has_scheduler(in.profile->rec)) {
+		input_close(&in);
+		return report_timeline(o, path);
 	}
-	if (!rc)
-		rc = input_status(&in);
+	rc = report_samples(&in, o);
+	rc = rc ? rc : input_status(&in);
 	input_close(&in);
 	return rc;
 }
@@ -340,10 +455,10 @@ static void defaults(void *opts)
 
 const struct verb verb_report = {
 	.name = "report",
-	.brief = "what is in a recording: host, clock, events, threads, loss, names",
+	.brief = "host, clock, events, threads, run and wait, loss, names",
 	.usage = "[options] [FILE]",
 	.examples = "  perfkit report perf.data\n  perfkit report --stats perf.data",
-	.tables = {rows, input_rows},
+	.tables = {rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct report_opts),
 	.max_files = 1,
 	.run = run,

@@ -1,0 +1,155 @@
+#include "cmd/reportwaits.h"
+#include "base/mem.h"
+#include "render/escape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct thread_row {
+	uint32_t thread;
+	struct tl_sums sums;
+	uint64_t n;                   /* intervals that are whole and certain */
+	uint64_t p50, p99, p999, max; /* of their wait time, ns */
+};
+
+/* "1.234 s", "56.7 ms", "890 us", "12 ns": at most seven characters wide. */
+static const char *short_time(char out[12], uint64_t ns)
+{
+	static const struct {
+		uint64_t from;
+		double unit;
+		const char *name;
+	} units[] = {
+		{1000000000, 1e9, "s"}, {1000000, 1e6, "ms"}, {1000, 1e3, "us"}, {0, 1, "ns"}};
+	size_t i = 0;
+	while (ns < units[i].from)
+		i++;
+	double x = (double)ns / units[i].unit;
+	const char *format = i == 3 || x >= 100 ? "%.0f%s" : x >= 10 ? "%.1f%s" : "%.2f%s";
+	snprintf(out, 12, format, x, units[i].name);
+	return out;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Nearest rank: the ⌈per_mille·n/1000⌉-th smallest of n sorted values. */
+static uint64_t rank(const uint64_t *v, size_t n, uint64_t per_mille)
+{
+	size_t k = (n * per_mille + 999) / 1000;
+	return n ? v[k ? k - 1 : 0] : 0;
+}
+
+static void sum_thread(const struct tlinput *ti, uint32_t thread, uint64_t *scratch,
+		       struct thread_row *out)
+{
+	const struct tl_thread *t = &ti->tl.threads.v[thread];
+	size_t n = 0;
+	*out = (struct thread_row){.thread = thread};
+	timeline_thread_sums(&ti->tl, thread, &out->sums);
+	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
+		const struct off *o = &ti->tl.off.v[i];
+		if (!(o->flags & (OFF_OPEN | OFF_SUSPECT)) && !o->unknown)
+			scratch[n++] = off_ns(o);
+	}
+	qsort(scratch, n, sizeof(*scratch), by_value);
+	out->n = n;
+	out->p50 = rank(scratch, n, 500);
+	out->p99 = rank(scratch, n, 990);
+	out->p999 = rank(scratch, n, 999);
+	out->max = n ? scratch[n - 1] : 0;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct thread_row *x = a, *y = b;
+	uint64_t wx = x->sums.blocked + x->sums.runnable,
+		 wy = y->sums.blocked + y->sums.runnable;
+	if (wx != wy)
+		return wx > wy ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static void print_row(const struct tlinput *ti, const struct thread_row *r)
+{
+	const struct tl_thread *t = &ti->tl.threads.v[r->thread];
+	const char *comm = strtab_get(&ti->names->strings, t->comm);
+	struct buf b = {0};
+	char run[12], blocked[12], delay[12], p50[12], p99[12], p999[12], max[12];
+	escape_visible(&b, comm, strlen(comm));
+	printf("%-15.15s %7d %7s %7s %7s %7llu %6s %6s %6s %6s\n", buf_cstr(&b), t->tid,
+	       short_time(run, r->sums.run), short_time(blocked, r->sums.blocked),
+	       short_time(delay, r->sums.runnable), (unsigned long long)r->sums.offs,
+	       short_time(p50, r->p50), short_time(p99, r->p99), short_time(p999, r->p999),
+	       short_time(max, r->max));
+	buf_release(&b);
+}
+
+static void print_totals(const struct tlinput *ti, const struct thread_row *v, size_t n)
+{
+	struct tl_sums all = {0};
+	char run[12], blocked[12], delay[12], preempted[12], unknown[12];
+	for (size_t i = 0; i < n; i++) {
+		all.run += v[i].sums.run;
+		all.blocked += v[i].sums.blocked;
+		all.runnable += v[i].sums.runnable;
+		all.preempted += v[i].sums.preempted;
+		all.unknown += v[i].sums.unknown;
+		all.offs += v[i].sums.offs;
+		all.open += v[i].sums.open;
+		all.suspect += v[i].sums.suspect;
+	}
+	printf("\nscheduler: %zu threads, %llu waits; run %s, blocked %s, sch delay %s\n", n,
+	       (unsigned long long)all.offs, short_time(run, all.run),
+	       short_time(blocked, all.blocked), short_time(delay, all.runnable));
+	printf("           (preempted %s of it), state unknown %s; %llu waits open, %llu "
+	       "suspect\n",
+	       short_time(preempted, all.preempted), short_time(unknown, all.unknown),
+	       (unsigned long long)all.open, (unsigned long long)all.suspect);
+	if (ti->tl.losses.n)
+		printf("           %zu places where scheduler records are missing\n",
+		       ti->tl.losses.n);
+	if (ti->tl.stray_samples)
+		printf("           %llu samples outside of any running interval (clock "
+		       "trouble?)\n",
+		       (unsigned long long)ti->tl.stray_samples);
+}
+
+int report_waits(const struct tlinput *ti, int top, int system)
+{
+	const struct timeline *tl = &ti->tl;
+	struct thread_row *v = mem_zalloc(tl->threads.n, sizeof(*v));
+	uint64_t *scratch = mem_alloc((tl->off.n + 1) * sizeof(*scratch));
+	size_t n = 0, hidden = 0;
+	if (!v || !scratch) {
+		mem_free(v);
+		mem_free(scratch);
+		return ERR_NOMEM;
+	}
+	for (uint32_t t = 0; t < tl->threads.n; t++) {
+		if (tl->threads.v[t].flags & THREAD_IDLE_TASK)
+			continue;
+		if (!system && tl->threads.v[t].flags & THREAD_SYSTEM)
+			hidden++;
+		else
+			sum_thread(ti, t, scratch, &v[n++]);
+	}
+	qsort(v, n, sizeof(*v), by_wait);
+	print_totals(ti, v, n);
+	printf("\n%-15s %7s %7s %7s %7s %7s %6s %6s %6s %6s\n", "thread", "tid", "run",
+	       "blocked", "delay", "waits", "p50", "p99", "p99.9", "max");
+	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
+	for (size_t i = 0; i < shown; i++)
+		print_row(ti, &v[i]);
+	if (shown < n)
+		printf("%zu more threads (--top 0 shows all)\n", n - shown);
+	if (hidden)
+		printf("%zu kernel threads and perf's own are not shown (--system)\n", hidden);
+	mem_free(v);
+	mem_free(scratch);
+	return 0;
+}
