@@ -17,6 +17,8 @@ const struct opt tlinput_rows[] = {
 	 "a wait below a function matching RE is idle"},
 	{"work-frame", 0, OPT_LIST, AT(work_frames), "RE",
 	 "a wait below a function matching RE is never idle"},
+	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
+	 "work between two events; or syscalls, irq, softirq, block, contention"},
 	OPT_END,
 };
 
@@ -55,6 +57,13 @@ static int make_causes(struct tlinput *ti)
 static int needs_binaries(const struct tlinput *ti, const char *verb)
 {
 	const struct input_opts *o = &ti->opt->in;
+	if (ti->opt->spans.n) {
+		fprintf(stderr,
+			"perfkit %s: %s is a store: its spans are fixed; give --span to "
+			"import\n",
+			verb, ti->path);
+		return 2;
+	}
 	if (!o->symfs && !o->kallsyms && !o->vmlinux && !o->buildid_dir && !o->max_stack &&
 	    !o->no_inline && !o->no_demangle)
 		return 0;
@@ -93,6 +102,8 @@ static int build(struct tlinput *ti, const char *verb)
 	if (rc)
 		return rc;
 	ti->names = &ti->in.profile->stacks;
+	bo.spans = ti->opt->spans.v;
+	bo.nspans = ti->opt->spans.n;
 	input_progress_start(&p);
 	if (input_shows_progress(&ti->opt->in)) {
 		bo.progress = input_progress_show;

@@ -13,7 +13,7 @@
 struct tlinput_opts {
 	struct input_opts in;
 	const char *causes;
-	struct opt_list idle_frames, work_frames;
+	struct opt_list idle_frames, work_frames, spans;
 };
 
 extern const struct opt tlinput_rows[];

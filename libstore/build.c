@@ -4,6 +4,7 @@
 #include "libparse/tracepoint.h"
 #include "libstore/prevstate.h"
 #include "libstore/sched.h"
+#include "libstore/spandef.h"
 #include "libsym/expand.h"
 
 #include <fnmatch.h>
@@ -32,6 +33,7 @@ struct source_event {
 	uint8_t role, kind;               /* enum sched_kind */
 	uint8_t chain;                    /* its samples carry callchains */
 	uint32_t name;                    /* strings id */
+	uint32_t role_at, nroles;         /* in builder.roles */
 	struct tp_field a, b, c, d, e, f; /* meaning by kind: see fields_of */
 };
 
@@ -67,6 +69,8 @@ struct builder {
 	struct expander *expander; /* NULL: the recorded callchains are all there is */
 	struct deferred_chains deferred;
 	struct prevstate prevstate;
+	struct spans *spans;
+	struct span_roles roles;
 	VEC(struct source_event) events;
 	VEC(struct raw_chain) chains; /* index 0 is a dummy */
 	struct idmap chain_index;
@@ -177,6 +181,23 @@ static int classify(struct builder *b, const struct event *ev)
 	return vec_push(&b->events, se) || vec_push(&b->tl->events, te) ? ERR_NOMEM : 0;
 }
 
+/* Which events begin or end spans; they are no marks then. */
+static int begin_spans(struct builder *b, struct err *e)
+{
+	int r = spans_new(b->tl, &b->spans, e);
+	if (!r)
+		r = spandefs_find(&b->roles, b->spans, &b->p->stacks.strings, b->rec,
+				  b->formats, b->opt->spans, b->opt->nspans, e);
+	for (uint32_t i = 0; !r && i < b->roles.v.n; i++) {
+		struct source_event *se = &b->events.v[b->roles.v.v[i].event];
+		if (!se->nroles++)
+			se->role_at = i;
+		if (se->role == ROLE_MARK)
+			se->role = ROLE_NONE;
+	}
+	return r;
+}
+
 /* Before the first record with a time: formats and the kind of recording are known by then. */
 static int begin(struct builder *b, struct err *e)
 {
@@ -184,6 +205,8 @@ static int begin(struct builder *b, struct err *e)
 	for (size_t i = 0; !r && i < b->rec->events.n; i++)
 		if (classify(b, &b->rec->events.v[i]))
 			r = err_nomem(e);
+	if (!r)
+		r = begin_spans(b, e);
 	if (!r && b->per_task && !b->system_wide)
 		b->tl->flags |= TL_PER_TASK;
 	if (!r && expander_needed(b->rec))
@@ -429,6 +452,22 @@ static int take_total(struct builder *b, const struct sample *s, struct err *e)
 	return 0;
 }
 
+static int take_spans(struct builder *b, const struct source_event *se, const struct sample *s,
+		      const struct record_id *id, struct err *e)
+{
+	struct span_event ev = {.time_ns = s->time,
+				.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
+	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &ev.thread, e);
+	for (uint32_t i = 0; !r && i < se->nroles; i++) {
+		const struct span_role *role = &b->roles.v.v[se->role_at + i];
+		ev.kind = role->kind;
+		ev.end = role->end;
+		ev.key = span_key_of(&role->key, s->raw, s->raw_size, b->rec->swap);
+		r = spans_event(b->spans, &ev, e);
+	}
+	return r;
+}
+
 static int take_sample_record(struct builder *b, const struct record *r, struct record_id *id,
 			      struct err *e)
 {
@@ -444,6 +483,9 @@ static int take_sample_record(struct builder *b, const struct record *r, struct 
 	}
 	const struct source_event *se = &b->events.v[ev->index];
 	id->cpu = s.cpu;
+	int rc = se->nroles ? take_spans(b, se, &s, id, e) : 0;
+	if (rc)
+		return rc;
 	switch (se->role) {
 	case ROLE_SCHED:
 		return take_sched(b, se, &s, id, e);
@@ -849,6 +891,8 @@ static int finish(struct builder *b, struct err *e)
 	if (!r)
 		r = sched_finish(b->sched, b->last_ns, e);
 	if (!r)
+		r = spans_finish(b->spans, b->first_ns, b->last_ns, e);
+	if (!r)
 		r = name_chains(b, e);
 	if (!r)
 		r = settle_context(b, e);
@@ -864,6 +908,8 @@ static void builder_free(struct builder *b)
 	expander_free(b->expander);
 	deferred_release(&b->deferred);
 	sched_free(b->sched);
+	spans_free(b->spans);
+	span_roles_release(&b->roles);
 	tracepoints_free(b->formats);
 	vec_release(&b->events);
 	vec_release(&b->chains);

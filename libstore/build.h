@@ -24,12 +24,15 @@ struct build_options {
 	/* told now and then how many bytes of the file's are read; may be NULL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
+	const char *const *spans; /* --span: see spandef.h */
+	size_t nspans;
 	int no_samples; /* leave the on-CPU samples out (their stacks are the larger part) */
 };
 
 /*
  * Read the whole recording behind `p` (opened, not yet read) into `tl`, which is initialised
- * here and finished on return. Causes are not set yet. ERR_* of reading; a recording without
+ * here and finished on return. Causes are not set yet. ERR_USAGE for a span that
+ * cannot be, ERR_* of reading; a recording without
  * any scheduler event gives a timeline with samples only (see timeline_answerable).
  */
 int timeline_build(struct profile *p, const struct build_options *opt, struct timeline *tl,

@@ -1,6 +1,7 @@
 /*
- * tldump FILE [-c] - the timeline of a recording or a store as text: one line an interval, for
- * tests and comparisons. -c: read and check only, and say how long it took.
+ * tldump FILE [-c | -s [SPAN...]] - the timeline of a recording or a store as text: one line an
+ * interval, for tests and comparisons. -c: read and check only, and say how long it took. -s:
+ * the spans instead, those named too.
  */
 #include "libstore/build.h"
 #include "libstore/causes.h"
@@ -47,10 +48,26 @@ static void print_off(const struct timeline *tl, const struct off *o)
 	       leaf(tl, o->path, 0));
 }
 
-static int build(const char *path, struct profile **p, struct timeline *tl, struct err *e)
+static void print_span(const struct timeline *tl, const struct tl_span *x)
+{
+	const struct tl_thread *t = tl->threads.v;
+	printf("%s %d>%d %llu %llu run=%llu blocked=%llu runnable=%llu preempted=%llu "
+	       "unknown=%llu key=%llu parent=%lld%s%s\n",
+	       strtab_get(&tl->stacks->strings, x->name), t[x->thread].tid,
+	       t[x->end_thread].tid, (unsigned long long)x->start_ns,
+	       (unsigned long long)x->end_ns, (unsigned long long)x->run_ns,
+	       (unsigned long long)x->blocked_ns, (unsigned long long)x->runnable_ns,
+	       (unsigned long long)x->preempted_ns, (unsigned long long)x->unknown_ns,
+	       (unsigned long long)x->key, x->parent == TL_NONE ? -1 : (long long)x->parent,
+	       x->flags & OFF_OPEN ? " open" : "", x->flags & OFF_SUSPECT ? " suspect" : "");
+}
+
+static int build(const char *path, char **spans, int nspans, struct profile **p,
+		 struct timeline *tl, struct err *e)
 {
 	struct profile_options po = {.modules.inlines = 1, .names.inlines = 1};
-	struct build_options bo = {0};
+	struct build_options bo = {.spans = (const char *const *)spans,
+				   .nspans = (size_t)nspans};
 	struct causes *c = NULL;
 	int r = profile_open(p, path, &po, e);
 	if (r)
@@ -92,7 +109,7 @@ int main(int argc, char **argv)
 			r = store_load(s, 0, &tl, &stacks, &e);
 		store_close(s);
 	} else {
-		r = build(argv[1], &p, &tl, &e);
+		r = build(argv[1], argv + 3, argc > 3 ? argc - 3 : 0, &p, &tl, &e);
 	}
 	if (!r)
 		r = timeline_check(&tl, &e);
@@ -100,6 +117,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "tldump: %s\n", e.msg);
 	for (size_t i = 0; !r && argc < 3 && i < tl.off.n; i++)
 		print_off(&tl, &tl.off.v[i]);
+	for (size_t i = 0; !r && argc > 2 && !strcmp(argv[2], "-s") && i < tl.spans.n; i++)
+		print_span(&tl, &tl.spans.v[i]);
 	if (!r && timeline_answerable(&tl, 1, &e))
 		fprintf(stderr, "refused: %s\n", e.msg);
 	timeline_release(&tl);

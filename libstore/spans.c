@@ -1,0 +1,458 @@
+#include "libstore/spans.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_DEPTH = 256, /* open spans of one thread; the outermost gives way */
+	LOOK_BACK = 256, /* intervals looked through for a hand-over */
+};
+
+/* An open span of a lane (a thread or a CPU), innermost first. */
+struct node {
+	uint32_t span, kind, below;
+};
+
+struct lane {
+	uint32_t top; /* node, TL_NONE: nothing open */
+	uint32_t depth;
+};
+
+/* The newest span of one key of one kind. */
+struct keyed {
+	uint64_t key;
+	uint32_t kind, span;
+	uint32_t first, last; /* threads: the first and the last that began it */
+	uint32_t open;        /* begins without an end */
+};
+
+/* What finishing needs to know beside the span; parallel to tl->spans. */
+struct extra {
+	uint64_t given_ns; /* last end event of the first thread */
+	uint64_t taken_ns; /* last begin event of another thread */
+	uint8_t headless;  /* its begin was not recorded */
+	uint8_t by;
+};
+
+struct spans {
+	struct timeline *tl;
+	VEC(struct span_kind) kinds;
+	VEC(struct extra) extra;
+	VEC(struct node) nodes;
+	uint32_t free; /* list of unused nodes through `below` */
+	VEC(struct lane) lanes;
+	VEC(struct keyed) keyed;
+	struct u64map lane_of; /* thread, or 1 << 32 | CPU */
+	struct u64map seen;    /* kind << 32 | lane: a begin was seen there */
+	struct idmap by_key;
+};
+
+int spans_new(struct timeline *tl, struct spans **out, struct err *e)
+{
+	*out = mem_zalloc(1, sizeof(**out));
+	if (!*out)
+		return err_nomem(e);
+	(*out)->tl = tl;
+	(*out)->free = TL_NONE;
+	return 0;
+}
+
+void spans_free(struct spans *s)
+{
+	if (!s)
+		return;
+	vec_release(&s->kinds);
+	vec_release(&s->extra);
+	vec_release(&s->nodes);
+	vec_release(&s->lanes);
+	vec_release(&s->keyed);
+	u64map_release(&s->lane_of);
+	u64map_release(&s->seen);
+	idmap_release(&s->by_key);
+	mem_free(s);
+}
+
+int spans_kind(struct spans *s, const struct span_kind *kind, uint32_t *id)
+{
+	*id = (uint32_t)s->kinds.n;
+	return vec_push(&s->kinds, *kind);
+}
+
+/* --- spans ---------------------------------------------------------------------------------
+ */
+
+/* A span that begins with `ev` and is open until closed. */
+static int open_span(struct spans *s, const struct span_event *ev, uint32_t parent,
+		     uint32_t *out)
+{
+	const struct span_kind *k = &s->kinds.v[ev->kind];
+	struct tl_span x = {.start_ns = ev->time_ns,
+			    .end_ns = ev->time_ns,
+			    .key = ev->key,
+			    .name = k->name,
+			    .thread = ev->thread,
+			    .end_thread = ev->thread,
+			    .parent = parent,
+			    .flags = OFF_OPEN};
+	if (s->tl->spans.n >= TL_NONE)
+		return ERR_LIMIT;
+	*out = (uint32_t)s->tl->spans.n;
+	return vec_push(&s->tl->spans, x) || vec_push(&s->extra, (struct extra){.by = k->by})
+		       ? ERR_NOMEM
+		       : 0;
+}
+
+static int headless_span(struct spans *s, const struct span_event *ev, uint32_t *out)
+{
+	int r = open_span(s, ev, TL_NONE, out);
+	if (!r)
+		s->extra.v[*out].headless = 1;
+	return r;
+}
+
+/* --- by thread and by CPU ------------------------------------------------------------------
+ */
+
+static int lane_of(struct spans *s, const struct span_event *ev, uint32_t *lane)
+{
+	uint64_t key =
+		s->kinds.v[ev->kind].by == SPAN_BY_CPU ? 1ull << 32 | ev->cpu : ev->thread;
+	if (u64map_get(&s->lane_of, key, lane))
+		return 0;
+	*lane = (uint32_t)s->lanes.n;
+	if (vec_push(&s->lanes, (struct lane){.top = TL_NONE}))
+		return ERR_NOMEM;
+	return u64map_put(&s->lane_of, key, *lane);
+}
+
+/* Take a node out of its lane; `link` is what refers to it. */
+static void unlink_node(struct spans *s, struct lane *l, uint32_t *link)
+{
+	uint32_t n = *link;
+	*link = s->nodes.v[n].below;
+	s->nodes.v[n].below = s->free;
+	s->free = n;
+	l->depth--;
+}
+
+static int push_node(struct spans *s, struct lane *l, uint32_t span, uint32_t kind)
+{
+	struct node x = {.span = span, .kind = kind, .below = l->top};
+	if (l->depth >= MAX_DEPTH) {
+		uint32_t *link = &l->top;
+		while (s->nodes.v[*link].below != TL_NONE)
+			link = &s->nodes.v[*link].below;
+		unlink_node(s, l, link);
+		x.below = l->top;
+	}
+	if (s->free != TL_NONE) {
+		uint32_t n = s->free;
+		s->free = s->nodes.v[n].below;
+		s->nodes.v[n] = x;
+		l->top = n;
+	} else {
+		if (vec_push(&s->nodes, x))
+			return ERR_NOMEM;
+		l->top = (uint32_t)(s->nodes.n - 1);
+	}
+	l->depth++;
+	return 0;
+}
+
+static int begin_nested(struct spans *s, const struct span_event *ev, uint32_t lane)
+{
+	uint32_t top = s->lanes.v[lane].top, span;
+	uint32_t parent = top == TL_NONE ? TL_NONE : s->nodes.v[top].span;
+	int r = u64map_put(&s->seen, (uint64_t)ev->kind << 32 | lane, 1);
+	if (!r)
+		r = open_span(s, ev, parent, &span);
+	return r ? r : push_node(s, &s->lanes.v[lane], span, ev->kind);
+}
+
+static int end_nested(struct spans *s, const struct span_event *ev, uint32_t lane)
+{
+	struct lane *l = &s->lanes.v[lane];
+	uint32_t seen;
+	for (uint32_t *link = &l->top; *link != TL_NONE; link = &s->nodes.v[*link].below) {
+		if (s->nodes.v[*link].kind != ev->kind)
+			continue;
+		struct tl_span *x = &s->tl->spans.v[s->nodes.v[*link].span];
+		x->end_ns = ev->time_ns;
+		x->flags &= ~(uint32_t)OFF_OPEN;
+		unlink_node(s, l, link);
+		return 0;
+	}
+	uint64_t key = (uint64_t)ev->kind << 32 | lane;
+	if (u64map_get(&s->seen, key, &seen))
+		return 0;
+	return headless_span(s, ev, &seen) ? ERR_NOMEM : u64map_put(&s->seen, key, 1);
+}
+
+/* --- by key --------------------------------------------------------------------------------
+ */
+
+static int keyed_of(struct spans *s, const struct span_event *ev, struct keyed **out)
+{
+	uint64_t h = hash_u64(ev->key ^ (uint64_t)ev->kind << 48);
+	size_t at = 0;
+	uint32_t i;
+	while (idmap_next(&s->by_key, h, &at, &i)) {
+		*out = &s->keyed.v[i];
+		if ((*out)->key == ev->key && (*out)->kind == ev->kind)
+			return 0;
+	}
+	struct keyed k = {.key = ev->key, .kind = ev->kind, .span = TL_NONE};
+	if (vec_push(&s->keyed, k))
+		return ERR_NOMEM;
+	*out = &s->keyed.v[s->keyed.n - 1];
+	return idmap_put(&s->by_key, h, (uint32_t)(s->keyed.n - 1));
+}
+
+/* Is this begin of another piece of work than the key's last span? */
+static int is_new_work(const struct keyed *k, const struct span_event *ev, int once)
+{
+	return k->span == TL_NONE || once ||
+	       (!k->open && (ev->thread == k->first || ev->thread == k->last));
+}
+
+static int innermost(struct spans *s, uint32_t thread, uint32_t *span)
+{
+	uint32_t lane;
+	*span = TL_NONE;
+	if (u64map_get(&s->lane_of, thread, &lane) && s->lanes.v[lane].top != TL_NONE)
+		*span = s->nodes.v[s->lanes.v[lane].top].span;
+	return 0;
+}
+
+static int begin_keyed(struct spans *s, const struct span_event *ev, struct keyed *k)
+{
+	if (is_new_work(k, ev, s->kinds.v[ev->kind].once)) {
+		uint32_t parent;
+		innermost(s, ev->thread, &parent);
+		int r = open_span(s, ev, parent, &k->span);
+		if (r)
+			return r;
+		k->first = ev->thread;
+		k->open = 0;
+	} else {
+		s->tl->spans.v[k->span].flags |= OFF_OPEN;
+		if (ev->thread != k->first)
+			s->extra.v[k->span].taken_ns = ev->time_ns;
+	}
+	k->last = ev->thread;
+	k->open++;
+	return 0;
+}
+
+static int end_keyed(struct spans *s, const struct span_event *ev, struct keyed *k)
+{
+	int once = s->kinds.v[ev->kind].once;
+	if (k->span == TL_NONE) {
+		k->first = k->last = ev->thread;
+		return headless_span(s, ev, &k->span);
+	}
+	if (once && !k->open)
+		return 0;
+	struct tl_span *x = &s->tl->spans.v[k->span];
+	x->end_ns = ev->time_ns;
+	/* a request completed by an interrupt ends on the thread that began it */
+	x->end_thread = ev->thread == TL_NONE ? x->thread : ev->thread;
+	if (!s->extra.v[k->span].headless)
+		x->flags &= ~(uint32_t)OFF_OPEN;
+	if (ev->thread == x->thread)
+		s->extra.v[k->span].given_ns = ev->time_ns;
+	if (k->open)
+		k->open--;
+	return 0;
+}
+
+int spans_event(struct spans *s, const struct span_event *ev, struct err *e)
+{
+	struct keyed *k;
+	uint32_t lane;
+	int r;
+	if (s->kinds.v[ev->kind].by == SPAN_BY_KEY) {
+		if (ev->thread == TL_NONE && !ev->end)
+			return 0;
+		r = keyed_of(s, ev, &k);
+		if (!r && !(ev->thread == TL_NONE && k->span == TL_NONE))
+			r = ev->end ? end_keyed(s, ev, k) : begin_keyed(s, ev, k);
+	} else {
+		if (ev->thread == TL_NONE)
+			return 0;
+		r = lane_of(s, ev, &lane);
+		if (!r)
+			r = ev->end ? end_nested(s, ev, lane) : begin_nested(s, ev, lane);
+	}
+	if (r == ERR_LIMIT)
+		return err_set(e, r, "more than 2^32 spans");
+	return r ? err_nomem(e) : 0;
+}
+
+/* --- the end -------------------------------------------------------------------------------
+ */
+
+static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
+{
+	a = a > from ? a : from;
+	b = b < to ? b : to;
+	return b > a ? b - a : 0;
+}
+
+void timeline_parts(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,
+		    struct tl_sums *out, uint32_t *flags)
+{
+	uint64_t life, off = 0;
+	if (to <= from)
+		return;
+	if (thread == TL_NONE || !(tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
+		out->unknown += to - from;
+		return;
+	}
+	const struct tl_thread *t = &tl->threads.v[thread];
+	life = overlap(t->first_ns, t->last_ns, from, to);
+	out->unknown += to - from - life;
+	for (uint32_t i = timeline_off_after(tl, thread, from); i < t->off_first + t->off_n;
+	     i++) {
+		const struct off *o = &tl->off.v[i];
+		if (o->start_ns >= to)
+			break;
+		uint64_t woken = o->start_ns + o->blocked_ns;
+		uint64_t all = overlap(o->start_ns, o->end_ns, from, to);
+		uint64_t runnable = overlap(woken, o->end_ns, from, to);
+		off += all;
+		*flags |= o->flags;
+		if (o->unknown) {
+			out->unknown += all;
+			continue;
+		}
+		out->blocked += all - runnable;
+		out->runnable += runnable;
+		if (o->flags & OFF_RUNNING)
+			out->preempted += runnable;
+	}
+	out->run += life - off;
+}
+
+/* When `to` was last woken by `from` in [start, end); 0 = never. */
+static uint64_t woken_by(const struct timeline *tl, uint32_t to, uint32_t from, uint64_t start,
+			 uint64_t end)
+{
+	if (to == TL_NONE)
+		return 0;
+	const struct tl_thread *t = &tl->threads.v[to];
+	uint32_t i = timeline_off_after(tl, to, end);
+	if (i == t->off_first + t->off_n && t->off_n)
+		i--;
+	for (uint32_t n = 0; t->off_n && n < LOOK_BACK; n++, i--) {
+		const struct off *o = &tl->off.v[i];
+		uint64_t at = o->start_ns + o->blocked_ns;
+		if (o->end_ns <= start)
+			return 0;
+		if (o->waker == from && !o->unknown && at >= start && at < end)
+			return at;
+		if (i == t->off_first)
+			break;
+	}
+	return 0;
+}
+
+/* When the first thread's part of the span was over. */
+static uint64_t handed_over(const struct timeline *tl, const struct tl_span *x,
+			    const struct extra *m)
+{
+	uint64_t at = woken_by(tl, x->end_thread, x->thread, x->start_ns, x->end_ns);
+	if (!at)
+		at = m->given_ns ? m->given_ns : m->taken_ns;
+	return at >= x->start_ns && at <= x->end_ns ? at : x->start_ns;
+}
+
+static void fill(const struct timeline *tl, struct tl_span *x, const struct extra *m)
+{
+	struct tl_sums sum = {0};
+	uint32_t flags = 0;
+	uint64_t at = x->thread == x->end_thread || x->end_thread == TL_NONE
+			      ? x->end_ns
+			      : handed_over(tl, x, m);
+	timeline_parts(tl, x->thread, x->start_ns, at, &sum, &flags);
+	timeline_parts(tl, x->end_thread, at, x->end_ns, &sum, &flags);
+	x->run_ns = sum.run;
+	x->blocked_ns = sum.blocked;
+	x->runnable_ns = sum.runnable;
+	x->preempted_ns = sum.preempted;
+	x->unknown_ns = sum.unknown;
+	x->flags |= flags & OFF_SUSPECT;
+}
+
+/* The edges of what is open. */
+static void clip(const struct timeline *tl, struct tl_span *x, const struct extra *m,
+		 uint64_t origin, uint64_t end)
+{
+	const struct tl_thread *t = x->thread == TL_NONE ? NULL : &tl->threads.v[x->thread];
+	if (!(x->flags & OFF_OPEN))
+		return;
+	if (m->headless) {
+		uint64_t from = t && m->by != SPAN_BY_KEY && t->first_ns > origin ? t->first_ns
+										  : origin;
+		x->start_ns = from < x->end_ns ? from : x->end_ns;
+		return;
+	}
+	uint64_t to =
+		t && m->by != SPAN_BY_KEY && t->last_ns && t->last_ns < end ? t->last_ns : end;
+	x->end_ns = to > x->start_ns ? to : x->start_ns;
+}
+
+struct place {
+	uint64_t start;
+	uint32_t was;
+};
+
+static int place_order(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->was < y->was ? -1 : x->was > y->was;
+}
+
+/* By start; begins were met in this order, so that only spans without one have to move. */
+static int sort_spans(struct timeline *tl)
+{
+	size_t n = tl->spans.n, i = 1;
+	while (i < n && tl->spans.v[i - 1].start_ns <= tl->spans.v[i].start_ns)
+		i++;
+	if (i >= n)
+		return 0;
+	struct place *p = mem_zalloc(n, sizeof(*p));
+	uint32_t *now = mem_zalloc(n, sizeof(*now));
+	struct tl_span *v = mem_zalloc(n, sizeof(*v));
+	int r = p && now && v ? 0 : ERR_NOMEM;
+	for (i = 0; !r && i < n; i++)
+		p[i] = (struct place){tl->spans.v[i].start_ns, (uint32_t)i};
+	if (!r)
+		qsort(p, n, sizeof(*p), place_order);
+	for (i = 0; !r && i < n; i++) {
+		v[i] = tl->spans.v[p[i].was];
+		now[p[i].was] = (uint32_t)i;
+	}
+	for (i = 0; !r && i < n; i++)
+		if (v[i].parent != TL_NONE)
+			v[i].parent = now[v[i].parent];
+	if (!r)
+		memcpy(tl->spans.v, v, n * sizeof(*v));
+	mem_free(p);
+	mem_free(now);
+	mem_free(v);
+	return r;
+}
+
+int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e)
+{
+	for (size_t i = 0; i < s->tl->spans.n; i++) {
+		struct tl_span *x = &s->tl->spans.v[i];
+		clip(s->tl, x, &s->extra.v[i], origin_ns, end_ns);
+		fill(s->tl, x, &s->extra.v[i]);
+	}
+	return sort_spans(s->tl) ? err_nomem(e) : 0;
+}

@@ -1,0 +1,86 @@
+/*
+ * spans.h - begin and end events in time order → the spans of a timeline.
+ *
+ * A span is work between two events: of one thread, nested as a stack; of one CPU (interrupts);
+ * or of whoever handles one key, across threads. Which events begin and end what is spandef.h's
+ * business; this machine knows nothing of perf.data.
+ *
+ *	spans_new(&tl, &s, &e);
+ *	spans_kind(s, &(struct span_kind){.name = id}, &kind);
+ *	while (next record) spans_event(s, &ev, &e);
+ *	... timeline finished ...
+ *	spans_finish(s, origin_ns, end_ns, &e);         // tl.spans is complete
+ *	spans_free(s);
+ *
+ *	thread   begin X ── begin Y ── end Y ── end X         Y's parent is X
+ *	key 7    A: begin ── A: end      B: begin ── B: end   one span, A's begin to B's end
+ */
+#ifndef LIBSTORE_SPANS_H
+#define LIBSTORE_SPANS_H
+
+#include "libstore/timeline.h"
+
+enum span_by {
+	SPAN_BY_THREAD, /* an end closes the thread's innermost open span of its kind */
+	SPAN_BY_CPU,    /* the same per CPU: what no thread does, interrupts */
+	SPAN_BY_KEY,    /* from the first begin of a key to its last end, on any threads */
+};
+
+/*
+ * With SPAN_BY_KEY, a begin that comes after as many ends as begins continues the span if
+ * another thread took the key over, and starts a new one if it comes from the thread that began
+ * the span or the one that took it last: the key is in use again. Where any thread may use a
+ * key again, `once` says that a begin always starts and an end always closes.
+ */
+struct span_kind {
+	uint32_t name; /* strings id */
+	uint8_t by;    /* enum span_by */
+	uint8_t once;
+};
+
+struct span_event {
+	uint64_t time_ns, key; /* key: SPAN_BY_KEY only */
+	uint32_t kind, thread; /* of spans_kind; TL_NONE: the idle task */
+	uint16_t cpu;
+	uint8_t end;
+};
+
+struct spans;
+
+/* A machine that writes into tl->spans (empty; tl is borrowed). ERR_NOMEM. */
+int spans_new(struct timeline *tl, struct spans **out, struct err *e);
+
+/* NULL is accepted; the timeline stays. */
+void spans_free(struct spans *s);
+
+/* Make a kind known; *id is its number in events. ERR_NOMEM. */
+int spans_kind(struct spans *s, const struct span_kind *kind, uint32_t *id);
+
+/*
+ * One event; times must not decrease. What the idle task begins is not kept (it is no thread).
+ * An end whose begin was not recorded makes a span that is open at its start, if it is the
+ * first event of its kind there, and nothing otherwise. ERR_NOMEM; ERR_LIMIT past 2^32 - 2
+ * spans.
+ */
+int spans_event(struct spans *s, const struct span_event *ev, struct err *e);
+
+/*
+ * Needs the timeline finished. Spans still open end with their thread (with a key: at end_ns)
+ * and are flagged OFF_OPEN; those without a begin start with it (at origin_ns). All get their
+ * parts, which sum up to end - start, and OFF_SUSPECT where an interval inside is, and are
+ * ordered by start; a parent stands before its children. ERR_NOMEM. Only spans_free may follow.
+ *
+ * A span that went from one thread to another has the first one's parts up to the moment it
+ * woke the other last, or else its own end event, and the other's from there on.
+ */
+int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e);
+
+/*
+ * What a thread did in [from, to), added to the parts of *out: run, blocked, runnable,
+ * preempted (of runnable), unknown. Outside of its recorded life, and where no switches were
+ * recorded at all, its state is unknown. The flags of the intervals met are or-ed into *flags.
+ */
+void timeline_parts(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,
+		    struct tl_sums *out, uint32_t *flags);
+
+#endif
