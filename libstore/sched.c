@@ -45,7 +45,7 @@ struct thr {
 	struct off off;    /* OFF: the interval being built */
 	struct wake wake;  /* OFF: what ends the blocked part */
 	struct wake early; /* a waking while it ran */
-	uint64_t seen_ns;  /* first mention */
+	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
 	char comm[COMM_SIZE];
 	uint16_t cpu; /* RUNNING: where */
 	uint8_t state, woken, exiting, sleeps /* OFF: in a blocked state */;
@@ -107,7 +107,7 @@ static int set_comm(struct sched *s, uint32_t i, const char *comm)
 static int add_thread(struct sched *s, int32_t tid, uint32_t *i)
 {
 	struct tl_thread t = {.pid = -1, .tid = tid, .first_cpu = TL_NOCPU, .first_prio = -1};
-	struct thr m = {.seen_ns = s->now};
+	struct thr m = {0};
 	if (s->threads.n >= UINT32_MAX - 2)
 		return ERR_LIMIT;
 	if (vec_push(&s->tl->threads, t))
@@ -215,14 +215,20 @@ static void begin_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu)
 	t->state = OFF;
 }
 
+/* The last moment a RUNNING thread was surely on its CPU. */
+static uint64_t last_seen(const struct sched *s, const struct thr *t)
+{
+	return t->cpu < s->cpus.n ? s->cpus.v[t->cpu].cur_ns : t->until_ns;
+}
+
 /* Its switch-out is missing: from the last moment it was surely running on, nothing is known.
  * 'last' when nothing shows it again: an exiting thread then has ended. */
 static void lost_out(struct sched *s, uint32_t i, int last)
 {
 	struct thr *t = &s->threads.v[i];
-	const struct cpu *c = &s->cpus.v[t->cpu];
-	uint64_t from = c->cur_ns;
-	uint8_t reason = c->lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
+	uint64_t from = last_seen(s, t);
+	uint8_t reason =
+		t->cpu < s->cpus.n && s->cpus.v[t->cpu].lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
 	if (last && t->exiting) {
 		end_life(s, i, from);
 		return;
@@ -596,8 +602,8 @@ static int on_wakeup(struct sched *s, const struct sched_event *ev)
 static int retire(struct sched *s, uint32_t i)
 {
 	struct thr *t = &s->threads.v[i];
-	uint64_t end = t->state == OFF ? t->off.start_ns : s->cpus.v[t->cpu].cur_ns;
-	if (t->state == RUNNING && s->cpus.v[t->cpu].cur == i)
+	uint64_t end = t->state == OFF ? t->off.start_ns : last_seen(s, t);
+	if (t->state == RUNNING && t->cpu < s->cpus.n && s->cpus.v[t->cpu].cur == i)
 		set_current(&s->cpus.v[t->cpu], -1, TL_NONE, s->now);
 	end_life(s, i, end);
 	return 0;
@@ -654,6 +660,31 @@ static int on_comm(struct sched *s, const struct sched_event *ev)
 		r = set_comm(s, i, ev->target_comm);
 	if (!r)
 		set_pid(s, i, ev->target_pid);
+	return r;
+}
+
+/* A whole interval at once, told at its end. Which thread had which CPU is not known then. */
+static int on_direct(struct sched *s, const struct sched_event *ev)
+{
+	uint32_t i;
+	int r = on_comm(s, ev);
+	if (!r)
+		r = thread_of(s, ev->target_tid, &i);
+	if (r || s->tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
+		return r; /* the switches tell all that, and more */
+	struct thr *t = &s->threads.v[i];
+	uint64_t from = ev->from_ns;
+	if (t->state == UNSEEN || !t->until_ns)
+		begin_running(s, i, TL_NOCPU, -1, from);
+	if (from < t->until_ns)
+		from = t->until_ns;
+	begin_off(s, i, from, TL_NOCPU);
+	t->off.path = ev->path;
+	if (ev->no_stack)
+		t->off.flags |= OFF_NO_STACK;
+	t->until_ns = ev->time_ns;
+	r = end_off(s, i, ev->time_ns, TL_NOCPU, -1);
+	run_on(s, i, TL_NOCPU);
 	return r;
 }
 
@@ -736,6 +767,8 @@ static int dispatch(struct sched *s, const struct sched_event *ev)
 		return target ? on_comm(s, ev) : 0;
 	case SCHED_EXIT:
 		return target ? on_exit(s, ev) : 0;
+	case SCHED_DIRECT:
+		return target ? on_direct(s, ev) : 0;
 	case SCHED_LOST:
 	case SCHED_THROTTLED:
 		return on_loss(s, ev);

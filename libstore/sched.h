@@ -28,6 +28,7 @@ enum sched_kind {
 	SCHED_IN,         /* the same, in: `tid` got the CPU */
 	SCHED_LOST,       /* `count` records lost on this CPU in (from_ns, time_ns] */
 	SCHED_THROTTLED, /* a scheduler event was throttled on this CPU in (from_ns, time_ns] */
+	SCHED_DIRECT,    /* `target` was off a CPU in [from_ns, time_ns): --off-cpu, direct */
 	SCHED_OTHER,     /* any other record with a CPU: tells who is current there */
 };
 
@@ -40,8 +41,8 @@ enum state_class {
 
 struct sched_event {
 	uint64_t time_ns;
-	uint64_t from_ns,
-		count; /* SCHED_LOST, SCHED_THROTTLED; from 0 = this CPU's last record */
+	uint64_t from_ns, count; /* SCHED_LOST, SCHED_THROTTLED, SCHED_DIRECT; LOST: from 0 =
+				    this CPU's last record */
 	const char *prev_comm, *next_comm, *target_comm; /* may be NULL; read during the call */
 	uint32_t path;                                   /* call path of the record; 0 = none */
 	int32_t pid, tid;           /* the record's own (current task's); -1 where not told */

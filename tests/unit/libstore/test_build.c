@@ -1,0 +1,297 @@
+/* build: hand-made perf.data → the interval table, whatever the byte order and container. */
+#include "tests/lib/perfwriter.h"
+#include "tests/lib/unit.h"
+
+#include "libstore/build.h"
+#include "libstore/causes.h"
+
+static const char common[] =
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
+
+/* A kernel like 3.10: a long of 8 bytes, "+" is 512. */
+static const char switch_fields[] =
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:1;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:1;\n"
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"prev_state=%s%s\", REC->prev_state & (512-1) ? "
+	"__print_flags(REC->prev_state & "
+	"(512-1), \"|\", { 1, \"S\"} , { 2, \"D\" }, { 64, \"x\" }) : \"R\", REC->prev_state & "
+	"512 ? "
+	"\"+\" : \"\"\n";
+static const char waking_fields[] = "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:1;\n"
+				    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+				    "print fmt: \"pid=%d\", REC->pid\n";
+
+struct maker {
+	struct pw w;
+	struct buf image;
+	int big;
+};
+
+static void put(uint8_t *p, uint64_t v, int size, int big)
+{
+	for (int i = 0; i < size; i++)
+		p[big ? size - 1 - i : i] = (uint8_t)(v >> 8 * i);
+}
+
+static void begin(struct maker *m, enum pw_mode mode, int big)
+{
+	char sw[2048], wk[2048];
+	static const uint64_t ids[2][1] = {{11}, {12}};
+	*m = (struct maker){.big = big};
+	pw_begin(&m->w, &(struct pw_config){.mode = mode, .big_endian = big});
+	for (int i = 0; i < 2; i++)
+		pw_attr(&m->w,
+			&(struct pw_attr){
+				.type = 2,
+				.config = 300u + (unsigned)i,
+				.period = 1,
+				.clockid = -1,
+				.sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
+					       PW_S_TIME | PW_S_CPU | PW_S_RAW | PW_S_CALLCHAIN,
+				.flags = PW_SAMPLE_ID_ALL,
+				.ids = ids[i],
+				.nids = 1,
+				.name = i ? "sched:sched_waking" : "sched:sched_switch"});
+	snprintf(sw, sizeof(sw), "name: sched_switch\nID: 300\n%s%s", common, switch_fields);
+	snprintf(wk, sizeof(wk), "name: sched_waking\nID: 301\n%s%s", common, waking_fields);
+	struct pw_tracepoint tp[] = {{"sched", sw}, {"sched", wk}};
+	pw_feature_tracing_data(&m->w, tp, 2);
+	pw_feature_event_desc(&m->w);
+	pw_feature_string(&m->w, PW_FEAT_HOSTNAME, "box");
+	pw_feature_string(&m->w, PW_FEAT_ARCH, "x86_64");
+}
+
+static void sample(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int tid,
+		   const uint8_t *raw, uint32_t size)
+{
+	uint64_t ips[] = {PW_CONTEXT_USER, 0x1000 + (unsigned)tid};
+	pw_sample(&m->w, attr,
+		  &(struct pw_sample){.misc = PW_MISC_KERNEL,
+				      .ip = 1,
+				      .pid = (uint32_t)tid,
+				      .tid = (uint32_t)tid,
+				      .time = us * 1000,
+				      .cpu = cpu,
+				      .id = 11 + attr,
+				      .ips = ips,
+				      .nips = 2,
+				      .raw = raw,
+				      .raw_size = size});
+}
+
+static void sw(struct maker *m, uint64_t us, uint32_t cpu, int prev, uint64_t state, int next)
+{
+	uint8_t raw[64] = {0};
+	put(raw + 24, (uint32_t)prev, 4, m->big);
+	put(raw + 32, state, 8, m->big);
+	put(raw + 56, (uint32_t)next, 4, m->big);
+	put(raw + 60, 120, 4, m->big);
+	memcpy(raw + 8, "prev", 5);
+	memcpy(raw + 40, "next", 5);
+	sample(m, 0, us, cpu, state == 64 ? -1 : prev, raw, sizeof(raw));
+}
+
+static void waking(struct maker *m, uint64_t us, uint32_t cpu, int by, int whom, uint8_t flags)
+{
+	uint8_t raw[28] = {0};
+	raw[2] = flags;
+	put(raw + 24, (uint32_t)whom, 4, m->big);
+	memcpy(raw + 8, "next", 5);
+	sample(m, 1, us, cpu, by, raw, sizeof(raw));
+}
+
+struct result {
+	struct profile *p;
+	struct timeline tl;
+	struct buf text;
+};
+
+static void build(struct maker *m, struct result *r)
+{
+	struct recording *rec;
+	struct profile_options po = {0};
+	struct build_options bo = {0};
+	struct err e = {0};
+	*r = (struct result){0};
+	if (pw_finish(&m->w, &m->image))
+		fail_msg("the writer failed");
+	if (recording_open_mem(&rec, m->image.v, m->image.n, "made.data", &e) ||
+	    profile_of(&r->p, rec, &po, &e) || timeline_build(r->p, &bo, &r->tl, &e) ||
+	    timeline_check(&r->tl, &e))
+		fail_msg("%s", e.msg);
+	for (size_t i = 0; i < r->tl.off.n; i++) {
+		const struct off *o = &r->tl.off.v[i];
+		buf_fmt(&r->text, "%d %llu-%llu %s %llu+%llu%s%s%s %s\n",
+			r->tl.threads.v[o->thread].tid, (unsigned long long)o->start_ns / 1000,
+			(unsigned long long)o->end_ns / 1000,
+			strtab_get(&r->p->stacks.strings, r->tl.states[o->state]),
+			(unsigned long long)o->blocked_ns / 1000,
+			(unsigned long long)off_runnable_ns(o) / 1000,
+			o->flags & OFF_OPEN ? " open" : "",
+			o->flags & OFF_SUSPECT ? " suspect" : "", o->unknown ? " unknown" : "",
+			waker_context_name(o->waker_context));
+	}
+}
+
+static void done(struct maker *m, struct result *r)
+{
+	timeline_release(&r->tl);
+	profile_close(r->p);
+	buf_release(&r->text);
+	buf_release(&m->image);
+}
+
+static void every_container_and_byte_order_gives_the_same_table(void **state)
+{
+	(void)state;
+	for (int big = 0; big < 2; big++)
+		for (int pipe = 0; pipe < 2; pipe++) {
+			struct maker m;
+			struct result r;
+			begin(&m, pipe ? PW_PIPE : PW_FILE, big);
+			/* two ring buffers, one behind the other, as perf writes them */
+			sw(&m, 100, 0, 0, 0, 7);
+			sw(&m, 110, 0, 7, 1, 8);
+			sw(&m, 130, 0, 8, 512, 7);
+			sw(&m, 140, 0, 7, 64, 8);
+			waking(&m, 105, 1, 9, 8, 0);
+			waking(&m, 125, 1, 9, 7, 0x08);
+			build(&m, &r);
+			assert_string_equal(buf_cstr(&r.text), "7 110-130 S 15+5 hardirq\n"
+							       "8 105-110  0+5 open task\n"
+							       "8 130-140 R+ 0+10 \n");
+			const struct off *o = &r.tl.off.v[0];
+			assert_int_equal(o->prio_in, 120);
+			assert_true(o->path != 0);
+			assert_int_equal(o->cpu_wake, 1);
+			assert_int_equal(r.tl.flags, TL_HAS_SWITCH | TL_HAS_WAKING);
+			assert_string_equal(strtab_get(&r.p->stacks.strings, r.tl.rec.host),
+					    "box");
+			done(&m, &r);
+		}
+}
+
+static void a_lost_ring_buffer_leaves_the_other_in_peace(void **state)
+{
+	(void)state;
+	struct maker m;
+	struct result r;
+	begin(&m, PW_FILE, 0);
+	struct pw_id at = {.cpu = 0, .time = 150000, .id = 11};
+	sw(&m, 100, 0, 0, 0, 7);
+	sw(&m, 110, 0, 7, 1, 0);
+	pw_lost(&m.w, &at, 11, 17);
+	sw(&m, 160, 0, 0, 0, 7);
+	sw(&m, 100, 1, 0, 0, 8);
+	sw(&m, 110, 1, 8, 1, 0);
+	waking(&m, 120, 1, 0, 8, 0);
+	sw(&m, 160, 1, 0, 0, 8);
+	build(&m, &r);
+	assert_string_equal(buf_cstr(&r.text), "7 110-160 S 0+0 suspect unknown \n"
+					       "8 110-160 S 10+40 idle\n");
+	assert_int_equal(r.tl.losses.n, 1);
+	assert_int_equal(r.tl.losses.v[0].count, 17);
+	assert_int_equal(r.tl.losses.v[0].from_ns, 110000);
+	done(&m, &r);
+}
+
+static void a_per_task_file_is_refused_by_its_thread_map(void **state)
+{
+	(void)state;
+	for (int all = 0; all < 2; all++) {
+		struct maker m;
+		struct result r;
+		struct err e = {0};
+		const uint64_t pids[] = {all ? (uint64_t)-1 : 7};
+		const char *const comms[] = {"prog"};
+		begin(&m, PW_FILE, 0);
+		pw_thread_map(&m.w, pids, comms, 1);
+		sw(&m, 110, 0, 7, 1, 99);
+		sw(&m, 150, 0, 7, 1, 99);
+		build(&m, &r);
+		assert_int_equal(!!(r.tl.flags & TL_PER_TASK), !all);
+		assert_int_equal(timeline_answerable(&r.tl, 1, &e), all ? 0 : ERR_REFUSED);
+		done(&m, &r);
+	}
+}
+
+static void direct_off_cpu_samples_are_intervals_sums_are_not(void **state)
+{
+	(void)state;
+	struct maker m = {0};
+	struct result r;
+	uint8_t raw[24 + 16 + 8] = {0};
+	static const uint64_t ids[] = {21};
+	pw_begin(&m.w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&m.w,
+		&(struct pw_attr){.type = 1,
+				  .config = 10,
+				  .period = 1,
+				  .clockid = -1,
+				  .flags = PW_SAMPLE_ID_ALL,
+				  .sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
+						 PW_S_TIME | PW_S_CPU | PW_S_PERIOD | PW_S_RAW,
+				  .ids = ids,
+				  .nids = 1,
+				  .name = "offcpu-time"});
+	pw_feature_event_desc(&m.w);
+	put(raw, 5, 4, 0);
+	put(raw + 4, 6, 4, 0);
+	put(raw + 16, 2, 8, 0);
+	put(raw + 24, PW_CONTEXT_USER, 8, 0);
+	put(raw + 32, 0x1234, 8, 0);
+	for (int i = 0; i < 2; i++) {
+		put(raw + 8, 600000000, 8, 0);
+		pw_sample(&m.w, 0,
+			  &(struct pw_sample){.misc = PW_MISC_USER,
+					      .time = 1000000000u + 700000000u * (unsigned)i,
+					      .period = 600000000,
+					      .id = 21,
+					      .raw = raw,
+					      .raw_size = sizeof(raw)});
+	}
+	put(raw + 16, 99, 8, 0); /* more addresses than there are bytes: not taken */
+	pw_sample(&m.w, 0,
+		  &(struct pw_sample){.time = 1800000000,
+				      .period = 5,
+				      .id = 21,
+				      .raw = raw,
+				      .raw_size = sizeof(raw)});
+	pw_sample(&m.w, 0,
+		  &(struct pw_sample){.misc = PW_MISC_USER,
+				      .pid = 5,
+				      .tid = 6,
+				      .time = 0xffffffff00000001u,
+				      .period = 777,
+				      .id = 21,
+				      .raw = raw,
+				      .raw_size = 8});
+	build(&m, &r);
+	assert_string_equal(buf_cstr(&r.text), "6 400000-1000000  0+0 unknown \n"
+					       "6 1100000-1700000  0+0 unknown \n");
+	assert_true(r.tl.off.v[0].path != 0);
+	assert_int_equal(r.tl.totals.n, 1);
+	assert_int_equal(r.tl.totals.v[0].ns, 777);
+	assert_int_equal(r.tl.rec.end_ns, 1800000000);
+	done(&m, &r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
+		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
+		cmocka_unit_test(a_per_task_file_is_refused_by_its_thread_map),
+		cmocka_unit_test(direct_off_cpu_samples_are_intervals_sums_are_not),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
