@@ -49,22 +49,27 @@ $(O)/%.o: %.c config.mk
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # --- what the pictures carry ----------------------------------------------------------------
-# The style sheet and the script of the flame graph as C strings.
-FLAME_JS := render/flame_tree.js render/flame_draw.js render/flame_ui.js
+# Style sheets and scripts of the pictures as C strings: flame_css, flame_js, timeline_css, ...
+flame_CSS := render/flame.css
+flame_JS := render/svg_common.js render/flame_tree.js render/flame_draw.js render/flame_ui.js
+timeline_CSS := render/flame.css render/timeline.css
+timeline_JS := render/svg_common.js render/timeline_data.js render/timeline_draw.js \
+	render/timeline_ui.js
 c_bytes = od -An -v -tx1 | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'
-$(O)/render/flame_embed.c: render/flame.css $(FLAME_JS)
+.SECONDEXPANSION:
+$(O)/render/%_embed.c: $$($$*_CSS) $$($$*_JS)
 	@mkdir -p $(@D)
 	$(call say,GEN,$@){ \
-		echo 'extern const char flame_css[], flame_js[];'; \
-		echo 'const char flame_css[] = {'; cat render/flame.css | $(c_bytes); echo '0};'; \
-		echo 'const char flame_js[] = {'; \
+		echo 'extern const char $*_css[], $*_js[];'; \
+		echo 'const char $*_css[] = {'; cat $($*_CSS) | $(c_bytes); echo '0};'; \
+		echo 'const char $*_js[] = {'; \
 		{ echo '(function () { "use strict";'; \
 		  echo 'const svg = document.currentScript && document.currentScript.closest("svg") || document.documentElement;'; \
-		  cat $(FLAME_JS); echo '})();'; } | $(c_bytes); echo '0};'; \
+		  cat $($*_JS); echo '})();'; } | $(c_bytes); echo '0};'; \
 	} >$@.tmp && mv $@.tmp $@
-$(O)/render/flame_embed.o: $(O)/render/flame_embed.c
+$(O)/render/%_embed.o: $(O)/render/%_embed.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
-$(O)/librender.a: $(O)/render/flame_embed.o
+$(O)/librender.a: $(O)/render/flame_embed.o $(O)/render/timeline_embed.o
 
 # Data files that are compiled in: X becomes the C string $(O)/gen/X.inc.
 $(O)/gen/%.inc: %

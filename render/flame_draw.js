@@ -1,32 +1,9 @@
 // flame_draw.js - from a view (one tree, or two around a function) to boxes and SVG elements,
 // and the texts about a node.
 
-const SVG = "http://www.w3.org/2000/svg";
 const SLIVER = 2; // px; narrower boxes of one colour share a path
 
-function make(name, attrs, parent) {
-	const e = document.createElementNS(SVG, name);
-	for (const key in attrs)
-		e.setAttribute(key, attrs[key]);
-	if (parent)
-		parent.appendChild(e);
-	return e;
-}
-
 // --- texts ---------------------------------------------------------------------------------
-
-function shortNumber(x) {
-	const a = Math.abs(x);
-	return x.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
-}
-
-function timeText(ns) {
-	const a = Math.abs(ns);
-	return a >= 3600e9 ? shortNumber(ns / 3600e9) + " h" :
-		a >= 999.5e6 ? shortNumber(ns / 1e9) + " s" :
-		a >= 999.5e3 ? shortNumber(ns / 1e6) + " ms" :
-		a >= 999.5 ? shortNumber(ns / 1e3) + " \u00b5s" : ns.toFixed(0) + " ns";
-}
 
 function bytesText(x) {
 	const unit = ["bytes", "KiB", "MiB", "GiB", "TiB"];
@@ -184,34 +161,6 @@ function boxesOf(view, zoom) {
 		pruned += t ? 0 : narrow;
 	});
 	return {boxes, pruned};
-}
-
-// A list of elements of one sort, reused from drawing to drawing.
-class Pool {
-	constructor(name, parent) {
-		this.name = name;
-		this.parent = parent;
-		this.all = [];
-		this.used = 0;
-	}
-
-	start() {
-		this.used = 0;
-	}
-
-	take() {
-		if (this.used === this.all.length)
-			this.all.push(make(this.name, {}, this.parent));
-		else if (this.used >= (this.shown || 0))
-			this.all[this.used].removeAttribute("display");
-		return this.all[this.used++];
-	}
-
-	finish() {
-		for (let i = this.used; i < (this.shown || 0); i++)
-			this.all[i].setAttribute("display", "none");
-		this.shown = this.used;
-	}
 }
 
 class Painter {

@@ -5,11 +5,6 @@
 
 const KIND = {user: 0, kernel: 1, jit: 2, inlined: 3, waker: 4, mark: 5, wait: 6, gone: 7, gap: 8};
 
-function element(name) {
-	const e = svg.getElementsByTagName(name)[0];
-	return e ? e.textContent : "";
-}
-
 function readConf() {
 	const conf = {};
 	for (const line of element("d-conf").split("\n")) {
@@ -22,28 +17,6 @@ function readConf() {
 	for (const key of ["countname", "nametype", "beforeName", "afterName"])
 		conf[key] = String(conf[key]);
 	return conf;
-}
-
-// All numbers of a text of base-32 digits, little end first.
-function readNumbers(text) {
-	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const value = new Uint8Array(128);
-	for (let i = 0; i < 64; i++)
-		value[digits.charCodeAt(i)] = i;
-	const out = new Float64Array(text.length);
-	let n = 0, x = 0, unit = 1;
-	for (let i = 0; i < text.length; i++) {
-		const d = value[text.charCodeAt(i) & 127];
-		x += (d & 31) * unit;
-		if (d & 32) {
-			unit *= 32;
-		} else {
-			out[n++] = x;
-			x = 0;
-			unit = 1;
-		}
-	}
-	return out.subarray(0, n);
 }
 
 function readFrames() {

@@ -180,22 +180,7 @@ function selectedBox() {
 // --- the tooltip ---------------------------------------------------------------------------
 
 function showTip(b, x, y) {
-	const tip = svg.querySelector("#tip"), lines = describe(b.tree, b.node);
-	tip.textContent = "";
-	const card = make("rect", {rx: 4}, tip);
-	let width = 0;
-	lines.forEach((line, i) => {
-		const t = make("text", {x: 8, y: 17 + 16 * i, class: i ? "" : "name"}, tip);
-		t.textContent = line.length > 150 ? line.slice(0, 148) + ".." : line;
-		width = Math.max(width, t.getComputedTextLength());
-	});
-	card.setAttribute("width", width + 16);
-	card.setAttribute("height", 16 * lines.length + 10);
-	const right = Math.max(0, conf.width - width - 20);
-	const below = y + 18 + 16 * lines.length + 10 < Number(svg.getAttribute("height"));
-	tip.setAttribute("transform", "translate(" + Math.min(x + 12, right) + " " +
-		(below ? y + 18 : y - 16 * lines.length - 16) + ")");
-	tip.setAttribute("display", "inline");
+	showCard(describe(b.tree, b.node), x, y);
 }
 
 function hideTip() {
@@ -204,13 +189,6 @@ function hideTip() {
 }
 
 // --- where the mouse is --------------------------------------------------------------------
-
-function toPicture(event) {
-	const p = svg.createSVGPoint();
-	p.x = event.clientX;
-	p.y = event.clientY;
-	return p.matrixTransform(svg.getScreenCTM().inverse());
-}
 
 function boxAt(x, y) {
 	const steps = Math.floor((y - baseLine) / conf.frameHeight);
@@ -381,32 +359,6 @@ const searchButtons = [
 	["next", "\u203a", 24, "Next hit (n)"],
 ];
 
-function button([id, label, width, title], x, y, parent) {
-	const g = make("g", {id: "b-" + id, class: "button", tabindex: 0, role: "button",
-		"aria-label": label + ": " + title, transform: "translate(" + x + " " + y + ")"}, parent);
-	make("title", {}, g).textContent = title;
-	make("rect", {width, height: 20, rx: 4}, g);
-	make("text", {x: width / 2, y: 14, "font-size": 11}, g).textContent = label;
-	g.addEventListener("click", () => actions[id]());
-	g.addEventListener("keydown", (e) => {
-		if (e.key === "Enter" || e.key === " ") {
-			e.preventDefault();
-			e.stopPropagation();
-			actions[id]();
-		}
-	});
-	return x + width + 6;
-}
-
-function mark(id, on, usable) {
-	const b = svg.querySelector("#b-" + id);
-	if (!b)
-		return;
-	b.classList.toggle("on", on);
-	b.classList.toggle("off", !usable);
-	b.setAttribute("aria-pressed", on ? "true" : "false");
-}
-
 function setButtons() {
 	const some = selected !== null && selected.frame !== base.frame[0];
 	mark("reset", false, state.zoom !== 0);
@@ -418,33 +370,6 @@ function setButtons() {
 	mark("fold", state.fold, true);
 	mark("next", false, hits.length > 0);
 	mark("previous", false, hits.length > 0);
-}
-
-function makeSearchField(x, y, width, parent) {
-	const box = make("foreignObject", {x, y, width, height: 20}, parent);
-	const input = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
-	input.setAttribute("class", "search");
-	input.setAttribute("placeholder", "Search (Ctrl-F), regular expression");
-	input.setAttribute("aria-label", "Search, regular expression");
-	box.appendChild(input);
-	let timer = 0;
-	input.addEventListener("input", () => {
-		clearTimeout(timer);
-		timer = setTimeout(() => search(input.value), 120);
-	});
-	input.addEventListener("keydown", (e) => {
-		e.stopPropagation();
-		if (e.key === "Enter") {
-			clearTimeout(timer);
-			if (state.search !== input.value)
-				search(input.value);
-			nextHit(e.shiftKey ? -1 : 1);
-		} else if (e.key === "Escape") {
-			input.value = "";
-			search("");
-			ui.frames.focus();
-		}
-	});
 }
 
 function makeTools() {

@@ -1,0 +1,53 @@
+#include "render/svgtext.h"
+#include "render/escape.h"
+
+#include <math.h>
+
+void svg_px(struct buf *b, double x)
+{
+	long long c = llround(x * 100);
+	if (c < 0) {
+		buf_char(b, '-');
+		c = -c;
+	}
+	buf_u64(b, (uint64_t)c / 100);
+	if (c % 100)
+		buf_fmt(b, c % 10 ? ".%02lld" : ".%lld", c % 10 ? c % 100 : c % 100 / 10);
+}
+
+void svg_attr_px(struct buf *b, const char *name, double x)
+{
+	buf_char(b, ' ');
+	buf_str(b, name);
+	buf_str(b, "=\"");
+	svg_px(b, x);
+	buf_char(b, '"');
+}
+
+void svg_text(struct buf *b, const char *attrs, double x, double y, const char *s)
+{
+	buf_fmt(b, "<text %s", attrs);
+	svg_attr_px(b, "x", x);
+	svg_attr_px(b, "y", y);
+	buf_char(b, '>');
+	escape_xml_str(b, s);
+	buf_str(b, "</text>\n");
+}
+
+void svg_number(struct buf *b, uint64_t x)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char text[16];
+	size_t n = 0;
+	do {
+		text[n++] = digits[(x & 31) | (x > 31 ? 32 : 0)];
+		x >>= 5;
+	} while (x);
+	buf_add(b, text, n);
+}
+
+void svg_signed(struct buf *b, int64_t x)
+{
+	svg_number(b, x < 0 ? ((uint64_t)-x << 1) - 1 : (uint64_t)x << 1);
+}
