@@ -1,0 +1,242 @@
+// timeline_data.js - the intervals inside the picture (timelinedata.h has the format), decoded:
+// panels of rows; a row's segments are what a thread did, or who had a CPU, one after the other.
+
+const ROW = {cpu: 0, group: 1, thread: 2};
+const PAINT = {run: 0, runnable: 1, preempted: 2, unknown: 3, blocked: 4};
+const OFF = {open: 1, suspect: 2, idle: 4, running: 8, noStack: 16};
+// The numbers of one off-CPU interval.
+const F = {ran: 0, blocked: 1, rest: 2, bits: 3, path: 4, state: 5, waker: 6, context: 7,
+	wakerPath: 8, cpuOut: 9, cpuIn: 10, size: 11};
+
+function readConf() {
+	const conf = {};
+	for (const line of element("d-conf").split("\n")) {
+		const at = line.indexOf(" ");
+		if (at > 0) {
+			const value = line.slice(at + 1);
+			conf[line.slice(0, at)] = isFinite(value) ? Number(value) : value;
+		}
+	}
+	const pairs = (text) => String(text).split(" ").map((s) => s.split(":"));
+	conf.panelY = pairs(conf.panelY).map((p) => p.map(Number));
+	conf.paints = pairs(conf.paints).map(([rgb, name]) => ({color: "#" + rgb, name}));
+	conf.idle = conf.paints.findIndex((p) => p.name === "idle");
+	conf.contexts = conf.contexts.split(" ");
+	conf.reasons = conf.reasons.split("|");
+	conf.losses = conf.losses.split("|");
+	return conf;
+}
+
+function readTables() {
+	const strings = element("t-strings").split("\n");
+	const groups = (name, size, make) => {
+		const num = readNumbers(element(name)), out = [];
+		for (let i = 0; i + size <= num.length; i += size)
+			out.push(make(num, i));
+		return out;
+	};
+	return {
+		strings,
+		threads: groups("t-threads", 5, (n, i) => ({comm: strings[n[i]], pid: n[i + 1] - 1,
+			tid: n[i + 2] - 1, flags: n[i + 3], color: n[i + 4]})),
+		events: groups("t-events", 1, (n, i) => strings[n[i]]),
+		frames: groups("t-frames", 3, (n, i) => ({name: strings[n[i]] ||
+			"[" + (strings[n[i + 1]].split("/").pop() || "unknown") + "]", kind: n[i + 2]})),
+		paths: [null].concat(groups("t-paths", 2, (n, i) => ({parent: n[i], frame: n[i + 1]}))),
+	};
+}
+
+// The names of a call path, leaf first.
+function stackOf(path) {
+	const names = [];
+	for (; path; path = tables.paths[path].parent)
+		names.push(tables.frames[tables.paths[path].frame].name);
+	return names;
+}
+
+class Reader {
+	constructor(text) {
+		this.num = readNumbers(text);
+		this.at = 0;
+	}
+
+	next() {
+		return this.num[this.at++];
+	}
+
+	signed() {
+		const x = this.next();
+		return x % 2 ? -(x + 1) / 2 : x / 2;
+	}
+
+	list(make) {
+		const n = this.next(), out = [];
+		for (let i = 0; i < n; i++)
+			out.push(make());
+		return out;
+	}
+}
+
+// Segments: parallel arrays; segment i is [start[i], start[i + 1]).
+class Segments {
+	constructor(room) {
+		this.n = 0;
+		this.start = new Float64Array(room + 1);
+		this.paint = new Uint8Array(room);
+		this.ref = new Int32Array(room); // of threads: interval, or -1; of CPUs: thread
+	}
+
+	add(start, paint, ref) {
+		this.start[this.n] = start;
+		this.paint[this.n] = paint;
+		this.ref[this.n++] = ref;
+	}
+
+	end(at) {
+		this.start[this.n] = at;
+	}
+
+	// The first segment that ends after t; n when there is none.
+	after(t) {
+		let low = 0, high = this.n;
+		while (low < high) {
+			const mid = (low + high) >> 1;
+			if (this.start[mid + 1] > t)
+				high = mid;
+			else
+				low = mid + 1;
+		}
+		return low;
+	}
+}
+
+const GAP = 255;
+
+function offPaint(bits, blocked) {
+	if (bits >> 10)
+		return PAINT.unknown;
+	if (!blocked)
+		return bits >> 5 & OFF.running ? PAINT.preempted : PAINT.runnable;
+	return bits >> 5 & OFF.idle ? conf.idle : PAINT.blocked + (bits & 31);
+}
+
+function readThread(r, row) {
+	row.threadNo = r.next();
+	row.thread = tables.threads[row.threadNo];
+	let at = r.signed();
+	const last = r.signed();
+	r.next();
+	const n = r.next();
+	row.offs = r.num.subarray(r.at, r.at + n * F.size);
+	r.at += n * F.size;
+	row.offStart = new Float64Array(n);
+	const segs = new Segments(3 * n + 1);
+	for (let i = 0; i < n; i++) {
+		const o = row.offs.subarray(i * F.size, (i + 1) * F.size);
+		if (o[F.ran])
+			segs.add(at, PAINT.run, -1 - i);
+		at += o[F.ran];
+		row.offStart[i] = at;
+		if (o[F.blocked])
+			segs.add(at, offPaint(o[F.bits], true), i);
+		at += o[F.blocked];
+		if (o[F.rest])
+			segs.add(at, offPaint(o[F.bits], false), i);
+		at += o[F.rest];
+	}
+	if (last > at)
+		segs.add(at, PAINT.run, -1 - n);
+	segs.end(Math.max(at, last));
+	row.segs = segs;
+}
+
+function readCpu(r, row) {
+	row.cpu = r.next();
+	const n = r.next(), segs = new Segments(2 * n + 2);
+	let at = 0;
+	for (let i = 0; i < n; i++) {
+		const start = at + r.signed(), length = r.next(), thread = r.next();
+		if (start > at)
+			segs.add(at, GAP, -1);
+		segs.add(start, conf.paints.length - 9 + tables.threads[thread].color, thread);
+		at = start + length;
+	}
+	segs.end(at);
+	row.segs = segs;
+}
+
+function readRow(r) {
+	const row = {kind: r.next(), samples: [], spans: [], marks: []};
+	if (row.kind === ROW.thread) {
+		readThread(r, row);
+	} else if (row.kind === ROW.cpu) {
+		readCpu(r, row);
+	} else {
+		row.thread = tables.threads[r.next()];
+	}
+	row.h = [conf.cpuH, conf.groupH, conf.rowH][row.kind];
+	return row;
+}
+
+function readPanel(text, index) {
+	const r = new Reader(text), p = {index};
+	p.base = r.next();
+	p.span = r.next();
+	p.zero = r.next() - p.base; // may be negative
+	p.rows = r.list(() => readRow(r));
+	let row = -1, at = 0;
+	r.list(() => {
+		const before = row;
+		row = r.next();
+		at = row === before ? at + r.next() : r.next();
+		p.rows[row].samples.push({t: at, path: r.next(), event: r.next()});
+	});
+	r.list(() => p.rows[r.next()].spans.push({t: r.signed(), length: r.next(),
+		name: tables.strings[r.next()], last: tables.threads[r.next()]}));
+	r.list(() => p.rows[r.next()].marks.push({t: r.next(), name: tables.strings[r.next()],
+		text: tables.strings[r.next()], path: r.next()}));
+	p.losses = r.list(() => ({t: r.signed(), length: r.next(), cpu: r.next() - 1,
+		kind: r.next(), count: r.next()}));
+	p.highlights = r.list(() => ({row: r.next(), t: r.signed(), length: r.next()}));
+	const given = r.next();
+	p.arrows = r.list(() => ({from: r.next(), to: r.next(), t: r.signed(), waited: 0}));
+	placeRows(p);
+	if (!given)
+		p.arrows = findArrows(p);
+	p.view = {from: 0, to: p.span};
+	return p;
+}
+
+function placeRows(p) {
+	[p.axisY, p.rowsY] = conf.panelY[p.index];
+	let y = p.rowsY;
+	for (const row of p.rows) {
+		row.y = y;
+		y += row.h;
+	}
+	p.end = y;
+}
+
+// Wakeups between rows, those that ended the longest waits first.
+function findArrows(p) {
+	const rowOf = new Map(), arrows = [];
+	p.rows.forEach((row, i) => {
+		if (row.kind === ROW.thread)
+			rowOf.set(row.threadNo, i);
+	});
+	p.rows.forEach((row, to) => {
+		for (let i = 0; row.offs && i < row.offStart.length; i++) {
+			const at = i * F.size, waker = row.offs[at + F.waker];
+			const from = waker ? rowOf.get(waker - 1) : undefined;
+			const t = row.offStart[i] + row.offs[at + F.blocked];
+			if (from !== undefined && from !== to && !(row.offs[at + F.bits] >> 10) &&
+			    t >= 0 && t < p.span)
+				arrows.push({from, to, t, waited: row.offs[at + F.blocked]});
+		}
+	});
+	return arrows.sort((a, b) => b.waited - a.waited || a.t - b.t || a.to - b.to);
+}
+
+const conf = readConf();
+const tables = readTables();
+const panels = [...svg.getElementsByTagName("t-panel")].map((e, i) => readPanel(e.textContent, i));

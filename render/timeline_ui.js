@@ -1,0 +1,561 @@
+// timeline_ui.js - what a person does with the picture: zoom, pan, search, select, follow the
+// wakers; with the mouse or the keyboard; kept in the URL's fragment.
+
+const LEAST_SPAN = 20; // ns
+const state = {search: "", fold: false, at: 0}; // at: the panel that keys act on
+let selected = null; // {p, row, seg}: numbers
+let pathHit = null, hits = [], hitAt = -1, drawMs = 0, queued = false;
+
+const ui = {
+	frames: svg.querySelector("#plot0"), details: svg.querySelector("#details"),
+	drawn: svg.querySelector("#drawn"), matched: svg.querySelector("#matched"),
+};
+const plots = panels.map((p) => new Plot(p));
+
+// --- views ---------------------------------------------------------------------------------
+
+function setView(p, from, to) {
+	const span = Math.min(Math.max(to - from, Math.min(LEAST_SPAN, p.span)), p.span);
+	const start = Math.min(Math.max((from + to - span) / 2, 0), p.span - span);
+	p.view = {from: start, to: start + span};
+	state.at = p.index;
+	redraw(p);
+}
+
+function isWhole(p) {
+	return p.view.from === 0 && p.view.to === p.span;
+}
+
+function zoomBy(p, factor, at) {
+	const v = p.view, center = at === undefined ? (v.from + v.to) / 2 : at;
+	const span = Math.min(Math.max((v.to - v.from) * factor, LEAST_SPAN), p.span);
+	const from = Math.min(Math.max(center - (center - v.from) * span / (v.to - v.from), 0), p.span - span);
+	setView(p, from, from + span);
+}
+
+function panBy(p, ns) {
+	const v = p.view, by = Math.min(Math.max(ns, -v.from), p.span - v.to);
+	setView(p, v.from + by, v.to + by);
+}
+
+// --- drawing -------------------------------------------------------------------------------
+
+function isHit(path) {
+	return pathHit[path] === 1;
+}
+
+function drawPanel(p) {
+	const plot = plots[p.index];
+	plot.draw(pathHit && isHit);
+	drawMs = plot.ms;
+	drawSelected();
+	const v = p.view, parts = [];
+	if (!isWhole(p))
+		parts.push(timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
+	if (plot.arrowsSeen > plot.arrowsDrawn)
+		parts.push("arrows: the " + plot.arrowsDrawn + " longest waits of " + plot.arrowsSeen);
+	ui.drawn.textContent = parts.join(" \u00b7 ");
+	setButtons();
+}
+
+// Many events, one drawing a frame.
+function redraw(p) {
+	p.stale = true;
+	if (queued)
+		return;
+	queued = true;
+	requestAnimationFrame(flush);
+}
+
+function flush() {
+	queued = false;
+	for (const q of panels)
+		if (q.stale) {
+			q.stale = false;
+			drawPanel(q);
+		}
+	saveState();
+}
+
+// --- the selected interval -------------------------------------------------------------------
+
+function segmentOf(s) {
+	const row = panels[s.p].rows[s.row];
+	return {row, from: row.segs.start[s.seg], to: row.segs.start[s.seg + 1]};
+}
+
+// The wakeup that ended the selected interval: {from, to, t}, or null.
+function wakeupOf(s) {
+	const p = panels[s.p], row = p.rows[s.row], ref = row.segs.ref[s.seg];
+	if (row.kind !== ROW.thread || ref < 0)
+		return null;
+	const waker = row.offs[ref * F.size + F.waker];
+	const from = waker ? p.rows.findIndex((r) => r.kind === ROW.thread && r.threadNo === waker - 1) : -1;
+	return from < 0 || from === s.row ? null :
+		{from, to: s.row, t: row.offStart[ref] + row.offs[ref * F.size + F.blocked]};
+}
+
+function drawSelected() {
+	for (const plot of plots) {
+		plot.selected.setAttribute("display", "none");
+		plot.chosen.setAttribute("d", "");
+	}
+	if (!selected)
+		return;
+	const {row, from, to} = segmentOf(selected), plot = plots[selected.p];
+	plot.place(plot.selected, from, to, row.y + 2, row.h - 4);
+	const a = wakeupOf(selected), v = panels[selected.p].view;
+	if (a && a.t >= v.from && a.t < v.to)
+		plot.chosen.setAttribute("d", plot.arrow(a));
+}
+
+function select(s) {
+	selected = s;
+	drawSelected();
+	say(s);
+	setButtons();
+}
+
+function say(s) {
+	ui.details.textContent = "";
+	if (!s)
+		return;
+	const {row, from} = segmentOf(s), p = panels[s.p];
+	const lines = segmentLines(row, s.seg);
+	ui.details.textContent = lines.slice(0, 1).concat("at " + pointText(from - p.zero, p.view),
+		lines.slice(1).filter((l) => !l.startsWith("  "))).join(" \u00b7 ").slice(0, 190);
+}
+
+// Bring a segment into view, wide enough to see.
+function show(s) {
+	const p = panels[s.p], {from, to} = segmentOf(s), v = p.view, span = v.to - v.from;
+	if ((to - from) * plotW / span < 3)
+		setView(p, (from + to) / 2 - 10 * (to - from), (from + to) / 2 + 10 * (to - from));
+	else if (from < v.from || to > v.to)
+		setView(p, (from + to) / 2 - Math.max(span, to - from) / 2,
+			(from + to) / 2 + Math.max(span, to - from) / 2);
+	select(s);
+}
+
+// --- the mouse -------------------------------------------------------------------------------
+
+function panelAt(y) {
+	return panels.find((p) => y >= p.axisY && y < p.end) || null;
+}
+
+function timeAt(p, x) {
+	const v = p.view;
+	return v.from + Math.min(Math.max((x - plotX) / plotW, 0), 1) * (v.to - v.from);
+}
+
+// What is under the pointer: {p, row, seg, t, fine}; fine: more than one interval shares the
+// pixel.
+function under(x, y) {
+	const p = panelAt(y);
+	if (!p || x < plotX || x > plotX + plotW)
+		return null;
+	const row = p.rows.findIndex((r) => y >= r.y && y < r.y + r.h);
+	if (row < 0 || !p.rows[row].segs)
+		return null;
+	const segs = p.rows[row].segs, t = timeAt(p, x), seg = segs.after(t);
+	if (seg >= segs.n || segs.start[seg] > t)
+		return null;
+	const px = (p.view.to - p.view.from) / plotW;
+	const fine = segs.start[seg + 1] - segs.start[seg] < conf.wide * px;
+	return {p: p.index, row, seg, t, px, fine};
+}
+
+// Spans, samples and marks within reach of the pointer.
+function eventLines(row, t, px) {
+	const lines = [];
+	for (const s of row.spans)
+		if (t >= s.t && t < s.t + s.length)
+			lines.push("span " + s.name + " \u00b7 " + timeText(s.length) +
+				(s.last === row.thread ? "" : " \u00b7 ended by " + threadText(s.last)));
+	for (const m of row.marks)
+		if (Math.abs(m.t - t) < 3 * px)
+			lines.push(m.name + (m.text ? " \u00b7 " + m.text : ""));
+	const near = row.samples.reduce((best, s) =>
+		Math.abs(s.t - t) < (best ? Math.abs(best.t - t) : 3 * px) ? s : best, null);
+	if (near)
+		lines.push("sample of " + tables.events[near.event], ...stackLines("at    ", near.path, 12));
+	return lines;
+}
+
+function onMove(event) {
+	const q = toPicture(event), u = under(q.x, q.y);
+	moveCursor(q);
+	if (!u) {
+		hideTip();
+		return;
+	}
+	const p = panels[u.p], row = p.rows[u.row];
+	const lines = u.fine ? columnLines(row, u.t - u.px / 2, u.t + u.px / 2) : segmentLines(row, u.seg);
+	if (!lines.length) {
+		hideTip();
+		return;
+	}
+	if (!u.fine)
+		lines.splice(1, 0, pointText(row.segs.start[u.seg] - p.zero, p.view) + " \u2026 " +
+			pointText(row.segs.start[u.seg + 1] - p.zero, p.view));
+	showCard(lines.concat(eventLines(row, u.t, u.px)), q.x, q.y);
+}
+
+function hideTip() {
+	svg.querySelector("#tip").setAttribute("display", "none");
+}
+
+function moveCursor(q) {
+	for (const plot of plots) {
+		const p = plot.panel, inside = q && q.x >= plotX && q.y >= p.axisY && q.y < p.end;
+		plot.cursor.setAttribute("d", inside ? "M" + round(q.x) + " " + (p.rowsY - 4) + "V" + p.end : "");
+	}
+}
+
+// Drag selects a stretch to zoom to; on the axis, or with Shift, it moves the view.
+const drag = {p: null};
+
+function onDown(event) {
+	const q = toPicture(event), p = panelAt(q.y);
+	if (event.button !== 0 || !p || q.x < plotX)
+		return;
+	event.preventDefault();
+	plots[p.index].group.focus({preventScroll: true});
+	Object.assign(drag, {p, x: q.x, y: q.y, view: p.view, far: false,
+		pan: event.shiftKey || q.y < p.rowsY - 4});
+	hideTip();
+}
+
+function onDrag(event) {
+	const q = toPicture(event), p = drag.p;
+	if (!p) {
+		if (event.target === svg || !svg.contains(event.target) || !event.target.closest(".plot"))
+			moveCursor(null);
+		return;
+	}
+	drag.far = drag.far || Math.abs(q.x - drag.x) > 4;
+	if (!drag.far)
+		return;
+	const plot = plots[p.index];
+	if (drag.pan) {
+		plot.group.classList.add("moving");
+		const by = (drag.x - q.x) / plotW * (drag.view.to - drag.view.from);
+		const start = Math.min(Math.max(drag.view.from + by, 0), p.span - (drag.view.to - drag.view.from));
+		setView(p, start, start + drag.view.to - drag.view.from);
+		return;
+	}
+	const from = timeAt(p, Math.min(q.x, drag.x)), to = timeAt(p, Math.max(q.x, drag.x));
+	plot.place(plot.band, from, to, p.rowsY - 4, p.end - p.rowsY + 4);
+	showCard([timeText(to - from), pointText(from - p.zero, p.view) + " \u2026 " +
+		pointText(to - p.zero, p.view)], q.x, q.y);
+}
+
+function onUp(event) {
+	const p = drag.p, q = toPicture(event);
+	if (!p)
+		return;
+	drag.p = null;
+	const plot = plots[p.index];
+	plot.band.setAttribute("display", "none");
+	plot.group.classList.remove("moving");
+	if (drag.far) {
+		hideTip();
+		if (!drag.pan)
+			setView(p, timeAt(p, Math.min(q.x, drag.x)), timeAt(p, Math.max(q.x, drag.x)));
+		return;
+	}
+	state.at = p.index;
+	const u = under(q.x, q.y);
+	select(u);
+	saveState();
+}
+
+function onDouble(event) {
+	const q = toPicture(event), u = under(q.x, q.y);
+	if (u && !u.fine)
+		zoomToSelected();
+	else if (panelAt(q.y))
+		zoomBy(panelAt(q.y), 0.25, timeAt(panelAt(q.y), q.x));
+}
+
+function onWheel(event) {
+	const q = toPicture(event), p = panelAt(q.y);
+	if (!p || q.x < plotX)
+		return; // over the names the page scrolls
+	event.preventDefault();
+	hideTip();
+	const unit = event.deltaMode ? 30 : 1, dx = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+		panBy(p, dx * unit / plotW * (p.view.to - p.view.from));
+	else
+		zoomBy(p, Math.pow(1.0025, event.deltaY * unit), timeAt(p, q.x));
+}
+
+// --- the search ------------------------------------------------------------------------------
+
+function compile() {
+	const input = svg.querySelector("input.search");
+	pathHit = null;
+	let re = null;
+	if (input)
+		input.classList.remove("bad");
+	try {
+		re = state.search ? new RegExp(state.search, state.fold ? "i" : "") : null;
+	} catch (e) {
+		if (input)
+			input.classList.add("bad");
+	}
+	if (re) {
+		const frameHit = tables.frames.map((f) => re.test(f.name));
+		pathHit = new Uint8Array(tables.paths.length);
+		for (let i = 1; i < tables.paths.length; i++)
+			pathHit[i] = frameHit[tables.paths[i].frame] || pathHit[tables.paths[i].parent] ? 1 : 0;
+	}
+	findHits(re);
+}
+
+// Threads by their names, intervals and samples by the functions of their stacks.
+function findHits(re) {
+	let threads = 0, ns = 0, samples = 0;
+	hits = [];
+	for (const p of panels)
+		p.rows.forEach((row, r) => {
+			const name = svg.querySelector("#n" + p.index + "-" + r);
+			const named = re !== null && row.kind === ROW.thread && re.test(threadText(row.thread));
+			if (name)
+				name.classList.toggle("hit", named);
+			threads += named ? 1 : 0;
+			for (let i = 0; pathHit && row.offs && i < row.segs.n; i++) {
+				const ref = row.segs.ref[i];
+				if (ref < 0 || !isHit(row.offs[ref * F.size + F.path]))
+					continue;
+				ns += row.segs.start[i + 1] - row.segs.start[i];
+				hits.push({p: p.index, row: r, seg: i});
+			}
+			samples += pathHit ? row.samples.filter((s) => isHit(s.path)).length : 0;
+		});
+	hits.sort((a, b) => a.p - b.p || segmentOf(a).from - segmentOf(b).from || a.row - b.row);
+	hitAt = -1;
+	const many = (n, what) => n + " " + what + (n === 1 ? "" : "s");
+	ui.matched.textContent = re ? "Matched: " + [many(threads, "thread"), many(hits.length, "interval") +
+		" of " + timeText(ns) + " off CPU", many(samples, "sample")].join(" \u00b7 ") : "";
+}
+
+function search(text) {
+	state.search = text;
+	compile();
+	panels.forEach(redraw);
+}
+
+function nextHit(step) {
+	if (!hits.length)
+		return;
+	hitAt = (hitAt + step + (hitAt < 0 && step < 0 ? 1 : 0) + hits.length) % hits.length;
+	show(hits[hitAt]);
+}
+
+// --- the URL -------------------------------------------------------------------------------
+
+function stateText() {
+	const q = new URLSearchParams();
+	for (const p of panels)
+		if (!isWhole(p))
+			q.set("z" + p.index, Math.round(p.view.from) + "," + Math.round(p.view.to));
+	if (state.search)
+		q.set("s", state.search);
+	if (state.fold)
+		q.set("ic", "1");
+	if (selected)
+		q.set("i", [selected.p, selected.row, Math.round(segmentOf(selected).from)].join(","));
+	return q.toString();
+}
+
+let saved = "", saveTimer = 0;
+
+// Browsers refuse too many changes of the URL in a row.
+function saveState() {
+	clearTimeout(saveTimer);
+	saveTimer = setTimeout(() => {
+		const text = stateText();
+		if (text === saved)
+			return;
+		saved = text;
+		try {
+			history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+		} catch (e) {
+			location.hash = text;
+		}
+	}, 100);
+}
+
+function loadState() {
+	const text = location.hash.slice(1) || location.search.slice(1);
+	const q = new URLSearchParams(text);
+	if (text && text === saved)
+		return;
+	for (const p of panels) {
+		const [from, to] = (q.get("z" + p.index) || "").split(",").map(Number);
+		p.view = to > from && from >= 0 && to <= p.span ? {from, to} : {from: 0, to: p.span};
+	}
+	state.search = q.get("s") || "";
+	state.fold = q.get("ic") === "1";
+	const [p, row, from] = (q.get("i") || "").split(",").map(Number);
+	const there = from !== undefined && panels[p] && panels[p].rows[row] && panels[p].rows[row].segs;
+	const seg = there ? there.after(from) : 0;
+	selected = there && seg < there.n ? {p, row, seg} : null;
+	const input = svg.querySelector("input.search");
+	if (input)
+		input.value = state.search;
+	compile();
+	panels.forEach(drawPanel);
+	say(selected);
+}
+
+// --- what can be done ------------------------------------------------------------------------
+
+function here() {
+	return panels[state.at];
+}
+
+function zoomToSelected() {
+	if (!selected)
+		return;
+	const {from, to} = segmentOf(selected), margin = (to - from) / 8;
+	setView(panels[selected.p], from - margin, to + margin);
+}
+
+// To the row and the moment of the wakeup that ended the selected interval.
+function toWaker() {
+	const a = selected && wakeupOf(selected);
+	if (!a)
+		return;
+	const row = panels[selected.p].rows[a.from], seg = row.segs.after(a.t - 1);
+	if (seg < row.segs.n)
+		show({p: selected.p, row: a.from, seg});
+	saveState();
+}
+
+// The interval before or after, or the row above or below.
+function step(key) {
+	if (key === "," || key === ".") {
+		const seg = selected.seg + (key === "." ? 1 : -1);
+		if (seg >= 0 && seg < segmentOf(selected).row.segs.n)
+			show({p: selected.p, row: selected.row, seg});
+		return;
+	}
+	const p = panels[selected.p], by = key === "ArrowDown" ? 1 : -1;
+	const t = Math.max(segmentOf(selected).from, p.view.from);
+	for (let r = selected.row + by; r >= 0 && r < p.rows.length; r += by) {
+		const segs = p.rows[r].segs, seg = segs ? segs.after(t) : 0;
+		if (segs && seg < segs.n) {
+			select({p: p.index, row: r, seg});
+			return;
+		}
+	}
+}
+
+const actions = {
+	reset: () => { panels.forEach((p) => setView(p, 0, p.span)); },
+	wider: () => zoomBy(here(), 2),
+	closer: () => zoomBy(here(), 0.5),
+	left: () => panBy(here(), -0.2 * (here().view.to - here().view.from)),
+	right: () => panBy(here(), 0.2 * (here().view.to - here().view.from)),
+	selected: zoomToSelected,
+	waker: toWaker,
+	fold: () => {
+		state.fold = !state.fold;
+		search(state.search);
+	},
+	next: () => nextHit(1),
+	previous: () => nextHit(-1),
+};
+
+const buttons = [
+	["reset", "Reset zoom", 84, "Show the whole timeline (Esc)"],
+	["closer", "+", 24, "Zoom in (+, wheel, or drag a stretch)"],
+	["wider", "\u2212", 24, "Zoom out (-)"],
+	["left", "\u2190", 24, "Earlier (Left, or Shift-drag)"],
+	["right", "\u2192", 24, "Later (Right)"],
+	["selected", "To interval", 80, "Zoom to the selected interval (Enter, double click)"],
+	["waker", "To waker", 70, "Who ended this wait (w)"],
+];
+const searchButtons = [
+	["fold", "Aa", 30, "Search without case (c, Ctrl-I)"],
+	["previous", "\u2039", 24, "Previous hit (p)"],
+	["next", "\u203a", 24, "Next hit (n)"],
+];
+
+function setButtons() {
+	mark("reset", false, panels.some((p) => !isWhole(p)));
+	mark("wider", false, !isWhole(here()));
+	mark("left", false, here().view.from > 0);
+	mark("right", false, here().view.to < here().span);
+	mark("selected", false, selected !== null);
+	mark("waker", false, selected !== null && wakeupOf(selected) !== null);
+	mark("fold", state.fold, true);
+	mark("next", false, hits.length > 0);
+	mark("previous", false, hits.length > 0);
+}
+
+function makeTools() {
+	const tools = make("g", {id: "tools"}, svg), y = conf.top - 32;
+	let x = conf.pad;
+	for (const b of buttons)
+		x = button(b, x, y, tools);
+	let right = conf.width - conf.pad - 90;
+	const field = Math.min(300, right - x - 12);
+	for (const b of searchButtons)
+		right = button(b, right, y, tools);
+	makeSearchField(conf.width - conf.pad - 96 - field, y, field, tools);
+	make("g", {id: "tip", display: "none"}, svg);
+}
+
+const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right",
+	Enter: "selected", w: "waker", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
+
+function onKey(e) {
+	if (document.documentElement !== svg && !svg.contains(e.target))
+		return; // inside a page, the rest of the page keeps its keys
+	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
+		e.preventDefault();
+		svg.querySelector("input.search").focus();
+	} else if (e.ctrlKey && e.key === "i") {
+		e.preventDefault();
+		actions.fold();
+	} else if (e.ctrlKey || e.altKey || e.metaKey) {
+		return;
+	} else if (selected && [",", ".", "ArrowUp", "ArrowDown"].includes(e.key)) {
+		e.preventDefault();
+		step(e.key);
+		saveState();
+	} else if (e.key === "Escape") {
+		select(null);
+		actions.reset();
+	} else if (keys[e.key]) {
+		e.preventDefault();
+		actions[keys[e.key]]();
+	}
+}
+
+makeTools();
+ui.details.setAttribute("aria-live", "polite");
+for (const plot of plots) {
+	const g = plot.group;
+	g.setAttribute("tabindex", 0);
+	g.setAttribute("role", "application");
+	g.setAttribute("aria-label", "timeline: plus and minus zoom, arrows move, w goes to the waker");
+	g.addEventListener("mousemove", (e) => { if (!drag.p) onMove(e); });
+	g.addEventListener("mouseleave", () => { hideTip(); moveCursor(null); });
+	g.addEventListener("mousedown", onDown);
+	g.addEventListener("dblclick", onDouble);
+	g.addEventListener("wheel", onWheel, {passive: false});
+}
+window.addEventListener("mousemove", onDrag);
+window.addEventListener("mouseup", onUp);
+window.addEventListener("keydown", onKey);
+window.addEventListener("hashchange", loadState);
+loadState();
+
+// For scripts around the picture and for tests: what is drawn, and how long that took.
+svg.timeline = {state, panels, plots, drawMs: () => drawMs, selected: () => selected, under,
+	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

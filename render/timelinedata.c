@@ -1,0 +1,431 @@
+#include "render/timelinedata.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "render/escape.h"
+#include "render/flamedata.h"
+#include "render/svgtext.h"
+
+#include <stdlib.h>
+
+enum { FLUSH_AT = 1 << 16 };
+
+/* Numbers in the order in which things are first asked for, and the things. */
+struct numbering {
+	struct u64map no;
+	VEC(uint32_t) ids;
+};
+
+struct writer {
+	const struct tl_data *d;
+	const struct timeline *tl;
+	const struct stacks *stacks;
+	const struct tl_panel *p;
+	struct buf *b;
+	FILE *out;
+	struct err *e;
+	struct numbering strings, threads, frames, paths;
+	uint32_t *row_of; /* by thread: its row in the panel + 1 */
+	int failed;
+};
+
+static uint32_t number_of(struct writer *w, struct numbering *m, uint32_t id)
+{
+	uint32_t no;
+	if (u64map_get(&m->no, id, &no))
+		return no;
+	no = (uint32_t)m->ids.n;
+	if (vec_push(&m->ids, id) || u64map_put(&m->no, id, no))
+		w->failed = 1;
+	return no;
+}
+
+static uint32_t string_no(struct writer *w, uint32_t id)
+{
+	return id ? number_of(w, &w->strings, id) + 1 : 0;
+}
+
+/* Callers get their numbers before callees. */
+static uint32_t path_no(struct writer *w, uint32_t path)
+{
+	VEC(uint32_t) todo = {0};
+	uint32_t no = 0;
+	if (path >= w->stacks->paths.n)
+		path = 0;
+	while (path && !u64map_get(&w->paths.no, path, &no)) {
+		if (vec_push(&todo, path)) {
+			w->failed = 1;
+			break;
+		}
+		path = w->stacks->paths.v[path].parent;
+		no = 0;
+	}
+	no = todo.n || !path ? 0 : no + 1;
+	while (todo.n)
+		no = number_of(w, &w->paths, todo.v[--todo.n]) + 1;
+	vec_release(&todo);
+	return no;
+}
+
+static int flush(struct writer *w)
+{
+	if (w->failed)
+		return err_nomem(w->e);
+	if (w->b->n < FLUSH_AT && !buf_failed(w->b))
+		return 0;
+	return flame_flush(w->b, w->out, w->e);
+}
+
+static int64_t since(uint64_t t, uint64_t from)
+{
+	return (int64_t)(t - from);
+}
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static void put_off(struct writer *w, const struct off *o, uint64_t ran)
+{
+	struct buf *b = w->b;
+	svg_number(b, ran);
+	svg_number(b, o->blocked_ns);
+	svg_number(b, off_ns(o) - o->blocked_ns);
+	svg_number(b,
+		   (uint64_t)o->cause | (uint64_t)o->flags << 5 | (uint64_t)o->unknown << 10);
+	svg_number(b, path_no(w, o->path));
+	svg_number(b, o->state < w->tl->nstates ? string_no(w, w->tl->states[o->state]) : 0);
+	svg_number(b, o->waker == TL_NONE ? 0 : number_of(w, &w->threads, o->waker) + 1);
+	svg_number(b, o->waker_context);
+	svg_number(b, path_no(w, o->waker_path));
+	svg_number(b, o->cpu_out == TL_NOCPU ? 0 : o->cpu_out + 1u);
+	svg_number(b, o->cpu_in == TL_NOCPU ? 0 : o->cpu_in + 1u);
+}
+
+/* Pieces that reach over the window's edge are carried whole. */
+static int put_thread(struct writer *w, uint32_t thread)
+{
+	const struct timeline *tl = w->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t first = timeline_off_after(tl, thread, w->p->from_ns), i = first;
+	uint32_t end = t->off_first + t->off_n;
+	int off_first = i < end && tl->off.v[i].start_ns <= w->p->from_ns;
+	uint64_t begin = i > t->off_first ? tl->off.v[i - 1].end_ns : t->first_ns;
+	if (off_first)
+		begin = tl->off.v[i].start_ns;
+	while (i < end && tl->off.v[i].start_ns < w->p->to_ns)
+		i++;
+	uint64_t last = i < end ? tl->off.v[i].start_ns : t->last_ns;
+	if (i > first && tl->off.v[i - 1].end_ns >= w->p->to_ns)
+		last = tl->off.v[i - 1].end_ns;
+	svg_number(w->b, number_of(w, &w->threads, thread));
+	svg_signed(w->b, since(begin, w->p->from_ns));
+	svg_signed(w->b, since(last, w->p->from_ns));
+	svg_number(w->b, (uint64_t)off_first);
+	svg_number(w->b, i - first);
+	int rc = 0;
+	uint64_t at = begin;
+	for (uint32_t k = first; k < i && !rc; k++) {
+		put_off(w, &tl->off.v[k], tl->off.v[k].start_ns - at);
+		at = tl->off.v[k].end_ns;
+		rc = flush(w);
+	}
+	return rc;
+}
+
+static int put_cpu(struct writer *w, uint32_t cpu)
+{
+	const struct tl_runs *r = w->d->runs;
+	uint32_t i = 0, end = 0;
+	if ((size_t)cpu + 1 < r->first.n) {
+		i = r->first.v[cpu];
+		end = r->first.v[cpu + 1];
+	}
+	while (i < end && r->v.v[i].end_ns <= w->p->from_ns)
+		i++;
+	uint32_t first = i;
+	while (i < end && r->v.v[i].start_ns < w->p->to_ns)
+		i++;
+	svg_number(w->b, cpu);
+	svg_number(w->b, i - first);
+	uint64_t at = w->p->from_ns;
+	int rc = 0;
+	for (uint32_t k = first; k < i && !rc; k++) {
+		const struct tl_run *run = &r->v.v[k];
+		svg_signed(w->b, since(run->start_ns, at));
+		svg_number(w->b, run->end_ns - run->start_ns);
+		svg_number(w->b, number_of(w, &w->threads, run->thread));
+		at = run->end_ns;
+		rc = flush(w);
+	}
+	return rc;
+}
+
+static int put_rows(struct writer *w)
+{
+	int rc = 0;
+	svg_number(w->b, w->p->nrows);
+	for (size_t i = 0; i < w->p->nrows && !rc; i++) {
+		const struct tl_row *r = &w->p->rows[i];
+		svg_number(w->b, r->kind);
+		if (r->kind == TLROW_THREAD)
+			rc = put_thread(w, r->id);
+		else if (r->kind == TLROW_CPU)
+			rc = put_cpu(w, r->id);
+		else
+			svg_number(w->b, number_of(w, &w->threads, r->id));
+	}
+	return rc;
+}
+
+/* --- what lies on the rows --------------------------------------------------------------- */
+
+/* Something at a row, in the order of rows and then of its own table. */
+struct placed {
+	uint32_t row, index;
+};
+
+static int by_row(const void *pa, const void *pb)
+{
+	const struct placed *a = pa, *b = pb;
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+typedef VEC(struct placed) placed_list;
+
+static void place(struct writer *w, placed_list *v, uint32_t thread, size_t index)
+{
+	if (thread < w->tl->threads.n && w->row_of[thread]) {
+		struct placed p = {w->row_of[thread] - 1, (uint32_t)index};
+		if (vec_push(v, p))
+			w->failed = 1;
+	}
+}
+
+static void sort_placed(struct writer *w, placed_list *v)
+{
+	if (v->n)
+		qsort(v->v, v->n, sizeof(*v->v), by_row);
+	svg_number(w->b, v->n);
+}
+
+static int put_samples(struct writer *w)
+{
+	const struct timeline *tl = w->tl;
+	placed_list v = {0};
+	for (size_t i = 0; i < tl->samples.n; i++)
+		if (tl->samples.v[i].time_ns >= w->p->from_ns &&
+		    tl->samples.v[i].time_ns < w->p->to_ns)
+			place(w, &v, tl->samples.v[i].thread, i);
+	sort_placed(w, &v);
+	uint64_t at = 0;
+	int rc = 0;
+	for (size_t i = 0; i < v.n && !rc; i++) {
+		const struct tl_sample *s = &tl->samples.v[v.v[i].index];
+		if (!i || v.v[i].row != v.v[i - 1].row)
+			at = w->p->from_ns;
+		svg_number(w->b, v.v[i].row);
+		svg_number(w->b, s->time_ns - at);
+		svg_number(w->b, path_no(w, s->path));
+		svg_number(w->b, s->event);
+		at = s->time_ns;
+		rc = flush(w);
+	}
+	vec_release(&v);
+	return rc;
+}
+
+static int put_spans(struct writer *w)
+{
+	const struct timeline *tl = w->tl;
+	placed_list v = {0};
+	for (size_t i = 0; i < tl->spans.n; i++)
+		if (tl->spans.v[i].end_ns > w->p->from_ns &&
+		    tl->spans.v[i].start_ns < w->p->to_ns)
+			place(w, &v, tl->spans.v[i].thread, i);
+	sort_placed(w, &v);
+	int rc = 0;
+	for (size_t i = 0; i < v.n && !rc; i++) {
+		const struct tl_span *s = &tl->spans.v[v.v[i].index];
+		uint32_t last = s->end_thread < tl->threads.n ? s->end_thread : s->thread;
+		svg_number(w->b, v.v[i].row);
+		svg_signed(w->b, since(s->start_ns, w->p->from_ns));
+		svg_number(w->b, s->end_ns - s->start_ns);
+		svg_number(w->b, string_no(w, s->name));
+		svg_number(w->b, number_of(w, &w->threads, last));
+		rc = flush(w);
+	}
+	vec_release(&v);
+	return rc;
+}
+
+static int put_marks(struct writer *w)
+{
+	const struct timeline *tl = w->tl;
+	placed_list v = {0};
+	for (size_t i = 0; i < tl->marks.n; i++)
+		if (tl->marks.v[i].time_ns >= w->p->from_ns &&
+		    tl->marks.v[i].time_ns < w->p->to_ns)
+			place(w, &v, tl->marks.v[i].thread, i);
+	sort_placed(w, &v);
+	int rc = 0;
+	for (size_t i = 0; i < v.n && !rc; i++) {
+		const struct tl_mark *m = &tl->marks.v[v.v[i].index];
+		svg_number(w->b, v.v[i].row);
+		svg_number(w->b, m->time_ns - w->p->from_ns);
+		svg_number(w->b, string_no(w, m->name));
+		svg_number(w->b, string_no(w, m->text));
+		svg_number(w->b, path_no(w, m->path));
+		rc = flush(w);
+	}
+	vec_release(&v);
+	return rc;
+}
+
+static int put_losses(struct writer *w)
+{
+	const struct timeline *tl = w->tl;
+	size_t n = 0;
+	int rc = 0;
+	for (int pass = 0; pass < 2 && !rc; pass++) {
+		if (pass)
+			svg_number(w->b, n);
+		for (size_t i = 0; i < tl->losses.n && !rc; i++) {
+			const struct tl_loss *l = &tl->losses.v[i];
+			if (l->to_ns <= w->p->from_ns || l->from_ns >= w->p->to_ns)
+				continue;
+			n++;
+			if (!pass)
+				continue;
+			svg_signed(w->b, since(l->from_ns, w->p->from_ns));
+			svg_number(w->b, l->to_ns - l->from_ns);
+			svg_number(w->b, l->cpu == TL_NOCPU ? 0 : l->cpu + 1u);
+			svg_number(w->b, l->kind);
+			svg_number(w->b, l->count);
+			rc = flush(w);
+		}
+	}
+	return rc;
+}
+
+static void put_given(struct writer *w)
+{
+	const struct tl_panel *p = w->p;
+	svg_number(w->b, p->nhighlights);
+	for (size_t i = 0; i < p->nhighlights; i++) {
+		svg_number(w->b, p->highlights[i].row);
+		svg_signed(w->b, since(p->highlights[i].from_ns, p->from_ns));
+		svg_number(w->b, p->highlights[i].to_ns - p->highlights[i].from_ns);
+	}
+	svg_number(w->b, p->arrows != NULL);
+	svg_number(w->b, p->arrows ? p->narrows : 0);
+	for (size_t i = 0; p->arrows && i < p->narrows; i++) {
+		svg_number(w->b, p->arrows[i].from);
+		svg_number(w->b, p->arrows[i].to);
+		svg_signed(w->b, since(p->arrows[i].time_ns, p->from_ns));
+	}
+}
+
+static int put_panel(struct writer *w, const struct tl_panel *p)
+{
+	w->p = p;
+	w->row_of = mem_zalloc(w->tl->threads.n + 1, sizeof(*w->row_of));
+	if (!w->row_of)
+		return err_nomem(w->e);
+	for (size_t i = 0; i < p->nrows; i++)
+		if (p->rows[i].kind == TLROW_THREAD)
+			w->row_of[p->rows[i].id] = (uint32_t)i + 1;
+	buf_str(w->b, "<t-panel>");
+	svg_number(w->b, p->from_ns - w->d->base_ns);
+	svg_number(w->b, p->to_ns - p->from_ns);
+	svg_number(w->b, p->zero_ns - w->d->base_ns);
+	int rc = put_rows(w);
+	rc = rc ? rc : put_samples(w);
+	rc = rc ? rc : put_spans(w);
+	rc = rc ? rc : put_marks(w);
+	rc = rc ? rc : put_losses(w);
+	put_given(w);
+	buf_str(w->b, "</t-panel>\n");
+	mem_free(w->row_of);
+	return rc ? rc : flush(w);
+}
+
+/* --- tables ---------------------------------------------------------------------------- */
+
+static void put_threads(struct writer *w)
+{
+	buf_str(w->b, "<t-threads>");
+	for (size_t i = 0; i < w->threads.ids.n; i++) {
+		uint32_t id = w->threads.ids.v[i];
+		const struct tl_thread *t = &w->tl->threads.v[id];
+		svg_number(w->b, string_no(w, t->comm));
+		svg_number(w->b, (uint64_t)(t->pid + 1ll));
+		svg_number(w->b, (uint64_t)(t->tid + 1ll));
+		svg_number(w->b, t->flags);
+		svg_number(w->b, w->d->colors[id]);
+	}
+	buf_str(w->b, "</t-threads>\n<t-events>");
+	for (size_t i = 0; i < w->tl->events.n; i++)
+		svg_number(w->b, string_no(w, w->tl->events.v[i].name));
+	buf_str(w->b, "</t-events>\n");
+}
+
+static int put_stacks(struct writer *w)
+{
+	int rc = 0;
+	buf_str(w->b, "<t-paths>");
+	for (size_t i = 0; i < w->paths.ids.n && !rc; i++) {
+		const struct call_path *p = &w->stacks->paths.v[w->paths.ids.v[i]];
+		svg_number(w->b, path_no(w, p->parent));
+		svg_number(w->b, number_of(w, &w->frames, p->frame));
+		rc = flush(w);
+	}
+	buf_str(w->b, "</t-paths>\n<t-frames>");
+	for (size_t i = 0; i < w->frames.ids.n && !rc; i++) {
+		const struct frame *f = &w->stacks->frames.v[w->frames.ids.v[i]];
+		svg_number(w->b, string_no(w, f->name));
+		svg_number(w->b, string_no(w, f->dso));
+		svg_number(w->b, f->kind);
+		rc = flush(w);
+	}
+	buf_str(w->b, "</t-frames>\n");
+	return rc;
+}
+
+static int put_strings(struct writer *w)
+{
+	int rc = 0;
+	buf_str(w->b, "<t-strings>");
+	for (size_t i = 0; i < w->strings.ids.n && !rc; i++) {
+		uint32_t id = w->strings.ids.v[i];
+		buf_char(w->b, '\n');
+		escape_xml(w->b, strtab_get(&w->stacks->strings, id),
+			   strtab_len(&w->stacks->strings, id));
+		rc = flush(w);
+	}
+	buf_str(w->b, "</t-strings>\n");
+	return rc;
+}
+
+static void numbering_release(struct numbering *m)
+{
+	u64map_release(&m->no);
+	vec_release(&m->ids);
+}
+
+int tl_data_write(const struct tl_data *d, const struct tl_panel *panels, size_t n,
+		  struct buf *b, FILE *out, struct err *e)
+{
+	struct writer w = {
+		.d = d, .tl = d->tl, .stacks = d->tl->stacks, .b = b, .out = out, .e = e};
+	int rc = 0;
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = put_panel(&w, &panels[i]);
+	put_threads(&w);
+	rc = rc ? rc : put_stacks(&w);
+	rc = rc ? rc : put_strings(&w);
+	numbering_release(&w.strings);
+	numbering_release(&w.threads);
+	numbering_release(&w.frames);
+	numbering_release(&w.paths);
+	return rc ? rc : w.failed ? err_nomem(e) : 0;
+}

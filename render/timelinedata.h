@@ -1,0 +1,48 @@
+/*
+ * timelinedata.h - the intervals of a picture's panels in a compact text, carried inside.
+ *
+ * The script draws zoomed views from it. As in flamedata.h, elements hold text only, numbers
+ * are packed (svgtext.h). Times count from the panel's start; (s) marks signed numbers.
+ *
+ *	<t-strings> one string a line, visible form; line 0 is empty
+ *	<t-threads> per thread: comm (string), pid + 1, tid + 1, flags, colour number
+ *	<t-frames>  per frame: name, dso (strings), kind
+ *	<t-paths>   per call path, from 1 on: caller's path (0 = none), frame
+ *	<t-events>  per event: name (string)
+ *	<t-panel>   one a panel, its lists one after the other, each with its length in front:
+ *	   window   start from the picture's base, length, axis zero from the base
+ *	   rows     kind, thread (by number here) or CPU, then for
+ *	     threads: begin of its first piece (s), end of its last (s), 1 if the first is an
+ *	              off-CPU interval, then the intervals: running time before, blocked,
+ *	              runnable or unknown time, bits (cause, flags, unknown), path, state
+ *	              (string), waker (thread + 1), context, its path, cpu out + 1, in + 1
+ *	     CPUs:    pieces: time between (s for the first), length, thread
+ *	   samples  row, time since the row's last, path, event
+ *	   spans    row, start (s), length, name (string), thread that ended it
+ *	   marks    row, time, name, text (strings), path
+ *	   losses   start (s), length, cpu + 1 (0 = all), kind, records
+ *	   high-    row, start (s), length
+ *	   lights
+ *	   arrows   1 if they are given here, then: from row, to row, time
+ */
+#ifndef RENDER_TIMELINEDATA_H
+#define RENDER_TIMELINEDATA_H
+
+#include "base/buf.h"
+#include "render/timelinelayout.h"
+
+#include <stdio.h>
+
+/* What the writer of the picture has made anyway. */
+struct tl_data {
+	const struct timeline *tl;
+	const struct tl_runs *runs;
+	const uint8_t *colors; /* tl_cpu_colors */
+	uint64_t base_ns;      /* no panel's start, no zero is before it */
+};
+
+/* Write the elements. Flushes to `out` as it goes. 0, ERR_NOMEM, ERR_IO. */
+int tl_data_write(const struct tl_data *d, const struct tl_panel *panels, size_t n,
+		  struct buf *b, FILE *out, struct err *e);
+
+#endif

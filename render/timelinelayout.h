@@ -1,0 +1,169 @@
+/*
+ * timelinelayout.h - a timeline's geometry: which rows, and what lies where in them.
+ *
+ * Time goes right; a row is a thread or a CPU. What is wide enough is a cell of its own; what
+ * is finer shares cells one pixel wide, in which each state has the height of its share:
+ *
+ *	run ███████████████▆▃▇▁██████     a mixed column: shares from the bottom up
+ *	    one cell       │││││ one cell
+ *
+ * timeline_draw.js does the same for zoomed views: from the same intervals, the same cells.
+ */
+#ifndef RENDER_TIMELINELAYOUT_H
+#define RENDER_TIMELINELAYOUT_H
+
+#include "libstore/timeline.h"
+
+/* What a piece of a row shows, in the order in which a mixed column stacks it. */
+enum tl_paint {
+	TLP_RUN,
+	TLP_RUNNABLE,
+	TLP_PREEMPTED,
+	TLP_UNKNOWN,
+	TLP_BLOCKED, /* + enum cause */
+	TLP_IDLE = TLP_BLOCKED + CAUSE_COUNT,
+	TLP_CPU,            /* + colour number of the thread that has the CPU */
+	TLP_CPU_COLORS = 9, /* the last one is for all others */
+	TLP_COUNT = TLP_CPU + TLP_CPU_COLORS,
+};
+
+/* --- segments: the states of a thread one after the other ----------------------------- */
+
+struct tl_seg {
+	uint64_t start_ns, end_ns; /* inside the window */
+	uint32_t off;              /* index of timeline.off; TL_NONE = running */
+	uint8_t paint;             /* enum tl_paint */
+};
+
+/* A cursor over a thread's states in [from, to), without gap from its birth to its end. */
+struct tl_segs {
+	const struct timeline *tl;
+	uint64_t at, to;
+	uint32_t off, end; /* next interval, end of the thread's slice */
+};
+
+/* `to` may lie beyond the thread's life. Needs a finished timeline. */
+void tl_segs_init(struct tl_segs *s, const struct timeline *tl, uint32_t thread, uint64_t from,
+		  uint64_t to);
+/* 1 = got one, 0 = end. */
+int tl_segs_next(struct tl_segs *s, struct tl_seg *out);
+
+/* --- rows ------------------------------------------------------------------------------ */
+
+enum tl_row_kind {
+	TLROW_CPU,    /* id: the CPU */
+	TLROW_GROUP,  /* id: a thread; the heading of its process */
+	TLROW_THREAD, /* id: the thread */
+};
+
+struct tl_row {
+	uint32_t id;
+	uint8_t kind;
+};
+
+struct tl_pick_options {
+	uint64_t from_ns, to_ns;
+	const uint8_t *allowed; /* by thread: 0 = not asked for; NULL = all are */
+	const uint8_t *cpus;    /* by CPU, rec.ncpus of them; NULL = all */
+	size_t top;             /* at most so many threads; 0 = all */
+	int show_system;        /* kernel threads and the recorder, too */
+	int no_threads, no_cpus;
+	int by_time; /* threads in the order of their first activity, not of their weight */
+};
+
+/* Rows chosen, and what was not. */
+struct tl_pick {
+	VEC(struct tl_row) rows;
+	size_t threads;     /* rows of kind TLROW_THREAD */
+	size_t left;        /* threads that did something, but less than the chosen ones */
+	uint64_t left_ns;   /* their running time */
+	size_t quiet;       /* threads that did nothing in the window */
+	size_t system;      /* hidden for being system */
+	uint64_t system_ns; /* their running time */
+};
+
+/*
+ * The rows of a window: CPUs by number; then the `top` threads that ran or were runnable
+ * longest, grouped by process, the heaviest process first. ERR_NOMEM; release with
+ * tl_pick_release.
+ */
+int tl_pick(const struct timeline *tl, const struct tl_pick_options *o, struct tl_pick *out,
+	    struct err *e);
+void tl_pick_release(struct tl_pick *p);
+
+/* Time per paint of one thread in a window. */
+void tl_paint_sums(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,
+		   uint64_t ns[TLP_COUNT]);
+
+/* --- cells ----------------------------------------------------------------------------- */
+
+enum { TL_WIDE = 2 }; /* px; narrower pieces share columns */
+
+struct tl_cell {
+	double x, w;     /* px from the left end of the row */
+	float low, high; /* share of the bar's height, from the bottom */
+	uint32_t row;
+	uint32_t ref; /* what it shows when it shows one thing: index of off, or of runs; else
+			 TL_NONE */
+	uint8_t paint;
+	uint8_t mixed; /* a column of several states */
+};
+
+typedef VEC(struct tl_cell) tl_cells;
+
+struct tl_window {
+	uint64_t from_ns, to_ns;
+	double width; /* px */
+};
+
+/* Append the cells of a thread's row, of a CPU's row. `color` gives TLP_CPU's colour number of
+ * each thread. ERR_NOMEM. */
+int tl_thread_cells(const struct timeline *tl, uint32_t thread, const struct tl_window *w,
+		    uint32_t row, tl_cells *out);
+int tl_cpu_cells(const struct tl_runs *runs, uint32_t cpu, const uint8_t *color,
+		 const struct tl_window *w, uint32_t row, tl_cells *out);
+
+/* Colour numbers for all threads: names that ran longest in the window get their own, in that
+ * order; the rest share the last. The array is freed with mem_free. */
+int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t **out);
+
+/* --- arrows and axis --------------------------------------------------------------------- */
+
+struct tl_arrow {
+	uint64_t time_ns;
+	uint64_t waited_ns; /* the blocked time that it ended */
+	uint32_t from, to;  /* rows */
+};
+
+typedef VEC(struct tl_arrow) tl_arrows;
+
+/* The wakeups between different rows that happened in the window: the `max` that ended the
+ * longest waits, longest first. `total` says how many there were. ERR_NOMEM. */
+int tl_find_arrows(const struct timeline *tl, const struct tl_row *rows, size_t nrows,
+		   uint64_t from, uint64_t to, size_t max, tl_arrows *out, size_t *total);
+
+/* --- panels ------------------------------------------------------------------------------ */
+
+/* A part of a row that the reader shall look at. */
+struct tl_highlight {
+	uint64_t from_ns, to_ns;
+	uint32_t row;
+};
+
+/* One timeline of a picture. What it points to is borrowed. */
+struct tl_panel {
+	uint64_t from_ns, to_ns; /* from < to */
+	uint64_t zero_ns;        /* the axis counts from here */
+	const char *caption;     /* a sentence above it; NULL = none */
+	const struct tl_row *rows;
+	size_t nrows;
+	const struct tl_highlight *highlights;
+	size_t nhighlights;
+	const struct tl_arrow *arrows; /* these only; NULL = the wakeups between its rows */
+	size_t narrows;
+};
+
+/* Nanoseconds between ticks at least `room` px apart: 1, 2 or 5 times a power of ten. */
+uint64_t tl_axis_step(const struct tl_window *w, double room);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * timelinesvg.h - threads and CPUs over time as one self-contained, interactive SVG.
+ *
+ * Like the flame graph (flamesvg.h) it is whole without scripts, fetches nothing and follows
+ * prefers-color-scheme; where scripts run, timeline_*.js zooms, pans, searches and tells about
+ * each interval, with the data timelinedata.h puts inside. Same input, same bytes.
+ *
+ *	 names      │ axis
+ *	            │ lost records, spans
+ *	 CPU 0      │ ███ who ran ███
+ *	 comm  tid  │ ███ run ▄▄ blocked, by cause ▄▄ ▆ runnable ▆ ███
+ *	            │ ' ' samples
+ */
+#ifndef RENDER_TIMELINESVG_H
+#define RENDER_TIMELINESVG_H
+
+#include "render/timelinelayout.h"
+
+#include <stdio.h>
+
+/* Texts are borrowed, plain, and NULL means "none" (or the default, where one is named). */
+struct tl_svg_options {
+	const char *title;         /* "Timeline" */
+	const char *subtitle;      /* NULL: host, wall-clock start, length */
+	const char *const *hidden; /* one short text each for what was left out */
+	size_t n_hidden;
+	const char *notes; /* a <desc> */
+	const char *font;  /* "Verdana" */
+	double width;      /* 1200 px */
+	size_t max_arrows; /* 150 wakeups a panel: those that ended the longest waits */
+	int no_script;
+};
+
+struct tl_svg_stats {
+	uint64_t cells;  /* drawn without scripts */
+	uint64_t arrows; /* drawn; of so many: */
+	uint64_t wakeups;
+};
+
+/* The defaults named above. */
+void tl_svg_defaults(struct tl_svg_options *o);
+
+/*
+ * Write panels, stacked. Every window lies inside [rec.origin_ns, rec.end_ns] or is cut to
+ * what is known; rows are of this timeline, which is finished. `st` may be NULL. 0, ERR_NOMEM,
+ * ERR_IO; ERR_USAGE for an empty window or a row that is not there.
+ */
+int timeline_svg_write(const struct timeline *tl, const struct tl_panel *panels, size_t n,
+		       const struct tl_svg_options *o, FILE *out, struct tl_svg_stats *st,
+		       struct err *e);
+
+/*
+ * One episode as a panel: the rows are the threads (as given, so the episode's own first) and
+ * then the CPUs; the window is the episode's and a tenth of it on either side, the axis counts
+ * from its start, the first row's part of the window is highlighted. The sentence is borrowed,
+ * the rest belongs to the panel. ERR_NOMEM; ERR_USAGE when the window is empty.
+ */
+struct tl_episode {
+	uint64_t start_ns, end_ns;
+	const uint32_t *threads; /* each once */
+	size_t nthreads;
+	const uint16_t *cpus;
+	size_t ncpus;
+	const char *sentence;
+};
+int timeline_svg_episode(const struct timeline *tl, const struct tl_episode *ep,
+			 struct tl_panel *out, struct err *e);
+void timeline_svg_episode_release(struct tl_panel *p);
+
+/* 0xRRGGBB of a paint. */
+uint32_t tl_paint_color(unsigned int paint);
+
+/* "running", "runnable", "preempted", "unknown", "idle", a cause's name; "" for CPU colours. */
+const char *tl_paint_name(unsigned int paint);
+
+#endif
