@@ -69,6 +69,7 @@ $(O)/render/%_embed.c: $$($$*_CSS) $$($$*_JS)
 	} >$@.tmp && mv $@.tmp $@
 $(O)/render/%_embed.o: $(O)/render/%_embed.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+.PRECIOUS: $(O)/render/%_embed.c
 $(O)/librender.a: $(O)/render/flame_embed.o $(O)/render/timeline_embed.o
 
 # Data files that are compiled in: X becomes the C string $(O)/gen/X.inc.

@@ -1,6 +1,7 @@
 #include "render/flamedata.h"
 #include "base/mem.h"
 #include "render/escape.h"
+#include "render/svgtext.h"
 
 #include <string.h>
 
@@ -42,19 +43,6 @@ int flame_flush(struct buf *b, FILE *out, struct err *e)
 		return err_sys(e, "cannot write the picture");
 	buf_clear(b);
 	return 0;
-}
-
-static void put_number(struct buf *b, uint64_t x)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char text[16];
-	size_t n = 0;
-	do {
-		text[n++] = digits[(x & 31) | (x > 31 ? 32 : 0)];
-		x >>= 5;
-	} while (x);
-	buf_add(b, text, n);
 }
 
 /* --- which nodes --------------------------------------------------------------------- */
@@ -113,11 +101,11 @@ static int put_node(struct writer *w, uint32_t frame, size_t ups, uint64_t self0
 	uint32_t no;
 	if (frame_number(w, frame, &no))
 		return err_nomem(w->e);
-	put_number(w->b, no);
-	put_number(w->b, ups);
-	put_number(w->b, self0);
+	svg_number(w->b, no);
+	svg_number(w->b, ups);
+	svg_number(w->b, self0);
 	if (w->two)
-		put_number(w->b, self1);
+		svg_number(w->b, self1);
 	w->st->nodes++;
 	return w->b->n > FLUSH_AT || buf_failed(w->b) ? flame_flush(w->b, w->out, w->e) : 0;
 }
@@ -242,13 +230,13 @@ static void add_frame(struct tables *t, const struct writer *w, uint32_t frame)
 		name = number_of(&t->string_no, UINT32_MAX, &is_new, &t->failed) + 1;
 		buf_str(&t->strings, "\n" SMALLER_TEXT);
 	}
-	put_number(&t->frames, name);
-	put_number(&t->frames, fr.kind);
-	put_number(&t->frames, string_number(t, f, fr.dso));
-	put_number(&t->frames, string_number(t, f, fr.src));
-	put_number(&t->frames, fr.line);
-	put_number(&t->frames, fr.line_to);
-	put_number(&t->frames,
+	svg_number(&t->frames, name);
+	svg_number(&t->frames, fr.kind);
+	svg_number(&t->frames, string_number(t, f, fr.dso));
+	svg_number(&t->frames, string_number(t, f, fr.src));
+	svg_number(&t->frames, fr.line);
+	svg_number(&t->frames, fr.line_to);
+	svg_number(&t->frames,
 		   color_number(t, mark ? 0xc8c8c8 : palette_color(w->p, f, frame)));
 }
 

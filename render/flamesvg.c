@@ -3,6 +3,7 @@
 #include "render/escape.h"
 #include "render/flamedata.h"
 #include "render/flamelayout.h"
+#include "render/svgtext.h"
 #include "render/weight.h"
 
 #include <math.h>
@@ -63,28 +64,6 @@ static void put_percent(struct buf *b, double part, double whole)
 		buf_str(b, "100%");
 	else
 		buf_fmt(b, "%.2f%%", p);
-}
-
-/* A pixel value with at most two decimals. */
-static void put_px(struct buf *b, double x)
-{
-	long long c = llround(x * 100);
-	if (c < 0) {
-		buf_char(b, '-');
-		c = -c;
-	}
-	buf_u64(b, (uint64_t)c / 100);
-	if (c % 100)
-		buf_fmt(b, c % 10 ? ".%02lld" : ".%lld", c % 10 ? c % 100 : c % 100 / 10);
-}
-
-static void put_attr_px(struct buf *b, const char *name, double x)
-{
-	buf_char(b, ' ');
-	buf_str(b, name);
-	buf_str(b, "=\"");
-	put_px(b, x);
-	buf_char(b, '"');
 }
 
 /* The unit is a text from outside, too. */
@@ -237,16 +216,16 @@ static void put_box(struct writer *w, const struct flame_box *box, uint32_t rgb)
 	buf_str(b, "<g><title>");
 	put_tooltip(w, box->node);
 	buf_str(b, "</title><rect");
-	put_attr_px(b, "x", x);
-	put_attr_px(b, "y", y);
-	put_attr_px(b, "width", box->w);
-	put_attr_px(b, "height", o->frame_height - 1);
+	svg_attr_px(b, "x", x);
+	svg_attr_px(b, "y", y);
+	svg_attr_px(b, "width", box->w);
+	svg_attr_px(b, "height", o->frame_height - 1);
 	buf_fmt(b, " fill=\"#%06x\"%s/>", rgb, box->w >= 4 ? " rx=\"2\"" : "");
 	double room = floor((box->w - 4) / (o->font_size * o->font_width));
 	if (room >= 3) {
 		buf_str(b, "<text");
-		put_attr_px(b, "x", x + 3);
-		put_attr_px(b, "y", y + o->frame_height / 2 + o->font_size * 0.3);
+		svg_attr_px(b, "x", x + 3);
+		svg_attr_px(b, "y", y + o->frame_height / 2 + o->font_size * 0.3);
 		buf_char(b, '>');
 		put_label(b, w->f, flame_node_frame(w->f, box->node), room);
 		buf_str(b, "</text>");
@@ -281,11 +260,11 @@ static int put_slivers(struct writer *w, struct sliver *v, size_t n)
 			buf_fmt(b, "%s<path stroke-width=\"%g\" stroke=\"#%06x\" d=\"",
 				i ? "\"/>\n" : "", h, v[i].rgb);
 		buf_char(b, 'M');
-		put_px(b, PAD + box->x);
+		svg_px(b, PAD + box->x);
 		buf_char(b, ' ');
-		put_px(b, box_y(w, box->depth) + h / 2);
+		svg_px(b, box_y(w, box->depth) + h / 2);
 		buf_char(b, 'h');
-		put_px(b, box->w);
+		svg_px(b, box->w);
 		if (b->n > 1 << 16)
 			rc = flame_flush(b, w->out, w->e);
 	}
@@ -335,8 +314,8 @@ static void put_line(struct writer *w, const char *attrs, double x, double y, do
 	escape_visible(&plain, s, strlen(s));
 	int cut = escape_chars(plain.v, plain.n) > room;
 	buf_fmt(b, "<text %s font-size=\"%g\"", attrs, size);
-	put_attr_px(b, "x", x);
-	put_attr_px(b, "y", y);
+	svg_attr_px(b, "x", x);
+	svg_attr_px(b, "y", y);
 	buf_char(b, '>');
 	escape_xml(b, plain.v, cut ? escape_prefix(plain.v, plain.n, room - 2) : plain.n);
 	if (cut) {
@@ -414,9 +393,9 @@ static double put_key(struct writer *w, double x, uint32_t rgb, const char *s, s
 {
 	struct buf *b = &w->b;
 	buf_str(b, "<rect");
-	put_attr_px(b, "x", x);
+	svg_attr_px(b, "x", x);
 	buf_fmt(b, " y=\"6\" width=\"12\" height=\"12\" rx=\"2\" fill=\"#%06x\"/><text", rgb);
-	put_attr_px(b, "x", x + 17);
+	svg_attr_px(b, "x", x + 17);
 	buf_str(b, " y=\"16\">");
 	escape_xml(b, s, n);
 	buf_str(b, "</text>\n");
@@ -503,14 +482,14 @@ static int put_foot(struct writer *w)
 	size_t n = legend_keys(w, keys, MAX_KEYS);
 	double x = PAD;
 	buf_str(b, "<g id=\"foot\" transform=\"translate(0 ");
-	put_px(b, w->top + w->graph_h);
+	svg_px(b, w->top + w->graph_h);
 	buf_str(b, ")\">\n<g id=\"legend\">");
 	for (size_t i = 0; i < n; i++)
 		x = put_key(w, x, keys[i].rgb, keys[i].text, strlen(keys[i].text));
 	int rc = put_own_keys(w, x);
 	buf_str(b, "</g>\n");
 	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\" y=\"16\"");
-	put_attr_px(b, "x", w->o->width - PAD);
+	svg_attr_px(b, "x", w->o->width - PAD);
 	buf_char(b, '>');
 	weight_of(w, b, (double)w->l.total);
 	if (w->l.pruned_nodes)
@@ -585,12 +564,12 @@ static int put_head(struct writer *w)
 		return rc;
 	buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
 		   "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"flame\"");
-	put_attr_px(b, "width", o->width);
-	put_attr_px(b, "height", w->height);
+	svg_attr_px(b, "width", o->width);
+	svg_attr_px(b, "height", w->height);
 	buf_str(b, " viewBox=\"0 0 ");
-	put_px(b, o->width);
+	svg_px(b, o->width);
 	buf_char(b, ' ');
-	put_px(b, w->height);
+	svg_px(b, w->height);
 	buf_str(b, "\" font-family=\"");
 	escape_xml_str(b, o->font);
 	buf_str(b, ", DejaVu Sans, sans-serif\" font-size=\"12\">\n<title>");
