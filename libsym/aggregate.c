@@ -19,6 +19,7 @@ struct aggregate {
 	const struct machine *machine;
 	struct aggregate_options opt;
 	void *expand_ctx;
+	int in_place; /* raw chains stay readable where they are */
 	struct arena words;
 	VEC(struct stack_entry) entries;
 	struct idmap index;
@@ -40,6 +41,7 @@ int aggregate_new(struct aggregate **out, const struct recording *rec, const str
 	a->machine = m;
 	a->opt = *opt;
 	a->expand_ctx = expand_ctx;
+	a->in_place = recording_is_mapped(rec);
 	a->stats.first_time = UINT64_MAX;
 	a->views = mem_zalloc(VIEWS, sizeof(*a->views));
 	a->first_of_event = mem_zalloc(rec->events.n, sizeof(*a->first_of_event));
@@ -142,11 +144,15 @@ static int same_entry(const struct aggregate *a, const struct stack_entry *x,
 static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_t h)
 {
 	struct stack_entry entry = *key;
-	uint8_t *copy = arena_bytes(&a->words, (size_t)key->nwords * 8);
-	if (!copy || a->entries.n >= UINT32_MAX - 1)
+	if (a->entries.n >= UINT32_MAX - 1)
 		return ERR_NOMEM;
-	memcpy(copy, key->words, (size_t)key->nwords * 8);
-	entry.words = copy;
+	if (key->kind != CHAIN_RAW || !a->in_place) { /* a mapped recording keeps its chains */
+		uint8_t *copy = arena_bytes(&a->words, (size_t)key->nwords * 8);
+		if (!copy)
+			return ERR_NOMEM;
+		memcpy(copy, key->words, (size_t)key->nwords * 8);
+		entry.words = copy;
+	}
 	if (vec_push(&a->entries, entry))
 		return ERR_NOMEM;
 	return idmap_put(&a->index, h, (uint32_t)(a->entries.n - 1));

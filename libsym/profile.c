@@ -43,6 +43,7 @@ void profile_close(struct profile *p)
 	stacks_release(&p->stacks);
 	recording_close(p->rec);
 	vec_release(&p->folded);
+	idmap_release(&p->folded_index);
 	mem_free(p->first_of_event);
 	mem_free(p);
 }
@@ -78,6 +79,31 @@ static int nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
 	return strtab_intern(&p->stacks.strings, text, comm);
 }
 
+static int same_folded(const struct folded *a, const struct folded *b)
+{
+	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
+	       a->tid == b->tid && a->cpu == b->cpu && a->path == b->path && a->chain == b->chain;
+}
+
+/* Stacks that differ as words are often one when named: other address spaces, other offsets. */
+static int add_folded(struct profile *p, const struct folded *f)
+{
+	uint64_t h = hash_u64((uint64_t)f->comm << 32 | f->path);
+	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^ f->cpu);
+	size_t at = 0;
+	for (uint32_t id; idmap_next(&p->folded_index, h, &at, &id);) {
+		struct folded *x = &p->folded.v[id];
+		if (!same_folded(x, f))
+			continue;
+		x->weight += f->weight;
+		x->samples += f->samples;
+		return 0;
+	}
+	if (vec_push(&p->folded, *f))
+		return ERR_NOMEM;
+	return idmap_put(&p->folded_index, h, (uint32_t)(p->folded.n - 1));
+}
+
 static int name_entry(struct profile *p, const struct stack_entry *x, unsigned by,
 		      struct err *e)
 {
@@ -96,10 +122,11 @@ static int name_entry(struct profile *p, const struct stack_entry *x, unsigned b
 	int rc = names_path(&p->names, x, &f.path, e);
 	if (rc)
 		return rc;
-	return vec_push(&p->folded, f) ? err_nomem(e) : 0;
+	return add_folded(p, &f) ? err_nomem(e) : 0;
 }
 
-static int name_all(struct profile *p, const struct collection *c, unsigned by, struct err *e)
+/* Name every entry; each aggregate is given back as soon as it is done. */
+static int name_all(struct profile *p, struct collection *c, unsigned by, struct err *e)
 {
 	for (int i = 0; i < c->n; i++) {
 		size_t n;
@@ -110,6 +137,8 @@ static int name_all(struct profile *p, const struct collection *c, unsigned by, 
 			if (rc)
 				return rc;
 		}
+		aggregate_free(c->aggregates[i]);
+		c->aggregates[i] = NULL;
 	}
 	return 0;
 }

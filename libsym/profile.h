@@ -46,6 +46,7 @@ struct profile {
 	struct modules *modules;
 	struct names names;
 	VEC(struct folded) folded; /* in no particular order */
+	struct idmap folded_index;
 	struct aggregate_stats totals;
 	struct expand_counts unwinding;
 	uint64_t *first_of_event; /* ns; UINT64_MAX: the event has no samples */
