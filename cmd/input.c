@@ -244,7 +244,9 @@ static struct profile_options profile_options(const struct input *in)
 	return (struct profile_options){
 		.modules = {.find = {.symfs = opt->symfs ? opt->symfs : b->symfs,
 				     .buildid_dir = opt->buildid_dir ? opt->buildid_dir
-								     : b->buildid_dir,
+						    : b->buildid_dir ? b->buildid_dir
+						    : opt->no_local  ? ""
+								     : NULL,
 				     .kallsyms = opt->kallsyms,
 				     .vmlinux = opt->vmlinux,
 				     .trust_paths = &everywhere,

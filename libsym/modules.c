@@ -371,6 +371,21 @@ int modules_timed(struct modules *ms, uint32_t dso)
 	return dso < ms->n && ms->v[dso] && ms->v[dso]->jitdump;
 }
 
+/* Files that DWARF names (dwz, .dwo, .dwp): below symfs first, then where they say, unless only
+ * given files may be read. */
+static int open_named(void *arg, const char *path, struct elf_file **out, struct err *e)
+{
+	const struct dso_options *f = &((const struct modules *)arg)->opt.find;
+	char below[4096];
+	if (f->symfs && *f->symfs &&
+	    snprintf(below, sizeof(below), "%s/%s", f->symfs, path) < (int)sizeof(below) &&
+	    !elf_file_open(below, out, e))
+		return 0;
+	if (f->no_local)
+		return err_set(e, ERR_NOTFOUND, "%s: not looked for on this machine", path);
+	return elf_file_open(path, out, e);
+}
+
 /* The frames DWARF sees at va, around the symbol; leaves `out` alone when it sees none. */
 static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, const char *symbol,
 		       struct module_lookup *out)
@@ -378,7 +393,8 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 	struct debuginfo_frame f[MODULE_FRAMES_MAX];
 	if (!mod->debuginfo_tried) {
 		mod->debuginfo_tried = 1;
-		if (debuginfo_open(mod->files.runtime, mod->files.debug, NULL, &mod->debuginfo,
+		struct debuginfo_options o = {.open = open_named, .arg = ms};
+		if (debuginfo_open(mod->files.runtime, mod->files.debug, &o, &mod->debuginfo,
 				   NULL) == ERR_NOMEM)
 			return ERR_NOMEM;
 	}
