@@ -1,0 +1,58 @@
+#!/bin/sh
+# What README.md and docs/ tell a reader to type works as written. Fenced blocks marked
+#	```sh run	are run, in one empty directory a page, with perfkit in PATH
+#	```sh perf	too, where perf may record here
+# and every other `perfkit VERB --option` in a page names a verb and options that exist.
+set -u
+here=$PWD
+mkdir bin && ln -s "$PERFKIT" bin/perfkit
+PATH=$here/bin:$PATH
+export PATH
+command -v sqlite3 >/dev/null || { echo "no sqlite3 here"; exit 77; }
+
+live=no
+perf record -q -a -g -e sched:sched_switch -o probe.data -- true >/dev/null 2>&1 && live=yes
+rm -f probe.data
+
+# blocks PAGE KIND: the lines of its blocks of that kind, or of "run" in the order of the page
+blocks()
+{
+	awk -v live="$2" '
+		/^```/ && inside { inside = 0; next }
+		/^```sh run$/ { inside = 1; next }
+		/^```sh perf$/ { inside = live == "yes"; skip = !inside; next }
+		/^```/ && skip { skip = 0; next }
+		inside' "$1"
+}
+
+ran=0 bad=0
+for page in "$SRC"/README.md "$SRC"/docs/*.md; do
+	name=$(echo "${page#"$SRC"/}" | tr / -)
+	mkdir "$here/$name" && cd "$here/$name" || exit 1
+	ln -s "$SRC/testdata" "$SRC/tests" .
+	blocks "$page" $live >commands
+	if [ -s commands ]; then
+		if ! sh -eu commands >out 2>err; then
+			sh -eux commands 2>&1 | tail -15
+			echo "$name: a command failed"
+			bad=1
+		fi
+		ran=$((ran + $(wc -l <commands)))
+	fi
+	# Names: perfkit VERB and its --options, on one line, up to the next | or ; or `
+	grep -o 'perfkit [a-z][a-z]* [^|;`>)]*' "$page" | sort -u >named
+	while read -r _ verb words; do
+		perfkit help "$verb" >help 2>/dev/null || continue
+		for w in $words; do
+			case $w in
+			--[a-z]*) w=${w%%=*} ;;
+			*) continue ;;
+			esac
+			grep -q -e "$w\b" help || { echo "$name: perfkit $verb has no $w"; bad=1; }
+		done
+	done <named
+	cd "$here" || exit 1
+done
+echo "$ran lines run; perf records here: $live"
+[ $ran -ge 5 ] || { echo "the pages hold too few runnable commands"; exit 1; }
+exit $bad
