@@ -16,7 +16,7 @@ struct collapse_opts {
 	struct wait_opts w;
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
-	int kernel, jit, inlined, all, addrs, srcline, delim;
+	int kernel, jit, inlined, all, addrs, delim, simplify;
 	int offcpu, offwake;
 	const char *unit;
 };
@@ -41,7 +41,9 @@ static const struct opt rows[] = {
 	 "--offcpu with the waker's stack behind ;--; (_[w])"},
 	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "of off-CPU time (us)"},
 	{"delim", 0, OPT_FLAG, AT(delim), NULL, "a - between user and kernel frames"},
-	{"srcline", 0, OPT_FLAG, AT(srcline), NULL, "file and line behind each function"},
+	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
+	 "short C++, Rust and Go names, so that equal frames merge"},
+	{"srcline", 0, OPT_FLAG, AT(w.tl.in.lines), NULL, "file and line behind each function"},
 	OPT_END,
 };
 
@@ -176,7 +178,9 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 	unsigned by = (o->pid_name ? WAITS_BY_PID : 0) | (o->tid_name ? WAITS_BY_TID : 0) |
 		      (o->offwake ? WAITS_BY_WAKER : 0);
 	uint64_t unit = unit_ns(o->unit);
-	const char *path = nfiles ? files[0] : o->w.tl.in.input ? o->w.tl.in.input : "perf.data";
+	const char *path = nfiles             ? files[0]
+			   : o->w.tl.in.input ? o->w.tl.in.input
+					      : "perf.data";
 	if (!unit) {
 		fprintf(stderr, "perfkit collapse: --unit is ns, us or ms, not '%s'\n",
 			o->unit);
@@ -227,8 +231,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				   .jit = o->jit || o->all,
 				   .inlined = o->inlined || o->all,
 				   .addrs = o->addrs,
-				   .srcline = o->srcline,
-				   .delim = o->delim};
+				   .srcline = o->w.tl.in.lines,
+				   .delim = o->delim,
+				   .simplify = o->simplify};
 	if (o->weight && strcmp(o->weight, "period") && strcmp(o->weight, "samples")) {
 		fprintf(stderr, "perfkit collapse: --weight is period or samples, not '%s'\n",
 			o->weight);

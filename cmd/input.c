@@ -30,6 +30,8 @@ const struct opt input_rows[] = {
 	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave inlined functions out"},
 	{"inline-frames", 0, OPT_UNFLAG, AT(no_inline), NULL, NULL},
 	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "symbols as the linker knows them"},
+	{"constructors", 0, OPT_FLAG, AT(constructors), NULL,
+	 "C++: tell Foo::copy_construct and Foo::move_construct from\nFoo::Foo"},
 	{"max-stack", 0, OPT_INT, AT(max_stack), "N",
 	 "frames kept of a stack, from the leaf (1024)"},
 	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
@@ -254,8 +256,12 @@ static struct profile_options profile_options(const struct input *in)
 				     .no_local = opt->no_local || b->recording,
 				     .debuginfod = 1},
 			    .no_demangle = opt->no_demangle,
+			    .constructors = opt->constructors,
+			    .lines = opt->lines,
 			    .inlines = !opt->no_inline},
-		.names = {.inlines = !opt->no_inline, .max_stack = opt->max_stack},
+		.names = {.inlines = !opt->no_inline,
+			  .lines = opt->lines,
+			  .max_stack = opt->max_stack},
 	};
 }
 

@@ -17,7 +17,8 @@ struct input_opts {
 	struct opt_list events, comms, pids, tids, cpus;
 	const char *time;
 	const char *symfs, *kallsyms, *vmlinux, *buildid_dir;
-	int no_inline, no_demangle, max_stack;
+	int no_inline, no_demangle, constructors, max_stack;
+	int lines; /* --srcline of verbs that have it: file and line of frames */
 	int trust_paths, no_local;
 	int quiet, verbose, force, strict;
 };

@@ -1,4 +1,5 @@
 #include "cmd/label.h"
+#include "libsym/simplify.h"
 #include "libsym/tidy.h"
 
 #include <stdio.h>
@@ -46,7 +47,9 @@ static void make_text(struct labels *l, const struct frame *f, int how)
 	unsigned flags = how == FOR_JAVA ? TIDY_JAVA : 0;
 	const char *mark = how == FOR_WAKER ? "_[w]" : mark_of(l, f);
 	buf_clear(&l->text);
-	if (f->name) {
+	if (f->name && l->opt.simplify) {
+		simplify(&raw, strtab_get(s, f->name), strtab_len(s, f->name), SIMPLIFY_ALL);
+	} else if (f->name) {
 		buf_str(&raw, strtab_get(s, f->name));
 	} else {
 		flags |= TIDY_NOSPLIT;

@@ -15,6 +15,7 @@
 struct label_options {
 	int kernel, jit, inlined; /* _[k] _[j] _[i] */
 	int addrs;                /* [dso <address>] for frames without a name */
+	int simplify;             /* short C++, Rust and Go names, so that equal frames merge */
 	int srcline;              /* name:file:line */
 	int delim;                /* "-" between user and kernel frames */
 };

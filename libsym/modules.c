@@ -7,6 +7,7 @@
 #include "libsym/jitdump.h"
 #include "libsym/kallsyms.h"
 #include "libsym/perfmap.h"
+#include "libsym/simplify.h"
 #include "libsym/symtab.h"
 
 #include <pthread.h>
@@ -170,14 +171,37 @@ int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *v
 /* --- names ---------------------------------------------------------------------------------
  */
 
+/*
+ * A C++ constructor told apart by its argument: Foo::copy_construct, Foo::move_construct into
+ * ms->text; 1 when the name is one of these.
+ */
+static int special_constructor(struct modules *ms, const char *raw)
+{
+	struct buf full = {0};
+	int made = 0;
+	buf_clear(&ms->text);
+	if (strstr(raw, "C1E") || strstr(raw, "C2E")) {
+		if (demangle(raw, DEMANGLE_PARAMS, &full) == 1)
+			simplify(&ms->text, buf_cstr(&full), full.n, SIMPLIFY_CONSTRUCTORS);
+		made = ms->text.n && (strstr(buf_cstr(&ms->text), "::copy_construct") ||
+				      strstr(buf_cstr(&ms->text), "::move_construct"));
+	}
+	buf_release(&full);
+	return made;
+}
+
 /* The printable form of a raw name, made once. */
 static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
 {
 	uint64_t key = (uint64_t)(uintptr_t)raw;
 	if (u64map_get(&ms->names, key, id))
 		return 0;
-	buf_clear(&ms->text);
-	int rc = mangled && !ms->opt.no_demangle ? demangle(raw, 0, &ms->text) : 0;
+	int rc = mangled && !ms->opt.no_demangle && ms->opt.constructors &&
+		 special_constructor(ms, raw);
+	if (!rc) {
+		buf_clear(&ms->text);
+		rc = mangled && !ms->opt.no_demangle ? demangle(raw, 0, &ms->text) : 0;
+	}
 	if (rc == ERR_NOMEM)
 		return rc;
 	if (strtab_intern(ms->machine->strings, rc == 1 ? buf_cstr(&ms->text) : raw, id))

@@ -17,8 +17,9 @@ struct modules_options {
 	const char
 		*map_dir; /* where perf-PID.map and jitdumps may lie, besides symfs and /tmp */
 	int no_demangle;
-	int inlines; /* frames that were inlined, from DWARF */
-	int lines;   /* file and line of each frame, from DWARF */
+	int constructors; /* Foo::copy_construct, Foo::move_construct instead of Foo::Foo */
+	int inlines;      /* frames that were inlined, from DWARF */
+	int lines;        /* file and line of each frame, from DWARF */
 };
 
 /* One level of what an address means; `name` and `file` are strings ids. */
