@@ -88,13 +88,15 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	struct frame f = {.dso = d ? d->name : 0, .kind = frame_kind(d), .flags = flags};
 	if (begin_run(n, run))
 		return ERR_NOMEM;
-	n->runs.v[*run].named = l->n > 0;
 	if (!l->n) {
 		f.addr = addr;
 		if (f.kind == FRAME_JIT)
 			f.kind = FRAME_USER;
 		return push_frame(n, *run, &f);
 	}
+	const char *outer = strtab_get(&n->stacks->strings, l->frames[l->n - 1].name);
+	n->runs.v[*run].interrupts = (uint8_t)modules_interrupts_caller(outer);
+	n->runs.v[*run].execve = strstr(outer, "execve") != NULL;
 	for (size_t i = l->n; i-- > 0;) { /* the module lists the innermost first */
 		const struct module_frame *mf = &l->frames[i];
 		f.name = mf->name;
@@ -186,13 +188,8 @@ static int take_address(struct names *n, uint64_t ip, struct walk *w)
 	w->flags = 0;
 	if (rc)
 		return rc;
-	if (n->frames.n && n->runs.v[run].n) {
-		uint32_t outer = n->frames.v[n->runs.v[run].at];
-		const char *name =
-			strtab_get(&n->stacks->strings, n->stacks->frames.v[outer].name);
-		w->exact = modules_interrupts_caller(name);
-		w->execve |= w->kernel && strstr(name, "execve") != NULL;
-	}
+	w->exact = n->runs.v[run].interrupts;
+	w->execve |= w->kernel && n->runs.v[run].execve;
 	return vec_push(&n->chain, run);
 }
 
