@@ -117,6 +117,15 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 	return 1;
 }
 
+/* Roots that CFI does not mark: musl's, coroutines', hand-written ones. */
+static int is_root(void *ctx, uint64_t lookup)
+{
+	struct expander *x = ctx;
+	const struct map *map = machine_map_at(x->machine, x->space, lookup, x->time);
+	return map && x->machine->dsos.v[map->dso].kind == DSO_FILE &&
+	       modules_root_at(x->modules, map, lookup);
+}
+
 int expander_new(struct expander **out, const struct recording *rec, const struct machine *m,
 		 struct modules *modules, const struct deferred_chains *deferred, int max_stack,
 		 struct err *e)
@@ -124,6 +133,7 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 	struct expander *x = mem_zalloc(1, sizeof(*x));
 	struct unwind_opts o = {.machine = machine_of(rec),
 				.module_at = module_at,
+				.is_root = is_root,
 				.max_depth = max_stack > 0 ? (unsigned)max_stack : 0};
 	*out = NULL;
 	if (!x)

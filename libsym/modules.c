@@ -9,6 +9,7 @@
 #include "libsym/perfmap.h"
 #include "libsym/simplify.h"
 #include "libsym/symtab.h"
+#include "libsym/unwind.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -477,6 +478,26 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	if (!rc && (ms->opt.inlines || ms->opt.lines))
 		rc = add_inlines(ms, mod, vaddr, hit.name, out);
 	return rc;
+}
+
+int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
+{
+	int root = 0;
+	uint64_t vaddr;
+	struct symbol_hit hit;
+	pthread_mutex_lock(&ms->lock);
+	struct module *mod = module_of(ms, map->dso);
+	struct dso_files *f = mod ? &mod->files : NULL;
+	if (f && f->runtime) {
+		if (!mod->symbols_tried)
+			symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL);
+		mod->symbols_tried = 1;
+		root = mod->symbols &&
+		       elf_file_vaddr(f->runtime, ip - map->start + map->pgoff, &vaddr) &&
+		       symtab_find(mod->symbols, vaddr, &hit) && unwind_root_name(hit.name);
+	}
+	pthread_mutex_unlock(&ms->lock);
+	return root;
 }
 
 int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,

@@ -67,6 +67,10 @@ struct cfi;
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_reason *reason);
 
+/* 1 when the function at `ip` in `map` is the outermost of a stack (unwind_root_name). May be
+ * called by several threads at once, like modules_cfi. */
+int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);
+
 /* File offset → address in the DSO's ELF file, as its CFI counts. Only after modules_cfi gave
  * one. 1 and *vaddr, or 0. */
 int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr);

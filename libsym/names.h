@@ -40,7 +40,8 @@ struct names {
 	VEC(uint32_t) frames; /* runs of frame ids, outermost first */
 	VEC(struct frame_run {
 		uint32_t at, n;
-		uint8_t interrupts; /* the frame below it was interrupted: its address is exact */
+		uint8_t interrupts; /* the frame below it was interrupted: its address is exact
+				     */
 		uint8_t execve;     /* inside the system call that replaces the address space */
 	})
 	runs;
