@@ -44,9 +44,23 @@ $(O)/lib$(1).a: $$(call obj,$(1))
 endef
 $(foreach l,$(LAYERS),$(eval $(call library,$(l))))
 
+$(O)/cmd/main.o: ALL_CFLAGS += -DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"'
 $(O)/%.o: %.c config.mk
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# --- man pages and shell completions: the program's own option tables, written down --------
+$(O)/man/made: $(O)/perfkit
+	@mkdir -p $(@D)
+	$(call say,MAN,$(@D))rm -f $(@D)/*.1 && $(O)/perfkit help --man perfkit >$(@D)/perfkit.1 && \
+		for v in `$(O)/perfkit help --verbs`; do \
+			$(O)/perfkit help --man $$v >$(@D)/perfkit-$$v.1 || exit 1; \
+		done && : >$@
+COMPLETIONS := $(O)/completions/perfkit.bash $(O)/completions/perfkit.zsh \
+	$(O)/completions/perfkit.fish
+$(COMPLETIONS): $(O)/completions/perfkit.%: $(O)/perfkit
+	@mkdir -p $(@D)
+	$(Q)$(O)/perfkit help --completion $* >$@
 
 # --- what the pictures carry ----------------------------------------------------------------
 # Style sheets and scripts of the pictures as C strings: flame_css, flame_js, timeline_css, ...
@@ -140,12 +154,27 @@ demo: all
 	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs
 
 # --- the rest ----------------------------------------------------------------------------
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin
+DOCS := README.md LICENSE $(wildcard docs/*.md)
+SHARE = $(DESTDIR)$(PREFIX)/share
+install: all $(O)/man/made $(COMPLETIONS)
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/perfkit/docs \
+		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
+		$(SHARE)/fish/vendor_completions.d
 	install -m 755 $(O)/perfkit $(DESTDIR)$(PREFIX)/bin/perfkit
+	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
+	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit
+	install -m 644 $(filter docs/%,$(DOCS)) $(SHARE)/doc/perfkit/docs
+	install -m 644 $(O)/completions/perfkit.bash $(SHARE)/bash-completion/completions/perfkit
+	install -m 644 $(O)/completions/perfkit.zsh $(SHARE)/zsh/site-functions/_perfkit
+	install -m 644 $(O)/completions/perfkit.fish $(SHARE)/fish/vendor_completions.d/perfkit.fish
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/perfkit
+	rm -f $(DESTDIR)$(PREFIX)/bin/perfkit $(SHARE)/man/man1/perfkit.1 \
+		$(SHARE)/man/man1/perfkit-*.1 \
+		$(SHARE)/bash-completion/completions/perfkit \
+		$(SHARE)/zsh/site-functions/_perfkit \
+		$(SHARE)/fish/vendor_completions.d/perfkit.fish
+	rm -rf $(SHARE)/doc/perfkit
 
 format:
 	clang-format -i $(wildcard base/*.[ch] libparse/*.[ch] libsym/*.[ch] libstore/*.[ch] \

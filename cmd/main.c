@@ -1,20 +1,18 @@
 /* main.c - choose the verb, parse its options, run it, turn the outcome into an exit status. */
 #include "base/mem.h"
+#include "cmd/manpage.h"
 #include "cmd/verbs.h"
 
+#include <elfutils/libdwfl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 #include <zstd.h>
 
 /* clang-format off: one a line */
 static const struct verb *const verbs[] = {
-	&verb_collapse,
-	&verb_import,
-	&verb_pack,
-	&verb_report,
-	&verb_svg,
-	&verb_unpack,
+	&verb_collapse, &verb_import, &verb_pack, &verb_report, &verb_svg, &verb_unpack,
 };
 /* clang-format on */
 enum { VERBS = sizeof(verbs) / sizeof(*verbs), MAX_FILES = 256 };
@@ -37,10 +35,16 @@ static void help(void)
 	puts("\nperfkit help VERB tells more; perfkit --version tells versions.");
 }
 
+/* Of the libraries as they are found now; libtraceevent has no way to ask, so its headers'. */
 static int version(void)
 {
-	printf("perfkit %s (zstd %s, SQLite %s)\n", PERFKIT_VERSION, ZSTD_versionString(),
-	       sqlite3_libversion());
+	unsigned xxh = XXH_versionNumber();
+	printf("perfkit %s\n", PERFKIT_VERSION);
+	printf("libtraceevent %s\n", TRACEEVENT_VERSION);
+	printf("elfutils      %s\n", dwfl_version(NULL));
+	printf("zstd          %s\n", ZSTD_versionString());
+	printf("SQLite        %s\n", sqlite3_libversion());
+	printf("xxHash        %u.%u.%u\n", xxh / 10000, xxh / 100 % 100, xxh % 100);
 	return 0;
 }
 
@@ -52,6 +56,36 @@ static int help_verb(const char *name)
 		return 2;
 	}
 	opt_help(v);
+	return 0;
+}
+
+/* For the build: `help --man perfkit|VERB`, `help --completion SHELL`, `help --verbs`. */
+static int help_machine(const char *what, const char *name)
+{
+	const struct verb *v = find_verb(name);
+	if (!strcmp(what, "--verbs"))
+		for (size_t i = 0; i < VERBS; i++)
+			puts(verbs[i]->name);
+	else if (!strcmp(what, "--man") && !strcmp(name, "perfkit"))
+		man_perfkit(stdout, verbs, VERBS);
+	else if (!strcmp(what, "--man") && v)
+		man_verb(stdout, v);
+	else if (strcmp(what, "--completion") || completion_script(stdout, name, verbs, VERBS))
+		return fprintf(stderr,
+			       "perfkit help: --man perfkit|VERB, --completion bash|zsh|fish, "
+			       "--verbs; not '%s %s'\n",
+			       what, name),
+		       2;
+	return 0;
+}
+
+static int help_command(int argc, char **argv)
+{
+	if (argc > 0 && !strncmp(argv[0], "--", 2))
+		return help_machine(argv[0], argc > 1 ? argv[1] : "");
+	if (argc > 0)
+		return help_verb(argv[0]);
+	help();
 	return 0;
 }
 
@@ -90,12 +124,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version"))
 		return version();
-	if (!strcmp(argv[1], "help")) {
-		if (argc > 2)
-			return help_verb(argv[2]);
-		help();
-		return 0;
-	}
+	if (!strcmp(argv[1], "help"))
+		return help_command(argc - 2, argv + 2);
 	const struct verb *v = find_verb(argv[1]);
 	if (!v) {
 		fprintf(stderr, "perfkit: no verb '%s' (see: perfkit help)\n", argv[1]);

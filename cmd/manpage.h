@@ -1,0 +1,22 @@
+/*
+ * manpage.h - man pages and shell completions from the option tables, so that they say what the
+ * program does. `make` writes them through `perfkit help --man` and `perfkit help
+ * --completion`.
+ */
+#ifndef CMD_MANPAGE_H
+#define CMD_MANPAGE_H
+
+#include "cmd/opt.h"
+
+#include <stdio.h>
+
+/* perfkit(1): what the program is for and the n verbs there are. */
+void man_perfkit(FILE *f, const struct verb *const *verbs, size_t n);
+
+/* perfkit-VERB(1). */
+void man_verb(FILE *f, const struct verb *v);
+
+/* The completion script of `shell` (bash, zsh, fish). 0, or -1 when no such shell is known. */
+int completion_script(FILE *f, const char *shell, const struct verb *const *verbs, size_t n);
+
+#endif

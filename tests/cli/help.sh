@@ -1,0 +1,69 @@
+#!/bin/sh
+# perfkit help, --version, man pages and completions tell of every verb and option there is, and
+# make install puts them where the shells and man look.
+set -u
+bad=0
+wrong() { echo "$*"; bad=1; }
+
+"$PERFKIT" help >all || wrong "perfkit help failed"
+verbs=$("$PERFKIT" help --verbs)
+declared=$(sed -n 's/^extern const struct verb verb_\([a-z]*\);/\1/p' "$SRC/cmd/verbs.h" | sort)
+[ "$(echo "$verbs" | sort)" = "$declared" ] || wrong "cmd/verbs.h and the table in main.c differ"
+for v in $verbs; do
+	grep -q "^  $v  *[A-Za-z]" all || wrong "perfkit help lacks $v"
+	"$PERFKIT" help "$v" >help.$v || wrong "perfkit help $v failed"
+	"$PERFKIT" "$v" --help | cmp -s - help.$v || wrong "perfkit $v --help differs from help $v"
+	grep -q "^Examples:" help.$v && grep -q "^ *.*perfkit $v" help.$v ||
+		wrong "perfkit help $v has no example"
+	awk 'length > 100 { exit 1 }' help.$v || wrong "perfkit help $v is wider than 100 columns"
+	"$PERFKIT" help --man "$v" >$v.1 || wrong "no man page of $v"
+	for o in $(grep -o '^ *\(-.,\)\? *--[a-z0-9-]*' help.$v | grep -o -e '--[a-z0-9-]*'); do
+		tr -d '\\' <$v.1 | grep -q -e "fB${o}fR" || wrong "man page of $v lacks $o"
+	done
+done
+"$PERFKIT" help --man perfkit >perfkit.1
+if command -v mandoc >/dev/null; then
+	mandoc -T lint -W warning ./*.1 | grep -v 'missing date' && wrong "mandoc warns"
+elif command -v groff >/dev/null; then
+	groff -man -Tutf8 -ww -z ./*.1 2>&1 | grep . && wrong "groff warns"
+fi
+
+for lib in perfkit libtraceevent elfutils zstd SQLite xxHash; do
+	"$PERFKIT" --version | grep -q "^$lib  *[0-9][0-9.]*$" || wrong "--version lacks $lib"
+done
+for words in "nosuchverb" "help nosuchverb" "help --man nosuchverb" "help --completion csh" ""; do
+	# shellcheck disable=SC2086
+	"$PERFKIT" $words >/dev/null 2>&1
+	[ $? = 2 ] || wrong "perfkit $words: exit status is not 2"
+done
+
+for shell in bash zsh fish; do
+	"$PERFKIT" help --completion $shell >complete.$shell || wrong "no completion for $shell"
+	if command -v $shell >/dev/null; then
+		$shell -n complete.$shell || wrong "$shell does not take its completion"
+	fi
+done
+completes()  # words... : what bash offers for the last of them
+{
+	bash -c '. ./complete.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _perfkit
+		printf "%s\n" "${COMPREPLY[@]}"' - "$@"
+}
+if command -v bash >/dev/null; then
+	[ "$(completes perfkit coll)" = collapse ] || wrong "bash: verb"
+	[ "$(completes perfkit collapse --offw)" = --offwake ] || wrong "bash: option"
+	[ "$(completes perfkit svg --split = ti)" = tid ] || wrong "bash: choice"
+	: >some.data
+	[ "$(completes perfkit report some)" = some.data ] || wrong "bash: file"
+fi
+
+inst=$PWD/inst
+make -s -C "$SRC" O="$O" DESTDIR="$inst" PREFIX=/usr install >install.log 2>&1 || wrong "$(cat install.log)"
+for f in bin/perfkit share/man/man1/perfkit.1 share/man/man1/perfkit-collapse.1 \
+	share/doc/perfkit/README.md share/doc/perfkit/docs/store.md \
+	share/bash-completion/completions/perfkit share/zsh/site-functions/_perfkit \
+	share/fish/vendor_completions.d/perfkit.fish; do
+	[ -s "$inst/usr/$f" ] || wrong "make install leaves out $f"
+done
+make -s -C "$SRC" O="$O" DESTDIR="$inst" PREFIX=/usr uninstall >/dev/null 2>&1
+[ -z "$(find "$inst" -type f)" ] || wrong "make uninstall leaves $(find "$inst" -type f)"
+exit $bad
