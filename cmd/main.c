@@ -10,9 +10,15 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-/* clang-format off: one a line */
+/* clang-format off */
 static const struct verb *const verbs[] = {
-	&verb_collapse, &verb_import, &verb_pack, &verb_report, &verb_svg, &verb_unpack,
+	&verb_collapse,
+	&verb_import,
+	&verb_pack,
+	&verb_record,
+	&verb_report,
+	&verb_svg,
+	&verb_unpack,
 };
 /* clang-format on */
 enum { VERBS = sizeof(verbs) / sizeof(*verbs), MAX_FILES = 256 };

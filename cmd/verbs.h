@@ -7,6 +7,7 @@
 extern const struct verb verb_collapse;
 extern const struct verb verb_import;
 extern const struct verb verb_pack;
+extern const struct verb verb_record;
 extern const struct verb verb_report;
 extern const struct verb verb_svg;
 extern const struct verb verb_unpack;

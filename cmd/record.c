@@ -1,0 +1,283 @@
+/*
+ * record.c - `perfkit record`: the perf record line that can answer the question.
+ */
+#include "base/mem.h"
+#include "cmd/recordrun.h"
+#include "cmd/verbs.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct record_opts {
+	const char *output, *pid, *event, *call_graph, *begin, *end, *key, *end_key, *exec,
+		*perf;
+	int frequency, pages, duration, dry_run, no_lock_owner, no_estimate;
+};
+
+#define AT(field) offsetof(struct record_opts, field)
+static const struct opt rows[] = {
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "what to record into (perf.data)"},
+	{"pid", 'p', OPT_STRING, AT(pid), "PID,...",
+	 "of running processes; waits are recorded of all\nprocesses all the same"},
+	{"duration", 0, OPT_INT, AT(duration), "SECONDS",
+	 "how long (default: until the command ends, or Ctrl-C)"},
+	{"dry-run", 'n', OPT_FLAG, AT(dry_run), NULL,
+	 "print the lines that would run on stdout, and on stderr\nwhat they would cost"},
+	{"no-estimate", 0, OPT_FLAG, AT(no_estimate), NULL, "with --dry-run: do not measure"},
+	{"begin", 0, OPT_STRING, AT(begin), "FUNC", "requests: where one begins"},
+	{"end", 0, OPT_STRING, AT(end), "FUNC",
+	 "requests: where one ends (default: where the first\nfunction returns)"},
+	{"key", 0, OPT_STRING, AT(key), "ARG",
+	 "requests: what tells them apart, as perf probe writes\narguments: id, %di, "
+	 "+8(%di):u64"},
+	{"end-key", 0, OPT_STRING, AT(end_key), "ARG", "the same at the end, if it is another"},
+	{"exec", 'x', OPT_STRING, AT(exec), "FILE",
+	 "requests: the binary or library with the functions"},
+	{"call-graph", 0, OPT_STRING, AT(call_graph), "KIND",
+	 "dwarf[,BYTES] (8192 for cpu, else 4096), fp or none"},
+	{"event", 'e', OPT_STRING, AT(event), "NAME",
+	 "what samples CPU time (cycles, or cpu-clock without a\nhardware counter)"},
+	{"freq", 'F', OPT_INT, AT(frequency), "HZ", "how often (cpu 999, else 199)"},
+	{"mmap-pages", 'm', OPT_INT, AT(pages), "PAGES",
+	 "ring buffer of each CPU (root: cpu 1024, else 2048)"},
+	{"no-lock-owner", 0, OPT_FLAG, AT(no_lock_owner), NULL,
+	 "no probe on glibc's __lll_lock_wait, which tells who\nheld a contended mutex"},
+	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (perf)"},
+	OPT_END,
+};
+
+static int parse_mode(const char *name, enum record_mode *mode)
+{
+	static const char *const names[] = {"cpu", "offcpu", "tail", "requests"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(name, names[i])) {
+			*mode = (enum record_mode)i;
+			return 0;
+		}
+	}
+	fprintf(stderr, "perfkit record: the mode is cpu, offcpu, tail or requests, not '%s'\n",
+		name);
+	return 2;
+}
+
+/* Files that the probes go into; heap. */
+struct targets {
+	char *binary, *libc;
+};
+
+static void find_targets(struct targets *t, const struct record_opts *o,
+			 const struct record_wish *w)
+{
+	*t = (struct targets){0};
+	if (o->exec)
+		t->binary = mem_strdup(o->exec);
+	else if (o->pid)
+		t->binary = file_of_process(o->pid, NULL);
+	else if (w->ncommand)
+		t->binary = file_of_command(w->command[0]);
+	if (o->no_lock_owner || w->mode == RECORD_CPU || w->mode == RECORD_OFFCPU)
+		return;
+	/* without a process to look at, the libc that this one runs with */
+	t->libc = file_of_process(o->pid ? o->pid : "self", "libc.so");
+	if (!t->libc)
+		t->libc = file_of_process(o->pid ? o->pid : "self", "libpthread");
+}
+
+static void print_line(const struct words *w)
+{
+	struct buf b = {0};
+	if (!w->v.n)
+		return;
+	words_line(&b, w);
+	puts(buf_cstr(&b));
+	buf_release(&b);
+}
+
+static void print_plan(const struct record_plan *p)
+{
+	print_line(&p->lock_probe);
+	print_line(&p->probes[0]);
+	print_line(&p->probes[1]);
+	print_line(&p->record);
+	print_line(&p->undo);
+}
+
+/* --- running -------------------------------------------------------------------------------
+ */
+
+/* `perf probe -q -d NAME...` of those that were set. */
+static void remove_probes(const struct record_plan *p)
+{
+	if (p->undo.v.n)
+		run_words(&p->undo, 1);
+}
+
+static int set_probe(const struct words *w)
+{
+	struct buf out = {0};
+	int rc = run_words_read(w, &out);
+	if (rc && !run_interrupted())
+		fprintf(stderr, "perfkit record: perf probe failed: %s", buf_cstr(&out));
+	buf_release(&out);
+	return rc;
+}
+
+/* 1 when probes of ours are set already: another recording is using them, or left them. */
+static int probes_are_taken(const char *perf)
+{
+	struct words w = {0};
+	struct buf out = {0};
+	int rc = words_add(&w, "%s", perf) || words_add(&w, "probe") || words_add(&w, "-l");
+	if (!rc)
+		run_words_read(&w, &out);
+	int taken = strstr(buf_cstr(&out), "perfkit:") != NULL;
+	buf_release(&out);
+	words_release(&w);
+	return taken;
+}
+
+/* Set the probes; where the lock-owner probe cannot be set, plan again without it. */
+static int set_probes(struct record_plan *p, struct record_wish *w, struct err *e)
+{
+	if (p->undo.v.n && probes_are_taken(w->perf))
+		return err_set(
+			e, ERR_REFUSED,
+			"probes named perfkit:* are set already, by another recording or "
+			"left by one that was killed; remove them: perf probe -d "
+			"'perfkit:*'");
+	if (p->lock_probe.v.n && run_words(&p->lock_probe, 1)) {
+		fprintf(stderr,
+			"perfkit record: no probe on __lll_lock_wait of %s (its symbols "
+			"are needed: libc6-dbg): lock owners are told from wakeups\n",
+			w->libc);
+		w->libc = NULL;
+		record_plan_release(p);
+		int rc = record_plan(p, w, e);
+		if (rc)
+			return rc;
+	}
+	for (int i = 0; i < 2; i++)
+		if (p->probes[i].v.n && set_probe(&p->probes[i]))
+			return err_set(e, ERR_UNSUPPORTED, "the probe cannot be set");
+	return 0;
+}
+
+static void next_step(const struct record_plan *p, const struct record_wish *w)
+{
+	struct buf b = {0};
+	words_line(&b, &(struct words){.v = {.v = (char *[]){(char *)w->output}, .n = 1}});
+	const char *file = buf_cstr(&b);
+	switch (w->mode) {
+	case RECORD_CPU:
+		fprintf(stderr, "next: perfkit svg %s -o cpu.svg\n", file);
+		break;
+	case RECORD_OFFCPU:
+		fprintf(stderr, "next: perfkit svg --offcpu %s -o offcpu.svg\n", file);
+		break;
+	case RECORD_TAIL:
+		fprintf(stderr, "next: perfkit tail --p999 %s\n", file);
+		break;
+	case RECORD_REQUESTS:
+		if (!strcmp(p->span, "req"))
+			fprintf(stderr,
+				"next: perfkit tail --p999 --span "
+				"req=perfkit:req_start..perfkit:req_end%s %s\n",
+				w->key ? ",key=key" : "", file);
+		else
+			fprintf(stderr, "next: perfkit tail --p999 --by span %s\n", file);
+		break;
+	}
+	buf_release(&b);
+}
+
+static int record(struct record_plan *p, struct record_wish *w, struct err *e)
+{
+	int rc = set_probes(p, w, e);
+	int status = rc ? 1 : run_interrupted() ? 128 + SIGINT : run_words(&p->record, 0);
+	remove_probes(p);
+	if (rc)
+		return rc == ERR_REFUSED ? 3 : 1;
+	/* Ctrl-C is how a recording of everything ends: perf has written it whole, and says
+	 * by which signal it or the command that it ran ended. */
+	if (status > 128 && run_interrupted() && !access(w->output, R_OK))
+		status = 0;
+	if (!status)
+		next_step(p, w);
+	return status;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct record_opts *o = opts;
+	struct record_plan plan = {0};
+	struct targets t;
+	struct err e = {0};
+	const char *perf = getenv("PERF");
+	if (!nfiles) {
+		fprintf(stderr, "perfkit record: which mode? cpu, offcpu, tail or requests "
+				"(see: perfkit help record)\n");
+		return 2;
+	}
+	struct record_wish w = {.perf = o->perf         ? o->perf
+					: perf && *perf ? perf
+							: "perf",
+				.output = o->output ? o->output : "perf.data",
+				.pid = o->pid,
+				.call_graph = o->call_graph,
+				.duration = o->duration,
+				.begin = o->begin,
+				.end = o->end,
+				.key = o->key,
+				.end_key = o->end_key,
+				.command = files + 1,
+				.ncommand = nfiles - 1};
+	if (parse_mode(files[0], &w.mode))
+		return 2;
+	w.event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
+	w.frequency = o->frequency ? o->frequency : w.mode == RECORD_CPU ? 999 : 199;
+	/* what a user may lock in memory is perf's to know */
+	w.pages = o->pages ? o->pages : geteuid() ? 0 : w.mode == RECORD_CPU ? 1024 : 2048;
+	find_targets(&t, o, &w);
+	w.binary = t.binary;
+	w.libc = t.libc;
+	int rc = record_plan(&plan, &w, &e);
+	if (rc) {
+		rc = rc == ERR_USAGE ? 2 : 1;
+	} else if (o->dry_run) {
+		print_plan(&plan);
+		fflush(stdout);
+		if (!o->no_estimate)
+			print_estimate(&plan, &w);
+	} else {
+		rc = record(&plan, &w, &e);
+	}
+	if (e.msg[0])
+		fprintf(stderr, "perfkit record: %s\n", e.msg);
+	record_plan_release(&plan);
+	mem_free(t.binary);
+	mem_free(t.libc);
+	return rc;
+}
+
+const struct verb verb_record = {
+	.name = "record",
+	.brief = "run perf record with what the question needs",
+	.usage = "MODE [options] [-- COMMAND...]",
+	.text = "MODE is the question:\n"
+		"  cpu        where does CPU time go?\n"
+		"  offcpu     where does waiting go?\n"
+		"  tail       what happened in the worst 0.1 %, and who caused it?\n"
+		"  requests   the same, for a unit of work between two functions\n"
+		"docs/recording.md says what each costs.",
+	.examples = "  perfkit record cpu -- ./prog\n"
+		    "  perfkit record tail -p 4711 --duration 30\n"
+		    "  perfkit record tail --dry-run\n"
+		    "  perfkit record requests --begin handle --end reply --key id -p 4711",
+	.tables = {rows},
+	.options_size = sizeof(struct record_opts),
+	.max_files = 256,
+	.run = run,
+};

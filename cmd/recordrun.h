@@ -1,0 +1,39 @@
+/*
+ * recordrun.h - running perf for `perfkit record`, and asking this machine what it has.
+ */
+#ifndef CMD_RECORDRUN_H
+#define CMD_RECORDRUN_H
+
+#include "cmd/recordplan.h"
+
+/* 1 when the kernel lets this user count hardware cycles. */
+int has_hardware_cycles(void);
+
+/*
+ * Run a command line and wait. SIGINT, SIGTERM and SIGHUP reach it (as SIGINT, which ends a
+ * recording properly) and leave this process alone until it has ended. Its exit status, 128 +
+ * signal, or 127 when it cannot be started. With `quiet` its output goes nowhere.
+ */
+int run_words(const struct words *w, int quiet);
+
+/* The same with its output (stdout and stderr) appended to `out`, at most 1 MiB. */
+int run_words_read(const struct words *w, struct buf *out);
+
+/* 1 when a signal asked to end since run_words was first called. */
+int run_interrupted(void);
+
+/*
+ * The file a running process was started from, as this process can open it (through
+ * /proc/PID/root when it lives in another root); with `library` the mapped file whose name
+ * begins so ("libc.so"). Heap; NULL when there is none.
+ */
+char *file_of_process(const char *pid, const char *library);
+
+/* The file a command's first word names by $PATH; heap, NULL when there is none. */
+char *file_of_command(const char *word);
+
+/* Count the plan's events for a second and print rate and size to stderr: of the plan, and of
+ * the same with frame pointers where that is much less. */
+void print_estimate(const struct record_plan *p, const struct record_wish *w);
+
+#endif

@@ -1,0 +1,135 @@
+# perfkit record: the lines it prints, to the letter, and short recordings with them.
+fails=0
+bad() { echo "$@"; fails=$((fails + 1)); }
+line()  # expected-text record-arguments...
+{
+	want=$1
+	shift
+	"$PERFKIT" record "$@" >out 2>err || bad "record $*: exit $?: $(cat err)"
+	printf '%s' "$want" | cmp - out >&2 || { bad "record $* printed:"; cat out; }
+}
+refused()  # status text record-arguments...
+{
+	want=$1 text=$2 got=0
+	shift 2
+	"$PERFKIT" record "$@" >out 2>err || got=$?
+	[ $got = "$want" ] || bad "record $*: exit $got, not $want"
+	grep -qF -- "$text" err || bad "record $* said: $(cat err)"
+	[ ! -s out ] || bad "record $* printed: $(cat out)"
+}
+dry="--dry-run --no-estimate -e cpu-clock -m 64"
+sched='-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task -e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit'
+start='perf record -k CLOCK_MONOTONIC --buildid-all -m 64'
+tail='-e irq:irq_handler_entry -e irq:softirq_entry -e cpu-clock/freq=199,name=cpu-clock,call-graph=fp/'
+
+line "$start -a -e cpu-clock -F 999 --call-graph dwarf,8192 -o perf.data
+" cpu $dry
+line "$start -e cpu-clock -F 99 --call-graph fp -o 'a b' -- ./prog -x 'it'\\''s' '' '\$(id)' '*'
+" cpu $dry -F 99 --call-graph fp -o 'a b' -- ./prog -x "it's" '' '$(id)' '*'
+line "$start -p 1,2 -e cpu-clock -F 999 --call-graph dwarf,16384 -o perf.data -- sleep 7
+" cpu $dry -p 1,2 --duration 7 --call-graph dwarf,16384
+line "$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched -o perf.data -- ./prog
+" offcpu $dry -- ./prog
+line "$start -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o w
+" offcpu $dry --call-graph none -o w
+line "$start -a -c 1 -e sched:sched_switch/call-graph=fp/ $sched $tail -o perf.data
+" tail $dry --call-graph fp --no-lock-owner -p 4711
+[ "$(uname -m)" = x86_64 ] && line "perf probe -q -x /opt/s/app --add 'perfkit:request=handle key=id'
+perf probe -q -x /opt/s/app --add perfkit:request=handle%return
+$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched $tail -e perfkit:request -e perfkit:request__return -o perf.data
+perf probe -q -d perfkit:request -d perfkit:request__return
+" requests $dry --no-lock-owner --begin handle --key id --exec /opt/s/app
+line "perf probe -q -x 'my app' --add 'perfkit:req_start=f key=%di'
+perf probe -q -x 'my app' --add 'perfkit:req_end=g key=%si'
+$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched $tail -e perfkit:req_start -e perfkit:req_end -o perf.data
+perf probe -q -d perfkit:req_start -d perfkit:req_end
+" requests $dry --no-lock-owner --begin f --end g --key %di --end-key %si -x 'my app'
+
+# What is printed is what sh would run: the words survive.
+"$PERFKIT" record cpu $dry -- printf '%s|' "it's" 'a  b' '$HOME' >out
+sed 's/.* -- //' out >words.sh
+[ "$(sh words.sh)" = "it's|a  b|\$HOME|" ] || bad "sh took the line apart: $(sh words.sh)"
+
+refused 2 "the mode is cpu, offcpu, tail or requests" all
+refused 2 "which mode?"
+refused 2 "one of the two" cpu -p 1 -- ./prog
+refused 2 "requests needs --begin FUNC" requests -p 1
+refused 2 "requests needs -p PID" requests --begin f
+refused 2 "belong to requests" tail --begin f
+refused 2 "multiple of 8" cpu --call-graph dwarf,9
+refused 2 "multiple of 8" cpu --call-graph dwarf,65536
+refused 2 "not 'lbr,1'" cpu --call-graph lbr,1
+[ $fails = 0 ] || exit 1
+
+# perf's own exit status and a perf that is not there.
+refused 127 "No such file" cpu $dry --no-dry-run --perf /nonexistent/perf -- true
+
+perf=$(command -v perf) || { echo "perf is not installed; the lines are right"; exit 77; }
+cc=$(command -v gcc || command -v cc) || { echo "no compiler; the lines are right"; exit 77; }
+HOME=$PWD # perf keeps copies of binaries in ~/.debug
+export HOME
+"$perf" record -q -a -e sched:sched_switch -o probe.data -- true 2>/dev/null || {
+	echo "perf may not record tracepoints here; the lines are right"; exit 77; }
+
+$cc -O1 -g -pthread "$SRC/tests/workload/requests.c" -o server || exit 1
+events() { "$perf" script -i "$1" -F event 2>/dev/null | tr -d ' ' | sort | uniq -c; }
+count() { events "$1" | sed -n "s/^ *\([0-9]*\) $2:*\$/\1/p"; }
+
+"$PERFKIT" record cpu -e cpu-clock -o cpu.data -- ./server >/dev/null 2>err || bad "cpu: $(cat err)"
+grep -q 'next: perfkit svg cpu.data' err || bad "cpu: no next step: $(cat err)"
+"$PERFKIT" collapse cpu.data | grep -q 'server;.*handle' || bad "cpu: no handle in the stacks"
+"$PERFKIT" record offcpu -o offcpu.data -- ./server >/dev/null 2>err || bad "offcpu: $(cat err)"
+"$PERFKIT" report offcpu.data >report || bad "offcpu: report: exit $?"
+[ "$(count offcpu.data sched:sched_switch)" -gt 100 ] || bad "offcpu: $(events offcpu.data)"
+"$PERFKIT" record tail -e cpu-clock -o tail.data -- ./server >/dev/null 2>err || bad "tail: $(cat err)"
+[ "$(count tail.data sched:sched_waking)" -gt 100 ] || bad "tail: $(events tail.data)"
+
+# A bundle answers the off-CPU questions as the recording does.
+"$PERFKIT" pack tail.data -o tail.tar.zst >/dev/null || bad "pack: exit $?"
+for q in "collapse -e sched:sched_switch" "svg --title t" "svg --title t --offcpu"; do
+	"$PERFKIT" $q tail.data >here 2>/dev/null
+	mv server gone
+	"$PERFKIT" $q tail.tar.zst >there 2>/dev/null
+	mv gone server
+	cmp here there >&2 || bad "$q: the bundle answers otherwise"
+	[ -s here ] || bad "$q: no answer"
+done
+
+"$perf" probe -q -x ./server --add 'perfkittest:p=handle' 2>/dev/null || {
+	[ $fails = 0 ] || exit 1
+	echo "perf may not set uprobes here; the other modes are right"
+	exit 77
+}
+"$perf" probe -q -d perfkittest:p
+# Each of two threads handles 101 requests.
+"$PERFKIT" record requests -e cpu-clock --begin handle --end reply --key id -o req.data -- ./server \
+	>/dev/null 2>err || bad "requests: $(cat err)"
+[ "$(count req.data perfkit:req_start)" = 202 ] || bad "requests: $(events req.data)"
+[ "$(count req.data perfkit:req_end)" = 202 ] || bad "requests: $(events req.data)"
+"$PERFKIT" record requests -e cpu-clock --no-lock-owner --begin handle -o ret.data -- ./server \
+	>/dev/null 2>err || bad "requests: $(cat err)"
+[ "$(count ret.data perfkit:request)" = 202 ] || bad "return: $(events ret.data)"
+[ "$(count ret.data perfkit:request__return)" = 202 ] || bad "return: $(events ret.data)"
+left() { "$perf" probe -l 2>/dev/null | grep perfkit: && bad "$1: probes were left behind"; }
+left requests
+# … also when it is told to stop, and when the command fails.
+# (A shell's background jobs ignore SIGINT, unless env undoes it.)
+env --default-signal=INT true 2>/dev/null && default=--default-signal=INT || default=
+for sig in ${default:+INT} TERM HUP; do
+	env $default "$PERFKIT" record requests -e cpu-clock --begin handle \
+		-x ./server --duration 20 -o sig.data >/dev/null 2>err &
+	pid=$!
+	for i in $(seq 50); do [ -s sig.data ] && break; sleep 0.1; done
+	sleep 0.3
+	kill -$sig $pid
+	wait $pid || bad "SIG$sig: exit $?: $(cat err)"
+	"$PERFKIT" report sig.data >/dev/null || bad "SIG$sig: the recording is not whole"
+	left SIG$sig
+done
+status=0
+"$PERFKIT" record requests --begin handle -x ./server -o f.data -- sh -c 'exit 5' >/dev/null 2>&1 ||
+	status=$?
+[ $status = 5 ] || bad "the command's exit status was 5, not $status"
+refused 1 "perf probe failed" requests --begin no_such_function -x ./server -- true
+left "a failed probe"
+[ $fails = 0 ]
