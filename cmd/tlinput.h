@@ -20,8 +20,8 @@ extern const struct opt tlinput_rows[];
 
 struct tlinput {
 	const struct tlinput_opts *opt;
-	struct input in;      /* profile is NULL when a store was read */
-	struct stacks stacks; /* of a store; a recording's are the profile's */
+	struct input in;            /* profile is NULL when a store was read */
+	struct stacks stacks;       /* of a store; a recording's are the profile's */
 	const struct stacks *names; /* the one of the two that the timeline's ids mean */
 	struct timeline tl;
 	struct causes *causes;

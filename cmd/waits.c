@@ -119,7 +119,6 @@ void tl_say_hidden(struct tlinput *ti, const struct hidden_waits *h)
 
 /* --- sums ------------------------------------------------------------------------------ */
 
-
 enum { SHOW_BLOCKED = 1, SHOW_RUNNABLE = 2, SHOW_PREEMPTED = 4, SHOW_UNKNOWN = 8 };
 
 struct selection {

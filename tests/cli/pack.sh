@@ -4,12 +4,12 @@ cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ 
 fails=0
 bad() { echo "$@"; fails=$((fails + 1)); }
 same() { cmp "$1" "$2" >&2 || bad "$1 and $2 differ"; }
-TMPDIR=$PWD/tmp
-export TMPDIR
-mkdir "$TMPDIR"
+TMPDIR=$PWD/tmp HOME=$PWD/home # perf keeps copies of binaries in ~/.debug
+export TMPDIR HOME
+mkdir "$TMPDIR" "$HOME"
 
 mkdir app
-$cxx -O2 -g "$SRC/tests/prog/templates.cc" -o app/prog || exit 1
+$cxx -O2 -g "$SRC/tests/workload/templates.cc" -o app/prog || exit 1
 "$perf" record -q -e cpu-clock -F 1999 --call-graph dwarf,4096 -o dwarf.data app/prog 2>err || {
 	cat err; echo "perf record is not allowed here"; exit 77; }
 "$PERFKIT" pack dwarf.data -o run.tar.zst >summary || bad "pack: exit $?"

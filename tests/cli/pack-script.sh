@@ -1,0 +1,66 @@
+# The script of `pack --script` makes a bundle where perf is and perfkit is not.
+perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
+cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler"; exit 77; }
+fails=0
+bad() { echo "$@"; fails=$((fails + 1)); }
+same() { cmp "$1" "$2" >&2 || bad "$1 and $2 differ"; }
+
+mkdir app tmp home nohome
+HOME=$PWD/home # where perf keeps copies of binaries: ~/.debug
+export HOME
+"$PERFKIT" pack --script >pack.sh || bad "--script: exit $?"
+sh -n pack.sh || bad "not a sh script"
+if command -v dash >/dev/null; then dash -n pack.sh || bad "not a POSIX script"; fi
+$cxx -O2 -g "$SRC/tests/workload/templates.cc" -o "app/a program" || exit 1
+"$perf" record -q -e cpu-clock -F 1999 --call-graph dwarf,4096 -o dwarf.data "app/a program" \
+	2>err || { cat err; echo "perf record is not allowed here"; exit 77; }
+"$perf" record -q -e cpu-clock -F 1999 -g -B -N -o noid.data "app/a program" >/dev/null 2>&1
+
+# An environment with the tools the script names and nothing else.
+mkdir bin
+for tool in sh tar sed sort cp mkdir mv rm grep find uname wc cat zstd gzip; do
+	from=$(command -v $tool) && ln -s "$from" bin/$tool
+done
+ln -s "$perf" bin/perf
+bare() { env -i PATH="$PWD/bin" HOME="$HOME" TMPDIR="$PWD/tmp" "$@"; }
+bare perfkit --version 2>/dev/null && bad "perfkit is there after all"
+
+answers()  # recording bundle
+{
+	"$PERFKIT" collapse "$1" >here
+	"$PERFKIT" report "$1" | sed 1d >here.report
+	mv app gone
+	"$PERFKIT" collapse "$2" >there || bad "collapse $2: exit $?"
+	"$PERFKIT" report "$2" | sed 1d >there.report
+	mv gone app
+	same here there
+	same here.report there.report
+	grep -q accumulate there || bad "$2: the program's names are missing"
+}
+bare sh pack.sh dwarf.data run.tar.zst 2>err || bad "pack.sh: exit $?: $(cat err)"
+grep -q '^run.tar.zst: [0-9]* bytes, 0 missing$' err || bad "pack.sh said: $(cat err)"
+answers dwarf.data run.tar.zst
+bare sh pack.sh noid.data noid.tar.zst 2>err || bad "pack.sh: exit $?: $(cat err)"
+answers noid.data noid.tar.zst
+
+# Without zstd it is a .tar.gz.
+rm -f bin/zstd
+bare sh pack.sh dwarf.data 2>err || bad "pack.sh: exit $?: $(cat err)"
+[ -f dwarf.data.tar.gz ] || bad "no dwarf.data.tar.gz"
+answers dwarf.data dwarf.data.tar.gz
+
+# A binary that is another one now is not taken, but named.
+echo 'int main(void) { return 0; }' >other.c
+rm "app/a program" && ${CC:-cc} other.c -o "app/a program"
+bare sh pack.sh dwarf.data cached.tar.gz 2>err || bad "pack.sh: exit $?"
+grep -q ', 0 missing$' err || bad "perf's own copy was not found: $(cat err)"
+HOME=$PWD/nohome
+bare sh pack.sh dwarf.data other.tar.gz 2>err || bad "pack.sh: exit $?"
+grep -q 'missing: .*app/a program: the file is another one now' err || bad "said: $(cat err)"
+"$PERFKIT" unpack other.tar.gz -C other >/dev/null
+grep -q '^missing .*a program' other/MANIFEST || bad "the manifest does not say so"
+[ -z "$(find other -name 'a program')" ] || bad "another binary was packed"
+
+bare sh pack.sh absent.data 2>err && bad "packed what is not there"
+[ -z "$(ls tmp)" ] || bad "left in TMPDIR: $(ls tmp)"
+[ $fails = 0 ]
