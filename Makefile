@@ -146,9 +146,9 @@ asan:
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench.sh
 
-shots: all $(O)/tests/prog/flameapi
+shots: all $(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit \
-		$(O)/tests/prog/flameapi $(O)/shots
+		$(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi $(O)/shots
 
 demo: all
 	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs

@@ -105,10 +105,10 @@ function showCard(lines, x, y) {
 	});
 	card.setAttribute("width", width + 16);
 	card.setAttribute("height", 16 * lines.length + 10);
-	const right = Math.max(0, conf.width - width - 20);
-	const below = y + 18 + 16 * lines.length + 10 < Number(svg.getAttribute("height"));
+	const right = Math.max(0, conf.width - width - 20), high = 16 * lines.length + 10;
+	const below = y + 18 + high < Number(svg.getAttribute("height"));
 	tip.setAttribute("transform", "translate(" + Math.min(x + 12, right) + " " +
-		(below ? y + 18 : y - 16 * lines.length - 16) + ")");
+		(below ? y + 18 : Math.max(2, y - high - 6)) + ")");
 	tip.setAttribute("display", "inline");
 }
 

@@ -153,15 +153,18 @@ function readThread(r, row) {
 function readCpu(r, row) {
 	row.cpu = r.next();
 	const n = r.next(), segs = new Segments(2 * n + 2);
-	let at = 0;
+	let at = 0, shown = -Infinity; // two threads on a CPU at a time: the first one is shown
 	for (let i = 0; i < n; i++) {
 		const start = at + r.signed(), length = r.next(), thread = r.next();
-		if (start > at)
-			segs.add(at, GAP, -1);
-		segs.add(start, conf.paints.length - 9 + tables.threads[thread].color, thread);
 		at = start + length;
+		if (at <= shown)
+			continue;
+		if (start > Math.max(shown, 0))
+			segs.add(Math.max(shown, 0), GAP, -1);
+		segs.add(Math.max(start, shown), conf.paints.length - 9 + tables.threads[thread].color, thread);
+		shown = at;
 	}
-	segs.end(at);
+	segs.end(Math.max(shown, 0));
 	row.segs = segs;
 }
 
@@ -198,10 +201,10 @@ function readPanel(text, index) {
 	p.losses = r.list(() => ({t: r.signed(), length: r.next(), cpu: r.next() - 1,
 		kind: r.next(), count: r.next()}));
 	p.highlights = r.list(() => ({row: r.next(), t: r.signed(), length: r.next()}));
-	const given = r.next();
+	p.given = r.next() === 1;
 	p.arrows = r.list(() => ({from: r.next(), to: r.next(), t: r.signed(), waited: 0}));
 	placeRows(p);
-	if (!given)
+	if (!p.given)
 		p.arrows = findArrows(p);
 	p.view = {from: 0, to: p.span};
 	return p;

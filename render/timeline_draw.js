@@ -91,11 +91,15 @@ function eachCell(row, view, emit) {
 	folder.endColumn();
 }
 
-// Height and top of a cell.
+function paintHeight(paint) {
+	return paint === conf.idle ? conf.idleH :
+		paint >= PAINT.blocked && paint < conf.idle ? conf.blockedH : conf.barH;
+}
+
+// Top and height of a cell.
 function cellBox(row, paint, low, high, mixed) {
-	const cpu = row.kind === ROW.cpu, bar = cpu ? conf.cpuH - 4 : conf.barH;
-	const bottom = row.y + (cpu ? 2 : conf.barY) + bar;
-	const whole = mixed || cpu || paint < PAINT.blocked ? bar : paint === conf.idle ? conf.idleH : conf.blockedH;
+	const bottom = row.y + (row.kind === ROW.cpu ? conf.cpuH - 2 : conf.barY + conf.barH);
+	const whole = mixed ? conf.barH : paintHeight(paint);
 	return [bottom - whole * high, whole * (high - low)];
 }
 
@@ -198,47 +202,206 @@ function columnLines(row, from, to) {
 
 // --- drawing -------------------------------------------------------------------------------
 
-// The elements of one panel's plot, made once.
+// The rows of a plot are drawn in blocks, so that those in sight come first.
+const BLOCK_ROWS = 12;
+
+class Block {
+	constructor(panel, rows, parent) {
+		this.panel = panel;
+		this.rows = rows;
+		this.top = rows[0].y;
+		this.end = rows[rows.length - 1].y + rows[rows.length - 1].h;
+		const group = make("g", {}, parent);
+		this.bars = make("g", {class: "bars", fill: "none"}, group);
+		this.paths = [];
+		this.hits = make("path", {class: "hits"}, group);
+		this.labels = new Pool("text", make("g", {class: "labels", "font-size": 9}, group));
+		for (const [name, css] of [["samples", "samples"], ["sampleHits", "samples hit"],
+			["spans", "spans"], ["marks", "marks"]])
+			this[name] = make("path", {class: css}, group);
+	}
+
+	draw(isHit) {
+		this.stale = false;
+		this.drawBars(isHit);
+		this.drawEvents(isHit);
+	}
+
+	// The path of a paint: strokes upwards for mixed columns, to the right for other cells.
+	path(paint, mixed) {
+		const i = 2 * paint + (mixed ? 1 : 0);
+		if (!this.paths[i])
+			this.paths[i] = {d: [], element: make("path", {"stroke-width": mixed ? 1 : paintHeight(paint),
+				stroke: paint === PAINT.unknown ? "url(#hatch)" : conf.paints[paint].color}, this.bars)};
+		return this.paths[i];
+	}
+
+	drawBars(isHit) {
+		const hits = [], v = this.panel.view;
+		this.labels.start();
+		this.cells = 0;
+		for (const p of this.paths)
+			if (p)
+				p.d.length = 0;
+		for (const row of this.rows) {
+			if (!row.segs)
+				continue;
+			eachCell(row, v, (x, w, paint, low, high, seg, mixed) => {
+				const [y, h] = cellBox(row, paint, low, high, mixed);
+				this.cells++;
+				this.path(paint, mixed).d.push(mixed ? "M" + round(plotX + x + w / 2) + " " +
+					Math.round(10 * y) / 10 + "v" + Math.max(Math.round(10 * h) / 10, 0.1) :
+					"M" + round(plotX + x) + " " + (y + h / 2) + "h" + round(w));
+				if (!mixed && w > 20 && paint !== conf.idle)
+					this.label(row, x, w, paint, y + h / 2, seg);
+			});
+			this.rowHits(row, isHit, hits);
+		}
+		this.labels.finish();
+		for (const p of this.paths)
+			if (p)
+				p.element.setAttribute("d", p.d.join(""));
+		this.hits.setAttribute("d", hits.join(""));
+	}
+
+	label(row, x, w, paint, mid, seg) {
+		const room = Math.floor((w - 6) / conf.labelChar);
+		let text;
+		if (row.kind === ROW.cpu) {
+			const ref = row.segs.ref[seg];
+			text = ref < 0 ? "" : tables.threads[ref].comm;
+			text = text.length > room ? text.slice(0, room - 2) + ".." : text;
+		} else {
+			const name = conf.paints[paint].name;
+			text = name + " " + timeText(row.segs.start[seg + 1] - row.segs.start[seg]);
+			text = text.length > room ? name : text;
+		}
+		if (room < 3 || text.length > room || !text)
+			return;
+		const t = this.labels.take();
+		t.setAttribute("class", paint === PAINT.run ? "light" : "");
+		t.setAttribute("x", round(plotX + x + 3));
+		t.setAttribute("y", round(mid + 3.2));
+		t.textContent = text;
+	}
+
+	// Intervals whose stack matches the search, one mark a half pixel.
+	rowHits(row, isHit, out) {
+		if (!isHit || row.kind !== ROW.thread)
+			return;
+		const v = this.panel.view, segs = row.segs;
+		let last = -1;
+		for (let i = segs.after(v.from); i < segs.n && segs.start[i] < v.to; i++) {
+			if (segs.ref[i] < 0 || !isHit(row.offs[segs.ref[i] * F.size + F.path]))
+				continue;
+			const x0 = Math.max(xOf(v, segs.start[i]), 0), x1 = Math.min(xOf(v, segs.start[i + 1]), plotW);
+			if (x1 < last + 0.5)
+				continue;
+			last = x1;
+			out.push("M", round(plotX + x0), " ", row.y + conf.barY, "h", round(Math.max(x1 - x0, 1)),
+				"v", conf.barH + 3, "h", round(-Math.max(x1 - x0, 1)), "z");
+		}
+	}
+
+	drawEvents(isHit) {
+		const v = this.panel.view, plain = [], hits = [], spans = [], marks = [];
+		for (const row of this.rows) {
+			let last = -1;
+			for (const s of row.samples) {
+				if (s.t < v.from || s.t >= v.to)
+					continue;
+				const x = xOf(v, s.t), hit = isHit && isHit(s.path);
+				if (x < last + 0.5 && !hit)
+					continue;
+				last = x;
+				(hit ? hits : plain).push("M", round(plotX + x), " ", row.y + conf.barY + conf.barH, "v3");
+			}
+			for (const s of row.spans) {
+				if (s.t + s.length <= v.from || s.t >= v.to)
+					continue;
+				const x0 = Math.max(xOf(v, s.t), 0), x1 = Math.min(xOf(v, s.t + s.length), plotW);
+				spans.push("M", round(plotX + x0), " ", row.y + 3, "v-1.5h",
+					round(Math.max(x1 - x0, 0.5)), "v1.5");
+			}
+			for (const m of row.marks)
+				if (m.t >= v.from && m.t < v.to)
+					marks.push("M", round(plotX + xOf(v, m.t)), " ", row.y, "l2.5 2.5l-2.5 2.5l-2.5-2.5z");
+		}
+		this.samples.setAttribute("d", plain.join(""));
+		this.sampleHits.setAttribute("d", hits.join(""));
+		this.spans.setAttribute("d", spans.join(""));
+		this.marks.setAttribute("d", marks.join(""));
+	}
+}
+
+// The elements of one panel's plot. What was drawn without scripts stays until the first change.
 class Plot {
 	constructor(panel) {
 		this.panel = panel;
 		this.group = svg.querySelector("#plot" + panel.index);
-		const lanes = this.group.querySelector(".lanes");
-		this.group.textContent = "";
-		this.ground = make("rect", {class: "ground", x: plotX, y: panel.axisY, width: plotW,
-			height: panel.end - panel.axisY}, this.group);
-		this.group.appendChild(lanes);
-		this.grid = make("g", {class: "grid", "font-size": 10}, this.group);
-		this.gridLine = make("path", {}, this.grid);
-		this.ticks = new Pool("text", this.grid);
-		const bars = make("g", {class: "bars"}, this.group);
-		this.bars = conf.paints.map((p, i) => make("path", {
-			fill: i === PAINT.unknown ? "url(#hatch)" : p.color}, bars));
-		this.hits = make("path", {class: "hits"}, this.group);
-		this.labels = new Pool("text", make("g", {class: "labels", "font-size": 9}, this.group));
-		for (const name of ["samples", "sampleHits", "spans", "marks", "arrows", "chosen", "lost", "bands"])
-			this[name] = make("path", {class: {sampleHits: "samples hit", chosen: "arrows chosen",
-				bands: "lost-band"}[name] || name}, this.group);
-		this.lost.setAttribute("fill", "url(#hatch-lost)");
-		this.high = panel.highlights.map(() => make("rect", {class: "highlight", rx: 3}, this.group));
+		this.still = [...this.group.children].filter((e) => !e.classList.contains("lanes"));
+		const ground = make("rect", {class: "ground", x: plotX, y: panel.axisY, width: plotW,
+			height: panel.end - panel.axisY});
+		this.group.insertBefore(ground, this.group.firstChild);
+		this.drawn = make("g", {}, this.group);
+		this.chosen = make("path", {class: "arrows chosen"}, this.group);
 		this.selected = make("rect", {class: "selected", rx: 2, display: "none"}, this.group);
-		this.band = make("rect", {class: "band", y: panel.rowsY - 4,
-			height: panel.end - panel.rowsY + 4, display: "none"}, this.group);
+		this.band = make("rect", {class: "band", display: "none"}, this.group);
 		this.cursor = make("path", {class: "cursor"}, this.group);
+		this.timer = 0;
+		this.blocks = [];
+		this.ms = 0;
+		this.countArrows();
 	}
 
+	makeElements() {
+		const p = this.panel;
+		for (const e of this.still)
+			e.remove();
+		this.grid = make("g", {class: "grid", "font-size": 10}, this.drawn);
+		this.gridLine = make("path", {}, this.grid);
+		this.ticks = new Pool("text", this.grid);
+		for (let i = 0; i < p.rows.length; i += BLOCK_ROWS)
+			this.blocks.push(new Block(p, p.rows.slice(i, i + BLOCK_ROWS), this.drawn));
+		for (const name of ["arrows", "lost", "lost-band"])
+			this[name] = make("path", {class: name}, this.drawn);
+		this.lost.setAttribute("fill", "url(#hatch-lost)");
+		this.high = p.highlights.map(() => make("rect", {class: "highlight", rx: 3}, this.drawn));
+	}
+
+	// Draw what is in sight now, the rest soon after.
 	draw(isHit) {
-		const start = performance.now();
+		const start = performance.now(), [top, end] = inSight();
+		if (!this.blocks.length)
+			this.makeElements();
 		this.drawGrid();
-		this.drawBars(isHit);
-		this.drawEvents(isHit);
 		this.drawArrows();
 		this.drawLosses();
 		this.panel.highlights.forEach((h, i) => {
 			const row = this.panel.rows[h.row];
 			this.place(this.high[i], h.t, h.t + h.length, row.y + 1, row.h - 2);
 		});
+		for (const b of this.blocks) {
+			b.stale = true;
+			if (b.end > top && b.top < end)
+				b.draw(isHit);
+		}
 		this.ms = performance.now() - start;
+		this.isHit = isHit;
+		this.later(0);
+	}
+
+	later(wait) {
+		clearTimeout(this.timer);
+		if (this.blocks.some((b) => b.stale))
+			this.timer = setTimeout(() => this.drawNext(), wait);
+	}
+
+	// One more block, the nearest to what is in sight.
+	drawNext() {
+		const [top, end] = inSight(), far = (b) => Math.max(b.top - end, top - b.end, 0);
+		this.blocks.filter((b) => b.stale).reduce((a, b) => far(b) < far(a) ? b : a).draw(this.isHit);
+		this.later(10);
 	}
 
 	// Put a rectangle over a stretch of time; hide it outside the view.
@@ -268,111 +431,26 @@ class Plot {
 		this.gridLine.setAttribute("d", d.join(""));
 	}
 
-	drawBars(isHit) {
-		const paths = this.bars.map(() => []), hits = [], v = this.panel.view;
-		this.labels.start();
-		this.cells = 0;
-		for (const row of this.panel.rows) {
-			if (!row.segs)
-				continue;
-			eachCell(row, v, (x, w, paint, low, high, seg, mixed) => {
-				const [y, h] = cellBox(row, paint, low, high, mixed);
-				this.cells++;
-				paths[paint].push("M", round(plotX + x), " ", round(y), "h", round(w),
-					"v", round(h), "h", round(-w), "z");
-				if (!mixed && w > 20 && paint !== conf.idle)
-					this.label(row, x, w, paint, y + h / 2, seg);
-			});
-			this.rowHits(row, isHit, hits);
-		}
-		this.labels.finish();
-		this.bars.forEach((e, i) => e.setAttribute("d", paths[i].join("")));
-		this.hits.setAttribute("d", hits.join(""));
-	}
-
-	label(row, x, w, paint, mid, seg) {
-		const room = Math.floor((w - 6) / conf.labelChar);
-		let text;
-		if (row.kind === ROW.cpu) {
-			const ref = row.segs.ref[seg];
-			text = ref < 0 ? "" : tables.threads[ref].comm;
-			text = text.length > room ? text.slice(0, room - 2) + ".." : text;
-		} else {
-			const name = conf.paints[paint].name;
-			const v = this.panel.view, ns = w / plotW * (v.to - v.from);
-			text = name + " " + timeText(ns);
-			text = text.length > room ? name : text;
-		}
-		if (room < 3 || text.length > room || !text)
-			return;
-		const t = this.labels.take();
-		t.setAttribute("class", paint === PAINT.run ? "light" : "");
-		t.setAttribute("x", round(plotX + x + 3));
-		t.setAttribute("y", round(mid + 3.2));
-		t.textContent = text;
-	}
-
-	// Intervals whose stack matches the search, one mark a half pixel.
-	rowHits(row, isHit, out) {
-		if (!isHit || row.kind !== ROW.thread)
-			return;
-		const v = this.panel.view, segs = row.segs;
-		let last = -1;
-		for (let i = segs.after(v.from); i < segs.n && segs.start[i] < v.to; i++) {
-			if (segs.ref[i] < 0 || !isHit(row.offs[segs.ref[i] * F.size + F.path]))
-				continue;
-			const x0 = Math.max(xOf(v, segs.start[i]), 0), x1 = Math.min(xOf(v, segs.start[i + 1]), plotW);
-			if (x1 < last + 0.5)
-				continue;
-			last = x1;
-			out.push("M", round(plotX + x0), " ", row.y + conf.barY, "h", round(Math.max(x1 - x0, 1)),
-				"v", conf.barH, "h", round(-Math.max(x1 - x0, 1)), "z");
-		}
-	}
-
-	drawEvents(isHit) {
-		const v = this.panel.view, plain = [], hits = [], spans = [], marks = [];
-		for (const row of this.panel.rows) {
-			let last = -1;
-			for (const s of row.samples) {
-				if (s.t < v.from || s.t >= v.to)
-					continue;
-				const x = xOf(v, s.t), hit = isHit && isHit(s.path);
-				if (x < last + 0.5 && !hit)
-					continue;
-				last = x;
-				(hit ? hits : plain).push("M", round(plotX + x), " ", row.y + conf.barY + conf.barH, "v3");
-			}
-			for (const s of row.spans) {
-				if (s.t + s.length <= v.from || s.t >= v.to)
-					continue;
-				const x0 = Math.max(xOf(v, s.t), 0), x1 = Math.min(xOf(v, s.t + s.length), plotW);
-				spans.push("M", round(plotX + x0), " ", row.y + 3, "v-1.5h",
-					round(Math.max(x1 - x0, 0.5)), "v1.5");
-			}
-			for (const m of row.marks)
-				if (m.t >= v.from && m.t < v.to)
-					marks.push("M", round(plotX + xOf(v, m.t)), " ", row.y, "l2.5 2.5l-2.5 2.5l-2.5-2.5z");
-		}
-		this.samples.setAttribute("d", plain.join(""));
-		this.sampleHits.setAttribute("d", hits.join(""));
-		this.spans.setAttribute("d", spans.join(""));
-		this.marks.setAttribute("d", marks.join(""));
-	}
-
-	drawArrows() {
-		const v = this.panel.view, d = [];
-		this.arrowsDrawn = this.arrowsSeen = 0;
+	// The arrows in view: the longest waits first, those of two rows apart from each other.
+	countArrows() {
+		const v = this.panel.view, taken = new Set(), drawn = [];
+		this.arrowsSeen = 0;
 		for (const a of this.panel.arrows) {
 			if (a.t < v.from || a.t >= v.to)
 				continue;
 			this.arrowsSeen++;
-			if (this.arrowsDrawn < conf.maxArrows) {
-				this.arrowsDrawn++;
-				d.push(this.arrow(a));
+			const key = Math.floor(xOf(v, a.t) / 4) + "," + a.from + "," + a.to;
+			if (drawn.length < conf.maxArrows && (this.panel.given || !taken.has(key))) {
+				taken.add(key);
+				drawn.push(a);
 			}
 		}
-		this.arrows.setAttribute("d", d.join(""));
+		this.arrowsDrawn = drawn.length;
+		return drawn;
+	}
+
+	drawArrows() {
+		this.arrows.setAttribute("d", this.countArrows().map((a) => this.arrow(a)).join(""));
 	}
 
 	arrow(a) {
@@ -394,8 +472,14 @@ class Plot {
 			bands.push("M", x, " ", this.panel.rowsY, "h", w, "V", this.panel.end, "h", -w, "z");
 		}
 		this.lost.setAttribute("d", lane.join(""));
-		this.bands.setAttribute("d", bands.join(""));
+		this["lost-band"].setAttribute("d", bands.join(""));
 	}
+}
+
+// Top and end of what the window shows, in the picture's units.
+function inSight() {
+	const m = svg.getScreenCTM();
+	return m && m.d ? [-m.f / m.d, (window.innerHeight - m.f) / m.d] : [0, Infinity];
 }
 
 // Nanoseconds between ticks: 1, 2 or 5 times a power of ten, as tl_axis_step.

@@ -46,14 +46,15 @@ function isHit(path) {
 
 function drawPanel(p) {
 	const plot = plots[p.index];
-	plot.draw(pathHit && isHit);
+	if (plot.blocks.length || !isWhole(p) || pathHit) // else the still picture is right
+		plot.draw(pathHit && isHit);
 	drawMs = plot.ms;
 	drawSelected();
 	const v = p.view, parts = [];
 	if (!isWhole(p))
 		parts.push(timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
 	if (plot.arrowsSeen > plot.arrowsDrawn)
-		parts.push("arrows: the " + plot.arrowsDrawn + " longest waits of " + plot.arrowsSeen);
+		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn");
 	ui.drawn.textContent = parts.join(" \u00b7 ");
 	setButtons();
 }
@@ -554,6 +555,7 @@ window.addEventListener("mousemove", onDrag);
 window.addEventListener("mouseup", onUp);
 window.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", loadState);
+window.addEventListener("scroll", () => plots.forEach((p) => p.later(0)));
 loadState();
 
 // For scripts around the picture and for tests: what is drawn, and how long that took.

@@ -461,8 +461,30 @@ static int row_arrows(const struct timeline *tl, const uint32_t *row_of, uint32_
 	return rc;
 }
 
+/* Keep the first arrow of two rows in each TL_ARROW_ROOM pixels. */
+static int thin_out(tl_arrows *v, const struct tl_window *w, size_t max)
+{
+	struct u64map taken = {0};
+	uint32_t any;
+	size_t kept = 0;
+	int rc = 0;
+	for (size_t i = 0; i < v->n && kept < max && !rc; i++) {
+		const struct tl_arrow a = v->v[i];
+		uint64_t place = (uint64_t)(to_px(w, a.time_ns) / TL_ARROW_ROOM);
+		uint64_t key =
+			place << 48 | (uint64_t)(a.from & 0xffffff) << 24 | (a.to & 0xffffff);
+		if (u64map_get(&taken, key, &any))
+			continue;
+		rc = u64map_put(&taken, key, 1);
+		v->v[kept++] = a;
+	}
+	v->n = kept;
+	u64map_release(&taken);
+	return rc;
+}
+
 int tl_find_arrows(const struct timeline *tl, const struct tl_row *rows, size_t nrows,
-		   uint64_t from, uint64_t to, size_t max, tl_arrows *out, size_t *total)
+		   const struct tl_window *w, size_t max, tl_arrows *out, size_t *total)
 {
 	uint32_t *row_of = mem_zalloc(tl->threads.n + 1, sizeof(*row_of));
 	int rc = row_of ? 0 : ERR_NOMEM;
@@ -471,14 +493,13 @@ int tl_find_arrows(const struct timeline *tl, const struct tl_row *rows, size_t 
 			row_of[rows[i].id] = (uint32_t)i + 1;
 	for (size_t i = 0; i < nrows && !rc; i++)
 		if (rows[i].kind == TLROW_THREAD)
-			rc = row_arrows(tl, row_of, (uint32_t)i, rows[i].id, from, to, out);
+			rc = row_arrows(tl, row_of, (uint32_t)i, rows[i].id, w->from_ns,
+					w->to_ns, out);
 	mem_free(row_of);
 	*total = out->n;
 	if (!rc && out->n)
 		qsort(out->v, out->n, sizeof(*out->v), longest_wait_first);
-	if (out->n > max)
-		out->n = max;
-	return rc;
+	return rc ? rc : thin_out(out, w, max);
 }
 
 uint64_t tl_axis_step(const struct tl_window *w, double room)

@@ -137,10 +137,13 @@ struct tl_arrow {
 
 typedef VEC(struct tl_arrow) tl_arrows;
 
-/* The wakeups between different rows that happened in the window: the `max` that ended the
- * longest waits, longest first. `total` says how many there were. ERR_NOMEM. */
+enum { TL_ARROW_ROOM = 4 }; /* px between arrows of the same two rows */
+
+/* The wakeups between different rows that happened in the window, longest waits first: at most
+ * `max`, and of those of two rows within TL_ARROW_ROOM one. `total` says how many there were.
+ * ERR_NOMEM. */
 int tl_find_arrows(const struct timeline *tl, const struct tl_row *rows, size_t nrows,
-		   uint64_t from, uint64_t to, size_t max, tl_arrows *out, size_t *total);
+		   const struct tl_window *w, size_t max, tl_arrows *out, size_t *total);
 
 /* --- panels ------------------------------------------------------------------------------ */
 

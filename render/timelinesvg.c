@@ -25,12 +25,12 @@ enum {
 	AXIS_H = 24,
 	LOST_H = 8, /* the lane of lost records */
 	PANEL_GAP = 26,
-	FOOT_H = 66,
+	FOOT_H = 84,
 	GROUP_H = 18,
 	ROW_H = 22,
 	CPU_H = 18,
-	BAR_Y = 4, /* in a row: spans above, samples below */
-	BAR_H = 14,
+	BAR_Y = 4,      /* in a row: spans above, samples below */
+	BAR_H = 14,     /* in CPUs' rows, too */
 	BLOCKED_H = 10, /* shapes tell states apart, too: a blocked thread is lower, */
 	IDLE_H = 2,     /* an idle one a line */
 	TICK_ROOM = 110,
@@ -54,6 +54,8 @@ struct writer {
 	double top, height;
 	uint8_t seen[TLP_COUNT]; /* paints in the picture; and other things */
 	int samples, spans, marks, losses;
+	double key_x; /* where the legend goes on */
+	int key_y;
 };
 
 void tl_svg_defaults(struct tl_svg_options *o)
@@ -413,55 +415,76 @@ static void put_losses(struct writer *w, const struct tl_panel *p, const struct 
 	buf_str(&w->b, "</g>\n");
 }
 
+static double paint_height(unsigned paint)
+{
+	return paint == TLP_IDLE                          ? IDLE_H
+	       : paint >= TLP_BLOCKED && paint < TLP_IDLE ? BLOCKED_H
+							  : BAR_H;
+}
+
 /* Height and top of a cell in its row. */
 static void cell_box(const struct tl_cell *c, double row_y, int cpu, double *y, double *h)
 {
-	double bar = cpu ? CPU_H - 4 : BAR_H, bottom = row_y + (cpu ? 2 : BAR_Y) + bar;
-	double whole = c->paint == TLP_IDLE                             ? IDLE_H
-		       : c->paint >= TLP_BLOCKED && c->paint < TLP_IDLE ? BLOCKED_H
-									: bar;
-	if (c->mixed)
-		whole = bar;
+	double bottom = row_y + (cpu ? CPU_H - 2 : BAR_Y + BAR_H);
+	double whole = c->mixed ? BAR_H : paint_height(c->paint);
 	*h = whole * (double)(c->high - c->low);
 	*y = bottom - whole * (double)c->high;
 }
 
-static void put_paint_paths(struct writer *w, const struct tl_panel *p, const double *row_y,
-			    const tl_cells *cells)
+/* Strokes are shorter to write than rectangles: a mixed column is one upwards, a pixel wide;
+ * any other cell is one to the right, as thick as its paint is high. */
+static void put_cell(struct buf *b, const struct tl_cell *c, double y, double h)
 {
-	struct buf *b = &w->b;
-	for (unsigned paint = 0; paint < TLP_COUNT; paint++) {
-		int open = 0;
-		for (size_t i = 0; i < cells->n; i++) {
-			const struct tl_cell *c = &cells->v[i];
-			double y, h;
-			if (c->paint != paint)
-				continue;
-			if (!open++) {
-				w->seen[paint] = 1;
-				buf_str(b, "<path fill=\"");
-				if (paint == TLP_UNKNOWN)
-					buf_str(b, "url(#hatch)");
-				else
-					buf_fmt(b, "#%06x", tl_paint_color(paint));
-				buf_str(b, "\" d=\"");
-			}
-			cell_box(c, row_y[c->row], p->rows[c->row].kind == TLROW_CPU, &y, &h);
-			buf_char(b, 'M');
-			svg_px(b, PAD + NAMES + c->x);
-			buf_char(b, ' ');
-			svg_px(b, y);
-			buf_char(b, 'h');
-			svg_px(b, c->w);
-			buf_char(b, 'v');
-			svg_px(b, h);
-			buf_char(b, 'h');
-			svg_px(b, -c->w);
-			buf_char(b, 'z');
-		}
-		if (open)
-			buf_str(b, "\"/>\n");
+	buf_char(b, 'M');
+	svg_px(b, PAD + NAMES + c->x + (c->mixed ? c->w / 2 : 0));
+	buf_char(b, ' ');
+	svg_px(b, c->mixed ? round(y * 10) / 10 : y + h / 2);
+	buf_char(b, c->mixed ? 'v' : 'h');
+	svg_px(b, c->mixed ? fmax(round(h * 10) / 10, 0.1) : c->w);
+}
+
+static void begin_paint(struct writer *w, unsigned paint, int mixed)
+{
+	w->seen[paint] = 1;
+	buf_fmt(&w->b, "<path stroke-width=\"%d\" stroke=\"",
+		mixed ? 1 : (int)paint_height(paint));
+	if (paint == TLP_UNKNOWN)
+		buf_str(&w->b, "url(#hatch)");
+	else
+		buf_fmt(&w->b, "#%06x", tl_paint_color(paint));
+	buf_str(&w->b, "\" d=\"");
+}
+
+/* The cells of one paint: either the mixed columns, or all others. */
+static void put_paint(struct writer *w, const struct tl_panel *p, const double *row_y,
+		      const tl_cells *cells, unsigned paint, int mixed)
+{
+	int open = 0;
+	for (size_t i = 0; i < cells->n; i++) {
+		const struct tl_cell *c = &cells->v[i];
+		double y, h;
+		if (c->paint != paint || c->mixed != mixed)
+			continue;
+		if (!open++)
+			begin_paint(w, paint, mixed);
+		cell_box(c, row_y[c->row], p->rows[c->row].kind == TLROW_CPU, &y, &h);
+		put_cell(&w->b, c, y, h);
 	}
+	if (open)
+		buf_str(&w->b, "\"/>\n");
+}
+
+/* How long what a cell shows lasted, beyond the window's edges, too; but for runs. */
+static uint64_t shown_ns(const struct writer *w, const struct tl_panel *p,
+			 const struct tl_cell *c)
+{
+	if (c->ref == TL_NONE)
+		return (uint64_t)llround(c->w / plot_width(w) *
+					 (double)(p->to_ns - p->from_ns));
+	const struct off *o = &w->tl->off.v[c->ref];
+	int rest = c->paint == TLP_UNKNOWN || c->paint == TLP_RUNNABLE ||
+		   c->paint == TLP_PREEMPTED;
+	return rest ? off_ns(o) - o->blocked_ns : o->blocked_ns;
 }
 
 /* What is written into a cell, when there is room. */
@@ -477,10 +500,9 @@ static void put_label(struct writer *w, const struct tl_panel *p, const double *
 	if (cpu && c->ref != TL_NONE) {
 		buf_str(&text, str(w, w->tl->threads.v[w->runs.v.v[c->ref].thread].comm));
 	} else if (!cpu) {
-		double ns = c->w / plot_width(w) * (double)(p->to_ns - p->from_ns);
 		buf_fmt(&text, "%s ", tl_paint_name(c->paint));
 		size_t name = text.n;
-		put_ns(&text, (uint64_t)llround(ns));
+		put_ns(&text, shown_ns(w, p, c));
 		if (escape_chars(text.v, text.n) > room && !buf_failed(&text))
 			text.n = name - 1;
 	}
@@ -513,8 +535,9 @@ static int put_bars(struct writer *w, const struct tl_panel *p, const double *ro
 					  &cells);
 	}
 	if (!rc) {
-		buf_str(&w->b, "<g class=\"bars\">\n");
-		put_paint_paths(w, p, row_y, &cells);
+		buf_str(&w->b, "<g class=\"bars\" fill=\"none\">\n");
+		for (unsigned i = 0; i < 2 * TLP_COUNT; i++)
+			put_paint(w, p, row_y, &cells, i / 2, i % 2);
 		buf_fmt(&w->b, "</g>\n<g class=\"labels\" font-size=\"%d\">\n", LABEL_SIZE);
 		for (size_t i = 0; i < cells.n; i++)
 			put_label(w, p, row_y, &cells.v[i]);
@@ -623,8 +646,9 @@ static int put_arrows(struct writer *w, const struct tl_panel *p, const double *
 	size_t n = p->narrows, total = n;
 	int rc = 0;
 	if (!v) {
-		rc = tl_find_arrows(w->tl, p->rows, p->nrows, p->from_ns, p->to_ns,
-				    w->o->max_arrows, &found, &total);
+		struct tl_window win = {p->from_ns, p->to_ns, plot_width(w)};
+		rc = tl_find_arrows(w->tl, p->rows, p->nrows, &win, w->o->max_arrows, &found,
+				    &total);
 		v = found.v;
 		n = found.n;
 	}
@@ -703,15 +727,22 @@ static void put_heading(struct writer *w)
 	buf_str(b, "</text>\n");
 }
 
-static double put_key(struct writer *w, double x, const char *shape, const char *text)
+/* One sample of a drawing and what it means; a second line where the first is full. */
+static void put_key(struct writer *w, const char *shape, const char *text)
 {
+	double width = 17 + 6.7 * (double)escape_chars(text, strlen(text)) + 14;
+	if (!w->key_y && w->key_x + width > w->o->width - 260) {
+		w->key_x = 0;
+		w->key_y = LINE_H;
+	}
 	buf_str(&w->b, "<g transform=\"translate(");
-	svg_px(&w->b, x);
-	buf_fmt(&w->b, " 6)\">%s<text x=\"17\" y=\"10\">%s</text></g>\n", shape, text);
-	return x + 17 + 6.7 * (double)escape_chars(text, strlen(text)) + 14;
+	svg_px(&w->b, PAD + w->key_x);
+	buf_fmt(&w->b, " %d)\">%s<text x=\"17\" y=\"10\">%s</text></g>\n", 6 + w->key_y, shape,
+		text);
+	w->key_x += width;
 }
 
-static double put_paint_key(struct writer *w, double x, unsigned paint)
+static void put_paint_key(struct writer *w, unsigned paint)
 {
 	char shape[160], fill[24] = "url(#hatch)";
 	int h = paint == TLP_IDLE ? IDLE_H : paint >= TLP_BLOCKED ? 9 : 12;
@@ -720,27 +751,25 @@ static double put_paint_key(struct writer *w, double x, unsigned paint)
 	snprintf(shape, sizeof(shape),
 		 "<rect y=\"%d\" width=\"12\" height=\"%d\"%s fill=\"%s\"/>", 12 - h, h,
 		 h > 4 ? " rx=\"2\"" : "", fill);
-	return put_key(w, x, shape, tl_paint_name(paint));
+	put_key(w, shape, tl_paint_name(paint));
 }
 
 static void put_legend(struct writer *w)
 {
-	double x = PAD;
 	buf_str(&w->b, "<g id=\"legend\" font-size=\"11\">\n");
 	for (unsigned i = 0; i < TLP_CPU; i++)
-		if (w->seen[i] && x < w->o->width - 330)
-			x = put_paint_key(w, x, i);
+		if (w->seen[i])
+			put_paint_key(w, i);
 	if (w->samples)
-		x = put_key(w, x, "<path class=\"samples\" d=\"M4 4v6M8 4v6\"/>", "sample");
+		put_key(w, "<path class=\"samples\" d=\"M4 4v6M8 4v6\"/>", "sample");
 	if (w->spans)
-		x = put_key(w, x, "<path class=\"spans\" d=\"M1 9v-3h10v3\"/>", "span");
+		put_key(w, "<path class=\"spans\" d=\"M1 9v-3h10v3\"/>", "span");
 	if (w->marks)
-		x = put_key(w, x, "<path class=\"marks\" d=\"M6 2l4 4l-4 4l-4-4z\"/>", "event");
+		put_key(w, "<path class=\"marks\" d=\"M6 2l4 4l-4 4l-4-4z\"/>", "event");
 	if (w->st->arrows)
-		x = put_key(w, x, "<path class=\"arrows\" d=\"M6 0V11m-3-4l3 4l3-4\"/>",
-			    "wakeup");
+		put_key(w, "<path class=\"arrows\" d=\"M6 0V11m-3-4l3 4l3-4\"/>", "wakeup");
 	if (w->losses)
-		put_key(w, x,
+		put_key(w,
 			"<rect class=\"lost\" width=\"12\" height=\"12\" "
 			"fill=\"url(#hatch-lost)\"/>",
 			"lost");
@@ -754,15 +783,15 @@ static void put_foot(struct writer *w, double y)
 	svg_px(b, y);
 	buf_str(b, ")\">\n");
 	put_legend(w);
-	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\" y=\"38\"");
+	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\" y=\"16\"");
 	svg_attr_px(b, "x", w->o->width - PAD);
 	buf_char(b, '>');
 	if (w->st->wakeups > w->st->arrows)
-		buf_fmt(b, "arrows: the %llu longest waits of %llu",
-			(unsigned long long)w->st->arrows, (unsigned long long)w->st->wakeups);
+		buf_fmt(b, "%llu of %llu wakeups drawn", (unsigned long long)w->st->arrows,
+			(unsigned long long)w->st->wakeups);
 	buf_str(b, "</text>\n");
-	svg_text(b, "id=\"details\"", PAD, 38, "");
-	svg_text(b, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 56, "");
+	svg_text(b, "id=\"details\"", PAD, 54, "");
+	svg_text(b, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 72, "");
 	buf_str(b, "</g>\n");
 }
 

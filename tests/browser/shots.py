@@ -1,4 +1,4 @@
-"""shots.py PERFKIT FLAMEAPI OUTDIR - pictures of each kind of flame graph, light and dark, to look at.
+"""shots.py PERFKIT FLAMEAPI TIMELINEAPI OUTDIR - pictures of each kind, light and dark, to look at.
 
 The stacks are made up: a small web server with a database, seen by tracing and sampling.
 """
@@ -7,9 +7,10 @@ import random
 import subprocess
 import sys
 
+import timelines
 from webdriver import Browser, missing
 
-PERFKIT, FLAMEAPI, OUT = sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3])
+PERFKIT, FLAMEAPI, TIMELINEAPI, OUT = sys.argv[1], sys.argv[2], sys.argv[3], os.path.abspath(sys.argv[4])
 
 READ = ("entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];ksys_read_[k];vfs_read_[k]")
 WORK = [
@@ -111,6 +112,14 @@ def draw_all():
     draw("reverse", on, "--title", "On-CPU, merged from the leaf", "--subtitle", what + "cycles", "--reverse", "--inverted")
 
 
+def draw_timelines():
+    worlds = {"convoy": timelines.convoy()[0], "preempted": timelines.preempted(), "idle": timelines.idle(),
+              "busy": timelines.busy(40, 4, 250), "episodes": timelines.episodes()}
+    for name, world in worlds.items():
+        subprocess.run([TIMELINEAPI, os.path.join(OUT, "timeline-%s.svg" % name)], check=True,
+                       input=world.text().encode())
+
+
 def hover(b, name):
     boxes = b.js("return document.documentElement.flame.boxes()")
     x = max((x for x in boxes if x["name"] == name), key=lambda x: x["w"])
@@ -123,6 +132,7 @@ def main():
         sys.exit(77)
     os.makedirs(OUT, exist_ok=True)
     draw_all()
+    draw_timelines()
     with Browser(1220, 900) as b:
         for name in sorted(f[:-4] for f in os.listdir(OUT) if f.endswith(".svg")):
             for dark in (False, True):
@@ -137,6 +147,12 @@ def main():
             if at:
                 hover(b, at)
             b.shot(os.path.join(OUT, name + ".png"))
+        for name, fragment, x, y in (("convoy", "#z0=9000000,24000000&i=0,7,11081193", 600, 256),
+                                     ("busy", "#z0=100000000,104000000", 640, 300), ("convoy", "#s=fdatasync", 0, 0)):
+            b.open("about:blank")
+            b.open("file://" + os.path.join(OUT, "timeline-%s.svg" % name) + fragment)
+            b.move(x, y)
+            b.shot(os.path.join(OUT, "timeline-%s-%s.png" % (name, "search" if "s=" in fragment else "zoom")))
     print("pictures are in " + OUT)
 
 

@@ -253,17 +253,19 @@ static void arrows_are_the_wakeups_between_rows(void **state)
 	tl_arrows v = {0};
 	size_t total;
 	static const struct tl_row rows[] = {{0, TLROW_THREAD}, {1, TLROW_THREAD}};
+	struct tl_window win = {0, 1000, 1000};
 	begin(&w);
-	assert_int_equal(tl_find_arrows(&w.tl, rows, 2, 0, 1000, 10, &v, &total), 0);
+	assert_int_equal(tl_find_arrows(&w.tl, rows, 2, &win, 10, &v, &total), 0);
 	assert_int_equal(total, 1);
 	assert_int_equal(v.v[0].from, 1);
 	assert_int_equal(v.v[0].to, 0);
 	assert_int_equal(v.v[0].time_ns, 400);
 	assert_int_equal(v.v[0].waited_ns, 300);
 	v.n = 0;
-	assert_int_equal(tl_find_arrows(&w.tl, rows, 1, 0, 1000, 10, &v, &total), 0);
+	assert_int_equal(tl_find_arrows(&w.tl, rows, 1, &win, 10, &v, &total), 0);
 	assert_int_equal(total, 0); /* the waker has no row */
-	assert_int_equal(tl_find_arrows(&w.tl, rows, 2, 401, 1000, 10, &v, &total), 0);
+	win.from_ns = 401;
+	assert_int_equal(tl_find_arrows(&w.tl, rows, 2, &win, 10, &v, &total), 0);
 	assert_int_equal(total, 0); /* before the window */
 	vec_release(&v);
 	end(&w);

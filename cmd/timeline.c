@@ -1,0 +1,268 @@
+/*
+ * timeline.c - `perfkit timeline`: threads and CPUs over time as one SVG.
+ */
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "cmd/verbs.h"
+#include "cmd/waits.h"
+#include "render/timelinesvg.h"
+#include "render/weight.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct timeline_opts {
+	struct tlinput_opts tl; /* first, for input_rows and tlinput_rows */
+	const char *output, *title, *subtitle, *notes;
+	double width;
+	int top, arrows;
+	int cpus, threads, system, by_time, no_script;
+};
+
+#define AT(field) offsetof(struct timeline_opts, field)
+static const struct opt rows[] = {
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"cpus", 0, OPT_FLAG, AT(cpus), NULL, "rows for CPUs only"},
+	{"threads", 0, OPT_FLAG, AT(threads), NULL, "rows for threads only"},
+	{"top", 0, OPT_INT, AT(top), "N", "the N most active threads (50); 0 = all"},
+	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
+	 "rows in the order of first activity, not of weight"},
+	{"system", 0, OPT_FLAG, AT(system), NULL, "show kernel threads and perf itself too"},
+	{"arrows", 0, OPT_INT, AT(arrows), "N", "draw at most N wakeups at a time (150)"},
+	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
+	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT",
+	 "second line, instead of host, time and length"},
+	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
+	{"width", 0, OPT_REAL, AT(width), "PX", "of the picture (1200)"},
+	{"no-script", 0, OPT_FLAG, AT(no_script), NULL, "a still picture, without the data"},
+	OPT_END,
+};
+
+enum { MAX_HIDDEN = 4 };
+
+struct drawing {
+	const struct timeline_opts *opt;
+	struct tlinput ti;
+	struct tl_pick_options pick_options;
+	struct tl_pick pick;
+	uint8_t *threads, *cpus; /* by number: asked for; NULL = all */
+	struct buf hidden[MAX_HIDDEN];
+	const char *hidden_text[MAX_HIDDEN];
+	size_t nhidden;
+};
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "perfkit timeline: %s (see: perfkit help timeline)\n", what);
+	return 2;
+}
+
+static int check(const struct timeline_opts *o)
+{
+	if (o->cpus && o->threads)
+		return usage("--cpus and --threads exclude each other");
+	if (o->top < 0 || o->arrows < 0)
+		return usage("--top and --arrows are counts");
+	if (!(o->width >= 400 && o->width <= 100000))
+		return usage("--width is out of its range");
+	if (!o->output && isatty(STDOUT_FILENO))
+		return usage("stdout is a terminal; -o FILE names the picture");
+	return 0;
+}
+
+/* --- what is asked for ----------------------------------------------------------------- */
+
+static int set_window(struct drawing *d, struct err *e)
+{
+	const struct sample_filter *f = &d->ti.in.fold.aggregate.filter;
+	const struct tl_recording *r = &d->ti.tl.rec;
+	struct tl_pick_options *o = &d->pick_options;
+	o->from_ns = f->start > r->origin_ns ? f->start : r->origin_ns;
+	o->to_ns = f->stop && f->stop < r->end_ns ? f->stop : r->end_ns;
+	if (o->from_ns < o->to_ns)
+		return 0;
+	return err_set(e, ERR_REFUSED, "%s: nothing was recorded in that time", d->ti.path);
+}
+
+static int cpu_asked(const struct drawing *d, uint16_t cpu)
+{
+	return cpu < d->ti.tl.rec.ncpus && d->cpus[cpu];
+}
+
+/* Was the thread on one of the CPUs asked for? */
+static int was_there(const struct drawing *d, const struct tl_thread *t)
+{
+	const struct timeline *tl = &d->ti.tl;
+	if (!d->cpus || cpu_asked(d, t->first_cpu))
+		return 1;
+	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++)
+		if (cpu_asked(d, tl->off.v[i].cpu_out) || cpu_asked(d, tl->off.v[i].cpu_in))
+			return 1;
+	return 0;
+}
+
+/* A thread passes by any name that it had. */
+static int passes(const struct drawing *d, uint32_t thread)
+{
+	const struct timeline *tl = &d->ti.tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	int named = tl_thread_passes(&d->ti, thread, t->comm);
+	for (uint32_t i = 0; i < t->off_n && !named; i++)
+		named = tl_thread_passes(&d->ti, thread, tl->off.v[t->off_first + i].comm);
+	return named && was_there(d, t);
+}
+
+static int set_filters(struct drawing *d, struct err *e)
+{
+	const struct input *in = &d->ti.in;
+	const struct timeline *tl = &d->ti.tl;
+	if (in->cpus.n) {
+		d->cpus = mem_zalloc(tl->rec.ncpus + 1, 1);
+		if (!d->cpus)
+			return err_nomem(e);
+		for (size_t i = 0; i < in->cpus.n; i++)
+			if (in->cpus.v[i] < tl->rec.ncpus)
+				d->cpus[in->cpus.v[i]] = 1;
+	}
+	d->threads = mem_zalloc(tl->threads.n + 1, 1);
+	if (!d->threads)
+		return err_nomem(e);
+	for (uint32_t i = 0; i < tl->threads.n; i++)
+		d->threads[i] = (uint8_t)passes(d, i);
+	return 0;
+}
+
+static int pick(struct drawing *d, struct err *e)
+{
+	struct tl_pick_options *o = &d->pick_options;
+	int rc = set_window(d, e);
+	rc = rc ? rc : set_filters(d, e);
+	o->allowed = d->threads;
+	o->cpus = d->cpus;
+	o->top = (size_t)d->opt->top;
+	o->show_system = d->opt->system;
+	/* Who else was on a CPU is not known there. */
+	o->no_cpus = d->opt->threads || (d->ti.tl.flags & TL_PER_TASK && !d->opt->cpus);
+	o->no_threads = d->opt->cpus;
+	o->by_time = d->opt->by_time;
+	return rc ? rc : tl_pick(&d->ti.tl, o, &d->pick, e);
+}
+
+/* --- what is not in the picture ---------------------------------------------------------- */
+
+static void hide(struct drawing *d, size_t n, const char *what, uint64_t ns, const char *end)
+{
+	struct buf *b = &d->hidden[d->nhidden];
+	if (!n)
+		return;
+	buf_fmt(b, "%zu %s thread%s", n, what, n == 1 ? "" : "s");
+	if (ns) {
+		buf_str(b, ", ran ");
+		weight_text(b, (double)ns, 1, 1, "ns");
+	}
+	buf_str(b, end);
+	d->hidden_text[d->nhidden++] = buf_cstr(b);
+}
+
+static void say_hidden(struct drawing *d)
+{
+	const struct tl_pick *p = &d->pick;
+	if (d->opt->cpus)
+		return;
+	hide(d, p->left, "less active", p->left_ns, " (--top)");
+	hide(d, p->quiet, "sleeping", 0, "");
+	hide(d, p->system, "system", p->system_ns, " (--system)");
+}
+
+/* --- drawing ------------------------------------------------------------------------------ */
+
+static int write_picture(struct drawing *d, struct err *e)
+{
+	const struct timeline_opts *opt = d->opt;
+	struct tl_svg_options o;
+	struct outfile out;
+	struct tl_panel p = {.from_ns = d->pick_options.from_ns,
+			     .to_ns = d->pick_options.to_ns,
+			     .zero_ns = d->ti.tl.rec.origin_ns,
+			     .rows = d->pick.rows.v,
+			     .nrows = d->pick.rows.n};
+	tl_svg_defaults(&o);
+	o.title = opt->title ? opt->title : o.title;
+	o.subtitle = opt->subtitle;
+	o.notes = opt->notes;
+	o.width = opt->width;
+	o.max_arrows = (size_t)opt->arrows;
+	o.no_script = opt->no_script;
+	o.hidden = d->hidden_text;
+	o.n_hidden = d->nhidden;
+	int rc = outfile_open(&out, opt->output ? opt->output : "-", e);
+	if (rc)
+		return rc;
+	rc = timeline_svg_write(&d->ti.tl, &p, 1, &o, out.f, NULL, e);
+	if (rc) {
+		outfile_abort(&out);
+		return rc;
+	}
+	return outfile_commit(&out, e);
+}
+
+static int draw(struct drawing *d)
+{
+	struct err e = {0};
+	int rc = pick(d, &e);
+	if (!rc) {
+		say_hidden(d);
+		rc = write_picture(d, &e);
+	}
+	return rc ? input_fail(&d->ti.in, &e) : input_status(&d->ti.in);
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	struct drawing d = {.opt = opts};
+	const struct timeline_opts *o = opts;
+	const char *path = o->tl.in.input ? o->tl.in.input : nfiles ? files[0] : "perf.data";
+	int rc = check(o);
+	if (rc)
+		return rc;
+	rc = tlinput_open(&d.ti, "timeline", &o->tl, path, 1);
+	if (rc)
+		return rc;
+	rc = draw(&d);
+	tlinput_close(&d.ti);
+	tl_pick_release(&d.pick);
+	mem_free(d.threads);
+	mem_free(d.cpus);
+	for (size_t i = 0; i < MAX_HIDDEN; i++)
+		buf_release(&d.hidden[i]);
+	return rc;
+}
+
+static void defaults(void *opts)
+{
+	struct timeline_opts *o = opts;
+	struct tl_svg_options d;
+	tl_svg_defaults(&d);
+	o->top = 50;
+	o->arrows = (int)d.max_arrows;
+	o->width = d.width;
+}
+
+const struct verb verb_timeline = {
+	.name = "timeline",
+	.brief = "threads and CPUs over time as one SVG file",
+	.usage = "[options] [FILE]",
+	.text = "Each thread's row says when it ran, was runnable or preempted, and what it "
+		"was\n"
+		"blocked by. In a browser: drag or the wheel zooms, Shift-drag moves, a click\n"
+		"selects an interval, w goes to its waker, Ctrl-F searches threads and "
+		"functions.",
+	.examples =
+		"  perfkit timeline -o run.svg perf.data\n"
+		"  perfkit timeline --time 5120.25,5120.30 --comm postgres -o slow.svg run.db",
+	.tables = {rows, tlinput_rows, input_rows},
+	.options_size = sizeof(struct timeline_opts),
+	.max_files = 1,
+	.run = run,
+	.defaults = defaults,
+};

@@ -1,0 +1,272 @@
+"""timeline.py TIMELINEAPI - drive timelines in a real browser; figures are worked out by hand.
+
+Prints one line per failed check; exit 1 if any failed, 77 without a browser.
+"""
+import os
+import subprocess
+import sys
+import time
+import xml.dom.minidom
+
+import timelines
+from timelines import MS
+from webdriver import Browser, missing
+
+API = sys.argv[1]
+FAILED = []
+CHECKS = 0
+T = "document.documentElement.timeline"
+PLOT_X, PLOT_W = 200, 990  # 1200 px wide: names to 200, 10 px at the right
+
+
+def check(what, got, want):
+    global CHECKS
+    CHECKS += 1
+    if got != want:
+        FAILED.append(what)
+        print("FAILED %s: got %r, want %r" % (what, got, want))
+
+
+def near(what, got, want, by):
+    check(what, got is not None and abs(got - want) <= by or got, True)
+
+
+def says(what, text, part):
+    check(what, part in (text or "") or text, True)
+
+
+def draw(name, text):
+    path = os.path.abspath(name + ".svg")
+    subprocess.run([API, path], input=text.encode("utf-8", "surrogateescape"), check=True)
+    xml.dom.minidom.parse(path)
+    return path
+
+
+def show(b, path, fragment=""):
+    b.open("about:blank")
+    b.open("file://" + path + fragment)
+
+
+def settle(b, seconds=0.35):
+    """Wait for the drawing, the blocks out of sight, and the URL."""
+    time.sleep(seconds)
+    for _ in range(100):
+        if not b.js("return %s.plots.some((p) => p.blocks.some((x) => x.stale))" % T):
+            return
+        time.sleep(0.05)
+
+
+def view(b, panel=0):
+    v = b.js("return %s.view(%d)" % (T, panel))
+    return v["from"], v["to"]
+
+
+def text(b, what):
+    return b.js("return document.querySelector('%s').textContent" % what)
+
+
+def tip(b):
+    return b.js("return [...document.querySelectorAll('#tip text')].map((t) => t.textContent)")
+
+
+def row_y(b, name, panel=0):
+    """The middle of the row of a thread."""
+    return b.js("const p = %s.plots[%d].panel, r = p.rows.find((r) => r.kind === 2 && "
+                "r.thread.comm === '%s'); return r.y + r.h / 2" % (T, panel, name))
+
+
+def x_of(b, ns, panel=0):
+    return b.js("return %s.xOf(%d, %d)" % (T, panel, ns))
+
+
+def drag(b, x0, x1, y, shift=False):
+    steps = [{"type": "pointerMove", "x": round(x0), "y": round(y)},
+             {"type": "pointerDown", "button": 0},
+             {"type": "pointerMove", "x": round((x0 + x1) / 2), "y": round(y)},
+             {"type": "pointerMove", "x": round(x1), "y": round(y)}, {"type": "pointerUp", "button": 0}]
+    sources = [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]
+    if shift:
+        steps.insert(0, {"type": "pause"})
+        sources.insert(0, {"type": "key", "id": "keys", "actions": [{"type": "keyDown", "value": "\ue008"}] +
+                           [{"type": "pause"}] * 5})
+    b.call("POST", b.base + "/actions", {"actions": sources})
+    b.call("DELETE", b.base + "/actions")
+    settle(b)
+
+
+def wheel(b, x, y, delta):
+    b.call("POST", b.base + "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [
+        {"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0, "deltaY": delta, "duration": 0}]}]})
+    settle(b)
+
+
+def bars(b):
+    """Colour and path of all bars, in order, of a still or a drawn picture."""
+    return b.js("""const all = {};
+        for (const e of document.querySelectorAll('.bars path')) {
+            const key = e.getAttribute('stroke') + ' ' + e.getAttribute('stroke-width');
+            const d = e.getAttribute('d');
+            if (d) all[key] = (all[key] || 0) + d.split('M').length - 1;
+        }
+        return all""")
+
+
+def zoom_and_pan(b, path):
+    show(b, path)
+    check("no error at load", b.js("return typeof %s" % T), "object")
+    check("whole view", view(b), (0, 40 * MS))
+    y = row_y(b, "worker-0")
+    drag(b, x_of(b, 10 * MS), x_of(b, 20 * MS), y)
+    near("drag zooms: from", view(b)[0], 10 * MS, 0.06 * MS)
+    near("drag zooms: to", view(b)[1], 20 * MS, 0.06 * MS)
+    before = view(b)
+    drag(b, PLOT_X + 300, PLOT_X + 201, y, shift=True)
+    near("shift-drag pans", view(b)[0] - before[0], 1 * MS, 0.03 * MS)
+    near("and keeps the length", view(b)[1] - view(b)[0], before[1] - before[0], 2)
+    says("the URL has the view", b.url(), "z0=")
+    url, kept = b.url(), view(b)
+    b.open("about:blank")
+    b.open(url)
+    near("a link shows the same: from", view(b)[0], kept[0], 1)
+    near("a link shows the same: to", view(b)[1], kept[1], 1)
+    center = x_of(b, 15 * MS)
+    wheel(b, center, y, -400)
+    near("the wheel zooms around the pointer", x_of(b, 15 * MS), center, 1.5)
+    check("closer", view(b)[1] - view(b)[0] < (kept[1] - kept[0]) / 2, True)
+    b.keys("-")
+    settle(b)
+    b.keys("Escape")
+    settle(b)
+    check("Escape shows all", view(b), (0, 40 * MS))
+    check("and the URL is clean", "#" in b.url(), False)
+    b.keys("+")
+    settle(b)
+    check("+ halves", view(b), (10 * MS, 30 * MS))
+    b.keys("Right")
+    settle(b)
+    check("Right moves a fifth", view(b), (14 * MS, 34 * MS))
+
+
+def tooltips(b, path):
+    show(b, path, "#z0=9000000,24000000")
+    y = row_y(b, "worker-0")
+    b.move(x_of(b, 15 * MS), y)
+    lines = tip(b)
+    says("thread, state and time", lines[0], "worker-0 4712 \u00b7 blocked: lock \u00b7 10.9 ms")
+    says("stack", " ".join(lines), "pthread_mutex_lock")
+    says("waker", " ".join(lines), "woken by snapshot 4711 (task)")
+    b.move(x_of(b, 12 * MS), row_y(b, "snapshot"))
+    says("running", tip(b)[0], "snapshot 4711 \u00b7 running \u00b7 4.00 ms \u00b7 CPU 3")
+    b.move(x_of(b, 12 * MS), 178)
+    says("who has the CPU", tip(b)[0], "CPU 3 \u00b7 snapshot 4711 \u00b7 4.00 ms")
+    b.move(x_of(b, 10.3 * MS), row_y(b, "snapshot"))
+    says("sample", " ".join(tip(b)), "copy_tables")
+    b.click(x_of(b, 15 * MS), y)
+    settle(b)
+    says("a click selects", text(b, "#details"), "worker-0 4712")
+    b.keys("w")
+    settle(b)
+    s = b.js("return %s.selected()" % T)
+    check("w goes to the waker", b.js("return %s.plots[0].panel.rows[%d].thread.comm" % (T, s["row"])),
+          "snapshot")
+    says("selection in the URL", b.url(), "i=")
+    b.keys("Enter")
+    settle(b)
+    near("Enter zooms to it", view(b)[1] - view(b)[0], 3 * MS * 1.25, 0.02 * MS)
+
+
+def searching(b, path):
+    show(b, path, "#s=pthread_mutex_lock")
+    settle(b)
+    says("intervals are counted", text(b, "#matched"), "12 intervals of 74.5 ms")
+    check("hits are marked", b.js("return document.querySelector('.hits').getAttribute('d').length > 10"), True)
+    b.keys("n")
+    settle(b)
+    s = b.js("const s = %s.selected(), r = %s.plots[0].panel.rows[s.row]; "
+             "return [r.thread.comm, r.segs.start[s.seg]]" % (T, T))
+    check("n selects the first in time", s[0], "worker-0")
+    show(b, path, "#s=snapshot")
+    settle(b)
+    check("threads by name", b.js("return document.querySelectorAll('.names .hit').length"), 1)
+    show(b, path, "#s=[")
+    settle(b)
+    check("a broken expression is red", b.js("return document.querySelector('input.search').classList.contains('bad')"), True)
+
+
+def still_and_drawn_agree(b, path):
+    show(b, path)
+    still = bars(b)
+    show(b, path, "#s=no_such_function")
+    settle(b)
+    check("the script draws what the still picture shows", bars(b), still)
+
+
+def panels(b):
+    path = draw("episodes", timelines.episodes().text())
+    show(b, path)
+    check("two panels", b.js("return %s.plots.length" % T), 2)
+    says("sentences", text(b, ".caption"), "worker-0 4712 waited for a lock")
+    near("the second's axis starts at its episode", x_of(b, int(1.254 * MS), 1), PLOT_X + PLOT_W / 12, 2)
+    y = row_y(b, "worker-2", 1)
+    drag(b, PLOT_X + 100, PLOT_X + 200, y)
+    check("only the second is zoomed", (view(b, 0)[0], view(b, 1)[0] > 0), (0, True))
+    says("in the URL, too", b.url(), "z1=")
+
+
+def hostile(b):
+    w = timelines.World(0, 1 * MS, 1, "<script>window.hacked=1</script>")
+    t = w.thread("]]><script>window.hacked=1</script>", 1, 1)
+    w.off(t, 1000, 500000, 400000, "lock", stack="<b>main</b>;\"onload=\"window.hacked=1;bidi\u202eevil;a\x1b[31mred;bad\udcff")
+    w.line("span", t, 0, 900000, "<i>span</i>")
+    w.line("mark", t, 300, "a&b", "</metadata><script>window.hacked=1</script>")
+    w.pick(10, 1)
+    path = draw("hostile", w.text())
+    show(b, path, "#z0=0,600000")
+    settle(b)
+    check("nothing ran", b.js("return window.hacked === undefined"), True)
+    b.move(x_of(b, 200000), row_y(b, "]]><script>window.hacked=1</script>"))
+    lines = " ".join(tip(b))
+    says("markup is text", lines, "<b>main</b>")
+    says("bidi marks are visible", lines, "\\u{202e}")
+    says("bad bytes are visible", lines, "bad\\xff")
+    says("and the span's name", lines, "span <i>span</i>")
+
+
+def speed(b):
+    path = draw("busy", timelines.busy().text())
+    size = os.path.getsize(path) / 1e6
+    check("a few MB: %.1f" % size, size < 8, True)
+    start = time.time()
+    show(b, path)
+    took = time.time() - start
+    check("200 threads open within 2 s on a loaded machine: %.2f s" % took, took < 2, True)
+    n = b.js("return %s.plots[0].panel.rows.reduce((n, r) => n + (r.offs ? r.offStart.length : 0), 0)" % T)
+    check("tens of thousands of intervals", n > 30000, True)
+    times = []
+    for k in range(4):
+        b.js("location.hash = 'z0=%d,%d'" % (k * 10 * MS, (900 - k * 100) * MS))
+        settle(b)
+        times.append(b.js("return %s.drawMs()" % T))
+    check("zooms within 200 ms on a loaded machine: %s" % times, min(times) < 200, True)
+    print("200 threads, %d intervals: %.1f MB, open %.2f s, zoom %.0f ms" % (n, size, took, min(times)))
+
+
+def main():
+    if missing():
+        print("%s is not installed" % missing())
+        sys.exit(77)
+    path = draw("convoy", timelines.convoy()[0].text())
+    draw("preempted", timelines.preempted().text())
+    with Browser(1220, 900) as b:
+        zoom_and_pan(b, path)
+        tooltips(b, path)
+        searching(b, path)
+        still_and_drawn_agree(b, path)
+        panels(b)
+        hostile(b)
+        speed(b)
+    print("%d checks, %d failed" % (CHECKS, len(FAILED)))
+    sys.exit(1 if FAILED else 0)
+
+
+main()
