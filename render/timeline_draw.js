@@ -450,7 +450,9 @@ class Plot {
 	}
 
 	drawArrows() {
-		this.arrows.setAttribute("d", this.countArrows().map((a) => this.arrow(a)).join(""));
+		const drawn = this.countArrows();
+		this.arrows.setAttribute("d", drawn.map((a) => this.arrow(a)).join(""));
+		this.arrows.setAttribute("opacity", drawn.length > 40 ? Math.max(40 / drawn.length, 0.35) : 1);
 	}
 
 	arrow(a) {

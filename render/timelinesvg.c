@@ -652,7 +652,9 @@ static int put_arrows(struct writer *w, const struct tl_panel *p, const double *
 		v = found.v;
 		n = found.n;
 	}
-	buf_str(&w->b, "<path class=\"arrows\" d=\"");
+	/* Many are paler, so that they do not hide the bars. */
+	double faint = n > 40 ? fmax(40.0 / (double)n, 0.35) : 1;
+	buf_fmt(&w->b, "<path class=\"arrows\" opacity=\"%.2f\" d=\"", faint);
 	for (size_t i = 0; i < n && !rc; i++)
 		put_arrow(w, p, row_y, &v[i]);
 	buf_str(&w->b, "\"/>\n");
