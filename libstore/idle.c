@@ -14,9 +14,9 @@
  *	                                     candidate (get_job's) lies outside → not idle
  */
 #include "libstore/causes.h"
+#include "libstore/appframe.h"
 #include "base/mem.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 enum {
@@ -50,95 +50,10 @@ struct idle {
 	struct u64map group_index; /* pid << 32 | comm */
 	struct u64map node_index;  /* group << 32 | path */
 	struct u64map site_index;
-	struct u64map app_index; /* path → innermost application node */
+	struct appframes app;
 	struct u64map verdicts;  /* comm << 32 | path → causes_verdict */
-	VEC(uint8_t) runtime;    /* by dso strings id: 1 no, 2 yes */
 	VEC(uint8_t) candidate;  /* by interval: may be idle, as far as points 1-3 go */
 };
-
-/* --- application frames --------------------------------------------------------------------
- */
-
-/* The libraries whose frames at the leaf say how a thread waits, not where. */
-static int is_runtime(struct idle *x, uint32_t dso)
-{
-	static const char *const globs[] = {"libc.so*",    "libc-*.so*",    "libpthread*.so*",
-					    "ld-linux*",   "ld-*.so*",      "libstdc++.so*",
-					    "libc++*.so*", "libuv.so*",     "libevent*.so*",
-					    "libev.so*",   "libglib-*.so*", "ld-musl-*.so*",
-					    "[vdso]",      "libgomp.so*",   "libm.so*"};
-	while (x->runtime.n <= dso)
-		if (vec_push(&x->runtime, 0))
-			return ERR_NOMEM;
-	if (!x->runtime.v[dso]) {
-		const char *name = strtab_get(&x->s->strings, dso), *base = strrchr(name, '/');
-		base = base ? base + 1 : name;
-		x->runtime.v[dso] = 1;
-		for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
-			if (!fnmatch(globs[i], base, 0))
-				x->runtime.v[dso] = 2;
-	}
-	return x->runtime.v[dso] == 2;
-}
-
-/* The C++ runtime is often a header, and a static libc has the program's own DSO. */
-static int is_runtime_name(const char *name)
-{
-	static const char *const globs[] = {"std::*",
-					    "__gnu_cxx::*",
-					    "*pthread_cond_*wait*",
-					    "*nanosleep*",
-					    "*epoll_*wait*",
-					    "*futex*wait*",
-					    "__poll",
-					    "poll",
-					    "__select",
-					    "usleep",
-					    "sleep",
-					    "*libc_read",
-					    "*libc_recv*",
-					    "*lll_lock_wait*",
-					    "*syscall_cancel*",
-					    "__wait4"};
-	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
-		if (!fnmatch(globs[i], name, 0))
-			return 1;
-	return 0;
-}
-
-/* Where a thread begins: with frame pointers a leaf function of libc hides its caller, which
- * may leave nothing else of a base loop. */
-static int is_start(const char *name)
-{
-	static const char *const globs[] = {"start_thread", "*clone*", "_start",
-					    "*libc_start_*", "thread_start"};
-	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
-		if (!fnmatch(globs[i], name, 0))
-			return 1;
-	return 0;
-}
-
-/* The node of the innermost application frame, or of the thread's start when no frame of the
- * application is there; 0 when there is neither. */
-static int app_node(struct idle *x, uint32_t path, uint32_t *out)
-{
-	uint32_t p = path;
-	if (!path || u64map_get(&x->app_index, path, out))
-		return path ? 0 : (*out = 0, 0);
-	for (int n = 0; p && n < MAX_DEPTH; n++, p = x->s->paths.v[p].parent) {
-		const struct frame *f = &x->s->frames.v[x->s->paths.v[p].frame];
-		if (f->kind == FRAME_KERNEL)
-			continue;
-		const char *name = strtab_get(&x->s->strings, f->name);
-		int runtime = is_runtime(x, f->dso);
-		if (runtime < 0)
-			return runtime;
-		if ((!runtime && !is_runtime_name(name)) || is_start(name))
-			break;
-	}
-	*out = p;
-	return u64map_put(&x->app_index, path, p);
-}
 
 /* --- evidence ------------------------------------------------------------------------------
  */
@@ -179,7 +94,7 @@ static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t
 			int work)
 {
 	uint32_t group = x->group_of.v[thread], p, n;
-	int r = app_node(x, path, &p);
+	int r = appframe_node(&x->app, path, &p);
 	if (r || !p)
 		return r;
 	struct group *g = &x->groups.v[group];
@@ -268,7 +183,7 @@ static int first_look(struct idle *x, const struct off *o)
 static struct site *site_of(struct idle *x, const struct off *o, int *r)
 {
 	uint32_t p, i;
-	*r = app_node(x, o->path, &p);
+	*r = appframe_node(&x->app, o->path, &p);
 	if (*r || !p)
 		return NULL;
 	uint64_t key = (uint64_t)x->group_of.v[o->thread] << 32 | p;
@@ -288,7 +203,7 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 {
 	const struct group *g = &x->groups.v[group];
 	uint32_t p, n;
-	if (app_node(x, path, &p) || !p)
+	if (appframe_node(&x->app, path, &p) || !p)
 		return 0;
 	if (!g->work)
 		return site->count >= 2 || site->open;
@@ -423,6 +338,7 @@ static void mark(struct idle *x)
 int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
 	struct idle x = {.c = c, .tl = tl, .s = tl->stacks};
+	appframes_init(&x.app, tl->stacks);
 	int r = group_threads(&x);
 	if (!r)
 		r = find_candidates(&x);
@@ -433,13 +349,12 @@ int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 	u64map_release(&x.group_index);
 	u64map_release(&x.node_index);
 	u64map_release(&x.site_index);
-	u64map_release(&x.app_index);
+	appframes_release(&x.app);
 	u64map_release(&x.verdicts);
 	vec_release(&x.group_of);
 	vec_release(&x.groups);
 	vec_release(&x.nodes);
 	vec_release(&x.sites);
-	vec_release(&x.runtime);
 	vec_release(&x.candidate);
 	return r ? err_nomem(e) : 0;
 }

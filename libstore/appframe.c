@@ -1,0 +1,104 @@
+#include "libstore/appframe.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 512 }; /* nodes looked at above a stack's leaf */
+
+void appframes_init(struct appframes *a, const struct stacks *s)
+{
+	*a = (struct appframes){.s = s};
+}
+
+void appframes_release(struct appframes *a)
+{
+	vec_release(&a->runtime);
+	u64map_release(&a->app_node);
+}
+
+/* The libraries whose frames at the leaf say how a thread waits, not where. */
+static int is_runtime(struct appframes *a, uint32_t dso)
+{
+	static const char *const globs[] = {"libc.so*",    "libc-*.so*",    "libpthread*.so*",
+					    "ld-linux*",   "ld-*.so*",      "libstdc++.so*",
+					    "libc++*.so*", "libuv.so*",     "libevent*.so*",
+					    "libev.so*",   "libglib-*.so*", "ld-musl-*.so*",
+					    "[vdso]",      "libgomp.so*",   "libm.so*"};
+	while (a->runtime.n <= dso)
+		if (vec_push(&a->runtime, 0))
+			return ERR_NOMEM;
+	if (!a->runtime.v[dso]) {
+		const char *name = strtab_get(&a->s->strings, dso), *base = strrchr(name, '/');
+		base = base ? base + 1 : name;
+		a->runtime.v[dso] = 1;
+		for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+			if (!fnmatch(globs[i], base, 0))
+				a->runtime.v[dso] = 2;
+	}
+	return a->runtime.v[dso] == 2;
+}
+
+/* The C++ runtime is often a header, and a static libc has the program's own DSO. */
+static int is_runtime_name(const char *name)
+{
+	static const char *const globs[] = {"std::*",
+					    "__gnu_cxx::*",
+					    "*pthread_cond_*wait*",
+					    "*nanosleep*",
+					    "*epoll_*wait*",
+					    "*futex*wait*",
+					    "__poll",
+					    "poll",
+					    "__select",
+					    "usleep",
+					    "sleep",
+					    "*libc_read",
+					    "*libc_recv*",
+					    "*lll_lock_wait*",
+					    "*syscall_cancel*",
+					    "__wait4"};
+	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		if (!fnmatch(globs[i], name, 0))
+			return 1;
+	return 0;
+}
+
+/* Where a thread begins: with frame pointers a leaf function of libc hides its caller, which
+ * may leave nothing else of a base loop. */
+static int is_start(const char *name)
+{
+	static const char *const globs[] = {"start_thread", "*clone*", "_start",
+					    "*libc_start_*", "thread_start"};
+	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		if (!fnmatch(globs[i], name, 0))
+			return 1;
+	return 0;
+}
+
+int appframe_node(struct appframes *a, uint32_t path, uint32_t *out)
+{
+	uint32_t p = path;
+	if (!path || u64map_get(&a->app_node, path, out))
+		return path ? 0 : (*out = 0, 0);
+	for (int n = 0; p && n < MAX_DEPTH; n++, p = a->s->paths.v[p].parent) {
+		const struct frame *f = &a->s->frames.v[a->s->paths.v[p].frame];
+		if (f->kind == FRAME_KERNEL)
+			continue;
+		const char *name = strtab_get(&a->s->strings, f->name);
+		int runtime = is_runtime(a, f->dso);
+		if (runtime < 0)
+			return runtime;
+		if ((!runtime && !is_runtime_name(name)) || is_start(name))
+			break;
+	}
+	*out = p;
+	return u64map_put(&a->app_node, path, p);
+}
+
+int appframe_of(struct appframes *a, uint32_t path, uint32_t *frame)
+{
+	uint32_t node;
+	int r = appframe_node(a, path, &node);
+	*frame = r || !node ? 0 : a->s->paths.v[node].frame;
+	return r;
+}

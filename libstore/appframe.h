@@ -1,0 +1,35 @@
+/*
+ * appframe.h - which frame of a stack tells a person where in the program it is.
+ *
+ *	start_thread ── worker ── get_job ── pthread_cond_wait ── [kernel] futex_wait ── ...
+ *	                             └ the innermost application frame
+ *
+ * The kernel's frames and those of the C and C++ runtimes and of event-loop libraries say how
+ * a thread waits, not where.
+ */
+#ifndef LIBSTORE_APPFRAME_H
+#define LIBSTORE_APPFRAME_H
+
+#include "libsym/stacks.h"
+
+/* Answers remembered for one `struct stacks`, which is borrowed. */
+struct appframes {
+	const struct stacks *s;
+	VEC(uint8_t) runtime;   /* by dso strings id: 1 no, 2 yes */
+	struct u64map app_node; /* call path → its node */
+};
+
+void appframes_init(struct appframes *a, const struct stacks *s);
+void appframes_release(struct appframes *a);
+
+/*
+ * The call path that ends in the innermost application frame of `path`, or in the thread's
+ * start (start_thread, clone) when no frame of the application is there; 0 when there is
+ * neither. 0 or ERR_NOMEM.
+ */
+int appframe_node(struct appframes *a, uint32_t path, uint32_t *node);
+
+/* The frame id of that node; 0 for none. */
+int appframe_of(struct appframes *a, uint32_t path, uint32_t *frame);
+
+#endif
