@@ -56,7 +56,8 @@ static int is_runtime_name(const char *name)
 					    "*libc_recv*",
 					    "*lll_lock_wait*",
 					    "*syscall_cancel*",
-					    "__wait4"};
+					    "__wait4",
+					    "__vdso_*"};
 	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
 		if (!fnmatch(globs[i], name, 0))
 			return 1;
@@ -95,10 +96,38 @@ int appframe_node(struct appframes *a, uint32_t path, uint32_t *out)
 	return u64map_put(&a->app_node, path, p);
 }
 
-int appframe_of(struct appframes *a, uint32_t path, uint32_t *frame)
+/* Functions that are named after the waiting itself tell less than whoever calls them. */
+static int is_helper(const char *name)
 {
+	static const char *const globs[] = {
+		"*sleep",    "*sleep_[mun]s", "*sleep_for*", "*sleep_until*", "[mun]s",
+		"[mu]sec",   "nap",           "*_[mun]s",    "*delay",        "lock",
+		"unlock",    "*::lock",       "*::unlock",   "*mutex_lock*",  "*mutex_unlock*",
+		"spin_lock", "spin_unlock",   "futex_lock",  "futex_unlock",  "futex_wake*"};
+	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		if (!fnmatch(globs[i], name, 0))
+			return 1;
+	return 0;
+}
+
+int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame)
+{
+	enum { STEPS = 4 };
 	uint32_t node;
 	int r = appframe_node(a, path, &node);
+	for (int i = 0; !r && node && i < STEPS; i++) {
+		uint32_t parent = a->s->paths.v[node].parent, up = 0;
+		const struct frame *f = &a->s->frames.v[a->s->paths.v[node].frame];
+		if (!is_helper(strtab_get(&a->s->strings, f->name)))
+			break;
+		r = appframe_node(a, parent, &up);
+		/* the caller must be the application's too, and not the thread's start */
+		if (r || up != parent || !up ||
+		    is_start(strtab_get(&a->s->strings,
+					a->s->frames.v[a->s->paths.v[up].frame].name)))
+			break;
+		node = up;
+	}
 	*frame = r || !node ? 0 : a->s->paths.v[node].frame;
 	return r;
 }

@@ -29,7 +29,8 @@ void appframes_release(struct appframes *a);
  */
 int appframe_node(struct appframes *a, uint32_t path, uint32_t *node);
 
-/* The frame id of that node; 0 for none. */
-int appframe_of(struct appframes *a, uint32_t path, uint32_t *frame);
+/* The frame that says most: that of the node, or of its callers where it is a helper named
+ * after the waiting (sleep_ms, Mutex::lock). 0 for none. ERR_NOMEM. */
+int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame);
 
 #endif

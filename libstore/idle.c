@@ -51,8 +51,8 @@ struct idle {
 	struct u64map node_index;  /* group << 32 | path */
 	struct u64map site_index;
 	struct appframes app;
-	struct u64map verdicts;  /* comm << 32 | path → causes_verdict */
-	VEC(uint8_t) candidate;  /* by interval: may be idle, as far as points 1-3 go */
+	struct u64map verdicts; /* comm << 32 | path → causes_verdict */
+	VEC(uint8_t) candidate; /* by interval: may be idle, as far as points 1-3 go */
 };
 
 /* --- evidence ------------------------------------------------------------------------------

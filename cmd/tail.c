@@ -1,0 +1,338 @@
+/*
+ * tail.c - `perfkit tail`: the worst episodes of a recording, and what made them so.
+ */
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "cmd/tailout.h"
+#include "cmd/verbs.h"
+#include "render/escape.h"
+#include "render/tailjson.h"
+#include "render/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct tail_opts, field)
+static const struct opt rows[] = {
+	{"by", 0, OPT_STRING, AT(by), "wait|activation|span[:NAME]",
+	 "what an episode is: a wait; a thread's work between two\nidle waits; a span of the "
+	 "recording's (default: its span if\nit has just one name, else wait)"},
+	{"p50", 0, OPT_PRESET, AT(preset), NULL, "those at or above this percentile ..."},
+	{"p90", 0, OPT_PRESET, AT(preset), NULL, ""},
+	{"p95", 0, OPT_PRESET, AT(preset), NULL, ""},
+	{"p99", 0, OPT_PRESET, AT(preset), NULL, ""},
+	{"p999", 0, OPT_PRESET, AT(preset), NULL, "(default)"},
+	{"p9999", 0, OPT_PRESET, AT(preset), NULL, ""},
+	{"pct", 0, OPT_STRING, AT(pct), "X", "... or any other, as 99.95"},
+	{"over", 0, OPT_STRING, AT(over), "DUR", "those that lasted at least DUR: 500us, 2ms"},
+	{"top", 0, OPT_U64, AT(top), "N", "the N longest"},
+	{"open", 0, OPT_FLAG, AT(open), NULL,
+	 "list open and suspect ones too, by their lower bounds"},
+	{"group", 0, OPT_STRING, AT(group), "root|stack|cause|thread|comm",
+	 "count the worst by what they have in common (root)"},
+	{"hist", 0, OPT_FLAG, AT(hist), NULL, "histogram of the population, powers of two"},
+	{"rows", 'n', OPT_U64, AT(rows), "N", "lines of the tables (20; 0 = all)"},
+	{"details", 0, OPT_U64, AT(details), "N", "episodes explained in full (3)"},
+	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the details"},
+	{"json", 0, OPT_FLAG, AT(json), NULL, "as JSON, schema 1, all selected ones"},
+	{"csv", 0, OPT_FLAG, AT(csv), NULL, "as CSV, one line an episode"},
+	{"flame", 0, OPT_STRING, AT(flame), "FILE",
+	 "flame graph of the selected episodes' time into FILE"},
+	OPT_END,
+};
+
+static int usage(const char *what, const char *arg)
+{
+	fprintf(stderr, "perfkit tail: %s%s (see: perfkit help tail)\n", what, arg);
+	return 2;
+}
+
+static int fail(const struct err *e)
+{
+	return input_fail(NULL, e);
+}
+
+/* --- what is asked -------------------------------------------------------------------------
+ */
+
+/* "p999" → 99900. */
+static uint32_t preset_percent(const char *name)
+{
+	uint32_t x = 0, place = 10000;
+	for (const char *p = name + 1; *p; p++, place /= 10)
+		x += (uint32_t)(*p - '0') * place;
+	return x;
+}
+
+static int parse_pick(const struct tail_opts *o, struct episode_pick *p)
+{
+	int given = !!o->preset + !!o->pct + !!o->over + !!o->top;
+	*p = (struct episode_pick){
+		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = o->open};
+	if (given > 1)
+		return usage("one of --p50 ... --p9999, --pct, --over, --top is enough", "");
+	if (o->preset)
+		p->millipercent = preset_percent(o->preset);
+	if (o->pct && units_parse_percent(o->pct, &p->millipercent))
+		return usage("--pct is above 0, at most 100, with up to three decimals, not ",
+			     o->pct);
+	if (o->over) {
+		p->kind = PICK_OVER;
+		if (units_parse_duration(o->over, &p->ns))
+			return usage("--over wants a duration like 500us or 2ms, not ",
+				     o->over);
+	}
+	if (o->top) {
+		p->kind = PICK_TOP;
+		p->top = o->top;
+	}
+	return 0;
+}
+
+static int parse_show(const struct tail_opts *o, struct tail_show *s)
+{
+	*s = (struct tail_show){0};
+	for (size_t i = 0; i < o->wait.causes.n; i++) {
+		int c = cause_of(o->wait.causes.v[i]);
+		if (c < 0)
+			return usage("no such cause: ", o->wait.causes.v[i]);
+		s->causes |= 1u << c;
+	}
+	for (size_t i = 0; i < o->wait.states.n; i++) {
+		unsigned k = 0;
+		while (k <= PART_UNKNOWN && strcmp(part_state_name(k), o->wait.states.v[i]))
+			k++;
+		if (k > PART_UNKNOWN)
+			return usage("--state is running, blocked, runnable, preempted or "
+				     "unknown, not ",
+				     o->wait.states.v[i]);
+		s->states |= 1u << k;
+	}
+	return 0;
+}
+
+/* What can be checked before the recording is read. */
+static int parse(const struct tail_opts *o, struct tail_query *q)
+{
+	const char *by = o->by ? o->by : "";
+	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && strcmp(by, "span") &&
+	    strncmp(by, "span:", 5))
+		return usage("--by is wait, activation, span or span:NAME, not ", by);
+	if (o->group && tail_group_of(o->group) < 0)
+		return usage("--group is root, stack, cause, thread or comm, not ", o->group);
+	if (o->stacks && strcmp(o->stacks, "short") && strcmp(o->stacks, "full"))
+		return usage("--stacks is short or full, not ", o->stacks);
+	if (o->json && o->csv)
+		return usage("--json or --csv, not both", "");
+	q->group_by = o->group ? (enum tail_group_by)tail_group_of(o->group) : GROUP_ROOT;
+	int rc = parse_pick(o, &q->pick);
+	return rc ? rc : parse_show(o, &q->show);
+}
+
+static void set_population(const struct tail_run *r, struct episode_query *q)
+{
+	const struct input *in = &r->ti.in;
+	const struct sample_filter *f = &in->fold.aggregate.filter;
+	*q = (struct episode_query){
+		.comms = r->opt->wait.tl.in.comms.v,
+		.ncomms = r->opt->wait.tl.in.comms.n,
+		.pids = in->pids.v,
+		.npids = in->pids.n,
+		.tids = in->tids.v,
+		.ntids = in->tids.n,
+		.cpus = in->cpus.v,
+		.ncpus = in->cpus.n,
+		.start_ns = f->start,
+		.stop_ns = f->stop,
+		.idle = r->opt->wait.idle,
+		.system = r->opt->wait.system,
+	};
+}
+
+/* --- what an episode is --------------------------------------------------------------------
+ */
+
+enum { MAX_NAMES = 64 };
+
+static const char *name_of(const struct tail_run *r, uint32_t id)
+{
+	return strtab_get(&r->ti.tl.stacks->strings, id);
+}
+
+static int list_names(const struct tail_run *r, const char *why, const uint32_t *names,
+		      size_t n)
+{
+	fprintf(stderr, "perfkit tail: %s; %s has %s", why, r->ti.path,
+		n ? "spans named" : "no spans");
+	for (size_t i = 0; i < n && i < MAX_NAMES; i++) {
+		struct buf b = {0};
+		escape_visible(&b, name_of(r, names[i]), strlen(name_of(r, names[i])));
+		fprintf(stderr, "%s %s", i ? "," : "", buf_cstr(&b));
+		buf_release(&b);
+	}
+	fprintf(stderr, "\n");
+	return 2;
+}
+
+/* --by, or the default: the recording's own spans if they have one name, else waits.
+ * *several: percentiles of each name are all that is asked. */
+static int choose_by(struct tail_run *r, uint32_t *names, size_t *n, int *several)
+{
+	const char *by = r->opt->by;
+	struct episode_query *q = &r->query.episodes;
+	*n = episodes_span_names(&r->ti.tl, names, MAX_NAMES);
+	if (*n > MAX_NAMES)
+		*n = MAX_NAMES;
+	if (by && strncmp(by, "span", 4)) {
+		q->kind = !strcmp(by, "wait") ? EPISODE_WAIT : EPISODE_ACTIVATION;
+		return 0;
+	}
+	if (!by && *n != 1)
+		return 0;
+	q->kind = EPISODE_SPAN;
+	if (by && by[4] == ':') {
+		for (size_t i = 0; i < *n; i++) {
+			q->span = names[i];
+			if (!strcmp(name_of(r, q->span), by + 5))
+				return 0;
+		}
+		return list_names(r, "no span of that name", names, *n);
+	}
+	if (!*n)
+		return list_names(r,
+				  "--by span needs begin and end events (perfkit record "
+				  "requests --help)",
+				  names, 0);
+	q->span = names[0];
+	*several = *n > 1;
+	return 0;
+}
+
+/* Several span names and none chosen: percentiles of each. */
+static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
+{
+	struct buf b = {0};
+	struct err e = {0};
+	int rc = 0;
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct tail t = {.tl = &r->ti.tl};
+		r->query.episodes.span = names[i];
+		rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
+		if (!rc)
+			tailout_population(r, &t, &b);
+		buf_char(&b, '\n');
+		tail_release(&t);
+	}
+	if (!rc && !buf_failed(&b)) {
+		fwrite(b.v, 1, b.n, stdout);
+		printf("several spans: choose one with --by span:NAME\n");
+	}
+	rc = rc || buf_failed(&b) ? fail(&e) : 0;
+	buf_release(&b);
+	return rc;
+}
+
+/* --- answers -------------------------------------------------------------------------------
+ */
+
+/* The selected tail rests on what was not seen whole: no number, unless forced. */
+static int refuse(struct tail_run *r, const struct tail *t)
+{
+	const struct episode_selection *s = &t->selection;
+	struct buf pct = {0};
+	if (!s->cannot_say)
+		return 0;
+	units_percent(&pct, r->query.pick.millipercent);
+	fprintf(stderr,
+		"perfkit: cannot say what p%s is: of %llu episodes that long, %llu are open or "
+		"suspect (cut by the recording's edge, or records are missing there); "
+		"population filters (--comm, --pid) or a longer recording with a larger -m "
+		"help%s\n",
+		buf_cstr(&pct), (unsigned long long)(s->v.n + s->dirty),
+		(unsigned long long)s->dirty,
+		r->opt->wait.tl.in.force ? "" : "; --force goes on");
+	buf_release(&pct);
+	return r->opt->wait.tl.in.force ? 0 : 3;
+}
+
+static int answer(struct tail_run *r)
+{
+	struct tail t;
+	struct err e = {0};
+	struct buf b = {0};
+	const struct tail_opts *o = r->opt;
+	if (tail_make(&r->ti.tl, &r->query, &t, &e))
+		return fail(&e);
+	int refused = refuse(r, &t);
+	if (refused)
+		t.rows.n = t.groups.n = 0;
+	int rc = o->json  ? tailjson_write(&b, &t, o->rows_given ? o->rows : 0, &e)
+		 : o->csv ? tailcsv_write(&b, &t, o->rows_given ? o->rows : 0, &e)
+			  : tailout_text(r, &t, &b, &e);
+	if (!rc)
+		fwrite(b.v, 1, b.n, stdout);
+	if (!rc && o->flame && !refused)
+		rc = tailout_flame(r, &t, &e);
+	rc = rc ? fail(&e) : refused;
+	buf_release(&b);
+	tail_release(&t);
+	return rc;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	struct tail_opts o = *(const struct tail_opts *)opts;
+	struct tail_run r = {.opt = &o};
+	uint32_t names[MAX_NAMES];
+	size_t n = 0;
+	int several = 0;
+	o.rows_given = o.rows != UINT64_MAX;
+	if (!o.rows_given)
+		o.rows = 20;
+	int rc = parse(&o, &r.query);
+	const char *path = nfiles               ? files[0]
+			   : o.wait.tl.in.input ? o.wait.tl.in.input
+						: "perf.data";
+	if (!rc)
+		rc = tlinput_open(&r.ti, "tail", &o.wait.tl, path, 1);
+	if (rc)
+		return rc;
+	set_population(&r, &r.query.episodes);
+	rc = choose_by(&r, names, &n, &several);
+	if (!rc)
+		rc = several ? each_name(&r, names, n) : answer(&r);
+	if (!rc)
+		rc = input_status(&r.ti.in);
+	tlinput_close(&r.ti);
+	return rc;
+}
+
+static void defaults(void *opts)
+{
+	struct tail_opts *o = opts;
+	o->rows = UINT64_MAX;
+	o->details = 3;
+}
+
+const struct verb verb_tail = {
+	.name = "tail",
+	.brief = "the worst episodes: when, how long, why, who held them up",
+	.usage = "[options] [FILE]",
+	.text = "Ranks the waits of all threads (or spans, or activations), prints "
+		"percentiles, and\n"
+		"explains the worst: what the time went to, who woke the thread, who had its "
+		"CPU,\n"
+		"and the chain of threads down to the root cause. Thread, process, CPU and "
+		"time\n"
+		"filters define the population; --cause and --state choose what is shown of "
+		"the\n"
+		"worst. Waiting for work at a thread's base loop is idle and hidden.",
+	.examples = "  perfkit tail --p999 perf.data\n"
+		    "  perfkit tail --comm server --over 5ms --group thread run.db\n"
+		    "  perfkit tail --by activation --json perf.data",
+	.tables = {rows, wait_rows, tlinput_rows, input_rows},
+	.options_size = sizeof(struct tail_opts),
+	.max_files = 1,
+	.run = run,
+	.defaults = defaults,
+};

@@ -1,0 +1,192 @@
+#include "cmd/tailout.h"
+#include "base/outfile.h"
+#include "cmd/flameinput.h"
+#include "render/escape.h"
+#include "render/flamesvg.h"
+#include "render/tailtext.h"
+
+#include <string.h>
+
+/* --- text ----------------------------------------------------------------------------------
+ */
+
+static void list(struct buf *b, const char *name, const struct opt_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		buf_str(b, i ? "," : b->n ? " " : "");
+		buf_str(b, i ? "" : name);
+		buf_str(b, i ? "" : "=");
+		escape_visible(b, l->v[i], strlen(l->v[i]));
+	}
+}
+
+static void filters_text(const struct tail_opts *o, struct buf *b)
+{
+	const struct input_opts *in = &o->wait.tl.in;
+	list(b, "comm", &in->comms);
+	list(b, "pid", &in->pids);
+	list(b, "tid", &in->tids);
+	list(b, "cpu", &in->cpus);
+	if (in->time) {
+		buf_str(b, b->n ? " time=" : "time=");
+		escape_visible(b, in->time, strlen(in->time));
+	}
+}
+
+static void also_text(const struct tail_run *r, struct buf *b)
+{
+	enum { MAX = 4 };
+	uint32_t names[MAX];
+	const struct strtab *s = &r->ti.tl.stacks->strings;
+	size_t n = episodes_span_names(&r->ti.tl, names, MAX);
+	enum episode_kind kind = r->query.episodes.kind;
+	if (kind != EPISODE_WAIT)
+		buf_str(b, "--by wait");
+	if (kind != EPISODE_ACTIVATION)
+		buf_str(b, b->n ? ", --by activation" : "--by activation");
+	for (size_t i = 0; i < n && i < MAX; i++) {
+		if (kind == EPISODE_SPAN && names[i] == r->query.episodes.span)
+			continue;
+		buf_str(b, ", --by span:");
+		escape_visible(b, strtab_get(s, names[i]), strtab_len(s, names[i]));
+	}
+	if (n > MAX)
+		buf_str(b, ", ...");
+}
+
+static const char *file_of(const struct tail_run *r)
+{
+	const char *s = strtab_get(&r->ti.tl.stacks->strings, r->ti.tl.rec.file);
+	return *s ? s : r->ti.path;
+}
+
+int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *e)
+{
+	const struct tail_opts *o = r->opt;
+	struct buf filters = {0}, shown = {0}, also = {0};
+	filters_text(o, &filters);
+	list(&shown, "cause", &o->wait.causes);
+	list(&shown, "state", &o->wait.states);
+	also_text(r, &also);
+	struct tailtext_options to = {
+		.file = file_of(r),
+		.filters = buf_cstr(&filters),
+		.shown = buf_cstr(&shown),
+		.also = buf_cstr(&also),
+		.rows = o->rows < UINT32_MAX ? (uint32_t)o->rows : 0,
+		.details = o->details < UINT32_MAX ? (uint32_t)o->details : UINT32_MAX,
+		.hist = o->hist,
+		.full_stacks = o->stacks && !strcmp(o->stacks, "full"),
+		.pick = r->query.pick,
+	};
+	int rc = tailtext_write(b, t, &to, e);
+	buf_release(&filters);
+	buf_release(&shown);
+	buf_release(&also);
+	return rc;
+}
+
+void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
+{
+	struct buf filters = {0};
+	filters_text(r->opt, &filters);
+	struct tailtext_options to = {.filters = buf_cstr(&filters)};
+	tailtext_population(b, t, &to);
+	buf_release(&filters);
+}
+
+/* --- flame graph ---------------------------------------------------------------------------
+ */
+
+struct flaming {
+	struct flame_input fi;
+	struct explainer *explainer;
+	const struct timeline *tl;
+	windows_vec windows;
+};
+
+static int add_time(struct flaming *f, uint32_t comm, uint32_t path, uint64_t ns, struct err *e)
+{
+	struct folded row = {
+		.comm = comm, .pid = -1, .tid = -1, .cpu = UINT32_MAX, .path = path};
+	return ns ? flame_input_add(&f->fi, &row, ns, 0, e) : 0;
+}
+
+/* A stretch of running time: that of its hottest function's stack. */
+static int add_run(struct flaming *f, uint32_t comm, const struct window *w, struct err *e)
+{
+	struct hot hot;
+	int r = evidence_hot(explainer_evidence(f->explainer), w, 1, &hot, e);
+	return r ? r : add_time(f, comm, hot.path, w->to_ns - w->from_ns, e);
+}
+
+static int add_window(struct flaming *f, const struct window *w, struct err *e)
+{
+	const struct tl_thread *t = &f->tl->threads.v[w->thread];
+	uint64_t at = w->from_ns;
+	int r = 0;
+	for (uint32_t i = timeline_off_after(f->tl, w->thread, at);
+	     !r && i < t->off_first + t->off_n && f->tl->off.v[i].start_ns < w->to_ns; i++) {
+		const struct off *o = &f->tl->off.v[i];
+		uint64_t from = o->start_ns > at ? o->start_ns : at;
+		uint64_t to = o->end_ns < w->to_ns ? o->end_ns : w->to_ns;
+		struct window run = {at, from, w->thread};
+		if (from > at)
+			r = add_run(f, o->comm, &run, e);
+		if (!r)
+			r = add_time(f, o->comm, o->path, to - from, e);
+		at = to;
+	}
+	struct window run = {at, w->to_ns, w->thread};
+	return r || at >= w->to_ns ? r : add_run(f, t->comm, &run, e);
+}
+
+static int fill(struct flaming *f, const struct tail *t, struct err *e)
+{
+	int r = 0;
+	for (size_t i = 0; !r && i < t->rows.n; i++) {
+		f->windows.n = 0;
+		r = episode_windows(t->tl, &t->episodes.v.v[t->rows.v[i].episode], &f->windows)
+			    ? err_nomem(e)
+			    : 0;
+		for (size_t k = 0; !r && k < f->windows.n; k++)
+			r = add_window(f, &f->windows.v[k], e);
+	}
+	return r;
+}
+
+static int write_flame(struct flame *flame, const char *path, struct err *e)
+{
+	struct flame_svg_options o;
+	struct outfile out;
+	flame_svg_defaults(&o);
+	o.title = "Time inside the worst episodes";
+	o.countname = "ns";
+	int r = flame_finish(flame, e);
+	if (!r)
+		r = outfile_open(&out, path, e);
+	if (r)
+		return r;
+	r = flame_svg_write(flame, &o, out.f, NULL, e);
+	if (r) {
+		outfile_abort(&out);
+		return r;
+	}
+	return outfile_commit(&out, e);
+}
+
+int tailout_flame(struct tail_run *r, struct tail *t, struct err *e)
+{
+	struct flame flame;
+	struct flaming f = {.explainer = t->explainer, .tl = t->tl};
+	int rc = flame_init(&flame) ? err_nomem(e) : 0;
+	flame_input_init(&f.fi, t->tl->stacks, &flame, SPLIT_COMM, 0);
+	if (!rc)
+		rc = fill(&f, t, e);
+	if (!rc)
+		rc = write_flame(&flame, r->opt->flame, e);
+	flame_input_release(&f.fi);
+	flame_release(&flame);
+	vec_release(&f.windows);
+	return rc;
+}

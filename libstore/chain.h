@@ -1,0 +1,134 @@
+/*
+ * chain.h - why an episode lasted: its time taken apart, and the chain of threads behind it.
+ *
+ *	front  ████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒██    blocked (lock) until middle woke it
+ *	middle ██████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒█       blocked (lock) until back woke it
+ *	back   ─────█▒▒▒▒io▒▒▒▒sleep▒▒▒█        the root: what it did is the end of the chain
+ *
+ * From the episode's windows backwards: whoever woke a thread is looked at in the time the
+ * thread was blocked, whoever had its CPU in the time it was runnable, and so on, each link
+ * limited to the part of the episode it explains. At each link the largest share decides: the
+ * chain goes on to the thread that explains most, and ends where the link's own doing (code
+ * that ran, a device, a timer, another machine) explains more than any other thread. That last
+ * link is the root. Threads already on the chain and depth CHAIN_DEPTH cut it.
+ */
+#ifndef LIBSTORE_CHAIN_H
+#define LIBSTORE_CHAIN_H
+
+#include "libstore/episodes.h"
+#include "libstore/evidence.h"
+
+enum { CHAIN_DEPTH = 16 };
+
+/* What a thread did in a part of its time. */
+enum part_state { PART_RUNNING, PART_BLOCKED, PART_RUNNABLE, PART_PREEMPTED, PART_UNKNOWN };
+
+/* "running", "blocked", "runnable", "preempted", "unknown". */
+const char *part_state_name(unsigned int state);
+
+/* Why nobody else is asked about a part. */
+enum part_end {
+	END_NONE,     /* the chain goes on through it */
+	END_RAN,      /* code ran */
+	END_DEVICE,   /* io, fault: a device answered */
+	END_TIMER,    /* a sleep or timeout ended */
+	END_NETWORK,  /* a packet from elsewhere */
+	END_IRQ,      /* woken from an interrupt that is not named */
+	END_IDLE_CPU, /* runnable, but no thread is known to have had the CPU */
+	END_OPEN,     /* not woken before the recording ended, or before it began */
+	END_NO_WAKE,  /* no wakeup recorded */
+	END_CYCLE,    /* the waker waits for a thread of this chain */
+	END_DEPTH,
+	END_GONE, /* the waker did not exist yet, or its time is not recorded */
+};
+
+/* Parts of a link with equal state, cause, end and function. */
+struct chain_part {
+	uint64_t ns, first_ns; /* sum; where the first begins */
+	uint64_t largest_ns;   /* the largest single one: `path` and `off` are its */
+	uint32_t path;         /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
+	uint32_t function;     /* frame id of its innermost application frame; 0 */
+	uint32_t off;          /* index of timeline.off; TL_NONE for running */
+	uint8_t state, cause, end;
+};
+
+/* How a link holds up the one before it. */
+enum link_via { VIA_SELF, VIA_WAKER, VIA_OWNER, VIA_CPU };
+
+struct chain_link {
+	uint32_t thread, comm;
+	uint64_t ns; /* how much of the episode this link explains */
+	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns /* of runnable */, unknown_ns;
+	uint64_t next_ns;      /* what the next link explains of it; 0 = the root */
+	uint32_t part, nparts; /* explanation.parts[part ..], largest first */
+	uint8_t via;           /* enum link_via */
+	uint8_t state, cause;  /* of what led to the next link; of the root its largest part */
+	uint32_t path, off;    /* likewise */
+	int16_t prio;          /* VIA_CPU: the priority it ran with; else -1 */
+	uint64_t samples;      /* taken in its running time */
+	uint8_t guessed; /* its function while running is that of its wakeup or switch-out */
+};
+
+/* A thread that had the CPU while the episode's thread was runnable there. */
+struct corunner {
+	uint64_t ns;
+	uint32_t thread;
+	int16_t prio;
+};
+
+/* What is not known, as bits; explain_missing tells each in words. */
+enum missing {
+	MISSING_WAKEUP = 1,        /* no waking recorded for a wait */
+	MISSING_STACK = 2,         /* a wait without a stack */
+	MISSING_HOLE = 4,          /* a hole or lost records inside */
+	MISSING_SAMPLES = 8,       /* code ran that no sample saw */
+	MISSING_WAKING_EVENT = 16, /* the recording has no wakeups at all */
+	MISSING_OPEN = 32,
+};
+
+/* Zero-initialised is empty; reused from episode to episode. */
+struct explanation {
+	/* The episode's wall time: the five sum up to it, blocked_by to blocked_ns. */
+	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns /* of runnable */, unknown_ns;
+	uint64_t blocked_by[CAUSE_COUNT];
+	uint8_t state, cause;           /* of its largest part; CAUSE_RUNQUEUE when runnable */
+	uint32_t off;                   /* the interval most of that was in; TL_NONE */
+	uint32_t path;                  /* and its stack */
+	uint64_t samples;               /* taken while it ran */
+	VEC(struct corunner) corunners; /* most first */
+	VEC(struct chain_link) chain;   /* [0] is the episode's own thread; last is the root */
+	VEC(struct chain_part) parts;
+	unsigned missing; /* enum missing bits */
+};
+
+/* Explains episodes of one finished timeline, which is borrowed. */
+struct explainer;
+int explainer_new(const struct timeline *tl, struct explainer **out, struct err *e);
+void explainer_free(struct explainer *x);
+
+/* Take one episode apart. ERR_NOMEM. */
+int explain(struct explainer *x, const struct episode *ep, struct explanation *out,
+	    struct err *e);
+void explanation_release(struct explanation *x);
+
+/* The samples and stacks behind an explainer; life: its. */
+struct evidence *explainer_evidence(struct explainer *x);
+
+/* The windows of its thread (of its threads, when handed over) that an episode consists of, in
+ * the order of time; appended to *out. ERR_NOMEM. */
+int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out);
+
+/* The last link's largest part: what the root did. */
+static inline const struct chain_link *explanation_root(const struct explanation *x)
+{
+	return &x->chain.v[x->chain.n - 1];
+}
+
+/* The part of a link that stands for it: the first. NULL when it has none. */
+static inline const struct chain_part *link_part(const struct explanation *x,
+						 const struct chain_link *l)
+{
+	return l->nparts ? &x->parts.v[l->part] : NULL;
+}
+
+#endif

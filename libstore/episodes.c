@@ -1,0 +1,562 @@
+#include "libstore/episodes.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *episode_kind_name(unsigned int kind)
+{
+	static const char *const names[] = {"wait", "span", "activation"};
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
+}
+
+/* --- filters -------------------------------------------------------------------------------
+ */
+
+static int has_id(const int32_t *v, size_t n, int32_t x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == x)
+			return 1;
+	return !n;
+}
+
+static int has_cpu(const struct episode_query *q, uint16_t a, uint16_t b)
+{
+	for (size_t i = 0; i < q->ncpus; i++)
+		if (q->cpus[i] == a || q->cpus[i] == b)
+			return 1;
+	return !q->ncpus;
+}
+
+static int has_comm(const struct timeline *tl, const struct episode_query *q, uint32_t comm)
+{
+	const char *name = strtab_get(&tl->stacks->strings, comm);
+	for (size_t i = 0; i < q->ncomms; i++)
+		if (!strcmp(q->comms[i], name))
+			return 1;
+	return !q->ncomms;
+}
+
+static int has_thread(const struct timeline *tl, const struct episode_query *q, uint32_t thread)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	return !(t->flags & THREAD_IDLE_TASK) && has_id(q->pids, q->npids, t->pid) &&
+	       has_id(q->tids, q->ntids, t->tid);
+}
+
+/* Cut [*start, *end) at --time. 0 when nothing is left; *flags gets OFF_OPEN when cut. */
+static int clip(const struct episode_query *q, uint64_t *start, uint64_t *end, uint8_t *flags)
+{
+	uint64_t stop = q->stop_ns ? q->stop_ns : UINT64_MAX;
+	if (*end <= q->start_ns || *start >= stop)
+		return 0;
+	if (*start < q->start_ns || *end > stop)
+		*flags |= OFF_OPEN;
+	if (*start < q->start_ns)
+		*start = q->start_ns;
+	if (*end > stop)
+		*end = stop;
+	return *end > *start;
+}
+
+/* --- collecting ----------------------------------------------------------------------------
+ */
+
+struct collector {
+	const struct timeline *tl;
+	const struct episode_query *q;
+	struct episodes *out;
+	struct u64map hidden_index; /* comm << 32 | path → sums */
+	VEC(struct hidden) hidden;  /* idle time by stack */
+};
+
+static int add_episode(struct collector *c, const struct episode *ep)
+{
+	struct episodes *out = c->out;
+	uint64_t ns = episode_ns(ep);
+	int dirty = ep->flags & (OFF_OPEN | OFF_SUSPECT);
+	if (vec_push(&out->v, *ep) ||
+	    (dirty ? vec_push(&out->dirty, ns) : vec_push(&out->clean, ns)))
+		return ERR_NOMEM;
+	out->open += (ep->flags & OFF_OPEN) != 0;
+	out->suspect += (ep->flags & OFF_SUSPECT) != 0;
+	out->unknown += !dirty && ep->unknown;
+	return 0;
+}
+
+static int hide_idle(struct collector *c, const struct off *o, uint64_t ns)
+{
+	uint64_t key = (uint64_t)o->comm << 32 | o->path;
+	uint32_t i;
+	c->out->idle.count++;
+	c->out->idle.ns += ns;
+	if (!u64map_get(&c->hidden_index, key, &i)) {
+		i = (uint32_t)c->hidden.n;
+		if (vec_push(&c->hidden, ((struct hidden){.path = o->path, .comm = o->comm})) ||
+		    u64map_put(&c->hidden_index, key, i))
+			return ERR_NOMEM;
+	}
+	c->hidden.v[i].path_ns += ns;
+	return 0;
+}
+
+static void hide_system(struct episodes *out, uint64_t ns)
+{
+	out->system.count++;
+	out->system.ns += ns;
+}
+
+/* Time that is idle at the beginning of an interval. A sleep whose wakeup is not known is idle
+ * as a whole: nothing tells where its late part begins. */
+static uint64_t idle_part(const struct off *o)
+{
+	if (!(o->flags & OFF_IDLE))
+		return 0;
+	return o->unknown ? off_ns(o) : o->blocked_ns;
+}
+
+static int take_wait(struct collector *c, uint32_t i)
+{
+	const struct off *o = &c->tl->off.v[i];
+	struct episode ep = {
+		.start_ns = o->start_ns,
+		.end_ns = o->end_ns,
+		.thread = o->thread,
+		.end_thread = o->thread,
+		.comm = o->comm,
+		.at = i,
+		.cpu = o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out,
+		.flags = o->flags & (OFF_OPEN | OFF_SUSPECT),
+		.unknown = o->unknown != KNOWN,
+	};
+	uint64_t idle = idle_part(o), hidden_end = o->start_ns + idle;
+	uint64_t hidden_start = o->start_ns;
+	uint8_t ignored = 0;
+	if (!has_comm(c->tl, c->q, o->comm) || !has_cpu(c->q, o->cpu_in, o->cpu_out))
+		return 0;
+	if (c->tl->threads.v[o->thread].flags & THREAD_SYSTEM && !c->q->system) {
+		if (clip(c->q, &ep.start_ns, &ep.end_ns, &ignored))
+			hide_system(c->out, episode_ns(&ep));
+		return 0;
+	}
+	if (idle && !c->q->idle) {
+		ep.start_ns = hidden_end;
+		if (clip(c->q, &hidden_start, &hidden_end, &ignored) &&
+		    hide_idle(c, o, hidden_end - hidden_start))
+			return ERR_NOMEM;
+	}
+	if (!clip(c->q, &ep.start_ns, &ep.end_ns, &ep.flags))
+		return 0;
+	return add_episode(c, &ep);
+}
+
+static int take_span(struct collector *c, uint32_t i)
+{
+	const struct tl_span *s = &c->tl->spans.v[i];
+	const struct tl_thread *t = &c->tl->threads.v[s->thread];
+	struct episode ep = {
+		.start_ns = s->start_ns,
+		.end_ns = s->end_ns,
+		.key = s->key,
+		.thread = s->thread,
+		.end_thread = s->end_thread,
+		.comm = t->comm,
+		.at = i,
+		.cpu = TL_NOCPU,
+		.flags = s->flags & (OFF_OPEN | OFF_SUSPECT),
+		.unknown = s->unknown_ns != 0,
+	};
+	if (s->name != c->q->span || !has_comm(c->tl, c->q, t->comm) ||
+	    !has_thread(c->tl, c->q, s->thread))
+		return 0;
+	if (!clip(c->q, &ep.start_ns, &ep.end_ns, &ep.flags))
+		return 0;
+	return add_episode(c, &ep);
+}
+
+/* --- activations: what lies between two idle waits of a thread */
+
+struct stay {
+	struct episode ep;
+	int begun;
+};
+
+static int end_stay(struct collector *c, struct stay *s, uint64_t end_ns, uint8_t flags)
+{
+	s->ep.end_ns = end_ns;
+	s->ep.flags |= flags;
+	int begun = s->begun;
+	s->begun = 0;
+	if (!begun || end_ns <= s->ep.start_ns || !has_cpu(c->q, s->ep.cpu, s->ep.cpu) ||
+	    !clip(c->q, &s->ep.start_ns, &s->ep.end_ns, &s->ep.flags))
+		return 0;
+	if (c->tl->threads.v[s->ep.thread].flags & THREAD_SYSTEM && !c->q->system) {
+		hide_system(c->out, episode_ns(&s->ep));
+		return 0;
+	}
+	return add_episode(c, &s->ep);
+}
+
+static void begin_stay(struct stay *s, const struct off *o)
+{
+	/* the waking of an idle wait cut by the end was never seen */
+	s->begun = !(o->flags & OFF_OPEN) || off_runnable_ns(o);
+	s->ep = (struct episode){
+		.start_ns = o->start_ns + idle_part(o),
+		.thread = o->thread,
+		.end_thread = o->thread,
+		.comm = o->comm,
+		.at = TL_NONE,
+		.cpu = o->cpu_in,
+		.flags = o->flags & OFF_SUSPECT,
+		.unknown = o->unknown != KNOWN,
+	};
+}
+
+static int take_activations(struct collector *c, uint32_t thread)
+{
+	const struct tl_thread *t = &c->tl->threads.v[thread];
+	struct stay s = {.begun = 0};
+	int any = 0;
+	if (!has_comm(c->tl, c->q, t->comm))
+		return 0;
+	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
+		const struct off *o = &c->tl->off.v[i];
+		uint64_t from = o->start_ns, to = from + idle_part(o);
+		uint8_t ignored = 0;
+		if (!(o->flags & OFF_IDLE)) {
+			s.ep.flags |= o->flags & (OFF_SUSPECT | OFF_OPEN);
+			s.ep.unknown |= o->unknown != KNOWN;
+			continue;
+		}
+		any = 1;
+		if (end_stay(c, &s, o->start_ns, 0) ||
+		    (!(t->flags & THREAD_SYSTEM) && clip(c->q, &from, &to, &ignored) &&
+		     hide_idle(c, o, to - from)))
+			return ERR_NOMEM;
+		begin_stay(&s, o);
+	}
+	return any ? end_stay(c, &s, t->last_ns, t->flags & THREAD_EXITED ? 0 : OFF_OPEN) : 0;
+}
+
+static int take_thread(struct collector *c, uint32_t thread)
+{
+	const struct tl_thread *t = &c->tl->threads.v[thread];
+	int r = 0;
+	if (!has_thread(c->tl, c->q, thread))
+		return 0;
+	if (c->q->kind == EPISODE_ACTIVATION)
+		return take_activations(c, thread);
+	for (uint32_t i = 0; !r && i < t->off_n; i++)
+		r = take_wait(c, t->off_first + i);
+	return r;
+}
+
+/* --- durations in order --------------------------------------------------------------------
+ */
+
+/* Radix sort, low byte first; bytes that are equal everywhere cost nothing. */
+static int sort_u64(uint64_t *v, size_t n)
+{
+	uint64_t *tmp = n > 1 ? mem_resize(NULL, n, sizeof(*tmp)) : NULL;
+	uint64_t *from = v, *to = tmp;
+	if (n <= 1)
+		return 0;
+	if (!tmp)
+		return ERR_NOMEM;
+	for (int shift = 0; shift < 64; shift += 8) {
+		size_t at[257] = {0};
+		for (size_t i = 0; i < n; i++)
+			at[(from[i] >> shift & 255) + 1]++;
+		if (at[(from[0] >> shift & 255) + 1] == n)
+			continue;
+		for (int b = 0; b < 256; b++)
+			at[b + 1] += at[b];
+		for (size_t i = 0; i < n; i++)
+			to[at[from[i] >> shift & 255]++] = from[i];
+		uint64_t *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof(*v));
+	mem_free(tmp);
+	return 0;
+}
+
+static int count_threads(struct collector *c)
+{
+	struct u64map threads = {0}, pids = {0};
+	int r = 0;
+	uint32_t last = TL_NONE;
+	for (size_t i = 0; !r && i < c->out->v.n; i++) {
+		uint32_t t = c->out->v.v[i].thread;
+		if (t == last)
+			continue;
+		last = t;
+		r = u64map_put(&threads, t, 0);
+		if (!r)
+			r = u64map_put(&pids, (uint64_t)(int64_t)c->tl->threads.v[t].pid, 0);
+	}
+	c->out->threads = threads.n;
+	c->out->processes = pids.n;
+	u64map_release(&threads);
+	u64map_release(&pids);
+	return r;
+}
+
+static void largest_hidden(struct collector *c)
+{
+	struct hidden *out = &c->out->idle;
+	for (size_t i = 0; i < c->hidden.n; i++) {
+		const struct hidden *h = &c->hidden.v[i];
+		if (h->path_ns <= out->path_ns)
+			continue;
+		out->path_ns = h->path_ns;
+		out->path = h->path;
+		out->comm = h->comm;
+	}
+}
+
+int episodes_collect(const struct timeline *tl, const struct episode_query *q,
+		     struct episodes *out, struct err *e)
+{
+	struct collector c = {.tl = tl, .q = q, .out = out};
+	int r = 0;
+	*out = (struct episodes){.query = *q};
+	if (q->kind == EPISODE_SPAN)
+		for (uint32_t i = 0; !r && i < tl->spans.n; i++)
+			r = take_span(&c, i);
+	else
+		for (uint32_t i = 0; !r && i < tl->threads.n; i++)
+			r = take_thread(&c, i);
+	if (!r)
+		r = sort_u64(out->clean.v, out->clean.n);
+	if (!r)
+		r = sort_u64(out->dirty.v, out->dirty.n);
+	if (!r)
+		r = count_threads(&c);
+	largest_hidden(&c);
+	u64map_release(&c.hidden_index);
+	vec_release(&c.hidden);
+	if (r)
+		episodes_release(out);
+	return r ? err_nomem(e) : 0;
+}
+
+void episodes_release(struct episodes *x)
+{
+	vec_release(&x->v);
+	vec_release(&x->clean);
+	vec_release(&x->dirty);
+}
+
+size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t max)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < tl->spans.n; i++) {
+		size_t k = 0;
+		while (k < n && k < max && names[k] != tl->spans.v[i].name)
+			k++;
+		if (k < n && k < max)
+			continue;
+		if (n < max)
+			names[n] = tl->spans.v[i].name;
+		n++;
+	}
+	return n;
+}
+
+/* --- percentiles ---------------------------------------------------------------------------
+ */
+
+/* How many of the ascending v are below x. */
+static size_t below(const uint64_t *v, size_t n, uint64_t x)
+{
+	size_t lo = 0, hi = n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (v[mid] < x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The rank-th smallest of two ascending arrays together. */
+static uint64_t ranked(const struct episodes *x, uint64_t rank)
+{
+	size_t i = 0, k = 0;
+	uint64_t last = 0;
+	/* k grows by at most dirty.n steps, i by whole stretches */
+	while (rank) {
+		if (k == x->dirty.n)
+			return x->clean.v[i + rank - 1];
+		size_t to = below(x->clean.v, x->clean.n, x->dirty.v[k]);
+		if (to - i >= rank)
+			return x->clean.v[i + rank - 1];
+		rank -= to - i;
+		i = to;
+		last = x->dirty.v[k++];
+		rank--;
+	}
+	return last;
+}
+
+uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty)
+{
+	if (with_dirty && x->dirty.n)
+		return ranked(x, percentile_rank(x->clean.n + x->dirty.n, millipercent));
+	return x->clean.n ? x->clean.v[percentile_rank(x->clean.n, millipercent) - 1] : 0;
+}
+
+static int mostly_dirty(const struct episodes *x, uint64_t threshold)
+{
+	size_t dirty = x->dirty.n - below(x->dirty.v, x->dirty.n, threshold);
+	size_t clean = x->clean.n - below(x->clean.v, x->clean.n, threshold);
+	return dirty > clean;
+}
+
+int episodes_cannot_say(const struct episodes *x, uint32_t millipercent)
+{
+	return mostly_dirty(x, episodes_percentile(x, millipercent, 0));
+}
+
+/* --- selection -----------------------------------------------------------------------------
+ */
+
+static uint64_t threshold_of(const struct episodes *x, const struct episode_pick *p)
+{
+	if (p->kind == PICK_OVER)
+		return p->ns;
+	if (p->kind == PICK_PERCENTILE)
+		return episodes_percentile(x, p->millipercent, 0);
+	if (!p->top || !x->clean.n)
+		return UINT64_MAX;
+	return x->clean.v[p->top < x->clean.n ? x->clean.n - p->top : 0];
+}
+
+static int worse(const void *a, const void *b, void *ctx)
+{
+	const struct episode *v = ctx;
+	const struct episode *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
+	if (episode_ns(x) != episode_ns(y))
+		return episode_ns(x) > episode_ns(y) ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+int episodes_select(const struct episodes *x, const struct episode_pick *pick,
+		    struct episode_selection *out, struct err *e)
+{
+	uint64_t threshold = threshold_of(x, pick);
+	*out = (struct episode_selection){.threshold_ns = threshold};
+	out->dirty = x->dirty.n - below(x->dirty.v, x->dirty.n, threshold);
+	out->cannot_say = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
+	for (uint32_t i = 0; i < x->v.n; i++) {
+		const struct episode *ep = &x->v.v[i];
+		if (episode_ns(ep) < threshold ||
+		    (ep->flags & (OFF_OPEN | OFF_SUSPECT) && !pick->dirty))
+			continue;
+		if (vec_push(&out->v, i)) {
+			episode_selection_release(out);
+			return err_nomem(e);
+		}
+	}
+	if (out->v.n)
+		qsort_r(out->v.v, out->v.n, sizeof(*out->v.v), worse, x->v.v);
+	if (pick->kind == PICK_TOP && out->v.n > pick->top)
+		out->v.n = (size_t)pick->top;
+	return 0;
+}
+
+void episode_selection_release(struct episode_selection *s)
+{
+	vec_release(&s->v);
+}
+
+/* --- recurrence ----------------------------------------------------------------------------
+ */
+
+struct start {
+	uint64_t ns;
+	uint32_t thread;
+};
+
+static int start_order(const void *a, const void *b)
+{
+	const struct start *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Starts that follow each other within `near` become one; the first of each is kept in v. */
+static size_t occurrences(struct start *v, size_t n, uint64_t near, uint64_t *together)
+{
+	size_t out = 0;
+	for (size_t i = 0; i < n;) {
+		size_t k = i;
+		int several = 0;
+		while (k + 1 < n && v[k + 1].ns - v[k].ns <= near)
+			several |= v[++k].thread != v[i].thread;
+		*together += several;
+		v[out++] = v[i];
+		i = k + 1;
+	}
+	return out;
+}
+
+/* Is the gap a small multiple of the period, to a twentieth of it? */
+static int fits(uint64_t gap, uint64_t period)
+{
+	uint64_t k = (gap + period / 2) / period, off;
+	if (!k || k > 8)
+		return 0;
+	off = gap > k * period ? gap - k * period : k * period - gap;
+	return off <= period / 20;
+}
+
+static int find_period(const struct start *v, size_t n, struct recurrence *out)
+{
+	VEC(uint64_t) gaps = {0};
+	for (size_t i = 1; i < n; i++)
+		if (vec_push(&gaps, v[i].ns - v[i - 1].ns)) {
+			vec_release(&gaps);
+			return ERR_NOMEM;
+		}
+	int r = sort_u64(gaps.v, gaps.n);
+	uint64_t period = r ? 0 : gaps.v[gaps.n / 2];
+	for (size_t i = 0; period && i < gaps.n; i++)
+		out->fitting += fits(gaps.v[i], period);
+	out->gaps = gaps.n;
+	if (period && out->fitting * 5 >= out->gaps * 4)
+		out->period_ns = period;
+	vec_release(&gaps);
+	return r;
+}
+
+int episodes_recurrence(const struct episodes *x, const struct episode_selection *s,
+			struct recurrence *out, struct err *e)
+{
+	enum { ENOUGH = 4, NEAR_NS = 1000000 };
+	struct start *v = s->v.n ? mem_zalloc(s->v.n, sizeof(*v)) : NULL;
+	int r = 0;
+	*out = (struct recurrence){0};
+	if (s->v.n && !v)
+		return err_nomem(e);
+	for (size_t i = 0; i < s->v.n; i++) {
+		const struct episode *ep = &x->v.v[s->v.v[i]];
+		v[i] = (struct start){.ns = ep->start_ns, .thread = ep->thread};
+	}
+	if (s->v.n)
+		qsort(v, s->v.n, sizeof(*v), start_order);
+	out->occurrences = occurrences(v, s->v.n, NEAR_NS, &out->together);
+	if (out->occurrences >= ENOUGH)
+		r = find_period(v, (size_t)out->occurrences, out);
+	mem_free(v);
+	return r ? err_nomem(e) : 0;
+}

@@ -1,0 +1,138 @@
+/*
+ * episodes.h - a timeline → the population that `tail` ranks, its percentiles, and the worst.
+ *
+ *	timeline ─► episodes_collect (filters, idle and system hidden, open and suspect apart)
+ *	         ─► episodes_percentile ─► episodes_select ─► chain.h explains the selected
+ *
+ * An episode is one wait (an off-CPU interval less its idle part), one span (work between two
+ * events), or one activation (a thread's stay between the wakeup out of an idle wait and its
+ * next idle wait; it starts at the waking). Percentiles are nearest rank in integers: pX of n
+ * episodes is the ⌈X/100·n⌉-th smallest, X in thousandths of a percent.
+ *
+ * Open episodes (cut by the recording's or --time's edge) and suspect ones (touched by lost
+ * records or holes) are lower bounds: they are counted, have percentiles of their own, and are
+ * not part of the clean population.
+ */
+#ifndef LIBSTORE_EPISODES_H
+#define LIBSTORE_EPISODES_H
+
+#include "libstore/timeline.h"
+
+enum episode_kind { EPISODE_WAIT, EPISODE_SPAN, EPISODE_ACTIVATION };
+
+/* "wait", "span", "activation". */
+const char *episode_kind_name(unsigned int kind);
+
+/* What to collect. Zero-initialised: all waits. Lists are borrowed. */
+struct episode_query {
+	enum episode_kind kind;
+	uint32_t span;            /* EPISODE_SPAN: strings id of the name */
+	const char *const *comms; /* filters of the population; n 0 = all */
+	size_t ncomms;
+	const int32_t *pids, *tids;
+	size_t npids, ntids;
+	const uint32_t *cpus; /* a wait: left or came back on one of them; else ran at first */
+	size_t ncpus;
+	uint64_t start_ns,
+		stop_ns;  /* [start, stop) on the recording's clock; stop 0 = no end */
+	int idle, system; /* show what is hidden otherwise */
+};
+
+struct episode {
+	uint64_t start_ns, end_ns;
+	uint64_t key;                /* spans across threads; else 0 */
+	uint32_t thread, end_thread; /* the same but for spans handed over */
+	uint32_t comm;               /* strings id: the thread's name */
+	uint32_t at;                 /* index of timeline.off (wait) or .spans; else TL_NONE */
+	uint16_t cpu;                /* where a wait came back; TL_NOCPU = not told */
+	uint8_t flags;               /* OFF_OPEN, OFF_SUSPECT */
+	uint8_t unknown;             /* part of its time is of state unknown */
+};
+
+/* A sum of what is hidden, and its largest stack. */
+struct hidden {
+	uint64_t count, ns;
+	uint64_t path_ns;
+	uint32_t path, comm; /* strings id; path 0 = none */
+};
+
+struct episodes {
+	struct episode_query query;  /* as collected */
+	VEC(struct episode) v;       /* clean ones and others, by thread and time */
+	VEC(uint64_t) clean;         /* durations, ascending */
+	VEC(uint64_t) dirty;         /* those of open and suspect episodes, ascending */
+	uint64_t open, suspect;      /* episodes; both counts one that is both */
+	uint64_t unknown;            /* clean ones with time of unknown state */
+	uint64_t threads, processes; /* distinct, of v */
+	struct hidden idle, system;
+};
+
+/* Collect the population. The timeline must be finished and have its causes. On failure
+ * (ERR_NOMEM) the object is empty; else it is released by episodes_release. */
+int episodes_collect(const struct timeline *tl, const struct episode_query *q,
+		     struct episodes *out, struct err *e);
+void episodes_release(struct episodes *x);
+
+static inline uint64_t episode_ns(const struct episode *ep)
+{
+	return ep->end_ns - ep->start_ns;
+}
+
+/* The rank, 1..n, of a percentile given in thousandths of a percent (1..100000) of n > 0. */
+static inline uint64_t percentile_rank(uint64_t n, uint32_t millipercent)
+{
+	/* in two parts, so that n may be any number */
+	uint64_t whole = n / 100000 * millipercent, rest = n % 100000 * millipercent;
+	uint64_t rank = whole + (rest + 99999) / 100000;
+	return rank ? rank : 1;
+}
+
+/* pX of the clean population, or with the open and suspect ones as lower bounds in it. 0 when
+ * there is none. */
+uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty);
+
+/* Which episodes are the tail. */
+struct episode_pick {
+	enum { PICK_PERCENTILE, PICK_OVER, PICK_TOP } kind;
+	uint32_t millipercent; /* PICK_PERCENTILE: those of at least that length */
+	uint64_t ns;           /* PICK_OVER: those of at least ns */
+	uint64_t top;          /* PICK_TOP: the longest */
+	int dirty;             /* list open and suspect ones among them */
+};
+
+struct episode_selection {
+	VEC(uint32_t) v;       /* indexes of episodes.v: longest first, then by start, thread */
+	uint64_t threshold_ns; /* the shortest selected length */
+	uint64_t dirty;        /* open and suspect ones that reach the threshold */
+	/* More of them than clean ones do: the tail is not known. */
+	int cannot_say;
+};
+
+/* Choose the tail. ERR_NOMEM. */
+int episodes_select(const struct episodes *x, const struct episode_pick *pick,
+		    struct episode_selection *out, struct err *e);
+void episode_selection_release(struct episode_selection *s);
+
+/* Would pX rest mostly on open and suspect episodes? */
+int episodes_cannot_say(const struct episodes *x, uint32_t millipercent);
+
+/* The distinct names of the timeline's spans in the order of their first appearance, into
+ * names[0..max); returns how many there are. */
+size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t max);
+
+/* --- recurrence -----------------------------------------------------------------------------
+ */
+
+/* Do the starts of the selected episodes tell a rhythm? Zero: nothing to say. */
+struct recurrence {
+	uint64_t period_ns;     /* most gaps between occurrences are this or a multiple */
+	uint64_t fitting, gaps; /* gaps that fit, of all */
+	uint64_t together;      /* occurrences in which several threads began at once */
+	uint64_t occurrences;   /* starts that lie close together counted once */
+};
+
+/* ERR_NOMEM. */
+int episodes_recurrence(const struct episodes *x, const struct episode_selection *s,
+			struct recurrence *out, struct err *e);
+
+#endif

@@ -1,0 +1,266 @@
+#include "libstore/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void evidence_init(struct evidence *x, const struct timeline *tl)
+{
+	*x = (struct evidence){.tl = tl};
+	appframes_init(&x->app, tl->stacks);
+}
+
+void evidence_release(struct evidence *x)
+{
+	appframes_release(&x->app);
+	tl_runs_release(&x->runs);
+	vec_release(&x->samples.id);
+	vec_release(&x->samples.first);
+	vec_release(&x->marks.id);
+	vec_release(&x->marks.first);
+	u64map_release(&x->tally);
+	vec_release(&x->weight);
+}
+
+/* --- who had a CPU -------------------------------------------------------------------------
+ */
+
+static int need_runs(struct evidence *x, struct err *e)
+{
+	int r = x->have_runs ? 0 : timeline_runs(x->tl, &x->runs, e);
+	x->have_runs = !r;
+	return r;
+}
+
+/* The first run of a CPU that may reach past `from`: runs overlap only where switches were
+ * lost, so looking a few back is enough. */
+static size_t first_run(const struct tl_runs *r, uint16_t cpu, uint64_t from, size_t *end)
+{
+	enum { BACK = 4 };
+	if ((size_t)cpu + 1 >= r->first.n)
+		return *end = 0;
+	size_t begin = r->first.v[cpu], lo = begin, hi = r->first.v[cpu + 1];
+	*end = hi;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (r->v.v[mid].end_ns <= from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (int i = 0; i < BACK && lo > begin && r->v.v[lo - 1].end_ns > from; i++)
+		lo--;
+	return lo;
+}
+
+int evidence_holders(struct evidence *x, uint16_t cpu, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t thread, windows_vec *out, struct err *e)
+{
+	size_t end, i;
+	uint64_t at = from_ns;
+	int r = cpu == TL_NOCPU ? 0 : need_runs(x, e);
+	if (r || cpu == TL_NOCPU)
+		return r;
+	for (i = first_run(&x->runs, cpu, from_ns, &end); i < end; i++) {
+		const struct tl_run *run = &x->runs.v.v[i];
+		struct window w = {run->start_ns, run->end_ns, run->thread};
+		if (w.from_ns >= to_ns)
+			break;
+		if (w.from_ns < at)
+			w.from_ns = at;
+		if (w.to_ns > to_ns)
+			w.to_ns = to_ns;
+		if (w.to_ns <= w.from_ns || run->thread == thread)
+			continue;
+		at = w.to_ns;
+		if (vec_push(out, w))
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+int evidence_prio(struct evidence *x, uint16_t cpu, uint32_t thread, uint64_t at_ns)
+{
+	size_t end, i;
+	if (cpu == TL_NOCPU || need_runs(x, NULL))
+		return -1;
+	for (i = first_run(&x->runs, cpu, at_ns, &end); i < end; i++) {
+		const struct tl_run *run = &x->runs.v.v[i];
+		if (run->start_ns > at_ns)
+			break;
+		if (run->thread == thread && run->end_ns > at_ns)
+			return run->prio;
+	}
+	return -1;
+}
+
+/* --- samples and marks by thread -----------------------------------------------------------
+ */
+
+/* A counting sort by thread; `thread_at(i)` keeps the order of time. */
+static int group(struct by_thread *g, const struct timeline *tl, const void *v, size_t n,
+		 size_t size, size_t thread_at)
+{
+	size_t threads = tl->threads.n;
+	if (n >= UINT32_MAX)
+		return ERR_LIMIT;
+	if (vec_reserve(&g->first, threads + 2) || vec_reserve(&g->id, n + 1))
+		return ERR_NOMEM;
+	memset(g->first.v, 0, (threads + 2) * sizeof(*g->first.v));
+	g->first.n = threads + 1;
+	for (int fill = 0; fill < 2; fill++) {
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t t;
+			memcpy(&t, (const char *)v + i * size + thread_at, sizeof(t));
+			if (t >= threads)
+				continue;
+			if (fill)
+				g->id.v[g->first.v[t + 1]++] = i;
+			else
+				g->first.v[t + 2]++;
+		}
+		/* first[t + 1] is where thread t begins until it is filled */
+		for (size_t t = 2; !fill && t < threads + 2; t++)
+			g->first.v[t] += g->first.v[t - 1];
+	}
+	g->id.n = g->first.v[threads];
+	return 0;
+}
+
+static int need_samples(struct evidence *x, struct err *e)
+{
+	if (x->have_samples)
+		return 0;
+	if (group(&x->samples, x->tl, x->tl->samples.v, x->tl->samples.n,
+		  sizeof(struct tl_sample), offsetof(struct tl_sample, thread)))
+		return err_nomem(e);
+	x->have_samples = 1;
+	return 0;
+}
+
+static int need_marks(struct evidence *x, struct err *e)
+{
+	if (x->have_marks)
+		return 0;
+	if (group(&x->marks, x->tl, x->tl->marks.v, x->tl->marks.n, sizeof(struct tl_mark),
+		  offsetof(struct tl_mark, thread)))
+		return err_nomem(e);
+	x->have_marks = 1;
+	return 0;
+}
+
+/* The first of a thread's samples with time >= from. */
+static size_t first_sample(const struct evidence *x, uint32_t thread, uint64_t from)
+{
+	size_t lo = x->samples.first.v[thread], hi = x->samples.first.v[thread + 1];
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (x->tl->samples.v[x->samples.id.v[mid]].time_ns < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int tally(struct evidence *x, uint32_t path, struct hot *best)
+{
+	uint32_t frame, i;
+	if (appframe_telling(&x->app, path, &frame))
+		return ERR_NOMEM;
+	if (!frame)
+		frame = x->tl->stacks->paths.v[path].frame;
+	if (!u64map_get(&x->tally, frame, &i)) {
+		i = (uint32_t)x->weight.n;
+		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, frame, i))
+			return ERR_NOMEM;
+	}
+	uint64_t n = ++x->weight.v[i];
+	if (n > best->samples || (n == best->samples && frame < best->function))
+		*best = (struct hot){path, frame, n, best->of};
+	return 0;
+}
+
+int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct hot *out,
+		 struct err *e)
+{
+	*out = (struct hot){0};
+	if (!x->tl->samples.n)
+		return 0;
+	if (need_samples(x, e))
+		return ERR_NOMEM;
+	u64map_release(&x->tally);
+	x->weight.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t last = x->samples.first.v[w[i].thread + 1];
+		for (size_t k = first_sample(x, w[i].thread, w[i].from_ns); k < last; k++) {
+			const struct tl_sample *s = &x->tl->samples.v[x->samples.id.v[k]];
+			if (s->time_ns >= w[i].to_ns)
+				break;
+			out->of++;
+			if (s->path && tally(x, s->path, out))
+				return err_nomem(e);
+		}
+	}
+	return 0;
+}
+
+/* Marks are few; they are in the order of time as a recording's records are. */
+int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		   size_t *first, size_t *last, struct err *e)
+{
+	*first = *last = 0;
+	if (!x->tl->marks.n)
+		return 0;
+	if (need_marks(x, e))
+		return ERR_NOMEM;
+	size_t i = x->marks.first.v[thread], end = x->marks.first.v[thread + 1];
+	while (i < end && x->tl->marks.v[x->marks.id.v[i]].time_ns < from_ns)
+		i++;
+	*first = i;
+	while (i < end && x->tl->marks.v[x->marks.id.v[i]].time_ns < to_ns)
+		i++;
+	*last = i;
+	return 0;
+}
+
+/* --- locks ---------------------------------------------------------------------------------
+ */
+
+/* The number after "owner=" in a mark's text; 0 for none. */
+static long owner_field(const char *text)
+{
+	const char *p = strstr(text, "owner=");
+	return p && (p == text || p[-1] == ' ') ? strtol(p + 6, NULL, 0) : 0;
+}
+
+static uint32_t thread_at(const struct timeline *tl, long tid, uint64_t ns)
+{
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		if (t->tid == tid && t->first_ns <= ns && ns <= t->last_ns)
+			return i;
+	}
+	return TL_NONE;
+}
+
+int evidence_lock_owner(struct evidence *x, uint32_t off, uint32_t *owner, struct err *e)
+{
+	const struct timeline *tl = x->tl;
+	const struct off *o = &tl->off.v[off];
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	uint64_t on = off > t->off_first ? tl->off.v[off - 1].end_ns : t->first_ns;
+	size_t first, last;
+	*owner = TL_NONE;
+	int r = evidence_marks(x, o->thread, on, o->start_ns + 1, &first, &last, e);
+	for (size_t i = last; !r && i > first; i--) {
+		const struct tl_mark *m = &tl->marks.v[x->marks.id.v[i - 1]];
+		if (!strstr(strtab_get(&tl->stacks->strings, m->name), "lll_lock_wait") &&
+		    !strstr(strtab_get(&tl->stacks->strings, m->name), "lock_wait"))
+			continue;
+		long tid = owner_field(strtab_get(&tl->stacks->strings, m->text));
+		if (tid > 0)
+			*owner = thread_at(tl, tid, o->start_ns);
+		break;
+	}
+	return r;
+}

@@ -1,0 +1,68 @@
+/*
+ * evidence.h - indexes over a finished timeline that explanations ask: who had a CPU when, what
+ * samples and marks a thread has in a window, who owned a lock.
+ *
+ * Each index is made when first asked for, so that questions that need none cost nothing.
+ */
+#ifndef LIBSTORE_EVIDENCE_H
+#define LIBSTORE_EVIDENCE_H
+
+#include "libstore/appframe.h"
+#include "libstore/timeline.h"
+
+struct evidence {
+	const struct timeline *tl; /* borrowed, finished */
+	struct appframes app;
+	struct tl_runs runs;
+	struct by_thread {               /* ids of samples or marks: by thread, then in time */
+		VEC(uint32_t) id, first; /* thread t: id[first[t]] .. id[first[t + 1]] */
+	} samples, marks;
+	struct u64map tally; /* scratch of evidence_hot */
+	VEC(uint64_t) weight;
+	int have_runs, have_samples, have_marks;
+};
+
+void evidence_init(struct evidence *x, const struct timeline *tl);
+void evidence_release(struct evidence *x);
+
+/* A stretch of a thread's time. */
+struct window {
+	uint64_t from_ns, to_ns;
+	uint32_t thread;
+};
+typedef VEC(struct window) windows_vec;
+
+/*
+ * Who had `cpu` in [from, to), apart from `thread` itself: appended to *out in order of time,
+ * cut to the window, not overlapping. ERR_NOMEM.
+ */
+int evidence_holders(struct evidence *x, uint16_t cpu, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t thread, windows_vec *out, struct err *e);
+
+/* The priority that thread ran with on `cpu` at that time; -1 when not known. */
+int evidence_prio(struct evidence *x, uint16_t cpu, uint32_t thread, uint64_t at_ns);
+
+/* What samples say about running time. */
+struct hot {
+	uint32_t path;        /* a stack of the function most samples were in; 0 = no samples */
+	uint32_t function;    /* its frame id */
+	uint64_t samples, of; /* samples in it, of all in the windows */
+};
+
+/* The application function most samples of the windows were taken in, each by its innermost
+ * application frame (its leaf where there is none). ERR_NOMEM. */
+int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct hot *out,
+		 struct err *e);
+
+/*
+ * The thread that owned the lock which the wait at interval `off` was for, by a uprobe on
+ * __lll_lock_wait with a field `owner` hit by the waiting thread just before it went off; else
+ * TL_NONE. ERR_NOMEM.
+ */
+int evidence_lock_owner(struct evidence *x, uint32_t off, uint32_t *owner, struct err *e);
+
+/* Ids (of timeline.marks) of a thread's marks in [from, to): first..last of marks.id. */
+int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		   size_t *first, size_t *last, struct err *e);
+
+#endif

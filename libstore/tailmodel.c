@@ -1,0 +1,155 @@
+#include "libstore/tailmodel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int tail_group_of(const char *name)
+{
+	static const char *const names[] = {"root", "stack", "cause", "thread", "comm"};
+	for (int i = 0; i < (int)(sizeof(names) / sizeof(*names)); i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
+
+void tail_root_of(const struct explanation *x, struct tail_root *out)
+{
+	const struct chain_link *l = explanation_root(x);
+	const struct chain_part *p = link_part(x, l);
+	*out = (struct tail_root){
+		.ns = l->ns,
+		.thread = l->thread,
+		.comm = l->comm,
+		.via = l->via,
+		.state = p ? p->state : (uint8_t)PART_UNKNOWN,
+		.cause = p ? p->cause : (uint8_t)CAUSE_UNKNOWN,
+		.end = p ? p->end : (uint8_t)END_NONE,
+		.function = p ? p->function : 0,
+	};
+}
+
+static int is_shown(const struct tail_show *s, const struct explanation *x)
+{
+	return (!s->causes || s->causes >> x->cause & 1) &&
+	       (!s->states || s->states >> x->state & 1);
+}
+
+static int explain_rows(struct tail *t, const struct tail_show *show, struct err *e)
+{
+	struct explanation x = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < t->selection.v.n; i++) {
+		uint32_t at = t->selection.v.v[i];
+		r = explain(t->explainer, &t->episodes.v.v[at], &x, e);
+		if (r || !is_shown(show, &x))
+			continue;
+		struct tail_row row = {.episode = at,
+				       .path = x.path,
+				       .off = x.off,
+				       .state = x.state,
+				       .cause = x.cause};
+		tail_root_of(&x, &row.root);
+		if (vec_push(&t->rows, row))
+			r = err_nomem(e);
+	}
+	explanation_release(&x);
+	return r;
+}
+
+/* --- groups --------------------------------------------------------------------------------
+ */
+
+/* Functions are the same when they have the same name, whichever file they are from. */
+static uint64_t function_key(const struct timeline *tl, uint32_t frame)
+{
+	const struct frame *f = &tl->stacks->frames.v[frame];
+	if (!frame)
+		return 0;
+	return f->name ? f->name : 1ull << 32 | frame;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	return hash_u64(h ^ x) + x;
+}
+
+/* Equal keys are one group; 64 mixed bits of the few fields that tell them apart. */
+static uint64_t group_key(const struct tail *t, const struct tail_row *row)
+{
+	const struct episode *ep = &t->episodes.v.v[row->episode];
+	switch (t->group_by) {
+	case GROUP_STACK:
+		return mix(1, row->path);
+	case GROUP_CAUSE:
+		return mix(row->state, row->cause);
+	case GROUP_THREAD:
+		return mix(2, ep->thread);
+	case GROUP_COMM:
+		return mix(3, ep->comm);
+	default:
+		return mix(mix(mix(row->root.state, row->root.cause), row->root.comm),
+			   function_key(t->tl, row->root.function));
+	}
+}
+
+static int group_order(const void *a, const void *b)
+{
+	const struct tail_group *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static int group_rows(struct tail *t)
+{
+	struct u64map index = {0};
+	int r = 0;
+	for (uint32_t i = 0; !r && i < t->rows.n; i++) {
+		uint64_t key = group_key(t, &t->rows.v[i]);
+		uint32_t g;
+		if (!u64map_get(&index, key, &g)) {
+			g = (uint32_t)t->groups.n;
+			r = vec_push(&t->groups, (struct tail_group){.row = i});
+			if (!r)
+				r = u64map_put(&index, key, g);
+		}
+		if (r)
+			break;
+		t->groups.v[g].count++;
+		t->groups.v[g].ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
+	}
+	u64map_release(&index);
+	if (!r && t->groups.n)
+		qsort(t->groups.v, t->groups.n, sizeof(*t->groups.v), group_order);
+	return r;
+}
+
+int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
+	      struct err *e)
+{
+	*out = (struct tail){.tl = tl, .group_by = q->group_by};
+	int r = episodes_collect(tl, &q->episodes, &out->episodes, e);
+	if (!r)
+		r = episodes_select(&out->episodes, &q->pick, &out->selection, e);
+	if (!r)
+		r = explainer_new(tl, &out->explainer, e);
+	if (!r)
+		r = explain_rows(out, &q->show, e);
+	if (!r && group_rows(out))
+		r = err_nomem(e);
+	if (!r)
+		r = episodes_recurrence(&out->episodes, &out->selection, &out->recurrence, e);
+	if (r)
+		tail_release(out);
+	return r;
+}
+
+void tail_release(struct tail *t)
+{
+	explainer_free(t->explainer);
+	episodes_release(&t->episodes);
+	episode_selection_release(&t->selection);
+	vec_release(&t->rows);
+	vec_release(&t->groups);
+	t->explainer = NULL;
+}

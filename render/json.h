@@ -1,0 +1,44 @@
+/*
+ * json.h - JSON text, written front to back into a buffer; the one place that escapes for it.
+ *
+ *	struct json j = {.b = &buf};
+ *	json_open(&j, NULL, '{');
+ *	json_u64(&j, "count", 3);
+ *	json_close(&j, '}');
+ *
+ * Commas are put where they belong. A key of NULL is an element of an array (or the top).
+ */
+#ifndef RENDER_JSON_H
+#define RENDER_JSON_H
+
+#include "base/buf.h"
+
+struct json {
+	struct buf *b; /* borrowed; its failure state is the only error */
+	int comma;     /* the next value needs one */
+};
+
+/* Begin '{' or '['; json_close ends it with '}' or ']'. */
+void json_open(struct json *j, const char *key, char bracket);
+void json_close(struct json *j, char bracket);
+
+void json_u64(struct json *j, const char *key, uint64_t x);
+void json_i64(struct json *j, const char *key, int64_t x);
+void json_bool(struct json *j, const char *key, int x);
+void json_null(struct json *j, const char *key);
+
+/* A text of n bytes from a stranger; NULL is null. Bytes that are not UTF-8 come out in visible
+ * form (\xNN as text), so that every reader accepts it. */
+void json_text(struct json *j, const char *key, const char *s, size_t n);
+void json_str(struct json *j, const char *key, const char *s);
+
+/* A value that is JSON already, as a number with decimals. */
+void json_raw(struct json *j, const char *key, const char *value);
+
+/* An integer as a string, for readers whose numbers are doubles. */
+void json_u64_text(struct json *j, const char *key, uint64_t x);
+
+/* Append s with quotes, escaped. */
+void json_escape(struct buf *b, const char *s, size_t n);
+
+#endif

@@ -1,0 +1,426 @@
+#include "render/tailjson.h"
+#include "libstore/causes.h"
+#include "render/json.h"
+#include "render/tailwords.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct writer {
+	struct json j;
+	struct tail *t;
+	const struct timeline *tl;
+	VEC(uint32_t) frames;
+	struct buf text;
+};
+
+static void string(struct writer *w, const char *key, uint32_t id)
+{
+	const struct strtab *s = &w->tl->stacks->strings;
+	json_text(&w->j, key, strtab_get(s, id), strtab_len(s, id));
+}
+
+static void optional_string(struct writer *w, const char *key, uint32_t id)
+{
+	if (id)
+		string(w, key, id);
+	else
+		json_null(&w->j, key);
+}
+
+/* A frame's name as recorded; what has none is named as people see it, by its DSO. */
+static void frame_text(struct writer *w, const char *key, uint32_t id)
+{
+	if (!id) {
+		json_null(&w->j, key);
+		return;
+	}
+	if (w->tl->stacks->frames.v[id].name) {
+		string(w, key, w->tl->stacks->frames.v[id].name);
+		return;
+	}
+	buf_clear(&w->text);
+	words_frame(&w->text, w->tl, id);
+	json_text(&w->j, key, buf_cstr(&w->text), w->text.n);
+}
+
+static void stack(struct writer *w, const char *key, uint32_t path)
+{
+	size_t n = stacks_depth(w->tl->stacks, path);
+	w->frames.n = 0;
+	if (vec_reserve(&w->frames, n + 1)) {
+		w->j.b->failed = ERR_NOMEM;
+		return;
+	}
+	stacks_frames(w->tl->stacks, path, w->frames.v, n);
+	json_open(&w->j, key, '[');
+	for (size_t i = 0; i < n; i++)
+		frame_text(w, NULL, w->frames.v[i]);
+	json_close(&w->j, ']');
+}
+
+static void cause(struct writer *w, unsigned state, unsigned c)
+{
+	if (state == PART_RUNNING)
+		json_null(&w->j, "cause");
+	else
+		json_str(&w->j, "cause", cause_name(c));
+}
+
+/* --- recording and population --------------------------------------------------------------
+ */
+
+static void recording(struct writer *w)
+{
+	const struct tl_recording *r = &w->tl->rec;
+	json_open(&w->j, "recording", '{');
+	optional_string(w, "file", r->file);
+	optional_string(w, "host", r->host);
+	json_u64_text(&w->j, "origin_ns", r->origin_ns);
+	optional_string(w, "clock", r->clock);
+	json_u64(&w->j, "duration_ns", r->end_ns - r->origin_ns);
+	json_close(&w->j, '}');
+}
+
+/* A percentile; null when there is none or it cannot be said. */
+static void percentile(struct writer *w, const char *key, uint32_t millipercent)
+{
+	const struct episodes *x = &w->t->episodes;
+	if (!x->clean.n || episodes_cannot_say(x, millipercent))
+		json_null(&w->j, key);
+	else
+		json_u64(&w->j, key, episodes_percentile(x, millipercent, 0));
+}
+
+static void population(struct writer *w)
+{
+	const struct episodes *x = &w->t->episodes;
+	const struct episode_selection *s = &w->t->selection;
+	json_open(&w->j, "population", '{');
+	json_u64(&w->j, "count", x->clean.n);
+	if (s->cannot_say || s->threshold_ns == UINT64_MAX)
+		json_null(&w->j, "threshold_ns");
+	else
+		json_u64(&w->j, "threshold_ns", s->threshold_ns);
+	json_u64(&w->j, "selected", s->v.n);
+	json_u64(&w->j, "suspect", x->suspect);
+	json_u64(&w->j, "open", x->open);
+	json_u64(&w->j, "unknown", x->unknown);
+	json_u64(&w->j, "idle_hidden", x->idle.count);
+	json_u64(&w->j, "idle_hidden_ns", x->idle.ns);
+	json_u64(&w->j, "system_hidden", x->system.count);
+	percentile(w, "p50_ns", 50000);
+	percentile(w, "p90_ns", 90000);
+	percentile(w, "p99_ns", 99000);
+	percentile(w, "p999_ns", 99900);
+	percentile(w, "p9999_ns", 99990);
+	if (x->clean.n)
+		json_u64(&w->j, "max_ns", x->clean.v[x->clean.n - 1]);
+	else
+		json_null(&w->j, "max_ns");
+	json_u64(&w->j, "p999_with_suspect_ns", episodes_percentile(x, 99900, 1));
+	json_close(&w->j, '}');
+}
+
+/* --- groups --------------------------------------------------------------------------------
+ */
+
+static void root(struct writer *w, const struct tail_root *r)
+{
+	json_open(&w->j, "root", '{');
+	json_i64(&w->j, "tid", w->tl->threads.v[r->thread].tid);
+	string(w, "comm", r->comm);
+	cause(w, r->state, r->cause);
+	frame_text(w, "function", r->function);
+	json_u64(&w->j, "ns", r->ns);
+	json_str(&w->j, "state", part_state_name(r->state));
+	json_close(&w->j, '}');
+}
+
+static void groups(struct writer *w)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < w->t->groups.n; i++)
+		total += w->t->groups.v[i].ns;
+	json_open(&w->j, "groups", '[');
+	for (size_t i = 0; i < w->t->groups.n; i++) {
+		const struct tail_group *g = &w->t->groups.v[i];
+		json_open(&w->j, NULL, '{');
+		root(w, &w->t->rows.v[g->row].root);
+		json_u64(&w->j, "count", g->count);
+		json_u64(&w->j, "ns", g->ns);
+		/* a share for people and charts; everything exact is in ns */
+		buf_clear(&w->text);
+		uint64_t e6 = total ? (uint64_t)((__uint128_t)g->ns * 1000000 / total) : 0;
+		buf_fmt(&w->text, "%u.%06u", (unsigned)(e6 / 1000000),
+			(unsigned)(e6 % 1000000));
+		json_raw(&w->j, "share", buf_cstr(&w->text));
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+/* --- episodes ------------------------------------------------------------------------------
+ */
+
+static void waker(struct writer *w, const struct explanation *x)
+{
+	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	if (!o || o->waker_context == WAKER_NONE) {
+		json_null(&w->j, "waker");
+		return;
+	}
+	json_open(&w->j, "waker", '{');
+	if (o->waker == TL_NONE) {
+		json_null(&w->j, "tid");
+		json_null(&w->j, "pid");
+		json_null(&w->j, "comm");
+	} else {
+		const struct tl_thread *t = &w->tl->threads.v[o->waker];
+		json_i64(&w->j, "tid", t->tid);
+		json_i64(&w->j, "pid", t->pid);
+		string(w, "comm", t->comm);
+	}
+	json_str(&w->j, "context", waker_context_name(o->waker_context));
+	stack(w, "stack", o->waker_path);
+	json_close(&w->j, '}');
+}
+
+static void corunners(struct writer *w, const struct explanation *x)
+{
+	json_open(&w->j, "corunners", '[');
+	for (size_t i = 0; i < x->corunners.n; i++) {
+		const struct corunner *c = &x->corunners.v[i];
+		const struct tl_thread *t = &w->tl->threads.v[c->thread];
+		json_open(&w->j, NULL, '{');
+		json_i64(&w->j, "tid", t->tid);
+		string(w, "comm", t->comm);
+		if (c->prio < 0)
+			json_null(&w->j, "prio");
+		else
+			json_i64(&w->j, "prio", c->prio);
+		json_u64(&w->j, "ns", c->ns);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+static void chain(struct writer *w, const struct explanation *x)
+{
+	json_open(&w->j, "chain", '[');
+	for (size_t i = 0; i < x->chain.n; i++) {
+		const struct chain_link *l = &x->chain.v[i];
+		json_open(&w->j, NULL, '{');
+		json_i64(&w->j, "tid", w->tl->threads.v[l->thread].tid);
+		string(w, "comm", l->comm);
+		json_str(&w->j, "state", part_state_name(l->state));
+		cause(w, l->state, l->cause);
+		json_u64(&w->j, "ns", l->ns);
+		stack(w, "stack", l->path);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+static void missing_line(void *ctx, const char *line)
+{
+	struct writer *w = ctx;
+	json_str(&w->j, NULL, line);
+}
+
+static void decomposition(struct writer *w, const struct explanation *x)
+{
+	json_u64(&w->j, "run_ns", x->run_ns);
+	json_u64(&w->j, "blocked_ns", x->blocked_ns);
+	json_u64(&w->j, "runnable_ns", x->runnable_ns);
+	json_u64(&w->j, "preempted_ns", x->preempted_ns);
+	json_u64(&w->j, "unknown_ns", x->unknown_ns);
+	json_open(&w->j, "blocked_by", '[');
+	for (unsigned c = 0; c < CAUSE_COUNT; c++) {
+		if (!x->blocked_by[c])
+			continue;
+		json_open(&w->j, NULL, '{');
+		json_str(&w->j, "cause", cause_name(c));
+		json_u64(&w->j, "ns", x->blocked_by[c]);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	cause(w, x->state, x->cause);
+	json_str(&w->j, "state", part_state_name(x->state));
+}
+
+static uint64_t from_origin(const struct timeline *tl, uint64_t ns)
+{
+	return ns > tl->rec.origin_ns ? ns - tl->rec.origin_ns : 0;
+}
+
+static void identity(struct writer *w, const struct episode *ep)
+{
+	const struct tl_thread *t = &w->tl->threads.v[ep->thread];
+	if (w->t->episodes.query.kind == EPISODE_SPAN)
+		string(w, "name", w->t->episodes.query.span);
+	else
+		json_null(&w->j, "name");
+	if (ep->key)
+		json_u64(&w->j, "key", ep->key);
+	else
+		json_null(&w->j, "key");
+	json_i64(&w->j, "pid", t->pid);
+	json_i64(&w->j, "tid", t->tid);
+	json_i64(&w->j, "end_tid", w->tl->threads.v[ep->end_thread].tid);
+	string(w, "comm", ep->comm);
+	json_u64(&w->j, "start_ns", from_origin(w->tl, ep->start_ns));
+	json_u64(&w->j, "end_ns", from_origin(w->tl, ep->end_ns));
+	json_u64(&w->j, "duration_ns", episode_ns(ep));
+}
+
+static int episode(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+{
+	const struct tail_row *row = &w->t->rows.v[rank];
+	const struct episode *ep = &w->t->episodes.v.v[row->episode];
+	int r = explain(w->t->explainer, ep, x, e);
+	if (r)
+		return r;
+	json_open(&w->j, NULL, '{');
+	json_u64(&w->j, "rank", rank + 1);
+	identity(w, ep);
+	decomposition(w, x);
+	if (ep->cpu == TL_NOCPU)
+		json_null(&w->j, "cpu");
+	else
+		json_u64(&w->j, "cpu", ep->cpu);
+	stack(w, "stack", x->path);
+	waker(w, x);
+	corunners(w, x);
+	json_u64(&w->j, "samples", x->samples);
+	chain(w, x);
+	root(w, &row->root);
+	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT);
+	json_bool(&w->j, "open", ep->flags & OFF_OPEN);
+	json_open(&w->j, "missing", '[');
+	words_missing(w->tl, x->missing, missing_line, w);
+	json_close(&w->j, ']');
+	json_close(&w->j, '}');
+	return 0;
+}
+
+static size_t rows_shown(const struct tail *t, uint64_t rows)
+{
+	return rows && rows < t->rows.n ? (size_t)rows : t->rows.n;
+}
+
+int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
+{
+	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
+	struct explanation x = {0};
+	int r = 0;
+	json_open(&w.j, NULL, '{');
+	json_u64(&w.j, "schema", 1);
+	recording(&w);
+	json_str(&w.j, "by", episode_kind_name(t->episodes.query.kind));
+	if (t->episodes.query.kind == EPISODE_SPAN)
+		string(&w, "span", t->episodes.query.span);
+	else
+		json_null(&w.j, "span");
+	population(&w);
+	groups(&w);
+	json_open(&w.j, "episodes", '[');
+	for (size_t i = 0; !r && i < rows_shown(t, rows); i++) {
+		buf_char(b, i ? ' ' : '\n');
+		r = episode(&w, i, &x, e);
+		buf_char(b, '\n');
+	}
+	json_close(&w.j, ']');
+	json_close(&w.j, '}');
+	buf_char(b, '\n');
+	explanation_release(&x);
+	vec_release(&w.frames);
+	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
+	buf_release(&w.text);
+	return r;
+}
+
+/* --- CSV -----------------------------------------------------------------------------------
+ */
+
+/* A field in quotes where it must be. */
+static void field(struct buf *b, const char *s, size_t n)
+{
+	int quote = memchr(s, ',', n) || memchr(s, '"', n) || memchr(s, '\n', n) ||
+		    memchr(s, '\r', n);
+	if (!quote) {
+		buf_add(b, s, n);
+		return;
+	}
+	buf_char(b, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"')
+			buf_char(b, '"');
+		buf_char(b, s[i]);
+	}
+	buf_char(b, '"');
+}
+
+static void string_field(struct writer *w, uint32_t id)
+{
+	const struct strtab *s = &w->tl->stacks->strings;
+	buf_char(w->j.b, ',');
+	field(w->j.b, strtab_get(s, id), strtab_len(s, id));
+}
+
+static void function_field(struct writer *w, uint32_t frame)
+{
+	buf_char(w->j.b, ',');
+	if (!frame)
+		return;
+	buf_clear(&w->text);
+	words_frame(&w->text, w->tl, frame);
+	field(w->j.b, buf_cstr(&w->text), w->text.n);
+}
+
+static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+{
+	const struct tail_row *row = &w->t->rows.v[rank];
+	const struct episode *ep = &w->t->episodes.v.v[row->episode];
+	const struct tl_thread *t = &w->tl->threads.v[ep->thread];
+	struct buf *b = w->j.b;
+	uint32_t function = 0;
+	int r = explain(w->t->explainer, ep, x, e);
+	if (!r)
+		r = appframe_telling(&explainer_evidence(w->t->explainer)->app, x->path,
+				     &function);
+	if (r)
+		return err_nomem(e);
+	buf_fmt(b, "%zu,%d,%d", rank + 1, t->pid, t->tid);
+	string_field(w, ep->comm);
+	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, from_origin(w->tl, ep->start_ns),
+		from_origin(w->tl, ep->end_ns), episode_ns(ep));
+	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, x->run_ns,
+		x->blocked_ns, x->runnable_ns, x->preempted_ns, x->unknown_ns);
+	buf_fmt(b, ",%s,%s", part_state_name(x->state),
+		x->state == PART_RUNNING ? "" : cause_name(x->cause));
+	function_field(w, function);
+	buf_fmt(b, ",%d", w->tl->threads.v[row->root.thread].tid);
+	string_field(w, row->root.comm);
+	buf_fmt(b, ",%s", row->root.state == PART_RUNNING ? "" : cause_name(row->root.cause));
+	function_field(w, row->root.function);
+	buf_fmt(b, ",%" PRIu64 ",%d,%d\n", row->root.ns, !!(ep->flags & OFF_SUSPECT),
+		!!(ep->flags & OFF_OPEN));
+	return 0;
+}
+
+int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
+{
+	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
+	struct explanation x = {0};
+	int r = 0;
+	buf_str(b, "rank,pid,tid,comm,start_ns,end_ns,duration_ns,run_ns,blocked_ns,"
+		   "runnable_ns,preempted_ns,unknown_ns,state,cause,function,root_tid,"
+		   "root_comm,root_cause,root_function,root_ns,suspect,open\n");
+	for (size_t i = 0; !r && i < rows_shown(t, rows); i++)
+		r = csv_row(&w, i, &x, e);
+	explanation_release(&x);
+	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
+	buf_release(&w.text);
+	return r;
+}

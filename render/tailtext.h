@@ -1,0 +1,28 @@
+/*
+ * tailtext.h - the answer of `tail` as text for people, at most 80 columns wide but for names
+ * that are longer.
+ */
+#ifndef RENDER_TAILTEXT_H
+#define RENDER_TAILTEXT_H
+
+#include "render/tailwords.h"
+
+struct tailtext_options {
+	const char *file;    /* as the user named it */
+	const char *filters; /* "comm=x tid=3", or "" */
+	const char *shown;   /* "cause=lock", or "": of the selected ones */
+	const char *also;    /* what else could be asked, or "" */
+	uint32_t rows;       /* of the tables; 0 = all */
+	uint32_t details;    /* episodes explained in full */
+	int hist, full_stacks;
+	struct episode_pick pick;
+};
+
+/* The whole answer, appended to b. ERR_NOMEM. */
+int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
+		   struct err *e);
+
+/* Only the population and its percentiles, for a span name among several. */
+int tailtext_population(struct buf *b, const struct tail *t, const struct tailtext_options *o);
+
+#endif

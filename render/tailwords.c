@@ -1,0 +1,317 @@
+#include "render/tailwords.h"
+#include "libstore/causes.h"
+#include "render/escape.h"
+#include "render/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void visible(struct buf *b, const struct timeline *tl, uint32_t string)
+{
+	const struct strtab *s = &tl->stacks->strings;
+	escape_visible(b, strtab_get(s, string), strtab_len(s, string));
+}
+
+void words_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm)
+{
+	if (thread == TL_NONE) {
+		buf_char(b, '?');
+		return;
+	}
+	visible(b, tl, comm);
+	buf_fmt(b, "/%d", tl->threads.v[thread].tid);
+}
+
+void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
+{
+	const struct frame *f = frame ? &tl->stacks->frames.v[frame] : NULL;
+	if (!f || (!f->name && !f->dso)) {
+		buf_str(b, "[unknown]");
+		return;
+	}
+	if (f->name) {
+		visible(b, tl, f->name);
+		return;
+	}
+	const char *dso = strtab_get(&tl->stacks->strings, f->dso);
+	const char *base = strrchr(dso, '/');
+	base = base ? base + 1 : dso;
+	buf_char(b, '[');
+	escape_visible(b, base, strlen(base));
+	buf_char(b, ']');
+}
+
+void words_function(struct buf *b, const struct timeline *tl, uint32_t frame)
+{
+	size_t at = b->n;
+	words_frame(b, tl, frame);
+	if (!buf_failed(b) && b->n > at && b->v[b->n - 1] != ')' && b->v[b->n - 1] != ']')
+		buf_str(b, "()");
+}
+
+const char *words_cause(unsigned state, unsigned cause)
+{
+	if (state == PART_RUNNING || state == PART_UNKNOWN)
+		return part_state_name(state);
+	return cause_name(cause);
+}
+
+void words_prio(struct buf *b, int prio)
+{
+	if (prio < 0)
+		return;
+	if (prio < 100)
+		buf_fmt(b, "real-time priority %d", 99 - prio);
+	else
+		buf_fmt(b, "nice %d", prio - 120);
+}
+
+/* The path down to its innermost user frame; 0 for none. */
+static uint32_t innermost_user_path(const struct stacks *s, uint32_t path)
+{
+	while (path && s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL)
+		path = s->paths.v[path].parent;
+	return path;
+}
+
+static uint32_t innermost_user(const struct stacks *s, uint32_t path)
+{
+	path = innermost_user_path(s, path);
+	return path ? s->paths.v[path].frame : 0;
+}
+
+void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
+{
+	const struct timeline *tl = ev->tl;
+	const struct stacks *s = tl->stacks;
+	uint32_t node, p;
+	if (!path) {
+		buf_str(b, "no stack recorded");
+		return;
+	}
+	if (appframe_node(&ev->app, path, &node)) {
+		b->failed = ERR_NOMEM;
+		return;
+	}
+	p = node ? node : innermost_user_path(s, path);
+	p = p ? p : path;
+	for (int i = 0; p && i < max; i++, p = s->paths.v[p].parent) {
+		if (i)
+			buf_str(b, " < ");
+		words_frame(b, tl, s->paths.v[p].frame);
+	}
+	if (p)
+		buf_str(b, " < ...");
+	uint32_t how = innermost_user(s, path);
+	if (node && how && how != s->paths.v[node].frame) {
+		buf_str(b, " [");
+		words_frame(b, tl, how);
+		buf_char(b, ']');
+	}
+}
+
+/* --- what a link did -----------------------------------------------------------------------
+ */
+
+static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
+{
+	const struct timeline *tl = ev->tl;
+	uint32_t how = innermost_user(tl->stacks, p->path);
+	if (p->cause == CAUSE_SLEEP) {
+		buf_str(b, "asleep in ");
+		words_function(b, tl, p->function);
+	} else if (p->cause == CAUSE_IO && how && how != p->function) {
+		buf_str(b, "in ");
+		words_frame(b, tl, how);
+		buf_str(b, " (io)");
+	} else {
+		buf_fmt(b, "blocked (%s) in ", cause_name(p->cause));
+		words_function(b, tl, p->function);
+	}
+	switch (p->end) {
+	case END_NETWORK:
+		buf_str(b, ", until a packet came");
+		break;
+	case END_IRQ:
+		if (p->cause != CAUSE_IO && p->cause != CAUSE_FAULT)
+			buf_str(b, ", ended by an interrupt (a timer or device)");
+		break;
+	case END_OPEN:
+		buf_str(b, ", not woken while recording");
+		break;
+	case END_NO_WAKE:
+		buf_str(b, ", no wakeup recorded");
+		break;
+	case END_CYCLE:
+		buf_str(b, ", for a thread of this chain");
+		break;
+	case END_DEPTH:
+		buf_str(b, ", chain cut here");
+		break;
+	default:
+		break;
+	}
+}
+
+static void one_part(struct buf *b, struct evidence *ev, const struct chain_part *p,
+		     uint64_t whole)
+{
+	units_part(b, p->ns, whole);
+	buf_char(b, ' ');
+	switch (p->state) {
+	case PART_RUNNING:
+		buf_str(b, "running ");
+		if (p->function)
+			words_function(b, ev->tl, p->function);
+		else
+			buf_str(b, "code no sample saw");
+		break;
+	case PART_BLOCKED:
+		blocked_part(b, ev, p);
+		break;
+	case PART_RUNNABLE:
+	case PART_PREEMPTED:
+		buf_str(b, p->end == END_CYCLE ? "waiting for a CPU that this chain had"
+					       : "waiting for a CPU nobody is seen on");
+		break;
+	default:
+		buf_str(b, p->end == END_NO_WAKE ? "in no known state: no wakeup recorded, in "
+						 : "in no known state, in ");
+		words_function(b, ev->tl, p->function);
+	}
+}
+
+static int time_order(const void *a, const void *b)
+{
+	const struct chain_part *const *x = a, *const *y = b;
+	if ((*x)->first_ns != (*y)->first_ns)
+		return (*x)->first_ns < (*y)->first_ns ? -1 : 1;
+	return (*x > *y) - (*x < *y); /* of one array */
+}
+
+void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
+		 const struct chain_link *l)
+{
+	enum { MOST = 3 };
+	const struct chain_part *p[MOST];
+	uint64_t told = 0;
+	size_t n = 0;
+	for (uint32_t i = 0; i < l->nparts && n < MOST; i++) {
+		const struct chain_part *q = &x->parts.v[l->part + i];
+		if (n && q->ns < l->ns / 25)
+			break;
+		p[n++] = q;
+	}
+	qsort(p, n, sizeof(*p), time_order);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_str(b, ", ");
+		one_part(b, ev, p[i], l->ns);
+		told += p[i]->ns;
+	}
+	/* what the link spent behind yet others, none of whom explains as much as it does */
+	if (n && l->ns - told > l->ns / 10) {
+		buf_str(b, ", ");
+		units_part(b, l->ns - told, l->ns);
+		buf_str(b, " in smaller waits and for others");
+	}
+}
+
+/* --- the root ------------------------------------------------------------------------------
+ */
+
+/* What a waker did to whoever waited for this cause. */
+static const char *hold_words(unsigned cause)
+{
+	switch (cause) {
+	case CAUSE_LOCK:
+	case CAUSE_RWLOCK:
+	case CAUSE_FUTEX:
+		return "held the lock for ";
+	case CAUSE_SEMAPHORE:
+		return "held the semaphore for ";
+	case CAUSE_COND:
+		return "signalled only after ";
+	case CAUSE_JOIN:
+	case CAUSE_CHILD:
+		return "ended only after ";
+	case CAUSE_BARRIER:
+		return "came to the barrier only after ";
+	case CAUSE_NET:
+	case CAUSE_PIPE:
+	case CAUSE_POLL:
+		return "sent what was waited for only after ";
+	default:
+		return "kept it waiting for ";
+	}
+}
+
+static void had_cpu(struct buf *b, const struct timeline *tl, const struct explanation *x,
+		    const struct chain_link *l)
+{
+	const struct chain_link *before = l - 1;
+	const struct off *o = before->off != TL_NONE ? &tl->off.v[before->off] : NULL;
+	if (l->prio >= 0 && l->prio != 120) {
+		buf_str(b, " (");
+		words_prio(b, l->prio);
+		buf_char(b, ')');
+	}
+	(void)x;
+	uint16_t cpu = !o                                                 ? TL_NOCPU
+		       : o->flags & OFF_RUNNING && o->cpu_out != TL_NOCPU ? o->cpu_out
+									  : o->cpu_in;
+	if (cpu == TL_NOCPU)
+		buf_str(b, " had its CPU for ");
+	else
+		buf_fmt(b, " had CPU %u for ", cpu);
+}
+
+void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
+{
+	const struct chain_link *l = explanation_root(x);
+	const struct timeline *tl = ev->tl;
+	if (x->chain.n == 1) {
+		buf_str(b, "nobody else: ");
+		words_parts(b, ev, x, l);
+		return;
+	}
+	buf_str(b,
+		tl->threads.v[l->thread].flags & THREAD_KERNEL ? "kernel thread " : "thread ");
+	words_thread(b, tl, l->thread, l->comm);
+	if (l->via == VIA_CPU) {
+		had_cpu(b, tl, x, l);
+	} else {
+		buf_char(b, ' ');
+		buf_str(b, hold_words(l[-1].cause));
+	}
+	units_duration(b, l->ns);
+	buf_str(b, ": ");
+	words_parts(b, ev, x, l);
+}
+
+void words_missing(const struct timeline *tl, unsigned missing,
+		   void (*say)(void *ctx, const char *line), void *ctx)
+{
+	static const struct {
+		unsigned bit;
+		const char *line;
+	} lines[] = {
+		{MISSING_WAKING_EVENT,
+		 "no wakeup recorded: -e sched:sched_waking would have told who ended it"},
+		{MISSING_WAKEUP, "no wakeup recorded for it, though others are: lost, or of an "
+				 "interrupt perf could not record in (a larger -m helps)"},
+		{MISSING_STACK,
+		 "no stack at the switch: -g or --call-graph dwarf would have told where"},
+		{MISSING_HOLE, "a hole or lost records inside: its length is a lower bound (a "
+			       "larger -m helps)"},
+		{MISSING_OPEN, "cut by the edge of the recording: it lasted longer than this"},
+		{MISSING_SAMPLES,
+		 "no samples of the code that ran: -e cpu-clock -F 1999 beside "
+		 "the scheduler events would have told which (named by its "
+		 "wakeup's or switch-out's stack)"},
+	};
+	(void)tl;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		if (missing & lines[i].bit)
+			say(ctx, lines[i].line);
+}

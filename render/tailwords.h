@@ -1,0 +1,47 @@
+/*
+ * tailwords.h - an explanation in words: the parts of sentences that the table, the details,
+ * the pictures and the JSON of `tail` share.
+ */
+#ifndef RENDER_TAILWORDS_H
+#define RENDER_TAILWORDS_H
+
+#include "base/buf.h"
+#include "libstore/tailmodel.h"
+
+/* "name/tid"; "?" for TL_NONE. Visible form (escape.h). */
+void words_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm);
+
+/* A frame by its name: "slow_disk", "[libfoo.so]", "[unknown]" for 0. */
+void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame);
+
+/* The same as code that ran or waited: "slow_disk()". */
+void words_function(struct buf *b, const struct timeline *tl, uint32_t frame);
+
+/*
+ * A stack in its shortest form that tells: the innermost `max` application frames, innermost
+ * first, " < " between; then, in brackets, how it waited (the runtime's innermost function).
+ * ERR_NOMEM by the buffer.
+ */
+void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max);
+
+/* What a link did, largest parts in order of time: "0.4 ms in fdatasync (io), 6.0 ms asleep in
+ * slow_disk()". */
+void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
+		 const struct chain_link *l);
+
+/* The root in one sentence, without "root cause: ": "thread back/4715 held the lock for 6.4 ms:
+ * ...". */
+void words_root(struct buf *b, struct evidence *ev, const struct explanation *x);
+
+/* One line for each thing that is not known, with the flag of perf record that would have told:
+ * calls `say` for each. */
+void words_missing(const struct timeline *tl, unsigned missing,
+		   void (*say)(void *ctx, const char *line), void *ctx);
+
+/* "lock", "io" ...; the state where there is no cause: "running", "unknown". */
+const char *words_cause(unsigned state, unsigned cause);
+
+/* "nice 0", "real-time 50", "" when not known. */
+void words_prio(struct buf *b, int prio);
+
+#endif

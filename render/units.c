@@ -1,0 +1,130 @@
+#include "render/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct unit {
+	const char *name;
+	uint64_t ns;
+} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+
+static const struct unit *unit_of(uint64_t ns)
+{
+	/* what rounds to 1000.0 of a unit is 1.0 of the next */
+	return ns < 1000        ? &units[0]
+	       : ns < 999500    ? &units[1]
+	       : ns < 999500000 ? &units[2]
+				: &units[3];
+}
+
+static void in_unit(struct buf *b, uint64_t ns, const struct unit *u)
+{
+	uint64_t tenths = u->ns > 1 ? ns / (u->ns / 10) + (ns % (u->ns / 10) >= u->ns / 20) : 0;
+	if (u->ns == 1)
+		buf_u64(b, ns);
+	else if (tenths < 1000)
+		buf_fmt(b, "%u.%u", (unsigned)(tenths / 10), (unsigned)(tenths % 10));
+	else
+		buf_u64(b, ns / u->ns + (ns % u->ns >= u->ns / 2));
+	buf_char(b, ' ');
+	buf_str(b, u->name);
+}
+
+void units_duration(struct buf *b, uint64_t ns)
+{
+	in_unit(b, ns, unit_of(ns));
+}
+
+void units_part(struct buf *b, uint64_t ns, uint64_t whole)
+{
+	const struct unit *u = unit_of(whole);
+	in_unit(b, ns, ns && ns < u->ns / 20 ? unit_of(ns) : u);
+}
+
+void units_seconds(struct buf *b, uint64_t ns)
+{
+	buf_u64(b, ns / 1000000000);
+	buf_fmt(b, ".%06u", (unsigned)(ns % 1000000000 / 1000));
+}
+
+void units_count(struct buf *b, uint64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf_char(b, ',');
+		buf_char(b, digits[i]);
+	}
+}
+
+void units_plural(struct buf *b, uint64_t n, const char *one, const char *many)
+{
+	units_count(b, n);
+	buf_char(b, ' ');
+	buf_str(b, n == 1 ? one : many);
+}
+
+/* Decimal digits with at most `places` after a point, as an integer of the last place. */
+static const char *decimal(const char *s, int places, uint64_t *out)
+{
+	uint64_t x = 0;
+	int seen = 0;
+	for (; *s >= '0' && *s <= '9'; s++, seen = 1) {
+		if (x > UINT64_MAX / 100)
+			return NULL;
+		x = x * 10 + (uint64_t)(*s - '0');
+	}
+	int point = *s == '.';
+	for (s += point; places > 0; places--) {
+		int digit = point && *s >= '0' && *s <= '9' ? *s++ - '0' : 0;
+		if (x > UINT64_MAX / 100)
+			return NULL;
+		x = x * 10 + (uint64_t)digit;
+		seen |= s[-1] != '.';
+	}
+	*out = x;
+	return seen && !(*s >= '0' && *s <= '9') ? s : NULL;
+}
+
+int units_parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		int places;
+		uint64_t by;
+	} names[] = {{"ns", 0, 1}, {"us", 3, 1}, {"µs", 3, 1},
+		     {"ms", 6, 1}, {"s", 9, 1},  {"m", 9, 60}};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		uint64_t x;
+		const char *end = decimal(text, names[i].places, &x);
+		if (end && !strcmp(end, names[i].name) && x <= UINT64_MAX / names[i].by) {
+			*ns = x * names[i].by;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+int units_parse_percent(const char *text, uint32_t *millipercent)
+{
+	uint64_t x;
+	const char *end = decimal(text, 3, &x);
+	if (!end || *end || !x || x > 100000)
+		return -1;
+	*millipercent = (uint32_t)x;
+	return 0;
+}
+
+void units_percent(struct buf *b, uint32_t millipercent)
+{
+	unsigned frac = millipercent % 1000;
+	buf_u64(b, millipercent / 1000);
+	if (!frac)
+		return;
+	char text[8];
+	snprintf(text, sizeof(text), ".%03u", frac);
+	for (size_t n = strlen(text); text[n - 1] == '0';)
+		text[--n] = '\0';
+	buf_str(b, text);
+}

@@ -1,0 +1,36 @@
+/*
+ * units.h - times and counts as text for people: "890 us", "6.4 ms", "1,234".
+ *
+ * Integers in, text out: rounding happens here and nowhere before.
+ */
+#ifndef RENDER_UNITS_H
+#define RENDER_UNITS_H
+
+#include "base/buf.h"
+
+/* A duration in the unit that fits it, with one decimal below 100: "18.2 us", "890 us". */
+void units_duration(struct buf *b, uint64_t ns);
+
+/* The same in the unit that fits `whole`, for parts of a sum ("12.3 ms", "0.1 ms"); a part too
+ * small for that gets its own unit. */
+void units_part(struct buf *b, uint64_t ns, uint64_t whole);
+
+/* A moment as perf script prints it: seconds with six decimals. */
+void units_seconds(struct buf *b, uint64_t ns);
+
+/* "1,234,567". */
+void units_count(struct buf *b, uint64_t n);
+
+/* n of something: "1 wait", "1,234 waits". */
+void units_plural(struct buf *b, uint64_t n, const char *one, const char *many);
+
+/* "500us", "2ms", "1.5s", "250ns", "3m" → ns. 0, or -1 when it is no duration. */
+int units_parse_duration(const char *text, uint64_t *ns);
+
+/* "99.95" → 99950, thousandths of a percent; 0 < x ≤ 100. 0, or -1. */
+int units_parse_percent(const char *text, uint32_t *millipercent);
+
+/* 99950 → "99.95". */
+void units_percent(struct buf *b, uint32_t millipercent);
+
+#endif

@@ -1,0 +1,660 @@
+/*
+ * tail: hand-made timelines; ranks, populations, decompositions and chains, number by number.
+ *
+ * Times are µs. A rig's threads run wherever they have no interval.
+ */
+#include "tests/lib/unit.h"
+
+#include "base/mem.h"
+#include "libstore/tailmodel.h"
+
+struct rig {
+	struct stacks stacks;
+	struct timeline tl;
+};
+
+static void rig_init(struct rig *r, uint64_t end_us)
+{
+	*r = (struct rig){0};
+	assert_int_equal(timeline_init(&r->tl, &r->stacks), 0);
+	r->tl.flags = TL_HAS_SWITCH | TL_HAS_WAKING | TL_HAS_WAKEUP;
+	r->tl.rec.end_ns = end_us * 1000;
+	r->tl.rec.ncpus = 2;
+}
+
+static void rig_release(struct rig *r)
+{
+	timeline_release(&r->tl);
+	stacks_release(&r->stacks);
+}
+
+static uint32_t text(struct rig *r, const char *s)
+{
+	uint32_t id;
+	assert_int_equal(strtab_intern(&r->stacks.strings, s, &id), 0);
+	return id;
+}
+
+/* "main;serve;[k]futex_wait": user frames of /bin/app, those of libc after "c:". */
+static uint32_t path(struct rig *r, const char *s)
+{
+	uint32_t at = 0;
+	char copy[256], *save = NULL;
+	snprintf(copy, sizeof(copy), "%s", s);
+	for (char *w = strtok_r(copy, ";", &save); w; w = strtok_r(NULL, ";", &save)) {
+		struct frame f = {.kind = FRAME_USER};
+		uint32_t id;
+		f.dso = text(r, "/bin/app");
+		if (!strncmp(w, "[k]", 3)) {
+			f.kind = FRAME_KERNEL;
+			f.dso = text(r, "[kernel.kallsyms]");
+			w += 3;
+		} else if (!strncmp(w, "c:", 2)) {
+			f.dso = text(r, "/lib/libc.so.6");
+			w += 2;
+		}
+		f.name = text(r, w);
+		assert_int_equal(stacks_frame(&r->stacks, &f, &id), 0);
+		assert_int_equal(stacks_push(&r->stacks, at, id, &at), 0);
+	}
+	return at;
+}
+
+static uint32_t thread(struct rig *r, const char *name, int tid, uint16_t cpu)
+{
+	struct tl_thread t = {.pid = 100,
+			      .tid = tid,
+			      .comm = text(r, name),
+			      .last_ns = r->tl.rec.end_ns,
+			      .first_cpu = cpu,
+			      .first_prio = 120};
+	assert_int_equal(vec_push(&r->tl.threads, t), 0);
+	return (uint32_t)r->tl.threads.n - 1;
+}
+
+/* An interval; change what differs from a plain wait on CPU 0 in the returned one, before the
+ * next call. */
+static struct off *off(struct rig *r, uint32_t t, uint64_t out, uint64_t woken, uint64_t in,
+		       uint8_t cause, const char *stack)
+{
+	struct off o = {.start_ns = out * 1000,
+			.end_ns = in * 1000,
+			.blocked_ns = (woken - out) * 1000,
+			.thread = t,
+			.comm = r->tl.threads.v[t].comm,
+			.path = path(r, stack),
+			.waker = TL_NONE,
+			.waker_context = WAKER_HARDIRQ,
+			.prio_in = 120,
+			.cause = cause};
+	assert_int_equal(vec_push(&r->tl.off, o), 0);
+	return &r->tl.off.v[r->tl.off.n - 1];
+}
+
+static void woken_by(struct off *o, uint32_t waker)
+{
+	o->waker = waker;
+	o->waker_context = WAKER_TASK;
+}
+
+static void finish(struct rig *r)
+{
+	struct err e = {0};
+	assert_int_equal(timeline_finish(&r->tl, &e), 0);
+	if (timeline_check(&r->tl, &e))
+		fail_msg("%s", e.msg);
+}
+
+static struct tail make(struct rig *r, struct tail_query q)
+{
+	struct tail t;
+	struct err e = {0};
+	if (tail_make(&r->tl, &q, &t, &e))
+		fail_msg("%s", e.msg);
+	return t;
+}
+
+static struct tail_query top(uint64_t n)
+{
+	return (struct tail_query){.pick = {.kind = PICK_TOP, .top = n}};
+}
+
+static const char *name(struct rig *r, uint32_t id)
+{
+	return strtab_get(&r->stacks.strings, id);
+}
+
+static const char *function(struct rig *r, uint32_t frame)
+{
+	return frame ? name(r, r->stacks.frames.v[frame].name) : "-";
+}
+
+static void assert_sums(const struct explanation *x, const struct episode *ep)
+{
+	uint64_t blocked = 0;
+	assert_int_equal(x->run_ns + x->blocked_ns + x->runnable_ns + x->unknown_ns,
+			 episode_ns(ep));
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		blocked += x->blocked_by[c];
+	assert_int_equal(blocked, x->blocked_ns);
+	assert_true(x->preempted_ns <= x->runnable_ns);
+}
+
+/* --- ranks ---------------------------------------------------------------------------------
+ */
+
+static void ranks_are_nearest_rank_in_integers(void **state)
+{
+	static const struct {
+		uint64_t n;
+		uint32_t pct;
+		uint64_t rank;
+	} rows[] = {
+		{1, 50000, 1},
+		{1, 99990, 1},
+		{999, 50000, 500},
+		{999, 99900, 999},
+		{1000, 99900, 999},
+		{1000, 99990, 1000},
+		{1001, 99900, 1000},
+		{1001, 50000, 501},
+		{10000, 99900, 9990},
+		{10000, 99990, 9999},
+		{12000, 99900, 11988},
+		{12000, 99990, 11999},
+		{12000, 90000, 10800},
+		{12000, 99950, 11994},
+		{12000, 100000, 12000},
+		{7, 1, 1},
+		{1ull << 60, 100000, 1ull << 60},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(percentile_rank(rows[i].n, rows[i].pct), rows[i].rank);
+}
+
+/* n waits of 1, 2, ... n µs, shuffled. */
+static void many_waits(struct rig *r, uint64_t n)
+{
+	uint64_t at = 10, step = 7919 % n ? 7919 : 1;
+	rig_init(r, n * (n + 1) / 2 + n * 2 + 100);
+	uint32_t t = thread(r, "w", 101, 0);
+	for (uint64_t i = 0, k = 0; i < n; i++, k = (k + step) % n) {
+		off(r, t, at, at + k + 1, at + k + 1, CAUSE_IO, "main;read");
+		at += k + 2;
+	}
+	finish(r);
+}
+
+static void percentiles_and_selection_of_12000(void **state)
+{
+	struct rig r;
+	(void)state;
+	many_waits(&r, 12000);
+	struct tail_query q = {.pick = {.kind = PICK_PERCENTILE, .millipercent = 99900}};
+	struct tail t = make(&r, q);
+	assert_int_equal(t.episodes.clean.n, 12000);
+	assert_int_equal(episodes_percentile(&t.episodes, 50000, 0), 6000 * 1000);
+	assert_int_equal(episodes_percentile(&t.episodes, 99900, 0), 11988 * 1000);
+	assert_int_equal(episodes_percentile(&t.episodes, 99990, 0), 11999 * 1000);
+	assert_int_equal(t.selection.threshold_ns, 11988 * 1000);
+	assert_int_equal(t.selection.v.n, 13);
+	for (size_t i = 0; i < t.selection.v.n; i++)
+		assert_int_equal(episode_ns(&t.episodes.v.v[t.selection.v.v[i]]),
+				 (12000 - i) * 1000);
+	tail_release(&t);
+	t = make(&r, top(5));
+	assert_int_equal(t.rows.n, 5);
+	assert_int_equal(t.selection.threshold_ns, 11996 * 1000);
+	tail_release(&t);
+	q.pick = (struct episode_pick){.kind = PICK_OVER, .ns = 11990500};
+	t = make(&r, q);
+	assert_int_equal(t.rows.n, 10);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* --- populations ---------------------------------------------------------------------------
+ */
+
+static void idle_parts_are_not_waits_but_their_late_wakeups_are(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 10000);
+	uint32_t w = thread(&r, "worker", 101, 0), k = thread(&r, "kworker", 7, 1);
+	r.tl.threads.v[k].flags = THREAD_KERNEL;
+	off(&r, w, 100, 1100, 1150, CAUSE_POLL, "main;loop;c:poll")->flags = OFF_IDLE;
+	off(&r, w, 1200, 1300, 1310, CAUSE_IO, "main;loop;work;c:read");
+	off(&r, w, 2000, 5000, 5000, CAUSE_POLL, "main;loop;c:poll")->flags = OFF_IDLE;
+	off(&r, k, 10, 9000, 9000, CAUSE_UNKNOWN, "[k]worker_thread");
+	finish(&r);
+	struct tail t = make(&r, top(10));
+	assert_int_equal(t.episodes.clean.n, 2);
+	assert_int_equal(t.episodes.clean.v[0], 50 * 1000);
+	assert_int_equal(t.episodes.clean.v[1], 110 * 1000);
+	assert_int_equal(t.episodes.idle.count, 2);
+	assert_int_equal(t.episodes.idle.ns, 4000 * 1000);
+	assert_int_equal(t.episodes.idle.path_ns, 4000 * 1000);
+	assert_int_equal(t.episodes.system.count, 1);
+	assert_int_equal(t.episodes.system.ns, 8990 * 1000);
+	/* of the idle wait only the late wakeup is left */
+	assert_int_equal(t.rows.v[1].state, PART_RUNNABLE);
+	assert_int_equal(t.rows.v[1].cause, CAUSE_RUNQUEUE);
+	tail_release(&t);
+	struct tail_query q = top(10);
+	q.episodes.idle = q.episodes.system = 1;
+	t = make(&r, q);
+	assert_int_equal(t.episodes.clean.n, 4);
+	assert_int_equal(t.episodes.idle.count, 0);
+	assert_int_equal(t.episodes.clean.v[3], 8990 * 1000);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void activations_begin_at_the_waking_out_of_idle(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 10000);
+	uint32_t w = thread(&r, "worker", 101, 0);
+	off(&r, w, 100, 1000, 1050, CAUSE_POLL, "main;loop;c:poll")->flags = OFF_IDLE;
+	off(&r, w, 1100, 1300, 1310, CAUSE_IO, "main;loop;work;c:read");
+	off(&r, w, 1400, 5000, 5000, CAUSE_POLL, "main;loop;c:poll")->flags = OFF_IDLE;
+	finish(&r);
+	struct tail_query q = top(10);
+	q.episodes.kind = EPISODE_ACTIVATION;
+	struct tail t = make(&r, q);
+	assert_int_equal(t.episodes.v.n, 2);
+	const struct episode *ep = &t.episodes.v.v[0];
+	assert_int_equal(ep->start_ns, 1000 * 1000);
+	assert_int_equal(ep->end_ns, 1400 * 1000);
+	assert_int_equal(ep->flags, 0);
+	assert_int_equal(explain(t.explainer, ep, &x, &e), 0);
+	assert_sums(&x, ep);
+	assert_int_equal(x.run_ns, 140 * 1000);
+	assert_int_equal(x.blocked_by[CAUSE_IO], 200 * 1000);
+	assert_int_equal(x.runnable_ns, 60 * 1000);
+	/* the last stay is cut by the end */
+	assert_int_equal(t.episodes.v.v[1].start_ns, 5000 * 1000);
+	assert_int_equal(t.episodes.v.v[1].flags, OFF_OPEN);
+	assert_int_equal(t.episodes.clean.n, 1);
+	assert_int_equal(t.episodes.open, 1);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void open_and_suspect_ones_are_lower_bounds_apart(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 100000);
+	uint32_t w = thread(&r, "w", 101, 0);
+	for (int i = 0; i < 9; i++)
+		off(&r, w, 100 + 20u * (unsigned)i, 110 + 20u * (unsigned)i,
+		    110 + 20u * (unsigned)i, CAUSE_IO, "main;read");
+	off(&r, w, 1000, 2000, 2000, CAUSE_IO, "main;read")->flags = OFF_SUSPECT;
+	off(&r, w, 50000, 100000, 100000, CAUSE_IO, "main;read")->flags = OFF_OPEN;
+	finish(&r);
+	struct tail_query q = {.pick = {.kind = PICK_PERCENTILE, .millipercent = 99900}};
+	struct tail t = make(&r, q);
+	assert_int_equal(t.episodes.clean.n, 9);
+	assert_int_equal(t.episodes.open, 1);
+	assert_int_equal(t.episodes.suspect, 1);
+	assert_int_equal(episodes_percentile(&t.episodes, 99900, 0), 10 * 1000);
+	assert_int_equal(episodes_percentile(&t.episodes, 99900, 1), 50000 * 1000);
+	assert_int_equal(episodes_percentile(&t.episodes, 90000, 1), 1000 * 1000);
+	assert_int_equal(t.selection.dirty, 2);
+	/* nine clean ones reach 10 µs too */
+	assert_int_equal(t.selection.cannot_say, 0);
+	tail_release(&t);
+	r.tl.off.v[0].end_ns += 1000;
+	r.tl.off.v[0].blocked_ns += 1000;
+	t = make(&r, q);
+	assert_int_equal(t.selection.cannot_say, 1);
+	assert_int_equal(t.selection.v.n, 1);
+	tail_release(&t);
+	q.pick.dirty = 1;
+	t = make(&r, q);
+	assert_int_equal(t.selection.v.n, 3);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void time_filter_cuts_and_opens(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 10000);
+	uint32_t w = thread(&r, "w", 101, 0);
+	off(&r, w, 1000, 2000, 2000, CAUSE_IO, "main;read");
+	off(&r, w, 3000, 3100, 3100, CAUSE_IO, "main;read");
+	off(&r, w, 8000, 9000, 9000, CAUSE_IO, "main;read");
+	finish(&r);
+	struct tail_query q = top(10);
+	q.episodes.start_ns = 1500 * 1000;
+	q.episodes.stop_ns = 7000 * 1000;
+	struct tail t = make(&r, q);
+	assert_int_equal(t.episodes.clean.n, 1);
+	assert_int_equal(t.episodes.dirty.n, 1);
+	assert_int_equal(t.episodes.dirty.v[0], 500 * 1000);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* --- chains --------------------------------------------------------------------------------
+ */
+
+static void chain_goes_through_two_locks_to_the_sleeper(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t front = thread(&r, "front", 101, 0), middle = thread(&r, "middle", 102, 1),
+		 back = thread(&r, "back", 103, 1);
+	/* back: fsync 400, sleep 6000, then wakes middle at 10000; middle wakes front 10100 */
+	off(&r, back, 3500, 3600, 3600, CAUSE_SLEEP, "back;loop;c:nanosleep");
+	off(&r, back, 3700, 4100, 4100, CAUSE_IO, "back;slow_disk;c:fdatasync");
+	off(&r, back, 4100, 9990, 9995, CAUSE_SLEEP, "back;slow_disk;sleep_ms;c:nanosleep");
+	woken_by(off(&r, middle, 3800, 10000, 10020, CAUSE_LOCK, "middle;mid_work;c:lll_lock"),
+		 back);
+	woken_by(off(&r, front, 3900, 10100, 10110, CAUSE_LOCK, "front;request;c:lll_lock"),
+		 middle);
+	/* a louder bystander: sleeps all the time, woken by nobody of these */
+	uint32_t loud = thread(&r, "loud", 104, 0);
+	off(&r, loud, 10, 19000, 19000, CAUSE_SLEEP, "loud;nap_all_day;c:nanosleep");
+	finish(&r);
+	struct tail_query q = top(1);
+	q.episodes.tids = (int32_t[]){101};
+	q.episodes.ntids = 1;
+	struct tail t = make(&r, q);
+	assert_int_equal(t.rows.n, 1);
+	const struct episode *ep = &t.episodes.v.v[t.rows.v[0].episode];
+	assert_int_equal(explain(t.explainer, ep, &x, &e), 0);
+	assert_sums(&x, ep);
+	assert_int_equal(x.blocked_by[CAUSE_LOCK], 6200 * 1000);
+	assert_int_equal(x.runnable_ns, 10 * 1000);
+	assert_int_equal(x.chain.n, 3);
+	assert_int_equal(x.chain.v[0].thread, front);
+	assert_int_equal(x.chain.v[0].next_ns, 6200 * 1000);
+	assert_int_equal(x.chain.v[1].thread, middle);
+	assert_int_equal(x.chain.v[1].ns, 6200 * 1000);
+	assert_int_equal(x.chain.v[1].cause, CAUSE_LOCK);
+	/* middle was blocked before front was: only what explains front counts */
+	assert_int_equal(x.chain.v[1].next_ns, 6100 * 1000);
+	const struct chain_link *root = explanation_root(&x);
+	assert_int_equal(root->thread, back);
+	assert_int_equal(root->ns, 6100 * 1000);
+	assert_int_equal(root->cause, CAUSE_SLEEP);
+	assert_int_equal(link_part(&x, root)->ns, 5890 * 1000);
+	assert_int_equal(link_part(&x, root)->end, END_TIMER);
+	assert_int_equal(x.parts.v[root->part + 1].cause, CAUSE_IO);
+	assert_int_equal(x.parts.v[root->part + 1].ns, 200 * 1000);
+	/* the helper that sleeps tells less than its caller */
+	assert_string_equal(function(&r, t.rows.v[0].root.function), "slow_disk");
+	assert_string_equal(name(&r, t.rows.v[0].root.comm), "back");
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void preemption_names_the_hog_of_that_cpu(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t victim = thread(&r, "victim", 101, 0), hog = thread(&r, "hog", 102, 0),
+		 other = thread(&r, "other", 103, 1);
+	struct off *o = off(&r, victim, 1000, 1000, 9000, CAUSE_PREEMPT, "victim;compute");
+	o->flags = OFF_RUNNING;
+	/* the hog sleeps, then has CPU 0 from 1000 to 8900 */
+	o = off(&r, hog, 0, 1000, 1000, CAUSE_SLEEP, "hog;c:nanosleep");
+	o->prio_in = 49;
+	off(&r, hog, 8900, 19000, 19000, CAUSE_SLEEP, "hog;burn;c:nanosleep");
+	off(&r, other, 19000, 19500, 19500, CAUSE_SLEEP, "other;c:nanosleep")->cpu_in = 1;
+	finish(&r);
+	struct tail t = make(&r, top(10));
+	struct tail_row *row = NULL;
+	for (size_t i = 0; i < t.rows.n; i++)
+		if (t.episodes.v.v[t.rows.v[i].episode].thread == victim)
+			row = &t.rows.v[i];
+	assert_non_null(row);
+	const struct episode *ep = &t.episodes.v.v[row->episode];
+	assert_int_equal(explain(t.explainer, ep, &x, &e), 0);
+	assert_sums(&x, ep);
+	assert_int_equal(x.preempted_ns, 8000 * 1000);
+	assert_int_equal(x.state, PART_PREEMPTED);
+	assert_int_equal(x.cause, CAUSE_PREEMPT);
+	assert_int_equal(x.corunners.n, 1);
+	assert_int_equal(x.corunners.v[0].thread, hog);
+	assert_int_equal(x.corunners.v[0].ns, 7900 * 1000);
+	assert_int_equal(x.corunners.v[0].prio, 49);
+	assert_int_equal(x.chain.n, 2);
+	assert_int_equal(explanation_root(&x)->thread, hog);
+	assert_int_equal(explanation_root(&x)->via, VIA_CPU);
+	assert_int_equal(explanation_root(&x)->prio, 49);
+	assert_int_equal(row->root.state, PART_RUNNING);
+	/* no samples: the stack it left the CPU with */
+	assert_string_equal(function(&r, row->root.function), "burn");
+	assert_true(x.missing & MISSING_SAMPLES);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void inline_softirq_has_a_waker_and_hardirq_a_bystander(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "asker", 101, 0), b = thread(&r, "answerer", 102, 1);
+	struct off *o = off(&r, a, 1000, 5000, 5000, CAUSE_NET, "asker;ask;c:recv");
+	o->waker = b;
+	o->waker_context = WAKER_SOFTIRQ_INLINE;
+	/* the same, but a packet from elsewhere interrupted b */
+	o = off(&r, a, 6000, 9000, 9000, CAUSE_NET, "asker;ask;c:recv");
+	o->waker_context = WAKER_HARDIRQ;
+	o->waker_path = path(&r, "answerer;innocent");
+	finish(&r);
+	struct tail t = make(&r, top(2));
+	assert_int_equal(t.rows.v[0].root.thread, b);
+	assert_int_equal(t.rows.v[0].root.state, PART_RUNNING);
+	assert_int_equal(t.rows.v[1].root.thread, a);
+	assert_int_equal(t.rows.v[1].root.end, END_NETWORK);
+	assert_string_equal(function(&r, t.rows.v[1].root.function), "ask");
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void lock_owner_of_the_probe_comes_before_the_waker(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, 1),
+		 c = thread(&r, "c", 103, 1);
+	woken_by(off(&r, a, 1000, 5000, 5000, CAUSE_LOCK, "a;work;c:lll_lock_wait"), b);
+	off(&r, c, 900, 4900, 4900, CAUSE_IO, "c;holding;c:fsync");
+	struct tl_mark m = {.time_ns = 990 * 1000,
+			    .name = text(&r, "probe_libc:__lll_lock_wait"),
+			    .text = text(&r, "(7f00) mutex=0x55 owner=103"),
+			    .thread = a};
+	assert_int_equal(vec_push(&r.tl.marks, m), 0);
+	finish(&r);
+	struct tail_query q = top(1);
+	q.show.causes = 1u << CAUSE_LOCK;
+	q.pick.top = 2;
+	struct tail t = make(&r, q);
+	assert_int_equal(t.rows.n, 1);
+	assert_int_equal(t.rows.v[0].root.thread, c);
+	assert_int_equal(t.rows.v[0].root.via, VIA_OWNER);
+	assert_string_equal(function(&r, t.rows.v[0].root.function), "holding");
+	assert_int_not_equal(t.rows.v[0].root.thread, b);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void cycles_end(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, 1);
+	woken_by(off(&r, a, 1000, 5000, 5000, CAUSE_COND, "a;wait;c:cond"), b);
+	woken_by(off(&r, b, 900, 4900, 4900, CAUSE_COND, "b;wait;c:cond"), a);
+	finish(&r);
+	struct tail t = make(&r, top(2));
+	for (int i = 0; i < 2; i++) {
+		const struct episode *ep = &t.episodes.v.v[t.rows.v[i].episode];
+		assert_int_equal(explain(t.explainer, ep, &x, &e), 0);
+		assert_sums(&x, ep);
+		assert_int_equal(x.chain.n, 2);
+		assert_int_equal(link_part(&x, explanation_root(&x))->end, END_CYCLE);
+	}
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void missing_wakeups_stay_unknown(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "a", 101, 0);
+	struct off *o = off(&r, a, 1000, 1000, 5000, CAUSE_COND, "a;wait;c:cond");
+	o->unknown = UNKNOWN_NO_WAKE;
+	o->waker_context = WAKER_NONE;
+	finish(&r);
+	struct tail t = make(&r, top(1));
+	assert_int_equal(t.episodes.unknown, 1);
+	const struct episode *ep = &t.episodes.v.v[0];
+	assert_int_equal(explain(t.explainer, ep, &x, &e), 0);
+	assert_sums(&x, ep);
+	assert_int_equal(x.unknown_ns, 4000 * 1000);
+	assert_true(x.missing & MISSING_WAKEUP);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void handed_over_spans_follow_the_wakeups(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "front", 101, 0), b = thread(&r, "worker", 102, 1);
+	off(&r, a, 1500, 1700, 1700, CAUSE_FAULT, "front;parse");
+	struct off *o = off(&r, b, 500, 2000, 2100, CAUSE_COND, "worker;c:cond");
+	o->flags = OFF_IDLE;
+	woken_by(o, a);
+	off(&r, b, 3000, 5000, 5000, CAUSE_IO, "worker;job;c:read");
+	struct tl_span s = {.start_ns = 1000 * 1000,
+			    .end_ns = 6000 * 1000,
+			    .name = text(&r, "req"),
+			    .key = 7,
+			    .thread = a,
+			    .end_thread = b,
+			    .parent = TL_NONE};
+	assert_int_equal(vec_push(&r.tl.spans, s), 0);
+	finish(&r);
+	struct tail_query q = top(1);
+	q.episodes.kind = EPISODE_SPAN;
+	q.episodes.span = s.name;
+	struct tail t = make(&r, q);
+	const struct episode *ep = &t.episodes.v.v[0];
+	assert_int_equal(explain(t.explainer, ep, &x, &e), 0);
+	assert_sums(&x, ep);
+	assert_int_equal(x.blocked_by[CAUSE_FAULT], 200 * 1000);
+	assert_int_equal(x.blocked_by[CAUSE_IO], 2000 * 1000);
+	assert_int_equal(x.blocked_by[CAUSE_COND], 0);
+	assert_int_equal(x.runnable_ns, 100 * 1000);
+	assert_int_equal(x.run_ns, 2700 * 1000);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* --- groups, recurrence, memory ------------------------------------------------------------
+ */
+
+static void equal_roots_are_one_group_and_periods_are_seen(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1000000);
+	uint32_t w = thread(&r, "w", 101, 0);
+	for (unsigned i = 0; i < 8; i++) {
+		unsigned at = 1000 + i * 100000 + i % 2 * 300;
+		off(&r, w, at, at + 5000 + i, at + 5000 + i, CAUSE_IO, "w;flush;c:fsync");
+		off(&r, w, at + 20000, at + 20001, at + 20001, CAUSE_SLEEP, "w;c:nanosleep");
+	}
+	finish(&r);
+	struct tail t = make(&r, top(8));
+	assert_int_equal(t.groups.n, 1);
+	assert_int_equal(t.groups.v[0].count, 8);
+	assert_int_equal(t.groups.v[0].ns, (8 * 5000 + 28) * 1000);
+	assert_int_equal(t.recurrence.occurrences, 8);
+	assert_int_equal(t.recurrence.fitting, 7);
+	assert_in_range(t.recurrence.period_ns, 99000000, 101000000);
+	assert_int_equal(t.recurrence.together, 0);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	struct rig r;
+	struct tail t;
+	struct err e = {0};
+	(void)state;
+	many_waits(&r, 50);
+	struct tail_query q = top(50);
+	int rc = ERR_NOMEM;
+	for (long n = 0; n < 400 && rc; n++) {
+		mem_fail_after(n);
+		rc = tail_make(&r.tl, &q, &t, &e);
+		mem_fail_after(-1);
+		if (rc)
+			assert_int_equal(rc, ERR_NOMEM);
+	}
+	assert_int_equal(rc, 0);
+	assert_int_equal(t.rows.n, 50);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranks_are_nearest_rank_in_integers),
+		cmocka_unit_test(percentiles_and_selection_of_12000),
+		cmocka_unit_test(idle_parts_are_not_waits_but_their_late_wakeups_are),
+		cmocka_unit_test(activations_begin_at_the_waking_out_of_idle),
+		cmocka_unit_test(open_and_suspect_ones_are_lower_bounds_apart),
+		cmocka_unit_test(time_filter_cuts_and_opens),
+		cmocka_unit_test(chain_goes_through_two_locks_to_the_sleeper),
+		cmocka_unit_test(preemption_names_the_hog_of_that_cpu),
+		cmocka_unit_test(inline_softirq_has_a_waker_and_hardirq_a_bystander),
+		cmocka_unit_test(lock_owner_of_the_probe_comes_before_the_waker),
+		cmocka_unit_test(cycles_end),
+		cmocka_unit_test(missing_wakeups_stay_unknown),
+		cmocka_unit_test(handed_over_spans_follow_the_wakeups),
+		cmocka_unit_test(equal_roots_are_one_group_and_periods_are_seen),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
