@@ -5,6 +5,7 @@
 #include "base/outfile.h"
 #include "cmd/input.h"
 #include "cmd/label.h"
+#include "cmd/tlsamples.h"
 #include "cmd/waits.h"
 #include "cmd/verbs.h"
 #include "render/foldtree.h"
@@ -54,6 +55,11 @@ struct collapser {
 	struct labels labels;
 };
 
+static unsigned fold_by(const struct collapse_opts *o)
+{
+	return (o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
+}
+
 static uint64_t weight_of(const struct collapser *c, const struct folded *f)
 {
 	const struct event *ev = &c->in.profile->rec->events.v[f->event];
@@ -64,13 +70,13 @@ static uint64_t weight_of(const struct collapser *c, const struct folded *f)
 	return f->weight;
 }
 
-static int add_stack(struct collapser *c, const struct folded *f)
+static int add_stack(struct collapser *c, const struct folded *f, uint64_t weight)
 {
 	uint32_t node = 0;
 	if (labels_comm(&c->labels, f->comm, f->pid, f->tid, &node) ||
 	    labels_path(&c->labels, f->comm, f->path, &node))
 		return ERR_NOMEM;
-	foldtree_add(&c->tree, node, weight_of(c, f));
+	foldtree_add(&c->tree, node, weight);
 	return 0;
 }
 
@@ -96,7 +102,7 @@ static int build_tree(struct collapser *c, struct err *e)
 		const struct folded *f = &p->folded.v[i];
 		if (event && strcmp(p->rec->events.v[f->event].name, event))
 			left_out += f->samples;
-		else if (add_stack(c, f))
+		else if (add_stack(c, f, weight_of(c, f)))
 			return err_nomem(e);
 	}
 	if (left_out && !c->opt->w.tl.in.quiet)
@@ -208,15 +214,44 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 	return rc;
 }
 
+/* On-CPU stacks of a store. */
+static int collapse_store(struct collapser *c, const struct label_options *lo, const char *path)
+{
+	const struct collapse_opts *o = c->opt;
+	struct tlinput ti;
+	struct tl_folded f = {.event = TL_NONE};
+	struct err e = {0};
+	int samples = o->weight && !strcmp(o->weight, "samples");
+	int rc = tlinput_open(&ti, "collapse", &o->w.tl, path, -1);
+	if (rc)
+		return rc;
+	labels_init(&c->labels, ti.names, &c->tree, lo);
+	rc = tl_fold_samples(&ti, fold_by(o), o->all_events, &f, &e);
+	for (size_t i = 0; i < f.rows.n && !rc; i++)
+		if (add_stack(c, &f.rows.v[i],
+			      samples ? f.rows.v[i].samples : f.rows.v[i].weight))
+			rc = err_nomem(&e);
+	if (!rc)
+		rc = write_tree(c, 1, &e);
+	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
+	tl_folded_release(&f);
+	tlinput_close(&ti);
+	return rc;
+}
+
 static int collapse_cpu(struct collapser *c, const struct label_options *lo,
 			const char *const *files, size_t nfiles)
 {
 	const struct collapse_opts *o = c->opt;
+	const char *path = nfiles             ? files[0]
+			   : o->w.tl.in.input ? o->w.tl.in.input
+					      : "perf.data";
+	if (tlinput_is_store(path))
+		return collapse_store(c, lo, path);
 	int rc = input_open(&c->in, "collapse", &o->w.tl.in, files, nfiles);
 	if (rc)
 		return rc;
-	c->in.fold.aggregate.by =
-		(o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
+	c->in.fold.aggregate.by = fold_by(o);
 	labels_init(&c->labels, &c->in.profile->stacks, &c->tree, lo);
 	rc = collapse(c);
 	input_close(&c->in);

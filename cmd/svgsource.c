@@ -1,5 +1,6 @@
 #include "cmd/svgsource.h"
 #include "cmd/inputkind.h"
+#include "cmd/tlsamples.h"
 #include "cmd/wall.h"
 #include "render/escape.h"
 #include "render/folded.h"
@@ -81,7 +82,7 @@ static const struct event *drawn_event(const struct profile *p)
 /* What a weight of this event is: time for clocks, else occurrences. */
 static const char *unit_of(const struct event *ev)
 {
-	if (ev->is_tracepoint || !(ev->attr.sample_type & PERF_SAMPLE_PERIOD))
+	if (ev->is_tracepoint)
 		return "samples";
 	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
 		return "ns"; /* cpu-clock, task-clock */
@@ -134,6 +135,13 @@ static int add_profile(const struct svg_request *rq, struct input *in, struct fl
 	return 0;
 }
 
+static unsigned aggregate_by(const struct svg_request *rq)
+{
+	return (rq->split == SPLIT_PID ? BY_PID : 0) |
+	       (rq->split == SPLIT_TID ? BY_PID | BY_TID : 0) |
+	       (rq->split == SPLIT_CPU ? BY_CPU : 0);
+}
+
 static int read_samples(const struct svg_request *rq, const char *path, struct source *src,
 			struct flame *flame, struct svg_drawn *out, struct err *e)
 {
@@ -141,15 +149,57 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 	out->status = input_open_source(&in, "svg", &rq->opt->tl.in, path, src);
 	if (out->status)
 		return ERR_IO;
-	in.fold.aggregate.by = (rq->split == SPLIT_PID ? BY_PID : 0) |
-			       (rq->split == SPLIT_TID ? BY_PID | BY_TID : 0) |
-			       (rq->split == SPLIT_CPU ? BY_CPU : 0);
+	in.fold.aggregate.by = aggregate_by(rq);
 	int rc = out->status = input_fold(&in);
 	if (!rc) {
 		input_warn_damage(&in);
 		rc = add_profile(rq, &in, flame, out, e);
 	}
 	input_close(&in);
+	return rc;
+}
+
+/* Clocks weigh time; everything else occurrences. */
+static const char *unit_of_name(const char *name, int tracepoint)
+{
+	if (tracepoint)
+		return "samples";
+	return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10) ? "ns"
+										  : "events";
+}
+
+/* On-CPU stacks of a store. */
+static int read_store(const struct svg_request *rq, const char *path, struct flame *flame,
+		      struct svg_drawn *out, struct err *e)
+{
+	struct tlinput ti;
+	struct tl_folded f = {.event = TL_NONE};
+	struct flame_input fi;
+	int all = rq->split == SPLIT_EVENT;
+	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, -1);
+	if (out->status)
+		return ERR_IO;
+	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
+	int rc = all ? err_set(e, ERR_USAGE, "--split event is for recordings") : 0;
+	rc = rc ? rc : tl_fold_samples(&ti, aggregate_by(rq), 0, &f, e);
+	for (size_t i = 0; i < f.rows.n && !rc; i++) {
+		uint64_t w = f.rows.v[i].weight;
+		rc = flame_input_add(&fi, &f.rows.v[i], rq->before ? 0 : w, rq->before ? w : 0,
+				     e);
+	}
+	if (!rc && f.rows.n) {
+		const struct tl_event *ev = &ti.tl.events.v[f.rows.v[0].event];
+		const char *name = strtab_get(&ti.names->strings, ev->name);
+		out->unit = unit_of_name(name, ev->tracepoint);
+		out->title = "CPU";
+		out->seconds = (double)(ti.tl.samples.v[ti.tl.samples.n - 1].time_ns -
+					ti.tl.samples.v[0].time_ns) /
+			       1e9;
+		describe(out, name, strtab_get(&ti.names->strings, ti.tl.rec.host));
+	}
+	flame_input_release(&fi);
+	tl_folded_release(&f);
+	tlinput_close(&ti);
 	return rc;
 }
 
@@ -283,6 +333,8 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU)
 		return read_samples(rq, path, &src, flame, out, e);
 	source_close(&src);
+	if (kind == INPUT_STORE && rq->kind == SVG_CPU)
+		return read_store(rq, path, flame, out, e);
 	if (kind == INPUT_PERF_DATA || (kind == INPUT_STORE && rq->kind != SVG_CPU))
 		return read_timeline(rq, path, flame, out, e);
 	if (text)

@@ -28,7 +28,7 @@ static int fail(const struct err *e)
 }
 
 /* Only a regular file is looked into; everything else is for libparse to judge. */
-static int is_store(const char *path)
+int tlinput_is_store(const char *path)
 {
 	char head[16];
 	if (!strcmp(path, "-"))
@@ -126,7 +126,7 @@ int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts
 	*ti = (struct tlinput){.opt = opt, .path = path, .in.opt = &opt->in};
 	int rc = make_causes(ti);
 	if (!rc)
-		rc = is_store(path) ? load(ti, verb) : build(ti, verb);
+		rc = tlinput_is_store(path) ? load(ti, verb) : build(ti, verb);
 	if (!rc && need_time >= 0 && timeline_answerable(&ti->tl, need_time, &e)) {
 		if (opt->in.force)
 			input_warn(&ti->in, "%s: %s", path, e.msg);

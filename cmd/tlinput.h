@@ -38,4 +38,7 @@ int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts
 
 void tlinput_close(struct tlinput *ti);
 
+/* 1 when the file at `path` is an SQLite database. Never opens a fifo for reading. */
+int tlinput_is_store(const char *path);
+
 #endif
