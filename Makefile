@@ -122,6 +122,19 @@ PROG_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/prog/*.c))
 $(PROG_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
 
+# Programs that wait in known ways and log it; each also under other names. Frame pointers, and
+# no sanitizer: perf reads them.
+TRUTH_SRC := $(wildcard tests/truth/*.c)
+TRUTH_BIN := $(TRUTH_SRC:%.c=$(O)/%) $(TRUTH_SRC:%.c=$(O)/%-alt)
+truth_cc = $(CC) -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls $(WARN) \
+	-Wno-unused-function -D_GNU_SOURCE -pthread
+$(O)/tests/truth/%-alt: tests/truth/%.c tests/truth/truth.h config.mk
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(truth_cc) -DALT -o $@ $<
+$(O)/tests/truth/%: tests/truth/%.c tests/truth/truth.h config.mk
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(truth_cc) -o $@ $<
+
 # Fuzz targets: compiled by every check, so that they do not rot; linked by make fuzz.
 FUZZ_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 $(FUZZ_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
@@ -135,7 +148,7 @@ fuzz:
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' \
 		fuzz-bin
 
-check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(FUZZ_BIN:%=%.o)
+check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN) $(FUZZ_BIN:%=%.o)
 	$(Q)O=$(O) sh tests/run.sh $(T)
 
 asan:

@@ -294,6 +294,8 @@ static int arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64
 {
 	struct thr *t = &s->threads.v[i];
 	struct cpu *c = &s->cpus.v[cpu];
+	/* it may have been running when this came, about to leave */
+	struct wake waking = t->state == OFF && !t->woken ? t->wake : (struct wake){0};
 	if (t->state == RUNNING)
 		lost_out(s, i, 0);
 	if (t->state == OFF && (hi < t->off.start_ns || (t->wake.set && hi < t->wake.ns)))
@@ -331,6 +333,7 @@ static int arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64
 	if (hi > t->off.start_ns && end_off(s, i, hi, cpu, -1))
 		return ERR_NOMEM;
 	run_on(s, i, cpu);
+	t->early = waking;
 	return 0;
 }
 

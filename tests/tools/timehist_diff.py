@@ -19,7 +19,8 @@ def read_ours(path):
             sys.exit("not a line of tldump: " + line)
         rows[int(m[1])].append({
             "start": int(m[3]), "end": int(m[4]), "runnable": int(m[6]), "preempted": int(m[7]),
-            "state": m[8], "flags": m[9], "unknown": m[10], "out": int(m[11]), "blocked": int(m[5])})
+            "state": m[8], "flags": m[9], "unknown": m[10], "out": int(m[11]), "blocked": int(m[5]),
+            "ctx": m[13]})
     return rows
 
 def read_perf(path):
@@ -29,7 +30,7 @@ def read_perf(path):
         if m:
             yield (int(m[5]), int(m[1]) * 1000000 + int(m[2]), float(m[7]), float(m[8]), int(m[3]))
         elif re.match(r"\s*\d+\.\d+ \[", line) and "<idle>" not in line:
-            yield None
+            yield None if "[" in line.split("] ", 1)[1].split("  ")[0] else "no tid"
 
 def us(ns):
     return ns / 1000
@@ -48,6 +49,8 @@ def classify(i, wait, delay):
         return "preempted-is-runnable"
     if near(length, wait) and i["blocked"] == 0 and delay == 0:
         return "raced-waking"
+    if near(length, wait) and i["runnable"] and not i["ctx"] and delay == 0:
+        return "missing-waking"
     if near(length, wait) and i["unknown"] == "missing wakeup":
         return "missing-wakeup"
     return None
@@ -59,6 +62,9 @@ def main():
     for row in read_perf(sys.argv[2]):
         if row is None:
             unread += 1
+            continue
+        if row == "no tid":
+            classes["tid-not-shown"] += 1      # which thread it was cannot be told
             continue
         tid, t, wait, delay, cpu = row
         k = None

@@ -1,0 +1,58 @@
+/*
+ * coldmap LOG [--loud] [--rounds N] - requests read a mapping that is in memory; now and then
+ * its pages were dropped from the page cache: the wait is a page fault. "fault": reads of a
+ * cold page.
+ */
+#include "truth.h"
+
+#include <sys/mman.h>
+
+enum { SIZE = 64 << 20, STEP = 8 << 20 };
+
+static volatile char *map;
+static int file;
+
+NOINLINE static void N(lookup_page, read_record)(size_t at)
+{
+	map[at];
+	STAY();
+}
+
+NOINLINE static void N(handle_request, serve_query)(size_t at, int cold)
+{
+	uint64_t t = now_ns();
+	N(lookup_page, read_record)(at);
+	if (cold)
+		truth("fault", t, now_ns());
+	burn_ns(50 * US);
+}
+
+int main(int argc, char **argv)
+{
+	char path[] = "truth-map-XXXXXX";
+	static char block[1 << 20];
+	truth_begin(argc, argv, N("front", "api"));
+	file = mkstemp(path);
+	unlink(path);
+	memset(block, 1, sizeof(block));
+	for (int i = 0; i < SIZE / (1 << 20); i++)
+		if (write(file, block, sizeof(block)) < 0)
+			return 1;
+	fsync(file);
+	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, file, 0);
+	madvise((void *)map, SIZE, MADV_RANDOM);
+	maybe_loud();
+	for (int i = 0; i < truth_int("--rounds", 199); i++) {
+		size_t at = (size_t)i * STEP % SIZE + (size_t)(i / 8) * 8192;
+		int cold = i % 13 == 6;
+		if (cold) {
+			madvise((void *)map, SIZE, MADV_DONTNEED);
+			posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+		}
+		N(handle_request, serve_query)(at, cold);
+		sleep_ns(MS);
+	}
+	atomic_store(&truth_stop, 1);
+	truth_write();
+	return 0;
+}
