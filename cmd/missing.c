@@ -34,6 +34,7 @@ static int row_of(struct missing *m, const struct profile *p, struct u64map *ind
 	d.dso = dso_of_name(p, name);
 	d.reason =
 		d.dso == NO_ID ? DSO_NOT_A_FILE : modules_reason(p->modules, d.dso, &d.detail);
+	d.is_jit = d.dso != NO_ID && p->machine.dsos.v[d.dso].kind == DSO_ANON;
 	*row = (uint32_t)m->dsos.n;
 	return vec_push(&m->dsos, d) || u64map_put(index, name, *row) ? ERR_NOMEM : 0;
 }
@@ -93,6 +94,8 @@ const char *missing_reason(const struct missing_dso *d)
 {
 	if (!d->name)
 		return "no mapping holds the address";
+	if (d->is_jit)
+		return "memory of no file, and no perf map or jitdump that names it";
 	return d->reason == DSO_FOUND ? "no symbol covers the address"
 				      : dso_reason_text(d->reason);
 }

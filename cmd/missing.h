@@ -14,6 +14,7 @@ struct missing_dso {
 	uint32_t name; /* strings id; 0: no mapping holds the addresses */
 	uint32_t dso;  /* of the machine, or NO_ID */
 	enum dso_reason reason;
+	int is_jit;          /* memory of no file: code made at run time */
 	const char *detail;  /* the candidate that was refused, or "" */
 	uint64_t samples;    /* with at least one such frame */
 	size_t last_counted; /* index + 1 in profile.folded */

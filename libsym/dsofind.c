@@ -291,8 +291,26 @@ static struct elf_file *try_debuglink(struct dso_search *s, uint32_t crc)
 	return f;
 }
 
-/* .gnu_debuglink: file name, NUL, padding to 4, CRC32 in the file's byte order. */
-static struct elf_file *follow_debuglink(struct dso_search *s, struct elf_file *runtime)
+/* The debuglink's file in `dir` (n bytes) or its .debug; `base` is the file it belongs to. */
+static struct elf_file *debuglink_in(struct dso_search *s, const char *root, const char *dir,
+				     size_t n, const char *base, const char *link, uint32_t crc)
+{
+	dso_path(s, "%s%.*s/.debug/%s", root, (int)n, dir, link);
+	struct elf_file *f = try_debuglink(s, crc);
+	if (!f && strcmp(base, link) != 0) {
+		dso_path(s, "%s%.*s/%s", root, (int)n, dir, link);
+		f = try_debuglink(s, crc);
+	}
+	return f;
+}
+
+/*
+ * .gnu_debuglink: file name, NUL, padding to 4, CRC32 in the file's byte order. It is looked
+ * for beside the file that was found and, since that may be a cache's copy, beside the place
+ * it was recorded at.
+ */
+static struct elf_file *follow_debuglink(struct dso_search *s, struct elf_file *runtime,
+					 const char *path)
 {
 	GElf_Shdr shdr;
 	const uint8_t *data;
@@ -304,19 +322,22 @@ static struct elf_file *follow_debuglink(struct dso_search *s, struct elf_file *
 		return NULL;
 	uint32_t crc = load_u32(data + crc_at, runtime->swap);
 	const char *link = (const char *)data, *slash = strrchr(runtime->path, '/');
-	int dir = slash ? (int)(slash - runtime->path) : 0;
 	if (!slash)
 		return NULL;
-	dso_path(s, "%.*s/.debug/%s", dir, runtime->path, link);
-	struct elf_file *f = try_debuglink(s, crc);
-	if (!f && strcmp(slash + 1, link) != 0) {
-		dso_path(s, "%.*s/%s", dir, runtime->path, link);
-		f = try_debuglink(s, crc);
-	}
+	size_t dir = (size_t)(slash - runtime->path);
+	struct elf_file *f = debuglink_in(s, "", runtime->path, dir, slash + 1, link, crc);
 	if (!f && !s->opt->no_local) {
-		dso_path(s, "/usr/lib/debug%.*s/%s", dir, runtime->path, link);
+		dso_path(s, "/usr/lib/debug%.*s/%s", (int)dir, runtime->path, link);
 		f = try_debuglink(s, crc);
 	}
+	const char *recorded = path[0] == '/' && !climbs(path) ? strrchr(path, '/') : NULL;
+	if (!recorded || !strcmp(path, runtime->path))
+		return f;
+	dir = (size_t)(recorded - path);
+	if (!f && have_symfs(s->opt))
+		f = debuglink_in(s, s->opt->symfs, path, dir, recorded + 1, link, crc);
+	if (!f && !s->opt->no_local)
+		f = debuglink_in(s, "", path, dir, recorded + 1, link, crc);
 	return f;
 }
 
@@ -356,7 +377,7 @@ static void find_debug(struct dso_search *s, const char *path, struct dso_files 
 	}
 	if (!out->debug && out->runtime) {
 		out->debug_from = DSO_FROM_DEBUGLINK;
-		out->debug = follow_debuglink(s, out->runtime);
+		out->debug = follow_debuglink(s, out->runtime, path);
 	}
 	if (!out->debug && opt->debuginfod) {
 		out->debug_from = DSO_FROM_DEBUGINFOD;

@@ -396,8 +396,15 @@ int modules_timed(struct modules *ms, uint32_t dso)
 	return dso < ms->n && ms->v[dso] && ms->v[dso]->jitdump;
 }
 
-/* Files that DWARF names (dwz, .dwo, .dwp): below symfs first, then where they say, unless only
- * given files may be read. */
+static int lies_below(const char *path, const char *dir)
+{
+	size_t n = dir ? strlen(dir) : 0;
+	return n && !strncmp(path, dir, n) && (path[n] == '/' || dir[n - 1] == '/') &&
+	       !strstr(path + n, "/../");
+}
+
+/* Files that DWARF names (dwz, .dwo, .dwp): below symfs first, then where they say; when only
+ * given files may be read, beside the file that names them. */
 static int open_named(void *arg, const char *path, struct elf_file **out, struct err *e)
 {
 	const struct dso_options *f = &((const struct modules *)arg)->opt.find;
@@ -406,7 +413,7 @@ static int open_named(void *arg, const char *path, struct elf_file **out, struct
 	    snprintf(below, sizeof(below), "%s/%s", f->symfs, path) < (int)sizeof(below) &&
 	    !elf_file_open(below, out, e))
 		return 0;
-	if (f->no_local)
+	if (f->no_local && !lies_below(path, f->symfs) && !lies_below(path, f->buildid_dir))
 		return err_set(e, ERR_NOTFOUND, "%s: not looked for on this machine", path);
 	return elf_file_open(path, out, e);
 }
