@@ -65,12 +65,14 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 
 # perf archive's tarball, unpacked, is a build-id cache.
-if command -v bzip2 >/dev/null && (PERF_EXEC_PATH= "$perf" archive link.data) >/dev/null 2>&1 &&
-	[ -f link.data.tar.bz2 ]; then
+build
+record -o arch.data app/prog >/dev/null 2>&1
+if command -v bzip2 >/dev/null && "$perf" archive arch.data >/dev/null 2>&1 &&
+	[ -f arch.data.tar.bz2 ]; then
 	kinds="$kinds archive"
-	mkdir cache && tar xf link.data.tar.bz2 -C cache
+	mkdir cache && tar xf arch.data.tar.bz2 -C cache
 	mv app gone
-	"$PERFKIT" collapse --no-local --no-inline --buildid-dir cache link.data >there
+	"$PERFKIT" collapse --no-local --buildid-dir cache arch.data >there
 	mv gone app
 	grep -q accumulate there || bad "archive: no names from it"
 fi
