@@ -24,9 +24,13 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSI
 	-I. $(DEP_CFLAGS) -pthread -MMD -MP $(CFLAGS)
 LIBS = $(DEP_LIBS) -lm -ldl -pthread
 
+# All CPUs unless the user says how many.
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
 # Lowest first. A library may use what stands before it.
 LAYERS := base libparse libsym libstore render
-LIB_A := $(LAYERS:%=$(O)/lib%.a)
 # Link order is the reverse.
 LINK_A := $(O)/librender.a $(O)/liblibstore.a $(O)/liblibsym.a $(O)/liblibparse.a $(O)/libbase.a
 
@@ -149,7 +153,15 @@ fuzz:
 		fuzz-bin
 
 check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN) $(FUZZ_BIN:%=%.o)
-	$(Q)O=$(O) sh tests/run.sh $(T)
+	$(Q)$(TEST_ENV) sh tests/run.sh $(T)
+
+# What tests/house.sh demands of the sources; part of check as cli/house.
+TEST_ENV = O='$(O)' CC='$(CC)' HEADER_CFLAGS='$(DEP_CFLAGS)'
+.PHONY: check-layers check-house
+check-layers: $(LINK_A)
+	$(Q)$(TEST_ENV) sh tests/house.sh layers
+check-house:
+	$(Q)$(TEST_ENV) sh tests/house.sh headers code
 
 asan:
 	$(Q)mkdir -p $(O)-asan
@@ -203,6 +215,7 @@ help:
 	@echo 'make            build $(O)/perfkit'
 	@echo 'make demo       fold the bundled recording'
 	@echo 'make check      all tests; T=PATTERN runs those whose name matches'
+	@echo 'make check-layers, check-house   rules about the sources; part of check'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'

@@ -18,16 +18,19 @@ struct bytes {
 	uint8_t bad;  /* a read went past the end */
 };
 
+/* A cursor over n bytes at p, borrowed. */
 static inline struct bytes bytes_init(const void *p, size_t n, int swap)
 {
 	return (struct bytes){.p = p, .end = (const uint8_t *)p + n, .swap = swap != 0};
 }
 
+/* 0 once any read went past the end. */
 static inline int bytes_ok(const struct bytes *b)
 {
 	return !b->bad;
 }
 
+/* Bytes not yet read. */
 static inline size_t bytes_left(const struct bytes *b)
 {
 	return (size_t)(b->end - b->p);
@@ -46,11 +49,13 @@ static inline const void *bytes_take(struct bytes *b, size_t n)
 	return p;
 }
 
+/* Past n bytes, or to the end and `bad`. */
 static inline void bytes_skip(struct bytes *b, size_t n)
 {
 	(void)bytes_take(b, n);
 }
 
+/* The next number, of the data's byte order, at any alignment; 0 and `bad` past the end. */
 static inline uint8_t bytes_u8(struct bytes *b)
 {
 	const uint8_t *p = bytes_take(b, 1);
@@ -84,7 +89,7 @@ static inline uint64_t bytes_u64(struct bytes *b)
 	return b->swap ? __builtin_bswap64(x) : x;
 }
 
-/* One word at p, which must have 8 (4) readable bytes. */
+/* One word at p, which must have 8 (4, 2) readable bytes. */
 static inline uint64_t load_u64(const void *p, int swap)
 {
 	uint64_t x;

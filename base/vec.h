@@ -37,6 +37,7 @@
 
 #include "base/err.h"
 
+/* Behind the macros: make room for `more` elements behind n; give the memory back. */
 int vec_grow_(void **v, size_t *cap, size_t n, size_t more, size_t size);
 void vec_free_(void *v);
 

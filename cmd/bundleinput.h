@@ -20,6 +20,7 @@ struct bundle_input {
 int bundle_input_open(struct bundle_input *out, const char *path, struct source *src,
 		      struct err *e);
 
+/* Remove the scratch folder. */
 void bundle_input_release(struct bundle_input *b);
 
 #endif

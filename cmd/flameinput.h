@@ -28,8 +28,10 @@ struct flame_input {
 	VEC(uint32_t) path, line;
 };
 
+/* Feed `flame` with paths of `stacks`; the caller sets `rec` where it is needed. */
 void flame_input_init(struct flame_input *fi, const struct stacks *stacks, struct flame *flame,
 		      enum flame_split split, int simplify);
+/* Give back the working memory; the graph stays. */
 void flame_input_release(struct flame_input *fi);
 
 /* Add one stack with its weights (flame_add's v0, v1). 0, ERR_NOMEM, ERR_LIMIT. */

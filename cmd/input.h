@@ -54,6 +54,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 int input_open_filters(struct input *in, const char *verb, const struct input_opts *opt,
 		       const char *path);
 
+/* Close the recording and give all back; valid after a failed open, too. */
 void input_close(struct input *in);
 
 /* "perfkit: <text>" on stderr unless --quiet; counted, for --strict. */

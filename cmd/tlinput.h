@@ -36,6 +36,7 @@ struct tlinput {
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		 const char *path, int need_time);
 
+/* Give all back; valid after a failed open, too. */
 void tlinput_close(struct tlinput *ti);
 
 /* 1 when the file at `path` is an SQLite database. Never opens a fifo for reading. */

@@ -33,6 +33,7 @@ struct event_attr {
 	uint64_t sig_data, config3;
 };
 
+/* One bit of flags, by its number in the kernel's struct perf_event_attr. */
 static inline int attr_flag(const struct event_attr *a, int bit)
 {
 	return (a->flags >> bit) & 1;

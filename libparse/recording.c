@@ -463,8 +463,8 @@ static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap
 		uint16_t size = load_u16(p + 6, swap);
 		if (size < RECORD_HEADER_SIZE || size > end - p)
 			break;
-		/* The walk waits for memory, not for arithmetic: each header's place is known only
-		 * from the one before. Fetching every line ahead of it costs less. */
+		/* The walk waits for memory, not for arithmetic: each header's place is known
+		 * only from the one before. Fetching every line ahead of it costs less. */
 		for (uint32_t k = 0; k < size; k += 64)
 			__builtin_prefetch(p + k + FETCH_AHEAD);
 		p += size;
@@ -484,7 +484,8 @@ int recording_sample_run(struct recording *rec, size_t max, struct record_run *r
 	if (st->skip)
 		return 0;
 	int inflated = z->end != z->p;
-	const uint8_t *p = inflated ? z->p : st->feed.p, *end = inflated ? z->end : st->feed.end;
+	const uint8_t *p = inflated ? z->p : st->feed.p,
+		      *end = inflated ? z->end : st->feed.end;
 	if ((size_t)(end - p) > max)
 		end = p + max;
 	run->p = p;

@@ -123,8 +123,8 @@ struct record_run {
 };
 
 /*
- * Take the samples that come next, at most about `max` bytes of them, as far as they are in memory
- * already: 1 and *run, or 0 when the next record is none or has to be read first (then
+ * Take the samples that come next, at most about `max` bytes of them, as far as they are in
+ * memory already: 1 and *run, or 0 when the next record is none or has to be read first (then
  * recording_next goes on). For readers that look at samples later: it touches headers only.
  */
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);

@@ -60,6 +60,7 @@ int tar_next(struct tar_reader *t, struct tar_entry *out, struct err *e);
 /* Up to n bytes of the current entry's content: how many, 0 at its end, < 0. */
 int64_t tar_read(struct tar_reader *t, void *to, size_t n, struct err *e);
 
+/* Give back what the reader holds; the source stays open. */
 void tar_reader_release(struct tar_reader *t);
 
 /*

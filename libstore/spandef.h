@@ -55,6 +55,7 @@ int spandefs_find(struct span_roles *out, struct spans *s, struct strtab *string
 		  const struct recording *rec, const struct tracepoints *formats,
 		  const char *const *texts, size_t n, struct err *e);
 
+/* Give the roles back; `s` and `strings` keep what was added. */
 void span_roles_release(struct span_roles *r);
 
 /* The key of a raw record: the number itself for one field, a hash of several or of a text. */

@@ -90,6 +90,7 @@ int cfi_open_bytes(const struct cfi_bytes *b, struct cfi **out, struct err *e);
 /* NULL is accepted. */
 void cfi_close(struct cfi *c);
 
+/* EM_X86_64, EM_AARCH64, … of the ELF header. */
 uint16_t cfi_machine(const struct cfi *c);
 
 /*

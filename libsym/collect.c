@@ -29,7 +29,7 @@ struct collector {
 	uint64_t round_max; /* newest time seen so far */
 	uint64_t safe_time; /* newest time of the rounds before the one being read */
 	int streaming;
-	int timed; /* samples carry times */
+	int timed;     /* samples carry times */
 	uint64_t told; /* progress: bytes at the last call */
 };
 
@@ -117,10 +117,12 @@ static struct slice *open_slice(struct collector *c)
 static int note_samples(struct collector *c, const struct record_run *r, struct err *e)
 {
 	struct slice *last = open_slice(c);
-	if (last && last->end == r->p && last->chunk == r->chunk && r->end - last->p <= SLICE_MAX) {
+	if (last && last->end == r->p && last->chunk == r->chunk &&
+	    r->end - last->p <= SLICE_MAX) {
 		last->end = r->end;
 	} else {
-		struct slice s = {.p = r->p, .end = r->end, .offset = r->offset, .chunk = r->chunk};
+		struct slice s = {
+			.p = r->p, .end = r->end, .offset = r->offset, .chunk = r->chunk};
 		if (vec_push(&c->slices, s))
 			return err_nomem(e);
 		chunk_hold(r->chunk);
@@ -235,8 +237,11 @@ static int take_samples(struct collector *c, const struct record_run *run, struc
 
 static int take_record(struct collector *c, const struct record *r, struct err *e)
 {
-	struct record_run one = {
-		.p = r->p, .end = r->p + r->size, .offset = r->offset, .chunk = r->chunk, .n = 1};
+	struct record_run one = {.p = r->p,
+				 .end = r->p + r->size,
+				 .offset = r->offset,
+				 .chunk = r->chunk,
+				 .n = 1};
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
 		return take_samples(c, &one, e);

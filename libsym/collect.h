@@ -46,6 +46,7 @@ int collect(struct recording *rec, struct machine *m, const struct collect_optio
 /* How many workers `collect` would use for these options. */
 int collect_workers(const struct collect_options *opt);
 
+/* Give back what `collect` filled in; also after its failure. */
 void collection_release(struct collection *c);
 
 #endif

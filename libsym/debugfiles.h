@@ -55,6 +55,7 @@ int debug_files_each(struct debug_files *d,
 				 const char *name),
 		     void *ctx);
 
+/* Close every file. */
 void debug_files_release(struct debug_files *d);
 
 #endif

@@ -119,6 +119,7 @@ int debuginfo_each_file(struct debuginfo *d,
 struct debuginfo_stats {
 	size_t units, units_built, bytes_built; /* bytes of .debug_info walked */
 };
+/* What building trees has cost so far. */
 void debuginfo_stats(struct debuginfo *d, struct debuginfo_stats *s);
 
 /* NULL is accepted. */

@@ -97,6 +97,7 @@ struct kernel_files {
 int dso_find_kernel(const struct dso_options *opt, const struct build_id *id,
 		    const char *release, struct kernel_files *out, struct err *e);
 
+/* Close what dso_find_kernel found. */
 void kernel_files_release(struct kernel_files *f);
 
 /* 1 when a mapping of this name never has a file of its own: //anon, [heap], /SYSV00000000,

@@ -28,6 +28,7 @@ struct packlist {
 /* List the files of a folded profile, which must outlive the list. ERR_NOMEM. */
 int packlist_make(struct packlist *l, const struct profile *p, struct err *e);
 
+/* Give the list back; it is empty then. */
 void packlist_release(struct packlist *l);
 
 #endif

@@ -82,14 +82,16 @@ static int nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
 static int same_folded(const struct folded *a, const struct folded *b)
 {
 	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->path == b->path && a->chain == b->chain;
+	       a->tid == b->tid && a->cpu == b->cpu && a->path == b->path &&
+	       a->chain == b->chain;
 }
 
 /* Stacks that differ as words are often one when named: other address spaces, other offsets. */
 static int add_folded(struct profile *p, const struct folded *f)
 {
 	uint64_t h = hash_u64((uint64_t)f->comm << 32 | f->path);
-	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^ f->cpu);
+	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^
+		     f->cpu);
 	size_t at = 0;
 	for (uint32_t id; idmap_next(&p->folded_index, h, &at, &id);) {
 		struct folded *x = &p->folded.v[id];

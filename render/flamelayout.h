@@ -32,6 +32,7 @@ struct flame_layout {
 int flame_layout(struct flame_layout *l, const struct flame *f, double width, double minwidth,
 		 uint64_t total, struct err *e);
 
+/* Give the boxes back; `l` is empty then. */
 void flame_layout_release(struct flame_layout *l);
 
 #endif

@@ -41,6 +41,7 @@ void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);
 int foldtree_write(struct foldtree *t, FILE *f, uint64_t (*value)(uint64_t weight, void *ctx),
 		   void *ctx, struct err *e);
 
+/* Give all back; the tree is empty and usable again. */
 void foldtree_release(struct foldtree *t);
 
 #endif

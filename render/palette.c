@@ -1,5 +1,4 @@
 #include "render/palette.h"
-#include "base/mem.h"
 
 #include <errno.h>
 #include <math.h>
@@ -402,16 +401,21 @@ int palette_map_load(struct palette_map *m, const char *path, struct err *e)
 	FILE *in = fopen(path, "re");
 	if (!in)
 		return errno == ENOENT ? 0 : err_sys(e, "%s: cannot open", path);
-	char *line = NULL;
-	size_t cap = 0;
+	struct buf line = {.max = 1 << 20};
+	char part[1024];
 	int rc = 0;
-	for (ssize_t n; !rc && (n = getline(&line, &cap, in)) > 0;)
-		rc = map_line(m, line, (size_t)n);
+	while (!rc && fgets(part, sizeof(part), in)) {
+		buf_str(&line, part);
+		if (strchr(part, '\n') || feof(in)) {
+			rc = map_line(m, buf_cstr(&line), line.n);
+			buf_clear(&line);
+		}
+	}
 	if (!rc && ferror(in))
 		rc = err_sys(e, "%s: cannot read", path);
 	else if (rc)
 		err_nomem(e);
-	mem_free(line);
+	buf_release(&line);
 	fclose(in);
 	return rc;
 }

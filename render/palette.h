@@ -89,7 +89,9 @@ struct palette_map {
 	VEC(uint32_t) rgb; /* by strings id */
 };
 
+/* Add the lines of `path`; others are left out. 0, ERR_IO, ERR_NOMEM. */
 int palette_map_load(struct palette_map *m, const char *path, struct err *e);
+/* Set one name's colour, 0xrrggbb. 0 or ERR_NOMEM. */
 int palette_map_put(struct palette_map *m, const char *name, size_t n, uint32_t rgb);
 /* The map as text, sorted. 0 or ERR_NOMEM. */
 int palette_map_print(const struct palette_map *m, struct buf *b);

@@ -1,0 +1,34 @@
+/* timelinepaint.c - the colours of a timeline's states and causes, and what they are called. */
+#include "render/palette.h"
+#include "render/timelinesvg.h"
+#include "libstore/causes.h"
+
+#include <string.h>
+
+uint32_t tl_paint_color(unsigned int paint)
+{
+	static const uint32_t states[] = {0x0f7a5a, 0xf3df3c, 0xe0662a, 0xb4b4ae};
+	static const uint32_t cpu[TLP_CPU_COLORS] = {0x86bde3, 0xf4bd6a, 0xc3a6e0,
+						     0xe99b7b, 0xd8d27c, 0x9fc5b8,
+						     0xdba9cb, 0xb9a58c, 0xc4c4be};
+	if (paint <= TLP_UNKNOWN)
+		return states[paint];
+	if (paint >= TLP_CPU)
+		return cpu[paint < TLP_COUNT ? paint - TLP_CPU : TLP_CPU_COLORS - 1];
+	if (paint == TLP_IDLE)
+		return 0xa9a9a2;
+	const char *name = cause_name(paint - TLP_BLOCKED);
+	return palette_cause(name, strlen(name));
+}
+
+const char *tl_paint_name(unsigned int paint)
+{
+	static const char *const states[] = {"running", "runnable", "preempted", "unknown"};
+	if (paint <= TLP_UNKNOWN)
+		return states[paint];
+	if (paint == TLP_BLOCKED + CAUSE_UNKNOWN)
+		return "blocked";
+	if (paint < TLP_IDLE)
+		return cause_name(paint - TLP_BLOCKED);
+	return paint == TLP_IDLE ? "idle" : "";
+}

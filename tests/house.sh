@@ -1,0 +1,138 @@
+#!/bin/sh
+# house.sh layers|headers|code... - rules about the sources themselves; part of make check.
+#
+#	layers	  what each folder includes lies below it, and so do the symbols its library needs
+#	headers	  each header compiles alone and says something about each prototype
+#	code	  memory goes through base/mem.c, no file is too long, the format is clang-format's
+#
+# O is the build folder; CC and HEADER_CFLAGS compile a header.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+O=${O:-build}
+CC=${CC:-cc}
+bad=0
+wrong()
+{
+	echo "$*"
+	bad=1
+}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+libraries="base libparse libsym libstore render"
+folders="$libraries cmd"
+
+archive()
+{
+	echo "$O/lib$1.a"
+}
+
+# An #include of a folder that does not lie below.
+layers_include()
+{
+	below=
+	for d in $folders; do
+		below="$below $d"
+		for inc in $(sed -n 's/^#include "\([^"/]*\)\/.*/\1/p' "$d"/*.[ch] | sort -u); do
+			case " $below " in
+			*" $inc "*) ;;
+			*) wrong "$(grep -l "^#include \"$inc/" "$d"/*.[ch] | tr '\n' ' ')include $inc, which is not below $d" ;;
+			esac
+		done
+	done
+}
+
+# A symbol that only a library above has.
+layers_link()
+{
+	for d in $libraries; do
+		[ -f "$(archive "$d")" ] || { wrong "$(archive "$d") is not built"; return; }
+		nm -g --defined-only "$(archive "$d")" | awk 'NF == 3 { print $3 }' | sort -u >"$tmp/$d"
+	done
+	cat "$tmp"/* | sort -u >"$tmp/all"
+	: >"$tmp/below"
+	for d in $libraries; do
+		sort -u "$tmp/below" "$tmp/$d" -o "$tmp/below"
+		nm -g --undefined-only "$(archive "$d")" | awk 'NF == 2 { print $2 }' | sort -u |
+			comm -12 - "$tmp/all" | comm -23 - "$tmp/below" >"$tmp/up"
+		[ -s "$tmp/up" ] && wrong "$d needs from above: $(tr '\n' ' ' <"$tmp/up")"
+	done
+}
+
+layers()
+{
+	layers_include
+	layers_link
+}
+
+compile_header()
+{
+	printf '#include "%s"\n' "$1" >"$tmp/$2.c"
+	# shellcheck disable=SC2086
+	$CC -std=gnu11 -D_GNU_SOURCE -I. ${HEADER_CFLAGS:-} -Wall -Wextra -Werror -fsyntax-only \
+		"$tmp/$2.c" 2>"$tmp/$2.err" || {
+		grep -m 1 error "$tmp/$2.err"
+		return 1
+	}
+}
+
+# Prototypes at file scope without a comment above them, above their group (lines without a blank
+# one between), or behind them.
+undocumented()
+{
+	awk '
+		FNR == 1 { said = comment = depth = 0 }
+		comment { if (/\*\//) comment = 0; next }
+		/^[ \t]*\/\*/ { said = 1; if (!/\*\//) comment = 1; next }
+		/^$/ { if (!depth) said = 0; next }
+		/^#/ { next }
+		{
+			if (!depth && /^[a-z_].*\(/ && !/^typedef|^static inline/ && !/\/\*/ && !said)
+				print FILENAME ":" FNR ": no comment: " $0
+			if (/\/\*/ && !/\*\//) comment = 1
+			depth += gsub(/{/, "{") - gsub(/}/, "}")
+		}' "$@"
+}
+
+headers()
+{
+	set -- $(for d in $folders; do ls "$d"/*.h; done)
+	i=0
+	for h; do
+		compile_header "$h" "$i" >"$tmp/$i.out" &
+		i=$((i + 1))
+		[ $((i % 4)) = 0 ] && wait
+	done
+	wait
+	cat "$tmp"/*.out | grep . && wrong "headers do not compile alone"
+	undocumented "$@" | grep . && wrong "prototypes without a comment"
+}
+
+code()
+{
+	grep -nE '(^|[^_a-zA-Z0-9>.])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf|getline|getdelim|open_memstream)\(' \
+		$(for d in $folders; do echo "$d/*.[ch]"; done) | grep -v '^base/mem\.[ch]:' |
+		grep -vE ':[0-9]+:[ \t]*(/?\*|//)' && wrong "memory goes through base/mem.h"
+	find $folders tests configure Makefile -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \
+		-o -name '*.js' -o -name configure -o -name Makefile \) -exec wc -l {} + |
+		awk '$1 > 1000 && $2 != "total"' | grep . && wrong "files of more than 1000 lines"
+	grep -rnIE '/home/[a-z]|/Users/[a-zA-Z]' --include='*.[ch]' --include='*.sh' --include='*.py' \
+		--include='*.md' --include=Makefile . | grep -v '^./tests/house.sh' &&
+		wrong "paths of a developer's machine"
+	case $PWD in
+	/*/*) grep -rlF -e "$PWD/" $folders tests testdata docs README.md && wrong "the path of this checkout" ;;
+	esac
+	v=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
+	if [ "$v" = 14 ]; then
+		find $folders tests/lib tests/prog tests/fuzz tests/unit -name '*.[ch]' |
+			xargs -P 2 -n 40 clang-format --dry-run 2>&1 |
+			sed -n 's/:[0-9:]* warning: code should be.*//p' | sort -u | grep . &&
+			wrong "make format would change these"
+	else
+		echo "format not checked: it needs clang-format 14, here is ${v:-none}"
+	fi
+}
+
+for what; do
+	$what
+done
+exit $bad
