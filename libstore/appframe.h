@@ -19,6 +19,7 @@ struct appframes {
 	struct u64map app_node; /* call path → its node */
 };
 
+/* Nothing is remembered yet; released by its owner. */
 void appframes_init(struct appframes *a, const struct stacks *s);
 void appframes_release(struct appframes *a);
 

@@ -22,6 +22,7 @@ struct evidence {
 	int have_runs, have_samples, have_marks;
 };
 
+/* Nothing is looked up yet: indices are made by the first question that needs them. */
 void evidence_init(struct evidence *x, const struct timeline *tl);
 void evidence_release(struct evidence *x);
 

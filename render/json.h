@@ -22,6 +22,7 @@ struct json {
 void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
 
+/* One value; `key` is NULL inside an array. */
 void json_u64(struct json *j, const char *key, uint64_t x);
 void json_i64(struct json *j, const char *key, int64_t x);
 void json_bool(struct json *j, const char *key, int x);

@@ -3,7 +3,6 @@
 #include "libstore/causes.h"
 #include "render/escape.h"
 #include "render/flamedata.h"
-#include "render/palette.h"
 #include "render/svgtext.h"
 #include "render/timelinedata.h"
 #include "render/weight.h"
