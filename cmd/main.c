@@ -13,6 +13,7 @@
 /* clang-format off */
 static const struct verb *const verbs[] = {
 	&verb_collapse,
+	&verb_doctor,
 	&verb_import,
 	&verb_pack,
 	&verb_record,

@@ -5,6 +5,7 @@
 #include "cmd/opt.h"
 
 extern const struct verb verb_collapse;
+extern const struct verb verb_doctor;
 extern const struct verb verb_import;
 extern const struct verb verb_pack;
 extern const struct verb verb_record;

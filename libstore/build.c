@@ -509,12 +509,16 @@ static int take_sample_record(struct builder *b, const struct record *r, struct 
 		id->id ? recording_event_of_id(b->rec, id->id) : recording_event(b->rec, r);
 	struct sample s;
 	struct err why = {0};
-	if (!ev || ev->index >= b->events.n)
+	if (!ev || ev->index >= b->events.n) {
+		b->p->totals.no_event++;
 		return 0;
+	}
 	if (sample_decode(r, ev, b->rec->swap, &s, &why)) {
 		recording_note_bad(b->rec, &why);
 		return 0;
 	}
+	if (b->opt->watch)
+		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, &s);
 	const struct source_event *se = &b->events.v[ev->index];
 	id->cpu = s.cpu;
 	int rc = se->nroles ? take_spans(b, se, &s, id, e) : 0;
@@ -672,6 +676,8 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 	int rc = take_machine(b, r, id->has_time ? id->time : 0, e);
 	if (rc)
 		return rc;
+	if (b->opt->watch && r->type != PERF_RECORD_SAMPLE)
+		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, NULL);
 	if (r->type == PERF_RECORD_THREAD_MAP && !b->sched)
 		note_thread_map(b, r);
 	if (r->type >= PERF_RECORD_HEADER_ATTR)

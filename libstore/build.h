@@ -26,6 +26,11 @@ struct build_options {
 	void *progress_ctx;
 	const char *const *spans; /* --span: see spandef.h */
 	size_t nspans;
+	/* told of every record in the order of time, of samples with their fields (else NULL);
+	 * what it is given ends with the call; may be NULL */
+	void (*watch)(void *ctx, const struct recording *rec, const struct record *r,
+		      const struct record_id *id, const struct sample *s);
+	void *watch_ctx;
 	int no_samples; /* leave the on-CPU samples out (their stacks are the larger part) */
 };
 

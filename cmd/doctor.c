@@ -1,0 +1,259 @@
+/*
+ * doctor.c - `perfkit doctor`: can this recording answer? Findings, worst first, each with its
+ * remedy; exit status 3 where an answer would be wrong.
+ */
+#include "cmd/input.h"
+#include "cmd/say.h"
+#include "cmd/verbs.h"
+#include "libstore/build.h"
+#include "libstore/findings.h"
+#include "render/escape.h"
+#include "render/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct doctor_opts {
+	struct input_opts in;
+	struct opt_list asked;
+	int json;
+};
+
+#define AT(field) offsetof(struct doctor_opts, field)
+static const struct opt rows[] = {
+	{"for", 0, OPT_LIST, AT(asked), "QUESTION",
+	 "cpu, offcpu or tail: what is to be answered\n(default: what it was recorded for)"},
+	{"json", 0, OPT_FLAG, AT(json), NULL, "findings as JSON"},
+	OPT_END,
+};
+
+static const struct topic {
+	const char *name;
+	unsigned bit;
+} topics[] = {{"cpu", ABOUT_CPU},
+	      {"offcpu", ABOUT_OFFCPU},
+	      {"tail", ABOUT_TAIL},
+	      {"names", ABOUT_NAMES}};
+enum { TOPICS = sizeof(topics) / sizeof(*topics), WIDTH = 80 };
+
+static int parse_asked(const struct doctor_opts *o, unsigned *asked)
+{
+	*asked = 0;
+	for (size_t i = 0; i < o->asked.n; i++) {
+		size_t k = 0;
+		while (k < TOPICS && strcmp(topics[k].name, o->asked.v[i]))
+			k++;
+		if (k == TOPICS) {
+			say("--for is cpu, offcpu, tail or names, not '%s'", o->asked.v[i]);
+			return 2;
+		}
+		*asked |= topics[k].bit;
+	}
+	return 0;
+}
+
+/* --- text ----------------------------------------------------------------------------------
+ */
+
+/* `s` broken at blanks into lines of at most WIDTH columns, `left` blanks in front; the first
+ * line begins at column `at`. A command keeps its meaning: its lines end in a backslash. */
+static void print_wrapped(const char *s, size_t at, size_t left)
+{
+	struct buf b = {0};
+	int command = !strncmp(s, "perf record ", 12);
+	size_t width = command ? WIDTH - 2 : WIDTH;
+	escape_visible(&b, s, strlen(s));
+	const char *p = buf_cstr(&b);
+	int first = 1;
+	while (*p) {
+		size_t n = strcspn(p, " "), wide = escape_chars(p, n);
+		if (!first && at + 1 + wide > width) {
+			printf("%s\n%*s", command ? " \\" : "", (int)left, "");
+			at = left;
+		} else if (!first) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)n, p);
+		at += wide;
+		first = 0;
+		p += n + (p[n] == ' ');
+	}
+	putchar('\n');
+	buf_release(&b);
+}
+
+static void print_finding(const struct finding *f)
+{
+	enum { INDENT = 9 };
+	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
+	print_wrapped(f->title, INDENT, INDENT);
+	for (size_t i = 0; i < f->ndetails; i++) {
+		printf("%*s", INDENT, "");
+		if (*f->details[i] == '0') /* a drawing */
+			put_visible(stdout, f->details[i]), putchar('\n');
+		else
+			print_wrapped(f->details[i], INDENT, INDENT + 2);
+	}
+	printf("%*s", INDENT, "");
+	print_wrapped(f->kind->spoils, INDENT, INDENT + 2);
+	if (*f->remedy) {
+		printf("%*sremedy: ", INDENT, "");
+		print_wrapped(f->remedy, INDENT + 8, INDENT + 2);
+	}
+	printf("%*s[%s]\n", INDENT, "", f->kind->id);
+}
+
+static void print_text(const char *path, const struct findings *f, unsigned asked)
+{
+	static const char *const verdicts[] = {
+		"can answer; nothing found", "can answer; it could be better next time",
+		"can answer in part", "an answer would be wrong"};
+	put_visible(stdout, path);
+	printf(":");
+	for (size_t i = 0; i < TOPICS; i++) {
+		int worst = findings_worst(f, topics[i].bit);
+		if (asked & topics[i].bit && topics[i].bit != ABOUT_NAMES)
+			printf("\n  %-7s %s", topics[i].name, verdicts[worst + 1]);
+	}
+	putchar('\n');
+	for (size_t i = 0; i < f->v.n; i++)
+		print_finding(&f->v.v[i]);
+}
+
+/* --- JSON ----------------------------------------------------------------------------------
+ */
+
+static void json_topics(struct json *j, const char *key, unsigned bits)
+{
+	json_open(j, key, '[');
+	for (size_t i = 0; i < TOPICS; i++)
+		if (bits & topics[i].bit)
+			json_str(j, NULL, topics[i].name);
+	json_close(j, ']');
+}
+
+static void json_finding(struct json *j, const struct finding *f)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "id", f->kind->id);
+	json_str(j, "harm", finding_harm_name(f->harm));
+	json_topics(j, "touches", f->kind->topics);
+	json_str(j, "title", f->title);
+	json_open(j, "details", '[');
+	for (size_t i = 0; i < f->ndetails; i++)
+		json_str(j, NULL, f->details[i]);
+	json_close(j, ']');
+	json_str(j, "spoils", f->kind->spoils);
+	json_str(j, "remedy", *f->remedy ? f->remedy : NULL);
+	json_close(j, '}');
+}
+
+static int print_json(const char *path, const struct findings *f, unsigned asked)
+{
+	struct buf b = {0};
+	struct json j = {.b = &b};
+	int worst = findings_worst(f, asked);
+	json_open(&j, NULL, '{');
+	json_u64(&j, "schema", 1);
+	json_str(&j, "file", path);
+	json_topics(&j, "asked", asked);
+	json_str(&j, "worst", worst < 0 ? "none" : finding_harm_name((unsigned)worst));
+	json_open(&j, "findings", '[');
+	for (size_t i = 0; i < f->v.n; i++)
+		json_finding(&j, &f->v.v[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	int rc = buf_failed(&b);
+	puts(buf_cstr(&b));
+	buf_release(&b);
+	return rc;
+}
+
+/* --- all of it -----------------------------------------------------------------------------
+ */
+
+/* Leave only what touches the questions asked. */
+static void select_asked(struct findings *f, unsigned asked)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->v.n; i++)
+		if (f->v.v[i].kind->topics & asked)
+			f->v.v[n++] = f->v.v[i];
+	f->v.n = n;
+}
+
+static int examine(struct input *in, const struct doctor_opts *o, unsigned asked,
+		   struct findings *f, struct err *e)
+{
+	struct timeline tl = {0};
+	struct survey survey = {0};
+	struct input_progress p;
+	struct build_options bo = {.watch = survey_watch, .watch_ctx = &survey};
+	input_progress_start(&p);
+	if (input_shows_progress(&o->in)) {
+		bo.progress = input_progress_show;
+		bo.progress_ctx = &p;
+	}
+	int rc = timeline_build(in->profile, &bo, &tl, e);
+	input_progress_end(&p);
+	if (!rc && survey.failed)
+		rc = err_nomem(e);
+	if (!rc)
+		rc = findings_gather(f,
+				     &(struct findings_input){.profile = in->profile,
+							      .timeline = &tl,
+							      .survey = &survey,
+							      .asked = asked},
+				     e);
+	timeline_release(&tl);
+	survey_release(&survey);
+	return rc;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct doctor_opts *o = opts;
+	struct findings f = {0};
+	struct input in;
+	struct err e = {0};
+	unsigned asked;
+	int rc = parse_asked(o, &asked);
+	if (!rc)
+		rc = input_open(&in, "doctor", &o->in, files, nfiles);
+	if (rc)
+		return rc;
+	rc = examine(&in, o, asked, &f, &e);
+	asked = (asked ? asked : findings_made_for(in.profile->rec)) | ABOUT_NAMES;
+	select_asked(&f, asked);
+	if (!rc && o->json)
+		rc = print_json(in.path, &f, asked) ? err_nomem(&e) : 0;
+	else if (!rc)
+		print_text(in.path, &f, asked);
+	int worst = findings_worst(&f, asked);
+	if (rc)
+		rc = input_fail(&in, &e);
+	else if (worst == HARM_WRONG || (o->in.strict && worst >= HARM_PARTIAL))
+		rc = 3;
+	findings_release(&f);
+	input_close(&in);
+	return rc;
+}
+
+const struct verb verb_doctor = {
+	.name = "doctor",
+	.brief = "can this recording answer? what is wrong with it, and the remedy",
+	.usage = "[options] [FILE]",
+	.text = "Findings, worst first: what was seen, what it spoils, what would help.\n"
+		"  wrong    an answer would mislead; exit status 3\n"
+		"  partial  something is missing, what is there is right\n"
+		"  advice   it could be better next time\n"
+		"docs/doctor.md explains each.",
+	.examples = "  perfkit doctor perf.data\n"
+		    "  perfkit doctor --for tail perf.data\n"
+		    "  perfkit doctor --json perf.data | jq -r '.findings[].id'",
+	.tables = {rows, input_rows},
+	.options_size = sizeof(struct doctor_opts),
+	.max_files = 1,
+	.run = run,
+};

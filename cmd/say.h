@@ -1,0 +1,18 @@
+/*
+ * say.h - the one way lines get to stderr: what a stranger's file may have put into them is
+ * made visible (render/escape.h), so that no terminal obeys it and a line stays one line.
+ */
+#ifndef CMD_SAY_H
+#define CMD_SAY_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* "perfkit: <text>" and a newline on stderr. */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say_args(const char *fmt, va_list ap);
+
+/* A text in visible form, without newline. */
+void put_visible(FILE *f, const char *s);
+
+#endif

@@ -1,0 +1,223 @@
+#include "libstore/findings_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAITING (ABOUT_OFFCPU | ABOUT_TAIL)
+#define ALL (ABOUT_CPU | WAITING)
+
+const struct finding_kind finding_kinds[] = {
+	{"switch-sampled",
+	 "Most context switches are missing, so waits look many times longer.", WAITING, 1},
+	{"tracepoint-sampled", "Most of its events are missing: counts and spans are wrong.",
+	 WAITING, 0},
+	{"per-task", "It holds when threads left a CPU, never when they came back.", WAITING,
+	 1},
+	{"no-switches", "Nothing in it tells when a thread waited.", WAITING, 1},
+	{"offcpu-totals", "Sums per stack: single waits and their times are not in it.",
+	 ABOUT_TAIL, 1},
+	{"clock-mixed", "Times of different events cannot be put in order.", ALL, 0},
+	{"lost-records", "What happened then is not in any answer; waits there are suspect.",
+	 ALL, 0},
+	{"lost-samples", "These samples are missing from every answer.", ALL, 0},
+	{"holes", "Waits beside a missing switch are suspect and left out of percentiles.",
+	 WAITING, 0},
+	{"throttled", "The kernel paused sampling: busy phases weigh too little.", ALL, 0},
+	{"cut-off", "What came after the tear is missing; so are names kept at the end.", ALL,
+	 0},
+	{"bad-records", "What they said is missing.", ALL, 0},
+	{"unknown-event", "Samples whose event the header does not describe are left out.", ALL,
+	 0},
+	{"guest-samples", "Time in virtual machines is left out, as perf does.", ABOUT_CPU, 0},
+	{"no-samples", "There is nothing to answer from.", ALL, 0},
+	{"no-times", "Names and mappings cannot be told apart by time.", ALL, 0},
+	{"no-inherit", "Threads and children started later are not in it.", ALL, 0},
+	{"no-wakeups", "Blocked and ready time cannot be told apart; nobody is known to wake.",
+	 WAITING, 0},
+	{"wakeups-missing", "How these waits split into blocked and ready is unknown.", WAITING,
+	 0},
+	{"multiplexed", "Counts are of the time counted, not of the whole.", ABOUT_CPU, 0},
+	{"hybrid", "One event alone shows the work of one kind of core only.", ABOUT_CPU, 0},
+	{"no-stacks", "There is a function, but not who called it.", ALL, 0},
+	{"one-sided-stacks", "Half of the way from cause to cost is missing.", ALL, 0},
+	{"truncated-dumps", "The outer callers are missing: stacks begin at [truncated].", ALL,
+	 0},
+	{"unwind-stopped", "Stacks end early: their outer callers are missing.", ALL, 0},
+	{"fp-ends-in-libc", "The application's frames are missing above the C library.", ALL,
+	 0},
+	{"deferred-missing", "These stacks lack their user side.", ALL, 0},
+	{"kptr-restrict", "Kernel addresses cannot be turned into names.", ABOUT_NAMES, 0},
+	{"kernel-mismatch", "Symbols of another kernel are not used: addresses are shown.",
+	 ABOUT_NAMES, 0},
+	{"no-kernel-symbols", "Kernel frames are addresses.", ABOUT_NAMES, 0},
+	{"build-id-mismatch", "Another build of the file is here; it is not used.", ABOUT_NAMES,
+	 0},
+	{"no-build-ids", "Files cannot be checked, so they are not used: addresses are shown.",
+	 ABOUT_NAMES, 0},
+	{"missing-symbols", "These frames are addresses.", ABOUT_NAMES, 0},
+	{"unmapped-frames",
+	 "These addresses lead nowhere: most come from broken frame pointers.", ABOUT_NAMES, 0},
+	{"clock", "Times cannot be compared with logs or with other machines.", WAITING, 0},
+	{NULL, NULL, 0, 0},
+};
+
+static const struct finding_kind *kind_of(const char *id)
+{
+	const struct finding_kind *k = finding_kinds;
+	while (k->id && strcmp(k->id, id))
+		k++;
+	return k;
+}
+
+/* --- adding --------------------------------------------------------------------------------
+ */
+
+static const char *keep(struct judge *j, struct buf *b)
+{
+	char *s = buf_failed(b) ? NULL : arena_strndup(&j->out->text, buf_cstr(b), b->n);
+	buf_release(b);
+	if (!s)
+		j->failed = ERR_NOMEM;
+	return s ? s : "";
+}
+
+static const char *keep_fmt(struct judge *j, const char *fmt, va_list ap)
+{
+	char text[512];
+	struct buf b = {0};
+	vsnprintf(text, sizeof(text), fmt, ap);
+	buf_str(&b, text);
+	return keep(j, &b);
+}
+
+struct finding *judge_add(struct judge *j, const char *id, enum finding_harm harm,
+			  const char *fmt, ...)
+{
+	struct finding f = {.kind = kind_of(id), .harm = (uint8_t)harm, .remedy = ""};
+	va_list ap;
+	va_start(ap, fmt);
+	f.title = keep_fmt(j, fmt, ap);
+	va_end(ap);
+	if (vec_push(&j->out->v, f)) {
+		j->failed = ERR_NOMEM;
+		return NULL;
+	}
+	return &j->out->v.v[j->out->v.n - 1];
+}
+
+void judge_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	if (!f)
+		return;
+	va_start(ap, fmt);
+	f->remedy = keep_fmt(j, fmt, ap);
+	va_end(ap);
+}
+
+void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	if (!f || f->ndetails == FINDING_DETAILS)
+		return;
+	va_start(ap, fmt);
+	f->details[f->ndetails++] = keep_fmt(j, fmt, ap);
+	va_end(ap);
+}
+
+void judge_record(struct judge *j, struct finding *f, unsigned drop, const char *add)
+{
+	struct buf b = {0};
+	if (!f)
+		return;
+	remedy_record(&b, j->rec->features.cmdline, drop, add);
+	f->remedy = keep(j, &b);
+}
+
+void judge_record_sched(struct judge *j, struct finding *f, const char *add)
+{
+	struct buf b = {0};
+	buf_fmt(&b, "-a -g%s -k CLOCK_MONOTONIC %s", add, remedy_sched_events);
+	judge_record(j, f,
+		     REMEDY_DROP_RATE | REMEDY_DROP_STACKS | REMEDY_DROP_EVENTS |
+			     REMEDY_DROP_TARGET | REMEDY_DROP_CLOCK |
+			     (*add ? REMEDY_DROP_RING : 0),
+		     buf_cstr(&b));
+	buf_release(&b);
+}
+
+/* --- all of them ---------------------------------------------------------------------------
+ */
+
+static int by_harm(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+	if (x->harm != y->harm)
+		return x->harm > y->harm ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return strcmp(x->title, y->title);
+}
+
+unsigned findings_made_for(const struct recording *rec)
+{
+	unsigned topics = 0;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event *ev = &rec->events.v[i];
+		const char *name = ev->name ? ev->name : "";
+		int off = !strncmp(name, "offcpu-time", 11);
+		if (ev->is_tracepoint)
+			topics |= strncmp(name, "sched:", 6) ? ABOUT_TAIL : WAITING;
+		else if (off || attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH))
+			topics |= ABOUT_OFFCPU;
+		if (!ev->is_tracepoint && !off && strncmp(name, "dummy", 5))
+			topics |= ABOUT_CPU;
+	}
+	return topics | ABOUT_NAMES;
+}
+
+static uint64_t sample_count(const struct findings_input *in)
+{
+	uint64_t n = in->profile->rec->stats.by_type[PERF_RECORD_SAMPLE];
+	return n;
+}
+
+int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
+{
+	struct judge j = {.in = in, .rec = in->profile->rec, .out = out};
+	*out = (struct findings){0};
+	j.asked = in->asked ? in->asked | ABOUT_NAMES : findings_made_for(j.rec);
+	j.samples = sample_count(in);
+	judge_file(&j);
+	judge_loss(&j);
+	judge_events(&j);
+	judge_waits(&j);
+	judge_stacks(&j);
+	judge_names(&j);
+	if (out->v.n)
+		qsort(out->v.v, out->v.n, sizeof(*out->v.v), by_harm);
+	return j.failed ? err_nomem(e) : 0;
+}
+
+void findings_release(struct findings *f)
+{
+	vec_release(&f->v);
+	arena_release(&f->text);
+}
+
+int findings_worst(const struct findings *f, unsigned topics)
+{
+	int worst = -1;
+	for (size_t i = 0; i < f->v.n; i++)
+		if (f->v.v[i].kind->topics & topics && (int)f->v.v[i].harm > worst)
+			worst = f->v.v[i].harm;
+	return worst;
+}
+
+const char *finding_harm_name(unsigned harm)
+{
+	static const char *const names[] = {"advice", "partial", "wrong"};
+	return harm < sizeof(names) / sizeof(*names) ? names[harm] : "";
+}

@@ -1,0 +1,88 @@
+/*
+ * findings.h - what a recording cannot tell, or tells wrongly, and what would have been right.
+ *
+ *	struct findings f;
+ *	findings_gather(&f, &(struct findings_input){.profile = p, .timeline = &tl,
+ *						     .survey = &survey}, &e);
+ *	for (i < f.v.n) ... f.v.v[i].kind->id, .harm, .title, .remedy ...
+ *	findings_release(&f);
+ *
+ * Gathered from what reading left behind: the recording's attributes, features and statistics,
+ * the profile's names, the timeline's flags, intervals and losses, the survey of all records.
+ * What is absent (a profile that was folded has no timeline) is not judged. Every finding has
+ * an id that docs/doctor.md explains.
+ */
+#ifndef LIBSTORE_FINDINGS_H
+#define LIBSTORE_FINDINGS_H
+
+#include "libstore/survey.h"
+#include "libstore/timeline.h"
+#include "libsym/profile.h"
+
+/* What an answer suffers, least first. */
+enum finding_harm {
+	HARM_ADVICE,  /* nothing: it could be better next time */
+	HARM_PARTIAL, /* something is missing, and what is there is right */
+	HARM_WRONG,   /* what is there misleads */
+};
+
+/* Which questions it touches. */
+enum finding_topic {
+	ABOUT_CPU = 1,    /* where the CPU time went */
+	ABOUT_OFFCPU = 2, /* where the waiting went, in sums */
+	ABOUT_TAIL = 4,   /* single waits and spans: when, how long, who caused them */
+	ABOUT_NAMES = 8,  /* what functions are called */
+};
+
+struct finding_kind {
+	const char *id;     /* "switch-sampled" */
+	const char *spoils; /* one sentence: what it does to an answer */
+	uint8_t topics;     /* enum finding_topic */
+	uint8_t refused;    /* timeline_answerable says it too */
+};
+
+/* All kinds, in the order of docs/doctor.md; ends with an id of NULL. */
+extern const struct finding_kind finding_kinds[];
+
+enum { FINDING_DETAILS = 6 };
+
+/* Texts may hold what a stranger wrote: escape_visible before a terminal sees them. They live
+ * as long as the findings. */
+struct finding {
+	const struct finding_kind *kind;
+	uint8_t harm;       /* enum finding_harm */
+	const char *title;  /* one line, with the numbers */
+	const char *remedy; /* a command line or one sentence; "" when there is none */
+	const char *details[FINDING_DETAILS]; /* lines below the title */
+	size_t ndetails;
+};
+
+struct findings {
+	VEC(struct finding) v; /* worst first, then in the order of finding_kinds */
+	struct arena text;
+};
+
+struct findings_input {
+	const struct profile *profile;   /* folded, or read by timeline_build */
+	const struct timeline *timeline; /* NULL: only folded */
+	const struct survey *survey;     /* NULL: not taken */
+	unsigned asked; /* topics the user asks for; 0: those the recording was made for */
+};
+
+/* Judge. All is borrowed for the call; *out is the caller's to release, also after ERR_NOMEM.
+ */
+int findings_gather(struct findings *out, const struct findings_input *in, struct err *e);
+
+void findings_release(struct findings *f);
+
+/* The worst harm of all that touch one of `topics`, or -1 when nothing does. */
+int findings_worst(const struct findings *f, unsigned topics);
+
+/* The topics a recording was evidently made for: has it samples of a clock or counter, context
+ * switches, probes? */
+unsigned findings_made_for(const struct recording *rec);
+
+/* "advice", "partial", "wrong". */
+const char *finding_harm_name(unsigned harm);
+
+#endif

@@ -1,0 +1,417 @@
+/* findings_names.c - judges of stacks and of names, by share of the samples they touch. */
+#include "base/mem.h"
+#include "libstore/findings_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* --- stacks: what was asked for and what came ------------------------------------------------
+ */
+
+static int is_switch(const struct event *ev)
+{
+	return ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
+}
+
+static int has_stacks(const struct event_attr *a)
+{
+	return !!(a->sample_type & PERF_SAMPLE_CALLCHAIN) ||
+	       (a->sample_type & PERF_SAMPLE_STACK_USER &&
+		a->sample_type & PERF_SAMPLE_REGS_USER);
+}
+
+static void judge_no_stacks(struct judge *j)
+{
+	const struct survey *v = j->in->survey;
+	const struct event *bare = NULL;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event *ev = &j->rec->events.v[i];
+		int live = !v || (i < v->events.n && v->events.v[i].samples);
+		if (!live || has_stacks(&ev->attr) || (ev->is_tracepoint && !is_switch(ev)) ||
+		    (ev->name && !strncmp(ev->name, "dummy", 5)))
+			continue;
+		if (!bare || is_switch(ev))
+			bare = ev;
+	}
+	if (!bare)
+		return;
+	struct finding *f =
+		judge_add(j, "no-stacks", is_switch(bare) ? HARM_PARTIAL : HARM_ADVICE,
+			  "%s was recorded without stacks", bare->name);
+	judge_record(j, f, REMEDY_DROP_STACKS, "-g");
+}
+
+static void judge_sides(struct judge *j)
+{
+	const struct survey *v = j->in->survey;
+	uint64_t kernel = 0, no_user = 0, user = 0, bare = 0;
+	const char *left_out = NULL;
+	for (size_t i = 0; v && i < v->events.n; i++) {
+		const struct survey_event *se = &v->events.v[i];
+		const struct event_attr *a = &j->rec->events.v[i].attr;
+		if (se->samples && a->sample_type & PERF_SAMPLE_CALLCHAIN &&
+		    !(a->sample_type & PERF_SAMPLE_STACK_USER) &&
+		    attr_flag(a, ATTR_EXCLUDE_CALLCHAIN_USER))
+			left_out = "user";
+		kernel += se->kernel_mode;
+		no_user += se->no_user;
+		user += se->user_mode;
+		bare += se->user_without_frames;
+	}
+	struct finding *f = NULL;
+	if (left_out)
+		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
+			      "user callchains were left out on request");
+	else if (no_user >= 20 && percent(no_user, kernel) >= 50)
+		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
+			      "%.0f %% of %llu samples in system calls have no user stack",
+			      percent(no_user, kernel), (ull)kernel);
+	else if (bare >= 20 && percent(bare, user) >= 50)
+		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
+			      "%.0f %% of %llu samples in user code have no user stack",
+			      percent(bare, user), (ull)user);
+	judge_record(j, f, REMEDY_DROP_STACKS, "--call-graph dwarf,16384");
+}
+
+enum { DUMP_DEFAULT = 8192, DUMP_MAX = 65528 };
+
+static uint32_t dump_asked(const struct recording *rec)
+{
+	uint32_t asked = 0;
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (rec->events.v[i].attr.sample_stack_user > asked)
+			asked = rec->events.v[i].attr.sample_stack_user;
+	return asked ? asked : DUMP_DEFAULT;
+}
+
+/*
+ * The copy that would have held all but a hundredth of the stacks: from the size asked for on,
+ * each doubling leaves the part of the stacks too long that the last one left (full of half).
+ */
+static uint32_t dump_needed(const struct judge *j, double cut)
+{
+	uint64_t full = 0, half = 0;
+	uint64_t size = dump_asked(j->rec);
+	const struct survey *v = j->in->survey;
+	for (size_t i = 0; v && i < v->events.n; i++) {
+		full += v->events.v[i].full;
+		half += v->events.v[i].half;
+	}
+	double left = half && full < half ? (double)full / (double)half : 0.9;
+	while (cut > 0.01 && size < DUMP_MAX) {
+		size *= 2;
+		cut *= left;
+	}
+	return size < DUMP_MAX ? (uint32_t)size : DUMP_MAX;
+}
+
+static void judge_dumps(struct judge *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	uint64_t cut = c->by_end[UNWIND_TRUNCATED];
+	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
+	char add[48];
+	if (percent(cut, c->unwound) >= 1) {
+		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);
+		struct finding *f = judge_add(
+			j, "truncated-dumps", HARM_PARTIAL,
+			"%.1f %% of stack copies were too short: %u bytes, about %u needed",
+			percent(cut, c->unwound), dump_asked(j->rec), need);
+		snprintf(add, sizeof(add), "--call-graph dwarf,%u", need);
+		judge_record(j, f, REMEDY_DROP_STACKS, add);
+	}
+	if (percent(stopped, c->unwound) >= 1) {
+		struct finding *f = judge_add(
+			j, "unwind-stopped", HARM_PARTIAL,
+			"%.1f %% of stack copies end where the right file is not at hand",
+			percent(stopped, c->unwound));
+		judge_remedy(j, f,
+			     "copy the files named below, or run perfkit pack on the "
+			     "recorded machine");
+	}
+	if (c->deferred_missing)
+		judge_add(j, "deferred-missing", HARM_PARTIAL,
+			  "%llu samples announce a user stack that never came",
+			  (ull)c->deferred_missing);
+}
+
+/* --- stacks and names by weight --------------------------------------------------------------
+ */
+
+/* Frames of one DSO, by samples that have at least one. */
+struct dso_row {
+	uint32_t name, dso; /* strings id; of the machine, or NO_ID */
+	uint64_t unnamed;
+	uint64_t last; /* path + 1 counted last */
+	const char *detail;
+	enum dso_reason reason;
+};
+
+struct weights {
+	uint64_t *by_path; /* samples (and waits) that end there */
+	uint64_t total, with_user, only_libc;
+	VEC(struct dso_row) rows;
+	struct u64map index;
+};
+
+static int sum_paths(struct weights *w, const struct findings_input *in)
+{
+	const struct profile *p = in->profile;
+	const struct timeline *tl = in->timeline;
+	size_t n = p->stacks.paths.n;
+	w->by_path = mem_zalloc(n ? n : 1, sizeof(*w->by_path));
+	if (!w->by_path)
+		return ERR_NOMEM;
+	for (size_t i = 0; !tl && i < p->folded.n; i++)
+		w->by_path[p->folded.v[i].path] += n ? p->folded.v[i].samples : 0;
+	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
+		w->by_path[tl->samples.v[i].path]++;
+	for (size_t i = 0; tl && n && i < tl->off.n; i++)
+		w->by_path[tl->off.v[i].path]++;
+	for (size_t i = 0; tl && n && i < tl->totals.n; i++)
+		w->by_path[tl->totals.v[i].path]++;
+	for (size_t i = 1; i < n; i++)
+		w->total += w->by_path[i];
+	return 0;
+}
+
+static uint32_t dso_of_name(const struct profile *p, uint32_t name)
+{
+	uint32_t found = NO_ID;
+	for (uint32_t i = 0; name && i < p->machine.dsos.n; i++) {
+		const char *detail;
+		if (p->machine.dsos.v[i].name != name)
+			continue;
+		if (modules_reason(p->modules, i, &detail) != DSO_NOT_A_FILE)
+			return i;
+		found = found == NO_ID ? i : found;
+	}
+	return found;
+}
+
+static struct dso_row *row_of(struct weights *w, const struct profile *p, uint32_t name)
+{
+	uint32_t at;
+	struct dso_row row = {.name = name, .detail = "", .reason = DSO_NOT_A_FILE};
+	if (u64map_get(&w->index, name, &at))
+		return &w->rows.v[at];
+	row.dso = dso_of_name(p, name);
+	if (row.dso != NO_ID)
+		row.reason = modules_reason(p->modules, row.dso, &row.detail);
+	if (u64map_put(&w->index, name, (uint32_t)w->rows.n) || vec_push(&w->rows, row))
+		return NULL;
+	return &w->rows.v[w->rows.n - 1];
+}
+
+static int is_libc(const char *path)
+{
+	static const char *const names[] = {"libc.so",  "libc-2",  "libpthread",
+					    "ld-linux", "ld-2",    "libm.so",
+					    "libm-2",   "ld-musl", "libc.musl"};
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(base, names[i], strlen(names[i])))
+			return 1;
+	return 0;
+}
+
+/* Names of the C library that run before, or without, any code of the application. */
+static int is_start(const char *name)
+{
+	return unwind_root_name(name) || !strncmp(name, "start_thread", 12) ||
+	       !strncmp(name, "__libc_start", 12) || !strncmp(name, "clone", 5) ||
+	       !strncmp(name, "__clone", 7) || !strncmp(name, "_dl_", 4) ||
+	       !strncmp(name, "dl_main", 7);
+}
+
+static int count_path(struct weights *w, const struct profile *p, uint32_t leaf)
+{
+	const struct strtab *s = &p->stacks.strings;
+	uint64_t weight = w->by_path[leaf];
+	int user = 0, libc = 0, work = 0;
+	for (uint32_t path = leaf; path; path = p->stacks.paths.v[path].parent) {
+		const struct frame *fr = &p->stacks.frames.v[p->stacks.paths.v[path].frame];
+		if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
+			user++;
+			libc += fr->kind == FRAME_USER && is_libc(strtab_get(s, fr->dso));
+			work |= !is_start(strtab_get(s, fr->name));
+		}
+		if (fr->name || fr->kind == FRAME_MARK)
+			continue;
+		struct dso_row *row = row_of(w, p, fr->dso);
+		if (!row)
+			return ERR_NOMEM;
+		if (row->last != (uint64_t)leaf + 1)
+			row->unnamed += weight;
+		row->last = (uint64_t)leaf + 1;
+	}
+	w->with_user += user ? weight : 0;
+	w->only_libc += libc == user && work ? weight : 0;
+	return 0;
+}
+
+static void judge_libc(struct judge *j, const struct weights *w)
+{
+	int fp = 0;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		uint64_t type = j->rec->events.v[i].attr.sample_type;
+		if (type & PERF_SAMPLE_STACK_USER)
+			return;
+		fp |= !!(type & PERF_SAMPLE_CALLCHAIN);
+	}
+	if (!fp || w->only_libc < 20 || percent(w->only_libc, w->with_user) < 5)
+		return;
+	struct finding *f = judge_add(j, "fp-ends-in-libc", HARM_PARTIAL,
+				      "%.1f %% of user stacks begin and end in the C library",
+				      percent(w->only_libc, w->with_user));
+	judge_record(j, f, REMEDY_DROP_STACKS, "--call-graph dwarf,16384");
+}
+
+/* --- names -----------------------------------------------------------------------------------
+ */
+
+static int by_unnamed(const void *a, const void *b, void *strings)
+{
+	const struct dso_row *x = a, *y = b;
+	if (x->unnamed != y->unnamed)
+		return x->unnamed > y->unnamed ? -1 : 1;
+	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
+}
+
+static const char *why(const struct dso_row *r)
+{
+	if (!r->name)
+		return "no mapping holds the address";
+	return r->reason == DSO_FOUND ? "no symbol covers the address"
+				      : dso_reason_text(r->reason);
+}
+
+/* Which finding the nameless frames of a DSO belong to. */
+static const char *name_finding(const struct judge *j, const struct dso_row *r)
+{
+	const struct dso *d = r->dso == NO_ID ? NULL : &j->in->profile->machine.dsos.v[r->dso];
+	if (d && (d->kind == DSO_KERNEL || d->kind == DSO_MODULE))
+		return r->reason == DSO_ZERO_KALLSYMS ? "kptr-restrict"
+		       : r->reason == DSO_MISMATCH    ? "kernel-mismatch"
+						      : "no-kernel-symbols";
+	if (!r->name)
+		return "unmapped-frames";
+	if (r->reason == DSO_MISMATCH)
+		return "build-id-mismatch";
+	if (d && d->kind == DSO_FILE && !d->id.len &&
+	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_NOT_FOUND))
+		return "no-build-ids";
+	return "missing-symbols";
+}
+
+static const struct name_text {
+	const char *id, *title, *remedy;
+} name_texts[] = {
+	{"kptr-restrict", "of samples have kernel frames that only zeroed symbols could name",
+	 "as root on the recorded machine: sysctl kernel.kptr_restrict=0; cat /proc/kallsyms "
+	 ">kallsyms; then --kallsyms kallsyms"},
+	{"kernel-mismatch", "of samples have frames of a kernel that is not the one here",
+	 "copy /proc/kallsyms of that boot (as root), then --kallsyms FILE; or its vmlinux and "
+	 "--vmlinux FILE"},
+	{"no-kernel-symbols", "of samples have kernel frames without names",
+	 "on the recorded machine, before it boots anew: sudo cat /proc/kallsyms >kallsyms; "
+	 "then "
+	 "--kallsyms kallsyms"},
+	{"build-id-mismatch", "of samples have frames of files that are another build here",
+	 "copy the very files from the recorded machine below DIR, then --symfs DIR"},
+	{"no-build-ids", "of samples have frames of files recorded without build-id", NULL},
+	{"unmapped-frames", "of samples have frames at addresses that no mapping holds", NULL},
+	{"missing-symbols", "of samples have frames without names",
+	 "copy the files (or their debug files) from the recorded machine below DIR, then "
+	 "--symfs "
+	 "DIR; or DEBUGINFOD_URLS; or perfkit pack there"},
+};
+
+static void detail_of(struct judge *j, struct finding *f, const struct weights *w,
+		      const struct dso_row *r)
+{
+	const struct profile *p = j->in->profile;
+	char hex[2 * BUILD_ID_MAX + 1] = "";
+	if (r->dso != NO_ID && p->machine.dsos.v[r->dso].id.len)
+		build_id_hex(&p->machine.dsos.v[r->dso].id, hex);
+	judge_detail(j, f, "%5.1f %%  %s: %s%s%s", percent(r->unnamed, w->total),
+		     r->name ? strtab_get(&p->stacks.strings, r->name) : "[unknown]", why(r),
+		     *hex ? ", build-id " : "", hex);
+}
+
+/* One finding for all DSOs that lack names for the same reason; its share is that of the worst
+ * of them, since one stack may need several. */
+static void judge_group(struct judge *j, const struct weights *w, const struct name_text *t)
+{
+	struct finding *f = NULL;
+	for (size_t i = 0; i < w->rows.n; i++) {
+		const struct dso_row *r = &w->rows.v[i];
+		double share = percent(r->unnamed, w->total);
+		if (share < 1 || strcmp(name_finding(j, r), t->id))
+			continue;
+		if (!f)
+			f = judge_add(j, t->id, share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
+				      "%.1f %% %s", share, t->title);
+		if (r->name)
+			detail_of(j, f, w, r);
+	}
+	if (!f)
+		return;
+	if (t->remedy)
+		judge_remedy(j, f, "%s", t->remedy);
+	else if (!strcmp(t->id, "no-build-ids"))
+		judge_record(j, f, 0, "--buildid-all");
+	else
+		judge_record(j, f, REMEDY_DROP_STACKS, "--call-graph dwarf,16384");
+}
+
+/* Kernel frames, but no mapping of the kernel: perf could not read its symbols. */
+static int judge_no_kernel_map(struct judge *j)
+{
+	const struct survey *v = j->in->survey;
+	if (!v || !v->kernel_samples || v->kernel_maps || j->rec->events.n == 0)
+		return 0;
+	struct finding *f =
+		judge_add(j, "kptr-restrict", HARM_PARTIAL,
+			  "%llu samples in the kernel, but perf could not see where it lies",
+			  (ull)v->kernel_samples);
+	judge_remedy(j, f,
+		     "as root on the recorded machine: sysctl kernel.kptr_restrict=0, then "
+		     "record again");
+	return 1;
+}
+
+void judge_stacks(struct judge *j)
+{
+	judge_no_stacks(j);
+	judge_sides(j);
+	judge_dumps(j);
+}
+
+void judge_names(struct judge *j)
+{
+	const struct profile *p = j->in->profile;
+	struct weights w = {0};
+	int no_map = judge_no_kernel_map(j);
+	int rc = sum_paths(&w, j->in);
+	for (uint32_t i = 1; !rc && i < p->stacks.paths.n; i++)
+		if (w.by_path[i])
+			rc = count_path(&w, p, i);
+	if (rc)
+		j->failed = rc;
+	if (w.rows.n)
+		qsort_r(w.rows.v, w.rows.n, sizeof(*w.rows.v), by_unnamed,
+			(void *)&p->stacks.strings);
+	judge_libc(j, &w);
+	for (size_t i = 0; i < sizeof(name_texts) / sizeof(*name_texts); i++)
+		if (!no_map || strcmp(name_texts[i].id, "kptr-restrict"))
+			judge_group(j, &w, &name_texts[i]);
+	mem_free(w.by_path);
+	vec_release(&w.rows);
+	u64map_release(&w.index);
+}

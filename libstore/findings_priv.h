@@ -1,0 +1,49 @@
+/*
+ * findings_priv.h - what the judges of findings_*.c share. Each judge looks at one side of a
+ * recording and adds what it finds.
+ */
+#ifndef LIBSTORE_FINDINGS_PRIV_H
+#define LIBSTORE_FINDINGS_PRIV_H
+
+#include "libstore/findings.h"
+#include "libstore/remedy.h"
+
+struct judge {
+	const struct findings_input *in;
+	const struct recording *rec;
+	struct findings *out;
+	unsigned asked;
+	uint64_t samples; /* records that carry a stack or a weight */
+	int failed;       /* ERR_NOMEM */
+};
+
+/* Add a finding; the title is formatted. The result is good until the next one is added; never
+ * NULL (a failure is kept in j->failed). */
+struct finding *judge_add(struct judge *j, const char *id, enum finding_harm harm,
+			  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Set its remedy, or add a line of detail. */
+void judge_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Its remedy is the recorded line, changed (remedy.h). */
+void judge_record(struct judge *j, struct finding *f, unsigned drop, const char *add);
+
+/* The right line for questions about waiting. */
+void judge_record_sched(struct judge *j, struct finding *f, const char *add);
+
+static inline double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void judge_file(struct judge *j);   /* cut off, broken, quirks of perf */
+void judge_loss(struct judge *j);   /* lost records, holes, throttling */
+void judge_events(struct judge *j); /* what was asked of the kernel */
+void judge_waits(struct judge *j);  /* what the timeline cannot say */
+void judge_stacks(struct judge *j);
+void judge_names(struct judge *j);
+
+#endif

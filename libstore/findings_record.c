@@ -1,0 +1,415 @@
+/* findings_record.c - judges of the recording: file, losses, events, waits. */
+#include "libstore/findings_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* --- the file ------------------------------------------------------------------------------
+ */
+
+static void judge_cut(struct judge *j)
+{
+	const struct recording_stats *s = &j->rec->stats;
+	struct finding *f = NULL;
+	if (j->rec->cut_off)
+		f = judge_add(
+			j, "cut-off", HARM_PARTIAL,
+			"perf did not finish this file (killed?): build-ids and event names "
+			"are missing, what is whole is used");
+	else if (s->torn[0])
+		f = judge_add(j, "cut-off", HARM_PARTIAL, "%s; everything before is used",
+			      s->torn);
+	if (j->rec->cut_off && s->torn[0])
+		judge_detail(j, f, "%s", s->torn);
+	judge_remedy(j, f,
+		     "end perf with Ctrl-C (kill -INT), not kill -9, and copy the file when "
+		     "perf has ended");
+}
+
+static void judge_bad(struct judge *j)
+{
+	const struct recording_stats *s = &j->rec->stats;
+	const struct aggregate_stats *t = &j->in->profile->totals;
+	uint64_t bad = s->bad_records + t->bad;
+	if (bad) {
+		struct finding *f =
+			judge_add(j, "bad-records", HARM_PARTIAL,
+				  "%llu broken records skipped, first: %s", (ull)bad,
+				  s->bad_records ? s->first_bad : t->first_bad);
+		judge_remedy(j, f,
+			     "copy the file anew; if it is the same, another perf version");
+	}
+	if (t->no_event)
+		judge_add(j, "unknown-event", HARM_PARTIAL,
+			  "%llu samples of an event the header does not have skipped",
+			  (ull)t->no_event);
+	uint64_t guest = j->in->survey ? j->in->survey->guest_samples : t->guest;
+	if (guest)
+		judge_add(j, "guest-samples", HARM_PARTIAL,
+			  "%llu samples taken in guests are left out", (ull)guest);
+}
+
+/* Events that had samples; without a survey all count. */
+static int is_live(const struct judge *j, size_t event)
+{
+	const struct survey *v = j->in->survey;
+	return !v || (event < v->events.n && v->events.v[event].samples);
+}
+
+static void judge_age(struct judge *j)
+{
+	const struct event *bare = NULL, *single = NULL;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event *ev = &j->rec->events.v[i];
+		const struct event_attr *a = &ev->attr;
+		if (!is_live(j, i))
+			continue;
+		if (!(a->sample_type & PERF_SAMPLE_TIME) || !attr_flag(a, ATTR_SAMPLE_ID_ALL))
+			bare = ev;
+		if (attr_flag(a, ATTR_ENABLE_ON_EXEC) && !attr_flag(a, ATTR_INHERIT) &&
+		    a->read_format & PERF_FORMAT_GROUP)
+			single = ev;
+	}
+	if (bare) {
+		struct finding *f = judge_add(j, "no-times", HARM_ADVICE,
+					      "%s was recorded without times%s", bare->name,
+					      bare->attr.sample_type & PERF_SAMPLE_TIME
+						      ? " of mappings and names"
+						      : "");
+		judge_record(j, f, 0, "-T");
+	}
+	if (single) {
+		struct finding *f = judge_add(
+			j, "no-inherit", HARM_PARTIAL,
+			"%s in a group (:S): only the first thread was measured", single->name);
+		judge_remedy(j, f,
+			     "perf record -e EVENT,EVENT without {...}:S, or a perf later than "
+			     "6.1");
+	}
+}
+
+void judge_file(struct judge *j)
+{
+	judge_cut(j);
+	judge_bad(j);
+	if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
+		struct finding *f =
+			judge_add(j, "no-samples", HARM_PARTIAL, "no samples were recorded");
+		judge_record(j, f, REMEDY_DROP_STACKS, "-g");
+	}
+	judge_age(j);
+}
+
+/* --- losses --------------------------------------------------------------------------------
+ */
+
+enum { BINS = 50 };
+
+/* Where on the time axis records were lost: one character a fiftieth. */
+static void lost_where(struct judge *j, struct finding *f)
+{
+	static const char ramp[] = " .:-=+*#@";
+	const struct timeline *tl = j->in->timeline;
+	uint64_t bins[BINS] = {0}, most = 0;
+	char text[BINS + 1];
+	if (!tl || tl->rec.end_ns <= tl->rec.origin_ns)
+		return;
+	uint64_t from = tl->rec.origin_ns, span = tl->rec.end_ns - from;
+	for (size_t i = 0; i < tl->losses.n; i++) {
+		const struct tl_loss *l = &tl->losses.v[i];
+		if (l->kind != LOSS_LOST || l->to_ns < from)
+			continue;
+		double at = (double)(l->to_ns - from) / (double)span * BINS;
+		uint64_t *bin = &bins[at >= BINS ? BINS - 1 : (int)at];
+		*bin = *bin > UINT64_MAX - l->count ? UINT64_MAX : *bin + l->count;
+		most = *bin > most ? *bin : most;
+	}
+	if (!most)
+		return;
+	for (int i = 0; i < BINS; i++) {
+		int level = (int)((double)bins[i] / (double)most * 8);
+		text[i] = ramp[bins[i] && !level ? 1 : level];
+	}
+	text[BINS] = '\0';
+	judge_detail(j, f, "0 s |%s| %.2f s", text, (double)span / 1e9);
+	judge_detail(j, f, "@ = %llu records lost in %.0f ms", (ull)most,
+		     (double)span / 1e6 / BINS);
+}
+
+static void judge_lost(struct judge *j)
+{
+	const struct recording_stats *s = &j->rec->stats;
+	uint64_t kept = s->by_type[PERF_RECORD_SAMPLE] + s->by_type[PERF_RECORD_SWITCH] +
+			s->by_type[PERF_RECORD_SWITCH_CPU_WIDE];
+	if (s->lost) {
+		double share = 100.0 * (double)s->lost / ((double)s->lost + (double)kept);
+		int waiting = !!(j->asked & (ABOUT_OFFCPU | ABOUT_TAIL));
+		struct finding *f =
+			judge_add(j, "lost-records",
+				  share >= (waiting ? 10 : 50) ? HARM_WRONG : HARM_PARTIAL,
+				  "perf lost %llu records while recording (%.*f %%)",
+				  (ull)s->lost, share < 1 ? 3 : 1, share);
+		lost_where(j, f);
+		judge_record(j, f, REMEDY_DROP_RING, "-m 64M");
+	}
+	if (s->lost_samples) {
+		struct finding *f = judge_add(j, "lost-samples", HARM_PARTIAL,
+					      "the kernel dropped %llu samples (%.1f %%)",
+					      (ull)s->lost_samples,
+					      100.0 * (double)s->lost_samples /
+						      ((double)s->lost_samples + (double)kept));
+		judge_record(j, f, REMEDY_DROP_RING, "-m 64M");
+	}
+}
+
+static int in_lost(const struct timeline *tl, const struct tl_loss *hole)
+{
+	for (size_t i = 0; i < tl->losses.n; i++) {
+		const struct tl_loss *l = &tl->losses.v[i];
+		if (l->kind == LOSS_LOST && (l->cpu == hole->cpu || l->cpu == TL_NOCPU) &&
+		    l->from_ns < hole->to_ns && hole->from_ns < l->to_ns)
+			return 1;
+	}
+	return 0;
+}
+
+static void judge_holes(struct judge *j)
+{
+	const struct timeline *tl = j->in->timeline;
+	uint64_t holes = 0, suspect = 0, lost = 0;
+	for (size_t i = 0; i < tl->losses.n; i++)
+		lost += tl->losses.v[i].kind == LOSS_LOST;
+	for (size_t i = 0; i < tl->losses.n; i++)
+		holes += tl->losses.v[i].kind == LOSS_HOLE &&
+			 (!lost || lost > 1000 || !in_lost(tl, &tl->losses.v[i]));
+	for (size_t i = 0; i < tl->off.n; i++)
+		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
+	if (!holes)
+		return;
+	double share = percent(suspect, tl->off.n);
+	struct finding *f = judge_add(
+		j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
+		"%llu context switches are missing though no loss was told; %.1f %% of waits "
+		"suspect",
+		(ull)holes, share);
+	judge_record_sched(j, f, " -m 64M");
+}
+
+static void judge_throttle(struct judge *j)
+{
+	uint64_t n = j->rec->stats.by_type[PERF_RECORD_THROTTLE], asked = 0;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event_attr *a = &j->rec->events.v[i].attr;
+		if (attr_flag(a, ATTR_FREQ) && a->sample_period > asked)
+			asked = a->sample_period;
+	}
+	if (!n)
+		return;
+	struct finding *f = judge_add(
+		j, "throttled", percent(n, j->samples) >= 1 ? HARM_PARTIAL : HARM_ADVICE,
+		"the kernel throttled sampling %llu times: the rate was below the one asked",
+		(ull)n);
+	char rate[32];
+	snprintf(rate, sizeof(rate), "-F %llu",
+		 (ull)(asked > 2000 || asked < 2 ? 999 : asked / 2));
+	judge_record(j, f, REMEDY_DROP_RATE, rate);
+}
+
+void judge_loss(struct judge *j)
+{
+	judge_lost(j);
+	if (j->in->timeline)
+		judge_holes(j);
+	judge_throttle(j);
+}
+
+/* --- events --------------------------------------------------------------------------------
+ */
+
+static int is_sampled(const struct event_attr *a)
+{
+	return attr_flag(a, ATTR_FREQ) ? a->sample_period != 0 : a->sample_period > 1;
+}
+
+/* What the periods of its samples say: how many events there were, 0 where they do not. */
+static uint64_t events_behind(const struct judge *j, size_t event, uint64_t *samples)
+{
+	const struct survey *v = j->in->survey;
+	*samples = v && event < v->events.n ? v->events.v[event].samples : 0;
+	return *samples ? v->events.v[event].stand_for : 0;
+}
+
+static void judge_probe(struct judge *j, size_t event, const char *how)
+{
+	const struct event *ev = &j->rec->events.v[event];
+	uint64_t samples, behind = events_behind(j, event, &samples);
+	struct finding *f;
+	if (behind && behind <= samples)
+		f = judge_add(j, "tracepoint-sampled", HARM_ADVICE,
+			      "%s was asked for with %s; none of %llu is missing", ev->name,
+			      how, (ull)samples);
+	else if (behind)
+		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
+			      "%s was sampled (%s): %llu of %llu were recorded", ev->name, how,
+			      (ull)samples, (ull)behind);
+	else
+		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
+			      "%s was sampled (%s), not recorded each time", ev->name, how);
+	judge_record(j, f, REMEDY_DROP_RATE, "-c 1");
+}
+
+static void judge_tracepoints(struct judge *j)
+{
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event *ev = &j->rec->events.v[i];
+		int sw = ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
+		if (!ev->is_tracepoint || !is_sampled(&ev->attr) || (!sw && !is_live(j, i)))
+			continue;
+		char how[32];
+		snprintf(how, sizeof(how), "%s %llu",
+			 attr_flag(&ev->attr, ATTR_FREQ) ? "-F" : "-c",
+			 (ull)ev->attr.sample_period);
+		if (!sw) {
+			judge_probe(j, i, how);
+			continue;
+		}
+		struct finding *f =
+			judge_add(j, "switch-sampled", HARM_WRONG,
+				  "%s was sampled (%s), not recorded each time", ev->name, how);
+		judge_record_sched(j, f, "");
+	}
+}
+
+static int starts(const char *s, const char *with)
+{
+	return s && !strncmp(s, with, strlen(with));
+}
+
+static void judge_hybrid(struct judge *j)
+{
+	const struct event *core = NULL, *atom = NULL;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event *ev = &j->rec->events.v[i];
+		if (!is_live(j, i))
+			continue;
+		core = starts(ev->name, "cpu_core/") ? ev : core;
+		atom = starts(ev->name, "cpu_atom/") ? ev : atom;
+	}
+	if (!core || !atom)
+		return;
+	struct finding *f =
+		judge_add(j, "hybrid", HARM_PARTIAL,
+			  "two kinds of cores, two events: %s and %s", core->name, atom->name);
+	judge_record(j, f, REMEDY_DROP_EVENTS, "-e cpu-clock");
+}
+
+static void judge_multiplexed(struct judge *j)
+{
+	uint64_t enabled = 0, running = 0;
+	const struct survey *v = j->in->survey;
+	for (size_t i = 0; v && i < v->readings.n; i++) {
+		enabled += v->readings.v[i].enabled >> 8; /* sums stay below 2^64 */
+		running += v->readings.v[i].running >> 8;
+	}
+	if (!enabled || percent(running, enabled) >= 99)
+		return;
+	struct finding *f = judge_add(j, "multiplexed", HARM_PARTIAL,
+				      "counters took turns: they counted %.1f %% of the time",
+				      percent(running, enabled));
+	judge_remedy(j, f, "record fewer hardware events at once (perf record -e cycles ...)");
+}
+
+static void judge_clocks(struct judge *j)
+{
+	const struct event *first = NULL, *other = NULL;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event *ev = &j->rec->events.v[i];
+		if (!is_live(j, i) || starts(ev->name, "offcpu-time") ||
+		    starts(ev->name, "dummy"))
+			continue;
+		first = first ? first : ev;
+		if (attr_flag(&ev->attr, ATTR_USE_CLOCKID) !=
+			    attr_flag(&first->attr, ATTR_USE_CLOCKID) ||
+		    ev->attr.clockid != first->attr.clockid)
+			other = ev;
+	}
+	if (other) {
+		struct finding *f = judge_add(j, "clock-mixed", HARM_WRONG,
+					      "%s and %s were recorded on different clocks",
+					      first->name, other->name);
+		judge_record(j, f, REMEDY_DROP_CLOCK, "-k CLOCK_MONOTONIC");
+	}
+	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data) {
+		struct finding *f = judge_add(
+			j, "clock", HARM_ADVICE,
+			"times are on %s clock, without a wall clock beside",
+			first && attr_flag(&first->attr, ATTR_USE_CLOCKID) ? "the chosen"
+									   : "perf's own");
+		judge_record(j, f, REMEDY_DROP_CLOCK, "-k CLOCK_MONOTONIC");
+	}
+}
+
+void judge_events(struct judge *j)
+{
+	judge_tracepoints(j);
+	judge_hybrid(j);
+	judge_multiplexed(j);
+	judge_clocks(j);
+}
+
+/* --- waits ---------------------------------------------------------------------------------
+ */
+
+static void judge_answerable(struct judge *j, uint32_t flags)
+{
+	struct finding *f;
+	if (flags & TL_HAS_TOTALS && !(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
+		f = judge_add(j, "offcpu-totals",
+			      j->in->asked & ABOUT_TAIL ? HARM_WRONG : HARM_PARTIAL,
+			      "--off-cpu kept %zu sums of waiting, without their times",
+			      j->in->timeline->totals.n);
+	} else if (flags & TL_PER_TASK && flags & TL_HAS_SWITCH && !(flags & TL_HAS_RECORDS)) {
+		f = judge_add(j, "per-task", HARM_WRONG,
+			      "sched_switch was recorded for some threads only (no -a)");
+	} else if (!(flags &
+		     (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS)) &&
+		   j->in->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
+		f = judge_add(j, "no-switches", HARM_WRONG,
+			      "no context switches were recorded");
+	} else {
+		return;
+	}
+	judge_record_sched(j, f, "");
+}
+
+static void judge_wakeups(struct judge *j, uint32_t flags)
+{
+	const struct timeline *tl = j->in->timeline;
+	uint64_t missing = 0;
+	struct finding *f = NULL;
+	for (size_t i = 0; i < tl->off.n; i++)
+		missing += tl->off.v[i].unknown == UNKNOWN_NO_WAKE;
+	if (!(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)) || flags & TL_SAMPLED ||
+	    (flags & TL_PER_TASK && !(flags & TL_HAS_RECORDS)))
+		return;
+	if (!(flags & (TL_HAS_WAKING | TL_HAS_WAKEUP)))
+		f = judge_add(j, "no-wakeups", HARM_PARTIAL,
+			      "switches were recorded, wakeups were not");
+	else if (percent(missing, tl->off.n) >= 1)
+		f = judge_add(j, "wakeups-missing", HARM_PARTIAL,
+			      "%llu of %zu waits ended without a recorded wakeup", (ull)missing,
+			      tl->off.n);
+	if (f)
+		judge_record_sched(j, f, "");
+}
+
+void judge_waits(struct judge *j)
+{
+	if (!j->in->timeline)
+		return;
+	judge_answerable(j, j->in->timeline->flags);
+	judge_wakeups(j, j->in->timeline->flags);
+}

@@ -1,0 +1,47 @@
+/*
+ * survey.h - what a look at every record says about the recording itself: which sides stacks
+ * have, how full stack copies are, how long counters really ran, where the kernel throttled.
+ *
+ * Filled while a timeline is built (build_options.watch), so that doctor reads a file once and
+ * a pipe at all; read by findings.h.
+ */
+#ifndef LIBSTORE_SURVEY_H
+#define LIBSTORE_SURVEY_H
+
+#include "base/hash.h"
+#include "libparse/recording.h"
+#include "libparse/sample.h"
+
+struct survey_event {
+	uint64_t samples;
+	uint64_t stand_for;   /* sum of their periods, where each carries its own */
+	uint64_t kernel_mode; /* of processes with user mappings, with a callchain or dump */
+	uint64_t no_user;     /* of those: without any user frame */
+	uint64_t user_mode,
+		user_without_frames; /* taken in user code, callchain but no frame */
+	uint64_t dumps, full, half;  /* stack copies; as long as asked for; at least half */
+};
+
+/* The last reading of one counter. */
+struct survey_reading {
+	uint64_t enabled, running;
+};
+
+/* Zero-initialised is valid and empty. */
+struct survey {
+	VEC(struct survey_event) events; /* by event index */
+	VEC(struct survey_reading) readings;
+	struct u64map reading_of; /* hash of event, id and thread → readings */
+	struct u64map user_pids;  /* processes with a mapping of their own */
+	uint64_t kernel_maps;     /* mappings of the kernel itself */
+	uint64_t kernel_samples, guest_samples;
+	int failed; /* ERR_NOMEM */
+};
+
+/* build_options.watch; `survey` is a struct survey. */
+void survey_watch(void *survey, const struct recording *rec, const struct record *r,
+		  const struct record_id *id, const struct sample *s);
+
+void survey_release(struct survey *v);
+
+#endif

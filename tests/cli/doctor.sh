@@ -1,0 +1,66 @@
+#!/bin/sh
+# perfkit doctor over the stored recordings: what each is known to lack, and nothing else of
+# harm (but for names, whose files are not stored); exit statuses; the width of the text; JSON
+# a parser takes; remedies sh takes.
+failed=0
+say()
+{
+	echo "$*"
+	failed=1
+}
+
+# folder, exit status, the ids of harm partial and wrong
+while read -r name status ids; do
+	dir=$SRC/testdata/$name
+	[ -d "$dir" ] || dir=$SRC/tests/data/$name
+	(cd "$dir" && "$PERFKIT" doctor --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >out 2>err
+	rc=$?
+	[ $rc = "$status" ] || say "$name: exit $rc, not $status: $(cat err)"
+	[ -s err ] && say "$name: $(cat err)"
+	got=$(awk '/^(wrong|partial)/ { on = 1 } /^ *\[[a-z-]*\]$/ { if (on) print substr($1, 2, length($1) - 2); on = 0 }' out |
+		grep -vx "missing-symbols\|no-build-ids\|unwind-stopped" | sort | xargs)
+	[ "$got" = "$ids" ] || say "$name: found '$got', not '$ids'"
+	# a word longer than the line may stand alone
+	awk -v name="$name" 'length($0) > 80 && NF > 2 { print name ": too wide: " $0; bad = 1 } END { exit bad }' out || failed=1
+	grep '[[:cntrl:]]' out && say "$name: control characters"
+done <<'EOF'
+demo 0
+fp-threads 0
+worst-names 0
+system-wide 0
+events 0 fp-ends-in-libc
+group-read 0 no-inherit
+pipe 0
+zstd 0
+threads-dir 0
+switch-events 0 no-wakeups
+pid-attach 0
+cut 0 cut-off
+no-callchain 0
+dwarf 0
+sched 0 holes
+uprobe 3 tracepoint-sampled
+exec-storm 0
+dlclose 0
+perf-map 0
+EOF
+
+cd "$SRC/testdata/uprobe" || exit 1
+"$PERFKIT" doctor --for cpu perf.data >/dev/null || say "uprobe: CPU time can be answered"
+"$PERFKIT" doctor --for sleep perf.data >/dev/null 2>&1
+[ $? = 2 ] || say "--for takes any word"
+cat perf.data | "$PERFKIT" doctor - >/dev/null
+[ $? = 3 ] || say "a pipe is judged otherwise"
+"$PERFKIT" doctor --for offcpu ../demo/perf.data | grep -q '^ *\[no-switches\]$' ||
+	say "nobody says that demo holds no switches"
+if command -v python3 >/dev/null; then
+	"$PERFKIT" doctor --json perf.data | python3 -c '
+import json, sys, shlex
+d = json.load(sys.stdin)
+assert d["schema"] == 1 and d["worst"] == "wrong", d
+f = d["findings"][0]
+assert f["id"] == "tracepoint-sampled" and f["harm"] == "wrong" and f["touches"] == ["offcpu", "tail"], f
+assert shlex.split(f["remedy"])[:4] == ["perf", "record", "-c", "1"], f
+' || say "JSON"
+fi
+exit $failed

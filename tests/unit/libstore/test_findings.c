@@ -1,0 +1,588 @@
+/* libstore: findings. Each kind has an image that has the fault and one that looks like it and
+ * has not; both are written here. The list in docs/doctor.md is the list of the program. */
+#include "tests/lib/perfwriter.h"
+#include "tests/lib/unit.h"
+
+#include "libstore/build.h"
+#include "libstore/findings.h"
+#include "libstore/remedy.h"
+
+#include <stdlib.h>
+
+enum { CLOCK_ID = 11, SWITCH_ID = 21, WAKING_ID = 31, CLOCK = 0, SWITCH = 1, WAKING = 2 };
+enum { BASE = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_ID | PW_S_CPU | PW_S_PERIOD };
+
+/* --- what images are made of ------------------------------------------------------------- */
+
+#define COMMON                                                                         \
+	"format:\n"                                                                    \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const struct pw_tracepoint formats[] = {
+	{"sched", "name: sched_switch\nID: 316\n" COMMON
+		  "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+		  "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+		  "\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+		  "\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+		  "\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+		  "\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+		  "\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n\n"
+		  "print fmt: \"%d\", REC->prev_pid\n"},
+	{"sched", "name: sched_waking\nID: 318\n" COMMON
+		  "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+		  "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+		  "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+		  "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n"
+		  "print fmt: \"%d\", REC->pid\n"},
+};
+
+/* An image in words; all zero: one clock, ten samples with stacks, nothing wrong. */
+struct scene {
+	int no_chain, no_time, no_id_all, no_samples;
+	struct pw_attr clock; /* the first event; BASE is added to its sample_type */
+	int sched, waking;    /* scheduler tracepoints */
+	uint64_t switch_period, switch_freq, switch_flags, waking_period, waking_every;
+	int skip_switch, skip_waking; /* one in four is missing */
+	uint64_t chain[6];            /* of each sample; [0] 0 = the usual one */
+	size_t nchain;
+	uint16_t misc;
+	const char *dso, *name2; /* mapped file; a second clock event */
+	uint64_t name2_clockid;
+	int no_kernel_map, clock_data, build_ids;
+	uint64_t lost, lost_samples, throttles, enabled, running, period;
+	uint32_t dump, dyn;
+	int deferred;
+	const void *tail; /* bytes behind the last record */
+	size_t ntail;
+	int cut, foreign, guest;
+	const char *cmdline;
+};
+
+static void add_clock(struct pw *w, const struct scene *s)
+{
+	static const uint64_t ids[] = {CLOCK_ID}, ids2[] = {CLOCK_ID + 1};
+	struct pw_attr a = s->clock;
+	a.type = 1;
+	a.name = a.name ? a.name : "cpu-clock";
+	a.ids = ids;
+	a.nids = 1;
+	a.period = a.period ? a.period : 1000000;
+	a.sample_type |= BASE | (s->no_chain ? 0 : PW_S_CALLCHAIN) |
+			 (s->enabled ? PW_S_READ : 0) |
+			 (s->dump ? PW_S_REGS_USER | PW_S_STACK_USER : 0);
+	a.sample_type &= ~(uint64_t)(s->no_time ? PW_S_TIME : 0);
+	a.flags |= PW_MMAP | PW_COMM | (s->no_id_all ? 0 : PW_SAMPLE_ID_ALL);
+	if (s->enabled)
+		a.read_format |= PW_R_TIME_ENABLED | PW_R_TIME_RUNNING;
+	if (s->dump) {
+		a.stack_user = s->dump;
+		a.regs_user = 0x1ff;
+	}
+	pw_attr(w, &a);
+	if (!s->name2)
+		return;
+	a.name = s->name2;
+	a.ids = ids2;
+	if (s->name2_clockid) {
+		a.flags |= PW_USE_CLOCKID;
+		a.clockid = (int32_t)s->name2_clockid;
+	}
+	pw_attr(w, &a);
+}
+
+static void add_sched(struct pw *w, const struct scene *s)
+{
+	static const uint64_t sw[] = {SWITCH_ID}, wk[] = {WAKING_ID};
+	struct pw_attr a = {.type = 2,
+			    .config = 316,
+			    .name = "sched:sched_switch",
+			    .period = s->switch_freq     ? s->switch_freq
+				      : s->switch_period ? s->switch_period
+							 : 1,
+			    .sample_type = BASE | PW_S_RAW | PW_S_CALLCHAIN,
+			    .flags = PW_SAMPLE_ID_ALL | (s->switch_freq ? PW_FREQ : 0) |
+				     s->switch_flags,
+			    .ids = sw,
+			    .nids = 1};
+	if (s->no_chain)
+		a.sample_type &= ~(uint64_t)PW_S_CALLCHAIN;
+	if (s->sched)
+		pw_attr(w, &a);
+	a.config = 318;
+	a.name = "sched:sched_waking";
+	a.ids = wk;
+	a.flags = PW_SAMPLE_ID_ALL;
+	a.period = s->waking_period ? s->waking_period : 1;
+	if (s->waking)
+		pw_attr(w, &a);
+}
+
+static uint64_t user_chain[] = {PW_CONTEXT_USER, 0x401136, 0x401200};
+
+static void add_sample(struct pw *w, const struct scene *s, int i)
+{
+	static uint8_t stack[65536];
+	static const uint64_t regs[9] = {0, 0, 0, 0, 0, 0, 0x7ffe0800, 0x7ffe0000, 0x401136};
+	struct pw_read_value value = {.value = 1000 * (uint64_t)(i + 1), .id = CLOCK_ID};
+	struct pw_sample x = {.misc = s->misc ? s->misc : PW_MISC_USER,
+			      .ip = s->misc == PW_MISC_KERNEL ? 0xffffffff81000010 : 0x401136,
+			      .id = s->foreign && i % 2 ? 99 : CLOCK_ID,
+			      .pid = 7,
+			      .tid = 7,
+			      .cpu = 0,
+			      .time = 1000000 + 1000000 * (uint64_t)i,
+			      .period = s->period ? s->period : 1000000,
+			      .values = &value,
+			      .nvalues = 1,
+			      .time_enabled = s->enabled * (uint64_t)(i + 1),
+			      .time_running = s->running * (uint64_t)(i + 1),
+			      .ips = s->nchain ? s->chain : user_chain,
+			      .nips = s->nchain ? s->nchain : 3};
+	if (s->dump) { /* perf leaves the user callchain out then */
+		x.nips = 0;
+		x.user_abi = 2;
+		x.user_regs = regs;
+		x.stack = stack;
+		x.stack_size = s->dump;
+		x.stack_dyn = s->dyn;
+	}
+	if (s->guest)
+		x.misc = PW_MISC_GUEST_KERNEL;
+	pw_sample(w, CLOCK, &x);
+	if (s->name2) {
+		x.id = CLOCK_ID + 1;
+		pw_sample(w, CLOCK + 1, &x);
+	}
+}
+
+static void put32(uint8_t *p, int32_t x)
+{
+	memcpy(p, &x, 4);
+}
+
+/* Thread 7 sleeps and is woken again, `n` times, on CPU 0: out, waking, in. */
+static void add_waits(struct pw *w, const struct scene *s, int n)
+{
+	for (int i = 0; i < n; i++) {
+		uint8_t raw[64] = {0};
+		uint64_t t = 20000000 + 1000000 * (uint64_t)i;
+		struct pw_sample x = {.misc = PW_MISC_KERNEL,
+				      .id = SWITCH_ID,
+				      .pid = 7,
+				      .tid = 7,
+				      .time = t,
+				      .period = 1,
+				      .ips = user_chain,
+				      .nips = 3,
+				      .raw = raw,
+				      .raw_size = 64};
+		put32(raw + 24, 7);
+		raw[32] = 1;
+		pw_sample(w, SWITCH, &x);
+		memset(raw, 0, sizeof(raw));
+		put32(raw + 24, 7);
+		x.pid = x.tid = 0;
+		x.time = t + 1000;
+		x.id = WAKING_ID;
+		x.period = s->waking_every ? s->waking_every : 1;
+		x.raw_size = 36;
+		if (s->waking && !(s->skip_waking && i % 4 == 0))
+			pw_sample(w, WAKING, &x);
+		memset(raw, 0, sizeof(raw));
+		put32(raw + 56, 7);
+		x.time = t + 2000;
+		x.id = SWITCH_ID;
+		x.period = 1;
+		x.raw_size = 64;
+		if (!(s->skip_switch && i % 4 == 0))
+			pw_sample(w, SWITCH, &x);
+	}
+}
+
+static void add_features(struct pw *w, const struct scene *s)
+{
+	static const char *const argv[] = {"perf", "record", "-F", "99", "-g", "server"};
+	static const uint8_t id[20] = {1, 2, 3};
+	pw_feature_string(w, PW_FEAT_HOSTNAME, "elsewhere");
+	pw_feature_string(w, PW_FEAT_OSRELEASE, "5.4.0-elsewhere");
+	pw_feature_string(w, PW_FEAT_ARCH, "x86_64");
+	pw_feature_nrcpus(w, 1, 1);
+	pw_feature_cmdline(w, s->cmdline ? &s->cmdline : argv, s->cmdline ? 1 : 6);
+	pw_feature_event_desc(w);
+	if (s->sched)
+		pw_feature_tracing_data(w, formats, 2);
+	if (s->clock_data)
+		pw_feature_clock_data(w, 1, 1700000000000000000, 1000000);
+	if (s->build_ids)
+		pw_feature_build_id(w, PW_MISC_USER, (uint32_t)-1, id, 20, s->dso);
+}
+
+static void add_sideband(struct pw *w, const struct scene *s)
+{
+	struct pw_id at = {.pid = 7, .tid = 7, .id = CLOCK_ID};
+	if (!s->no_kernel_map)
+		pw_mmap(w, &at,
+			&(struct pw_mmap){.misc = PW_MISC_KERNEL,
+					  .pid = (uint32_t)-1,
+					  .addr = 0xffffffff81000000,
+					  .len = 0x1000000,
+					  .pgoff = 0xffffffff81000000,
+					  .filename = "[kernel.kallsyms]_text"});
+	pw_comm(w, &at, 7, 7, "server", 0);
+	pw_mmap2(w, &at,
+		 &(struct pw_mmap){.pid = 7,
+				   .tid = 7,
+				   .addr = 0x400000,
+				   .len = 0x2000,
+				   .prot = 5,
+				   .filename = s->dso ? s->dso : "/no/such/server"});
+}
+
+static void make_image(const struct scene *s, struct buf *out)
+{
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE, .cut = s->cut});
+	add_clock(&w, s);
+	add_sched(&w, s);
+	add_features(&w, s);
+	add_sideband(&w, s);
+	for (int i = 0; i < (s->no_samples ? 0 : 40); i++)
+		add_sample(&w, s, i);
+	struct pw_id at = {.pid = 7, .tid = 7, .time = 15000000, .id = CLOCK_ID};
+	for (uint64_t i = 0; i < s->throttles; i++)
+		pw_throttle(&w, &at, PW_THROTTLE, at.time, CLOCK_ID, CLOCK_ID);
+	if (s->lost)
+		pw_lost(&w, &at, CLOCK_ID, s->lost);
+	if (s->lost_samples)
+		pw_lost_samples(&w, &at, s->lost_samples);
+	if (s->sched)
+		add_waits(&w, s, 40);
+	if (s->ntail)
+		pw_raw(&w, s->tail, s->ntail);
+	assert_int_equal(pw_finish(&w, out), 0);
+}
+
+/* --- asking ------------------------------------------------------------------------------ */
+
+struct answer {
+	struct findings f;
+	struct profile *p;
+	struct buf image;
+};
+
+static void ask(const struct scene *s, unsigned asked, struct answer *a)
+{
+	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct survey survey = {0};
+	struct build_options bo = {.watch = survey_watch, .watch_ctx = &survey};
+	struct recording *rec;
+	struct timeline tl;
+	struct err e = {0};
+	*a = (struct answer){0};
+	make_image(s, &a->image);
+	if (recording_open_mem(&rec, a->image.v, a->image.n, "image", &e) ||
+	    profile_of(&a->p, rec, &po, &e) || timeline_build(a->p, &bo, &tl, &e))
+		fail_msg("%s", e.msg);
+	struct findings_input in = {
+		.profile = a->p, .timeline = &tl, .survey = &survey, .asked = asked};
+	assert_int_equal(findings_gather(&a->f, &in, &e), 0);
+	timeline_release(&tl);
+	survey_release(&survey);
+}
+
+static void answer_release(struct answer *a)
+{
+	findings_release(&a->f);
+	profile_close(a->p);
+	buf_release(&a->image);
+}
+
+static const struct finding *find(const struct answer *a, const char *id)
+{
+	for (size_t i = 0; i < a->f.v.n; i++)
+		if (!strcmp(a->f.v.v[i].kind->id, id))
+			return &a->f.v.v[i];
+	return NULL;
+}
+
+/* --- one fault and one near miss a kind ------------------------------------------------------
+ */
+
+#define KERNEL_ONLY \
+	.misc = PW_MISC_KERNEL, .nchain = 2, .chain = {PW_CONTEXT_KERNEL, 0xffffffff81000010}
+#define KERNEL_AND_USER                      \
+	.misc = PW_MISC_KERNEL, .nchain = 4, \
+	.chain = {PW_CONTEXT_KERNEL, 0xffffffff81000010, PW_CONTEXT_USER, 0x401136}
+#define SCHED .sched = 1, .waking = 1
+
+static const struct fault {
+	const char *id;
+	enum finding_harm harm;
+	unsigned asked; /* of both */
+	struct scene hit, near;
+} faults[] = {
+	/* near: the clock beside it is sampled, the switches are not */
+	{"switch-sampled",
+	 HARM_WRONG,
+	 0,
+	 {SCHED, .switch_freq = 99},
+	 {SCHED, .clock.flags = PW_FREQ, .clock.period = 99}},
+	{"switch-sampled", HARM_WRONG, 0, {SCHED, .switch_period = 10}, {SCHED}},
+	{"tracepoint-sampled",
+	 HARM_WRONG,
+	 0,
+	 {SCHED, .waking_period = 100, .waking_every = 100},
+	 {SCHED}},
+	/* each was recorded after all: its samples stand for one event each */
+	{"tracepoint-sampled", HARM_ADVICE, 0, {SCHED, .waking_period = 100}, {SCHED}},
+	/* near: one command, but with --switch-events beside */
+	{"per-task",
+	 HARM_WRONG,
+	 0,
+	 {SCHED, .switch_flags = PW_ENABLE_ON_EXEC},
+	 {SCHED, .switch_flags = PW_ENABLE_ON_EXEC | PW_CONTEXT_SWITCH}},
+	/* near: nobody asked */
+	{"no-switches", HARM_WRONG, ABOUT_OFFCPU, {0}, {SCHED}},
+	{"lost-records", HARM_PARTIAL, 0, {.lost = 5}, {.lost_samples = 5}},
+	{"lost-records", HARM_WRONG, 0, {SCHED, .lost = 100}, {SCHED}},
+	{"lost-samples", HARM_PARTIAL, 0, {.lost_samples = 5}, {.lost = 5}},
+	{"holes", HARM_PARTIAL, 0, {SCHED, .skip_switch = 1}, {SCHED, .skip_waking = 1}},
+	/* near: few samples because the CPU was idle, and no throttling */
+	{"throttled",
+	 HARM_PARTIAL,
+	 0,
+	 {.throttles = 3, .clock.flags = PW_FREQ, .clock.period = 9},
+	 {.clock.flags = PW_FREQ, .clock.period = 100000}},
+	{"cut-off", HARM_PARTIAL, 0, {.cut = 1}, {0}},
+	{"cut-off", HARM_PARTIAL, 0, {.tail = "\t\0\0\0\1\0\100", .ntail = 7}, {0}},
+	{"unknown-event",
+	 HARM_PARTIAL,
+	 0,
+	 {.foreign = 1, .name2 = "page-faults"},
+	 {.name2 = "page-faults"}},
+	{"guest-samples", HARM_PARTIAL, 0, {.guest = 1}, {0}},
+	{"no-samples", HARM_PARTIAL, 0, {.no_samples = 1}, {0}},
+	{"no-times", HARM_ADVICE, 0, {.no_id_all = 1}, {0}},
+	{"no-times", HARM_ADVICE, 0, {.no_time = 1}, {0}},
+	/* near: a group of a command's that its threads inherit */
+	{"no-inherit",
+	 HARM_PARTIAL,
+	 0,
+	 {.clock.flags = PW_ENABLE_ON_EXEC,
+	  .clock.read_format = PW_R_GROUP,
+	  .enabled = 9,
+	  .running = 9},
+	 {.clock.flags = PW_ENABLE_ON_EXEC | PW_INHERIT,
+	  .clock.read_format = PW_R_GROUP,
+	  .enabled = 9,
+	  .running = 9}},
+	{"no-wakeups", HARM_PARTIAL, 0, {.sched = 1}, {SCHED}},
+	{"wakeups-missing", HARM_PARTIAL, 0, {SCHED, .skip_waking = 1}, {SCHED}},
+	{"multiplexed",
+	 HARM_PARTIAL,
+	 0,
+	 {.enabled = 100000, .running = 40000},
+	 {.enabled = 100000, .running = 100000}},
+	/* near: two events of one kind of core */
+	{"hybrid",
+	 HARM_PARTIAL,
+	 0,
+	 {.clock.name = "cpu_core/cycles/", .name2 = "cpu_atom/cycles/"},
+	 {.clock.name = "cpu_core/cycles/", .name2 = "cpu_core/instructions/"}},
+	{"no-stacks", HARM_ADVICE, 0, {.no_chain = 1}, {0}},
+	{"no-stacks", HARM_PARTIAL, 0, {SCHED, .no_chain = 1}, {SCHED}},
+	/* near: kernel samples that end in user code */
+	{"one-sided-stacks", HARM_PARTIAL, 0, {KERNEL_ONLY}, {KERNEL_AND_USER}},
+	/* near: the copy is shorter than asked for: it is the whole stack */
+	{"truncated-dumps",
+	 HARM_PARTIAL,
+	 0,
+	 {.dump = 1024, .dyn = 1024, .dso = "//anon"},
+	 {.dump = 1024, .dyn = 512, .dso = "//anon"}},
+	{"unwind-stopped", HARM_PARTIAL, 0, {.dump = 1024, .dyn = 512}, {0}},
+	/* near: the stack passes through libc and ends in the program */
+	{"fp-ends-in-libc",
+	 HARM_PARTIAL,
+	 0,
+	 {.dso = "/lib/x86_64-linux-gnu/libc.so.6"},
+	 {.dso = "/opt/libcurl.so.4"}},
+	/* near: samples in user code only need no kernel */
+	{"kptr-restrict",
+	 HARM_PARTIAL,
+	 0,
+	 {KERNEL_AND_USER, .no_kernel_map = 1},
+	 {.no_kernel_map = 1}},
+	{"no-kernel-symbols", HARM_PARTIAL, 0, {KERNEL_AND_USER}, {0}},
+	{"no-build-ids",
+	 HARM_PARTIAL,
+	 0,
+	 {.dso = "/no/such"},
+	 {.dso = "/no/such", .build_ids = 1}},
+	{"missing-symbols",
+	 HARM_PARTIAL,
+	 0,
+	 {.dso = "/no/such", .build_ids = 1},
+	 {.dso = "/no/such"}},
+	{"unmapped-frames",
+	 HARM_PARTIAL,
+	 0,
+	 {.nchain = 2, .chain = {PW_CONTEXT_USER, 0x77777}},
+	 {0}},
+	{"clock", HARM_ADVICE, 0, {SCHED}, {SCHED, .clock_data = 1}},
+	{"clock-mixed",
+	 HARM_WRONG,
+	 0,
+	 {.name2 = "page-faults", .name2_clockid = 1},
+	 {.name2 = "page-faults"}},
+};
+enum { FAULTS = sizeof(faults) / sizeof(*faults) };
+
+static int is_found(size_t row)
+{
+	const struct fault *want = &faults[row];
+	struct answer a;
+	ask(&want->hit, want->asked, &a);
+	const struct finding *f = find(&a, want->id);
+	int ok = f && f->harm == want->harm;
+	if (!ok)
+		print_message("row %zu: %s is %s\n", row, want->id,
+			      f ? finding_harm_name(f->harm) : "not found");
+	answer_release(&a);
+	return ok;
+}
+
+static int is_no_false_alarm(size_t row)
+{
+	struct answer a;
+	ask(&faults[row].near, faults[row].asked, &a);
+	const struct finding *f = find(&a, faults[row].id);
+	if (f)
+		print_message("row %zu: false alarm: %s: %s\n", row, faults[row].id, f->title);
+	answer_release(&a);
+	return !f;
+}
+
+static void every_fault_is_found_and_no_near_miss(void **state)
+{
+	int ok = 1;
+	(void)state;
+	for (size_t i = 0; i < FAULTS; i++) {
+		ok &= is_found(i);
+		ok &= is_no_false_alarm(i);
+	}
+	assert_true(ok);
+}
+
+static void a_sound_recording_has_nothing_wrong(void **state)
+{
+	(void)state;
+	static const struct scene sound[] = {{.build_ids = 1, .dso = "/no/such"},
+					     {SCHED, .clock_data = 1}};
+	for (size_t i = 0; i < 2; i++) {
+		struct answer a;
+		ask(&sound[i], 0, &a);
+		assert_true(findings_worst(&a.f, ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL) < 0);
+		answer_release(&a);
+	}
+}
+
+static void worst_comes_first(void **state)
+{
+	(void)state;
+	struct answer a;
+	ask(&(struct scene){SCHED, .switch_freq = 99, .lost = 3}, 0, &a);
+	for (size_t i = 1; i < a.f.v.n; i++)
+		assert_true(a.f.v.v[i - 1].harm >= a.f.v.v[i].harm);
+	assert_int_equal(a.f.v.v[0].harm, HARM_WRONG);
+	answer_release(&a);
+}
+
+static void losses_are_drawn_where_they_were(void **state)
+{
+	(void)state;
+	struct answer a;
+	ask(&(struct scene){SCHED, .lost = 9}, 0, &a);
+	const struct finding *f = find(&a, "lost-records");
+	assert_non_null(f);
+	assert_int_equal(f->ndetails, 2);
+	const char *bar = strchr(f->details[0], '|');
+	assert_non_null(bar);
+	/* 15 ms into records that last from 1 ms to 59.002 ms */
+	assert_int_equal(strchr(bar, '@') - bar - 1, 50 * 14 / 58);
+	answer_release(&a);
+}
+
+/* --- remedies ------------------------------------------------------------------------------
+ */
+
+static void remedies_keep_what_was_asked_for(void **state)
+{
+	static const struct {
+		const char *cmdline;
+		unsigned drop;
+		const char *add, *want;
+	} rows[] = {
+		{"perf record -F 99 -g -o x.data ./server -F 5", REMEDY_DROP_RATE, "-c 1",
+		 "perf record -c 1 -g ./server -F 5"},
+		{"/usr/bin/perf record -F99 --freq=9 -e cycles -- ./a", REMEDY_DROP_RATE,
+		 "-c 1", "perf record -c 1 -e cycles -- ./a"},
+		{"perf record -p 12 -e -F sleep 1", REMEDY_DROP_TARGET, "-a",
+		 "perf record -a -e -F sleep 1"},
+		{"perf record -p 12 -g", REMEDY_DROP_TARGET, "-a",
+		 "perf record -a -g -- sleep 10"},
+		{"perf sched record", 0, "-a", "perf record -a -- COMMAND"},
+		{NULL, 0, "-g", "perf record -g -- COMMAND"},
+		{"perf record sh -c $(reboot);x", 0, "-g",
+		 "perf record -g sh -c '$(reboot);x'"},
+		{"perf record a'b", 0, "-g", "perf record -g -- COMMAND"},
+		{"perf record \033[2J", 0, "-g", "perf record -g -- COMMAND"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buf b = {0};
+		remedy_record(&b, rows[i].cmdline, rows[i].drop, rows[i].add);
+		assert_string_equal(buf_cstr(&b), rows[i].want);
+		buf_release(&b);
+	}
+}
+
+/* --- the page ------------------------------------------------------------------------------
+ */
+
+/* The ids that docs/doctor.md has a section for, in its order: "### `id`". */
+static void the_page_lists_every_finding(void **state)
+{
+	(void)state;
+	FILE *f = fopen("docs/doctor.md", "r");
+	char line[512];
+	size_t n = 0;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "### `", 5))
+			continue;
+		char *end = strchr(line + 5, '`');
+		assert_non_null(end);
+		*end = '\0';
+		assert_non_null(finding_kinds[n].id);
+		assert_string_equal(line + 5, finding_kinds[n].id);
+		n++;
+	}
+	fclose(f);
+	assert_null(finding_kinds[n].id);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_fault_is_found_and_no_near_miss),
+		cmocka_unit_test(a_sound_recording_has_nothing_wrong),
+		cmocka_unit_test(worst_comes_first),
+		cmocka_unit_test(losses_are_drawn_where_they_were),
+		cmocka_unit_test(remedies_keep_what_was_asked_for),
+		cmocka_unit_test(the_page_lists_every_finding),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
