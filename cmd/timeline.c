@@ -117,7 +117,7 @@ static int set_filters(struct drawing *d, struct err *e)
 	const struct input *in = &d->ti.in;
 	const struct timeline *tl = &d->ti.tl;
 	if (in->cpus.n) {
-		d->cpus = mem_zalloc(tl->rec.ncpus + 1, 1);
+		d->cpus = mem_zalloc((size_t)tl->rec.ncpus + 1, 1);
 		if (!d->cpus)
 			return err_nomem(e);
 		for (size_t i = 0; i < in->cpus.n; i++)

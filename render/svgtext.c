@@ -49,5 +49,5 @@ void svg_number(struct buf *b, uint64_t x)
 
 void svg_signed(struct buf *b, int64_t x)
 {
-	svg_number(b, x < 0 ? ((uint64_t)-x << 1) - 1 : (uint64_t)x << 1);
+	svg_number(b, x < 0 ? ((0 - (uint64_t)x) << 1) - 1 : (uint64_t)x << 1);
 }

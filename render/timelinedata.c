@@ -212,14 +212,13 @@ static int put_samples(struct writer *w)
 {
 	const struct timeline *tl = w->tl;
 	placed_list v = {0};
-	for (size_t i = 0; i < tl->samples.n; i++)
-		if (tl->samples.v[i].time_ns >= w->p->from_ns &&
-		    tl->samples.v[i].time_ns < w->p->to_ns)
-			place(w, &v, tl->samples.v[i].thread, i);
+	size_t i = tl_sample_after(tl, w->p->from_ns);
+	for (; i < tl->samples.n && tl->samples.v[i].time_ns < w->p->to_ns; i++)
+		place(w, &v, tl->samples.v[i].thread, i);
 	sort_placed(w, &v);
 	uint64_t at = 0;
 	int rc = 0;
-	for (size_t i = 0; i < v.n && !rc; i++) {
+	for (i = 0; i < v.n && !rc; i++) {
 		const struct tl_sample *s = &tl->samples.v[v.v[i].index];
 		if (!i || v.v[i].row != v.v[i - 1].row)
 			at = w->p->from_ns;

@@ -184,27 +184,31 @@ static int push_row(struct tl_pick *p, uint32_t id, enum tl_row_kind kind)
 	return vec_push(&p->rows, r);
 }
 
-/* The thread whose name is the process's: the one whose tid is the pid, or this one. */
-static uint32_t leader_of(const struct timeline *tl, uint32_t thread)
+/* By pid: the thread whose tid it is, which has the process's name. */
+static int find_leaders(const struct timeline *tl, struct u64map *leaders)
 {
-	int32_t pid = tl->threads.v[thread].pid;
-	for (uint32_t i = 0; i < tl->threads.n; i++)
-		if (tl->threads.v[i].pid == pid && tl->threads.v[i].tid == pid)
-			return i;
-	return thread;
+	int rc = 0;
+	for (uint32_t i = 0; i < tl->threads.n && !rc; i++)
+		if (tl->threads.v[i].pid >= 0 && tl->threads.v[i].pid == tl->threads.v[i].tid)
+			rc = u64map_put(leaders, (uint64_t)tl->threads.v[i].pid, i);
+	return rc;
 }
 
 static int push_threads(const struct timeline *tl, struct tl_pick *p, const candidates *v)
 {
-	int rc = 0;
+	struct u64map leaders = {0};
+	int rc = find_leaders(tl, &leaders);
 	for (size_t i = 0; i < v->n && !rc; i++) {
-		uint32_t group = v->v[i].group;
+		uint32_t group = v->v[i].group, leader = v->v[i].thread;
 		int first = !i || v->v[i - 1].group != group;
-		if (first && i + 1 < v->n && v->v[i + 1].group == group)
-			rc = push_row(p, leader_of(tl, v->v[i].thread), TLROW_GROUP);
+		if (first && i + 1 < v->n && v->v[i + 1].group == group) {
+			u64map_get(&leaders, (uint64_t)tl->threads.v[leader].pid, &leader);
+			rc = push_row(p, leader, TLROW_GROUP);
+		}
 		rc = rc ? rc : push_row(p, v->v[i].thread, TLROW_THREAD);
 	}
 	p->threads = v->n;
+	u64map_release(&leaders);
 	return rc;
 }
 
@@ -232,7 +236,7 @@ int tl_pick(const struct timeline *tl, const struct tl_pick_options *o, struct t
 {
 	int rc = 0;
 	*out = (struct tl_pick){0};
-	for (uint32_t c = 0; c < tl->rec.ncpus && !o->no_cpus && !rc; c++)
+	for (uint32_t c = 0; c < tl->rec.ncpus && c < TL_NOCPU && !o->no_cpus && !rc; c++)
 		if (!o->cpus || o->cpus[c])
 			rc = push_row(out, c, TLROW_CPU);
 	if (!rc && !o->no_threads)
@@ -426,6 +430,19 @@ int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t
 		mem_free(color);
 	*out = rc ? NULL : color;
 	return rc;
+}
+
+size_t tl_sample_after(const struct timeline *tl, uint64_t t)
+{
+	size_t low = 0, high = tl->samples.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (tl->samples.v[mid].time_ns < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 /* --- arrows and axis -------------------------------------------------------------------- */

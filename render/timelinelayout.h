@@ -127,6 +127,9 @@ int tl_cpu_cells(const struct tl_runs *runs, uint32_t cpu, const uint8_t *color,
  * order; the rest share the last. The array is freed with mem_free. */
 int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t **out);
 
+/* The first sample at or after t; samples.n when there is none. */
+size_t tl_sample_after(const struct timeline *tl, uint64_t t);
+
 /* --- arrows and axis --------------------------------------------------------------------- */
 
 struct tl_arrow {
