@@ -20,14 +20,15 @@ void flame_input_release(struct flame_input *fi)
 
 int flame_split_parse(const char *text, enum flame_split *out, struct err *e)
 {
-	static const char *const names[] = {"comm", "pid", "tid", "cpu", "event"};
+	static const char *const names[] = {"comm", "pid", "tid", "cpu", "event", "cgroup"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!strcmp(text, names[i])) {
 			*out = (enum flame_split)i;
 			return 0;
 		}
 	}
-	return err_set(e, ERR_USAGE, "--split is comm, pid, tid, cpu or event, not '%s'", text);
+	return err_set(e, ERR_USAGE,
+		       "--split is comm, pid, tid, cpu, event or cgroup, not '%s'", text);
 }
 
 static const char *basename_of(const char *path)
@@ -116,7 +117,10 @@ static int push_first_levels(struct flame_input *fi, const struct folded *f)
 			buf_fmt(&fi->text, "CPU %u", f->cpu);
 	} else if (fi->split == SPLIT_EVENT) {
 		buf_str(&fi->text, fi->rec->events.v[f->event].name);
-	}
+	} else if (fi->split == SPLIT_CGROUP)
+		buf_str(&fi->text, f->cgroup == NO_ID
+					   ? "[cgroup unknown]"
+					   : strtab_get(&fi->stacks->strings, f->cgroup));
 	if (fi->text.n && push_text(fi))
 		return ERR_NOMEM;
 	buf_clear(&fi->text);

@@ -22,7 +22,7 @@ struct svg_opts {
 	double width, height, fontsize, fontwidth, factor, total;
 	uint64_t seed;
 	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
-		no_script, simplify, offcpu, offwake, wall;
+		no_script, simplify, offcpu, offwake, wall, chain;
 	const char *split;
 };
 
@@ -33,6 +33,8 @@ static const struct opt rows[] = {
 	{"wall", 0, OPT_FLAG, AT(wall), NULL, "running and waiting of the same threads"},
 	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
 	 "--offcpu with the waker's stack above, reversed"},
+	{"chain", 0, OPT_FLAG, AT(chain), NULL,
+	 "--offcpu with the chain of threads that explains each\nwait above it"},
 	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
 	{"normalize", 0, OPT_STRING, AT(normalize), "total|none",
 	 "what makes before and after comparable: equal totals\n(default of --diff) or "
@@ -42,9 +44,9 @@ static const struct opt rows[] = {
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
 	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT", "second line"},
 	{"color", 0, OPT_STRING, AT(color), "PALETTE",
-	 "hot (default) mem io wakeup chain java js perl red green\nblue aqua yellow purple "
-	 "orange "
-	 "kind dso"},
+	 "hot mem io wakeup chain java js perl red green blue aqua\n"
+	 "yellow purple orange kind dso (default hot; io for\n--offcpu, chain where wakers "
+	 "are)"},
 	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
 	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
 	{"hash", 0, OPT_FLAG, AT(hash), NULL, "names that begin alike get like colours"},
@@ -71,7 +73,7 @@ static const struct opt rows[] = {
 	{"total", 0, OPT_REAL, AT(total), "N", "the weight that spans the width"},
 	{"factor", 0, OPT_REAL, AT(factor), "X", "multiply the weights that are shown"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL, "a still picture, without the data"},
-	{"split", 0, OPT_STRING, AT(split), "comm|pid|tid|cpu|event",
+	{"split", 0, OPT_STRING, AT(split), "comm|pid|tid|cpu|event|cgroup",
 	 "first level of a recording's graph (comm)"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "short C++, Rust and Go names, so that equal frames merge"},
@@ -147,7 +149,8 @@ static int set_palette(struct drawing *d, struct err *e)
 {
 	const struct svg_opts *s = d->opt;
 	struct palette *p = &d->o.palette;
-	int rc = palette_find(s->color, &p->id, e);
+	const char *suits = s->offwake || s->chain ? "chain" : s->offcpu ? "io" : "hot";
+	int rc = palette_find(s->color ? s->color : suits, &p->id, e);
 	p->seed = s->seed;
 	p->variation = s->random ? PALETTE_RANDOM : s->hash ? PALETTE_HASH : PALETTE_SPREAD;
 	if (!rc && s->cp) {
@@ -191,13 +194,18 @@ static const char *basename_of(const char *path)
 static int set_request(struct drawing *d, struct err *e)
 {
 	const struct svg_opts *o = d->opt;
-	if (o->offcpu + o->offwake + o->wall > 1)
+	if (o->offcpu + o->offwake + o->wall + o->chain > 1)
 		return err_set(e, ERR_USAGE,
-			       "--offcpu, --offwake and --wall exclude each other");
+			       "--offcpu, --offwake, --chain and --wall exclude each other");
 	d->rq.kind = o->wall      ? SVG_WALL
+		     : o->chain   ? SVG_CHAIN
 		     : o->offwake ? SVG_OFFWAKE
 		     : o->offcpu  ? SVG_OFFCPU
 				  : SVG_CPU;
+	d->rq.in_order = o->flamechart;
+	if (o->flamechart && d->rq.kind != SVG_CPU)
+		return err_set(e, ERR_USAGE,
+			       "--flamechart draws samples or folded text, not waits");
 	d->rq.simplify = o->simplify;
 	d->rq.opt = &o->w;
 	return o->split ? flame_split_parse(o->split, &d->rq.split, e) : 0;
@@ -374,7 +382,6 @@ static void defaults(void *opts)
 	struct svg_opts *o = opts;
 	struct flame_svg_options d;
 	flame_svg_defaults(&d);
-	o->color = "hot";
 	o->width = d.width;
 	o->height = d.frame_height;
 	o->fonttype = d.font;

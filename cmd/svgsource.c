@@ -2,6 +2,7 @@
 #include "cmd/inputkind.h"
 #include "cmd/tlsamples.h"
 #include "cmd/wall.h"
+#include "libstore/chain.h"
 #include "render/escape.h"
 #include "render/folded.h"
 
@@ -139,7 +140,8 @@ static unsigned aggregate_by(const struct svg_request *rq)
 {
 	return (rq->split == SPLIT_PID ? BY_PID : 0) |
 	       (rq->split == SPLIT_TID ? BY_PID | BY_TID : 0) |
-	       (rq->split == SPLIT_CPU ? BY_CPU : 0);
+	       (rq->split == SPLIT_CPU ? BY_CPU : 0) |
+	       (rq->split == SPLIT_CGROUP ? BY_CGROUP : 0);
 }
 
 static int read_samples(const struct svg_request *rq, const char *path, struct source *src,
@@ -180,7 +182,9 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 	if (out->status)
 		return ERR_IO;
 	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
-	int rc = all ? err_set(e, ERR_USAGE, "--split event is for recordings") : 0;
+	int rc = all || rq->split == SPLIT_CGROUP
+			 ? err_set(e, ERR_USAGE, "--split event and cgroup are for recordings")
+			 : 0;
 	rc = rc ? rc : tl_fold_samples(&ti, aggregate_by(rq), 0, &f, e);
 	for (size_t i = 0; i < f.rows.n && !rc; i++) {
 		uint64_t w = f.rows.v[i].weight;
@@ -199,6 +203,61 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 	}
 	flame_input_release(&fi);
 	tl_folded_release(&f);
+	tlinput_close(&ti);
+	return rc;
+}
+
+/* The event of a flame chart: the one asked for, else the first that is no tracepoint. */
+static uint16_t chart_event(const struct tlinput *ti)
+{
+	const struct timeline *tl = &ti->tl;
+	const char *want = ti->opt->in.events.n ? ti->opt->in.events.v[0] : NULL;
+	for (size_t i = 0; want && i < tl->events.n; i++) {
+		const char *name = strtab_get(&ti->names->strings, tl->events.v[i].name);
+		if (!strncmp(name, want, strlen(want)))
+			return (uint16_t)i;
+	}
+	return tl->samples.n ? tl->samples.v[0].event : 0;
+}
+
+/* Samples one by one in the order of time: a flame chart. */
+static int read_chart(const struct svg_request *rq, const char *path, struct flame *flame,
+		      struct svg_drawn *out, struct err *e)
+{
+	struct tlinput ti;
+	struct flame_input fi;
+	int rc = 0;
+	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, -1);
+	if (out->status)
+		return ERR_IO;
+	const struct timeline *tl = &ti.tl;
+	uint16_t event = chart_event(&ti);
+	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
+	if (!tl->samples.n)
+		rc = err_set(e, ERR_REFUSED, "%s: no samples to draw", path);
+	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
+		const struct tl_sample *s = &tl->samples.v[i];
+		const struct tl_thread *t =
+			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
+		struct folded f = {.comm = s->comm,
+				   .pid = t ? t->pid : -1,
+				   .tid = t ? t->tid : -1,
+				   .cpu = s->cpu,
+				   .path = s->path};
+		if (s->event == event && tl_sample_passes(&ti, s))
+			rc = flame_input_add(
+				&fi, &f, tl->events.v[event].tracepoint ? 1 : s->period, 0, e);
+	}
+	if (!rc) {
+		const char *name = strtab_get(&ti.names->strings, tl->events.v[event].name);
+		out->unit = unit_of_name(name, tl->events.v[event].tracepoint);
+		out->title = "CPU";
+		out->seconds = (double)(tl->samples.v[tl->samples.n - 1].time_ns -
+					tl->samples.v[0].time_ns) /
+			       1e9;
+		describe(out, name, strtab_get(&ti.names->strings, tl->rec.host));
+	}
+	flame_input_release(&fi);
 	tlinput_close(&ti);
 	return rc;
 }
@@ -273,6 +332,97 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 	return rc;
 }
 
+/* --- chains --------------------------------------------------------------------------- */
+
+static struct episode_query wait_query(const struct svg_request *rq, const struct tlinput *ti)
+{
+	const struct input *in = &ti->in;
+	const struct sample_filter *f = &in->fold.aggregate.filter;
+	return (struct episode_query){.kind = EPISODE_WAIT,
+				      .comms = in->fold.comms,
+				      .ncomms = in->fold.ncomms,
+				      .pids = in->pids.v,
+				      .npids = in->pids.n,
+				      .tids = in->tids.v,
+				      .ntids = in->tids.n,
+				      .cpus = in->cpus.v,
+				      .ncpus = in->cpus.n,
+				      .start_ns = f->start,
+				      .stop_ns = f->stop,
+				      .idle = rq->opt->idle,
+				      .system = rq->opt->system};
+}
+
+/*
+ * One wait: its stack, then link by link who held it up. Each link explains a part of what the
+ * one before does; the rest ends there.
+ */
+static int add_chain(const struct svg_request *rq, struct flame_input *fi,
+		     const struct tlinput *ti, const struct episode *ep,
+		     const struct explanation *x, struct err *e)
+{
+	const struct tl_thread *t = &ti->tl.threads.v[ep->thread];
+	struct folded f = {.comm = ep->comm,
+			   .pid = rq->split == SPLIT_PID || rq->split == SPLIT_TID ? t->pid
+										   : -1,
+			   .tid = rq->split == SPLIT_TID ? t->tid : -1,
+			   .path = x->path};
+	if (flame_input_begin(fi, &f, NULL))
+		return err_nomem(e);
+	for (size_t i = 0; i < x->chain.n; i++) {
+		const struct chain_link *l = &x->chain.v[i];
+		uint64_t next = i + 1 < x->chain.n ? x->chain.v[i + 1].ns : 0;
+		uint64_t ns = l->ns > next ? l->ns - next : 0;
+		if (i &&
+		    flame_input_waker(fi, l->path, strtab_get(&ti->names->strings, l->comm)))
+			return err_nomem(e);
+		int rc = flame_input_end(fi, rq->before ? 0 : ns, rq->before ? ns : 0, e);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
+		      struct svg_drawn *out, struct err *e)
+{
+	struct episode_query q = wait_query(rq, ti);
+	struct episodes eps;
+	struct explanation x = {0};
+	struct explainer *ex = NULL;
+	struct flame_input fi;
+	int rc = episodes_collect(&ti->tl, &q, &eps, e);
+	if (rc)
+		return rc;
+	flame_input_init(&fi, ti->names, flame, rq->split, rq->simplify);
+	rc = explainer_new(&ti->tl, &ex, e);
+	for (size_t i = 0; i < eps.v.n && !rc; i++) {
+		rc = explain(ex, &eps.v.v[i], &x, e);
+		rc = rc ? rc : add_chain(rq, &fi, ti, &eps.v.v[i], &x, e);
+	}
+	if (!rc && !eps.v.n)
+		rc = err_set(e, ERR_REFUSED,
+			     "%s: no waits to draw (--idle, --system show what is hidden)",
+			     ti->path);
+	if (!rc) {
+		struct hidden_waits h = {.idle_n = eps.idle.count,
+					 .idle_ns = eps.idle.ns,
+					 .system_n = eps.system.count,
+					 .system_ns = eps.system.ns,
+					 .largest_ns = eps.idle.path_ns,
+					 .largest_path = eps.idle.path,
+					 .largest_comm = eps.idle.comm};
+		describe_waits(out, ti, "Off-CPU Chain", "waiting, and the threads behind it",
+			       &h);
+		tl_say_hidden(ti, &h);
+	}
+	explanation_release(&x);
+	explainer_free(ex);
+	flame_input_release(&fi);
+	episodes_release(&eps);
+	return rc;
+}
+
 struct wall_drawing {
 	const struct svg_request *rq;
 	struct flame_input fi;
@@ -309,11 +459,13 @@ static int read_timeline(const struct svg_request *rq, const char *path, struct 
 			 struct svg_drawn *out, struct err *e)
 {
 	struct tlinput ti;
-	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, rq->kind == SVG_WALL);
+	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path,
+				   rq->kind == SVG_WALL || rq->kind == SVG_CHAIN);
 	if (out->status)
 		return ERR_IO;
-	int rc = rq->kind == SVG_WALL ? add_wall(rq, &ti, flame, out, e)
-				      : add_waits(rq, &ti, flame, out, e);
+	int rc = rq->kind == SVG_WALL    ? add_wall(rq, &ti, flame, out, e)
+		 : rq->kind == SVG_CHAIN ? add_chains(rq, &ti, flame, out, e)
+					 : add_waits(rq, &ti, flame, out, e);
 	tlinput_close(&ti);
 	return rc;
 }
@@ -326,13 +478,16 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	int rc = input_kind_open(path, &src, &kind, e);
 	if (rc)
 		return rc;
+	int in_order = rq->in_order && (kind == INPUT_PERF_DATA || kind == INPUT_STORE);
 	int text = kind == INPUT_FOLDED ||
 		   (kind == INPUT_UNKNOWN && !memchr(src.head, 0, src.head_n));
 	if (text && rq->kind == SVG_CPU)
 		return read_folded(rq, path, &src, flame, out, e);
-	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU)
+	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU && !in_order)
 		return read_samples(rq, path, &src, flame, out, e);
 	source_close(&src);
+	if (in_order)
+		return read_chart(rq, path, flame, out, e);
 	if (kind == INPUT_STORE && rq->kind == SVG_CPU)
 		return read_store(rq, path, flame, out, e);
 	if (kind == INPUT_PERF_DATA || (kind == INPUT_STORE && rq->kind != SVG_CPU))

@@ -14,14 +14,16 @@ enum svg_kind {
 	SVG_OFFCPU,
 	SVG_OFFWAKE, /* off-CPU, the waker's stack reversed above */
 	SVG_WALL,    /* run and wait; v[1] is the waiting part */
+	SVG_CHAIN,   /* off-CPU, the chain of threads that explains each wait above it */
 };
 
 struct svg_request {
 	enum svg_kind kind;
 	enum flame_split split;
 	int simplify;
-	int before;  /* weights go to v[1]: the first file of a diff */
-	int columns; /* folded text: see folded_options */
+	int before;   /* weights go to v[1]: the first file of a diff */
+	int in_order; /* a flame chart: stacks one by one, in the order of time */
+	int columns;  /* folded text: see folded_options */
 	const struct wait_opts *opt;
 };
 

@@ -77,7 +77,7 @@ static int add(struct tl_folded *out, const struct folded *f)
 	return idmap_put(&out->index, h, (uint32_t)(out->rows.n - 1));
 }
 
-static int passes(const struct tlinput *ti, const struct tl_sample *s)
+int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s)
 {
 	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
 	if (s->time_ns < f->start || (f->stop && s->time_ns > f->stop))
@@ -97,7 +97,7 @@ static int fold(const struct tlinput *ti, unsigned by, const uint8_t *want,
 {
 	for (size_t i = 0; i < ti->tl.samples.n; i++) {
 		const struct tl_sample *s = &ti->tl.samples.v[i];
-		if (!want[s->event] || !passes(ti, s))
+		if (!want[s->event] || !tl_sample_passes(ti, s))
 			continue;
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &ti->tl.threads.v[s->thread];

@@ -25,4 +25,7 @@ int tl_fold_samples(const struct tlinput *ti, unsigned by, int all, struct tl_fo
 		    struct err *e);
 void tl_folded_release(struct tl_folded *f);
 
+/* 1 when a sample passes --time, --cpu, --comm, --pid, --tid. */
+int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s);
+
 #endif

@@ -193,6 +193,15 @@ int record_ksymbol_decode(const struct record *r, int swap, struct record_ksymbo
 	return out->name ? 0 : bad(r, e, "name does not end inside the record");
 }
 
+int record_cgroup_decode(const struct record *r, int swap, struct record_cgroup *out,
+			 struct err *e)
+{
+	struct bytes b = body(r, swap);
+	out->id = bytes_u64(&b);
+	out->path = bytes_ok(&b) ? string_at(&b) : NULL;
+	return out->path ? 0 : bad(r, e, "path does not end inside the record");
+}
+
 int record_lost_decode(const struct record *r, int swap, struct record_lost *out, struct err *e)
 {
 	struct bytes b = body(r, swap);

@@ -80,6 +80,11 @@ struct record_ksymbol {
 	const char *name;
 };
 
+struct record_cgroup {
+	uint64_t id;
+	const char *path; /* below the cgroup root: "/", "/system.slice/…" */
+};
+
 struct record_lost {
 	uint64_t id, lost; /* LOST_SAMPLES: id 0 */
 };
@@ -106,6 +111,8 @@ int record_switch_decode(const struct record *r, int swap, struct record_switch 
 			 struct err *e);
 int record_ksymbol_decode(const struct record *r, int swap, struct record_ksymbol *out,
 			  struct err *e);
+int record_cgroup_decode(const struct record *r, int swap, struct record_cgroup *out,
+			 struct err *e);
 int record_lost_decode(const struct record *r, int swap, struct record_lost *out,
 		       struct err *e);
 int record_build_id_decode(const struct record *r, int swap, struct record_build_id *out,

@@ -138,7 +138,7 @@ static int same_entry(const struct aggregate *a, const struct stack_entry *x,
 	       x->space == y->space && x->version == y->version && x->kind == y->kind &&
 	       x->cpumode == y->cpumode && (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
 	       (!(by & BY_TID) || x->tid == y->tid) && (!(by & BY_CPU) || x->cpu == y->cpu) &&
-	       !memcmp(x->words, y->words, (size_t)x->nwords * 8);
+	       x->cgroup == y->cgroup && !memcmp(x->words, y->words, (size_t)x->nwords * 8);
 }
 
 static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_t h)
@@ -227,6 +227,14 @@ static int filtered(struct aggregate *a)
 	return 0;
 }
 
+static uint32_t cgroup_of(const struct aggregate *a, const struct sample *s)
+{
+	uint32_t name = 0;
+	if (a->opt.by & BY_CGROUP && !u64map_get(&a->machine->cgroups, s->cgroup, &name))
+		return NO_ID;
+	return name;
+}
+
 /* Count `s` as a sample of event `ev` that weighs `weight`. */
 static int take_as(struct aggregate *a, const struct sample *s, const struct event *ev,
 		   uint64_t weight, uint8_t cpumode)
@@ -246,6 +254,7 @@ static int take_as(struct aggregate *a, const struct sample *s, const struct eve
 		.pid = s->pid,
 		.tid = s->tid,
 		.cpu = s->cpu,
+		.cgroup = cgroup_of(a, s),
 		.space = c->view.space,
 		.version = c->view.version,
 		.cpumode = cpumode,

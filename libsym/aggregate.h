@@ -19,6 +19,7 @@ enum aggregate_by {
 	BY_PID = 1,
 	BY_TID = 2,
 	BY_CPU = 4,
+	BY_CGROUP = 8,
 };
 
 /* Which samples count. Zero-initialised: all. Lists are sorted by nobody and short. */
@@ -51,6 +52,7 @@ struct stack_entry {
 	int32_t pid, tid; /* of the first sample; all samples' when BY_PID, BY_TID or comm is
 			     NO_ID */
 	uint32_t cpu;
+	uint32_t cgroup;  /* BY_CGROUP: strings id of the path, NO_ID unknown; else 0 */
 	uint32_t space;   /* NO_ID when the process is not known */
 	uint32_t version; /* of the space: mappings made by then */
 	uint8_t kind;     /* enum chain_kind */

@@ -31,6 +31,7 @@ int machine_wants(uint32_t type)
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP:
 		return 1;
 	default:
 		return 0;
@@ -99,6 +100,20 @@ static int take_comm(struct machine *m, const struct recording *rec, const struc
 	return strtab_intern(m->strings, c.comm, &p->name) ? err_nomem(e) : 0;
 }
 
+/* Ids are never used again for another path: no time is needed. */
+static int take_cgroup(struct machine *m, const struct recording *rec, const struct record *r,
+		       struct err *e)
+{
+	struct record_cgroup c;
+	uint32_t name;
+	int rc = record_cgroup_decode(r, rec->swap, &c, e);
+	if (rc)
+		return rc;
+	if (strtab_intern(m->strings, c.path, &name) || u64map_put(&m->cgroups, c.id, name))
+		return err_nomem(e);
+	return 0;
+}
+
 int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
 		 uint64_t time, struct err *e)
 {
@@ -120,6 +135,8 @@ int machine_take(struct machine *m, const struct recording *rec, const struct re
 	case PERF_RECORD_KSYMBOL:
 		rc = take_ksymbol(m, rec, r, &p, e);
 		break;
+	case PERF_RECORD_CGROUP:
+		return take_cgroup(m, rec, r, e);
 	default:
 		return 0;
 	}
@@ -538,6 +555,7 @@ void machine_release(struct machine *m)
 	u64map_release(&m->by_tid);
 	u64map_release(&m->by_pid);
 	idmap_release(&m->dso_index);
+	u64map_release(&m->cgroups);
 	*m = (struct machine){0};
 }
 

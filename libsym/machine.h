@@ -111,6 +111,7 @@ struct machine {
 	VEC(struct dso) dsos;
 	struct u64map by_tid, by_pid; /* → newest thread / process */
 	struct idmap dso_index;
+	struct u64map cgroups;  /* cgroup id → strings id of its path */
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
 	uint64_t seq;
@@ -127,9 +128,9 @@ void machine_release(struct machine *m);
 int machine_wants(uint32_t type);
 
 /*
- * Take one side-band record (mmap, comm, fork, exit, ksymbol) of `rec`. `time` is the record's
- * (0 when it has none: applied before all others, in order). ERR_FORMAT for a record that
- * breaks its layout (skip it), ERR_NOMEM.
+ * Take one side-band record (mmap, comm, fork, exit, ksymbol, cgroup) of `rec`. `time` is the
+ * record's (0 when it has none: applied before all others, in order). ERR_FORMAT for a record
+ * that breaks its layout (skip it), ERR_NOMEM.
  */
 int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
 		 uint64_t time, struct err *e);

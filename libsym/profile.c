@@ -82,8 +82,8 @@ static int nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
 static int same_folded(const struct folded *a, const struct folded *b)
 {
 	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->path == b->path &&
-	       a->chain == b->chain;
+	       a->tid == b->tid && a->cpu == b->cpu && a->cgroup == b->cgroup &&
+	       a->path == b->path && a->chain == b->chain;
 }
 
 /* Stacks that differ as words are often one when named: other address spaces, other offsets. */
@@ -115,6 +115,7 @@ static int name_entry(struct profile *p, const struct stack_entry *x, unsigned b
 		.pid = by & (BY_PID | BY_TID) ? x->pid : -1,
 		.tid = by & BY_TID ? x->tid : -1,
 		.cpu = by & BY_CPU ? x->cpu : UINT32_MAX,
+		.cgroup = x->cgroup,
 		.chain = x->kind != CHAIN_NONE,
 		.weight = x->weight,
 		.samples = x->samples,

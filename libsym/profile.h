@@ -25,8 +25,9 @@ struct folded {
 	uint32_t comm;    /* strings id; a thread never named is ":TID" */
 	int32_t pid, tid; /* meaningful as far as fold_options.by asked for them, else -1 */
 	uint32_t cpu;
-	uint32_t path; /* call path; 0 = the stack was empty */
-	int chain;     /* the event records callchains */
+	uint32_t cgroup; /* strings id of its path, NO_ID unknown; 0 unless asked for */
+	uint32_t path;   /* call path; 0 = the stack was empty */
+	int chain;       /* the event records callchains */
 	uint64_t weight, samples;
 };
 
