@@ -1,0 +1,35 @@
+#!/bin/sh
+# Every kind of flame graph from recordings: it is drawn, says what it shows, and its sums are the
+# timeline's.
+tid=$SRC/testdata/sched
+opts="-q --no-local --symfs $SRC/testdata/demo/symfs"
+sum()
+{
+	awk '{ s += $NF } END { printf "%d", s }' "$1"
+}
+for k in --offcpu --offwake --chain --wall; do
+	"$PERFKIT" svg $k $opts "$tid/perf.data" -o "out$k.svg" || exit 1
+	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "out$k.svg" || exit 1
+	grep -q '<title>all (' "out$k.svg" || { echo "svg $k: no root"; exit 1; }
+done
+# off-CPU and off-wake are one sum, the folded text's
+"$PERFKIT" collapse --offcpu --unit ns $opts "$tid/perf.data" >off.folded || exit 1
+"$PERFKIT" collapse --offwake --unit ns $opts "$tid/perf.data" >wake.folded || exit 1
+[ "$(sum off.folded)" = "$(sum wake.folded)" ] || { echo "off-CPU and off-wake sums differ"; exit 1; }
+"$PERFKIT" svg --countname ticks off.folded -o a.svg && "$PERFKIT" svg --offcpu --countname ticks $opts \
+	"$tid/perf.data" -o b.svg || exit 1
+a=$(sed -n 's/.*<title>all (\([0-9,]*\) ticks.*/\1/p' a.svg | head -1)
+b=$(sed -n 's/.*<title>all (\([0-9,]*\) ticks.*/\1/p' b.svg | head -1)
+[ -n "$a" ] && [ "$a" = "$b" ] || { echo "svg --offcpu shows $b, its folded text $a"; exit 1; }
+# words that exclude each other
+"$PERFKIT" svg --offcpu --wall $opts "$tid/perf.data" -o x.svg 2>/dev/null
+[ $? -eq 2 ] || { echo "--offcpu --wall is no usage error"; exit 1; }
+[ ! -e x.svg ] || { echo "a refused picture left a file"; exit 1; }
+# a flame chart keeps the order of time; splits make a level
+"$PERFKIT" svg --flamechart $opts "$SRC/testdata/demo/perf.data" -o chart.svg || exit 1
+"$PERFKIT" svg --split tid $opts "$SRC/testdata/demo/perf.data" -o tid.svg || exit 1
+grep -q '<title>[a-z_]*-[0-9]*/[0-9]* (' tid.svg || { echo "--split tid has no such level"; exit 1; }
+# a recording compared with itself differs nowhere
+"$PERFKIT" svg --diff --offcpu $opts "$tid/perf.data" "$tid/perf.data" -o diff.svg || exit 1
+grep '<title>' diff.svg | grep -E '; [+-]0*[1-9]' | head -3 | grep . && { echo "a self-diff differs"; exit 1; }
+exit 0
