@@ -2,6 +2,7 @@
 # What README.md and docs/ tell a reader to type works as written. Fenced blocks marked
 #	```sh run	are run, in one empty directory a page, with perfkit in PATH
 #	```sh perf	too, where perf may record here
+#	```sql	in store.md are asked of a store
 # and every other `perfkit VERB --option` in a page names a verb and options that exist.
 set -u
 here=$PWD
@@ -53,6 +54,12 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	done <named
 	cd "$here" || exit 1
 done
+# The queries of docs/store.md, on a store.
+awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SRC/docs/store.md" >queries.sql
+perfkit import -q "$SRC/tests/data/waits/perf.data" -o run.db &&
+	sqlite3 -bail run.db <queries.sql >answers || { echo "store.md: a query failed"; bad=1; }
+[ "$(grep -c ';$' queries.sql)" -ge 10 ] || { echo "store.md: where are its queries?"; bad=1; }
+
 echo "$ran lines run; perf records here: $live"
 [ $ran -ge 5 ] || { echo "the pages hold too few runnable commands"; exit 1; }
 exit $bad
