@@ -231,7 +231,8 @@ class Block {
 	path(paint, mixed) {
 		const i = 2 * paint + (mixed ? 1 : 0);
 		if (!this.paths[i])
-			this.paths[i] = {d: [], element: make("path", {"stroke-width": mixed ? 1 : paintHeight(paint),
+			this.paths[i] = {d: [], element: make("path", {class: paint === PAINT.run ? "run" : "",
+				"stroke-width": mixed ? 1 : paintHeight(paint),
 				stroke: paint === PAINT.unknown ? "url(#hatch)" : conf.paints[paint].color}, this.bars)};
 		return this.paths[i];
 	}

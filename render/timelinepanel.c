@@ -301,7 +301,8 @@ static void put_cell(struct buf *b, const struct tl_cell *c, double y, double h)
 static void begin_paint(struct tl_writer *w, unsigned paint, int mixed)
 {
 	w->seen[paint] = 1;
-	buf_fmt(&w->b, "<path stroke-width=\"%d\" stroke=\"",
+	buf_fmt(&w->b, "<path%s stroke-width=\"%d\" stroke=\"",
+		paint == TLP_RUN ? " class=\"run\"" : "",
 		mixed ? 1 : (int)tl_paint_height(paint));
 	if (paint == TLP_UNKNOWN)
 		buf_str(&w->b, "url(#hatch)");

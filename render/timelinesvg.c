@@ -121,8 +121,9 @@ static void put_paint_key(struct tl_writer *w, unsigned paint)
 	if (paint != TLP_UNKNOWN)
 		snprintf(fill, sizeof(fill), "#%06x", tl_paint_color(paint));
 	snprintf(shape, sizeof(shape),
-		 "<rect y=\"%d\" width=\"12\" height=\"%d\"%s fill=\"%s\"/>", 12 - h, h,
-		 h > 4 ? " rx=\"2\"" : "", fill);
+		 "<rect%s y=\"%d\" width=\"12\" height=\"%d\"%s fill=\"%s\"/>",
+		 paint == TLP_RUN ? " class=\"run\"" : "", 12 - h, h, h > 4 ? " rx=\"2\"" : "",
+		 fill);
 	put_key(w, shape, tl_paint_name(paint));
 }
 
