@@ -73,6 +73,7 @@ struct findings_input {
  */
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e);
 
+/* Give all back; the findings are empty then. */
 void findings_release(struct findings *f);
 
 /* The worst harm of all that touch one of `topics`, or -1 when nothing does. */

@@ -42,6 +42,7 @@ struct survey {
 void survey_watch(void *survey, const struct recording *rec, const struct record *r,
 		  const struct record_id *id, const struct sample *s);
 
+/* Give all back; the survey is empty then. */
 void survey_release(struct survey *v);
 
 #endif
