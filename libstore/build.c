@@ -716,10 +716,17 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 /* A mapped file's mappings and names, ahead of all samples. */
 static int read_sideband(struct builder *b, struct err *e)
 {
+	enum { RUN_MAX = 1 << 20 };
 	struct record r;
+	struct record_run run;
 	struct record_id id;
 	int got;
-	while ((got = recording_next(b->rec, &r, e)) == 1) {
+	for (;;) {
+		while (recording_sample_run(b->rec, RUN_MAX, &run))
+			; /* samples come later, in the order of time */
+		got = recording_next(b->rec, &r, e);
+		if (got != 1)
+			break;
 		if (r.type == PERF_RECORD_THREAD_MAP)
 			note_thread_map(b, &r);
 		if (r.type == PERF_RECORD_CALLCHAIN_DEFERRED &&
