@@ -60,6 +60,17 @@ perfkit import -q "$SRC/tests/data/waits/perf.data" -o run.db &&
 	sqlite3 -bail run.db <queries.sql >answers || { echo "store.md: a query failed"; bad=1; }
 [ "$(grep -c ';$' queries.sql)" -ge 10 ] || { echo "store.md: where are its queries?"; bad=1; }
 
+# The index lists every page, and links between pages lead somewhere.
+for page in "$SRC"/docs/*.md; do
+	grep -q "($(basename "$page"))" "$SRC/docs/README.md" || [ "$(basename "$page")" = README.md ] ||
+		{ echo "docs/README.md does not list $(basename "$page")"; bad=1; }
+done
+for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/testdata/README.md; do
+	for link in $(grep -o '](\([^):]*\))' "$page" | sed 's/](\([^#)]*\).*/\1/'); do
+		[ -e "$(dirname "$page")/$link" ] || { echo "$page: $link is not there"; bad=1; }
+	done
+done
+
 echo "$ran lines run; perf records here: $live"
 [ $ran -ge 5 ] || { echo "the pages hold too few runnable commands"; exit 1; }
 exit $bad
