@@ -277,7 +277,7 @@ static int write_bundle(struct packer *k, const char *output, uint64_t *size, st
 	return rc;
 }
 
-/* "dir/perf.data" → "dir/perf.data.tar.zst", a bundle → "….repacked.tar.zst"; heap. */
+/* "dir/perf.data" → "dir/perf.data.tar.zst"; heap. */
 static char *default_output(const char *path)
 {
 	struct buf b = {0};
@@ -302,6 +302,14 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 	if (k->missing.dsos.n)
 		fputc('\n', f);
 	missing_print(f, k->in.profile, &k->missing, k->opt->top);
+}
+
+/* The recording itself must not be replaced by its bundle. */
+static int is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino &&
+	       S_ISREG(x.st_mode);
 }
 
 static int pack(struct packer *k, const char *output, struct err *e)
@@ -347,6 +355,10 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (o->script) {
 		fputs(pack_script, stdout);
 		return 0;
+	}
+	if (o->output && is_same_file(path, o->output)) {
+		fprintf(stderr, "perfkit pack: -o %s is the recording itself\n", o->output);
+		return 2;
 	}
 	char *output = o->output ? mem_strdup(o->output) : default_output(path);
 	int rc = output ? spool(path, &file, &e) : err_nomem(&e);

@@ -78,6 +78,22 @@ wait $pid 2>/dev/null
 exec 3<&-
 [ -z "$(ls tmp)" ] || bad "left in TMPDIR: $(ls tmp)"
 
+# A full disk: one line, status 1, nothing that looks whole.
+if mkdir small && mount -t tmpfs -o size=1m none small 2>/dev/null; then
+	"$PERFKIT" unpack run.tar.zst -C small/run 2>err && bad "unpacked onto a full disk"
+	grep -q 'No space left' err || bad "full disk: $(cat err)"
+	[ -e small/run/MANIFEST ] && bad "full disk: it looks like a whole bundle"
+	rm -rf small/run
+	TMPDIR=$PWD/small "$PERFKIT" collapse run.tar.zst 2>err >/dev/null && bad "read onto a full disk"
+	[ -z "$(ls small)" ] || bad "left on the full disk: $(ls small)"
+	"$PERFKIT" pack dwarf.data -o small/x 2>err >/dev/null && bad "packed onto a full disk"
+	[ -z "$(ls small)" ] || bad "left on the full disk: $(ls small)"
+	umount small
+fi
+cp dwarf.data copy.data
+"$PERFKIT" pack copy.data -o ./copy.data 2>/dev/null && bad "a recording was replaced by its bundle"
+cmp dwarf.data copy.data || bad "a recording was changed"
+
 # Unpacking over what is there.
 "$PERFKIT" unpack run.tar.zst -C unpacked 2>/dev/null && bad "overwritten without --force"
 "$PERFKIT" unpack run.tar.zst -C unpacked --force >/dev/null || bad "--force"
