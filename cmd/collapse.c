@@ -8,6 +8,7 @@
 #include "cmd/tlsamples.h"
 #include "cmd/waits.h"
 #include "cmd/verbs.h"
+#include "cmd/say.h"
 #include "render/foldtree.h"
 
 #include <stdio.h>
@@ -106,10 +107,9 @@ static int build_tree(struct collapser *c, struct err *e)
 			return err_nomem(e);
 	}
 	if (left_out && !c->opt->w.tl.in.quiet)
-		fprintf(stderr,
-			"perfkit: showing %s; %llu samples of other events left out "
-			"(--event, --all-events)\n",
-			event, (unsigned long long)left_out);
+		say("showing %s; %llu samples of other events left out "
+		    "(--event, --all-events)",
+		    event, (unsigned long long)left_out);
 	return 0;
 }
 
@@ -138,7 +138,9 @@ static int collapse(struct collapser *c)
 	int rc = input_fold(&c->in);
 	if (rc)
 		return rc;
-	input_warn_damage(&c->in);
+	rc = input_warn_findings(&c->in, NULL, ABOUT_CPU | ABOUT_NAMES);
+	if (rc)
+		return rc;
 	if (build_tree(c, &e) || write_tree(c, 1, &e))
 		return input_fail(&c->in, &e);
 	return input_status(&c->in);
@@ -188,8 +190,7 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 			   : o->w.tl.in.input ? o->w.tl.in.input
 					      : "perf.data";
 	if (!unit) {
-		fprintf(stderr, "perfkit collapse: --unit is ns, us or ms, not '%s'\n",
-			o->unit);
+		say_line("perfkit collapse: --unit is ns, us or ms, not '%s'", o->unit);
 		return 2;
 	}
 	int rc = tlinput_open(&ti, "collapse", &o->w.tl, path, 0);
@@ -204,8 +205,7 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 		rc = write_tree(c, unit, &e);
 	if (!rc) {
 		if (!o->w.tl.in.quiet)
-			fprintf(stderr, "perfkit: weights are off-CPU time in %s\n",
-				o->unit ? o->unit : "us");
+			say("weights are off-CPU time in %s", o->unit ? o->unit : "us");
 		tl_say_hidden(&ti, &w.hidden);
 	}
 	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
@@ -270,8 +270,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				   .delim = o->delim,
 				   .simplify = o->simplify};
 	if (o->weight && strcmp(o->weight, "period") && strcmp(o->weight, "samples")) {
-		fprintf(stderr, "perfkit collapse: --weight is period or samples, not '%s'\n",
-			o->weight);
+		say_line("perfkit collapse: --weight is period or samples, not '%s'",
+			 o->weight);
 		return 2;
 	}
 	int rc = o->offcpu || o->offwake ? collapse_waits(&c, &lo, files, nfiles)

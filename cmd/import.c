@@ -3,6 +3,7 @@
  */
 #include "cmd/tlinput.h"
 #include "cmd/verbs.h"
+#include "cmd/say.h"
 #include "libstore/storewrite.h"
 
 #include <inttypes.h>
@@ -42,11 +43,10 @@ static int clocks_agree(struct clocks *c, const struct timeline *tl, const char 
 	}
 	if (same || c->exact)
 		return 1;
-	fprintf(stderr,
-		"perfkit: %s: its times (%s of %s) cannot be compared with those before (%s of "
-		"%s): no clock data; record with -k CLOCK_MONOTONIC, or --force\n",
-		path, clock, *host ? host : "an unknown host", c->clock,
-		*c->host ? c->host : "an unknown host");
+	say("%s: its times (%s of %s) cannot be compared with those before (%s of "
+	    "%s): no clock data; record with -k CLOCK_MONOTONIC, or --force",
+	    path, clock, *host ? host : "an unknown host", c->clock,
+	    *c->host ? c->host : "an unknown host");
 	return 0;
 }
 
@@ -69,10 +69,9 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	store_writer_progress(w, NULL, NULL);
 	input_progress_end(&p);
 	if (!rc && !o->tl.in.quiet)
-		fprintf(stderr,
-			"perfkit: %s: %zu threads, %zu off-CPU intervals, %zu samples, %zu "
-			"losses\n",
-			path, ti.tl.threads.n, ti.tl.off.n, ti.tl.samples.n, ti.tl.losses.n);
+		say("%s: %zu threads, %zu off-CPU intervals, %zu samples, %zu "
+		    "losses",
+		    path, ti.tl.threads.n, ti.tl.off.n, ti.tl.samples.n, ti.tl.losses.n);
 	if (!rc && ti.tl.stray_samples)
 		input_warn(&ti.in,
 			   "%s: %" PRIu64

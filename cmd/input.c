@@ -1,6 +1,8 @@
 #include "cmd/input.h"
-#include "cmd/inputkind.h"
+#include "base/buf.h"
 #include "base/mem.h"
+#include "cmd/inputkind.h"
+#include "cmd/say.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,16 +53,14 @@ void input_warn(struct input *in, const char *fmt, ...)
 		return;
 	va_list ap;
 	va_start(ap, fmt);
-	fprintf(stderr, "perfkit: ");
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	say_args(fmt, ap);
 	va_end(ap);
 }
 
 int input_fail(const struct input *in, const struct err *e)
 {
 	(void)in;
-	fprintf(stderr, "perfkit: %s\n", e->msg);
+	say("%s", e->msg);
 	if (e->code == ERR_USAGE)
 		return 2;
 	return e->code == ERR_REFUSED ? 3 : 1;
@@ -76,7 +76,7 @@ int input_status(const struct input *in)
 
 static int usage(const struct input *in, const char *what, const char *arg)
 {
-	fprintf(stderr, "perfkit %s: %s '%s'\n", in->verb, what, arg);
+	say_line("perfkit %s: %s '%s'", in->verb, what, arg);
 	return 2;
 }
 
@@ -171,11 +171,12 @@ static int parse_events(struct input *in)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct event *ev = recording_find_event(rec, l->v[i]);
 		if (!ev) {
-			fprintf(stderr, "perfkit %s: no event '%s' in %s; it has:", in->verb,
-				l->v[i], in->path);
+			struct buf has = {0};
 			for (size_t k = 0; k < rec->events.n; k++)
-				fprintf(stderr, " %s", rec->events.v[k].name);
-			fputc('\n', stderr);
+				buf_fmt(&has, " %s", rec->events.v[k].name);
+			say_line("perfkit %s: no event '%s' in %s; it has:%s", in->verb,
+				 l->v[i], in->path, buf_cstr(&has));
+			buf_release(&has);
 			return 2;
 		}
 		for (size_t k = 0; k < rec->events.n; k++)
@@ -357,35 +358,25 @@ int input_fold(struct input *in)
 	return rc ? input_fail(in, &e) : 0;
 }
 
-void input_warn_damage(struct input *in)
+int input_warn_findings(struct input *in, const struct timeline *tl, unsigned topics)
 {
-	const struct recording *rec = in->profile->rec;
-	const struct recording_stats *s = &rec->stats;
-	const struct aggregate_stats *t = &in->profile->totals;
-	if (rec->cut_off)
-		input_warn(in,
-			   "%s: perf did not finish this file (killed?): build-ids and event "
-			   "names "
-			   "are missing, what is whole is used",
-			   in->path);
-	if (s->torn[0])
-		input_warn(in, "%s: %s; everything before is used", in->path, s->torn);
-	if (s->lost)
-		input_warn(in, "%s: perf lost %llu records while recording (use a larger -m)",
-			   in->path, (unsigned long long)s->lost);
-	if (s->lost_samples)
-		input_warn(in, "%s: the kernel dropped %llu samples", in->path,
-			   (unsigned long long)s->lost_samples);
-	if (s->bad_records)
-		input_warn(in, "%s: %llu broken records skipped, first: %s", in->path,
-			   (unsigned long long)s->bad_records, s->first_bad);
-	if (t->bad)
-		input_warn(in, "%s: %llu broken samples skipped, first: %s", in->path,
-			   (unsigned long long)t->bad, t->first_bad);
-	if (t->no_event)
-		input_warn(in, "%s: %llu samples of an event the header does not have skipped",
-			   in->path, (unsigned long long)t->no_event);
-	if (t->guest)
-		input_warn(in, "%s: %llu samples taken in guests are left out", in->path,
-			   (unsigned long long)t->guest);
+	struct findings f;
+	struct err e = {0};
+	int said = 0, rc = 0;
+	if (!in->profile)
+		return 0;
+	if (findings_gather(
+		    &f, &(struct findings_input){.profile = in->profile, .timeline = tl}, &e))
+		rc = input_fail(in, &e);
+	for (size_t i = 0; !rc && i < f.v.n; i++) {
+		const struct finding *x = &f.v.v[i];
+		if (x->harm < HARM_PARTIAL || x->kind->refused || !(x->kind->topics & topics))
+			continue;
+		input_warn(in, "%s: %s", in->path, x->title);
+		said++;
+	}
+	if (said && !in->opt->quiet)
+		say("perfkit doctor tells what would help");
+	findings_release(&f);
+	return rc;
 }

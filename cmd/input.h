@@ -7,6 +7,7 @@
 
 #include "cmd/bundleinput.h"
 #include "cmd/opt.h"
+#include "libstore/findings.h"
 #include "libsym/profile.h"
 
 #include <time.h>
@@ -79,8 +80,12 @@ void input_progress_end(struct input_progress *p); /* removes the line */
 /* 1 when stderr is a terminal and --quiet was not given. */
 int input_shows_progress(const struct input_opts *opt);
 
-/* Say what reading met: torn tail, lost records, broken samples, guests. */
-void input_warn_damage(struct input *in);
+/*
+ * Say, one line each, what the recording cannot tell of these topics (libstore/findings.h): to
+ * be called once, when it was folded, or when `tl` was built of it. What timeline_answerable
+ * says is left to it; advice is doctor's. Nothing for a store. 0, or the exit status.
+ */
+int input_warn_findings(struct input *in, const struct timeline *tl, unsigned topics);
 
 /* The verb's exit status: 0, or 3 under --strict when anything was warned of. */
 int input_status(const struct input *in);

@@ -1,4 +1,5 @@
 #include "cmd/label.h"
+#include "render/escape.h"
 #include "libsym/simplify.h"
 #include "libsym/tidy.h"
 
@@ -19,6 +20,16 @@ void labels_release(struct labels *l)
 	vec_release(&l->runs[1]);
 	vec_release(&l->runs[2]);
 	vec_release(&l->frames);
+}
+
+/* The text as it is to stand in a line, without what a terminal would obey. */
+static int text_id(struct labels *l, const char *s, size_t n, uint32_t *id)
+{
+	struct buf b = {0};
+	escape_controls(&b, s, n);
+	int rc = buf_failed(&b) ? ERR_NOMEM : foldtree_text(l->tree, b.v, b.n, id);
+	buf_release(&b);
+	return rc;
 }
 
 /* Which of the three texts of a frame is meant. */
@@ -77,8 +88,7 @@ static int make_run(struct labels *l, struct label_run *run)
 		const char *semi = memchr(p, ';', (size_t)(end - p));
 		const char *stop = semi ? semi : end;
 		uint32_t id;
-		if (foldtree_text(l->tree, p, (size_t)(stop - p), &id) ||
-		    vec_push(&l->texts, id))
+		if (text_id(l, p, (size_t)(stop - p), &id) || vec_push(&l->texts, id))
 			return ERR_NOMEM;
 		run->n++;
 		p = stop + 1;
@@ -105,13 +115,12 @@ int labels_comm(struct labels *l, uint32_t comm, int32_t pid, int32_t tid, uint3
 	uint32_t text;
 	buf_clear(&l->text);
 	for (const char *s = strtab_get(&l->stacks->strings, comm); *s; s++)
-		buf_char(&l->text, *s == ' ' ? '_' : *s == ';' || *s == '\n' ? ':' : *s);
+		buf_char(&l->text, *s == ' ' ? '_' : *s == ';' ? ':' : *s);
 	if (tid != -1)
 		buf_fmt(&l->text, "-%d/%d", pid, tid);
 	else if (pid != -1)
 		buf_fmt(&l->text, "-%d", pid);
-	if (buf_failed(&l->text) ||
-	    foldtree_text(l->tree, buf_cstr(&l->text), l->text.n, &text))
+	if (buf_failed(&l->text) || text_id(l, buf_cstr(&l->text), l->text.n, &text))
 		return ERR_NOMEM;
 	return foldtree_child(l->tree, *node, text, node);
 }
@@ -167,6 +176,7 @@ int labels_path(struct labels *l, uint32_t comm, uint32_t path, uint32_t *node)
 int labels_waker(struct labels *l, uint32_t path, const char *name, uint32_t *node)
 {
 	char text[64];
+	uint32_t id;
 	size_t n;
 	if (labels_text(l, "--", node) || path_frames(l, path, &n))
 		return ERR_NOMEM;
@@ -175,6 +185,8 @@ int labels_waker(struct labels *l, uint32_t path, const char *name, uint32_t *no
 			return ERR_NOMEM;
 	snprintf(text, sizeof(text), "%.40s_[w]", name);
 	for (char *p = text; *p; p++)
-		*p = *p == ' ' ? '_' : *p == ';' || *p == '\n' ? ':' : *p;
-	return labels_text(l, text, node);
+		*p = *p == ' ' ? '_' : *p == ';' ? ':' : *p;
+	if (text_id(l, text, strlen(text), &id))
+		return ERR_NOMEM;
+	return foldtree_child(l->tree, *node, id, node);
 }

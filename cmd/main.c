@@ -1,6 +1,7 @@
 /* main.c - choose the verb, parse its options, run it, turn the outcome into an exit status. */
 #include "base/mem.h"
 #include "cmd/manpage.h"
+#include "cmd/say.h"
 #include "cmd/verbs.h"
 
 #include <elfutils/libdwfl.h>
@@ -61,7 +62,7 @@ static int help_verb(const char *name)
 {
 	const struct verb *v = find_verb(name);
 	if (!v) {
-		fprintf(stderr, "perfkit: no verb '%s' (see: perfkit help)\n", name);
+		say("no verb '%s' (see: perfkit help)", name);
 		return 2;
 	}
 	opt_help(v);
@@ -137,7 +138,7 @@ int main(int argc, char **argv)
 		return help_command(argc - 2, argv + 2);
 	const struct verb *v = find_verb(argv[1]);
 	if (!v) {
-		fprintf(stderr, "perfkit: no verb '%s' (see: perfkit help)\n", argv[1]);
+		say("no verb '%s' (see: perfkit help)", argv[1]);
 		return 2;
 	}
 	return run(v, argc - 1, argv + 1);

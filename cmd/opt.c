@@ -1,4 +1,5 @@
 #include "cmd/opt.h"
+#include "cmd/say.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -18,8 +19,7 @@ static const struct opt *find_row(const struct verb *v, const char *name, size_t
 
 static int usage_error(const struct verb *v, const char *what, const char *arg, const char *why)
 {
-	fprintf(stderr, "perfkit %s: %s%s%s (see: perfkit help %s)\n", v->name, what, arg, why,
-		v->name);
+	say_line("perfkit %s: %s%s%s (see: perfkit help %s)", v->name, what, arg, why, v->name);
 	return 2;
 }
 

@@ -10,6 +10,7 @@
 #include "cmd/packscript.h"
 #include "cmd/scratch.h"
 #include "cmd/verbs.h"
+#include "cmd/say.h"
 #include "libparse/bundle.h"
 #include "libsym/packlist.h"
 #include "libsym/readfile.h"
@@ -363,7 +364,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	char *output = o->output ? mem_strdup(o->output) : default_output(path);
 	int rc = output ? spool(path, &file, &e) : err_nomem(&e);
 	if (rc) {
-		fprintf(stderr, "perfkit: %s\n", e.msg);
+		say("%s", e.msg);
 		mem_free(output);
 		return 1;
 	}
@@ -372,7 +373,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		rc = input_fold(&k.in);
 		k.recording = k.in.bundle.recording ? k.in.bundle.recording : file;
 		if (!rc)
-			input_warn_damage(&k.in);
+			rc = input_warn_findings(&k.in, NULL, ABOUT_CPU);
 		if (!rc && pack(&k, output, &e))
 			rc = input_fail(&k.in, &e);
 		if (!rc)

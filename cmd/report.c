@@ -7,6 +7,7 @@
 #include "cmd/missing.h"
 #include "cmd/reportwaits.h"
 #include "cmd/verbs.h"
+#include "cmd/say.h"
 #include "render/escape.h"
 
 #include <inttypes.h>
@@ -320,7 +321,7 @@ static void print_head(const struct input *in)
 
 static int out_of_memory(void)
 {
-	fprintf(stderr, "perfkit: out of memory\n");
+	say("out of memory");
 	return 1;
 }
 

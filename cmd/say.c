@@ -11,19 +11,32 @@ void put_visible(FILE *f, const char *s)
 	buf_release(&b);
 }
 
-void say_args(const char *fmt, va_list ap)
+static void line_of(const char *before, const char *fmt, va_list ap)
 {
-	char line[2048];
+	char line[8192];
 	vsnprintf(line, sizeof(line), fmt, ap);
-	fputs("perfkit: ", stderr);
+	fputs(before, stderr);
 	put_visible(stderr, line);
 	fputc('\n', stderr);
+}
+
+void say_args(const char *fmt, va_list ap)
+{
+	line_of("perfkit: ", fmt, ap);
 }
 
 void say(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	say_args(fmt, ap);
+	line_of("perfkit: ", fmt, ap);
+	va_end(ap);
+}
+
+void say_line(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	line_of("", fmt, ap);
 	va_end(ap);
 }

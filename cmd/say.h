@@ -8,6 +8,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* The text and a newline on stderr. */
+void say_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* "perfkit: <text>" and a newline on stderr. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_args(const char *fmt, va_list ap);

@@ -7,6 +7,7 @@
 #include "base/outfile.h"
 #include "cmd/svgsource.h"
 #include "cmd/verbs.h"
+#include "cmd/say.h"
 #include "render/flamesvg.h"
 
 #include <stdlib.h>
@@ -94,7 +95,7 @@ struct drawing {
 
 static int fail(const struct err *e)
 {
-	fprintf(stderr, "perfkit svg: %s\n", e->msg);
+	say_line("perfkit svg: %s", e->msg);
 	return e->code == ERR_USAGE || e->code == ERR_NOTFOUND ? 2
 	       : e->code == ERR_REFUSED                        ? 3
 							       : 1;
@@ -102,7 +103,7 @@ static int fail(const struct err *e)
 
 static int usage(const char *what)
 {
-	fprintf(stderr, "perfkit svg: %s (see: perfkit help svg)\n", what);
+	say_line("perfkit svg: %s (see: perfkit help svg)", what);
 	return 2;
 }
 
@@ -346,8 +347,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 		return rc;
 	d->o.total = (uint64_t)(d->opt->total * (double)d->flame.scale);
 	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->w.tl.in.quiet)
-		fprintf(stderr,
-			"perfkit: --total is less than the sum of the counts; ignored\n");
+		say("--total is less than the sum of the counts; ignored");
 	rc = write_picture(d, e);
 	return rc || !d->opt->cp ? rc : save_map(d, e);
 }

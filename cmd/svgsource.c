@@ -1,5 +1,6 @@
 #include "cmd/svgsource.h"
 #include "cmd/inputkind.h"
+#include "cmd/say.h"
 #include "cmd/tlsamples.h"
 #include "cmd/wall.h"
 #include "libstore/chain.h"
@@ -24,8 +25,8 @@ static void warn_skipped(const struct svg_request *rq, const char *path,
 	if (!st->skipped || rq->opt->tl.in.quiet)
 		return;
 	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
-	fprintf(stderr, "perfkit: %s: %llu lines without a count left out, the first: %s\n",
-		path, (unsigned long long)st->skipped, buf_cstr(&first));
+	say("%s: %llu lines without a count left out, the first: %s", path,
+	    (unsigned long long)st->skipped, buf_cstr(&first));
 	buf_release(&first);
 }
 
@@ -154,8 +155,8 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 	in.fold.aggregate.by = aggregate_by(rq);
 	int rc = out->status = input_fold(&in);
 	if (!rc) {
-		input_warn_damage(&in);
-		rc = add_profile(rq, &in, flame, out, e);
+		rc = out->status = input_warn_findings(&in, NULL, ABOUT_CPU | ABOUT_NAMES);
+		rc = rc ? rc : add_profile(rq, &in, flame, out, e);
 	}
 	input_close(&in);
 	return rc;

@@ -5,6 +5,7 @@
 #include "base/outfile.h"
 #include "cmd/tailout.h"
 #include "cmd/verbs.h"
+#include "cmd/say.h"
 #include "render/escape.h"
 #include "render/tailjson.h"
 #include "render/units.h"
@@ -43,7 +44,7 @@ static const struct opt rows[] = {
 
 static int usage(const char *what, const char *arg)
 {
-	fprintf(stderr, "perfkit tail: %s%s (see: perfkit help tail)\n", what, arg);
+	say_line("perfkit tail: %s%s (see: perfkit help tail)", what, arg);
 	return 2;
 }
 
@@ -162,15 +163,12 @@ static const char *name_of(const struct tail_run *r, uint32_t id)
 static int list_names(const struct tail_run *r, const char *why, const uint32_t *names,
 		      size_t n)
 {
-	fprintf(stderr, "perfkit tail: %s; %s has %s", why, r->ti.path,
-		n ? "spans named" : "no spans");
-	for (size_t i = 0; i < n && i < MAX_NAMES; i++) {
-		struct buf b = {0};
-		escape_visible(&b, name_of(r, names[i]), strlen(name_of(r, names[i])));
-		fprintf(stderr, "%s %s", i ? "," : "", buf_cstr(&b));
-		buf_release(&b);
-	}
-	fprintf(stderr, "\n");
+	struct buf b = {0};
+	for (size_t i = 0; i < n && i < MAX_NAMES; i++)
+		buf_fmt(&b, "%s %s", i ? "," : "", name_of(r, names[i]));
+	say_line("perfkit tail: %s; %s has %s%s", why, r->ti.path,
+		 n ? "spans named" : "no spans", buf_cstr(&b));
+	buf_release(&b);
 	return 2;
 }
 
@@ -243,14 +241,12 @@ static int refuse(struct tail_run *r, const struct tail *t)
 	if (!s->cannot_say)
 		return 0;
 	units_percent(&pct, r->query.pick.millipercent);
-	fprintf(stderr,
-		"perfkit: cannot say what p%s is: of %llu episodes that long, %llu are open or "
-		"suspect (cut by the recording's edge, or records are missing there); "
-		"population filters (--comm, --pid) or a longer recording with a larger -m "
-		"help%s\n",
-		buf_cstr(&pct), (unsigned long long)(s->v.n + s->dirty),
-		(unsigned long long)s->dirty,
-		r->opt->wait.tl.in.force ? "" : "; --force goes on");
+	say("cannot say what p%s is: of %llu episodes that long, %llu are open or "
+	    "suspect (cut by the recording's edge, or records are missing there); "
+	    "population filters (--comm, --pid) or a longer recording with a larger -m "
+	    "help%s",
+	    buf_cstr(&pct), (unsigned long long)(s->v.n + s->dirty),
+	    (unsigned long long)s->dirty, r->opt->wait.tl.in.force ? "" : "; --force goes on");
 	buf_release(&pct);
 	return r->opt->wait.tl.in.force ? 0 : 3;
 }

@@ -5,6 +5,7 @@
 #include "base/outfile.h"
 #include "cmd/verbs.h"
 #include "cmd/waits.h"
+#include "cmd/say.h"
 #include "render/timelinesvg.h"
 #include "render/weight.h"
 
@@ -53,7 +54,7 @@ struct drawing {
 
 static int usage(const char *what)
 {
-	fprintf(stderr, "perfkit timeline: %s (see: perfkit help timeline)\n", what);
+	say_line("perfkit timeline: %s (see: perfkit help timeline)", what);
 	return 2;
 }
 

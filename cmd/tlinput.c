@@ -1,4 +1,5 @@
 #include "cmd/tlinput.h"
+#include "cmd/say.h"
 #include "libstore/build.h"
 #include "libstore/store.h"
 #include "libstore/storeread.h"
@@ -58,19 +59,17 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 {
 	const struct input_opts *o = &ti->opt->in;
 	if (ti->opt->spans.n) {
-		fprintf(stderr,
-			"perfkit %s: %s is a store: its spans are fixed; give --span to "
-			"import\n",
-			verb, ti->path);
+		say_line("perfkit %s: %s is a store: its spans are fixed; give --span to "
+			 "import",
+			 verb, ti->path);
 		return 2;
 	}
 	if (!o->symfs && !o->kallsyms && !o->vmlinux && !o->buildid_dir && !o->max_stack &&
 	    !o->no_inline && !o->no_demangle)
 		return 0;
-	fprintf(stderr,
-		"perfkit %s: %s is a store: its names are fixed; options about binaries "
-		"and frames are for recordings\n",
-		verb, ti->path);
+	say_line("perfkit %s: %s is a store: its names are fixed; options about binaries "
+		 "and frames are for recordings",
+		 verb, ti->path);
 	return 2;
 }
 
@@ -93,7 +92,7 @@ static int load(struct tlinput *ti, const char *verb)
 	return r ? fail(&e) : 0;
 }
 
-static int build(struct tlinput *ti, const char *verb)
+static int build(struct tlinput *ti, const char *verb, int need_time)
 {
 	struct err e = {0};
 	struct input_progress p;
@@ -115,8 +114,11 @@ static int build(struct tlinput *ti, const char *verb)
 		r = causes_apply(ti->causes, &ti->tl, &e);
 	if (r)
 		return fail(&e);
-	input_warn_damage(&ti->in);
-	return 0;
+	return input_warn_findings(
+		&ti->in, &ti->tl,
+		ABOUT_NAMES | (need_time < 0 ? ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL
+			       : need_time   ? ABOUT_TAIL
+					     : ABOUT_OFFCPU));
 }
 
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
@@ -126,7 +128,7 @@ int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts
 	*ti = (struct tlinput){.opt = opt, .path = path, .in.opt = &opt->in};
 	int rc = make_causes(ti);
 	if (!rc)
-		rc = tlinput_is_store(path) ? load(ti, verb) : build(ti, verb);
+		rc = tlinput_is_store(path) ? load(ti, verb) : build(ti, verb, need_time);
 	if (!rc && need_time >= 0 && timeline_answerable(&ti->tl, need_time, &e)) {
 		if (opt->in.force)
 			input_warn(&ti->in, "%s: %s", path, e.msg);

@@ -1,6 +1,7 @@
 /* unpack.c - `perfkit unpack`: a bundle's files into a folder. */
 #include "base/mem.h"
 #include "cmd/verbs.h"
+#include "cmd/say.h"
 #include "libparse/bundle.h"
 
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static char *default_dir(const char *bundle)
 
 static int fail(const struct err *e)
 {
-	fprintf(stderr, "perfkit unpack: %s\n", e->msg);
+	say_line("perfkit unpack: %s", e->msg);
 	return e->code == ERR_REFUSED ? 3 : 1;
 }
 
@@ -48,7 +49,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct bundle_counts counts;
 	struct err e = {0};
 	if (!nfiles) {
-		fprintf(stderr, "perfkit unpack: no bundle named (see: perfkit help unpack)\n");
+		say_line("perfkit unpack: no bundle named (see: perfkit help unpack)");
 		return 2;
 	}
 	char *dir = o->directory ? mem_strdup(o->directory) : default_dir(files[0]);

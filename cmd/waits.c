@@ -1,4 +1,5 @@
 #include "cmd/waits.h"
+#include "cmd/say.h"
 #include "render/escape.h"
 
 #include <stdio.h>
@@ -103,17 +104,16 @@ void tl_say_hidden(struct tlinput *ti, const struct hidden_waits *h)
 	char d1[32], d2[32], d3[32];
 	if (ti->opt->in.quiet || (!h->idle_n && !h->system_n))
 		return;
-	fprintf(stderr, "perfkit: hidden: %llu idle waits, %s", (unsigned long long)h->idle_n,
-		duration(d1, sizeof(d1), h->idle_ns));
 	if (h->largest_ns) {
+		buf_fmt(&b,
+			" (largest: %s: ", strtab_get(&ti->names->strings, h->largest_comm));
 		stack_text(ti, h->largest_path, &b);
-		fprintf(stderr, " (largest: %s: %s, %s)",
-			strtab_get(&ti->names->strings, h->largest_comm), buf_cstr(&b),
-			duration(d2, sizeof(d2), h->largest_ns));
+		buf_fmt(&b, ", %s)", duration(d2, sizeof(d2), h->largest_ns));
 	}
-	fprintf(stderr,
-		"; %llu waits of kernel threads and perf, %s (--idle, --system show them)\n",
-		(unsigned long long)h->system_n, duration(d3, sizeof(d3), h->system_ns));
+	say("hidden: %llu idle waits, %s%s; %llu waits of kernel threads and perf, %s (--idle, "
+	    "--system show them)",
+	    (unsigned long long)h->idle_n, duration(d1, sizeof(d1), h->idle_ns), buf_cstr(&b),
+	    (unsigned long long)h->system_n, duration(d3, sizeof(d3), h->system_ns));
 	buf_release(&b);
 }
 

@@ -144,16 +144,16 @@ static void judge_dumps(struct judge *j)
 
 /* Frames of one DSO, by samples that have at least one. */
 struct dso_row {
-	uint32_t name, dso; /* strings id; of the machine, or NO_ID */
-	uint64_t unnamed;
-	uint64_t last; /* path + 1 counted last */
+	uint32_t name, dso;             /* strings id; of the machine, or NO_ID */
+	uint64_t unnamed, leaf, frames; /* samples; with it innermost; frames, weighed */
+	uint64_t last;                  /* path + 1 counted last */
 	const char *detail;
 	enum dso_reason reason;
 };
 
 struct weights {
 	uint64_t *by_path; /* samples (and waits) that end there */
-	uint64_t total, with_user, only_libc;
+	uint64_t total, frames, with_user, only_libc;
 	VEC(struct dso_row) rows;
 	struct u64map index;
 };
@@ -241,6 +241,7 @@ static int count_path(struct weights *w, const struct profile *p, uint32_t leaf)
 			libc += fr->kind == FRAME_USER && is_libc(strtab_get(s, fr->dso));
 			work |= !is_start(strtab_get(s, fr->name));
 		}
+		w->frames += weight;
 		if (fr->name || fr->kind == FRAME_MARK)
 			continue;
 		struct dso_row *row = row_of(w, p, fr->dso);
@@ -249,6 +250,8 @@ static int count_path(struct weights *w, const struct profile *p, uint32_t leaf)
 		if (row->last != (uint64_t)leaf + 1)
 			row->unnamed += weight;
 		row->last = (uint64_t)leaf + 1;
+		row->leaf += path == leaf ? weight : 0;
+		row->frames += weight;
 	}
 	w->with_user += user ? weight : 0;
 	w->only_libc += libc == user && work ? weight : 0;
@@ -344,6 +347,15 @@ static void detail_of(struct judge *j, struct finding *f, const struct weights *
 		     *hex ? ", build-id " : "", hex);
 }
 
+/* Nameless callers far from the leaf cost an answer little: the first frames of every stack lie
+ * in the C library. */
+static enum finding_harm name_harm(const struct weights *w, const struct dso_row *r)
+{
+	return percent(r->leaf, w->total) >= 5 || percent(r->frames, w->frames) >= 25
+		       ? HARM_PARTIAL
+		       : HARM_ADVICE;
+}
+
 /* One finding for all DSOs that lack names for the same reason; its share is that of the worst
  * of them, since one stack may need several. */
 static void judge_group(struct judge *j, const struct weights *w, const struct name_text *t)
@@ -355,8 +367,9 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 		if (share < 1 || strcmp(name_finding(j, r), t->id))
 			continue;
 		if (!f)
-			f = judge_add(j, t->id, share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
-				      "%.1f %% %s", share, t->title);
+			f = judge_add(j, t->id, HARM_ADVICE, "%.1f %% %s", share, t->title);
+		if (f && f->harm < name_harm(w, r))
+			f->harm = (uint8_t)name_harm(w, r);
 		if (r->name)
 			detail_of(j, f, w, r);
 	}

@@ -98,6 +98,22 @@ static void escape(struct buf *b, const char *s, size_t n, int xml)
 	}
 }
 
+void escape_controls(struct buf *b, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s, *end = p + n;
+	while (p < end) {
+		uint32_t cp = 0;
+		size_t len = utf8_decode(p, (size_t)(end - p), &cp);
+		int control = len ? cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) : *p <= 0x9f;
+		if (control) {
+			p += add_special(b, p, (size_t)(end - p));
+		} else {
+			buf_add(b, p, len ? len : 1);
+			p += len ? len : 1;
+		}
+	}
+}
+
 void escape_visible(struct buf *b, const char *s, size_t n)
 {
 	escape(b, s, n, 0);

@@ -18,6 +18,11 @@
 /* Append the n bytes at s in visible form (not XML-escaped). No newline ever comes out. */
 void escape_visible(struct buf *b, const char *s, size_t n);
 
+/* Append the n bytes at s, changed only where a terminal would obey or a line would break:
+ * control characters as above, and the bytes 80..9F outside of a character as \xNN. For text
+ * that other programs read (folded stacks). */
+void escape_controls(struct buf *b, const char *s, size_t n);
+
 /* Append the n bytes at s in visible form, with & < > " ' as entities. */
 void escape_xml(struct buf *b, const char *s, size_t n);
 

@@ -78,6 +78,30 @@ static void every_byte_pair_is_safe(void **state)
 	}
 }
 
+static void controls_go_and_all_else_stays(void **state)
+{
+	static const struct {
+		const char *in, *out;
+	} rows[] = {
+		{"std::map<a;b> \"x\"", "std::map<a;b> \"x\""},
+		{"a\033[2J\nb", "a\xe2\x90\x9b[2J\xe2\x90\x8a"
+				"b"},
+		{"\x7f", "\xe2\x90\xa1"},
+		{"na\xc3\xafve", "na\xc3\xafve"},
+		{"\xc2\x9b", "\\u{009b}"},
+		{"\x9b", "\\x9b"},
+		{"latin \xef", "latin \xef"},
+		{"\xe2\x80\xae", "\xe2\x80\xae"}, /* reorders, and no terminal obeys it */
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buf b = {0};
+		escape_controls(&b, rows[i].in, strlen(rows[i].in));
+		assert_string_equal(buf_cstr(&b), rows[i].out);
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -87,6 +111,7 @@ int main(void)
 		cmocka_unit_test(marks_that_hide_or_turn_are_named),
 		cmocka_unit_test(characters_are_counted_and_cut_whole),
 		cmocka_unit_test(every_byte_pair_is_safe),
+		cmocka_unit_test(controls_go_and_all_else_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
