@@ -37,6 +37,7 @@ static const struct opt rows[] = {
 	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the details"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "as JSON, schema 1, all selected ones"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "as CSV, one line an episode"},
+	{"svg", 0, OPT_STRING, AT(svg), "FILE", "timelines of the 10 (--rows) worst into FILE"},
 	{"flame", 0, OPT_STRING, AT(flame), "FILE",
 	 "flame graph of the selected episodes' time into FILE"},
 	OPT_END,
@@ -172,6 +173,20 @@ static int list_names(const struct tail_run *r, const char *why, const uint32_t 
 	return 2;
 }
 
+/* The span called as `text` is up to a "=". */
+static int named_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
+{
+	size_t len = strcspn(text, "=");
+	r->query.episodes.kind = EPISODE_SPAN;
+	for (size_t i = 0; i < n; i++) {
+		const char *s = name_of(r, names[i]);
+		r->query.episodes.span = names[i];
+		if (strlen(s) == len && !memcmp(s, text, len))
+			return 0;
+	}
+	return list_names(r, "no span of that name", names, n);
+}
+
 /* --by, or the default: the recording's own spans if they have one name, else waits.
  * *several: percentiles of each name are all that is asked. */
 static int choose_by(struct tail_run *r, uint32_t *names, size_t *n, int *several)
@@ -185,17 +200,13 @@ static int choose_by(struct tail_run *r, uint32_t *names, size_t *n, int *severa
 		q->kind = !strcmp(by, "wait") ? EPISODE_WAIT : EPISODE_ACTIVATION;
 		return 0;
 	}
+	if (!by && r->opt->wait.tl.spans.n == 1) /* "NAME=..." was asked for */
+		return named_span(r, names, *n, r->opt->wait.tl.spans.v[0]);
 	if (!by && *n != 1)
 		return 0;
 	q->kind = EPISODE_SPAN;
-	if (by && by[4] == ':') {
-		for (size_t i = 0; i < *n; i++) {
-			q->span = names[i];
-			if (!strcmp(name_of(r, q->span), by + 5))
-				return 0;
-		}
-		return list_names(r, "no span of that name", names, *n);
-	}
+	if (by && by[4] == ':')
+		return named_span(r, names, *n, by + 5);
 	if (!*n)
 		return list_names(r,
 				  "--by span needs begin and end events (perfkit record "
@@ -269,6 +280,8 @@ static int answer(struct tail_run *r)
 		fwrite(b.v, 1, b.n, stdout);
 	if (!rc && o->flame && !refused)
 		rc = tailout_flame(r, &t, &e);
+	if (!rc && o->svg && !refused)
+		rc = tailout_svg(r, &t, &e);
 	rc = rc ? fail(&e) : refused;
 	buf_release(&b);
 	tail_release(&t);

@@ -76,10 +76,10 @@ void explanation_release(struct explanation *x)
 /* --- the windows of an episode -------------------------------------------------------------
  */
 
-/* The last interval of `thread` that began to end in [from, to): the wakeup out of an idle wait
- * by another thread. */
+/* The last wait of `thread` that was ended in (from, to) by `giver`; by whichever thread, if
+ * that is TL_NONE and the wait was idle. */
 static const struct off *handed_over_at(const struct timeline *tl, uint32_t thread,
-					uint64_t from, uint64_t to)
+					uint64_t from, uint64_t to, uint32_t giver)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
 	const struct off *found = NULL;
@@ -89,8 +89,10 @@ static const struct off *handed_over_at(const struct timeline *tl, uint32_t thre
 		uint64_t woken = o->start_ns + o->blocked_ns;
 		if (woken >= to || o->start_ns >= to)
 			break;
-		if (woken > from && o->flags & OFF_IDLE && !o->unknown && o->waker != TL_NONE &&
-		    o->waker != thread)
+		int by_giver = giver != TL_NONE ? o->waker == giver
+						: o->flags & OFF_IDLE && o->waker != TL_NONE &&
+							  o->waker != thread;
+		if (woken > from && !o->unknown && by_giver)
 			found = o;
 	}
 	return found;
@@ -105,14 +107,17 @@ static void reverse(struct window *v, size_t n)
 	}
 }
 
-/* Work handed from thread to thread is followed backwards from its end: each thread has it from
- * the wakeup out of its idle wait on. */
+/* Work handed from thread to thread is followed backwards from its end: a thread has it since
+ * whoever began it woke it last, or else since the wakeup out of its idle wait. */
 int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out)
 {
 	struct window w = {ep->start_ns, ep->end_ns, ep->end_thread};
 	size_t first = out->n;
 	for (int depth = 0; w.thread != ep->thread && depth < CHAIN_DEPTH; depth++) {
-		const struct off *o = handed_over_at(tl, w.thread, ep->start_ns, w.to_ns);
+		const struct off *o =
+			handed_over_at(tl, w.thread, ep->start_ns, w.to_ns, ep->thread);
+		if (!o)
+			o = handed_over_at(tl, w.thread, ep->start_ns, w.to_ns, TL_NONE);
 		if (!o)
 			break;
 		w.from_ns = o->start_ns + o->blocked_ns;

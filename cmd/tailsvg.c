@@ -1,0 +1,139 @@
+/*
+ * tailsvg.c - `perfkit tail --svg`: the worst episodes as timelines, one below the other: the
+ * episode's thread on top, the threads of its chain below, then its CPU, and the explanation as
+ * a sentence above.
+ */
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "cmd/tailout.h"
+#include "render/tailwords.h"
+#include "render/timelinesvg.h"
+#include "render/units.h"
+
+enum { PANELS = 10, CORUNNERS = 3 };
+
+struct panels {
+	struct tail *t;
+	struct explanation x;
+	VEC(struct tl_panel) v;
+	VEC(char *) sentences;
+	VEC(uint32_t) threads;
+};
+
+static int add_thread(struct panels *p, uint32_t thread)
+{
+	for (size_t i = 0; i < p->threads.n; i++)
+		if (p->threads.v[i] == thread)
+			return 0;
+	return vec_push(&p->threads, thread);
+}
+
+/* The episode's thread first, then the chain's, then who had its CPU. */
+static int choose_threads(struct panels *p, const struct episode *ep)
+{
+	p->threads.n = 0;
+	int r = add_thread(p, ep->end_thread);
+	if (!r)
+		r = add_thread(p, ep->thread);
+	for (size_t i = 0; !r && i < p->x.chain.n; i++)
+		r = add_thread(p, p->x.chain.v[i].thread);
+	for (size_t i = 0; !r && i < p->x.corunners.n && i < CORUNNERS; i++)
+		if (p->x.corunners.v[i].ns >= episode_ns(ep) / 20)
+			r = add_thread(p, p->x.corunners.v[i].thread);
+	return r;
+}
+
+static char *sentence(struct panels *p, size_t rank, const struct episode *ep)
+{
+	const struct timeline *tl = p->t->tl;
+	struct buf b = {0};
+	buf_fmt(&b, "#%zu  ", rank + 1);
+	words_thread(&b, tl, ep->thread, ep->comm);
+	buf_str(&b, ", ");
+	units_duration(&b, episode_ns(ep));
+	buf_fmt(&b, " (%s) from ", words_cause(p->x.state, p->x.cause));
+	units_seconds(&b, ep->start_ns);
+	buf_str(&b, ": ");
+	words_root(&b, explainer_evidence(p->t->explainer), &p->x);
+	char *s = mem_strndup(buf_cstr(&b), b.n);
+	if (buf_failed(&b)) {
+		mem_free(s);
+		s = NULL;
+	}
+	buf_release(&b);
+	return s;
+}
+
+static int add_panel(struct panels *p, size_t rank, struct err *e)
+{
+	const struct episode *ep = &p->t->episodes.v.v[p->t->rows.v[rank].episode];
+	const struct off *o;
+	uint16_t cpu = ep->cpu;
+	struct tl_panel panel;
+	int r = explain(p->t->explainer, ep, &p->x, e);
+	if (r)
+		return r;
+	o = p->x.off != TL_NONE ? &p->t->tl->off.v[p->x.off] : NULL;
+	if (cpu == TL_NOCPU && o)
+		cpu = o->cpu_in;
+	char *text = sentence(p, rank, ep);
+	if (!text || vec_push(&p->sentences, text)) {
+		mem_free(text);
+		return err_nomem(e);
+	}
+	if (choose_threads(p, ep))
+		return err_nomem(e);
+	struct tl_episode te = {.start_ns = ep->start_ns,
+				.end_ns = ep->end_ns,
+				.threads = p->threads.v,
+				.nthreads = p->threads.n,
+				.cpus = &cpu,
+				.ncpus = cpu != TL_NOCPU && cpu < p->t->tl->rec.ncpus,
+				.sentence = text};
+	r = timeline_svg_episode(p->t->tl, &te, &panel, e);
+	if (!r && vec_push(&p->v, panel)) {
+		timeline_svg_episode_release(&panel);
+		return err_nomem(e);
+	}
+	return r;
+}
+
+static int write_picture(struct panels *p, const char *path, struct err *e)
+{
+	struct tl_svg_options o;
+	struct outfile out;
+	tl_svg_defaults(&o);
+	o.title = "The worst episodes";
+	int r = outfile_open(&out, path, e);
+	if (r)
+		return r;
+	r = timeline_svg_write(p->t->tl, p->v.v, p->v.n, &o, out.f, NULL, e);
+	if (r) {
+		outfile_abort(&out);
+		return r;
+	}
+	return outfile_commit(&out, e);
+}
+
+int tailout_svg(struct tail_run *run, struct tail *t, struct err *e)
+{
+	struct panels p = {.t = t};
+	const struct tail_opts *o = run->opt;
+	size_t most = o->rows_given && o->rows ? (size_t)o->rows : PANELS;
+	int r = 0;
+	for (size_t i = 0; !r && i < t->rows.n && i < most; i++)
+		r = add_panel(&p, i, e);
+	if (!r && !p.v.n)
+		r = err_set(e, ERR_NOTFOUND, "--svg: no episodes to draw");
+	if (!r)
+		r = write_picture(&p, o->svg, e);
+	for (size_t i = 0; i < p.v.n; i++)
+		timeline_svg_episode_release(&p.v.v[i]);
+	for (size_t i = 0; i < p.sentences.n; i++)
+		mem_free(p.sentences.v[i]);
+	vec_release(&p.v);
+	vec_release(&p.sentences);
+	vec_release(&p.threads);
+	explanation_release(&p.x);
+	return r;
+}
