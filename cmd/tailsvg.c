@@ -74,8 +74,8 @@ static int add_panel(struct panels *p, size_t rank, struct err *e)
 	if (r)
 		return r;
 	o = p->x.off != TL_NONE ? &p->t->tl->off.v[p->x.off] : NULL;
-	if (cpu == TL_NOCPU && o)
-		cpu = o->cpu_in;
+	if (o)
+		cpu = off_waited_cpu(o);
 	char *text = sentence(p, rank, ep);
 	if (!text || vec_push(&p->sentences, text)) {
 		mem_free(text);

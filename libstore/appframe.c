@@ -57,7 +57,16 @@ static int is_runtime_name(const char *name)
 					    "*lll_lock_wait*",
 					    "*syscall_cancel*",
 					    "__wait4",
-					    "__vdso_*"};
+					    "__vdso_*",
+					    "*pthread_*lock*",
+					    "*pthread_barrier_*",
+					    "*pthread_join*",
+					    "*lll_lock*",
+					    "*sem_wait*",
+					    "__libc_*",
+					    "__GI_*",
+					    "fsync",
+					    "fdatasync"};
 	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
 		if (!fnmatch(globs[i], name, 0))
 			return 1;

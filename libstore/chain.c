@@ -290,14 +290,6 @@ static int blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 	return w.to_ns < to ? own_part(x, PART_BLOCKED, END_GONE, off, w.to_ns, to) : 0;
 }
 
-/* Whose run queue it stood in: a preempted thread in that of the CPU it was taken from. */
-static uint16_t waited_cpu(const struct off *o)
-{
-	if (o->flags & OFF_RUNNING && o->cpu_out != TL_NOCPU)
-		return o->cpu_out;
-	return o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out;
-}
-
 static int note_corunner(struct explainer *x, const struct window *w, uint16_t cpu)
 {
 	for (size_t i = 0; i < x->out->corunners.n; i++) {
@@ -321,11 +313,12 @@ static int runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t t
 	uint8_t state = o->flags & OFF_RUNNING ? PART_PREEMPTED : PART_RUNNABLE;
 	uint64_t at = from;
 	x->holders.n = 0;
-	int r = evidence_holders(&x->ev, waited_cpu(o), from, to, o->thread, &x->holders, e);
+	int r = evidence_holders(&x->ev, off_waited_cpu(o), from, to, o->thread, &x->holders,
+				 e);
 	for (size_t i = 0; !r && i < x->holders.n; i++) {
 		struct window w = x->holders.v[i];
 		uint8_t end;
-		if (!x->out->chain.n && note_corunner(x, &w, waited_cpu(o)))
+		if (!x->out->chain.n && note_corunner(x, &w, off_waited_cpu(o)))
 			return ERR_NOMEM;
 		if (w.from_ns > at)
 			r = own_part(x, state, END_IDLE_CPU, off, at, w.from_ns);
@@ -680,7 +673,7 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 		l = (struct chain_link){.thread = via.thread, .via = via.via, .prio = -1};
 		if (r && via.via == VIA_CPU)
 			l.prio = (int16_t)evidence_prio(&x->ev,
-							waited_cpu(&x->tl->off.v[via.off]),
+							off_waited_cpu(&x->tl->off.v[via.off]),
 							via.thread, x->windows.v[0].from_ns);
 	}
 	note_root(x);

@@ -118,6 +118,15 @@ struct evidence *explainer_evidence(struct explainer *x);
  * the order of time; appended to *out. ERR_NOMEM. */
 int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out);
 
+/* The CPU whose run queue a thread stood in at this interval: a preempted one in that of the
+ * CPU it was taken from. TL_NOCPU: not known. */
+static inline uint16_t off_waited_cpu(const struct off *o)
+{
+	if (o->flags & OFF_RUNNING && o->cpu_out != TL_NOCPU)
+		return o->cpu_out;
+	return o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out;
+}
+
 /* The last link's largest part: what the root did. */
 static inline const struct chain_link *explanation_root(const struct explanation *x)
 {

@@ -482,7 +482,7 @@ void episode_selection_release(struct episode_selection *s)
  */
 
 struct start {
-	uint64_t ns;
+	uint64_t ns, end_ns;
 	uint32_t thread;
 };
 
@@ -494,15 +494,19 @@ static int start_order(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* Starts that follow each other within `near` become one; the first of each is kept in v. */
+/* Episodes that overlap, or begin within `near` of the one before, are one occurrence; the
+ * first of each is kept in v. */
 static size_t occurrences(struct start *v, size_t n, uint64_t near, uint64_t *together)
 {
 	size_t out = 0;
 	for (size_t i = 0; i < n;) {
 		size_t k = i;
 		int several = 0;
-		while (k + 1 < n && v[k + 1].ns - v[k].ns <= near)
+		uint64_t end = v[i].end_ns;
+		while (k + 1 < n && (v[k + 1].ns <= end || v[k + 1].ns - v[k].ns <= near)) {
 			several |= v[++k].thread != v[i].thread;
+			end = v[k].end_ns > end ? v[k].end_ns : end;
+		}
 		*together += several;
 		v[out++] = v[i];
 		i = k + 1;
@@ -550,7 +554,7 @@ int episodes_recurrence(const struct episodes *x, const struct episode_selection
 		return err_nomem(e);
 	for (size_t i = 0; i < s->v.n; i++) {
 		const struct episode *ep = &x->v.v[s->v.v[i]];
-		v[i] = (struct start){.ns = ep->start_ns, .thread = ep->thread};
+		v[i] = (struct start){ep->start_ns, ep->end_ns, ep->thread};
 	}
 	if (s->v.n)
 		qsort(v, s->v.n, sizeof(*v), start_order);

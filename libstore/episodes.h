@@ -127,8 +127,8 @@ size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t ma
 struct recurrence {
 	uint64_t period_ns;     /* most gaps between occurrences are this or a multiple */
 	uint64_t fitting, gaps; /* gaps that fit, of all */
-	uint64_t together;      /* occurrences in which several threads began at once */
-	uint64_t occurrences;   /* starts that lie close together counted once */
+	uint64_t together;      /* occurrences that met several threads */
+	uint64_t occurrences;   /* episodes that overlap counted once */
 };
 
 /* ERR_NOMEM. */

@@ -317,20 +317,24 @@ static void groups_table(struct buf *b, struct tail *t, struct evidence *ev,
 
 static void recurrence_lines(struct buf *b, const struct recurrence *r)
 {
+	struct buf line = {0};
 	if (r->period_ns) {
-		buf_str(b, "\nThey come about every ");
-		units_duration(b, r->period_ns);
-		buf_fmt(b,
-			" (%llu of %llu gaps fit): something periodic, a timer, cron, GC or "
-			"a CPU quota.\n",
+		buf_str(&line, "They come about every ");
+		units_duration(&line, r->period_ns);
+		buf_fmt(&line,
+			" (%llu of %llu gaps fit): something periodic, a timer, cron, GC or a "
+			"CPU quota.",
 			(unsigned long long)r->fitting, (unsigned long long)r->gaps);
 	}
-	if (r->together * 2 >= r->occurrences && r->together > 1) {
-		buf_char(b, '\n');
-		units_count(b, r->together);
-		buf_fmt(b, " of %llu times several threads began to wait together.\n",
+	if (r->together * 2 >= r->occurrences && r->together > 1)
+		buf_fmt(&line, "%s%llu of %llu times several threads were hit at once.",
+			line.n ? " " : "", (unsigned long long)r->together,
 			(unsigned long long)r->occurrences);
+	if (line.n) {
+		buf_char(b, '\n');
+		wrapped(b, buf_cstr(&line), 0, 0);
 	}
+	buf_release(&line);
 }
 
 /* --- the worst, one a line -----------------------------------------------------------------
@@ -661,13 +665,13 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 {
 	struct evidence *ev = explainer_evidence(t->explainer);
 	struct buf line = {0};
-	buf_fmt(&line, "%s in %s", episode_kind_name(t->episodes.query.kind), o->file);
-	buf_str(b, "tail by ");
-	escape_visible(b, line.v, line.n);
-	buf_release(&line);
+	buf_fmt(&line, "by %s in ", episode_kind_name(t->episodes.query.kind));
+	escape_visible(&line, o->file, strlen(o->file));
 	if (*o->also)
-		buf_fmt(b, " (could also be asked: %s)", o->also);
-	buf_char(b, '\n');
+		buf_fmt(&line, " (could also be asked: %s)", o->also);
+	buf_str(b, "tail ");
+	wrapped(b, buf_cstr(&line), 5, 5);
+	buf_release(&line);
 	population_line(b, t, o);
 	hidden_line(b, t, ev);
 	left_out_line(b, t);

@@ -246,8 +246,7 @@ static const char *hold_words(unsigned cause)
 	}
 }
 
-static void had_cpu(struct buf *b, const struct timeline *tl, const struct explanation *x,
-		    const struct chain_link *l)
+static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain_link *l)
 {
 	const struct chain_link *before = l - 1;
 	const struct off *o = before->off != TL_NONE ? &tl->off.v[before->off] : NULL;
@@ -256,10 +255,7 @@ static void had_cpu(struct buf *b, const struct timeline *tl, const struct expla
 		words_prio(b, l->prio);
 		buf_char(b, ')');
 	}
-	(void)x;
-	uint16_t cpu = !o                                                 ? TL_NOCPU
-		       : o->flags & OFF_RUNNING && o->cpu_out != TL_NOCPU ? o->cpu_out
-									  : o->cpu_in;
+	uint16_t cpu = o ? off_waited_cpu(o) : TL_NOCPU;
 	if (cpu == TL_NOCPU)
 		buf_str(b, " had its CPU for ");
 	else
@@ -279,7 +275,7 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 		tl->threads.v[l->thread].flags & THREAD_KERNEL ? "kernel thread " : "thread ");
 	words_thread(b, tl, l->thread, l->comm);
 	if (l->via == VIA_CPU) {
-		had_cpu(b, tl, x, l);
+		had_cpu(b, tl, l);
 	} else {
 		buf_char(b, ' ');
 		buf_str(b, hold_words(l[-1].cause));

@@ -1,0 +1,129 @@
+# perfkit tail on the bundled recording with a planted tail: what it says against what the program
+# measured itself, every output, every refusal.
+set -eu
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+fails()  # status command...
+{
+	want=$1 got=0
+	shift
+	"$@" >out 2>err </dev/null || got=$?
+	[ $got = "$want" ] || { echo "exit $got, not $want: $*"; cat err; exit 1; }
+}
+has() { grep -qF -- "$2" "$1" || { echo "$1 lacks: $2"; cat "$1"; exit 1; }; }
+
+ln -s "$SRC/testdata/orders/orders.tar.zst" .
+file=orders.tar.zst
+"$PERFKIT" tail -q "$file" --by activation --comm front-0,front-1 --over 2ms --json >a.json
+python3 "$SRC/tests/cli/tail_schema.py" a.json
+python3 - a.json "$SRC/testdata/orders/truth.txt" <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+truth = sorted((int(l.split()[1]) for l in open(sys.argv[2])), reverse=True)
+ours = [e["duration_ns"] for e in d["episodes"]]
+# one that is cut by the recording's edge is not ours to tell
+if not truth or abs(len(truth) - len(ours)) > 1:
+    sys.exit(f"{len(ours)} episodes above 2 ms, the program saw {len(truth)}")
+for a, b in zip(truth, ours):
+    if abs(a - b) > a * 0.02 + 100000:
+        sys.exit(f"the program measured {a} ns, tail says {b} ns")
+g = d["groups"][0]
+if (g["root"]["comm"], g["root"]["function"], g["root"]["cause"]) != ("snapshot", "write_pages", "sleep"):
+    sys.exit(f"root is {g['root']}")
+if g["count"] < 0.9 * len(ours):
+    sys.exit(f"only {g['count']} of {len(ours)} have that root")
+for e in d["episodes"]:
+    if e["cause"] != "lock" or "match_order" not in e["stack"] or e["waker"]["tid"] == e["tid"]:
+        sys.exit(f"episode {e['rank']}: {e['cause']} {e['stack']}")
+PY
+
+"$PERFKIT" tail -q "$file" --comm front-0,front-1 --p99 --hist >text
+has text "population:"
+has text "the same root"
+has text "snapshot: sleep in write_pages()"
+has text "root cause: thread snapshot/"
+has text "held the lock for"
+has text "asleep in write_pages()"
+python3 - text <<'PY'
+import sys
+for line in open(sys.argv[1]):
+    if len(line.rstrip("\n")) > 80:
+        sys.exit(f"wider than 80 columns: {line}")
+PY
+"$PERFKIT" tail -q "$file" --top 3 --stacks full --details 1 >full
+has full "futex_wait [kernel]"
+for g in root stack cause thread comm; do
+	"$PERFKIT" tail -q "$file" --comm front-0 --p90 --group $g --details 0 >"group-$g"
+	has "group-$g" "  count      time  share  "
+done
+has group-thread "front-0/"
+has group-cause "lock"
+
+# Filters: the population's, and what is shown of the worst.
+"$PERFKIT" tail -q "$file" --comm front-0 --cause lock --state blocked --p90 --json >lock.json
+python3 - lock.json <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+if not d["episodes"] or any(e["cause"] != "lock" or e["comm"] != "front-0" for e in d["episodes"]):
+    sys.exit("filters")
+if d["population"]["selected"] <= len(d["episodes"]):
+    sys.exit("--cause chose the population, not what is shown")
+PY
+"$PERFKIT" tail -q "$file" --idle --system --over 1ms --json >all.json
+python3 "$SRC/tests/cli/tail_schema.py" all.json
+python3 -c 'import json, sys
+a, b = (json.load(open(f))["population"] for f in ("all.json", "a.json"))
+sys.exit(bool(a["idle_hidden"] or a["system_hidden"]) or not b["idle_hidden"])'
+
+# CSV: as many fields in each line, durations as in JSON.
+"$PERFKIT" tail -q "$file" --by activation --comm front-0,front-1 --over 2ms --csv >a.csv
+python3 - a.csv a.json <<'PY'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+want = json.load(open(sys.argv[2]))["episodes"]
+if [int(r["duration_ns"]) for r in rows] != [e["duration_ns"] for e in want]:
+    sys.exit("CSV and JSON differ")
+if any(None in r or r["root_function"] != e["root"]["function"] for r, e in zip(rows, want)):
+    sys.exit("fields")
+PY
+
+# Pictures.
+"$PERFKIT" tail -q "$file" --comm front-0 --top 3 --svg worst.svg --flame flame.svg >/dev/null
+python3 -c 'import xml.dom.minidom as m; m.parse("worst.svg"); m.parse("flame.svg")'
+has worst.svg "held the lock for"
+has flame.svg "match_order"
+
+# A store answers as the recording does, byte for byte.
+"$PERFKIT" import -q "$file" -o run.db
+for o in --json --csv --hist "--by activation --json" "--group stack" "--idle --system"; do
+	"$PERFKIT" tail -q "$file" $o --over 300us >of-file
+	"$PERFKIT" tail -q run.db $o --over 300us >of-store
+	cmp of-file of-store || { echo "store and recording differ: $o"; diff of-file of-store | head; exit 1; }
+done
+
+# A tail that rests on what was seen in part only: no number.
+fails 3 "$PERFKIT" tail "$file" --p999
+has err "cannot say what p99.9 is"
+has out "cannot say"
+fails 0 "$PERFKIT" tail "$file" --p999 --force
+fails 3 "$PERFKIT" tail "$file" --p999 --json
+python3 "$SRC/tests/cli/tail_schema.py" out
+python3 -c 'import json; assert json.load(open("out"))["population"]["p999_ns"] is None'
+
+# What cannot be answered, and what is not asked well.
+fails 3 "$PERFKIT" tail "$SRC/testdata/demo/perf.data"
+has err "record with: perf record -a"
+fails 2 "$PERFKIT" tail "$file" --by lunch
+fails 2 "$PERFKIT" tail "$file" --pct 99.9999
+fails 2 "$PERFKIT" tail "$file" --pct 0
+fails 2 "$PERFKIT" tail "$file" --over 5
+fails 2 "$PERFKIT" tail "$file" --p99 --top 3
+fails 2 "$PERFKIT" tail "$file" --cause lunch
+fails 2 "$PERFKIT" tail "$file" --state lunch
+fails 2 "$PERFKIT" tail "$file" --group lunch
+fails 2 "$PERFKIT" tail "$file" --by span:none
+has err "no span"
+fails 2 "$PERFKIT" tail "$file" --json --csv
+fails 0 "$PERFKIT" tail -q "$file" --comm nobody
+has out "no episodes"
+fails 0 "$PERFKIT" tail -q "$file" --comm nobody --json
+python3 "$SRC/tests/cli/tail_schema.py" out
