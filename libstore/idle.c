@@ -205,7 +205,8 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 	uint32_t p, n;
 	if (appframe_node(&x->app, path, &p) || !p)
 		return 0;
-	if (!g->work)
+	/* its start and end may be in stacks that share no frame with its loop */
+	if (g->work <= FEW)
 		return site->count >= 2 || site->open;
 	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
 		uint64_t key = (uint64_t)group << 32 | p;

@@ -65,7 +65,7 @@ cc -O1 -g -fno-omit-frame-pointer -pthread -o held held.c
 chrt -f 50 true 2>/dev/null && rt="chrt -f 50" || rt=
 events=sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new
 # With frame pointers, the C library's leaf functions hide their callers; copies of the stack do not.
-for how in fp dwarf,2048 fp dwarf,2048 fp; do
+for how in fp dwarf,2048 fp; do
 	perf record -q -a -m 2048 --call-graph $how -e $events -o held.data -- $rt ./held >/dev/null 2>&1
 	"$PERFKIT" tail -q held.data --comm operator --p99 --json >held.json
 	python3 "$SRC/tests/cli/tail_schema.py" held.json
