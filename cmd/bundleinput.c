@@ -12,7 +12,11 @@ static char *below(const char *dir, const char *name)
 {
 	struct buf b = {0};
 	buf_fmt(&b, "%s/%s", dir, name);
-	return b.failed ? NULL : b.v; /* heap of mem.h, now the caller's */
+	buf_cstr(&b); /* ends in a NUL */
+	if (!b.failed)
+		return b.v; /* heap of mem.h, now the caller's */
+	buf_release(&b);
+	return NULL;
 }
 
 static int locate(struct bundle_input *out, const char *dir, struct err *e)

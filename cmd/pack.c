@@ -289,7 +289,11 @@ static char *default_output(const char *path)
 		n--;
 	buf_add(&b, path, strnlen(path, n));
 	buf_str(&b, ".tar.zst");
-	return b.failed ? NULL : b.v;
+	buf_cstr(&b); /* ends in a NUL */
+	if (!b.failed)
+		return b.v;
+	buf_release(&b);
+	return NULL;
 }
 
 static void summary(struct packer *k, const char *output, uint64_t size)

@@ -294,8 +294,8 @@ static int count_events(struct rates *rates, const char *perf)
 	}
 	if (!rc)
 		rc = words_add(&w, "--") || words_add(&w, "sleep") || words_add(&w, "1");
-	int measured = !rc && any && !run_words_read(&w, &out) && !buf_failed(&out) &&
-		       take_counts(rates, out.v) > 0;
+	int measured = !rc && any && !run_words_read(&w, &out) && !buf_failed(&out) && out.n &&
+		       buf_cstr(&out)[0] && take_counts(rates, out.v) > 0;
 	buf_release(&out);
 	words_release(&w);
 	return measured || !any;

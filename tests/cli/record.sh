@@ -59,6 +59,23 @@ refused 2 "belong to requests" tail --begin f
 refused 2 "multiple of 8" cpu --call-graph dwarf,9
 refused 2 "multiple of 8" cpu --call-graph dwarf,65536
 refused 2 "not 'lbr,1'" cpu --call-graph lbr,1
+# The estimate: counts of `perf stat` as a perf of ours gives them, sizes by arithmetic.
+cat >perf.sh <<'END'
+#!/bin/sh
+[ "$1 $2 $3" = "stat -a -x," ] || exit 1
+echo 'a line that is no count'
+echo '<not counted>,,sched:sched_wakeup,0,0.00,,'
+echo '10000,,sched:sched_switch,1000,100.00,,'
+echo '5000,,sched:sched_waking,1000,100.00,,'
+END
+chmod +x perf.sh
+"$PERFKIT" record offcpu --dry-run --perf ./perf.sh >out 2>err || bad "estimate: exit $?"
+# 10,000 switches of 112 + 150 + 160 + 4096 bytes, 5,000 wakings of 112 + 150
+grep -qx '# estimate: 15000 events/s, 46.5 MB/s' err || bad "estimate: $(cat err)"
+grep -q '^# cheaper: --call-graph fp, 3.9 MB/s' err || bad "estimate: $(cat err)"
+"$PERFKIT" record offcpu --dry-run --perf false >out 2>err || bad "estimate: exit $?"
+grep -q '^# rate not measured' err || bad "estimate: $(cat err)"
+[ -s out ] || bad "no line without a rate"
 [ $fails = 0 ] || exit 1
 
 # perf's own exit status and a perf that is not there.
