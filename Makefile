@@ -25,8 +25,10 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSI
 LIBS = $(DEP_LIBS) -lm -ldl -pthread
 
 # All CPUs unless the user says how many.
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL),0)
+ifeq ($(filter -j% --jobs%,$(MAKEFLAGS) $(shell tr '\0' ' ' </proc/$$PPID/cmdline)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
 endif
 
 # Lowest first. A library may use what stands before it.
@@ -201,6 +203,10 @@ uninstall:
 		$(SHARE)/fish/vendor_completions.d/perfkit.fish
 	rm -rf $(SHARE)/doc/perfkit
 
+.PHONY: deb
+deb: all $(O)/man/made $(COMPLETIONS)
+	$(Q)MAKE='$(MAKE)' sh packaging/deb.sh $(O) $(VERSION)
+
 format:
 	clang-format -i $(wildcard base/*.[ch] libparse/*.[ch] libsym/*.[ch] libstore/*.[ch] \
 		render/*.[ch] cmd/*.[ch] tests/*/*.[ch] tests/unit/*/*.c)
@@ -221,7 +227,8 @@ help:
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make fuzz       fuzz targets into $(O)-fuzz/tests/fuzz (clang)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
+	@echo 'make deb        a Debian package (needs dpkg-dev)'
 	@echo 'make clean      remove what was built'
 	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=...'
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -name '*.d' -type f 2>/dev/null)

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static int takes_argument(const struct opt *o)
-{
-	return o->kind != OPT_FLAG && o->kind != OPT_UNFLAG && o->kind != OPT_PRESET;
-}
-
 /* "comm|pid|tid" names all the words there are; "PX|N%" does not. */
 static int is_choice(const struct opt *o)
 {
@@ -63,7 +58,7 @@ static void bash_choice(FILE *f, const struct verb *v, const struct opt *o)
 
 static void bash_argument(FILE *f, const struct verb *v, const struct opt *o)
 {
-	if (!takes_argument(o) || is_choice(o))
+	if (!opt_takes_argument(o) || is_choice(o))
 		return;
 	fprintf(f, "\t%s:--%s", v->name, o->name);
 	if (o->letter)
@@ -116,14 +111,14 @@ static void bash(FILE *f, const struct verb *const *verbs, size_t n)
 static void zsh_option(FILE *f, const struct verb *v, const struct opt *o)
 {
 	(void)v;
-	const char *eq = takes_argument(o) ? "=" : "";
+	const char *eq = opt_takes_argument(o) ? "=" : "";
 	if (o->letter)
 		fprintf(f, "\t\t\t{-%c%s,--%s%s}'[", o->letter, *eq ? "+" : "", o->name, eq);
 	else
 		fprintf(f, "\t\t\t'*--%s%s[", o->name, eq);
 	put_brief(f, o->help, "[]:");
 	putc(']', f);
-	if (takes_argument(o)) {
+	if (opt_takes_argument(o)) {
 		fputs(":argument:", f);
 		if (is_choice(o)) {
 			putc('(', f);
@@ -178,7 +173,7 @@ static void fish_option(FILE *f, const struct verb *v, const struct opt *o)
 		putc('\'', f);
 	} else if (is_directory(o)) {
 		fputs(" -x -a '(__fish_complete_directories)'", f);
-	} else if (takes_argument(o)) {
+	} else if (opt_takes_argument(o)) {
 		fputs(" -r -F", f);
 	}
 	fputs(" -d '", f);

@@ -23,7 +23,7 @@ static int usage_error(const struct verb *v, const char *what, const char *arg, 
 	return 2;
 }
 
-static int takes_argument(const struct opt *o)
+int opt_takes_argument(const struct opt *o)
 {
 	return o->kind != OPT_FLAG && o->kind != OPT_UNFLAG && o->kind != OPT_PRESET;
 }
@@ -129,7 +129,7 @@ static int parse_long(const struct verb *v, int argc, char **argv, int *i, void 
 	}
 	if (!o)
 		return usage_error(v, "unknown option ", argv[*i], "");
-	if (!takes_argument(o))
+	if (!opt_takes_argument(o))
 		return eq ? usage_error(v, "option takes no argument: ", argv[*i], "")
 			  : set_value(v, o, opts, NULL, on);
 	if (eq)
@@ -146,7 +146,7 @@ static int parse_short(const struct verb *v, int argc, char **argv, int *i, void
 		const struct opt *o = find_row(v, NULL, 0, *p);
 		if (!o)
 			return usage_error(v, "unknown option ", argv[*i], "");
-		if (!takes_argument(o)) {
+		if (!opt_takes_argument(o)) {
 			int rc = set_value(v, o, opts, NULL, 1);
 			if (rc)
 				return rc;

@@ -73,6 +73,9 @@ struct verb {
 int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
 	      size_t *nfiles);
 
+/* 1 when a value follows the option. */
+int opt_takes_argument(const struct opt *o);
+
 /* Give back what list options hold. */
 void opt_release(const struct verb *v, void *opts);
 
