@@ -439,12 +439,13 @@ static int take_off(struct load *l, struct off *o)
 static int read_offs(struct load *l)
 {
 	int got = 0;
+	/* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
 	int r = select_rows(
 		l, "offcpu",
 		"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"
 		"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out,"
 		"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"
-		"no_stack FROM offcpu WHERE thread_id IN (SELECT id FROM threads "
+		"no_stack FROM offcpu WHERE +thread_id IN (SELECT id FROM threads "
 		"WHERE recording_id = ?) ORDER BY id");
 	while (!r && (got = next_row(l)) == 1) {
 		struct off o = {0};
