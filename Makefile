@@ -44,6 +44,14 @@ all: $(O)/perfkit
 $(O)/perfkit: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
 
+# One file that needs no library, for machines without any (ld warns of dlopen: without a libc
+# beside it, debuginfod is not asked).
+.PHONY: static
+static: $(O)/perfkit-static
+$(O)/perfkit-static: $(call obj,cmd) $(LINK_A)
+	$(call say,LD,$@)$(CC) $(SANITIZE) -static -o $@ $(call obj,cmd) $(LINK_A) $(LIBS) \
+		`pkg-config --static --libs libdw sqlite3 libtraceevent` -lm && strip $@
+
 define library
 $(O)/lib$(1).a: $$(call obj,$(1))
 	$$(call say,AR,$$@)rm -f $$@ && $$(AR) rcs $$@ $$^
@@ -227,6 +235,7 @@ help:
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make fuzz       fuzz targets into $(O)-fuzz/tests/fuzz (clang)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
+	@echo 'make static     $(O)/perfkit-static, which needs no libraries'
 	@echo 'make deb        a Debian package (needs dpkg-dev)'
 	@echo 'make clean      remove what was built'
 	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=...'
