@@ -3,6 +3,7 @@
  * remedy; exit status 3 where an answer would be wrong.
  */
 #include "cmd/input.h"
+#include "cmd/missing.h"
 #include "cmd/say.h"
 #include "cmd/verbs.h"
 #include "libstore/build.h"
@@ -52,6 +53,19 @@ static int parse_asked(const struct doctor_opts *o, unsigned *asked)
 	return 0;
 }
 
+/* The command that would fetch the file the i-th detail is about; 0 when there is none. */
+static int get_file(const struct profile *p, const struct finding *f, size_t i, struct buf *out)
+{
+	struct missing_dso d = {.dso = f->dsos[i]};
+	if (d.dso == NO_ID)
+		return 0;
+	const struct dso *dso = &p->machine.dsos.v[d.dso];
+	d.name = dso->name;
+	d.is_jit = dso->kind == DSO_ANON;
+	d.reason = modules_reason(p->modules, d.dso, &d.detail);
+	return missing_remedy(p, &d, out);
+}
+
 /* --- text ----------------------------------------------------------------------------------
  */
 
@@ -83,17 +97,24 @@ static void print_wrapped(const char *s, size_t at, size_t left)
 	buf_release(&b);
 }
 
-static void print_finding(const struct finding *f)
+static void print_finding(const struct profile *p, const struct finding *f)
 {
 	enum { INDENT = 9 };
 	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
 	print_wrapped(f->title, INDENT, INDENT);
 	for (size_t i = 0; i < f->ndetails; i++) {
+		struct buf get = {0};
 		printf("%*s", INDENT, "");
 		if (*f->details[i] == '0') /* a drawing */
 			put_visible(stdout, f->details[i]), putchar('\n');
 		else
 			print_wrapped(f->details[i], INDENT, INDENT + 2);
+		if (get_file(p, f, i, &get)) {
+			printf("%*sget it: ", INDENT + 2, "");
+			put_visible(stdout, buf_cstr(&get));
+			putchar('\n');
+		}
+		buf_release(&get);
 	}
 	printf("%*s", INDENT, "");
 	print_wrapped(f->kind->spoils, INDENT, INDENT + 2);
@@ -104,7 +125,8 @@ static void print_finding(const struct finding *f)
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
 }
 
-static void print_text(const char *path, const struct findings *f, unsigned asked)
+static void print_text(const char *path, const struct profile *p, const struct findings *f,
+		       unsigned asked)
 {
 	static const char *const verdicts[] = {
 		"can answer; nothing found", "can answer; it could be better next time",
@@ -118,7 +140,7 @@ static void print_text(const char *path, const struct findings *f, unsigned aske
 	}
 	putchar('\n');
 	for (size_t i = 0; i < f->v.n; i++)
-		print_finding(&f->v.v[i]);
+		print_finding(p, &f->v.v[i]);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------
@@ -133,7 +155,7 @@ static void json_topics(struct json *j, const char *key, unsigned bits)
 	json_close(j, ']');
 }
 
-static void json_finding(struct json *j, const struct finding *f)
+static void json_finding(struct json *j, const struct profile *p, const struct finding *f)
 {
 	json_open(j, NULL, '{');
 	json_str(j, "id", f->kind->id);
@@ -144,12 +166,21 @@ static void json_finding(struct json *j, const struct finding *f)
 	for (size_t i = 0; i < f->ndetails; i++)
 		json_str(j, NULL, f->details[i]);
 	json_close(j, ']');
+	json_open(j, "get", '[');
+	for (size_t i = 0; i < f->ndetails; i++) {
+		struct buf get = {0};
+		if (get_file(p, f, i, &get))
+			json_str(j, NULL, buf_cstr(&get));
+		buf_release(&get);
+	}
+	json_close(j, ']');
 	json_str(j, "spoils", f->kind->spoils);
 	json_str(j, "remedy", *f->remedy ? f->remedy : NULL);
 	json_close(j, '}');
 }
 
-static int print_json(const char *path, const struct findings *f, unsigned asked)
+static int print_json(const char *path, const struct profile *p, const struct findings *f,
+		      unsigned asked)
 {
 	struct buf b = {0};
 	struct json j = {.b = &b};
@@ -161,7 +192,7 @@ static int print_json(const char *path, const struct findings *f, unsigned asked
 	json_str(&j, "worst", worst < 0 ? "none" : finding_harm_name((unsigned)worst));
 	json_open(&j, "findings", '[');
 	for (size_t i = 0; i < f->v.n; i++)
-		json_finding(&j, &f->v.v[i]);
+		json_finding(&j, p, &f->v.v[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
 	int rc = buf_failed(&b);
@@ -227,9 +258,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	asked = (asked ? asked : findings_made_for(in.profile->rec)) | ABOUT_NAMES;
 	select_asked(&f, asked);
 	if (!rc && o->json)
-		rc = print_json(in.path, &f, asked) ? err_nomem(&e) : 0;
+		rc = print_json(in.path, in.profile, &f, asked) ? err_nomem(&e) : 0;
 	else if (!rc)
-		print_text(in.path, &f, asked);
+		print_text(in.path, in.profile, &f, asked);
 	int worst = findings_worst(&f, asked);
 	if (rc)
 		rc = input_fail(&in, &e);

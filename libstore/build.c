@@ -720,6 +720,8 @@ static int read_sideband(struct builder *b, struct err *e)
 	struct record r;
 	struct record_run run;
 	struct record_id id;
+	struct err bad = {0};
+	uint64_t nbad = 0;
 	int got;
 	for (;;) {
 		while (recording_sample_run(b->rec, RUN_MAX, &run))
@@ -738,7 +740,10 @@ static int read_sideband(struct builder *b, struct err *e)
 		struct err why = {0};
 		int rc = machine_take(&b->p->machine, b->rec, &r, id.has_time ? id.time : 0,
 				      &why);
-		if (rc && rc != ERR_FORMAT) {
+		if (rc == ERR_FORMAT) {
+			bad = nbad ? bad : why;
+			nbad++;
+		} else if (rc) {
 			if (e)
 				*e = why;
 			return rc;
@@ -750,6 +755,8 @@ static int read_sideband(struct builder *b, struct err *e)
 		got = machine_take_build_ids(&b->p->machine, b->rec, e);
 	if (!got)
 		got = recording_rewind(b->rec, e);
+	while (nbad && nbad--) /* rewinding forgets them */
+		recording_note_bad(b->rec, &bad);
 	b->sideband_done = 1;
 	return got;
 }

@@ -123,6 +123,7 @@ void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
 	if (!f || f->ndetails == FINDING_DETAILS)
 		return;
 	va_start(ap, fmt);
+	f->dsos[f->ndetails] = NO_ID;
 	f->details[f->ndetails++] = keep_fmt(j, fmt, ap);
 	va_end(ap);
 }

@@ -54,6 +54,7 @@ struct finding {
 	const char *title;  /* one line, with the numbers */
 	const char *remedy; /* a command line or one sentence; "" when there is none */
 	const char *details[FINDING_DETAILS]; /* lines below the title */
+	uint32_t dsos[FINDING_DETAILS];       /* the machine's DSO a line is about, or NO_ID */
 	size_t ndetails;
 };
 

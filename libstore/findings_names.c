@@ -345,6 +345,8 @@ static void detail_of(struct judge *j, struct finding *f, const struct weights *
 	judge_detail(j, f, "%5.1f %%  %s: %s%s%s", percent(r->unnamed, w->total),
 		     r->name ? strtab_get(&p->stacks.strings, r->name) : "[unknown]", why(r),
 		     *hex ? ", build-id " : "", hex);
+	if (f && f->ndetails)
+		f->dsos[f->ndetails - 1] = r->dso;
 }
 
 /* Nameless callers far from the leaf cost an answer little: the first frames of every stack lie
@@ -370,7 +372,7 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 			f = judge_add(j, t->id, HARM_ADVICE, "%.1f %% %s", share, t->title);
 		if (f && f->harm < name_harm(w, r))
 			f->harm = (uint8_t)name_harm(w, r);
-		if (r->name)
+		if (f && r->name && f->ndetails < FINDING_DETAILS)
 			detail_of(j, f, w, r);
 	}
 	if (!f)
@@ -389,8 +391,11 @@ static int judge_no_kernel_map(struct judge *j)
 	const struct survey *v = j->in->survey;
 	if (!v || !v->kernel_samples || v->kernel_maps || j->rec->events.n == 0)
 		return 0;
+	double share = percent(v->kernel_samples, j->samples);
+	if (share < 1) /* strays of a recording of user code */
+		return 0;
 	struct finding *f =
-		judge_add(j, "kptr-restrict", HARM_PARTIAL,
+		judge_add(j, "kptr-restrict", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
 			  "%llu samples in the kernel, but perf could not see where it lies",
 			  (ull)v->kernel_samples);
 	judge_remedy(j, f,

@@ -20,8 +20,8 @@ while read -r name status ids; do
 	got=$(awk '/^(wrong|partial)/ { on = 1 } /^ *\[[a-z-]*\]$/ { if (on) print substr($1, 2, length($1) - 2); on = 0 }' out |
 		grep -vx "missing-symbols\|no-build-ids\|unwind-stopped" | sort | xargs)
 	[ "$got" = "$ids" ] || say "$name: found '$got', not '$ids'"
-	# a word longer than the line may stand alone
-	awk -v name="$name" 'length($0) > 80 && NF > 2 { print name ": too wide: " $0; bad = 1 } END { exit bad }' out || failed=1
+	# a word longer than the line may stand alone; a command to paste is one line
+	awk -v name="$name" 'length($0) > 80 && NF > 2 && !/get it: / { print name ": too wide: " $0; bad = 1 } END { exit bad }' out || failed=1
 	grep '[[:cntrl:]]' out && say "$name: control characters"
 done <<'EOF'
 demo 0

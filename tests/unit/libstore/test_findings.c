@@ -54,11 +54,12 @@ struct scene {
 	int no_kernel_map, clock_data, build_ids;
 	uint64_t lost, lost_samples, throttles, enabled, running, period;
 	uint32_t dump, dyn;
-	int deferred;
 	const void *tail; /* bytes behind the last record */
 	size_t ntail;
 	int cut, foreign, guest;
-	const char *cmdline;
+	const char *cmdline, *symfs, *vmlinux;
+	int deferred;  /* samples announce a user chain; 2: and it comes */
+	int kernel_id; /* the kernel's build-id is recorded */
 };
 
 static void add_clock(struct pw *w, const struct scene *s)
@@ -216,6 +217,9 @@ static void add_features(struct pw *w, const struct scene *s)
 		pw_feature_tracing_data(w, formats, 2);
 	if (s->clock_data)
 		pw_feature_clock_data(w, 1, 1700000000000000000, 1000000);
+	if (s->kernel_id)
+		pw_feature_build_id(w, PW_MISC_KERNEL, (uint32_t)-1, id, 20,
+				    "[kernel.kallsyms]");
 	if (s->build_ids)
 		pw_feature_build_id(w, PW_MISC_USER, (uint32_t)-1, id, 20, s->dso);
 }
@@ -251,7 +255,10 @@ static void make_image(const struct scene *s, struct buf *out)
 	add_sideband(&w, s);
 	for (int i = 0; i < (s->no_samples ? 0 : 40); i++)
 		add_sample(&w, s, i);
-	struct pw_id at = {.pid = 7, .tid = 7, .time = 15000000, .id = CLOCK_ID};
+	struct pw_id at = {.pid = 7, .tid = 7, .time = 45000000, .id = CLOCK_ID};
+	if (s->deferred == 2)
+		pw_callchain_deferred(&w, &at, 77, user_chain + 1, 2);
+	at.time = 15000000;
 	for (uint64_t i = 0; i < s->throttles; i++)
 		pw_throttle(&w, &at, PW_THROTTLE, at.time, CLOCK_ID, CLOCK_ID);
 	if (s->lost)
@@ -275,7 +282,10 @@ struct answer {
 
 static void ask(const struct scene *s, unsigned asked, struct answer *a)
 {
-	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct profile_options po = {.modules.find = {.no_local = 1,
+						      .buildid_dir = "",
+						      .symfs = s->symfs,
+						      .vmlinux = s->vmlinux}};
 	struct survey survey = {0};
 	struct build_options bo = {.watch = survey_watch, .watch_ctx = &survey};
 	struct recording *rec;
@@ -316,6 +326,8 @@ static const struct finding *find(const struct answer *a, const char *id)
 #define KERNEL_AND_USER                      \
 	.misc = PW_MISC_KERNEL, .nchain = 4, \
 	.chain = {PW_CONTEXT_KERNEL, 0xffffffff81000010, PW_CONTEXT_USER, 0x401136}
+#define DEFERRED \
+	.clock.flags = PW_DEFER_CALLCHAIN, .nchain = 2, .chain = {PW_CONTEXT_USER_DEFERRED, 77}
 #define SCHED .sched = 1, .waking = 1
 
 static const struct fault {
@@ -421,6 +433,27 @@ static const struct fault {
 	 0,
 	 {.dso = "/no/such"},
 	 {.dso = "/no/such", .build_ids = 1}},
+	{"build-id-mismatch",
+	 HARM_PARTIAL,
+	 0,
+	 {.symfs = "testdata/demo/symfs", .dso = "/srv/perfkit/shop", .build_ids = 1},
+	 {.symfs = "testdata/demo/symfs", .dso = "/srv/perfkit/shop"}},
+	{"kernel-mismatch",
+	 HARM_PARTIAL,
+	 0,
+	 {KERNEL_AND_USER, .kernel_id = 1, .vmlinux = "testdata/demo/symfs/srv/perfkit/shop"},
+	 {KERNEL_AND_USER, .kernel_id = 1}},
+	{"deferred-missing",
+	 HARM_PARTIAL,
+	 0,
+	 {DEFERRED, .deferred = 1},
+	 {DEFERRED, .deferred = 2}},
+	/* near: a record of a kind nobody knows is whole */
+	{"bad-records",
+	 HARM_PARTIAL,
+	 0,
+	 {.tail = "\3\0\0\0\0\0\20\0\7\0\0\0\7\0\0\0", .ntail = 16},
+	 {.tail = "\143\0\0\0\0\0\20\0\7\0\0\0\7\0\0\0", .ntail = 16}},
 	{"missing-symbols",
 	 HARM_PARTIAL,
 	 0,
