@@ -154,6 +154,8 @@ static int take_wait(struct collector *c, uint32_t i)
 static int take_span(struct collector *c, uint32_t i)
 {
 	const struct tl_span *s = &c->tl->spans.v[i];
+	if (s->thread >= c->tl->threads.n || s->end_thread >= c->tl->threads.n)
+		return 0;
 	const struct tl_thread *t = &c->tl->threads.v[s->thread];
 	struct episode ep = {
 		.start_ns = s->start_ns,

@@ -204,7 +204,20 @@ int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct ho
 	return 0;
 }
 
-/* Marks are few; they are in the order of time as a recording's records are. */
+/* The first of a thread's marks with time >= from. */
+static size_t first_mark(const struct evidence *x, uint32_t thread, uint64_t from)
+{
+	size_t lo = x->marks.first.v[thread], hi = x->marks.first.v[thread + 1];
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (x->tl->marks.v[x->marks.id.v[mid]].time_ns < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		   size_t *first, size_t *last, struct err *e)
 {
@@ -213,13 +226,8 @@ int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64
 		return 0;
 	if (need_marks(x, e))
 		return ERR_NOMEM;
-	size_t i = x->marks.first.v[thread], end = x->marks.first.v[thread + 1];
-	while (i < end && x->tl->marks.v[x->marks.id.v[i]].time_ns < from_ns)
-		i++;
-	*first = i;
-	while (i < end && x->tl->marks.v[x->marks.id.v[i]].time_ns < to_ns)
-		i++;
-	*last = i;
+	*first = first_mark(x, thread, from_ns);
+	*last = first_mark(x, thread, to_ns);
 	return 0;
 }
 

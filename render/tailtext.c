@@ -591,7 +591,7 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 		     x->path);
 	detail_waker(d, x);
 	detail_corunners(d, x);
-	if (x->run_ns) {
+	if (x->run_ns && d->t->tl->samples.n) {
 		units_plural(&d->line, x->samples, "sample", "samples");
 		buf_str(&d->line, " while it ran");
 		detail_line(d, "samples");
