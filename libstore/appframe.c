@@ -119,24 +119,50 @@ static int is_helper(const char *name)
 	return 0;
 }
 
-int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame)
+static const char *name_at(const struct appframes *a, uint32_t path)
+{
+	return strtab_get(&a->s->strings, a->s->frames.v[a->s->paths.v[path].frame].name);
+}
+
+/* The application frame that called `node`; 0 when that is the thread's start or no application
+ * frame. */
+static int caller_of(struct appframes *a, uint32_t node, uint32_t *up)
+{
+	uint32_t parent = a->s->paths.v[node].parent;
+	int r = appframe_node(a, parent, up);
+	if (!r && (*up != parent || !*up || is_start(name_at(a, *up))))
+		*up = 0;
+	return r;
+}
+
+static int telling_node(struct appframes *a, uint32_t path, uint32_t *node)
 {
 	enum { STEPS = 4 };
-	uint32_t node;
-	int r = appframe_node(a, path, &node);
-	for (int i = 0; !r && node && i < STEPS; i++) {
-		uint32_t parent = a->s->paths.v[node].parent, up = 0;
-		const struct frame *f = &a->s->frames.v[a->s->paths.v[node].frame];
-		if (!is_helper(strtab_get(&a->s->strings, f->name)))
+	uint32_t up;
+	int r = appframe_node(a, path, node);
+	for (int i = 0; !r && *node && i < STEPS && is_helper(name_at(a, *node)); i++) {
+		r = caller_of(a, *node, &up);
+		if (r || !up)
 			break;
-		r = appframe_node(a, parent, &up);
-		/* the caller must be the application's too, and not the thread's start */
-		if (r || up != parent || !up ||
-		    is_start(strtab_get(&a->s->strings,
-					a->s->frames.v[a->s->paths.v[up].frame].name)))
-			break;
-		node = up;
+		*node = up;
 	}
+	return r;
+}
+
+int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame)
+{
+	uint32_t node;
+	int r = telling_node(a, path, &node);
 	*frame = r || !node ? 0 : a->s->paths.v[node].frame;
+	return r;
+}
+
+int appframe_caller(struct appframes *a, uint32_t path, uint32_t *frame)
+{
+	uint32_t node, up = 0;
+	int r = telling_node(a, path, &node);
+	if (!r && node)
+		r = caller_of(a, node, &up);
+	*frame = r || !up ? 0 : a->s->paths.v[up].frame;
 	return r;
 }

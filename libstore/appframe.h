@@ -34,4 +34,7 @@ int appframe_node(struct appframes *a, uint32_t path, uint32_t *node);
  * after the waiting (sleep_ms, Mutex::lock). 0 for none. ERR_NOMEM. */
 int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame);
 
+/* The application function that called that one; 0 when the thread's start did. ERR_NOMEM. */
+int appframe_caller(struct appframes *a, uint32_t path, uint32_t *frame);
+
 #endif

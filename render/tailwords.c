@@ -156,6 +156,7 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 static void one_part(struct buf *b, struct evidence *ev, const struct chain_part *p,
 		     uint64_t whole)
 {
+	uint32_t caller;
 	units_part(b, p->ns, whole);
 	buf_char(b, ' ');
 	switch (p->state) {
@@ -165,6 +166,10 @@ static void one_part(struct buf *b, struct evidence *ev, const struct chain_part
 			words_function(b, ev->tl, p->function);
 		else
 			buf_str(b, "code no sample saw");
+		if (p->function && !appframe_caller(&ev->app, p->path, &caller) && caller) {
+			buf_str(b, " < ");
+			words_function(b, ev->tl, caller);
+		}
 		break;
 	case PART_BLOCKED:
 		blocked_part(b, ev, p);
