@@ -36,7 +36,9 @@ for t in "$O"/tests/unit/*/test_*; do
 		grep -v '^\[ *OK\|^\[ *RUN' "$out" | tail -40
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	printf '%-40s %s passed, %s failed\n' "$name" "$p" "$f"
+	printf '%-40s %s passed, %s failed' "$name" "$p" "$f"
+	[ "$s" = 0 ] || printf ', %s skipped: %s' "$s" "$(sed -n 's/^skip: //p' "$out" | paste -sd';')"
+	echo
 done
 
 for t in "$SRC"/tests/cli/*.sh; do

@@ -11,4 +11,11 @@
 
 #include <cmocka.h>
 
+/* Leave the test, saying why; tests/run.sh shows it. */
+#define skip_because(why)                  \
+	do {                               \
+		printf("skip: %s\n", why); \
+		skip();                    \
+	} while (0)
+
 #endif

@@ -189,7 +189,7 @@ static void perfs_own_cache_is_read(void **state)
 		 "perf --buildid-dir '%s' buildid-cache -a '%s' >/dev/null 2>&1",
 		 in_root("/perfcache"), in_root("/bin/cached"));
 	if (system(cmd))
-		skip();
+		skip_because("no perf buildid-cache here");
 	struct dso_options o = {.no_local = 1, .buildid_dir = in_root("/perfcache")};
 	expect(&o, in_root("/bin/cached"), &id, DSO_FOUND, DSO_FROM_BUILDID_DIR);
 }
@@ -266,7 +266,7 @@ static void the_vdso_is_ours_only_if_its_id_is(void **state)
 	struct dso_options o = {.buildid_dir = ""};
 	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	if (!base)
-		skip();
+		skip_because("no vdso here");
 	struct elf_file *v = NULL;
 	assert_int_equal(elf_file_open_mem(base, 4096, "vdso", &v, NULL) == 0 ||
 				 elf_file_open_mem(base, 8192, "vdso", &v, NULL) == 0,

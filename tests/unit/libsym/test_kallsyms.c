@@ -139,7 +139,7 @@ static void kernel_notes_give_the_build_id(void **state)
 	(void)state;
 	struct build_id id;
 	if (access("/sys/kernel/notes", R_OK))
-		skip();
+		skip_because("no /sys/kernel/notes here");
 	assert_int_equal(kernel_notes_build_id("/sys/kernel/notes", &id, NULL), 0);
 	assert_true(id.len >= 8);
 	assert_int_equal(kernel_notes_build_id("/nowhere", &id, NULL), ERR_NOTFOUND);
