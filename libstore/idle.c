@@ -1,6 +1,6 @@
 /*
  * idle.c - which waits are a thread's base loop waiting for work. The rule is written in the
- *head of causes.rules (points 1-4); this is how it is computed.
+ * head of causes.rules (points 1-6); this is how it is computed.
  *
  * Threads of one process and name form a group. Every stack of a group is a piece of evidence,
  * attached to its innermost application frame (a node of the call path tree: the runtime's own
@@ -28,10 +28,12 @@ enum {
 
 struct node {                 /* of one group: a call path and what went through it */
 	uint64_t work, waits; /* stacks at work; candidate waits */
+	uint64_t own;         /* of work: in the runtime, called from here */
 };
 
 struct group {
-	uint64_t work, waits; /* all of it */
+	uint64_t work, waits;     /* all of it */
+	uint64_t events, answers; /* candidates for others' doings; of these, answers */
 };
 
 struct site { /* candidate waits of one group at one node */
@@ -51,9 +53,55 @@ struct idle {
 	struct u64map node_index;  /* group << 32 | path */
 	struct u64map site_index;
 	struct appframes app;
-	struct u64map verdicts; /* comm << 32 | path → causes_verdict */
-	VEC(uint8_t) candidate; /* by interval: may be idle, as far as points 1-3 go */
+	VEC(uint32_t) function_path; /* path → the first one through the same functions */
+	struct u64map verdicts;      /* comm << 32 | path → causes_verdict */
+	VEC(uint8_t) candidate;      /* by interval: may be idle, as far as points 1-3 go */
 };
+
+/* --- paths without lines -------------------------------------------------------------------
+ *
+ * With debug information a function's frame differs by the line of the call; here it is one
+ * place. A parent's id is below its children's.
+ */
+
+static int first_of(struct u64map *m, uint64_t key, uint32_t *id)
+{
+	uint32_t seen;
+	if (u64map_get(m, key, &seen)) {
+		*id = seen;
+		return 0;
+	}
+	return u64map_put(m, key, *id);
+}
+
+static int join_lines(struct idle *x)
+{
+	struct u64map functions = {0}, paths = {0};
+	VEC(uint32_t) function = {0}; /* frame → the first of the same function */
+	const struct stacks *s = x->s;
+	int r = 0;
+	for (uint32_t i = 0; !r && i < s->frames.n; i++) {
+		const struct frame *f = &s->frames.v[i];
+		uint32_t id = i;
+		if (f->name)
+			r = first_of(&functions, (uint64_t)f->name << 32 | f->dso, &id);
+		r = r || vec_push(&function, id) ? ERR_NOMEM : 0;
+	}
+	for (uint32_t i = 0; !r && i < s->paths.n; i++) {
+		const struct call_path *p = &s->paths.v[i];
+		uint32_t id = i;
+		if (i)
+			r = first_of(&paths,
+				     (uint64_t)x->function_path.v[p->parent] << 32 |
+					     function.v[p->frame],
+				     &id);
+		r = r || vec_push(&x->function_path, id) ? ERR_NOMEM : 0;
+	}
+	u64map_release(&functions);
+	u64map_release(&paths);
+	vec_release(&function);
+	return r;
+}
 
 /* --- evidence ------------------------------------------------------------------------------
  */
@@ -80,7 +128,7 @@ static int group_threads(struct idle *x)
 
 static int node_of(struct idle *x, uint32_t group, uint32_t path, uint32_t *n)
 {
-	uint64_t key = (uint64_t)group << 32 | path;
+	uint64_t key = (uint64_t)group << 32 | x->function_path.v[path];
 	if (u64map_get(&x->node_index, key, n))
 		return 0;
 	*n = (uint32_t)x->nodes.n;
@@ -89,20 +137,32 @@ static int node_of(struct idle *x, uint32_t group, uint32_t path, uint32_t *n)
 	return u64map_put(&x->node_index, key, *n);
 }
 
+/* Is the innermost user frame of `path` one of the runtime, below the application's `node`? */
+static int in_runtime(const struct idle *x, uint32_t path, uint32_t node)
+{
+	for (int n = 0; path && n < MAX_DEPTH; n++, path = x->s->paths.v[path].parent)
+		if (x->s->frames.v[x->s->paths.v[path].frame].kind != FRAME_KERNEL)
+			return path != node;
+	return 0;
+}
+
 /* `count` stacks of a thread ending in `path`, at work or in a candidate wait. */
 static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t count,
 			int work)
 {
 	uint32_t group = x->group_of.v[thread], p, n;
 	int r = appframe_node(&x->app, path, &p);
-	if (r || !p)
+	if (r || (work && !p))
 		return r;
 	struct group *g = &x->groups.v[group];
 	*(work ? &g->work : &g->waits) += count;
+	int own = work && in_runtime(x, path, p);
 	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
 		if (node_of(x, group, p, &n))
 			return ERR_NOMEM;
 		*(work ? &x->nodes.v[n].work : &x->nodes.v[n].waits) += count;
+		if (own && !depth)
+			x->nodes.v[n].own += count;
 	}
 	return 0;
 }
@@ -145,6 +205,8 @@ static int gather(struct idle *x)
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
 		r = tally(x, &t, o->thread, o->path, !x->candidate.v[i]);
+		if (!r && o->cause == CAUSE_FUTEX) /* perhaps a condition's */
+			r = tally(x, &t, o->thread, o->path, 0);
 		if (!r && o->waker != TL_NONE)
 			r = tally(x, &t, o->waker, o->waker_path, 1);
 	}
@@ -186,7 +248,7 @@ static struct site *site_of(struct idle *x, const struct off *o, int *r)
 	*r = appframe_node(&x->app, o->path, &p);
 	if (*r || !p)
 		return NULL;
-	uint64_t key = (uint64_t)x->group_of.v[o->thread] << 32 | p;
+	uint64_t key = (uint64_t)x->group_of.v[o->thread] << 32 | x->function_path.v[p];
 	if (!u64map_get(&x->site_index, key, &i)) {
 		i = (uint32_t)x->sites.n;
 		if (vec_push(&x->sites, (struct site){0}) ||
@@ -209,11 +271,13 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 	if (g->work <= FEW)
 		return site->count >= 2 || site->open;
 	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
-		uint64_t key = (uint64_t)group << 32 | p;
+		uint64_t key = (uint64_t)group << 32 | x->function_path.v[p];
 		if (!u64map_get(&x->node_index, key, &n))
 			return 0;
 		const struct node *node = &x->nodes.v[n];
-		if (node->work * 10 >= g->work)
+		/* what the waiting itself costs, as the lock of a queue, is not the work */
+		uint64_t through = node->work - (depth ? 0 : node->own);
+		if (through * 10 >= g->work)
 			return (g->work - node->work <= FEW ||
 				node->work * 10 >= g->work * 9) &&
 			       node->waits == g->waits;
@@ -302,7 +366,7 @@ static int is_answer(const struct idle *x, uint32_t i)
 	return by == self;
 }
 
-/* Point 5: a wait during which somebody waited for a lock this thread held is no rest. The
+/* Point 6: a wait during which somebody waited for a lock this thread held is no rest. The
  * wakeup out of the lock's wait tells who held it. */
 static void unmark_holders(struct idle *x)
 {
@@ -322,15 +386,42 @@ static void unmark_holders(struct idle *x)
 	}
 }
 
+static int asks(const struct off *o)
+{
+	return o->cause == CAUSE_COND || o->cause == CAUSE_NET || o->cause == CAUSE_PIPE;
+}
+
+/* A thread whose loop waits for others' doings does not rest when it sleeps: that is a delay in
+ * its work. */
+static void keep_sleepers(struct idle *x)
+{
+	const struct timeline *tl = x->tl;
+	for (uint32_t i = 0; i < tl->off.n; i++) {
+		const struct off *o = &tl->off.v[i];
+		struct group *g = &x->groups.v[x->group_of.v[o->thread]];
+		if (!x->candidate.v[i] || o->cause == CAUSE_SLEEP)
+			continue;
+		g->events++;
+		g->answers += asks(o) && is_answer(x, i);
+	}
+	for (uint32_t i = 0; i < tl->off.n; i++) {
+		const struct off *o = &tl->off.v[i];
+		const struct group *g = &x->groups.v[x->group_of.v[o->thread]];
+		if (x->candidate.v[i] == 1 && o->cause == CAUSE_SLEEP &&
+		    g->events > 2 * g->answers)
+			x->candidate.v[i] = 0;
+	}
+}
+
 static void mark(struct idle *x)
 {
 	struct timeline *tl = x->tl;
+	keep_sleepers(x);
 	for (uint32_t i = 0; i < tl->off.n; i++) {
 		struct off *o = &tl->off.v[i];
-		int asks = o->cause == CAUSE_COND || o->cause == CAUSE_NET ||
-			   o->cause == CAUSE_PIPE;
 		o->flags &= (uint8_t)~OFF_IDLE;
-		if (x->candidate.v[i] == 2 || (x->candidate.v[i] && !(asks && is_answer(x, i))))
+		if (x->candidate.v[i] == 2 ||
+		    (x->candidate.v[i] && !(asks(o) && is_answer(x, i))))
 			o->flags |= OFF_IDLE;
 	}
 	unmark_holders(x);
@@ -340,7 +431,9 @@ int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
 	struct idle x = {.c = c, .tl = tl, .s = tl->stacks};
 	appframes_init(&x.app, tl->stacks);
-	int r = group_threads(&x);
+	int r = join_lines(&x);
+	if (!r)
+		r = group_threads(&x);
 	if (!r)
 		r = find_candidates(&x);
 	if (!r)
@@ -352,6 +445,7 @@ int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 	u64map_release(&x.site_index);
 	appframes_release(&x.app);
 	u64map_release(&x.verdicts);
+	vec_release(&x.function_path);
 	vec_release(&x.group_of);
 	vec_release(&x.groups);
 	vec_release(&x.nodes);
