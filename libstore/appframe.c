@@ -87,7 +87,7 @@ static int is_start(const char *name)
 
 int appframe_node(struct appframes *a, uint32_t path, uint32_t *out)
 {
-	uint32_t p = path;
+	uint32_t p = path, start = 0;
 	if (!path || u64map_get(&a->app_node, path, out))
 		return path ? 0 : (*out = 0, 0);
 	for (int n = 0; p && n < MAX_DEPTH; n++, p = a->s->paths.v[p].parent) {
@@ -100,9 +100,11 @@ int appframe_node(struct appframes *a, uint32_t path, uint32_t *out)
 			return runtime;
 		if ((!runtime && !is_runtime_name(name)) || is_start(name))
 			break;
+		/* a libc without symbols: its outermost frame is the thread's start */
+		start = runtime && !f->name ? p : 0;
 	}
-	*out = p;
-	return u64map_put(&a->app_node, path, p);
+	*out = p ? p : start;
+	return u64map_put(&a->app_node, path, *out);
 }
 
 /* Functions that are named after the waiting itself tell less than whoever calls them. */

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,9 +144,9 @@ static inline uint64_t cpu_ns(void)
 /* Use the CPU for so long, whatever else happens on it. */
 static inline void burn_ns(uint64_t ns)
 {
-	uint64_t until = cpu_ns() + ns;
-	while (cpu_ns() < until)
-		for (volatile int i = 0; i < 200; i++)
+	uint64_t until = cpu_ns() + ns, now;
+	while ((now = cpu_ns()) < until)
+		for (volatile int i = until - now > 200 * US ? -20000 : -100; i < 0; i++)
 			;
 }
 
@@ -264,7 +265,8 @@ NOINLINE static void *N(cruncher, miner)(void *arg)
 	(void)arg;
 	name_thread(TEXT(N(cruncher, miner)));
 	pin_to(1);
-	nice(19);
+	go_normal();
+	setpriority(PRIO_PROCESS, 0, 19);
 	while (!atomic_load(&truth_stop))
 		burn_ns(5 * MS);
 	return NULL;
