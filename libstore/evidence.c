@@ -148,18 +148,34 @@ static int need_marks(struct evidence *x, struct err *e)
 	return 0;
 }
 
-/* The first of a thread's samples with time >= from. */
-static size_t first_sample(const struct evidence *x, uint32_t thread, uint64_t from)
+/* The first of a thread's elements with time >= from; `times` is the time of element 0, the
+ * next one's is `size` bytes on. */
+static size_t first_at(const struct by_thread *g, const uint64_t *times, size_t size,
+		       uint32_t thread, uint64_t from)
 {
-	size_t lo = x->samples.first.v[thread], hi = x->samples.first.v[thread + 1];
+	size_t lo = g->first.v[thread], hi = g->first.v[thread + 1];
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (x->tl->samples.v[x->samples.id.v[mid]].time_ns < from)
+		uint64_t at;
+		memcpy(&at, (const char *)times + g->id.v[mid] * size, sizeof(at));
+		if (at < from)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	return lo;
+}
+
+static size_t first_sample(const struct evidence *x, uint32_t thread, uint64_t from)
+{
+	return first_at(&x->samples, &x->tl->samples.v->time_ns, sizeof(struct tl_sample),
+			thread, from);
+}
+
+static size_t first_mark(const struct evidence *x, uint32_t thread, uint64_t from)
+{
+	return first_at(&x->marks, &x->tl->marks.v->time_ns, sizeof(struct tl_mark), thread,
+			from);
 }
 
 static int tally(struct evidence *x, uint32_t path, struct hot *best)
@@ -202,20 +218,6 @@ int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct ho
 		}
 	}
 	return 0;
-}
-
-/* The first of a thread's marks with time >= from. */
-static size_t first_mark(const struct evidence *x, uint32_t thread, uint64_t from)
-{
-	size_t lo = x->marks.first.v[thread], hi = x->marks.first.v[thread + 1];
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (x->tl->marks.v[x->marks.id.v[mid]].time_ns < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
 }
 
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
