@@ -358,15 +358,16 @@ int input_fold(struct input *in)
 	return rc ? input_fail(in, &e) : 0;
 }
 
-int input_warn_findings(struct input *in, const struct timeline *tl, unsigned topics)
+int input_warn_findings(struct input *in, const struct timeline *tl,
+			const struct survey *survey, unsigned topics)
 {
+	struct findings_input what = {.profile = in->profile, .timeline = tl, .survey = survey};
 	struct findings f;
 	struct err e = {0};
 	int said = 0, rc = 0;
 	if (!in->profile)
 		return 0;
-	if (findings_gather(
-		    &f, &(struct findings_input){.profile = in->profile, .timeline = tl}, &e))
+	if (findings_gather(&f, &what, &e))
 		rc = input_fail(in, &e);
 	for (size_t i = 0; !rc && i < f.v.n; i++) {
 		const struct finding *x = &f.v.v[i];

@@ -82,10 +82,12 @@ int input_shows_progress(const struct input_opts *opt);
 
 /*
  * Say, one line each, what the recording cannot tell of these topics (libstore/findings.h): to
- * be called once, when it was folded, or when `tl` was built of it. What timeline_answerable
- * says is left to it; advice is doctor's. Nothing for a store. 0, or the exit status.
+ * be called once, when it was folded, or when `tl` was built of it (with a survey, or NULL).
+ * What timeline_answerable says is left to it; advice is doctor's. Nothing for a store. 0, or
+ * the exit status.
  */
-int input_warn_findings(struct input *in, const struct timeline *tl, unsigned topics);
+int input_warn_findings(struct input *in, const struct timeline *tl,
+			const struct survey *survey, unsigned topics);
 
 /* The verb's exit status: 0, or 3 under --strict when anything was warned of. */
 int input_status(const struct input *in);

@@ -377,7 +377,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		rc = input_fold(&k.in);
 		k.recording = k.in.bundle.recording ? k.in.bundle.recording : file;
 		if (!rc)
-			rc = input_warn_findings(&k.in, NULL, ABOUT_CPU);
+			rc = input_warn_findings(&k.in, NULL, NULL, ABOUT_CPU);
 		if (!rc && pack(&k, output, &e))
 			rc = input_fail(&k.in, &e);
 		if (!rc)

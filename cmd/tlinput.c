@@ -92,11 +92,20 @@ static int load(struct tlinput *ti, const char *verb)
 	return r ? fail(&e) : 0;
 }
 
+/* What the answer is about; see tlinput_open. */
+static unsigned topics_of(int need_time)
+{
+	if (need_time < 0)
+		return ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
+	return ABOUT_NAMES | (need_time ? ABOUT_TAIL : ABOUT_OFFCPU);
+}
+
 static int build(struct tlinput *ti, const char *verb, int need_time)
 {
 	struct err e = {0};
 	struct input_progress p;
-	struct build_options bo = {0};
+	struct survey survey = {0};
+	struct build_options bo = {.watch = survey_watch, .watch_ctx = &survey};
 	int rc = input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
 	if (rc)
 		return rc;
@@ -112,13 +121,12 @@ static int build(struct tlinput *ti, const char *verb, int need_time)
 	input_progress_end(&p);
 	if (!r)
 		r = causes_apply(ti->causes, &ti->tl, &e);
-	if (r)
-		return fail(&e);
-	return input_warn_findings(
-		&ti->in, &ti->tl,
-		ABOUT_NAMES | (need_time < 0 ? ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL
-			       : need_time   ? ABOUT_TAIL
-					     : ABOUT_OFFCPU));
+	if (!r && survey.failed)
+		r = err_nomem(&e);
+	rc = r ? fail(&e)
+	       : input_warn_findings(&ti->in, &ti->tl, &survey, topics_of(need_time));
+	survey_release(&survey);
+	return rc;
 }
 
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,

@@ -53,6 +53,20 @@ cat perf.data | "$PERFKIT" doctor - >/dev/null
 [ $? = 3 ] || say "a pipe is judged otherwise"
 "$PERFKIT" doctor --for offcpu ../demo/perf.data | grep -q '^ *\[no-switches\]$' ||
 	say "nobody says that demo holds no switches"
+# The other verbs say what touches their own answer: once, not with -q, and --strict counts it.
+cd ../cut || exit 1
+"$PERFKIT" collapse --no-local perf.data 2>&1 >/dev/null | grep -c "perf did not finish" | grep -qx 1 ||
+	say "collapse does not say once that the file was cut"
+[ -z "$("$PERFKIT" collapse -q --no-local perf.data 2>&1 >/dev/null)" ] || say "-q does not silence"
+"$PERFKIT" collapse -q --strict --no-local perf.data >/dev/null 2>&1
+[ $? = 3 ] || say "--strict passes over a cut file"
+cd ../sched || exit 1
+"$PERFKIT" collapse --offcpu --no-local perf.data 2>&1 >/dev/null | grep -q "2 context switches are missing" ||
+	say "collapse --offcpu does not tell of holes"
+cd ../demo || exit 1
+[ -z "$("$PERFKIT" collapse --no-local $(cat args) perf.data 2>&1 >/dev/null)" ] ||
+	say "a sound recording is warned of"
+cd ../uprobe || exit 1
 if command -v python3 >/dev/null; then
 	"$PERFKIT" doctor --json perf.data | python3 -c '
 import json, sys, shlex
