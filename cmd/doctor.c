@@ -105,10 +105,12 @@ static void print_finding(const struct profile *p, const struct finding *f)
 	for (size_t i = 0; i < f->ndetails; i++) {
 		struct buf get = {0};
 		printf("%*s", INDENT, "");
-		if (*f->details[i] == '0') /* a drawing */
-			put_visible(stdout, f->details[i]), putchar('\n');
-		else
+		if (*f->details[i] == '0') { /* a drawing of the time axis from 0 s on */
+			put_visible(stdout, f->details[i]);
+			putchar('\n');
+		} else {
 			print_wrapped(f->details[i], INDENT, INDENT + 2);
+		}
 		if (get_file(p, f, i, &get)) {
 			printf("%*sget it: ", INDENT + 2, "");
 			put_visible(stdout, buf_cstr(&get));

@@ -179,18 +179,12 @@ unsigned findings_made_for(const struct recording *rec)
 	return topics | ABOUT_NAMES;
 }
 
-static uint64_t sample_count(const struct findings_input *in)
-{
-	uint64_t n = in->profile->rec->stats.by_type[PERF_RECORD_SAMPLE];
-	return n;
-}
-
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
 {
 	struct judge j = {.in = in, .rec = in->profile->rec, .out = out};
 	*out = (struct findings){0};
 	j.asked = in->asked ? in->asked | ABOUT_NAMES : findings_made_for(j.rec);
-	j.samples = sample_count(in);
+	j.samples = j.rec->stats.by_type[PERF_RECORD_SAMPLE];
 	judge_file(&j);
 	judge_loss(&j);
 	judge_events(&j);

@@ -21,7 +21,7 @@ __attribute__((noinline)) static int down(int n)
 }
 int main(void)
 {
-	for (int i = 0; i < 700; i++)
+	for (int i = 0; i < 300; i++)
 		sink += down(40);
 	return 0;
 }
@@ -52,7 +52,7 @@ planted has no-stacks -e cpu-clock -- ./deep
 planted hasnt no-stacks -g -e cpu-clock -- ./deep
 planted has truncated-dumps -F 997 -e cpu-clock:u --call-graph dwarf,1024 -- ./deep
 planted hasnt truncated-dumps -F 997 -e cpu-clock:u --call-graph dwarf,32768 -- ./deep
-planted has one-sided-stacks -g -e 'cpu-clock:u' --kernel-callchains -F 997 -- ./deep
+planted has one-sided-stacks -g -e cpu-clock:u --kernel-callchains -F 997 -- ./deep
 planted has lost-records -a -m 1 -F 49999 -e cpu-clock --call-graph dwarf,65528 -- ./deep
 planted hasnt lost-records -e cpu-clock:u -F 99 -- ./deep
 exit $failed
