@@ -208,8 +208,8 @@ static int on_chain(const struct explainer *x, uint32_t thread)
 	return 0;
 }
 
-/* Who is to be asked about a thread on whom another waited: enough that it may be followed,
- * and what of the window lies in its life. */
+/* May the chain go on to the window's thread? Cuts the window to its recorded life; where it
+ * may not, *end says why. */
 static int follow(const struct explainer *x, struct window *w, uint8_t *end)
 {
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];

@@ -155,9 +155,9 @@ static void left_out_line(struct buf *b, const struct tail *t)
 		buf_clear(&line);
 	}
 	if (x->unknown) {
-		units_count(&line, x->unknown);
-		buf_str(&line, " have no recorded wakeup: how long they were blocked and how "
-			       "long runnable is not known");
+		units_plural(&line, x->unknown, "episode has a wait", "episodes have waits");
+		buf_str(&line, " without a recorded wakeup: how much of it was blocked and how "
+			       "much runnable is not known");
 		buf_str(b, "not known:  ");
 		wrapped(b, buf_cstr(&line), 12, 12);
 	}
