@@ -216,21 +216,19 @@ static int is_new_work(const struct keyed *k, const struct span_event *ev, int o
 	       (!k->open && (ev->thread == k->first || ev->thread == k->last));
 }
 
-static int innermost(struct spans *s, uint32_t thread, uint32_t *span)
+/* The innermost span open on a thread; TL_NONE for none. */
+static uint32_t innermost(const struct spans *s, uint32_t thread)
 {
 	uint32_t lane;
-	*span = TL_NONE;
-	if (u64map_get(&s->lane_of, thread, &lane) && s->lanes.v[lane].top != TL_NONE)
-		*span = s->nodes.v[s->lanes.v[lane].top].span;
-	return 0;
+	if (!u64map_get(&s->lane_of, thread, &lane) || s->lanes.v[lane].top == TL_NONE)
+		return TL_NONE;
+	return s->nodes.v[s->lanes.v[lane].top].span;
 }
 
 static int begin_keyed(struct spans *s, const struct span_event *ev, struct keyed *k)
 {
 	if (is_new_work(k, ev, s->kinds.v[ev->kind].once)) {
-		uint32_t parent;
-		innermost(s, ev->thread, &parent);
-		int r = open_span(s, ev, parent, &k->span);
+		int r = open_span(s, ev, innermost(s, ev->thread), &k->span);
 		if (r)
 			return r;
 		k->first = ev->thread;
