@@ -1,0 +1,130 @@
+/* libsym: stacks whose recorded callchain is not the whole story: LBR call stacks and user
+ * callchains that come after their samples. Images are written by hand, addresses by design. */
+#include "tests/lib/unit.h"
+
+#include "libsym/profile.h"
+#include "tests/lib/perfwriter.h"
+
+#include <sys/mman.h>
+
+enum { BRANCH_CALL_STACK = 1 << 11, TEXT = 0x401000 };
+
+static const struct pw_id at = {.pid = 7, .tid = 7, .time = 100};
+
+static void begin(struct pw *w, enum pw_mode mode, const struct pw_attr *attr)
+{
+	pw_begin(w, &(struct pw_config){.mode = mode});
+	pw_attr(w, attr);
+	pw_comm(w, &at, 7, 7, "server", 0);
+	pw_mmap2(w, &at,
+		 &(struct pw_mmap){.pid = 7,
+				   .tid = 7,
+				   .addr = TEXT,
+				   .len = 0x10000,
+				   .prot = PROT_READ | PROT_EXEC,
+				   .filename = "/none/server"});
+}
+
+/* The addresses (offsets in the file) of the only folded stack, root first, as text. */
+static void fold(struct pw *w, char *out, size_t size, uint64_t *missing)
+{
+	struct profile_options opt = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct fold_options how = {.workers = 1};
+	struct buf image = {0};
+	struct recording *rec;
+	struct profile *p;
+	struct err e = {0};
+	assert_int_equal(pw_finish(w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(profile_of(&p, rec, &opt, &e), 0);
+	assert_int_equal(profile_fold(p, &how, &e), 0);
+	assert_int_equal(p->folded.n, 1);
+	uint32_t frames[32];
+	size_t n = stacks_frames(&p->stacks, p->folded.v[0].path, frames, 32);
+	*out = '\0';
+	for (size_t i = 0; i < n; i++) {
+		size_t k = strlen(out);
+		snprintf(out + k, size - k, "%s%llx", i ? " " : "",
+			 (unsigned long long)p->stacks.frames.v[frames[i]].addr);
+	}
+	*missing = p->unwinding.deferred_missing;
+	profile_close(p);
+	buf_release(&image);
+}
+
+static void lbr_call_stack_is_where_the_thread_is_then_the_call_sites(void **state)
+{
+	(void)state;
+	struct pw w;
+	char got[128];
+	uint64_t missing, chain[] = {PW_CONTEXT_USER, TEXT + 0x30};
+	/* entry 0 is the innermost call: from the caller's call site to the function entered */
+	struct pw_branch br[] = {{.from = TEXT + 0x20, .to = TEXT + 0x30},
+				 {.from = TEXT + 0x10, .to = TEXT + 0x18}};
+	begin(&w, PW_FILE,
+	      &(struct pw_attr){.type = 0,
+				.sample_type = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN |
+					       PW_S_BRANCH_STACK,
+				.branch_sample_type = BRANCH_CALL_STACK,
+				.flags = PW_SAMPLE_ID_ALL});
+	pw_sample(&w, 0,
+		  &(struct pw_sample){.misc = 2,
+				      .ip = TEXT + 0x34,
+				      .pid = 7,
+				      .tid = 7,
+				      .time = 200,
+				      .ips = chain,
+				      .nips = 2,
+				      .branches = br,
+				      .nbranches = 2});
+	fold(&w, got, sizeof(got), &missing);
+	assert_string_equal(got, "10 20 30");
+}
+
+static void deferred(enum pw_mode mode, uint64_t cookie, const char *want,
+		     uint64_t want_missing)
+{
+	struct pw w;
+	char got[128];
+	uint64_t missing, chain[] = {PW_CONTEXT_USER_DEFERRED, cookie};
+	uint64_t user[] = {PW_CONTEXT_USER, TEXT + 0x30, TEXT + 0x20, TEXT + 0x10};
+	begin(&w, mode,
+	      &(struct pw_attr){.type = 1,
+				.sample_type = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
+				.flags = PW_SAMPLE_ID_ALL | PW_DEFER_CALLCHAIN});
+	pw_sample(&w, 0,
+		  &(struct pw_sample){.misc = 2,
+				      .ip = TEXT + 0x30,
+				      .pid = 7,
+				      .tid = 7,
+				      .time = 200,
+				      .ips = chain,
+				      .nips = 2});
+	pw_callchain_deferred(&w, &at, 77, user, 4);
+	fold(&w, got, sizeof(got), &missing);
+	assert_string_equal(got, want);
+	assert_int_equal(missing, want_missing);
+}
+
+static void deferred_chain_joins_its_sample_by_cookie(void **state)
+{
+	(void)state;
+	deferred(PW_FILE, 77, "10 20 30", 0);
+	deferred(PW_PIPE, 77, "10 20 30", 0);
+}
+
+static void deferred_chain_that_never_came_is_counted(void **state)
+{
+	(void)state;
+	deferred(PW_FILE, 78, "", 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lbr_call_stack_is_where_the_thread_is_then_the_call_sites),
+		cmocka_unit_test(deferred_chain_joins_its_sample_by_cookie),
+		cmocka_unit_test(deferred_chain_that_never_came_is_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
