@@ -126,6 +126,10 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	c->pid = s->pid;
 	c->tid = s->tid;
 	machine_thread_at(a->machine, s->pid, s->tid, s->time, &c->view);
+	if (c->view.until >
+	    a->machine->applied) /* streams: what comes later is not known yet */
+		c->view.until =
+			a->machine->applied == TIME_END ? TIME_END : a->machine->applied + 1;
 	c->comm_wanted = !f->ncomms || in_u32(f->comms, f->ncomms, c->view.comm);
 	return c;
 }

@@ -209,9 +209,9 @@ static int end_round(struct collector *c, struct err *e)
 	return rc;
 }
 
-static int flush_all(struct collector *c, struct err *e)
+static int flush_all(struct collector *c, uint64_t until, struct err *e)
 {
-	int rc = advance(c, TIME_END, e);
+	int rc = advance(c, until, e);
 	return rc ? rc : flush(c, c->slices.n, e);
 }
 
@@ -231,7 +231,7 @@ static int take_samples(struct collector *c, const struct record_run *run, struc
 		note_times(c, run);
 	int rc = note_samples(c, run, e);
 	if (!rc && c->held > WINDOW_MAX) /* no rounds: better early than never */
-		rc = flush_all(c, e);
+		rc = flush_all(c, c->round_max, e);
 	return rc;
 }
 
@@ -278,7 +278,7 @@ static int walk(struct collector *c, struct err *e)
 		}
 		got = recording_next(c->rec, &r, e);
 		if (got != 1)
-			return got ? got : flush_all(c, e);
+			return got ? got : flush_all(c, TIME_END, e);
 		int rc = take_record(c, &r, e);
 		if (rc)
 			return rc;

@@ -142,7 +142,8 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e);
 int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e);
 
 /* What a sample of (pid, tid) at `time` belongs to. Valid from `since` up to but not including
- * `until`: a caller may keep it for that long. */
+ * `until`: a caller may keep it for that long, as far as side-band records have been applied.
+ */
 struct thread_view {
 	uint32_t thread;  /* index, or NO_ID: a tid never seen in side-band records */
 	uint32_t comm;    /* strings id, or NO_ID: never named, print ":TID" */
