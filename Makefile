@@ -44,8 +44,8 @@ all: $(O)/perfkit
 $(O)/perfkit: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
 
-# One file that needs no library, for machines without any (ld warns of dlopen: without a libc
-# beside it, debuginfod is not asked).
+# One file that needs no library, for machines without any. libdw.a wants libbz2-dev as well; ld
+# warns of dlopen: without a libc beside it, debuginfod is not asked.
 .PHONY: static
 static: $(O)/perfkit-static
 $(O)/perfkit-static: $(call obj,cmd) $(LINK_A)

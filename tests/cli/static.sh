@@ -5,7 +5,7 @@ case ${MAKEFLAGS:-}$(sed -n 's/^SANITIZE = //p' "$SRC/config.mk") in
 *fsanitize*) echo "sanitizers cannot be linked statically"; exit 77 ;;
 esac
 [ "$(id -u)" = 0 ] || { echo "chroot needs root"; exit 77; }
-for a in dw elf traceevent sqlite3 zstd; do
+for a in dw elf traceevent sqlite3 zstd bz2; do
 	[ -f "$(${CC:-cc} -print-file-name=lib$a.a)" ] || { echo "no static lib$a here"; exit 77; }
 done
 make -s -C "$SRC" O="$O" static >log 2>&1 || { cat log; exit 1; }
