@@ -71,6 +71,10 @@ def frame_class(want, got, position, depth, after_noreturn, under_kernel):
         return "vdso-kernel"
     if want.startswith("[") and got == ".plt":
         return "plt-header"
+    if want == "@plt" and got.endswith("@plt"):
+        return "plt-name"
+    if want == "[unknown] " and re.match(r"\[.+ $", got):  # the caller cut "(deleted)]"
+        return "dso-blank"
     if want.startswith("bpf_") and got.startswith("bpf_"):
         return "ksymbol-overlap"
     if got == "[unknown]" and want.startswith("[") and under_kernel:
