@@ -27,7 +27,7 @@ static int text_id(struct labels *l, const char *s, size_t n, uint32_t *id)
 {
 	struct buf b = {0};
 	escape_controls(&b, s, n);
-	int rc = buf_failed(&b) ? ERR_NOMEM : foldtree_text(l->tree, b.v, b.n, id);
+	int rc = buf_failed(&b) ? ERR_NOMEM : foldtree_text(l->tree, b.n ? b.v : "", b.n, id);
 	buf_release(&b);
 	return rc;
 }
