@@ -56,7 +56,7 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 done
 # The queries of docs/store.md, on a store.
 awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SRC/docs/store.md" >queries.sql
-perfkit import -q "$SRC/tests/data/waits/perf.data" -o run.db &&
+perfkit import -q "$SRC/testdata/waits/perf.data" -o run.db &&
 	sqlite3 -bail run.db <queries.sql >answers || { echo "store.md: a query failed"; bad=1; }
 [ "$(grep -c ';$' queries.sql)" -ge 10 ] || { echo "store.md: where are its queries?"; bad=1; }
 

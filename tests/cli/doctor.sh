@@ -12,7 +12,7 @@ say()
 # folder, exit status, the ids of harm partial and wrong
 while read -r name status ids; do
 	dir=$SRC/testdata/$name
-	[ -d "$dir" ] || dir=$SRC/tests/data/$name
+	[ -d "$dir" ] || dir=$SRC/testdata/$name
 	(cd "$dir" && "$PERFKIT" doctor --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >out 2>err
 	rc=$?
 	[ $rc = "$status" ] || say "$name: exit $rc, not $status: $(cat err)"

@@ -2,7 +2,7 @@
 # answer on it; nothing but a store is ever replaced, and a killed import leaves the old one.
 set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
-rec=$SRC/tests/data/waits/perf.data
+rec=$SRC/testdata/waits/perf.data
 "$PERFKIT" import -q --no-local "$rec" -o run.db
 
 # the same intervals from both

@@ -12,7 +12,7 @@ make -s -C "$SRC" O="$O" static >log 2>&1 || { cat log; exit 1; }
 mkdir root root/out
 cp "$O/perfkit-static" root/perfkit
 cp -r "$SRC/testdata/demo/perf.data" "$SRC/testdata/demo/symfs" root/
-cp "$SRC/tests/data/waits/perf.data" root/waits.data
+cp "$SRC/testdata/waits/perf.data" root/waits.data
 bad=0
 same()  # arguments of perfkit...
 {

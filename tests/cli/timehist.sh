@@ -3,8 +3,8 @@
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 diff=$SRC/tests/tools/timehist_diff.py
-"$O/tests/prog/tldump" "$SRC/tests/data/waits/perf.data" >ours.txt 2>/dev/null
-gunzip -c "$SRC/tests/data/waits/timehist.txt.gz" >perfs.txt
+"$O/tests/prog/tldump" "$SRC/testdata/waits/perf.data" >ours.txt 2>/dev/null
+gunzip -c "$SRC/testdata/waits/timehist.txt.gz" >perfs.txt
 python3 "$diff" ours.txt perfs.txt
 
 perf record -q -a -m 2048 -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup \

@@ -2,8 +2,8 @@
 # measured itself (truth.txt, ns), and which of them are idle.
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
-"$O/tests/prog/tldump" "$SRC/tests/data/waits/perf.data" >ours.txt 2>/dev/null
-python3 - "$SRC/tests/data/waits/truth.txt" <<'PY'
+"$O/tests/prog/tldump" "$SRC/testdata/waits/perf.data" >ours.txt 2>/dev/null
+python3 - "$SRC/testdata/waits/truth.txt" <<'PY'
 import re, sys, collections
 truth = {}
 for line in open(sys.argv[1]):

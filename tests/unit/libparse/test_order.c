@@ -5,7 +5,7 @@
 #include "libparse/sample.h"
 #include "libparse/tracepoint.h"
 
-static const char file[] = "tests/data/waits/perf.data";
+static const char file[] = "testdata/waits/perf.data";
 
 static struct recording *open_file(void)
 {

@@ -1,6 +1,6 @@
 /*
  * causes: the mechanism of a wait from the stacks real programs leave, named after what they
- * waited for (tests/data/causes/stacks.txt); and idle waits from timelines made by hand.
+ * waited for (testdata/causes/stacks.txt); and idle waits from timelines made by hand.
  */
 #include "tests/lib/unit.h"
 
@@ -68,7 +68,7 @@ static void real_waits_get_their_cause(void **state)
 	struct causes *c = new_causes();
 	unsigned long right[CAUSE_COUNT] = {0}, asleep[CAUSE_COUNT] = {0}, n;
 	char comm[32], st[16], stack[8192];
-	FILE *f = fopen("tests/data/causes/stacks.txt", "r");
+	FILE *f = fopen("testdata/causes/stacks.txt", "r");
 	assert_non_null(f);
 	while (fscanf(f, "%lu %31s %15s %8191s", &n, comm, st, stack) == 4) {
 		enum cause got = classify(c, st, stack);
