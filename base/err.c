@@ -48,7 +48,9 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	int n = vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(e->msg))
-		snprintf(e->msg + n, sizeof(e->msg) - (size_t)n, ": %s", tail);
+	if (n >= 0 && (size_t)n + 2 < sizeof(e->msg)) {
+		size_t room = sizeof(e->msg) - (size_t)n;
+		snprintf(e->msg + n, room, ": %.*s", (int)room - 3, tail);
+	}
 	return e->code;
 }

@@ -122,9 +122,28 @@ static void arena_aligns_and_serves_large_requests(void **state)
 	arena_release(&a);
 }
 
+static void err_prefix_keeps_the_message_and_its_bounds(void **state)
+{
+	(void)state;
+	struct err e = {0};
+	char longest[600];
+	err_set(&e, ERR_FORMAT, "record too short");
+	assert_int_equal(err_prefix(&e, "MMAP at 0x%x", 16), ERR_FORMAT);
+	assert_string_equal(e.msg, "MMAP at 0x10: record too short");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	err_prefix(&e, "%s", longest);
+	assert_int_equal(strlen(e.msg), sizeof(e.msg) - 1);
+	err_set(&e, ERR_IO, "%s", longest);
+	err_prefix(&e, "file");
+	assert_int_equal(strlen(e.msg), sizeof(e.msg) - 1);
+	assert_memory_equal(e.msg, "file: xxx", 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(err_prefix_keeps_the_message_and_its_bounds),
 		cmocka_unit_test(vec_grows_and_keeps_order),
 		cmocka_unit_test(vec_push_reports_exhaustion),
 		cmocka_unit_test(resize_refuses_overflow),
