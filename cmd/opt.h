@@ -47,7 +47,7 @@ struct opt_list {
 	size_t n;
 };
 
-enum { OPT_TABLES = 4 };
+enum { OPT_TABLES = 5 };
 
 struct verb {
 	const char *name;

@@ -17,13 +17,13 @@
 #define PALETTE_MAP "palette.map" /* where --cp keeps colours, as flamegraph.pl does */
 
 struct svg_opts {
-	struct wait_opts w; /* for recordings and stores */
+	struct tail_opts t; /* for recordings and stores */
 	const char *output, *title, *subtitle, *color, *bgcolors, *minwidth, *fonttype,
 		*countname, *nametype, *notes, *normalize;
 	double width, height, fontsize, fontwidth, factor, total;
 	uint64_t seed;
 	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
-		no_script, simplify, offcpu, offwake, wall, chain;
+		no_script, simplify, offcpu, offwake, wall, chain, tail, tail_diff;
 	const char *split;
 };
 
@@ -36,6 +36,10 @@ static const struct opt rows[] = {
 	 "--offcpu with the waker's stack above, reversed"},
 	{"chain", 0, OPT_FLAG, AT(chain), NULL,
 	 "--offcpu with the chain of threads that explains each\nwait above it"},
+	{"tail", 0, OPT_FLAG, AT(tail), NULL,
+	 "the time inside the worst episodes, picked as\nperfkit tail does"},
+	{"tail-diff", 0, OPT_FLAG, AT(tail_diff), NULL,
+	 "--tail compared with the median episodes: what the worst\ndo that those do not"},
 	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
 	{"normalize", 0, OPT_STRING, AT(normalize), "total|none",
 	 "what makes before and after comparable: equal totals\n(default of --diff) or "
@@ -195,10 +199,13 @@ static const char *basename_of(const char *path)
 static int set_request(struct drawing *d, struct err *e)
 {
 	const struct svg_opts *o = d->opt;
-	if (o->offcpu + o->offwake + o->wall + o->chain > 1)
+	if (o->offcpu + o->offwake + o->wall + o->chain + o->tail + o->tail_diff > 1)
 		return err_set(e, ERR_USAGE,
-			       "--offcpu, --offwake, --chain and --wall exclude each other");
-	d->rq.kind = o->wall      ? SVG_WALL
+			       "--offcpu, --offwake, --wall, --chain, --tail and"
+			       " --tail-diff exclude each other");
+	d->rq.kind = o->tail_diff ? SVG_TAIL_DIFF
+		     : o->tail    ? SVG_TAIL
+		     : o->wall    ? SVG_WALL
 		     : o->chain   ? SVG_CHAIN
 		     : o->offwake ? SVG_OFFWAKE
 		     : o->offcpu  ? SVG_OFFCPU
@@ -208,7 +215,8 @@ static int set_request(struct drawing *d, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       "--flamechart draws samples or folded text, not waits");
 	d->rq.simplify = o->simplify;
-	d->rq.opt = &o->w;
+	d->rq.opt = &o->t.wait;
+	d->rq.tail = &o->t;
 	return o->split ? flame_split_parse(o->split, &d->rq.split, e) : 0;
 }
 
@@ -234,6 +242,12 @@ static void describe(struct drawing *d)
 	}
 	if (d->rq.kind == SVG_WALL)
 		o->mode = FLAME_WALL;
+	if (d->rq.kind == SVG_TAIL_DIFF) {
+		o->mode = FLAME_DIFF;
+		o->before_name = "median";
+		o->after_name = "tail";
+		o->before_scale = s->before_scale > 0 ? s->before_scale : 1;
+	}
 }
 
 static int read_any(struct drawing *d, const char *path, int which, int columns, int before,
@@ -282,7 +296,7 @@ static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 static int read_stacks(struct drawing *d, const char *const *files, size_t nfiles,
 		       struct err *e)
 {
-	const char *input = d->opt->w.tl.in.input;
+	const char *input = d->opt->t.wait.tl.in.input;
 	int rc = set_request(d, e);
 	if (rc)
 		return rc;
@@ -346,7 +360,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	if (rc)
 		return rc;
 	d->o.total = (uint64_t)(d->opt->total * (double)d->flame.scale);
-	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->w.tl.in.quiet)
+	if (d->o.total && d->o.total < d->flame.nodes.v[0].v[0] && !d->opt->t.wait.tl.in.quiet)
 		say("--total is less than the sum of the counts; ignored");
 	rc = write_picture(d, e);
 	return rc || !d->opt->cp ? rc : save_map(d, e);
@@ -404,7 +418,7 @@ const struct verb verb_svg = {
 		    "  perfkit svg --color=io --countname=us --title='Off-CPU' off.folded -o "
 		    "off.svg\n"
 		    "  perfkit svg --diff before.folded after.folded -o diff.svg",
-	.tables = {rows, wait_rows, tlinput_rows, input_rows},
+	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct svg_opts),
 	.max_files = 2,
 	.run = run,

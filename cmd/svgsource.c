@@ -8,6 +8,7 @@
 #include "render/folded.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void svg_drawn_release(struct svg_drawn *d)
@@ -457,6 +458,87 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 	return rc;
 }
 
+/* --- the tail ------------------------------------------------------------------------- */
+
+static int by_length(const void *a, const void *b, void *episodes)
+{
+	const struct episode *v = ((const struct episodes *)episodes)->v.v;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t dx = episode_ns(&v[x]), dy = episode_ns(&v[y]);
+	if (dx != dy)
+		return dx < dy ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* As many episodes around the median as the tail has (at most half of all), to compare with. */
+static int add_median(const struct tail *t, struct flame_input *fi, double *ns, struct err *e)
+{
+	VEC(uint32_t) clean = {0};
+	int rc = 0;
+	for (size_t i = 0; i < t->episodes.v.n && !rc; i++)
+		if (!(t->episodes.v.v[i].flags & (OFF_OPEN | OFF_SUSPECT)) &&
+		    vec_push(&clean, (uint32_t)i))
+			rc = err_nomem(e);
+	size_t n = clean.n, k = t->rows.n < n / 2 ? t->rows.n : n / 2;
+	if (!rc && n)
+		qsort_r(clean.v, n, sizeof(*clean.v), by_length, (void *)&t->episodes);
+	for (size_t i = n / 2 - k / 2; i < n / 2 - k / 2 + k && !rc; i++) {
+		const struct episode *ep = &t->episodes.v.v[clean.v[i]];
+		*ns += (double)episode_ns(ep);
+		rc = tailout_flame_add(t, fi, ep, 1, e);
+	}
+	vec_release(&clean);
+	return rc;
+}
+
+static int add_tail(const struct svg_request *rq, const struct tail_run *r,
+		    const struct tail *t, struct flame *flame, struct svg_drawn *out,
+		    struct err *e)
+{
+	struct flame_input fi;
+	double tail_ns = 0, median_ns = 0;
+	int rc = 0;
+	if (!t->rows.n)
+		return err_set(e, ERR_REFUSED, "%s: no episode is selected", r->ti.path);
+	flame_input_init(&fi, r->ti.names, flame, rq->split, rq->simplify);
+	for (size_t i = 0; i < t->rows.n && !rc; i++) {
+		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
+		tail_ns += (double)episode_ns(ep);
+		rc = tailout_flame_add(t, &fi, ep, rq->before, e);
+	}
+	if (!rc && rq->kind == SVG_TAIL_DIFF)
+		rc = add_median(t, &fi, &median_ns, e);
+	flame_input_release(&fi);
+	out->before_scale = median_ns > 0 ? tail_ns / median_ns : 0;
+	out->title = "Tail";
+	out->unit = "ns";
+	buf_fmt(&out->subtitle, "time inside the %zu worst of %zu episodes (by %s)", t->rows.n,
+		t->episodes.v.n, episode_kind_name(r->query.episodes.kind));
+	if (rq->kind == SVG_TAIL_DIFF)
+		buf_str(&out->subtitle, ", compared with the median ones at equal time");
+	return rc;
+}
+
+static int read_tail(const struct svg_request *rq, const char *path, struct flame *flame,
+		     struct svg_drawn *out, struct err *e)
+{
+	struct tail_run r = {.opt = rq->tail};
+	struct tail t;
+	uint32_t names[TAIL_NAMES];
+	size_t n = 0;
+	out->status = tail_ask(&r, "svg", path, names, &n, NULL);
+	if (out->status)
+		return ERR_IO;
+	int rc = tail_make(&r.ti.tl, &r.query, &t, e);
+	if (!rc) {
+		out->status = tail_refuse(&r, &t);
+		rc = out->status ? ERR_REFUSED : add_tail(rq, &r, &t, flame, out, e);
+		tail_release(&t);
+	}
+	tlinput_close(&r.ti);
+	return rc;
+}
+
 static int read_timeline(const struct svg_request *rq, const char *path, struct flame *flame,
 			 struct svg_drawn *out, struct err *e)
 {
@@ -488,6 +570,8 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU && !in_order)
 		return read_samples(rq, path, &src, flame, out, e);
 	source_close(&src);
+	if ((rq->kind == SVG_TAIL || rq->kind == SVG_TAIL_DIFF) && !text)
+		return read_tail(rq, path, flame, out, e);
 	if (in_order)
 		return read_chart(rq, path, flame, out, e);
 	if (kind == INPUT_STORE && rq->kind == SVG_CPU)
@@ -495,11 +579,10 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	if (kind == INPUT_PERF_DATA || (kind == INPUT_STORE && rq->kind != SVG_CPU))
 		return read_timeline(rq, path, flame, out, e);
 	if (text)
-		return err_set(
-			e, ERR_USAGE,
-			"%s: is folded text already; --offcpu, --offwake and --wall are for "
-			"recordings and stores",
-			path);
+		return err_set(e, ERR_USAGE,
+			       "%s: is folded text already; --offcpu and the like are for "
+			       "recordings and stores",
+			       path);
 	return err_set(e, ERR_UNSUPPORTED, "%s: neither perf.data, store nor folded stacks",
 		       path);
 }

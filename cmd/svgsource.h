@@ -6,15 +6,18 @@
 #define CMD_SVGSOURCE_H
 
 #include "cmd/flameinput.h"
+#include "cmd/tailout.h"
 #include "cmd/waits.h"
 #include "render/flame.h"
 
 enum svg_kind {
 	SVG_CPU,
 	SVG_OFFCPU,
-	SVG_OFFWAKE, /* off-CPU, the waker's stack reversed above */
-	SVG_WALL,    /* run and wait; v[1] is the waiting part */
-	SVG_CHAIN,   /* off-CPU, the chain of threads that explains each wait above it */
+	SVG_OFFWAKE,   /* off-CPU, the waker's stack reversed above */
+	SVG_WALL,      /* run and wait; v[1] is the waiting part */
+	SVG_TAIL,      /* the time inside the worst episodes, as `perfkit tail` picks them */
+	SVG_TAIL_DIFF, /* the same in v[0], that inside the median ones in v[1] */
+	SVG_CHAIN,     /* off-CPU, the chain of threads that explains each wait above it */
 };
 
 struct svg_request {
@@ -25,6 +28,7 @@ struct svg_request {
 	int in_order; /* a flame chart: stacks one by one, in the order of time */
 	int columns;  /* folded text: see folded_options */
 	const struct wait_opts *opt;
+	const struct tail_opts *tail; /* picks of SVG_TAIL; its wait is *opt */
 };
 
 /* What was drawn, for the title and the unit. */
@@ -33,6 +37,7 @@ struct svg_drawn {
 	const char *title; /* "CPU", "Off-CPU Time" …; NULL for folded text */
 	struct buf subtitle; /* event, host, duration */
 	struct buf hidden;   /* what was left out; "" */
+	double before_scale; /* SVG_TAIL_DIFF: median time to tail time; else 0 */
 	double seconds;      /* recorded; 0 = unknown */
 	int columns;         /* of folded text */
 	int status;          /* exit status of what has printed its failure already */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define AT(field) offsetof(struct tail_opts, field)
-static const struct opt rows[] = {
+const struct opt tail_pick_rows[] = {
 	{"by", 0, OPT_STRING, AT(by), "wait|activation|span[:NAME]",
 	 "what an episode is: a wait; a thread's work between two\nidle waits; a span of the "
 	 "recording's (default: its span if\nit has just one name, else wait)"},
@@ -29,6 +29,10 @@ static const struct opt rows[] = {
 	{"top", 0, OPT_U64, AT(top), "N", "the N longest"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
 	 "list open and suspect ones too, by their lower bounds"},
+	OPT_END,
+};
+
+static const struct opt rows[] = {
 	{"group", 0, OPT_STRING, AT(group), "root|stack|cause|thread|comm",
 	 "count the worst by what they have in common (root)"},
 	{"hist", 0, OPT_FLAG, AT(hist), NULL, "histogram of the population, powers of two"},
@@ -154,8 +158,6 @@ static void set_population(const struct tail_run *r, struct episode_query *q)
 /* --- what an episode is --------------------------------------------------------------------
  */
 
-enum { MAX_NAMES = 64 };
-
 static const char *name_of(const struct tail_run *r, uint32_t id)
 {
 	return strtab_get(&r->ti.tl.stacks->strings, id);
@@ -165,7 +167,7 @@ static int list_names(const struct tail_run *r, const char *why, const uint32_t 
 		      size_t n)
 {
 	struct buf b = {0};
-	for (size_t i = 0; i < n && i < MAX_NAMES; i++)
+	for (size_t i = 0; i < n && i < TAIL_NAMES; i++)
 		buf_fmt(&b, "%s %s", i ? "," : "", name_of(r, names[i]));
 	say_line("perfkit tail: %s; %s has %s%s", why, r->ti.path,
 		 n ? "spans named" : "no spans", buf_cstr(&b));
@@ -193,9 +195,9 @@ static int choose_by(struct tail_run *r, uint32_t *names, size_t *n, int *severa
 {
 	const char *by = r->opt->by;
 	struct episode_query *q = &r->query.episodes;
-	*n = episodes_span_names(&r->ti.tl, names, MAX_NAMES);
-	if (*n > MAX_NAMES)
-		*n = MAX_NAMES;
+	*n = episodes_span_names(&r->ti.tl, names, TAIL_NAMES);
+	if (*n > TAIL_NAMES)
+		*n = TAIL_NAMES;
 	if (by && strncmp(by, "span", 4)) {
 		q->kind = !strcmp(by, "wait") ? EPISODE_WAIT : EPISODE_ACTIVATION;
 		return 0;
@@ -245,7 +247,7 @@ static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
  */
 
 /* The selected tail rests on what was not seen whole: no number, unless forced. */
-static int refuse(struct tail_run *r, const struct tail *t)
+int tail_refuse(const struct tail_run *r, const struct tail *t)
 {
 	const struct episode_selection *s = &t->selection;
 	struct buf pct = {0};
@@ -270,7 +272,7 @@ static int answer(struct tail_run *r)
 	const struct tail_opts *o = r->opt;
 	if (tail_make(&r->ti.tl, &r->query, &t, &e))
 		return fail(&e);
-	int refused = refuse(r, &t);
+	int refused = tail_refuse(r, &t);
 	if (refused)
 		t.rows.n = t.groups.n = 0;
 	int rc = o->json  ? tailjson_write(&b, &t, o->rows_given ? o->rows : 0, &e)
@@ -288,28 +290,43 @@ static int answer(struct tail_run *r)
 	return rc;
 }
 
+int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,
+	     int *several)
+{
+	int many = 0;
+	int rc = parse(r->opt, &r->query);
+	if (!rc)
+		rc = tlinput_open(&r->ti, verb, &r->opt->wait.tl, path, 1);
+	if (rc)
+		return rc;
+	set_population(r, &r->query.episodes);
+	rc = choose_by(r, names, n, &many);
+	if (!rc && many && !several)
+		rc = list_names(r, "choose one with --by span:NAME", names, *n);
+	if (several)
+		*several = many;
+	if (rc)
+		tlinput_close(&r->ti);
+	return rc;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	struct tail_opts o = *(const struct tail_opts *)opts;
 	struct tail_run r = {.opt = &o};
-	uint32_t names[MAX_NAMES];
+	uint32_t names[TAIL_NAMES];
 	size_t n = 0;
 	int several = 0;
 	o.rows_given = o.rows != UINT64_MAX;
 	if (!o.rows_given)
 		o.rows = 20;
-	int rc = parse(&o, &r.query);
 	const char *path = nfiles               ? files[0]
 			   : o.wait.tl.in.input ? o.wait.tl.in.input
 						: "perf.data";
-	if (!rc)
-		rc = tlinput_open(&r.ti, "tail", &o.wait.tl, path, 1);
+	int rc = tail_ask(&r, "tail", path, names, &n, &several);
 	if (rc)
 		return rc;
-	set_population(&r, &r.query.episodes);
-	rc = choose_by(&r, names, &n, &several);
-	if (!rc)
-		rc = several ? each_name(&r, names, n) : answer(&r);
+	rc = several ? each_name(&r, names, n) : answer(&r);
 	if (!rc)
 		rc = input_status(&r.ti.in);
 	tlinput_close(&r.ti);
@@ -339,7 +356,7 @@ const struct verb verb_tail = {
 	.examples = "  perfkit tail --p999 perf.data\n"
 		    "  perfkit tail --comm server --over 5ms --group thread run.db\n"
 		    "  perfkit tail --by activation --json perf.data",
-	.tables = {rows, wait_rows, tlinput_rows, input_rows},
+	.tables = {tail_pick_rows, rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct tail_opts),
 	.max_files = 1,
 	.run = run,

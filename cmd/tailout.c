@@ -99,7 +99,8 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
  */
 
 struct flaming {
-	struct flame_input fi;
+	struct flame_input *fi;
+	int before;
 	struct explainer *explainer;
 	const struct timeline *tl;
 	windows_vec windows;
@@ -109,7 +110,7 @@ static int add_time(struct flaming *f, uint32_t comm, uint32_t path, uint64_t ns
 {
 	struct folded row = {
 		.comm = comm, .pid = -1, .tid = -1, .cpu = UINT32_MAX, .path = path};
-	return ns ? flame_input_add(&f->fi, &row, ns, 0, e) : 0;
+	return ns ? flame_input_add(f->fi, &row, f->before ? 0 : ns, f->before ? ns : 0, e) : 0;
 }
 
 /* A stretch of running time: that of its hottest function's stack. */
@@ -141,17 +142,14 @@ static int add_window(struct flaming *f, const struct window *w, struct err *e)
 	return r || at >= w->to_ns ? r : add_run(f, t->comm, &run, e);
 }
 
-static int fill(struct flaming *f, const struct tail *t, struct err *e)
+int tailout_flame_add(const struct tail *t, struct flame_input *fi, const struct episode *ep,
+		      int before, struct err *e)
 {
-	int r = 0;
-	for (size_t i = 0; !r && i < t->rows.n; i++) {
-		f->windows.n = 0;
-		r = episode_windows(t->tl, &t->episodes.v.v[t->rows.v[i].episode], &f->windows)
-			    ? err_nomem(e)
-			    : 0;
-		for (size_t k = 0; !r && k < f->windows.n; k++)
-			r = add_window(f, &f->windows.v[k], e);
-	}
+	struct flaming f = {.fi = fi, .before = before, .explainer = t->explainer, .tl = t->tl};
+	int r = episode_windows(t->tl, ep, &f.windows) ? err_nomem(e) : 0;
+	for (size_t k = 0; !r && k < f.windows.n; k++)
+		r = add_window(&f, &f.windows.v[k], e);
+	vec_release(&f.windows);
 	return r;
 }
 
@@ -178,15 +176,14 @@ static int write_flame(struct flame *flame, const char *path, struct err *e)
 int tailout_flame(struct tail_run *r, struct tail *t, struct err *e)
 {
 	struct flame flame;
-	struct flaming f = {.explainer = t->explainer, .tl = t->tl};
+	struct flame_input fi;
 	int rc = flame_init(&flame) ? err_nomem(e) : 0;
-	flame_input_init(&f.fi, t->tl->stacks, &flame, SPLIT_COMM, 0);
-	if (!rc)
-		rc = fill(&f, t, e);
+	flame_input_init(&fi, t->tl->stacks, &flame, SPLIT_COMM, 0);
+	for (size_t i = 0; !rc && i < t->rows.n; i++)
+		rc = tailout_flame_add(t, &fi, &t->episodes.v.v[t->rows.v[i].episode], 0, e);
 	if (!rc)
 		rc = write_flame(&flame, r->opt->flame, e);
-	flame_input_release(&f.fi);
+	flame_input_release(&fi);
 	flame_release(&flame);
-	vec_release(&f.windows);
 	return rc;
 }

@@ -22,6 +22,30 @@ struct tail_run {
 	struct tail_query query;
 };
 
+/* Rows of the options that say which episodes are the tail; for structs that begin with
+ * tail_opts. */
+extern const struct opt tail_pick_rows[];
+
+/*
+ * Open `path` as a timeline and turn the options into r->query. *several, when not NULL: the
+ * recording has spans of several names and none was chosen; names[0..*n) are they. With NULL
+ * that is a usage error. 0, or the exit status after one line on stderr; then nothing is open.
+ */
+enum { TAIL_NAMES = 64 };
+int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,
+	     int *several);
+
+/* 0 when the selected tail rests on episodes seen whole (or --force), else 3 after saying so.
+ */
+int tail_refuse(const struct tail_run *r, const struct tail *t);
+
+struct flame_input;
+
+/* The time inside one episode by stack, into a flame graph's first weight, or its second with
+ * `before`. ERR_NOMEM, ERR_LIMIT. */
+int tailout_flame_add(const struct tail *t, struct flame_input *fi, const struct episode *ep,
+		      int before, struct err *e);
+
 /* The whole answer as text, appended to b. ERR_NOMEM. */
 int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *e);
 

@@ -32,4 +32,13 @@ grep -q '<title>[a-z_]*-[0-9]*/[0-9]* (' tid.svg || { echo "--split tid has no s
 # a recording compared with itself differs nowhere
 "$PERFKIT" svg --diff --offcpu $opts "$tid/perf.data" "$tid/perf.data" -o diff.svg || exit 1
 grep '<title>' diff.svg | grep -E '; [+-]0*[1-9]' | head -3 | grep . && { echo "a self-diff differs"; exit 1; }
+# the tail's time is the picture's, and the same in tail's own flame graph
+tail="--comm locker_a --over 5ms -q --no-local"
+waits=$SRC/testdata/waits/perf.data
+"$PERFKIT" svg --tail $tail "$waits" -o tail.svg || exit 1
+"$PERFKIT" tail $tail --flame flame.svg "$waits" >/dev/null || exit 1
+a=$(grep -o '<title>all ([^)]*)' tail.svg) b=$(grep -o '<title>all ([^)]*)' flame.svg)
+[ -n "$a" ] && [ "$a" = "$b" ] || { echo "svg --tail shows '$a', tail --flame '$b'"; exit 1; }
+"$PERFKIT" svg --tail-diff $tail "$waits" -o taildiff.svg || exit 1
+grep -q 'compared with the median' taildiff.svg || { echo "--tail-diff does not say so"; exit 1; }
 exit 0

@@ -75,14 +75,23 @@ perf record -q -a -k CLOCK_MONOTONIC -e sched:sched_switch -o try.data true >/de
 first="chrt -r 20" rt="--realtime 50"
 $first true 2>/dev/null || first='' rt=''
 
+# Some virtual machines lose switches of an idle task; where a quarter of the answer's waits or more
+# are suspect for it, the recording cannot be a witness.
+lost_records()
+{
+	python3 -c 'import json
+p = json.load(open("tail.json"))["population"]
+raise SystemExit(p["suspect"] * 4 < p["count"] + p["suspect"])'
+}
+
 # live STACKS TOP PLANTED PROGRAM [OPTIONS]: recorded now; a neighbour that is louder than what
-# was planted gets a second chance
+# was planted, or a machine that loses records, gets further chances
 live()
 {
 	stacks=$1 top=$2 planted=$3 prog=$4
 	shift 4
 	[ "$stacks" = fp ] && sw=fp || sw=dwarf,stack-size=4096
-	for try in 1 2; do
+	for try in 1 2 3 4; do
 		perf record -q -a -N $rt -k CLOCK_MONOTONIC -m 4096 -c 1 \
 			-e "sched:sched_switch/call-graph=$sw/" -e sched:sched_waking/call-graph=fp/ \
 			-e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_process_exit \
@@ -91,8 +100,11 @@ live()
 		judge "$stacks $prog $*" "$planted" "$top" live.data live.log >said && break
 	done
 	cat said
-	[ $try = 1 ] || echo "  (second try)"
-	grep -q WRONG said && failed=$((failed + 1))
+	[ $try = 1 ] || echo "  (try $try)"
+	if grep -q WRONG said; then
+		lost_records && echo "  (not counted: scheduler records are missing)" ||
+			failed=$((failed + 1))
+	fi
 	return 0
 }
 live fp 8 hold hold
@@ -117,7 +129,7 @@ live fp 6 periodic periodic
 perf probe -q -d 'perfkit_f:*' 2>/dev/null || true
 if perf probe -q -x "$O/tests/truth/feed" 'perfkit_f:packet=process_packet' 2>err &&
 	perf probe -q -x "$O/tests/truth/feed" 'perfkit_f:packet=process_packet%return' 2>err; then
-	for try in 1 2; do
+	for try in 1 2 3 4; do
 		perf record -q -a -N $rt -k CLOCK_MONOTONIC -m 4096 -c 1 -e 'perfkit_f:*' \
 			-e sched:sched_switch/call-graph=dwarf,stack-size=4096/ \
 			-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup \
