@@ -337,25 +337,6 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 
 /* --- chains --------------------------------------------------------------------------- */
 
-static struct episode_query wait_query(const struct svg_request *rq, const struct tlinput *ti)
-{
-	const struct input *in = &ti->in;
-	const struct sample_filter *f = &in->fold.aggregate.filter;
-	return (struct episode_query){.kind = EPISODE_WAIT,
-				      .comms = in->fold.comms,
-				      .ncomms = in->fold.ncomms,
-				      .pids = in->pids.v,
-				      .npids = in->pids.n,
-				      .tids = in->tids.v,
-				      .ntids = in->tids.n,
-				      .cpus = in->cpus.v,
-				      .ncpus = in->cpus.n,
-				      .start_ns = f->start,
-				      .stop_ns = f->stop,
-				      .idle = rq->opt->idle,
-				      .system = rq->opt->system};
-}
-
 /*
  * One wait: its stack, then link by link who held it up. Each link explains a part of what the
  * one before does; the rest ends there.
@@ -389,7 +370,7 @@ static int add_chain(const struct svg_request *rq, struct flame_input *fi,
 static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
 		      struct svg_drawn *out, struct err *e)
 {
-	struct episode_query q = wait_query(rq, ti);
+	struct episode_query q = waits_population(ti, rq->opt);
 	struct episodes eps;
 	struct explanation x = {0};
 	struct explainer *ex = NULL;

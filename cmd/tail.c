@@ -135,26 +135,6 @@ static int parse(const struct tail_opts *o, struct tail_query *q)
 	return rc ? rc : parse_show(o, &q->show);
 }
 
-static void set_population(const struct tail_run *r, struct episode_query *q)
-{
-	const struct input *in = &r->ti.in;
-	const struct sample_filter *f = &in->fold.aggregate.filter;
-	*q = (struct episode_query){
-		.comms = r->opt->wait.tl.in.comms.v,
-		.ncomms = r->opt->wait.tl.in.comms.n,
-		.pids = in->pids.v,
-		.npids = in->pids.n,
-		.tids = in->tids.v,
-		.ntids = in->tids.n,
-		.cpus = in->cpus.v,
-		.ncpus = in->cpus.n,
-		.start_ns = f->start,
-		.stop_ns = f->stop,
-		.idle = r->opt->wait.idle,
-		.system = r->opt->wait.system,
-	};
-}
-
 /* --- what an episode is --------------------------------------------------------------------
  */
 
@@ -299,7 +279,7 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 		rc = tlinput_open(&r->ti, verb, &r->opt->wait.tl, path, 1);
 	if (rc)
 		return rc;
-	set_population(r, &r->query.episodes);
+	r->query.episodes = waits_population(&r->ti, &r->opt->wait);
 	rc = choose_by(r, names, n, &many);
 	if (!rc && many && !several)
 		rc = list_names(r, "choose one with --by span:NAME", names, *n);

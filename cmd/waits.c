@@ -17,6 +17,27 @@ const struct opt wait_rows[] = {
 	OPT_END,
 };
 
+struct episode_query waits_population(const struct tlinput *ti, const struct wait_opts *opt)
+{
+	const struct input *in = &ti->in;
+	const struct sample_filter *f = &in->fold.aggregate.filter;
+	return (struct episode_query){
+		.kind = EPISODE_WAIT,
+		.comms = opt->tl.in.comms.v,
+		.ncomms = opt->tl.in.comms.n,
+		.pids = in->pids.v,
+		.npids = in->pids.n,
+		.tids = in->tids.v,
+		.ntids = in->tids.n,
+		.cpus = in->cpus.v,
+		.ncpus = in->cpus.n,
+		.start_ns = f->start,
+		.stop_ns = f->stop,
+		.idle = opt->idle,
+		.system = opt->system,
+	};
+}
+
 /* --- one interval -------------------------------------------------------------------- */
 
 static int has_id(const int32_t *v, size_t n, int32_t x)

@@ -6,6 +6,7 @@
 #define CMD_WAITS_H
 
 #include "cmd/tlinput.h"
+#include "libstore/episodes.h"
 
 /* Options about waits. First member of a verb's options struct, so that input_rows,
  * tlinput_rows and wait_rows fit it. */
@@ -16,6 +17,10 @@ struct wait_opts {
 };
 
 extern const struct opt wait_rows[];
+
+/* The population that the filters of `ti` and the options define, by wait; lists are borrowed
+ * from both. */
+struct episode_query waits_population(const struct tlinput *ti, const struct wait_opts *opt);
 
 /* 1 when the thread passes --comm, --pid, --tid (a comm at any time of its life counts by
  * `comm`, the strings id at that moment). */

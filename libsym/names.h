@@ -22,13 +22,6 @@ struct names_options {
 	int max_stack; /* frames kept from the leaf; 0 = 1024 */
 };
 
-/* Weight that got no name, by DSO; for "what is missing". */
-struct missing_names {
-	uint32_t dso;    /* machine's index; NO_ID: no mapping at all */
-	uint64_t weight; /* sum of periods of leaf frames without a name */
-	uint64_t samples;
-};
-
 struct names {
 	struct machine *machine;
 	struct modules *modules;
