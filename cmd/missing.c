@@ -9,29 +9,13 @@
 /* --- which ---------------------------------------------------------------------------------
  */
 
-/* The machine's DSO of this name, one that was looked for if there is such. */
-static uint32_t dso_of_name(const struct profile *p, uint32_t name)
-{
-	uint32_t found = NO_ID;
-	for (uint32_t i = 0; name && i < p->machine.dsos.n; i++) {
-		const char *detail;
-		if (p->machine.dsos.v[i].name != name)
-			continue;
-		if (modules_reason(p->modules, i, &detail) != DSO_NOT_A_FILE)
-			return i;
-		if (found == NO_ID)
-			found = i;
-	}
-	return found;
-}
-
 static int row_of(struct missing *m, const struct profile *p, struct u64map *index,
 		  uint32_t name, uint32_t *row)
 {
 	struct missing_dso d = {.name = name, .detail = ""};
 	if (u64map_get(index, name, row))
 		return 0;
-	d.dso = dso_of_name(p, name);
+	d.dso = modules_dso_named(p->modules, name);
 	d.reason =
 		d.dso == NO_ID ? DSO_NOT_A_FILE : modules_reason(p->modules, d.dso, &d.detail);
 	d.is_jit = d.dso != NO_ID && p->machine.dsos.v[d.dso].kind == DSO_ANON;

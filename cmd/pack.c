@@ -6,6 +6,7 @@
  */
 #include "base/mem.h"
 #include "cmd/input.h"
+#include "cmd/inputkind.h"
 #include "cmd/missing.h"
 #include "cmd/packscript.h"
 #include "cmd/scratch.h"
@@ -73,39 +74,52 @@ struct packer {
 
 /* --- what goes in ---------------------------------------------------------------------- */
 
-/* A pipe is kept in a file: it is read twice. */
+/* All of an open source into the file `name`. */
+static int copy_source(struct source *src, const char *name, struct err *e)
+{
+	char piece[65536];
+	FILE *f = fopen(name, "we");
+	int64_t got = f ? 1 : err_sys(e, "%s", name);
+	if (f && source_is_mapped(src)) {
+		if (fwrite(src->data, 1, src->size, f) != src->size)
+			got = err_sys(e, "%s", name);
+	} else {
+		while (f && (got = source_read(src, piece, sizeof(piece), e)) > 0)
+			if (fwrite(piece, 1, (size_t)got, f) != (size_t)got)
+				got = err_sys(e, "%s", name);
+	}
+	if (f && fclose(f) && got >= 0)
+		got = err_sys(e, "%s", name);
+	return got < 0 ? (int)got : 0;
+}
+
+/* A pipe is kept in a file, since it is read twice; but no byte of one that holds no recording:
+ * it might never end. */
 static int spool(const char *path, const char **file, struct err *e)
 {
 	static char name[4200];
 	const char *dir;
 	struct source src;
 	struct stat st;
-	char piece[65536];
+	enum input_kind kind;
 	*file = path;
 	if (strcmp(path, "-") &&
 	    (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return 0;
-	int rc = scratch_dir(&dir, e);
-	if (!rc)
-		rc = source_open(&src, path, e);
+	int rc = input_kind_open(path, &src, &kind, e);
 	if (rc)
 		return rc;
-	snprintf(name, sizeof(name), "%s/perf.data", dir);
-	FILE *f = fopen(name, "we");
-	int64_t got = f ? 1 : err_sys(e, "%s", name);
-	if (f && source_is_mapped(&src)) {
-		if (fwrite(src.data, 1, src.size, f) != src.size)
-			got = err_sys(e, "%s", name);
-	} else {
-		while (f && (got = source_read(&src, piece, sizeof(piece), e)) > 0)
-			if (fwrite(piece, 1, (size_t)got, f) != (size_t)got)
-				got = err_sys(e, "%s", name);
+	if (kind != INPUT_PERF_DATA)
+		rc = err_set(e, ERR_FORMAT, "%s: not a perf.data file", path);
+	if (!rc)
+		rc = scratch_dir(&dir, e);
+	if (!rc) {
+		snprintf(name, sizeof(name), "%s/perf.data", dir);
+		*file = name;
+		rc = copy_source(&src, name, e);
 	}
-	if (f && fclose(f) && got >= 0)
-		got = err_sys(e, "%s", name);
 	source_close(&src);
-	*file = name;
-	return got < 0 ? (int)got : 0;
+	return rc;
 }
 
 static int by_text(const void *a, const void *b)

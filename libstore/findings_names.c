@@ -179,27 +179,13 @@ static int sum_paths(struct weights *w, const struct findings_input *in)
 	return 0;
 }
 
-static uint32_t dso_of_name(const struct profile *p, uint32_t name)
-{
-	uint32_t found = NO_ID;
-	for (uint32_t i = 0; name && i < p->machine.dsos.n; i++) {
-		const char *detail;
-		if (p->machine.dsos.v[i].name != name)
-			continue;
-		if (modules_reason(p->modules, i, &detail) != DSO_NOT_A_FILE)
-			return i;
-		found = found == NO_ID ? i : found;
-	}
-	return found;
-}
-
 static struct dso_row *row_of(struct weights *w, const struct profile *p, uint32_t name)
 {
 	uint32_t at;
 	struct dso_row row = {.name = name, .detail = "", .reason = DSO_NOT_A_FILE};
 	if (u64map_get(&w->index, name, &at))
 		return &w->rows.v[at];
-	row.dso = dso_of_name(p, name);
+	row.dso = modules_dso_named(p->modules, name);
 	if (row.dso != NO_ID)
 		row.reason = modules_reason(p->modules, row.dso, &row.detail);
 	if (u64map_put(&w->index, name, (uint32_t)w->rows.n) || vec_push(&w->rows, row))

@@ -615,3 +615,17 @@ enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const cha
 	*detail = ms->v[dso]->files.detail;
 	return ms->v[dso]->files.reason;
 }
+
+uint32_t modules_dso_named(const struct modules *ms, uint32_t name)
+{
+	uint32_t found = NO_ID;
+	for (uint32_t i = 0; name && i < ms->machine->dsos.n; i++) {
+		const char *detail;
+		if (ms->machine->dsos.v[i].name != name)
+			continue;
+		if (modules_reason(ms, i, &detail) != DSO_NOT_A_FILE)
+			return i;
+		found = found == NO_ID ? i : found;
+	}
+	return found;
+}

@@ -78,6 +78,10 @@ int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *v
 /* Why a DSO has no names, and the candidate that was refused ("" if none); after a lookup. */
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);
 
+/* The machine's DSO of this name (strings id): of several one that was looked for, if there is
+ * such, else the first; NO_ID for id 0 or a name that no DSO has. */
+uint32_t modules_dso_named(const struct modules *ms, uint32_t name);
+
 enum module_role {
 	MODULE_RUNTIME, /* the file that ran (also a kernel module, the vdso) */
 	MODULE_DEBUG,   /* its separate debug file */

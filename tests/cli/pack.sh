@@ -124,6 +124,15 @@ if "$perf" record -q -e cpu-clock -F 1999 -g --threads -o dir.data app/prog >/de
 	same kind.here kind.there
 fi
 
+# What holds no recording is refused by its first bytes, however long it is.
+for endless in /dev/zero /dev/urandom; do
+	timeout 20 "$PERFKIT" pack $endless -o endless.tar.zst 2>err
+	[ $? = 1 ] && grep -q "not a perf.data file" err || bad "pack $endless: $(cat err)"
+	timeout 20 "$PERFKIT" pack - -o endless.tar.zst <$endless 2>err
+	[ $? = 1 ] || bad "pack - <$endless: $(cat err)"
+done
+[ -z "$(ls tmp)" ] || bad "left in TMPDIR: $(ls tmp)"
+
 # A binary that was replaced since is not packed, and said to be missing.
 echo 'int main(void) { return 0; }' >other.c
 rm app/prog && ${CC:-cc} other.c -o app/prog
