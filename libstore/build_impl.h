@@ -1,0 +1,101 @@
+/*
+ * build_impl.h - what the parts of the builder (build.h) share.
+ *
+ *	buildevents.c   the recording's events: what the samples of each are to us, where
+ *			their fields lie
+ *	build.c         reading; every record but samples
+ *	buildsamples.c  samples: scheduler tracepoints, on-CPU samples, marks, totals
+ *	buildend.c      the end: names, wakers' contexts, kernel threads, the recording's row
+ */
+#ifndef LIBSTORE_BUILD_IMPL_H
+#define LIBSTORE_BUILD_IMPL_H
+
+#include "libparse/tracepoint.h"
+#include "libstore/build.h"
+#include "libstore/prevstate.h"
+#include "libstore/rawchains.h"
+#include "libstore/sched.h"
+#include "libstore/spandef.h"
+#include "libsym/expand.h"
+
+#define DUMMY_TIMES 0xffffffff00000000u /* of accumulated --off-cpu samples */
+
+enum {
+	VIEWS = 1024, /* thread views kept */
+	STATES = 64,  /* prev_state values decoded already */
+};
+
+/* What the samples of an event are to us. */
+enum role {
+	ROLE_SAMPLE,
+	ROLE_SCHED, /* a scheduler tracepoint: `kind` says which */
+	ROLE_MARK,
+	ROLE_TOTAL, /* offcpu-time */
+	ROLE_NONE,  /* other tracepoints of the kernel: they only tell who is current */
+};
+
+struct source_event {
+	uint8_t role, kind;               /* enum sched_kind */
+	uint8_t chain;                    /* its samples carry callchains */
+	uint32_t name;                    /* strings id */
+	uint32_t role_at, nroles;         /* in builder.roles */
+	struct tp_field a, b, c, d, e, f; /* meaning by kind: see fields_of */
+};
+
+struct state_memo {
+	uint64_t value;
+	uint8_t state, class, set;
+};
+
+struct view_memo {
+	int32_t pid, tid;
+	uint8_t set;
+	struct thread_view view;
+};
+
+struct throttle {
+	uint64_t since;
+	uint8_t on;
+};
+
+struct builder {
+	struct profile *p;
+	struct recording *rec;
+	const struct build_options *opt;
+	struct timeline *tl;
+	struct sched *sched;
+	struct tracepoints *formats;
+	struct expander *expander; /* NULL: the recorded callchains are all there is */
+	struct deferred_chains deferred;
+	struct prevstate prevstate;
+	struct spans *spans;
+	struct span_roles roles;
+	VEC(struct source_event) events;
+	struct raw_chains chains;
+	struct state_memo states[STATES];
+	struct view_memo views[VIEWS];
+	VEC(struct throttle) throttles; /* by CPU */
+	struct u64map kernel_pids, execed;
+	uint64_t first_ns, last_ns, records;
+	int sideband_done; /* the machine knows everything already */
+	int system_wide, per_task;
+};
+
+/* buildevents.c: before the first record with a time, when formats and the kind of recording
+ * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */
+int builder_begin(struct builder *b, struct err *e);
+
+/* buildsamples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
+int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
+			struct err *e);
+
+/* An event of `kind` with the record's own fields; the rest not told. */
+void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev);
+
+/* A record that only tells who is current on its CPU. ERR_NOMEM. */
+int builder_tell_current(struct builder *b, const struct record_id *id, struct err *e);
+
+/* buildend.c: after the last record. */
+int builder_finish(struct builder *b, struct err *e);
+
+#endif

@@ -1,0 +1,180 @@
+/* buildend.c - after the last record: names, contexts, system threads; see build_impl.h. */
+#include "base/mem.h"
+#include "libstore/build_impl.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* Raw stack numbers → call paths. */
+static int name_chains(struct builder *b, struct err *e)
+{
+	struct timeline *tl = b->tl;
+	uint32_t *path = NULL;
+	int r = 0;
+	if (!b->sideband_done) {
+		r = machine_advance(&b->p->machine, TIME_END, e);
+		if (!r)
+			r = machine_take_build_ids(&b->p->machine, b->rec, e);
+	}
+	if (!r)
+		r = raw_chains_name(&b->chains, &b->p->names, &path, e);
+	for (size_t i = 0; !r && i < tl->off.n; i++) {
+		tl->off.v[i].path = path[tl->off.v[i].path];
+		tl->off.v[i].waker_path = path[tl->off.v[i].waker_path];
+	}
+	for (size_t i = 0; !r && i < tl->samples.n; i++)
+		tl->samples.v[i].path = path[tl->samples.v[i].path];
+	for (size_t i = 0; !r && i < tl->marks.n; i++)
+		tl->marks.v[i].path = path[tl->marks.v[i].path];
+	for (size_t i = 0; !r && i < tl->totals.n; i++)
+		tl->totals.v[i].path = path[tl->totals.v[i].path];
+	mem_free(path);
+	return r;
+}
+
+/* 1 when the softirq of this stack was run by the current task's own system call (or by what
+ * else it was doing), not on the way out of an interrupt nor by ksoftirqd. */
+static int ran_inline(const struct stacks *s, uint32_t path)
+{
+	static const char *const yes[] = {"do_softirq", "__local_bh_enable_ip",
+					  "do_softirq_own_stack"};
+	static const char *const no[] = {"irq_exit", "irq_exit_rcu", "__irq_exit_rcu",
+					 "run_ksoftirqd"};
+	for (; path; path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		const char *name = strtab_get(&s->strings, f->name);
+		if (f->kind != FRAME_KERNEL)
+			return 0;
+		for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+			if (!strcmp(name, no[i]))
+				return 0;
+		for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+			if (!strcmp(name, yes[i]))
+				return 1;
+	}
+	return 0;
+}
+
+static int settle_context(struct builder *b, struct err *e)
+{
+	struct timeline *tl = b->tl;
+	struct u64map memo = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < tl->off.n; i++) {
+		struct off *o = &tl->off.v[i];
+		uint32_t inl;
+		if (o->waker_context != WAKER_SOFTIRQ_INLINE)
+			continue;
+		if (!u64map_get(&memo, o->waker_path, &inl)) {
+			inl = (uint32_t)ran_inline(tl->stacks, o->waker_path);
+			r = u64map_put(&memo, o->waker_path, inl);
+		}
+		if (inl)
+			continue;
+		o->waker_context = WAKER_SOFTIRQ;
+		o->waker = TL_NONE;
+	}
+	u64map_release(&memo);
+	return r ? err_nomem(e) : 0;
+}
+
+/* perf's own process: named as the recorder's command, and there before the recording began. */
+static int is_recorder(const struct builder *b, const struct tl_thread *t)
+{
+	const char *cmd = b->rec->features.cmdline, *comm;
+	char name[16] = "perf";
+	uint32_t seen;
+	if (cmd && *cmd) {
+		size_t n = strcspn(cmd, " "), base = n;
+		while (base && cmd[base - 1] != '/')
+			base--;
+		n -= base;
+		n = n < sizeof(name) - 1 ? n : sizeof(name) - 1;
+		memcpy(name, cmd + base, n);
+		name[n] = '\0';
+	}
+	comm = strtab_get(&b->p->stacks.strings, t->comm);
+	return t->pid > 0 && !strcmp(comm, name) &&
+	       !u64map_get(&b->execed, (uint64_t)(uint32_t)t->pid, &seen);
+}
+
+/* Kernel threads whose parent no record tells, by the names the kernel gives them. */
+static int is_kernel_name(const char *comm)
+{
+	static const char *const globs[] = {"kworker/*", "ksoftirqd/*", "migration/*",
+					    "rcu_*",     "kswapd*",     "kthreadd",
+					    "cpuhp/*",   "watchdog/*"};
+	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		if (!fnmatch(globs[i], comm, 0))
+			return 1;
+	return 0;
+}
+
+static void mark_system(struct builder *b)
+{
+	for (size_t i = 0; i < b->tl->threads.n; i++) {
+		struct tl_thread *t = &b->tl->threads.v[i];
+		uint32_t seen;
+		int32_t pid = t->pid >= 0 ? t->pid : t->tid;
+		if (u64map_get(&b->kernel_pids, (uint64_t)(uint32_t)pid, &seen) ||
+		    (t->pid < 0 && is_kernel_name(strtab_get(&b->p->stacks.strings, t->comm))))
+			t->flags |= THREAD_KERNEL;
+		else if (is_recorder(b, t))
+			t->flags |= THREAD_RECORDER;
+	}
+}
+
+static int intern_opt(struct builder *b, const char *s, uint32_t *id)
+{
+	return strtab_intern(&b->p->stacks.strings, s ? s : "", id);
+}
+
+static const char *clock_name(const struct recording *rec)
+{
+	static const char *const names[] = {
+		"CLOCK_REALTIME",          "CLOCK_MONOTONIC",     "CLOCK_PROCESS_CPUTIME_ID",
+		"CLOCK_THREAD_CPUTIME_ID", "CLOCK_MONOTONIC_RAW", "CLOCK_REALTIME_COARSE",
+		"CLOCK_MONOTONIC_COARSE",  "CLOCK_BOOTTIME"};
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event_attr *a = &rec->events.v[i].attr;
+		if (attr_flag(a, ATTR_USE_CLOCKID) && a->clockid >= 0 &&
+		    (size_t)a->clockid < sizeof(names) / sizeof(*names))
+			return names[a->clockid];
+	}
+	return "perf";
+}
+
+static int describe(struct builder *b, struct err *e)
+{
+	const struct features *f = &b->rec->features;
+	struct tl_recording *out = &b->tl->rec;
+	if (intern_opt(b, f->hostname, &out->host) || intern_opt(b, b->rec->name, &out->file) ||
+	    intern_opt(b, clock_name(b->rec), &out->clock) ||
+	    intern_opt(b, f->osrelease, &out->kernel) || intern_opt(b, f->arch, &out->arch) ||
+	    intern_opt(b, f->cmdline, &out->cmdline))
+		return err_nomem(e);
+	out->origin_ns = b->first_ns;
+	out->end_ns = b->last_ns;
+	out->ncpus = f->cpus_available;
+	if (f->has_clock_data && f->wall_ns) {
+		out->wall_ns = f->wall_ns + (b->first_ns - f->clockid_ns);
+		out->wall_exact = 1;
+	}
+	return 0;
+}
+
+int builder_finish(struct builder *b, struct err *e)
+{
+	int r = b->sched ? 0 : builder_begin(b, e);
+	if (!r)
+		r = sched_finish(b->sched, b->last_ns, e);
+	if (!r)
+		r = spans_finish(b->spans, b->first_ns, b->last_ns, e);
+	if (!r)
+		r = name_chains(b, e);
+	if (!r)
+		r = settle_context(b, e);
+	if (!r)
+		mark_system(b);
+	return r ? r : describe(b, e);
+}

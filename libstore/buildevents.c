@@ -1,0 +1,132 @@
+/* buildevents.c - what the samples of each event are to a timeline; see build_impl.h. */
+#include "libstore/build_impl.h"
+
+#include <string.h>
+
+static int tp_is(const struct tracepoint *tp, const char *system, const char *name)
+{
+	return !strcmp(tp->system, system) && !strcmp(tp->name, name);
+}
+
+/* Where the fields we use lie:
+ *	switch: a prev_pid, b prev_state, c next_pid, d next_prio, e prev_comm, f next_comm
+ *	others: a the thread meant, e its name; fork: a child_pid, b parent_pid */
+static void fields_of(struct source_event *se, const struct tracepoint *tp)
+{
+	if (se->kind == SCHED_SWITCH) {
+		tracepoint_field(tp, "prev_pid", &se->a);
+		tracepoint_field(tp, "prev_state", &se->b);
+		tracepoint_field(tp, "next_pid", &se->c);
+		tracepoint_field(tp, "next_prio", &se->d);
+		tracepoint_field(tp, "prev_comm", &se->e);
+		tracepoint_field(tp, "next_comm", &se->f);
+		return;
+	}
+	tracepoint_field(tp, se->kind == SCHED_FORK ? "child_pid" : "pid", &se->a);
+	tracepoint_field(tp, se->kind == SCHED_FORK ? "child_comm" : "comm", &se->e);
+}
+
+static int is_sched(const struct tracepoint *tp, struct source_event *se)
+{
+	static const struct {
+		const char *name;
+		uint8_t kind;
+	} map[] = {
+		{"sched_switch", SCHED_SWITCH},     {"sched_waking", SCHED_WAKING},
+		{"sched_wakeup", SCHED_WAKEUP},     {"sched_wakeup_new", SCHED_WAKEUP_NEW},
+		{"sched_process_fork", SCHED_FORK}, {"sched_process_exit", SCHED_EXIT},
+	};
+	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {
+		if (!tp_is(tp, "sched", map[i].name))
+			continue;
+		se->role = ROLE_SCHED;
+		se->kind = map[i].kind;
+		fields_of(se, tp);
+		return 1;
+	}
+	return 0;
+}
+
+/* Kernel tracepoints that come by the million say nothing as single marks. */
+static int is_noise(const char *system)
+{
+	static const char *const systems[] = {
+		"sched",      "irq",   "irq_vectors", "timer", "syscalls", "raw_syscalls",
+		"exceptions", "power", "lock",        "kmem",  "ipi",      "rcu"};
+	for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++)
+		if (!strcmp(system, systems[i]))
+			return 1;
+	return 0;
+}
+
+static void note_switch_attr(struct builder *b, const struct event *ev)
+{
+	const struct event_attr *a = &ev->attr;
+	if (attr_flag(a, ATTR_FREQ) ? a->sample_period != 0 : a->sample_period > 1)
+		b->tl->flags |= TL_SAMPLED;
+}
+
+static int classify(struct builder *b, const struct event *ev)
+{
+	struct source_event se = {.chain = !!(ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)};
+	struct tl_event te = {.tracepoint = (uint8_t)ev->is_tracepoint};
+	const struct tracepoint *tp = tracepoint_of(b->formats, ev);
+	const char *name = ev->name ? ev->name : "";
+	if (strtab_intern(&b->p->stacks.strings, name, &se.name))
+		return ERR_NOMEM;
+	if (tp && is_sched(tp, &se)) {
+		te.sched = 1;
+		if (se.kind == SCHED_SWITCH) {
+			note_switch_attr(b, ev);
+			b->tl->flags |= TL_HAS_SWITCH;
+			prevstate_parse(&b->prevstate, tp->format, tp->format_size, NULL);
+		}
+		b->tl->flags |= se.kind == SCHED_WAKING   ? TL_HAS_WAKING
+				: se.kind == SCHED_WAKEUP ? TL_HAS_WAKEUP
+							  : 0u;
+	} else if (ev->is_tracepoint) {
+		se.role = !tp || is_noise(tp->system) ? ROLE_NONE : ROLE_MARK;
+	} else if (!strncmp(name, "offcpu-time", 11)) {
+		se.role = ROLE_TOTAL;
+	}
+	if (attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH))
+		b->tl->flags |= TL_HAS_RECORDS;
+	if (attr_flag(&ev->attr, ATTR_ENABLE_ON_EXEC))
+		b->per_task = 1;
+	te.name = se.name;
+	return vec_push(&b->events, se) || vec_push(&b->tl->events, te) ? ERR_NOMEM : 0;
+}
+
+/* Which events begin or end spans; they are no marks then. */
+static int begin_spans(struct builder *b, struct err *e)
+{
+	int r = spans_new(b->tl, &b->spans, e);
+	if (!r)
+		r = spandefs_find(&b->roles, b->spans, &b->p->stacks.strings, b->rec,
+				  b->formats, b->opt->spans, b->opt->nspans, e);
+	for (uint32_t i = 0; !r && i < b->roles.v.n; i++) {
+		struct source_event *se = &b->events.v[b->roles.v.v[i].event];
+		if (!se->nroles++)
+			se->role_at = i;
+		if (se->role == ROLE_MARK)
+			se->role = ROLE_NONE;
+	}
+	return r;
+}
+
+/* Before the first record with a time: formats and the kind of recording are known by then. */
+int builder_begin(struct builder *b, struct err *e)
+{
+	int r = tracepoints_new(&b->formats, b->rec, e);
+	for (size_t i = 0; !r && i < b->rec->events.n; i++)
+		if (classify(b, &b->rec->events.v[i]))
+			r = err_nomem(e);
+	if (!r)
+		r = begin_spans(b, e);
+	if (!r && b->per_task && !b->system_wide)
+		b->tl->flags |= TL_PER_TASK;
+	if (!r && expander_needed(b->rec))
+		r = expander_new(&b->expander, b->rec, &b->p->machine, b->p->modules,
+				 &b->deferred, b->p->names.opt.max_stack, e);
+	return r ? r : sched_new(b->tl, &b->sched, e);
+}

@@ -1,0 +1,303 @@
+/* buildsamples.c - samples into the state machine and the timeline; see build_impl.h. */
+#include "libstore/build_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- threads and stacks --------------------------------------------------------------------
+ */
+
+static const struct thread_view *view_of(struct builder *b, int32_t pid, int32_t tid,
+					 uint64_t ns)
+{
+	struct view_memo *m = &b->views[(uint32_t)tid % VIEWS];
+	if (!m->set || m->tid != tid || m->pid != pid || ns < m->view.since ||
+	    ns >= m->view.until) {
+		*m = (struct view_memo){.pid = pid, .tid = tid, .set = 1};
+		machine_thread_at(&b->p->machine, pid, tid, ns, &m->view);
+	}
+	return &m->view;
+}
+
+/* The number of a sample's raw stack; 0 when it has none. */
+static int chain_of(struct builder *b, const struct sample *s, uint32_t *id)
+{
+	const struct thread_view *v = view_of(b, s->pid, s->tid, s->time);
+	const uint64_t *expanded;
+	size_t n = 0;
+	uint8_t ip[8];
+	struct stack_entry x = {.samples = 1,
+				.first = s->time,
+				.event = s->event->index,
+				.comm = v->comm,
+				.pid = s->pid,
+				.tid = s->tid,
+				.cpu = s->cpu,
+				.space = v->space,
+				.version = v->version,
+				.cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};
+	int r = b->expander ? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
+			    : 0;
+	*id = 0;
+	if (r < 0)
+		return r;
+	if (r) {
+		x.kind = CHAIN_UNWOUND;
+		x.words = (const uint8_t *)expanded;
+		x.nwords = (uint32_t)n;
+	} else if (b->events.v[s->event->index].chain) {
+		x.kind = CHAIN_RAW;
+		x.words = s->callchain.p;
+		x.nwords = (uint32_t)s->callchain.n;
+	} else if (b->events.v[s->event->index].role == ROLE_SAMPLE) {
+		x.kind = CHAIN_NONE;
+		memcpy(ip, &s->ip, sizeof(ip));
+		x.words = ip;
+		x.nwords = 1;
+	}
+	return x.nwords ? raw_chains_intern(&b->chains, &x, id) : 0;
+}
+
+/* --- tracepoints of the scheduler ------------------------------------------------------------
+ */
+
+static int state_of(struct builder *b, uint64_t value, struct sched_event *ev)
+{
+	struct state_memo *m = &b->states[value % STATES];
+	char text[PREVSTATE_TEXT];
+	if (!m->set || m->value != value) {
+		m->value = value;
+		m->class = b->prevstate.nflags ? prevstate_class(&b->prevstate, value)
+			   : value             ? STATE_BLOCKED
+					       : STATE_RUNNING;
+		if (!b->prevstate.nflags)
+			snprintf(text, sizeof(text), value ? "0x%llx" : "R",
+				 (unsigned long long)value);
+		else
+			prevstate_text(&b->prevstate, value, text);
+		if (timeline_state(b->tl, text, &m->state))
+			return ERR_NOMEM;
+		m->set = 1;
+	}
+	ev->state = m->state;
+	ev->state_class = m->class;
+	return 0;
+}
+
+/* By the interrupt bits of the record; whether a softirq ran inside the current task's own
+ * system call is told by the stack, at the end (settle_context). */
+static uint8_t context_of(const struct sample *s)
+{
+	uint8_t flags = tp_common_flags(s->raw, s->raw_size);
+	if (flags & TP_HARDIRQ)
+		return WAKER_HARDIRQ;
+	if (flags & TP_SOFTIRQ)
+		return s->tid > 0 ? WAKER_SOFTIRQ_INLINE : WAKER_SOFTIRQ;
+	return s->tid == 0 ? WAKER_IDLE : WAKER_TASK;
+}
+
+void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev)
+{
+	*ev = (struct sched_event){
+		.time_ns = id->time,
+		.pid = id->has_tid ? id->pid : -1,
+		.tid = id->has_tid ? id->tid : -1,
+		.prev_tid = -1,
+		.next_tid = -1,
+		.target_tid = -1,
+		.target_pid = -1,
+		.next_prio = -1,
+		.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU,
+		.kind = kind,
+	};
+}
+
+static int take_sched(struct builder *b, const struct source_event *se, const struct sample *s,
+		      const struct record_id *id, struct err *e)
+{
+	struct sched_event ev;
+	int swap = b->rec->swap, r = 0;
+	builder_event(id, se->kind, &ev);
+	if (se->kind == SCHED_SWITCH) {
+		ev.prev_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
+		ev.next_tid = (int32_t)tp_int(&se->c, s->raw, s->raw_size, swap);
+		ev.next_prio = (int16_t)tp_int(&se->d, s->raw, s->raw_size, swap);
+		ev.prev_comm = tp_text(&se->e, s->raw, s->raw_size, swap);
+		ev.next_comm = tp_text(&se->f, s->raw, s->raw_size, swap);
+		r = state_of(b, (uint64_t)tp_int(&se->b, s->raw, s->raw_size, swap), &ev);
+	} else {
+		ev.target_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
+		ev.target_comm = tp_text(&se->e, s->raw, s->raw_size, swap);
+		ev.context = context_of(s);
+	}
+	int stack =
+		se->kind == SCHED_WAKING || se->kind == SCHED_WAKEUP ||
+		se->kind == SCHED_WAKEUP_NEW ||
+		(se->kind == SCHED_SWITCH && ev.prev_tid > 0 && ev.state_class != STATE_DEAD);
+	if (!r && stack)
+		r = chain_of(b, s, &ev.path);
+	ev.no_stack = !ev.path;
+	return r ? err_nomem(e) : sched_event(b->sched, &ev, e);
+}
+
+/* --- other samples
+ * ---------------------------------------------------------------------------- */
+
+int builder_tell_current(struct builder *b, const struct record_id *id, struct err *e)
+{
+	struct sched_event ev;
+	if (id->cpu >= TL_NOCPU)
+		return 0;
+	builder_event(id, SCHED_OTHER, &ev);
+	return sched_event(b->sched, &ev, e);
+}
+
+/* perf's name of the thread at that time, else the one the scheduler told. */
+static uint32_t comm_of(struct builder *b, const struct sample *s, uint32_t thread)
+{
+	const struct thread_view *v = view_of(b, s->pid, s->tid, s->time);
+	if (v->comm != NO_ID)
+		return v->comm;
+	return thread == TL_NONE ? b->p->machine.comm_swapper : b->tl->threads.v[thread].comm;
+}
+
+static int take_sample(struct builder *b, const struct sample *s, const struct record_id *id,
+		       struct err *e)
+{
+	struct tl_sample x = {.time_ns = s->time,
+			      .period = s->period,
+			      .event = (uint16_t)s->event->index,
+			      .cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
+	int r = builder_tell_current(b, id, e);
+	if (!r)
+		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
+	if (r || b->opt->no_samples)
+		return r;
+	x.comm = comm_of(b, s, x.thread);
+	if (chain_of(b, s, &x.path) || vec_push(&b->tl->samples, x))
+		return err_nomem(e);
+	return 0;
+}
+
+static int take_mark(struct builder *b, const struct source_event *se, const struct sample *s,
+		     const struct record_id *id, struct err *e)
+{
+	struct tl_mark x = {.time_ns = s->time,
+			    .name = se->name,
+			    .cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
+	int r = builder_tell_current(b, id, e);
+	if (!r)
+		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
+	if (r)
+		return r;
+	struct buf text = {.max = 8192};
+	const struct tracepoint *tp = tracepoint_of(b->formats, s->event);
+	if (tp)
+		tracepoint_text(b->formats, tp, s->raw, s->raw_size, &text);
+	if (!buf_failed(&text) && text.n)
+		r = strtab_intern_n(&b->p->stacks.strings, text.v, strnlen(text.v, text.n),
+				    &x.text);
+	buf_release(&text);
+	if (r || chain_of(b, s, &x.path) || vec_push(&b->tl->marks, x))
+		return err_nomem(e);
+	return 0;
+}
+
+/*
+ * The direct kind, perf 6.16 and later: the time is the end of the wait, what was waited lies
+ * in the raw data: u32 pid, tid; u64 period (ns), nr, ips[nr], cgroup (builtin-record.c and
+ * bpf_off_cpu.c of perf).
+ */
+static int take_direct(struct builder *b, const struct sample *s, const struct record_id *id,
+		       struct err *e)
+{
+	enum { HEAD = 24 };
+	struct sched_event ev;
+	struct sample own = *s;
+	if (s->raw_size < HEAD)
+		return 0;
+	int32_t pid = (int32_t)load_u32(s->raw, b->rec->swap);
+	int32_t tid = (int32_t)load_u32(s->raw + 4, b->rec->swap);
+	uint64_t ns = load_u64(s->raw + 8, b->rec->swap);
+	uint64_t nr = load_u64(s->raw + 16, b->rec->swap);
+	if (ns > s->time || nr > (s->raw_size - HEAD) / 8)
+		return 0;
+	builder_event(id, SCHED_DIRECT, &ev);
+	ev.from_ns = s->time - ns;
+	ev.target_tid = tid;
+	ev.target_pid = pid;
+	own.pid = pid;
+	own.tid = tid;
+	own.callchain = (struct sample_words){.p = s->raw + HEAD, .n = nr};
+	b->tl->flags |= TL_HAS_DIRECT;
+	b->events.v[s->event->index].chain = 1;
+	if (chain_of(b, &own, &ev.path))
+		return err_nomem(e);
+	ev.no_stack = !ev.path;
+	return sched_event(b->sched, &ev, e);
+}
+
+static int take_total(struct builder *b, const struct sample *s, struct err *e)
+{
+	struct tl_off_total x = {.ns = s->period, .count = 1};
+	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
+	if (r || x.thread == TL_NONE)
+		return r;
+	x.comm = comm_of(b, s, x.thread);
+	b->tl->flags |= TL_HAS_TOTALS;
+	if (chain_of(b, s, &x.path) || vec_push(&b->tl->totals, x))
+		return err_nomem(e);
+	return 0;
+}
+
+static int take_spans(struct builder *b, const struct source_event *se, const struct sample *s,
+		      const struct record_id *id, struct err *e)
+{
+	struct span_event ev = {.time_ns = s->time,
+				.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
+	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &ev.thread, e);
+	for (uint32_t i = 0; !r && i < se->nroles; i++) {
+		const struct span_role *role = &b->roles.v.v[se->role_at + i];
+		ev.kind = role->kind;
+		ev.end = role->end;
+		ev.key = span_key_of(&role->key, s->raw, s->raw_size, b->rec->swap);
+		r = spans_event(b->spans, &ev, e);
+	}
+	return r;
+}
+
+int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
+			struct err *e)
+{
+	const struct event *ev =
+		id->id ? recording_event_of_id(b->rec, id->id) : recording_event(b->rec, r);
+	struct sample s;
+	struct err why = {0};
+	if (!ev || ev->index >= b->events.n) {
+		b->p->totals.no_event++;
+		return 0;
+	}
+	if (sample_decode(r, ev, b->rec->swap, &s, &why)) {
+		recording_note_bad(b->rec, &why);
+		return 0;
+	}
+	if (b->opt->watch)
+		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, &s);
+	const struct source_event *se = &b->events.v[ev->index];
+	id->cpu = s.cpu;
+	int rc = se->nroles ? take_spans(b, se, &s, id, e) : 0;
+	if (rc)
+		return rc;
+	switch (se->role) {
+	case ROLE_SCHED:
+		return take_sched(b, se, &s, id, e);
+	case ROLE_SAMPLE:
+		return take_sample(b, &s, id, e);
+	case ROLE_MARK:
+		return take_mark(b, se, &s, id, e);
+	case ROLE_TOTAL:
+		return s.time < DUMMY_TIMES ? take_direct(b, &s, id, e) : take_total(b, &s, e);
+	default:
+		return builder_tell_current(b, id, e);
+	}
+}

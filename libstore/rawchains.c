@@ -1,0 +1,58 @@
+#include "libstore/rawchains.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static int same_chain(const struct stack_entry *a, const struct stack_entry *x)
+{
+	return a->nwords == x->nwords && a->space == x->space && a->version == x->version &&
+	       a->kind == x->kind && a->cpumode == x->cpumode &&
+	       !memcmp(a->words, x->words, (size_t)x->nwords * 8);
+}
+
+static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash, uint32_t *id)
+{
+	struct raw_chain fresh = {.entry = *x, .hash = hash};
+	if (!c->v.n && vec_push(&c->v, (struct raw_chain){0}))
+		return ERR_NOMEM;
+	uint8_t *copy = arena_alloc(&c->words, (size_t)x->nwords * 8);
+	if (!copy || c->v.n >= UINT32_MAX - 1)
+		return ERR_NOMEM;
+	memcpy(copy, x->words, (size_t)x->nwords * 8);
+	fresh.entry.words = copy;
+	*id = (uint32_t)c->v.n;
+	return vec_push(&c->v, fresh) ? ERR_NOMEM : idmap_put(&c->index, hash, *id);
+}
+
+int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
+{
+	uint64_t h = hash_bytes(x->words, (size_t)x->nwords * 8) ^
+		     hash_u64((uint64_t)x->space << 32 ^ (uint64_t)x->version << 8 ^ x->kind);
+	size_t at = 0;
+	while (idmap_next(&c->index, h, &at, id))
+		if (same_chain(&c->v.v[*id].entry, x))
+			return 0;
+	return add(c, x, h, id);
+}
+
+int raw_chains_name(const struct raw_chains *c, struct names *names, uint32_t **path,
+		    struct err *e)
+{
+	uint32_t *out = mem_zalloc(c->v.n ? c->v.n : 1, sizeof(*out));
+	int r = out ? 0 : err_nomem(e);
+	for (size_t i = 1; !r && i < c->v.n; i++)
+		r = names_path(names, &c->v.v[i].entry, &out[i], e);
+	if (r) {
+		mem_free(out);
+		out = NULL;
+	}
+	*path = out;
+	return r;
+}
+
+void raw_chains_release(struct raw_chains *c)
+{
+	vec_release(&c->v);
+	idmap_release(&c->index);
+	arena_release(&c->words);
+}
