@@ -275,6 +275,22 @@ static void group_name(struct buf *b, const struct tail *t, struct evidence *ev,
 	}
 }
 
+/* How far the worst share one root: the largest group, which need not be the first by time. */
+static void groups_sentence(struct buf *b, const struct tail *t, const char *name)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < t->groups.n; i++)
+		most = most > t->groups.v[i].count ? most : t->groups.v[i].count;
+	if (most < 2 && t->rows.n > 1)
+		buf_str(b, "no two of the ");
+	else {
+		units_count(b, most);
+		buf_str(b, " of ");
+	}
+	units_plural(b, t->rows.n, "worst episode has", "worst episodes have");
+	buf_fmt(b, " the same %s\n", name);
+}
+
 static void groups_table(struct buf *b, struct tail *t, struct evidence *ev,
 			 const struct tailtext_options *o)
 {
@@ -285,11 +301,8 @@ static void groups_table(struct buf *b, struct tail *t, struct evidence *ev,
 	if (!t->groups.n)
 		return;
 	buf_char(b, '\n');
-	units_count(b, t->groups.v[0].count);
-	buf_str(b, " of ");
-	units_plural(b, t->rows.n, "worst episode has", "worst episodes have");
-	buf_fmt(b, " the same %s\n\n  count      time  share  %s\n", names[t->group_by],
-		names[t->group_by]);
+	groups_sentence(b, t, names[t->group_by]);
+	buf_fmt(b, "\n  count      time  share  %s\n", names[t->group_by]);
 	for (size_t i = 0; i < t->groups.n && (!o->rows || i < o->rows); i++) {
 		const struct tail_group *g = &t->groups.v[i];
 		size_t at = b->n;
@@ -340,6 +353,25 @@ static void recurrence_lines(struct buf *b, const struct recurrence *r)
 /* --- the worst, one a line -----------------------------------------------------------------
  */
 
+/* comm/tid; a long comm is cut, the tid never: it is what one looks for elsewhere. */
+static void thread_cell(struct buf *b, const struct timeline *tl, const struct episode *ep,
+			size_t width)
+{
+	size_t at = b->n, slash;
+	words_thread(b, tl, ep->thread, ep->comm);
+	for (slash = b->n; slash > at && b->v[slash - 1] != '/';)
+		slash--;
+	char tid[16] = "";
+	size_t n = slash > at ? b->n - slash + 1 : 0;
+	if (n && n < sizeof(tid) && escape_chars(b->v + at, b->n - at) > width) {
+		memcpy(tid, b->v + slash - 1, n);
+		b->n = slash - 1;
+		fit(b, at, width - n, 0);
+		buf_str(b, tid);
+	}
+	fit(b, at, width, 0);
+}
+
 static void episode_row(struct buf *b, const struct tail *t, size_t rank)
 {
 	const struct tail_row *row = &t->rows.v[rank];
@@ -353,8 +385,7 @@ static void episode_row(struct buf *b, const struct tail *t, size_t rank)
 	duration_cell(b, episode_ns(ep), 10);
 	buf_str(b, "  ");
 	at = b->n;
-	words_thread(b, t->tl, ep->thread, ep->comm);
-	fit(b, at, 17, 0);
+	thread_cell(b, t->tl, ep, 17);
 	buf_char(b, ' ');
 	at = b->n;
 	buf_str(b, words_cause(row->state, row->cause));

@@ -307,7 +307,7 @@ void words_missing(const struct timeline *tl, unsigned missing,
 			       "larger -m helps)"},
 		{MISSING_OPEN, "cut by the edge of the recording: it lasted longer than this"},
 		{MISSING_SAMPLES,
-		 "no samples of the code that ran: -e cpu-clock -F 1999 beside "
+		 "no samples of the code that ran: -e cpu-clock/freq=1999/ beside "
 		 "the scheduler events would have told which (named by its "
 		 "wakeup's or switch-out's stack)"},
 	};
