@@ -50,13 +50,14 @@ static int clocks_agree(struct clocks *c, const struct timeline *tl, const char 
 	return 0;
 }
 
+/* The nth of the recordings in a file. */
 static int import_one(struct store_writer *w, const struct import_opts *o, const char *path,
-		      struct clocks *clocks)
+		      size_t nth, size_t *of, struct clocks *clocks)
 {
 	struct tlinput ti;
 	struct err e = {0};
 	struct input_progress p;
-	int rc = tlinput_open(&ti, "import", &o->tl, path, -1);
+	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, -1, nth, of);
 	if (rc)
 		return rc;
 	if (!clocks_agree(clocks, &ti.tl, path) && !o->tl.in.force)
@@ -83,6 +84,16 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	return rc;
 }
 
+static int import_file(struct store_writer *w, const struct import_opts *o, const char *path,
+		       struct clocks *clocks)
+{
+	size_t of = 1;
+	int rc = 0;
+	for (size_t i = 0; i < of && !rc; i++)
+		rc = import_one(w, o, path, i, &of, clocks);
+	return rc;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct import_opts *o = opts;
@@ -94,9 +105,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (store_writer_open(&w, o->output ? o->output : "perf.db", &e))
 		return input_fail(NULL, &e);
 	if (!nfiles)
-		rc = import_one(w, o, one, &clocks);
+		rc = import_file(w, o, one, &clocks);
 	for (size_t i = 0; !rc && i < nfiles; i++)
-		rc = import_one(w, o, files[i], &clocks);
+		rc = import_file(w, o, files[i], &clocks);
 	if (rc) {
 		store_writer_abort(w);
 		return rc;
@@ -110,7 +121,9 @@ const struct verb verb_import = {
 	.usage = "[options] [FILE...] -o run.db",
 	.text = "The store is plain SQLite; docs/store.md describes its tables and views. "
 		"Several\n"
-		"recordings make one store. It appears whole or not at all.",
+		"recordings, or stores, make one store; of several every verb answers over "
+		"all, or\n"
+		"those of --recording. It appears whole or not at all.",
 	.examples =
 		"  perfkit import perf.data -o run.db\n"
 		"  sqlite3 run.db 'SELECT comm, tid, run_ns, blocked_ns FROM v_thread_time'",

@@ -160,10 +160,8 @@ static int parse_time(struct input *in)
 static int parse_events(struct input *in)
 {
 	const struct opt_list *l = &in->opt->events;
-	if (!l->n)
+	if (!l->n || !in->profile)
 		return 0;
-	if (!in->profile)
-		return usage(in, "--event means nothing here:", l->v[0]);
 	const struct recording *rec = in->profile->rec;
 	in->events = mem_zalloc(rec->events.n, 1);
 	if (!in->events)

@@ -51,7 +51,8 @@ int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
 		      const char *path, struct source *src);
 
-/* No recording, only the filters that need none (a store is asked): --event is refused. */
+/* No recording, only the filters that need none: a store is asked, which knows itself what
+ * --event may name. */
 int input_open_filters(struct input *in, const char *verb, const struct input_opts *opt,
 		       const char *path);
 

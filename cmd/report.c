@@ -366,12 +366,14 @@ static int samples_to_folded(struct profile *p, const struct timeline *tl)
 	return 0;
 }
 
-static void print_store(const struct tlinput *ti)
+static void print_store(const struct tlinput *ti, int several)
 {
 	const struct tl_recording *r = &ti->tl.rec;
 	const struct strtab *s = &ti->names->strings;
 	label("store");
 	text(ti->path);
+	if (several)
+		printf(", recording %" PRId64, ti->recording);
 	printf(", of ");
 	text(strtab_get(s, r->file));
 	putchar('\n');
@@ -386,15 +388,18 @@ static void print_store(const struct tlinput *ti)
 	       ti->tl.samples.n);
 }
 
-static int report_timeline(const struct report_opts *o, const char *path)
+/* The nth recording of a store, or the only one of a file. */
+static int report_one(const struct report_opts *o, const char *path, size_t nth, size_t *of)
 {
 	struct tlinput ti;
-	int rc = tlinput_open(&ti, "report", &o->tl, path, -1);
+	int rc = tlinput_open_nth(&ti, "report", &o->tl, path, -1, nth, of);
 	if (rc)
 		return rc;
+	if (nth)
+		putchar('\n');
 	struct profile *p = ti.in.profile;
 	if (!p) {
-		print_store(&ti);
+		print_store(&ti, *of > 1);
 	} else {
 		p->first_of_event = mem_zalloc(p->rec->events.n, sizeof(*p->first_of_event));
 		if (!p->first_of_event || samples_to_folded(p, &ti.tl))
@@ -408,6 +413,15 @@ static int report_timeline(const struct report_opts *o, const char *path)
 		rc = out_of_memory();
 	rc = rc ? rc : input_status(&ti.in);
 	tlinput_close(&ti);
+	return rc;
+}
+
+static int report_timeline(const struct report_opts *o, const char *path)
+{
+	size_t of = 1;
+	int rc = 0;
+	for (size_t i = 0; i < of && !rc; i++)
+		rc = report_one(o, path, i, &of);
 	return rc;
 }
 

@@ -173,6 +173,34 @@ static const char *unit_of_name(const char *name, int tracepoint)
 										  : "events";
 }
 
+/* From the first to the last sample of each recording. */
+static double sampled_seconds(const struct timeline *tl)
+{
+	uint64_t ns = 0;
+	size_t n = tl->parts.n ? tl->parts.n : 1;
+	for (size_t i = 0; i < n; i++) {
+		size_t from = tl->parts.n ? tl->parts.v[i].sample_first : 0;
+		size_t to = i + 1 < n ? tl->parts.v[i + 1].sample_first : tl->samples.n;
+		if (to > from)
+			ns += tl->samples.v[to - 1].time_ns - tl->samples.v[from].time_ns;
+	}
+	return (double)ns / 1e9;
+}
+
+static void describe_timeline(struct svg_drawn *out, const char *what, const struct tlinput *ti)
+{
+	struct buf host = {0};
+	const struct timeline *tl = &ti->tl;
+	buf_str(&host, strtab_get(&ti->names->strings, tl->rec.host));
+	for (size_t i = 0; i < tl->parts.n && !tl->rec.host; i++)
+		buf_fmt(&host, "%s%s", i ? ", " : "",
+			strtab_get(&ti->names->strings, tl->parts.v[i].label));
+	describe(out, what, buf_cstr(&host));
+	if (tl->parts.n)
+		buf_fmt(&out->subtitle, " in %zu recordings", tl->parts.n);
+	buf_release(&host);
+}
+
 /* On-CPU stacks of a store. */
 static int read_store(const struct svg_request *rq, const char *path, struct flame *flame,
 		      struct svg_drawn *out, struct err *e)
@@ -199,10 +227,8 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 		const char *name = strtab_get(&ti.names->strings, ev->name);
 		out->unit = unit_of_name(name, ev->tracepoint);
 		out->title = "CPU";
-		out->seconds = (double)(ti.tl.samples.v[ti.tl.samples.n - 1].time_ns -
-					ti.tl.samples.v[0].time_ns) /
-			       1e9;
-		describe(out, name, strtab_get(&ti.names->strings, ti.tl.rec.host));
+		out->seconds = sampled_seconds(&ti.tl);
+		describe_timeline(out, name, &ti);
 	}
 	flame_input_release(&fi);
 	tl_folded_release(&f);
@@ -233,6 +259,11 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, -1);
 	if (out->status)
 		return ERR_IO;
+	out->status = tlinput_only_one(&ti, "svg");
+	if (out->status) {
+		tlinput_close(&ti);
+		return ERR_USAGE;
+	}
 	const struct timeline *tl = &ti.tl;
 	uint16_t event = chart_event(&ti);
 	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
@@ -297,11 +328,10 @@ static int add_wait(const struct svg_request *rq, struct flame_input *fi,
 static void describe_waits(struct svg_drawn *out, const struct tlinput *ti, const char *title,
 			   const char *what, const struct hidden_waits *h)
 {
-	const struct tl_recording *r = &ti->tl.rec;
 	out->title = title;
 	out->unit = "ns";
-	out->seconds = (double)(r->end_ns - r->origin_ns) / 1e9;
-	describe(out, what, strtab_get(&ti->names->strings, r->host));
+	out->seconds = (double)timeline_recorded_ns(&ti->tl) / 1e9;
+	describe_timeline(out, what, ti);
 	if (h->idle_n)
 		buf_fmt(&out->hidden, "hidden: %llu idle waits (%.2f s)",
 			(unsigned long long)h->idle_n, (double)h->idle_ns / 1e9);

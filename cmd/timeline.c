@@ -229,7 +229,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	rc = tlinput_open(&d.ti, "timeline", &o->tl, path, 1);
 	if (rc)
 		return rc;
-	rc = draw(&d);
+	rc = tlinput_only_one(&d.ti, "timeline");
+	rc = rc ? rc : draw(&d);
 	tlinput_close(&d.ti);
 	tl_pick_release(&d.pick);
 	mem_free(d.threads);

@@ -3,9 +3,12 @@
 #include "libstore/build.h"
 #include "libstore/store.h"
 #include "libstore/storeread.h"
+#include "libstore/timelinejoin.h"
+#include "render/escape.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,8 +23,12 @@ const struct opt tlinput_rows[] = {
 	 "a wait below a function matching RE is never idle"},
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block, contention"},
+	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
+	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
 	OPT_END,
 };
+
+enum { ALL = -1 };
 
 static int fail(const struct err *e)
 {
@@ -73,7 +80,104 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 	return 2;
 }
 
-static int load(struct tlinput *ti, const char *verb)
+/* --- stores ------------------------------------------------------------------------------
+ */
+
+static void list_recordings(const struct store_recording *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct buf b = {0};
+		escape_visible(&b, v[i].host, strlen(v[i].host));
+		buf_str(&b, *v[i].host ? ", " : "");
+		escape_visible(&b, v[i].file, strlen(v[i].file));
+		say_line("  --recording %lld  %s", (long long)v[i].id, buf_cstr(&b));
+		buf_release(&b);
+	}
+}
+
+/* A number is an id, everything else a host. */
+static int is_chosen(const char *want, const struct store_recording *x)
+{
+	if (!want)
+		return 1;
+	if (want[strspn(want, "0123456789")])
+		return !strcmp(want, x->host);
+	return strtoll(want, NULL, 10) == x->id;
+}
+
+/* One recording of the store, its causes decided anew where rules were given. */
+static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
+		    int need_time, struct err *e)
+{
+	int r = store_load(s, id, tl, &ti->stacks, e);
+	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
+		r = causes_apply(ti->causes, tl, e);
+	if (r || need_time < 0 || !timeline_answerable(tl, need_time, e))
+		return r;
+	if (!ti->opt->in.force)
+		return ERR_REFUSED;
+	input_warn(&ti->in, "%s: %s", ti->path, e->msg);
+	return 0;
+}
+
+static int join_one(struct tlinput *ti, struct store *s, const struct store_recording *x,
+		    int need_time, struct err *e)
+{
+	struct timeline tl;
+	int first = !ti->tl.nstates;
+	int r = load_one(ti, s, x->id, first ? &ti->tl : &tl, need_time, e);
+	if (first)
+		return r;
+	if (!r)
+		r = timeline_join(&ti->tl, &tl, e);
+	if (!r)
+		ti->tl.parts.v[ti->tl.parts.n - 1].id = x->id;
+	timeline_release(&tl);
+	return r;
+}
+
+/* Several clocks have no common time to cut at. */
+static int check_time(struct tlinput *ti, const char *verb)
+{
+	if (!ti->opt->in.time || timeline_one_clock(&ti->tl))
+		return 0;
+	say_line("perfkit %s: %s: --time: its recordings have clocks of their own; choose one "
+		 "with --recording",
+		 verb, ti->path);
+	return 2;
+}
+
+static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, int need_time,
+		       long nth, size_t *of, struct err *e)
+{
+	const struct store_recording *v, *first = NULL;
+	size_t n;
+	int r = store_recordings(s, &v, &n, e);
+	*of = 0;
+	for (size_t i = 0; i < n && !r; i++) {
+		if (!is_chosen(ti->opt->recording, &v[i]))
+			continue;
+		if (nth == ALL || *of == (size_t)nth) {
+			r = join_one(ti, s, &v[i], need_time, e);
+			first = first ? first : &v[i];
+			ti->recording = v[i].id;
+		}
+		++*of;
+	}
+	if (!r && !*of) {
+		say_line("perfkit %s: %s has no recording '%s', but", verb, ti->path,
+			 ti->opt->recording ? ti->opt->recording : "1");
+		list_recordings(v, n);
+		return 2;
+	}
+	if (!r && ti->tl.parts.n) {
+		ti->tl.parts.v[0].id = first->id;
+		r = timeline_label_parts(&ti->tl, e);
+	}
+	return r ? fail(e) : check_time(ti, verb);
+}
+
+static int load(struct tlinput *ti, const char *verb, int need_time, long nth, size_t *of)
 {
 	struct err e = {0};
 	struct store *s;
@@ -83,14 +187,31 @@ static int load(struct tlinput *ti, const char *verb)
 	if (rc)
 		return rc;
 	ti->names = &ti->stacks;
-	int r = store_open(&s, ti->path, &e);
-	if (!r)
-		r = store_load(s, 0, &ti->tl, &ti->stacks, &e);
+	if (store_open(&s, ti->path, &e))
+		return fail(&e);
+	rc = load_chosen(ti, verb, s, need_time, nth, of, &e);
 	store_close(s);
-	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
-		r = causes_apply(ti->causes, &ti->tl, &e);
-	return r ? fail(&e) : 0;
+	return rc;
 }
+
+int tlinput_only_one(const struct tlinput *ti, const char *verb)
+{
+	const struct strtab *s = &ti->names->strings;
+	if (!ti->tl.parts.n)
+		return 0;
+	say_line("perfkit %s: %s holds %zu recordings; choose one:", verb, ti->path,
+		 ti->tl.parts.n);
+	for (size_t i = 0; i < ti->tl.parts.n; i++) {
+		const struct tl_part *p = &ti->tl.parts.v[i];
+		struct store_recording x = {p->id, strtab_get(s, p->rec.host),
+					    strtab_get(s, p->rec.file)};
+		list_recordings(&x, 1);
+	}
+	return 2;
+}
+
+/* --- recordings --------------------------------------------------------------------------
+ */
 
 /* What the answer is about; see tlinput_open. */
 static unsigned topics_of(int need_time)
@@ -129,23 +250,52 @@ static int build(struct tlinput *ti, const char *verb, int need_time)
 	return rc;
 }
 
-int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		 const char *path, int need_time)
+static int refuse_recording(const char *verb, const char *path)
+{
+	say_line("perfkit %s: %s is one recording; --recording is for stores", verb, path);
+	return 2;
+}
+
+/* A recording that cannot answer is refused; a store's were asked one by one. */
+static int check_answerable(struct tlinput *ti, int need_time)
 {
 	struct err e = {0};
+	if (need_time < 0 || !timeline_answerable(&ti->tl, need_time, &e))
+		return 0;
+	if (!ti->opt->in.force)
+		return fail(&e);
+	input_warn(&ti->in, "%s: %s", ti->path, e.msg);
+	return 0;
+}
+
+static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     const char *path, int need_time, long nth, size_t *of)
+{
 	*ti = (struct tlinput){.opt = opt, .path = path, .in.opt = &opt->in};
+	*of = 1;
 	int rc = make_causes(ti);
-	if (!rc)
-		rc = tlinput_is_store(path) ? load(ti, verb) : build(ti, verb, need_time);
-	if (!rc && need_time >= 0 && timeline_answerable(&ti->tl, need_time, &e)) {
-		if (opt->in.force)
-			input_warn(&ti->in, "%s: %s", path, e.msg);
-		else
-			rc = fail(&e);
+	if (!rc && tlinput_is_store(path)) {
+		rc = load(ti, verb, need_time, nth, of);
+	} else if (!rc) {
+		rc = opt->recording ? refuse_recording(verb, path) : build(ti, verb, need_time);
+		rc = rc ? rc : check_answerable(ti, need_time);
 	}
 	if (rc)
 		tlinput_close(ti);
 	return rc;
+}
+
+int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		 const char *path, int need_time)
+{
+	size_t of;
+	return open_some(ti, verb, opt, path, need_time, ALL, &of);
+}
+
+int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     const char *path, int need_time, size_t nth, size_t *of)
+{
+	return open_some(ti, verb, opt, path, need_time, (long)nth, of);
 }
 
 void tlinput_close(struct tlinput *ti)

@@ -12,7 +12,7 @@
 /* First member of a verb's options struct, so that input_rows and tlinput_rows fit it. */
 struct tlinput_opts {
 	struct input_opts in;
-	const char *causes;
+	const char *causes, *recording;
 	struct opt_list idle_frames, work_frames, spans;
 };
 
@@ -26,15 +26,26 @@ struct tlinput {
 	struct timeline tl;
 	struct causes *causes;
 	const char *path;
+	int64_t recording; /* its id, where one of a store was opened; else 0 */
 };
 
 /*
- * Open `path` and build or load its timeline. `need_time`: see timeline_answerable; < 0 asks
+ * Open `path` and build or load its timeline: of a store, all recordings that --recording
+ * chooses, side by side (timelinejoin.h). `need_time`: see timeline_answerable; < 0 asks
  * nothing of the recording (import). 0, or the exit status after one line on stderr: 3 where
  * the recording cannot answer, unless --force.
  */
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		 const char *path, int need_time);
+
+/* The same for one of the recordings chosen, the nth from 0 on; *of is how many there are, also
+ * after a failure. A perf.data file is one recording. */
+int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     const char *path, int need_time, size_t nth, size_t *of);
+
+/* For verbs whose answer lies on one axis of time: 0, or 2 after a list of the recordings when
+ * there are several. */
+int tlinput_only_one(const struct tlinput *ti, const char *verb);
 
 /* Give all back; valid after a failed open, too. */
 void tlinput_close(struct tlinput *ti);

@@ -83,8 +83,9 @@ int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s)
 	if (s->time_ns < f->start || (f->stop && s->time_ns > f->stop))
 		return 0;
 	if (f->ncpus) {
+		uint16_t cpu = timeline_cpu(&ti->tl, s->cpu);
 		size_t i = 0;
-		while (i < f->ncpus && f->cpus[i] != s->cpu)
+		while (i < f->ncpus && f->cpus[i] != cpu)
 			i++;
 		if (i == f->ncpus)
 			return 0;
@@ -101,16 +102,16 @@ static int fold(const struct tlinput *ti, unsigned by, const uint8_t *want,
 			continue;
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &ti->tl.threads.v[s->thread];
-		struct folded f = {.event = s->event,
-				   .comm = s->comm,
-				   .pid = t && by & (BY_PID | BY_TID) ? t->pid : -1,
-				   .tid = t && by & BY_TID ? t->tid : -1,
-				   .cpu = by & BY_CPU ? s->cpu : UINT32_MAX,
-				   .path = s->path,
-				   .chain = 1,
-				   .weight =
-					   ti->tl.events.v[s->event].tracepoint ? 1 : s->period,
-				   .samples = 1};
+		struct folded f = {
+			.event = s->event,
+			.comm = s->comm,
+			.pid = t && by & (BY_PID | BY_TID) ? t->pid : -1,
+			.tid = t && by & BY_TID ? t->tid : -1,
+			.cpu = by & BY_CPU ? timeline_cpu(&ti->tl, s->cpu) : UINT32_MAX,
+			.path = s->path,
+			.chain = 1,
+			.weight = ti->tl.events.v[s->event].tracepoint ? 1 : s->period,
+			.samples = 1};
 		if (add(out, &f))
 			return ERR_NOMEM;
 	}

@@ -373,11 +373,18 @@ static int take_off(struct explainer *x, uint32_t off, uint64_t from, uint64_t t
 	return r;
 }
 
+/* Lost, or not recorded at all? */
+static unsigned missing_wakeup(const struct explainer *x, uint32_t thread)
+{
+	uint32_t flags = timeline_flags_of(x->tl, thread);
+	return flags & TL_HAS_WAKING ? MISSING_WAKEUP : MISSING_WAKING_EVENT;
+}
+
 static void note_missing(struct explainer *x, const struct off *o)
 {
 	unsigned *m = &x->out->missing;
 	if (o->unknown == UNKNOWN_NO_WAKE)
-		*m |= x->tl->flags & TL_HAS_WAKING ? MISSING_WAKEUP : MISSING_WAKING_EVENT;
+		*m |= missing_wakeup(x, o->thread);
 	if (o->unknown == UNKNOWN_HOLE || o->unknown == UNKNOWN_LOST || o->flags & OFF_SUSPECT)
 		*m |= MISSING_HOLE;
 	if (o->flags & OFF_NO_STACK || !o->path)
@@ -642,8 +649,7 @@ static void note_root(struct explainer *x)
 	if (p && p->state == PART_RUNNING && root->guessed)
 		x->out->missing |= MISSING_SAMPLES;
 	if (p && p->end == END_NO_WAKE)
-		x->out->missing |=
-			x->tl->flags & TL_HAS_WAKING ? MISSING_WAKEUP : MISSING_WAKING_EVENT;
+		x->out->missing |= missing_wakeup(x, root->thread);
 }
 
 int explain(struct explainer *x, const struct episode *ep, struct explanation *out,

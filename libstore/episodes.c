@@ -21,8 +21,13 @@ static int has_id(const int32_t *v, size_t n, int32_t x)
 	return !n;
 }
 
-static int has_cpu(const struct episode_query *q, uint16_t a, uint16_t b)
+static int has_cpu(const struct timeline *tl, const struct episode_query *q, uint16_t a,
+		   uint16_t b)
 {
+	if (q->ncpus && tl->parts.n) {
+		a = timeline_cpu(tl, a);
+		b = timeline_cpu(tl, b);
+	}
 	for (size_t i = 0; i < q->ncpus; i++)
 		if (q->cpus[i] == a || q->cpus[i] == b)
 			return 1;
@@ -133,7 +138,7 @@ static int take_wait(struct collector *c, uint32_t i)
 	uint64_t idle = idle_part(o), hidden_end = o->start_ns + idle;
 	uint64_t hidden_start = o->start_ns;
 	uint8_t ignored = 0;
-	if (!has_comm(c->tl, c->q, o->comm) || !has_cpu(c->q, o->cpu_in, o->cpu_out))
+	if (!has_comm(c->tl, c->q, o->comm) || !has_cpu(c->tl, c->q, o->cpu_in, o->cpu_out))
 		return 0;
 	if (c->tl->threads.v[o->thread].flags & THREAD_SYSTEM && !c->q->system) {
 		if (clip(c->q, &ep.start_ns, &ep.end_ns, &ignored))
@@ -190,7 +195,7 @@ static int end_stay(struct collector *c, struct stay *s, uint64_t end_ns, uint8_
 	s->ep.flags |= flags;
 	int begun = s->begun;
 	s->begun = 0;
-	if (!begun || end_ns <= s->ep.start_ns || !has_cpu(c->q, s->ep.cpu, s->ep.cpu) ||
+	if (!begun || end_ns <= s->ep.start_ns || !has_cpu(c->tl, c->q, s->ep.cpu, s->ep.cpu) ||
 	    !clip(c->q, &s->ep.start_ns, &s->ep.end_ns, &s->ep.flags))
 		return 0;
 	if (c->tl->threads.v[s->ep.thread].flags & THREAD_SYSTEM && !c->q->system) {
@@ -298,8 +303,10 @@ static int count_threads(struct collector *c)
 			continue;
 		last = t;
 		r = u64map_put(&threads, t, 0);
+		const struct tl_part *p = timeline_part_of(c->tl, t);
+		uint64_t pid = (uint32_t)c->tl->threads.v[t].pid;
 		if (!r)
-			r = u64map_put(&pids, (uint64_t)(int64_t)c->tl->threads.v[t].pid, 0);
+			r = u64map_put(&pids, (p ? (uint64_t)p->id << 32 : 0) | pid, 0);
 	}
 	c->out->threads = threads.n;
 	c->out->processes = pids.n;

@@ -191,7 +191,7 @@ static int tally(struct evidence *x, uint32_t path, struct hot *best)
 			return ERR_NOMEM;
 	}
 	uint64_t n = ++x->weight.v[i];
-	if (n > best->samples || (n == best->samples && frame < best->function))
+	if (n > best->samples) /* of equals the one that got there first */
 		*best = (struct hot){path, frame, n, best->of};
 	return 0;
 }
@@ -243,11 +243,14 @@ static long owner_field(const char *text)
 	return p && (p == text || p[-1] == ' ') ? strtol(p + 6, NULL, 0) : 0;
 }
 
-static uint32_t thread_at(const struct timeline *tl, long tid, uint64_t ns)
+/* The thread of that tid at that time, of the recording that `self` is in. */
+static uint32_t thread_at(const struct timeline *tl, uint32_t self, long tid, uint64_t ns)
 {
+	const struct tl_part *part = timeline_part_of(tl, self);
 	for (uint32_t i = 0; i < tl->threads.n; i++) {
 		const struct tl_thread *t = &tl->threads.v[i];
-		if (t->tid == tid && t->first_ns <= ns && ns <= t->last_ns)
+		if (t->tid == tid && t->first_ns <= ns && ns <= t->last_ns &&
+		    timeline_part_of(tl, i) == part)
 			return i;
 	}
 	return TL_NONE;
@@ -269,7 +272,7 @@ int evidence_lock_owner(struct evidence *x, uint32_t off, uint32_t *owner, struc
 			continue;
 		long tid = owner_field(strtab_get(&tl->stacks->strings, m->text));
 		if (tid > 0)
-			*owner = thread_at(tl, tid, o->start_ns);
+			*owner = thread_at(tl, o->thread, tid, o->start_ns);
 		break;
 	}
 	return r;

@@ -11,6 +11,12 @@
 struct store {
 	sqlite3 *db;
 	char *path;
+	VEC(struct store_recording) recordings;
+	struct arena text; /* of recordings */
+	/* what all recordings share: row ids → ids of `stacks`, valid once that is set */
+	const struct stacks *stacks;
+	struct u64map frame, path_of;
+	struct u64map comm, dso, symbol; /* → strings ids */
 };
 
 /* A recording on its way out: the store's row ids → indexes of the timeline. */
@@ -20,8 +26,7 @@ struct load {
 	struct stacks *stacks;
 	struct err *e;
 	int64_t recording;
-	struct u64map thread, event, frame, path, span;
-	struct u64map comm, dso, symbol; /* → strings ids */
+	struct u64map thread, event, span;
 	sqlite3_stmt *st;
 	const char *table;
 	int col; /* the next column to take */
@@ -113,27 +118,52 @@ int store_open(struct store **out, const char *path, struct err *e)
 	return r;
 }
 
+static void forget_names(struct store *s)
+{
+	struct u64map *const maps[] = {&s->frame, &s->path_of, &s->comm, &s->dso, &s->symbol};
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		u64map_release(maps[i]);
+	s->stacks = NULL;
+}
+
 void store_close(struct store *s)
 {
 	if (!s)
 		return;
 	sqlite3_close_v2(s->db);
+	forget_names(s);
+	vec_release(&s->recordings);
+	arena_release(&s->text);
 	mem_free(s->path);
 	mem_free(s);
 }
 
-int store_recordings(struct store *s, int64_t *ids, size_t max, size_t *n, struct err *e)
+static const char *column_text(struct store *s, sqlite3_stmt *st, int col)
 {
-	sqlite3_stmt *st;
-	int got;
-	*n = 0;
-	if (sqlite3_prepare_v2(s->db, "SELECT id FROM recordings ORDER BY id", -1, &st, NULL))
+	const char *text = (const char *)sqlite3_column_text(st, col);
+	return arena_strndup(&s->text, text ? text : "", text ? strlen(text) : 0);
+}
+
+int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
+		     struct err *e)
+{
+	sqlite3_stmt *st = NULL;
+	int got = SQLITE_DONE, r = 0;
+	if (!s->recordings.n &&
+	    sqlite3_prepare_v2(s->db, "SELECT id,host,file FROM recordings ORDER BY id", -1,
+			       &st, NULL))
 		return db_failed(s, e);
-	for (; (got = sqlite3_step(st)) == SQLITE_ROW; (*n)++)
-		if (*n < max)
-			ids[*n] = sqlite3_column_int64(st, 0);
+	while (st && !r && (got = sqlite3_step(st)) == SQLITE_ROW) {
+		struct store_recording x = {.id = sqlite3_column_int64(st, 0),
+					    .host = column_text(s, st, 1),
+					    .file = column_text(s, st, 2)};
+		if (!x.host || !x.file || vec_push(&s->recordings, x))
+			r = err_nomem(e);
+	}
 	sqlite3_finalize(st);
-	return got == SQLITE_DONE ? 0 : db_failed(s, e);
+	*v = s->recordings.v;
+	*n = s->recordings.n;
+	return r ? r : got == SQLITE_DONE ? 0 : db_failed(s, e);
 }
 
 /* --- rows and columns -------------------------------------------------------------------- */
@@ -308,7 +338,7 @@ static int read_threads(struct load *l)
 		uint64_t key = (uint64_t)take(l);
 		struct tl_thread t = {.pid = (int32_t)take_opt(l, INT32_MAX, -1),
 				      .tid = (int32_t)take_to(l, INT32_MAX)};
-		t.comm = take_id(l, &l->comm, 0);
+		t.comm = take_id(l, &l->s->comm, 0);
 		t.first_ns = take_ns(l);
 		t.last_ns = take_ns(l);
 		t.first_cpu = take_cpu(l);
@@ -366,8 +396,8 @@ static int read_frames(struct load *l)
 	while (!r && (got = next_row(l)) == 1) {
 		uint64_t key = (uint64_t)take(l);
 		uint32_t id;
-		struct frame f = {.name = take_id(l, &l->symbol, 0),
-				  .dso = take_id(l, &l->dso, 0)};
+		struct frame f = {.name = take_id(l, &l->s->symbol, 0),
+				  .dso = take_id(l, &l->s->dso, 0)};
 		f.addr = (uint64_t)take(l);
 		if (take_string(l, &f.srcfile))
 			return no_memory(l);
@@ -377,7 +407,7 @@ static int read_frames(struct load *l)
 		f.kind = kind_of(take_text(l));
 		if (l->bad)
 			return row_failed(l, "a symbol or line that is not there");
-		if (stacks_frame(l->stacks, &f, &id) || u64map_put(&l->frame, key, id))
+		if (stacks_frame(l->stacks, &f, &id) || u64map_put(&l->s->frame, key, id))
 			r = no_memory(l);
 	}
 	return r ? r : got;
@@ -391,10 +421,12 @@ static int read_paths(struct load *l)
 			    "SELECT id,parent_id,frame_id FROM call_paths ORDER BY id");
 	while (!r && (got = next_row(l)) == 1) {
 		uint64_t key = (uint64_t)take(l);
-		uint32_t parent = take_id(l, &l->path, 0), frame = take_id(l, &l->frame, 0), id;
+		uint32_t parent = take_id(l, &l->s->path_of, 0),
+			 frame = take_id(l, &l->s->frame, 0), id;
 		if (l->bad || !frame)
 			return row_failed(l, "a parent or frame that is not there");
-		if (stacks_push(l->stacks, parent, frame, &id) || u64map_put(&l->path, key, id))
+		if (stacks_push(l->stacks, parent, frame, &id) ||
+		    u64map_put(&l->s->path_of, key, id))
 			r = no_memory(l);
 	}
 	return r ? r : got;
@@ -419,16 +451,16 @@ static int take_off(struct load *l, struct off *o)
 		return ERR_NOMEM;
 	o->cause = name_index(take_text(l), cause_name, CAUSE_COUNT);
 	o->flags = (uint8_t)flag(l, OFF_IDLE);
-	o->path = take_id(l, &l->path, 0);
+	o->path = take_id(l, &l->s->path_of, 0);
 	o->waker = take_id(l, &l->thread, TL_NONE);
 	o->waker_context = name_index(take_text(l), waker_context_name, WAKER_IDLE + 1);
-	o->waker_path = take_id(l, &l->path, 0);
+	o->waker_path = take_id(l, &l->s->path_of, 0);
 	o->cpu_out = take_cpu(l);
 	o->cpu_in = take_cpu(l);
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_OPEN));
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_SUSPECT));
 	o->unknown = name_index(take_text(l), unknown_reason_name, UNKNOWN_NO_WAKE + 1);
-	o->comm = take_id(l, &l->comm, 0);
+	o->comm = take_id(l, &l->s->comm, 0);
 	o->cpu_wake = take_cpu(l);
 	o->prio_in = (int16_t)take_opt(l, INT16_MAX, -1);
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_RUNNING));
@@ -473,11 +505,11 @@ static int read_samples(struct load *l)
 		take(l);
 		struct tl_sample s = {.event = (uint16_t)take_id(l, &l->event, UINT16_MAX)};
 		s.thread = take_id(l, &l->thread, TL_NONE);
-		s.comm = take_id(l, &l->comm, 0);
+		s.comm = take_id(l, &l->s->comm, 0);
 		s.time_ns = take_ns(l);
 		s.cpu = take_cpu(l);
 		s.period = take_ns(l);
-		s.path = take_id(l, &l->path, 0);
+		s.path = take_id(l, &l->s->path_of, 0);
 		if (l->bad || s.event == UINT16_MAX)
 			return row_failed(l, "a thread, stack, CPU or time that is not there");
 		if (vec_push(&l->tl->samples, s))
@@ -497,8 +529,8 @@ static int read_totals(struct load *l)
 	while (!r && (got = next_row(l)) == 1) {
 		take(l);
 		struct tl_off_total t = {.thread = take_thread(l)};
-		t.comm = take_id(l, &l->comm, 0);
-		t.path = take_id(l, &l->path, 0);
+		t.comm = take_id(l, &l->s->comm, 0);
+		t.path = take_id(l, &l->s->path_of, 0);
 		t.ns = take_ns(l);
 		t.count = take_ns(l);
 		if (l->bad)
@@ -558,7 +590,7 @@ static int read_marks(struct load *l)
 		m.cpu = take_cpu(l);
 		if (take_string(l, &m.name) || take_string(l, &m.text))
 			return no_memory(l);
-		m.path = take_id(l, &l->path, 0);
+		m.path = take_id(l, &l->s->path_of, 0);
 		if (l->bad)
 			return row_failed(l, "a thread, stack or time that is not there");
 		if (vec_push(&l->tl->marks, m))
@@ -593,18 +625,38 @@ static int read_losses(struct load *l)
 /* --- the door ------------------------------------------------------------------------------
  */
 
+/* Names and stacks are read once for all recordings that go into the same `stacks`. */
+static int read_shared_names(struct load *l)
+{
+	struct store *s = l->s;
+	if (s->stacks == l->stacks)
+		return 0;
+	forget_names(s);
+	int r = read_names(l, "comms", "SELECT id,comm FROM comms", &s->comm);
+	if (!r)
+		r = read_names(l, "dsos", "SELECT id,name FROM dsos", &s->dso);
+	return r ? r : read_names(l, "symbols", "SELECT id,name FROM symbols", &s->symbol);
+}
+
+static int read_shared_stacks(struct load *l)
+{
+	if (l->s->stacks == l->stacks)
+		return 0;
+	int r = read_frames(l);
+	if (!r)
+		r = read_paths(l);
+	if (!r)
+		l->s->stacks = l->stacks;
+	return r;
+}
+
 static int read_all(struct load *l)
 {
 	static int (*const tables[])(struct load *) = {
-		read_threads, read_events, read_frames, read_paths, read_offs,
-		read_samples, read_totals, read_spans,  read_marks, read_losses};
-	int r = read_recording(l);
-	if (!r)
-		r = read_names(l, "comms", "SELECT id,comm FROM comms", &l->comm);
-	if (!r)
-		r = read_names(l, "dsos", "SELECT id,name FROM dsos", &l->dso);
-	if (!r)
-		r = read_names(l, "symbols", "SELECT id,name FROM symbols", &l->symbol);
+		read_recording,     read_shared_names, read_threads, read_events,
+		read_shared_stacks, read_offs,         read_samples, read_totals,
+		read_spans,         read_marks,        read_losses};
+	int r = 0;
 	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
 		r = tables[i](l);
 	if (!r)
@@ -629,9 +681,8 @@ int store_load(struct store *s, int64_t recording, struct timeline *tl, struct s
 	if (!r)
 		r = read_all(&l);
 	sqlite3_finalize(l.st);
-	struct u64map *const maps[] = {&l.thread, &l.event, &l.frame, &l.path,
-				       &l.span,   &l.comm,  &l.dso,   &l.symbol};
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		u64map_release(maps[i]);
+	u64map_release(&l.thread);
+	u64map_release(&l.event);
+	u64map_release(&l.span);
 	return r;
 }

@@ -18,11 +18,18 @@ struct store;
  */
 int store_open(struct store **out, const char *path, struct err *e);
 
-/* The ids of its recordings, ascending, into ids[0..max); *n is how many there are. */
-int store_recordings(struct store *s, int64_t *ids, size_t max, size_t *n, struct err *e);
+struct store_recording {
+	int64_t id;
+	const char *host, *file; /* "" where not known; life: the store's */
+};
+
+/* Its recordings by ascending id; life: the store's. ERR_IO, ERR_FORMAT, ERR_NOMEM. */
+int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
+		     struct err *e);
 
 /*
- * Load a recording (0 = the first) into tl and stacks, both empty. The timeline is finished;
+ * Load a recording (0 = the first) into tl, which is empty, and stacks, which are empty or were
+ * filled by this function from the same store. The timeline is finished; of the first one
  * thread, event, frame and call path indexes come out in the order they were written in.
  * ERR_NOTFOUND, ERR_FORMAT ("offcpu 17: ends before it starts"), ERR_IO, ERR_NOMEM; tl and
  * stacks are then to be released.

@@ -137,7 +137,7 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 		r = explain_rows(out, &q->show, e);
 	if (!r && group_rows(out))
 		r = err_nomem(e);
-	if (!r)
+	if (!r && timeline_one_clock(tl))
 		r = episodes_recurrence(&out->episodes, &out->selection, &out->recurrence, e);
 	if (r)
 		tail_release(out);

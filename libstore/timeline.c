@@ -23,6 +23,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->marks);
 	vec_release(&tl->losses);
 	vec_release(&tl->totals);
+	vec_release(&tl->parts);
 	*tl = (struct timeline){0};
 }
 
@@ -320,6 +321,57 @@ void tl_runs_release(struct tl_runs *r)
 {
 	vec_release(&r->v);
 	vec_release(&r->first);
+}
+
+const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t thread)
+{
+	const struct tl_part *p = NULL;
+	for (size_t i = 0; i < tl->parts.n && tl->parts.v[i].thread_first <= thread; i++)
+		p = &tl->parts.v[i];
+	return p;
+}
+
+const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu)
+{
+	const struct tl_part *p = NULL;
+	for (size_t i = 0; i < tl->parts.n && tl->parts.v[i].cpu_first <= cpu; i++)
+		p = &tl->parts.v[i];
+	return p;
+}
+
+const struct tl_recording *timeline_recording_of(const struct timeline *tl, uint32_t thread)
+{
+	const struct tl_part *p = timeline_part_of(tl, thread);
+	return p ? &p->rec : &tl->rec;
+}
+
+uint32_t timeline_flags_of(const struct timeline *tl, uint32_t thread)
+{
+	const struct tl_part *p = timeline_part_of(tl, thread);
+	return p ? p->flags : tl->flags;
+}
+
+uint16_t timeline_cpu(const struct timeline *tl, uint16_t cpu)
+{
+	const struct tl_part *p = cpu == TL_NOCPU ? NULL : timeline_part_of_cpu(tl, cpu);
+	return p ? (uint16_t)(cpu - p->cpu_first) : cpu;
+}
+
+int timeline_one_clock(const struct timeline *tl)
+{
+	for (size_t i = 1; i < tl->parts.n; i++)
+		if (tl->parts.v[i].rec.host != tl->parts.v[0].rec.host ||
+		    tl->parts.v[i].rec.clock != tl->parts.v[0].rec.clock)
+			return 0;
+	return 1;
+}
+
+uint64_t timeline_recorded_ns(const struct timeline *tl)
+{
+	uint64_t ns = 0;
+	for (size_t i = 0; i < tl->parts.n; i++)
+		ns += tl->parts.v[i].rec.end_ns - tl->parts.v[i].rec.origin_ns;
+	return tl->parts.n ? ns : tl->rec.end_ns - tl->rec.origin_ns;
 }
 
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)

@@ -12,7 +12,7 @@
  * Only the off-CPU intervals are kept; a thread is running wherever its life has none. All
  * times are nanoseconds on the recording's clock, [start, end). Things refer to each other by
  * index, never by pointer; texts and stacks are ids of one `struct stacks` (libsym/stacks.h).
- *One timeline is one recording.
+ * One timeline is one recording, or several of a store side by side (timelinejoin.h).
  */
 #ifndef LIBSTORE_TIMELINE_H
 #define LIBSTORE_TIMELINE_H
@@ -178,6 +178,18 @@ struct tl_recording {
 	uint8_t wall_exact; /* from CLOCK_DATA; else from the header's capture time */
 };
 
+/* One of several recordings in a timeline; it has the threads, samples and CPUs from here up to
+ * those of the next. */
+struct tl_part {
+	struct tl_recording rec; /* times on its own clock */
+	int64_t id;              /* in the store */
+	uint32_t flags;          /* enum timeline_flag */
+	uint32_t label;          /* strings id: its host, made distinct */
+	uint32_t thread_first;
+	size_t sample_first;
+	uint16_t cpu_first;
+};
+
 /* What the recording cannot tell; each is a finding of its own. */
 enum timeline_flag {
 	TL_PER_TASK = 1,    /* recorded with -p, -t or one command without -a */
@@ -191,8 +203,9 @@ enum timeline_flag {
 };
 
 struct timeline {
-	struct stacks *stacks; /* borrowed; life: at least the timeline's */
-	struct tl_recording rec;
+	struct stacks *stacks;     /* borrowed; life: at least the timeline's */
+	struct tl_recording rec;   /* of several: what they have in common */
+	VEC(struct tl_part) parts; /* empty where the timeline is one recording */
 	VEC(struct tl_thread) threads;
 	VEC(struct off) off; /* once finished: by thread, then by time */
 	VEC(struct tl_sample) samples;
@@ -261,6 +274,24 @@ struct tl_runs {
 };
 int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e);
 void tl_runs_release(struct tl_runs *r);
+
+/* Which of several recordings a thread, or a CPU by its number in the timeline, is of; NULL
+ * where the timeline is one. timeline_recording_of is never NULL. */
+const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t thread);
+const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu);
+const struct tl_recording *timeline_recording_of(const struct timeline *tl, uint32_t thread);
+
+/* What the recording of a thread holds: enum timeline_flag. */
+uint32_t timeline_flags_of(const struct timeline *tl, uint32_t thread);
+
+/* A CPU's number on its own host. */
+uint16_t timeline_cpu(const struct timeline *tl, uint16_t cpu);
+
+/* 1 when times of all parts are of one clock on one host and can be compared. */
+int timeline_one_clock(const struct timeline *tl);
+
+/* How long was recorded, in ns: the sum where there are several recordings. */
+uint64_t timeline_recorded_ns(const struct timeline *tl);
 
 /*
  * Can off-CPU questions be answered? 0, or ERR_REFUSED with the reason and the right

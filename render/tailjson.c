@@ -70,16 +70,31 @@ static void cause(struct writer *w, unsigned state, unsigned c)
 /* --- recording and population --------------------------------------------------------------
  */
 
-static void recording(struct writer *w)
+static void recording(struct writer *w, const char *key, const struct tl_recording *r,
+		      int64_t id, uint64_t duration_ns)
 {
-	const struct tl_recording *r = &w->tl->rec;
-	json_open(&w->j, "recording", '{');
+	json_open(&w->j, key, '{');
+	if (id)
+		json_i64(&w->j, "id", id);
 	optional_string(w, "file", r->file);
 	optional_string(w, "host", r->host);
 	json_u64_text(&w->j, "origin_ns", r->origin_ns);
 	optional_string(w, "clock", r->clock);
-	json_u64(&w->j, "duration_ns", r->end_ns - r->origin_ns);
+	json_u64(&w->j, "duration_ns", duration_ns);
 	json_close(&w->j, '}');
+}
+
+static void recordings(struct writer *w)
+{
+	recording(w, "recording", &w->tl->rec, 0, timeline_recorded_ns(w->tl));
+	if (!w->tl->parts.n)
+		return;
+	json_open(&w->j, "recordings", '[');
+	for (size_t i = 0; i < w->tl->parts.n; i++) {
+		const struct tl_part *p = &w->tl->parts.v[i];
+		recording(w, NULL, &p->rec, p->id, p->rec.end_ns - p->rec.origin_ns);
+	}
+	json_close(&w->j, ']');
 }
 
 /* A percentile; null when there is none or it cannot be said. */
@@ -249,9 +264,10 @@ static void decomposition(struct writer *w, const struct explanation *x)
 	json_str(&w->j, "state", part_state_name(x->state));
 }
 
-static uint64_t from_origin(const struct timeline *tl, uint64_t ns)
+static uint64_t from_origin(const struct timeline *tl, uint32_t thread, uint64_t ns)
 {
-	return ns > tl->rec.origin_ns ? ns - tl->rec.origin_ns : 0;
+	uint64_t origin = timeline_recording_of(tl, thread)->origin_ns;
+	return ns > origin ? ns - origin : 0;
 }
 
 static void identity(struct writer *w, const struct episode *ep)
@@ -269,8 +285,11 @@ static void identity(struct writer *w, const struct episode *ep)
 	json_i64(&w->j, "tid", t->tid);
 	json_i64(&w->j, "end_tid", w->tl->threads.v[ep->end_thread].tid);
 	string(w, "comm", ep->comm);
-	json_u64(&w->j, "start_ns", from_origin(w->tl, ep->start_ns));
-	json_u64(&w->j, "end_ns", from_origin(w->tl, ep->end_ns));
+	const struct tl_part *p = timeline_part_of(w->tl, ep->thread);
+	if (p)
+		json_i64(&w->j, "recording", p->id);
+	json_u64(&w->j, "start_ns", from_origin(w->tl, ep->thread, ep->start_ns));
+	json_u64(&w->j, "end_ns", from_origin(w->tl, ep->thread, ep->end_ns));
 	json_u64(&w->j, "duration_ns", episode_ns(ep));
 }
 
@@ -288,7 +307,7 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	if (ep->cpu == TL_NOCPU)
 		json_null(&w->j, "cpu");
 	else
-		json_u64(&w->j, "cpu", ep->cpu);
+		json_u64(&w->j, "cpu", timeline_cpu(w->tl, ep->cpu));
 	stack(w, "stack", x->path);
 	waker(w, x);
 	corunners(w, x);
@@ -316,7 +335,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	int r = 0;
 	json_open(&w.j, NULL, '{');
 	json_u64(&w.j, "schema", 1);
-	recording(&w);
+	recordings(&w);
 	json_str(&w.j, "by", episode_kind_name(t->episodes.query.kind));
 	if (t->episodes.query.kind == EPISODE_SPAN)
 		string(&w, "span", t->episodes.query.span);
@@ -393,8 +412,9 @@ static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct 
 		return err_nomem(e);
 	buf_fmt(b, "%zu,%d,%d", rank + 1, t->pid, t->tid);
 	string_field(w, ep->comm);
-	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, from_origin(w->tl, ep->start_ns),
-		from_origin(w->tl, ep->end_ns), episode_ns(ep));
+	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+		from_origin(w->tl, ep->thread, ep->start_ns),
+		from_origin(w->tl, ep->thread, ep->end_ns), episode_ns(ep));
 	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, x->run_ns,
 		x->blocked_ns, x->runnable_ns, x->preempted_ns, x->unknown_ns);
 	buf_fmt(b, ",%s,%s", part_state_name(x->state),
@@ -404,8 +424,14 @@ static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct 
 	string_field(w, row->root.comm);
 	buf_fmt(b, ",%s", row->root.state == PART_RUNNING ? "" : cause_name(row->root.cause));
 	function_field(w, row->root.function);
-	buf_fmt(b, ",%" PRIu64 ",%d,%d\n", row->root.ns, !!(ep->flags & OFF_SUSPECT),
+	buf_fmt(b, ",%" PRIu64 ",%d,%d", row->root.ns, !!(ep->flags & OFF_SUSPECT),
 		!!(ep->flags & OFF_OPEN));
+	const struct tl_part *p = timeline_part_of(w->tl, ep->thread);
+	if (p) {
+		buf_fmt(b, ",%" PRId64, p->id);
+		string_field(w, p->rec.host);
+	}
+	buf_char(b, '\n');
 	return 0;
 }
 
@@ -416,7 +442,8 @@ int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	int r = 0;
 	buf_str(b, "rank,pid,tid,comm,start_ns,end_ns,duration_ns,run_ns,blocked_ns,"
 		   "runnable_ns,preempted_ns,unknown_ns,state,cause,function,root_tid,"
-		   "root_comm,root_cause,root_function,root_ns,suspect,open\n");
+		   "root_comm,root_cause,root_function,root_ns,suspect,open");
+	buf_str(b, t->tl->parts.n ? ",recording,host\n" : "\n");
 	for (size_t i = 0; !r && i < rows_shown(t, rows); i++)
 		r = csv_row(&w, i, &x, e);
 	explanation_release(&x);

@@ -3,7 +3,9 @@
  *
  * The schema is fixed: keys are added, never changed. Times are ns; start_ns and end_ns count
  * from recording.origin_ns (the first record), which is a string, so that no reader loses
- * digits. What does not apply or is not known is null. Stacks are root first.
+ * digits. What does not apply or is not known is null. Stacks are root first. Of a store's
+ * several recordings, "recordings" lists each with its id, an episode says by "recording" which
+ * it is of, and its times count from that one's origin_ns.
  */
 #ifndef RENDER_TAILJSON_H
 #define RENDER_TAILJSON_H

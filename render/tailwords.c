@@ -20,6 +20,11 @@ void words_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uin
 	}
 	visible(b, tl, comm);
 	buf_fmt(b, "/%d", tl->threads.v[thread].tid);
+	const struct tl_part *p = timeline_part_of(tl, thread);
+	if (p) {
+		buf_char(b, '@');
+		visible(b, tl, p->label);
+	}
 }
 
 void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
@@ -264,7 +269,7 @@ static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain
 	if (cpu == TL_NOCPU)
 		buf_str(b, " had its CPU for ");
 	else
-		buf_fmt(b, " had CPU %u for ", cpu);
+		buf_fmt(b, " had CPU %u for ", timeline_cpu(tl, cpu));
 }
 
 void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)

@@ -156,7 +156,7 @@ static void put_name(struct tl_writer *w, const struct tl_panel *p, size_t i, do
 		buf_str(b, "<text class=\"cpu\"");
 		svg_attr_px(b, "x", PAD);
 		svg_attr_px(b, "y", mid);
-		buf_fmt(b, ">CPU %u</text>\n", r->id);
+		buf_fmt(b, ">CPU %u</text>\n", timeline_cpu(w->tl, (uint16_t)r->id));
 		return;
 	}
 	const struct tl_thread *t = &w->tl->threads.v[r->id];

@@ -1,0 +1,240 @@
+#include "libstore/timelinejoin.h"
+#include "base/buf.h"
+
+#include <string.h>
+
+struct join {
+	struct timeline *tl;
+	const struct timeline *more;
+	struct tl_part part; /* of `more` */
+	uint32_t span;       /* the first of its spans */
+	VEC(uint16_t) event; /* number of `more` → of `tl` */
+	uint8_t state[TL_MAX_STATES + 1];
+};
+
+/* --- CPUs ----------------------------------------------------------------------------------
+ */
+
+static void reach(uint32_t *n, uint16_t cpu)
+{
+	if (cpu != TL_NOCPU && cpu >= *n)
+		*n = cpu + 1u;
+}
+
+/* CPUs that a recording speaks of; its header may not tell how many there are. */
+static uint32_t cpus_of(const struct timeline *tl)
+{
+	uint32_t n = tl->rec.ncpus;
+	for (size_t i = 0; i < tl->threads.n; i++)
+		reach(&n, tl->threads.v[i].first_cpu);
+	for (size_t i = 0; i < tl->off.n; i++) {
+		reach(&n, tl->off.v[i].cpu_out);
+		reach(&n, tl->off.v[i].cpu_in);
+		reach(&n, tl->off.v[i].cpu_wake);
+	}
+	for (size_t i = 0; i < tl->samples.n; i++)
+		reach(&n, tl->samples.v[i].cpu);
+	for (size_t i = 0; i < tl->marks.n; i++)
+		reach(&n, tl->marks.v[i].cpu);
+	for (size_t i = 0; i < tl->losses.n; i++)
+		reach(&n, tl->losses.v[i].cpu);
+	return n;
+}
+
+static uint16_t cpu(const struct join *j, uint16_t c)
+{
+	return c == TL_NOCPU ? c : (uint16_t)(c + j->part.cpu_first);
+}
+
+static uint32_t thread(const struct join *j, uint32_t t)
+{
+	return t == TL_NONE ? t : t + j->part.thread_first;
+}
+
+/* --- tables --------------------------------------------------------------------------------
+ */
+
+static int join_events(struct join *j, struct err *e)
+{
+	struct timeline *tl = j->tl;
+	for (size_t i = 0; i < j->more->events.n; i++) {
+		const struct tl_event *ev = &j->more->events.v[i];
+		size_t k = 0;
+		while (k < tl->events.n && (tl->events.v[k].name != ev->name ||
+					    tl->events.v[k].tracepoint != ev->tracepoint))
+			k++;
+		if (k >= UINT16_MAX)
+			return err_set(e, ERR_LIMIT, "more than %u events", UINT16_MAX);
+		if ((k == tl->events.n && vec_push(&tl->events, *ev)) ||
+		    vec_push(&j->event, (uint16_t)k))
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+static int join_states(struct join *j)
+{
+	const struct strtab *s = &j->tl->stacks->strings;
+	for (unsigned i = 0; i < j->more->nstates; i++)
+		if (timeline_state(j->tl, strtab_get(s, j->more->states[i]), &j->state[i]))
+			return ERR_NOMEM;
+	return 0;
+}
+
+static int join_threads(struct join *j)
+{
+	uint32_t off0 = (uint32_t)j->tl->off.n;
+	for (size_t i = 0; i < j->more->threads.n; i++) {
+		struct tl_thread t = j->more->threads.v[i];
+		t.off_first += off0;
+		t.first_cpu = cpu(j, t.first_cpu);
+		if (vec_push(&j->tl->threads, t))
+			return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < j->more->off.n; i++) {
+		struct off o = j->more->off.v[i];
+		o.thread = thread(j, o.thread);
+		o.waker = thread(j, o.waker);
+		o.cpu_out = cpu(j, o.cpu_out);
+		o.cpu_in = cpu(j, o.cpu_in);
+		o.cpu_wake = cpu(j, o.cpu_wake);
+		o.state = j->state[o.state];
+		if (vec_push(&j->tl->off, o))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int join_samples(struct join *j)
+{
+	struct timeline *tl = j->tl;
+	const struct timeline *more = j->more;
+	for (size_t i = 0; i < more->samples.n; i++) {
+		struct tl_sample s = more->samples.v[i];
+		s.thread = thread(j, s.thread);
+		s.event = j->event.v[s.event];
+		s.cpu = cpu(j, s.cpu);
+		if (vec_push(&tl->samples, s))
+			return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < more->marks.n; i++) {
+		struct tl_mark m = more->marks.v[i];
+		m.thread = thread(j, m.thread);
+		m.cpu = cpu(j, m.cpu);
+		if (vec_push(&tl->marks, m))
+			return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < more->totals.n; i++) {
+		struct tl_off_total t = more->totals.v[i];
+		t.thread = thread(j, t.thread);
+		if (vec_push(&tl->totals, t))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* A loss whose CPU is not told touched the intervals when its recording was finished; here it
+ * only counts. */
+static int join_spans_and_losses(struct join *j)
+{
+	for (size_t i = 0; i < j->more->spans.n; i++) {
+		struct tl_span s = j->more->spans.v[i];
+		s.thread = thread(j, s.thread);
+		s.end_thread = thread(j, s.end_thread);
+		s.parent = s.parent == TL_NONE ? TL_NONE : s.parent + j->span;
+		if (vec_push(&j->tl->spans, s))
+			return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < j->more->losses.n; i++) {
+		struct tl_loss l = j->more->losses.v[i];
+		l.cpu = cpu(j, l.cpu);
+		if (vec_push(&j->tl->losses, l))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* --- the recordings themselves -------------------------------------------------------------
+ */
+
+static int add_part(struct timeline *tl, const struct timeline *of, struct tl_part *part,
+		    struct err *e)
+{
+	uint32_t n = cpus_of(of), first = 0;
+	*part = (struct tl_part){.rec = of->rec, .flags = of->flags};
+	if (tl->parts.n) {
+		first = tl->rec.ncpus;
+		part->thread_first = (uint32_t)tl->threads.n;
+		part->sample_first = tl->samples.n;
+	}
+	if (first + n >= TL_NOCPU)
+		return err_set(e, ERR_LIMIT, "more than %u CPUs in all recordings",
+			       TL_NOCPU - 1u);
+	part->cpu_first = (uint16_t)first;
+	tl->rec.ncpus = first + n;
+	return vec_push(&tl->parts, *part) ? err_nomem(e) : 0;
+}
+
+static void sum_up(struct tl_recording *all, const struct tl_recording *r)
+{
+	all->origin_ns = r->origin_ns < all->origin_ns ? r->origin_ns : all->origin_ns;
+	all->end_ns = r->end_ns > all->end_ns ? r->end_ns : all->end_ns;
+	all->wall_ns = 0;
+	all->wall_exact = 0;
+	uint32_t *const texts[] = {&all->host, &all->file,    &all->clock, &all->kernel,
+				   &all->arch, &all->cmdline, NULL};
+	const uint32_t theirs[] = {r->host, r->file, r->clock, r->kernel, r->arch, r->cmdline};
+	for (size_t i = 0; texts[i]; i++)
+		if (*texts[i] != theirs[i])
+			*texts[i] = 0;
+}
+
+int timeline_join(struct timeline *tl, const struct timeline *more, struct err *e)
+{
+	struct join j = {.tl = tl, .more = more, .span = (uint32_t)tl->spans.n};
+	struct tl_part own;
+	if (tl->off.n + more->off.n >= UINT32_MAX ||
+	    tl->threads.n + more->threads.n >= UINT32_MAX)
+		return err_set(e, ERR_LIMIT, "more than 2^32 off-CPU intervals");
+	int r = tl->parts.n ? 0 : add_part(tl, tl, &own, e);
+	if (!r)
+		r = add_part(tl, more, &j.part, e);
+	if (!r)
+		r = join_events(&j, e);
+	if (!r && (join_states(&j) || join_threads(&j) || join_samples(&j) ||
+		   join_spans_and_losses(&j)))
+		r = err_nomem(e);
+	vec_release(&j.event);
+	if (r)
+		return r;
+	tl->flags |= more->flags;
+	tl->stray_samples += more->stray_samples;
+	sum_up(&tl->rec, &more->rec);
+	return 0;
+}
+
+static int hosts_alike(const struct timeline *tl, size_t i)
+{
+	for (size_t k = 0; k < tl->parts.n; k++)
+		if (k != i && tl->parts.v[k].rec.host == tl->parts.v[i].rec.host)
+			return 1;
+	return 0;
+}
+
+int timeline_label_parts(struct timeline *tl, struct err *e)
+{
+	struct strtab *s = &tl->stacks->strings;
+	for (size_t i = 0; i < tl->parts.n; i++) {
+		struct tl_part *p = &tl->parts.v[i];
+		const char *host = strtab_get(s, p->rec.host);
+		struct buf b = {0};
+		if (hosts_alike(tl, i))
+			buf_fmt(&b, "%lld:", (long long)p->id);
+		buf_str(&b, *host ? host : "?");
+		int r = buf_failed(&b) || strtab_intern(s, buf_cstr(&b), &p->label);
+		buf_release(&b);
+		if (r)
+			return err_nomem(e);
+	}
+	return 0;
+}

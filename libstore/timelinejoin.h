@@ -1,0 +1,29 @@
+/*
+ * timelinejoin.h - the recordings of a store side by side in one timeline, so that one question
+ * is answered over all of them.
+ *
+ *	host a   CPU 0, 1, 2, 3       threads 0 .. 17      → parts[0]
+ *	host b   CPU 4, 5 (its 0, 1)  threads 18 .. 40     → parts[1]
+ *
+ * Nothing is compared across recordings: a thread, a wait, a sample belongs to one of them, and
+ * each keeps its own clock (timeline.h: tl_part, timeline_part_of, timeline_cpu).
+ */
+#ifndef LIBSTORE_TIMELINEJOIN_H
+#define LIBSTORE_TIMELINEJOIN_H
+
+#include "libstore/timeline.h"
+
+/*
+ * Append `more` to `tl`; both are finished and use the same stacks, `more` is one recording.
+ * Threads and CPUs of `more` get numbers behind those of `tl`; events of the same name become
+ * one. tl->rec then sums up: origin_ns and end_ns span all, host is "" unless there is just
+ * one, wall_ns is 0. ERR_LIMIT (more CPUs, events or intervals than there are numbers for),
+ * ERR_NOMEM; `tl` is then to be released.
+ */
+int timeline_join(struct timeline *tl, const struct timeline *more, struct err *e);
+
+/* The last step: how each recording is called, in part.label: its host; "2:host" for the second
+ * where several are of that host. ERR_NOMEM. */
+int timeline_label_parts(struct timeline *tl, struct err *e);
+
+#endif
