@@ -197,22 +197,23 @@ static void print_loss(const struct recording *rec)
 {
 	const struct recording_stats *s = &rec->stats;
 	uint64_t samples = s->by_type[PERF_RECORD_SAMPLE];
+	uint64_t dropped = recording_dropped_samples(rec);
 	label("loss");
-	if (!s->lost && !s->lost_samples && !s->torn[0] && !s->bad_records && !rec->cut_off)
+	if (!s->lost && !dropped && !s->torn[0] && !s->bad_records && !rec->cut_off)
 		printf("none recorded\n");
 	if (s->lost)
 		printf("%s records lost by perf (%.1f %% of what it wrote and lost)  ",
 		       count_text(s->lost),
 		       100.0 * (double)s->lost / (double)(s->lost + samples));
-	if (s->lost_samples)
-		printf("%s samples dropped by the kernel  ", count_text(s->lost_samples));
+	if (dropped)
+		printf("%s samples dropped by the kernel  ", count_text(dropped));
 	if (rec->cut_off)
 		printf("not finished by perf  ");
 	if (s->torn[0])
 		printf("%s  ", s->torn);
 	if (s->bad_records)
 		printf("%s broken records", count_text(s->bad_records));
-	if (s->lost || s->lost_samples || s->torn[0] || s->bad_records || rec->cut_off)
+	if (s->lost || dropped || s->torn[0] || s->bad_records || rec->cut_off)
 		putchar('\n');
 }
 

@@ -435,6 +435,16 @@ static void count(struct recording *rec, const struct record *r)
 	*(r->type == PERF_RECORD_LOST ? &s->lost : &s->lost_samples) += lost.lost;
 }
 
+uint64_t recording_dropped_samples(const struct recording *rec)
+{
+	const struct recording_stats *s = &rec->stats;
+	int told_twice = 0;
+	for (size_t i = 0; i < rec->events.n; i++)
+		told_twice |= !!(rec->events.v[i].attr.read_format & PERF_FORMAT_LOST);
+	uint64_t known = told_twice ? s->lost : 0;
+	return s->lost_samples > known ? s->lost_samples - known : 0;
+}
+
 static int next_in_stream(struct recording *rec, struct stream *st, struct record *r,
 			  struct err *e)
 {

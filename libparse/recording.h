@@ -129,6 +129,12 @@ struct record_run {
  */
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
 
+/* Samples that LOST_SAMPLES records tell of and LOST records do not. From Linux 6.0 on an event
+ * can count the samples that found no room in the ring buffer (read_format LOST), and perf
+ * writes that as LOST_SAMPLES: the same loss a second time, but for what was lost after the
+ * last LOST. */
+uint64_t recording_dropped_samples(const struct recording *rec);
+
 /* Start over at the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
 int recording_rewind(struct recording *rec, struct err *e);
 

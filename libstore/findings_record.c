@@ -155,12 +155,12 @@ static void judge_lost(struct judge *j)
 		lost_where(j, f);
 		judge_record(j, f, REMEDY_DROP_RING, "-m 64M");
 	}
-	if (s->lost_samples) {
-		struct finding *f = judge_add(j, "lost-samples", HARM_PARTIAL,
-					      "the kernel dropped %llu samples (%.1f %%)",
-					      (ull)s->lost_samples,
-					      100.0 * (double)s->lost_samples /
-						      ((double)s->lost_samples + (double)kept));
+	uint64_t dropped = recording_dropped_samples(j->rec);
+	if (dropped) {
+		struct finding *f =
+			judge_add(j, "lost-samples", HARM_PARTIAL,
+				  "the kernel dropped %llu samples (%.1f %%)", (ull)dropped,
+				  100.0 * (double)dropped / ((double)dropped + (double)kept));
 		judge_record(j, f, REMEDY_DROP_RING, "-m 64M");
 	}
 }

@@ -361,6 +361,12 @@ static const struct fault {
 	{"lost-records", HARM_PARTIAL, 0, {.lost = 5}, {.lost_samples = 5}},
 	{"lost-records", HARM_WRONG, 0, {SCHED, .lost = 100}, {SCHED}},
 	{"lost-samples", HARM_PARTIAL, 0, {.lost_samples = 5}, {.lost = 5}},
+	/* near: the event's own count of what LOST told already */
+	{"lost-samples",
+	 HARM_PARTIAL,
+	 0,
+	 {.lost = 5, .lost_samples = 6, .clock.read_format = PW_R_LOST},
+	 {.lost = 5, .lost_samples = 5, .clock.read_format = PW_R_LOST}},
 	{"holes", HARM_PARTIAL, 0, {SCHED, .skip_switch = 1}, {SCHED, .skip_waking = 1}},
 	/* near: few samples because the CPU was idle, and no throttling */
 	{"throttled",
