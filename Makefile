@@ -44,7 +44,7 @@ all: $(O)/perfkit
 $(O)/perfkit: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
 
-# One file that needs no library, for machines without any. libdw.a wants libbz2-dev as well; ld
+# One file that needs no library, for machines without any (libdw.a wants libbz2, too). ld
 # warns of dlopen: without a libc beside it, debuginfod is not asked.
 .PHONY: static
 static: $(O)/perfkit-static

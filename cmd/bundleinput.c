@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cmd/scratch.h"
 #include "libparse/bundle.h"
+#include "libparse/perfarchive.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +28,8 @@ static int locate(struct bundle_input *out, const char *dir, struct err *e)
 	return out->recording && out->symfs && out->buildid_dir ? 0 : err_nomem(e);
 }
 
-/* Unpack below the scratch folder, each bundle of this process in a folder of its own. */
-static int unpack(struct source *src, char **dir, struct err *e)
+/* A name below the scratch folder for each archive of this process, on the heap. */
+static int scratch_name(char **dir, struct err *e)
 {
 	static unsigned count;
 	const char *scratch;
@@ -38,7 +39,13 @@ static int unpack(struct source *src, char **dir, struct err *e)
 		return rc;
 	snprintf(number, sizeof(number), "%u", count++);
 	*dir = below(scratch, number);
-	return *dir ? bundle_unpack(src, *dir, 0, NULL, e) : err_nomem(e);
+	return *dir ? 0 : err_nomem(e);
+}
+
+static int unpack(struct source *src, char **dir, struct err *e)
+{
+	int rc = scratch_name(dir, e);
+	return rc ? rc : bundle_unpack(src, *dir, 0, NULL, e);
 }
 
 /* The recording in place of the bundle, under the bundle's name. */
@@ -84,6 +91,26 @@ int bundle_input_open(struct bundle_input *out, const char *path, struct source 
 		rc = open_recording(out, path, src, e);
 	mem_free(dir);
 	return rc;
+}
+
+int bundle_input_archive(struct bundle_input *out, const char *path, struct err *e)
+{
+	struct source src;
+	char *dir = NULL;
+	int rc = source_open(&src, path, e);
+	if (rc)
+		return rc;
+	rc = scratch_name(&dir, e);
+	if (!rc)
+		rc = perfarchive_unpack(&src, dir, e);
+	source_close(&src);
+	if (rc) {
+		mem_free(dir);
+		return rc;
+	}
+	mem_free(out->buildid_dir);
+	out->buildid_dir = dir;
+	return 0;
 }
 
 void bundle_input_release(struct bundle_input *b)

@@ -1,6 +1,6 @@
 /*
  * bundleinput.h - a bundle as the input of a verb: unpacked into the scratch folder, or an
- * unpacked one read where it lies.
+ * unpacked one read where it lies. And the tarball of `perf archive`, which is half of one.
  */
 #ifndef CMD_BUNDLEINPUT_H
 #define CMD_BUNDLEINPUT_H
@@ -20,7 +20,13 @@ struct bundle_input {
 int bundle_input_open(struct bundle_input *out, const char *path, struct source *src,
 		      struct err *e);
 
-/* Remove the scratch folder. */
+/*
+ * Unpack the tarball of `perf archive` at `path` into the scratch folder and let it be
+ * out->buildid_dir. 0, or as perfarchive_unpack.
+ */
+int bundle_input_archive(struct bundle_input *out, const char *path, struct err *e);
+
+/* Give back the names; the scratch folder stays until the process ends. */
 void bundle_input_release(struct bundle_input *b);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ const struct opt input_rows[] = {
 	{"kallsyms", 0, OPT_STRING, AT(kallsyms), "FILE", "kernel symbols"},
 	{"vmlinux", 'k', OPT_STRING, AT(vmlinux), "FILE", "kernel image"},
 	{"buildid-dir", 0, OPT_STRING, AT(buildid_dir), "DIR",
-	 "build-id cache (default ~/.debug)"},
+	 "build-id cache (default ~/.debug), or the tarball that\nperf archive made"},
 	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave inlined functions out"},
 	{"inline-frames", 0, OPT_UNFLAG, AT(no_inline), NULL, NULL},
 	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "symbols as the linker knows them"},
@@ -236,6 +237,70 @@ void input_progress_show(void *ctx, uint64_t done, uint64_t total)
 		fprintf(stderr, "\r%.0f MB  %.0f MB/s \033[K", (double)done / 1e6, rate / 1e6);
 }
 
+/* --- perf archive ----------------------------------------------------------------------- */
+
+static int is_file(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* Does the build-id cache of this machine lack a file that the recording names? */
+static int lacks_files(const struct recording *rec)
+{
+	static const struct dso_options by_default;
+	for (size_t i = 0; i < rec->features.build_ids.n; i++) {
+		const struct recorded_build_id *b = &rec->features.build_ids.v[i];
+		struct build_id id = {.len = b->size};
+		memcpy(id.v, b->id, sizeof(b->id));
+		if (!dso_cache_has(&by_default, &id))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * A tarball of perf archive as build-id cache: the file that --buildid-dir names, or, when the
+ * recorded machine's cache is not here, the one that lies beside the recording.
+ */
+static int take_archive(struct input *in, const struct recording *rec, struct err *e)
+{
+	const struct input_opts *opt = in->opt;
+	struct buf beside = {0};
+	struct err why = {0};
+	size_t n = strlen(in->path);
+	int rc = 0;
+	if (opt->buildid_dir) {
+		if (is_file(opt->buildid_dir))
+			rc = bundle_input_archive(&in->bundle, opt->buildid_dir, e);
+		in->archive = !rc && is_file(opt->buildid_dir);
+		return rc;
+	}
+	if (in->bundle.recording || opt->no_local || !strcmp(in->path, "-"))
+		return 0;
+	while (n > 1 && in->path[n - 1] == '/')
+		n--;
+	buf_fmt(&beside, "%.*s.tar.bz2", (int)n, in->path);
+	if (is_file(buf_cstr(&beside)) && lacks_files(rec)) {
+		rc = bundle_input_archive(&in->bundle, buf_cstr(&beside), &why);
+		in->archive = !rc;
+		if (rc)
+			input_warn(in, "%s; it is not used", why.msg);
+		else if (opt->verbose)
+			say("files are taken from %s", buf_cstr(&beside));
+	}
+	buf_release(&beside);
+	return rc == ERR_NOMEM ? err_nomem(e) : 0;
+}
+
+static const char *buildid_dir(const struct input *in)
+{
+	const char *given = in->opt->buildid_dir, *own = in->bundle.buildid_dir;
+	if (in->archive || (own && !given))
+		return own;
+	return given || !in->opt->no_local ? given : "";
+}
+
 /* A bundle is symfs and build-id cache in one; what else this machine has is not asked. */
 static struct profile_options profile_options(const struct input *in)
 {
@@ -244,10 +309,7 @@ static struct profile_options profile_options(const struct input *in)
 	const struct bundle_input *b = &in->bundle;
 	return (struct profile_options){
 		.modules = {.find = {.symfs = opt->symfs ? opt->symfs : b->symfs,
-				     .buildid_dir = opt->buildid_dir ? opt->buildid_dir
-						    : b->buildid_dir ? b->buildid_dir
-						    : opt->no_local  ? ""
-								     : NULL,
+				     .buildid_dir = buildid_dir(in),
 				     .kallsyms = opt->kallsyms,
 				     .vmlinux = opt->vmlinux,
 				     .trust_paths = &everywhere,
@@ -271,14 +333,17 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	struct err e = {0};
 	*in = (struct input){.opt = opt, .verb = verb, .path = path};
 	int rc = bundle_input_open(&in->bundle, path, src, &e);
-	struct profile_options po = profile_options(in);
 	if (!rc && (src->data || src->fd >= 0))
 		rc = recording_open_source(&rec, src, &e);
 	else if (!rc)
 		rc = recording_open(&rec, in->bundle.recording ? in->bundle.recording : path,
 				    &e);
-	if (!rc)
+	if (!rc && (rc = take_archive(in, rec, &e)))
+		recording_close(rec);
+	if (!rc) {
+		struct profile_options po = profile_options(in);
 		rc = profile_of(&in->profile, rec, &po, &e);
+	}
 	if (rc) {
 		source_close(src);
 		bundle_input_release(&in->bundle);

@@ -31,6 +31,7 @@ struct input {
 	const struct input_opts *opt;
 	const char *verb, *path;
 	struct bundle_input bundle; /* where its parts lie, when the input is one */
+	int archive; /* bundle.buildid_dir was a perf archive, and goes before --buildid-dir */
 	struct profile *profile;
 	struct fold_options fold; /* filters filled in */
 	VEC(int32_t) pids, tids;

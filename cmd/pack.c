@@ -43,7 +43,7 @@ static const struct opt rows[] = {
 	{"kallsyms", 0, OPT_STRING, AT(in.kallsyms), "FILE", "kernel symbols"},
 	{"vmlinux", 'k', OPT_STRING, AT(in.vmlinux), "FILE", "kernel image"},
 	{"buildid-dir", 0, OPT_STRING, AT(in.buildid_dir), "DIR",
-	 "build-id cache (default ~/.debug)"},
+	 "build-id cache (default ~/.debug), or the tarball that\nperf archive made"},
 	{"trust-paths", 0, OPT_FLAG, AT(in.trust_paths), NULL,
 	 "believe files at recorded paths where no build-id was recorded"},
 	{"no-local", 0, OPT_FLAG, AT(in.no_local), NULL,

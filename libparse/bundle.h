@@ -11,11 +11,13 @@
  *	                                     jitdump: a --symfs folder
  *
  * Unpacked it is `--buildid-dir DIR/debug --symfs DIR/symfs DIR/perf.data`; reading needs no
- * more than that. zstd when we write it, zstd or gzip when the shell script does. MANIFEST
- * begins with the line "perfkit-bundle 1"; nothing in it is needed for reading.
+ * more than that. zstd when we write it, zstd or gzip when the shell script does, anything that
+ * unzip.h knows when it is read. What `perf archive --all` makes (the recording, and its
+ * perf.symbols.tar.bz2) unpacks into the same folders. MANIFEST begins with the line
+ *"perfkit-bundle 1"; nothing in it is needed for reading.
  *
- * A bundle comes from a stranger: see tar.h for what is refused; besides, what comes out is
- * bounded by 1100 times what goes in, and nothing is created through a symbolic link.
+ * A bundle comes from a stranger: see tar.h for what is refused; unzip.h bounds what comes out,
+ * and tree.h creates nothing through a symbolic link.
  */
 #ifndef LIBPARSE_BUNDLE_H
 #define LIBPARSE_BUNDLE_H

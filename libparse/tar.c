@@ -205,7 +205,7 @@ static int refuse(const struct tar_reader *t, const char *name, const char *why,
 static int note_name(struct tar_reader *t, const char *name, struct err *e)
 {
 	uint32_t id;
-	if (strtab_find(&t->seen, name, &id))
+	if (!t->lenient && strtab_find(&t->seen, name, &id))
 		return refuse(t, name, "is there twice", e);
 	if (++t->entries > TAR_ENTRIES_MAX)
 		return err_set(e, ERR_LIMIT, "%s: more than %d files", t->name,
@@ -228,15 +228,14 @@ static int take_entry(struct tar_reader *t, const uint8_t *h, uint64_t size,
 	t->has_path = t->has_size = 0;
 	if (buf_failed(&t->path))
 		return err_nomem(e);
-	if (type != '0' && type != '\0' && type != '5')
-		return refuse(t, name,
-			      type == '1' || type == '2' ? "is a link"
-							 : "is neither file nor directory",
+	int is_link = type == '1' || type == '2';
+	if (type != '0' && type != '\0' && type != '5' && !(is_link && t->lenient))
+		return refuse(t, name, is_link ? "is a link" : "is neither file nor directory",
 			      e);
 	if (size > INT64_MAX)
 		return err_set(e, ERR_FORMAT, "%s: a file of an absurd size", t->name);
-	if (is_dir && size)
-		return err_set(e, ERR_FORMAT, "%s: a directory with content", t->name);
+	if ((is_dir || is_link) && size)
+		return err_set(e, ERR_FORMAT, "%s: a directory or link with content", t->name);
 	if (is_dir && (!*name || !strcmp(name, ".")))
 		return 0;
 	if (!tar_name_is_safe(name))
@@ -246,7 +245,8 @@ static int take_entry(struct tar_reader *t, const uint8_t *h, uint64_t size,
 		return rc;
 	t->left = size;
 	t->padding = (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
-	*out = (struct tar_entry){.name = name, .size = size, .is_dir = is_dir};
+	*out = (struct tar_entry){
+		.name = name, .size = size, .is_dir = is_dir, .is_link = is_link};
 	return 1;
 }
 
@@ -272,6 +272,10 @@ int tar_next(struct tar_reader *t, struct tar_entry *out, struct err *e)
 			break;
 		case 'L':
 			rc = take_long_name(t, size, e);
+			break;
+		case 'K': /* where the next entry, a link, leads */
+			rc = t->lenient ? read_extra(t, size, &t->link_name, e)
+					: take_entry(t, h, size, out, e);
 			break;
 		case 'g': /* global pax header: comments of other tools */
 			rc = read_extra(t, size, &t->link_name, e);

@@ -4,8 +4,8 @@
  * Written: POSIX ustar, with a pax header in front where a name or size does not fit. Read:
  * that, GNU long names and base-256 sizes, as `tar` on any Linux writes them. Only regular
  * files and directories exist here: links, devices and everything else are refused, and so are
- * names that are absolute, climb with "..", or come twice. What comes out of tar_next can be
- * created below a directory without leaving it.
+ * names that are absolute, climb with "..", or come twice (but see `lenient`). What comes out
+ * of tar_next can be created below a directory without leaving it.
  *
  * Formats: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar Format".
  */
@@ -31,18 +31,22 @@ int tar_name_is_safe(const char *name);
 /* One entry; the name is without a trailing slash and lives until the next tar_next. */
 struct tar_entry {
 	const char *name;
-	uint64_t size; /* of a file's content; 0 for a directory */
+	uint64_t size; /* of a file's content; 0 for a directory or link */
 	int is_dir;
+	int is_link; /* only when the reader is lenient */
 };
 
 /*
  * A reader over a stream of bytes. Set `read`, `ctx` and `name`, the rest zero. `read` fills
  * all n bytes: 1, 0 at the end of the stream before the first byte, ERR_TORN inside, ERR_*.
+ * `lenient` is for other programs' archives: links come as entries (without where they lead),
+ * and a name may come twice.
  */
 struct tar_reader {
 	int (*read)(void *ctx, void *to, size_t n, struct err *e);
 	void *ctx;
 	const char *name; /* for messages */
+	int lenient;
 	uint64_t left;    /* content of the current entry not yet read */
 	uint64_t padding; /* … and the zeroes behind it */
 	struct buf path, link_name;

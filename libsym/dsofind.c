@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 #include <zlib.h>
 
 /* --- one candidate ---------------------------------------------------------------------- */
@@ -112,6 +113,14 @@ int dso_cache_path(struct dso_search *s, const char *name)
 	dso_path(s, "%s/.build-id/%.2s/%s%s%s", dir, hex, hex + 2, name ? "/" : "",
 		 name ? name : "");
 	return 1;
+}
+
+int dso_cache_has(const struct dso_options *opt, const struct build_id *id)
+{
+	struct dso_search s = {.opt = opt, .want = *id};
+	int has = dso_cache_path(&s, NULL) && !s.nomem && !access(buf_cstr(&s.path), F_OK);
+	buf_release(&s.path);
+	return has;
 }
 
 /* --- names of mappings ------------------------------------------------------------------ */

@@ -100,6 +100,9 @@ int dso_find_kernel(const struct dso_options *opt, const struct build_id *id,
 /* Close what dso_find_kernel found. */
 void kernel_files_release(struct kernel_files *f);
 
+/* 1 when the build-id cache of the options has anything by this id. */
+int dso_cache_has(const struct dso_options *opt, const struct build_id *id);
+
 /* 1 when a mapping of this name never has a file of its own: //anon, [heap], /SYSV00000000,
  * /dev/zero, /anon_hugepage, /memfd:... ("[vdso]" has one). */
 int dso_is_anonymous(const char *path);

@@ -1,0 +1,35 @@
+/*
+ * tree.h - files created below one directory and nowhere else: how archives of strangers are
+ * unpacked. Names are those that tar_name_is_safe allows; no component on the way may be a
+ * symbolic link.
+ */
+#ifndef LIBPARSE_TREE_H
+#define LIBPARSE_TREE_H
+
+#include "libparse/tar.h"
+
+struct tree {
+	const char *dir; /* borrowed; for messages */
+	int fd;
+	int replace;           /* existing files are replaced, else ERR_IO */
+	uint64_t files, bytes; /* written so far */
+};
+
+/* Open `dir`, made if it is not there (its parent must be). ERR_IO. */
+int tree_open(struct tree *t, const char *dir, int replace, struct err *e);
+
+/* Make a directory with all above it. */
+int tree_mkdir(struct tree *t, const char *name, struct err *e);
+
+/* Write a file of n bytes, whatever was there before. */
+int tree_put(struct tree *t, const char *name, const void *p, size_t n, struct err *e);
+
+/* Write what is left of the tar's current entry, behind the n bytes of it that the caller has
+ * read already. ERR_IO, or as tar_read. */
+int tree_put_entry(struct tree *t, const char *name, const void *p, size_t n,
+		   struct tar_reader *tar, struct err *e);
+
+/* A closed or zeroed tree is accepted. */
+void tree_close(struct tree *t);
+
+#endif

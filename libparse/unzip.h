@@ -1,0 +1,40 @@
+/*
+ * unzip.h - compressed data as a stream of plain bytes: what tar.h reads bundles and perf
+ * archives from.
+ *
+ *	source ──► unzip (zstd, gzip, bzip2, xz) ──► tar ──► files
+ *
+ * Told by the first bytes. Several frames, members or streams one behind the other are one
+ *text. What comes out is bounded by 1100 times what went in (deflate cannot do better, and
+ *honest archives stay below 50).
+ */
+#ifndef LIBPARSE_UNZIP_H
+#define LIBPARSE_UNZIP_H
+
+#include "libparse/source.h"
+
+struct unzip;
+
+/* 1 when these are the first bytes of data compressed in one of the ways above; also of ways
+ * that this build cannot read (bzip2 and xz are optional): unzip_open says so then. */
+int unzip_told(const uint8_t *head, size_t n);
+
+/* Begin to read `src`, which is borrowed and taken from. ERR_FORMAT when it is not compressed,
+ * ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM. */
+int unzip_open(struct unzip **out, struct source *src, struct err *e);
+
+/*
+ * All n bytes into `to`: 1; 0 at the end of the data before the first of them. ERR_TORN when it
+ * ends earlier or is cut off, ERR_FORMAT when damaged, ERR_LIMIT beyond the ratio, ERR_IO. `u`
+ * is a struct unzip: this is a tar_reader.read.
+ */
+int unzip_read(void *u, void *to, size_t n, struct err *e);
+
+/* Read and forget what is left, a tar's padding and the checksum over everything. 0, or as
+ * unzip_read. */
+int unzip_drain(struct unzip *u, struct err *e);
+
+/* NULL is accepted. */
+void unzip_close(struct unzip *u);
+
+#endif
