@@ -50,7 +50,12 @@ $(O)/perfkit: $(call obj,cmd) $(LINK_A)
 static: $(O)/perfkit-static
 $(O)/perfkit-static: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) -static -o $@ $(call obj,cmd) $(LINK_A) $(LIBS) \
-		`pkg-config --static --libs libdw sqlite3 libtraceevent` -lm && strip $@
+		`pkg-config --static --libs libdw sqlite3 libtraceevent` -lm && $(STRIP) $@
+
+# For another Debian architecture, with its cross compiler: $(O)/ARCH/perfkit-static.
+STRIP ?= strip
+static-%:
+	$(Q)MAKE='$(MAKE)' O='$(O)' sh packaging/cross.sh $* static
 
 define library
 $(O)/lib$(1).a: $$(call obj,$(1))
@@ -162,6 +167,14 @@ fuzz:
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' \
 		fuzz-bin
 
+# The unit programs alone, and those of another architecture under qemu: s390x, the other byte
+# order; i386, 32 bits; arm64.
+.PHONY: units
+units: $(UNIT_BIN)
+check-%:
+	$(Q)MAKE='$(MAKE)' O='$(O)' sh packaging/cross.sh $* units
+	$(Q)O='$(O)/$*' RUN="$$(sh packaging/cross.sh $* run)" sh tests/run.sh unit/$(T)
+
 check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN) $(FUZZ_BIN:%=%.o)
 	$(Q)$(TEST_ENV) sh tests/run.sh $(T)
 
@@ -236,6 +249,8 @@ help:
 	@echo 'make fuzz       fuzz targets into $(O)-fuzz/tests/fuzz (clang)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
 	@echo 'make static     $(O)/perfkit-static, which needs no libraries'
+	@echo 'make static-arm64  the same for arm64 (any Debian architecture), cross-compiled'
+	@echo 'make check-s390x   the unit tests of another architecture, under qemu'
 	@echo 'make deb        a Debian package (needs dpkg-dev)'
 	@echo 'make clean      remove what was built'
 	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=...'

@@ -97,6 +97,13 @@ static int read_relocations(struct symtab_builder *b, struct elf_file *f, const 
 	return 0;
 }
 
+/* Machine code is little-endian, whoever reads it. */
+static uint32_t code_u32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+	       (uint32_t)p[3] << 24;
+}
+
 /* --- x86-64 ----------------------------------------------------------------------------- */
 
 static int is_endbr64(const uint8_t *p)
@@ -112,7 +119,7 @@ static const char *x86_stub(const struct slots *s, const uint8_t *p, size_t n, u
 {
 	size_t at = n >= 10 && is_endbr64(p) ? 4 : 0;
 	if (at + 5 <= n && p[at] == 0x68) {
-		uint32_t index = load_u32(p + at + 1, 0);
+		uint32_t index = code_u32(p + at + 1);
 		return index < s->jump.n && s->jump.v[index] ? s->names.v[s->jump.v[index] - 1]
 							     : NULL;
 	}
@@ -124,7 +131,7 @@ static const char *x86_stub(const struct slots *s, const uint8_t *p, size_t n, u
 		return "";
 	if (p[at + 1] != 0x25)
 		return NULL;
-	uint64_t slot = addr + at + 6 + (uint64_t)(int64_t)(int32_t)load_u32(p + at + 2, 0);
+	uint64_t slot = addr + at + 6 + (uint64_t)(int64_t)(int32_t)code_u32(p + at + 2);
 	uint32_t i;
 	return u64map_get(&s->name_of, slot, &i) ? s->names.v[i] : NULL;
 }
@@ -164,9 +171,7 @@ static int add_x86(struct symtab_builder *b, const struct plt_section *s, struct
 
 static uint32_t insn(const struct plt_section *s, size_t at)
 {
-	const uint8_t *p = s->p + at; /* always little-endian */
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	       (uint32_t)p[3] << 24;
+	return code_u32(s->p + at);
 }
 
 /* adrp x16, page; ldr x17, [x16, #low] at `at`: the slot they load. */

@@ -152,6 +152,15 @@ static void root(struct writer *w, const struct tail_root *r)
 	json_close(&w->j, '}');
 }
 
+/* part / whole in millionths; the low bits of sums beyond hours do not count. */
+static uint64_t millionths(uint64_t part, uint64_t whole)
+{
+	unsigned shift = 0;
+	while (whole >> shift > UINT64_MAX / 1000000)
+		shift++;
+	return whole ? (part >> shift) * 1000000 / (whole >> shift) : 0;
+}
+
 static void groups(struct writer *w)
 {
 	uint64_t total = 0;
@@ -166,7 +175,7 @@ static void groups(struct writer *w)
 		json_u64(&w->j, "ns", g->ns);
 		/* a share for people and charts; everything exact is in ns */
 		buf_clear(&w->text);
-		uint64_t e6 = total ? (uint64_t)((__uint128_t)g->ns * 1000000 / total) : 0;
+		uint64_t e6 = millionths(g->ns, total);
 		buf_fmt(&w->text, "%u.%06u", (unsigned)(e6 / 1000000),
 			(unsigned)(e6 % 1000000));
 		json_raw(&w->j, "share", buf_cstr(&w->text));

@@ -1,6 +1,7 @@
 #include "tests/lib/cfiasm.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <string.h>
 
 static void put(struct cfiasm *a, const void *p, size_t n)
@@ -18,6 +19,7 @@ static void put_u8(struct cfiasm *a, uint8_t v)
 
 static void put_u32(struct cfiasm *a, uint32_t v)
 {
+	v = htole32(v);
 	put(a, &v, 4);
 }
 
@@ -26,7 +28,7 @@ static void close_entry(struct cfiasm *a, size_t at)
 {
 	while ((a->n - at) % 8 != 4)
 		put_u8(a, 0);
-	uint32_t len = (uint32_t)(a->n - at - 4);
+	uint32_t len = htole32((uint32_t)(a->n - at - 4));
 	memcpy(a->b + at, &len, 4);
 }
 
@@ -84,15 +86,15 @@ size_t cfiasm_hdr(const struct cfiasm *a, uint64_t va, const size_t *fde, const 
 		  size_t n, uint8_t *out)
 {
 	const uint8_t head[4] = {1, 0x1b, 0x03, 0x3b};
-	uint32_t v = (uint32_t)(a->va - (va + 4));
+	uint32_t v = htole32((uint32_t)(a->va - (va + 4)));
 	memcpy(out, head, 4);
 	memcpy(out + 4, &v, 4);
-	v = (uint32_t)n;
+	v = htole32((uint32_t)n);
 	memcpy(out + 8, &v, 4);
 	for (size_t i = 0; i < n; i++) {
-		v = (uint32_t)(start[i] - va);
+		v = htole32((uint32_t)(start[i] - va));
 		memcpy(out + 12 + 8 * i, &v, 4);
-		v = (uint32_t)(a->va + fde[i] - va);
+		v = htole32((uint32_t)(a->va + fde[i] - va));
 		memcpy(out + 16 + 8 * i, &v, 4);
 	}
 	return 12 + 8 * n;

@@ -1,6 +1,7 @@
 #include "tests/lib/smallelf.h"
 
 #include <assert.h>
+#include <libelf.h>
 #include <string.h>
 
 /* Everything that is not allocated goes behind the segments. */
@@ -10,6 +11,26 @@ static const uint8_t build_id_note[] = {
 	4, 0, 0, 0, 20, 0, 0, 0,  3,  0,  0,  0,  'G', 'N', 'U', 0,  1,  2,
 	3, 4, 5, 6, 7,  8, 9, 10, 11, 12, 13, 14, 15,  16,  17,  18, 19, 20,
 };
+
+/* Structures go into the image as a little-endian machine writes them. */
+static void put(struct smallelf *s, size_t off, Elf_Type type, const void *from, size_t size)
+{
+	Elf_Data in = {.d_buf = (void *)(uintptr_t)from,
+		       .d_type = type,
+		       .d_version = EV_CURRENT,
+		       .d_size = size};
+	Elf_Data out = in;
+	out.d_buf = s->image + off;
+	elf_version(EV_CURRENT);
+	assert(elf64_xlatetof(&out, &in, ELFDATA2LSB));
+}
+
+static Elf_Type content_of(uint32_t section_type)
+{
+	return section_type == SHT_RELA                                   ? ELF_T_RELA
+	       : section_type == SHT_SYMTAB || section_type == SHT_DYNSYM ? ELF_T_SYM
+									  : ELF_T_BYTE;
+}
 
 static uint32_t add_name(struct smallelf *s, const char *name)
 {
@@ -38,7 +59,7 @@ unsigned smallelf_section(struct smallelf *s, const char *name, uint32_t type, u
 	size_t off = flags & SHF_ALLOC ? addr & 0xffff : (s->n + 7) & ~(size_t)7;
 	assert(off + size <= (flags & SHF_ALLOC ? (size_t)TAIL_OFF : sizeof(s->image)));
 	if (type != SHT_NOBITS && size)
-		memcpy(s->image + off, data, size);
+		put(s, off, content_of(type), data, size);
 	if (!(flags & SHF_ALLOC))
 		s->n = off + size;
 	s->sh[s->nsh] = (Elf64_Shdr){.sh_name = add_name(s, name),
@@ -144,11 +165,11 @@ size_t smallelf_finish(struct smallelf *s)
 	eh.e_ident[EI_CLASS] = ELFCLASS64;
 	eh.e_ident[EI_DATA] = ELFDATA2LSB;
 	eh.e_ident[EI_VERSION] = EV_CURRENT;
-	memcpy(s->image, &eh, sizeof(eh));
-	memcpy(s->image + sizeof(eh), ph, sizeof(ph));
+	put(s, 0, ELF_T_EHDR, &eh, sizeof(eh));
+	put(s, sizeof(eh), ELF_T_PHDR, ph, sizeof(ph));
 	size_t shsize = s->nsh * sizeof(Elf64_Shdr);
 	assert(s->n + shsize <= sizeof(s->image));
-	memcpy(s->image + s->n, s->sh, shsize);
+	put(s, s->n, ELF_T_SHDR, s->sh, shsize);
 	s->n += shsize;
 	return s->n;
 }

@@ -243,6 +243,7 @@ static void direct_off_cpu_samples_are_intervals_sums_are_not(void **state)
 				  .ids = ids,
 				  .nids = 1,
 				  .name = "offcpu-time"});
+	pw_feature_string(&m.w, PW_FEAT_HOSTNAME, "server"); /* tells the bitmap's order */
 	pw_feature_event_desc(&m.w);
 	put(raw, 5, 4, 0);
 	put(raw + 4, 6, 4, 0);

@@ -8,6 +8,7 @@
 #include "libsym/cfi_expr.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <pthread.h>
 
 enum { CODE = 0x1000, FRAME = 0x3000, HDR = 0x2000 };
@@ -300,7 +301,8 @@ static int no_memory(void *ctx, uint64_t addr, unsigned size, uint64_t *v)
 static int eval(const uint8_t *p, size_t n, uint64_t *out)
 {
 	uint64_t reg[CFI_REGS] = {[7] = 0x1000, [16] = 0x40001f};
-	struct cfi_expr_env env = {reg, 1 << 7 | 1 << 16, 0x100, 0, no_memory, NULL};
+	struct cfi_expr_env env = {reg, 1 << 7 | 1 << 16, 0x100, htole16(1) != 1, no_memory,
+				   NULL};
 	return cfi_expr_eval(p, n, &env, NULL, out);
 }
 
@@ -589,11 +591,11 @@ static void stripped_section_headers_leave_the_segment(void **state)
 	Elf64_Phdr ph;
 	memcpy(&eh, elf.image, sizeof(eh));
 	/* the third program header, a PT_NOTE, becomes PT_GNU_EH_FRAME */
-	size_t at = eh.e_phoff + 2 * sizeof(ph);
+	size_t at = le64toh(eh.e_phoff) + 2 * sizeof(ph);
 	memcpy(&ph, elf.image + at, sizeof(ph));
-	ph.p_type = PT_GNU_EH_FRAME;
-	ph.p_vaddr = ph.p_offset = HDR;
-	ph.p_filesz = ph.p_memsz = 12 + 8 * 4;
+	ph.p_type = htole32(PT_GNU_EH_FRAME);
+	ph.p_vaddr = ph.p_offset = htole64(HDR);
+	ph.p_filesz = ph.p_memsz = htole64(12 + 8 * 4);
 	memcpy(elf.image + at, &ph, sizeof(ph));
 	eh.e_shoff = 0;
 	eh.e_shnum = eh.e_shstrndx = 0;

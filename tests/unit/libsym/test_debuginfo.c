@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "libsym/debuginfo.h"
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -444,6 +445,7 @@ enum {
 static void put(struct crafted *c, uint64_t x, size_t size)
 {
 	assert_true(c->ninfo + size <= sizeof(c->info));
+	x = htole64(x);
 	memcpy(c->info + c->ninfo, &x, size);
 	c->ninfo += size;
 }
@@ -470,7 +472,7 @@ static struct debuginfo *craft_open(struct crafted *c, struct elf_file **f)
 		0,    0x55, 0x17, 0,    0,    PLAIN, 0x2e, 0, 0x11, 0x01,   0x12,
 		0x06, 0x31, 0x13, 0,    0,    BLOCK, 0x0b, 1, 0,    0,      0,
 	};
-	uint32_t len = (uint32_t)c->ninfo - 4;
+	uint32_t len = htole32((uint32_t)c->ninfo - 4);
 	memcpy(c->info, &len, 4);
 	smallelf_section(&c->elf, ".text", 1, 6, 0x1000, text, sizeof(text));
 	smallelf_section(&c->elf, ".debug_info", 1, 0, 0, c->info, c->ninfo);

@@ -5,6 +5,7 @@
 
 #include "libsym/dsofind.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -69,6 +70,7 @@ static size_t make_elf(struct smallelf *s, int with_id, const char *link, uint32
 		uint8_t text[64] = {0};
 		size_t n = (strlen(link) + 4) & ~(size_t)3;
 		strcpy((char *)text, link);
+		crc = htole32(crc);
 		memcpy(text + n, &crc, 4);
 		smallelf_section(s, ".gnu_debuglink", SHT_PROGBITS, 0, 0, text, n + 4);
 	}

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "libsym/elffile.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,8 +72,9 @@ static void notes_with_eight_byte_alignment_are_walked(void **state)
 {
 	(void)state;
 	/* A property note (descsz 16, aligned 8) in front of the id. */
-	const uint32_t notes[] = {4, 16, 5, 0x554e47, 0xc0000002, 4,          3,
-				  0, 4,  8, 3,        0x554e47,   0x04030201, 0x08070605};
+	const uint32_t gnu = htole32(0x554e47), id_0 = htole32(0x04030201),
+		       id_4 = htole32(0x08070605);
+	const uint32_t notes[] = {4, 16, 5, gnu, 0xc0000002, 4, 3, 0, 4, 8, 3, gnu, id_0, id_4};
 	struct build_id id;
 	assert_int_equal(build_id_from_notes(notes, sizeof(notes), 0, 8, &id), 1);
 	assert_int_equal(id.len, 8);
@@ -130,7 +132,8 @@ static void compressed_sections_come_inflated(void **state)
 	for (size_t i = 0; i < sizeof(plain); i++)
 		plain[i] = (uint8_t)(i * i >> 3);
 	smallelf_init(&s, EM_X86_64);
-	Elf64_Chdr ch = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = sizeof(plain)};
+	Elf64_Chdr ch = {.ch_type = htole32(ELFCOMPRESS_ZLIB),
+			 .ch_size = htole64(sizeof(plain))};
 	uLongf zn = sizeof(z) - sizeof(ch);
 	compress(z + sizeof(ch), &zn, plain, sizeof(plain));
 	memcpy(z, &ch, sizeof(ch));
@@ -139,12 +142,12 @@ static void compressed_sections_come_inflated(void **state)
 	memcpy(z, "ZLIB\0\0\0\0\0\0\x0b\xb8", 12);
 	memmove(z + 12, z + sizeof(ch), zn);
 	smallelf_section(&s, ".zdebug_line", SHT_PROGBITS, 0, 0, z, zn + 12);
-	ch.ch_type = 2; /* ELFCOMPRESS_ZSTD */
+	ch.ch_type = htole32(2); /* ELFCOMPRESS_ZSTD */
 	size_t sn =
 		ZSTD_compress(z + sizeof(ch), sizeof(z) - sizeof(ch), plain, sizeof(plain), 1);
 	memcpy(z, &ch, sizeof(ch));
 	smallelf_section(&s, ".debug_str", SHT_PROGBITS, SHF_COMPRESSED, 0, z, sn + sizeof(ch));
-	ch.ch_size--;
+	ch.ch_size = htole64(sizeof(plain) - 1);
 	memcpy(z, &ch, sizeof(ch));
 	smallelf_section(&s, ".debug_lies", SHT_PROGBITS, SHF_COMPRESSED, 0, z,
 			 sn + sizeof(ch));
@@ -175,10 +178,10 @@ static void offsets_and_addresses_map_through_segments(void **state)
 	size_t n = smallelf_finish(&s);
 	Elf64_Phdr *ph = (Elf64_Phdr *)(void *)(s.image + sizeof(Elf64_Ehdr));
 	/* As lld lays it out: both segments share a page of the file, vaddr is not offset. */
-	ph[0].p_filesz = ph[0].p_memsz = 0x1100;
-	ph[1].p_offset = 0x1100;
-	ph[1].p_vaddr = 0x2100;
-	ph[1].p_filesz = ph[1].p_memsz = 0x5000;
+	ph[0].p_filesz = ph[0].p_memsz = htole64(0x1100);
+	ph[1].p_offset = htole64(0x1100);
+	ph[1].p_vaddr = htole64(0x2100);
+	ph[1].p_filesz = ph[1].p_memsz = htole64(0x5000);
 	struct elf_file *f = NULL;
 	uint64_t x;
 	assert_int_equal(elf_file_open_mem(s.image, n, "small", &f, NULL), 0);
@@ -225,7 +228,8 @@ static void damaged_headers_never_crash(void **state)
 	static struct smallelf s;
 	static uint8_t z[600], plain[2000];
 	smallelf_init(&s, EM_X86_64);
-	Elf64_Chdr ch = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = sizeof(plain)};
+	Elf64_Chdr ch = {.ch_type = htole32(ELFCOMPRESS_ZLIB),
+			 .ch_size = htole64(sizeof(plain))};
 	uLongf zn = sizeof(z) - sizeof(ch);
 	compress(z + sizeof(ch), &zn, plain, sizeof(plain));
 	memcpy(z, &ch, sizeof(ch));

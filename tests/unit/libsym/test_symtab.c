@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "libsym/symtab.h"
 
+#include <endian.h>
+
 #if HAVE_LZMA
 #include <lzma.h>
 #endif
@@ -184,6 +186,8 @@ static void debug_file_wins_and_dynsym_is_added(void **state)
 static void minidebuginfo_is_read(void **state)
 {
 	(void)state;
+#include <endian.h>
+
 #if HAVE_LZMA
 	static uint8_t xz[8192];
 	size_t n = 0;
@@ -208,6 +212,7 @@ static void minidebuginfo_is_read(void **state)
 
 static void put32(uint8_t *p, uint32_t x)
 {
+	x = htole32(x);
 	memcpy(p, &x, 4);
 }
 

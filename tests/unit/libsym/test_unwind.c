@@ -13,6 +13,7 @@
 #include "libsym/unwind.h"
 
 #include <elf.h>
+#include <endian.h>
 
 enum { CODE = 0x1000, FRAME = 0x8000, BIAS = 0x400000, WORDS = 512 };
 #define SP UINT64_C(0x7ffc00000000)
@@ -35,7 +36,7 @@ struct world {
 	int fail;
 	uint64_t reg[64];
 	size_t nregs;
-	uint64_t stack[WORDS];
+	uint64_t stack[WORDS], copy[WORDS]; /* words; as the little-endian machine has them */
 	struct unwind_sample s;
 	struct unwind_stack out;
 	int calls;
@@ -117,7 +118,7 @@ static void ready(uint64_t pc)
 		.regs = w.reg,
 		.regs_mask = w.machine == EM_X86_64 ? x86_mask : arm_mask,
 		.abi = 2,
-		.stack = w.stack,
+		.stack = w.copy,
 		.stack_size = sizeof(w.stack),
 		.stack_asked = sizeof(w.stack),
 		.space = 1,
@@ -127,8 +128,15 @@ static void ready(uint64_t pc)
 	set_reg(w.machine == EM_X86_64 ? X86_RSP : ARM_SP, SP);
 }
 
+static void copy_stack(void)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		w.copy[i] = htole64(w.stack[i]);
+}
+
 static void go(void)
 {
+	copy_stack();
 	assert_int_equal(unwind_sample(w.u, &w.s, &w.out, NULL), 0);
 }
 
@@ -738,6 +746,7 @@ static void exhaustion_is_an_error(void **state)
 	x86_functions();
 	ready(FUNC(0));
 	x86_stack();
+	copy_stack();
 	for (long n = 0;; n++) {
 		struct unwinder *u = NULL;
 		struct unwind_opts o = {.machine = EM_X86_64, .module_at = module_at};
