@@ -149,6 +149,9 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, NULL);
 	if (r->type == PERF_RECORD_THREAD_MAP && !b->sched)
 		note_thread_map(b, r);
+	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED && !b->sideband_done &&
+	    deferred_take(&b->deferred, r, b->rec->swap, NULL) == ERR_NOMEM)
+		return err_nomem(e);
 	if (r->type >= PERF_RECORD_HEADER_ATTR)
 		return 0;
 	if (!b->sched && (rc = builder_begin(b, e)))

@@ -5,6 +5,32 @@
 #include <fnmatch.h>
 #include <string.h>
 
+/* A stream's deferred user chains come after their samples: all are here by now. */
+static int join_late_chains(struct builder *b)
+{
+	const uint64_t *words;
+	size_t n;
+	int r = 0;
+	for (size_t i = 1; b->expander && r >= 0 && i < b->chains.v.n; i++) {
+		struct stack_entry *x = &b->chains.v.v[i].entry;
+		if (x->kind != CHAIN_RAW ||
+		    !attr_flag(&b->rec->events.v[x->event].attr, ATTR_DEFER_CALLCHAIN))
+			continue;
+		r = expander_join_deferred(b->expander, x->words, x->nwords, b->rec->swap,
+					   &words, &n);
+		if (r <= 0)
+			continue;
+		uint8_t *copy = arena_alloc(&b->chains.words, n * 8 + 1);
+		if (!copy)
+			return ERR_NOMEM;
+		memcpy(copy, words, n * 8);
+		x->kind = CHAIN_UNWOUND;
+		x->words = copy;
+		x->nwords = (uint32_t)n;
+	}
+	return r < 0 ? r : 0;
+}
+
 /* Raw stack numbers → call paths. */
 static int name_chains(struct builder *b, struct err *e)
 {
@@ -15,6 +41,8 @@ static int name_chains(struct builder *b, struct err *e)
 		r = machine_advance(&b->p->machine, TIME_END, e);
 		if (!r)
 			r = machine_take_build_ids(&b->p->machine, b->rec, e);
+		if (!r && join_late_chains(b))
+			r = err_nomem(e);
 	}
 	if (!r)
 		r = raw_chains_name(&b->chains, &b->p->names, &path, e);

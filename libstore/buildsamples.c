@@ -36,8 +36,10 @@ static int chain_of(struct builder *b, const struct sample *s, uint32_t *id)
 				.space = v->space,
 				.version = v->version,
 				.cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};
-	int r = b->expander ? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
-			    : 0;
+	int later = !b->sideband_done && attr_flag(&s->event->attr, ATTR_DEFER_CALLCHAIN);
+	int r = b->expander && !later
+			? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
+			: 0;
 	*id = 0;
 	if (r < 0)
 		return r;

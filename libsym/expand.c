@@ -254,13 +254,13 @@ static int lbr(struct expander *x, const struct sample *s, int swap)
 	return 0;
 }
 
-/* Recorded words with the deferred chain in place of its marker. 1 when there was one. */
-static int join_deferred(struct expander *x, const struct sample *s, int swap)
+int expander_join_deferred(struct expander *x, const uint8_t *chain, uint64_t n, int swap,
+			   const uint64_t **words, size_t *nwords)
 {
 	int joined = 0;
 	x->words.n = 0;
-	for (uint64_t i = 0; i < s->callchain.n; i++) {
-		uint64_t w = load_u64(s->callchain.p + i * 8, swap);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t w = load_u64(chain + i * 8, swap);
 		uint32_t at;
 		if (w != PERF_CONTEXT_USER_DEFERRED) {
 			if (push(x, w))
@@ -268,8 +268,7 @@ static int join_deferred(struct expander *x, const struct sample *s, int swap)
 			continue;
 		}
 		joined = 1;
-		uint64_t cookie =
-			++i < s->callchain.n ? load_u64(s->callchain.p + i * 8, swap) : 0;
+		uint64_t cookie = ++i < n ? load_u64(chain + i * 8, swap) : 0;
 		if (!u64map_get(&x->deferred->by_cookie, cookie, &at)) {
 			x->counts.deferred_missing++;
 			continue;
@@ -281,6 +280,8 @@ static int join_deferred(struct expander *x, const struct sample *s, int swap)
 			if (push(x, c->ips[k]))
 				return ERR_NOMEM;
 	}
+	*words = x->words.v;
+	*nwords = x->words.n;
 	return joined;
 }
 
@@ -291,7 +292,8 @@ int expander_expand(void *expander, const struct sample *s, const struct thread_
 	const struct event_attr *a = &s->event->attr;
 	int rc = 0, expanded = 0;
 	if (attr_flag(a, ATTR_DEFER_CALLCHAIN)) {
-		expanded = join_deferred(x, s, swap);
+		expanded = expander_join_deferred(x, s->callchain.p, s->callchain.n, swap,
+						  words, n);
 		rc = expanded < 0 ? expanded : 0;
 	} else if (has_dump(a) && x->unwinder && s->regs_abi) {
 		expanded = 1;

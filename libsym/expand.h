@@ -52,6 +52,14 @@ const struct expand_counts *expander_counts(const struct expander *x);
 /* 1 when any event of the recording has samples that need expanding. */
 int expander_needed(const struct recording *rec);
 
+/*
+ * A callchain (n words as recorded) with the deferred user chain in place of its marker, in
+ * host order: 1 and *words, *nwords, which live until the next call; 0 where it has no marker.
+ * For those who keep callchains until the deferred records have come, as a pipe's. ERR_NOMEM.
+ */
+int expander_join_deferred(struct expander *x, const uint8_t *chain, uint64_t n, int swap,
+			   const uint64_t **words, size_t *nwords);
+
 /* aggregate_options.expand */
 int expander_expand(void *expander, const struct sample *s, const struct thread_view *v,
 		    int swap, const uint64_t **words, size_t *n);

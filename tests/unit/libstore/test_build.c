@@ -286,9 +286,65 @@ static void direct_off_cpu_samples_are_intervals_sums_are_not(void **state)
 	done(&m, &r);
 }
 
+/* User chains that come after their samples, as of Linux 6.19: in a file they are read first,
+ * in a stream when they come. */
+static void a_deferred_chain(enum pw_mode mode)
+{
+	struct pw w;
+	struct buf image = {0};
+	struct recording *rec;
+	struct profile *p;
+	struct timeline tl;
+	struct err e = {0};
+	uint64_t chain[] = {PW_CONTEXT_KERNEL, 0xffffffff81000000, PW_CONTEXT_USER_DEFERRED,
+			    77};
+	uint64_t user[] = {PW_CONTEXT_USER, 0x3000, 0x2000};
+	const struct pw_id late = {.pid = 7, .tid = 7, .time = 300};
+	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct build_options bo = {0};
+	pw_begin(&w, &(struct pw_config){.mode = mode});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .sample_type =
+					      PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
+				      .flags = PW_SAMPLE_ID_ALL | PW_DEFER_CALLCHAIN});
+	for (uint64_t t = 100; t <= 200; t += 100)
+		pw_sample(&w, 0,
+			  &(struct pw_sample){.misc = 2,
+					      .ip = 0x3000,
+					      .pid = 7,
+					      .tid = 7,
+					      .time = t,
+					      .ips = chain,
+					      .nips = 4});
+	pw_callchain_deferred(&w, &late, 77, user, 3);
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(profile_of(&p, rec, &po, &e), 0);
+	assert_int_equal(timeline_build(p, &bo, &tl, &e), 0);
+	assert_int_equal(tl.samples.n, 2);
+	assert_int_equal(tl.samples.v[0].path, tl.samples.v[1].path);
+	uint32_t frames[8];
+	assert_int_equal(stacks_frames(&p->stacks, tl.samples.v[0].path, frames, 8), 3);
+	assert_int_equal(p->stacks.frames.v[frames[0]].addr, 0x2000);
+	assert_int_equal(p->stacks.frames.v[frames[1]].addr, 0x3000);
+	assert_true(p->stacks.frames.v[frames[2]].addr == 0xffffffff81000000);
+	assert_int_equal(p->unwinding.deferred_missing, 0);
+	timeline_release(&tl);
+	profile_close(p);
+	buf_release(&image);
+}
+
+static void deferred_user_chains_join_their_samples(void **state)
+{
+	(void)state;
+	a_deferred_chain(PW_FILE);
+	a_deferred_chain(PW_PIPE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(deferred_user_chains_join_their_samples),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
 		cmocka_unit_test(a_per_task_file_is_refused_by_its_thread_map),
