@@ -64,6 +64,7 @@ static int take_switch(struct builder *b, const struct record *r, const struct r
 	b->tl->flags |= TL_HAS_RECORDS;
 	builder_event(id, sw.out ? SCHED_OUT : SCHED_IN, &ev);
 	ev.preempt = (uint8_t)sw.preempt;
+	ev.syscall = builder_syscall_of(b, ev.tid);
 	ev.no_stack = 1;
 	return sched_event(b->sched, &ev, e);
 }
@@ -77,6 +78,7 @@ static int take_lost(struct builder *b, const struct record *r, const struct rec
 		return 0;
 	builder_event(id, SCHED_LOST, &ev);
 	ev.count = l.lost;
+	u64map_release(&b->in_syscall); /* an exit may be among the lost */
 	return sched_event(b->sched, &ev, e);
 }
 
@@ -265,6 +267,8 @@ static void builder_free(struct builder *b)
 	vec_release(&b->throttles);
 	raw_chains_release(&b->chains);
 	u64map_release(&b->kernel_pids);
+	u64map_release(&b->in_syscall);
+	u64map_release(&b->syscall_index);
 	u64map_release(&b->execed);
 	mem_free(b);
 }

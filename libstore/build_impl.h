@@ -31,6 +31,8 @@ enum role {
 	ROLE_SCHED, /* a scheduler tracepoint: `kind` says which */
 	ROLE_MARK,
 	ROLE_TOTAL, /* offcpu-time */
+	ROLE_ENTER, /* a system call begins … */
+	ROLE_LEAVE, /* … and ends */
 	ROLE_NONE,  /* other tracepoints of the kernel: they only tell who is current */
 };
 
@@ -38,6 +40,7 @@ struct source_event {
 	uint8_t role, kind;               /* enum sched_kind */
 	uint8_t chain;                    /* its samples carry callchains */
 	uint32_t name;                    /* strings id */
+	const char *call;                 /* ROLE_ENTER: the system call; "" by number in a */
 	uint32_t role_at, nroles;         /* in builder.roles */
 	struct tp_field a, b, c, d, e, f; /* meaning by kind: see fields_of */
 };
@@ -76,6 +79,8 @@ struct builder {
 	struct view_memo views[VIEWS];
 	VEC(struct throttle) throttles; /* by CPU */
 	struct u64map kernel_pids, execed;
+	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
+	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
 	uint64_t first_ns, last_ns, records;
 	int sideband_done; /* the machine knows everything already */
 	int system_wide, per_task;
@@ -91,6 +96,9 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 
 /* An event of `kind` with the record's own fields; the rest not told. */
 void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev);
+
+/* The system call a thread is in, as far as they are recorded: index of timeline.syscalls. */
+uint16_t builder_syscall_of(const struct builder *b, int32_t tid);
 
 /* A record that only tells who is current on its CPU. ERR_NOMEM. */
 int builder_tell_current(struct builder *b, const struct record_id *id, struct err *e);

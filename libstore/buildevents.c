@@ -47,6 +47,28 @@ static int is_sched(const struct tracepoint *tp, struct source_event *se)
 	return 0;
 }
 
+/* raw_syscalls:sys_enter (a number, b futex's operation), syscalls:sys_enter_NAME (b the same,
+ * named by the tracepoint), and the exits. */
+static int is_syscall(const struct tracepoint *tp, struct source_event *se)
+{
+	int raw = !strcmp(tp->system, "raw_syscalls");
+	if (!raw && strcmp(tp->system, "syscalls"))
+		return 0;
+	se->role = !strncmp(tp->name, "sys_enter", 9)  ? ROLE_ENTER
+		   : !strncmp(tp->name, "sys_exit", 8) ? ROLE_LEAVE
+						       : ROLE_NONE;
+	if (se->role != ROLE_ENTER)
+		return 1;
+	se->call = raw ? "" : tp->name + strlen("sys_enter_");
+	tracepoint_field(tp, raw ? "id" : "__syscall_nr", &se->a);
+	tracepoint_field(tp, raw ? "args" : "op", &se->b);
+	if (raw) { /* the second of six */
+		se->b.size /= 6;
+		se->b.offset += se->b.size;
+	}
+	return 1;
+}
+
 /* Kernel tracepoints that come by the million say nothing as single marks. */
 static int is_noise(const char *system)
 {
@@ -84,7 +106,7 @@ static int classify(struct builder *b, const struct event *ev)
 		b->tl->flags |= se.kind == SCHED_WAKING   ? TL_HAS_WAKING
 				: se.kind == SCHED_WAKEUP ? TL_HAS_WAKEUP
 							  : 0u;
-	} else if (ev->is_tracepoint) {
+	} else if (ev->is_tracepoint && !(tp && is_syscall(tp, &se))) {
 		se.role = !tp || is_noise(tp->system) ? ROLE_NONE : ROLE_MARK;
 	} else if (!strncmp(name, "offcpu-time", 11)) {
 		se.role = ROLE_TOTAL;

@@ -1,5 +1,6 @@
 /* buildsamples.c - samples into the state machine and the timeline; see build_impl.h. */
 #include "libstore/build_impl.h"
+#include "libstore/syscalls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -126,6 +127,7 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		ev.next_prio = (int16_t)tp_int(&se->d, s->raw, s->raw_size, swap);
 		ev.prev_comm = tp_text(&se->e, s->raw, s->raw_size, swap);
 		ev.next_comm = tp_text(&se->f, s->raw, s->raw_size, swap);
+		ev.syscall = builder_syscall_of(b, ev.prev_tid);
 		r = state_of(b, (uint64_t)tp_int(&se->b, s->raw, s->raw_size, swap), &ev);
 	} else {
 		ev.target_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
@@ -252,6 +254,62 @@ static int take_total(struct builder *b, const struct sample *s, struct err *e)
 	return 0;
 }
 
+/* --- system calls ----------------------------------------------------------------------------
+ */
+
+static int call_index(struct builder *b, const struct source_event *se, int64_t number,
+		      int64_t op, uint32_t *index)
+{
+	uint64_t key = (uint64_t)number << 8 | (uint64_t)(op + 1);
+	char name[SYSCALL_TEXT], text[SYSCALL_TEXT];
+	const char *arch = b->rec->features.arch;
+	uint16_t i;
+	if (u64map_get(&b->syscall_index, key, index))
+		return 0;
+	syscall_name(arch ? arch : "", number, name);
+	syscall_text(*se->call ? se->call : name, number, op, text);
+	if (timeline_syscall(b->tl, text, &i))
+		return ERR_NOMEM;
+	*index = i;
+	return u64map_put(&b->syscall_index, key, i);
+}
+
+static int take_enter(struct builder *b, const struct source_event *se, const struct sample *s,
+		      const struct record_id *id, struct err *e)
+{
+	enum { OPS = 127 };
+	int64_t number = tp_int(&se->a, s->raw, s->raw_size, b->rec->swap), op = -1;
+	char name[SYSCALL_TEXT];
+	const char *arch = b->rec->features.arch, *call = se->call;
+	uint32_t index;
+	if (!*call && syscall_name(arch ? arch : "", number, name))
+		call = name;
+	if (se->b.size && !strcmp(call, "futex"))
+		op = tp_int(&se->b, s->raw, s->raw_size, b->rec->swap) & OPS;
+	if (call_index(b, se, number, op, &index) ||
+	    u64map_put(&b->in_syscall, (uint32_t)s->tid, index))
+		return err_nomem(e);
+	return builder_tell_current(b, id, e);
+}
+
+static int take_leave(struct builder *b, const struct sample *s, const struct record_id *id,
+		      struct err *e)
+{
+	if (u64map_put(&b->in_syscall, (uint32_t)s->tid, 0))
+		return err_nomem(e);
+	return builder_tell_current(b, id, e);
+}
+
+uint16_t builder_syscall_of(const struct builder *b, int32_t tid)
+{
+	uint32_t index;
+	return tid > 0 && u64map_get(&b->in_syscall, (uint32_t)tid, &index) ? (uint16_t)index
+									    : 0;
+}
+
+/* --- spans, and all kinds --------------------------------------------------------------------
+ */
+
 static int take_spans(struct builder *b, const struct source_event *se, const struct sample *s,
 		      const struct record_id *id, struct err *e)
 {
@@ -297,6 +355,10 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 		return take_sample(b, &s, id, e);
 	case ROLE_MARK:
 		return take_mark(b, se, &s, id, e);
+	case ROLE_ENTER:
+		return take_enter(b, se, &s, id, e);
+	case ROLE_LEAVE:
+		return take_leave(b, &s, id, e);
 	case ROLE_TOTAL:
 		return s.time < DUMMY_TIMES ? take_direct(b, &s, id, e) : take_total(b, &s, e);
 	default:

@@ -25,8 +25,8 @@ struct term {
 };
 
 struct rule {
-	char *state, *comm; /* '\0'-separated globs or NULL */
-	int kernel, user;   /* terms or NO_TERM */
+	char *state, *comm, *syscall; /* '\0'-separated globs or NULL */
+	int kernel, also, user; /* terms or NO_TERM; also: a second kernel= */
 	uint8_t kind, cause, nokernel;
 };
 
@@ -139,10 +139,12 @@ static int take_word(struct causes *c, struct rule *r, char *word, const struct 
 	int err = 0;
 	if (!strcmp(word, "state"))
 		err = (r->state = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
+	else if (!strcmp(word, "syscall"))
+		err = (r->syscall = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
 	else if (!strcmp(word, "comm"))
 		err = (r->comm = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
 	else if (!strcmp(word, "kernel"))
-		err = add_term(c, value, 1, &r->kernel);
+		err = add_term(c, value, 1, r->kernel == NO_TERM ? &r->kernel : &r->also);
 	else if (!strcmp(word, "user"))
 		err = add_term(c, value, 0, &r->user);
 	else
@@ -182,7 +184,7 @@ static int rule_kind(const char *word, struct rule *r)
 static int take_line(struct causes *c, char *line, const struct line *at)
 {
 	char *save = NULL, *word;
-	struct rule r = {.kernel = NO_TERM, .user = NO_TERM};
+	struct rule r = {.kernel = NO_TERM, .also = NO_TERM, .user = NO_TERM};
 	line += strspn(line, " \t");
 	if (!*line || *line == '#')
 		return 0;
@@ -417,7 +419,7 @@ static int has(const uint64_t *mask, int term)
 }
 
 static int classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
-		    enum cause *out, struct err *e)
+		    const char *syscall, enum cause *out, struct err *e)
 {
 	struct seen seen;
 	*out = CAUSE_UNKNOWN;
@@ -427,7 +429,9 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 		const struct rule *r = &c->rules.v[i];
 		if (r->kind != RULE_CAUSE || (r->nokernel && seen.kernel) ||
 		    (r->state && !globs_match(r->state, state)) ||
-		    !has(seen.inner, r->kernel) || !has(seen.inner, r->user))
+		    (r->syscall && !globs_match(r->syscall, syscall)) ||
+		    !has(seen.inner, r->kernel) || !has(seen.inner, r->also) ||
+		    !has(seen.inner, r->user))
 			continue;
 		*out = r->cause;
 		return 0;
@@ -436,10 +440,10 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 }
 
 int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
-		    enum cause *out, struct err *e)
+		    const char *syscall, enum cause *out, struct err *e)
 {
 	c->stacks = NULL; /* the caller's stacks may be others at the same address */
-	return classify(c, s, path, state, out, e);
+	return classify(c, s, path, state, syscall, out, e);
 }
 
 static int any_frame(const struct stacks *s, uint32_t path, regex_t *const *v, size_t n)
@@ -484,7 +488,7 @@ const char *causes_missing(const struct causes *c, enum cause cause)
 static int cause_of_off(struct causes *c, struct timeline *tl, struct u64map *memo,
 			struct off *o, struct err *e)
 {
-	uint64_t key = (uint64_t)o->path << 8 | o->state;
+	uint64_t key = (uint64_t)o->path << 24 | (uint64_t)o->syscall << 8 | o->state;
 	uint32_t known;
 	enum cause cause;
 	if (o->cause == CAUSE_RUNQUEUE)
@@ -496,7 +500,11 @@ static int cause_of_off(struct causes *c, struct timeline *tl, struct u64map *me
 	const char *state = strtab_get(&tl->stacks->strings, tl->states[o->state]);
 	if (o->flags & OFF_RUNNING && *state != 'R')
 		state = "R"; /* from a SWITCH record */
-	int r = classify(c, tl->stacks, o->path, state, &cause, e);
+	const char *syscall =
+		o->syscall < tl->syscalls.n
+			? strtab_get(&tl->stacks->strings, tl->syscalls.v[o->syscall])
+			: "";
+	int r = classify(c, tl->stacks, o->path, state, syscall, &cause, e);
 	if (r)
 		return r;
 	o->cause = (uint8_t)cause;

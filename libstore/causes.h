@@ -35,10 +35,10 @@ int causes_parse(struct causes *c, const char *text, size_t n, const char *name,
 int causes_idle_frame(struct causes *c, const char *re, struct err *e);
 int causes_work_frame(struct causes *c, const char *re, struct err *e);
 
-/* The cause of one switch-out: a call path (0: none) left in `state`, the text perf prints.
- * ERR_NOMEM. */
+/* The cause of one switch-out: a call path (0: none) left in `state`, the text perf prints,
+ * inside the system call of that text (syscalls.h; "" where not recorded). ERR_NOMEM. */
 int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
-		    enum cause *out, struct err *e);
+		    const char *syscall, enum cause *out, struct err *e);
 
 /*
  * Set `cause` of every interval (CAUSE_RUNQUEUE stays as the state machine set it) and

@@ -387,6 +387,7 @@ static int leave(struct sched *s, const struct sched_event *ev, uint32_t i)
 	begin_off(s, i, ev->time_ns, ev->cpu);
 	t->off.path = ev->path;
 	t->off.state = ev->state;
+	t->off.syscall = ev->syscall;
 	if (ev->no_stack)
 		t->off.flags |= OFF_NO_STACK;
 	if (ev->state_class == STATE_RUNNING) {

@@ -50,8 +50,9 @@ struct sched_event {
 	int32_t target_tid, target_pid; /* of wakeups, fork, comm, exit; pid -1 = not told */
 	int16_t next_prio;              /* -1 = not told */
 	uint16_t cpu;                   /* TL_NOCPU where the record has none */
-	uint8_t kind;                   /* enum sched_kind */
-	uint8_t state;                  /* SCHED_SWITCH: index of timeline.states */
+	uint16_t syscall; /* SCHED_SWITCH, OUT: index of timeline.syscalls that `prev` is in */
+	uint8_t kind;     /* enum sched_kind */
+	uint8_t state;    /* SCHED_SWITCH: index of timeline.states */
 	uint8_t state_class;
 	uint8_t context;  /* SCHED_WAKING, WAKEUP*: enum waker_context */
 	uint8_t preempt;  /* SCHED_OUT: the preempt bit of the record's misc */

@@ -1,8 +1,8 @@
--- The store of perfkit, PRAGMA user_version 1. docs/store.md describes every column.
+-- The store of perfkit, PRAGMA user_version 2. docs/store.md describes every column.
 -- Times (*_ns) are nanoseconds on the recording's clock; ids are local to this file.
 -- Everything up to the line of dashes is made before loading, the rest after it.
 PRAGMA application_id = 0x70666b74; -- "pfkt"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
@@ -81,7 +81,8 @@ CREATE TABLE offcpu(
 	open INTEGER NOT NULL, suspect INTEGER NOT NULL, unknown_reason TEXT,
 	comm_id INTEGER REFERENCES comms(id),
 	cpu_wake INTEGER, prio_in INTEGER,
-	running INTEGER NOT NULL, no_stack INTEGER NOT NULL);
+	running INTEGER NOT NULL, no_stack INTEGER NOT NULL,
+	syscall TEXT);
 
 CREATE TABLE offcpu_totals(
 	id INTEGER PRIMARY KEY,
@@ -155,7 +156,7 @@ SELECT o.id, t.recording_id, t.pid, t.tid, c.comm, o.start_ns, o.end_ns,
 	o.end_ns - o.start_ns AS off_ns, o.blocked_ns, o.runnable_ns, o.preempted_ns,
 	CASE WHEN o.unknown_reason IS NULL THEN 0 ELSE o.end_ns - o.start_ns END AS unknown_ns,
 	o.end_ns - o.start_ns - CASE WHEN o.idle THEN o.blocked_ns ELSE 0 END AS wait_ns,
-	o.prev_state, o.cause, o.idle, t.kernel OR t.recorder AS system,
+	o.prev_state, o.syscall, o.cause, o.idle, t.kernel OR t.recorder AS system,
 	s.name AS function, o.call_path_id,
 	w.pid AS waker_pid, w.tid AS waker_tid, wc.comm AS waker_comm, o.waker_context,
 	o.cpu_out, o.cpu_in, o.open, o.suspect, o.unknown_reason

@@ -79,6 +79,11 @@ static int check_kind(struct store *s, struct err *e)
 			       "%s: a store of version %lld, made by a newer perfkit; this one "
 			       "reads version %d",
 			       s->path, (long long)version, STORE_VERSION);
+	if (version == 1)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s: a store of version 1, made by an older perfkit; import the "
+			       "recording again",
+			       s->path);
 	if (version < 1 || tables != 14)
 		return err_set(e, ERR_FORMAT, "%s: a damaged store: tables are missing",
 			       s->path);
@@ -465,7 +470,7 @@ static int take_off(struct load *l, struct off *o)
 	o->prio_in = (int16_t)take_opt(l, INT16_MAX, -1);
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_RUNNING));
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_NO_STACK));
-	return 0;
+	return timeline_syscall(l->tl, take_text(l), &o->syscall);
 }
 
 static int read_offs(struct load *l)
@@ -477,7 +482,7 @@ static int read_offs(struct load *l)
 		"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"
 		"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out,"
 		"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"
-		"no_stack FROM offcpu WHERE +thread_id IN (SELECT id FROM threads "
+		"no_stack,syscall FROM offcpu WHERE +thread_id IN (SELECT id FROM threads "
 		"WHERE recording_id = ?) ORDER BY id");
 	while (!r && (got = next_row(l)) == 1) {
 		struct off o = {0};

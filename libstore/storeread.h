@@ -14,7 +14,7 @@ struct store;
 
 /*
  * Open a store. ERR_NOTFOUND, ERR_IO; ERR_UNSUPPORTED for an SQLite file that is not perfkit's
- * and for one of a newer version, each named so; ERR_FORMAT when tables are missing; ERR_NOMEM.
+ * and for one of another version, each named so; ERR_FORMAT when tables are missing; ERR_NOMEM.
  */
 int store_open(struct store **out, const char *path, struct err *e);
 

@@ -319,6 +319,7 @@ static int write_off(struct load *l, sqlite3_stmt *st, const struct off *o)
 	put_opt(st, 21, o->prio_in >= 0, o->prio_in);
 	put_int(st, 22, (o->flags & OFF_RUNNING) != 0);
 	put_int(st, 23, (o->flags & OFF_NO_STACK) != 0);
+	put_name(st, 24, text_of(l, l->tl->syscalls.v[o->syscall]));
 	return r ? r : step(l, st);
 }
 
@@ -327,7 +328,7 @@ static int write_offs(struct load *l)
 	sqlite3_stmt *st;
 	int r = prepare(l, &st,
 			"INSERT INTO offcpu VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-			"?,?,?,?,?)");
+			"?,?,?,?,?,?)");
 	for (size_t i = 0; !r && i < l->tl->off.n; i++)
 		r = write_off(l, st, &l->tl->off.v[i]);
 	sqlite3_finalize(st);

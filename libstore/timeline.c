@@ -7,8 +7,10 @@
 int timeline_init(struct timeline *tl, struct stacks *stacks)
 {
 	uint8_t none;
+	uint16_t no_call;
 	*tl = (struct timeline){.stacks = stacks};
-	return timeline_state(tl, "", &none);
+	return timeline_state(tl, "", &none) || timeline_syscall(tl, "", &no_call) ? ERR_NOMEM
+										   : 0;
 }
 
 void timeline_release(struct timeline *tl)
@@ -24,6 +26,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->losses);
 	vec_release(&tl->totals);
 	vec_release(&tl->parts);
+	vec_release(&tl->syscalls);
 	*tl = (struct timeline){0};
 }
 
@@ -41,6 +44,23 @@ int timeline_state(struct timeline *tl, const char *text, uint8_t *index)
 	}
 	tl->states[tl->nstates++] = id;
 	return 0;
+}
+
+int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index)
+{
+	uint32_t id;
+	*index = 0;
+	if (strtab_intern(&tl->stacks->strings, text, &id))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->syscalls.n; i++)
+		if (tl->syscalls.v[i] == id) {
+			*index = (uint16_t)i;
+			return 0;
+		}
+	if (tl->syscalls.n > UINT16_MAX)
+		return 0;
+	*index = (uint16_t)tl->syscalls.n;
+	return vec_push(&tl->syscalls, id);
 }
 
 /* --- finishing ------------------------------------------------------------------------- */

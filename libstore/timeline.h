@@ -96,8 +96,9 @@ struct off {
 	uint8_t state;   /* index of timeline.states: the text perf prints, "S", "R+", "D|K" */
 	uint8_t cause;   /* enum cause */
 	uint8_t waker_context;
-	uint8_t unknown; /* enum unknown_reason */
-	uint8_t flags;   /* enum off_flag */
+	uint8_t unknown;  /* enum unknown_reason */
+	uint8_t flags;    /* enum off_flag */
+	uint16_t syscall; /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
 };
 
 enum thread_flag {
@@ -215,6 +216,7 @@ struct timeline {
 	VEC(struct tl_loss) losses;
 	VEC(struct tl_off_total) totals;
 	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not told) */
+	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
 	uint8_t nstates;
 	uint8_t finished;
 	uint32_t flags;         /* enum timeline_flag */
@@ -229,6 +231,9 @@ void timeline_release(struct timeline *tl);
 
 /* The index of a state text, made when new; 0 ("not told") when the table is full. */
 int timeline_state(struct timeline *tl, const char *text, uint8_t *index);
+
+/* The index of a system call's text, made when new; 0 past 65535 of them. ERR_NOMEM. */
+int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index);
 
 /*
  * The last step of building: intervals sorted by thread and time, each thread's slice set,

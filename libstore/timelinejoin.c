@@ -9,6 +9,7 @@ struct join {
 	struct tl_part part; /* of `more` */
 	uint32_t span;       /* the first of its spans */
 	VEC(uint16_t) event; /* number of `more` → of `tl` */
+	VEC(uint16_t) syscall;
 	uint8_t state[TL_MAX_STATES + 1];
 };
 
@@ -78,6 +79,12 @@ static int join_states(struct join *j)
 	for (unsigned i = 0; i < j->more->nstates; i++)
 		if (timeline_state(j->tl, strtab_get(s, j->more->states[i]), &j->state[i]))
 			return ERR_NOMEM;
+	for (size_t i = 0; i < j->more->syscalls.n; i++) {
+		uint16_t call;
+		if (timeline_syscall(j->tl, strtab_get(s, j->more->syscalls.v[i]), &call) ||
+		    vec_push(&j->syscall, call))
+			return ERR_NOMEM;
+	}
 	return 0;
 }
 
@@ -99,6 +106,7 @@ static int join_threads(struct join *j)
 		o.cpu_in = cpu(j, o.cpu_in);
 		o.cpu_wake = cpu(j, o.cpu_wake);
 		o.state = j->state[o.state];
+		o.syscall = j->syscall.v[o.syscall];
 		if (vec_push(&j->tl->off, o))
 			return ERR_NOMEM;
 	}
@@ -205,6 +213,7 @@ int timeline_join(struct timeline *tl, const struct timeline *more, struct err *
 		   join_spans_and_losses(&j)))
 		r = err_nomem(e);
 	vec_release(&j.event);
+	vec_release(&j.syscall);
 	if (r)
 		return r;
 	tl->flags |= more->flags;

@@ -47,6 +47,10 @@ wanted sleeper && make_one sleeper 31 "" "$alone" --rounds 31
 wanted handoff && make_one handoff 61 "" "$alone" --rounds 61
 wanted pingpong && make_one pingpong 101 "" "$alone" --rounds 101
 wanted spinner && make_one spinner 0 "" ""
+if wanted quota; then # Linux 6.18 or later
+	cp ../../tests/truth/quota.sh /srv/perfkit/
+	make_one quota 0 "" "sh quota.sh"
+fi
 wanted storm && make_one storm 499 "" "" --threads 499
 wanted forks && make_one forks 17 "" "" --rounds 17
 wanted migrate && make_one migrate 31 "" "" --rounds 31

@@ -107,6 +107,20 @@ class Check:
             self.want(all(o.blocked == 0 for o in offs), f"{tid} blocked")
             self.want(sum(o.preempted for o in offs) > 100_000_000, f"{tid} was hardly preempted")
 
+    def quota(self):
+        (tid, start, end), (_, _, cpu) = self.log["life"][0], self.log["cpu"][0]
+        said = self.log["throttled"][0][2]
+        offs = self.inside(tid, start, end)
+        run = end - start - self.off_ns(tid, start, end)
+        self.want(abs(run - cpu) < 3_000_000 or self.excused(offs), f"ran {run}, used {cpu}")
+        self.want(all(o.blocked == 0 for o in offs), "blocked")
+        put_off = [o for o in offs if o.cause == "throttle"]
+        self.want(said > 5, f"the kernel throttled {said} times only")
+        self.want(said * 3 <= len(put_off) * 4 and len(put_off) <= said + 1,
+                  f"{len(put_off)} intervals of throttle, the kernel says {said}")
+        self.want(sum(o.preempted for o in put_off) * 2 > end - start - cpu,
+                  "most of the time off was not throttle")
+
     def hog(self):
         for tid, start, end in self.log["late"]:
             offs = self.inside(tid, start, end)

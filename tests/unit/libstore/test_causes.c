@@ -44,13 +44,20 @@ static uint32_t path_of(struct stacks *s, const char *folded)
 	return path;
 }
 
-static enum cause classify(struct causes *c, const char *state, const char *folded)
+static enum cause classify_call(struct causes *c, const char *state, const char *folded,
+				const char *syscall)
 {
 	struct stacks s = {0};
 	enum cause cause;
-	assert_int_equal(causes_classify(c, &s, path_of(&s, folded), state, &cause, NULL), 0);
+	assert_int_equal(
+		causes_classify(c, &s, path_of(&s, folded), state, syscall, &cause, NULL), 0);
 	stacks_release(&s);
 	return cause;
+}
+
+static enum cause classify(struct causes *c, const char *state, const char *folded)
+{
+	return classify_call(c, state, folded, "");
 }
 
 static struct causes *new_causes(void)
@@ -381,12 +388,41 @@ static void exhaustion_is_an_error(void **state)
 	}
 }
 
+static void a_system_call_tells_where_stacks_do_not(void **state)
+{
+	(void)state;
+	struct causes *c = new_causes();
+	struct err e = {0};
+	assert_int_equal(classify_call(c, "S", "", ""), CAUSE_UNKNOWN);
+	assert_int_equal(classify_call(c, "S", "", "futex:wait_bitset"), CAUSE_FUTEX);
+	assert_int_equal(classify_call(c, "S", "", "futex:lock_pi2"), CAUSE_LOCK);
+	assert_int_equal(classify_call(c, "S", "", "futex:wait_requeue_pi"), CAUSE_COND);
+	assert_int_equal(classify_call(c, "S", "", "epoll_wait"), CAUSE_POLL);
+	assert_int_equal(classify_call(c, "D", "", "pread64"), CAUSE_IO);
+	assert_int_equal(classify_call(c, "S", "", "read"), CAUSE_UNKNOWN); /* of what? */
+	assert_int_equal(classify_call(c, "R", "", "futex:wait"), CAUSE_PREEMPT);
+	/* what the stack tells comes first */
+	assert_int_equal(
+		classify_call(c, "D", "main;exc_page_fault_[k];io_schedule_[k]", "recvmsg"),
+		CAUSE_FAULT);
+	assert_int_equal(classify_call(c, "S", "main;unnamed_[k]", "recvmsg"), CAUSE_NET);
+	/* rules of one's own may combine them */
+	static const char own[] = "lock syscall=futex:wait user=my_mutex*\n";
+	assert_int_equal(causes_parse(c, own, strlen(own), "own", &e), 0);
+	assert_int_equal(classify_call(c, "S", "main;my_mutex_lock", "futex:wait"), CAUSE_LOCK);
+	assert_int_equal(classify_call(c, "S", "main;my_mutex_lock", "futex:wait_bitset"),
+			 CAUSE_FUTEX);
+	assert_int_equal(classify_call(c, "S", "main;my_mutex_lock", ""), CAUSE_UNKNOWN);
+	causes_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(real_waits_get_their_cause),
 		cmocka_unit_test(the_order_of_the_rules_decides),
 		cmocka_unit_test(own_rules_come_first),
+		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
 		cmocka_unit_test(a_pool_waiting_for_jobs_is_idle_its_jobs_are_not),
 		cmocka_unit_test(waiting_for_an_answer_is_not_idle),
 		cmocka_unit_test(whoever_sleeps_on_a_lock_is_not_idle),

@@ -370,7 +370,8 @@ static void refused(const char *change_sql, int code, const char *says)
 static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 {
 	(void)state;
-	refused("PRAGMA user_version = 2", ERR_UNSUPPORTED, "version 2");
+	refused("PRAGMA user_version = 3", ERR_UNSUPPORTED, "version 3");
+	refused("PRAGMA user_version = 1", ERR_UNSUPPORTED, "older perfkit");
 	refused("PRAGMA application_id = 0", ERR_UNSUPPORTED, "not one of perfkit's");
 	refused("DROP VIEW v_offcpu; DROP VIEW v_thread_time; DROP TABLE marks", ERR_FORMAT,
 		"tables are missing");

@@ -1,0 +1,82 @@
+/* syscalls: numbers are named as this system's headers name them; futex by its operation. */
+#include "tests/lib/unit.h"
+
+#include "libstore/syscalls.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#ifdef __x86_64__
+#define HERE "x86_64"
+#else
+#define HERE "aarch64"
+#endif
+
+#define SAME(call)                                                         \
+	do {                                                               \
+		assert_int_equal(syscall_name(HERE, SYS_##call, text), 1); \
+		assert_string_equal(text, #call);                          \
+	} while (0)
+
+static void numbers_are_those_of_the_kernels_headers(void **state)
+{
+	(void)state;
+	char text[SYSCALL_TEXT];
+	SAME(read);
+	SAME(futex);
+	SAME(wait4);
+	SAME(fsync);
+	SAME(rt_sigtimedwait);
+	SAME(clock_nanosleep);
+	SAME(semtimedop);
+	SAME(recvfrom);
+	SAME(accept4);
+	SAME(io_uring_enter);
+	SAME(clone3);
+	SAME(faccessat2);
+}
+
+static void another_architecture_has_other_numbers(void **state)
+{
+	(void)state;
+	char text[SYSCALL_TEXT];
+	assert_int_equal(syscall_name("x86_64", 202, text), 1);
+	assert_string_equal(text, "futex");
+	assert_int_equal(syscall_name("aarch64", 98, text), 1);
+	assert_string_equal(text, "futex");
+	assert_int_equal(syscall_name("arm64", 260, text), 1);
+	assert_string_equal(text, "wait4");
+	assert_int_equal(syscall_name("s390x", 238, text), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(syscall_name("x86_64", 380, text), 0); /* in a gap */
+	assert_int_equal(syscall_name("x86_64", -1, text), 0);
+	assert_int_equal(syscall_name("x86_64", 1 << 30, text), 0);
+}
+
+static void futex_tells_its_operation(void **state)
+{
+	(void)state;
+	char text[SYSCALL_TEXT];
+	syscall_text("futex", 202, FUTEX_WAIT_PRIVATE, text);
+	assert_string_equal(text, "futex:wait");
+	syscall_text("futex", 202, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, text);
+	assert_string_equal(text, "futex:wait_bitset");
+	syscall_text("futex", 202, 99, text);
+	assert_string_equal(text, "futex");
+	syscall_text("futex", 202, -1, text);
+	assert_string_equal(text, "futex");
+	syscall_text("", 999, -1, text);
+	assert_string_equal(text, "999");
+	syscall_text("read", 0, 3, text);
+	assert_string_equal(text, "read");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_those_of_the_kernels_headers),
+		cmocka_unit_test(another_architecture_has_other_numbers),
+		cmocka_unit_test(futex_tells_its_operation),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
