@@ -23,7 +23,7 @@ static int is_runtime(struct appframes *a, uint32_t dso)
 					    "ld-linux*",   "ld-*.so*",      "libstdc++.so*",
 					    "libc++*.so*", "libuv.so*",     "libevent*.so*",
 					    "libev.so*",   "libglib-*.so*", "ld-musl-*.so*",
-					    "[vdso]",      "libgomp.so*",   "libm.so*"};
+					    "\\[vdso\\]",  "libgomp.so*",   "libm.so*"};
 	while (a->runtime.n <= dso)
 		if (vec_push(&a->runtime, 0))
 			return ERR_NOMEM;
@@ -83,6 +83,15 @@ static int is_start(const char *name)
 		if (!fnmatch(globs[i], name, 0))
 			return 1;
 	return 0;
+}
+
+int appframe_is_outer(struct appframes *a, uint32_t id)
+{
+	const struct frame *f = &a->s->frames.v[id];
+	if (f->kind == FRAME_KERNEL)
+		return 0;
+	/* a libc without symbols: its outermost frames are the thread's start */
+	return f->name ? is_start(strtab_get(&a->s->strings, f->name)) : is_runtime(a, f->dso);
 }
 
 int appframe_node(struct appframes *a, uint32_t path, uint32_t *out)

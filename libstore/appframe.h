@@ -30,6 +30,10 @@ void appframes_release(struct appframes *a);
  */
 int appframe_node(struct appframes *a, uint32_t path, uint32_t *node);
 
+/* 1 when the frame is one of those that a thread begins with (start_thread, clone, _start), as
+ * far as it can be told without its place in a stack; 0 when not; ERR_NOMEM. */
+int appframe_is_outer(struct appframes *a, uint32_t frame);
+
 /* The frame that says most: that of the node, or of its callers where it is a helper named
  * after the waiting (sleep_ms, Mutex::lock). 0 for none. ERR_NOMEM. */
 int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame);

@@ -20,19 +20,17 @@ enum rule_kind { RULE_CAUSE, RULE_WORK, RULE_IDLE };
 
 /* What a key=PATTERNS of a rule asks of a frame; each has a bit in the frames' masks. */
 struct term {
-	char *globs; /* '\0'-separated, ended by an empty one */
-	uint8_t kernel;
+	char *globs;  /* '\0'-separated, ended by an empty one */
+	uint8_t kind; /* of frames */
 };
+
+enum { TERM_USER, TERM_KERNEL, TERM_ANY };
 
 struct rule {
 	char *state, *comm, *syscall; /* '\0'-separated globs or NULL */
-	int kernel, also, user; /* terms or NO_TERM; also: a second kernel= */
+	int kernel, also, user;       /* terms or NO_TERM; also: a second kernel= */
+	int waker;                    /* likewise, of the wakeup's stack */
 	uint8_t kind, cause, nokernel;
-};
-
-struct memo { /* cause of (path, state text), decided once */
-	uint32_t path, state;
-	uint8_t cause;
 };
 
 struct causes {
@@ -115,9 +113,9 @@ static int globs_match(const char *globs, const char *name)
 	return 0;
 }
 
-static int add_term(struct causes *c, const char *patterns, int kernel, int *term)
+static int add_term(struct causes *c, const char *patterns, unsigned kind, int *term)
 {
-	struct term t = {.globs = globs_of(c, patterns, 1), .kernel = (uint8_t)kernel};
+	struct term t = {.globs = globs_of(c, patterns, 1), .kind = (uint8_t)kind};
 	if (c->terms.n >= MAX_TERMS)
 		return ERR_LIMIT;
 	if (!t.globs || vec_push(&c->terms, t))
@@ -144,9 +142,12 @@ static int take_word(struct causes *c, struct rule *r, char *word, const struct 
 	else if (!strcmp(word, "comm"))
 		err = (r->comm = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
 	else if (!strcmp(word, "kernel"))
-		err = add_term(c, value, 1, r->kernel == NO_TERM ? &r->kernel : &r->also);
+		err = add_term(c, value, TERM_KERNEL,
+			       r->kernel == NO_TERM ? &r->kernel : &r->also);
 	else if (!strcmp(word, "user"))
-		err = add_term(c, value, 0, &r->user);
+		err = add_term(c, value, TERM_USER, &r->user);
+	else if (!strcmp(word, "waker"))
+		err = add_term(c, value, TERM_ANY, &r->waker);
 	else
 		return bad_line(at, "not a condition of a rule", word);
 	if (err == ERR_LIMIT)
@@ -184,7 +185,7 @@ static int rule_kind(const char *word, struct rule *r)
 static int take_line(struct causes *c, char *line, const struct line *at)
 {
 	char *save = NULL, *word;
-	struct rule r = {.kernel = NO_TERM, .also = NO_TERM, .user = NO_TERM};
+	struct rule r = {.kernel = NO_TERM, .also = NO_TERM, .user = NO_TERM, .waker = NO_TERM};
 	line += strspn(line, " \t");
 	if (!*line || *line == '#')
 		return 0;
@@ -379,8 +380,9 @@ static const uint64_t *frame_mask(struct causes *c, const struct stacks *s, uint
 	const struct frame *f = &s->frames.v[frame];
 	char name[256];
 	plain_name(strtab_get(&s->strings, f->name), name, sizeof(name));
+	unsigned kind = f->kind == FRAME_KERNEL ? TERM_KERNEL : TERM_USER;
 	for (size_t i = 0; *name && i < c->terms.n; i++)
-		if (c->terms.v[i].kernel == (f->kind == FRAME_KERNEL) &&
+		if ((c->terms.v[i].kind == kind || c->terms.v[i].kind == TERM_ANY) &&
 		    globs_match(c->terms.v[i].globs, name))
 			mask[i / 64] |= 1ull << i % 64;
 	return mask;
@@ -427,11 +429,32 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 		return err_nomem(e);
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *r = &c->rules.v[i];
-		if (r->kind != RULE_CAUSE || (r->nokernel && seen.kernel) ||
+		if (r->kind != RULE_CAUSE || r->waker != NO_TERM ||
+		    (r->nokernel && seen.kernel) ||
 		    (r->state && !globs_match(r->state, state)) ||
 		    (r->syscall && !globs_match(r->syscall, syscall)) ||
 		    !has(seen.inner, r->kernel) || !has(seen.inner, r->also) ||
 		    !has(seen.inner, r->user))
+			continue;
+		*out = r->cause;
+		return 0;
+	}
+	return 0;
+}
+
+/* What the stack of its wakeup tells about a futex wait: CAUSE_FUTEX for nothing. */
+static int classify_wakeup(struct causes *c, const struct stacks *s, const struct off *o,
+			   enum cause *out, struct err *e)
+{
+	struct seen waiter, waker;
+	*out = CAUSE_FUTEX;
+	if (look(c, s, o->path, &waiter) || look(c, s, o->waker_path, &waker))
+		return err_nomem(e);
+	for (size_t i = 0; i < c->rules.n; i++) {
+		const struct rule *r = &c->rules.v[i];
+		if (r->kind != RULE_CAUSE || r->waker == NO_TERM ||
+		    !has(waker.inner, r->waker) || !has(waiter.inner, r->kernel) ||
+		    !has(waiter.inner, r->also) || !has(waiter.inner, r->user))
 			continue;
 		*out = r->cause;
 		return 0;
@@ -485,7 +508,12 @@ const char *causes_missing(const struct causes *c, enum cause cause)
 /* --- the timeline --------------------------------------------------------------------------
  */
 
-static int cause_of_off(struct causes *c, struct timeline *tl, struct u64map *memo,
+struct memos {
+	struct u64map waits;   /* path << 8 | state → cause */
+	struct u64map wakeups; /* path << 32 | waker's path → cause of a futex wait */
+};
+
+static int cause_of_off(struct causes *c, struct timeline *tl, struct memos *memo,
 			struct off *o, struct err *e)
 {
 	uint64_t key = (uint64_t)o->path << 24 | (uint64_t)o->syscall << 8 | o->state;
@@ -493,7 +521,7 @@ static int cause_of_off(struct causes *c, struct timeline *tl, struct u64map *me
 	enum cause cause;
 	if (o->cause == CAUSE_RUNQUEUE)
 		return 0;
-	if (u64map_get(memo, key, &known)) {
+	if (u64map_get(&memo->waits, key, &known)) {
 		o->cause = (uint8_t)known;
 		return 0;
 	}
@@ -508,16 +536,39 @@ static int cause_of_off(struct causes *c, struct timeline *tl, struct u64map *me
 	if (r)
 		return r;
 	o->cause = (uint8_t)cause;
-	return u64map_put(memo, key, (uint32_t)cause) ? err_nomem(e) : 0;
+	return u64map_put(&memo->waits, key, (uint32_t)cause) ? err_nomem(e) : 0;
+}
+
+static int ask_wakeup(struct causes *c, struct timeline *tl, struct memos *memo, struct off *o,
+		      struct err *e)
+{
+	uint64_t key = (uint64_t)o->path << 32 | o->waker_path;
+	uint32_t known;
+	enum cause cause;
+	if (o->cause != CAUSE_FUTEX || o->waker == TL_NONE || !o->waker_path)
+		return 0;
+	if (u64map_get(&memo->wakeups, key, &known)) {
+		o->cause = (uint8_t)known;
+		return 0;
+	}
+	int r = classify_wakeup(c, tl->stacks, o, &cause, e);
+	if (r)
+		return r;
+	o->cause = (uint8_t)cause;
+	return u64map_put(&memo->wakeups, key, (uint32_t)cause) ? err_nomem(e) : 0;
 }
 
 int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
-	struct u64map memo = {0};
+	struct memos memo = {0};
 	int r = 0;
 	c->stacks = NULL;
-	for (size_t i = 0; !r && i < tl->off.n; i++)
+	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		r = cause_of_off(c, tl, &memo, &tl->off.v[i], e);
-	u64map_release(&memo);
+		if (!r)
+			r = ask_wakeup(c, tl, &memo, &tl->off.v[i], e);
+	}
+	u64map_release(&memo.waits);
+	u64map_release(&memo.wakeups);
 	return r ? r : idle_apply(c, tl, e);
 }

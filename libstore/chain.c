@@ -445,6 +445,31 @@ static const struct window *longest(const windows_vec *v)
 	return w;
 }
 
+/* Where no sample tells what ran: the stack of the wakeup it ended with, or the one it left the
+ * CPU with; of the two the first that shows a function of the application. */
+static int guess_running(struct explainer *x, const struct candidate *from,
+			 struct chain_part *p)
+{
+	const uint32_t paths[] = {
+		from && from->via == VIA_WAKER ? x->tl->off.v[from->off].waker_path : 0,
+		stack_at(x, longest(&x->ran))};
+	for (int i = 0; i < 2; i++) {
+		uint32_t function;
+		if (appframe_telling(&x->ev.app, paths[i], &function))
+			return ERR_NOMEM;
+		int outer = function ? appframe_is_outer(&x->ev.app, function) : 1;
+		if (outer < 0)
+			return outer;
+		p->path = p->path ? p->path : paths[i];
+		if (outer)
+			continue;
+		p->path = paths[i];
+		p->function = function;
+		return 0;
+	}
+	return 0;
+}
+
 /* All running time is one part: the function most samples were in. */
 static int running_part(struct explainer *x, const struct candidate *from, struct err *e)
 {
@@ -462,9 +487,7 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 	p.function = hot.function;
 	if (!p.path) {
 		x->link->guessed = 1;
-		p.path = from && from->via == VIA_WAKER ? x->tl->off.v[from->off].waker_path
-							: stack_at(x, longest(&x->ran));
-		if (appframe_telling(&x->ev.app, p.path, &p.function))
+		if (guess_running(x, from, &p))
 			return err_nomem(e);
 	}
 	return add_part(x, &p) ? err_nomem(e) : 0;

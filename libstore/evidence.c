@@ -178,13 +178,32 @@ static size_t first_mark(const struct evidence *x, uint32_t thread, uint64_t fro
 			from);
 }
 
+/* The innermost user frame, else the leaf: for stacks that show none of the application. */
+static uint32_t any_frame(const struct stacks *s, uint32_t path)
+{
+	uint32_t leaf = s->paths.v[path].frame;
+	for (; path; path = s->paths.v[path].parent)
+		if (s->frames.v[s->paths.v[path].frame].kind != FRAME_KERNEL)
+			return s->paths.v[path].frame;
+	return leaf;
+}
+
+/* Count a sample's function. One whose stack shows none of the application (frame pointers lose
+ * the callers of some library functions) counts only while there is none that does. */
 static int tally(struct evidence *x, uint32_t path, struct hot *best)
 {
 	uint32_t frame, i;
 	if (appframe_telling(&x->app, path, &frame))
 		return ERR_NOMEM;
-	if (!frame)
-		frame = x->tl->stacks->paths.v[path].frame;
+	int outer = frame ? appframe_is_outer(&x->app, frame) : 1;
+	if (outer < 0)
+		return outer;
+	if (outer && best->samples && !best->vague)
+		return 0;
+	if (outer)
+		frame = any_frame(x->tl->stacks, path);
+	else if (best->vague)
+		*best = (struct hot){.of = best->of};
 	if (!u64map_get(&x->tally, frame, &i)) {
 		i = (uint32_t)x->weight.n;
 		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, frame, i))
@@ -192,7 +211,7 @@ static int tally(struct evidence *x, uint32_t path, struct hot *best)
 	}
 	uint64_t n = ++x->weight.v[i];
 	if (n > best->samples) /* of equals the one that got there first */
-		*best = (struct hot){path, frame, n, best->of};
+		*best = (struct hot){path, frame, n, best->of, outer};
 	return 0;
 }
 

@@ -48,10 +48,12 @@ struct hot {
 	uint32_t path;        /* a stack of the function most samples were in; 0 = no samples */
 	uint32_t function;    /* its frame id */
 	uint64_t samples, of; /* samples in it, of all in the windows */
+	int vague;            /* no stack shows a frame of the application */
 };
 
 /* The application function most samples of the windows were taken in, each by its innermost
- * application frame (its leaf where there is none). ERR_NOMEM. */
+ * application frame. Samples without one count only where no other has one, by their innermost
+ * user frame, else their leaf. ERR_NOMEM. */
 int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct hot *out,
 		 struct err *e);
 

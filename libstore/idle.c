@@ -33,8 +33,13 @@ struct node {                 /* of one group: a call path and what went through
 
 struct group {
 	uint64_t work, waits;     /* all of it */
+	uint64_t vague;           /* stacks at work that show no frame of the application */
 	uint64_t events, answers; /* candidates for others' doings; of these, answers */
+	uint32_t placeless;       /* causes of its candidates of no known place, as bits */
+	int loop_seen;            /* another candidate is where its loop waits */
 };
+
+enum { PLACELESS = 3 }; /* a candidate whose stack shows nothing of the application */
 
 struct site { /* candidate waits of one group at one node */
 	uint64_t count;
@@ -61,7 +66,8 @@ struct idle {
 /* --- paths without lines -------------------------------------------------------------------
  *
  * With debug information a function's frame differs by the line of the call; here it is one
- * place. A parent's id is below its children's.
+ * place. So are the frames that a thread begins with: unwinding sees clone3 above start_thread,
+ * frame pointers do not. A parent's id is below its children's.
  */
 
 static int first_of(struct u64map *m, uint64_t key, uint32_t *id)
@@ -74,9 +80,29 @@ static int first_of(struct u64map *m, uint64_t key, uint32_t *id)
 	return u64map_put(m, key, *id);
 }
 
+/* The place of path i: the first one of the same functions below the same place; `start` for
+ * all of a thread's beginnings, once there is one. */
+static int place_of(struct idle *x, struct u64map *paths, const uint32_t *function, uint32_t i,
+		    uint32_t *start, uint32_t *place)
+{
+	const struct call_path *p = &x->s->paths.v[i];
+	uint32_t parent = x->function_path.v[p->parent];
+	int outer = !parent || parent == *start ? appframe_is_outer(&x->app, p->frame) : 0;
+	*place = i;
+	if (outer < 0)
+		return outer;
+	if (!outer)
+		return first_of(paths, (uint64_t)parent << 32 | function[p->frame], place);
+	if (!*start)
+		*start = i;
+	*place = *start;
+	return 0;
+}
+
 static int join_lines(struct idle *x)
 {
 	struct u64map functions = {0}, paths = {0};
+	uint32_t start = 0;
 	VEC(uint32_t) function = {0}; /* frame → the first of the same function */
 	const struct stacks *s = x->s;
 	int r = 0;
@@ -88,13 +114,9 @@ static int join_lines(struct idle *x)
 		r = r || vec_push(&function, id) ? ERR_NOMEM : 0;
 	}
 	for (uint32_t i = 0; !r && i < s->paths.n; i++) {
-		const struct call_path *p = &s->paths.v[i];
 		uint32_t id = i;
 		if (i)
-			r = first_of(&paths,
-				     (uint64_t)x->function_path.v[p->parent] << 32 |
-					     function.v[p->frame],
-				     &id);
+			r = place_of(x, &paths, function.v, i, &start, &id);
 		r = r || vec_push(&x->function_path, id) ? ERR_NOMEM : 0;
 	}
 	u64map_release(&functions);
@@ -150,14 +172,21 @@ static int in_runtime(const struct idle *x, uint32_t path, uint32_t node)
 static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t count,
 			int work)
 {
-	uint32_t group = x->group_of.v[thread], p, n;
+	uint32_t group = x->group_of.v[thread], place = 0, p, n;
 	int r = appframe_node(&x->app, path, &p);
 	if (r || (work && !p))
 		return r;
 	struct group *g = &x->groups.v[group];
+	if (work && appframe_is_outer(&x->app, x->s->paths.v[p].frame) > 0) {
+		g->vague += count;
+		return 0;
+	}
 	*(work ? &g->work : &g->waits) += count;
 	int own = work && in_runtime(x, path, p);
 	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
+		if (depth && x->function_path.v[p] == place)
+			continue; /* the thread's start again */
+		place = x->function_path.v[p];
 		if (node_of(x, group, p, &n))
 			return ERR_NOMEM;
 		*(work ? &x->nodes.v[n].work : &x->nodes.v[n].waits) += count;
@@ -268,7 +297,7 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 	if (appframe_node(&x->app, path, &p) || !p)
 		return 0;
 	/* its start and end may be in stacks that share no frame with its loop */
-	if (g->work <= FEW)
+	if (g->work + g->vague <= FEW)
 		return site->count >= 2 || site->open;
 	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
 		uint64_t key = (uint64_t)group << 32 | x->function_path.v[p];
@@ -304,6 +333,35 @@ static int find_candidates(struct idle *x)
 	return gather(x);
 }
 
+/* Where frame pointers lost every frame of the application, point 3 cannot tell: see point 7.
+ */
+static void keep_placeless(struct idle *x)
+{
+	const struct timeline *tl = x->tl;
+	for (size_t i = 0; i < tl->off.n; i++) {
+		struct group *g = &x->groups.v[x->group_of.v[tl->off.v[i].thread]];
+		if (x->candidate.v[i] && x->candidate.v[i] != PLACELESS)
+			g->loop_seen = 1;
+		if (x->candidate.v[i] == PLACELESS)
+			g->placeless |= 1u << tl->off.v[i].cause;
+	}
+	for (size_t i = 0; i < tl->off.n; i++) {
+		const struct group *g = &x->groups.v[x->group_of.v[tl->off.v[i].thread]];
+		if (x->candidate.v[i] == PLACELESS)
+			x->candidate.v[i] =
+				!g->loop_seen && !(g->placeless & (g->placeless - 1));
+	}
+}
+
+/* Are there user frames at all? */
+static int has_user_frames(const struct stacks *s, uint32_t path)
+{
+	for (int n = 0; path && n < MAX_DEPTH; n++, path = s->paths.v[path].parent)
+		if (s->frames.v[s->paths.v[path].frame].kind != FRAME_KERNEL)
+			return 1;
+	return 0;
+}
+
 static int keep_those_at_base(struct idle *x)
 {
 	int r = 0;
@@ -314,9 +372,12 @@ static int keep_those_at_base(struct idle *x)
 		struct site *site = site_of(x, o, &r);
 		if (r)
 			return r;
-		if (!site || !at_base(x, x->group_of.v[o->thread], o->path, site))
+		if (!site && o->cause != CAUSE_SLEEP && has_user_frames(x->s, o->path))
+			x->candidate.v[i] = PLACELESS;
+		else if (!site || !at_base(x, x->group_of.v[o->thread], o->path, site))
 			x->candidate.v[i] = 0;
 	}
+	keep_placeless(x);
 	return 0;
 }
 

@@ -25,6 +25,7 @@ void tail_root_of(const struct explanation *x, struct tail_root *out)
 		.cause = p ? p->cause : (uint8_t)CAUSE_UNKNOWN,
 		.end = p ? p->end : (uint8_t)END_NONE,
 		.function = p ? p->function : 0,
+		.guessed = p && p->state == PART_RUNNING && l->guessed,
 	};
 }
 
@@ -100,23 +101,60 @@ static int group_order(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
+static int add_to_group(struct tail *t, struct u64map *index, uint32_t row)
+{
+	uint64_t key = group_key(t, &t->rows.v[row]);
+	uint32_t g;
+	if (!u64map_get(index, key, &g)) {
+		g = (uint32_t)t->groups.n;
+		if (vec_push(&t->groups, (struct tail_group){.row = row}) ||
+		    u64map_put(index, key, g))
+			return ERR_NOMEM;
+	}
+	t->groups.v[g].count++;
+	t->groups.v[g].ns += episode_ns(&t->episodes.v.v[t->rows.v[row].episode]);
+	return 0;
+}
+
+/* The group, of `n` in order, that an episode of unseen code most likely belongs to. */
+static struct tail_group *likely_group(struct tail *t, const struct tail_root *root, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct tail_root *r = &t->rows.v[t->groups.v[i].row].root;
+		if (r->comm == root->comm && r->state == root->state && r->cause == root->cause)
+			return &t->groups.v[i];
+	}
+	return NULL;
+}
+
+static int add_unseen(struct tail *t, struct u64map *index)
+{
+	size_t named = t->groups.n;
+	if (named)
+		qsort(t->groups.v, named, sizeof(*t->groups.v), group_order);
+	for (uint32_t i = 0; i < t->rows.n; i++) {
+		const struct tail_root *root = &t->rows.v[i].root;
+		struct tail_group *g = root->guessed ? likely_group(t, root, named) : NULL;
+		if (g) {
+			g->count++;
+			g->ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
+		} else if (root->guessed && add_to_group(t, index, i)) {
+			return ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
 static int group_rows(struct tail *t)
 {
 	struct u64map index = {0};
-	int r = 0;
-	for (uint32_t i = 0; !r && i < t->rows.n; i++) {
-		uint64_t key = group_key(t, &t->rows.v[i]);
-		uint32_t g;
-		if (!u64map_get(&index, key, &g)) {
-			g = (uint32_t)t->groups.n;
-			r = vec_push(&t->groups, (struct tail_group){.row = i});
-			if (!r)
-				r = u64map_put(&index, key, g);
-		}
-		if (r)
-			break;
-		t->groups.v[g].count++;
-		t->groups.v[g].ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
+	int by_root = t->group_by == GROUP_ROOT, r = 0;
+	for (uint32_t i = 0; !r && i < t->rows.n; i++)
+		if (!by_root || !t->rows.v[i].root.guessed)
+			r = add_to_group(t, &index, i);
+	if (!r && by_root) {
+		u64map_release(&index); /* the unseen ones have groups of their own */
+		r = add_unseen(t, &index);
 	}
 	u64map_release(&index);
 	if (!r && t->groups.n)

@@ -13,6 +13,7 @@ struct tail_root {
 	uint32_t thread, comm;
 	uint32_t function; /* frame id; 0 = not known */
 	uint8_t state, cause, end, via;
+	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
 };
 
 /* One selected episode, explained in short; explain() again tells all. */
@@ -28,9 +29,11 @@ enum tail_group_by { GROUP_ROOT, GROUP_STACK, GROUP_CAUSE, GROUP_THREAD, GROUP_C
 /* "root", "stack", "cause", "thread", "comm" → enum tail_group_by; -1 for none. */
 int tail_group_of(const char *name);
 
+/* By root, an episode whose root's code no sample saw joins the largest group of that thread
+ * name and cause, if there is one. */
 struct tail_group {
 	uint64_t count, ns; /* episodes; their durations together */
-	uint32_t row;       /* the worst of them: index of tail.rows */
+	uint32_t row;       /* the worst that names it: index of tail.rows */
 };
 
 /* Cause and state filters: which of the selected episodes are shown. */

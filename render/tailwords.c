@@ -41,9 +41,10 @@ void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 	const char *dso = strtab_get(&tl->stacks->strings, f->dso);
 	const char *base = strrchr(dso, '/');
 	base = base ? base + 1 : dso;
-	buf_char(b, '[');
+	int bare = base[0] != '['; /* "[vdso]" is its name */
+	buf_str(b, bare ? "[" : "");
 	escape_visible(b, base, strlen(base));
-	buf_char(b, ']');
+	buf_str(b, bare ? "]" : "");
 }
 
 void words_function(struct buf *b, const struct timeline *tl, uint32_t frame)

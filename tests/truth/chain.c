@@ -1,6 +1,6 @@
 /*
  * chain LOG [--lock KIND] [--loud] [--rounds N] - front waits for L1, which middle holds while
- * it waits for L2, which back holds during fdatasync and a slow disk (6 ms). "wait": the
+ * it waits for L2, which back holds during fdatasync and a slow disk (6 ms more). "wait": the
  * front's waits of more than 1 ms; "hold": what back did meanwhile.
  */
 #include "truth.h"
@@ -8,9 +8,9 @@
 static struct any_lock l1, l2;
 static int rounds, file;
 
-NOINLINE static void N(slow_disk, stalled_volume)(void)
+NOINLINE static void N(slow_disk, stalled_volume)(uint64_t sync_ns)
 {
-	sleep_ns(6 * MS);
+	sleep_ns(6 * MS + sync_ns);
 	STAY();
 }
 
@@ -24,7 +24,7 @@ static void *backs(void *arg)
 		uint64_t t = now_ns();
 		if (pwrite(file, &t, sizeof(t), 0) > 0)
 			fdatasync(file);
-		N(slow_disk, stalled_volume)();
+		N(slow_disk, stalled_volume)(now_ns() - t);
 		truth("hold", t, now_ns());
 		drop_lock(&l2);
 	}
