@@ -5,8 +5,8 @@
 #include "base/outfile.h"
 #include "cmd/input.h"
 #include "cmd/label.h"
+#include "cmd/tailout.h"
 #include "cmd/tlsamples.h"
-#include "cmd/waits.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
 #include "render/foldtree.h"
@@ -15,11 +15,11 @@
 #include <string.h>
 
 struct collapse_opts {
-	struct wait_opts w;
+	struct tail_opts t; /* for recordings and stores */
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
 	int kernel, jit, inlined, all, addrs, delim, simplify;
-	int offcpu, offwake;
+	int offcpu, offwake, tail;
 	const char *unit;
 };
 
@@ -41,11 +41,15 @@ static const struct opt rows[] = {
 	 "the waiting instead: time off the CPU by the stack that\nwent off it"},
 	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
 	 "--offcpu with the waker's stack behind ;--; (_[w])"},
-	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "of off-CPU time (us)"},
+	{"tail", 0, OPT_FLAG, AT(tail), NULL,
+	 "the time inside the worst episodes, picked as\nperfkit tail does"},
+	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes"},
+	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "of off-CPU time and --tail (us)"},
 	{"delim", 0, OPT_FLAG, AT(delim), NULL, "a - between user and kernel frames"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "short C++, Rust and Go names, so that equal frames merge"},
-	{"srcline", 0, OPT_FLAG, AT(w.tl.in.lines), NULL, "file and line behind each function"},
+	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
+	 "file and line behind each function"},
 	OPT_END,
 };
 
@@ -55,6 +59,13 @@ struct collapser {
 	struct foldtree tree;
 	struct labels labels;
 };
+
+static const char *input_name(const struct collapse_opts *o, const char *const *files,
+			      size_t nfiles)
+{
+	const char *input = o->t.wait.tl.in.input;
+	return nfiles ? files[0] : input ? input : "perf.data";
+}
 
 static unsigned fold_by(const struct collapse_opts *o)
 {
@@ -86,7 +97,7 @@ static const char *chosen_event(const struct collapser *c)
 {
 	const struct profile *p = c->in.profile;
 	size_t best = 0;
-	if (c->opt->all_events || c->opt->w.tl.in.events.n)
+	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n)
 		return NULL;
 	for (size_t i = 1; i < p->rec->events.n; i++)
 		if (p->first_of_event[i] < p->first_of_event[best])
@@ -106,7 +117,7 @@ static int build_tree(struct collapser *c, struct err *e)
 		else if (add_stack(c, f, weight_of(c, f)))
 			return err_nomem(e);
 	}
-	if (left_out && !c->opt->w.tl.in.quiet)
+	if (left_out && !c->opt->t.wait.tl.in.quiet)
 		say("showing %s; %llu samples of other events left out "
 		    "(--event, --all-events)",
 		    event, (unsigned long long)left_out);
@@ -155,6 +166,12 @@ static uint64_t unit_ns(const char *unit)
 	return !strcmp(unit, "ns") ? 1 : !strcmp(unit, "ms") ? 1000000 : 0;
 }
 
+static int bad_unit(const char *unit)
+{
+	say_line("perfkit collapse: --unit is ns, us or ms, not '%s'", unit);
+	return 2;
+}
+
 static int add_wait_row(struct collapser *c, const struct stacks *stacks,
 			const struct wait_row *r)
 {
@@ -186,31 +203,93 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 	unsigned by = (o->pid_name ? WAITS_BY_PID : 0) | (o->tid_name ? WAITS_BY_TID : 0) |
 		      (o->offwake ? WAITS_BY_WAKER : 0);
 	uint64_t unit = unit_ns(o->unit);
-	const char *path = nfiles             ? files[0]
-			   : o->w.tl.in.input ? o->w.tl.in.input
-					      : "perf.data";
-	if (!unit) {
-		say_line("perfkit collapse: --unit is ns, us or ms, not '%s'", o->unit);
-		return 2;
-	}
-	int rc = tlinput_open(&ti, "collapse", &o->w.tl, path, 0);
+	const char *path = input_name(o, files, nfiles);
+	if (!unit)
+		return bad_unit(o->unit);
+	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, 0);
 	if (rc)
 		return rc;
 	labels_init(&c->labels, ti.names, &c->tree, lo);
-	rc = waits_collect(&w, &ti, &o->w, by, &e);
+	rc = waits_collect(&w, &ti, &o->t.wait, by, &e);
 	for (size_t i = 0; i < w.rows.n && !rc; i++)
 		if (add_wait_row(c, ti.names, &w.rows.v[i]))
 			rc = err_nomem(&e);
 	if (!rc)
 		rc = write_tree(c, unit, &e);
 	if (!rc) {
-		if (!o->w.tl.in.quiet)
+		if (!o->t.wait.tl.in.quiet)
 			say("weights are off-CPU time in %s", o->unit ? o->unit : "us");
 		tl_say_hidden(&ti, &w.hidden);
 	}
 	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
 	waits_release(&w);
 	tlinput_close(&ti);
+	return rc;
+}
+
+/* --- the worst episodes --------------------------------------------------------------- */
+
+struct tail_folding {
+	struct collapser *c;
+	const struct collapse_opts *o;
+	const struct tail_run *r;
+};
+
+static int add_tail_row(void *ctx, const struct folded *row, struct err *e)
+{
+	struct tail_folding *f = ctx;
+	int pid = f->o->pid_name || f->o->tid_name ? row->pid : -1;
+	uint32_t node = 0;
+	if (labels_comm(&f->c->labels, row->comm, pid, f->o->tid_name ? row->tid : -1, &node) ||
+	    labels_path(&f->c->labels, row->comm, row->path, &node))
+		return err_nomem(e);
+	foldtree_add(&f->c->tree, node, row->weight);
+	return 0;
+}
+
+static int fold_tail(struct tail_folding *f, const struct tail *t, uint64_t unit, struct err *e)
+{
+	struct tail_times times = {.tail = t, .add = add_tail_row, .ctx = f};
+	int rc = 0;
+	for (size_t i = 0; i < t->rows.n && !rc; i++)
+		rc = tail_times_add(&times, &t->episodes.v.v[t->rows.v[i].episode], e);
+	if (!rc)
+		rc = write_tree(f->c, unit, e);
+	if (!rc && !f->o->t.wait.tl.in.quiet)
+		say("weights are time inside the %zu worst of %zu episodes (by %s) in %s",
+		    t->rows.n, t->episodes.v.n, episode_kind_name(f->r->query.episodes.kind),
+		    f->o->unit ? f->o->unit : "us");
+	return rc;
+}
+
+static int collapse_tail(struct collapser *c, const struct label_options *lo, const char *path)
+{
+	struct tail_run r = {.opt = &c->opt->t};
+	struct tail_folding f = {.c = c, .o = c->opt, .r = &r};
+	struct tail t;
+	struct err e = {0};
+	uint32_t names[TAIL_NAMES];
+	size_t n = 0;
+	uint64_t unit = unit_ns(c->opt->unit);
+	if (!unit)
+		return bad_unit(c->opt->unit);
+	int rc = tail_ask(&r, "collapse", path, names, &n, NULL);
+	if (rc)
+		return rc;
+	labels_init(&c->labels, r.ti.names, &c->tree, lo);
+	rc = tail_make(&r.ti.tl, &r.query, &t, &e);
+	if (!rc) {
+		int refused = tail_refuse(&r, &t);
+		if (!refused)
+			rc = fold_tail(&f, &t, unit, &e);
+		tail_release(&t);
+		if (refused) {
+			tlinput_close(&r.ti);
+			return refused;
+		}
+	}
+	rc = rc ? input_fail(&r.ti.in, &e) : input_status(&r.ti.in);
+	tlinput_close(&r.ti);
 	return rc;
 }
 
@@ -222,7 +301,7 @@ static int collapse_store(struct collapser *c, const struct label_options *lo, c
 	struct tl_folded f = {.event = TL_NONE};
 	struct err e = {0};
 	int samples = o->weight && !strcmp(o->weight, "samples");
-	int rc = tlinput_open(&ti, "collapse", &o->w.tl, path, -1);
+	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, -1);
 	if (rc)
 		return rc;
 	labels_init(&c->labels, ti.names, &c->tree, lo);
@@ -243,12 +322,10 @@ static int collapse_cpu(struct collapser *c, const struct label_options *lo,
 			const char *const *files, size_t nfiles)
 {
 	const struct collapse_opts *o = c->opt;
-	const char *path = nfiles             ? files[0]
-			   : o->w.tl.in.input ? o->w.tl.in.input
-					      : "perf.data";
+	const char *path = input_name(o, files, nfiles);
 	if (tlinput_is_store(path))
 		return collapse_store(c, lo, path);
-	int rc = input_open(&c->in, "collapse", &o->w.tl.in, files, nfiles);
+	int rc = input_open(&c->in, "collapse", &o->t.wait.tl.in, files, nfiles);
 	if (rc)
 		return rc;
 	c->in.fold.aggregate.by = fold_by(o);
@@ -266,7 +343,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				   .jit = o->jit || o->all,
 				   .inlined = o->inlined || o->all,
 				   .addrs = o->addrs,
-				   .srcline = o->w.tl.in.lines,
+				   .srcline = o->t.wait.tl.in.lines,
 				   .delim = o->delim,
 				   .simplify = o->simplify};
 	if (o->weight && strcmp(o->weight, "period") && strcmp(o->weight, "samples")) {
@@ -274,8 +351,16 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			 o->weight);
 		return 2;
 	}
-	int rc = o->offcpu || o->offwake ? collapse_waits(&c, &lo, files, nfiles)
-					 : collapse_cpu(&c, &lo, files, nfiles);
+	if (o->tail ? o->offcpu || o->offwake : tail_picked(&o->t)) {
+		say_line("perfkit collapse: %s (see: perfkit help collapse)",
+			 o->tail ? "--tail excludes --offcpu and --offwake"
+				 : "--by, --p99, --pct, --over, --top and --open go with "
+				   "--tail");
+		return 2;
+	}
+	int rc = o->tail ? collapse_tail(&c, &lo, input_name(o, files, nfiles))
+		 : o->offcpu || o->offwake ? collapse_waits(&c, &lo, files, nfiles)
+					   : collapse_cpu(&c, &lo, files, nfiles);
 	foldtree_release(&c.tree);
 	labels_release(&c.labels);
 	return rc;
@@ -290,8 +375,9 @@ const struct verb verb_collapse = {
 		"lists where and why they differ.",
 	.examples = "  perfkit collapse perf.data > out.folded\n"
 		    "  perfkit collapse --comm nginx --all -o nginx.folded perf.data\n"
+		    "  perfkit collapse --tail --p999 --comm nginx run.db > worst.folded\n"
 		    "  perf record -o - -g -- ./prog | perfkit collapse -",
-	.tables = {rows, wait_rows, tlinput_rows, input_rows},
+	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct collapse_opts),
 	.max_files = 1,
 	.run = run,

@@ -38,6 +38,7 @@ static const struct opt rows[] = {
 	 "--offcpu with the chain of threads that explains each\nwait above it"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
 	 "the time inside the worst episodes, picked as\nperfkit tail does"},
+	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes"},
 	{"tail-diff", 0, OPT_FLAG, AT(tail_diff), NULL,
 	 "--tail compared with the median episodes: what the worst\ndo that those do not"},
 	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},

@@ -26,13 +26,13 @@ const struct opt tail_pick_rows[] = {
 	{"p9999", 0, OPT_PRESET, AT(preset), NULL, ""},
 	{"pct", 0, OPT_STRING, AT(pct), "X", "... or any other, as 99.95"},
 	{"over", 0, OPT_STRING, AT(over), "DUR", "those that lasted at least DUR: 500us, 2ms"},
-	{"top", 0, OPT_U64, AT(top), "N", "the N longest"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
 	 "list open and suspect ones too, by their lower bounds"},
 	OPT_END,
 };
 
 static const struct opt rows[] = {
+	{"top", 0, OPT_U64, AT(top), "N", "the N longest episodes"},
 	{"group", 0, OPT_STRING, AT(group), "root|stack|cause|thread|comm",
 	 "count the worst by what they have in common (root)"},
 	{"hist", 0, OPT_FLAG, AT(hist), NULL, "histogram of the population, powers of two"},
@@ -244,6 +244,15 @@ int tail_refuse(const struct tail_run *r, const struct tail *t)
 	return r->opt->wait.tl.in.force ? 0 : 3;
 }
 
+static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
+{
+	struct tl_svg_options so;
+	tl_svg_defaults(&so);
+	so.title = "The worst episodes";
+	return tailout_svg(t, o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS, o->svg,
+			   &so, e);
+}
+
 static int answer(struct tail_run *r)
 {
 	struct tail t;
@@ -263,11 +272,16 @@ static int answer(struct tail_run *r)
 	if (!rc && o->flame && !refused)
 		rc = tailout_flame(r, &t, &e);
 	if (!rc && o->svg && !refused)
-		rc = tailout_svg(r, &t, &e);
+		rc = draw(o, &t, &e);
 	rc = rc ? fail(&e) : refused;
 	buf_release(&b);
 	tail_release(&t);
 	return rc;
+}
+
+int tail_picked(const struct tail_opts *o)
+{
+	return o->by || o->preset || o->pct || o->over || o->top || o->open;
 }
 
 int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,

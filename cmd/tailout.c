@@ -98,59 +98,80 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 /* --- flame graph ---------------------------------------------------------------------------
  */
 
-struct flaming {
-	struct flame_input *fi;
-	int before;
-	struct explainer *explainer;
-	const struct timeline *tl;
-	windows_vec windows;
-};
-
-static int add_time(struct flaming *f, uint32_t comm, uint32_t path, uint64_t ns, struct err *e)
+static int add_time(const struct tail_times *f, uint32_t thread, uint32_t comm, uint32_t path,
+		    uint64_t ns, struct err *e)
 {
-	struct folded row = {
-		.comm = comm, .pid = -1, .tid = -1, .cpu = UINT32_MAX, .path = path};
-	return ns ? flame_input_add(f->fi, &row, f->before ? 0 : ns, f->before ? ns : 0, e) : 0;
+	struct folded row = {.comm = comm,
+			     .pid = f->tail->tl->threads.v[thread].pid,
+			     .tid = f->tail->tl->threads.v[thread].tid,
+			     .cpu = UINT32_MAX,
+			     .path = path,
+			     .samples = 1,
+			     .weight = ns};
+	return ns ? f->add(f->ctx, &row, e) : 0;
 }
 
 /* A stretch of running time: that of its hottest function's stack. */
-static int add_run(struct flaming *f, uint32_t comm, const struct window *w, struct err *e)
+static int add_run(const struct tail_times *f, uint32_t comm, const struct window *w,
+		   struct err *e)
 {
 	struct hot hot;
-	int r = evidence_hot(explainer_evidence(f->explainer), w, 1, &hot, e);
-	return r ? r : add_time(f, comm, hot.path, w->to_ns - w->from_ns, e);
+	int r = evidence_hot(explainer_evidence(f->tail->explainer), w, 1, &hot, e);
+	return r ? r : add_time(f, w->thread, comm, hot.path, w->to_ns - w->from_ns, e);
 }
 
-static int add_window(struct flaming *f, const struct window *w, struct err *e)
+static int add_window(const struct tail_times *f, const struct window *w, struct err *e)
 {
-	const struct tl_thread *t = &f->tl->threads.v[w->thread];
+	const struct timeline *tl = f->tail->tl;
+	const struct tl_thread *t = &tl->threads.v[w->thread];
 	uint64_t at = w->from_ns;
 	int r = 0;
-	for (uint32_t i = timeline_off_after(f->tl, w->thread, at);
-	     !r && i < t->off_first + t->off_n && f->tl->off.v[i].start_ns < w->to_ns; i++) {
-		const struct off *o = &f->tl->off.v[i];
+	for (uint32_t i = timeline_off_after(tl, w->thread, at);
+	     !r && i < t->off_first + t->off_n && tl->off.v[i].start_ns < w->to_ns; i++) {
+		const struct off *o = &tl->off.v[i];
 		uint64_t from = o->start_ns > at ? o->start_ns : at;
 		uint64_t to = o->end_ns < w->to_ns ? o->end_ns : w->to_ns;
 		struct window run = {at, from, w->thread};
 		if (from > at)
 			r = add_run(f, o->comm, &run, e);
 		if (!r)
-			r = add_time(f, o->comm, o->path, to - from, e);
+			r = add_time(f, w->thread, o->comm, o->path, to - from, e);
 		at = to;
 	}
 	struct window run = {at, w->to_ns, w->thread};
 	return r || at >= w->to_ns ? r : add_run(f, t->comm, &run, e);
 }
 
+int tail_times_add(const struct tail_times *f, const struct episode *ep, struct err *e)
+{
+	windows_vec windows = {0};
+	int r = episode_windows(f->tail->tl, ep, &windows) ? err_nomem(e) : 0;
+	for (size_t k = 0; !r && k < windows.n; k++)
+		r = add_window(f, &windows.v[k], e);
+	vec_release(&windows);
+	return r;
+}
+
+static int add_flame(void *ctx, const struct folded *row, struct err *e)
+{
+	struct folded r = *row;
+	r.pid = r.tid = -1;
+	return flame_input_add(ctx, &r, row->weight, 0, e);
+}
+
+static int add_flame_before(void *ctx, const struct folded *row, struct err *e)
+{
+	struct folded r = *row;
+	r.pid = r.tid = -1;
+	return flame_input_add(ctx, &r, 0, row->weight, e);
+}
+
 int tailout_flame_add(const struct tail *t, struct flame_input *fi, const struct episode *ep,
 		      int before, struct err *e)
 {
-	struct flaming f = {.fi = fi, .before = before, .explainer = t->explainer, .tl = t->tl};
-	int r = episode_windows(t->tl, ep, &f.windows) ? err_nomem(e) : 0;
-	for (size_t k = 0; !r && k < f.windows.n; k++)
-		r = add_window(&f, &f.windows.v[k], e);
-	vec_release(&f.windows);
-	return r;
+	struct tail_times f = {
+		.tail = t, .add = before ? add_flame_before : add_flame, .ctx = fi};
+	return tail_times_add(&f, ep, e);
 }
 
 static int write_flame(struct flame *flame, const char *path, struct err *e)

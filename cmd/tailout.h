@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "cmd/waits.h"
 #include "libstore/tailmodel.h"
+#include "libsym/profile.h"
+#include "render/timelinesvg.h"
 
 struct tail_opts {
 	struct wait_opts wait;
@@ -22,9 +24,12 @@ struct tail_run {
 	struct tail_query query;
 };
 
-/* Rows of the options that say which episodes are the tail; for structs that begin with
- * tail_opts. */
+/* Rows of the options that say which episodes are the tail, for structs that begin with
+ * tail_opts; --top N, the N longest, is each verb's own. */
 extern const struct opt tail_pick_rows[];
+
+/* 1 when one of these was given, or --top. */
+int tail_picked(const struct tail_opts *o);
 
 /*
  * Open `path` as a timeline and turn the options into r->query. *several, when not NULL: the
@@ -38,6 +43,20 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 /* 0 when the selected tail rests on episodes seen whole (or --force), else 3 after saying so.
  */
 int tail_refuse(const struct tail_run *r, const struct tail *t);
+
+/*
+ * The time inside episodes by stack: off-CPU time by the stack that went off, running time by
+ * the stack of its hottest function. What is given to `add` lives for the call; its weight is
+ * ns.
+ */
+struct tail_times {
+	const struct tail *tail;
+	int (*add)(void *ctx, const struct folded *row, struct err *e);
+	void *ctx;
+};
+
+/* One episode's time, all of it. ERR_NOMEM, or what `add` fails with. */
+int tail_times_add(const struct tail_times *f, const struct episode *ep, struct err *e);
 
 struct flame_input;
 
@@ -55,8 +74,10 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 /* --flame: the time inside the shown episodes by stack, into a file. ERR_IO, ERR_NOMEM. */
 int tailout_flame(struct tail_run *r, struct tail *t, struct err *e);
 
-/* --svg: the worst of the shown episodes as timelines, into a file (tailsvg.c). ERR_IO,
+/* The first `most` of the shown episodes as timelines, into a file (tailsvg.c). ERR_IO,
  * ERR_NOMEM; ERR_NOTFOUND when there is none. */
-int tailout_svg(struct tail_run *r, struct tail *t, struct err *e);
+enum { TAIL_PANELS = 10 }; /* where nothing else is asked for */
+int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,
+		struct err *e);
 
 #endif

@@ -10,7 +10,7 @@
 #include "render/timelinesvg.h"
 #include "render/units.h"
 
-enum { PANELS = 10, CORUNNERS = 3 };
+enum { CORUNNERS = 3 };
 
 struct panels {
 	struct tail *t;
@@ -98,16 +98,14 @@ static int add_panel(struct panels *p, size_t rank, struct err *e)
 	return r;
 }
 
-static int write_picture(struct panels *p, const char *path, struct err *e)
+static int write_picture(struct panels *p, const char *path, const struct tl_svg_options *o,
+			 struct err *e)
 {
-	struct tl_svg_options o;
 	struct outfile out;
-	tl_svg_defaults(&o);
-	o.title = "The worst episodes";
 	int r = outfile_open(&out, path, e);
 	if (r)
 		return r;
-	r = timeline_svg_write(p->t->tl, p->v.v, p->v.n, &o, out.f, NULL, e);
+	r = timeline_svg_write(p->t->tl, p->v.v, p->v.n, o, out.f, NULL, e);
 	if (r) {
 		outfile_abort(&out);
 		return r;
@@ -115,18 +113,17 @@ static int write_picture(struct panels *p, const char *path, struct err *e)
 	return outfile_commit(&out, e);
 }
 
-int tailout_svg(struct tail_run *run, struct tail *t, struct err *e)
+int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,
+		struct err *e)
 {
 	struct panels p = {.t = t};
-	const struct tail_opts *o = run->opt;
-	size_t most = o->rows_given && o->rows ? (size_t)o->rows : PANELS;
 	int r = 0;
 	for (size_t i = 0; !r && i < t->rows.n && i < most; i++)
 		r = add_panel(&p, i, e);
 	if (!r && !p.v.n)
-		r = err_set(e, ERR_NOTFOUND, "--svg: no episodes to draw");
+		r = err_set(e, ERR_NOTFOUND, "no episodes to draw");
 	if (!r)
-		r = write_picture(&p, o->svg, e);
+		r = write_picture(&p, path, o, e);
 	for (size_t i = 0; i < p.v.n; i++)
 		timeline_svg_episode_release(&p.v.v[i]);
 	for (size_t i = 0; i < p.sentences.n; i++)

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/verbs.h"
-#include "cmd/waits.h"
+#include "cmd/tailout.h"
 #include "cmd/say.h"
 #include "render/timelinesvg.h"
 #include "render/weight.h"
@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 struct timeline_opts {
-	struct tlinput_opts tl; /* first, for input_rows and tlinput_rows */
+	struct tail_opts t; /* first, for the rows of tail, waits and input */
 	const char *output, *title, *subtitle, *notes;
 	double width;
-	int top, arrows;
-	int cpus, threads, system, by_time, no_script;
+	int arrows;
+	int cpus, threads, by_time, no_script, tail;
 };
 
 #define AT(field) offsetof(struct timeline_opts, field)
@@ -25,10 +25,14 @@ static const struct opt rows[] = {
 	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"cpus", 0, OPT_FLAG, AT(cpus), NULL, "rows for CPUs only"},
 	{"threads", 0, OPT_FLAG, AT(threads), NULL, "rows for threads only"},
-	{"top", 0, OPT_INT, AT(top), "N", "the N most active threads (50); 0 = all"},
+	{"top", 0, OPT_U64, AT(t.top), "N",
+	 "the N most active threads (50); 0 = all; with --tail:\nthe N longest episodes"},
+	{"tail", 0, OPT_FLAG, AT(tail), NULL,
+	 "the worst episodes, picked as perfkit tail does, one\nbelow the other (the first 10, "
+	 "or "
+	 "--top N)"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "rows in the order of first activity, not of weight"},
-	{"system", 0, OPT_FLAG, AT(system), NULL, "show kernel threads and perf itself too"},
 	{"arrows", 0, OPT_INT, AT(arrows), "N", "draw at most N wakeups at a time (150)"},
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
 	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT",
@@ -39,7 +43,8 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-enum { MAX_HIDDEN = 4 };
+enum { MAX_HIDDEN = 4, TOP_THREADS = 50 };
+#define NOT_GIVEN UINT64_MAX
 
 struct drawing {
 	const struct timeline_opts *opt;
@@ -58,12 +63,27 @@ static int usage(const char *what)
 	return 2;
 }
 
+/* What only --tail knows. */
+static int picked(const struct timeline_opts *o)
+{
+	struct tail_opts t = o->t;
+	t.top = 0;
+	return tail_picked(&t);
+}
+
 static int check(const struct timeline_opts *o)
 {
 	if (o->cpus && o->threads)
 		return usage("--cpus and --threads exclude each other");
-	if (o->top < 0 || o->arrows < 0)
-		return usage("--top and --arrows are counts");
+	if (o->arrows < 0)
+		return usage("--arrows is a count");
+	if (!o->tail &&
+	    (picked(o) || o->t.wait.idle || o->t.wait.states.n || o->t.wait.causes.n))
+		return usage(
+			"--by, --p99, --pct, --over, --open, --idle, --state and --cause go "
+			"with --tail");
+	if (o->tail && (o->cpus || o->threads || o->by_time))
+		return usage("--cpus, --threads and --by-time are not for --tail");
 	if (!(o->width >= 400 && o->width <= 100000))
 		return usage("--width is out of its range");
 	if (!o->output && isatty(STDOUT_FILENO))
@@ -140,8 +160,8 @@ static int pick(struct drawing *d, struct err *e)
 	rc = rc ? rc : set_filters(d, e);
 	o->allowed = d->threads;
 	o->cpus = d->cpus;
-	o->top = (size_t)d->opt->top;
-	o->show_system = d->opt->system;
+	o->top = d->opt->t.top == NOT_GIVEN ? TOP_THREADS : (size_t)d->opt->t.top;
+	o->show_system = d->opt->t.wait.system;
 	/* Who else was on a CPU is not known there. */
 	o->no_cpus = d->opt->threads || (d->ti.tl.flags & TL_PER_TASK && !d->opt->cpus);
 	o->no_threads = d->opt->cpus;
@@ -177,6 +197,17 @@ static void say_hidden(struct drawing *d)
 
 /* --- drawing ------------------------------------------------------------------------------ */
 
+static void svg_options(const struct timeline_opts *opt, struct tl_svg_options *o)
+{
+	tl_svg_defaults(o);
+	o->title = opt->title ? opt->title : opt->tail ? "The worst episodes" : o->title;
+	o->subtitle = opt->subtitle;
+	o->notes = opt->notes;
+	o->width = opt->width;
+	o->max_arrows = (size_t)opt->arrows;
+	o->no_script = opt->no_script;
+}
+
 static int write_picture(struct drawing *d, struct err *e)
 {
 	const struct timeline_opts *opt = d->opt;
@@ -187,13 +218,7 @@ static int write_picture(struct drawing *d, struct err *e)
 			     .zero_ns = d->ti.tl.rec.origin_ns,
 			     .rows = d->pick.rows.v,
 			     .nrows = d->pick.rows.n};
-	tl_svg_defaults(&o);
-	o.title = opt->title ? opt->title : o.title;
-	o.subtitle = opt->subtitle;
-	o.notes = opt->notes;
-	o.width = opt->width;
-	o.max_arrows = (size_t)opt->arrows;
-	o.no_script = opt->no_script;
+	svg_options(opt, &o);
 	o.hidden = d->hidden_text;
 	o.n_hidden = d->nhidden;
 	int rc = outfile_open(&out, opt->output ? opt->output : "-", e);
@@ -218,15 +243,54 @@ static int draw(struct drawing *d)
 	return rc ? input_fail(&d->ti.in, &e) : input_status(&d->ti.in);
 }
 
+/* --tail: the picture of `perfkit tail --svg`. */
+static int draw_tail(const struct timeline_opts *opt, const char *path)
+{
+	struct tail_opts picks = opt->t;
+	struct tail_run r = {.opt = &picks};
+	struct tl_svg_options o;
+	struct tail t;
+	struct err e = {0};
+	uint32_t names[TAIL_NAMES];
+	size_t n = 0, most = TAIL_PANELS;
+	if (picks.top == NOT_GIVEN)
+		picks.top = 0;
+	else
+		most = (size_t)picks.top;
+	int rc = tail_ask(&r, "timeline", path, names, &n, NULL);
+	if (rc)
+		return rc;
+	rc = tail_make(&r.ti.tl, &r.query, &t, &e);
+	if (rc) {
+		rc = input_fail(&r.ti.in, &e);
+		tlinput_close(&r.ti);
+		return rc;
+	}
+	svg_options(opt, &o);
+	rc = tail_refuse(&r, &t);
+	if (!rc && t.rows.n > most && !picks.wait.tl.in.quiet)
+		say("drawing %zu of the %zu worst episodes (--top N)", most, t.rows.n);
+	if (!rc)
+		rc = tailout_svg(&t, most, opt->output ? opt->output : "-", &o, &e)
+			     ? input_fail(&r.ti.in, &e)
+			     : input_status(&r.ti.in);
+	tail_release(&t);
+	tlinput_close(&r.ti);
+	return rc;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	struct drawing d = {.opt = opts};
 	const struct timeline_opts *o = opts;
-	const char *path = o->tl.in.input ? o->tl.in.input : nfiles ? files[0] : "perf.data";
+	const char *input = o->t.wait.tl.in.input;
+	const char *path = input ? input : nfiles ? files[0] : "perf.data";
 	int rc = check(o);
 	if (rc)
 		return rc;
-	rc = tlinput_open(&d.ti, "timeline", &o->tl, path, 1);
+	if (o->tail)
+		return draw_tail(o, path);
+	rc = tlinput_open(&d.ti, "timeline", &o->t.wait.tl, path, 1);
 	if (rc)
 		return rc;
 	rc = tlinput_only_one(&d.ti, "timeline");
@@ -245,7 +309,7 @@ static void defaults(void *opts)
 	struct timeline_opts *o = opts;
 	struct tl_svg_options d;
 	tl_svg_defaults(&d);
-	o->top = 50;
+	o->t.top = NOT_GIVEN;
 	o->arrows = (int)d.max_arrows;
 	o->width = d.width;
 }
@@ -261,8 +325,9 @@ const struct verb verb_timeline = {
 		"functions.",
 	.examples =
 		"  perfkit timeline -o run.svg perf.data\n"
-		"  perfkit timeline --time 5120.25,5120.30 --comm postgres -o slow.svg run.db",
-	.tables = {rows, tlinput_rows, input_rows},
+		"  perfkit timeline --time 5120.25,5120.30 --comm postgres -o slow.svg run.db\n"
+		"  perfkit timeline --tail --p999 --comm postgres -o worst.svg run.db",
+	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct timeline_opts),
 	.max_files = 1,
 	.run = run,

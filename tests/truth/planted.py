@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""planted.py [-n N] [--keep DIR] [--brief] [PATTERN] - how often `perfkit tail` names the planted cause.
+"""planted.py [-n N] [--turns] [--keep DIR] [--brief] [PATTERN] - how often is the cause named?
 
 Records each program of this folder and each of its variants N times here, with frame pointers and
-with copies of the stack, asks `perfkit tail` for the worst episodes of the threads that suffer, and
-compares the group of rank 1 with what was planted: its thread, its cause, its function. Every
-recording is asked twice: with all symbols, and with a C library that has only its dynamic ones.
-Prints found/asked per variant, how many recordings were made again because the machine lost
-scheduler records in them (AGAIN), and what was named instead at each miss; `--keep DIR` keeps
-the recordings of those. --brief is for `make check`: every second variant, frame pointers and stack
-copies in turn, all symbols, and a miss gets further chances, as a neighbour of this machine may have
-been the louder cause.
+with copies of the stack (--turns: with one of them in turn), asks `perfkit tail` for the worst
+episodes of the threads that suffer, and compares the group of rank 1 with what was planted: its
+thread, its cause, its function. Every recording is asked twice: with all symbols, and with a C
+library that has only its dynamic ones. Prints found/asked per variant, how many recordings were
+made again because the machine lost scheduler records in them (AGAIN), and what was named instead
+at each miss; --keep DIR keeps the recordings of those; Ctrl-C and SIGTERM print what there is.
+
+--brief is for `make check`: every second variant, all symbols, and a miss gets further chances, as
+a neighbour on this machine may have been the louder cause.
 
 "feed" is asked by span, between two probes: p99.9 must also be the program's own, to 1 % and what
 the probes cost.
@@ -20,6 +21,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -293,21 +295,36 @@ def brief_run(recorder, variant, stacks, score):
     count(score, wrong, "")
 
 
-def score_of(recorder, variant, stacks, a):
-    score, program = Score(), variant[2].split()[0]
+def row_of(recorder, variant, stacks, a, number, score):
+    program = variant[2].split()[0]
     if program in PROBED and recorder.probe(program):
-        print(f"{variant[0]:2} {variant[2]:32} {stacks:6} no probes here")
-        return score
-    for i in range(1 if a.brief else a.n):
-        if a.brief:
-            brief_run(recorder, variant, stacks, score)
-        else:
-            one_run(recorder, variant, stacks, score, a.keep, i + 1)
-    print(f"{variant[0]:2} {variant[2]:32} {stacks:6} {score.found:4}/{score.of:<3} {score.again:5}")
-    for m in score.misses:
-        print("      ", m)
-    sys.stdout.flush()
-    return score
+        score.misses = ["no probes here"]
+    elif a.brief:
+        brief_run(recorder, variant, stacks, score)
+    else:
+        one_run(recorder, variant, stacks, score, a.keep, number)
+
+
+def rounds(recorder, a, scores):
+    """Round by round, so that an interrupted run has asked every variant equally often."""
+    for number in range(1, a.n + 1):
+        for i, v in enumerate(VARIANTS):
+            if a.pattern not in v[2] or (a.brief and i % 2):
+                continue
+            in_turn = (("fp", "dwarf")[(number + i // (1 + a.brief)) % 2],)
+            for stacks in in_turn if a.brief or a.turns else ("fp", "dwarf"):
+                row_of(recorder, v, stacks, a, number, scores.setdefault((i, stacks), Score()))
+
+
+def table(scores):
+    print(f"{'':2} {'program and options':32} {'stacks':6} {'found':>8} {'again':>5}")
+    for (i, stacks), score in sorted(scores.items(), key=lambda x: (x[0][0], x[0][1] == "dwarf")):
+        print(f"{VARIANTS[i][0]:2} {VARIANTS[i][2]:32} {stacks:6} {score.found:4}/{score.of:<3} {score.again:5}")
+        for m in score.misses:
+            print("      ", m)
+    found, of, again = (sum(getattr(s, k) for s in scores.values()) for k in ("found", "of", "again"))
+    print(f"{found} of {of} found; {again} recordings made again for lost scheduler records")
+    return found != of
 
 
 def cannot_record(where):
@@ -322,6 +339,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("-n", type=int, default=1)
     p.add_argument("--keep")
+    p.add_argument("--turns", action="store_true")
     p.add_argument("--brief", action="store_true")
     p.add_argument("pattern", nargs="?", default="")
     a = p.parse_args()
@@ -333,18 +351,16 @@ def main():
     if why:
         print("none can be recorded here:", why)
         return 77
-    scores = []
-    print(f"{'':2} {'program and options':32} {'stacks':6} {'found':>8} {'again':>5}")
-    for i, v in enumerate(VARIANTS):
-        if a.pattern not in v[2] or (a.brief and i % 2):
-            continue
-        for stacks in (("fp", "dwarf")[i // 2 % 2],) if a.brief else ("fp", "dwarf"):
-            scores.append(score_of(recorder, v, stacks, a))
+    scores = {}
+    for s in signal.SIGINT, signal.SIGTERM:
+        signal.signal(s, signal.default_int_handler)
+    try:
+        rounds(recorder, a, scores)
+    except KeyboardInterrupt:
+        print("interrupted; so far:")
     run("perf", "probe", "-q", "-d", "perfkit_f:*")
     shutil.rmtree(where)
-    found, of, again = (sum(getattr(s, k) for s in scores) for k in ("found", "of", "again"))
-    print(f"{found} of {of} found; {again} recordings made again for lost scheduler records")
-    return found != of
+    return table(scores)
 
 
 sys.exit(main())

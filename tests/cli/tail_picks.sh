@@ -1,0 +1,64 @@
+# The filters and picks of tail choose the same episodes in collapse --tail, svg --tail, timeline
+# --tail, tail --flame and tail --svg: the same number, and to the nanosecond the same time.
+set -eu
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+file=$SRC/testdata/orders/orders.tar.zst
+"$PERFKIT" import -q "$file" -o orders.db
+
+# same FILE OPTIONS...: every way of asking agrees
+same()
+{
+	asked=$1
+	shift
+	"$PERFKIT" tail -q --json "$@" "$asked" >tail.json
+	python3 -c 'import json
+e = json.load(open("tail.json"))["episodes"]
+print(sum(x["duration_ns"] for x in e), len(e))' >expected
+	read -r ns episodes <expected
+	[ "$episodes" -gt 0 ]
+	"$PERFKIT" collapse -q --tail --unit ns "$@" "$asked" >tail.folded
+	sum=$(awk '{ sum += $NF } END { printf "%d", sum }' tail.folded)
+	[ "$sum" = "$ns" ] || { echo "$*: collapse has $sum ns, tail $ns"; exit 1; }
+	"$PERFKIT" svg -q --tail "$@" "$asked" -o tail.svg
+	"$PERFKIT" tail -q --flame flame.svg --details 0 "$@" "$asked" >/dev/null
+	for picture in tail.svg flame.svg; do
+		grep -qx "total $ns" $picture || { echo "$*: $picture is not of $ns ns"; exit 1; }
+	done
+	"$PERFKIT" timeline -q --tail --no-script "$@" "$asked" -o timeline.svg
+	"$PERFKIT" tail -q --svg episodes.svg --details 0 "$@" "$asked" >/dev/null
+	drawn=$episodes
+	[ "$drawn" -le 10 ] || drawn=10
+	for picture in timeline.svg episodes.svg; do
+		n=$(grep -o '>#[0-9][0-9]*  ' $picture | sort -u | wc -l)
+		[ "$n" = "$drawn" ] || { echo "$*: $picture has $n panels, not $drawn"; exit 1; }
+	done
+}
+for f in "$file" orders.db; do
+	same "$f" --by activation --comm front-0,front-1 --over 2ms
+	same "$f" --comm front-0 --p99
+	same "$f" --comm front-0,front-1 --cause lock --top 7
+	same "$f" --by activation --pct 97.5 --idle
+	same "$f" --state runnable --top 9 --time ,7184.2 --force
+done
+
+# episodes one by one in time: the picture's panels are tail's worst, in order
+"$PERFKIT" tail -q --comm front-0 --top 3 --csv "$file" | sed 1d | cut -d, -f3 >tids
+"$PERFKIT" timeline -q --tail --no-script --comm front-0 --top 3 "$file" -o three.svg
+[ "$(wc -l <tids)" = 3 ]
+grep -o '>#[0-9]*  *[^,]*,' three.svg | sed 's/.*\///; s/,//' | cmp - tids
+
+usage()
+{
+	rc=0
+	"$PERFKIT" "$@" "$file" >/dev/null 2>err || rc=$?
+	[ $rc = 2 ] || { echo "$*: exit $rc"; cat err; exit 1; }
+}
+usage collapse --top 3
+usage collapse --tail --offcpu
+usage collapse --tail --by lunch
+usage timeline --cause lock -o x.svg
+usage timeline --tail --cpus -o x.svg
+usage svg --tail --p99 --top 3 -o x.svg
+rc=0
+"$PERFKIT" collapse --tail "$SRC/testdata/demo/perf.data" 2>err >out || rc=$?
+[ $rc = 3 ] && grep -q "record with: perf record -a" err
