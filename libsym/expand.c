@@ -126,6 +126,14 @@ static int is_root(void *ctx, uint64_t lookup)
 	       modules_root_at(x->modules, map, lookup);
 }
 
+static int function_at(void *ctx, uint64_t lookup, uint64_t *start)
+{
+	struct expander *x = ctx;
+	const struct map *map = machine_map_at(x->machine, x->space, lookup, x->time);
+	return map && x->machine->dsos.v[map->dso].kind == DSO_FILE &&
+	       modules_function_at(x->modules, map, lookup, start);
+}
+
 int expander_new(struct expander **out, const struct recording *rec, const struct machine *m,
 		 struct modules *modules, const struct deferred_chains *deferred, int max_stack,
 		 struct err *e)
@@ -134,6 +142,7 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 	struct unwind_opts o = {.machine = machine_of(rec),
 				.module_at = module_at,
 				.is_root = is_root,
+				.function_at = function_at,
 				.max_depth = max_stack > 0 ? (unsigned)max_stack : 0};
 	*out = NULL;
 	if (!x)

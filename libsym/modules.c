@@ -487,11 +487,12 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	return rc;
 }
 
-int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
+/* The symbol at `ip` of a file that ran, and its distance. For the unwinder's threads. */
+static int symbol_at(struct modules *ms, const struct map *map, uint64_t ip,
+		     struct symbol_hit *hit, uint64_t *distance)
 {
-	int root = 0;
+	int found = 0;
 	uint64_t vaddr;
-	struct symbol_hit hit;
 	pthread_mutex_lock(&ms->lock);
 	struct module *mod = module_of(ms, map->dso);
 	struct dso_files *f = mod ? &mod->files : NULL;
@@ -499,12 +500,30 @@ int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
 		if (!mod->symbols_tried)
 			symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL);
 		mod->symbols_tried = 1;
-		root = mod->symbols &&
-		       elf_file_vaddr(f->runtime, ip - map->start + map->pgoff, &vaddr) &&
-		       symtab_find(mod->symbols, vaddr, &hit) && unwind_root_name(hit.name);
+		found = mod->symbols &&
+			elf_file_vaddr(f->runtime, ip - map->start + map->pgoff, &vaddr) &&
+			symtab_find(mod->symbols, vaddr, hit);
+		*distance = found ? vaddr - hit->start : 0;
 	}
 	pthread_mutex_unlock(&ms->lock);
-	return root;
+	return found;
+}
+
+int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
+{
+	struct symbol_hit hit;
+	uint64_t distance;
+	return symbol_at(ms, map, ip, &hit, &distance) && unwind_root_name(hit.name);
+}
+
+int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip, uint64_t *start)
+{
+	struct symbol_hit hit;
+	uint64_t distance;
+	if (!symbol_at(ms, map, ip, &hit, &distance))
+		return 0;
+	*start = ip - distance;
+	return 1;
 }
 
 int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,

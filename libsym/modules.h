@@ -71,6 +71,11 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_rea
  * called by several threads at once, like modules_cfi. */
 int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);
 
+/* 1 and the first address of the function at `ip` in `map`, 0 when no symbol covers it. As
+ * modules_root_at. */
+int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip,
+			uint64_t *start);
+
 /* File offset → address in the DSO's ELF file, as its CFI counts. Only after modules_cfi gave
  * one. 1 and *vaddr, or 0. */
 int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr);

@@ -127,6 +127,11 @@ struct unwind_opts {
 	 * this lookup address an outermost one? See unwind_root_name.
 	 */
 	int (*is_root)(void *ctx, uint64_t lookup);
+	/*
+	 * Optional: asked of code without CFI: 1 and the first address of the function at this
+	 * lookup address, 0 when no symbol covers it.
+	 */
+	int (*function_at)(void *ctx, uint64_t lookup, uint64_t *start);
 	unsigned max_depth; /* frames per stack; 0 = 1024 */
 	unsigned va_bits;   /* aarch64: bits of a user address, the rest is PAC; 0 = 48 */
 };

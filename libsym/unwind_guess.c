@@ -26,14 +26,17 @@ static unsigned x86_call_indirect(const uint8_t *p, unsigned n)
 	return len + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-static int x86_after_call(const uint8_t *before, unsigned n)
+static int x86_indirect_before(const uint8_t *before, unsigned n)
 {
-	if (n >= 5 && before[n - 5] == 0xe8)
-		return 1;
 	for (unsigned len = 2; len <= 7 && len <= n; len++)
 		if (x86_call_indirect(before + n - len, len) == len)
 			return 1;
 	return 0;
+}
+
+static int x86_after_call(const uint8_t *before, unsigned n)
+{
+	return (n >= 5 && before[n - 5] == 0xe8) || x86_indirect_before(before, n);
 }
 
 static int arm_after_call(uint32_t insn)
@@ -167,10 +170,37 @@ int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *r)
 	return sigreturn_rule(c, va, exact, r) || (exact && plt_rule(c, va, r));
 }
 
+/*
+ * Does the call in front of `ra` lead to the code at w->pc? A direct one names its target: that
+ * function (where no symbol tells, something shortly before pc), or a PLT slot. An indirect one
+ * may lead anywhere.
+ */
+static int calls_here(struct walk *w, uint64_t ra)
+{
+	enum { NEAR = 1 << 16 };
+	struct unwind_module m = {0};
+	uint8_t b[7];
+	uint64_t start;
+	unsigned slot;
+	int lazy;
+	if (w->u->o.module_at(w->s->ctx, ra - 1, &m) != 1 || !m.cfi ||
+	    cfi_code(m.cfi, ra - m.bias - 7, b, 7) != 7 || b[2] != 0xe8 ||
+	    x86_indirect_before(b, 7))
+		return 1;
+	uint64_t target = ra + (uint64_t)(int64_t)(int32_t)load_u32(
+				       b + 3, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	if (cfi_in_plt(m.cfi, target - m.bias, &slot, &lazy))
+		return 1;
+	if (w->u->o.function_at && w->u->o.function_at(w->s->ctx, w->pc, &start) == 1)
+		return target >= start && target <= w->pc;
+	return target <= w->pc && w->pc - target < NEAR;
+}
+
 /* --- the ladder ------------------------------------------------------------------------- */
 
-/* A function that has not yet pushed anything, or never does: the return address is on top. */
-static int guess_leaf(struct walk *w)
+/* A function that has not yet pushed anything, or never does: the return address is on top.
+ * certain: only if the call in front of it leads here, for the word may be an old one. */
+static int guess_leaf(struct walk *w, int certain)
 {
 	uint64_t ra;
 	if (w->u->o.machine == EM_AARCH64) {
@@ -179,7 +209,8 @@ static int guess_leaf(struct walk *w)
 		walk_to(w, w->lr, w->sp, UNWIND_LEAF_GUESS);
 		return 1;
 	}
-	if (!walk_read(w, w->sp, &ra) || !is_return_address(w, ra, 1))
+	if (!walk_read(w, w->sp, &ra) || !is_return_address(w, ra, 1) ||
+	    (certain && !calls_here(w, ra)))
 		return 0;
 	walk_to(w, ra, w->sp + 8, UNWIND_LEAF_GUESS);
 	return 1;
@@ -242,17 +273,18 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 	if (why == UNWIND_ID_MISMATCH)
 		return why;
 	if (why == UNWIND_NO_MAP) /* a call through a null pointer: only the top word helps */
-		return w->fresh && guess_leaf(w) ? GOING : why;
-	if (!jit && w->fresh && guess_leaf(w))
+		return w->fresh && guess_leaf(w, 0) ? GOING : why;
+	if (!jit && w->fresh && guess_leaf(w, 1))
 		return GOING;
 	if (!w->fresh && why == UNWIND_NO_FILE && guess_sigframe(w))
 		return GOING;
 	if (guess_fp(w))
 		return GOING;
-	if (jit && w->fresh && guess_leaf(w))
+	if (w->fresh && guess_leaf(w, 0))
 		return GOING;
-	/* generated code keeps frame pointers: one beyond the copy means the copy is short */
-	if (jit && w->have_fp && w->fp >= w->sp && !(w->fp & 7) &&
+	/* generated code keeps frame pointers: one beyond the copy means the copy is short; so
+	 * does code that lies in a file and was reached by one, as V8's builtins are */
+	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp && !(w->fp & 7) &&
 	    unread(w, w->fp) == UNWIND_TRUNCATED && w->fp + 16 > w->low + w->size)
 		return UNWIND_TRUNCATED;
 	return why;

@@ -37,6 +37,9 @@ def zero_offset_callers(path):
             m = re.match(r"\s*[0-9a-f]+ .+\+0x[0-9a-f]+ \((?:.*/)?([^/]+)\)$", line)
             if m:
                 names.add("[%s]" % m.group(1))
+            m = re.match(r"\s*[0-9a-f]+ (.+)\+0x[0-9a-f]+ \((/.*/perf-\d+\.map|.*//anon)\)$", line)
+            if m:
+                jitted.add(m.group(1))
             m = re.match(r"\s*[0-9a-f]+ (.+)\+0x0 \(", line)
             if m and not leaf:
                 names.add(m.group(1))
@@ -71,7 +74,7 @@ def frame_class(want, got, position, depth, after_noreturn, under_kernel):
         return "vdso-kernel"
     if want.startswith("[") and got == ".plt":
         return "plt-header"
-    if want == "@plt" and got.endswith("@plt"):
+    if (want == "@plt" or want.startswith("[")) and got.endswith("@plt"):
         return "plt-name"
     if want == "[unknown] " and re.match(r"\[.+ $", got):  # the caller cut "(deleted)]"
         return "dso-blank"
@@ -85,14 +88,48 @@ def frame_class(want, got, position, depth, after_noreturn, under_kernel):
     return None
 
 
+def is_root(frame):
+    return re.match(r"(_start|(__)?clone3?|start_thread|ret_from_fork\w*|runtime\.goexit(\.abi0)?)"
+                    r"(@|$)", frame)
+
+
+def end_class(w, g):
+    """How the outer ends of two unwound stacks differ; what differs is taken away from both."""
+    found = None
+    beyond = len(w) > 1 and w[1] in ("[unknown]", "[unknown <ffffffffffffffff>]")
+    if g[1:2] == ["[truncated]"]:
+        del g[1]
+        found = "truncated"
+        if beyond and g[1:2] != w[1:2]:
+            del w[1]
+        if len(g) == len(w) + 1:
+            del g[1]
+            found = "last-word"
+    elif beyond and len(w) == len(g) and len(g) > 1 and \
+            (is_root(g[1]) or g[1].startswith("[")):
+        del w[1], g[1]
+        found = "last-word"
+    if len(w) > 1 and len(g) > len(w) and (found == "truncated" or is_root(g[1])):
+        found = "jit-callers" if re.match(r"\[perf-\d+\.map\]", w[1]) or w[1] in jitted \
+            else "cut-short"
+        del g[1:1 + len(g) - len(w)]
+    elif len(w) == 2 and len(g) > 2 and not found:
+        found = "leaf-alone"
+        del g[1:-1]
+    return found
+
+
 def stack_class(want, got, after_noreturn):
     w, g = want.split(";"), got.split(";")
     if len(w) == 1 and g[0] == w[0]:
         return "corrupt-callchain"
+    found = end_class(w, g)
+    if found and w == g:
+        return found
     seen = [f for f in g[1:] if not f.startswith("(")]
     cut = [re.sub(r"\((?!anonymous namespace\)).*", "", f) for f in seen]
     found = "anonymous-namespace" if len(seen) < len(g) - 1 else \
-        "template-arguments" if cut != seen else None
+        "template-arguments" if cut != seen else found
     g[1:] = cut
     if len(w) != len(g):
         return None
@@ -105,7 +142,7 @@ def stack_class(want, got, after_noreturn):
     return found
 
 
-reused = set()
+reused, jitted = set(), set()
 
 
 def main():

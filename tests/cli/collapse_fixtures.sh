@@ -41,7 +41,8 @@ for dir in "$SRC"/testdata/*/; do
 done
 
 # A class that is told apart is a class that is explained.
-for class in $(sed -n 's/.*return "\([a-z-]*\)".*/\1/p' "$SRC/tests/foldcheck.py" | sort -u); do
+for class in $(sed -n 's/.*\(return\|found =\|else\) "\([a-z-]*\)".*/\2/p' "$SRC/tests/foldcheck.py" |
+	sort -u); do
 	grep -q "^| $class |" "$SRC/docs/differences.md" ||
 		{ echo "docs/differences.md does not explain '$class'"; failed=1; }
 done

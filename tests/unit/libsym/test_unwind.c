@@ -508,6 +508,29 @@ static void code_without_cfi(void **state)
 	end();
 }
 
+/* The word on top was left there by a call of another function: the frame pointer knows better,
+ * but is there none, it is better than nothing. */
+static void an_old_return_address_on_top_is_no_caller(void **state)
+{
+	static const int32_t elsewhere = 0x700000;
+	(void)state;
+	x86_functions();
+	ready(FUNC(8) + 0x24);
+	memcpy(w.code + 0x300 + 0x20 - 4, &elsewhere, 4); /* of the call before RET(3) */
+	w.stack[0] = RET(3);
+	w.stack[4] = 0;
+	w.stack[5] = RET(2);
+	set_reg(X86_RBP, SP + 32);
+	go();
+	assert_int_equal(w.out.frames[1].ip, RET(2));
+	assert_int_equal(w.out.frames[1].trust, UNWIND_FP_GUESS);
+	set_reg(X86_RBP, 5);
+	go();
+	assert_int_equal(w.out.frames[1].ip, RET(3));
+	assert_int_equal(w.out.frames[1].trust, UNWIND_LEAF_GUESS);
+	end();
+}
+
 static void generated_code_goes_by_frame_pointer(void **state)
 {
 	(void)state;
@@ -796,6 +819,7 @@ int main(void)
 		cmocka_unit_test(signal_frame_that_leads_to_itself),
 		cmocka_unit_test(call_of_a_null_pointer),
 		cmocka_unit_test(code_without_cfi),
+		cmocka_unit_test(an_old_return_address_on_top_is_no_caller),
 		cmocka_unit_test(generated_code_goes_by_frame_pointer),
 		cmocka_unit_test(a_file_with_another_id_gives_no_callers),
 		cmocka_unit_test(short_copy_goes_on_along_the_chain),
