@@ -38,8 +38,13 @@ LINK_A := $(O)/librender.a $(O)/liblibstore.a $(O)/liblibsym.a $(O)/liblibparse.
 
 obj = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
 
-.PHONY: all check bench install uninstall asan clean distclean help demo shots format
+.PHONY: all check bench install uninstall asan clean distclean help demo shots pictures format
 all: $(O)/perfkit
+
+ifneq ($(wildcard config.mk),)
+config.mk: configure
+	@echo "configure has changed, running it again" && ./configure $(CONFIGURE_ARGS) >/dev/null
+endif
 
 $(O)/perfkit: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
@@ -198,20 +203,28 @@ shots: all $(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit \
 		$(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi $(O)/shots
 
+# The pictures the README shows; check compares them with what its commands make.
+pictures: all
+	$(Q)$(O)/perfkit svg -q --symfs testdata/demo/symfs testdata/demo/perf.data -o docs/pictures/demo.svg
+	$(Q)$(O)/perfkit tail -q --by activation --comm front-0,front-1 --over 2ms --rows 3 --details 1 \
+		--svg docs/pictures/orders.svg testdata/orders/orders.tar.zst >/dev/null
+
 demo: all
 	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs
 
 # --- the rest ----------------------------------------------------------------------------
 DOCS := README.md LICENSE $(wildcard docs/*.md)
+PICTURES := $(wildcard docs/pictures/*.svg)
 SHARE = $(DESTDIR)$(PREFIX)/share
 install: all $(O)/man/made $(COMPLETIONS)
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/perfkit/docs \
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/perfkit/docs/pictures \
 		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
 		$(SHARE)/fish/vendor_completions.d
 	install -m 755 $(O)/perfkit $(DESTDIR)$(PREFIX)/bin/perfkit
 	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
 	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit
 	install -m 644 $(filter docs/%,$(DOCS)) $(SHARE)/doc/perfkit/docs
+	install -m 644 $(PICTURES) $(SHARE)/doc/perfkit/docs/pictures
 	install -m 644 $(O)/completions/perfkit.bash $(SHARE)/bash-completion/completions/perfkit
 	install -m 644 $(O)/completions/perfkit.zsh $(SHARE)/zsh/site-functions/_perfkit
 	install -m 644 $(O)/completions/perfkit.fish $(SHARE)/fish/vendor_completions.d/perfkit.fish
@@ -243,6 +256,7 @@ help:
 	@echo 'make demo       fold the bundled recording'
 	@echo 'make check      all tests; T=PATTERN runs those whose name matches'
 	@echo 'make check-layers, check-house   rules about the sources; part of check'
+	@echo 'make pictures   the pictures of the README, docs/pictures'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'

@@ -40,6 +40,13 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 		fi
 		ran=$((ran + $(wc -l <commands)))
 	fi
+	# The pictures a page shows are those its commands make.
+	for picture in "$SRC"/docs/pictures/*.svg; do
+		[ -e "${picture##*/}" ] || continue
+		cmp -s "$picture" "${picture##*/}" ||
+			{ echo "$name: docs/pictures/${picture##*/} is not what its command makes"; bad=1; }
+		: >"$here/shown.${picture##*/}"
+	done
 	# Names: perfkit VERB and its --options, on one line, up to the next | or ; or `
 	grep -o 'perfkit [a-z][a-z]* [^|;`>)]*' "$page" | sort -u >named
 	while read -r _ verb words; do
@@ -53,6 +60,9 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 		done
 	done <named
 	cd "$here" || exit 1
+done
+for picture in "$SRC"/docs/pictures/*.svg; do
+	[ -e "shown.${picture##*/}" ] || { echo "no page makes docs/pictures/${picture##*/}"; bad=1; }
 done
 # The queries of docs/store.md, on a store.
 awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SRC/docs/store.md" >queries.sql
