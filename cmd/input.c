@@ -1,6 +1,7 @@
 #include "cmd/input.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cmd/fetchline.h"
 #include "cmd/inputkind.h"
 #include "cmd/say.h"
 
@@ -315,7 +316,10 @@ static struct profile_options profile_options(const struct input *in)
 				     .trust_paths = &everywhere,
 				     .ntrust_paths = opt->trust_paths ? 1 : 0,
 				     .no_local = opt->no_local || b->recording,
-				     .debuginfod = 1},
+				     .debuginfod = 1,
+				     .fetching = opt->quiet  ? NULL
+						 : isatty(2) ? fetchline_draw
+							     : fetchline_log},
 			    .no_demangle = opt->no_demangle,
 			    .constructors = opt->constructors,
 			    .lines = opt->lines,

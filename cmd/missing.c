@@ -131,7 +131,7 @@ static int file_remedy(const struct profile *p, const struct missing_dso *d, con
 			     "still the same: --trust-paths");
 	} else if (d->reason == DSO_FOUND && id->len) {
 		buf_fmt(out, "debuginfod-find debuginfo %s", build_id_hex(id, hex));
-	} else if (d->reason == DSO_FOUND || path[0] != '/') {
+	} else if (d->reason == DSO_FOUND || path[0] != '/' || dso_is_anonymous(path)) {
 		return 0;
 	} else if (id->len && is_packaged(path)) {
 		buf_fmt(out, "debuginfod-find executable %s", build_id_hex(id, hex));
@@ -216,6 +216,19 @@ static void print_one(FILE *f, const struct profile *p, const struct missing *m,
 	buf_release(&remedy);
 }
 
+/* Does debuginfod help with more than one of them? */
+static int several_by_debuginfod(const struct profile *p, const struct missing *m, size_t n)
+{
+	int found = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct buf remedy = {0};
+		if (missing_remedy(p, &m->dsos.v[i], &remedy))
+			found += !strncmp(buf_cstr(&remedy), "debuginfod-find ", 16);
+		buf_release(&remedy);
+	}
+	return found > 1 && !getenv("DEBUGINFOD_URLS");
+}
+
 void missing_print(FILE *f, const struct profile *p, const struct missing *m, int top)
 {
 	size_t n = top > 0 && (size_t)top < m->dsos.n ? (size_t)top : m->dsos.n;
@@ -226,4 +239,8 @@ void missing_print(FILE *f, const struct profile *p, const struct missing *m, in
 		print_one(f, p, m, &m->dsos.v[i]);
 	if (n < m->dsos.n)
 		fprintf(f, "  %zu more (--top 0 shows all)\n", m->dsos.n - n);
+	if (several_by_debuginfod(p, m, m->dsos.n))
+		fprintf(f,
+			"all that a server has:  "
+			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org perfkit report …\n");
 }

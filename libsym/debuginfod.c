@@ -15,12 +15,59 @@
 typedef void *(*begin_fn)(void);
 typedef void (*end_fn)(void *);
 typedef int (*find_fn)(void *, const unsigned char *, int, char **);
+typedef int (*progress_fn)(void *, long, long);
+typedef void (*set_progress_fn)(void *, progress_fn);
+typedef void (*set_data_fn)(void *, void *);
+typedef void *(*get_data_fn)(void *);
+typedef const char *(*get_url_fn)(void *);
 
 struct client {
 	void *handle;
 	end_fn end;
 	find_fn find;
+	get_url_fn get_url; /* NULL where this libdebuginfod is older */
+	const struct dso_search *search;
+	struct dso_fetch fetch;
+	int asked; /* a server was */
 };
+
+/* The library calls back with nothing of ours but what its own getter gives. */
+static struct client *client_of(void *handle)
+{
+	void *lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_NOLOAD);
+	get_data_fn get = lib ? (get_data_fn)dlsym(lib, "debuginfod_get_user_data") : NULL;
+	struct client *c = get ? get(handle) : NULL;
+	if (lib)
+		dlclose(lib);
+	return c;
+}
+
+static int on_progress(void *handle, long done, long total)
+{
+	struct client *c = client_of(handle);
+	if (!c)
+		return 0;
+	const char *url = c->get_url ? c->get_url(handle) : NULL;
+	c->asked = 1;
+	/* without a total the library counts its own rounds */
+	c->fetch.total = total > 0 ? (uint64_t)total : 0;
+	c->fetch.done = total > 0 && done > 0 ? (uint64_t)done : 0;
+	if (url)
+		c->fetch.url = url;
+	c->search->opt->fetching(c->search->opt->fetching_ctx, &c->fetch);
+	return 0;
+}
+
+static void watch(struct client *c, void *lib)
+{
+	set_progress_fn set = (set_progress_fn)dlsym(lib, "debuginfod_set_progressfn");
+	set_data_fn set_data = (set_data_fn)dlsym(lib, "debuginfod_set_user_data");
+	if (!set || !set_data)
+		return;
+	c->get_url = (get_url_fn)dlsym(lib, "debuginfod_get_url");
+	set_data(c->handle, c);
+	set(c->handle, on_progress);
+}
 
 static int client_open(struct client *c, const char *what)
 {
@@ -33,13 +80,17 @@ static int client_open(struct client *c, const char *what)
 		(find_fn)dlsym(lib, !strcmp(what, "executable") ? "debuginfod_find_executable"
 								: "debuginfod_find_debuginfo");
 	c->handle = begin && c->end && c->find ? begin() : NULL;
+	if (c->handle && c->search->opt->fetching)
+		watch(c, lib);
 	return c->handle != NULL;
 }
 
 struct elf_file *dso_try_debuginfod(struct dso_search *s, const char *what)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	struct client c = {0};
+	struct client c = {
+		.search = s,
+		.fetch = {.what = what, .path = s->name ? s->name : "", .url = urls}};
 	struct elf_file *f = NULL;
 	char *path = NULL;
 	if (!urls || !*urls || !s->want.len || !client_open(&c, what))
@@ -49,6 +100,13 @@ struct elf_file *dso_try_debuginfod(struct dso_search *s, const char *what)
 		close(fd);
 		dso_path(s, "%s", path ? path : "");
 		f = dso_try(s, 0);
+	}
+	if (c.asked) {
+		c.fetch.ended = 1;
+		c.fetch.found = f != NULL;
+		if (f)
+			c.fetch.done = c.fetch.total = f->size;
+		s->opt->fetching(s->opt->fetching_ctx, &c.fetch);
 	}
 	mem_free(path);
 	c.end(c.handle); /* the library stays loaded: libcurl does not like to go */

@@ -429,7 +429,8 @@ int dso_find(const struct dso_options *opt, const char *path, const struct build
 {
 	static const char deleted[] = " (deleted)";
 	*out = (struct dso_files){0};
-	struct dso_search s = {.opt = opt, .reason = DSO_NOT_FOUND, .detail = out->detail};
+	struct dso_search s = {
+		.opt = opt, .name = path, .reason = DSO_NOT_FOUND, .detail = out->detail};
 	if (id)
 		s.want = out->id = *id;
 	size_t n = strlen(path), k = sizeof(deleted) - 1;

@@ -42,6 +42,16 @@ enum dso_source {
 	DSO_FROM_VDSO, /* this process's own vdso */
 };
 
+/* A file that is being asked for at a debuginfod server. Views, valid during the call. */
+struct dso_fetch {
+	const char *what; /* "executable" or "debuginfo" */
+	const char *path; /* as recorded */
+	const char *url;  /* once a server has it, else all that are asked, DEBUGINFOD_URLS */
+	uint64_t done, total; /* bytes; total 0: not known */
+	int ended;            /* the last call for this file */
+	int found;            /* … and it is here now */
+};
+
 /* Zero-initialised: only ~/.debug and local files whose id matches. All borrowed. */
 struct dso_options {
 	const char *symfs;       /* root of the recorded machine's files, "" or NULL: none */
@@ -53,6 +63,10 @@ struct dso_options {
 	int no_local;     /* look at nothing outside of symfs, buildid_dir and trust_paths */
 	int host_is_ours; /* recorded host and kernel release are this machine's */
 	int debuginfod;   /* 1: ask debuginfod too, if DEBUGINFOD_URLS is set */
+	/* Optional: told several times a second while a server is asked, never for what lies in
+	 * debuginfod's cache; by one thread at a time. */
+	void (*fetching)(void *ctx, const struct dso_fetch *f);
+	void *fetching_ctx;
 };
 
 /* What was found. Zero-initialised is valid; dso_files_release gives it back. */

@@ -8,6 +8,7 @@
 /* One search: what is wanted and the best reason why it was not found so far. */
 struct dso_search {
 	const struct dso_options *opt;
+	const char *name;     /* as recorded */
 	struct build_id want; /* len 0: none recorded */
 	struct buf path;      /* the candidate being made */
 	enum dso_reason reason;

@@ -133,7 +133,10 @@ int dso_find_kernel(const struct dso_options *opt, const struct build_id *id,
 		    const char *release, struct kernel_files *out, struct err *e)
 {
 	*out = (struct kernel_files){0};
-	struct dso_search s = {.opt = opt, .reason = DSO_NOT_FOUND, .detail = out->detail};
+	struct dso_search s = {.opt = opt,
+			       .name = "[kernel.kallsyms]",
+			       .reason = DSO_NOT_FOUND,
+			       .detail = out->detail};
 	if (id)
 		s.want = *id;
 	int found = search(&s, release, out);

@@ -11,7 +11,8 @@ mkdir home
 roots()  # file: weight of stacks that begin at a root, as a share in thousandths
 {
 	awk '{ n = $NF; all += n
-		if ($0 ~ /^[^;]*;(_start|(__)?clone3?|start_thread|runtime\.goexit)/) root += n }
+		if ($0 ~ /^[^;]*;(_start|(__)?clone3?|start_thread|runtime\.goexit)/ ||
+		    $0 ~ /^[^;]*;(\[[^];]*\];)?__libc_start_main/) root += n }
 	     END { printf "%d", all ? 1000 * root / all : 0 }' "$1"
 }
 try()  # name bytes-of-stack command...

@@ -1,0 +1,52 @@
+#include "cmd/fetchline.h"
+#include "base/buf.h"
+#include "cmd/say.h"
+#include "render/escape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "https://host:port/…" → host:port; of several addresses the first, and " …". */
+static void add_host(struct buf *b, const char *url)
+{
+	const char *p = strstr(url, "://");
+	p = p ? p + 3 : url;
+	size_t n = strcspn(p, "/ ");
+	escape_visible(b, p, n);
+	if (p[n + strcspn(p + n, " ")] && p[n + strcspn(p + n, " ") + 1])
+		buf_str(b, " …");
+}
+
+static void text(struct buf *b, const char *verb, const struct dso_fetch *f)
+{
+	buf_fmt(b, "%s %s of ", verb, f->what);
+	escape_visible(b, f->path, strlen(f->path));
+	buf_str(b, " from ");
+	add_host(b, f->url);
+}
+
+void fetchline_draw(void *unused, const struct dso_fetch *f)
+{
+	struct buf b = {0};
+	(void)unused;
+	text(&b, "fetching", f);
+	if (f->ended)
+		fputs("\r\033[K", stderr);
+	else if (f->total)
+		fprintf(stderr, "\r%s %.1f of %.1f MB \033[K", buf_cstr(&b),
+			(double)f->done / 1e6, (double)f->total / 1e6);
+	else
+		fprintf(stderr, "\r%s \033[K", buf_cstr(&b));
+	buf_release(&b);
+}
+
+void fetchline_log(void *unused, const struct dso_fetch *f)
+{
+	struct buf b = {0};
+	(void)unused;
+	if (!f->ended || !f->found)
+		return;
+	text(&b, "fetched", f);
+	say("%s, %.1f MB", buf_cstr(&b), (double)f->total / 1e6);
+	buf_release(&b);
+}

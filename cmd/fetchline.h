@@ -1,0 +1,17 @@
+/*
+ * fetchline.h - what is shown while files come from a debuginfod server: a line that is redrawn
+ * on a terminal, one line a file elsewhere.
+ */
+#ifndef CMD_FETCHLINE_H
+#define CMD_FETCHLINE_H
+
+#include "libsym/dsofind.h"
+
+/* dso_options.fetching on a terminal: "fetching debuginfo of X from HOST 3.1 of 12.0 MB". */
+void fetchline_draw(void *unused, const struct dso_fetch *f);
+
+/* dso_options.fetching elsewhere: "perfkit: fetched debuginfo of X from HOST, 12.0 MB", when it
+ * is there. */
+void fetchline_log(void *unused, const struct dso_fetch *f);
+
+#endif
