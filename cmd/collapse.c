@@ -301,7 +301,7 @@ static int collapse_store(struct collapser *c, const struct label_options *lo, c
 	struct tl_folded f = {.event = TL_NONE};
 	struct err e = {0};
 	int samples = o->weight && !strcmp(o->weight, "samples");
-	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, -1);
+	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, TLINPUT_SAMPLES);
 	if (rc)
 		return rc;
 	labels_init(&c->labels, ti.names, &c->tree, lo);

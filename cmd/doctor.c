@@ -1,13 +1,14 @@
 /*
  * doctor.c - `perfkit doctor`: can this recording answer? Findings, worst first, each with its
- * remedy; exit status 3 where an answer would be wrong.
+ * remedy; exit status 3 where an answer would be wrong. A store repeats what import found.
  */
 #include "cmd/input.h"
 #include "cmd/missing.h"
 #include "cmd/say.h"
+#include "cmd/tlinput.h"
 #include "cmd/verbs.h"
 #include "libstore/build.h"
-#include "libstore/findings.h"
+#include "libstore/storefindings.h"
 #include "render/escape.h"
 #include "render/json.h"
 
@@ -17,6 +18,7 @@
 struct doctor_opts {
 	struct input_opts in;
 	struct opt_list asked;
+	const char *recording;
 	int json;
 };
 
@@ -24,6 +26,8 @@ struct doctor_opts {
 static const struct opt rows[] = {
 	{"for", 0, OPT_LIST, AT(asked), "QUESTION",
 	 "cpu, offcpu or tail: what is to be answered\n(default: what it was recorded for)"},
+	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
+	 "of a store with several recordings: the Nth, or that of HOST"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "findings as JSON"},
 	OPT_END,
 };
@@ -51,19 +55,6 @@ static int parse_asked(const struct doctor_opts *o, unsigned *asked)
 		*asked |= topics[k].bit;
 	}
 	return 0;
-}
-
-/* The command that would fetch the file the i-th detail is about; 0 when there is none. */
-static int get_file(const struct profile *p, const struct finding *f, size_t i, struct buf *out)
-{
-	struct missing_dso d = {.dso = f->dsos[i]};
-	if (d.dso == NO_ID)
-		return 0;
-	const struct dso *dso = &p->machine.dsos.v[d.dso];
-	d.name = dso->name;
-	d.is_jit = dso->kind == DSO_ANON;
-	d.reason = modules_reason(p->modules, d.dso, &d.detail);
-	return missing_remedy(p, &d, out);
 }
 
 /* --- text ----------------------------------------------------------------------------------
@@ -97,13 +88,12 @@ static void print_wrapped(const char *s, size_t at, size_t left)
 	buf_release(&b);
 }
 
-static void print_finding(const struct profile *p, const struct finding *f)
+static void print_finding(const struct finding *f)
 {
 	enum { INDENT = 9 };
 	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
 	print_wrapped(f->title, INDENT, INDENT);
 	for (size_t i = 0; i < f->ndetails; i++) {
-		struct buf get = {0};
 		printf("%*s", INDENT, "");
 		if (*f->details[i] == '0') { /* a drawing of the time axis from 0 s on */
 			put_visible(stdout, f->details[i]);
@@ -111,12 +101,11 @@ static void print_finding(const struct profile *p, const struct finding *f)
 		} else {
 			print_wrapped(f->details[i], INDENT, INDENT + 2);
 		}
-		if (get_file(p, f, i, &get)) {
+		if (*f->get[i]) {
 			printf("%*sget it: ", INDENT + 2, "");
-			put_visible(stdout, buf_cstr(&get));
+			put_visible(stdout, f->get[i]);
 			putchar('\n');
 		}
-		buf_release(&get);
 	}
 	printf("%*s", INDENT, "");
 	print_wrapped(f->kind->spoils, INDENT, INDENT + 2);
@@ -127,8 +116,7 @@ static void print_finding(const struct profile *p, const struct finding *f)
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
 }
 
-static void print_text(const char *path, const struct profile *p, const struct findings *f,
-		       unsigned asked)
+static void print_text(const char *path, const struct findings *f, unsigned asked)
 {
 	static const char *const verdicts[] = {
 		"can answer; nothing found", "can answer; it could be better next time",
@@ -142,7 +130,7 @@ static void print_text(const char *path, const struct profile *p, const struct f
 	}
 	putchar('\n');
 	for (size_t i = 0; i < f->v.n; i++)
-		print_finding(p, &f->v.v[i]);
+		print_finding(&f->v.v[i]);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------
@@ -157,7 +145,7 @@ static void json_topics(struct json *j, const char *key, unsigned bits)
 	json_close(j, ']');
 }
 
-static void json_finding(struct json *j, const struct profile *p, const struct finding *f)
+static void json_finding(struct json *j, const struct finding *f)
 {
 	json_open(j, NULL, '{');
 	json_str(j, "id", f->kind->id);
@@ -169,20 +157,16 @@ static void json_finding(struct json *j, const struct profile *p, const struct f
 		json_str(j, NULL, f->details[i]);
 	json_close(j, ']');
 	json_open(j, "get", '[');
-	for (size_t i = 0; i < f->ndetails; i++) {
-		struct buf get = {0};
-		if (get_file(p, f, i, &get))
-			json_str(j, NULL, buf_cstr(&get));
-		buf_release(&get);
-	}
+	for (size_t i = 0; i < f->ndetails; i++)
+		if (*f->get[i])
+			json_str(j, NULL, f->get[i]);
 	json_close(j, ']');
 	json_str(j, "spoils", f->kind->spoils);
 	json_str(j, "remedy", *f->remedy ? f->remedy : NULL);
 	json_close(j, '}');
 }
 
-static int print_json(const char *path, const struct profile *p, const struct findings *f,
-		      unsigned asked)
+static int print_json(const char *path, const struct findings *f, unsigned asked)
 {
 	struct buf b = {0};
 	struct json j = {.b = &b};
@@ -194,13 +178,16 @@ static int print_json(const char *path, const struct profile *p, const struct fi
 	json_str(&j, "worst", worst < 0 ? "none" : finding_harm_name((unsigned)worst));
 	json_open(&j, "findings", '[');
 	for (size_t i = 0; i < f->v.n; i++)
-		json_finding(&j, p, &f->v.v[i]);
+		json_finding(&j, &f->v.v[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
-	int rc = buf_failed(&b);
-	puts(buf_cstr(&b));
+	int failed = buf_failed(&b);
+	if (failed)
+		say("out of memory");
+	else
+		puts(buf_cstr(&b));
 	buf_release(&b);
-	return rc;
+	return failed;
 }
 
 /* --- all of it -----------------------------------------------------------------------------
@@ -244,32 +231,59 @@ static int examine(struct input *in, const struct doctor_opts *o, unsigned asked
 	return rc;
 }
 
+/* What was found when the store was written. 0, or the exit status. */
+static int ask_store(const struct doctor_opts *o, const char *path, unsigned asked,
+		     struct findings *f, unsigned *made_for)
+{
+	struct tlinput_opts to = {.in = o->in, .recording = o->recording};
+	struct err e = {0};
+	struct store *s;
+	int64_t id;
+	if (store_open(&s, path, &e))
+		return input_fail(NULL, &e);
+	int rc = tlinput_one_recording(&to, "doctor", path, s, &id);
+	if (!rc && store_findings(s, id, asked, f, made_for, &e))
+		rc = input_fail(NULL, &e);
+	store_close(s);
+	return rc;
+}
+
+static int ask_recording(const struct doctor_opts *o, const char *const *files, size_t nfiles,
+			 unsigned asked, struct findings *f, unsigned *made_for)
+{
+	struct input in;
+	struct err e = {0};
+	int rc = input_open(&in, "doctor", &o->in, files, nfiles);
+	if (rc)
+		return rc;
+	if (examine(&in, o, asked, f, &e) || missing_get_files(in.profile, f, &e))
+		rc = input_fail(&in, &e);
+	*made_for = findings_made_for(in.profile->rec);
+	input_close(&in);
+	return rc;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct doctor_opts *o = opts;
+	const char *path = nfiles ? files[0] : o->in.input ? o->in.input : "perf.data";
 	struct findings f = {0};
-	struct input in;
-	struct err e = {0};
-	unsigned asked;
+	unsigned asked, made_for = 0;
 	int rc = parse_asked(o, &asked);
 	if (!rc)
-		rc = input_open(&in, "doctor", &o->in, files, nfiles);
-	if (rc)
-		return rc;
-	rc = examine(&in, o, asked, &f, &e);
-	asked = (asked ? asked : findings_made_for(in.profile->rec)) | ABOUT_NAMES;
+		rc = tlinput_is_store(path)
+			     ? ask_store(o, path, asked, &f, &made_for)
+			     : ask_recording(o, files, nfiles, asked, &f, &made_for);
+	asked = (asked ? asked : made_for) | ABOUT_NAMES;
 	select_asked(&f, asked);
 	if (!rc && o->json)
-		rc = print_json(in.path, in.profile, &f, asked) ? err_nomem(&e) : 0;
+		rc = print_json(path, &f, asked);
 	else if (!rc)
-		print_text(in.path, in.profile, &f, asked);
+		print_text(path, &f, asked);
 	int worst = findings_worst(&f, asked);
-	if (rc)
-		rc = input_fail(&in, &e);
-	else if (worst == HARM_WRONG || (o->in.strict && worst >= HARM_PARTIAL))
+	if (!rc && (worst == HARM_WRONG || (o->in.strict && worst >= HARM_PARTIAL)))
 		rc = 3;
 	findings_release(&f);
-	input_close(&in);
 	return rc;
 }
 
@@ -281,7 +295,7 @@ const struct verb verb_doctor = {
 		"  wrong    an answer would mislead; exit status 3\n"
 		"  partial  something is missing, what is there is right\n"
 		"  advice   it could be better next time\n"
-		"docs/doctor.md explains each.",
+		"docs/doctor.md explains each. A store keeps what was found when it was made.",
 	.examples = "  perfkit doctor perf.data\n"
 		    "  perfkit doctor --for tail perf.data\n"
 		    "  perfkit doctor --json perf.data | jq -r '.findings[].id'",

@@ -50,6 +50,20 @@ static int clocks_agree(struct clocks *c, const struct timeline *tl, const char 
 	return 0;
 }
 
+/* What doctor would say of it, however it is asked. */
+static int add_findings(struct store_writer *w, const struct tlinput *ti, struct err *e)
+{
+	int r = 0;
+	for (const struct finding_question *q = finding_questions; q->name && !r; q++) {
+		struct findings f;
+		r = tlinput_findings(ti, q->asked, &f, e);
+		if (!r)
+			r = store_write_findings(w, q, &f, e);
+		findings_release(&f);
+	}
+	return r;
+}
+
 /* The nth of the recordings in a file. */
 static int import_one(struct store_writer *w, const struct import_opts *o, const char *path,
 		      size_t nth, size_t *of, struct clocks *clocks)
@@ -57,7 +71,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	struct tlinput ti;
 	struct err e = {0};
 	struct input_progress p;
-	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, -1, nth, of);
+	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, TLINPUT_CONTENTS, nth, of);
 	if (rc)
 		return rc;
 	if (!clocks_agree(clocks, &ti.tl, path) && !o->tl.in.force)
@@ -65,7 +79,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	input_progress_start(&p);
 	if (input_shows_progress(&o->tl.in))
 		store_writer_progress(w, input_progress_show, &p);
-	if (!rc && store_writer_add(w, &ti.tl, &e))
+	if (!rc && (store_writer_add(w, &ti.tl, &e) || add_findings(w, &ti, &e)))
 		rc = input_fail(&ti.in, &e);
 	store_writer_progress(w, NULL, NULL);
 	input_progress_end(&p);

@@ -425,19 +425,11 @@ int input_fold(struct input *in)
 	return rc ? input_fail(in, &e) : 0;
 }
 
-int input_warn_findings(struct input *in, const struct timeline *tl,
-			const struct survey *survey, unsigned topics)
+void input_say_findings(struct input *in, const struct findings *f, unsigned topics)
 {
-	struct findings_input what = {.profile = in->profile, .timeline = tl, .survey = survey};
-	struct findings f;
-	struct err e = {0};
-	int said = 0, rc = 0;
-	if (!in->profile)
-		return 0;
-	if (findings_gather(&f, &what, &e))
-		rc = input_fail(in, &e);
-	for (size_t i = 0; !rc && i < f.v.n; i++) {
-		const struct finding *x = &f.v.v[i];
+	int said = 0;
+	for (size_t i = 0; i < f->v.n; i++) {
+		const struct finding *x = &f->v.v[i];
 		if (x->harm < HARM_PARTIAL || x->kind->refused || !(x->kind->topics & topics))
 			continue;
 		input_warn(in, "%s: %s", in->path, x->title);
@@ -445,6 +437,21 @@ int input_warn_findings(struct input *in, const struct timeline *tl,
 	}
 	if (said && !in->opt->quiet)
 		say("perfkit doctor tells what would help");
+}
+
+int input_warn_findings(struct input *in, const struct timeline *tl,
+			const struct survey *survey, unsigned topics)
+{
+	struct findings_input what = {.profile = in->profile, .timeline = tl, .survey = survey};
+	struct findings f;
+	struct err e = {0};
+	int rc = 0;
+	if (!in->profile)
+		return 0;
+	if (findings_gather(&f, &what, &e))
+		rc = input_fail(in, &e);
+	else
+		input_say_findings(in, &f, topics);
 	findings_release(&f);
 	return rc;
 }

@@ -91,6 +91,9 @@ int input_shows_progress(const struct input_opts *opt);
 int input_warn_findings(struct input *in, const struct timeline *tl,
 			const struct survey *survey, unsigned topics);
 
+/* The same of findings that are at hand (a store's). */
+void input_say_findings(struct input *in, const struct findings *f, unsigned topics);
+
 /* The verb's exit status: 0, or 3 under --strict when anything was warned of. */
 int input_status(const struct input *in);
 

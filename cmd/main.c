@@ -121,7 +121,7 @@ static int run(const struct verb *v, int argc, char **argv)
 	mem_free(opts);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "perfkit: stdout: cannot write\n");
-		return rc ? rc : 1;
+		return 1;
 	}
 	return rc;
 }

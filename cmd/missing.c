@@ -244,3 +244,33 @@ void missing_print(FILE *f, const struct profile *p, const struct missing *m, in
 			"all that a server has:  "
 			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org perfkit report …\n");
 }
+
+/* The command that would fetch a file of the machine; 0 when there is none. */
+static int get_file(const struct profile *p, uint32_t file, struct buf *out)
+{
+	struct missing_dso d = {.dso = file};
+	if (file == NO_ID)
+		return 0;
+	const struct dso *dso = &p->machine.dsos.v[file];
+	d.name = dso->name;
+	d.is_jit = dso->kind == DSO_ANON;
+	d.reason = modules_reason(p->modules, file, &d.detail);
+	return missing_remedy(p, &d, out);
+}
+
+int missing_get_files(const struct profile *p, struct findings *f, struct err *e)
+{
+	int rc = 0;
+	for (size_t i = 0; i < f->v.n; i++)
+		for (size_t k = 0; k < f->v.v[i].ndetails; k++) {
+			struct buf b = {0};
+			const char *s = "";
+			if (get_file(p, f->v.v[i].dsos[k], &b))
+				s = arena_strndup(&f->text, buf_cstr(&b), b.n);
+			if (!s || buf_failed(&b))
+				rc = err_nomem(e);
+			f->v.v[i].get[k] = s ? s : "";
+			buf_release(&b);
+		}
+	return rc;
+}

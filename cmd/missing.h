@@ -6,6 +6,7 @@
 #define CMD_MISSING_H
 
 #include "base/buf.h"
+#include "libstore/findings.h"
 #include "libsym/profile.h"
 
 #include <stdio.h>
@@ -38,6 +39,9 @@ const char *missing_reason(const struct missing_dso *d);
  * nothing when there is none (memory of no file, a path no terminal should see).
  */
 int missing_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out);
+
+/* Set the `get` of each line that is about a file one could fetch. ERR_NOMEM. */
+int missing_get_files(const struct profile *p, struct findings *f, struct err *e);
 
 /* Print the first `top` of the list (0: all), some lines for each, nothing when it is empty. */
 void missing_print(FILE *f, const struct profile *p, const struct missing *m, int top);

@@ -393,7 +393,7 @@ static void print_store(const struct tlinput *ti, int several)
 static int report_one(const struct report_opts *o, const char *path, size_t nth, size_t *of)
 {
 	struct tlinput ti;
-	int rc = tlinput_open_nth(&ti, "report", &o->tl, path, -1, nth, of);
+	int rc = tlinput_open_nth(&ti, "report", &o->tl, path, TLINPUT_CONTENTS, nth, of);
 	if (rc)
 		return rc;
 	if (nth)

@@ -209,7 +209,7 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 	struct tl_folded f = {.event = TL_NONE};
 	struct flame_input fi;
 	int all = rq->split == SPLIT_EVENT;
-	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, -1);
+	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
 	if (out->status)
 		return ERR_IO;
 	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
@@ -256,7 +256,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	struct tlinput ti;
 	struct flame_input fi;
 	int rc = 0;
-	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, -1);
+	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
 	if (out->status)
 		return ERR_IO;
 	out->status = tlinput_only_one(&ti, "svg");

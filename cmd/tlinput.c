@@ -1,4 +1,5 @@
 #include "cmd/tlinput.h"
+#include "cmd/missing.h"
 #include "cmd/say.h"
 #include "libstore/build.h"
 #include "libstore/store.h"
@@ -80,6 +81,19 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 	return 2;
 }
 
+/* What the answer is about; see tlinput_open. */
+static unsigned topics_of(int need_time)
+{
+	switch (need_time) {
+	case TLINPUT_CONTENTS:
+		return ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
+	case TLINPUT_SAMPLES:
+		return ABOUT_CPU | ABOUT_NAMES;
+	default:
+		return ABOUT_NAMES | (need_time ? ABOUT_TAIL : ABOUT_OFFCPU);
+	}
+}
+
 /* --- stores ------------------------------------------------------------------------------
  */
 
@@ -120,6 +134,21 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 	return 0;
 }
 
+/* What import found in it, as a recording's own findings are told. */
+static int warn_stored(struct tlinput *ti, struct store *s, int64_t id, int need_time,
+		       struct err *e)
+{
+	struct findings f;
+	unsigned made_for;
+	if (need_time == TLINPUT_CONTENTS)
+		return 0;
+	int r = store_findings(s, id, 0, &f, &made_for, e);
+	if (!r)
+		input_say_findings(&ti->in, &f, topics_of(need_time));
+	findings_release(&f);
+	return r == ERR_REFUSED ? 0 : r;
+}
+
 static int join_one(struct tlinput *ti, struct store *s, const struct store_recording *x,
 		    int need_time, struct err *e)
 {
@@ -158,7 +187,8 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 		if (!is_chosen(ti->opt->recording, &v[i]))
 			continue;
 		if (nth == ALL || *of == (size_t)nth) {
-			r = join_one(ti, s, &v[i], need_time, e);
+			r = warn_stored(ti, s, v[i].id, need_time, e);
+			r = r ? r : join_one(ti, s, &v[i], need_time, e);
 			first = first ? first : &v[i];
 			ti->recording = v[i].id;
 		}
@@ -194,6 +224,53 @@ static int load(struct tlinput *ti, const char *verb, int need_time, long nth, s
 	return rc;
 }
 
+int tlinput_one_recording(const struct tlinput_opts *opt, const char *verb, const char *path,
+			  struct store *s, int64_t *id)
+{
+	const struct store_recording *v;
+	struct err e = {0};
+	size_t n, chosen = 0;
+	if (store_recordings(s, &v, &n, &e))
+		return fail(&e);
+	for (size_t i = 0; i < n; i++)
+		if (is_chosen(opt->recording, &v[i])) {
+			*id = v[i].id;
+			chosen++;
+		}
+	if (chosen == 1)
+		return 0;
+	say_line("perfkit %s: %s holds %zu recordings; choose one:", verb, path, n);
+	list_recordings(v, n);
+	return 2;
+}
+
+static int stored_findings(const struct tlinput *ti, unsigned asked, struct findings *out,
+			   struct err *e)
+{
+	struct store *s;
+	unsigned made_for;
+	int rc = store_open(&s, ti->path, e);
+	if (rc)
+		return rc;
+	rc = store_findings(s, ti->recording, asked, out, &made_for, e);
+	store_close(s);
+	return rc == ERR_REFUSED ? 0 : rc;
+}
+
+int tlinput_findings(const struct tlinput *ti, unsigned asked, struct findings *out,
+		     struct err *e)
+{
+	struct findings_input in = {.profile = ti->in.profile,
+				    .timeline = &ti->tl,
+				    .survey = &ti->survey,
+				    .asked = asked};
+	*out = (struct findings){0};
+	if (!in.profile)
+		return stored_findings(ti, asked, out, e);
+	int rc = findings_gather(out, &in, e);
+	return rc ? rc : missing_get_files(in.profile, out, e);
+}
+
 int tlinput_only_one(const struct tlinput *ti, const char *verb)
 {
 	const struct strtab *s = &ti->names->strings;
@@ -213,20 +290,11 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 /* --- recordings --------------------------------------------------------------------------
  */
 
-/* What the answer is about; see tlinput_open. */
-static unsigned topics_of(int need_time)
-{
-	if (need_time < 0)
-		return ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
-	return ABOUT_NAMES | (need_time ? ABOUT_TAIL : ABOUT_OFFCPU);
-}
-
 static int build(struct tlinput *ti, const char *verb, int need_time)
 {
 	struct err e = {0};
 	struct input_progress p;
-	struct survey survey = {0};
-	struct build_options bo = {.watch = survey_watch, .watch_ctx = &survey};
+	struct build_options bo = {.watch = survey_watch, .watch_ctx = &ti->survey};
 	int rc = input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
 	if (rc)
 		return rc;
@@ -242,12 +310,10 @@ static int build(struct tlinput *ti, const char *verb, int need_time)
 	input_progress_end(&p);
 	if (!r)
 		r = causes_apply(ti->causes, &ti->tl, &e);
-	if (!r && survey.failed)
+	if (!r && ti->survey.failed)
 		r = err_nomem(&e);
-	rc = r ? fail(&e)
-	       : input_warn_findings(&ti->in, &ti->tl, &survey, topics_of(need_time));
-	survey_release(&survey);
-	return rc;
+	return r ? fail(&e)
+		 : input_warn_findings(&ti->in, &ti->tl, &ti->survey, topics_of(need_time));
 }
 
 static int refuse_recording(const char *verb, const char *path)
@@ -301,6 +367,7 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 void tlinput_close(struct tlinput *ti)
 {
 	timeline_release(&ti->tl);
+	survey_release(&ti->survey);
 	causes_free(ti->causes);
 	input_close(&ti->in);
 	stacks_release(&ti->stacks);

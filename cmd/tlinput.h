@@ -7,6 +7,7 @@
 
 #include "cmd/input.h"
 #include "libstore/causes.h"
+#include "libstore/storefindings.h"
 #include "libstore/timeline.h"
 
 /* First member of a verb's options struct, so that input_rows and tlinput_rows fit it. */
@@ -24,16 +25,22 @@ struct tlinput {
 	struct stacks stacks;       /* of a store; a recording's are the profile's */
 	const struct stacks *names; /* the one of the two that the timeline's ids mean */
 	struct timeline tl;
+	struct survey survey; /* of a recording */
 	struct causes *causes;
 	const char *path;
 	int64_t recording; /* its id, where one of a store was opened; else 0 */
 };
 
+enum {
+	TLINPUT_SAMPLES = -1,  /* only where CPU time went */
+	TLINPUT_CONTENTS = -2, /* what is in it: of a store nothing is warned of again */
+};
+
 /*
  * Open `path` and build or load its timeline: of a store, all recordings that --recording
- * chooses, side by side (timelinejoin.h). `need_time`: see timeline_answerable; < 0 asks
- * nothing of the recording (import). 0, or the exit status after one line on stderr: 3 where
- * the recording cannot answer, unless --force.
+ * chooses, side by side (timelinejoin.h). `need_time`: see timeline_answerable; or one
+ * of the below, which ask nothing of the waits. 0, or the exit status after one line on stderr:
+ * 3 where the recording cannot answer, unless --force.
  */
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		 const char *path, int need_time);
@@ -46,6 +53,17 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 /* For verbs whose answer lies on one axis of time: 0, or 2 after a list of the recordings when
  * there are several. */
 int tlinput_only_one(const struct tlinput *ti, const char *verb);
+
+/* The id of the one recording of a store that --recording chooses; else a list of them. 0, or
+ * the exit status. */
+int tlinput_one_recording(const struct tlinput_opts *opt, const char *verb, const char *path,
+			  struct store *s, int64_t *id);
+
+/* What can be found when asked so: judged of a recording, read of a store, where an older
+ * perfkit left nothing to read. *out is the caller's to release, also after ERR_NOMEM, ERR_IO,
+ * ERR_FORMAT. */
+int tlinput_findings(const struct tlinput *ti, unsigned asked, struct findings *out,
+		     struct err *e);
 
 /* Give all back; valid after a failed open, too. */
 void tlinput_close(struct tlinput *ti);

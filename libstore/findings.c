@@ -63,12 +63,12 @@ const struct finding_kind finding_kinds[] = {
 	{NULL, NULL, 0, 0},
 };
 
-static const struct finding_kind *kind_of(const char *id)
+const struct finding_kind *finding_kind(const char *id)
 {
 	const struct finding_kind *k = finding_kinds;
-	while (k->id && strcmp(k->id, id))
+	while (k->id && (!id || strcmp(k->id, id) != 0))
 		k++;
-	return k;
+	return k->id ? k : NULL;
 }
 
 /* --- adding --------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ static const char *keep_fmt(struct judge *j, const char *fmt, va_list ap)
 struct finding *judge_add(struct judge *j, const char *id, enum finding_harm harm,
 			  const char *fmt, ...)
 {
-	struct finding f = {.kind = kind_of(id), .harm = (uint8_t)harm, .remedy = ""};
+	struct finding f = {.kind = finding_kind(id), .harm = (uint8_t)harm, .remedy = ""};
 	va_list ap;
 	va_start(ap, fmt);
 	f.title = keep_fmt(j, fmt, ap);
@@ -124,6 +124,7 @@ void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
 		return;
 	va_start(ap, fmt);
 	f->dsos[f->ndetails] = NO_ID;
+	f->get[f->ndetails] = "";
 	f->details[f->ndetails++] = keep_fmt(j, fmt, ap);
 	va_end(ap);
 }
@@ -162,21 +163,30 @@ static int by_harm(const void *a, const void *b)
 	return strcmp(x->title, y->title);
 }
 
+void findings_sort(struct findings *f)
+{
+	if (f->v.n)
+		qsort(f->v.v, f->v.n, sizeof(*f->v.v), by_harm);
+}
+
+unsigned findings_event_topics(const char *name, int is_tracepoint, int switches)
+{
+	int off = !strncmp(name, "offcpu-time", 11);
+	if (is_tracepoint)
+		return strncmp(name, "sched:", 6) != 0 ? ABOUT_TAIL : WAITING;
+	return (off || switches ? (unsigned)ABOUT_OFFCPU : 0) |
+	       (!off && strncmp(name, "dummy", 5) != 0 ? (unsigned)ABOUT_CPU : 0);
+}
+
 unsigned findings_made_for(const struct recording *rec)
 {
-	unsigned topics = 0;
+	unsigned topics = ABOUT_NAMES;
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event *ev = &rec->events.v[i];
-		const char *name = ev->name ? ev->name : "";
-		int off = !strncmp(name, "offcpu-time", 11);
-		if (ev->is_tracepoint)
-			topics |= strncmp(name, "sched:", 6) ? ABOUT_TAIL : WAITING;
-		else if (off || attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH))
-			topics |= ABOUT_OFFCPU;
-		if (!ev->is_tracepoint && !off && strncmp(name, "dummy", 5))
-			topics |= ABOUT_CPU;
+		topics |= findings_event_topics(ev->name ? ev->name : "", ev->is_tracepoint,
+						attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH));
 	}
-	return topics | ABOUT_NAMES;
+	return topics;
 }
 
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
@@ -191,8 +201,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	judge_waits(&j);
 	judge_stacks(&j);
 	judge_names(&j);
-	if (out->v.n)
-		qsort(out->v.v, out->v.n, sizeof(*out->v.v), by_harm);
+	findings_sort(out);
 	return j.failed ? err_nomem(e) : 0;
 }
 

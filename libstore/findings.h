@@ -55,6 +55,7 @@ struct finding {
 	const char *remedy; /* a command line or one sentence; "" when there is none */
 	const char *details[FINDING_DETAILS]; /* lines below the title */
 	uint32_t dsos[FINDING_DETAILS];       /* the machine's DSO a line is about, or NO_ID */
+	const char *get[FINDING_DETAILS];     /* the command that fetches it; "" until told */
 	size_t ndetails;
 };
 
@@ -73,6 +74,16 @@ struct findings_input {
 /* Judge. All is borrowed for the call; *out is the caller's to release, also after ERR_NOMEM.
  */
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e);
+
+/* The kind of that id; NULL when there is none. */
+const struct finding_kind *finding_kind(const char *id);
+
+/* Worst first, then in the order of finding_kinds. */
+void findings_sort(struct findings *f);
+
+/* The topics that an event says the recording was made for; `switches`: it has SWITCH records.
+ */
+unsigned findings_event_topics(const char *name, int is_tracepoint, int switches);
 
 /* Give all back; the findings are empty then. */
 void findings_release(struct findings *f);

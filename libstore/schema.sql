@@ -117,7 +117,20 @@ CREATE TABLE losses(
 	from_ns INTEGER NOT NULL, to_ns INTEGER NOT NULL,
 	count INTEGER NOT NULL, sched INTEGER NOT NULL);
 
+CREATE TABLE findings(
+	id INTEGER PRIMARY KEY,
+	recording_id INTEGER NOT NULL REFERENCES recordings(id),
+	question TEXT NOT NULL,
+	finding TEXT NOT NULL, harm TEXT NOT NULL,
+	title TEXT NOT NULL, remedy TEXT);
+
+CREATE TABLE finding_details(
+	finding_id INTEGER NOT NULL REFERENCES findings(id),
+	line INTEGER NOT NULL, text TEXT NOT NULL, get TEXT);
+
 --------------------------------------------------------------------------------------------
+CREATE INDEX findings_of ON findings(recording_id, question);
+CREATE INDEX finding_lines ON finding_details(finding_id, line);
 CREATE INDEX offcpu_thread ON offcpu(thread_id, start_ns);
 CREATE INDEX offcpu_start ON offcpu(start_ns);
 CREATE INDEX samples_thread ON samples(thread_id, time_ns);

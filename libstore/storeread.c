@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "libstore/causes.h"
 #include "libstore/store.h"
+#include "libstore/store_priv.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -129,6 +130,11 @@ static void forget_names(struct store *s)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		u64map_release(maps[i]);
 	s->stacks = NULL;
+}
+
+struct store_handle store_handle(const struct store *s)
+{
+	return (struct store_handle){s->db, s->path, 0};
 }
 
 void store_close(struct store *s)

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "libstore/causes.h"
 #include "libstore/store.h"
+#include "libstore/store_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -492,6 +493,11 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 		r = tables[i](&l);
 	load_end(&l);
 	return r;
+}
+
+struct store_handle store_writer_handle(const struct store_writer *w)
+{
+	return (struct store_handle){w->db, w->path, w->recordings};
 }
 
 void store_writer_progress(struct store_writer *w,

@@ -2,7 +2,7 @@
 # perfkit doctor over the stored recordings: what each is known to lack, and nothing else of
 # harm (but for names, whose files are not stored); exit statuses; the width of the text; JSON
 # a parser takes; remedies sh takes.
-failed=0
+failed=0 here=$PWD
 say()
 {
 	echo "$*"
@@ -23,6 +23,17 @@ while read -r name status ids; do
 	# a word longer than the line may stand alone; a command to paste is one line
 	awk -v name="$name" 'length($0) > 80 && NF > 2 && !/get it: / { print name ": too wide: " $0; bad = 1 } END { exit bad }' out || failed=1
 	grep '[[:cntrl:]]' out && say "$name: control characters"
+	# a store repeats it, whatever it is asked
+	(cd "$dir" && "$PERFKIT" import -q --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data -o "$here/run.db") ||
+		say "$name: import failed"
+	for asked in '' '--for tail' '--for cpu --for offcpu --json'; do
+		(cd "$dir" && "$PERFKIT" doctor $asked --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >out
+		rc=$?
+		"$PERFKIT" doctor $asked run.db >store.out
+		[ $rc = $? ] || say "$name: doctor $asked: the store's exit status is another"
+		sed 's/^run\.db:/perf.data:/; s/"file": *"run\.db"/"file":"perf.data"/' store.out |
+			cmp -s - out || say "$name: doctor $asked: the store says something else"
+	done
 done <<'EOF'
 demo 0
 fp-threads 0
@@ -44,6 +55,19 @@ exec-storm 0
 dlclose 0
 perf-map 0
 EOF
+
+# of several recordings in a store one is asked, and a store without findings says so
+"$PERFKIT" import -q -f "$SRC/testdata/demo/perf.data" "$SRC/testdata/uprobe/perf.data" -o two.db
+"$PERFKIT" doctor two.db >/dev/null 2>err
+[ $? = 2 ] && grep -q -e '--recording 2' err || say "several recordings are judged as one"
+"$PERFKIT" doctor --recording 2 two.db | grep -q tracepoint-sampled || say "--recording 2 is not uprobe's"
+if command -v sqlite3 >/dev/null; then
+	sqlite3 two.db 'DROP TABLE findings'
+	"$PERFKIT" doctor --recording 1 two.db >/dev/null 2>err
+	[ $? = 3 ] && grep -q 'import it again' err || say "an older store is judged"
+fi
+"$PERFKIT" doctor "$SRC/testdata/uprobe/perf.data" >/dev/full 2>err
+[ $? = 1 ] || say "a full disk is no failure"
 
 cd "$SRC/testdata/uprobe" || exit 1
 "$PERFKIT" doctor --for cpu perf.data >/dev/null || say "uprobe: CPU time can be answered"

@@ -1,0 +1,239 @@
+#include "libstore/storefindings.h"
+#include "libstore/store_priv.h"
+
+#include <string.h>
+
+const struct finding_question finding_questions[] = {
+	{"made-for", 0},      {"cpu", ABOUT_CPU}, {"offcpu", ABOUT_OFFCPU},
+	{"tail", ABOUT_TAIL}, {NULL, 0},
+};
+
+/* --- writing -------------------------------------------------------------------------------
+ */
+
+static int write_failed(const struct store_handle *h, struct err *e)
+{
+	return err_set(e, ERR_IO, "%s: cannot write the store: %s", h->path,
+		       sqlite3_errmsg(h->db));
+}
+
+static int step(const struct store_handle *h, sqlite3_stmt *st, struct err *e)
+{
+	if (sqlite3_step(st) != SQLITE_DONE)
+		return write_failed(h, e);
+	sqlite3_reset(st);
+	return 0;
+}
+
+static void put_text(sqlite3_stmt *st, int col, const char *s)
+{
+	if (*s)
+		sqlite3_bind_text(st, col, s, -1, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(st, col);
+}
+
+static int write_details(const struct store_handle *h, sqlite3_stmt *st,
+			 const struct finding *f, struct err *e)
+{
+	int r = 0;
+	sqlite3_bind_int64(st, 1, sqlite3_last_insert_rowid(h->db));
+	for (size_t i = 0; i < f->ndetails && !r; i++) {
+		sqlite3_bind_int64(st, 2, (int64_t)i);
+		sqlite3_bind_text(st, 3, f->details[i], -1, SQLITE_STATIC);
+		put_text(st, 4, f->get[i]);
+		r = step(h, st, e);
+	}
+	return r;
+}
+
+int store_write_findings(struct store_writer *w, const struct finding_question *q,
+			 const struct findings *f, struct err *e)
+{
+	struct store_handle h = store_writer_handle(w);
+	sqlite3_stmt *row = NULL, *detail = NULL;
+	int r = 0;
+	if (sqlite3_prepare_v2(h.db, "INSERT INTO findings VALUES(NULL,?,?,?,?,?,?)", -1, &row,
+			       NULL) ||
+	    sqlite3_prepare_v2(h.db, "INSERT INTO finding_details VALUES(?,?,?,?)", -1, &detail,
+			       NULL))
+		r = write_failed(&h, e);
+	for (size_t i = 0; i < f->v.n && !r; i++) {
+		const struct finding *x = &f->v.v[i];
+		sqlite3_bind_int64(row, 1, h.recording);
+		put_text(row, 2, q->name);
+		put_text(row, 3, x->kind->id);
+		put_text(row, 4, finding_harm_name(x->harm));
+		put_text(row, 5, x->title);
+		put_text(row, 6, x->remedy);
+		r = step(&h, row, e);
+		r = r ? r : write_details(&h, detail, x, e);
+	}
+	sqlite3_finalize(row);
+	sqlite3_finalize(detail);
+	return r;
+}
+
+/* --- reading -------------------------------------------------------------------------------
+ */
+
+struct load {
+	struct store_handle h;
+	int64_t recording;
+	struct findings *out;
+	struct err *e;
+};
+
+static int read_failed(const struct load *l)
+{
+	return err_set(l->e, sqlite3_errcode(l->h.db) == SQLITE_CORRUPT ? ERR_FORMAT : ERR_IO,
+		       "%s: %s", l->h.path, sqlite3_errmsg(l->h.db));
+}
+
+static int select_rows(const struct load *l, sqlite3_stmt **st, const char *sql, int64_t id)
+{
+	if (sqlite3_prepare_v2(l->h.db, sql, -1, st, NULL))
+		return read_failed(l);
+	if (sqlite3_bind_parameter_count(*st))
+		sqlite3_bind_int64(*st, 1, id);
+	return 0;
+}
+
+static const char *text(const struct load *l, sqlite3_stmt *st, int col)
+{
+	const char *s = (const char *)sqlite3_column_text(st, col);
+	return arena_strndup(&l->out->text, s ? s : "", s ? strlen(s) : 0);
+}
+
+static int read_details(const struct load *l, int64_t id, struct finding *f)
+{
+	sqlite3_stmt *st;
+	int got = SQLITE_DONE;
+	int r = select_rows(l, &st,
+			    "SELECT text,get FROM finding_details WHERE finding_id = ? "
+			    "ORDER BY line",
+			    id);
+	while (!r && f->ndetails < FINDING_DETAILS && (got = sqlite3_step(st)) == SQLITE_ROW) {
+		size_t i = f->ndetails++;
+		f->dsos[i] = NO_ID;
+		f->details[i] = text(l, st, 0);
+		f->get[i] = text(l, st, 1);
+		if (!f->details[i] || !f->get[i])
+			r = err_nomem(l->e);
+	}
+	if (!r && got != SQLITE_DONE && got != SQLITE_ROW)
+		r = read_failed(l);
+	sqlite3_finalize(st);
+	return r;
+}
+
+static struct finding *same_finding(const struct findings *f, const struct finding *x)
+{
+	for (size_t i = 0; i < f->v.n; i++)
+		if (f->v.v[i].kind == x->kind && !strcmp(f->v.v[i].title, x->title))
+			return &f->v.v[i];
+	return NULL;
+}
+
+/* A finding of a newer perfkit, whose kind is not known here, is left out. */
+static int read_finding(const struct load *l, sqlite3_stmt *st)
+{
+	const char *harm = (const char *)sqlite3_column_text(st, 2);
+	struct finding f = {.kind = finding_kind((const char *)sqlite3_column_text(st, 1)),
+			    .title = text(l, st, 3),
+			    .remedy = text(l, st, 4)};
+	if (!f.title || !f.remedy)
+		return err_nomem(l->e);
+	while (f.harm < HARM_WRONG && harm && strcmp(harm, finding_harm_name(f.harm)) != 0)
+		f.harm++;
+	if (!f.kind)
+		return 0;
+	struct finding *old = same_finding(l->out, &f);
+	if (old) {
+		old->harm = old->harm < f.harm ? f.harm : old->harm;
+		return 0;
+	}
+	int r = read_details(l, sqlite3_column_int64(st, 0), &f);
+	return r ? r : vec_push(&l->out->v, f) ? err_nomem(l->e) : 0;
+}
+
+static int read_question(const struct load *l, const struct finding_question *q)
+{
+	sqlite3_stmt *st;
+	int got = SQLITE_DONE;
+	int r = select_rows(l, &st,
+			    "SELECT id,finding,harm,title,remedy FROM findings "
+			    "WHERE recording_id = ?1 AND question = ?2 ORDER BY id",
+			    l->recording);
+	if (!r)
+		sqlite3_bind_text(st, 2, q->name, -1, SQLITE_STATIC);
+	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW)
+		r = read_finding(l, st);
+	if (!r && got != SQLITE_DONE)
+		r = read_failed(l);
+	sqlite3_finalize(st);
+	return r;
+}
+
+/* Two tables more than the first stores had. */
+static int check_kept(const struct load *l)
+{
+	sqlite3_stmt *st;
+	int r = select_rows(l, &st,
+			    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name "
+			    "IN ('findings','finding_details')",
+			    0);
+	if (!r && sqlite3_step(st) != SQLITE_ROW)
+		r = read_failed(l);
+	else if (!r && sqlite3_column_int64(st, 0) != 2)
+		r = err_set(l->e, ERR_REFUSED,
+			    "%s: an older perfkit made this store and kept no findings; ask "
+			    "the recording, or import it again",
+			    l->h.path);
+	sqlite3_finalize(st);
+	return r;
+}
+
+static int read_made_for(const struct load *l, unsigned *topics)
+{
+	sqlite3_stmt *st;
+	int got = SQLITE_DONE;
+	int r = select_rows(l, &st,
+			    "SELECT e.name,e.tracepoint,r.has_records FROM selected_events e "
+			    "JOIN recordings r ON r.id = e.recording_id "
+			    "WHERE e.recording_id = ?",
+			    l->recording);
+	*topics = ABOUT_NAMES;
+	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(st, 0);
+		*topics |= findings_event_topics(name ? name : "", sqlite3_column_int(st, 1),
+						 sqlite3_column_int(st, 2));
+	}
+	if (!r && got != SQLITE_DONE)
+		r = read_failed(l);
+	sqlite3_finalize(st);
+	return r;
+}
+
+/* Names alone are no question of their own: every one judges them. */
+static int is_asked(const struct finding_question *q, unsigned asked)
+{
+	if (!asked || !q->asked)
+		return !asked && !q->asked;
+	return (asked & q->asked) || (asked == ABOUT_NAMES && q->asked == ABOUT_CPU);
+}
+
+int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
+		   unsigned *made_for, struct err *e)
+{
+	struct load l = {.h = store_handle(s), .recording = recording, .out = out, .e = e};
+	*out = (struct findings){0};
+	int r = check_kept(&l);
+	if (!r)
+		r = read_made_for(&l, made_for);
+	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
+		if (is_asked(q, asked))
+			r = read_question(&l, q);
+	findings_sort(out);
+	return r;
+}

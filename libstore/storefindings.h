@@ -1,0 +1,35 @@
+/*
+ * storefindings.h - what doctor finds in a recording, kept in its store: the store has neither
+ * the recording's attributes nor the files that name its frames, so import judges (findings.h)
+ * and a store repeats.
+ *
+ * Harm depends on the question, so findings are kept once for each, and once for what the
+ * recording was made for.
+ */
+#ifndef LIBSTORE_STOREFINDINGS_H
+#define LIBSTORE_STOREFINDINGS_H
+
+#include "libstore/findings.h"
+#include "libstore/storeread.h"
+#include "libstore/storewrite.h"
+
+/* One way to ask for findings: `asked` as in findings_input; ends with a name of NULL. */
+struct finding_question {
+	const char *name;
+	unsigned asked;
+};
+extern const struct finding_question finding_questions[];
+
+/* Write what was found when asked so, for the recording added last. ERR_IO. */
+int store_write_findings(struct store_writer *w, const struct finding_question *q,
+			 const struct findings *f, struct err *e);
+
+/*
+ * Read what was found in a recording; `asked` as in findings_input. *made_for: the topics it
+ * was evidently made for. *out is the caller's to release, after a failure too. ERR_REFUSED
+ * where the store was made by a perfkit that kept no findings; ERR_IO, ERR_FORMAT, ERR_NOMEM.
+ */
+int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
+		   unsigned *made_for, struct err *e);
+
+#endif
