@@ -141,6 +141,11 @@ static void the_order_of_the_rules_decides(void **state)
 				  "JavaMain;ObjectMonitor::enter(JavaThread*);os::PlatformEvent"
 				  "::park();pthread_cond_wait;futex_wait_[k]"),
 			 CAUSE_LOCK);
+	assert_int_equal(
+		classify(c, "S",
+			 "Thread::call_run;JVM_Sleep;JavaThread::sleep;os::PlatformEvent"
+			 "::park;pthread_cond_timedwait;futex_wait_[k]"),
+		CAUSE_SLEEP);
 	/* without user frames a futex is a futex */
 	assert_int_equal(
 		classify(c, "S", "do_syscall_64_[k];__x64_sys_futex_[k];futex_wait_[k]"),

@@ -1,0 +1,117 @@
+# What is idle and what is not, of real programs recorded now with their whole stacks: a Java
+# program's monitors and parks, PostgreSQL under row locks, redis, condition variables as queue and
+# as answer, threads that join, timers, a shell.
+set -eu
+command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
+record()
+{
+	perf record -q -a -N --call-graph dwarf,4096 -m 2048 -k CLOCK_MONOTONIC -c 1 -e sched:sched_switch \
+		-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup/call-graph=no/ \
+		-e sched:sched_wakeup_new/call-graph=no/ -e sched:sched_process_exit/call-graph=no/ \
+		-e cpu-clock/freq=499/ -o live.data -- "$@" >out 2>err
+}
+record true || { echo "nothing can be recorded here: $(tail -1 err)"; exit 77; }
+# some machines lose records; such waits do not count
+import() { "$PERFKIT" import -q live.data -o live.db 2>/dev/null; }
+missing=
+# idle|work NAME LEAST SQL: of the waits that the condition tells, LEAST or more, nine of ten are
+# (not) idle.
+judge()
+{
+	set -- "$1" "$2" "$3" "$4" "$(sqlite3 live.db "SELECT count(*) || ' ' || coalesce(sum(o.idle), 0)
+		FROM v_offcpu o LEFT JOIN v_stacks USING (call_path_id)
+		WHERE NOT open AND NOT suspect AND unknown_reason IS NULL AND prev_state NOT LIKE 'R%' AND ($4)")"
+	n=${5% *} idle=${5#* }
+	[ "$1" = idle ] || idle=$((n - idle))
+	if [ "$n" -lt "$3" ] || [ $((idle * 10)) -lt $((n * 9)) ]; then
+		echo "$2: $idle of $n waits are $1, $3 expected"
+		return 1
+	fi
+	echo "$2: $idle of $n $1"
+}
+# A machine that is short of time gets further chances.
+again() { "$@" || "$@" || "$@"; }
+
+queues()
+{
+	record chrt -r 20 "$O/tests/truth/pool" log.txt --jobs 101 && import &&
+		judge idle "workers of a pool at rest" 60 "comm = 'worker' AND cause = 'cond'" || return 1
+	judge work "their jobs' sleeps" 2 "comm = 'worker' AND cause = 'sleep'" || return 1
+	record chrt -r 20 "$O/tests/truth/queue" log.txt --requests 61 && import &&
+		judge work "a request waiting for its answer" 40 "comm = 'front' AND cause = 'cond'" || return 1
+	judge idle "the worker that answers, at rest" 40 "comm = 'worker' AND cause = 'cond'"
+}
+again queues
+
+timers()
+{
+	record chrt -r 20 "$O/tests/truth/forkjoin" log.txt --rounds 7 && import &&
+		judge work "a parent joining its threads" 6 "comm = 'front' AND cause = 'join'" || return 1
+	record chrt -r 20 "$O/tests/truth/periodic" log.txt --rounds 61 && import &&
+		judge idle "a heartbeat" 40 "comm = 'ticker' AND cause = 'sleep'" || return 1
+	# late wakeups are kept: what counts as waiting of an idle sleep is its runnable part
+	[ "$(sqlite3 live.db "SELECT sum(wait_ns) = sum(runnable_ns) AND sum(runnable_ns) > 4000000
+		FROM v_offcpu WHERE comm = 'ticker' AND idle AND NOT open")" = 1 ] || return 1
+	judge idle "a shell that waits for its children" 0 "comm = 'sh' AND cause = 'child'" || true
+	[ "$(sqlite3 live.db "SELECT count(*) FROM v_offcpu WHERE comm LIKE 'kworker/%' AND NOT system
+		OR comm = 'perf' AND NOT system AND pid IN (SELECT pid FROM threads WHERE recorder)")" = 0 ]
+}
+again timers
+
+if command -v javac >/dev/null && command -v java >/dev/null; then
+	javac -d . "$SRC/tests/workload/Contend.java"
+	java_waits()
+	{
+		record java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit \
+			-XX:TieredStopAtLevel=1 -cp . Contend 1500 && import || return 1
+		rm -f "/tmp/perf-$(sqlite3 live.db "SELECT pid FROM threads JOIN comms ON comms.id = comm_id
+			WHERE comm = 'monitor' LIMIT 1").map"
+		judge work "a Java monitor" 5 "comm = 'monitor' AND cause = 'lock'" || return 1
+		judge work "LockSupport.park for a lock" 5 "comm = 'parklock' AND stack LIKE '%Parker::park%'" || return 1
+		judge work "Future.get" 5 "comm = 'client' AND stack LIKE '%Parker::park%'" || return 1
+		judge work "Thread.sleep in a job" 5 "comm = 'pool' AND cause = 'sleep'"
+	}
+	again java_waits
+else
+	missing="$missing java"
+fi
+
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+	redis-server --port 0 --unixsocket "$PWD/redis.sock" --save '' --appendonly no >/dev/null 2>&1 &
+	redis=$!
+	redis_waits()
+	{
+		record redis-benchmark -s "$PWD/redis.sock" -n 1000 -c 4 -t set,get -q && import &&
+			judge idle "redis at rest" 100 "comm = 'redis-server' AND cause = 'poll'"
+	}
+	rc=0
+	sleep 1
+	again redis_waits || rc=1
+	kill $redis && wait $redis || true
+	[ $rc = 0 ]
+else
+	missing="$missing redis"
+fi
+
+pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
+if [ -n "$pg" ] && [ -x "$pg/pgbench" ] && [ -x "$pg/initdb" ] && [ "$(id -u)" = 0 ] && id postgres >/dev/null 2>&1; then
+	db=$(mktemp -d /tmp/perfkit-pg-XXXXXX)
+	chown postgres "$db"
+	as() { (cd "$db" && su postgres -s /bin/sh -c "$*"); }
+	trap 'as "$pg/pg_ctl -D data -m immediate stop" >/dev/null 2>&1; rm -rf "$db"' EXIT
+	as "$pg/initdb -D data -A trust --no-sync" >/dev/null
+	as "$pg/pg_ctl -D data -w -l log -o '-k $db -c listen_addresses= -c shared_buffers=1MB -c fsync=off' start" >/dev/null
+	as "$pg/pgbench -h $db -i -q" >/dev/null 2>&1
+	postgres_waits()
+	{
+		record su postgres -s /bin/sh -c "$pg/pgbench -h $db -c 8 -j 2 -T 1" && import &&
+			judge work "PostgreSQL waiting for a row lock" 30 "comm = 'postgres' AND stack LIKE '%;ProcSleep;%'" || return 1
+		judge work "PostgreSQL waiting for an LWLock" 0 "comm = 'postgres' AND stack LIKE '%;LWLockAcquire;%'" || return 1
+		judge idle "PostgreSQL waiting for its client" 100 "comm = 'postgres' AND stack LIKE '%;PostgresMain;%pq_getbyte;%'" || return 1
+		judge idle "PostgreSQL's writers at rest" 3 "comm = 'postgres' AND stack LIKE '%;WaitLatch;%' AND stack NOT LIKE '%ProcSleep%'"
+	}
+	again postgres_waits
+else
+	missing="$missing PostgreSQL"
+fi
+[ -z "$missing" ] || echo "not installed:$missing"
