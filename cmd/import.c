@@ -1,6 +1,7 @@
 /*
  * import.c - `perfkit import`: recordings → one SQLite store.
  */
+#include "cmd/scratch.h"
 #include "cmd/tlinput.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
@@ -118,15 +119,17 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	int rc = 0;
 	if (store_writer_open(&w, o->output ? o->output : "perf.db", &e))
 		return input_fail(NULL, &e);
+	scratch_file(store_writer_temporary(w));
 	if (!nfiles)
 		rc = import_file(w, o, one, &clocks);
 	for (size_t i = 0; !rc && i < nfiles; i++)
 		rc = import_file(w, o, files[i], &clocks);
-	if (rc) {
+	if (rc)
 		store_writer_abort(w);
-		return rc;
-	}
-	return store_writer_commit(w, &e) ? input_fail(NULL, &e) : 0;
+	else if (store_writer_commit(w, &e))
+		rc = input_fail(NULL, &e);
+	scratch_file(NULL);
+	return rc;
 }
 
 const struct verb verb_import = {

@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Set once, before the handlers are; read by them. */
-static char scratch_path[4096];
-static pid_t scratch_owner;
+/* Set before the handlers are, or while they find no owner; read by them. */
+static char scratch_path[4096], half_written[4096];
+static volatile pid_t scratch_owner, half_written_owner;
 
 enum { DEPTH_MAX = 64, LIST_BYTES = 2048 };
 
@@ -60,6 +60,8 @@ static void remove_scratch(void)
 static void on_signal(int sig)
 {
 	remove_scratch();
+	if (half_written_owner == getpid())
+		unlink(half_written);
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -74,6 +76,16 @@ static void catch_signals(void)
 		if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
 			sigaction(ending[i], &now, NULL);
 	}
+}
+
+void scratch_file(const char *path)
+{
+	half_written_owner = 0;
+	if (!path || strlen(path) >= sizeof(half_written))
+		return;
+	strcpy(half_written, path);
+	half_written_owner = getpid();
+	catch_signals();
 }
 
 int scratch_dir(const char **path, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * scratch.h - a private folder for what a bundle holds while it is being read, gone when the
- * process ends: by exit, and by the signals that end it (not by SIGKILL).
+ * scratch.h - what has to be gone when the process ends, also by a signal (not by SIGKILL): a
+ * private folder for what a bundle holds while it is being read, and a file half written.
  */
 #ifndef CMD_SCRATCH_H
 #define CMD_SCRATCH_H
@@ -13,5 +13,9 @@
  * ERR_IO.
  */
 int scratch_dir(const char **path, struct err *e);
+
+/* Remove this file (NULL: none) if a signal ends the process. The path is copied; one too long
+ * for the kernel is no file. */
+void scratch_file(const char *path);
 
 #endif

@@ -589,6 +589,11 @@ int store_writer_open(struct store_writer **out, const char *path, struct err *e
 	return r;
 }
 
+const char *store_writer_temporary(const struct store_writer *w)
+{
+	return w->tmp;
+}
+
 static int sync_file(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

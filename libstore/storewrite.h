@@ -8,7 +8,7 @@
  *
  * Everything goes to PATH.tmp.PID in one transaction without a journal; indexes and views are
  * made at the end, then the file is synced and renamed over PATH. A killed import leaves PATH
- * as it was.
+ * as it was (and, killed by SIGKILL, the temporary file behind).
  */
 #ifndef LIBSTORE_STOREWRITE_H
 #define LIBSTORE_STOREWRITE_H
@@ -20,6 +20,10 @@ struct store_writer;
 /* ERR_IO, ERR_NOMEM; ERR_REFUSED when PATH exists and is not an SQLite database: a store never
  * replaces a recording given by mistake. *out is NULL then. */
 int store_writer_open(struct store_writer **out, const char *path, struct err *e);
+
+/* The file written to until store_writer_commit, for whoever removes it when a signal ends the
+ * process. Life: the writer's. */
+const char *store_writer_temporary(const struct store_writer *w);
 
 /* Told now and then how many of `total` rows are written; may be NULL. */
 void store_writer_progress(struct store_writer *w,

@@ -64,6 +64,23 @@ for delay in 0.001 0.005 0.01 0.02 0.03 0.05; do
 	fi
 done
 
+# ended by a signal that can be caught: nothing half written stays behind
+mkfifo endless
+for sig in TERM HUP; do
+	"$PERFKIT" import -q endless -o ended.db 2>/dev/null &
+	pid=$!
+	exec 3>endless # import has it open from here on
+	n=0
+	until ls ended.db.tmp.* >/dev/null 2>&1 || [ $n = 100 ]; do sleep 0.1; n=$((n + 1)); done
+	ls ended.db.tmp.* >/dev/null
+	kill -$sig $pid
+	rc=0
+	wait $pid || rc=$?
+	exec 3>&-
+	[ $rc -gt 128 ]
+	[ -z "$(ls | grep ended.db)" ] || { ls; exit 1; }
+done
+
 # newer and foreign files are refused by name
 cp run.db newer.db
 sqlite3 newer.db 'PRAGMA user_version = 99'
