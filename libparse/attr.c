@@ -1,4 +1,5 @@
 #include "libparse/attr.h"
+#include "libparse/sample.h"
 
 #include <stdio.h>
 
@@ -68,7 +69,10 @@ void event_derive(struct event *ev)
 {
 	uint64_t t = ev->attr.sample_type;
 	ev->is_tracepoint = ev->attr.type == PERF_TYPE_TRACEPOINT;
-	ev->tail_time = ev->tail_size = 0;
+	ev->tail_time = ev->tail_size = ev->head_time = 0;
+	ev->fixed_size = sample_fixed_size(t);
+	if (t & PERF_SAMPLE_TIME)
+		ev->head_time = RECORD_HEADER_SIZE + (uint32_t)sample_time_offset(t);
 	if (!attr_flag(&ev->attr, ATTR_SAMPLE_ID_ALL))
 		return;
 	/* struct sample_id: tid, time, id, stream_id, cpu, identifier, in this order */

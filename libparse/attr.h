@@ -48,13 +48,15 @@ int attr_decode(struct bytes *b, size_t size, struct event_attr *a, struct err *
 /* One event (perf's evsel): the attr, the ids of its per-CPU instances, its name. */
 struct event {
 	struct event_attr attr;
-	uint32_t index;     /* position in the recording, 0 first */
-	char *name;         /* as perf prints it: "cycles:P", "sched:sched_switch" */
-	VEC(uint64_t) ids;  /* PERF_SAMPLE_ID values that mean this event */
-	uint32_t leader;    /* index of the group leader; its own index when alone */
-	uint32_t tail_time; /* sample_id_all trailer: bytes from the record's end to TIME; 0 =
-			       none */
-	uint32_t tail_size; /* size of that trailer in bytes; 0 without sample_id_all */
+	uint32_t index;      /* position in the recording, 0 first */
+	char *name;          /* as perf prints it: "cycles:P", "sched:sched_switch" */
+	VEC(uint64_t) ids;   /* PERF_SAMPLE_ID values that mean this event */
+	uint32_t leader;     /* index of the group leader; its own index when alone */
+	uint32_t head_time;  /* of a sample: bytes from the record's start to TIME; 0 = none */
+	uint32_t fixed_size; /* of a sample: bytes of the fields in front of READ */
+	uint32_t tail_time;  /* sample_id_all trailer: bytes from the record's end to TIME; 0 =
+				none */
+	uint32_t tail_size;  /* size of that trailer in bytes; 0 without sample_id_all */
 	int is_tracepoint;
 };
 

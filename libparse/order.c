@@ -1,52 +1,69 @@
 #include "libparse/order.h"
 #include "base/mem.h"
 
+#include <pthread.h>
+
 /* perf record --off-cpu stamps its sums with times from here up: no place in time. */
 #define DUMMY_TIMES 0xffffffff00000000u
+
+enum {
+	BATCH = 1024, /* records handed over at once */
+	AHEAD = 8,    /* batches there may be at a time */
+	SOON = 8,     /* records */
+};
 
 struct key {
 	uint64_t time;
 	uint32_t at; /* index of held */
 };
 
+/* What is kept of a record that waits for its turn; the rest is read again from its bytes. */
 struct held {
-	struct record r;
-	struct record_id id;
+	const uint8_t *p;
+	uint64_t offset;
+	struct chunk *chunk;
+	const struct event *event;
+	uint32_t stream;
+};
+
+/* Records in their final order. */
+struct batch {
+	size_t n;
+	struct ordered v[BATCH];
+};
+
+/*
+ * Reading ahead: the thread fills ring[made % AHEAD], the caller consumes ring[taken % AHEAD].
+ * All but the rings' contents is under `lock`; while the thread lives, the window is its own.
+ */
+struct ahead {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct batch *ring[AHEAD];
+	size_t made, taken;
+	int ended; /* the last batch is made: 0 not yet, 1, or < 0 with `why` */
+	int stop;
+	struct err why;
 };
 
 struct order {
 	struct recording *rec;
+	/* the window */
 	VEC(struct held) held; /* read and not yet given out */
+	VEC(struct held) left; /* compact()'s space */
 	VEC(struct key) keys;  /* of held, in the order of time once released */
 	VEC(struct key) spare; /* merge space */
 	size_t next, ready;    /* keys[next..ready) can be given out */
 	uint64_t round_max, safe_time;
-	struct chunk *given; /* of the record given out last */
 	int rounds, ended;
+	/* what the caller gets its records from */
+	struct batch *batch;
+	size_t at;
+	struct chunk *given; /* of the record given out last */
+	struct batch *own;   /* without a thread */
+	struct ahead *ahead; /* NULL without */
 };
-
-int order_new(struct order **out, struct recording *rec, struct err *e)
-{
-	*out = mem_zalloc(1, sizeof(**out));
-	if (!*out)
-		return err_nomem(e);
-	(*out)->rec = rec;
-	(*out)->rounds = !rec->directory;
-	return 0;
-}
-
-void order_free(struct order *o)
-{
-	if (!o)
-		return;
-	chunk_drop(o->given);
-	for (size_t i = o->next; i < o->keys.n; i++)
-		chunk_drop(o->held.v[o->keys.v[i].at].r.chunk);
-	vec_release(&o->held);
-	vec_release(&o->keys);
-	vec_release(&o->spare);
-	mem_free(o);
-}
 
 /* --- sorting: the file is made of sorted runs, one per ring buffer and round -----------------
  */
@@ -109,20 +126,22 @@ static int sort_keys(struct order *o)
 /* Forget what was given out, so that indexes start at 0 again. */
 static int compact(struct order *o)
 {
-	VEC(struct held) left = {0};
 	size_t n = o->keys.n - o->next;
-	if (n && vec_reserve(&left, n))
+	o->left.n = 0;
+	if (vec_reserve(&o->left, n))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct key *k = &o->keys.v[o->next + i];
-		left.v[i] = o->held.v[k->at];
+		o->left.v[i] = o->held.v[k->at];
 		o->keys.v[i] = (struct key){.time = k->time, .at = (uint32_t)i};
 	}
-	left.n = n;
-	vec_release(&o->held);
-	o->held.v = left.v;
-	o->held.n = left.n;
-	o->held.cap = left.cap;
+	struct held *v = o->held.v;
+	size_t cap = o->held.cap;
+	o->held.v = o->left.v;
+	o->held.cap = o->left.cap;
+	o->held.n = n;
+	o->left.v = v;
+	o->left.cap = cap;
 	o->keys.n = n;
 	o->next = o->ready = 0;
 	return 0;
@@ -145,11 +164,29 @@ static int release(struct order *o, uint64_t until)
 	return 0;
 }
 
+/* The record's time; 0 when it has none. `ev` is its event or NULL. */
+static uint64_t time_of(const struct order *o, const struct record *r, const struct event *ev)
+{
+	if (!ev)
+		return 0;
+	if (r->type == PERF_RECORD_SAMPLE)
+		return ev->head_time && ev->head_time + 8 <= r->size
+			       ? load_u64(r->p + ev->head_time, o->rec->swap)
+			       : 0;
+	return r->type < PERF_RECORD_HEADER_ATTR && ev->tail_time &&
+			       ev->tail_size + RECORD_HEADER_SIZE <= r->size
+		       ? load_u64(r->p + r->size - ev->tail_time, o->rec->swap)
+		       : 0;
+}
+
 static int hold(struct order *o, const struct record *r)
 {
-	struct held h = {.r = *r};
-	recording_id(o->rec, r, &h.id);
-	uint64_t time = h.id.has_time ? h.id.time : 0;
+	struct held h = {.p = r->p,
+			 .offset = r->offset,
+			 .chunk = r->chunk,
+			 .event = recording_event(o->rec, r),
+			 .stream = r->stream};
+	uint64_t time = time_of(o, r, h.event);
 	struct key k = {.time = time, .at = (uint32_t)o->held.n};
 	if (o->held.n >= UINT32_MAX)
 		return ERR_LIMIT;
@@ -196,10 +233,10 @@ static int fill(struct order *o, struct err *e)
 	return 0;
 }
 
-int order_next(struct order *o, struct record *r, struct record_id *id, struct err *e)
+/* The next records in order. 1, 0 at the end, < 0. */
+static int next_batch(struct order *o, struct batch *b, struct err *e)
 {
-	chunk_drop(o->given);
-	o->given = NULL;
+	b->n = 0;
 	while (o->next == o->ready) {
 		if (o->ended)
 			return 0;
@@ -207,9 +244,174 @@ int order_next(struct order *o, struct record *r, struct record_id *id, struct e
 		if (rc)
 			return rc;
 	}
-	const struct held *h = &o->held.v[o->keys.v[o->next++].at];
-	*r = h->r;
-	*id = h->id;
-	o->given = r->chunk;
+	for (; b->n < BATCH && o->next < o->ready; b->n++, o->next++) {
+		const struct held *h = &o->held.v[o->keys.v[o->next].at];
+		struct record *r = &b->v[b->n].r;
+		record_view(h->p, o->rec->swap, r);
+		r->offset = h->offset;
+		r->chunk = h->chunk;
+		r->stream = h->stream;
+		recording_id_of(o->rec, r, h->event, &b->v[b->n].id);
+	}
+	return 1;
+}
+
+/* --- reading ahead ---------------------------------------------------------------------------
+ */
+
+/* An empty batch to fill, or NULL when nobody wants more. */
+static struct batch *empty_batch(struct ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	while (!a->stop && a->made - a->taken == AHEAD)
+		pthread_cond_wait(&a->changed, &a->lock);
+	struct batch *b = a->stop ? NULL : a->ring[a->made % AHEAD];
+	pthread_mutex_unlock(&a->lock);
+	return b;
+}
+
+static void *read_ahead(void *order)
+{
+	struct order *o = order;
+	struct ahead *a = o->ahead;
+	struct batch *b;
+	struct err why = {0};
+	int got = 1;
+	while (got == 1 && (b = empty_batch(a)) != NULL) {
+		got = next_batch(o, b, &why);
+		pthread_mutex_lock(&a->lock);
+		a->made += got == 1;
+		a->ended = got == 1 ? 0 : got ? got : 1;
+		a->why = why;
+		pthread_cond_signal(&a->changed);
+		pthread_mutex_unlock(&a->lock);
+	}
+	return NULL;
+}
+
+/* The batch in hand is done with: the next one. 1, 0 at the end, < 0. */
+static int take_batch(struct order *o, struct err *e)
+{
+	struct ahead *a = o->ahead;
+	int rc = 1;
+	pthread_mutex_lock(&a->lock);
+	if (o->batch) {
+		a->taken++;
+		pthread_cond_signal(&a->changed);
+	}
+	o->batch = NULL;
+	while (!a->ended && a->made == a->taken)
+		pthread_cond_wait(&a->changed, &a->lock);
+	if (a->made != a->taken) {
+		o->batch = a->ring[a->taken % AHEAD];
+	} else {
+		rc = a->ended < 0 ? a->ended : 0;
+		if (rc && e)
+			*e = a->why;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return rc;
+}
+
+static void ahead_free(struct ahead *a)
+{
+	for (size_t i = 0; i < AHEAD; i++)
+		mem_free(a->ring[i]);
+	pthread_cond_destroy(&a->changed);
+	pthread_mutex_destroy(&a->lock);
+	mem_free(a);
+}
+
+static void ahead_stop(struct ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->stop = 1;
+	pthread_cond_signal(&a->changed);
+	pthread_mutex_unlock(&a->lock);
+	pthread_join(a->thread, NULL);
+	ahead_free(a);
+}
+
+int order_read_ahead(struct order *o, struct err *e)
+{
+	struct ahead *a = mem_zalloc(1, sizeof(*a));
+	if (!a)
+		return err_nomem(e);
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->changed, NULL);
+	for (size_t i = 0; i < AHEAD; i++)
+		if (!(a->ring[i] = mem_alloc(sizeof(*a->ring[i])))) {
+			ahead_free(a);
+			return err_nomem(e);
+		}
+	o->ahead = a;
+	if (pthread_create(&a->thread, NULL, read_ahead, o)) { /* then without */
+		o->ahead = NULL;
+		ahead_free(a);
+	}
+	return 0;
+}
+
+/* --- the door --------------------------------------------------------------------------------
+ */
+
+int order_new(struct order **out, struct recording *rec, struct err *e)
+{
+	struct order *o = mem_zalloc(1, sizeof(*o));
+	*out = NULL;
+	if (!o)
+		return err_nomem(e);
+	o->rec = rec;
+	o->rounds = !rec->directory;
+	*out = o;
+	return 0;
+}
+
+void order_free(struct order *o)
+{
+	if (!o)
+		return;
+	if (o->ahead)
+		ahead_stop(o->ahead); /* its records are in no chunks */
+	chunk_drop(o->given);
+	for (size_t i = o->at; o->own && i < o->own->n; i++)
+		chunk_drop(o->own->v[i].r.chunk);
+	for (size_t i = o->next; i < o->keys.n; i++)
+		chunk_drop(o->held.v[o->keys.v[i].at].chunk);
+	vec_release(&o->held);
+	vec_release(&o->left);
+	vec_release(&o->keys);
+	vec_release(&o->spare);
+	mem_free(o->own);
+	mem_free(o);
+}
+
+static int refill(struct order *o, struct err *e)
+{
+	o->at = 0;
+	if (o->ahead)
+		return take_batch(o, e);
+	if (!o->own && !(o->own = mem_zalloc(1, sizeof(*o->own))))
+		return err_nomem(e);
+	o->batch = o->own;
+	return next_batch(o, o->own, e);
+}
+
+int order_next(struct order *o, struct ordered **out, struct err *e)
+{
+	chunk_drop(o->given);
+	o->given = NULL;
+	if (!o->batch || o->at == o->batch->n) {
+		int rc = refill(o, e);
+		if (rc != 1)
+			return rc;
+	}
+	struct ordered *v = &o->batch->v[o->at++];
+	if (o->batch->n - o->at > SOON) { /* the bytes may lie in another core's cache */
+		__builtin_prefetch(v[SOON].r.p);
+		__builtin_prefetch(v[SOON].r.p + 64);
+	}
+	o->given = v->r.chunk;
+	*out = v;
 	return 1;
 }

@@ -28,6 +28,16 @@ struct record {
 	uint64_t extra_size;  /* … and how many; NULL when a stream skipped them */
 };
 
+/* The record at p, of which 8 bytes are there. Returns its size, which nobody has checked. */
+static inline uint16_t record_view(const uint8_t *p, int swap, struct record *r)
+{
+	*r = (struct record){.p = p,
+			     .type = load_u32(p, swap),
+			     .misc = load_u16(p + 4, swap),
+			     .size = load_u16(p + 6, swap)};
+	return r->size;
+}
+
 /* perf's name of a record type ("MMAP2", "FINISHED_ROUND"), or NULL for an unknown number. */
 const char *record_type_name(uint32_t type);
 
@@ -36,8 +46,9 @@ struct record_id {
 	int32_t pid, tid;
 	uint32_t cpu; /* UINT32_MAX when not recorded */
 	int has_tid, has_time;
-	uint64_t time; /* ns on the recording's clock */
-	uint64_t id;   /* 0 when not recorded */
+	uint64_t time;             /* ns on the recording's clock */
+	uint64_t id;               /* 0 when not recorded */
+	const struct event *event; /* recording_id: whose layout the record has, or NULL */
 };
 
 /* Decode the trailer laid out as `ev` says. Missing or short trailers leave has_* at 0. */

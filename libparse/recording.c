@@ -273,16 +273,6 @@ static void note_torn(struct recording *rec, uint64_t offset, uint64_t left, con
 			 (unsigned long long)offset);
 }
 
-/* A view of the record at p, of which 8 bytes are there. Returns its size. */
-static uint16_t view(struct recording *rec, const uint8_t *p, struct record *r)
-{
-	*r = (struct record){.p = p,
-			     .type = load_u32(p, rec->swap),
-			     .misc = load_u16(p + 4, rec->swap),
-			     .size = load_u16(p + 6, rec->swap)};
-	return r->size;
-}
-
 /* From the inflated bytes: 1 with a record, 0 when no whole one is there. */
 static int next_inflated(struct recording *rec, struct stream *st, struct record *r)
 {
@@ -290,7 +280,7 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 	size_t left = (size_t)(z->end - z->p);
 	if (left < RECORD_HEADER_SIZE)
 		return 0;
-	uint16_t size = view(rec, z->p, r);
+	uint16_t size = record_view(z->p, rec->swap, r);
 	if (size < RECORD_HEADER_SIZE) {
 		note_torn(rec, st->feed.offset, left, "inflated record with a size below 8");
 		z->p = z->end;
@@ -395,7 +385,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 			note_torn(rec, offset, left, "the last record is cut off");
 		return got;
 	}
-	uint16_t size = view(rec, f->p, r);
+	uint16_t size = record_view(f->p, rec->swap, r);
 	if (size < RECORD_HEADER_SIZE) {
 		/* A file that was never finished may end in zeroes the kernel had allocated. */
 		note_torn(rec, offset, left, "record with a size below 8");
@@ -408,7 +398,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 				  "the last record is cut off");
 		return got;
 	}
-	view(rec, f->p, r); /* the feed may have moved */
+	record_view(f->p, rec->swap, r); /* the feed may have moved */
 	r->offset = offset;
 	r->chunk = f->chunk;
 	feed_advance(f, size);
@@ -610,35 +600,62 @@ const struct event *recording_find_event(const struct recording *rec, const char
 	return NULL;
 }
 
+static inline void take_id_field(struct record_id *out, uint64_t field, const uint8_t *p,
+				 int swap)
+{
+	switch (field) {
+	case PERF_SAMPLE_TID:
+		out->pid = (int32_t)load_u32(p, swap);
+		out->tid = (int32_t)load_u32(p + 4, swap);
+		out->has_tid = 1;
+		break;
+	case PERF_SAMPLE_TIME:
+		out->time = load_u64(p, swap);
+		out->has_time = 1;
+		break;
+	case PERF_SAMPLE_IDENTIFIER:
+	case PERF_SAMPLE_ID:
+		out->id = load_u64(p, swap);
+		break;
+	case PERF_SAMPLE_CPU:
+		out->cpu = load_u32(p, swap);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The fixed fields in the kernel's order, as far as the record holds them. */
 static void sample_id_fields(const struct recording *rec, const struct event *ev,
 			     const struct record *r, struct record_id *out)
 {
+	static const uint64_t order[] = {
+		PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID,       PERF_SAMPLE_TIME,
+		PERF_SAMPLE_ADDR,       PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU};
 	uint64_t t = ev->attr.sample_type;
-	int tid = sample_tid_offset(t), time = sample_time_offset(t);
 	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
-	int n = r->size - RECORD_HEADER_SIZE;
-	*out = (struct record_id){.cpu = UINT32_MAX};
-	if (tid >= 0 && tid + 8 <= n) {
-		out->pid = (int32_t)load_u32(p + tid, rec->swap);
-		out->tid = (int32_t)load_u32(p + tid + 4, rec->swap);
-		out->has_tid = 1;
+	size_t left = r->size - RECORD_HEADER_SIZE;
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order) && left >= 8; i++) {
+		if (!(t & order[i]))
+			continue;
+		take_id_field(out, order[i], p, rec->swap);
+		p += 8;
+		left -= 8;
 	}
-	if (time >= 0 && time + 8 <= n) {
-		out->time = load_u64(p + time, rec->swap);
-		out->has_time = 1;
-	}
-	int id = sample_id_offset(t);
-	if (id >= 0 && id + 8 <= n)
-		out->id = load_u64(p + id, rec->swap);
 }
 
-void recording_id(const struct recording *rec, const struct record *r, struct record_id *out)
+void recording_id_of(const struct recording *rec, const struct record *r,
+		     const struct event *ev, struct record_id *out)
 {
-	const struct event *ev = recording_event(rec, r);
+	*out = (struct record_id){.cpu = UINT32_MAX};
 	if (ev && r->type == PERF_RECORD_SAMPLE)
 		sample_id_fields(rec, ev, r, out);
 	else if (ev && r->type < PERF_RECORD_HEADER_ATTR)
 		record_id_decode(r, ev, rec->swap, out);
-	else
-		*out = (struct record_id){.cpu = UINT32_MAX};
+	out->event = ev;
+}
+
+void recording_id(const struct recording *rec, const struct record *r, struct record_id *out)
+{
+	recording_id_of(rec, r, recording_event(rec, r), out);
 }

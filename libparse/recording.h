@@ -165,6 +165,10 @@ const struct event *recording_find_event(const struct recording *rec, const char
 /* The trailer (or, for samples, the fixed fields) of any record: pid, tid, time, cpu, id. */
 void recording_id(const struct recording *rec, const struct record *r, struct record_id *out);
 
+/* The same where recording_event has been asked already. */
+void recording_id_of(const struct recording *rec, const struct record *r,
+		     const struct event *ev, struct record_id *out);
+
 /* Note a record whose body turned out to be broken: counted, named once per recording. */
 void recording_note_bad(struct recording *rec, const struct err *why);
 

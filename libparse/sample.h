@@ -54,7 +54,8 @@ struct sample {
 
 /*
  * Decode `r`, whose event is `ev`. 0, or ERR_FORMAT with "SAMPLE at 0x…: <field> …" when a
- * field or count passes the record's end; the fields before it are then set.
+ * field or count passes the record's end; the fields before it are then set (of the fixed
+ * part all or none).
  */
 int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
 		  struct err *e);
@@ -65,6 +66,9 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
  * record_id_decode.
  */
 int sample_id_offset(uint64_t sample_type);
+
+/* Bytes of the fixed fields that a sample's body begins with. */
+uint32_t sample_fixed_size(uint64_t sample_type);
 
 /* Byte offset of TIME (of TID) inside a sample's body, or -1. For walkers that need no more. */
 int sample_time_offset(uint64_t sample_type);

@@ -212,29 +212,6 @@ int tracepoint_field(const struct tracepoint *tp, const char *name, struct tp_fi
 	return 0;
 }
 
-int64_t tp_int(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size, int swap)
-{
-	if (!f->size || f->offset > raw_size || f->size > raw_size - f->offset)
-		return 0;
-	const uint8_t *p = raw + f->offset;
-	switch (f->size) {
-	case 1:
-		return f->is_signed ? (int8_t)*p : *p;
-	case 2: {
-		uint16_t x = load_u16(p, swap);
-		return f->is_signed ? (int16_t)x : x;
-	}
-	case 4: {
-		uint32_t x = load_u32(p, swap);
-		return f->is_signed ? (int64_t)(int32_t)x : (int64_t)x;
-	}
-	case 8:
-		return (int64_t)load_u64(p, swap);
-	default:
-		return 0;
-	}
-}
-
 const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size, int swap)
 {
 	uint32_t at = f->offset, size = f->size;

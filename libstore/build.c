@@ -144,7 +144,9 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 static int take_record(struct builder *b, const struct record *r, struct record_id *id,
 		       struct err *e)
 {
-	int rc = take_machine(b, r, id->has_time ? id->time : 0, e);
+	int rc = r->type == PERF_RECORD_SAMPLE
+			 ? 0
+			 : take_machine(b, r, id->has_time ? id->time : 0, e);
 	if (rc)
 		return rc;
 	if (b->opt->watch && r->type != PERF_RECORD_SAMPLE)
@@ -239,15 +241,15 @@ static int read_sideband(struct builder *b, struct err *e)
 static int read_records(struct builder *b, struct err *e)
 {
 	struct order *o;
-	struct record r;
-	struct record_id id;
+	struct ordered *next;
 	int got, rc = order_new(&o, b->rec, e);
-	if (rc)
-		return rc;
-	while (!rc && (got = order_next(o, &r, &id, e)) != 0) {
-		rc = got < 0 ? got : take_record(b, &r, &id, e);
+	if (!rc && b->sideband_done && recording_is_mapped(b->rec))
+		rc = order_read_ahead(o, e);
+	while (!rc && (got = order_next(o, &next, e)) != 0) {
+		rc = got < 0 ? got : take_record(b, &next->r, &next->id, e);
 		if (++b->records % TELL_EVERY == 0 && b->opt->progress)
-			b->opt->progress(b->opt->progress_ctx, r.offset, b->rec->data_size);
+			b->opt->progress(b->opt->progress_ctx, next->r.offset,
+					 b->rec->data_size);
 	}
 	order_free(o);
 	return rc;

@@ -23,6 +23,10 @@ static const struct thread_view *view_of(struct builder *b, int32_t pid, int32_t
 /* The number of a sample's raw stack; 0 when it has none. */
 static int chain_of(struct builder *b, const struct sample *s, uint32_t *id)
 {
+	const struct source_event *se = &b->events.v[s->event->index];
+	*id = 0;
+	if (!b->expander && !se->chain && se->role != ROLE_SAMPLE)
+		return 0;
 	const struct thread_view *v = view_of(b, s->pid, s->tid, s->time);
 	const uint64_t *expanded;
 	size_t n = 0;
@@ -41,18 +45,17 @@ static int chain_of(struct builder *b, const struct sample *s, uint32_t *id)
 	int r = b->expander && !later
 			? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
 			: 0;
-	*id = 0;
 	if (r < 0)
 		return r;
 	if (r) {
 		x.kind = CHAIN_UNWOUND;
 		x.words = (const uint8_t *)expanded;
 		x.nwords = (uint32_t)n;
-	} else if (b->events.v[s->event->index].chain) {
+	} else if (se->chain) {
 		x.kind = CHAIN_RAW;
 		x.words = s->callchain.p;
 		x.nwords = (uint32_t)s->callchain.n;
-	} else if (b->events.v[s->event->index].role == ROLE_SAMPLE) {
+	} else if (se->role == ROLE_SAMPLE) {
 		x.kind = CHAIN_NONE;
 		memcpy(ip, &s->ip, sizeof(ip));
 		x.words = ip;
@@ -115,6 +118,15 @@ void builder_event(const struct record_id *id, uint8_t kind, struct sched_event 
 	};
 }
 
+/* A thread's name: of the field that all kernels have, the bytes are there to be read. */
+static const char *comm_field(const struct tp_field *f, const struct sample *s, int swap)
+{
+	if (f->size == SCHED_COMM_SIZE && !f->is_dynamic && f->offset <= s->raw_size &&
+	    f->size <= s->raw_size - f->offset)
+		return (const char *)s->raw + f->offset;
+	return tp_text(f, s->raw, s->raw_size, swap);
+}
+
 static int take_sched(struct builder *b, const struct source_event *se, const struct sample *s,
 		      const struct record_id *id, struct err *e)
 {
@@ -125,13 +137,13 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		ev.prev_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
 		ev.next_tid = (int32_t)tp_int(&se->c, s->raw, s->raw_size, swap);
 		ev.next_prio = (int16_t)tp_int(&se->d, s->raw, s->raw_size, swap);
-		ev.prev_comm = tp_text(&se->e, s->raw, s->raw_size, swap);
-		ev.next_comm = tp_text(&se->f, s->raw, s->raw_size, swap);
+		ev.prev_comm = comm_field(&se->e, s, swap);
+		ev.next_comm = comm_field(&se->f, s, swap);
 		ev.syscall = builder_syscall_of(b, ev.prev_tid);
 		r = state_of(b, (uint64_t)tp_int(&se->b, s->raw, s->raw_size, swap), &ev);
 	} else {
 		ev.target_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
-		ev.target_comm = tp_text(&se->e, s->raw, s->raw_size, swap);
+		ev.target_comm = comm_field(&se->e, s, swap);
 		ev.context = context_of(s);
 	}
 	int stack =
@@ -178,9 +190,9 @@ static int take_sample(struct builder *b, const struct sample *s, const struct r
 	if (r || b->opt->no_samples)
 		return r;
 	x.comm = comm_of(b, s, x.thread);
-	if (chain_of(b, s, &x.path) || vec_push(&b->tl->samples, x))
+	if (chain_of(b, s, &x.path))
 		return err_nomem(e);
-	return 0;
+	return bigvec_push(&b->tl->samples, x, e);
 }
 
 static int take_mark(struct builder *b, const struct source_event *se, const struct sample *s,
@@ -329,8 +341,7 @@ static int take_spans(struct builder *b, const struct source_event *se, const st
 int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
 			struct err *e)
 {
-	const struct event *ev =
-		id->id ? recording_event_of_id(b->rec, id->id) : recording_event(b->rec, r);
+	const struct event *ev = id->event;
 	struct sample s;
 	struct err why = {0};
 	if (!ev || ev->index >= b->events.n) {

@@ -30,8 +30,6 @@
 
 #include <string.h>
 
-enum { COMM_SIZE = 16 };
-
 enum state { UNSEEN, RUNNING, OFF, DEAD };
 
 struct wake {
@@ -46,7 +44,7 @@ struct thr {
 	struct wake wake;  /* OFF: what ends the blocked part */
 	struct wake early; /* a waking while it ran */
 	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
-	char comm[COMM_SIZE];
+	char comm[SCHED_COMM_SIZE];
 	uint16_t cpu; /* RUNNING: where */
 	uint8_t state, woken, exiting, sleeps /* OFF: in a blocked state */;
 };
@@ -67,8 +65,9 @@ struct sched {
 	VEC(struct cpu) cpus;
 	struct u64map by_tid;
 	uint64_t now;
-	int chain;   /* the chain rule holds */
-	int no_cpus; /* per-task records that carry no CPU: each thread has one of its own */
+	int chain;     /* the chain rule holds */
+	int no_cpus;   /* per-task records that carry no CPU: each thread has one of its own */
+	struct err *e; /* of the call at hand; ERR_IO has been told there */
 };
 
 int sched_new(struct timeline *tl, struct sched **out, struct err *e)
@@ -93,12 +92,24 @@ void sched_free(struct sched *s)
 
 /* --- threads and CPUs ------------------------------------------------------------------ */
 
+/* What strncmp(a, b, SCHED_COMM_SIZE - 1) says, of short names, without the call. */
+static inline int same_comm(const char *a, const char *b)
+{
+	for (int i = 0; i < SCHED_COMM_SIZE - 1; i++) {
+		if (a[i] != b[i])
+			return 0;
+		if (!a[i])
+			return 1;
+	}
+	return 1;
+}
+
 static int set_comm(struct sched *s, uint32_t i, const char *comm)
 {
 	struct thr *t = &s->threads.v[i];
-	if (!comm || !*comm || !strncmp(t->comm, comm, COMM_SIZE - 1))
+	if (!comm || !*comm || same_comm(t->comm, comm))
 		return 0;
-	size_t n = strnlen(comm, COMM_SIZE - 1);
+	size_t n = strnlen(comm, SCHED_COMM_SIZE - 1);
 	memset(t->comm, 0, sizeof(t->comm));
 	memcpy(t->comm, comm, n);
 	return strtab_intern(&s->tl->stacks->strings, t->comm, &s->tl->threads.v[i].comm);
@@ -242,13 +253,12 @@ static int emit(struct sched *s, const struct off *o)
 {
 	if (o->unknown && o->end_ns == o->start_ns)
 		return 0;
-	if (vec_push(&s->tl->off, *o))
-		return ERR_NOMEM;
-	if (s->no_cpus) {
+	int r = bigvec_push(&s->tl->off, *o, s->e);
+	if (!r && s->no_cpus) {
 		struct off *last = &s->tl->off.v[s->tl->off.n - 1];
 		last->cpu_out = last->cpu_in = last->cpu_wake = TL_NOCPU;
 	}
-	return 0;
+	return r;
 }
 
 /* Where the blocked part ends, by the best evidence there is. */
@@ -294,6 +304,7 @@ static int arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64
 {
 	struct thr *t = &s->threads.v[i];
 	struct cpu *c = &s->cpus.v[cpu];
+	int r = 0;
 	/* it may have been running when this came, about to leave */
 	struct wake waking = t->state == OFF && !t->woken ? t->wake : (struct wake){0};
 	if (t->state == RUNNING)
@@ -322,16 +333,16 @@ static int arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64
 				off_ns(&known); /* asleep until then: not woken yet */
 		else
 			split(s, t);
-		if (emit(s, &t->off))
-			return ERR_NOMEM;
+		if ((r = emit(s, &t->off)))
+			return r;
 		begin_off(s, i, lo, TL_NOCPU);
 		t->off.flags |= OFF_NO_STACK;
 	}
 	if (!t->off.unknown)
 		t->off.unknown = reason;
 	t->off.flags |= OFF_SUSPECT;
-	if (hi > t->off.start_ns && end_off(s, i, hi, cpu, -1))
-		return ERR_NOMEM;
+	if (hi > t->off.start_ns && (r = end_off(s, i, hi, cpu, -1)))
+		return r;
 	run_on(s, i, cpu);
 	t->early = waking;
 	return 0;
@@ -406,10 +417,10 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 		begin_running(s, i, cpu, prio, s->now);
 		return 0;
 	}
-	if (end_off(s, i, s->now, cpu, prio))
-		return ERR_NOMEM;
-	run_on(s, i, cpu);
-	return 0;
+	int r = end_off(s, i, s->now, cpu, prio);
+	if (!r)
+		run_on(s, i, cpu);
+	return r;
 }
 
 /* In a per-task recording `next` may be a thread whose leaving will not be recorded: the ins
@@ -541,8 +552,9 @@ static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int f
 static int known_again(struct sched *s, uint32_t i)
 {
 	struct thr *t = &s->threads.v[i];
-	if (s->now > t->off.start_ns && end_off(s, i, s->now, TL_NOCPU, -1))
-		return ERR_NOMEM;
+	int r = s->now > t->off.start_ns ? end_off(s, i, s->now, TL_NOCPU, -1) : 0;
+	if (r)
+		return r;
 	begin_off(s, i, s->now, TL_NOCPU);
 	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
 	return 0;
@@ -565,11 +577,10 @@ static int on_waking(struct sched *s, const struct sched_event *ev)
 	} else if (t->state == RUNNING) {
 		t->early = w;
 	} else if (!t->woken && t->sleeps) {
-		if (t->off.unknown && known_again(s, i))
-			return ERR_NOMEM;
+		r = t->off.unknown ? known_again(s, i) : 0;
 		t->wake = w;
 	}
-	return 0;
+	return r;
 }
 
 static int on_wakeup(struct sched *s, const struct sched_event *ev)
@@ -785,7 +796,7 @@ static int failed(int r, struct err *e)
 {
 	if (r == ERR_LIMIT)
 		return err_set(e, r, "more than 2^32 threads");
-	return r ? err_nomem(e) : 0;
+	return r && r != ERR_IO ? err_nomem(e) : r;
 }
 
 /* A CPU for a switch that names none: what counts is that no two threads share it. */
@@ -811,6 +822,7 @@ int sched_event(struct sched *s, const struct sched_event *in, struct err *e)
 	int is_switch =
 		ev->kind == SCHED_SWITCH || ev->kind == SCHED_OUT || ev->kind == SCHED_IN;
 	int r = 0;
+	s->e = e;
 	if (ev->time_ns > s->now)
 		s->now = ev->time_ns;
 	if (is_switch && ev->cpu == TL_NOCPU && !s->chain) {
@@ -846,6 +858,8 @@ int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, ui
 
 int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 {
+	int r = 0;
+	s->e = e;
 	if (end_ns < s->now)
 		end_ns = s->now;
 	for (uint32_t i = 0; i < s->threads.n; i++) {
@@ -859,8 +873,8 @@ int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 		if (t->state != OFF)
 			continue;
 		t->off.flags |= OFF_OPEN;
-		if (end_off(s, i, end_ns, TL_NOCPU, -1))
-			return err_nomem(e);
+		if ((r = end_off(s, i, end_ns, TL_NOCPU, -1)))
+			return failed(r, e);
 	}
 	return timeline_finish(s->tl, e);
 }

@@ -39,12 +39,15 @@ enum state_class {
 	STATE_DEAD,    /* X, Z, x: this thread's last switch */
 };
 
+enum { SCHED_COMM_SIZE = 16 }; /* TASK_COMM_LEN */
+
 struct sched_event {
 	uint64_t time_ns;
 	uint64_t from_ns, count; /* SCHED_LOST, SCHED_THROTTLED, SCHED_DIRECT; LOST: from 0 =
 				    this CPU's last record */
-	const char *prev_comm, *next_comm, *target_comm; /* may be NULL; read during the call */
-	uint32_t path;                                   /* call path of the record; 0 = none */
+	/* may be NULL; read during the call, up to their NUL or SCHED_COMM_SIZE - 1 bytes */
+	const char *prev_comm, *next_comm, *target_comm;
+	uint32_t path;              /* call path of the record; 0 = none */
 	int32_t pid, tid;           /* the record's own (current task's); -1 where not told */
 	int32_t prev_tid, next_tid; /* SCHED_SWITCH, raw fields */
 	int32_t target_tid, target_pid; /* of wakeups, fork, comm, exit; pid -1 = not told */
@@ -67,7 +70,8 @@ int sched_new(struct timeline *tl, struct sched **out, struct err *e);
 
 /*
  * One event; times must not decrease. What contradicts the machine's beliefs becomes a hole or
- * an unknown interval, never a failure. ERR_NOMEM; ERR_LIMIT past 2^32 - 2 threads.
+ * an unknown interval, never a failure. ERR_NOMEM; ERR_IO where there is no room for the
+ * intervals (bigvec.h); ERR_LIMIT past 2^32 - 2 threads.
  */
 int sched_event(struct sched *s, const struct sched_event *ev, struct err *e);
 

@@ -498,8 +498,7 @@ static int read_offs(struct load *l)
 			return row_failed(l, "a thread, stack, CPU or time that is not there");
 		if (o.end_ns < o.start_ns)
 			return row_failed(l, "ends before it starts");
-		if (vec_push(&l->tl->off, o))
-			r = no_memory(l);
+		r = bigvec_push(&l->tl->off, o, l->e);
 	}
 	return r ? r : got;
 }
@@ -523,8 +522,7 @@ static int read_samples(struct load *l)
 		s.path = take_id(l, &l->s->path_of, 0);
 		if (l->bad || s.event == UINT16_MAX)
 			return row_failed(l, "a thread, stack, CPU or time that is not there");
-		if (vec_push(&l->tl->samples, s))
-			r = no_memory(l);
+		r = bigvec_push(&l->tl->samples, s, l->e);
 	}
 	return r ? r : got;
 }

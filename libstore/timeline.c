@@ -18,8 +18,8 @@ void timeline_release(struct timeline *tl)
 	if (!tl)
 		return;
 	vec_release(&tl->threads);
-	vec_release(&tl->off);
-	vec_release(&tl->samples);
+	bigvec_release(&tl->off);
+	bigvec_release(&tl->samples);
 	vec_release(&tl->events);
 	vec_release(&tl->spans);
 	vec_release(&tl->marks);
@@ -67,11 +67,15 @@ int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index)
 
 /* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
  * is all that is needed. */
-static int sort_offs(struct timeline *tl)
+static int sort_offs(struct timeline *tl, struct err *e)
 {
+	BIGVEC(struct off) sorted = {0};
 	size_t n = tl->off.n;
 	if (n >= UINT32_MAX)
-		return ERR_LIMIT;
+		return err_set(e, ERR_LIMIT, "more than 2^32 off-CPU intervals");
+	int r = bigvec_reserve(&sorted, n, e);
+	if (r)
+		return r;
 	for (size_t i = 0; i < tl->threads.n; i++)
 		tl->threads.v[i].off_n = 0;
 	for (size_t i = 0; i < n; i++)
@@ -82,18 +86,15 @@ static int sort_offs(struct timeline *tl)
 		at += tl->threads.v[i].off_n;
 		tl->threads.v[i].off_n = 0;
 	}
-	struct off *sorted = n ? mem_resize(NULL, n, sizeof(*sorted)) : NULL;
-	if (n && !sorted)
-		return ERR_NOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct tl_thread *t = &tl->threads.v[tl->off.v[i].thread];
-		sorted[t->off_first + t->off_n++] = tl->off.v[i];
+		sorted.v[t->off_first + t->off_n++] = tl->off.v[i];
 	}
-	if (n) {
-		mem_free(tl->off.v);
-		tl->off.v = sorted;
-		tl->off.cap = n;
-	}
+	bigvec_release(&tl->off);
+	tl->off.v = sorted.v;
+	tl->off.n = n;
+	tl->off.cap = sorted.cap;
+	tl->off.map_ = sorted.map_;
 	return 0;
 }
 
@@ -155,13 +156,23 @@ static int loss_touches(const struct timeline *tl, const struct loss_index *x, u
 
 static int apply_losses(struct timeline *tl)
 {
+	uint64_t from = UINT64_MAX, to = 0; /* of all that may miss scheduler records */
 	if (!tl->losses.n)
 		return 0;
 	qsort(tl->losses.v, tl->losses.n, sizeof(*tl->losses.v), loss_order);
+	for (size_t i = 0; i < tl->losses.n; i++)
+		if (tl->losses.v[i].sched) {
+			from = tl->losses.v[i].from_ns < from ? tl->losses.v[i].from_ns : from;
+			to = tl->losses.v[i].to_ns > to ? tl->losses.v[i].to_ns : to;
+		}
+	if (!to)
+		return 0;
 	struct loss_index x = {0};
 	int r = loss_index_build(tl, &x);
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		struct off *o = &tl->off.v[i];
+		if (o->end_ns <= from || o->start_ns >= to)
+			continue;
 		if (!loss_touches(tl, &x, o->cpu_out, o->start_ns, o->end_ns) &&
 		    !loss_touches(tl, &x, o->cpu_in, o->start_ns, o->end_ns) &&
 		    !loss_touches(tl, &x, o->cpu_wake, o->start_ns, o->end_ns) &&
@@ -199,12 +210,11 @@ static int sample_is_stray(const struct timeline *tl, const struct tl_sample *s)
 
 int timeline_finish(struct timeline *tl, struct err *e)
 {
-	int r = sort_offs(tl);
-	if (!r)
-		r = apply_losses(tl);
+	int r = sort_offs(tl, e);
 	if (r)
-		return r == ERR_NOMEM ? err_nomem(e)
-				      : err_set(e, r, "more than 2^32 off-CPU intervals");
+		return r;
+	if (apply_losses(tl))
+		return err_nomem(e);
 	int sorted = 1;
 	for (size_t i = 1; i < tl->samples.n && sorted; i++)
 		sorted = sample_order(&tl->samples.v[i - 1], &tl->samples.v[i]) <= 0;

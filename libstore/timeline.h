@@ -17,6 +17,7 @@
 #ifndef LIBSTORE_TIMELINE_H
 #define LIBSTORE_TIMELINE_H
 
+#include "base/bigvec.h"
 #include "libsym/stacks.h"
 
 enum {
@@ -208,8 +209,8 @@ struct timeline {
 	struct tl_recording rec;   /* of several: what they have in common */
 	VEC(struct tl_part) parts; /* empty where the timeline is one recording */
 	VEC(struct tl_thread) threads;
-	VEC(struct off) off; /* once finished: by thread, then by time */
-	VEC(struct tl_sample) samples;
+	BIGVEC(struct off) off; /* once finished: by thread, then by time */
+	BIGVEC(struct tl_sample) samples;
 	VEC(struct tl_event) events;
 	VEC(struct tl_span) spans;
 	VEC(struct tl_mark) marks;

@@ -22,7 +22,7 @@ static void records_come_in_the_order_of_time_and_all_of_them(void **state)
 	struct recording *rec = open_file();
 	struct order *o;
 	struct record r;
-	struct record_id id;
+	struct ordered *next;
 	uint64_t in_file = 0, in_order = 0, sum_file = 0, sum_order = 0, last = 0;
 	while (recording_next(rec, &r, NULL) == 1) {
 		in_file += r.type != PERF_RECORD_FINISHED_ROUND;
@@ -30,13 +30,13 @@ static void records_come_in_the_order_of_time_and_all_of_them(void **state)
 	}
 	assert_int_equal(recording_rewind(rec, NULL), 0);
 	assert_int_equal(order_new(&o, rec, NULL), 0);
-	while (order_next(o, &r, &id, NULL) == 1) {
+	while (order_next(o, &next, NULL) == 1) {
 		in_order++;
-		sum_order += r.offset;
-		if (!id.has_time || !id.time)
+		sum_order += next->r.offset;
+		if (!next->id.has_time || !next->id.time)
 			continue;
-		assert_true(id.time >= last);
-		last = id.time;
+		assert_true(next->id.time >= last);
+		last = next->id.time;
 	}
 	assert_int_equal(in_order, in_file);
 	assert_int_equal(sum_order, sum_file);
@@ -50,11 +50,10 @@ static void an_order_may_be_left_halfway(void **state)
 	(void)state;
 	struct recording *rec = open_file();
 	struct order *o;
-	struct record r;
-	struct record_id id;
+	struct ordered *next;
 	assert_int_equal(order_new(&o, rec, NULL), 0);
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(order_next(o, &r, &id, NULL), 1);
+		assert_int_equal(order_next(o, &next, NULL), 1);
 	order_free(o);
 	recording_close(rec);
 }
