@@ -58,6 +58,57 @@ static void an_order_may_be_left_halfway(void **state)
 	recording_close(rec);
 }
 
+static void reading_ahead_gives_the_same_records(void **state)
+{
+	(void)state;
+	struct recording *here = open_file(), *ahead = open_file();
+	struct order *a, *b;
+	struct ordered *x, *y;
+	struct record r;
+	int got, n = 0;
+	while (recording_next(ahead, &r, NULL) == 1)
+		;
+	assert_int_equal(recording_rewind(ahead, NULL), 0);
+	assert_int_equal(order_new(&a, here, NULL), 0);
+	assert_int_equal(order_new(&b, ahead, NULL), 0);
+	assert_int_equal(order_read_ahead(b, NULL), 0);
+	while ((got = order_next(a, &x, NULL)) == 1) {
+		assert_int_equal(order_next(b, &y, NULL), 1);
+		assert_int_equal(x->r.offset, y->r.offset);
+		assert_int_equal(x->r.type, y->r.type);
+		assert_int_equal(x->id.time, y->id.time);
+		assert_int_equal(x->id.tid, y->id.tid);
+		assert_int_equal(x->id.cpu, y->id.cpu);
+		n++;
+	}
+	assert_int_equal(got, 0);
+	assert_int_equal(order_next(b, &y, NULL), 0);
+	assert_int_equal(order_next(b, &y, NULL), 0);
+	assert_true(n > 4000);
+	order_free(a);
+	order_free(b);
+	assert_memory_equal(here->stats.by_type, ahead->stats.by_type,
+			    sizeof(here->stats.by_type));
+	recording_close(here);
+	recording_close(ahead);
+}
+
+static void reading_ahead_may_be_left_halfway(void **state)
+{
+	(void)state;
+	for (int n = 0; n < 3000; n += 700) {
+		struct recording *rec = open_file();
+		struct order *o;
+		struct ordered *next;
+		assert_int_equal(order_new(&o, rec, NULL), 0);
+		assert_int_equal(order_read_ahead(o, NULL), 0);
+		for (int i = 0; i < n; i++)
+			assert_int_equal(order_next(o, &next, NULL), 1);
+		order_free(o);
+		recording_close(rec);
+	}
+}
+
 static void fields_are_found_by_name(void **state)
 {
 	(void)state;
@@ -113,6 +164,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_in_the_order_of_time_and_all_of_them),
 		cmocka_unit_test(an_order_may_be_left_halfway),
+		cmocka_unit_test(reading_ahead_gives_the_same_records),
+		cmocka_unit_test(reading_ahead_may_be_left_halfway),
 		cmocka_unit_test(fields_are_found_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
