@@ -6,11 +6,11 @@
  *	for (size_t i = 0; i < off.n; i++) use(off.v[i]);
  *	bigvec_release(&off);
  *
- * Read as a VEC. Up to BIGVEC_IN_MEMORY bytes it is one; beyond that its elements lie in a file
- * without a name in $TMPDIR (or /tmp), mapped, which the kernel writes out and drops from
- * memory as it sees fit. Room on the disk is taken before it is used, so a full disk is an
- * error of the push that needed it and never a signal. Where no file can be made, the elements
- * stay in memory.
+ * Read as a VEC, but grown by its own macros only. Up to BIGVEC_IN_MEMORY bytes it is one;
+ *beyond that its elements lie in a file without a name in $TMPDIR (or /tmp), mapped, which the
+ *kernel writes out and drops from memory as it sees fit. Room on the disk is taken before it is
+ *used, so a full disk is an error of the push that needed it and never a signal. Where no file
+ *can be made, the elements stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
  */
@@ -27,26 +27,26 @@ enum { BIGVEC_IN_MEMORY = 32 << 20 };
 	struct {                        \
 		__VA_ARGS__ *v;         \
 		size_t n;               \
-		size_t cap;             \
+		size_t room;            \
 		struct bigvec_map map_; \
 	}
 
 /* Append one element by value. 0, or as bigvec_reserve with the array as it was. */
-#define bigvec_push(vec, item, e)                            \
-	((vec)->n < (vec)->cap || !bigvec_reserve(vec, 1, e) \
-		 ? ((vec)->v[(vec)->n++] = (item), 0)        \
+#define bigvec_push(vec, item, e)                             \
+	((vec)->n < (vec)->room || !bigvec_reserve(vec, 1, e) \
+		 ? ((vec)->v[(vec)->n++] = (item), 0)         \
 		 : (vec)->map_.failed)
 
 /* Make room for `more` further elements. 0, ERR_NOMEM; ERR_IO names the folder that is full. */
-#define bigvec_reserve(vec, more, e)                                                     \
-	((vec)->cap - (vec)->n >= (size_t)(more)                                         \
-		 ? 0                                                                     \
-		 : bigvec_grow_((void **)&(vec)->v, &(vec)->cap, &(vec)->map_, (vec)->n, \
+#define bigvec_reserve(vec, more, e)                                                      \
+	((vec)->room - (vec)->n >= (size_t)(more)                                         \
+		 ? 0                                                                      \
+		 : bigvec_grow_((void **)&(vec)->v, &(vec)->room, &(vec)->map_, (vec)->n, \
 				(size_t)(more), sizeof(*(vec)->v), e))
 
 /* Give the elements (and the file) back; the array is empty and usable again. */
 #define bigvec_release(vec) \
-	(bigvec_free_((vec)->v, &(vec)->map_), (vec)->v = NULL, (vec)->n = 0, (vec)->cap = 0)
+	(bigvec_free_((vec)->v, &(vec)->map_), (vec)->v = NULL, (vec)->n = 0, (vec)->room = 0)
 
 /* Behind the macros. */
 struct bigvec_map {

@@ -93,7 +93,7 @@ static int sort_offs(struct timeline *tl, struct err *e)
 	bigvec_release(&tl->off);
 	tl->off.v = sorted.v;
 	tl->off.n = n;
-	tl->off.cap = sorted.cap;
+	tl->off.room = sorted.room;
 	tl->off.map_ = sorted.map_;
 	return 0;
 }

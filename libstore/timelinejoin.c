@@ -88,7 +88,7 @@ static int join_states(struct join *j)
 	return 0;
 }
 
-static int join_threads(struct join *j)
+static int join_threads(struct join *j, struct err *e)
 {
 	uint32_t off0 = (uint32_t)j->tl->off.n;
 	for (size_t i = 0; i < j->more->threads.n; i++) {
@@ -96,8 +96,11 @@ static int join_threads(struct join *j)
 		t.off_first += off0;
 		t.first_cpu = cpu(j, t.first_cpu);
 		if (vec_push(&j->tl->threads, t))
-			return ERR_NOMEM;
+			return err_nomem(e);
 	}
+	int r = bigvec_reserve(&j->tl->off, j->more->off.n, e);
+	if (r)
+		return r;
 	for (size_t i = 0; i < j->more->off.n; i++) {
 		struct off o = j->more->off.v[i];
 		o.thread = thread(j, o.thread);
@@ -107,36 +110,37 @@ static int join_threads(struct join *j)
 		o.cpu_wake = cpu(j, o.cpu_wake);
 		o.state = j->state[o.state];
 		o.syscall = j->syscall.v[o.syscall];
-		if (vec_push(&j->tl->off, o))
-			return ERR_NOMEM;
+		j->tl->off.v[j->tl->off.n++] = o;
 	}
 	return 0;
 }
 
-static int join_samples(struct join *j)
+static int join_samples(struct join *j, struct err *e)
 {
 	struct timeline *tl = j->tl;
 	const struct timeline *more = j->more;
+	int r = bigvec_reserve(&tl->samples, more->samples.n, e);
+	if (r)
+		return r;
 	for (size_t i = 0; i < more->samples.n; i++) {
 		struct tl_sample s = more->samples.v[i];
 		s.thread = thread(j, s.thread);
 		s.event = j->event.v[s.event];
 		s.cpu = cpu(j, s.cpu);
-		if (vec_push(&tl->samples, s))
-			return ERR_NOMEM;
+		tl->samples.v[tl->samples.n++] = s;
 	}
 	for (size_t i = 0; i < more->marks.n; i++) {
 		struct tl_mark m = more->marks.v[i];
 		m.thread = thread(j, m.thread);
 		m.cpu = cpu(j, m.cpu);
 		if (vec_push(&tl->marks, m))
-			return ERR_NOMEM;
+			return err_nomem(e);
 	}
 	for (size_t i = 0; i < more->totals.n; i++) {
 		struct tl_off_total t = more->totals.v[i];
 		t.thread = thread(j, t.thread);
 		if (vec_push(&tl->totals, t))
-			return ERR_NOMEM;
+			return err_nomem(e);
 	}
 	return 0;
 }
@@ -209,8 +213,13 @@ int timeline_join(struct timeline *tl, const struct timeline *more, struct err *
 		r = add_part(tl, more, &j.part, e);
 	if (!r)
 		r = join_events(&j, e);
-	if (!r && (join_states(&j) || join_threads(&j) || join_samples(&j) ||
-		   join_spans_and_losses(&j)))
+	if (!r && join_states(&j))
+		r = err_nomem(e);
+	if (!r)
+		r = join_threads(&j, e);
+	if (!r)
+		r = join_samples(&j, e);
+	if (!r && join_spans_and_losses(&j))
 		r = err_nomem(e);
 	vec_release(&j.event);
 	vec_release(&j.syscall);

@@ -88,7 +88,7 @@ static void add_off(struct job *j, char **w)
 	o.path = stack(j, w[9]);
 	o.waker_path = stack(j, w[12]);
 	must(timeline_state(&j->tl, w[6], &o.state), NULL, "state");
-	must(vec_push(&j->tl.off, o), NULL, "off");
+	must(bigvec_push(&j->tl.off, o, NULL), NULL, "off");
 }
 
 static void add_thread(struct job *j, char **w)
@@ -110,7 +110,7 @@ static void add_point(struct job *j, char **w)
 		struct tl_sample s = {.thread = (uint32_t)num(w[1]),
 				      .time_ns = num(w[2]),
 				      .path = stack(j, w[3])};
-		must(vec_push(&tl->samples, s), NULL, w[0]);
+		must(bigvec_push(&tl->samples, s, NULL), NULL, w[0]);
 	} else if (!strcmp(w[0], "span")) {
 		struct tl_span s = {.thread = (uint32_t)num(w[1]),
 				    .end_thread = (uint32_t)num(w[1]),

@@ -222,7 +222,7 @@ static void slept(struct rig *r, uint32_t thread, uint64_t start, uint64_t end,
 			.cpu_in = TL_NOCPU,
 			.cpu_wake = TL_NOCPU};
 	assert_int_equal(timeline_state(&r->tl, "S", &o.state), 0);
-	assert_int_equal(vec_push(&r->tl.off, o), 0);
+	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
 }
 
 static void worked(struct rig *r, uint32_t thread, uint64_t at, const char *where)
@@ -231,7 +231,7 @@ static void worked(struct rig *r, uint32_t thread, uint64_t at, const char *wher
 			      .thread = thread,
 			      .period = 1,
 			      .path = path_of(&r->stacks, where)};
-	assert_int_equal(vec_push(&r->tl.samples, s), 0);
+	assert_int_equal(bigvec_push(&r->tl.samples, s, NULL), 0);
 }
 
 /* How many waits of a thread are idle, how many are not. */

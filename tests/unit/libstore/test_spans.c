@@ -79,7 +79,7 @@ static void off(struct rig *r, uint32_t thread, uint64_t from, uint64_t blocked,
 			.cpu_in = 0,
 			.cpu_wake = 0,
 			.flags = flags};
-	assert_int_equal(vec_push(&r->tl.off, o), 0);
+	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
 }
 
 static void expect(struct rig *r, const char *want)

@@ -125,7 +125,7 @@ static void build(struct timeline *tl, struct stacks *st)
 				      .thread = i % 2 ? 1 : 0,
 				      .path = spin,
 				      .comm = name(st, i % 2 ? "two" : "one thread")};
-		assert_int_equal(vec_push(&tl->samples, x), 0);
+		assert_int_equal(bigvec_push(&tl->samples, x, NULL), 0);
 	}
 	struct tl_span span = {.name = name(st, "request"),
 			       .start_ns = 1100,

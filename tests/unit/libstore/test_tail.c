@@ -87,7 +87,7 @@ static struct off *off(struct rig *r, uint32_t t, uint64_t out, uint64_t woken, 
 			.waker_context = WAKER_HARDIRQ,
 			.prio_in = 120,
 			.cause = cause};
-	assert_int_equal(vec_push(&r->tl.off, o), 0);
+	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
 	return &r->tl.off.v[r->tl.off.n - 1];
 }
 

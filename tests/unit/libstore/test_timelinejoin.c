@@ -65,7 +65,7 @@ static void build(struct timeline *tl, struct stacks *st, const char *host, cons
 	struct tl_event event = {.name = name(st, "cpu-clock")};
 	struct tl_sample x = {.time_ns = t + 50, .thread = 0, .cpu = 1, .period = 7};
 	assert_int_equal(vec_push(&tl->events, event), 0);
-	assert_int_equal(vec_push(&tl->samples, x), 0);
+	assert_int_equal(bigvec_push(&tl->samples, x, NULL), 0);
 	if (!tl->finished)
 		assert_int_equal(timeline_finish(tl, NULL), 0);
 }

@@ -42,7 +42,7 @@ static void off(struct world *w, uint32_t t, uint64_t start, uint64_t woken, uin
 			.flags = (uint8_t)flags,
 			.waker = waker,
 			.waker_context = waker == TL_NONE ? WAKER_NONE : WAKER_TASK};
-	assert_int_equal(vec_push(&w->tl.off, o), 0);
+	assert_int_equal(bigvec_push(&w->tl.off, o, NULL), 0);
 }
 
 /*
