@@ -20,6 +20,7 @@ void labels_release(struct labels *l)
 	vec_release(&l->runs[1]);
 	vec_release(&l->runs[2]);
 	vec_release(&l->frames);
+	vec_release(&l->places);
 }
 
 /* The text as it is to stand in a line, without what a terminal would obey. */
@@ -155,20 +156,40 @@ static int push_run(struct labels *l, uint32_t frame, int how, uint32_t *node)
 	return 0;
 }
 
+static int is_kernel(const struct labels *l, uint32_t path)
+{
+	return l->stacks->frames.v[l->stacks->paths.v[path].frame].kind == FRAME_KERNEL;
+}
+
+/* The last frame of `path` below *node. */
+static int push_frame(struct labels *l, uint32_t path, int how, uint32_t *node)
+{
+	const struct call_path *p = &l->stacks->paths.v[path];
+	if (l->opt.delim && p->parent && is_kernel(l, path) && !is_kernel(l, p->parent) &&
+	    labels_text(l, "-", node))
+		return ERR_NOMEM;
+	return push_run(l, p->frame, how, node);
+}
+
+/* Stacks of one thread follow each other, so callers have their place already. */
 int labels_path(struct labels *l, uint32_t comm, uint32_t path, uint32_t *node)
 {
 	int java = !strncmp(strtab_get(&l->stacks->strings, comm), "java", 4);
-	int user = 0;
-	size_t n;
-	if (path_frames(l, path, &n))
-		return ERR_NOMEM;
-	for (size_t i = 0; i < n; i++) {
-		int kernel = l->stacks->frames.v[l->frames.v[i]].kind == FRAME_KERNEL;
-		if (l->opt.delim && user && kernel && labels_text(l, "-", node))
+	uint32_t root = *node + 1;
+	while (l->places.n < l->stacks->paths.n)
+		if (vec_push(&l->places, (struct label_place){0}))
 			return ERR_NOMEM;
-		user = !kernel;
-		if (push_run(l, l->frames.v[i], java ? FOR_JAVA : FOR_ALL, node))
+	l->frames.n = 0;
+	for (; path && l->places.v[path].root != root; path = l->stacks->paths.v[path].parent)
+		if (vec_push(&l->frames, path))
 			return ERR_NOMEM;
+	if (path)
+		*node = l->places.v[path].node;
+	while (l->frames.n) {
+		path = l->frames.v[--l->frames.n];
+		if (push_frame(l, path, java ? FOR_JAVA : FOR_ALL, node))
+			return ERR_NOMEM;
+		l->places.v[path] = (struct label_place){root, *node};
 	}
 	return 0;
 }

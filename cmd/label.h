@@ -32,6 +32,10 @@ struct labels {
 	})
 	runs[3]; /* by frame id; [1] for threads called java…, [2] wakers */
 	VEC(uint32_t) frames;
+	VEC(struct label_place { /* by path: the node it became below `root` - 1 */
+				 uint32_t root, node;
+	})
+	places;
 };
 
 /* `stacks` and `tree` are borrowed for the life of `l`. */

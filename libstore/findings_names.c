@@ -146,13 +146,25 @@ static void judge_dumps(struct judge *j)
 struct dso_row {
 	uint32_t name, dso;             /* strings id; of the machine, or NO_ID */
 	uint64_t unnamed, leaf, frames; /* samples; with it innermost; frames, weighed */
-	uint64_t last;                  /* path + 1 counted last */
 	const char *detail;
 	enum dso_reason reason;
 };
 
+/* What a frame says about a stack that it is on. */
+enum {
+	SORTED_OUT = 1, /* the frame has been looked at */
+	USER = 2,
+	NOT_LIBC = 4, /* user code outside the C library */
+	WORK = 8,     /* user code that is not how a thread starts */
+	NAMELESS = 16,
+};
+
 struct weights {
 	uint64_t *by_path; /* samples (and waits) that end there */
+	uint64_t *below;   /* … there or in a path that goes on from there */
+	uint8_t *says;     /* by path: of all its frames together */
+	uint8_t *frame_says;
+	uint32_t *nameless; /* by path: the nearest one up whose frame has no name, or 0 */
 	uint64_t total, frames, with_user, only_libc;
 	VEC(struct dso_row) rows;
 	struct u64map index;
@@ -215,33 +227,89 @@ static int is_start(const char *name)
 	       !strncmp(name, "dl_main", 7);
 }
 
-static int count_path(struct weights *w, const struct profile *p, uint32_t leaf)
+static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t frame)
 {
 	const struct strtab *s = &p->stacks.strings;
-	uint64_t weight = w->by_path[leaf];
-	int user = 0, libc = 0, work = 0;
-	for (uint32_t path = leaf; path; path = p->stacks.paths.v[path].parent) {
-		const struct frame *fr = &p->stacks.frames.v[p->stacks.paths.v[path].frame];
-		if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
-			user++;
-			libc += fr->kind == FRAME_USER && is_libc(strtab_get(s, fr->dso));
-			work |= !is_start(strtab_get(s, fr->name));
-		}
-		w->frames += weight;
-		if (fr->name || fr->kind == FRAME_MARK)
-			continue;
-		struct dso_row *row = row_of(w, p, fr->dso);
-		if (!row)
-			return ERR_NOMEM;
-		if (row->last != (uint64_t)leaf + 1)
-			row->unnamed += weight;
-		row->last = (uint64_t)leaf + 1;
-		row->leaf += path == leaf ? weight : 0;
-		row->frames += weight;
+	const struct frame *fr = &p->stacks.frames.v[frame];
+	uint8_t says = w->frame_says[frame];
+	if (says)
+		return says;
+	says = SORTED_OUT;
+	if (!fr->name && fr->kind != FRAME_MARK)
+		says |= NAMELESS;
+	if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
+		says |= USER;
+		if (fr->kind == FRAME_JIT || !is_libc(strtab_get(s, fr->dso)))
+			says |= NOT_LIBC;
+		if (!is_start(strtab_get(s, fr->name)))
+			says |= WORK;
 	}
-	w->with_user += user ? weight : 0;
-	w->only_libc += libc == user && work ? weight : 0;
+	return w->frame_says[frame] = says;
+}
+
+/* A frame without a name: a sample counts once for a DSO, however many it has of it. */
+static int count_nameless(struct weights *w, const struct profile *p, uint32_t path)
+{
+	const struct stacks *s = &p->stacks;
+	uint32_t name = s->frames.v[s->paths.v[path].frame].dso, up = w->nameless[path];
+	struct dso_row *row = row_of(w, p, name);
+	if (!row)
+		return ERR_NOMEM;
+	while (up && s->frames.v[s->paths.v[up].frame].dso != name)
+		up = w->nameless[up];
+	if (!up)
+		row->unnamed += w->below[path];
+	row->leaf += w->by_path[path];
+	row->frames += w->below[path];
 	return 0;
+}
+
+/* Each path once, for all samples whose stack it is part of. */
+static int count_path(struct weights *w, const struct profile *p, uint32_t path)
+{
+	const struct call_path *at = &p->stacks.paths.v[path];
+	uint8_t above = w->says[at->parent];
+	uint8_t all = above | frame_says(w, p, at->frame);
+	int parent_nameless =
+		at->parent && w->frame_says[p->stacks.paths.v[at->parent].frame] & NAMELESS;
+	w->says[path] = all;
+	w->nameless[path] = parent_nameless ? at->parent : w->nameless[at->parent];
+	w->frames += w->below[path];
+	w->with_user += all & USER ? w->by_path[path] : 0;
+	w->only_libc += !(all & NOT_LIBC) && all & WORK ? w->by_path[path] : 0;
+	return w->frame_says[at->frame] & NAMELESS ? count_nameless(w, p, path) : 0;
+}
+
+/* Callers have lower numbers than what they call. */
+static int count_paths(struct weights *w, const struct profile *p)
+{
+	size_t n = p->stacks.paths.n;
+	int rc = 0;
+	w->below = mem_zalloc(n + 1, sizeof(*w->below));
+	w->says = mem_zalloc(n + 1, sizeof(*w->says));
+	w->nameless = mem_zalloc(n + 1, sizeof(*w->nameless));
+	w->frame_says = mem_zalloc(p->stacks.frames.n + 1, sizeof(*w->frame_says));
+	if (!w->below || !w->says || !w->nameless || !w->frame_says)
+		return ERR_NOMEM;
+	for (size_t i = n; i-- > 1;) {
+		w->below[i] += w->by_path[i];
+		w->below[p->stacks.paths.v[i].parent] += w->below[i];
+	}
+	for (uint32_t i = 1; !rc && i < n; i++)
+		if (w->below[i])
+			rc = count_path(w, p, i);
+	return rc;
+}
+
+static void weights_release(struct weights *w)
+{
+	mem_free(w->by_path);
+	mem_free(w->below);
+	mem_free(w->says);
+	mem_free(w->nameless);
+	mem_free(w->frame_says);
+	vec_release(&w->rows);
+	u64map_release(&w->index);
 }
 
 static void judge_libc(struct judge *j, const struct weights *w)
@@ -403,9 +471,8 @@ void judge_names(struct judge *j)
 	struct weights w = {0};
 	int no_map = judge_no_kernel_map(j);
 	int rc = sum_paths(&w, j->in);
-	for (uint32_t i = 1; !rc && i < p->stacks.paths.n; i++)
-		if (w.by_path[i])
-			rc = count_path(&w, p, i);
+	if (!rc)
+		rc = count_paths(&w, p);
 	if (rc)
 		j->failed = rc;
 	if (w.rows.n)
@@ -415,7 +482,5 @@ void judge_names(struct judge *j)
 	for (size_t i = 0; i < sizeof(name_texts) / sizeof(*name_texts); i++)
 		if (!no_map || strcmp(name_texts[i].id, "kptr-restrict"))
 			judge_group(j, &w, &name_texts[i]);
-	mem_free(w.by_path);
-	vec_release(&w.rows);
-	u64map_release(&w.index);
+	weights_release(&w);
 }

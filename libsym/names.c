@@ -9,6 +9,15 @@ struct names_cache {
 	struct u64map by_addr;
 };
 
+/* One word of a stack as it was named. Words further out are part of `path` and `depth`. */
+struct named_word {
+	uint64_t word;
+	uint32_t run;   /* NO_ID: a marker, no frames */
+	uint32_t path;  /* of the stack from the root to here */
+	uint32_t depth; /* runs from the root to here */
+	uint8_t state;  /* of the walk in front of the word */
+};
+
 /* Where the words being read stand. */
 struct walk {
 	const struct stack_entry *entry;
@@ -17,8 +26,16 @@ struct walk {
 	int exact;  /* the next address is no return address */
 	int lookup; /* addresses are lookup addresses (UNWOUND_USER) */
 	int execve; /* a kernel frame is inside execve */
+	int timed;  /* an address was met whose meaning depends on the time */
 	uint8_t flags;
 };
+
+/* All that decides what a word of user space means, besides the space; never 0. */
+static uint8_t walk_state(const struct walk *w)
+{
+	return (uint8_t)(1 | !!w->kernel << 1 | !!w->skip << 2 | !!w->exact << 3 |
+			 !!w->lookup << 4 | !!w->execve << 5 | !!w->flags << 6);
+}
 
 void names_init(struct names *n, struct machine *m, struct modules *modules,
 		struct stacks *stacks, const struct names_options *opt, int swap)
@@ -36,7 +53,7 @@ void names_release(struct names *n)
 	mem_free(n->cache);
 	vec_release(&n->frames);
 	vec_release(&n->runs);
-	vec_release(&n->chain);
+	vec_release(&n->last.words);
 	u64map_release(&n->unmapped);
 	*n = (struct names){0};
 }
@@ -126,6 +143,7 @@ static int run_in_map(struct names *n, const struct map *map, uint64_t ip, struc
 	uint64_t at = map_ip(n->machine, map, ip);
 	struct names_cache *c = cache_of(n, map->dso);
 	int cached = !modules_timed(n->modules, map->dso);
+	w->timed |= !cached;
 	uint64_t key = at << 2 | (uint64_t)(w->exact || w->lookup) << 1 |
 		       (w->flags & FRAME_GUESSED ? 1 : 0);
 	if (!c)
@@ -171,9 +189,9 @@ static const struct map *beside_kernel(struct names *n, uint64_t ip, const struc
 	return NULL;
 }
 
-static int take_address(struct names *n, uint64_t ip, struct walk *w)
+static int take_address(struct names *n, uint64_t ip, struct walk *w, uint32_t *run)
 {
-	uint32_t space = w->kernel ? SPACE_KERNEL : w->entry->space, run;
+	uint32_t space = w->kernel ? SPACE_KERNEL : w->entry->space;
 	uint64_t time = w->entry->first;
 	const struct map *map = machine_map_at(n->machine, space, ip, time);
 	if (!map && !w->exact &&
@@ -183,14 +201,14 @@ static int take_address(struct names *n, uint64_t ip, struct walk *w)
 		map = machine_map_before_exec(n->machine, space, ip);
 	if (!map && w->kernel)
 		map = beside_kernel(n, ip, w);
-	int rc = map ? run_in_map(n, map, ip, w, &run) : run_unmapped(n, ip, w->flags, &run);
+	int rc = map ? run_in_map(n, map, ip, w, run) : run_unmapped(n, ip, w->flags, run);
 	w->exact = 0;
 	w->flags = 0;
 	if (rc)
 		return rc;
-	w->exact = n->runs.v[run].interrupts;
-	w->execve |= w->kernel && n->runs.v[run].execve;
-	return vec_push(&n->chain, run);
+	w->exact = n->runs.v[*run].interrupts;
+	w->execve |= w->kernel && n->runs.v[*run].execve;
+	return 0;
 }
 
 /* Switch context at a marker. */
@@ -212,14 +230,12 @@ static void take_marker(struct walk *w, uint64_t word)
 	}
 }
 
-static int take_cut(struct names *n)
+static int take_cut(struct names *n, uint32_t *run)
 {
-	uint32_t run;
 	struct frame f = {.kind = FRAME_MARK};
-	if (strtab_intern(&n->stacks->strings, "[truncated]", &f.name) || begin_run(n, &run) ||
-	    push_frame(n, run, &f))
+	if (strtab_intern(&n->stacks->strings, "[truncated]", &f.name) || begin_run(n, run))
 		return ERR_NOMEM;
-	return vec_push(&n->chain, run);
+	return push_frame(n, *run, &f);
 }
 
 static uint64_t word_at(const struct names *n, const struct stack_entry *x, uint32_t i)
@@ -227,39 +243,104 @@ static uint64_t word_at(const struct names *n, const struct stack_entry *x, uint
 	return load_u64(x->words + (size_t)i * 8, n->swap && x->kind == CHAIN_RAW);
 }
 
-/* Fill n->chain with the runs of the stack, leaf first. */
-static int resolve(struct names *n, const struct stack_entry *x)
+/* What one word adds: a run, or NO_ID. */
+static int take_word(struct names *n, uint64_t word, struct walk *w, uint32_t *run)
 {
-	struct walk w = {
-		.entry = x, .exact = 1, .kernel = x->cpumode == PERF_RECORD_MISC_KERNEL};
-	n->chain.n = 0;
-	for (uint32_t i = 0; i < x->nwords && n->chain.n < (size_t)n->opt.max_stack; i++) {
-		uint64_t word = word_at(n, x, i);
-		int rc = 0;
-		if (word == UNWOUND_GUESS)
-			w.flags |= FRAME_GUESSED;
-		else if (word == UNWOUND_CUT)
-			rc = take_cut(n);
-		else if (word >= PERF_CONTEXT_MAX || word == UNWOUND_USER)
-			take_marker(&w, word);
-		else if (!w.skip)
-			rc = take_address(n, word, &w);
+	*run = NO_ID;
+	if (word == UNWOUND_GUESS)
+		w->flags |= FRAME_GUESSED;
+	else if (word == UNWOUND_CUT)
+		return take_cut(n, run);
+	else if (word >= PERF_CONTEXT_MAX || word == UNWOUND_USER)
+		take_marker(w, word);
+	else if (!w->skip)
+		return take_address(n, word, w, run);
+	return 0;
+}
+
+/* How many words, from the outermost in, the entry has in common with the stack named last. */
+static size_t common_words(const struct names *n, const struct stack_entry *x)
+{
+	const struct named_stack *last = &n->last;
+	size_t max = x->nwords < last->n ? x->nwords : last->n, c = 0;
+	if (last->kind != x->kind || last->space != x->space || last->version != x->version)
+		return 0;
+	while (c < max && last->words.v[c].word == word_at(n, x, x->nwords - 1 - (uint32_t)c))
+		c++;
+	return c;
+}
+
+/*
+ * Fill n->last.words with the runs of the entry's words, from the leaf outwards, until what is
+ * left means what it meant in the stack before: *kept words from the root are as they were. In
+ * the kernel's space programs come and go within one version, so its words are always looked
+ * up. *from: the outermost word that counts; those beyond it are more than max_stack.
+ */
+static int resolve(struct names *n, const struct stack_entry *x, struct walk *w, size_t *kept,
+		   size_t *from)
+{
+	size_t common = common_words(n, x), depth = 0, max = (size_t)n->opt.max_stack;
+	struct named_stack *s = &n->last;
+	s->words.n = s->n;
+	if (x->nwords > s->n && vec_reserve(&s->words, x->nwords - s->n))
+		return ERR_NOMEM;
+	*kept = *from = 0;
+	for (size_t i = x->nwords; i-- > 0;) {
+		struct named_word *to = &s->words.v[i];
+		uint8_t state = walk_state(w);
+		if (i < common && !w->kernel && to->state == state &&
+		    depth + to->depth <= max) {
+			*kept = i + 1;
+			return 0;
+		}
+		if (depth == max) {
+			*from = i + 1;
+			return 0;
+		}
+		to->word = word_at(n, x, (uint32_t)(x->nwords - 1 - i));
+		to->state = state;
+		int rc = take_word(n, to->word, w, &to->run);
 		if (rc)
 			return rc;
+		depth += to->run != NO_ID;
+	}
+	return 0;
+}
+
+/* The path of n->last.words, of which `kept` have theirs, from the root to the leaf. */
+static int push_paths(struct names *n, size_t kept, size_t from, size_t nwords, uint32_t *path)
+{
+	uint32_t depth = kept ? n->last.words.v[kept - 1].depth : 0;
+	*path = kept ? n->last.words.v[kept - 1].path : 0;
+	for (size_t i = kept > from ? kept : from; i < nwords; i++) {
+		struct named_word *at = &n->last.words.v[i];
+		if (at->run != NO_ID) {
+			const struct frame_run *r = &n->runs.v[at->run];
+			for (uint32_t k = 0; k < r->n; k++)
+				if (stacks_push(n->stacks, *path, n->frames.v[r->at + k], path))
+					return ERR_NOMEM;
+			depth++;
+		}
+		at->path = *path;
+		at->depth = depth;
 	}
 	return 0;
 }
 
 int names_path(struct names *n, const struct stack_entry *entry, uint32_t *path, struct err *e)
 {
+	struct walk w = {.entry = entry,
+			 .exact = 1,
+			 .kernel = entry->cpumode == PERF_RECORD_MISC_KERNEL};
+	struct named_stack *last = &n->last;
+	size_t kept, from;
 	*path = 0;
-	if (resolve(n, entry))
-		return err_nomem(e);
-	for (size_t i = n->chain.n; i-- > 0;) {
-		const struct frame_run *r = &n->runs.v[n->chain.v[i]];
-		for (uint32_t k = 0; k < r->n; k++)
-			if (stacks_push(n->stacks, *path, n->frames.v[r->at + k], path))
-				return err_nomem(e);
-	}
-	return 0;
+	int rc = resolve(n, entry, &w, &kept, &from);
+	if (!rc)
+		rc = push_paths(n, kept, from, entry->nwords, path);
+	last->n = rc || from || w.timed ? 0 : entry->nwords;
+	last->space = entry->space;
+	last->version = entry->version;
+	last->kind = entry->kind;
+	return rc ? err_nomem(e) : 0;
 }

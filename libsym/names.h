@@ -7,7 +7,10 @@
  * returns is blamed on its caller, not on whatever the linker put behind it. The first address
  * of each context is where the CPU was, and is looked up as it is; so are addresses that were
  * planted on the stack (signal trampolines, ret_from_fork) or interrupted (below asm_*
- *entries).
+ * entries).
+ *
+ * Stacks come in the order of their samples, so most share their callers with the stack before:
+ * from the outermost word on, what is equal is not looked up again.
  */
 #ifndef LIBSYM_NAMES_H
 #define LIBSYM_NAMES_H
@@ -39,7 +42,12 @@ struct names {
 	})
 	runs;
 	struct u64map unmapped; /* kind and address → run, where no DSO is known */
-	VEC(uint32_t) chain;    /* run indices of the stack at hand, leaf first */
+	struct named_stack {    /* the stack named last */
+		VEC(struct named_word) words; /* outermost first; all of it is valid to reuse */
+		size_t n;
+		uint32_t space, version;
+		uint8_t kind;
+	} last;
 };
 
 /* All borrowed for the life of `n`. `swap`: raw words are in the other byte order. */
