@@ -159,6 +159,8 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 	}
 	if (vec_push(&a->entries, entry))
 		return ERR_NOMEM;
+	if (a->opt.first_seen)
+		a->opt.first_seen(a->opt.first_seen_ctx, &entry, a->entries.n - 1);
 	return idmap_put(&a->index, h, (uint32_t)(a->entries.n - 1));
 }
 

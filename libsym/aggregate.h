@@ -80,6 +80,10 @@ struct aggregate_options {
 	 * call, 0 to use the raw callchain, < 0 on failure. */
 	int (*expand)(void *ctx, const struct sample *s, const struct thread_view *v, int swap,
 		      const uint64_t **words, size_t *n);
+	/* Told of each distinct stack, the nth of its aggregate, when it comes first; from the
+	 * thread that the aggregate works on. NULL: nobody. */
+	void (*first_seen)(void *ctx, const struct stack_entry *x, size_t nth);
+	void *first_seen_ctx;
 };
 
 /* A new, empty aggregate over `rec` and `m`, both borrowed and not changed meanwhile. */

@@ -278,6 +278,12 @@ static int tables_at(struct debuginfo *d, uint64_t va, const struct unit_tables 
 	return *t ? 1 : ERR_NOMEM;
 }
 
+void debuginfo_prepare(struct debuginfo *d, uint64_t va)
+{
+	const struct unit_tables *t;
+	tables_at(d, va, &t);
+}
+
 /* --- lookups ---------------------------------------------------------------------------- */
 
 int debuginfo_line(struct debuginfo *d, uint64_t va, const char **file, uint32_t *line)

@@ -94,6 +94,9 @@ int debuginfo_open(struct elf_file *runtime, struct elf_file *debug,
 int debuginfo_frames(struct debuginfo *d, uint64_t va, const char *symbol,
 		     struct debuginfo_frame *out, size_t max);
 
+/* Build what a lookup at va needs, ahead of it. */
+void debuginfo_prepare(struct debuginfo *d, uint64_t va);
+
 /* The source line at va: 1 with *file (NULL = unknown) and *line (0 = unknown), 0 when no line
  * covers va, or ERR_NOMEM. */
 int debuginfo_line(struct debuginfo *d, uint64_t va, const char **file, uint32_t *line);

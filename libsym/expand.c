@@ -19,7 +19,8 @@ struct expander {
 	uint32_t space; /* of the sample being unwound … */
 	uint64_t time;  /* … and its time, for module_at */
 	VEC(uint64_t) words;
-	VEC(uint64_t) user; /* user part of the recorded callchain */
+	VEC(uint64_t) user;  /* user part of the recorded callchain */
+	VEC(uint8_t) wanted; /* by DSO: 1 when it is being prepared */
 	struct expand_counts counts;
 };
 
@@ -90,12 +91,23 @@ static uint16_t machine_of(const struct recording *rec)
 	return EM_NONE;
 }
 
+/* Have the file made ready by the time its addresses are looked up. */
+static void want(struct expander *x, uint32_t dso, uint64_t offset)
+{
+	while (x->wanted.n <= dso)
+		if (vec_push(&x->wanted, 0))
+			return;
+	if (!x->wanted.v[dso] || modules_wants_all(x->modules))
+		modules_want(x->modules, dso, offset);
+	x->wanted.v[dso] = 1;
+}
+
 static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 {
 	struct expander *x = ctx;
 	const struct map *map = machine_map_at(x->machine, x->space, pc, x->time);
 	enum dso_reason reason = DSO_NOT_A_FILE;
-	uint64_t vaddr;
+	uint64_t vaddr, offset;
 	if (!map || !(map->prot & PROT_EXEC))
 		return 0;
 	const struct dso *d = &x->machine->dsos.v[map->dso];
@@ -111,8 +123,10 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 		out->flags = reason == DSO_MISMATCH ? UNWIND_MOD_MISMATCH : UNWIND_MOD_NO_FILE;
 		return 1;
 	}
-	if (!modules_vaddr(x->modules, map->dso, pc - map->start + map->pgoff, &vaddr))
+	offset = pc - map->start + map->pgoff;
+	if (!modules_vaddr(x->modules, map->dso, offset, &vaddr))
 		return 0;
+	want(x, map->dso, offset);
 	out->bias = pc - vaddr;
 	return 1;
 }
@@ -168,6 +182,7 @@ void expander_free(struct expander *x)
 	u64map_release(&x->generations);
 	vec_release(&x->words);
 	vec_release(&x->user);
+	vec_release(&x->wanted);
 	mem_free(x);
 }
 

@@ -1,55 +1,12 @@
-#include "libsym/modules.h"
-#include "base/buf.h"
+#include "libsym/modules_priv.h"
 #include "base/mem.h"
 #include "libsym/cfi.h"
-#include "libsym/debuginfo.h"
 #include "libsym/demangle.h"
-#include "libsym/jitdump.h"
-#include "libsym/kallsyms.h"
-#include "libsym/perfmap.h"
 #include "libsym/simplify.h"
-#include "libsym/symtab.h"
 #include "libsym/unwind.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/utsname.h>
-
-/* One DSO's files and tables, as far as they could be found. */
-struct module {
-	int opened; /* files were looked for */
-	int cfi_tried, symbols_tried, debuginfo_tried, maps_tried;
-	struct dso_files files;
-	struct symtab *symbols;
-	struct debuginfo *debuginfo;
-	struct cfi *cfi;
-	struct perfmap perfmap; /* DSO_ANON */
-	struct jitdump *jitdump;
-	char *perfmap_path, *jitdump_path;
-	const char *jitdump_name; /* as recorded */
-};
-
-/* The running kernel's symbols, shared by [kernel.kallsyms] and its modules. */
-struct kernel_names {
-	int tried;
-	struct kernel_files files;
-	struct kallsyms kallsyms;
-	struct symtab *vmlinux;
-	uint64_t slide; /* recorded address − address in the file */
-};
-
-struct modules {
-	struct machine *machine;
-	const struct recording *rec;
-	struct modules_options opt;
-	struct module **v; /* by DSO index; made on first need */
-	size_t n;
-	struct kernel_names kernel;
-	struct u64map
-		names; /* address of a raw name's text → strings id of the printable one */
-	struct buf text;
-	pthread_mutex_t lock; /* v, n and the opening of modules */
-};
 
 /* 1 when the recording was made on this host and kernel: then local files are its files. */
 static int host_is_ours(const struct features *f)
@@ -71,6 +28,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	ms->opt = *opt;
 	ms->opt.find.host_is_ours = host_is_ours(&rec->features);
 	pthread_mutex_init(&ms->lock, NULL);
+	pthread_cond_init(&ms->unbusy, NULL);
 	return 0;
 }
 
@@ -89,18 +47,26 @@ static void module_free(struct module *mod)
 	mem_free(mod);
 }
 
+static void kernel_close(struct kernel_names *k)
+{
+	symtab_free(k->vmlinux);
+	kallsyms_release(&k->kallsyms);
+	kernel_files_release(&k->files);
+	*k = (struct kernel_names){0};
+}
+
 void modules_free(struct modules *ms)
 {
 	if (!ms)
 		return;
+	modules_prepare_end(ms, 0);
 	for (size_t i = 0; i < ms->n; i++)
 		module_free(ms->v[i]);
 	mem_free(ms->v);
-	symtab_free(ms->kernel.vmlinux);
-	kallsyms_release(&ms->kernel.kallsyms);
-	kernel_files_release(&ms->kernel.files);
+	kernel_close(&ms->kernel);
 	u64map_release(&ms->names);
 	buf_release(&ms->text);
+	pthread_cond_destroy(&ms->unbusy);
 	pthread_mutex_destroy(&ms->lock);
 	mem_free(ms);
 }
@@ -117,8 +83,7 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 										     : 0;
 }
 
-/* The module of a DSO with its files looked for; NULL when out of memory. Under the lock. */
-static struct module *module_of(struct modules *ms, uint32_t dso)
+struct module *module_of(struct modules *ms, uint32_t dso)
 {
 	if (dso >= ms->n) {
 		size_t want = ms->machine->dsos.n;
@@ -149,6 +114,8 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_rea
 	if (!mod) {
 		rc = ERR_NOMEM;
 	} else {
+		while (!mod->cfi_tried && mod->busy)
+			pthread_cond_wait(&ms->unbusy, &ms->lock);
 		if (!mod->cfi_tried && mod->files.runtime &&
 		    cfi_open(mod->files.runtime, mod->files.debug, &mod->cfi, NULL) ==
 			    ERR_NOMEM)
@@ -250,15 +217,10 @@ static int single(struct modules *ms, const struct symbol_hit *hit, int mangled,
 	return printable(ms, hit->name, mangled, &out->frames[0].name);
 }
 
-/* Kernel: kallsyms or vmlinux, and how far the recorded kernel was moved from it. */
-static int kernel_open(struct modules *ms, const struct map *map)
+static int kernel_load(struct modules *ms, const struct kernel_place *place)
 {
 	struct kernel_names *k = &ms->kernel;
-	const struct dso *d = &ms->machine->dsos.v[map->dso];
-	struct symbol_hit hit;
-	uint64_t text = 0;
-	k->tried = 1;
-	if (dso_find_kernel(&ms->opt.find, &d->id, ms->rec->features.osrelease, &k->files,
+	if (dso_find_kernel(&ms->opt.find, &place->id, ms->rec->features.osrelease, &k->files,
 			    NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	if (k->files.kallsyms &&
@@ -267,16 +229,28 @@ static int kernel_open(struct modules *ms, const struct map *map)
 	if (k->files.vmlinux &&
 	    symtab_from_elf(k->files.vmlinux, NULL, &k->vmlinux, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
+	return 0;
+}
+
+int kernel_open(struct modules *ms, const struct kernel_place *place)
+{
+	struct kernel_names *k = &ms->kernel;
+	struct symbol_hit hit;
+	uint64_t text = 0;
+	k->tried = 1;
+	if (kernel_load(ms, place)) {
+		kernel_close(k);
+		return ERR_NOMEM;
+	}
 	/* The mapping's name ends in the symbol it was located by: [kernel.kallsyms]_text */
-	const char *path = strtab_get(ms->machine->strings, d->path);
-	int by_stext = strstr(path, "_stext") != NULL;
+	int by_stext = strstr(place->path, "_stext") != NULL;
 	if (k->kallsyms.table)
 		text = by_stext ? k->kallsyms.stext : k->kallsyms.text;
 	else if (k->vmlinux &&
 		 symtab_find_name(k->vmlinux, by_stext ? "_stext" : "_text", &hit))
 		text = hit.start;
-	if (text && map->pgoff)
-		k->slide = map->pgoff - text;
+	if (text && place->pgoff)
+		k->slide = place->pgoff - text;
 	return 0;
 }
 
@@ -292,11 +266,23 @@ static const struct map *kernel_map(const struct modules *ms)
 	return NULL;
 }
 
+int kernel_place(const struct modules *ms, struct kernel_place *place)
+{
+	const struct map *map = kernel_map(ms);
+	if (!map)
+		return 0;
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	*place = (struct kernel_place){.id = d->id,
+				       .path = strtab_get(ms->machine->strings, d->path),
+				       .pgoff = map->pgoff};
+	return 1;
+}
+
 static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out)
 {
 	struct kernel_names *k = &ms->kernel;
-	const struct map *map = kernel_map(ms);
-	if (!k->tried && map && kernel_open(ms, map))
+	struct kernel_place place;
+	if (!k->tried && kernel_place(ms, &place) && kernel_open(ms, &place))
 		return ERR_NOMEM;
 	const struct symtab *t = k->kallsyms.table ? k->kallsyms.table : k->vmlinux;
 	uint64_t addr = ip - k->slide;
@@ -418,6 +404,13 @@ static int open_named(void *arg, const char *path, struct elf_file **out, struct
 	return elf_file_open(path, out, e);
 }
 
+int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out)
+{
+	struct debuginfo_options o = {.open = open_named, .arg = ms};
+	int rc = debuginfo_open(mod->files.runtime, mod->files.debug, &o, out, NULL);
+	return rc == ERR_NOMEM ? rc : 0;
+}
+
 /* The frames DWARF sees at va, around the symbol; leaves `out` alone when it sees none. */
 static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, const char *symbol,
 		       struct module_lookup *out)
@@ -425,9 +418,7 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 	struct debuginfo_frame f[MODULE_FRAMES_MAX];
 	if (!mod->debuginfo_tried) {
 		mod->debuginfo_tried = 1;
-		struct debuginfo_options o = {.open = open_named, .arg = ms};
-		if (debuginfo_open(mod->files.runtime, mod->files.debug, &o, &mod->debuginfo,
-				   NULL) == ERR_NOMEM)
+		if (module_debuginfo(ms, mod, &mod->debuginfo))
 			return ERR_NOMEM;
 	}
 	if (!mod->debuginfo)
@@ -497,6 +488,8 @@ static int symbol_at(struct modules *ms, const struct map *map, uint64_t ip,
 	struct module *mod = module_of(ms, map->dso);
 	struct dso_files *f = mod ? &mod->files : NULL;
 	if (f && f->runtime) {
+		while (!mod->symbols_tried && mod->busy)
+			pthread_cond_wait(&ms->unbusy, &ms->lock);
 		if (!mod->symbols_tried)
 			symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL);
 		mod->symbols_tried = 1;

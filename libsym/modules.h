@@ -87,6 +87,35 @@ enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const cha
  * such, else the first; NO_ID for id 0 or a name that no DSO has. */
 uint32_t modules_dso_named(const struct modules *ms, uint32_t name);
 
+/*
+ * Preparing: while samples are still being read, other threads open the files that stacks have
+ * hit and build their tables (symbols, DWARF units, kallsyms), so that modules_lookup finds
+ * them ready. Only time depends on it, never an answer.
+ *
+ *	modules_prepare(ms, 2)                 once; 0 threads: nothing is prepared
+ *	modules_want(ms, dso, offset)          any thread, for addresses that will be looked up
+ *	modules_want_stack(ms, entry, nth, …)  any thread, for recorded callchains
+ *	modules_prepare_end(ms, 1)             before the first modules_lookup
+ */
+void modules_prepare(struct modules *ms, int threads);
+
+/* An address of a DSO_FILE or DSO_VDSO, as a file offset. Its file must have been opened by
+ * modules_cfi, or the machine must not change before modules_prepare_end. */
+void modules_want(struct modules *ms, uint32_t dso, uint64_t offset);
+
+/* What modules_want needs to be told of: every address, or the first of a DSO only. */
+int modules_wants_all(const struct modules *ms);
+
+/* The kernel, when the stack's words have some of it; of each so manyth stack (`nth` counts
+ * them) the user addresses too, if `user`: the machine must not change until then.
+ * Words as in the entry; `swap`: in the other byte order. */
+struct stack_entry;
+void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t nth, int swap,
+			int user);
+
+/* Wait until all that was wanted is ready, helping (`finish`), or only for what has begun. */
+void modules_prepare_end(struct modules *ms, int finish);
+
 enum module_role {
 	MODULE_RUNTIME, /* the file that ran (also a kernel module, the vdso) */
 	MODULE_DEBUG,   /* its separate debug file */

@@ -175,6 +175,23 @@ static void free_expanders(struct profile *p, struct collect_options *co)
 	}
 }
 
+/* Files are opened and read on threads of their own as soon as a stack hits them. */
+static void want_stack(void *profile, const struct stack_entry *x, size_t nth)
+{
+	struct profile *p = profile;
+	modules_want_stack(p->modules, x, nth, p->rec->swap, recording_is_mapped(p->rec));
+}
+
+static void start_preparing(struct profile *p, struct collect_options *co)
+{
+	int workers = collect_workers(co);
+	if (workers < 2)
+		return;
+	modules_prepare(p->modules, workers);
+	co->aggregate.first_seen = want_stack;
+	co->aggregate.first_seen_ctx = p;
+}
+
 /* Samples that read counters are weighed against the reading before, so in order: by one. */
 static int workers_for(const struct recording *rec, int wanted)
 {
@@ -210,8 +227,11 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	co.aggregate.filter.ncomms = comms.n;
 	if (!rc)
 		rc = make_expanders(p, &co, e);
-	if (!rc)
+	if (!rc) {
+		start_preparing(p, &co);
 		rc = collect(p->rec, &p->machine, &co, &c, e);
+		modules_prepare_end(p->modules, !rc);
+	}
 	if (!rc)
 		rc = name_all(p, &c, opt->aggregate.by, e);
 	collection_release(&c);

@@ -1,0 +1,243 @@
+/* modprep.c - files opened and tables built ahead of need, on threads of their own. */
+#include "base/mem.h"
+#include "libsym/aggregate.h"
+#include "libsym/chain.h"
+#include "libsym/modules_priv.h"
+
+enum {
+	PREPARERS_MAX = 4,
+	WANTED_MAX = 1 << 20, /* addresses kept for one DSO */
+	KERNEL_JOB = -1,
+};
+
+/* What is wanted of one DSO. */
+struct wanted {
+	VEC(uint64_t) offsets;
+	uint8_t active; /* queued, or a thread is at it */
+};
+
+struct preparer {
+	struct modules *ms;
+	pthread_mutex_t lock; /* all below; never held together with the modules' lock */
+	pthread_cond_t more;
+	pthread_t threads[PREPARERS_MAX];
+	int nthreads, max, idle;
+	int closing;
+	VEC(struct wanted) wanted; /* by DSO */
+	VEC(int64_t) queue;        /* DSOs, or KERNEL_JOB */
+	size_t head;
+	int kernel_wanted;
+	struct kernel_place kernel;
+};
+
+/* --- the work ------------------------------------------------------------------------------
+ */
+
+/* Symbols, then DWARF. Made outside the lock: the module is busy meanwhile. */
+static void build_tables(struct modules *ms, struct module *mod)
+{
+	struct symtab *symbols = NULL;
+	struct debuginfo *debuginfo = NULL;
+	const struct dso_files *f = &mod->files;
+	int want_symbols = !mod->symbols_tried;
+	int want_debuginfo = !mod->debuginfo_tried && (ms->opt.inlines || ms->opt.lines);
+	mod->busy = 1;
+	pthread_mutex_unlock(&ms->lock);
+	if (want_symbols && symtab_from_elf(f->runtime, f->debug, &symbols, NULL) == ERR_NOMEM)
+		want_symbols = 0; /* modules_lookup will try, and tell */
+	pthread_mutex_lock(&ms->lock);
+	if (want_symbols) {
+		mod->symbols = symbols;
+		mod->symbols_tried = 1;
+		pthread_cond_broadcast(&ms->unbusy);
+	}
+	pthread_mutex_unlock(&ms->lock);
+	if (want_debuginfo && module_debuginfo(ms, mod, &debuginfo))
+		want_debuginfo = 0;
+	pthread_mutex_lock(&ms->lock);
+	if (want_debuginfo) {
+		mod->debuginfo = debuginfo;
+		mod->debuginfo_tried = 1;
+	}
+	mod->busy = 0;
+	pthread_cond_broadcast(&ms->unbusy);
+}
+
+static void prepare_dso(struct modules *ms, uint32_t dso, const uint64_t *offsets, size_t n)
+{
+	pthread_mutex_lock(&ms->lock);
+	struct module *mod = module_of(ms, dso);
+	const struct elf_file *f = !mod                 ? NULL
+				   : mod->files.runtime ? mod->files.runtime
+							: mod->files.debug;
+	if (f && (!mod->symbols_tried || !mod->debuginfo_tried))
+		build_tables(ms, mod);
+	struct debuginfo *d = f ? mod->debuginfo : NULL;
+	pthread_mutex_unlock(&ms->lock);
+	for (size_t i = 0; d && i < n; i++) {
+		uint64_t va;
+		if (elf_file_vaddr(f, offsets[i], &va))
+			debuginfo_prepare(d, va);
+	}
+}
+
+/* All that is wanted of a DSO, also what comes meanwhile. Under the lock, but not while at it.
+ */
+static void do_dso(struct preparer *p, uint32_t dso)
+{
+	while (p->wanted.v[dso].offsets.n && p->closing != 2) {
+		struct wanted taken = p->wanted.v[dso];
+		p->wanted.v[dso] = (struct wanted){.active = 1};
+		pthread_mutex_unlock(&p->lock);
+		prepare_dso(p->ms, dso, taken.offsets.v, taken.offsets.n);
+		vec_release(&taken.offsets);
+		pthread_mutex_lock(&p->lock);
+	}
+	p->wanted.v[dso].active = 0;
+}
+
+static void do_kernel(struct preparer *p)
+{
+	pthread_mutex_unlock(&p->lock);
+	kernel_open(p->ms, &p->kernel);
+	pthread_mutex_lock(&p->lock);
+}
+
+/* Work until there is none left and none will come. */
+static void *prepare(void *arg)
+{
+	struct preparer *p = arg;
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		while (p->head == p->queue.n && !p->closing) {
+			p->idle++;
+			pthread_cond_wait(&p->more, &p->lock);
+			p->idle--;
+		}
+		if (p->head == p->queue.n || p->closing == 2)
+			break;
+		int64_t job = p->queue.v[p->head++];
+		if (job == KERNEL_JOB)
+			do_kernel(p);
+		else
+			do_dso(p, (uint32_t)job);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* --- the interface --------------------------------------------------------------------------
+ */
+
+/* Without memory nothing is prepared, and modules_lookup does it all. */
+void modules_prepare(struct modules *ms, int threads)
+{
+	if (threads <= 0 || ms->preparer)
+		return;
+	struct preparer *p = ms->preparer = mem_zalloc(1, sizeof(*p));
+	if (!p)
+		return;
+	p->ms = ms;
+	p->max = threads < PREPARERS_MAX ? threads : PREPARERS_MAX;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->more, NULL);
+}
+
+/* Put a job into the queue, for a thread that waits or a new one. 1 when it is there. */
+static int enqueue(struct preparer *p, int64_t job)
+{
+	if (vec_push(&p->queue, job))
+		return 0;
+	if (p->idle)
+		pthread_cond_signal(&p->more);
+	else if (p->nthreads < p->max &&
+		 !pthread_create(&p->threads[p->nthreads], NULL, prepare, p))
+		p->nthreads++;
+	return 1;
+}
+
+int modules_wants_all(const struct modules *ms)
+{
+	return ms->preparer && (ms->opt.inlines || ms->opt.lines);
+}
+
+void modules_want(struct modules *ms, uint32_t dso, uint64_t offset)
+{
+	struct preparer *p = ms->preparer;
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	while (p->wanted.n <= dso && !vec_push(&p->wanted, (struct wanted){0}))
+		;
+	struct wanted *w = dso < p->wanted.n ? &p->wanted.v[dso] : NULL;
+	if (w && w->offsets.n < WANTED_MAX && !vec_push(&w->offsets, offset) && !w->active)
+		w->active = (uint8_t)enqueue(p, dso);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void want_kernel(struct modules *ms)
+{
+	struct preparer *p = ms->preparer;
+	struct kernel_place place;
+	int have = kernel_place(ms, &place);
+	pthread_mutex_lock(&p->lock);
+	if (have && !p->kernel_wanted) {
+		p->kernel = place;
+		__atomic_store_n(&p->kernel_wanted, 1, __ATOMIC_RELAXED);
+		enqueue(p, KERNEL_JOB);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void want_user(struct modules *ms, const struct stack_entry *x, uint64_t ip)
+{
+	const struct machine *m = ms->machine;
+	const struct map *map = machine_map_at(m, x->space, ip, x->first);
+	if (map &&
+	    (m->dsos.v[map->dso].kind == DSO_FILE || m->dsos.v[map->dso].kind == DSO_VDSO))
+		modules_want(ms, map->dso, ip - map->start + map->pgoff);
+}
+
+void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t nth, int swap,
+			int user)
+{
+	enum { ALL_OF_FIRST = 32, OF_EACH = 16 };
+	struct preparer *p = ms->preparer;
+	if (!p)
+		return;
+	int kernel = x->cpumode == PERF_RECORD_MISC_KERNEL;
+	if (kernel && !__atomic_load_n(&p->kernel_wanted, __ATOMIC_RELAXED))
+		want_kernel(ms);
+	if (!user || x->kind == CHAIN_UNWOUND || (nth >= ALL_OF_FIRST && nth % OF_EACH))
+		return;
+	for (uint32_t i = 0; i < x->nwords; i++) {
+		uint64_t word =
+			load_u64(x->words + (size_t)i * 8, swap && x->kind == CHAIN_RAW);
+		if (word >= PERF_CONTEXT_MAX)
+			kernel = word != PERF_CONTEXT_USER;
+		else if (!kernel)
+			want_user(ms, x, word);
+	}
+}
+
+void modules_prepare_end(struct modules *ms, int finish)
+{
+	struct preparer *p = ms->preparer;
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->closing = finish ? 1 : 2;
+	pthread_cond_broadcast(&p->more);
+	pthread_mutex_unlock(&p->lock);
+	prepare(p);
+	for (int i = 0; i < p->nthreads; i++)
+		pthread_join(p->threads[i], NULL);
+	for (size_t i = 0; i < p->wanted.n; i++)
+		vec_release(&p->wanted.v[i].offsets);
+	vec_release(&p->wanted);
+	vec_release(&p->queue);
+	pthread_cond_destroy(&p->more);
+	pthread_mutex_destroy(&p->lock);
+	mem_free(p);
+	ms->preparer = NULL;
+}

@@ -1,0 +1,83 @@
+/*
+ * modules_priv.h - what the parts of modules share.
+ *
+ *	modules.c   finding files, looking addresses up
+ *	modprep.c   opening files and building tables on threads of their own, ahead of need
+ *
+ * While samples are read (modules_cfi, modules_root_at, preparing) everything in a module is
+ * written under the lock, and libelf's handles are used under it or by the thread that made the
+ * module busy. modules_lookup comes after, from one thread, and needs neither.
+ */
+#ifndef LIBSYM_MODULES_PRIV_H
+#define LIBSYM_MODULES_PRIV_H
+
+#include "base/buf.h"
+#include "libsym/debuginfo.h"
+#include "libsym/jitdump.h"
+#include "libsym/kallsyms.h"
+#include "libsym/modules.h"
+#include "libsym/perfmap.h"
+#include "libsym/symtab.h"
+
+#include <pthread.h>
+
+/* One DSO's files and tables, as far as they could be found. */
+struct module {
+	int opened; /* files were looked for */
+	int busy;   /* a thread reads the files without holding the lock */
+	int cfi_tried, symbols_tried, debuginfo_tried, maps_tried;
+	struct dso_files files;
+	struct symtab *symbols;
+	struct debuginfo *debuginfo;
+	struct cfi *cfi;
+	struct perfmap perfmap; /* DSO_ANON */
+	struct jitdump *jitdump;
+	char *perfmap_path, *jitdump_path;
+	const char *jitdump_name; /* as recorded */
+};
+
+/* The running kernel's symbols, shared by [kernel.kallsyms] and its modules. */
+struct kernel_names {
+	int tried;
+	struct kernel_files files;
+	struct kallsyms kallsyms;
+	struct symtab *vmlinux;
+	uint64_t slide; /* recorded address − address in the file */
+};
+
+struct modules {
+	struct machine *machine;
+	const struct recording *rec;
+	struct modules_options opt;
+	struct module **v; /* by DSO index; made on first need */
+	size_t n;
+	struct kernel_names kernel;
+	struct u64map
+		names; /* address of a raw name's text → strings id of the printable one */
+	struct buf text;
+	pthread_mutex_t lock; /* v, n, the opening of modules and what they say of themselves */
+	pthread_cond_t unbusy;
+	struct preparer *preparer;
+};
+
+/* The module of a DSO with its files looked for; NULL when out of memory. Under the lock. */
+struct module *module_of(struct modules *ms, uint32_t dso);
+
+/* Open the module's DWARF; none is no error. 0 or ERR_NOMEM. */
+int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out);
+
+/* What of the machine it takes to find the kernel's symbols: nothing that changes later. */
+struct kernel_place {
+	struct build_id id;
+	const char *path; /* as recorded */
+	uint64_t pgoff;
+};
+
+/* 1 and *place when the recording has a mapping of the kernel. */
+int kernel_place(const struct modules *ms, struct kernel_place *place);
+
+/* Load kallsyms or vmlinux, and how far the recorded kernel was moved from it. After ERR_NOMEM
+ * it is as if it had not been tried. */
+int kernel_open(struct modules *ms, const struct kernel_place *place);
+
+#endif
