@@ -220,8 +220,12 @@ static int single(struct modules *ms, const struct symbol_hit *hit, int mangled,
 static int kernel_load(struct modules *ms, const struct kernel_place *place)
 {
 	struct kernel_names *k = &ms->kernel;
-	if (dso_find_kernel(&ms->opt.find, &place->id, ms->rec->features.osrelease, &k->files,
-			    NULL) == ERR_NOMEM)
+	/* files are looked for by one thread at a time: debuginfod, and what it says */
+	pthread_mutex_lock(&ms->lock);
+	int rc = dso_find_kernel(&ms->opt.find, &place->id, ms->rec->features.osrelease,
+				 &k->files, NULL);
+	pthread_mutex_unlock(&ms->lock);
+	if (rc == ERR_NOMEM)
 		return ERR_NOMEM;
 	if (k->files.kallsyms &&
 	    kallsyms_load(k->files.kallsyms, &k->kallsyms, NULL) == ERR_NOMEM)
