@@ -20,6 +20,14 @@ struct store {
 	struct u64map comm, dso, symbol; /* → strings ids */
 };
 
+/* Columns of few short texts, one a row: what each was told to mean the last time. */
+enum { RECALLED = 32 };
+struct recalled {
+	char text[20];
+	uint16_t value;
+	uint8_t known;
+};
+
 /* A recording on its way out: the store's row ids → indexes of the timeline. */
 struct load {
 	struct store *s;
@@ -32,6 +40,8 @@ struct load {
 	const char *table;
 	int col; /* the next column to take */
 	int bad; /* a column had a value that cannot be */
+	struct recalled states[RECALLED], causes[RECALLED], contexts[RECALLED],
+		reasons[RECALLED], kinds[RECALLED];
 };
 
 /* --- opening ----------------------------------------------------------------------------- */
@@ -238,13 +248,17 @@ static uint64_t take_ns(struct load *l)
 	return (uint64_t)take_to(l, INT64_MAX);
 }
 
+/* NULL reads as 0, so that only then it is asked for. */
+static int is_null(struct load *l, int64_t value)
+{
+	return !value && sqlite3_column_type(l->st, l->col - 1) == SQLITE_NULL;
+}
+
 /* NULL gives `none`. */
 static int64_t take_opt(struct load *l, int64_t max, int64_t none)
 {
-	if (sqlite3_column_type(l->st, l->col) != SQLITE_NULL)
-		return take_to(l, max);
-	l->col++;
-	return none;
+	int64_t v = take_to(l, max);
+	return is_null(l, v) ? none : v;
 }
 
 static uint16_t take_cpu(struct load *l)
@@ -255,12 +269,11 @@ static uint16_t take_cpu(struct load *l)
 /* A row id that `map` knows; NULL gives `none`, an unknown one is damage. */
 static uint32_t take_id(struct load *l, const struct u64map *map, uint32_t none)
 {
+	int64_t row = take(l);
 	uint32_t v;
-	if (sqlite3_column_type(l->st, l->col) == SQLITE_NULL) {
-		l->col++;
+	if (is_null(l, row))
 		return none;
-	}
-	if (u64map_get(map, (uint64_t)take(l), &v))
+	if (u64map_get(map, (uint64_t)row, &v))
 		return v;
 	l->bad = 1;
 	return none;
@@ -443,11 +456,46 @@ static int read_paths(struct load *l)
 	return r ? r : got;
 }
 
-static uint8_t name_index(const char *s, const char *(*name)(unsigned int), unsigned int n)
+/* The slot of a short text in what was told before; NULL for a long one. */
+static struct recalled *recall(struct recalled *v, const char *s)
 {
-	for (unsigned int i = 0; i < n; i++)
+	size_t n = strlen(s);
+	if (n >= sizeof(v->text))
+		return NULL;
+	return &v[(n * 7 + (unsigned char)s[0] * 3u + (unsigned char)s[n ? n - 1 : 0]) %
+		  RECALLED];
+}
+
+static uint8_t name_index(struct recalled *told, const char *s,
+			  const char *(*name)(unsigned int), unsigned int n)
+{
+	struct recalled *r = recall(told, s);
+	uint8_t found = 0;
+	if (r && r->known && !strcmp(r->text, s))
+		return (uint8_t)r->value;
+	for (unsigned int i = 0; i < n && !found; i++)
 		if (!strcmp(s, name(i)))
-			return (uint8_t)i;
+			found = (uint8_t)i;
+	if (r) {
+		*r = (struct recalled){.known = 1, .value = found};
+		memcpy(r->text, s, strlen(s) + 1);
+	}
+	return found;
+}
+
+static int state_index(struct load *l, const char *s, uint8_t *index)
+{
+	struct recalled *r = recall(l->states, s);
+	if (r && r->known && !strcmp(r->text, s)) {
+		*index = (uint8_t)r->value;
+		return 0;
+	}
+	if (timeline_state(l->tl, s, index))
+		return ERR_NOMEM;
+	if (r) {
+		*r = (struct recalled){.known = 1, .value = *index};
+		memcpy(r->text, s, strlen(s) + 1);
+	}
 	return 0;
 }
 
@@ -458,38 +506,44 @@ static int take_off(struct load *l, struct off *o)
 	o->start_ns = take_ns(l);
 	o->end_ns = take_ns(l);
 	o->blocked_ns = take_ns(l);
-	if (timeline_state(l->tl, take_text(l), &o->state))
+	if (state_index(l, take_text(l), &o->state))
 		return ERR_NOMEM;
-	o->cause = name_index(take_text(l), cause_name, CAUSE_COUNT);
+	o->cause = name_index(l->causes, take_text(l), cause_name, CAUSE_COUNT);
 	o->flags = (uint8_t)flag(l, OFF_IDLE);
 	o->path = take_id(l, &l->s->path_of, 0);
 	o->waker = take_id(l, &l->thread, TL_NONE);
-	o->waker_context = name_index(take_text(l), waker_context_name, WAKER_IDLE + 1);
+	o->waker_context =
+		name_index(l->contexts, take_text(l), waker_context_name, WAKER_IDLE + 1);
 	o->waker_path = take_id(l, &l->s->path_of, 0);
 	o->cpu_out = take_cpu(l);
 	o->cpu_in = take_cpu(l);
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_OPEN));
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_SUSPECT));
-	o->unknown = name_index(take_text(l), unknown_reason_name, UNKNOWN_NO_WAKE + 1);
+	o->unknown =
+		name_index(l->reasons, take_text(l), unknown_reason_name, UNKNOWN_NO_WAKE + 1);
 	o->comm = take_id(l, &l->s->comm, 0);
 	o->cpu_wake = take_cpu(l);
 	o->prio_in = (int16_t)take_opt(l, INT16_MAX, -1);
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_RUNNING));
 	o->flags = (uint8_t)(o->flags | flag(l, OFF_NO_STACK));
-	return timeline_syscall(l->tl, take_text(l), &o->syscall);
+	const char *call = take_text(l);
+	return *call ? timeline_syscall(l->tl, call, &o->syscall) : 0;
 }
+
+#define OFF_COLUMNS                                                              \
+	"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"  \
+	"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out," \
+	"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"   \
+	"no_stack,syscall FROM offcpu "
+/* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
+#define OF_RECORDING "WHERE +thread_id IN (SELECT id FROM threads WHERE recording_id = ?) "
 
 static int read_offs(struct load *l)
 {
 	int got = 0;
-	/* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
-	int r = select_rows(
-		l, "offcpu",
-		"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"
-		"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out,"
-		"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"
-		"no_stack,syscall FROM offcpu WHERE +thread_id IN (SELECT id FROM threads "
-		"WHERE recording_id = ?) ORDER BY id");
+	int r = select_rows(l, "offcpu",
+			    l->s->recordings.n == 1 ? OFF_COLUMNS "ORDER BY id"
+						    : OFF_COLUMNS OF_RECORDING "ORDER BY id");
 	while (!r && (got = next_row(l)) == 1) {
 		struct off o = {0};
 		if (take_off(l, &o))
@@ -617,7 +671,7 @@ static int read_losses(struct load *l)
 	while (!r && (got = next_row(l)) == 1) {
 		take(l);
 		struct tl_loss x = {0};
-		x.kind = name_index(take_text(l), loss_kind_name, LOSS_THROTTLE + 1);
+		x.kind = name_index(l->kinds, take_text(l), loss_kind_name, LOSS_THROTTLE + 1);
 		x.cpu = take_cpu(l);
 		x.from_ns = take_ns(l);
 		x.to_ns = take_ns(l);
