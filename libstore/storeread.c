@@ -5,9 +5,11 @@
 #include "libstore/store_priv.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct store {
 	sqlite3 *db;
@@ -101,6 +103,19 @@ static int check_kind(struct store *s, struct err *e)
 	return 0;
 }
 
+/* A connection for reading. SQLite's code, or SQLITE_OK; *db is to be closed either way. */
+static int connect_to(const char *path, sqlite3 **db)
+{
+	int code = sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code)
+		return code;
+	sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL,
+		     NULL);
+	return SQLITE_OK;
+}
+
 int store_open(struct store **out, const char *path, struct err *e)
 {
 	struct stat st;
@@ -117,16 +132,10 @@ int store_open(struct store **out, const char *path, struct err *e)
 	s->path = mem_strdup(path);
 	if (!s->path)
 		r = err_nomem(e);
-	if (!r &&
-	    sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL))
+	if (!r && connect_to(path, &s->db))
 		r = s->db ? db_failed(s, e) : err_nomem(e);
-	if (!r) {
-		sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-		sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-		sqlite3_exec(s->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL,
-			     NULL, NULL);
+	if (!r)
 		r = check_kind(s, e);
-	}
 	if (r)
 		store_close(s);
 	else
@@ -534,16 +543,21 @@ static int take_off(struct load *l, struct off *o)
 	"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"  \
 	"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out," \
 	"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"   \
-	"no_stack,syscall FROM offcpu "
+	"no_stack,syscall FROM offcpu WHERE id BETWEEN ?2 AND ?3 "
 /* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
-#define OF_RECORDING "WHERE +thread_id IN (SELECT id FROM threads WHERE recording_id = ?) "
+#define OF_RECORDING "AND +thread_id IN (SELECT id FROM threads WHERE recording_id = ?1) "
 
-static int read_offs(struct load *l)
+/* The intervals of row ids from..to. */
+static int read_off_rows(struct load *l, int64_t from, int64_t to)
 {
 	int got = 0;
 	int r = select_rows(l, "offcpu",
 			    l->s->recordings.n == 1 ? OFF_COLUMNS "ORDER BY id"
 						    : OFF_COLUMNS OF_RECORDING "ORDER BY id");
+	if (!r) {
+		sqlite3_bind_int64(l->st, 2, from);
+		sqlite3_bind_int64(l->st, 3, to);
+	}
 	while (!r && (got = next_row(l)) == 1) {
 		struct off o = {0};
 		if (take_off(l, &o))
@@ -555,6 +569,121 @@ static int read_offs(struct load *l)
 		r = bigvec_push(&l->tl->off, o, l->e);
 	}
 	return r ? r : got;
+}
+
+/*
+ * A large table is read in parts, each by a thread on a connection of its own, into a timeline
+ * of its own: the maps of row ids are only looked at. `stacks` holds the names of states and
+ * system calls only.
+ */
+struct off_part {
+	pthread_t thread;
+	int64_t from, to;
+	struct store store;
+	struct load load;
+	struct stacks stacks;
+	struct timeline tl;
+	struct err e;
+	int r;
+};
+
+static void *read_part(void *arg)
+{
+	struct off_part *p = arg;
+	if (connect_to(p->store.path, &p->store.db))
+		p->r = p->store.db ? db_failed(&p->store, &p->e) : err_nomem(&p->e);
+	if (!p->r && timeline_init(&p->tl, &p->stacks))
+		p->r = err_nomem(&p->e);
+	if (!p->r)
+		p->r = read_off_rows(&p->load, p->from, p->to);
+	sqlite3_finalize(p->load.st);
+	sqlite3_close_v2(p->store.db);
+	return NULL;
+}
+
+/* Put a part's intervals behind those that are there. */
+static int join_part(struct load *l, struct off_part *p)
+{
+	uint8_t state[TL_MAX_STATES];
+	VEC(uint16_t) call = {0};
+	const struct strtab *s = &p->stacks.strings;
+	int r = p->r;
+	if (r && l->e)
+		*l->e = p->e;
+	for (uint8_t i = 0; !r && i < p->tl.nstates; i++)
+		r = timeline_state(l->tl, strtab_get(s, p->tl.states[i]), &state[i]);
+	for (size_t i = 0; !r && i < p->tl.syscalls.n; i++) {
+		uint16_t x = 0;
+		r = timeline_syscall(l->tl, strtab_get(s, p->tl.syscalls.v[i]), &x);
+		r = r || vec_push(&call, x) ? ERR_NOMEM : 0;
+	}
+	if (!r && vec_reserve(&l->tl->off, p->tl.off.n))
+		r = ERR_NOMEM;
+	for (size_t i = 0; !r && i < p->tl.off.n; i++) {
+		struct off o = p->tl.off.v[i];
+		o.state = state[o.state];
+		o.syscall = call.v[o.syscall];
+		r = vec_push(&l->tl->off, o);
+	}
+	if (r && !p->r)
+		err_nomem(l->e);
+	vec_release(&call);
+	timeline_release(&p->tl);
+	stacks_release(&p->stacks);
+	return r;
+}
+
+enum { MAX_PARTS = 4, ROWS_PER_PART = 65536 };
+
+static int read_parts(struct load *l, unsigned n, int64_t from, int64_t to)
+{
+	struct off_part *parts = mem_zalloc(n, sizeof(*parts));
+	uint64_t step = ((uint64_t)to - (uint64_t)from) / n + 1;
+	int started[MAX_PARTS] = {0}, r = 0;
+	if (!parts)
+		return err_nomem(l->e);
+	for (unsigned i = 0; i < n; i++) {
+		struct off_part *p = &parts[i];
+		p->from = from + (int64_t)(i * step);
+		p->to = i + 1 < n ? p->from + (int64_t)step - 1 : to;
+		p->store = *l->s;
+		p->store.db = NULL;
+		p->load = *l;
+		p->load.s = &p->store;
+		p->load.st = NULL;
+		p->load.tl = &p->tl;
+		p->load.stacks = &p->stacks;
+		p->load.e = &p->e;
+		started[i] = !pthread_create(&p->thread, NULL, read_part, p);
+		if (!started[i])
+			read_part(p);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (started[i])
+			pthread_join(parts[i].thread, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		int part = join_part(l, &parts[i]);
+		r = r ? r : part;
+	}
+	mem_free(parts);
+	return r;
+}
+
+static int read_offs(struct load *l)
+{
+	int64_t from, to;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int r = query_int(l->s, "SELECT min(id) FROM offcpu", &from, l->e);
+	if (!r)
+		r = query_int(l->s, "SELECT max(id) FROM offcpu", &to, l->e);
+	if (r)
+		return r;
+	/* ids of a store that was tampered with may be anything */
+	uint64_t rows = (uint64_t)to - (uint64_t)from, n = rows / ROWS_PER_PART;
+	n = n > MAX_PARTS ? MAX_PARTS : n;
+	n = cpus > 0 && n > (uint64_t)cpus ? (uint64_t)cpus : n;
+	return n < 2 || from < 0 ? read_off_rows(l, from, to)
+				 : read_parts(l, (unsigned)n, from, to);
 }
 
 static int read_samples(struct load *l)

@@ -42,6 +42,19 @@ record()
 	mv "$1.tmp" "$1"
 }
 
+# A store of a million waits: pairs of processes that pass a byte, groups that pass messages.
+make_waits()
+{
+	[ -f "$dir/waits.db" ] && return 0
+	perf bench sched pipe -l 10 >/dev/null 2>&1 || return 1
+	echo "recording a million switches (some 20 s) ..." >&2
+	perf record -q -a -N -m 4096 -k CLOCK_MONOTONIC -c 1 -e sched:sched_switch/call-graph=fp/ \
+		-e sched:sched_waking -e sched:sched_wakeup -e sched:sched_wakeup_new \
+		-o "$dir/waits.data" -- sh -c 'perf bench sched messaging -p -t -g 4 -l 500 &
+		perf bench sched pipe -l 150000 & wait' >/dev/null 2>&1 || return 1
+	"$O/perfkit" import -q --force "$dir/waits.data" -o "$dir/waits.db" && rm "$dir/waits.data"
+}
+
 if [ -n "${BENCH_FILE:-}" ]; then
 	file=$BENCH_FILE
 	what="the recording given"
@@ -83,6 +96,13 @@ best 'perfkit collapse --no-inline' 3 "$O/perfkit" collapse -q --no-inline -i "$
 best 'cat' 3 cat "$file"
 best 'walk over record headers' 3 "$prog/walk" "$file"
 best 'libparse: every record' 3 "$prog/recstat" "$file"
+if make_waits; then
+	bytes=$(wc -c <"$dir/waits.db")
+	printf '%s: %s waits\n' "$dir/waits.db" \
+		"$("$O/perfkit" tail -q --force --details 0 --rows 1 "$dir/waits.db" |
+			sed -n 's/^population: *\([0-9,]*\) .*/\1/p')"
+	best 'perfkit tail STORE' 3 "$O/perfkit" tail -q --force "$dir/waits.db"
+fi
 [ -n "${BENCH_QUICK:-}" ] && exit 0
 command -v perf >/dev/null 2>&1 || { echo "no perf here to compare with"; exit 0; }
 best 'perf script --no-inline' 1 perf script --no-inline -i "$file"

@@ -299,6 +299,58 @@ static int64_t query(const char *sql)
 	return v;
 }
 
+/* More rows than are read by one thread, with a state that only the last of them have. */
+static void a_large_table_comes_back_in_its_order(void **state)
+{
+	enum { ROWS = 300000 };
+	struct stacks st = {0}, back = {0};
+	struct timeline tl, got;
+	struct store_writer *w;
+	struct store *store;
+	uint8_t states[3];
+	struct err e = {0};
+	(void)state;
+	assert_int_equal(timeline_init(&tl, &st), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(timeline_state(&tl, &"S\0D\0T"[2 * i], &states[i]), 0);
+	tl.rec = (struct tl_recording){.origin_ns = 1, .end_ns = 10 * ROWS + 10};
+	for (int i = 0; i < 2; i++) {
+		struct tl_thread t = {.pid = 7, .tid = 7 + i, .first_ns = 1};
+		t.last_ns = tl.rec.end_ns;
+		assert_int_equal(vec_push(&tl.threads, t), 0);
+	}
+	for (uint64_t i = 0; i < ROWS; i++) {
+		struct off o = {
+			.start_ns = 2 + i * 10, .end_ns = 7 + i * 10, .blocked_ns = i % 5};
+		o.thread = i % 2;
+		o.waker = TL_NONE;
+		o.cpu_out = o.cpu_in = o.cpu_wake = 0;
+		o.prio_in = 120;
+		o.state = states[i > ROWS - 1000 ? 2 : i / 3 % 2];
+		assert_int_equal(vec_push(&tl.off, o), 0);
+	}
+	assert_int_equal(timeline_finish(&tl, &e), 0);
+	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+	assert_int_equal(store_writer_add(w, &tl, &e), 0);
+	assert_int_equal(store_writer_commit(w, &e), 0);
+	assert_int_equal(store_open(&store, db_path, &e), 0);
+	assert_int_equal(store_load(store, 0, &got, &back, &e), 0);
+	store_close(store);
+	assert_int_equal(got.off.n, ROWS);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct off *a = &tl.off.v[i], *b = &got.off.v[i];
+		if (a->start_ns != b->start_ns || a->blocked_ns != b->blocked_ns ||
+		    a->thread != b->thread ||
+		    strcmp(strtab_get(&st.strings, tl.states[a->state]),
+			   strtab_get(&back.strings, got.states[b->state])))
+			fail_msg("row %zu differs", i);
+	}
+	timeline_release(&tl);
+	timeline_release(&got);
+	stacks_release(&st);
+	stacks_release(&back);
+}
+
 static void views_add_up_to_the_timeline(void **state)
 {
 	(void)state;
@@ -461,6 +513,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_store_gives_back_the_timeline),
+		cmocka_unit_test(a_large_table_comes_back_in_its_order),
 		cmocka_unit_test(views_add_up_to_the_timeline),
 		cmocka_unit_test(damaged_newer_and_foreign_stores_are_refused_by_name),
 		cmocka_unit_test(a_cut_or_garbled_store_is_an_error_not_a_crash),
