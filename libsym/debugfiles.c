@@ -124,6 +124,22 @@ static int alt_link(struct debug_files *d, const char **name, struct build_id *i
 	return 1;
 }
 
+/* "../../.dwz/x86_64-linux-gnu/foo.debug" → "x86_64-linux-gnu/foo.debug". */
+static const char *below_dwz(const char *name)
+{
+	const char *dwz = strstr(name, ".dwz/");
+	return dwz && !strstr(dwz, "..") ? dwz + 5 : base_name(name);
+}
+
+/* The place of a build-id in the cache that `path` lies in, if it lies in one. */
+static void cache_path(struct buf *b, const char *path, const char *hex, const char *leaf)
+{
+	const char *cache = strstr(path, "/.build-id/");
+	if (cache)
+		buf_fmt(b, "%.*s/.build-id/%.2s/%s%s", (int)(cache - path), path, hex, hex + 2,
+			leaf);
+}
+
 /* The i-th place where a dwz file may be; 0 = no more. */
 static int alt_candidate(const struct debug_files *d, int i, const char *name, const char *hex,
 			 struct buf *b)
@@ -139,11 +155,20 @@ static int alt_candidate(const struct debug_files *d, int i, const char *name, c
 	case 1:
 		buf_fmt(b, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 		return 1;
-	case 2:
-		buf_fmt(b, "/usr/lib/debug/.dwz/%s", base_name(name));
+	case 2: /* relative to a place that a copy in a cache no longer has */
+		buf_fmt(b, "/usr/lib/debug/.dwz/%s", below_dwz(name));
 		return 1;
 	case 3:
 		path_beside(b, d->file->path, base_name(name));
+		return 1;
+	case 4:
+		cache_path(b, d->file->path, hex, "/debug");
+		return 1;
+	case 5:
+		cache_path(b, d->file->path, hex, "/elf");
+		return 1;
+	case 6:
+		cache_path(b, d->file->path, hex, ".debug");
 		return 1;
 	}
 	return 0;

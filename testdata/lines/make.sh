@@ -53,6 +53,9 @@ plain gcc5 g++ -O2 -gdwarf-5
 plain clang4 clang++ -O2 -gdwarf-4
 plain clang5 clang++ -O2 -gdwarf-5
 plain gcclto g++ -O3 -gdwarf-5 -flto
+plain gcctypes4 g++ -O2 -gdwarf-4 -fdebug-types-section
+plain gcctypes5 g++ -O2 -gdwarf-5 -fdebug-types-section
+plain clangtypes4 clang++ -O2 -gdwarf-4 -fdebug-types-section
 plain gcc64 g++ -O2 -gdwarf-5 -gdwarf64
 
 # Other machines, one of them big-endian.

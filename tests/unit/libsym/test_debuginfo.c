@@ -108,6 +108,15 @@ static void dwarf_4_and_5_of_two_compilers(void **state)
 	compare("clang5.elf", "clang5");
 }
 
+/* -fdebug-types-section: classes lie in .debug_types (DWARF 4) or in type units (5). */
+static void types_in_units_of_their_own(void **state)
+{
+	(void)state;
+	compare("gcctypes4.elf", "gcctypes4");
+	compare("gcctypes5.elf", "gcctypes5");
+	compare("clangtypes4.elf", "clangtypes4");
+}
+
 static void sixty_four_bit_dwarf(void **state)
 {
 	(void)state;
@@ -202,6 +211,35 @@ static void note_contains(const char *file, const struct debuginfo_options *opt,
 	assert_true(said);
 	debuginfo_close(d);
 	elf_file_close(f);
+}
+
+/* perf keeps copies of both below ~/.debug, where the relative name leads nowhere. */
+static void dwz_file_is_found_in_the_same_build_id_cache(void **state)
+{
+	static const char *const leaves[] = {"/debug", "/elf", ".debug"};
+	char dir[] = "/tmp/test_debuginfo.XXXXXX", command[512], path[128];
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < sizeof(leaves) / sizeof(*leaves); i++) {
+		struct elf_file *f;
+		struct debuginfo_frame fr[16];
+		snprintf(command, sizeof(command),
+			 "rm -rf %s/.build-id && mkdir -p %s/.build-id/11/22 && "
+			 "cp " DIR "dwz.elf %s/.build-id/11/22/debug && "
+			 "alt=%s/.build-id/5c/690a62cee54f0142b665b801297f2800f61a47%s && "
+			 "mkdir -p ${alt%%/*} && cp " DIR "alt.debug $alt",
+			 dir, dir, dir, dir, leaves[i]);
+		assert_int_equal(system(command), 0);
+		snprintf(path, sizeof(path), "%s/.build-id/11/22/debug", dir);
+		assert_int_equal(elf_file_open(path, &f, NULL), 0);
+		struct debuginfo *d = info(f, NULL);
+		assert_true(debuginfo_frames(d, inlined_va("gcc5"), NULL, fr, 16) > 0);
+		assert_null(debuginfo_note(d, 0));
+		debuginfo_close(d);
+		elf_file_close(f);
+	}
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
 }
 
 static void missing_dwz_file_leaves_ranges_and_a_note(void **state)
@@ -560,6 +598,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dwarf_4_and_5_of_two_compilers),
+		cmocka_unit_test(types_in_units_of_their_own),
 		cmocka_unit_test(sixty_four_bit_dwarf),
 		cmocka_unit_test(other_machines_and_byte_orders),
 		cmocka_unit_test(lto_names_come_from_other_units),
@@ -567,6 +606,7 @@ int main(void)
 		cmocka_unit_test(dwz_file_is_found_beside_the_module),
 		cmocka_unit_test(split_dwarf_in_dwo_files),
 		cmocka_unit_test(split_dwarf_in_packages),
+		cmocka_unit_test(dwz_file_is_found_in_the_same_build_id_cache),
 		cmocka_unit_test(missing_dwz_file_leaves_ranges_and_a_note),
 		cmocka_unit_test(dwz_file_of_another_build_is_refused),
 		cmocka_unit_test(missing_dwo_leaves_lines_and_a_note),
