@@ -607,9 +607,7 @@ static int join_part(struct load *l, struct off_part *p)
 	uint8_t state[TL_MAX_STATES];
 	VEC(uint16_t) call = {0};
 	const struct strtab *s = &p->stacks.strings;
-	int r = p->r;
-	if (r && l->e)
-		*l->e = p->e;
+	int r = 0;
 	for (uint8_t i = 0; !r && i < p->tl.nstates; i++)
 		r = timeline_state(l->tl, strtab_get(s, p->tl.states[i]), &state[i]);
 	for (size_t i = 0; !r && i < p->tl.syscalls.n; i++) {
@@ -617,20 +615,22 @@ static int join_part(struct load *l, struct off_part *p)
 		r = timeline_syscall(l->tl, strtab_get(s, p->tl.syscalls.v[i]), &x);
 		r = r || vec_push(&call, x) ? ERR_NOMEM : 0;
 	}
-	if (!r && vec_reserve(&l->tl->off, p->tl.off.n))
-		r = ERR_NOMEM;
+	if (r)
+		err_nomem(l->e);
 	for (size_t i = 0; !r && i < p->tl.off.n; i++) {
 		struct off o = p->tl.off.v[i];
 		o.state = state[o.state];
 		o.syscall = call.v[o.syscall];
-		r = vec_push(&l->tl->off, o);
+		r = bigvec_push(&l->tl->off, o, l->e);
 	}
-	if (r && !p->r)
-		err_nomem(l->e);
 	vec_release(&call);
+	return r;
+}
+
+static void release_part(struct off_part *p)
+{
 	timeline_release(&p->tl);
 	stacks_release(&p->stacks);
-	return r;
 }
 
 enum { MAX_PARTS = 4, ROWS_PER_PART = 65536 };
@@ -662,8 +662,10 @@ static int read_parts(struct load *l, unsigned n, int64_t from, int64_t to)
 		if (started[i])
 			pthread_join(parts[i].thread, NULL);
 	for (unsigned i = 0; i < n; i++) {
-		int part = join_part(l, &parts[i]);
-		r = r ? r : part;
+		if (!r && parts[i].r && l->e)
+			*l->e = parts[i].e;
+		r = r ? r : parts[i].r ? parts[i].r : join_part(l, &parts[i]);
+		release_part(&parts[i]);
 	}
 	mem_free(parts);
 	return r;

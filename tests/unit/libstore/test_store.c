@@ -327,7 +327,7 @@ static void a_large_table_comes_back_in_its_order(void **state)
 		o.cpu_out = o.cpu_in = o.cpu_wake = 0;
 		o.prio_in = 120;
 		o.state = states[i > ROWS - 1000 ? 2 : i / 3 % 2];
-		assert_int_equal(vec_push(&tl.off, o), 0);
+		assert_int_equal(bigvec_push(&tl.off, o, &e), 0);
 	}
 	assert_int_equal(timeline_finish(&tl, &e), 0);
 	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
