@@ -8,8 +8,8 @@
  * Which name wins follows perf (tools/perf/util/symbol.c), for output must agree with
  * perf script; measured against perf 6.1:
  *  - sources are united: .symtab of the debug file, else of the runtime file, MiniDebugInfo,
- *    .dynsym; then stubs of .plt, .plt.sec, .plt.got and .iplt as `name@plt`, and `.plt` for
- *    the header of a lazy PLT;
+ *    .dynsym; for Go programs without .symtab .gopclntab; then stubs of .plt, .plt.sec,
+ *.plt.got and .iplt as `name@plt`, and `.plt` for the header of a lazy PLT;
  *  - functions, indirect functions, objects in executable sections, and labels without a type
  *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no ARM
  *    mapping symbols ($x, $d, $a, $t);
@@ -112,5 +112,9 @@ void symtab_builder_release(struct symtab_builder *b);
  * 0 or ERR_NOMEM; what cannot be decoded stays without a name.
  */
 int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f, struct err *e);
+
+/* Add the functions that a Go program's .gopclntab names; damage ends the list early.
+ * gopclntab.c. 0 or ERR_NOMEM. */
+int symtab_builder_add_go(struct symtab_builder *b, struct elf_file *f);
 
 #endif

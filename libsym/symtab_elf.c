@@ -232,6 +232,8 @@ static int collect(struct symtab_builder *b, struct elf_file *runtime, struct el
 	int rc = full ? add_table(b, full, SHT_SYMTAB, 0) : 0;
 	if (!rc && !full && runtime && open_minidebug(runtime, image, mini))
 		rc = add_table(b, *mini, SHT_SYMTAB, 0);
+	if (!rc && !full && runtime)
+		rc = symtab_builder_add_go(b, runtime);
 	if (!rc && runtime)
 		rc = add_table(b, runtime, SHT_DYNSYM, 0);
 	if (!rc && !runtime)

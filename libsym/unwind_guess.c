@@ -216,12 +216,19 @@ static int guess_leaf(struct walk *w, int certain)
 	return 1;
 }
 
+/* Planted by whoever made the stack: no call stands in front of it (Go's goexit + 1). */
+static int is_planted_root(const struct walk *w, uint64_t ra)
+{
+	return ra && w->u->o.is_root && w->u->o.is_root(w->s->ctx, ra);
+}
+
 /* The frame pointer leads to { caller's frame pointer, return address }. */
 static int guess_fp(struct walk *w)
 {
 	uint64_t ra, fp;
 	if (!w->have_fp || w->fp < w->sp || (w->fp & 7) || !walk_read(w, w->fp, &fp) ||
-	    !walk_read(w, w->fp + 8, &ra) || !is_return_address(w, strip(w, ra), 0))
+	    !walk_read(w, w->fp + 8, &ra) ||
+	    (!is_return_address(w, strip(w, ra), 0) && !is_planted_root(w, strip(w, ra))))
 		return 0;
 	uint64_t sp = w->fp + 16;
 	w->fp = fp;
@@ -284,8 +291,9 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 		return GOING;
 	/* generated code keeps frame pointers: one beyond the copy means the copy is short; so
 	 * does code that lies in a file and was reached by one, as V8's builtins are */
-	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp && !(w->fp & 7) &&
-	    unread(w, w->fp) == UNWIND_TRUNCATED && w->fp + 16 > w->low + w->size)
+	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp &&
+	    !(w->fp & 7) && unread(w, w->fp) == UNWIND_TRUNCATED &&
+	    w->fp + 16 > w->low + w->size)
 		return UNWIND_TRUNCATED;
 	return why;
 }

@@ -418,6 +418,78 @@ static void exhaustion_is_an_error(void **state)
 	elf_file_close(f);
 }
 
+/* --- Go --------------------------------------------------------------------------------- */
+
+/* .gopclntab of Go 1.20 (or 1.16) with main.f at 0x1010..0x1030 and main.g up to 0x1040. */
+static size_t go_table(uint8_t *p, uint32_t magic)
+{
+	static const char names[] = "main.f\0main.g";
+	int old = magic == 0xfffffffa;
+	uint64_t words[] = {2, 0, 0x1000, 80, 0, 0, 0, 100};
+	size_t n = 8;
+	memset(p, 0, 300);
+	memcpy(p, &magic, 4);
+	p[6] = 1;
+	p[7] = 8;
+	for (size_t i = 0; i < 8; i++) {
+		if (i == 2 && old)
+			continue;
+		memcpy(p + n, &words[i], 8);
+		n += 8;
+	}
+	memcpy(p + 80, names, sizeof(names));
+	uint64_t at[] = {0x1010, 100, 0x1030, 120, 0x1040};
+	for (size_t i = 0; i < 5; i++) {
+		uint32_t x = (uint32_t)(i % 2 ? at[i] : at[i] - 0x1000);
+		memcpy(p + 100 + i * (old ? 8 : 4), old ? (void *)&at[i] : (void *)&x,
+		       old ? 8 : 4);
+	}
+	uint32_t second = 7; /* main.g */
+	memcpy(p + 100 + 120 + (old ? 8 : 4), &second, 4);
+	return 250;
+}
+
+static struct symtab *build_go(const uint8_t *table, size_t n)
+{
+	start_elf(EM_X86_64);
+	smallelf_section(&s, ".gopclntab", SHT_PROGBITS, SHF_ALLOC, 0x2000, table, n);
+	return build();
+}
+
+static void go_functions_without_a_symbol_table(void **state)
+{
+	static const uint32_t magics[] = {0xfffffff1, 0xfffffff0, 0xfffffffa};
+	uint8_t table[300];
+	(void)state;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++) {
+		struct symtab *t = build_go(table, go_table(table, magics[i]));
+		expect(t, 0x100f, NULL);
+		expect(t, 0x1010, "main.f");
+		expect(t, 0x102f, "main.f");
+		expect(t, 0x1030, "main.g");
+		expect(t, 0x1040, NULL);
+		symtab_free(t);
+	}
+	struct symtab *t = build_go(table, go_table(table, 0xfffffffb)); /* Go 1.2 */
+	expect(t, 0x1010, NULL);
+	symtab_free(t);
+}
+
+static void damaged_go_tables_are_survived(void **state)
+{
+	uint8_t table[300];
+	(void)state;
+	size_t n = go_table(table, 0xfffffff1);
+	for (size_t cut = 0; cut < n; cut++)
+		symtab_free(build_go(table, cut));
+	for (size_t k = 0; k < n; k++)
+		for (int bit = 0; bit < 8; bit++) {
+			table[k] ^= (uint8_t)(1 << bit);
+			symtab_free(build_go(table, n));
+			table[k] ^= (uint8_t)(1 << bit);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +505,8 @@ int main(void)
 		cmocka_unit_test(module_sections_are_laid_out_as_the_kernel_does),
 		cmocka_unit_test(damaged_files_never_crash),
 		cmocka_unit_test(exhaustion_is_an_error),
+		cmocka_unit_test(go_functions_without_a_symbol_table),
+		cmocka_unit_test(damaged_go_tables_are_survived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

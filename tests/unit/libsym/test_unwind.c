@@ -502,7 +502,12 @@ static void code_without_cfi(void **state)
 	expect(UNWIND_NO_CFI, FUNC(8));
 	set_reg(X86_RBP, SP - 32);
 	expect(UNWIND_NO_CFI, FUNC(8));
-	/* a root by name, known to the caller */
+	/* a root by name, known to the caller: also when no call stands before the address */
+	set_reg(X86_RBP, SP + 32);
+	w.stack[5] = FUNC(15) + 1;
+	expect(UNWIND_COMPLETE, FUNC(8), FUNC(15) + 1);
+	w.stack[5] = FUNC(14) + 1;
+	expect(UNWIND_NO_CFI, FUNC(8));
 	set_reg(X86_RIP, FUNC(15));
 	expect(UNWIND_COMPLETE, FUNC(15));
 	end();
