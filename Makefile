@@ -159,18 +159,28 @@ $(O)/tests/truth/%: tests/truth/%.c tests/truth/truth.h config.mk
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(truth_cc) -o $@ $<
 
-# Fuzz targets: compiled by every check, so that they do not rot; linked by make fuzz.
-FUZZ_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(FUZZ_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
-	$(call say,LD,$@)$(CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
+# Fuzz targets, one for each door (docs/reliability.md). Compiled by every check with a driver that
+# replays files; `make fuzz` builds them again for libFuzzer and runs them.
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(FUZZ_NAMES:%=$(O)/tests/fuzz/fuzz_%)
+FUZZ_LIB := $(O)/tests/fuzz/fuzzlib.o $(O)/tests/fuzz/asktimeline.o $(O)/tests/fuzz/smallstore.o
+FUZZ_DRIVER ?= $(O)/tests/fuzz/replay.o
+$(FUZZ_BIN): $(O)/%: $(O)/%.o $(FUZZ_LIB) $(FUZZ_DRIVER) $(TESTLIB) $(LINK_A) $(call obj,cmd)
+	$(call say,LD,$@)$(CC) $(SANITIZE) $(FUZZ_LINK) -o $@ $< $(FUZZ_LIB) $(FUZZ_DRIVER) \
+		$(if $(findstring fuzz_program,$@),$(filter-out %/main.o,$(call obj,cmd))) \
+		$(TESTLIB) $(LINK_A) $(LIBS)
+$(O)/tests/fuzz/seeds: $(O)/tests/fuzz/seeds.o $(FUZZ_LIB) $(TESTLIB) $(LINK_A)
+	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(FUZZ_LIB) $(TESTLIB) $(LINK_A) $(LIBS)
 
+# make fuzz [T=SECONDS] [F=NAME]: every target, or one, for so long; see tests/fuzz/run.sh.
 .PHONY: fuzz fuzz-bin
-fuzz-bin: $(FUZZ_BIN)
+fuzz-bin: $(FUZZ_BIN) $(O)/tests/fuzz/seeds $(O)/tests/prog/pwgen
 fuzz:
 	$(Q)mkdir -p $(O)-fuzz
-	$(Q)$(MAKE) O=$(O)-fuzz CC=clang OPT='-O1 -g' \
+	$(Q)$(MAKE) O=$(O)-fuzz CC=clang OPT='-O1 -g' FUZZ_DRIVER= FUZZ_LINK=-fsanitize=fuzzer \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' \
 		fuzz-bin
+	$(Q)sh tests/fuzz/run.sh $(O)-fuzz $(or $(T),60) $(or $(F),$(FUZZ_NAMES))
 
 # The unit programs alone, and those of another architecture under qemu: s390x, the other byte
 # order; i386, 32 bits; arm64.
@@ -180,7 +190,8 @@ check-%:
 	$(Q)MAKE='$(MAKE)' O='$(O)' sh packaging/cross.sh $* units
 	$(Q)O='$(O)/$*' RUN="$$(sh packaging/cross.sh $* run)" sh tests/run.sh unit/$(T)
 
-check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN) $(FUZZ_BIN:%=%.o)
+check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN) $(FUZZ_BIN) \
+		$(O)/tests/fuzz/seeds
 	$(Q)$(TEST_ENV) sh tests/run.sh $(T)
 
 # What tests/house.sh demands of the sources; part of check as cli/house.
@@ -260,7 +271,7 @@ help:
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
-	@echo 'make fuzz       fuzz targets into $(O)-fuzz/tests/fuzz (clang)'
+	@echo 'make fuzz       each fuzz target for T=60 seconds, or F=NAME alone (clang)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
 	@echo 'make static     $(O)/perfkit-static, which needs no libraries'
 	@echo 'make static-arm64  the same for arm64 (any Debian architecture), cross-compiled'

@@ -21,7 +21,8 @@ struct bytes {
 /* A cursor over n bytes at p, borrowed. */
 static inline struct bytes bytes_init(const void *p, size_t n, int swap)
 {
-	return (struct bytes){.p = p, .end = (const uint8_t *)p + n, .swap = swap != 0};
+	/* p may be NULL when n is 0, and then nothing may be added to it */
+	return (struct bytes){.p = p, .end = n ? (const uint8_t *)p + n : p, .swap = swap != 0};
 }
 
 /* 0 once any read went past the end. */

@@ -1,5 +1,6 @@
 #include "libparse/tracepoint.h"
 #include "base/mem.h"
+#include "libparse/printfmt.h"
 
 #include <event-parse.h>
 #include <stdlib.h>
@@ -10,13 +11,18 @@ enum {
 	MAX_FORMATS = 1 << 16,
 	MAX_FORMAT = 1 << 20,
 	MAX_TEXT = 4096,
+	MAX_PLAIN_FIELDS = 64,
 };
+
+/* Whether libtraceevent was asked to read a format. */
+enum tried { NOT_YET, CAN, CANNOT };
 
 struct tracepoints {
 	const struct recording *rec;
 	struct tep_handle *tep; /* made when a text is asked for */
 	struct arena text;
 	VEC(struct tracepoint) v;
+	VEC(uint8_t) tried; /* by index of v: enum tried */
 	struct u64map by_id;
 	int swap, long_size;
 	char damage[160];
@@ -76,7 +82,7 @@ static int add_format(struct tracepoints *t, const char *system, const char *tex
 	tp.id = strtoull(id, NULL, 10);
 	if (u64map_put(&t->by_id, tp.id, (uint32_t)t->v.n))
 		return ERR_NOMEM;
-	return vec_push(&t->v, tp);
+	return vec_push(&t->tried, (uint8_t)NOT_YET) || vec_push(&t->v, tp) ? ERR_NOMEM : 0;
 }
 
 static int read_systems(struct tracepoints *t, struct bytes *b)
@@ -151,6 +157,7 @@ void tracepoints_free(struct tracepoints *t)
 		tep_free(t->tep);
 	arena_release(&t->text);
 	vec_release(&t->v);
+	vec_release(&t->tried);
 	u64map_release(&t->by_id);
 	mem_free(t);
 }
@@ -227,25 +234,94 @@ const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_s
 	return memchr(raw + at, 0, size) ? (const char *)raw + at : "";
 }
 
-/* libtraceevent's view of a tracepoint; NULL where it cannot read the format. */
+/* --- text ----------------------------------------------------------------------------------
+ */
+
+static struct tep_handle *evaluator(struct tracepoints *t)
+{
+	if (t->tep)
+		return t->tep;
+	t->tep = tep_alloc();
+	if (!t->tep)
+		return NULL;
+	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_local_bigendian(t->tep, tep_is_bigendian());
+	tep_set_file_bigendian(t->tep, t->swap ? !tep_is_bigendian() : tep_is_bigendian());
+	tep_set_long_size(t->tep, t->long_size);
+	return t->tep;
+}
+
+/* libtraceevent's view of a tracepoint; NULL where it cannot read the format, or must not. */
 static struct tep_event *evaluate(struct tracepoints *t, const struct tracepoint *tp)
 {
-	struct tep_event *ev;
-	if (!t->tep) {
-		t->tep = tep_alloc();
-		if (!t->tep)
-			return NULL;
-		tep_set_loglevel(TEP_LOG_NONE);
-		tep_set_local_bigendian(t->tep, tep_is_bigendian());
-		tep_set_file_bigendian(t->tep,
-				       t->swap ? !tep_is_bigendian() : tep_is_bigendian());
-		tep_set_long_size(t->tep, t->long_size);
-	}
-	ev = tep_find_event(t->tep, (int)tp->id);
-	if (!ev &&
+	uint8_t *tried = &t->tried.v[tp - t->v.v];
+	if (*tried == CANNOT || !evaluator(t))
+		return NULL;
+	struct tep_event *ev = *tried == CAN ? tep_find_event(t->tep, (int)tp->id) : NULL;
+	*tried = CANNOT;
+	if (!ev && printfmt_is_plain(tp->format) && !tep_find_event(t->tep, (int)tp->id) &&
 	    !tep_parse_event(t->tep, tp->format, (unsigned long)tp->format_size, tp->system))
 		ev = tep_find_event(t->tep, (int)tp->id);
+	if (ev)
+		*tried = CAN;
 	return ev;
+}
+
+/* libtraceevent trusts a format's fixed part to be there, and a dynamic text to end. */
+static int holds_fields(const struct tracepoints *t, const struct tep_event *ev,
+			const uint8_t *raw, uint32_t raw_size)
+{
+	for (const struct tep_format_field *f = ev->format.fields; f; f = f->next) {
+		if (f->offset < 0 || f->size < 0 || (uint32_t)f->offset > raw_size ||
+		    (uint32_t)f->size > raw_size - (uint32_t)f->offset)
+			return 0;
+		if (!(f->flags & TEP_FIELD_IS_DYNAMIC))
+			continue;
+		uint32_t at = f->size == 4 ? load_u32(raw + f->offset, t->swap) & 0xffff : 0;
+		if (f->size != 4 || at >= raw_size || !memchr(raw + at, 0, raw_size - at))
+			return 0;
+	}
+	return 1;
+}
+
+/* " name=value" of one line "\tfield:...". */
+static void plain_field(const struct tracepoints *t, const struct tracepoint *tp,
+			const char *line, const uint8_t *raw, uint32_t raw_size,
+			struct buf *out)
+{
+	char name[64];
+	struct tp_field f;
+	size_t end = strcspn(line, ";[\n"), at;
+	if (line[end] == '[' && line[end + 1] == ']') /* of __data_loc char[] name */
+		end += strcspn(line + end, ";\n");
+	for (at = end; at && !strchr(" *", line[at - 1]); at--)
+		;
+	if (end - at >= sizeof(name) || !strncmp(line + at, "common_", 7))
+		return;
+	memcpy(name, line + at, end - at);
+	name[end - at] = '\0';
+	if (!*name || !tracepoint_field(tp, name, &f))
+		return;
+	buf_fmt(out, "%s%s=", out->n ? " " : "", name);
+	if (f.is_string)
+		buf_str(out, tp_text(&f, raw, raw_size, t->swap));
+	else
+		buf_fmt(out, "%lld", (long long)tp_int(&f, raw, raw_size, t->swap));
+}
+
+/* The fields by name, where the format's own text cannot be had. */
+static void plain_text(const struct tracepoints *t, const struct tracepoint *tp,
+		       const uint8_t *raw, uint32_t raw_size, struct buf *out)
+{
+	static const char mark[] = "\tfield:";
+	struct buf text = {0};
+	int n = 0;
+	for (const char *p = tp->format; n < MAX_PLAIN_FIELDS && (p = strstr(p, mark)); n++) {
+		p += sizeof(mark) - 1;
+		plain_field(t, tp, p, raw, raw_size, &text);
+	}
+	buf_add(out, buf_cstr(&text), text.n < MAX_TEXT ? text.n : MAX_TEXT);
+	buf_release(&text);
 }
 
 void tracepoint_text(struct tracepoints *t, const struct tracepoint *tp, const uint8_t *raw,
@@ -253,13 +329,10 @@ void tracepoint_text(struct tracepoints *t, const struct tracepoint *tp, const u
 {
 	struct tep_event *ev = evaluate(t, tp);
 	struct trace_seq s;
-	if (!ev)
+	if (!ev || !holds_fields(t, ev, raw, raw_size)) {
+		plain_text(t, tp, raw, raw_size, out);
 		return;
-	/* libtraceevent trusts the format's fixed part to be there */
-	for (struct tep_format_field *f = ev->format.fields; f; f = f->next)
-		if (f->offset < 0 || f->size < 0 || (uint32_t)f->offset > raw_size ||
-		    (uint32_t)f->size > raw_size - (uint32_t)f->offset)
-			return;
+	}
 	struct tep_record record = {.data = (void *)(uintptr_t)raw, .size = (int)raw_size};
 	trace_seq_init(&s);
 	tep_print_event(t->tep, &s, &record, "%s", TEP_PRINT_INFO);

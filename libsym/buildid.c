@@ -44,7 +44,7 @@ int build_id_parse(const char *hex, struct build_id *id)
 	if (n % 2 || n / 2 > BUILD_ID_MAX)
 		return ERR_FORMAT;
 	for (size_t i = 0; i < n; i++) {
-		int x = hex_value(hex[i]);
+		int x = hex_digit(hex[i]);
 		if (x < 0)
 			return ERR_FORMAT;
 		id->v[i / 2] = (uint8_t)(id->v[i / 2] << 4 | x);

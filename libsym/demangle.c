@@ -73,8 +73,8 @@ static int demangle_ocaml(const char *name, struct buf *out)
 		if (p[0] == '_' && p[1] == '_') {
 			buf_char(out, '.');
 			p += 2;
-		} else if (p[0] == '$' && hex_value(p[1]) >= 0 && hex_value(p[2]) >= 0) {
-			buf_char(out, (char)(hex_value(p[1]) << 4 | hex_value(p[2])));
+		} else if (p[0] == '$' && hex_digit(p[1]) >= 0 && hex_digit(p[2]) >= 0) {
+			buf_char(out, (char)(hex_digit(p[1]) << 4 | hex_digit(p[2])));
 			p += 3;
 		} else {
 			buf_char(out, *p++);

@@ -22,7 +22,7 @@ static int split_line(char *p, char *end, struct line *l)
 {
 	int digits = 0, x;
 	l->addr = 0;
-	while (p < end && (x = hex_value(*p)) >= 0 && digits++ < 16) {
+	while (p < end && (x = hex_digit(*p)) >= 0 && digits++ < 16) {
 		l->addr = l->addr << 4 | (uint64_t)x;
 		p++;
 	}

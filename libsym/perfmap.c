@@ -16,7 +16,7 @@ static char *take_hex(char *p, const char *end, uint64_t *x)
 	int digits = 0, d;
 	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
 		p += 2;
-	for (*x = 0; p < end && (d = hex_value(*p)) >= 0; p++) {
+	for (*x = 0; p < end && (d = hex_digit(*p)) >= 0; p++) {
 		if (++digits > 16)
 			return NULL;
 		*x = *x << 4 | (uint64_t)d;

@@ -80,6 +80,8 @@ static size_t add_special(struct buf *b, const unsigned char *p, size_t n)
 
 static void escape(struct buf *b, const char *s, size_t n, int xml)
 {
+	if (!n) /* s may be NULL */
+		return;
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;
 	while (p < end) {
 		const unsigned char *run = p;
@@ -100,6 +102,8 @@ static void escape(struct buf *b, const char *s, size_t n, int xml)
 
 void escape_controls(struct buf *b, const char *s, size_t n)
 {
+	if (!n) /* s may be NULL */
+		return;
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;
 	while (p < end) {
 		uint32_t cp = 0;

@@ -10,55 +10,72 @@
 #include "libparse/bundle.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
-/* The folder, inside one of its own: what leaves it lies beside it. */
-static char outer[64], inner[80];
+/* The folder that is unpacked into; what leaves it lies beside it. */
+static char inner[128];
 
-static void clear(void)
+static int drop(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-	char command[128];
-	snprintf(command, sizeof(command), "rm -rf %s", inner);
-	if (system(command))
-		abort();
+	(void)st;
+	(void)kind;
+	(void)at;
+	return remove(path);
+}
+
+/* Whatever came out is a file or a folder. */
+static int plain(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)path;
+	(void)kind;
+	(void)at;
+	fuzz_must(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode),
+		  "only files and folders come out");
+	fuzz_must(S_ISDIR(st->st_mode) || st->st_nlink == 1, "no hard links come out");
+	fuzz_must(!(st->st_mode & 06000), "nothing set-uid comes out");
+	return 0;
 }
 
 static void nothing_beside(void)
 {
-	DIR *d = opendir(outer);
+	DIR *d = opendir(fuzz_dir());
 	for (struct dirent *f; d && (f = readdir(d));)
-		if (f->d_name[0] != '.' && strcmp(f->d_name, "in"))
-			abort();
+		fuzz_must(f->d_name[0] == '.' || !strcmp(f->d_name, "in"),
+			  "nothing leaves the folder");
 	if (d)
 		closedir(d);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+static void unpack(const void *z, size_t size)
 {
-	static unsigned runs;
 	struct source src;
 	struct err e = {0};
-	if (!*outer) {
-		strcpy(outer, "/tmp/fuzz_bundle.XXXXXX");
-		if (!mkdtemp(outer))
-			abort();
-		snprintf(inner, sizeof(inner), "%s/in", outer);
-	}
+	if (source_open_mem(&src, z, size, "fuzz", &e))
+		return;
+	int rc = bundle_unpack(&src, inner, BUNDLE_OVERWRITE, NULL, &e);
+	if (rc)
+		fuzz_failed(rc, &e);
+	source_close(&src);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	snprintf(inner, sizeof(inner), "%s/in", fuzz_dir());
 	size_t cap = ZSTD_compressBound(n);
 	void *z = mem_alloc(cap);
 	size_t size = z ? ZSTD_compress(z, cap, p, n, 1) : 0;
-	if (z && !ZSTD_isError(size) && !source_open_mem(&src, z, size, "fuzz", &e)) {
-		int rc = bundle_unpack(&src, inner, BUNDLE_OVERWRITE, NULL, &e);
-		if (rc && !e.msg[0])
-			abort();
-		source_close(&src);
+	if (z && !ZSTD_isError(size)) {
+		unpack(z, size);
+		unpack(z, size); /* over what is there */
 		nothing_beside();
-		if (++runs % 64 == 0)
-			clear();
+		nftw(inner, plain, 8, FTW_PHYS);
+		nftw(inner, drop, 8, FTW_DEPTH | FTW_PHYS);
 	}
 	mem_free(z);
 	return 0;

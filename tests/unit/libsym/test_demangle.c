@@ -66,6 +66,7 @@ static void ocaml_and_java_read_well(void **state)
 	expect("camlStdlib__array__map_154", 0, "Stdlib.array.map_154");
 	expect("camlStdlib__anon_fn$5bstdlib$2eml$3a334$2c0$2d$2d54$5d_1453", 0,
 	       "Stdlib.anon_fn[stdlib.ml:334,0--54]_1453");
+	expect("camlFoo__a$zz$", 0, "Foo.a$zz$"); /* no code: as it stands */
 	expect("Ljava/lang/StringLatin1;equals([B[B)Z", 0,
 	       "java.lang.StringLatin1.equals(byte[], byte[])");
 	expect("Ljava/util/zip/ZipUtils;CENSIZ([BI)J", 0,

@@ -1,0 +1,27 @@
+/*
+ * printfmt.h - is the format of a tracepoint one that libtraceevent can be given?
+ *
+ * libtraceevent reads the formats that kernels write, and believes them: it follows a null
+ * pointer where a print fmt names a field that is not there, and reads past a record where one
+ * asks for more elements than an array has. Formats come with the recording, from a stranger.
+ * So only those go to it that keep to this form, which is nearly all that kernels have:
+ *
+ *	name: NAME			words are letters, digits and _
+ *	ID: NUMBER
+ *	format:
+ *		field:DECLARATION;	offset:NUMBER;	size:NUMBER;	signed:0|1;
+ *	print fmt: "TEXT", EXPRESSION, ...
+ *
+ * where an EXPRESSION has numbers, texts, casts, C's operators, REC->FIELD and
+ * REC->FIELD[NUMBER] inside the array, __print_flags, __print_symbolic and __get_str, and every
+ * field is one of the format's.
+ */
+#ifndef LIBPARSE_PRINTFMT_H
+#define LIBPARSE_PRINTFMT_H
+
+#include <stddef.h>
+
+/* 1 when the NUL-terminated text of a format file keeps to that form, else 0. */
+int printfmt_is_plain(const char *format);
+
+#endif

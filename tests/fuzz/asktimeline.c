@@ -1,0 +1,117 @@
+#include "tests/fuzz/asktimeline.h"
+#include "tests/fuzz/fuzz.h"
+
+#include "libstore/causes.h"
+#include "libstore/storeread.h"
+#include "libstore/tailmodel.h"
+#include "render/timelinesvg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void ask_tail(const struct timeline *tl, enum episode_kind kind, uint32_t span)
+{
+	struct tail_query q = {.episodes = {.kind = kind, .span = span, .system = 1},
+			       .pick = {.kind = PICK_TOP, .top = 5, .dirty = 1}};
+	struct tail t;
+	struct err e = {0};
+	int rc = tail_make(tl, &q, &t, &e);
+	if (rc) {
+		fuzz_failed(rc, &e);
+		return;
+	}
+	for (size_t i = 0; i < t.rows.n; i++) {
+		struct explanation x = {0};
+		const struct episode *ep = &t.episodes.v.v[t.rows.v[i].episode];
+		if (!explain(t.explainer, ep, &x, &e))
+			fuzz_must(x.run_ns + x.blocked_ns + x.runnable_ns + x.unknown_ns ==
+					  episode_ns(ep),
+				  "the parts of an episode sum up to it");
+		explanation_release(&x);
+	}
+	tail_release(&t);
+}
+
+static void draw(const struct timeline *tl)
+{
+	struct tl_pick_options po = {.top = 8,
+				     .from_ns = tl->rec.origin_ns,
+				     .to_ns = tl->rec.end_ns,
+				     .show_system = 1};
+	struct tl_pick pick = {0};
+	struct tl_svg_options o;
+	char *svg = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&svg, &size);
+	struct err e = {0};
+	tl_svg_defaults(&o);
+	o.no_script = tl->rec.end_ns % 8 != 0; /* the data for it costs more */
+	if (!out)
+		abort();
+	int rc = tl_pick(tl, &po, &pick, &e);
+	struct tl_panel p = {.from_ns = po.from_ns,
+			     .to_ns = po.to_ns,
+			     .zero_ns = tl->rec.origin_ns,
+			     .rows = pick.rows.v,
+			     .nrows = pick.rows.n};
+	if (!rc)
+		rc = timeline_svg_write(tl, &p, 1, &o, out, NULL, &e);
+	if (rc)
+		fuzz_failed(rc, &e);
+	fclose(out);
+	for (size_t i = 0; i < size; i++)
+		fuzz_must((uint8_t)svg[i] >= ' ' || svg[i] == '\n' || svg[i] == '\t',
+			  "no control characters in a picture");
+	free(svg);
+	tl_pick_release(&pick);
+}
+
+void ask_timeline(struct timeline *tl)
+{
+	static struct causes *c; /* the built-in rules, read once */
+	struct tl_runs runs = {0};
+	struct err e = {0};
+	uint32_t names[4];
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		struct tl_sums sums;
+		timeline_thread_sums(tl, i, &sums);
+	}
+	timeline_answerable(tl, 1, &e);
+	if (!timeline_runs(tl, &runs, &e))
+		tl_runs_release(&runs);
+	if (!c && causes_new(&c, &e))
+		return;
+	causes_apply(c, tl, &e);
+	ask_tail(tl, EPISODE_WAIT, 0);
+	ask_tail(tl, EPISODE_ACTIVATION, 0);
+	if (episodes_span_names(tl, names, 4))
+		ask_tail(tl, EPISODE_SPAN, names[0]);
+	draw(tl);
+}
+
+void ask_store(const char *path)
+{
+	struct timeline tl = {0};
+	struct stacks stacks = {0};
+	struct store *s;
+	struct err e = {0};
+	int64_t ids[4];
+	size_t n = 0;
+	int rc = store_open(&s, path, &e);
+	if (rc) {
+		fuzz_failed(rc, &e);
+		return;
+	}
+	store_recordings(s, ids, 4, &n, NULL);
+	rc = store_load(s, n > 1 ? ids[1] : 0, &tl, &stacks, &e);
+	if (rc) {
+		fuzz_failed(rc, &e);
+	} else {
+		fuzz_must(!timeline_check(&tl, &e),
+			  "what was loaded keeps the conservation law");
+		ask_timeline(&tl);
+	}
+	timeline_release(&tl);
+	stacks_release(&stacks);
+	store_close(s);
+}

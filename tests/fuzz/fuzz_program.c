@@ -1,0 +1,146 @@
+/*
+ * fuzz_program - the program's verbs, one behind the other in one process, on one input.
+ *
+ * Input: what the program would be given: a perf.data, a store, folded text. Where there is a
+ * second part, it is the ELF file that every recorded path named "prog" leads to (--symfs), and
+ * a third is --kallsyms. Nothing that any verb writes may hold a byte that a terminal obeys.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "base/mem.h"
+#include "cmd/verbs.h"
+#include "libparse/bundle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ARGS_MAX = 24, FILES_MAX = 4 };
+
+static char symfs[128], kallsyms[128], out_svg[128];
+
+/* Both texts that a verb writes. The C library's two variables may be set; the sanitizers and
+ * libFuzzer write to the descriptors. */
+struct capture {
+	FILE *f[2], *old[2];
+	char *text[2];
+	size_t n[2];
+};
+
+static void capture_begin(struct capture *c)
+{
+	c->old[0] = stdout;
+	c->old[1] = stderr;
+	for (int i = 0; i < 2; i++)
+		if (!(c->f[i] = open_memstream(&c->text[i], &c->n[i])))
+			abort();
+	stdout = c->f[0];
+	stderr = c->f[1];
+}
+
+static void capture_end(struct capture *c, const char *verb)
+{
+	stdout = c->old[0];
+	stderr = c->old[1];
+	for (int i = 0; i < 2; i++) {
+		fclose(c->f[i]);
+		for (size_t k = 0; k < c->n[i]; k++) {
+			uint8_t b = (uint8_t)c->text[i][k];
+			if ((b < ' ' && b != '\n' && b != '\t') || b == 0x7f)
+				fprintf(stderr, "fuzz: byte %02x in the output of %s\n", b,
+					verb);
+			fuzz_must((b >= ' ' && b != 0x7f) || b == '\n' || b == '\t',
+				  "no control characters in what a verb writes");
+		}
+		free(c->text[i]);
+	}
+}
+
+/* As main.c does it. The words are separated by blanks; "FILE" stands for the input. */
+static void run(const struct verb *v, const char *file, const char *words)
+{
+	char text[1024], *argv[ARGS_MAX + 1] = {NULL}, *save = NULL;
+	const char *files[FILES_MAX];
+	size_t nfiles;
+	int argc = 0;
+	snprintf(text, sizeof(text), "%s %s", v->name, words);
+	for (char *w = strtok_r(text, " ", &save); w && argc < ARGS_MAX;
+	     w = strtok_r(NULL, " ", &save))
+		argv[argc++] = !strcmp(w, "FILE")       ? (char *)(uintptr_t)file
+			       : !strcmp(w, "SYMFS")    ? symfs
+			       : !strcmp(w, "KALLSYMS") ? kallsyms
+			       : !strcmp(w, "SVG")      ? out_svg
+							: w;
+	void *opts = mem_zalloc(1, v->options_size);
+	struct capture c;
+	if (!opts)
+		return;
+	if (v->defaults)
+		v->defaults(opts);
+	capture_begin(&c);
+	int rc = opt_parse(v, argc, argv, opts, files, &nfiles);
+	if (!rc)
+		rc = v->run(opts, files, nfiles);
+	opt_release(v, opts);
+	mem_free(opts);
+	capture_end(&c, v->name);
+	fuzz_must(rc == 0 || rc == 1 || rc == 3, "the exit status is 0, 1 or 3");
+}
+
+#define LOCAL "--no-local --symfs SYMFS --kallsyms KALLSYMS --buildid-dir SYMFS "
+
+static void run_all(const char *file)
+{
+	run(&verb_collapse, file, LOCAL "--all-events --all --tid-name FILE");
+	run(&verb_timeline, file, LOCAL "--force -o SVG FILE");
+	run(&verb_tail, file, LOCAL "--force --top 3 --open --idle --system FILE");
+	run(&verb_doctor, file, LOCAL "FILE");
+	run(&verb_report, file, LOCAL "FILE");
+}
+
+static void run_store(const char *file)
+{
+	run(&verb_tail, file, "--force --top 3 --open --idle --system FILE");
+	run(&verb_collapse, file, "--offwake --force --idle --system FILE");
+	run(&verb_timeline, file, "--force -o SVG FILE");
+	run(&verb_report, file, "FILE");
+}
+
+static void set_paths(void)
+{
+	char prog[160];
+	const char *d = fuzz_dir();
+	if (*symfs)
+		return;
+	snprintf(symfs, sizeof(symfs), "%s/symfs", d);
+	snprintf(prog, sizeof(prog), "%s/bin", symfs);
+	if (mkdir(symfs, 0755) || mkdir(prog, 0755))
+		abort();
+	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", d);
+	snprintf(out_svg, sizeof(out_svg), "/dev/null");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	size_t main_n, prog_n = 0, syms_n = 0;
+	uint8_t *input = fuzz_part(&p, &n, &main_n), *prog = fuzz_part(&p, &n, &prog_n),
+		*syms = fuzz_part(&p, &n, &syms_n);
+	char path[128];
+	set_paths();
+	fuzz_file("symfs/bin/prog", prog ? prog : input, prog_n);
+	fuzz_file("kallsyms", syms ? syms : input, syms_n);
+	/* compressed bundles are fuzz_bundle's */
+	if (!bundle_told(input, main_n)) {
+		snprintf(path, sizeof(path), "%s", fuzz_file("input", input, main_n));
+		if (main_n > 16 && !memcmp(input, "SQLite format 3", 16))
+			run_store(path);
+		else
+			run_all(path);
+	}
+	mem_free(syms);
+	mem_free(prog);
+	mem_free(input);
+	return 0;
+}

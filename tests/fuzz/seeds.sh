@@ -1,0 +1,68 @@
+#!/bin/sh
+# seeds.sh O DIR - the first inputs of every fuzz target, below DIR/NAME: made by seeds.c and
+# pwgen, and small pieces of testdata. O is the build folder of both programs.
+set -eu
+cd "$(dirname "$0")/../.."
+O=$1 dir=$2
+mkdir -p "$dir"
+"$O/tests/fuzz/seeds" "$dir"
+put() # target name: stdin
+{
+	mkdir -p "$dir/$1"
+	cat >"$dir/$1/$2"
+}
+next()
+{
+	printf '\n=next=\n'
+}
+
+for c in $("$O/tests/prog/pwgen" -l) records fields fields-be; do
+	"$O/tests/prog/pwgen" "$c" | put perfdata "$c"
+done
+for c in "$dir"/perfdata/*; do
+	name=$(basename "$c")
+	mkdir -p "$dir/sample" "$dir/program"
+	"$O/tests/fuzz/seeds" --samples "$c" >"$dir/sample/$name" 2>/dev/null || rm "$dir/sample/$name"
+	cp "$c" "$dir/program/$name"
+done
+t=testdata/threads-dir/perf.data
+{ cat $t/data; next; head -c 3000 $t/data.0; next; head -c 2000 $t/data.1; } | put perfdata threads-dir
+
+# ELF: what compilers and linkers make; with its companions for DWARF
+l=testdata/lines
+for f in $l/*.elf; do
+	name=$(basename "$f" .elf)
+	put elf "$name" <"$f"
+	case $name in
+	split*)
+		{
+			cat "$f"
+			for g in "$f".dwp $l/"$name"-*.dwo; do
+				[ -f "$g" ] && { next; cat "$g"; }
+			done
+		} | put dwarf "$name"
+		;;
+	dwz*) { cat "$f"; next; cat $l/alt.debug; } | put dwarf "$name" ;;
+	*) put dwarf "$name" <"$f" ;;
+	esac
+done
+{ cat "$dir/perfdata/story"; next; cat $l/splitclang5.elf; next; head -c 500 testdata/zstd/kallsyms; } |
+	put program story-named
+{ cat "$dir/program/story-dwarf"; next; cat $l/splitclang5.elf; next; head -c 500 testdata/zstd/kallsyms; } |
+	put program story-dwarf-named
+
+# call-frame information of real code behind the head of a made one
+for n in gcc5 aarch64; do
+	arm=2
+	[ $n = aarch64 ] && arm=3
+	{
+		printf "\\00$arm\\010"
+		tail -c +3 "$dir/unwind/x86-64" | head -c 196
+		cat $l/$n.elf
+	} | put unwind $n-elf
+done
+
+head -c 1500 testdata/zstd/kallsyms | put kallsyms real
+head -20 testdata/perf-map/symfs/tmp/perf-704.map | put perfmap real
+grep -v '^#' libstore/causes.rules | head -30 | put causes builtin
+zcat testdata/dwarf/folded-all.txt.gz | head -8 | cut -c 1-400 | put folded real

@@ -1,0 +1,8 @@
+/* smallstore.h - a small store with every kind of row in it. */
+#ifndef TESTS_FUZZ_SMALLSTORE_H
+#define TESTS_FUZZ_SMALLSTORE_H
+
+/* Write it to `path`. 0 or ERR_*. */
+int smallstore_write(const char *path);
+
+#endif
