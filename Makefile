@@ -200,7 +200,7 @@ TEST_ENV = O='$(O)' CC='$(CC)' HEADER_CFLAGS='$(DEP_CFLAGS)'
 check-layers: $(LINK_A)
 	$(Q)$(TEST_ENV) sh tests/house.sh layers
 check-house:
-	$(Q)$(TEST_ENV) sh tests/house.sh headers code
+	$(Q)$(TEST_ENV) sh tests/house.sh headers code hostile
 
 asan:
 	$(Q)mkdir -p $(O)-asan

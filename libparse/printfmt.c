@@ -1,6 +1,7 @@
 #include "libparse/printfmt.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,11 +287,17 @@ static int operator(struct scan *s)
 	return 0;
 }
 
-/* By anything but a number, only the record would tell whether it can be divided. */
-static int division(struct scan *s)
+/* Divisions behind an operand, if any. By anything but a number, only the record would tell
+ * whether it can be divided. */
+static int divisions(struct scan *s)
 {
 	unsigned long by;
-	return (token(s, "/") || token(s, "%")) && number(s, &by) && by > 0;
+	while (token(s, "/") || token(s, "%")) {
+		if (!number(s, &by) || by == 0 || by > INT32_MAX)
+			return 0;
+		blanks(s);
+	}
+	return 1;
 }
 
 /* Operators between operands, whatever binds stronger; "a ? b : c" last. */
@@ -299,10 +306,8 @@ static int expression(struct scan *s)
 	if (++s->depth > DEPTH_MAX)
 		return 0;
 	do {
-		if (!operand(s))
+		if (!operand(s) || !divisions(s))
 			return 0;
-		while (division(s))
-			blanks(s);
 	} while (operator(s));
 	if (token(s, "?") && !(expression(s) && token(s, ":") && expression(s)))
 		return 0;

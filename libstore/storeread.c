@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { VALUE_MAX = 1 << 24 }; /* bytes of one text; longer ones are damage */
+
 struct store {
 	sqlite3 *db;
 	char *path;
@@ -68,6 +70,25 @@ static int query_int(struct store *s, const char *sql, int64_t *v, struct err *e
 	return got == SQLITE_ROW || got == SQLITE_DONE ? 0 : db_failed(s, e);
 }
 
+/* Rows are read, never computed: a virtual table or a generated column runs what a stranger
+ * wrote, for as long and with as much memory as it likes. */
+static int check_plain(struct store *s, struct err *e)
+{
+	int64_t computed;
+	int r = query_int(s,
+			  "SELECT (SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+			  "AND rootpage = 0) + (SELECT count(*) FROM sqlite_schema AS t, "
+			  "pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' "
+			  "AND c.hidden <> 0)",
+			  &computed, e);
+	if (!r && computed)
+		r = err_set(
+			e, ERR_REFUSED,
+			"%s: tables or columns of this store are computed; perfkit's are not",
+			s->path);
+	return r;
+}
+
 static int check_kind(struct store *s, struct err *e)
 {
 	int64_t application, version, tables;
@@ -100,7 +121,7 @@ static int check_kind(struct store *s, struct err *e)
 	if (version < 1 || tables != 14)
 		return err_set(e, ERR_FORMAT, "%s: a damaged store: tables are missing",
 			       s->path);
-	return 0;
+	return check_plain(s, e);
 }
 
 /* A connection for reading. SQLite's code, or SQLITE_OK; *db is to be closed either way. */
@@ -111,6 +132,7 @@ static int connect_to(const char *path, sqlite3 **db)
 		return code;
 	sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(*db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
 	sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL,
 		     NULL);
 	return SQLITE_OK;

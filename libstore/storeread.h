@@ -14,7 +14,8 @@ struct store;
 
 /*
  * Open a store. ERR_NOTFOUND, ERR_IO; ERR_UNSUPPORTED for an SQLite file that is not perfkit's
- * and for one of another version, each named so; ERR_FORMAT when tables are missing; ERR_NOMEM.
+ * and for one of another version, each named so; ERR_FORMAT when tables are missing;
+ * ERR_REFUSED when tables or columns are not stored but computed; ERR_NOMEM.
  */
 int store_open(struct store **out, const char *path, struct err *e);
 

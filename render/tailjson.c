@@ -1,5 +1,6 @@
 #include "render/tailjson.h"
 #include "libstore/causes.h"
+#include "render/escape.h"
 #include "render/json.h"
 #include "render/tailwords.h"
 
@@ -371,13 +372,19 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 /* --- CSV -----------------------------------------------------------------------------------
  */
 
-/* A field in quotes where it must be. */
-static void field(struct buf *b, const char *s, size_t n)
+/* A field in quotes where it must be, without anything that a terminal obeys. */
+static void field(struct buf *b, const char *text, size_t size)
 {
-	int quote = memchr(s, ',', n) || memchr(s, '"', n) || memchr(s, '\n', n) ||
-		    memchr(s, '\r', n);
+	struct buf visible = {0};
+	escape_controls(&visible, text, size);
+	const char *s = buf_cstr(&visible);
+	size_t n = visible.n;
+	if (buf_failed(&visible))
+		b->failed = ERR_NOMEM;
+	int quote = memchr(s, ',', n) || memchr(s, '"', n);
 	if (!quote) {
 		buf_add(b, s, n);
+		buf_release(&visible);
 		return;
 	}
 	buf_char(b, '"');
@@ -387,6 +394,7 @@ static void field(struct buf *b, const char *s, size_t n)
 		buf_char(b, s[i]);
 	}
 	buf_char(b, '"');
+	buf_release(&visible);
 }
 
 static void string_field(struct writer *w, uint32_t id)

@@ -1,8 +1,9 @@
 #!/bin/sh
-# house.sh layers|headers|code... - rules about the sources themselves; part of make check.
+# house.sh layers|headers|code|hostile... - rules about the sources themselves; part of make check.
 #
 #	layers	  what each folder includes lies below it, and so do the symbols its library needs
 #	headers	  each header compiles alone; a public one says something about each prototype
+#	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV
 #	code	  memory goes through base/mem.c, no file is too long, the format is clang-format's
 #
 # O is the build folder; CC and HEADER_CFLAGS compile a header.
@@ -131,6 +132,25 @@ code()
 	else
 		echo "format not checked: it needs clang-format 14, here is ${v:-none}"
 	fi
+}
+
+# What a stranger wrote is never part of a statement, and is escaped in one place for each form.
+hostile()
+{
+	sources=$(for d in $folders; do ls "$d"/*.c; done)
+	# shellcheck disable=SC2086
+	{
+		grep -nE 'sqlite3_(v?mprintf|v?snprintf|get_table|str_append|complete)' $sources
+		grep -nE '"[^"]*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ATTACH|PRAGMA) [^"]*%[-0-9.*]*(l*[dus]|ll[dux])' $sources
+		grep -nE '(snprintf|buf_fmt|buf_str)\([^;]*"(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ATTACH|PRAGMA) ' $sources
+		grep -nE 'sqlite3_exec\(' $sources | grep -vE 'sqlite3_exec\([a-z>-]+, ("|sql,)'
+	} | grep . && wrong "SQL is prepared, with values bound to it"
+	# shellcheck disable=SC2086
+	grep -nE '&(lt|gt|amp|quot);' $sources | grep -v '^render/escape\.c:' && wrong "XML is escaped in render/escape.c"
+	# shellcheck disable=SC2086
+	grep -nF '\\u%04x' $sources | grep -v '^render/json\.c:' && wrong "JSON is escaped in render/json.c"
+	# shellcheck disable=SC2086
+	grep -nE "memchr\(s, ',', n\)" $sources | grep -v '^render/tailjson\.c:' && wrong "CSV is quoted in render/tailjson.c"
 }
 
 for what; do

@@ -45,6 +45,55 @@ try "$named"
 try svg --color "$named" perf.data
 head -c 900 perf.data >"$named.cut"
 try collapse "$named.cut"
+
+# threads that wait, and whose names know markup and tables too: every kind of answer, from the
+# recording and from a store, against that about threads with plain names
+mkdir seeds
+"$O/tests/fuzz/seeds" seeds || { echo "no recording"; exit 1; }
+cp seeds/perfdata/story plain.data
+cp seeds/perfdata/story-nasty nasty.data
+force="--force --idle --system"
+for name in plain nasty; do
+	try import $name.data -o $name.db
+	for input in $name.data $name.db; do
+		try report $input
+		for by in --offcpu --offwake; do
+			# shellcheck disable=SC2086
+			try collapse $by $force $input
+			[ "$(LC_ALL=C grep -c ' [0-9]*$' out)" = "$(wc -l <out)" ] ||
+				{ echo "collapse $by: lines without a count"; failed=1; }
+			# shellcheck disable=SC2086
+			try svg $by $force $input
+			cp out "$input$by.svg"
+		done
+		try svg --wall --force $input
+		cp out $input-wall.svg
+		try timeline --force --system $input
+		cp out $input-timeline.svg
+		# shellcheck disable=SC2086
+		try tail $force --open --top 5 $input
+		# shellcheck disable=SC2086
+		try tail $force --open --top 5 --json $input
+		cp out $input.json
+		# shellcheck disable=SC2086
+		try tail $force --open --top 5 --csv $input
+		cp out $input.csv
+	done
+done
+command -v python3 >/dev/null && { python3 - <<'END' || failed=1; }
+import csv, glob, json, xml.etree.ElementTree as xml
+def elements(f):
+    return [(x.tag, sorted(x.attrib)) for x in xml.parse(f).iter()]
+pictures = glob.glob("plain.*.svg")
+assert len(pictures) == 8, pictures
+for f in pictures:
+    assert elements(f) == elements(f.replace("plain", "nasty")), "%s: names make elements" % f
+for f in glob.glob("*.json"):
+    json.load(open(f))
+for f in glob.glob("*.csv"):
+    rows = list(csv.reader(open(f, newline="")))
+    assert len(rows) > 1 and len({len(r) for r in rows}) == 1, (f, [len(r) for r in rows])
+END
 printf 'a\033[2J;b\n' | "$PERFKIT" svg - -o x.svg >out 2>err
 check "svg of folded text"
 exit $failed

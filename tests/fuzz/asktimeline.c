@@ -4,6 +4,7 @@
 #include "libstore/causes.h"
 #include "libstore/storeread.h"
 #include "libstore/tailmodel.h"
+#include "libstore/timelinejoin.h"
 #include "render/timelinesvg.h"
 
 #include <stdio.h>
@@ -89,28 +90,45 @@ void ask_timeline(struct timeline *tl)
 	draw(tl);
 }
 
+/* One recording of a store over the stacks of those before, added to `all`. */
+static int take_recording(struct store *s, int64_t id, struct timeline *all,
+			  struct stacks *stacks, int first)
+{
+	struct timeline tl = {0};
+	struct err e = {0};
+	int rc = store_load(s, id, first ? all : &tl, stacks, &e);
+	if (!rc)
+		fuzz_must(!timeline_check(first ? all : &tl, &e),
+			  "what was loaded keeps the conservation law");
+	if (!rc && !first)
+		rc = timeline_join(all, &tl, &e);
+	if (rc)
+		fuzz_failed(rc, &e);
+	timeline_release(&tl);
+	return rc;
+}
+
 void ask_store(const char *path)
 {
+	enum { RECORDINGS_MAX = 3 };
+	const struct store_recording *recordings;
 	struct timeline tl = {0};
 	struct stacks stacks = {0};
 	struct store *s;
 	struct err e = {0};
-	int64_t ids[4];
 	size_t n = 0;
 	int rc = store_open(&s, path, &e);
-	if (rc) {
+	if (!rc)
+		rc = store_recordings(s, &recordings, &n, &e);
+	if (rc)
 		fuzz_failed(rc, &e);
-		return;
+	for (size_t i = 0; !rc && i < n && i < RECORDINGS_MAX; i++) {
+		fuzz_text(recordings[i].host);
+		fuzz_text(recordings[i].file);
+		rc = take_recording(s, recordings[i].id, &tl, &stacks, !i);
 	}
-	store_recordings(s, ids, 4, &n, NULL);
-	rc = store_load(s, n > 1 ? ids[1] : 0, &tl, &stacks, &e);
-	if (rc) {
-		fuzz_failed(rc, &e);
-	} else {
-		fuzz_must(!timeline_check(&tl, &e),
-			  "what was loaded keeps the conservation law");
+	if (!rc && n && (n == 1 || !timeline_label_parts(&tl, &e)))
 		ask_timeline(&tl);
-	}
 	timeline_release(&tl);
 	stacks_release(&stacks);
 	store_close(s);

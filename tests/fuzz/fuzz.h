@@ -23,6 +23,9 @@ void fuzz_touch(const void *p, size_t n);
 /* The same for a text that may be NULL. */
 void fuzz_text(const char *s);
 
+/* Set by the driver: running out of memory is a fault of the program, not of the machine. */
+extern int fuzz_ceiling;
+
 /* A failure has a code below 0 and says why. */
 void fuzz_failed(int rc, const struct err *e);
 

@@ -1,18 +1,18 @@
 /*
- * fuzz_bundle - any tar, as the content of a bundle.
+ * fuzz_bundle - any tar, as the content of a bundle and as the tarball of perf archive.
  *
  * Input: the tar itself; it is compressed here, as no fuzzer gets past zstd's checksum. What
- * comes out must lie in the folder it was unpacked into.
+ * comes out must be files and folders below the folder it was unpacked into.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
 #include "libparse/bundle.h"
+#include "libparse/perfarchive.h"
 
 #include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,13 +52,23 @@ static void nothing_beside(void)
 		closedir(d);
 }
 
-static void unpack(const void *z, size_t size)
+static int as_bundle(struct source *src, struct err *e)
+{
+	return bundle_unpack(src, inner, BUNDLE_OVERWRITE, NULL, e);
+}
+
+static int as_archive(struct source *src, struct err *e)
+{
+	return perfarchive_unpack(src, inner, e);
+}
+
+static void unpack(const void *z, size_t size, int (*how)(struct source *, struct err *))
 {
 	struct source src;
 	struct err e = {0};
 	if (source_open_mem(&src, z, size, "fuzz", &e))
 		return;
-	int rc = bundle_unpack(&src, inner, BUNDLE_OVERWRITE, NULL, &e);
+	int rc = how(&src, &e);
 	if (rc)
 		fuzz_failed(rc, &e);
 	source_close(&src);
@@ -71,8 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	void *z = mem_alloc(cap);
 	size_t size = z ? ZSTD_compress(z, cap, p, n, 1) : 0;
 	if (z && !ZSTD_isError(size)) {
-		unpack(z, size);
-		unpack(z, size); /* over what is there */
+		unpack(z, size, as_bundle);
+		unpack(z, size, as_bundle); /* over what is there */
+		unpack(z, size, as_archive);
 		nothing_beside();
 		nftw(inner, plain, 8, FTW_PHYS);
 		nftw(inner, drop, 8, FTW_DEPTH | FTW_PHYS);

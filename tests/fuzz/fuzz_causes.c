@@ -33,9 +33,9 @@ static void judge(struct causes *c, const uint8_t *text, size_t n)
 	enum cause cause;
 	char *lines = mem_strndup((const char *)text, n);
 	uint32_t path = lines ? make_path(&s, lines) : 0;
-	if (!causes_classify(c, &s, path, "S", &cause, NULL))
+	if (!causes_classify(c, &s, path, "S", "futex", &cause, NULL))
 		fuzz_text(cause_name(cause));
-	if (!causes_classify(c, &s, path, "D", &cause, NULL))
+	if (!causes_classify(c, &s, path, "D", "", &cause, NULL))
 		fuzz_text(causes_missing(c, cause));
 	causes_verdict(c, &s, path, "comm");
 	mem_free(lines);

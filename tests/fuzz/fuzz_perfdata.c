@@ -52,15 +52,17 @@ static void walk(struct recording *rec)
 		fuzz_text(rec->events.v[i].name);
 }
 
-static void walk_in_order(struct recording *rec)
+/* In the order of time; every other input with a thread that reads ahead. */
+static void walk_in_order(struct recording *rec, int ahead)
 {
 	struct order *o;
-	struct record r;
-	struct record_id id;
+	struct ordered *next;
 	struct err e = {0};
 	int got = order_new(&o, rec, &e);
-	while (!got && (got = order_next(o, &r, &id, &e)) == 1) {
-		fuzz_touch(r.p, r.size);
+	if (!got && ahead && recording_is_mapped(rec))
+		got = order_read_ahead(o, &e);
+	while (!got && (got = order_next(o, &next, &e)) == 1) {
+		fuzz_touch(next->r.p, next->r.size);
 		got = 0;
 	}
 	if (got)
@@ -85,7 +87,7 @@ static void read_memory(const uint8_t *p, size_t n)
 	}
 	walk(rec);
 	if (!recording_rewind(rec, &e))
-		walk_in_order(rec);
+		walk_in_order(rec, n & 1);
 	recording_close(rec);
 }
 
@@ -134,7 +136,7 @@ static void read_directory(const uint8_t *p, size_t n)
 	else
 		walk(rec);
 	if (!rc && !recording_rewind(rec, &e))
-		walk_in_order(rec);
+		walk_in_order(rec, n & 1);
 	recording_close(rec);
 }
 

@@ -86,7 +86,8 @@ static void run(const struct verb *v, const char *file, const char *words)
 	opt_release(v, opts);
 	mem_free(opts);
 	capture_end(&c, v->name);
-	fuzz_must(rc == 0 || rc == 1 || rc == 3, "the exit status is 0, 1 or 3");
+	/* 2: of the recordings in a store one has to be chosen */
+	fuzz_must(rc >= 0 && rc <= 3, "the exit status is one of the contract");
 }
 
 #define LOCAL "--no-local --symfs SYMFS --kallsyms KALLSYMS --buildid-dir SYMFS "

@@ -31,8 +31,11 @@ void fuzz_must(int ok, const char *what)
 	abort();
 }
 
+int fuzz_ceiling;
+
 void fuzz_failed(int rc, const struct err *e)
 {
+	fuzz_must(!fuzz_ceiling || rc != ERR_NOMEM, "what a file claims is not allocated");
 	fuzz_must(rc < 0, "a failure has a negative code");
 	fuzz_must(e->msg[0] != 0, "a failure says why");
 }

@@ -2,8 +2,11 @@
  * replay.c - the driver of a fuzz target where there is no libFuzzer: every file given, or
  * below a folder given, is one input.
  *
- *	fuzz_NAME FILE|FOLDER...
+ *	fuzz_NAME [--claims] FILE|FOLDER...
  *
+ * --claims: besides each input, those with an absurd number in the place of 4 of its bytes, at
+ *up to PLACES places; an input that asks for more memory than there is (see ulimit -v) ends the
+ * run.
  * An input that takes longer than PER_INPUT seconds ends the run, naming it. The last line
  * says how many inputs were read.
  */
@@ -18,9 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PER_INPUT = 20, MAX_INPUT = 1 << 24 };
+enum { PER_INPUT = 20, MAX_INPUT = 1 << 24, PLACES = 400 };
 
 static unsigned inputs;
+static int claims;
 static const char *now = "";
 
 /* For the reader of a crash: which input it was. */
@@ -36,6 +40,32 @@ static void too_slow(int sig)
 	(void)sig;
 	say("fuzz: too slow: ");
 	abort();
+}
+
+static void run_input(const uint8_t *p, size_t n)
+{
+	alarm(PER_INPUT);
+	LLVMFuzzerTestOneInput(p, n);
+	alarm(0);
+	inputs++;
+}
+
+/* Counts, sizes and offsets that a file may claim: 4 G, 2 G, 1 G, 16 M. */
+static void run_claims(uint8_t *p, size_t n)
+{
+	static const uint8_t absurd[][4] = {{0xff, 0xff, 0xff, 0xff},
+					    {0xff, 0xff, 0xff, 0x7f},
+					    {0, 0, 0, 0x40},
+					    {0, 0, 0, 1}};
+	size_t step = n / PLACES / 4 * 4 + 4;
+	for (size_t at = 0; n >= 4 && at <= n - 4; at += step)
+		for (size_t i = 0; i < sizeof(absurd) / sizeof(*absurd); i++) {
+			uint8_t was[4];
+			memcpy(was, p + at, 4);
+			memcpy(p + at, absurd[i], 4);
+			run_input(p, n);
+			memcpy(p + at, was, 4);
+		}
 }
 
 static int run(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -54,11 +84,10 @@ static int run(const char *path, const struct stat *st, int kind, struct FTW *at
 	now = path;
 	if (getenv("FUZZ_VERBOSE"))
 		say("fuzz: ");
-	alarm(PER_INPUT);
-	LLVMFuzzerTestOneInput(p, n);
-	alarm(0);
+	run_input(p, n);
+	if (claims)
+		run_claims(p, n);
 	mem_free(p);
-	inputs++;
 	return 0;
 }
 
@@ -66,7 +95,9 @@ int main(int argc, char **argv)
 {
 	struct sigaction slow = {.sa_handler = too_slow};
 	sigaction(SIGALRM, &slow, NULL);
-	for (int i = 1; i < argc; i++)
+	claims = argc > 1 && !strcmp(argv[1], "--claims");
+	fuzz_ceiling = claims;
+	for (int i = 1 + claims; i < argc; i++)
 		if (nftw(argv[i], run, 16, FTW_PHYS)) {
 			fprintf(stderr, "%s: cannot read\n", argv[i]);
 			return 1;

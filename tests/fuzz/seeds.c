@@ -92,12 +92,22 @@ static const char probe_format[] =
 
 enum { CLOCK, SWITCH, WAKING, PROBE, EVENTS };
 
+/* How the threads and their file are called: plainly, or as one who knows terminals, markup and
+ * tables would call them. */
+struct names {
+	const char *comm, *file;
+};
+static const struct names plain = {"prog", "/bin/prog"};
+static const struct names nasty = {"\033[2J\",<&>'\n\302\233x",
+				   "/bin/\033]0;x\007\"'<!--]]>&,;\n\xff\xe2\x80\xae"};
+static const struct names *names = &plain;
+
 static void add_events(struct pw *w, int dwarf)
 {
 	static const uint64_t ids[EVENTS][1] = {{11}, {12}, {13}, {14}};
 	static const uint64_t configs[EVENTS] = {0, 314, 317, 2001};
-	static const char *const names[EVENTS] = {"cpu-clock", "sched:sched_switch",
-						  "sched:sched_waking", "probe:work"};
+	static const char *const event_names[EVENTS] = {"cpu-clock", "sched:sched_switch",
+							"sched:sched_waking", "probe:work"};
 	for (int i = 0; i < EVENTS; i++)
 		pw_attr(w,
 			&(struct pw_attr){
@@ -112,7 +122,7 @@ static void add_events(struct pw *w, int dwarf)
 					 PW_CONTEXT_SWITCH,
 				.regs_user = dwarf ? 0xff01ff : 0,
 				.stack_user = dwarf ? 64 : 0,
-				.name = names[i],
+				.name = event_names[i],
 				.ids = ids[i],
 				.nids = 1});
 	static const struct pw_tracepoint tp[] = {
@@ -160,8 +170,8 @@ static void put(uint8_t *raw, size_t at, uint64_t x, size_t n)
 static void add_switch(struct pw *w, uint32_t prev, uint32_t next, uint64_t time)
 {
 	uint8_t raw[64] = {0x3a, 1};
-	memcpy(raw + 8, "prog", 4);
-	memcpy(raw + 40, "prog", 4);
+	strncpy((char *)raw + 8, names->comm, 15);
+	strncpy((char *)raw + 40, names->comm, 15);
 	put(raw, 24, prev, 4);
 	put(raw, 28, 120, 4);
 	put(raw, 32, prev ? 1 : 0, 8);
@@ -173,7 +183,7 @@ static void add_switch(struct pw *w, uint32_t prev, uint32_t next, uint64_t time
 static void add_waking(struct pw *w, uint32_t by, uint32_t tid, uint64_t time)
 {
 	uint8_t raw[36] = {0x3d, 1};
-	memcpy(raw + 8, "prog", 4);
+	strncpy((char *)raw + 8, names->comm, 15);
 	put(raw, 24, tid, 4);
 	put(raw, 28, 120, 4);
 	sample(w, WAKING, by, time, raw, sizeof(raw));
@@ -185,7 +195,7 @@ static void add_probe(struct pw *w, uint32_t tid, uint64_t time)
 	put(raw, 8, 0x401130, 8);
 	put(raw, 16, 24 | 4 << 16, 4);
 	put(raw, 20, 42, 4);
-	memcpy(raw + 24, "abc", 3);
+	strncpy((char *)raw + 24, names->comm, 3);
 	sample(w, PROBE, tid, time, raw, sizeof(raw));
 }
 
@@ -198,7 +208,7 @@ static void add_story(struct pw *w)
 			       .len = 0x4000,
 			       .pgoff = 0x1000,
 			       .prot = 5,
-			       .filename = "/bin/prog"};
+			       .filename = names->file};
 	struct pw_mmap kernel = {.misc = PW_MISC_KERNEL,
 				 .pid = (uint32_t)-1,
 				 .addr = 0xffffffff81000000,
@@ -206,7 +216,7 @@ static void add_story(struct pw *w)
 				 .pgoff = 0xffffffff81000000,
 				 .filename = "[kernel.kallsyms]_text"};
 	pw_mmap(w, &at, &kernel);
-	pw_comm(w, &at, 7, 7, "prog", 1);
+	pw_comm(w, &at, 7, 7, names->comm, 1);
 	pw_mmap2(w, &at, &prog);
 	pw_fork(w, &at, 7, 7, 8, 7, at.time);
 	uint64_t t = 1000001000;
@@ -252,6 +262,10 @@ static void make_recordings(void)
 	write_buf("perfdata", "story-be", &image);
 	make_recording(&image, &(struct pw_config){0}, 1, 0);
 	write_buf("program", "story-dwarf", &image);
+	names = &nasty;
+	make_recording(&image, &(struct pw_config){0}, 0, 0);
+	write_buf("perfdata", "story-nasty", &image);
+	names = &plain;
 }
 
 /* --- tracepoints ------------------------------------------------------------------------- */
@@ -348,6 +362,10 @@ static void make_bundle(void)
 	add_entry(&b, name, "long");
 	buf_add(&b, zeroes, sizeof(zeroes));
 	write_buf("bundle", "four", &b);
+	add_entry(&b, "usr/bin/prog/a1b2c3d4e5f60718293a4b5c6d7e8f9001020304/elf", "ELF");
+	add_entry(&b, "[kernel.kallsyms]/a1b2c3d4e5f60718293a4b5c6d7e8f90/kallsyms", "k");
+	buf_add(&b, zeroes, sizeof(zeroes));
+	write_buf("bundle", "archive", &b);
 }
 
 static void make_store(void)

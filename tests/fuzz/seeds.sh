@@ -62,6 +62,13 @@ for n in gcc5 aarch64; do
 	} | put unwind $n-elf
 done
 
+# the same text in every compression
+for z in 'zstd -q' gzip bzip2 xz; do
+	command -v "${z%% *}" >/dev/null 2>&1 || continue
+	head -c 700 LICENSE | $z -c | put unzip "${z%% *}"
+	{ echo one | $z -c; echo two | $z -c; } | put unzip "${z%% *}-two"
+done
+
 head -c 1500 testdata/zstd/kallsyms | put kallsyms real
 head -20 testdata/perf-map/symfs/tmp/perf-704.map | put perfmap real
 grep -v '^#' libstore/causes.rules | head -30 | put causes builtin

@@ -1,4 +1,4 @@
-/* smallstore.h - a small store with every kind of row in it. */
+/* smallstore.h - a small store of two recordings with every kind of row in it. */
 #ifndef TESTS_FUZZ_SMALLSTORE_H
 #define TESTS_FUZZ_SMALLSTORE_H
 

@@ -1,6 +1,8 @@
 /*
  * hostile.c - a recording whose every text wants to do something to the reader's terminal:
  * comm, mapping, host, kernel release, command line, event, build-id path. On stdout.
+ *
+ *	hostile PATH...		its code lies in files of these names, one sample in each
  */
 #include "tests/lib/perfwriter.h"
 
@@ -8,7 +10,33 @@
 
 #define ESC "\033]0;owned\007\033[2J\n\r\tx\177\302\233"
 
-int main(void)
+/* A mapping and a sample in it for each path. */
+static void map_paths(struct pw *w, const struct pw_id *at, char **paths, int n)
+{
+	for (int i = 0; i < n; i++) {
+		uint64_t addr = 0x10000000 + (uint64_t)i * 0x100000;
+		pw_mmap2(w, at,
+			 &(struct pw_mmap){.pid = 7,
+					   .tid = 7,
+					   .addr = addr,
+					   .len = 0x10000,
+					   .prot = 5,
+					   .filename = paths[i]});
+		uint64_t chain[] = {PW_CONTEXT_USER, addr + 0x1136, addr + 0x1200};
+		pw_sample(w, 0,
+			  &(struct pw_sample){.misc = PW_MISC_USER,
+					      .id = 11,
+					      .pid = 7,
+					      .tid = 7,
+					      .time = 2000 + (uint64_t)i,
+					      .period = 1000,
+					      .ip = chain[1],
+					      .ips = chain,
+					      .nips = 3});
+	}
+}
+
+int main(int argc, char **args)
 {
 	static const uint64_t ids[] = {11};
 	static const uint8_t build_id[20] = {1};
@@ -53,6 +81,7 @@ int main(void)
 					      .ip = 0x401136,
 					      .ips = chain,
 					      .nips = 3});
+	map_paths(&w, &at, args + 1, argc - 1);
 	pw_lost(&w, &at, 11, 5);
 	if (pw_finish(&w, &image))
 		return 1;

@@ -425,6 +425,9 @@ static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 	refused("PRAGMA user_version = 3", ERR_UNSUPPORTED, "version 3");
 	refused("PRAGMA user_version = 1", ERR_UNSUPPORTED, "older perfkit");
 	refused("PRAGMA application_id = 0", ERR_UNSUPPORTED, "not one of perfkit's");
+	refused("ALTER TABLE comms ADD COLUMN x AS (hex(zeroblob(100000000)))", ERR_REFUSED,
+		"computed");
+	refused("CREATE VIRTUAL TABLE x USING rtree(id, a, b)", ERR_REFUSED, "computed");
 	refused("DROP VIEW v_offcpu; DROP VIEW v_thread_time; DROP TABLE marks", ERR_FORMAT,
 		"tables are missing");
 	refused("UPDATE offcpu SET end_ns = start_ns - 1 WHERE id = 3", ERR_FORMAT, "offcpu 3");

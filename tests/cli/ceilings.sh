@@ -1,0 +1,77 @@
+#!/bin/sh
+# A file that claims absurd counts, sizes or offsets costs no memory: every door reads its seeds
+# with such numbers in the place of each of their words, in an address space of 256 MB, and never
+# runs out of it; and so does the program with files made for it.
+LC_ALL=C grep -q __asan_init "$O/tests/fuzz/fuzz_perfdata" && { echo "AddressSanitizer needs more address space than the ceiling"; exit 77; }
+sh "$SRC/tests/fuzz/seeds.sh" "$O" "$PWD/seeds" || { echo "no seeds"; exit 1; }
+failed=0
+for src in "$SRC"/tests/fuzz/fuzz_*.c; do
+	name=$(basename "$src" .c)
+	name=${name#fuzz_}
+	set -- "seeds/$name"/*
+	case $name in
+	program) continue ;; # below
+	dwarf) set -- seeds/dwarf/gcc5 seeds/dwarf/splitgcc4 seeds/dwarf/dwz ;;
+	elf) set -- seeds/elf/gcc5 seeds/elf/zlib seeds/elf/zstd seeds/elf/i386 ;;
+	esac
+	(ulimit -v 262144 && exec "$O/tests/fuzz/fuzz_$name" --claims "$@") >out 2>&1 || {
+		echo "fuzz_$name: $?"
+		tail -5 out
+		failed=1
+	}
+done
+
+cat >make.py <<'END'
+import gzip, struct, sys, zlib
+u32 = lambda x: struct.pack("<I", x)
+u64 = lambda x: struct.pack("<Q", x)
+def put(name, data):
+    open(name, "wb").write(data)
+image = open(sys.argv[1], "rb").read()
+huge = 1 << 60
+# the header's sections: attrs, data, event types: offset and size
+for at, what in ((16, "attr-size"), (32, "attrs"), (48, "data"), (64, "types")):
+    put("claims-%s.data" % what, image[:at] + u64(huge) + image[at + 8:])
+# an AUX area of 2^60 bytes in a pipe, and a tracing data section
+pipe = b"PERFILE2" + u64(16)
+put("claims-auxtrace.data", pipe + u32(71) + struct.pack("<HH", 0, 48) + u64(huge) + bytes(32))
+put("claims-tracing.data", pipe + u32(66) + struct.pack("<HH", 0, 12) + u32(0xfffffff0))
+# folded text: one line of one frame, a thousand frames deep, and a count above 2^63
+put("claims.folded", b"a;" * 100000 + b"b 99999999999999999999999\n")
+# a tar that claims a file of 2^60 bytes
+def tar(name, size):
+    h = bytearray(512)
+    h[0:len(name)] = name
+    h[100:108] = b"0000644\0"
+    h[124:136] = b"\x80" + bytes(3) + struct.pack(">Q", size)
+    h[156:157] = b"0"
+    h[257:265] = b"ustar\00000"
+    h[148:156] = b" " * 8
+    h[148:156] = b"%06o\0 " % sum(h)
+    return bytes(h)
+put("claims.tar.gz", gzip.compress(tar(b"MANIFEST", huge) + bytes(512)))
+put("claims2.tar.gz", gzip.compress(tar(b"perf.data", huge) + bytes(512)))
+# 1 GB of zeroes in 1 MB
+z = zlib.compressobj(9, zlib.DEFLATED, 31)
+bomb = b"".join(z.compress(bytes(1 << 20)) for _ in range(256)) + z.flush()
+put("bomb.tar.gz", bomb)
+END
+python3 make.py seeds/perfdata/story || exit 1
+for f in claims* bomb*; do
+	for verb in collapse report doctor svg; do
+		(ulimit -v 524288 && exec timeout 60 "$PERFKIT" $verb --no-local -q "$f") >out 2>err
+		rc=$?
+		case $rc in
+		0 | 3) ;;
+		1 | 2)
+			grep -q 'out of memory' err && { echo "$verb $f: out of memory"; failed=1; }
+			[ -s err ] || { echo "$verb $f: exit $rc without a word"; failed=1; }
+			;;
+		*)
+			echo "$verb $f: exit $rc"
+			failed=1
+			;;
+		esac
+	done
+done
+exit $failed

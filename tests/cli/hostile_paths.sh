@@ -1,0 +1,78 @@
+#!/bin/sh
+# Paths come with a recording, from a stranger: what is no regular file is never opened, and with
+# --no-local nothing is but what the command line names. strace tells what was.
+command -v strace >/dev/null 2>&1 || { echo "no strace here"; exit 77; }
+strace -o none true 2>/dev/null || { echo "strace may not trace here"; exit 77; }
+failed=0
+bad()
+{
+	echo "$*"
+	failed=1
+}
+mkfifo fifo
+ln -s fifo link
+ln -s /dev/zero zero
+mkdir dir
+cp "$PERFKIT" real # a file that may be opened where paths are trusted, and names nothing
+here=$PWD
+"$O/tests/prog/hostile" "$here/fifo" "$here/link" "$here/zero" "$here/dir" "$here/real" \
+	/dev/zero /dev/tty /dev/mem /proc/self/environ /proc/kcore /proc/self/fd/0 \
+	/sys/kernel/notes /etc/shadow ../../../../etc/passwd /../../etc/passwd \
+	/tmp/perf-7.map /tmp/jit-7.dump "$here/jit-8.dump" "//anon" "[heap]" \
+	"/memfd:x (deleted)" "$here/fifo (deleted)" "" >perf.data || exit 1
+mkfifo jit-8.dump
+
+# what was opened: paths, those of the program's own libraries and locale apart
+opened()
+{
+	sed -n 's/^[0-9]* *open\(at\)\?(\(AT_FDCWD, \)\?"\([^"]*\)".*= [0-9].*/\3/p' trace |
+		grep -vE '^/(etc/ld\.so|lib|usr/lib|usr/share/locale|proc/self/maps|sys/devices/system/cpu)' |
+		sort -u
+}
+run() # words...
+{
+	timeout 60 strace -f -qq -e trace=open,openat,openat2,execve -o trace "$PERFKIT" "$@" \
+		>out 2>err </dev/null
+	rc=$?
+	case $rc in
+	0 | 1 | 3) ;;
+	*) bad "$*: exit $rc"; cat err ;;
+	esac
+	[ "$(grep -c execve trace)" = 1 ] || bad "$*: it ran another program"
+}
+
+for verb in "collapse --srcline" "svg -o pic.svg" doctor report "pack -o b.tar.zst" "tail --force" \
+	"timeline --force -o pic.svg"; do
+	# shellcheck disable=SC2086
+	run $verb --trust-paths perf.data
+	opened | grep -qx "$here/real" || bad "$verb: did not look into the one file it may"
+	for p in fifo link zero dir jit-8.dump /dev/zero /dev/tty /dev/mem /proc/self/environ \
+		/proc/kcore /proc/self/fd/0 /sys/kernel/notes; do
+		case $p in
+		/*) ;;
+		*) p=$here/$p ;;
+		esac
+		# the kernel's own build-id is asked for by name, not by the recording's word
+		[ $p = /sys/kernel/notes ] && continue
+		grep -q "open[^\"]*\"$p\"" trace && bad "$verb: opened $p"
+	done
+done
+
+# nothing but the file: not the build-id cache, not /proc/kallsyms, not a mapped file
+for verb in collapse "svg -o pic.svg" doctor report "pack -o b.tar.zst" "tail --force" \
+	"timeline --force -o pic.svg" "import -o run.db"; do
+	# shellcheck disable=SC2086
+	run $verb --no-local perf.data
+	opened | grep -vxE "perf\.data|($here/)?(pic\.svg|b\.tar\.zst|run\.db)(\.tmp\.[0-9]*)?(-journal)?|\.|/dev/urandom" >more
+	[ -s more ] && bad "$verb --no-local opened: $(tr '\n' ' ' <more)"
+done
+
+# and a bundle is enough for itself: it, and its own files in the scratch folder
+[ -s b.tar.zst ] || bad "no bundle was made"
+mkdir scratch
+for verb in collapse doctor; do
+	TMPDIR=$here/scratch run $verb b.tar.zst
+	opened | grep -vE "^(b\.tar\.zst|$here/scratch(/.*)?|[^/].*|/dev/urandom)$" >more
+	[ -s more ] && bad "$verb of a bundle opened: $(tr '\n' ' ' <more)"
+done
+exit $failed
