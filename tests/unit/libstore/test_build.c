@@ -5,6 +5,9 @@
 #include "libstore/build.h"
 #include "libstore/causes.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 static const char common[] =
 	"format:\n"
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -33,6 +36,8 @@ static const char waking_fields[] = "\tfield:char comm[16];\toffset:8;\tsize:16;
 struct maker {
 	struct pw w;
 	struct buf image;
+	uint64_t in_kernel; /* where the next samples' stacks end; 0: in user code */
+	const char *kallsyms;
 	int big;
 };
 
@@ -42,38 +47,51 @@ static void put(uint8_t *p, uint64_t v, int size, int big)
 		p[big ? size - 1 - i : i] = (uint8_t)(v >> 8 * i);
 }
 
-static void begin(struct maker *m, enum pw_mode mode, int big)
+/* The first n of these, in this order: attribute, formats. */
+static const char *const sched_events[] = {"sched_switch", "sched_waking", "sched_wakeup",
+					   "sched_wakeup_new"};
+
+static void begin_with(struct maker *m, enum pw_mode mode, int big, int n)
 {
-	char sw[2048], wk[2048];
-	static const uint64_t ids[2][1] = {{11}, {12}};
+	char text[4][2048], names[4][32];
+	static const uint64_t ids[4][1] = {{11}, {12}, {13}, {14}};
+	struct pw_tracepoint tp[4];
 	*m = (struct maker){.big = big};
 	pw_begin(&m->w, &(struct pw_config){.mode = mode, .big_endian = big});
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < n; i++) {
+		snprintf(names[i], sizeof(names[i]), "sched:%s", sched_events[i]);
 		pw_attr(&m->w,
-			&(struct pw_attr){
-				.type = 2,
-				.config = 300u + (unsigned)i,
-				.period = 1,
-				.clockid = -1,
-				.sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
-					       PW_S_TIME | PW_S_CPU | PW_S_RAW | PW_S_CALLCHAIN,
-				.flags = PW_SAMPLE_ID_ALL,
-				.ids = ids[i],
-				.nids = 1,
-				.name = i ? "sched:sched_waking" : "sched:sched_switch"});
-	snprintf(sw, sizeof(sw), "name: sched_switch\nID: 300\n%s%s", common, switch_fields);
-	snprintf(wk, sizeof(wk), "name: sched_waking\nID: 301\n%s%s", common, waking_fields);
-	struct pw_tracepoint tp[] = {{"sched", sw}, {"sched", wk}};
-	pw_feature_tracing_data(&m->w, tp, 2);
+			&(struct pw_attr){.type = 2,
+					  .config = 300u + (unsigned)i,
+					  .period = 1,
+					  .clockid = -1,
+					  .sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
+							 PW_S_TIME | PW_S_CPU | PW_S_RAW |
+							 PW_S_CALLCHAIN,
+					  .flags = PW_SAMPLE_ID_ALL,
+					  .ids = ids[i],
+					  .nids = 1,
+					  .name = names[i]});
+		snprintf(text[i], sizeof(text[i]), "name: %s\nID: %d\n%s%s", sched_events[i],
+			 300 + i, common, i ? waking_fields : switch_fields);
+		tp[i] = (struct pw_tracepoint){"sched", text[i]};
+	}
+	pw_feature_tracing_data(&m->w, tp, (size_t)n);
 	pw_feature_event_desc(&m->w);
 	pw_feature_string(&m->w, PW_FEAT_HOSTNAME, "box");
 	pw_feature_string(&m->w, PW_FEAT_ARCH, "x86_64");
 }
 
+static void begin(struct maker *m, enum pw_mode mode, int big)
+{
+	begin_with(m, mode, big, 2);
+}
+
 static void sample(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int tid,
 		   const uint8_t *raw, uint32_t size)
 {
-	uint64_t ips[] = {PW_CONTEXT_USER, 0x1000 + (unsigned)tid};
+	uint64_t ips[] = {m->in_kernel ? PW_CONTEXT_KERNEL : PW_CONTEXT_USER,
+			  m->in_kernel ? m->in_kernel : 0x1000 + (unsigned)tid};
 	pw_sample(&m->w, attr,
 		  &(struct pw_sample){.misc = PW_MISC_KERNEL,
 				      .ip = 1,
@@ -100,13 +118,24 @@ static void sw(struct maker *m, uint64_t us, uint32_t cpu, int prev, uint64_t st
 	sample(m, 0, us, cpu, state == 64 ? -1 : prev, raw, sizeof(raw));
 }
 
-static void waking(struct maker *m, uint64_t us, uint32_t cpu, int by, int whom, uint8_t flags)
+static void wake(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int by, int whom,
+		 uint8_t flags)
 {
 	uint8_t raw[28] = {0};
 	raw[2] = flags;
 	put(raw + 24, (uint32_t)whom, 4, m->big);
 	memcpy(raw + 8, "next", 5);
-	sample(m, 1, us, cpu, by, raw, sizeof(raw));
+	sample(m, attr, us, cpu, by, raw, sizeof(raw));
+}
+
+static void waking(struct maker *m, uint64_t us, uint32_t cpu, int by, int whom, uint8_t flags)
+{
+	wake(m, 1, us, cpu, by, whom, flags);
+}
+
+static void wakeup(struct maker *m, uint64_t us, uint32_t cpu, int by, int whom)
+{
+	wake(m, 2, us, cpu, by, whom, 0);
 }
 
 struct result {
@@ -118,7 +147,7 @@ struct result {
 static void build(struct maker *m, struct result *r)
 {
 	struct recording *rec;
-	struct profile_options po = {0};
+	struct profile_options po = {.modules.find.kallsyms = m->kallsyms};
 	struct build_options bo = {0};
 	struct err e = {0};
 	*r = (struct result){0};
@@ -178,6 +207,106 @@ static void every_container_and_byte_order_gives_the_same_table(void **state)
 					    "box");
 			done(&m, &r);
 		}
+}
+
+/* Kernel symbols of a file, as given with --kallsyms. */
+static void write_kallsyms(char *path)
+{
+	static const char text[] = "ffffffff81000000 T _stext\nffffffff81100000 T do_softirq\n"
+				   "ffffffff81100100 T something_else\n"
+				   "ffffffff81200000 T _etext\n";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
+	close(fd);
+}
+
+static void every_kind_of_interval_in_one_file(void **state)
+{
+	(void)state;
+	static const unsigned off[] = {0, 1, 2, 3, 4, 7, 8, 1023, 1024};
+	char kallsyms[] = "/tmp/perfkit-kallsyms-XXXXXX";
+	struct maker m;
+	struct result r;
+	uint64_t t = 1000;
+	write_kallsyms(kallsyms);
+	begin_with(&m, PW_FILE, 0, 4);
+	m.kallsyms = kallsyms;
+	pw_mmap(&m.w, &(struct pw_id){.pid = UINT32_MAX},
+		&(struct pw_mmap){.misc = PW_MISC_KERNEL,
+				  .pid = UINT32_MAX,
+				  .addr = 0xffffffff81000000,
+				  .len = 0x200000,
+				  .pgoff = 0xffffffff81000000,
+				  .prot = 5,
+				  .filename = "[kernel.kallsyms]_stext"});
+	/* off times, asleep for half of each; CPU 1 wakes */
+	sw(&m, t, 0, 0, 0, 7);
+	sw(&m, t, 1, 0, 0, 9);
+	for (size_t i = 0; i < sizeof(off) / sizeof(*off); i++) {
+		t += 10;
+		sw(&m, t, 0, 7, 1, 0);
+		waking(&m, t + off[i] / 2, 1, 9, 7, 0);
+		wakeup(&m, t + off[i] / 2, 1, 9, 7);
+		t += off[i];
+		sw(&m, t, 0, 0, 0, 7);
+	}
+	t = 4000;
+	sw(&m, t, 0, 7, 0, 8); /* R, and R+ */
+	sw(&m, t + 5, 0, 8, 512, 7);
+	wakeup(&m, t + 8, 1, 9, 7); /* while it runs: nothing */
+	sw(&m, t + 10, 0, 7, 1, 8);
+	waking(&m, t + 12, 1, 9, 7, 0); /* two wakeups in one sleep: the first */
+	wakeup(&m, t + 13, 1, 9, 7);
+	waking(&m, t + 14, 1, 9, 7, 0);
+	wakeup(&m, t + 15, 1, 9, 7);
+	sw(&m, t + 20, 0, 8, 2, 7);
+	waking(&m, t + 29, 1, 9, 7, 0); /* the waker is ahead of the sleeper */
+	sw(&m, t + 30, 0, 7, 1, 0);
+	wakeup(&m, t + 31, 1, 9, 7);
+	sw(&m, t + 40, 0, 0, 0, 7);
+	wake(&m, 3, t + 41, 1, 9, 10, 0); /* a new thread, which then exits */
+	sw(&m, t + 50, 0, 7, 1, 10);
+	sw(&m, t + 55, 0, 10, 64, 0);
+	m.in_kernel =
+		0xffffffff81100010; /* a softirq of 9's own system call, and another one */
+	waking(&m, t + 60, 1, 9, 7, 0x10);
+	m.in_kernel = 0;
+	wakeup(&m, t + 60, 1, 9, 7);
+	sw(&m, t + 65, 0, 0, 0, 7);
+	sw(&m, t + 70, 0, 7, 1, 0);
+	m.in_kernel = 0xffffffff81100110;
+	waking(&m, t + 75, 1, 9, 7, 0x10);
+	m.in_kernel = 0;
+	wakeup(&m, t + 75, 1, 9, 7);
+	sw(&m, t + 80, 0, 0, 0, 7);
+	sw(&m, t + 90, 0, 11, 1, 0); /* a hole: 7 had this CPU */
+	sw(&m, t + 95, 1, 9, 1, 0);  /* open at the end */
+	build(&m, &r);
+	assert_string_equal(buf_cstr(&r.text), "7 1010-1010 S 0+0 task\n"
+					       "7 1020-1021 S 0+1 task\n"
+					       "7 1031-1033 S 1+1 task\n"
+					       "7 1043-1046 S 1+2 task\n"
+					       "7 1056-1060 S 2+2 task\n"
+					       "7 1070-1077 S 3+4 task\n"
+					       "7 1087-1095 S 4+4 task\n"
+					       "7 1105-2128 S 511+512 task\n"
+					       "7 2138-3162 S 512+512 task\n"
+					       "7 4000-4005 R 0+5 \n"
+					       "7 4010-4020 S 2+8 task\n"
+					       "7 4030-4040 S 0+10 task\n"
+					       "7 4050-4065 S 10+5 softirq-inline\n"
+					       "7 4070-4080 S 5+5 softirq\n"
+					       "7 4080-4095  0+0 open suspect unknown \n"
+					       "9 4095-4095 S 0+0 open \n"
+					       "8 4005-4010 R+ 0+5 \n"
+					       "8 4020-4095 D 75+0 open \n"
+					       "10 4041-4050  0+9 task\n"
+					       "11 4090-4095 S 5+0 open \n");
+	assert_int_equal(r.tl.losses.n, 1);
+	assert_int_equal(r.tl.losses.v[0].kind, LOSS_HOLE);
+	done(&m, &r);
+	unlink(kallsyms);
 }
 
 static void a_lost_ring_buffer_leaves_the_other_in_peace(void **state)
@@ -345,6 +474,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deferred_user_chains_join_their_samples),
+		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
 		cmocka_unit_test(a_per_task_file_is_refused_by_its_thread_map),
