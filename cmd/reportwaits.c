@@ -13,8 +13,9 @@ struct thread_row {
 	uint64_t p50, p99, p999, max; /* of their wait time, ns */
 };
 
-/* "1.234 s", "56.7 ms", "890 us", "12 ns": at most seven characters wide. */
-static const char *short_time(char out[12], uint64_t ns)
+/* "1.23s", "56.7ms", "890us", "12ns": three digits, at most six characters; with two digits,
+ * "1.2s", "57ms", at most five. */
+static const char *time_digits(char out[12], uint64_t ns, int digits)
 {
 	static const struct {
 		uint64_t from;
@@ -26,9 +27,22 @@ static const char *short_time(char out[12], uint64_t ns)
 	while (ns < units[i].from)
 		i++;
 	double x = (double)ns / units[i].unit;
-	const char *format = i == 3 || x >= 100 ? "%.0f%s" : x >= 10 ? "%.1f%s" : "%.2f%s";
-	snprintf(out, 12, format, x, units[i].name);
+	int before = x >= (digits > 2 ? 99.95 : 99.5)   ? 3
+		     : x >= (digits > 2 ? 9.995 : 9.95) ? 2
+							: 1;
+	int places = i == 3 || before > digits ? 0 : digits - before;
+	snprintf(out, 12, "%.*f%s", places, x, units[i].name);
 	return out;
+}
+
+static const char *short_time(char out[12], uint64_t ns)
+{
+	return time_digits(out, ns, 3);
+}
+
+static const char *shorter_time(char out[12], uint64_t ns)
+{
+	return time_digits(out, ns, 2);
 }
 
 static int by_value(const void *a, const void *b)
@@ -79,13 +93,16 @@ static void print_row(const struct tlinput *ti, const struct thread_row *r)
 	const struct tl_thread *t = &ti->tl.threads.v[r->thread];
 	const char *comm = strtab_get(&ti->names->strings, t->comm);
 	struct buf b = {0};
-	char run[12], blocked[12], delay[12], p50[12], p99[12], p999[12], max[12];
+	char run[12], blocked[12], delay[12], wait[12], p50[12], p99[12], p999[12], max[12];
 	escape_visible(&b, comm, strlen(comm));
-	printf("%-15.15s %7d %7s %7s %7s %7llu %6s %6s %6s %6s\n", buf_cstr(&b), t->tid,
+	printf("%-13.*s %7d %6s %6s %6s %6s %6llu %5s %5s %5s %5s\n",
+	       (int)escape_prefix(buf_cstr(&b), b.n, 13), buf_cstr(&b), t->tid,
 	       short_time(run, r->sums.run), short_time(blocked, r->sums.blocked),
-	       short_time(delay, r->sums.runnable), (unsigned long long)r->sums.offs,
-	       short_time(p50, r->p50), short_time(p99, r->p99), short_time(p999, r->p999),
-	       short_time(max, r->max));
+	       short_time(delay, r->sums.runnable),
+	       short_time(wait, r->sums.blocked + r->sums.runnable),
+	       (unsigned long long)r->sums.offs, shorter_time(p50, r->p50),
+	       shorter_time(p99, r->p99), shorter_time(p999, r->p999),
+	       shorter_time(max, r->max));
 	buf_release(&b);
 }
 
@@ -140,8 +157,8 @@ int report_waits(const struct tlinput *ti, int top, int system)
 	}
 	qsort(v, n, sizeof(*v), by_wait);
 	print_totals(ti, v, n);
-	printf("\n%-15s %7s %7s %7s %7s %7s %6s %6s %6s %6s\n", "thread", "tid", "run",
-	       "blocked", "delay", "waits", "p50", "p99", "p99.9", "max");
+	printf("\n%-13s %7s %5s %7s %6s %6s %6s %5s %5s %5s %5s\n", "thread", "tid", "run",
+	       "blocked", "delay", "wait", "waits", "p50", "p99", "p99.9", "max");
 	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
 	for (size_t i = 0; i < shown; i++)
 		print_row(ti, &v[i]);

@@ -42,6 +42,15 @@ for t in $(sqlite3 run.db "SELECT name FROM sqlite_schema WHERE type IN ('table'
 	done
 done
 
+# every value is of its column's type, on which readers like DuckDB insist
+for t in $(sqlite3 names.db "SELECT name FROM sqlite_schema WHERE type = 'table'"); do
+	sqlite3 names.db "SELECT name, lower(type) FROM pragma_table_info('$t')" | tr '|' ' ' >columns
+	while read -r c type; do
+		bad=$(sqlite3 names.db "SELECT count(*) FROM $t WHERE typeof($c) NOT IN ('$type', 'null')")
+		[ "$bad" = 0 ] || { echo "$t.$c: $bad values are not $type"; exit 1; }
+	done <columns
+done
+
 # a file that is no store is not replaced
 cp "$rec" mine.data
 rc=0

@@ -2,6 +2,7 @@
 # measured itself (truth.txt, ns), and which of them are idle.
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 "$O/tests/prog/tldump" "$SRC/testdata/waits/perf.data" >ours.txt 2>/dev/null
 python3 - "$SRC/testdata/waits/truth.txt" <<'PY'
 import re, sys, collections
@@ -24,3 +25,27 @@ for thread in sorted({t for t, _ in truth}):
     if not 0.90 < share < 1.08:
         sys.exit(f"{thread}: off by {share:.3f}")
 PY
+
+# report's table: wait is blocked and sch delay, by thread; and 80 columns hold it
+"$PERFKIT" report -q --no-local --top 0 "$SRC/testdata/waits/perf.data" >report.txt
+awk '/^thread .* wait / { inside = 1 } /^$/ { inside = 0 } inside && length > 80 { print; bad = 1 }
+	END { exit bad }' report.txt
+"$PERFKIT" import -q --no-local "$SRC/testdata/waits/perf.data" -o report.db
+sqlite3 -separator ' ' report.db "SELECT tid, sum(blocked_ns + runnable_ns), count(*) FROM v_offcpu
+	WHERE tid IN (SELECT tid FROM threads JOIN comms ON comms.id = comm_id WHERE comm LIKE 'locker%')
+	GROUP BY tid" >want.txt
+python3 - <<'EOF'
+unit = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
+rows = {r[1]: r for r in (line.split() for line in open("report.txt")) if len(r) == 11 and r[1].isdigit()}
+def ns(s):
+    n = s.rstrip("mnus")
+    return float(n) * unit[s[len(n):]]
+n = 0
+for line in open("want.txt"):
+    tid, want, count = line.split()
+    r = rows[tid]
+    assert abs(ns(r[5]) - int(want)) <= int(want) / 100 and r[6] == count, (line, r)
+    assert abs(ns(r[3]) + ns(r[4]) - ns(r[5])) <= ns(r[5]) / 50, r
+    n += 1
+assert n == 2
+EOF
