@@ -302,6 +302,16 @@ static const char *buildid_dir(const struct input *in)
 	return given || !in->opt->no_local ? given : "";
 }
 
+/* The folder that the recording lies in: JIT maps may have been copied there. Heap, or NULL. */
+static char *folder_of(const struct input *in)
+{
+	const char *slash = strrchr(in->path, '/');
+	if (in->opt->no_local || in->bundle.recording || !strcmp(in->path, "-"))
+		return NULL;
+	return slash ? mem_strndup(in->path, (size_t)(slash - in->path) + (slash == in->path))
+		     : mem_strdup(".");
+}
+
 /* A bundle is symfs and build-id cache in one; what else this machine has is not asked. */
 static struct profile_options profile_options(const struct input *in)
 {
@@ -320,6 +330,7 @@ static struct profile_options profile_options(const struct input *in)
 				     .fetching = opt->quiet  ? NULL
 						 : isatty(2) ? fetchline_draw
 							     : fetchline_log},
+			    .map_dir = in->folder,
 			    .no_demangle = opt->no_demangle,
 			    .constructors = opt->constructors,
 			    .lines = opt->lines,
@@ -345,11 +356,14 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	if (!rc && (rc = take_archive(in, rec, &e)))
 		recording_close(rec);
 	if (!rc) {
+		in->folder = folder_of(in);
 		struct profile_options po = profile_options(in);
 		rc = profile_of(&in->profile, rec, &po, &e);
 	}
 	if (rc) {
 		source_close(src);
+		mem_free(in->folder);
+		in->folder = NULL;
 		bundle_input_release(&in->bundle);
 		return input_fail(in, &e);
 	}
@@ -406,9 +420,11 @@ void input_close(struct input *in)
 	vec_release(&in->tids);
 	vec_release(&in->cpus);
 	mem_free(in->events);
+	mem_free(in->folder);
 	bundle_input_release(&in->bundle);
 	in->profile = NULL;
 	in->events = NULL;
+	in->folder = NULL;
 }
 
 int input_fold(struct input *in)

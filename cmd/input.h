@@ -31,7 +31,8 @@ struct input {
 	const struct input_opts *opt;
 	const char *verb, *path;
 	struct bundle_input bundle; /* where its parts lie, when the input is one */
-	int archive; /* bundle.buildid_dir was a perf archive, and goes before --buildid-dir */
+	int archive;  /* bundle.buildid_dir was a perf archive, and goes before --buildid-dir */
+	char *folder; /* of the recording, for JIT maps beside it; or NULL */
 	struct profile *profile;
 	struct fold_options fold; /* filters filled in */
 	VEC(int32_t) pids, tids;

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "libsym/cfi.h"
 #include "libsym/demangle.h"
+#include "libsym/jitfiles.h"
 #include "libsym/simplify.h"
 #include "libsym/unwind.h"
 
@@ -318,41 +319,27 @@ static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip,
 	return single(ms, &hit, 0, out);
 }
 
-/* Load what names JIT code of process `pid`: a jitdump it mapped, or its perf map. */
+/* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
 static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)
 {
 	const struct dso_options *f = &ms->opt.find;
-	char path[4096];
-	char leaf[64];
+	size_t skip = 0;
+	int rc = 1;
 	mod->maps_tried = 1;
-	snprintf(leaf, sizeof(leaf), "/jit-%d.dump", d->pid);
-	for (size_t i = 0; i < ms->machine->dsos.n && !mod->jitdump; i++) {
-		const char *p = strtab_get(ms->machine->strings, ms->machine->dsos.v[i].path);
-		size_t n = strlen(p), m = strlen(leaf);
-		if (n < m || strcmp(p + n - m, leaf))
-			continue;
-		if (snprintf(path, sizeof(path), "%s%s", f->symfs ? f->symfs : "", p) <
-			    (int)sizeof(path) &&
-		    (f->symfs || f->host_is_ours) &&
-		    jitdump_open(path, &mod->jitdump, NULL) == ERR_NOMEM)
-			return ERR_NOMEM;
-		mod->jitdump_name = p;
-		if (mod->jitdump && !(mod->jitdump_path = mem_strdup(path)))
-			return ERR_NOMEM;
+	while (!mod->jitdump && rc == 1) {
+		char *path;
+		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, d->pid, &skip,
+				      &mod->jitdump_name, &path);
+		if (rc == 1 && jitdump_open(path, &mod->jitdump, NULL) == ERR_NOMEM)
+			rc = ERR_NOMEM;
+		if (mod->jitdump)
+			mod->jitdump_path = path;
+		else
+			mem_free(path);
 	}
-	const char *dirs[] = {f->symfs, ms->opt.map_dir,
-			      f->host_is_ours && !f->no_local ? "" : NULL};
-	const char *format[] = {"%s/tmp/perf-%d.map", "%s/perf-%d.map", "%s/tmp/perf-%d.map"};
-	for (size_t i = 0; i < 3 && !mod->perfmap.pieces.n; i++) {
-		if (!dirs[i] || snprintf(path, sizeof(path), format[i], dirs[i], d->pid) >=
-					(int)sizeof(path))
-			continue;
-		if (perfmap_load(path, i < 2, &mod->perfmap, NULL) == ERR_NOMEM)
-			return ERR_NOMEM;
-		if (mod->perfmap.pieces.n && !(mod->perfmap_path = mem_strdup(path)))
-			return ERR_NOMEM;
-	}
-	return 0;
+	return rc < 0 ? rc
+		      : jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
+					 &mod->perfmap_path);
 }
 
 static int lookup_anon(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,

@@ -1,0 +1,34 @@
+/*
+ * jitfiles.h - where the files that name generated code lie.
+ *
+ *	perf-PID.map	SYMFS/tmp, beside the recording, /tmp if the recording was made here;
+ *			for a process in a container, whose own number for itself the file
+ *bears: SYMFS/proc/PID/root/tmp, or /proc/PID/root/tmp while it still runs
+ *	jit-PID.dump	the path it was mapped from, below SYMFS or here; beside the recording
+ *
+ * PID is the number that the recording has. The number inside of a pid namespace is what
+ * proc/PID/status says (NSpid, proc(5)); where that is not there (in a copy), the folder's only
+ * perf-*.map is taken.
+ */
+#ifndef LIBSYM_JITFILES_H
+#define LIBSYM_JITFILES_H
+
+#include "libsym/dsofind.h"
+#include "libsym/machine.h"
+#include "libsym/perfmap.h"
+
+/* `map_dir` may be NULL. *path is the file's, on the heap; NULL and an empty *out when there is
+ * none. 0 or ERR_NOMEM. */
+int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
+		     struct perfmap *out, char **path);
+
+/*
+ * The jitdump that process `pid` mapped: *recorded is the path in the recording (the machine's
+ * life), *path where it may be opened, on the heap; both NULL when there is none. With `skip`
+ * the next of several candidates. 1, 0 when there are no more, ERR_NOMEM.
+ */
+int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
+		     const struct machine *m, int32_t pid, size_t *skip, const char **recorded,
+		     char **path);
+
+#endif
