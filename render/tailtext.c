@@ -1,6 +1,7 @@
 #include "render/tailtext.h"
 #include "libstore/causes.h"
 #include "render/escape.h"
+#include "render/tailevents.h"
 #include "render/units.h"
 
 #include <stdarg.h>
@@ -627,6 +628,11 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 		buf_str(&d->line, " while it ran");
 		detail_line(d, "samples");
 	}
+	r = words_events(&d->line, d->ev, ep, 4, e);
+	if (r)
+		return r;
+	if (d->line.n)
+		detail_line(d, "events");
 	for (size_t i = 0; x->chain.n > 1 && i < x->chain.n; i++)
 		detail_link(d, x, i);
 	words_missing(d->t->tl, x->missing, say_missing, d);

@@ -124,15 +124,19 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 	const struct timeline *tl = ev->tl;
 	uint32_t how = innermost_user(tl->stacks, p->path);
 	if (p->cause == CAUSE_SLEEP) {
-		buf_str(b, "asleep in ");
-		words_function(b, tl, p->function);
+		buf_str(b, p->function ? "asleep in " : "asleep");
+		if (p->function)
+			words_function(b, tl, p->function);
 	} else if (p->cause == CAUSE_IO && how && how != p->function) {
 		buf_str(b, "in ");
 		words_frame(b, tl, how);
 		buf_str(b, " (io)");
 	} else {
-		buf_fmt(b, "blocked (%s) in ", cause_name(p->cause));
-		words_function(b, tl, p->function);
+		buf_fmt(b, "blocked (%s)", cause_name(p->cause));
+		if (p->function) {
+			buf_str(b, " in ");
+			words_function(b, tl, p->function);
+		}
 	}
 	switch (p->end) {
 	case END_NETWORK:
@@ -186,9 +190,12 @@ static void one_part(struct buf *b, struct evidence *ev, const struct chain_part
 					       : "waiting for a CPU nobody is seen on");
 		break;
 	default:
-		buf_str(b, p->end == END_NO_WAKE ? "in no known state: no wakeup recorded, in "
-						 : "in no known state, in ");
-		words_function(b, ev->tl, p->function);
+		buf_str(b, p->end == END_NO_WAKE ? "in no known state: no wakeup recorded"
+						 : "in no known state");
+		if (p->function) {
+			buf_str(b, ", in ");
+			words_function(b, ev->tl, p->function);
+		}
 	}
 }
 
@@ -198,6 +205,29 @@ static int time_order(const void *a, const void *b)
 	if ((*x)->first_ns != (*y)->first_ns)
 		return (*x)->first_ns < (*y)->first_ns ? -1 : 1;
 	return (*x > *y) - (*x < *y); /* of one array */
+}
+
+/* `rest` ns of a link that its own parts do not tell: for the episode's own thread it is known
+ * who had its CPU. */
+static void other_waits(struct buf *b, struct evidence *ev, const struct explanation *x,
+			const struct chain_link *l, uint64_t rest)
+{
+	uint64_t queued = l == x->chain.v && x->corunners.n ? x->runnable_ns : 0;
+	queued = queued < rest ? queued : rest;
+	buf_str(b, ", ");
+	if (queued >= rest / 2) {
+		const struct corunner *c = x->corunners.v;
+		units_part(b, queued, l->ns);
+		buf_str(b, x->corunners.n > 1 ? " waiting for a CPU, mostly behind "
+					      : " waiting for a CPU behind ");
+		words_thread(b, ev->tl, c->thread, ev->tl->threads.v[c->thread].comm);
+		rest -= queued;
+		if (rest <= l->ns / 10)
+			return;
+		buf_str(b, ", ");
+	}
+	units_part(b, rest, l->ns);
+	buf_str(b, " in smaller waits and for others");
 }
 
 void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
@@ -221,11 +251,8 @@ void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x
 		told += p[i]->ns;
 	}
 	/* what the link spent behind yet others, none of whom explains as much as it does */
-	if (n && l->ns - told > l->ns / 10) {
-		buf_str(b, ", ");
-		units_part(b, l->ns - told, l->ns);
-		buf_str(b, " in smaller waits and for others");
-	}
+	if (n && l->ns - told > l->ns / 10)
+		other_waits(b, ev, x, l, l->ns - told);
 }
 
 /* --- the root ------------------------------------------------------------------------------
@@ -237,10 +264,11 @@ static const char *hold_words(unsigned cause)
 	switch (cause) {
 	case CAUSE_LOCK:
 	case CAUSE_RWLOCK:
-	case CAUSE_FUTEX:
 		return "held the lock for ";
-	case CAUSE_SEMAPHORE:
-		return "held the semaphore for ";
+	case CAUSE_FUTEX: /* a lock or a condition: nobody knows */
+		return "woke it from its futex only after ";
+	case CAUSE_SEMAPHORE: /* held it, or had nothing to hand over yet */
+		return "posted the semaphore only after ";
 	case CAUSE_COND:
 		return "signalled only after ";
 	case CAUSE_JOIN:

@@ -112,7 +112,7 @@ python3 -c 'import json; assert json.load(open("out"))["population"]["p999_ns"] 
 # The sentence above the groups is of the largest one, which need not be the first by time; a cell
 # too narrow for a thread keeps the tid.
 "$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --p99 >waits
-has waits "6 of 9 worst episodes have the same root"
+has waits "8 of 9 worst episodes have the same root"
 has waits "~/2897 futex"
 "$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --top 2 --force >waits
 has waits "no two of the 2 worst episodes have the same root"
