@@ -3,6 +3,7 @@
 # as answer, threads that join, timers, a shell.
 set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 record()
 {
 	perf record -q -a -N --call-graph dwarf,4096 -m 2048 -k CLOCK_MONOTONIC -c 1 -e sched:sched_switch \
@@ -111,6 +112,20 @@ if [ -n "$pg" ] && [ -x "$pg/pgbench" ] && [ -x "$pg/initdb" ] && [ "$(id -u)" =
 		judge idle "PostgreSQL's writers at rest" 3 "comm = 'postgres' AND stack LIKE '%;WaitLatch;%' AND stack NOT LIKE '%ProcSleep%'"
 	}
 	again postgres_waits
+
+	# A server under load, without stacks: perf's figures, the page's queries, the books
+	perf record -q -a -m 2048 -c 1 -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup \
+		-e sched:sched_wakeup_new -e sched:sched_process_exit -o live.data -- \
+		su postgres -s /bin/sh -c "$pg/pgbench -h $db -c 8 -j 2 -T 1" >/dev/null 2>&1
+	"$O/tests/prog/tldump" live.data >ours.txt 2>/dev/null # fails where time is not conserved
+	perf sched timehist --state -i live.data >perfs.txt 2>/dev/null
+	python3 "$SRC/tests/tools/timehist_diff.py" ours.txt perfs.txt
+	import
+	awk '/^```sql/ { n++; f = "q" n ".sql"; next } /^```/ { f = "" } f { print > f }' "$SRC/docs/store.md"
+	for q in q*.sql; do
+		sqlite3 live.db <"$q" >answer || { echo "$q fails"; exit 1; }
+		[ -s answer ] || [ "$q" = q8.sql ] || [ "$q" = q9.sql ] || { echo "$q: no row"; exit 1; }
+	done
 else
 	missing="$missing PostgreSQL"
 fi
