@@ -40,7 +40,8 @@ const struct opt input_rows[] = {
 	 "frames kept of a stack, from the leaf (1024)"},
 	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
 	 "believe files at recorded paths where no build-id was recorded"},
-	{"no-local", 0, OPT_FLAG, AT(no_local), NULL, "read nothing but the files named here"},
+	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
+	 "read nothing but the files named here, ask no debuginfod"},
 	{"force", 'f', OPT_FLAG, AT(force), NULL, "go on where the answer cannot be trusted"},
 	{"strict", 0, OPT_FLAG, AT(strict), NULL, "exit 3 when anything was warned of"},
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no warnings, no progress"},
@@ -326,7 +327,7 @@ static struct profile_options profile_options(const struct input *in)
 				     .trust_paths = &everywhere,
 				     .ntrust_paths = opt->trust_paths ? 1 : 0,
 				     .no_local = opt->no_local || b->recording,
-				     .debuginfod = 1,
+				     .debuginfod = !opt->no_local,
 				     .fetching = opt->quiet  ? NULL
 						 : isatty(2) ? fetchline_draw
 							     : fetchline_log},

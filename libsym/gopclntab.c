@@ -59,7 +59,7 @@ static int read_header(struct go_table *t)
 }
 
 /* The name of the function whose _func lies at `at`, NULL when it leads outside. */
-static const char *name_of(const struct go_table *t, uint64_t at)
+static const char *name_of(struct symtab_builder *sb, const struct go_table *t, uint64_t at)
 {
 	if (at > t->n - t->functab)
 		return NULL;
@@ -69,18 +69,19 @@ static const char *name_of(const struct go_table *t, uint64_t at)
 	uint64_t offset = bytes_u32(&b);
 	if (!bytes_ok(&b) || offset >= t->n - t->names)
 		return NULL;
-	const char *name = (const char *)t->p + t->names + offset;
-	return *name && memchr(name, 0, t->n - t->names - (size_t)offset) ? name : NULL;
+	return symtab_builder_name(sb, (const char *)t->p + t->names + offset,
+				   t->n - (size_t)t->names - (size_t)offset);
 }
 
 static int add_functions(struct symtab_builder *b, const struct go_table *t)
 {
 	struct bytes rows = bytes_init(t->p + t->functab, t->n - (size_t)t->functab, t->swap);
 	uint64_t start = entry(t, &rows);
+	b->room += SYMTAB_SHARED_NAMES * t->n;
 	for (uint64_t i = 0; i < t->nfunc; i++) {
 		uint64_t at = t->relative ? bytes_u32(&rows) : word(&rows, t->ptr_size);
 		uint64_t end = entry(t, &rows);
-		const char *name = name_of(t, at);
+		const char *name = name_of(b, t, at);
 		struct raw_symbol r = {.start = start,
 				       .end = end,
 				       .limit = end,

@@ -40,7 +40,8 @@ static const char *name_at(const struct symtab_builder *b, uint64_t addr)
 	return best;
 }
 
-static const char *dynsym_name(struct elf_file *f, const GElf_Shdr *rela, uint64_t index)
+static const char *dynsym_name(struct symtab_builder *b, struct elf_file *f,
+			       const GElf_Shdr *rela, uint64_t index)
 {
 	GElf_Shdr sym, str;
 	Elf_Scn *scn = elf_getscn(f->elf, rela->sh_link);
@@ -54,8 +55,8 @@ static const char *dynsym_name(struct elf_file *f, const GElf_Shdr *rela, uint64
 	    str.sh_offset > f->size || str.sh_size > f->size - str.sh_offset ||
 	    name >= str.sh_size)
 		return NULL;
-	const char *s = (const char *)f->data + str.sh_offset + name;
-	return *s && memchr(s, 0, str.sh_size - name) ? s : NULL;
+	return symtab_builder_name(b, (const char *)f->data + str.sh_offset + name,
+				   str.sh_size - name);
 }
 
 static int is_slot_type(uint16_t machine, uint32_t type, int *irelative)
@@ -84,7 +85,7 @@ static int read_relocations(struct symtab_builder *b, struct elf_file *f, const 
 		int irelative;
 		if (is_slot_type(f->ehdr.e_machine, (uint32_t)info, &irelative)) {
 			if (!irelative)
-				sym = dynsym_name(f, &s, info >> 32);
+				sym = dynsym_name(b, f, &s, info >> 32);
 			else if (nirelative++ < IRELATIVE_MAX)
 				sym = name_at(b, load_u64(p + 16, f->swap));
 		}
@@ -146,7 +147,10 @@ static int add_stub(struct symtab_builder *b, const struct plt_section *s, size_
 			       .bind = STB_GLOBAL,
 			       .type = STT_FUNC};
 	if (*name) {
-		size_t len = strlen(name);
+		size_t len = strnlen(name, b->room);
+		if (len == b->room)
+			return 0;
+		b->room -= len;
 		char *text = arena_bytes(&b->text, len + sizeof("@plt"));
 		if (!text)
 			return ERR_NOMEM;
@@ -240,6 +244,7 @@ int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f, struct 
 	int is64 = f->data[EI_CLASS] == ELFCLASS64;
 	if (!is64 || (f->ehdr.e_machine != EM_X86_64 && f->ehdr.e_machine != EM_AARCH64))
 		return 0;
+	b->room += SYMTAB_SHARED_NAMES * f->size;
 	int rc = read_relocations(b, f, ".rela.plt", 1, &slots);
 	if (!rc)
 		rc = read_relocations(b, f, ".rela.dyn", 0, &slots);

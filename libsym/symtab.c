@@ -211,6 +211,14 @@ static int copy_names(struct symtab *t, const struct raw_symbol *raw)
 	return 0;
 }
 
+const char *symtab_builder_name(struct symtab_builder *b, const char *p, size_t n)
+{
+	size_t most = n < b->room ? n : b->room, len = strnlen(p, most);
+	int ended = len < most;
+	b->room -= len + (size_t)ended;
+	return ended && len ? p : NULL;
+}
+
 int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct err *e)
 {
 	*out = NULL;

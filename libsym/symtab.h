@@ -97,7 +97,19 @@ struct symtab_builder {
 	struct arena text; /* for names that are made up */
 	int kallsyms;      /* ends by perf's rules for kallsyms */
 	int plain_names;   /* compare names as they are, not demangled (kernel) */
+	size_t room;       /* bytes of names that may still come from shared tables */
 };
+
+/* What symbols may name together, as a multiple of the table their names are in. Honest ones
+ * stay below 2: linkers store equal names once, and ends of names inside others. */
+enum { SYMTAB_SHARED_NAMES = 8 };
+
+/*
+ * The name at p, where n bytes are readable: `p` itself, or NULL when it is empty, does not end
+ * there, or finds no room (b->room, which it takes from). So that many symbols which name the
+ * same long text cost neither memory nor time beyond reason.
+ */
+const char *symtab_builder_name(struct symtab_builder *b, const char *p, size_t n);
 
 /* Sort, give ends, choose among aliases; *out is a new table. Empties the builder. */
 int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct err *e);

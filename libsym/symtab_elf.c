@@ -155,7 +155,10 @@ static int add_symbol(struct symtab_builder *b, const struct sym_view *v, const 
 		      const struct section *x, int is_module)
 {
 	const char *name = v->strs + s->st_name;
-	if (!*name || is_mapping_symbol(v->machine, name))
+	if (is_mapping_symbol(v->machine, name))
+		return 0;
+	name = symtab_builder_name(b, name, v->strs_size - s->st_name);
+	if (!name)
 		return 0;
 	struct raw_symbol r = {.start = s->st_value,
 			       .name = name,
@@ -184,6 +187,7 @@ static int add_table(struct symtab_builder *b, struct elf_file *f, uint32_t type
 	if (!view_of(f, type, &v))
 		return 0;
 	int rc = read_sections(f, &secs);
+	b->room += SYMTAB_SHARED_NAMES * v.strs_size;
 	if (is_module)
 		lay_out_module(&secs);
 	for (size_t i = 1; !rc && i < v.n; i++) {

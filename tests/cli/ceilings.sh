@@ -55,8 +55,30 @@ put("claims2.tar.gz", gzip.compress(tar(b"perf.data", huge) + bytes(512)))
 z = zlib.compressobj(9, zlib.DEFLATED, 31)
 bomb = b"".join(z.compress(bytes(1 << 20)) for _ in range(256)) + z.flush()
 put("bomb.tar.gz", bomb)
+# 40,000 symbols that share one name of 100,000 bytes, each from another byte on
+def elf(nsym, size):
+    names = b"\0" + b"a" * size + b"\0"
+    shstr = b"\0.text\0.symtab\0.strtab\0.shstrtab\0"
+    syms = bytes(24) + b"".join(struct.pack("<IBBHQQ", 1 + i, 0x12, 0, 1, 0x1000 + i, 1) for i in range(nsym))
+    at = 64
+    sections = [bytes(64)]
+    body = b""
+    for name, kind, flags, addr, data, link in ((1, 1, 6, 0x1000, b"\xc3" * 64, 0),
+            (7, 2, 0, 0, syms, 3), (15, 3, 0, 0, names, 0), (23, 3, 0, 0, shstr, 0)):
+        sections.append(struct.pack("<IIQQQQIIQQ", name, kind, flags, addr, at + len(body), len(data), link, 1, 8,
+                                    24 if kind == 2 else 0))
+        body += data
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0x1000, 0, at + len(body), 0,
+                                                     64, 56, 0, 64, 5, 4)
+    return head + body + b"".join(sections)
+put("shared.elf", elf(40000, 100000))
 END
 python3 make.py seeds/perfdata/story || exit 1
+(ulimit -v 262144 && exec "$O/tests/fuzz/fuzz_elf" --ceiling shared.elf) >out 2>&1 || {
+	echo "names that share their bytes: $?"
+	tail -5 out
+	failed=1
+}
 for f in claims* bomb*; do
 	for verb in collapse report doctor svg; do
 		(ulimit -v 524288 && exec timeout 60 "$PERFKIT" $verb --no-local -q "$f") >out 2>err

@@ -37,13 +37,15 @@ cat off notasked on lie
 	[ "$(head -1 lie)" = "build-id mismatch" ] || exit 1
 
 # A verb says what it fetches and from where: one line a file, or one that is redrawn.
-recording=$SRC/testdata/dwarf/perf.data
+# (The recording is a bundle without files: what this machine has is not asked then.)
+"$PERFKIT" pack -q --no-local --buildid-dir '' "$SRC/testdata/dwarf/perf.data" -o bare.tar.zst
+recording=$PWD/bare.tar.zst
 binary=$(find "$SRC/testdata/dwarf/symfs" -name nofp)
 id=$(readelf -n "$binary" | sed -n 's/.*Build ID: //p')
 mkdir -p "www/buildid/$id"
 cp "$binary" "www/buildid/$id/executable"
 host=127.0.0.1:$(cat port)
-ask() { "$PERFKIT" collapse --no-local --buildid-dir /nonexistent "$@" "$recording"; }
+ask() { "$PERFKIT" collapse --buildid-dir /nonexistent "$@" "$recording"; }
 DEBUGINFOD_URLS='' ask >named 2>err
 grep -q ';descend' named && { echo "named without any file"; exit 1; }
 ask >named 2>err || { echo "collapse: exit $?"; exit 1; }
@@ -53,11 +55,13 @@ grep -qF "perfkit: fetched executable of /srv/perfkit/nofp from $host, 0.0 MB" e
 ask 2>err >/dev/null
 grep -q fetched err && { echo "fetched again from the cache"; exit 1; }
 rm -rf cache && mkdir cache
+ask --no-local >named 2>/dev/null
+grep -q ';descend' named && { echo "--no-local asked a server"; exit 1; }
 ask -q 2>err >/dev/null
 [ ! -s err ] || { echo "-q: $(cat err)"; exit 1; }
 if command -v script >/dev/null; then
 	rm -rf cache && mkdir cache
-	script -qec "'$PERFKIT' collapse --no-local --buildid-dir /nonexistent '$recording' 2>&1 >/dev/null" \
+	script -qec "'$PERFKIT' collapse --buildid-dir /nonexistent '$recording' 2>&1 >/dev/null" \
 		tty >/dev/null
 	grep -qF "fetching executable of /srv/perfkit/nofp from $host" tty ||
 		{ echo "no progress line on a terminal:"; cat -v tty; exit 1; }

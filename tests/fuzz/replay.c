@@ -2,11 +2,12 @@
  * replay.c - the driver of a fuzz target where there is no libFuzzer: every file given, or
  * below a folder given, is one input.
  *
- *	fuzz_NAME [--claims] FILE|FOLDER...
+ *	fuzz_NAME [--ceiling|--claims] FILE|FOLDER...
  *
- * --claims: besides each input, those with an absurd number in the place of 4 of its bytes, at
- *up to PLACES places; an input that asks for more memory than there is (see ulimit -v) ends the
- * run.
+ * --ceiling: an input that asks for more memory than there is (ulimit -v) ends the run.
+ * --claims: that, and each input is read with absurd numbers in the place of 4 of its
+ * bytes, too, at up to PLACES places.
+ *
  * An input that takes longer than PER_INPUT seconds ends the run, naming it. The last line
  * says how many inputs were read.
  */
@@ -96,8 +97,8 @@ int main(int argc, char **argv)
 	struct sigaction slow = {.sa_handler = too_slow};
 	sigaction(SIGALRM, &slow, NULL);
 	claims = argc > 1 && !strcmp(argv[1], "--claims");
-	fuzz_ceiling = claims;
-	for (int i = 1 + claims; i < argc; i++)
+	fuzz_ceiling = claims || (argc > 1 && !strcmp(argv[1], "--ceiling"));
+	for (int i = 1 + fuzz_ceiling; i < argc; i++)
 		if (nftw(argv[i], run, 16, FTW_PHYS)) {
 			fprintf(stderr, "%s: cannot read\n", argv[i]);
 			return 1;
