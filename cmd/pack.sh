@@ -107,7 +107,19 @@ put_file()  # path
 
 while read -r path; do
 	case $path in
-	/tmp/perf-*.map | */jit-*.dump)
+	/tmp/perf-*.map)
+		pid=${path#/tmp/perf-} pid=${pid%.map}
+		# in a container it has another number, and a /tmp of its own
+		inner=$(sed -n 's/^NSpid:.*[[:space:]]//p' "/proc/$pid/status" 2>/dev/null)
+		if [ -f "$path" ]; then
+			put "$path" "symfs$path"
+		elif [ -f "/proc/$pid/root/tmp/perf-$inner.map" ]; then
+			put "/proc/$pid/root/tmp/perf-$inner.map" "symfs$path"
+		else
+			lacks "$path" "not found"
+		fi
+		;;
+	*/jit-*.dump)
 		if [ -f "$path" ]; then put "$path" "symfs$path"; else lacks "$path" "not found"; fi
 		;;
 	/*.ko | /*.ko.xz | /*.ko.zst | /*.ko.gz) # named from kallsyms

@@ -68,7 +68,7 @@ have java && try java 16384 java -version
 if have go; then
 	printf '%s\n' 'package main' 'func f(d, n int) int { if d == 0 { s := 0; for i := 0; i < n; i++ { s += i * i % 7 }; return s }; return f(d-1, n) + 1 }' \
 		'func main() { for i := 0; i < 200; i++ { f(20, 200000) } }' >t.go
-	GOCACHE=$PWD/home/go go build -o t-go t.go 2>/dev/null && try go 4096 ./t-go
+	GOCACHE=$HOME/go go build -o t-go t.go 2>/dev/null && try go 4096 ./t-go
 fi
 have busybox && try busybox 4096 busybox sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'
 [ -n "$tried" ] || { echo "nothing could be recorded"; exit 77; }
