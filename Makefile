@@ -210,6 +210,12 @@ asan:
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench.sh
 
+# How often tail names what was planted: N runs of each program and variant, recorded here.
+.PHONY: truth20
+N = 20
+truth20: all $(TRUTH_BIN)
+	$(Q)O='$(O)' python3 tests/truth/planted.py -n $(N) $(T)
+
 shots: all $(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit \
 		$(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi $(O)/shots
@@ -270,6 +276,7 @@ help:
 	@echo 'make pictures   the pictures of the README, docs/pictures'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
+	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make fuzz       each fuzz target for T=60 seconds, or F=NAME alone (clang)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'

@@ -31,7 +31,7 @@ static double rows_height(const struct tl_panel *p)
 /* How many characters of a caption fit a line. */
 static size_t caption_room(const struct tl_writer *w)
 {
-	return (size_t)((w->o->width - 2 * PAD) / 6.9);
+	return (size_t)((w->o->width - 2 * PAD) / 7.3);
 }
 
 /* The end of the caption's line that starts at `s`: the last blank that fits. */

@@ -6,8 +6,9 @@ with copies of the stack (--turns: with one of them in turn), asks `perfkit tail
 episodes of the threads that suffer, and compares the group of rank 1 with what was planted: its
 thread, its cause, its function. Every recording is asked twice: with all symbols, and with a C
 library that has only its dynamic ones. Prints found/asked per variant, how many recordings were
-made again because the machine lost scheduler records in them (AGAIN), and what was named instead
-at each miss; --keep DIR keeps the recordings of those; Ctrl-C and SIGTERM print what there is.
+made again because the machine lost scheduler records in them (AGAIN) or because another process
+had the CPU for longer than what was planted, which is then the true cause (OTHERS), and what was
+named instead at each miss; --keep DIR keeps the recordings of those; Ctrl-C and SIGTERM print what there is.
 
 --brief is for `make check`: every second variant, all symbols, and a miss gets further chances, as
 a neighbour on this machine may have been the louder cause.
@@ -35,6 +36,7 @@ PROBES_NS = 60000  # two uprobes and their returns on a virtual machine, at the 
 CHANCES = 4     # of --brief
 AGAIN = 10      # per cent of the asked episodes suspect: the recording is no witness, make another
 TRIES = 6
+OTHER = "another process: "
 HELPERS = {"burn_ns", "cpu_ns", "sleep_ns", "sleep_until", "clock_gettime", "now_ns"}
 
 # what was planted: thread, cause ("running": code that ran), the function at the chain's end, and
@@ -98,6 +100,11 @@ VARIANTS = [
     ("i", "periodic", "periodic --loud", 10),
     ("i", "periodic-alt", "periodic-alt", 10),
 ]
+# everything a program of this folder calls its threads
+OWN = set("""snapshot ckpt front api hogmain boss hog indexer middle cache back store market engine pricer
+logger journal dispatcher scheduler worker pooled executor slowpart bigshard quickpart shard periodic
+clockwork ticker metronome heartbeat keepalive cruncher miner hold keep chain queue forkjoin pool
+coldmap feed""".split())
 PROBED = {"feed": "process_packet", "feed-alt": "on_tick"}
 
 
@@ -208,7 +215,8 @@ def judge(tail, planted, stacks):
     if got[0] == comm and got[1] == cause and named:
         return None
     share = tail["groups"][0]["share"]
-    return f"{got[0]}, {got[1]}, {got[2]}, share {share:.2f}"
+    other = OTHER if root.get("state") == "running" and got[0] not in OWN else ""
+    return f"{other}{got[0]}, {got[1]}, {got[2]}, share {share:.2f}"
 
 
 def p999_wrong(recorder):
@@ -246,7 +254,7 @@ def ask(recorder, options, planted, top, stacks):
 
 class Score:
     def __init__(self):
-        self.found = self.of = self.again = 0
+        self.found = self.of = self.again = self.others = 0
         self.misses = []
 
 
@@ -258,16 +266,18 @@ def lost(recorder, planted, top):
 
 
 def answer(recorder, variant, stacks, score):
-    """Record, and again while the machine loses records to speak of, whatever the answer is. What is
-    named instead of the planted cause; None: nothing."""
+    """Record, and again while the machine loses records to speak of, whatever the answer is, and
+    where the CPU belonged to others. What is named instead of the planted cause; None: nothing."""
     for left in reversed(range(TRIES)):
         code, err = recorder.record(stacks, variant[2].split())
         if code:
             return f"not recorded: {err.strip()[-70:]}"
         wrong, lost = ask(recorder, [], variant[1], variant[3], stacks)
-        if not lost or not left:
+        other = bool(wrong and wrong.startswith(OTHER))
+        if not (lost or other) or not left:
             return wrong
-        score.again += 1
+        score.again += lost
+        score.others += other and not lost
 
 
 def keep_recording(recorder, where, name):
@@ -325,13 +335,16 @@ def rounds(recorder, a, scores):
 
 
 def table(scores):
-    print(f"{'':2} {'program and options':32} {'stacks':6} {'found':>8} {'again':>5}")
+    print(f"{'':2} {'program and options':32} {'stacks':6} {'found':>8} {'again':>5} {'others':>6}")
     for (i, stacks), score in sorted(scores.items(), key=lambda x: (x[0][0], x[0][1] == "dwarf")):
-        print(f"{VARIANTS[i][0]:2} {VARIANTS[i][2]:32} {stacks:6} {score.found:4}/{score.of:<3} {score.again:5}")
+        print(f"{VARIANTS[i][0]:2} {VARIANTS[i][2]:32} {stacks:6} {score.found:4}/{score.of:<3} {score.again:5} "
+              f"{score.others:6}")
         for m in score.misses:
             print("      ", m)
-    found, of, again = (sum(getattr(s, k) for s in scores.values()) for k in ("found", "of", "again"))
-    print(f"{found} of {of} found; {again} recordings made again for lost scheduler records")
+    found, of, again, others = (sum(getattr(s, k) for s in scores.values())
+                                for k in ("found", "of", "again", "others"))
+    print(f"{found} of {of} found; recordings made again: {again} for lost scheduler records, "
+          f"{others} where another process had the CPU longer")
     return found != of
 
 
