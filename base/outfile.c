@@ -20,6 +20,28 @@ static int open_in_place(struct outfile *o, const char *path, struct err *e)
 	return o->f ? 0 : err_sys(e, "%s: cannot write", path);
 }
 
+/* In the folder of `path`, without a name; -1 where that cannot be. */
+static int open_unnamed(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = !slash          ? mem_strdup(".")
+		    : slash == path ? mem_strdup("/")
+				    : mem_strndup(path, (size_t)(slash - path));
+	int fd = !dir || access("/proc/self/fd", X_OK)
+			 ? -1
+			 : open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	mem_free(dir);
+	return fd;
+}
+
+/* Name what open_unnamed made. */
+static int name_late(const struct outfile *o)
+{
+	char self[64];
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(o->f));
+	return linkat(AT_FDCWD, self, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW);
+}
+
 static int open_temporary(struct outfile *o, const char *path, struct err *e)
 {
 	size_t n = strlen(path) + 32;
@@ -28,7 +50,10 @@ static int open_temporary(struct outfile *o, const char *path, struct err *e)
 	if (!o->path || !o->tmp)
 		return err_nomem(e);
 	snprintf(o->tmp, n, "%s.tmp.%ld", path, (long)getpid());
-	int fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	int fd = open_unnamed(path);
+	o->unnamed = fd >= 0;
+	if (fd < 0)
+		fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		int code = err_sys(e, "%s: cannot write", path);
 		mem_free(o->tmp);
@@ -72,13 +97,15 @@ int outfile_commit(struct outfile *o, struct err *e)
 	int bad = fflush(o->f) || ferror(o->f) ||
 		  (o->tmp && fsync(fileno(o->f)) && errno != EINVAL);
 	int r = bad ? err_sys(e, "%s: cannot write", o->path ? o->path : "output") : 0;
+	if (!r && o->unnamed && name_late(o))
+		r = err_sys(e, "%s: cannot write", o->path);
 	if (fclose(o->f) && !r)
 		r = err_sys(e, "%s: cannot write", o->path ? o->path : "output");
 	o->f = NULL;
 	if (!r && o->tmp && rename(o->tmp, o->path))
 		r = err_sys(e, "%s: cannot rename into place", o->path);
 	if (r && o->tmp)
-		unlink(o->tmp);
+		unlink(o->tmp); /* ENOENT where it never had a name */
 	forget(o);
 	return r;
 }
@@ -87,7 +114,7 @@ void outfile_abort(struct outfile *o)
 {
 	if (o->f && o->f != stdout)
 		fclose(o->f);
-	if (o->tmp)
+	if (o->tmp && !o->unnamed)
 		unlink(o->tmp);
 	forget(o);
 }

@@ -1,9 +1,10 @@
 /*
  * outfile.h - output files that appear whole or not at all.
  *
- * Bytes go to a temporary file beside the target; outfile_commit syncs and renames it over the
- * target, outfile_abort removes it. "-" writes to stdout directly. A killed process leaves the
- * old target untouched (and a temporary file named TARGET.tmp.PID behind at worst).
+ * Bytes go to a file without a name in the target's folder; outfile_commit syncs it, names it
+ * and renames it over the target. "-" writes to stdout directly. A killed process leaves the
+ * old target untouched and nothing else; where the file system or a missing /proc do not let a
+ * file be named late, it is TARGET.tmp.PID from the start and stays behind.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
@@ -16,6 +17,7 @@
 struct outfile {
 	FILE *f; /* write here with stdio; buffered */
 	char *path, *tmp;
+	int unnamed; /* tmp is not there yet */
 };
 
 /* Open for writing `path` ("-" is stdout). Existing non-regular targets (/dev/null, a fifo) are

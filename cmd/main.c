@@ -2,12 +2,15 @@
 #include "base/mem.h"
 #include "cmd/manpage.h"
 #include "cmd/say.h"
+#include "cmd/scratch.h"
 #include "cmd/verbs.h"
 
 #include <elfutils/libdwfl.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -119,27 +122,46 @@ static int run(const struct verb *v, int argc, char **argv)
 	}
 	opt_release(v, opts);
 	mem_free(opts);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "perfkit: stdout: cannot write\n");
-		return 1;
-	}
 	return rc;
+}
+
+/* The exit status; 1 where what was printed did not get out. */
+static int finish(int rc)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return rc;
+	fprintf(stderr, "perfkit: stdout: cannot write\n");
+	return 1;
+}
+
+/* Files are read in place: one that is cut meanwhile, or a disk that fails, is told by SIGBUS.
+ */
+static void on_bus(int sig)
+{
+	static const char line[] =
+		"perfkit: a file became shorter while it was read, or its disk failed\n";
+	(void)sig;
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+		_exit(1);
+	scratch_remove();
+	_exit(1);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	sigaction(SIGBUS, &(struct sigaction){.sa_handler = on_bus}, NULL);
+	const char *word = argc < 2 ? "--help" : argv[1];
+	const struct verb *v = find_verb(word);
+	if (v)
+		return finish(run(v, argc - 1, argv + 1));
+	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		help();
-		return argc < 2 ? 2 : 0;
+		return finish(argc < 2 ? 2 : 0);
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version"))
-		return version();
-	if (!strcmp(argv[1], "help"))
-		return help_command(argc - 2, argv + 2);
-	const struct verb *v = find_verb(argv[1]);
-	if (!v) {
-		say("no verb '%s' (see: perfkit help)", argv[1]);
-		return 2;
-	}
-	return run(v, argc - 1, argv + 1);
+	if (!strcmp(word, "--version") || !strcmp(word, "version"))
+		return finish(version());
+	if (!strcmp(word, "help"))
+		return finish(help_command(argc - 2, argv + 2));
+	say("no verb '%s' (see: perfkit help)", word);
+	return 2;
 }

@@ -57,11 +57,16 @@ static void remove_scratch(void)
 		remove_tree(AT_FDCWD, scratch_path, 0);
 }
 
-static void on_signal(int sig)
+void scratch_remove(void)
 {
 	remove_scratch();
 	if (half_written_owner == getpid())
 		unlink(half_written);
+}
+
+static void on_signal(int sig)
+{
+	scratch_remove();
 	signal(sig, SIG_DFL);
 	raise(sig);
 }

@@ -18,4 +18,7 @@ int scratch_dir(const char **path, struct err *e);
  * for the kernel is no file. */
 void scratch_file(const char *path);
 
+/* Remove both now; for signal handlers that end the process by themselves. */
+void scratch_remove(void);
+
 #endif

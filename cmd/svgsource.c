@@ -568,9 +568,12 @@ static int read_timeline(const struct svg_request *rq, const char *path, struct 
 int svg_source_read(const struct svg_request *rq, const char *path, struct flame *flame,
 		    struct svg_drawn *out, struct err *e)
 {
-	struct source src;
-	enum input_kind kind;
-	int rc = input_kind_open(path, &src, &kind, e);
+	struct source src = {.fd = -1};
+	enum input_kind kind = INPUT_PERF_DATA;
+	int rc = 0;
+	/* of a pipe the first bytes are there once: who reads a timeline looks at them */
+	if (strcmp(path, "-") != 0 || (rq->kind == SVG_CPU && !rq->in_order))
+		rc = input_kind_open(path, &src, &kind, e);
 	if (rc)
 		return rc;
 	int in_order = rq->in_order && (kind == INPUT_PERF_DATA || kind == INPUT_STORE);

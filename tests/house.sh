@@ -125,7 +125,7 @@ code()
 	esac
 	v=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
 	if [ "$v" = 14 ]; then
-		find $folders tests/lib tests/prog tests/fuzz tests/unit -name '*.[ch]' |
+		find $folders tests/lib tests/prog tests/tools tests/fuzz tests/unit -name '*.[ch]' |
 			xargs -P 2 -n 40 clang-format --dry-run 2>&1 |
 			sed -n 's/:[0-9:]* warning: code should be.*//p' | sort -u | grep . &&
 			wrong "make format would change these"

@@ -1,0 +1,80 @@
+/*
+ * faults.c - LD_PRELOAD: faults of a disk that cannot be had otherwise, on files whose path
+ * holds $FAULT_FILE.
+ *
+ *	FAULT=read      reading it fails with EIO, by read(2) and pread(2) and because mapping
+ *it does FAULT=shrink    it is cut to one page when it has been mapped
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int is_meant(int fd)
+{
+	char self[64], path[4096];
+	const char *file = getenv("FAULT_FILE");
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(self, path, sizeof(path) - 1);
+	if (n <= 0 || !file)
+		return 0;
+	path[n] = '\0';
+	return strstr(path, file) != NULL;
+}
+
+static int fault_is(const char *what)
+{
+	const char *fault = getenv("FAULT");
+	return fault && !strcmp(fault, what);
+}
+
+static int read_fails(int fd)
+{
+	if (!fault_is("read") || !is_meant(fd))
+		return 0;
+	errno = EIO;
+	return 1;
+}
+
+ssize_t read(int fd, void *p, size_t n)
+{
+	ssize_t (*real)(int, void *, size_t);
+	*(void **)&real = dlsym(RTLD_NEXT, "read");
+	return read_fails(fd) ? -1 : real(fd, p, n);
+}
+
+ssize_t pread(int fd, void *p, size_t n, off_t at)
+{
+	ssize_t (*real)(int, void *, size_t, off_t);
+	*(void **)&real = dlsym(RTLD_NEXT, "pread");
+	return read_fails(fd) ? -1 : real(fd, p, n, at);
+}
+
+ssize_t pread64(int fd, void *p, size_t n, off_t at)
+{
+	return pread(fd, p, n, at);
+}
+
+void *mmap(void *where, size_t n, int prot, int flags, int fd, off_t at)
+{
+	void *(*real)(void *, size_t, int, int, int, off_t);
+	*(void **)&real = dlsym(RTLD_NEXT, "mmap");
+	if (fd >= 0 && read_fails(fd))
+		return MAP_FAILED;
+	void *p = real(where, n, prot, flags, fd, at);
+	if (fd >= 0 && fault_is("shrink") && is_meant(fd)) {
+		char self[64];
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+		if (truncate(self, 4096))
+			abort();
+	}
+	return p;
+}
+
+void *mmap64(void *where, size_t n, int prot, int flags, int fd, off_t at)
+{
+	return mmap(where, n, prot, flags, fd, at);
+}
