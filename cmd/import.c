@@ -8,6 +8,7 @@
 #include "libstore/storewrite.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,6 +110,19 @@ static int import_file(struct store_writer *w, const struct import_opts *o, cons
 	return rc;
 }
 
+/* No signal comes between the temporary file and its being known to whoever removes it. */
+static int open_writer(struct store_writer **w, const char *path, struct err *e)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	int r = store_writer_open(w, path, e);
+	if (!r)
+		scratch_file(store_writer_temporary(*w));
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct import_opts *o = opts;
@@ -117,9 +131,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct store_writer *w;
 	struct err e = {0};
 	int rc = 0;
-	if (store_writer_open(&w, o->output ? o->output : "perf.db", &e))
+	if (open_writer(&w, o->output ? o->output : "perf.db", &e))
 		return input_fail(NULL, &e);
-	scratch_file(store_writer_temporary(w));
 	if (!nfiles)
 		rc = import_file(w, o, one, &clocks);
 	for (size_t i = 0; !rc && i < nfiles; i++)
