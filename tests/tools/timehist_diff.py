@@ -58,6 +58,8 @@ def classify(i, wait, delay, before):
         return "raced-waking"
     if near(length, wait) and i["runnable"] and not i["ctx"] and delay == 0:
         return "missing-waking"
+    if near(length, wait) and i["ctx"] and us(i["runnable"]) / 1000 < delay <= wait:
+        return "two-wakings"
     if near(length, wait) and i["unknown"] == "missing wakeup":
         return "missing-wakeup"
     return None
