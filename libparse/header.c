@@ -89,6 +89,7 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 		return err_set(e, ERR_FORMAT,
 			       "%s: event attribute size %llu in the header is not sane",
 			       rec->name, (unsigned long long)attr_size);
+	uint64_t room = src->size; /* ids of different events are different bytes */
 	for (uint64_t at = 0; at < attrs.size; at += attr_size) {
 		struct bytes b = bytes_init(p + at, attr_size, rec->swap);
 		struct event_attr attr;
@@ -97,6 +98,10 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 			return r;
 		struct section ids = take_section(&b);
 		const uint8_t *idp = section_bytes(src, ids);
+		if (idp && ids.size > room)
+			return err_set(e, ERR_FORMAT, "%s: events share the bytes of their ids",
+				       rec->name);
+		room -= idp ? ids.size : 0;
 		r = add_event(rec, &attr, idp, idp ? ids.size / 8 : 0, e);
 		if (r)
 			return r;

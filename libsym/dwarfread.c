@@ -5,9 +5,18 @@
 
 #include <stdlib.h>
 
+/* Up to the last text that ends. */
+static void trim_strings(struct dwarf_sec *s)
+{
+	while (s->n && s->p[s->n - 1])
+		s->n--;
+}
+
 void dwarf_object_init(struct dwarf_object *o)
 {
 	uint64_t bytes = 0;
+	trim_strings(&o->sec[SEC_STR]);
+	trim_strings(&o->sec[SEC_LINE_STR]);
 	for (int i = 0; i < SEC_COUNT; i++)
 		bytes += o->sec[i].n;
 	o->work = 64 * bytes + (1 << 16);
@@ -354,9 +363,7 @@ int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 
 const char *dwarf_sec_string(const struct dwarf_sec *s, uint64_t off)
 {
-	if (off >= s->n || !memchr(s->p + off, 0, s->n - off))
-		return NULL;
-	return (const char *)s->p + off;
+	return off < s->n ? (const char *)s->p + off : NULL;
 }
 
 /* Entry `index` of .debug_str_offsets (7.26). */

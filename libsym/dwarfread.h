@@ -162,7 +162,8 @@ int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 /* The text of a string value, life of the sections; NULL when it is none or out of bounds. */
 const char *dwarf_string(const struct dwarf_unit *u, const struct dwarf_value *v);
 
-/* The text at `off` in a string section, or NULL when not terminated inside it. */
+/* The text at `off` in a string section, or NULL when that is outside. (dwarf_object_init
+ * leaves none that does not end inside its section.) */
 const char *dwarf_sec_string(const struct dwarf_sec *s, uint64_t off);
 
 /* The address of an address or address-index value: 1 and *addr, or 0. */

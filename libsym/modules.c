@@ -159,6 +159,10 @@ static int special_constructor(struct modules *ms, const char *raw)
 	return made;
 }
 
+/* Bytes of a name that are kept: demangled ones are shorter, and honest ones much. Many frames
+ * may point into one endless text. */
+enum { NAME_CUT = DEMANGLE_OUTPUT_MAX };
+
 /* The printable form of a raw name, made once. */
 static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
 {
@@ -173,7 +177,8 @@ static int printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 	}
 	if (rc == ERR_NOMEM)
 		return rc;
-	if (strtab_intern(ms->machine->strings, rc == 1 ? buf_cstr(&ms->text) : raw, id))
+	const char *name = rc == 1 ? buf_cstr(&ms->text) : raw;
+	if (strtab_intern_n(ms->machine->strings, name, strnlen(name, NAME_CUT), id))
 		return ERR_NOMEM;
 	return u64map_put(&ms->names, key, *id);
 }

@@ -32,6 +32,12 @@ huge = 1 << 60
 # the header's sections: attrs, data, event types: offset and size
 for at, what in ((16, "attr-size"), (32, "attrs"), (48, "data"), (64, "types")):
     put("claims-%s.data" % what, image[:at] + u64(huge) + image[at + 8:])
+# 60,000 events that each have all the file's bytes for ids
+attr = struct.pack("<II", 1, 128) + bytes(120)
+n = 60000
+end = 104 + n * 144
+put("claims-ids.data", b"PERFILE2" + u64(104) + u64(144) + u64(104) + u64(n * 144) + u64(end) + u64(0) +
+    bytes(48) + (attr + u64(0) + u64(end // 8 * 8)) * n)
 # an AUX area of 2^60 bytes in a pipe, and a tracing data section
 pipe = b"PERFILE2" + u64(16)
 put("claims-auxtrace.data", pipe + u32(71) + struct.pack("<HH", 0, 48) + u64(huge) + bytes(32))
