@@ -61,8 +61,9 @@ static int parse_asked(const struct doctor_opts *o, unsigned *asked)
  */
 
 /* `s` broken at blanks into lines of at most WIDTH columns, `left` blanks in front; the first
- * line begins at column `at`. A command keeps its meaning: its lines end in a backslash. */
-static void print_wrapped(const char *s, size_t at, size_t left)
+ * line begins at column `at`. A command keeps its meaning: its lines end in a backslash. 0, or
+ * ERR_NOMEM. */
+static int print_wrapped(const char *s, size_t at, size_t left)
 {
 	struct buf b = {0};
 	int command = !strncmp(s, "perf record ", 12);
@@ -85,21 +86,24 @@ static void print_wrapped(const char *s, size_t at, size_t left)
 		p += n + (p[n] == ' ');
 	}
 	putchar('\n');
+	int failed = buf_failed(&b);
 	buf_release(&b);
+	return failed;
 }
 
-static void print_finding(const struct finding *f)
+static int print_finding(const struct finding *f)
 {
+	int failed = 0;
 	enum { INDENT = 9 };
 	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
-	print_wrapped(f->title, INDENT, INDENT);
+	failed |= print_wrapped(f->title, INDENT, INDENT);
 	for (size_t i = 0; i < f->ndetails; i++) {
 		printf("%*s", INDENT, "");
 		if (*f->details[i] == '0') { /* a drawing of the time axis from 0 s on */
 			put_visible(stdout, f->details[i]);
 			putchar('\n');
 		} else {
-			print_wrapped(f->details[i], INDENT, INDENT + 2);
+			failed |= print_wrapped(f->details[i], INDENT, INDENT + 2);
 		}
 		if (*f->get[i]) {
 			printf("%*sget it: ", INDENT + 2, "");
@@ -108,15 +112,16 @@ static void print_finding(const struct finding *f)
 		}
 	}
 	printf("%*s", INDENT, "");
-	print_wrapped(f->kind->spoils, INDENT, INDENT + 2);
+	failed |= print_wrapped(f->kind->spoils, INDENT, INDENT + 2);
 	if (*f->remedy) {
 		printf("%*sremedy: ", INDENT, "");
-		print_wrapped(f->remedy, INDENT + 8, INDENT + 2);
+		failed |= print_wrapped(f->remedy, INDENT + 8, INDENT + 2);
 	}
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
+	return failed;
 }
 
-static void print_text(const char *path, const struct findings *f, unsigned asked)
+static int print_text(const char *path, const struct findings *f, unsigned asked)
 {
 	static const char *const verdicts[] = {
 		"can answer; nothing found", "can answer; it could be better next time",
@@ -129,8 +134,12 @@ static void print_text(const char *path, const struct findings *f, unsigned aske
 			printf("\n  %-7s %s", topics[i].name, verdicts[worst + 1]);
 	}
 	putchar('\n');
+	int failed = 0;
 	for (size_t i = 0; i < f->v.n; i++)
-		print_finding(&f->v.v[i]);
+		failed |= print_finding(&f->v.v[i]);
+	if (failed)
+		say("out of memory");
+	return failed;
 }
 
 /* --- JSON ----------------------------------------------------------------------------------
@@ -279,7 +288,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (!rc && o->json)
 		rc = print_json(path, &f, asked);
 	else if (!rc)
-		print_text(path, &f, asked);
+		rc = print_text(path, &f, asked);
+	rc = rc < 0 ? 1 : rc;
 	int worst = findings_worst(&f, asked);
 	if (!rc && (worst == HARM_WRONG || (o->in.strict && worst >= HARM_PARTIAL)))
 		rc = 3;

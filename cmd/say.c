@@ -7,7 +7,11 @@ void put_visible(FILE *f, const char *s)
 {
 	struct buf b = {0};
 	escape_visible(&b, s, strlen(s));
-	fputs(buf_cstr(&b), f);
+	if (!buf_failed(&b))
+		fputs(buf_cstr(&b), f);
+	else /* out of memory must still be said */
+		for (; *s; s++)
+			fputc(*s >= ' ' && *s <= '~' ? *s : '?', f);
 	buf_release(&b);
 }
 
