@@ -74,22 +74,20 @@ echo "$file: $((bytes / 1000000)) MB, $("$prog/walk" "$file"); $what"
 echo "$(uname -m), $(nproc) CPUs, Linux $(uname -r), $(perf --version 2>/dev/null || echo no perf)"
 printf '%-34s %9s %9s %9s %10s %10s %9s\n' '' 'wall s' 'cpu s' 'MB/s' 'peak MB' 'private MB' 'x perfkit'
 
+. "$SRC/tests/benchlib.sh"
+
 # label runs command...: the best of `runs`
 best()
 {
-	label=$1 runs=$2
-	shift 2
-	line=
-	while [ "$runs" -gt 0 ]; do
-		"$prog/measure" "$@" 3>"$dir/row" >/dev/null 2>"$dir/stderr" || true
-		line=$(printf '%s\n%s\n' "$line" "$(cat "$dir/row")" | awk 'NF' | sort -n | head -1)
-		runs=$((runs - 1))
-	done
-	: "${base:=$(echo "$line" | awk '{print $1}')}"
-	echo "$line" | awk -v l="$label" -v b="$bytes" -v base="$base" '{
-		printf "%-34s %9.3f %9.2f %9.0f %10.1f %10.1f %9.2f%s\n", l, $1, $2,
-			b / 1e6 / $1, $3 / 1024, $4 / 1024, $1 / base,
-			$5 == 0 ? "" : "  (exit " $5 ")" }'
+	label=$1
+	shift
+	measure "$@"
+	: "${base:=$wall}"
+	awk -v l="$label" -v b="$bytes" -v wall="$wall" -v cpu="$cpu" -v peak="$peak" \
+		-v private="$private" -v base="$base" -v status="$status" 'BEGIN {
+		printf "%-34s %9.3f %9.2f %9.0f %10.1f %10.1f %9.2f%s\n", l, wall, cpu,
+			b / 1e6 / wall, peak, private, wall / base,
+			status == 0 ? "" : "  (exit " status ")" }'
 }
 
 best 'perfkit collapse --no-inline' 3 "$O/perfkit" collapse -q --no-inline -i "$file"

@@ -1,0 +1,116 @@
+#!/bin/sh
+# bench_dwarf.sh - unwinding and naming: `--call-graph dwarf,8192` recordings of a deep C++
+# program and of a C++ compile, perfkit beside perf script in the same run. Each figure stands
+# beside its aim; the aims were set for an idle machine.
+#
+#	BENCH_DIR, BENCH_QUICK  as in bench.sh
+#	BENCH_RATE              samples a second of the two recordings (4999)
+set -eu
+SRC=$(cd "$(dirname "$0")/.." && pwd)
+O=${O:-build}
+case $O in /*) ;; *) O=$SRC/$O ;; esac
+dir=${BENCH_DIR:-$O/bench}
+prog=$O/tests/prog
+rate=${BENCH_RATE:-4999}
+mkdir -p "$dir"
+. "$SRC/tests/benchlib.sh"
+command -v perf >/dev/null 2>&1 || { echo "bench: no perf here, nothing to unwind"; exit 0; }
+compiler=$(command -v clang++ || command -v g++ || true)
+[ -n "$compiler" ] || { echo "bench: no C++ compiler here, nothing to unwind"; exit 0; }
+
+record() # FILE RATE COMMAND...
+{
+	to=$1 hz=$2
+	shift 2
+	[ -f "$to" ] || {
+		echo "recording $(basename "$to") ..." >&2
+		perf record -q -N -m 4096 -e cpu-clock -F "$hz" --call-graph dwarf,8192 -o "$to.tmp" "$@" \
+			2>/dev/null >/dev/null || true # the status is the command's
+		mv "$to.tmp" "$to"
+	}
+}
+
+line() # what value aim
+{
+	printf '  %-46s %14s   %s\n' "$1" "$2" "$3"
+}
+
+ratio() # wall of perf
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f x", a / b }'
+}
+
+# one core, samples in memory: the unwinder alone, every table empty at first
+unwinding() # FILE aim
+{
+	"$prog/unwindbench" -n 2 "$1" 2>&1 | awk -v aim="$2" '/^pass/ {
+		gsub(",", ""); gsub(";", "")
+		printf "  %-46s %11.2f us   %s\n", "unwind, " ($2 == "1:" ? "cold" : "warm") ", per sample of " $5 " frames", $8,
+			$2 == "1:" ? "aim " aim " us" : ""
+		printf "  %-46s %11.0f ns   %s\n", "  per frame", $12, $2 == "1:" ? "aim 150 ns" : "" }'
+}
+
+perfkit_runs() # FILE
+{
+	measure 3 "$O/perfkit" collapse -q --no-inline -i "$1"
+	plain=$wall
+	line 'perfkit collapse --no-inline' "$wall s" "$(awk -v c="$cpu" -v w="$wall" \
+		'BEGIN { printf "%.2f s on the CPUs, %.1f of them busy", c, c / w }')"
+	measure 3 "$O/perfkit" collapse -q -i "$1"
+	inlined=$wall
+	line 'perfkit collapse' "$wall s" "$(awk -v c="$cpu" -v w="$wall" \
+		'BEGIN { printf "%.2f s on the CPUs, %.1f of them busy", c, c / w }')"
+	line '  private memory (and the mapped file)' \
+		"$(printf '%.0f (%.0f) MB' "$private" "$peak")" 'aim 300 MB for 700 MB'
+}
+
+beside_perf() # FILE
+{
+	[ -z "${BENCH_QUICK:-}" ] || return 0
+	measure 1 perf script --no-inline -i "$1"
+	line 'perf script --no-inline' "$wall s" "$(ratio "$wall" "$plain"), aim 15 x"
+	measure 1 perf script -i "$1"
+	line 'perf script' "$wall s" "$(ratio "$wall" "$inlined"), aim 50 x"
+}
+
+title() # FILE TEXT
+{
+	echo
+	echo "$2: $(($(wc -c <"$1") / 1000000)) MB"
+	cat "$1" >/dev/null
+}
+
+[ -x "$dir/deep" ] || g++ -std=c++17 -g -O2 -o "$dir/deep" "$SRC/tests/bench_deep.cc"
+record "$dir/deep.data" "$rate" timeout -s INT 15 "$dir/deep" 100000000
+title "$dir/deep.data" 'a deep C++ program'
+unwinding "$dir/deep.data" 3
+perfkit_runs "$dir/deep.data"
+beside_perf "$dir/deep.data"
+
+# perf asks addr2line about every frame: some thousand samples take it minutes
+record "$dir/line.data" 999 "$dir/deep" 100000
+title "$dir/line.data" 'the same, few samples, with source lines'
+measure 3 "$O/perfkit" collapse -q --srcline -i "$dir/line.data"
+line 'perfkit collapse --srcline' "$wall s" ''
+lined=$wall
+if [ -z "${BENCH_QUICK:-}" ]; then
+	measure 1 perf script -F +srcline -i "$dir/line.data"
+	line 'perf script -F +srcline' "$wall s" "$(ratio "$wall" "$lined"), aim 1000 x"
+fi
+nm --defined-only "$dir/deep" | awk '$2 ~ /[tTwW]/ { print $1 }' >"$dir/addresses"
+"$prog/frames_at" -t "$dir/deep" <"$dir/addresses" | awk '{
+	for (i = 1; i < NF; i++) if ($(i + 1) ~ /^ms\/MB/) perMB = substr($i, 2)
+	for (i = 1; i < NF; i++) if ($i == "repeated") again = $(i + 1)
+	printf "  %-46s %11s ms   %s\n", "DWARF read, per MB of .debug_info", perMB, "aim 15 ms"
+	printf "  %-46s %11s us   %s\n", "an address looked up again", again, "aim 0.5 us" }'
+
+case $compiler in
+*clang++) what='a C++ compile by clang++' ;;
+*) what='a C++ compile by g++' ;;
+esac
+record "$dir/compile.data" "$rate" "$compiler" -std=c++17 -O2 -DCOMPILE_MORE -c -o "$dir/deep.o" \
+	"$SRC/tests/bench_deep.cc"
+title "$dir/compile.data" "$what"
+unwinding "$dir/compile.data" 4
+perfkit_runs "$dir/compile.data"
+beside_perf "$dir/compile.data"
