@@ -9,6 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum {
+	STEP = 32 << 20,  /* bytes that a large one grows by */
+	PAGES = 64 << 10, /* a multiple of any page size */
+};
+
 static const char *folder(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -19,6 +24,7 @@ static const char *folder(void)
 static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e)
 {
 	int failed;
+	bytes = (bytes + PAGES - 1) / PAGES * PAGES;
 	do
 		failed = posix_fallocate(m->fd, 0, (off_t)bytes);
 	while (failed == EINTR);
@@ -31,6 +37,9 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 			   : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
 	if (p == MAP_FAILED)
 		return err_nomem(e);
+#ifdef MADV_POPULATE_WRITE /* where it fails, pages come one by one as they are used */
+	madvise((char *)p + m->bytes, bytes - m->bytes, MADV_POPULATE_WRITE);
+#endif
 	*v = p;
 	m->bytes = bytes;
 	return 0;
@@ -75,7 +84,8 @@ static int resize(void **v, struct bigvec_map *m, size_t n, size_t want, size_t 
 int bigvec_grow_(void **v, size_t *cap, struct bigvec_map *m, size_t n, size_t more,
 		 size_t size, struct err *e)
 {
-	size_t want = *cap ? *cap + *cap / 2 : 8;
+	size_t step = *cap / 2 * size < STEP ? *cap / 2 : STEP / size;
+	size_t want = *cap + (step > 8 ? step : 8);
 	int fits = more <= SIZE_MAX / 2 - n;
 	if (fits && want < n + more)
 		want = n + more;

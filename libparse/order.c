@@ -10,6 +10,7 @@ enum {
 	BATCH = 1024, /* records handed over at once */
 	AHEAD = 8,    /* batches there may be at a time */
 	SOON = 8,     /* records */
+	HANDED_BACK = 2,
 };
 
 struct key {
@@ -42,7 +43,7 @@ struct ahead {
 	pthread_cond_t changed;
 	struct batch *ring[AHEAD];
 	size_t made, taken;
-	int ended; /* the last batch is made: 0 not yet, 1, or < 0 with `why` */
+	int ended; /* the last batch is made: 0 not yet, 1, < 0 with `why`, or HANDED_BACK */
 	int stop;
 	struct err why;
 };
@@ -277,11 +278,12 @@ static void *read_ahead(void *order)
 	struct batch *b;
 	struct err why = {0};
 	int got = 1;
-	while (got == 1 && (b = empty_batch(a)) != NULL) {
+	while (got == 1 && !o->rec->compressed && (b = empty_batch(a)) != NULL) {
 		got = next_batch(o, b, &why);
 		pthread_mutex_lock(&a->lock);
 		a->made += got == 1;
-		a->ended = got == 1 ? 0 : got ? got : 1;
+		/* chunks are for one thread only */
+		a->ended = got < 0 ? got : !got ? 1 : o->rec->compressed ? HANDED_BACK : 0;
 		a->why = why;
 		pthread_cond_signal(&a->changed);
 		pthread_mutex_unlock(&a->lock);
@@ -289,7 +291,7 @@ static void *read_ahead(void *order)
 	return NULL;
 }
 
-/* The batch in hand is done with: the next one. 1, 0 at the end, < 0. */
+/* The batch in hand is done with: the next one. 1, 0 at the end, < 0, HANDED_BACK. */
 static int take_batch(struct order *o, struct err *e)
 {
 	struct ahead *a = o->ahead;
@@ -305,8 +307,8 @@ static int take_batch(struct order *o, struct err *e)
 	if (a->made != a->taken) {
 		o->batch = a->ring[a->taken % AHEAD];
 	} else {
-		rc = a->ended < 0 ? a->ended : 0;
-		if (rc && e)
+		rc = a->ended == 1 ? 0 : a->ended;
+		if (rc < 0 && e)
 			*e = a->why;
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -322,14 +324,25 @@ static void ahead_free(struct ahead *a)
 	mem_free(a);
 }
 
-static void ahead_stop(struct ahead *a)
+static void drop_batch(struct batch *b, size_t from)
 {
+	for (size_t i = from; i < b->n; i++)
+		chunk_drop(b->v[i].r.chunk);
+}
+
+static void ahead_stop(struct order *o)
+{
+	struct ahead *a = o->ahead;
 	pthread_mutex_lock(&a->lock);
 	a->stop = 1;
 	pthread_cond_signal(&a->changed);
 	pthread_mutex_unlock(&a->lock);
 	pthread_join(a->thread, NULL);
+	for (size_t i = a->taken; i != a->made; i++)
+		drop_batch(a->ring[i % AHEAD], o->batch && i == a->taken ? o->at : 0);
 	ahead_free(a);
+	o->ahead = NULL;
+	o->batch = NULL;
 }
 
 int order_read_ahead(struct order *o, struct err *e)
@@ -372,10 +385,10 @@ void order_free(struct order *o)
 	if (!o)
 		return;
 	if (o->ahead)
-		ahead_stop(o->ahead); /* its records are in no chunks */
+		ahead_stop(o);
 	chunk_drop(o->given);
-	for (size_t i = o->at; o->own && i < o->own->n; i++)
-		chunk_drop(o->own->v[i].r.chunk);
+	if (o->own)
+		drop_batch(o->own, o->at);
 	for (size_t i = o->next; i < o->keys.n; i++)
 		chunk_drop(o->held.v[o->keys.v[i].at].chunk);
 	vec_release(&o->held);
@@ -389,8 +402,12 @@ void order_free(struct order *o)
 static int refill(struct order *o, struct err *e)
 {
 	o->at = 0;
-	if (o->ahead)
-		return take_batch(o, e);
+	if (o->ahead) {
+		int rc = take_batch(o, e);
+		if (rc != HANDED_BACK)
+			return rc;
+		ahead_stop(o);
+	}
 	if (!o->own && !(o->own = mem_zalloc(1, sizeof(*o->own))))
 		return err_nomem(e);
 	o->batch = o->own;
@@ -410,6 +427,7 @@ int order_next(struct order *o, struct ordered **out, struct err *e)
 	if (o->batch->n - o->at > SOON) { /* the bytes may lie in another core's cache */
 		__builtin_prefetch(v[SOON].r.p);
 		__builtin_prefetch(v[SOON].r.p + 64);
+		__builtin_prefetch(v[SOON].r.p + 128);
 	}
 	o->given = v->r.chunk;
 	*out = v;

@@ -41,9 +41,10 @@ int order_next(struct order *o, struct ordered **out, struct err *e);
 
 /*
  * Before the first order_next: read on a thread of its own from now on. Only for a recording
- * whose records lie in the mapped file (recording_is_mapped) and that was read to its end once
- * before, so that its header is complete; the caller leaves rec->stats alone until order_free,
- * but for recording_note_bad. ERR_NOMEM; where no thread can be had it is read without.
+ * whose records lie in the mapped file (recording_is_mapped) and, in pipe mode, that was read
+ * to its end once before, so that its events are known; the caller leaves rec->stats alone
+ * until order_free. Should records be compressed after all, the caller's thread goes on alone.
+ * ERR_NOMEM; where no thread can be had it is read without.
  */
 int order_read_ahead(struct order *o, struct err *e);
 

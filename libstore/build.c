@@ -123,6 +123,12 @@ static void note_thread_map(struct builder *b, const struct record *r)
 		b->per_task = 1;
 }
 
+void builder_note_bad(struct builder *b, const struct err *why)
+{
+	if (!b->nbad++)
+		b->bad = *why;
+}
+
 static int take_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
 {
 	struct err why = {0};
@@ -130,7 +136,7 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 		return 0;
 	int rc = machine_take(&b->p->machine, b->rec, r, ns, &why);
 	if (rc == ERR_FORMAT) {
-		recording_note_bad(b->rec, &why);
+		builder_note_bad(b, &why);
 		return 0;
 	}
 	if (!rc)
@@ -190,6 +196,27 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 /* --- reading ---------------------------------------------------------------------------------
  */
 
+/* Do samples of this event ask what was mapped when, or what a thread was called? */
+static int asks_machine(const struct event *ev)
+{
+	enum {
+		STACKS = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER |
+			 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_BRANCH_STACK
+	};
+	return !ev->is_tracepoint || ev->attr.sample_type & STACKS;
+}
+
+/* What stands in front of the first sample and has to be known before the first record. */
+static int read_head(struct builder *b, struct err *e)
+{
+	struct record r;
+	int got;
+	while ((got = recording_next(b->rec, &r, e)) == 1 && r.type != PERF_RECORD_SAMPLE)
+		if (r.type == PERF_RECORD_THREAD_MAP)
+			note_thread_map(b, &r);
+	return got < 0 ? got : recording_rewind(b->rec, e);
+}
+
 /* A mapped file's mappings and names, ahead of all samples. */
 static int read_sideband(struct builder *b, struct err *e)
 {
@@ -238,20 +265,33 @@ static int read_sideband(struct builder *b, struct err *e)
 	return got;
 }
 
+/* A mapped file is read twice where stacks want its mappings first, else once. */
+static int read_first(struct builder *b, struct err *e)
+{
+	int asks = b->rec->pipe_mode, r;
+	for (size_t i = 0; i < b->rec->events.n; i++)
+		asks |= asks_machine(&b->rec->events.v[i]);
+	r = asks ? read_sideband(b, e) : read_head(b, e);
+	b->ahead = 1;
+	return r;
+}
+
 static int read_records(struct builder *b, struct err *e)
 {
 	struct order *o;
 	struct ordered *next;
 	int got, rc = order_new(&o, b->rec, e);
-	if (!rc && b->sideband_done && recording_is_mapped(b->rec))
+	if (!rc && b->ahead)
 		rc = order_read_ahead(o, e);
 	while (!rc && (got = order_next(o, &next, e)) != 0) {
 		rc = got < 0 ? got : take_record(b, &next->r, &next->id, e);
-		if (++b->records % TELL_EVERY == 0 && b->opt->progress)
+		if (++b->records % TELL_EVERY == 0 && !rc && b->opt->progress)
 			b->opt->progress(b->opt->progress_ctx, next->r.offset,
 					 b->rec->data_size);
 	}
 	order_free(o);
+	for (; b->nbad; b->nbad--)
+		recording_note_bad(b->rec, &b->bad);
 	return rc;
 }
 
@@ -288,7 +328,7 @@ int timeline_build(struct profile *p, const struct build_options *opt, struct ti
 	b->tl = tl;
 	int r = timeline_init(tl, &p->stacks) ? err_nomem(e) : 0;
 	if (!r && recording_is_mapped(b->rec))
-		r = read_sideband(b, e);
+		r = read_first(b, e);
 	if (!r)
 		r = read_records(b, e);
 	if (!r)

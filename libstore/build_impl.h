@@ -83,8 +83,14 @@ struct builder {
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
 	uint64_t first_ns, last_ns, records;
 	int sideband_done; /* the machine knows everything already */
+	int ahead;         /* records are read on a thread of their own */
+	struct err bad;    /* the first broken record, told when all are read */
+	uint64_t nbad;
 	int system_wide, per_task;
 };
+
+/* Note a record that breaks its own layout. */
+void builder_note_bad(struct builder *b, const struct err *why);
 
 /* buildevents.c: before the first record with a time, when formats and the kind of recording
  * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */

@@ -349,7 +349,7 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 		return 0;
 	}
 	if (sample_decode(r, ev, b->rec->swap, &s, &why)) {
-		recording_note_bad(b->rec, &why);
+		builder_note_bad(b, &why);
 		return 0;
 	}
 	if (b->opt->watch)

@@ -549,7 +549,7 @@ static int begin(struct store_writer *w, struct err *e)
 			"PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
 			"PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
 			"PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536;"
-			"PRAGMA temp_store = MEMORY;",
+			"PRAGMA temp_store = MEMORY; PRAGMA threads = 2;",
 			e);
 	if (!r)
 		r = run(w, "BEGIN", e);
