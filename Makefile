@@ -210,6 +210,7 @@ asan:
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench.sh
 	$(Q)O=$(O) sh tests/bench_dwarf.sh
+	$(Q)O=$(O) sh tests/bench_sched.sh
 
 # How often tail names what was planted: N runs of each program and variant, recorded here.
 .PHONY: truth20

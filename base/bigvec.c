@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 enum {
+	SMALL = 1 << 20,
 	STEP = 32 << 20,  /* bytes that a large one grows by */
 	PAGES = 64 << 10, /* a multiple of any page size */
 };
@@ -37,8 +38,9 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 			   : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
 	if (p == MAP_FAILED)
 		return err_nomem(e);
-#ifdef MADV_POPULATE_WRITE /* where it fails, pages come one by one as they are used */
-	madvise((char *)p + m->bytes, bytes - m->bytes, MADV_POPULATE_WRITE);
+#ifdef MADV_POPULATE_WRITE /* else, and where it fails, pages come as they are used */
+	if (bytes - m->bytes <= STEP + PAGES)
+		madvise((char *)p + m->bytes, bytes - m->bytes, MADV_POPULATE_WRITE);
 #endif
 	*v = p;
 	m->bytes = bytes;
@@ -64,6 +66,32 @@ static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, s
 	return 0;
 }
 
+static int grow_memory(void **v, size_t want, size_t size, struct err *e)
+{
+	void *p = mem_resize(*v, want, size);
+	if (!p)
+		return err_nomem(e);
+	*v = p;
+	if (want * size > SMALL) { /* fewer and cheaper first touches */
+		uintptr_t from = ((uintptr_t)p + PAGES - 1) / PAGES * PAGES;
+		uintptr_t to = ((uintptr_t)p + want * size) / PAGES * PAGES;
+		madvise((void *)from, to - from, MADV_HUGEPAGE);
+	}
+	return 0;
+}
+
+/*
+ * Room for `least` elements or more. What is no longer small gets all the memory it may ever
+ * have: untouched, it costs nothing, and it need not move on its way there.
+ */
+static size_t next_room(size_t room, size_t least, size_t size)
+{
+	size_t most = BIGVEC_IN_MEMORY / size, want = room + room / 2 + 8;
+	if (want * size > SMALL)
+		want = room < most ? most : room + STEP / size;
+	return want < least ? least : want;
+}
+
 static int resize(void **v, struct bigvec_map *m, size_t n, size_t want, size_t size,
 		  struct err *e)
 {
@@ -72,28 +100,34 @@ static int resize(void **v, struct bigvec_map *m, size_t n, size_t want, size_t 
 		r = grow_file(v, m, want * size, e);
 	else if (want * size > BIGVEC_IN_MEMORY)
 		r = move_out(v, m, n * size, want * size, e);
-	if (r != 1)
-		return r;
-	void *p = mem_resize(*v, want, size);
-	if (!p)
-		return err_nomem(e);
-	*v = p;
-	return 0;
+	return r == 1 ? grow_memory(v, want, size, e) : r;
 }
 
-int bigvec_grow_(void **v, size_t *cap, struct bigvec_map *m, size_t n, size_t more,
+int bigvec_grow_(void **v, size_t *room, struct bigvec_map *m, size_t n, size_t more,
 		 size_t size, struct err *e)
 {
-	size_t step = *cap / 2 * size < STEP ? *cap / 2 : STEP / size;
-	size_t want = *cap + (step > 8 ? step : 8);
-	int fits = more <= SIZE_MAX / 2 - n;
-	if (fits && want < n + more)
-		want = n + more;
-	m->failed = fits && want <= SIZE_MAX / 2 / size ? resize(v, m, n, want, size, e)
+	size_t want = 0;
+	if (more <= SIZE_MAX / 2 - n)
+		want = *room || more == 1 ? next_room(*room, n + more, size) : n + more;
+	m->failed = want && want <= SIZE_MAX / 2 / size ? resize(v, m, n, want, size, e)
 							: err_nomem(e);
 	if (!m->failed)
-		*cap = want;
+		*room = want;
 	return m->failed;
+}
+
+void bigvec_drop_(void *v, struct bigvec_map *m, size_t bytes)
+{
+	uintptr_t from = ((uintptr_t)v + m->dropped + PAGES - 1) / PAGES * PAGES;
+	uintptr_t to = ((uintptr_t)v + bytes) / PAGES * PAGES;
+	if (to <= from)
+		return;
+	if (m->bytes)
+		(void)fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)(from - (uintptr_t)v), (off_t)(to - from));
+	else
+		madvise((void *)from, to - from, MADV_DONTNEED);
+	m->dropped = to - (uintptr_t)v;
 }
 
 void bigvec_free_(void *v, struct bigvec_map *m)

@@ -7,10 +7,10 @@
  *	bigvec_release(&off);
  *
  * Read as a VEC, but grown by its own macros only. Up to BIGVEC_IN_MEMORY bytes it is one;
- * beyond that its elements lie in a file without a name in $TMPDIR (or /tmp), mapped, which
- * the kernel writes out and drops from memory as it sees fit. Room on the disk is taken
- * before it is used, so a full disk is an error of the push that needed it and never a
- * signal. Where no file can be made, the elements stay in memory.
+ * beyond that its elements lie in a file without a name in $TMPDIR (or /tmp), mapped, which the
+ * kernel writes out and drops from memory as it sees fit. Room on the disk is taken before it
+ *is used, so a full disk is an error of the push that needed it and never a signal. Where no
+ *file can be made, the elements stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
  */
@@ -21,7 +21,7 @@
 
 #include <stddef.h>
 
-enum { BIGVEC_IN_MEMORY = 32 << 20 };
+enum { BIGVEC_IN_MEMORY = 128 << 20 };
 
 #define BIGVEC(...)                     \
 	struct {                        \
@@ -44,18 +44,24 @@ enum { BIGVEC_IN_MEMORY = 32 << 20 };
 		 : bigvec_grow_((void **)&(vec)->v, &(vec)->room, &(vec)->map_, (vec)->n, \
 				(size_t)(more), sizeof(*(vec)->v), e))
 
+/* The first `count` elements are not asked for again: memory and disk get their room back. */
+#define bigvec_drop(vec, count) \
+	bigvec_drop_((vec)->v, &(vec)->map_, (size_t)(count) * sizeof(*(vec)->v))
+
 /* Give the elements (and the file) back; the array is empty and usable again. */
 #define bigvec_release(vec) \
 	(bigvec_free_((vec)->v, &(vec)->map_), (vec)->v = NULL, (vec)->n = 0, (vec)->room = 0)
 
 /* Behind the macros. */
 struct bigvec_map {
-	size_t bytes; /* mapped; 0 = in memory */
+	size_t bytes;   /* mapped; 0 = in memory */
+	size_t dropped; /* of them, from the start */
 	int fd;
 	int failed; /* what the last growth that failed said */
 };
-int bigvec_grow_(void **v, size_t *cap, struct bigvec_map *m, size_t n, size_t more,
+int bigvec_grow_(void **v, size_t *room, struct bigvec_map *m, size_t n, size_t more,
 		 size_t size, struct err *e);
+void bigvec_drop_(void *v, struct bigvec_map *m, size_t bytes);
 void bigvec_free_(void *v, struct bigvec_map *m);
 
 #endif

@@ -7,7 +7,7 @@
 #define DUMMY_TIMES 0xffffffff00000000u
 
 enum {
-	BATCH = 1024, /* records handed over at once */
+	BATCH = 2048, /* records handed over at once */
 	AHEAD = 8,    /* batches there may be at a time */
 	SOON = 8,     /* records */
 	HANDED_BACK = 2,
@@ -260,11 +260,13 @@ static int next_batch(struct order *o, struct batch *b, struct err *e)
 /* --- reading ahead ---------------------------------------------------------------------------
  */
 
-/* An empty batch to fill, or NULL when nobody wants more. */
+/* An empty batch to fill, or NULL when nobody wants more. Once all are full, half of them have
+ * to be consumed first: sleeping and waking cost more than a batch. */
 static struct batch *empty_batch(struct ahead *a)
 {
 	pthread_mutex_lock(&a->lock);
-	while (!a->stop && a->made - a->taken == AHEAD)
+	size_t enough = a->made - a->taken == AHEAD ? AHEAD / 2 : AHEAD - 1;
+	while (!a->stop && a->made - a->taken > enough)
 		pthread_cond_wait(&a->changed, &a->lock);
 	struct batch *b = a->stop ? NULL : a->ring[a->made % AHEAD];
 	pthread_mutex_unlock(&a->lock);
@@ -285,7 +287,8 @@ static void *read_ahead(void *order)
 		/* chunks are for one thread only */
 		a->ended = got < 0 ? got : !got ? 1 : o->rec->compressed ? HANDED_BACK : 0;
 		a->why = why;
-		pthread_cond_signal(&a->changed);
+		if (a->ended || a->made - a->taken == 1)
+			pthread_cond_signal(&a->changed);
 		pthread_mutex_unlock(&a->lock);
 	}
 	return NULL;
@@ -299,7 +302,8 @@ static int take_batch(struct order *o, struct err *e)
 	pthread_mutex_lock(&a->lock);
 	if (o->batch) {
 		a->taken++;
-		pthread_cond_signal(&a->changed);
+		if (a->made - a->taken == AHEAD / 2)
+			pthread_cond_signal(&a->changed);
 	}
 	o->batch = NULL;
 	while (!a->ended && a->made == a->taken)

@@ -88,6 +88,8 @@ enum {
 	PERF_TYPE_BREAKPOINT = 5,
 };
 
+enum { PERF_COUNT_SW_DUMMY = 9 }; /* perf_event_attr.config of PERF_TYPE_SOFTWARE */
+
 /* perf_event_attr.sample_type */
 #define PERF_SAMPLE_IP (1ull << 0)
 #define PERF_SAMPLE_TID (1ull << 1)

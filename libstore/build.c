@@ -203,6 +203,9 @@ static int asks_machine(const struct event *ev)
 		STACKS = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER |
 			 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_BRANCH_STACK
 	};
+	/* perf puts a dummy beside the others to have the mappings recorded */
+	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config == PERF_COUNT_SW_DUMMY)
+		return 0;
 	return !ev->is_tracepoint || ev->attr.sample_type & STACKS;
 }
 

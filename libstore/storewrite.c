@@ -570,6 +570,8 @@ int store_writer_open(struct store_writer **out, const char *path, struct err *e
 	int r = check_target(path, e);
 	if (r)
 		return r;
+	/* SQLite's own statistics take a lock at every allocation */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	struct store_writer *w = mem_zalloc(1, sizeof(*w));
 	if (!w)
 		return err_nomem(e);

@@ -63,6 +63,8 @@ int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index)
 	return vec_push(&tl->syscalls, id);
 }
 
+enum { DROP_EVERY = 1 << 17 /* intervals */ };
+
 /* --- finishing ------------------------------------------------------------------------- */
 
 /* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
@@ -89,6 +91,8 @@ static int sort_offs(struct timeline *tl, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		struct tl_thread *t = &tl->threads.v[tl->off.v[i].thread];
 		sorted.v[t->off_first + t->off_n++] = tl->off.v[i];
+		if (i % DROP_EVERY == 0)
+			bigvec_drop(&tl->off, i);
 	}
 	bigvec_release(&tl->off);
 	tl->off.v = sorted.v;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { MANY = 3 * (BIGVEC_IN_MEMORY / 8) };
+enum { MANY = 2 * (BIGVEC_IN_MEMORY / 8) };
 
 typedef BIGVEC(uint64_t) numbers;
 
@@ -51,6 +51,22 @@ static void what_is_large_lies_in_a_file_and_is_the_same(void **state)
 	bigvec_release(&x);
 }
 
+static void what_is_dropped_takes_nothing_else_with_it(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {MANY / 4, MANY};
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+		numbers x = {0};
+		assert_int_equal(count_up(&x, sizes[k], NULL), 0);
+		for (size_t gone = 0; gone < x.n; gone += x.n / 7) {
+			bigvec_drop(&x, gone);
+			for (size_t i = gone; i < x.n; i += 509)
+				assert_int_equal(x.v[i], i * 3);
+		}
+		bigvec_release(&x);
+	}
+}
+
 static void a_full_disk_is_an_error_that_names_the_folder(void **state)
 {
 	(void)state;
@@ -59,7 +75,7 @@ static void a_full_disk_is_an_error_that_names_the_folder(void **state)
 	struct rlimit old, low;
 	getrlimit(RLIMIT_FSIZE, &old);
 	low = old;
-	low.rlim_cur = 2u * BIGVEC_IN_MEMORY;
+	low.rlim_cur = BIGVEC_IN_MEMORY + BIGVEC_IN_MEMORY / 2;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &low);
 	int r = count_up(&x, MANY, &e);
@@ -89,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_small_stays_in_memory),
 		cmocka_unit_test(what_is_large_lies_in_a_file_and_is_the_same),
+		cmocka_unit_test(what_is_dropped_takes_nothing_else_with_it),
 		cmocka_unit_test(a_full_disk_is_an_error_that_names_the_folder),
 		cmocka_unit_test(without_a_folder_all_stays_in_memory),
 	};
