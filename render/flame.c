@@ -27,13 +27,31 @@ void flame_release(struct flame *f)
 	*f = (struct flame){0};
 }
 
-/* Widen the lines of a known frame by those of an equal one. */
-static void merge_lines(struct flame_frame *known, const struct flame_frame *fr)
+/* Does source file `a` stand for a function rather than `b`? Any does before none. */
+static int src_before(const struct flame *f, uint32_t a, uint32_t b)
+{
+	const char *sa = strtab_get(&f->strings, a), *sb = strtab_get(&f->strings, b);
+	return *sa && (!*sb || strcmp(sa, sb) < 0);
+}
+
+/*
+ * What an equal frame adds to a known one: the first source file by name, and all its lines.
+ * Whichever came first, the result is the same.
+ */
+static void merge_lines(const struct flame *f, struct flame_frame *known,
+			const struct flame_frame *fr)
 {
 	uint32_t to = fr->line_to ? fr->line_to : fr->line;
 	uint32_t known_to = known->line_to ? known->line_to : known->line;
-	if (known->src != fr->src || !fr->line || !known->line)
+	int other = known->src != fr->src;
+	if (other ? !src_before(f, fr->src, known->src) : !fr->line)
 		return;
+	if (other || !known->line) {
+		known->src = fr->src;
+		known->line = fr->line;
+		known->line_to = fr->line_to;
+		return;
+	}
 	known->line = fr->line < known->line ? fr->line : known->line;
 	known_to = to > known_to ? to : known_to;
 	known->line_to = known_to > known->line ? known_to : 0;
@@ -47,7 +65,7 @@ int flame_frame(struct flame *f, const struct flame_frame *fr, uint32_t *id)
 		struct flame_frame *known = &f->frames.v[*id];
 		if (known->name == fr->name && known->dso == fr->dso &&
 		    known->kind == fr->kind) {
-			merge_lines(known, fr);
+			merge_lines(f, known, fr);
 			return 0;
 		}
 	}

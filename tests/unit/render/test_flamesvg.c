@@ -124,6 +124,39 @@ static void lines_of_one_function_are_one_frame(void **state)
 	flame_release(&f);
 }
 
+/* Threads name frames, so that they come in no order of their own. */
+static void the_file_of_a_function_is_the_same_in_any_order(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *src;
+		uint32_t line;
+	} seen[] = {{"b.c", 7}, {"a.c", 30}, {"", 0}, {"a.c", 0}, {"a.c", 21}};
+	enum { N = sizeof(seen) / sizeof(seen[0]) };
+	for (int from = 0; from < 2 * N; from++) {
+		struct flame f;
+		struct flame_svg_options o;
+		uint32_t id;
+		flame_init(&f);
+		for (int i = 0; i < N; i++) {
+			struct flame_frame fr = {0};
+			int at = from < N ? (from + i) % N : (from + N - i) % N;
+			strtab_intern(&f.strings, "loop", &fr.name);
+			strtab_intern(&f.strings, seen[at].src, &fr.src);
+			fr.line = seen[at].line;
+			assert_int_equal(flame_frame(&f, &fr, &id), 0);
+		}
+		assert_int_equal(flame_add(&f, &id, 1, 1, 0, NULL), 0);
+		assert_int_equal(flame_finish(&f, NULL), 0);
+		flame_svg_defaults(&o);
+		char *svg = draw(&f, &o, NULL);
+		says(svg, "&#10;a.c:21\xe2\x80\x93"
+			  "30</title>");
+		free(svg);
+		flame_release(&f);
+	}
+}
+
 static void a_wall_graph_tells_the_waiting_part(void **state)
 {
 	(void)state;
@@ -306,6 +339,7 @@ int main(void)
 		cmocka_unit_test(weights_are_shown_in_human_units),
 		cmocka_unit_test(a_frame_tells_file_line_and_share),
 		cmocka_unit_test(lines_of_one_function_are_one_frame),
+		cmocka_unit_test(the_file_of_a_function_is_the_same_in_any_order),
 		cmocka_unit_test(a_wall_graph_tells_the_waiting_part),
 		cmocka_unit_test(cold_and_hot_differ),
 		cmocka_unit_test(colours_depend_on_names_not_on_neighbours),
