@@ -440,6 +440,7 @@ static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct f
 struct wall_drawing {
 	const struct svg_request *rq;
 	struct flame_input fi;
+	size_t rows;
 	struct err *e;
 };
 
@@ -447,6 +448,7 @@ static int add_wall_row(void *ctx, const struct wall_row *r)
 {
 	struct wall_drawing *d = ctx;
 	struct folded f = {.comm = r->comm, .pid = r->pid, .tid = r->tid, .path = r->path};
+	d->rows++;
 	if (flame_input_begin(&d->fi, &f, NULL))
 		return err_nomem(d->e);
 	if (r->what && flame_input_mark(&d->fi, r->what, r->waiting ? FLAME_WAIT : FLAME_MARK))
@@ -462,6 +464,12 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 	flame_input_init(&d.fi, ti->names, flame, rq->split, rq->simplify);
 	int rc = wall_collect(ti, rq->opt, add_wall_row, &d, &h, e);
 	flame_input_release(&d.fi);
+	if (!rc && !d.rows)
+		rc = err_set(
+			e, ERR_REFUSED,
+			"%s: no running and no waiting to draw (--idle, --system show what is "
+			"hidden)",
+			ti->in.path);
 	if (!rc)
 		describe_waits(out, ti, "Wall-Clock Time",
 			       "running and waiting of the same threads", &h);

@@ -82,14 +82,8 @@ int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s)
 	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
 	if (s->time_ns < f->start || (f->stop && s->time_ns > f->stop))
 		return 0;
-	if (f->ncpus) {
-		uint16_t cpu = timeline_cpu(&ti->tl, s->cpu);
-		size_t i = 0;
-		while (i < f->ncpus && f->cpus[i] != cpu)
-			i++;
-		if (i == f->ncpus)
-			return 0;
-	}
+	if (!tl_cpu_passes(ti, s->cpu, s->cpu))
+		return 0;
 	return s->thread == TL_NONE || tl_thread_passes(ti, s->thread, s->comm);
 }
 

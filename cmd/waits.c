@@ -66,6 +66,19 @@ int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
 	return 0;
 }
 
+int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b)
+{
+	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
+	if (!f->ncpus)
+		return 1;
+	a = timeline_cpu(&ti->tl, a);
+	b = timeline_cpu(&ti->tl, b);
+	for (size_t i = 0; i < f->ncpus; i++)
+		if (f->cpus[i] == a || f->cpus[i] == b)
+			return 1;
+	return 0;
+}
+
 int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out)
 {
 	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
@@ -282,7 +295,7 @@ static int add_wait(struct waits *w, const struct tlinput *ti, const struct sele
 	const struct tl_thread *t = &ti->tl.threads.v[o->thread];
 	struct wait x;
 	if (t->flags & THREAD_IDLE_TASK || !tl_thread_passes(ti, o->thread, o->comm) ||
-	    !tl_clip(ti, o, &x))
+	    !tl_cpu_passes(ti, o->cpu_out, o->cpu_in) || !tl_clip(ti, o, &x))
 		return 0;
 	if (tl_is_system(ti, s->opt, o->thread)) {
 		w->hidden.system_n++;
@@ -321,7 +334,8 @@ static int add_total(struct waits *w, const struct tlinput *ti, const struct sel
 			     .path = o->path,
 			     .ns = o->ns,
 			     .count = o->count};
-	if (!tl_thread_passes(ti, o->thread, o->comm) || !r.ns)
+	if (!tl_thread_passes(ti, o->thread, o->comm) ||
+	    !tl_cpu_passes(ti, TL_NOCPU, TL_NOCPU) || !r.ns)
 		return 0;
 	if (tl_is_system(ti, s->opt, o->thread)) {
 		w->hidden.system_n += o->count;

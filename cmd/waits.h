@@ -26,6 +26,10 @@ struct episode_query waits_population(const struct tlinput *ti, const struct wai
  * `comm`, the strings id at that moment). */
 int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm);
 
+/* 1 when --cpu was not given or names `a` or `b`: of a wait, the CPU it left and the one it
+ * came back to (tail counts it by the same rule); TL_NOCPU is on no list. */
+int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b);
+
 /* 1 for threads hidden as system. */
 static inline int tl_is_system(const struct tlinput *ti, const struct wait_opts *wait,
 			       uint32_t thread)

@@ -81,7 +81,7 @@ static int add_waiting(const struct wall *w, const struct tl_thread *t, const st
 {
 	struct wait x;
 	int rc = 0;
-	if (!tl_clip(w->ti, o, &x))
+	if (!tl_cpu_passes(w->ti, o->cpu_out, o->cpu_in) || !tl_clip(w->ti, o, &x))
 		return 0;
 	if (x.idle && !w->opt->idle) {
 		w->hidden->idle_n++;
@@ -100,20 +100,22 @@ static int add_thread(const struct wall *w, uint32_t thread)
 	const struct tl_thread *t = &tl->threads.v[thread];
 	uint64_t at = t->first_ns;
 	uint32_t next = w->first[thread], comm = t->comm;
+	uint16_t cpu = t->first_cpu; /* where it runs from `at` on */
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &tl->off.v[i];
+		int rc = 0;
 		comm = o->comm;
-		if (!tl_thread_passes(w->ti, thread, comm)) {
-			at = o->end_ns;
-			continue;
+		if (tl_thread_passes(w->ti, thread, comm)) {
+			if (tl_cpu_passes(w->ti, o->cpu_out, o->cpu_out))
+				rc = add_running(w, thread, comm, at, o->start_ns, &next);
+			rc = rc ? rc : add_waiting(w, t, o);
 		}
-		int rc = add_running(w, thread, comm, at, o->start_ns, &next);
-		rc = rc ? rc : add_waiting(w, t, o);
 		if (rc)
 			return rc;
 		at = o->end_ns;
+		cpu = o->cpu_in;
 	}
-	return tl_thread_passes(w->ti, thread, comm)
+	return tl_thread_passes(w->ti, thread, comm) && tl_cpu_passes(w->ti, cpu, cpu)
 		       ? add_running(w, thread, comm, at, t->last_ns, &next)
 		       : 0;
 }

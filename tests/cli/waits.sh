@@ -49,3 +49,28 @@ for line in open("want.txt"):
     n += 1
 assert n == 2
 EOF
+
+# --cpu: waits that left that CPU or came back to it, of a recording and of its store
+for cpu in 0 1 99; do
+	want=$(sqlite3 report.db "SELECT coalesce(sum(end_ns - start_ns), 0) FROM offcpu
+		WHERE $cpu IN (cpu_out, cpu_in)")
+	for f in "$SRC/testdata/waits/perf.data" report.db; do
+		got=$("$PERFKIT" collapse -q --offcpu --unit ns --idle --system --cpu "$cpu" "$f" |
+			awk '{ ns += $NF } END { printf "%.0f\n", ns }')
+		[ "$got" = "$want" ] || {
+			echo "CPU $cpu of $f: $got ns of waits, not $want"
+			exit 1
+		}
+	done
+done
+# with --wall, running, too: no thread of CPU 0 and no sample is on CPU 99
+"$PERFKIT" svg -q --no-local --wall --cpu 99 "$SRC/testdata/waits/perf.data" >none.svg 2>none.txt && {
+	echo "a picture of CPU 99"
+	exit 1
+}
+wall() {
+	"$PERFKIT" svg -q --no-local --wall --idle --system "$@" "$SRC/testdata/waits/perf.data" |
+		sed -n 's/.*<title>all (\([0-9.]*\) s,.*/\1/p'
+}
+echo "$(wall) $(wall --cpu 0) $(wall --cpu 1)" |
+	awk '{ print "wall:", $0; exit !($2 < $1 && $3 < $1 && $2 + $3 >= $1 - 0.02) }'
