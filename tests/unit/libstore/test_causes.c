@@ -146,6 +146,15 @@ static void the_order_of_the_rules_decides(void **state)
 			 "Thread::call_run;JVM_Sleep;JavaThread::sleep;os::PlatformEvent"
 			 "::park;pthread_cond_timedwait;futex_wait_[k]"),
 		CAUSE_SLEEP);
+	/* Go's own locks, and a thread of it without a goroutine to run */
+	assert_int_equal(classify(c, "S",
+				  "runtime.mcall;runtime.lock2;runtime.futexsleep;"
+				  "runtime.futex.abi0;futex_wait_[k]"),
+			 CAUSE_LOCK);
+	assert_int_equal(classify(c, "S",
+				  "main.main;runtime.stopm;runtime.mPark;runtime.notesleep;"
+				  "runtime.futexsleep;runtime.futex.abi0;futex_wait_[k]"),
+			 CAUSE_COND);
 	/* without user frames a futex is a futex */
 	assert_int_equal(
 		classify(c, "S", "do_syscall_64_[k];__x64_sys_futex_[k];futex_wait_[k]"),
@@ -184,6 +193,29 @@ static void own_rules_come_first(void **state)
 }
 
 /* --- idle -------------------------------------------------------------------------------- */
+
+static int verdict(const char *folded)
+{
+	struct stacks s = {0};
+	struct causes *c;
+	assert_int_equal(causes_new(&c, NULL), 0);
+	int v = causes_verdict(c, &s, path_of(&s, folded), "prog");
+	stacks_release(&s);
+	causes_free(c);
+	return v;
+}
+
+static void a_go_thread_without_a_goroutine_is_idle(void **state)
+{
+	(void)state;
+	int idle = verdict("main;ReadCommand;recv");
+	assert_int_not_equal(idle, verdict("main;work;recv"));
+	assert_int_equal(verdict("main.main;sync.(*Mutex).lockSlow;runtime.findRunnable;"
+				 "runtime.stopm;runtime.notesleep;runtime.futex.abi0"),
+			 idle);
+	assert_int_equal(verdict("runtime.mstart1;runtime.sysmon;runtime.usleep.abi0"), idle);
+	assert_int_not_equal(verdict("main.main;runtime.lock2;runtime.futex.abi0"), idle);
+}
 
 struct rig {
 	struct stacks stacks;
@@ -428,6 +460,7 @@ int main(void)
 		cmocka_unit_test(the_order_of_the_rules_decides),
 		cmocka_unit_test(own_rules_come_first),
 		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
+		cmocka_unit_test(a_go_thread_without_a_goroutine_is_idle),
 		cmocka_unit_test(a_pool_waiting_for_jobs_is_idle_its_jobs_are_not),
 		cmocka_unit_test(waiting_for_an_answer_is_not_idle),
 		cmocka_unit_test(whoever_sleeps_on_a_lock_is_not_idle),
