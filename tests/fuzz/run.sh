@@ -17,7 +17,7 @@ for name; do
 	# no input may take 10 s, 2 GB, or one block of 256 MB
 	# shellcheck disable=SC2086
 	"$O/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-		-malloc_limit_mb=256 -max_len="${MAX_LEN:-16384}" -print_final_stats=1 \
+		-malloc_limit_mb=256 -max_len="${MAX_LEN:-32768}" -print_final_stats=1 \
 		-artifact_prefix="$O/found/$name/" $([ -f "$dict" ] && echo "-dict=$dict") \
 		"$O/corpus/$name" "$O/seeds/$name" $found >"$O/found/$name.log" 2>&1
 	rc=$?
