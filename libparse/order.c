@@ -291,6 +291,12 @@ static void *read_ahead(void *order)
 			pthread_cond_signal(&a->changed);
 		pthread_mutex_unlock(&a->lock);
 	}
+	/* compressed from the start, though no header said so: nothing was read here */
+	pthread_mutex_lock(&a->lock);
+	if (!a->ended)
+		a->ended = HANDED_BACK;
+	pthread_cond_signal(&a->changed);
+	pthread_mutex_unlock(&a->lock);
 	return NULL;
 }
 
