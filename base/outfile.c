@@ -97,7 +97,7 @@ int outfile_commit(struct outfile *o, struct err *e)
 	int bad = fflush(o->f) || ferror(o->f) ||
 		  (o->tmp && fsync(fileno(o->f)) && errno != EINVAL);
 	int r = bad ? err_sys(e, "%s: cannot write", o->path ? o->path : "output") : 0;
-	if (!r && o->unnamed && name_late(o))
+	if (!r && o->tmp && o->unnamed && name_late(o))
 		r = err_sys(e, "%s: cannot write", o->path);
 	if (fclose(o->f) && !r)
 		r = err_sys(e, "%s: cannot write", o->path ? o->path : "output");

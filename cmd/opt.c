@@ -131,7 +131,7 @@ static int parse_long(const struct verb *v, int argc, char **argv, int *i, void 
 		return usage_error(v, "unknown option ", argv[*i], "");
 	if (!opt_takes_argument(o))
 		return eq ? usage_error(v, "option takes no argument: ", argv[*i], "")
-			  : set_value(v, o, opts, NULL, on);
+			  : set_value(v, o, opts, "", on);
 	if (eq)
 		return set_value(v, o, opts, eq + 1, 1);
 	if (*i + 1 >= argc)
@@ -143,11 +143,11 @@ static int parse_long(const struct verb *v, int argc, char **argv, int *i, void 
 static int parse_short(const struct verb *v, int argc, char **argv, int *i, void *opts)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
-		const struct opt *o = find_row(v, NULL, 0, *p);
+		const struct opt *o = find_row(v, "", 0, *p);
 		if (!o)
 			return usage_error(v, "unknown option ", argv[*i], "");
 		if (!opt_takes_argument(o)) {
-			int rc = set_value(v, o, opts, NULL, 1);
+			int rc = set_value(v, o, opts, "", 1);
 			if (rc)
 				return rc;
 			continue;

@@ -596,18 +596,18 @@ static uint8_t main_state(const struct chain_link *l)
 			       [PART_PREEMPTED] = l->preempted_ns,
 			       [PART_UNKNOWN] = l->unknown_ns};
 	uint8_t best = PART_BLOCKED;
-	for (uint8_t i = 0; i < sizeof(ns) / sizeof(*ns); i++)
+	for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++)
 		if (ns[i] > ns[best])
-			best = i;
+			best = (uint8_t)i;
 	return best;
 }
 
 static uint8_t main_cause(const struct explanation *out)
 {
 	uint8_t best = CAUSE_UNKNOWN;
-	for (uint8_t i = 0; i < CAUSE_COUNT; i++)
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		if (out->blocked_by[i] > out->blocked_by[best])
-			best = i;
+			best = (uint8_t)i;
 	return best;
 }
 

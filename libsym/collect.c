@@ -77,9 +77,11 @@ static int flush(struct collector *c, size_t n, struct err *e)
 {
 	struct worker workers[MAX_WORKERS];
 	struct job job = {.c = c, .n = n};
-	int started = 1;
-	for (int i = 0; i < c->out->n; i++)
-		workers[i] = (struct worker){.job = &job, .aggregate = c->out->aggregates[i]};
+	int started = 1, n_set = 0;
+	do /* there is one at least */
+		workers[n_set] =
+			(struct worker){.job = &job, .aggregate = c->out->aggregates[n_set]};
+	while (++n_set < c->out->n);
 	while (started < c->out->n && (size_t)started < n &&
 	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
 		started++;

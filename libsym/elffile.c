@@ -256,7 +256,7 @@ static int compression(struct elf_file *f, const char *name, int zdebug, struct 
 		*kind = DECOMPRESS_ZLIB;
 		b->swap = __BYTE_ORDER__ != __ORDER_BIG_ENDIAN__;
 		*size = bytes_u64(b);
-		if (!bytes_ok(b) || memcmp(magic, "ZLIB", 4) != 0)
+		if (!magic || !bytes_ok(b) || memcmp(magic, "ZLIB", 4) != 0)
 			return err_set(e, ERR_FORMAT, "%s: %s: no ZLIB header", f->path, name);
 		return 0;
 	}

@@ -22,6 +22,7 @@ static void decode_side_band(const struct recording *rec, const struct record *r
 	} u;
 	struct record_id id;
 	volatile size_t length = 0;
+	(void)length;
 	recording_id(rec, r, &id);
 	switch (r->type) {
 	case PERF_RECORD_MMAP:
@@ -86,6 +87,7 @@ static void read_all(const void *p, size_t n)
 	struct record r;
 	struct err e = {0};
 	volatile uint64_t sum = 0;
+	(void)sum;
 	uint64_t records = 0;
 	int got = recording_open_mem(&rec, p, n, "damaged", &e);
 	if (got) {
