@@ -542,7 +542,7 @@ static int find_period(const struct start *v, size_t n, struct recurrence *out)
 			return ERR_NOMEM;
 		}
 	int r = sort_u64(gaps.v, gaps.n);
-	uint64_t period = r ? 0 : gaps.v[gaps.n / 2];
+	uint64_t period = r || !gaps.n ? 0 : gaps.v[gaps.n / 2];
 	for (size_t i = 0; period && i < gaps.n; i++)
 		out->fitting += fits(gaps.v[i], period);
 	out->gaps = gaps.n;

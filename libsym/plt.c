@@ -112,6 +112,13 @@ static int is_endbr64(const uint8_t *p)
 	return p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa;
 }
 
+/* Of the slot at addr; NULL when unknown. */
+static const char *slot_name(const struct slots *s, uint64_t addr)
+{
+	uint32_t i;
+	return u64map_get(&s->name_of, addr, &i) && i < s->names.n ? s->names.v[i] : NULL;
+}
+
 /*
  * One stub of `n` bytes (8 or 16) at addr: [endbr64] [bnd] jmp *slot(%rip), or, where .plt.sec
  * has the jumps, [endbr64] push $index. The name, "" for the header, NULL when unknown.
@@ -133,8 +140,7 @@ static const char *x86_stub(const struct slots *s, const uint8_t *p, size_t n, u
 	if (p[at + 1] != 0x25)
 		return NULL;
 	uint64_t slot = addr + at + 6 + (uint64_t)(int64_t)(int32_t)code_u32(p + at + 2);
-	uint32_t i;
-	return u64map_get(&s->name_of, slot, &i) ? s->names.v[i] : NULL;
+	return slot_name(s, slot);
 }
 
 static int add_stub(struct symtab_builder *b, const struct plt_section *s, size_t at, size_t n,
@@ -200,8 +206,8 @@ static int add_arm64(struct symtab_builder *b, const struct plt_section *s, stru
 	size_t header_end = 0;
 	for (size_t at = 0; at + 8 <= s->n; at += 4) {
 		uint64_t slot;
-		uint32_t i;
-		if (!arm64_slot(s, at, &slot) || !u64map_get(&slots->name_of, slot, &i))
+		const char *name = arm64_slot(s, at, &slot) ? slot_name(slots, slot) : NULL;
+		if (!name)
 			continue;
 		size_t start = at >= 4 && insn(s, at - 4) == bti_c ? at - 4 : at;
 		size_t end = at + 8;
@@ -212,7 +218,7 @@ static int add_arm64(struct symtab_builder *b, const struct plt_section *s, stru
 		if (!header_end && start && add_stub(b, s, 0, start, ""))
 			return ERR_NOMEM;
 		header_end = 1;
-		if (add_stub(b, s, start, end - start, slots->names.v[i]))
+		if (add_stub(b, s, start, end - start, name))
 			return ERR_NOMEM;
 		at = end - 4;
 	}
