@@ -125,7 +125,8 @@ int record_mmap_decode(const struct record *r, int swap, struct record_mmap *out
 			if (id)
 				memcpy(out->build_id, id, 20);
 		} else {
-			bytes_skip(&b, 8); /* maj, min */
+			out->dev_major = bytes_u32(&b);
+			out->dev_minor = bytes_u32(&b);
 			out->ino = bytes_u64(&b);
 			bytes_skip(&b, 8); /* ino_generation */
 		}

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -193,6 +195,23 @@ static struct elf_file *from_cache(struct dso_search *s, const char *const *name
 	return f;
 }
 
+/* Rebuilt or upgraded since: the recorded inode's place on its file system has another. Numbers
+ * of another file system (overlays, subvolumes) tell nothing. */
+static int is_replaced(struct dso_search *s)
+{
+	struct stat st;
+	if (s->want.len || !s->mapped.ino || stat(buf_cstr(&s->path), &st) ||
+	    st.st_dev != makedev(s->mapped.dev_major, s->mapped.dev_minor) ||
+	    st.st_ino == s->mapped.ino)
+		return 0;
+	char text[DSO_DETAIL_MAX];
+	snprintf(text, sizeof(text),
+		 "%s: another file lies there now, and no build-id was recorded",
+		 buf_cstr(&s->path));
+	dso_note(s, DSO_UNTRUSTED, text);
+	return 1;
+}
+
 static void find_runtime(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	static const char *const cached[] = {"elf", NULL};
@@ -213,7 +232,8 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 	if (!out->runtime && path[0] == '/' && (trusted || !opt->no_local)) {
 		out->runtime_from = trusted ? DSO_FROM_TRUSTED_PATH : DSO_FROM_LOCAL;
 		dso_path(s, "%s", path);
-		out->runtime = dso_try(s, trusted || opt->host_is_ours);
+		if (trusted || !is_replaced(s))
+			out->runtime = dso_try(s, trusted || opt->host_is_ours);
 	}
 	if (!out->runtime && opt->debuginfod) {
 		out->runtime_from = DSO_FROM_DEBUGINFOD;
@@ -425,7 +445,7 @@ static void find_files(struct dso_search *s, const char *path, struct dso_files 
 }
 
 int dso_find(const struct dso_options *opt, const char *path, const struct build_id *id,
-	     struct dso_files *out, struct err *e)
+	     const struct file_id *mapped, struct dso_files *out, struct err *e)
 {
 	static const char deleted[] = " (deleted)";
 	*out = (struct dso_files){0};
@@ -433,6 +453,8 @@ int dso_find(const struct dso_options *opt, const char *path, const struct build
 		.opt = opt, .name = path, .reason = DSO_NOT_FOUND, .detail = out->detail};
 	if (id)
 		s.want = out->id = *id;
+	if (mapped)
+		s.mapped = *mapped;
 	size_t n = strlen(path), k = sizeof(deleted) - 1;
 	if (n > k && !strcmp(path + n - k, deleted))
 		n -= k;

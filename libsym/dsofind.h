@@ -83,11 +83,13 @@ struct dso_files {
 
 /*
  * Find the files of a mapping `path` with the recorded build-id `id` (NULL or len 0: none).
+ * `mapped` (or NULL) is the file that was mapped there: without an id, its own path on this
+ * machine is not taken when another file of the same file system lies there now.
  * "[vdso]" is found by id; " (deleted)" is removed first; "//anon" and its like give
  * DSO_NOT_A_FILE. 0 whatever was found (see out->reason); ERR_NOMEM.
  */
 int dso_find(const struct dso_options *opt, const char *path, const struct build_id *id,
-	     struct dso_files *out, struct err *e);
+	     const struct file_id *mapped, struct dso_files *out, struct err *e);
 
 /* Close what is open; the object is empty and usable again. */
 void dso_files_release(struct dso_files *f);

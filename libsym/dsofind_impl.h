@@ -8,9 +8,10 @@
 /* One search: what is wanted and the best reason why it was not found so far. */
 struct dso_search {
 	const struct dso_options *opt;
-	const char *name;     /* as recorded */
-	struct build_id want; /* len 0: none recorded */
-	struct buf path;      /* the candidate being made */
+	const char *name;      /* as recorded */
+	struct build_id want;  /* len 0: none recorded */
+	struct file_id mapped; /* ino 0: not recorded */
+	struct buf path;       /* the candidate being made */
 	enum dso_reason reason;
 	char *detail; /* DSO_DETAIL_MAX bytes */
 	int nomem;

@@ -26,6 +26,12 @@ struct build_id {
 	uint8_t v[BUILD_ID_MAX];
 };
 
+/* The file that was mapped, as MMAP2 records it. ino 0: not recorded. */
+struct file_id {
+	uint64_t ino;
+	uint32_t dev_major, dev_minor;
+};
+
 /* 1 when both are known and equal over the shorter length perf may have padded with zeroes.
  * An id of zeroes only counts as unknown. */
 int build_id_equal(const struct build_id *a, const struct build_id *b);

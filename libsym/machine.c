@@ -18,7 +18,7 @@ struct pending {
 	uint32_t name; /* strings id: comm or file name */
 	struct map map;
 	uint32_t flags;
-	uint64_t ino;
+	struct file_id file;
 	struct build_id id;
 };
 
@@ -54,7 +54,7 @@ static int take_mmap(struct machine *m, const struct recording *rec, const struc
 	p->exec = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ||
 		  mm.pid == -1;
 	p->flags = mm.flags;
-	p->ino = mm.ino;
+	p->file = (struct file_id){mm.ino, mm.dev_major, mm.dev_minor};
 	p->id.len = mm.build_id_size;
 	memcpy(p->id.v, mm.build_id, sizeof(p->id.v));
 	return strtab_intern(m->strings, mm.filename, &p->name) ? err_nomem(e) : 0;
@@ -290,7 +290,8 @@ static int is_anon(const char *name, uint32_t flags)
 
 static int same_dso(const struct dso *a, const struct dso *b)
 {
-	if (a->name != b->name || a->kind != b->kind || a->ino != b->ino || a->pid != b->pid)
+	if (a->name != b->name || a->kind != b->kind || a->file.ino != b->file.ino ||
+	    a->pid != b->pid)
 		return 0;
 	return a->id.len == b->id.len && !memcmp(a->id.v, b->id.v, a->id.len);
 }
@@ -340,7 +341,7 @@ static int classify_dso(struct machine *m, const struct pending *p, struct dso *
 			  .path = p->name,
 			  .kind = DSO_FILE,
 			  .id = p->id,
-			  .ino = p->ino,
+			  .file = p->file,
 			  .pid = -1};
 	if (p->pid == -1 && p->exec) {
 		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
@@ -350,17 +351,17 @@ static int classify_dso(struct machine *m, const struct pending *p, struct dso *
 		return module_name(m, name, &d->name);
 	} else if (starts(name, "[vdso")) {
 		d->kind = DSO_VDSO;
-		d->ino = 0;
+		d->file.ino = 0;
 	} else if (is_anon(name, p->flags) && p->map.prot & PROT_EXEC) {
 		char perf_map[64];
 		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
 		d->kind = DSO_ANON;
 		d->pid = p->pid;
-		d->ino = 0;
+		d->file.ino = 0;
 		return strtab_intern(m->strings, perf_map, &d->name);
 	} else if (*name == '[' || !*name || is_anon(name, p->flags)) {
 		d->kind = DSO_SPECIAL;
-		d->ino = 0;
+		d->file.ino = 0;
 	}
 	return 0;
 }

@@ -44,9 +44,9 @@ struct dso {
 			  DSO_ANON, [kernel.kallsyms] or the vmlinux the build-id table names */
 	uint32_t path; /* strings id: as recorded; where its file may be */
 	uint8_t kind;  /* enum dso_kind */
-	struct build_id id; /* recorded: inline in MMAP2, else from the build-id table */
-	uint64_t ino;       /* tells apart two files that had the same path; 0 = not recorded */
-	int32_t pid;        /* DSO_ANON: whose memory; else -1 */
+	struct build_id id;  /* recorded: inline in MMAP2, else from the build-id table */
+	struct file_id file; /* tells apart two files that had the same path */
+	int32_t pid;         /* DSO_ANON: whose memory; else -1 */
 };
 
 /* One mapping of a space. Never changed once made; a later one that overlaps wins from then on.

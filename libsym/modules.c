@@ -80,8 +80,9 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 	mod->files.reason = DSO_NOT_A_FILE;
 	if (d->kind != DSO_FILE && d->kind != DSO_VDSO && d->kind != DSO_MODULE)
 		return 0;
-	return dso_find(&ms->opt.find, path, &d->id, &mod->files, NULL) == ERR_NOMEM ? ERR_NOMEM
-										     : 0;
+	return dso_find(&ms->opt.find, path, &d->id, &d->file, &mod->files, NULL) == ERR_NOMEM
+		       ? ERR_NOMEM
+		       : 0;
 }
 
 struct module *module_of(struct modules *ms, uint32_t dso)

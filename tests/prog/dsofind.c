@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 	}
 	if (i >= argc || (i + 1 < argc && build_id_parse(argv[i + 1], &id)))
 		return 2;
-	if (dso_find(&opt, argv[i], &id, &f, &e)) {
+	if (dso_find(&opt, argv[i], &id, NULL, &f, &e)) {
 		fprintf(stderr, "%s\n", e.msg);
 		return 1;
 	}

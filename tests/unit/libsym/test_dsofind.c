@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -90,7 +91,7 @@ static struct dso_files find(const struct dso_options *opt, const char *path,
 {
 	struct dso_files f;
 	struct err e = {0};
-	assert_int_equal(dso_find(opt, path, want, &f, &e), 0);
+	assert_int_equal(dso_find(opt, path, want, NULL, &f, &e), 0);
 	assert_true((f.reason == DSO_FOUND) == (f.runtime != NULL));
 	return f;
 }
@@ -144,6 +145,36 @@ static void without_an_id_only_trusted_places_count(void **state)
 	o = (struct dso_options){.buildid_dir = "", .no_local = 1, .symfs = root};
 	expect(&o, "/usr/bin/prog", NULL, DSO_FOUND, DSO_FROM_SYMFS);
 	expect(&o, "/usr/bin/../bin/prog", NULL, DSO_NOT_FOUND, DSO_FROM_NOWHERE);
+}
+
+static enum dso_reason find_mapped(const struct dso_options *opt, const char *path,
+				   const struct build_id *want, const struct file_id *mapped)
+{
+	struct dso_files f;
+	assert_int_equal(dso_find(opt, path, want, mapped, &f, NULL), 0);
+	enum dso_reason reason = f.reason;
+	assert_true((reason == DSO_FOUND) == (f.runtime != NULL));
+	dso_files_release(&f);
+	return reason;
+}
+
+static void without_an_id_a_file_put_in_the_place_is_not_taken(void **state)
+{
+	(void)state;
+	put_elf("/usr/bin/prog", 1);
+	const char *path = in_root("/usr/bin/prog");
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	struct dso_options o = {.buildid_dir = "", .host_is_ours = 1};
+	struct file_id is = {st.st_ino, major(st.st_dev), minor(st.st_dev)}, was = is,
+		       elsewhere = is;
+	was.ino++;
+	elsewhere.ino++, elsewhere.dev_minor++;
+	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_FOUND);
+	assert_int_equal(find_mapped(&o, path, NULL, &was), DSO_UNTRUSTED);
+	assert_int_equal(find_mapped(&o, path, NULL, &elsewhere), DSO_FOUND);
+	/* An id says more than a number. */
+	assert_int_equal(find_mapped(&o, path, &id, &was), DSO_FOUND);
 }
 
 static void symfs_may_be_flat_when_the_id_says_so(void **state)
@@ -327,6 +358,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_A_TREE(the_build_id_decides),
 		ON_A_TREE(without_an_id_only_trusted_places_count),
+		ON_A_TREE(without_an_id_a_file_put_in_the_place_is_not_taken),
 		ON_A_TREE(symfs_may_be_flat_when_the_id_says_so),
 		ON_A_TREE(both_layouts_of_the_build_id_cache_are_read),
 		ON_A_TREE(perfs_own_cache_is_read),
