@@ -385,7 +385,6 @@ static void episode_row(struct buf *b, const struct tail *t, size_t rank)
 	fit(b, at, 15, 1);
 	duration_cell(b, episode_ns(ep), 10);
 	buf_str(b, "  ");
-	at = b->n;
 	thread_cell(b, t->tl, ep, 17);
 	buf_char(b, ' ');
 	at = b->n;
