@@ -86,9 +86,10 @@ static void catch_signals(void)
 void scratch_file(const char *path)
 {
 	half_written_owner = 0;
-	if (!path || strlen(path) >= sizeof(half_written))
+	size_t n = path ? strlen(path) + 1 : 0;
+	if (!n || n > sizeof(half_written))
 		return;
-	strcpy(half_written, path);
+	memcpy(half_written, path, n);
 	half_written_owner = getpid();
 	catch_signals();
 }
