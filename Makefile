@@ -239,6 +239,13 @@ asan:
 	$(Q)$(MAKE) O=$(O)-asan OPT='-O1 -g' \
 		SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all' check
 
+# Which lines the tests reach (T= chooses tests), per library; make coverage T=unit is quick.
+.PHONY: coverage
+coverage:
+	$(Q)mkdir -p $(O)-cov && find $(O)-cov -name '*.gcda' -delete
+	$(Q)$(MAKE) O=$(O)-cov OPT='-O0 -g' SANITIZE=--coverage check || true
+	$(Q)O=$(O)-cov sh tests/coverage.sh -v
+
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench.sh
 	$(Q)O=$(O) sh tests/bench_dwarf.sh
@@ -315,6 +322,7 @@ help:
 	@echo 'make tidy       clang-tidy with the checks of .clang-tidy; any warning fails'
 	@echo 'make analyze    gcc -fanalyzer; any warning fails'
 	@echo 'make clang      build everything with clang; any warning fails'
+	@echo 'make coverage   lines the tests reach, per library (T= chooses tests)'
 	@echo 'make fuzz       each fuzz target for T=60 seconds, or F=NAME alone (clang)'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
 	@echo 'make static     $(O)/perfkit-static, which needs no libraries'
