@@ -4,12 +4,14 @@
 set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+# All on one CPU: some virtual machines lose the switches of the idle task of another one, and
+# with it the waits beside them.
 record()
 {
 	perf record -q -a -N --call-graph dwarf,4096 -m 2048 -k CLOCK_MONOTONIC -c 1 -e sched:sched_switch \
 		-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup/call-graph=no/ \
 		-e sched:sched_wakeup_new/call-graph=no/ -e sched:sched_process_exit/call-graph=no/ \
-		-e cpu-clock/freq=499/ -o live.data -- "$@" >out 2>err
+		-e cpu-clock/freq=499/ -o live.data -- taskset -c 0 "$@" >out 2>err
 }
 record true || { echo "nothing can be recorded here: $(tail -1 err)"; exit 77; }
 # some machines lose records; such waits do not count
@@ -78,7 +80,7 @@ else
 fi
 
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
-	redis-server --port 0 --unixsocket "$PWD/redis.sock" --save '' --appendonly no >/dev/null 2>&1 &
+	taskset -c 0 redis-server --port 0 --unixsocket "$PWD/redis.sock" --save '' --appendonly no >/dev/null 2>&1 &
 	redis=$!
 	redis_waits()
 	{
@@ -101,7 +103,7 @@ if [ -n "$pg" ] && [ -x "$pg/pgbench" ] && [ -x "$pg/initdb" ] && [ "$(id -u)" =
 	as() { (cd "$db" && su postgres -s /bin/sh -c "$*"); }
 	trap 'as "$pg/pg_ctl -D data -m immediate stop" >/dev/null 2>&1; rm -rf "$db"' EXIT
 	as "$pg/initdb -D data -A trust --no-sync" >/dev/null
-	as "$pg/pg_ctl -D data -w -l log -o '-k $db -c listen_addresses= -c shared_buffers=1MB -c fsync=off' start" >/dev/null
+	as "taskset -c 0 $pg/pg_ctl -D data -w -l log -o '-k $db -c listen_addresses= -c shared_buffers=1MB -c fsync=off' start" >/dev/null
 	as "$pg/pgbench -h $db -i -q" >/dev/null 2>&1
 	postgres_waits()
 	{

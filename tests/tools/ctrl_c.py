@@ -14,7 +14,9 @@ data = open(recording, "rb").read()
 with tempfile.TemporaryDirectory() as tmp:
     master, slave = pty.openpty()
     p = subprocess.Popen([perfkit, "svg", "--offcpu", "-o", tmp + "/out.svg", "-"],
-                         stdin=subprocess.PIPE, stdout=slave, stderr=slave)
+                         stdin=subprocess.PIPE, stdout=slave, stderr=slave,
+                         # a script's background jobs inherit that it is ignored
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     os.close(slave)
     for at in range(12):
         p.stdin.write(data[at * 4096:(at + 1) * 4096])
