@@ -6,6 +6,10 @@
 # directory as its working directory. The last line is the sum: N passed, N failed, N skipped.
 # RUN is put in front of the unit programs (an emulator).
 set -u
+# What nohup or a background job ignores, tests would inherit.
+if [ -z "${SIGNALS:-}" ] && env --default-signal true 2>/dev/null; then
+	SIGNALS=default exec env --default-signal sh "$0" "$@"
+fi
 SRC=$(cd "$(dirname "$0")/.." && pwd)
 O=${O:-build}
 case $O in /*) ;; *) O=$SRC/$O ;; esac
