@@ -3,7 +3,8 @@
 #
 # A cli test is a sh script that exits 0 (passed), 77 (skipped, last line says why) or anything
 # else (failed). It finds perfkit in $PERFKIT, the sources in $SRC and a private empty
-# directory as its working directory. The last line is the sum: N passed, N failed, N skipped.
+# directory as its working directory. What failed is told again at the end, for logs that keep
+# only their end. The last line is the sum: N passed, N failed, N skipped.
 # RUN is put in front of the unit programs (an emulator).
 set -u
 # What nohup or a background job ignores, tests would inherit.
@@ -19,6 +20,15 @@ pattern=${1:-}
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT INT TERM
+
+: >"$work/failures"
+
+# failure NAME OUTPUT LINES - show the end of a failed test's output, now and at the end
+failure()
+{
+	tail -"$3" "$2"
+	{ echo "FAILED $1:"; tail -12 "$2" | cut -c1-300 | sed 's/^/    /'; } >>"$work/failures"
+}
 
 wanted()
 {
@@ -38,7 +48,8 @@ for t in "$O"/tests/unit/*/test_*; do
 	s=$(grep -c '^\[  SKIPPED \] [a-z_0-9]*$' "$out")
 	if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
 	if [ $rc -ne 0 ]; then
-		grep -v '^\[ *OK\|^\[ *RUN' "$out" | tail -40
+		grep -v '^\[ *OK\|^\[ *RUN' "$out" >"$out.said"
+		failure "$name" "$out.said" 40
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	printf '%-40s %s passed, %s failed' "$name" "$p" "$f"
@@ -61,11 +72,12 @@ for t in "$SRC"/tests/cli/*.sh; do
 	77) skipped=$((skipped + 1)) word="skipped: $(tail -1 "$work/cli.out")" ;;
 	*)
 		failed=$((failed + 1)) word=FAILED
-		tail -40 "$work/cli.out"
+		failure "$name" "$work/cli.out" 40
 		;;
 	esac
 	printf '%-40s %s (%ss)\n' "$name" "$word" "$took"
 done
 
+cat "$work/failures"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && [ $((passed + skipped)) -gt 0 ]
