@@ -170,10 +170,35 @@ int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *r)
 	return sigreturn_rule(c, va, exact, r) || (exact && plt_rule(c, va, r));
 }
 
+/* Has the x86 function around w->pc set up a frame pointer by then? Told by push %rbp;
+ * mov %rsp,%rbp (two encodings) anywhere between its start and pc; 0 where no symbol tells. */
+static int frame_pointer_is_set(struct walk *w)
+{
+	enum { FUNCTION_MAX = 1 << 16, PROLOGUE = 4 };
+	struct unwind_module m = {0};
+	uint64_t start;
+	uint8_t b[64];
+	if (w->u->o.machine != EM_X86_64 || !w->u->o.function_at ||
+	    w->u->o.function_at(w->s->ctx, w->pc, &start) != 1 ||
+	    w->u->o.module_at(w->s->ctx, w->pc, &m) != 1 || !m.cfi || start > w->pc ||
+	    w->pc - start > FUNCTION_MAX)
+		return 0;
+	for (uint64_t at = start; at + PROLOGUE <= w->pc; at += sizeof(b) - (PROLOGUE - 1)) {
+		unsigned n = w->pc - at < sizeof(b) ? (unsigned)(w->pc - at) : sizeof(b);
+		if (cfi_code(m.cfi, at - m.bias, b, n) != n)
+			return 0;
+		for (unsigned i = 0; i + PROLOGUE <= n; i++)
+			if (!memcmp(b + i, "\x55\x48\x89\xe5", PROLOGUE) ||
+			    !memcmp(b + i, "\x55\x48\x8b\xec", PROLOGUE))
+				return 1;
+	}
+	return 0;
+}
+
 /*
  * Does the call in front of `ra` lead to the code at w->pc? A direct one names its target: that
  * function (where no symbol tells, something shortly before pc), or a PLT slot. An indirect one
- * may lead anywhere.
+ * may lead anywhere, but not to where a frame pointer stands on top of its return address.
  */
 static int calls_here(struct walk *w, uint64_t ra)
 {
@@ -186,7 +211,7 @@ static int calls_here(struct walk *w, uint64_t ra)
 	if (w->u->o.module_at(w->s->ctx, ra - 1, &m) != 1 || !m.cfi ||
 	    cfi_code(m.cfi, ra - m.bias - 7, b, 7) != 7 || b[2] != 0xe8 ||
 	    x86_indirect_before(b, 7))
-		return 1;
+		return !frame_pointer_is_set(w);
 	uint64_t target = ra + (uint64_t)(int64_t)(int32_t)load_u32(
 				       b + 3, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	if (cfi_in_plt(m.cfi, target - m.bias, &slot, &lazy))

@@ -144,6 +144,19 @@ def stack_class(want, got, after_noreturn):
     return found
 
 
+def lost_step_class(want, got):
+    """A caller that libunwind passes over: of two stacks to the root, or all behind the leaf."""
+    w, g = want.split(";"), got.split(";")
+    if w[0] != g[0] or w[-1] != g[-1] or not (is_root(g[1]) or g[1] == "[truncated]"):
+        return None
+    if is_root(w[1]) and len(g) == len(w) + 1 and \
+            any(g[:i] + g[i + 1:] == w for i in range(2, len(g) - 1)):
+        return "skipped-caller"
+    if len(w) == 3 and len(g) > 3 and not w[1].startswith("[perf-") and w[1] not in jitted:
+        return "wrong-caller"
+    return None
+
+
 reused, jitted = set(), set()
 
 
@@ -160,14 +173,15 @@ def main():
     rest = {s: n - got.get(s, 0) for s, n in want.items() if n != got.get(s, 0)}
     rest.update({s: -n for s, n in got.items() if s not in want})
     classes = collections.Counter()
-    for w in [s for s, n in rest.items() if n > 0]:
-        for g in [s for s, n in rest.items() if n < 0]:
-            found = stack_class(w, g, after_noreturn)
-            n = min(rest[w], -rest[g])
-            if found and n > 0:
-                classes[found] += n
-                rest[w] -= n
-                rest[g] += n
+    for classify in (lambda w, g: stack_class(w, g, after_noreturn), lost_step_class):
+        for w in [s for s, n in rest.items() if n > 0]:
+            for g in [s for s, n in rest.items() if n < 0]:
+                found = classify(w, g)
+                n = min(rest[w], -rest[g])
+                if found and n > 0:
+                    classes[found] += n
+                    rest[w] -= n
+                    rest[g] += n
     left = {s: n for s, n in rest.items() if n}
     for name, n in sorted(classes.items()):
         print("%s: %d of %d (%.3f %%)" % (name, n, total, 100.0 * n / max(total, 1)))

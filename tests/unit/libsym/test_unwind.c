@@ -536,6 +536,42 @@ static void an_old_return_address_on_top_is_no_caller(void **state)
 	end();
 }
 
+static int function_at(void *ctx, uint64_t lookup, uint64_t *start)
+{
+	(void)ctx;
+	*start = lookup & ~UINT64_C(0xff);
+	return 1;
+}
+
+/* An indirect call may have led anywhere, so it counts as long as the function at hand has not
+ * set up a frame pointer: from then on the word on top is a local one. */
+static void beside_a_frame_pointer_an_indirect_call_is_no_caller(void **state)
+{
+	(void)state;
+	x86_functions();
+	memcpy(w.code + 0x320 - 5, "\x90\x90\x90\xff\xd0", 5); /* call *%rax before RET(3) */
+	memcpy(w.code + 0x804, "\x55\x48\x89\xe5", 4);         /* push %rbp; mov %rsp,%rbp */
+	ready(FUNC(8) + 0x24);
+	struct unwind_opts o = {.machine = w.machine,
+				.module_at = module_at,
+				.is_root = is_root,
+				.function_at = function_at};
+	unwinder_free(w.u);
+	assert_int_equal(unwinder_new(&o, &w.u, NULL), 0);
+	w.stack[0] = RET(3);
+	w.stack[4] = 0;
+	w.stack[5] = RET(2);
+	set_reg(X86_RBP, SP + 32);
+	go();
+	assert_int_equal(w.out.frames[1].ip, RET(2));
+	assert_int_equal(w.out.frames[1].trust, UNWIND_FP_GUESS);
+	set_reg(X86_RIP, FUNC(8) + 4);
+	go();
+	assert_int_equal(w.out.frames[1].ip, RET(3));
+	assert_int_equal(w.out.frames[1].trust, UNWIND_LEAF_GUESS);
+	end();
+}
+
 static void generated_code_goes_by_frame_pointer(void **state)
 {
 	(void)state;
@@ -825,6 +861,7 @@ int main(void)
 		cmocka_unit_test(call_of_a_null_pointer),
 		cmocka_unit_test(code_without_cfi),
 		cmocka_unit_test(an_old_return_address_on_top_is_no_caller),
+		cmocka_unit_test(beside_a_frame_pointer_an_indirect_call_is_no_caller),
 		cmocka_unit_test(generated_code_goes_by_frame_pointer),
 		cmocka_unit_test(a_file_with_another_id_gives_no_callers),
 		cmocka_unit_test(short_copy_goes_on_along_the_chain),
