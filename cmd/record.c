@@ -148,7 +148,7 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 			"probes named perfkit:* are set already, by another recording or "
 			"left by one that was killed; remove them: perf probe -d "
 			"'perfkit:*'");
-	if (p->lock_probe.v.n && run_words(&p->lock_probe, 1)) {
+	if (p->lock_probe.v.n && run_words(&p->lock_probe, 1) && !run_interrupted()) {
 		fprintf(stderr,
 			"perfkit record: no probe on __lll_lock_wait of %s (its symbols "
 			"are needed: libc6-dbg): lock owners are told from wakeups\n",
@@ -160,7 +160,8 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 			return rc;
 	}
 	for (int i = 0; i < 2; i++)
-		if (p->probes[i].v.n && set_probe(&p->probes[i]))
+		if (!run_interrupted() && p->probes[i].v.n && set_probe(&p->probes[i]) &&
+		    !run_interrupted())
 			return err_set(e, ERR_UNSUPPORTED, "the probe cannot be set");
 	return 0;
 }
@@ -196,8 +197,11 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 {
 	int rc = set_probes(p, w, e);
-	int status = rc ? 1 : run_interrupted() ? 128 + SIGINT : run_words(&p->record, 0);
+	int early = !rc && run_interrupted(); /* a file of that name would be an old one */
+	int status = rc || early ? 1 : run_words(&p->record, 0);
 	remove_probes(p);
+	if (early)
+		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
 	if (rc)
 		return rc == ERR_REFUSED ? 3 : 1;
 	/* Ctrl-C is how a recording of everything ends: perf has written it whole, and says

@@ -133,6 +133,7 @@ left requests
 # (A shell's background jobs ignore SIGINT, unless env undoes it.)
 env --default-signal=INT true 2>/dev/null && default=--default-signal=INT || default=
 for sig in ${default:+INT} TERM HUP; do
+	rm -f sig.data # what is waited for is this one's
 	env $default "$PERFKIT" record requests -e cpu-clock --begin handle \
 		-x ./server --duration 20 -o sig.data >/dev/null 2>err &
 	pid=$!
@@ -143,6 +144,17 @@ for sig in ${default:+INT} TERM HUP; do
 	"$PERFKIT" report sig.data >/dev/null || bad "SIG$sig: the recording is not whole"
 	left SIG$sig
 done
+# Told to stop while its probes are being set: it says that there is nothing.
+printf '#!/bin/sh\n[ "$1 $2" != "probe -q" ] || { >probing; sleep 5; }\nexec "%s" "$@"\n' "$perf" >slow-perf
+chmod +x slow-perf
+env $default PERF="$PWD/slow-perf" "$PERFKIT" record requests -e cpu-clock --no-lock-owner \
+	--begin handle -x ./server -o sig.data >/dev/null 2>err &
+pid=$!
+for i in $(seq 50); do [ -e probing ] && break; sleep 0.1; done
+kill -TERM $pid
+wait $pid && bad "stopped early: exit 0"
+grep -q "stopped before perf began" err || bad "stopped early: $(cat err)"
+left "stopped early"
 status=0
 "$PERFKIT" record requests --begin handle -x ./server -o f.data -- sh -c 'exit 5' >/dev/null 2>&1 ||
 	status=$?
