@@ -19,6 +19,8 @@ struct candidate {
 	uint8_t via, state, cause;
 };
 
+enum { WAYS = VIA_CPU + 1 };
+
 struct claim { /* a window of the candidate with this index */
 	uint32_t candidate;
 	struct window w;
@@ -31,7 +33,12 @@ struct explainer {
 	windows_vec windows, next, ran, holders;
 	VEC(struct candidate) candidates;
 	VEC(struct claim) claims;
-	struct u64map candidate_index;
+	/* where a thread stands in `candidates` by each way, and in `corunners` (VIA_SELF) */
+	struct place {
+		uint32_t link, at; /* valid when `link` is the link's number */
+	} * place;
+	uint32_t link_number;
+	uint32_t off_at; /* the interval that the link's last window ended in */
 	struct chain_link *link;
 	struct explanation *out;
 };
@@ -42,8 +49,13 @@ int explainer_new(const struct timeline *tl, struct explainer **out, struct err 
 	if (!*out)
 		return err_nomem(e);
 	(*out)->tl = tl;
+	(*out)->place = mem_zalloc(tl->threads.n + 1, WAYS * sizeof(*(*out)->place));
 	evidence_init(&(*out)->ev, tl);
-	return 0;
+	if ((*out)->place)
+		return 0;
+	explainer_free(*out);
+	*out = NULL;
+	return err_nomem(e);
 }
 
 void explainer_free(struct explainer *x)
@@ -57,7 +69,7 @@ void explainer_free(struct explainer *x)
 	vec_release(&x->holders);
 	vec_release(&x->candidates);
 	vec_release(&x->claims);
-	u64map_release(&x->candidate_index);
+	mem_free(x->place);
 	mem_free(x);
 }
 
@@ -176,19 +188,29 @@ static int own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t of
 	return add_part(x, &p);
 }
 
+/* 1 when the thread was met in this link by that way; *at is then where it stands. */
+static int met(struct explainer *x, uint32_t thread, uint8_t via, uint32_t **at)
+{
+	struct place *p = &x->place[(size_t)thread * WAYS + via];
+	int is = p->link == x->link_number;
+	p->link = x->link_number;
+	*at = &p->at;
+	return is;
+}
+
 static int claim(struct explainer *x, const struct window *w, uint8_t via, uint8_t state,
 		 uint32_t off)
 {
 	const struct off *o = &x->tl->off.v[off];
-	uint64_t key = (uint64_t)w->thread << 2 | via, ns = w->to_ns - w->from_ns;
-	uint32_t i;
-	if (!u64map_get(&x->candidate_index, key, &i)) {
-		i = (uint32_t)x->candidates.n;
-		struct candidate c = {.thread = w->thread, .via = via};
-		if (vec_push(&x->candidates, c) || u64map_put(&x->candidate_index, key, i))
+	uint64_t ns = w->to_ns - w->from_ns;
+	uint32_t *at;
+	if (!met(x, w->thread, via, &at)) {
+		*at = (uint32_t)x->candidates.n;
+		struct candidate new = {.thread = w->thread, .via = via};
+		if (vec_push(&x->candidates, new))
 			return ERR_NOMEM;
 	}
-	struct candidate *c = &x->candidates.v[i];
+	struct candidate *c = &x->candidates.v[*at];
 	c->ns += ns;
 	if (ns > c->largest_ns) {
 		c->largest_ns = ns;
@@ -197,7 +219,7 @@ static int claim(struct explainer *x, const struct window *w, uint8_t via, uint8
 		c->state = state;
 		c->cause = state == PART_RUNNABLE ? CAUSE_RUNQUEUE : o->cause;
 	}
-	return vec_push(&x->claims, ((struct claim){i, *w}));
+	return vec_push(&x->claims, ((struct claim){*at, *w}));
 }
 
 static int on_chain(const struct explainer *x, uint32_t thread)
@@ -292,13 +314,12 @@ static int blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 
 static int note_corunner(struct explainer *x, const struct window *w, uint16_t cpu)
 {
-	for (size_t i = 0; i < x->out->corunners.n; i++) {
-		struct corunner *c = &x->out->corunners.v[i];
-		if (c->thread == w->thread) {
-			c->ns += w->to_ns - w->from_ns;
-			return 0;
-		}
+	uint32_t *at;
+	if (met(x, w->thread, VIA_SELF, &at)) {
+		x->out->corunners.v[*at].ns += w->to_ns - w->from_ns;
+		return 0;
 	}
+	*at = (uint32_t)x->out->corunners.n;
 	struct corunner c = {
 		.ns = w->to_ns - w->from_ns,
 		.thread = w->thread,
@@ -408,7 +429,8 @@ static int take_window(struct explainer *x, const struct window *w, struct err *
 		at = a;
 		to = b;
 	}
-	for (uint32_t i = timeline_off_after(x->tl, w->thread, at);
+	x->off_at = timeline_off_after_near(x->tl, w->thread, at, x->off_at);
+	for (uint32_t i = x->off_at;
 	     !r && at < to && i < t->off_first + t->off_n && x->tl->off.v[i].start_ns < to;
 	     i++) {
 		const struct off *o = &x->tl->off.v[i];
@@ -553,7 +575,8 @@ static int take_link(struct explainer *x, struct chain_link *l, struct candidate
 	int r = 0;
 	x->link = l;
 	x->candidates.n = x->claims.n = x->ran.n = x->next.n = 0;
-	u64map_release(&x->candidate_index);
+	x->link_number++;
+	x->off_at = 0;
 	l->part = (uint32_t)x->out->parts.n;
 	l->off = TL_NONE;
 	for (size_t i = 0; !r && i < x->windows.n; i++) {

@@ -13,6 +13,7 @@ void evidence_release(struct evidence *x)
 {
 	appframes_release(&x->app);
 	tl_runs_release(&x->runs);
+	vec_release(&x->last_run);
 	vec_release(&x->samples.id);
 	vec_release(&x->samples.first);
 	vec_release(&x->marks.id);
@@ -26,30 +27,57 @@ void evidence_release(struct evidence *x)
 
 static int need_runs(struct evidence *x, struct err *e)
 {
-	int r = x->have_runs ? 0 : timeline_runs(x->tl, &x->runs, e);
+	if (x->have_runs)
+		return 0;
+	int r = timeline_runs(x->tl, &x->runs, e);
+	if (!r && vec_reserve(&x->last_run, x->runs.first.n))
+		r = err_nomem(e);
+	for (size_t i = 0; !r && i < x->runs.first.n; i++)
+		x->last_run.v[x->last_run.n++] = 0;
 	x->have_runs = !r;
+	if (r)
+		tl_runs_release(&x->runs);
 	return r;
 }
 
-/* The first run of a CPU that may reach past `from`: runs overlap only where switches were
- * lost, so looking a few back is enough. */
-static size_t first_run(const struct tl_runs *r, uint16_t cpu, uint64_t from, size_t *end)
+/* The first run of a CPU, from lo on, that begins after `from`. Questions mostly go on in time
+ * from where the last one was. */
+static size_t begins_after(const struct tl_runs *r, size_t lo, size_t hi, uint64_t from)
 {
-	enum { BACK = 4 };
-	if ((size_t)cpu + 1 >= r->first.n)
-		return *end = 0;
-	size_t begin = r->first.v[cpu], lo = begin, hi = r->first.v[cpu + 1];
-	*end = hi;
+	size_t step = 1;
+	for (; step < hi - lo && r->v.v[lo + step - 1].start_ns <= from; step *= 2)
+		lo += step;
+	hi = step < hi - lo ? lo + step : hi;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (r->v.v[mid].end_ns <= from)
+		if (r->v.v[mid].start_ns <= from)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (int i = 0; i < BACK && lo > begin && r->v.v[lo - 1].end_ns > from; i++)
-		lo--;
 	return lo;
+}
+
+/* The first run of a CPU that may reach past `from`: runs overlap only where switches were
+ * lost, so looking a few back is enough. */
+static size_t first_run(struct evidence *x, uint16_t cpu, uint64_t from, size_t *end)
+{
+	enum { BACK = 5 };
+	const struct tl_runs *r = &x->runs;
+	if ((size_t)cpu + 1 >= r->first.n)
+		return *end = 0;
+	size_t begin = r->first.v[cpu], lo = begin;
+	size_t last = x->last_run.v[cpu];
+	*end = r->first.v[cpu + 1];
+	if (last > begin && r->v.v[last - 1].start_ns <= from)
+		lo = last;
+	lo = begins_after(r, lo, *end, from);
+	x->last_run.v[cpu] = lo;
+	size_t first = lo;
+	for (size_t i = 0; i < BACK && lo > begin; i++)
+		if (r->v.v[--lo].end_ns > from)
+			first = lo;
+	return first;
 }
 
 int evidence_holders(struct evidence *x, uint16_t cpu, uint64_t from_ns, uint64_t to_ns,
@@ -60,7 +88,7 @@ int evidence_holders(struct evidence *x, uint16_t cpu, uint64_t from_ns, uint64_
 	int r = cpu == TL_NOCPU ? 0 : need_runs(x, e);
 	if (r || cpu == TL_NOCPU)
 		return r;
-	for (i = first_run(&x->runs, cpu, from_ns, &end); i < end; i++) {
+	for (i = first_run(x, cpu, from_ns, &end); i < end; i++) {
 		const struct tl_run *run = &x->runs.v.v[i];
 		struct window w = {run->start_ns, run->end_ns, run->thread};
 		if (w.from_ns >= to_ns)
@@ -83,7 +111,7 @@ int evidence_prio(struct evidence *x, uint16_t cpu, uint32_t thread, uint64_t at
 	size_t end, i;
 	if (cpu == TL_NOCPU || need_runs(x, NULL))
 		return -1;
-	for (i = first_run(&x->runs, cpu, at_ns, &end); i < end; i++) {
+	for (i = first_run(x, cpu, at_ns, &end); i < end; i++) {
 		const struct tl_run *run = &x->runs.v.v[i];
 		if (run->start_ns > at_ns)
 			break;

@@ -14,6 +14,7 @@ struct evidence {
 	const struct timeline *tl; /* borrowed, finished */
 	struct appframes app;
 	struct tl_runs runs;
+	VEC(size_t) last_run;            /* of a CPU: where the last question about it led to */
 	struct by_thread {               /* ids of samples or marks: by thread, then in time */
 		VEC(uint32_t) id, first; /* thread t: id[first[t]] .. id[first[t + 1]] */
 	} samples, marks;

@@ -67,27 +67,39 @@ enum { DROP_EVERY = 1 << 17 /* intervals */ };
 
 /* --- finishing ------------------------------------------------------------------------- */
 
+/* Each thread's slice, empty yet. 1 when the intervals lie by thread already. */
+static int set_slices(struct timeline *tl)
+{
+	uint32_t at = 0;
+	int sorted = 1;
+	for (size_t i = 0; i < tl->threads.n; i++)
+		tl->threads.v[i].off_n = 0;
+	for (size_t i = 0; i < tl->off.n; i++) {
+		tl->threads.v[tl->off.v[i].thread].off_n++;
+		sorted &= !i || tl->off.v[i - 1].thread <= tl->off.v[i].thread;
+	}
+	for (size_t i = 0; i < tl->threads.n; i++) {
+		tl->threads.v[i].off_first = at;
+		at += tl->threads.v[i].off_n;
+	}
+	return sorted;
+}
+
 /* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
- * is all that is needed. */
+ * is all that is needed; those of a store lie so already. */
 static int sort_offs(struct timeline *tl, struct err *e)
 {
 	BIGVEC(struct off) sorted = {0};
 	size_t n = tl->off.n;
 	if (n >= UINT32_MAX)
 		return err_set(e, ERR_LIMIT, "more than 2^32 off-CPU intervals");
+	if (set_slices(tl))
+		return 0;
 	int r = bigvec_reserve(&sorted, n, e);
 	if (r)
 		return r;
 	for (size_t i = 0; i < tl->threads.n; i++)
 		tl->threads.v[i].off_n = 0;
-	for (size_t i = 0; i < n; i++)
-		tl->threads.v[tl->off.v[i].thread].off_n++;
-	uint32_t at = 0;
-	for (size_t i = 0; i < tl->threads.n; i++) {
-		tl->threads.v[i].off_first = at;
-		at += tl->threads.v[i].off_n;
-		tl->threads.v[i].off_n = 0;
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct tl_thread *t = &tl->threads.v[tl->off.v[i].thread];
 		sorted.v[t->off_first + t->off_n++] = tl->off.v[i];
@@ -286,10 +298,8 @@ int timeline_check(const struct timeline *tl, struct err *e)
 	return 0;
 }
 
-uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from)
+static uint32_t off_after(const struct timeline *tl, uint32_t lo, uint32_t hi, uint64_t from)
 {
-	const struct tl_thread *t = &tl->threads.v[thread];
-	uint32_t lo = t->off_first, hi = t->off_first + t->off_n;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (tl->off.v[mid].end_ns <= from)
@@ -298,6 +308,24 @@ uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t
 			hi = mid;
 	}
 	return lo;
+}
+
+uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	return off_after(tl, t->off_first, t->off_first + t->off_n, from);
+}
+
+uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
+				 uint32_t near)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t lo = t->off_first, end = t->off_first + t->off_n, step = 1;
+	if (near <= lo || near > end || tl->off.v[near - 1].end_ns > from)
+		return off_after(tl, lo, end, from);
+	for (lo = near; step < end - lo && tl->off.v[lo + step - 1].end_ns <= from; step *= 2)
+		lo += step;
+	return off_after(tl, lo, step < end - lo ? lo + step : end, from);
 }
 
 static int run_order(const void *a, const void *b)
@@ -310,7 +338,30 @@ static int run_order(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static int thread_runs(const struct timeline *tl, uint32_t thread, struct tl_runs *out)
+/*
+ * Runs are put in order by the time they begin in: each CPU's time is cut into slots of some
+ * few runs, a first walk counts the runs of each slot, a second one puts each into its slot,
+ * and what is left is to sort within slots.
+ */
+struct run_sorter {
+	uint64_t from_ns, slot_ns;
+	uint32_t slots; /* of a CPU */
+	VEC(uint32_t) at;
+	struct tl_run *v; /* NULL: count only */
+};
+
+static void put_run(struct run_sorter *s, const struct tl_run *run)
+{
+	uint64_t slot = (run->start_ns - s->from_ns) / s->slot_ns;
+	if (slot >= s->slots) /* a timeline that nobody checked */
+		slot = s->slots - 1;
+	uint32_t *at = &s->at.v[(size_t)run->cpu * s->slots + (size_t)slot];
+	if (s->v)
+		s->v[*at] = *run;
+	++*at;
+}
+
+static void thread_runs(const struct timeline *tl, uint32_t thread, struct run_sorter *s)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
 	struct tl_run run = {.thread = thread,
@@ -320,30 +371,102 @@ static int thread_runs(const struct timeline *tl, uint32_t thread, struct tl_run
 	for (uint32_t i = 0; i <= t->off_n; i++) {
 		const struct off *o = i < t->off_n ? &tl->off.v[t->off_first + i] : NULL;
 		run.end_ns = o ? o->start_ns : t->last_ns;
-		if (run.end_ns > run.start_ns && run.cpu != TL_NOCPU && vec_push(&out->v, run))
-			return ERR_NOMEM;
+		if (run.end_ns > run.start_ns && run.cpu != TL_NOCPU)
+			put_run(s, &run);
 		if (o) {
 			run.start_ns = o->end_ns;
 			run.cpu = o->cpu_in;
 			run.prio = o->prio_in;
 		}
 	}
+}
+
+/* One more than the highest CPU that a thread ran on. */
+static uint32_t count_cpus(const struct timeline *tl)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < tl->threads.n; i++)
+		if (tl->threads.v[i].first_cpu != TL_NOCPU && tl->threads.v[i].first_cpu >= n)
+			n = tl->threads.v[i].first_cpu + 1u;
+	for (size_t i = 0; i < tl->off.n; i++)
+		if (tl->off.v[i].cpu_in != TL_NOCPU && tl->off.v[i].cpu_in >= n)
+			n = tl->off.v[i].cpu_in + 1u;
+	return n;
+}
+
+static int sorter_init(struct run_sorter *s, const struct timeline *tl, uint32_t ncpu)
+{
+	enum { RUNS_PER_SLOT = 8 };
+	uint64_t from = UINT64_MAX, to = 0;
+	for (size_t i = 0; i < tl->threads.n; i++) {
+		from = tl->threads.v[i].first_ns < from ? tl->threads.v[i].first_ns : from;
+		to = tl->threads.v[i].last_ns > to ? tl->threads.v[i].last_ns : to;
+	}
+	size_t slots = (tl->off.n + tl->threads.n) / RUNS_PER_SLOT / (ncpu ? ncpu : 1) + 1;
+	*s = (struct run_sorter){.from_ns = from, .slots = (uint32_t)slots};
+	s->slot_ns = to > from ? (to - from) / slots + 1 : 1;
+	if (vec_reserve(&s->at, slots * ncpu + 1))
+		return ERR_NOMEM;
+	s->at.n = slots * ncpu + 1;
+	memset(s->at.v, 0, s->at.n * sizeof(*s->at.v));
 	return 0;
+}
+
+/* Counts → where each slot begins. */
+static uint32_t sum_slots(struct run_sorter *s)
+{
+	uint32_t at = 0;
+	for (size_t i = 0; i < s->at.n; i++) {
+		uint32_t n = s->at.v[i];
+		s->at.v[i] = at;
+		at += n;
+	}
+	return at;
+}
+
+/* Slots hold few runs: insertion is quickest. One that holds many is for qsort. */
+static void sort_slot(struct tl_run *v, size_t n)
+{
+	enum { FEW = 32 };
+	if (n > FEW) {
+		qsort(v, n, sizeof(*v), run_order);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct tl_run run = v[i];
+		size_t k = i;
+		for (; k && run_order(&run, &v[k - 1]) < 0; k--)
+			v[k] = v[k - 1];
+		v[k] = run;
+	}
 }
 
 int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e)
 {
+	struct run_sorter s;
+	uint32_t ncpu = count_cpus(tl), n = 0;
 	*out = (struct tl_runs){0};
-	int r = vec_reserve(&out->v, tl->off.n + tl->threads.n);
+	int r = sorter_init(&s, tl, ncpu);
 	for (uint32_t i = 0; !r && i < tl->threads.n; i++)
-		r = thread_runs(tl, i, out);
-	if (!r && out->v.n)
-		qsort(out->v.v, out->v.n, sizeof(*out->v.v), run_order);
-	for (size_t i = 0; !r && i < out->v.n; i++)
-		while (!r && out->first.n <= out->v.v[i].cpu)
-			r = vec_push(&out->first, (uint32_t)i);
+		thread_runs(tl, i, &s);
 	if (!r)
-		r = vec_push(&out->first, (uint32_t)out->v.n);
+		n = sum_slots(&s);
+	if (!r)
+		r = vec_reserve(&out->v, n + 1) || vec_reserve(&out->first, ncpu + 1)
+			    ? ERR_NOMEM
+			    : 0;
+	for (uint32_t i = 0; !r && i < ncpu; i++)
+		out->first.v[out->first.n++] = s.at.v[(size_t)i * s.slots];
+	s.v = out->v.v;
+	for (uint32_t i = 0; !r && i < tl->threads.n; i++)
+		thread_runs(tl, i, &s);
+	for (size_t i = 0; !r && i < s.at.n; i++) /* each is now where the next one begins */
+		sort_slot(s.v + (i ? s.at.v[i - 1] : 0), s.at.v[i] - (i ? s.at.v[i - 1] : 0));
+	if (!r) {
+		out->v.n = n;
+		out->first.v[out->first.n++] = n;
+	}
+	vec_release(&s.at);
 	if (r) {
 		tl_runs_release(out);
 		return err_nomem(e);

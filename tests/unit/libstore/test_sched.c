@@ -599,6 +599,50 @@ static void running_intervals_tell_who_had_a_cpu(void **state)
 	done(r);
 }
 
+/* Every run of every thread, in the order that timeline_runs promises. */
+static void check_runs(const struct timeline *tl)
+{
+	struct tl_runs runs;
+	uint64_t sum = 0, want = 0;
+	assert_int_equal(timeline_runs(tl, &runs, NULL), 0);
+	for (uint32_t cpu = 0; cpu + 1 < runs.first.n; cpu++)
+		for (uint32_t i = runs.first.v[cpu]; i < runs.first.v[cpu + 1]; i++) {
+			const struct tl_run *x = &runs.v.v[i];
+			assert_int_equal(x->cpu, cpu);
+			assert_true(i == runs.first.v[cpu] || x[-1].start_ns <= x->start_ns);
+			sum += x->end_ns - x->start_ns;
+		}
+	assert_int_equal(runs.first.v[runs.first.n - 1], runs.v.n);
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		uint64_t on = t->first_ns;
+		uint16_t cpu = t->first_cpu;
+		for (uint32_t k = 0; k < t->off_n; k++) {
+			const struct off *o = &tl->off.v[t->off_first + k];
+			want += cpu != TL_NOCPU ? o->start_ns - on : 0;
+			on = o->end_ns;
+			cpu = o->cpu_in;
+		}
+		want += cpu != TL_NOCPU ? t->last_ns - on : 0;
+	}
+	assert_int_equal(sum, want);
+	tl_runs_release(&runs);
+}
+
+/* Wherever the search begins, it finds the same. */
+static void check_search(const struct timeline *tl)
+{
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		for (uint64_t at = t->first_ns; at <= t->last_ns; at += 13000) {
+			uint32_t want = timeline_off_after(tl, i, at);
+			for (uint32_t near = 0; near <= tl->off.n; near += 3)
+				assert_int_equal(timeline_off_after_near(tl, i, at, near),
+						 want);
+		}
+	}
+}
+
 /* Whatever comes in, the books balance and nothing breaks. */
 static void random_streams_conserve_time(void **state)
 {
@@ -652,6 +696,9 @@ static void random_streams_conserve_time(void **state)
 		assert_int_equal(sched_finish(r->s, r->end, &e), 0);
 		if (timeline_check(&r->tl, &e))
 			fail_msg("round %d: %s", round, e.msg);
+		check_runs(&r->tl);
+		if (round % 16 == 0)
+			check_search(&r->tl);
 		done(r);
 	}
 }
