@@ -2,9 +2,9 @@
 # run.sh [PATTERN] - run the unit programs, then tests/cli/*.sh; fast ones first.
 #
 # A cli test is a sh script that exits 0 (passed), 77 (skipped, last line says why) or anything
-# else (failed). It finds perfkit in $PERFKIT, the sources in $SRC and a private empty
-# directory as its working directory. What failed is told again at the end, for logs that keep
-# only their end. The last line is the sum: N passed, N failed, N skipped.
+# else (failed; so does one of over 15 minutes). It finds perfkit in $PERFKIT, the sources in
+# $SRC and a private empty directory as its working directory. What failed is told again at the
+# end, for logs that keep only their end. The last line is the sum: N passed, N failed, N skipped.
 # RUN is put in front of the unit programs (an emulator).
 set -u
 # What nohup or a background job ignores, tests would inherit.
@@ -41,7 +41,7 @@ for t in "$O"/tests/unit/*/test_*; do
 	name=unit/$(basename "$(dirname "$t")")/$(basename "$t" | sed 's/^test_//')
 	wanted "$name" || continue
 	out=$work/unit.out
-	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT ${RUN:-} "$t") >"$out" 2>&1
+	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT timeout -k 10 900 ${RUN:-} "$t") >"$out" 2>&1
 	rc=$?
 	p=$(grep -c '^\[       OK \]' "$out")
 	f=$(grep -c '^\[  FAILED  \] [a-z_0-9]*$' "$out")
@@ -64,7 +64,7 @@ for t in "$SRC"/tests/cli/*.sh; do
 	dir=$work/cli
 	rm -rf "$dir" && mkdir "$dir" || exit 1
 	start=$(date +%s)
-	(cd "$dir" && sh "$t") >"$work/cli.out" 2>&1 </dev/null
+	(cd "$dir" && timeout -k 10 900 sh "$t") >"$work/cli.out" 2>&1 </dev/null
 	rc=$?
 	took=$(($(date +%s) - start))
 	case $rc in

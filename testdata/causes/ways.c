@@ -74,7 +74,8 @@ NI static void *release(void *x)
 		pthread_cond_signal(&cond);
 		pthread_mutex_unlock(&cond_mutex);
 		(void)!write(pipes[1], "x", 1);
-		send(pair[1], "x", 1, 0);
+		/* the readers may be done: a full pipe or socket must not stop it */
+		send(pair[1], "x", 1, MSG_DONTWAIT);
 		struct sembuf up = {0, 1, 0};
 		semop(sysv, &up, 1);
 	}
@@ -304,7 +305,8 @@ int main(int argc, char **argv)
 	pthread_barrier_init(&barrier, NULL, 2);
 	sem_init(&sem, 0, 0);
 	sysv = semget(IPC_PRIVATE, 1, 0600);
-	if (pipe(pipes) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+	if (pipe(pipes) || fcntl(pipes[1], F_SETFL, O_NONBLOCK) ||
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		return 1;
 	pthread_create(&helpers[0], NULL, hold_locks, NULL);
 	pthread_create(&helpers[1], NULL, release, NULL);
