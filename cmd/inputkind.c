@@ -1,4 +1,5 @@
 #include "cmd/inputkind.h"
+#include "cmd/plaininput.h"
 #include "libparse/bundle.h"
 #include "render/folded.h"
 
@@ -31,11 +32,16 @@ int input_kind_open(const char *path, struct source *src, enum input_kind *kind,
 		return 0;
 	int rc = source_open(src, path, e);
 	if (!rc)
+		rc = plain_input_open(src, path, e);
+	if (!rc)
 		rc = source_peek(src, &p, &n, e);
-	if (rc) {
-		source_close(src);
-		return rc;
+	if (!rc) {
+		*kind = input_kind_of_bytes(p, n);
+		if (*kind == INPUT_STORE && plain_input_file(path))
+			rc = err_set(e, ERR_UNSUPPORTED,
+				     "%s: a compressed store: decompress it first", path);
 	}
-	*kind = input_kind_of_bytes(p, n);
-	return 0;
+	if (rc)
+		source_close(src);
+	return rc;
 }

@@ -156,7 +156,9 @@ void man_perfkit(FILE *f, const struct verb *const *verbs, size_t n)
 	      "\\fIFILE\\fR (default \\fIperf.data\\fR, \\fB\\-\\fR is standard input) is a\n"
 	      "recording, a bundle made by \\fBperfkit pack\\fR, a store made by\n"
 	      "\\fBperfkit import\\fR or, for pictures, folded stacks; its content tells\n"
-	      "which. Results go to standard output, all else to standard error.\n"
+	      "which; recordings and folded stacks compressed by zstd, gzip, xz or\n"
+	      "bzip2 are read as they are. Results go to standard output, all else to standard "
+	      "error.\n"
 	      ".SH VERBS\n",
 	      f);
 	for (size_t i = 0; i < n; i++) {

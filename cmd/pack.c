@@ -9,6 +9,7 @@
 #include "cmd/inputkind.h"
 #include "cmd/missing.h"
 #include "cmd/packscript.h"
+#include "cmd/plaininput.h"
 #include "cmd/scratch.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
@@ -389,7 +390,10 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	rc = input_open(&k.in, "pack", &o->in, &file, 1);
 	if (!rc) {
 		rc = input_fold(&k.in);
-		k.recording = k.in.bundle.recording ? k.in.bundle.recording : file;
+		const char *plain = plain_input_file(file);
+		k.recording = k.in.bundle.recording ? k.in.bundle.recording
+			      : plain               ? plain
+						    : file;
 		if (!rc)
 			rc = input_warn_findings(&k.in, NULL, NULL, ABOUT_CPU);
 		if (!rc && pack(&k, output, &e))

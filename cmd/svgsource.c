@@ -1,5 +1,6 @@
 #include "cmd/svgsource.h"
 #include "cmd/inputkind.h"
+#include "cmd/plaininput.h"
 #include "cmd/say.h"
 #include "cmd/tlsamples.h"
 #include "cmd/wall.h"
@@ -36,9 +37,10 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 {
 	struct folded_options o = {.columns = rq->columns, .before = rq->before};
 	struct folded_stats st;
+	const char *plain = plain_input_file(path);
 	int rc;
 	if (source_is_mapped(src)) {
-		rc = folded_read(flame, path, &o, &st, e);
+		rc = folded_read(flame, plain ? plain : path, &o, &st, e);
 	} else {
 		o.head = src->head;
 		o.head_n = src->head_n;

@@ -1,10 +1,8 @@
 #include "libparse/order.h"
 #include "base/mem.h"
+#include "libparse/sample.h"
 
 #include <pthread.h>
-
-/* perf record --off-cpu stamps its sums with times from here up: no place in time. */
-#define DUMMY_TIMES 0xffffffff00000000u
 
 enum {
 	BATCH = 2048, /* records handed over at once */
@@ -198,7 +196,7 @@ static int hold(struct order *o, const struct record *r)
 		return ERR_NOMEM;
 	}
 	chunk_hold(r->chunk);
-	if (time > o->round_max && time < DUMMY_TIMES)
+	if (time > o->round_max && time < SAMPLE_DUMMY_TIMES)
 		o->round_max = time;
 	return 0;
 }

@@ -11,6 +11,10 @@
 
 #include "libparse/record.h"
 
+/* perf record --off-cpu stamps its sums with times from here up (OFF_CPU_TIMESTAMP in perf's
+ * bpf_off_cpu.c): they have no place in time. */
+#define SAMPLE_DUMMY_TIMES UINT64_C(0xffffffff00000000)
+
 /* A run of u64 words inside the record, in the file's byte order, possibly unaligned. */
 struct sample_words {
 	const uint8_t *p;

@@ -246,8 +246,7 @@ static int refill(struct unzip *u, struct err *e)
 	return 0;
 }
 
-/* Up to n bytes: 1 and how many, 0 at the end. */
-static int read_some(struct unzip *u, uint8_t *to, size_t n, size_t *got, struct err *e)
+int unzip_some(struct unzip *u, void *to, size_t n, size_t *got, struct err *e)
 {
 	*got = 0;
 	while (!*got) {
@@ -276,7 +275,7 @@ int unzip_read(void *ctx, void *to, size_t n, struct err *e)
 {
 	struct unzip *u = ctx;
 	for (size_t have = 0, got; have < n; have += got) {
-		int rc = read_some(u, (uint8_t *)to + have, n - have, &got, e);
+		int rc = unzip_some(u, (uint8_t *)to + have, n - have, &got, e);
 		if (rc == 1)
 			continue;
 		if (!rc && have)
@@ -293,7 +292,7 @@ int unzip_drain(struct unzip *u, struct err *e)
 	int rc = 1;
 	while (rc == 1) {
 		size_t got = 0;
-		rc = read_some(u, waste, sizeof(waste), &got, e);
+		rc = unzip_some(u, waste, sizeof(waste), &got, e);
 	}
 	return rc;
 }

@@ -30,6 +30,10 @@ int unzip_open(struct unzip **out, struct source *src, struct err *e);
  */
 int unzip_read(void *u, void *to, size_t n, struct err *e);
 
+/* What is there next, up to n bytes: 1 and how many, 0 at the end of the data; errors as
+ * unzip_read. */
+int unzip_some(struct unzip *u, void *to, size_t n, size_t *got, struct err *e);
+
 /* Read and forget what is left, a tar's padding and the checksum over everything. 0, or as
  * unzip_read. */
 int unzip_drain(struct unzip *u, struct err *e);

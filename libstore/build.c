@@ -166,7 +166,7 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 		return 0;
 	if (!b->sched && (rc = builder_begin(b, e)))
 		return rc;
-	if (id->has_time && id->time && id->time < DUMMY_TIMES) {
+	if (id->has_time && id->time && id->time < SAMPLE_DUMMY_TIMES) {
 		if (!b->first_ns)
 			b->first_ns = id->time;
 		b->last_ns = id->time;

@@ -18,8 +18,6 @@
 #include "libstore/spandef.h"
 #include "libsym/expand.h"
 
-#define DUMMY_TIMES 0xffffffff00000000u /* of accumulated --off-cpu samples */
-
 enum {
 	VIEWS = 1024, /* thread views kept */
 	STATES = 64,  /* prev_state values decoded already */

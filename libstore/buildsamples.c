@@ -371,7 +371,8 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 	case ROLE_LEAVE:
 		return take_leave(b, &s, id, e);
 	case ROLE_TOTAL:
-		return s.time < DUMMY_TIMES ? take_direct(b, &s, id, e) : take_total(b, &s, e);
+		return s.time < SAMPLE_DUMMY_TIMES ? take_direct(b, &s, id, e)
+						   : take_total(b, &s, e);
 	default:
 		return builder_tell_current(b, id, e);
 	}

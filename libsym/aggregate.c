@@ -221,6 +221,8 @@ static void note_time(struct aggregate *a, const struct sample *s, const struct 
 	uint64_t *first = &a->first_of_event[ev->index];
 	if (s->time < *first)
 		*first = s->time;
+	if (s->time >= SAMPLE_DUMMY_TIMES)
+		return;
 	if (s->time < a->stats.first_time)
 		a->stats.first_time = s->time;
 	if (s->time > a->stats.last_time)
