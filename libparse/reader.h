@@ -56,7 +56,17 @@ struct inflater {
 int inflater_push(struct inflater *z, const uint8_t *p, size_t n, struct err *e);
 void inflater_release(struct inflater *z);
 
-enum { MAX_STREAMS = 4096 };
+enum {
+	MAX_STREAMS = 4096,
+	FILES_KEPT = 256, /* open at a time, of a directory */
+};
+
+/* Bytes of a mapped file that were read without touching the mapping. */
+struct window {
+	uint8_t *buf;
+	const uint8_t *at; /* where in the mapping they lie; NULL: none yet */
+	size_t n;
+};
 
 /* One run of records: the data section, or one data file of a directory. */
 struct stream {
@@ -74,6 +84,7 @@ struct reader {
 	struct record pending; /* first record behind a pipe's header, already read */
 	int has_pending;
 	struct chunk *held;   /* behind the last record's view, until the next call */
+	struct window window; /* for recording_skip_samples */
 	uint64_t header_seen; /* header records below this offset were taken in */
 };
 

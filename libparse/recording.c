@@ -64,6 +64,8 @@ static int open_directory_streams(struct recording *rec, const char *dir, struct
 		int r = source_open(&s.src, path, e);
 		if (r)
 			return r;
+		if (i >= FILES_KEPT)
+			source_close_file(&s.src);
 		s.data_end = s.src.size;
 		if (!source_is_mapped(&s.src) || vec_push(&rec->reader->streams, s)) {
 			source_close(&s.src);
@@ -222,6 +224,7 @@ void recording_close(struct recording *rec)
 	vec_release(&rd->streams);
 	chunk_drop(rd->held);
 	source_close(&rd->src);
+	mem_free(rd->window.buf);
 	mem_free(rd);
 	for (size_t i = 0; i < rec->events.n; i++) {
 		mem_free(rec->events.v[i].name);
@@ -473,7 +476,51 @@ static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap
 	return p;
 }
 
-int recording_sample_run(struct recording *rec, size_t max, struct record_run *run)
+/*
+ * The header at p, which lies in a mapped file and in front of `end`, out of the window. What
+ * follows it is read along as long as records are small: copying a page costs as much as asking
+ * for the next header. NULL when there is none or it cannot be read: the mapping will tell why.
+ */
+static const uint8_t *header_apart(struct window *w, const struct source *src, const uint8_t *p,
+				   const uint8_t *end, size_t last_size)
+{
+	enum { WINDOW = 128 << 10, FAR = 4096 };
+	if (end - p < RECORD_HEADER_SIZE)
+		return NULL;
+	if (w->at && p >= w->at && p + RECORD_HEADER_SIZE <= w->at + w->n)
+		return w->buf + (p - w->at);
+	size_t n = last_size >= FAR ? RECORD_HEADER_SIZE : WINDOW;
+	if (n > (size_t)(end - p))
+		n = (size_t)(end - p);
+	w->at = NULL;
+	const uint8_t *got;
+	if ((!w->buf && !(w->buf = mem_alloc(WINDOW))) ||
+	    source_bytes(src, p, n, w->buf, &got, NULL))
+		return NULL;
+	w->at = p;
+	w->n = n;
+	return w->buf;
+}
+
+/* As samples_end, without touching the mapping; `data_end` is that of the records. */
+static const uint8_t *samples_end_apart(struct window *w, const struct source *src,
+					const uint8_t *p, const uint8_t *end,
+					const uint8_t *data_end, int swap, uint64_t *n)
+{
+	uint32_t want = swap ? __builtin_bswap32(PERF_RECORD_SAMPLE) : PERF_RECORD_SAMPLE;
+	uint16_t size = 0;
+	for (const uint8_t *h; p < end; p += size, ++*n) {
+		h = header_apart(w, src, p, data_end, size);
+		if (!h || load_u32(h, 0) != want)
+			break;
+		size = load_u16(h + 6, swap);
+		if (size < RECORD_HEADER_SIZE || size > end - p)
+			break;
+	}
+	return p;
+}
+
+static int sample_run(struct recording *rec, size_t max, int apart, struct record_run *run)
 {
 	struct reader *rd = rec->reader;
 	*run = (struct record_run){0};
@@ -486,10 +533,17 @@ int recording_sample_run(struct recording *rec, size_t max, struct record_run *r
 	int inflated = z->end != z->p;
 	const uint8_t *p = inflated ? z->p : st->feed.p,
 		      *end = inflated ? z->end : st->feed.end;
+	const struct source *src = st->src.data ? &st->src : &rd->src;
+	const uint8_t *data_end = end;
 	if ((size_t)(end - p) > max)
 		end = p + max;
 	run->p = p;
-	run->end = samples_end(p, end, rec->swap, &run->n);
+	if (source_is_mapped(src) && !inflated)
+		run->source = src;
+	run->end = apart && run->source && src->file
+			   ? samples_end_apart(&rd->window, src, p, end, data_end, rec->swap,
+					       &run->n)
+			   : samples_end(p, end, rec->swap, &run->n);
 	if (!run->n)
 		return 0;
 	run->offset = st->feed.offset;
@@ -500,6 +554,16 @@ int recording_sample_run(struct recording *rec, size_t max, struct record_run *r
 		feed_advance(&st->feed, (size_t)(run->end - p));
 	rec->stats.by_type[PERF_RECORD_SAMPLE] += run->n;
 	return 1;
+}
+
+int recording_sample_run(struct recording *rec, size_t max, struct record_run *run)
+{
+	return sample_run(rec, max, 0, run);
+}
+
+int recording_skip_samples(struct recording *rec, size_t max, struct record_run *run)
+{
+	return sample_run(rec, max, 1, run);
 }
 
 static int is_header_record(uint32_t type)

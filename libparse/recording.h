@@ -120,6 +120,8 @@ struct record_run {
 	uint64_t offset;     /* of p, as in struct record */
 	struct chunk *chunk; /* as in struct record */
 	uint64_t n;          /* records */
+	const struct source
+		*source; /* what source_bytes gives them from; NULL: a chunk holds them */
 };
 
 /*
@@ -128,6 +130,10 @@ struct record_run {
  * recording_next goes on). For readers that look at samples later: it touches headers only.
  */
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
+
+/* The same, but the headers of a mapped file are read apart from the mapping, as source_bytes
+ * does: for readers that get the samples that way too, so that no page of them is mapped. */
+int recording_skip_samples(struct recording *rec, size_t max, struct record_run *run);
 
 /* Samples that LOST_SAMPLES records tell of and LOST records do not. From Linux 6.0 on an event
  * can count the samples that found no room in the ring buffer (read_format LOST), and perf

@@ -19,7 +19,7 @@ struct aggregate {
 	const struct machine *machine;
 	struct aggregate_options opt;
 	void *expand_ctx;
-	int in_place; /* raw chains stay readable where they are */
+	const uint8_t *slice, *home; /* the slice being read, and where it stays readable */
 	struct arena words;
 	VEC(struct stack_entry) entries;
 	struct idmap index;
@@ -41,7 +41,6 @@ int aggregate_new(struct aggregate **out, const struct recording *rec, const str
 	a->machine = m;
 	a->opt = *opt;
 	a->expand_ctx = expand_ctx;
-	a->in_place = recording_is_mapped(rec);
 	a->stats.first_time = UINT64_MAX;
 	a->views = mem_zalloc(VIEWS, sizeof(*a->views));
 	a->first_of_event = mem_zalloc(rec->events.n, sizeof(*a->first_of_event));
@@ -150,7 +149,9 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 	struct stack_entry entry = *key;
 	if (a->entries.n >= UINT32_MAX - 1)
 		return ERR_NOMEM;
-	if (key->kind != CHAIN_RAW || !a->in_place) { /* a mapped recording keeps its chains */
+	if (key->kind == CHAIN_RAW && a->home) {
+		entry.words = a->home + (key->words - a->slice);
+	} else {
 		uint8_t *copy = arena_bytes(&a->words, (size_t)key->nwords * 8);
 		if (!copy)
 			return ERR_NOMEM;
@@ -340,10 +341,12 @@ static int take_sample(struct aggregate *a, const struct record *r)
 	return event_wanted(a, ev) ? take_as(a, &s, ev, s.period, cpumode) : filtered(a);
 }
 
-int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end, uint64_t offset,
-		    struct err *e)
+int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end,
+		    const uint8_t *home, uint64_t offset, struct err *e)
 {
 	int swap = a->rec->swap;
+	a->slice = p;
+	a->home = home;
 	while (end - p >= RECORD_HEADER_SIZE) {
 		struct record r = {.p = p,
 				   .type = load_u32(p, swap),

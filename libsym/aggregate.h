@@ -92,13 +92,15 @@ int aggregate_new(struct aggregate **out, const struct recording *rec, const str
 void aggregate_free(struct aggregate *a);
 
 /*
- * Take the samples of a run of whole records at [p, end); `offset` is p's place in the file.
+ * Take the samples of a run of whole records at [p, end); `offset` is p's place in the file,
+ * `home` the place in a mapped file that p was copied from (or p, or NULL when it comes from
+ * none): chains are found there again.
  * Samples that read counters (PERF_SAMPLE_READ) count for each counter that moved since its
  * reading before: recordings that have such want one aggregate and slices in file order.
  * Other records are passed over. 0 or ERR_NOMEM. The bytes are not needed afterwards.
  */
-int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end, uint64_t offset,
-		    struct err *e);
+int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end,
+		    const uint8_t *home, uint64_t offset, struct err *e);
 
 /* The entries so far, in order of arrival; valid until the next slice. */
 const struct stack_entry *aggregate_entries(const struct aggregate *a, size_t *n);

@@ -15,7 +15,8 @@ enum {
 struct slice {
 	const uint8_t *p, *end;
 	uint64_t offset;
-	struct chunk *chunk; /* held; NULL for a mapped file */
+	struct chunk *chunk;         /* held; NULL for a mapped file */
+	const struct source *source; /* the file to read them from, apart from the mapping */
 };
 
 struct collector {
@@ -30,6 +31,7 @@ struct collector {
 	uint64_t safe_time; /* newest time of the rounds before the one being read */
 	int streaming;
 	int timed;     /* samples carry times */
+	int apart;     /* samples are so large that the mapping is not worth its faults */
 	uint64_t told; /* progress: bytes at the last call */
 };
 
@@ -52,8 +54,23 @@ struct job {
 struct worker {
 	struct job *job;
 	struct aggregate *aggregate;
+	uint8_t *buf; /* of SLICE_MAX bytes, for slices with a source */
 	pthread_t thread;
 };
+
+static int take_slice(struct worker *w, const struct slice *s, struct err *e)
+{
+	const uint8_t *p = s->p;
+	size_t n = (size_t)(s->end - s->p);
+	if (s->source) {
+		if (!w->buf && !(w->buf = mem_alloc(SLICE_MAX)))
+			return err_nomem(e);
+		int rc = source_bytes(s->source, s->p, n, w->buf, &p, e);
+		if (rc)
+			return rc;
+	}
+	return aggregate_slice(w->aggregate, p, p + n, s->chunk ? NULL : s->p, s->offset, e);
+}
 
 static void *work(void *arg)
 {
@@ -63,9 +80,8 @@ static void *work(void *arg)
 		size_t i = atomic_fetch_add(&job->next, 1);
 		if (i >= job->n || atomic_load(&job->failed))
 			return NULL;
-		const struct slice *s = &job->c->slices.v[i];
 		struct err why = {0};
-		int rc = aggregate_slice(w->aggregate, s->p, s->end, s->offset, &why);
+		int rc = take_slice(w, &job->c->slices.v[i], &why);
 		int expected = 0;
 		if (rc && atomic_compare_exchange_strong(&job->failed, &expected, rc))
 			job->err = why;
@@ -86,8 +102,11 @@ static int flush(struct collector *c, size_t n, struct err *e)
 	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
 		started++;
 	work(&workers[0]);
-	for (int i = 1; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
+	for (int i = 0; i < started; i++) {
+		if (i)
+			pthread_join(workers[i].thread, NULL);
+		mem_free(workers[i].buf);
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct slice *s = &c->slices.v[i];
 		if (s->chunk)
@@ -123,8 +142,11 @@ static int note_samples(struct collector *c, const struct record_run *r, struct 
 	    r->end - last->p <= SLICE_MAX) {
 		last->end = r->end;
 	} else {
-		struct slice s = {
-			.p = r->p, .end = r->end, .offset = r->offset, .chunk = r->chunk};
+		struct slice s = {.p = r->p,
+				  .end = r->end,
+				  .offset = r->offset,
+				  .chunk = r->chunk,
+				  .source = c->apart ? r->source : NULL};
 		if (vec_push(&c->slices, s))
 			return err_nomem(e);
 		chunk_hold(r->chunk);
@@ -266,13 +288,19 @@ static void tell_progress(struct collector *c, uint64_t done)
 	c->opt->progress(c->opt->progress_ctx, done, c->rec->data_size);
 }
 
+static int next_samples(struct collector *c, struct record_run *run)
+{
+	return c->apart ? recording_skip_samples(c->rec, SLICE_MAX, run)
+			: recording_sample_run(c->rec, SLICE_MAX, run);
+}
+
 static int walk(struct collector *c, struct err *e)
 {
 	struct record r;
 	struct record_run run;
 	int got;
 	for (;;) {
-		while (recording_sample_run(c->rec, SLICE_MAX, &run)) {
+		while (next_samples(c, &run)) {
 			int rc = take_samples(c, &run, e);
 			if (rc)
 				return rc;
@@ -306,8 +334,11 @@ int collect(struct recording *rec, struct machine *m, const struct collect_optio
 	struct collector c = {.rec = rec, .machine = m, .opt = opt, .out = out};
 	*out = (struct collection){0};
 	c.streaming = !recording_is_mapped(rec);
-	for (size_t i = 0; i < rec->events.n; i++)
-		c.timed |= !!(rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		uint64_t has = rec->events.v[i].attr.sample_type;
+		c.timed |= !!(has & PERF_SAMPLE_TIME);
+		c.apart |= !!(has & PERF_SAMPLE_STACK_USER);
+	}
 	int rc = start(&c, e);
 	if (!rc)
 		rc = walk(&c, e);
