@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static _Thread_local long fail_after = -1;
 static _Thread_local long made;
@@ -33,6 +34,16 @@ void *mem_alloc(size_t size)
 void *mem_zalloc(size_t n, size_t size)
 {
 	return refuse() ? NULL : calloc(n ? n : 1, size ? size : 1);
+}
+
+void *mem_zalloc_table(size_t size)
+{
+	enum { LARGE_PAGE = 2 << 20 };
+	void *p;
+	if (refuse() || posix_memalign(&p, LARGE_PAGE, size))
+		return NULL;
+	madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
+	return memset(p, 0, size);
 }
 
 void *mem_resize(void *p, size_t n, size_t size)

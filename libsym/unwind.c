@@ -22,13 +22,11 @@ int unwinder_new(const struct unwind_opts *o, struct unwinder **out, struct err 
 	if (!u->o.max_depth)
 		u->o.max_depth = DEPTH_DEFAULT;
 	u->frames = mem_zalloc(u->o.max_depth, sizeof(*u->frames));
-	u->cache_memory = mem_zalloc((1 << CACHE_BITS) + 1, sizeof(*u->cache));
-	if (!u->frames || !u->cache_memory) {
+	u->cache = mem_zalloc_table(sizeof(*u->cache) << CACHE_BITS);
+	if (!u->frames || !u->cache) {
 		unwinder_free(u);
 		return err_nomem(e);
 	}
-	uintptr_t line = (uintptr_t)u->cache_memory + sizeof(*u->cache) - 1;
-	u->cache = (struct known_set *)(line - line % sizeof(*u->cache));
 	u->pac_mask = UINT64_MAX;
 	if (o->machine == EM_AARCH64) {
 		unsigned bits = o->va_bits ? o->va_bits : VA_BITS_DEFAULT;
@@ -48,7 +46,7 @@ void unwinder_free(struct unwinder *u)
 	if (!u)
 		return;
 	mem_free(u->frames);
-	mem_free(u->cache_memory);
+	mem_free(u->cache);
 	mem_free(u);
 }
 

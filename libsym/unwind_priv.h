@@ -45,8 +45,7 @@ struct unwinder {
 	uint64_t pac_mask;
 	struct unwind_stats stats;
 	struct unwind_frame *frames; /* o.max_depth of them */
-	struct known_set *cache;     /* 1 << CACHE_BITS of them, aligned to their size */
-	void *cache_memory;
+	struct known_set *cache;     /* 1 << CACHE_BITS of them */
 };
 
 struct walk {
