@@ -325,7 +325,9 @@ static int collapse_cpu(struct collapser *c, const struct label_options *lo,
 	const char *path = input_name(o, files, nfiles);
 	if (tlinput_is_store(path))
 		return collapse_store(c, lo, path);
-	int rc = input_open(&c->in, "collapse", &o->t.wait.tl.in, files, nfiles);
+	struct input_opts in = o->t.wait.tl.in;
+	in.no_lines = !in.lines;
+	int rc = input_open(&c->in, "collapse", &in, files, nfiles);
 	if (rc)
 		return rc;
 	c->in.fold.aggregate.by = fold_by(o);

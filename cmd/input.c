@@ -335,6 +335,7 @@ static struct profile_options profile_options(const struct input *in)
 			    .no_demangle = opt->no_demangle,
 			    .constructors = opt->constructors,
 			    .lines = opt->lines,
+			    .no_lines = opt->no_lines,
 			    .inlines = !opt->no_inline},
 		.names = {.inlines = !opt->no_inline,
 			  .lines = opt->lines,

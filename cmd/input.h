@@ -19,7 +19,8 @@ struct input_opts {
 	const char *time;
 	const char *symfs, *kallsyms, *vmlinux, *buildid_dir;
 	int no_inline, no_demangle, constructors, max_stack;
-	int lines; /* --srcline of verbs that have it: file and line of frames */
+	int lines;    /* --srcline of verbs that have it: file and line of frames */
+	int no_lines; /* set by verbs that show none: inlined frames come without them */
 	int trust_paths, no_local;
 	int quiet, verbose, force, strict;
 };

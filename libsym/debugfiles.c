@@ -58,7 +58,8 @@ int debug_sections(struct debug_files *d, struct elf_file *f, int dwo, struct dw
 	if (r <= 0)
 		return r;
 	for (int i = SEC_INFO + 1; i < SEC_COUNT; i++)
-		if (section(d, f, names[i], dwo, &o->sec[i], NULL) == ERR_NOMEM)
+		if ((i != SEC_LINE || !d->opt.no_lines) &&
+		    section(d, f, names[i], dwo, &o->sec[i], NULL) == ERR_NOMEM)
 			return err_nomem(e);
 	dwarf_object_init(o);
 	return 1;

@@ -231,7 +231,7 @@ static int unit_fill(struct debuginfo *d, struct dwarf_unit *u, struct unit_tabl
 			code = NULL;
 	}
 	r = 0;
-	if (u->has_line)
+	if (u->has_line && !d->files.opt.no_lines)
 		r = line_table_build(&t->lines, u, &d->main, u->line_off, &d->text);
 	if (r == ERR_NOMEM)
 		return r;
@@ -317,7 +317,11 @@ int debuginfo_frames(struct debuginfo *d, uint64_t va, const char *symbol,
 		if (n < max)
 			out[n] = f;
 		n++;
-		f = (struct debuginfo_frame){.file = fn->call_file, .line = fn->call_line};
+		f = (struct debuginfo_frame){0};
+		if (!d->files.opt.no_lines) {
+			f.file = fn->call_file;
+			f.line = fn->call_line;
+		}
 		at = fn->parent;
 	}
 	if (symbol) {

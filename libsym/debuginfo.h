@@ -69,6 +69,7 @@ struct debuginfo_frame {
 struct debuginfo_options {
 	int (*open)(void *arg, const char *path, struct elf_file **out, struct err *e);
 	void *arg;
+	int no_lines; /* frames come without file and line, and .debug_line is not read */
 };
 
 /*

@@ -403,7 +403,8 @@ static int open_named(void *arg, const char *path, struct elf_file **out, struct
 
 int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out)
 {
-	struct debuginfo_options o = {.open = open_named, .arg = ms};
+	struct debuginfo_options o = {
+		.open = open_named, .arg = ms, .no_lines = ms->opt.no_lines && !ms->opt.lines};
 	int rc = debuginfo_open(mod->files.runtime, mod->files.debug, &o, out, NULL);
 	return rc == ERR_NOMEM ? rc : 0;
 }

@@ -20,6 +20,7 @@ struct modules_options {
 	int constructors; /* Foo::copy_construct, Foo::move_construct instead of Foo::Foo */
 	int inlines;      /* frames that were inlined, from DWARF */
 	int lines;        /* file and line of each frame, from DWARF */
+	int no_lines;     /* inlined frames without file and line: line tables stay unread */
 };
 
 /* One level of what an address means; `name` and `file` are strings ids. */

@@ -594,10 +594,33 @@ static void endless_nesting_stops_with_a_note(void **state)
 	free(c);
 }
 
+static void frames_without_lines_are_the_same_frames(void **state)
+{
+	static const struct debuginfo_options bare = {.no_lines = 1};
+	(void)state;
+	struct elf_file *f = elf("gcc5.elf");
+	struct debuginfo *with = info(f, NULL), *without = info(f, &bare);
+	struct debuginfo_frame a[16], b[16];
+	int n = debuginfo_frames(with, inlined_va("gcc5"), NULL, a, 16);
+	assert_in_range(n, 2, 16);
+	assert_int_equal(debuginfo_frames(without, inlined_va("gcc5"), NULL, b, 16), n);
+	for (int i = 0; i < n; i++) {
+		assert_string_equal(a[i].name, b[i].name);
+		assert_int_equal(a[i].entry, b[i].entry);
+		assert_int_equal(a[i].inlined, b[i].inlined);
+		assert_true(a[i].file && a[i].line);
+		assert_true(!b[i].file && !b[i].line);
+	}
+	debuginfo_close(with);
+	debuginfo_close(without);
+	elf_file_close(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dwarf_4_and_5_of_two_compilers),
+		cmocka_unit_test(frames_without_lines_are_the_same_frames),
 		cmocka_unit_test(types_in_units_of_their_own),
 		cmocka_unit_test(sixty_four_bit_dwarf),
 		cmocka_unit_test(other_machines_and_byte_orders),
