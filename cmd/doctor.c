@@ -39,7 +39,7 @@ static const struct topic {
 	      {"offcpu", ABOUT_OFFCPU},
 	      {"tail", ABOUT_TAIL},
 	      {"names", ABOUT_NAMES}};
-enum { TOPICS = sizeof(topics) / sizeof(*topics), WIDTH = 80 };
+enum { TOPICS = sizeof(topics) / sizeof(*topics), WIDTH = 80, INDENT = 9 };
 
 static int parse_asked(const struct doctor_opts *o, unsigned *asked)
 {
@@ -60,9 +60,18 @@ static int parse_asked(const struct doctor_opts *o, unsigned *asked)
 /* --- text ----------------------------------------------------------------------------------
  */
 
+/* Up to the next blank; of a command, one outside quotes. */
+static size_t word_length(const char *p, int command)
+{
+	size_t n = 0;
+	for (int quoted = 0; p[n] && (p[n] != ' ' || quoted); n++)
+		quoted ^= command && p[n] == '\'';
+	return n;
+}
+
 /* `s` broken at blanks into lines of at most WIDTH columns, `left` blanks in front; the first
- * line begins at column `at`. A command keeps its meaning: its lines end in a backslash. 0, or
- * ERR_NOMEM. */
+ * line begins at column `at`. A command keeps its meaning: its lines end in a backslash, its
+ * words stay whole. 0, or ERR_NOMEM. */
 static int print_wrapped(const char *s, size_t at, size_t left)
 {
 	struct buf b = {0};
@@ -72,7 +81,7 @@ static int print_wrapped(const char *s, size_t at, size_t left)
 	const char *p = buf_cstr(&b);
 	int first = 1;
 	while (*p) {
-		size_t n = strcspn(p, " "), wide = escape_chars(p, n);
+		size_t n = word_length(p, command), wide = escape_chars(p, n);
 		if (!first && at + 1 + wide > width) {
 			printf("%s\n%*s", command ? " \\" : "", (int)left, "");
 			at = left;
@@ -91,10 +100,23 @@ static int print_wrapped(const char *s, size_t at, size_t left)
 	return failed;
 }
 
-static int print_finding(const struct finding *f)
+/* The line that mends several findings is told once: *told. */
+static int print_remedy(const struct finding *f, const char **told)
+{
+	printf("%*sremedy: ", INDENT, "");
+	if (!strncmp(f->remedy, "perf record ", 12)) {
+		if (*told && !strcmp(*told, f->remedy)) {
+			puts("the same line");
+			return 0;
+		}
+		*told = f->remedy;
+	}
+	return print_wrapped(f->remedy, INDENT + 8, INDENT + 2);
+}
+
+static int print_finding(const struct finding *f, const char **told)
 {
 	int failed = 0;
-	enum { INDENT = 9 };
 	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
 	failed |= print_wrapped(f->title, INDENT, INDENT);
 	for (size_t i = 0; i < f->ndetails; i++) {
@@ -113,10 +135,8 @@ static int print_finding(const struct finding *f)
 	}
 	printf("%*s", INDENT, "");
 	failed |= print_wrapped(f->kind->spoils, INDENT, INDENT + 2);
-	if (*f->remedy) {
-		printf("%*sremedy: ", INDENT, "");
-		failed |= print_wrapped(f->remedy, INDENT + 8, INDENT + 2);
-	}
+	if (*f->remedy)
+		failed |= print_remedy(f, told);
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
 	return failed;
 }
@@ -135,8 +155,9 @@ static int print_text(const char *path, const struct findings *f, unsigned asked
 	}
 	putchar('\n');
 	int failed = 0;
+	const char *told = NULL;
 	for (size_t i = 0; i < f->v.n; i++)
-		failed |= print_finding(&f->v.v[i]);
+		failed |= print_finding(&f->v.v[i], &told);
 	if (failed)
 		say("out of memory");
 	return failed;

@@ -1,6 +1,6 @@
 #include "cmd/missing.h"
 #include "base/buf.h"
-#include "cmd/shellword.h"
+#include "base/shellword.h"
 #include "render/escape.h"
 
 #include <stdlib.h>
@@ -127,8 +127,8 @@ static int file_remedy(const struct profile *p, const struct missing_dso *d, con
 	const struct build_id *id = &p->machine.dsos.v[d->dso].id;
 	char hex[2 * BUILD_ID_MAX + 1];
 	if (d->reason == DSO_UNTRUSTED) {
-		buf_str(out, "perf record --buildid-all  # next time; now, if the file is "
-			     "still the same: --trust-paths");
+		buf_str(out, "# if the file here is still the one that ran: --trust-paths; "
+			     "next time record with --buildid-all");
 	} else if (d->reason == DSO_FOUND && id->len) {
 		buf_fmt(out, "debuginfod-find debuginfo %s", build_id_hex(id, hex));
 	} else if (d->reason == DSO_FOUND || path[0] != '/' || dso_is_anonymous(path)) {

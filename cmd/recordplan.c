@@ -1,6 +1,6 @@
 #include "cmd/recordplan.h"
 #include "base/mem.h"
-#include "cmd/shellword.h"
+#include "base/shellword.h"
 
 #include <stdarg.h>
 #include <stdio.h>

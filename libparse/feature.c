@@ -19,17 +19,23 @@ static const char *take_string(struct recording *rec, struct bytes *b)
 static void take_cmdline(struct recording *rec, struct bytes *b)
 {
 	struct buf line = {0};
+	VEC(const char *) words = {0};
 	uint32_t n = bytes_u32(b);
 	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
-		uint32_t len = bytes_u32(b);
-		const char *word = bytes_take(b, len);
-		if (!word)
+		const char *word = take_string(rec, b);
+		if (!word || vec_push(&words, word))
 			break;
 		if (i)
 			buf_char(&line, ' ');
-		buf_add(&line, word, strnlen(word, len));
+		buf_str(&line, word);
 	}
 	rec->features.cmdline = arena_strndup(&rec->strings, buf_cstr(&line), line.n);
+	const char **argv = arena_alloc(&rec->strings, (words.n + 1) * sizeof(*argv));
+	if (argv && words.n)
+		memcpy(argv, words.v, words.n * sizeof(*argv));
+	rec->features.argv = argv;
+	rec->features.nargv = argv ? words.n : 0;
+	vec_release(&words);
 	buf_release(&line);
 }
 

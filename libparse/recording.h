@@ -39,6 +39,8 @@ struct features {
 	uint64_t bits[HEADER_FEAT_BITS / 64];
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
 	const char *cmdline; /* words joined by one space */
+	const char *const *argv;
+	size_t nargv;
 	uint32_t cpus_online, cpus_available;
 	uint64_t total_mem_kb;
 	uint64_t first_sample_ns, last_sample_ns;

@@ -129,25 +129,26 @@ void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
 	va_end(ap);
 }
 
-void judge_record(struct judge *j, struct finding *f, unsigned drop, const char *add)
+/* Stands for the line until all changes are known. */
+static const char record_again[] = "perf record";
+
+void judge_record(struct judge *j, struct finding *f, const struct remedy *change)
 {
-	struct buf b = {0};
 	if (!f)
 		return;
-	remedy_record(&b, j->rec->features.cmdline, drop, add);
-	f->remedy = keep(j, &b);
+	remedy_merge(&j->remedy, change);
+	f->remedy = record_again;
 }
 
-void judge_record_sched(struct judge *j, struct finding *f, const char *add)
+/* One line for all of them: whoever records again is rid of all. */
+static void tell_line(struct judge *j)
 {
 	struct buf b = {0};
-	buf_fmt(&b, "-a -g%s -k CLOCK_MONOTONIC %s", add, remedy_sched_events);
-	judge_record(j, f,
-		     REMEDY_DROP_RATE | REMEDY_DROP_STACKS | REMEDY_DROP_EVENTS |
-			     REMEDY_DROP_TARGET | REMEDY_DROP_CLOCK |
-			     (*add ? REMEDY_DROP_RING : 0),
-		     buf_cstr(&b));
-	buf_release(&b);
+	remedy_line(&b, j->rec, &j->remedy);
+	const char *line = keep(j, &b);
+	for (size_t i = 0; i < j->out->v.n; i++)
+		if (j->out->v.v[i].remedy == record_again)
+			j->out->v.v[i].remedy = line;
 }
 
 /* --- all of them ---------------------------------------------------------------------------
@@ -201,6 +202,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	judge_waits(&j);
 	judge_stacks(&j);
 	judge_names(&j);
+	tell_line(&j);
 	findings_sort(out);
 	return j.failed ? err_nomem(e) : 0;
 }

@@ -42,7 +42,24 @@ static void judge_no_stacks(struct judge *j)
 	struct finding *f =
 		judge_add(j, "no-stacks", is_switch(bare) ? HARM_PARTIAL : HARM_ADVICE,
 			  "%s was recorded without stacks", bare->name);
-	judge_record(j, f, REMEDY_DROP_STACKS, "-g");
+	judge_record(j, f, &(struct remedy){.stacks = 1});
+}
+
+uint32_t judge_dump_asked(const struct judge *j)
+{
+	uint32_t asked = 0;
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (j->rec->events.v[i].attr.sample_stack_user > asked)
+			asked = j->rec->events.v[i].attr.sample_stack_user;
+	return asked;
+}
+
+/* Stacks by copies instead of frame pointers. */
+static void judge_copy_instead(struct judge *j, struct finding *f)
+{
+	uint32_t asked = judge_dump_asked(j);
+	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
+	judge_record(j, f, &(struct remedy){.stacks = 1, .dump = dump});
 }
 
 static void judge_sides(struct judge *j)
@@ -74,18 +91,7 @@ static void judge_sides(struct judge *j)
 		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
 			      "%.0f %% of %llu samples in user code have no user stack",
 			      percent(bare, user), (ull)user);
-	judge_record(j, f, REMEDY_DROP_STACKS, "--call-graph dwarf,16384");
-}
-
-enum { DUMP_DEFAULT = 8192, DUMP_MAX = 65528 };
-
-static uint32_t dump_asked(const struct recording *rec)
-{
-	uint32_t asked = 0;
-	for (size_t i = 0; i < rec->events.n; i++)
-		if (rec->events.v[i].attr.sample_stack_user > asked)
-			asked = rec->events.v[i].attr.sample_stack_user;
-	return asked ? asked : DUMP_DEFAULT;
+	judge_copy_instead(j, f);
 }
 
 /*
@@ -95,7 +101,7 @@ static uint32_t dump_asked(const struct recording *rec)
 static uint32_t dump_needed(const struct judge *j, double cut)
 {
 	uint64_t full = 0, half = 0;
-	uint64_t size = dump_asked(j->rec);
+	uint64_t size = judge_dump_asked(j);
 	const struct survey *v = j->in->survey;
 	for (size_t i = 0; v && i < v->events.n; i++) {
 		full += v->events.v[i].full;
@@ -114,15 +120,19 @@ static void judge_dumps(struct judge *j)
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	uint64_t cut = c->by_end[UNWIND_TRUNCATED];
 	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
-	char add[48];
 	if (percent(cut, c->unwound) >= 1) {
 		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);
+		uint32_t asked = judge_dump_asked(j);
 		struct finding *f = judge_add(
 			j, "truncated-dumps", HARM_PARTIAL,
 			"%.1f %% of stack copies were too short: %u bytes, about %u needed",
-			percent(cut, c->unwound), dump_asked(j->rec), need);
-		snprintf(add, sizeof(add), "--call-graph dwarf,%u", need);
-		judge_record(j, f, REMEDY_DROP_STACKS, add);
+			percent(cut, c->unwound), asked, need);
+		if (need > asked)
+			judge_record(j, f, &(struct remedy){.stacks = 1, .dump = need});
+		else
+			judge_remedy(j, f,
+				     "the kernel copies no more: build the program with "
+				     "-fno-omit-frame-pointer, then record with -g");
 	}
 	if (percent(stopped, c->unwound) >= 1) {
 		struct finding *f = judge_add(
@@ -326,7 +336,7 @@ static void judge_libc(struct judge *j, const struct weights *w)
 	struct finding *f = judge_add(j, "fp-ends-in-libc", HARM_PARTIAL,
 				      "%.1f %% of user stacks begin and end in the C library",
 				      percent(w->only_libc, w->with_user));
-	judge_record(j, f, REMEDY_DROP_STACKS, "--call-graph dwarf,16384");
+	judge_copy_instead(j, f);
 }
 
 /* --- names -----------------------------------------------------------------------------------
@@ -434,9 +444,9 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 	if (t->remedy)
 		judge_remedy(j, f, "%s", t->remedy);
 	else if (!strcmp(t->id, "no-build-ids"))
-		judge_record(j, f, 0, "--buildid-all");
+		judge_record(j, f, &(struct remedy){.build_ids = 1});
 	else
-		judge_record(j, f, REMEDY_DROP_STACKS, "--call-graph dwarf,16384");
+		judge_copy_instead(j, f);
 }
 
 /* Kernel frames, but no mapping of the kernel: perf could not read its symbols. */

@@ -13,8 +13,9 @@ struct judge {
 	const struct recording *rec;
 	struct findings *out;
 	unsigned asked;
-	uint64_t samples; /* records that carry a stack or a weight */
-	int failed;       /* ERR_NOMEM */
+	uint64_t samples;     /* records that carry a stack or a weight */
+	struct remedy remedy; /* what all findings change in the recorded line */
+	int failed;           /* ERR_NOMEM */
 };
 
 /* Add a finding; the title is formatted. The result is good until the next one is added; never
@@ -28,11 +29,14 @@ void judge_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
 void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Its remedy is the recorded line, changed (remedy.h). */
-void judge_record(struct judge *j, struct finding *f, unsigned drop, const char *add);
+/* Its remedy is to record again, with these changes of the recorded line; f may be NULL. */
+void judge_record(struct judge *j, struct finding *f, const struct remedy *change);
 
-/* The right line for questions about waiting. */
-void judge_record_sched(struct judge *j, struct finding *f, const char *add);
+/* What to copy of a stack where frame pointers do not do; what perf copies, and can copy. */
+enum { DUMP_ENOUGH = 16384, DUMP_DEFAULT = 8192, DUMP_MAX = 65528 };
+
+/* The largest stack copy that was asked for; 0: none. */
+uint32_t judge_dump_asked(const struct judge *j);
 
 static inline double percent(uint64_t part, uint64_t whole)
 {

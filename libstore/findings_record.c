@@ -1,4 +1,5 @@
 /* findings_record.c - judges of the recording: file, losses, events, waits. */
+#include "base/shellword.h"
 #include "libstore/findings_priv.h"
 
 #include <inttypes.h>
@@ -79,15 +80,13 @@ static void judge_age(struct judge *j)
 					      bare->attr.sample_type & PERF_SAMPLE_TIME
 						      ? " of mappings and names"
 						      : "");
-		judge_record(j, f, 0, "-T");
+		judge_record(j, f, &(struct remedy){.times = 1});
 	}
 	if (single) {
 		struct finding *f = judge_add(
 			j, "no-inherit", HARM_PARTIAL,
 			"%s in a group (:S): only the first thread was measured", single->name);
-		judge_remedy(j, f,
-			     "perf record -e EVENT,EVENT without {...}:S, or a perf later than "
-			     "6.1");
+		judge_record(j, f, &(struct remedy){.ungroup = 1});
 	}
 }
 
@@ -98,7 +97,7 @@ void judge_file(struct judge *j)
 	if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
 		struct finding *f =
 			judge_add(j, "no-samples", HARM_PARTIAL, "no samples were recorded");
-		judge_record(j, f, REMEDY_DROP_STACKS, "-g");
+		judge_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
 	judge_age(j);
 }
@@ -153,7 +152,12 @@ static void judge_lost(struct judge *j)
 				  "perf lost %llu records while recording (%.*f %%)",
 				  (ull)s->lost, share < 1 ? 3 : 1, share);
 		lost_where(j, f);
-		judge_record(j, f, REMEDY_DROP_RING, "-m 64M");
+		struct remedy change = {.ring = 1};
+		if (share >= 10) { /* larger buffers alone will not do */
+			change.max_freq = 999;
+			change.dump = judge_dump_asked(j) > DUMP_ENOUGH ? DUMP_ENOUGH : 0;
+		}
+		judge_record(j, f, &change);
 	}
 	uint64_t dropped = recording_dropped_samples(j->rec);
 	if (dropped) {
@@ -161,7 +165,7 @@ static void judge_lost(struct judge *j)
 			judge_add(j, "lost-samples", HARM_PARTIAL,
 				  "the kernel dropped %llu samples (%.1f %%)", (ull)dropped,
 				  100.0 * (double)dropped / ((double)dropped + (double)kept));
-		judge_record(j, f, REMEDY_DROP_RING, "-m 64M");
+		judge_record(j, f, &(struct remedy){.ring = 1});
 	}
 }
 
@@ -195,7 +199,7 @@ static void judge_holes(struct judge *j)
 		"%llu context switches are missing though no loss was told; %.1f %% of waits "
 		"suspect",
 		(ull)holes, share);
-	judge_record_sched(j, f, " -m 64M");
+	judge_record(j, f, &(struct remedy){.sched = 1, .ring = 1});
 }
 
 static void judge_throttle(struct judge *j)
@@ -212,10 +216,8 @@ static void judge_throttle(struct judge *j)
 		j, "throttled", percent(n, j->samples) >= 1 ? HARM_PARTIAL : HARM_ADVICE,
 		"the kernel throttled sampling %llu times: the rate was below the one asked",
 		(ull)n);
-	char rate[32];
-	snprintf(rate, sizeof(rate), "-F %llu",
-		 (ull)(asked > 2000 || asked < 2 ? 999 : asked / 2));
-	judge_record(j, f, REMEDY_DROP_RATE, rate);
+	judge_record(j, f,
+		     &(struct remedy){.max_freq = asked > 2000 || asked < 2 ? 999 : asked / 2});
 }
 
 void judge_loss(struct judge *j)
@@ -258,7 +260,7 @@ static void judge_probe(struct judge *j, size_t event, const char *how)
 	else
 		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
 			      "%s was sampled (%s), not recorded each time", ev->name, how);
-	judge_record(j, f, REMEDY_DROP_RATE, "-c 1");
+	judge_record(j, f, &(struct remedy){.every = 1});
 }
 
 static void judge_tracepoints(struct judge *j)
@@ -279,7 +281,7 @@ static void judge_tracepoints(struct judge *j)
 		struct finding *f =
 			judge_add(j, "switch-sampled", HARM_WRONG,
 				  "%s was sampled (%s), not recorded each time", ev->name, how);
-		judge_record_sched(j, f, "");
+		judge_record(j, f, &(struct remedy){.sched = 1});
 	}
 }
 
@@ -303,7 +305,17 @@ static void judge_hybrid(struct judge *j)
 	struct finding *f =
 		judge_add(j, "hybrid", HARM_PARTIAL,
 			  "two kinds of cores, two events: %s and %s", core->name, atom->name);
-	judge_record(j, f, REMEDY_DROP_EVENTS, "-e cpu-clock");
+	judge_record(j, f, &(struct remedy){.only = "cpu-clock"});
+}
+
+/* The first event that counts something, as it would be asked for alone. */
+static const char *first_counted(const struct judge *j)
+{
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (is_live(j, i) && !j->rec->events.v[i].is_tracepoint &&
+		    shell_is_printable(j->rec->events.v[i].name))
+			return j->rec->events.v[i].name;
+	return NULL;
 }
 
 static void judge_multiplexed(struct judge *j)
@@ -319,7 +331,7 @@ static void judge_multiplexed(struct judge *j)
 	struct finding *f = judge_add(j, "multiplexed", HARM_PARTIAL,
 				      "counters took turns: they counted %.1f %% of the time",
 				      percent(running, enabled));
-	judge_remedy(j, f, "record fewer hardware events at once (perf record -e cycles ...)");
+	judge_record(j, f, &(struct remedy){.only = first_counted(j)});
 }
 
 static void judge_clocks(struct judge *j)
@@ -340,7 +352,7 @@ static void judge_clocks(struct judge *j)
 		struct finding *f = judge_add(j, "clock-mixed", HARM_WRONG,
 					      "%s and %s were recorded on different clocks",
 					      first->name, other->name);
-		judge_record(j, f, REMEDY_DROP_CLOCK, "-k CLOCK_MONOTONIC");
+		judge_record(j, f, &(struct remedy){.clock = 1});
 	}
 	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data) {
 		struct finding *f = judge_add(
@@ -348,7 +360,7 @@ static void judge_clocks(struct judge *j)
 			"times are on %s clock, without a wall clock beside",
 			first && attr_flag(&first->attr, ATTR_USE_CLOCKID) ? "the chosen"
 									   : "perf's own");
-		judge_record(j, f, REMEDY_DROP_CLOCK, "-k CLOCK_MONOTONIC");
+		judge_record(j, f, &(struct remedy){.clock = 1});
 	}
 }
 
@@ -382,7 +394,7 @@ static void judge_answerable(struct judge *j, uint32_t flags)
 	} else {
 		return;
 	}
-	judge_record_sched(j, f, "");
+	judge_record(j, f, &(struct remedy){.sched = 1});
 }
 
 static void judge_wakeups(struct judge *j, uint32_t flags)
@@ -402,8 +414,7 @@ static void judge_wakeups(struct judge *j, uint32_t flags)
 		f = judge_add(j, "wakeups-missing", HARM_PARTIAL,
 			      "%llu of %zu waits ended without a recorded wakeup", (ull)missing,
 			      tl->off.n);
-	if (f)
-		judge_record_sched(j, f, "");
+	judge_record(j, f, &(struct remedy){.sched = 1});
 }
 
 void judge_waits(struct judge *j)

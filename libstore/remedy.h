@@ -1,30 +1,39 @@
 /*
  * remedy.h - the `perf record` line that would have been right, from the one that was recorded.
+ *
+ * Each finding asks for changes; all of them together give one line, so that whoever pastes it
+ * gets a recording without any of these findings.
  */
 #ifndef LIBSTORE_REMEDY_H
 #define LIBSTORE_REMEDY_H
 
 #include "base/buf.h"
+#include "libparse/recording.h"
 
-/* What is to change in the recorded line. */
-enum remedy_drop {
-	REMEDY_DROP_RATE = 1,    /* -F, -c */
-	REMEDY_DROP_STACKS = 2,  /* -g, --call-graph */
-	REMEDY_DROP_EVENTS = 4,  /* -e */
-	REMEDY_DROP_TARGET = 8,  /* -p, -t, -u, -C, -a */
-	REMEDY_DROP_RING = 16,   /* -m */
-	REMEDY_DROP_CLOCK = 32,  /* -k */
-	REMEDY_DROP_OUTPUT = 64, /* -o, -q: always dropped */
+/* What is to change in the recorded line; zero-initialised: nothing. */
+struct remedy {
+	int sched;     /* every context switch and wakeup of all CPUs; implies stacks, clock */
+	int every;     /* tracepoints each time, not sampled */
+	int stacks;    /* at least -g */
+	uint32_t dump; /* --call-graph dwarf with so many bytes */
+	int ring;      /* larger ring buffers */
+	int clock;     /* a clock that other programs have, too */
+	uint64_t max_freq; /* not more samples a second */
+	int ungroup;       /* {a,b}:S as a,b */
+	int build_ids, times, samples;
+	const char *only; /* this event alone; borrowed */
 };
 
-/* The events every question about waiting needs, each with its -e. */
-extern const char remedy_sched_events[];
+/* Let `all` ask for what `more` asks for, too; of two sizes the larger, of two rates the
+ * smaller. */
+void remedy_merge(struct remedy *all, const struct remedy *more);
 
 /*
- * Append `perf record ADD ...`, the rest being the recorded words (`cmdline`, joined by blanks,
- * may be NULL) without what `drop` names, quoted for sh. Where the recorded line is none of
- * perf record, or holds what cannot be quoted for certain: ADD and `-- COMMAND`.
+ * Append `perf record ...`: the recorded words with what `r` changes, quoted for sh. Options
+ * that name a rate go to the events they are meant for where tracepoints stand beside. What
+ * cannot be shown on a terminal or is not perf record's own line is replaced: the options by
+ * the recording's events, the command by COMMAND.
  */
-void remedy_record(struct buf *out, const char *cmdline, unsigned drop, const char *add);
+void remedy_line(struct buf *out, const struct recording *rec, const struct remedy *r);
 
 #endif

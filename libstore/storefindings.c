@@ -151,6 +151,8 @@ static int read_finding(const struct load *l, sqlite3_stmt *st)
 	struct finding *old = same_finding(l->out, &f);
 	if (old) {
 		old->harm = old->harm < f.harm ? f.harm : old->harm;
+		if (*f.remedy) /* a line that mends what the other question found, too */
+			old->remedy = f.remedy;
 		return 0;
 	}
 	int r = read_details(l, sqlite3_column_int64(st, 0), &f);

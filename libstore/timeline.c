@@ -534,7 +534,8 @@ uint64_t timeline_recorded_ns(const struct timeline *tl)
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 {
 	static const char right[] =
-		"perf record -a -g -e 'sched:sched_switch,sched:sched_waking,"
+		"perf record -a -g -k CLOCK_MONOTONIC -e "
+		"'sched:sched_switch,sched:sched_waking,"
 		"sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_process_exit' -- sleep "
 		"10";
 	uint32_t f = tl->flags;

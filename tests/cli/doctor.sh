@@ -98,7 +98,10 @@ d = json.load(sys.stdin)
 assert d["schema"] == 1 and d["worst"] == "wrong", d
 f = d["findings"][0]
 assert f["id"] == "tracepoint-sampled" and f["harm"] == "wrong" and f["touches"] == ["offcpu", "tail"], f
-assert shlex.split(f["remedy"])[:4] == ["perf", "record", "-c", "1"], f
+words = shlex.split(f["remedy"])
+assert words[:2] == ["perf", "record"] and "-F" not in words, f
+assert "perfkit_test:search_products,cpu-clock/freq=197/u" in words, f
+assert all(g["remedy"] in (None, f["remedy"]) for g in d["findings"] if g["remedy"] and g["remedy"].startswith("perf record")), d
 ' || say "JSON"
 fi
 exit $failed

@@ -578,35 +578,193 @@ static void losses_are_drawn_where_they_were(void **state)
 /* --- remedies ------------------------------------------------------------------------------
  */
 
+#define SCHED_EVENTS                                                         \
+	" -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup" \
+	" -e sched:sched_wakeup_new -e sched:sched_process_exit"
+
+/* The remedy for a recorded line, whose words "|" separates. */
+static const char *remedy_of(const char *line, struct event *events, const struct remedy *r,
+			     struct buf *out)
+{
+	char text[300];
+	const char *words[32];
+	struct recording rec = {.events = {.v = events, .n = 2}};
+	size_t n = 0;
+	char *save = NULL;
+	snprintf(text, sizeof(text), "%s", line ? line : "");
+	for (char *w = strtok_r(text, "|", &save); w; w = strtok_r(NULL, "|", &save))
+		words[n++] = w;
+	rec.features.argv = words;
+	rec.features.nargv = n;
+	rec.features.cpus_online = 4;
+	remedy_line(out, &rec, r);
+	return buf_cstr(out);
+}
+
 static void remedies_keep_what_was_asked_for(void **state)
 {
+	static char cycles[] = "cycles:P", probe[] = "probe:u";
 	static const struct {
-		const char *cmdline;
-		unsigned drop;
-		const char *add, *want;
+		const char *line;
+		struct remedy r;
+		const char *want;
 	} rows[] = {
-		{"perf record -F 99 -g -o x.data ./server -F 5", REMEDY_DROP_RATE, "-c 1",
-		 "perf record -c 1 -g ./server -F 5"},
-		{"/usr/bin/perf record -F99 --freq=9 -e cycles -- ./a", REMEDY_DROP_RATE,
-		 "-c 1", "perf record -c 1 -e cycles -- ./a"},
-		{"perf record -p 12 -e -F sleep 1", REMEDY_DROP_TARGET, "-a",
-		 "perf record -a -e -F sleep 1"},
-		{"perf record -p 12 -g", REMEDY_DROP_TARGET, "-a",
-		 "perf record -a -g -- sleep 10"},
-		{"perf sched record", 0, "-a", "perf record -a -- COMMAND"},
-		{NULL, 0, "-g", "perf record -g -- COMMAND"},
-		{"perf record sh -c $(reboot);x", 0, "-g",
-		 "perf record -g sh -c '$(reboot);x'"},
-		{"perf record a'b", 0, "-g", "perf record -g -- COMMAND"},
-		{"perf record \033[2J", 0, "-g", "perf record -g -- COMMAND"},
+		/* options of the command are the command's */
+		{"perf|record|-c|5|-g|-o|x.data|./server|-F|5",
+		 {.max_freq = 99},
+		 "perf record -F 99 -g -- ./server -F 5"},
+		{"/usr/bin/perf|record|-F99|-e|cycles|--|./a",
+		 {.clock = 1},
+		 "perf record -k CLOCK_MONOTONIC -F 99 -e cycles -- ./a"},
+		{"perf_6.1|record|--freq=99|--call-g|fp|true",
+		 {.dump = 4096},
+		 "perf record --call-graph dwarf,4096 --freq=99 -- true"},
+		/* a rate goes to the events it is meant for */
+		{"perf|record|-F|99|-e|cycles:u,probe:x_|./a",
+		 {.every = 1},
+		 "perf record -e cycles/freq=99/u,probe:x_ -- ./a"},
+		{"perf|record|-c|1000|-e|cpu/event=0x3c/,cycles|-e|probe:u|./a",
+		 {.every = 1},
+		 "perf record -e cpu/event=0x3c,period=1000/,cycles/period=1000/ -e probe:u "
+		 "-- ./a"},
+		{"perf|record|-e|cycles/freq=9000,name=x/,page-faults/period=1/|-e|a:b_|./a",
+		 {.max_freq = 999},
+		 "perf record -e cycles/name=x,freq=999/,page-faults/freq=999/ -e a:b_ -- ./a"},
+		{"perf|record|-e|mem:0x1000:rw,a:b_|-F|9|./a",
+		 {.every = 1},
+		 "perf record -e mem:0x1000:rw,a:b_ -- ./a"},
+		/* what waits need */
+		{"perf|record|-F|99|-e|sched:sched_switch|sleep|1",
+		 {.sched = 1},
+		 "perf record -a -g -k CLOCK_MONOTONIC" SCHED_EVENTS " -- sleep 1"},
+		{"perf|record|-ag|-F|99|-e|sched:sched_switch|-e|cycles|-p|12",
+		 {.sched = 1},
+		 "perf record -a -k CLOCK_MONOTONIC -g -e cycles/freq=99/" SCHED_EVENTS
+		 " -- sleep 10"},
+		{"perf|record|-e|sched:sched_switch|--filter|prev_pid == 1|-G|x|--off-cpu|--|a",
+		 {.sched = 1, .dump = 8192},
+		 "perf record -a --call-graph dwarf,8192 -k CLOCK_MONOTONIC" SCHED_EVENTS
+		 " -- a"},
+		/* the default event is not lost */
+		{"perf|record|-F|99|-p|12|-g",
+		 {.sched = 1},
+		 "perf record -a -k CLOCK_MONOTONIC -g -e cycles/freq=99/,probe:u" SCHED_EVENTS
+		 " -- sleep 10"},
+		{"perf|record|-p|12|-g", {.ring = 1}, "perf record -m 64M -p 12 -g"},
+		{"perf|record|-m|64M|a", {.ring = 1}, "perf record -m 128M -- a"},
+		{"perf|record|-gm1024|a", {.ring = 1}, "perf record -m 64M -g -- a"},
+		{"perf|record|-e|{a,b}:S|-e|c,{d/x,y/}|x",
+		 {.ungroup = 1},
+		 "perf record -e a,b -e c,d/x,y/ -- x"},
+		{"perf|record|-Be|a|--kernel-callchains|-n|x",
+		 {.build_ids = 1, .stacks = 1, .samples = 1},
+		 "perf record -g --buildid-all -e a -- x"},
+		{"perf|record|-e|a,b,c|-F|9|x", {.only = "b"}, "perf record -F 9 -e b -- x"},
+		/* words stay words */
+		{"perf|record|sh|-c|$(reboot);x 'y'",
+		 {.stacks = 1},
+		 "perf record -g -- sh -c '$(reboot);x '\\''y'\\'''"},
+		{"perf|record|-I|-zs|-D|10|--no-such|x",
+		 {0},
+		 "perf record -I -zs -D 10 --no-such -- x"},
+		/* what cannot be shown is not */
+		{"perf|record|-e|a|\033[2J", {.stacks = 1}, "perf record -g -e a -- COMMAND"},
+		{"perf|record|-e|\033[2J|a",
+		 {0},
+		 "perf record -e cycles/freq=77/,probe:u -- COMMAND"},
+		{"perf|sched|record",
+		 {.clock = 1},
+		 "perf record -k CLOCK_MONOTONIC -e cycles/freq=77/,probe:u -- COMMAND"},
+		{NULL, {.only = "cycles"}, "perf record -F 77 -e cycles -- COMMAND"},
 	};
+	struct event events[] = {
+		{.name = cycles, .attr = {.flags = 1 << ATTR_FREQ, .sample_period = 77}},
+		{.name = probe, .is_tracepoint = 1}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct buf b = {0};
-		remedy_record(&b, rows[i].cmdline, rows[i].drop, rows[i].add);
-		assert_string_equal(buf_cstr(&b), rows[i].want);
+		assert_string_equal(remedy_of(rows[i].line, events, &rows[i].r, &b),
+				    rows[i].want);
 		buf_release(&b);
 	}
+}
+
+/* Words of a line, each behind a blank. */
+static int says(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *p = line; (p = strstr(p, word)); p += n)
+		if (p[-1] == ' ' && (!p[n] || strchr(" ,0123456789", p[n])))
+			return 1;
+	return 0;
+}
+
+/* A fault, by the words of a line that has it: after perf-record(1), not after the code that
+ * makes the lines. */
+static int has_fault(const char *line, const char *id)
+{
+	static const char *const waits[] = {"switch-sampled",  "per-task",   "no-switches",
+					    "offcpu-totals",   "no-wakeups", "holes",
+					    "wakeups-missing", NULL};
+	int sampled = says(line, "-F") || says(line, "-c");
+	for (size_t i = 0; waits[i]; i++)
+		if (!strcmp(id, waits[i]))
+			return sampled || !says(line, "-a") || says(line, "-p") ||
+			       !strstr(line, "sched:sched_switch") ||
+			       !strstr(line, "sched:sched_waking");
+	if (!strcmp(id, "tracepoint-sampled"))
+		return sampled && strstr(line, "sched:");
+	if (!strcmp(id, "clock") || !strcmp(id, "clock-mixed"))
+		return !says(line, "-k CLOCK_MONOTONIC");
+	if (!strcmp(id, "no-stacks"))
+		return !says(line, "-g") && !says(line, "--call-graph");
+	if (!strcmp(id, "truncated-dumps"))
+		return !strstr(line, "--call-graph dwarf,") ||
+		       atoi(strstr(line, "dwarf,") + 6) <= 1024;
+	if (!strcmp(id, "fp-ends-in-libc") || !strcmp(id, "one-sided-stacks"))
+		return !strstr(line, "--call-graph dwarf,");
+	if (!strncmp(id, "lost-", 5))
+		return !strstr(line, " -m 64M ");
+	if (!strcmp(id, "no-build-ids"))
+		return !says(line, "--buildid-all");
+	return 0;
+}
+
+/* Whoever pastes the remedy of one finding is rid of all that a line can mend. */
+static int remedies_agree(const struct scene *s, unsigned asked)
+{
+	struct answer a;
+	int ok = 1;
+	ask(s, asked, &a);
+	for (size_t i = 0; i < a.f.v.n; i++)
+		for (size_t k = 0; k < a.f.v.n; k++) {
+			const char *line = a.f.v.v[i].remedy, *id = a.f.v.v[k].kind->id;
+			if (strncmp(line, "perf record ", 12) != 0 || !has_fault(line, id))
+				continue;
+			print_message("the remedy of %s has %s: %s\n", a.f.v.v[i].kind->id, id,
+				      line);
+			ok = 0;
+		}
+	answer_release(&a);
+	return ok;
+}
+
+static void no_remedy_has_the_fault_of_another_finding(void **state)
+{
+	int ok = 1;
+	(void)state;
+	for (size_t i = 0; i < FAULTS; i++) {
+		ok &= remedies_agree(&faults[i].hit, faults[i].asked);
+		/* and together with faults of other kinds */
+		struct scene s = faults[i].hit;
+		s.lost += 50;
+		s.sched = 1;
+		s.switch_freq = 99;
+		ok &= remedies_agree(&s, faults[i].asked | ABOUT_CPU | ABOUT_TAIL);
+		s.dso = "/lib/x86_64-linux-gnu/libc.so.6";
+		ok &= remedies_agree(&s, ABOUT_OFFCPU);
+	}
+	assert_true(ok);
 }
 
 /* --- the page ------------------------------------------------------------------------------
@@ -642,6 +800,7 @@ int main(void)
 		cmocka_unit_test(worst_comes_first),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(remedies_keep_what_was_asked_for),
+		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
 		cmocka_unit_test(the_page_lists_every_finding),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* shellword.h - text that a POSIX shell reads back as one word. */
-#ifndef CMD_SHELLWORD_H
-#define CMD_SHELLWORD_H
+#ifndef BASE_SHELLWORD_H
+#define BASE_SHELLWORD_H
 
 #include "base/buf.h"
 

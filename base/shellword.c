@@ -1,4 +1,4 @@
-#include "cmd/shellword.h"
+#include "base/shellword.h"
 
 #include <string.h>
 

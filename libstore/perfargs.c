@@ -1,0 +1,197 @@
+#include "libstore/perfargs.h"
+
+#include "base/err.h"
+#include "base/shellword.h"
+
+#include <string.h>
+
+/* How an option takes its value: not at all, from the rest of its word or the next one, or from
+ * the rest of its word only (where it may be absent). */
+enum takes { NOTHING, WORD, REST };
+
+struct perf_opt {
+	const char *name;
+	char letter;
+	enum takes takes;
+	enum perf_role role;
+};
+
+/* Of tools/perf/builtin-record.c, 3.x to 6.x: those with a letter, with a value, or with a
+ * role. Others are single words. */
+static const struct perf_opt options[] = {
+	{"event", 'e', WORD, PERF_EVENTS},
+	{"freq", 'F', WORD, PERF_FREQ},
+	{"count", 'c', WORD, PERF_COUNT},
+	{NULL, 'g', NOTHING, PERF_STACKS},
+	{"call-graph", 0, WORD, PERF_STACKS},
+	{"user-callchains", 0, NOTHING, PERF_SIDES},
+	{"kernel-callchains", 0, NOTHING, PERF_SIDES},
+	{"filter", 0, WORD, PERF_FILTER},
+	{"exclude-perf", 0, NOTHING, PERF_FILTER},
+	{"all-cpus", 'a', NOTHING, PERF_TARGET},
+	{"pid", 'p', WORD, PERF_TARGET},
+	{"tid", 't', WORD, PERF_TARGET},
+	{"uid", 'u', WORD, PERF_TARGET},
+	{"cpu", 'C', WORD, PERF_TARGET},
+	{"cgroup", 'G', WORD, PERF_TARGET},
+	{"per-thread", 0, NOTHING, PERF_TARGET},
+	{"all-user", 0, NOTHING, PERF_TARGET},
+	{"all-kernel", 0, NOTHING, PERF_TARGET},
+	{"branch-filter", 'j', WORD, PERF_TARGET},
+	{"branch-any", 'b', NOTHING, PERF_TARGET},
+	{"mmap-pages", 'm', WORD, PERF_RING},
+	{"overwrite", 0, NOTHING, PERF_RING},
+	{"clockid", 'k', WORD, PERF_CLOCK},
+	{"output", 'o', WORD, PERF_OUTPUT},
+	{"quiet", 'q', NOTHING, PERF_OUTPUT},
+	{"no-buildid", 'B', NOTHING, PERF_NO_BUILDID},
+	{"no-samples", 'n', NOTHING, PERF_NO_SAMPLES},
+	{"no-timestamp", 0, NOTHING, PERF_NO_TIMES},
+	{"off-cpu", 0, NOTHING, PERF_OFF_CPU},
+	{"off-cpu-thresh", 0, WORD, PERF_OFF_CPU},
+	{"delay", 'D', WORD, PERF_OTHER},
+	{"realtime", 'r', WORD, PERF_OTHER},
+	{"intr-regs", 'I', REST, PERF_OTHER},
+	{"snapshot", 'S', REST, PERF_OTHER},
+	{"compression-level", 'z', REST, PERF_OTHER},
+	{"data", 'd', NOTHING, PERF_OTHER},
+	{"no-inherit", 'i', NOTHING, PERF_OTHER},
+	{"no-buildid-cache", 'N', NOTHING, PERF_OTHER},
+	{"period", 'P', NOTHING, PERF_OTHER},
+	{"raw-samples", 'R', NOTHING, PERF_OTHER},
+	{"stat", 's', NOTHING, PERF_OTHER},
+	{"timestamp", 'T', NOTHING, PERF_OTHER},
+	{"verbose", 'v', NOTHING, PERF_OTHER},
+	{"weight", 'W', NOTHING, PERF_OTHER},
+	{"no-compress", 0, NOTHING, PERF_OTHER},
+	{"max-size", 0, WORD, PERF_OTHER},
+	{"affinity", 0, WORD, PERF_OTHER},
+	{"mmap-flush", 0, WORD, PERF_OTHER},
+	{"control", 0, WORD, PERF_OTHER},
+	{"synth", 0, WORD, PERF_OTHER},
+	{"setup-filter", 0, WORD, PERF_OTHER},
+	{"clang-path", 0, WORD, PERF_OTHER},
+	{"clang-opt", 0, WORD, PERF_OTHER},
+	{"vmlinux", 0, WORD, PERF_OTHER},
+	{"num-thread-synthesize", 0, WORD, PERF_OTHER},
+	{"proc-map-timeout", 0, WORD, PERF_OTHER},
+	{"switch-output-event", 0, WORD, PERF_OTHER},
+	{"switch-max-files", 0, WORD, PERF_OTHER},
+};
+enum { OPTIONS = sizeof(options) / sizeof(*options) };
+
+static const struct perf_opt *by_letter(char letter)
+{
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (letter && options[i].letter == letter)
+			return &options[i];
+	return NULL;
+}
+
+/* perf takes any beginning of a long name that no other has; the first that fits is right for
+ * those with a role. */
+static const struct perf_opt *by_name(const char *name, size_t n)
+{
+	const struct perf_opt *begins = NULL;
+	for (size_t i = 0; i < OPTIONS; i++) {
+		const struct perf_opt *o = &options[i];
+		if (!o->name || n < 2 || strncmp(o->name, name, n) != 0)
+			continue;
+		if (!o->name[n])
+			return o;
+		begins = begins ? begins : o;
+	}
+	return n >= 4 ? begins : NULL;
+}
+
+/* Words still to be read. */
+struct words {
+	const char *const *v;
+	size_t n, at;
+};
+
+static const char *next(struct words *w)
+{
+	return w->at < w->n ? w->v[w->at++] : NULL;
+}
+
+static int read_long(struct perf_args *out, const char *word, struct words *w)
+{
+	const char *name = word + 2, *equals = strchr(name, '=');
+	struct perf_arg a = {.word = word};
+	a.opt = by_name(name, equals ? (size_t)(equals - name) : strlen(name));
+	if (a.opt && a.opt->takes != NOTHING && equals)
+		a.value = equals + 1;
+	else if (a.opt && a.opt->takes == WORD)
+		a.value = next(w);
+	return vec_push(&out->v, a) ? ERR_NOMEM : 0;
+}
+
+/* -agF99 is -a -g -F 99. */
+static int read_letters(struct perf_args *out, const char *word, struct words *w)
+{
+	for (const char *p = word + 1; *p; p++) {
+		struct perf_arg a = {.word = word, .letter = *p, .opt = by_letter(*p)};
+		int takes = a.opt ? a.opt->takes : NOTHING;
+		if (takes != NOTHING && p[1])
+			a.value = p + 1;
+		else if (takes == WORD)
+			a.value = next(w);
+		if (vec_push(&out->v, a))
+			return ERR_NOMEM;
+		if (takes != NOTHING)
+			break;
+	}
+	return 0;
+}
+
+/* "perf", "/usr/bin/perf", "perf_6.1". */
+static int is_perf(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+	const char *base = slash ? slash + 1 : word;
+	return !strncmp(base, "perf", 4) && (!base[4] || strchr("_-.", base[4]));
+}
+
+int perf_args_read(struct perf_args *out, const char *const *words, size_t nwords)
+{
+	struct words w = {.v = words, .n = nwords, .at = 2};
+	int rc = 0;
+	*out = (struct perf_args){.command = nwords};
+	if (nwords < 2 || !is_perf(words[0]) || strcmp(words[1], "record") != 0)
+		return ERR_FORMAT;
+	while (!rc && w.at < w.n) {
+		const char *word = next(&w);
+		if (!strcmp(word, "--") || word[0] != '-' || !word[1]) {
+			out->command = w.at - (word[0] != '-' || !word[1]);
+			break;
+		}
+		rc = word[1] == '-' ? read_long(out, word, &w) : read_letters(out, word, &w);
+	}
+	return rc;
+}
+
+enum perf_role perf_arg_role(const struct perf_arg *a)
+{
+	return a->opt ? a->opt->role : PERF_OTHER;
+}
+
+void perf_arg_add(struct buf *out, const struct perf_arg *a)
+{
+	struct buf word = {0};
+	int attached = a->letter && a->opt && a->opt->takes == REST;
+	if (a->letter)
+		buf_fmt(&word, "-%c%s", a->letter, attached && a->value ? a->value : "");
+	buf_char(out, ' ');
+	shell_word(out, a->letter ? buf_cstr(&word) : a->word);
+	if (a->value && !attached && (a->letter || !strchr(a->word, '='))) {
+		buf_char(out, ' ');
+		shell_word(out, a->value);
+	}
+	buf_release(&word);
+}
+
+void perf_args_release(struct perf_args *a)
+{
+	vec_release(&a->v);
+}

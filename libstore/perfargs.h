@@ -1,0 +1,59 @@
+/*
+ * perfargs.h - what somebody asked of `perf record`: the words of its command line, as options.
+ *
+ * Read from the CMDLINE feature of a recording, so the words are a stranger's and belong to any
+ * perf from 3.x on; remedy.h changes them.
+ */
+#ifndef LIBSTORE_PERFARGS_H
+#define LIBSTORE_PERFARGS_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+#include <stddef.h>
+
+/* What an option decides, of those that a remedy may have to change. */
+enum perf_role {
+	PERF_OTHER,
+	PERF_FREQ,       /* -F */
+	PERF_COUNT,      /* -c */
+	PERF_STACKS,     /* -g, --call-graph */
+	PERF_SIDES,      /* --user-callchains, --kernel-callchains */
+	PERF_EVENTS,     /* -e */
+	PERF_FILTER,     /* --filter, --exclude-perf: of the tracepoint in front */
+	PERF_TARGET,     /* -a, -p, -t ...: what tracepoints of all CPUs cannot have */
+	PERF_RING,       /* -m, --overwrite */
+	PERF_CLOCK,      /* -k */
+	PERF_OUTPUT,     /* -o, -q */
+	PERF_NO_BUILDID, /* -B */
+	PERF_NO_SAMPLES, /* -n */
+	PERF_NO_TIMES,   /* --no-timestamp */
+	PERF_OFF_CPU,    /* --off-cpu */
+};
+
+/* One option: `opt` NULL where it is none that is known; `value` as given, or NULL. */
+struct perf_arg {
+	const struct perf_opt *opt;
+	const char *word, *value; /* borrowed from the words */
+	char letter;              /* of a cluster like -ag; 0: `word` is the option */
+};
+
+struct perf_args {
+	VEC(struct perf_arg) v;
+	size_t command; /* index of the recorded command's first word; nwords: none */
+};
+
+/* Read the words behind "perf record". 0, or ERR_FORMAT when they are not of perf record, or
+ * ERR_NOMEM; to be released in any case. */
+int perf_args_read(struct perf_args *out, const char *const *words, size_t nwords);
+
+/* What it decides; PERF_OTHER for those that are not known. */
+enum perf_role perf_arg_role(const struct perf_arg *a);
+
+/* Append a blank and the option as it was given, quoted for sh. */
+void perf_arg_add(struct buf *out, const struct perf_arg *a);
+
+/* Give all back; the options are empty then. */
+void perf_args_release(struct perf_args *a);
+
+#endif
