@@ -70,7 +70,8 @@ static int is_same_event(const char *a, const char *b)
 	return !strcmp(a, b);
 }
 
-/* The first event that is no tracepoint and has samples, else the first that has some. */
+/* The first event that is no tracepoint and has samples, else that of the earliest sample, as
+ * in collapse. */
 static const struct event *drawn_event(const struct profile *p)
 {
 	const struct event *best = NULL;
@@ -78,7 +79,9 @@ static const struct event *drawn_event(const struct profile *p)
 		const struct event *ev = &p->rec->events.v[i];
 		if (p->first_of_event[i] == UINT64_MAX)
 			continue;
-		if (!best || (best->is_tracepoint && !ev->is_tracepoint))
+		if (!best || (best->is_tracepoint &&
+			      (!ev->is_tracepoint ||
+			       p->first_of_event[i] < p->first_of_event[best->index])))
 			best = ev;
 	}
 	return best;
