@@ -4,6 +4,7 @@
 #include "libstore/build_impl.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { TELL_EVERY = 1 << 18 /* records between two words of progress */ };
 
@@ -131,6 +132,7 @@ void builder_note_bad(struct builder *b, const struct err *why)
 
 static int take_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
 {
+	enum { MANY = 4096 };
 	struct err why = {0};
 	if (b->sideband_done || !machine_wants(r->type))
 		return 0;
@@ -139,9 +141,9 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 		builder_note_bad(b, &why);
 		return 0;
 	}
-	if (!rc)
-		rc = machine_advance(&b->p->machine, ns, &why);
-	memset(b->views, 0, sizeof(b->views));
+	b->to_learn = 1;
+	if (!rc && b->p->machine.pending.n >= MANY && builder_learn(b, ns))
+		rc = err_nomem(&why);
 	if (rc && e)
 		*e = why;
 	return rc;
@@ -196,17 +198,22 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 /* --- reading ---------------------------------------------------------------------------------
  */
 
-/* Do samples of this event ask what was mapped when, or what a thread was called? */
-static int asks_machine(const struct event *ev)
+/*
+ * What was mapped when is known in time if it comes in the order of time. Not so where stacks
+ * are unwound on the way, which opens files, where side-band records carry no times, and where
+ * a ring buffer is written backward: perf then notes what there was at the end
+ * (--tail-synthesize).
+ */
+static int sideband_first(const struct recording *rec)
 {
-	enum {
-		STACKS = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER |
-			 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_BRANCH_STACK
-	};
-	/* perf puts a dummy beside the others to have the mappings recorded */
-	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config == PERF_COUNT_SW_DUMMY)
-		return 0;
-	return !ev->is_tracepoint || ev->attr.sample_type & STACKS;
+	int first = rec->pipe_mode || expander_needed(rec);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event_attr *a = &rec->events.v[i].attr;
+		first |= !attr_flag(a, ATTR_SAMPLE_ID_ALL) ||
+			 !(a->sample_type & PERF_SAMPLE_TIME) ||
+			 attr_flag(a, ATTR_WRITE_BACKWARD);
+	}
+	return first;
 }
 
 /* What stands in front of the first sample and has to be known before the first record. */
@@ -268,15 +275,11 @@ static int read_sideband(struct builder *b, struct err *e)
 	return got;
 }
 
-/* A mapped file is read twice where stacks want its mappings first, else once. */
+/* A mapped file is read once if that will do. */
 static int read_first(struct builder *b, struct err *e)
 {
-	int asks = b->rec->pipe_mode, r;
-	for (size_t i = 0; i < b->rec->events.n; i++)
-		asks |= asks_machine(&b->rec->events.v[i]);
-	r = asks ? read_sideband(b, e) : read_head(b, e);
 	b->ahead = 1;
-	return r;
+	return sideband_first(b->rec) ? read_sideband(b, e) : read_head(b, e);
 }
 
 static int read_records(struct builder *b, struct err *e)
@@ -300,6 +303,7 @@ static int read_records(struct builder *b, struct err *e)
 
 static void builder_free(struct builder *b)
 {
+	modules_prepare_end(b->p->modules, 0);
 	if (b->expander)
 		b->p->unwinding = *expander_counts(b->expander);
 	expander_free(b->expander);
@@ -310,6 +314,7 @@ static void builder_free(struct builder *b)
 	tracepoints_free(b->formats);
 	vec_release(&b->events);
 	vec_release(&b->throttles);
+	vec_release(&b->opened);
 	raw_chains_release(&b->chains);
 	u64map_release(&b->kernel_pids);
 	u64map_release(&b->in_syscall);
@@ -329,6 +334,8 @@ int timeline_build(struct profile *p, const struct build_options *opt, struct ti
 	b->rec = p->rec;
 	b->opt = opt;
 	b->tl = tl;
+	b->known = 1;
+	modules_prepare(p->modules, sysconf(_SC_NPROCESSORS_ONLN) > 1);
 	int r = timeline_init(tl, &p->stacks) ? err_nomem(e) : 0;
 	if (!r && recording_is_mapped(b->rec))
 		r = read_first(b, e);

@@ -5,6 +5,7 @@
  *			their fields lie
  *	build.c         reading; every record but samples
  *	buildsamples.c  samples: scheduler tracepoints, on-CPU samples, marks, totals
+ *	buildstacks.c   whose a sample is, and its stack
  *	buildend.c      the end: names, wakers' contexts, kernel threads, the recording's row
  */
 #ifndef LIBSTORE_BUILD_IMPL_H
@@ -50,7 +51,7 @@ struct state_memo {
 
 struct view_memo {
 	int32_t pid, tid;
-	uint8_t set;
+	uint32_t known; /* builder.known when it was asked for; 0 = empty */
 	struct thread_view view;
 };
 
@@ -80,9 +81,12 @@ struct builder {
 	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
 	uint64_t first_ns, last_ns, records;
-	int sideband_done; /* the machine knows everything already */
-	int ahead;         /* records are read on a thread of their own */
-	struct err bad;    /* the first broken record, told when all are read */
+	int sideband_done;   /* the machine knows everything already */
+	int ahead;           /* records are read on a thread of their own */
+	uint32_t known;      /* counts what the machine has learnt */
+	int to_learn;        /* it was given records since */
+	VEC(uint8_t) opened; /* by DSO: its files have been looked for */
+	struct err bad;      /* the first broken record, told when all are read */
 	uint64_t nbad;
 	int system_wide, per_task;
 };
@@ -97,6 +101,16 @@ int builder_begin(struct builder *b, struct err *e);
 /* buildsamples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
 int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
 			struct err *e);
+
+/* buildstacks.c: the machine as of `ns`, for the questions that follow. ERR_NOMEM. */
+int builder_learn(struct builder *b, uint64_t ns);
+
+/* What a sample belongs to, as of the last builder_learn. Valid until the next one. */
+const struct thread_view *builder_view(struct builder *b, int32_t pid, int32_t tid,
+				       uint64_t ns);
+
+/* The number of a sample's raw stack; 0 when it has none. ERR_NOMEM. */
+int builder_chain(struct builder *b, const struct sample *s, uint32_t *id);
 
 /* An event of `kind` with the record's own fields; the rest not told. */
 void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev);

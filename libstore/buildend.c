@@ -31,6 +31,20 @@ static int join_late_chains(struct builder *b)
 	return r < 0 ? r : 0;
 }
 
+/* What a stack belongs to, now that all mappings and names are known: some may have been noted
+ * late, as of times that had passed. */
+static void settle_spaces(struct builder *b)
+{
+	for (size_t i = 1; i < b->chains.v.n; i++) {
+		struct stack_entry *x = &b->chains.v.v[i].entry;
+		struct thread_view v;
+		machine_thread_at(&b->p->machine, x->pid, x->tid, x->first, &v);
+		x->space = v.space;
+		x->version = v.version;
+		x->comm = v.comm;
+	}
+}
+
 /* Raw stack numbers → call paths. */
 static int name_chains(struct builder *b, struct err *e)
 {
@@ -43,7 +57,9 @@ static int name_chains(struct builder *b, struct err *e)
 			r = machine_take_build_ids(&b->p->machine, b->rec, e);
 		if (!r && join_late_chains(b))
 			r = err_nomem(e);
+		settle_spaces(b);
 	}
+	modules_prepare_end(b->p->modules, !r);
 	if (!r)
 		r = raw_chains_name(&b->chains, &b->p->names, &path, e);
 	for (size_t i = 0; !r && i < tl->off.n; i++) {

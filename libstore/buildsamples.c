@@ -5,65 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- threads and stacks --------------------------------------------------------------------
- */
-
-static const struct thread_view *view_of(struct builder *b, int32_t pid, int32_t tid,
-					 uint64_t ns)
-{
-	struct view_memo *m = &b->views[(uint32_t)tid % VIEWS];
-	if (!m->set || m->tid != tid || m->pid != pid || ns < m->view.since ||
-	    ns >= m->view.until) {
-		*m = (struct view_memo){.pid = pid, .tid = tid, .set = 1};
-		machine_thread_at(&b->p->machine, pid, tid, ns, &m->view);
-	}
-	return &m->view;
-}
-
-/* The number of a sample's raw stack; 0 when it has none. */
-static int chain_of(struct builder *b, const struct sample *s, uint32_t *id)
-{
-	const struct source_event *se = &b->events.v[s->event->index];
-	*id = 0;
-	if (!b->expander && !se->chain && se->role != ROLE_SAMPLE)
-		return 0;
-	const struct thread_view *v = view_of(b, s->pid, s->tid, s->time);
-	const uint64_t *expanded;
-	size_t n = 0;
-	uint8_t ip[8];
-	struct stack_entry x = {.samples = 1,
-				.first = s->time,
-				.event = s->event->index,
-				.comm = v->comm,
-				.pid = s->pid,
-				.tid = s->tid,
-				.cpu = s->cpu,
-				.space = v->space,
-				.version = v->version,
-				.cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};
-	int later = !b->sideband_done && attr_flag(&s->event->attr, ATTR_DEFER_CALLCHAIN);
-	int r = b->expander && !later
-			? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
-			: 0;
-	if (r < 0)
-		return r;
-	if (r) {
-		x.kind = CHAIN_UNWOUND;
-		x.words = (const uint8_t *)expanded;
-		x.nwords = (uint32_t)n;
-	} else if (se->chain) {
-		x.kind = CHAIN_RAW;
-		x.words = s->callchain.p;
-		x.nwords = (uint32_t)s->callchain.n;
-	} else if (se->role == ROLE_SAMPLE) {
-		x.kind = CHAIN_NONE;
-		memcpy(ip, &s->ip, sizeof(ip));
-		x.words = ip;
-		x.nwords = 1;
-	}
-	return x.nwords ? raw_chains_intern(&b->chains, &x, id) : 0;
-}
-
 /* --- tracepoints of the scheduler ------------------------------------------------------------
  */
 
@@ -151,7 +92,7 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		se->kind == SCHED_WAKEUP_NEW ||
 		(se->kind == SCHED_SWITCH && ev.prev_tid > 0 && ev.state_class != STATE_DEAD);
 	if (!r && stack)
-		r = chain_of(b, s, &ev.path);
+		r = builder_chain(b, s, &ev.path);
 	ev.no_stack = !ev.path;
 	return r ? err_nomem(e) : sched_event(b->sched, &ev, e);
 }
@@ -171,7 +112,7 @@ int builder_tell_current(struct builder *b, const struct record_id *id, struct e
 /* perf's name of the thread at that time, else the one the scheduler told. */
 static uint32_t comm_of(struct builder *b, const struct sample *s, uint32_t thread)
 {
-	const struct thread_view *v = view_of(b, s->pid, s->tid, s->time);
+	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
 	if (v->comm != NO_ID)
 		return v->comm;
 	return thread == TL_NONE ? b->p->machine.comm_swapper : b->tl->threads.v[thread].comm;
@@ -189,8 +130,10 @@ static int take_sample(struct builder *b, const struct sample *s, const struct r
 		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || b->opt->no_samples)
 		return r;
+	if (builder_learn(b, s->time))
+		return err_nomem(e);
 	x.comm = comm_of(b, s, x.thread);
-	if (chain_of(b, s, &x.path))
+	if (builder_chain(b, s, &x.path))
 		return err_nomem(e);
 	return bigvec_push(&b->tl->samples, x, e);
 }
@@ -214,7 +157,7 @@ static int take_mark(struct builder *b, const struct source_event *se, const str
 		r = strtab_intern_n(&b->p->stacks.strings, text.v, strnlen(text.v, text.n),
 				    &x.text);
 	buf_release(&text);
-	if (r || chain_of(b, s, &x.path) || vec_push(&b->tl->marks, x))
+	if (r || builder_chain(b, s, &x.path) || vec_push(&b->tl->marks, x))
 		return err_nomem(e);
 	return 0;
 }
@@ -247,7 +190,7 @@ static int take_direct(struct builder *b, const struct sample *s, const struct r
 	own.callchain = (struct sample_words){.p = s->raw + HEAD, .n = nr};
 	b->tl->flags |= TL_HAS_DIRECT;
 	b->events.v[s->event->index].chain = 1;
-	if (chain_of(b, &own, &ev.path))
+	if (builder_chain(b, &own, &ev.path))
 		return err_nomem(e);
 	ev.no_stack = !ev.path;
 	return sched_event(b->sched, &ev, e);
@@ -259,9 +202,11 @@ static int take_total(struct builder *b, const struct sample *s, struct err *e)
 	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || x.thread == TL_NONE)
 		return r;
+	if (builder_learn(b, s->time))
+		return err_nomem(e);
 	x.comm = comm_of(b, s, x.thread);
 	b->tl->flags |= TL_HAS_TOTALS;
-	if (chain_of(b, s, &x.path) || vec_push(&b->tl->totals, x))
+	if (builder_chain(b, s, &x.path) || vec_push(&b->tl->totals, x))
 		return err_nomem(e);
 	return 0;
 }

@@ -6,8 +6,8 @@
 static int same_chain(const struct stack_entry *a, const struct stack_entry *x)
 {
 	return a->nwords == x->nwords && a->space == x->space && a->version == x->version &&
-	       a->kind == x->kind && a->cpumode == x->cpumode &&
-	       !memcmp(a->words, x->words, (size_t)x->nwords * 8);
+	       (a->space != NO_ID || a->pid == x->pid) && a->kind == x->kind &&
+	       a->cpumode == x->cpumode && !memcmp(a->words, x->words, (size_t)x->nwords * 8);
 }
 
 static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash, uint32_t *id)
@@ -26,8 +26,9 @@ static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash,
 
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
 {
+	uint32_t owner = x->space == NO_ID ? ~(uint32_t)x->pid : x->space;
 	uint64_t h = hash_bytes(x->words, (size_t)x->nwords * 8) ^
-		     hash_u64((uint64_t)x->space << 32 ^ (uint64_t)x->version << 8 ^ x->kind);
+		     hash_u64((uint64_t)owner << 32 ^ (uint64_t)x->version << 8 ^ x->kind);
 	size_t at = 0;
 	while (idmap_next(&c->index, h, &at, id))
 		if (same_chain(&c->v.v[*id].entry, x))

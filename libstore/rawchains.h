@@ -24,8 +24,8 @@ struct raw_chains {
 	struct arena words;
 };
 
-/* The number of a callchain: equal words, address space, version, kind and cpumode have one.
- * The words are copied when new. ERR_NOMEM. */
+/* The number of a callchain: equal words, address space (where it is not known, process),
+ * version, kind and cpumode have one. The words are copied when new. ERR_NOMEM. */
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id);
 
 /* The call path of every number into a new array, the caller's to free; *path[0] is 0.

@@ -470,10 +470,80 @@ static void deferred_user_chains_join_their_samples(void **state)
 	a_deferred_chain(PW_PIPE);
 }
 
+static void map_at(struct pw *w, uint32_t pid, uint64_t time, uint64_t addr, const char *file)
+{
+	const struct pw_id at = {.pid = pid, .tid = pid, .time = time};
+	pw_mmap2(w, &at,
+		 &(struct pw_mmap){.pid = pid,
+				   .tid = pid,
+				   .addr = addr,
+				   .len = 0x1000,
+				   .prot = 5,
+				   .filename = file});
+}
+
+/* A file is read once, its mappings as they come: samples before a mapping do not see it, and
+ * what perf noted late, without a time, was there all along. */
+static void mappings_count_from_their_time_on(void **state)
+{
+	struct pw w;
+	struct buf image = {0};
+	struct recording *rec;
+	struct profile *p;
+	struct timeline tl;
+	struct err e = {0};
+	uint64_t chain[] = {PW_CONTEXT_USER, 0x3010, 0x5010};
+	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct build_options bo = {0};
+	static const char *const want[4] = {"early", "early", "late", "other"};
+	(void)state;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .sample_type =
+					      PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
+				      .flags = PW_SAMPLE_ID_ALL});
+	map_at(&w, 7, 50, 0x3000, "/nowhere/early");
+	map_at(&w, 7, 250, 0x3000, "/nowhere/late");
+	for (uint64_t t = 100; t <= 400; t += 100) {
+		uint32_t pid = t == 400 ? 8 : 7;
+		pw_sample(&w, 0,
+			  &(struct pw_sample){.misc = 2,
+					      .ip = 0x3010,
+					      .pid = pid,
+					      .tid = pid,
+					      .time = t,
+					      .ips = chain,
+					      .nips = 3});
+	}
+	for (int i = 0; i < 3; i++)
+		pw_finished_round(&w);
+	map_at(&w, 7, 0, 0x5000, "/nowhere/main");
+	map_at(&w, 8, 0, 0x3000, "/nowhere/other");
+	map_at(&w, 8, 0, 0x5000, "/nowhere/main");
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(profile_of(&p, rec, &po, &e), 0);
+	assert_int_equal(timeline_build(p, &bo, &tl, &e), 0);
+	assert_int_equal(tl.samples.n, 4);
+	for (size_t i = 0; i < 4; i++) {
+		uint32_t frames[8];
+		assert_int_equal(stacks_frames(&p->stacks, tl.samples.v[i].path, frames, 8), 2);
+		const struct frame *f = p->stacks.frames.v;
+		const char *inner = strtab_get(&p->stacks.strings, f[frames[1]].dso);
+		assert_string_equal(strtab_get(&p->stacks.strings, f[frames[0]].dso),
+				    "/nowhere/main");
+		assert_string_equal(strrchr(inner, '/') + 1, want[i]);
+	}
+	timeline_release(&tl);
+	profile_close(p);
+	buf_release(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deferred_user_chains_join_their_samples),
+		cmocka_unit_test(mappings_count_from_their_time_on),
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),

@@ -1,0 +1,117 @@
+/* buildstacks.c - whose a sample is, and its stack; see build_impl.h. */
+#include "libstore/build_impl.h"
+
+#include <string.h>
+
+/* Records given to the machine wait there, sorted once for many, until a question is asked. */
+int builder_learn(struct builder *b, uint64_t ns)
+{
+	if (!b->to_learn)
+		return 0;
+	b->to_learn = 0;
+	b->known++;
+	return machine_advance(&b->p->machine, ns, NULL);
+}
+
+const struct thread_view *builder_view(struct builder *b, int32_t pid, int32_t tid, uint64_t ns)
+{
+	struct view_memo *m = &b->views[(uint32_t)tid % VIEWS];
+	if (m->known != b->known || m->tid != tid || m->pid != pid || ns < m->view.since ||
+	    ns >= m->view.until) {
+		*m = (struct view_memo){.pid = pid, .tid = tid, .known = b->known};
+		machine_thread_at(&b->p->machine, pid, tid, ns, &m->view);
+	}
+	return &m->view;
+}
+
+/* A file that a stack needs is opened here, since only this thread may ask the machine while it
+ * learns; reading it is for others, and begins now. */
+static int open_file(struct builder *b, const struct map *map, uint64_t word)
+{
+	uint64_t va, offset = word - map->start + map->pgoff;
+	uint8_t kind = b->p->machine.dsos.v[map->dso].kind;
+	while (b->opened.n <= map->dso)
+		if (vec_push(&b->opened, 0))
+			return ERR_NOMEM;
+	if (b->opened.v[map->dso] || (kind != DSO_FILE && kind != DSO_VDSO))
+		return 0;
+	b->opened.v[map->dso] = 1;
+	if (machine_take_build_ids(&b->p->machine, b->rec, NULL))
+		return ERR_NOMEM;
+	modules_vaddr(b->p->modules, map->dso, offset, &va);
+	modules_want(b->p->modules, map->dso, offset);
+	return 0;
+}
+
+static int open_files(struct builder *b, const struct stack_entry *x)
+{
+	int user = x->cpumode != PERF_RECORD_MISC_KERNEL, r = 0;
+	for (uint32_t i = 0; !r && i < x->nwords; i++) {
+		uint64_t word = load_u64(x->words + (size_t)i * 8, b->rec->swap);
+		const struct map *map = NULL;
+		if (word >= PERF_CONTEXT_MAX)
+			user = word == PERF_CONTEXT_USER;
+		else if (user)
+			map = machine_map_at(&b->p->machine, x->space, word, x->first);
+		if (map)
+			r = open_file(b, map, word);
+	}
+	return r;
+}
+
+static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
+{
+	size_t before = b->chains.v.n;
+	int r = raw_chains_intern(&b->chains, x, id);
+	if (r || b->chains.v.n == before || x->kind == CHAIN_UNWOUND)
+		return r;
+	if (b->ahead)
+		r = open_files(b, x);
+	modules_want_stack(b->p->modules, x, b->chains.v.n, b->rec->swap, b->ahead);
+	return r;
+}
+
+int builder_chain(struct builder *b, const struct sample *s, uint32_t *id)
+{
+	const struct source_event *se = &b->events.v[s->event->index];
+	*id = 0;
+	if (!b->expander && !se->chain && se->role != ROLE_SAMPLE)
+		return 0;
+	if (builder_learn(b, s->time))
+		return ERR_NOMEM;
+	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
+	const uint64_t *expanded;
+	size_t n = 0;
+	uint8_t ip[8];
+	struct stack_entry x = {.samples = 1,
+				.first = s->time,
+				.event = s->event->index,
+				.comm = v->comm,
+				.pid = s->pid,
+				.tid = s->tid,
+				.cpu = s->cpu,
+				.space = v->space,
+				.version = v->version,
+				.cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};
+	int later = !b->sideband_done && attr_flag(&s->event->attr, ATTR_DEFER_CALLCHAIN);
+	int r = b->expander && !later
+			? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
+			: 0;
+	if (r < 0)
+		return r;
+	if (r) {
+		x.kind = CHAIN_UNWOUND;
+		x.words = (const uint8_t *)expanded;
+		x.nwords = (uint32_t)n;
+	} else if (se->chain) {
+		x.kind = CHAIN_RAW;
+		x.words = s->callchain.p;
+		x.nwords = (uint32_t)s->callchain.n;
+	} else if (se->role == ROLE_SAMPLE) {
+		x.kind = CHAIN_NONE;
+		memcpy(ip, &s->ip, sizeof(ip));
+		x.words = ip;
+		x.nwords = 1;
+	}
+	return x.nwords ? intern(b, &x, id) : 0;
+}
