@@ -61,6 +61,8 @@ struct idle {
 	VEC(uint32_t) function_path; /* path → the first one through the same functions */
 	struct u64map verdicts;      /* comm << 32 | path → causes_verdict */
 	VEC(uint8_t) candidate;      /* by interval: may be idle, as far as points 1-3 go */
+	VEC(uint8_t) answer;         /* by interval: is_answer, where it was asked */
+	VEC(uint32_t) near;          /* by thread: where off_after ended the last time */
 };
 
 /* --- paths without lines -------------------------------------------------------------------
@@ -384,11 +386,38 @@ static int keep_those_at_base(struct idle *x)
 /* --- point 4: answers ----------------------------------------------------------------------
  */
 
-/* The last candidate of `thread` that was woken at or before `at`; 0 when it has none. */
-static int last_idle(const struct idle *x, uint32_t thread, uint64_t at, uint32_t *out)
+/* What timeline_off_after says, looked for from where it was the last time: questions about a
+ * thread mostly come in the order of time. */
+static uint32_t off_after(struct idle *x, uint32_t thread, uint64_t from)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
-	uint32_t i = timeline_off_after(x->tl, thread, at);
+	const struct off *off = x->tl->off.v;
+	uint32_t lo = t->off_first, hi = lo + t->off_n, i = x->near.v[thread], step = 1;
+	if (i < hi && off[i].end_ns <= from) {
+		for (lo = i + 1; hi - lo > step && off[lo + step].end_ns <= from; step *= 2)
+			lo += step + 1;
+		hi = hi - lo > step ? lo + step : hi;
+	} else {
+		for (hi = i; hi - lo > step && off[hi - step].end_ns > from; step *= 2)
+			hi -= step;
+		lo = hi - lo > step ? hi - step : lo;
+	}
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (off[mid].end_ns <= from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	x->near.v[thread] = lo;
+	return lo;
+}
+
+/* The last candidate of `thread` that was woken at or before `at`; 0 when it has none. */
+static int last_idle(struct idle *x, uint32_t thread, uint64_t at, uint32_t *out)
+{
+	const struct tl_thread *t = &x->tl->threads.v[thread];
+	uint32_t i = off_after(x, thread, at);
 	if (i == t->off_first + t->off_n && t->off_n)
 		i--;
 	for (uint32_t back = 0; back < ANSWER_BACK && i + 1 > t->off_first && t->off_n;
@@ -406,7 +435,7 @@ static int last_idle(const struct idle *x, uint32_t thread, uint64_t at, uint32_
 }
 
 /* Was the waker of interval i at work because this very thread had asked for it? */
-static int is_answer(const struct idle *x, uint32_t i)
+static int is_answer(struct idle *x, uint32_t i)
 {
 	const struct timeline *tl = x->tl;
 	const struct off *o = &tl->off.v[i];
@@ -438,7 +467,7 @@ static void unmark_holders(struct idle *x)
 			continue;
 		const struct tl_thread *t = &tl->threads.v[o->waker];
 		uint64_t until = o->start_ns + o->blocked_ns;
-		uint32_t k = timeline_off_after(tl, o->waker, o->start_ns);
+		uint32_t k = off_after(x, o->waker, o->start_ns);
 		for (uint32_t n = 0; n < ANSWER_BACK && k < t->off_first + t->off_n; n++, k++) {
 			if (tl->off.v[k].start_ns >= until)
 				break;
@@ -452,40 +481,62 @@ static int asks(const struct off *o)
 	return o->cause == CAUSE_COND || o->cause == CAUSE_NET || o->cause == CAUSE_PIPE;
 }
 
-/* A thread whose loop waits for others' doings does not rest when it sleeps: that is a delay in
- * its work. */
-static void keep_sleepers(struct idle *x)
+static int find_answers(struct idle *x)
 {
 	const struct timeline *tl = x->tl;
+	x->answer.n = x->near.n = 0;
+	if (vec_reserve(&x->answer, tl->off.n) || vec_reserve(&x->near, tl->threads.n))
+		return ERR_NOMEM;
+	for (uint32_t i = 0; i < tl->threads.n; i++)
+		x->near.v[x->near.n++] = tl->threads.v[i].off_first;
+	for (uint32_t i = 0; i < tl->off.n; i++)
+		x->answer.v[x->answer.n++] =
+			x->candidate.v[i] && asks(&tl->off.v[i]) && is_answer(x, i);
+	return 0;
+}
+
+/* A thread whose loop waits for others' doings does not rest when it sleeps: that is a delay in
+ * its work. 1 when there was one. */
+static int keep_sleepers(struct idle *x)
+{
+	const struct timeline *tl = x->tl;
+	int found = 0;
 	for (uint32_t i = 0; i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
 		struct group *g = &x->groups.v[x->group_of.v[o->thread]];
 		if (!x->candidate.v[i] || o->cause == CAUSE_SLEEP)
 			continue;
 		g->events++;
-		g->answers += asks(o) && is_answer(x, i);
+		g->answers += x->answer.v[i];
 	}
 	for (uint32_t i = 0; i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
 		const struct group *g = &x->groups.v[x->group_of.v[o->thread]];
 		if (x->candidate.v[i] == 1 && o->cause == CAUSE_SLEEP &&
-		    g->events > 2 * g->answers)
+		    g->events > 2 * g->answers) {
 			x->candidate.v[i] = 0;
+			found = 1;
+		}
 	}
+	return found;
 }
 
-static void mark(struct idle *x)
+static int mark(struct idle *x)
 {
 	struct timeline *tl = x->tl;
-	keep_sleepers(x);
+	int r = find_answers(x);
+	if (!r && keep_sleepers(x))
+		r = find_answers(x); /* to fewer candidates */
+	if (r)
+		return r;
 	for (uint32_t i = 0; i < tl->off.n; i++) {
 		struct off *o = &tl->off.v[i];
 		o->flags &= (uint8_t)~OFF_IDLE;
-		if (x->candidate.v[i] == 2 ||
-		    (x->candidate.v[i] && !(asks(o) && is_answer(x, i))))
+		if (x->candidate.v[i] == 2 || (x->candidate.v[i] && !x->answer.v[i]))
 			o->flags |= OFF_IDLE;
 	}
 	unmark_holders(x);
+	return 0;
 }
 
 int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
@@ -500,7 +551,7 @@ int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 	if (!r)
 		r = keep_those_at_base(&x);
 	if (!r)
-		mark(&x);
+		r = mark(&x);
 	u64map_release(&x.group_index);
 	u64map_release(&x.node_index);
 	u64map_release(&x.site_index);
@@ -512,5 +563,7 @@ int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 	vec_release(&x.nodes);
 	vec_release(&x.sites);
 	vec_release(&x.candidate);
+	vec_release(&x.answer);
+	vec_release(&x.near);
 	return r ? err_nomem(e) : 0;
 }
