@@ -1,0 +1,378 @@
+#include "libstore/storefeed.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+
+enum {
+	CELLS = 16384, /* of a batch */
+	QUEUED = 6,    /* batches waiting */
+};
+
+#define C2 "c0,c1"
+#define C3 C2 ",c2"
+#define C5 C3 ",c3,c4"
+#define C7 C5 ",c5,c6"
+#define C9 C7 ",c7,c8"
+#define C13 C9 ",c9,c10,c11,c12"
+#define C15 C13 ",c13,c14"
+#define C21 C15 ",c15,c16,c17,c18,c19,c20"
+#define C24 C21 ",c21,c22,c23"
+
+/* The columns of a row. Of those that SQLite numbers itself, the ones behind the id. */
+static const struct {
+	int columns;
+	const char *insert;
+} tables[FEED_TABLES] = {
+	[FEED_RECORDINGS] = {21, "INSERT INTO recordings SELECT " C21 " FROM feed"},
+	[FEED_COMMS] = {2, "INSERT INTO comms SELECT " C2 " FROM feed"},
+	[FEED_THREADS] = {13, "INSERT INTO threads SELECT " C13 " FROM feed"},
+	[FEED_EVENTS] = {5, "INSERT INTO selected_events SELECT " C5 " FROM feed"},
+	[FEED_DSOS] = {3, "INSERT INTO dsos SELECT " C3 " FROM feed"},
+	[FEED_SYMBOLS] = {3, "INSERT INTO symbols SELECT " C3 " FROM feed"},
+	[FEED_FRAMES] = {9, "INSERT INTO frames SELECT " C9 " FROM feed"},
+	[FEED_CALL_PATHS] = {3, "INSERT INTO call_paths SELECT " C3 " FROM feed"},
+	[FEED_OFFCPU] = {24, "INSERT INTO offcpu SELECT NULL," C24 " FROM feed"},
+	[FEED_SAMPLES] = {7, "INSERT INTO samples SELECT NULL," C7 " FROM feed"},
+	[FEED_OFFCPU_TOTALS] = {5, "INSERT INTO offcpu_totals SELECT NULL," C5 " FROM feed"},
+	[FEED_SPANS] = {15, "INSERT INTO spans SELECT " C15 " FROM feed"},
+	[FEED_MARKS] = {7, "INSERT INTO marks SELECT NULL," C7 " FROM feed"},
+	[FEED_LOSSES] = {7, "INSERT INTO losses SELECT NULL," C7 " FROM feed"},
+};
+
+struct batch {
+	struct batch *next; /* of the free ones */
+	enum feed_table table;
+	size_t rows;
+	struct cell cells[CELLS];
+};
+
+struct feed {
+	sqlite3 *db;
+	const char *path;
+	sqlite3_stmt *insert[FEED_TABLES]; /* the writer's, as `reading` */
+	const struct batch *reading;       /* what the virtual table shows */
+	struct batch *open[FEED_TABLES];   /* the caller's, being filled */
+	struct batch *unused;              /* the caller's */
+	int threaded;
+	pthread_t thread;
+	/* all below is under `lock` */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct batch *queue[QUEUED], *done;
+	size_t put, taken, written;
+	int closing;
+	int failed; /* the first failure, with `why` */
+	struct err why;
+};
+
+/* --- the virtual table ---------------------------------------------------------------------
+ */
+
+struct feed_vtab {
+	sqlite3_vtab base;
+	struct feed *feed;
+};
+
+struct feed_cursor {
+	sqlite3_vtab_cursor base;
+	const struct batch *batch;
+	const struct cell *row;
+	size_t at;
+};
+
+static int vtab_connect(sqlite3 *db, void *feed, int argc, const char *const *argv,
+			sqlite3_vtab **out, char **error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	struct feed_vtab *v = mem_zalloc(1, sizeof(*v));
+	if (!v)
+		return SQLITE_NOMEM;
+	v->feed = feed;
+	*out = &v->base;
+	return sqlite3_declare_vtab(db, "CREATE TABLE feed(" C24 ")");
+}
+
+static int vtab_disconnect(sqlite3_vtab *v)
+{
+	mem_free(v);
+	return SQLITE_OK;
+}
+
+/* There is one way to read it: from the first row to the last. */
+static int vtab_best_index(sqlite3_vtab *v, sqlite3_index_info *info)
+{
+	(void)v;
+	(void)info;
+	return SQLITE_OK;
+}
+
+static int vtab_open(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
+{
+	struct feed_cursor *c = mem_zalloc(1, sizeof(*c));
+	(void)v;
+	*out = c ? &c->base : NULL;
+	return c ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int vtab_close(sqlite3_vtab_cursor *c)
+{
+	mem_free(c);
+	return SQLITE_OK;
+}
+
+static int vtab_filter(sqlite3_vtab_cursor *cursor, int plan, const char *name, int argc,
+		       sqlite3_value **argv)
+{
+	struct feed_cursor *c = (struct feed_cursor *)cursor;
+	(void)plan;
+	(void)name;
+	(void)argc;
+	(void)argv;
+	c->batch = ((struct feed_vtab *)cursor->pVtab)->feed->reading;
+	c->row = c->batch->cells;
+	c->at = 0;
+	return SQLITE_OK;
+}
+
+static int vtab_next(sqlite3_vtab_cursor *cursor)
+{
+	struct feed_cursor *c = (struct feed_cursor *)cursor;
+	c->row += tables[c->batch->table].columns;
+	c->at++;
+	return SQLITE_OK;
+}
+
+static int vtab_eof(sqlite3_vtab_cursor *cursor)
+{
+	const struct feed_cursor *c = (const struct feed_cursor *)cursor;
+	return c->at >= c->batch->rows;
+}
+
+static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *out, int column)
+{
+	const struct cell *cell = &((const struct feed_cursor *)cursor)->row[column];
+	if (cell->type == SQLITE_INTEGER)
+		sqlite3_result_int64(out, cell->i);
+	else if (cell->type == SQLITE_TEXT)
+		sqlite3_result_text(out, cell->s, cell->n, SQLITE_STATIC);
+	return SQLITE_OK; /* nothing set is NULL */
+}
+
+static int vtab_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *row)
+{
+	*row = (sqlite3_int64)((const struct feed_cursor *)cursor)->at;
+	return SQLITE_OK;
+}
+
+/* Without xCreate it is there by its name alone and leaves no trace in the file. */
+static const sqlite3_module feed_module = {
+	.xConnect = vtab_connect,
+	.xBestIndex = vtab_best_index,
+	.xDisconnect = vtab_disconnect,
+	.xOpen = vtab_open,
+	.xClose = vtab_close,
+	.xFilter = vtab_filter,
+	.xNext = vtab_next,
+	.xEof = vtab_eof,
+	.xColumn = vtab_column,
+	.xRowid = vtab_rowid,
+};
+
+/* --- writing -------------------------------------------------------------------------------
+ */
+
+static int db_failed(struct feed *f, struct err *e)
+{
+	return err_set(e, ERR_IO, "%s: cannot write the store: %s", f->path,
+		       sqlite3_errmsg(f->db));
+}
+
+static int prepare(struct feed *f, enum feed_table table, struct err *e)
+{
+	if (sqlite3_prepare_v2(f->db, tables[table].insert, -1, &f->insert[table], NULL))
+		return db_failed(f, e);
+	return 0;
+}
+
+static int write_batch(struct feed *f, const struct batch *b, struct err *e)
+{
+	int r = f->insert[b->table] ? 0 : prepare(f, b->table, e);
+	f->reading = b;
+	if (!r && sqlite3_step(f->insert[b->table]) != SQLITE_DONE)
+		r = db_failed(f, e);
+	if (f->insert[b->table])
+		sqlite3_reset(f->insert[b->table]);
+	return r;
+}
+
+/* The writer's thread. After a failure it only takes what comes. */
+static void *write_batches(void *feed)
+{
+	struct feed *f = feed;
+	struct err why = {0};
+	pthread_mutex_lock(&f->lock);
+	for (;;) {
+		while (f->taken == f->put && !f->closing)
+			pthread_cond_wait(&f->changed, &f->lock);
+		if (f->taken == f->put)
+			break;
+		struct batch *b = f->queue[f->taken++ % QUEUED];
+		int skip = f->failed || f->closing;
+		pthread_mutex_unlock(&f->lock);
+		int r = skip ? 0 : write_batch(f, b, &why);
+		pthread_mutex_lock(&f->lock);
+		if (r) {
+			f->failed = r;
+			f->why = why;
+		}
+		b->next = f->done;
+		f->done = b;
+		f->written++;
+		pthread_cond_broadcast(&f->changed);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+/* --- the caller's side ----------------------------------------------------------------------
+ */
+
+static int told(const struct feed *f, struct err *e)
+{
+	if (f->failed && e)
+		*e = f->why;
+	return f->failed;
+}
+
+static void write_here(struct feed *f, struct batch *b)
+{
+	if (!f->failed)
+		f->failed = write_batch(f, b, &f->why);
+	b->next = f->unused;
+	f->unused = b;
+}
+
+/* Hand a batch over, once there is room in the queue. */
+static int queue_batch(struct feed *f, struct batch *b, struct err *e)
+{
+	if (!f->threaded) {
+		write_here(f, b);
+		return told(f, e);
+	}
+	pthread_mutex_lock(&f->lock);
+	while (f->put - f->taken == QUEUED)
+		pthread_cond_wait(&f->changed, &f->lock);
+	f->queue[f->put++ % QUEUED] = b;
+	pthread_cond_broadcast(&f->changed);
+	if (!f->unused) {
+		f->unused = f->done;
+		f->done = NULL;
+	}
+	int r = told(f, e);
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}
+
+static int new_batch(struct feed *f, enum feed_table table, struct err *e)
+{
+	struct batch *b = f->unused;
+	if (b)
+		f->unused = b->next;
+	else if (!(b = mem_alloc(sizeof(*b))))
+		return err_nomem(e);
+	b->table = table;
+	b->rows = 0;
+	f->open[table] = b;
+	return 0;
+}
+
+int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct err *e)
+{
+	size_t columns = (size_t)tables[table].columns;
+	struct batch *b = f->open[table];
+	int r = 0;
+	*row = NULL;
+	if (b && (b->rows + 1) * columns > CELLS) {
+		f->open[table] = NULL;
+		r = queue_batch(f, b, e);
+		b = NULL;
+	}
+	if (!r && !b)
+		r = new_batch(f, table, e);
+	if (r)
+		return r;
+	b = f->open[table];
+	*row = b->cells + b->rows++ * columns;
+	return 0;
+}
+
+int feed_wait(struct feed *f, struct err *e)
+{
+	for (int i = 0; i < FEED_TABLES; i++) {
+		struct batch *b = f->open[i];
+		f->open[i] = NULL;
+		if (b) /* what fails is told below */
+			(void)queue_batch(f, b, NULL);
+	}
+	pthread_mutex_lock(&f->lock);
+	while (f->threaded && f->written != f->put)
+		pthread_cond_wait(&f->changed, &f->lock);
+	int r = told(f, e);
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}
+
+int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e)
+{
+	*out = NULL;
+	struct feed *f = mem_zalloc(1, sizeof(*f));
+	if (!f)
+		return err_nomem(e);
+	f->db = db;
+	f->path = path;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->changed, NULL);
+	*out = f;
+	if (sqlite3_create_module(db, "feed", &feed_module, f)) {
+		int r = db_failed(f, e);
+		feed_close(f);
+		*out = NULL;
+		return r;
+	}
+	f->threaded = !pthread_create(&f->thread, NULL, write_batches, f);
+	return 0;
+}
+
+static void free_batches(struct batch *b)
+{
+	while (b) {
+		struct batch *next = b->next;
+		mem_free(b);
+		b = next;
+	}
+}
+
+void feed_close(struct feed *f)
+{
+	if (!f)
+		return;
+	if (f->threaded) {
+		pthread_mutex_lock(&f->lock);
+		f->closing = 1;
+		pthread_cond_broadcast(&f->changed);
+		pthread_mutex_unlock(&f->lock);
+		pthread_join(f->thread, NULL);
+	}
+	for (int i = 0; i < FEED_TABLES; i++) {
+		sqlite3_finalize(f->insert[i]);
+		mem_free(f->open[i]);
+	}
+	sqlite3_create_module(f->db, "feed", NULL, NULL);
+	free_batches(f->unused);
+	free_batches(f->done);
+	pthread_cond_destroy(&f->changed);
+	pthread_mutex_destroy(&f->lock);
+	mem_free(f);
+}

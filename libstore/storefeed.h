@@ -1,0 +1,91 @@
+/*
+ * storefeed.h - rows on their way into SQLite, which writes them on a thread of its own.
+ *
+ *	feed_open(&f, db, "run.db", &e);
+ *	feed_row(f, FEED_COMMS, &row, &e);      // the next row's cells, to be filled
+ *	cell_int(&row[0], 1);
+ *	cell_text(&row[1], "nginx");
+ *	...
+ *	feed_wait(f, &e);                       // all are in the database
+ *	feed_close(f);
+ *
+ * Rows are gathered in batches by table; full ones go through a short queue, so that whoever
+ * makes rows waits when SQLite falls behind. A batch is one run of a prepared
+ * `INSERT INTO table SELECT … FROM feed`, where `feed` is a virtual table over the batch: that
+ * costs half of what binding and stepping row by row does. Batches are written in the order in
+ * which they became full, so equal rows give an equal file.
+ */
+#ifndef LIBSTORE_STOREFEED_H
+#define LIBSTORE_STOREFEED_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+#include <stdint.h>
+#include <string.h>
+
+enum feed_table {
+	FEED_RECORDINGS,
+	FEED_COMMS,
+	FEED_THREADS,
+	FEED_EVENTS,
+	FEED_DSOS,
+	FEED_SYMBOLS,
+	FEED_FRAMES,
+	FEED_CALL_PATHS,
+	FEED_OFFCPU,
+	FEED_SAMPLES,
+	FEED_OFFCPU_TOTALS,
+	FEED_SPANS,
+	FEED_MARKS,
+	FEED_LOSSES,
+	FEED_TABLES,
+};
+
+/* One value. */
+struct cell {
+	union {
+		int64_t i;
+		const char *s;
+	};
+	int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
+	int n;    /* of text: bytes */
+};
+
+static inline void cell_int(struct cell *c, int64_t v)
+{
+	*c = (struct cell){.i = v, .type = SQLITE_INTEGER};
+}
+
+static inline void cell_null(struct cell *c)
+{
+	*c = (struct cell){.type = SQLITE_NULL};
+}
+
+/* Borrowed until feed_wait; of more than 2^31 bytes the first are kept. */
+static inline void cell_text(struct cell *c, const char *s)
+{
+	size_t n = strlen(s);
+	*c = (struct cell){
+		.s = s, .type = SQLITE_TEXT, .n = n < INT32_MAX ? (int)n : INT32_MAX};
+}
+
+struct feed;
+
+/* Rows for the tables of `db` (borrowed, nobody else's between a feed_row and feed_wait), which
+ * must be there; `path` is for messages and borrowed. Where no thread can be had the caller's
+ * does the work. ERR_NOMEM, ERR_IO. */
+int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e);
+
+/* The cells of a new row, one a column of the table (of offcpu, samples, offcpu_totals, marks
+ * and losses but the id, which SQLite counts); valid until the table's next row, and to be set
+ * by then. ERR_NOMEM; ERR_IO for what happened to a row before. */
+int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct err *e);
+
+/* Until all rows are written. As feed_row. */
+int feed_wait(struct feed *f, struct err *e);
+
+/* Rows that were not waited for may be missing. NULL is accepted. */
+void feed_close(struct feed *f);
+
+#endif
