@@ -12,6 +12,12 @@ rec=$SRC/testdata/waits/perf.data
 cmp from-recording.txt from-store.txt
 [ "$(wc -l <from-store.txt)" -gt 300 ]
 
+# the same file again, whatever the threads did
+for again in 1 2 3; do
+	"$PERFKIT" import -q "$rec" -o again.db
+	cmp names.db again.db
+done
+
 # the books balance in SQL too
 bad=$(sqlite3 run.db "SELECT count(*) FROM v_thread_time
 	WHERE life_ns <> run_ns + blocked_ns + runnable_ns + unknown_ns OR run_ns < 0")
