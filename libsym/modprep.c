@@ -7,6 +7,7 @@
 enum {
 	PREPARERS_MAX = 4,
 	WANTED_MAX = 1 << 20, /* addresses kept for one DSO */
+	WANTED_BATCH = 128,   /* of one DSO that a thread is woken for */
 	KERNEL_JOB = -1,
 };
 
@@ -14,6 +15,7 @@ enum {
 struct wanted {
 	VEC(uint64_t) offsets;
 	uint8_t active; /* queued, or a thread is at it */
+	uint8_t begun;  /* the first has been taken */
 };
 
 struct preparer {
@@ -81,13 +83,19 @@ static void prepare_dso(struct modules *ms, uint32_t dso, const uint64_t *offset
 	}
 }
 
-/* All that is wanted of a DSO, also what comes meanwhile. Under the lock, but not while at it.
- */
+/* The first address of a DSO is begun with at once, since its file has to be read; then waking
+ * a thread for each would cost more than what it does. */
+static int worth_it(const struct preparer *p, const struct wanted *w)
+{
+	return w->offsets.n >= (w->begun && !p->closing ? WANTED_BATCH : 1);
+}
+
+/* What is wanted of a DSO, also what comes meanwhile. Under the lock, but not while at it. */
 static void do_dso(struct preparer *p, uint32_t dso)
 {
-	while (p->wanted.v[dso].offsets.n && p->closing != 2) {
+	while (worth_it(p, &p->wanted.v[dso]) && p->closing != 2) {
 		struct wanted taken = p->wanted.v[dso];
-		p->wanted.v[dso] = (struct wanted){.active = 1};
+		p->wanted.v[dso] = (struct wanted){.active = 1, .begun = 1};
 		pthread_mutex_unlock(&p->lock);
 		prepare_dso(p->ms, dso, taken.offsets.v, taken.offsets.n);
 		vec_release(&taken.offsets);
@@ -170,7 +178,8 @@ void modules_want(struct modules *ms, uint32_t dso, uint64_t offset)
 	while (p->wanted.n <= dso && !vec_push(&p->wanted, (struct wanted){0}))
 		;
 	struct wanted *w = dso < p->wanted.n ? &p->wanted.v[dso] : NULL;
-	if (w && w->offsets.n < WANTED_MAX && !vec_push(&w->offsets, offset) && !w->active)
+	if (w && w->offsets.n < WANTED_MAX && !vec_push(&w->offsets, offset) && !w->active &&
+	    worth_it(p, w))
 		w->active = (uint8_t)enqueue(p, dso);
 	pthread_mutex_unlock(&p->lock);
 }
@@ -227,6 +236,9 @@ void modules_prepare_end(struct modules *ms, int finish)
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->closing = finish ? 1 : 2;
+	for (size_t i = 0; finish && i < p->wanted.n; i++)
+		if (p->wanted.v[i].offsets.n && !p->wanted.v[i].active)
+			p->wanted.v[i].active = !vec_push(&p->queue, (int64_t)i);
 	pthread_cond_broadcast(&p->more);
 	pthread_mutex_unlock(&p->lock);
 	prepare(p);
