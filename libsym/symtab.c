@@ -103,21 +103,49 @@ static void give_ends(struct symtab_builder *b)
 
 /* --- aliases ---------------------------------------------------------------------------- */
 
-/* Leading underscores and length of a name as it will be printed. */
-static void measure(const char *name, int plain, struct buf *tmp, size_t *under, size_t *len)
+/*
+ * Bytes of names read and demangled in one table until the rest is compared as it is. The
+ * aliases of libLLVM 14 have 0.3 MB.
+ */
+enum { ALIAS_WORK = 64 << 20 };
+
+struct chooser {
+	int plain; /* names are printed as they are */
+	size_t work;
+	struct buf tmp;
+};
+
+/* What of a name, as it will be printed, decides between aliases. */
+struct looks {
+	size_t under, len; /* leading underscores, length */
+};
+
+/* A name that was given up because it explodes: as much work as the longest. */
+static size_t work_of(const char *name, const char *shown, size_t len)
 {
-	if (!plain && (name[0] == '_' || name[0] == 'L' || name[0] == 'c')) {
-		buf_clear(tmp);
-		if (demangle(name, 0, tmp) == 1)
-			name = buf_cstr(tmp);
-	}
-	*under = strspn(name, "_");
-	*len = strlen(name);
+	const char *p = name + strspn(name, "_");
+	int given_up = shown == name && (*p == 'Z' || *p == 'R');
+	return given_up ? DEMANGLE_OUTPUT_MAX : len + 1;
 }
 
-/* perf's choose_best_symbol: does `a`, which comes first, win over `b`? */
-static int first_wins(const struct raw_symbol *a, const struct raw_symbol *b, int plain,
-		      struct buf *tmp)
+static struct looks looks_of(struct chooser *c, const char *name)
+{
+	const char *shown = name;
+	if (!c->plain && c->work < ALIAS_WORK &&
+	    (name[0] == '_' || name[0] == 'L' || name[0] == 'c')) {
+		buf_clear(&c->tmp);
+		if (demangle(name, 0, &c->tmp) == 1)
+			shown = buf_cstr(&c->tmp);
+		c->work += strlen(name);
+		c->work += work_of(name, shown, strlen(shown));
+	}
+	return (struct looks){strspn(shown, "_"), strlen(shown)};
+}
+
+/* perf's choose_best_symbol: does `a`, which comes first, win over `b`? Their looks are filled
+ * in when it comes to them, a's unless they are known already. */
+static int first_wins(struct chooser *c, const struct raw_symbol *a, const struct raw_symbol *b,
+		      struct looks *la, struct looks *lb)
 {
 	int ea = a->end == a->start, eb = b->end == b->start;
 	if (ea != eb)
@@ -126,13 +154,13 @@ static int first_wins(const struct raw_symbol *a, const struct raw_symbol *b, in
 		return b->bind == STB_WEAK;
 	if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL))
 		return a->bind == STB_GLOBAL;
-	size_t ua, ub, la, lb;
-	measure(a->name, plain, tmp, &ua, &la);
-	measure(b->name, plain, tmp, &ub, &lb);
-	if (ua != ub)
-		return ua < ub;
-	if (la != lb)
-		return la > lb;
+	if (!la->len)
+		*la = looks_of(c, a->name);
+	*lb = looks_of(c, b->name);
+	if (la->under != lb->under)
+		return la->under < lb->under;
+	if (la->len != lb->len)
+		return la->len > lb->len;
 	/* Old kernels' aliases of system calls. */
 	return strncmp(a->name, "SyS", 3) != 0 && strncmp(a->name, "compat_SyS", 10) != 0;
 }
@@ -140,20 +168,23 @@ static int first_wins(const struct raw_symbol *a, const struct raw_symbol *b, in
 /* Keep one symbol of each address. */
 static void choose_aliases(struct symtab_builder *b)
 {
-	struct buf tmp = {0};
+	struct chooser c = {.plain = b->plain_names};
+	struct looks best = {0};
 	size_t n = 0;
 	for (size_t i = 0; i < b->raw.n; i++) {
 		struct raw_symbol *s = &b->raw.v[i];
+		struct looks own = {0};
 		if (n && b->raw.v[n - 1].start == s->start) {
-			struct raw_symbol *last = &b->raw.v[n - 1];
-			if (!first_wins(last, s, b->plain_names, &tmp))
-				*last = *s;
+			if (first_wins(&c, &b->raw.v[n - 1], s, &best, &own))
+				continue;
+			b->raw.v[n - 1] = *s;
 		} else {
 			b->raw.v[n++] = *s;
 		}
+		best = own;
 	}
 	b->raw.n = n;
-	buf_release(&tmp);
+	buf_release(&c.tmp);
 }
 
 /* --- nesting and the final table -------------------------------------------------------- */

@@ -6,6 +6,8 @@
 #include "libsym/symtab.h"
 
 #include <endian.h>
+#include <stdio.h>
+#include <time.h>
 
 #if HAVE_LZMA
 #include <lzma.h>
@@ -490,6 +492,37 @@ static void damaged_go_tables_are_survived(void **state)
 		}
 }
 
+/* A name of 300 bytes that demangles to more than anyone would print. */
+static void exploding_name(char *out)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	int at = sprintf(out, "_Z1fI1AIiiE");
+	for (int k = 0; k < 35; k++)
+		at += sprintf(out + at, "S_IS%c_S%c_E", digits[k], digits[k]);
+	strcpy(out + at, "EvT_");
+}
+
+/* Each is given up after 64 KiB of output, which for a million of them would take a minute. */
+static void very_many_aliases_are_chosen_from_in_bounded_time(void **state)
+{
+	enum { ALIASES = 1000000, SECONDS = 10 };
+	struct symtab_builder b = {0};
+	struct symtab *t = NULL;
+	struct symbol_hit h = {0};
+	char name[600];
+	(void)state;
+	exploding_name(name);
+	struct raw_symbol alias = {
+		.start = 0x1000, .end = 0x1010, .name = name, .bind = STB_GLOBAL};
+	for (unsigned i = 0; i < ALIASES; i++)
+		assert_int_equal(vec_push(&b.raw, alias), 0);
+	clock_t begin = clock();
+	assert_int_equal(symtab_builder_finish(&b, &t, NULL), 0);
+	assert_true(clock() - begin < SECONDS * CLOCKS_PER_SEC);
+	assert_int_equal(symtab_find(t, 0x1000, &h), 1);
+	symtab_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +538,7 @@ int main(void)
 		cmocka_unit_test(module_sections_are_laid_out_as_the_kernel_does),
 		cmocka_unit_test(damaged_files_never_crash),
 		cmocka_unit_test(exhaustion_is_an_error),
+		cmocka_unit_test(very_many_aliases_are_chosen_from_in_bounded_time),
 		cmocka_unit_test(go_functions_without_a_symbol_table),
 		cmocka_unit_test(damaged_go_tables_are_survived),
 	};
