@@ -53,8 +53,10 @@ struct cpu {
 	uint64_t last_ns;           /* last record */
 	uint64_t cur_ns;            /* last record that showed cur_tid on it */
 	uint64_t alt_ns, alt_lo_ns; /* first record showing alt_tid, and the one before */
+	uint64_t switch_ns;         /* last sched_switch, … */
 	uint32_t cur;               /* thread of cur_tid, TL_NONE for idle */
 	int32_t cur_tid;            /* -1 not known, 0 idle */
+	int32_t switch_from;        /* … and its prev; its next is cur_tid */
 	int32_t alt_tid; /* current task of the last records when it is not cur_tid; -1 none */
 	uint8_t lost;    /* LOST since cur_ns */
 };
@@ -423,6 +425,14 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 	return r;
 }
 
+/* The same record once more, as perf writes it now and then when it is late to empty a small
+ * buffer. */
+static int is_repeated(const struct cpu *c, const struct sched_event *ev)
+{
+	return ev->time_ns == c->switch_ns && ev->prev_tid == c->switch_from &&
+	       ev->next_tid == c->cur_tid && ev->prev_tid != ev->next_tid;
+}
+
 /* In a per-task recording `next` may be a thread whose leaving will not be recorded: the ins
  * are left to the SWITCH records. */
 static int on_switch(struct sched *s, const struct sched_event *ev)
@@ -430,6 +440,8 @@ static int on_switch(struct sched *s, const struct sched_event *ev)
 	struct cpu *c;
 	uint32_t prev = TL_NONE, next = TL_NONE;
 	int r = cpu_of(s, ev->cpu, &c);
+	if (!r && is_repeated(c, ev))
+		return 0;
 	if (!r && ev->prev_tid > 0) {
 		r = thread_on(s, c, ev->prev_tid, &prev);
 		if (!r)
@@ -452,8 +464,11 @@ static int on_switch(struct sched *s, const struct sched_event *ev)
 		if (!r)
 			r = enter(s, next, ev->cpu, ev->next_prio);
 	}
-	if (!r)
+	if (!r) {
 		set_current(c, ev->next_tid, next, ev->time_ns);
+		c->switch_ns = ev->time_ns;
+		c->switch_from = ev->prev_tid;
+	}
 	return r;
 }
 

@@ -38,10 +38,11 @@ def us(ns):
 def near(ours_ns, perf_ms):
     return abs(ours_ns / 1e6 - perf_ms) <= 0.00101
 
-def classify(i, wait, delay, before):
+def classify(i, wait, delay, before, woken_first):
     """Why perf says something else about interval i (our row before the switch-out); `before` is
     when perf saw the last switch-out on that CPU, where only some tasks were recorded: there it
-    ends the wait, or has none if it lies before the thread's own."""
+    ends the wait, or has none if it lies before the thread's own. `woken_first`: the thread was
+    first seen by being woken, and this is perf's first line without a time for it."""
     length = i["end"] - i["start"]
     if before is not None:
         if abs(us(i["start"]) + wait * 1000 - before) <= 2.1:
@@ -62,11 +63,13 @@ def classify(i, wait, delay, before):
         return "two-wakings"
     if near(length, wait) and i["unknown"] == "missing wakeup":
         return "missing-wakeup"
+    if wait == 0 and delay == 0 and woken_first:
+        return "forgotten-at-fork"
     return None
 
 def main():
     per_task = "--per-task" in sys.argv
-    last_on = {}
+    last_on, last_row, forgotten = {}, None, set()
     ours, compared, same = read_ours(sys.argv[1]), 0, 0
     classes, odd, unread = collections.Counter(), [], 0
     at = {tid: {r["start"] // 1000: k for k, r in enumerate(rows)} for tid, rows in ours.items()}
@@ -78,6 +81,10 @@ def main():
             classes["tid-not-shown"] += 1      # which thread it was cannot be told
             continue
         tid, t, wait, delay, cpu = row
+        if last_row == (tid, t, cpu) and wait == 0 and delay == 0:
+            classes["recorded-twice"] += 1
+            continue
+        last_row = (tid, t, cpu)
         before = last_on.get(cpu)
         last_on[cpu] = t
         k = None
@@ -100,7 +107,11 @@ def main():
         if i["out"] < 0 and wait == 0 and near(i["runnable"], delay):
             same += 1                          # a first wakeup: perf knows no wait
             continue
-        c = classify(i, wait, delay, (before or 0) if per_task else None)
+        first = ours[tid][0]
+        woken_first = first["out"] < 0 and first["ctx"] and tid not in forgotten
+        c = classify(i, wait, delay, (before or 0) if per_task else None, woken_first)
+        if c == "forgotten-at-fork":
+            forgotten.add(tid)
         if c:
             classes[c] += 1
         else:

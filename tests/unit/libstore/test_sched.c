@@ -294,6 +294,25 @@ static void a_break_of_the_chain_is_a_hole_with_bounds(void **state)
 	done(r);
 }
 
+static void a_switch_recorded_twice_is_one(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 10, 0, 0, "R", 1);
+	sw(r, 20, 0, 1, "S", 2);
+	sw(r, 20, 0, 1, "S", 2);
+	waking(r, 30, 0, 2, 1);
+	wakeup(r, 31, 0, 2, 1);
+	sw(r, 40, 0, 2, "S", 1);
+	sw(r, 40, 0, 2, "S", 1);
+	sw(r, 50, 0, 1, "S", 0);
+	expect(r, "1 20-40 S 10+10 <-2 task\n"
+		  "1 50-50 S 0+0 open\n"
+		  "2 40-50 S 10+0 open\n");
+	assert_int_equal(r->tl.losses.n, 0);
+	done(r);
+}
+
 static void a_hole_in_a_sleep_keeps_what_is_known_of_it(void **state)
 {
 	(void)state;
@@ -746,6 +765,7 @@ int main(void)
 		cmocka_unit_test(what_is_open_at_the_end_is_clipped_and_flagged),
 		cmocka_unit_test(a_lost_range_makes_what_it_touches_suspect),
 		cmocka_unit_test(a_break_of_the_chain_is_a_hole_with_bounds),
+		cmocka_unit_test(a_switch_recorded_twice_is_one),
 		cmocka_unit_test(a_hole_in_a_sleep_keeps_what_is_known_of_it),
 		cmocka_unit_test(found_on_another_cpu_means_a_switch_was_missed),
 		cmocka_unit_test(a_wakeup_while_running_is_ignored),
