@@ -28,7 +28,7 @@ const struct thread_view *builder_view(struct builder *b, int32_t pid, int32_t t
  * learns; reading it is for others, and begins now. */
 static int open_file(struct builder *b, const struct map *map, uint64_t word)
 {
-	uint64_t va, offset = word - map->start + map->pgoff;
+	uint64_t offset = word - map->start + map->pgoff;
 	uint8_t kind = b->p->machine.dsos.v[map->dso].kind;
 	while (b->opened.n <= map->dso)
 		if (vec_push(&b->opened, 0))
@@ -36,9 +36,9 @@ static int open_file(struct builder *b, const struct map *map, uint64_t word)
 	if (b->opened.v[map->dso] || (kind != DSO_FILE && kind != DSO_VDSO))
 		return 0;
 	b->opened.v[map->dso] = 1;
-	if (machine_take_build_ids(&b->p->machine, b->rec, NULL))
+	if (machine_take_build_ids(&b->p->machine, b->rec, NULL) ||
+	    modules_open(b->p->modules, map->dso))
 		return ERR_NOMEM;
-	modules_vaddr(b->p->modules, map->dso, offset, &va);
 	modules_want(b->p->modules, map->dso, offset);
 	return 0;
 }

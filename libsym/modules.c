@@ -130,6 +130,14 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_rea
 	return rc;
 }
 
+int modules_open(struct modules *ms, uint32_t dso)
+{
+	pthread_mutex_lock(&ms->lock);
+	int rc = module_of(ms, dso) ? 0 : ERR_NOMEM;
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
+}
+
 int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr)
 {
 	pthread_mutex_lock(&ms->lock);

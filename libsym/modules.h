@@ -101,8 +101,11 @@ uint32_t modules_dso_named(const struct modules *ms, uint32_t name);
 void modules_prepare(struct modules *ms, int threads);
 
 /* An address of a DSO_FILE or DSO_VDSO, as a file offset. Its file must have been opened by
- * modules_cfi, or the machine must not change before modules_prepare_end. */
+ * modules_cfi or modules_open, or the machine must not change before modules_prepare_end. */
 void modules_want(struct modules *ms, uint32_t dso, uint64_t offset);
+
+/* Find and open the files of a DSO, as the thread that changes the machine. ERR_NOMEM. */
+int modules_open(struct modules *ms, uint32_t dso);
 
 /* What modules_want needs to be told of: every address, or the first of a DSO only. */
 int modules_wants_all(const struct modules *ms);
