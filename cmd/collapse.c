@@ -327,7 +327,8 @@ static int collapse_cpu(struct collapser *c, const struct label_options *lo,
 		return collapse_store(c, lo, path);
 	struct input_opts in = o->t.wait.tl.in;
 	in.no_lines = !in.lines;
-	int rc = input_open(&c->in, "collapse", &in, files, nfiles);
+	int rc = tlinput_no_choice(&o->t.wait.tl, "collapse", path);
+	rc = rc ? rc : input_open(&c->in, "collapse", &in, files, nfiles);
 	if (rc)
 		return rc;
 	c->in.fold.aggregate.by = fold_by(o);
@@ -353,11 +354,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			 o->weight);
 		return 2;
 	}
-	if (o->tail ? o->offcpu || o->offwake : tail_picked(&o->t)) {
-		say_line("perfkit collapse: %s (see: perfkit help collapse)",
-			 o->tail ? "--tail excludes --offcpu and --offwake"
-				 : "--by, --p99, --pct, --over, --top and --open go with "
-				   "--tail");
+	if (o->tail && (o->offcpu || o->offwake)) {
+		say_line("perfkit collapse: --tail excludes --offcpu and --offwake (see: "
+			 "perfkit help collapse)");
 		return 2;
 	}
 	int rc = o->tail ? collapse_tail(&c, &lo, input_name(o, files, nfiles))
@@ -382,5 +381,9 @@ const struct verb verb_collapse = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct collapse_opts),
 	.max_files = 1,
+	.modes = {{"", "event all-events weight"},
+		  {"offcpu", "unit " WAITS_SHOW},
+		  {"offwake", "unit " WAITS_SHOW},
+		  {"tail", "unit top " TAIL_PICKS}},
 	.run = run,
 };

@@ -73,7 +73,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	struct tlinput ti;
 	struct err e = {0};
 	struct input_progress p;
-	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, TLINPUT_CONTENTS, nth, of);
+	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, TLINPUT_COPY, nth, of);
 	if (rc)
 		return rc;
 	if (!clocks_agree(clocks, &ti.tl, path) && !o->tl.in.force)

@@ -443,17 +443,18 @@ int input_fold(struct input *in)
 	return rc ? input_fail(in, &e) : 0;
 }
 
-void input_say_findings(struct input *in, const struct findings *f, unsigned topics)
+void input_say_findings(struct input *in, const struct findings *f, unsigned topics,
+			const char *of)
 {
 	int said = 0;
 	for (size_t i = 0; i < f->v.n; i++) {
 		const struct finding *x = &f->v.v[i];
 		if (x->harm < HARM_PARTIAL || x->kind->refused || !(x->kind->topics & topics))
 			continue;
-		input_warn(in, "%s: %s", in->path, x->title);
+		input_warn(in, "%s%s: %s", in->path, of, x->title);
 		said++;
 	}
-	if (said && !in->opt->quiet)
+	if (said && !in->opt->quiet && !in->hinted++)
 		say("perfkit doctor tells what would help");
 }
 
@@ -469,7 +470,7 @@ int input_warn_findings(struct input *in, const struct timeline *tl,
 	if (findings_gather(&f, &what, &e))
 		rc = input_fail(in, &e);
 	else
-		input_say_findings(in, &f, topics);
+		input_say_findings(in, &f, topics, "");
 	findings_release(&f);
 	return rc;
 }

@@ -39,7 +39,7 @@ struct input {
 	VEC(int32_t) pids, tids;
 	VEC(uint32_t) cpus;
 	uint8_t *events;
-	int warned;
+	int warned, hinted; /* findings were told, with a hint at doctor */
 };
 
 /* Open the recording named by the options or files (default perf.data) and parse the filters.
@@ -93,8 +93,10 @@ int input_shows_progress(const struct input_opts *opt);
 int input_warn_findings(struct input *in, const struct timeline *tl,
 			const struct survey *survey, unsigned topics);
 
-/* The same of findings that are at hand (a store's). */
-void input_say_findings(struct input *in, const struct findings *f, unsigned topics);
+/* The same of findings that are at hand (a store's); `of` says which of several recordings they
+ * are about, or is "". */
+void input_say_findings(struct input *in, const struct findings *f, unsigned topics,
+			const char *of);
 
 /* The verb's exit status: 0, or 3 under --strict when anything was warned of. */
 int input_status(const struct input *in);

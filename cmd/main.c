@@ -118,7 +118,8 @@ static int run(const struct verb *v, int argc, char **argv)
 		opt_help(v);
 		rc = 0;
 	} else if (!rc) {
-		rc = v->run(opts, files, nfiles);
+		rc = opt_check_modes(v, opts);
+		rc = rc ? rc : v->run(opts, files, nfiles);
 	}
 	opt_release(v, opts);
 	mem_free(opts);

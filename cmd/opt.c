@@ -1,5 +1,6 @@
 #include "cmd/opt.h"
 #include "cmd/say.h"
+#include "base/err.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -186,6 +187,110 @@ int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const cha
 			return rc;
 	}
 	return 0;
+}
+
+/* --- modes ------------------------------------------------------------------------------- */
+
+/* The verb's options as they are when nothing is given. */
+static int with_defaults(const struct verb *v, void **out)
+{
+	*out = mem_zalloc(1, v->options_size);
+	if (*out && v->defaults)
+		v->defaults(*out);
+	return *out ? 0 : ERR_NOMEM;
+}
+
+static int is_given(const struct opt *o, const void *opts, const void *defaults)
+{
+	static const size_t size[] = {
+		[OPT_FLAG] = sizeof(int),      [OPT_UNFLAG] = sizeof(int),
+		[OPT_STRING] = sizeof(char *), [OPT_LIST] = sizeof(struct opt_list),
+		[OPT_U64] = sizeof(uint64_t),  [OPT_INT] = sizeof(int),
+		[OPT_REAL] = sizeof(double),
+	};
+	const char *x = (const char *)opts + o->at;
+	if (o->kind == OPT_PRESET) /* several share one place */
+		return *(const char *const *)x == o->name;
+	return memcmp(x, (const char *)defaults + o->at, size[o->kind]) != 0;
+}
+
+static int names(const struct opt_mode *m, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *p = m->options; p && *p; p += strspn(p, " ")) {
+		size_t len = strcspn(p, " ");
+		if (len == n && !strncmp(p, name, n))
+			return 1;
+		p += len;
+	}
+	return 0;
+}
+
+static int is_mode(const struct opt_mode *m)
+{
+	return m->flag || m->options;
+}
+
+/* Bits of the modes asked for. */
+static unsigned modes_asked(const struct verb *v, const void *opts, const void *defaults)
+{
+	unsigned asked = 0, plain = 0;
+	for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++) {
+		const char *flag = v->modes[i].flag;
+		const struct opt *o = flag && *flag ? find_row(v, flag, strlen(flag), 0) : NULL;
+		if (flag && !*flag)
+			plain = 1u << i;
+		if (o && is_given(o, opts, defaults))
+			asked |= 1u << i;
+	}
+	return asked ? asked : plain;
+}
+
+/* "--unit goes with --offcpu, --offwake or --tail", "--weight does not go with --offcpu". */
+static int refuse(const struct verb *v, const char *name, unsigned with, unsigned asked)
+{
+	char text[256] = "";
+	size_t n = 0;
+	unsigned plain = 0, list = with;
+	for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++)
+		if (with >> i & 1 && v->modes[i].flag && !*v->modes[i].flag)
+			plain = 1;
+	if (plain)
+		list = asked;
+	for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++) {
+		if (!(list >> i & 1) || !v->modes[i].flag)
+			continue;
+		const char *comma = !n ? "" : list >> (i + 1) ? ", " : " or ";
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s--%s", comma,
+				      v->modes[i].flag);
+	}
+	say_line("perfkit %s: --%s %s%s (see: perfkit help %s)", v->name, name,
+		 !n      ? "has no meaning here"
+		 : plain ? "does not go with "
+			 : "goes with ",
+		 text, v->name);
+	return 2;
+}
+
+int opt_check_modes(const struct verb *v, const void *opts)
+{
+	void *defaults;
+	int rc = 0;
+	if (!is_mode(&v->modes[0]))
+		return 0;
+	if (with_defaults(v, &defaults))
+		return usage_error(v, "out of memory", "", "");
+	unsigned asked = modes_asked(v, opts, defaults);
+	for (int t = 0; t < OPT_TABLES && v->tables[t] && !rc; t++)
+		for (const struct opt *o = v->tables[t]; o->name && !rc; o++) {
+			unsigned with = 0;
+			for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++)
+				with |= (unsigned)names(&v->modes[i], o->name) << i;
+			if (with && !(with & asked) && is_given(o, opts, defaults))
+				rc = refuse(v, o->name, with, asked);
+		}
+	mem_free(defaults);
+	return rc;
 }
 
 static void help_row(const struct opt *o)

@@ -47,7 +47,18 @@ struct opt_list {
 	size_t n;
 };
 
-enum { OPT_TABLES = 5 };
+enum { OPT_TABLES = 5, OPT_MODES = 8 };
+
+/*
+ * Not every way a verb can be asked reads every option. An option that is named in a mode's
+ * list is refused where no mode that names it is asked for, so that none is silently ignored.
+ * What is in no list goes with all. Of modes without a flag, "" is asked for where no other is,
+ * NULL never: its options are of a shared table and have no meaning here.
+ */
+struct opt_mode {
+	const char *flag;    /* the option that asks for it */
+	const char *options; /* names, blanks between; NULL: none of its own */
+};
 
 struct verb {
 	const char *name;
@@ -61,6 +72,7 @@ struct verb {
 	/* opts points to the filled struct; files holds nfiles positional arguments. Returns
 	 * the exit status. */
 	int (*run)(const void *opts, const char *const *files, size_t nfiles);
+	struct opt_mode modes[OPT_MODES]; /* ends with a NULL `options` and `flag` */
 	/* set defaults that are not zero; may be NULL */
 	void (*defaults)(void *opts);
 };
@@ -72,6 +84,9 @@ struct verb {
  */
 int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
 	      size_t *nfiles);
+
+/* Refuse options that no mode asked for reads. 0, or 2 after printing one line on stderr. */
+int opt_check_modes(const struct verb *v, const void *opts);
 
 /* 1 when a value follows the option. */
 int opt_takes_argument(const struct opt *o);

@@ -155,7 +155,9 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 			struct flame *flame, struct svg_drawn *out, struct err *e)
 {
 	struct input in;
-	out->status = input_open_source(&in, "svg", &rq->opt->tl.in, path, src);
+	out->status = tlinput_no_choice(&rq->opt->tl, "svg", path);
+	if (!out->status)
+		out->status = input_open_source(&in, "svg", &rq->opt->tl.in, path, src);
 	if (out->status)
 		return ERR_IO;
 	in.fold.aggregate.by = aggregate_by(rq);

@@ -353,6 +353,10 @@ const struct verb verb_tail = {
 	.tables = {tail_pick_rows, rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct tail_opts),
 	.max_files = 1,
+	.modes = {{"", "group hist details stacks"},
+		  {"json", "group"},
+		  {"csv", ""},
+		  {NULL, "event"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -28,6 +28,10 @@ struct tail_run {
  * tail_opts; --top N, the N longest, is each verb's own. */
 extern const struct opt tail_pick_rows[];
 
+/* Their names, and those of other options that the picked episodes depend on, for a verb's
+ * modes. */
+#define TAIL_PICKS WAITS_SHOW " span by p50 p90 p95 p99 p999 p9999 pct over open"
+
 /* 1 when one of these was given, or --top. */
 int tail_picked(const struct tail_opts *o);
 

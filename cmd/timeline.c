@@ -63,27 +63,12 @@ static int usage(const char *what)
 	return 2;
 }
 
-/* What only --tail knows. */
-static int picked(const struct timeline_opts *o)
-{
-	struct tail_opts t = o->t;
-	t.top = 0;
-	return tail_picked(&t);
-}
-
 static int check(const struct timeline_opts *o)
 {
 	if (o->cpus && o->threads)
 		return usage("--cpus and --threads exclude each other");
 	if (o->arrows < 0)
 		return usage("--arrows is a count");
-	if (!o->tail &&
-	    (picked(o) || o->t.wait.idle || o->t.wait.states.n || o->t.wait.causes.n))
-		return usage(
-			"--by, --p99, --pct, --over, --open, --idle, --state and --cause go "
-			"with --tail");
-	if (o->tail && (o->cpus || o->threads || o->by_time))
-		return usage("--cpus, --threads and --by-time are not for --tail");
 	if (!(o->width >= 400 && o->width <= 100000))
 		return usage("--width is out of its range");
 	if (!o->output && isatty(STDOUT_FILENO))
@@ -330,6 +315,9 @@ const struct verb verb_timeline = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct timeline_opts),
 	.max_files = 1,
+	.modes = {{"", "cpus threads by-time"},
+		  {"tail", "by p50 p90 p95 p99 p999 p9999 pct over open idle state cause"},
+		  {NULL, "event"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -86,6 +86,7 @@ static unsigned topics_of(int need_time)
 {
 	switch (need_time) {
 	case TLINPUT_CONTENTS:
+	case TLINPUT_COPY:
 		return ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
 	case TLINPUT_SAMPLES:
 		return ABOUT_CPU | ABOUT_NAMES;
@@ -134,18 +135,23 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 	return 0;
 }
 
-/* What import found in it, as a recording's own findings are told. */
-static int warn_stored(struct tlinput *ti, struct store *s, int64_t id, int need_time,
-		       struct err *e)
+/* What import found in it, as a recording's own findings are told; of several, which. */
+static int warn_stored(struct tlinput *ti, struct store *s, const struct store_recording *x,
+		       int several, int need_time, struct err *e)
 {
 	struct findings f;
+	struct buf of = {0};
 	unsigned made_for;
-	if (need_time == TLINPUT_CONTENTS)
+	if (need_time == TLINPUT_COPY)
 		return 0;
-	int r = store_findings(s, id, 0, &f, &made_for, e);
+	if (several)
+		buf_fmt(&of, ", recording %lld%s%s", (long long)x->id, *x->host ? " of " : "",
+			x->host);
+	int r = store_findings(s, x->id, 0, &f, &made_for, e);
 	if (!r)
-		input_say_findings(&ti->in, &f, topics_of(need_time));
+		input_say_findings(&ti->in, &f, topics_of(need_time), buf_cstr(&of));
 	findings_release(&f);
+	buf_release(&of);
 	return r == ERR_REFUSED ? 0 : r;
 }
 
@@ -187,7 +193,7 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 		if (!is_chosen(ti->opt->recording, &v[i]))
 			continue;
 		if (nth == ALL || *of == (size_t)nth) {
-			r = warn_stored(ti, s, v[i].id, need_time, e);
+			r = warn_stored(ti, s, &v[i], n > 1, need_time, e);
 			r = r ? r : join_one(ti, s, &v[i], need_time, e);
 			first = first ? first : &v[i];
 			ti->recording = v[i].id;
@@ -316,8 +322,10 @@ static int build(struct tlinput *ti, const char *verb, int need_time)
 		 : input_warn_findings(&ti->in, &ti->tl, &ti->survey, topics_of(need_time));
 }
 
-static int refuse_recording(const char *verb, const char *path)
+int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path)
 {
+	if (!opt->recording)
+		return 0;
 	say_line("perfkit %s: %s is one recording; --recording is for stores", verb, path);
 	return 2;
 }
@@ -343,7 +351,8 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 	if (!rc && tlinput_is_store(path)) {
 		rc = load(ti, verb, need_time, nth, of);
 	} else if (!rc) {
-		rc = opt->recording ? refuse_recording(verb, path) : build(ti, verb, need_time);
+		rc = tlinput_no_choice(opt, verb, path);
+		rc = rc ? rc : build(ti, verb, need_time);
 		rc = rc ? rc : check_answerable(ti, need_time);
 	}
 	if (rc)

@@ -33,7 +33,8 @@ struct tlinput {
 
 enum {
 	TLINPUT_SAMPLES = -1,  /* only where CPU time went */
-	TLINPUT_CONTENTS = -2, /* what is in it: of a store nothing is warned of again */
+	TLINPUT_CONTENTS = -2, /* what is in it */
+	TLINPUT_COPY = -3,     /* the same; of a store nothing is warned of again */
 };
 
 /*
@@ -49,6 +50,9 @@ int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts
  * after a failure. A perf.data file is one recording. */
 int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, size_t nth, size_t *of);
+
+/* 0, or 2 after saying that `path`, which is no store, has no --recording to choose. */
+int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path);
 
 /* For verbs whose answer lies on one axis of time: 0, or 2 after a list of the recordings when
  * there are several. */

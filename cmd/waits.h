@@ -18,6 +18,11 @@ struct wait_opts {
 
 extern const struct opt wait_rows[];
 
+/* Names of options that only questions about waiting read, for a verb's modes: which waits are
+ * hidden, and which are shown. */
+#define WAITS_HIDE "idle system causes idle-frame work-frame"
+#define WAITS_SHOW WAITS_HIDE " state cause"
+
 /* The population that the filters of `ti` and the options define, by wait; lists are borrowed
  * from both. */
 struct episode_query waits_population(const struct tlinput *ti, const struct wait_opts *opt);

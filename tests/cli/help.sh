@@ -37,6 +37,30 @@ for words in "nosuchverb" "help nosuchverb" "help --man nosuchverb" "help --comp
 	[ $? = 2 ] || wrong "perfkit $words: exit status is not 2"
 done
 
+# an option of another way to ask is refused, never ignored
+told() { text=$1; shift; "$PERFKIT" "$@" no.data >out 2>err; [ $? = 2 ] && grep -q -e "$text" err ||
+	wrong "$*: $(cat err)"; }
+told 'unit goes with --offcpu, --offwake or --tail' collapse --unit ns
+for o in --idle --system --state=blocked --cause=lock --idle-frame=x --work-frame=x --causes=x; do
+	told 'goes with' collapse $o
+	told 'goes with' svg -o x.svg $o
+done
+for o in --p99 --by=wait --over=1ms --top=3 --open --pct=9; do
+	told 'goes with --tail' collapse $o
+	told 'goes with --tail' svg -o x.svg $o
+done
+for o in --p99 --by=wait --over=1ms --open --idle --state=blocked --cause=lock; do
+	told 'goes with --tail' timeline -o x.svg $o
+done
+told 'weight does not go with --offcpu' collapse --offcpu --weight samples
+told 'all-events does not go with --tail' collapse --tail --all-events
+told 'event does not go with --offcpu' svg -o x.svg --offcpu -e cycles
+told 'cause goes with --offcpu, --offwake, --tail or --tail-diff' svg -o x.svg --wall --cause lock
+told 'cpus does not go with --tail' timeline -o x.svg --tail --cpus
+told 'hist does not go with --json' tail --json --hist
+told 'event has no meaning here' tail -e cycles
+told 'recording is for stores' collapse --recording 2
+
 for shell in bash zsh fish; do
 	"$PERFKIT" help --completion $shell >complete.$shell || wrong "no completion for $shell"
 	if command -v $shell >/dev/null; then

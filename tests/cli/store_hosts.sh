@@ -68,6 +68,12 @@ store svg --tail --top 9 two.db >tail.svg
 store svg --offcpu two.db >two.svg && grep -q 'vm, web2' two.svg
 store tail --top 40 --rows 40 --svg worst.svg two.db >/dev/null && grep -q @web2 worst.svg
 
+# what doctor found is told of the recording it is about, as of a recording alone
+"$PERFKIT" tail --top 1 two.db 2>told >/dev/null
+"$PERFKIT" tail --no-local --top 1 "$a" 2>&1 >/dev/null | sed -n "s|^perfkit: $a: ||p" >one
+[ -s one ] && sed -n 's|^perfkit: two.db, recording 1 of vm: ||p' told | cmp - one
+grep -q 'recording 2 of web2: ' told
+
 # report tells of each in turn
 store report two.db >report.txt
 grep -q '^store .*recording 1, of' report.txt && grep -q '^host *web2' report.txt
@@ -78,7 +84,9 @@ refused timeline two.db && grep -q -- '--recording 2  web2' err
 refused svg --flamechart two.db
 refused tail --time 5108.53,5108.60 two.db && grep -q 'clocks of their own' err
 refused report --recording 3 two.db && grep -q "no recording '3'" err
-refused report --recording 1 "$a" && grep -q 'for stores' err
+for q in report collapse "svg -o x.svg" "tail" "collapse --offcpu"; do
+	refused $q --recording 1 "$a" && grep -q 'for stores' err
+done
 
 # One process recorded twice, on one clock: times can be compared.
 pk import "$a" "$a" -o twice.db
