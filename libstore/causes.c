@@ -482,12 +482,17 @@ static int any_frame(const struct stacks *s, uint32_t path, regex_t *const *v, s
 	return 0;
 }
 
+int causes_idle_asked(const struct causes *c)
+{
+	return c->idle_re.n != 0;
+}
+
 int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, const char *comm)
 {
 	struct seen seen;
 	int work = any_frame(s, path, c->work_re.v, c->work_re.n);
 	if (work || any_frame(s, path, c->idle_re.v, c->idle_re.n))
-		return work ? 1 : 2;
+		return work ? VERDICT_WORK : VERDICT_IDLE_ASKED;
 	if (look(c, s, path, &seen))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < c->rules.n; i++) {
@@ -495,9 +500,9 @@ int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, cons
 		if (r->kind == RULE_CAUSE || (r->user == NO_TERM && !r->comm) ||
 		    !has(seen.all, r->user) || (r->comm && !globs_match(r->comm, comm)))
 			continue;
-		return r->kind == RULE_WORK ? 1 : 2;
+		return r->kind == RULE_WORK ? VERDICT_WORK : VERDICT_IDLE;
 	}
-	return 0;
+	return VERDICT_NONE;
 }
 
 const char *causes_missing(const struct causes *c, enum cause cause)

@@ -60,8 +60,17 @@ int cause_may_idle(unsigned int cause);
 const char *causes_missing(const struct causes *c, enum cause cause);
 
 /* Frame evaluation for idle.c: the rules of `work` and `idle` and the two options, over all
- * user frames of a path. 1 = never idle, 2 = a base loop, 0 = no rule says. < 0 ERR_NOMEM. */
+ * user frames of a path. ERR_NOMEM. */
+enum idle_verdict {
+	VERDICT_NONE,       /* no rule says */
+	VERDICT_WORK,       /* never idle */
+	VERDICT_IDLE,       /* a base loop, where the cause is one it may wait in */
+	VERDICT_IDLE_ASKED, /* by --idle-frame: whatever the cause */
+};
 int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, const char *comm);
+
+/* 1 when --idle-frame was given. */
+int causes_idle_asked(const struct causes *c);
 
 /* idle.c: OFF_IDLE of every interval whose cause is set. ERR_NOMEM. */
 int idle_apply(struct causes *c, struct timeline *tl, struct err *e);

@@ -592,6 +592,11 @@ static int take_link(struct explainer *x, struct chain_link *l, struct candidate
 		      part_order);
 	const struct candidate *next = best_candidate(x);
 	name_link(x, next);
+	for (size_t i = 0; i < x->candidates.n; i++)
+		if (x->candidates.v[i].via == VIA_CPU) {
+			l->queued_ns += x->candidates.v[i].ns;
+			l->behind++;
+		}
 	l->comm = comm_at(x, l);
 	for (size_t i = 0; next && i < x->claims.n; i++)
 		if (&x->candidates.v[x->claims.v[i].candidate] == next &&

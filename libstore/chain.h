@@ -60,6 +60,8 @@ struct chain_link {
 	uint64_t ns; /* how much of the episode this link explains */
 	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns /* of runnable */, unknown_ns;
 	uint64_t next_ns;      /* what the next link explains of it; 0 = the root */
+	uint64_t queued_ns;    /* of runnable_ns: others are known to have had its CPU */
+	uint32_t behind;       /* how many others */
 	uint32_t part, nparts; /* explanation.parts[part ..], largest first */
 	uint8_t via;           /* enum link_via */
 	uint8_t state, cause;  /* of what led to the next link; of the root its largest part */

@@ -39,7 +39,14 @@ struct group {
 	int loop_seen;            /* another candidate is where its loop waits */
 };
 
-enum { PLACELESS = 3 }; /* a candidate whose stack shows nothing of the application */
+/* What is known of an interval so far. */
+enum {
+	NOT_IDLE,
+	CANDIDATE,
+	BY_RULE,
+	PLACELESS, /* a candidate whose stack shows nothing of the application */
+	ASKED_FOR, /* --idle-frame: whatever it waits for */
+};
 
 struct site { /* candidate waits of one group at one node */
 	uint64_t count;
@@ -226,6 +233,12 @@ static int tally(struct idle *x, struct tally *t, uint32_t thread, uint32_t path
 	return vec_push(&t->rows, row) ? ERR_NOMEM : u64map_put(&t->index, key, i);
 }
 
+/* A wait that is idle only because the user says so tells nothing of the thread's others. */
+static int tells(const struct idle *x, uint32_t i)
+{
+	return x->candidate.v[i] != ASKED_FOR || cause_may_idle(x->tl->off.v[i].cause);
+}
+
 static int gather(struct idle *x)
 {
 	struct tally t = {0};
@@ -235,8 +248,10 @@ static int gather(struct idle *x)
 		r = tally(x, &t, tl->samples.v[i].thread, tl->samples.v[i].path, 1);
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
-		r = tally(x, &t, o->thread, o->path, !x->candidate.v[i]);
-		if (!r && o->cause == CAUSE_FUTEX) /* perhaps a condition's */
+		int told = tells(x, (uint32_t)i);
+		if (told)
+			r = tally(x, &t, o->thread, o->path, !x->candidate.v[i]);
+		if (!r && told && o->cause == CAUSE_FUTEX) /* perhaps a condition's */
 			r = tally(x, &t, o->thread, o->path, 0);
 		if (!r && o->waker != TL_NONE)
 			r = tally(x, &t, o->waker, o->waker_path, 1);
@@ -264,13 +279,18 @@ static int verdict_of(struct idle *x, const struct off *o)
 	return r;
 }
 
-/* 0 no, 1 a candidate, 2 idle by rule */
+/* What the wait's own cause and stack say of it. */
 static int first_look(struct idle *x, const struct off *o)
 {
-	if (o->flags & OFF_RUNNING || !o->path || !cause_may_idle(o->cause))
-		return 0;
+	int may = cause_may_idle(o->cause);
+	if (o->flags & OFF_RUNNING || !o->path || (!may && !causes_idle_asked(x->c)))
+		return NOT_IDLE;
 	int v = verdict_of(x, o);
-	return v < 0 ? v : v == 1 ? 0 : v == 2 ? 2 : 1;
+	if (v < 0)
+		return v;
+	if (v == VERDICT_IDLE_ASKED)
+		return ASKED_FOR;
+	return !may || v == VERDICT_WORK ? NOT_IDLE : v == VERDICT_IDLE ? BY_RULE : CANDIDATE;
 }
 
 static struct site *site_of(struct idle *x, const struct off *o, int *r)
@@ -324,7 +344,8 @@ static int find_candidates(struct idle *x)
 		int look = first_look(x, &tl->off.v[i]);
 		if (look < 0 || vec_push(&x->candidate, (uint8_t)look))
 			return ERR_NOMEM;
-		struct site *site = look ? site_of(x, &tl->off.v[i], &r) : NULL;
+		struct site *site =
+			look && tells(x, (uint32_t)i) ? site_of(x, &tl->off.v[i], &r) : NULL;
 		if (r)
 			return r;
 		if (site) {
@@ -369,7 +390,7 @@ static int keep_those_at_base(struct idle *x)
 	int r = 0;
 	for (size_t i = 0; i < x->tl->off.n; i++) {
 		const struct off *o = &x->tl->off.v[i];
-		if (x->candidate.v[i] != 1)
+		if (x->candidate.v[i] != CANDIDATE)
 			continue;
 		struct site *site = site_of(x, o, &r);
 		if (r)
@@ -471,7 +492,8 @@ static void unmark_holders(struct idle *x)
 		for (uint32_t n = 0; n < ANSWER_BACK && k < t->off_first + t->off_n; n++, k++) {
 			if (tl->off.v[k].start_ns >= until)
 				break;
-			tl->off.v[k].flags &= (uint8_t)~OFF_IDLE;
+			if (x->candidate.v[k] != ASKED_FOR)
+				tl->off.v[k].flags &= (uint8_t)~OFF_IDLE;
 		}
 	}
 }
@@ -512,7 +534,7 @@ static int keep_sleepers(struct idle *x)
 	for (uint32_t i = 0; i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
 		const struct group *g = &x->groups.v[x->group_of.v[o->thread]];
-		if (x->candidate.v[i] == 1 && o->cause == CAUSE_SLEEP &&
+		if (x->candidate.v[i] == CANDIDATE && o->cause == CAUSE_SLEEP &&
 		    g->events > 2 * g->answers) {
 			x->candidate.v[i] = 0;
 			found = 1;
@@ -532,7 +554,8 @@ static int mark(struct idle *x)
 	for (uint32_t i = 0; i < tl->off.n; i++) {
 		struct off *o = &tl->off.v[i];
 		o->flags &= (uint8_t)~OFF_IDLE;
-		if (x->candidate.v[i] == 2 || (x->candidate.v[i] && !x->answer.v[i]))
+		if (x->candidate.v[i] == BY_RULE || x->candidate.v[i] == ASKED_FOR ||
+		    (x->candidate.v[i] && !x->answer.v[i]))
 			o->flags |= OFF_IDLE;
 	}
 	unmark_holders(x);

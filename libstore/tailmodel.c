@@ -101,9 +101,14 @@ static int group_order(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static int add_to_group(struct tail *t, struct u64map *index, uint32_t row)
+static void count_row(const struct tail *t, struct tail_group *g, uint32_t row)
 {
-	uint64_t key = group_key(t, &t->rows.v[row]);
+	g->count++;
+	g->ns += episode_ns(&t->episodes.v.v[t->rows.v[row].episode]);
+}
+
+static int add_to_group(struct tail *t, struct u64map *index, uint64_t key, uint32_t row)
+{
 	uint32_t g;
 	if (!u64map_get(index, key, &g)) {
 		g = (uint32_t)t->groups.n;
@@ -111,8 +116,7 @@ static int add_to_group(struct tail *t, struct u64map *index, uint32_t row)
 		    u64map_put(index, key, g))
 			return ERR_NOMEM;
 	}
-	t->groups.v[g].count++;
-	t->groups.v[g].ns += episode_ns(&t->episodes.v.v[t->rows.v[row].episode]);
+	count_row(t, &t->groups.v[g], row);
 	return 0;
 }
 
@@ -127,22 +131,57 @@ static struct tail_group *likely_group(struct tail *t, const struct tail_root *r
 	return NULL;
 }
 
-static int add_unseen(struct tail *t, struct u64map *index)
+static uint64_t doing_key(const struct tail_root *root)
 {
+	return mix(mix(4 + root->state, root->cause), root->comm);
+}
+
+/* Of a group of unseen code: does it deserve its worst member's function, or another's? By
+ * Boyer and Moore's vote over its rows, then a count. */
+static void name_unseen(struct tail *t, struct tail_group *g)
+{
+	const struct tail_root *root = &t->rows.v[g->row].root;
+	uint64_t want = doing_key(root), lead = 0, votes = 0, function = 0;
+	uint32_t first = g->row;
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < t->rows.n; i++) {
+			const struct tail_root *r = &t->rows.v[i].root;
+			if (!r->guessed || doing_key(r) != want)
+				continue;
+			uint64_t f = function_key(t->tl, r->function);
+			if (round) {
+				first = votes || f != function ? first : i;
+				votes += f == function;
+			} else if (!lead) {
+				function = f;
+				lead = 1;
+			} else {
+				lead += f == function ? 1 : (uint64_t)-1;
+			}
+		}
+	g->nameless = !function || votes * 2 <= g->count;
+	g->row = g->nameless ? g->row : first;
+}
+
+static int add_unseen(struct tail *t)
+{
+	struct u64map index = {0};
 	size_t named = t->groups.n;
+	int r = 0;
 	if (named)
 		qsort(t->groups.v, named, sizeof(*t->groups.v), group_order);
-	for (uint32_t i = 0; i < t->rows.n; i++) {
+	for (uint32_t i = 0; !r && i < t->rows.n; i++) {
 		const struct tail_root *root = &t->rows.v[i].root;
 		struct tail_group *g = root->guessed ? likely_group(t, root, named) : NULL;
-		if (g) {
-			g->count++;
-			g->ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
-		} else if (root->guessed && add_to_group(t, index, i)) {
-			return ERR_NOMEM;
-		}
+		if (g)
+			count_row(t, g, i);
+		else if (root->guessed)
+			r = add_to_group(t, &index, doing_key(root), i);
 	}
-	return 0;
+	for (size_t i = named; !r && i < t->groups.n; i++)
+		name_unseen(t, &t->groups.v[i]);
+	u64map_release(&index);
+	return r;
 }
 
 static int group_rows(struct tail *t)
@@ -151,11 +190,9 @@ static int group_rows(struct tail *t)
 	int by_root = t->group_by == GROUP_ROOT, r = 0;
 	for (uint32_t i = 0; !r && i < t->rows.n; i++)
 		if (!by_root || !t->rows.v[i].root.guessed)
-			r = add_to_group(t, &index, i);
-	if (!r && by_root) {
-		u64map_release(&index); /* the unseen ones have groups of their own */
-		r = add_unseen(t, &index);
-	}
+			r = add_to_group(t, &index, group_key(t, &t->rows.v[i]), i);
+	if (!r && by_root)
+		r = add_unseen(t);
 	u64map_release(&index);
 	if (!r && t->groups.n)
 		qsort(t->groups.v, t->groups.n, sizeof(*t->groups.v), group_order);

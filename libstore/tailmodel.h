@@ -30,10 +30,12 @@ enum tail_group_by { GROUP_ROOT, GROUP_STACK, GROUP_CAUSE, GROUP_THREAD, GROUP_C
 int tail_group_of(const char *name);
 
 /* By root, an episode whose root's code no sample saw joins the largest group of that thread
- * name and cause, if there is one. */
+ * name and cause. Where there is none, they are one group; its function is the one that most of
+ * them were seen to leave, if there is such. */
 struct tail_group {
 	uint64_t count, ns; /* episodes; their durations together */
 	uint32_t row;       /* the worst that names it: index of tail.rows */
+	uint8_t nameless;   /* no function is the root's of most: none is to be told */
 };
 
 /* Cause and state filters: which of the selected episodes are shown. */

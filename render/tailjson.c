@@ -171,7 +171,10 @@ static void groups(struct writer *w)
 	for (size_t i = 0; i < w->t->groups.n; i++) {
 		const struct tail_group *g = &w->t->groups.v[i];
 		json_open(&w->j, NULL, '{');
-		root(w, &w->t->rows.v[g->row].root);
+		struct tail_root shared = w->t->rows.v[g->row].root;
+		if (g->nameless)
+			shared.function = 0;
+		root(w, &shared);
 		json_u64(&w->j, "count", g->count);
 		json_u64(&w->j, "ns", g->ns);
 		/* a share for people and charts; everything exact is in ns */

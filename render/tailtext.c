@@ -242,20 +242,22 @@ static void histogram(struct buf *b, const struct episodes *x)
 /* --- groups --------------------------------------------------------------------------------
  */
 
-static void root_cell(struct buf *b, const struct tail *t, const struct tail_row *row)
+static void root_cell(struct buf *b, const struct tail *t, const struct tail_row *row,
+		      int nameless)
 {
 	const struct strtab *s = &t->tl->stacks->strings;
 	escape_visible(b, strtab_get(s, row->root.comm), strtab_len(s, row->root.comm));
 	buf_fmt(b, ": %s", words_cause(row->root.state, row->root.cause));
-	if (row->root.function) {
+	if (row->root.function && !nameless) {
 		buf_str(b, " in ");
 		words_function(b, t->tl, row->root.function);
 	}
 }
 
 static void group_name(struct buf *b, const struct tail *t, struct evidence *ev,
-		       const struct tail_row *row)
+		       const struct tail_group *g)
 {
+	const struct tail_row *row = &t->rows.v[g->row];
 	const struct episode *ep = &t->episodes.v.v[row->episode];
 	const struct strtab *s = &t->tl->stacks->strings;
 	switch (t->group_by) {
@@ -272,7 +274,7 @@ static void group_name(struct buf *b, const struct tail *t, struct evidence *ev,
 		escape_visible(b, strtab_get(s, ep->comm), strtab_len(s, ep->comm));
 		break;
 	default:
-		root_cell(b, t, row);
+		root_cell(b, t, row, g->nameless);
 	}
 }
 
@@ -316,7 +318,7 @@ static void groups_table(struct buf *b, struct tail *t, struct evidence *ev,
 		fit(b, at, 7, 1);
 		buf_str(b, "  ");
 		at = b->n;
-		group_name(b, t, ev, &t->rows.v[g->row]);
+		group_name(b, t, ev, g);
 		fit(b, at, WIDTH - 26, 0);
 		while (!buf_failed(b) && b->n && b->v[b->n - 1] == ' ')
 			b->n--;
@@ -392,7 +394,7 @@ static void episode_row(struct buf *b, const struct tail *t, size_t rank)
 	fit(b, at, 9, 0);
 	buf_char(b, ' ');
 	at = b->n;
-	root_cell(b, t, row);
+	root_cell(b, t, row, 0);
 	fit(b, at, 21, 0);
 	while (!buf_failed(b) && b->n > line && b->v[b->n - 1] == ' ')
 		b->n--;

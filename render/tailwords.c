@@ -3,6 +3,7 @@
 #include "render/escape.h"
 #include "render/units.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,10 +259,25 @@ void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x
 /* --- the root ------------------------------------------------------------------------------
  */
 
-/* What a waker did to whoever waited for this cause. */
-static const char *hold_words(unsigned cause)
+/* Did it wait for room to write or send, not for something to read? */
+static int waited_to_send(const struct stacks *s, uint32_t path)
 {
-	switch (cause) {
+	enum { INNERMOST = 12 };
+	static const char *const globs[] = {"*pipe_write*", "*sendmsg*", "*_wait_for_wmem*",
+					    "*stream_wait_memory*", "*_send_pskb*"};
+	for (int n = 0; path && n < INNERMOST; n++, path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+			if (f->name && !fnmatch(globs[i], strtab_get(&s->strings, f->name), 0))
+				return 1;
+	}
+	return 0;
+}
+
+/* What a waker did to the link that waited for it. */
+static const char *hold_words(const struct evidence *ev, const struct chain_link *l)
+{
+	switch (l->cause) {
 	case CAUSE_LOCK:
 	case CAUSE_RWLOCK:
 		return "held the lock for ";
@@ -270,7 +286,7 @@ static const char *hold_words(unsigned cause)
 	case CAUSE_SEMAPHORE: /* held it, or had nothing to hand over yet */
 		return "posted the semaphore only after ";
 	case CAUSE_COND:
-		return "signalled only after ";
+		return "signalled the condition only after ";
 	case CAUSE_JOIN:
 	case CAUSE_CHILD:
 		return "ended only after ";
@@ -279,7 +295,11 @@ static const char *hold_words(unsigned cause)
 	case CAUSE_NET:
 	case CAUSE_PIPE:
 	case CAUSE_POLL:
-		return "sent what was waited for only after ";
+		return waited_to_send(ev->tl->stacks, l->path)
+			       ? "took what was sent only after "
+			       : "sent what was waited for only after ";
+	case CAUSE_SIGNAL:
+		return "sent the signal only after ";
 	default:
 		return "kept it waiting for ";
 	}
@@ -301,6 +321,20 @@ static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain
 		buf_fmt(b, " had CPU %u for ", timeline_cpu(tl, cpu));
 }
 
+/* The largest of several who had the CPU: how large, and how many others there were. */
+static void others_too(struct buf *b, const struct chain_link *l)
+{
+	const struct chain_link *before = l - 1;
+	uint64_t rest = before->queued_ns > l->ns ? before->queued_ns - l->ns : 0;
+	if (before->behind < 2 || rest <= before->queued_ns / 10)
+		return;
+	buf_str(b, " of ");
+	units_duration(b, before->queued_ns);
+	buf_str(b, ", and ");
+	units_plural(b, before->behind - 1, "other", "others");
+	buf_str(b, " for the rest");
+}
+
 void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 {
 	const struct chain_link *l = explanation_root(x);
@@ -317,9 +351,11 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 		had_cpu(b, tl, l);
 	} else {
 		buf_char(b, ' ');
-		buf_str(b, hold_words(l[-1].cause));
+		buf_str(b, hold_words(ev, l - 1));
 	}
 	units_duration(b, l->ns);
+	if (l->via == VIA_CPU)
+		others_too(b, l);
 	buf_str(b, ": ");
 	words_parts(b, ev, x, l);
 }

@@ -49,6 +49,14 @@ for line in open(sys.argv[1]):
     if len(line.rstrip("\n")) > 80:
         sys.exit(f"wider than 80 columns: {line}")
 PY
+# what the user calls idle is, whatever it waits for; a lock's wait is hidden then
+"$PERFKIT" tail -q "$file" --comm front-0,front-1 --json --idle-frame '^match_order$' >hidden.json
+python3 - hidden.json <<'PY'
+import json, sys
+for e in json.load(open(sys.argv[1]))["episodes"]:
+    if e["cause"] == "lock":
+        sys.exit(f"a wait in match_order is shown: {e}")
+PY
 "$PERFKIT" tail -q "$file" --top 3 --stacks full --details 1 >full
 has full "futex_wait [kernel]"
 for g in root stack cause thread comm; do

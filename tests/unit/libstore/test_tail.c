@@ -615,6 +615,71 @@ static void equal_roots_are_one_group_and_periods_are_seen(void **state)
 	rig_release(&r);
 }
 
+/* Preempted by the same thread, whose code no sample saw: the function it left the CPU in is
+ * known for some. */
+static void unseen_code_is_one_group_named_as_most_of_it(void **state)
+{
+	(void)state;
+	for (int named = 0; named <= 5; named++) {
+		struct rig r;
+		rig_init(&r, 10000);
+		uint32_t victim = thread(&r, "victim", 1, 0),
+			 hog = thread(&r, "hog", 2, TL_NOCPU);
+		for (int i = 0; i < 5; i++) {
+			uint64_t at = 1000 * (uint64_t)(i + 1);
+			off(&r, victim, at, at, at + 100, CAUSE_PREEMPT, "main;work")->flags =
+				OFF_RUNNING;
+			off(&r, hog, i ? at - 900 : 0, i ? at - 900 : 0, at, CAUSE_SLEEP,
+			    i && i - 1 < named ? "main;spin;[k]schedule" : "[k]schedule");
+		}
+		off(&r, hog, 5100, 9000, 9000, CAUSE_SLEEP,
+		    4 < named ? "main;spin;[k]schedule" : "[k]schedule");
+		finish(&r);
+		struct tail_query q = top(5);
+		q.episodes.comms = (const char *const[]){"victim"};
+		q.episodes.ncomms = 1;
+		struct tail t = make(&r, q);
+		assert_int_equal(t.groups.n, 1);
+		assert_int_equal(t.groups.v[0].count, 5);
+		assert_int_equal(t.groups.v[0].nameless, named < 3);
+		if (named >= 3)
+			assert_string_equal(
+				function(&r, t.rows.v[t.groups.v[0].row].root.function),
+				"spin");
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
+static void several_corunners_are_counted(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_init(&r, 1000);
+	uint32_t victim = thread(&r, "victim", 1, 0);
+	off(&r, victim, 100, 100, 200, CAUSE_PREEMPT, "main;work")->flags = OFF_RUNNING;
+	static const uint64_t on[] = {100, 150, 180, 200};
+	for (int i = 0; i < 3; i++) {
+		uint32_t t = thread(&r, "hog", 10 + i, TL_NOCPU);
+		off(&r, t, 0, 0, on[i], CAUSE_SLEEP, "main;nap");
+		off(&r, t, on[i + 1], 1000, 1000, CAUSE_SLEEP, "main;nap");
+	}
+	finish(&r);
+	struct tail_query q = top(1);
+	q.episodes.comms = (const char *const[]){"victim"};
+	q.episodes.ncomms = 1;
+	struct tail t = make(&r, q);
+	struct explanation x = {0};
+	assert_int_equal(explain(t.explainer, &t.episodes.v.v[0], &x, NULL), 0);
+	assert_int_equal(x.chain.n, 2);
+	assert_int_equal(x.chain.v[0].queued_ns, 100000);
+	assert_int_equal(x.chain.v[0].behind, 3);
+	assert_int_equal(x.chain.v[1].ns, 50000);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	struct rig r;
@@ -654,6 +719,8 @@ int main(void)
 		cmocka_unit_test(missing_wakeups_stay_unknown),
 		cmocka_unit_test(handed_over_spans_follow_the_wakeups),
 		cmocka_unit_test(equal_roots_are_one_group_and_periods_are_seen),
+		cmocka_unit_test(unseen_code_is_one_group_named_as_most_of_it),
+		cmocka_unit_test(several_corunners_are_counted),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
