@@ -305,7 +305,7 @@ static int collapse_store(struct collapser *c, const struct label_options *lo, c
 	if (rc)
 		return rc;
 	labels_init(&c->labels, ti.names, &c->tree, lo);
-	rc = tl_fold_samples(&ti, fold_by(o), o->all_events, &f, &e);
+	rc = tl_fold_samples(&ti, fold_by(o), o->all_events ? FOLD_ALL : FOLD_EARLIEST, &f, &e);
 	for (size_t i = 0; i < f.rows.n && !rc; i++)
 		if (add_stack(c, &f.rows.v[i],
 			      samples ? f.rows.v[i].samples : f.rows.v[i].weight))

@@ -57,19 +57,6 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 
 /* --- samples -------------------------------------------------------------------------- */
 
-/* cpu_core and cpu_atom halves of one event count as one. */
-static int is_same_event(const char *a, const char *b)
-{
-	static const char *const pmus[] = {"cpu_core/", "cpu_atom/"};
-	for (size_t i = 0; i < 2; i++) {
-		if (!strncmp(a, pmus[i], 9))
-			a += 9;
-		if (!strncmp(b, pmus[i], 9))
-			b += 9;
-	}
-	return !strcmp(a, b);
-}
-
 /* The first event that is no tracepoint and has samples, else that of the earliest sample, as
  * in collapse. */
 static const struct event *drawn_event(const struct profile *p)
@@ -102,7 +89,7 @@ static void describe(struct svg_drawn *out, const char *what, const char *host)
 	buf_str(&out->subtitle, what);
 	if (host && *host)
 		buf_fmt(&out->subtitle, " on %s", host);
-	if (out->seconds > 0)
+	if (out->seconds >= 0.0005)
 		buf_fmt(&out->subtitle, ", %.3f s", out->seconds);
 }
 
@@ -123,7 +110,7 @@ static int add_profile(const struct svg_request *rq, struct input *in, struct fl
 	fi.rec = p->rec;
 	for (size_t i = 0; i < p->folded.n && !rc; i++) {
 		const struct folded *f = &p->folded.v[i];
-		if (!all && !is_same_event(p->rec->events.v[f->event].name, ev->name)) {
+		if (!all && !tl_same_event(p->rec->events.v[f->event].name, ev->name)) {
 			left_out += f->samples;
 			continue;
 		}
@@ -223,12 +210,14 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 	int rc = all || rq->split == SPLIT_CGROUP
 			 ? err_set(e, ERR_USAGE, "--split event and cgroup are for recordings")
 			 : 0;
-	rc = rc ? rc : tl_fold_samples(&ti, aggregate_by(rq), 0, &f, e);
+	rc = rc ? rc : tl_fold_samples(&ti, aggregate_by(rq), FOLD_DRAWN, &f, e);
 	for (size_t i = 0; i < f.rows.n && !rc; i++) {
 		uint64_t w = f.rows.v[i].weight;
 		rc = flame_input_add(&fi, &f.rows.v[i], rq->before ? 0 : w, rq->before ? w : 0,
 				     e);
 	}
+	if (!rc && !ti.tl.samples.n)
+		rc = err_set(e, ERR_REFUSED, "%s: no samples to draw", path);
 	if (!rc && f.rows.n) {
 		const struct tl_event *ev = &ti.tl.events.v[f.rows.v[0].event];
 		const char *name = strtab_get(&ti.names->strings, ev->name);

@@ -36,21 +36,55 @@ static int asked_events(const struct tlinput *ti, uint8_t *want, struct err *e)
 	return 0;
 }
 
+int tl_same_event(const char *a, const char *b)
+{
+	static const char *const pmus[] = {"cpu_core/", "cpu_atom/"};
+	for (size_t i = 0; i < 2; i++) {
+		if (!strncmp(a, pmus[i], 9))
+			a += 9;
+		if (!strncmp(b, pmus[i], 9))
+			b += 9;
+	}
+	return !strcmp(a, b);
+}
+
+/* The first event that is no tracepoint and has samples, with its halves. */
+static void drawn_event(const struct tlinput *ti, uint8_t *want, uint32_t *event)
+{
+	const struct timeline *tl = &ti->tl;
+	uint32_t best = TL_NONE;
+	for (size_t i = 0; i < tl->samples.n; i++) {
+		uint32_t at = tl->samples.v[i].event;
+		int worse = tl->events.v[at].tracepoint;
+		if (best == TL_NONE || worse < tl->events.v[best].tracepoint ||
+		    (worse == tl->events.v[best].tracepoint && at < best))
+			best = at;
+	}
+	*event = best;
+	for (size_t k = 0; best != TL_NONE && k < tl->events.n; k++)
+		want[k] = (uint8_t)tl_same_event(event_name(ti, k), event_name(ti, best));
+}
+
+static int has_tracepoints(const struct timeline *tl)
+{
+	for (size_t k = 0; k < tl->events.n; k++)
+		if (tl->events.v[k].tracepoint)
+			return 1;
+	return 0;
+}
+
 /* The event of the earliest sample, and all of its name. */
 static int earliest_event(const struct tlinput *ti, uint8_t *want, uint32_t *event,
 			  struct err *e)
 {
 	const struct timeline *tl = &ti->tl;
 	if (!tl->samples.n)
-		return err_set(e, ERR_REFUSED, "%s: no samples in it, only waits (--offcpu)",
-			       ti->path);
-	for (size_t k = 0; k < tl->events.n; k++)
-		if (tl->events.v[k].tracepoint)
-			return err_set(e, ERR_REFUSED,
-				       "%s: keeps tracepoints as waits, not as samples: name "
-				       "the event "
-				       "to show (--event %s)",
-				       ti->path, event_name(ti, tl->samples.v[0].event));
+		return 0;
+	if (has_tracepoints(tl))
+		return err_set(e, ERR_REFUSED,
+			       "%s: keeps tracepoints as waits, not as samples: name the event "
+			       "to show (--event %s)",
+			       ti->path, event_name(ti, tl->samples.v[0].event));
 	*event = tl->samples.v[0].event; /* samples are in the order of time */
 	for (size_t k = 0; k < tl->events.n; k++)
 		want[k] = !strcmp(event_name(ti, k), event_name(ti, *event));
@@ -112,18 +146,24 @@ static int fold(const struct tlinput *ti, unsigned by, const uint8_t *want,
 	return 0;
 }
 
-int tl_fold_samples(const struct tlinput *ti, unsigned by, int all, struct tl_folded *out,
-		    struct err *e)
+int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which which,
+		    struct tl_folded *out, struct err *e)
 {
 	*out = (struct tl_folded){.event = TL_NONE};
 	uint8_t *want = mem_zalloc(ti->tl.events.n, 1);
 	int rc = 0;
 	if (!want)
 		return err_nomem(e);
-	if (all)
+	/* of a recording without samples the answer is empty, too */
+	if (!ti->tl.samples.n && has_tracepoints(&ti->tl) && which != FOLD_ALL)
+		rc = err_set(e, ERR_REFUSED, "%s: no samples in it, only waits (--offcpu)",
+			     ti->path);
+	else if (which == FOLD_ALL)
 		memset(want, 1, ti->tl.events.n);
 	else if (ti->opt->in.events.n)
 		rc = asked_events(ti, want, e);
+	else if (which == FOLD_DRAWN)
+		drawn_event(ti, want, &out->event);
 	else
 		rc = earliest_event(ti, want, &out->event, e);
 	if (!rc && fold(ti, by, want, out))

@@ -15,14 +15,23 @@ struct tl_folded {
 			 */
 };
 
+/* Which events, unless --event names them. */
+enum tl_fold_which {
+	FOLD_ALL,
+	FOLD_EARLIEST, /* that of the earliest sample, as collapse shows */
+	FOLD_DRAWN,    /* the first that is no tracepoint, as svg draws */
+};
+
 /*
- * Fold the samples that pass the filters. `by`: enum aggregate_by. `all`: every event; else
- * those of --event, or the one of the earliest sample. ERR_REFUSED when the store cannot know
- * which that is (tracepoints are not kept as samples) or has none; ERR_USAGE for an unknown
- * --event.
+ * Fold the samples that pass the filters. `by`: enum aggregate_by. ERR_REFUSED when the store
+ * cannot know which event was the earliest (tracepoints are not kept as samples) or has waits
+ * only; ERR_USAGE for an unknown --event.
  */
-int tl_fold_samples(const struct tlinput *ti, unsigned by, int all, struct tl_folded *out,
-		    struct err *e);
+int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which which,
+		    struct tl_folded *out, struct err *e);
+
+/* 1 when two names are one event: the cpu_core and cpu_atom halves count as one. */
+int tl_same_event(const char *a, const char *b);
 void tl_folded_release(struct tl_folded *f);
 
 /* 1 when a sample passes --time, --cpu, --comm, --pid, --tid. */

@@ -109,13 +109,16 @@ int builder_tell_current(struct builder *b, const struct record_id *id, struct e
 	return sched_event(b->sched, &ev, e);
 }
 
-/* perf's name of the thread at that time, else the one the scheduler told. */
-static uint32_t comm_of(struct builder *b, const struct sample *s, uint32_t thread)
+/* perf's name of the thread at that time, else the one the scheduler told, else perf's name of
+ * a thread nobody named. */
+static int comm_of(struct builder *b, const struct sample *s, uint32_t thread, uint32_t *comm)
 {
 	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
-	if (v->comm != NO_ID)
-		return v->comm;
-	return thread == TL_NONE ? b->p->machine.comm_swapper : b->tl->threads.v[thread].comm;
+	*comm = v->comm != NO_ID    ? v->comm
+		: thread != TL_NONE ? b->tl->threads.v[thread].comm
+		: s->tid == 0       ? b->p->machine.comm_swapper
+				    : 0;
+	return *comm ? 0 : profile_nameless_comm(b->p, s->tid, comm);
 }
 
 static int take_sample(struct builder *b, const struct sample *s, const struct record_id *id,
@@ -130,10 +133,8 @@ static int take_sample(struct builder *b, const struct sample *s, const struct r
 		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || b->opt->no_samples)
 		return r;
-	if (builder_learn(b, s->time))
-		return err_nomem(e);
-	x.comm = comm_of(b, s, x.thread);
-	if (builder_chain(b, s, &x.path))
+	if (builder_learn(b, s->time) || comm_of(b, s, x.thread, &x.comm) ||
+	    builder_chain(b, s, &x.path))
 		return err_nomem(e);
 	return bigvec_push(&b->tl->samples, x, e);
 }
@@ -202,11 +203,9 @@ static int take_total(struct builder *b, const struct sample *s, struct err *e)
 	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || x.thread == TL_NONE)
 		return r;
-	if (builder_learn(b, s->time))
-		return err_nomem(e);
-	x.comm = comm_of(b, s, x.thread);
 	b->tl->flags |= TL_HAS_TOTALS;
-	if (builder_chain(b, s, &x.path) || vec_push(&b->tl->totals, x))
+	if (builder_learn(b, s->time) || comm_of(b, s, x.thread, &x.comm) ||
+	    builder_chain(b, s, &x.path) || vec_push(&b->tl->totals, x))
 		return err_nomem(e);
 	return 0;
 }

@@ -71,8 +71,7 @@ static void add_totals(struct profile *p, const struct aggregate *a)
 	}
 }
 
-/* perf's name of a thread nobody named. */
-static int nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
+int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
 {
 	char text[16];
 	snprintf(text, sizeof(text), ":%d", tid);
@@ -120,7 +119,7 @@ static int name_entry(struct profile *p, const struct stack_entry *x, unsigned b
 		.weight = x->weight,
 		.samples = x->samples,
 	};
-	if (x->comm == NO_ID && nameless_comm(p, x->tid, &f.comm))
+	if (x->comm == NO_ID && profile_nameless_comm(p, x->tid, &f.comm))
 		return err_nomem(e);
 	int rc = names_path(&p->names, x, &f.path, e);
 	if (rc)

@@ -65,6 +65,9 @@ int profile_of(struct profile **out, struct recording *rec, const struct profile
 /* Read all samples, fold them by stack, name every frame: fills p->folded. Once per profile. */
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e);
 
+/* perf's name of a thread nobody named, ":TID", interned. 0 or ERR_NOMEM. */
+int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm);
+
 /* NULL is accepted. */
 void profile_close(struct profile *p);
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The same question to a store gives byte for byte the answer of the recording it came from.
-for f in fp-threads no-callchain sched switch-events zstd dwarf; do
+for f in fp-threads no-callchain sched switch-events zstd dwarf events pid-attach; do
 	data=$SRC/testdata/$f/perf.data
 	[ -e "$data" ] || { echo "$f: no recording"; exit 1; }
 	"$PERFKIT" import -q --no-local --symfs "$SRC/testdata/$f/symfs" "$data" -o run.db || exit 1

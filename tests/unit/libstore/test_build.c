@@ -539,6 +539,44 @@ static void mappings_count_from_their_time_on(void **state)
 	buf_release(&image);
 }
 
+/* perf calls them ":TID"; perfkit collapse does so of the recording, and the store must, too.
+ */
+static void samples_of_threads_nobody_named_carry_their_tid(void **state)
+{
+	(void)state;
+	struct maker m = {0};
+	struct result r;
+	static const uint64_t ids[] = {21};
+	static const int tids[] = {7, 0, -1};
+	static const char *const names[] = {":7", "swapper", ":-1"};
+	pw_begin(&m.w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&m.w, &(struct pw_attr){.type = 1,
+					.period = 1,
+					.clockid = -1,
+					.flags = PW_SAMPLE_ID_ALL,
+					.sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
+						       PW_S_TIME | PW_S_CPU | PW_S_PERIOD,
+					.ids = ids,
+					.nids = 1,
+					.name = "cpu-clock"});
+	pw_feature_string(&m.w, PW_FEAT_HOSTNAME, "server");
+	pw_feature_event_desc(&m.w);
+	for (unsigned i = 0; i < 3; i++)
+		pw_sample(&m.w, 0,
+			  &(struct pw_sample){.misc = PW_MISC_USER,
+					      .pid = (uint32_t)tids[i],
+					      .tid = (uint32_t)tids[i],
+					      .time = 1000 + i,
+					      .period = 1,
+					      .id = 21});
+	build(&m, &r);
+	assert_int_equal(r.tl.samples.n, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(strtab_get(&r.p->stacks.strings, r.tl.samples.v[i].comm),
+				    names[i]);
+	done(&m, &r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -549,6 +587,7 @@ int main(void)
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
 		cmocka_unit_test(a_per_task_file_is_refused_by_its_thread_map),
 		cmocka_unit_test(direct_off_cpu_samples_are_intervals_sums_are_not),
+		cmocka_unit_test(samples_of_threads_nobody_named_carry_their_tid),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
