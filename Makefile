@@ -239,6 +239,14 @@ asan:
 	$(Q)$(MAKE) O=$(O)-asan OPT='-O1 -g' \
 		SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all' check
 
+# The verbs that have threads, on bundled recordings, under ThreadSanitizer.
+.PHONY: tsan
+tsan:
+	$(Q)mkdir -p $(O)-tsan
+	$(Q)$(MAKE) O=$(O)-tsan OPT='-O1 -g' SANITIZE=-fsanitize=thread $(O)-tsan/perfkit \
+		$(O)-tsan/tests/prog/twice
+	$(Q)O=$(O)-tsan sh tests/tsan.sh
+
 # Which lines the tests reach (T= chooses tests), per library; make coverage T=unit is quick.
 .PHONY: coverage
 coverage:
@@ -304,7 +312,7 @@ format:
 		render/*.[ch] cmd/*.[ch] tests/*/*.[ch] tests/unit/*/*.c)
 
 clean:
-	rm -rf $(O) $(O)-asan $(O)-fuzz $(O)-clang
+	rm -rf $(O) $(O)-asan $(O)-tsan $(O)-fuzz $(O)-clang
 
 distclean: clean
 	rm -f config.mk config.log
@@ -319,6 +327,7 @@ help:
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
+	@echo 'make tsan       the verbs that have threads under ThreadSanitizer'
 	@echo 'make tidy       clang-tidy with the checks of .clang-tidy; any warning fails'
 	@echo 'make analyze    gcc -fanalyzer; any warning fails'
 	@echo 'make clang      build everything with clang; any warning fails'

@@ -90,6 +90,23 @@ measure()
 	awk -v b="$bytes" -v d="$(wc -c <"$dir/sched.db")" 'BEGIN {
 		printf "the store is %.0f %% of the recording (aim 60 %%: %s)\n", 100 * d / b,
 			d <= b * 0.6 ? "yes" : "NO" }'
+	length "$file"
+}
+
+# file: the same twice as long, and what that does to private memory
+length()
+{
+	"$prog/twice" "$1" "$dir/twice.data" || return 0
+	run report2 "$O/perfkit" report -q -i "$dir/twice.data"
+	run offcpu2 "$O/perfkit" collapse -q --offcpu -i "$dir/twice.data"
+	run import2 "$O/perfkit" import -q "$dir/twice.data" -o "$dir/sched.db"
+	rm -f "$dir/twice.data"
+	for name in report offcpu import; do
+		awk -v name=$name -v one="$(cut -d' ' -f4 "$dir/row.$name")" '{
+			printf "twice as long: %-6s %5.0f MB private instead of %4.0f, %.2f times (aim 1.5: %s)\n",
+				name, $4 / 1024, one / 1024, $4 / one,
+				$4 / one <= 1.5 ? "yes" : "NO" }' "$dir/row.${name}2"
+	done
 }
 
 if [ -n "${BENCH_SCHED:-}" ]; then
