@@ -88,6 +88,18 @@ fi
 if command -v java >/dev/null && command -v javac >/dev/null && javac W.java 2>/dev/null; then
 	record -g -o run.data java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit \
 		-XX:+PreserveFramePointer -XX:-Inline W >/dev/null && expect java ';long W\.inner'
+	# A jitdump by an agent of our own: Debian does not ship perf's.
+	jdk=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+	if ${CC:-gcc} -O1 -shared -fPIC -I"$jdk/include" -I"$jdk/include/linux" -o jvmti.so \
+		"$SRC/tests/tools/jvmti.c" 2>cc.err; then
+		record -g -o run.data java "-agentpath:$PWD/jvmti.so=$PWD" -XX:+PreserveFramePointer \
+			-XX:-Inline W >/dev/null && expect java-jitdump ';W\.outer;W\.inner '
+		"$PERFKIT" collapse -q --srcline run.data >out
+		grep -q ';W\.outer:W\.java:3;W\.inner:W\.java:2 ' out ||
+			bad "java-jitdump: no lines in $(grep W.inner out | head -3 | cut -c1-300)"
+	else
+		tried="$tried (no jvmti.h: no jitdump of Java)"
+	fi
 fi
 if command -v go >/dev/null; then
 	cat >w.go <<'GO'
