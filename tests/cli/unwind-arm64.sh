@@ -1,5 +1,6 @@
 # Stacks of aarch64 programs: tests/unwind/chains.c built by the cross compiler, run under
-# qemu-user, where it writes its own registers, stack and mappings; unwound here.
+# qemu-user, where it writes its own registers, stack and mappings; unwound here, and read as a
+# recording that tests/prog/dumpdata.c makes of them.
 command -v qemu-aarch64 >/dev/null || { echo "qemu-aarch64 is not here (qemu-user)"; exit 77; }
 command -v aarch64-linux-gnu-gcc >/dev/null ||
 	{ echo "no cross compiler (gcc-aarch64-linux-gnu libc6-dev-arm64-cross)"; exit 77; }
@@ -53,5 +54,20 @@ want "leaf c \[truncated\]" O2 plain -z 8
 want "leaf c b \[truncated\]" O2 plain -z 16
 build nofp -O2 -fomit-frame-pointer
 build pac -O2 -mbranch-protection=pac-ret+leaf
+# The same as recordings, by the way that a user's takes: names, inlined frames, lines.
+recorded()  # case pattern
+{
+	rm -f dump
+	CHAINS_DUMP=dump qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu ./O2 "$1" >log 2>&1
+	"$O/tests/prog/dumpdata" dump arm.data && got=$("$PERFKIT" collapse -q --trust-paths --srcline arm.data)
+	checks=$((checks + 1))
+	echo "$got" | grep -q "^chains;$2 1\$" && return
+	echo "recorded $1: $got"
+	fails=$((fails + 1))
+}
+l=chains\.c:[0-9]*
+recorded plain "_start;.*;main:$l;a:$l;b:$l;c:$l;leaf:$l"
+recorded noreturn "_start;.*;main:$l;last_call_is_dies:$l;dies:$l;c:$l;leaf:$l"
+recorded signal "_start;.*;main:$l;interrupted:$l;.*;handler:$l;leaf:$l"
 echo "$checks stacks, $fails wrong"
 [ $fails -eq 0 ]
