@@ -502,20 +502,23 @@ static const uint8_t *header_apart(struct window *w, const struct source *src, c
 	return w->buf;
 }
 
-/* As samples_end, without touching the mapping; `data_end` is that of the records. */
-static const uint8_t *samples_end_apart(struct window *w, const struct source *src,
+/* As samples_end, without touching the mapping and passing over the marks of rounds;
+ * `data_end` is that of the records. */
+static const uint8_t *samples_end_apart(struct recording *rec, const struct source *src,
 					const uint8_t *p, const uint8_t *end,
-					const uint8_t *data_end, int swap, uint64_t *n)
+					const uint8_t *data_end, uint64_t *n)
 {
-	uint32_t want = swap ? __builtin_bswap32(PERF_RECORD_SAMPLE) : PERF_RECORD_SAMPLE;
 	uint16_t size = 0;
-	for (const uint8_t *h; p < end; p += size, ++*n) {
-		h = header_apart(w, src, p, data_end, size);
-		if (!h || load_u32(h, 0) != want)
+	for (const uint8_t *h; p < end; p += size) {
+		h = header_apart(&rec->reader->window, src, p, data_end, size);
+		uint32_t type = h ? load_u32(h, rec->swap) : 0;
+		if (type != PERF_RECORD_SAMPLE && type != PERF_RECORD_FINISHED_ROUND)
 			break;
-		size = load_u16(h + 6, swap);
+		size = load_u16(h + 6, rec->swap);
 		if (size < RECORD_HEADER_SIZE || size > end - p)
 			break;
+		*n += type == PERF_RECORD_SAMPLE;
+		rec->stats.by_type[PERF_RECORD_FINISHED_ROUND] += type != PERF_RECORD_SAMPLE;
 	}
 	return p;
 }
@@ -541,10 +544,9 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 	if (source_is_mapped(src) && !inflated)
 		run->source = src;
 	run->end = apart && run->source && src->file
-			   ? samples_end_apart(&rd->window, src, p, end, data_end, rec->swap,
-					       &run->n)
+			   ? samples_end_apart(rec, src, p, end, data_end, &run->n)
 			   : samples_end(p, end, rec->swap, &run->n);
-	if (!run->n)
+	if (run->end == p)
 		return 0;
 	run->offset = st->feed.offset;
 	run->chunk = inflated ? z->chunk : st->feed.chunk;

@@ -134,7 +134,8 @@ struct record_run {
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
 
 /* The same, but the headers of a mapped file are read apart from the mapping, as source_bytes
- * does: for readers that get the samples that way too, so that no page of them is mapped. */
+ * does: for readers that get the samples that way too, so that no page of them is mapped. Marks
+ * of rounds are passed over, and may be all that such a run holds. */
 int recording_skip_samples(struct recording *rec, size_t max, struct record_run *run);
 
 /* Samples that LOST_SAMPLES records tell of and LOST records do not. From Linux 6.0 on an event

@@ -109,6 +109,39 @@ static void runs_are_those_of_the_mapping(void **state)
 	}
 }
 
+/* A page mapped for each of them would be most of a recording with small rounds. */
+static void marks_of_rounds_are_passed_over(void **state)
+{
+	static const uint64_t ids[] = {11};
+	struct buf image = {0};
+	struct recording *rec;
+	struct record_run r;
+	struct record other;
+	struct pw w;
+	(void)state;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .name = "cpu-clock",
+				      .sample_type = PW_S_IP | PW_S_TID,
+				      .ids = ids,
+				      .nids = 1});
+	pw_finished_round(&w);
+	for (int i = 0; i < 3; i++) {
+		pw_sample(&w, 0, &(struct pw_sample){.misc = PW_MISC_USER, .ip = 0x401000});
+		pw_finished_round(&w);
+	}
+	assert_int_equal(pw_finish(&w, &image), 0);
+	put_file(image.v, image.n);
+	assert_int_equal(recording_open(&rec, path, NULL), 0);
+	assert_int_equal(recording_skip_samples(rec, 1 << 20, &r), 1);
+	assert_int_equal(r.n, 3);
+	assert_int_equal(recording_next(rec, &other, NULL), 0);
+	assert_int_equal(rec->stats.by_type[PERF_RECORD_SAMPLE], 3);
+	assert_int_equal(rec->stats.by_type[PERF_RECORD_FINISHED_ROUND], 4);
+	recording_close(rec);
+	buf_release(&image);
+}
+
 static void a_torn_file_ends_at_the_same_record(void **state)
 {
 	static struct run in_place[2 * SAMPLES], apart[2 * SAMPLES];
@@ -172,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_those_of_the_mapping),
+		cmocka_unit_test(marks_of_rounds_are_passed_over),
 		cmocka_unit_test(a_torn_file_ends_at_the_same_record),
 		cmocka_unit_test(a_file_that_became_shorter_is_told),
 		cmocka_unit_test(memory_is_given_where_it_lies),
