@@ -133,6 +133,7 @@ enum { PERF_COUNT_SW_DUMMY = 9 }; /* perf_event_attr.config of PERF_TYPE_SOFTWAR
 enum {
 	ATTR_DISABLED = 0,
 	ATTR_INHERIT = 1,
+	ATTR_EXCLUDE_KERNEL = 5,
 	ATTR_MMAP = 8,
 	ATTR_COMM = 9,
 	ATTR_FREQ = 10,

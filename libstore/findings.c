@@ -179,13 +179,26 @@ unsigned findings_event_topics(const char *name, int is_tracepoint, int switches
 	       (!off && strncmp(name, "dummy", 5) != 0 ? (unsigned)ABOUT_CPU : 0);
 }
 
+int findings_is_trace(const char *name)
+{
+	static const char *const pmus[] = {"intel_pt", "intel_bts", "arm_spe", "cs_etm"};
+	for (size_t i = 0; i < sizeof(pmus) / sizeof(*pmus); i++)
+		if (!strncmp(name, pmus[i], strlen(pmus[i])))
+			return 1;
+	return 0;
+}
+
 unsigned findings_made_for(const struct recording *rec)
 {
 	unsigned topics = ABOUT_NAMES;
+	int trace = 0;
+	for (size_t i = 0; i < rec->events.n; i++)
+		trace |= findings_is_trace(rec->events.v[i].name ? rec->events.v[i].name : "");
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event *ev = &rec->events.v[i];
-		topics |= findings_event_topics(ev->name ? ev->name : "", ev->is_tracepoint,
-						attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH));
+		topics |= findings_event_topics(
+			ev->name ? ev->name : "", ev->is_tracepoint,
+			!trace && attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH));
 	}
 	return topics;
 }

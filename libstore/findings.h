@@ -83,9 +83,14 @@ const struct finding_kind *finding_kind(const char *id);
 /* Worst first, then in the order of finding_kinds. */
 void findings_sort(struct findings *f);
 
-/* The topics that an event says the recording was made for; `switches`: it has SWITCH records.
- */
+/* The topics that an event says the recording was made for; `switches`: it has SWITCH records
+ * that somebody asked for. */
 unsigned findings_event_topics(const char *name, int is_tracepoint, int switches);
+
+/* 1 for an event that writes an AUX trace (intel_pt): perf adds SWITCH records to such by
+ * itself.
+ */
+int findings_is_trace(const char *name);
 
 /* Give all back; the findings are empty then. */
 void findings_release(struct findings *f);

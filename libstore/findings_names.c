@@ -155,6 +155,7 @@ static void judge_dumps(struct judge *j)
 /* Frames of one DSO, by samples that have at least one. */
 struct dso_row {
 	uint32_t name, dso;             /* strings id; of the machine, or NO_ID */
+	int kernel;                     /* is_lost_kernel */
 	uint64_t unnamed, leaf, frames; /* samples; with it innermost; frames, weighed */
 	const char *detail;
 	enum dso_reason reason;
@@ -201,31 +202,50 @@ static int sum_paths(struct weights *w, const struct findings_input *in)
 	return 0;
 }
 
-static struct dso_row *row_of(struct weights *w, const struct profile *p, uint32_t name)
+/* An address that only a kernel can have, in no mapping: the upper half of x86-64 and arm64,
+ * the linear map of ppc64. */
+static int is_lost_kernel(const struct frame *fr)
 {
-	uint32_t at;
+	return !fr->dso && (fr->addr >> 48 == 0xffff || fr->addr >> 60 == 0xc);
+}
+
+/* Of a frame: by DSO; what no mapping holds, apart for the kernel and the rest. */
+static struct dso_row *row_of(struct weights *w, const struct profile *p,
+			      const struct frame *fr)
+{
+	uint32_t at, name = fr->dso;
 	struct dso_row row = {.name = name, .detail = "", .reason = DSO_NOT_A_FILE};
-	if (u64map_get(&w->index, name, &at))
+	row.kernel = is_lost_kernel(fr);
+	uint64_t key = (uint64_t)name << 1 | (uint64_t)row.kernel;
+	if (u64map_get(&w->index, key, &at))
 		return &w->rows.v[at];
 	row.dso = modules_dso_named(p->modules, name);
 	if (row.dso != NO_ID)
 		row.reason = modules_reason(p->modules, row.dso, &row.detail);
-	if (u64map_put(&w->index, name, (uint32_t)w->rows.n) || vec_push(&w->rows, row))
+	if (u64map_put(&w->index, key, (uint32_t)w->rows.n) || vec_push(&w->rows, row))
 		return NULL;
 	return &w->rows.v[w->rows.n - 1];
 }
 
 static int is_libc(const char *path)
 {
-	static const char *const names[] = {"libc.so",  "libc-2",  "libpthread",
-					    "ld-linux", "ld-2",    "libm.so",
-					    "libm-2",   "ld-musl", "libc.musl"};
+	static const char *const names[] = {"libc.so", "libc-2", "libpthread",
+					    "libm.so", "libm-2", "libc.musl"};
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strncmp(base, names[i], strlen(names[i])))
 			return 1;
 	return 0;
+}
+
+/* The dynamic linker, which works before any code of the application does. */
+static int is_linker(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld-2", 4) ||
+	       !strncmp(base, "ld-musl", 7);
 }
 
 /* Names of the C library that run before, or without, any code of the application. */
@@ -248,24 +268,32 @@ static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t f
 	if (!fr->name && fr->kind != FRAME_MARK)
 		says |= NAMELESS;
 	if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
+		const char *dso = strtab_get(s, fr->dso);
+		int linker = is_linker(dso);
 		says |= USER;
-		if (fr->kind == FRAME_JIT || !is_libc(strtab_get(s, fr->dso)))
+		if (fr->kind == FRAME_JIT || (!linker && !is_libc(dso)))
 			says |= NOT_LIBC;
-		if (!is_start(strtab_get(s, fr->name)))
+		if (!linker && !is_start(strtab_get(s, fr->name)))
 			says |= WORK;
 	}
 	return w->frame_says[frame] = says;
+}
+
+static int same_row(const struct frame *a, const struct frame *b)
+{
+	return a->dso == b->dso && is_lost_kernel(a) == is_lost_kernel(b);
 }
 
 /* A frame without a name: a sample counts once for a DSO, however many it has of it. */
 static int count_nameless(struct weights *w, const struct profile *p, uint32_t path)
 {
 	const struct stacks *s = &p->stacks;
-	uint32_t name = s->frames.v[s->paths.v[path].frame].dso, up = w->nameless[path];
-	struct dso_row *row = row_of(w, p, name);
+	const struct frame *fr = &s->frames.v[s->paths.v[path].frame];
+	uint32_t up = w->nameless[path];
+	struct dso_row *row = row_of(w, p, fr);
 	if (!row)
 		return ERR_NOMEM;
-	while (up && s->frames.v[s->paths.v[up].frame].dso != name)
+	while (up && !same_row(&s->frames.v[s->paths.v[up].frame], fr))
 		up = w->nameless[up];
 	if (!up)
 		row->unnamed += w->below[path];
@@ -322,16 +350,19 @@ static void weights_release(struct weights *w)
 	u64map_release(&w->index);
 }
 
+/* Callchains without stack copies. */
+static int by_frame_pointer(const struct judge *j)
+{
+	uint64_t types = 0;
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		types |= j->rec->events.v[i].attr.sample_type;
+	return types & PERF_SAMPLE_CALLCHAIN && !(types & PERF_SAMPLE_STACK_USER);
+}
+
 static void judge_libc(struct judge *j, const struct weights *w)
 {
-	int fp = 0;
-	for (size_t i = 0; i < j->rec->events.n; i++) {
-		uint64_t type = j->rec->events.v[i].attr.sample_type;
-		if (type & PERF_SAMPLE_STACK_USER)
-			return;
-		fp |= !!(type & PERF_SAMPLE_CALLCHAIN);
-	}
-	if (!fp || w->only_libc < 20 || percent(w->only_libc, w->with_user) < 5)
+	if (!by_frame_pointer(j) || w->only_libc < 20 ||
+	    percent(w->only_libc, w->with_user) < 5)
 		return;
 	struct finding *f = judge_add(j, "fp-ends-in-libc", HARM_PARTIAL,
 				      "%.1f %% of user stacks begin and end in the C library",
@@ -367,7 +398,9 @@ static const char *name_finding(const struct judge *j, const struct dso_row *r)
 		       : r->reason == DSO_MISMATCH    ? "kernel-mismatch"
 						      : "no-kernel-symbols";
 	if (!r->name)
-		return "unmapped-frames";
+		return !r->kernel         ? "unmapped-frames"
+		       : j->no_kernel_map ? "kptr-restrict"
+					  : "no-kernel-symbols";
 	if (r->reason == DSO_MISMATCH)
 		return "build-id-mismatch";
 	if (d && d->kind == DSO_FILE && !d->id.len &&
@@ -445,19 +478,44 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 		judge_remedy(j, f, "%s", t->remedy);
 	else if (!strcmp(t->id, "no-build-ids"))
 		judge_record(j, f, &(struct remedy){.build_ids = 1});
-	else
+	else if (by_frame_pointer(j))
 		judge_copy_instead(j, f);
+	else
+		judge_remedy(j, f,
+			     "code made at run time, or of a process whose mappings were not "
+			     "recorded: let perf start before it");
 }
 
-/* Kernel frames, but no mapping of the kernel: perf could not read its symbols. */
-static int judge_no_kernel_map(struct judge *j)
+static int is_user_only(const struct judge *j)
+{
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (j->in->survey->events.n > i && j->in->survey->events.v[i].samples &&
+		    !attr_flag(&j->rec->events.v[i].attr, ATTR_EXCLUDE_KERNEL))
+			return 0;
+	return 1;
+}
+
+/* Kernel frames, but no mapping of the kernel: perf could not read its symbols, or had no
+ * reason to. */
+static void judge_no_kernel_map(struct judge *j)
 {
 	const struct survey *v = j->in->survey;
 	if (!v || !v->kernel_samples || v->kernel_maps || j->rec->events.n == 0)
-		return 0;
+		return;
 	double share = percent(v->kernel_samples, j->samples);
+	j->no_kernel_map = 1;
 	if (share < 1) /* strays of a recording of user code */
-		return 0;
+		return;
+	if (is_user_only(j)) {
+		struct finding *f =
+			judge_add(j, "kptr-restrict", HARM_ADVICE,
+				  "%llu samples of user code came late, in the kernel (skid)",
+				  (ull)v->kernel_samples);
+		judge_remedy(j, f,
+			     "record without :u as root (or kernel.perf_event_paranoid=1) to "
+			     "see what the kernel does there");
+		return;
+	}
 	struct finding *f =
 		judge_add(j, "kptr-restrict", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
 			  "%llu samples in the kernel, but perf could not see where it lies",
@@ -465,7 +523,6 @@ static int judge_no_kernel_map(struct judge *j)
 	judge_remedy(j, f,
 		     "as root on the recorded machine: sysctl kernel.kptr_restrict=0, then "
 		     "record again");
-	return 1;
 }
 
 void judge_stacks(struct judge *j)
@@ -479,7 +536,7 @@ void judge_names(struct judge *j)
 {
 	const struct profile *p = j->in->profile;
 	struct weights w = {0};
-	int no_map = judge_no_kernel_map(j);
+	judge_no_kernel_map(j);
 	int rc = sum_paths(&w, j->in);
 	if (!rc)
 		rc = count_paths(&w, p);
@@ -490,7 +547,7 @@ void judge_names(struct judge *j)
 			(void *)&p->stacks.strings);
 	judge_libc(j, &w);
 	for (size_t i = 0; i < sizeof(name_texts) / sizeof(*name_texts); i++)
-		if (!no_map || strcmp(name_texts[i].id, "kptr-restrict"))
+		if (!j->no_kernel_map || strcmp(name_texts[i].id, "kptr-restrict") != 0)
 			judge_group(j, &w, &name_texts[i]);
 	weights_release(&w);
 }

@@ -15,6 +15,7 @@ struct judge {
 	unsigned asked;
 	uint64_t samples;     /* records that carry a stack or a weight */
 	struct remedy remedy; /* what all findings change in the recorded line */
+	int no_kernel_map;    /* samples in the kernel, and no word of where it lies */
 	int failed;           /* ERR_NOMEM */
 };
 

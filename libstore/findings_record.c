@@ -94,7 +94,15 @@ void judge_file(struct judge *j)
 {
 	judge_cut(j);
 	judge_bad(j);
-	if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
+	uint64_t traced = j->rec->stats.aux_bytes;
+	if (!j->samples && traced) {
+		struct finding *f =
+			judge_add(j, "no-samples", HARM_PARTIAL,
+				  "no samples, only %llu bytes of AUX trace, which perfkit "
+				  "does not decode",
+				  (ull)traced);
+		judge_remedy(j, f, "perf script decodes it; or record samples: perf record -g");
+	} else if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
 		struct finding *f =
 			judge_add(j, "no-samples", HARM_PARTIAL, "no samples were recorded");
 		judge_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});

@@ -199,7 +199,7 @@ static int check_kept(const struct load *l)
 static int read_made_for(const struct load *l, unsigned *topics)
 {
 	sqlite3_stmt *st;
-	int got = SQLITE_DONE;
+	int got = SQLITE_DONE, trace = 0, switches = 0;
 	int r = select_rows(l, &st,
 			    "SELECT e.name,e.tracepoint,r.has_records FROM selected_events e "
 			    "JOIN recordings r ON r.id = e.recording_id "
@@ -208,9 +208,13 @@ static int read_made_for(const struct load *l, unsigned *topics)
 	*topics = ABOUT_NAMES;
 	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
-		*topics |= findings_event_topics(name ? name : "", sqlite3_column_int(st, 1),
-						 sqlite3_column_int(st, 2));
+		int tracepoint = sqlite3_column_int(st, 1);
+		*topics |= findings_event_topics(name ? name : "", tracepoint, 0);
+		switches |= !tracepoint && sqlite3_column_int(st, 2);
+		trace |= findings_is_trace(name ? name : "");
 	}
+	if (switches && !trace)
+		*topics |= ABOUT_OFFCPU;
 	if (!r && got != SQLITE_DONE)
 		r = read_failed(l);
 	sqlite3_finalize(st);

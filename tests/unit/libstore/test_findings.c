@@ -448,6 +448,18 @@ static const struct fault {
 	 0,
 	 {.dso = "/lib/x86_64-linux-gnu/libc.so.6"},
 	 {.dso = "/opt/libcurl.so.4"}},
+	/* near: the dynamic linker's own stacks, before any code of the program */
+	{"fp-ends-in-libc",
+	 HARM_PARTIAL,
+	 0,
+	 {.dso = "/usr/lib/libc-2.28.so"},
+	 {.dso = "/usr/lib/ld-2.28.so"}},
+	/* user code alone was asked for: perf had no reason to look for the kernel */
+	{"kptr-restrict",
+	 HARM_ADVICE,
+	 0,
+	 {KERNEL_AND_USER, .no_kernel_map = 1, .clock.flags = PW_EXCLUDE_KERNEL},
+	 {.no_kernel_map = 1, .clock.flags = PW_EXCLUDE_KERNEL}},
 	/* near: samples in user code only need no kernel */
 	{"kptr-restrict",
 	 HARM_PARTIAL,
@@ -491,6 +503,12 @@ static const struct fault {
 	 0,
 	 {.nchain = 2, .chain = {PW_CONTEXT_USER, 0x77777}},
 	 {0}},
+	/* near: the kernel's addresses, where perf could not see it */
+	{"unmapped-frames",
+	 HARM_PARTIAL,
+	 0,
+	 {.nchain = 2, .chain = {PW_CONTEXT_USER, 0x77777}, .no_kernel_map = 1},
+	 {KERNEL_AND_USER, .no_kernel_map = 1}},
 	{"clock", HARM_ADVICE, 0, {SCHED}, {SCHED, .clock_data = 1}},
 	{"clock-mixed",
 	 HARM_WRONG,
