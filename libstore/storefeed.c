@@ -90,8 +90,12 @@ static int vtab_connect(sqlite3 *db, void *feed, int argc, const char *const *ar
 	if (!v)
 		return SQLITE_NOMEM;
 	v->feed = feed;
-	*out = &v->base;
-	return sqlite3_declare_vtab(db, "CREATE TABLE feed(" C24 ")");
+	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" C24 ")");
+	if (code)
+		mem_free(v);
+	else
+		*out = &v->base;
+	return code;
 }
 
 static int vtab_disconnect(sqlite3_vtab *v)
@@ -308,6 +312,17 @@ int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct er
 	return 0;
 }
 
+/* Until the writer has nothing in its hands. The first failure. */
+static int wait_for_writer(struct feed *f, struct err *e)
+{
+	pthread_mutex_lock(&f->lock);
+	while (f->threaded && f->written != f->put)
+		pthread_cond_wait(&f->changed, &f->lock);
+	int r = told(f, e);
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}
+
 int feed_wait(struct feed *f, struct err *e)
 {
 	for (int i = 0; i < FEED_TABLES; i++) {
@@ -316,12 +331,20 @@ int feed_wait(struct feed *f, struct err *e)
 		if (b) /* what fails is told below */
 			(void)queue_batch(f, b, NULL);
 	}
-	pthread_mutex_lock(&f->lock);
-	while (f->threaded && f->written != f->put)
-		pthread_cond_wait(&f->changed, &f->lock);
-	int r = told(f, e);
-	pthread_mutex_unlock(&f->lock);
-	return r;
+	return wait_for_writer(f, e);
+}
+
+void feed_drop(struct feed *f)
+{
+	for (int i = 0; i < FEED_TABLES; i++) {
+		struct batch *b = f->open[i];
+		f->open[i] = NULL;
+		if (!b)
+			continue;
+		b->next = f->unused;
+		f->unused = b;
+	}
+	(void)wait_for_writer(f, NULL); /* whoever drops has a failure to tell */
 }
 
 int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e)

@@ -62,7 +62,7 @@ static inline void cell_null(struct cell *c)
 	*c = (struct cell){.type = SQLITE_NULL};
 }
 
-/* Borrowed until feed_wait; of more than 2^31 bytes the first are kept. */
+/* Borrowed until feed_wait or feed_drop; of more than 2^31 bytes the first are kept. */
 static inline void cell_text(struct cell *c, const char *s)
 {
 	size_t n = strlen(s);
@@ -84,6 +84,10 @@ int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct er
 
 /* Until all rows are written. As feed_row. */
 int feed_wait(struct feed *f, struct err *e);
+
+/* In place of feed_wait for whoever cannot go on: a last row may lack cells, so what is still
+ * being gathered is forgotten. Texts that cells borrowed are free again. */
+void feed_drop(struct feed *f);
 
 /* Rows that were not waited for may be missing. NULL is accepted. */
 void feed_close(struct feed *f);

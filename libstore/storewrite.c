@@ -466,10 +466,12 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 		    tl->losses.n;
 	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
 		r = tables[i](&l);
-	/* in any case: the writer has texts of the timeline in its hands */
-	int written = feed_wait(w->feed, r ? NULL : e);
+	if (r) /* in any case: the writer has texts of the timeline in its hands */
+		feed_drop(w->feed);
+	else
+		r = feed_wait(w->feed, e);
 	load_end(&l);
-	return r ? r : written;
+	return r;
 }
 
 struct store_handle store_writer_handle(const struct store_writer *w)

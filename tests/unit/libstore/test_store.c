@@ -2,9 +2,11 @@
 #include "tests/lib/unit.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "libstore/causes.h"
 #include "libstore/sched.h"
 #include "libstore/store.h"
+#include "libstore/store_priv.h"
 #include "libstore/storeread.h"
 #include "libstore/storewrite.h"
 
@@ -497,6 +499,44 @@ static void an_aborted_import_leaves_the_old_store(void **state)
 	assert_int_equal(mkdir(dir, 0700), 0);
 }
 
+static int64_t rows_of(struct store_writer *w, const char *table)
+{
+	char sql[64];
+	sqlite3_stmt *st;
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
+	assert_int_equal(sqlite3_prepare_v2(store_writer_handle(w).db, sql, -1, &st, NULL), 0);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	int64_t n = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return n;
+}
+
+/* Rows half filled when memory ends have cells that nobody set. */
+static void rows_that_memory_ended_in_are_not_written(void **state)
+{
+	(void)state;
+	int r = ERR_NOMEM;
+	long n = 0;
+	for (; r; n++) {
+		struct stacks st = {0};
+		struct timeline tl;
+		struct store_writer *w;
+		struct err e = {0};
+		build(&tl, &st);
+		assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+		mem_fail_after(n);
+		r = store_writer_add(w, &tl, &e);
+		mem_fail_after(-1);
+		assert_true(!r || r == ERR_NOMEM);
+		assert_int_equal(rows_of(w, "recordings"), !r);
+		assert_int_equal(rows_of(w, "frames") != 0, !r);
+		store_writer_abort(w);
+		timeline_release(&tl);
+		stacks_release(&st);
+	}
+	assert_true(n > 12); /* batches and maps failed, one after another */
+}
+
 static void a_file_that_is_no_store_is_not_replaced(void **state)
 {
 	(void)state;
@@ -521,6 +561,7 @@ int main(void)
 		cmocka_unit_test(damaged_newer_and_foreign_stores_are_refused_by_name),
 		cmocka_unit_test(a_cut_or_garbled_store_is_an_error_not_a_crash),
 		cmocka_unit_test(an_aborted_import_leaves_the_old_store),
+		cmocka_unit_test(rows_that_memory_ended_in_are_not_written),
 		cmocka_unit_test(a_file_that_is_no_store_is_not_replaced),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
