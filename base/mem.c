@@ -38,11 +38,13 @@ void *mem_zalloc(size_t n, size_t size)
 
 void *mem_zalloc_table(size_t size)
 {
-	enum { LARGE_PAGE = 2 << 20 };
+	enum { LARGE_PAGE = 2 << 20, TABLE_ALIGN = 64 };
 	void *p;
-	if (refuse() || posix_memalign(&p, LARGE_PAGE, size))
+	size_t align = size < LARGE_PAGE ? TABLE_ALIGN : LARGE_PAGE;
+	if (refuse() || posix_memalign(&p, align, size))
 		return NULL;
-	madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
+	if (align == LARGE_PAGE)
+		madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
 	return memset(p, 0, size);
 }
 

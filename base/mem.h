@@ -17,8 +17,9 @@ void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 /* n * size bytes of zeroes; NULL also when the product overflows. */
 void *mem_zalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
 
-/* `size` bytes of zeroes, on large pages where the system has them, else all pages there from
- * the start: for tables that are soon written all over, in no order. */
+/* `size` bytes of zeroes from the start of a cache line, on large pages where the system has
+ * them and they are filled, else with all pages there from the start: for tables that are soon
+ * written all over, in no order. */
 void *mem_zalloc_table(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* Resize to n * size bytes; NULL (and `p` left as it was) on overflow or exhaustion. */

@@ -10,6 +10,44 @@ enum { DEPTH_DEFAULT = 1024, VA_BITS_DEFAULT = 48, ENTRY_CODE = 64 };
  * the two are equal. */
 static const uint8_t x86_bit[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
 
+/* An empty cache of 1 << bits sets. 0 or ERR_NOMEM, with the old one as it was. */
+static int cache_make(struct unwinder *u, unsigned bits)
+{
+	struct known_set *cache = mem_zalloc_table(sizeof(*cache) << bits);
+	if (!cache)
+		return ERR_NOMEM;
+	u->cache = cache;
+	u->cache_bits = bits;
+	u->grow_at = u->stats.misses + (UINT64_C(1) << bits);
+	return 0;
+}
+
+static struct known *cache_set(const struct unwinder *u, uint64_t key, uint32_t space)
+{
+	uint64_t h = (key ^ (uint64_t)space << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	return u->cache[h >> (64 - u->cache_bits)].way;
+}
+
+/* A larger cache with what the old one knew; without memory that one stays. Rules in hand are
+ * moved, so between stacks only. */
+static void cache_grow(struct unwinder *u)
+{
+	struct known_set *old = u->cache;
+	size_t n = (size_t)1 << u->cache_bits;
+	u->grow_at = UINT64_MAX;
+	if (u->cache_bits >= CACHE_BITS_MAX || cache_make(u, u->cache_bits + CACHE_BITS_STEP))
+		return;
+	for (size_t i = 0; i < 2 * n; i++) {
+		const struct known *k = &old[i / 2].way[!(i & 1)]; /* the newer one last */
+		struct known *set = cache_set(u, k->key, k->space);
+		if (!k->key)
+			continue;
+		set[1] = set[0];
+		set[0] = *k;
+	}
+	mem_free(old);
+}
+
 int unwinder_new(const struct unwind_opts *o, struct unwinder **out, struct err *e)
 {
 	*out = NULL;
@@ -22,8 +60,7 @@ int unwinder_new(const struct unwind_opts *o, struct unwinder **out, struct err 
 	if (!u->o.max_depth)
 		u->o.max_depth = DEPTH_DEFAULT;
 	u->frames = mem_zalloc(u->o.max_depth, sizeof(*u->frames));
-	u->cache = mem_zalloc_table(sizeof(*u->cache) << CACHE_BITS);
-	if (!u->frames || !u->cache) {
+	if (!u->frames || cache_make(u, CACHE_BITS_FIRST)) {
 		unwinder_free(u);
 		return err_nomem(e);
 	}
@@ -210,8 +247,7 @@ static int resolve(struct walk *w, uint64_t pc, int exact, struct known *k)
 const struct known *rule_at(struct walk *w, uint64_t pc, int exact)
 {
 	uint64_t key = pc << 1 | (uint64_t)exact;
-	uint64_t h = (key ^ (uint64_t)w->s->space << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	struct known *set = w->u->cache[h >> (64 - CACHE_BITS)].way;
+	struct known *set = cache_set(w->u, key, w->s->space);
 	for (int i = 0; i < 2; i++)
 		if (set[i].key == key && set[i].space == w->s->space && key)
 			return &set[i];
@@ -459,6 +495,8 @@ int unwind_sample(struct unwinder *u, const struct unwind_sample *s, struct unwi
 	w.e = e;
 	w.rc = 0;
 	prefetch_stack(s);
+	if (u->stats.misses > u->grow_at)
+		cache_grow(u);
 	enum unwind_end end = walk_stack(&w);
 	if (w.rc >= 0 && ends_in_root(&w, end))
 		end = UNWIND_COMPLETE;

@@ -20,7 +20,9 @@
 enum {
 	NO_REGISTER = 0xff,
 	SIGNALS_MAX = 8, /* signal frames in one stack: they may go down, so they are counted */
-	CACHE_BITS = 15,
+	CACHE_BITS_FIRST = 11, /* 4,096 addresses: a small program's */
+	CACHE_BITS_STEP = 2,
+	CACHE_BITS_MAX = 15,
 };
 
 /* What is known of a pc: half a cache line. */
@@ -45,7 +47,9 @@ struct unwinder {
 	uint64_t pac_mask;
 	struct unwind_stats stats;
 	struct unwind_frame *frames; /* o.max_depth of them */
-	struct known_set *cache;     /* 1 << CACHE_BITS of them */
+	struct known_set *cache;     /* 1 << cache_bits of them */
+	unsigned cache_bits;
+	uint64_t grow_at; /* misses at which it gets too small */
 };
 
 struct walk {

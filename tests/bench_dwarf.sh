@@ -35,24 +35,18 @@ line() # what value aim
 	printf '  %-46s %14s   %s\n' "$1" "$2" "$3"
 }
 
-# perf's $wall and $cpu beside perfkit's: how many times as long, and as much CPU time
-ratio() # wall cpu
+# Run perf, for LIMIT seconds at most, and print it beside perfkit's time.
+perf_line() # LIMIT AIM perfkit's-wall WORDS...
 {
-	awk -v a="$wall" -v b="$1" -v c="$cpu" -v d="$2" \
-		'BEGIN { printf "%.1f x (CPU time %.1f x)", a / b, c / d }'
-}
-
-# What perf would take for the whole of a file, told from the first P and 2 P percent of its time:
-# the first P as they were, all others as the second P, which has perf's files open already.
-perf_scaled() # FILE P WORDS...
-{
-	file=$1 p=$2
-	shift 2
-	measure 1 perf script "$@" --time "0%-$p%" -i "$file"
-	wall1=$wall cpu1=$cpu
-	measure 1 perf script "$@" --time "0%-$((2 * p))%" -i "$file"
-	wall=$(awk -v a="$wall1" -v b="$wall" -v p="$p" 'BEGIN { printf "%.1f", a + (b - a) * (100 - p) / p }')
-	cpu=$(awk -v a="$cpu1" -v b="$cpu" -v p="$p" 'BEGIN { printf "%.1f", a + (b - a) * (100 - p) / p }')
+	limit=$1 aim=$2 ours=$3
+	shift 3
+	[ -z "${BENCH_QUICK:-}" ] || return 0
+	measure 1 timeout "$limit" perf script "$@"
+	over=
+	[ "$status" != 124 ] || over='over '
+	what=$(echo "perf script $*" | sed 's/ *-i .*//')
+	line "$what" "$over$wall s" "$(awk -v o="$over" -v a="$wall" -v b="$ours" -v aim="$aim" \
+		'BEGIN { printf "%s%.1f x, aim %s x", o, a / b, aim }')"
 }
 
 # one core, samples in memory: the unwinder alone, every table empty at first
@@ -68,29 +62,15 @@ unwinding() # FILE aim
 perfkit_runs() # FILE
 {
 	measure 3 "$O/perfkit" collapse -q --no-inline -i "$1"
-	plain=$wall plain_cpu=$cpu
+	plain=$wall
 	line 'perfkit collapse --no-inline' "$wall s" "$(awk -v c="$cpu" -v w="$wall" \
 		'BEGIN { printf "%.2f s on the CPUs, %.1f of them busy", c, c / w }')"
 	measure 3 "$O/perfkit" collapse -q -i "$1"
-	inlined=$wall inlined_cpu=$cpu
+	inlined=$wall
 	line 'perfkit collapse' "$wall s" "$(awk -v c="$cpu" -v w="$wall" \
 		'BEGIN { printf "%.2f s on the CPUs, %.1f of them busy", c, c / w }')"
 	line '  memory, of it private' \
 		"$(printf '%.0f, %.0f MB' "$peak" "$private")" 'aim 300 MB for 700 MB'
-}
-
-beside_perf() # FILE, percent of it that perf unfolds inlines of: all, or a first part
-{
-	[ -z "${BENCH_QUICK:-}" ] || return 0
-	measure 1 perf script --no-inline -i "$1"
-	line 'perf script --no-inline' "$wall s" "$(ratio "$plain" "$plain_cpu"), aim 15 x"
-	if [ "$2" = all ]; then
-		measure 1 perf script -i "$1"
-		line 'perf script' "$wall s" "$(ratio "$inlined" "$inlined_cpu"), aim 50 x"
-	else
-		perf_scaled "$1" "$2"
-		line "perf script, scaled from $((2 * $2)) %" "$wall s" "$(ratio "$inlined" "$inlined_cpu"), aim 50 x"
-	fi
 }
 
 title() # FILE TEXT
@@ -105,14 +85,11 @@ record "$dir/deep.data" "$rate" timeout -s INT 15 "$dir/deep" 100000000
 title "$dir/deep.data" 'a deep C++ program'
 unwinding "$dir/deep.data" 3
 perfkit_runs "$dir/deep.data"
-beside_perf "$dir/deep.data" all
+perf_line 300 15 "$plain" --no-inline -i "$dir/deep.data"
+perf_line 300 50 "$inlined" -i "$dir/deep.data"
 measure 3 "$O/perfkit" collapse -q --srcline -i "$dir/deep.data"
 line 'perfkit collapse --srcline' "$wall s" ''
-lined=$wall lined_cpu=$cpu
-if [ -z "${BENCH_QUICK:-}" ]; then
-	perf_scaled "$dir/deep.data" 10 -F +srcline
-	line 'perf script -F +srcline, scaled from 20 %' "$wall s" "$(ratio "$lined" "$lined_cpu"), aim 1000 x"
-fi
+perf_line 300 1000 "$wall" -F +srcline -i "$dir/deep.data"
 nm --defined-only "$dir/deep" | awk '$2 ~ /[tTwW]/ { print $1 }' >"$dir/addresses"
 "$prog/frames_at" -t "$dir/deep" <"$dir/addresses" | awk '{
 	for (i = 1; i < NF; i++) if ($(i + 1) ~ /^ms\/MB/) perMB = substr($i, 2)
@@ -129,4 +106,6 @@ record "$dir/compile.data" "$rate" "$compiler" -std=c++17 -O2 -DCOMPILE_MORE -c 
 title "$dir/compile.data" "$what"
 unwinding "$dir/compile.data" 4
 perfkit_runs "$dir/compile.data"
-beside_perf "$dir/compile.data" 1
+perf_line 300 15 "$plain" --no-inline -i "$dir/compile.data"
+# perf asks addr2line about every frame of the compiler: hours
+perf_line 120 50 "$inlined" -i "$dir/compile.data"
