@@ -506,7 +506,7 @@ static const uint8_t *header_apart(struct window *w, const struct source *src, c
  * `data_end` is that of the records. */
 static const uint8_t *samples_end_apart(struct recording *rec, const struct source *src,
 					const uint8_t *p, const uint8_t *end,
-					const uint8_t *data_end, uint64_t *n)
+					const uint8_t *data_end, struct record_run *run)
 {
 	uint16_t size = 0;
 	for (const uint8_t *h; p < end; p += size) {
@@ -517,7 +517,9 @@ static const uint8_t *samples_end_apart(struct recording *rec, const struct sour
 		size = load_u16(h + 6, rec->swap);
 		if (size < RECORD_HEADER_SIZE || size > end - p)
 			break;
-		*n += type == PERF_RECORD_SAMPLE;
+		int mode = load_u16(h + 4, rec->swap) & PERF_RECORD_MISC_CPUMODE_MASK;
+		run->n += type == PERF_RECORD_SAMPLE;
+		run->kernel |= type == PERF_RECORD_SAMPLE && mode == PERF_RECORD_MISC_KERNEL;
 		rec->stats.by_type[PERF_RECORD_FINISHED_ROUND] += type != PERF_RECORD_SAMPLE;
 	}
 	return p;
@@ -544,7 +546,7 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 	if (source_is_mapped(src) && !inflated)
 		run->source = src;
 	run->end = apart && run->source && src->file
-			   ? samples_end_apart(rec, src, p, end, data_end, &run->n)
+			   ? samples_end_apart(rec, src, p, end, data_end, run)
 			   : samples_end(p, end, rec->swap, &run->n);
 	if (run->end == p)
 		return 0;

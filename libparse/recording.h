@@ -122,6 +122,7 @@ struct record_run {
 	uint64_t offset;     /* of p, as in struct record */
 	struct chunk *chunk; /* as in struct record */
 	uint64_t n;          /* records */
+	int kernel;          /* recording_skip_samples: one of them was taken in kernel mode */
 	const struct source
 		*source; /* what source_bytes gives them from; NULL: a chunk holds them */
 };

@@ -30,8 +30,9 @@ struct collector {
 	uint64_t round_max; /* newest time seen so far */
 	uint64_t safe_time; /* newest time of the rounds before the one being read */
 	int streaming;
-	int timed;     /* samples carry times */
-	int apart;     /* samples are so large that the mapping is not worth its faults */
+	int timed; /* samples carry times */
+	int apart; /* samples are so large that the mapping is not worth its faults */
+	int kernel_met;
 	uint64_t told; /* progress: bytes at the last call */
 };
 
@@ -249,11 +250,25 @@ static void note_times(struct collector *c, const struct record_run *run)
 	}
 }
 
+/* What perf found when it began has no times, and the kernel's mapping is part of it. */
+static int meet_kernel(struct collector *c, struct err *e)
+{
+	c->kernel_met = 1;
+	int rc = advance(c, 0, e);
+	if (!rc)
+		c->opt->kernel_met(c->opt->kernel_met_ctx);
+	return rc;
+}
+
 static int take_samples(struct collector *c, const struct record_run *run, struct err *e)
 {
 	if (c->streaming)
 		note_times(c, run);
-	int rc = note_samples(c, run, e);
+	int rc = 0;
+	if (run->kernel && !c->streaming && !c->kernel_met && c->opt->kernel_met)
+		rc = meet_kernel(c, e);
+	if (!rc)
+		rc = note_samples(c, run, e);
 	if (!rc && c->held > WINDOW_MAX) /* no rounds: better early than never */
 		rc = flush_all(c, c->round_max, e);
 	return rc;

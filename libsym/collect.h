@@ -24,6 +24,11 @@ struct collect_options {
 	void *expand_ctx[MAX_WORKERS]; /* one per worker, when aggregate.expand is set */
 	struct deferred_chains
 		*deferred; /* filled on the way when the recording has such; or NULL */
+	/* Called from the calling thread when the walk over a file meets a sample of the
+	 * kernel, with the machine as it was before all times: the kernel's symbols can be read
+	 * while the walk goes on. Once at most, and not for all inputs. NULL: not. */
+	void (*kernel_met)(void *ctx);
+	void *kernel_met_ctx;
 	/* Called now and then from the calling thread: bytes done so far of the file's. NULL:
 	 * not. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);

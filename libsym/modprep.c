@@ -184,9 +184,11 @@ void modules_want(struct modules *ms, uint32_t dso, uint64_t offset)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void want_kernel(struct modules *ms)
+void modules_want_kernel(struct modules *ms)
 {
 	struct preparer *p = ms->preparer;
+	if (!p)
+		return;
 	struct kernel_place place;
 	int have = kernel_place(ms, &place);
 	pthread_mutex_lock(&p->lock);
@@ -216,7 +218,7 @@ void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t 
 		return;
 	int kernel = x->cpumode == PERF_RECORD_MISC_KERNEL;
 	if (kernel && !__atomic_load_n(&p->kernel_wanted, __ATOMIC_RELAXED))
-		want_kernel(ms);
+		modules_want_kernel(ms);
 	if (!user || x->kind == CHAIN_UNWOUND || (nth >= ALL_OF_FIRST && nth % OF_EACH))
 		return;
 	for (uint32_t i = 0; i < x->nwords; i++) {

@@ -110,6 +110,10 @@ int modules_open(struct modules *ms, uint32_t dso);
 /* What modules_want needs to be told of: every address, or the first of a DSO only. */
 int modules_wants_all(const struct modules *ms);
 
+/* The kernel, as far as the machine knows its mapping. One thread at a time, while the machine
+ * does not change. */
+void modules_want_kernel(struct modules *ms);
+
 /* The kernel, when the stack's words have some of it; of each so manyth stack (`nth` counts
  * them) the user addresses too, if `user`: the machine must not change until then.
  * Words as in the entry; `swap`: in the other byte order. */

@@ -181,6 +181,12 @@ static void want_stack(void *profile, const struct stack_entry *x, size_t nth)
 	modules_want_stack(p->modules, x, nth, p->rec->swap, recording_is_mapped(p->rec));
 }
 
+static void kernel_met(void *profile)
+{
+	struct profile *p = profile;
+	modules_want_kernel(p->modules);
+}
+
 static void start_preparing(struct profile *p, struct collect_options *co)
 {
 	int workers = collect_workers(co);
@@ -189,6 +195,8 @@ static void start_preparing(struct profile *p, struct collect_options *co)
 	modules_prepare(p->modules, workers);
 	co->aggregate.first_seen = want_stack;
 	co->aggregate.first_seen_ctx = p;
+	co->kernel_met = kernel_met;
+	co->kernel_met_ctx = p;
 }
 
 /* Samples that read counters are weighed against the reading before, so in order: by one. */
