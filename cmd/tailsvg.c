@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/tailout.h"
+#include "render/escape.h"
 #include "render/tailwords.h"
 #include "render/timelinesvg.h"
 #include "render/units.h"
@@ -49,6 +50,13 @@ static char *sentence(struct panels *p, size_t rank, const struct episode *ep)
 	struct buf b = {0};
 	buf_fmt(&b, "#%zu  ", rank + 1);
 	words_thread(&b, tl, ep->thread, ep->comm);
+	if (tl->threads.v[ep->thread].comm != ep->comm) { /* its row has the later name */
+		const struct strtab *names = &tl->stacks->strings;
+		uint32_t later = tl->threads.v[ep->thread].comm;
+		buf_str(&b, " (later ");
+		escape_visible(&b, strtab_get(names, later), strtab_len(names, later));
+		buf_char(&b, ')');
+	}
 	buf_str(&b, ", ");
 	units_duration(&b, episode_ns(ep));
 	buf_fmt(&b, " (%s) from ", words_cause(p->x.state, p->x.cause));

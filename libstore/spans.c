@@ -164,6 +164,11 @@ static int begin_nested(struct spans *s, const struct span_event *ev, uint32_t l
 {
 	uint32_t top = s->lanes.v[lane].top, span;
 	uint32_t parent = top == TL_NONE ? TL_NONE : s->nodes.v[top].span;
+	/* perf record may write a record twice, at the end of a round and at the next's start
+	 */
+	if (parent != TL_NONE && s->nodes.v[top].kind == ev->kind &&
+	    s->tl->spans.v[parent].start_ns == ev->time_ns)
+		return 0;
 	int r = u64map_put(&s->seen, (uint64_t)ev->kind << 32 | lane, 1);
 	if (!r)
 		r = open_span(s, ev, parent, &span);

@@ -111,9 +111,10 @@ void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 		buf_str(b, " < ...");
 	uint32_t how = innermost_user(s, path);
 	if (node && how && how != s->paths.v[node].frame) {
-		buf_str(b, " [");
+		int bare = tl->stacks->frames.v[how].name != 0; /* else it has brackets */
+		buf_str(b, bare ? " [" : " ");
 		words_frame(b, tl, how);
-		buf_char(b, ']');
+		buf_str(b, bare ? "]" : "");
 	}
 }
 
@@ -191,12 +192,13 @@ static void one_part(struct buf *b, struct evidence *ev, const struct chain_part
 					       : "waiting for a CPU nobody is seen on");
 		break;
 	default:
-		buf_str(b, p->end == END_NO_WAKE ? "in no known state: no wakeup recorded"
-						 : "in no known state");
 		if (p->function) {
-			buf_str(b, ", in ");
+			buf_str(b, "in ");
 			words_function(b, ev->tl, p->function);
+			buf_str(b, ", ");
 		}
+		buf_str(b, p->end == END_NO_WAKE ? "in no known state (no wakeup recorded)"
+						 : "in no known state");
 	}
 }
 
@@ -340,7 +342,8 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 	const struct chain_link *l = explanation_root(x);
 	const struct timeline *tl = ev->tl;
 	if (x->chain.n == 1) {
-		buf_str(b, "nobody else: ");
+		buf_str(b, x->corunners.n && x->runnable_ns > l->ns / 10 ? "no single thread: "
+									 : "no other thread: ");
 		words_parts(b, ev, x, l);
 		return;
 	}

@@ -61,7 +61,7 @@ static void put_subtitle(struct tl_writer *w, struct buf *b)
 		buf_str(b, " \xc2\xb7 ");
 	}
 	if (w->n > 1) {
-		buf_fmt(b, "%zu episodes of ", w->n);
+		buf_fmt(b, "%zu episodes in ", w->n);
 	} else if (p->from_ns > r->origin_ns || p->to_ns < r->end_ns) {
 		tl_put_ns(b, p->to_ns - p->from_ns);
 		buf_str(b, " from +");
@@ -69,6 +69,7 @@ static void put_subtitle(struct tl_writer *w, struct buf *b)
 		buf_str(b, " of ");
 	}
 	tl_put_ns(b, r->end_ns - r->origin_ns);
+	buf_str(b, w->n > 1 ? " recorded" : "");
 }
 
 /* --- around the panels ---------------------------------------------------------------------

@@ -47,11 +47,11 @@ make_waits()
 {
 	[ -f "$dir/waits.db" ] && return 0
 	perf bench sched pipe -l 10 >/dev/null 2>&1 || return 1
-	echo "recording a million switches (some 20 s) ..." >&2
+	echo "recording a million waits (some 20 s; a minute on a busy machine) ..." >&2
 	perf record -q -a -N -m 4096 -k CLOCK_MONOTONIC -c 1 -e sched:sched_switch/call-graph=fp/ \
 		-e sched:sched_waking -e sched:sched_wakeup -e sched:sched_wakeup_new \
 		-o "$dir/waits.data" -- sh -c 'perf bench sched messaging -p -t -g 4 -l 500 &
-		perf bench sched pipe -l 150000 & wait' >/dev/null 2>&1 || return 1
+		perf bench sched pipe -l 450000 & wait' >/dev/null 2>&1 || return 1
 	"$O/perfkit" import -q --force "$dir/waits.data" -o "$dir/waits.db" && rm "$dir/waits.data"
 }
 
@@ -96,10 +96,13 @@ best 'walk over record headers' 3 "$prog/walk" "$file"
 best 'libparse: every record' 3 "$prog/recstat" "$file"
 if make_waits; then
 	bytes=$(wc -c <"$dir/waits.db")
-	printf '%s: %s waits\n' "$dir/waits.db" \
-		"$("$O/perfkit" tail -q --force --details 0 --rows 1 "$dir/waits.db" |
-			sed -n 's/^population: *\([0-9,]*\) .*/\1/p')"
+	waits=$("$O/perfkit" tail -q --force --details 0 --rows 1 "$dir/waits.db" |
+		sed -n 's/^population: *\([0-9,]*\) .*/\1/p' | tr -d ,)
+	echo "$dir/waits.db: $waits waits"
 	best 'perfkit tail STORE' 3 "$O/perfkit" tail -q --force "$dir/waits.db"
+	awk -v n="$waits" -v wall="$wall" -v cpu="$cpu" 'BEGIN {
+		printf "  a million waits: %.2f s, processor time %.2f s (aim: under 1 s)\n",
+			wall * 1e6 / n, cpu * 1e6 / n }'
 fi
 [ -n "${BENCH_QUICK:-}" ] && exit 0
 command -v perf >/dev/null 2>&1 || { echo "no perf here to compare with"; exit 0; }

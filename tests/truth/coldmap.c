@@ -1,7 +1,8 @@
 /*
  * coldmap LOG [--loud] [--rounds N] - requests read 32 pages of a mapping that is in memory;
  * now and then its pages were dropped from the page cache: the wait is a page fault. "fault":
- * reads of a cold page.
+ * reads of a cold page; "page": the same less the time in a run queue, at its end; "queued":
+ * all time in run queues from the first such read to the last, by the scheduler's count.
  */
 #include "truth.h"
 
@@ -20,10 +21,13 @@ NOINLINE static void N(lookup_page, read_record)(size_t at)
 
 NOINLINE static void N(handle_request, serve_query)(size_t at, int cold)
 {
-	uint64_t t = now_ns();
+	uint64_t before = cold ? queued_ns() : 0, t = now_ns();
 	N(lookup_page, read_record)(at);
-	if (cold)
-		truth("fault", t, now_ns());
+	if (cold) {
+		uint64_t end = now_ns(), stood = queued_ns() - before;
+		truth("fault", t, end);
+		truth("page", t, end > t + stood ? end - stood : t);
+	}
 	burn_ns(50 * US);
 }
 
@@ -42,6 +46,7 @@ int main(int argc, char **argv)
 	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, file, 0);
 	madvise((void *)map, SIZE, MADV_RANDOM);
 	maybe_loud();
+	uint64_t queued = queued_ns(), begun = now_ns();
 	for (int i = 0; i < truth_int("--rounds", 199); i++) {
 		size_t at = (size_t)i * STEP % SIZE + (size_t)(i / 8) * 8192;
 		int cold = i % 13 == 6;
@@ -52,6 +57,7 @@ int main(int argc, char **argv)
 		N(handle_request, serve_query)(at, cold);
 		sleep_ns(MS);
 	}
+	truth("queued", begun, begun + queued_ns() - queued);
 	atomic_store(&truth_stop, 1);
 	truth_write();
 	return 0;

@@ -1,7 +1,8 @@
 /*
  * feed LOG [--lock KIND] [--loud] [--packets N] - a market-data engine on loopback UDP: one
  * packet in 700 takes an error path that needs a lock the logger holds 0.8 ms at a time.
- * "packet": the stay in process_packet of each, to be compared with probes on it.
+ * "packet": the stay in process_packet of each, to be compared with probes on it; "gap": the
+ * wait for the lock in it.
  */
 #include "truth.h"
 
@@ -32,7 +33,9 @@ static void *loggers(void *arg)
 
 NOINLINE static void N(report_error, note_gap)(void)
 {
+	uint64_t t = now_ns();
 	take_lock(&lock);
+	truth("gap", t, now_ns());
 	burn_ns(2 * US);
 	drop_lock(&lock);
 }

@@ -8,7 +8,8 @@ thread, its cause, its function. Every recording is asked twice: with all symbol
 library that has only its dynamic ones. Prints found/asked per variant, how many recordings were
 made again because the machine lost scheduler records in them (AGAIN) or because another process
 had the CPU for longer than what was planted, which is then the true cause (OTHERS), and what was
-named instead at each miss; --keep DIR keeps the recordings of those; Ctrl-C and SIGTERM print what there is.
+named instead at each miss. Where the program's own log says that what was planted was not the
+longest (DENIED), the recording is no witness either. --keep DIR keeps the recordings of those; Ctrl-C and SIGTERM print what there is.
 
 --brief is for `make check`: every second variant, all symbols, and a miss gets further chances, as
 a neighbour on this machine may have been the louder cause.
@@ -27,6 +28,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 O = os.path.abspath(os.environ.get("O", os.path.join(SRC, "build")))
@@ -254,15 +256,30 @@ def ask(recorder, options, planted, top, stacks):
 
 class Score:
     def __init__(self):
-        self.found = self.of = self.again = self.others = 0
+        self.found = self.of = self.again = self.others = self.denied = 0
         self.misses = []
 
 
-def lost(recorder, planted, top):
-    """Has the machine lost the records that the answer rests on? Asked before it is judged."""
-    r = run(PERFKIT, "tail", "-q", "--json", "--force", "--open", *asked(planted, top, recorder.log),
-            recorder.data)
-    return r.returncode != 0 or suspects(json.loads(r.stdout))
+def times(log, kind):
+    """What the program logged of a kind: [(start, end)]."""
+    return [(int(w[2]), int(w[3])) for w in map(str.split, open(log)) if w[0] == kind]
+
+
+def total(spans):
+    return sum(end - start for start, end in spans)
+
+
+def denied(planted, log):
+    """Does the program's own log say that something else lasted longer than what was planted?"""
+    if planted.startswith("feed"):  # the packets from p99.9 on: did they mostly wait for the lock?
+        packets = sorted(times(log, "packet"), key=lambda p: p[1] - p[0])
+        worst = packets[-(-len(packets) * 999 // 1000) - 1:]
+        waits = times(log, "gap")
+        held = [p for p in worst if 2 * total(w for w in waits if p[0] <= w[0] <= p[1]) > p[1] - p[0]]
+        return 2 * total(held) <= total(worst)
+    if planted.startswith("coldmap"):  # pages, or the run queue
+        return total(times(log, "page")) <= total(times(log, "queued"))
+    return False
 
 
 def answer(recorder, variant, stacks, score):
@@ -274,10 +291,12 @@ def answer(recorder, variant, stacks, score):
             return f"not recorded: {err.strip()[-70:]}"
         wrong, lost = ask(recorder, [], variant[1], variant[3], stacks)
         other = bool(wrong and wrong.startswith(OTHER))
-        if not (lost or other) or not left:
+        no = denied(variant[1], recorder.log)
+        if not (lost or other or no) or not left:
             return wrong
         score.again += lost
         score.others += other and not lost
+        score.denied += no and not other and not lost
 
 
 def keep_recording(recorder, where, name):
@@ -325,7 +344,11 @@ def row_of(recorder, variant, stacks, a, number, score):
 
 def rounds(recorder, a, scores):
     """Round by round, so that an interrupted run has asked every variant equally often."""
+    begun = time.monotonic()
     for number in range(1, a.n + 1):
+        if number > 1 and not a.brief:
+            left = (time.monotonic() - begun) / (number - 1) * (a.n - number + 1)
+            print(f"round {number} of {a.n}, about {left / 60:.0f} minutes left", file=sys.stderr)
         for i, v in enumerate(VARIANTS):
             if a.pattern not in v[2] or (a.brief and i % 2):
                 continue
@@ -335,16 +358,17 @@ def rounds(recorder, a, scores):
 
 
 def table(scores):
-    print(f"{'':2} {'program and options':32} {'stacks':6} {'found':>8} {'again':>5} {'others':>6}")
+    print(f"{'':2} {'program and options':32} {'stacks':6} {'found':>8} {'again':>5} {'others':>6} {'denied':>6}")
     for (i, stacks), score in sorted(scores.items(), key=lambda x: (x[0][0], x[0][1] == "dwarf")):
         print(f"{VARIANTS[i][0]:2} {VARIANTS[i][2]:32} {stacks:6} {score.found:4}/{score.of:<3} {score.again:5} "
-              f"{score.others:6}")
+              f"{score.others:6} {score.denied:6}")
         for m in score.misses:
             print("      ", m)
-    found, of, again, others = (sum(getattr(s, k) for s in scores.values())
-                                for k in ("found", "of", "again", "others"))
+    found, of, again, others, no = (sum(getattr(s, k) for s in scores.values())
+                                    for k in ("found", "of", "again", "others", "denied"))
     print(f"{found} of {of} found; recordings made again: {again} for lost scheduler records, "
-          f"{others} where another process had the CPU longer")
+          f"{others} where another process had the CPU longer, {no} where the program's log "
+          "says that what was planted was not the longest")
     return found != of
 
 

@@ -76,6 +76,22 @@ static inline void truth(const char *kind, uint64_t start, uint64_t end)
 		truth_lines[i] = (struct truth_line){kind, my_tid(), start, end};
 }
 
+/* How long this thread stood in run queues so far: the scheduler's own count; 0 where the
+ * kernel keeps none. */
+static inline uint64_t queued_ns(void)
+{
+	char text[96] = "";
+	unsigned long long ran, queued = 0;
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) <= 0 ||
+	    sscanf(text, "%llu %llu", &ran, &queued) != 2)
+		queued = 0;
+	close(fd);
+	return queued;
+}
+
 static inline void truth_write(void)
 {
 	FILE *f = fopen(truth_log, "w");

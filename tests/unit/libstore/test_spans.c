@@ -131,6 +131,20 @@ static void nested_spans_have_parents(void **state)
 		  "work A>A 220-230 10+0+0+0 ^2\n");
 }
 
+static void a_begin_that_perf_wrote_twice_is_one(void **state)
+{
+	struct rig *r = rig_new();
+	(void)state;
+	begin(r, 100, A, WORK);
+	begin(r, 100, A, WORK);
+	end(r, 200, A, WORK);
+	end(r, 200, A, WORK);
+	begin(r, 300, A, WORK);
+	end(r, 400, A, WORK);
+	expect(r, "work A>A 100-200 100+0+0+0\n"
+		  "work A>A 300-400 100+0+0+0\n");
+}
+
 static void overlapping_spans_of_two_kinds_end_on_their_own(void **state)
 {
 	struct rig *r = rig_new();
@@ -313,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nested_spans_have_parents),
+		cmocka_unit_test(a_begin_that_perf_wrote_twice_is_one),
 		cmocka_unit_test(overlapping_spans_of_two_kinds_end_on_their_own),
 		cmocka_unit_test(parts_are_the_threads_states_clipped),
 		cmocka_unit_test(unknown_intervals_stay_unknown),
