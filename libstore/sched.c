@@ -618,6 +618,7 @@ static int on_wakeup(struct sched *s, const struct sched_event *ev)
 	}
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
+		t->woken = 1; /* no later sleep is ended by it */
 	} else if (t->state == RUNNING) {
 		t->early.set = 0;
 	} else if (!t->woken && t->sleeps && !t->off.unknown) {

@@ -500,6 +500,20 @@ static void without_wakings_the_wakeup_splits_the_sleep(void **state)
 	done(r);
 }
 
+static void a_wakeup_that_was_seen_first_ends_one_sleep_only(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(TL_HAS_SWITCH | TL_HAS_WAKEUP);
+	wakeup(r, 10, 1, 9, 1);
+	sw(r, 30, 0, 1, "S", 7); /* its switch-in lies before the first record of the CPU */
+	wakeup(r, 40, 0, 7, 1);
+	sw(r, 60, 0, 7, "S", 1);
+	expect(r, "1 10-30  0+0 ?open edge open suspect\n"
+		  "1 30-60 S 10+20 <-7 task\n"
+		  "7 60-60 S 0+0 open\n");
+	done(r);
+}
+
 static void switch_records_alone_give_intervals(void **state)
 {
 	(void)state;
@@ -778,6 +792,7 @@ int main(void)
 		cmocka_unit_test(waker_contexts_without_a_waker_name_nobody),
 		cmocka_unit_test(without_wakeups_the_racing_waking_is_still_found),
 		cmocka_unit_test(without_wakings_the_wakeup_splits_the_sleep),
+		cmocka_unit_test(a_wakeup_that_was_seen_first_ends_one_sleep_only),
 		cmocka_unit_test(switch_records_alone_give_intervals),
 		cmocka_unit_test(switch_records_beside_tracepoints_count_nothing_twice),
 		cmocka_unit_test(a_per_task_recording_takes_its_ins_from_switch_records),
