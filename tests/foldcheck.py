@@ -72,6 +72,10 @@ def frame_class(want, got, position, depth, after_noreturn, under_kernel):
         return "noreturn"
     if want == got + "_[k]" and got in ("[[vdso]]", "[[vsyscall]]"):
         return "vdso-kernel"
+    if want == "[[vdso]]" and got.startswith("__vdso_"):
+        return "vdso-name"
+    if got.startswith(want + "::"):
+        return "local-name"
     if want.startswith("[") and got == ".plt":
         return "plt-header"
     if (want == "@plt" or want.startswith("[")) and got.endswith("@plt"):
@@ -149,10 +153,13 @@ def lost_step_class(want, got):
     w, g = want.split(";"), got.split(";")
     if w[0] != g[0] or w[-1] != g[-1] or not (is_root(g[1]) or g[1] == "[truncated]"):
         return None
+    jit = re.match(r"\[perf-\d+\.map\]", w[1]) or w[1] in jitted
+    if jit and len(w) > 2 and g[-len(w):-2] == w[1:-1]:
+        return "skipped-caller"
     if is_root(w[1]) and len(g) == len(w) + 1 and \
             any(g[:i] + g[i + 1:] == w for i in range(2, len(g) - 1)):
         return "skipped-caller"
-    if len(w) == 3 and len(g) > 3 and not w[1].startswith("[perf-") and w[1] not in jitted:
+    if len(w) == 3 and len(g) > 3 and not jit:
         return "wrong-caller"
     return None
 
@@ -190,7 +197,8 @@ def main():
         extra = -sum(n for n in left.values() if n < 0)
         print("unclassified: %d missing, %d extra of %d" % (missing, extra, total))
         for s, n in sorted(left.items(), key=lambda x: -abs(x[1]))[:6]:
-            print("  %s %s %d" % ("-" if n > 0 else "+", s[:600], abs(n)))
+            # stacks differ at their leaves more often than at their roots
+            print("  %s %s %d" % ("-" if n > 0 else "+", s if len(s) < 360 else "..." + s[-360:], abs(n)))
         return 1
     if list(want) != list(got) and not classes:
         print("same stacks, another order")
