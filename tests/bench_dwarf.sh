@@ -43,7 +43,11 @@ perf_line() # LIMIT AIM perfkit's-wall WORDS...
 	[ -z "${BENCH_QUICK:-}" ] || return 0
 	measure 1 timeout "$limit" perf script "$@"
 	over=
-	[ "$status" != 124 ] || over='over '
+	case $status in
+	0) ;;
+	124) over='over ' ;;
+	*) over='failed after ' ;;
+	esac
 	what=$(echo "perf script $*" | sed 's/ *-i .*//')
 	line "$what" "$over$wall s" "$(awk -v o="$over" -v a="$wall" -v b="$ours" -v aim="$aim" \
 		'BEGIN { printf "%s%.1f x, aim %s x", o, a / b, aim }')"
@@ -87,9 +91,11 @@ unwinding "$dir/deep.data" 3
 perfkit_runs "$dir/deep.data"
 perf_line 300 15 "$plain" --no-inline -i "$dir/deep.data"
 perf_line 300 50 "$inlined" -i "$dir/deep.data"
-measure 3 "$O/perfkit" collapse -q --srcline -i "$dir/deep.data"
+record "$dir/line.data" 999 "$dir/deep" 100000
+title "$dir/line.data" 'the same, fewer samples, with source lines'
+measure 3 "$O/perfkit" collapse -q --srcline -i "$dir/line.data"
 line 'perfkit collapse --srcline' "$wall s" ''
-perf_line 300 1000 "$wall" -F +srcline -i "$dir/deep.data"
+perf_line 300 1000 "$wall" -F +srcline -i "$dir/line.data"
 nm --defined-only "$dir/deep" | awk '$2 ~ /[tTwW]/ { print $1 }' >"$dir/addresses"
 "$prog/frames_at" -t "$dir/deep" <"$dir/addresses" | awk '{
 	for (i = 1; i < NF; i++) if ($(i + 1) ~ /^ms\/MB/) perMB = substr($i, 2)
