@@ -11,7 +11,7 @@
 const struct finding_kind finding_kinds[] = {
 	{"switch-sampled",
 	 "Most context switches are missing, so waits look many times longer.", WAITING, 1},
-	{"tracepoint-sampled", "Most of its events are missing: counts and spans are wrong.",
+	{"tracepoint-sampled", "What is missing of it is missing from counts and spans.",
 	 WAITING, 0},
 	{"per-task", "It holds when threads left a CPU, never when they came back.", WAITING,
 	 1},

@@ -56,6 +56,44 @@ dlclose 0
 perf-map 0
 EOF
 
+# Real faults, and beside each what looks like it: NAME, the harm told under that id ("-": none).
+while read -r name harm; do
+	gzip -dc "$SRC/testdata/doctor/$name.data.gz" >real.data || { failed=1; continue; }
+	"$PERFKIT" doctor --no-local --buildid-dir "" real.data >out 2>err
+	got=$(awk -v id="[${name%-not}]" '/^(wrong|partial|advice)/ { harm = $1 }
+		$1 == id { print harm; exit }' out)
+	[ "${got:--}" = "$harm" ] || { say "testdata/doctor/$name: ${got:-not told}, not $harm"; cat out err; }
+done <<'E2'
+switch-sampled wrong
+switch-sampled-not -
+tracepoint-sampled wrong
+tracepoint-sampled-not advice
+per-task wrong
+per-task-not -
+no-wakeups partial
+no-wakeups-not -
+clock advice
+clock-not -
+lost-records wrong
+lost-records-not -
+truncated-dumps partial
+truncated-dumps-not -
+fp-ends-in-libc partial
+fp-ends-in-libc-not -
+one-sided-stacks partial
+one-sided-stacks-not -
+no-stacks advice
+no-stacks-not -
+no-build-ids partial
+no-build-ids-not -
+no-inherit partial
+no-inherit-not -
+no-samples partial
+no-samples-not -
+cut-off partial
+cut-off-not -
+E2
+
 # of several recordings in a store one is asked, and a store without findings says so
 "$PERFKIT" import -q -f "$SRC/testdata/demo/perf.data" "$SRC/testdata/uprobe/perf.data" -o two.db
 "$PERFKIT" doctor two.db >/dev/null 2>err
