@@ -1,12 +1,16 @@
 /*
- * faults.c - LD_PRELOAD: faults of a disk that cannot be had otherwise, on files whose path
+ * faults.c - LD_PRELOAD: faults that cannot be had otherwise, of a disk on files whose path
  * holds $FAULT_FILE.
  *
- *	FAULT=read      reading it fails with EIO, by read(2) and pread(2) and because mapping
- *it does FAULT=shrink    it is cut to one page when it has been mapped
+ *	FAULT=read      reading it fails with EIO, by read(2) and pread(2) and because
+ *			mapping it does
+ *	FAULT=shrink    it is cut to one page when it has been mapped
+ *	FAULT=short     pread(2) gives it in pieces, and is interrupted now and then
+ *	FAULT=threads   there are no more threads to be had
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +54,15 @@ ssize_t pread(int fd, void *p, size_t n, off_t at)
 {
 	ssize_t (*real)(int, void *, size_t, off_t);
 	*(void **)&real = dlsym(RTLD_NEXT, "pread");
+	if (fault_is("short") && is_meant(fd)) {
+		if (at % 3 == 1) {
+			static _Thread_local int interrupted;
+			errno = EINTR;
+			if ((interrupted ^= 1))
+				return -1;
+		}
+		n = n > 4097 ? 4097 : n;
+	}
 	return read_fails(fd) ? -1 : real(fd, p, n, at);
 }
 
@@ -77,4 +90,12 @@ void *mmap(void *where, size_t n, int prot, int flags, int fd, off_t at)
 void *mmap64(void *where, size_t n, int prot, int flags, int fd, off_t at)
 {
 	return mmap(where, n, prot, flags, fd, at);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+		   void *arg)
+{
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	*(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+	return fault_is("threads") ? EAGAIN : real(thread, attr, run, arg);
 }
