@@ -47,7 +47,8 @@ static int open_files(struct builder *b, const struct stack_entry *x)
 {
 	int user = x->cpumode != PERF_RECORD_MISC_KERNEL, r = 0;
 	for (uint32_t i = 0; !r && i < x->nwords; i++) {
-		uint64_t word = load_u64(x->words + (size_t)i * 8, b->rec->swap);
+		uint64_t word = load_u64(x->words + (size_t)i * 8,
+					 b->rec->swap && x->kind == CHAIN_RAW);
 		const struct map *map = NULL;
 		if (word >= PERF_CONTEXT_MAX)
 			user = word == PERF_CONTEXT_USER;
