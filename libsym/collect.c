@@ -135,19 +135,30 @@ static struct slice *open_slice(struct collector *c)
 	return c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
 }
 
+/* Can the slice go on with what lies at p? The next data file of a directory may be mapped
+ * right behind the one that the slice is read from. */
+static int goes_on(const struct slice *s, const uint8_t *p, size_t n, const struct chunk *chunk)
+{
+	if (!s || s->end != p || s->chunk != chunk || p + n - s->p > SLICE_MAX)
+		return 0;
+	return !s->source || (uint64_t)(p + n - s->source->data) <= s->source->size;
+}
+
 /* Bytes with samples: behind the last slice's, or a new slice. */
 static int note_samples(struct collector *c, const struct record_run *r, struct err *e)
 {
 	struct slice *last = open_slice(c);
-	if (last && last->end == r->p && last->chunk == r->chunk &&
-	    r->end - last->p <= SLICE_MAX) {
+	const struct source *source = c->apart ? r->source : NULL;
+	if (goes_on(last, r->p, (size_t)(r->end - r->p), r->chunk)) {
 		last->end = r->end;
+		if (!last->source && source && last->p >= source->data)
+			last->source = source; /* it began with a single record */
 	} else {
 		struct slice s = {.p = r->p,
 				  .end = r->end,
 				  .offset = r->offset,
 				  .chunk = r->chunk,
-				  .source = c->apart ? r->source : NULL};
+				  .source = source};
 		if (vec_push(&c->slices, s))
 			return err_nomem(e);
 		chunk_hold(r->chunk);
@@ -160,10 +171,8 @@ static int note_samples(struct collector *c, const struct record_run *r, struct 
  */
 static void note_other(struct collector *c, const struct record *r)
 {
-	struct slice *last =
-		c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
-	if (last && last->end == r->p && last->chunk == r->chunk && !r->extra &&
-	    r->p + r->size - last->p <= SLICE_MAX) {
+	struct slice *last = open_slice(c);
+	if (!r->extra && goes_on(last, r->p, r->size, r->chunk)) {
 		last->end = r->p + r->size;
 		c->held += r->chunk ? r->size : 0;
 	}
