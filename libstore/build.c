@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TELL_EVERY = 1 << 18 /* records between two words of progress */ };
+enum {
+	TELL_EVERY = 1 << 18, /* records between two words of progress */
+	MANY = 4096,          /* records that the machine is given before it learns */
+};
 
 /* --- side-band -------------------------------------------------------------------------------
  */
@@ -132,7 +135,6 @@ void builder_note_bad(struct builder *b, const struct err *why)
 
 static int take_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
 {
-	enum { MANY = 4096 };
 	struct err why = {0};
 	if (b->sideband_done || !machine_wants(r->type))
 		return 0;
@@ -142,8 +144,11 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 		return 0;
 	}
 	b->to_learn = 1;
-	if (!rc && b->p->machine.pending.n >= MANY && builder_learn(b, ns))
-		rc = err_nomem(&why);
+	if (!rc && b->p->machine.pending.n >= b->many) {
+		rc = builder_learn(b, ns) ? err_nomem(&why) : 0;
+		/* what is of a later time is left: not to be sorted again for each record */
+		b->many = MANY + 2 * b->p->machine.pending.n;
+	}
 	if (rc && e)
 		*e = why;
 	return rc;
@@ -335,6 +340,8 @@ int timeline_build(struct profile *p, const struct build_options *opt, struct ti
 	b->opt = opt;
 	b->tl = tl;
 	b->known = 1;
+	b->many = MANY;
+	b->learn_at = UINT64_MAX;
 	modules_prepare(p->modules, sysconf(_SC_NPROCESSORS_ONLN) > 1);
 	int r = timeline_init(tl, &p->stacks) ? err_nomem(e) : 0;
 	if (!r && recording_is_mapped(b->rec))

@@ -85,6 +85,8 @@ struct builder {
 	int ahead;           /* records are read on a thread of their own */
 	uint32_t known;      /* counts what the machine has learnt */
 	int to_learn;        /* it was given records since */
+	uint64_t learn_at;   /* the earliest time of those it has left; UINT64_MAX: none */
+	size_t many;         /* records waiting there that are enough to learn them at once */
 	VEC(uint8_t) opened; /* by DSO: its files have been looked for */
 	struct err bad;      /* the first broken record, told when all are read */
 	uint64_t nbad;

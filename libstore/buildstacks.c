@@ -3,14 +3,17 @@
 
 #include <string.h>
 
-/* Records given to the machine wait there, sorted once for many, until a question is asked. */
+/* Records given to the machine wait there, sorted once for many, until a question is asked;
+ * those of a later time than the question's go on waiting. */
 int builder_learn(struct builder *b, uint64_t ns)
 {
-	if (!b->to_learn)
+	if (!b->to_learn && ns < b->learn_at)
 		return 0;
 	b->to_learn = 0;
 	b->known++;
-	return machine_advance(&b->p->machine, ns, NULL);
+	int r = machine_advance(&b->p->machine, ns, NULL);
+	b->learn_at = machine_next(&b->p->machine);
+	return r;
 }
 
 const struct thread_view *builder_view(struct builder *b, int32_t pid, int32_t tid, uint64_t ns)

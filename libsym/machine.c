@@ -520,6 +520,11 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 	return 0;
 }
 
+uint64_t machine_next(const struct machine *m)
+{
+	return m->pending.n ? m->pending.v[0].time : UINT64_MAX;
+}
+
 int machine_init(struct machine *m, struct strtab *strings, struct err *e)
 {
 	*m = (struct machine){.strings = strings};

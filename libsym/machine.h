@@ -138,6 +138,9 @@ int machine_take(struct machine *m, const struct recording *rec, const struct re
 /* Apply what was taken with a time ≤ `until`, in time order. 0 or ERR_NOMEM. */
 int machine_advance(struct machine *m, uint64_t until, struct err *e);
 
+/* The earliest time of the records that the last machine_advance left; UINT64_MAX: none. */
+uint64_t machine_next(const struct machine *m);
+
 /* Give DSOs without a recorded build-id the one the recording's table has for their path. */
 int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e);
 

@@ -539,6 +539,56 @@ static void mappings_count_from_their_time_on(void **state)
 	buf_release(&image);
 }
 
+/* Records that perf wrote out of the order of time: a mapping that comes before an older sample
+ * counts for the samples after it all the same. */
+static void a_mapping_in_front_of_an_older_sample_counts(void **state)
+{
+	struct pw w;
+	struct buf image = {0};
+	struct recording *rec;
+	struct profile *p;
+	struct timeline tl;
+	struct err e = {0};
+	uint64_t chain[] = {PW_CONTEXT_USER, 0x3010};
+	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct build_options bo = {0};
+	static const uint64_t times[] = {100, 300};
+	static const char *const want[] = {"/nowhere/early", "/nowhere/late"};
+	(void)state;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .sample_type =
+					      PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
+				      .flags = PW_SAMPLE_ID_ALL});
+	map_at(&w, 7, 50, 0x3000, "/nowhere/early");
+	map_at(&w, 7, 250, 0x3000, "/nowhere/late");
+	for (int i = 0; i < 3; i++)
+		pw_finished_round(&w);
+	for (size_t i = 0; i < 2; i++)
+		pw_sample(&w, 0,
+			  &(struct pw_sample){.misc = 2,
+					      .ip = 0x3010,
+					      .pid = 7,
+					      .tid = 7,
+					      .time = times[i],
+					      .ips = chain,
+					      .nips = 2});
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(profile_of(&p, rec, &po, &e), 0);
+	assert_int_equal(timeline_build(p, &bo, &tl, &e), 0);
+	assert_int_equal(tl.samples.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t frame;
+		assert_int_equal(stacks_frames(&p->stacks, tl.samples.v[i].path, &frame, 1), 1);
+		assert_string_equal(
+			strtab_get(&p->stacks.strings, p->stacks.frames.v[frame].dso), want[i]);
+	}
+	timeline_release(&tl);
+	profile_close(p);
+	buf_release(&image);
+}
+
 /* perf calls them ":TID"; perfkit collapse does so of the recording, and the store must, too.
  */
 static void samples_of_threads_nobody_named_carry_their_tid(void **state)
@@ -582,6 +632,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deferred_user_chains_join_their_samples),
 		cmocka_unit_test(mappings_count_from_their_time_on),
+		cmocka_unit_test(a_mapping_in_front_of_an_older_sample_counts),
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
