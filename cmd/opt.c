@@ -24,6 +24,12 @@ static int usage_error(const struct verb *v, const char *what, const char *arg, 
 	return 2;
 }
 
+static int no_memory(const struct verb *v)
+{
+	say_line("perfkit %s: out of memory", v->name);
+	return 1;
+}
+
 int opt_takes_argument(const struct opt *o)
 {
 	return o->kind != OPT_FLAG && o->kind != OPT_UNFLAG && o->kind != OPT_PRESET;
@@ -103,7 +109,7 @@ static int set_value(const struct verb *v, const struct opt *o, void *opts, cons
 		return 0;
 	case OPT_LIST:
 		if (list_add(target, arg))
-			return usage_error(v, "out of memory at --", o->name, "");
+			return no_memory(v);
 		return 0;
 	default:
 		if (set_number(o, target, arg)) {
@@ -279,7 +285,7 @@ int opt_check_modes(const struct verb *v, const void *opts)
 	if (!is_mode(&v->modes[0]))
 		return 0;
 	if (with_defaults(v, &defaults))
-		return usage_error(v, "out of memory", "", "");
+		return no_memory(v);
 	unsigned asked = modes_asked(v, opts, defaults);
 	for (int t = 0; t < OPT_TABLES && v->tables[t] && !rc; t++)
 		for (const struct opt *o = v->tables[t]; o->name && !rc; o++) {

@@ -354,8 +354,8 @@ const struct verb verb_tail = {
 	.options_size = sizeof(struct tail_opts),
 	.max_files = 1,
 	.modes = {{"", "group hist details stacks"},
-		  {"json", "group"},
-		  {"csv", ""},
+		  {"json", "group hist details stacks"}, /* how the text looks is not an */
+		  {"csv", "hist details stacks"},        /* error where there is none */
 		  {NULL, "event"}},
 	.run = run,
 	.defaults = defaults,

@@ -57,7 +57,6 @@ told 'all-events does not go with --tail' collapse --tail --all-events
 told 'event does not go with --offcpu' svg -o x.svg --offcpu -e cycles
 told 'cause goes with --offcpu, --offwake, --tail or --tail-diff' svg -o x.svg --wall --cause lock
 told 'cpus does not go with --tail' timeline -o x.svg --tail --cpus
-told 'hist does not go with --json' tail --json --hist
 told 'event has no meaning here' tail -e cycles
 told 'recording is for stores' collapse --recording 2
 
