@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct record_opts {
@@ -194,8 +195,25 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 	buf_release(&b);
 }
 
+/* Is the output another file than it was (st_ino 0: there was none)? perf renames an older one
+ * as soon as it opens its own. */
+static int is_written(const char *output, const struct stat *before)
+{
+	struct stat now;
+	return !stat(output, &now) &&
+	       (now.st_ino != before->st_ino || now.st_size != before->st_size ||
+		now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+		now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
 static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 {
+	struct stat before;
+	if (stat(w->output, &before))
+		before = (struct stat){0};
+	if (!w->ncommand && !w->duration)
+		fprintf(stderr, "perfkit record: recording %s until Ctrl-C (--duration)\n",
+			w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name would be an old one */
 	int status = rc || early ? 1 : run_words(&p->record, 0);
@@ -206,8 +224,11 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 		return rc == ERR_REFUSED ? 3 : 1;
 	/* Ctrl-C is how a recording of everything ends: perf has written it whole, and says
 	 * by which signal it or the command that it ran ended. */
-	if (status > 128 && run_interrupted() && !access(w->output, R_OK))
+	int written = is_written(w->output, &before);
+	if (status > 128 && run_interrupted() && written)
 		status = 0;
+	if (status && !written) /* perf has said why */
+		return err_set(e, ERR_IO, "perf record failed (status %d)", status), 1;
 	if (!status)
 		next_step(p, w);
 	return status;

@@ -79,7 +79,7 @@ grep -q '^# rate not measured' err || bad "estimate: $(cat err)"
 [ $fails = 0 ] || exit 1
 
 # perf's own exit status and a perf that is not there.
-refused 127 "No such file" cpu $dry --no-dry-run --perf /nonexistent/perf -- true
+refused 1 "No such file" cpu $dry --no-dry-run --perf /nonexistent/perf -- true
 
 perf=$(command -v perf) || { echo "perf is not installed; the lines are right"; exit 77; }
 cc=$(command -v gcc || command -v cc) || { echo "no compiler; the lines are right"; exit 77; }
