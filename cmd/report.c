@@ -140,7 +140,8 @@ static const char *stacks_of(const struct event_attr *a)
 	return a->sample_type & PERF_SAMPLE_CALLCHAIN ? "stacks by frame pointer" : "no stacks";
 }
 
-static void print_events(const struct profile *p)
+/* Of a timeline the survey counts, since its tables hold the samples of CPU time only. */
+static void print_events(const struct profile *p, const struct survey *counted)
 {
 	const struct recording *rec = p->rec;
 	for (size_t i = 0; i < rec->events.n; i++) {
@@ -152,13 +153,12 @@ static void print_events(const struct profile *p)
 			samples += p->folded.v[k].samples;
 			weight += p->folded.v[k].weight;
 		}
+		if (counted)
+			samples = i < counted->events.n ? counted->events.v[i].samples : 0;
 		label(i ? "" : "events");
 		text(ev->name);
-		if (!samples && !strncmp(ev->name, "sched:", 6))
-			printf(": for the scheduler's table below");
-		else
-			printf(": %s samples", count_text(samples));
-		if (!ev->is_tracepoint && samples)
+		printf(": %s samples", count_text(samples));
+		if (!ev->is_tracepoint && weight)
 			printf(", sum of periods %s", count_text(weight));
 		if (attr_flag(&ev->attr, ATTR_FREQ))
 			printf(", %s Hz", count_text(ev->attr.sample_period));
@@ -310,12 +310,12 @@ static void print_stats(const struct recording *rec)
 	}
 }
 
-static void print_head(const struct input *in)
+static void print_head(const struct input *in, const struct survey *counted)
 {
 	print_file(in);
 	print_host(&in->profile->rec->features);
 	print_clock(in->profile);
-	print_events(in->profile);
+	print_events(in->profile, counted);
 	print_records(in->profile->rec);
 	print_loss(in->profile->rec);
 }
@@ -336,7 +336,7 @@ static int report_samples(struct input *in, const struct report_opts *o)
 		print_stats(in->profile->rec);
 		return 0;
 	}
-	print_head(in);
+	print_head(in, NULL);
 	if (in->profile->folded.n &&
 	    (print_threads(in->profile, o->top) || print_unnamed(in->profile, o->top)))
 		return out_of_memory();
@@ -406,7 +406,7 @@ static int report_one(const struct report_opts *o, const char *path, size_t nth,
 		if (!p->first_of_event || samples_to_folded(p, &ti.tl))
 			rc = out_of_memory();
 		else
-			print_head(&ti.in);
+			print_head(&ti.in, &ti.survey);
 	}
 	if (!rc && report_waits(&ti, o->top, o->system))
 		rc = out_of_memory();
