@@ -6,6 +6,7 @@
 #include "cmd/verbs.h"
 
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -148,8 +149,19 @@ static void on_bus(int sig)
 	_exit(1);
 }
 
+/* The number of a standard stream that is closed would be the next file's. Nothing can be read
+ * from or written to what stands in for it (stderr apart), so that results lost are told. */
+static void fill_standard_streams(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
+	fill_standard_streams();
 	sigaction(SIGBUS, &(struct sigaction){.sa_handler = on_bus}, NULL);
 	const char *word = argc < 2 ? "--help" : argv[1];
 	const struct verb *v = find_verb(word);

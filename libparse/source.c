@@ -9,6 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* open(2), but never 0, which stands for standard input here, also when that is closed. */
+static int open_file(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC, 0600);
+	if (fd)
+		return fd;
+	fd = fcntl(0, F_DUPFD_CLOEXEC, 1);
+	close(0);
+	return fd;
+}
+
 static int adopt(struct source *s, int fd, struct err *e)
 {
 	struct stat st;
@@ -40,7 +51,7 @@ int source_open(struct source *s, const char *path, struct err *e)
 	s->name = mem_strdup(is_stdin ? "stdin" : path);
 	if (!s->name)
 		return err_nomem(e);
-	int fd = is_stdin ? 0 : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = is_stdin ? 0 : open_file(path, O_RDONLY);
 	int r = fd < 0 ? err_sys(e, "%s: cannot open", path) : adopt(s, fd, e);
 	if (r) {
 		if (fd > 0 && s->fd != fd)
@@ -162,7 +173,7 @@ static int copy_all(struct source *s, int to, struct err *e)
 int source_spool(struct source *s, struct err *e)
 {
 	const char *dir = getenv("TMPDIR");
-	int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open_file(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR);
 	if (fd < 0)
 		return err_sys(e, "%s: no temporary file", s->name);
 	int rc = copy_all(s, fd, e);

@@ -41,7 +41,7 @@ for t in "$O"/tests/unit/*/test_*; do
 	name=unit/$(basename "$(dirname "$t")")/$(basename "$t" | sed 's/^test_//')
 	wanted "$name" || continue
 	out=$work/unit.out
-	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT timeout -k 10 900 ${RUN:-} "$t") >"$out" 2>&1
+	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT timeout -k 10 900 ${RUN:-} "$t") >"$out" 2>&1 </dev/null
 	rc=$?
 	p=$(grep -c '^\[       OK \]' "$out")
 	f=$(grep -c '^\[  FAILED  \] [a-z_0-9]*$' "$out")
