@@ -29,6 +29,7 @@ enum { TERM_USER, TERM_KERNEL, TERM_ANY };
 struct rule {
 	char *state, *comm, *syscall; /* '\0'-separated globs or NULL */
 	int kernel, also, user;       /* terms or NO_TERM; also: a second kernel= */
+	int calls;                    /* of the frame that `kernel` called itself */
 	int waker;                    /* likewise, of the wakeup's stack */
 	uint8_t kind, cause, nokernel;
 };
@@ -144,6 +145,8 @@ static int take_word(struct causes *c, struct rule *r, char *word, const struct 
 	else if (!strcmp(word, "kernel"))
 		err = add_term(c, value, TERM_KERNEL,
 			       r->kernel == NO_TERM ? &r->kernel : &r->also);
+	else if (!strcmp(word, "calls"))
+		err = add_term(c, value, TERM_KERNEL, &r->calls);
 	else if (!strcmp(word, "user"))
 		err = add_term(c, value, TERM_USER, &r->user);
 	else if (!strcmp(word, "waker"))
@@ -185,7 +188,11 @@ static int rule_kind(const char *word, struct rule *r)
 static int take_line(struct causes *c, char *line, const struct line *at)
 {
 	char *save = NULL, *word;
-	struct rule r = {.kernel = NO_TERM, .also = NO_TERM, .user = NO_TERM, .waker = NO_TERM};
+	struct rule r = {.kernel = NO_TERM,
+			 .also = NO_TERM,
+			 .calls = NO_TERM,
+			 .user = NO_TERM,
+			 .waker = NO_TERM};
 	line += strspn(line, " \t");
 	if (!*line || *line == '#')
 		return 0;
@@ -420,6 +427,21 @@ static int has(const uint64_t *mask, int term)
 	return term == NO_TERM || mask[term / 64] >> term % 64 & 1;
 }
 
+/* 1 when a frame that satisfies `caller` stands right above one that satisfies `callee`; look()
+ * has seen all frames. */
+static int calls_itself(struct causes *c, const struct stacks *s, uint32_t path, int caller,
+			int callee)
+{
+	int below = 0;
+	for (int n = 0; path && n < MAX_FRAMES; n++, path = s->paths.v[path].parent) {
+		const uint64_t *mask = frame_mask(c, s, s->paths.v[path].frame);
+		if (below && has(mask, caller))
+			return 1;
+		below = has(mask, callee);
+	}
+	return 0;
+}
+
 static int classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
 		    const char *syscall, enum cause *out, struct err *e)
 {
@@ -434,7 +456,8 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 		    (r->state && !globs_match(r->state, state)) ||
 		    (r->syscall && !globs_match(r->syscall, syscall)) ||
 		    !has(seen.inner, r->kernel) || !has(seen.inner, r->also) ||
-		    !has(seen.inner, r->user))
+		    !has(seen.inner, r->user) ||
+		    (r->calls != NO_TERM && !calls_itself(c, s, path, r->kernel, r->calls)))
 			continue;
 		*out = r->cause;
 		return 0;
@@ -454,7 +477,8 @@ static int classify_wakeup(struct causes *c, const struct stacks *s, const struc
 		const struct rule *r = &c->rules.v[i];
 		if (r->kind != RULE_CAUSE || r->waker == NO_TERM ||
 		    !has(waker.inner, r->waker) || !has(waiter.inner, r->kernel) ||
-		    !has(waiter.inner, r->also) || !has(waiter.inner, r->user))
+		    !has(waiter.inner, r->also) || !has(waiter.inner, r->user) ||
+		    (r->calls != NO_TERM && !calls_itself(c, s, o->path, r->kernel, r->calls)))
 			continue;
 		*out = r->cause;
 		return 0;

@@ -172,6 +172,30 @@ static int parse(struct causes *c, const char *text, struct err *e)
 	return causes_parse(c, text, strlen(text), "my.rules", e);
 }
 
+/* The loop of task works yields after each: for a quota only on the way to user mode. */
+static void throttling_is_told_from_other_task_works(void **state)
+{
+	(void)state;
+	struct causes *c = new_causes();
+	assert_int_equal(classify(c, "R+",
+				  "main;do_syscall_64_[k];exit_to_user_mode_loop_[k];"
+				  "task_work_run_[k];__cond_resched_[k];__schedule_[k]"),
+			 CAUSE_THROTTLE);
+	assert_int_equal(classify(c, "R",
+				  "main;exit_to_user_mode_loop_[k];task_work_run_[k];"
+				  "throttle_cfs_rq_work_[k];__schedule_[k]"),
+			 CAUSE_THROTTLE);
+	assert_int_equal(classify(c, "R+",
+				  "main;do_group_exit_[k];do_exit_[k];task_work_run_[k];"
+				  "__cond_resched_[k];__schedule_[k]"),
+			 CAUSE_PREEMPT);
+	assert_int_equal(classify(c, "R+",
+				  "main;exit_to_user_mode_loop_[k];task_work_run_[k];"
+				  "__fput_[k];dput_[k];__cond_resched_[k];__schedule_[k]"),
+			 CAUSE_PREEMPT);
+	causes_free(c);
+}
+
 static void own_rules_come_first(void **state)
 {
 	(void)state;
@@ -458,6 +482,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(real_waits_get_their_cause),
 		cmocka_unit_test(the_order_of_the_rules_decides),
+		cmocka_unit_test(throttling_is_told_from_other_task_works),
 		cmocka_unit_test(own_rules_come_first),
 		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
 		cmocka_unit_test(a_go_thread_without_a_goroutine_is_idle),
