@@ -23,6 +23,9 @@ enum {
 	MAX_KEYS = 12,
 };
 
+/* Width of a character of the legend and the lines below the graph, px. */
+#define FOOT_CHAR 6.6
+
 struct writer {
 	const struct flame *f;
 	const struct flame_svg_options *o;
@@ -389,6 +392,12 @@ static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
 }
 
 /* One swatch with its text; returns where the next one starts. */
+/* What a key of the legend takes: swatch, text, gap. */
+static double key_width(const char *s, size_t n)
+{
+	return 17 + FOOT_CHAR * (double)escape_chars(s, n) + 16;
+}
+
 static double put_key(struct writer *w, double x, uint32_t rgb, const char *s, size_t n)
 {
 	struct buf *b = &w->b;
@@ -399,7 +408,7 @@ static double put_key(struct writer *w, double x, uint32_t rgb, const char *s, s
 	buf_str(b, " y=\"16\">");
 	escape_xml(b, s, n);
 	buf_str(b, "</text>\n");
-	return x + 17 + 6.6 * (double)escape_chars(s, n) + 16;
+	return x + key_width(s, n);
 }
 
 /* The heaviest names of first-come frames of `kind` (causes) or files (DSO palette). */
@@ -441,8 +450,9 @@ static void tally_top(struct tally *v, size_t n, size_t k)
 	}
 }
 
-/* Swatches of what the frames' own names say: causes of waiting, or files. */
-static int put_own_keys(struct writer *w, double x)
+/* Swatches of what the frames' own names say: causes of waiting, or files; the heaviest of
+ * them, as far as there is room. */
+static int put_own_keys(struct writer *w, double x, double room)
 {
 	const struct flame *f = w->f;
 	struct tally *v = NULL;
@@ -460,9 +470,11 @@ static int put_own_keys(struct writer *w, double x)
 				       f->nodes.v[node].v[0]);
 	}
 	tally_top(v, n, MAX_KEYS);
-	for (size_t i = 0; i < n && i < MAX_KEYS && x < w->o->width - 260; i++) {
+	for (size_t i = 0; i < n && i < MAX_KEYS; i++) {
 		const char *s = strtab_get(&f->strings, v[i].str), *slash = strrchr(s, '/');
 		s = dso && slash && slash[1] ? slash + 1 : s;
+		if (x + key_width(s, strlen(s)) > room)
+			break;
 		x = put_key(w, x, v[i].rgb, s, strlen(s));
 	}
 	mem_free(v);
@@ -475,9 +487,18 @@ static double pruned_share(const struct writer *w)
 	return w->l.total ? (double)w->l.pruned_weight / (double)w->l.total : 0;
 }
 
+/* How much is drawn, and how much is too narrow for it. */
+static void put_drawn(struct writer *w, struct buf *b)
+{
+	weight_of(w, b, (double)w->l.total);
+	if (w->l.pruned_nodes)
+		buf_fmt(b, " \xc2\xb7 %.*f%% in frames too narrow to draw",
+			pruned_share(w) < 0.00095 ? 3 : 1, 100 * pruned_share(w));
+}
+
 static int put_foot(struct writer *w)
 {
-	struct buf *b = &w->b;
+	struct buf *b = &w->b, drawn = {0};
 	struct palette_key keys[MAX_KEYS];
 	size_t n = legend_keys(w, keys, MAX_KEYS);
 	double x = PAD;
@@ -486,15 +507,17 @@ static int put_foot(struct writer *w)
 	buf_str(b, ")\">\n<g id=\"legend\">");
 	for (size_t i = 0; i < n; i++)
 		x = put_key(w, x, keys[i].rgb, keys[i].text, strlen(keys[i].text));
-	int rc = put_own_keys(w, x);
+	put_drawn(w, &drawn);
+	int rc = put_own_keys(
+		w, x, w->o->width - PAD - FOOT_CHAR * (double)escape_chars(drawn.v, drawn.n));
 	buf_str(b, "</g>\n");
 	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\" y=\"16\"");
 	svg_attr_px(b, "x", w->o->width - PAD);
 	buf_char(b, '>');
-	weight_of(w, b, (double)w->l.total);
-	if (w->l.pruned_nodes)
-		buf_fmt(b, " \xc2\xb7 %.*f%% in frames too narrow to draw",
-			pruned_share(w) < 0.00095 ? 3 : 1, 100 * pruned_share(w));
+	buf_add(b, drawn.v, drawn.n);
+	if (buf_failed(&drawn))
+		b->failed = 1;
+	buf_release(&drawn);
 	buf_str(b, "</text>\n");
 	put_line(w, "id=\"details\"", PAD, 40, 12, "");
 	put_line(w, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 40, 12, "");

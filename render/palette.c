@@ -249,13 +249,14 @@ uint32_t palette_cause(const char *name, size_t n)
 		const char *name;
 		uint32_t rgb;
 	} causes[] = {
-		{"lock", 0xd88ab4},     {"rwlock", 0xd88ab4},  {"semaphore", 0xc9a0dc},
-		{"cond", 0xb9a7e8},     {"join", 0xb9a7e8},    {"barrier", 0xa99be0},
-		{"futex", 0xcc99c4},    {"sleep", 0xb8c4cf},   {"poll", 0xa9bccb},
-		{"net", 0x6cc0b5},      {"pipe", 0x8fcfc8},    {"io", 0x74a9e6},
-		{"fault", 0x93bdf0},    {"child", 0xc3cde0},   {"signal", 0xc3cde0},
-		{"throttle", 0xe8a45c}, {"preempt", 0xf0b866}, {"runqueue", 0xf2cf7a},
-		{"yield", 0xeadb9a},    {"stopped", 0xc4c4bc}, {"exit", 0xc4c4bc},
+		{"lock", 0xd88ab4},     {"rwlock", 0xd88ab4},    {"semaphore", 0xc9a0dc},
+		{"cond", 0xb9a7e8},     {"join", 0xb9a7e8},      {"barrier", 0xa99be0},
+		{"futex", 0xcc99c4},    {"sleep", 0xb8c4cf},     {"poll", 0xa9bccb},
+		{"net", 0x6cc0b5},      {"pipe", 0x8fcfc8},      {"io", 0x74a9e6},
+		{"fault", 0x93bdf0},    {"child", 0xc3cde0},     {"signal", 0xc3cde0},
+		{"throttle", 0xe8a45c}, {"preempt", 0xf0b866},   {"runqueue", 0xf2cf7a},
+		{"runnable", 0xf2dc6a}, {"preempted", 0xde7358}, {"yield", 0xeadb9a},
+		{"stopped", 0xc4c4bc},  {"exit", 0xc4c4bc},
 	};
 	if (n > 2 && name[0] == '[' && name[n - 1] == ']')
 		name++, n -= 2;
