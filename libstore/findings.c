@@ -16,6 +16,8 @@ const struct finding_kind finding_kinds[] = {
 	{"per-task", "It holds when threads left a CPU, never when they came back.", WAITING,
 	 1},
 	{"no-switches", "Nothing in it tells when a thread waited.", WAITING, 1},
+	{"no-event-names", "Switches may be in it, and cannot be told from other records.",
+	 WAITING, 1},
 	{"offcpu-totals", "Sums per stack: single waits and their times are not in it.",
 	 ABOUT_TAIL, 1},
 	{"clock-mixed", "Times of different events cannot be put in order.", ALL, 0},

@@ -386,6 +386,7 @@ void judge_events(struct judge *j)
 static void judge_answerable(struct judge *j, uint32_t flags)
 {
 	struct finding *f;
+	const char *nameless = timeline_nameless(j->in->timeline);
 	if (flags & TL_HAS_TOTALS && !(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
 		f = judge_add(j, "offcpu-totals",
 			      j->in->asked & ABOUT_TAIL ? HARM_WRONG : HARM_PARTIAL,
@@ -394,9 +395,15 @@ static void judge_answerable(struct judge *j, uint32_t flags)
 	} else if (flags & TL_PER_TASK && flags & TL_HAS_SWITCH && !(flags & TL_HAS_RECORDS)) {
 		f = judge_add(j, "per-task", HARM_WRONG,
 			      "sched_switch was recorded for some threads only (no -a)");
-	} else if (!(flags &
-		     (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS)) &&
-		   j->in->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
+	} else if (flags & (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS)) {
+		return;
+	} else if (nameless && j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
+		f = judge_add(j, "no-event-names", HARM_WRONG, "%s", nameless);
+		judge_remedy(j, f,
+			     "copy the file anew when perf has ended; if it is the same, "
+			     "record again and end perf with Ctrl-C");
+		return;
+	} else if (j->in->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
 		f = judge_add(j, "no-switches", HARM_WRONG,
 			      "no context switches were recorded");
 	} else {

@@ -531,6 +531,22 @@ uint64_t timeline_recorded_ns(const struct timeline *tl)
 	return tl->parts.n ? ns : tl->rec.end_ns - tl->rec.origin_ns;
 }
 
+const char *timeline_nameless(const struct timeline *tl)
+{
+	if (tl->flags & TL_HAS_SWITCH)
+		return NULL;
+	for (size_t i = 0; i < tl->events.n; i++) {
+		const struct tl_event *ev = &tl->events.v[i];
+		const char *name = strtab_get(&tl->stacks->strings, ev->name);
+		/* by its number only, or without the format of its records */
+		if (ev->tracepoint &&
+		    (!strncmp(name, "tracepoint ", 11) || !strcmp(name, "sched:sched_switch")))
+			return "the end of the file is missing, and with it the events' "
+			       "names: which records are context switches cannot be told";
+	}
+	return NULL;
+}
+
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 {
 	static const char right[] =
@@ -558,6 +574,10 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 			       "perf record --off-cpu kept sums per stack, not when they "
 			       "happened; record with: %s",
 			       right);
+	const char *nameless = timeline_nameless(tl);
+	if (nameless)
+		return err_set(e, ERR_REFUSED, "%s: %s",
+			       strtab_get(&tl->stacks->strings, tl->rec.file), nameless);
 	return err_set(e, ERR_REFUSED, "no context switches were recorded; record with: %s",
 		       right);
 }

@@ -306,11 +306,16 @@ uint64_t timeline_recorded_ns(const struct timeline *tl);
 
 /*
  * Can off-CPU questions be answered? 0, or ERR_REFUSED with the reason and the right
- * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins.
+ * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins;
+ * or that the events' names are cut off (timeline_nameless).
  * Recordings with only accumulated --off-cpu totals are answerable for sums per stack only:
  * `need_time` asks for places in time.
  */
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e);
+
+/* Why context switches that may be there cannot be told: the names and formats of tracepoints
+ * lie behind a file's records and were cut off. NULL where they are known. */
+const char *timeline_nameless(const struct timeline *tl);
 
 /* "task", "softirq-inline", ...; "hole", "lost", "open edge", "missing wakeup"; "" for none. */
 const char *waker_context_name(unsigned int context);

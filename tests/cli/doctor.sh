@@ -122,6 +122,16 @@ cd ../cut || exit 1
 [ -z "$("$PERFKIT" collapse -q --no-local perf.data 2>&1 >/dev/null)" ] || say "-q does not silence"
 "$PERFKIT" collapse -q --strict --no-local perf.data >/dev/null 2>&1
 [ $? = 3 ] || say "--strict passes over a cut file"
+# without its end a recording has its records, but not which of them are switches
+data=$(od -An -td8 -j40 -N16 ../waits/perf.data | awk '{ print $1 + $2 }') # its section's end
+head -c $((data - 100)) ../waits/perf.data >"$here/cut.data"
+for verb in tail "collapse --offcpu" "svg --offcpu" timeline; do
+	"$PERFKIT" $verb -q --no-local "$here/cut.data" >/dev/null 2>"$here/err.txt"
+	[ $? = 3 ] && grep -q "cut.data: the end of the file is missing, and with it the events' names: " "$here/err.txt" ||
+		say "$verb does not say what a cut recording lacks: $(cat "$here/err.txt")"
+done
+"$PERFKIT" doctor --for offcpu --no-local "$here/cut.data" | grep -q '^ *\[no-event-names\]$' ||
+	say "doctor does not say what a cut recording lacks"
 cd ../sched || exit 1
 "$PERFKIT" collapse --offcpu --no-local perf.data 2>&1 >/dev/null | grep -q "2 context switches are missing" ||
 	say "collapse --offcpu does not tell of holes"

@@ -368,6 +368,9 @@ static const struct fault {
 	 {SCHED, .switch_flags = PW_ENABLE_ON_EXEC | PW_CONTEXT_SWITCH}},
 	/* near: nobody asked */
 	{"no-switches", HARM_WRONG, ABOUT_OFFCPU, {0}, {SCHED}},
+	/* near: whole, or nothing but a clock in it */
+	{"no-event-names", HARM_WRONG, 0, {SCHED, .cut = 1}, {SCHED}},
+	{"no-event-names", HARM_WRONG, ABOUT_TAIL, {SCHED, .cut = 1}, {.cut = 1}},
 	/* near: the direct kind of newer perf, which has the time of each wait */
 	{"offcpu-totals",
 	 HARM_PARTIAL,
