@@ -8,6 +8,7 @@
 #include "cmd/tlinput.h"
 #include "cmd/verbs.h"
 #include "libstore/build.h"
+#include "libstore/remedy.h"
 #include "libstore/storefindings.h"
 #include "render/escape.h"
 #include "render/json.h"
@@ -75,7 +76,7 @@ static size_t word_length(const char *p, int command)
 static int print_wrapped(const char *s, size_t at, size_t left)
 {
 	struct buf b = {0};
-	int command = !strncmp(s, "perf record ", 12);
+	int command = remedy_is_command(s);
 	size_t width = command ? WIDTH - 2 : WIDTH;
 	escape_visible(&b, s, strlen(s));
 	const char *p = buf_cstr(&b);
@@ -104,7 +105,7 @@ static int print_wrapped(const char *s, size_t at, size_t left)
 static int print_remedy(const struct finding *f, const char **told)
 {
 	printf("%*sremedy: ", INDENT, "");
-	if (!strncmp(f->remedy, "perf record ", 12)) {
+	if (remedy_is_command(f->remedy)) {
 		if (*told && !strcmp(*told, f->remedy)) {
 			puts("the same line");
 			return 0;

@@ -52,8 +52,8 @@ struct finding {
 	const struct finding_kind *kind;
 	uint8_t harm;      /* enum finding_harm */
 	const char *title; /* one line, with the numbers */
-	/* One sentence, or a perf record line, which is the same for all findings that have
-	 * one: it mends them all. "" when there is no remedy. */
+	/* One sentence, or a command (remedy_is_command), which is the same for all findings
+	 * that have one: it mends them all. "" when there is no remedy. */
 	const char *remedy;
 	const char *details[FINDING_DETAILS]; /* lines below the title */
 	uint32_t dsos[FINDING_DETAILS];       /* the machine's DSO a line is about, or NO_ID */

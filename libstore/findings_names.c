@@ -54,12 +54,52 @@ uint32_t judge_dump_asked(const struct judge *j)
 	return asked;
 }
 
+uint32_t judge_dump_smaller(const struct judge *j)
+{
+	uint32_t asked = judge_dump_asked(j), half = asked / 2 & ~7u;
+	if (asked <= DUMP_LEAST)
+		return asked;
+	half = half < DUMP_LEAST ? DUMP_LEAST : half;
+	return half > DUMP_ENOUGH ? DUMP_ENOUGH : half;
+}
+
 /* Stacks by copies instead of frame pointers. */
 static void judge_copy_instead(struct judge *j, struct finding *f)
 {
 	uint32_t asked = judge_dump_asked(j);
 	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
-	judge_record(j, f, &(struct remedy){.stacks = 1, .dump = dump});
+	if (j->remedy.spare)
+		judge_remedy(
+			j, f,
+			"stack copies (--call-graph dwarf) would tell, but records are missing "
+			"and copies lose more: first a recording that has them all");
+	else if (asked && remedy_is_perfkit(j->rec))
+		judge_remedy(j, f,
+			     "only switches have stack copies in such a recording: perfkit "
+			     "record cpu takes them of CPU time, too");
+	else
+		judge_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
+}
+
+/* User callchains that are not there: by --kernel-callchains, or since perf, told to copy the
+ * stacks of all events, leaves them out of one that is to have a chain instead. */
+static void judge_left_out(struct judge *j, const char *event)
+{
+	if (judge_dump_asked(j)) {
+		struct finding *f = judge_add(
+			j, "one-sided-stacks", HARM_PARTIAL,
+			"%s has no user callchains: --call-graph dwarf, given for all events, "
+			"takes them from call-graph=fp",
+			event);
+		judge_record(j, f, &(struct remedy){.stacks = 1});
+		return;
+	}
+	struct finding *f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
+				      "user callchains were left out on request");
+	if (j->remedy.spare)
+		judge_record(j, f, &(struct remedy){.stacks = 1});
+	else
+		judge_copy_instead(j, f);
 }
 
 static void judge_sides(struct judge *j)
@@ -73,17 +113,18 @@ static void judge_sides(struct judge *j)
 		if (se->samples && a->sample_type & PERF_SAMPLE_CALLCHAIN &&
 		    !(a->sample_type & PERF_SAMPLE_STACK_USER) &&
 		    attr_flag(a, ATTR_EXCLUDE_CALLCHAIN_USER))
-			left_out = "user";
+			left_out = j->rec->events.v[i].name;
 		kernel += se->kernel_mode;
 		no_user += se->no_user;
 		user += se->user_mode;
 		bare += se->user_without_frames;
 	}
 	struct finding *f = NULL;
-	if (left_out)
-		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
-			      "user callchains were left out on request");
-	else if (no_user >= 20 && percent(no_user, kernel) >= 50)
+	if (left_out) {
+		judge_left_out(j, left_out);
+		return;
+	}
+	if (no_user >= 20 && percent(no_user, kernel) >= 50)
 		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
 			      "%.0f %% of %llu samples in system calls have no user stack",
 			      percent(no_user, kernel), (ull)kernel);
@@ -115,6 +156,16 @@ static uint32_t dump_needed(const struct judge *j, double cut)
 	return size < DUMP_MAX ? (uint32_t)size : DUMP_MAX;
 }
 
+/* The next size to try: where every switch of all CPUs is copied, a step of four at most. */
+static uint32_t next_dump(const struct judge *j, uint32_t need)
+{
+	uint32_t asked = judge_dump_asked(j);
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (is_switch(&j->rec->events.v[i]) && asked && need / 4 > asked)
+			return asked * 4;
+	return need;
+}
+
 static void judge_dumps(struct judge *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
@@ -127,8 +178,16 @@ static void judge_dumps(struct judge *j)
 			j, "truncated-dumps", HARM_PARTIAL,
 			"%.1f %% of stack copies were too short: %u bytes, about %u needed",
 			percent(cut, c->unwound), asked, need);
-		if (need > asked)
-			judge_record(j, f, &(struct remedy){.stacks = 1, .dump = need});
+		if (need > asked && j->remedy.spare)
+			judge_remedy(
+				j, f,
+				"records are missing, and larger copies lose more: first a "
+				"recording that has them all; then larger copies, fewer "
+				"events with stacks, or --call-graph fp where programs keep "
+				"frame pointers");
+		else if (need > asked)
+			judge_record(j, f,
+				     &(struct remedy){.stacks = 1, .dump = next_dump(j, need)});
 		else
 			judge_remedy(j, f,
 				     "the kernel copies no more: build the program with "

@@ -34,10 +34,13 @@ void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
 void judge_record(struct judge *j, struct finding *f, const struct remedy *change);
 
 /* What to copy of a stack where frame pointers do not do; what perf copies, and can copy. */
-enum { DUMP_ENOUGH = 16384, DUMP_DEFAULT = 8192, DUMP_MAX = 65528 };
+enum { DUMP_ENOUGH = 16384, DUMP_LEAST = 4096, DUMP_MAX = 65528 };
 
 /* The largest stack copy that was asked for; 0: none. */
 uint32_t judge_dump_asked(const struct judge *j);
+
+/* Copies for a recording that lost many records: smaller ones, but not of no use. */
+uint32_t judge_dump_smaller(const struct judge *j);
 
 static inline double percent(uint64_t part, uint64_t whole)
 {

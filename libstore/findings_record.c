@@ -160,10 +160,10 @@ static void judge_lost(struct judge *j)
 				  "perf lost %llu records while recording (%.*f %%)",
 				  (ull)s->lost, share < 1 ? 3 : 1, share);
 		lost_where(j, f);
-		struct remedy change = {.ring = 1};
+		struct remedy change = {.ring = 1, .spare = 1};
 		if (share >= 10) { /* larger buffers alone will not do */
 			change.max_freq = 999;
-			change.dump = judge_dump_asked(j) > DUMP_ENOUGH ? DUMP_ENOUGH : 0;
+			change.max_dump = judge_dump_smaller(j);
 		}
 		judge_record(j, f, &change);
 	}
@@ -173,7 +173,7 @@ static void judge_lost(struct judge *j)
 			judge_add(j, "lost-samples", HARM_PARTIAL,
 				  "the kernel dropped %llu samples (%.1f %%)", (ull)dropped,
 				  100.0 * (double)dropped / ((double)dropped + (double)kept));
-		judge_record(j, f, &(struct remedy){.ring = 1});
+		judge_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
 	}
 }
 
@@ -207,7 +207,7 @@ static void judge_holes(struct judge *j)
 		"%llu context switches are missing though no loss was told; %.1f %% of waits "
 		"suspect",
 		(ull)holes, share);
-	judge_record(j, f, &(struct remedy){.sched = 1, .ring = 1});
+	judge_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .spare = 1});
 }
 
 static void judge_throttle(struct judge *j)

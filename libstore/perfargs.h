@@ -26,8 +26,10 @@ enum perf_role {
 	PERF_CLOCK,      /* -k */
 	PERF_OUTPUT,     /* -o, -q */
 	PERF_NO_BUILDID, /* -B */
+	PERF_BUILDIDS,   /* --buildid-all */
 	PERF_NO_SAMPLES, /* -n */
 	PERF_NO_TIMES,   /* --no-timestamp */
+	PERF_TIMES,      /* -T */
 	PERF_OFF_CPU,    /* --off-cpu */
 };
 

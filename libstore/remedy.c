@@ -1,16 +1,11 @@
-#include "libstore/remedy.h"
+#include "libstore/remedy_priv.h"
 
 #include "base/shellword.h"
-#include "libstore/perfargs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ull;
-
-static const char sched_events[] =
-	" -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup "
-	"-e sched:sched_wakeup_new -e sched:sched_process_exit";
 
 void remedy_merge(struct remedy *all, const struct remedy *more)
 {
@@ -18,7 +13,11 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->every |= more->every;
 	all->stacks |= more->stacks;
 	all->dump = more->dump > all->dump ? more->dump : all->dump;
+	all->copies |= more->copies;
 	all->ring |= more->ring;
+	all->spare |= more->spare;
+	if (more->max_dump && (!all->max_dump || more->max_dump < all->max_dump))
+		all->max_dump = more->max_dump;
 	all->clock |= more->clock;
 	if (more->max_freq && (!all->max_freq || more->max_freq < all->max_freq))
 		all->max_freq = more->max_freq;
@@ -29,66 +28,14 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->only = all->only ? all->only : more->only;
 }
 
-/* --- what is changed, and in what ------------------------------------------------------------
+int remedy_is_command(const char *text)
+{
+	return remedy_starts(text, "perf record ") || remedy_starts(text, "perfkit record ") ||
+	       remedy_starts(text, "perf probe ");
+}
+
+/* --- what the recorded line says -------------------------------------------------------------
  */
-
-struct line {
-	const struct recording *rec;
-	struct remedy r;
-	struct perf_args args;
-	uint64_t freq, period; /* the rate of all events; 0: not given */
-	int has_stacks, has_events;
-	int mixed; /* tracepoints beside: every other event carries its own rate */
-	int known; /* the recorded line could be read */
-	uint64_t ring;
-};
-
-static int starts(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
-/* An event as somebody writes it behind -e, `n` bytes. */
-static int is_tracepoint(const struct line *l, const char *s, size_t n)
-{
-	const char *colon = memchr(s, ':', n), *slash = memchr(s, '/', n);
-	for (size_t i = 0; i < l->rec->events.n; i++) {
-		const struct event *ev = &l->rec->events.v[i];
-		if (ev->name && strlen(ev->name) == n && !memcmp(ev->name, s, n))
-			return ev->is_tracepoint;
-	}
-	if (!colon || (slash && slash < colon) || starts(s, "mem:"))
-		return 0;
-	size_t mods = strspn(colon + 1, "ukhHGpPSDIWeb");
-	return mods < n - (size_t)(colon + 1 - s);
-}
-
-/* The next event of a list like "a,{b,c/x,y/}:S": where it begins; *n its length, 0 at the end.
- * Brackets and what follows them are passed over. */
-static const char *next_item(const char **p, size_t *n)
-{
-	const char *s = *p;
-	while (*s && strchr("{},", *s)) {
-		if (*s == '}')
-			s += strcspn(s, ",");
-		else
-			s++;
-	}
-	int slashed = 0;
-	for (*n = 0; s[*n] && (slashed || !strchr("{},", s[*n])); (*n)++)
-		slashed ^= s[*n] == '/';
-	*p = s + *n;
-	return s;
-}
-
-static int has_tracepoint(const struct line *l, const char *list)
-{
-	size_t n;
-	const char *s = next_item(&list, &n);
-	while (n && !is_tracepoint(l, s, n))
-		s = next_item(&list, &n);
-	return n > 0;
-}
 
 /* "512" pages, "64M". */
 static uint64_t ring_bytes(const char *value)
@@ -115,11 +62,11 @@ static void look_at(struct line *l, const struct perf_arg *a)
 		break;
 	case PERF_STACKS:
 		l->has_stacks = 1;
+		l->graph = remedy_graph(a->letter == 'g' ? "fp" : value);
 		break;
 	case PERF_EVENTS:
 		l->has_events = 1;
-		l->mixed |=
-			has_tracepoint(l, value) || (l->r.max_freq && strstr(value, "freq="));
+		remedy_look_at_list(l, value);
 		break;
 	case PERF_RING:
 		l->ring = ring_bytes(value);
@@ -129,125 +76,22 @@ static void look_at(struct line *l, const struct perf_arg *a)
 	}
 }
 
-/* --- events ----------------------------------------------------------------------------------
- */
-
-/* freq=99 or period=1000, as the line asks for it; nothing where it asks for no rate. */
-static void put_rate(const struct line *l, struct buf *b, const char *before, const char *after)
-{
-	uint64_t cap = l->r.max_freq;
-	uint64_t freq = cap && (!l->freq || l->freq > cap) ? cap : l->freq;
-	if (l->period && !cap)
-		buf_fmt(b, "%speriod=%llu%s", before, (ull)l->period, after);
-	else if (freq)
-		buf_fmt(b, "%sfreq=%llu%s", before, (ull)freq, after);
-}
-
-/* The terms between the slashes; a rate among them is left out where a lower one is asked for.
- * Returns whether one stays. */
-static int put_terms(const struct line *l, struct buf *b, const char *s, size_t n)
-{
-	int rate = 0, first = 1;
-	for (size_t at = 0, len; at < n; at += len + 1) {
-		const char *term = s + at, *comma = memchr(term, ',', n - at);
-		len = comma ? (size_t)(comma - term) : n - at;
-		if (starts(term, "freq=") || starts(term, "period=")) {
-			if (l->r.max_freq)
-				continue;
-			rate = 1;
-		}
-		if (!first)
-			buf_char(b, ',');
-		buf_add(b, term, len);
-		first = 0;
-	}
-	return rate;
-}
-
-/* "cycles:u" with its own rate: "cycles/freq=99/u". */
-static void put_counted(const struct line *l, struct buf *b, const char *s, size_t n)
-{
-	const char *slash = memchr(s, '/', n), *end = s + n;
-	const char *last = slash ? memrchr(s, '/', n) : NULL;
-	if (starts(s, "mem:") || (slash && last == slash)) {
-		buf_add(b, s, n);
-	} else if (slash) {
-		struct buf terms = {0};
-		int rate = put_terms(l, &terms, slash + 1, (size_t)(last - slash - 1));
-		buf_add(b, s, (size_t)(slash + 1 - s));
-		buf_str(b, buf_cstr(&terms));
-		if (!rate)
-			put_rate(l, b, terms.n ? "," : "", "");
-		buf_add(b, last, (size_t)(end - last));
-		buf_release(&terms);
-	} else {
-		const char *colon = memchr(s, ':', n);
-		const char *name_end = colon ? colon : end;
-		size_t before = b->n;
-		buf_add(b, s, (size_t)(name_end - s));
-		put_rate(l, b, "/", "/");
-		if (colon && b->n == before + (size_t)(name_end - s))
-			buf_char(b, ':');
-		if (colon)
-			buf_add(b, colon + 1, (size_t)(end - colon - 1));
-	}
-}
-
-static void put_item(const struct line *l, struct buf *b, const char *s, size_t n)
-{
-	if (l->r.sched && starts(s, "sched:"))
-		return;
-	if (b->n)
-		buf_char(b, ',');
-	if (l->mixed && !is_tracepoint(l, s, n))
-		put_counted(l, b, s, n);
-	else
-		buf_add(b, s, n);
-}
-
-/* A list of events without those that are asked for anyway, each with the rate it is to have;
- * groups stay only where nothing changes. */
-static void put_list(const struct line *l, struct buf *out, const char *list)
-{
-	struct buf b = {0};
-	size_t n;
-	if (!l->mixed && !l->r.ungroup)
-		buf_str(&b, list);
-	else
-		for (const char *s = next_item(&list, &n); n; s = next_item(&list, &n))
-			put_item(l, &b, s, n);
-	if (b.n) {
-		buf_str(out, " -e ");
-		shell_word(out, buf_cstr(&b));
-	}
-	buf_release(&b);
-}
-
-/* The recording's own events as a list, where the line names none. */
-static void put_recorded(const struct line *l, struct buf *out)
-{
-	struct buf list = {0};
-	for (size_t i = 0; i < l->rec->events.n && i < 16; i++) {
-		const struct event *ev = &l->rec->events.v[i];
-		const char *name = ev->name ? ev->name : "";
-		if (!*name || !shell_is_printable(name) || strchr(name, ' ') ||
-		    starts(name, "dummy") || starts(name, "offcpu-time"))
-			continue;
-		size_t n = ev->is_tracepoint ? strlen(name) : strcspn(name, ":");
-		if (list.n)
-			buf_char(&list, ',');
-		buf_add(&list, name, n);
-		/* of the modifiers perf chose by itself, those that choose a side */
-		size_t mods = n + (name[n] == ':');
-		if (name[n] && strspn(name + mods, "ukh"))
-			buf_fmt(&list, ":%.*s", (int)strspn(name + mods, "ukh"), name + mods);
-	}
-	put_list(l, out, buf_cstr(&list));
-	buf_release(&list);
-}
-
 /* --- the line --------------------------------------------------------------------------------
  */
+
+uint32_t remedy_copy(const struct remedy *r, uint32_t size)
+{
+	size = size > r->dump ? size : r->dump;
+	return r->max_dump && size > r->max_dump ? r->max_dump : size;
+}
+
+/* Bytes of a --call-graph dwarf for all events; 0: as it is. */
+static uint32_t all_copies(const struct line *l)
+{
+	if (l->per_event || (!l->r.dump && !l->r.max_dump && l->known))
+		return 0;
+	return l->r.dump || l->graph.size ? remedy_copy(&l->r, l->graph.size) : 0;
+}
 
 static int is_dropped(const struct line *l, const struct perf_arg *a)
 {
@@ -257,7 +101,7 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 	case PERF_COUNT:
 		return l->mixed || r->max_freq;
 	case PERF_STACKS:
-		return r->dump > 0;
+		return l->per_event || all_copies(l) > 0;
 	case PERF_SIDES:
 		return r->dump || r->stacks;
 	case PERF_EVENTS: /* written anew, or left out */
@@ -271,10 +115,12 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 	case PERF_CLOCK:
 		return r->clock;
 	case PERF_NO_BUILDID:
+	case PERF_BUILDIDS:
 		return r->build_ids;
 	case PERF_NO_SAMPLES:
 		return r->samples;
 	case PERF_NO_TIMES:
+	case PERF_TIMES:
 		return r->times;
 	case PERF_OUTPUT:
 		return 1;
@@ -283,16 +129,26 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 	}
 }
 
-/* Locked memory of all CPUs together stays below a gigabyte. */
-static uint64_t larger_ring(const struct line *l)
+uint64_t remedy_larger_ring(const struct line *l)
 {
 	uint32_t cpus = l->rec->features.cpus_online;
-	uint64_t size = 64;
-	while (size > 1 && size * cpus > 1024)
-		size /= 2;
-	while (size < 512 && size << 20 <= l->ring)
+	uint64_t most = 1024, size = 64;
+	while (most > 1 && cpus && most * cpus > 1024)
+		most /= 2;
+	/* where so much was lost from large ones, still larger ones do not help */
+	while (size < most && size < 512 && size << 20 <= l->ring && !l->r.max_dump)
 		size *= 2;
-	return size;
+	size = (size < most ? size : most) << 20;
+	return size > l->ring ? size : l->ring;
+}
+
+static void put_ring(const struct line *l, struct buf *out)
+{
+	uint64_t bytes = remedy_larger_ring(l);
+	if (bytes & 0xfffff)
+		buf_fmt(out, " -m %lluK", (ull)bytes >> 10);
+	else
+		buf_fmt(out, " -m %lluM", (ull)bytes >> 20);
 }
 
 static void put_added(const struct line *l, struct buf *out)
@@ -300,12 +156,12 @@ static void put_added(const struct line *l, struct buf *out)
 	const struct remedy *r = &l->r;
 	if (r->sched)
 		buf_str(out, " -a");
-	if (r->dump)
-		buf_fmt(out, " --call-graph dwarf,%u", r->dump);
-	else if (r->stacks && !l->has_stacks)
+	if (all_copies(l))
+		buf_fmt(out, " --call-graph dwarf,%u", all_copies(l));
+	else if (r->stacks && !l->has_stacks && !l->per_event)
 		buf_str(out, " -g");
 	if (r->ring)
-		buf_fmt(out, " -m %lluM", (ull)larger_ring(l));
+		put_ring(l, out);
 	if (r->clock)
 		buf_str(out, " -k CLOCK_MONOTONIC");
 	if (r->times)
@@ -323,19 +179,18 @@ static void put_added(const struct line *l, struct buf *out)
 		buf_fmt(out, " -c %llu", (ull)l->period);
 }
 
-static void put_options(const struct line *l, struct buf *out)
+static void put_options(struct line *l, struct buf *out)
 {
 	for (size_t i = 0; i < l->args.v.n; i++) {
 		const struct perf_arg *a = &l->args.v.v[i];
 		if (!is_dropped(l, a))
 			perf_arg_add(out, a);
 		else if (perf_arg_role(a) == PERF_EVENTS && a->value && !l->r.only)
-			put_list(l, out, a->value);
+			remedy_put_list(l, out, a->value);
 	}
 }
 
-/* The recorded command; 0 when there is none. */
-static int put_command(const struct line *l, struct buf *out)
+int remedy_put_command(const struct line *l, struct buf *out)
 {
 	const struct features *f = &l->rec->features;
 	size_t n = out->n;
@@ -359,12 +214,17 @@ static void look_at_events(struct line *l)
 {
 	for (size_t i = 0; i < l->rec->events.n; i++) {
 		const struct event *ev = &l->rec->events.v[i];
+		const char *name = ev->name ? ev->name : "";
 		l->mixed |= ev->is_tracepoint;
+		if (!remedy_starts(name, "dummy"))
+			remedy_look_at_list(l, name);
+		if (!l->has_stacks && ev->attr.sample_stack_user > l->graph.size)
+			l->graph = (struct graph){"dwarf", ev->attr.sample_stack_user};
 		if (ev->is_tracepoint)
 			continue;
 		if (attr_flag(&ev->attr, ATTR_FREQ))
 			l->freq = ev->attr.sample_period;
-		else if (!starts(ev->name ? ev->name : "", "dummy"))
+		else if (!remedy_starts(ev->name ? ev->name : "", "dummy"))
 			l->period = ev->attr.sample_period;
 		if (!l->has_stacks && ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN &&
 		    !l->r.dump)
@@ -386,30 +246,62 @@ static int read_line(struct line *l)
 	return 1;
 }
 
-void remedy_line(struct buf *out, const struct recording *rec, const struct remedy *r)
+/* Read it, and settle what contradicts itself. */
+static struct line line_of(const struct recording *rec, const struct remedy *r)
 {
 	struct line l = {.rec = rec, .r = *r};
 	l.r.stacks |= r->sched;
 	l.r.clock |= r->sched;
-	l.mixed = r->sched;
+	l.mixed = l.others = r->sched;
+	if (r->spare) /* what takes more room loses more */
+		l.r.dump = 0;
 	l.known = read_line(&l);
 	if (!l.known)
 		look_at_events(&l);
-	if (r->only)
+	if (r->only) {
 		l.mixed = r->sched;
+		l.others = 1;
+	}
+	return l;
+}
+
+int remedy_is_perfkit(const struct recording *rec)
+{
+	struct line l = line_of(rec, &(struct remedy){0});
+	int own = remedy_is_own(&l);
+	perf_args_release(&l.args);
+	return own;
+}
+
+static void put_events(struct line *l, struct buf *out)
+{
+	if (l->known)
+		put_options(l, out);
+	if (l->r.only)
+		remedy_put_list(l, out, l->r.only);
+	else if (!l->has_events && (!l->known || l->mixed))
+		remedy_put_recorded(l, out);
+	for (unsigned i = 0; l->r.sched && remedy_sched_events[i]; i++)
+		if (!(l->sched_seen & 1u << i))
+			remedy_put_list(l, out, remedy_sched_events[i]);
+}
+
+void remedy_line(struct buf *out, const struct recording *rec, const struct remedy *r)
+{
+	struct line l = line_of(rec, r);
+	if (remedy_is_own(&l)) {
+		remedy_own_line(&l, out);
+		perf_args_release(&l.args);
+		return;
+	}
+	if (l.probes && !l.others)
+		remedy_put_probes(&l, out);
 	buf_str(out, "perf record");
 	put_added(&l, out);
-	if (l.known)
-		put_options(&l, out);
-	if (r->only)
-		put_list(&l, out, r->only);
-	else if (!l.has_events && (!l.known || l.mixed))
-		put_recorded(&l, out);
-	if (r->sched)
-		buf_str(out, sched_events);
+	put_events(&l, out);
 	if (!l.known)
 		buf_str(out, " -- COMMAND");
-	else if (!put_command(&l, out) && r->sched)
+	else if (!remedy_put_command(&l, out) && r->sched)
 		buf_str(out, " -- sleep 10");
 	perf_args_release(&l.args);
 }

@@ -599,17 +599,18 @@ static void losses_are_drawn_where_they_were(void **state)
 /* --- remedies ------------------------------------------------------------------------------
  */
 
-#define SCHED_EVENTS                                                         \
-	" -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup" \
+#define SCHED_REST                                     \
+	" -e sched:sched_waking -e sched:sched_wakeup" \
 	" -e sched:sched_wakeup_new -e sched:sched_process_exit"
+#define SCHED_EVENTS " -e sched:sched_switch" SCHED_REST
 
 /* The remedy for a recorded line, whose words "|" separates. */
-static const char *remedy_of(const char *line, struct event *events, const struct remedy *r,
-			     struct buf *out)
+static const char *remedy_of_events(const char *line, struct event *events, size_t nevents,
+				    const struct remedy *r, struct buf *out)
 {
-	char text[300];
-	const char *words[32];
-	struct recording rec = {.events = {.v = events, .n = 2}};
+	char text[600];
+	const char *words[40];
+	struct recording rec = {.events = {.v = events, .n = nevents}};
 	size_t n = 0;
 	char *save = NULL;
 	snprintf(text, sizeof(text), "%s", line ? line : "");
@@ -620,6 +621,12 @@ static const char *remedy_of(const char *line, struct event *events, const struc
 	rec.features.cpus_online = 4;
 	remedy_line(out, &rec, r);
 	return buf_cstr(out);
+}
+
+static const char *remedy_of(const char *line, struct event *events, const struct remedy *r,
+			     struct buf *out)
+{
+	return remedy_of_events(line, events, 2, r, out);
 }
 
 static void remedies_keep_what_was_asked_for(void **state)
@@ -650,7 +657,7 @@ static void remedies_keep_what_was_asked_for(void **state)
 		 "-- ./a"},
 		{"perf|record|-e|cycles/freq=9000,name=x/,page-faults/period=1/|-e|a:b_|./a",
 		 {.max_freq = 999},
-		 "perf record -e cycles/name=x,freq=999/,page-faults/freq=999/ -e a:b_ -- ./a"},
+		 "perf record -e cycles/freq=999,name=x/,page-faults/freq=999/ -e a:b_ -- ./a"},
 		{"perf|record|-e|mem:0x1000:rw,a:b_|-F|9|./a",
 		 {.every = 1},
 		 "perf record -e mem:0x1000:rw,a:b_ -- ./a"},
@@ -658,10 +665,19 @@ static void remedies_keep_what_was_asked_for(void **state)
 		{"perf|record|-F|99|-e|sched:sched_switch|sleep|1",
 		 {.sched = 1},
 		 "perf record -a -g -k CLOCK_MONOTONIC" SCHED_EVENTS " -- sleep 1"},
+		{"perf|record|-e|sched:sched_migrate_task,sched:sched_wakeup:u|-ag|sleep|1",
+		 {.sched = 1},
+		 "perf record -a -k CLOCK_MONOTONIC "
+		 "-e sched:sched_migrate_task,sched:sched_wakeup -g -e sched:sched_switch "
+		 "-e sched:sched_waking -e sched:sched_wakeup_new -e sched:sched_process_exit "
+		 "-- sleep 1"},
+		{"perf|record|-age|sched:*|-F|9|sleep|1",
+		 {.sched = 1},
+		 "perf record -a -k CLOCK_MONOTONIC -g -e 'sched:*' -- sleep 1"},
 		{"perf|record|-ag|-F|99|-e|sched:sched_switch|-e|cycles|-p|12",
 		 {.sched = 1},
-		 "perf record -a -k CLOCK_MONOTONIC -g -e cycles/freq=99/" SCHED_EVENTS
-		 " -- sleep 10"},
+		 "perf record -a -k CLOCK_MONOTONIC -g -e sched:sched_switch "
+		 "-e cycles/freq=99/" SCHED_REST " -- sleep 10"},
 		{"perf|record|-e|sched:sched_switch|--filter|prev_pid == 1|-G|x|--off-cpu|--|a",
 		 {.sched = 1, .dump = 8192},
 		 "perf record -a --call-graph dwarf,8192 -k CLOCK_MONOTONIC" SCHED_EVENTS
@@ -681,6 +697,53 @@ static void remedies_keep_what_was_asked_for(void **state)
 		 {.build_ids = 1, .stacks = 1, .samples = 1},
 		 "perf record -g --buildid-all -e a -- x"},
 		{"perf|record|-e|a,b,c|-F|9|x", {.only = "b"}, "perf record -F 9 -e b -- x"},
+		/* what is asked for is not asked for twice */
+		{"perf|record|--buildid-all|-T|-e|a|x",
+		 {.build_ids = 1, .times = 1},
+		 "perf record -T --buildid-all -e a -- x"},
+		/* how stacks are taken is each event's own */
+		{"perf|record|-e|sched:sched_switch/call-graph=dwarf,stack-size=4096/|-e|"
+		 "cycles/freq=99,call-graph=fp/|-e|a:b_|x",
+		 {.stacks = 1, .dump = 16384},
+		 "perf record -e sched:sched_switch/call-graph=dwarf,stack-size=16384/ "
+		 "-e cycles/freq=99,call-graph=fp/ -e a:b_ -- x"},
+		{"perf|record|-e|cycles/freq=99,call-graph=fp/|-e|a:b_|x",
+		 {.stacks = 1, .dump = 16384, .copies = 1},
+		 "perf record -e cycles/freq=99,call-graph=dwarf,stack-size=16384/ -e a:b_ "
+		 "-- x"},
+		{"perf|record|--call-graph|dwarf,65528|-e|a:b_|-e|cycles/call-graph=fp/u|x",
+		 {.stacks = 1},
+		 "perf record -e a:b_/call-graph=dwarf,stack-size=65528/ "
+		 "-e cycles/call-graph=fp/u -- x"},
+		{"perf|record|-g|-e|sched:sched_switch/call-graph=dwarf/|x",
+		 {.sched = 1},
+		 "perf record -a -k CLOCK_MONOTONIC "
+		 "-e sched:sched_switch/call-graph=dwarf,stack-size=8192/ "
+		 "-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup/call-graph=fp/ "
+		 "-e sched:sched_wakeup_new/call-graph=fp/ "
+		 "-e sched:sched_process_exit/call-graph=fp/ -- x"},
+		/* where records were lost, none gets larger */
+		{"perf|record|--call-graph|dwarf,8192|-e|cycles|x",
+		 {.ring = 1, .spare = 1, .stacks = 1, .dump = 65528},
+		 "perf record -m 64M --call-graph dwarf,8192 -e cycles -- x"},
+		{"perf|record|-g|-e|cycles|x",
+		 {.ring = 1, .spare = 1, .stacks = 1, .dump = 16384, .copies = 1},
+		 "perf record -m 64M -g -e cycles -- x"},
+		{"perf|record|-m|64M|--call-graph|dwarf,65528|-e|sched:sched_switch|-e|"
+		 "irq:softirq_entry|-e|cycles/freq=199,call-graph=fp/|-e|"
+		 "page-faults/freq=5000/|x",
+		 {.ring = 1, .spare = 1, .max_freq = 999, .max_dump = 16384, .dump = 65528},
+		 "perf record -m 64M -e sched:sched_switch/call-graph=dwarf,stack-size=16384/ "
+		 "-e irq:softirq_entry/call-graph=fp/ -e cycles/freq=199,call-graph=fp/ "
+		 "-e page-faults/freq=999,call-graph=dwarf,stack-size=16384/ -- x"},
+		{"perf|record|-m|256M|x", {.ring = 1, .spare = 1}, "perf record -m 256M -- x"},
+		/* probes are gone by now */
+		{"perf|record|-g|-e|cycles,probe_libc:malloc|-e|probe_a:b|x",
+		 {.clock = 1},
+		 "perf record -k CLOCK_MONOTONIC -g -e cycles -- x"},
+		{"perf|record|-e|probe_libc:malloc|-a",
+		 {.sched = 1},
+		 "perf record -a -g -k CLOCK_MONOTONIC" SCHED_EVENTS " -- sleep 10"},
 		/* words stay words */
 		{"perf|record|sh|-c|$(reboot);x 'y'",
 		 {.stacks = 1},
@@ -708,6 +771,98 @@ static void remedies_keep_what_was_asked_for(void **state)
 				    rows[i].want);
 		buf_release(&b);
 	}
+}
+
+/* The line that `perfkit record MODE` gives perf, probes and all, and what is recorded by it.
+ */
+#define OWN(pages, more)                                                                     \
+	"/usr/bin/perf|record|-k|CLOCK_MONOTONIC|--buildid-all|" pages "-a|-c|1|-e|"         \
+	"sched:sched_switch/call-graph=dwarf,stack-size=4096/|-e|"                           \
+	"sched:sched_waking/call-graph=fp/|-e|sched:sched_wakeup|-e|sched:sched_wakeup_new|" \
+	"-e|sched:sched_migrate_task|-e|sched:sched_process_exit" more "|-o|x.data"
+
+static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
+{
+	static char sw[] = "sched:sched_switch", clock[] = "cpu-clock", wait[] = "x";
+	static char lock[] = "perfkit:lock_wait", irq[] = "irq:softirq_entry",
+		    req[] = "perfkit:req_end", start[] = "perfkit:req_start";
+	static const struct {
+		const char *line;
+		char *second, *third;
+		uint32_t copied;
+		struct remedy r;
+		const char *want;
+	} rows[] = {
+		{OWN("-m|2048|", "|-e|perfkit:lock_wait") "|--|sleep|3",
+		 lock,
+		 irq,
+		 4096,
+		 {.build_ids = 1, .sched = 1, .clock = 1, .every = 1},
+		 "perfkit record tail -- sleep 3"},
+		{OWN("-m|2048|", "|-e|perfkit:lock_wait"),
+		 lock,
+		 wait,
+		 4096,
+		 {.ring = 1, .spare = 1, .dump = 65528, .stacks = 1},
+		 "perfkit record tail -m 16384"},
+		{OWN("-m|2048|", "|-e|irq:softirq_entry") "|--|./a",
+		 irq,
+		 clock,
+		 4096,
+		 {.dump = 16384, .stacks = 1},
+		 "perfkit record tail --call-graph dwarf,16384 -- ./a"},
+		{OWN("", "|--no-such"),
+		 sw,
+		 wait,
+		 0,
+		 {.ring = 1},
+		 "perfkit record offcpu --call-graph fp -m 16384"},
+		{OWN("-m|99|", "|-e|perfkit:req_end"),
+		 req,
+		 start,
+		 8192,
+		 {.max_dump = 4096, .max_freq = 999, .spare = 1, .dump = 16384},
+		 "perfkit record requests --begin FUNC --end FUNC --exec FILE -m 99"},
+		{NULL,
+		 lock,
+		 clock,
+		 4096,
+		 {.max_freq = 99},
+		 "perfkit record tail -F 99 -- COMMAND"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct event events[] = {
+			{.name = sw,
+			 .is_tracepoint = 1,
+			 .attr = {.sample_type = PERF_SAMPLE_CALLCHAIN,
+				  .sample_stack_user = rows[i].copied}},
+			{.name = rows[i].second, .is_tracepoint = 1},
+			{.name = rows[i].third,
+			 .is_tracepoint = rows[i].third != clock,
+			 .attr = {.flags = 1 << ATTR_FREQ, .sample_period = 199}}};
+		struct buf b = {0};
+		assert_string_equal(remedy_of_events(rows[i].line, events, 3, &rows[i].r, &b),
+				    rows[i].want);
+		assert_true(remedy_is_command(buf_cstr(&b)));
+		buf_release(&b);
+	}
+}
+
+/* A line of nothing but probes cannot be had without them. */
+static void probes_alone_are_set_first(void **state)
+{
+	static char probe[] = "probe_libc:malloc", dummy[] = "dummy:HG";
+	struct event events[] = {{.name = probe, .is_tracepoint = 1}, {.name = dummy}};
+	struct buf b = {0};
+	(void)state;
+	assert_string_equal(
+		remedy_of("perf|record|-e|probe_libc:malloc|-g|x", events,
+			  &(struct remedy){.ring = 1}, &b),
+		"perf probe -x FILE --add probe_libc:malloc=FUNCTION && perf record -m 64M "
+		"-e probe_libc:malloc -g -- x");
+	assert_true(remedy_is_command(buf_cstr(&b)));
+	buf_release(&b);
 }
 
 /* Words of a line, each behind a blank. */
@@ -751,6 +906,13 @@ static int has_fault(const char *line, const char *id)
 	return 0;
 }
 
+/* Bytes of the stack copies that a line asks for; 0: none. */
+static long copies_of(const char *line)
+{
+	const char *dwarf = strstr(line, "--call-graph dwarf,");
+	return dwarf ? atol(dwarf + 19) : 0;
+}
+
 /* Whoever pastes the remedy of one finding is rid of all that a line can mend. */
 static int remedies_agree(const struct scene *s, unsigned asked)
 {
@@ -760,7 +922,11 @@ static int remedies_agree(const struct scene *s, unsigned asked)
 	for (size_t i = 0; i < a.f.v.n; i++)
 		for (size_t k = 0; k < a.f.v.n; k++) {
 			const char *line = a.f.v.v[i].remedy, *id = a.f.v.v[k].kind->id;
-			if (strncmp(line, "perf record ", 12) != 0 || !has_fault(line, id))
+			/* where records were lost, copies come later: a sentence says it */
+			int later = s->lost && strncmp(a.f.v.v[k].remedy, "perf record", 11);
+			int grows = s->lost && copies_of(line) > (long)s->dump;
+			if (strncmp(line, "perf record ", 12) != 0 ||
+			    (!grows && (later || !has_fault(line, id))))
 				continue;
 			print_message("the remedy of %s has %s: %s\n", a.f.v.v[i].kind->id, id,
 				      line);
@@ -821,6 +987,8 @@ int main(void)
 		cmocka_unit_test(worst_comes_first),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(remedies_keep_what_was_asked_for),
+		cmocka_unit_test(what_perfkit_recorded_is_recorded_by_it_again),
+		cmocka_unit_test(probes_alone_are_set_first),
 		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
 		cmocka_unit_test(the_page_lists_every_finding),
 	};

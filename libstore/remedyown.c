@@ -1,0 +1,126 @@
+/* remedyown.c - the remedy of what `perfkit record` recorded: its own line, corrected. */
+#include "base/shellword.h"
+#include "libstore/remedy_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* What `perfkit record` takes where nothing is asked for (cmd/recordplan.h). */
+enum { OWN_DUMP = 4096, OWN_FREQ = 199, OWN_PAGES = 2048, PAGE = 4096 };
+
+static const struct event *event_named(const struct line *l, const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < l->rec->events.n; i++) {
+		const char *s = l->rec->events.v[i].name;
+		if (s && !strncmp(s, name, n) && (!s[n] || s[n] == '/'))
+			return &l->rec->events.v[i];
+	}
+	return NULL;
+}
+
+/* The event that samples CPU time. */
+static const struct event *cpu_event(const struct line *l)
+{
+	for (size_t i = 0; i < l->rec->events.n; i++) {
+		const struct event *ev = &l->rec->events.v[i];
+		if (ev->name && !ev->is_tracepoint && !remedy_starts(ev->name, "dummy"))
+			return ev;
+	}
+	return NULL;
+}
+
+/* perf record -k CLOCK_MONOTONIC --buildid-all [-m N] -a -c 1 -e sched:sched_switch... */
+static int has_shape(const struct features *f)
+{
+	static const char *const head[] = {"-k", "CLOCK_MONOTONIC", "--buildid-all"};
+	static const char *const tail[] = {"-a", "-c", "1", "-e"};
+	size_t at = 2;
+	for (size_t i = 0; i < 3; i++, at++)
+		if (at >= f->nargv || strcmp(f->argv[at], head[i]))
+			return 0;
+	if (at + 1 < f->nargv && !strcmp(f->argv[at], "-m"))
+		at += 2;
+	for (size_t i = 0; i < 4; i++, at++)
+		if (at >= f->nargv || strcmp(f->argv[at], tail[i]))
+			return 0;
+	return at < f->nargv && remedy_starts(f->argv[at], "sched:sched_switch");
+}
+
+int remedy_is_own(const struct line *l)
+{
+	int probe = 0;
+	for (size_t i = 0; i < l->rec->events.n; i++) {
+		const char *name = l->rec->events.v[i].name;
+		probe |= name && remedy_starts(name, "perfkit:");
+	}
+	return probe || (l->known && has_shape(&l->rec->features));
+}
+
+static const char *mode_of(const struct line *l)
+{
+	if (event_named(l, "perfkit:req_start") || event_named(l, "perfkit:request"))
+		return "requests";
+	return event_named(l, "irq:softirq_entry") || event_named(l, "perfkit:lock_wait")
+		       ? "tail"
+		       : "offcpu";
+}
+
+static void put_stacks(const struct line *l, struct buf *out)
+{
+	const struct event *sw = event_named(l, "sched:sched_switch");
+	const struct remedy *r = &l->r;
+	uint32_t had = sw ? sw->attr.sample_stack_user : OWN_DUMP;
+	uint32_t size = had || (r->dump && r->copies) ? remedy_copy(r, had) : 0;
+	int chain = sw && sw->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+	if (size && size != OWN_DUMP)
+		buf_fmt(out, " --call-graph dwarf,%u", size);
+	else if (!size)
+		buf_str(out, chain || r->stacks ? " --call-graph fp" : " --call-graph none");
+}
+
+static void put_rate(const struct line *l, struct buf *out)
+{
+	const struct event *ev = cpu_event(l);
+	uint64_t freq = ev && attr_flag(&ev->attr, ATTR_FREQ) ? ev->attr.sample_period : 0;
+	if (l->r.max_freq && freq > l->r.max_freq)
+		freq = l->r.max_freq;
+	if (freq && freq != OWN_FREQ)
+		buf_fmt(out, " -F %llu", (ull)freq);
+	const char *name = l->r.only ? l->r.only : ev ? ev->name : NULL;
+	/* the two that it would choose itself */
+	if (name && shell_is_printable(name) && strcmp(name, "cpu-clock") != 0 &&
+	    !remedy_starts(name, "cycles")) {
+		buf_str(out, " -e ");
+		shell_word(out, name);
+	}
+}
+
+/* Where the functions of requests lie is not in a recording. */
+static void put_functions(const struct line *l, struct buf *out)
+{
+	if (strcmp(mode_of(l), "requests") != 0)
+		return;
+	buf_str(out, " --begin FUNC");
+	if (event_named(l, "perfkit:req_end"))
+		buf_str(out, " --end FUNC");
+	if (!l->known || l->args.command >= l->rec->features.nargv)
+		buf_str(out, " --exec FILE");
+}
+
+void remedy_own_line(const struct line *l, struct buf *out)
+{
+	uint64_t pages = (l->r.ring ? remedy_larger_ring(l) : l->ring) / PAGE;
+	buf_fmt(out, "perfkit record %s", mode_of(l));
+	put_functions(l, out);
+	put_stacks(l, out);
+	put_rate(l, out);
+	if (pages && pages != OWN_PAGES)
+		buf_fmt(out, " -m %llu", (ull)pages);
+	if (!l->known)
+		buf_str(out, " -- COMMAND");
+	else
+		remedy_put_command(l, out);
+}
