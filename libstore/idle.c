@@ -20,7 +20,8 @@
 #include <string.h>
 
 enum {
-	MAX_DEPTH = 512,   /* nodes looked at above a stack's leaf */
+	MAX_DEPTH = 512, /* nodes looked at above a stack's leaf */
+	STACK_MAX = 1 << 16,
 	FEW = 2,           /* stacks outside of its loop that every thread has: start and end */
 	ANSWER_HOPS = 16,  /* threads between the question and its answer */
 	ANSWER_BACK = 256, /* intervals looked through for a thread's last idle wait */
@@ -34,6 +35,7 @@ struct node {                 /* of one group: a call path and what went through
 struct group {
 	uint64_t work, waits;     /* all of it */
 	uint64_t vague;           /* stacks at work that show no frame of the application */
+	uint64_t cut;             /* of work: stacks that do not reach the thread's start */
 	uint64_t events, answers; /* candidates for others' doings; of these, answers */
 	uint32_t placeless;       /* causes of its candidates of no known place, as bits */
 	int loop_seen;            /* another candidate is where its loop waits */
@@ -177,6 +179,15 @@ static int in_runtime(const struct idle *x, uint32_t path, uint32_t node)
 	return 0;
 }
 
+/* Does the stack begin where threads do? 1, 0, ERR_NOMEM. */
+static int is_whole(struct idle *x, uint32_t path)
+{
+	const struct stacks *s = x->s;
+	for (int n = 0; s->paths.v[path].parent && n < STACK_MAX; n++)
+		path = s->paths.v[path].parent;
+	return appframe_is_outer(&x->app, s->paths.v[path].frame);
+}
+
 /* `count` stacks of a thread ending in `path`, at work or in a candidate wait. */
 static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t count,
 			int work)
@@ -191,6 +202,11 @@ static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t
 		return 0;
 	}
 	*(work ? &g->work : &g->waits) += count;
+	int whole = is_whole(x, p);
+	if (whole < 0)
+		return whole;
+	if (work && !whole)
+		g->cut += count;
 	int own = work && in_runtime(x, path, p);
 	for (int depth = 0; p && depth < MAX_DEPTH; depth++, p = x->s->paths.v[p].parent) {
 		if (depth && x->function_path.v[p] == place)
@@ -318,6 +334,11 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 	uint32_t p, n;
 	if (appframe_node(&x->app, path, &p) || !p)
 		return 0;
+	/* what begins somewhere in the middle, as frame pointers through a libc without them
+	 * do, cannot tell whether it went through the loop */
+	uint64_t all = g->work;
+	if (g->cut <= all - g->cut && is_whole(x, p) > 0)
+		all -= g->cut;
 	/* its start and end may be in stacks that share no frame with its loop */
 	if (g->work + g->vague <= FEW)
 		return site->count >= 2 || site->open;
@@ -328,9 +349,8 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 		const struct node *node = &x->nodes.v[n];
 		/* what the waiting itself costs, as the lock of a queue, is not the work */
 		uint64_t through = node->work - (depth ? 0 : node->own);
-		if (through * 10 >= g->work)
-			return (g->work - node->work <= FEW ||
-				node->work * 10 >= g->work * 9) &&
+		if (through * 10 >= all)
+			return (all - node->work <= FEW || node->work * 10 >= all * 9) &&
 			       node->waits == g->waits;
 	}
 	return 0;

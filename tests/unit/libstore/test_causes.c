@@ -347,6 +347,29 @@ static void a_pool_waiting_for_jobs_is_idle_its_jobs_are_not(void **state)
 	rig_release(&r);
 }
 
+/* Samples by frame pointers end in the middle of code without them. Beside whole stacks they do
+ * not tell that the thread worked outside of its loop; alone, they are all that is known. */
+static void stacks_cut_short_do_not_tell_where_the_loop_is(void **state)
+{
+	(void)state;
+	for (int whole = 0; whole < 2; whole++) {
+		struct rig r;
+		rig_init(&r, 1);
+		for (uint64_t t = 0; t < 20; t++) {
+			slept(&r, 0, t * 1000, t * 1000 + 500, "start_thread;flusher" NAP,
+			      TL_NONE, "");
+			worked(&r, 0, t * 1000 + 600, "copy_block;copy_words");
+			if (whole)
+				worked(&r, 0, t * 1000 + 700, "start_thread;flusher;flush");
+			else if (t < 8)
+				worked(&r, 0, t * 1000 + 700, "start_thread;flusher;flush");
+		}
+		apply(&r);
+		expect_idle(&r, 0, whole ? 20 : 0, whole ? 0 : 20);
+		rig_release(&r);
+	}
+}
+
 static void waiting_for_an_answer_is_not_idle(void **state)
 {
 	(void)state;
@@ -487,6 +510,7 @@ int main(void)
 		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
 		cmocka_unit_test(a_go_thread_without_a_goroutine_is_idle),
 		cmocka_unit_test(a_pool_waiting_for_jobs_is_idle_its_jobs_are_not),
+		cmocka_unit_test(stacks_cut_short_do_not_tell_where_the_loop_is),
 		cmocka_unit_test(waiting_for_an_answer_is_not_idle),
 		cmocka_unit_test(whoever_sleeps_on_a_lock_is_not_idle),
 		cmocka_unit_test(work_rules_and_options_overrule),
