@@ -30,8 +30,8 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 
 int remedy_is_command(const char *text)
 {
-	return remedy_starts(text, "perf record ") || remedy_starts(text, "perfkit record ") ||
-	       remedy_starts(text, "perf probe ");
+	return !strcmp(text, "perf record") || remedy_starts(text, "perf record ") ||
+	       remedy_starts(text, "perfkit record ") || remedy_starts(text, "perf probe ");
 }
 
 /* --- what the recorded line says -------------------------------------------------------------

@@ -849,6 +849,15 @@ static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
 	}
 }
 
+static void a_command_is_told_from_a_sentence(void **state)
+{
+	(void)state;
+	assert_true(remedy_is_command("perf record"));
+	assert_true(remedy_is_command("perf record -g"));
+	assert_false(remedy_is_command("perf script decodes it"));
+	assert_false(remedy_is_command(""));
+}
+
 /* A line of nothing but probes cannot be had without them. */
 static void probes_alone_are_set_first(void **state)
 {
@@ -988,6 +997,7 @@ int main(void)
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(remedies_keep_what_was_asked_for),
 		cmocka_unit_test(what_perfkit_recorded_is_recorded_by_it_again),
+		cmocka_unit_test(a_command_is_told_from_a_sentence),
 		cmocka_unit_test(probes_alone_are_set_first),
 		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
 		cmocka_unit_test(the_page_lists_every_finding),
