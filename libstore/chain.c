@@ -1,5 +1,6 @@
 #include "libstore/chain.h"
 #include "base/mem.h"
+#include "libstore/lockheld.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,10 @@ struct explainer {
 	const struct timeline *tl;
 	struct evidence ev;
 	/* of the link being taken apart */
-	windows_vec windows, next, ran, holders;
+	windows_vec windows, next, ran, holders, owners;
 	VEC(struct candidate) candidates;
 	VEC(struct claim) claims;
-	/* where a thread stands in `candidates` by each way, and in `corunners` (VIA_SELF) */
+	/* where a thread stands in `candidates` by each way, and in `ahead` (VIA_SELF) */
 	struct place {
 		uint32_t link, at; /* valid when `link` is the link's number */
 	} * place;
@@ -67,6 +68,7 @@ void explainer_free(struct explainer *x)
 	vec_release(&x->next);
 	vec_release(&x->ran);
 	vec_release(&x->holders);
+	vec_release(&x->owners);
 	vec_release(&x->candidates);
 	vec_release(&x->claims);
 	mem_free(x->place);
@@ -81,6 +83,7 @@ struct evidence *explainer_evidence(struct explainer *x)
 void explanation_release(struct explanation *x)
 {
 	vec_release(&x->corunners);
+	vec_release(&x->ahead);
 	vec_release(&x->chain);
 	vec_release(&x->parts);
 }
@@ -283,26 +286,16 @@ static int has_waker(const struct explainer *x, const struct off *o)
 	return o->waker_context == WAKER_TASK || o->waker_context == WAKER_SOFTIRQ_INLINE;
 }
 
-static int is_lock(const struct off *o)
+static uint64_t clamp(uint64_t x, uint64_t lo, uint64_t hi)
 {
-	return o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK || o->cause == CAUSE_FUTEX;
+	return x < lo ? lo : x > hi ? hi : x;
 }
 
-static int blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
+/* A blocked stretch that the window's thread kept the link in. */
+static int kept_by(struct explainer *x, struct window w, uint8_t via, uint32_t off)
 {
-	const struct off *o = &x->tl->off.v[off];
-	struct window w = {from, to, o->waker};
-	uint8_t via = VIA_WAKER, end = END_NONE;
-	uint32_t owner = TL_NONE;
-	int r = is_lock(o) ? evidence_lock_owner(&x->ev, off, &owner, e) : 0;
-	if (r)
-		return r;
-	if (owner != TL_NONE && owner != o->thread) {
-		w.thread = owner;
-		via = VIA_OWNER;
-	} else if (!has_waker(x, o)) {
-		return own_part(x, PART_BLOCKED, end_of(o, to == o->end_ns), off, from, to);
-	}
+	uint64_t from = w.from_ns, to = w.to_ns;
+	uint8_t end = END_NONE;
 	if (!follow(x, &w, &end))
 		return own_part(x, PART_BLOCKED, end, off, from, to);
 	if (claim(x, &w, via, PART_BLOCKED, off))
@@ -312,19 +305,38 @@ static int blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 	return w.to_ns < to ? own_part(x, PART_BLOCKED, END_GONE, off, w.to_ns, to) : 0;
 }
 
+static int blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
+{
+	const struct off *o = &x->tl->off.v[off];
+	x->owners.n = 0;
+	int r = off_is_lock(o) ? lock_held(&x->ev, off, &x->owners, e) : 0;
+	for (size_t i = 0; !r && i < x->owners.n; i++) {
+		struct window w = x->owners.v[i];
+		w.from_ns = clamp(w.from_ns, from, to);
+		w.to_ns = clamp(w.to_ns, from, to);
+		if (w.from_ns < w.to_ns)
+			r = kept_by(x, w, VIA_OWNER, off);
+	}
+	if (r || x->owners.n)
+		return r;
+	if (has_waker(x, o))
+		return kept_by(x, (struct window){from, to, o->waker}, VIA_WAKER, off);
+	return own_part(x, PART_BLOCKED, end_of(o, to == o->end_ns), off, from, to);
+}
+
 static int note_corunner(struct explainer *x, const struct window *w, uint16_t cpu)
 {
 	uint32_t *at;
 	if (met(x, w->thread, VIA_SELF, &at)) {
-		x->out->corunners.v[*at].ns += w->to_ns - w->from_ns;
+		x->out->ahead.v[*at].ns += w->to_ns - w->from_ns;
 		return 0;
 	}
-	*at = (uint32_t)x->out->corunners.n;
+	*at = (uint32_t)x->out->ahead.n;
 	struct corunner c = {
 		.ns = w->to_ns - w->from_ns,
 		.thread = w->thread,
 		.prio = (int16_t)evidence_prio(&x->ev, cpu, w->thread, w->from_ns)};
-	return vec_push(&x->out->corunners, c);
+	return vec_push(&x->out->ahead, c);
 }
 
 static int runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
@@ -339,7 +351,7 @@ static int runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t t
 	for (size_t i = 0; !r && i < x->holders.n; i++) {
 		struct window w = x->holders.v[i];
 		uint8_t end;
-		if (!x->out->chain.n && note_corunner(x, &w, off_waited_cpu(o)))
+		if (note_corunner(x, &w, off_waited_cpu(o)))
 			return ERR_NOMEM;
 		if (w.from_ns > at)
 			r = own_part(x, state, END_IDLE_CPU, off, at, w.from_ns);
@@ -360,11 +372,6 @@ static int running(struct explainer *x, uint32_t thread, uint64_t from, uint64_t
 {
 	x->link->run_ns += to - from;
 	return vec_push(&x->ran, ((struct window){from, to, thread}));
-}
-
-static uint64_t clamp(uint64_t x, uint64_t lo, uint64_t hi)
-{
-	return x < lo ? lo : x > hi ? hi : x;
 }
 
 /* An interval of the link's thread inside [from, to). */
@@ -525,20 +532,92 @@ static int part_order(const void *a, const void *b)
 	return (x->state > y->state) - (x->state < y->state);
 }
 
-/* The candidate that explains most, if it explains as much as the link itself. */
-static const struct candidate *best_candidate(const struct explainer *x)
+/* Time in which it could have run: not that in which it was not allowed to. */
+static int waits_for_cpu(unsigned state, unsigned cause)
+{
+	return state == PART_RUNNABLE || (state == PART_PREEMPTED && cause != CAUSE_THROTTLE);
+}
+
+/* Of the threads that held up the link by having its CPU, or in other ways, the one that
+ * explains most. */
+static const struct candidate *most(const struct explainer *x, int by_cpu)
 {
 	const struct candidate *best = NULL;
-	uint64_t own = 0;
-	for (uint32_t i = 0; i < x->link->nparts; i++)
-		own += x->out->parts.v[x->link->part + i].ns;
 	for (size_t i = 0; i < x->candidates.n; i++) {
 		const struct candidate *c = &x->candidates.v[i];
-		if (c->ns >= own && (!best || c->ns > best->ns ||
-				     (c->ns == best->ns && c->thread < best->thread)))
+		if ((c->via == VIA_CPU) == by_cpu &&
+		    (!best || c->ns > best->ns ||
+		     (c->ns == best->ns && c->thread < best->thread)))
 			best = c;
 	}
 	return best;
+}
+
+/* The next link: who explains as much as the link itself. Waiting for a CPU is one share of the
+ * time: where it is the largest, the next link is who had most of that. */
+static const struct candidate *best_candidate(const struct explainer *x)
+{
+	const struct candidate *cpu = most(x, 1), *other = most(x, 0);
+	uint64_t own = 0, queued = x->link->queued_ns;
+	for (uint32_t i = 0; i < x->link->nparts; i++) {
+		const struct chain_part *p = &x->out->parts.v[x->link->part + i];
+		*(waits_for_cpu(p->state, p->cause) ? &queued : &own) += p->ns;
+	}
+	if (other && other->ns >= own && other->ns >= queued)
+		return other;
+	return cpu && queued >= own && cpu->ns > queued / 2 ? cpu : NULL;
+}
+
+/* Add a stretch, or several, of waiting for a CPU to the part that has all of it. */
+static void join_queue(struct chain_part *all, const struct chain_part *p)
+{
+	all->end = all->ns && all->end != p->end ? (uint8_t)END_QUEUED : p->end;
+	all->first_ns = all->ns && all->first_ns < p->first_ns ? all->first_ns : p->first_ns;
+	all->ns += p->ns;
+	if (p->largest_ns <= all->largest_ns)
+		return;
+	all->largest_ns = p->largest_ns;
+	all->path = p->path;
+	all->off = p->off;
+	all->cause = p->cause == CAUSE_THROTTLE ? CAUSE_THROTTLE : CAUSE_RUNQUEUE;
+}
+
+/* Where the chain does not go on to a thread that had the CPU: one part for all the time that
+ * the link waited for one. */
+static int queue_part(struct explainer *x)
+{
+	struct chain_link *l = x->link;
+	struct chain_part all = {.state = PART_RUNNABLE, .off = TL_NONE};
+	uint32_t n = l->nparts;
+	x->out->parts.n = l->part;
+	for (uint32_t i = 0; i < n; i++) {
+		struct chain_part p = x->out->parts.v[l->part + i];
+		if (waits_for_cpu(p.state, p.cause))
+			join_queue(&all, &p);
+		else
+			x->out->parts.v[x->out->parts.n++] = p;
+	}
+	l->nparts = (uint32_t)x->out->parts.n - l->part;
+	for (size_t i = 0; i < x->claims.n; i++) {
+		const struct candidate *c = &x->candidates.v[x->claims.v[i].candidate];
+		const struct window *w = &x->claims.v[i].w;
+		struct chain_part p = {.ns = w->to_ns - w->from_ns,
+				       .first_ns = w->from_ns,
+				       .largest_ns = c->largest_ns,
+				       .path = c->path,
+				       .off = c->off,
+				       .cause = c->cause,
+				       .end = END_QUEUED};
+		if (c->via == VIA_CPU)
+			join_queue(&all, &p);
+	}
+	if (!all.ns)
+		return 0;
+	if (appframe_telling(&x->ev.app, all.path, &all.function) ||
+	    vec_push(&x->out->parts, all))
+		return ERR_NOMEM;
+	l->nparts++;
+	return 0;
 }
 
 static void name_link(struct explainer *x, const struct candidate *next)
@@ -565,46 +644,6 @@ static uint32_t comm_at(const struct explainer *x, const struct chain_link *l)
 	return l->off != TL_NONE && x->tl->off.v[l->off].thread == l->thread
 		       ? x->tl->off.v[l->off].comm
 		       : x->tl->threads.v[l->thread].comm;
-}
-
-/* Take the link's windows apart and choose the next link, whose windows go to x->next. 1 when
- * there is one, 0 at the root. */
-static int take_link(struct explainer *x, struct chain_link *l, struct candidate *via,
-		     struct err *e)
-{
-	int r = 0;
-	x->link = l;
-	x->candidates.n = x->claims.n = x->ran.n = x->next.n = 0;
-	x->link_number++;
-	x->off_at = 0;
-	l->part = (uint32_t)x->out->parts.n;
-	l->off = TL_NONE;
-	for (size_t i = 0; !r && i < x->windows.n; i++) {
-		l->ns += x->windows.v[i].to_ns - x->windows.v[i].from_ns;
-		r = take_window(x, &x->windows.v[i], e);
-	}
-	if (!r)
-		r = running_part(x, x->out->chain.n ? via : NULL, e);
-	if (r)
-		return r;
-	if (l->nparts)
-		qsort(x->out->parts.v + l->part, l->nparts, sizeof(*x->out->parts.v),
-		      part_order);
-	const struct candidate *next = best_candidate(x);
-	name_link(x, next);
-	for (size_t i = 0; i < x->candidates.n; i++)
-		if (x->candidates.v[i].via == VIA_CPU) {
-			l->queued_ns += x->candidates.v[i].ns;
-			l->behind++;
-		}
-	l->comm = comm_at(x, l);
-	for (size_t i = 0; next && i < x->claims.n; i++)
-		if (&x->candidates.v[x->claims.v[i].candidate] == next &&
-		    vec_push(&x->next, x->claims.v[i].w))
-			return err_nomem(e);
-	if (next)
-		*via = *next;
-	return next != NULL;
 }
 
 static int corunner_order(const void *a, const void *b)
@@ -671,7 +710,7 @@ static void choose_main(struct explainer *x, const struct chain_link *l)
 }
 
 /* The episode's own parts, from its first link. */
-static void sum_up(struct explainer *x, const struct chain_link *l)
+static int sum_up(struct explainer *x, const struct chain_link *l)
 {
 	struct explanation *out = x->out;
 	out->run_ns = l->run_ns;
@@ -681,9 +720,60 @@ static void sum_up(struct explainer *x, const struct chain_link *l)
 	out->unknown_ns = l->unknown_ns;
 	out->samples = l->samples;
 	choose_main(x, l);
+	for (size_t i = 0; i < out->ahead.n; i++)
+		if (vec_push(&out->corunners, out->ahead.v[i]))
+			return ERR_NOMEM;
 	if (out->corunners.n)
 		qsort(out->corunners.v, out->corunners.n, sizeof(*out->corunners.v),
 		      corunner_order);
+	return 0;
+}
+
+/* Take the link's windows apart and choose the next link, whose windows go to x->next. 1 when
+ * there is one, 0 at the root. */
+static int take_link(struct explainer *x, struct chain_link *l, struct candidate *via,
+		     struct err *e)
+{
+	int r = 0;
+	x->link = l;
+	x->candidates.n = x->claims.n = x->ran.n = x->next.n = x->out->ahead.n = 0;
+	x->link_number++;
+	x->off_at = 0;
+	l->part = (uint32_t)x->out->parts.n;
+	l->off = TL_NONE;
+	for (size_t i = 0; !r && i < x->windows.n; i++) {
+		l->ns += x->windows.v[i].to_ns - x->windows.v[i].from_ns;
+		r = take_window(x, &x->windows.v[i], e);
+	}
+	if (!r)
+		r = running_part(x, x->out->chain.n ? via : NULL, e);
+	if (r)
+		return r;
+	for (size_t i = 0; i < x->candidates.n; i++)
+		if (x->candidates.v[i].via == VIA_CPU) {
+			l->queued_ns += x->candidates.v[i].ns;
+			l->behind++;
+		}
+	if (!x->out->chain.n && sum_up(x, l))
+		return err_nomem(e);
+	const struct candidate *next = best_candidate(x);
+	if (!(next && next->via == VIA_CPU) && queue_part(x))
+		return err_nomem(e);
+	if (l->nparts)
+		qsort(x->out->parts.v + l->part, l->nparts, sizeof(*x->out->parts.v),
+		      part_order);
+	if (x->out->ahead.n)
+		qsort(x->out->ahead.v, x->out->ahead.n, sizeof(*x->out->ahead.v),
+		      corunner_order);
+	name_link(x, next);
+	l->comm = comm_at(x, l);
+	for (size_t i = 0; next && i < x->claims.n; i++)
+		if (&x->candidates.v[x->claims.v[i].candidate] == next &&
+		    vec_push(&x->next, x->claims.v[i].w))
+			return err_nomem(e);
+	if (next)
+		*via = *next;
+	return next != NULL;
 }
 
 static void swap_windows(struct explainer *x)
@@ -708,7 +798,7 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 {
 	struct candidate via = {0};
 	int r = 1;
-	out->chain.n = out->parts.n = out->corunners.n = 0;
+	out->chain.n = out->parts.n = out->corunners.n = out->ahead.n = 0;
 	memset(out->blocked_by, 0, sizeof(out->blocked_by));
 	out->missing = ep->flags & OFF_OPEN ? MISSING_OPEN : 0;
 	x->out = out;
@@ -722,8 +812,6 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 			return err_nomem(e);
 		if (r < 0)
 			return r;
-		if (!out->chain.n)
-			sum_up(x, &l);
 		if (vec_push(&out->chain, l))
 			return err_nomem(e);
 		swap_windows(x);

@@ -11,6 +11,9 @@
  * chain goes on to the thread that explains most, and ends where the link's own doing (code
  * that ran, a device, a timer, another machine) explains more than any other thread. That last
  * link is the root. Threads already on the chain and depth CHAIN_DEPTH cut it.
+ *
+ * Time that a link's thread waited for a CPU is one share, whoever had the CPU; where it is the
+ * largest the chain goes on to the thread that had more than half of it, else ends there.
  */
 #ifndef LIBSTORE_CHAIN_H
 #define LIBSTORE_CHAIN_H
@@ -39,7 +42,8 @@ enum part_end {
 	END_NO_WAKE,  /* no wakeup recorded */
 	END_CYCLE,    /* the waker waits for a thread of this chain */
 	END_DEPTH,
-	END_GONE, /* the waker did not exist yet, or its time is not recorded */
+	END_GONE,   /* the waker did not exist yet, or its time is not recorded */
+	END_QUEUED, /* others took turns on the CPU it waited for: explanation.ahead */
 };
 
 /* Parts of a link with equal state, cause, end and function. */
@@ -98,6 +102,7 @@ struct explanation {
 	uint32_t path;                  /* and its stack */
 	uint64_t samples;               /* taken while it ran */
 	VEC(struct corunner) corunners; /* most first */
+	VEC(struct corunner) ahead;     /* of the root's own time, likewise */
 	VEC(struct chain_link) chain;   /* [0] is the episode's own thread; last is the root */
 	VEC(struct chain_part) parts;
 	unsigned missing; /* enum missing bits */

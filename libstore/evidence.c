@@ -18,6 +18,10 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->samples.first);
 	vec_release(&x->marks.id);
 	vec_release(&x->marks.first);
+	vec_release(&x->wakes.id);
+	vec_release(&x->wakes.first);
+	vec_release(&x->lock_wakes);
+	vec_release(&x->lock_marks);
 	u64map_release(&x->tally);
 	vec_release(&x->weight);
 }
@@ -283,44 +287,150 @@ int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64
 /* --- locks ---------------------------------------------------------------------------------
  */
 
-/* The number after "owner=" in a mark's text; 0 for none. */
-static long owner_field(const char *text)
+int off_is_lock(const struct off *o)
 {
-	const char *p = strstr(text, "owner=");
-	return p && (p == text || p[-1] == ' ') ? strtol(p + 6, NULL, 0) : 0;
+	return o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK || o->cause == CAUSE_FUTEX;
 }
 
-/* The thread of that tid at that time, of the recording that `self` is in. */
-static uint32_t thread_at(const struct timeline *tl, uint32_t self, long tid, uint64_t ns)
+static int wake_order(const void *a, const void *b)
 {
-	const struct tl_part *part = timeline_part_of(tl, self);
-	for (uint32_t i = 0; i < tl->threads.n; i++) {
-		const struct tl_thread *t = &tl->threads.v[i];
-		if (t->tid == tid && t->first_ns <= ns && ns <= t->last_ns &&
-		    timeline_part_of(tl, i) == part)
-			return i;
+	const struct lock_wake *x = a, *y = b;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->off > y->off) - (x->off < y->off);
+}
+
+static int need_lock_wakes(struct evidence *x)
+{
+	if (x->have_wakes)
+		return 0;
+	x->lock_wakes.n = 0;
+	for (uint32_t i = 0; i < x->tl->off.n; i++) {
+		const struct off *o = &x->tl->off.v[i];
+		struct lock_wake w = {o->start_ns + o->blocked_ns, o->waker, i};
+		if (o->waker != TL_NONE && !o->unknown && o->waker_context == WAKER_TASK &&
+		    off_is_lock(o) && vec_push(&x->lock_wakes, w))
+			return ERR_NOMEM;
 	}
-	return TL_NONE;
+	if (x->lock_wakes.n)
+		qsort(x->lock_wakes.v, x->lock_wakes.n, sizeof(*x->lock_wakes.v), wake_order);
+	if (group(&x->wakes, x->tl, x->lock_wakes.v, x->lock_wakes.n, sizeof(struct lock_wake),
+		  offsetof(struct lock_wake, waker)))
+		return ERR_NOMEM;
+	x->have_wakes = 1;
+	return 0;
 }
 
-int evidence_lock_owner(struct evidence *x, uint32_t off, uint32_t *owner, struct err *e)
+int evidence_lock_wakes(struct evidence *x, uint32_t waker, uint64_t after_ns, uint64_t to_ns,
+			size_t *first, size_t *last, struct err *e)
+{
+	*first = *last = 0;
+	if (need_lock_wakes(x))
+		return err_nomem(e);
+	if (!x->lock_wakes.n)
+		return 0;
+	*first = first_at(&x->wakes, &x->lock_wakes.v->time_ns, sizeof(struct lock_wake), waker,
+			  after_ns + 1);
+	*last = first_at(&x->wakes, &x->lock_wakes.v->time_ns, sizeof(struct lock_wake), waker,
+			 to_ns);
+	return 0;
+}
+
+/* The number after "NAME=" in a mark's text; 0 for none. */
+static uint64_t field(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *p = text; (p = strstr(p, name)); p += n)
+		if (p[n] == '=' && (p == text || p[-1] == ' '))
+			return strtoull(p + n + 1, NULL, 0);
+	return 0;
+}
+
+static int is_lock_mark(const struct timeline *tl, const struct tl_mark *m)
+{
+	return strstr(strtab_get(&tl->stacks->strings, m->name), "lock_wait") != NULL;
+}
+
+static struct lock_mark read_mark(const struct timeline *tl, const struct tl_mark *m)
+{
+	const char *text = strtab_get(&tl->stacks->strings, m->text);
+	struct lock_mark l = {m->time_ns, field(text, "mutex"), (long)field(text, "owner"),
+			      m->thread};
+	if (!l.address)
+		l.address = field(text, "futex");
+	return l;
+}
+
+int evidence_lock_mark(struct evidence *x, uint32_t off, struct lock_mark *out, struct err *e)
 {
 	const struct timeline *tl = x->tl;
 	const struct off *o = &tl->off.v[off];
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	uint64_t on = off > t->off_first ? tl->off.v[off - 1].end_ns : t->first_ns;
 	size_t first, last;
-	*owner = TL_NONE;
 	int r = evidence_marks(x, o->thread, on, o->start_ns + 1, &first, &last, e);
 	for (size_t i = last; !r && i > first; i--) {
 		const struct tl_mark *m = &tl->marks.v[x->marks.id.v[i - 1]];
-		if (!strstr(strtab_get(&tl->stacks->strings, m->name), "lll_lock_wait") &&
-		    !strstr(strtab_get(&tl->stacks->strings, m->name), "lock_wait"))
+		if (!is_lock_mark(tl, m))
 			continue;
-		long tid = owner_field(strtab_get(&tl->stacks->strings, m->text));
-		if (tid > 0)
-			*owner = thread_at(tl, o->thread, tid, o->start_ns);
-		break;
+		*out = read_mark(tl, m);
+		return 1;
 	}
 	return r;
+}
+
+static int lock_mark_order(const void *a, const void *b)
+{
+	const struct lock_mark *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static int need_lock_marks(struct evidence *x)
+{
+	if (x->have_lock_marks)
+		return 0;
+	x->lock_marks.n = 0;
+	for (size_t i = 0; i < x->tl->marks.n; i++) {
+		const struct tl_mark *m = &x->tl->marks.v[i];
+		if (m->thread >= x->tl->threads.n || !is_lock_mark(x->tl, m))
+			continue;
+		struct lock_mark l = read_mark(x->tl, m);
+		if (l.address && vec_push(&x->lock_marks, l))
+			return ERR_NOMEM;
+	}
+	if (x->lock_marks.n)
+		qsort(x->lock_marks.v, x->lock_marks.n, sizeof(*x->lock_marks.v),
+		      lock_mark_order);
+	x->have_lock_marks = 1;
+	return 0;
+}
+
+/* The first hit for that lock, or one that follows it, at `from` or later. */
+static size_t lock_mark_from(const struct evidence *x, uint64_t address, uint64_t from)
+{
+	size_t lo = 0, hi = x->lock_marks.n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct lock_mark *m = &x->lock_marks.v[mid];
+		if (m->address < address || (m->address == address && m->time_ns < from))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns, uint64_t to_ns,
+			size_t *first, size_t *last, struct err *e)
+{
+	*first = *last = 0;
+	if (need_lock_marks(x))
+		return err_nomem(e);
+	*first = lock_mark_from(x, address, after_ns + 1);
+	*last = lock_mark_from(x, address, to_ns);
+	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * evidence.h - indexes over a finished timeline that explanations ask: who had a CPU when, what
- * samples and marks a thread has in a window, who owned a lock.
+ * samples and marks a thread has in a window, which lock waits it ended.
  *
  * Each index is made when first asked for, so that questions that need none cost nothing.
  */
@@ -10,6 +10,19 @@
 #include "libstore/appframe.h"
 #include "libstore/timeline.h"
 
+/* A wait for a lock, or for a futex that may be one, and when which thread ended it. */
+struct lock_wake {
+	uint64_t time_ns;
+	uint32_t waker, off;
+};
+
+/* A hit of a probe on lock_wait: 0 for what it does not tell. */
+struct lock_mark {
+	uint64_t time_ns, address;
+	long owner; /* tid */
+	uint32_t thread;
+};
+
 struct evidence {
 	const struct timeline *tl; /* borrowed, finished */
 	struct appframes app;
@@ -17,10 +30,12 @@ struct evidence {
 	VEC(size_t) last_run;            /* of a CPU: where the last question about it led to */
 	struct by_thread {               /* ids of samples or marks: by thread, then in time */
 		VEC(uint32_t) id, first; /* thread t: id[first[t]] .. id[first[t + 1]] */
-	} samples, marks;
-	struct u64map tally; /* scratch of evidence_hot */
+	} samples, marks, wakes;
+	VEC(struct lock_wake) lock_wakes; /* by time */
+	VEC(struct lock_mark) lock_marks; /* by address, then in time */
+	struct u64map tally;              /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
-	int have_runs, have_samples, have_marks;
+	int have_runs, have_samples, have_marks, have_wakes, have_lock_marks;
 };
 
 /* Nothing is looked up yet: indices are made by the first question that needs them. */
@@ -58,12 +73,24 @@ struct hot {
 int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct hot *out,
 		 struct err *e);
 
+/* A wait for a lock, or for a futex that may be one? */
+int off_is_lock(const struct off *o);
+
 /*
- * The thread that owned the lock which the wait at interval `off` was for, by a uprobe on
- * __lll_lock_wait with a field `owner` hit by the waiting thread just before it went off; else
- * TL_NONE. ERR_NOMEM.
+ * The lock waits that a task ended in (after, to), in order of time: first..last of wakes.id,
+ * which are indexes of lock_wakes. ERR_NOMEM.
  */
-int evidence_lock_owner(struct evidence *x, uint32_t off, uint32_t *owner, struct err *e);
+int evidence_lock_wakes(struct evidence *x, uint32_t waker, uint64_t after_ns, uint64_t to_ns,
+			size_t *first, size_t *last, struct err *e);
+
+/* The probe's last hit by a thread since it got on a CPU before interval `off`. 1, 0 for none;
+ * ERR_NOMEM. */
+int evidence_lock_mark(struct evidence *x, uint32_t off, struct lock_mark *out, struct err *e);
+
+/* The hits for a lock in (after, to), in order of time: first..last of lock_marks. ERR_NOMEM.
+ */
+int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns, uint64_t to_ns,
+			size_t *first, size_t *last, struct err *e);
 
 /* Ids (of timeline.marks) of a thread's marks in [from, to): first..last of marks.id. */
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,

@@ -247,7 +247,7 @@ static void root_cell(struct buf *b, const struct tail *t, const struct tail_row
 {
 	const struct strtab *s = &t->tl->stacks->strings;
 	escape_visible(b, strtab_get(s, row->root.comm), strtab_len(s, row->root.comm));
-	buf_fmt(b, ": %s", words_cause(row->root.state, row->root.cause));
+	buf_fmt(b, ": %s", words_root_cause(row->root.state, row->root.cause));
 	if (row->root.function && !nameless) {
 		buf_str(b, " in ");
 		words_function(b, t->tl, row->root.function);

@@ -56,6 +56,12 @@ void words_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 		buf_str(b, "()");
 }
 
+const char *words_root_cause(unsigned state, unsigned cause)
+{
+	return state == PART_RUNNABLE ? "waiting for a CPU (runnable)"
+				      : words_cause(state, cause);
+}
+
 const char *words_cause(unsigned state, unsigned cause)
 {
 	if (state == PART_RUNNING || state == PART_UNKNOWN)
@@ -165,11 +171,60 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 	}
 }
 
-static void one_part(struct buf *b, struct evidence *ev, const struct chain_part *p,
-		     uint64_t whole)
+/* Who had the CPU meanwhile, the largest with its share; of the root only. */
+static void ahead(struct buf *b, const struct timeline *tl, const struct explanation *x,
+		  const struct chain_link *l, uint64_t ns)
+{
+	if (l != explanation_root(x) || !x->ahead.n)
+		return;
+	const struct corunner *c = x->ahead.v;
+	uint64_t rest = 0;
+	buf_str(b, " (");
+	words_thread(b, tl, c->thread, tl->threads.v[c->thread].comm);
+	buf_str(b, " had it for ");
+	units_part(b, c->ns, ns);
+	buf_fmt(b, ", %u %%", (unsigned)(100 * (double)c->ns / (double)ns + 0.5));
+	for (size_t i = 1; i < x->ahead.n; i++)
+		rest += x->ahead.v[i].ns;
+	uint64_t unseen = c->ns + rest < ns ? ns - c->ns - rest : 0;
+	int told = unseen > ns / 10;
+	if (x->ahead.n > 1) {
+		buf_str(b, ", ");
+		units_plural(b, x->ahead.n - 1, "other", "others");
+		buf_str(b, " for ");
+		if (told)
+			units_part(b, rest, ns);
+		else
+			buf_str(b, "the rest");
+	}
+	if (told) {
+		buf_str(b, ", nobody is seen for ");
+		units_part(b, unseen, ns);
+	}
+	buf_char(b, ')');
+}
+
+static void queue_part(struct buf *b, struct evidence *ev, const struct explanation *x,
+		       const struct chain_link *l, const struct chain_part *p)
+{
+	if (p->end != END_QUEUED && p->end != END_DEPTH) {
+		buf_str(b, p->end == END_CYCLE ? "waiting for a CPU that this chain had"
+					       : "waiting for a CPU nobody is seen on");
+		return;
+	}
+	buf_str(b, "waiting for a CPU");
+	if (p->function) {
+		buf_str(b, " in ");
+		words_function(b, ev->tl, p->function);
+	}
+	ahead(b, ev->tl, x, l, p->ns);
+}
+
+static void one_part(struct buf *b, struct evidence *ev, const struct explanation *x,
+		     const struct chain_link *l, const struct chain_part *p)
 {
 	uint32_t caller;
-	units_part(b, p->ns, whole);
+	units_part(b, p->ns, l->ns);
 	buf_char(b, ' ');
 	switch (p->state) {
 	case PART_RUNNING:
@@ -188,8 +243,7 @@ static void one_part(struct buf *b, struct evidence *ev, const struct chain_part
 		break;
 	case PART_RUNNABLE:
 	case PART_PREEMPTED:
-		buf_str(b, p->end == END_CYCLE ? "waiting for a CPU that this chain had"
-					       : "waiting for a CPU nobody is seen on");
+		queue_part(b, ev, x, l, p);
 		break;
 	default:
 		if (p->function) {
@@ -210,29 +264,6 @@ static int time_order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y); /* of one array */
 }
 
-/* `rest` ns of a link that its own parts do not tell: for the episode's own thread it is known
- * who had its CPU. */
-static void other_waits(struct buf *b, struct evidence *ev, const struct explanation *x,
-			const struct chain_link *l, uint64_t rest)
-{
-	uint64_t queued = l == x->chain.v && x->corunners.n ? x->runnable_ns : 0;
-	queued = queued < rest ? queued : rest;
-	buf_str(b, ", ");
-	if (queued >= rest / 2) {
-		const struct corunner *c = x->corunners.v;
-		units_part(b, queued, l->ns);
-		buf_str(b, x->corunners.n > 1 ? " waiting for a CPU, mostly behind "
-					      : " waiting for a CPU behind ");
-		words_thread(b, ev->tl, c->thread, ev->tl->threads.v[c->thread].comm);
-		rest -= queued;
-		if (rest <= l->ns / 10)
-			return;
-		buf_str(b, ", ");
-	}
-	units_part(b, rest, l->ns);
-	buf_str(b, " in smaller waits and for others");
-}
-
 void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
 		 const struct chain_link *l)
 {
@@ -250,12 +281,15 @@ void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_str(b, ", ");
-		one_part(b, ev, p[i], l->ns);
+		one_part(b, ev, x, l, p[i]);
 		told += p[i]->ns;
 	}
 	/* what the link spent behind yet others, none of whom explains as much as it does */
-	if (n && l->ns - told > l->ns / 10)
-		other_waits(b, ev, x, l, l->ns - told);
+	if (n && l->ns - told > l->ns / 10) {
+		buf_str(b, ", ");
+		units_part(b, l->ns - told, l->ns);
+		buf_str(b, " in smaller waits and for others");
+	}
 }
 
 /* --- the root ------------------------------------------------------------------------------

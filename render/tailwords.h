@@ -41,6 +41,9 @@ void words_missing(const struct timeline *tl, unsigned missing,
 /* "lock", "io" ...; the state where there is no cause: "running", "unknown". */
 const char *words_cause(unsigned state, unsigned cause);
 
+/* The same of a root: "waiting for a CPU (runnable)" says it in full. */
+const char *words_root_cause(unsigned state, unsigned cause);
+
 /* "nice 0", "real-time 50", "" when not known. */
 void words_prio(struct buf *b, int prio);
 

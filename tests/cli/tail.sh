@@ -49,6 +49,14 @@ for line in open(sys.argv[1]):
     if len(line.rstrip("\n")) > 80:
         sys.exit(f"wider than 80 columns: {line}")
 PY
+# waiting for a CPU is one part, whoever had it, with all who had it
+"$PERFKIT" tail -q "$file" --top 300 --details 1 | tr -s ' \n' ' ' >queue
+has queue ": waiting for a CPU (runnable) in "
+grep -q "ms waiting for a CPU in [^ ]* ([^ ]* had it for 13.0 ms, 5 %, 31 others for 57.5 ms, nobody is seen for [0-9.]* ms)" queue || {
+	echo "the worst waited for a CPU:"
+	cat queue
+	exit 1
+}
 # what the user calls idle is, whatever it waits for; a lock's wait is hidden then
 "$PERFKIT" tail -q "$file" --comm front-0,front-1 --json --idle-frame '^match_order$' >hidden.json
 python3 - hidden.json <<'PY'

@@ -501,6 +501,114 @@ static void lock_owner_of_the_probe_comes_before_the_waker(void **state)
 	rig_release(&r);
 }
 
+/* The one episode of threads of that name. */
+static struct tail explain_one(struct rig *r, const char *comm, struct explanation *x)
+{
+	struct tail_query q = top(1);
+	q.episodes.comms = &comm;
+	q.episodes.ncomms = 1;
+	finish(r);
+	struct tail t = make(r, q);
+	assert_int_equal(t.rows.n, 1);
+	const struct episode *ep = &t.episodes.v.v[t.rows.v[0].episode];
+	assert_int_equal(explain(t.explainer, ep, x, NULL), 0);
+	assert_sums(x, ep);
+	return t;
+}
+
+static void hit(struct rig *r, uint32_t t, uint64_t us, const char *fields)
+{
+	struct tl_mark m = {.time_ns = us * 1000,
+			    .name = text(r, "perfkit:lock_wait"),
+			    .text = text(r, fields),
+			    .thread = t};
+	assert_int_equal(vec_push(&r->tl.marks, m), 0);
+}
+
+/* The link of a thread behind the first, as the chain holds it: what it explains. */
+static void assert_root(const struct explanation *x, uint32_t thread, uint64_t us)
+{
+	assert_int_equal(x->chain.n, 2);
+	assert_int_equal(explanation_root(x)->thread, thread);
+	assert_int_equal(explanation_root(x)->via, VIA_OWNER);
+	assert_int_equal(explanation_root(x)->ns, us * 1000);
+}
+
+/* a waits from 1000 to 6000 for a lock that flush holds until it wakes b at 2500, to sleep for
+ * long; b holds it until it wakes a. The probe read flush's tid when a and b began to wait. */
+static void rig_hand_over(struct rig *r, uint32_t *flush, uint32_t *b, uint8_t cause_of_b,
+			  const char *mark_of_b)
+{
+	rig_init(r, 20000);
+	uint32_t a = thread(r, "a", 101, 0);
+	*b = thread(r, "b", 102, TL_NOCPU);
+	*flush = thread(r, "flush", 103, 1);
+	woken_by(off(r, a, 1000, 6000, 6000, CAUSE_LOCK, "a;work;c:lll_lock_wait"), *b);
+	woken_by(off(r, *b, 900, 2500, 2510, cause_of_b, "b;work;c:lll_lock_wait"), *flush);
+	off(r, *flush, 800, 2400, 2400, CAUSE_IO, "flush;hold;c:fsync");
+	off(r, *flush, 2600, 9000, 9000, CAUSE_SLEEP, "flush;nap;c:nanosleep");
+	if (mark_of_b)
+		hit(r, *b, 890, mark_of_b);
+	hit(r, a, 990, "(7f00) mutex=0x55 word=2 owner=103");
+}
+
+static void an_owner_that_woke_another_waiter_has_let_go(void **state)
+{
+	static const struct {
+		uint8_t cause;
+		const char *mark;
+		int handed;
+	} rows[] = {
+		{CAUSE_LOCK, "(7f00) mutex=0x55 word=2 owner=103", 1},
+		{CAUSE_FUTEX, "(7f00) mutex=0x55 word=2 owner=103", 1},
+		{CAUSE_LOCK, NULL, 1}, /* waits again: no hit */
+		{CAUSE_LOCK, "(7f00) mutex=0x66 word=2 owner=103", 0},
+		{CAUSE_FUTEX, NULL, 0}, /* may be a condition */
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct rig r;
+		struct explanation x = {0};
+		uint32_t flush, b;
+		rig_hand_over(&r, &flush, &b, rows[i].cause, rows[i].mark);
+		struct tail t = explain_one(&r, "a", &x);
+		if (rows[i].handed) {
+			assert_root(&x, b, 3500);
+			assert_int_equal(x.parts.v[x.chain.v[1].part].state, PART_RUNNING);
+		} else { /* it let go before it slept, since b ended the wait */
+			assert_int_equal(explanation_root(&x)->thread, b);
+			assert_int_equal(explanation_root(&x)->ns, 3400 * 1000);
+		}
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
+/* c's probe reads another owner of the same lock; one of another lock says nothing. */
+static void an_owner_read_later_ends_the_first_ones_hold(void **state)
+{
+	(void)state;
+	for (int same = 0; same < 2; same++) {
+		struct rig r;
+		struct explanation x = {0};
+		rig_init(&r, 20000);
+		uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, 1),
+			 c = thread(&r, "c", 103, TL_NOCPU), d = thread(&r, "d", 104, 0);
+		woken_by(off(&r, a, 1000, 6000, 6000, CAUSE_LOCK, "a;work;c:lll_lock_wait"), b);
+		off(&r, d, 900, 2000, 2000, CAUSE_IO, "d;hold;c:fsync");
+		off(&r, d, 2100, 5900, 5900, CAUSE_SLEEP, "d;nap;c:nanosleep");
+		hit(&r, a, 990, "(7f00) mutex=0x55 owner=104");
+		hit(&r, c, 2200,
+		    same ? "(7f00) mutex=0x55 owner=102" : "(7f00) mutex=0x66 owner=102");
+		struct tail t = explain_one(&r, "a", &x);
+		assert_root(&x, same ? b : d, same ? 3800 : 4900);
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 static void cycles_end(void **state)
 {
 	struct rig r;
@@ -651,30 +759,95 @@ static void unseen_code_is_one_group_named_as_most_of_it(void **state)
 	}
 }
 
+/* `victim` wants CPU 0 from 100 to 200; three hogs have it, the first up to `first`. */
+static uint32_t rig_queue(struct rig *r, uint64_t first)
+{
+	rig_init(r, 1000);
+	uint32_t victim = thread(r, "victim", 1, 0);
+	off(r, victim, 100, 100, 200, CAUSE_PREEMPT, "main;work")->flags = OFF_RUNNING;
+	const uint64_t on[] = {100, first, 180, 200};
+	for (int i = 0; i < 3; i++) {
+		uint32_t t = thread(r, "hog", 10 + i, TL_NOCPU);
+		off(r, t, 0, 0, on[i], CAUSE_SLEEP, "main;nap");
+		off(r, t, on[i + 1], 1000, 1000, CAUSE_SLEEP, "main;nap");
+	}
+	return victim;
+}
+
 static void several_corunners_are_counted(void **state)
 {
-	(void)state;
 	struct rig r;
-	rig_init(&r, 1000);
-	uint32_t victim = thread(&r, "victim", 1, 0);
-	off(&r, victim, 100, 100, 200, CAUSE_PREEMPT, "main;work")->flags = OFF_RUNNING;
-	static const uint64_t on[] = {100, 150, 180, 200};
-	for (int i = 0; i < 3; i++) {
-		uint32_t t = thread(&r, "hog", 10 + i, TL_NOCPU);
-		off(&r, t, 0, 0, on[i], CAUSE_SLEEP, "main;nap");
-		off(&r, t, on[i + 1], 1000, 1000, CAUSE_SLEEP, "main;nap");
-	}
-	finish(&r);
-	struct tail_query q = top(1);
-	q.episodes.comms = (const char *const[]){"victim"};
-	q.episodes.ncomms = 1;
-	struct tail t = make(&r, q);
 	struct explanation x = {0};
-	assert_int_equal(explain(t.explainer, &t.episodes.v.v[0], &x, NULL), 0);
+	(void)state;
+	rig_queue(&r, 160);
+	struct tail t = explain_one(&r, "victim", &x);
 	assert_int_equal(x.chain.n, 2);
 	assert_int_equal(x.chain.v[0].queued_ns, 100000);
 	assert_int_equal(x.chain.v[0].behind, 3);
-	assert_int_equal(x.chain.v[1].ns, 50000);
+	assert_int_equal(x.chain.v[1].ns, 60000);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void where_no_corunner_had_most_the_root_waits_for_a_cpu(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	(void)state;
+	uint32_t victim = rig_queue(&r, 150);
+	struct tail t = explain_one(&r, "victim", &x);
+	assert_int_equal(x.chain.n, 1);
+	assert_int_equal(x.state, PART_PREEMPTED);
+	assert_int_equal(x.cause, CAUSE_PREEMPT);
+	assert_int_equal(t.rows.v[0].root.thread, victim);
+	assert_int_equal(t.rows.v[0].root.state, PART_RUNNABLE);
+	assert_int_equal(t.rows.v[0].root.cause, CAUSE_RUNQUEUE);
+	assert_string_equal(function(&r, t.rows.v[0].root.function), "work");
+	assert_int_equal(x.corunners.n, 3);
+	assert_int_equal(x.ahead.n, 3);
+	assert_int_equal(x.ahead.v[0].ns, 50000);
+	assert_int_equal(x.ahead.v[1].ns, 30000);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* The holder of a lock sleeps 150 of 1000, and 700 of them stands behind seven threads: each
+ * had the CPU for less than it slept, all of them for most of the time. */
+static void waiting_for_a_cpu_is_one_part_whoever_had_it(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	(void)state;
+	rig_init(&r, 5000);
+	uint32_t front = thread(&r, "front", 1, TL_NOCPU), back = thread(&r, "back", 2, 0);
+	off(&r, back, 1000, 1150, 1150, CAUSE_SLEEP, "back;hold;c:nanosleep");
+	off(&r, back, 1200, 1200, 1500, CAUSE_PREEMPT, "back;hold")->flags = OFF_RUNNING;
+	/* woken from a disk, and late again: the same queue by another name */
+	off(&r, back, 1520, 1560, 1960, CAUSE_IO, "back;hold;c:fsync");
+	static const uint64_t on[] = {1200, 1300, 1400, 1500, 1560, 1660, 1760, 1860, 1960};
+	for (int i = 0; i < 8; i++) {
+		if (on[i] == 1500)
+			continue;
+		uint32_t t = thread(&r, "busy", 10 + i, TL_NOCPU);
+		off(&r, t, 0, on[i], on[i], CAUSE_SLEEP, "main;nap");
+		off(&r, t, on[i + 1], 5000, 5000, CAUSE_SLEEP, "main;nap");
+	}
+	woken_by(off(&r, front, 1000, 2000, 2000, CAUSE_LOCK, "front;work;c:lll_lock"), back);
+	struct tail t = explain_one(&r, "front", &x);
+	const struct chain_link *root = explanation_root(&x);
+	assert_int_equal(x.chain.n, 2);
+	assert_int_equal(root->thread, back);
+	assert_int_equal(root->runnable_ns, 700000);
+	assert_int_equal(link_part(&x, root)->ns, 700000);
+	assert_int_equal(link_part(&x, root)->state, PART_RUNNABLE);
+	assert_int_equal(link_part(&x, root)->end, END_QUEUED);
+	assert_int_equal(link_part(&x, root)->first_ns, 1200000);
+	assert_string_equal(function(&r, t.rows.v[0].root.function), "hold");
+	assert_int_equal(x.ahead.n, 7);
+	assert_int_equal(x.parts.v[root->part + 1].ns, 150000);
+	assert_int_equal(x.parts.v[root->part + 1].cause, CAUSE_SLEEP);
 	explanation_release(&x);
 	tail_release(&t);
 	rig_release(&r);
@@ -702,6 +875,35 @@ static void every_allocation_may_fail(void **state)
 	rig_release(&r);
 }
 
+/* The same for chains behind a probed lock, and for a queue. */
+static void chains_report_a_lack_of_memory(void **state)
+{
+	(void)state;
+	for (int queue = 0; queue < 2; queue++) {
+		struct rig r;
+		struct tail t;
+		uint32_t flush, b;
+		struct tail_query q = top(50);
+		struct err e = {0};
+		int rc = ERR_NOMEM;
+		if (queue)
+			rig_queue(&r, 150);
+		else
+			rig_hand_over(&r, &flush, &b, CAUSE_LOCK, "mutex=0x55 owner=103");
+		finish(&r);
+		for (long n = 0; n < 400 && rc; n++) {
+			mem_fail_after(n);
+			rc = tail_make(&r.tl, &q, &t, &e);
+			mem_fail_after(-1);
+			if (rc)
+				assert_int_equal(rc, ERR_NOMEM);
+		}
+		assert_int_equal(rc, 0);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -715,13 +917,18 @@ int main(void)
 		cmocka_unit_test(preemption_names_the_hog_of_that_cpu),
 		cmocka_unit_test(inline_softirq_has_a_waker_and_hardirq_a_bystander),
 		cmocka_unit_test(lock_owner_of_the_probe_comes_before_the_waker),
+		cmocka_unit_test(an_owner_that_woke_another_waiter_has_let_go),
+		cmocka_unit_test(an_owner_read_later_ends_the_first_ones_hold),
 		cmocka_unit_test(cycles_end),
 		cmocka_unit_test(missing_wakeups_stay_unknown),
 		cmocka_unit_test(handed_over_spans_follow_the_wakeups),
 		cmocka_unit_test(equal_roots_are_one_group_and_periods_are_seen),
 		cmocka_unit_test(unseen_code_is_one_group_named_as_most_of_it),
 		cmocka_unit_test(several_corunners_are_counted),
+		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
+		cmocka_unit_test(waiting_for_a_cpu_is_one_part_whoever_had_it),
 		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(chains_report_a_lack_of_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,187 @@
+#include "libstore/lockheld.h"
+
+/* So many wakeups and hits of the probe are looked at for one wait. */
+enum { STEPS = 256 };
+
+/* A wait for a lock while it is being told who held it. */
+struct held {
+	struct evidence *ev;
+	const struct timeline *tl;
+	const struct off *o;
+	struct lock_mark mark;
+	uint64_t end_ns;   /* its wakeup */
+	uint64_t asked_ns; /* up to here the holder is known to have woken no other waiter */
+	int steps;
+	windows_vec *out;
+};
+
+/* The thread of that tid at that time, of the recording that `self` is in. */
+static uint32_t thread_at(const struct timeline *tl, uint32_t self, long tid, uint64_t ns)
+{
+	const struct tl_part *part = timeline_part_of(tl, self);
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		if (t->tid == tid && t->first_ns <= ns && ns <= t->last_ns &&
+		    timeline_part_of(tl, i) == part)
+			return i;
+	}
+	return TL_NONE;
+}
+
+static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
+{
+	const struct tl_thread *x = &tl->threads.v[a], *y = &tl->threads.v[b];
+	return x->pid >= 0 && x->pid == y->pid &&
+	       timeline_part_of(tl, a) == timeline_part_of(tl, b);
+}
+
+/* Did that other interval wait for the same lock? By address where the probe has both. A
+ * thread that waits again after a vain wakeup does not hit the probe: its stack must tell,
+ * since a futex that no probe tells of may be a condition, signalled by who keeps the lock. */
+static int same_lock(struct held *h, uint32_t off, struct err *e)
+{
+	const struct off *o = &h->tl->off.v[off];
+	struct lock_mark m;
+	if (o->thread == h->o->thread || o->flags & OFF_IDLE || o->unknown ||
+	    !same_process(h->tl, o->thread, h->o->thread))
+		return 0;
+	int r = evidence_lock_mark(h->ev, off, &m, e);
+	if (r > 0 && m.address && h->mark.address)
+		return m.address == h->mark.address;
+	if (r < 0)
+		return r;
+	return o->cause != CAUSE_FUTEX || !h->mark.address;
+}
+
+static uint32_t holder(const struct held *h)
+{
+	return h->out->v[h->out->n - 1].thread;
+}
+
+static uint64_t since(const struct held *h)
+{
+	return h->out->v[h->out->n - 1].from_ns;
+}
+
+static int hand_over(struct held *h, uint32_t thread, uint64_t at)
+{
+	h->out->v[h->out->n - 1].to_ns = at;
+	return vec_push(h->out, ((struct window){at, h->end_ns, thread}));
+}
+
+/* Follow the wakeups of waiters for this lock, each by who then holds it, up to a time. */
+static int follow_wakeups(struct held *h, uint64_t to, struct err *e)
+{
+	size_t i, last;
+	int r;
+	do {
+		uint32_t giver = holder(h);
+		uint64_t after = since(h) > h->asked_ns ? since(h) : h->asked_ns;
+		r = evidence_lock_wakes(h->ev, giver, after, to, &i, &last, e);
+		for (; !r && i < last && holder(h) == giver && h->steps++ < STEPS; i++) {
+			const struct lock_wake *w = &h->ev->lock_wakes.v[h->ev->wakes.id.v[i]];
+			r = same_lock(h, w->off, e);
+			if (r > 0)
+				r = hand_over(h, h->tl->off.v[w->off].thread, w->time_ns)
+					    ? err_nomem(e)
+					    : 0;
+		}
+		if (holder(h) == giver)
+			break;
+	} while (!r);
+	h->asked_ns = to - 1;
+	return r;
+}
+
+/* The owners that other waiters' probes read meanwhile, and between them the wakeups. */
+static int follow_marks(struct held *h, struct err *e)
+{
+	const struct timeline *tl = h->tl;
+	size_t i = 0, last = 0;
+	int r = 0;
+	if (h->mark.address)
+		r = evidence_lock_marks(h->ev, h->mark.address, h->mark.time_ns, h->end_ns, &i,
+					&last, e);
+	for (; !r && i < last && h->steps++ < STEPS; i++) {
+		struct lock_mark m = h->ev->lock_marks.v[i];
+		if (m.owner <= 0 || !same_process(tl, m.thread, h->o->thread))
+			continue;
+		r = follow_wakeups(h, m.time_ns, e);
+		if (r || m.owner == tl->threads.v[holder(h)].tid)
+			continue;
+		uint32_t owner = thread_at(tl, h->o->thread, m.owner, m.time_ns);
+		if (owner != TL_NONE && owner != h->o->thread && m.time_ns > since(h) &&
+		    hand_over(h, owner, m.time_ns))
+			r = err_nomem(e);
+	}
+	return r ? r : follow_wakeups(h, h->end_ns, e);
+}
+
+/* Where a thread's last stretch on a CPU before `to` begins; if it is off then, *off_ns is
+ * since when, else `to`. */
+static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
+			uint64_t *off_ns)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t i = timeline_off_after(tl, thread, to - 1);
+	*off_ns = to;
+	if (i < t->off_first + t->off_n && tl->off.v[i].start_ns < to)
+		*off_ns = tl->off.v[i].start_ns;
+	return i > t->off_first ? tl->off.v[i - 1].end_ns : t->first_ns;
+}
+
+/* Who ended the wait held the lock last, though no hand-over to it is seen: since the holder
+ * before it, which let go while on a CPU, was on one last. */
+static int end_with_waker(struct held *h)
+{
+	const struct off *o = h->o;
+	uint64_t off, waker_off;
+	if (o->waker == TL_NONE || o->waker == holder(h) || o->waker == o->thread ||
+	    o->waker_context != WAKER_TASK || !same_process(h->tl, o->waker, o->thread))
+		return 0;
+	uint64_t on = last_on(h->tl, holder(h), h->end_ns, &off);
+	if (off == h->end_ns) {
+		uint64_t waker_on = last_on(h->tl, o->waker, h->end_ns, &waker_off);
+		off = on > waker_on ? on : waker_on;
+	}
+	if (off < since(h))
+		off = since(h);
+	return off < h->end_ns ? hand_over(h, o->waker, off) : 0;
+}
+
+/* Cut to the wait itself: the probe was hit a little before it. */
+static void cut(windows_vec *v, uint64_t from)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < v->n; i++) {
+		struct window w = v->v[i];
+		w.from_ns = w.from_ns < from ? from : w.from_ns;
+		if (w.from_ns < w.to_ns)
+			v->v[n++] = w;
+	}
+	v->n = n;
+}
+
+int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
+{
+	const struct off *o = &x->tl->off.v[off];
+	struct held h = {.ev = x,
+			 .tl = x->tl,
+			 .o = o,
+			 .end_ns = o->start_ns + o->blocked_ns,
+			 .out = out};
+	out->n = 0;
+	int r = evidence_lock_mark(x, off, &h.mark, e);
+	if (r <= 0 || h.mark.owner <= 0)
+		return r < 0 ? r : 0;
+	uint32_t owner = thread_at(x->tl, o->thread, h.mark.owner, o->start_ns);
+	if (owner == TL_NONE || owner == o->thread)
+		return 0;
+	if (vec_push(out, ((struct window){h.mark.time_ns, h.end_ns, owner})))
+		return err_nomem(e);
+	r = follow_marks(&h, e);
+	if (!r && end_with_waker(&h))
+		r = err_nomem(e);
+	cut(out, o->start_ns);
+	return r;
+}

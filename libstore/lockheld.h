@@ -1,0 +1,27 @@
+/*
+ * lockheld.h - who held a lock while a thread waited for it: the owner that the probe on
+ * lock_wait read, then those it was handed to, up to the thread that ended the wait.
+ *
+ *	wal    ░░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒    the wait; the probe read owner=flush
+ *	flush  ██████████┐sleeps           held it until it woke b, another waiter
+ *	b      ▒▒▒▒▒▒▒▒▒▒██┐               from then on b, until it woke c
+ *	c      ▒▒▒▒▒▒▒▒▒▒▒▒██████┘         and c, which ended the wait
+ *
+ * The probe tells only the owner at the wait's begin; what that thread did after it let go
+ * explains nothing. An owner has let go when it wakes another thread that waits for this lock,
+ * or when another waiter's probe read a different owner.
+ */
+#ifndef LIBSTORE_LOCKHELD_H
+#define LIBSTORE_LOCKHELD_H
+
+#include "libstore/evidence.h"
+
+/*
+ * Who held the lock that interval `off`, a blocked one, waited for: windows in order of time
+ * from its begin to its wakeup, without gaps, none of its own thread's, replacing what *out
+ * held. None where no probe (with a field `owner`) was hit just before it went off. A woken
+ * waiter counts as holder from its wakeup on. ERR_NOMEM.
+ */
+int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e);
+
+#endif
