@@ -10,7 +10,7 @@ static int tp_is(const struct tracepoint *tp, const char *system, const char *na
 
 /* Where the fields we use lie:
  *	switch: a prev_pid, b prev_state, c next_pid, d next_prio, e prev_comm, f next_comm
- *	others: a the thread meant, e its name; fork: a child_pid, b parent_pid */
+ *	others: a the thread meant, e its name; migrate: b orig_cpu, c dest_cpu */
 static void fields_of(struct source_event *se, const struct tracepoint *tp)
 {
 	if (se->kind == SCHED_SWITCH) {
@@ -24,6 +24,10 @@ static void fields_of(struct source_event *se, const struct tracepoint *tp)
 	}
 	tracepoint_field(tp, se->kind == SCHED_FORK ? "child_pid" : "pid", &se->a);
 	tracepoint_field(tp, se->kind == SCHED_FORK ? "child_comm" : "comm", &se->e);
+	if (se->kind == SCHED_MIGRATE) {
+		tracepoint_field(tp, "orig_cpu", &se->b);
+		tracepoint_field(tp, "dest_cpu", &se->c);
+	}
 }
 
 static int is_sched(const struct tracepoint *tp, struct source_event *se)
@@ -32,9 +36,10 @@ static int is_sched(const struct tracepoint *tp, struct source_event *se)
 		const char *name;
 		uint8_t kind;
 	} map[] = {
-		{"sched_switch", SCHED_SWITCH},     {"sched_waking", SCHED_WAKING},
-		{"sched_wakeup", SCHED_WAKEUP},     {"sched_wakeup_new", SCHED_WAKEUP_NEW},
-		{"sched_process_fork", SCHED_FORK}, {"sched_process_exit", SCHED_EXIT},
+		{"sched_switch", SCHED_SWITCH},        {"sched_waking", SCHED_WAKING},
+		{"sched_wakeup", SCHED_WAKEUP},        {"sched_wakeup_new", SCHED_WAKEUP_NEW},
+		{"sched_migrate_task", SCHED_MIGRATE}, {"sched_process_fork", SCHED_FORK},
+		{"sched_process_exit", SCHED_EXIT},
 	};
 	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {
 		if (!tp_is(tp, "sched", map[i].name))

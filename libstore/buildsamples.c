@@ -68,6 +68,12 @@ static const char *comm_field(const struct tp_field *f, const struct sample *s, 
 	return tp_text(f, s->raw, s->raw_size, swap);
 }
 
+static uint16_t cpu_field(const struct tp_field *f, const struct sample *s, int swap)
+{
+	int64_t cpu = f->size ? tp_int(f, s->raw, s->raw_size, swap) : -1;
+	return cpu >= 0 && cpu < TL_NOCPU ? (uint16_t)cpu : TL_NOCPU;
+}
+
 static int take_sched(struct builder *b, const struct source_event *se, const struct sample *s,
 		      const struct record_id *id, struct err *e)
 {
@@ -86,6 +92,8 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		ev.target_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
 		ev.target_comm = comm_field(&se->e, s, swap);
 		ev.context = context_of(s);
+		ev.from_cpu = cpu_field(&se->b, s, swap);
+		ev.to_cpu = cpu_field(&se->c, s, swap);
 	}
 	int stack =
 		se->kind == SCHED_WAKING || se->kind == SCHED_WAKEUP ||

@@ -45,7 +45,7 @@ struct thr {
 	struct wake early; /* a waking while it ran */
 	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
 	char comm[SCHED_COMM_SIZE];
-	uint16_t cpu; /* RUNNING: where */
+	uint16_t cpu; /* where it runs; OFF: ran last, or was moved to since */
 	uint8_t state, woken, exiting, sleeps /* OFF: in a blocked state */;
 };
 
@@ -54,6 +54,7 @@ struct cpu {
 	uint64_t cur_ns;            /* last record that showed cur_tid on it */
 	uint64_t alt_ns, alt_lo_ns; /* first record showing alt_tid, and the one before */
 	uint64_t switch_ns;         /* last sched_switch, … */
+	uint64_t lost_ns;           /* last LOST */
 	uint32_t cur;               /* thread of cur_tid, TL_NONE for idle */
 	int32_t cur_tid;            /* -1 not known, 0 idle */
 	int32_t switch_from;        /* … and its prev; its next is cur_tid */
@@ -629,6 +630,48 @@ static int on_wakeup(struct sched *s, const struct sched_event *ev)
 	return 0;
 }
 
+/*
+ * A sleeping thread stays on the CPU it left: one that is taken from another has run there
+ * meanwhile, and went to sleep again some time before what wakes it now.
+ *
+ *	out ──unknown──► waking ──runnable──► in
+ */
+static int ran_elsewhere(struct sched *s, uint32_t i, uint16_t cpu)
+{
+	struct thr *t = &s->threads.v[i];
+	const struct wake wake = t->wake;
+	uint64_t out = t->off.start_ns;
+	int lost = cpu < s->cpus.n && s->cpus.v[cpu].lost_ns > out;
+	t->off.unknown = lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
+	int r = lost ? 0 : note_hole(s, cpu, out, wake.ns);
+	if (!r)
+		r = end_off(s, i, wake.ns, TL_NOCPU, -1);
+	if (r)
+		return r;
+	begin_off(s, i, wake.ns, TL_NOCPU);
+	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	t->wake = wake;
+	return 0;
+}
+
+static int on_migrate(struct sched *s, const struct sched_event *ev)
+{
+	uint32_t i;
+	int r = 0;
+	if (!s->chain || !u64map_get(&s->by_tid, (uint32_t)ev->target_tid, &i) ||
+	    s->threads.v[i].state != OFF)
+		return 0;
+	struct thr *t = &s->threads.v[i];
+	if (t->off.cpu_out != TL_NOCPU && !t->off.unknown && ev->from_cpu != TL_NOCPU &&
+	    t->cpu != TL_NOCPU && ev->from_cpu != t->cpu) {
+		t->off.flags |= OFF_SUSPECT;
+		if (t->sleeps && !t->woken && t->wake.set && t->wake.ns > t->off.start_ns)
+			r = ran_elsewhere(s, i, ev->from_cpu);
+	}
+	t->cpu = ev->to_cpu;
+	return r;
+}
+
 /* The tid now belongs to somebody else, and the end of the old thread was not recorded. */
 static int retire(struct sched *s, uint32_t i)
 {
@@ -732,6 +775,7 @@ static int on_loss(struct sched *s, const struct sched_event *ev)
 		if (cpu_of(s, ev->cpu, &c))
 			return ERR_NOMEM;
 		c->lost = 1;
+		c->lost_ns = ev->time_ns;
 		if (!l.from_ns)
 			l.from_ns = c->last_ns;
 	}
@@ -788,6 +832,8 @@ static int dispatch(struct sched *s, const struct sched_event *ev)
 		return target ? on_waking(s, ev) : 0;
 	case SCHED_WAKEUP:
 		return target ? on_wakeup(s, ev) : 0;
+	case SCHED_MIGRATE:
+		return target ? on_migrate(s, ev) : 0;
 	case SCHED_WAKEUP_NEW:
 		return target ? on_wakeup_new(s, ev) : 0;
 	case SCHED_FORK: {

@@ -20,6 +20,7 @@ enum sched_kind {
 	SCHED_SWITCH,     /* sched:sched_switch */
 	SCHED_WAKING,     /* sched:sched_waking: `target` is about to be woken */
 	SCHED_WAKEUP,     /* sched:sched_wakeup: `target` is runnable */
+	SCHED_MIGRATE,    /* sched:sched_migrate_task: `target` goes from_cpu → to_cpu */
 	SCHED_WAKEUP_NEW, /* sched:sched_wakeup_new: a new thread is runnable */
 	SCHED_FORK,       /* `target` was created (sched_process_fork, PERF_RECORD_FORK) */
 	SCHED_COMM,       /* `target` is now called target_comm (exec or rename) */
@@ -53,6 +54,7 @@ struct sched_event {
 	int32_t target_tid, target_pid; /* of wakeups, fork, comm, exit; pid -1 = not told */
 	int16_t next_prio;              /* -1 = not told */
 	uint16_t cpu;                   /* TL_NOCPU where the record has none */
+	uint16_t from_cpu, to_cpu;      /* SCHED_MIGRATE; TL_NOCPU where not told */
 	uint16_t syscall; /* SCHED_SWITCH, OUT: index of timeline.syscalls that `prev` is in */
 	uint8_t kind;     /* enum sched_kind */
 	uint8_t state;    /* SCHED_SWITCH: index of timeline.states */

@@ -85,6 +85,16 @@ static void wakeup(struct rig *r, double us, uint16_t cpu, int by, int whom)
 	wake(r, SCHED_WAKEUP, us, cpu, by, whom, WAKER_TASK);
 }
 
+static void migrate(struct rig *r, double us, uint16_t cpu, int by, int whom, uint16_t from,
+		    uint16_t to)
+{
+	struct sched_event ev = event(SCHED_MIGRATE, us, cpu, by);
+	ev.target_tid = whom;
+	ev.from_cpu = from;
+	ev.to_cpu = to;
+	put(r, &ev);
+}
+
 static void lost(struct rig *r, double us, uint16_t cpu, uint64_t n)
 {
 	struct sched_event ev = event(SCHED_LOST, us, cpu, -1);
@@ -158,6 +168,46 @@ static struct tl_sums sums(const struct rig *r, int tid)
 		if (r->tl.threads.v[i].tid == tid)
 			timeline_thread_sums(&r->tl, i, &s);
 	return s;
+}
+
+/* It left CPU 1; records of CPU 0 are lost; then it is taken from CPU 0: it had run there. */
+static void a_sleeper_taken_from_another_cpu_has_run_there(void **state)
+{
+	(void)state;
+	for (int from = 0; from < 2; from++) {
+		struct rig *r = rig_new(FULL);
+		sw(r, 100, 0, 0, "R", 8);
+		sw(r, 100, 1, 0, "R", 7);
+		sw(r, 110, 1, 7, "D", 9);
+		lost(r, 150, 0, 5);
+		waking(r, 300, 1, 9, 7);
+		migrate(r, 301, 1, 9, 7, (uint16_t)from, !from);
+		wakeup(r, 302, 1, 9, 7);
+		sw(r, 310, 1, 9, "X", 7);
+		expect(r, from ? "7 110-310 D 190+10 <-9 task\n"
+			       : "7 110-300 D 0+0 ?lost suspect\n"
+				 "7 300-310  0+10 suspect <-9 task\n");
+		done(r);
+	}
+}
+
+/* Moved twice while it waited for a CPU, and no record of the first time: not to be trusted. */
+static void a_ready_thread_found_elsewhere_is_suspect(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 100, 0, 0, "R", 8);
+	sw(r, 100, 1, 0, "R", 7);
+	sw(r, 110, 1, 7, "R", 9);
+	migrate(r, 120, 0, 8, 7, 1, 0);
+	migrate(r, 130, 0, 8, 7, 0, 1);
+	sw(r, 140, 1, 9, "X", 7);
+	sw(r, 150, 1, 7, "R", 0);
+	migrate(r, 160, 0, 8, 7, 0, 1);
+	sw(r, 170, 1, 0, "R", 7);
+	expect(r, "7 110-140 R 0+30 preempted\n"
+		  "7 150-170 R 0+20 preempted suspect\n");
+	done(r);
 }
 
 static void off_times_are_exact_at_every_power_of_two(void **state)
@@ -773,6 +823,8 @@ static void exhaustion_is_an_error_at_every_allocation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sleeper_taken_from_another_cpu_has_run_there),
+		cmocka_unit_test(a_ready_thread_found_elsewhere_is_suspect),
 		cmocka_unit_test(off_times_are_exact_at_every_power_of_two),
 		cmocka_unit_test(running_states_are_preemptions),
 		cmocka_unit_test(an_exiting_thread_ends_without_an_interval),
