@@ -4,6 +4,7 @@
 #include "cmd/fetchline.h"
 #include "cmd/inputkind.h"
 #include "cmd/say.h"
+#include "render/escape.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -429,6 +430,27 @@ void input_close(struct input *in)
 	in->folder = NULL;
 }
 
+/* " called a or b" */
+static void name_list(struct buf *b, const char *how, const struct opt_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		buf_str(b, i ? " or " : how);
+		escape_visible(b, l->v[i], strlen(l->v[i]));
+	}
+}
+
+void input_say_nobody(const struct input *in)
+{
+	struct buf b = {0};
+	if (in->opt->quiet || !(in->opt->comms.n || in->opt->pids.n || in->opt->tids.n))
+		return;
+	name_list(&b, " called ", &in->opt->comms);
+	name_list(&b, " of pid ", &in->opt->pids);
+	name_list(&b, " with tid ", &in->opt->tids);
+	say("%s: no thread%s", in->path, buf_cstr(&b));
+	buf_release(&b);
+}
+
 int input_fold(struct input *in)
 {
 	struct input_progress p;
@@ -440,6 +462,9 @@ int input_fold(struct input *in)
 	}
 	int rc = profile_fold(in->profile, &in->fold, &e);
 	input_progress_end(&p);
+	const struct input_opts *o = in->opt;
+	if (!rc && !in->profile->folded.n && !o->cpus.n && !o->events.n && !o->time)
+		input_say_nobody(in);
 	return rc ? input_fail(in, &e) : 0;
 }
 

@@ -72,6 +72,9 @@ int input_fail(const struct input *in, const struct err *e);
  * or the exit status. */
 int input_fold(struct input *in);
 
+/* Say in one line, unless --quiet, whom --comm, --pid and --tid named and nobody was. */
+void input_say_nobody(const struct input *in);
+
 /* The progress line: bytes or rows done, rate, time left; drawn after a second on. */
 struct input_progress {
 	struct timespec start;

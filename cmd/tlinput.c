@@ -1,6 +1,7 @@
 #include "cmd/tlinput.h"
 #include "cmd/missing.h"
 #include "cmd/say.h"
+#include "cmd/waits.h"
 #include "libstore/build.h"
 #include "libstore/store.h"
 #include "libstore/storeread.h"
@@ -342,6 +343,34 @@ static int check_answerable(struct tlinput *ti, int need_time)
 	return 0;
 }
 
+/* Of a sample without a thread, as the idle task's. */
+static int is_named(const struct tlinput *ti, uint32_t comm)
+{
+	const struct opt_list *l = &ti->opt->in.comms;
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i], strtab_get(&ti->names->strings, comm)))
+			return 1;
+	return 0;
+}
+
+/* 1 when a thread passes --comm, --pid and --tid, by any name it had while it was recorded. */
+static int names_somebody(const struct tlinput *ti)
+{
+	for (uint32_t i = 0; i < ti->tl.threads.n; i++)
+		if (tl_thread_passes(ti, i, ti->tl.threads.v[i].comm))
+			return 1;
+	for (size_t i = 0; i < ti->tl.off.n; i++)
+		if (tl_thread_passes(ti, ti->tl.off.v[i].thread, ti->tl.off.v[i].comm))
+			return 1;
+	for (size_t i = 0; i < ti->tl.samples.n; i++) {
+		const struct tl_sample *s = &ti->tl.samples.v[i];
+		if (s->thread == TL_NONE ? is_named(ti, s->comm)
+					 : tl_thread_passes(ti, s->thread, s->comm))
+			return 1;
+	}
+	return 0;
+}
+
 static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, long nth, size_t *of)
 {
@@ -355,6 +384,9 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = rc ? rc : build(ti, verb, need_time);
 		rc = rc ? rc : check_answerable(ti, need_time);
 	}
+	if (!rc && need_time != TLINPUT_CONTENTS && need_time != TLINPUT_COPY &&
+	    !names_somebody(ti))
+		input_say_nobody(&ti->in);
 	if (rc)
 		tlinput_close(ti);
 	return rc;
