@@ -328,8 +328,7 @@ static const struct finding *find(const struct answer *a, const char *id)
 	return NULL;
 }
 
-/* --- one fault and one near miss a kind ------------------------------------------------------
- */
+/* --- one fault and one near miss a kind ------------------------------------------------ */
 
 #define KERNEL_ONLY \
 	.misc = PW_MISC_KERNEL, .nchain = 2, .chain = {PW_CONTEXT_KERNEL, 0xffffffff81000010}
@@ -368,9 +367,7 @@ static const struct fault {
 	 {SCHED, .switch_flags = PW_ENABLE_ON_EXEC | PW_CONTEXT_SWITCH}},
 	/* near: nobody asked */
 	{"no-switches", HARM_WRONG, ABOUT_OFFCPU, {0}, {SCHED}},
-	/* near: whole, or nothing but a clock in it */
-	{"no-event-names", HARM_WRONG, 0, {SCHED, .cut = 1}, {SCHED}},
-	{"no-event-names", HARM_WRONG, ABOUT_TAIL, {SCHED, .cut = 1}, {.cut = 1}},
+	{"no-event-names", HARM_WRONG, 0, {SCHED, .cut = 1}, {.cut = 1}},
 	/* near: the direct kind of newer perf, which has the time of each wait */
 	{"offcpu-totals",
 	 HARM_PARTIAL,
@@ -596,8 +593,7 @@ static void losses_are_drawn_where_they_were(void **state)
 	answer_release(&a);
 }
 
-/* --- remedies ------------------------------------------------------------------------------
- */
+/* --- remedies ------------------------------------------------------------------------ */
 
 #define SCHED_REST                                     \
 	" -e sched:sched_waking -e sched:sched_wakeup" \
@@ -773,8 +769,7 @@ static void remedies_keep_what_was_asked_for(void **state)
 	}
 }
 
-/* The line that `perfkit record MODE` gives perf, probes and all, and what is recorded by it.
- */
+/* The line that `perfkit record MODE` gives perf, probes and all, and what it records. */
 #define OWN(pages, more)                                                                     \
 	"/usr/bin/perf|record|-k|CLOCK_MONOTONIC|--buildid-all|" pages "-a|-c|1|-e|"         \
 	"sched:sched_switch/call-graph=dwarf,stack-size=4096/|-e|"                           \
@@ -963,8 +958,7 @@ static void no_remedy_has_the_fault_of_another_finding(void **state)
 	assert_true(ok);
 }
 
-/* --- the page ------------------------------------------------------------------------------
- */
+/* --- the page ------------------------------------------------------------------------ */
 
 /* The ids that docs/doctor.md has a section for, in its order: "### `id`". */
 static void the_page_lists_every_finding(void **state)
