@@ -44,7 +44,7 @@ for t in "$O"/tests/unit/*/test_*; do
 	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT timeout -k 10 900 ${RUN:-} "$t") >"$out" 2>&1 </dev/null
 	rc=$?
 	p=$(grep -c '^\[       OK \]' "$out")
-	f=$(grep -c '^\[  FAILED  \] [a-z_0-9]*$' "$out")
+	f=$(sed -n 's/^\[  FAILED  \] \([a-z_0-9]*\)$/\1/p' "$out" | sort -u | wc -l)
 	s=$(grep -c '^\[  SKIPPED \] [a-z_0-9]*$' "$out")
 	if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
 	if [ $rc -ne 0 ]; then
