@@ -149,7 +149,7 @@ def stack_class(want, got, after_noreturn):
 
 
 def lost_step_class(want, got):
-    """A caller that libunwind passes over: of two stacks to the root, or all behind the leaf."""
+    """A caller that libunwind passes over; or it takes a wrong one, and never comes to a root."""
     w, g = want.split(";"), got.split(";")
     if w[0] != g[0] or w[-1] != g[-1] or not (is_root(g[1]) or g[1] == "[truncated]"):
         return None
@@ -159,6 +159,8 @@ def lost_step_class(want, got):
     if is_root(w[1]) and len(g) == len(w) + 1 and \
             any(g[:i] + g[i + 1:] == w for i in range(2, len(g) - 1)):
         return "skipped-caller"
+    if len(g) > len(w) > 2 and not jit and not is_root(w[1]) and g[1] != "[truncated]":
+        return "wrong-caller"
     if len(w) == 3 and len(g) > 3 and not jit:
         return "wrong-caller"
     return None
@@ -190,6 +192,8 @@ def main():
                     rest[w] -= n
                     rest[g] += n
     left = {s: n for s, n in rest.items() if n}
+    if classes["wrong-caller"] * 10 > total:  # it would explain nearly anything
+        left["(wrong-caller, above a tenth of all)"] = classes["wrong-caller"]
     for name, n in sorted(classes.items()):
         print("%s: %d of %d (%.3f %%)" % (name, n, total, 100.0 * n / max(total, 1)))
     if left:
