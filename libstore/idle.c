@@ -337,7 +337,7 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 	/* what begins somewhere in the middle, as frame pointers through a libc without them
 	 * do, cannot tell whether it went through the loop */
 	uint64_t all = g->work;
-	if (g->cut <= all - g->cut && is_whole(x, p) > 0)
+	if (g->cut && g->cut <= all - g->cut && is_whole(x, p) > 0)
 		all -= g->cut;
 	/* its start and end may be in stacks that share no frame with its loop */
 	if (g->work + g->vague <= FEW)
