@@ -141,6 +141,16 @@ static int begin_spans(struct builder *b, struct err *e)
 	return r;
 }
 
+/* Some of the host's CPUs only: the switches have fewer instances than there are CPUs. */
+static int some_cpus(const struct builder *b)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < b->events.n && i < b->rec->events.n; i++)
+		if (b->events.v[i].kind == SCHED_SWITCH && b->rec->events.v[i].ids.n > most)
+			most = b->rec->events.v[i].ids.n;
+	return b->system_wide && most && most < b->rec->features.cpus_online;
+}
+
 /* Before the first record with a time: formats and the kind of recording are known by then. */
 int builder_begin(struct builder *b, struct err *e)
 {
@@ -152,6 +162,8 @@ int builder_begin(struct builder *b, struct err *e)
 		r = begin_spans(b, e);
 	if (!r && b->per_task && !b->system_wide)
 		b->tl->flags |= TL_PER_TASK;
+	if (!r && some_cpus(b))
+		b->tl->flags |= TL_SOME_CPUS;
 	if (!r && expander_needed(b->rec))
 		r = expander_new(&b->expander, b->rec, &b->p->machine, b->p->modules,
 				 &b->deferred, b->p->names.opt.max_stack, e);

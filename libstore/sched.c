@@ -576,6 +576,34 @@ static int known_again(struct sched *s, uint32_t i)
 	return 0;
 }
 
+/* Woken a second time although no switch shows that it ran. It did, where switches are missing:
+ * only a thread that has gone to sleep again is woken. In a whole recording the first counts.
+ */
+static int ran_unseen(const struct sched *s, const struct thr *t)
+{
+	return t->state == OFF && t->woken && t->sleeps && !t->off.unknown && s->chain &&
+	       s->now > t->wake.ns && (s->tl->flags & TL_SOME_CPUS || s->tl->losses.n);
+}
+
+/*	out ──known──► first waking ──unknown──► this one ──runnable──► in */
+static int woken_again(struct sched *s, uint32_t i)
+{
+	struct thr *t = &s->threads.v[i];
+	uint64_t woken = t->wake.ns > t->off.start_ns ? t->wake.ns : t->off.start_ns;
+	t->off.flags |= OFF_SUSPECT;
+	int r = woken > t->off.start_ns ? end_off(s, i, woken, TL_NOCPU, -1) : 0;
+	if (r)
+		return r;
+	begin_off(s, i, woken, TL_NOCPU);
+	t->off.unknown = UNKNOWN_HOLE;
+	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	if ((r = end_off(s, i, s->now, TL_NOCPU, -1)))
+		return r;
+	begin_off(s, i, s->now, TL_NOCPU);
+	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	return 0;
+}
+
 static int on_waking(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;
@@ -594,6 +622,9 @@ static int on_waking(struct sched *s, const struct sched_event *ev)
 		t->early = w;
 	} else if (!t->woken && t->sleeps) {
 		r = t->off.unknown ? known_again(s, i) : 0;
+		t->wake = w;
+	} else if (ran_unseen(s, t)) {
+		r = woken_again(s, i);
 		t->wake = w;
 	}
 	return r;

@@ -202,6 +202,7 @@ enum timeline_flag {
 	TL_SAMPLED = 32,     /* sched_switch was sampled: not every switch is there */
 	TL_HAS_TOTALS = 64,  /* --off-cpu, accumulated */
 	TL_HAS_DIRECT = 128, /* --off-cpu, direct */
+	TL_SOME_CPUS = 256,  /* recorded with -C: threads run unseen on the others */
 };
 
 struct timeline {

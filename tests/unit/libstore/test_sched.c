@@ -210,6 +210,29 @@ static void a_ready_thread_found_elsewhere_is_suspect(void **state)
 	done(r);
 }
 
+/* One CPU was recorded: 7 was woken, ran and slept on the other, and is woken again. */
+static void a_second_waking_proves_an_unseen_run(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL | TL_SOME_CPUS);
+	sw(r, 100, 0, 0, "R", 7);
+	sw(r, 110, 0, 7, "S", 9);
+	wakeup(r, 130, 0, 9, 7); /* by an interrupt between CPUs: its waking is not here */
+	waking(r, 500, 0, 9, 7);
+	wakeup(r, 501, 0, 9, 7);
+	sw(r, 510, 0, 9, "R", 7);
+	sw(r, 520, 0, 7, "R", 9);
+	waking(r, 530, 0, 9, 7); /* about to sleep when preempted: no proof */
+	wakeup(r, 531, 0, 9, 7);
+	sw(r, 540, 0, 9, "X", 7);
+	expect(r, "7 110-130 S 20+0 suspect\n"
+		  "7 130-500  0+0 ?hole suspect\n"
+		  "7 500-510  0+10 suspect <-9 task\n"
+		  "7 520-540 R 0+20 preempted\n"
+		  "9 510-520 R 0+10 preempted\n");
+	done(r);
+}
+
 static void off_times_are_exact_at_every_power_of_two(void **state)
 {
 	(void)state;
@@ -825,6 +848,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sleeper_taken_from_another_cpu_has_run_there),
 		cmocka_unit_test(a_ready_thread_found_elsewhere_is_suspect),
+		cmocka_unit_test(a_second_waking_proves_an_unseen_run),
 		cmocka_unit_test(off_times_are_exact_at_every_power_of_two),
 		cmocka_unit_test(running_states_are_preemptions),
 		cmocka_unit_test(an_exiting_thread_ends_without_an_interval),
