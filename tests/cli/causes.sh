@@ -1,5 +1,6 @@
 # Threads that wait in every way, each named after its cause (testdata/causes/ways.c): recorded
 # without stacks but with system calls, and recorded now with stacks, and both.
+# live: records now, on this machine
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 

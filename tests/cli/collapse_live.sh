@@ -1,6 +1,7 @@
 #!/bin/sh
 # A recording made now, of a program built now, folds to what perf script says of it: kernel,
 # libc and the program, symbols from wherever this machine has them.
+# live: records now, on this machine
 command -v perf >/dev/null 2>&1 || { echo "no perf here"; exit 77; }
 command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
 ${CC:-cc} -O1 -fno-omit-frame-pointer -fno-inline -pthread -w -o shop \

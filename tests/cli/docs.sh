@@ -4,6 +4,7 @@
 #	```sh perf	too, where perf may record here
 #	```sql	in store.md are asked of a store
 # and every other `perfkit VERB --option` in a page names a verb and options that exist.
+# live: records now, on this machine
 set -u
 here=$PWD
 mkdir bin && ln -s "$PERFKIT" bin/perfkit

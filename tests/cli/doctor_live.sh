@@ -2,6 +2,7 @@
 # Faults planted with perf itself, here and now: doctor names each, and not for a recording that
 # looks like it. perf takes the last remedy as it is printed, and what it records has none of the
 # faults that are to be mended by recording again.
+# live: records now, on this machine
 command -v perf >/dev/null 2>&1 || { echo "no perf here"; exit 77; }
 perf record -q -a -e sched:sched_switch -o probe.data -- true >/dev/null 2>&1 ||
 	{ echo "perf cannot record sched_switch system-wide here"; exit 77; }

@@ -1,6 +1,7 @@
 # What is idle and what is not, of real programs recorded now with their whole stacks: a Java
 # program's monitors and parks, PostgreSQL under row locks, redis, condition variables as queue and
 # as answer, threads that join, timers, a shell.
+# live: records now, on this machine
 set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }

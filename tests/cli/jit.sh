@@ -1,6 +1,7 @@
 #!/bin/sh
 # Generated code is named wherever its maps lie: /tmp, beside the recording, below --symfs, in a
 # container's root where the process has another number; and by real run times.
+# live: records now, on this machine
 [ "$(uname -m)" = x86_64 ] || { echo "the generated code is x86-64"; exit 77; }
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
 fails=0

@@ -1,4 +1,5 @@
 # The script of `pack --script` makes a bundle where perf is and perfkit is not.
+# live: records now, on this machine
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
 cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler"; exit 77; }
 fails=0

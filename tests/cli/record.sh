@@ -1,4 +1,5 @@
 # perfkit record: the lines it prints, to the letter, and short recordings with them.
+# live: records now, on this machine
 fails=0
 bad() { echo "$@"; fails=$((fails + 1)); }
 line()  # expected-text record-arguments...

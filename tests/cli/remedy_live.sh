@@ -1,6 +1,7 @@
 #!/bin/sh
 # Recordings whose probes are gone, and whose events take their stacks each in its own way:
 # perf takes the line that doctor prints for them, and what it records keeps what was asked for.
+# live: records now, on this machine
 command -v perf >/dev/null 2>&1 || { echo "no perf here"; exit 77; }
 command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
 HOME=$PWD # perf keeps copies of binaries in ~/.debug

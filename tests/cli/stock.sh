@@ -1,6 +1,7 @@
 #!/bin/sh
 # A program as Debian ships it, with its -dbg package, recorded with copies of its stack: whole
 # stacks, inlined functions, lines; and the same answer from a bundle in an empty root.
+# live: records now, on this machine
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
 command -v readelf >/dev/null || { echo "readelf is not installed"; exit 77; }
 python=

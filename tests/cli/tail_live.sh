@@ -1,6 +1,7 @@
 # perfkit tail on recordings made here: a thread called "archiver" holds a mutex for 12 ms; it must be
 # the root of the worst waits every time. Recordings that cannot answer are refused, with the line
 # that would have been right.
+# live: records now, on this machine
 set -eu
 command -v cc >/dev/null || { echo "no cc here"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }

@@ -2,6 +2,7 @@
 # testdata/truth here, and live, with other names, other locks, louder innocents, frame pointers and
 # DWARF by planted.py. Frame pointers lose the caller of a libc function without any: then the next
 # one counts.
+# live: records now, on this machine
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 check=$SRC/tests/truth/check_tail.py

@@ -1,7 +1,7 @@
 /*
- * quota LOG --stat FILE - compute for 30 ms of CPU time inside a control group that may use the CPU
- * for 1 ms in 20. "life": TID, wall time; "cpu": TID, 0, CPU time used; "throttled": TID, 0, how
- * often the kernel says it has put the group off (nr_throttled of FILE, its cpu.stat).
+ * quota LOG --stat FILE - compute for 30 ms of CPU time inside a control group that may use the
+ * CPU for 1 ms in 20. "life": TID, wall time; "cpu": TID, 0, CPU time used; "throttled": TID,
+ * 0, how often the kernel says it has put the group off (nr_throttled of FILE, its cpu.stat).
  */
 #include "truth.h"
 
