@@ -168,6 +168,49 @@ int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame)
 	return r;
 }
 
+/* How the kernel puts any thread off, whatever it waits for. */
+static int is_scheduler(const char *name)
+{
+	static const char *const globs[] = {"*schedule*", "*cond_resched*", "__wait_for_common",
+					    "wait_for_completion*", "*exit_to_user_mode*"};
+	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
+		if (!fnmatch(globs[i], name, 0))
+			return 1;
+	return 0;
+}
+
+static int is_named(const struct stacks *s, uint32_t frame)
+{
+	return s->frames.v[frame].name && s->frames.v[frame].kind != FRAME_MARK;
+}
+
+int appframe_of_wait(struct appframes *a, uint32_t path, uint32_t *frame)
+{
+	const struct stacks *s = a->s;
+	uint32_t best = 0, leaf = path ? s->paths.v[path].frame : 0;
+	int r = appframe_telling(a, path, frame);
+	int outer = r || !*frame ? r : appframe_is_outer(a, *frame);
+	if (outer < 0 || (*frame && !outer && is_named(s, *frame)))
+		return outer;
+	for (int n = 0; path && n < MAX_DEPTH; n++, path = s->paths.v[path].parent) {
+		uint32_t at = s->paths.v[path].frame;
+		if (s->frames.v[at].kind == FRAME_KERNEL) {
+			if (!best && !is_scheduler(name_at(a, path)))
+				best = at;
+			continue;
+		}
+		outer = appframe_is_outer(a, at);
+		if (outer < 0)
+			return outer;
+		if (outer || !is_named(s, at))
+			continue;
+		best = at;
+		break;
+	}
+	*frame = best ? best : leaf;
+	return 0;
+}
+
 int appframe_caller(struct appframes *a, uint32_t path, uint32_t *frame)
 {
 	uint32_t node, up = 0;

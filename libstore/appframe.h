@@ -38,6 +38,11 @@ int appframe_is_outer(struct appframes *a, uint32_t frame);
  * after the waiting (sleep_ms, Mutex::lock). 0 for none. ERR_NOMEM. */
 int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame);
 
+/* The same for one column of a table, with a name wherever there is one: where the
+ * application's frame is missing or has none, the innermost user frame that has, else the
+ * innermost kernel frame above the scheduler's own. 0 only for no path. ERR_NOMEM. */
+int appframe_of_wait(struct appframes *a, uint32_t path, uint32_t *frame);
+
 /* The application function that called that one; 0 when the thread's start did. ERR_NOMEM. */
 int appframe_caller(struct appframes *a, uint32_t path, uint32_t *frame);
 

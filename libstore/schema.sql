@@ -56,7 +56,8 @@ CREATE TABLE frames(
 CREATE TABLE call_paths(
 	id INTEGER PRIMARY KEY,
 	parent_id INTEGER REFERENCES call_paths(id),
-	frame_id INTEGER NOT NULL REFERENCES frames(id));
+	frame_id INTEGER NOT NULL REFERENCES frames(id),
+	wait_frame_id INTEGER REFERENCES frames(id));
 
 CREATE TABLE samples(
 	id INTEGER PRIMARY KEY,
@@ -173,14 +174,14 @@ SELECT o.id, t.recording_id, t.pid, t.tid, c.comm, o.start_ns, o.end_ns,
 	o.prev_state, o.syscall, o.cause, o.idle, t.kernel OR t.recorder AS system,
 	s.name AS function, o.call_path_id,
 	w.pid AS waker_pid, w.tid AS waker_tid, wc.comm AS waker_comm, o.waker_context,
-	o.cpu_out, o.cpu_in, o.open, o.suspect, o.unknown_reason
+	o.cpu_out, o.cpu_in, o.open, o.suspect, o.unknown_reason, o.running
 FROM offcpu o
 JOIN threads t ON t.id = o.thread_id
 LEFT JOIN comms c ON c.id = o.comm_id
 LEFT JOIN threads w ON w.id = o.waker_thread_id
 LEFT JOIN comms wc ON wc.id = w.comm_id
 LEFT JOIN call_paths p ON p.id = o.call_path_id
-LEFT JOIN frames f ON f.id = p.frame_id
+LEFT JOIN frames f ON f.id = coalesce(p.wait_frame_id, p.frame_id)
 LEFT JOIN symbols s ON s.id = f.symbol_id;
 
 CREATE VIEW v_samples AS

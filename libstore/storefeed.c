@@ -10,6 +10,7 @@ enum {
 
 #define C2 "c0,c1"
 #define C3 C2 ",c2"
+#define C4 C3 ",c3"
 #define C5 C3 ",c3,c4"
 #define C7 C5 ",c5,c6"
 #define C9 C7 ",c7,c8"
@@ -30,7 +31,7 @@ static const struct {
 	[FEED_DSOS] = {3, "INSERT INTO dsos SELECT " C3 " FROM feed"},
 	[FEED_SYMBOLS] = {3, "INSERT INTO symbols SELECT " C3 " FROM feed"},
 	[FEED_FRAMES] = {9, "INSERT INTO frames SELECT " C9 " FROM feed"},
-	[FEED_CALL_PATHS] = {3, "INSERT INTO call_paths SELECT " C3 " FROM feed"},
+	[FEED_CALL_PATHS] = {4, "INSERT INTO call_paths SELECT " C4 " FROM feed"},
 	[FEED_OFFCPU] = {24, "INSERT INTO offcpu SELECT NULL," C24 " FROM feed"},
 	[FEED_SAMPLES] = {7, "INSERT INTO samples SELECT NULL," C7 " FROM feed"},
 	[FEED_OFFCPU_TOTALS] = {5, "INSERT INTO offcpu_totals SELECT NULL," C5 " FROM feed"},

@@ -1,5 +1,6 @@
 #include "libstore/storewrite.h"
 #include "base/mem.h"
+#include "libstore/appframe.h"
 #include "libstore/causes.h"
 #include "libstore/store.h"
 #include "libstore/store_priv.h"
@@ -265,11 +266,29 @@ static int write_frames(struct load *l)
 	return r;
 }
 
+/* Of the stacks that waits began with, the frame that tells where: by path, 0 = no wait's. */
+static int wait_frames(struct load *l, uint32_t **out)
+{
+	struct appframes app;
+	uint32_t *frame = mem_zalloc(l->tl->stacks->paths.n + 1, sizeof(*frame));
+	int r = frame ? 0 : ERR_NOMEM;
+	appframes_init(&app, l->tl->stacks);
+	for (size_t i = 0; !r && i < l->tl->off.n; i++) {
+		uint32_t path = l->tl->off.v[i].path;
+		if (path && !frame[path])
+			r = appframe_of_wait(&app, path, &frame[path]);
+	}
+	appframes_release(&app);
+	*out = frame;
+	return r ? err_nomem(l->e) : 0;
+}
+
 static int write_paths(struct load *l)
 {
 	const struct stacks *s = l->tl->stacks;
 	struct cell *row;
-	int r = 0;
+	uint32_t *frame;
+	int r = wait_frames(l, &frame);
 	for (size_t i = 1; !r && i < s->paths.n; i++) {
 		if ((r = new_row(l, FEED_CALL_PATHS, &row)))
 			break;
@@ -277,8 +296,10 @@ static int write_paths(struct load *l)
 		put_int(row, 1, l->path0 + (int64_t)i);
 		put_path(l, row, 2, p->parent);
 		put_int(row, 3, l->frame0 + p->frame);
+		put_opt(row, 4, frame[i] != 0, l->frame0 + frame[i]);
 	}
 	l->w->paths += s->paths.n ? (int64_t)s->paths.n - 1 : 0;
+	mem_free(frame);
 	return r;
 }
 

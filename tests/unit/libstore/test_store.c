@@ -387,7 +387,7 @@ static void views_add_up_to_the_timeline(void **state)
 	assert_int_equal(query("SELECT count(*) FROM v_percentiles"), 2);
 	assert_int_equal(
 		query("SELECT count(*) FROM v_offcpu WHERE cause = 'lock' AND function = "
-		      "'schedule' AND waker_comm IS NOT NULL") > 0,
+		      "'work' AND waker_comm IS NOT NULL") > 0,
 		1);
 	assert_int_equal(query("SELECT count(*) FROM pragma_foreign_key_check"), 0);
 	assert_int_equal(query("SELECT count(*) FROM v_frames WHERE address_hex LIKE "
