@@ -65,6 +65,20 @@ int cause_of(const char *name)
 	return -1;
 }
 
+int cause_named(const char *name, struct err *e)
+{
+	struct buf list = {0};
+	int cause = cause_of(name);
+	if (cause >= 0)
+		return cause;
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		buf_fmt(&list, "%s%s", i ? ", " : "", names[i]);
+	cause = err_set(e, ERR_USAGE, "no cause is called '%.40s'; there are %s", name,
+			buf_cstr(&list));
+	buf_release(&list);
+	return cause;
+}
+
 int cause_may_idle(unsigned int cause)
 {
 	return cause == CAUSE_SLEEP || cause == CAUSE_POLL || cause == CAUSE_COND ||
@@ -521,8 +535,10 @@ int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, cons
 		return ERR_NOMEM;
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *r = &c->rules.v[i];
-		if (r->kind == RULE_CAUSE || (r->user == NO_TERM && !r->comm) ||
-		    !has(seen.all, r->user) || (r->comm && !globs_match(r->comm, comm)))
+		if (r->kind == RULE_CAUSE ||
+		    (r->user == NO_TERM && r->kernel == NO_TERM && !r->comm) ||
+		    !has(seen.all, r->user) || !has(seen.all, r->kernel) ||
+		    (r->comm && !globs_match(r->comm, comm)))
 			continue;
 		return r->kind == RULE_WORK ? VERDICT_WORK : VERDICT_IDLE;
 	}

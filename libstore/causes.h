@@ -52,6 +52,9 @@ const char *cause_name(unsigned int cause);
 /* The cause of a name; -1 for none. */
 int cause_of(const char *name);
 
+/* The same of a name that a user gave: for none ERR_USAGE, with the names there are. */
+int cause_named(const char *name, struct err *e);
+
 /* 1 for the mechanisms a base loop may wait in. */
 int cause_may_idle(unsigned int cause);
 
@@ -60,7 +63,7 @@ int cause_may_idle(unsigned int cause);
 const char *causes_missing(const struct causes *c, enum cause cause);
 
 /* Frame evaluation for idle.c: the rules of `work` and `idle` and the two options, over all
- * user frames of a path. ERR_NOMEM. */
+ * frames of a path (the options: its user frames). ERR_NOMEM. */
 enum idle_verdict {
 	VERDICT_NONE,       /* no rule says */
 	VERDICT_WORK,       /* never idle */

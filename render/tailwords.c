@@ -295,19 +295,34 @@ void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x
 /* --- the root ------------------------------------------------------------------------------
  */
 
-/* Did it wait for room to write or send, not for something to read? */
-static int waited_to_send(const struct stacks *s, uint32_t path)
+/* Does one of the innermost frames fit one of the globs, which a NULL ends? */
+static int stands_in(const struct stacks *s, uint32_t path, const char *const *globs)
 {
 	enum { INNERMOST = 12 };
-	static const char *const globs[] = {"*pipe_write*", "*sendmsg*", "*_wait_for_wmem*",
-					    "*stream_wait_memory*", "*_send_pskb*"};
 	for (int n = 0; path && n < INNERMOST; n++, path = s->paths.v[path].parent) {
 		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
-		for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
-			if (f->name && !fnmatch(globs[i], strtab_get(&s->strings, f->name), 0))
+		for (const char *const *g = globs; f->name && *g; g++)
+			if (!fnmatch(*g, strtab_get(&s->strings, f->name), 0))
 				return 1;
 	}
 	return 0;
+}
+
+/* Did it wait for room to write or send, not for something to read? */
+static int waited_to_send(const struct stacks *s, uint32_t path)
+{
+	static const char *const globs[] = {"*pipe_write*",     "*sendmsg*",
+					    "*_wait_for_wmem*", "*stream_wait_memory*",
+					    "*_send_pskb*",     NULL};
+	return stands_in(s, path, globs);
+}
+
+/* vfork and posix_spawn wait until the child has called exec, not until it ends. */
+static int waited_for_exec(const struct stacks *s, uint32_t path)
+{
+	static const char *const globs[] = {"kernel_clone",        "*do_fork", "*sys_vfork",
+					    "wait_for_vfork_done", "*vfork",   NULL};
+	return stands_in(s, path, globs);
 }
 
 /* What a waker did to the link that waited for it. */
@@ -323,8 +338,11 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 		return "posted the semaphore only after ";
 	case CAUSE_COND:
 		return "signalled the condition only after ";
-	case CAUSE_JOIN:
 	case CAUSE_CHILD:
+		if (waited_for_exec(ev->tl->stacks, l->path))
+			return "called exec, or ended, only after ";
+		return "ended only after ";
+	case CAUSE_JOIN:
 		return "ended only after ";
 	case CAUSE_BARRIER:
 		return "came to the barrier only after ";

@@ -155,6 +155,19 @@ static void the_order_of_the_rules_decides(void **state)
 				  "main.main;runtime.stopm;runtime.mPark;runtime.notesleep;"
 				  "runtime.futexsleep;runtime.futex.abi0;futex_wait_[k]"),
 			 CAUSE_COND);
+	/* vfork and posix_spawn wait for the child; what else blocks in a fork does not */
+	assert_int_equal(classify(c, "D",
+				  "main;__vfork;__x64_sys_vfork_[k];kernel_clone_[k];"
+				  "wait_for_completion_state_[k];__wait_for_common_[k]"),
+			 CAUSE_CHILD);
+	assert_int_equal(classify(c, "D",
+				  "main;vfork;_do_fork_[k];wait_for_completion_killable_[k];"
+				  "schedule_timeout_[k]"),
+			 CAUSE_CHILD);
+	assert_int_equal(classify(c, "D",
+				  "main;fork;kernel_clone_[k];copy_process_[k];"
+				  "wait_for_completion_[k];schedule_timeout_[k]"),
+			 CAUSE_UNKNOWN);
 	/* without user frames a futex is a futex */
 	assert_int_equal(
 		classify(c, "S", "do_syscall_64_[k];__x64_sys_futex_[k];futex_wait_[k]"),
