@@ -354,10 +354,13 @@ static int samples_to_folded(struct profile *p, const struct timeline *tl)
 		const struct tl_sample *s = &tl->samples.v[i];
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
+		/* no thread: the idle task, as perf prints it, or one that nobody told */
+		int none =
+			strcmp(strtab_get(&tl->stacks->strings, s->comm), "swapper") ? -1 : 0;
 		struct folded f = {.event = s->event,
 				   .comm = s->comm,
-				   .pid = t ? t->pid : -1,
-				   .tid = t ? t->tid : -1,
+				   .pid = t ? t->pid : none,
+				   .tid = t ? t->tid : none,
 				   .path = s->path,
 				   .weight = s->period,
 				   .samples = 1};

@@ -99,9 +99,10 @@ static int parse_show(const struct tail_opts *o, struct tail_show *s)
 {
 	*s = (struct tail_show){0};
 	for (size_t i = 0; i < o->wait.causes.n; i++) {
-		int c = cause_of(o->wait.causes.v[i]);
+		struct err e = {0};
+		int c = cause_named(o->wait.causes.v[i], &e);
 		if (c < 0)
-			return usage("no such cause: ", o->wait.causes.v[i]);
+			return usage("--cause: ", e.msg);
 		s->causes |= 1u << c;
 	}
 	for (size_t i = 0; i < o->wait.states.n; i++) {

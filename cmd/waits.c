@@ -192,10 +192,9 @@ static int select_causes(const struct opt_list *l, struct selection *s, struct e
 {
 	memset(s->causes, l->n ? 0 : 1, sizeof(s->causes));
 	for (size_t i = 0; i < l->n; i++) {
-		int c = cause_of(l->v[i]);
+		int c = cause_named(l->v[i], e);
 		if (c < 0)
-			return err_set(e, ERR_USAGE, "--cause: no cause is called '%s'",
-				       l->v[i]);
+			return err_prefix(e, "--cause");
 		s->causes[c] = 1;
 	}
 	return 0;

@@ -87,6 +87,13 @@ static inline uint64_t percentile_rank(uint64_t n, uint32_t millipercent)
 	return rank ? rank : 1;
 }
 
+/* How many episodes it takes for this percentile to be another than the longest of them. */
+static inline uint64_t percentile_needs(uint32_t millipercent)
+{
+	uint32_t above = millipercent < 100000 ? 100000 - millipercent : 0;
+	return above ? (100000 + above - 1) / above : 0;
+}
+
 /* pX of the clean population, or with the open and suspect ones as lower bounds in it. 0 when
  * there is none. */
 uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty);

@@ -661,6 +661,21 @@ static int details(struct buf *b, struct tail *t, const struct tailtext_options 
 /* --- all of it -----------------------------------------------------------------------------
  */
 
+/* Of few episodes a high percentile is just the longest. */
+static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)
+{
+	uint64_t n = t->episodes.clean.n, need = percentile_needs(millipercent);
+	if (!n || n >= need)
+		return;
+	buf_str(b, ", the longest there is: ");
+	units_plural(b, n, "episode is", "episodes are");
+	buf_str(b, " too few for p");
+	units_percent(b, millipercent);
+	buf_str(b, " (it takes ");
+	units_count(b, need);
+	buf_str(b, "; --top N, --p90 ask for less)");
+}
+
 static void selection_line(struct buf *b, const struct tail *t,
 			   const struct tailtext_options *o)
 {
@@ -672,6 +687,7 @@ static void selection_line(struct buf *b, const struct tail *t,
 		units_percent(&line, p->millipercent);
 		buf_str(&line, " = ");
 		units_duration(&line, t->selection.threshold_ns);
+		too_few(&line, t, p->millipercent);
 		buf_str(&line, "; ");
 		units_plural(&line, t->selection.v.n, "episode lasted", "episodes lasted");
 		buf_str(&line, " that long or longer");

@@ -116,6 +116,14 @@ for o in --json --csv --hist "--by activation --json" "--group stack" "--idle --
 	cmp of-file of-store || { echo "store and recording differ: $o"; diff of-file of-store | head; exit 1; }
 done
 
+# The store's own view says where as tail does, not how the kernel puts any thread off.
+if command -v sqlite3 >/dev/null; then
+	functions=$(sqlite3 run.db "SELECT DISTINCT function FROM v_offcpu WHERE cause = 'lock' AND comm = 'front-0'")
+	[ "$functions" = match_order ] || { echo "v_offcpu.function of a lock: $functions"; exit 1; }
+	functions=$(sqlite3 run.db "SELECT DISTINCT function FROM v_offcpu WHERE NOT system AND NOT running")
+	case $functions in *schedule*) echo "v_offcpu.function: $functions"; exit 1 ;; esac
+fi
+
 # A tail that rests on what was seen in part only: no number.
 fails 3 "$PERFKIT" tail "$file" --p999
 has err "cannot say what p99.9 is"
@@ -133,6 +141,16 @@ has waits "~/2897 futex"
 "$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --top 2 --force >waits
 has waits "no two of the 2 worst episodes have the same root"
 
+# A high percentile of few episodes is the longest of them, and that is said.
+"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --p999 --force | tr -s ' \n' ' ' >few
+has few "the longest there is: 863 episodes are too few for p99.9 (it takes 1,000;"
+"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --pct 99.8 --force >enough
+! grep -q "too few" enough || { cat enough; exit 1; }
+# A process that vforks waits for its child.
+"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --cause child --top 863 --details 863 | tr -s ' \n' ' ' >children
+has children "[__vfork]"
+has children "called exec, or ended, only after"
+
 # What cannot be answered, and what is not asked well.
 fails 3 "$PERFKIT" tail "$SRC/testdata/demo/perf.data"
 has err "record with: perf record -a"
@@ -141,7 +159,10 @@ fails 2 "$PERFKIT" tail "$file" --pct 99.9999
 fails 2 "$PERFKIT" tail "$file" --pct 0
 fails 2 "$PERFKIT" tail "$file" --over 5
 fails 2 "$PERFKIT" tail "$file" --p99 --top 3
-fails 2 "$PERFKIT" tail "$file" --cause lunch
+fails 2 "$PERFKIT" tail "$file" --cause lok
+has err "no cause is called 'lok'; there are unknown, lock, rwlock,"
+fails 2 "$PERFKIT" collapse --offcpu "$file" --cause lok
+has err "no cause is called 'lok'; there are unknown, lock, rwlock,"
 fails 2 "$PERFKIT" tail "$file" --state lunch
 fails 2 "$PERFKIT" tail "$file" --group lunch
 fails 2 "$PERFKIT" tail "$file" --by span:none

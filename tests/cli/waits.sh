@@ -50,6 +50,9 @@ for line in open("want.txt"):
 assert n == 2
 EOF
 
+# the idle task, as perf prints it
+grep -q '^swapper  *0  *0  *15 ' report.txt || { echo "the idle task is not 0/0"; exit 1; }
+
 # --cpu: waits that left that CPU or came back to it, of a recording and of its store
 for cpu in 0 1 99; do
 	want=$(sqlite3 report.db "SELECT coalesce(sum(end_ns - start_ns), 0) FROM offcpu
