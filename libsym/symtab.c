@@ -1,14 +1,14 @@
 #include "libsym/symtab.h"
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "libsym/demangle.h"
 
 #include <string.h>
 
 /* --- sorting ---------------------------------------------------------------------------- */
 
-/* Stable radix sort by start, a byte at a time; bytes that are equal everywhere are skipped.
- * Linkers and /proc/kallsyms write nearly sorted tables of 10^5 to 10^6 symbols. */
+/* Linkers and /proc/kallsyms write nearly sorted tables of 10^5 to 10^6 symbols. */
 static int is_sorted(const struct raw_symbol *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -17,27 +17,11 @@ static int is_sorted(const struct raw_symbol *v, size_t n)
 	return 1;
 }
 
-struct key {
-	uint64_t start;
-	uint32_t at;
-};
-
-static void radix_pass(const struct key *from, struct key *to, size_t n, int shift)
-{
-	size_t count[257] = {0};
-	for (size_t i = 0; i < n; i++)
-		count[(from[i].start >> shift & 255) + 1]++;
-	for (int k = 0; k < 256; k++)
-		count[k + 1] += count[k];
-	for (size_t i = 0; i < n; i++)
-		to[count[from[i].start >> shift & 255]++] = from[i];
-}
-
 static int sort_symbols(struct raw_symbol **v, size_t n)
 {
 	if (is_sorted(*v, n))
 		return 0;
-	struct key *a = mem_zalloc(n, sizeof(*a)), *b = mem_zalloc(n, sizeof(*b));
+	struct radix_key *a = mem_zalloc(n, sizeof(*a)), *b = mem_zalloc(n, sizeof(*b));
 	struct raw_symbol *sorted = mem_zalloc(n, sizeof(*sorted));
 	if (!a || !b || !sorted) {
 		mem_free(a);
@@ -45,21 +29,11 @@ static int sort_symbols(struct raw_symbol **v, size_t n)
 		mem_free(sorted);
 		return ERR_NOMEM;
 	}
-	uint64_t differ = 0;
-	for (size_t i = 0; i < n; i++) {
-		a[i] = (struct key){(*v)[i].start, (uint32_t)i};
-		differ |= a[i].start ^ a[0].start;
-	}
-	for (int shift = 0; shift < 64; shift += 8) {
-		if (!(differ >> shift & 255))
-			continue;
-		radix_pass(a, b, n, shift);
-		struct key *swap = a;
-		a = b;
-		b = swap;
-	}
 	for (size_t i = 0; i < n; i++)
-		sorted[i] = (*v)[a[i].at];
+		a[i] = (struct radix_key){(*v)[i].start, i};
+	const struct radix_key *in_order = radix_sort(a, b, n);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (*v)[in_order[i].at];
 	mem_free(a);
 	mem_free(b);
 	mem_free(*v);
