@@ -1,7 +1,6 @@
 -- The store of perfkit, PRAGMA user_version 2. docs/store.md describes every column.
 -- Times (*_ns) are nanoseconds on the recording's clock; ids are local to this file.
--- Everything up to the line of dashes is made before loading, the rest after it: an index whose
--- order is the rows' own costs least while they are written.
+-- Everything up to the line of dashes is made before loading, the rest after it.
 PRAGMA application_id = 0x70666b74; -- "pfkt"
 PRAGMA user_version = 2;
 
@@ -86,6 +85,7 @@ CREATE TABLE offcpu(
 	running INTEGER NOT NULL, no_stack INTEGER NOT NULL,
 	syscall TEXT);
 CREATE INDEX offcpu_thread ON offcpu(thread_id, start_ns);
+CREATE INDEX offcpu_start ON offcpu(start_ns);
 
 CREATE TABLE offcpu_totals(
 	id INTEGER PRIMARY KEY,
@@ -134,7 +134,6 @@ CREATE TABLE finding_details(
 --------------------------------------------------------------------------------------------
 CREATE INDEX findings_of ON findings(recording_id, question);
 CREATE INDEX finding_lines ON finding_details(finding_id, line);
-CREATE INDEX offcpu_start ON offcpu(start_ns);
 CREATE INDEX samples_thread ON samples(thread_id, time_ns);
 CREATE INDEX threads_tid ON threads(tid);
 CREATE INDEX spans_name ON spans(name, start_ns);

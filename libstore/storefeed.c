@@ -17,7 +17,6 @@ enum {
 #define C13 C9 ",c9,c10,c11,c12"
 #define C15 C13 ",c13,c14"
 #define C21 C15 ",c15,c16,c17,c18,c19,c20"
-#define C24 C21 ",c21,c22,c23"
 
 /* The columns of a row. Of those that SQLite numbers itself, the ones behind the id. */
 static const struct {
@@ -32,8 +31,6 @@ static const struct {
 	[FEED_SYMBOLS] = {3, "INSERT INTO symbols SELECT " C3 " FROM feed"},
 	[FEED_FRAMES] = {9, "INSERT INTO frames SELECT " C9 " FROM feed"},
 	[FEED_CALL_PATHS] = {4, "INSERT INTO call_paths SELECT " C4 " FROM feed"},
-	[FEED_OFFCPU] = {24, "INSERT INTO offcpu SELECT NULL," C24 " FROM feed"},
-	[FEED_SAMPLES] = {7, "INSERT INTO samples SELECT NULL," C7 " FROM feed"},
 	[FEED_OFFCPU_TOTALS] = {5, "INSERT INTO offcpu_totals SELECT NULL," C5 " FROM feed"},
 	[FEED_SPANS] = {15, "INSERT INTO spans SELECT " C15 " FROM feed"},
 	[FEED_MARKS] = {7, "INSERT INTO marks SELECT NULL," C7 " FROM feed"},
@@ -91,7 +88,7 @@ static int vtab_connect(sqlite3 *db, void *feed, int argc, const char *const *ar
 	if (!v)
 		return SQLITE_NOMEM;
 	v->feed = feed;
-	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" C24 ")");
+	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" C21 ")");
 	if (code)
 		mem_free(v);
 	else

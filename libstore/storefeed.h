@@ -19,10 +19,7 @@
 #define LIBSTORE_STOREFEED_H
 
 #include "base/err.h"
-
-#include <sqlite3.h>
-#include <stdint.h>
-#include <string.h>
+#include "libstore/cell.h"
 
 enum feed_table {
 	FEED_RECORDINGS,
@@ -33,42 +30,12 @@ enum feed_table {
 	FEED_SYMBOLS,
 	FEED_FRAMES,
 	FEED_CALL_PATHS,
-	FEED_OFFCPU,
-	FEED_SAMPLES,
 	FEED_OFFCPU_TOTALS,
 	FEED_SPANS,
 	FEED_MARKS,
 	FEED_LOSSES,
 	FEED_TABLES,
 };
-
-/* One value. */
-struct cell {
-	union {
-		int64_t i;
-		const char *s;
-	};
-	int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
-	int n;    /* of text: bytes */
-};
-
-static inline void cell_int(struct cell *c, int64_t v)
-{
-	*c = (struct cell){.i = v, .type = SQLITE_INTEGER};
-}
-
-static inline void cell_null(struct cell *c)
-{
-	*c = (struct cell){.type = SQLITE_NULL};
-}
-
-/* Borrowed until feed_wait or feed_drop; of more than 2^31 bytes the first are kept. */
-static inline void cell_text(struct cell *c, const char *s)
-{
-	size_t n = strlen(s);
-	*c = (struct cell){
-		.s = s, .type = SQLITE_TEXT, .n = n < INT32_MAX ? (int)n : INT32_MAX};
-}
 
 struct feed;
 
@@ -77,8 +44,8 @@ struct feed;
  * does the work. ERR_NOMEM, ERR_IO. */
 int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e);
 
-/* The cells of a new row, one a column of the table (of offcpu, samples, offcpu_totals, marks
- * and losses but the id, which SQLite counts); valid until the table's next row, and to be set
+/* The cells of a new row, one a column of the table (of offcpu_totals, marks and losses
+ * but the id, which SQLite counts); valid until the table's next row, and to be set
  * by then. ERR_NOMEM; ERR_IO for what happened to a row before. */
 int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct err *e);
 

@@ -4,6 +4,7 @@
 #include "libstore/causes.h"
 #include "libstore/store.h"
 #include "libstore/store_priv.h"
+#include "libstore/storebulk.h"
 #include "libstore/storefeed.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ enum { TELL_EVERY = 1 << 16 };
 
 struct store_writer {
 	sqlite3 *db;
-	struct feed *feed;
+	struct feed *feed; /* as long as db is open */
+	struct bulk bulk;
 	char *path, *tmp;
 	const char *rest; /* of the schema: what is made after loading */
 	void (*tell)(void *arg, uint64_t done, uint64_t total);
@@ -51,6 +53,38 @@ static int run(struct store_writer *w, const char *sql, struct err *e)
 	return sqlite3_exec(w->db, sql, NULL, NULL, NULL) ? db_failed(w, e) : 0;
 }
 
+/* Within a transaction, as nearly always. */
+static int open_db(struct store_writer *w, struct err *e)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	if (sqlite3_open_v2(w->tmp, &w->db, flags, NULL))
+		return err_set(e, ERR_IO, "%s: cannot write the store: %s", w->path,
+			       w->db ? sqlite3_errmsg(w->db) : "out of memory");
+	int r = run(w,
+		    "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE;"
+		    "PRAGMA journal_mode = OFF;"
+		    "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+		    /* rows are appended; what an index sorts goes to files */
+		    "PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;"
+		    "PRAGMA temp_store = FILE; PRAGMA threads = 2;"
+		    "BEGIN",
+		    e);
+	return r ? r : feed_open(&w->feed, w->db, w->path, e);
+}
+
+/* All is in the file then. */
+static int close_db(struct store_writer *w, struct err *e)
+{
+	feed_close(w->feed);
+	w->feed = NULL;
+	int r = run(w, "COMMIT", e);
+	if (!r && sqlite3_close(w->db) != SQLITE_OK)
+		r = db_failed(w, e);
+	if (!r)
+		w->db = NULL;
+	return r;
+}
+
 /* Columns are numbered from 1, as SQL's parameters are. */
 static void put_int(struct cell *row, int col, int64_t v)
 {
@@ -64,6 +98,11 @@ static void put_opt(struct cell *row, int col, int is, int64_t v)
 		cell_int(&row[col - 1], v);
 	else
 		cell_null(&row[col - 1]);
+}
+
+static void put_null(struct cell *row, int col)
+{
+	cell_null(&row[col - 1]);
 }
 
 static void put_cpu(struct cell *row, int col, uint16_t cpu)
@@ -90,12 +129,16 @@ static const char *text_of(const struct load *l, uint32_t id)
 	return strtab_get(&l->tl->stacks->strings, id);
 }
 
-static int new_row(struct load *l, enum feed_table table, struct cell **row)
+static void count_row(struct store_writer *w)
 {
-	struct store_writer *w = l->w;
 	if (++w->done % TELL_EVERY == 0 && w->tell)
 		w->tell(w->tell_arg, w->done, w->total);
-	return feed_row(w->feed, table, row, l->e);
+}
+
+static int new_row(struct load *l, enum feed_table table, struct cell **row)
+{
+	count_row(l->w);
+	return feed_row(l->w->feed, table, row, l->e);
 }
 
 /* --- ids --------------------------------------------------------------------------------- */
@@ -116,15 +159,23 @@ static void put_path(const struct load *l, struct cell *row, int col, uint32_t p
 }
 
 /* The row of `comms` for a name, written when first met. */
-static int put_comm(struct load *l, struct cell *row, int col, uint32_t name)
+static int write_comm(struct load *l, uint32_t name)
 {
 	struct cell *new;
-	int r = 0;
-	if (!l->comm_id[name] && !(r = new_row(l, FEED_COMMS, &new))) {
-		l->comm_id[name] = (uint32_t)++l->w->comms;
-		put_int(new, 1, l->comm_id[name]);
-		put_text(new, 2, text_of(l, name));
-	}
+	if (l->comm_id[name])
+		return 0;
+	int r = new_row(l, FEED_COMMS, &new);
+	if (r)
+		return r;
+	l->comm_id[name] = (uint32_t)++l->w->comms;
+	put_int(new, 1, l->comm_id[name]);
+	put_text(new, 2, text_of(l, name));
+	return 0;
+}
+
+static int put_comm(struct load *l, struct cell *row, int col, uint32_t name)
+{
+	int r = write_comm(l, name);
 	put_int(row, col, l->comm_id[name]);
 	return r;
 }
@@ -303,63 +354,15 @@ static int write_paths(struct load *l)
 	return r;
 }
 
-static int write_off(struct load *l, const struct off *o)
+/* The names that the rows of bulk tables refer to. */
+static int write_bulk_comms(struct load *l)
 {
-	struct cell *row;
-	int r = new_row(l, FEED_OFFCPU, &row);
-	if (r)
-		return r;
-	put_int(row, 1, thread_id(l, o->thread));
-	put_int(row, 2, (int64_t)o->start_ns);
-	put_int(row, 3, (int64_t)o->end_ns);
-	put_int(row, 4, (int64_t)o->blocked_ns);
-	put_int(row, 5, (int64_t)off_runnable_ns(o));
-	put_int(row, 6, (int64_t)off_preempted_ns(o));
-	put_name(row, 7, text_of(l, l->tl->states[o->state]));
-	put_text(row, 8, cause_name(o->cause));
-	put_int(row, 9, (o->flags & OFF_IDLE) != 0);
-	put_path(l, row, 10, o->path);
-	put_thread(l, row, 11, o->waker);
-	put_name(row, 12, waker_context_name(o->waker_context));
-	put_path(l, row, 13, o->waker_path);
-	put_cpu(row, 14, o->cpu_out);
-	put_cpu(row, 15, o->cpu_in);
-	put_int(row, 16, (o->flags & OFF_OPEN) != 0);
-	put_int(row, 17, (o->flags & OFF_SUSPECT) != 0);
-	put_name(row, 18, unknown_reason_name(o->unknown));
-	r = put_comm(l, row, 19, o->comm);
-	put_cpu(row, 20, o->cpu_wake);
-	put_opt(row, 21, o->prio_in >= 0, o->prio_in);
-	put_int(row, 22, (o->flags & OFF_RUNNING) != 0);
-	put_int(row, 23, (o->flags & OFF_NO_STACK) != 0);
-	put_name(row, 24, text_of(l, l->tl->syscalls.v[o->syscall]));
-	return r;
-}
-
-static int write_offs(struct load *l)
-{
+	const struct timeline *tl = l->tl;
 	int r = 0;
-	for (size_t i = 0; !r && i < l->tl->off.n; i++)
-		r = write_off(l, &l->tl->off.v[i]);
-	return r;
-}
-
-static int write_samples(struct load *l)
-{
-	struct cell *row;
-	int r = 0;
-	for (size_t i = 0; !r && i < l->tl->samples.n; i++) {
-		if ((r = new_row(l, FEED_SAMPLES, &row)))
-			break;
-		const struct tl_sample *s = &l->tl->samples.v[i];
-		put_int(row, 1, l->event0 + s->event + 1);
-		put_thread(l, row, 2, s->thread);
-		r = put_comm(l, row, 3, s->comm);
-		put_int(row, 4, (int64_t)s->time_ns);
-		put_cpu(row, 5, s->cpu);
-		put_int(row, 6, (int64_t)s->period);
-		put_path(l, row, 7, s->path);
-	}
+	for (size_t i = 0; !r && i < tl->off.n; i++)
+		r = write_comm(l, tl->off.v[i].comm);
+	for (size_t i = 0; !r && i < tl->samples.n; i++)
+		r = write_comm(l, tl->samples.v[i].comm);
 	return r;
 }
 
@@ -446,6 +449,68 @@ static int write_losses(struct load *l)
 	return r;
 }
 
+/* --- bulk tables -------------------------------------------------------------------------
+ */
+
+static int write_off(struct load *l, const struct off *o)
+{
+	struct cell row[OFFCPU_COLUMNS];
+	put_null(row, 1);
+	put_int(row, 2, thread_id(l, o->thread));
+	put_int(row, 3, (int64_t)o->start_ns);
+	put_int(row, 4, (int64_t)o->end_ns);
+	put_int(row, 5, (int64_t)o->blocked_ns);
+	put_int(row, 6, (int64_t)off_runnable_ns(o));
+	put_int(row, 7, (int64_t)off_preempted_ns(o));
+	put_name(row, 8, text_of(l, l->tl->states[o->state]));
+	put_text(row, 9, cause_name(o->cause));
+	put_int(row, 10, (o->flags & OFF_IDLE) != 0);
+	put_path(l, row, 11, o->path);
+	put_thread(l, row, 12, o->waker);
+	put_name(row, 13, waker_context_name(o->waker_context));
+	put_path(l, row, 14, o->waker_path);
+	put_cpu(row, 15, o->cpu_out);
+	put_cpu(row, 16, o->cpu_in);
+	put_int(row, 17, (o->flags & OFF_OPEN) != 0);
+	put_int(row, 18, (o->flags & OFF_SUSPECT) != 0);
+	put_name(row, 19, unknown_reason_name(o->unknown));
+	put_int(row, 20, l->comm_id[o->comm]);
+	put_cpu(row, 21, o->cpu_wake);
+	put_opt(row, 22, o->prio_in >= 0, o->prio_in);
+	put_int(row, 23, (o->flags & OFF_RUNNING) != 0);
+	put_int(row, 24, (o->flags & OFF_NO_STACK) != 0);
+	put_name(row, 25, text_of(l, l->tl->syscalls.v[o->syscall]));
+	count_row(l->w);
+	return bulk_off(&l->w->bulk, row, l->e);
+}
+
+static int write_sample(struct load *l, const struct tl_sample *s)
+{
+	struct cell row[SAMPLES_COLUMNS];
+	put_null(row, 1);
+	put_int(row, 2, l->event0 + s->event + 1);
+	put_thread(l, row, 3, s->thread);
+	put_int(row, 4, l->comm_id[s->comm]);
+	put_int(row, 5, (int64_t)s->time_ns);
+	put_cpu(row, 6, s->cpu);
+	put_int(row, 7, (int64_t)s->period);
+	put_path(l, row, 8, s->path);
+	count_row(l->w);
+	return bulk_sample(&l->w->bulk, row, l->e);
+}
+
+/* SQLite has the file closed. */
+static int write_bulk(struct load *l)
+{
+	const struct timeline *tl = l->tl;
+	int r = bulk_begin(&l->w->bulk, l->e);
+	for (size_t i = 0; !r && i < tl->off.n; i++)
+		r = write_off(l, &tl->off.v[i]);
+	for (size_t i = 0; !r && i < tl->samples.n; i++)
+		r = write_sample(l, &tl->samples.v[i]);
+	return r ? r : bulk_pause(&l->w->bulk, l->e);
+}
+
 /* --- the door ------------------------------------------------------------------------------
  */
 
@@ -477,9 +542,8 @@ static void load_end(struct load *l)
 int store_writer_add(struct store_writer *w, const struct timeline *tl, struct err *e)
 {
 	static int (*const tables[])(struct load *) = {
-		write_recording, write_threads, write_events,  write_frames,
-		write_paths,     write_offs,    write_samples, write_totals,
-		write_spans,     write_marks,   write_losses};
+		write_recording,  write_threads, write_events, write_frames, write_paths,
+		write_bulk_comms, write_totals,  write_spans,  write_marks,  write_losses};
 	struct load l;
 	int r = load_begin(&l, w, tl, e);
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
@@ -491,6 +555,12 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 		feed_drop(w->feed);
 	else
 		r = feed_wait(w->feed, e);
+	if (!r)
+		r = close_db(w, e);
+	if (!r)
+		r = write_bulk(&l);
+	if (!r)
+		r = open_db(w, e);
 	load_end(&l);
 	return r;
 }
@@ -539,25 +609,11 @@ static int begin(struct store_writer *w, struct err *e)
 		return err_nomem(e);
 	w->rest = cut ? cut : "";
 	unlink(w->tmp);
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-	int r = 0;
-	if (sqlite3_open_v2(w->tmp, &w->db, flags, NULL))
-		r = err_set(e, ERR_IO, "%s: cannot write the store: %s", w->path,
-			    w->db ? sqlite3_errmsg(w->db) : "out of memory");
-	if (!r)
-		r = run(w,
-			"PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
-			"PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-			/* rows are appended; what an index sorts goes to files */
-			"PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;"
-			"PRAGMA temp_store = FILE; PRAGMA threads = 2;",
-			e);
-	if (!r)
-		r = run(w, "BEGIN", e);
+	int r = open_db(w, e);
 	if (!r)
 		r = run(w, tables, e);
 	if (!r)
-		r = feed_open(&w->feed, w->db, w->path, e);
+		r = bulk_init(&w->bulk, w->db, w->tmp, e);
 	if (!r)
 		r = run(w,
 			"INSERT INTO meta VALUES('perfkit', '" PERFKIT_VERSION "'),"
@@ -610,17 +666,19 @@ static int sync_file(const char *path, struct err *e)
 
 int store_writer_commit(struct store_writer *w, struct err *e)
 {
-	feed_close(w->feed);
-	w->feed = NULL;
-	int r = run(w, w->rest, e);
+	int r = close_db(w, e);
 	if (!r)
-		r = run(w, "COMMIT", e);
-	if (!r && sqlite3_close(w->db) != SQLITE_OK)
-		r = db_failed(w, e);
-	if (!r) {
-		w->db = NULL;
+		r = bulk_begin(&w->bulk, e);
+	if (!r)
+		r = bulk_finish(&w->bulk, e);
+	if (!r)
+		r = open_db(w, e);
+	if (!r)
+		r = run(w, w->rest, e);
+	if (!r)
+		r = close_db(w, e);
+	if (!r)
 		r = sync_file(w->tmp, e);
-	}
 	if (!r && rename(w->tmp, w->path))
 		r = err_sys(e, "%s: cannot rename into place", w->path);
 	if (!r) {
@@ -637,6 +695,7 @@ void store_writer_abort(struct store_writer *w)
 		return;
 	feed_close(w->feed);
 	sqlite3_close_v2(w->db);
+	bulk_release(&w->bulk);
 	if (w->tmp)
 		unlink(w->tmp);
 	mem_free(w->tmp);

@@ -6,11 +6,11 @@
  *	store_writer_add(w, &tl, &e);       // once per recording
  *	store_writer_commit(w, &e);         // or store_writer_abort(w)
  *
- * Everything goes to PATH.tmp.PID in one transaction without a journal, written by a thread of
- *its own beside the caller that makes the rows (storefeed.h); indexes and views are made at the
- *end, but for that of offcpu by thread, which is the order its rows have; then the file is
- *synced and renamed over PATH. A killed import leaves PATH as it was (and, killed by SIGKILL,
- *the temporary file behind).
+ * Everything goes to PATH.tmp.PID: most tables in transactions without a journal, written by a
+ * thread of its own beside the caller that makes the rows (storefeed.h); the two large ones
+ *page by page, while SQLite has the file closed (storebulk.h); other indexes and views at the
+ *end. Then the file is synced and renamed over PATH. A killed import leaves PATH as it was
+ *(and, killed by SIGKILL, the temporary file behind).
  */
 #ifndef LIBSTORE_STOREWRITE_H
 #define LIBSTORE_STOREWRITE_H

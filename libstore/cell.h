@@ -1,0 +1,39 @@
+/*
+ * cell.h - one value of a row on its way into the store, by either way: through SQLite
+ * (storefeed.h) or as a record of its file format (btree.h).
+ */
+#ifndef LIBSTORE_CELL_H
+#define LIBSTORE_CELL_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+#include <string.h>
+
+struct cell {
+	union {
+		int64_t i;
+		const char *s;
+	};
+	int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
+	int n;    /* of text: bytes */
+};
+
+static inline void cell_int(struct cell *c, int64_t v)
+{
+	*c = (struct cell){.i = v, .type = SQLITE_INTEGER};
+}
+
+static inline void cell_null(struct cell *c)
+{
+	*c = (struct cell){.type = SQLITE_NULL};
+}
+
+/* Borrowed until whoever takes the row says; of more than 2^31 bytes the first are kept. */
+static inline void cell_text(struct cell *c, const char *s)
+{
+	size_t n = strlen(s);
+	*c = (struct cell){
+		.s = s, .type = SQLITE_TEXT, .n = n < INT32_MAX ? (int)n : INT32_MAX};
+}
+
+#endif

@@ -1,0 +1,125 @@
+#include "libstore/storebulk.h"
+#include "base/mem.h"
+
+static int root_of(sqlite3 *db, const char *name, uint32_t *root)
+{
+	static const char sql[] = "SELECT rootpage FROM sqlite_master WHERE name = ?";
+	sqlite3_stmt *st = NULL;
+	int ok = !sqlite3_prepare_v2(db, sql, -1, &st, NULL) &&
+		 !sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC) &&
+		 sqlite3_step(st) == SQLITE_ROW;
+	*root = ok ? (uint32_t)sqlite3_column_int64(st, 0) : 0;
+	sqlite3_finalize(st);
+	return ok;
+}
+
+static int page_size_of(sqlite3 *db, size_t *size)
+{
+	sqlite3_stmt *st = NULL;
+	int ok = !sqlite3_prepare_v2(db, "PRAGMA page_size", -1, &st, NULL) &&
+		 sqlite3_step(st) == SQLITE_ROW;
+	*size = ok ? (size_t)sqlite3_column_int64(st, 0) : 0;
+	sqlite3_finalize(st);
+	return ok;
+}
+
+int bulk_init(struct bulk *b, sqlite3 *db, const char *path, struct err *e)
+{
+	const struct {
+		const char *name;
+		enum btree_kind kind;
+		struct btree *tree;
+	} trees[] = {{"offcpu", BTREE_TABLE, &b->off},
+		     {"offcpu_thread", BTREE_INDEX, &b->off_by_thread},
+		     {"offcpu_start", BTREE_INDEX, &b->off_by_start},
+		     {"samples", BTREE_TABLE, &b->samples}};
+	size_t page_size;
+	uint32_t root;
+	*b = (struct bulk){.path = path};
+	int ok = page_size_of(db, &page_size), r = 0;
+	for (size_t i = 0; ok && !r && i < sizeof(trees) / sizeof(*trees); i++) {
+		ok = root_of(db, trees[i].name, &root);
+		if (ok)
+			r = btree_init(trees[i].tree, trees[i].kind, root, page_size, e);
+	}
+	return ok ? r
+		  : err_set(e, ERR_IO, "%s: cannot write the store: %s", path,
+			    sqlite3_errmsg(db));
+}
+
+int bulk_begin(struct bulk *b, struct err *e)
+{
+	return pagefile_open(&b->file, b->path, e);
+}
+
+int bulk_pause(struct bulk *b, struct err *e)
+{
+	struct pagefile *f = b->file;
+	b->file = NULL;
+	return pagefile_close(f, e);
+}
+
+/* Times are signed in SQLite, and so is its order. */
+static uint64_t sortable(int64_t v)
+{
+	return (uint64_t)v ^ (uint64_t)INT64_MIN;
+}
+
+int bulk_off(struct bulk *b, const struct cell row[OFFCPU_COLUMNS], struct err *e)
+{
+	struct cell entry[3] = {row[OFFCPU_THREAD], row[OFFCPU_START]};
+	int64_t thread = entry[0].i, ns = entry[1].i;
+	struct radix_key start = {sortable(ns), (uint64_t)++b->offs};
+	if (thread < b->thread || (thread == b->thread && ns < b->start_ns))
+		return err_set(
+			e, ERR_FORMAT,
+			"the off-CPU intervals of a thread are not in the order of time");
+	b->thread = thread;
+	b->start_ns = ns;
+	cell_int(&entry[2], b->offs);
+	int r = btree_add(&b->off, b->file, b->offs, row, OFFCPU_COLUMNS, e);
+	if (!r)
+		r = btree_add_entry(&b->off_by_thread, b->file, entry, 3, e);
+	return r ? r : bigvec_push(&b->starts, start, e);
+}
+
+int bulk_sample(struct bulk *b, const struct cell row[SAMPLES_COLUMNS], struct err *e)
+{
+	return btree_add(&b->samples, b->file, ++b->nsamples, row, SAMPLES_COLUMNS, e);
+}
+
+static int add_starts(struct bulk *b, struct err *e)
+{
+	BIGVEC(struct radix_key) other = {0};
+	struct cell entry[2];
+	int r = bigvec_reserve(&other, b->starts.n + 1, e);
+	const struct radix_key *v = r ? NULL : radix_sort(b->starts.v, other.v, b->starts.n);
+	for (size_t i = 0; !r && i < b->starts.n; i++) {
+		cell_int(&entry[0], (int64_t)(v[i].key ^ (uint64_t)INT64_MIN));
+		cell_int(&entry[1], (int64_t)v[i].at);
+		r = btree_add_entry(&b->off_by_start, b->file, entry, 2, e);
+	}
+	bigvec_release(&other);
+	return r;
+}
+
+int bulk_finish(struct bulk *b, struct err *e)
+{
+	struct btree *const trees[] = {&b->off, &b->off_by_thread, &b->off_by_start,
+				       &b->samples};
+	int r = add_starts(b, e);
+	for (size_t i = 0; !r && i < sizeof(trees) / sizeof(*trees); i++)
+		r = btree_finish(trees[i], b->file, e);
+	return r ? r : bulk_pause(b, e);
+}
+
+void bulk_release(struct bulk *b)
+{
+	pagefile_abort(b->file);
+	btree_release(&b->off);
+	btree_release(&b->off_by_thread);
+	btree_release(&b->off_by_start);
+	btree_release(&b->samples);
+	bigvec_release(&b->starts);
+	*b = (struct bulk){0};
+}

@@ -1,0 +1,59 @@
+/*
+ * storebulk.h - the two large tables of a store, offcpu and samples, and the indexes of offcpu,
+ * written as pages (btree.h) while SQLite has the file closed.
+ *
+ *	bulk_init(&b, db, "run.db.tmp", &e);    // tables and indexes are declared, and empty
+ *	(SQLite closes the file)
+ *	bulk_begin(&b, &e);
+ *	bulk_off(&b, cells, &e);  bulk_sample(&b, cells, &e);  ...
+ *	bulk_pause(&b, &e);                     // SQLite may have the file for other tables
+ *	...
+ *	bulk_begin(&b, &e);
+ *	bulk_finish(&b, &e);                    // the tables are whole
+ *	bulk_release(&b);
+ */
+#ifndef LIBSTORE_STOREBULK_H
+#define LIBSTORE_STOREBULK_H
+
+#include "base/bigvec.h"
+#include "base/radix.h"
+#include "libstore/btree.h"
+
+enum {
+	OFFCPU_COLUMNS = 25,
+	SAMPLES_COLUMNS = 8,
+	/* of a row of offcpu, from 0 */
+	OFFCPU_THREAD = 1,
+	OFFCPU_START = 2,
+};
+
+struct bulk {
+	const char *path;
+	struct pagefile *file;
+	struct btree off, off_by_thread, off_by_start, samples;
+	int64_t offs; /* rows so far: their ids are 1, 2, … */
+	int64_t nsamples;
+	int64_t thread, start_ns;        /* of the last off */
+	BIGVEC(struct radix_key) starts; /* of all offs */
+};
+
+/* For the file of `db`, which has `path` (borrowed). ERR_IO, ERR_NOMEM. */
+int bulk_init(struct bulk *b, sqlite3 *db, const char *path, struct err *e);
+
+/* Between SQLite's having the file; bulk_release may come at any time. As pagefile_open and
+ * pagefile_close. */
+int bulk_begin(struct bulk *b, struct err *e);
+int bulk_pause(struct bulk *b, struct err *e);
+
+/* The next row, its first cell (the id) NULL; offcpu's come by thread, then by start, or are
+ * ERR_FORMAT. As btree_add. */
+int bulk_off(struct bulk *b, const struct cell row[OFFCPU_COLUMNS], struct err *e);
+int bulk_sample(struct bulk *b, const struct cell row[SAMPLES_COLUMNS], struct err *e);
+
+/* After bulk_begin, in place of bulk_pause: nothing is added any more. */
+int bulk_finish(struct bulk *b, struct err *e);
+
+/* What is not paused or finished is lost. */
+void bulk_release(struct bulk *b);
+
+#endif
