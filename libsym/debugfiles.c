@@ -171,6 +171,10 @@ static int alt_candidate(const struct debug_files *d, int i, const char *name, c
 	case 6:
 		cache_path(b, d->file->path, hex, ".debug");
 		return 1;
+	case 7:
+		if (d->opt.recorded && *name != '/')
+			path_beside(b, d->opt.recorded, name);
+		return 1;
 	}
 	return 0;
 }
@@ -286,6 +290,10 @@ static int dwo_candidate(const struct debug_files *d, int i, const struct dwarf_
 	case 2:
 		path_beside(b, d->file->path, base_name(name));
 		return 1;
+	case 3:
+		if (d->opt.recorded)
+			path_beside(b, d->opt.recorded, *name == '/' ? base_name(name) : name);
+		return 1;
 	}
 	return 0;
 }
@@ -385,8 +393,8 @@ static int dwp_slice(const struct dwp_index *x, uint64_t dwo_id, struct dwarf_ob
 	for (uint32_t i = 0; i < x->ncol; i++) {
 		enum dwarf_sec_id id = dwp_column(x->version, bytes_u32(&c.cols));
 		uint64_t off = bytes_u32(&c.offsets), size = bytes_u32(&c.sizes);
-		if (id == SEC_COUNT)
-			continue;
+		if (id == SEC_COUNT || (id == SEC_LINE && !o->sec[id].n))
+			continue; /* none of ours, or left unread (no_lines) */
 		if (off > o->sec[id].n || size > o->sec[id].n - off)
 			return 0;
 		o->sec[id].p = size ? o->sec[id].p + off : NULL;
@@ -398,14 +406,15 @@ static int dwp_slice(const struct dwp_index *x, uint64_t dwo_id, struct dwarf_ob
 
 static void dwp_open(struct debug_files *d)
 {
-	const struct elf_file *at[] = {d->file, d->runtime};
+	const char *at[] = {d->file->path, d->runtime ? d->runtime->path : NULL,
+			    d->opt.recorded};
 	struct buf b = {.max = PATH_BYTES};
 	d->dwp_tried = 1;
-	for (int i = 0; i < 2 && !d->dwp_file; i++) {
+	for (int i = 0; i < 3 && !d->dwp_file; i++) {
 		if (!at[i])
 			continue;
 		buf_clear(&b);
-		buf_fmt(&b, "%s.dwp", at[i]->path);
+		buf_fmt(&b, "%s.dwp", at[i]);
 		if (!buf_failed(&b) && try_open(d, buf_cstr(&b), &d->dwp_file))
 			d->dwp_file = NULL;
 	}

@@ -44,6 +44,7 @@ static void module_free(struct module *mod)
 	jitdump_close(mod->jitdump);
 	mem_free(mod->perfmap_path);
 	mem_free(mod->jitdump_path);
+	mem_free(mod->recorded);
 	dso_files_release(&mod->files);
 	mem_free(mod);
 }
@@ -80,6 +81,11 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 	mod->files.reason = DSO_NOT_A_FILE;
 	if (d->kind != DSO_FILE && d->kind != DSO_VDSO && d->kind != DSO_MODULE)
 		return 0;
+	if (*path == '/' && !strstr(path, "/../")) {
+		mod->recorded = mem_strdup(path);
+		if (!mod->recorded)
+			return ERR_NOMEM;
+	}
 	return dso_find(&ms->opt.find, path, &d->id, &d->file, &mod->files, NULL) == ERR_NOMEM
 		       ? ERR_NOMEM
 		       : 0;
@@ -411,8 +417,10 @@ static int open_named(void *arg, const char *path, struct elf_file **out, struct
 
 int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out)
 {
-	struct debuginfo_options o = {
-		.open = open_named, .arg = ms, .no_lines = ms->opt.no_lines && !ms->opt.lines};
+	struct debuginfo_options o = {.open = open_named,
+				      .arg = ms,
+				      .no_lines = ms->opt.no_lines && !ms->opt.lines,
+				      .recorded = mod->recorded};
 	int rc = debuginfo_open(mod->files.runtime, mod->files.debug, &o, out, NULL);
 	return rc == ERR_NOMEM ? rc : 0;
 }

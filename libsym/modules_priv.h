@@ -33,6 +33,7 @@ struct module {
 	struct perfmap perfmap; /* DSO_ANON */
 	struct jitdump *jitdump;
 	char *perfmap_path, *jitdump_path;
+	char *recorded; /* path of a DSO_FILE; NULL where it is none that could be opened */
 	const char *jitdump_name; /* as recorded */
 };
 

@@ -242,6 +242,33 @@ static void dwz_file_is_found_in_the_same_build_id_cache(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* perf record copies a program into ~/.debug, but not the package beside it. Lines are left out
+ * as collapse does: a package of gcc's has its own .debug_line.dwo. */
+static void dwp_is_found_beside_the_recorded_path(void **state)
+{
+	static const char *const kinds[] = {"splitgcc4", "splitclang5"};
+	char dir[] = "/tmp/test_debuginfo.XXXXXX", command[512], path[128];
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct elf_file *f;
+		struct debuginfo_frame fr[16];
+		snprintf(path, sizeof(path), DIR "%s.elf", kinds[i]);
+		struct debuginfo_options opt = {.no_lines = 1, .recorded = path};
+		snprintf(command, sizeof(command), "cp %s %s/elf", path, dir);
+		assert_int_equal(system(command), 0);
+		snprintf(command, sizeof(command), "%s/elf", dir);
+		assert_int_equal(elf_file_open(command, &f, NULL), 0);
+		struct debuginfo *d = info(f, &opt);
+		assert_true(debuginfo_frames(d, inlined_va(kinds[i]), NULL, fr, 16) > 1);
+		assert_null(debuginfo_note(d, 0));
+		debuginfo_close(d);
+		elf_file_close(f);
+	}
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 static void missing_dwz_file_leaves_ranges_and_a_note(void **state)
 {
 	(void)state;
@@ -630,6 +657,7 @@ int main(void)
 		cmocka_unit_test(split_dwarf_in_dwo_files),
 		cmocka_unit_test(split_dwarf_in_packages),
 		cmocka_unit_test(dwz_file_is_found_in_the_same_build_id_cache),
+		cmocka_unit_test(dwp_is_found_beside_the_recorded_path),
 		cmocka_unit_test(missing_dwz_file_leaves_ranges_and_a_note),
 		cmocka_unit_test(dwz_file_of_another_build_is_refused),
 		cmocka_unit_test(missing_dwo_leaves_lines_and_a_note),
