@@ -13,6 +13,8 @@
 #include "libstore/btree.h"
 #include "base/mem.h"
 
+#include <endian.h>
+
 enum {
 	LEAF_HEADER = 8,
 	INTERIOR_HEADER = 12,
@@ -74,7 +76,7 @@ static uint8_t *put_integer(uint8_t *p, int64_t v, uint8_t *type)
 	/* and a bit for the sign */
 	int bytes = magnitude ? (64 - __builtin_clzll(magnitude)) / 8 + 1 : 1;
 	*type = types[bytes];
-	uint64_t big = __builtin_bswap64((uint64_t)v << (64 - 8 * sizes[bytes]));
+	uint64_t big = htobe64((uint64_t)v << (64 - 8 * sizes[bytes]));
 	memcpy(p, &big, sizeof(big));
 	return p + sizes[bytes];
 }
