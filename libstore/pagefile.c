@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,7 +121,7 @@ int pagefile_close(struct pagefile *f, struct err *e)
 {
 	if (!f)
 		return 0;
-	uint32_t pages = __builtin_bswap32(f->pages);
+	uint32_t pages = htobe32(f->pages);
 	int r = flush(f, e);
 	if (!r)
 		r = write_all(f, (const uint8_t *)&pages, sizeof(pages), AT_PAGES, e);
