@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct import_opts {
 	struct tlinput_opts tl;
@@ -123,15 +124,25 @@ static int open_writer(struct store_writer **w, const char *path, struct err *e)
 	return r;
 }
 
+/* What was written, by name: without -o nobody has said it yet. */
+static void summary(const char *output, int recordings)
+{
+	struct stat st;
+	if (!stat(output, &st))
+		say("%s: a store of %d recording%s, %.1f MB", output, recordings,
+		    recordings == 1 ? "" : "s", (double)st.st_size / 1e6);
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct import_opts *o = opts;
+	const char *output = o->output ? o->output : "perf.db";
 	const char *one = o->tl.in.input ? o->tl.in.input : "perf.data";
 	struct clocks clocks = {0};
 	struct store_writer *w;
 	struct err e = {0};
 	int rc = 0;
-	if (open_writer(&w, o->output ? o->output : "perf.db", &e))
+	if (open_writer(&w, output, &e))
 		return input_fail(NULL, &e);
 	if (!nfiles)
 		rc = import_file(w, o, one, &clocks);
@@ -141,6 +152,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		store_writer_abort(w);
 	else if (store_writer_commit(w, &e))
 		rc = input_fail(NULL, &e);
+	else if (!o->tl.in.quiet)
+		summary(output, clocks.n);
 	scratch_file(NULL);
 	return rc;
 }

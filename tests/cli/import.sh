@@ -12,6 +12,14 @@ rec=$SRC/testdata/waits/perf.data
 cmp from-recording.txt from-store.txt
 [ "$(wc -l <from-store.txt)" -gt 300 ]
 
+# what was written is said by name, whoever chose it
+"$PERFKIT" import --no-local "$rec" 2>err
+cmp run.db perf.db
+grep -qx "perfkit: perf.db: a store of 1 recording, [0-9.]* MB" err || { cat err; exit 1; }
+"$PERFKIT" import -q --no-local "$rec" 2>err
+if grep perf.db err; then echo "-q says more than warnings"; exit 1; fi
+rm perf.db
+
 # the same file again, whatever the threads did
 for again in 1 2 3; do
 	"$PERFKIT" import -q "$rec" -o again.db
