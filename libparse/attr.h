@@ -39,6 +39,17 @@ static inline int attr_flag(const struct event_attr *a, int bit)
 	return (a->flags >> bit) & 1;
 }
 
+/* 1 when a tracepoint's records are a part of what happened: at a frequency, or every nth. Of a
+ * fixed period the kernel takes no notice where samples carry theirs, as perf record asks of
+ * tracepoints: each is recorded then and stands for itself (perf_swevent_event in
+ * kernel/events/core.c). */
+static inline int attr_samples_tracepoint(const struct event_attr *a)
+{
+	if (attr_flag(a, ATTR_FREQ))
+		return a->sample_period != 0;
+	return a->sample_period > 1 && !(a->sample_type & PERF_SAMPLE_PERIOD);
+}
+
 /*
  * Decode an attr of `size` bytes at the cursor; consumes them all. The attr's own size field
  * may be 0 (2.6.3x) or smaller than `size`. ERR_FORMAT when size < ATTR_SIZE_VER0.

@@ -86,13 +86,6 @@ static int is_noise(const char *system)
 	return 0;
 }
 
-static void note_switch_attr(struct builder *b, const struct event *ev)
-{
-	const struct event_attr *a = &ev->attr;
-	if (attr_flag(a, ATTR_FREQ) ? a->sample_period != 0 : a->sample_period > 1)
-		b->tl->flags |= TL_SAMPLED;
-}
-
 static int classify(struct builder *b, const struct event *ev)
 {
 	struct source_event se = {.chain = !!(ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)};
@@ -104,8 +97,9 @@ static int classify(struct builder *b, const struct event *ev)
 	if (tp && is_sched(tp, &se)) {
 		te.sched = 1;
 		if (se.kind == SCHED_SWITCH) {
-			note_switch_attr(b, ev);
 			b->tl->flags |= TL_HAS_SWITCH;
+			if (attr_samples_tracepoint(&ev->attr))
+				b->tl->flags |= TL_SAMPLED;
 			prevstate_parse(&b->prevstate, tp->format, tp->format_size, NULL);
 		}
 		b->tl->flags |= se.kind == SCHED_WAKING   ? TL_HAS_WAKING

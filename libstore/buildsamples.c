@@ -87,6 +87,8 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		ev.prev_comm = comm_field(&se->e, s, swap);
 		ev.next_comm = comm_field(&se->f, s, swap);
 		ev.syscall = builder_syscall_of(b, ev.prev_tid);
+		if (s->period > 1) /* it stands for others, whatever the attr says */
+			b->tl->flags |= TL_SAMPLED;
 		r = state_of(b, (uint64_t)tp_int(&se->b, s->raw, s->raw_size, swap), &ev);
 	} else {
 		ev.target_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);

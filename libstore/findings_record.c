@@ -239,7 +239,8 @@ void judge_loss(struct judge *j)
 /* --- events --------------------------------------------------------------------------------
  */
 
-static int is_sampled(const struct event_attr *a)
+/* Asked for otherwise than each time. */
+static int is_rated(const struct event_attr *a)
 {
 	return attr_flag(a, ATTR_FREQ) ? a->sample_period != 0 : a->sample_period > 1;
 }
@@ -252,12 +253,11 @@ static uint64_t events_behind(const struct judge *j, size_t event, uint64_t *sam
 	return *samples ? v->events.v[event].stand_for : 0;
 }
 
-static void judge_probe(struct judge *j, size_t event, const char *how)
+static void judge_probe(struct judge *j, const struct event *ev, const char *how,
+			uint64_t samples, uint64_t behind)
 {
-	const struct event *ev = &j->rec->events.v[event];
-	uint64_t samples, behind = events_behind(j, event, &samples);
 	struct finding *f;
-	if (behind && behind <= samples)
+	if (behind ? behind <= samples : !attr_samples_tracepoint(&ev->attr))
 		f = judge_add(j, "tracepoint-sampled", HARM_ADVICE,
 			      "%s was asked for with %s; none of %llu is missing", ev->name,
 			      how, (ull)samples);
@@ -276,14 +276,15 @@ static void judge_tracepoints(struct judge *j)
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		int sw = ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
-		if (!ev->is_tracepoint || !is_sampled(&ev->attr) || (!sw && !is_live(j, i)))
+		if (!ev->is_tracepoint || !is_rated(&ev->attr) || (!sw && !is_live(j, i)))
 			continue;
 		char how[32];
 		snprintf(how, sizeof(how), "%s %llu",
 			 attr_flag(&ev->attr, ATTR_FREQ) ? "-F" : "-c",
 			 (ull)ev->attr.sample_period);
-		if (!sw) {
-			judge_probe(j, i, how);
+		uint64_t samples, behind = events_behind(j, i, &samples);
+		if (!sw || (!attr_samples_tracepoint(&ev->attr) && behind <= samples)) {
+			judge_probe(j, ev, how, samples, behind);
 			continue;
 		}
 		struct finding *f =

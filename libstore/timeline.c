@@ -557,7 +557,7 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 	uint32_t f = tl->flags;
 	if (f & TL_SAMPLED)
 		return err_set(e, ERR_REFUSED,
-			       "sched_switch was sampled (-F or -c), so waits are missing; "
+			       "sched_switch was sampled (as by -F), so waits are missing; "
 			       "record with: %s",
 			       right);
 	if (f & TL_HAS_TOTALS && !need_time)

@@ -78,6 +78,9 @@ waking="-e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup -e sch
 planted has switch-sampled -a -F 99 -e sched:sched_switch -- sleep 0.2
 planted hasnt switch-sampled -a -e sched:sched_switch -e cpu-clock/freq=99/ -- sleep 0.2
 planted has switch-sampled -F 99 -e cpu-clock:u,sched:sched_switch -- sh -c 'sleep 0.1; ./deep'
+planted has switch-sampled -a -c 10 --no-period -e sched:sched_switch -- sleep 0.2
+planted hasnt switch-sampled -a -c 10 -e sched:sched_switch -- sleep 0.2
+planted has tracepoint-sampled -a -c 10 -e sched:sched_switch -- sleep 0.2
 planted has per-task -e sched:sched_switch -- sleep 0.1
 planted hasnt per-task -a -e sched:sched_switch -- sleep 0.1
 planted has no-wakeups -a -e sched:sched_switch -- sleep 0.1

@@ -38,6 +38,7 @@ struct maker {
 	struct buf image;
 	uint64_t in_kernel; /* where the next samples' stacks end; 0: in user code */
 	const char *kallsyms;
+	uint64_t period; /* of the next samples, where they carry one */
 	int big;
 };
 
@@ -51,7 +52,9 @@ static void put(uint8_t *p, uint64_t v, int size, int big)
 static const char *const sched_events[] = {"sched_switch", "sched_waking", "sched_wakeup",
 					   "sched_wakeup_new"};
 
-static void begin_with(struct maker *m, enum pw_mode mode, int big, int n)
+/* Period, flags and sample_type of `how` count beside the usual ones. */
+static void begin_how(struct maker *m, enum pw_mode mode, int big, int n,
+		      const struct pw_attr *how)
 {
 	char text[4][2048], names[4][32];
 	static const uint64_t ids[4][1] = {{11}, {12}, {13}, {14}};
@@ -63,12 +66,12 @@ static void begin_with(struct maker *m, enum pw_mode mode, int big, int n)
 		pw_attr(&m->w,
 			&(struct pw_attr){.type = 2,
 					  .config = 300u + (unsigned)i,
-					  .period = 1,
+					  .period = how->period,
 					  .clockid = -1,
 					  .sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
 							 PW_S_TIME | PW_S_CPU | PW_S_RAW |
-							 PW_S_CALLCHAIN,
-					  .flags = PW_SAMPLE_ID_ALL,
+							 PW_S_CALLCHAIN | how->sample_type,
+					  .flags = PW_SAMPLE_ID_ALL | how->flags,
 					  .ids = ids[i],
 					  .nids = 1,
 					  .name = names[i]});
@@ -80,6 +83,11 @@ static void begin_with(struct maker *m, enum pw_mode mode, int big, int n)
 	pw_feature_event_desc(&m->w);
 	pw_feature_string(&m->w, PW_FEAT_HOSTNAME, "box");
 	pw_feature_string(&m->w, PW_FEAT_ARCH, "x86_64");
+}
+
+static void begin_with(struct maker *m, enum pw_mode mode, int big, int n)
+{
+	begin_how(m, mode, big, n, &(struct pw_attr){.period = 1});
 }
 
 static void begin(struct maker *m, enum pw_mode mode, int big)
@@ -100,6 +108,7 @@ static void sample(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int 
 				      .time = us * 1000,
 				      .cpu = cpu,
 				      .id = 11 + attr,
+				      .period = m->period,
 				      .ips = ips,
 				      .nips = 2,
 				      .raw = raw,
@@ -349,6 +358,39 @@ static void a_per_task_file_is_refused_by_its_thread_map(void **state)
 		build(&m, &r);
 		assert_int_equal(!!(r.tl.flags & TL_PER_TASK), !all);
 		assert_int_equal(timeline_answerable(&r.tl, 1, &e), all ? 0 : ERR_REFUSED);
+		done(&m, &r);
+	}
+}
+
+/* perf record -c 10 leaves the samples' periods in and every switch is recorded; without them
+ * (--no-period), or on a kernel that counts to ten all the same, one in ten is. */
+static void switches_that_stand_for_others_are_refused(void **state)
+{
+	static const struct {
+		struct pw_attr how;
+		uint64_t period; /* of a sample */
+		int refused;
+	} cases[] = {
+		{{.period = 1, .sample_type = PW_S_PERIOD}, 1, 0},
+		{{.period = 10, .sample_type = PW_S_PERIOD}, 1, 0},
+		{{.period = 10, .sample_type = PW_S_PERIOD}, 10, 1},
+		{{.period = 1}, 0, 0},
+		{{.period = 10}, 0, 1},
+		{{.period = 99, .flags = PW_FREQ, .sample_type = PW_S_PERIOD}, 1, 1},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct maker m;
+		struct result r;
+		struct err e = {0};
+		begin_how(&m, PW_FILE, 0, 2, &cases[i].how);
+		m.period = cases[i].period;
+		sw(&m, 110, 0, 7, 1, 8);
+		sw(&m, 150, 0, 8, 1, 7);
+		build(&m, &r);
+		assert_int_equal(!!(r.tl.flags & TL_SAMPLED), cases[i].refused);
+		assert_int_equal(timeline_answerable(&r.tl, 1, &e),
+				 cases[i].refused ? ERR_REFUSED : 0);
 		done(&m, &r);
 	}
 }
@@ -637,6 +679,7 @@ int main(void)
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
 		cmocka_unit_test(a_per_task_file_is_refused_by_its_thread_map),
+		cmocka_unit_test(switches_that_stand_for_others_are_refused),
 		cmocka_unit_test(direct_off_cpu_samples_are_intervals_sums_are_not),
 		cmocka_unit_test(samples_of_threads_nobody_named_carry_their_tid),
 	};

@@ -351,7 +351,7 @@ static const struct fault {
 	 0,
 	 {SCHED, .switch_freq = 99},
 	 {SCHED, .clock.flags = PW_FREQ, .clock.period = 99}},
-	{"switch-sampled", HARM_WRONG, 0, {SCHED, .switch_period = 10}, {SCHED}},
+	{"tracepoint-sampled", HARM_ADVICE, 0, {SCHED, .switch_period = 10}, {SCHED}},
 	{"tracepoint-sampled",
 	 HARM_WRONG,
 	 0,
