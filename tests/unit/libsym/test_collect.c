@@ -55,7 +55,7 @@ static uint64_t samples_named(const struct profile *p, const char *comm)
 
 static void check_names(int compressed)
 {
-	struct profile_options opt = {.modules.find.no_local = 1};
+	struct profile_options opt = {.modules.find = {.buildid_dir = "", .no_local = 1}};
 	struct fold_options how = {.workers = 2};
 	struct recording *rec = NULL;
 	struct profile *p = NULL;

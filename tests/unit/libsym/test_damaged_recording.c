@@ -29,7 +29,8 @@ static void one_line(const struct err *e, int rc)
 /* The number of samples folded, or -1 when the recording was refused. */
 static int64_t fold(const char *p, size_t n, const char *symfs)
 {
-	struct profile_options opt = {.modules.find = {.symfs = symfs, .no_local = 1}};
+	struct profile_options opt = {
+		.modules.find = {.symfs = symfs, .buildid_dir = "", .no_local = 1}};
 	struct fold_options how = {.workers = 1};
 	struct recording *rec = NULL;
 	struct profile *prof = NULL;

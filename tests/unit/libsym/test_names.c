@@ -13,7 +13,7 @@
 static struct profile *bare_profile(struct buf *image)
 {
 	static const uint64_t ids[] = {11};
-	struct profile_options opt = {.modules.find.no_local = 1};
+	struct profile_options opt = {.modules.find = {.buildid_dir = "", .no_local = 1}};
 	struct recording *rec = NULL;
 	struct profile *p = NULL;
 	struct pw w;
@@ -128,7 +128,9 @@ static void stack_text(const struct profile *p, const struct folded *f, struct b
 static void fold_text(const char *path, const char *symfs, int workers, struct buf *out)
 {
 	struct profile_options opt = {
-		.modules = {.find = {.symfs = symfs, .no_local = 1}, .inlines = 1, .lines = 1},
+		.modules = {.find = {.symfs = symfs, .buildid_dir = "", .no_local = 1},
+			    .inlines = 1,
+			    .lines = 1},
 		.names = {.inlines = 1, .lines = 1}};
 	struct fold_options how = {.workers = workers};
 	struct profile *p;
