@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 static _Thread_local long fail_after = -1;
+static _Thread_local int fail_once;
 static _Thread_local long made;
 
 static int refuse(void)
@@ -12,8 +13,10 @@ static int refuse(void)
 	made++;
 	if (fail_after < 0)
 		return 0;
-	if (fail_after == 0)
+	if (fail_after == 0) {
+		fail_after = fail_once ? -1 : 0;
 		return 1;
+	}
 	fail_after--;
 	return 0;
 }
@@ -23,6 +26,14 @@ long mem_fail_after(long n)
 	long r = made;
 	made = 0;
 	fail_after = n;
+	fail_once = 0;
+	return r;
+}
+
+long mem_fail_once(long n)
+{
+	long r = mem_fail_after(n);
+	fail_once = 1;
 	return r;
 }
 

@@ -39,4 +39,7 @@ void mem_free(void *p);
  */
 long mem_fail_after(long n);
 
+/* The same, but only one allocation fails, the one behind the next `n`. */
+long mem_fail_once(long n);
+
 #endif

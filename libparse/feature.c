@@ -8,85 +8,108 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* struct perf_header_string: u32 len, then len bytes with NUL padding. NULL when damaged. */
-static const char *take_string(struct recording *rec, struct bytes *b)
+/* What takes a section returns 0, also when it is damaged, or ERR_NOMEM. */
+
+/* struct perf_header_string: u32 len, then len bytes with NUL padding. *out is NULL when that
+ * is damaged. */
+static int take_string(struct recording *rec, struct bytes *b, const char **out)
 {
 	uint32_t len = bytes_u32(b);
 	const char *s = bytes_take(b, len);
-	return s ? arena_strndup(&rec->strings, s, strnlen(s, len)) : NULL;
+	*out = s ? arena_strndup(&rec->strings, s, strnlen(s, len)) : NULL;
+	return s && !*out ? ERR_NOMEM : 0;
 }
 
-static void take_cmdline(struct recording *rec, struct bytes *b)
+static int take_words(struct recording *rec, struct bytes *b, const char **argv, uint32_t n)
 {
+	struct features *f = &rec->features;
 	struct buf line = {0};
-	VEC(const char *) words = {0};
-	uint32_t n = bytes_u32(b);
-	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
-		const char *word = take_string(rec, b);
-		if (!word || vec_push(&words, word))
+	int r = 0;
+	for (uint32_t i = 0; i < n && !r; i++) {
+		r = take_string(rec, b, &argv[i]);
+		if (!argv[i])
 			break;
 		if (i)
 			buf_char(&line, ' ');
-		buf_str(&line, word);
+		buf_str(&line, argv[i]);
+		f->nargv = i + 1;
 	}
-	rec->features.cmdline = arena_strndup(&rec->strings, buf_cstr(&line), line.n);
-	const char **argv = arena_alloc(&rec->strings, (words.n + 1) * sizeof(*argv));
-	if (argv && words.n)
-		memcpy(argv, words.v, words.n * sizeof(*argv));
-	rec->features.argv = argv;
-	rec->features.nargv = argv ? words.n : 0;
-	vec_release(&words);
+	if (!r)
+		r = buf_failed(&line);
+	if (!r)
+		f->cmdline = arena_strndup(&rec->strings, buf_cstr(&line), line.n);
 	buf_release(&line);
+	return r || !f->cmdline ? ERR_NOMEM : 0;
+}
+
+static int take_cmdline(struct recording *rec, struct bytes *b)
+{
+	uint32_t n = bytes_u32(b);
+	size_t most = bytes_left(b) / sizeof(uint32_t); /* a word has its length in front */
+	if (n > most)
+		n = (uint32_t)most;
+	const char **argv = arena_alloc(&rec->strings, ((size_t)n + 1) * sizeof(*argv));
+	rec->features.argv = argv;
+	rec->features.nargv = 0;
+	return argv ? take_words(rec, b, argv, n) : ERR_NOMEM;
 }
 
 /* Names of events, in the order of the attrs: nr, attr size, then attr, nr_ids, name, ids. */
-static void take_event_desc(struct recording *rec, struct bytes *b)
+static int take_event_desc(struct recording *rec, struct bytes *b)
 {
 	uint32_t n = bytes_u32(b), attr_size = bytes_u32(b);
 	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
 		bytes_skip(b, attr_size);
 		uint32_t nr_ids = bytes_u32(b);
-		const char *name = take_string(rec, b);
-		if (nr_ids > bytes_left(b) / 8)
-			return;
+		const char *name;
+		int r = take_string(rec, b, &name);
+		if (r || nr_ids > bytes_left(b) / 8)
+			return r;
 		bytes_skip(b, (size_t)nr_ids * 8);
 		if (name && *name && i < rec->events.n) {
 			struct event *ev = &rec->events.v[i];
 			char *copy = mem_strdup(name);
 			if (!copy)
-				return;
+				return ERR_NOMEM;
 			mem_free(ev->name);
 			ev->name = copy;
 		}
 	}
+	return 0;
 }
 
-static void take_group_desc(struct recording *rec, struct bytes *b)
+static int take_group_desc(struct recording *rec, struct bytes *b)
 {
 	uint32_t n = bytes_u32(b);
 	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
-		struct feature_group g = {.name = take_string(rec, b)};
+		struct feature_group g;
+		int r = take_string(rec, b, &g.name);
 		g.leader = bytes_u32(b);
 		g.members = bytes_u32(b);
-		if (!bytes_ok(b) || !g.name || vec_push(&rec->features.groups, g))
-			return;
+		if (r || !bytes_ok(b))
+			return r;
+		if (vec_push(&rec->features.groups, g))
+			return ERR_NOMEM;
 	}
+	return 0;
 }
 
 /* A run of records shaped like HEADER_BUILD_ID ones; the type in their header is not set. */
-static void take_build_ids(struct recording *rec, const uint8_t *p, uint64_t n)
+static int take_build_ids(struct recording *rec, const uint8_t *p, uint64_t n)
 {
 	for (uint64_t at = 0; n - at >= RECORD_HEADER_SIZE;) {
 		struct record r = {.p = p + at,
 				   .misc = load_u16(p + at + 4, rec->swap),
 				   .size = load_u16(p + at + 6, rec->swap)};
 		if (r.size < RECORD_HEADER_SIZE || r.size > n - at)
-			return;
+			return 0;
 		r.type = PERF_RECORD_HEADER_BUILD_ID;
-		if (header_take_record(rec, &r, NULL))
-			return;
+		int rc = header_take_record(rec, &r, NULL);
+		if (rc)
+			return rc == ERR_NOMEM ? rc : 0;
 		at += r.size;
 	}
+	return 0;
 }
 
 static void take_clock_data(struct features *f, struct bytes *b)
@@ -114,6 +137,7 @@ int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t
 {
 	struct features *f = &rec->features;
 	struct bytes b = bytes_init(p, (size_t)n, rec->swap);
+	int r = 0;
 	if (bit < HEADER_FEAT_BITS)
 		f->bits[bit / 64] |= 1ull << bit % 64;
 	switch (bit) {
@@ -122,19 +146,19 @@ int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t
 		f->tracing_data_size = n;
 		break;
 	case HEADER_BUILD_ID:
-		take_build_ids(rec, p, n);
+		r = take_build_ids(rec, p, n);
 		break;
 	case HEADER_HOSTNAME:
-		f->hostname = take_string(rec, &b);
+		r = take_string(rec, &b, &f->hostname);
 		break;
 	case HEADER_OSRELEASE:
-		f->osrelease = take_string(rec, &b);
+		r = take_string(rec, &b, &f->osrelease);
 		break;
 	case HEADER_VERSION:
-		f->version = take_string(rec, &b);
+		r = take_string(rec, &b, &f->version);
 		break;
 	case HEADER_ARCH:
-		f->arch = take_string(rec, &b);
+		r = take_string(rec, &b, &f->arch);
 		break;
 	case HEADER_NRCPUS: /* available, then online, since the field was written wrong first
 			     */
@@ -142,22 +166,22 @@ int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t
 		f->cpus_online = bytes_u32(&b);
 		break;
 	case HEADER_CPUDESC:
-		f->cpudesc = take_string(rec, &b);
+		r = take_string(rec, &b, &f->cpudesc);
 		break;
 	case HEADER_CPUID:
-		f->cpuid = take_string(rec, &b);
+		r = take_string(rec, &b, &f->cpuid);
 		break;
 	case HEADER_TOTAL_MEM:
 		f->total_mem_kb = bytes_u64(&b);
 		break;
 	case HEADER_CMDLINE:
-		take_cmdline(rec, &b);
+		r = take_cmdline(rec, &b);
 		break;
 	case HEADER_EVENT_DESC:
-		take_event_desc(rec, &b);
+		r = take_event_desc(rec, &b);
 		break;
 	case HEADER_GROUP_DESC:
-		take_group_desc(rec, &b);
+		r = take_group_desc(rec, &b);
 		break;
 	case HEADER_SAMPLE_TIME:
 		f->first_sample_ns = bytes_u64(&b);
@@ -176,6 +200,8 @@ int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t
 	default: /* known to exist, not needed: skipped by its size */
 		break;
 	}
+	if (r)
+		return err_nomem(e);
 	if (!bytes_ok(&b))
 		return err_set(e, ERR_FORMAT, "feature section %u is shorter than its content",
 			       bit);

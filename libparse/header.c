@@ -110,7 +110,7 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 }
 
 /* perf 3.x and older: names of tracepoints by their id (struct perf_trace_event_type). */
-static void read_event_types(struct recording *rec, struct section types)
+static int read_event_types(struct recording *rec, struct section types, struct err *e)
 {
 	const uint8_t *p = section_bytes(&rec->reader->src, types);
 	for (uint64_t at = 0; p && at + EVENT_TYPE_ENTRY <= types.size;
@@ -119,13 +119,18 @@ static void read_event_types(struct recording *rec, struct section types)
 		const char *name = (const char *)p + at + 8;
 		for (size_t i = 0; i < rec->events.n; i++) {
 			struct event *ev = &rec->events.v[i];
-			if (ev->is_tracepoint && ev->attr.config == config && !ev->name)
-				ev->name = mem_strndup(name, EVENT_TYPE_ENTRY - 8);
+			if (!ev->is_tracepoint || ev->attr.config != config || ev->name)
+				continue;
+			ev->name = mem_strndup(name, EVENT_TYPE_ENTRY - 8);
+			if (!ev->name)
+				return err_nomem(e);
 		}
 	}
+	return 0;
 }
 
-static void read_features(struct recording *rec, const uint64_t *bits, uint64_t table)
+static int read_features(struct recording *rec, const uint64_t *bits, uint64_t table,
+			 struct err *e)
 {
 	const struct source *src = &rec->reader->src;
 	for (unsigned bit = 0; bit < HEADER_FEAT_BITS; bit++) {
@@ -134,7 +139,7 @@ static void read_features(struct recording *rec, const uint64_t *bits, uint64_t 
 		struct section at = {.offset = table, .size = 16};
 		const uint8_t *p = section_bytes(src, at);
 		if (!p)
-			return; /* the table is cut: what was read stays */
+			return 0; /* the table is cut: what was read stays */
 		table += 16;
 		struct bytes b = bytes_init(p, 16, rec->swap);
 		struct section s = take_section(&b);
@@ -143,20 +148,24 @@ static void read_features(struct recording *rec, const uint64_t *bits, uint64_t 
 		int r = p ? feature_take(rec, bit, p, s.size, &why)
 			  : err_set(&why, ERR_TORN, "feature section %u passes the file's end",
 				    bit);
+		if (r == ERR_NOMEM)
+			return err_nomem(e);
 		if (r)
 			recording_note_bad(rec, &why);
 	}
+	return 0;
 }
 
 /*
- * The feature bitmap is an array of unsigned long: a foreign file's is swapped by 8, or by 4
- * when a 32-bit machine wrote it. Bit HOSTNAME is set in every finished file, which tells.
+ * The feature bitmap is an array of unsigned long: a big-endian machine of 32 bits writes the
+ * low half of each word first. Bit HOSTNAME is set in every finished file, which tells.
  */
 static void take_feature_bits(struct bytes *b, uint64_t bits[HEADER_FEAT_BITS / 64])
 {
 	for (int i = 0; i < HEADER_FEAT_BITS / 64; i++)
 		bits[i] = bytes_u64(b);
-	if (b->swap && !(bits[0] >> HEADER_HOSTNAME & 1))
+	int file_is_be = b->swap != host_is_be();
+	if (file_is_be && !(bits[0] >> HEADER_HOSTNAME & 1))
 		for (int i = 0; i < HEADER_FEAT_BITS / 64; i++)
 			bits[i] = bits[i] << 32 | bits[i] >> 32;
 }
@@ -193,9 +202,10 @@ int header_read_file(struct recording *rec, struct err *e)
 	if (header_size == FILE_HEADER_SIZE)
 		take_feature_bits(&b, bits);
 	r = read_attrs(rec, attrs, attr_size, e);
+	if (!r)
+		r = read_event_types(rec, types, e);
 	if (r)
 		return r;
-	read_event_types(rec, types);
 	if (data.offset < header_size || data.offset > src->size)
 		return err_set(e, ERR_TORN, "%s: data section at 0x%llx lies outside the file",
 			       rec->name, (unsigned long long)data.offset);
@@ -204,7 +214,9 @@ int header_read_file(struct recording *rec, struct err *e)
 	st.data_end = src->size;
 	if (!rec->cut_off && data.size <= src->size - data.offset) {
 		st.data_end = data.offset + data.size;
-		read_features(rec, bits, st.data_end);
+		r = read_features(rec, bits, st.data_end, e);
+		if (r)
+			return r;
 	} else if (!rec->cut_off) {
 		snprintf(rec->stats.torn, sizeof(rec->stats.torn),
 			 "the file ends %llu bytes before its data section does",

@@ -96,7 +96,8 @@ int header_read_pipe_magic(struct recording *rec, struct err *e);
 int header_take_record(struct recording *rec, const struct record *r, struct err *e);
 int header_finish_events(struct recording *rec, struct err *e);
 
-/* feature.c: one section's bytes into rec->features. Damage is noted, never fatal. */
+/* feature.c: one section's bytes into rec->features. Damage leaves fields unset and is
+ * at most ERR_FORMAT; ERR_NOMEM is not damage. */
 int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
 		 struct err *e);
 

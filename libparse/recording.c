@@ -67,9 +67,13 @@ static int open_directory_streams(struct recording *rec, const char *dir, struct
 		if (i >= FILES_KEPT)
 			source_close_file(&s.src);
 		s.data_end = s.src.size;
-		if (!source_is_mapped(&s.src) || vec_push(&rec->reader->streams, s)) {
+		if (!source_is_mapped(&s.src))
+			r = err_set(e, ERR_IO, "%s: cannot be mapped", path);
+		else if (vec_push(&rec->reader->streams, s))
+			r = err_nomem(e);
+		if (r) {
 			source_close(&s.src);
-			return err_set(e, ERR_IO, "%s: cannot be mapped", path);
+			return r;
 		}
 		rec->data_size += s.data_end;
 	}

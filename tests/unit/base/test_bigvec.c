@@ -1,5 +1,5 @@
 /* bigvec: an array that outgrows memory, a full disk, no folder to write to. */
-#include "tests/lib/unit.h"
+#include "tests/lib/torture.h"
 
 #include "base/bigvec.h"
 
@@ -99,6 +99,22 @@ static void without_a_folder_all_stays_in_memory(void **state)
 	bigvec_release(&x);
 }
 
+static void without_memory_what_was_there_stays(void **state)
+{
+	(void)state;
+	struct torture t = {0};
+	while (!t.whole) {
+		numbers x = {0};
+		torture_on(&t);
+		int r = count_up(&x, 10000, NULL);
+		torture_off(&t, r);
+		assert_counted(&x, x.n);
+		assert_true(t.whole ? x.n == 10000 : x.n < 10000);
+		bigvec_release(&x);
+	}
+	assert_true(t.failed > 3);
+}
+
 int main(void)
 {
 	setenv("TMPDIR", "/tmp", 1);
@@ -108,6 +124,7 @@ int main(void)
 		cmocka_unit_test(what_is_dropped_takes_nothing_else_with_it),
 		cmocka_unit_test(a_full_disk_is_an_error_that_names_the_folder),
 		cmocka_unit_test(without_a_folder_all_stays_in_memory),
+		cmocka_unit_test(without_memory_what_was_there_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

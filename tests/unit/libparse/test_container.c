@@ -1,7 +1,7 @@
 /* libparse: containers. The same three samples of two events, whatever file they stand in:
  * every attr size, version, byte order, file, pipe, compressed, cut off, torn. */
 #include "tests/lib/perfwriter.h"
-#include "tests/lib/unit.h"
+#include "tests/lib/torture.h"
 
 #include "libparse/recording.h"
 #include "libparse/sample.h"
@@ -341,6 +341,56 @@ static void read_from_a_real_pipe(void **state)
 	buf_release(&image);
 }
 
+static int read_all(const char *path)
+{
+	struct recording *rec = NULL;
+	struct record r;
+	int rc = recording_open(&rec, path, NULL);
+	if (!rc)
+		while ((rc = recording_next(rec, &r, NULL)) == 1)
+			;
+	recording_close(rec);
+	return rc;
+}
+
+/* One that fits into a pipe: its own kind, and a file, which is kept until its index came. */
+static void without_memory_a_pipe_is_an_error(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 2; mode++) {
+		struct buf image = {0};
+		struct torture t = {0};
+		write_image(&(struct pw_config){.mode = mode ? PW_PIPE : PW_FILE},
+			    PW_COMPRESSED, &image);
+		while (!t.whole) {
+			int fd[2];
+			char path[32];
+			assert_int_equal(pipe(fd), 0);
+			assert_int_equal(write(fd[1], image.v, image.n), image.n);
+			close(fd[1]);
+			snprintf(path, sizeof(path), "/dev/fd/%d", fd[0]);
+			torture_on(&t);
+			int r = read_all(path);
+			torture_off(&t, r);
+			close(fd[0]);
+		}
+		assert_true(t.failed > 10);
+		buf_release(&image);
+	}
+}
+
+static void without_memory_a_folder_is_an_error(void **state)
+{
+	(void)state;
+	struct torture t = {0};
+	while (!t.whole) {
+		torture_on(&t);
+		int r = read_all("testdata/threads-dir/perf.data");
+		torture_off(&t, r);
+	}
+	assert_true(t.failed > 10);
+}
+
 static void what_is_no_recording_is_refused(void **state)
 {
 	(void)state;
@@ -368,6 +418,8 @@ int main(void)
 		cmocka_unit_test(torn_tail_is_reported_once_and_the_rest_used),
 		cmocka_unit_test(a_record_of_size_below_8_ends_the_data),
 		cmocka_unit_test(read_from_a_real_pipe),
+		cmocka_unit_test(without_memory_a_pipe_is_an_error),
+		cmocka_unit_test(without_memory_a_folder_is_an_error),
 		cmocka_unit_test(what_is_no_recording_is_refused),
 	};
 	return cmocka_run_group_tests_name("libparse container", tests, NULL, NULL);

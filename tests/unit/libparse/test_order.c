@@ -1,5 +1,5 @@
 /* order, tracepoint: a real scheduler recording in the order of time, and its fields. */
-#include "tests/lib/unit.h"
+#include "tests/lib/torture.h"
 
 #include "libparse/order.h"
 #include "libparse/sample.h"
@@ -159,6 +159,42 @@ static void fields_are_found_by_name(void **state)
 	recording_close(rec);
 }
 
+static int read_in_order(struct recording **rec, int ahead)
+{
+	struct order *o = NULL;
+	struct ordered *next;
+	int r = recording_open(rec, file, NULL);
+	if (!r)
+		r = order_new(&o, *rec, NULL);
+	if (!r && ahead)
+		r = order_read_ahead(o, NULL);
+	if (!r)
+		while ((r = order_next(o, &next, NULL)) == 1)
+			;
+	order_free(o);
+	return r;
+}
+
+static void any_allocation_may_fail(void **state)
+{
+	(void)state;
+	for (int ahead = 0; ahead < 2; ahead++) {
+		struct torture t = {0};
+		while (!t.whole) {
+			struct recording *rec = NULL;
+			struct tracepoints *formats = NULL;
+			torture_on(&t);
+			int r = read_in_order(&rec, ahead);
+			if (!r)
+				r = tracepoints_new(&formats, rec, NULL);
+			torture_off(&t, r);
+			tracepoints_free(formats);
+			recording_close(rec);
+		}
+		assert_true(t.failed > 10);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +203,7 @@ int main(void)
 		cmocka_unit_test(reading_ahead_gives_the_same_records),
 		cmocka_unit_test(reading_ahead_may_be_left_halfway),
 		cmocka_unit_test(fields_are_found_by_name),
+		cmocka_unit_test(any_allocation_may_fail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

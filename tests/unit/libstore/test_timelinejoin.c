@@ -1,5 +1,5 @@
 /* timelines side by side: numbers move on, nothing is compared across, sums add up. */
-#include "tests/lib/unit.h"
+#include "tests/lib/torture.h"
 
 #include "libstore/sched.h"
 #include "libstore/timelinejoin.h"
@@ -181,6 +181,34 @@ static void more_cpus_than_numbers_are_refused(void **state)
 	stacks_release(&st);
 }
 
+static void without_memory_joining_is_an_error(void **state)
+{
+	(void)state;
+	for (int once = 0; once < 2; once++) {
+		struct torture t = {.once = once};
+		while (!t.whole) {
+			struct stacks st = {0};
+			struct timeline all, more;
+			build(&all, &st, "box", "S", 0);
+			build(&more, &st, "box", "D", 0);
+			torture_on(&t);
+			int r = 0;
+			for (int i = 0; i < 9 && !r;
+			     i++) /* tables grow from their ninth row on */
+				r = timeline_join(&all, &more, NULL);
+			if (!r)
+				r = timeline_label_parts(&all, NULL);
+			torture_off(&t, r);
+			if (!r)
+				assert_int_equal(timeline_check(&all, NULL), 0);
+			timeline_release(&more);
+			timeline_release(&all);
+			stacks_release(&st);
+		}
+		assert_true(t.failed > 10 && t.failed == t.runs - 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +216,7 @@ int main(void)
 		cmocka_unit_test(one_host_recorded_thrice_is_numbered),
 		cmocka_unit_test(a_single_recording_has_no_parts),
 		cmocka_unit_test(more_cpus_than_numbers_are_refused),
+		cmocka_unit_test(without_memory_joining_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

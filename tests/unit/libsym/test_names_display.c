@@ -1,5 +1,5 @@
 /* tidy and simplify: symbols as people and folded stacks want them. */
-#include "tests/lib/unit.h"
+#include "tests/lib/torture.h"
 
 #include "libsym/namescan.h"
 #include "libsym/simplify.h"
@@ -240,6 +240,44 @@ static void simplify_table(void **state)
 	}
 }
 
+/* A name is whole, or its buffer says that it is not. */
+static void without_memory_no_name_is_cut_in_silence(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(simplify_cases) / sizeof(simplify_cases[0]); i++) {
+		const struct simplify_case *c = &simplify_cases[i];
+		for (int once = 0; once < 2; once++) {
+			struct torture t = {.once = once};
+			while (!t.whole) {
+				struct buf b = {0};
+				torture_on(&t);
+				simplify(&b, c->name, strlen(c->name), c->flags);
+				int r = buf_failed(&b);
+				torture_off(&t, r);
+				if (!r)
+					assert_string_equal(buf_cstr(&b), c->want);
+				buf_release(&b);
+			}
+		}
+	}
+	for (size_t i = 0; i < sizeof(tidy_cases) / sizeof(tidy_cases[0]); i++) {
+		const struct tidy_case *c = &tidy_cases[i];
+		struct torture t = {.once = 1};
+		while (!t.whole) {
+			struct buf b = {0};
+			torture_on(&t);
+			size_t n = tidy_right(&b, c->name, strlen(c->name), c->flags, NULL);
+			int r = buf_failed(&b);
+			torture_off(&t, r);
+			if (!r)
+				check_tidy("right", c->name, c->right ? c->right : c->strict, n,
+					   &b);
+			else
+				buf_release(&b);
+		}
+	}
+}
+
 /* --- anything goes in ------------------------------------------------------------------- */
 
 static void any_bytes_are_survived(void **state)
@@ -311,6 +349,7 @@ int main(void)
 		cmocka_unit_test(tidy_both_ways),
 		cmocka_unit_test(tidy_marks_the_first_frame_only),
 		cmocka_unit_test(simplify_table),
+		cmocka_unit_test(without_memory_no_name_is_cut_in_silence),
 		cmocka_unit_test(any_bytes_are_survived),
 		cmocka_unit_test(groups_close_at_their_own_bracket),
 	};

@@ -1,5 +1,5 @@
 /* Names as data: nothing hidden, nothing that steers a parser. */
-#include "tests/lib/unit.h"
+#include "tests/lib/torture.h"
 
 #include "render/escape.h"
 
@@ -102,6 +102,29 @@ static void controls_go_and_all_else_stays(void **state)
 	}
 }
 
+static void without_memory_no_text_is_cut_in_silence(void **state)
+{
+	static const char in[] = "<a>\033[1m & a text that does not fit into the first piece";
+	static const char want[] =
+		"&lt;a&gt;\xe2\x90\x9b[1m &amp; a text that does not fit into "
+		"the first piece";
+	(void)state;
+	for (int once = 0; once < 2; once++) {
+		struct torture t = {.once = once};
+		while (!t.whole) {
+			struct buf b = {0};
+			torture_on(&t);
+			escape_xml(&b, in, sizeof(in) - 1);
+			int r = buf_failed(&b);
+			torture_off(&t, r);
+			if (!r)
+				assert_string_equal(buf_cstr(&b), want);
+			buf_release(&b);
+		}
+		assert_true(t.failed > 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +135,7 @@ int main(void)
 		cmocka_unit_test(characters_are_counted_and_cut_whole),
 		cmocka_unit_test(every_byte_pair_is_safe),
 		cmocka_unit_test(controls_go_and_all_else_stays),
+		cmocka_unit_test(without_memory_no_text_is_cut_in_silence),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
