@@ -298,7 +298,7 @@ static int bad_form(const struct finder *f, const char *text)
 /* FIELD or FIELD/FIELD2, joined by "+". */
 static int parse_key(const struct finder *f, struct definition *d, const char *text)
 {
-	struct text rest = text_of(text + strlen("key=")), one, other;
+	struct text rest = text_of(text + strlen("key=")), one = {0}, other = {0};
 	for (int more = 1; more; d->nkey++) {
 		more = split(rest, "+", &one, &other);
 		struct text piece = more ? one : rest;

@@ -400,11 +400,11 @@ static void links_in_the_folder_are_not_followed(void **state)
 	struct err e;
 	(void)state;
 	for (int force = 0; force < 2; force++) {
-		char dir[8];
+		char dir[16];
 		snprintf(dir, sizeof(dir), "d%d", force);
 		assert_int_equal(mkdir(in_work(dir), 0777), 0);
 		mkdir(in_work("out"), 0777);
-		char link[16];
+		char link[32];
 		snprintf(link, sizeof(link), "%s/debug", dir);
 		assert_int_equal(symlink("../out", in_work(link)), 0);
 		begin(&b);

@@ -7,6 +7,7 @@
 #include "libstore/findings.h"
 #include "libstore/remedy.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 enum { CLOCK_ID = 11, SWITCH_ID = 21, WAKING_ID = 31, CLOCK = 0, SWITCH = 1, WAKING = 2 };
@@ -156,7 +157,7 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 		x.misc = PW_MISC_GUEST_KERNEL;
 	pw_sample(w, CLOCK, &x);
 	/* pid, tid, ns waited, number of addresses, as the kernel's program packs them */
-	const uint64_t wait[3] = {7 | (uint64_t)7 << 32, 500000, 0};
+	const uint64_t wait[3] = {htole64(7 | 7ULL << 32), htole64(500000)};
 	if (s->off_cpu == 1) { /* perf numbers its sums in place of times */
 		x.time = 0xffffffff00000000 + (uint64_t)i;
 	} else if (s->off_cpu == 2) {
@@ -167,11 +168,6 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 		x.id = CLOCK_ID + 1;
 		pw_sample(w, CLOCK + 1, &x);
 	}
-}
-
-static void put32(uint8_t *p, int32_t x)
-{
-	memcpy(p, &x, 4);
 }
 
 /* Thread 7 sleeps and is woken again, `n` times, on CPU 0: out, waking, in. */
@@ -190,11 +186,11 @@ static void add_waits(struct pw *w, const struct scene *s, int n)
 				      .nips = 3,
 				      .raw = raw,
 				      .raw_size = 64};
-		put32(raw + 24, 7);
+		raw[24] = 7;
 		raw[32] = 1;
 		pw_sample(w, SWITCH, &x);
 		memset(raw, 0, sizeof(raw));
-		put32(raw + 24, 7);
+		raw[24] = 7;
 		x.pid = x.tid = 0;
 		x.time = t + 1000;
 		x.id = WAKING_ID;
@@ -203,7 +199,7 @@ static void add_waits(struct pw *w, const struct scene *s, int n)
 		if (s->waking && !(s->skip_waking && i % 4 == 0))
 			pw_sample(w, WAKING, &x);
 		memset(raw, 0, sizeof(raw));
-		put32(raw + 56, 7);
+		raw[56] = 7;
 		x.time = t + 2000;
 		x.id = SWITCH_ID;
 		x.period = 1;

@@ -422,32 +422,34 @@ static void exhaustion_is_an_error(void **state)
 
 /* --- Go --------------------------------------------------------------------------------- */
 
+static void put(uint8_t *p, uint64_t x, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		p[i] = (uint8_t)(x >> 8 * i);
+}
+
 /* .gopclntab of Go 1.20 (or 1.16) with main.f at 0x1010..0x1030 and main.g up to 0x1040. */
 static size_t go_table(uint8_t *p, uint32_t magic)
 {
 	static const char names[] = "main.f\0main.g";
 	int old = magic == 0xfffffffa;
-	uint64_t words[] = {2, 0, 0x1000, 80, 0, 0, 0, 100};
-	size_t n = 8;
+	static const uint64_t words[] = {2, 0, 0x1000, 80, 0, 0, 0, 100};
+	static const uint64_t at[] = {0x1010, 100, 0x1030, 120, 0x1040};
+	size_t n = 8, wide = old ? 8 : 4;
 	memset(p, 0, 300);
-	memcpy(p, &magic, 4);
+	put(p, magic, 4);
 	p[6] = 1;
 	p[7] = 8;
 	for (size_t i = 0; i < 8; i++) {
 		if (i == 2 && old)
 			continue;
-		memcpy(p + n, &words[i], 8);
+		put(p + n, words[i], 8);
 		n += 8;
 	}
 	memcpy(p + 80, names, sizeof(names));
-	uint64_t at[] = {0x1010, 100, 0x1030, 120, 0x1040};
-	for (size_t i = 0; i < 5; i++) {
-		uint32_t x = (uint32_t)(i % 2 ? at[i] : at[i] - 0x1000);
-		memcpy(p + 100 + i * (old ? 8 : 4), old ? (void *)&at[i] : (void *)&x,
-		       old ? 8 : 4);
-	}
-	uint32_t second = 7; /* main.g */
-	memcpy(p + 100 + 120 + (old ? 8 : 4), &second, 4);
+	for (size_t i = 0; i < 5; i++)
+		put(p + 100 + i * wide, i % 2 || old ? at[i] : at[i] - 0x1000, wide);
+	put(p + 100 + 120 + wide, 7, 4); /* main.g */
 	return 250;
 }
 
