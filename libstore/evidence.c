@@ -1,4 +1,5 @@
 #include "libstore/evidence.h"
+#include "base/gallop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,24 +45,6 @@ static int need_runs(struct evidence *x, struct err *e)
 	return r;
 }
 
-/* The first run of a CPU, from lo on, that begins after `from`. Questions mostly go on in time
- * from where the last one was. */
-static size_t begins_after(const struct tl_runs *r, size_t lo, size_t hi, uint64_t from)
-{
-	size_t step = 1;
-	for (; step < hi - lo && r->v.v[lo + step - 1].start_ns <= from; step *= 2)
-		lo += step;
-	hi = step < hi - lo ? lo + step : hi;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (r->v.v[mid].start_ns <= from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* The first run of a CPU that may reach past `from`: runs overlap only where switches were
  * lost, so looking a few back is enough. */
 static size_t first_run(struct evidence *x, uint16_t cpu, uint64_t from, size_t *end)
@@ -70,14 +53,12 @@ static size_t first_run(struct evidence *x, uint16_t cpu, uint64_t from, size_t 
 	const struct tl_runs *r = &x->runs;
 	if ((size_t)cpu + 1 >= r->first.n)
 		return *end = 0;
-	size_t begin = r->first.v[cpu], lo = begin;
-	size_t last = x->last_run.v[cpu];
+	size_t begin = r->first.v[cpu];
 	*end = r->first.v[cpu + 1];
-	if (last > begin && r->v.v[last - 1].start_ns <= from)
-		lo = last;
-	lo = begins_after(r, lo, *end, from);
-	x->last_run.v[cpu] = lo;
-	size_t first = lo;
+	/* questions mostly go on in time from where the last one was */
+	size_t lo =
+		gallop_after(BY_KEY(r->v.v, start_ns), begin, *end, x->last_run.v[cpu], from);
+	size_t first = x->last_run.v[cpu] = lo;
 	for (size_t i = 0; i < BACK && lo > begin; i++)
 		if (r->v.v[--lo].end_ns > from)
 			first = lo;

@@ -427,31 +427,11 @@ static int keep_those_at_base(struct idle *x)
 /* --- point 4: answers ----------------------------------------------------------------------
  */
 
-/* What timeline_off_after says, looked for from where it was the last time: questions about a
- * thread mostly come in the order of time. */
+/* timeline_off_after; questions about a thread mostly come in the order of time. */
 static uint32_t off_after(struct idle *x, uint32_t thread, uint64_t from)
 {
-	const struct tl_thread *t = &x->tl->threads.v[thread];
-	const struct off *off = x->tl->off.v;
-	uint32_t lo = t->off_first, hi = lo + t->off_n, i = x->near.v[thread], step = 1;
-	if (i < hi && off[i].end_ns <= from) {
-		for (lo = i + 1; hi - lo > step && off[lo + step].end_ns <= from; step *= 2)
-			lo += step + 1;
-		hi = hi - lo > step ? lo + step : hi;
-	} else {
-		for (hi = i; hi - lo > step && off[hi - step].end_ns > from; step *= 2)
-			hi -= step;
-		lo = hi - lo > step ? hi - step : lo;
-	}
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (off[mid].end_ns <= from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	x->near.v[thread] = lo;
-	return lo;
+	uint32_t *near = &x->near.v[thread];
+	return *near = timeline_off_after_near(x->tl, thread, from, *near);
 }
 
 /* The last candidate of `thread` that was woken at or before `at`; 0 when it has none. */

@@ -1,4 +1,5 @@
 #include "libstore/timeline.h"
+#include "base/gallop.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -298,34 +299,19 @@ int timeline_check(const struct timeline *tl, struct err *e)
 	return 0;
 }
 
-static uint32_t off_after(const struct timeline *tl, uint32_t lo, uint32_t hi, uint64_t from)
-{
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (tl->off.v[mid].end_ns <= from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	return off_after(tl, t->off_first, t->off_first + t->off_n, from);
+	return (uint32_t)search_after(BY_KEY(tl->off.v, end_ns), t->off_first,
+				      t->off_first + t->off_n, from);
 }
 
 uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
 				 uint32_t near)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	uint32_t lo = t->off_first, end = t->off_first + t->off_n, step = 1;
-	if (near <= lo || near > end || tl->off.v[near - 1].end_ns > from)
-		return off_after(tl, lo, end, from);
-	for (lo = near; step < end - lo && tl->off.v[lo + step - 1].end_ns <= from; step *= 2)
-		lo += step;
-	return off_after(tl, lo, step < end - lo ? lo + step : end, from);
+	return (uint32_t)gallop_after(BY_KEY(tl->off.v, end_ns), t->off_first,
+				      t->off_first + t->off_n, near, from);
 }
 
 static int run_order(const void *a, const void *b)

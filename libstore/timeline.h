@@ -264,8 +264,8 @@ int timeline_check(const struct timeline *tl, struct err *e);
  * the first of its intervals with end_ns > from; off_first + off_n when there is none. */
 uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from);
 
-/* The same, quick where the answer is not far behind `near`, an index of timeline.off; one of
- * another thread is as good as none. */
+/* The same, soonest where the answer is about `near`, an index of timeline.off; one of another
+ * thread is as good as none. */
 uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
 				 uint32_t near);
 
