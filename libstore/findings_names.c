@@ -166,6 +166,92 @@ static uint32_t next_dump(const struct judge *j, uint32_t need)
 	return need;
 }
 
+/* Why copies did not lead to a root, in words and with what would help. */
+static const struct end_text {
+	const char *why, *remedy;
+	enum unwind_end ends[3];
+} end_texts[] = {
+	{"in code without unwind information",
+	 "build that code with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer "
+	 "and record with -g; run-time compilers have an option to keep frame pointers",
+	 {UNWIND_NO_CFI}},
+	{"at memory that was not there when the stack was copied: a page not touched yet",
+	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g",
+	 {UNWIND_HOLE}},
+	{"in 32-bit programs, which are not unwound",
+	 "build with -fno-omit-frame-pointer, then record with -g",
+	 {UNWIND_NO_REGS}},
+	{"where no code is, or by broken unwind information",
+	 "if that code keeps frame pointers (generated code may be told to), record with -g",
+	 {UNWIND_NO_MAP, UNWIND_BAD_READ, UNWIND_LOOP}},
+};
+
+enum { END_TEXTS = sizeof(end_texts) / sizeof(*end_texts) };
+
+static uint64_t ended(const struct expand_counts *c, const struct end_text *t)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < sizeof(t->ends) / sizeof(*t->ends) && t->ends[i]; i++)
+		n += c->by_end[t->ends[i]];
+	return n;
+}
+
+/* Copies that hold what they should, and still could not be followed to their end. */
+static void judge_unrooted(struct judge *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	const struct end_text *most = end_texts;
+	uint64_t all = 0;
+	for (const struct end_text *t = end_texts; t < end_texts + END_TEXTS; t++) {
+		all += ended(c, t);
+		most = ended(c, t) > ended(c, most) ? t : most;
+	}
+	double share = percent(all, c->unwound);
+	if (share < 1)
+		return;
+	struct finding *f = judge_add(
+		j, "unrooted-stacks", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
+		"%.1f %% of stack copies were followed, but not to where the stack begins",
+		share);
+	for (const struct end_text *t = end_texts; t < end_texts + END_TEXTS; t++)
+		if (ended(c, t))
+			judge_detail(j, f, "%5.1f %%  end %s", percent(ended(c, t), c->unwound),
+				     t->why);
+	judge_remedy(j, f, "%s", most->remedy);
+}
+
+/* More frames than are taken: by the kernel into a callchain, or by the unwinder. */
+static void judge_depth(struct judge *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	const struct survey *v = j->in->survey;
+	uint64_t chains = 0, longest = 0;
+	uint32_t max = 0;
+	for (size_t i = 0; v && i < v->events.n; i++) {
+		chains += v->events.v[i].chains;
+		longest += v->events.v[i].longest;
+		if (v->events.v[i].longest)
+			max = survey_chain_max(&j->rec->events.v[i].attr);
+	}
+	if (percent(longest, chains) >= 1) {
+		struct finding *f = judge_add(
+			j, "deep-stacks", HARM_PARTIAL,
+			"%.1f %% of callchains have %u frames, which is all the kernel took",
+			percent(longest, chains), max);
+		judge_remedy(j, f,
+			     "as root on the recorded machine, while nothing records: sysctl "
+			     "kernel.perf_event_max_stack=%u; then record again",
+			     max < 512 ? 512 : 2 * max);
+	}
+	if (percent(c->by_end[UNWIND_DEPTH], c->unwound) >= 1 &&
+	    !j->in->profile->names.opt.max_stack) {
+		struct finding *f = judge_add(j, "deep-stacks", HARM_PARTIAL,
+					      "%.1f %% of stacks are deeper than 1024 frames",
+					      percent(c->by_end[UNWIND_DEPTH], c->unwound));
+		judge_remedy(j, f, "--max-stack 8192 shows more of them");
+	}
+}
+
 static void judge_dumps(struct judge *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
@@ -545,6 +631,39 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 			     "recorded: let perf start before it");
 }
 
+typedef VEC(const char *) note_vec;
+
+static int take_note(void *notes, const char *note)
+{
+	return vec_push((note_vec *)notes, note);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The order in which units are read, on several threads, is no order. */
+static void judge_debug_parts(struct judge *j)
+{
+	note_vec notes = {0};
+	if (modules_each_note(j->in->profile->modules, take_note, &notes))
+		j->failed = ERR_NOMEM;
+	if (notes.n && !j->failed) {
+		qsort(notes.v, notes.n, sizeof(*notes.v), by_text);
+		struct finding *f =
+			judge_add(j, "debug-parts-missing", HARM_PARTIAL,
+				  "%zu part%s of debug information could not be used", notes.n,
+				  notes.n == 1 ? "" : "s");
+		for (size_t i = 0; i < notes.n; i++)
+			judge_detail(j, f, "%s", notes.v[i]);
+		judge_remedy(j, f,
+			     "copy them to where they were built, or beside the program; or "
+			     "perfkit pack on the machine that has them");
+	}
+	vec_release(&notes);
+}
+
 static int is_user_only(const struct judge *j)
 {
 	for (size_t i = 0; i < j->rec->events.n; i++)
@@ -589,6 +708,8 @@ void judge_stacks(struct judge *j)
 	judge_no_stacks(j);
 	judge_sides(j);
 	judge_dumps(j);
+	judge_unrooted(j);
+	judge_depth(j);
 }
 
 void judge_names(struct judge *j)
@@ -608,5 +729,6 @@ void judge_names(struct judge *j)
 	for (size_t i = 0; i < sizeof(name_texts) / sizeof(*name_texts); i++)
 		if (!j->no_kernel_map || strcmp(name_texts[i].id, "kptr-restrict") != 0)
 			judge_group(j, &w, &name_texts[i]);
+	judge_debug_parts(j);
 	weights_release(&w);
 }

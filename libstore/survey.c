@@ -15,6 +15,23 @@ static int user_side(const struct sample *s, int swap)
 	return 0;
 }
 
+/* Frames that the kernel takes at most; 0 is written by old perfs and means the usual one. */
+uint32_t survey_chain_max(const struct event_attr *a)
+{
+	return a->sample_max_stack ? a->sample_max_stack : 127;
+}
+
+/* A callchain with as many frames as the kernel was to take: it may go on. */
+static int is_longest(const struct sample *s, int swap)
+{
+	uint64_t max = survey_chain_max(&s->event->attr), n = 0;
+	if (s->callchain.n < max)
+		return 0;
+	for (uint64_t i = 0; i < s->callchain.n; i++)
+		n += load_u64(s->callchain.p + 8 * i, swap) < PERF_CONTEXT_MAX;
+	return n >= max;
+}
+
 static void take_stack(struct survey *v, struct survey_event *se, const struct sample *s,
 		       int swap)
 {
@@ -28,6 +45,10 @@ static void take_stack(struct survey *v, struct survey_event *se, const struct s
 	}
 	if (!(type & PERF_SAMPLE_CALLCHAIN))
 		return;
+	if (!(type & PERF_SAMPLE_STACK_USER)) {
+		se->chains++;
+		se->longest += is_longest(s, swap);
+	}
 	if (mode == PERF_RECORD_MISC_USER) {
 		se->user_mode++;
 		se->user_without_frames += !user_side(s, swap);

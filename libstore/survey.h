@@ -20,6 +20,7 @@ struct survey_event {
 	uint64_t user_mode,
 		user_without_frames; /* taken in user code, callchain but no frame */
 	uint64_t dumps, full, half;  /* stack copies; as long as asked for; at least half */
+	uint64_t chains, longest;    /* callchains without a copy; as many frames as may be */
 };
 
 /* The last reading of one counter. */
@@ -41,6 +42,9 @@ struct survey {
 /* build_options.watch; `survey` is a struct survey. */
 void survey_watch(void *survey, const struct recording *rec, const struct record *r,
 		  const struct record_id *id, const struct sample *s);
+
+/* Frames of a callchain that the kernel takes at most for an event. */
+uint32_t survey_chain_max(const struct event_attr *a);
 
 /* Give all back; the survey is empty then. */
 void survey_release(struct survey *v);

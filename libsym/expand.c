@@ -14,6 +14,7 @@ struct expander {
 	struct modules *modules;
 	const struct deferred_chains *deferred;
 	struct unwinder *unwinder;
+	int max_stack;             /* as given: the caller wants no more */
 	struct u64map generations; /* space << 32 | version → number for the unwinder's cache */
 	uint32_t next_generation;
 	uint32_t space; /* of the sample being unwound … */
@@ -165,6 +166,7 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 	x->machine = m;
 	x->modules = modules;
 	x->deferred = deferred;
+	x->max_stack = max_stack;
 	int rc = o.machine == EM_NONE ? 0 : unwinder_new(&o, &x->unwinder, e);
 	if (rc && rc != ERR_UNSUPPORTED) { /* other machines: recorded callchains only */
 		expander_free(x);
@@ -261,7 +263,9 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 		if (push(x, st.frames[i].lookup))
 			return ERR_NOMEM;
 	}
-	return st.end == UNWIND_TRUNCATED ? push(x, UNWOUND_CUT) : 0;
+	int cut = st.end == UNWIND_TRUNCATED || st.end == UNWIND_HOLE ||
+		  (st.end == UNWIND_DEPTH && !x->max_stack);
+	return cut ? push(x, UNWOUND_CUT) : 0;
 }
 
 /* Entry 0's target is where the thread is; every entry's source is a call site. */

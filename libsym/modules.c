@@ -628,6 +628,23 @@ int modules_each_file(const struct modules *ms,
 	return rc;
 }
 
+int modules_each_note(const struct modules *ms, int (*take)(void *ctx, const char *note),
+		      void *ctx)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc && i < ms->n; i++) {
+		const struct module *mod = ms->v[i];
+		const char *note;
+		for (size_t k = 0; !rc && mod && mod->debuginfo; k++) {
+			note = debuginfo_note(mod->debuginfo, k);
+			if (!note)
+				break;
+			rc = take(ctx, note);
+		}
+	}
+	return rc;
+}
+
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail)
 {
 	const struct dso *d = &ms->machine->dsos.v[dso];

@@ -155,6 +155,11 @@ struct module_file {
 int modules_each_file(const struct modules *ms,
 		      int (*take)(void *ctx, const struct module_file *f), void *ctx);
 
+/* What debug information lacks, one sentence each (debuginfo_note), DSO by DSO; as
+ * modules_each_file. */
+int modules_each_note(const struct modules *ms, int (*take)(void *ctx, const char *note),
+		      void *ctx);
+
 /*
  * 1 when a function of this name is entered by an interrupt, a signal or a planted return
  * address, so that the frame below it on the stack (its caller) holds an exact address.

@@ -2,7 +2,8 @@
 #include "base/mem.h"
 #include "libsym/chain.h"
 
-enum { DEFAULT_MAX_STACK = 1024 };
+/* What is unwound at most (expand.h), its mark, and the kernel's frames in front of it. */
+enum { DEFAULT_MAX_STACK = 1024 + 512 };
 
 /* (address in the DSO) << 1 | exact → run */
 struct names_cache {
@@ -42,8 +43,6 @@ void names_init(struct names *n, struct machine *m, struct modules *modules,
 {
 	*n = (struct names){
 		.machine = m, .modules = modules, .stacks = stacks, .opt = *opt, .swap = swap};
-	if (n->opt.max_stack <= 0)
-		n->opt.max_stack = DEFAULT_MAX_STACK;
 }
 
 void names_release(struct names *n)
@@ -279,7 +278,8 @@ static size_t common_words(const struct names *n, const struct stack_entry *x)
 static int resolve(struct names *n, const struct stack_entry *x, struct walk *w, size_t *kept,
 		   size_t *from)
 {
-	size_t common = common_words(n, x), depth = 0, max = (size_t)n->opt.max_stack;
+	size_t common = common_words(n, x), depth = 0;
+	size_t max = n->opt.max_stack > 0 ? (size_t)n->opt.max_stack : DEFAULT_MAX_STACK;
 	struct named_stack *s = &n->last;
 	s->words.n = s->n;
 	if (x->nwords > s->n && vec_reserve(&s->words, x->nwords - s->n))

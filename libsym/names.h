@@ -22,7 +22,7 @@
 struct names_options {
 	int inlines;   /* add frames that were inlined */
 	int lines;     /* fill srcfile and line of frames */
-	int max_stack; /* frames kept from the leaf; 0 = 1024 */
+	int max_stack; /* frames kept from the leaf; 0 = 1536, of which 1024 unwound */
 };
 
 struct names {

@@ -273,11 +273,11 @@ enum unwind_end unread(const struct walk *w, uint64_t addr)
 	/* above a signal frame the stack may be another one, of which there is no copy */
 	if (w->nsignals && w->frame_sp - w->low > w->size)
 		return UNWIND_TRUNCATED;
-	int whole = w->s->stack_asked && w->s->stack_size < w->s->stack_asked;
+	int shorter = w->s->stack_asked && w->s->stack_size < w->s->stack_asked;
 	uint64_t off = addr - w->low;
-	if (whole || addr < w->low || off > FAR)
+	if (addr < w->low || off > FAR)
 		return UNWIND_BAD_READ;
-	return UNWIND_TRUNCATED;
+	return shorter ? UNWIND_HOLE : UNWIND_TRUNCATED;
 }
 
 void walk_to(struct walk *w, uint64_t pc, uint64_t sp, enum unwind_trust trust)
@@ -516,6 +516,7 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_COMPLETE] = "complete",
 		[UNWIND_CHAIN] = "chain",
 		[UNWIND_TRUNCATED] = "truncated",
+		[UNWIND_HOLE] = "hole",
 		[UNWIND_NO_MAP] = "no_map",
 		[UNWIND_NO_FILE] = "no_file",
 		[UNWIND_ID_MISMATCH] = "id_mismatch",

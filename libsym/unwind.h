@@ -53,14 +53,16 @@ enum unwind_end {
 	UNWIND_COMPLETE = 1, /* the outermost frame was reached */
 	UNWIND_CHAIN,        /* went on along the recorded frame-pointer chain to its end */
 	UNWIND_TRUNCATED,    /* the stack copy is too short */
-	UNWIND_NO_MAP,       /* the next address lies in no executable mapping */
-	UNWIND_NO_FILE,      /* the mapped file is not at hand */
-	UNWIND_ID_MISMATCH,  /* there is one of that name, but with another build-id */
-	UNWIND_NO_CFI,       /* no unwind information, and nothing that could be guessed */
-	UNWIND_BAD_READ, /* a rule led outside of a stack whose copy is whole, or is broken */
-	UNWIND_LOOP,     /* no progress */
-	UNWIND_DEPTH,    /* max_depth frames */
-	UNWIND_NO_REGS,  /* no user registers, or those of a 32-bit task */
+	UNWIND_HOLE, /* it ends early: at the stack's end by a broken rule, or, as a rule, at a
+			page the kernel could not read, since nothing had touched it yet */
+	UNWIND_NO_MAP,      /* the next address lies in no executable mapping */
+	UNWIND_NO_FILE,     /* the mapped file is not at hand */
+	UNWIND_ID_MISMATCH, /* there is one of that name, but with another build-id */
+	UNWIND_NO_CFI,      /* no unwind information, and nothing that could be guessed */
+	UNWIND_BAD_READ,    /* a rule led below or far from the stack, or is broken */
+	UNWIND_LOOP,        /* no progress */
+	UNWIND_DEPTH,       /* max_depth frames */
+	UNWIND_NO_REGS,     /* no user registers, or those of a 32-bit task */
 };
 
 /* A short word for messages and JSON: "complete", "truncated", "no_map" ... Static text. */
@@ -142,7 +144,7 @@ struct unwind_sample {
 	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_*; only 2 (64-bit) is unwound */
 	const void *stack;     /* copy of the stack, from the user sp up */
 	size_t stack_size;     /* bytes that are real: dyn_size */
-	size_t stack_asked;    /* bytes asked for: size; dyn_size < size: the whole stack */
+	size_t stack_asked;    /* bytes asked for: size; dyn_size < size: all there was */
 	const uint64_t *chain; /* user part of the recorded callchain (after
 				  PERF_CONTEXT_USER), leaf first; NULL when there is none */
 	size_t nchain;
