@@ -7,11 +7,31 @@ enum { CHUNK_SIZE = 1 << 20 };
 struct chunk *chunk_new(size_t size)
 {
 	struct chunk *c = mem_alloc(sizeof(*c) + size);
+	if (c)
+		*c = (struct chunk){.refs = 1, .size = size};
+	return c;
+}
+
+/* A chunk of the usual size, one that waits if there is such. */
+static struct chunk *pool_take(struct chunk_pool *pool)
+{
+	struct chunk *c = pool->free;
 	if (c) {
+		pool->free = c->next;
 		c->refs = 1;
-		c->size = size;
+	} else if ((c = chunk_new(CHUNK_SIZE))) {
+		c->pool = pool;
 	}
 	return c;
+}
+
+void chunk_pool_close(struct chunk_pool *pool)
+{
+	pool->closed = 1;
+	for (struct chunk *c; (c = pool->free);) {
+		pool->free = c->next;
+		mem_free(c);
+	}
 }
 
 void chunk_hold(struct chunk *c)
@@ -22,8 +42,14 @@ void chunk_hold(struct chunk *c)
 
 void chunk_drop(struct chunk *c)
 {
-	if (c && --c->refs == 0)
+	if (!c || --c->refs)
+		return;
+	if (c->pool && !c->pool->closed) {
+		c->next = c->pool->free;
+		c->pool->free = c;
+	} else {
 		mem_free(c);
+	}
 }
 
 /* Move to a new chunk that starts with what is left of the old one and holds n bytes or more.
@@ -31,7 +57,9 @@ void chunk_drop(struct chunk *c)
 static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 {
 	size_t left = (size_t)(f->end - f->p);
-	struct chunk *c = chunk_new(n > CHUNK_SIZE ? n : CHUNK_SIZE);
+	struct chunk *c = n > CHUNK_SIZE || !f->pool
+				  ? chunk_new(n > CHUNK_SIZE ? n : CHUNK_SIZE)
+				  : pool_take(f->pool);
 	if (!c)
 		return err_nomem(e);
 	if (left)
@@ -43,12 +71,27 @@ static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 	return 0;
 }
 
+/* What comes next, at most `room` bytes of it: how many, 0 at the end, < 0. */
+static int64_t feed_read(struct feed *f, uint8_t *to, size_t room, struct err *e)
+{
+	const uint8_t *got;
+	if (!f->file)
+		return source_read(f->src, to, room, e);
+	if (room > f->stop - f->at)
+		room = (size_t)(f->stop - f->at);
+	int rc = source_bytes(f->file, f->file->data + f->at, room, to, &got, e);
+	if (rc)
+		return rc;
+	f->at += room;
+	return (int64_t)room;
+}
+
 int feed_need(struct feed *f, size_t n, struct err *e)
 {
 	size_t have = (size_t)(f->end - f->p);
 	if (have >= n)
 		return 1;
-	if (!f->src || f->eof)
+	if ((!f->src && !f->file) || f->eof)
 		return 0;
 	if (!f->chunk || (size_t)(f->chunk->data + f->chunk->size - f->p) < n) {
 		int r = feed_new_chunk(f, n, e);
@@ -58,11 +101,13 @@ int feed_need(struct feed *f, size_t n, struct err *e)
 	uint8_t *fill = f->chunk->data + (f->end - f->chunk->data);
 	size_t room = (size_t)(f->chunk->data + f->chunk->size - fill);
 	while ((size_t)(f->end - f->p) < n) {
-		int64_t got = source_read(f->src, fill, room, e);
+		int64_t got = feed_read(f, fill, room, e);
 		if (got < 0)
 			return (int)got;
 		if (!got) {
 			f->eof = 1;
+			if (f->pool)
+				chunk_pool_close(f->pool);
 			return 0;
 		}
 		fill += got;

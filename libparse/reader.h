@@ -16,12 +16,23 @@
 
 struct chunk {
 	uint32_t refs;
-	size_t size; /* bytes in data */
+	size_t size;             /* bytes in data */
+	struct chunk_pool *pool; /* where it goes when nobody holds it; NULL: it is freed */
+	struct chunk *next;      /* in the pool */
 	uint8_t data[];
+};
+
+/* Chunks that wait to be filled again: fresh memory costs as much as what is read into it. */
+struct chunk_pool {
+	struct chunk *free;
+	int closed; /* what comes back is freed */
 };
 
 /* A new chunk with one reference, or NULL. References are counted by one thread only. */
 struct chunk *chunk_new(size_t size);
+
+/* Free what waits, and from now on what comes back. */
+void chunk_pool_close(struct chunk_pool *pool);
 
 struct feed {
 	struct source *src; /* NULL: mapped range only */
@@ -29,6 +40,10 @@ struct feed {
 	uint64_t offset;     /* file offset of p */
 	struct chunk *chunk; /* holds p for a stream */
 	int eof;
+	/* A mapped file that is read into chunks all the same (recording_read_copies). */
+	const struct source *file; /* else NULL */
+	uint64_t at, stop;         /* file offsets: what is read next, and the end of it all */
+	struct chunk_pool *pool;
 };
 
 /* At least n contiguous bytes at f->p: 1, 0 when the input ends before, < 0 on a read error. */
@@ -36,6 +51,12 @@ int feed_need(struct feed *f, size_t n, struct err *e);
 
 /* Skip n bytes without keeping them; 1, 0 at the end, < 0. */
 int feed_skip(struct feed *f, uint64_t n, struct err *e);
+
+/* Bytes from f->p to the end, as far as they are known: a pipe's are when they came. */
+static inline uint64_t feed_left(const struct feed *f)
+{
+	return (uint64_t)(f->end - f->p) + (f->file ? f->stop - f->at : 0);
+}
 
 static inline void feed_advance(struct feed *f, size_t n)
 {
@@ -83,9 +104,12 @@ struct reader {
 	size_t current;
 	struct record pending; /* first record behind a pipe's header, already read */
 	int has_pending;
-	struct chunk *held;   /* behind the last record's view, until the next call */
-	struct window window; /* for recording_skip_samples */
-	uint64_t header_seen; /* header records below this offset were taken in */
+	struct chunk *held;     /* behind the last record's view, until the next call */
+	struct chunk_pool pool; /* recording_read_copies */
+	int copies;             /* … is how records are read */
+	int sampled;            /* … and a sample has been among them */
+	struct window window;   /* for recording_skip_samples */
+	uint64_t header_seen;   /* header records below this offset were taken in */
 };
 
 /* header.c: file header, attrs, features. */

@@ -39,6 +39,7 @@ static void streams_start(struct recording *rec)
 		st->skip = 0;
 		if (!source_is_mapped(src))
 			continue;
+		chunk_drop(st->feed.chunk);
 		st->feed = (struct feed){.p = src->data + st->data_start,
 					 .end = src->data + st->data_end,
 					 .offset = st->data_start};
@@ -227,6 +228,7 @@ void recording_close(struct recording *rec)
 	}
 	vec_release(&rd->streams);
 	chunk_drop(rd->held);
+	chunk_pool_close(&rd->pool);
 	source_close(&rd->src);
 	mem_free(rd->window.buf);
 	mem_free(rd);
@@ -248,7 +250,7 @@ int recording_rewind(struct recording *rec, struct err *e)
 	if (!source_is_mapped(&rd->src))
 		return err_set(e, ERR_UNSUPPORTED, "%s: a pipe cannot be read twice",
 			       rec->name);
-	rd->has_pending = 0;
+	rd->has_pending = rd->copies = rd->sampled = 0;
 	char torn[sizeof(rec->stats.torn)];
 	memcpy(torn, rec->stats.torn, sizeof(torn));
 	rec->stats = (struct recording_stats){0};
@@ -262,6 +264,22 @@ int recording_is_mapped(const struct recording *rec)
 {
 	return source_is_mapped(&rec->reader->src) && !rec->compressed &&
 	       !(rec->features.bits[0] >> HEADER_COMPRESSED & 1);
+}
+
+int recording_read_copies(struct recording *rec)
+{
+	struct reader *rd = rec->reader;
+	struct stream *st = rd->streams.n == 1 ? &rd->streams.v[0] : NULL;
+	if (!st || st->src.data || !rd->src.file || !recording_is_mapped(rec) ||
+	    rec->pipe_mode || rec->directory || st->feed.offset != st->data_start)
+		return 0;
+	st->feed = (struct feed){.file = &rd->src,
+				 .offset = st->data_start,
+				 .at = st->data_start,
+				 .stop = st->data_end,
+				 .pool = &rd->pool};
+	rd->copies = 1;
+	return 1;
 }
 
 void recording_note_bad(struct recording *rec, const struct err *why)
@@ -386,7 +404,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 			note_torn(rec, f->offset, 0, "the file ends inside an AUX area");
 	}
 	int got = feed_need(f, RECORD_HEADER_SIZE, e);
-	uint64_t offset = f->offset, left = (uint64_t)(f->end - f->p);
+	uint64_t offset = f->offset, left = feed_left(f);
 	if (got != 1) {
 		if (!got && left)
 			note_torn(rec, offset, left, "the last record is cut off");
@@ -401,8 +419,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 	got = feed_need(f, size, e);
 	if (got != 1) {
 		if (!got)
-			note_torn(rec, offset, (uint64_t)(f->end - f->p),
-				  "the last record is cut off");
+			note_torn(rec, offset, feed_left(f), "the last record is cut off");
 		return got;
 	}
 	record_view(f->p, rec->swap, r); /* the feed may have moved */
@@ -411,8 +428,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 	feed_advance(f, size);
 	got = take_extra(rec, st, r, e);
 	if (!got)
-		note_torn(rec, offset, (uint64_t)(f->end - f->p),
-			  "data behind a record is cut off");
+		note_torn(rec, offset, feed_left(f), "data behind a record is cut off");
 	return got;
 }
 
@@ -462,8 +478,10 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 
 enum { FETCH_AHEAD = 4096 };
 
-/* The end of the samples that begin at p; *n counts them. */
-static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap, uint64_t *n)
+/* The end of the samples that begin at p; *n counts them. `ahead`: they are not in the cache.
+ */
+static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap, int ahead,
+				  uint64_t *n)
 {
 	uint32_t want = swap ? __builtin_bswap32(PERF_RECORD_SAMPLE) : PERF_RECORD_SAMPLE;
 	while (end - p >= RECORD_HEADER_SIZE && load_u32(p, 0) == want) {
@@ -472,7 +490,7 @@ static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap
 			break;
 		/* The walk waits for memory, not for arithmetic: each header's place is known
 		 * only from the one before. Fetching every line ahead of it costs less. */
-		for (uint32_t k = 0; k < size; k += 64)
+		for (uint32_t k = 0; ahead && k < size; k += 64)
 			__builtin_prefetch(p + k + FETCH_AHEAD);
 		p += size;
 		++*n;
@@ -547,11 +565,11 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 	if ((size_t)(end - p) > max)
 		end = p + max;
 	run->p = p;
-	if (source_is_mapped(src) && !inflated)
+	if (source_is_mapped(src) && !inflated && !rd->copies)
 		run->source = src;
 	run->end = apart && run->source && src->file
 			   ? samples_end_apart(rec, src, p, end, data_end, run)
-			   : samples_end(p, end, rec->swap, &run->n);
+			   : samples_end(p, end, rec->swap, !rd->copies, &run->n);
 	if (run->end == p)
 		return 0;
 	run->offset = st->feed.offset;
@@ -561,6 +579,7 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 	else
 		feed_advance(&st->feed, (size_t)(run->end - p));
 	rec->stats.by_type[PERF_RECORD_SAMPLE] += run->n;
+	rd->sampled = 1;
 	return 1;
 }
 
@@ -574,7 +593,7 @@ int recording_skip_samples(struct recording *rec, size_t max, struct record_run 
 	return sample_run(rec, max, 1, run);
 }
 
-static int is_header_record(uint32_t type)
+int record_is_header(uint32_t type)
 {
 	return type == PERF_RECORD_HEADER_ATTR || type == PERF_RECORD_EVENT_UPDATE ||
 	       type == PERF_RECORD_HEADER_BUILD_ID || type == PERF_RECORD_HEADER_FEATURE ||
@@ -585,7 +604,7 @@ static int is_header_record(uint32_t type)
 static int take_header_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct reader *rd = rec->reader;
-	if (r->offset < rd->header_seen ||
+	if (r->offset < rd->header_seen || (rd->copies && rd->sampled) ||
 	    (!rec->pipe_mode && r->type == PERF_RECORD_HEADER_ATTR))
 		return 0;
 	rd->header_seen = r->offset + 1;
@@ -617,8 +636,9 @@ int recording_next(struct recording *rec, struct record *r, struct err *e)
 			return got;
 		if (got) {
 			r->stream = (uint32_t)rd->current;
+			rd->sampled |= r->type == PERF_RECORD_SAMPLE;
 			count(rec, r);
-			int rc = is_header_record(r->type) ? take_header_record(rec, r, e) : 0;
+			int rc = record_is_header(r->type) ? take_header_record(rec, r, e) : 0;
 			return rc ? rc : 1;
 		}
 		if (st->inflater.end != st->inflater.p)

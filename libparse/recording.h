@@ -148,6 +148,18 @@ uint64_t recording_dropped_samples(const struct recording *rec);
 /* Start over at the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
 int recording_rewind(struct recording *rec, struct err *e);
 
+/*
+ * Until recording_rewind, read the file into chunks as a pipe is read, so that no page of it is
+ * mapped: for readers that take each record once, as it comes. To be called before the first
+ * record is read. Header records (attributes, features, build-ids) behind the first sample are
+ * handed out but not taken in, so that others may look at events and features meanwhile. 1, or
+ * 0 and nothing has changed: this is not one plain file.
+ */
+int recording_read_copies(struct recording *rec);
+
+/* 1 for records that change what the recording says of itself. */
+int record_is_header(uint32_t type);
+
 /* 1 when records lie in the mapped file itself, so that views live as long as the recording;
  * 0 for pipes and (as told by the header) compressed files, whose records come in chunks. */
 int recording_is_mapped(const struct recording *rec);

@@ -124,11 +124,10 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	c->filled = 1;
 	c->pid = s->pid;
 	c->tid = s->tid;
+	uint64_t applied = __atomic_load_n(&a->machine->applied, __ATOMIC_RELAXED);
 	machine_thread_at(a->machine, s->pid, s->tid, s->time, &c->view);
-	if (c->view.until >
-	    a->machine->applied) /* streams: what comes later is not known yet */
-		c->view.until =
-			a->machine->applied == TIME_END ? TIME_END : a->machine->applied + 1;
+	if (c->view.until > applied) /* what comes later may not be known yet */
+		c->view.until = applied == TIME_END ? TIME_END : applied + 1;
 	c->comm_wanted = !f->ncomms || in_u32(f->comms, f->ncomms, c->view.comm);
 	return c;
 }

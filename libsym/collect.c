@@ -1,22 +1,22 @@
 #include "libsym/collect.h"
 #include "base/mem.h"
+#include "libsym/counting.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <unistd.h>
 
 enum {
-	SLICE_MAX = 1 << 20,  /* a worker's helping */
 	WINDOW_MAX = 1 << 28, /* streams: bytes kept for want of a FINISHED_ROUND */
+	ROUNDS_MAX = 1 << 26, /* files read by rounds: bytes of rounds that have not ended */
+	BATCH = 1 << 20,      /* bytes of ended rounds that are worth handing on */
+	QUEUE_MAX = 2 << 20,  /* bytes handed on and not counted while reading goes on */
 	PROGRESS_EVERY = 1 << 26,
+	AGAIN = 1, /* rounds do not hold what they promise */
 };
 
-/* A run of whole records that lie one behind the other. */
-struct slice {
-	const uint8_t *p, *end;
-	uint64_t offset;
-	struct chunk *chunk;         /* held; NULL for a mapped file */
-	const struct source *source; /* the file to read them from, apart from the mapping */
+/* A side-band record that waits until no thread looks at the machine. */
+struct sideband {
+	struct record record; /* its chunk is held */
+	uint64_t time;
 };
 
 struct collector {
@@ -24,16 +24,22 @@ struct collector {
 	struct machine *machine;
 	const struct collect_options *opt;
 	struct collection *out;
+	struct counting *counting;
 	VEC(struct slice) slices;
-	size_t round_start; /* first slice of the round being read */
-	uint64_t held;      /* bytes in slices that hold chunks */
-	uint64_t round_max; /* newest time seen so far */
-	uint64_t safe_time; /* newest time of the rounds before the one being read */
-	int streaming;
-	int timed; /* samples carry times */
-	int apart; /* samples are so large that the mapping is not worth its faults */
+	size_t round_start;  /* first slice of the round being read */
+	uint64_t held;       /* bytes in slices that hold chunks */
+	uint64_t held_ended; /* … of the rounds before the one being read */
+	uint64_t round_max;  /* newest time seen so far */
+	uint64_t safe_time;  /* newest time of the rounds before the one being read */
+	int streaming;       /* records come in chunks */
+	int by_rounds;       /* … of a file, and are counted while it is read on */
+	int begun;           /* samples have been handed on */
+	int timed;           /* samples carry times */
+	int apart;           /* samples are so large that the mapping is not worth its faults */
 	int kernel_met;
-	uint64_t told; /* progress: bytes at the last call */
+	VEC(struct sideband) sideband; /* by_rounds */
+	uint64_t next_sideband;        /* the earliest time of a record that was not applied */
+	uint64_t told;                 /* progress: bytes at the last call */
 };
 
 int collect_workers(const struct collect_options *opt)
@@ -42,89 +48,25 @@ int collect_workers(const struct collect_options *opt)
 	return n < 1 ? 1 : n > MAX_WORKERS ? MAX_WORKERS : (int)n;
 }
 
-/* --- the samples of a window, on all workers ------------------------------------------- */
-
-struct job {
-	struct collector *c;
-	size_t n;
-	atomic_size_t next;
-	atomic_int failed;
-	struct err err;
-};
-
-struct worker {
-	struct job *job;
-	struct aggregate *aggregate;
-	uint8_t *buf; /* of SLICE_MAX bytes, for slices with a source */
-	pthread_t thread;
-};
-
-static int take_slice(struct worker *w, const struct slice *s, struct err *e)
-{
-	const uint8_t *p = s->p;
-	size_t n = (size_t)(s->end - s->p);
-	if (s->source) {
-		if (!w->buf && !(w->buf = mem_alloc(SLICE_MAX)))
-			return err_nomem(e);
-		int rc = source_bytes(s->source, s->p, n, w->buf, &p, e);
-		if (rc)
-			return rc;
-	}
-	return aggregate_slice(w->aggregate, p, p + n, s->chunk ? NULL : s->p, s->offset, e);
-}
-
-static void *work(void *arg)
-{
-	struct worker *w = arg;
-	struct job *job = w->job;
-	for (;;) {
-		size_t i = atomic_fetch_add(&job->next, 1);
-		if (i >= job->n || atomic_load(&job->failed))
-			return NULL;
-		struct err why = {0};
-		int rc = take_slice(w, &job->c->slices.v[i], &why);
-		int expected = 0;
-		if (rc && atomic_compare_exchange_strong(&job->failed, &expected, rc))
-			job->err = why;
-	}
-}
-
-/* Count the samples of the first n slices and let their memory go. */
+/* Hand the first n slices on. */
 static int flush(struct collector *c, size_t n, struct err *e)
 {
-	struct worker workers[MAX_WORKERS];
-	struct job job = {.c = c, .n = n};
-	int started = 1, n_set = 0;
-	do /* there is one at least */
-		workers[n_set] =
-			(struct worker){.job = &job, .aggregate = c->out->aggregates[n_set]};
-	while (++n_set < c->out->n);
-	while (started < c->out->n && (size_t)started < n &&
-	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
-		started++;
-	work(&workers[0]);
-	for (int i = 0; i < started; i++) {
-		if (i)
-			pthread_join(workers[i].thread, NULL);
-		mem_free(workers[i].buf);
-	}
+	int rc = counting_give(c->counting, c->slices.v, n, e);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < n; i++) {
-		struct slice *s = &c->slices.v[i];
-		if (s->chunk)
-			c->held -= (uint64_t)(s->end - s->p);
-		chunk_drop(s->chunk);
+		const struct slice *s = &c->slices.v[i];
+		uint64_t bytes = s->chunk ? (uint64_t)(s->end - s->p) : 0;
+		c->held -= bytes;
+		c->held_ended -= bytes < c->held_ended ? bytes : c->held_ended;
 	}
 	size_t left = c->slices.n - n;
 	if (left)
 		memmove(c->slices.v, c->slices.v + n, left * sizeof(*c->slices.v));
 	c->slices.n = left;
 	c->round_start = c->round_start > n ? c->round_start - n : 0;
-	if (job.failed) {
-		if (e)
-			*e = job.err;
-		return job.failed;
-	}
-	return 0;
+	c->begun |= n > 0;
+	return counting_wait(c->counting, c->by_rounds ? QUEUE_MAX : 0, e);
 }
 
 /* --- the walk ------------------------------------------------------------------------------
@@ -181,7 +123,7 @@ static void note_other(struct collector *c, const struct record *r)
 /* A time of ~0 or 0 is perf's "no time": it says nothing about the round. */
 static void note_time(struct collector *c, uint64_t time)
 {
-	if (time > c->round_max && time != UINT64_MAX && time < 0xffffffff00000000u)
+	if (time > c->round_max && time < SAMPLE_DUMMY_TIMES)
 		c->round_max = time;
 }
 
@@ -194,11 +136,10 @@ static uint64_t record_time(struct collector *c, const struct record *r)
 	return id.has_time ? id.time : 0;
 }
 
-static int take_sideband(struct collector *c, const struct record *r, struct err *e)
+static int apply_sideband(struct collector *c, const struct record *r, uint64_t time,
+			  struct err *e)
 {
 	struct err why = {0};
-	uint64_t time = record_time(c, r);
-	note_time(c, time);
 	int rc = machine_take(c->machine, c->rec, r, time, &why);
 	if (rc == ERR_FORMAT) {
 		recording_note_bad(c->rec, &why);
@@ -206,6 +147,37 @@ static int take_sideband(struct collector *c, const struct record *r, struct err
 	}
 	if (rc && e)
 		*e = why;
+	return rc;
+}
+
+static int take_sideband(struct collector *c, const struct record *r, struct err *e)
+{
+	uint64_t time = record_time(c, r);
+	note_time(c, time);
+	if (!c->by_rounds)
+		return apply_sideband(c, r, time, e);
+	if (c->begun && (time <= c->machine->applied || time == UINT64_MAX))
+		return AGAIN; /* samples were counted that should have known of it */
+	struct sideband s = {.record = *r, .time = time};
+	if (vec_push(&c->sideband, s))
+		return err_nomem(e);
+	chunk_hold(r->chunk);
+	if (time < c->next_sideband)
+		c->next_sideband = time;
+	return 0;
+}
+
+/* What waits goes to the machine. */
+static int take_waiting(struct collector *c, struct err *e)
+{
+	int rc = 0;
+	for (size_t i = 0; i < c->sideband.n; i++) {
+		const struct sideband *s = &c->sideband.v[i];
+		if (!rc)
+			rc = apply_sideband(c, &s->record, s->time, e);
+		chunk_drop(s->record.chunk);
+	}
+	c->sideband.n = 0;
 	return rc;
 }
 
@@ -223,7 +195,17 @@ static int take_deferred(struct collector *c, const struct record *r, struct err
 /* The machine as of `until`, build-ids included: unwinding opens files by them. */
 static int advance(struct collector *c, uint64_t until, struct err *e)
 {
-	int rc = machine_advance(c->machine, until, e);
+	if (c->begun && c->next_sideband > until) {
+		machine_nothing_until(c->machine, until);
+		return 0;
+	}
+	int rc = counting_wait(c->counting, 0, e);
+	if (!rc)
+		rc = take_waiting(c, e);
+	if (!rc)
+		rc = machine_advance(c->machine, until, e);
+	if (c->by_rounds)
+		c->next_sideband = machine_next(c->machine);
 	return rc ? rc : machine_take_build_ids(c->machine, c->rec, e);
 }
 
@@ -233,12 +215,13 @@ static int end_round(struct collector *c, struct err *e)
 	if (!c->streaming)
 		return 0;
 	int rc = 0;
-	if (c->round_start) {
+	if (c->held_ended >= BATCH) {
 		rc = advance(c, c->safe_time, e);
 		if (!rc)
 			rc = flush(c, c->round_start, e);
 	}
 	c->round_start = c->slices.n;
+	c->held_ended = c->held;
 	c->safe_time = c->round_max;
 	return rc;
 }
@@ -246,17 +229,23 @@ static int end_round(struct collector *c, struct err *e)
 static int flush_all(struct collector *c, uint64_t until, struct err *e)
 {
 	int rc = advance(c, until, e);
-	return rc ? rc : flush(c, c->slices.n, e);
+	if (!rc)
+		rc = flush(c, c->slices.n, e);
+	return rc ? rc : counting_wait(c->counting, 0, e);
 }
 
-/* Streams: the newest time of a round bounds what may still come. */
-static void note_times(struct collector *c, const struct record_run *run)
+/* The newest time of a round bounds what may still come. AGAIN: a sample wants to know all. */
+static int note_times(struct collector *c, const struct record_run *run)
 {
 	struct record r = {.type = PERF_RECORD_SAMPLE, .offset = run->offset};
 	for (r.p = run->p; r.p < run->end; r.p += r.size) {
 		r.size = load_u16(r.p + 6, c->rec->swap);
-		note_time(c, record_time(c, &r));
+		uint64_t time = record_time(c, &r);
+		if (c->by_rounds && time >= SAMPLE_DUMMY_TIMES)
+			return AGAIN;
+		note_time(c, time);
 	}
+	return 0;
 }
 
 /* What perf found when it began has no times, and the kernel's mapping is part of it. */
@@ -271,13 +260,13 @@ static int meet_kernel(struct collector *c, struct err *e)
 
 static int take_samples(struct collector *c, const struct record_run *run, struct err *e)
 {
-	if (c->streaming)
-		note_times(c, run);
-	int rc = 0;
-	if (run->kernel && !c->streaming && !c->kernel_met && c->opt->kernel_met)
+	int rc = c->streaming ? note_times(c, run) : 0;
+	if (!rc && run->kernel && !c->streaming && !c->kernel_met && c->opt->kernel_met)
 		rc = meet_kernel(c, e);
 	if (!rc)
 		rc = note_samples(c, run, e);
+	if (!rc && c->by_rounds && c->held > ROUNDS_MAX)
+		return AGAIN;
 	if (!rc && c->held > WINDOW_MAX) /* no rounds: better early than never */
 		rc = flush_all(c, c->round_max, e);
 	return rc;
@@ -299,6 +288,8 @@ static int take_record(struct collector *c, const struct record *r, struct err *
 		note_other(c, r);
 		return c->opt->deferred ? take_deferred(c, r, e) : 0;
 	default:
+		if (c->by_rounds && (c->begun || c->slices.n) && record_is_header(r->type))
+			return AGAIN;
 		note_other(c, r);
 		return machine_wants(r->type) ? take_sideband(c, r, e) : 0;
 	}
@@ -352,23 +343,41 @@ static int start(struct collector *c, struct err *e)
 	return 0;
 }
 
+/* Can samples be counted while the file is read on? What comes late is noticed in time. */
+static int by_rounds(const struct collector *c)
+{
+	for (size_t i = 0; i < c->rec->events.n; i++)
+		if (attr_flag(&c->rec->events.v[i].attr, ATTR_DEFER_CALLCHAIN))
+			return 0;
+	return c->apart && !c->opt->headers_first && recording_read_copies(c->rec);
+}
+
 int collect(struct recording *rec, struct machine *m, const struct collect_options *opt,
 	    struct collection *out, struct err *e)
 {
 	struct collector c = {.rec = rec, .machine = m, .opt = opt, .out = out};
 	*out = (struct collection){0};
-	c.streaming = !recording_is_mapped(rec);
 	for (size_t i = 0; i < rec->events.n; i++) {
 		uint64_t has = rec->events.v[i].attr.sample_type;
 		c.timed |= !!(has & PERF_SAMPLE_TIME);
 		c.apart |= !!(has & PERF_SAMPLE_STACK_USER);
 	}
+	c.by_rounds = by_rounds(&c);
+	c.next_sideband = c.by_rounds ? UINT64_MAX : 0;
+	c.streaming = c.by_rounds || !recording_is_mapped(rec);
+	c.apart &= !c.streaming;
 	int rc = start(&c, e);
 	if (!rc)
+		rc = counting_new(&c.counting, out->aggregates, out->n, e);
+	if (!rc)
 		rc = walk(&c, e);
+	counting_free(c.counting);
 	for (size_t i = 0; i < c.slices.n; i++)
 		chunk_drop(c.slices.v[i].chunk);
+	for (size_t i = 0; i < c.sideband.n; i++)
+		chunk_drop(c.sideband.v[i].record.chunk);
 	vec_release(&c.slices);
+	vec_release(&c.sideband);
 	return rc;
 }
 

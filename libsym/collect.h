@@ -2,24 +2,28 @@
  * collect.h - a whole recording into aggregates: side-band records first, samples after, on all
  * cores.
  *
- *	file:  walk the record headers once ─► side-band into the machine, samples' places noted
- *	       then every slice of samples ─► worker threads, one aggregate each
- *	pipe and compressed files: the same in bounded windows. perf ends a round of reading its
- *	       ring buffers with FINISHED_ROUND; once round k+1 has ended, nothing older than
- *the newest record of round k can come, so round k's samples are counted and let go.
+ *	by rounds: perf ends a round of reading its ring buffers with FINISHED_ROUND; once round
+ *	       k+1 has ended, nothing older than the newest record of round k can come. So round
+ *	       k's samples are handed to the counting threads, and reading goes on. Pipes and
+ *	       compressed files, which stop for the counting; and files of stack dumps, which do
+ *	       not, as long as no thread needs what a new side-band record changes.
+ *	headers first: all other files, and those where a record came later than its round
+ *	       allows (perf record --tail-synthesize). The record headers are walked once ─►
+ *	       side-band into the machine, samples' places noted; then every slice of samples
+ *	       ─► worker threads, one aggregate each.
  *
- * So memory grows with distinct stacks, not with the file, and no sample is ever sorted.
+ * So memory grows with distinct stacks, not with the file, and no sample is ever sorted. Both
+ * ways give the same.
  */
 #ifndef LIBSYM_COLLECT_H
 #define LIBSYM_COLLECT_H
 
-#include "libsym/aggregate.h"
+#include "libsym/counting.h"
 #include "libsym/expand.h"
-
-enum { MAX_WORKERS = 16 };
 
 struct collect_options {
 	struct aggregate_options aggregate;
+	int headers_first;             /* do not read a file by rounds */
 	int workers;                   /* 0 = as many as there are CPUs, at most MAX_WORKERS */
 	void *expand_ctx[MAX_WORKERS]; /* one per worker, when aggregate.expand is set */
 	struct deferred_chains
@@ -41,9 +45,11 @@ struct collection {
 };
 
 /*
- * Read `rec` from its first record to its end. The machine is filled and its build-ids are set.
- * The collection is the caller's to release, also after a failure. < 0: a read error, no
- * memory.
+ * Read `rec`, of which no record has been read, to its end. The machine is filled and its
+ * build-ids are set. 0, or < 0: a read error, no memory. 1: a record came too late for samples
+ * that were counted already; the caller starts over, with headers_first and with recording,
+ * machine and expand contexts as they were. The collection is the caller's to release in any
+ * case.
  */
 int collect(struct recording *rec, struct machine *m, const struct collect_options *opt,
 	    struct collection *out, struct err *e);

@@ -288,17 +288,20 @@ static int is_anon(const char *name, uint32_t flags)
 	       starts(name, "[anon:");
 }
 
-static int same_dso(const struct dso *a, const struct dso *b)
+/* Do the mappings of `known` and of `d`, which is new, tell of the same file? */
+static int same_dso(const struct dso *known, const struct dso *d)
 {
-	if (a->name != b->name || a->kind != b->kind || a->file.ino != b->file.ino ||
-	    a->pid != b->pid)
+	uint8_t len = known->id_given ? 0 : known->id.len;
+	if (known->recorded != d->recorded || known->kind != d->kind ||
+	    known->file.ino != d->file.ino || known->pid != d->pid)
 		return 0;
-	return a->id.len == b->id.len && !memcmp(a->id.v, b->id.v, a->id.len);
+	return len == d->id.len && !memcmp(known->id.v, d->id.v, len);
 }
 
-static int find_dso(struct machine *m, const struct dso *d, uint32_t *id)
+static int find_dso(struct machine *m, struct dso *d, uint32_t *id)
 {
-	uint64_t h = hash_u64((uint64_t)d->name << 8 | d->kind);
+	d->recorded = d->name;
+	uint64_t h = hash_u64((uint64_t)d->recorded << 8 | d->kind);
 	size_t at = 0;
 	while (idmap_next(&m->dso_index, h, &at, id))
 		if (same_dso(&m->dsos.v[*id], d))
@@ -409,8 +412,7 @@ static void sort_spaces(struct machine *m)
 	m->unsorted.n = 0;
 }
 
-static int add_map(struct machine *m, uint32_t space, const struct pending *p,
-		   const struct dso *d)
+static int add_map(struct machine *m, uint32_t space, const struct pending *p, struct dso *d)
 {
 	struct map map = p->map;
 	map.since = p->time;
@@ -515,9 +517,14 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 		memmove(m->pending.v, m->pending.v + i,
 			(m->pending.n - i) * sizeof(*m->pending.v));
 	m->pending.n -= m->pending.n ? i : 0;
-	m->applied = until;
+	machine_nothing_until(m, until);
 	sort_spaces(m);
 	return 0;
+}
+
+void machine_nothing_until(struct machine *m, uint64_t until)
+{
+	__atomic_store_n(&m->applied, until, __ATOMIC_RELAXED);
 }
 
 uint64_t machine_next(const struct machine *m)
@@ -570,6 +577,7 @@ static void set_build_id(struct dso *d, const struct recorded_build_id *b)
 	if (d->id.len)
 		return;
 	d->id.len = b->size;
+	d->id_given = 1;
 	memcpy(d->id.v, b->id, sizeof(d->id.v));
 }
 
@@ -585,7 +593,9 @@ static int is_kernel_entry(const struct recorded_build_id *b)
 
 int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
 {
-	if (m->ids_taken == rec->features.build_ids.n && m->dsos_with_ids == m->dsos.n)
+	int same_ids = m->ids_taken == rec->features.build_ids.n;
+	size_t first = same_ids ? m->dsos_with_ids : 0;
+	if (first == m->dsos.n)
 		return 0;
 	m->ids_taken = rec->features.build_ids.n;
 	m->dsos_with_ids = m->dsos.n;
@@ -595,7 +605,7 @@ int machine_take_build_ids(struct machine *m, const struct recording *rec, struc
 		uint32_t name;
 		if (strtab_intern(m->strings, b->filename, &name))
 			return err_nomem(e);
-		for (size_t i = 0; i < m->dsos.n; i++) {
+		for (size_t i = first; i < m->dsos.n; i++) {
 			struct dso *d = &m->dsos.v[i];
 			if (kernel && d->kind == DSO_KERNEL) {
 				set_build_id(d, b);

@@ -47,6 +47,8 @@ struct dso {
 	struct build_id id;  /* recorded: inline in MMAP2, else from the build-id table */
 	struct file_id file; /* tells apart two files that had the same path */
 	int32_t pid;         /* DSO_ANON: whose memory; else -1 */
+	uint32_t recorded;   /* strings id: name as its mappings told, before the table did */
+	uint8_t id_given;    /* id is the table's */
 };
 
 /* One mapping of a space. Never changed once made; a later one that overlaps wins from then on.
@@ -115,7 +117,8 @@ struct machine {
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
 	uint64_t seq;
-	uint64_t applied; /* everything up to here has been applied */
+	uint64_t
+		applied; /* everything up to here has been applied; see machine_nothing_until */
 	uint32_t comm_swapper;
 	size_t ids_taken, dsos_with_ids; /* what machine_take_build_ids has seen */
 };
@@ -137,6 +140,10 @@ int machine_take(struct machine *m, const struct recording *rec, const struct re
 
 /* Apply what was taken with a time ≤ `until`, in time order. 0 or ERR_NOMEM. */
 int machine_advance(struct machine *m, uint64_t until, struct err *e);
+
+/* Say that no record has a time ≤ `until` that was not applied: what machine_advance does where
+ * there is nothing to apply. Questions may be asked meanwhile. */
+void machine_nothing_until(struct machine *m, uint64_t until);
 
 /* The earliest time of the records that the last machine_advance left; UINT64_MAX: none. */
 uint64_t machine_next(const struct machine *m);

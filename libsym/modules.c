@@ -57,16 +57,23 @@ static void kernel_close(struct kernel_names *k)
 	*k = (struct kernel_names){0};
 }
 
-void modules_free(struct modules *ms)
+void modules_forget(struct modules *ms)
 {
-	if (!ms)
-		return;
 	modules_prepare_end(ms, 0);
 	for (size_t i = 0; i < ms->n; i++)
 		module_free(ms->v[i]);
 	mem_free(ms->v);
+	ms->v = NULL;
+	ms->n = 0;
 	kernel_close(&ms->kernel);
 	u64map_release(&ms->names);
+}
+
+void modules_free(struct modules *ms)
+{
+	if (!ms)
+		return;
+	modules_forget(ms);
 	buf_release(&ms->text);
 	pthread_cond_destroy(&ms->unbusy);
 	pthread_mutex_destroy(&ms->lock);

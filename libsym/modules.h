@@ -50,6 +50,9 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 		const struct modules_options *opt, struct err *e);
 void modules_free(struct modules *ms);
 
+/* Close all files and forget them: for a machine that was filled anew. */
+void modules_forget(struct modules *ms);
+
 /*
  * Frames of address `ip`, which lies in `map`, at `time`. 0 (out->n may be 0: no name) or
  * ERR_NOMEM. One thread at a time.

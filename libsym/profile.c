@@ -162,7 +162,7 @@ static int make_expanders(struct profile *p, struct collect_options *co, struct 
 	return 0;
 }
 
-static void free_expanders(struct profile *p, struct collect_options *co)
+static void count_unwinding(struct profile *p, const struct collect_options *co)
 {
 	for (int i = 0; i < MAX_WORKERS && co->expand_ctx[i]; i++) {
 		const struct expand_counts *c = expander_counts(co->expand_ctx[i]);
@@ -170,7 +170,14 @@ static void free_expanders(struct profile *p, struct collect_options *co)
 		p->unwinding.deferred_missing += c->deferred_missing;
 		for (int k = 0; k <= UNWIND_NO_REGS; k++)
 			p->unwinding.by_end[k] += c->by_end[k];
+	}
+}
+
+static void free_expanders(struct collect_options *co)
+{
+	for (int i = 0; i < MAX_WORKERS; i++) {
 		expander_free(co->expand_ctx[i]);
+		co->expand_ctx[i] = NULL;
 	}
 }
 
@@ -208,6 +215,46 @@ static int workers_for(const struct recording *rec, int wanted)
 	return wanted;
 }
 
+/* One way of reading the samples: as collect's answer. */
+static int try_collect(struct profile *p, struct collect_options *co, struct collection *c,
+		       struct err *e)
+{
+	int rc = make_expanders(p, co, e);
+	if (rc)
+		return rc;
+	start_preparing(p, co);
+	rc = collect(p->rec, &p->machine, co, c, e);
+	modules_prepare_end(p->modules, !rc);
+	return rc;
+}
+
+/* As it was before try_collect, but for texts that were interned. */
+static int start_over(struct profile *p, struct collect_options *co, struct collection *c,
+		      const struct recording_stats *stats, struct err *e)
+{
+	collection_release(c);
+	free_expanders(co);
+	modules_forget(p->modules);
+	machine_release(&p->machine);
+	int rc = machine_init(&p->machine, &p->stacks.strings, e);
+	if (!rc)
+		rc = recording_rewind(p->rec, e);
+	p->rec->stats = *stats;
+	return rc;
+}
+
+static int collect_all(struct profile *p, struct collect_options *co, struct collection *c,
+		       struct err *e)
+{
+	struct recording_stats stats = p->rec->stats;
+	int rc = try_collect(p, co, c, e);
+	if (rc != 1)
+		return rc;
+	rc = start_over(p, co, c, &stats, e);
+	co->headers_first = 1;
+	return rc ? rc : try_collect(p, co, c, e);
+}
+
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e)
 {
 	struct collection c = {0};
@@ -233,16 +280,12 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	co.aggregate.filter.comms = comms.v;
 	co.aggregate.filter.ncomms = comms.n;
 	if (!rc)
-		rc = make_expanders(p, &co, e);
-	if (!rc) {
-		start_preparing(p, &co);
-		rc = collect(p->rec, &p->machine, &co, &c, e);
-		modules_prepare_end(p->modules, !rc);
-	}
+		rc = collect_all(p, &co, &c, e);
 	if (!rc)
 		rc = name_all(p, &c, opt->aggregate.by, e);
 	collection_release(&c);
-	free_expanders(p, &co);
+	count_unwinding(p, &co);
+	free_expanders(&co);
 	deferred_release(&deferred);
 	vec_release(&comms);
 	return rc;

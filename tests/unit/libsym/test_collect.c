@@ -4,7 +4,11 @@
 
 #include "libsym/profile.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 enum { TID = 7, ROUNDS = 6, PER_ROUND = 4, START = 1000 };
+enum { DUMP_ROUNDS = 40, DUMPS = 16, STACK = 8192 }; /* several megabytes */
 
 static const char *const names[ROUNDS] = {"a", "b", "c", "d", "e", "f"};
 
@@ -87,9 +91,123 @@ static void a_stream_names_samples_by_their_time(void **state)
 	check_names(1);
 }
 
+/* Where a record is that belongs far ahead, as perf record --tail-synthesize writes them. */
+enum late { IN_TIME, LATE_COMM, LATE_EXEC, LATE_UNTIMED };
+
+static void write_late(struct pw *w, enum late late)
+{
+	struct pw_id at = {.pid = TID, .tid = TID, .time = START + DUMP_ROUNDS * DUMPS};
+	if (late == LATE_UNTIMED)
+		at.time = 0;
+	if (late != IN_TIME)
+		pw_comm(w, &at, TID, TID, "late", late == LATE_EXEC ? PW_MISC_COMM_EXEC : 0);
+}
+
+/* Samples with stack dumps: after each round's middle the thread has another name. */
+static void write_dumps(struct buf *image, enum late late)
+{
+	static const uint64_t ids[] = {11};
+	static const uint8_t stack[STACK];
+	uint64_t time = START;
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .name = "cpu-clock",
+				      .sample_type =
+					      PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_STACK_USER,
+				      .stack_user = STACK,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = ids,
+				      .nids = 1});
+	for (int r = 0; r < DUMP_ROUNDS; r++) {
+		for (int i = 0; i < DUMPS; i++) {
+			struct pw_id at = {.pid = TID, .tid = TID, .time = time++};
+			if (i == DUMPS / 2)
+				pw_comm(&w, &at, TID, TID, names[r % ROUNDS], 0);
+			pw_sample(&w, 0,
+				  &(struct pw_sample){.misc = PW_MISC_USER,
+						      .ip = 0x401136,
+						      .pid = TID,
+						      .tid = TID,
+						      .time = time++,
+						      .stack = stack,
+						      .stack_size = STACK,
+						      .stack_dyn = STACK});
+		}
+		pw_finished_round(&w);
+	}
+	write_late(&w, late);
+	assert_int_equal(pw_finish(&w, image), 0);
+}
+
+/* Samples by name, those before the first one last. */
+static void count_names(struct recording *rec, int workers, uint64_t n[ROUNDS + 2])
+{
+	struct profile_options opt = {.modules.find.no_local = 1};
+	struct fold_options how = {.workers = workers};
+	struct profile *p = NULL;
+	struct err e = {0};
+	assert_int_equal(profile_of(&p, rec, &opt, &e), 0);
+	assert_int_equal(profile_fold(p, &how, &e), 0);
+	assert_int_equal(p->totals.samples, DUMP_ROUNDS * DUMPS);
+	assert_int_equal(rec->stats.by_type[PERF_RECORD_SAMPLE], DUMP_ROUNDS * DUMPS);
+	assert_int_equal(rec->stats.by_type[PERF_RECORD_FINISHED_ROUND], DUMP_ROUNDS);
+	for (int i = 0; i < ROUNDS; i++)
+		n[i] = samples_named(p, names[i]);
+	n[ROUNDS] = samples_named(p, "late");
+	n[ROUNDS + 1] = samples_named(p, ":7");
+	profile_close(p);
+}
+
+/* A file is read by rounds while its samples are counted; memory, headers first. */
+static void check_dumps(enum late late, int workers)
+{
+	char path[] = "/tmp/perfkit-rounds-XXXXXX";
+	uint64_t file[ROUNDS + 2], memory[ROUNDS + 2], sum = 0;
+	struct recording *rec = NULL;
+	struct buf image = {0};
+	struct err e = {0};
+	write_dumps(&image, late);
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, image.v, image.n), image.n);
+	close(fd);
+	assert_int_equal(recording_open(&rec, path, &e), 0);
+	count_names(rec, workers, file);
+	unlink(path);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "memory", &e), 0);
+	count_names(rec, workers, memory);
+	assert_memory_equal(file, memory, sizeof(file));
+	for (int i = 0; i < ROUNDS + 2; i++)
+		sum += file[i];
+	assert_int_equal(sum, DUMP_ROUNDS * DUMPS);
+	assert_int_equal(!file[ROUNDS], late == IN_TIME);
+	buf_release(&image);
+}
+
+static void a_file_of_dumps_counts_by_rounds_as_headers_first(void **state)
+{
+	(void)state;
+	check_dumps(IN_TIME, 1);
+	check_dumps(IN_TIME, 2);
+	check_dumps(IN_TIME, 5);
+}
+
+static void a_record_behind_its_round_is_in_time_all_the_same(void **state)
+{
+	(void)state;
+	for (int workers = 1; workers < 4; workers++) {
+		check_dumps(LATE_COMM, workers);
+		check_dumps(LATE_EXEC, workers);
+		check_dumps(LATE_UNTIMED, workers);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_of_dumps_counts_by_rounds_as_headers_first),
+		cmocka_unit_test(a_record_behind_its_round_is_in_time_all_the_same),
 		cmocka_unit_test(a_file_names_samples_by_their_time),
 		cmocka_unit_test(a_stream_names_samples_by_their_time),
 	};

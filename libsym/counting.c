@@ -1,0 +1,174 @@
+#include "libsym/counting.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+
+struct job {
+	struct slice slice;
+	int done;
+};
+
+struct counter {
+	struct counting *all;
+	struct aggregate *aggregate;
+	uint8_t *buf; /* of SLICE_MAX bytes, for slices with a source */
+	pthread_t thread;
+};
+
+struct counting {
+	struct counter counters[MAX_WORKERS]; /* [0] is the calling thread's */
+	int n, threads;                       /* started: counters[1] up to counters[threads] */
+	pthread_mutex_t lock;                 /* all below */
+	pthread_cond_t more, progress;
+	VEC(struct job) jobs;
+	uint64_t dropped; /* jobs in front of jobs.v[0], which are gone */
+	size_t next;      /* the first that nobody has begun */
+	uint64_t left;    /* bytes not counted yet */
+	int ending, failed;
+	struct err err;
+};
+
+static int count_slice(struct counter *w, const struct slice *s, struct err *e)
+{
+	const uint8_t *p = s->p;
+	size_t n = (size_t)(s->end - s->p);
+	if (s->source) {
+		if (!w->buf && !(w->buf = mem_alloc(SLICE_MAX)))
+			return err_nomem(e);
+		int rc = source_bytes(s->source, s->p, n, w->buf, &p, e);
+		if (rc)
+			return rc;
+	}
+	return aggregate_slice(w->aggregate, p, p + n, s->chunk ? NULL : s->p, s->offset, e);
+}
+
+/* Count the next slice. Under the lock, but not while at it. */
+static void count_next(struct counting *c, struct counter *w)
+{
+	uint64_t number = c->dropped + c->next;
+	struct slice s = c->jobs.v[c->next++].slice;
+	struct err why = {0};
+	int rc = c->failed;
+	pthread_mutex_unlock(&c->lock);
+	if (!rc)
+		rc = count_slice(w, &s, &why);
+	pthread_mutex_lock(&c->lock);
+	if (rc && !c->failed) {
+		c->failed = rc;
+		c->err = why;
+	}
+	c->jobs.v[number - c->dropped].done = 1;
+	c->left -= (uint64_t)(s.end - s.p);
+	pthread_cond_signal(&c->progress);
+}
+
+static void *work(void *arg)
+{
+	struct counter *w = arg;
+	struct counting *c = w->all;
+	pthread_mutex_lock(&c->lock);
+	for (;;) {
+		while (c->next == c->jobs.n && !c->ending)
+			pthread_cond_wait(&c->more, &c->lock);
+		if (c->next == c->jobs.n)
+			break;
+		count_next(c, w);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* Let the memory of what was counted go. Under the lock, by the calling thread. */
+static void drop_done(struct counting *c)
+{
+	size_t n = 0;
+	while (n < c->next && c->jobs.v[n].done)
+		chunk_drop(c->jobs.v[n++].slice.chunk);
+	if (!n)
+		return;
+	c->jobs.n -= n;
+	c->next -= n;
+	c->dropped += n;
+	memmove(c->jobs.v, c->jobs.v + n, c->jobs.n * sizeof(*c->jobs.v));
+}
+
+int counting_new(struct counting **out, struct aggregate **aggregates, int n, struct err *e)
+{
+	struct counting *c = *out = mem_zalloc(1, sizeof(*c));
+	if (!c)
+		return err_nomem(e);
+	c->n = n;
+	for (int i = 0; i < n; i++)
+		c->counters[i] = (struct counter){.all = c, .aggregate = aggregates[i]};
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->more, NULL);
+	pthread_cond_init(&c->progress, NULL);
+	return 0;
+}
+
+/* Threads for what the calling one leaves over. Under the lock. */
+static void start_threads(struct counting *c)
+{
+	while (c->threads < c->n - 1 && c->jobs.n - c->next > (size_t)c->threads + 1) {
+		struct counter *w = &c->counters[c->threads + 1];
+		if (pthread_create(&w->thread, NULL, work, w))
+			return;
+		c->threads++;
+	}
+}
+
+int counting_give(struct counting *c, const struct slice *s, size_t n, struct err *e)
+{
+	pthread_mutex_lock(&c->lock);
+	drop_done(c);
+	int rc = vec_reserve(&c->jobs, n) ? err_nomem(e) : 0;
+	for (size_t i = 0; !rc && i < n; i++) {
+		c->jobs.v[c->jobs.n++] = (struct job){.slice = s[i]};
+		c->left += (uint64_t)(s[i].end - s[i].p);
+	}
+	start_threads(c);
+	pthread_cond_broadcast(&c->more);
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+int counting_wait(struct counting *c, uint64_t bytes, struct err *e)
+{
+	pthread_mutex_lock(&c->lock);
+	while (c->left > bytes) {
+		if (c->next < c->jobs.n)
+			count_next(c, &c->counters[0]);
+		else
+			pthread_cond_wait(&c->progress, &c->lock);
+	}
+	drop_done(c);
+	int rc = c->failed;
+	if (rc && e)
+		*e = c->err;
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+void counting_free(struct counting *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->ending = 1;
+	if (!c->failed)
+		c->failed = ERR_REFUSED; /* what waits is not wanted any more */
+	pthread_cond_broadcast(&c->more);
+	pthread_mutex_unlock(&c->lock);
+	for (int i = 1; i <= c->threads; i++)
+		pthread_join(c->counters[i].thread, NULL);
+	c->next = c->jobs.n;
+	for (size_t i = 0; i < c->jobs.n; i++)
+		chunk_drop(c->jobs.v[i].slice.chunk);
+	for (int i = 0; i < c->n; i++)
+		mem_free(c->counters[i].buf);
+	vec_release(&c->jobs);
+	pthread_cond_destroy(&c->progress);
+	pthread_cond_destroy(&c->more);
+	pthread_mutex_destroy(&c->lock);
+	mem_free(c);
+}

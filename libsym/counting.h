@@ -1,0 +1,46 @@
+/*
+ * counting.h - runs of samples counted by several threads while the walk over the recording
+ * goes on; the middle of collect.
+ *
+ *	walk ──slices──► queue ──► threads, one aggregate each
+ *
+ * One thread, the walk's, calls all of these. It counts too whenever it has to wait, so that as
+ * many threads work as there are aggregates.
+ */
+#ifndef LIBSYM_COUNTING_H
+#define LIBSYM_COUNTING_H
+
+#include "libsym/aggregate.h"
+
+enum {
+	MAX_WORKERS = 16,
+	SLICE_MAX = 1 << 18, /* bytes of a slice */
+};
+
+/* A run of whole records that lie one behind the other. */
+struct slice {
+	const uint8_t *p, *end;
+	uint64_t offset;
+	struct chunk *chunk;         /* held; NULL for a mapped file */
+	const struct source *source; /* the file to read them from, apart from the mapping */
+};
+
+struct counting;
+
+/* Count into n ≥ 1 aggregates, borrowed. Threads are started when there is work for them.
+ * ERR_NOMEM. */
+int counting_new(struct counting **out, struct aggregate **aggregates, int n, struct err *e);
+
+/* Have n slices counted. They are the queue's from now on, their chunks too, which are dropped
+ * by the calling thread in a later call. ERR_NOMEM: none was taken. */
+int counting_give(struct counting *c, const struct slice *s, size_t n, struct err *e);
+
+/* Count along until at most `bytes` of what was given wait or are being counted: with 0 no
+ * thread is at anything. < 0: what the first slice that failed failed with; the rest is let go.
+ */
+int counting_wait(struct counting *c, uint64_t bytes, struct err *e);
+
+/* End the threads, drop what was not counted. NULL is accepted. */
+void counting_free(struct counting *c);
+
+#endif
