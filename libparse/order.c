@@ -56,7 +56,9 @@ struct order {
 	size_t next, ready;    /* keys[next..ready) can be given out */
 	uint64_t round_max, safe_time;
 	int rounds, ended;
-	/* what the caller gets its records from */
+	/* what the caller gets its records from; where a thread has the window, not in a cache
+	 * line that it writes to at each record */
+	char apart[64];
 	struct batch *batch;
 	size_t at;
 	struct chunk *given; /* of the record given out last */

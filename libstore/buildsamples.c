@@ -297,7 +297,7 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 {
 	const struct event *ev = id->event;
 	struct sample s;
-	struct err why = {0};
+	struct err why; /* set by what fails: clearing it costs a tenth of a sample's time */
 	if (!ev || ev->index >= b->events.n) {
 		b->p->totals.no_event++;
 		return 0;
