@@ -1,5 +1,5 @@
 #include "libstore/storebulk.h"
-#include "base/mem.h"
+#include "base/radix.h"
 
 static int root_of(sqlite3 *db, const char *name, uint32_t *root)
 {
@@ -69,18 +69,17 @@ int bulk_off(struct bulk *b, const struct cell row[OFFCPU_COLUMNS], struct err *
 {
 	struct cell entry[3] = {row[OFFCPU_THREAD], row[OFFCPU_START]};
 	int64_t thread = entry[0].i, ns = entry[1].i;
-	struct radix_key start = {sortable(ns), (uint64_t)++b->offs};
 	if (thread < b->thread || (thread == b->thread && ns < b->start_ns))
 		return err_set(
 			e, ERR_FORMAT,
 			"the off-CPU intervals of a thread are not in the order of time");
 	b->thread = thread;
 	b->start_ns = ns;
-	cell_int(&entry[2], b->offs);
+	cell_int(&entry[2], ++b->offs);
 	int r = btree_add(&b->off, b->file, b->offs, row, OFFCPU_COLUMNS, e);
 	if (!r)
 		r = btree_add_entry(&b->off_by_thread, b->file, entry, 3, e);
-	return r ? r : bigvec_push(&b->starts, start, e);
+	return r ? r : bigvec_push(&b->starts, sortable(ns), e);
 }
 
 int bulk_sample(struct bulk *b, const struct cell row[SAMPLES_COLUMNS], struct err *e)
@@ -88,17 +87,29 @@ int bulk_sample(struct bulk *b, const struct cell row[SAMPLES_COLUMNS], struct e
 	return btree_add(&b->samples, b->file, ++b->nsamples, row, SAMPLES_COLUMNS, e);
 }
 
-static int add_starts(struct bulk *b, struct err *e)
+static int add_sorted(struct bulk *b, const struct radix_key *v, struct err *e)
 {
-	BIGVEC(struct radix_key) other = {0};
 	struct cell entry[2];
-	int r = bigvec_reserve(&other, b->starts.n + 1, e);
-	const struct radix_key *v = r ? NULL : radix_sort(b->starts.v, other.v, b->starts.n);
+	int r = 0;
 	for (size_t i = 0; !r && i < b->starts.n; i++) {
-		cell_int(&entry[0], (int64_t)(v[i].key ^ (uint64_t)INT64_MIN));
+		cell_int(&entry[0], (int64_t)sortable((int64_t)v[i].key));
 		cell_int(&entry[1], (int64_t)v[i].at);
 		r = btree_add_entry(&b->off_by_start, b->file, entry, 2, e);
 	}
+	return r;
+}
+
+static int add_starts(struct bulk *b, struct err *e)
+{
+	BIGVEC(struct radix_key) v = {0}, other = {0};
+	int r = bigvec_reserve(&v, b->starts.n + 1, e);
+	if (!r)
+		r = bigvec_reserve(&other, b->starts.n + 1, e);
+	for (size_t i = 0; !r && i < b->starts.n; i++)
+		v.v[i] = (struct radix_key){b->starts.v[i], i + 1};
+	if (!r)
+		r = add_sorted(b, radix_sort(v.v, other.v, b->starts.n), e);
+	bigvec_release(&v);
 	bigvec_release(&other);
 	return r;
 }

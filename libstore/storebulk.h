@@ -16,7 +16,6 @@
 #define LIBSTORE_STOREBULK_H
 
 #include "base/bigvec.h"
-#include "base/radix.h"
 #include "libstore/btree.h"
 
 enum {
@@ -33,8 +32,8 @@ struct bulk {
 	struct btree off, off_by_thread, off_by_start, samples;
 	int64_t offs; /* rows so far: their ids are 1, 2, … */
 	int64_t nsamples;
-	int64_t thread, start_ns;        /* of the last off */
-	BIGVEC(struct radix_key) starts; /* of all offs */
+	int64_t thread, start_ns; /* of the last off */
+	BIGVEC(uint64_t) starts;  /* of all offs, by id */
 };
 
 /* For the file of `db`, which has `path` (borrowed). ERR_IO, ERR_NOMEM. */
