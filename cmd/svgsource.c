@@ -93,11 +93,26 @@ static void describe(struct svg_drawn *out, const char *what, const char *host)
 		buf_fmt(&out->subtitle, ", %.3f s", out->seconds);
 }
 
+/* From the first to the last sample of event `ev` (and of the other half of a hybrid CPU's), or
+ * of all events. */
+static double profile_seconds(const struct profile *p, const struct event *ev, int all)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	for (size_t i = 0; i < p->rec->events.n; i++) {
+		if (!all && !tl_same_event(p->rec->events.v[i].name, ev->name))
+			continue;
+		if (p->first_of_event[i] < first)
+			first = p->first_of_event[i];
+		if (p->last_of_event[i] > last)
+			last = p->last_of_event[i];
+	}
+	return last > first ? (double)(last - first) / 1e9 : 0;
+}
+
 static int add_profile(const struct svg_request *rq, struct input *in, struct flame *flame,
 		       struct svg_drawn *out, struct err *e)
 {
 	struct profile *p = in->profile;
-	const struct aggregate_stats *t = &p->totals;
 	struct flame_input fi;
 	const struct event *ev = drawn_event(p);
 	uint64_t left_out = 0;
@@ -124,8 +139,7 @@ static int add_profile(const struct svg_request *rq, struct input *in, struct fl
 		input_warn(in, "drawing %s; %llu samples of other events left out (--event)",
 			   ev->name, (unsigned long long)left_out);
 	out->title = "CPU";
-	if (t->last_time > t->first_time)
-		out->seconds = (double)(t->last_time - t->first_time) / 1e9;
+	out->seconds = profile_seconds(p, ev, all);
 	describe(out, all ? "all events" : ev->name, p->rec->features.hostname);
 	return 0;
 }
@@ -167,14 +181,19 @@ static const char *unit_of_name(const char *name, int tracepoint)
 										  : "events";
 }
 
-/* From the first to the last sample of each recording. */
-static double sampled_seconds(const struct timeline *tl)
+/* From the first to the last sample of each recording, of those that are drawn. */
+static double sampled_seconds(const struct tlinput *ti, const char *event)
 {
+	const struct timeline *tl = &ti->tl;
 	uint64_t ns = 0;
 	size_t n = tl->parts.n ? tl->parts.n : 1;
 	for (size_t i = 0; i < n; i++) {
 		size_t from = tl->parts.n ? tl->parts.v[i].sample_first : 0;
 		size_t to = i + 1 < n ? tl->parts.v[i + 1].sample_first : tl->samples.n;
+		while (from < to && !tl_sample_is_of(ti, &tl->samples.v[from], event))
+			from++;
+		while (from < to && !tl_sample_is_of(ti, &tl->samples.v[to - 1], event))
+			to--;
 		if (to > from)
 			ns += tl->samples.v[to - 1].time_ns - tl->samples.v[from].time_ns;
 	}
@@ -216,14 +235,14 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 		rc = flame_input_add(&fi, &f.rows.v[i], rq->before ? 0 : w, rq->before ? w : 0,
 				     e);
 	}
-	if (!rc && !ti.tl.samples.n)
+	if (!rc && !f.rows.n)
 		rc = err_set(e, ERR_REFUSED, "%s: no samples to draw", path);
-	if (!rc && f.rows.n) {
+	if (!rc) {
 		const struct tl_event *ev = &ti.tl.events.v[f.rows.v[0].event];
 		const char *name = strtab_get(&ti.names->strings, ev->name);
 		out->unit = unit_of_name(name, ev->tracepoint);
 		out->title = "CPU";
-		out->seconds = sampled_seconds(&ti.tl);
+		out->seconds = sampled_seconds(&ti, name);
 		describe_timeline(out, name, &ti);
 	}
 	flame_input_release(&fi);

@@ -48,6 +48,11 @@ int tl_same_event(const char *a, const char *b)
 	return !strcmp(a, b);
 }
 
+int tl_sample_is_of(const struct tlinput *ti, const struct tl_sample *s, const char *event)
+{
+	return tl_same_event(event_name(ti, s->event), event) && tl_sample_passes(ti, s);
+}
+
 /* The first event that is no tracepoint and has samples, with its halves. */
 static void drawn_event(const struct tlinput *ti, uint8_t *want, uint32_t *event)
 {
@@ -56,6 +61,8 @@ static void drawn_event(const struct tlinput *ti, uint8_t *want, uint32_t *event
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		uint32_t at = tl->samples.v[i].event;
 		int worse = tl->events.v[at].tracepoint;
+		if (at == best || !tl_sample_passes(ti, &tl->samples.v[i]))
+			continue;
 		if (best == TL_NONE || worse < tl->events.v[best].tracepoint ||
 		    (worse == tl->events.v[best].tracepoint && at < best))
 			best = at;
@@ -73,22 +80,48 @@ static int has_tracepoints(const struct timeline *tl)
 	return 0;
 }
 
+/* Samples of tracepoints, and of perf's own --off-cpu, became waits, marks and totals. */
+static int is_kept(const struct tlinput *ti, size_t event)
+{
+	return !ti->tl.events.v[event].tracepoint &&
+	       strncmp(event_name(ti, event), "offcpu-time", 11) != 0;
+}
+
+/* Whether the samples of all events that are wanted are there; `want` NULL: of any. */
+static int check_kept(const struct tlinput *ti, const uint8_t *want, struct err *e)
+{
+	const struct timeline *tl = &ti->tl;
+	size_t k = 0, named;
+	while (k < tl->events.n && ((want && !want[k]) || is_kept(ti, k)))
+		k++;
+	if (k == tl->events.n)
+		return 0;
+	if (!tl->samples.n)
+		return err_set(e, ERR_REFUSED, "%s: no samples in it, only waits (--offcpu)",
+			       ti->path);
+	named = tl->samples.v[0].event;
+	return err_set(e, ERR_REFUSED,
+		       "%s: keeps %s as waits or marks, not as samples: %s (--event %s)",
+		       ti->path, event_name(ti, k),
+		       want ? "it has the samples of others" : "name the event to show",
+		       event_name(ti, named));
+}
+
 /* The event of the earliest sample, and all of its name. */
 static int earliest_event(const struct tlinput *ti, uint8_t *want, uint32_t *event,
 			  struct err *e)
 {
 	const struct timeline *tl = &ti->tl;
-	if (!tl->samples.n)
-		return 0;
-	if (has_tracepoints(tl))
-		return err_set(e, ERR_REFUSED,
-			       "%s: keeps tracepoints as waits, not as samples: name the event "
-			       "to show (--event %s)",
-			       ti->path, event_name(ti, tl->samples.v[0].event));
-	*event = tl->samples.v[0].event; /* samples are in the order of time */
-	for (size_t k = 0; k < tl->events.n; k++)
+	/* perf writes its --off-cpu sums last */
+	int rc = has_tracepoints(tl) || !tl->samples.n ? check_kept(ti, NULL, e) : 0;
+	for (size_t i = 0; i < tl->samples.n && !rc && *event == TL_NONE; i++)
+		if (tl_sample_passes(ti, &tl->samples.v[i])) /* in the order of time */
+			*event = tl->samples.v[i].event;
+	if (!rc && *event == TL_NONE)
+		return check_kept(ti, NULL, e);
+	for (size_t k = 0; k < tl->events.n && !rc; k++)
 		want[k] = !strcmp(event_name(ti, k), event_name(ti, *event));
-	return 0;
+	return rc;
 }
 
 static int add(struct tl_folded *out, const struct folded *f)
@@ -118,7 +151,15 @@ int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s)
 		return 0;
 	if (!tl_cpu_passes(ti, s->cpu, s->cpu))
 		return 0;
-	return s->thread == TL_NONE || tl_thread_passes(ti, s->thread, s->comm);
+	/* as stores of an older perfkit have the idle task */
+	return s->thread == TL_NONE ? !ti->in.pids.n && !ti->in.tids.n && !ti->opt->in.comms.n
+				    : tl_thread_passes(ti, s->thread, s->comm);
+}
+
+/* As samples of a recording have it: UINT32_MAX where it was not recorded. */
+static uint32_t cpu_of(const struct tlinput *ti, uint16_t cpu)
+{
+	return cpu == TL_NOCPU ? UINT32_MAX : timeline_cpu(&ti->tl, cpu);
 }
 
 static int fold(const struct tlinput *ti, unsigned by, const uint8_t *want,
@@ -130,16 +171,16 @@ static int fold(const struct tlinput *ti, unsigned by, const uint8_t *want,
 			continue;
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &ti->tl.threads.v[s->thread];
-		struct folded f = {
-			.event = s->event,
-			.comm = s->comm,
-			.pid = t && by & (BY_PID | BY_TID) ? t->pid : -1,
-			.tid = t && by & BY_TID ? t->tid : -1,
-			.cpu = by & BY_CPU ? timeline_cpu(&ti->tl, s->cpu) : UINT32_MAX,
-			.path = s->path,
-			.chain = 1,
-			.weight = ti->tl.events.v[s->event].tracepoint ? 1 : s->period,
-			.samples = 1};
+		struct folded f = {.event = s->event,
+				   .comm = s->comm,
+				   .pid = t && by & (BY_PID | BY_TID) ? t->pid : -1,
+				   .tid = t && by & BY_TID ? t->tid : -1,
+				   .cpu = by & BY_CPU ? cpu_of(ti, s->cpu) : UINT32_MAX,
+				   .path = s->path,
+				   .chain = 1,
+				   .weight =
+					   ti->tl.events.v[s->event].tracepoint ? 1 : s->period,
+				   .samples = 1};
 		if (add(out, &f))
 			return ERR_NOMEM;
 	}
@@ -154,18 +195,19 @@ int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which wh
 	int rc = 0;
 	if (!want)
 		return err_nomem(e);
-	/* of a recording without samples the answer is empty, too */
-	if (!ti->tl.samples.n && has_tracepoints(&ti->tl) && which != FOLD_ALL)
-		rc = err_set(e, ERR_REFUSED, "%s: no samples in it, only waits (--offcpu)",
-			     ti->path);
-	else if (which == FOLD_ALL)
+	if (which == FOLD_ALL) {
 		memset(want, 1, ti->tl.events.n);
-	else if (ti->opt->in.events.n)
+		rc = check_kept(ti, NULL, e);
+	} else if (ti->opt->in.events.n) {
 		rc = asked_events(ti, want, e);
-	else if (which == FOLD_DRAWN)
+		rc = rc ? rc : check_kept(ti, want, e);
+	} else if (which == FOLD_DRAWN) {
 		drawn_event(ti, want, &out->event);
-	else
+		if (out->event == TL_NONE)
+			rc = check_kept(ti, NULL, e);
+	} else {
 		rc = earliest_event(ti, want, &out->event, e);
+	}
 	if (!rc && fold(ti, by, want, out))
 		rc = err_nomem(e);
 	mem_free(want);

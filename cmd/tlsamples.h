@@ -24,8 +24,9 @@ enum tl_fold_which {
 
 /*
  * Fold the samples that pass the filters. `by`: enum aggregate_by. ERR_REFUSED when the store
- * cannot know which event was the earliest (tracepoints are not kept as samples) or has waits
- * only; ERR_USAGE for an unknown --event.
+ * cannot know which event was the earliest, or samples are asked for that it does not have
+ * (those of tracepoints and of --off-cpu are kept as waits, marks and sums); ERR_USAGE for an
+ * unknown --event.
  */
 int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which which,
 		    struct tl_folded *out, struct err *e);
@@ -33,6 +34,9 @@ int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which wh
 /* 1 when two names are one event: the cpu_core and cpu_atom halves count as one. */
 int tl_same_event(const char *a, const char *b);
 void tl_folded_release(struct tl_folded *f);
+
+/* 1 when a sample is of this event, by name, and passes the filters. */
+int tl_sample_is_of(const struct tlinput *ti, const struct tl_sample *s, const char *event);
 
 /* 1 when a sample passes --time, --cpu, --comm, --pid, --tid. */
 int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s);

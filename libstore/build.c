@@ -325,6 +325,8 @@ static void builder_free(struct builder *b)
 	u64map_release(&b->in_syscall);
 	u64map_release(&b->syscall_index);
 	u64map_release(&b->execed);
+	u64map_release(&b->nobodies);
+	counters_release(&b->counters);
 	mem_free(b);
 }
 

@@ -11,6 +11,7 @@
 #ifndef LIBSTORE_BUILD_IMPL_H
 #define LIBSTORE_BUILD_IMPL_H
 
+#include "libparse/counters.h"
 #include "libparse/tracepoint.h"
 #include "libstore/build.h"
 #include "libstore/prevstate.h"
@@ -80,6 +81,8 @@ struct builder {
 	struct u64map kernel_pids, execed;
 	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
+	struct u64map nobodies;      /* pid << 32 | tid, one of them ≤ 0 → thread */
+	struct counters counters;
 	uint64_t first_ns, last_ns, records;
 	int sideband_done;   /* the machine knows everything already */
 	int ahead;           /* records are read on a thread of their own */

@@ -131,6 +131,36 @@ static int comm_of(struct builder *b, const struct sample *s, uint32_t thread, u
 	return *comm ? 0 : profile_nameless_comm(b->p, s->tid, comm);
 }
 
+/* The idle task, and threads so near their end that perf has no tid of them any more. */
+static int nobody(struct builder *b, const struct sample *s, uint32_t *thread, struct err *e)
+{
+	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
+	if (u64map_get(&b->nobodies, key, thread))
+		return 0;
+	int r = sched_nobody(b->sched, s->pid, s->tid, s->time, thread, e);
+	if (!r && (comm_of(b, s, TL_NONE, &b->tl->threads.v[*thread].comm) ||
+		   u64map_put(&b->nobodies, key, *thread)))
+		r = err_nomem(e);
+	return r;
+}
+
+/* A sample that reads counters is one of each that moved. */
+static int push_samples(struct builder *b, const struct sample *s, struct tl_sample *x,
+			struct err *e)
+{
+	const struct event *ev;
+	uint64_t at = 0;
+	int got, r = 0;
+	if (!(s->event->attr.sample_type & PERF_SAMPLE_READ))
+		return bigvec_push(&b->tl->samples, *x, e);
+	while (!r &&
+	       (got = counters_next(&b->counters, b->rec, s, &at, &ev, &x->period)) == 1) {
+		x->event = (uint16_t)ev->index;
+		r = bigvec_push(&b->tl->samples, *x, e);
+	}
+	return r ? r : got < 0 ? err_nomem(e) : 0;
+}
+
 static int take_sample(struct builder *b, const struct sample *s, const struct record_id *id,
 		       struct err *e)
 {
@@ -143,10 +173,13 @@ static int take_sample(struct builder *b, const struct sample *s, const struct r
 		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || b->opt->no_samples)
 		return r;
-	if (builder_learn(b, s->time) || comm_of(b, s, x.thread, &x.comm) ||
-	    builder_chain(b, s, &x.path))
+	if (builder_learn(b, s->time))
 		return err_nomem(e);
-	return bigvec_push(&b->tl->samples, x, e);
+	if (x.thread == TL_NONE && (r = nobody(b, s, &x.thread, e)))
+		return r;
+	if (comm_of(b, s, x.thread, &x.comm) || builder_chain(b, s, &x.path))
+		return err_nomem(e);
+	return push_samples(b, s, &x, e);
 }
 
 static int take_mark(struct builder *b, const struct source_event *se, const struct sample *s,

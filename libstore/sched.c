@@ -949,6 +949,20 @@ int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, ui
 	return failed(r, e);
 }
 
+int sched_nobody(struct sched *s, int32_t pid, int32_t tid, uint64_t ns, uint32_t *thread,
+		 struct err *e)
+{
+	int r = add_thread(s, tid, thread);
+	if (r)
+		return failed(r, e);
+	struct tl_thread *t = &s->tl->threads.v[*thread];
+	t->pid = pid;
+	t->first_ns = t->last_ns = ns;
+	t->flags = THREAD_IDLE_TASK | (tid ? 0 : THREAD_KERNEL);
+	s->threads.v[*thread].state = DEAD;
+	return 0;
+}
+
 int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 {
 	int r = 0;

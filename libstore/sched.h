@@ -83,6 +83,11 @@ int sched_event(struct sched *s, const struct sched_event *ev, struct err *e);
 int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, uint32_t *thread,
 		 struct err *e);
 
+/* A row for samples of no thread: of the idle task (tid 0), or of one whose tid perf no longer
+ * knew (-1). It has no life. ERR_NOMEM. */
+int sched_nobody(struct sched *s, int32_t pid, int32_t tid, uint64_t ns, uint32_t *thread,
+		 struct err *e);
+
 /*
  * Close what is open at end_ns (at least the last event's time), set the lives and finish the
  * timeline. ERR_NOMEM. Only sched_free may follow.

@@ -194,6 +194,14 @@ static int read_names(struct load *l, const char *table, const char *sql, struct
 	return r ? r : got;
 }
 
+/* -1: samples of a thread at its end. */
+static int32_t take_tid(struct load *l)
+{
+	int64_t v = take(l);
+	l->bad |= v < -1 || v > INT32_MAX;
+	return l->bad ? 0 : (int32_t)v;
+}
+
 static int read_threads(struct load *l)
 {
 	int got = 0;
@@ -204,7 +212,7 @@ static int read_threads(struct load *l)
 	while (!r && (got = rows_next(l)) == 1) {
 		uint64_t key = (uint64_t)take(l);
 		struct tl_thread t = {.pid = (int32_t)take_opt(l, INT32_MAX, -1),
-				      .tid = (int32_t)take_to(l, INT32_MAX)};
+				      .tid = take_tid(l)};
 		t.comm = take_id(l, &l->s->comm, 0);
 		t.first_ns = take_ns(l);
 		t.last_ns = take_ns(l);
@@ -214,6 +222,7 @@ static int read_threads(struct load *l)
 		t.flags |= (uint32_t)take_flag(l, THREAD_RECORDER);
 		t.flags |= (uint32_t)take_flag(l, THREAD_BORN);
 		t.flags |= (uint32_t)take_flag(l, THREAD_EXITED);
+		t.flags |= t.tid <= 0 ? THREAD_IDLE_TASK : 0;
 		if (l->bad || t.last_ns < t.first_ns || l->tl->threads.n >= UINT32_MAX - 2)
 			return rows_damaged(l, "a time or number out of range");
 		if (u64map_put(&l->thread, key, (uint32_t)l->tl->threads.n) ||

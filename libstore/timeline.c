@@ -219,6 +219,8 @@ static int sample_is_stray(const struct timeline *tl, const struct tl_sample *s)
 	if (s->thread == TL_NONE || !(tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)))
 		return 0;
 	const struct tl_thread *t = &tl->threads.v[s->thread];
+	if (t->flags & THREAD_IDLE_TASK)
+		return 0;
 	if (s->time_ns < t->first_ns || s->time_ns > t->last_ns)
 		return 1;
 	uint32_t i = timeline_off_after(tl, s->thread, s->time_ns);

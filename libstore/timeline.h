@@ -106,15 +106,15 @@ enum thread_flag {
 	THREAD_KERNEL = 1,   /* a kernel thread */
 	THREAD_RECORDER = 2, /* perf itself */
 	THREAD_SYSTEM = THREAD_KERNEL | THREAD_RECORDER,
-	THREAD_BORN = 4,   /* its creation was recorded */
-	THREAD_EXITED = 8, /* its end was recorded */
-	THREAD_IDLE_TASK = 16,
+	THREAD_BORN = 4,       /* its creation was recorded */
+	THREAD_EXITED = 8,     /* its end was recorded */
+	THREAD_IDLE_TASK = 16, /* tid ≤ 0: samples of the idle task or of no thread; no life */
 };
 
 /* One thread; a reused tid is another one. first..last is its recorded life: from the first
  * record that shows its state to its end, or to the end of the recording. */
 struct tl_thread {
-	int32_t pid, tid; /* pid -1 where no record told it */
+	int32_t pid, tid; /* pid -1 where no record told it; tid ≤ 0: see THREAD_IDLE_TASK */
 	uint32_t comm;    /* strings id: the last known name */
 	uint64_t first_ns, last_ns;
 	uint32_t off_first, off_n; /* its intervals in timeline.off, valid once finished */

@@ -25,9 +25,8 @@ struct aggregate {
 	struct idmap index;
 	struct aggregate_stats stats;
 	struct cached_view *views;
-	uint64_t *first_of_event;
-	struct u64map counter_index; /* PERF_SAMPLE_ID → index into counters */
-	VEC(uint64_t) counters;      /* what each counter stood at when last read */
+	uint64_t *first_of_event, *last_of_event;
+	struct counters counters;
 };
 
 int aggregate_new(struct aggregate **out, const struct recording *rec, const struct machine *m,
@@ -44,7 +43,8 @@ int aggregate_new(struct aggregate **out, const struct recording *rec, const str
 	a->stats.first_time = UINT64_MAX;
 	a->views = mem_zalloc(VIEWS, sizeof(*a->views));
 	a->first_of_event = mem_zalloc(rec->events.n, sizeof(*a->first_of_event));
-	if (!a->views || !a->first_of_event) {
+	a->last_of_event = mem_zalloc(rec->events.n, sizeof(*a->last_of_event));
+	if (!a->views || !a->first_of_event || !a->last_of_event) {
 		aggregate_free(a);
 		return err_nomem(e);
 	}
@@ -63,8 +63,8 @@ void aggregate_free(struct aggregate *a)
 	idmap_release(&a->index);
 	mem_free(a->views);
 	mem_free(a->first_of_event);
-	u64map_release(&a->counter_index);
-	vec_release(&a->counters);
+	mem_free(a->last_of_event);
+	counters_release(&a->counters);
 	mem_free(a);
 }
 
@@ -82,6 +82,11 @@ const struct aggregate_stats *aggregate_stats(const struct aggregate *a)
 uint64_t aggregate_first_of_event(const struct aggregate *a, uint32_t index)
 {
 	return a->first_of_event[index];
+}
+
+uint64_t aggregate_last_of_event(const struct aggregate *a, uint32_t index)
+{
+	return a->last_of_event[index];
 }
 
 static int in_i32(const int32_t *v, size_t n, int32_t x)
@@ -223,6 +228,8 @@ static void note_time(struct aggregate *a, const struct sample *s, const struct 
 		*first = s->time;
 	if (s->time >= SAMPLE_DUMMY_TIMES)
 		return;
+	if (s->time > a->last_of_event[ev->index])
+		a->last_of_event[ev->index] = s->time;
 	if (s->time < a->stats.first_time)
 		a->stats.first_time = s->time;
 	if (s->time > a->stats.last_time)
@@ -272,43 +279,18 @@ static int take_as(struct aggregate *a, const struct sample *s, const struct eve
 	return rc ? rc : count(a, &key);
 }
 
-/* How far counter `id` has come since it was last read. 0 or ERR_NOMEM. */
-static int counter_delta(struct aggregate *a, uint64_t id, uint64_t value, uint64_t *delta)
-{
-	uint32_t i;
-	if (!u64map_get(&a->counter_index, id, &i)) {
-		i = (uint32_t)a->counters.n;
-		if (vec_push(&a->counters, 0) || u64map_put(&a->counter_index, id, i))
-			return ERR_NOMEM;
-	}
-	*delta = value - a->counters.v[i];
-	a->counters.v[i] = value;
-	return 0;
-}
-
-/*
- * A sample that reads counters (`perf record -e '{a,b}:S'`) is one sample of every counter that
- * moved, each weighing as much as it moved: perf's deliver_sample_group().
- */
+/* A sample that reads counters: one of each that moved. */
 static int take_read(struct aggregate *a, const struct sample *s, uint8_t cpumode)
 {
-	uint64_t format = s->event->attr.read_format;
-	int swap = a->rec->swap, group = !!(format & PERF_FORMAT_GROUP);
-	if (group && !(format & PERF_FORMAT_ID))
-		return event_wanted(a, s->event) ? take_as(a, s, s->event, s->period, cpumode)
-						 : filtered(a);
-	for (uint64_t i = 0; i < s->read_values.n; i += s->read_stride) {
-		const uint8_t *p = s->read_values.p + i * 8;
-		uint64_t id = group ? load_u64(p + 8, swap) : s->id, delta;
-		const struct event *ev = group ? recording_event_of_id(a->rec, id) : s->event;
-		if (counter_delta(a, id, load_u64(p, swap), &delta))
-			return ERR_NOMEM;
-		int rc = ev && delta && event_wanted(a, ev) ? take_as(a, s, ev, delta, cpumode)
-							    : 0;
-		if (rc)
-			return rc;
+	const struct event *ev;
+	uint64_t at = 0, moved;
+	int got, rc = 0;
+	while (!rc && (got = counters_next(&a->counters, a->rec, s, &at, &ev, &moved))) {
+		if (got < 0)
+			return got;
+		rc = event_wanted(a, ev) ? take_as(a, s, ev, moved, cpumode) : filtered(a);
 	}
-	return 0;
+	return rc;
 }
 
 static int take_sample(struct aggregate *a, const struct record *r)

@@ -11,7 +11,7 @@
 #define LIBSYM_AGGREGATE_H
 
 #include "base/arena.h"
-#include "libparse/sample.h"
+#include "libparse/counters.h"
 #include "libsym/machine.h"
 
 /* What keeps two equal stacks apart, beside event, comm and address space. */
@@ -108,5 +108,7 @@ const struct aggregate_stats *aggregate_stats(const struct aggregate *a);
 
 /* Time of the earliest sample of event `index`, or UINT64_MAX when it has none. */
 uint64_t aggregate_first_of_event(const struct aggregate *a, uint32_t index);
+/* Time of the latest one that is a time (not SAMPLE_DUMMY_TIMES and above); 0 = none. */
+uint64_t aggregate_last_of_event(const struct aggregate *a, uint32_t index);
 
 #endif

@@ -45,6 +45,7 @@ void profile_close(struct profile *p)
 	vec_release(&p->folded);
 	idmap_release(&p->folded_index);
 	mem_free(p->first_of_event);
+	mem_free(p->last_of_event);
 	mem_free(p);
 }
 
@@ -68,6 +69,9 @@ static void add_totals(struct profile *p, const struct aggregate *a)
 		uint64_t first = aggregate_first_of_event(a, i);
 		if (first < p->first_of_event[i])
 			p->first_of_event[i] = first;
+		uint64_t last = aggregate_last_of_event(a, i);
+		if (last > p->last_of_event[i])
+			p->last_of_event[i] = last;
 	}
 }
 
@@ -268,7 +272,8 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	co.deferred = &deferred;
 	p->totals.first_time = UINT64_MAX;
 	p->first_of_event = mem_alloc(nevents * sizeof(*p->first_of_event));
-	int rc = p->first_of_event ? 0 : err_nomem(e);
+	p->last_of_event = mem_zalloc(nevents, sizeof(*p->last_of_event));
+	int rc = p->first_of_event && p->last_of_event ? 0 : err_nomem(e);
 	for (size_t i = 0; !rc && i < nevents; i++)
 		p->first_of_event[i] = UINT64_MAX;
 	for (size_t i = 0; !rc && i < opt->ncomms; i++) {

@@ -51,6 +51,7 @@ struct profile {
 	struct aggregate_stats totals;
 	struct expand_counts unwinding;
 	uint64_t *first_of_event; /* ns; UINT64_MAX: the event has no samples */
+	uint64_t *last_of_event;  /* ns; 0: no sample of it has a time */
 };
 
 /* Open a recording (see recording_open for what may be named). Nothing is read yet but the

@@ -1,0 +1,32 @@
+/*
+ * counters.h - samples that read counters (`perf record -e '{a,b}:S'`, PERF_SAMPLE_READ): one
+ * sample of every counter that moved since it was last read, each weighing as much as it moved.
+ * perf's deliver_sample_group() does the same.
+ */
+#ifndef LIBPARSE_COUNTERS_H
+#define LIBPARSE_COUNTERS_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "libparse/recording.h"
+#include "libparse/sample.h"
+
+/* What each counter stood at when it was last read. Zero-initialised: none was. */
+struct counters {
+	struct u64map index; /* PERF_SAMPLE_ID → index into stood */
+	VEC(uint64_t) stood;
+};
+
+/* Give its memory back; it is as new then. */
+void counters_release(struct counters *c);
+
+/*
+ * The next counter that `s` (of an event with PERF_SAMPLE_READ) says has moved: which event it
+ * counts, and how far it moved. `at` starts as 0. Every reading must be gone through to its
+ * end, in the order they were made. Groups recorded without ids are one sample of their own
+ * event, with its period. 1, 0 at the end, or ERR_NOMEM.
+ */
+int counters_next(struct counters *c, const struct recording *rec, const struct sample *s,
+		  uint64_t *at, const struct event **ev, uint64_t *moved);
+
+#endif
