@@ -48,6 +48,32 @@ made no-samples -c 1000000 -e page-faults:u -- $patient deep 1
 made no-samples-not -c 1 -e page-faults:u -- $patient deep 1
 made cut-off-not -g -F 997 -e cpu-clock:u -- $patient deep 40000
 head -c 9000 cut-off-not.data >cut-off.data
+# a filter passes over some switches, as if they had been lost; on one CPU alone, what comes from
+# the other and goes there again was not
+made holes $all -C 1 -e sched:sched_switch --filter 'next_pid & 3' -e sched:sched_waking -- taskset -c 1 $patient sleep 29
+# (virtual machines lose switches by themselves: again until none is missing)
+made holes-not $all -C 1 -e sched:sched_switch -e sched:sched_waking -- taskset -c 1 $patient sleep 29
+made wakeups-missing $all -e sched:sched_switch -e sched:sched_waking --filter 'prio < 100' -- taskset -c 1 $patient sleep 29
+made wakeups-missing-not $all -e sched:sched_switch -e sched:sched_waking --filter 'prio < 200' -- taskset -c 1 $patient sleep 29
+# at most 20 samples a tick of 4 ms; nobody else's rate is above
+most=$(sysctl -n kernel.perf_event_max_sample_rate)
+sysctl -q kernel.perf_event_max_sample_rate=5000
+made throttled -g -c 50000 -e cpu-clock:u -- $patient deep 5000
+sysctl -q kernel.perf_event_max_sample_rate="$most"
+made throttled-not -g -c 50000 -e cpu-clock:u -- $patient deep 500
+made no-times --no-timestamp -g -F 499 -e cpu-clock:u -- $patient deep 9000
+made no-times-not -g -F 499 -e cpu-clock:u -- $patient deep 9000
+# /proc/kallsyms is all zeroes for who has not CAP_SYSLOG
+setpriv --bounding-set -syslog perf record -N -q -o kptr-restrict.data -g -F 499 -e cpu-clock:k -- $patient sleep 2000 2>/dev/null
+setpriv --bounding-set -syslog perf record -N -q -o kptr-restrict-not.data -g -F 499 -e cpu-clock:u -- $patient deep 9000 2>/dev/null
+made unmapped-frames -g -F 499 -e cpu-clock:u -- $patient astray 20
+made unmapped-frames-not -g -F 499 -e cpu-clock:u -- $patient bottom 20
+head -c 20000 no-wakeups-not.data >no-event-names.data
+# in a pipe the formats come first
+perf record -N -q -o - $all $sched -- $patient sleep 29 | head -c 30000 >no-event-names-not.data
+for f in holes holes-not wakeups-missing wakeups-missing-not no-event-names no-event-names-not; do
+	python3 ../bystanders.py $f.data -- patient
+done
 for f in switch-sampled switch-sampled-not no-wakeups no-wakeups-not clock clock-not; do
 	python3 ../bystanders.py $f.data -- patient
 done

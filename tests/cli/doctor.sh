@@ -57,9 +57,17 @@ perf-map 0
 EOF
 
 # Real faults, and beside each what looks like it: NAME, the harm told under that id ("-": none).
-while read -r name harm; do
-	gzip -dc "$SRC/testdata/doctor/$name.data.gz" >real.data || { failed=1; continue; }
-	"$PERFKIT" doctor --no-local --buildid-dir "" real.data >out 2>err
+# A third word is the recording, where another one has the fault; options follow.
+td=$SRC/testdata shop=$SRC/testdata/demo/symfs/srv/perfkit/shop
+mkdir -p other/srv/perfkit && cp "$td/sched/symfs/srv/perfkit/pingpong" other/srv/perfkit/shop || failed=1
+while read -r name harm file options; do
+	if [ -n "$file" ]; then
+		cat "$td/$file" >real.data || { failed=1; continue; }
+	else
+		gzip -dc "$td/doctor/$name.data.gz" >real.data || { failed=1; continue; }
+	fi
+	eval "set -- $options"
+	"$PERFKIT" doctor --no-local --buildid-dir "" "$@" real.data >out 2>err
 	got=$(awk -v id="[${name%-not}]" '/^(wrong|partial|advice)/ { harm = $1 }
 		$1 == id { print harm; exit }' out)
 	[ "${got:--}" = "$harm" ] || { say "testdata/doctor/$name: ${got:-not told}, not $harm"; cat out err; }
@@ -92,6 +100,32 @@ no-samples partial
 no-samples-not -
 cut-off partial
 cut-off-not -
+holes wrong
+holes-not -
+wakeups-missing partial
+wakeups-missing-not -
+throttled partial
+throttled-not -
+no-times advice
+no-times-not -
+no-event-names wrong
+no-event-names-not -
+kptr-restrict partial
+kptr-restrict-not -
+unmapped-frames partial
+unmapped-frames-not -
+no-switches wrong demo/perf.data --for offcpu
+no-switches-not - waits/perf.data --for offcpu
+missing-symbols partial demo/perf.data
+missing-symbols-not advice demo/perf.data --symfs $td/demo/symfs
+unwind-stopped partial dwarf-static/perf.data
+unwind-stopped-not - dwarf-static/perf.data --symfs $td/dwarf-static/symfs
+build-id-mismatch partial demo/perf.data --symfs other
+build-id-mismatch-not - demo/perf.data --symfs $td/demo/symfs
+no-kernel-symbols partial system-wide/perf.data
+no-kernel-symbols-not - system-wide/perf.data --kallsyms $td/system-wide/kallsyms
+kernel-mismatch partial system-wide/perf.data --vmlinux $shop
+kernel-mismatch-not - system-wide/perf.data --kallsyms $td/system-wide/kallsyms
 E2
 
 # of several recordings in a store one is asked, and a store without findings says so
