@@ -121,6 +121,27 @@ static void copy_line(struct buf *out, const struct profile *p, const char *path
 	buf_release(&from);
 }
 
+static const char deleted[] = " (deleted)";
+
+/* The bytes of a path in front of the mark that the kernel puts behind it, or 0. */
+static size_t deleted_path(const char *path)
+{
+	size_t n = strlen(path), k = sizeof(deleted) - 1;
+	return n > k && !strcmp(path + n - k, deleted) ? n - k : 0;
+}
+
+/* Nothing to copy from its path, but while a process that maps it runs /proc has it. */
+static void deleted_line(struct buf *out, const char *path)
+{
+	struct buf to = {0};
+	buf_fmt(&to, "symfs%.*s", (int)deleted_path(path), path);
+	buf_str(out, "# was deleted there; while a process that uses it runs, /proc/PID/exe "
+		     "(/proc/PID/map_files/… of a library) is it: copy it to ");
+	shell_word(out, buf_cstr(&to));
+	buf_str(out, ", then --symfs symfs");
+	buf_release(&to);
+}
+
 static int file_remedy(const struct profile *p, const struct missing_dso *d, const char *path,
 		       struct buf *out)
 {
@@ -135,6 +156,8 @@ static int file_remedy(const struct profile *p, const struct missing_dso *d, con
 		return 0;
 	} else if (id->len && is_packaged(path)) {
 		buf_fmt(out, "debuginfod-find executable %s", build_id_hex(id, hex));
+	} else if (deleted_path(path)) {
+		deleted_line(out, path);
 	} else {
 		copy_line(out, p, path);
 	}

@@ -251,17 +251,16 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 	return rc;
 }
 
-/* The event of a flame chart: the one asked for, else the first that is no tracepoint. */
-static uint16_t chart_event(const struct tlinput *ti)
+/* The event of a flame chart: the one asked for, else that of the first sample. */
+static int chart_event(const struct tlinput *ti, uint32_t *event, struct err *e)
 {
-	const struct timeline *tl = &ti->tl;
 	const char *want = ti->opt->in.events.n ? ti->opt->in.events.v[0] : NULL;
-	for (size_t i = 0; want && i < tl->events.n; i++) {
-		const char *name = strtab_get(&ti->names->strings, tl->events.v[i].name);
-		if (!strncmp(name, want, strlen(want)))
-			return (uint16_t)i;
-	}
-	return tl->samples.n ? tl->samples.v[0].event : 0;
+	*event = want               ? tl_find_event(ti, want)
+		 : ti->tl.samples.n ? ti->tl.samples.v[0].event
+				    : 0;
+	if (*event == TL_NONE)
+		return err_set(e, ERR_USAGE, "no event '%s' in %s", want, ti->path);
+	return 0;
 }
 
 /* Samples one by one in the order of time: a flame chart. */
@@ -270,7 +269,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 {
 	struct tlinput ti;
 	struct flame_input fi;
-	int rc = 0;
+	uint32_t event;
 	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
 	if (out->status)
 		return ERR_IO;
@@ -280,9 +279,9 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 		return ERR_USAGE;
 	}
 	const struct timeline *tl = &ti.tl;
-	uint16_t event = chart_event(&ti);
+	int rc = chart_event(&ti, &event, e);
 	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
-	if (!tl->samples.n)
+	if (!rc && !tl->samples.n)
 		rc = err_set(e, ERR_REFUSED, "%s: no samples to draw", path);
 	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];

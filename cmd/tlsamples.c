@@ -1,4 +1,5 @@
 #include "cmd/tlsamples.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -14,11 +15,28 @@ static const char *event_name(const struct tlinput *ti, size_t event)
 	return strtab_get(&ti->names->strings, ti->tl.events.v[event].name);
 }
 
-/* "cycles" names "cycles:P" too. */
-static int name_matches(const char *have, const char *want)
+uint32_t tl_find_event(const struct tlinput *ti, const char *want)
 {
-	size_t n = strlen(want);
-	return !strncmp(have, want, n) && (!have[n] || have[n] == ':');
+	uint32_t found = TL_NONE;
+	int best = 0;
+	for (size_t k = 0; k < ti->tl.events.n; k++) {
+		int fits = event_name_fits(event_name(ti, k), want);
+		if (fits > best) {
+			best = fits;
+			found = (uint32_t)k;
+		}
+	}
+	return found;
+}
+
+static int no_such_event(const struct tlinput *ti, const char *want, struct err *e)
+{
+	struct buf has = {0};
+	for (size_t k = 0; k < ti->tl.events.n; k++)
+		buf_fmt(&has, " %s", event_name(ti, k));
+	err_set(e, ERR_USAGE, "no event '%s' in %s; it has:%s", want, ti->path, buf_cstr(&has));
+	buf_release(&has);
+	return ERR_USAGE;
 }
 
 /* Flags of the events asked for by name. */
@@ -26,12 +44,11 @@ static int asked_events(const struct tlinput *ti, uint8_t *want, struct err *e)
 {
 	const struct opt_list *l = &ti->opt->in.events;
 	for (size_t i = 0; i < l->n; i++) {
-		int found = 0;
+		uint32_t at = tl_find_event(ti, l->v[i]);
+		if (at == TL_NONE)
+			return no_such_event(ti, l->v[i], e);
 		for (size_t k = 0; k < ti->tl.events.n; k++)
-			if (name_matches(event_name(ti, k), l->v[i]))
-				found = want[k] = 1;
-		if (!found)
-			return err_set(e, ERR_USAGE, "no event '%s' in %s", l->v[i], ti->path);
+			want[k] |= !strcmp(event_name(ti, k), event_name(ti, at));
 	}
 	return 0;
 }

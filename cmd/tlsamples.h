@@ -31,6 +31,9 @@ enum tl_fold_which {
 int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which which,
 		    struct tl_folded *out, struct err *e);
 
+/* The event that --event names (event_name_fits), index of timeline.events; TL_NONE. */
+uint32_t tl_find_event(const struct tlinput *ti, const char *want);
+
 /* 1 when two names are one event: the cpu_core and cpu_atom halves count as one. */
 int tl_same_event(const char *a, const char *b);
 void tl_folded_release(struct tl_folded *f);

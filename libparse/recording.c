@@ -672,24 +672,47 @@ const struct event *recording_event(const struct recording *rec, const struct re
 	return ev || id ? ev : &rec->events.v[0];
 }
 
-/* "cycles" names "cycles:P" too. */
-static int name_matches(const char *have, const char *want)
+/* "/freq=99,call-graph=dwarf/": how it is recorded, not which event it is; the length, or 0. */
+static size_t record_terms(const char *s)
+{
+	static const char *const keys[] = {
+		"freq=", "period=", "call-graph=", "stack-size=", "max-stack=",
+		"time=", "inherit", "no-inherit",  "overwrite",   "no-overwrite"};
+	const char *end = *s == '/' ? strchr(s + 1, '/') : NULL;
+	for (size_t i = 0; end && i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strncmp(s + 1, keys[i], strlen(keys[i])))
+			return (size_t)(end - s) + 1;
+	return 0;
+}
+
+int event_name_fits(const char *have, const char *want)
 {
 	size_t n = strlen(want);
-	return !strcmp(have, want) ||
-	       (!strncmp(have, want, n) && have[n] == ':' && !strchr(have + n + 1, ':') &&
-		strspn(have + n + 1, "ukhpPGHSDWIe") == strlen(have + n + 1));
+	if (strncmp(have, want, n) != 0)
+		return 0;
+	have += n;
+	if (!*have)
+		return 2;
+	size_t terms = record_terms(have);
+	have += terms;
+	if (*have != ':' && !terms) /* "cycles:u", "cycles/freq=99/u" */
+		return 0;
+	have += *have == ':';
+	return have[strspn(have, "ukhpPGHSDWIe")] == 0;
 }
 
 const struct event *recording_find_event(const struct recording *rec, const char *name)
 {
-	for (size_t i = 0; i < rec->events.n; i++)
-		if (!strcmp(rec->events.v[i].name, name))
-			return &rec->events.v[i];
-	for (size_t i = 0; i < rec->events.n; i++)
-		if (name_matches(rec->events.v[i].name, name))
-			return &rec->events.v[i];
-	return NULL;
+	const struct event *found = NULL;
+	int best = 0;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		int fits = event_name_fits(rec->events.v[i].name, name);
+		if (fits > best) {
+			best = fits;
+			found = &rec->events.v[i];
+		}
+	}
+	return found;
 }
 
 static inline void take_id_field(struct record_id *out, uint64_t field, const uint8_t *p,

@@ -180,8 +180,11 @@ static inline const struct event *recording_event_of_id(const struct recording *
 }
 const struct event *recording_event(const struct recording *rec, const struct record *r);
 
-/* The event by name ("cycles", "sched:sched_switch"; a name without modifiers matches one with
- * them) or NULL. */
+/* How a name asked for fits an event's: 2 it is the same, 1 but for modifiers ("cycles" and
+ * "cycles:P") or how it was recorded ("cpu-clock" and "cpu-clock/freq=99/"), 0 not. */
+int event_name_fits(const char *have, const char *want);
+
+/* The event by name ("cycles", "sched:sched_switch"), the first that fits best, or NULL. */
 const struct event *recording_find_event(const struct recording *rec, const char *name);
 
 /* The trailer (or, for samples, the fixed fields) of any record: pid, tid, time, cpu, id. */

@@ -33,7 +33,9 @@ for f in fp-threads no-callchain sched switch-events zstd dwarf events pid-attac
 	for q in 'collapse' 'collapse --tid-name' 'collapse --weight samples --kernel' 'svg' \
 		'collapse --offcpu --unit ns' 'collapse --offwake --idle' 'svg --offcpu' 'svg --wall' \
 		'collapse --all-events --pid-name' 'collapse --pid 0' 'collapse --comm swapper --tid-name' \
-		'svg --split cpu' 'svg --split tid -C 0' 'collapse -C 1'; do
+		'svg --split cpu' 'svg --split tid -C 0' 'collapse -C 1' \
+		'collapse --event cpu-clock' 'collapse --event cpu' 'svg --flamechart' \
+		'svg --flamechart --event nosuch'; do
 		same "$data" run.db "$symfs" $q
 	done
 	# the names and numbers that "comm-pid/tid;..." begins with

@@ -109,6 +109,21 @@ static void reading_ahead_may_be_left_halfway(void **state)
 	}
 }
 
+static void an_event_is_named_without_how_it_was_recorded(void **state)
+{
+	(void)state;
+	assert_int_equal(event_name_fits("cycles", "cycles"), 2);
+	assert_int_equal(event_name_fits("cycles:P", "cycles"), 1);
+	assert_int_equal(event_name_fits("cpu-clock/freq=99/", "cpu-clock"), 1);
+	assert_int_equal(event_name_fits("cpu-clock/freq=99,call-graph=no/u", "cpu-clock"), 1);
+	assert_int_equal(event_name_fits("cpu-clock/period=99/:u", "cpu-clock"), 1);
+	assert_int_equal(event_name_fits("cpu/event=0x3c/", "cpu"), 0);
+	assert_int_equal(event_name_fits("cpu-clock", "cpu"), 0);
+	assert_int_equal(event_name_fits("cpu-clock/freq=99", "cpu-clock"), 0);
+	assert_int_equal(event_name_fits("sched:sched_switch", "sched"), 0);
+	assert_int_equal(event_name_fits("cycles", "cycles:P"), 0);
+}
+
 static void fields_are_found_by_name(void **state)
 {
 	(void)state;
@@ -202,6 +217,7 @@ int main(void)
 		cmocka_unit_test(an_order_may_be_left_halfway),
 		cmocka_unit_test(reading_ahead_gives_the_same_records),
 		cmocka_unit_test(reading_ahead_may_be_left_halfway),
+		cmocka_unit_test(an_event_is_named_without_how_it_was_recorded),
 		cmocka_unit_test(fields_are_found_by_name),
 		cmocka_unit_test(any_allocation_may_fail),
 	};
