@@ -3,7 +3,7 @@
  *
  * The machine knows nothing of perf.data: whoever reads a recording (build.h) or writes a test
  * turns each record into one struct sched_event. What it believes and the states it moves
- * through are drawn in sched.c. Memory grows with threads and intervals only.
+ * through are drawn in sched_impl.h. Memory grows with threads and intervals only.
  *
  *	struct sched *s;
  *	sched_new(&tl, TL_HAS_WAKEUP | ..., &s, e);

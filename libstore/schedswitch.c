@@ -1,0 +1,186 @@
+/* schedswitch.c - switches, and what they contradict; see sched_impl.h. */
+#include "libstore/sched_impl.h"
+
+/* --- what a switch says of either thread -----------------------------------------------------
+ */
+
+/* The CPU's last switch put another thread on it than the one (i; TL_NONE = idle) that is found
+ * leaving it now. */
+static int hole(struct sched *s, struct cpu *c, uint16_t cpu, int32_t tid, uint32_t i)
+{
+	int seen = c->alt_tid == tid;
+	uint64_t lo = seen ? c->alt_lo_ns : c->last_ns, hi = seen ? c->alt_ns : s->now;
+	uint8_t reason = c->lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
+	uint64_t from = c->cur_ns;
+	if (c->cur != TL_NONE && s->threads.v[c->cur].state == RUNNING &&
+	    s->threads.v[c->cur].cpu == cpu)
+		sched_lost_out(s, c->cur, 1);
+	if (!c->lost && sched_note_hole(s, cpu, from, hi))
+		return ERR_NOMEM;
+	sched_set_current(c, tid, i, hi);
+	return i == TL_NONE ? 0 : sched_arrive(s, i, cpu, lo, hi, reason);
+}
+
+/* Make sure that i is believed to run on this CPU, whatever was believed before. */
+static int expect_on(struct sched *s, struct cpu *c, uint16_t cpu, int32_t tid, uint32_t i)
+{
+	if (s->chain && c->cur_tid >= 0 && c->cur_tid != tid)
+		return hole(s, c, cpu, tid, i);
+	if (i == TL_NONE)
+		return 0;
+	const struct thr *t = &s->threads.v[i];
+	if (t->state == RUNNING && t->cpu == cpu)
+		return 0;
+	uint8_t reason = s->chain ? UNKNOWN_EDGE : UNKNOWN_HOLE;
+	return sched_arrive(s, i, cpu, 0, s->now, reason);
+}
+
+static int leave(struct sched *s, const struct sched_event *ev, uint32_t i)
+{
+	if (ev->state_class == STATE_DEAD) {
+		sched_end_life(s, i, ev->time_ns);
+		return 0;
+	}
+	struct thr *t = &s->threads.v[i];
+	sched_begin_off(s, i, ev->time_ns, ev->cpu);
+	t->off.path = ev->path;
+	t->off.state = ev->state;
+	t->off.syscall = ev->syscall;
+	if (ev->no_stack)
+		t->off.flags |= OFF_NO_STACK;
+	if (ev->state_class == STATE_RUNNING) {
+		t->off.flags |= OFF_RUNNING;
+		t->sleeps = 0;
+	}
+	return 0;
+}
+
+static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
+{
+	struct thr *t = &s->threads.v[i];
+	if (t->state == RUNNING)
+		sched_lost_out(s, i, 0);
+	if (t->state == UNSEEN) {
+		sched_begin_running(s, i, cpu, prio, s->now);
+		return 0;
+	}
+	int r = sched_end_off(s, i, s->now, cpu, prio);
+	if (!r)
+		sched_run_on(s, i, cpu);
+	return r;
+}
+
+/* --- events ----------------------------------------------------------------------------------
+ */
+
+/* The same record once more, as perf writes it now and then when it is late to empty a small
+ * buffer. */
+static int is_repeated(const struct cpu *c, const struct sched_event *ev)
+{
+	return ev->time_ns == c->switch_ns && ev->prev_tid == c->switch_from &&
+	       ev->next_tid == c->cur_tid && ev->prev_tid != ev->next_tid;
+}
+
+/* In a per-task recording `next` may be a thread whose leaving will not be recorded: the ins
+ * are left to the SWITCH records. */
+int sched_on_switch(struct sched *s, const struct sched_event *ev)
+{
+	struct cpu *c;
+	uint32_t prev = TL_NONE, next = TL_NONE;
+	int r = sched_cpu_of(s, ev->cpu, &c);
+	if (!r && is_repeated(c, ev))
+		return 0;
+	if (!r && ev->prev_tid > 0) {
+		r = sched_thread_on(s, c, ev->prev_tid, &prev);
+		if (!r)
+			r = sched_set_comm(s, prev, ev->prev_comm);
+		if (!r && ev->tid == ev->prev_tid)
+			sched_set_pid(s, prev, ev->pid);
+	}
+	if (!r)
+		r = expect_on(s, c, ev->cpu, ev->prev_tid, prev);
+	if (!r && prev != TL_NONE)
+		r = leave(s, ev, prev);
+	if (!r && !s->chain) {
+		sched_set_current(c, -1, TL_NONE, ev->time_ns);
+		return 0;
+	}
+	if (!r && ev->next_tid > 0) {
+		r = sched_thread_of(s, ev->next_tid, &next);
+		if (!r)
+			r = sched_set_comm(s, next, ev->next_comm);
+		if (!r)
+			r = enter(s, next, ev->cpu, ev->next_prio);
+	}
+	if (!r) {
+		sched_set_current(c, ev->next_tid, next, ev->time_ns);
+		c->switch_ns = ev->time_ns;
+		c->switch_from = ev->prev_tid;
+	}
+	return r;
+}
+
+/* PERF_RECORD_SWITCH. Beside system-wide tracepoints they tell nothing new; beside per-task
+ * ones the outs are already known when they come, and the ins are theirs alone. */
+static int records_matter(const struct sched *s)
+{
+	return !(s->tl->flags & TL_HAS_SWITCH) || s->tl->flags & TL_PER_TASK;
+}
+
+int sched_on_out(struct sched *s, const struct sched_event *ev)
+{
+	struct cpu *c;
+	uint32_t i = TL_NONE;
+	if (!records_matter(s) || ev->tid < 0)
+		return 0;
+	int r = sched_cpu_of(s, ev->cpu, &c);
+	if (!r && ev->tid > 0) {
+		if (u64map_get(&s->by_tid, (uint32_t)ev->tid, &i) &&
+		    (s->threads.v[i].state == DEAD || s->threads.v[i].state == OFF))
+			return 0;
+		r = sched_thread_of(s, ev->tid, &i);
+	}
+	if (!r && i != TL_NONE)
+		sched_set_pid(s, i, ev->pid);
+	if (!r)
+		r = expect_on(s, c, ev->cpu, ev->tid, i);
+	if (!r && i != TL_NONE) {
+		struct sched_event out = *ev;
+		out.state_class = ev->preempt ? STATE_RUNNING : STATE_BLOCKED;
+		if (s->threads.v[i].exiting && !ev->preempt)
+			out.state_class = STATE_DEAD;
+		r = leave(s, &out, i);
+	}
+	if (!r)
+		sched_set_current(c, -1, TL_NONE, ev->time_ns);
+	return r;
+}
+
+int sched_on_in(struct sched *s, const struct sched_event *ev)
+{
+	struct cpu *c;
+	uint32_t i = TL_NONE;
+	if (!records_matter(s) || ev->tid < 0)
+		return 0;
+	int r = sched_cpu_of(s, ev->cpu, &c);
+	if (!r && ev->tid > 0) {
+		r = sched_thread_of(s, ev->tid, &i);
+		if (!r)
+			sched_set_pid(s, i, ev->pid);
+	}
+	if (!r && c->cur_tid > 0 && c->cur_tid != ev->tid &&
+	    s->threads.v[c->cur].state == RUNNING && s->threads.v[c->cur].cpu == ev->cpu) {
+		uint64_t from = c->cur_ns;
+		sched_lost_out(s, c->cur, 1);
+		if (s->chain && !c->lost)
+			r = sched_note_hole(s, ev->cpu, from, s->now);
+	}
+	if (!r && i != TL_NONE) {
+		struct thr *t = &s->threads.v[i];
+		if (t->state != RUNNING || t->cpu != ev->cpu)
+			r = enter(s, i, ev->cpu, -1);
+	}
+	if (!r)
+		sched_set_current(c, ev->tid, i, ev->time_ns);
+	return r;
+}

@@ -1,0 +1,180 @@
+/* schedwake.c - wakeups and migrations; see sched_impl.h. */
+#include "libstore/sched_impl.h"
+
+static int make_wake(struct sched *s, const struct sched_event *ev, struct wake *w)
+{
+	*w = (struct wake){.ns = ev->time_ns,
+			   .waker = TL_NONE,
+			   .path = ev->path,
+			   .cpu = ev->cpu,
+			   .context = ev->context,
+			   .set = 1};
+	if ((ev->context != WAKER_TASK && ev->context != WAKER_SOFTIRQ_INLINE) || ev->tid <= 0)
+		return 0;
+	if (ev->cpu < s->cpus.n)
+		return sched_thread_on(s, &s->cpus.v[ev->cpu], ev->tid, &w->waker);
+	return sched_thread_of(s, ev->tid, &w->waker);
+}
+
+/* First seen by being woken: how long it had slept lies before the recording. */
+static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int flags)
+{
+	sched_begin_life(s, i, w->ns);
+	sched_begin_off(s, i, w->ns, TL_NOCPU);
+	s->threads.v[i].off.flags = (uint8_t)(flags | OFF_NO_STACK);
+	s->threads.v[i].wake = *w;
+}
+
+/* A waking proves that a thread of unknown whereabouts sleeps. */
+static int known_again(struct sched *s, uint32_t i)
+{
+	struct thr *t = &s->threads.v[i];
+	int r = s->now > t->off.start_ns ? sched_end_off(s, i, s->now, TL_NOCPU, -1) : 0;
+	if (r)
+		return r;
+	sched_begin_off(s, i, s->now, TL_NOCPU);
+	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	return 0;
+}
+
+/* Woken a second time although no switch shows that it ran. It did, where switches are missing:
+ * only a thread that has gone to sleep again is woken. In a whole recording the first counts.
+ */
+static int ran_unseen(const struct sched *s, const struct thr *t)
+{
+	return t->state == OFF && t->woken && t->sleeps && !t->off.unknown && s->chain &&
+	       s->now > t->wake.ns && (s->tl->flags & TL_SOME_CPUS || s->tl->losses.n);
+}
+
+/*	out ──known──► first waking ──unknown──► this one ──runnable──► in */
+static int woken_again(struct sched *s, uint32_t i)
+{
+	struct thr *t = &s->threads.v[i];
+	uint64_t woken = t->wake.ns > t->off.start_ns ? t->wake.ns : t->off.start_ns;
+	t->off.flags |= OFF_SUSPECT;
+	int r = woken > t->off.start_ns ? sched_end_off(s, i, woken, TL_NOCPU, -1) : 0;
+	if (r)
+		return r;
+	sched_begin_off(s, i, woken, TL_NOCPU);
+	t->off.unknown = UNKNOWN_HOLE;
+	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	if ((r = sched_end_off(s, i, s->now, TL_NOCPU, -1)))
+		return r;
+	sched_begin_off(s, i, s->now, TL_NOCPU);
+	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	return 0;
+}
+
+int sched_on_waking(struct sched *s, const struct sched_event *ev)
+{
+	uint32_t i;
+	struct wake w;
+	int r = sched_thread_of(s, ev->target_tid, &i);
+	if (!r)
+		r = sched_set_comm(s, i, ev->target_comm);
+	if (!r)
+		r = make_wake(s, ev, &w);
+	if (r)
+		return r;
+	struct thr *t = &s->threads.v[i]; /* after make_wake, which may add a thread */
+	if (t->state == UNSEEN) {
+		begin_woken(s, i, &w, OFF_OPEN);
+	} else if (t->state == RUNNING) {
+		t->early = w;
+	} else if (!t->woken && t->sleeps) {
+		r = t->off.unknown ? known_again(s, i) : 0;
+		t->wake = w;
+	} else if (ran_unseen(s, t)) {
+		r = woken_again(s, i);
+		t->wake = w;
+	}
+	return r;
+}
+
+int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
+{
+	uint32_t i;
+	struct wake w;
+	int r = sched_thread_of(s, ev->target_tid, &i);
+	if (!r)
+		r = sched_set_comm(s, i, ev->target_comm);
+	if (!r)
+		r = make_wake(s, ev, &w);
+	if (r)
+		return r;
+	struct thr *t = &s->threads.v[i];
+	if (s->tl->flags &
+	    TL_HAS_WAKING) { /* its own waking is missing: the waker is not known */
+		w.waker = TL_NONE;
+		w.path = 0;
+		w.context = WAKER_NONE;
+	}
+	if (t->state == UNSEEN) {
+		begin_woken(s, i, &w, OFF_OPEN);
+		t->woken = 1; /* no later sleep is ended by it */
+	} else if (t->state == RUNNING) {
+		t->early.set = 0;
+	} else if (!t->woken && t->sleeps && !t->off.unknown) {
+		if (!t->wake.set)
+			t->wake = t->early.set ? t->early : w;
+		t->woken = 1;
+	}
+	return 0;
+}
+
+/*
+ * A sleeping thread stays on the CPU it left: one that is taken from another has run there
+ * meanwhile, and went to sleep again some time before what wakes it now.
+ *
+ *	out ──unknown──► waking ──runnable──► in
+ */
+static int ran_elsewhere(struct sched *s, uint32_t i, uint16_t cpu)
+{
+	struct thr *t = &s->threads.v[i];
+	const struct wake wake = t->wake;
+	uint64_t out = t->off.start_ns;
+	int lost = cpu < s->cpus.n && s->cpus.v[cpu].lost_ns > out;
+	t->off.unknown = lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
+	int r = lost ? 0 : sched_note_hole(s, cpu, out, wake.ns);
+	if (!r)
+		r = sched_end_off(s, i, wake.ns, TL_NOCPU, -1);
+	if (r)
+		return r;
+	sched_begin_off(s, i, wake.ns, TL_NOCPU);
+	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	t->wake = wake;
+	return 0;
+}
+
+int sched_on_migrate(struct sched *s, const struct sched_event *ev)
+{
+	uint32_t i;
+	int r = 0;
+	if (!s->chain || !u64map_get(&s->by_tid, (uint32_t)ev->target_tid, &i) ||
+	    s->threads.v[i].state != OFF)
+		return 0;
+	struct thr *t = &s->threads.v[i];
+	if (t->off.cpu_out != TL_NOCPU && !t->off.unknown && ev->from_cpu != TL_NOCPU &&
+	    t->cpu != TL_NOCPU && ev->from_cpu != t->cpu) {
+		t->off.flags |= OFF_SUSPECT;
+		if (t->sleeps && !t->woken && t->wake.set && t->wake.ns > t->off.start_ns)
+			r = ran_elsewhere(s, i, ev->from_cpu);
+	}
+	t->cpu = ev->to_cpu;
+	return r;
+}
+
+int sched_on_wakeup_new(struct sched *s, const struct sched_event *ev)
+{
+	uint32_t i;
+	struct wake w;
+	int r = sched_new_thread(s, ev, &i);
+	if (!r)
+		r = make_wake(s, ev, &w);
+	if (r)
+		return r;
+	begin_woken(s, i, &w, 0);
+	s->threads.v[i].off.cause = CAUSE_RUNQUEUE;
+	s->threads.v[i].woken = 1;
+	return 0;
+}
