@@ -16,6 +16,9 @@ static void forget(struct outfile *o)
 
 static int open_in_place(struct outfile *o, const char *path, struct err *e)
 {
+	o->path = mem_strdup(path);
+	if (!o->path)
+		return err_nomem(e);
 	o->f = fopen(path, "we");
 	return o->f ? 0 : err_sys(e, "%s: cannot write", path);
 }
@@ -96,11 +99,11 @@ int outfile_commit(struct outfile *o, struct err *e)
 	}
 	int bad = fflush(o->f) || ferror(o->f) ||
 		  (o->tmp && fsync(fileno(o->f)) && errno != EINVAL);
-	int r = bad ? err_sys(e, "%s: cannot write", o->path ? o->path : "output") : 0;
+	int r = bad ? err_sys(e, "%s: cannot write", o->path) : 0;
 	if (!r && o->tmp && o->unnamed && name_late(o))
 		r = err_sys(e, "%s: cannot write", o->path);
 	if (fclose(o->f) && !r)
-		r = err_sys(e, "%s: cannot write", o->path ? o->path : "output");
+		r = err_sys(e, "%s: cannot write", o->path);
 	o->f = NULL;
 	if (!r && o->tmp && rename(o->tmp, o->path))
 		r = err_sys(e, "%s: cannot rename into place", o->path);

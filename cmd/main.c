@@ -132,7 +132,8 @@ static int finish(int rc)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return rc;
-	fprintf(stderr, "perfkit: stdout: cannot write\n");
+	if (rc != 1) /* else whoever wrote has told */
+		fprintf(stderr, "perfkit: stdout: cannot write\n");
 	return 1;
 }
 

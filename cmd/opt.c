@@ -81,7 +81,7 @@ static int set_number(const struct opt *o, void *target, const char *arg)
 		*(uint64_t *)target = strtoull(arg, &end, 0);
 	} else if (o->kind == OPT_INT) {
 		long x = strtol(arg, &end, 10);
-		if (x > 1000000000 || x < -1000000000)
+		if (x > 1000000000 || x < 0) /* all are counts */
 			return -1;
 		*(int *)target = (int)x;
 	} else {

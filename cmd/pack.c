@@ -421,7 +421,7 @@ const struct verb verb_pack = {
 		"missing is listed. Every verb reads the bundle as it reads perf.data.",
 	.examples = "  perfkit pack perf.data -o run.tar.zst\n"
 		    "  perfkit pack --script >pack.sh && scp pack.sh server:\n"
-		    "  ssh server sh pack.sh perf.data run.tar.zst",
+		    "  ssh server sh pack.sh perf.data -o run.tar.zst",
 	.tables = {rows},
 	.options_size = sizeof(struct pack_opts),
 	.max_files = 1,

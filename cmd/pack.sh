@@ -1,30 +1,51 @@
 #!/bin/sh
 # Pack a perf recording with what its frames are named from, on a machine that has perf but no
-# perfkit:   sh pack.sh [perf.data [run.tar.zst]]
+# perfkit:   sh pack.sh [perf.data [run.tar.zst]]   or   sh pack.sh perf.data -o run.tar.zst
 #
-# Needs sh, perf, tar, sed, sort, cp; zstd, else gzip (the bundle is then a .tar.gz). Run it as
+# Needs sh, perf, tar, sed, sort, tr, cp; zstd, else gzip (the bundle is then a .tar.gz). Run it as
 # root on the recorded machine, before it boots anew, so that kernel symbols can be read.
 # perfkit reads the result: perfkit report run.tar.zst. Printed by `perfkit pack --script`.
 set -u
 LC_ALL=C
 export LC_ALL
-data=${1:-perf.data}
 perf=${PERF:-perf}
 
 die() { echo "pack.sh: $*" >&2; exit 1; }
+data= out=
+while [ $# -gt 0 ]; do
+	case $1 in
+	-o | --output)
+		[ $# -gt 1 ] || die "-o wants the bundle's name"
+		out=$2
+		shift
+		;;
+	-h | --help)
+		echo "usage: sh pack.sh [perf.data] [-o run.tar.zst]"
+		exit 0
+		;;
+	-*) die "no option $1 (usage: sh pack.sh [perf.data] [-o run.tar.zst])" ;;
+	*)
+		if [ -z "$data" ]; then data=$1
+		elif [ -z "$out" ]; then out=$1
+		else die "one name too many: $1"; fi
+		;;
+	esac
+	shift
+done
+data=${data:-perf.data}
 [ -r "$data" ] || die "$data: cannot be read"
-for tool in "$perf" tar sed sort cp; do
+for tool in "$perf" tar sed sort tr cp; do
 	command -v "$tool" >/dev/null 2>&1 || die "$tool is not installed"
 done
 if command -v zstd >/dev/null 2>&1; then
-	zip='zstd -q -3 -c' out=${2:-$data.tar.zst}
+	zip='zstd -q -3 -c' out=${out:-$data.tar.zst}
 else
-	zip='gzip -c' out=${2:-$data.tar.gz}
+	zip='gzip -c' out=${out:-$data.tar.gz}
 fi
 work=${TMPDIR:-/tmp}/perfkit-pack.$$
 umask 077
 mkdir "$work" "$work/b" "$work/b/debug" "$work/b/symfs" || die "cannot write to $work"
-trap 'rm -rf "$work" "$out.tmp.$$"' EXIT
+trap 'rm -rf "$work"; rm -f -- "$out.tmp.$$"' EXIT
 trap 'exit 1' HUP INT TERM
 b=$work/b
 cache=${PERF_BUILDID_DIR:-${HOME:-/root}/.debug}
@@ -64,6 +85,39 @@ rm "$work/script"
 [ -s "$work/frames" ] || cp "$work/maps" "$work/frames"
 grep '/jit-[0-9]*\.dump$' "$work/maps" >>"$work/frames"
 
+# Files that debug information names: the one that dwz shares, .dwo of split DWARF, .dwp. Their
+# names are read as text, as there need not be a readelf: perfkit checks the ids when it reads.
+put_parts()  # file of-this-path bundle-folder
+{
+	from=${2%/*}
+	tr -c '[:print:]' '\n' <"$1" | grep -e '\.dwo$' -e '\.debug$' -e 'dwz' | sort -u >"$work/names"
+	[ -s "$work/names" ] || return 0
+	# folders it was compiled in, for names relative to them
+	tr -c '[:print:]' '\n' <"$1" | grep '^/' | sort -u >"$work/dirs"
+	while read -r name; do
+		case $name in
+		/*) [ -f "$name" ] && put "$name" "$3/${name##*/}" ;;
+		*.dwo)
+			to=$name
+			case /$name in */../*) to=${name##*/} ;; esac
+			for dir in "$from" "${1%/*}"; do
+				[ -f "$dir/$name" ] && put "$dir/$name" "$3/$to"
+			done
+			while read -r dir; do
+				[ -e "$b/$3/$to" ] && break
+				[ -f "$dir/$name" ] && put "$dir/$name" "$3/$to"
+			done <"$work/dirs"
+			;;
+		*/*)
+			for dir in "$from" "${1%/*}"; do
+				[ -f "$dir/$name" ] && put "$dir/$name" "$3/${name##*/}"
+			done
+			;;
+		esac
+	done <"$work/names"
+	return 0
+}
+
 # A debug file lies beside the binary's, or under /usr/lib/debug by build-id or path.
 put_debug()  # path build-id bundle-folder
 {
@@ -74,11 +128,7 @@ put_debug()  # path build-id bundle-folder
 		"$dir/$base.debug" "$dir/.debug/$base"; do
 		[ -n "$2" ] && [ -f "$f" ] && [ "$(id_of_file "$f")" = "$2" ] || continue
 		put "$f" "$3/debug"
-		# what dwz shares between packages
-		sed -n 's/.*\(\/usr\/lib\/debug\/\.dwz\/[-+._a-zA-Z0-9/]*\).*/\1/p' "$f" |
-			sort -u | while read -r dwz; do
-			[ -f "$dwz" ] && put "$dwz" "$3/${dwz##*/}"
-		done
+		put_parts "$f" "$1" "$3"
 		return
 	done
 }
@@ -90,13 +140,18 @@ put_file()  # path
 	[ -f "$path" ] && have=$(id_of_file "$path")
 	if [ -z "$want" ] && [ -f "$path" ]; then
 		put "$path" "symfs$path" || lacks "$path" "cannot be copied"
+		[ -f "$path.dwp" ] && put "$path.dwp" "symfs$path.dwp"
+		put_parts "$path" "$path" "symfs${path%/*}"
 		[ -n "$have" ] && put_debug "$path" "$have" "$(cache_name "$have")"
 	elif [ -n "$want" ] && [ "$have" = "$want" ]; then
 		put "$path" "$(cache_name "$want")/elf" || lacks "$path" "cannot be copied"
+		[ -f "$path.dwp" ] && put "$path.dwp" "$(cache_name "$want")/elf.dwp"
+		put_parts "$path" "$path" "$(cache_name "$want")"
 		put_debug "$path" "$want" "$(cache_name "$want")"
 	elif [ -n "$want" ] && [ -f "$cache/.build-id/${want%"${want#??}"}/${want#??}/elf" ]; then
 		put "$cache/.build-id/${want%"${want#??}"}/${want#??}/elf" \
 			"$(cache_name "$want")/elf"
+		put_parts "$b/$(cache_name "$want")/elf" "$path" "$(cache_name "$want")"
 		put_debug "$path" "$want" "$(cache_name "$want")"
 	elif [ -f "$path" ]; then
 		lacks "$path" "the file is another one now (build-id ${have:-none}, recorded $want)"
@@ -173,5 +228,5 @@ cp -R "$data" "$b/perf.data" || die "cannot copy $data"
 mv "$work/MANIFEST" "$b/MANIFEST"
 (cd "$b" && tar -cf - MANIFEST perf.data debug symfs) | $zip >"$out.tmp.$$" ||
 	die "cannot write $out"
-mv "$out.tmp.$$" "$out" || die "cannot write $out"
+mv -- "$out.tmp.$$" "$out" || die "cannot write $out"
 echo "$out: $(wc -c <"$out" | sed 's/ //g') bytes, $missing missing" >&2

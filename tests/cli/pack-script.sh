@@ -19,7 +19,7 @@ $cxx -O2 -g "$SRC/tests/workload/templates.cc" -o "app/a program" || exit 1
 
 # An environment with the tools the script names and nothing else.
 mkdir bin
-for tool in sh tar sed sort cp mkdir mv rm grep find uname wc cat zstd gzip; do
+for tool in sh tar sed sort tr cp mkdir mv rm grep find uname wc cat zstd gzip; do
 	from=$(command -v $tool) && ln -s "$from" bin/$tool
 done
 ln -s "$perf" bin/perf
@@ -43,6 +43,29 @@ grep -q '^run.tar.zst: [0-9]* bytes, 0 missing$' err || bad "pack.sh said: $(cat
 answers dwarf.data run.tar.zst
 bare sh pack.sh noid.data noid.tar.zst 2>err || bad "pack.sh: exit $?: $(cat err)"
 answers noid.data noid.tar.zst
+
+# What debug information names further: .dwo, .dwp and dwz files, found as perfkit pack finds them.
+mkdir split
+for kind in dwo dwp dwz; do
+	$cxx -O2 -gdwarf-4 $([ $kind = dwz ] || echo -gsplit-dwarf) "$SRC/tests/workload/templates.cc" \
+		-o split/$kind 2>/dev/null || continue
+	case $kind in
+	dwp) (cd split && dwp -e dwp -o dwp.dwp && rm -f dwp-*.dwo) >/dev/null 2>&1 || continue ;;
+	dwz) cp split/dwz split/dwz2
+		(cd split && dwz -m shared.debug -M "$PWD/shared.debug" dwz dwz2) 2>/dev/null || continue ;;
+	esac
+	"$perf" record -q -e cpu-clock:u -F 999 --call-graph dwarf,4096 -o $kind.data split/$kind \
+		>/dev/null 2>&1 || continue
+	bare sh pack.sh $kind.data -o $kind.tar.zst 2>err || bad "pack.sh $kind.data: $(cat err)"
+	"$PERFKIT" collapse $kind.data >here
+	mv split gone
+	"$PERFKIT" collapse $kind.tar.zst >there 2>err
+	mv gone split
+	same here there
+	grep -q 'debug information' err && bad "$kind: $(cat err)"
+done
+bare sh pack.sh -x 2>err && bad "pack.sh takes -x"
+grep -q 'no option -x' err || bad "pack.sh -x: $(cat err)"
 
 # Without zstd it is a .tar.gz.
 rm -f bin/zstd
