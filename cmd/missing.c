@@ -1,4 +1,5 @@
 #include "cmd/missing.h"
+#include "cmd/reporthead.h"
 #include "base/buf.h"
 #include "base/shellword.h"
 #include "render/escape.h"
@@ -209,34 +210,36 @@ int missing_remedy(const struct profile *p, const struct missing_dso *d, struct 
 /* --- in print ------------------------------------------------------------------------------
  */
 
-static void text(FILE *f, const char *s)
+static void visible(struct buf *b, const char *s)
 {
-	struct buf b = {0};
-	escape_visible(&b, s, strlen(s));
-	fputs(buf_cstr(&b), f);
-	buf_release(&b);
+	escape_visible(b, s, strlen(s));
 }
 
+/* Commands are not broken: they are to be pasted. */
 static void print_one(FILE *f, const struct profile *p, const struct missing *m,
 		      const struct missing_dso *d)
 {
-	struct buf remedy = {0};
+	enum { INDENT = 11 };
+	struct buf b = {0}, out = {0};
 	char hex[2 * BUILD_ID_MAX + 1];
-	fprintf(f, "  %5.1f %%  ", 100.0 * (double)d->samples / (double)m->samples);
-	text(f, d->name ? strtab_get(&p->stacks.strings, d->name) : "[unknown]");
-	fprintf(f, ": %s", missing_reason(d));
+	buf_fmt(&out, "  %5.1f %%  ", 100.0 * (double)d->samples / (double)m->samples);
+	visible(&b, d->name ? strtab_get(&p->stacks.strings, d->name) : "[unknown]");
+	buf_fmt(&b, ": %s", missing_reason(d));
 	if (*d->detail) {
-		fputs(" (", f);
-		text(f, d->detail);
-		fputc(')', f);
+		buf_str(&b, " (");
+		visible(&b, d->detail);
+		buf_char(&b, ')');
 	}
-	fputc('\n', f);
+	report_wrap(&out, INDENT, INDENT, buf_cstr(&b));
 	if (d->dso != NO_ID && p->machine.dsos.v[d->dso].id.len)
-		fprintf(f, "           build-id %s\n",
+		buf_fmt(&out, "%*sbuild-id %s\n", INDENT, "",
 			build_id_hex(&p->machine.dsos.v[d->dso].id, hex));
-	if (missing_remedy(p, d, &remedy))
-		fprintf(f, "           get it:  %s\n", buf_cstr(&remedy));
-	buf_release(&remedy);
+	buf_clear(&b);
+	if (missing_remedy(p, d, &b))
+		buf_fmt(&out, "%*sget it:  %s\n", INDENT, "", buf_cstr(&b));
+	fputs(buf_cstr(&out), f);
+	buf_release(&out);
+	buf_release(&b);
 }
 
 /* Does debuginfod help with more than one of them? */
@@ -264,7 +267,7 @@ void missing_print(FILE *f, const struct profile *p, const struct missing *m, in
 		fprintf(f, "  %zu more (--top 0 shows all)\n", m->dsos.n - n);
 	if (several_by_debuginfod(p, m, m->dsos.n))
 		fprintf(f,
-			"all that a server has:  "
+			"all that a server has:\n           "
 			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org perfkit report …\n");
 }
 

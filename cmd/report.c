@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "cmd/inputkind.h"
 #include "cmd/missing.h"
+#include "cmd/reporthead.h"
 #include "cmd/reportwaits.h"
+#include "cmd/tlsamples.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
 #include "render/escape.h"
@@ -28,23 +30,8 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
+/* Columns of a store's first words. */
 enum { LABEL = 11 };
-
-/* 1234567 → "1,234,567" in one of a few rotating buffers. */
-static const char *count_text(uint64_t x)
-{
-	static char text[4][32];
-	static unsigned turn;
-	char *out = text[turn++ % 4], digits[24];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, x), k = 0;
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			out[k++] = ',';
-		out[k++] = digits[i];
-	}
-	out[k] = '\0';
-	return out;
-}
 
 static void label(const char *s)
 {
@@ -58,163 +45,6 @@ static void text(const char *s)
 	escape_visible(&b, s, strlen(s));
 	fputs(buf_cstr(&b), stdout);
 	buf_release(&b);
-}
-
-static void print_file(const struct input *in)
-{
-	const struct recording *rec = in->profile->rec;
-	label("recording");
-	text(in->path);
-	printf(", %s mode, %s-endian%s, %.1f MB of records\n",
-	       rec->directory   ? "directory"
-	       : rec->pipe_mode ? "pipe"
-				: "file",
-	       rec->big_endian ? "big" : "little", rec->compressed ? ", zstd" : "",
-	       (double)rec->data_size / 1e6);
-}
-
-static void print_host(const struct features *f)
-{
-	if (f->hostname || f->osrelease || f->arch) {
-		label("host");
-		text(f->hostname ? f->hostname : "?");
-		printf(", Linux ");
-		text(f->osrelease ? f->osrelease : "?");
-		printf(" ");
-		text(f->arch ? f->arch : "?");
-		if (f->cpus_online)
-			printf(", %u CPUs", f->cpus_online);
-		if (f->version) {
-			printf(", perf ");
-			text(f->version);
-		}
-		putchar('\n');
-	}
-	if (f->cpudesc) {
-		label("cpu");
-		text(f->cpudesc);
-		putchar('\n');
-	}
-	if (f->cmdline) {
-		label("command");
-		text(f->cmdline);
-		putchar('\n');
-	}
-}
-
-static const char *clock_name(const struct recording *rec)
-{
-	static const char *const names[] = {
-		"CLOCK_REALTIME",          "CLOCK_MONOTONIC",     "CLOCK_PROCESS_CPUTIME_ID",
-		"CLOCK_THREAD_CPUTIME_ID", "CLOCK_MONOTONIC_RAW", "CLOCK_REALTIME_COARSE",
-		"CLOCK_MONOTONIC_COARSE",  "CLOCK_BOOTTIME",
-	};
-	const struct event_attr *a = &rec->events.v[0].attr;
-	if (!attr_flag(a, ATTR_USE_CLOCKID))
-		return "perf's own (sched_clock)";
-	if (a->clockid >= 0 && (size_t)a->clockid < sizeof(names) / sizeof(*names))
-		return names[a->clockid];
-	return a->clockid == 11 ? "CLOCK_TAI" : "unknown";
-}
-
-static void print_clock(const struct profile *p)
-{
-	const struct aggregate_stats *t = &p->totals;
-	label("clock");
-	printf("%s", clock_name(p->rec));
-	if (t->first_time <= t->last_time && t->last_time)
-		printf(", samples %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64
-		       " (%.3f s)",
-		       t->first_time / 1000000000, t->first_time % 1000000000,
-		       t->last_time / 1000000000, t->last_time % 1000000000,
-		       (double)(t->last_time - t->first_time) / 1e9);
-	putchar('\n');
-}
-
-static const char *stacks_of(const struct event_attr *a)
-{
-	if (a->sample_type & PERF_SAMPLE_STACK_USER && a->sample_type & PERF_SAMPLE_REGS_USER)
-		return "stacks by stack dump (DWARF)";
-	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
-		return "branch stacks";
-	return a->sample_type & PERF_SAMPLE_CALLCHAIN ? "stacks by frame pointer" : "no stacks";
-}
-
-/* Of a timeline the survey counts, since its tables hold the samples of CPU time only. */
-static void print_events(const struct profile *p, const struct survey *counted)
-{
-	const struct recording *rec = p->rec;
-	for (size_t i = 0; i < rec->events.n; i++) {
-		const struct event *ev = &rec->events.v[i];
-		uint64_t samples = 0, weight = 0;
-		for (size_t k = 0; k < p->folded.n; k++) {
-			if (p->folded.v[k].event != i)
-				continue;
-			samples += p->folded.v[k].samples;
-			weight += p->folded.v[k].weight;
-		}
-		if (counted)
-			samples = i < counted->events.n ? counted->events.v[i].samples : 0;
-		label(i ? "" : "events");
-		text(ev->name);
-		printf(": %s samples", count_text(samples));
-		if (!ev->is_tracepoint && weight)
-			printf(", sum of periods %s", count_text(weight));
-		if (attr_flag(&ev->attr, ATTR_FREQ))
-			printf(", %s Hz", count_text(ev->attr.sample_period));
-		else
-			printf(", period %s", count_text(ev->attr.sample_period));
-		printf(", %s\n", stacks_of(&ev->attr));
-	}
-}
-
-static void print_records(const struct recording *rec)
-{
-	const struct recording_stats *s = &rec->stats;
-	int column = LABEL;
-	label("records");
-	for (uint32_t t = 0; t < RECORD_TYPES_COUNTED; t++) {
-		char item[64];
-		const char *name = record_type_name(t);
-		if (!s->by_type[t])
-			continue;
-		int n = name ? snprintf(item, sizeof(item), "%s %s", name,
-					count_text(s->by_type[t]))
-			     : snprintf(item, sizeof(item), "type %u: %s", t,
-					count_text(s->by_type[t]));
-		if (column + n > 78) {
-			printf("\n%*s", LABEL, "");
-			column = LABEL;
-		}
-		column += printf("%s  ", item);
-	}
-	if (s->unknown_types)
-		printf("unknown types %s", count_text(s->unknown_types));
-	putchar('\n');
-}
-
-static void print_loss(const struct recording *rec)
-{
-	const struct recording_stats *s = &rec->stats;
-	uint64_t samples = s->by_type[PERF_RECORD_SAMPLE];
-	uint64_t dropped = recording_dropped_samples(rec);
-	label("loss");
-	if (!s->lost && !dropped && !s->torn[0] && !s->bad_records && !rec->cut_off)
-		printf("none recorded\n");
-	if (s->lost)
-		printf("%s records lost by perf (%.1f %% of what it wrote and lost)  ",
-		       count_text(s->lost),
-		       100.0 * (double)s->lost / (double)(s->lost + samples));
-	if (dropped)
-		printf("%s samples dropped by the kernel  ", count_text(dropped));
-	if (rec->cut_off)
-		printf("not finished by perf  ");
-	if (s->torn[0])
-		printf("%s  ", s->torn);
-	if (s->bad_records)
-		printf("%s broken records", count_text(s->bad_records));
-	if (s->lost || dropped || s->torn[0] || s->bad_records || rec->cut_off)
-		putchar('\n');
 }
 
 /* --- threads ---------------------------------------------------------------------------- */
@@ -310,14 +140,50 @@ static void print_stats(const struct recording *rec)
 	}
 }
 
-static void print_head(const struct input *in, const struct survey *counted)
+/* What was counted of a folded profile. */
+static int count_folded(struct report_counts *n, const struct profile *p)
 {
-	print_file(in);
-	print_host(&in->profile->rec->features);
-	print_clock(in->profile);
-	print_events(in->profile, counted);
-	print_records(in->profile->rec);
-	print_loss(in->profile->rec);
+	*n = (struct report_counts){.first_ns = p->totals.first_time,
+				    .last_ns = p->totals.last_time};
+	for (size_t i = 0; i < p->rec->events.n; i++)
+		if (vec_push(&n->events, (struct report_event){0}))
+			return ERR_NOMEM;
+	for (size_t i = 0; i < p->folded.n; i++) {
+		const struct folded *f = &p->folded.v[i];
+		n->events.v[f->event].samples += f->samples;
+		n->events.v[f->event].weight += f->weight;
+	}
+	return 0;
+}
+
+/* The same where a timeline was built: it has samples of CPU time, the survey counted all. */
+static int count_timeline(struct report_counts *n, const struct tlinput *ti)
+{
+	const struct recording *rec = ti->in.profile->rec;
+	*n = (struct report_counts){.first_ns = ti->survey.first_ns,
+				    .last_ns = ti->survey.last_ns};
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (vec_push(&n->events, (struct report_event){0}))
+			return ERR_NOMEM;
+	for (size_t i = 0; i < ti->tl.samples.n; i++) {
+		struct report_event *c = &n->events.v[ti->tl.samples.v[i].event];
+		c->samples++;
+		c->weight += ti->tl.samples.v[i].period;
+	}
+	for (size_t i = 0; i < rec->events.n && i < ti->survey.events.n; i++)
+		if (!n->events.v[i].samples)
+			n->events.v[i].samples = ti->survey.events.v[i].samples;
+	return 0;
+}
+
+static int print_head(const struct input *in, const struct report_counts *n)
+{
+	struct buf head = {0};
+	report_head(&head, in, n);
+	int rc = buf_failed(&head);
+	fputs(buf_cstr(&head), stdout);
+	buf_release(&head);
+	return rc;
 }
 
 static int out_of_memory(void)
@@ -336,31 +202,32 @@ static int report_samples(struct input *in, const struct report_opts *o)
 		print_stats(in->profile->rec);
 		return 0;
 	}
-	print_head(in, NULL);
-	if (in->profile->folded.n &&
-	    (print_threads(in->profile, o->top) || print_unnamed(in->profile, o->top)))
-		return out_of_memory();
-	return 0;
+	struct report_counts n;
+	rc = count_folded(&n, in->profile) || print_head(in, &n) ||
+	     (in->profile->folded.n &&
+	      (print_threads(in->profile, o->top) || print_unnamed(in->profile, o->top)));
+	vec_release(&n.events);
+	return rc ? out_of_memory() : 0;
 }
 
-/* A timeline's samples as rows of their own, so that the tables above serve both. */
-static int samples_to_folded(struct profile *p, const struct timeline *tl)
+/* A timeline's samples that pass the filters as rows of their own, so that the tables above
+ * serve both. */
+static int samples_to_folded(struct profile *p, const struct tlinput *ti)
 {
+	const struct timeline *tl = &ti->tl;
+	const uint8_t *events = ti->in.fold.aggregate.filter.events;
 	for (size_t i = 0; i < p->rec->events.n; i++)
 		p->first_of_event[i] = UINT64_MAX;
-	p->totals.first_time = tl->rec.origin_ns;
-	p->totals.last_time = tl->rec.end_ns;
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
-		/* no thread: the idle task, as perf prints it, or one that nobody told */
-		int none =
-			strcmp(strtab_get(&tl->stacks->strings, s->comm), "swapper") ? -1 : 0;
+		if ((events && !events[s->event]) || !tl_sample_passes(ti, s))
+			continue;
 		struct folded f = {.event = s->event,
 				   .comm = s->comm,
-				   .pid = t ? t->pid : none,
-				   .tid = t ? t->tid : none,
+				   .pid = t ? t->pid : -1,
+				   .tid = t ? t->tid : -1,
 				   .path = s->path,
 				   .weight = s->period,
 				   .samples = 1};
@@ -406,10 +273,11 @@ static int report_one(const struct report_opts *o, const char *path, size_t nth,
 		print_store(&ti, *of > 1);
 	} else {
 		p->first_of_event = mem_zalloc(p->rec->events.n, sizeof(*p->first_of_event));
-		if (!p->first_of_event || samples_to_folded(p, &ti.tl))
+		struct report_counts n = {0};
+		if (!p->first_of_event || samples_to_folded(p, &ti) ||
+		    count_timeline(&n, &ti) || print_head(&ti.in, &n))
 			rc = out_of_memory();
-		else
-			print_head(&ti.in, &ti.survey);
+		vec_release(&n.events);
 	}
 	if (!rc && report_waits(&ti, o->top, o->system))
 		rc = out_of_memory();
@@ -462,6 +330,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return report_timeline(o, path);
 	}
 	rc = report_samples(&in, o);
+	if (!rc && !again && !o->stats && has_scheduler(in.profile->rec))
+		input_warn(&in, "waits are left out: a stream is read once, and they take "
+				"more; save it, or perfkit import -");
 	rc = rc ? rc : input_status(&in);
 	input_close(&in);
 	return rc;

@@ -1,5 +1,6 @@
 #include "cmd/reportwaits.h"
 #include "base/mem.h"
+#include "cmd/waits.h"
 #include "render/escape.h"
 
 #include <stdio.h>
@@ -58,24 +59,76 @@ static uint64_t rank(const uint64_t *v, size_t n, uint64_t per_mille)
 	return n ? v[k ? k - 1 : 0] : 0;
 }
 
+/* [from, to) of --time and of the CPU and thread filters, as running time of the thread. */
+static void add_run(const struct tlinput *ti, uint32_t thread, uint32_t comm, uint16_t cpu,
+		    uint64_t from, uint64_t to, struct thread_row *out)
+{
+	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
+	if (from < f->start)
+		from = f->start;
+	if (f->stop && to > f->stop)
+		to = f->stop;
+	if (from < to && tl_cpu_passes(ti, cpu, cpu) && tl_thread_passes(ti, thread, comm))
+		out->sums.run += to - from;
+}
+
+static void add_wait(const struct tlinput *ti, const struct off *o, uint64_t *scratch,
+		     struct thread_row *out)
+{
+	struct tl_sums *s = &out->sums;
+	struct wait w;
+	if (!tl_clip(ti, o, &w)) {
+		if (ti->opt->in.time)
+			return;
+		w.open = o->flags & OFF_OPEN; /* it has no length */
+	}
+	s->blocked += w.blocked;
+	s->runnable += w.runnable;
+	s->preempted += w.preempted;
+	s->unknown += w.unknown;
+	s->offs++;
+	s->open += !!w.open;
+	s->suspect += (o->flags & OFF_SUSPECT) != 0;
+	if (!w.open && !(o->flags & OFF_SUSPECT) && !o->unknown)
+		scratch[out->n++] = off_ns(o);
+}
+
+/* What passes the filters of a thread's life. */
 static void sum_thread(const struct tlinput *ti, uint32_t thread, uint64_t *scratch,
 		       struct thread_row *out)
 {
 	const struct tl_thread *t = &ti->tl.threads.v[thread];
-	size_t n = 0;
+	uint64_t at = t->first_ns;
+	uint16_t cpu = t->first_cpu;
 	*out = (struct thread_row){.thread = thread};
-	timeline_thread_sums(&ti->tl, thread, &out->sums);
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &ti->tl.off.v[i];
-		if (!(o->flags & (OFF_OPEN | OFF_SUSPECT)) && !o->unknown)
-			scratch[n++] = off_ns(o);
+		add_run(ti, thread, o->comm, cpu, at, o->start_ns, out);
+		if (tl_thread_passes(ti, thread, o->comm) &&
+		    tl_cpu_passes(ti, o->cpu_out, o->cpu_in))
+			add_wait(ti, o, scratch, out);
+		at = o->end_ns;
+		cpu = o->cpu_in;
 	}
-	qsort(scratch, n, sizeof(*scratch), by_value);
-	out->n = n;
-	out->p50 = rank(scratch, n, 500);
-	out->p99 = rank(scratch, n, 990);
-	out->p999 = rank(scratch, n, 999);
-	out->max = n ? scratch[n - 1] : 0;
+	add_run(ti, thread, t->comm, cpu, at, t->last_ns, out);
+	qsort(scratch, out->n, sizeof(*scratch), by_value);
+	out->p50 = rank(scratch, out->n, 500);
+	out->p99 = rank(scratch, out->n, 990);
+	out->p999 = rank(scratch, out->n, 999);
+	out->max = out->n ? scratch[out->n - 1] : 0;
+}
+
+static int has_filters(const struct tlinput *ti)
+{
+	const struct input_opts *o = &ti->opt->in;
+	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time;
+}
+
+/* 1 when the thread belongs into the table: all do without filters, else those of which
+ * something passes. */
+static int is_asked(const struct tlinput *ti, const struct thread_row *r)
+{
+	return !has_filters(ti) || r->sums.run || r->sums.offs;
 }
 
 static int by_wait(const void *a, const void *b)
@@ -123,8 +176,8 @@ static void print_totals(const struct tlinput *ti, const struct thread_row *v, s
 	printf("\nscheduler: %zu threads, %llu waits; run %s, blocked %s, sch delay %s\n", n,
 	       (unsigned long long)all.offs, short_time(run, all.run),
 	       short_time(blocked, all.blocked), short_time(delay, all.runnable));
-	printf("           (preempted %s of it), state unknown %s; %llu waits open, %llu "
-	       "suspect\n",
+	printf("           (preempted %s of it), state unknown %s;\n"
+	       "           %llu waits open, %llu suspect\n",
 	       short_time(preempted, all.preempted), short_time(unknown, all.unknown),
 	       (unsigned long long)all.open, (unsigned long long)all.suspect);
 	if (ti->tl.losses.n)
@@ -139,7 +192,7 @@ static void print_totals(const struct tlinput *ti, const struct thread_row *v, s
 int report_waits(const struct tlinput *ti, int top, int system)
 {
 	const struct timeline *tl = &ti->tl;
-	struct thread_row *v = mem_zalloc(tl->threads.n, sizeof(*v));
+	struct thread_row *v = mem_zalloc(tl->threads.n + 1, sizeof(*v));
 	uint64_t *scratch = mem_alloc((tl->off.n + 1) * sizeof(*scratch));
 	size_t n = 0, hidden = 0;
 	if (!v || !scratch) {
@@ -150,10 +203,13 @@ int report_waits(const struct tlinput *ti, int top, int system)
 	for (uint32_t t = 0; t < tl->threads.n; t++) {
 		if (tl->threads.v[t].flags & THREAD_IDLE_TASK)
 			continue;
+		sum_thread(ti, t, scratch, &v[n]);
+		if (!is_asked(ti, &v[n]))
+			continue;
 		if (!system && tl->threads.v[t].flags & THREAD_SYSTEM)
 			hidden++;
 		else
-			sum_thread(ti, t, scratch, &v[n++]);
+			n++;
 	}
 	qsort(v, n, sizeof(*v), by_wait);
 	print_totals(ti, v, n);

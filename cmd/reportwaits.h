@@ -9,8 +9,10 @@
 
 #include "cmd/tlinput.h"
 
-/* Print totals, the table of the `top` (0 = all) threads that waited longest, and what the
- * recording lacks. `system`: kernel threads and perf too. 0 or ERR_NOMEM. */
+/* Of what passes --comm, --pid, --tid, --cpu and --time (a wait by its name then, and by the
+ * CPU it left or came back to; running time by the CPU it was on): print totals, the table of
+ * the `top` (0 = all) threads that waited longest, and what the recording lacks. `system`:
+ * kernel threads and perf too. 0 or ERR_NOMEM. */
 int report_waits(const struct tlinput *ti, int top, int system);
 
 #endif

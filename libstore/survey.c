@@ -85,6 +85,12 @@ static int take_sample(struct survey *v, const struct sample *s, int swap)
 	struct survey_event *se = &v->events.v[index];
 	uint64_t period = s->event->attr.sample_type & PERF_SAMPLE_PERIOD ? s->period : 0;
 	se->samples++;
+	if (s->time && s->time < SAMPLE_DUMMY_TIMES) {
+		if (!v->last_ns || s->time < v->first_ns)
+			v->first_ns = s->time;
+		if (s->time > v->last_ns)
+			v->last_ns = s->time;
+	}
 	se->stand_for =
 		se->stand_for > UINT64_MAX - period ? UINT64_MAX : se->stand_for + period;
 	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;

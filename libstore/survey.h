@@ -36,7 +36,8 @@ struct survey {
 	struct u64map user_pids;  /* processes with a mapping of their own */
 	uint64_t kernel_maps;     /* mappings of the kernel itself */
 	uint64_t kernel_samples, guest_samples;
-	int failed; /* ERR_NOMEM */
+	uint64_t first_ns, last_ns; /* of samples that have a time; last_ns 0: none does */
+	int failed;                 /* ERR_NOMEM */
 };
 
 /* build_options.watch; `survey` is a struct survey. */

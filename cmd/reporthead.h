@@ -1,0 +1,36 @@
+/*
+ * reporthead.h - the first half of `perfkit report`: what a recording is. Text in 80 columns,
+ * but for words that are longer.
+ */
+#ifndef CMD_REPORTHEAD_H
+#define CMD_REPORTHEAD_H
+
+#include "base/buf.h"
+#include "cmd/input.h"
+#include "libstore/survey.h"
+
+/* What was counted of one event. */
+struct report_event {
+	uint64_t samples, weight;
+};
+
+/* What was counted of a recording. */
+struct report_counts {
+	uint64_t first_ns, last_ns;      /* of samples; last 0: none has a time */
+	VEC(struct report_event) events; /* by index */
+};
+
+/* Append file, host, command, clock, events, records and loss, a line each or more. */
+void report_head(struct buf *out, const struct input *in, const struct report_counts *n);
+
+/* 1234567 → "1,234,567" in one of a few rotating buffers. */
+const char *count_text(uint64_t x);
+
+/*
+ * Append `text` to a line that has `used` columns already: broken at blanks (and behind commas
+ * of words too long for a line) before column 80, the next lines indented by `indent`; ends the
+ * line.
+ */
+void report_wrap(struct buf *out, size_t used, size_t indent, const char *text);
+
+#endif
