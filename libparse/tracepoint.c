@@ -178,13 +178,18 @@ const struct tracepoint *tracepoint_of(const struct tracepoints *t, const struct
 /* --- fields --------------------------------------------------------------------------------
  */
 
-/* The name a declaration ends with: "char prev_comm[16]" → prev_comm. */
+/* The end of the name a declaration ends with: of "char prev_comm[16]" it is the bracket, of
+ * "__data_loc char[] name" the end. */
+static size_t name_end(const char *decl, size_t n)
+{
+	const char *bracket = n && decl[n - 1] == ']' ? memrchr(decl, '[', n) : NULL;
+	return bracket ? (size_t)(bracket - decl) : n;
+}
+
 static int declares(const char *decl, size_t n, const char *name)
 {
-	const char *bracket = memchr(decl, '[', n);
 	size_t want = strlen(name);
-	if (bracket && bracket[-1] != ' ') /* not of "__data_loc char[] name" */
-		n = (size_t)(bracket - decl);
+	n = name_end(decl, n);
 	return n > want && !memcmp(decl + n - want, name, want) &&
 	       strchr(" *\t]", decl[n - want - 1]);
 }
@@ -212,7 +217,8 @@ int tracepoint_field(const struct tracepoint *tp, const char *name, struct tp_fi
 		f->offset = attribute(decl + n, line - n, "offset:");
 		f->size = attribute(decl + n, line - n, "size:");
 		f->is_signed = attribute(decl + n, line - n, "signed:") != 0;
-		f->is_dynamic = !strncmp(decl, "__data_loc", 10);
+		f->is_relative = !strncmp(decl, "__rel_loc", 9);
+		f->is_dynamic = f->is_relative || !strncmp(decl, "__data_loc", 10);
 		f->is_string = memmem(decl, n, "char", 4) && memchr(decl, '[', n);
 		return f->size != 0;
 	}
@@ -226,7 +232,7 @@ const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_s
 		return "";
 	if (f->is_dynamic) {
 		uint32_t where = size >= 4 ? load_u32(raw + at, swap) : 0;
-		at = where & 0xffff;
+		at = (where & 0xffff) + (f->is_relative ? at + size : 0);
 		size = where >> 16;
 		if (!size || at > raw_size || size > raw_size - at)
 			return "";
@@ -291,9 +297,7 @@ static void plain_field(const struct tracepoints *t, const struct tracepoint *tp
 {
 	char name[64];
 	struct tp_field f;
-	size_t end = strcspn(line, ";[\n"), at;
-	if (line[end] == '[' && line[end + 1] == ']') /* of __data_loc char[] name */
-		end += strcspn(line + end, ";\n");
+	size_t end = name_end(line, strcspn(line, ";\n")), at;
 	for (at = end; at && !strchr(" *", line[at - 1]); at--)
 		;
 	if (end - at >= sizeof(name) || !strncmp(line + at, "common_", 7))

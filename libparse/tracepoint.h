@@ -32,8 +32,9 @@ struct tracepoint {
 /* Where a field lies in the raw data. size 0: there is no such field. */
 struct tp_field {
 	uint32_t offset, size;
-	uint8_t is_signed, is_string,
-		is_dynamic; /* dynamic: offset | size << 16 stands there */
+	uint8_t is_signed, is_string;
+	uint8_t is_dynamic;  /* offset | size << 16 stands there (__data_loc) */
+	uint8_t is_relative; /* that offset counts from the field's end (__rel_loc) */
 };
 
 /*

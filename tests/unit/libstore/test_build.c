@@ -342,6 +342,38 @@ static void a_lost_ring_buffer_leaves_the_other_in_peace(void **state)
 	done(&m, &r);
 }
 
+/* From THROTTLE to UNTHROTTLE switches of that CPU may be missing; waits beside are sound. */
+static void a_throttled_switch_is_a_loss(void **state)
+{
+	(void)state;
+	struct maker m;
+	struct result r;
+	begin(&m, PW_FILE, 0);
+	struct pw_id at = {.cpu = 0, .time = 120000, .id = 11};
+	sw(&m, 100, 0, 0, 0, 7);
+	sw(&m, 110, 0, 7, 1, 0);
+	pw_throttle(&m.w, &at, PW_THROTTLE, at.time, 11, 11);
+	at.time = 130000;
+	pw_throttle(&m.w, &at, PW_THROTTLE, at.time, 99,
+		    99); /* of an event that nobody knows */
+	at.time = 140000;
+	pw_throttle(&m.w, &at, PW_UNTHROTTLE, at.time, 11, 11);
+	at.time = 150000;
+	pw_throttle(&m.w, &at, PW_UNTHROTTLE, at.time, 11, 11); /* of nothing */
+	sw(&m, 160, 0, 0, 0, 7);
+	sw(&m, 170, 0, 7, 1, 0);
+	waking(&m, 175, 0, 0, 7, 0);
+	sw(&m, 180, 0, 0, 0, 7);
+	build(&m, &r);
+	assert_string_equal(buf_cstr(&r.text), "7 110-160 S 0+0 suspect unknown \n"
+					       "7 170-180 S 5+5 idle\n");
+	assert_int_equal(r.tl.losses.n, 1);
+	assert_int_equal(r.tl.losses.v[0].kind, LOSS_THROTTLE);
+	assert_int_equal(r.tl.losses.v[0].from_ns, 120000);
+	assert_int_equal(r.tl.losses.v[0].to_ns, 140000);
+	done(&m, &r);
+}
+
 static void a_per_task_file_is_refused_by_its_thread_map(void **state)
 {
 	(void)state;
@@ -678,6 +710,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
+		cmocka_unit_test(a_throttled_switch_is_a_loss),
 		cmocka_unit_test(a_per_task_file_is_refused_by_its_thread_map),
 		cmocka_unit_test(switches_that_stand_for_others_are_refused),
 		cmocka_unit_test(direct_off_cpu_samples_are_intervals_sums_are_not),
