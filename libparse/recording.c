@@ -391,6 +391,19 @@ static int take_extra(struct recording *rec, struct stream *st, struct record *r
 	return 1;
 }
 
+enum {
+	FETCH_AHEAD = 4096,
+	FETCH_MAX = 1024, /* of longer records not all is read */
+};
+
+/* Reading headers waits for memory, not for arithmetic: each one's place is known only from the
+ * one before. Fetching every line ahead of them costs less. */
+static void fetch_ahead(const uint8_t *p, size_t size)
+{
+	for (size_t k = 0; k < size; k += 64)
+		__builtin_prefetch(p + k + FETCH_AHEAD);
+}
+
 /* The next record of the stream itself, compressed ones included. 1, 0 at its end, < 0. */
 static int next_outer(struct recording *rec, struct stream *st, struct record *r, struct err *e)
 {
@@ -425,6 +438,8 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 	record_view(f->p, rec->swap, r); /* the feed may have moved */
 	r->offset = offset;
 	r->chunk = f->chunk;
+	if (!f->chunk && size <= FETCH_MAX)
+		fetch_ahead(f->p, size);
 	feed_advance(f, size);
 	got = take_extra(rec, st, r, e);
 	if (!got)
@@ -476,8 +491,6 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 	}
 }
 
-enum { FETCH_AHEAD = 4096 };
-
 /* The end of the samples that begin at p; *n counts them. `ahead`: they are not in the cache.
  */
 static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap, int ahead,
@@ -488,10 +501,8 @@ static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap
 		uint16_t size = load_u16(p + 6, swap);
 		if (size < RECORD_HEADER_SIZE || size > end - p)
 			break;
-		/* The walk waits for memory, not for arithmetic: each header's place is known
-		 * only from the one before. Fetching every line ahead of it costs less. */
-		for (uint32_t k = 0; ahead && k < size; k += 64)
-			__builtin_prefetch(p + k + FETCH_AHEAD);
+		if (ahead)
+			fetch_ahead(p, size);
 		p += size;
 		++*n;
 	}
