@@ -2,6 +2,7 @@
  * import.c - `perfkit import`: recordings → one SQLite store.
  */
 #include "cmd/scratch.h"
+#include "cmd/reportlines.h"
 #include "cmd/tlinput.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
@@ -67,6 +68,16 @@ static int add_findings(struct store_writer *w, const struct tlinput *ti, struct
 	return r;
 }
 
+/* What report would say of it. */
+static int add_report(struct store_writer *w, const struct tlinput *ti, struct err *e)
+{
+	struct report_lines lines;
+	int r = report_lines_of(&lines, ti, e);
+	r = r ? r : store_write_report(w, &lines, e);
+	report_lines_release(&lines);
+	return r;
+}
+
 /* The nth of the recordings in a file. */
 static int import_one(struct store_writer *w, const struct import_opts *o, const char *path,
 		      size_t nth, size_t *of, struct clocks *clocks)
@@ -82,7 +93,8 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	input_progress_start(&p);
 	if (input_shows_progress(&o->tl.in))
 		store_writer_progress(w, input_progress_show, &p);
-	if (!rc && (store_writer_add(w, &ti.tl, &e) || add_findings(w, &ti, &e)))
+	if (!rc && (store_writer_add(w, &ti.tl, &e) || add_findings(w, &ti, &e) ||
+		    add_report(w, &ti, &e)))
 		rc = input_fail(&ti.in, &e);
 	store_writer_progress(w, NULL, NULL);
 	input_progress_end(&p);

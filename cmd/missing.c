@@ -215,14 +215,13 @@ static void visible(struct buf *b, const char *s)
 	escape_visible(b, s, strlen(s));
 }
 
-/* Commands are not broken: they are to be pasted. */
-static void print_one(FILE *f, const struct profile *p, const struct missing *m,
-		      const struct missing_dso *d)
+void missing_text(struct buf *out, const struct profile *p, const struct missing *m,
+		  const struct missing_dso *d)
 {
 	enum { INDENT = 11 };
-	struct buf b = {0}, out = {0};
+	struct buf b = {0};
 	char hex[2 * BUILD_ID_MAX + 1];
-	buf_fmt(&out, "  %5.1f %%  ", 100.0 * (double)d->samples / (double)m->samples);
+	buf_fmt(out, "  %5.1f %%  ", 100.0 * (double)d->samples / (double)m->samples);
 	visible(&b, d->name ? strtab_get(&p->stacks.strings, d->name) : "[unknown]");
 	buf_fmt(&b, ": %s", missing_reason(d));
 	if (*d->detail) {
@@ -230,45 +229,51 @@ static void print_one(FILE *f, const struct profile *p, const struct missing *m,
 		visible(&b, d->detail);
 		buf_char(&b, ')');
 	}
-	report_wrap(&out, INDENT, INDENT, buf_cstr(&b));
+	report_wrap(out, INDENT, INDENT, buf_cstr(&b));
 	if (d->dso != NO_ID && p->machine.dsos.v[d->dso].id.len)
-		buf_fmt(&out, "%*sbuild-id %s\n", INDENT, "",
+		buf_fmt(out, "%*sbuild-id %s\n", INDENT, "",
 			build_id_hex(&p->machine.dsos.v[d->dso].id, hex));
 	buf_clear(&b);
 	if (missing_remedy(p, d, &b))
-		buf_fmt(&out, "%*sget it:  %s\n", INDENT, "", buf_cstr(&b));
-	fputs(buf_cstr(&out), f);
-	buf_release(&out);
+		buf_fmt(out, "%*sget it:  %s\n", INDENT, "", buf_cstr(&b));
 	buf_release(&b);
 }
 
-/* Does debuginfod help with more than one of them? */
-static int several_by_debuginfod(const struct profile *p, const struct missing *m, size_t n)
+int missing_by_debuginfod(const struct profile *p, const struct missing *m)
 {
 	int found = 0;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < m->dsos.n; i++) {
 		struct buf remedy = {0};
 		if (missing_remedy(p, &m->dsos.v[i], &remedy))
 			found += !strncmp(buf_cstr(&remedy), "debuginfod-find ", 16);
 		buf_release(&remedy);
 	}
-	return found > 1 && !getenv("DEBUGINFOD_URLS");
+	return found > 1;
+}
+
+void missing_print_hint(FILE *f)
+{
+	if (!getenv("DEBUGINFOD_URLS"))
+		fprintf(f,
+			"all that a server has:\n           "
+			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org perfkit report …\n");
 }
 
 void missing_print(FILE *f, const struct profile *p, const struct missing *m, int top)
 {
 	size_t n = top > 0 && (size_t)top < m->dsos.n ? (size_t)top : m->dsos.n;
+	struct buf out = {0};
 	if (!n)
 		return;
-	fprintf(f, "frames without a name, by share of samples that have one:\n");
+	fputs(MISSING_TITLE, f);
 	for (size_t i = 0; i < n; i++)
-		print_one(f, p, m, &m->dsos.v[i]);
+		missing_text(&out, p, m, &m->dsos.v[i]);
+	fputs(buf_cstr(&out), f);
+	buf_release(&out);
 	if (n < m->dsos.n)
-		fprintf(f, "  %zu more (--top 0 shows all)\n", m->dsos.n - n);
-	if (several_by_debuginfod(p, m, m->dsos.n))
-		fprintf(f,
-			"all that a server has:\n           "
-			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org perfkit report …\n");
+		fprintf(f, MISSING_MORE, m->dsos.n - n);
+	if (missing_by_debuginfod(p, m))
+		missing_print_hint(f);
 }
 
 /* The command that would fetch a file of the machine; 0 when there is none. */

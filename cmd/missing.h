@@ -43,6 +43,19 @@ int missing_remedy(const struct profile *p, const struct missing_dso *d, struct 
 /* Set the `get` of each line that is about a file one could fetch. ERR_NOMEM. */
 int missing_get_files(const struct profile *p, struct findings *f, struct err *e);
 
+/* What is printed around the list. */
+#define MISSING_TITLE "frames without a name, by share of samples that have one:\n"
+#define MISSING_MORE "  %zu more (--top 0 shows all)\n"
+
+/* Append the lines about one of them. Commands are not broken: they are to be pasted. */
+void missing_text(struct buf *out, const struct profile *p, const struct missing *m,
+		  const struct missing_dso *d);
+
+/* 1 when debuginfod helps with more than one of them; then this hint is worth printing (which
+ * it is not where DEBUGINFOD_URLS is set). */
+int missing_by_debuginfod(const struct profile *p, const struct missing *m);
+void missing_print_hint(FILE *f);
+
 /* Print the first `top` of the list (0: all), some lines for each, nothing when it is empty. */
 void missing_print(FILE *f, const struct profile *p, const struct missing *m, int top);
 

@@ -6,6 +6,7 @@
 #include "cmd/inputkind.h"
 #include "cmd/missing.h"
 #include "cmd/reporthead.h"
+#include "cmd/reportlines.h"
 #include "cmd/reportwaits.h"
 #include "cmd/tlsamples.h"
 #include "cmd/verbs.h"
@@ -55,58 +56,106 @@ struct row {
 	uint64_t samples;
 };
 
-static int by_thread(const void *a, const void *b)
+/* By text, as ids differ between a recording and its store. */
+static int by_thread(const void *a, const void *b, void *strings)
 {
 	const struct row *x = a, *y = b;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
-	return x->comm < y->comm ? -1 : x->comm > y->comm;
+	return x->comm == y->comm
+		       ? 0
+		       : strcmp(strtab_get(strings, x->comm), strtab_get(strings, y->comm));
 }
 
-static int by_samples(const void *a, const void *b)
+static int by_samples(const void *a, const void *b, void *strings)
 {
 	const struct row *x = a, *y = b;
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
-	return by_thread(a, b);
+	return by_thread(a, b, strings);
 }
 
-static int print_threads(const struct profile *p, int top)
+static void print_row(const struct row *r, const struct strtab *strings, uint64_t total)
 {
-	struct row *v = mem_zalloc(p->folded.n, sizeof(*v));
+	struct buf b = {0};
+	const char *comm = strtab_get(strings, r->comm);
+	escape_visible(&b, comm, strlen(comm));
+	printf("%-24s %10d %10d %12s %5.1f %%\n", buf_cstr(&b), r->pid, r->tid,
+	       count_text(r->samples), total ? 100.0 * (double)r->samples / (double)total : 0);
+	buf_release(&b);
+}
+
+/* The rows of one thread and name become one. */
+static void print_threads(struct row *v, size_t given, const struct strtab *strings, int top)
+{
 	size_t n = 0;
 	uint64_t total = 0;
+	if (!given)
+		return;
+	qsort_r(v, given, sizeof(*v), by_thread, (void *)strings);
+	for (size_t i = 0; i < given; i++) {
+		total += v[i].samples;
+		if (n && !by_thread(&v[n - 1], &v[i], (void *)strings))
+			v[n - 1].samples += v[i].samples;
+		else
+			v[n++] = v[i];
+	}
+	qsort_r(v, n, sizeof(*v), by_samples, (void *)strings);
+	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
+	printf("\n%-24s %10s %10s %12s %7s\n", "thread", "pid", "tid", "samples", "share");
+	for (size_t i = 0; i < shown; i++)
+		print_row(&v[i], strings, total);
+	if (shown < n)
+		printf("%s more threads (--top 0 shows all)\n", count_text(n - shown));
+}
+
+static int print_folded_threads(const struct profile *p, int top)
+{
+	struct row *v = mem_zalloc(p->folded.n + 1, sizeof(*v));
 	if (!v)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < p->folded.n; i++) {
 		const struct folded *f = &p->folded.v[i];
 		v[i] = (struct row){
 			.comm = f->comm, .pid = f->pid, .tid = f->tid, .samples = f->samples};
-		total += f->samples;
 	}
-	qsort(v, p->folded.n, sizeof(*v), by_thread);
-	for (size_t i = 0; i < p->folded.n; i++) {
-		if (n && !by_thread(&v[n - 1], &v[i]))
-			v[n - 1].samples += v[i].samples;
-		else
-			v[n++] = v[i];
+	print_threads(v, p->folded.n, &p->stacks.strings, top);
+	mem_free(v);
+	return 0;
+}
+
+static int event_wanted(const struct tlinput *ti, uint16_t event)
+{
+	const struct opt_list *l = &ti->opt->in.events;
+	for (size_t i = 0; i < l->n; i++) {
+		uint32_t at = tl_find_event(ti, l->v[i]);
+		if (at != TL_NONE && ti->tl.events.v[at].name == ti->tl.events.v[event].name)
+			return 1;
 	}
-	qsort(v, n, sizeof(*v), by_samples);
-	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
-	printf("\n%-24s %10s %10s %12s %7s\n", "thread", "pid", "tid", "samples", "share");
-	for (size_t i = 0; i < shown; i++) {
-		struct buf b = {0};
-		const char *comm = strtab_get(&p->stacks.strings, v[i].comm);
-		escape_visible(&b, comm, strlen(comm));
-		printf("%-24s %10d %10d %12s %5.1f %%\n", buf_cstr(&b), v[i].pid, v[i].tid,
-		       count_text(v[i].samples),
-		       total ? 100.0 * (double)v[i].samples / (double)total : 0);
-		buf_release(&b);
+	return !l->n;
+}
+
+/* Of a timeline's samples, those that pass the filters. */
+static int print_timeline_threads(const struct tlinput *ti, int top)
+{
+	const struct timeline *tl = &ti->tl;
+	struct row *v = mem_zalloc(tl->samples.n + 1, sizeof(*v));
+	size_t n = 0;
+	if (!v)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->samples.n; i++) {
+		const struct tl_sample *s = &tl->samples.v[i];
+		const struct tl_thread *t =
+			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
+		if (event_wanted(ti, s->event) && tl_sample_passes(ti, s))
+			v[n++] = (struct row){.comm = s->comm,
+					      .pid = t ? t->pid : -1,
+					      .tid = t ? t->tid : -1,
+					      .samples = 1};
 	}
-	if (shown < n)
-		printf("%s more threads (--top 0 shows all)\n", count_text(n - shown));
+	print_threads(v, n, &ti->names->strings, top);
 	mem_free(v);
 	return 0;
 }
@@ -156,26 +205,6 @@ static int count_folded(struct report_counts *n, const struct profile *p)
 	return 0;
 }
 
-/* The same where a timeline was built: it has samples of CPU time, the survey counted all. */
-static int count_timeline(struct report_counts *n, const struct tlinput *ti)
-{
-	const struct recording *rec = ti->in.profile->rec;
-	*n = (struct report_counts){.first_ns = ti->survey.first_ns,
-				    .last_ns = ti->survey.last_ns};
-	for (size_t i = 0; i < rec->events.n; i++)
-		if (vec_push(&n->events, (struct report_event){0}))
-			return ERR_NOMEM;
-	for (size_t i = 0; i < ti->tl.samples.n; i++) {
-		struct report_event *c = &n->events.v[ti->tl.samples.v[i].event];
-		c->samples++;
-		c->weight += ti->tl.samples.v[i].period;
-	}
-	for (size_t i = 0; i < rec->events.n && i < ti->survey.events.n; i++)
-		if (!n->events.v[i].samples)
-			n->events.v[i].samples = ti->survey.events.v[i].samples;
-	return 0;
-}
-
 static int print_head(const struct input *in, const struct report_counts *n)
 {
 	struct buf head = {0};
@@ -204,37 +233,10 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	}
 	struct report_counts n;
 	rc = count_folded(&n, in->profile) || print_head(in, &n) ||
-	     (in->profile->folded.n &&
-	      (print_threads(in->profile, o->top) || print_unnamed(in->profile, o->top)));
+	     (in->profile->folded.n && (print_folded_threads(in->profile, o->top) ||
+					print_unnamed(in->profile, o->top)));
 	vec_release(&n.events);
 	return rc ? out_of_memory() : 0;
-}
-
-/* A timeline's samples that pass the filters as rows of their own, so that the tables above
- * serve both. */
-static int samples_to_folded(struct profile *p, const struct tlinput *ti)
-{
-	const struct timeline *tl = &ti->tl;
-	const uint8_t *events = ti->in.fold.aggregate.filter.events;
-	for (size_t i = 0; i < p->rec->events.n; i++)
-		p->first_of_event[i] = UINT64_MAX;
-	for (size_t i = 0; i < tl->samples.n; i++) {
-		const struct tl_sample *s = &tl->samples.v[i];
-		const struct tl_thread *t =
-			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
-		if ((events && !events[s->event]) || !tl_sample_passes(ti, s))
-			continue;
-		struct folded f = {.event = s->event,
-				   .comm = s->comm,
-				   .pid = t ? t->pid : -1,
-				   .tid = t ? t->tid : -1,
-				   .path = s->path,
-				   .weight = s->period,
-				   .samples = 1};
-		if (vec_push(&p->folded, f))
-			return ERR_NOMEM;
-	}
-	return 0;
 }
 
 static void print_store(const struct tlinput *ti, int several)
@@ -263,26 +265,27 @@ static void print_store(const struct tlinput *ti, int several)
 static int report_one(const struct report_opts *o, const char *path, size_t nth, size_t *of)
 {
 	struct tlinput ti;
+	struct report_lines lines = {0};
+	struct err e = {0};
 	int rc = tlinput_open_nth(&ti, "report", &o->tl, path, TLINPUT_CONTENTS, nth, of);
 	if (rc)
 		return rc;
 	if (nth)
 		putchar('\n');
-	struct profile *p = ti.in.profile;
-	if (!p) {
-		print_store(&ti, *of > 1);
+	if (tl_check_events(&ti, &e) || report_lines_of(&lines, &ti, &e)) {
+		rc = input_fail(&ti.in, &e);
 	} else {
-		p->first_of_event = mem_zalloc(p->rec->events.n, sizeof(*p->first_of_event));
-		struct report_counts n = {0};
-		if (!p->first_of_event || samples_to_folded(p, &ti) ||
-		    count_timeline(&n, &ti) || print_head(&ti.in, &n))
+		if (*of > 1)
+			print_store(&ti, 1);
+		if (!report_lines_head(&lines) && *of == 1)
+			print_store(&ti, 0);
+		if ((ti.tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS) &&
+		     report_waits(&ti, o->top, o->system)) ||
+		    print_timeline_threads(&ti, o->top))
 			rc = out_of_memory();
-		vec_release(&n.events);
+		report_lines_names(&lines, o->top);
 	}
-	if (!rc && report_waits(&ti, o->top, o->system))
-		rc = out_of_memory();
-	if (!rc && p && p->folded.n && (print_threads(p, o->top) || print_unnamed(p, o->top)))
-		rc = out_of_memory();
+	report_lines_release(&lines);
 	rc = rc ? rc : input_status(&ti.in);
 	tlinput_close(&ti);
 	return rc;
@@ -307,6 +310,18 @@ static int has_scheduler(const struct recording *rec)
 	return 0;
 }
 
+/* Filters choose who is in the tables; what is said of the recording stays. Only samples of
+ * tracepoints are nowhere but in a fold. */
+static int wants_timeline(const struct report_opts *o, const struct recording *rec)
+{
+	const struct input_opts *in = &o->tl.in;
+	int filters = in->comms.n || in->pids.n || in->tids.n || in->cpus.n || in->time ||
+		      in->events.n;
+	for (size_t i = 0; i < rec->events.n && filters; i++)
+		filters = !rec->events.v[i].is_tracepoint;
+	return filters || has_scheduler(rec);
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct report_opts *o = opts;
@@ -325,7 +340,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	int rc = input_open_source(&in, "report", &o->tl.in, path, &src);
 	if (rc)
 		return rc;
-	if (again && !o->stats && has_scheduler(in.profile->rec)) {
+	if (again && !o->stats && wants_timeline(o, in.profile->rec)) {
 		input_close(&in);
 		return report_timeline(o, path);
 	}

@@ -384,8 +384,7 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = rc ? rc : build(ti, verb, need_time);
 		rc = rc ? rc : check_answerable(ti, need_time);
 	}
-	if (!rc && need_time != TLINPUT_CONTENTS && need_time != TLINPUT_COPY &&
-	    !names_somebody(ti))
+	if (!rc && need_time != TLINPUT_COPY && !names_somebody(ti))
 		input_say_nobody(&ti->in);
 	if (rc)
 		tlinput_close(ti);

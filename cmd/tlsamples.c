@@ -39,6 +39,15 @@ static int no_such_event(const struct tlinput *ti, const char *want, struct err 
 	return ERR_USAGE;
 }
 
+int tl_check_events(const struct tlinput *ti, struct err *e)
+{
+	const struct opt_list *l = &ti->opt->in.events;
+	for (size_t i = 0; i < l->n; i++)
+		if (tl_find_event(ti, l->v[i]) == TL_NONE)
+			return no_such_event(ti, l->v[i], e);
+	return 0;
+}
+
 /* Flags of the events asked for by name. */
 static int asked_events(const struct tlinput *ti, uint8_t *want, struct err *e)
 {

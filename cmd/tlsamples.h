@@ -34,6 +34,9 @@ int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which wh
 /* The event that --event names (event_name_fits), index of timeline.events; TL_NONE. */
 uint32_t tl_find_event(const struct tlinput *ti, const char *want);
 
+/* ERR_USAGE when --event names one that is not there. */
+int tl_check_events(const struct tlinput *ti, struct err *e);
+
 /* 1 when two names are one event: the cpu_core and cpu_atom halves count as one. */
 int tl_same_event(const char *a, const char *b);
 void tl_folded_release(struct tl_folded *f);

@@ -38,6 +38,14 @@ for f in fp-threads no-callchain sched switch-events zstd dwarf events pid-attac
 		'svg --flamechart --event nosuch'; do
 		same "$data" run.db "$symfs" $q
 	done
+	case $f in
+	events | uprobe) ;; # report counts samples of tracepoints by thread, and the store has none
+	*)
+		for q in 'report' 'report --top 2 --system' 'report -C 1'; do
+			same "$data" run.db "$symfs" $q
+		done
+		;;
+	esac
 	# the names and numbers that "comm-pid/tid;..." begins with
 	"$PERFKIT" collapse -q --no-local --tid-name "$data" | sed 's/;.*//' | sort -u | head -n 4 >whose
 	while read -r whose; do
@@ -46,6 +54,8 @@ for f in fp-threads no-callchain sched switch-events zstd dwarf events pid-attac
 		same "$data" run.db "$symfs" collapse --comm "${whose%-*}"
 		same "$data" run.db "$symfs" collapse --tid "${whose##*/}" --tid-name
 		same "$data" run.db "$symfs" svg --pid "$pid"
+		case $f in events | uprobe) continue ;; esac
+		same "$data" run.db "$symfs" report --comm "${whose%-*}"
 	done <whose
 	echo "$f: $asked answers compared"
 	[ $asked -gt 0 ] || exit 1

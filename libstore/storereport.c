@@ -1,0 +1,92 @@
+#include "libstore/storereport.h"
+#include "libstore/store_priv.h"
+
+#include <string.h>
+
+int report_lines_add(struct report_lines *l, const char *part, const char *text)
+{
+	struct report_line x = {part, arena_strndup(&l->text, text, strlen(text))};
+	return !x.text || vec_push(&l->v, x) ? ERR_NOMEM : 0;
+}
+
+void report_lines_release(struct report_lines *l)
+{
+	arena_release(&l->text);
+	vec_release(&l->v);
+}
+
+int store_write_report(struct store_writer *w, const struct report_lines *l, struct err *e)
+{
+	struct store_handle h = store_writer_handle(w);
+	sqlite3_stmt *st = NULL;
+	int failed = sqlite3_prepare_v2(h.db, "INSERT INTO report_lines VALUES(?,?,?,?)", -1,
+					&st, NULL);
+	for (size_t i = 0; i < l->v.n && !failed; i++) {
+		sqlite3_bind_int64(st, 1, h.recording);
+		sqlite3_bind_int64(st, 2, (int64_t)i);
+		sqlite3_bind_text(st, 3, l->v.v[i].part, -1, SQLITE_STATIC);
+		sqlite3_bind_text(st, 4, l->v.v[i].text, -1, SQLITE_STATIC);
+		failed = sqlite3_step(st) != SQLITE_DONE || sqlite3_reset(st);
+	}
+	if (failed)
+		err_set(e, ERR_IO, "%s: cannot write the store: %s", h.path,
+			sqlite3_errmsg(h.db));
+	sqlite3_finalize(st);
+	return failed ? ERR_IO : 0;
+}
+
+static int read_failed(const struct store_handle *h, struct err *e)
+{
+	return err_set(e, sqlite3_errcode(h->db) == SQLITE_CORRUPT ? ERR_FORMAT : ERR_IO,
+		       "%s: %s", h->path, sqlite3_errmsg(h->db));
+}
+
+/* A table more than the first stores had. */
+static int has_lines(const struct store_handle *h, int *has, struct err *e)
+{
+	sqlite3_stmt *st;
+	if (sqlite3_prepare_v2(h->db,
+			       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+			       "AND name = 'report_lines'",
+			       -1, &st, NULL))
+		return read_failed(h, e);
+	int r = sqlite3_step(st) == SQLITE_ROW ? 0 : read_failed(h, e);
+	*has = !r && sqlite3_column_int(st, 0);
+	sqlite3_finalize(st);
+	return r;
+}
+
+static const char *part_of(const char *s)
+{
+	static const char *const parts[] = {"head", "names", "file", "hint"};
+	for (size_t i = 0; s && i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strcmp(s, parts[i]))
+			return parts[i];
+	return NULL;
+}
+
+int store_report(struct store *s, int64_t recording, struct report_lines *out, struct err *e)
+{
+	struct store_handle h = store_handle(s);
+	sqlite3_stmt *st;
+	int has, got = SQLITE_DONE, r = 0;
+	*out = (struct report_lines){0};
+	if ((r = has_lines(&h, &has, e)) || !has)
+		return r;
+	if (sqlite3_prepare_v2(h.db,
+			       "SELECT part,text FROM report_lines WHERE recording_id = ? "
+			       "ORDER BY line",
+			       -1, &st, NULL))
+		return read_failed(&h, e);
+	sqlite3_bind_int64(st, 1, recording);
+	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *part = part_of((const char *)sqlite3_column_text(st, 0));
+		const char *text = (const char *)sqlite3_column_text(st, 1);
+		if (part && text && report_lines_add(out, part, text))
+			r = err_nomem(e);
+	}
+	if (!r && got != SQLITE_DONE)
+		r = read_failed(&h, e);
+	sqlite3_finalize(st);
+	return r;
+}
