@@ -90,7 +90,7 @@ struct writer {
 	FILE *f;
 	uint64_t (*value)(uint64_t weight, void *ctx);
 	void *ctx;
-	struct buf prefix, line;
+	struct buf prefix, lines;
 	VEC(struct item) stack; /* items still to be written, next one last */
 };
 
@@ -122,17 +122,25 @@ static int push_children(struct writer *w, uint32_t node)
 	return 0;
 }
 
+static void write_lines(struct writer *w)
+{
+	if (w->lines.failed || !w->lines.n)
+		return;
+	fwrite(w->lines.v, 1, w->lines.n, w->f);
+	buf_clear(&w->lines);
+}
+
 static void write_line(struct writer *w, const struct item *it)
 {
+	enum { AT_ONCE = 1 << 16 };
 	uint64_t weight = w->t->nodes.v[it->node].weight;
-	buf_clear(&w->line);
-	buf_add(&w->line, w->prefix.v, w->prefix.n);
-	buf_add(&w->line, it->text, it->len);
-	buf_char(&w->line, ' ');
-	buf_u64(&w->line, w->value ? w->value(weight, w->ctx) : weight);
-	buf_char(&w->line, '\n');
-	if (!w->line.failed)
-		fwrite(w->line.v, 1, w->line.n, w->f);
+	buf_add(&w->lines, w->prefix.v, w->prefix.n);
+	buf_add(&w->lines, it->text, it->len);
+	buf_char(&w->lines, ' ');
+	buf_u64(&w->lines, w->value ? w->value(weight, w->ctx) : weight);
+	buf_char(&w->lines, '\n');
+	if (w->lines.n >= AT_ONCE)
+		write_lines(w);
 }
 
 /* An explicit stack: a recording may be thousands of frames deep. */
@@ -160,7 +168,8 @@ static int write_all(struct writer *w)
 		rc = push_children(w, it.node);
 	}
 	vec_release(&cuts);
-	return rc ? rc : w->prefix.failed ? w->prefix.failed : w->line.failed;
+	write_lines(w);
+	return rc ? rc : w->prefix.failed ? w->prefix.failed : w->lines.failed;
 }
 
 int foldtree_write(struct foldtree *t, FILE *f, uint64_t (*value)(uint64_t weight, void *ctx),
@@ -176,6 +185,6 @@ int foldtree_write(struct foldtree *t, FILE *f, uint64_t (*value)(uint64_t weigh
 	mem_free(w.children.child);
 	vec_release(&w.stack);
 	buf_release(&w.prefix);
-	buf_release(&w.line);
+	buf_release(&w.lines);
 	return rc ? err_nomem(e) : 0;
 }
