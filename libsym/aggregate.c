@@ -68,10 +68,27 @@ void aggregate_free(struct aggregate *a)
 	mem_free(a);
 }
 
+void aggregate_done(struct aggregate *a)
+{
+	idmap_release(&a->index);
+	mem_free(a->views);
+	a->views = NULL;
+}
+
 const struct stack_entry *aggregate_entries(const struct aggregate *a, size_t *n)
 {
 	*n = a->entries.n;
 	return a->entries.v;
+}
+
+void aggregate_keep(struct aggregate *a, size_t n)
+{
+	struct stack_entry *v = n ? mem_resize(a->entries.v, n, sizeof(*v)) : NULL;
+	a->entries.n = n;
+	if (!v) /* the memory stays until the end */
+		return;
+	a->entries.v = v;
+	a->entries.cap = n;
 }
 
 const struct aggregate_stats *aggregate_stats(const struct aggregate *a)

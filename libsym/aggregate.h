@@ -102,8 +102,16 @@ void aggregate_free(struct aggregate *a);
 int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end,
 		    const uint8_t *home, uint64_t offset, struct err *e);
 
+/* No more slices will come: give back what it takes to find equal stacks. */
+void aggregate_done(struct aggregate *a);
+
 /* The entries so far, in order of arrival; valid until the next slice. */
 const struct stack_entry *aggregate_entries(const struct aggregate *a, size_t *n);
+
+/* Forget the entries from the nth on, and give their memory back. */
+void aggregate_keep(struct aggregate *a, size_t n);
+
+/* Counts of all samples that came. */
 const struct aggregate_stats *aggregate_stats(const struct aggregate *a);
 
 /* Time of the earliest sample of event `index`, or UINT64_MAX when it has none. */

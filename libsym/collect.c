@@ -372,6 +372,8 @@ int collect(struct recording *rec, struct machine *m, const struct collect_optio
 	if (!rc)
 		rc = walk(&c, e);
 	counting_free(c.counting);
+	for (int i = 0; i < out->n; i++)
+		aggregate_done(out->aggregates[i]);
 	for (size_t i = 0; i < c.slices.n; i++)
 		chunk_drop(c.slices.v[i].chunk);
 	for (size_t i = 0; i < c.sideband.n; i++)

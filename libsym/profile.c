@@ -131,18 +131,31 @@ static int name_entry(struct profile *p, const struct stack_entry *x, unsigned b
 	return add_folded(p, &f) ? err_nomem(e) : 0;
 }
 
-/* Name every entry; each aggregate is given back as soon as it is done. */
+/* Name the entries of an aggregate, the last first, so that their memory goes as paths come. */
+static int name_entries(struct profile *p, struct aggregate *a, unsigned by, struct err *e)
+{
+	enum { AT_A_TIME = 1 << 14 };
+	size_t n;
+	const struct stack_entry *x = aggregate_entries(a, &n);
+	while (n) {
+		int rc = name_entry(p, &x[--n], by, e);
+		if (rc)
+			return rc;
+		if (n % AT_A_TIME)
+			continue;
+		aggregate_keep(a, n);
+		x = aggregate_entries(a, &n);
+	}
+	return 0;
+}
+
 static int name_all(struct profile *p, struct collection *c, unsigned by, struct err *e)
 {
 	for (int i = 0; i < c->n; i++) {
-		size_t n;
-		const struct stack_entry *x = aggregate_entries(c->aggregates[i], &n);
 		add_totals(p, c->aggregates[i]);
-		for (size_t k = 0; k < n; k++) {
-			int rc = name_entry(p, &x[k], by, e);
-			if (rc)
-				return rc;
-		}
+		int rc = name_entries(p, c->aggregates[i], by, e);
+		if (rc)
+			return rc;
 		aggregate_free(c->aggregates[i]);
 		c->aggregates[i] = NULL;
 	}
