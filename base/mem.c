@@ -47,16 +47,22 @@ void *mem_zalloc(size_t n, size_t size)
 	return refuse() ? NULL : calloc(n ? n : 1, size ? size : 1);
 }
 
-void *mem_zalloc_table(size_t size)
+void *mem_alloc_large(size_t size)
 {
-	enum { LARGE_PAGE = 2 << 20, TABLE_ALIGN = 64 };
+	enum { LARGE_PAGE = 2 << 20, CACHE_LINE = 64 };
 	void *p;
-	size_t align = size < LARGE_PAGE ? TABLE_ALIGN : LARGE_PAGE;
+	size_t align = size < LARGE_PAGE ? CACHE_LINE : LARGE_PAGE;
 	if (refuse() || posix_memalign(&p, align, size))
 		return NULL;
 	if (align == LARGE_PAGE)
 		madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
-	return memset(p, 0, size);
+	return p;
+}
+
+void *mem_zalloc_table(size_t size)
+{
+	void *p = mem_alloc_large(size);
+	return p ? memset(p, 0, size) : NULL;
 }
 
 void *mem_resize(void *p, size_t n, size_t size)

@@ -17,9 +17,13 @@ void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 /* n * size bytes of zeroes; NULL also when the product overflows. */
 void *mem_zalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
 
-/* `size` bytes of zeroes from the start of a cache line, on large pages where the system has
- * them and they are filled, else with all pages there from the start: for tables that are soon
- * written all over, in no order. */
+/* `size` bytes, not initialised, from the start of a cache line and on large pages where the
+ * system has them and they are filled: the first touch of a small page costs as much as reading
+ * it from a file. */
+void *mem_alloc_large(size_t size) __attribute__((malloc, alloc_size(1)));
+
+/* The same of zeroes, with all pages there from the start: for tables that are soon written all
+ * over, in no order. */
 void *mem_zalloc_table(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* Resize to n * size bytes; NULL (and `p` left as it was) on overflow or exhaustion. */

@@ -2,26 +2,32 @@
 #include "libparse/reader.h"
 #include "base/mem.h"
 
-enum { CHUNK_SIZE = 1 << 20 };
+enum {
+	CHUNK_SIZE = 1 << 20,
+	COPIED = 2 << 20, /* a chunk of a file, with its head: one large page */
+};
 
-struct chunk *chunk_new(size_t size)
+static struct chunk *chunk_init(struct chunk *c, size_t size, struct chunk_pool *pool)
 {
-	struct chunk *c = mem_alloc(sizeof(*c) + size);
 	if (c)
-		*c = (struct chunk){.refs = 1, .size = size};
+		*c = (struct chunk){.refs = 1, .size = size - sizeof(*c), .pool = pool};
 	return c;
 }
 
-/* A chunk of the usual size, one that waits if there is such. */
+struct chunk *chunk_new(size_t size)
+{
+	size += sizeof(struct chunk);
+	return chunk_init(mem_alloc(size), size, NULL);
+}
+
+/* A chunk for what is read of a file, one that waits if there is such. */
 static struct chunk *pool_take(struct chunk_pool *pool)
 {
 	struct chunk *c = pool->free;
-	if (c) {
-		pool->free = c->next;
-		c->refs = 1;
-	} else if ((c = chunk_new(CHUNK_SIZE))) {
-		c->pool = pool;
-	}
+	if (!c)
+		return chunk_init(mem_alloc_large(COPIED), COPIED, pool);
+	pool->free = c->next;
+	c->refs = 1;
 	return c;
 }
 
@@ -57,9 +63,9 @@ void chunk_drop(struct chunk *c)
 static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 {
 	size_t left = (size_t)(f->end - f->p);
-	struct chunk *c = n > CHUNK_SIZE || !f->pool
-				  ? chunk_new(n > CHUNK_SIZE ? n : CHUNK_SIZE)
-				  : pool_take(f->pool);
+	int copied = f->pool && n <= CHUNK_SIZE && f->stop - f->at >= COPIED;
+	struct chunk *c =
+		copied ? pool_take(f->pool) : chunk_new(n > CHUNK_SIZE ? n : CHUNK_SIZE);
 	if (!c)
 		return err_nomem(e);
 	if (left)

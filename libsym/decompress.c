@@ -150,7 +150,7 @@ static int run_whole(enum decompress_kind kind, const uint8_t *src, size_t n, st
 	if (kind != DECOMPRESS_ZLIB || !n || *src != ZLIB_CMF || s->max / RATIO_WHOLE > n)
 		return 0;
 	struct libdeflate_decompressor *z = libdeflate_alloc_decompressor();
-	s->v = z ? mem_alloc(s->max) : NULL;
+	s->v = z ? mem_alloc_large(s->max) : NULL;
 	int whole = s->v && libdeflate_zlib_decompress(z, src, n, s->v, s->max - 1, &s->n) ==
 				    LIBDEFLATE_SUCCESS;
 	libdeflate_free_decompressor(z);

@@ -100,12 +100,15 @@ static int add_line(struct kallsyms *k, struct symtab_builder *b, const struct l
 static int parse_owned(char *text, size_t n, const char *name, struct kallsyms *out,
 		       struct err *e)
 {
+	enum { LINE_MIN = 32 }; /* most are longer */
 	struct symtab_builder b = {.kallsyms = 1, .plain_names = 1};
 	struct line l = {0};
 	uint32_t module = 0;
 	uint64_t ntext = 0;
 	int rc = 0;
 	*out = (struct kallsyms){0};
+	b.raw.v = mem_alloc_large(n / LINE_MIN * sizeof(*b.raw.v));
+	b.raw.cap = b.raw.v ? n / LINE_MIN : 0;
 	for (char *p = text, *end = text + n; !rc && p < end;) {
 		char *nl = memchr(p, '\n', (size_t)(end - p));
 		if (!nl)

@@ -73,7 +73,7 @@ void unmap_file(const uint8_t *data, size_t size)
 static int read_all(int fd, const char *path, size_t max, size_t cap, char **data, size_t *size,
 		    struct err *e)
 {
-	char *v = mem_alloc(cap);
+	char *v = mem_alloc_large(cap);
 	size_t n = 0;
 	if (!v)
 		return err_nomem(e);
