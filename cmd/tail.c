@@ -33,8 +33,10 @@ const struct opt tail_pick_rows[] = {
 
 static const struct opt rows[] = {
 	{"top", 0, OPT_U64, AT(top), "N", "the N longest episodes"},
-	{"group", 0, OPT_STRING, AT(group), "root|stack|cause|thread|comm",
-	 "count the worst by what they have in common (root)"},
+	{"group", 0, OPT_STRING, AT(group), "root|holder|stack|cause|thread|comm",
+	 "count the worst by what they have in common: the chain's end\n(root, the default), "
+	 "who held them up directly (holder:\nthe owner of the lock, who woke it, who had its "
+	 "CPU) ..."},
 	{"hist", 0, OPT_FLAG, AT(hist), NULL, "histogram of the population, powers of two"},
 	{"rows", 'n', OPT_U64, AT(rows), "N", "lines of the tables (20; 0 = all)"},
 	{"details", 0, OPT_U64, AT(details), "N", "episodes explained in full (3)"},
@@ -126,7 +128,8 @@ static int parse(const struct tail_opts *o, struct tail_query *q)
 	    strncmp(by, "span:", 5))
 		return usage("--by is wait, activation, span or span:NAME, not ", by);
 	if (o->group && tail_group_of(o->group) < 0)
-		return usage("--group is root, stack, cause, thread or comm, not ", o->group);
+		return usage("--group is root, holder, stack, cause, thread or comm, not ",
+			     o->group);
 	if (o->stacks && strcmp(o->stacks, "short") && strcmp(o->stacks, "full"))
 		return usage("--stacks is short or full, not ", o->stacks);
 	if (o->json && o->csv)

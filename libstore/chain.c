@@ -12,6 +12,20 @@ const char *part_state_name(unsigned int state)
 	return state < sizeof(names) / sizeof(*names) ? names[state] : "";
 }
 
+const char *part_end_name(unsigned int end)
+{
+	static const char *const names[] = {
+		"",     "ran",       "device", "timer", "network", "interrupt", "nobody",
+		"open", "no_wakeup", "cycle",  "depth", "gone",    "others"};
+	return end < sizeof(names) / sizeof(*names) ? names[end] : "";
+}
+
+const char *link_via_name(unsigned int via)
+{
+	static const char *const names[] = {"self", "waker", "owner", "cpu"};
+	return via < sizeof(names) / sizeof(*names) ? names[via] : "";
+}
+
 /* Another thread that explains some of a link's time: the next link, if it explains most. */
 struct candidate {
 	uint64_t ns, largest_ns;

@@ -46,6 +46,9 @@ enum part_end {
 	END_QUEUED, /* others took turns on the CPU it waited for: explanation.ahead */
 };
 
+/* "ran", "device", "timer" ...; "" for END_NONE. */
+const char *part_end_name(unsigned int end);
+
 /* Parts of a link with equal state, cause, end and function. */
 struct chain_part {
 	uint64_t ns, first_ns; /* sum; where the first begins */
@@ -58,6 +61,9 @@ struct chain_part {
 
 /* How a link holds up the one before it. */
 enum link_via { VIA_SELF, VIA_WAKER, VIA_OWNER, VIA_CPU };
+
+/* "self", "waker", "owner", "cpu". */
+const char *link_via_name(unsigned int via);
 
 struct chain_link {
 	uint32_t thread, comm;

@@ -127,19 +127,4 @@ int episodes_cannot_say(const struct episodes *x, uint32_t millipercent);
  * names[0..max); returns how many there are. */
 size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t max);
 
-/* --- recurrence -----------------------------------------------------------------------------
- */
-
-/* Do the starts of the selected episodes tell a rhythm? Zero: nothing to say. */
-struct recurrence {
-	uint64_t period_ns;     /* most gaps between occurrences are this or a multiple */
-	uint64_t fitting, gaps; /* gaps that fit, of all */
-	uint64_t together;      /* occurrences that met several threads */
-	uint64_t occurrences;   /* episodes that overlap counted once */
-};
-
-/* ERR_NOMEM. */
-int episodes_recurrence(const struct episodes *x, const struct episode_selection *s,
-			struct recurrence *out, struct err *e);
-
 #endif

@@ -17,6 +17,8 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->last_run);
 	vec_release(&x->samples.id);
 	vec_release(&x->samples.first);
+	vec_release(&x->spans.id);
+	vec_release(&x->spans.first);
 	vec_release(&x->marks.id);
 	vec_release(&x->marks.first);
 	vec_release(&x->wakes.id);
@@ -161,6 +163,17 @@ static int need_marks(struct evidence *x, struct err *e)
 	return 0;
 }
 
+static int need_spans(struct evidence *x, struct err *e)
+{
+	if (x->have_spans)
+		return 0;
+	if (group(&x->spans, x->tl, x->tl->spans.v, x->tl->spans.n, sizeof(struct tl_span),
+		  offsetof(struct tl_span, thread)))
+		return err_nomem(e);
+	x->have_spans = 1;
+	return 0;
+}
+
 /* The first of a thread's elements with time >= from; `times` is the time of element 0, the
  * next one's is `size` bytes on. */
 static size_t first_at(const struct by_thread *g, const uint64_t *times, size_t size,
@@ -262,6 +275,20 @@ int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64
 		return ERR_NOMEM;
 	*first = first_mark(x, thread, from_ns);
 	*last = first_mark(x, thread, to_ns);
+	return 0;
+}
+
+int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *first,
+		   size_t *last, struct err *e)
+{
+	*first = *last = 0;
+	if (!x->tl->spans.n)
+		return 0;
+	if (need_spans(x, e))
+		return ERR_NOMEM;
+	*first = x->spans.first.v[thread];
+	*last = first_at(&x->spans, &x->tl->spans.v->start_ns, sizeof(struct tl_span), thread,
+			 to_ns);
 	return 0;
 }
 

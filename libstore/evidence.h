@@ -30,12 +30,12 @@ struct evidence {
 	VEC(size_t) last_run;            /* of a CPU: where the last question about it led to */
 	struct by_thread {               /* ids of samples or marks: by thread, then in time */
 		VEC(uint32_t) id, first; /* thread t: id[first[t]] .. id[first[t + 1]] */
-	} samples, marks, wakes;
+	} samples, marks, spans, wakes;
 	VEC(struct lock_wake) lock_wakes; /* by time */
 	VEC(struct lock_mark) lock_marks; /* by address, then in time */
 	struct u64map tally;              /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
-	int have_runs, have_samples, have_marks, have_wakes, have_lock_marks;
+	int have_runs, have_samples, have_marks, have_spans, have_wakes, have_lock_marks;
 };
 
 /* Nothing is looked up yet: indices are made by the first question that needs them. */
@@ -95,5 +95,10 @@ int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns,
 /* Ids (of timeline.marks) of a thread's marks in [from, to): first..last of marks.id. */
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		   size_t *first, size_t *last, struct err *e);
+
+/* Ids (of timeline.spans) of a thread's spans that begin before `to`: first..last of spans.id.
+ */
+int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *first,
+		   size_t *last, struct err *e);
 
 #endif

@@ -1,13 +1,20 @@
 #include "libstore/tailmodel.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+const char *tail_group_name(unsigned int by)
+{
+	static const char *const names[] = {"root",  "holder", "stack",
+					    "cause", "thread", "comm"};
+	return by < sizeof(names) / sizeof(*names) ? names[by] : "";
+}
+
 int tail_group_of(const char *name)
 {
-	static const char *const names[] = {"root", "stack", "cause", "thread", "comm"};
-	for (int i = 0; i < (int)(sizeof(names) / sizeof(*names)); i++)
-		if (!strcmp(name, names[i]))
+	for (int i = 0; i < GROUP_COUNT; i++)
+		if (!strcmp(name, tail_group_name((unsigned)i)))
 			return i;
 	return -1;
 }
@@ -27,6 +34,40 @@ void tail_root_of(const struct explanation *x, struct tail_root *out)
 		.function = p ? p->function : 0,
 		.guessed = p && p->state == PART_RUNNING && l->guessed,
 	};
+}
+
+const char *holder_way_name(unsigned int way)
+{
+	static const char *const names[] = {"none", "queue", "cpu", "lock", "waker"};
+	return way < sizeof(names) / sizeof(*names) ? names[way] : "";
+}
+
+static int is_queue(const struct explanation *x)
+{
+	const struct chain_part *p = link_part(x, explanation_root(x));
+	return p && p->state == PART_RUNNABLE && p->end == END_QUEUED;
+}
+
+static int holder_of(struct evidence *ev, const struct explanation *x, struct tail_holder *out)
+{
+	*out = (struct tail_holder){.thread = TL_NONE};
+	if (x->chain.n < 2) {
+		out->way = is_queue(x) ? HOLDER_QUEUE : HOLDER_NONE;
+		return 0;
+	}
+	const struct chain_link *self = &x->chain.v[0], *l = &x->chain.v[1];
+	int lock = self->cause == CAUSE_LOCK || self->cause == CAUSE_RWLOCK;
+	out->thread = l->thread;
+	out->comm = l->comm;
+	out->way = l->via == VIA_CPU             ? HOLDER_CPU
+		   : l->via == VIA_OWNER || lock ? HOLDER_LOCK
+						 : HOLDER_WAKER;
+	out->cause = out->way == HOLDER_WAKER ? self->cause : CAUSE_UNKNOWN;
+	if (l != explanation_root(x))
+		return appframe_telling(&ev->app, l->path, &out->function);
+	const struct chain_part *p = link_part(x, l);
+	out->function = p && !(p->state == PART_RUNNING && l->guessed) ? p->function : 0;
+	return 0;
 }
 
 static int is_shown(const struct tail_show *s, const struct explanation *x)
@@ -50,7 +91,8 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 				       .state = x.state,
 				       .cause = x.cause};
 		tail_root_of(&x, &row.root);
-		if (vec_push(&t->rows, row))
+		if (holder_of(explainer_evidence(t->explainer), &x, &row.holder) ||
+		    vec_push(&t->rows, row))
 			r = err_nomem(e);
 	}
 	explanation_release(&x);
@@ -79,6 +121,9 @@ static uint64_t group_key(const struct tail *t, const struct tail_row *row)
 {
 	const struct episode *ep = &t->episodes.v.v[row->episode];
 	switch (t->group_by) {
+	case GROUP_HOLDER:
+		return mix(mix(mix(row->holder.way, row->holder.cause), row->holder.comm),
+			   function_key(t->tl, row->holder.function));
 	case GROUP_STACK:
 		return mix(1, row->path);
 	case GROUP_CAUSE:
@@ -199,6 +244,104 @@ static int group_rows(struct tail *t)
 	return r;
 }
 
+/* --- rhythm --------------------------------------------------------------------------------
+ */
+
+/* Was the episode held up by a thread of that name? comm 0: any. */
+static int held_up_by(const struct tail *t, const struct tail_row *row, uint32_t comm)
+{
+	uint32_t own = t->episodes.v.v[row->episode].thread;
+	return !comm || (row->holder.thread != TL_NONE && row->holder.comm == comm) ||
+	       (row->root.thread != own && row->root.comm == comm);
+}
+
+/* Of the shown episodes that threads of that name held up. */
+static int rhythm_of(const struct tail *t, uint32_t comm, struct tail_rhythm *out,
+		     struct err *e)
+{
+	struct moment *v = mem_zalloc(t->rows.n + 1, sizeof(*v));
+	size_t n = 0;
+	if (!v)
+		return err_nomem(e);
+	for (size_t i = 0; i < t->rows.n; i++) {
+		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
+		if (held_up_by(t, &t->rows.v[i], comm))
+			v[n++] = (struct moment){ep->start_ns, ep->end_ns, ep->thread};
+	}
+	*out = (struct tail_rhythm){.comm = comm, .count = n};
+	int r = recurrence_find(v, n, &out->recurrence, e);
+	mem_free(v);
+	return r;
+}
+
+struct held { /* by threads of one name */
+	uint64_t ns;
+	uint32_t comm;
+};
+
+static int held_order(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->comm > y->comm) - (x->comm < y->comm);
+}
+
+typedef VEC(struct held) helds;
+
+static int add_held(helds *v, struct u64map *index, uint32_t comm, uint64_t ns)
+{
+	uint32_t i;
+	if (!u64map_get(index, comm, &i)) {
+		i = (uint32_t)v->n;
+		if (vec_push(v, ((struct held){.comm = comm})) || u64map_put(index, comm, i))
+			return ERR_NOMEM;
+	}
+	v->v[i].ns += ns;
+	return 0;
+}
+
+/* The thread names that held up the worst, the one that did for longest first. */
+static int who_held(const struct tail *t, helds *out)
+{
+	struct u64map index = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < t->rows.n; i++) {
+		const struct tail_row *row = &t->rows.v[i];
+		const struct episode *ep = &t->episodes.v.v[row->episode];
+		uint64_t ns = episode_ns(ep);
+		int held = row->holder.thread != TL_NONE;
+		if (held)
+			r = add_held(out, &index, row->holder.comm, ns);
+		if (!r && row->root.thread != ep->thread &&
+		    !(held && row->holder.comm == row->root.comm))
+			r = add_held(out, &index, row->root.comm, ns);
+	}
+	u64map_release(&index);
+	if (!r && out->n)
+		qsort(out->v, out->n, sizeof(*out->v), held_order);
+	return r;
+}
+
+/* A rhythm of all, else of those that the worst offenders held up. */
+static int find_rhythms(struct tail *t, struct err *e)
+{
+	struct tail_rhythm all, one;
+	helds held = {0};
+	int r = rhythm_of(t, 0, &all, e);
+	t->recurrence = all.recurrence;
+	if (r || recurrence_is(&all.recurrence))
+		return r;
+	r = who_held(t, &held) ? err_nomem(e) : 0;
+	for (size_t i = 0; !r && i < held.n && i < TAIL_RHYTHMS; i++) {
+		r = rhythm_of(t, held.v[i].comm, &one, e);
+		if (!r && one.count < all.count && recurrence_is(&one.recurrence))
+			t->rhythms[t->nrhythms++] = one;
+	}
+	vec_release(&held);
+	return r;
+}
+
 int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
 	      struct err *e)
 {
@@ -206,6 +349,8 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 	int r = episodes_collect(tl, &q->episodes, &out->episodes, e);
 	if (!r)
 		r = episodes_select(&out->episodes, &q->pick, &out->selection, e);
+	out->too_few = q->pick.kind == PICK_PERCENTILE &&
+		       out->episodes.clean.n < percentile_needs(q->pick.millipercent);
 	if (!r)
 		r = explainer_new(tl, &out->explainer, e);
 	if (!r)
@@ -213,7 +358,7 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 	if (!r && group_rows(out))
 		r = err_nomem(e);
 	if (!r && timeline_one_clock(tl))
-		r = episodes_recurrence(&out->episodes, &out->selection, &out->recurrence, e);
+		r = find_rhythms(out, e);
 	if (r)
 		tail_release(out);
 	return r;

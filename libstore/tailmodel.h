@@ -6,6 +6,7 @@
 #define LIBSTORE_TAILMODEL_H
 
 #include "libstore/chain.h"
+#include "libstore/recurrence.h"
 
 /* Where a chain ended: what episodes with the same root have in common. */
 struct tail_root {
@@ -16,17 +17,49 @@ struct tail_root {
 	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
 };
 
+enum holder_way {
+	HOLDER_NONE,  /* no other thread */
+	HOLDER_QUEUE, /* no single one: several took turns on its CPU */
+	HOLDER_CPU,   /* had its CPU */
+	HOLDER_LOCK,  /* held the lock */
+	HOLDER_WAKER, /* woke it from another kind of wait */
+};
+
+/* "none", "queue", "cpu", "lock", "waker". */
+const char *holder_way_name(unsigned int way);
+
+/* Who held the episode up directly: the chain's first other thread, which need not be its root.
+ */
+struct tail_holder {
+	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
+	uint32_t function;     /* where it was meanwhile; 0 = not known */
+	uint8_t way;           /* enum holder_way */
+	uint8_t cause;         /* HOLDER_WAKER: of the wait that it ended */
+};
+
 /* One selected episode, explained in short; explain() again tells all. */
 struct tail_row {
 	uint32_t episode; /* index of episodes.v */
 	uint32_t path, off;
 	uint8_t state, cause; /* of its largest part */
 	struct tail_root root;
+	struct tail_holder holder;
 };
 
-enum tail_group_by { GROUP_ROOT, GROUP_STACK, GROUP_CAUSE, GROUP_THREAD, GROUP_COMM };
+enum tail_group_by {
+	GROUP_ROOT,
+	GROUP_HOLDER,
+	GROUP_STACK,
+	GROUP_CAUSE,
+	GROUP_THREAD,
+	GROUP_COMM,
+	GROUP_COUNT,
+};
 
-/* "root", "stack", "cause", "thread", "comm" → enum tail_group_by; -1 for none. */
+/* "root", "holder", "stack", "cause", "thread", "comm"; "" past the end. */
+const char *tail_group_name(unsigned int by);
+
+/* A name → enum tail_group_by; -1 for none. */
 int tail_group_of(const char *name);
 
 /* By root, an episode whose root's code no sample saw joins the largest group of that thread
@@ -36,6 +69,14 @@ struct tail_group {
 	uint64_t count, ns; /* episodes; their durations together */
 	uint32_t row;       /* the worst that names it: index of tail.rows */
 	uint8_t nameless;   /* no function is the root's of most: none is to be told */
+};
+
+/* A rhythm of the episodes that threads of one name held up, as holder or as root. */
+enum { TAIL_RHYTHMS = 3 };
+struct tail_rhythm {
+	struct recurrence recurrence;
+	uint32_t comm;  /* strings id */
+	uint64_t count; /* episodes */
 };
 
 /* Cause and state filters: which of the selected episodes are shown. */
@@ -49,10 +90,14 @@ struct tail {
 	struct explainer *explainer;
 	struct episodes episodes;
 	struct episode_selection selection;
-	VEC(struct tail_row) rows;     /* worst first; as far as shown */
-	VEC(struct tail_group) groups; /* most time first */
-	struct recurrence recurrence;
+	VEC(struct tail_row) rows;                /* worst first; as far as shown */
+	VEC(struct tail_group) groups;            /* most time first */
+	struct recurrence recurrence;             /* of all that are shown */
+	struct tail_rhythm rhythms[TAIL_RHYTHMS]; /* where these have none: of those that one
+						   * thread name held up */
+	size_t nrhythms;
 	enum tail_group_by group_by;
+	int too_few; /* of so few episodes the percentile that was asked for is the longest */
 };
 
 struct tail_query {
@@ -67,7 +112,7 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 	      struct err *e);
 void tail_release(struct tail *t);
 
-/* The frame that names the root: the function of its main part. */
+/* The root, in short: of its main part. */
 void tail_root_of(const struct explanation *x, struct tail_root *out);
 
 #endif

@@ -6,25 +6,14 @@
 
 enum { TEXT = 48 }; /* characters shown of an event's fields */
 
-/* Events of one name. */
-struct happened {
-	uint64_t count, ns; /* ns: of spans, the time of theirs that lies in the episode */
-	uint64_t first_ns;
-	uint32_t name, text; /* text: the first one's fields; 0 for spans */
-};
-
-struct events {
-	VEC(struct happened) v;
-};
-
-static int add(struct events *x, uint32_t name, uint32_t text, uint64_t at, uint64_t ns)
+static int add(happened_vec *x, uint32_t name, uint32_t text, uint64_t at, uint64_t ns)
 {
 	size_t i = 0;
-	while (i < x->v.n && x->v.v[i].name != name)
+	while (i < x->n && x->v[i].name != name)
 		i++;
-	if (i == x->v.n && vec_push(&x->v, ((struct happened){.name = name, .first_ns = at})))
+	if (i == x->n && vec_push(x, ((struct happened){.name = name, .first_ns = at})))
 		return ERR_NOMEM;
-	struct happened *h = &x->v.v[i];
+	struct happened *h = &x->v[i];
 	if (!h->count || at < h->first_ns) {
 		h->first_ns = at;
 		h->text = text;
@@ -34,7 +23,7 @@ static int add(struct events *x, uint32_t name, uint32_t text, uint64_t at, uint
 	return 0;
 }
 
-static int add_marks(struct events *x, struct evidence *ev, const struct window *w,
+static int add_marks(happened_vec *x, struct evidence *ev, const struct window *w,
 		     struct err *e)
 {
 	size_t first, last;
@@ -48,20 +37,21 @@ static int add_marks(struct events *x, struct evidence *ev, const struct window 
 
 /* Spans of the window's thread that overlap it, but for the episode itself and what holds it.
  */
-static int add_spans(struct events *x, const struct timeline *tl, const struct episode *ep,
-		     const struct window *w)
+static int add_spans(happened_vec *x, struct evidence *ev, const struct episode *ep,
+		     const struct window *w, struct err *e)
 {
-	for (size_t i = 0; i < tl->spans.n && tl->spans.v[i].start_ns < w->to_ns; i++) {
-		const struct tl_span *s = &tl->spans.v[i];
-		if (s->thread != w->thread || s->end_ns <= w->from_ns ||
+	size_t first, last;
+	int r = evidence_spans(ev, w->thread, w->to_ns, &first, &last, e);
+	for (size_t i = first; !r && i < last; i++) {
+		const struct tl_span *s = &ev->tl->spans.v[ev->spans.id.v[i]];
+		if (s->end_ns <= w->from_ns ||
 		    (s->start_ns <= ep->start_ns && s->end_ns >= ep->end_ns))
 			continue;
 		uint64_t from = s->start_ns > w->from_ns ? s->start_ns : w->from_ns;
 		uint64_t to = s->end_ns < w->to_ns ? s->end_ns : w->to_ns;
-		if (add(x, s->name, 0, from, to - from))
-			return ERR_NOMEM;
+		r = add(x, s->name, 0, from, to - from);
 	}
-	return 0;
+	return r;
 }
 
 static int by_time(const void *a, const void *b)
@@ -100,28 +90,36 @@ static void put(struct buf *b, const struct timeline *tl, const struct episode *
 	units_duration(b, h->first_ns - ep->start_ns);
 }
 
+int events_inside(struct evidence *ev, const struct episode *ep, happened_vec *out,
+		  struct err *e)
+{
+	windows_vec windows = {0};
+	int r = episode_windows(ev->tl, ep, &windows);
+	out->n = 0;
+	for (size_t i = 0; !r && i < windows.n; i++) {
+		r = add_marks(out, ev, &windows.v[i], e);
+		if (!r)
+			r = add_spans(out, ev, ep, &windows.v[i], e);
+	}
+	if (!r && out->n)
+		qsort(out->v, out->n, sizeof(*out->v), by_time);
+	vec_release(&windows);
+	return r ? err_nomem(e) : 0;
+}
+
 int words_events(struct buf *b, struct evidence *ev, const struct episode *ep, size_t max,
 		 struct err *e)
 {
-	struct events x = {0};
-	windows_vec windows = {0};
-	int r = episode_windows(ev->tl, ep, &windows) ? err_nomem(e) : 0;
-	for (size_t i = 0; !r && i < windows.n; i++) {
-		r = add_marks(&x, ev, &windows.v[i], e);
-		if (!r && add_spans(&x, ev->tl, ep, &windows.v[i]))
-			r = err_nomem(e);
-	}
-	if (!r && x.v.n)
-		qsort(x.v.v, x.v.n, sizeof(*x.v.v), by_time);
-	for (size_t i = 0; !r && i < x.v.n && i < max; i++) {
+	happened_vec x = {0};
+	int r = events_inside(ev, ep, &x, e);
+	for (size_t i = 0; !r && i < x.n && i < max; i++) {
 		buf_str(b, i ? "; " : "");
-		put(b, ev->tl, ep, &x.v.v[i]);
+		put(b, ev->tl, ep, &x.v[i]);
 	}
-	if (!r && x.v.n > max) {
+	if (!r && x.n > max) {
 		buf_str(b, "; and ");
-		units_plural(b, x.v.n - max, "other event", "other events");
+		units_plural(b, x.n - max, "other event", "other events");
 	}
-	vec_release(&windows);
-	vec_release(&x.v);
+	vec_release(&x);
 	return r;
 }

@@ -2,6 +2,7 @@
 #include "libstore/causes.h"
 #include "render/escape.h"
 #include "render/json.h"
+#include "render/tailevents.h"
 #include "render/tailwords.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@ struct writer {
 	struct tail *t;
 	const struct timeline *tl;
 	VEC(uint32_t) frames;
+	happened_vec events;
 	struct buf text;
 };
 
@@ -108,6 +110,20 @@ static void percentile(struct writer *w, const char *key, uint32_t millipercent)
 		json_u64(&w->j, key, episodes_percentile(x, millipercent, 0));
 }
 
+/* The stack that most of the hidden time is of. */
+static void idle_most(struct writer *w, const struct hidden *h)
+{
+	if (!h->count) {
+		json_null(&w->j, "idle_hidden_most");
+		return;
+	}
+	json_open(&w->j, "idle_hidden_most", '{');
+	string(w, "comm", h->comm);
+	json_u64(&w->j, "ns", h->path_ns);
+	stack(w, "stack", h->path);
+	json_close(&w->j, '}');
+}
+
 static void population(struct writer *w)
 {
 	const struct episodes *x = &w->t->episodes;
@@ -118,13 +134,18 @@ static void population(struct writer *w)
 		json_null(&w->j, "threshold_ns");
 	else
 		json_u64(&w->j, "threshold_ns", s->threshold_ns);
+	json_bool(&w->j, "too_few", w->t->too_few);
 	json_u64(&w->j, "selected", s->v.n);
 	json_u64(&w->j, "suspect", x->suspect);
 	json_u64(&w->j, "open", x->open);
 	json_u64(&w->j, "unknown", x->unknown);
 	json_u64(&w->j, "idle_hidden", x->idle.count);
 	json_u64(&w->j, "idle_hidden_ns", x->idle.ns);
+	idle_most(w, &x->idle);
 	json_u64(&w->j, "system_hidden", x->system.count);
+	json_u64(&w->j, "system_hidden_ns", x->system.ns);
+	json_u64(&w->j, "threads", x->threads);
+	json_u64(&w->j, "processes", x->processes);
 	percentile(w, "p50_ns", 50000);
 	percentile(w, "p90_ns", 90000);
 	percentile(w, "p99_ns", 99000);
@@ -138,18 +159,93 @@ static void population(struct writer *w)
 	json_close(&w->j, '}');
 }
 
+/* Buckets double: [from_ns, to_ns). */
+static void histogram(struct writer *w)
+{
+	const struct episodes *x = &w->t->episodes;
+	json_open(&w->j, "histogram", '[');
+	for (size_t i = 0; i < x->clean.n;) {
+		uint64_t low =
+			x->clean.v[i] ? 1ull << (63 - __builtin_clzll(x->clean.v[i])) : 0;
+		uint64_t most = low ? low + (low - 1) : 0, count = 0;
+		for (; i < x->clean.n && x->clean.v[i] <= most; i++)
+			count++;
+		json_open(&w->j, NULL, '{');
+		json_u64(&w->j, "from_ns", low);
+		json_u64(&w->j, "to_ns", most < UINT64_MAX ? most + 1 : most);
+		json_u64(&w->j, "count", count);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+/* --- rhythm --------------------------------------------------------------------------------
+ */
+
+static void beat(struct writer *w, const char *key, const struct beat *b)
+{
+	if (!b->ns) {
+		json_null(&w->j, key);
+		return;
+	}
+	json_open(&w->j, key, '{');
+	json_u64(&w->j, "ns", b->ns);
+	json_u64(&w->j, "fitting", b->fitting);
+	json_u64(&w->j, "of", b->of);
+	json_close(&w->j, '}');
+}
+
+static void rhythm(struct writer *w, const struct recurrence *r)
+{
+	json_u64(&w->j, "occurrences", r->occurrences);
+	json_u64(&w->j, "together", r->together);
+	beat(w, "every", &r->rate);
+	beat(w, "pause", &r->pause);
+}
+
+static void recurrence(struct writer *w)
+{
+	json_open(&w->j, "recurrence", '{');
+	rhythm(w, &w->t->recurrence);
+	json_open(&w->j, "held_up_by", '[');
+	for (size_t i = 0; i < w->t->nrhythms; i++) {
+		json_open(&w->j, NULL, '{');
+		string(w, "comm", w->t->rhythms[i].comm);
+		json_u64(&w->j, "count", w->t->rhythms[i].count);
+		rhythm(w, &w->t->rhythms[i].recurrence);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	json_close(&w->j, '}');
+}
+
 /* --- groups --------------------------------------------------------------------------------
  */
 
-static void root(struct writer *w, const struct tail_root *r)
+static void root_members(struct writer *w, const struct tail_root *r)
 {
-	json_open(&w->j, "root", '{');
 	json_i64(&w->j, "tid", w->tl->threads.v[r->thread].tid);
 	string(w, "comm", r->comm);
 	cause(w, r->state, r->cause);
 	frame_text(w, "function", r->function);
 	json_u64(&w->j, "ns", r->ns);
 	json_str(&w->j, "state", part_state_name(r->state));
+	json_i64(&w->j, "pid", w->tl->threads.v[r->thread].pid);
+	json_str(&w->j, "via", link_via_name(r->via));
+}
+
+static void holder(struct writer *w, const struct tail_holder *h)
+{
+	json_open(&w->j, "holder", '{');
+	json_str(&w->j, "way", holder_way_name(h->way));
+	if (h->thread == TL_NONE) {
+		json_null(&w->j, "tid");
+		json_null(&w->j, "comm");
+	} else {
+		json_i64(&w->j, "tid", w->tl->threads.v[h->thread].tid);
+		string(w, "comm", h->comm);
+	}
+	frame_text(w, "function", h->function);
 	json_close(&w->j, '}');
 }
 
@@ -174,7 +270,13 @@ static void groups(struct writer *w)
 		struct tail_root shared = w->t->rows.v[g->row].root;
 		if (g->nameless)
 			shared.function = 0;
-		root(w, &shared);
+		json_open(&w->j, "root", '{');
+		root_members(w, &shared);
+		json_close(&w->j, '}');
+		holder(w, &w->t->rows.v[g->row].holder);
+		buf_clear(&w->text);
+		words_group(&w->text, w->t, g);
+		json_text(&w->j, "name", buf_cstr(&w->text), w->text.n);
 		json_u64(&w->j, "count", g->count);
 		json_u64(&w->j, "ns", g->ns);
 		/* a share for people and charts; everything exact is in ns */
@@ -214,40 +316,118 @@ static void waker(struct writer *w, const struct explanation *x)
 	json_close(&w->j, '}');
 }
 
-static void corunners(struct writer *w, const struct explanation *x)
+static uint64_t from_origin(const struct timeline *tl, uint32_t thread, uint64_t ns)
+{
+	uint64_t origin = timeline_recording_of(tl, thread)->origin_ns;
+	return ns > origin ? ns - origin : 0;
+}
+
+static void prio(struct writer *w, int prio)
+{
+	if (prio < 0)
+		json_null(&w->j, "prio");
+	else
+		json_i64(&w->j, "prio", prio);
+}
+
+static void corunners(struct writer *w, const struct corunner *v, size_t n)
 {
 	json_open(&w->j, "corunners", '[');
-	for (size_t i = 0; i < x->corunners.n; i++) {
-		const struct corunner *c = &x->corunners.v[i];
-		const struct tl_thread *t = &w->tl->threads.v[c->thread];
+	for (size_t i = 0; i < n; i++) {
+		const struct tl_thread *t = &w->tl->threads.v[v[i].thread];
 		json_open(&w->j, NULL, '{');
 		json_i64(&w->j, "tid", t->tid);
 		string(w, "comm", t->comm);
-		if (c->prio < 0)
-			json_null(&w->j, "prio");
-		else
-			json_i64(&w->j, "prio", c->prio);
-		json_u64(&w->j, "ns", c->ns);
+		prio(w, v[i].prio);
+		json_u64(&w->j, "ns", v[i].ns);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
 }
 
-static void chain(struct writer *w, const struct explanation *x)
+/* The innermost function of the application in a stack. */
+static int telling(struct writer *w, uint32_t path, struct err *e)
 {
+	uint32_t frame;
+	if (appframe_telling(&explainer_evidence(w->t->explainer)->app, path, &frame))
+		return err_nomem(e);
+	frame_text(w, "function", frame);
+	return 0;
+}
+
+/* How the chain goes on from a link: what of it the next one explains. */
+static int chain(struct writer *w, const struct explanation *x, struct err *e)
+{
+	int r = 0;
 	json_open(&w->j, "chain", '[');
-	for (size_t i = 0; i < x->chain.n; i++) {
+	for (size_t i = 0; !r && i < x->chain.n; i++) {
 		const struct chain_link *l = &x->chain.v[i];
+		const struct tl_thread *t = &w->tl->threads.v[l->thread];
 		json_open(&w->j, NULL, '{');
-		json_i64(&w->j, "tid", w->tl->threads.v[l->thread].tid);
+		json_i64(&w->j, "tid", t->tid);
 		string(w, "comm", l->comm);
 		json_str(&w->j, "state", part_state_name(l->state));
 		cause(w, l->state, l->cause);
 		json_u64(&w->j, "ns", l->ns);
 		stack(w, "stack", l->path);
+		json_i64(&w->j, "pid", t->pid);
+		json_str(&w->j, "via", link_via_name(l->via));
+		prio(w, l->prio);
+		json_u64(&w->j, "next_ns", l->next_ns);
+		r = telling(w, l->path, e);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
+	return r;
+}
+
+/* The root with all that its sentence is made of, and the sentence. */
+static void root(struct writer *w, const struct tail_root *r, const struct explanation *x)
+{
+	const struct chain_link *l = explanation_root(x);
+	json_open(&w->j, "root", '{');
+	root_members(w, r);
+	json_u64(&w->j, "samples", l->samples);
+	json_open(&w->j, "parts", '[');
+	for (uint32_t i = 0; i < l->nparts; i++) {
+		const struct chain_part *p = &x->parts.v[l->part + i];
+		json_open(&w->j, NULL, '{');
+		json_str(&w->j, "state", part_state_name(p->state));
+		cause(w, p->state, p->cause);
+		frame_text(w, "function", p->function);
+		json_u64(&w->j, "ns", p->ns);
+		if (p->end == END_NONE)
+			json_null(&w->j, "end");
+		else
+			json_str(&w->j, "end", part_end_name(p->end));
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	corunners(w, x->ahead.v, x->ahead.n);
+	buf_clear(&w->text);
+	words_root(&w->text, explainer_evidence(w->t->explainer), x);
+	json_text(&w->j, "sentence", buf_cstr(&w->text), w->text.n);
+	json_close(&w->j, '}');
+}
+
+/* Other events of the thread, by name: how often, spans also how long; the first one's fields.
+ */
+static int events(struct writer *w, const struct episode *ep, struct err *e)
+{
+	int r = events_inside(explainer_evidence(w->t->explainer), ep, &w->events, e);
+	json_open(&w->j, "events", '[');
+	for (size_t i = 0; !r && i < w->events.n; i++) {
+		const struct happened *h = &w->events.v[i];
+		json_open(&w->j, NULL, '{');
+		string(w, "name", h->name);
+		json_u64(&w->j, "count", h->count);
+		json_u64(&w->j, "ns", h->ns);
+		json_u64(&w->j, "first_ns", from_origin(w->tl, ep->thread, h->first_ns));
+		optional_string(w, "text", h->text);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	return r;
 }
 
 static void missing_line(void *ctx, const char *line)
@@ -275,12 +455,6 @@ static void decomposition(struct writer *w, const struct explanation *x)
 	json_close(&w->j, ']');
 	cause(w, x->state, x->cause);
 	json_str(&w->j, "state", part_state_name(x->state));
-}
-
-static uint64_t from_origin(const struct timeline *tl, uint32_t thread, uint64_t ns)
-{
-	uint64_t origin = timeline_recording_of(tl, thread)->origin_ns;
-	return ns > origin ? ns - origin : 0;
 }
 
 static void identity(struct writer *w, const struct episode *ep)
@@ -322,18 +496,23 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	else
 		json_u64(&w->j, "cpu", timeline_cpu(w->tl, ep->cpu));
 	stack(w, "stack", x->path);
+	r = telling(w, x->path, e);
 	waker(w, x);
-	corunners(w, x);
+	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);
-	chain(w, x);
-	root(w, &row->root);
+	if (!r)
+		r = events(w, ep, e);
+	if (!r)
+		r = chain(w, x, e);
+	holder(w, &row->holder);
+	root(w, &row->root, x);
 	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT);
 	json_bool(&w->j, "open", ep->flags & OFF_OPEN);
 	json_open(&w->j, "missing", '[');
 	words_missing(w->tl, x->missing, missing_line, w);
 	json_close(&w->j, ']');
 	json_close(&w->j, '}');
-	return 0;
+	return r;
 }
 
 static size_t rows_shown(const struct tail *t, uint64_t rows)
@@ -355,6 +534,9 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	else
 		json_null(&w.j, "span");
 	population(&w);
+	histogram(&w);
+	recurrence(&w);
+	json_str(&w.j, "group_by", tail_group_name(t->group_by));
 	groups(&w);
 	json_open(&w.j, "episodes", '[');
 	for (size_t i = 0; !r && i < rows_shown(t, rows); i++) {
@@ -367,6 +549,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	buf_char(b, '\n');
 	explanation_release(&x);
 	vec_release(&w.frames);
+	vec_release(&w.events);
 	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
 	buf_release(&w.text);
 	return r;

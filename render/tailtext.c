@@ -242,42 +242,6 @@ static void histogram(struct buf *b, const struct episodes *x)
 /* --- groups --------------------------------------------------------------------------------
  */
 
-static void root_cell(struct buf *b, const struct tail *t, const struct tail_row *row,
-		      int nameless)
-{
-	const struct strtab *s = &t->tl->stacks->strings;
-	escape_visible(b, strtab_get(s, row->root.comm), strtab_len(s, row->root.comm));
-	buf_fmt(b, ": %s", words_root_cause(row->root.state, row->root.cause));
-	if (row->root.function && !nameless) {
-		buf_str(b, " in ");
-		words_function(b, t->tl, row->root.function);
-	}
-}
-
-static void group_name(struct buf *b, const struct tail *t, struct evidence *ev,
-		       const struct tail_group *g)
-{
-	const struct tail_row *row = &t->rows.v[g->row];
-	const struct episode *ep = &t->episodes.v.v[row->episode];
-	const struct strtab *s = &t->tl->stacks->strings;
-	switch (t->group_by) {
-	case GROUP_STACK:
-		words_stack(b, ev, row->path, 4);
-		break;
-	case GROUP_CAUSE:
-		buf_fmt(b, "%s", words_cause(row->state, row->cause));
-		break;
-	case GROUP_THREAD:
-		words_thread(b, t->tl, ep->thread, ep->comm);
-		break;
-	case GROUP_COMM:
-		escape_visible(b, strtab_get(s, ep->comm), strtab_len(s, ep->comm));
-		break;
-	default:
-		root_cell(b, t, row, g->nameless);
-	}
-}
-
 /* How far the worst share one root: the largest group, which need not be the first by time. */
 static void groups_sentence(struct buf *b, const struct tail *t, const char *name)
 {
@@ -294,18 +258,18 @@ static void groups_sentence(struct buf *b, const struct tail *t, const char *nam
 	buf_fmt(b, " the same %s\n", name);
 }
 
-static void groups_table(struct buf *b, struct tail *t, struct evidence *ev,
-			 const struct tailtext_options *o)
+static void groups_table(struct buf *b, struct tail *t, const struct tailtext_options *o)
 {
-	static const char *const names[] = {"root", "stack", "cause", "thread", "thread name"};
 	uint64_t total = 0;
 	for (size_t i = 0; i < t->groups.n; i++)
 		total += t->groups.v[i].ns;
 	if (!t->groups.n)
 		return;
 	buf_char(b, '\n');
-	groups_sentence(b, t, names[t->group_by]);
-	buf_fmt(b, "\n  count      time  share  %s\n", names[t->group_by]);
+	const char *name =
+		t->group_by == GROUP_COMM ? "thread name" : tail_group_name(t->group_by);
+	groups_sentence(b, t, name);
+	buf_fmt(b, "\n  count      time  share  %s\n", name);
 	for (size_t i = 0; i < t->groups.n && (!o->rows || i < o->rows); i++) {
 		const struct tail_group *g = &t->groups.v[i];
 		size_t at = b->n;
@@ -318,7 +282,7 @@ static void groups_table(struct buf *b, struct tail *t, struct evidence *ev,
 		fit(b, at, 7, 1);
 		buf_str(b, "  ");
 		at = b->n;
-		group_name(b, t, ev, g);
+		words_group(b, t, g);
 		fit(b, at, WIDTH - 26, 0);
 		while (!buf_failed(b) && b->n && b->v[b->n - 1] == ' ')
 			b->n--;
@@ -331,16 +295,21 @@ static void groups_table(struct buf *b, struct tail *t, struct evidence *ev,
 	}
 }
 
-static void recurrence_lines(struct buf *b, const struct recurrence *r)
+static void recurrence_lines(struct buf *b, const struct tail *t)
 {
+	const struct recurrence *r = &t->recurrence;
 	struct buf line = {0};
-	if (r->period_ns) {
-		buf_str(&line, "They come about every ");
-		units_duration(&line, r->period_ns);
-		buf_fmt(&line,
-			" (%llu of %llu gaps fit): something periodic, a timer, cron, GC or a "
-			"CPU quota.",
-			(unsigned long long)r->fitting, (unsigned long long)r->gaps);
+	words_rhythm(&line, r, "They");
+	for (size_t i = 0; i < t->nrhythms; i++) {
+		struct buf who = {0};
+		buf_str(&who, "The ");
+		units_count(&who, t->rhythms[i].count);
+		buf_str(&who, " that ");
+		words_name(&who, t->tl, t->rhythms[i].comm);
+		buf_str(&who, " held up");
+		buf_str(&line, line.n ? " " : "");
+		words_rhythm(&line, &t->rhythms[i].recurrence, buf_cstr(&who));
+		buf_release(&who);
 	}
 	if (r->together * 2 >= r->occurrences && r->together > 1)
 		buf_fmt(&line, "%s%llu of %llu times several threads were hit at once.",
@@ -394,7 +363,7 @@ static void episode_row(struct buf *b, const struct tail *t, size_t rank)
 	fit(b, at, 9, 0);
 	buf_char(b, ' ');
 	at = b->n;
-	root_cell(b, t, row, 0);
+	words_root_cell(b, t, row, 0);
 	fit(b, at, 21, 0);
 	while (!buf_failed(b) && b->n > line && b->v[b->n - 1] == ' ')
 		b->n--;
@@ -665,7 +634,7 @@ static int details(struct buf *b, struct tail *t, const struct tailtext_options 
 static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)
 {
 	uint64_t n = t->episodes.clean.n, need = percentile_needs(millipercent);
-	if (!n || n >= need)
+	if (!n || !t->too_few)
 		return;
 	buf_str(b, ", the longest there is: ");
 	units_plural(b, n, "episode is", "episodes are");
@@ -737,8 +706,8 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 		return buf_failed(b) ? err_nomem(e) : 0;
 	}
 	selection_line(b, t, o);
-	groups_table(b, t, ev, o);
-	recurrence_lines(b, &t->recurrence);
+	groups_table(b, t, o);
+	recurrence_lines(b, t);
 	episodes_table(b, t, o);
 	int r = details(b, t, o, e);
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void visible(struct buf *b, const struct timeline *tl, uint32_t string)
+void words_name(struct buf *b, const struct timeline *tl, uint32_t string)
 {
 	const struct strtab *s = &tl->stacks->strings;
 	escape_visible(b, strtab_get(s, string), strtab_len(s, string));
@@ -19,12 +19,12 @@ void words_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uin
 		buf_char(b, '?');
 		return;
 	}
-	visible(b, tl, comm);
+	words_name(b, tl, comm);
 	buf_fmt(b, "/%d", tl->threads.v[thread].tid);
 	const struct tl_part *p = timeline_part_of(tl, thread);
 	if (p) {
 		buf_char(b, '@');
-		visible(b, tl, p->label);
+		words_name(b, tl, p->label);
 	}
 }
 
@@ -36,7 +36,7 @@ void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 		return;
 	}
 	if (f->name) {
-		visible(b, tl, f->name);
+		words_name(b, tl, f->name);
 		return;
 	}
 	const char *dso = strtab_get(&tl->stacks->strings, f->dso);
@@ -413,6 +413,98 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 		others_too(b, l);
 	buf_str(b, ": ");
 	words_parts(b, ev, x, l);
+}
+
+static void gaps_fit(struct buf *b, const struct beat *beat)
+{
+	buf_fmt(b, " (%llu of %llu gaps fit)", (unsigned long long)beat->fitting,
+		(unsigned long long)beat->of);
+}
+
+void words_rhythm(struct buf *b, const struct recurrence *r, const char *they)
+{
+	if (!recurrence_is(r))
+		return;
+	buf_fmt(b, "%s come about ", they);
+	if (r->rate.ns) {
+		buf_str(b, "every ");
+		units_duration(b, r->rate.ns);
+		gaps_fit(b, &r->rate);
+	}
+	if (!r->pause.ns) {
+		buf_str(b, ": something periodic, a timer, cron, GC or a CPU quota.");
+		return;
+	}
+	buf_str(b, r->rate.ns ? ", more exactly " : "");
+	units_duration(b, r->pause.ns);
+	buf_str(b, " after the last one was over");
+	if (!r->rate.ns)
+		gaps_fit(b, &r->pause);
+	buf_str(b, ": something that sleeps in between.");
+}
+
+void words_root_cell(struct buf *b, const struct tail *t, const struct tail_row *row,
+		     int nameless)
+{
+	words_name(b, t->tl, row->root.comm);
+	buf_fmt(b, ": %s", words_root_cause(row->root.state, row->root.cause));
+	if (row->root.function && !nameless) {
+		buf_str(b, " in ");
+		words_function(b, t->tl, row->root.function);
+	}
+}
+
+static void holder_cell(struct buf *b, const struct tail *t, const struct tail_holder *h)
+{
+	if (h->thread != TL_NONE) {
+		words_name(b, t->tl, h->comm);
+		buf_str(b, ": ");
+	}
+	switch (h->way) {
+	case HOLDER_NONE:
+		buf_str(b, "no other thread");
+		break;
+	case HOLDER_QUEUE:
+		buf_str(b, "no single thread: several had its CPU");
+		break;
+	case HOLDER_CPU:
+		buf_str(b, "had its CPU");
+		break;
+	case HOLDER_LOCK:
+		buf_str(b, "held the lock");
+		break;
+	default:
+		buf_fmt(b, "woke it (%s)", cause_name(h->cause));
+	}
+	if (h->function) {
+		buf_str(b, " in ");
+		words_function(b, t->tl, h->function);
+	}
+}
+
+void words_group(struct buf *b, struct tail *t, const struct tail_group *g)
+{
+	const struct tail_row *row = &t->rows.v[g->row];
+	const struct episode *ep = &t->episodes.v.v[row->episode];
+	switch (t->group_by) {
+	case GROUP_HOLDER:
+		holder_cell(b, t, &row->holder);
+		break;
+	case GROUP_STACK:
+		words_stack(b, explainer_evidence(t->explainer), row->path, 4);
+		break;
+	case GROUP_CAUSE:
+		buf_str(b, words_cause(row->state, row->cause));
+		break;
+	case GROUP_THREAD:
+		words_thread(b, t->tl, ep->thread, ep->comm);
+		break;
+	case GROUP_COMM:
+		words_name(b, t->tl, ep->comm);
+		break;
+	default:
+		words_root_cell(b, t, row, g->nameless);
+	}
 }
 
 void words_missing(const struct timeline *tl, unsigned missing,

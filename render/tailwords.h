@@ -33,6 +33,19 @@ void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x
  * ...". */
 void words_root(struct buf *b, struct evidence *ev, const struct explanation *x);
 
+/* A name of the timeline (strings id), in visible form. */
+void words_name(struct buf *b, const struct timeline *tl, uint32_t string);
+
+/* "They come about every 100 ms (9 of 9 gaps fit): ..."; nothing where there is no rhythm. */
+void words_rhythm(struct buf *b, const struct recurrence *r, const char *they);
+
+/* A root in few words, for a column: "snapshot: sleep in write_pages()". */
+void words_root_cell(struct buf *b, const struct tail *t, const struct tail_row *row,
+		     int nameless);
+
+/* What the episodes of a group have in common. ERR_NOMEM by the buffer. */
+void words_group(struct buf *b, struct tail *t, const struct tail_group *g);
+
 /* One line for each thing that is not known, with the flag of perf record that would have told:
  * calls `say` for each. */
 void words_missing(const struct timeline *tl, unsigned missing,

@@ -15,6 +15,35 @@ ln -s "$SRC/testdata/orders/orders.tar.zst" .
 file=orders.tar.zst
 "$PERFKIT" tail -q "$file" --by activation --comm front-0,front-1 --over 2ms --json >a.json
 python3 "$SRC/tests/cli/tail_schema.py" a.json
+# docs/tail.md explains every key, and the text has no fact that JSON lacks.
+python3 - a.json "$SRC/docs/tail.md" <<'PY'
+import json, sys
+def keys(x):
+    if isinstance(x, dict):
+        return set(x).union(*(keys(v) for v in x.values()))
+    return set().union(*(keys(v) for v in x)) if isinstance(x, list) else set()
+doc = open(sys.argv[2]).read().split("## The JSON")[1].split("\n## ")[0]
+told = keys(json.load(open(sys.argv[1])))
+# p50_ns ... p9999_ns stands for those between
+lacks = sorted(k for k in told - {"p90_ns", "p99_ns", "p999_ns"} if f"`{k}`" not in doc)
+sys.exit(f"docs/tail.md does not explain {lacks}" if lacks else 0)
+PY
+"$PERFKIT" tail -q "$file" --by activation --comm front-0,front-1 --over 2ms --details 100 | tr -s ' \n' ' ' >a.text
+python3 - a.json a.text <<'PY'
+import json, re, sys
+d, text = json.load(open(sys.argv[1])), open(sys.argv[2]).read()
+for e in d["episodes"]:
+    if e["root"]["sentence"] not in text or not e["root"]["sentence"]:
+        sys.exit(f"the text lacks: {e['root']['sentence']}")
+for who in re.findall(r"\(([^ ]+/\d+) had it for", text):
+    if not any(f"{c['comm']}/{c['tid']}" == who for e in d["episodes"] for c in e["root"]["corunners"]):
+        sys.exit(f"JSON lacks {who} beside the root")
+every, pause = d["recurrence"]["every"], d["recurrence"]["pause"]
+if not 99e6 < every["ns"] < 102e6 or not 90e6 < pause["ns"] < 92e6 or every["fitting"] != every["of"]:
+    sys.exit(f"rhythm: {d['recurrence']}")
+if d["groups"][0]["name"] not in text or sum(b["count"] for b in d["histogram"]) != 579:
+    sys.exit("groups, histogram")
+PY
 python3 - a.json "$SRC/testdata/orders/truth.txt" <<'PY'
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -67,12 +96,17 @@ for e in json.load(open(sys.argv[1]))["episodes"]:
 PY
 "$PERFKIT" tail -q "$file" --top 3 --stacks full --details 1 >full
 has full "futex_wait [kernel]"
-for g in root stack cause thread comm; do
+for g in root holder stack cause thread comm; do
 	"$PERFKIT" tail -q "$file" --comm front-0 --p90 --group $g --details 0 >"group-$g"
 	has "group-$g" "  count      time  share  "
 done
 has group-thread "front-0/"
 has group-cause "lock"
+# Directly, the other front held some up, which the root does not show; who had the CPU is one group.
+"$PERFKIT" tail -q "$file" --comm front-0,front-1 --over 2ms --group holder --details 0 >holder
+has holder "worst episodes have the same holder"
+has holder "snapshot: held the lock in write_pages()"
+has holder "front-0: held the lock in match_order()"
 
 # Filters: the population's, and what is shown of the worst.
 "$PERFKIT" tail -q "$file" --comm front-0 --cause lock --state blocked --p90 --json >lock.json

@@ -3,12 +3,16 @@ import json
 import sys
 
 POPULATION = """count threshold_ns selected suspect open unknown idle_hidden idle_hidden_ns
-system_hidden p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns""".split()
+system_hidden idle_hidden_most system_hidden_ns threads processes too_few p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns""".split()
 EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns run_ns blocked_ns
 runnable_ns preempted_ns unknown_ns blocked_by cause state cpu stack waker corunners samples chain
-root suspect open missing""".split()
+root suspect open missing function holder events""".split()
 CAUSES = """lock rwlock semaphore cond join barrier futex sleep poll net pipe io fault child signal
 throttle preempt runqueue yield stopped exit unknown""".split()
+ROOT = "tid comm cause function ns state pid via".split()
+LINK = "tid comm state cause ns stack pid via prio next_ns function".split()
+VIAS = "self waker owner cpu".split()
+ENDS = """ran device timer network interrupt nobody open no_wakeup cycle depth gone others""".split()
 STATES = "running blocked runnable preempted unknown".split()
 
 d = json.load(open(sys.argv[1]), parse_constant=lambda c: sys.exit(f"not JSON: {c}"))
@@ -27,7 +31,20 @@ def texts(v, where):
     need(isinstance(v, list) and all(isinstance(x, str) for x in v), f"{where} is no list of texts")
 
 
-keys(d, "schema recording by span population groups episodes".split(), "top")
+def beat(b, where):
+    if b is not None:
+        keys(b, "ns fitting of".split(), where)
+        need(0 < b["fitting"] <= b["of"] and b["ns"], where)
+
+
+def holder(h, where):
+    keys(h, "way tid comm function".split(), where)
+    need(h["way"] in ("none", "queue", "cpu", "lock", "waker"), where + ": way")
+    need((h["tid"] is None) == (h["way"] in ("none", "queue")), where + ": thread")
+
+
+keys(d, """schema recording by span population histogram recurrence group_by groups
+episodes""".split(), "top")
 need(d["schema"] == 1, "schema")
 keys(d["recording"], "file host origin_ns clock duration_ns".split(), "recording")
 need(isinstance(d["recording"]["origin_ns"], str) and int(d["recording"]["origin_ns"]) > 0, "origin")
@@ -37,6 +54,17 @@ keys(p, POPULATION, "population")
 ranks = [p[k] for k in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns")
          if p[k] is not None]
 need(ranks == sorted(ranks), "percentiles are not ascending")
+need(sum(b["count"] for b in d["histogram"]) == p["count"], "the histogram does not hold all")
+need(all(b["to_ns"] == (b["from_ns"] * 2 or 1) for b in d["histogram"]), "buckets do not double")
+keys(d["recurrence"], "occurrences together every pause held_up_by".split(), "recurrence")
+for r in [d["recurrence"]] + d["recurrence"]["held_up_by"]:
+    beat(r["every"], "every")
+    beat(r["pause"], "pause")
+need(d["group_by"] in "root holder stack cause thread comm".split(), "group_by")
+for g in d["groups"]:
+    keys(g, "root holder name count ns share".split(), "group")
+    keys(g["root"], ROOT, "group root")
+    holder(g["holder"], "group holder")
 need(sum(g["count"] for g in d["groups"]) == len(d["episodes"]), "groups do not hold all episodes")
 need(abs(sum(g["share"] for g in d["groups"]) - (1 if d["groups"] else 0)) < 1e-3, "shares")
 for i, e in enumerate(d["episodes"]):
@@ -55,12 +83,27 @@ for i, e in enumerate(d["episodes"]):
     texts(e["stack"], w)
     texts(e["missing"], w)
     need(e["chain"], w + ": no chain")
-    keys(e["root"], "tid comm cause function ns".split(), w + " root")
-    need(e["chain"][-1]["tid"] == e["root"]["tid"], w + ": the root is not the chain's end")
+    root = e["root"]
+    keys(root, ROOT + "samples parts corunners sentence".split(), w + " root")
+    need(e["chain"][-1]["tid"] == root["tid"], w + ": the root is not the chain's end")
+    need(root["via"] == e["chain"][-1]["via"] and root["sentence"], w + ": root")
+    need(sum(x["ns"] for x in root["parts"]) <= root["ns"] == e["chain"][-1]["ns"], w + ": root parts")
+    need(all(x["end"] in ENDS for x in root["parts"]), w + ": ends")
+    need(sum(c["ns"] for c in root["corunners"]) <= root["ns"], w + ": the root's co-runners")
+    need(len(e["chain"]) > 1 or root["corunners"] == e["corunners"], w + ": co-runners of one")
+    holder(e["holder"], w + " holder")
+    need((e["holder"]["tid"] is None) == (len(e["chain"]) == 1), w + ": holder")
+    need(len(e["chain"]) == 1 or e["holder"]["tid"] == e["chain"][1]["tid"], w + ": holder")
+    for x in e["events"]:
+        keys(x, "name count ns first_ns text".split(), w + " event")
+        need(x["count"] and e["start_ns"] <= x["first_ns"] < e["end_ns"], w + ": event")
     for a, b in zip([{"ns": e["duration_ns"]}] + e["chain"], e["chain"]):
-        keys(b, "tid comm state cause ns stack".split(), w + " link")
+        keys(b, LINK, w + " link")
+        need(b["via"] in VIAS and (b["via"] == "self") == (b is e["chain"][0]), w + ": via")
         need(b["ns"] <= a["ns"], w + ": a link explains more than the one before it")
         need(b["state"] in STATES, w + ": link state")
+    for a, b in zip(e["chain"], e["chain"][1:] + [{"ns": 0}]):
+        need(b["ns"] <= a["next_ns"] <= a["ns"], w + ": what the next link explains")
     if e["waker"]:
         keys(e["waker"], "tid pid comm context stack".split(), w + " waker")
 print(len(d["episodes"]), "episodes,", p["count"], "in the population")

@@ -716,9 +716,44 @@ static void equal_roots_are_one_group_and_periods_are_seen(void **state)
 	assert_int_equal(t.groups.v[0].count, 8);
 	assert_int_equal(t.groups.v[0].ns, (8 * 5000 + 28) * 1000);
 	assert_int_equal(t.recurrence.occurrences, 8);
-	assert_int_equal(t.recurrence.fitting, 7);
-	assert_in_range(t.recurrence.period_ns, 99000000, 101000000);
+	assert_int_equal(t.recurrence.rate.fitting, 7);
+	assert_in_range(t.recurrence.rate.ns, 99000000, 101000000);
+	assert_int_equal(t.recurrence.pause.ns, 0);
 	assert_int_equal(t.recurrence.together, 0);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* Every 100 ms the flusher's lock, behind which the disk is; at other times other threads'. */
+static void the_rhythm_of_one_offender_is_told_apart(void **state)
+{
+	static const unsigned other[] = {37, 184, 253, 333, 490, 522, 690, 740, 860, 955};
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1200000);
+	uint32_t w = thread(&r, "w", 101, 0), flusher = thread(&r, "flusher", 102, 1),
+		 misc = thread(&r, "misc", 103, 1);
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned at = 10000 + i * 100000, then = other[i] * 1000;
+		woken_by(off(&r, w, at, at + 5000, at + 5000, CAUSE_LOCK, "w;append"), flusher);
+		woken_by(off(&r, w, then, then + 7000, then + 7000, CAUSE_COND, "w;ask"), misc);
+		off(&r, flusher, at, at + 4900, at + 4900, CAUSE_IO, "flusher;flush;c:fsync");
+	}
+	finish(&r);
+	struct tail_query q = top(20);
+	q.episodes.comms = (const char *const[]){"w"};
+	q.episodes.ncomms = 1;
+	q.group_by = GROUP_HOLDER;
+	struct tail t = make(&r, q);
+	assert_false(recurrence_is(&t.recurrence));
+	assert_int_equal(t.nrhythms, 1);
+	assert_string_equal(name(&r, t.rhythms[0].comm), "flusher");
+	assert_int_equal(t.rhythms[0].count, 10);
+	assert_in_range(t.rhythms[0].recurrence.rate.ns, 99000000, 101000000);
+	assert_int_equal(t.groups.n, 2);
+	assert_int_equal(t.rows.v[t.groups.v[0].row].holder.way, HOLDER_WAKER);
+	assert_int_equal(t.rows.v[t.groups.v[1].row].holder.way, HOLDER_LOCK);
+	assert_string_equal(function(&r, t.rows.v[t.groups.v[1].row].holder.function), "flush");
 	tail_release(&t);
 	rig_release(&r);
 }
@@ -923,6 +958,7 @@ int main(void)
 		cmocka_unit_test(missing_wakeups_stay_unknown),
 		cmocka_unit_test(handed_over_spans_follow_the_wakeups),
 		cmocka_unit_test(equal_roots_are_one_group_and_periods_are_seen),
+		cmocka_unit_test(the_rhythm_of_one_offender_is_told_apart),
 		cmocka_unit_test(unseen_code_is_one_group_named_as_most_of_it),
 		cmocka_unit_test(several_corunners_are_counted),
 		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
