@@ -131,7 +131,7 @@ static int add_tail_events(struct words *w, const struct record_wish *x, int dum
 	if (!rc)
 		rc = add_event(w, "irq:softirq_entry", "", -1);
 	if (!rc)
-		rc = add_cpu_event(w, x, waker_stack(dump));
+		rc = add_cpu_event(w, x, dump);
 	return rc;
 }
 

@@ -21,7 +21,9 @@ refused()  # status text record-arguments...
 dry="--dry-run --no-estimate -e cpu-clock -m 64"
 sched='-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task -e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit'
 start='perf record -k CLOCK_MONOTONIC --buildid-all -m 64'
-tail='-e irq:irq_handler_entry -e irq:softirq_entry -e cpu-clock/freq=199,name=cpu-clock,call-graph=fp/'
+irqs='-e irq:irq_handler_entry -e irq:softirq_entry'
+# samples have the stacks that switches have
+tail="$irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=4096/"
 
 line "$start -a -e cpu-clock -F 999 --call-graph dwarf,8192 -o perf.data
 " cpu $dry
@@ -33,8 +35,10 @@ line "$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sc
 " offcpu $dry -- ./prog
 line "$start -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o w
 " offcpu $dry --call-graph none -o w
-line "$start -a -c 1 -e sched:sched_switch/call-graph=fp/ $sched $tail -o perf.data
+line "$start -a -c 1 -e sched:sched_switch/call-graph=fp/ $sched $irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=fp/ -o perf.data
 " tail $dry --call-graph fp --no-lock-owner -p 4711
+line "$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=1024/ $sched $irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=1024/ -o perf.data
+" tail $dry --call-graph dwarf,1024 --no-lock-owner
 [ "$(uname -m)" = x86_64 ] && line "perf probe -q -x /opt/s/app --add 'perfkit:request=handle key=id'
 perf probe -q -x /opt/s/app --add perfkit:request=handle%return
 $start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched $tail -e perfkit:request -e perfkit:request__return -o perf.data
