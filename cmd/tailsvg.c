@@ -1,7 +1,7 @@
 /*
  * tailsvg.c - `perfkit tail --svg`: the worst episodes as timelines, one below the other: the
- * episode's thread on top, the threads of its chain below, then its CPU, and the explanation as
- * a sentence above.
+ * episode's thread on top, the threads of its chain below, then the CPU that they waited for
+ * (or its own), and the explanation as a sentence above.
  */
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -11,7 +11,7 @@
 #include "render/timelinesvg.h"
 #include "render/units.h"
 
-enum { CORUNNERS = 3 };
+enum { CORUNNERS = 3, CPUS = 2 };
 
 struct panels {
 	struct tail *t;
@@ -42,6 +42,39 @@ static int choose_threads(struct panels *p, const struct episode *ep)
 		if (p->x.corunners.v[i].ns >= episode_ns(ep) / 20)
 			r = add_thread(p, p->x.corunners.v[i].thread);
 	return r;
+}
+
+/* The interval in which a link waited for a CPU for longest; TL_NONE where that is not much of
+ * the episode. */
+static uint32_t queued_in(const struct explanation *x, size_t i, uint64_t whole)
+{
+	const struct chain_link *l = &x->chain.v[i];
+	if (l->runnable_ns < whole / 20)
+		return TL_NONE;
+	if (i + 1 < x->chain.n && x->chain.v[i + 1].via == VIA_CPU)
+		return l->off;
+	for (uint32_t k = 0; k < l->nparts; k++)
+		if (x->parts.v[l->part + k].state == PART_RUNNABLE)
+			return x->parts.v[l->part + k].off;
+	return TL_NONE;
+}
+
+/* The CPUs that the chain's threads waited for; where none did, the one the episode ended on.
+ */
+static size_t choose_cpus(const struct panels *p, const struct episode *ep, uint16_t *cpus)
+{
+	const struct timeline *tl = p->t->tl;
+	size_t n = 0;
+	for (size_t i = 0; i < p->x.chain.n && n < CPUS; i++) {
+		uint32_t off = queued_in(&p->x, i, episode_ns(ep));
+		uint16_t cpu = off != TL_NONE ? off_waited_cpu(&tl->off.v[off]) : TL_NOCPU;
+		if (cpu < tl->rec.ncpus && (!n || cpus[0] != cpu))
+			cpus[n++] = cpu;
+	}
+	if (n)
+		return n;
+	cpus[0] = p->x.off != TL_NONE ? off_waited_cpu(&tl->off.v[p->x.off]) : ep->cpu;
+	return cpus[0] < tl->rec.ncpus;
 }
 
 static char *sentence(struct panels *p, size_t rank, const struct episode *ep)
@@ -75,15 +108,11 @@ static char *sentence(struct panels *p, size_t rank, const struct episode *ep)
 static int add_panel(struct panels *p, size_t rank, struct err *e)
 {
 	const struct episode *ep = &p->t->episodes.v.v[p->t->rows.v[rank].episode];
-	const struct off *o;
-	uint16_t cpu = ep->cpu;
+	uint16_t cpus[CPUS];
 	struct tl_panel panel;
 	int r = explain(p->t->explainer, ep, &p->x, e);
 	if (r)
 		return r;
-	o = p->x.off != TL_NONE ? &p->t->tl->off.v[p->x.off] : NULL;
-	if (o)
-		cpu = off_waited_cpu(o);
 	char *text = sentence(p, rank, ep);
 	if (!text || vec_push(&p->sentences, text)) {
 		mem_free(text);
@@ -95,8 +124,8 @@ static int add_panel(struct panels *p, size_t rank, struct err *e)
 				.end_ns = ep->end_ns,
 				.threads = p->threads.v,
 				.nthreads = p->threads.n,
-				.cpus = &cpu,
-				.ncpus = cpu != TL_NOCPU && cpu < p->t->tl->rec.ncpus,
+				.cpus = cpus,
+				.ncpus = choose_cpus(p, ep, cpus),
 				.sentence = text};
 	r = timeline_svg_episode(p->t->tl, &te, &panel, e);
 	if (!r && vec_push(&p->v, panel)) {

@@ -275,7 +275,7 @@ static int survey(struct tl_writer *w)
 {
 	uint64_t from = UINT64_MAX, to = 0;
 	int cpus = 0, rc = 0;
-	w->top = TITLE_Y + LINE_H * (w->o->n_hidden ? 2 : 1) + TOOLS_H + 4;
+	w->top = TITLE_Y + LINE_H * (w->o->n_hidden ? 2 : 1) + TOOLS_H + 8;
 	double y = w->top;
 	w->base_ns = w->tl->rec.origin_ns;
 	for (size_t i = 0; i < w->n && !rc; i++) {
