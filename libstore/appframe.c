@@ -146,7 +146,7 @@ static int caller_of(struct appframes *a, uint32_t node, uint32_t *up)
 	return r;
 }
 
-static int telling_node(struct appframes *a, uint32_t path, uint32_t *node)
+int appframe_telling_path(struct appframes *a, uint32_t path, uint32_t *node)
 {
 	enum { STEPS = 4 };
 	uint32_t up;
@@ -160,10 +160,23 @@ static int telling_node(struct appframes *a, uint32_t path, uint32_t *node)
 	return r;
 }
 
+int appframe_is_called(struct appframes *a, uint32_t path)
+{
+	uint32_t node, up;
+	int r = appframe_node(a, path, &node);
+	if (r || !node || node != path)
+		return r;
+	r = appframe_node(a, a->s->paths.v[path].parent, &up);
+	if (r || !up)
+		return r;
+	r = appframe_is_outer(a, a->s->paths.v[up].frame);
+	return r < 0 ? r : !r;
+}
+
 int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame)
 {
 	uint32_t node;
-	int r = telling_node(a, path, &node);
+	int r = appframe_telling_path(a, path, &node);
 	*frame = r || !node ? 0 : a->s->paths.v[node].frame;
 	return r;
 }
@@ -214,7 +227,7 @@ int appframe_of_wait(struct appframes *a, uint32_t path, uint32_t *frame)
 int appframe_caller(struct appframes *a, uint32_t path, uint32_t *frame)
 {
 	uint32_t node, up = 0;
-	int r = telling_node(a, path, &node);
+	int r = appframe_telling_path(a, path, &node);
 	if (!r && node)
 		r = caller_of(a, node, &up);
 	*frame = r || !up ? 0 : a->s->paths.v[up].frame;

@@ -43,6 +43,13 @@ int appframe_telling(struct appframes *a, uint32_t path, uint32_t *frame);
  * innermost kernel frame above the scheduler's own. 0 only for no path. ERR_NOMEM. */
 int appframe_of_wait(struct appframes *a, uint32_t path, uint32_t *frame);
 
+/* 1 when the path ends in a function of the application that another one of it called, directly
+ * or through the runtime; ERR_NOMEM. */
+int appframe_is_called(struct appframes *a, uint32_t path);
+
+/* The path that ends in the telling frame; 0 where there is none. ERR_NOMEM. */
+int appframe_telling_path(struct appframes *a, uint32_t path, uint32_t *node);
+
 /* The application function that called that one; 0 when the thread's start did. ERR_NOMEM. */
 int appframe_caller(struct appframes *a, uint32_t path, uint32_t *frame);
 

@@ -522,6 +522,8 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 	if (!x->ran.n)
 		return 0;
 	int r = evidence_hot(&x->ev, x->ran.v, x->ran.n, &hot, e);
+	if (!r)
+		r = evidence_caller(&x->ev, x->ran.v, x->ran.n, &hot, e);
 	if (r)
 		return r;
 	x->link->samples = hot.of;

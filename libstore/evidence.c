@@ -265,6 +265,57 @@ int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct ho
 	return 0;
 }
 
+/* How many samples of the windows are in a function or below it. */
+static uint64_t samples_below(const struct evidence *x, const struct window *w, size_t n,
+			      uint32_t frame)
+{
+	const struct stacks *s = x->tl->stacks;
+	uint64_t count = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t last = x->samples.first.v[w[i].thread + 1];
+		for (size_t k = first_sample(x, w[i].thread, w[i].from_ns); k < last; k++) {
+			const struct tl_sample *t = &x->tl->samples.v[x->samples.id.v[k]];
+			uint32_t p = t->path;
+			if (t->time_ns >= w[i].to_ns)
+				break;
+			while (p && s->paths.v[p].frame != frame)
+				p = s->paths.v[p].parent;
+			count += p != 0;
+		}
+	}
+	return count;
+}
+
+int evidence_caller(struct evidence *x, const struct window *w, size_t n, struct hot *out,
+		    struct err *e)
+{
+	enum { CALLERS = 4, FRAMES = 64, MANY = 10000 }; /* further up it is the program */
+	const struct stacks *s = x->tl->stacks;
+	int callers = 0;
+	uint32_t p;
+	if (!out->path || out->vague || out->samples * 4 >= out->of * 3 || out->of > MANY)
+		return 0;
+	if (appframe_telling_path(&x->app, out->path, &p))
+		return err_nomem(e);
+	for (int i = 0; p && i < FRAMES && callers <= CALLERS; i++, p = s->paths.v[p].parent) {
+		int called = appframe_is_called(&x->app, p);
+		if (called < 0)
+			return err_nomem(e);
+		if (!called || !s->frames.v[s->paths.v[p].frame].name)
+			continue;
+		callers++; /* the first is the function itself */
+		uint32_t frame = s->paths.v[p].frame;
+		uint64_t below = samples_below(x, w, n, frame);
+		if (below * 4 < out->of * 3)
+			continue;
+		out->path = p;
+		out->function = frame;
+		out->samples = below;
+		break;
+	}
+	return 0;
+}
+
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		   size_t *first, size_t *last, struct err *e)
 {

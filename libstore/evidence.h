@@ -92,6 +92,15 @@ int evidence_lock_mark(struct evidence *x, uint32_t off, struct lock_mark *out, 
 int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns, uint64_t to_ns,
 			size_t *first, size_t *last, struct err *e);
 
+/*
+ * Where these samples are of functions that one function called, that one is what the time went
+ * to: out->function and ->path become the innermost caller that three quarters of the samples
+ * are in or below, if no function has as many itself, and unless that is where the thread
+ * began. ERR_NOMEM.
+ */
+int evidence_caller(struct evidence *x, const struct window *w, size_t n, struct hot *out,
+		    struct err *e);
+
 /* Ids (of timeline.marks) of a thread's marks in [from, to): first..last of marks.id. */
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		   size_t *first, size_t *last, struct err *e);

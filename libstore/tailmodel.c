@@ -32,6 +32,7 @@ void tail_root_of(const struct explanation *x, struct tail_root *out)
 		.cause = p ? p->cause : (uint8_t)CAUSE_UNKNOWN,
 		.end = p ? p->end : (uint8_t)END_NONE,
 		.function = p ? p->function : 0,
+		.path = p ? p->path : 0,
 		.guessed = p && p->state == PART_RUNNING && l->guessed,
 	};
 }
@@ -116,6 +117,11 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return hash_u64(h ^ x) + x;
 }
 
+static uint64_t root_key(const struct tail *t, const struct tail_root *r, uint32_t function)
+{
+	return mix(mix(mix(r->state, r->cause), r->comm), function_key(t->tl, function));
+}
+
 /* Equal keys are one group; 64 mixed bits of the few fields that tell them apart. */
 static uint64_t group_key(const struct tail *t, const struct tail_row *row)
 {
@@ -133,8 +139,7 @@ static uint64_t group_key(const struct tail *t, const struct tail_row *row)
 	case GROUP_COMM:
 		return mix(3, ep->comm);
 	default:
-		return mix(mix(mix(row->root.state, row->root.cause), row->root.comm),
-			   function_key(t->tl, row->root.function));
+		return root_key(t, &row->root, row->root.function);
 	}
 }
 
@@ -174,6 +179,70 @@ static struct tail_group *likely_group(struct tail *t, const struct tail_root *r
 			return &t->groups.v[i];
 	}
 	return NULL;
+}
+
+/* The group, if there is one, of the nearest function that called the one a group is named by;
+ * else its own number. */
+static int callers_group(struct tail *t, const struct u64map *index, uint32_t g, uint32_t *out)
+{
+	enum { CALLERS = 4, FRAMES = 64 }; /* the runtime's frames, as qsort's, are many */
+	const struct tail_root *root = &t->rows.v[t->groups.v[g].row].root;
+	struct appframes *app = &explainer_evidence(t->explainer)->app;
+	const struct stacks *s = t->tl->stacks;
+	uint32_t p, found;
+	int r = 0, callers = 0;
+	*out = g;
+	if ((root->state != PART_RUNNING && root->state != PART_RUNNABLE) || !root->function)
+		return 0;
+	if (appframe_telling_path(app, root->path, &p))
+		return ERR_NOMEM;
+	for (int i = 0; r >= 0 && p && i < FRAMES && callers < CALLERS; i++) {
+		p = s->paths.v[p].parent;
+		r = appframe_is_called(app, p);
+		callers += r > 0;
+		if (r > 0 && s->frames.v[s->paths.v[p].frame].name &&
+		    u64map_get(index, root_key(t, root, s->paths.v[p].frame), &found) &&
+		    found != g) {
+			*out = found;
+			break;
+		}
+	}
+	return r < 0 ? r : 0;
+}
+
+static uint32_t last_of(const uint32_t *into, uint32_t g)
+{
+	while (into[g] != g)
+		g = into[g];
+	return g;
+}
+
+/* Groups of functions go into those of their callers. */
+static int join_callers(struct tail *t, const struct u64map *index)
+{
+	size_t n = t->groups.n, kept = 0;
+	uint32_t *into = mem_zalloc(n + 1, sizeof(*into)), to;
+	int r = into ? 0 : ERR_NOMEM;
+	for (uint32_t g = 0; !r && g < n; g++)
+		into[g] = g;
+	for (uint32_t g = 0; !r && g < n; g++) {
+		r = callers_group(t, index, g, &to);
+		if (!r && last_of(into, to) != g) /* functions may call each other */
+			into[g] = to;
+	}
+	for (uint32_t g = 0; !r && g < n; g++) {
+		to = last_of(into, g);
+		if (to == g)
+			continue;
+		t->groups.v[to].count += t->groups.v[g].count;
+		t->groups.v[to].ns += t->groups.v[g].ns;
+	}
+	for (uint32_t g = 0; !r && g < n; g++)
+		if (into[g] == g)
+			t->groups.v[kept++] = t->groups.v[g];
+	t->groups.n = r ? n : kept;
+	mem_free(into);
+	return r;
 }
 
 static uint64_t doing_key(const struct tail_root *root)
@@ -237,6 +306,8 @@ static int group_rows(struct tail *t)
 		if (!by_root || !t->rows.v[i].root.guessed)
 			r = add_to_group(t, &index, group_key(t, &t->rows.v[i]), i);
 	if (!r && by_root)
+		r = join_callers(t, &index);
+	if (!r && by_root)
 		r = add_unseen(t);
 	u64map_release(&index);
 	if (!r && t->groups.n)
@@ -253,6 +324,24 @@ static int held_up_by(const struct tail *t, const struct tail_row *row, uint32_t
 	uint32_t own = t->episodes.v.v[row->episode].thread;
 	return !comm || (row->holder.thread != TL_NONE && row->holder.comm == comm) ||
 	       (row->root.thread != own && row->root.comm == comm);
+}
+
+/* Has an offender been told already for most of those that this one held up? Behind a lock's
+ * holder stand those it was handed to. */
+static int is_told(const struct tail *t, uint32_t comm)
+{
+	size_t n = 0, told = 0;
+	for (size_t i = 0; i < t->rows.n; i++) {
+		if (!held_up_by(t, &t->rows.v[i], comm))
+			continue;
+		n++;
+		for (size_t k = 0; k < t->nrhythms; k++)
+			if (held_up_by(t, &t->rows.v[i], t->rhythms[k].comm)) {
+				told++;
+				break;
+			}
+	}
+	return told * 2 > n;
 }
 
 /* Of the shown episodes that threads of that name held up. */
@@ -335,7 +424,8 @@ static int find_rhythms(struct tail *t, struct err *e)
 	r = who_held(t, &held) ? err_nomem(e) : 0;
 	for (size_t i = 0; !r && i < held.n && i < TAIL_RHYTHMS; i++) {
 		r = rhythm_of(t, held.v[i].comm, &one, e);
-		if (!r && one.count < all.count && recurrence_is(&one.recurrence))
+		if (!r && one.count < all.count && recurrence_is(&one.recurrence) &&
+		    !is_told(t, one.comm))
 			t->rhythms[t->nrhythms++] = one;
 	}
 	vec_release(&held);

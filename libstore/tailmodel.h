@@ -13,6 +13,7 @@ struct tail_root {
 	uint64_t ns;
 	uint32_t thread, comm;
 	uint32_t function; /* frame id; 0 = not known */
+	uint32_t path;     /* the stack it stands in; 0 = none */
 	uint8_t state, cause, end, via;
 	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
 };
@@ -62,7 +63,10 @@ const char *tail_group_name(unsigned int by);
 /* A name → enum tail_group_by; -1 for none. */
 int tail_group_of(const char *name);
 
-/* By root, an episode whose root's code no sample saw joins the largest group of that thread
+/* By root, code that ran, or waited for a CPU, in a function and in one that it called is one
+ * group, the caller's: which of the two a sample or a preemption meets is chance.
+ *
+ * An episode whose root's code no sample saw joins the largest group of that thread
  * name and cause. Where there is none, they are one group; its function is the one that most of
  * them were seen to leave, if there is such. */
 struct tail_group {

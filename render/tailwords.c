@@ -93,6 +93,13 @@ static uint32_t innermost_user(const struct stacks *s, uint32_t path)
 	return path ? s->paths.v[path].frame : 0;
 }
 
+/* An address that nothing is mapped at. */
+static int is_nameless(const struct stacks *s, uint32_t path)
+{
+	const struct frame *f = path ? &s->frames.v[s->paths.v[path].frame] : NULL;
+	return f && !f->name && !f->dso;
+}
+
 void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 {
 	const struct timeline *tl = ev->tl;
@@ -108,6 +115,11 @@ void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 	}
 	p = node ? node : innermost_user_path(s, path);
 	p = p ? p : path;
+	uint32_t how = innermost_user(s, path);
+	if (is_nameless(s, p) && how && !is_nameless(s, innermost_user_path(s, path))) {
+		words_frame(b, tl, how); /* where is not known: how it waited is all there is */
+		return;
+	}
 	for (int i = 0; p && i < max; i++, p = s->paths.v[p].parent) {
 		if (i)
 			buf_str(b, " < ");
@@ -115,7 +127,6 @@ void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 	}
 	if (p)
 		buf_str(b, " < ...");
-	uint32_t how = innermost_user(s, path);
 	if (node && how && how != s->paths.v[node].frame) {
 		int bare = tl->stacks->frames.v[how].name != 0; /* else it has brackets */
 		buf_str(b, bare ? " [" : " ");
@@ -359,15 +370,60 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 	}
 }
 
+/* " (nice 19)", where it is not the usual one. */
+static void put_prio(struct buf *b, int prio)
+{
+	enum { USUAL = 120 };
+	if (prio < 0 || prio == USUAL)
+		return;
+	buf_str(b, " (");
+	words_prio(b, prio);
+	buf_char(b, ')');
+}
+
+/* The priority of a link whose time went by waiting for a CPU, as far as its doing counts in
+ * the chain; else -1. */
+static int prio_of_wait(const struct timeline *tl, const struct explanation *x,
+			const struct chain_link *l)
+{
+	const struct chain_part *p = link_part(x, l);
+	uint32_t off = TL_NONE;
+	if (l != explanation_root(x))
+		off = l[1].via == VIA_CPU ? l->off : TL_NONE;
+	else if (p && p->state == PART_RUNNABLE)
+		off = p->off;
+	return off != TL_NONE ? tl->off.v[off].prio_in : -1;
+}
+
+/* A lock is held by who gets no CPU, while a thread of higher priority waits for it. */
+static void inversion(struct buf *b, const struct timeline *tl, const struct explanation *x)
+{
+	const struct chain_link *self = &x->chain.v[0];
+	int waiter = self->off != TL_NONE ? tl->off.v[self->off].prio_in : -1;
+	for (size_t i = 1; i < x->chain.n && waiter >= 0; i++) {
+		const struct chain_link *l = &x->chain.v[i];
+		int holder = prio_of_wait(tl, x, l);
+		int held = l->via == VIA_OWNER ||
+			   (l->via == VIA_WAKER &&
+			    (l[-1].cause == CAUSE_LOCK || l[-1].cause == CAUSE_RWLOCK));
+		if (!held || holder <= waiter)
+			continue;
+		buf_str(b, "; a priority inversion: ");
+		words_thread(b, tl, self->thread, self->comm);
+		put_prio(b, waiter);
+		buf_str(b, " waits for a lock that ");
+		words_thread(b, tl, l->thread, l->comm);
+		put_prio(b, holder);
+		buf_str(b, " holds without a CPU");
+		return;
+	}
+}
+
 static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain_link *l)
 {
 	const struct chain_link *before = l - 1;
 	const struct off *o = before->off != TL_NONE ? &tl->off.v[before->off] : NULL;
-	if (l->prio >= 0 && l->prio != 120) {
-		buf_str(b, " (");
-		words_prio(b, l->prio);
-		buf_char(b, ')');
-	}
+	put_prio(b, l->prio);
 	uint16_t cpu = o ? off_waited_cpu(o) : TL_NOCPU;
 	if (cpu == TL_NOCPU)
 		buf_str(b, " had its CPU for ");
@@ -405,6 +461,7 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 	if (l->via == VIA_CPU) {
 		had_cpu(b, tl, l);
 	} else {
+		put_prio(b, prio_of_wait(tl, x, l));
 		buf_char(b, ' ');
 		buf_str(b, hold_words(ev, l - 1));
 	}
@@ -413,6 +470,7 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 		others_too(b, l);
 	buf_str(b, ": ");
 	words_parts(b, ev, x, l);
+	inversion(b, tl, x);
 }
 
 static void gaps_fit(struct buf *b, const struct beat *beat)

@@ -182,7 +182,7 @@ has few "the longest there is: 863 episodes are too few for p99.9 (it takes 1,00
 ! grep -q "too few" enough || { cat enough; exit 1; }
 # A process that vforks waits for its child.
 "$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --cause child --top 863 --details 863 | tr -s ' \n' ' ' >children
-has children "[__vfork]"
+has children "waited in __vfork"
 has children "called exec, or ended, only after"
 
 # What cannot be answered, and what is not asked well.

@@ -1,0 +1,171 @@
+/*
+ * tailgroups: what the worst episodes have in common, on hand-made timelines.
+ */
+#include "tests/unit/libstore/tailrig.h"
+
+static void equal_roots_are_one_group_and_periods_are_seen(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1000000);
+	uint32_t w = thread(&r, "w", 101, 0);
+	for (unsigned i = 0; i < 8; i++) {
+		unsigned at = 1000 + i * 100000 + i % 2 * 300;
+		off(&r, w, at, at + 5000 + i, at + 5000 + i, CAUSE_IO, "w;flush;c:fsync");
+		off(&r, w, at + 20000, at + 20001, at + 20001, CAUSE_SLEEP, "w;c:nanosleep");
+	}
+	finish(&r);
+	struct tail t = make(&r, top(8));
+	assert_int_equal(t.groups.n, 1);
+	assert_int_equal(t.groups.v[0].count, 8);
+	assert_int_equal(t.groups.v[0].ns, (8 * 5000 + 28) * 1000);
+	assert_int_equal(t.recurrence.occurrences, 8);
+	assert_int_equal(t.recurrence.rate.fitting, 7);
+	assert_in_range(t.recurrence.rate.ns, 99000000, 101000000);
+	assert_int_equal(t.recurrence.pause.ns, 0);
+	assert_int_equal(t.recurrence.together, 0);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* Every 100 ms the flusher's lock, behind which the disk is; at other times other threads'. */
+static void the_rhythm_of_one_offender_is_told_apart(void **state)
+{
+	static const unsigned other[] = {37, 184, 253, 333, 490, 522, 690, 740, 860, 955};
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1200000);
+	uint32_t w = thread(&r, "w", 101, 0), flusher = thread(&r, "flusher", 102, 1),
+		 misc = thread(&r, "misc", 103, 1);
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned at = 10000 + i * 100000, then = other[i] * 1000;
+		woken_by(off(&r, w, at, at + 5000, at + 5000, CAUSE_LOCK, "w;append"), flusher);
+		woken_by(off(&r, w, then, then + 7000, then + 7000, CAUSE_COND, "w;ask"), misc);
+		off(&r, flusher, at, at + 4900, at + 4900, CAUSE_IO, "flusher;flush;c:fsync");
+	}
+	finish(&r);
+	struct tail_query q = top(20);
+	q.episodes.comms = (const char *const[]){"w"};
+	q.episodes.ncomms = 1;
+	q.group_by = GROUP_HOLDER;
+	struct tail t = make(&r, q);
+	assert_false(recurrence_is(&t.recurrence));
+	assert_int_equal(t.nrhythms, 1);
+	assert_string_equal(name(&r, t.rhythms[0].comm), "flusher");
+	assert_int_equal(t.rhythms[0].count, 10);
+	assert_in_range(t.rhythms[0].recurrence.rate.ns, 99000000, 101000000);
+	assert_int_equal(t.groups.n, 2);
+	assert_int_equal(t.rows.v[t.groups.v[0].row].holder.way, HOLDER_WAKER);
+	assert_int_equal(t.rows.v[t.groups.v[1].row].holder.way, HOLDER_LOCK);
+	assert_string_equal(function(&r, t.rows.v[t.groups.v[1].row].holder.function), "flush");
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* Preempted by the same thread, whose code no sample saw: the function it left the CPU in is
+ * known for some. */
+static void unseen_code_is_one_group_named_as_most_of_it(void **state)
+{
+	(void)state;
+	for (int named = 0; named <= 5; named++) {
+		struct rig r;
+		rig_init(&r, 10000);
+		uint32_t victim = thread(&r, "victim", 1, 0),
+			 hog = thread(&r, "hog", 2, TL_NOCPU);
+		for (int i = 0; i < 5; i++) {
+			uint64_t at = 1000 * (uint64_t)(i + 1);
+			off(&r, victim, at, at, at + 100, CAUSE_PREEMPT, "main;work")->flags =
+				OFF_RUNNING;
+			off(&r, hog, i ? at - 900 : 0, i ? at - 900 : 0, at, CAUSE_SLEEP,
+			    i && i - 1 < named ? "main;spin;[k]schedule" : "[k]schedule");
+		}
+		off(&r, hog, 5100, 9000, 9000, CAUSE_SLEEP,
+		    4 < named ? "main;spin;[k]schedule" : "[k]schedule");
+		finish(&r);
+		struct tail_query q = top(5);
+		q.episodes.comms = (const char *const[]){"victim"};
+		q.episodes.ncomms = 1;
+		struct tail t = make(&r, q);
+		assert_int_equal(t.groups.n, 1);
+		assert_int_equal(t.groups.v[0].count, 5);
+		assert_int_equal(t.groups.v[0].nameless, named < 3);
+		if (named >= 3)
+			assert_string_equal(
+				function(&r, t.rows.v[t.groups.v[0].row].root.function),
+				"spin");
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
+/* A sample at that time, of CPU time. */
+static void sample(struct rig *r, uint32_t t, uint64_t at, const char *stack)
+{
+	struct tl_sample s = {.time_ns = at * 1000,
+			      .period = 1000000,
+			      .thread = t,
+			      .comm = r->tl.threads.v[t].comm,
+			      .path = path(r, stack)};
+	assert_int_equal(bigvec_push(&r->tl.samples, s, NULL), 0);
+}
+
+/* One offender runs rebuild(), which calls burn(), which calls now(): what samples meet is
+ * chance. */
+static void code_and_what_it_calls_is_one_group(void **state)
+{
+	static const char *const met[][4] = {
+		{"main;loop;rebuild;burn;now", "main;loop;rebuild;burn;now",
+		 "main;loop;rebuild;burn;now", "main;loop;rebuild;burn;now"},
+		{"main;loop;rebuild;burn", "main;loop;rebuild;burn;now",
+		 "main;loop;rebuild;burn", "main;loop;rebuild;burn;now"},
+		{"main;loop;rebuild;burn", "main;loop;rebuild;check", "main;loop;rebuild;check",
+		 "main;loop;rebuild;burn;now"},
+		{"main;loop;rebuild;c:qsort;c:msort;compare",
+		 "main;loop;rebuild;c:qsort;c:msort;compare",
+		 "main;loop;rebuild;c:qsort;c:msort;compare",
+		 "main;loop;rebuild;c:qsort;c:msort;compare"},
+		{"main;loop;report", "main;loop;report", "main;loop;report",
+		 "main;loop;report"},
+	};
+	static const char *const function_of[] = {"now", "burn", "rebuild", "compare",
+						  "report"};
+	enum { EACH = sizeof(met) / sizeof(*met) };
+	struct rig r;
+	(void)state;
+	rig_init(&r, 100000);
+	uint32_t w = thread(&r, "w", 101, 0), other = thread(&r, "other", 102, 1);
+	for (unsigned i = 0; i < EACH; i++) {
+		uint64_t at = 10000 + i * 10000;
+		woken_by(off(&r, w, at, at + 4000 - i, at + 4000 - i, CAUSE_LOCK, "w;ask"),
+			 other);
+		for (unsigned k = 0; k < 4; k++)
+			sample(&r, other, at + 500 + k * 1000, met[i][k]);
+		off(&r, other, at + 5000, at + 9000, at + 9000, CAUSE_SLEEP,
+		    "main;loop;c:usleep");
+	}
+	finish(&r);
+	struct tail_query q = top(EACH);
+	q.episodes.comms = (const char *const[]){"w"};
+	q.episodes.ncomms = 1;
+	struct tail t = make(&r, q);
+	assert_int_equal(t.rows.n, EACH);
+	for (unsigned i = 0; i < EACH; i++)
+		assert_string_equal(function(&r, t.rows.v[i].root.function), function_of[i]);
+	assert_int_equal(t.groups.n, 2);
+	assert_int_equal(t.groups.v[0].count, 4);
+	assert_string_equal(function(&r, t.rows.v[t.groups.v[0].row].root.function), "rebuild");
+	assert_string_equal(function(&r, t.rows.v[t.groups.v[1].row].root.function), "report");
+	tail_release(&t);
+	rig_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_roots_are_one_group_and_periods_are_seen),
+		cmocka_unit_test(the_rhythm_of_one_offender_is_told_apart),
+		cmocka_unit_test(unseen_code_is_one_group_named_as_most_of_it),
+		cmocka_unit_test(code_and_what_it_calls_is_one_group),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* tailwords: what is said of roots on hand-made timelines. */
+#include "render/tailwords.h"
+#include "base/buf.h"
+#include "tests/unit/libstore/tailrig.h"
+
+#include <string.h>
+
+/* A lock's holder is pushed off CPU 0 by another thread while `w` waits for the lock;
+ * priorities as the kernel's. */
+static void say_root(int16_t waiter, int16_t holder, int hogged, struct buf *out)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	rig_init(&r, 100000);
+	uint32_t w = thread(&r, "w", 101, 1), h = thread(&r, "h", 102, 0),
+		 hog = thread(&r, "hog", 103, TL_NOCPU);
+	struct off *o =
+		off(&r, w, 10000, 50000, 50010, CAUSE_LOCK, "w;ask;c:pthread_mutex_lock");
+	woken_by(o, h);
+	o->prio_in = waiter;
+	o->cpu_out = o->cpu_in = 1;
+	o = off(&r, h, 11000, 11000, 48000, CAUSE_PREEMPT, "h;compact");
+	o->flags = OFF_RUNNING;
+	o->prio_in = holder;
+	off(&r, hog, 0, hogged ? 11000 : 48000, hogged ? 11000 : 48000, CAUSE_SLEEP,
+	    "hog;c:usleep");
+	off(&r, hog, 48000, 99000, 99000, CAUSE_SLEEP, "hog;c:usleep");
+	finish(&r);
+	struct tail_query q = top(1);
+	q.episodes.comms = (const char *const[]){"w"};
+	q.episodes.ncomms = 1;
+	struct tail t = make(&r, q);
+	assert_int_equal(explain(t.explainer, &t.episodes.v.v[t.rows.v[0].episode], &x, &e), 0);
+	buf_clear(out);
+	words_root(out, explainer_evidence(t.explainer), &x);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void a_priority_inversion_is_called_by_its_name(void **state)
+{
+	struct buf b = {0};
+	(void)state;
+	say_root(79, 139, 0, &b); /* nobody is seen to have had the CPU */
+	assert_string_equal(buf_cstr(&b),
+			    "thread h/102 (nice 19) held the lock for 40.0 ms: 3.0 ms running "
+			    "code no sample saw, 37.0 ms waiting for a CPU nobody is seen on; "
+			    "a priority inversion: w/101 (real-time priority 20) waits for a "
+			    "lock that h/102 (nice 19) holds without a CPU");
+	say_root(79, 139, 1, &b);
+	assert_string_equal(buf_cstr(&b),
+			    "thread hog/103 had CPU 0 for 37.0 ms: 37.0 ms running hog(); a "
+			    "priority inversion: w/101 (real-time priority 20) waits for a "
+			    "lock that h/102 (nice 19) holds without a CPU");
+	say_root(120, 120, 0, &b);
+	assert_string_equal(buf_cstr(&b),
+			    "thread h/102 held the lock for 40.0 ms: 3.0 ms running code no "
+			    "sample saw, 37.0 ms waiting for a CPU nobody is seen on");
+	say_root(139, 120, 1, &b);
+	assert_null(strstr(buf_cstr(&b), "inversion"));
+	buf_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_priority_inversion_is_called_by_its_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
