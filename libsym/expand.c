@@ -137,8 +137,9 @@ static int is_root(void *ctx, uint64_t lookup)
 {
 	struct expander *x = ctx;
 	const struct map *map = machine_map_at(x->machine, x->space, lookup, x->time);
-	return map && x->machine->dsos.v[map->dso].kind == DSO_FILE &&
-	       modules_root_at(x->modules, map, lookup);
+	return map && x->machine->dsos.v[map->dso].kind == DSO_FILE
+		       ? modules_root_at(x->modules, map, lookup)
+		       : 0;
 }
 
 static int function_at(void *ctx, uint64_t lookup, uint64_t *start)

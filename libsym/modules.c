@@ -527,7 +527,11 @@ int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
 {
 	struct symbol_hit hit;
 	uint64_t distance;
-	return symbol_at(ms, map, ip, &hit, &distance) && unwind_root_name(hit.name);
+	if (!symbol_at(ms, map, ip, &hit, &distance))
+		return 0;
+	return unwind_root_name(hit.name)  ? UNWIND_ROOT
+	       : !strcmp(hit.name, "main") ? UNWIND_MAIN
+					   : 0;
 }
 
 int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip, uint64_t *start)

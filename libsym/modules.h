@@ -71,7 +71,7 @@ struct cfi;
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_reason *reason);
 
-/* 1 when the function at `ip` in `map` is the outermost of a stack (unwind_root_name). May be
+/* What the function at `ip` in `map` is to the end of a stack: enum unwind_root, or 0. May be
  * called by several threads at once, like modules_cfi. */
 int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);
 

@@ -470,7 +470,12 @@ static int ends_in_root(const struct walk *w, enum unwind_end end)
 		return 1;
 	if (!w->u->o.is_root || end == UNWIND_TRUNCATED)
 		return 0;
-	return w->u->o.is_root(w->s->ctx, w->u->frames[w->n - 1].lookup) == 1;
+	const struct unwind_frame *last = &w->u->frames[w->n - 1];
+	if (w->u->o.is_root(w->s->ctx, last->lookup) == UNWIND_ROOT)
+		return 1;
+	/* a C library without names and unwind information: musl */
+	return end == UNWIND_NO_CFI && w->n > 1 &&
+	       w->u->o.is_root(w->s->ctx, last[-1].lookup) == UNWIND_MAIN;
 }
 
 /*

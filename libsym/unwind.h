@@ -103,6 +103,12 @@ struct unwind_stack {
 	size_t recorded;         /* index of the first appended frame; n when there is none */
 };
 
+/* What opts.is_root says of a function. */
+enum unwind_root {
+	UNWIND_ROOT = 1, /* nothing called it */
+	UNWIND_MAIN = 2, /* main: what called it is the C library's start, whatever its name */
+};
+
 enum unwind_module_flag {
 	UNWIND_MOD_JIT = 1,      /* anonymous executable memory: frame pointers first */
 	UNWIND_MOD_NO_FILE = 2,  /* cfi is NULL because the file is not at hand */
@@ -126,7 +132,7 @@ struct unwind_opts {
 	int (*module_at)(void *ctx, uint64_t pc, struct unwind_module *out);
 	/*
 	 * Optional: asked once where unwinding stops without a proper end: is the function at
-	 * this lookup address an outermost one? See unwind_root_name.
+	 * this lookup address an outermost one? enum unwind_root; see unwind_root_name.
 	 */
 	int (*is_root)(void *ctx, uint64_t lookup);
 	/*

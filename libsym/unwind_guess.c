@@ -244,7 +244,7 @@ static int guess_leaf(struct walk *w, int certain)
 /* Planted by whoever made the stack: no call stands in front of it (Go's goexit + 1). */
 static int is_planted_root(const struct walk *w, uint64_t ra)
 {
-	return ra && w->u->o.is_root && w->u->o.is_root(w->s->ctx, ra);
+	return ra && w->u->o.is_root && w->u->o.is_root(w->s->ctx, ra) == UNWIND_ROOT;
 }
 
 /* The frame pointer leads to { caller's frame pointer, return address }. */

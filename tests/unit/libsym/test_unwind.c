@@ -33,6 +33,7 @@ struct world {
 	struct unwinder *u;
 	uint32_t flags; /* of the module, when it has no CFI */
 	int no_cfi;
+	uint64_t main;
 	int fail;
 	uint64_t reg[64];
 	size_t nregs;
@@ -67,7 +68,9 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 static int is_root(void *ctx, uint64_t lookup)
 {
 	(void)ctx;
-	return lookup - FUNC(15) < 0x100;
+	return lookup - FUNC(15) < 0x100           ? UNWIND_ROOT
+	       : w.main && lookup - w.main < 0x100 ? UNWIND_MAIN
+						   : 0;
 }
 
 static size_t begin(uint16_t machine, const char *aug)
@@ -590,6 +593,23 @@ static void generated_code_goes_by_frame_pointer(void **state)
 	end();
 }
 
+/* musl's libc.so has neither: what called main is its start. */
+static void who_calls_main_is_the_root_without_name_and_cfi(void **state)
+{
+	(void)state;
+	x86_functions();
+	ready(FUNC(0));
+	x86_stack();
+	set_reg(X86_RBP, 0);
+	w.stack[3] = RET(8);
+	expect(UNWIND_NO_CFI, FUNC(0), RET(1), RET(8));
+	w.main = FUNC(1);
+	expect(UNWIND_COMPLETE, FUNC(0), RET(1), RET(8));
+	w.main = FUNC(0);
+	expect(UNWIND_NO_CFI, FUNC(0), RET(1), RET(8));
+	end();
+}
+
 static void a_file_with_another_id_gives_no_callers(void **state)
 {
 	(void)state;
@@ -863,6 +883,7 @@ int main(void)
 		cmocka_unit_test(an_old_return_address_on_top_is_no_caller),
 		cmocka_unit_test(beside_a_frame_pointer_an_indirect_call_is_no_caller),
 		cmocka_unit_test(generated_code_goes_by_frame_pointer),
+		cmocka_unit_test(who_calls_main_is_the_root_without_name_and_cfi),
 		cmocka_unit_test(a_file_with_another_id_gives_no_callers),
 		cmocka_unit_test(short_copy_goes_on_along_the_chain),
 		cmocka_unit_test(chain_alone_when_there_are_no_registers),
