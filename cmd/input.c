@@ -344,13 +344,30 @@ static struct profile_options profile_options(const struct input *in)
 	};
 }
 
+/* A file that was given and is not there is a slip of the finger, not a wish for another. */
+static int check_given(struct input *in, const char *option, const char *path)
+{
+	if (!path || !access(path, R_OK))
+		return 0;
+	say_line("perfkit %s: --%s %s: %s", in->verb, option, path, strerror(errno));
+	return 2;
+}
+
 int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
 		      const char *path, struct source *src)
 {
 	struct recording *rec = NULL;
 	struct err e = {0};
 	*in = (struct input){.opt = opt, .verb = verb, .path = path};
-	int rc = bundle_input_open(&in->bundle, path, src, &e);
+	int rc = check_given(in, "kallsyms", opt->kallsyms);
+	rc = rc ? rc : check_given(in, "vmlinux", opt->vmlinux);
+	if (rc) {
+		source_close(src);
+		return rc;
+	}
+	if (opt->symfs && *opt->symfs && access(opt->symfs, X_OK))
+		input_warn(in, "--symfs %s: %s", opt->symfs, strerror(errno));
+	rc = bundle_input_open(&in->bundle, path, src, &e);
 	if (!rc && (src->data || src->fd >= 0))
 		rc = recording_open_source(&rec, src, &e);
 	else if (!rc)

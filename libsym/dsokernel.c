@@ -21,6 +21,12 @@ static int take_kallsyms(struct dso_search *s, enum dso_source from, struct kern
 	const char *path = buf_cstr(&s->path);
 	if (!is_readable_file(path))
 		return 0;
+	if (kallsyms_is_zeroed(path)) { /* copied by one who may not see addresses */
+		char text[1200];
+		snprintf(text, sizeof(text), "%s: all addresses are 0", path);
+		dso_note(s, DSO_ZERO_KALLSYMS, text);
+		return 0;
+	}
 	out->kallsyms = mem_strdup(path);
 	s->nomem |= !out->kallsyms;
 	out->from = from;
@@ -86,10 +92,6 @@ static int from_running_kernel(struct dso_search *s, struct kernel_files *out)
 		dso_note(s, DSO_UNTRUSTED, "the kernel's build-id was not recorded");
 		return 0;
 	}
-	if (kallsyms_is_zeroed("/proc/kallsyms")) {
-		dso_note(s, DSO_ZERO_KALLSYMS, "/proc/kallsyms: all addresses are 0");
-		return 0;
-	}
 	dso_path(s, "/proc/kallsyms");
 	return take_kallsyms(s, DSO_FROM_LOCAL, out);
 }
@@ -100,7 +102,8 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 		dso_path(s, "%s", s->opt->kallsyms);
 		if (take_kallsyms(s, DSO_FROM_OPTION, out))
 			return 1;
-		dso_note(s, DSO_UNREADABLE, "the --kallsyms file cannot be read");
+		if (!is_readable_file(s->opt->kallsyms))
+			dso_note(s, DSO_UNREADABLE, "the --kallsyms file cannot be read");
 	}
 	if (s->opt->vmlinux) {
 		dso_path(s, "%s", s->opt->vmlinux);

@@ -13,7 +13,8 @@ static void names(struct buf *out, const char *s, size_t n, unsigned flags, int 
 static size_t inline_namespace(const char *s, size_t n, size_t i)
 {
 	static const char *const known[] = {
-		"__cxx11::", "__1::", "__2::", "__ndk1::", "__8::", "_V2::", "__fs::"};
+		"__cxx11::", "__1::", "__2::",  "__ndk1::",
+		"__8::",     "_V2::", "__fs::", "__n4861::"}; /* libstdc++ for coroutines */
 	if (i < 2 || s[i - 1] != ':' || s[i - 2] != ':')
 		return 0;
 	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)

@@ -47,4 +47,17 @@ for f in empty "$SRC/LICENSE" "$PERFKIT" nowhere /dev/null dir; do
 	[ "$(wc -l <err)" -eq 1 ] || { echo "$f: not one line:"; cat err; failed=1; }
 	[ -s out ] && { echo "$f: output"; failed=1; }
 done
+
+# Files that are given are meant: another is not taken in their place without a word.
+data=$SRC/testdata/system-wide/perf.data
+for option in --kallsyms --vmlinux; do
+	"$PERFKIT" collapse $option nowhere "$data" >out 2>err
+	[ $? = 2 ] && [ ! -s out ] && grep -q -- "$option nowhere: No such file" err ||
+		{ echo "$option nowhere: $(cat err)"; failed=1; }
+done
+"$PERFKIT" collapse --symfs nowhere "$data" 2>&1 >out | grep -q -- '--symfs nowhere: No such file' ||
+	{ echo "--symfs nowhere: not a word"; failed=1; }
+printf '%s\n' '0000000000000000 T _stext' '0000000000000000 T startup_64' >zeroes
+"$PERFKIT" doctor --no-local --kallsyms zeroes "$data" | grep -q '\[kptr-restrict\]' ||
+	{ echo "kallsyms of zeroes: not told"; failed=1; }
 exit $failed

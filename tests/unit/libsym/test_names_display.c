@@ -168,6 +168,8 @@ static const struct simplify_case {
 	 "std::string::append"},
 	{SIMPLIFY_NAMESPACES, "std::__cxx11::list<int>::clear", "std::list<int>::clear"},
 	{SIMPLIFY_NAMESPACES, "std::__1::vector<int>::clear", "std::vector<int>::clear"},
+	{SIMPLIFY_NAMESPACES, "std::__n4861::coroutine_handle<T>::resume",
+	 "std::coroutine_handle<T>::resume"},
 	{SIMPLIFY_NAMESPACES, "std::filesystem::__cxx11::path::stem[abi:cxx11]() const",
 	 "std::filesystem::path::stem() const"},
 	{SIMPLIFY_ALL,
