@@ -651,7 +651,14 @@ static void selection_line(struct buf *b, const struct tail *t,
 	const struct episode_pick *p = &o->pick;
 	struct buf line = {0};
 	buf_char(b, '\n');
-	if (p->kind == PICK_PERCENTILE) {
+	if (p->kind == PICK_PERCENTILE && t->selection.cannot_say) {
+		buf_char(&line, 'p');
+		units_percent(&line, p->millipercent);
+		buf_str(&line, ": cannot say; of those measured whole ");
+		units_plural(&line, t->selection.v.n, "episode lasted ", "episodes lasted ");
+		units_duration(&line, t->selection.threshold_ns);
+		buf_str(&line, " or longer");
+	} else if (p->kind == PICK_PERCENTILE) {
 		buf_char(&line, 'p');
 		units_percent(&line, p->millipercent);
 		buf_str(&line, " = ");
