@@ -7,6 +7,7 @@
 # end, for logs that keep only their end. The last line is the sum: N passed, N failed, N skipped.
 # A test with a line "# live: WHY" depends on what this machine does just now (it records, or drives
 # a browser): a failure is shown and tried twice more, and a test that passes then says so.
+# A line "left out: WHAT" is shown beside "ok": a part that could not be tried here.
 # RUN is put in front of the unit programs (an emulator).
 set -u
 # What nohup or a background job ignores, tests would inherit.
@@ -47,7 +48,7 @@ for t in "$O"/tests/unit/*/test_*; do
 	rc=$?
 	p=$(grep -c '^\[       OK \]' "$out")
 	f=$(sed -n 's/^\[  FAILED  \] \([a-z_0-9]*\)$/\1/p' "$out" | sort -u | wc -l)
-	s=$(grep -c '^\[  SKIPPED \] [a-z_0-9]*$' "$out")
+	s=$(sed -n 's/^\[  SKIPPED \] \([a-z_0-9]*\)$/\1/p' "$out" | sort -u | wc -l)
 	if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
 	if [ $rc -ne 0 ]; then
 		grep -v '^\[ *OK\|^\[ *RUN' "$out" >"$out.said"
@@ -87,6 +88,8 @@ for t in "$SRC"/tests/cli/*.sh; do
 	0)
 		passed=$((passed + 1)) word=ok
 		[ $tries -eq 1 ] || word="ok at try $tries"
+		left=$(sed -n 's/^left out: //p' "$work/cli.out" | paste -sd' ')
+		[ -z "$left" ] || word="$word, left out: $left"
 		;;
 	77) skipped=$((skipped + 1)) word="skipped: $(tail -1 "$work/cli.out")" ;;
 	*)

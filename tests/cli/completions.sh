@@ -4,6 +4,7 @@
 set -u
 bad=0 asked=
 wrong() { echo "$*"; bad=1; }
+for tool in fish zsh; do command -v $tool >/dev/null || echo "left out: $tool"; done
 for shell in zsh fish; do
 	"$PERFKIT" help --completion $shell >complete.$shell
 done

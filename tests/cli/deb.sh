@@ -17,7 +17,7 @@ dpkg-deb -f "$deb" Depends | grep -q 'libtraceevent1 .*libzstd1' || { echo "depe
 if command -v lintian >/dev/null; then
 	lintian --fail-on error,warning --allow-root "$deb" || bad=1
 else
-	echo "lintian is not here: not asked"
+	echo "left out: lintian"
 fi
 rm -f "$deb"
 exit $bad

@@ -5,6 +5,8 @@
 set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+for tool in javac redis-server; do command -v $tool >/dev/null || echo "left out: $tool"; done
+ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 || echo "left out: postgresql"
 # All on one CPU: some virtual machines lose the switches of the idle task of another one, and
 # with it the waits beside them.
 record()

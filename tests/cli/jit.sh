@@ -4,6 +4,7 @@
 # live: records now, on this machine
 [ "$(uname -m)" = x86_64 ] || { echo "the generated code is x86-64"; exit 77; }
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
+for tool in node javac go; do command -v $tool >/dev/null || echo "left out: $tool"; done
 fails=0
 bad() { echo "$@"; fails=$((fails + 1)); }
 HOME=$PWD/home

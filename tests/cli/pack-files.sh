@@ -3,6 +3,7 @@
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
 cxx=$(command -v g++) || { echo "g++ is not installed"; exit 77; }
 command -v objcopy >/dev/null || { echo "objcopy is not installed"; exit 77; }
+for tool in dwz; do command -v $tool >/dev/null || echo "left out: $tool"; done
 fails=0 kinds=
 bad() { echo "$@"; fails=$((fails + 1)); }
 mkdir app home empty tmp

@@ -2,6 +2,7 @@
 # compiled several ways, stopped by ptrace, unwound as a sample would be.
 [ "$(uname -m)" = x86_64 ] || { echo "the programs are x86-64 ones"; exit 77; }
 cc=$(command -v gcc || command -v cc) || { echo "no compiler"; exit 77; }
+for tool in clang musl-gcc; do command -v $tool >/dev/null || echo "left out: $tool"; done
 src=$SRC/tests/unwind/chains.c
 at=$O/tests/prog/stackat
 fails=0 checks=0
