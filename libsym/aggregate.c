@@ -176,7 +176,8 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 		uint8_t *copy = arena_bytes(&a->words, (size_t)key->nwords * 8);
 		if (!copy)
 			return ERR_NOMEM;
-		memcpy(copy, key->words, (size_t)key->nwords * 8);
+		if (key->nwords) /* else there may be no words at all */
+			memcpy(copy, key->words, (size_t)key->nwords * 8);
 		entry.words = copy;
 	}
 	if (vec_push(&a->entries, entry))

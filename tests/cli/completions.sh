@@ -46,7 +46,7 @@ if command -v zsh >/dev/null && zsh -f -c 'zmodload zsh/zpty' 2>/dev/null; then
 	mkdir site && cp complete.zsh site/_perfkit
 	set -- 'perfkit coll=>collapse' 'perfkit svg --offc=>--offcpu' 'perfkit svg --split t=>tid' \
 		'perfkit report som=>some.data' 'perfkit tail --p99=>--p999' 'perfkit help tim=>timeline'
-	timeout 30 zsh -f tab.zsh "$@" </dev/null >tab.out 2>tab.err
+	timeout 120 zsh -f tab.zsh "$@" </dev/null >tab.out 2>tab.err
 	for ask in "$@"; do
 		grep -qx "ok ${ask%%=>*}" tab.out || wrong "zsh: ${ask%%=>*} is not completed: $(cat tab.err)"
 	done
