@@ -38,9 +38,9 @@ struct build_options {
 
 /*
  * Read the whole recording behind `p` (opened, not yet read) into `tl`, which is initialised
- * here and finished on return. Causes are not set yet. ERR_USAGE for a span
- * that cannot be, ERR_* of reading; a recording without any scheduler event gives a timeline
- * with samples only (see timeline_answerable).
+ * here, finished on return, and the caller's to release also when this fails. Causes are not
+ * set yet. ERR_USAGE for a span that cannot be, ERR_* of reading; a recording without any
+ * scheduler event gives a timeline with samples only (see timeline_answerable).
  */
 int timeline_build(struct profile *p, const struct build_options *opt, struct timeline *tl,
 		   struct err *e);

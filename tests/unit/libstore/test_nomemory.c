@@ -23,7 +23,7 @@ struct judged {
 	struct timeline tl;
 	struct survey survey;
 	struct findings f;
-	int built;
+	int begun; /* tl is to be released */
 };
 
 static int judge(struct judged *x, const struct row *row)
@@ -36,17 +36,17 @@ static int judge(struct judged *x, const struct row *row)
 	int r = profile_open(&x->p, row->data, &po, NULL);
 	if (r)
 		return r;
+	x->begun = 1;
 	r = timeline_build(x->p, &bo, &x->tl, NULL);
-	if (r)
-		return r;
-	x->built = 1;
+	if (r || x->survey.failed)
+		return r ? r : ERR_NOMEM;
 	struct findings_input in = {.profile = x->p, .timeline = &x->tl, .survey = &x->survey};
 	return findings_gather(&x->f, &in, NULL);
 }
 
 static void judged_release(struct judged *x)
 {
-	if (x->built)
+	if (x->begun)
 		timeline_release(&x->tl);
 	findings_release(&x->f);
 	survey_release(&x->survey);
