@@ -196,13 +196,16 @@ static uint64_t ended(const struct expand_counts *c, const struct end_text *t)
 	return n;
 }
 
-/* Copies that hold what they should, and still could not be followed to their end. */
+/* Copies that hold what they should, and still could not be followed to their end. Where files
+ * are missing, guesses through them lead astray: unwind-stopped tells of those. */
 static void judge_unrooted(struct judge *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	const struct end_text *most = end_texts;
 	uint64_t all = 0;
-	for (const struct end_text *t = end_texts; t < end_texts + END_TEXTS; t++) {
+	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
+	size_t n = percent(stopped, c->unwound) >= 1 ? END_TEXTS - 1 : END_TEXTS;
+	for (const struct end_text *t = end_texts; t < end_texts + n; t++) {
 		all += ended(c, t);
 		most = ended(c, t) > ended(c, most) ? t : most;
 	}
@@ -213,7 +216,7 @@ static void judge_unrooted(struct judge *j)
 		j, "unrooted-stacks", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
 		"%.1f %% of stack copies were followed, but not to where the stack begins",
 		share);
-	for (const struct end_text *t = end_texts; t < end_texts + END_TEXTS; t++)
+	for (const struct end_text *t = end_texts; t < end_texts + n; t++)
 		if (ended(c, t))
 			judge_detail(j, f, "%5.1f %%  end %s", percent(ended(c, t), c->unwound),
 				     t->why);
