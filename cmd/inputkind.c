@@ -21,6 +21,12 @@ enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n)
 	return folded_sniff((const char *)p, n) ? INPUT_FOLDED : INPUT_UNKNOWN;
 }
 
+static int is_file(const char *path)
+{
+	struct stat st;
+	return strcmp(path, "-") != 0 && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
 int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e)
 {
 	struct stat st;
@@ -40,6 +46,11 @@ int input_kind_open(const char *path, struct source *src, enum input_kind *kind,
 		if (*kind == INPUT_STORE && plain_input_file(path))
 			rc = err_set(e, ERR_UNSUPPORTED,
 				     "%s: a compressed store: decompress it first", path);
+		else if (*kind == INPUT_STORE && !is_file(path))
+			rc = err_set(e, ERR_UNSUPPORTED,
+				     "%s: a store is read in place, not as a stream: give its "
+				     "file",
+				     path);
 	}
 	if (rc)
 		source_close(src);

@@ -80,3 +80,10 @@ for o in '--symfs .' '--kallsyms k' '--vmlinux v' '--buildid-dir .' --no-inline 
 	"$PERFKIT" collapse -q --offcpu $o run.db >out 2>err || rc=$?
 	[ $rc = 2 ] && [ ! -s out ] && grep -q 'its names are fixed' err || { echo "$o: exit $rc"; exit 1; }
 done
+
+# SQLite reads files: a store on a stream is refused by what it is
+for verb in report collapse tail; do
+	rc=0
+	"$PERFKIT" $verb - <run.db >out 2>err || rc=$?
+	[ $rc = 1 ] && [ ! -s out ] && grep -q 'a store is read in place' err || { echo "$verb -: exit $rc"; cat err; exit 1; }
+done
