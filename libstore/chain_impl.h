@@ -1,0 +1,77 @@
+/*
+ * chain_impl.h - what the parts of the explainer (chain.h) share.
+ *
+ *	chain.c       an episode's windows; link after link, each taken apart window by window
+ *	chainparts.c  the parts of a link, and who else is in them
+ *	chainsum.c    what a link comes to: its parts in order, and the next link
+ */
+#ifndef LIBSTORE_CHAIN_IMPL_H
+#define LIBSTORE_CHAIN_IMPL_H
+
+#include "base/hash.h"
+#include "libstore/chain.h"
+
+/* Another thread that explains some of a link's time: the next link, if it explains most. */
+struct candidate {
+	uint64_t ns, largest_ns;
+	uint32_t thread;
+	uint32_t path, off; /* of the largest part it explains */
+	uint8_t via, state, cause;
+};
+
+enum { WAYS = VIA_CPU + 1 };
+
+struct claim { /* a window of the candidate with this index */
+	uint32_t candidate;
+	struct window w;
+};
+
+struct explainer {
+	const struct timeline *tl;
+	struct evidence ev;
+	/* of the link being taken apart */
+	windows_vec windows, next, ran, holders, owners;
+	VEC(struct candidate) candidates;
+	VEC(struct claim) claims;
+	/* where a thread stands in `candidates` by each way, and in `ahead` (VIA_SELF) */
+	struct place {
+		uint32_t link, at; /* valid when `link` is the link's number */
+	} * place;
+	uint32_t link_number;
+	uint32_t off_at; /* the interval that the link's last window ended in */
+	struct chain_link *link;
+	struct explanation *out;
+};
+
+/* --- chainparts.c --------------------------------------------------------------------------
+ */
+
+static inline uint64_t chain_clamp(uint64_t x, uint64_t lo, uint64_t hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* A stretch of the link: to the part of the same state, cause, end and function, or a new one.
+ * ERR_NOMEM; so all below. */
+int chain_add_part(struct explainer *x, const struct chain_part *p);
+
+/* The link's own doing in a stretch of it. */
+int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
+		   uint64_t to);
+
+/* [from, to) of the wait `off`, in which the thread was blocked: whoever kept it there claims
+ * it. */
+int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e);
+
+/* The same, in which it waited for a CPU: so do those who had that CPU. */
+int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
+		   struct err *e);
+
+/* --- chainsum.c ----------------------------------------------------------------------------
+ */
+
+/* All windows of x->link are taken apart: its parts are put in order, the episode's own are
+ * summed up from the first link, and *next is the next link or NULL. ERR_NOMEM. */
+int chain_end_link(struct explainer *x, const struct candidate **next);
+
+#endif
