@@ -162,7 +162,8 @@ static int same_entry(const struct aggregate *a, const struct stack_entry *x,
 	       x->space == y->space && x->version == y->version && x->kind == y->kind &&
 	       x->cpumode == y->cpumode && (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
 	       (!(by & BY_TID) || x->tid == y->tid) && (!(by & BY_CPU) || x->cpu == y->cpu) &&
-	       x->cgroup == y->cgroup && !memcmp(x->words, y->words, (size_t)x->nwords * 8);
+	       x->cgroup == y->cgroup &&
+	       (!x->nwords || !memcmp(x->words, y->words, (size_t)x->nwords * 8));
 }
 
 static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_t h)

@@ -11,12 +11,7 @@
 # The first run of each reader warms the page cache; of perfkit and the floors the best of three
 # is shown. MB are 10^6 bytes. "private" is anonymous memory; a mapped file is not.
 set -eu
-SRC=$(cd "$(dirname "$0")/.." && pwd)
-O=${O:-build}
-case $O in /*) ;; *) O=$SRC/$O ;; esac
-dir=${BENCH_DIR:-$O/bench}
-prog=$O/tests/prog
-mkdir -p "$dir"
+. "$(dirname "$0")/benchlib.sh"
 
 build_workload()
 {
@@ -74,7 +69,6 @@ echo "$file: $((bytes / 1000000)) MB, $("$prog/walk" "$file"); $what"
 echo "$(uname -m), $(nproc) CPUs, Linux $(uname -r), $(perf --version 2>/dev/null || echo no perf)"
 printf '%-34s %9s %9s %9s %10s %10s %9s\n' '' 'wall s' 'cpu s' 'MB/s' 'peak MB' 'private MB' 'x perfkit'
 
-. "$SRC/tests/benchlib.sh"
 
 # label runs command...: the best of `runs`
 best()

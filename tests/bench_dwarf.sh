@@ -5,16 +5,12 @@
 #
 #	BENCH_DIR, BENCH_QUICK  as in bench.sh
 #	BENCH_RATE              samples a second of the two recordings (4999)
+#	BENCH_COLD=1            also with nothing in the page cache; as root, and everything else
+#	                        on the machine begins with an empty one, too
 set -eu
-SRC=$(cd "$(dirname "$0")/.." && pwd)
-O=${O:-build}
-case $O in /*) ;; *) O=$SRC/$O ;; esac
-dir=${BENCH_DIR:-$O/bench}
-prog=$O/tests/prog
+. "$(dirname "$0")/benchlib.sh"
 rate=${BENCH_RATE:-4999}
-mkdir -p "$dir"
-. "$SRC/tests/benchlib.sh"
-command -v perf >/dev/null 2>&1 || { echo "bench: no perf here, nothing to unwind"; exit 0; }
+need_perf 'nothing to unwind'
 compiler=$(command -v clang++ || command -v g++ || true)
 [ -n "$compiler" ] || { echo "bench: no C++ compiler here, nothing to unwind"; exit 0; }
 
@@ -77,6 +73,21 @@ perfkit_runs() # FILE
 		"$(printf '%.0f, %.0f MB' "$peak" "$private")" 'aim 300 MB for 700 MB'
 }
 
+# Both tools once, each after the page cache was emptied.
+cold() # FILE
+{
+	[ -n "${BENCH_COLD:-}" ] && [ -w /proc/sys/vm/drop_caches ] || return 0
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	measure 1 "$O/perfkit" collapse -q --no-inline -i "$1"
+	line 'cold cache: perfkit collapse --no-inline' "$wall s" ''
+	ours=$wall
+	echo 3 >/proc/sys/vm/drop_caches
+	measure 1 timeout 300 perf script --no-inline -i "$1"
+	line 'cold cache: perf script --no-inline' "$wall s" \
+		"$(awk -v a="$wall" -v b="$ours" 'BEGIN { printf "%.1f x", a / b }')"
+}
+
 title() # FILE TEXT
 {
 	echo
@@ -91,6 +102,7 @@ unwinding "$dir/deep.data" 3
 perfkit_runs "$dir/deep.data"
 perf_line 300 15 "$plain" --no-inline -i "$dir/deep.data"
 perf_line 300 50 "$inlined" -i "$dir/deep.data"
+cold "$dir/deep.data"
 record "$dir/line.data" 999 "$dir/deep" 100000
 title "$dir/line.data" 'the same, fewer samples, with source lines'
 measure 3 "$O/perfkit" collapse -q --srcline -i "$dir/line.data"
@@ -113,5 +125,6 @@ title "$dir/compile.data" "$what"
 unwinding "$dir/compile.data" 4
 perfkit_runs "$dir/compile.data"
 perf_line 300 15 "$plain" --no-inline -i "$dir/compile.data"
+cold "$dir/compile.data"
 # perf asks addr2line about every frame of the compiler: hours
 perf_line 120 50 "$inlined" -i "$dir/compile.data"

@@ -10,14 +10,9 @@
 # stacks, and as many with frame pointers. M/s are 10^6 samples a second; "private" is
 # anonymous memory: mapped files, the recording's and those that intervals spill to, are not.
 set -eu
-SRC=$(cd "$(dirname "$0")/.." && pwd)
-O=${O:-build}
-case $O in /*) ;; *) O=$SRC/$O ;; esac
-dir=${BENCH_DIR:-$O/bench}
-prog=$O/tests/prog
-runs=${BENCH_RUNS:-3}
-mkdir -p "$dir"
-command -v perf >/dev/null 2>&1 || { echo "bench: no perf here: no scheduler recordings"; exit 0; }
+. "$(dirname "$0")/benchlib.sh"
+times=${BENCH_RUNS:-3}
+need_perf 'no scheduler recordings'
 
 # record OUT SIZE OPTIONS...: SIZE is what the load is multiplied by
 record()
@@ -59,7 +54,7 @@ show()
 }
 
 # file aim_of_reading
-measure()
+measure_all()
 {
 	file=$1 reading=$2
 	bytes=$(wc -c <"$file")
@@ -71,7 +66,7 @@ measure()
 		aim reached
 	rm -f "$dir"/rows.*
 	i=0
-	while [ $i -lt "$runs" ]; do
+	while [ $i -lt "$times" ]; do
 		run perf perf sched timehist -s -i "$file"
 		run build "$prog/tldump" "$file" -c
 		sed -n 's/^build \([0-9.]*\) s.*/\1/p' "$dir/err.build" >>"$dir/rows.built"
@@ -110,10 +105,10 @@ length()
 }
 
 if [ -n "${BENCH_SCHED:-}" ]; then
-	measure "$BENCH_SCHED" 3
+	measure_all "$BENCH_SCHED" 3
 	exit 0
 fi
 [ -f "$dir/sched.data" ] || record "$dir/sched.data" 18 || exit 0
-measure "$dir/sched.data" 10
+measure_all "$dir/sched.data" 10
 [ -f "$dir/sched-fp.data" ] || record "$dir/sched-fp.data" 20 --call-graph fp || exit 0
-measure "$dir/sched-fp.data" 3
+measure_all "$dir/sched-fp.data" 3

@@ -1,4 +1,17 @@
-# benchlib.sh - measuring commands, for bench.sh and bench_dwarf.sh. Wants $prog and $dir.
+# benchlib.sh - what bench.sh, bench_dwarf.sh and bench_sched.sh begin with, and measuring.
+# To be read in (`.`) from one of them; sets SRC, O, dir (where recordings are kept) and prog.
+SRC=$(cd "$(dirname "$0")/.." && pwd)
+O=${O:-build}
+case $O in /*) ;; *) O=$SRC/$O ;; esac
+dir=${BENCH_DIR:-$O/bench}
+prog=$O/tests/prog
+mkdir -p "$dir"
+
+# WHAT-FOR: ends the bench, well, where there is no perf
+need_perf()
+{
+	command -v perf >/dev/null 2>&1 || { echo "bench: no perf here: $1"; exit 0; }
+}
 
 # measure RUNS COMMAND...: sets wall, cpu (s), peak, private (MB) and status: the best of RUNS
 measure()
