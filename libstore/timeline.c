@@ -529,8 +529,8 @@ const char *timeline_nameless(const struct timeline *tl)
 		/* by its number only, or without the format of its records */
 		if (ev->tracepoint &&
 		    (!strncmp(name, "tracepoint ", 11) || !strcmp(name, "sched:sched_switch")))
-			return "the end of the file is missing, and with it the events' "
-			       "names: which records are context switches cannot be told";
+			return "its tracepoints have no names, which perf writes at the end of "
+			       "a file: which records are context switches cannot be told";
 	}
 	return NULL;
 }

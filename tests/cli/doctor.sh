@@ -161,7 +161,7 @@ data=$(od -An -td8 -j40 -N16 ../waits/perf.data | awk '{ print $1 + $2 }') # its
 head -c $((data - 100)) ../waits/perf.data >"$here/cut.data"
 for verb in tail "collapse --offcpu" "svg --offcpu" timeline; do
 	"$PERFKIT" $verb -q --no-local "$here/cut.data" >/dev/null 2>"$here/err.txt"
-	[ $? = 3 ] && grep -q "cut.data: the end of the file is missing, and with it the events' names: " "$here/err.txt" ||
+	[ $? = 3 ] && grep -q "cut.data: its tracepoints have no names, which perf writes at the end " "$here/err.txt" ||
 		say "$verb does not say what a cut recording lacks: $(cat "$here/err.txt")"
 done
 "$PERFKIT" doctor --for offcpu --no-local "$here/cut.data" | grep -q '^ *\[no-event-names\]$' ||

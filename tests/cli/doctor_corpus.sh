@@ -66,6 +66,8 @@ for row in csv.DictReader(open(corpus + "/CATALOG.tsv"), delimiter="\t"):
         failed = 1
     perf_lost = any(" LOST events:" in line for stats in glob.glob(name + ".truth/stats*.txt")
                     for line in open(stats, errors="replace"))
+    if b"simpleperf" in open("x.data", "rb").read() and "no-event-names" in wrong:
+        wrong.remove("no-event-names")      # it writes no names of tracepoints
     if [w for w in wrong if w != "lost-records"] or (wrong and not perf_lost):
         print(row["file"], "false alarm:", wrong)
         failed = 1
