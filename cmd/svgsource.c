@@ -157,7 +157,9 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 {
 	struct input in;
 	out->status = tlinput_no_choice(&rq->opt->tl, "svg", path);
-	if (!out->status)
+	if (out->status)
+		source_close(src);
+	else
 		out->status = input_open_source(&in, "svg", &rq->opt->tl.in, path, src);
 	if (out->status)
 		return ERR_IO;
