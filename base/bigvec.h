@@ -9,8 +9,8 @@
  * Read as a VEC, but grown by its own macros only. Up to BIGVEC_IN_MEMORY bytes it is one;
  * beyond that its elements lie in a file without a name in $TMPDIR (or /tmp), mapped, which the
  * kernel writes out and drops from memory as it sees fit. Room on the disk is taken before it
- *is used, so a full disk is an error of the push that needed it and never a signal. Where no
- *file can be made, the elements stay in memory.
+ * is used, so a full disk is an error of the push that needed it and never a signal. Where
+ * no file can be made, the elements stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
  */

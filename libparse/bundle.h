@@ -14,7 +14,7 @@
  * more than that. zstd when we write it, zstd or gzip when the shell script does, anything that
  * unzip.h knows when it is read. What `perf archive --all` makes (the recording, and its
  * perf.symbols.tar.bz2) unpacks into the same folders. MANIFEST begins with the line
- *"perfkit-bundle 1"; nothing in it is needed for reading.
+ * "perfkit-bundle 1"; nothing in it is needed for reading.
  *
  * A bundle comes from a stranger: see tar.h for what is refused; unzip.h bounds what comes out,
  * and tree.h creates nothing through a symbolic link.

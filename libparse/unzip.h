@@ -5,8 +5,8 @@
  *	source ──► unzip (zstd, gzip, bzip2, xz) ──► tar ──► files
  *
  * Told by the first bytes. Several frames, members or streams one behind the other are one
- *text. What comes out is bounded by 1100 times what went in (deflate cannot do better, and
- *honest archives stay below 50).
+ * text. What comes out is bounded by 1100 times what went in (deflate cannot do better, and
+ * honest archives stay below 50).
  */
 #ifndef LIBPARSE_UNZIP_H
 #define LIBPARSE_UNZIP_H

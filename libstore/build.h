@@ -12,9 +12,9 @@
  *	profile_close(p);
  *
  * The records are read once in the order of time (side-band records once before where that
- *order is not enough to know what was mapped when); callchains are interned as raw words and
- *named at the end, each distinct one once. Meanwhile other threads read ahead and prepare the
- *files that stacks need.
+ * order is not enough to know what was mapped when); callchains are interned as raw words
+ * and named at the end, each distinct one once. Meanwhile other threads read ahead and
+ * prepare the files that stacks need.
  */
 #ifndef LIBSTORE_BUILD_H
 #define LIBSTORE_BUILD_H

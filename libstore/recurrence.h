@@ -1,17 +1,16 @@
 /*
- * recurrence.h - do moments come in a rhythm: a timer's, cron's, a garbage collector's, a
- *quota's?
+ * recurrence.h - do moments come in a rhythm: a timer's, cron's, a garbage collector's,
+ * a quota's?
  *
  *	fixed rate     │█        │██       │█        │      from start to start
- *	fixed pause    │█│       │████│       │██│          from end to start: sleep, work,
- *sleep
+ *	fixed pause    │█│       │████│       │██│          from end to start
  *
  * Beats may be missing (not each is among the worst), and some moments may be no beat at all.
  * The test asks how likely that many distances are that near to multiples of one period when
  * nothing has a rhythm (each distance then fits by chance, as often as the tolerance is wide),
  * for several periods and tolerances, and believes only what chance gives once in a thousand
  * times. (Simulated for a Poisson process and for more even ones:
- *tests/unit/libstore/test_recurrence.c.)
+ * tests/unit/libstore/test_recurrence.c.)
  */
 #ifndef LIBSTORE_RECURRENCE_H
 #define LIBSTORE_RECURRENCE_H

@@ -5,8 +5,8 @@
  * whose format has the fields of a kprobe or uprobe (__probe_ip; __probe_func, __probe_ret_ip):
  *
  *	X and X__return                         (perf probe X, perf probe X%return)
- *	A_start, A_begin, A_entry, A_enter with A_done, A_end, A_return, A_exit   (USDT and
- *others)
+ *	A_start, A_begin, A_entry, A_enter      (USDT and others)
+ *	with A_done, A_end, A_return, A_exit
  *
  * of one group. The span's name is X or A; where two groups have the same, group:X. If both
  * events have a field `key`, the pair goes across threads by it.
@@ -18,7 +18,7 @@
  * BEGIN and END are events as perf names them (a name alone fits any group); a numeric field of
  * both is the key, FIELD/FIELD2 if the end's has another name, several are joined by "+". once:
  * see spans.h. Or one word names the pairs of the kernel: syscalls, syscalls:NAME, irq,
- *softirq, block, contention.
+ * softirq, block, contention.
  */
 #ifndef LIBSTORE_SPANDEF_H
 #define LIBSTORE_SPANDEF_H

@@ -8,9 +8,9 @@
  *
  * Everything goes to PATH.tmp.PID: most tables in transactions without a journal, written by a
  * thread of its own beside the caller that makes the rows (storefeed.h); the two large ones
- *page by page, while SQLite has the file closed (storebulk.h); other indexes and views at the
- *end. Then the file is synced and renamed over PATH. A killed import leaves PATH as it was
- *(and, killed by SIGKILL, the temporary file behind).
+ * page by page, while SQLite has the file closed (storebulk.h); other indexes and views at
+ * the end. Then the file is synced and renamed over PATH. A killed import leaves PATH as it
+ * was (and, killed by SIGKILL, the temporary file behind).
  */
 #ifndef LIBSTORE_STOREWRITE_H
 #define LIBSTORE_STOREWRITE_H

@@ -2,7 +2,7 @@
  * timeline.h - what every thread did at every moment: the model that tail, svg, timeline,
  * report and the store read and that nobody above can tell the origin of. It is built from a
  * recording (build.h, through the state machine of sched.h) or loaded from a store
- *(storeread.h).
+ * (storeread.h).
  *
  *	thread  ──running──┐            ┌──running──┐  ┌─ ...
  *	                   └── off #7 ──┘           └──┘ off #8

@@ -1,12 +1,14 @@
 /*
  * Names of Go functions where no symbol table is left (`go build -ldflags=-s`): .gopclntab,
- *which the Go runtime itself needs and no strip removes. Layouts of Go 1.16, 1.18 and 1.20,
- *after src/runtime/symtab.go (pcHeader, functab, _func).
+ * which the Go runtime itself needs and no strip removes. Layouts of Go 1.16, 1.18 and 1.20,
+ * after src/runtime/symtab.go (pcHeader, functab, _func).
  *
- *	pcHeader: magic u32, 0, 0, minLC, ptrSize; then words: nfunc, nfiles, textStart (1.18
- *on), offsets of function names, cu table, files, pc table, functab functab:  { entry, offset
- *of _func } * nfunc, end; 1.18 on u32 relative to textStart, before that words _func:
- *entry (as above), i32 offset of the name
+ *	pcHeader  magic u32, 0, 0, minLC, ptrSize; then words: nfunc, nfiles,
+ *		  textStart (1.18 on), offsets of function names, cu table, files,
+ *		  pc table, functab
+ *	functab   { entry, offset of _func } * nfunc, end: 1.18 on u32 relative to
+ *		  textStart, before that words
+ *	_func     entry (as above), i32 offset of the name
  */
 #include "libsym/symtab.h"
 

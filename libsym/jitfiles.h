@@ -2,8 +2,9 @@
  * jitfiles.h - where the files that name generated code lie.
  *
  *	perf-PID.map	SYMFS/tmp, beside the recording, /tmp if the recording was made here;
- *			for a process in a container, whose own number for itself the file
- *bears: SYMFS/proc/PID/root/tmp, or /proc/PID/root/tmp while it still runs
+ *			for a process in a container, whose own number for itself
+ *			the file bears: SYMFS/proc/PID/root/tmp, or /proc/PID/root/tmp
+ *			while it still runs
  *	jit-PID.dump	the path it was mapped from, below SYMFS or here; beside the recording
  *
  * PID is the number that the recording has. The number inside of a pid namespace is what

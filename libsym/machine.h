@@ -117,8 +117,7 @@ struct machine {
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
 	uint64_t seq;
-	uint64_t
-		applied; /* everything up to here has been applied; see machine_nothing_until */
+	uint64_t applied; /* all up to here is; read beside machine_nothing_until */
 	uint32_t comm_swapper;
 	size_t ids_taken, dsos_with_ids; /* what machine_take_build_ids has seen */
 };

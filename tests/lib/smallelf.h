@@ -4,9 +4,10 @@
  *
  *	struct smallelf s;
  *	smallelf_init(&s, EM_X86_64);
- *	smallelf_section(&s, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, bytes,
- *n); smallelf_symbol(&s, "main", STB_GLOBAL, STT_FUNC, 1, 0x1000, 16); size =
- *smallelf_finish(&s, &image);
+ *	smallelf_section(&s, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
+ *			 bytes, n);
+ *	smallelf_symbol(&s, "main", STB_GLOBAL, STT_FUNC, 1, 0x1000, 16);
+ *	size = smallelf_finish(&s, &image);
  */
 #ifndef TESTS_LIB_SMALLELF_H
 #define TESTS_LIB_SMALLELF_H

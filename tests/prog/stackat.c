@@ -11,8 +11,9 @@
  *	-z BYTES     size of the stack copy (default 65528)
  *	-c           give the frame-pointer chain too, as the kernel would record it
  *	-s FUNCTION  from the first breakpoint step by single instructions to the next one; at
- *	             each, the stack must hold FUNCTION and main and be complete. Prints the
- *count of steps, of failures, and the first failures' stacks; exit 1 if any
+ *	             each, the stack must hold FUNCTION and main and be complete. Prints
+ *	             the count of steps, of failures, and the first failures' stacks;
+ *	             exit 1 if any
  */
 #include "libsym/cfi.h"
 #include "libsym/unwind.h"

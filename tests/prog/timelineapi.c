@@ -3,10 +3,12 @@
  * words apart by tabs, stacks "root;...;leaf" ("-" = none), times in ns:
  *
  *	rec	HOST	ORIGIN	END	WALL	NCPUS
- *	thread	NAME	PID	TID	FIRST	LAST	FLAGS	FIRST_CPU
- *the next one's number is n + 1 off	THREAD	START	END	BLOCKED CAUSE	STATE FLAGS
- *UNKNOWN	STACK	WAKER	CONTEXT	WAKERSTACK	CPU_OUT	CPU_IN sample	THREAD	TIME
- *STACK span	THREAD	START	END	NAME mark	THREAD	TIME	NAME	TEXT
+ *	thread	NAME PID TID FIRST LAST FLAGS FIRST_CPU     the next one's number is n + 1
+ *	off	THREAD START END BLOCKED CAUSE STATE FLAGS UNKNOWN STACK
+ *		WAKER CONTEXT WAKERSTACK CPU_OUT CPU_IN
+ *	sample	THREAD TIME STACK
+ *	span	THREAD START END NAME
+ *	mark	THREAD TIME NAME TEXT
  *	loss	CPU	FROM	TO	COUNT	KIND
  *	pick	FROM	TO	TOP	CPUS	one panel: the most active threads
  *	episode	START	END	CPU	SENTENCE	THREAD...	a panel each
