@@ -9,6 +9,7 @@ enum {
 	ROUNDS_MAX = 1 << 26, /* files read by rounds: bytes of rounds that have not ended */
 	BATCH = 1 << 20,      /* bytes of ended rounds that are worth handing on */
 	QUEUE_MAX = 32 << 20, /* bytes handed on and not counted while reading goes on */
+	CHUNKS_MAX = 32,      /* of the file: that waiting side-band records hold */
 	PROGRESS_EVERY = 1 << 26,
 	AGAIN = 1, /* rounds do not hold what they promise */
 };
@@ -38,6 +39,7 @@ struct collector {
 	int apart;           /* samples are so large that the mapping is not worth its faults */
 	int kernel_met;
 	VEC(struct sideband) sideband; /* by_rounds */
+	size_t sideband_chunks;        /* that these hold */
 	uint64_t next_sideband;        /* the earliest time of a record that was not applied */
 	uint64_t told;                 /* progress: bytes at the last call */
 };
@@ -150,23 +152,6 @@ static int apply_sideband(struct collector *c, const struct record *r, uint64_t 
 	return rc;
 }
 
-static int take_sideband(struct collector *c, const struct record *r, struct err *e)
-{
-	uint64_t time = record_time(c, r);
-	note_time(c, time);
-	if (!c->by_rounds)
-		return apply_sideband(c, r, time, e);
-	if (c->begun && (time <= c->machine->applied || time == UINT64_MAX))
-		return AGAIN; /* samples were counted that should have known of it */
-	struct sideband s = {.record = *r, .time = time};
-	if (vec_push(&c->sideband, s))
-		return err_nomem(e);
-	chunk_hold(r->chunk);
-	if (time < c->next_sideband)
-		c->next_sideband = time;
-	return 0;
-}
-
 /* What waits goes to the machine. */
 static int take_waiting(struct collector *c, struct err *e)
 {
@@ -177,8 +162,30 @@ static int take_waiting(struct collector *c, struct err *e)
 			rc = apply_sideband(c, &s->record, s->time, e);
 		chunk_drop(s->record.chunk);
 	}
-	c->sideband.n = 0;
+	c->sideband.n = c->sideband_chunks = 0;
 	return rc;
+}
+
+static int take_sideband(struct collector *c, const struct record *r, struct err *e)
+{
+	size_t n = c->sideband.n;
+	uint64_t time = record_time(c, r);
+	note_time(c, time);
+	if (!c->by_rounds)
+		return apply_sideband(c, r, time, e);
+	if (c->begun && (time <= c->machine->applied || time == UINT64_MAX))
+		return AGAIN; /* samples were counted that should have known of it */
+	c->sideband_chunks += !n || c->sideband.v[n - 1].record.chunk != r->chunk;
+	struct sideband s = {.record = *r, .time = time};
+	if (vec_push(&c->sideband, s))
+		return err_nomem(e);
+	chunk_hold(r->chunk);
+	if (time < c->next_sideband)
+		c->next_sideband = time;
+	if (c->sideband_chunks <= CHUNKS_MAX)
+		return 0;
+	int rc = counting_wait(c->counting, 0, e);
+	return rc ? rc : take_waiting(c, e);
 }
 
 static int take_deferred(struct collector *c, const struct record *r, struct err *e)

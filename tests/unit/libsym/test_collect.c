@@ -92,14 +92,14 @@ static void a_stream_names_samples_by_their_time(void **state)
 }
 
 /* Where a record is that belongs far ahead, as perf record --tail-synthesize writes them. */
-enum late { IN_TIME, LATE_COMM, LATE_EXEC, LATE_UNTIMED };
+enum late { IN_TIME, LATE_COMM, LATE_EXEC, LATE_UNTIMED, NEVER };
 
 static void write_late(struct pw *w, enum late late)
 {
 	struct pw_id at = {.pid = TID, .tid = TID, .time = START + DUMP_ROUNDS * DUMPS};
 	if (late == LATE_UNTIMED)
 		at.time = 0;
-	if (late != IN_TIME)
+	if (late != IN_TIME && late != NEVER)
 		pw_comm(w, &at, TID, TID, "late", late == LATE_EXEC ? PW_MISC_COMM_EXEC : 0);
 }
 
@@ -134,6 +134,9 @@ static void write_dumps(struct buf *image, enum late late)
 						      .stack_size = STACK,
 						      .stack_dyn = STACK});
 		}
+		struct pw_id never = {.pid = TID, .tid = TID, .time = UINT64_MAX - 1};
+		if (late == NEVER)
+			pw_comm(&w, &never, TID, TID, "late", 0);
 		pw_finished_round(&w);
 	}
 	write_late(&w, late);
@@ -181,7 +184,7 @@ static void check_dumps(enum late late, int workers)
 	for (int i = 0; i < ROUNDS + 2; i++)
 		sum += file[i];
 	assert_int_equal(sum, DUMP_ROUNDS * DUMPS);
-	assert_int_equal(!file[ROUNDS], late == IN_TIME);
+	assert_int_equal(!file[ROUNDS], late == IN_TIME || late == NEVER);
 	buf_release(&image);
 }
 
@@ -191,6 +194,13 @@ static void a_file_of_dumps_counts_by_rounds_as_headers_first(void **state)
 	check_dumps(IN_TIME, 1);
 	check_dumps(IN_TIME, 2);
 	check_dumps(IN_TIME, 5);
+}
+
+static void records_of_no_time_that_comes_change_no_name(void **state)
+{
+	(void)state;
+	check_dumps(NEVER, 1);
+	check_dumps(NEVER, 3);
 }
 
 static void a_record_behind_its_round_is_in_time_all_the_same(void **state)
@@ -208,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_of_dumps_counts_by_rounds_as_headers_first),
 		cmocka_unit_test(a_record_behind_its_round_is_in_time_all_the_same),
+		cmocka_unit_test(records_of_no_time_that_comes_change_no_name),
 		cmocka_unit_test(a_file_names_samples_by_their_time),
 		cmocka_unit_test(a_stream_names_samples_by_their_time),
 	};
