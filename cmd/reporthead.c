@@ -55,16 +55,20 @@ static size_t word_part(const char *s, size_t n, size_t room)
 void report_wrap(struct buf *out, size_t used, size_t indent, const char *text)
 {
 	size_t start = used;
-	while (*text) {
-		size_t n = strcspn(text, " "), gap = used > start;
-		if (n && used > start && used + gap + columns(text, n) > WIDTH) {
+	for (;;) {
+		size_t gap = strspn(text, " "), n = strcspn(text + gap, " ");
+		text += gap;
+		if (!n)
+			break;
+		if (used == start) {
+			gap = 0;
+		} else if (used + gap + columns(text, n) > WIDTH) {
 			new_line(out, indent);
 			used = start = indent;
 			gap = 0;
 		}
-		if (gap)
-			buf_char(out, ' ');
 		size_t part = word_part(text, n, WIDTH - used - gap);
+		buf_fmt(out, "%*s", (int)gap, "");
 		buf_add(out, text, part);
 		used += gap + columns(text, part);
 		if (part < n) {
@@ -72,8 +76,6 @@ void report_wrap(struct buf *out, size_t used, size_t indent, const char *text)
 			used = start = indent;
 		}
 		text += part;
-		if (part == n && *text)
-			text++;
 	}
 	buf_char(out, '\n');
 }
@@ -211,15 +213,15 @@ static void add_records(struct buf *out, const struct recording *rec)
 					count_text(s->by_type[t]))
 			     : snprintf(item, sizeof(item), "type %u: %s", t,
 					count_text(s->by_type[t]));
-		if (column + n > 78) {
-			buf_fmt(out, "\n%*s", LABEL, "");
+		if (column > LABEL && column + 2 + n > 78) {
+			new_line(out, LABEL);
 			column = LABEL;
 		}
-		buf_fmt(out, "%s  ", item);
-		column += n + 2;
+		buf_fmt(out, "%s%s", column > LABEL ? "  " : "", item);
+		column += n + (column > LABEL ? 2 : 0);
 	}
 	if (s->unknown_types)
-		buf_fmt(out, "unknown types %s", count_text(s->unknown_types));
+		buf_fmt(out, "  unknown types %s", count_text(s->unknown_types));
 	buf_char(out, '\n');
 }
 

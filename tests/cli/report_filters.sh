@@ -1,6 +1,7 @@
 #!/bin/sh
 # perfkit report is about what --comm, --pid, --tid, --cpu and --time leave: its sums are those that
-# SQL makes of the store. And it fits 80 columns.
+# SQL makes of the store. And it fits 80 columns, without
+# blanks at their ends.
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 data=$SRC/testdata/waits/perf.data
@@ -61,5 +62,7 @@ for line in open("out"):
     # commands are to be pasted, and one word may be as long as it likes
     if len(line.rstrip("\n")) > 80 and "get it:" not in line and len(line.split()) > 3:
         sys.exit(f"{sys.argv[1]}: {len(line)} columns: {line}")
+    if line.endswith(" \n"):
+        sys.exit(f"{sys.argv[1]}: blanks at the end: {line}")
 EOF
 done
