@@ -69,7 +69,7 @@ int store_report(struct store *s, int64_t recording, struct report_lines *out, s
 {
 	struct store_handle h = store_handle(s);
 	sqlite3_stmt *st;
-	int has, got = SQLITE_DONE, r = 0;
+	int has = 0, got = SQLITE_DONE, r = 0;
 	*out = (struct report_lines){0};
 	if ((r = has_lines(&h, &has, e)) || !has)
 		return r;
