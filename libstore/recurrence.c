@@ -18,7 +18,8 @@ enum {
 
 /* The logarithm of how likely chance may be. */
 static const double BELIEVED = -6.5;
-static const double CLEARLY = 3; /* less likely by that */
+static const double CLEARLY = 3;  /* less likely by that */
+static const double ALIKE = 1e-9; /* what a processor's rounding makes of the same */
 
 typedef VEC(uint64_t) distances;
 
@@ -99,7 +100,7 @@ static void try_period(const distances *d, uint64_t period, struct rhythm *best)
 		if (fit * 3 < n * 2)
 			continue;
 		double c = chance((double)n - 1, (double)fit - 1, ldexp(1, -2 - level));
-		if (c < best->chance)
+		if (c < best->chance - ALIKE)
 			*best = (struct rhythm){period, level, c};
 	}
 }

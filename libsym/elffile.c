@@ -12,7 +12,7 @@
 enum { COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2 };
 
 /* Ceiling for one inflated section or module. */
-static const size_t INFLATE_MAX = (size_t)4 << 30;
+static const size_t INFLATE_MAX = (size_t)1 << (sizeof(size_t) > 4 ? 32 : 30);
 
 /* A decompressed section. */
 struct elf_inflated {

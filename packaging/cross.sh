@@ -19,6 +19,12 @@ armhf) cc=arm-linux-gnueabihf libs=$cc qemu=arm ;;
 esac
 root=${SYSROOT:-$PWD/sysroot}/$arch
 if [ "$1" = run ]; then
+	# An x86-64 kernel runs i386 itself, and its threads better than qemu.
+	loader=/usr/$cc/lib/ld-linux.so.2
+	if [ "$arch" = i386 ] && [ "$(uname -m)" = x86_64 ] && $loader --version >/dev/null 2>&1; then
+		echo "$loader --library-path $root/usr/lib/$libs:/usr/$cc/lib"
+		exit
+	fi
 	command -v qemu-$qemu >/dev/null || { echo "cross: no qemu-$qemu (Debian: qemu-user)" >&2; exit 1; }
 	echo "qemu-$qemu -L /usr/$cc -E LD_LIBRARY_PATH=$root/usr/lib/$libs"
 	exit
