@@ -97,7 +97,7 @@ static const char *chosen_event(const struct collapser *c)
 {
 	const struct profile *p = c->in.profile;
 	size_t best = 0;
-	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n)
+	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n || !p->rec->events.n)
 		return NULL;
 	for (size_t i = 1; i < p->rec->events.n; i++)
 		if (p->first_of_event[i] < p->first_of_event[best])

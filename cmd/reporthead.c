@@ -145,6 +145,8 @@ static const char *clock_name(const struct recording *rec)
 		"CLOCK_THREAD_CPUTIME_ID", "CLOCK_MONOTONIC_RAW", "CLOCK_REALTIME_COARSE",
 		"CLOCK_MONOTONIC_COARSE",  "CLOCK_BOOTTIME",
 	};
+	if (!rec->events.n)
+		return "unknown";
 	const struct event_attr *a = &rec->events.v[0].attr;
 	if (!attr_flag(a, ATTR_USE_CLOCKID))
 		return "perf's own (sched_clock)";

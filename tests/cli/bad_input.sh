@@ -48,6 +48,20 @@ for f in empty "$SRC/LICENSE" "$PERFKIT" nowhere /dev/null dir; do
 	[ -s out ] && { echo "$f: output"; failed=1; }
 done
 
+# A header that names no event, and nothing else.
+{
+	printf 'PERFILE2\150\0\0\0\0\0\0\0\220\0\0\0\0\0\0\0\150\0\0\0\0\0\0\0'
+	head -c 8 /dev/zero
+	printf '\150\0\0\0\0\0\0\0'
+	head -c 56 /dev/zero
+} >noevents
+for verb in collapse "collapse --srcline" "collapse --offcpu" report tail doctor "svg -o x.svg" \
+	"svg --wall -o x.svg" "timeline -o x.svg" "import -o x.db" "pack -o x.tar"; do
+	# shellcheck disable=SC2086
+	"$PERFKIT" ${verb} noevents >out 2>err
+	[ $? -le 3 ] || { echo "$verb without events: $(cat err)"; failed=1; }
+done
+
 # Files that are given are meant: another is not taken in their place without a word.
 data=$SRC/testdata/system-wide/perf.data
 for option in --kallsyms --vmlinux; do
