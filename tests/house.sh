@@ -121,7 +121,7 @@ code()
 		--include='*.md' --include=Makefile --exclude-dir=sysroot . | grep -v '^./tests/house.sh' &&
 		wrong "paths of a developer's machine"
 	case $PWD in
-	/*/*) grep -rlF -e "$PWD/" $folders tests testdata docs README.md && wrong "the path of this checkout" ;;
+	/*/*) grep -rlF --exclude-dir=__pycache__ -e "$PWD/" $folders tests testdata docs README.md && wrong "the path of this checkout" ;;
 	esac
 	v=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
 	if [ "$v" = 14 ]; then
