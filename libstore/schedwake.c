@@ -65,18 +65,25 @@ static int woken_again(struct sched *s, uint32_t i)
 	return 0;
 }
 
+/* Whom the event is about, and what it says of the waker; either may be a new thread, so that
+ * pointers into s->threads are taken afterwards. */
+static int take_target(struct sched *s, const struct sched_event *ev, uint32_t *i,
+		       struct wake *w)
+{
+	int r = sched_thread_of(s, ev->target_tid, i);
+	if (!r)
+		r = sched_set_comm(s, *i, ev->target_comm);
+	return r ? r : make_wake(s, ev, w);
+}
+
 int sched_on_waking(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;
 	struct wake w;
-	int r = sched_thread_of(s, ev->target_tid, &i);
-	if (!r)
-		r = sched_set_comm(s, i, ev->target_comm);
-	if (!r)
-		r = make_wake(s, ev, &w);
+	int r = take_target(s, ev, &i, &w);
 	if (r)
 		return r;
-	struct thr *t = &s->threads.v[i]; /* after make_wake, which may add a thread */
+	struct thr *t = &s->threads.v[i];
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
 	} else if (t->state == RUNNING) {
@@ -95,11 +102,7 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;
 	struct wake w;
-	int r = sched_thread_of(s, ev->target_tid, &i);
-	if (!r)
-		r = sched_set_comm(s, i, ev->target_comm);
-	if (!r)
-		r = make_wake(s, ev, &w);
+	int r = take_target(s, ev, &i, &w);
 	if (r)
 		return r;
 	struct thr *t = &s->threads.v[i];
