@@ -2,6 +2,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#include <string.h>
+#include <sys/auxv.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -12,11 +15,21 @@ uint64_t hash_bytes(const void *p, size_t n)
 	return XXH3_64bits(p, n);
 }
 
-/* A slot keeps the upper half of the hash, and the home position comes from that half, so
- * growing needs neither the keys nor the rest of the hash. */
+/* An odd number out of the random bytes that the kernel gives each process (auxv). */
+static uint64_t make_salt(void)
+{
+	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+	uint64_t x = 0;
+	if (random)
+		memcpy(&x, random, sizeof(x));
+	return hash_u64(x) | 1;
+}
+
+/* A slot keeps the upper half of the salted hash, and the home position comes from that half,
+ * so growing needs neither the keys nor the rest of the hash. */
 static void idmap_place(uint64_t *slot, size_t mask, uint64_t entry)
 {
-	size_t i = entry >> 32;
+	size_t i = hash_home(entry, mask);
 	while ((uint32_t)slot[i & mask])
 		i++;
 	slot[i & mask] = entry;
@@ -28,6 +41,8 @@ static int idmap_grow(struct idmap *m)
 	uint64_t *slot = mem_zalloc(slots, sizeof(*slot));
 	if (!slot)
 		return ERR_NOMEM;
+	if (!m->slot)
+		m->salt = make_salt();
 	for (size_t i = 0; m->slot && i <= m->mask; i++)
 		if ((uint32_t)m->slot[i])
 			idmap_place(slot, slots - 1, m->slot[i]);
@@ -41,7 +56,7 @@ int idmap_put(struct idmap *m, uint64_t h, uint32_t id)
 {
 	if ((!m->slot || m->n + 1 > m->mask / 4 * 3) && idmap_grow(m))
 		return ERR_NOMEM;
-	idmap_place(m->slot, m->mask, (h & 0xffffffff00000000u) | (id + 1));
+	idmap_place(m->slot, m->mask, (h * m->salt & 0xffffffff00000000u) | (id + 1));
 	m->n++;
 	return 0;
 }
@@ -52,9 +67,10 @@ void idmap_release(struct idmap *m)
 	*m = (struct idmap){0};
 }
 
-static struct u64map_slot *u64map_find(struct u64map_slot *slot, size_t mask, uint64_t key)
+static struct u64map_slot *u64map_find(struct u64map_slot *slot, size_t mask, uint64_t salt,
+				       uint64_t key)
 {
-	size_t i = hash_u64(key);
+	size_t i = hash_home(hash_u64(key) * salt, mask);
 	while (slot[i & mask].val && slot[i & mask].key != key)
 		i++;
 	return &slot[i & mask];
@@ -66,9 +82,11 @@ static int u64map_grow(struct u64map *m)
 	struct u64map_slot *slot = mem_zalloc(slots, sizeof(*slot));
 	if (!slot)
 		return ERR_NOMEM;
+	if (!m->slot)
+		m->salt = make_salt();
 	for (size_t i = 0; m->slot && i <= m->mask; i++)
 		if (m->slot[i].val)
-			*u64map_find(slot, slots - 1, m->slot[i].key) = m->slot[i];
+			*u64map_find(slot, slots - 1, m->salt, m->slot[i].key) = m->slot[i];
 	mem_free(m->slot);
 	m->slot = slot;
 	m->mask = slots - 1;
@@ -79,7 +97,7 @@ int u64map_put(struct u64map *m, uint64_t key, uint32_t val)
 {
 	if ((!m->slot || m->n + 1 > m->mask / 4 * 3) && u64map_grow(m))
 		return ERR_NOMEM;
-	struct u64map_slot *s = u64map_find(m->slot, m->mask, key);
+	struct u64map_slot *s = u64map_find(m->slot, m->mask, m->salt, key);
 	m->n += !s->val;
 	*s = (struct u64map_slot){.key = key, .val = val + 1};
 	return 0;

@@ -2,7 +2,8 @@
  * hash.h - hashing and the one hash table.
  *
  * hash_bytes is XXH3 (libxxhash, inlined). Hash order never reaches any output: whoever prints
- * sorts first.
+ * sorts first. It is another one in each process, for a stranger who knew where his keys come
+ * to lie could have all of them lie in one place.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -24,6 +25,16 @@ static inline uint64_t hash_u64(uint64_t x)
 }
 
 /*
+ * The home of a hash among mask + 1 slots is told by the top half of its product with the
+ * table's salt, an odd number that nobody outside knows: then any two hashes meet as seldom as
+ * random ones (multiply-shift hashing).
+ */
+static inline size_t hash_home(uint64_t salted, size_t mask)
+{
+	return (size_t)((salted >> 32) * ((uint64_t)mask + 1) >> 32);
+}
+
+/*
  * idmap: an open-addressing index from a 64-bit hash to a u32 id chosen by the caller, who
  * keeps the keys in an array of its own and compares them. Zero-initialised is empty.
  *
@@ -33,22 +44,24 @@ static inline uint64_t hash_u64(uint64_t x)
  *	idmap_put(&m, h, new_id);
  */
 struct idmap {
-	uint64_t *slot; /* low 32 bits: id + 1 (0 = free); high 32 bits: those of the hash */
+	uint64_t *slot; /* low 32 bits: id + 1 (0 = free); high 32 bits: those of hash * salt */
 	size_t mask;    /* slots - 1, or 0 */
 	size_t n;
+	uint64_t salt;
 };
 
 /*
- * The next id stored under a hash whose upper half equals that of `h`; *at is the cursor, 0 at
- * first. 1 with *id set, or 0 when there is none left. Inline: it is the innermost loop of
- * interning.
+ * The next id stored under a hash whose salted upper half equals that of `h`; *at is the
+ * cursor, 0 at first. 1 with *id set, or 0 when there is none left. Inline: it is the innermost
+ * loop of interning.
  */
 static inline int idmap_next(const struct idmap *m, uint64_t h, size_t *at, uint32_t *id)
 {
 	if (!m->slot)
 		return 0;
-	for (;;) {
-		uint64_t s = m->slot[((h >> 32) + *at) & m->mask];
+	h *= m->salt;
+	for (size_t home = hash_home(h, m->mask);;) {
+		uint64_t s = m->slot[(home + *at) & m->mask];
 		if (!(uint32_t)s)
 			return 0;
 		(*at)++;
@@ -57,6 +70,12 @@ static inline int idmap_next(const struct idmap *m, uint64_t h, size_t *at, uint
 			return 1;
 		}
 	}
+}
+
+/* The slot where a search for `h` begins, to be fetched ahead; NULL while the map is empty. */
+static inline const uint64_t *idmap_first(const struct idmap *m, uint64_t h)
+{
+	return m->slot ? &m->slot[hash_home(h * m->salt, m->mask)] : NULL;
 }
 
 /* Store `id` (< UINT32_MAX) under `h`; duplicates are allowed. 0 or ERR_NOMEM. */
@@ -75,6 +94,7 @@ struct u64map {
 		uint32_t val; /* value + 1; 0 = free */
 	} * slot;
 	size_t mask, n;
+	uint64_t salt;
 };
 
 /* The value of `key` into *val and 1, or 0 when absent. */
@@ -82,7 +102,7 @@ static inline int u64map_get(const struct u64map *m, uint64_t key, uint32_t *val
 {
 	if (!m->slot)
 		return 0;
-	for (size_t i = hash_u64(key);; i++) {
+	for (size_t i = hash_home(hash_u64(key) * m->salt, m->mask);; i++) {
 		const struct u64map_slot *s = &m->slot[i & m->mask];
 		if (!s->val)
 			return 0;

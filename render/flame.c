@@ -145,9 +145,9 @@ static void prefetch_way(const struct flame *f, size_t from, size_t n)
 	if (!m->slot)
 		return;
 	for (size_t i = from; i < n; i++)
-		__builtin_prefetch(&m->slot[f->path.v[i].hash >> 32 & m->mask]);
+		__builtin_prefetch(idmap_first(m, f->path.v[i].hash));
 	for (size_t i = from; i < n; i++) {
-		uint32_t id = (uint32_t)m->slot[f->path.v[i].hash >> 32 & m->mask];
+		uint32_t id = (uint32_t)*idmap_first(m, f->path.v[i].hash);
 		__builtin_prefetch(&f->nodes.v[id ? id - 1 : 0]);
 	}
 }

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 
 #include <endian.h>
+#include <time.h>
 
 static void vec_grows_and_keeps_order(void **state)
 {
@@ -89,6 +90,46 @@ static void idmap_finds_every_id_of_a_hash(void **state)
 	idmap_release(&m);
 }
 
+/* The number that hash_u64 makes into h. */
+static uint64_t unhash_u64(uint64_t h)
+{
+	const uint64_t factor = 0xd6e8feb86659fd93u;
+	uint64_t inverse = factor;
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - factor * inverse;
+	for (int i = 0; i < 2; i++) {
+		h ^= h >> 32;
+		h *= inverse;
+	}
+	return h ^ h >> 32;
+}
+
+/* Whoever writes a recording knows the hash, and could have all addresses in it meet. */
+static void keys_cannot_be_chosen_so_that_they_meet(void **state)
+{
+	enum { KEYS = 100000 };
+	(void)state;
+	struct u64map m = {0};
+	struct idmap ids = {0};
+	clock_t start = clock();
+	assert_int_equal(hash_u64(unhash_u64(12345)), 12345);
+	for (uint64_t k = 0; k < KEYS; k++) {
+		assert_int_equal(u64map_put(&m, unhash_u64(k << 40), (uint32_t)k), 0);
+		assert_int_equal(idmap_put(&ids, k, (uint32_t)k), 0);
+	}
+	for (uint64_t k = 0; k < KEYS; k++) {
+		uint32_t v;
+		size_t at = 0;
+		assert_true(u64map_get(&m, unhash_u64(k << 40), &v) && v == k);
+		while (idmap_next(&ids, k, &at, &v) && v != k)
+			;
+		assert_int_equal(v, k);
+	}
+	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2);
+	u64map_release(&m);
+	idmap_release(&ids);
+}
+
 static void bytes_past_the_end_are_zero_and_bad(void **state)
 {
 	(void)state;
@@ -152,6 +193,7 @@ int main(void)
 		cmocka_unit_test(strtab_gives_equal_ids_to_equal_text),
 		cmocka_unit_test(u64map_replaces_and_survives_growth),
 		cmocka_unit_test(idmap_finds_every_id_of_a_hash),
+		cmocka_unit_test(keys_cannot_be_chosen_so_that_they_meet),
 		cmocka_unit_test(bytes_past_the_end_are_zero_and_bad),
 		cmocka_unit_test(buf_stops_at_its_ceiling),
 		cmocka_unit_test(arena_aligns_and_serves_large_requests),
