@@ -1,4 +1,4 @@
-/* store_priv.h - the database behind a writer and a reader, for the other files of the store.
+/* store_priv.h - the database behind a writer, for the other files of the store.
  */
 #ifndef LIBSTORE_STORE_PRIV_H
 #define LIBSTORE_STORE_PRIV_H
@@ -15,6 +15,5 @@ struct store_handle {
 };
 
 struct store_handle store_writer_handle(const struct store_writer *w);
-struct store_handle store_handle(const struct store *s);
 
 #endif

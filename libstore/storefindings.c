@@ -1,5 +1,6 @@
 #include "libstore/storefindings.h"
 #include "libstore/store_priv.h"
+#include "libstore/storerows.h"
 
 #include <string.h>
 
@@ -77,35 +78,41 @@ int store_write_findings(struct store_writer *w, const struct finding_question *
 /* --- reading -------------------------------------------------------------------------------
  */
 
-struct load {
-	struct store_handle h;
+struct reading {
+	struct store *s;
 	int64_t recording;
 	struct findings *out;
 	struct err *e;
 };
 
-static int read_failed(const struct load *l)
+static int read_failed(const struct reading *l)
 {
-	return err_set(l->e, sqlite3_errcode(l->h.db) == SQLITE_CORRUPT ? ERR_FORMAT : ERR_IO,
-		       "%s: %s", l->h.path, sqlite3_errmsg(l->h.db));
+	return store_db_failed(l->s, l->e);
 }
 
-static int select_rows(const struct load *l, sqlite3_stmt **st, const char *sql, int64_t id)
+static int select_rows(const struct reading *l, sqlite3_stmt **st, const char *sql, int64_t id)
 {
-	if (sqlite3_prepare_v2(l->h.db, sql, -1, st, NULL))
+	if (sqlite3_prepare_v2(l->s->db, sql, -1, st, NULL))
 		return read_failed(l);
 	if (sqlite3_bind_parameter_count(*st))
 		sqlite3_bind_int64(*st, 1, id);
 	return 0;
 }
 
-static const char *text(const struct load *l, sqlite3_stmt *st, int col)
+/* NULL when there is no memory, or more text than can be. */
+static const char *text(const struct reading *l, sqlite3_stmt *st, int col)
 {
 	const char *s = (const char *)sqlite3_column_text(st, col);
-	return arena_strndup(&l->out->text, s ? s : "", s ? strlen(s) : 0);
+	size_t n = s ? strlen(s) : 0;
+	return store_take_text(l->s, n) ? NULL : arena_strndup(&l->out->text, s ? s : "", n);
 }
 
-static int read_details(const struct load *l, int64_t id, struct finding *f)
+static int no_text(const struct reading *l)
+{
+	return l->s->text ? err_nomem(l->e) : store_endless(l->s, l->e);
+}
+
+static int read_details(const struct reading *l, int64_t id, struct finding *f)
 {
 	sqlite3_stmt *st;
 	int got = SQLITE_DONE;
@@ -119,7 +126,7 @@ static int read_details(const struct load *l, int64_t id, struct finding *f)
 		f->details[i] = text(l, st, 0);
 		f->get[i] = text(l, st, 1);
 		if (!f->details[i] || !f->get[i])
-			r = err_nomem(l->e);
+			r = no_text(l);
 	}
 	if (!r && got != SQLITE_DONE && got != SQLITE_ROW)
 		r = read_failed(l);
@@ -136,14 +143,14 @@ static struct finding *same_finding(const struct findings *f, const struct findi
 }
 
 /* A finding of a newer perfkit, whose kind is not known here, is left out. */
-static int read_finding(const struct load *l, sqlite3_stmt *st)
+static int read_finding(const struct reading *l, sqlite3_stmt *st)
 {
 	const char *harm = (const char *)sqlite3_column_text(st, 2);
 	struct finding f = {.kind = finding_kind((const char *)sqlite3_column_text(st, 1)),
 			    .title = text(l, st, 3),
 			    .remedy = text(l, st, 4)};
 	if (!f.title || !f.remedy)
-		return err_nomem(l->e);
+		return no_text(l);
 	while (f.harm < HARM_WRONG && harm && strcmp(harm, finding_harm_name(f.harm)) != 0)
 		f.harm++;
 	if (!f.kind)
@@ -159,7 +166,7 @@ static int read_finding(const struct load *l, sqlite3_stmt *st)
 	return r ? r : vec_push(&l->out->v, f) ? err_nomem(l->e) : 0;
 }
 
-static int read_question(const struct load *l, const struct finding_question *q)
+static int read_question(const struct reading *l, const struct finding_question *q)
 {
 	sqlite3_stmt *st;
 	int got = SQLITE_DONE;
@@ -178,7 +185,7 @@ static int read_question(const struct load *l, const struct finding_question *q)
 }
 
 /* Two tables more than the first stores had. */
-static int check_kept(const struct load *l)
+static int check_kept(const struct reading *l)
 {
 	sqlite3_stmt *st;
 	int r = select_rows(l, &st,
@@ -191,12 +198,12 @@ static int check_kept(const struct load *l)
 		r = err_set(l->e, ERR_REFUSED,
 			    "%s: an older perfkit made this store and kept no findings; ask "
 			    "the recording, or import it again",
-			    l->h.path);
+			    l->s->path);
 	sqlite3_finalize(st);
 	return r;
 }
 
-static int read_made_for(const struct load *l, unsigned *topics)
+static int read_made_for(const struct reading *l, unsigned *topics)
 {
 	sqlite3_stmt *st;
 	int got = SQLITE_DONE, trace = 0, switches = 0;
@@ -232,8 +239,9 @@ static int is_asked(const struct finding_question *q, unsigned asked)
 int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
 		   unsigned *made_for, struct err *e)
 {
-	struct load l = {.h = store_handle(s), .recording = recording, .out = out, .e = e};
+	struct reading l = {.s = s, .recording = recording, .out = out, .e = e};
 	*out = (struct findings){0};
+	store_allow(s);
 	int r = check_kept(&l);
 	if (!r)
 		r = read_made_for(&l, made_for);

@@ -2,7 +2,6 @@
 #include "base/mem.h"
 #include "libstore/causes.h"
 #include "libstore/store.h"
-#include "libstore/store_priv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,7 +81,7 @@ int store_open(struct store **out, const char *path, struct err *e)
 	s->path = mem_strdup(path);
 	if (!s->path)
 		r = err_nomem(e);
-	if (!r && store_connect(path, &s->db))
+	if (!r && store_connect(s))
 		r = s->db ? store_db_failed(s, e) : err_nomem(e);
 	if (!r)
 		r = check_kind(s, e);
@@ -101,11 +100,6 @@ static void forget_names(struct store *s)
 	s->stacks = NULL;
 }
 
-struct store_handle store_handle(const struct store *s)
-{
-	return (struct store_handle){s->db, s->path, 0};
-}
-
 void store_close(struct store *s)
 {
 	if (!s)
@@ -113,15 +107,17 @@ void store_close(struct store *s)
 	sqlite3_close_v2(s->db);
 	forget_names(s);
 	vec_release(&s->recordings);
-	arena_release(&s->text);
+	arena_release(&s->texts);
 	mem_free(s->path);
 	mem_free(s);
 }
 
+/* NULL when there is no memory, or more text than can be. */
 static const char *column_text(struct store *s, sqlite3_stmt *st, int col)
 {
 	const char *text = (const char *)sqlite3_column_text(st, col);
-	return arena_strndup(&s->text, text ? text : "", text ? strlen(text) : 0);
+	size_t n = text ? strlen(text) : 0;
+	return store_take_text(s, n) ? NULL : arena_strndup(&s->texts, text ? text : "", n);
 }
 
 int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
@@ -129,6 +125,7 @@ int store_recordings(struct store *s, const struct store_recording **v, size_t *
 {
 	sqlite3_stmt *st = NULL;
 	int got = SQLITE_DONE, r = 0;
+	store_allow(s);
 	if (!s->recordings.n &&
 	    sqlite3_prepare_v2(s->db, "SELECT id,host,file FROM recordings ORDER BY id", -1,
 			       &st, NULL))
@@ -137,7 +134,9 @@ int store_recordings(struct store *s, const struct store_recording **v, size_t *
 		struct store_recording x = {.id = sqlite3_column_int64(st, 0),
 					    .host = column_text(s, st, 1),
 					    .file = column_text(s, st, 2)};
-		if (!x.host || !x.file || vec_push(&s->recordings, x))
+		if (!s->text)
+			r = store_endless(s, e);
+		else if (!x.host || !x.file || vec_push(&s->recordings, x))
 			r = err_nomem(e);
 	}
 	sqlite3_finalize(st);
@@ -447,10 +446,12 @@ static int read_shared_names(struct load *l)
 	if (s->stacks == l->stacks)
 		return 0;
 	forget_names(s);
-	int r = read_names(l, "comms", "SELECT id,comm FROM comms", &s->comm);
+	int r = read_names(l, "comms", "SELECT id,comm FROM comms ORDER BY id", &s->comm);
 	if (!r)
-		r = read_names(l, "dsos", "SELECT id,name FROM dsos", &s->dso);
-	return r ? r : read_names(l, "symbols", "SELECT id,name FROM symbols", &s->symbol);
+		r = read_names(l, "dsos", "SELECT id,name FROM dsos ORDER BY id", &s->dso);
+	return r ? r
+		 : read_names(l, "symbols", "SELECT id,name FROM symbols ORDER BY id",
+			      &s->symbol);
 }
 
 static int read_shared_stacks(struct load *l)

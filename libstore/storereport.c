@@ -1,5 +1,6 @@
 #include "libstore/storereport.h"
 #include "libstore/store_priv.h"
+#include "libstore/storerows.h"
 
 #include <string.h>
 
@@ -35,22 +36,16 @@ int store_write_report(struct store_writer *w, const struct report_lines *l, str
 	return failed ? ERR_IO : 0;
 }
 
-static int read_failed(const struct store_handle *h, struct err *e)
-{
-	return err_set(e, sqlite3_errcode(h->db) == SQLITE_CORRUPT ? ERR_FORMAT : ERR_IO,
-		       "%s: %s", h->path, sqlite3_errmsg(h->db));
-}
-
 /* A table more than the first stores had. */
-static int has_lines(const struct store_handle *h, int *has, struct err *e)
+static int has_lines(struct store *s, int *has, struct err *e)
 {
 	sqlite3_stmt *st;
-	if (sqlite3_prepare_v2(h->db,
+	if (sqlite3_prepare_v2(s->db,
 			       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
 			       "AND name = 'report_lines'",
 			       -1, &st, NULL))
-		return read_failed(h, e);
-	int r = sqlite3_step(st) == SQLITE_ROW ? 0 : read_failed(h, e);
+		return store_db_failed(s, e);
+	int r = sqlite3_step(st) == SQLITE_ROW ? 0 : store_db_failed(s, e);
 	*has = !r && sqlite3_column_int(st, 0);
 	sqlite3_finalize(st);
 	return r;
@@ -67,26 +62,28 @@ static const char *part_of(const char *s)
 
 int store_report(struct store *s, int64_t recording, struct report_lines *out, struct err *e)
 {
-	struct store_handle h = store_handle(s);
 	sqlite3_stmt *st;
 	int has = 0, got = SQLITE_DONE, r = 0;
 	*out = (struct report_lines){0};
-	if ((r = has_lines(&h, &has, e)) || !has)
+	store_allow(s);
+	if ((r = has_lines(s, &has, e)) || !has)
 		return r;
-	if (sqlite3_prepare_v2(h.db,
+	if (sqlite3_prepare_v2(s->db,
 			       "SELECT part,text FROM report_lines WHERE recording_id = ? "
 			       "ORDER BY line",
 			       -1, &st, NULL))
-		return read_failed(&h, e);
+		return store_db_failed(s, e);
 	sqlite3_bind_int64(st, 1, recording);
 	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *part = part_of((const char *)sqlite3_column_text(st, 0));
 		const char *text = (const char *)sqlite3_column_text(st, 1);
-		if (part && text && report_lines_add(out, part, text))
+		if (text && store_take_text(s, strlen(text)))
+			r = store_endless(s, e);
+		else if (part && text && report_lines_add(out, part, text))
 			r = err_nomem(e);
 	}
 	if (!r && got != SQLITE_DONE)
-		r = read_failed(&h, e);
+		r = store_db_failed(s, e);
 	sqlite3_finalize(st);
 	return r;
 }

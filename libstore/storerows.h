@@ -21,8 +21,10 @@
 struct store {
 	sqlite3 *db;
 	char *path;
+	uint64_t bytes;       /* of the file, and of its write-ahead log */
+	uint64_t steps, text; /* what the statement at work may still take: store_allow */
 	VEC(struct store_recording) recordings;
-	struct arena text; /* of recordings */
+	struct arena texts; /* of recordings */
 	/* what all recordings share: row ids → ids of `stacks`, valid once that is set */
 	const struct stacks *stacks;
 	struct u64map frame, path_of;
@@ -47,8 +49,10 @@ struct load {
 	struct u64map thread, event, span;
 	sqlite3_stmt *st;
 	const char *table;
-	int col; /* the next column to take */
-	int bad; /* a column had a value that cannot be */
+	int64_t id; /* of the last row, */
+	int any;    /* once there was one */
+	int col;    /* the next column to take */
+	int bad;    /* a column had a value that cannot be */
 	struct recalled states[RECALLED], causes[RECALLED], contexts[RECALLED],
 		reasons[RECALLED], kinds[RECALLED];
 };
@@ -56,14 +60,29 @@ struct load {
 /* SQLite's last error as ours: ERR_NOMEM, ERR_FORMAT, ERR_IO. */
 int store_db_failed(struct store *s, struct err *e);
 
-/* A connection for reading. SQLite's code, or SQLITE_OK; *out is to be closed either way. */
-int store_connect(const char *path, sqlite3 **out);
+/*
+ * A connection for reading s->path. SQLite's code, or SQLITE_OK; s->db is to be closed either
+ * way. Pages of a store that was tampered with may be used again and again, so that a small
+ * file holds rows, and texts, without end: what is read through it is bounded by the size of
+ * the file, which s->bytes tells; what goes beyond is an interrupted statement. Life of s: at
+ * least the connection's.
+ */
+int store_connect(struct store *s);
+
+/* Another statement, or a few that read each row at most once, begin. */
+void store_allow(struct store *s);
+
+/* Take n bytes of text. 0, or 1 when the file cannot hold that much. */
+int store_take_text(struct store *s, size_t n);
+
+/* ERR_FORMAT: the file holds more than fits it. */
+int store_endless(struct store *s, struct err *e);
 
 /* The first column of a query's first row; 0 where there is none, or it is NULL. */
 int store_query_int(struct store *s, const char *sql, int64_t *v, struct err *e);
 
-/* Begin to read; the first column is the row's id, parameter 1 the recording. `table` is for
- * messages. */
+/* Begin to read; the first column is the row's id, by which the rows are ordered, parameter 1
+ * the recording. `table` is for messages. */
 int rows_select(struct load *l, const char *table, const char *sql);
 
 /* 1, 0 at the end, < 0. The statement is gone but after 1, as it is after the next two. */
@@ -144,11 +163,13 @@ static inline uint32_t take_thread(struct load *l)
 	return v == TL_NONE ? 0 : v;
 }
 
-/* NULL gives "". Borrowed until the next row. */
+/* NULL gives "", and so does more text than there can be, which is damage that rows_next tells.
+ * Borrowed until the next row. */
 static inline const char *take_text(struct load *l)
 {
-	const unsigned char *s = sqlite3_column_text(l->st, l->col++);
-	return s ? (const char *)s : "";
+	const unsigned char *s = sqlite3_column_text(l->st, l->col);
+	size_t n = (size_t)sqlite3_column_bytes(l->st, l->col++);
+	return s && !store_take_text(l->s, n) ? (const char *)s : "";
 }
 
 static inline int take_string(struct load *l, uint32_t *id)
