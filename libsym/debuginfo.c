@@ -42,11 +42,12 @@ static int in_code(const struct elf_file *f, const struct dwarf_range *r)
 	return 0;
 }
 
-/* Does any function of the unit have code? Told by its abbreviations alone. */
+/* Does any function of the unit have code? Told by its abbreviations alone. 1, 0 or ERR_*. */
 static int may_have_code(struct dwarf_unit *u)
 {
-	if (dwarf_unit_abbrevs(u))
-		return 0;
+	int r = dwarf_unit_abbrevs(u);
+	if (r)
+		return r;
 	for (size_t i = 0; i < u->abbrevs->list.n; i++) {
 		const struct dwarf_abbrev *a = &u->abbrevs->list.v[i];
 		if (a->tag == DW_TAG_subprogram && a->has_code)
@@ -61,12 +62,14 @@ static int unit_cover(struct debuginfo *d, struct dwarf_unit *u, dwarf_ranges_ve
 	out->n = 0;
 	int r = dwarf_unit_ranges(u, out);
 	if (r != ERR_NOMEM && !out->n && !u->has_ranges && !(u->has_low && u->has_high) &&
-	    !u->dwo_name && may_have_code(u))
+	    !u->dwo_name)
+		r = may_have_code(u);
+	if (r == 1)
 		r = die_subprogram_ranges(u, out);
 	if (r && r != ERR_NOMEM)
 		debug_note(&d->files, "%s: unit at 0x%llx of .debug_info: %s",
 			   d->files.file->path, (unsigned long long)u->off,
-			   r == ERR_LIMIT ? "ranges without end" : "broken ranges");
+			   r == ERR_LIMIT ? "too much work for its size" : "broken ranges");
 	return r == ERR_NOMEM ? r : 0;
 }
 

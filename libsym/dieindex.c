@@ -25,6 +25,8 @@ static int code_attrs_read(struct bytes *b, struct dwarf_unit *u, const struct d
 			   struct code_attrs *c)
 {
 	*c = (struct code_attrs){0};
+	if (dwarf_work(u->obj, a->n))
+		return ERR_LIMIT;
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct dwarf_spec *s = &u->abbrevs->specs.v[a->first + i];
 		struct dwarf_value v = {0};

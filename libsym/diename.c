@@ -14,12 +14,14 @@ enum {
 /* --- the walk --------------------------------------------------------------------------- */
 
 /* Step over the attributes of a DIE. */
-static int attrs_skip(struct bytes *b, const struct dwarf_unit *u, const struct dwarf_abbrev *a)
+static int attrs_skip(struct bytes *b, struct dwarf_unit *u, const struct dwarf_abbrev *a)
 {
 	if (a->skip != DWARF_VARIES) {
 		bytes_skip(b, a->skip);
 		return bytes_ok(b) ? 0 : ERR_FORMAT;
 	}
+	if (dwarf_work(u->obj, a->n)) /* there are attributes without bytes */
+		return ERR_LIMIT;
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct dwarf_spec *s = &u->abbrevs->specs.v[a->first + i];
 		struct dwarf_value v;
@@ -50,9 +52,11 @@ int die_walk(struct dwarf_unit *u, int (*visit)(void *arg, const struct die_at *
 		}
 		d.abbrev = dwarf_abbrev(u->abbrevs, code);
 		d.attrs = b;
-		if (!d.abbrev || !bytes_ok(&b) || attrs_skip(&b, u, d.abbrev))
+		if (!d.abbrev || !bytes_ok(&b))
 			return ERR_FORMAT;
-		r = visit(arg, &d);
+		r = attrs_skip(&b, u, d.abbrev);
+		if (!r)
+			r = visit(arg, &d);
 		if (r)
 			return r;
 		if (d.abbrev->children && ++depth > NEST_LIMIT)
@@ -121,6 +125,8 @@ static int scopes_visit(void *arg, const struct die_at *d)
 	scopes_close(w, d->depth, d->off);
 	if (!d->abbrev->children || !is_scope(d->abbrev->tag))
 		return 0;
+	if (dwarf_work(w->u->obj, d->abbrev->n))
+		return ERR_LIMIT;
 	struct die_scope s = {.off = d->off,
 			      .end = w->u->end,
 			      .parent = w->open,
@@ -193,12 +199,14 @@ static int scope_text(struct die_names *n, struct dwarf_unit *u, uint64_t off,
 	if (!parts)
 		return 0;
 	struct buf b = {.max = SCOPE_BYTES};
-	while (parts--) {
-		buf_str(&b, part[parts]);
+	while (parts-- && !buf_failed(&b)) {
+		buf_add(&b, part[parts], strnlen(part[parts], SCOPE_BYTES + 1));
 		if (parts)
 			buf_str(&b, "::");
 	}
-	r = buf_failed(&b) == ERR_NOMEM ? ERR_NOMEM : dwarf_work(u->obj, 4 * b.n);
+	r = buf_failed(&b) == ERR_NOMEM
+		    ? ERR_NOMEM
+		    : dwarf_work(u->obj, 4 * (buf_failed(&b) ? SCOPE_BYTES : b.n));
 	if (!r && b.n && !buf_failed(&b)) {
 		r = strtab_intern_n(n->scopes, b.v, b.n, &id);
 		*text = r ? NULL : strtab_get(n->scopes, id);
@@ -221,13 +229,10 @@ static int ident_read(struct dwarf_unit *u, uint64_t off, struct die_ident *d)
 {
 	int r = dwarf_unit_abbrevs(u);
 	*d = (struct die_ident){0};
-	if (r == ERR_FORMAT)
-		return 0;
-	if (!r)
-		r = dwarf_work(u->obj, 16);
 	if (r)
-		return r;
+		return r == ERR_FORMAT ? 0 : r;
 	struct bytes b = dwarf_cursor(u->obj, SEC_INFO, off, u->end);
+	const uint8_t *from = b.p;
 	uint64_t code = dwarf_uleb(&b);
 	const struct dwarf_abbrev *a = code ? dwarf_abbrev(u->abbrevs, code) : NULL;
 	for (uint32_t i = 0; a && i < a->n; i++) {
@@ -237,7 +242,7 @@ static int ident_read(struct dwarf_unit *u, uint64_t off, struct die_ident *d)
 			break;
 		die_ident_attr(d, s->name, &v);
 	}
-	return 0;
+	return dwarf_work(u->obj, 16 + (a ? a->n : 0) + (uint64_t)(b.p - from));
 }
 
 /* Follow the chain that starts with `d` at (u, off) until a linkage name or its end. */

@@ -250,6 +250,10 @@ int dwarf_abbrevs_until(struct dwarf_unit *u, uint64_t only, struct dwarf_abbrev
 	return dwarf_work(u->obj, (uint64_t)(b.p - start));
 }
 
+/* Units of work that keeping an abbreviation or one of its attributes costs: bounds the memory
+ * of tables that begin inside each other to about one entry a byte of DWARF. */
+enum { ABBREV_WORK = 64 };
+
 /* The index key of a table: form sizes depend on the unit's format too. */
 static uint64_t abbrev_key(const struct dwarf_unit *u)
 {
@@ -271,6 +275,8 @@ int dwarf_unit_abbrevs(struct dwarf_unit *u)
 	if (!t)
 		return ERR_NOMEM;
 	int r = dwarf_abbrevs_until(u, 0, t);
+	if (!r)
+		r = dwarf_work(o, ABBREV_WORK * (t->list.n + t->specs.n));
 	at = (uint32_t)o->abbrevs.n;
 	if (!r &&
 	    (vec_reserve(&o->abbrevs, 1) || u64map_put(&o->abbrev_index, abbrev_key(u), at)))

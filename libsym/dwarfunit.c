@@ -226,11 +226,10 @@ static int ranges_v4(struct dwarf_unit *u, uint64_t off, dwarf_ranges_vec *out)
 			return ERR_FORMAT;
 		if (!lo && !hi)
 			return 0;
-		int r = 0;
+		int r = lo == max ? dwarf_work(u->obj, 1)
+				  : range_add(u, (base + lo) & max, (base + hi) & max, out);
 		if (lo == max)
 			base = hi;
-		else
-			r = range_add(u, (base + lo) & max, (base + hi) & max, out);
 		if (r)
 			return r;
 	}

@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-enum { PATH_LIMIT = 4096 };
+enum {
+	PATH_LIMIT = 4096,
+	ROW_WORK = 16, /* of a byte of a program, which may be a row */
+};
 
 struct line_file {
 	const char *name;
@@ -148,10 +151,9 @@ static int header_read(struct bytes *b, struct dwarf_object *o, const struct dwa
 /* Put dir in front of what is to come, unless dir is unknown. */
 static void path_dir(struct buf *b, const char *dir)
 {
-	if (!dir || !*dir)
-		return;
-	buf_str(b, dir);
-	if (dir[strlen(dir) - 1] != '/')
+	size_t n = dir ? strnlen(dir, PATH_LIMIT + 1) : 0;
+	buf_add(b, dir, n);
+	if (n && dir[n - 1] != '/')
 		buf_char(b, '/');
 }
 
@@ -164,10 +166,10 @@ static void path_make(struct buf *b, const struct line_header *h, const struct l
 		int whole = dir && *dir == '/';
 		if (!whole)
 			path_dir(b, comp);
-		if (whole || !comp || (dir && strcmp(dir, comp) != 0))
+		if (whole || !comp || (dir && strncmp(dir, comp, PATH_LIMIT) != 0))
 			path_dir(b, dir);
 	}
-	buf_str(b, f->name);
+	buf_add(b, f->name, strnlen(f->name, PATH_LIMIT + 1));
 }
 
 /* Intern the full path of every file of the header. */
@@ -182,7 +184,9 @@ static int paths_make(struct line_table *t, const struct line_header *h, struct 
 		uint32_t id;
 		if (f->name && *f->name) {
 			path_make(&b, h, f);
-			r = buf_failed(&b) == ERR_NOMEM ? ERR_NOMEM : dwarf_work(o, b.n);
+			r = buf_failed(&b) == ERR_NOMEM
+				    ? ERR_NOMEM
+				    : dwarf_work(o, buf_failed(&b) ? PATH_LIMIT : b.n);
 			if (!r && b.n && !buf_failed(&b)) {
 				r = strtab_intern_n(paths, b.v, b.n, &id);
 				path = r ? NULL : strtab_get(paths, id);
@@ -345,7 +349,7 @@ int line_table_build(struct line_table *t, const struct dwarf_unit *u, struct dw
 	if (!r)
 		r = paths_make(t, &h, o, paths);
 	if (!r)
-		r = dwarf_work(o, 2 * bytes_left(&b));
+		r = dwarf_work(o, ROW_WORK * bytes_left(&b));
 	if (!r)
 		r = program_run(t, &h, &b);
 	if (t->seqs.n)

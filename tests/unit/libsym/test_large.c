@@ -1,0 +1,407 @@
+/*
+ * Files of megabytes that are made to be slow: in each, few bytes name many, over and over.
+ * What a fuzzer's inputs of some kilobytes never show. Before they were bounded, each of these
+ * took between ten seconds and hours, or hundreds of megabytes.
+ */
+#include "tests/lib/unit.h"
+
+#include "libsym/debuginfo.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { MB = 1 << 20, CODE = 0x1000, ALL_CODE = 1 << 30, HEAD = 64 + 56 };
+
+/* --- a writer without limits, little-endian ----------------------------------------------- */
+
+struct out {
+	uint8_t *v;
+	size_t n, cap;
+};
+
+static void room(struct out *o, size_t n)
+{
+	if (o->cap - o->n >= n)
+		return;
+	o->cap = (o->n + n) * 2;
+	o->v = realloc(o->v, o->cap);
+	assert_non_null(o->v);
+}
+
+static void put(struct out *o, uint64_t x, size_t size)
+{
+	room(o, size);
+	for (size_t i = 0; i < size; i++)
+		o->v[o->n++] = i < 8 ? (uint8_t)(x >> 8 * i) : 0;
+}
+
+static void put_all(struct out *o, const void *p, size_t n)
+{
+	room(o, n);
+	memcpy(o->v + o->n, p, n);
+	o->n += n;
+}
+
+static void fill(struct out *o, int byte, size_t n)
+{
+	room(o, n);
+	memset(o->v + o->n, byte, n);
+	o->n += n;
+}
+
+/* The bytes and their number, as two arguments. */
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+static void set_u32(struct out *o, size_t at, uint64_t x)
+{
+	for (size_t i = 0; i < 4; i++)
+		o->v[at + i] = (uint8_t)(x >> 8 * i);
+}
+
+/* --- an ELF file of such sections --------------------------------------------------------- */
+
+struct image {
+	struct out file, headers, names;
+	unsigned nsections;
+};
+
+static void section(struct image *im, const char *name, uint32_t type, uint64_t offset,
+		    uint64_t size)
+{
+	struct out *h = &im->headers;
+	put(h, im->names.n, 4);
+	put(h, type, 4);
+	put(h, 0, 16); /* flags, address */
+	put(h, offset, 8);
+	put(h, size, 8);
+	put(h, 0, 8); /* link, info */
+	put(h, 4, 8); /* alignment */
+	put(h, 0, 8);
+	put_all(&im->names, name, strlen(name) + 1);
+	im->nsections++;
+}
+
+static void begin(struct image *im)
+{
+	*im = (struct image){0};
+	fill(&im->file, 0, HEAD);
+	section(im, "", 0, 0, 0);
+}
+
+/* Takes the section's bytes over. */
+static void add(struct image *im, const char *name, struct out *o)
+{
+	section(im, name, 1, im->file.n, o->n);
+	put_all(&im->file, o->v, o->n);
+	free(o->v);
+	*o = (struct out){0};
+}
+
+/* x86-64, with one executable segment from CODE on. */
+static struct elf_file *finish(struct image *im)
+{
+	struct elf_file *f;
+	struct err e = {0};
+	section(im, ".shstrtab", 3, im->file.n, im->names.n + 10);
+	put_all(&im->file, im->names.v, im->names.n);
+	uint64_t headers = im->file.n;
+	put_all(&im->file, im->headers.v, im->headers.n);
+	struct out h = {0};
+	put_all(&h, "\177ELF\2\1\1", 7);
+	put(&h, 0, 9);
+	put(&h, 3, 2);
+	put(&h, 62, 2);
+	put(&h, 1, 4);
+	put(&h, 0, 8);
+	put(&h, 64, 8);
+	put(&h, headers, 8);
+	put(&h, 0, 4);
+	put(&h, 64, 2);
+	put(&h, 56, 2);
+	put(&h, 1, 2);
+	put(&h, 64, 2);
+	put(&h, im->nsections, 2);
+	put(&h, im->nsections - 1, 2);
+	put(&h, 1, 4); /* PT_LOAD */
+	put(&h, 5, 4);
+	put(&h, 0, 8);
+	put(&h, CODE, 8);
+	put(&h, CODE, 8);
+	put(&h, HEAD, 8);
+	put(&h, ALL_CODE, 8);
+	put(&h, 4096, 8);
+	assert_int_equal(h.n, HEAD);
+	memcpy(im->file.v, h.v, h.n);
+	free(h.v);
+	if (elf_file_open_mem(im->file.v, im->file.n, "large", &f, &e))
+		fail_msg("%s", e.msg);
+	return f;
+}
+
+static void release(struct image *im, struct elf_file *f)
+{
+	elf_file_close(f);
+	free(im->file.v);
+	free(im->headers.v);
+	free(im->names.v);
+}
+
+/* --- measures ----------------------------------------------------------------------------- */
+
+/* Processor time; what is bounded takes some tenths of it, also under a sanitizer. */
+static double seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+enum { SECONDS_MAX = 5 };
+
+static long peak_mb(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss / 1024;
+}
+
+/* --- DWARF -------------------------------------------------------------------------------- */
+
+/* A unit of DWARF `version` over [CODE, CODE + 0x1000) in abbreviation 1, which has children.
+ * Returns where it begins, for unit_end. */
+static size_t unit_begin(struct out *info, unsigned version, uint64_t low)
+{
+	size_t at = info->n;
+	put(info, 0, 4);
+	put(info, version, 2);
+	if (version >= 5)
+		put(info, 0x0801, 2); /* DW_UT_compile, 8 */
+	put(info, 0, 4);              /* abbreviations */
+	if (version < 5)
+		put(info, 8, 1);
+	put_all(info, BYTES(1));
+	put(info, low, 8);
+	put(info, 0x1000, 4);
+	return at;
+}
+
+static void unit_end(struct out *info, size_t at)
+{
+	put(info, 0, 1);
+	set_u32(info, at, info->n - at - 4);
+}
+
+/* low_pc, high_pc, and for units with lines stmt_list. */
+static void abbrev_unit(struct out *abbrev, int lines)
+{
+	put_all(abbrev, BYTES(1, 0x11, 1, 0x11, 0x01, 0x12, 0x06));
+	if (lines)
+		put_all(abbrev, BYTES(0x10, 0x17));
+	put(abbrev, 0, 2);
+}
+
+/* Look up `n` addresses, a page apart, within SECONDS_MAX; that some are too much for the file
+ * is said. */
+static void look_up(struct image *im, unsigned n)
+{
+	struct elf_file *f = finish(im);
+	struct debuginfo *d;
+	struct debuginfo_frame fr[4];
+	struct err e = {0};
+	double start = seconds();
+	if (debuginfo_open(f, NULL, NULL, &d, &e))
+		fail_msg("%s", e.msg);
+	for (unsigned i = 0; i < n; i++)
+		debuginfo_frames(d, CODE + 0x1000 * i + 1, NULL, fr, 4);
+	double took = seconds() - start;
+	if (took > SECONDS_MAX)
+		fail_msg("%.1f s", took);
+	if (!debuginfo_note(d, 0) || !strstr(debuginfo_note(d, 0), "too much work"))
+		fail_msg("note: %s", debuginfo_note(d, 0));
+	debuginfo_close(d);
+	release(im, f);
+}
+
+static void attributes_without_bytes_cannot_multiply(void **state)
+{
+	struct image im;
+	struct out info = {0}, abbrev = {0};
+	(void)state;
+	begin(&im);
+	abbrev_unit(&abbrev, 0);
+	put_all(&abbrev, BYTES(2, 0x1d, 0));
+	for (int i = 0; i < 30000; i++)
+		put_all(&abbrev, BYTES(0x3f, 0x19)); /* external, flag_present */
+	put_all(&abbrev, BYTES(0x3b, 0x0f, 0, 0, 0));
+	size_t at = unit_begin(&info, 4, CODE);
+	for (int i = 0; i < 200000; i++)
+		put_all(&info, BYTES(2, 7));
+	unit_end(&info, at);
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	look_up(&im, 1);
+}
+
+static void base_addresses_of_shared_range_lists_cannot_multiply(void **state)
+{
+	struct image im;
+	struct out info = {0}, abbrev = {0}, ranges = {0};
+	(void)state;
+	begin(&im);
+	abbrev_unit(&abbrev, 0);
+	put_all(&abbrev, BYTES(2, 0x2e, 0, 0x55, 0x17, 0, 0, 0));
+	for (int i = 0; i < 50000; i++) {
+		put(&ranges, UINT64_MAX, 8);
+		put(&ranges, CODE, 8);
+	}
+	put(&ranges, 0, 16);
+	size_t at = unit_begin(&info, 4, CODE);
+	for (int i = 0; i < 200000; i++)
+		put_all(&info, BYTES(2, 0, 0, 0, 0));
+	unit_end(&info, at);
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	add(&im, ".debug_ranges", &ranges);
+	look_up(&im, 1);
+}
+
+static void endless_namespace_is_not_measured_for_each_function(void **state)
+{
+	struct image im;
+	struct out info = {0}, abbrev = {0}, str = {0};
+	(void)state;
+	begin(&im);
+	abbrev_unit(&abbrev, 0);
+	put_all(&abbrev, BYTES(2, 0x39, 1, 0x03, 0x0e, 0, 0));    /* namespace: name strp */
+	put_all(&abbrev, BYTES(3, 0x1d, 0, 0x03, 0x08, 0, 0, 0)); /* name string */
+	fill(&str, 'n', 4 * MB);
+	put(&str, 0, 1);
+	size_t at = unit_begin(&info, 4, CODE);
+	put_all(&info, BYTES(2, 0, 0, 0, 0));
+	for (int i = 0; i < 200000; i++)
+		put_all(&info, BYTES(3, 'f', 0));
+	put(&info, 0, 1);
+	unit_end(&info, at);
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	add(&im, ".debug_str", &str);
+	look_up(&im, 1);
+}
+
+static void endless_text_in_a_shared_origin_is_not_measured_for_each_function(void **state)
+{
+	struct image im;
+	struct out info = {0}, abbrev = {0};
+	(void)state;
+	begin(&im);
+	abbrev_unit(&abbrev, 0);
+	put_all(&abbrev, BYTES(2, 0x2e, 0, 0x03, 0x08, 0, 0));                /* name string */
+	put_all(&abbrev, BYTES(3, 0x1d, 0, 0x03, 0x08, 0x31, 0x13, 0, 0, 0)); /* and origin */
+	size_t at = unit_begin(&info, 4, CODE);
+	size_t origin = info.n - at;
+	put(&info, 2, 1);
+	fill(&info, 'n', 4 * MB);
+	put(&info, 0, 1);
+	for (int i = 0; i < 300000; i++) {
+		put_all(&info, BYTES(3, 'f', 0));
+		put(&info, origin, 4);
+	}
+	unit_end(&info, at);
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	look_up(&im, 1);
+}
+
+static void endless_path_is_not_measured_for_each_file(void **state)
+{
+	struct image im;
+	struct out info = {0}, abbrev = {0}, line = {0}, str = {0};
+	(void)state;
+	begin(&im);
+	abbrev_unit(&abbrev, 1);
+	put(&abbrev, 0, 1);
+	size_t at = unit_begin(&info, 5, CODE);
+	put(&info, 0, 4);
+	unit_end(&info, at);
+	fill(&str, 'p', 4 * MB);
+	put(&str, 0, 1);
+	put(&line, 0, 4);
+	put_all(&line, BYTES(5, 0, 8, 0, 0, 0, 0, 0, 1, 1, 1, 0xfb, 14, 1));
+	put_all(&line, BYTES(1, 1, 0x1f, 1, 0, 0, 0, 0));    /* one directory: line_strp 0 */
+	put_all(&line, BYTES(1, 1, 0x1f, 0xc0, 0x9a, 0x0c)); /* 200,000 files */
+	fill(&line, 0, 200000 * 4);
+	set_u32(&line, 8, line.n - 12);
+	put_all(&line, BYTES(0, 1, 1));
+	set_u32(&line, 0, line.n - 4);
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	add(&im, ".debug_line", &line);
+	add(&im, ".debug_line_str", &str);
+	look_up(&im, 1);
+}
+
+static void abbreviations_read_from_each_place_on_stay_small(void **state)
+{
+	enum { ABBREVS = 200000, UNITS = 200 };
+	struct image im;
+	struct out info = {0}, abbrev = {0};
+	(void)state;
+	long before = peak_mb();
+	begin(&im);
+	for (int i = 0; i < ABBREVS; i++)
+		put_all(&abbrev, BYTES(1, 0x11, 0, 0, 0));
+	for (int i = 0; i < UNITS; i++) {
+		put(&info, 8, 4);
+		put(&info, 4, 2);
+		put(&info, (uint64_t)i * 5, 4);
+		put(&info, 8, 1);
+		put(&info, 1, 1);
+	}
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	look_up(&im, 1);
+	assert_true(peak_mb() - before < 200);
+}
+
+static void line_program_of_many_units_stays_small(void **state)
+{
+	enum { UNITS = 100 };
+	struct image im;
+	struct out info = {0}, abbrev = {0}, line = {0};
+	(void)state;
+	long before = peak_mb();
+	begin(&im);
+	abbrev_unit(&abbrev, 1);
+	put(&abbrev, 0, 1);
+	for (int i = 0; i < UNITS; i++) {
+		size_t at = unit_begin(&info, 4, CODE + 0x1000 * (uint64_t)i);
+		put(&info, 0, 4);
+		unit_end(&info, at);
+	}
+	put(&line, 0, 4);
+	put_all(&line, BYTES(4, 0, 8, 0, 0, 0, 1, 1, 1, 0xfb, 14, 1, 0, 0));
+	put_all(&line, BYTES(0, 9, 2, 0, 16, 0, 0, 0, 0, 0, 0));
+	for (int i = 0; i < MB; i++)
+		put(&line, 1 + 5 + 1 + 14, 1); /* one address and one line further */
+	put_all(&line, BYTES(0, 1, 1));
+	set_u32(&line, 0, line.n - 4);
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	add(&im, ".debug_line", &line);
+	look_up(&im, UNITS);
+	assert_true(peak_mb() - before < 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(abbreviations_read_from_each_place_on_stay_small),
+		cmocka_unit_test(line_program_of_many_units_stays_small),
+		cmocka_unit_test(attributes_without_bytes_cannot_multiply),
+		cmocka_unit_test(base_addresses_of_shared_range_lists_cannot_multiply),
+		cmocka_unit_test(endless_namespace_is_not_measured_for_each_function),
+		cmocka_unit_test(
+			endless_text_in_a_shared_origin_is_not_measured_for_each_function),
+		cmocka_unit_test(endless_path_is_not_measured_for_each_file),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
