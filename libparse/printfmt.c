@@ -10,6 +10,7 @@ enum {
 	NUMBER_MAX = 1 << 16, /* of an offset, a size, an array's length */
 	DEPTH_MAX = 64,
 	WORD_MAX = 128,
+	OPERATORS_MAX = 4096, /* libtraceevent calls itself for each */
 };
 
 struct field {
@@ -23,7 +24,7 @@ struct scan {
 	const char *p;
 	struct field field[FIELDS_MAX];
 	size_t nfields;
-	int depth;
+	int depth, operators;
 };
 
 static int is_word(char c)
@@ -260,7 +261,7 @@ static int operand(struct scan *s)
 {
 	unsigned long x;
 	while (cast(s) || token(s, "-") || token(s, "~") || token(s, "!"))
-		;
+		s->operators++;
 	blanks(s);
 	if (*s->p == '"')
 		return string(s);
@@ -283,7 +284,7 @@ static int operator(struct scan *s)
 						"+",  "-",  "*",  "&",  "|",  "^",  "<",  ">"};
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
 		if (token(s, operators[i]))
-			return 1;
+			return ++s->operators;
 	return 0;
 }
 
@@ -293,6 +294,7 @@ static int divisions(struct scan *s)
 {
 	unsigned long by;
 	while (token(s, "/") || token(s, "%")) {
+		s->operators++;
 		if (!number(s, &by) || by == 0 || by > INT32_MAX)
 			return 0;
 		blanks(s);
@@ -306,7 +308,7 @@ static int expression(struct scan *s)
 	if (++s->depth > DEPTH_MAX)
 		return 0;
 	do {
-		if (!operand(s) || !divisions(s))
+		if (!operand(s) || !divisions(s) || s->operators > OPERATORS_MAX)
 			return 0;
 	} while (operator(s));
 	if (token(s, "?") && !(expression(s) && token(s, ":") && expression(s)))

@@ -14,7 +14,8 @@
  *
  * where an EXPRESSION has numbers, texts, casts, C's operators, REC->FIELD and
  * REC->FIELD[NUMBER] inside the array, __print_flags, __print_symbolic and __get_str, and every
- * field is one of the format's.
+ * field is one of the format's; with no more than 4096 operators and casts, for each of which
+ * libtraceevent goes one call deeper.
  */
 #ifndef LIBPARSE_PRINTFMT_H
 #define LIBPARSE_PRINTFMT_H

@@ -9,8 +9,9 @@
 
 enum {
 	MAX_FORMATS = 1 << 16,
-	MAX_FORMAT = 1 << 20,
+	MAX_FORMAT = 1 << 17, /* bytes; a kernel's longest has some thousand */
 	MAX_TEXT = 4096,
+	MAX_FIELDS = 256, /* looked at; kernels have some dozen */
 	MAX_PLAIN_FIELDS = 64,
 };
 
@@ -197,29 +198,34 @@ static int declares(const char *decl, size_t n, const char *name)
 /* The number behind "KEY:" in the rest of a field's line. */
 static uint32_t attribute(const char *line, size_t n, const char *key)
 {
-	size_t k = strlen(key);
-	for (size_t i = 0; i + k < n; i++)
-		if (!memcmp(line + i, key, k))
-			return (uint32_t)strtoul(line + i + k, NULL, 10);
-	return 0;
+	const char *at = memmem(line, n, key, strlen(key));
+	return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-/* "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;" */
+/* Behind "\tfield:": "char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;"; n bytes up to the
+ * first semicolon. */
+static void take_field(const char *decl, size_t n, struct tp_field *f)
+{
+	size_t line = strcspn(decl, "\n");
+	f->offset = attribute(decl + n, line - n, "offset:");
+	f->size = attribute(decl + n, line - n, "size:");
+	f->is_signed = attribute(decl + n, line - n, "signed:") != 0;
+	f->is_relative = !strncmp(decl, "__rel_loc", 9);
+	f->is_dynamic = f->is_relative || !strncmp(decl, "__data_loc", 10);
+	f->is_string = memmem(decl, n, "char", 4) && memchr(decl, '[', n);
+}
+
 int tracepoint_field(const struct tracepoint *tp, const char *name, struct tp_field *f)
 {
 	static const char mark[] = "\tfield:";
+	const char *p = tp->format;
 	*f = (struct tp_field){0};
-	for (const char *p = tp->format; (p = strstr(p, mark)); p++) {
+	for (int i = 0; i < MAX_FIELDS && (p = strstr(p, mark)); i++, p++) {
 		const char *decl = p + sizeof(mark) - 1;
-		size_t line = strcspn(decl, "\n"), n = strcspn(decl, ";\n");
+		size_t n = strcspn(decl, ";\n");
 		if (!declares(decl, n, name))
 			continue;
-		f->offset = attribute(decl + n, line - n, "offset:");
-		f->size = attribute(decl + n, line - n, "size:");
-		f->is_signed = attribute(decl + n, line - n, "signed:") != 0;
-		f->is_relative = !strncmp(decl, "__rel_loc", 9);
-		f->is_dynamic = f->is_relative || !strncmp(decl, "__data_loc", 10);
-		f->is_string = memmem(decl, n, "char", 4) && memchr(decl, '[', n);
+		take_field(decl, n, f);
 		return f->size != 0;
 	}
 	return 0;
@@ -291,20 +297,20 @@ static int holds_fields(const struct tracepoints *t, const struct tep_event *ev,
 }
 
 /* " name=value" of one line "\tfield:...". */
-static void plain_field(const struct tracepoints *t, const struct tracepoint *tp,
-			const char *line, const uint8_t *raw, uint32_t raw_size,
-			struct buf *out)
+static void plain_field(const struct tracepoints *t, const char *line, const uint8_t *raw,
+			uint32_t raw_size, struct buf *out)
 {
 	char name[64];
-	struct tp_field f;
-	size_t end = name_end(line, strcspn(line, ";\n")), at;
+	struct tp_field f = {0};
+	size_t n = strcspn(line, ";\n"), end = name_end(line, n), at;
 	for (at = end; at && !strchr(" *", line[at - 1]); at--)
 		;
-	if (end - at >= sizeof(name) || !strncmp(line + at, "common_", 7))
+	if (!at || end - at >= sizeof(name) || !strncmp(line + at, "common_", 7))
 		return;
 	memcpy(name, line + at, end - at);
 	name[end - at] = '\0';
-	if (!*name || !tracepoint_field(tp, name, &f))
+	take_field(line, n, &f);
+	if (!*name || !f.size)
 		return;
 	buf_fmt(out, "%s%s=", out->n ? " " : "", name);
 	if (f.is_string)
@@ -322,7 +328,7 @@ static void plain_text(const struct tracepoints *t, const struct tracepoint *tp,
 	int n = 0;
 	for (const char *p = tp->format; n < MAX_PLAIN_FIELDS && (p = strstr(p, mark)); n++) {
 		p += sizeof(mark) - 1;
-		plain_field(t, tp, p, raw, raw_size, &text);
+		plain_field(t, p, raw, raw_size, &text);
 	}
 	buf_add(out, buf_cstr(&text), text.n < MAX_TEXT ? text.n : MAX_TEXT);
 	buf_release(&text);

@@ -59,12 +59,13 @@ static int is_syscall(const struct tracepoint *tp, struct source_event *se)
 	int raw = !strcmp(tp->system, "raw_syscalls");
 	if (!raw && strcmp(tp->system, "syscalls"))
 		return 0;
-	se->role = !strncmp(tp->name, "sys_enter", 9)  ? ROLE_ENTER
-		   : !strncmp(tp->name, "sys_exit", 8) ? ROLE_LEAVE
-						       : ROLE_NONE;
+	const char *enter = raw ? "sys_enter" : "sys_enter_";
+	se->role = !strncmp(tp->name, enter, strlen(enter)) ? ROLE_ENTER
+		   : !strncmp(tp->name, "sys_exit", 8)      ? ROLE_LEAVE
+							    : ROLE_NONE;
 	if (se->role != ROLE_ENTER)
 		return 1;
-	se->call = raw ? "" : tp->name + strlen("sys_enter_");
+	se->call = raw ? "" : tp->name + strlen(enter);
 	tracepoint_field(tp, raw ? "id" : "__syscall_nr", &se->a);
 	tracepoint_field(tp, raw ? "args" : "op", &se->b);
 	if (raw) { /* the second of six */

@@ -1,6 +1,7 @@
 /* printfmt: the formats that kernels write pass, what libtraceevent stumbles over does not. */
 #include "tests/lib/unit.h"
 
+#include "base/buf.h"
 #include "libparse/printfmt.h"
 
 #include <glob.h>
@@ -78,6 +79,27 @@ static void expressions_have_a_depth(void **state)
 	assert_int_equal(printfmt_is_plain(format), 0);
 }
 
+/* libtraceevent goes one call deeper for each: 50,000 are more than a stack holds. */
+static void operators_of_a_format_are_counted(void **state)
+{
+	(void)state;
+	static const char *const one[] = {" + 1", " / 1", "~", "(int)"};
+	for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
+		int in_front = i > 1;
+		for (int n = 4000; n <= 5000; n += 1000) {
+			struct buf b = {0};
+			buf_str(&b, HEAD INT "print fmt: \"%d\", ");
+			for (int k = 0; k < n && in_front; k++)
+				buf_str(&b, one[i]);
+			buf_str(&b, "REC->pid");
+			for (int k = 0; k < n && !in_front; k++)
+				buf_str(&b, one[i]);
+			assert_int_equal(printfmt_is_plain(buf_cstr(&b)), n == 4000);
+			buf_release(&b);
+		}
+	}
+}
+
 /* Nine of ten formats of this machine's kernel, where they may be read. */
 static void this_kernels_formats_mostly_pass(void **state)
 {
@@ -109,6 +131,7 @@ int main(void)
 		cmocka_unit_test(plain_formats_pass),
 		cmocka_unit_test(what_leads_out_of_the_record_is_refused),
 		cmocka_unit_test(expressions_have_a_depth),
+		cmocka_unit_test(operators_of_a_format_are_counted),
 		cmocka_unit_test(this_kernels_formats_mostly_pass),
 	};
 	return cmocka_run_group_tests_name("libparse printfmt", tests, NULL, NULL);
