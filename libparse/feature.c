@@ -78,9 +78,11 @@ static int take_event_desc(struct recording *rec, struct bytes *b)
 	return 0;
 }
 
+/* Groups come behind the events they are made of, in their order, and once. */
 static int take_group_desc(struct recording *rec, struct bytes *b)
 {
-	uint32_t n = bytes_u32(b);
+	uint32_t n = rec->features.groups.n ? 0 : bytes_u32(b);
+	size_t next = 0;
 	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
 		struct feature_group g;
 		int r = take_string(rec, b, &g.name);
@@ -90,6 +92,11 @@ static int take_group_desc(struct recording *rec, struct bytes *b)
 			return r;
 		if (vec_push(&rec->features.groups, g))
 			return ERR_NOMEM;
+		if (g.leader < next)
+			continue;
+		next = g.leader;
+		for (uint32_t k = 0; k < g.members && next < rec->events.n; k++)
+			rec->events.v[next++].leader = g.leader;
 	}
 	return 0;
 }

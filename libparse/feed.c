@@ -5,6 +5,10 @@
 enum {
 	CHUNK_SIZE = 1 << 20,
 	COPIED = 2 << 20, /* a chunk of a file, with its head: one large page */
+	/* A record has at most 64 KB; one more that is like the last but for its time costs
+	 * some 20 bytes (stack dumps of a loop come to 1600 times). */
+	RATIO_MAX = 4096,
+	RATIO_FREE = 64 << 20,
 };
 
 static struct chunk *chunk_init(struct chunk *c, size_t size, struct chunk_pool *pool)
@@ -154,7 +158,8 @@ static int inflater_room(struct inflater *z, struct err *e)
 	return 0;
 }
 
-int inflater_push(struct inflater *z, const uint8_t *p, size_t n, struct err *e)
+int inflater_push(struct inflater *z, const uint8_t *p, size_t n, uint64_t offset,
+		  struct err *e)
 {
 	if (!z->zstd) {
 		z->zstd = ZSTD_createDStream();
@@ -162,21 +167,35 @@ int inflater_push(struct inflater *z, const uint8_t *p, size_t n, struct err *e)
 			return err_nomem(e);
 		ZSTD_initDStream(z->zstd);
 	}
-	ZSTD_inBuffer in = {.src = p, .size = n};
-	for (;;) {
-		int r = inflater_room(z, e);
-		if (r)
-			return r;
-		size_t room = (size_t)(z->chunk->data + z->chunk->size - z->end);
-		ZSTD_outBuffer out = {.dst = z->end, .size = room};
-		size_t rc = ZSTD_decompressStream(z->zstd, &out, &in);
-		z->end += out.pos;
-		if (ZSTD_isError(rc))
-			return err_set(e, ERR_FORMAT, "compressed data: %s",
-				       ZSTD_getErrorName(rc));
-		if (in.pos == in.size && out.pos < room)
-			return 0;
-	}
+	z->in = (ZSTD_inBuffer){.src = p, .size = n};
+	z->offset = offset;
+	z->more = 1;
+	z->spoiled = 0;
+	z->taken += n;
+	return 0;
+}
+
+int inflater_more(struct inflater *z, struct err *e)
+{
+	if (!z->more)
+		return 0;
+	int r = inflater_room(z, e);
+	if (r)
+		return r;
+	size_t room = (size_t)(z->chunk->data + z->chunk->size - z->end);
+	ZSTD_outBuffer out = {.dst = z->end, .size = room};
+	size_t rc = ZSTD_decompressStream(z->zstd, &out, &z->in);
+	z->end += out.pos;
+	z->given += out.pos;
+	z->more = !ZSTD_isError(rc) && (z->in.pos < z->in.size || out.pos == room);
+	if (ZSTD_isError(rc))
+		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: compressed data: %s",
+			       (unsigned long long)z->offset, ZSTD_getErrorName(rc));
+	if (z->given > RATIO_FREE && (z->given - RATIO_FREE) / RATIO_MAX > z->taken)
+		return err_set(e, ERR_LIMIT,
+			       "COMPRESSED at 0x%llx: inflates to more than %d times its size",
+			       (unsigned long long)z->offset, RATIO_MAX);
+	return 1;
 }
 
 void inflater_release(struct inflater *z)

@@ -113,20 +113,25 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 static int read_event_types(struct recording *rec, struct section types, struct err *e)
 {
 	const uint8_t *p = section_bytes(&rec->reader->src, types);
-	for (uint64_t at = 0; p && at + EVENT_TYPE_ENTRY <= types.size;
-	     at += EVENT_TYPE_ENTRY) {
-		uint64_t config = load_u64(p + at, rec->swap);
-		const char *name = (const char *)p + at + 8;
-		for (size_t i = 0; i < rec->events.n; i++) {
-			struct event *ev = &rec->events.v[i];
-			if (!ev->is_tracepoint || ev->attr.config != config || ev->name)
-				continue;
-			ev->name = mem_strndup(name, EVENT_TYPE_ENTRY - 8);
-			if (!ev->name)
-				return err_nomem(e);
-		}
+	uint64_t n = p ? types.size / EVENT_TYPE_ENTRY : 0;
+	struct u64map by_config = {0}; /* the first entry of each */
+	uint32_t entry;
+	int rc = 0;
+	for (uint64_t i = 0; i < n && i < UINT32_MAX && !rc; i++) {
+		uint64_t config = load_u64(p + i * EVENT_TYPE_ENTRY, rec->swap);
+		if (!u64map_get(&by_config, config, &entry))
+			rc = u64map_put(&by_config, config, (uint32_t)i);
 	}
-	return 0;
+	for (size_t i = 0; i < rec->events.n && !rc; i++) {
+		struct event *ev = &rec->events.v[i];
+		if (!ev->is_tracepoint || !u64map_get(&by_config, ev->attr.config, &entry))
+			continue;
+		const char *name = (const char *)p + (size_t)entry * EVENT_TYPE_ENTRY + 8;
+		ev->name = mem_strndup(name, EVENT_TYPE_ENTRY - 8);
+		rc = ev->name ? 0 : ERR_NOMEM;
+	}
+	u64map_release(&by_config);
+	return rc ? err_nomem(e) : 0;
 }
 
 static int read_features(struct recording *rec, const uint64_t *bits, uint64_t table,
@@ -320,10 +325,7 @@ static int take_feature_record(struct recording *rec, const struct record *r, st
 	const char *copy = arena_strndup(&rec->strings, (const char *)b.p, n);
 	if (!copy)
 		return err_nomem(e);
-	int rc = feature_take(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
-	if (!rc && bit == HEADER_GROUP_DESC) /* it comes behind the events it groups */
-		rc = header_finish_events(rec, e);
-	return rc;
+	return feature_take(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
 }
 
 int header_take_record(struct recording *rec, const struct record *r, struct err *e)
@@ -352,15 +354,15 @@ int header_take_record(struct recording *rec, const struct record *r, struct err
 	}
 }
 
-/* Names, ids and the id's place, once all events known so far are there. */
+/* Names, ids and the id's place of the events that came since it was last called. */
 int header_finish_events(struct recording *rec, struct err *e)
 {
 	rec->id_offset =
 		rec->events.n ? sample_id_offset(rec->events.v[0].attr.sample_type) : -1;
-	for (size_t i = 0; i < rec->events.n; i++) {
-		struct event *ev = &rec->events.v[i];
+	for (size_t *i = &rec->reader->events_finished; *i < rec->events.n; ++*i) {
+		struct event *ev = &rec->events.v[*i];
 		for (size_t k = 0; k < ev->ids.n; k++)
-			if (u64map_put(&rec->by_id, ev->ids.v[k], (uint32_t)i))
+			if (u64map_put(&rec->by_id, ev->ids.v[k], (uint32_t)*i))
 				return err_nomem(e);
 		if (!ev->name) {
 			char name[128];
@@ -369,11 +371,6 @@ int header_finish_events(struct recording *rec, struct err *e)
 			if (!ev->name)
 				return err_nomem(e);
 		}
-	}
-	for (size_t i = 0; i < rec->features.groups.n; i++) {
-		struct feature_group *g = &rec->features.groups.v[i];
-		for (uint32_t k = 0; k < g->members && g->leader + k < rec->events.n; k++)
-			rec->events.v[g->leader + k].leader = g->leader;
 	}
 	return 0;
 }

@@ -25,6 +25,12 @@ struct held {
 	uint32_t stream;
 };
 
+/* One whose time is a dummy: no round lets it go. */
+struct late {
+	struct held held;
+	uint64_t time;
+};
+
 /* Records in their final order. */
 struct batch {
 	size_t n;
@@ -54,6 +60,7 @@ struct order {
 	VEC(struct key) keys;  /* of held, in the order of time once released */
 	VEC(struct key) spare; /* merge space */
 	size_t next, ready;    /* keys[next..ready) can be given out */
+	VEC(struct late) late; /* come behind all others */
 	uint64_t round_max, safe_time;
 	int rounds, ended;
 	/* what the caller gets its records from; where a thread has the window, not in a cache
@@ -180,14 +187,8 @@ static uint64_t time_of(const struct order *o, const struct record *r, const str
 		       : 0;
 }
 
-static int hold(struct order *o, const struct record *r)
+static int add_key(struct order *o, struct held h, uint64_t time)
 {
-	struct held h = {.p = r->p,
-			 .offset = r->offset,
-			 .chunk = r->chunk,
-			 .event = recording_event(o->rec, r),
-			 .stream = r->stream};
-	uint64_t time = time_of(o, r, h.event);
 	struct key k = {.time = time, .at = (uint32_t)o->held.n};
 	if (o->held.n >= UINT32_MAX)
 		return ERR_LIMIT;
@@ -197,10 +198,39 @@ static int hold(struct order *o, const struct record *r)
 		o->held.n--;
 		return ERR_NOMEM;
 	}
+	return 0;
+}
+
+static int hold(struct order *o, const struct record *r)
+{
+	struct held h = {.p = r->p,
+			 .offset = r->offset,
+			 .chunk = r->chunk,
+			 .event = recording_event(o->rec, r),
+			 .stream = r->stream};
+	uint64_t time = time_of(o, r, h.event);
+	struct late late = {.held = h, .time = time};
+	int rc = time < SAMPLE_DUMMY_TIMES ? add_key(o, h, time) : vec_push(&o->late, late);
+	if (rc)
+		return rc;
 	chunk_hold(r->chunk);
 	if (time > o->round_max && time < SAMPLE_DUMMY_TIMES)
 		o->round_max = time;
 	return 0;
+}
+
+/* Nothing more comes: all that is left, in order. */
+static int end_all(struct order *o)
+{
+	for (size_t i = 0; i < o->late.n; i++) {
+		int rc = add_key(o, o->late.v[i].held, o->late.v[i].time);
+		if (rc) {
+			o->keys.n = o->held.n -= i; /* they are late's still */
+			return rc;
+		}
+	}
+	o->late.n = 0;
+	return release(o, UINT64_MAX);
 }
 
 static int end_round(struct order *o)
@@ -221,7 +251,7 @@ static int fill(struct order *o, struct err *e)
 		got = recording_next(o->rec, &r, e);
 		if (got < 0)
 			return got;
-		int rc = !got                                   ? release(o, UINT64_MAX)
+		int rc = !got                                   ? end_all(o)
 			 : r.type == PERF_RECORD_FINISHED_ROUND ? end_round(o)
 								: hold(o, &r);
 		if (rc == ERR_LIMIT)
@@ -401,6 +431,9 @@ void order_free(struct order *o)
 		drop_batch(o->own, o->at);
 	for (size_t i = o->next; i < o->keys.n; i++)
 		chunk_drop(o->held.v[o->keys.v[i].at].chunk);
+	for (size_t i = 0; i < o->late.n; i++)
+		chunk_drop(o->late.v[i].held.chunk);
+	vec_release(&o->late);
 	vec_release(&o->held);
 	vec_release(&o->left);
 	vec_release(&o->keys);

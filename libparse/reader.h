@@ -68,13 +68,24 @@ struct inflater {
 	ZSTD_DStream *zstd;
 	struct chunk *chunk;
 	uint8_t *p, *end; /* inflated and not yet handed out, inside chunk */
+	ZSTD_inBuffer in; /* of one compressed record, and not yet inflated */
+	uint64_t offset;  /* of that record */
+	int more;         /* there is more to come of it */
+	int spoiled;      /* … which nobody can read */
+	uint64_t taken, given;
 };
 
+/* The next n bytes of zstd data, from the record at `offset`: borrowed until inflater_more
+ * returns something else than 1. 0 or ERR_NOMEM. */
+int inflater_push(struct inflater *z, const uint8_t *p, size_t n, uint64_t offset,
+		  struct err *e);
+
 /*
- * Inflate `n` bytes of zstd data behind what is still unread. 0, ERR_FORMAT (damaged data; what
- * was inflated before stays readable), ERR_NOMEM.
+ * Inflate a piece of it behind what is still unread: a few bytes may stand for gigabytes. 1, 0
+ * when nothing is left, ERR_FORMAT (damaged data; what was inflated before stays readable),
+ * ERR_LIMIT, ERR_NOMEM.
  */
-int inflater_push(struct inflater *z, const uint8_t *p, size_t n, struct err *e);
+int inflater_more(struct inflater *z, struct err *e);
 void inflater_release(struct inflater *z);
 
 enum {
@@ -110,6 +121,7 @@ struct reader {
 	int sampled;            /* … and a sample has been among them */
 	struct window window;   /* for recording_skip_samples */
 	uint64_t header_seen;   /* header records below this offset were taken in */
+	size_t events_finished; /* the first ones, by header_finish_events */
 };
 
 /* header.c: file header, attrs, features. */

@@ -309,6 +309,7 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 	if (size < RECORD_HEADER_SIZE) {
 		note_torn(rec, st->feed.offset, left, "inflated record with a size below 8");
 		z->p = z->end;
+		z->spoiled = 1;
 		return 0;
 	}
 	if (size > left)
@@ -339,14 +340,26 @@ static int take_compressed(struct recording *rec, struct stream *st, const struc
 		p += 8;
 		n = (size_t)size;
 	}
+	return inflater_push(&st->inflater, p, n, r->offset, e);
+}
+
+/* More bytes of the compressed record that is being read: 1, 0 when that has no more, < 0. */
+static int inflate_more(struct recording *rec, struct stream *st, struct err *e)
+{
+	struct inflater *z = &st->inflater;
 	struct err why = {0};
-	int rc = inflater_push(&st->inflater, p, n, &why);
-	if (rc == ERR_FORMAT) {
-		err_prefix(&why, "COMPRESSED at 0x%llx", (unsigned long long)r->offset);
-		recording_note_bad(rec, &why);
-		return 0;
+	int rc = inflater_more(z, &why);
+	if (z->spoiled) {
+		rec->stats.torn_bytes += (uint64_t)(z->end - z->p);
+		z->p = z->end;
 	}
-	if (rc && e)
+	if (rc == ERR_FORMAT) {
+		recording_note_bad(rec, &why);
+		return 1;
+	}
+	if (rc == ERR_LIMIT)
+		err_prefix(&why, "%s", rec->name);
+	if (rc < 0 && e)
 		*e = why;
 	return rc;
 }
@@ -479,7 +492,12 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 	for (;;) {
 		if (next_inflated(rec, st, r))
 			return 1;
-		int got = next_outer(rec, st, r, e);
+		int got = inflate_more(rec, st, e);
+		if (got < 0)
+			return got;
+		if (got)
+			continue;
+		got = next_outer(rec, st, r, e);
 		if (got != 1)
 			return got;
 		if (r->type != PERF_RECORD_COMPRESSED && r->type != PERF_RECORD_COMPRESSED2)
@@ -566,9 +584,9 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 		return 0;
 	struct stream *st = &rd->streams.v[rd->current];
 	struct inflater *z = &st->inflater;
-	if (st->skip)
-		return 0;
 	int inflated = z->end != z->p;
+	if (st->skip || (!inflated && z->more))
+		return 0;
 	const uint8_t *p = inflated ? z->p : st->feed.p,
 		      *end = inflated ? z->end : st->feed.end;
 	const struct source *src = st->src.data ? &st->src : &rd->src;
