@@ -122,6 +122,7 @@ struct reader {
 	struct window window;   /* for recording_skip_samples */
 	uint64_t header_seen;   /* header records below this offset were taken in */
 	size_t events_finished; /* the first ones, by header_finish_events */
+	int header_ended;       /* a pipe's: another record came; no more events */
 };
 
 /* header.c: file header, attrs, features. */

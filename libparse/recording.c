@@ -116,7 +116,7 @@ static int read_pipe_header(struct recording *rec, struct err *e)
 			continue;
 		default:
 			rd->pending = r;
-			rd->has_pending = 1;
+			rd->has_pending = rd->header_ended = 1;
 			return 0;
 		}
 	}
@@ -629,7 +629,8 @@ int record_is_header(uint32_t type)
 	       type == PERF_RECORD_HEADER_TRACING_DATA;
 }
 
-/* Pipe mode repeats its header when read again: what is known already is not taken twice. */
+/* Pipe mode repeats its header when read again: what is known already is not taken twice.
+ * Whoever reads samples has counted the events by then: there come no more. */
 static int take_header_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct reader *rd = rec->reader;
@@ -638,7 +639,11 @@ static int take_header_record(struct recording *rec, const struct record *r, str
 		return 0;
 	rd->header_seen = r->offset + 1;
 	struct err why = {0};
-	int rc = header_take_record(rec, r, &why);
+	int rc = rd->header_ended && r->type == PERF_RECORD_HEADER_ATTR
+			 ? err_set(&why, ERR_FORMAT,
+				   "ATTR at 0x%llx: an event declared behind the header",
+				   (unsigned long long)r->offset)
+			 : header_take_record(rec, r, &why);
 	if (rc == ERR_FORMAT || rc == ERR_TORN) {
 		recording_note_bad(rec, &why);
 		return 0;

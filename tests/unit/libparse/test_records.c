@@ -388,6 +388,39 @@ static void unknown_types_are_skipped_by_size_and_counted(void **state)
 	}
 }
 
+static void put_late_attr(struct pw *w)
+{
+	enum { ID = 4711 };
+	pw_comm(w, &at, 7, 8, "before", 0);
+	pw_rec_begin(w, PW_HEADER_ATTR, 0);
+	pw_u32(w, 1);
+	pw_u32(w, ATTR_SIZE_VER0);
+	for (int i = 8; i < ATTR_SIZE_VER0; i += 8)
+		pw_u64(w, 0);
+	pw_u64(w, ID);
+	pw_rec_end(w, NULL);
+	pw_comm(w, &at, 7, 8, "after", 0);
+}
+
+/* Readers keep an array with as many places as there are events when the data begins. */
+static void events_are_declared_in_front_of_the_data(void **state)
+{
+	(void)state;
+	for (int c = 0; c < CONTAINERS; c++) {
+		struct opened o;
+		unsigned comms = 0;
+		open_with(&o, (enum container)c, WHO, PW_SAMPLE_ID_ALL, put_late_attr);
+		size_t events = o.rec->events.n;
+		while (recording_next(o.rec, &o.r, &o.e) == 1)
+			comms += o.r.type == PERF_RECORD_COMM;
+		assert_int_equal(comms, 2);
+		assert_int_equal(o.rec->events.n, events);
+		assert_int_equal(o.rec->stats.bad_records, o.rec->pipe_mode);
+		recording_close(o.rec);
+		buf_release(&o.image);
+	}
+}
+
 static void put_aux(struct pw *w)
 {
 	static const char area[4096] = {9, 9, 9};
@@ -483,6 +516,7 @@ int main(void)
 		cmocka_unit_test(trailers_in_every_combination),
 		cmocka_unit_test(deferred_callchains_keep_cookie_and_addresses),
 		cmocka_unit_test(unknown_types_are_skipped_by_size_and_counted),
+		cmocka_unit_test(events_are_declared_in_front_of_the_data),
 		cmocka_unit_test(aux_areas_are_skipped_by_size),
 		cmocka_unit_test(records_too_short_are_refused_with_a_reason),
 	};
