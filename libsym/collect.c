@@ -8,7 +8,8 @@ enum {
 	WINDOW_MAX = 1 << 28, /* streams: bytes kept for want of a FINISHED_ROUND */
 	ROUNDS_MAX = 1 << 26, /* files read by rounds: bytes of rounds that have not ended */
 	BATCH = 1 << 20,      /* bytes of ended rounds that are worth handing on */
-	QUEUE_MAX = 32 << 20, /* bytes handed on and not counted while reading goes on */
+	QUEUE_MAX = 8 << 20,  /* bytes handed on and not counted while reading goes on; a
+			       * few large pages that stay warm */
 	CHUNKS_MAX = 32,      /* of the file: that waiting side-band records hold */
 	PROGRESS_EVERY = 1 << 26,
 	AGAIN = 1, /* rounds do not hold what they promise */

@@ -31,7 +31,7 @@ line() # what value aim
 	printf '  %-46s %14s   %s\n' "$1" "$2" "$3"
 }
 
-# Run perf, for LIMIT seconds at most, and print it beside perfkit's time.
+# Run perf, for LIMIT seconds at most, and print it beside perfkit's time; AIM may be empty.
 perf_line() # LIMIT AIM perfkit's-wall WORDS...
 {
 	limit=$1 aim=$2 ours=$3
@@ -46,7 +46,7 @@ perf_line() # LIMIT AIM perfkit's-wall WORDS...
 	esac
 	what=$(echo "perf script $*" | sed 's/ *-i .*//')
 	line "$what" "$over$wall s" "$(awk -v o="$over" -v a="$wall" -v b="$ours" -v aim="$aim" \
-		'BEGIN { printf "%s%.1f x, aim %s x", o, a / b, aim }')"
+		'BEGIN { printf "%s%.1f x%s", o, a / b, aim == "" ? "" : ", aim " aim " x" }')"
 }
 
 # one core, samples in memory: the unwinder alone, every table empty at first
@@ -105,9 +105,14 @@ perf_line 300 50 "$inlined" -i "$dir/deep.data"
 cold "$dir/deep.data"
 record "$dir/line.data" 999 "$dir/deep" 100000
 title "$dir/line.data" 'the same, fewer samples, with source lines'
+# perf keeps the lines of an address together with its inlined frames; without those it asks
+# addr2line again for every frame of every sample.
+measure 3 "$O/perfkit" collapse -q --no-inline --srcline -i "$dir/line.data"
+line 'perfkit collapse --no-inline --srcline' "$wall s" ''
+perf_line 400 1000 "$wall" --no-inline -F +srcline -i "$dir/line.data"
 measure 3 "$O/perfkit" collapse -q --srcline -i "$dir/line.data"
 line 'perfkit collapse --srcline' "$wall s" ''
-perf_line 300 1000 "$wall" -F +srcline -i "$dir/line.data"
+perf_line 300 '' "$wall" -F +srcline -i "$dir/line.data"
 nm --defined-only "$dir/deep" | awk '$2 ~ /[tTwW]/ { print $1 }' >"$dir/addresses"
 "$prog/frames_at" -t "$dir/deep" <"$dir/addresses" | awk '{
 	for (i = 1; i < NF; i++) if ($(i + 1) ~ /^ms\/MB/) perMB = substr($i, 2)
