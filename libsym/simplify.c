@@ -9,17 +9,51 @@ static void names(struct buf *out, const char *s, size_t n, unsigned flags, int 
 
 /* --- inline namespaces and abi tags ----------------------------------------------------- */
 
+/*
+ * The inline namespaces that libraries keep their versions apart by. `#` stands for digits and
+ * `_`. A plain v1 is told by what it lies in: elsewhere it is a name that its users wrote.
+ */
+static const struct {
+	const char *in, *name;
+} INLINE_NAMESPACES[] = {
+	{"", "__cxx11"},     {"", "__1"},
+	{"", "__2"},         {"", "__ndk1"},
+	{"", "__8"},         {"", "_V2"},
+	{"", "__fs"},        {"", "__n4861"}, /* libstdc++ */
+	{"absl::", "lts_#"}, {"fmt::", "v#"},
+	{"ranges::", "v#"},  {"nlohmann::", "json_abi_v#"},
+};
+
+static size_t inline_name(const char *s, size_t n, const char *name)
+{
+	size_t i = 0;
+	for (; *name; name++) {
+		size_t from = i;
+		if (*name == '#')
+			while (i < n && ((s[i] >= '0' && s[i] <= '9') || s[i] == '_'))
+				i++;
+		else if (i < n && s[i] == *name)
+			i++;
+		if (i == from)
+			return 0;
+	}
+	return name_at(s, n, i, "::") ? i + 2 : 0;
+}
+
 /* The length of an inline namespace component ("__cxx11::") at s[i], after a "::", or 0. */
 static size_t inline_namespace(const char *s, size_t n, size_t i)
 {
-	static const char *const known[] = {
-		"__cxx11::", "__1::", "__2::",  "__ndk1::",
-		"__8::",     "_V2::", "__fs::", "__n4861::"}; /* libstdc++ for coroutines */
 	if (i < 2 || s[i - 1] != ':' || s[i - 2] != ':')
 		return 0;
-	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
-		if (name_at(s, n, i, known[k]))
-			return strlen(known[k]);
+	for (size_t k = 0; k < sizeof(INLINE_NAMESPACES) / sizeof(*INLINE_NAMESPACES); k++) {
+		const char *in = INLINE_NAMESPACES[k].in;
+		size_t before = strlen(in);
+		size_t len = before <= i && name_at(s, i, i - before, in)
+				     ? inline_name(s + i, n - i, INLINE_NAMESPACES[k].name)
+				     : 0;
+		if (len)
+			return len;
+	}
 	return 0;
 }
 

@@ -8,6 +8,7 @@
  *	std::vector<int, std::allocator<int> >::at       std::vector<…>::at
  *	std::__cxx11::basic_string<char, …>::append      std::string::append
  *	std::__1::vector<int>::at, f[abi:cxx11]          std::vector<…>::at, f
+ *	absl::lts_20230802::Mutex, fmt::v10::vformat     absl::Mutex, fmt::vformat
  *	core::ptr::drop_in_place::<T>                    core::ptr::drop_in_place::<…>
  *	<alloc::vec::Vec<T> as Drop>::drop               <alloc::vec::Vec<…> as Drop>::drop
  *	main.Map[go.shape.int]                           main.Map[…]
