@@ -272,6 +272,26 @@ static int collect_all(struct profile *p, struct collect_options *co, struct col
 	return rc ? rc : try_collect(p, co, c, e);
 }
 
+/* The names asked for; `:TID` is what a thread without one is called. */
+static int wanted_comms(struct profile *p, const struct fold_options *opt,
+			struct sample_filter *f, struct err *e)
+{
+	f->comms = mem_alloc(opt->ncomms * sizeof(*f->comms));
+	f->nameless = mem_alloc(opt->ncomms * sizeof(*f->nameless));
+	if (!f->comms || !f->nameless)
+		return err_nomem(e);
+	for (; f->ncomms < opt->ncomms; f->ncomms++) {
+		const char *name = opt->comms[f->ncomms];
+		int end = 0;
+		int32_t tid;
+		if (strtab_intern(&p->stacks.strings, name, &f->comms[f->ncomms]))
+			return err_nomem(e);
+		if (sscanf(name, ":%9d%n", &tid, &end) == 1 && !name[end])
+			f->nameless[f->n_nameless++] = tid;
+	}
+	return 0;
+}
+
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e)
 {
 	struct collection c = {0};
@@ -281,7 +301,7 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 				     .progress_ctx = opt->progress_ctx};
 	size_t nevents = p->rec->events.n;
 	struct deferred_chains deferred = {0};
-	VEC(uint32_t) comms = {0};
+	struct sample_filter *filter = &co.aggregate.filter;
 	co.deferred = &deferred;
 	p->totals.first_time = UINT64_MAX;
 	p->first_of_event = mem_alloc(nevents * sizeof(*p->first_of_event));
@@ -289,14 +309,8 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	int rc = p->first_of_event && p->last_of_event ? 0 : err_nomem(e);
 	for (size_t i = 0; !rc && i < nevents; i++)
 		p->first_of_event[i] = UINT64_MAX;
-	for (size_t i = 0; !rc && i < opt->ncomms; i++) {
-		uint32_t id;
-		if (strtab_intern(&p->stacks.strings, opt->comms[i], &id) ||
-		    vec_push(&comms, id))
-			rc = err_nomem(e);
-	}
-	co.aggregate.filter.comms = comms.v;
-	co.aggregate.filter.ncomms = comms.n;
+	if (!rc)
+		rc = wanted_comms(p, opt, filter, e);
 	if (!rc)
 		rc = collect_all(p, &co, &c, e);
 	if (!rc)
@@ -305,6 +319,7 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	count_unwinding(p, &co);
 	free_expanders(&co);
 	deferred_release(&deferred);
-	vec_release(&comms);
+	mem_free(filter->comms);
+	mem_free(filter->nameless);
 	return rc;
 }

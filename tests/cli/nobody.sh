@@ -1,6 +1,7 @@
 #!/bin/sh
 # --comm, --pid and --tid that name nobody: one line says so, of a recording and of its store;
-# whoever is there is not said to be missing, and -q silences.
+# whoever is there is not said to be missing, and -q silences. A thread that perf never named is
+# asked for as it is shown.
 set -eu
 data=$SRC/testdata/waits/perf.data
 "$PERFKIT" import -q --no-local "$data" -o run.db
@@ -22,4 +23,8 @@ for f in "$data" run.db; do
 	done
 	"$PERFKIT" collapse --comm swapper "$f" 2>&1 >/dev/null | grep 'no thread' && say "the idle task is there"
 done
+nameless=$SRC/testdata/doctor/no-event-names-not.data.gz
+"$PERFKIT" collapse -q --no-local -e sched:sched_switch "$nameless" | grep '^:13389;' >want
+"$PERFKIT" collapse -q --no-local -e sched:sched_switch --comm nosuch,:13389 "$nameless" >have
+[ -s want ] && cmp want have || say "--comm :13389: $(cat have)"
 exit $failed
