@@ -42,6 +42,9 @@ uint32_t judge_dump_asked(const struct judge *j);
 /* Copies for a recording that lost many records: smaller ones, but not of no use. */
 uint32_t judge_dump_smaller(const struct judge *j);
 
+/* The remedy of f: stacks by copies instead of frame pointers. */
+void judge_copy_instead(struct judge *j, struct finding *f);
+
 static inline double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -51,7 +54,7 @@ void judge_file(struct judge *j);   /* cut off, broken, quirks of perf */
 void judge_loss(struct judge *j);   /* lost records, holes, throttling */
 void judge_events(struct judge *j); /* what was asked of the kernel */
 void judge_waits(struct judge *j);  /* what the timeline cannot say */
-void judge_stacks(struct judge *j);
-void judge_names(struct judge *j);
+void judge_stacks(struct judge *j); /* what was asked for and what came */
+void judge_names(struct judge *j);  /* by share of the samples that lack them */
 
 #endif

@@ -1,0 +1,299 @@
+/* findings_stacks.c - judges of stacks: what was asked for and what came. */
+#include "libstore/findings_priv.h"
+
+#include <string.h>
+
+typedef unsigned long long ull;
+
+static int is_switch(const struct event *ev)
+{
+	return ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
+}
+
+static int has_stacks(const struct event_attr *a)
+{
+	return !!(a->sample_type & PERF_SAMPLE_CALLCHAIN) ||
+	       (a->sample_type & PERF_SAMPLE_STACK_USER &&
+		a->sample_type & PERF_SAMPLE_REGS_USER);
+}
+
+static void judge_no_stacks(struct judge *j)
+{
+	const struct survey *v = j->in->survey;
+	const struct event *bare = NULL;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event *ev = &j->rec->events.v[i];
+		int live = !v || (i < v->events.n && v->events.v[i].samples);
+		if (!live || has_stacks(&ev->attr) || (ev->is_tracepoint && !is_switch(ev)) ||
+		    (ev->name && !strncmp(ev->name, "dummy", 5)))
+			continue;
+		if (!bare || is_switch(ev))
+			bare = ev;
+	}
+	if (!bare)
+		return;
+	struct finding *f =
+		judge_add(j, "no-stacks", is_switch(bare) ? HARM_PARTIAL : HARM_ADVICE,
+			  "%s was recorded without stacks", bare->name);
+	judge_record(j, f, &(struct remedy){.stacks = 1});
+}
+
+uint32_t judge_dump_asked(const struct judge *j)
+{
+	uint32_t asked = 0;
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (j->rec->events.v[i].attr.sample_stack_user > asked)
+			asked = j->rec->events.v[i].attr.sample_stack_user;
+	return asked;
+}
+
+uint32_t judge_dump_smaller(const struct judge *j)
+{
+	uint32_t asked = judge_dump_asked(j), half = asked / 2 & ~7u;
+	if (asked <= DUMP_LEAST)
+		return asked;
+	half = half < DUMP_LEAST ? DUMP_LEAST : half;
+	return half > DUMP_ENOUGH ? DUMP_ENOUGH : half;
+}
+
+void judge_copy_instead(struct judge *j, struct finding *f)
+{
+	uint32_t asked = judge_dump_asked(j);
+	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
+	if (j->remedy.spare)
+		judge_remedy(
+			j, f,
+			"stack copies (--call-graph dwarf) would tell, but records are missing "
+			"and copies lose more: first a recording that has them all");
+	else if (asked && remedy_is_perfkit(j->rec))
+		judge_remedy(j, f,
+			     "only switches have stack copies in such a recording: perfkit "
+			     "record cpu takes them of CPU time, too");
+	else
+		judge_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
+}
+
+/* User callchains that are not there: by --kernel-callchains, or since perf, told to copy the
+ * stacks of all events, leaves them out of one that is to have a chain instead. */
+static void judge_left_out(struct judge *j, const char *event)
+{
+	if (judge_dump_asked(j)) {
+		struct finding *f = judge_add(
+			j, "one-sided-stacks", HARM_PARTIAL,
+			"%s has no user callchains: --call-graph dwarf, given for all events, "
+			"takes them from call-graph=fp",
+			event);
+		judge_record(j, f, &(struct remedy){.stacks = 1});
+		return;
+	}
+	struct finding *f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
+				      "user callchains were left out on request");
+	if (j->remedy.spare)
+		judge_record(j, f, &(struct remedy){.stacks = 1});
+	else
+		judge_copy_instead(j, f);
+}
+
+static void judge_sides(struct judge *j)
+{
+	const struct survey *v = j->in->survey;
+	uint64_t kernel = 0, no_user = 0, user = 0, bare = 0;
+	const char *left_out = NULL;
+	for (size_t i = 0; v && i < v->events.n; i++) {
+		const struct survey_event *se = &v->events.v[i];
+		const struct event_attr *a = &j->rec->events.v[i].attr;
+		if (se->samples && a->sample_type & PERF_SAMPLE_CALLCHAIN &&
+		    !(a->sample_type & PERF_SAMPLE_STACK_USER) &&
+		    attr_flag(a, ATTR_EXCLUDE_CALLCHAIN_USER))
+			left_out = j->rec->events.v[i].name;
+		kernel += se->kernel_mode;
+		no_user += se->no_user;
+		user += se->user_mode;
+		bare += se->user_without_frames;
+	}
+	struct finding *f = NULL;
+	if (left_out) {
+		judge_left_out(j, left_out);
+		return;
+	}
+	if (no_user >= 20 && percent(no_user, kernel) >= 50)
+		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
+			      "%.0f %% of %llu samples in system calls have no user stack",
+			      percent(no_user, kernel), (ull)kernel);
+	else if (bare >= 20 && percent(bare, user) >= 50)
+		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
+			      "%.0f %% of %llu samples in user code have no user stack",
+			      percent(bare, user), (ull)user);
+	judge_copy_instead(j, f);
+}
+
+/*
+ * The copy that would have held all but a hundredth of the stacks: from the size asked for on,
+ * each doubling leaves the part of the stacks too long that the last one left (full of half).
+ */
+static uint32_t dump_needed(const struct judge *j, double cut)
+{
+	uint64_t full = 0, half = 0;
+	uint64_t size = judge_dump_asked(j);
+	const struct survey *v = j->in->survey;
+	for (size_t i = 0; v && i < v->events.n; i++) {
+		full += v->events.v[i].full;
+		half += v->events.v[i].half;
+	}
+	double left = half && full < half ? (double)full / (double)half : 0.9;
+	while (cut > 0.01 && size < DUMP_MAX) {
+		size *= 2;
+		cut *= left;
+	}
+	return size < DUMP_MAX ? (uint32_t)size : DUMP_MAX;
+}
+
+/* The next size to try: where every switch of all CPUs is copied, a step of four at most. */
+static uint32_t next_dump(const struct judge *j, uint32_t need)
+{
+	uint32_t asked = judge_dump_asked(j);
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (is_switch(&j->rec->events.v[i]) && asked && need / 4 > asked)
+			return asked * 4;
+	return need;
+}
+
+/* Why copies did not lead to a root, in words and with what would help. */
+static const struct end_text {
+	const char *why, *remedy;
+	enum unwind_end ends[3];
+} end_texts[] = {
+	{"in code without unwind information",
+	 "build that code with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer "
+	 "and record with -g; run-time compilers have an option to keep frame pointers",
+	 {UNWIND_NO_CFI}},
+	{"at memory that was not there when the stack was copied: a page not touched yet",
+	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g",
+	 {UNWIND_HOLE}},
+	{"in 32-bit programs, which are not unwound",
+	 "build with -fno-omit-frame-pointer, then record with -g",
+	 {UNWIND_NO_REGS}},
+	{"where no code is, or by broken unwind information",
+	 "if that code keeps frame pointers (generated code may be told to), record with -g",
+	 {UNWIND_NO_MAP, UNWIND_BAD_READ, UNWIND_LOOP}},
+};
+
+enum { END_TEXTS = sizeof(end_texts) / sizeof(*end_texts) };
+
+static uint64_t ended(const struct expand_counts *c, const struct end_text *t)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < sizeof(t->ends) / sizeof(*t->ends) && t->ends[i]; i++)
+		n += c->by_end[t->ends[i]];
+	return n;
+}
+
+/* Copies that hold what they should, and still could not be followed to their end. Where files
+ * are missing, guesses through them lead astray: unwind-stopped tells of those. */
+static void judge_unrooted(struct judge *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	const struct end_text *most = end_texts;
+	uint64_t all = 0;
+	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
+	size_t n = percent(stopped, c->unwound) >= 1 ? END_TEXTS - 1 : END_TEXTS;
+	for (const struct end_text *t = end_texts; t < end_texts + n; t++) {
+		all += ended(c, t);
+		most = ended(c, t) > ended(c, most) ? t : most;
+	}
+	double share = percent(all, c->unwound);
+	if (share < 1)
+		return;
+	struct finding *f = judge_add(
+		j, "unrooted-stacks", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
+		"%.1f %% of stack copies were followed, but not to where the stack begins",
+		share);
+	for (const struct end_text *t = end_texts; t < end_texts + n; t++)
+		if (ended(c, t))
+			judge_detail(j, f, "%5.1f %%  end %s", percent(ended(c, t), c->unwound),
+				     t->why);
+	judge_remedy(j, f, "%s", most->remedy);
+}
+
+/* More frames than are taken: by the kernel into a callchain, or by the unwinder. */
+static void judge_depth(struct judge *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	const struct survey *v = j->in->survey;
+	uint64_t chains = 0, longest = 0;
+	uint32_t max = 0;
+	for (size_t i = 0; v && i < v->events.n; i++) {
+		chains += v->events.v[i].chains;
+		longest += v->events.v[i].longest;
+		if (v->events.v[i].longest)
+			max = survey_chain_max(&j->rec->events.v[i].attr);
+	}
+	if (percent(longest, chains) >= 1) {
+		struct finding *f = judge_add(
+			j, "deep-stacks", HARM_PARTIAL,
+			"%.1f %% of callchains have %u frames, which is all the kernel took",
+			percent(longest, chains), max);
+		judge_remedy(j, f,
+			     "as root on the recorded machine, while nothing records: sysctl "
+			     "kernel.perf_event_max_stack=%u; then record again",
+			     max < 512 ? 512 : 2 * max);
+	}
+	if (percent(c->by_end[UNWIND_DEPTH], c->unwound) >= 1 &&
+	    !j->in->profile->names.opt.max_stack) {
+		struct finding *f = judge_add(j, "deep-stacks", HARM_PARTIAL,
+					      "%.1f %% of stacks are deeper than 1024 frames",
+					      percent(c->by_end[UNWIND_DEPTH], c->unwound));
+		judge_remedy(j, f, "--max-stack 8192 shows more of them");
+	}
+}
+
+static void judge_dumps(struct judge *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	uint64_t cut = c->by_end[UNWIND_TRUNCATED];
+	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
+	if (percent(cut, c->unwound) >= 1) {
+		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);
+		uint32_t asked = judge_dump_asked(j);
+		struct finding *f = judge_add(
+			j, "truncated-dumps", HARM_PARTIAL,
+			"%.1f %% of stack copies were too short: %u bytes, about %u needed",
+			percent(cut, c->unwound), asked, need);
+		if (need > asked && j->remedy.spare)
+			judge_remedy(
+				j, f,
+				"records are missing, and larger copies lose more: first a "
+				"recording that has them all; then larger copies, fewer "
+				"events with stacks, or --call-graph fp where programs keep "
+				"frame pointers");
+		else if (need > asked)
+			judge_record(j, f,
+				     &(struct remedy){.stacks = 1, .dump = next_dump(j, need)});
+		else
+			judge_remedy(j, f,
+				     "the kernel copies no more: build the program with "
+				     "-fno-omit-frame-pointer, then record with -g");
+	}
+	if (percent(stopped, c->unwound) >= 1) {
+		struct finding *f = judge_add(
+			j, "unwind-stopped", HARM_PARTIAL,
+			"%.1f %% of stack copies end where the right file is not at hand",
+			percent(stopped, c->unwound));
+		judge_remedy(j, f,
+			     "copy the files named below, or run perfkit pack on the "
+			     "recorded machine");
+	}
+	if (c->deferred_missing)
+		judge_add(j, "deferred-missing", HARM_PARTIAL,
+			  "%llu samples announce a user stack that never came",
+			  (ull)c->deferred_missing);
+}
+
+void judge_stacks(struct judge *j)
+{
+	judge_no_stacks(j);
+	judge_sides(j);
+	judge_dumps(j);
+	judge_unrooted(j);
+	judge_depth(j);
+}
