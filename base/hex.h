@@ -1,6 +1,10 @@
-/* hex.h - one hexadecimal digit. */
+/* hex.h - hexadecimal digits. */
 #ifndef BASE_HEX_H
 #define BASE_HEX_H
+
+#include <endian.h>
+#include <stdint.h>
+#include <string.h>
 
 /* The value of a digit in either case, or -1. (Not hex_value: libiberty.h has a macro of that
  * name, under which no character is bad.) */
@@ -10,6 +14,27 @@ static inline int hex_digit(char c)
 		return c - '0';
 	c = (char)(c | 0x20);
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The eight digits at p, the first the highest: 1 and *x, or 0 where one is none. All eight at
+ * once, as lists of symbols have millions of them: a comparison with k of bytes below 0x80 is
+ * the top bit of byte + 0x80 - k. */
+static inline int hex_eight(const char *p, uint32_t *x)
+{
+	const uint64_t each = 0x0101010101010101, top = each << 7;
+	uint64_t c, lower, digit, letter;
+	memcpy(&c, p, sizeof(c));
+	c = le64toh(c);
+	lower = c | each * 0x20;
+	digit = (c + each * (0x80 - '0')) & ~(c + each * (0x80 - '9' - 1)) & top;
+	letter = (lower + each * (0x80 - 'a')) & ~(lower + each * (0x80 - 'f' - 1)) & top;
+	if (c & top || (digit | letter) != top)
+		return 0;
+	c = (c & each * 0x0f) + (letter >> 7) * 9;
+	c = (c << 4 | c >> 8) & 0x00ff00ff00ff00ff;
+	c = (c << 8 | c >> 16) & 0x0000ffff0000ffff;
+	*x = (uint32_t)(c << 16 | c >> 32);
+	return 1;
 }
 
 #endif

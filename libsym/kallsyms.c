@@ -14,34 +14,46 @@ struct line {
 	uint64_t addr;
 	char type;
 	const char *name, *module; /* module NULL: the kernel */
-	size_t module_len;
+	size_t name_len, module_len;
 };
 
-/* Split [p, end) in place, ending the name with a NUL. 1, or 0 for what is no such line. */
-static int split_line(char *p, char *end, struct line *l)
+/* The number at p: where it ends; p when there is none, or one of more than 64 bits. */
+static const char *take_address(const char *p, const char *end, uint64_t *addr)
 {
-	int digits = 0, x;
-	l->addr = 0;
-	while (p < end && (x = hex_digit(*p)) >= 0 && digits++ < 16) {
-		l->addr = l->addr << 4 | (uint64_t)x;
-		p++;
+	uint32_t high, low;
+	if (end - p > 16 && hex_eight(p, &high) && hex_eight(p + 8, &low)) {
+		*addr = (uint64_t)high << 32 | low;
+		return p + 16;
 	}
-	if (!digits || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+	int digits = 0, x;
+	for (*addr = 0; p < end && (x = hex_digit(*p)) >= 0 && digits++ < 16; p++)
+		*addr = *addr << 4 | (uint64_t)x;
+	return p;
+}
+
+/* Split [p, end). 1, or 0 for what is no such line. */
+static int split_line(const char *p, const char *end, struct line *l)
+{
+	const char *digits = p;
+	p = take_address(p, end, &l->addr);
+	if (p == digits || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return 0;
 	l->type = p[1];
 	l->name = p += 3;
+	l->module = NULL;
+	l->name_len = (size_t)(end - p);
+	if (end[-1] > ' ' && end[-1] != ']') /* most lines */
+		return 1;
 	while (p < end && *p != '\t' && *p != ' ')
 		p++;
-	l->module = NULL;
-	char *name_end = p;
+	l->name_len = (size_t)(p - l->name);
 	while (p < end && (*p == '\t' || *p == ' '))
 		p++;
 	if (p < end && *p == '[' && end[-1] == ']') {
 		l->module = p + 1;
 		l->module_len = (size_t)(end - 1 - l->module);
 	}
-	*name_end = '\0';
-	return name_end > l->name;
+	return l->name_len > 0;
 }
 
 static int is_text(char type)
@@ -67,6 +79,16 @@ static int module_number(struct kallsyms *k, const struct line *l, uint32_t *las
 	return strtab_intern_n(&k->modules, l->module, l->module_len, last);
 }
 
+/* The name moves to the front of the text, behind those that lie there. */
+static char *keep_name(struct symtab_builder *b, const struct line *l)
+{
+	char *name = b->names + b->names_size;
+	memmove(name, l->name, l->name_len);
+	name[l->name_len] = '\0';
+	b->names_size += l->name_len + 1;
+	return name;
+}
+
 static int add_line(struct kallsyms *k, struct symtab_builder *b, const struct line *l,
 		    uint32_t *module)
 {
@@ -79,15 +101,16 @@ static int add_line(struct kallsyms *k, struct symtab_builder *b, const struct l
 	int rc = module_number(k, l, module);
 	if (rc || *module > MODULES_MAX)
 		return rc;
-	if (!*module && !strcmp(l->name, "_text"))
+	const char *name = keep_name(b, l);
+	if (!*module && *name == '_' && !strcmp(name, "_text"))
 		k->text = l->addr;
-	if (!*module && !strcmp(l->name, "_stext"))
+	if (!*module && *name == '_' && !strcmp(name, "_stext"))
 		k->stext = l->addr;
 	int upper = l->type < 'a';
 	struct raw_symbol r = {.start = l->addr,
 			       .end = l->addr,
 			       .limit = UINT64_MAX,
-			       .name = l->name,
+			       .name = name,
 			       .module = (uint16_t)*module,
 			       .bind = l->type == 'W' ? STB_WEAK
 				       : upper        ? STB_GLOBAL
@@ -96,12 +119,12 @@ static int add_line(struct kallsyms *k, struct symtab_builder *b, const struct l
 	return vec_push(&b->raw, r);
 }
 
-/* The text is ours to write into: names end in a NUL where they stand. */
+/* The text is ours to write into, and to give back. */
 static int parse_owned(char *text, size_t n, const char *name, struct kallsyms *out,
 		       struct err *e)
 {
 	enum { LINE_MIN = 32 }; /* most are longer */
-	struct symtab_builder b = {.kallsyms = 1, .plain_names = 1};
+	struct symtab_builder b = {.kallsyms = 1, .plain_names = 1, .names = text};
 	struct line l = {0};
 	uint32_t module = 0;
 	uint64_t ntext = 0;
@@ -144,9 +167,7 @@ int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms
 		return err_nomem(e);
 	memcpy(copy, text, n);
 	copy[n] = '\0';
-	int rc = parse_owned(copy, n, name, out, e);
-	mem_free(copy);
-	return rc;
+	return parse_owned(copy, n, name, out, e);
 }
 
 int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
@@ -155,11 +176,7 @@ int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
 	size_t n;
 	*out = (struct kallsyms){0};
 	int rc = read_file(path, (size_t)1 << 30, &text, &n, e);
-	if (rc)
-		return rc;
-	rc = parse_owned(text, n, path, out, e);
-	mem_free(text);
-	return rc;
+	return rc ? rc : parse_owned(text, n, path, out, e);
 }
 
 int kallsyms_is_zeroed(const char *path)

@@ -184,7 +184,7 @@ static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t 
 		t->symbols[t->n] = (struct symbol){
 			.start = r->start,
 			.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
-			.name = (uint32_t)i, /* replaced by copy_names */
+			.name = (uint32_t)i, /* replaced by copy_names, take_names */
 			.parent = (uint32_t)open,
 			.module = r->module,
 			.bind = r->bind,
@@ -192,6 +192,22 @@ static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t 
 		};
 		open = ++t->n;
 	}
+}
+
+/* The text that all names lie in is the table's from now on. */
+static int take_names(struct symtab *t, struct symtab_builder *b)
+{
+	if (b->names_size > UINT32_MAX)
+		return ERR_LIMIT;
+	for (size_t i = 0; i < t->n; i++) {
+		uint32_t *name = &t->symbols[i].name;
+		*name = (uint32_t)(b->raw.v[*name].name - b->names);
+	}
+	char *fitted = mem_resize(b->names, b->names_size, 1);
+	t->names = fitted ? fitted : b->names; /* larger than it has to be */
+	t->names_size = b->names_size;
+	b->names = NULL;
+	return 0;
 }
 
 static int copy_names(struct symtab *t, const struct raw_symbol *raw)
@@ -237,7 +253,7 @@ int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct 
 	}
 	if (!rc) {
 		link_parents(t, b->raw.v, b->raw.n);
-		rc = copy_names(t, b->raw.v);
+		rc = b->names ? take_names(t, b) : copy_names(t, b->raw.v);
 	}
 	symtab_builder_release(b);
 	if (rc) {
@@ -253,6 +269,8 @@ void symtab_builder_release(struct symtab_builder *b)
 {
 	vec_release(&b->raw);
 	arena_release(&b->text);
+	mem_free(b->names);
+	b->names = NULL;
 }
 
 void symtab_free(struct symtab *t)

@@ -98,6 +98,8 @@ struct symtab_builder {
 	int kallsyms;      /* ends by perf's rules for kallsyms */
 	int plain_names;   /* compare names as they are, not demangled (kernel) */
 	size_t room;       /* bytes of names that may still come from shared tables */
+	char *names;       /* NULL, or all names lie here: the table takes it over */
+	size_t names_size;
 };
 
 /* What symbols may name together, as a multiple of the table their names are in. Honest ones

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -183,6 +184,26 @@ static void err_prefix_keeps_the_message_and_its_bounds(void **state)
 	assert_memory_equal(e.msg, "file: xxx", 9);
 }
 
+/* Every byte at every place, beside one digit at a time. */
+static void eight_digits_are_those_of_one_at_a_time(void **state)
+{
+	(void)state;
+	static const char texts[][9] = {"00000000", "fFaA0199", "89abcdef", "FEDCBA98"};
+	for (size_t t = 0; t < sizeof(texts) / sizeof(*texts); t++)
+		for (int at = 0; at < 8; at++)
+			for (int c = 0; c < 256; c++) {
+				char text[9];
+				memcpy(text, texts[t], sizeof(text));
+				text[at] = (char)c;
+				uint32_t want = 0, have = 0;
+				for (int i = 0; i < 8; i++)
+					want = want << 4 | (uint32_t)(hex_digit(text[i]) & 15);
+				int rc = hex_eight(text, &have);
+				assert_int_equal(rc, hex_digit((char)c) >= 0);
+				assert_int_equal(have, rc ? want : 0);
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +218,7 @@ int main(void)
 		cmocka_unit_test(bytes_past_the_end_are_zero_and_bad),
 		cmocka_unit_test(buf_stops_at_its_ceiling),
 		cmocka_unit_test(arena_aligns_and_serves_large_requests),
+		cmocka_unit_test(eight_digits_are_those_of_one_at_a_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
