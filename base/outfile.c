@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,19 +73,41 @@ static int open_temporary(struct outfile *o, const char *path, struct err *e)
 	return 0;
 }
 
+static int is_link(const char *path)
+{
+	struct stat st;
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+const char *outfile_target(const char *path, char *out)
+{
+	return is_link(path) && realpath(path, out) ? out : path;
+}
+
+static int is_stdout(const struct stat *st)
+{
+	struct stat own;
+	return !fstat(STDOUT_FILENO, &own) && own.st_dev == st->st_dev &&
+	       own.st_ino == st->st_ino;
+}
+
 int outfile_open(struct outfile *o, const char *path, struct err *e)
 {
+	char target[PATH_MAX];
+	struct stat st;
 	*o = (struct outfile){0};
-	if (!strcmp(path, "-")) {
+	int exists = strcmp(path, "-") && !stat(path, &st);
+	if (!strcmp(path, "-") || (exists && S_ISREG(st.st_mode) && is_stdout(&st))) {
 		o->f = stdout;
 		return 0;
 	}
-	struct stat st;
-	int exists = !stat(path, &st);
 	if (exists && S_ISDIR(st.st_mode))
 		return err_set(e, ERR_IO, "%s: cannot write: is a directory", path);
-	int r = exists && !S_ISREG(st.st_mode) ? open_in_place(o, path, e)
-					       : open_temporary(o, path, e);
+	/* a link that leads to nothing yet, or to what has no name any more, is followed, too
+	 */
+	int in_place = exists ? !S_ISREG(st.st_mode) : is_link(path);
+	int r = in_place ? open_in_place(o, path, e)
+			 : open_temporary(o, outfile_target(path, target), e);
 	if (r)
 		outfile_abort(o);
 	return r;

@@ -20,8 +20,12 @@ struct outfile {
 	int unnamed; /* tmp is not there yet */
 };
 
-/* Open for writing `path` ("-" is stdout). Existing non-regular targets (/dev/null, a fifo) are
- * written in place. ERR_IO, ERR_NOMEM. */
+/* The file that `path` leads to where it is a link, in out[PATH_MAX]; else `path`. What a link
+ * names is to be replaced, not the link, which may be /dev/stdout. */
+const char *outfile_target(const char *path, char *out);
+
+/* Open for writing `path` ("-", or what names the same file, is stdout). Existing non-regular
+ * targets (/dev/null, a fifo) are written in place. ERR_IO, ERR_NOMEM. */
 int outfile_open(struct outfile *o, const char *path, struct err *e);
 
 /* Flush, sync, rename. On failure the temporary file is removed and the target is as it was.

@@ -2,9 +2,9 @@
  * collapse.c - `perfkit collapse`: folded stacks, as `perf script | stackcollapse-perf.pl`
  * gives them.
  */
-#include "base/outfile.h"
 #include "cmd/input.h"
 #include "cmd/label.h"
+#include "cmd/output.h"
 #include "cmd/tailout.h"
 #include "cmd/tlsamples.h"
 #include "cmd/verbs.h"
@@ -43,7 +43,7 @@ static const struct opt rows[] = {
 	 "--offcpu with the waker's stack behind ;--; (_[w])"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
 	 "the time inside the worst episodes, picked as\nperfkit tail does"},
-	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes"},
+	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes; 0 = all"},
 	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "of off-CPU time and --tail (us)"},
 	{"delim", 0, OPT_FLAG, AT(delim), NULL, "a - between user and kernel frames"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
@@ -134,7 +134,7 @@ static uint64_t round_to_unit(uint64_t ns, void *unit)
 static int write_tree(struct collapser *c, uint64_t unit, struct err *e)
 {
 	struct outfile out;
-	if (outfile_open(&out, c->opt->output ? c->opt->output : "-", e))
+	if (output_open(&out, c->opt->output, e))
 		return e->code;
 	if (foldtree_write(&c->tree, out.f, unit > 1 ? round_to_unit : NULL, &unit, e)) {
 		outfile_abort(&out);
@@ -367,6 +367,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	return rc;
 }
 
+static void defaults(void *opts)
+{
+	((struct collapse_opts *)opts)->t.top = TAIL_NO_TOP;
+}
+
 const struct verb verb_collapse = {
 	.name = "collapse",
 	.brief = "folded stacks, one line a stack, for flame graphs and diffs",
@@ -386,4 +391,5 @@ const struct verb verb_collapse = {
 		  {"offwake", "unit " WAITS_SHOW},
 		  {"tail", "unit top " TAIL_PICKS}},
 	.run = run,
+	.defaults = defaults,
 };

@@ -39,14 +39,15 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-static void help(void)
+static void help(FILE *f)
 {
-	puts("usage: perfkit VERB [options] [FILE]\n\n"
-	     "Reads what `perf record` wrote, offline. FILE defaults to perf.data; - is "
-	     "stdin.\n");
+	fputs("usage: perfkit VERB [options] [FILE]\n\n"
+	      "Reads what `perf record` wrote, offline. FILE defaults to perf.data; - is "
+	      "stdin.\n\n",
+	      f);
 	for (size_t i = 0; i < VERBS; i++)
-		printf("  %-10s %s\n", verbs[i]->name, verbs[i]->brief);
-	puts("\nperfkit help VERB tells more; perfkit --version tells versions.");
+		fprintf(f, "  %-10s %s\n", verbs[i]->name, verbs[i]->brief);
+	fputs("\nperfkit help VERB tells more; perfkit --version tells versions.\n", f);
 }
 
 /* Of the libraries as they are found now; libtraceevent has no way to ask, so its headers'. */
@@ -99,7 +100,7 @@ static int help_command(int argc, char **argv)
 		return help_machine(argv[0], argc > 1 ? argv[1] : "");
 	if (argc > 0)
 		return help_verb(argv[0]);
-	help();
+	help(stdout);
 	return 0;
 }
 
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
 	if (v)
 		return finish(run(v, argc - 1, argv + 1));
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-		help();
+		help(argc < 2 ? stderr : stdout);
 		return finish(argc < 2 ? 2 : 0);
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "version"))

@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "cmd/output.h"
 #include "cmd/svgsource.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
@@ -38,7 +39,7 @@ static const struct opt rows[] = {
 	 "--offcpu with the chain of threads that explains each\nwait above it"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
 	 "the time inside the worst episodes, picked as\nperfkit tail does"},
-	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes"},
+	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes; 0 = all"},
 	{"tail-diff", 0, OPT_FLAG, AT(tail_diff), NULL,
 	 "--tail compared with the median episodes: what the worst\ndo that those do not"},
 	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
@@ -341,8 +342,7 @@ static int save_map(struct drawing *d, struct err *e)
 static int write_picture(struct drawing *d, struct err *e)
 {
 	struct outfile out;
-	const char *path = d->opt->output ? d->opt->output : "-";
-	int rc = outfile_open(&out, path, e);
+	int rc = output_open(&out, d->opt->output, e);
 	if (rc)
 		return rc;
 	rc = flame_svg_write(&d->flame, &d->o, out.f, NULL, e);
@@ -397,6 +397,7 @@ static void defaults(void *opts)
 	struct svg_opts *o = opts;
 	struct flame_svg_options d;
 	flame_svg_defaults(&d);
+	o->t.top = TAIL_NO_TOP;
 	o->width = d.width;
 	o->height = d.frame_height;
 	o->fonttype = d.font;

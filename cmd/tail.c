@@ -32,7 +32,7 @@ const struct opt tail_pick_rows[] = {
 };
 
 static const struct opt rows[] = {
-	{"top", 0, OPT_U64, AT(top), "N", "the N longest episodes"},
+	{"top", 0, OPT_U64, AT(top), "N", "the N longest episodes; 0 = all"},
 	{"group", 0, OPT_STRING, AT(group), "root|holder|stack|cause|thread|comm",
 	 "count the worst by what they have in common: the chain's end\n(root, the default), "
 	 "who held them up directly (holder:\nthe owner of the lock, who woke it, who had its "
@@ -74,7 +74,7 @@ static uint32_t preset_percent(const char *name)
 
 static int parse_pick(const struct tail_opts *o, struct episode_pick *p)
 {
-	int given = !!o->preset + !!o->pct + !!o->over + !!o->top;
+	int given = !!o->preset + !!o->pct + !!o->over + (o->top != TAIL_NO_TOP);
 	*p = (struct episode_pick){
 		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = o->open};
 	if (given > 1)
@@ -90,9 +90,9 @@ static int parse_pick(const struct tail_opts *o, struct episode_pick *p)
 			return usage("--over wants a duration like 500us or 2ms, not ",
 				     o->over);
 	}
-	if (o->top) {
+	if (o->top != TAIL_NO_TOP) {
 		p->kind = PICK_TOP;
-		p->top = o->top;
+		p->top = o->top ? o->top : UINT64_MAX;
 	}
 	return 0;
 }
@@ -285,7 +285,7 @@ static int answer(struct tail_run *r)
 
 int tail_picked(const struct tail_opts *o)
 {
-	return o->by || o->preset || o->pct || o->over || o->top || o->open;
+	return o->by || o->preset || o->pct || o->over || o->top != TAIL_NO_TOP || o->open;
 }
 
 int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,
@@ -335,6 +335,7 @@ static void defaults(void *opts)
 {
 	struct tail_opts *o = opts;
 	o->rows = UINT64_MAX;
+	o->top = TAIL_NO_TOP;
 	o->details = 3;
 }
 

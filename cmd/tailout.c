@@ -1,5 +1,5 @@
+#include "cmd/output.h"
 #include "cmd/tailout.h"
-#include "base/outfile.h"
 #include "cmd/flameinput.h"
 #include "render/escape.h"
 #include "render/flamesvg.h"
@@ -183,7 +183,7 @@ static int write_flame(struct flame *flame, const char *path, struct err *e)
 	o.countname = "ns";
 	int r = flame_finish(flame, e);
 	if (!r)
-		r = outfile_open(&out, path, e);
+		r = output_open(&out, path, e);
 	if (r)
 		return r;
 	r = flame_svg_write(flame, &o, out.f, NULL, e);

@@ -10,6 +10,9 @@
 #include "libsym/profile.h"
 #include "render/timelinesvg.h"
 
+/* A verb's defaults have this for `top`: --top was not given. */
+#define TAIL_NO_TOP UINT64_MAX
+
 struct tail_opts {
 	struct wait_opts wait;
 	const char *by, *preset, *pct, *over, *group, *stacks, *flame, *svg;
@@ -25,7 +28,7 @@ struct tail_run {
 };
 
 /* Rows of the options that say which episodes are the tail, for structs that begin with
- * tail_opts; --top N, the N longest, is each verb's own. */
+ * tail_opts; --top N, the N longest (0 = all), is each verb's own. */
 extern const struct opt tail_pick_rows[];
 
 /* Their names, and those of other options that the picked episodes depend on, for a verb's

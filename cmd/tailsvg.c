@@ -4,7 +4,7 @@
  * (or its own), and the explanation as a sentence above.
  */
 #include "base/mem.h"
-#include "base/outfile.h"
+#include "cmd/output.h"
 #include "cmd/tailout.h"
 #include "render/escape.h"
 #include "render/tailwords.h"
@@ -139,7 +139,7 @@ static int write_picture(struct panels *p, const char *path, const struct tl_svg
 			 struct err *e)
 {
 	struct outfile out;
-	int r = outfile_open(&out, path, e);
+	int r = output_open(&out, path, e);
 	if (r)
 		return r;
 	r = timeline_svg_write(p->t->tl, p->v.v, p->v.n, o, out.f, NULL, e);

@@ -2,7 +2,7 @@
  * timeline.c - `perfkit timeline`: threads and CPUs over time as one SVG.
  */
 #include "base/mem.h"
-#include "base/outfile.h"
+#include "cmd/output.h"
 #include "cmd/verbs.h"
 #include "cmd/tailout.h"
 #include "cmd/say.h"
@@ -26,7 +26,7 @@ static const struct opt rows[] = {
 	{"cpus", 0, OPT_FLAG, AT(cpus), NULL, "rows for CPUs only"},
 	{"threads", 0, OPT_FLAG, AT(threads), NULL, "rows for threads only"},
 	{"top", 0, OPT_U64, AT(t.top), "N",
-	 "the N most active threads (50); 0 = all; with --tail:\nthe N longest episodes"},
+	 "the N most active threads (50); with --tail: the N longest\nepisodes; 0 = all"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
 	 "the worst episodes, picked as perfkit tail does, one\nbelow the other (the first 10, "
 	 "or "
@@ -44,7 +44,6 @@ static const struct opt rows[] = {
 };
 
 enum { MAX_HIDDEN = 4, TOP_THREADS = 50 };
-#define NOT_GIVEN UINT64_MAX
 
 struct drawing {
 	const struct timeline_opts *opt;
@@ -145,7 +144,7 @@ static int pick(struct drawing *d, struct err *e)
 	rc = rc ? rc : set_filters(d, e);
 	o->allowed = d->threads;
 	o->cpus = d->cpus;
-	o->top = d->opt->t.top == NOT_GIVEN ? TOP_THREADS : (size_t)d->opt->t.top;
+	o->top = d->opt->t.top == TAIL_NO_TOP ? TOP_THREADS : (size_t)d->opt->t.top;
 	o->show_system = d->opt->t.wait.system;
 	/* Who else was on a CPU is not known there. */
 	o->no_cpus = d->opt->threads || (d->ti.tl.flags & TL_PER_TASK && !d->opt->cpus);
@@ -206,7 +205,7 @@ static int write_picture(struct drawing *d, struct err *e)
 	svg_options(opt, &o);
 	o.hidden = d->hidden_text;
 	o.n_hidden = d->nhidden;
-	int rc = outfile_open(&out, opt->output ? opt->output : "-", e);
+	int rc = output_open(&out, opt->output, e);
 	if (rc)
 		return rc;
 	rc = timeline_svg_write(&d->ti.tl, &p, 1, &o, out.f, NULL, e);
@@ -238,9 +237,7 @@ static int draw_tail(const struct timeline_opts *opt, const char *path)
 	struct err e = {0};
 	uint32_t names[TAIL_NAMES];
 	size_t n = 0, most = TAIL_PANELS;
-	if (picks.top == NOT_GIVEN)
-		picks.top = 0;
-	else
+	if (picks.top && picks.top != TAIL_NO_TOP)
 		most = (size_t)picks.top;
 	int rc = tail_ask(&r, "timeline", path, names, &n, NULL);
 	if (rc)
@@ -294,7 +291,7 @@ static void defaults(void *opts)
 	struct timeline_opts *o = opts;
 	struct tl_svg_options d;
 	tl_svg_defaults(&d);
-	o->t.top = NOT_GIVEN;
+	o->t.top = TAIL_NO_TOP;
 	o->arrows = (int)d.max_arrows;
 	o->width = d.width;
 }

@@ -202,9 +202,12 @@ static int make_room(struct btree *t, struct pagefile *f, size_t n, uint8_t **ce
 	return r;
 }
 
-static int too_long(struct err *e)
+static int too_long(const struct pagefile *f, struct err *e)
 {
-	return err_set(e, ERR_LIMIT, "a row of the store is too long for a page");
+	return err_set(
+		e, ERR_LIMIT,
+		"%s: cannot write the store: a row with its texts is too long for a page",
+		pagefile_name(f));
 }
 
 int btree_add(struct btree *t, struct pagefile *f, int64_t id, const struct cell *row, size_t n,
@@ -215,10 +218,10 @@ int btree_add(struct btree *t, struct pagefile *f, int64_t id, const struct cell
 	x.body = t->page + t->page_size;
 	x.room = t->page_size;
 	if (encode(&x, row, n))
-		return too_long(e);
+		return too_long(f, e);
 	size_t size = header_size(&x) + x.nbody;
 	if (size > t->page_size - 35) /* its end would have to lie on pages of its own */
-		return too_long(e);
+		return too_long(f, e);
 	size_t nhead = (size_t)(put_varint(put_varint(head, size), (uint64_t)id) - head);
 	int r = make_room(t, f, nhead + size, &cell, e);
 	if (r)
@@ -237,10 +240,10 @@ int btree_add_entry(struct btree *t, struct pagefile *f, const struct cell *row,
 	x.body = body;
 	x.room = sizeof(body);
 	if (encode(&x, row, n))
-		return too_long(e);
+		return too_long(f, e);
 	size_t size = header_size(&x) + x.nbody;
 	if (size + 1 > BTREE_ENTRY)
-		return too_long(e);
+		return too_long(f, e);
 	int r = make_room(t, f, size + 1, &cell, e);
 	if (r)
 		return r;

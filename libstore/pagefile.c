@@ -19,7 +19,7 @@ enum {
 };
 
 struct pagefile {
-	const char *path;
+	const char *name; /* for messages */
 	int fd;
 	size_t page_size;
 	uint32_t pages;     /* the number of the last one */
@@ -34,7 +34,7 @@ static int write_all(struct pagefile *f, const uint8_t *p, size_t n, off_t at, s
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
-			return err_sys(e, "%s: cannot write the store", f->path);
+			return err_sys(e, "%s: cannot write the store", f->name);
 		p += done;
 		n -= (size_t)done;
 		at += done;
@@ -54,7 +54,7 @@ static int check_header(struct pagefile *f, off_t size, struct err *e)
 {
 	uint8_t head[HEADER];
 	if (pread(f->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
-		return err_set(e, ERR_FORMAT, "%s: no database", f->path);
+		return err_set(e, ERR_FORMAT, "%s: no database", f->name);
 	f->page_size = load_u16(head + AT_PAGE_SIZE, 1);
 	if (f->page_size == 1)
 		f->page_size = PAGE_MAX;
@@ -63,26 +63,31 @@ static int check_header(struct pagefile *f, off_t size, struct err *e)
 	if (f->page_size < 512 || f->page_size & (f->page_size - 1) || head[AT_RESERVED] ||
 	    (uint64_t)size != (uint64_t)f->pages * f->page_size)
 		return err_set(e, ERR_FORMAT, "%s: a database of %u pages of %zu bytes in %lld",
-			       f->path, f->pages, f->page_size, (long long)size);
+			       f->name, f->pages, f->page_size, (long long)size);
 	return 0;
 }
 
-int pagefile_open(struct pagefile **out, const char *path, struct err *e)
+int pagefile_open(struct pagefile **out, const char *path, const char *name, struct err *e)
 {
 	struct stat st;
 	*out = NULL;
 	struct pagefile *f = mem_zalloc(1, sizeof(*f) + GATHERED);
 	if (!f)
 		return err_nomem(e);
-	f->path = path;
+	f->name = name;
 	f->fd = open(path, O_RDWR | O_CLOEXEC);
-	int r = f->fd < 0 || fstat(f->fd, &st) ? err_sys(e, "%s: cannot write the store", path)
+	int r = f->fd < 0 || fstat(f->fd, &st) ? err_sys(e, "%s: cannot write the store", name)
 					       : check_header(f, st.st_size, e);
 	if (r)
 		pagefile_abort(f);
 	else
 		*out = f;
 	return r;
+}
+
+const char *pagefile_name(const struct pagefile *f)
+{
+	return f->name;
 }
 
 size_t pagefile_page_size(const struct pagefile *f)
@@ -95,7 +100,7 @@ int pagefile_add(struct pagefile *f, const void *page, uint32_t *number, struct 
 	size_t gathered = (size_t)(f->pages - f->in_file) * f->page_size;
 	int skip = f->pages == LOCK_BYTE / f->page_size, r = 0;
 	if (f->pages >= UINT32_MAX - 2)
-		return err_set(e, ERR_LIMIT, "%s: the store has no page numbers left", f->path);
+		return err_set(e, ERR_LIMIT, "%s: the store has no page numbers left", f->name);
 	if (skip || gathered + f->page_size > GATHERED) {
 		r = flush(f, e);
 		gathered = 0;

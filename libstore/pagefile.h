@@ -2,7 +2,7 @@
  * pagefile.h - a database file of SQLite's that grows at its end by whole pages, while SQLite
  * has it closed. What is on them is btree.h's.
  *
- *	pagefile_open(&f, "run.db", &e);
+ *	pagefile_open(&f, "run.db.tmp", "run.db", &e);
  *	pagefile_add(f, page, &number, &e);
  *	pagefile_close(f, &e);              // SQLite may open it again
  *
@@ -20,9 +20,13 @@ enum { PAGE_MAX = 65536 /* bytes of the format's largest page */ };
 
 struct pagefile;
 
-/* A file that SQLite has closed and that has no journal. `path` is borrowed. ERR_IO, ERR_NOMEM;
- * ERR_FORMAT for one that is not whole pages, used up to their ends. *out is NULL then. */
-int pagefile_open(struct pagefile **out, const char *path, struct err *e);
+/* A file that SQLite has closed and that has no journal; messages call it `name`. Both are
+ * borrowed. ERR_IO, ERR_NOMEM; ERR_FORMAT for one that is not whole pages, used up to their
+ * ends. *out is NULL then. */
+int pagefile_open(struct pagefile **out, const char *path, const char *name, struct err *e);
+
+/* What messages call it. */
+const char *pagefile_name(const struct pagefile *f);
 
 /* The bytes of a page. */
 size_t pagefile_page_size(const struct pagefile *f);

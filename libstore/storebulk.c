@@ -23,10 +23,10 @@ static int page_size_of(sqlite3 *db, size_t *size)
 	return ok;
 }
 
-int bulk_init(struct bulk *b, sqlite3 *db, const char *path, struct err *e)
+int bulk_init(struct bulk *b, sqlite3 *db, const char *path, const char *name, struct err *e)
 {
 	const struct {
-		const char *name;
+		const char *table;
 		enum btree_kind kind;
 		struct btree *tree;
 	} trees[] = {{"offcpu", BTREE_TABLE, &b->off},
@@ -35,21 +35,21 @@ int bulk_init(struct bulk *b, sqlite3 *db, const char *path, struct err *e)
 		     {"samples", BTREE_TABLE, &b->samples}};
 	size_t page_size;
 	uint32_t root;
-	*b = (struct bulk){.path = path};
+	*b = (struct bulk){.path = path, .name = name};
 	int ok = page_size_of(db, &page_size), r = 0;
 	for (size_t i = 0; ok && !r && i < sizeof(trees) / sizeof(*trees); i++) {
-		ok = root_of(db, trees[i].name, &root);
+		ok = root_of(db, trees[i].table, &root);
 		if (ok)
 			r = btree_init(trees[i].tree, trees[i].kind, root, page_size, e);
 	}
 	return ok ? r
-		  : err_set(e, ERR_IO, "%s: cannot write the store: %s", path,
+		  : err_set(e, ERR_IO, "%s: cannot write the store: %s", name,
 			    sqlite3_errmsg(db));
 }
 
 int bulk_begin(struct bulk *b, struct err *e)
 {
-	return pagefile_open(&b->file, b->path, e);
+	return pagefile_open(&b->file, b->path, b->name, e);
 }
 
 int bulk_pause(struct bulk *b, struct err *e)
@@ -70,9 +70,11 @@ int bulk_off(struct bulk *b, const struct cell row[OFFCPU_COLUMNS], struct err *
 	struct cell entry[3] = {row[OFFCPU_THREAD], row[OFFCPU_START]};
 	int64_t thread = entry[0].i, ns = entry[1].i;
 	if (thread < b->thread || (thread == b->thread && ns < b->start_ns))
-		return err_set(
-			e, ERR_FORMAT,
-			"the off-CPU intervals of a thread are not in the order of time");
+		return err_set(e, ERR_FORMAT,
+			       "%s: cannot write the store: the off-CPU intervals of a thread "
+			       "are not in "
+			       "the order of time",
+			       b->name);
 	b->thread = thread;
 	b->start_ns = ns;
 	cell_int(&entry[2], ++b->offs);

@@ -2,7 +2,7 @@
  * storebulk.h - the two large tables of a store, offcpu and samples, and the indexes of offcpu,
  * written as pages (btree.h) while SQLite has the file closed.
  *
- *	bulk_init(&b, db, "run.db.tmp", &e);    // tables and indexes are declared, and empty
+ *	bulk_init(&b, db, "run.db.tmp", "run.db", &e);  // tables and indexes: declared, empty
  *	(SQLite closes the file)
  *	bulk_begin(&b, &e);
  *	bulk_off(&b, cells, &e);  bulk_sample(&b, cells, &e);  ...
@@ -27,7 +27,7 @@ enum {
 };
 
 struct bulk {
-	const char *path;
+	const char *path, *name;
 	struct pagefile *file;
 	struct btree off, off_by_thread, off_by_start, samples;
 	int64_t offs; /* rows so far: their ids are 1, 2, … */
@@ -36,8 +36,9 @@ struct bulk {
 	BIGVEC(uint64_t) starts;  /* of all offs, by id */
 };
 
-/* For the file of `db`, which has `path` (borrowed). ERR_IO, ERR_NOMEM. */
-int bulk_init(struct bulk *b, sqlite3 *db, const char *path, struct err *e);
+/* For the file of `db`, which has `path` and which messages call `name` (both borrowed).
+ * ERR_IO, ERR_NOMEM. */
+int bulk_init(struct bulk *b, sqlite3 *db, const char *path, const char *name, struct err *e);
 
 /* Between SQLite's having the file; bulk_release may come at any time. As pagefile_open and
  * pagefile_close. */

@@ -1,5 +1,6 @@
 #include "libstore/storewrite.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "libstore/appframe.h"
 #include "libstore/causes.h"
 #include "libstore/store.h"
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -613,7 +615,7 @@ static int begin(struct store_writer *w, struct err *e)
 	if (!r)
 		r = run(w, tables, e);
 	if (!r)
-		r = bulk_init(&w->bulk, w->db, w->tmp, e);
+		r = bulk_init(&w->bulk, w->db, w->tmp, w->path, e);
 	if (!r)
 		r = run(w,
 			"INSERT INTO meta VALUES('perfkit', '" PERFKIT_VERSION "'),"
@@ -625,7 +627,9 @@ static int begin(struct store_writer *w, struct err *e)
 
 int store_writer_open(struct store_writer **out, const char *path, struct err *e)
 {
+	char target[PATH_MAX];
 	*out = NULL;
+	path = outfile_target(path, target);
 	int r = check_target(path, e);
 	if (r)
 		return r;
@@ -655,10 +659,10 @@ const char *store_writer_temporary(const struct store_writer *w)
 	return w->tmp;
 }
 
-static int sync_file(const char *path, struct err *e)
+static int sync_file(const char *path, const char *name, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r = fd < 0 || fsync(fd) ? err_sys(e, "%s: cannot sync", path) : 0;
+	int r = fd < 0 || fsync(fd) ? err_sys(e, "%s: cannot write the store", name) : 0;
 	if (fd >= 0)
 		close(fd);
 	return r;
@@ -678,7 +682,7 @@ int store_writer_commit(struct store_writer *w, struct err *e)
 	if (!r)
 		r = close_db(w, e);
 	if (!r)
-		r = sync_file(w->tmp, e);
+		r = sync_file(w->tmp, w->path, e);
 	if (!r && rename(w->tmp, w->path))
 		r = err_sys(e, "%s: cannot rename into place", w->path);
 	if (!r) {

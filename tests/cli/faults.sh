@@ -181,6 +181,45 @@ for words in 'svg --wall -o' 'import -o' 'pack --no-local -o'; do
 	done
 done
 
+# --- links, which stay, and what cannot be made again -----------------------------------------
+mkdir l
+echo "$writers" | while read -r words; do
+	bad=0
+	rm -rf l/*
+	: >l/named
+	ln -s named l/target
+	ln -s /proc/self/fd/1 l/stdout
+	status 0 "$PERFKIT" $words l/target "$waits"
+	[ -L l/target ] && [ -s l/named ] || wrong "$words: a link is not followed"
+	[ "$words" = 'pack -q --no-local -o' ] || rm -f l/named
+	case $words in
+	tail*) ;; # which prints besides
+	*)
+		status 0 "$PERFKIT" $words l/stdout "$waits"
+		[ -L l/stdout ] && [ -s out ] || wrong "$words: nothing came to the stdout of a link"
+		;;
+	esac
+	[ "$(ls -A l | grep -vx 'target\|named\|stdout')" = '' ] || wrong "$words leaves $(ls l)"
+	[ $bad = 0 ] || echo failed >failed
+done
+[ -f failed ] && bad=1
+"$PERFKIT" import -q "$waits" -o mine.db
+for mine in mine.data mine.db; do
+	[ $mine = mine.db ] || cp "$waits" mine.data
+	cp $mine kept
+	echo "$writers" | grep -v 'import\|pack' | while read -r words; do
+		bad=0
+		case "$words $mine" in 'svg -q -o mine.db' | 'collapse -q -o mine.db')
+			words="${words%-o}--offcpu -o" ;; # there are no samples in it
+		esac
+		status 3 "$PERFKIT" $words $mine $mine
+		one_line "$mine: exists and is a recording or a store; not replaced"
+		cmp -s $mine kept || { wrong "$words: $mine is lost"; cp kept $mine; }
+		[ $bad = 0 ] || echo failed >failed
+	done
+done
+[ -f failed ] && bad=1
+
 # --- two into one store, a closed pipe, Ctrl-C with a progress line --------------------------
 "$PERFKIT" import -q "$waits" -o both.db &
 "$PERFKIT" import -q "$waits" -o both.db || wrong "the second import failed"

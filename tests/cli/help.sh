@@ -33,8 +33,9 @@ for lib in perfkit libtraceevent elfutils zstd SQLite xxHash; do
 done
 for words in "nosuchverb" "help nosuchverb" "help --man nosuchverb" "help --completion csh" ""; do
 	# shellcheck disable=SC2086
-	"$PERFKIT" $words >/dev/null 2>&1
+	"$PERFKIT" $words >out 2>err
 	[ $? = 2 ] || wrong "perfkit $words: exit status is not 2"
+	[ -s err ] && [ ! -s out ] || wrong "perfkit $words: says what is wrong on stdout"
 done
 
 # an option of another way to ask is refused, never ignored

@@ -53,7 +53,12 @@ usage()
 	"$PERFKIT" "$@" "$file" >/dev/null 2>err || rc=$?
 	[ $rc = 2 ] || { echo "$*: exit $rc"; cat err; exit 1; }
 }
+# --top 0 is all of them, as --rows 0 is
+[ "$("$PERFKIT" tail -q --comm front-0 --top 0 --csv "$file" | wc -l)" = \
+	"$("$PERFKIT" tail -q --comm front-0 --over 0ns --csv "$file" | wc -l)" ]
+
 usage collapse --top 3
+usage collapse --top 0
 usage collapse --tail --offcpu
 usage collapse --tail --by lunch
 usage timeline --cause lock -o x.svg

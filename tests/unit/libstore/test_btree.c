@@ -152,7 +152,7 @@ static void fill(int page_size, size_t n)
 	struct btree t, x;
 	struct err e = {0};
 	make_db(page_size, &table, &index);
-	assert_int_equal(pagefile_open(&f, db_path, &e), 0);
+	assert_int_equal(pagefile_open(&f, db_path, "run.db", &e), 0);
 	assert_int_equal(pagefile_page_size(f), page_size);
 	assert_int_equal(btree_init(&t, BTREE_TABLE, table, pagefile_page_size(f), &e), 0);
 	assert_int_equal(btree_init(&x, BTREE_INDEX, index, pagefile_page_size(f), &e), 0);
@@ -163,7 +163,7 @@ static void fill(int page_size, size_t n)
 	insert_all(db, n);
 	sqlite3_close(db);
 
-	assert_int_equal(pagefile_open(&f, db_path, &e), 0);
+	assert_int_equal(pagefile_open(&f, db_path, "run.db", &e), 0);
 	add_rows(f, &t, &x, n / 3, n);
 	assert_int_equal(btree_finish(&t, f, &e), 0);
 	assert_int_equal(btree_finish(&x, f, &e), 0);
@@ -234,7 +234,7 @@ static void rows_too_long_for_a_page_are_refused(void **state)
 	struct err e = {0};
 	memset(text, 'x', sizeof(text));
 	make_db(512, &table, &index);
-	assert_int_equal(pagefile_open(&f, db_path, &e), 0);
+	assert_int_equal(pagefile_open(&f, db_path, "run.db", &e), 0);
 	assert_int_equal(btree_init(&t, BTREE_TABLE, table, 512, &e), 0);
 	int64_t id = 1, added = 0;
 	for (int n = 400; n < (int)sizeof(text); n++) {
@@ -248,6 +248,7 @@ static void rows_too_long_for_a_page_are_refused(void **state)
 	for (int i = 0; i <= BTREE_COLUMNS; i++)
 		cell_null(&row[i]);
 	assert_int_equal(btree_add(&t, f, id, row, BTREE_COLUMNS + 1, &e), ERR_LIMIT);
+	assert_memory_equal(e.msg, "run.db: ", 8);
 	assert_int_equal(btree_finish(&t, f, &e), 0);
 	assert_int_equal(pagefile_close(f, &e), 0);
 	btree_release(&t);
@@ -276,7 +277,7 @@ static void the_lock_page_is_left_out(void **state)
 	assert_int_equal(fwrite(pages, 4, 1, file), 1);
 	fclose(file);
 	assert_int_equal(truncate(db_path, (off_t)BEFORE * SIZE), 0);
-	assert_int_equal(pagefile_open(&f, db_path, &e), 0);
+	assert_int_equal(pagefile_open(&f, db_path, "run.db", &e), 0);
 	assert_int_equal(btree_init(&t, BTREE_TABLE, table, SIZE, &e), 0);
 	assert_int_equal(btree_init(&x, BTREE_INDEX, index, SIZE, &e), 0);
 	add_rows(f, &t, &x, 0, 20000);
@@ -303,13 +304,14 @@ static void other_files_are_refused(void **state)
 	uint32_t table, index;
 	struct pagefile *f;
 	struct err e = {0};
-	assert_int_equal(pagefile_open(&f, "/nonexistent/t.db", &e), ERR_IO);
+	assert_int_equal(pagefile_open(&f, "/nonexistent/t.db", "t.db", &e), ERR_IO);
+	assert_memory_equal(e.msg, "t.db: ", 6);
 	assert_null(f);
 	make_db(4096, &table, &index);
 	assert_int_equal(truncate(db_path, 4096 + 100), 0);
-	assert_int_equal(pagefile_open(&f, db_path, &e), ERR_FORMAT);
+	assert_int_equal(pagefile_open(&f, db_path, "run.db", &e), ERR_FORMAT);
 	assert_int_equal(truncate(db_path, 10), 0);
-	assert_int_equal(pagefile_open(&f, db_path, &e), ERR_FORMAT);
+	assert_int_equal(pagefile_open(&f, db_path, "run.db", &e), ERR_FORMAT);
 	assert_null(f);
 }
 

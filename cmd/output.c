@@ -1,0 +1,31 @@
+#include "cmd/output.h"
+#include "cmd/inputkind.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Does a recording or a store lie there? */
+static int is_kept(const char *path)
+{
+	uint8_t head[512];
+	struct stat st;
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	if (fd >= 0)
+		close(fd);
+	enum input_kind kind = n <= 0 ? INPUT_UNKNOWN : input_kind_of_bytes(head, (size_t)n);
+	return kind == INPUT_PERF_DATA || kind == INPUT_STORE;
+}
+
+int output_open(struct outfile *o, const char *path, struct err *e)
+{
+	path = path ? path : "-";
+	if (is_kept(path))
+		return err_set(e, ERR_REFUSED,
+			       "%s: exists and is a recording or a store; not replaced", path);
+	return outfile_open(o, path, e);
+}
