@@ -145,6 +145,48 @@ int machine_take(struct machine *m, const struct recording *rec, const struct re
 	return rc;
 }
 
+/* --- lives: one number's threads or processes, by time ----------------------------------- */
+
+typedef const struct life *(*life_fn)(const struct machine *m, uint32_t id);
+
+static const struct life *thread_life(const struct machine *m, uint32_t id)
+{
+	return &m->threads.v[id].life;
+}
+
+static const struct life *process_life(const struct machine *m, uint32_t id)
+{
+	return &m->processes.v[id].life;
+}
+
+/* The life of `own`, after `older`. Its jump is such that any of n is found in O(log n) steps
+ * (the skew-binary lists of Myers). */
+static struct life next_life(const struct machine *m, life_fn of, uint32_t own, uint64_t start,
+			     uint32_t older)
+{
+	struct life l = {.start = start, .older = older, .jump = own};
+	if (older == NO_ID)
+		return l;
+	const struct life *o = of(m, older), *j = of(m, o->jump);
+	l.nth = o->nth + 1;
+	l.jump = o->nth - j->nth == j->nth - of(m, j->jump)->nth ? j->jump : older;
+	return l;
+}
+
+/* The newest life, of `id` and those before it, that had begun at `time`, else the oldest. The
+ * start of the one behind it goes into *until. */
+static uint32_t life_at(const struct machine *m, life_fn of, uint32_t id, uint64_t time,
+			uint64_t *until)
+{
+	for (;;) {
+		const struct life *l = of(m, id);
+		if (l->start <= time || l->older == NO_ID)
+			return id;
+		*until = l->start;
+		id = of(m, l->jump)->start > time ? l->jump : l->older;
+	}
+}
+
 /* --- making threads, processes, spaces ------------------------------------------------- */
 
 static int new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
@@ -166,9 +208,11 @@ static int add_image(struct machine *m, uint32_t process, uint64_t time, uint32_
 static int new_process(struct machine *m, int32_t pid, uint64_t time, uint32_t parent_space,
 		       uint32_t *id)
 {
-	uint32_t space;
-	struct process p = {.pid = pid, .start = time, .older = NO_ID};
-	u64map_get(&m->by_pid, (uint32_t)pid, &p.older);
+	uint32_t space, older = NO_ID;
+	u64map_get(&m->by_pid, (uint32_t)pid, &older);
+	struct process p = {
+		.pid = pid,
+		.life = next_life(m, process_life, (uint32_t)m->processes.n, time, older)};
 	if (new_space(m, parent_space, time, &space) || vec_push(&m->processes, p))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->processes.n - 1);
@@ -187,13 +231,14 @@ static int find_process(struct machine *m, int32_t pid, uint32_t *id)
 static int new_thread(struct machine *m, int32_t pid, int32_t tid, uint64_t time,
 		      uint32_t process, uint32_t *id)
 {
-	struct thread t = {.pid = pid,
-			   .tid = tid,
-			   .start = time,
-			   .exit = TIME_END,
-			   .older = NO_ID,
-			   .process = process};
-	u64map_get(&m->by_tid, (uint32_t)tid, &t.older);
+	uint32_t older = NO_ID;
+	u64map_get(&m->by_tid, (uint32_t)tid, &older);
+	struct thread t = {
+		.pid = pid,
+		.tid = tid,
+		.life = next_life(m, thread_life, (uint32_t)m->threads.n, time, older),
+		.exit = TIME_END,
+		.process = process};
 	if (vec_push(&m->threads, t))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->threads.n - 1);
@@ -302,6 +347,8 @@ static int find_dso(struct machine *m, struct dso *d, uint32_t *id)
 {
 	d->recorded = d->name;
 	uint64_t h = hash_u64((uint64_t)d->recorded << 8 | d->kind);
+	h = hash_u64(h ^ d->file.ino) ^ hash_u64((uint32_t)d->pid);
+	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len));
 	size_t at = 0;
 	while (idmap_next(&m->dso_index, h, &at, id))
 		if (same_dso(&m->dsos.v[*id], d))
@@ -369,17 +416,24 @@ static int classify_dso(struct machine *m, const struct pending *p, struct dso *
 	return 0;
 }
 
-/* Put map `index` into the list of a space, which is sorted later, once for many. */
-static int insert_map(struct machine *m, uint32_t space, uint32_t index)
+/* Have a space sorted, later, once for many changes. */
+static int sort_later(struct machine *m, uint32_t space)
 {
 	struct space *s = &m->spaces.v[space];
-	if (vec_push(&s->by_start, index) || vec_push(&s->max_end, 0) ||
-	    vec_push(&s->changes, m->maps.v[index].since))
-		return ERR_NOMEM;
 	if (s->unsorted)
 		return 0;
 	s->unsorted = 1;
 	return vec_push(&m->unsorted, space);
+}
+
+/* Put map `index` into the list of a space. */
+static int insert_map(struct machine *m, uint32_t space, uint32_t index)
+{
+	struct space *s = &m->spaces.v[space];
+	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_reach){0}) ||
+	    vec_push(&s->changes, m->maps.v[index].since))
+		return ERR_NOMEM;
+	return sort_later(m, space);
 }
 
 static int by_start(const void *a, const void *b, void *maps)
@@ -392,15 +446,37 @@ static int by_start(const void *a, const void *b, void *maps)
 	return x < y ? -1 : x > y;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct map_reach together(struct map_reach a, struct map_reach b)
+{
+	return (struct map_reach){.end = larger(a.end, b.end),
+				  .since = a.since < b.since ? a.since : b.since,
+				  .until = larger(a.until, b.until),
+				  .last = a.last > b.last ? a.last : b.last};
+}
+
+/* Node of [lo, hi) is its middle; depth is log2 of the number of maps. */
+static struct map_reach fill_reach(const struct machine *m, struct space *s, size_t lo,
+				   size_t hi)
+{
+	if (lo >= hi)
+		return (struct map_reach){.since = UINT64_MAX};
+	size_t mid = lo + (hi - lo) / 2;
+	uint32_t index = s->by_start.v[mid];
+	const struct map *own = &m->maps.v[index];
+	struct map_reach r = {own->end, own->since, own->until, index};
+	r = together(r, fill_reach(m, s, lo, mid));
+	return s->reach.v[mid] = together(r, fill_reach(m, s, mid + 1, hi));
+}
+
 static void sort_space(struct machine *m, struct space *s)
 {
-	uint64_t max = 0;
 	qsort_r(s->by_start.v, s->by_start.n, sizeof(*s->by_start.v), by_start, m->maps.v);
-	for (size_t i = 0; i < s->by_start.n; i++) {
-		uint64_t end = m->maps.v[s->by_start.v[i]].end;
-		max = end > max ? end : max;
-		s->max_end.v[i] = max;
-	}
+	fill_reach(m, s, 0, s->by_start.n);
 	s->unsorted = 0;
 }
 
@@ -437,43 +513,22 @@ static int apply_mmap(struct machine *m, const struct pending *p)
 	return add_map(m, current_space(m, process), p, &d);
 }
 
-/* Among the maps of one space that hold addr at `time`: the one made last. */
-static const struct map *own_map(const struct machine *m, const struct space *s, uint64_t addr,
-				 uint64_t time)
-{
-	const struct map *best = NULL;
-	uint32_t best_index = 0;
-	size_t lo = 0, hi = s->by_start.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->maps.v[s->by_start.v[mid]].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 0 && s->max_end.v[lo] > addr) {
-		uint32_t index = s->by_start.v[lo];
-		const struct map *c = &m->maps.v[index];
-		if (c->end > addr && c->since <= time && c->until > time &&
-		    (!best || index > best_index)) {
-			best = c;
-			best_index = index;
-		}
-	}
-	return best;
-}
-
 static int apply_ksymbol(struct machine *m, const struct pending *p)
 {
 	struct dso d = {.name = p->name, .path = p->name, .kind = DSO_BPF, .pid = -1};
 	enum { KSYMBOL_UNREGISTER = 1 };
-	if (!(p->flags & KSYMBOL_UNREGISTER))
-		return add_map(m, SPACE_KERNEL, p, &d);
-	sort_spaces(m);
-	const struct map *gone = own_map(m, &m->spaces.v[SPACE_KERNEL], p->map.start, p->time);
-	if (gone && m->dsos.v[gone->dso].kind == DSO_BPF)
-		m->maps.v[gone - m->maps.v].until = p->time;
-	return 0;
+	size_t n = m->maps.n;
+	uint32_t gone;
+	if (!(p->flags & KSYMBOL_UNREGISTER)) {
+		int rc = add_map(m, SPACE_KERNEL, p, &d);
+		if (rc || m->maps.n == n)
+			return rc;
+		return u64map_put(&m->bpf, p->map.start, (uint32_t)n);
+	}
+	if (!u64map_get(&m->bpf, p->map.start, &gone) || m->maps.v[gone].until != TIME_END)
+		return 0;
+	m->maps.v[gone].until = p->time;
+	return sort_later(m, SPACE_KERNEL);
 }
 
 static int apply(struct machine *m, const struct pending *p)
@@ -555,7 +610,7 @@ void machine_release(struct machine *m)
 		vec_release(&m->processes.v[i].images);
 	for (size_t i = 0; i < m->spaces.n; i++) {
 		vec_release(&m->spaces.v[i].by_start);
-		vec_release(&m->spaces.v[i].max_end);
+		vec_release(&m->spaces.v[i].reach);
 		vec_release(&m->spaces.v[i].changes);
 	}
 	vec_release(&m->threads);
@@ -568,6 +623,7 @@ void machine_release(struct machine *m)
 	u64map_release(&m->by_tid);
 	u64map_release(&m->by_pid);
 	idmap_release(&m->dso_index);
+	u64map_release(&m->bpf);
 	u64map_release(&m->cgroups);
 	*m = (struct machine){0};
 }
@@ -591,34 +647,82 @@ static int is_kernel_entry(const struct recorded_build_id *b)
 	       (*b->filename != '[' && !module_suffix(b->filename));
 }
 
-int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
+/* Giving build-ids to the DSOs from `first` on. */
+struct id_giver {
+	struct machine *m;
+	size_t first;
+	struct idmap named;                     /* path and name → DSO, as they are before */
+	struct u64map given;                    /* names whose DSOs all have theirs */
+	const struct recorded_build_id *kernel; /* the kernel's first entry … */
+	uint32_t vmlinux; /* … and the last file named for it; 0: none */
+};
+
+static int index_names(struct id_giver *g)
 {
-	int same_ids = m->ids_taken == rec->features.build_ids.n;
-	size_t first = same_ids ? m->dsos_with_ids : 0;
-	if (first == m->dsos.n)
-		return 0;
-	m->ids_taken = rec->features.build_ids.n;
-	m->dsos_with_ids = m->dsos.n;
-	for (size_t k = 0; k < rec->features.build_ids.n; k++) {
-		const struct recorded_build_id *b = &rec->features.build_ids.v[k];
-		int kernel = is_kernel_entry(b);
-		uint32_t name;
-		if (strtab_intern(m->strings, b->filename, &name))
-			return err_nomem(e);
-		for (size_t i = first; i < m->dsos.n; i++) {
-			struct dso *d = &m->dsos.v[i];
-			if (kernel && d->kind == DSO_KERNEL) {
-				set_build_id(d, b);
-				if (*b->filename != '[')
-					d->name = d->path = name;
-			} else if (d->path == name || d->name == name) {
-				set_build_id(d, b);
-				d->name = name; /* so perf prints modules the table lists by
-						   path */
-			}
-		}
+	for (size_t i = g->first; i < g->m->dsos.n; i++) {
+		const struct dso *d = &g->m->dsos.v[i];
+		if (idmap_put(&g->named, hash_u64(d->path), (uint32_t)i) ||
+		    (d->name != d->path &&
+		     idmap_put(&g->named, hash_u64(d->name), (uint32_t)i)))
+			return ERR_NOMEM;
 	}
 	return 0;
+}
+
+static int give_id(struct id_giver *g, const struct recorded_build_id *b)
+{
+	int kernel = is_kernel_entry(b);
+	uint32_t name, i;
+	size_t at = 0;
+	if (!b->size)
+		return 0;
+	if (strtab_intern(g->m->strings, b->filename, &name))
+		return ERR_NOMEM;
+	if (kernel && !g->kernel)
+		g->kernel = b;
+	if (kernel && *b->filename != '[')
+		g->vmlinux = name;
+	if (u64map_get(&g->given, name, &i))
+		return 0;
+	while (idmap_next(&g->named, hash_u64(name), &at, &i)) {
+		struct dso *d = &g->m->dsos.v[i];
+		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
+			continue;
+		set_build_id(d, b);
+		d->name = name; /* so perf prints modules the table lists by path */
+	}
+	return u64map_put(&g->given, name, 1);
+}
+
+static void give_kernel(struct id_giver *g)
+{
+	for (size_t i = g->first; i < g->m->dsos.n; i++) {
+		struct dso *d = &g->m->dsos.v[i];
+		if (d->kind != DSO_KERNEL)
+			continue;
+		if (g->kernel)
+			set_build_id(d, g->kernel);
+		if (g->vmlinux)
+			d->name = d->path = g->vmlinux;
+	}
+}
+
+int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
+{
+	size_t n = rec->features.build_ids.n;
+	struct id_giver g = {.m = m, .first = m->ids_taken == n ? m->dsos_with_ids : 0};
+	if (g.first == m->dsos.n)
+		return 0;
+	m->ids_taken = n;
+	m->dsos_with_ids = m->dsos.n;
+	int rc = n ? index_names(&g) : 0;
+	for (size_t k = 0; !rc && k < n; k++)
+		rc = give_id(&g, &rec->features.build_ids.v[k]);
+	if (!rc)
+		give_kernel(&g);
+	idmap_release(&g.named);
+	u64map_release(&g.given);
+	return rc ? err_nomem(e) : 0;
 }
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -630,13 +734,12 @@ static uint32_t thread_at(const struct machine *m, int32_t tid, uint64_t time, u
 	*until = TIME_END;
 	if (!u64map_get(&m->by_tid, (uint32_t)tid, &id))
 		return NO_ID;
-	while (m->threads.v[id].start > time) {
-		*until = m->threads.v[id].start;
-		id = m->threads.v[id].older;
-		if (id == NO_ID)
-			return NO_ID;
-	}
-	return id;
+	id = life_at(m, thread_life, id, time, until);
+	uint64_t start = m->threads.v[id].life.start;
+	if (start <= time)
+		return id;
+	*until = start;
+	return NO_ID;
 }
 
 static void narrow(struct thread_view *v, uint64_t since, uint64_t until)
@@ -647,13 +750,16 @@ static void narrow(struct thread_view *v, uint64_t since, uint64_t until)
 		v->until = until;
 }
 
-/* The last of n sorted times that is ≤ time, as a count. */
-static size_t count_until(const uint64_t *times, size_t n, uint64_t time)
+/* How many of n sorted elements of `size` bytes, each of which begins with its time, are not
+ * after `time`. */
+static size_t count_until(const void *of, size_t size, size_t n, uint64_t time)
 {
 	size_t lo = 0, hi = n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (times[mid] <= time)
+		uint64_t at;
+		memcpy(&at, (const char *)of + mid * size, sizeof(at));
+		if (at <= time)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -663,26 +769,26 @@ static size_t count_until(const uint64_t *times, size_t n, uint64_t time)
 
 static void view_comm(const struct thread *t, uint64_t time, struct thread_view *v)
 {
-	for (size_t i = t->comms.n; i-- > 0;) {
-		if (t->comms.v[i].since <= time) {
-			v->comm = t->comms.v[i].comm;
-			narrow(v, t->comms.v[i].since, TIME_END);
-			return;
-		}
-		narrow(v, 0, t->comms.v[i].since);
-	}
+	size_t n = count_until(t->comms.v, sizeof(*t->comms.v), t->comms.n, time);
+	if (n < t->comms.n)
+		narrow(v, 0, t->comms.v[n].since);
+	if (!n)
+		return;
+	v->comm = t->comms.v[n - 1].comm;
+	narrow(v, t->comms.v[n - 1].since, TIME_END);
 }
 
 static void view_space(const struct machine *m, const struct process *p, uint64_t time,
 		       struct thread_view *v)
 {
-	size_t i = p->images.n;
-	while (--i > 0 && p->images.v[i].since > time)
-		narrow(v, 0, p->images.v[i].since);
+	size_t i = count_until(p->images.v, sizeof(*p->images.v), p->images.n, time);
+	i -= i > 0; /* the first was there before */
+	if (i + 1 < p->images.n)
+		narrow(v, 0, p->images.v[i + 1].since);
 	narrow(v, i ? p->images.v[i].since : 0, TIME_END);
 	v->space = p->images.v[i].space;
 	const struct space *s = &m->spaces.v[v->space];
-	size_t n = count_until(s->changes.v, s->changes.n, time);
+	size_t n = count_until(s->changes.v, sizeof(*s->changes.v), s->changes.n, time);
 	v->version = (uint32_t)n;
 	narrow(v, n ? s->changes.v[n - 1] : 0, n < s->changes.n ? s->changes.v[n] : TIME_END);
 }
@@ -701,11 +807,9 @@ static const struct process *process_at(const struct machine *m, int32_t pid, ui
 	uint32_t id;
 	if (!u64map_get(&m->by_pid, (uint32_t)pid, &id))
 		return NULL;
-	while (m->processes.v[id].start > time && m->processes.v[id].older != NO_ID) {
-		narrow(v, 0, m->processes.v[id].start);
-		id = m->processes.v[id].older;
-	}
-	narrow(v, m->processes.v[id].start, TIME_END);
+	uint64_t until = TIME_END;
+	id = life_at(m, process_life, id, time, &until);
+	narrow(v, m->processes.v[id].life.start, until);
 	return &m->processes.v[id];
 }
 
@@ -720,7 +824,7 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 	const struct process *p = NULL;
 	if (out->thread != NO_ID && (m->threads.v[out->thread].pid == pid || pid == -1)) {
 		const struct thread *t = &m->threads.v[out->thread];
-		narrow(out, t->start, TIME_END);
+		narrow(out, t->life.start, TIME_END);
 		view_comm(t, time, out);
 		p = &m->processes.v[t->process];
 	} else {
@@ -733,6 +837,48 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 		out->since = time;
 	if (out->until <= time)
 		out->until = time + 1;
+}
+
+/* A search among the maps of one space that hold addr at `time`, for the one made last. */
+struct map_query {
+	const struct machine *m;
+	const struct space *s;
+	uint64_t addr, time;
+	const struct map *best;
+	uint32_t best_index;
+	unsigned steps; /* left; ends what only a hostile recording can make long */
+};
+
+static void search_maps(struct map_query *q, size_t lo, size_t hi)
+{
+	if (lo >= hi || !q->steps)
+		return;
+	q->steps--;
+	size_t mid = lo + (hi - lo) / 2;
+	const struct map_reach *r = &q->s->reach.v[mid];
+	if (r->end <= q->addr || r->since > q->time || r->until <= q->time ||
+	    (q->best && r->last <= q->best_index))
+		return;
+	uint32_t index = q->s->by_start.v[mid];
+	const struct map *c = &q->m->maps.v[index];
+	if (c->start <= q->addr) {
+		search_maps(q, mid + 1, hi);
+		if (c->end > q->addr && c->since <= q->time && c->until > q->time &&
+		    (!q->best || index > q->best_index)) {
+			q->best = c;
+			q->best_index = index;
+		}
+	}
+	search_maps(q, lo, mid);
+}
+
+static const struct map *own_map(const struct machine *m, const struct space *s, uint64_t addr,
+				 uint64_t time)
+{
+	enum { STEPS_MAX = 1 << 14 };
+	struct map_query q = {.m = m, .s = s, .addr = addr, .time = time, .steps = STEPS_MAX};
+	search_maps(&q, 0, s->by_start.n);
+	return q.best;
 }
 
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,

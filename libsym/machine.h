@@ -63,16 +63,24 @@ struct map {
 	uint32_t prot;
 };
 
+/* How far the maps of a part of a space reach: what tells a search to look elsewhere. */
+struct map_reach {
+	uint64_t end;   /* highest */
+	uint64_t since; /* earliest */
+	uint64_t until; /* latest */
+	uint32_t last;  /* index of the last one made */
+};
+
 /* The address space of one process image. */
 struct space {
 	uint32_t parent; /* forked from: seen through where this one has no mapping; or NO_ID */
 	uint64_t fork_time;   /* … as it was then */
 	uint32_t execed_from; /* the image that called execve; NO_ID when forked or first */
 	uint64_t exec_time;
-	VEC(uint32_t) by_start; /* map indices sorted by (start, order of arrival) */
-	VEC(uint64_t) max_end;  /* of by_start[0..i] */
-	VEC(uint64_t) changes;  /* times of the mmaps, ascending */
-	int unsorted;           /* by_start has grown since it was last sorted */
+	VEC(uint32_t) by_start;      /* map indices sorted by (start, order of arrival) */
+	VEC(struct map_reach) reach; /* of the search tree over by_start, by its middles */
+	VEC(uint64_t) changes;       /* times of the mmaps, ascending */
+	int unsorted;                /* by_start has grown since it was last sorted */
 };
 
 struct thread_comm {
@@ -80,12 +88,19 @@ struct thread_comm {
 	uint32_t comm; /* strings id */
 };
 
+/* Where a thread or process stands among those that had its number before it. */
+struct life {
+	uint64_t start; /* fork, or 0 when it was there before */
+	uint32_t older; /* the one before, or NO_ID */
+	uint32_t jump;  /* one further back, by which many are passed at once; itself: none */
+	uint32_t nth;   /* how many were before it */
+};
+
 /* A thread: one life of a tid. */
 struct thread {
 	int32_t pid, tid;
-	uint64_t start;   /* fork, or 0 when it was there before */
 	uint64_t exit;    /* EXIT record, or TIME_END */
-	uint32_t older;   /* the previous thread with this tid, or NO_ID */
+	struct life life; /* among the threads with this tid */
 	uint32_t process; /* index into processes */
 	VEC(struct thread_comm) comms;
 };
@@ -93,8 +108,7 @@ struct thread {
 /* A process: one life of a pid, with its images (a new one at each exec). */
 struct process {
 	int32_t pid;
-	uint64_t start;
-	uint32_t older;
+	struct life life;
 	VEC(struct process_image {
 		uint64_t since;
 		uint32_t space;
@@ -113,6 +127,7 @@ struct machine {
 	VEC(struct dso) dsos;
 	struct u64map by_tid, by_pid; /* → newest thread / process */
 	struct idmap dso_index;
+	struct u64map bpf;      /* address → the map last made of a BPF program there */
 	struct u64map cgroups;  /* cgroup id → strings id of its path */
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;

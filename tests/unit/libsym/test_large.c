@@ -6,6 +6,7 @@
 #include "tests/lib/unit.h"
 
 #include "libsym/debuginfo.h"
+#include "libsym/machine.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -391,9 +392,245 @@ static void line_program_of_many_units_stays_small(void **state)
 	assert_true(peak_mb() - before < 200);
 }
 
+/* --- recordings --------------------------------------------------------------------------- */
+
+struct world {
+	struct recording rec;
+	struct strtab strings;
+	struct machine m;
+	double start;
+};
+
+static void world_begin(struct world *w)
+{
+	*w = (struct world){.start = seconds()};
+	w->rec.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	assert_int_equal(machine_init(&w->m, &w->strings, NULL), 0);
+}
+
+static void world_end(struct world *w)
+{
+	double took = seconds() - w->start;
+	machine_release(&w->m);
+	strtab_release(&w->strings);
+	if (took > SECONDS_MAX)
+		fail_msg("%.1f s", took);
+}
+
+/* Give the machine a record with this body. */
+static void take(struct world *w, uint32_t type, uint64_t time, struct out *body)
+{
+	struct out o = {0};
+	struct record r = {.type = type};
+	struct err e = {0};
+	while (body->n % 8)
+		put(body, 0, 1);
+	put(&o, type, 4);
+	put(&o, 0, 2);
+	put(&o, 8 + body->n, 2);
+	put_all(&o, body->v, body->n);
+	r.p = o.v;
+	r.size = (uint16_t)o.n;
+	if (machine_take(&w->m, &w->rec, &r, time, &e))
+		fail_msg("%s", e.msg);
+	body->n = 0;
+	free(o.v);
+}
+
+static void take_mmap(struct world *w, struct out *o, uint64_t time, uint64_t addr,
+		      uint64_t len, uint64_t ino)
+{
+	put(o, 7, 4);
+	put(o, 7, 4);
+	put(o, addr, 8);
+	put(o, len, 8);
+	put(o, 0, 16); /* offset, device */
+	put(o, ino, 8);
+	put(o, 0, 8); /* generation */
+	put(o, 5, 4);
+	put(o, 2, 4);
+	put_all(o, "/bin/x", 7);
+	take(w, PERF_RECORD_MMAP2, time, o);
+}
+
+static void take_comm(struct world *w, struct out *o, uint64_t time, uint64_t n)
+{
+	put(o, 7, 4);
+	put(o, 7, 4);
+	put(o, 'A' + n % 16, 1);
+	put(o, 'A' + n / 16 % 16, 1);
+	put(o, 0, 1);
+	take(w, PERF_RECORD_COMM, time, o);
+}
+
+static void files_of_one_name_are_told_apart_in_time(void **state)
+{
+	enum { FILES = 100000 };
+	struct world w;
+	struct out o = {0};
+	(void)state;
+	world_begin(&w);
+	for (uint64_t i = 0; i < FILES; i++)
+		take_mmap(&w, &o, i, i << 12, 0x1000, i + 1);
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	assert_int_equal(w.m.dsos.n, FILES);
+	free(o.v);
+	world_end(&w);
+}
+
+static void mapping_over_all_others_hides_none(void **state)
+{
+	enum { MAPS = 150000 };
+	struct world w;
+	struct out o = {0};
+	struct thread_view v;
+	(void)state;
+	world_begin(&w);
+	take_mmap(&w, &o, 1, 0x1000, UINT64_C(1) << 46, 1);
+	for (uint64_t i = 1; i <= MAPS; i++)
+		take_mmap(&w, &o, 1 + i, i << 13, 0x1000, 1);
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	machine_thread_at(&w.m, 7, 7, TIME_END, &v);
+	for (uint64_t i = 1; i <= MAPS; i++) {
+		const struct map *own =
+			machine_map_at(&w.m, v.space, (i << 13) + 5, TIME_END - 1);
+		const struct map *gap =
+			machine_map_at(&w.m, v.space, (i << 13) + 0x1005, TIME_END - 1);
+		const struct map *before = machine_map_at(&w.m, v.space, (i << 13) + 5, i);
+		assert_true(own && own->start == i << 13);
+		assert_true(gap && gap->start == 0x1000);
+		assert_ptr_equal(before, gap);
+	}
+	free(o.v);
+	world_end(&w);
+}
+
+static void mappings_of_one_place_are_told_apart_by_time(void **state)
+{
+	enum { MAPS = 100000 };
+	struct world w;
+	struct out o = {0};
+	struct thread_view v;
+	(void)state;
+	world_begin(&w);
+	for (uint64_t i = 1; i <= MAPS; i++)
+		take_mmap(&w, &o, 10 * i, 0x10000 - 16 * (i % 3), 0x1000, 1);
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	machine_thread_at(&w.m, 7, 7, TIME_END, &v);
+	assert_null(machine_map_at(&w.m, v.space, 0x10000, 9));
+	for (uint64_t i = 1; i <= MAPS; i++) {
+		const struct map *map = machine_map_at(&w.m, v.space, 0x10000, 10 * i + 9);
+		assert_true(map && map->since == 10 * i);
+	}
+	free(o.v);
+	world_end(&w);
+}
+
+static void take_ksymbol(struct world *w, struct out *o, uint64_t time, int gone)
+{
+	put(o, UINT64_C(0xffffffffc0000000) + (time / 2 % 1000 << 12), 8);
+	put(o, 0x100, 4);
+	put(o, 1, 2);
+	put(o, gone != 0, 2);
+	put_all(o, "bpf_prog_0123", 14);
+	take(w, PERF_RECORD_KSYMBOL, time, o);
+}
+
+static void bpf_programs_may_come_and_go(void **state)
+{
+	enum { TIMES = 100000 };
+	struct world w;
+	struct out o = {0};
+	(void)state;
+	world_begin(&w);
+	for (uint64_t i = 0; i < TIMES; i++)
+		take_ksymbol(&w, &o, i, i & 1);
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	for (uint64_t i = 0; i < TIMES; i++) {
+		uint64_t at = UINT64_C(0xffffffffc0000080) + (i / 2 % 1000 << 12);
+		const struct map *map = machine_map_at(&w.m, SPACE_KERNEL, at, i);
+		assert_true(i & 1 ? !map : map && map->since == i);
+	}
+	free(o.v);
+	world_end(&w);
+}
+
+static void thread_may_change_its_name_and_life_at_any_rate(void **state)
+{
+	enum { TIMES = 150000 };
+	struct world w;
+	struct out o = {0};
+	struct thread_view v;
+	(void)state;
+	world_begin(&w);
+	for (uint64_t i = 0; i < TIMES; i++)
+		take_comm(&w, &o, 10 + 10 * i, i);
+	for (uint64_t i = 0; i < TIMES; i++) { /* thread 8 of process 9, and process 9 */
+		put(&o, 9, 4);
+		put(&o, 7, 4);
+		put(&o, i % 2 ? 8 : 9, 4);
+		put(&o, 7, 4);
+		put(&o, 10 + 10 * i, 8);
+		take(&w, PERF_RECORD_FORK, 10 + 10 * i, &o);
+	}
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	for (uint64_t i = 0; i < TIMES; i++) {
+		char name[] = {(char)('A' + i % 16), (char)('A' + i / 16 % 16), 0};
+		machine_thread_at(&w.m, 7, 7, 15 + 10 * i, &v);
+		assert_string_equal(strtab_get(&w.strings, v.comm), name);
+		assert_true(v.since == 10 + 10 * i);
+		assert_true(v.until == (i + 1 < TIMES ? 20 + 10 * i : TIME_END));
+		machine_thread_at(&w.m, 9, i % 2 ? 8 : 9, 15 + 10 * i, &v);
+		assert_true(v.thread != NO_ID &&
+			    w.m.threads.v[v.thread].life.start == 10 + 10 * i);
+		machine_thread_at(&w.m, 9, 77, 15 + 10 * i, &v);
+		assert_true(v.thread == NO_ID && v.since == 10 + 10 * i);
+	}
+	free(o.v);
+	world_end(&w);
+}
+
+static void build_ids_find_their_files_in_time(void **state)
+{
+	enum { FILES = 60000 };
+	struct world w;
+	struct out o = {0};
+	char(*names)[16] = calloc(FILES, sizeof(*names));
+	(void)state;
+	assert_non_null(names);
+	world_begin(&w);
+	for (uint64_t i = 0; i < FILES; i++) {
+		snprintf(names[i], sizeof(names[i]), "/lib/%u", (unsigned)i);
+		put(&o, 7, 4);
+		put(&o, 7, 4);
+		put(&o, i << 12, 8);
+		put(&o, 0x1000, 8);
+		put(&o, 0, 8);
+		put_all(&o, names[i], strlen(names[i]) + 1);
+		take(&w, PERF_RECORD_MMAP, i, &o);
+		struct recorded_build_id b = {.filename = names[i], .pid = -1, .size = 20};
+		b.id[0] = (uint8_t)(i % 250 + 1);
+		assert_int_equal(vec_push(&w.rec.features.build_ids, b), 0);
+	}
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	assert_int_equal(machine_take_build_ids(&w.m, &w.rec, NULL), 0);
+	for (uint64_t i = 0; i < FILES; i++)
+		assert_int_equal(w.m.dsos.v[i].id.v[0], i % 250 + 1);
+	vec_release(&w.rec.features.build_ids);
+	free(names);
+	free(o.v);
+	world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_of_one_name_are_told_apart_in_time),
+		cmocka_unit_test(mapping_over_all_others_hides_none),
+		cmocka_unit_test(mappings_of_one_place_are_told_apart_by_time),
+		cmocka_unit_test(bpf_programs_may_come_and_go),
+		cmocka_unit_test(thread_may_change_its_name_and_life_at_any_rate),
+		cmocka_unit_test(build_ids_find_their_files_in_time),
 		cmocka_unit_test(abbreviations_read_from_each_place_on_stay_small),
 		cmocka_unit_test(line_program_of_many_units_stays_small),
 		cmocka_unit_test(attributes_without_bytes_cannot_multiply),
