@@ -1,5 +1,6 @@
 #include "libstore/spans.h"
 #include "base/mem.h"
+#include "libstore/partsums.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -296,48 +297,6 @@ int spans_event(struct spans *s, const struct span_event *ev, struct err *e)
 /* --- the end -------------------------------------------------------------------------------
  */
 
-static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
-{
-	a = a > from ? a : from;
-	b = b < to ? b : to;
-	return b > a ? b - a : 0;
-}
-
-void timeline_parts(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,
-		    struct tl_sums *out, uint32_t *flags)
-{
-	uint64_t life, off = 0;
-	if (to <= from)
-		return;
-	if (thread == TL_NONE || !(tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
-		out->unknown += to - from;
-		return;
-	}
-	const struct tl_thread *t = &tl->threads.v[thread];
-	life = overlap(t->first_ns, t->last_ns, from, to);
-	out->unknown += to - from - life;
-	for (uint32_t i = timeline_off_after(tl, thread, from); i < t->off_first + t->off_n;
-	     i++) {
-		const struct off *o = &tl->off.v[i];
-		if (o->start_ns >= to)
-			break;
-		uint64_t woken = o->start_ns + o->blocked_ns;
-		uint64_t all = overlap(o->start_ns, o->end_ns, from, to);
-		uint64_t runnable = overlap(woken, o->end_ns, from, to);
-		off += all;
-		*flags |= o->flags;
-		if (o->unknown) {
-			out->unknown += all;
-			continue;
-		}
-		out->blocked += all - runnable;
-		out->runnable += runnable;
-		if (o->flags & OFF_RUNNING)
-			out->preempted += runnable;
-	}
-	out->run += life - off;
-}
-
 /* When `to` was last woken by `from` in [start, end); 0 = never. */
 static uint64_t woken_by(const struct timeline *tl, uint32_t to, uint32_t from, uint64_t start,
 			 uint64_t end)
@@ -371,21 +330,20 @@ static uint64_t handed_over(const struct timeline *tl, const struct tl_span *x,
 	return at >= x->start_ns && at <= x->end_ns ? at : x->start_ns;
 }
 
-static void fill(const struct timeline *tl, struct tl_span *x, const struct extra *m)
+static void fill(const struct part_sums *parts, struct tl_span *x, const struct extra *m)
 {
 	struct tl_sums sum = {0};
-	uint32_t flags = 0;
 	uint64_t at = x->thread == x->end_thread || x->end_thread == TL_NONE
 			      ? x->end_ns
-			      : handed_over(tl, x, m);
-	timeline_parts(tl, x->thread, x->start_ns, at, &sum, &flags);
-	timeline_parts(tl, x->end_thread, at, x->end_ns, &sum, &flags);
+			      : handed_over(parts->tl, x, m);
+	part_sums_add(parts, x->thread, x->start_ns, at, &sum);
+	part_sums_add(parts, x->end_thread, at, x->end_ns, &sum);
 	x->run_ns = sum.run;
 	x->blocked_ns = sum.blocked;
 	x->runnable_ns = sum.runnable;
 	x->preempted_ns = sum.preempted;
 	x->unknown_ns = sum.unknown;
-	x->flags |= flags & OFF_SUSPECT;
+	x->flags |= sum.suspect ? OFF_SUSPECT : 0;
 }
 
 /* The edges of what is open. */
@@ -452,10 +410,15 @@ static int sort_spans(struct timeline *tl)
 
 int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e)
 {
-	for (size_t i = 0; i < s->tl->spans.n; i++) {
+	struct part_sums parts = {0};
+	if (!s->tl->spans.n)
+		return 0;
+	int r = part_sums_init(&parts, s->tl);
+	for (size_t i = 0; !r && i < s->tl->spans.n; i++) {
 		struct tl_span *x = &s->tl->spans.v[i];
 		clip(s->tl, x, &s->extra.v[i], origin_ns, end_ns);
-		fill(s->tl, x, &s->extra.v[i]);
+		fill(&parts, x, &s->extra.v[i]);
 	}
-	return sort_spans(s->tl) ? err_nomem(e) : 0;
+	part_sums_release(&parts);
+	return r || sort_spans(s->tl) ? err_nomem(e) : 0;
 }

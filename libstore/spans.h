@@ -75,12 +75,4 @@ int spans_event(struct spans *s, const struct span_event *ev, struct err *e);
  */
 int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e);
 
-/*
- * What a thread did in [from, to), added to the parts of *out: run, blocked, runnable,
- * preempted (of runnable), unknown. Outside of its recorded life, and where no switches were
- * recorded at all, its state is unknown. The flags of the intervals met are or-ed into *flags.
- */
-void timeline_parts(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,
-		    struct tl_sums *out, uint32_t *flags);
-
 #endif

@@ -8,7 +8,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "libstore/partsums.h"
 #include "libstore/spans.h"
+
+#include <time.h>
 
 enum { A, B, C, NTHREADS };
 enum { WORK, INNER, REQUEST, ONCE, IRQ };
@@ -323,6 +326,95 @@ static void running_out_of_memory_is_an_error(void **state)
 	}
 }
 
+/* Intervals of both kinds, whole threads of them, side by side. */
+static void many_offs(struct rig *r, uint32_t n)
+{
+	for (uint32_t thread = A; thread <= B; thread++) {
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t at = 10ull * i + thread;
+			off(r, thread, at, i % 5, at + 5 + i % 3, TL_NONE,
+			    i % 7   ? 0
+			    : i % 2 ? OFF_RUNNING
+				    : OFF_SUSPECT);
+			struct off *o = &r->tl.off.v[r->tl.off.n - 1];
+			o->unknown = i % 11 ? KNOWN : UNKNOWN_HOLE;
+			o->blocked_ns = o->unknown ? 0 : o->blocked_ns;
+		}
+		r->tl.threads.v[thread].last_ns = 10ull * n + 10;
+	}
+	assert_int_equal(timeline_finish(&r->tl, NULL), 0);
+}
+
+static void rig_free(struct rig *r)
+{
+	spans_free(r->s);
+	timeline_release(&r->tl);
+	stacks_release(&r->stacks);
+}
+
+/* One nanosecond after the other. */
+static struct tl_sums slow_parts(const struct timeline *tl, uint32_t thread, uint64_t from,
+				 uint64_t to)
+{
+	struct tl_sums s = {0};
+	const struct tl_thread *t = &tl->threads.v[thread];
+	for (uint64_t ns = from; ns < to; ns++) {
+		const struct off *o = NULL;
+		for (uint32_t i = 0; i < t->off_n && !o; i++) {
+			const struct off *x = &tl->off.v[t->off_first + i];
+			o = x->start_ns <= ns && ns < x->end_ns ? x : NULL;
+		}
+		if (ns >= t->last_ns || (o && o->unknown))
+			s.unknown++;
+		else if (!o)
+			s.run++;
+		else if (ns < o->start_ns + o->blocked_ns)
+			s.blocked++;
+		else
+			s.runnable++, s.preempted += (o->flags & OFF_RUNNING) != 0;
+	}
+	return s;
+}
+
+static void parts_of_any_stretch_are_those_of_its_intervals(void **state)
+{
+	struct rig *r = rig_new();
+	struct part_sums parts;
+	unsigned random = 1;
+	(void)state;
+	many_offs(r, 300);
+	assert_int_equal(part_sums_init(&parts, &r->tl), 0);
+	for (int i = 0; i < 400; i++) {
+		random = random * 1103515245 + 12345;
+		uint64_t from = random >> 8 & 4095, to = from + (random >> 20);
+		struct tl_sums s = {0}, want = slow_parts(&r->tl, i % 2, from, to);
+		part_sums_add(&parts, i % 2, from, to, &s);
+		assert_int_equal(s.run, want.run);
+		assert_int_equal(s.blocked, want.blocked);
+		assert_int_equal(s.runnable, want.runnable);
+		assert_int_equal(s.preempted, want.preempted);
+		assert_int_equal(s.unknown, want.unknown);
+	}
+	part_sums_release(&parts);
+	rig_free(r);
+}
+
+/* Where functions leave by another way than their return, each of their spans goes on to the
+ * end: what lies in one is not to be walked through for each. */
+static void spans_without_ends_do_not_take_the_square_of_time(void **state)
+{
+	enum { MANY = 200000 };
+	struct rig *r = rig_new();
+	(void)state;
+	many_offs(r, MANY);
+	for (uint64_t i = 0; i < MANY; i++)
+		begin(r, 10 * i + 8, A, WORK);
+	clock_t before = clock();
+	assert_int_equal(spans_finish(r->s, 0, 10ull * MANY, NULL), 0);
+	assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 8);
+	rig_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +432,8 @@ int main(void)
 		cmocka_unit_test(the_idle_task_has_no_spans),
 		cmocka_unit_test(lost_ends_cost_depth_not_memory),
 		cmocka_unit_test(running_out_of_memory_is_an_error),
+		cmocka_unit_test(parts_of_any_stretch_are_those_of_its_intervals),
+		cmocka_unit_test(spans_without_ends_do_not_take_the_square_of_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

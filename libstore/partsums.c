@@ -1,0 +1,95 @@
+#include "libstore/partsums.h"
+
+enum { STRIDE = 64 /* intervals */ };
+
+static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
+{
+	a = a > from ? a : from;
+	b = b < to ? b : to;
+	return b > a ? b - a : 0;
+}
+
+/* What of an interval lies in [from, to). */
+static void add_off(struct tl_sums *s, const struct off *o, uint64_t from, uint64_t to)
+{
+	uint64_t all = overlap(o->start_ns, o->end_ns, from, to);
+	uint64_t runnable = overlap(o->start_ns + o->blocked_ns, o->end_ns, from, to);
+	s->suspect += (o->flags & OFF_SUSPECT) != 0;
+	if (o->unknown) {
+		s->unknown += all;
+		return;
+	}
+	s->blocked += all - runnable;
+	s->runnable += runnable;
+	s->preempted += o->flags & OFF_RUNNING ? runnable : 0;
+}
+
+int part_sums_init(struct part_sums *x, const struct timeline *tl)
+{
+	struct tl_sums sum = {0};
+	*x = (struct part_sums){.tl = tl};
+	if (vec_reserve(&x->before, tl->off.n / STRIDE + 1))
+		return ERR_NOMEM;
+	for (size_t i = 0; i <= tl->off.n; i++) {
+		if (i % STRIDE == 0)
+			x->before.v[x->before.n++] = sum;
+		if (i < tl->off.n)
+			add_off(&sum, &tl->off.v[i], 0, UINT64_MAX);
+	}
+	return 0;
+}
+
+void part_sums_release(struct part_sums *x)
+{
+	vec_release(&x->before);
+}
+
+/* Of the intervals before number i, whoever's they are. */
+static struct tl_sums sum_before(const struct part_sums *x, uint32_t i)
+{
+	struct tl_sums s = x->before.v[i / STRIDE];
+	for (uint32_t k = i / STRIDE * STRIDE; k < i; k++)
+		add_off(&s, &x->tl->off.v[k], 0, UINT64_MAX);
+	return s;
+}
+
+/* The intervals [first, end), all of them whole. */
+static void add_whole(const struct part_sums *x, uint32_t first, uint32_t end,
+		      struct tl_sums *out)
+{
+	struct tl_sums a = sum_before(x, first), b = sum_before(x, end);
+	out->blocked += b.blocked - a.blocked;
+	out->runnable += b.runnable - a.runnable;
+	out->preempted += b.preempted - a.preempted;
+	out->unknown += b.unknown - a.unknown;
+	out->suspect += b.suspect - a.suspect;
+}
+
+void part_sums_add(const struct part_sums *x, uint32_t thread, uint64_t from, uint64_t to,
+		   struct tl_sums *out)
+{
+	const struct timeline *tl = x->tl;
+	struct tl_sums in = {0};
+	if (to <= from)
+		return;
+	if (thread == TL_NONE || !(tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
+		out->unknown += to - from;
+		return;
+	}
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint64_t life = overlap(t->first_ns, t->last_ns, from, to);
+	uint32_t first = timeline_off_after(tl, thread, from);
+	uint32_t last = timeline_off_after(tl, thread, to);
+	if (first < last) { /* it may have begun before */
+		add_off(&in, &tl->off.v[first], from, to);
+		add_whole(x, first + 1, last, &in);
+	}
+	if (last < t->off_first + t->off_n && tl->off.v[last].start_ns < to)
+		add_off(&in, &tl->off.v[last], from, to);
+	out->run += life - in.blocked - in.runnable - in.unknown;
+	out->blocked += in.blocked;
+	out->runnable += in.runnable;
+	out->preempted += in.preempted;
+	out->unknown += in.unknown + (to - from - life);
+	out->suspect += in.suspect;
+}

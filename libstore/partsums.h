@@ -1,0 +1,31 @@
+/*
+ * partsums.h - what a thread did in any stretch of time, at once: a span may hold millions of
+ * its intervals, and there may be millions of such spans, one within another or side by side.
+ *
+ *	intervals  ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
+ *	sums       ^       ^       ^       ^       ^   of all before, one for every 64
+ *	stretch         └────────────────────┘         their difference, and a few at the ends
+ */
+#ifndef LIBSTORE_PARTSUMS_H
+#define LIBSTORE_PARTSUMS_H
+
+#include "libstore/timeline.h"
+
+struct part_sums {
+	const struct timeline *tl; /* borrowed */
+	VEC(struct tl_sums) before;
+};
+
+/* Of a finished timeline, whose intervals stay as they are. ERR_NOMEM. */
+int part_sums_init(struct part_sums *x, const struct timeline *tl);
+void part_sums_release(struct part_sums *x);
+
+/*
+ * What a thread did in [from, to), added to the parts of *out: run, blocked, runnable,
+ * preempted (of runnable), unknown; and how many of the intervals met are suspect. Outside of
+ * its recorded life, and where no switches were recorded at all, its state is unknown.
+ */
+void part_sums_add(const struct part_sums *x, uint32_t thread, uint64_t from, uint64_t to,
+		   struct tl_sums *out);
+
+#endif
