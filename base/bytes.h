@@ -90,6 +90,39 @@ static inline uint64_t bytes_u64(struct bytes *b)
 	return b->swap ? __builtin_bswap64(x) : x;
 }
 
+/* ULEB128 and SLEB128 (DWARF 5, 7.6). Bits past 64 are dropped; more than 16 bytes are `bad`:
+ * no number that is read over and over may be long. */
+static inline uint64_t bytes_uleb(struct bytes *b)
+{
+	uint64_t x = 0;
+	for (unsigned shift = 0; shift < 112; shift += 7) {
+		uint8_t c = bytes_u8(b);
+		if (shift < 64)
+			x |= (uint64_t)(c & 0x7f) << shift;
+		if (!(c & 0x80))
+			return x;
+	}
+	b->bad = 1;
+	return 0;
+}
+
+static inline int64_t bytes_sleb(struct bytes *b)
+{
+	uint64_t x = 0;
+	for (unsigned shift = 0; shift < 112; shift += 7) {
+		uint8_t c = bytes_u8(b);
+		if (shift < 64)
+			x |= (uint64_t)(c & 0x7f) << shift;
+		if (!(c & 0x80)) {
+			if (c & 0x40 && shift + 7 < 64)
+				x |= ~(uint64_t)0 << (shift + 7);
+			return (int64_t)x;
+		}
+	}
+	b->bad = 1;
+	return 0;
+}
+
 /* One word at p, which must have 8 (4, 2) readable bytes. */
 static inline uint64_t load_u64(const void *p, int swap)
 {

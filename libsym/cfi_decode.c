@@ -7,6 +7,7 @@ enum {
 	PROG_MAX =
 		128 << 10,  /* bytes of one program; 34 KiB is the longest of 4 million seen */
 	CIE_PROG_MAX = 256, /* a CIE is read again for each of its FDEs in the worst case */
+	CIE_MAX = 1024,     /* bytes of all of it; honest ones have some 30 */
 	CFA_negate_ra_state_with_pc = 0x2c,
 	CFA_negate_ra_state = 0x2d, /* the number SPARC calls DW_CFA_GNU_window_save */
 };
@@ -230,6 +231,10 @@ int cfi_cie_read(const struct cfi_section *s, uint64_t offset, struct cfi_cie *c
 	if (entry.kind != CFI_ENTRY_CIE)
 		return err_set(e, ERR_FORMAT, "%s: no CIE at 0x%llx", section_name(s),
 			       (unsigned long long)offset);
+	if (entry.end - entry.body > CIE_MAX)
+		return err_set(e, ERR_LIMIT, "%s: CIE at 0x%llx: %llu bytes", section_name(s),
+			       (unsigned long long)offset,
+			       (unsigned long long)(entry.end - entry.body));
 	memset(c, 0, sizeof(*c));
 	c->offset = offset;
 	struct bytes b = cursor(s, entry.body, entry.end);

@@ -142,33 +142,4 @@ int cfi_run_next(struct cfi_run *r, struct err *e);
 /* The expression block at position `pos` (from a rule's v): 0 and *p, *n, or ERR_FORMAT. */
 int cfi_expr_at(const struct cfi_section *s, int32_t pos, const uint8_t **p, size_t *n);
 
-/* ULEB128 and SLEB128; more than 64 bits are cut, running past the end is sticky `bad`. */
-static inline uint64_t bytes_uleb(struct bytes *b)
-{
-	uint64_t v = 0;
-	for (unsigned shift = 0;; shift += 7) {
-		uint8_t c = bytes_u8(b);
-		if (shift < 64)
-			v |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return v;
-	}
-}
-
-static inline int64_t bytes_sleb(struct bytes *b)
-{
-	uint64_t v = 0;
-	unsigned shift = 0;
-	uint8_t c;
-	do {
-		c = bytes_u8(b);
-		if (shift < 64)
-			v |= (uint64_t)(c & 0x7f) << shift;
-		shift += 7;
-	} while (c & 0x80);
-	if (shift < 64 && (c & 0x40))
-		v |= ~UINT64_C(0) << shift;
-	return (int64_t)v;
-}
-
 #endif

@@ -116,7 +116,7 @@ static int alt_link(struct debug_files *d, const char **name, struct build_id *i
 	*name = (const char *)b.p;
 	bytes_skip(&b, (size_t)(nul - b.p) + 1);
 	if (!len)
-		len = dwarf_uleb(&b);
+		len = bytes_uleb(&b);
 	if (len > bytes_left(&b))
 		len = bytes_left(&b);
 	id->len = len > BUILD_ID_MAX ? BUILD_ID_MAX : (uint8_t)len;

@@ -43,7 +43,7 @@ int die_walk(struct dwarf_unit *u, int (*visit)(void *arg, const struct die_at *
 	size_t depth = 0;
 	while (bytes_left(&b)) {
 		struct die_at d = {.off = (uint64_t)(b.p - info), .depth = depth};
-		uint64_t code = dwarf_uleb(&b);
+		uint64_t code = bytes_uleb(&b);
 		if (!code) { /* end of a list of siblings */
 			if (depth <= 1)
 				break;
@@ -233,7 +233,7 @@ static int ident_read(struct dwarf_unit *u, uint64_t off, struct die_ident *d)
 		return r == ERR_FORMAT ? 0 : r;
 	struct bytes b = dwarf_cursor(u->obj, SEC_INFO, off, u->end);
 	const uint8_t *from = b.p;
-	uint64_t code = dwarf_uleb(&b);
+	uint64_t code = bytes_uleb(&b);
 	const struct dwarf_abbrev *a = code ? dwarf_abbrev(u->abbrevs, code) : NULL;
 	for (uint32_t i = 0; a && i < a->n; i++) {
 		const struct dwarf_spec *s = &u->abbrevs->specs.v[a->first + i];

@@ -286,16 +286,12 @@ static void find_vdso(struct dso_search *s, struct dso_files *out)
 /* Is there nothing a second file could add? Asked by name only, nothing is inflated. */
 static int is_complete(const struct elf_file *f)
 {
-	size_t strndx;
 	int symtab = 0, info = 0;
-	if (elf_getshdrstrndx(f->elf, &strndx))
-		return 0;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
 		GElf_Shdr s;
-		const char *name =
-			gelf_getshdr(scn, &s) ? elf_strptr(f->elf, strndx, s.sh_name) : NULL;
-		if (!name || s.sh_type == SHT_NOBITS)
+		if (!gelf_getshdr(scn, &s) || s.sh_type == SHT_NOBITS)
 			continue;
+		const char *name = elf_file_section_name(f, &s);
 		symtab |= !strcmp(name, ".symtab");
 		info |= !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
 	}

@@ -189,11 +189,11 @@ static int abbrev_specs(struct bytes *b, const struct dwarf_unit *u, struct dwar
 	uint64_t skip = 0;
 	a->first = (uint32_t)t->specs.n;
 	for (;;) {
-		uint64_t name = dwarf_uleb(b), form = dwarf_uleb(b);
+		uint64_t name = bytes_uleb(b), form = bytes_uleb(b);
 		struct dwarf_spec s = {.name = name > UINT16_MAX ? UINT16_MAX : (uint16_t)name,
 				       .form = form > UINT16_MAX ? UINT16_MAX : (uint16_t)form};
 		if (form == DW_FORM_implicit_const)
-			s.implicit = dwarf_sleb(b);
+			s.implicit = bytes_sleb(b);
 		if (!bytes_ok(b))
 			return ERR_FORMAT;
 		if (!name && !form)
@@ -227,10 +227,10 @@ int dwarf_abbrevs_until(struct dwarf_unit *u, uint64_t only, struct dwarf_abbrev
 	int r = 0;
 	t->dense = 1;
 	while (bytes_left(&b)) {
-		struct dwarf_abbrev a = {.code = dwarf_uleb(&b)};
+		struct dwarf_abbrev a = {.code = bytes_uleb(&b)};
 		if (!a.code)
 			break;
-		uint64_t tag = dwarf_uleb(&b);
+		uint64_t tag = bytes_uleb(&b);
 		a.tag = tag > UINT16_MAX ? UINT16_MAX : (uint16_t)tag;
 		a.children = bytes_u8(&b) != 0;
 		r = abbrev_specs(&b, u, t, &a);
@@ -313,7 +313,7 @@ static const char *value_cstr(struct bytes *b)
 
 static int value_indirect(struct bytes *b, const struct dwarf_unit *u, struct dwarf_value *v)
 {
-	uint64_t form = dwarf_uleb(b);
+	uint64_t form = bytes_uleb(b);
 	if (form == DW_FORM_indirect || form == DW_FORM_implicit_const || form > UINT16_MAX)
 		return ERR_FORMAT;
 	return dwarf_value_read(b, u, (unsigned)form, 0, v);
@@ -334,16 +334,16 @@ int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 		v->u = 1;
 		break;
 	case SIZE_ULEB:
-		v->u = dwarf_uleb(b);
+		v->u = bytes_uleb(b);
 		break;
 	case SIZE_SLEB:
-		v->u = (uint64_t)dwarf_sleb(b);
+		v->u = (uint64_t)bytes_sleb(b);
 		break;
 	case SIZE_STRING:
 		v->p = value_cstr(b);
 		break;
 	case SIZE_BLOCK:
-		value_block(b, dwarf_uleb(b));
+		value_block(b, bytes_uleb(b));
 		break;
 	case SIZE_BLOCK1:
 	case SIZE_BLOCK2:

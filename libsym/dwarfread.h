@@ -198,38 +198,6 @@ static inline const struct dwarf_abbrev *dwarf_abbrev(const struct dwarf_abbrevs
 	return lo < t->list.n && t->list.v[lo].code == code ? &t->list.v[lo] : NULL;
 }
 
-/* ULEB128 / SLEB128 (7.6). Bits past 64 are dropped; more than 16 bytes is `bad`. */
-static inline uint64_t dwarf_uleb(struct bytes *b)
-{
-	uint64_t x = 0;
-	for (unsigned shift = 0; shift < 112; shift += 7) {
-		uint8_t c = bytes_u8(b);
-		if (shift < 64)
-			x |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return x;
-	}
-	b->bad = 1;
-	return 0;
-}
-
-static inline int64_t dwarf_sleb(struct bytes *b)
-{
-	uint64_t x = 0;
-	for (unsigned shift = 0; shift < 112; shift += 7) {
-		uint8_t c = bytes_u8(b);
-		if (shift < 64)
-			x |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80)) {
-			if (c & 0x40 && shift + 7 < 64)
-				x |= ~(uint64_t)0 << (shift + 7);
-			return (int64_t)x;
-		}
-	}
-	b->bad = 1;
-	return 0;
-}
-
 /* A value of 1, 2, 3, 4 or 8 bytes; other sizes are `bad`. */
 uint64_t dwarf_uint(struct bytes *b, unsigned size);
 

@@ -134,7 +134,7 @@ static int unit_root(struct dwarf_unit *u, struct dwarf_abbrevs *scratch)
 	struct root_values r = {0};
 	uint64_t addr;
 	int err;
-	const struct dwarf_abbrev *a = root_abbrev(u, dwarf_uleb(&b), scratch, &err);
+	const struct dwarf_abbrev *a = root_abbrev(u, bytes_uleb(&b), scratch, &err);
 	if (!a)
 		return err;
 	/* Where the table of this unit begins when no attribute says so (in a .dwo, 7.3.2.2).
@@ -250,22 +250,22 @@ static int rnglist_entry(struct dwarf_unit *u, struct bytes *b, uint64_t *base, 
 	case DW_RLE_end_of_list:
 		return bytes_ok(b) ? 2 : ERR_FORMAT;
 	case DW_RLE_base_addressx:
-		return indexed_address(u, dwarf_uleb(b), base);
+		return indexed_address(u, bytes_uleb(b), base);
 	case DW_RLE_base_address:
 		*base = dwarf_uint(b, u->addr_size);
 		return 0;
 	case DW_RLE_startx_endx:
-		r = indexed_address(u, dwarf_uleb(b), lo);
+		r = indexed_address(u, bytes_uleb(b), lo);
 		if (!r)
-			r = indexed_address(u, dwarf_uleb(b), hi);
+			r = indexed_address(u, bytes_uleb(b), hi);
 		break;
 	case DW_RLE_startx_length:
-		r = indexed_address(u, dwarf_uleb(b), lo);
-		*hi = *lo + dwarf_uleb(b);
+		r = indexed_address(u, bytes_uleb(b), lo);
+		*hi = *lo + bytes_uleb(b);
 		break;
 	case DW_RLE_offset_pair:
-		*lo = *base + dwarf_uleb(b);
-		*hi = *base + dwarf_uleb(b);
+		*lo = *base + bytes_uleb(b);
+		*hi = *base + bytes_uleb(b);
 		break;
 	case DW_RLE_start_end:
 		*lo = dwarf_uint(b, u->addr_size);
@@ -273,7 +273,7 @@ static int rnglist_entry(struct dwarf_unit *u, struct bytes *b, uint64_t *base, 
 		break;
 	case DW_RLE_start_length:
 		*lo = dwarf_uint(b, u->addr_size);
-		*hi = *lo + dwarf_uleb(b);
+		*hi = *lo + bytes_uleb(b);
 		break;
 	default:
 		return ERR_FORMAT;

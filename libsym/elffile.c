@@ -14,6 +14,9 @@ enum { COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2 };
 /* Ceiling for one inflated section or module. */
 static const size_t INFLATE_MAX = (size_t)1 << (sizeof(size_t) > 4 ? 32 : 30);
 
+/* Linux runs no program with more than 64 KiB of program headers (fs/binfmt_elf.c). */
+enum { SEGMENTS_MAX = 65536 / sizeof(Elf64_Phdr) };
+
 /* A decompressed section. */
 struct elf_inflated {
 	struct elf_inflated *next;
@@ -96,7 +99,7 @@ static int read_segments(struct elf_file *f, struct err *e)
 	VEC(struct elf_segment) v = {0};
 	size_t n = 0;
 	elf_getphdrnum(f->elf, &n);
-	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
 		GElf_Phdr p;
 		if (!gelf_getphdr(f->elf, (int)i, &p))
 			break;
@@ -117,31 +120,51 @@ static int read_segments(struct elf_file *f, struct err *e)
 	return 0;
 }
 
-static int id_from_range(struct elf_file *f, uint64_t off, uint64_t size, uint64_t align)
+/* *left: bytes that may still be searched. Notes that overlap are not read without end. */
+static int id_from_range(struct elf_file *f, uint64_t off, uint64_t size, uint64_t align,
+			 size_t *left)
 {
-	if (off > f->size || size > f->size - off)
+	if (off > f->size || size > f->size - off || size > *left)
 		return 0;
+	*left -= size;
 	return build_id_from_notes(f->data + off, size, f->swap, align, &f->id);
 }
 
 /* Sections first: a .debug file has the PT_NOTE of the original without its bytes. */
 static void read_build_id(struct elf_file *f)
 {
+	size_t left = f->size;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
 		GElf_Shdr s;
 		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_NOTE &&
-		    id_from_range(f, s.sh_offset, s.sh_size, s.sh_addralign))
+		    id_from_range(f, s.sh_offset, s.sh_size, s.sh_addralign, &left))
 			return;
 	}
 	size_t n = 0;
 	elf_getphdrnum(f->elf, &n);
-	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
 		GElf_Phdr p;
 		if (!gelf_getphdr(f->elf, (int)i, &p))
 			return;
-		if (p.p_type == PT_NOTE && id_from_range(f, p.p_offset, p.p_filesz, p.p_align))
+		if (p.p_type == PT_NOTE &&
+		    id_from_range(f, p.p_offset, p.p_filesz, p.p_align, &left))
 			return;
 	}
+}
+
+/* Up to the last name that ends: libelf's elf_strptr looks for that end each time. */
+static void find_names(struct elf_file *f)
+{
+	size_t strndx;
+	GElf_Shdr s;
+	Elf_Scn *scn = elf_getshdrstrndx(f->elf, &strndx) ? NULL : elf_getscn(f->elf, strndx);
+	if (!scn || !gelf_getshdr(scn, &s) || s.sh_type != SHT_STRTAB ||
+	    s.sh_offset > f->size || s.sh_size > f->size - s.sh_offset)
+		return;
+	f->names = (const char *)f->data + s.sh_offset;
+	f->names_size = s.sh_size;
+	while (f->names_size && f->names[f->names_size - 1])
+		f->names_size--;
 }
 
 static struct elf_file *file_new(const char *path, struct err *e)
@@ -162,6 +185,8 @@ static int file_finish(struct elf_file *f, struct elf_file **out, struct err *e)
 	if (rc)
 		return rc;
 	read_build_id(f);
+	find_names(f);
+	f->packed_left = f->size;
 	*out = f;
 	return 0;
 }
@@ -222,8 +247,6 @@ void elf_file_close(struct elf_file *f)
 /* 1 when the section is `name`, 2 when it is its .zdebug twin, else 0. */
 static int name_matches(const char *have, const char *name)
 {
-	if (!have)
-		return 0;
 	if (!strcmp(have, name))
 		return 1;
 	if (!strncmp(name, ".debug_", 7) && !strncmp(have, ".zdebug_", 8) &&
@@ -232,15 +255,17 @@ static int name_matches(const char *have, const char *name)
 	return 0;
 }
 
+const char *elf_file_section_name(const struct elf_file *f, const GElf_Shdr *s)
+{
+	return s->sh_name < f->names_size ? f->names + s->sh_name : "";
+}
+
 static Elf_Scn *find_section(struct elf_file *f, const char *name, GElf_Shdr *shdr, int *kind)
 {
-	size_t strndx;
-	if (elf_getshdrstrndx(f->elf, &strndx))
-		return NULL;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
 		if (!gelf_getshdr(scn, shdr))
 			continue;
-		*kind = name_matches(elf_strptr(f->elf, strndx, shdr->sh_name), name);
+		*kind = name_matches(elf_file_section_name(f, shdr), name);
 		if (*kind)
 			return scn;
 	}
@@ -286,6 +311,9 @@ static int inflate_section(struct elf_file *f, size_t index, const char *name, i
 			*out = p;
 			return 0;
 		}
+	if (s->sh_size > f->packed_left)
+		return err_set(e, ERR_LIMIT, "%s: compressed sections overlap", f->path);
+	f->packed_left -= s->sh_size;
 	struct bytes b = bytes_init(f->data + s->sh_offset, s->sh_size, f->swap);
 	enum decompress_kind kind;
 	uint64_t size;
@@ -344,7 +372,8 @@ int elf_file_section(struct elf_file *f, const char *name, GElf_Shdr *shdr,
 /* vaddr of an offset by the allocated sections, for files without PT_LOAD. */
 static int section_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
 {
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
+	Elf_Scn *scn = NULL;
+	for (int i = 0; i < SEGMENTS_MAX && (scn = elf_nextscn(f->elf, scn)); i++) {
 		GElf_Shdr s;
 		if (!gelf_getshdr(scn, &s) || !(s.sh_flags & SHF_ALLOC) ||
 		    s.sh_type == SHT_NOBITS)

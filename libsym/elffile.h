@@ -67,7 +67,10 @@ struct elf_file {
 	size_t nsegments;
 	int writable_copy; /* data is a private heap copy (compressed module), not a mapping */
 	int borrowed;      /* data belongs to the caller (elf_file_open_mem) */
-	int swap;          /* the file has the other byte order than this host */
+	const char *names; /* of sections; names_size bytes that end in a NUL */
+	size_t names_size;
+	size_t packed_left; /* bytes of compressed sections that may still be inflated */
+	int swap;           /* the file has the other byte order than this host */
 	struct elf_inflated *inflated; /* decompressed sections, kept for the object's life */
 };
 
@@ -93,6 +96,9 @@ void elf_file_close(struct elf_file *f);
  */
 int elf_file_section(struct elf_file *f, const char *name, GElf_Shdr *shdr,
 		     const uint8_t **data, size_t *size, struct err *e);
+
+/* The name of a section, "" for one that lies outside of the table. Borrowed, life of `f`. */
+const char *elf_file_section_name(const struct elf_file *f, const GElf_Shdr *s);
 
 /*
  * File offset → virtual address through the PT_LOAD that holds the offset (PF_X preferred when

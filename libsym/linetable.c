@@ -59,9 +59,9 @@ static int tables_v4(struct bytes *b, struct line_header *h)
 			return ERR_FORMAT;
 		if (!*f.name)
 			return 0;
-		f.dir = dwarf_uleb(b);
-		dwarf_uleb(b); /* mtime */
-		dwarf_uleb(b); /* length */
+		f.dir = bytes_uleb(b);
+		bytes_uleb(b); /* mtime */
+		bytes_uleb(b); /* length */
 		if (!bytes_ok(b))
 			return ERR_FORMAT;
 		if (vec_push(&h->files, f))
@@ -77,10 +77,10 @@ static int table_v5(struct bytes *b, struct line_header *h, struct dwarf_object 
 	} format[256];
 	unsigned nformat = bytes_u8(b);
 	for (unsigned i = 0; i < nformat; i++) {
-		format[i].type = dwarf_uleb(b);
-		format[i].form = dwarf_uleb(b);
+		format[i].type = bytes_uleb(b);
+		format[i].form = bytes_uleb(b);
 	}
-	uint64_t count = dwarf_uleb(b);
+	uint64_t count = bytes_uleb(b);
 	if (!bytes_ok(b) || count > bytes_left(b))
 		return ERR_FORMAT;
 	if (dwarf_work(o, count * (nformat + 1)))
@@ -258,7 +258,7 @@ static int seq_end(struct line_table *t, struct line_state *s)
 /* An extended opcode (6.2.5.3). */
 static int extended(struct line_table *t, struct line_state *s, struct bytes *b)
 {
-	uint64_t len = dwarf_uleb(b);
+	uint64_t len = bytes_uleb(b);
 	if (!bytes_ok(b) || !len || len > bytes_left(b))
 		return ERR_FORMAT;
 	struct bytes arg = *b;
@@ -282,13 +282,13 @@ static int standard(struct line_table *t, struct line_state *s, struct bytes *b,
 	case DW_LNS_copy:
 		return row_add(t, s);
 	case DW_LNS_advance_pc:
-		s->va += dwarf_uleb(b) * h->min_inst;
+		s->va += bytes_uleb(b) * h->min_inst;
 		return 0;
 	case DW_LNS_advance_line:
-		s->line = (uint32_t)(s->line + (uint64_t)dwarf_sleb(b));
+		s->line = (uint32_t)(s->line + (uint64_t)bytes_sleb(b));
 		return 0;
 	case DW_LNS_set_file:
-		s->file = dwarf_uleb(b);
+		s->file = bytes_uleb(b);
 		return 0;
 	case DW_LNS_const_add_pc:
 		s->va += (uint64_t)((255 - h->opcode_base) / h->line_range) * h->min_inst;
@@ -298,7 +298,7 @@ static int standard(struct line_table *t, struct line_state *s, struct bytes *b,
 		return 0;
 	}
 	for (unsigned i = 0; i < h->lengths[op - 1]; i++)
-		dwarf_uleb(b); /* column, flags, unknown: skipped by their operand count */
+		bytes_uleb(b); /* column, flags, unknown: skipped by their operand count */
 	return 0;
 }
 

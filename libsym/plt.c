@@ -8,11 +8,19 @@
 
 #include <string.h>
 
+/* An indirect function, whose address is all that an IRELATIVE slot says. */
+struct ifunc {
+	const char *name;
+	size_t under; /* leading underscores */
+};
+
 /* Where the names of GOT slots come from. */
 struct slots {
 	struct u64map name_of; /* GOT slot → index into names */
 	VEC(const char *) names;
 	VEC(uint32_t) jump; /* .rela.plt entry → index into names + 1, for push-index stubs */
+	struct u64map ifunc_at; /* address → index into ifuncs */
+	VEC(struct ifunc) ifuncs;
 };
 
 struct plt_section {
@@ -29,15 +37,32 @@ static int section(struct elf_file *f, const char *name, GElf_Shdr *s, const uin
 	return elf_file_section(f, name, s, p, n, NULL) == 1;
 }
 
-/* The symbol that is at addr among those already collected: names IRELATIVE slots. */
-static const char *name_at(const struct symtab_builder *b, uint64_t addr)
+/* Of the indirect functions among the symbols already collected, the best name of each address.
+ */
+static int find_ifuncs(const struct symtab_builder *b, struct slots *slots)
 {
-	const char *best = NULL;
-	for (size_t i = 0; i < b->raw.n; i++)
-		if (b->raw.v[i].start == addr && b->raw.v[i].type == STT_GNU_IFUNC &&
-		    (!best || strspn(b->raw.v[i].name, "_") < strspn(best, "_")))
-			best = b->raw.v[i].name;
-	return best;
+	for (size_t i = 0; i < b->raw.n; i++) {
+		const struct raw_symbol *s = &b->raw.v[i];
+		uint32_t at;
+		if (s->type != STT_GNU_IFUNC)
+			continue;
+		struct ifunc f = {s->name, strspn(s->name, "_")};
+		if (u64map_get(&slots->ifunc_at, s->start, &at)) {
+			if (f.under < slots->ifuncs.v[at].under)
+				slots->ifuncs.v[at] = f;
+		} else if (vec_push(&slots->ifuncs, f) ||
+			   u64map_put(&slots->ifunc_at, s->start,
+				      (uint32_t)slots->ifuncs.n - 1)) {
+			return ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
+static const char *ifunc_name(const struct slots *slots, uint64_t addr)
+{
+	uint32_t at;
+	return u64map_get(&slots->ifunc_at, addr, &at) ? slots->ifuncs.v[at].name : NULL;
 }
 
 static const char *dynsym_name(struct symtab_builder *b, struct elf_file *f,
@@ -72,11 +97,10 @@ static int is_slot_type(uint16_t machine, uint32_t type, int *irelative)
 static int read_relocations(struct symtab_builder *b, struct elf_file *f, const char *name,
 			    int is_plt, struct slots *slots)
 {
-	enum { RELA_SIZE = sizeof(Elf64_Rela), IRELATIVE_MAX = 1024 };
+	enum { RELA_SIZE = sizeof(Elf64_Rela) };
 	GElf_Shdr s;
 	const uint8_t *p;
 	size_t n;
-	int nirelative = 0;
 	if (!section(f, name, &s, &p, &n) || s.sh_type != SHT_RELA)
 		return 0;
 	for (; n >= RELA_SIZE; p += RELA_SIZE, n -= RELA_SIZE) {
@@ -84,10 +108,8 @@ static int read_relocations(struct symtab_builder *b, struct elf_file *f, const 
 		const char *sym = NULL;
 		int irelative;
 		if (is_slot_type(f->ehdr.e_machine, (uint32_t)info, &irelative)) {
-			if (!irelative)
-				sym = dynsym_name(b, f, &s, info >> 32);
-			else if (nirelative++ < IRELATIVE_MAX)
-				sym = name_at(b, load_u64(p + 16, f->swap));
+			sym = irelative ? ifunc_name(slots, load_u64(p + 16, f->swap))
+					: dynsym_name(b, f, &s, info >> 32);
 		}
 		if (sym && (vec_push(&slots->names, sym) ||
 			    u64map_put(&slots->name_of, offset, (uint32_t)slots->names.n - 1)))
@@ -251,7 +273,9 @@ int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f, struct 
 	if (!is64 || (f->ehdr.e_machine != EM_X86_64 && f->ehdr.e_machine != EM_AARCH64))
 		return 0;
 	b->room += SYMTAB_SHARED_NAMES * f->size;
-	int rc = read_relocations(b, f, ".rela.plt", 1, &slots);
+	int rc = find_ifuncs(b, &slots);
+	if (!rc)
+		rc = read_relocations(b, f, ".rela.plt", 1, &slots);
 	if (!rc)
 		rc = read_relocations(b, f, ".rela.dyn", 0, &slots);
 	if (!rc)
@@ -259,5 +283,7 @@ int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f, struct 
 	u64map_release(&slots.name_of);
 	vec_release(&slots.names);
 	vec_release(&slots.jump);
+	u64map_release(&slots.ifunc_at);
+	vec_release(&slots.ifuncs);
 	return rc ? err_nomem(e) : 0;
 }

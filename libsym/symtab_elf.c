@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "libsym/decompress.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* --- sections --------------------------------------------------------------------------- */
@@ -21,22 +22,22 @@ struct sections {
 
 static int read_sections(struct elf_file *f, struct sections *out)
 {
-	size_t n, strndx;
-	if (elf_getshdrnum(f->elf, &n) || elf_getshdrstrndx(f->elf, &strndx))
+	size_t n;
+	if (elf_getshdrnum(f->elf, &n))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Shdr s;
 		Elf_Scn *scn = elf_getscn(f->elf, i);
 		struct section x = {.place = UINT64_MAX};
 		if (scn && gelf_getshdr(scn, &s)) {
-			const char *name = elf_strptr(f->elf, strndx, s.sh_name);
+			const char *name = elf_file_section_name(f, &s);
 			x.addr = s.sh_addr;
 			x.size = s.sh_size;
 			x.align = s.sh_addralign;
 			x.alloc = (s.sh_flags & SHF_ALLOC) != 0;
 			x.exec = (s.sh_flags & SHF_EXECINSTR) != 0;
-			x.text_name = name && strstr(name, "text") != NULL;
-			if (x.alloc && x.exec && name && strncmp(name, ".init", 5) != 0)
+			x.text_name = memmem(name, strnlen(name, NAME_MAX), "text", 4) != NULL;
+			if (x.alloc && x.exec && strncmp(name, ".init", 5) != 0)
 				x.place = 0;
 		}
 		if (vec_push(&out->of, x))

@@ -5,8 +5,11 @@
  */
 #include "tests/lib/unit.h"
 
+#include "libsym/cfi.h"
+#include "libsym/cfi_expr.h"
 #include "libsym/debuginfo.h"
 #include "libsym/machine.h"
+#include "libsym/symtab.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -65,6 +68,8 @@ static void set_u32(struct out *o, size_t at, uint64_t x)
 struct image {
 	struct out file, headers, names;
 	unsigned nsections;
+	unsigned nsegments; /* of which all but one lie above its code */
+	int unended;        /* no NUL at the end of the names */
 };
 
 static void section(struct image *im, const char *name, uint32_t type, uint64_t offset,
@@ -85,7 +90,7 @@ static void section(struct image *im, const char *name, uint32_t type, uint64_t 
 
 static void begin(struct image *im)
 {
-	*im = (struct image){0};
+	*im = (struct image){.nsegments = 1};
 	fill(&im->file, 0, HEAD);
 	section(im, "", 0, 0, 0);
 }
@@ -99,12 +104,29 @@ static void add(struct image *im, const char *name, struct out *o)
 	*o = (struct out){0};
 }
 
-/* x86-64, with one executable segment from CODE on. */
+static void segment(struct out *o, uint64_t va, uint64_t size)
+{
+	put(o, 1, 4); /* PT_LOAD */
+	put(o, 5, 4);
+	put(o, 0, 8);
+	put(o, va, 8);
+	put(o, va, 8);
+	put(o, HEAD, 8);
+	put(o, size, 8);
+	put(o, 4096, 8);
+}
+
+/* x86-64, with an executable segment from CODE on. */
 static struct elf_file *finish(struct image *im)
 {
 	struct elf_file *f;
 	struct err e = {0};
-	section(im, ".shstrtab", 3, im->file.n, im->names.n + 10);
+	uint64_t segments = im->nsegments > 1 ? im->file.n : 64;
+	for (unsigned i = 1; i < im->nsegments; i++)
+		segment(&im->file, ALL_CODE * 2u + 4096 * i, 4096);
+	if (im->nsegments > 1)
+		segment(&im->file, CODE, ALL_CODE);
+	section(im, ".shstrtab", 3, im->file.n, im->names.n + (im->unended ? 0 : 10));
 	put_all(&im->file, im->names.v, im->names.n);
 	uint64_t headers = im->file.n;
 	put_all(&im->file, im->headers.v, im->headers.n);
@@ -115,23 +137,16 @@ static struct elf_file *finish(struct image *im)
 	put(&h, 62, 2);
 	put(&h, 1, 4);
 	put(&h, 0, 8);
-	put(&h, 64, 8);
+	put(&h, segments, 8);
 	put(&h, headers, 8);
 	put(&h, 0, 4);
 	put(&h, 64, 2);
 	put(&h, 56, 2);
-	put(&h, 1, 2);
+	put(&h, im->nsegments, 2);
 	put(&h, 64, 2);
 	put(&h, im->nsections, 2);
 	put(&h, im->nsections - 1, 2);
-	put(&h, 1, 4); /* PT_LOAD */
-	put(&h, 5, 4);
-	put(&h, 0, 8);
-	put(&h, CODE, 8);
-	put(&h, CODE, 8);
-	put(&h, HEAD, 8);
-	put(&h, ALL_CODE, 8);
-	put(&h, 4096, 8);
+	segment(&h, CODE, ALL_CODE);
 	assert_int_equal(h.n, HEAD);
 	memcpy(im->file.v, h.v, h.n);
 	free(h.v);
@@ -163,6 +178,184 @@ static long peak_mb(void)
 	struct rusage u;
 	getrusage(RUSAGE_SELF, &u);
 	return u.ru_maxrss / 1024;
+}
+
+static void in_time(double start)
+{
+	double took = seconds() - start;
+	if (took > SECONDS_MAX)
+		fail_msg("%.1f s", took);
+}
+
+/* --- ELF ---------------------------------------------------------------------------------- */
+
+static void notes_that_overlap_are_not_read_without_end(void **state)
+{
+	struct image im;
+	(void)state;
+	begin(&im);
+	uint64_t at = im.file.n;
+	fill(&im.file, 0, 6 * MB);
+	for (int i = 0; i < 20000; i++)
+		section(&im, "", 7, at, im.file.n - at);
+	double start = seconds();
+	struct elf_file *f = finish(&im);
+	in_time(start);
+	release(&im, f);
+}
+
+static void endless_names_of_sections_are_not_searched_for_each(void **state)
+{
+	GElf_Shdr shdr;
+	const uint8_t *data;
+	size_t size;
+	struct image im;
+	struct symtab *t;
+	(void)state;
+	begin(&im);
+	for (int i = 0; i < 20000; i++)
+		section(&im, "", 1, 0, 0);
+	fill(&im.names, 't', 8 * MB);
+	im.unended = 1;
+	struct elf_file *f = finish(&im);
+	double start = seconds();
+	assert_int_equal(elf_file_section(f, ".debug_info", &shdr, &data, &size, NULL), 0);
+	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	in_time(start);
+	symtab_free(t);
+	release(&im, f);
+}
+
+/* Set flags and link of the section added last. */
+static void set_section(struct image *im, uint64_t flags, unsigned link)
+{
+	size_t at = im->headers.n - 64;
+	set_u32(&im->headers, at + 8, flags);
+	set_u32(&im->headers, at + 40, link);
+}
+
+static void indirect_functions_are_not_searched_for_each_slot(void **state)
+{
+	enum { SYMBOLS = 32000, NAME = 1000, SLOTS = 1000, TEXT = 1, STRTAB = 2 };
+	struct image im;
+	struct out text = {0}, strs = {0}, syms = {0}, rela = {0};
+	struct symtab *t;
+	(void)state;
+	begin(&im);
+	fill(&text, 0, 16);
+	add(&im, ".text", &text);
+	set_section(&im, 6, 0);
+	fill(&strs, '_', 4 * MB);
+	put(&strs, 0, 1);
+	uint64_t name = strs.n - NAME;
+	add(&im, ".strtab", &strs);
+	set_u32(&im.headers, im.headers.n - 60, 3);
+	fill(&syms, 0, 24);
+	for (int i = 0; i < SYMBOLS; i++) {
+		put(&syms, name, 4);
+		put(&syms, 0x1a, 1); /* a global indirect function */
+		put(&syms, 0, 1);
+		put(&syms, TEXT, 2);
+		put(&syms, CODE, 8);
+		put(&syms, 1, 8);
+	}
+	add(&im, ".symtab", &syms);
+	set_u32(&im.headers, im.headers.n - 60, 2);
+	set_section(&im, 0, STRTAB);
+	for (uint64_t i = 0; i < SLOTS; i++) {
+		put(&rela, 0x3000 + 8 * i, 8);
+		put(&rela, 37, 8); /* R_X86_64_IRELATIVE */
+		put(&rela, CODE, 8);
+	}
+	add(&im, ".rela.plt", &rela);
+	set_u32(&im.headers, im.headers.n - 60, 4);
+	struct elf_file *f = finish(&im);
+	double start = seconds();
+	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	in_time(start);
+	symtab_free(t);
+	release(&im, f);
+}
+
+static void segments_are_not_searched_for_each_range(void **state)
+{
+	struct image im;
+	struct out info = {0}, abbrev = {0}, ranges = {0};
+	struct debuginfo *d;
+	(void)state;
+	begin(&im);
+	im.nsegments = 60000;
+	put_all(&abbrev, BYTES(1, 0x11, 0, 0x55, 0x17, 0, 0, 0));
+	for (uint64_t i = 0; i < 300000; i++) {
+		put(&ranges, CODE + 16 * i, 8);
+		put(&ranges, CODE + 16 * i + 8, 8);
+	}
+	put(&ranges, 0, 16);
+	put(&info, 4 + 7, 4);
+	put(&info, 4, 2);
+	put(&info, 0, 4);
+	put_all(&info, BYTES(8, 1, 0, 0, 0, 0));
+	set_u32(&info, 0, info.n - 4);
+	add(&im, ".debug_info", &info);
+	add(&im, ".debug_abbrev", &abbrev);
+	add(&im, ".debug_ranges", &ranges);
+	struct elf_file *f = finish(&im);
+	double start = seconds();
+	assert_int_equal(debuginfo_open(f, NULL, NULL, &d, NULL), 0);
+	in_time(start);
+	debuginfo_close(d);
+	release(&im, f);
+}
+
+/* --- call-frame information --------------------------------------------------------------- */
+
+static void long_cie_is_not_read_for_each_fde(void **state)
+{
+	enum { FDES = 20000 };
+	struct out o = {0};
+	struct cfi *c;
+	struct cfi_hit hit;
+	(void)state;
+	put(&o, 0, 4);
+	put(&o, 0, 4);
+	put_all(&o, BYTES(1, 'z'));
+	fill(&o, 'G', 2 * MB);
+	put_all(&o, BYTES(0, 1, 0x78, 16, 0));
+	fill(&o, 0, 400);
+	set_u32(&o, 0, o.n - 4);
+	for (uint64_t i = 0; i < FDES; i++) {
+		put(&o, 24, 4);
+		put(&o, o.n, 4);
+		put(&o, CODE + 16 * i, 8);
+		put(&o, 16, 8);
+		put(&o, 0, 4);
+	}
+	struct cfi_bytes b = {
+		.machine = 62, .eh_frame = o.v, .eh_frame_size = o.n, .eh_frame_va = 0x100000};
+	assert_int_equal(cfi_open_bytes(&b, &c, NULL), 0);
+	double start = seconds();
+	assert_int_equal(cfi_find(c, CODE + 1, &hit, NULL), 0);
+	in_time(start);
+	assert_non_null(cfi_damage(c));
+	cfi_close(c);
+	free(o.v);
+}
+
+static void long_number_is_not_read_at_each_step(void **state)
+{
+	struct out o = {0};
+	struct cfi_expr_env env = {0};
+	uint64_t v;
+	(void)state;
+	put_all(&o, BYTES(0x10)); /* constu */
+	fill(&o, 0x80, 30000);
+	put_all(&o, BYTES(0, 0x13, 0x2f)); /* drop, skip back */
+	put(&o, (uint64_t) - (int64_t)(o.n + 2), 2);
+	double start = seconds();
+	for (int i = 0; i < 2000; i++)
+		assert_true(cfi_expr_eval(o.v, o.n, &env, NULL, &v) < 0);
+	in_time(start);
+	free(o.v);
 }
 
 /* --- DWARF -------------------------------------------------------------------------------- */
@@ -213,9 +406,7 @@ static void look_up(struct image *im, unsigned n)
 		fail_msg("%s", e.msg);
 	for (unsigned i = 0; i < n; i++)
 		debuginfo_frames(d, CODE + 0x1000 * i + 1, NULL, fr, 4);
-	double took = seconds() - start;
-	if (took > SECONDS_MAX)
-		fail_msg("%.1f s", took);
+	in_time(start);
 	if (!debuginfo_note(d, 0) || !strstr(debuginfo_note(d, 0), "too much work"))
 		fail_msg("note: %s", debuginfo_note(d, 0));
 	debuginfo_close(d);
@@ -410,11 +601,9 @@ static void world_begin(struct world *w)
 
 static void world_end(struct world *w)
 {
-	double took = seconds() - w->start;
 	machine_release(&w->m);
 	strtab_release(&w->strings);
-	if (took > SECONDS_MAX)
-		fail_msg("%.1f s", took);
+	in_time(w->start);
 }
 
 /* Give the machine a record with this body. */
@@ -625,6 +814,12 @@ static void build_ids_find_their_files_in_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(notes_that_overlap_are_not_read_without_end),
+		cmocka_unit_test(endless_names_of_sections_are_not_searched_for_each),
+		cmocka_unit_test(segments_are_not_searched_for_each_range),
+		cmocka_unit_test(indirect_functions_are_not_searched_for_each_slot),
+		cmocka_unit_test(long_cie_is_not_read_for_each_fde),
+		cmocka_unit_test(long_number_is_not_read_at_each_step),
 		cmocka_unit_test(files_of_one_name_are_told_apart_in_time),
 		cmocka_unit_test(mapping_over_all_others_hides_none),
 		cmocka_unit_test(mappings_of_one_place_are_told_apart_by_time),
