@@ -1,4 +1,5 @@
 #include "cmd/scratch.h"
+#include "libparse/tar.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 static char scratch_path[4096], half_written[4096];
 static volatile pid_t scratch_owner, half_written_owner;
 
-enum { DEPTH_MAX = 64, LIST_BYTES = 2048 };
+enum { DEPTH_MAX = TAR_DEPTH_MAX + 8, LIST_BYTES = 2048 };
 
 /* What getdents64(2) fills in. */
 struct linux_dirent64 {

@@ -119,7 +119,7 @@ static int take_symbols(struct unpacker *u, struct err *e)
 	snprintf(path, sizeof(path), "%s/" SYMBOLS, u->to.dir);
 	snprintf(debug, sizeof(debug), "%s/debug", u->to.dir);
 	if (!rc && !(rc = source_open(&src, path, e))) {
-		rc = perfarchive_unpack(&src, debug, e);
+		rc = perfarchive_unpack(&src, debug, u->zip, e);
 		source_close(&src);
 	}
 	unlinkat(u->to.fd, SYMBOLS, 0);

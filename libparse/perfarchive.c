@@ -71,13 +71,14 @@ static int unpack_all(struct tree *t, struct tar_reader *tar, struct err *e)
 	return rc;
 }
 
-int perfarchive_unpack(struct source *src, const char *dir, struct err *e)
+int perfarchive_unpack(struct source *src, const char *dir, struct unzip *outer, struct err *e)
 {
 	struct unzip *zip;
 	struct tree t = {0};
 	int rc = unzip_open(&zip, src, e);
 	if (rc)
 		return rc;
+	unzip_within(zip, outer);
 	struct tar_reader tar = {
 		.read = unzip_read, .ctx = zip, .name = src->name, .lenient = 1};
 	rc = tree_open(&t, dir, 1, e);

@@ -31,9 +31,10 @@ int tar_name_is_safe(const char *name)
 {
 	if (!*name || strlen(name) > TAR_NAME_MAX)
 		return 0;
+	int depth = 0;
 	for (const char *p = name;; p++) {
 		size_t n = strcspn(p, "/");
-		if (!n || n > 255 || (n == 1 && p[0] == '.') ||
+		if (++depth > TAR_DEPTH_MAX || !n || n > 255 || (n == 1 && p[0] == '.') ||
 		    (n == 2 && p[0] == '.' && p[1] == '.'))
 			return 0;
 		p += n;

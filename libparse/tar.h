@@ -21,11 +21,12 @@
 enum {
 	TAR_BLOCK = 512,
 	TAR_NAME_MAX = 4000,       /* bytes of a whole name */
+	TAR_DEPTH_MAX = 64,        /* components of a name */
 	TAR_ENTRIES_MAX = 1 << 16, /* entries of one archive */
 };
 
 /* 1 when `name` may be created below a directory: relative, no empty, "." or ".." component,
- * none over 255 bytes, not longer than TAR_NAME_MAX. */
+ * none over 255 bytes, not longer or deeper than TAR_NAME_MAX and TAR_DEPTH_MAX. */
 int tar_name_is_safe(const char *name);
 
 /* One entry; the name is without a trailing slash and lives until the next tar_next. */

@@ -28,6 +28,7 @@ static int open_parent(struct tree *t, const char *name, int *fd, const char **l
 		char part[256];
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - name), name);
 		int made = mkdirat(at, part, 0777);
+		t->dirs += !made;
 		int next = made && errno != EEXIST
 				   ? -1
 				   : openat(at, part,
@@ -38,6 +39,11 @@ static int open_parent(struct tree *t, const char *name, int *fd, const char **l
 		at = next;
 		if (at < 0)
 			return err_sys(e, "%s: cannot make the folder '%s'", t->dir, part);
+		if (t->dirs > TREE_DIRS_MAX) {
+			close(at);
+			return err_set(e, ERR_LIMIT, "%s: more than %d folders", t->dir,
+				       TREE_DIRS_MAX);
+		}
 	}
 	*fd = at;
 	*leaf = name;

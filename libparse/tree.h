@@ -8,17 +8,21 @@
 
 #include "libparse/tar.h"
 
+enum { TREE_DIRS_MAX = 1 << 15 };
+
 struct tree {
 	const char *dir; /* borrowed; for messages */
 	int fd;
 	int replace;           /* existing files are replaced, else ERR_IO */
 	uint64_t files, bytes; /* written so far */
+	size_t dirs;           /* made so far: they cost far more than what names them */
 };
 
 /* Open `dir`, made if it is not there (its parent must be). ERR_IO. */
 int tree_open(struct tree *t, const char *dir, int replace, struct err *e);
 
-/* Make a directory with all above it. */
+/* Make a directory with all above it. ERR_LIMIT beyond TREE_DIRS_MAX of them, here and in
+ * tree_put_entry; ERR_IO. */
 int tree_mkdir(struct tree *t, const char *name, struct err *e);
 
 /* Write a file of n bytes, whatever was there before. */

@@ -23,7 +23,8 @@ enum zip_kind { ZIP_NONE, ZIP_ZSTD, ZIP_GZIP, ZIP_BZIP2, ZIP_XZ };
 
 struct unzip {
 	struct source *src;
-	enum zip_kind kind; /* ZIP_NONE until its decoder is there */
+	struct unzip *outer; /* what src came out of, or NULL */
+	enum zip_kind kind;  /* ZIP_NONE until its decoder is there */
 	ZSTD_DStream *zstd;
 	z_stream gzip;
 #if HAVE_BZ2
@@ -246,6 +247,24 @@ static int refill(struct unzip *u, struct err *e)
 	return 0;
 }
 
+void unzip_within(struct unzip *u, struct unzip *outer)
+{
+	u->outer = outer;
+}
+
+/* n bytes came out of u. */
+static int count(struct unzip *u, size_t n, struct err *e)
+{
+	for (; u; u = u->outer) {
+		u->out += n;
+		if (u->out > RATIO_FREE && (u->out - RATIO_FREE) / RATIO_MAX > u->in)
+			return err_set(e, ERR_LIMIT,
+				       "%s: inflates to more than %d times its size",
+				       u->src->name, RATIO_MAX);
+	}
+	return 0;
+}
+
 int unzip_some(struct unzip *u, void *to, size_t n, size_t *got, struct err *e)
 {
 	*got = 0;
@@ -264,11 +283,8 @@ int unzip_some(struct unzip *u, void *to, size_t n, size_t *got, struct err *e)
 			return err_set(e, ERR_TORN, "%s: cut off after %llu bytes",
 				       u->src->name, (unsigned long long)u->in);
 	}
-	u->out += *got;
-	if (u->out > RATIO_FREE && (u->out - RATIO_FREE) / RATIO_MAX > u->in)
-		return err_set(e, ERR_LIMIT, "%s: inflates to more than %d times its size",
-			       u->src->name, RATIO_MAX);
-	return 1;
+	int rc = count(u, *got, e);
+	return rc ? rc : 1;
 }
 
 int unzip_read(void *ctx, void *to, size_t n, struct err *e)

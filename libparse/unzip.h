@@ -23,6 +23,10 @@ int unzip_told(const uint8_t *head, size_t n);
  * ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM. */
 int unzip_open(struct unzip **out, struct source *src, struct err *e);
 
+/* What `src` holds came out of `outer`, and what comes out of u counts as that, too: else data
+ * packed twice could grow by the square of the bound. `outer` has to live as long as u. */
+void unzip_within(struct unzip *u, struct unzip *outer);
+
 /*
  * All n bytes into `to`: 1; 0 at the end of the data before the first of them. ERR_TORN when it
  * ends earlier or is cut off, ERR_FORMAT when damaged, ERR_LIMIT beyond the ratio, ERR_IO. `u`

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "libparse/bundle.h"
 #include "libparse/tar.h"
+#include "libparse/tree.h"
 #include "tests/lib/unit.h"
 
 #include <dirent.h>
@@ -366,6 +367,55 @@ static void a_bomb_is_cut_short(void **state)
 	buf_release(&b);
 }
 
+/* perf archive --all: 50 MB of zeroes, compressed, in a tarball that is compressed again. */
+static void a_bomb_in_a_bomb_is_cut_short(void **state)
+{
+	enum { SIZE = 50 << 20 };
+	static const char elf[] = "bin/x/48dc543d52ea89f3c9e8a9b5c4d2c7a5bd5e8d4c/elf";
+	struct buf inner = {0}, b = {0};
+	struct err e = {0};
+	size_t n;
+	(void)state;
+	char *zeroes = mem_zalloc(1, SIZE + 2 * TAR_BLOCK);
+	assert_int_equal(tar_header(&inner, elf, SIZE, 0, NULL), 0);
+	buf_add(&inner, zeroes, SIZE + 2 * TAR_BLOCK);
+	char *p = zip(&inner, &n);
+	add_file(&b, "perf.data", "PERFILE2");
+	for (int i = 0; i < 2; i++) { /* 64 MB are free */
+		static const char *const name[] = {"perf.symbols.tar.bz2",
+						   "again/perf.symbols.tar.bz2"};
+		assert_int_equal(tar_header(&b, name[i], n, 0, NULL), 0);
+		add_raw(&b, p, n);
+	}
+	assert_int_equal(unpack(&b, "d", 0, &e), ERR_LIMIT);
+	assert_false(bundle_is_dir(in_work("d")));
+	mem_free(p);
+	mem_free(zeroes);
+	buf_release(&inner);
+}
+
+/* A thousand names of a few kilobytes each could make millions of folders. */
+static void folders_are_counted(void **state)
+{
+	struct tree t;
+	struct err e = {0};
+	char name[2 * TAR_DEPTH_MAX + 2] = "a";
+	(void)state;
+	for (int i = 1; i < TAR_DEPTH_MAX; i++)
+		strcat(name, "/a");
+	assert_true(tar_name_is_safe(name));
+	strcat(name, "/a");
+	assert_false(tar_name_is_safe(name));
+	assert_int_equal(tree_open(&t, in_work("d"), 0, &e), 0);
+	t.dirs = TREE_DIRS_MAX - 3;
+	assert_int_equal(tree_mkdir(&t, "a/b", &e), 0);
+	assert_int_equal(tree_mkdir(&t, "a/b/c", &e), 0);
+	assert_int_equal(tree_mkdir(&t, "a/b/c", &e), 0);
+	assert_int_equal(tree_mkdir(&t, "a/b/d", &e), ERR_LIMIT);
+	assert_non_null(strstr(e.msg, "folders"));
+	tree_close(&t);
+}
+
 static void existing_files_stay_unless_forced(void **state)
 {
 	struct buf b;
@@ -554,6 +604,8 @@ int main(void)
 		T(a_second_file_of_a_name_is_refused),
 		T(absurd_sizes_are_refused),
 		T(a_bomb_is_cut_short),
+		T(a_bomb_in_a_bomb_is_cut_short),
+		T(folders_are_counted),
 		T(existing_files_stay_unless_forced),
 		T(links_in_the_folder_are_not_followed),
 		T(other_archives_are_no_bundles),
