@@ -52,6 +52,7 @@ void explainer_free(struct explainer *x)
 	vec_release(&x->owners);
 	vec_release(&x->candidates);
 	vec_release(&x->claims);
+	u64map_release(&x->part_of);
 	mem_free(x->place);
 	mem_free(x);
 }
@@ -296,6 +297,7 @@ static int take_link(struct explainer *x, struct chain_link *l, struct candidate
 	int r = 0;
 	x->link = l;
 	x->candidates.n = x->claims.n = x->ran.n = x->next.n = x->out->ahead.n = 0;
+	u64map_release(&x->part_of);
 	x->link_number++;
 	x->off_at = 0;
 	l->part = (uint32_t)x->out->parts.n;

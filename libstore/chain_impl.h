@@ -33,6 +33,7 @@ struct explainer {
 	windows_vec windows, next, ran, holders, owners;
 	VEC(struct candidate) candidates;
 	VEC(struct claim) claims;
+	struct u64map part_of; /* of the link's: what tells it apart → its number */
 	/* where a thread stands in `candidates` by each way, and in `ahead` (VIA_SELF) */
 	struct place {
 		uint32_t link, at; /* valid when `link` is the link's number */

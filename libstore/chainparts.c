@@ -2,14 +2,34 @@
 #include "libstore/chain_impl.h"
 #include "libstore/lockheld.h"
 
+enum { FEW = 16 };
+
+static uint64_t part_key(const struct chain_part *p)
+{
+	return (uint64_t)p->function << 32 | (uint64_t)p->state << 16 |
+	       (uint64_t)p->cause << 8 | p->end;
+}
+
+/* The link's part of that key. The first few are looked through, which is all that most links
+ * have; the others are in a map. */
+static struct chain_part *find_part(struct explainer *x, uint64_t key)
+{
+	const struct chain_link *l = x->link;
+	uint32_t at;
+	for (at = 0; at < l->nparts && at < FEW; at++) {
+		struct chain_part *q = &x->out->parts.v[l->part + at];
+		if (part_key(q) == key)
+			return q;
+	}
+	return u64map_get(&x->part_of, key, &at) ? &x->out->parts.v[l->part + at] : NULL;
+}
+
 int chain_add_part(struct explainer *x, const struct chain_part *p)
 {
 	struct chain_link *l = x->link;
-	for (uint32_t i = 0; i < l->nparts; i++) {
-		struct chain_part *q = &x->out->parts.v[l->part + i];
-		if (q->state != p->state || q->cause != p->cause || q->end != p->end ||
-		    q->function != p->function)
-			continue;
+	uint64_t key = part_key(p);
+	struct chain_part *q = find_part(x, key);
+	if (q) {
 		q->ns += p->ns;
 		if (p->ns > q->largest_ns) {
 			q->largest_ns = p->ns;
@@ -18,7 +38,8 @@ int chain_add_part(struct explainer *x, const struct chain_part *p)
 		}
 		return 0;
 	}
-	if (vec_push(&x->out->parts, *p))
+	if (vec_push(&x->out->parts, *p) ||
+	    (l->nparts >= FEW && u64map_put(&x->part_of, key, l->nparts)))
 		return ERR_NOMEM;
 	x->out->parts.v[l->part + l->nparts++].largest_ns = p->ns;
 	return 0;

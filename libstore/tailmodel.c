@@ -170,17 +170,6 @@ static int add_to_group(struct tail *t, struct u64map *index, uint64_t key, uint
 	return 0;
 }
 
-/* The group, of `n` in order, that an episode of unseen code most likely belongs to. */
-static struct tail_group *likely_group(struct tail *t, const struct tail_root *root, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct tail_root *r = &t->rows.v[t->groups.v[i].row].root;
-		if (r->comm == root->comm && r->state == root->state && r->cause == root->cause)
-			return &t->groups.v[i];
-	}
-	return NULL;
-}
-
 /* The group, if there is one, of the nearest function that called the one a group is named by;
  * else its own number. */
 static int callers_group(struct tail *t, const struct u64map *index, uint32_t g, uint32_t *out)
@@ -210,10 +199,11 @@ static int callers_group(struct tail *t, const struct u64map *index, uint32_t g,
 	return r < 0 ? r : 0;
 }
 
-static uint32_t last_of(const uint32_t *into, uint32_t g)
+/* Halves the way for whoever asks next. */
+static uint32_t last_of(uint32_t *into, uint32_t g)
 {
 	while (into[g] != g)
-		g = into[g];
+		g = into[g] = into[into[g]];
 	return g;
 }
 
@@ -250,51 +240,85 @@ static uint64_t doing_key(const struct tail_root *root)
 	return mix(mix(4 + root->state, root->cause), root->comm);
 }
 
-/* Of a group of unseen code: does it deserve its worst member's function, or another's? By
- * Boyer and Moore's vote over its rows, then a count. */
-static void name_unseen(struct tail *t, struct tail_group *g)
+/* What the rows of a group of unseen code say is its function. */
+struct vote {
+	uint64_t function, lead, count;
+	uint32_t first; /* row of that function */
+};
+
+/* By Boyer and Moore's vote, then a count. */
+static void take_vote(struct vote *v, int round, uint64_t function, uint32_t row)
 {
-	const struct tail_root *root = &t->rows.v[g->row].root;
-	uint64_t want = doing_key(root), lead = 0, votes = 0, function = 0;
-	uint32_t first = g->row;
+	if (round) {
+		v->first = v->count || function != v->function ? v->first : row;
+		v->count += function == v->function;
+	} else if (!v->lead) {
+		v->function = function;
+		v->lead = 1;
+	} else {
+		v->lead += function == v->function ? 1 : (uint64_t)-1;
+	}
+}
+
+/* Of each group of unseen code, those from `named` on, which `unseen` tells by what they do:
+ * does it deserve its worst member's function, or another's? */
+static int name_unseen(struct tail *t, const struct u64map *unseen, size_t named)
+{
+	size_t n = t->groups.n - named;
+	struct vote *votes = mem_zalloc(n + 1, sizeof(*votes));
+	uint32_t g;
+	if (!votes)
+		return ERR_NOMEM;
 	for (int round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < t->rows.n; i++) {
 			const struct tail_root *r = &t->rows.v[i].root;
-			if (!r->guessed || doing_key(r) != want)
-				continue;
-			uint64_t f = function_key(t->tl, r->function);
-			if (round) {
-				first = votes || f != function ? first : i;
-				votes += f == function;
-			} else if (!lead) {
-				function = f;
-				lead = 1;
-			} else {
-				lead += f == function ? 1 : (uint64_t)-1;
-			}
+			if (r->guessed && u64map_get(unseen, doing_key(r), &g))
+				take_vote(&votes[g - named], round,
+					  function_key(t->tl, r->function), i);
 		}
-	g->nameless = !function || votes * 2 <= g->count;
-	g->row = g->nameless ? g->row : first;
+	for (size_t i = 0; i < n; i++) {
+		struct tail_group *group = &t->groups.v[named + i];
+		group->nameless = !votes[i].function || votes[i].count * 2 <= group->count;
+		group->row = group->nameless ? group->row : votes[i].first;
+	}
+	mem_free(votes);
+	return 0;
+}
+
+/* The first group, in order, of those that do the same: an episode of unseen code most likely
+ * belongs to it. */
+static int index_likely(const struct tail *t, struct u64map *likely)
+{
+	uint32_t any;
+	for (uint32_t i = 0; i < t->groups.n; i++) {
+		uint64_t key = doing_key(&t->rows.v[t->groups.v[i].row].root);
+		if (!u64map_get(likely, key, &any) && u64map_put(likely, key, i))
+			return ERR_NOMEM;
+	}
+	return 0;
 }
 
 static int add_unseen(struct tail *t)
 {
-	struct u64map index = {0};
+	struct u64map likely = {0}, unseen = {0};
 	size_t named = t->groups.n;
-	int r = 0;
+	uint32_t g;
 	if (named)
 		qsort(t->groups.v, named, sizeof(*t->groups.v), group_order);
+	int r = index_likely(t, &likely);
 	for (uint32_t i = 0; !r && i < t->rows.n; i++) {
 		const struct tail_root *root = &t->rows.v[i].root;
-		struct tail_group *g = root->guessed ? likely_group(t, root, named) : NULL;
-		if (g)
-			count_row(t, g, i);
-		else if (root->guessed)
-			r = add_to_group(t, &index, doing_key(root), i);
+		if (!root->guessed)
+			continue;
+		if (u64map_get(&likely, doing_key(root), &g))
+			count_row(t, &t->groups.v[g], i);
+		else
+			r = add_to_group(t, &unseen, doing_key(root), i);
 	}
-	for (size_t i = named; !r && i < t->groups.n; i++)
-		name_unseen(t, &t->groups.v[i]);
-	u64map_release(&index);
+	if (!r)
+		r = name_unseen(t, &unseen, named);
+	u64map_release(&likely);
+	u64map_release(&unseen);
 	return r;
 }
 

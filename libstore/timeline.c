@@ -28,6 +28,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->totals);
 	vec_release(&tl->parts);
 	vec_release(&tl->syscalls);
+	u64map_release(&tl->syscall_of);
 	*tl = (struct timeline){0};
 }
 
@@ -49,19 +50,20 @@ int timeline_state(struct timeline *tl, const char *text, uint8_t *index)
 
 int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index)
 {
-	uint32_t id;
+	uint32_t id, known;
 	*index = 0;
 	if (strtab_intern(&tl->stacks->strings, text, &id))
 		return ERR_NOMEM;
-	for (size_t i = 0; i < tl->syscalls.n; i++)
-		if (tl->syscalls.v[i] == id) {
-			*index = (uint16_t)i;
-			return 0;
-		}
+	if (u64map_get(&tl->syscall_of, id, &known)) {
+		*index = (uint16_t)known;
+		return 0;
+	}
 	if (tl->syscalls.n > UINT16_MAX)
 		return 0;
 	*index = (uint16_t)tl->syscalls.n;
-	return vec_push(&tl->syscalls, id);
+	return vec_push(&tl->syscalls, id) || u64map_put(&tl->syscall_of, id, *index)
+		       ? ERR_NOMEM
+		       : 0;
 }
 
 enum { DROP_EVERY = 1 << 17 /* intervals */ };

@@ -219,6 +219,7 @@ struct timeline {
 	VEC(struct tl_off_total) totals;
 	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not told) */
 	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
+	struct u64map syscall_of;       /* the other way */
 	uint8_t nstates;
 	uint8_t finished;
 	uint32_t flags;         /* enum timeline_flag */

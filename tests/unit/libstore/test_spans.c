@@ -411,7 +411,7 @@ static void spans_without_ends_do_not_take_the_square_of_time(void **state)
 		begin(r, 10 * i + 8, A, WORK);
 	clock_t before = clock();
 	assert_int_equal(spans_finish(r->s, 0, 10ull * MANY, NULL), 0);
-	assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 8);
+	assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 20);
 	rig_free(r);
 }
 

@@ -3,6 +3,8 @@
  */
 #include "tests/unit/libstore/tailrig.h"
 
+#include <time.h>
+
 static void equal_roots_are_one_group_and_periods_are_seen(void **state)
 {
 	struct rig r;
@@ -159,6 +161,61 @@ static void code_and_what_it_calls_is_one_group(void **state)
 	rig_release(&r);
 }
 
+static double make_and_release(struct rig *r, struct tail_query q, size_t groups)
+{
+	clock_t before = clock();
+	struct tail t = make(r, q);
+	assert_int_equal(t.groups.n, groups);
+	tail_release(&t);
+	return (double)(clock() - before) / CLOCKS_PER_SEC;
+}
+
+enum { AT_MOST = 20 /* s; what walks through all of them for each takes twice that */ };
+
+/* As many threads, each held up by one of its own that nobody saw at work. */
+static void groups_of_unseen_code_do_not_take_the_square_of_time(void **state)
+{
+	enum { MANY = 80000 };
+	struct rig r;
+	char comm[16];
+	(void)state;
+	rig_init(&r, 1000000);
+	for (int i = 0; i < MANY; i++)
+		thread(&r, "w", i + 1, 0);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(comm, sizeof(comm), "c%d", i);
+		uint32_t by = thread(&r, comm, MANY + i + 1, 1);
+		woken_by(off(&r, (uint32_t)i, 1000, 2000, 2000, CAUSE_COND, ""), by);
+	}
+	finish(&r);
+	assert_true(make_and_release(&r, top(MANY), MANY) < AT_MOST);
+	rig_release(&r);
+}
+
+/* A thread that never rested, and waited at as many places. */
+static void parts_of_an_episode_do_not_take_the_square_of_time(void **state)
+{
+	enum { MANY = 300000 };
+	struct rig r;
+	char stack[32];
+	(void)state;
+	rig_init(&r, 10 * MANY);
+	uint32_t w = thread(&r, "w", 1, 0);
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(stack, sizeof(stack), "main;f%u", i);
+		off(&r, w, 10 * i + 1, 10 * i + 5, 10 * i + 5, CAUSE_IO, stack);
+	}
+	struct tl_span s = {
+		.end_ns = 10000ull * MANY, .name = text(&r, "all"), .parent = TL_NONE};
+	assert_int_equal(vec_push(&r.tl.spans, s), 0);
+	finish(&r);
+	struct tail_query q = top(1);
+	q.episodes.kind = EPISODE_SPAN;
+	q.episodes.span = s.name;
+	assert_true(make_and_release(&r, q, 1) < AT_MOST);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +223,8 @@ int main(void)
 		cmocka_unit_test(the_rhythm_of_one_offender_is_told_apart),
 		cmocka_unit_test(unseen_code_is_one_group_named_as_most_of_it),
 		cmocka_unit_test(code_and_what_it_calls_is_one_group),
+		cmocka_unit_test(groups_of_unseen_code_do_not_take_the_square_of_time),
+		cmocka_unit_test(parts_of_an_episode_do_not_take_the_square_of_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
