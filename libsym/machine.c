@@ -416,13 +416,14 @@ static int classify_dso(struct machine *m, const struct pending *p, struct dso *
 	return 0;
 }
 
-/* Have a space sorted, later, once for many changes. */
-static int sort_later(struct machine *m, uint32_t space)
+/* Have a space sorted, later, once for many changes: for each that comes alone, between
+ * samples, it would cost the square of their number. */
+static int note_change(struct machine *m, uint32_t space)
 {
+	enum { FEW = 64 }; /* are searched one by one */
 	struct space *s = &m->spaces.v[space];
-	if (s->unsorted)
+	if (s->changed++ != FEW + s->sorted / FEW)
 		return 0;
-	s->unsorted = 1;
 	return vec_push(&m->unsorted, space);
 }
 
@@ -433,7 +434,7 @@ static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_reach){0}) ||
 	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
-	return sort_later(m, space);
+	return note_change(m, space);
 }
 
 static int by_start(const void *a, const void *b, void *maps)
@@ -477,15 +478,19 @@ static void sort_space(struct machine *m, struct space *s)
 {
 	qsort_r(s->by_start.v, s->by_start.n, sizeof(*s->by_start.v), by_start, m->maps.v);
 	fill_reach(m, s, 0, s->by_start.n);
-	s->unsorted = 0;
+	s->sorted = s->by_start.n;
+	s->changed = 0;
 }
 
-static void sort_spaces(struct machine *m)
+/* Those with many changes; at the end of all records all of them. */
+static void sort_spaces(struct machine *m, int all)
 {
 	for (size_t i = 0; i < m->unsorted.n; i++)
-		if (m->spaces.v[m->unsorted.v[i]].unsorted)
-			sort_space(m, &m->spaces.v[m->unsorted.v[i]]);
+		sort_space(m, &m->spaces.v[m->unsorted.v[i]]);
 	m->unsorted.n = 0;
+	for (size_t i = 0; all && i < m->spaces.n; i++)
+		if (m->spaces.v[i].changed)
+			sort_space(m, &m->spaces.v[i]);
 }
 
 static int add_map(struct machine *m, uint32_t space, const struct pending *p, struct dso *d)
@@ -528,7 +533,7 @@ static int apply_ksymbol(struct machine *m, const struct pending *p)
 	if (!u64map_get(&m->bpf, p->map.start, &gone) || m->maps.v[gone].until != TIME_END)
 		return 0;
 	m->maps.v[gone].until = p->time;
-	return sort_later(m, SPACE_KERNEL);
+	return note_change(m, SPACE_KERNEL);
 }
 
 static int apply(struct machine *m, const struct pending *p)
@@ -573,7 +578,7 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 			(m->pending.n - i) * sizeof(*m->pending.v));
 	m->pending.n -= m->pending.n ? i : 0;
 	machine_nothing_until(m, until);
-	sort_spaces(m);
+	sort_spaces(m, until == TIME_END);
 	return 0;
 }
 
@@ -876,8 +881,13 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 				 uint64_t time)
 {
 	enum { STEPS_MAX = 1 << 14 };
+	for (size_t i = s->by_start.n; i-- > s->sorted;) { /* the last made first */
+		const struct map *c = &m->maps.v[s->by_start.v[i]];
+		if (c->start <= addr && addr < c->end && c->since <= time && c->until > time)
+			return c;
+	}
 	struct map_query q = {.m = m, .s = s, .addr = addr, .time = time, .steps = STEPS_MAX};
-	search_maps(&q, 0, s->by_start.n);
+	search_maps(&q, 0, s->sorted);
 	return q.best;
 }
 

@@ -77,10 +77,15 @@ struct space {
 	uint64_t fork_time;   /* … as it was then */
 	uint32_t execed_from; /* the image that called execve; NO_ID when forked or first */
 	uint64_t exec_time;
-	VEC(uint32_t) by_start;      /* map indices sorted by (start, order of arrival) */
-	VEC(struct map_reach) reach; /* of the search tree over by_start, by its middles */
-	VEC(uint64_t) changes;       /* times of the mmaps, ascending */
-	int unsorted;                /* by_start has grown since it was last sorted */
+	/*
+	 * Map indices: the first `sorted` by (start, order of arrival), with a search tree over
+	 * them by its middles; behind them those that came since, which are few.
+	 */
+	VEC(uint32_t) by_start;
+	VEC(struct map_reach) reach;
+	size_t sorted;
+	size_t changed;        /* maps that came or ended since */
+	VEC(uint64_t) changes; /* times of the mmaps, ascending */
 };
 
 struct thread_comm {

@@ -715,6 +715,30 @@ static void mappings_of_one_place_are_told_apart_by_time(void **state)
 	world_end(&w);
 }
 
+static void mappings_may_come_between_questions(void **state)
+{
+	enum { MAPS = 100000 };
+	struct world w;
+	struct out o = {0};
+	struct thread_view v;
+	(void)state;
+	world_begin(&w);
+	for (uint64_t i = 1; i <= MAPS; i++) {
+		uint64_t addr = i * 7919 % MAPS << 12;
+		take_mmap(&w, &o, i, addr, 0x1000, 1);
+		assert_int_equal(machine_advance(&w.m, i, NULL), 0);
+		machine_thread_at(&w.m, 7, 7, i, &v);
+		const struct map *map = machine_map_at(&w.m, v.space, addr + 5, i);
+		assert_true(map && map->since == i);
+		addr = (i / 2 + 1) * 7919 % MAPS << 12; /* an older one, and before it was */
+		map = machine_map_at(&w.m, v.space, addr + 5, i);
+		assert_true(map && map->since == i / 2 + 1);
+		assert_null(machine_map_at(&w.m, v.space, addr + 5, i / 2));
+	}
+	free(o.v);
+	world_end(&w);
+}
+
 static void take_ksymbol(struct world *w, struct out *o, uint64_t time, int gone)
 {
 	put(o, UINT64_C(0xffffffffc0000000) + (time / 2 % 1000 << 12), 8);
@@ -823,6 +847,7 @@ int main(void)
 		cmocka_unit_test(files_of_one_name_are_told_apart_in_time),
 		cmocka_unit_test(mapping_over_all_others_hides_none),
 		cmocka_unit_test(mappings_of_one_place_are_told_apart_by_time),
+		cmocka_unit_test(mappings_may_come_between_questions),
 		cmocka_unit_test(bpf_programs_may_come_and_go),
 		cmocka_unit_test(thread_may_change_its_name_and_life_at_any_rate),
 		cmocka_unit_test(build_ids_find_their_files_in_time),
