@@ -112,6 +112,9 @@ void store_close(struct store *s)
 	mem_free(s);
 }
 
+/* Each is sought among the rows of all. */
+enum { MAX_RECORDINGS = 4096 };
+
 /* NULL when there is no memory, or more text than can be. */
 static const char *column_text(struct store *s, sqlite3_stmt *st, int col)
 {
@@ -136,6 +139,9 @@ int store_recordings(struct store *s, const struct store_recording **v, size_t *
 					    .file = column_text(s, st, 2)};
 		if (!s->text)
 			r = store_endless(s, e);
+		else if (s->recordings.n == MAX_RECORDINGS)
+			r = err_set(e, ERR_LIMIT, "%s: more than %d recordings in one store",
+				    s->path, MAX_RECORDINGS);
 		else if (!x.host || !x.file || vec_push(&s->recordings, x))
 			r = err_nomem(e);
 	}

@@ -24,7 +24,8 @@ struct store_recording {
 	const char *host, *file; /* "" where not known; life: the store's */
 };
 
-/* Its recordings by ascending id; life: the store's. ERR_IO, ERR_FORMAT, ERR_NOMEM. */
+/* Its recordings by ascending id; life: the store's. ERR_IO, ERR_FORMAT, ERR_NOMEM; ERR_LIMIT
+ * past 4096 of them. */
 int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
 		     struct err *e);
 

@@ -93,6 +93,12 @@ static void put_int(struct cell *row, int col, int64_t v)
 	cell_int(&row[col - 1], v);
 }
 
+/* SQLite's numbers are signed: what a damaged record counts may be more. */
+static void put_count(struct cell *row, int col, uint64_t v)
+{
+	put_int(row, col, v < INT64_MAX ? (int64_t)v : INT64_MAX);
+}
+
 /* NULL where `is` is 0. */
 static void put_opt(struct cell *row, int col, int is, int64_t v)
 {
@@ -240,7 +246,7 @@ static int write_recording(struct load *l)
 		put_name(row, col++, text_of(l, text[i]));
 	put_int(row, col++, (int64_t)rec->origin_ns);
 	put_int(row, col++, (int64_t)rec->end_ns);
-	put_opt(row, col++, rec->wall_ns != 0, (int64_t)rec->wall_ns);
+	put_opt(row, col++, rec->wall_ns && rec->wall_ns <= INT64_MAX, (int64_t)rec->wall_ns);
 	put_int(row, col++, rec->wall_exact);
 	put_opt(row, col++, rec->ncpus != 0, rec->ncpus);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
@@ -379,8 +385,8 @@ static int write_totals(struct load *l)
 		put_thread(l, row, 1, t->thread);
 		r = put_comm(l, row, 2, t->comm);
 		put_path(l, row, 3, t->path);
-		put_int(row, 4, (int64_t)t->ns);
-		put_int(row, 5, (int64_t)t->count);
+		put_count(row, 4, t->ns);
+		put_count(row, 5, t->count);
 	}
 	return r;
 }
@@ -445,7 +451,7 @@ static int write_losses(struct load *l)
 		put_cpu(row, 3, x->cpu);
 		put_int(row, 4, (int64_t)x->from_ns);
 		put_int(row, 5, (int64_t)x->to_ns);
-		put_int(row, 6, (int64_t)x->count);
+		put_count(row, 6, x->count);
 		put_int(row, 7, x->sched);
 	}
 	return r;
@@ -495,7 +501,7 @@ static int write_sample(struct load *l, const struct tl_sample *s)
 	put_int(row, 4, l->comm_id[s->comm]);
 	put_int(row, 5, (int64_t)s->time_ns);
 	put_cpu(row, 6, s->cpu);
-	put_int(row, 7, (int64_t)s->period);
+	put_count(row, 7, s->period);
 	put_path(l, row, 8, s->path);
 	count_row(l->w);
 	return bulk_sample(&l->w->bulk, row, l->e);
@@ -547,6 +553,11 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 		write_recording,  write_threads, write_events, write_frames, write_paths,
 		write_bulk_comms, write_totals,  write_spans,  write_marks,  write_losses};
 	struct load l;
+	if (tl->rec.end_ns > INT64_MAX)
+		return err_set(
+			e, ERR_LIMIT,
+			"%s: cannot write the store: the recording's times are past 2^63 ns",
+			w->path);
 	int r = load_begin(&l, w, tl, e);
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
 		    tl->off.n + tl->samples.n + tl->totals.n + tl->spans.n + tl->marks.n +

@@ -31,8 +31,9 @@ const char *store_writer_temporary(const struct store_writer *w);
 void store_writer_progress(struct store_writer *w,
 			   void (*tell)(void *arg, uint64_t done, uint64_t total), void *arg);
 
-/* One finished timeline as one more row of `recordings`. ERR_IO, ERR_NOMEM; the writer can then
- * only be aborted. */
+/* One finished timeline as one more row of `recordings`. ERR_IO, ERR_NOMEM, ERR_FORMAT;
+ * ERR_LIMIT for times past 2^63 ns and rows longer than a page. The writer can then only be
+ * aborted. */
 int store_writer_add(struct store_writer *w, const struct timeline *tl, struct err *e);
 
 /* Indexes, views, sync, rename; the writer is gone either way. ERR_IO. */

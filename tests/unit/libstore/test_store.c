@@ -541,6 +541,38 @@ static void rows_that_memory_ended_in_are_not_written(void **state)
 	assert_true(n > 12); /* batches and maps failed, one after another */
 }
 
+/* SQLite's numbers end at 2^63. */
+static void numbers_past_those_of_sqlite_do_not_make_a_store_that_nobody_reads(void **state)
+{
+	(void)state;
+	struct stacks st = {0}, st2 = {0};
+	struct timeline tl, tl2;
+	struct store_writer *w;
+	struct err e = {0};
+	build(&tl, &st);
+	tl.samples.v[0].period = tl.losses.v[0].count = tl.totals.v[0].ns = UINT64_MAX;
+	tl.rec.wall_ns = UINT64_MAX;
+	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+	assert_int_equal(store_writer_add(w, &tl, &e), 0);
+	assert_int_equal(store_writer_commit(w, &e), 0);
+	if (load(0, &tl2, &st2, &e))
+		fail_msg("%s", e.msg);
+	assert_int_equal(tl2.samples.v[0].period, INT64_MAX);
+	assert_int_equal(tl2.losses.v[0].count, INT64_MAX);
+	assert_int_equal(tl2.totals.v[0].ns, INT64_MAX);
+	assert_int_equal(tl2.rec.wall_ns, 0);
+	timeline_release(&tl2);
+	stacks_release(&st2);
+
+	tl.rec.end_ns = 1ull << 63;
+	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+	assert_int_equal(store_writer_add(w, &tl, &e), ERR_LIMIT);
+	assert_memory_equal(e.msg, db_path, strlen(db_path));
+	store_writer_abort(w);
+	timeline_release(&tl);
+	stacks_release(&st);
+}
+
 /* An index that is not in its order would give wrong answers. */
 static void intervals_out_of_order_are_not_written(void **state)
 {
@@ -583,6 +615,8 @@ int main(void)
 		cmocka_unit_test(a_cut_or_garbled_store_is_an_error_not_a_crash),
 		cmocka_unit_test(an_aborted_import_leaves_the_old_store),
 		cmocka_unit_test(rows_that_memory_ended_in_are_not_written),
+		cmocka_unit_test(
+			numbers_past_those_of_sqlite_do_not_make_a_store_that_nobody_reads),
 		cmocka_unit_test(intervals_out_of_order_are_not_written),
 		cmocka_unit_test(a_file_that_is_no_store_is_not_replaced),
 	};

@@ -179,8 +179,8 @@ static void endless(const char *table)
 static void pages_that_are_used_again_do_not_make_rows_without_end(void **state)
 {
 	(void)state;
-	static const char *const tables[] = {"recordings", "comms",        "threads",
-					     "offcpu",     "report_lines", "symbols"};
+	static const char *const tables[] = {"comms", "threads", "offcpu", "report_lines",
+					     "symbols"};
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		write_store("");
 		change_page(tables[i], use_again);
@@ -211,6 +211,18 @@ static void a_text_that_many_rows_name_counts_for_each(void **state)
 	assert_int_equal(read_all(&e), 0);
 	change_page("symbols", say_again);
 	endless("symbols");
+}
+
+static void recordings_without_end_are_refused(void **state)
+{
+	(void)state;
+	struct err e = {0};
+	write_store(
+		"WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < "
+		"4097) INSERT INTO recordings SELECT i,'h','f','c','k','a','c',0,100,NULL,0,4,"
+		"0,1,0,1,1,0,0,0,0 FROM n");
+	assert_int_equal(read_all(&e), ERR_LIMIT);
+	assert_non_null(strstr(e.msg, "recordings"));
 }
 
 static void a_store_left_in_wal_mode_gets_nothing_beside_it(void **state)
@@ -248,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_that_are_used_again_do_not_make_rows_without_end),
 		cmocka_unit_test(a_text_that_many_rows_name_counts_for_each),
+		cmocka_unit_test(recordings_without_end_are_refused),
 		cmocka_unit_test(a_store_left_in_wal_mode_gets_nothing_beside_it),
 		cmocka_unit_test(any_path_is_a_path),
 	};
