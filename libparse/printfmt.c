@@ -85,7 +85,7 @@ static int string(struct scan *s)
 	for (; *s->p != '"'; s->p++) {
 		if (*s->p == '\\' && s->p[1])
 			s->p++;
-		if (!*s->p || *s->p == '\n')
+		if (iscntrl((unsigned char)*s->p) && *s->p != '\t')
 			return 0;
 	}
 	return token(s, "\"");

@@ -54,6 +54,7 @@ static void what_leads_out_of_the_record_is_refused(void **state)
 		FORMAT("\"%d\", (REC->pid"),
 		FORMAT("\"%d\", REC->pid) "),
 		FORMAT("\"%d"),
+		FORMAT("\"%s%s\", REC->pid ? \"a\" : \"\x12\", REC->pid ? \"+\" : \"\""),
 		FORMAT("({ do_it(); })"),
 		FORMAT("\"a\"\nname: second"),
 		HEAD "\nprint fmt: \"x\"",
