@@ -122,19 +122,62 @@ static int32_t dump_pid(const char *path)
 	return pid;
 }
 
-/* Did a process with this pid map the DSO? In a container it is called by another number. */
-static int mapped_by(const struct machine *m, int32_t pid, uint32_t dso)
+/* The mappings of one process image. In a container a process is called by another number than
+ * the one in the file's name. */
+static int find_in_space(struct jit_mappings *j, const struct machine *m,
+			 const uint8_t *is_dump, const struct process *p, const struct space *s)
 {
-	for (size_t i = 0; i < m->processes.n; i++) {
-		const struct process *p = &m->processes.v[i];
-		for (size_t k = 0; p->pid == pid && k < p->images.n; k++) {
-			const struct space *s = &m->spaces.v[p->images.v[k].space];
-			for (size_t j = 0; j < s->by_start.n; j++)
-				if (m->maps.v[s->by_start.v[j]].dso == dso)
-					return 1;
-		}
+	for (size_t i = 0; i < s->by_start.n; i++) {
+		uint32_t dso = m->maps.v[s->by_start.v[i]].dso;
+		if (is_dump[dso] && vec_push(&j->of, ((struct jit_mapping){p->pid, dso})))
+			return ERR_NOMEM;
 	}
 	return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct jit_mapping *x = a, *y = b;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->dso < y->dso ? -1 : x->dso > y->dso;
+}
+
+static void sort_unique(struct jit_mappings *j)
+{
+	size_t n = 0;
+	if (j->of.n)
+		qsort(j->of.v, j->of.n, sizeof(*j->of.v), by_pid);
+	for (size_t i = 0; i < j->of.n; i++)
+		if (!n || by_pid(&j->of.v[n - 1], &j->of.v[i]) != 0)
+			j->of.v[n++] = j->of.v[i];
+	j->of.n = n;
+}
+
+int jit_mappings_find(struct jit_mappings *j, const struct machine *m)
+{
+	uint8_t *is_dump = mem_zalloc(m->dsos.n, 1);
+	int rc = is_dump ? 0 : ERR_NOMEM;
+	for (uint32_t i = 0; !rc && i < m->dsos.n; i++) {
+		int32_t pid = dump_pid(strtab_get(m->strings, m->dsos.v[i].path));
+		is_dump[i] = pid >= 0;
+		if (pid >= 0)
+			rc = vec_push(&j->of, ((struct jit_mapping){pid, i}));
+	}
+	for (size_t i = 0; !rc && j->of.n && i < m->processes.n; i++) {
+		const struct process *p = &m->processes.v[i];
+		for (size_t k = 0; !rc && k < p->images.n; k++)
+			rc = find_in_space(j, m, is_dump, p,
+					   &m->spaces.v[p->images.v[k].space]);
+	}
+	mem_free(is_dump);
+	sort_unique(j);
+	return rc;
+}
+
+void jit_mappings_release(struct jit_mappings *j)
+{
+	vec_release(&j->of);
 }
 
 /* The place of a recorded path: below symfs or here (0), or beside the recording (1). */
@@ -154,18 +197,32 @@ static int place(const struct dso_options *opt, const char *map_dir, const char 
 	return *path ? 1 : ERR_NOMEM;
 }
 
-int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
-		     const struct machine *m, int32_t pid, size_t *skip, const char **recorded,
-		     char **path)
+/* The first mapping of a process in the table. */
+static size_t first_of(const struct jit_mappings *j, int32_t pid)
 {
+	size_t lo = 0, hi = j->of.n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (j->of.v[mid].pid < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
+		     const struct machine *m, const struct jit_mappings *j, int32_t pid,
+		     size_t *skip, const char **recorded, char **path)
+{
+	size_t first = first_of(j, pid);
 	*recorded = NULL;
 	*path = NULL;
-	for (; *skip < 2 * m->dsos.n; ++*skip) {
-		uint32_t dso = (uint32_t)(*skip / 2);
-		const char *p = strtab_get(m->strings, m->dsos.v[dso].path);
-		int32_t of = dump_pid(p);
-		if (of < 0 || (of != pid && !mapped_by(m, pid, dso)))
-			continue;
+	for (; first + *skip / 2 < j->of.n; ++*skip) {
+		const struct jit_mapping *at = &j->of.v[first + *skip / 2];
+		if (at->pid != pid)
+			break;
+		const char *p = strtab_get(m->strings, m->dsos.v[at->dso].path);
 		int rc = place(opt, map_dir, p, *skip % 2, path);
 		if (!rc)
 			continue;

@@ -23,13 +23,28 @@
 int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
 		     struct perfmap *out, char **path);
 
+/* Which process mapped which jitdumps, as far as the recording tells. */
+struct jit_mappings {
+	VEC(struct jit_mapping {
+		int32_t pid;
+		uint32_t dso;
+	})
+	of; /* sorted, each once */
+};
+
+/* Find them all, when the machine knows all records; *j is empty before. 0 or ERR_NOMEM. */
+int jit_mappings_find(struct jit_mappings *j, const struct machine *m);
+
+/* Give the table back; it is empty then. */
+void jit_mappings_release(struct jit_mappings *j);
+
 /*
  * The jitdump that process `pid` mapped: *recorded is the path in the recording (the machine's
  * life), *path where it may be opened, on the heap; both NULL when there is none. With `skip`
  * the next of several candidates. 1, 0 when there are no more, ERR_NOMEM.
  */
 int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
-		     const struct machine *m, int32_t pid, size_t *skip, const char **recorded,
-		     char **path);
+		     const struct machine *m, const struct jit_mappings *j, int32_t pid,
+		     size_t *skip, const char **recorded, char **path);
 
 #endif

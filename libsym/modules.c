@@ -41,9 +41,7 @@ static void module_free(struct module *mod)
 	debuginfo_close(mod->debuginfo);
 	symtab_free(mod->symbols);
 	perfmap_release(&mod->perfmap);
-	jitdump_close(mod->jitdump);
 	mem_free(mod->perfmap_path);
-	mem_free(mod->jitdump_path);
 	mem_free(mod->recorded);
 	dso_files_release(&mod->files);
 	mem_free(mod);
@@ -65,6 +63,16 @@ void modules_forget(struct modules *ms)
 	mem_free(ms->v);
 	ms->v = NULL;
 	ms->n = 0;
+	for (size_t i = 0; i < ms->jitdumps.n; i++) {
+		jitdump_close(ms->jitdumps.v[i].dump);
+		mem_free(ms->jitdumps.v[i].path);
+	}
+	vec_release(&ms->jitdumps);
+	u64map_release(&ms->jitdump_at);
+	jit_mappings_release(&ms->jit_mappings);
+	idmap_release(&ms->dso_named);
+	ms->ndso_named = 0;
+	ms->jit_tried = 0;
 	kernel_close(&ms->kernel);
 	u64map_release(&ms->names);
 }
@@ -346,6 +354,30 @@ static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip,
 	return single(ms, &hit, 0, out);
 }
 
+/* The jitdump at `path`, which is taken over, for a module. 0 or ERR_NOMEM. */
+static int jitdump_shared(struct modules *ms, struct module *mod, char *path)
+{
+	struct open_jitdump j = {.path = path};
+	uint32_t name, at;
+	int rc = strtab_intern(ms->machine->strings, path, &name);
+	if (!rc && u64map_get(&ms->jitdump_at, name, &at)) {
+		mod->jitdump = ms->jitdumps.v[at].dump;
+		mod->jitdump_path = ms->jitdumps.v[at].path;
+		mem_free(path);
+		return 0;
+	}
+	if (!rc && jitdump_open(path, &j.dump, NULL) == ERR_NOMEM)
+		rc = ERR_NOMEM;
+	if (rc || vec_push(&ms->jitdumps, j)) {
+		jitdump_close(j.dump);
+		mem_free(path);
+		return ERR_NOMEM;
+	}
+	mod->jitdump = j.dump;
+	mod->jitdump_path = path;
+	return u64map_put(&ms->jitdump_at, name, (uint32_t)ms->jitdumps.n - 1);
+}
+
 /* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
 static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)
 {
@@ -353,17 +385,18 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 	size_t skip = 0;
 	int rc = 1;
 	mod->maps_tried = 1;
+	if (!ms->jit_tried && jit_mappings_find(&ms->jit_mappings, ms->machine))
+		return ERR_NOMEM;
+	ms->jit_tried = 1;
 	while (!mod->jitdump && rc == 1) {
 		char *path;
-		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, d->pid, &skip,
-				      &mod->jitdump_name, &path);
-		if (rc == 1 && jitdump_open(path, &mod->jitdump, NULL) == ERR_NOMEM)
+		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
+				      d->pid, &skip, &mod->jitdump_name, &path);
+		if (rc == 1 && jitdump_shared(ms, mod, path))
 			rc = ERR_NOMEM;
-		if (mod->jitdump)
-			mod->jitdump_path = path;
-		else
-			mem_free(path);
 	}
+	if (!mod->jitdump)
+		mod->jitdump_path = NULL;
 	return rc < 0 ? rc
 		      : jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
 					 &mod->perfmap_path);
@@ -670,16 +703,32 @@ enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const cha
 	return ms->v[dso]->files.reason;
 }
 
-uint32_t modules_dso_named(const struct modules *ms, uint32_t name)
+/* Is DSO i a better answer for the name than *found or, when it was not looked for, *first? */
+static void consider_dso(const struct modules *ms, uint32_t name, uint32_t i, uint32_t *found,
+			 uint32_t *first)
 {
-	uint32_t found = NO_ID;
-	for (uint32_t i = 0; name && i < ms->machine->dsos.n; i++) {
-		const char *detail;
-		if (ms->machine->dsos.v[i].name != name)
-			continue;
-		if (modules_reason(ms, i, &detail) != DSO_NOT_A_FILE)
-			return i;
-		found = found == NO_ID ? i : found;
-	}
-	return found;
+	const char *detail;
+	if (ms->machine->dsos.v[i].name != name)
+		return;
+	if (i < *first)
+		*first = i;
+	if (i < *found && modules_reason(ms, i, &detail) != DSO_NOT_A_FILE)
+		*found = i;
+}
+
+uint32_t modules_dso_named(struct modules *ms, uint32_t name)
+{
+	const struct machine *m = ms->machine;
+	uint32_t found = NO_ID, first = NO_ID, i;
+	size_t at = 0;
+	while (ms->ndso_named < m->dsos.n &&
+	       !idmap_put(&ms->dso_named, hash_u64(m->dsos.v[ms->ndso_named].name),
+			  ms->ndso_named))
+		ms->ndso_named++;
+	while (name && idmap_next(&ms->dso_named, hash_u64(name), &at, &i))
+		consider_dso(ms, name, i, &found, &first);
+	for (i = ms->ndso_named; name && i < m->dsos.n;
+	     i++) /* what memory did not suffice for */
+		consider_dso(ms, name, i, &found, &first);
+	return found != NO_ID ? found : first;
 }

@@ -88,8 +88,9 @@ int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *v
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);
 
 /* The machine's DSO of this name (strings id): of several one that was looked for, if there is
- * such, else the first; NO_ID for id 0 or a name that no DSO has. */
-uint32_t modules_dso_named(const struct modules *ms, uint32_t name);
+ * such, else the first; NO_ID for id 0 or a name that no DSO has. Asked when the machine knows
+ * all records, so that names stay. */
+uint32_t modules_dso_named(struct modules *ms, uint32_t name);
 
 /*
  * Preparing: while samples are still being read, other threads open the files that stacks have

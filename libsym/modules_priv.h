@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "libsym/debuginfo.h"
 #include "libsym/jitdump.h"
+#include "libsym/jitfiles.h"
 #include "libsym/kallsyms.h"
 #include "libsym/modules.h"
 #include "libsym/perfmap.h"
@@ -30,9 +31,10 @@ struct module {
 	struct symtab *symbols;
 	struct debuginfo *debuginfo;
 	struct cfi *cfi;
-	struct perfmap perfmap; /* DSO_ANON */
-	struct jitdump *jitdump;
-	char *perfmap_path, *jitdump_path;
+	struct perfmap perfmap;   /* DSO_ANON */
+	struct jitdump *jitdump;  /* the modules' */
+	const char *jitdump_path; /* the same */
+	char *perfmap_path;
 	char *recorded; /* path of a DSO_FILE; NULL where it is none that could be opened */
 	const char *jitdump_name; /* as recorded */
 };
@@ -46,6 +48,12 @@ struct kernel_names {
 	uint64_t slide; /* recorded address − address in the file */
 };
 
+/* A jitdump, read once for all processes that mapped it. */
+struct open_jitdump {
+	struct jitdump *dump; /* NULL: it cannot be read */
+	char *path;
+};
+
 struct modules {
 	struct machine *machine;
 	const struct recording *rec;
@@ -53,6 +61,12 @@ struct modules {
 	struct module **v; /* by DSO index; made on first need */
 	size_t n;
 	struct kernel_names kernel;
+	struct jit_mappings jit_mappings; /* found on first need */
+	int jit_tried;
+	VEC(struct open_jitdump) jitdumps;
+	struct u64map jitdump_at; /* strings id of a path → index into jitdumps */
+	struct idmap dso_named;   /* strings id → DSOs … */
+	uint32_t ndso_named;      /* … as far as they were asked for */
 	struct u64map
 		names; /* address of a raw name's text → strings id of the printable one */
 	struct buf text;

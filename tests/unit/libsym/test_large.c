@@ -5,10 +5,13 @@
  */
 #include "tests/lib/unit.h"
 
+#include "base/mem.h"
 #include "libsym/cfi.h"
 #include "libsym/cfi_expr.h"
 #include "libsym/debuginfo.h"
+#include "libsym/jitfiles.h"
 #include "libsym/machine.h"
+#include "libsym/modules.h"
 #include "libsym/symtab.h"
 
 #include <stdlib.h>
@@ -835,6 +838,62 @@ static void build_ids_find_their_files_in_time(void **state)
 	world_end(&w);
 }
 
+static void take_named_mmap(struct world *w, struct out *o, int pid, uint64_t addr,
+			    const char *name)
+{
+	put(o, (uint64_t)pid, 4);
+	put(o, (uint64_t)pid, 4);
+	put(o, addr, 8);
+	put(o, 0x1000, 8);
+	put(o, 0, 8);
+	put_all(o, name, strlen(name) + 1);
+	take(w, PERF_RECORD_MMAP, 1, o);
+}
+
+/* Each process with code of its own is asked for; none has mapped the dumps but the first. */
+static void jitdumps_are_not_searched_for_each_process(void **state)
+{
+	enum { PROCESSES = 20000, DUMPS = 20000 };
+	struct world w;
+	struct out o = {0};
+	struct jit_mappings j = {0};
+	struct dso_options opt = {.no_local = 1};
+	struct modules_options mopt = {.find = opt};
+	struct modules *modules;
+	const char *recorded;
+	char *path, name[64];
+	(void)state;
+	world_begin(&w);
+	for (int i = 0; i < DUMPS; i++) {
+		snprintf(name, sizeof(name), "/tmp/jit-%d.dump", 1000000 + i);
+		take_named_mmap(&w, &o, 1, (uint64_t)i << 12, name);
+	}
+	for (int i = 0; i < PROCESSES; i++)
+		take_named_mmap(&w, &o, 10 + i, 0x1000, "//anon");
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	assert_int_equal(modules_new(&modules, &w.m, &w.rec, &mopt, NULL), 0);
+	assert_int_equal(jit_mappings_find(&j, &w.m), 0);
+	assert_int_equal(j.of.n, 2 * DUMPS); /* by the file's name, and by its mapping */
+	for (int i = 0; i < PROCESSES; i++) {
+		size_t skip = 0;
+		assert_int_equal(
+			jitfiles_jitdump(&opt, NULL, &w.m, &j, 10 + i, &skip, &recorded, &path),
+			0);
+	}
+	for (uint32_t i = 0; i < w.m.dsos.n; i++)
+		assert_int_equal(modules_dso_named(modules, w.m.dsos.v[i].name), i);
+	size_t skip = 0;
+	assert_int_equal(jitfiles_jitdump(&opt, "/maps", &w.m, &j, 1, &skip, &recorded, &path),
+			 1);
+	assert_string_equal(recorded, "/tmp/jit-1000000.dump");
+	assert_string_equal(path, "/maps/jit-1000000.dump");
+	mem_free(path);
+	modules_free(modules);
+	jit_mappings_release(&j);
+	free(o.v);
+	world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -851,6 +910,7 @@ int main(void)
 		cmocka_unit_test(bpf_programs_may_come_and_go),
 		cmocka_unit_test(thread_may_change_its_name_and_life_at_any_rate),
 		cmocka_unit_test(build_ids_find_their_files_in_time),
+		cmocka_unit_test(jitdumps_are_not_searched_for_each_process),
 		cmocka_unit_test(abbreviations_read_from_each_place_on_stay_small),
 		cmocka_unit_test(line_program_of_many_units_stays_small),
 		cmocka_unit_test(attributes_without_bytes_cannot_multiply),
