@@ -156,10 +156,16 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	return c;
 }
 
+/* BY_*: what tells entries like this one apart besides its words. */
+static unsigned told_by(const struct aggregate *a, const struct stack_entry *x)
+{
+	return a->opt.by | (x->comm == NO_ID ? BY_TID : 0);
+}
+
 static int same_entry(const struct aggregate *a, const struct stack_entry *x,
 		      const struct stack_entry *y)
 {
-	unsigned by = a->opt.by | (y->comm == NO_ID ? BY_TID : 0);
+	unsigned by = told_by(a, y);
 	return x->nwords == y->nwords && x->event == y->event && x->comm == y->comm &&
 	       x->space == y->space && x->version == y->version && x->kind == y->kind &&
 	       x->cpumode == y->cpumode && (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
@@ -190,11 +196,24 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 	return idmap_put(&a->index, h, (uint32_t)(a->entries.n - 1));
 }
 
-static int count(struct aggregate *a, const struct stack_entry *key)
+/* Of what same_entry compares: many threads have the same words. */
+static uint64_t hash_entry(const struct aggregate *a, const struct stack_entry *key)
 {
+	unsigned by = told_by(a, key);
 	uint64_t h = hash_bytes(key->words, (size_t)key->nwords * 8);
 	h ^= hash_u64((uint64_t)key->space << 32 | key->version);
 	h = hash_u64(h ^ ((uint64_t)key->comm << 32 | key->event << 8 | key->cpumode));
+	if (by & (BY_PID | BY_TID))
+		h = hash_u64(h ^ ((uint64_t)(uint32_t)key->pid << 32 |
+				  (by & BY_TID ? (uint32_t)key->tid : 0)));
+	if (by & (BY_CPU | BY_CGROUP))
+		h = hash_u64(h ^ ((uint64_t)key->cgroup << 32 | (by & BY_CPU ? key->cpu : 0)));
+	return h;
+}
+
+static int count(struct aggregate *a, const struct stack_entry *key)
+{
+	uint64_t h = hash_entry(a, key);
 	size_t at = 0;
 	for (uint32_t id; idmap_next(&a->index, h, &at, &id);) {
 		struct stack_entry *x = &a->entries.v[id];

@@ -434,6 +434,10 @@ static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_reach){0}) ||
 	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
+	const struct map *map = &m->maps.v[index];
+	if (space == SPACE_KERNEL && m->dsos.v[map->dso].kind == DSO_KERNEL &&
+	    (m->kernel_map == NO_ID || map->start < m->maps.v[m->kernel_map].start))
+		m->kernel_map = index;
 	return note_change(m, space);
 }
 
@@ -594,7 +598,7 @@ uint64_t machine_next(const struct machine *m)
 
 int machine_init(struct machine *m, struct strtab *strings, struct err *e)
 {
-	*m = (struct machine){.strings = strings};
+	*m = (struct machine){.strings = strings, .kernel_map = NO_ID};
 	uint32_t kernel, swapper, process;
 	if (new_space(m, NO_ID, 0, &kernel) ||
 	    strtab_intern(strings, "swapper", &m->comm_swapper) ||

@@ -132,6 +132,7 @@ struct machine {
 	VEC(struct dso) dsos;
 	struct u64map by_tid, by_pid; /* → newest thread / process */
 	struct idmap dso_index;
+	uint32_t kernel_map;    /* of the kernel itself, the lowest one; or NO_ID */
 	struct u64map bpf;      /* address → the map last made of a BPF program there */
 	struct u64map cgroups;  /* cgroup id → strings id of its path */
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */

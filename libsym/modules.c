@@ -297,13 +297,8 @@ int kernel_open(struct modules *ms, const struct kernel_place *place)
 /* The mapping of the kernel itself; modules are located by it too. */
 static const struct map *kernel_map(const struct modules *ms)
 {
-	const struct space *s = &ms->machine->spaces.v[SPACE_KERNEL];
-	for (size_t i = 0; i < s->by_start.n; i++) {
-		const struct map *m = &ms->machine->maps.v[s->by_start.v[i]];
-		if (ms->machine->dsos.v[m->dso].kind == DSO_KERNEL)
-			return m;
-	}
-	return NULL;
+	const struct machine *m = ms->machine;
+	return m->kernel_map == NO_ID ? NULL : &m->maps.v[m->kernel_map];
 }
 
 int kernel_place(const struct modules *ms, struct kernel_place *place)

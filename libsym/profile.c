@@ -94,7 +94,8 @@ static int add_folded(struct profile *p, const struct folded *f)
 {
 	uint64_t h = hash_u64((uint64_t)f->comm << 32 | f->path);
 	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^
-		     f->cpu);
+		     ((uint64_t)f->cgroup << 32 | f->cpu));
+	h ^= hash_u64((uint32_t)f->pid);
 	size_t at = 0;
 	for (uint32_t id; idmap_next(&p->folded_index, h, &at, &id);) {
 		struct folded *x = &p->folded.v[id];
