@@ -24,6 +24,15 @@ struct sink {
 
 enum { DROP_MAX = 16 << 20 };
 
+/* May it be a character of a punycode identifier? Those are no punctuation. */
+static int may_be_punycode(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)s[i] < 0x80 && !isalnum((unsigned char)s[i]) && s[i] != '_')
+			return 0;
+	return n <= 4;
+}
+
 static void sink_add(const char *s, size_t n, void *opaque)
 {
 	struct sink *k = opaque;
@@ -32,7 +41,7 @@ static void sink_add(const char *s, size_t n, void *opaque)
 		return;
 	}
 	k->dropped += n;
-	if (n > 4 || k->dropped > DROP_MAX)
+	if (!may_be_punycode(s, n) || k->dropped > DROP_MAX)
 		longjmp(k->stop, 1);
 }
 

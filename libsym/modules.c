@@ -193,20 +193,27 @@ static int special_constructor(struct modules *ms, const char *raw)
  * may point into one endless text. */
 enum { NAME_CUT = DEMANGLE_OUTPUT_MAX };
 
+/* Bytes by which demangled names may be longer than the raw ones, all together; then they stay
+ * raw. Honest ones are shorter, but a hundred bytes can be made to stand for 60,000. */
+enum { NAMES_GROWTH = 64 << 20 };
+
 /* The printable form of a raw name, made once. */
 static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
 {
 	uint64_t key = (uint64_t)(uintptr_t)raw;
 	if (u64map_get(&ms->names, key, id))
 		return 0;
-	int rc = mangled && !ms->opt.no_demangle && ms->opt.constructors &&
-		 special_constructor(ms, raw);
+	mangled &= !ms->opt.no_demangle && ms->names_growth < NAMES_GROWTH;
+	int rc = mangled && ms->opt.constructors && special_constructor(ms, raw);
 	if (!rc) {
 		buf_clear(&ms->text);
-		rc = mangled && !ms->opt.no_demangle ? demangle(raw, 0, &ms->text) : 0;
+		rc = mangled ? demangle(raw, 0, &ms->text) : 0;
 	}
 	if (rc == ERR_NOMEM)
 		return rc;
+	size_t len = rc == 1 ? strlen(raw) : 0;
+	if (rc == 1 && ms->text.n > len)
+		ms->names_growth += ms->text.n - len;
 	const char *name = rc == 1 ? buf_cstr(&ms->text) : raw;
 	if (strtab_intern_n(ms->machine->strings, name, strnlen(name, NAME_CUT), id))
 		return ERR_NOMEM;

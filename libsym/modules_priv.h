@@ -69,6 +69,7 @@ struct modules {
 	uint32_t ndso_named;      /* … as far as they were asked for */
 	struct u64map
 		names; /* address of a raw name's text → strings id of the printable one */
+	size_t names_growth; /* bytes that demangling has added to them */
 	struct buf text;
 	pthread_mutex_t lock; /* v, n, the opening of modules and what they say of themselves */
 	pthread_cond_t unbusy;

@@ -9,6 +9,7 @@
 #include "libsym/cfi.h"
 #include "libsym/cfi_expr.h"
 #include "libsym/debuginfo.h"
+#include "libsym/demangle.h"
 #include "libsym/jitfiles.h"
 #include "libsym/machine.h"
 #include "libsym/modules.h"
@@ -894,9 +895,101 @@ static void jitdumps_are_not_searched_for_each_process(void **state)
 	world_end(&w);
 }
 
+/* --- names -------------------------------------------------------------------------------- */
+
+/* f<p<p<...>>> of `levels` pairs, each of which names the two before it:
+ * _Z1fI1pIS_I...1aS0_E... `leaf` is the innermost. */
+static void exploding_name(char *out, size_t size, int levels, unsigned leaf)
+{
+	size_t n = (size_t)snprintf(out, size, "_Z1fI1pI");
+	for (int i = 1; i < levels; i++)
+		n += (size_t)snprintf(out + n, size - n, "S_I");
+	n += (size_t)snprintf(out + n, size - n, "6n%05uS0_E", leaf);
+	for (int i = 1; i < levels; i++)
+		n += (size_t)snprintf(out + n, size - n, "S%c_E",
+				      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]);
+	snprintf(out + n, size - n, "Ev");
+}
+
+static void exploding_names_stay_small_together(void **state)
+{
+	enum { NAMES = 20000, LEVELS = 16, CODE_AT = 0x100000 };
+	struct world w;
+	struct out o = {0};
+	struct thread_view v;
+	struct modules *modules;
+	struct module_lookup l;
+	char dir[] = "/tmp/perfkit.XXXXXX", path[64], name[256];
+	(void)state;
+	long before = peak_mb();
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/perf-7.map", dir);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	for (unsigned i = 0; i < NAMES; i++) {
+		exploding_name(name, sizeof(name), LEVELS, i);
+		fprintf(f, "%x 10 %s\n", CODE_AT + 16 * i, name);
+	}
+	fclose(f);
+	world_begin(&w);
+	put(&o, 7, 4);
+	put(&o, 7, 4);
+	put(&o, CODE_AT, 8);
+	put(&o, 16 * NAMES, 8);
+	put(&o, 0, 8);
+	put_all(&o, "//anon", 7);
+	take(&w, PERF_RECORD_MMAP, 1, &o);
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	machine_thread_at(&w.m, 7, 7, 1, &v);
+	struct modules_options opt = {.find = {.no_local = 1}, .map_dir = dir};
+	assert_int_equal(modules_new(&modules, &w.m, &w.rec, &opt, NULL), 0);
+	for (unsigned i = 0; i < NAMES; i++) {
+		uint64_t ip = CODE_AT + 16 * i;
+		const struct map *map = machine_map_at(&w.m, v.space, ip, 1);
+		assert_non_null(map);
+		assert_int_equal(modules_lookup(modules, map, ip, 1, LOOKUP_EXACT, &l), 0);
+		assert_int_equal(l.n, 1);
+		const char *shown = strtab_get(&w.strings, l.frames[0].name);
+		exploding_name(name, sizeof(name), LEVELS, i);
+		if (!i)
+			assert_true(!strncmp(shown, "f<p<", 4) && strlen(shown) > 20000);
+		else if (i + 1 == NAMES)
+			assert_string_equal(shown, name);
+	}
+	assert_true(peak_mb() - before < 300);
+	modules_free(modules);
+	free(o.v);
+	remove(path);
+	remove(dir);
+	world_end(&w);
+}
+
+/* (((…))) of Rust's tuples, each of which holds the next one twice. */
+static void exploding_rust_names_are_given_up_soon(void **state)
+{
+	enum { LEVELS = 24, TIMES = 200 };
+	char name[256] = "_RINvC1a1bTTTTTTTTTTTTTTTTTTTTTTTTu", *end = name + strlen(name);
+	struct buf b = {0};
+	(void)state;
+	for (int i = LEVELS - 1; i >= 0; i--) {
+		int at = 8 + i; /* of the next level, less one, in base 62 */
+		end += sprintf(
+			end, "B%c_E",
+			"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[at]);
+	}
+	strcpy(end, "E");
+	double start = seconds();
+	for (int i = 0; i < TIMES; i++)
+		assert_int_equal(demangle(name, 0, &b), 0);
+	in_time(start);
+	buf_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exploding_names_stay_small_together),
+		cmocka_unit_test(exploding_rust_names_are_given_up_soon),
 		cmocka_unit_test(notes_that_overlap_are_not_read_without_end),
 		cmocka_unit_test(endless_names_of_sections_are_not_searched_for_each),
 		cmocka_unit_test(segments_are_not_searched_for_each_range),
