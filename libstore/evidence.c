@@ -25,6 +25,8 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->wakes.first);
 	vec_release(&x->lock_wakes);
 	vec_release(&x->lock_marks);
+	u64map_release(&x->by_tid);
+	vec_release(&x->same_tid);
 	u64map_release(&x->tally);
 	vec_release(&x->weight);
 }
@@ -340,6 +342,52 @@ int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *
 	*first = x->spans.first.v[thread];
 	*last = first_at(&x->spans, &x->tl->spans.v->start_ns, sizeof(struct tl_span), thread,
 			 to_ns);
+	return 0;
+}
+
+/* --- threads by their tid ------------------------------------------------------------------
+ */
+
+/* From the last one on, so that the first is found first. */
+static int need_tids(struct evidence *x)
+{
+	const struct timeline *tl = x->tl;
+	if (x->have_tids)
+		return 0;
+	u64map_release(&x->by_tid); /* of an attempt that memory ended */
+	x->same_tid.n = 0;
+	if (vec_reserve(&x->same_tid, tl->threads.n))
+		return ERR_NOMEM;
+	x->same_tid.n = tl->threads.n;
+	for (uint32_t i = (uint32_t)tl->threads.n; i-- > 0;) {
+		uint64_t tid = (uint32_t)tl->threads.v[i].tid;
+		uint32_t next;
+		x->same_tid.v[i] = u64map_get(&x->by_tid, tid, &next) ? next : TL_NONE;
+		if (u64map_put(&x->by_tid, tid, i))
+			return ERR_NOMEM;
+	}
+	x->have_tids = 1;
+	return 0;
+}
+
+int evidence_thread_at(struct evidence *x, uint32_t self, long tid, uint64_t ns, uint32_t *out,
+		       struct err *e)
+{
+	const struct timeline *tl = x->tl;
+	const struct tl_part *part = timeline_part_of(tl, self);
+	uint32_t i;
+	*out = TL_NONE;
+	if (need_tids(x))
+		return err_nomem(e);
+	if (tid < 0 || tid > INT32_MAX || !u64map_get(&x->by_tid, (uint64_t)tid, &i))
+		return 0;
+	for (; i != TL_NONE; i = x->same_tid.v[i]) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		if (t->first_ns > ns || ns > t->last_ns || timeline_part_of(tl, i) != part)
+			continue;
+		*out = i;
+		return 0;
+	}
 	return 0;
 }
 

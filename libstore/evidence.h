@@ -33,9 +33,12 @@ struct evidence {
 	} samples, marks, spans, wakes;
 	VEC(struct lock_wake) lock_wakes; /* by time */
 	VEC(struct lock_mark) lock_marks; /* by address, then in time */
+	struct u64map by_tid;             /* tid → the first thread of it, ... */
+	VEC(uint32_t) same_tid;           /* ... and from there to the next; TL_NONE */
 	struct u64map tally;              /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
 	int have_runs, have_samples, have_marks, have_spans, have_wakes, have_lock_marks;
+	int have_tids;
 };
 
 /* Nothing is looked up yet: indices are made by the first question that needs them. */
@@ -72,6 +75,11 @@ struct hot {
  * user frame, else their leaf. ERR_NOMEM. */
 int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct hot *out,
 		 struct err *e);
+
+/* The thread that had a tid at a time, in the recording that thread `self` is of; TL_NONE where
+ * there is none. ERR_NOMEM. */
+int evidence_thread_at(struct evidence *x, uint32_t self, long tid, uint64_t ns, uint32_t *out,
+		       struct err *e);
 
 /* A wait for a lock, or for a futex that may be one? */
 int off_is_lock(const struct off *o);

@@ -15,19 +15,6 @@ struct held {
 	windows_vec *out;
 };
 
-/* The thread of that tid at that time, of the recording that `self` is in. */
-static uint32_t thread_at(const struct timeline *tl, uint32_t self, long tid, uint64_t ns)
-{
-	const struct tl_part *part = timeline_part_of(tl, self);
-	for (uint32_t i = 0; i < tl->threads.n; i++) {
-		const struct tl_thread *t = &tl->threads.v[i];
-		if (t->tid == tid && t->first_ns <= ns && ns <= t->last_ns &&
-		    timeline_part_of(tl, i) == part)
-			return i;
-	}
-	return TL_NONE;
-}
-
 static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 {
 	const struct tl_thread *x = &tl->threads.v[a], *y = &tl->threads.v[b];
@@ -109,8 +96,9 @@ static int follow_marks(struct held *h, struct err *e)
 		r = follow_wakeups(h, m.time_ns, e);
 		if (r || m.owner == tl->threads.v[holder(h)].tid)
 			continue;
-		uint32_t owner = thread_at(tl, h->o->thread, m.owner, m.time_ns);
-		if (owner != TL_NONE && owner != h->o->thread && m.time_ns > since(h) &&
+		uint32_t owner;
+		r = evidence_thread_at(h->ev, h->o->thread, m.owner, m.time_ns, &owner, e);
+		if (!r && owner != TL_NONE && owner != h->o->thread && m.time_ns > since(h) &&
 		    hand_over(h, owner, m.time_ns))
 			r = err_nomem(e);
 	}
@@ -174,9 +162,10 @@ int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
 	int r = evidence_lock_mark(x, off, &h.mark, e);
 	if (r <= 0 || h.mark.owner <= 0)
 		return r < 0 ? r : 0;
-	uint32_t owner = thread_at(x->tl, o->thread, h.mark.owner, o->start_ns);
-	if (owner == TL_NONE || owner == o->thread)
-		return 0;
+	uint32_t owner;
+	r = evidence_thread_at(x, o->thread, h.mark.owner, o->start_ns, &owner, e);
+	if (r || owner == TL_NONE || owner == o->thread)
+		return r;
 	if (vec_push(out, ((struct window){h.mark.time_ns, h.end_ns, owner})))
 		return err_nomem(e);
 	r = follow_marks(&h, e);

@@ -216,6 +216,38 @@ static void parts_of_an_episode_do_not_take_the_square_of_time(void **state)
 	rig_release(&r);
 }
 
+static void lock_mark(struct rig *r, uint32_t t, uint64_t us, const char *fields)
+{
+	struct tl_mark m = {.time_ns = us * 1000,
+			    .name = text(r, "probe:lock_wait"),
+			    .text = text(r, fields),
+			    .thread = t};
+	assert_int_equal(vec_push(&r->tl.marks, m), 0);
+}
+
+/* Many that wait for a lock, which two others have in turns. */
+static void owners_of_a_lock_do_not_take_the_square_of_time(void **state)
+{
+	enum { MANY = 16000 };
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1000000);
+	for (uint32_t i = 0; i < MANY; i++) {
+		thread(&r, "w", (int)i + 1000, 0);
+		lock_mark(&r, i, 999, "mutex=0x10 owner=99");
+	}
+	uint32_t a = thread(&r, "a", 98, 0);
+	thread(&r, "b", 99, 1);
+	for (uint32_t i = 0; i < MANY; i++)
+		woken_by(off(&r, i, 1000, 90000, 90000, CAUSE_LOCK, "w;take"), a);
+	for (unsigned i = 0; i < 300; i++)
+		lock_mark(&r, a, 2000 + i,
+			  i % 2 ? "mutex=0x10 owner=99" : "mutex=0x10 owner=98");
+	finish(&r);
+	assert_true(make_and_release(&r, top(MANY), 1) < AT_MOST);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +257,7 @@ int main(void)
 		cmocka_unit_test(code_and_what_it_calls_is_one_group),
 		cmocka_unit_test(groups_of_unseen_code_do_not_take_the_square_of_time),
 		cmocka_unit_test(parts_of_an_episode_do_not_take_the_square_of_time),
+		cmocka_unit_test(owners_of_a_lock_do_not_take_the_square_of_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
