@@ -58,6 +58,8 @@ static int open_recording(const struct bundle_input *b, const char *path, struct
 		return err_set(e, ERR_FORMAT, "%s: a bundle without a perf.data", path);
 	if (S_ISDIR(st.st_mode))
 		return 0;
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_FORMAT, "%s: its perf.data is no regular file", path);
 	int rc = source_open(src, b->recording, e);
 	char *name = rc ? NULL : mem_strdup(path);
 	if (rc || !name)

@@ -90,7 +90,7 @@ static int open_source(struct recording *rec, const char *path, struct err *e)
 	char header[4096];
 	if ((size_t)snprintf(header, sizeof(header), "%s/data", path) >= sizeof(header))
 		return err_set(e, ERR_LIMIT, "%s: path is too long", path);
-	if (stat(header, &st))
+	if (stat(header, &st) || !S_ISREG(st.st_mode)) /* a fifo in it was not named */
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s: a directory without perf's file 'data' in it", path);
 	rec->directory = 1;

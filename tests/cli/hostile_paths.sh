@@ -81,4 +81,19 @@ for verb in collapse doctor; do
 	opened | grep -vE "^(b\.tar\.zst|$here/scratch(/.*)?|[^/].*|/dev/urandom)$" >more
 	[ -s more ] && bad "$verb of a bundle opened: $(tr '\n' ' ' <more)"
 done
+
+# a folder is named, but not what lies in it where a recording should be
+mkdir threads unpacked unpacked2 unpacked2/perf.data
+mkfifo threads/data threads/data.0 unpacked/perf.data unpacked2/perf.data/data
+printf 'perfkit-bundle 1\n' >unpacked/MANIFEST
+cp unpacked/MANIFEST unpacked2/MANIFEST
+for verb in report "pack -o b2.tar.zst"; do
+	for d in threads unpacked unpacked2; do
+		# shellcheck disable=SC2086
+		run $verb $d
+		[ "$rc" = 1 ] || bad "$verb of $d: exit $rc"
+		opened | grep -E "(perf\.data|data(\.0)?)$" >more
+		[ -s more ] && bad "$verb $d opened: $(tr '\n' ' ' <more)"
+	done
+done
 exit $failed
