@@ -2,10 +2,10 @@
  * printfmt.h - is the format of a tracepoint one that libtraceevent can be given?
  *
  * libtraceevent reads the formats that kernels write, and believes them: it follows a null
- * pointer where a print fmt names a field that is not there, and reads past a record where one
- * asks for more elements than an array has, and loses memory where a text holds a control
- * character. Formats come with the recording, from a stranger.
- * So only those go to it that keep to this form, which is nearly all that kernels have:
+ * pointer where a print fmt names a field that is not there, reads past a record where one asks
+ * for more elements than an array has, and loses memory where a text holds a control character.
+ * Formats come with the recording, from a stranger. So only those go to it that keep to this
+ * form, which is nearly all that kernels have:
  *
  *	name: NAME			words are letters, digits and _
  *	ID: NUMBER
