@@ -229,6 +229,8 @@ static int ident_read(struct dwarf_unit *u, uint64_t off, struct die_ident *d)
 {
 	int r = dwarf_unit_abbrevs(u);
 	*d = (struct die_ident){0};
+	if (!r)
+		r = dwarf_work(u->obj, 16);
 	if (r)
 		return r == ERR_FORMAT ? 0 : r;
 	struct bytes b = dwarf_cursor(u->obj, SEC_INFO, off, u->end);
@@ -242,7 +244,7 @@ static int ident_read(struct dwarf_unit *u, uint64_t off, struct die_ident *d)
 			break;
 		die_ident_attr(d, s->name, &v);
 	}
-	return dwarf_work(u->obj, 16 + (a ? a->n : 0) + (uint64_t)(b.p - from));
+	return dwarf_work(u->obj, (a ? a->n : 0) + (uint64_t)(b.p - from));
 }
 
 /* Follow the chain that starts with `d` at (u, off) until a linkage name or its end. */

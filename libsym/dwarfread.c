@@ -224,7 +224,9 @@ int dwarf_abbrevs_until(struct dwarf_unit *u, uint64_t only, struct dwarf_abbrev
 {
 	struct bytes b = dwarf_cursor(u->obj, SEC_ABBREV, u->abbrev_off, UINT64_MAX);
 	const uint8_t *start = b.p;
-	int r = 0;
+	int r = dwarf_work(u->obj, 1);
+	if (r)
+		return r;
 	t->dense = 1;
 	while (bytes_left(&b)) {
 		struct dwarf_abbrev a = {.code = bytes_uleb(&b)};

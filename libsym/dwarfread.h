@@ -112,11 +112,14 @@ void dwarf_object_init(struct dwarf_object *o);
 /* Give back tables; sections stay the caller's. NULL is accepted. */
 void dwarf_object_release(struct dwarf_object *o);
 
-/* Take n steps from the budget: 0 or ERR_LIMIT. */
+/* Take n steps from the budget: 0 or ERR_LIMIT, from then on always. What is only known to have
+ * cost much when it is done asks for a step before it begins. */
 static inline int dwarf_work(struct dwarf_object *o, uint64_t n)
 {
-	if (n > o->work)
+	if (n > o->work) {
+		o->work = 0;
 		return ERR_LIMIT;
+	}
 	o->work -= n;
 	return 0;
 }

@@ -345,7 +345,9 @@ int line_table_build(struct line_table *t, const struct dwarf_unit *u, struct dw
 {
 	struct line_header h = {0};
 	struct bytes b = dwarf_cursor(o, SEC_LINE, off, UINT64_MAX);
-	int r = header_read(&b, o, u, &h);
+	int r = dwarf_work(o, 1);
+	if (!r)
+		r = header_read(&b, o, u, &h);
 	if (!r)
 		r = paths_make(t, &h, o, paths);
 	if (!r)
