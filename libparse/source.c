@@ -20,6 +20,14 @@ static int open_file(const char *path, int flags)
 	return fd;
 }
 
+/* As mmap; a program of 32 bits has no room for a file of more. */
+static void *map_all(int fd, uint64_t size)
+{
+	errno = EFBIG;
+	return (size_t)size != size ? MAP_FAILED
+				    : mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+}
+
 static int adopt(struct source *s, int fd, struct err *e)
 {
 	struct stat st;
@@ -32,7 +40,7 @@ static int adopt(struct source *s, int fd, struct err *e)
 		return 0;
 	if (!st.st_size)
 		return err_set(e, ERR_FORMAT, "%s: is empty", s->name);
-	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	void *p = map_all(fd, (uint64_t)st.st_size);
 	if (p == MAP_FAILED)
 		return 0; /* a file system without mmap: read it as a stream */
 	madvise(p, (size_t)st.st_size, MADV_SEQUENTIAL);
@@ -177,8 +185,7 @@ int source_spool(struct source *s, struct err *e)
 	if (fd < 0)
 		return err_sys(e, "%s: no temporary file", s->name);
 	int rc = copy_all(s, fd, e);
-	void *p = rc || !s->size ? MAP_FAILED
-				 : mmap(NULL, (size_t)s->size, PROT_READ, MAP_SHARED, fd, 0);
+	void *p = rc || !s->size ? MAP_FAILED : map_all(fd, s->size);
 	if (!rc && p == MAP_FAILED)
 		rc = err_sys(e, "%s: cannot map its temporary file", s->name);
 	if (rc) {

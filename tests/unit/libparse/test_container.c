@@ -7,6 +7,7 @@
 #include "libparse/sample.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { BOTH = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_ID | PW_S_PERIOD };
@@ -408,11 +409,34 @@ static void what_is_no_recording_is_refused(void **state)
 	}
 }
 
+/* A file whose size has no place in 32 bits: mapped whole, or read as a stream. */
+static void more_than_four_gigabytes(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/perfkit-large-XXXXXX";
+	struct source src;
+	struct err e = {0};
+	uint8_t last = 1;
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, ((off_t)1 << 32) + 4096), 0); /* a hole */
+	assert_int_equal(source_open(&src, path, &e), 0);
+	if (source_is_mapped(&src))
+		last = src.data[src.size - 1];
+	else
+		assert_int_equal(source_read(&src, &last, 1, &e), 1);
+	assert_int_equal(last, 0);
+	source_close(&src);
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_attr_size_version_order_and_mode),
 		cmocka_unit_test(compressed_across_every_boundary),
+		cmocka_unit_test(more_than_four_gigabytes),
 		cmocka_unit_test(features_come_back),
 		cmocka_unit_test(never_finalised_file_gives_all_whole_records),
 		cmocka_unit_test(torn_tail_is_reported_once_and_the_rest_used),
