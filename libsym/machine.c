@@ -473,7 +473,8 @@ static struct map_reach fill_reach(const struct machine *m, struct space *s, siz
 	size_t mid = lo + (hi - lo) / 2;
 	uint32_t index = s->by_start.v[mid];
 	const struct map *own = &m->maps.v[index];
-	struct map_reach r = {own->end, own->since, own->until, index};
+	struct map_reach r = {
+		.end = own->end, .since = own->since, .until = own->until, .last = index};
 	r = together(r, fill_reach(m, s, lo, mid));
 	return s->reach.v[mid] = together(r, fill_reach(m, s, mid + 1, hi));
 }
@@ -482,6 +483,11 @@ static void sort_space(struct machine *m, struct space *s)
 {
 	qsort_r(s->by_start.v, s->by_start.n, sizeof(*s->by_start.v), by_start, m->maps.v);
 	fill_reach(m, s, 0, s->by_start.n);
+	uint64_t before = 0;
+	for (size_t i = 0; i < s->by_start.n; i++) {
+		s->reach.v[i].before = before;
+		before = larger(before, m->maps.v[s->by_start.v[i]].end);
+	}
 	s->sorted = s->by_start.n;
 	s->changed = 0;
 }
@@ -858,6 +864,11 @@ struct map_query {
 	unsigned steps; /* left; ends what only a hostile recording can make long */
 };
 
+static int holds(const struct map *c, uint64_t addr, uint64_t time)
+{
+	return c->start <= addr && addr < c->end && c->since <= time && c->until > time;
+}
+
 static void search_maps(struct map_query *q, size_t lo, size_t hi)
 {
 	if (lo >= hi || !q->steps)
@@ -872,8 +883,7 @@ static void search_maps(struct map_query *q, size_t lo, size_t hi)
 	const struct map *c = &q->m->maps.v[index];
 	if (c->start <= q->addr) {
 		search_maps(q, mid + 1, hi);
-		if (c->end > q->addr && c->since <= q->time && c->until > q->time &&
-		    (!q->best || index > q->best_index)) {
+		if (holds(c, q->addr, q->time) && (!q->best || index > q->best_index)) {
 			q->best = c;
 			q->best_index = index;
 		}
@@ -887,8 +897,22 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 	enum { STEPS_MAX = 1 << 14 };
 	for (size_t i = s->by_start.n; i-- > s->sorted;) { /* the last made first */
 		const struct map *c = &m->maps.v[s->by_start.v[i]];
-		if (c->start <= addr && addr < c->end && c->since <= time && c->until > time)
+		if (holds(c, addr, time))
 			return c;
+	}
+	size_t lo = 0, hi = s->sorted;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (m->maps.v[s->by_start.v[mid]].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return NULL;
+	if (s->reach.v[lo - 1].before <= addr) { /* nearly always: no other holds it */
+		const struct map *c = &m->maps.v[s->by_start.v[lo - 1]];
+		return holds(c, addr, time) ? c : NULL;
 	}
 	struct map_query q = {.m = m, .s = s, .addr = addr, .time = time, .steps = STEPS_MAX};
 	search_maps(&q, 0, s->sorted);

@@ -65,10 +65,11 @@ struct map {
 
 /* How far the maps of a part of a space reach: what tells a search to look elsewhere. */
 struct map_reach {
-	uint64_t end;   /* highest */
-	uint64_t since; /* earliest */
-	uint64_t until; /* latest */
-	uint32_t last;  /* index of the last one made */
+	uint64_t end;    /* highest */
+	uint64_t since;  /* earliest */
+	uint64_t until;  /* latest */
+	uint64_t before; /* highest end of all maps in front of the middle, of any part */
+	uint32_t last;   /* index of the last one made */
 };
 
 /* The address space of one process image. */
