@@ -55,10 +55,10 @@ static int check_header(struct pagefile *f, off_t size, struct err *e)
 	uint8_t head[HEADER];
 	if (pread(f->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
 		return err_set(e, ERR_FORMAT, "%s: no database", f->name);
-	f->page_size = load_u16(head + AT_PAGE_SIZE, 1);
+	f->page_size = be16toh(load_u16(head + AT_PAGE_SIZE, 0));
 	if (f->page_size == 1)
 		f->page_size = PAGE_MAX;
-	f->pages = load_u32(head + AT_PAGES, 1);
+	f->pages = be32toh(load_u32(head + AT_PAGES, 0));
 	f->in_file = f->pages;
 	if (f->page_size < 512 || f->page_size & (f->page_size - 1) || head[AT_RESERVED] ||
 	    (uint64_t)size != (uint64_t)f->pages * f->page_size)

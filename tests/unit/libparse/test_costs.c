@@ -6,6 +6,7 @@
 #include "libparse/order.h"
 #include "libparse/tracepoint.h"
 
+#include <endian.h>
 #include <time.h>
 
 /* Seconds of processor time, a hundred times what any of these takes; each took longer. */
@@ -118,7 +119,7 @@ static void groups_that_overlap_are_none(void **state)
 	enum { EVENTS = 30000, GROUPS = 1000000 };
 	struct pw w;
 	struct buf image = {0}, groups = {0};
-	static const uint32_t count = GROUPS, group[] = {0, 1, UINT32_MAX};
+	const uint32_t count = htole32(GROUPS), group[] = {0, htole32(1), UINT32_MAX};
 	double begin = seconds();
 	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
 	for (int i = 0; i < EVENTS; i++)
