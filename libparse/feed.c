@@ -96,13 +96,9 @@ static int64_t feed_read(struct feed *f, uint8_t *to, size_t room, struct err *e
 	return (int64_t)room;
 }
 
-int feed_need(struct feed *f, size_t n, struct err *e)
+/* At least n bytes in one chunk: as feed_need. */
+static int feed_fill(struct feed *f, size_t n, struct err *e)
 {
-	size_t have = (size_t)(f->end - f->p);
-	if (have >= n)
-		return 1;
-	if ((!f->src && !f->file) || f->eof)
-		return 0;
 	if (!f->chunk || (size_t)(f->chunk->data + f->chunk->size - f->p) < n) {
 		int r = feed_new_chunk(f, n, e);
 		if (r)
@@ -123,6 +119,21 @@ int feed_need(struct feed *f, size_t n, struct err *e)
 		fill += got;
 		room -= (size_t)got;
 		f->end = fill;
+	}
+	return 1;
+}
+
+/* What is claimed may never come: room is made for twice what did. */
+int feed_need(struct feed *f, size_t n, struct err *e)
+{
+	size_t have;
+	while ((have = (size_t)(f->end - f->p)) < n) {
+		if ((!f->src && !f->file) || f->eof)
+			return 0;
+		size_t step = have < CHUNK_SIZE / 2 ? CHUNK_SIZE : 2 * have;
+		int r = feed_fill(f, step < n ? step : n, e);
+		if (r != 1)
+			return r;
 	}
 	return 1;
 }

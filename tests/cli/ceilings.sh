@@ -14,6 +14,7 @@ for src in "$SRC"/tests/fuzz/fuzz_*.c; do
 	dwarf) set -- seeds/dwarf/gcc5 seeds/dwarf/splitgcc4 seeds/dwarf/dwz ;;
 	elf) set -- seeds/elf/gcc5 seeds/elf/zlib seeds/elf/zstd seeds/elf/i386 ;;
 	esac
+	[ -d "$SRC/tests/fuzz/found/$name" ] && set -- "$@" "$SRC/tests/fuzz/found/$name"
 	(ulimit -v 262144 && exec "$O/tests/fuzz/fuzz_$name" --claims "$@") >out 2>&1 || {
 		echo "fuzz_$name: $?"
 		tail -5 out
@@ -42,6 +43,7 @@ put("claims-ids.data", b"PERFILE2" + u64(104) + u64(144) + u64(104) + u64(n * 14
 pipe = b"PERFILE2" + u64(16)
 put("claims-auxtrace.data", pipe + u32(71) + struct.pack("<HH", 0, 48) + u64(huge) + bytes(32))
 put("claims-tracing.data", pipe + u32(66) + struct.pack("<HH", 0, 12) + u32(0xfffffff0))
+put("claims-tracing-most.data", pipe + u32(66) + struct.pack("<HH", 0, 12) + u32(0x0ffffff0))
 # folded text: one line of one frame, a thousand frames deep, and a count above 2^63
 put("claims.folded", b"a;" * 100000 + b"b 99999999999999999999999\n")
 # a tar that claims a file of 2^60 bytes

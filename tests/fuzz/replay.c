@@ -51,12 +51,14 @@ static void run_input(const uint8_t *p, size_t n)
 	inputs++;
 }
 
-/* Counts, sizes and offsets that a file may claim: 4 G, 2 G, 1 G, 16 M. */
+/* Counts, sizes and offsets that a file may claim: 4 G, 2 G, 1 G, 256 M,
+ * 16 M. */
 static void run_claims(uint8_t *p, size_t n)
 {
 	static const uint8_t absurd[][4] = {{0xff, 0xff, 0xff, 0xff},
 					    {0xff, 0xff, 0xff, 0x7f},
 					    {0, 0, 0, 0x40},
+					    {0xf0, 0xff, 0xff, 0x0f},
 					    {0, 0, 0, 1}};
 	size_t step = n / PLACES / 4 * 4 + 4;
 	for (size_t at = 0; n >= 4 && at <= n - 4; at += step)
