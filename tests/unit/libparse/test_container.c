@@ -342,6 +342,45 @@ static void read_from_a_real_pipe(void **state)
 	buf_release(&image);
 }
 
+/* Tracing data that is longer than what is read at once: all of it, in order, and the samples
+ * behind it. */
+static void long_tracing_data_from_a_pipe(void **state)
+{
+	(void)state;
+	enum { WORDS = 1 << 20 };
+	char *format = mem_alloc(WORDS * 5 + 1);
+	struct pw w;
+	struct buf image = {0};
+	struct recording *rec;
+	struct err e = {0};
+	int fd[2];
+	char path[32];
+	pthread_t t;
+	assert_non_null(format);
+	for (unsigned i = 0; i < WORDS; i++)
+		snprintf(format + i * 5UL, 6, "%05x", i);
+	pw_begin(&w, &(struct pw_config){.mode = PW_PIPE});
+	add_events(&w);
+	pw_feature_string(&w, PW_FEAT_HOSTNAME, "host");
+	pw_feature_tracing_data(&w, &(struct pw_tracepoint){"s", format}, 1);
+	add_samples(&w);
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(pipe(fd), 0);
+	struct feeder f = {fd[1], &image, 50021};
+	assert_int_equal(pthread_create(&t, NULL, feed, &f), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd[0]);
+	assert_int_equal(recording_open(&rec, path, &e), 0);
+	assert_int_equal(count_samples(rec), 3);
+	assert_true(rec->features.tracing_data_size > WORDS * 5UL);
+	assert_non_null(memmem(rec->features.tracing_data, rec->features.tracing_data_size,
+			       format, WORDS * 5UL));
+	recording_close(rec);
+	close(fd[0]);
+	pthread_join(t, NULL);
+	buf_release(&image);
+	mem_free(format);
+}
+
 static int read_all(const char *path)
 {
 	struct recording *rec = NULL;
@@ -442,6 +481,7 @@ int main(void)
 		cmocka_unit_test(torn_tail_is_reported_once_and_the_rest_used),
 		cmocka_unit_test(a_record_of_size_below_8_ends_the_data),
 		cmocka_unit_test(read_from_a_real_pipe),
+		cmocka_unit_test(long_tracing_data_from_a_pipe),
 		cmocka_unit_test(without_memory_a_pipe_is_an_error),
 		cmocka_unit_test(without_memory_a_folder_is_an_error),
 		cmocka_unit_test(what_is_no_recording_is_refused),
