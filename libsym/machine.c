@@ -1,26 +1,7 @@
-#include "libsym/machine.h"
-#include "base/mem.h"
+#include "libsym/machine_priv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-
-enum {
-	MAX_FORK_DEPTH = 64
-}; /* a deeper chain of forks without exec is looked through no further */
-
-/* A decoded side-band record that waits for its time. */
-struct pending {
-	uint64_t time, seq;
-	uint32_t type;
-	int32_t pid, tid, ppid, ptid;
-	int exec;
-	uint32_t name; /* strings id: comm or file name */
-	struct map map;
-	uint32_t flags;
-	struct file_id file;
-	struct build_id id;
-};
 
 int machine_wants(uint32_t type)
 {
@@ -187,16 +168,7 @@ static uint32_t life_at(const struct machine *m, life_fn of, uint32_t id, uint64
 	}
 }
 
-/* --- making threads, processes, spaces ------------------------------------------------- */
-
-static int new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
-{
-	struct space s = {.parent = parent, .fork_time = time, .execed_from = NO_ID};
-	if (vec_push(&m->spaces, s))
-		return ERR_NOMEM;
-	*id = (uint32_t)(m->spaces.n - 1);
-	return 0;
-}
+/* --- making threads and processes ------------------------------------------------------- */
 
 static int add_image(struct machine *m, uint32_t process, uint64_t time, uint32_t space)
 {
@@ -213,7 +185,7 @@ static int new_process(struct machine *m, int32_t pid, uint64_t time, uint32_t p
 	struct process p = {
 		.pid = pid,
 		.life = next_life(m, process_life, (uint32_t)m->processes.n, time, older)};
-	if (new_space(m, parent_space, time, &space) || vec_push(&m->processes, p))
+	if (machine_new_space(m, parent_space, time, &space) || vec_push(&m->processes, p))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->processes.n - 1);
 	if (add_image(m, *id, time, space))
@@ -282,7 +254,7 @@ static int apply_comm(struct machine *m, const struct pending *p)
 	if (p->exec) {
 		uint32_t process = m->threads.v[thread].process;
 		uint32_t old = current_space(m, process);
-		if (new_space(m, NO_ID, p->time, &space) ||
+		if (machine_new_space(m, NO_ID, p->time, &space) ||
 		    add_image(m, process, p->time, space))
 			return ERR_NOMEM;
 		m->spaces.v[space].execed_from = old;
@@ -319,213 +291,17 @@ static int apply_fork(struct machine *m, const struct pending *p)
 	return set_comm(m, thread, p->time, pt->comms.v[pt->comms.n - 1].comm);
 }
 
-static int starts(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
-
-/* perf's is_anon_memory() and is_no_dso_memory(): executable memory that no file backs. */
-static int is_anon(const char *name, uint32_t flags)
-{
-	return !strcmp(name, "//anon") || starts(name, "/dev/zero") ||
-	       starts(name, "/anon_hugepage") || flags & MAP_HUGETLB ||
-	       starts(name, "[stack") || starts(name, "/SYSV") || starts(name, "[heap]") ||
-	       starts(name, "[anon:");
-}
-
-/* Do the mappings of `known` and of `d`, which is new, tell of the same file? */
-static int same_dso(const struct dso *known, const struct dso *d)
-{
-	uint8_t len = known->id_given ? 0 : known->id.len;
-	if (known->recorded != d->recorded || known->kind != d->kind ||
-	    known->file.ino != d->file.ino || known->pid != d->pid)
-		return 0;
-	return len == d->id.len && !memcmp(known->id.v, d->id.v, len);
-}
-
-static int find_dso(struct machine *m, struct dso *d, uint32_t *id)
-{
-	d->recorded = d->name;
-	uint64_t h = hash_u64((uint64_t)d->recorded << 8 | d->kind);
-	h = hash_u64(h ^ d->file.ino) ^ hash_u64((uint32_t)d->pid);
-	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len));
-	size_t at = 0;
-	while (idmap_next(&m->dso_index, h, &at, id))
-		if (same_dso(&m->dsos.v[*id], d))
-			return 0;
-	if (vec_push(&m->dsos, *d))
-		return ERR_NOMEM;
-	*id = (uint32_t)(m->dsos.n - 1);
-	return idmap_put(&m->dso_index, h, *id);
-}
-
-/* The file part of a module's path ends here; NULL when it is no module's. */
-static const char *module_suffix(const char *base)
-{
-	const char *ko = NULL;
-	for (const char *p = strstr(base, ".ko"); p; p = strstr(p + 1, ".ko"))
-		ko = p;
-	return ko && (!ko[3] || ko[3] == '.') ? ko : NULL;
-}
-
-/* "/lib/modules/…/snd-pcm.ko.xz" → "[snd_pcm]", as the kernel and perf call it. */
-static int module_name(struct machine *m, const char *path, uint32_t *id)
-{
-	char name[256];
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	const char *end = module_suffix(base);
-	size_t n = end ? (size_t)(end - base) : 0;
-	if (!end || n + 3 > sizeof(name))
-		return strtab_intern(m->strings, path, id);
-	name[0] = '[';
-	for (size_t i = 0; i < n; i++)
-		name[i + 1] = base[i] == '-' ? '_' : base[i];
-	name[n + 1] = ']';
-	return strtab_intern_n(m->strings, name, n + 2, id);
-}
-
-static int classify_dso(struct machine *m, const struct pending *p, struct dso *d)
-{
-	const char *name = strtab_get(m->strings, p->name);
-	*d = (struct dso){.name = p->name,
-			  .path = p->name,
-			  .kind = DSO_FILE,
-			  .id = p->id,
-			  .file = p->file,
-			  .pid = -1};
-	if (p->pid == -1 && p->exec) {
-		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
-		d->kind = kernel ? DSO_KERNEL : DSO_MODULE;
-		if (kernel)
-			return strtab_intern(m->strings, "[kernel.kallsyms]", &d->name);
-		return module_name(m, name, &d->name);
-	} else if (starts(name, "[vdso")) {
-		d->kind = DSO_VDSO;
-		d->file.ino = 0;
-	} else if (is_anon(name, p->flags) && p->map.prot & PROT_EXEC) {
-		char perf_map[64];
-		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
-		d->kind = DSO_ANON;
-		d->pid = p->pid;
-		d->file.ino = 0;
-		return strtab_intern(m->strings, perf_map, &d->name);
-	} else if (*name == '[' || !*name || is_anon(name, p->flags)) {
-		d->kind = DSO_SPECIAL;
-		d->file.ino = 0;
-	}
-	return 0;
-}
-
-/* Have a space sorted, later, once for many changes: for each that comes alone, between
- * samples, it would cost the square of their number. */
-static int note_change(struct machine *m, uint32_t space)
-{
-	enum { FEW = 64 }; /* are searched one by one */
-	struct space *s = &m->spaces.v[space];
-	if (s->changed++ != FEW + s->sorted / FEW)
-		return 0;
-	return vec_push(&m->unsorted, space);
-}
-
-/* Put map `index` into the list of a space. */
-static int insert_map(struct machine *m, uint32_t space, uint32_t index)
-{
-	struct space *s = &m->spaces.v[space];
-	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_reach){0}) ||
-	    vec_push(&s->changes, m->maps.v[index].since))
-		return ERR_NOMEM;
-	const struct map *map = &m->maps.v[index];
-	if (space == SPACE_KERNEL && m->dsos.v[map->dso].kind == DSO_KERNEL &&
-	    (m->kernel_map == NO_ID || map->start < m->maps.v[m->kernel_map].start))
-		m->kernel_map = index;
-	return note_change(m, space);
-}
-
-static int by_start(const void *a, const void *b, void *maps)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint64_t sx = ((const struct map *)maps)[x].start,
-		 sy = ((const struct map *)maps)[y].start;
-	if (sx != sy)
-		return sx < sy ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static struct map_reach together(struct map_reach a, struct map_reach b)
-{
-	return (struct map_reach){.end = larger(a.end, b.end),
-				  .since = a.since < b.since ? a.since : b.since,
-				  .until = larger(a.until, b.until),
-				  .last = a.last > b.last ? a.last : b.last};
-}
-
-/* Node of [lo, hi) is its middle; depth is log2 of the number of maps. */
-static struct map_reach fill_reach(const struct machine *m, struct space *s, size_t lo,
-				   size_t hi)
-{
-	if (lo >= hi)
-		return (struct map_reach){.since = UINT64_MAX};
-	size_t mid = lo + (hi - lo) / 2;
-	uint32_t index = s->by_start.v[mid];
-	const struct map *own = &m->maps.v[index];
-	struct map_reach r = {
-		.end = own->end, .since = own->since, .until = own->until, .last = index};
-	r = together(r, fill_reach(m, s, lo, mid));
-	return s->reach.v[mid] = together(r, fill_reach(m, s, mid + 1, hi));
-}
-
-static void sort_space(struct machine *m, struct space *s)
-{
-	qsort_r(s->by_start.v, s->by_start.n, sizeof(*s->by_start.v), by_start, m->maps.v);
-	fill_reach(m, s, 0, s->by_start.n);
-	uint64_t before = 0;
-	for (size_t i = 0; i < s->by_start.n; i++) {
-		s->reach.v[i].before = before;
-		before = larger(before, m->maps.v[s->by_start.v[i]].end);
-	}
-	s->sorted = s->by_start.n;
-	s->changed = 0;
-}
-
-/* Those with many changes; at the end of all records all of them. */
-static void sort_spaces(struct machine *m, int all)
-{
-	for (size_t i = 0; i < m->unsorted.n; i++)
-		sort_space(m, &m->spaces.v[m->unsorted.v[i]]);
-	m->unsorted.n = 0;
-	for (size_t i = 0; all && i < m->spaces.n; i++)
-		if (m->spaces.v[i].changed)
-			sort_space(m, &m->spaces.v[i]);
-}
-
-static int add_map(struct machine *m, uint32_t space, const struct pending *p, struct dso *d)
-{
-	struct map map = p->map;
-	map.since = p->time;
-	map.until = TIME_END;
-	if (map.end <= map.start)
-		return 0;
-	if (find_dso(m, d, &map.dso) || vec_push(&m->maps, map))
-		return ERR_NOMEM;
-	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
-}
-
 static int apply_mmap(struct machine *m, const struct pending *p)
 {
 	struct dso d;
 	uint32_t process;
-	if (classify_dso(m, p, &d))
+	if (machine_classify(m, p, &d))
 		return ERR_NOMEM;
 	if (d.kind == DSO_KERNEL || d.kind == DSO_MODULE)
-		return add_map(m, SPACE_KERNEL, p, &d);
+		return machine_add_map(m, SPACE_KERNEL, p, &d);
 	if (find_process(m, p->pid, &process))
 		return ERR_NOMEM;
-	return add_map(m, current_space(m, process), p, &d);
+	return machine_add_map(m, current_space(m, process), p, &d);
 }
 
 static int apply_ksymbol(struct machine *m, const struct pending *p)
@@ -535,7 +311,7 @@ static int apply_ksymbol(struct machine *m, const struct pending *p)
 	size_t n = m->maps.n;
 	uint32_t gone;
 	if (!(p->flags & KSYMBOL_UNREGISTER)) {
-		int rc = add_map(m, SPACE_KERNEL, p, &d);
+		int rc = machine_add_map(m, SPACE_KERNEL, p, &d);
 		if (rc || m->maps.n == n)
 			return rc;
 		return u64map_put(&m->bpf, p->map.start, (uint32_t)n);
@@ -543,7 +319,7 @@ static int apply_ksymbol(struct machine *m, const struct pending *p)
 	if (!u64map_get(&m->bpf, p->map.start, &gone) || m->maps.v[gone].until != TIME_END)
 		return 0;
 	m->maps.v[gone].until = p->time;
-	return note_change(m, SPACE_KERNEL);
+	return machine_note_change(m, SPACE_KERNEL);
 }
 
 static int apply(struct machine *m, const struct pending *p)
@@ -588,7 +364,7 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 			(m->pending.n - i) * sizeof(*m->pending.v));
 	m->pending.n -= m->pending.n ? i : 0;
 	machine_nothing_until(m, until);
-	sort_spaces(m, until == TIME_END);
+	machine_sort_spaces(m, until == TIME_END);
 	return 0;
 }
 
@@ -606,7 +382,7 @@ int machine_init(struct machine *m, struct strtab *strings, struct err *e)
 {
 	*m = (struct machine){.strings = strings, .kernel_map = NO_ID};
 	uint32_t kernel, swapper, process;
-	if (new_space(m, NO_ID, 0, &kernel) ||
+	if (machine_new_space(m, NO_ID, 0, &kernel) ||
 	    strtab_intern(strings, "swapper", &m->comm_swapper) ||
 	    new_process(m, 0, 0, NO_ID, &process) ||
 	    new_thread(m, 0, 0, 0, process, &swapper) ||
@@ -641,103 +417,6 @@ void machine_release(struct machine *m)
 	u64map_release(&m->bpf);
 	u64map_release(&m->cgroups);
 	*m = (struct machine){0};
-}
-
-static void set_build_id(struct dso *d, const struct recorded_build_id *b)
-{
-	if (d->id.len)
-		return;
-	d->id.len = b->size;
-	d->id_given = 1;
-	memcpy(d->id.v, b->id, sizeof(d->id.v));
-}
-
-/* The kernel's entry names [kernel.kallsyms] or the vmlinux that perf had read symbols from. */
-static int is_kernel_entry(const struct recorded_build_id *b)
-{
-	if ((b->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL ||
-	    b->pid != -1)
-		return 0;
-	return starts(b->filename, "[kernel.kallsyms]") ||
-	       (*b->filename != '[' && !module_suffix(b->filename));
-}
-
-/* Giving build-ids to the DSOs from `first` on. */
-struct id_giver {
-	struct machine *m;
-	size_t first;
-	struct idmap named;                     /* path and name → DSO, as they are before */
-	struct u64map given;                    /* names whose DSOs all have theirs */
-	const struct recorded_build_id *kernel; /* the kernel's first entry … */
-	uint32_t vmlinux; /* … and the last file named for it; 0: none */
-};
-
-static int index_names(struct id_giver *g)
-{
-	for (size_t i = g->first; i < g->m->dsos.n; i++) {
-		const struct dso *d = &g->m->dsos.v[i];
-		if (idmap_put(&g->named, hash_u64(d->path), (uint32_t)i) ||
-		    (d->name != d->path &&
-		     idmap_put(&g->named, hash_u64(d->name), (uint32_t)i)))
-			return ERR_NOMEM;
-	}
-	return 0;
-}
-
-static int give_id(struct id_giver *g, const struct recorded_build_id *b)
-{
-	int kernel = is_kernel_entry(b);
-	uint32_t name, i;
-	size_t at = 0;
-	if (!b->size)
-		return 0;
-	if (strtab_intern(g->m->strings, b->filename, &name))
-		return ERR_NOMEM;
-	if (kernel && !g->kernel)
-		g->kernel = b;
-	if (kernel && *b->filename != '[')
-		g->vmlinux = name;
-	if (u64map_get(&g->given, name, &i))
-		return 0;
-	while (idmap_next(&g->named, hash_u64(name), &at, &i)) {
-		struct dso *d = &g->m->dsos.v[i];
-		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
-			continue;
-		set_build_id(d, b);
-		d->name = name; /* so perf prints modules the table lists by path */
-	}
-	return u64map_put(&g->given, name, 1);
-}
-
-static void give_kernel(struct id_giver *g)
-{
-	for (size_t i = g->first; i < g->m->dsos.n; i++) {
-		struct dso *d = &g->m->dsos.v[i];
-		if (d->kind != DSO_KERNEL)
-			continue;
-		if (g->kernel)
-			set_build_id(d, g->kernel);
-		if (g->vmlinux)
-			d->name = d->path = g->vmlinux;
-	}
-}
-
-int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
-{
-	size_t n = rec->features.build_ids.n;
-	struct id_giver g = {.m = m, .first = m->ids_taken == n ? m->dsos_with_ids : 0};
-	if (g.first == m->dsos.n)
-		return 0;
-	m->ids_taken = n;
-	m->dsos_with_ids = m->dsos.n;
-	int rc = n ? index_names(&g) : 0;
-	for (size_t k = 0; !rc && k < n; k++)
-		rc = give_id(&g, &rec->features.build_ids.v[k]);
-	if (!rc)
-		give_kernel(&g);
-	idmap_release(&g.named);
-	u64map_release(&g.given);
-	return rc ? err_nomem(e) : 0;
 }
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -852,92 +531,4 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 		out->since = time;
 	if (out->until <= time)
 		out->until = time + 1;
-}
-
-/* A search among the maps of one space that hold addr at `time`, for the one made last. */
-struct map_query {
-	const struct machine *m;
-	const struct space *s;
-	uint64_t addr, time;
-	const struct map *best;
-	uint32_t best_index;
-	unsigned steps; /* left; ends what only a hostile recording can make long */
-};
-
-static int holds(const struct map *c, uint64_t addr, uint64_t time)
-{
-	return c->start <= addr && addr < c->end && c->since <= time && c->until > time;
-}
-
-static void search_maps(struct map_query *q, size_t lo, size_t hi)
-{
-	if (lo >= hi || !q->steps)
-		return;
-	q->steps--;
-	size_t mid = lo + (hi - lo) / 2;
-	const struct map_reach *r = &q->s->reach.v[mid];
-	if (r->end <= q->addr || r->since > q->time || r->until <= q->time ||
-	    (q->best && r->last <= q->best_index))
-		return;
-	uint32_t index = q->s->by_start.v[mid];
-	const struct map *c = &q->m->maps.v[index];
-	if (c->start <= q->addr) {
-		search_maps(q, mid + 1, hi);
-		if (holds(c, q->addr, q->time) && (!q->best || index > q->best_index)) {
-			q->best = c;
-			q->best_index = index;
-		}
-	}
-	search_maps(q, lo, mid);
-}
-
-static const struct map *own_map(const struct machine *m, const struct space *s, uint64_t addr,
-				 uint64_t time)
-{
-	enum { STEPS_MAX = 1 << 14 };
-	for (size_t i = s->by_start.n; i-- > s->sorted;) { /* the last made first */
-		const struct map *c = &m->maps.v[s->by_start.v[i]];
-		if (holds(c, addr, time))
-			return c;
-	}
-	size_t lo = 0, hi = s->sorted;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->maps.v[s->by_start.v[mid]].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
-		return NULL;
-	if (s->reach.v[lo - 1].before <= addr) { /* nearly always: no other holds it */
-		const struct map *c = &m->maps.v[s->by_start.v[lo - 1]];
-		return holds(c, addr, time) ? c : NULL;
-	}
-	struct map_query q = {.m = m, .s = s, .addr = addr, .time = time, .steps = STEPS_MAX};
-	search_maps(&q, 0, s->sorted);
-	return q.best;
-}
-
-const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
-				 uint64_t time)
-{
-	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
-		const struct space *s = &m->spaces.v[space];
-		const struct map *found = own_map(m, s, addr, time);
-		if (found)
-			return found;
-		time = s->fork_time;
-		space = s->parent;
-	}
-	return NULL;
-}
-
-const struct map *machine_map_before_exec(const struct machine *m, uint32_t space,
-					  uint64_t addr)
-{
-	if (space >= m->spaces.n || m->spaces.v[space].execed_from == NO_ID)
-		return NULL;
-	const struct space *s = &m->spaces.v[space];
-	return machine_map_at(m, s->execed_from, addr, s->exec_time);
 }

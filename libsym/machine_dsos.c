@@ -1,0 +1,199 @@
+/* machine_dsos.c - what was mapped: DSOs by name, file and build-id; see machine_priv.h. */
+#include "libsym/machine_priv.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+static int starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* perf's is_anon_memory() and is_no_dso_memory(): executable memory that no file backs. */
+static int is_anon(const char *name, uint32_t flags)
+{
+	return !strcmp(name, "//anon") || starts(name, "/dev/zero") ||
+	       starts(name, "/anon_hugepage") || flags & MAP_HUGETLB ||
+	       starts(name, "[stack") || starts(name, "/SYSV") || starts(name, "[heap]") ||
+	       starts(name, "[anon:");
+}
+
+/* Do the mappings of `known` and of `d`, which is new, tell of the same file? */
+static int same_dso(const struct dso *known, const struct dso *d)
+{
+	uint8_t len = known->id_given ? 0 : known->id.len;
+	if (known->recorded != d->recorded || known->kind != d->kind ||
+	    known->file.ino != d->file.ino || known->pid != d->pid)
+		return 0;
+	return len == d->id.len && !memcmp(known->id.v, d->id.v, len);
+}
+
+int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
+{
+	d->recorded = d->name;
+	uint64_t h = hash_u64((uint64_t)d->recorded << 8 | d->kind);
+	h = hash_u64(h ^ d->file.ino) ^ hash_u64((uint32_t)d->pid);
+	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len));
+	size_t at = 0;
+	while (idmap_next(&m->dso_index, h, &at, id))
+		if (same_dso(&m->dsos.v[*id], d))
+			return 0;
+	if (vec_push(&m->dsos, *d))
+		return ERR_NOMEM;
+	*id = (uint32_t)(m->dsos.n - 1);
+	return idmap_put(&m->dso_index, h, *id);
+}
+
+/* The file part of a module's path ends here; NULL when it is no module's. */
+static const char *module_suffix(const char *base)
+{
+	const char *ko = NULL;
+	for (const char *p = strstr(base, ".ko"); p; p = strstr(p + 1, ".ko"))
+		ko = p;
+	return ko && (!ko[3] || ko[3] == '.') ? ko : NULL;
+}
+
+/* "/lib/modules/…/snd-pcm.ko.xz" → "[snd_pcm]", as the kernel and perf call it. */
+static int module_name(struct machine *m, const char *path, uint32_t *id)
+{
+	char name[256];
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *end = module_suffix(base);
+	size_t n = end ? (size_t)(end - base) : 0;
+	if (!end || n + 3 > sizeof(name))
+		return strtab_intern(m->strings, path, id);
+	name[0] = '[';
+	for (size_t i = 0; i < n; i++)
+		name[i + 1] = base[i] == '-' ? '_' : base[i];
+	name[n + 1] = ']';
+	return strtab_intern_n(m->strings, name, n + 2, id);
+}
+
+int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
+{
+	const char *name = strtab_get(m->strings, p->name);
+	*d = (struct dso){.name = p->name,
+			  .path = p->name,
+			  .kind = DSO_FILE,
+			  .id = p->id,
+			  .file = p->file,
+			  .pid = -1};
+	if (p->pid == -1 && p->exec) {
+		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
+		d->kind = kernel ? DSO_KERNEL : DSO_MODULE;
+		if (kernel)
+			return strtab_intern(m->strings, "[kernel.kallsyms]", &d->name);
+		return module_name(m, name, &d->name);
+	} else if (starts(name, "[vdso")) {
+		d->kind = DSO_VDSO;
+		d->file.ino = 0;
+	} else if (is_anon(name, p->flags) && p->map.prot & PROT_EXEC) {
+		char perf_map[64];
+		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
+		d->kind = DSO_ANON;
+		d->pid = p->pid;
+		d->file.ino = 0;
+		return strtab_intern(m->strings, perf_map, &d->name);
+	} else if (*name == '[' || !*name || is_anon(name, p->flags)) {
+		d->kind = DSO_SPECIAL;
+		d->file.ino = 0;
+	}
+	return 0;
+}
+
+static void set_build_id(struct dso *d, const struct recorded_build_id *b)
+{
+	if (d->id.len)
+		return;
+	d->id.len = b->size;
+	d->id_given = 1;
+	memcpy(d->id.v, b->id, sizeof(d->id.v));
+}
+
+/* The kernel's entry names [kernel.kallsyms] or the vmlinux that perf had read symbols from. */
+static int is_kernel_entry(const struct recorded_build_id *b)
+{
+	if ((b->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL ||
+	    b->pid != -1)
+		return 0;
+	return starts(b->filename, "[kernel.kallsyms]") ||
+	       (*b->filename != '[' && !module_suffix(b->filename));
+}
+
+/* Giving build-ids to the DSOs from `first` on. */
+struct id_giver {
+	struct machine *m;
+	size_t first;
+	struct idmap named;                     /* path and name → DSO, as they are before */
+	struct u64map given;                    /* names whose DSOs all have theirs */
+	const struct recorded_build_id *kernel; /* the kernel's first entry … */
+	uint32_t vmlinux; /* … and the last file named for it; 0: none */
+};
+
+static int index_names(struct id_giver *g)
+{
+	for (size_t i = g->first; i < g->m->dsos.n; i++) {
+		const struct dso *d = &g->m->dsos.v[i];
+		if (idmap_put(&g->named, hash_u64(d->path), (uint32_t)i) ||
+		    (d->name != d->path &&
+		     idmap_put(&g->named, hash_u64(d->name), (uint32_t)i)))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int give_id(struct id_giver *g, const struct recorded_build_id *b)
+{
+	int kernel = is_kernel_entry(b);
+	uint32_t name, i;
+	size_t at = 0;
+	if (!b->size)
+		return 0;
+	if (strtab_intern(g->m->strings, b->filename, &name))
+		return ERR_NOMEM;
+	if (kernel && !g->kernel)
+		g->kernel = b;
+	if (kernel && *b->filename != '[')
+		g->vmlinux = name;
+	if (u64map_get(&g->given, name, &i))
+		return 0;
+	while (idmap_next(&g->named, hash_u64(name), &at, &i)) {
+		struct dso *d = &g->m->dsos.v[i];
+		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
+			continue;
+		set_build_id(d, b);
+		d->name = name; /* so perf prints modules the table lists by path */
+	}
+	return u64map_put(&g->given, name, 1);
+}
+
+static void give_kernel(struct id_giver *g)
+{
+	for (size_t i = g->first; i < g->m->dsos.n; i++) {
+		struct dso *d = &g->m->dsos.v[i];
+		if (d->kind != DSO_KERNEL)
+			continue;
+		if (g->kernel)
+			set_build_id(d, g->kernel);
+		if (g->vmlinux)
+			d->name = d->path = g->vmlinux;
+	}
+}
+
+int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
+{
+	size_t n = rec->features.build_ids.n;
+	struct id_giver g = {.m = m, .first = m->ids_taken == n ? m->dsos_with_ids : 0};
+	if (g.first == m->dsos.n)
+		return 0;
+	m->ids_taken = n;
+	m->dsos_with_ids = m->dsos.n;
+	int rc = n ? index_names(&g) : 0;
+	for (size_t k = 0; !rc && k < n; k++)
+		rc = give_id(&g, &rec->features.build_ids.v[k]);
+	if (!rc)
+		give_kernel(&g);
+	idmap_release(&g.named);
+	u64map_release(&g.given);
+	return rc ? err_nomem(e) : 0;
+}

@@ -1,0 +1,201 @@
+/* machine_spaces.c - what was mapped where, and when; see machine_priv.h. */
+#include "libsym/machine_priv.h"
+
+#include <stdlib.h>
+
+enum {
+	MAX_FORK_DEPTH = 64
+}; /* a deeper chain of forks without exec is looked through no further */
+
+int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
+{
+	struct space s = {.parent = parent, .fork_time = time, .execed_from = NO_ID};
+	if (vec_push(&m->spaces, s))
+		return ERR_NOMEM;
+	*id = (uint32_t)(m->spaces.n - 1);
+	return 0;
+}
+
+int machine_note_change(struct machine *m, uint32_t space)
+{
+	enum { FEW = 64 }; /* are searched one by one */
+	struct space *s = &m->spaces.v[space];
+	if (s->changed++ != FEW + s->sorted / FEW)
+		return 0;
+	return vec_push(&m->unsorted, space);
+}
+
+/* Put map `index` into the list of a space. */
+static int insert_map(struct machine *m, uint32_t space, uint32_t index)
+{
+	struct space *s = &m->spaces.v[space];
+	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_reach){0}) ||
+	    vec_push(&s->changes, m->maps.v[index].since))
+		return ERR_NOMEM;
+	const struct map *map = &m->maps.v[index];
+	if (space == SPACE_KERNEL && m->dsos.v[map->dso].kind == DSO_KERNEL &&
+	    (m->kernel_map == NO_ID || map->start < m->maps.v[m->kernel_map].start))
+		m->kernel_map = index;
+	return machine_note_change(m, space);
+}
+
+static int by_start(const void *a, const void *b, void *maps)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t sx = ((const struct map *)maps)[x].start,
+		 sy = ((const struct map *)maps)[y].start;
+	if (sx != sy)
+		return sx < sy ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct map_reach together(struct map_reach a, struct map_reach b)
+{
+	return (struct map_reach){.end = larger(a.end, b.end),
+				  .since = a.since < b.since ? a.since : b.since,
+				  .until = larger(a.until, b.until),
+				  .last = a.last > b.last ? a.last : b.last};
+}
+
+/* Node of [lo, hi) is its middle; depth is log2 of the number of maps. */
+static struct map_reach fill_reach(const struct machine *m, struct space *s, size_t lo,
+				   size_t hi)
+{
+	if (lo >= hi)
+		return (struct map_reach){.since = UINT64_MAX};
+	size_t mid = lo + (hi - lo) / 2;
+	uint32_t index = s->by_start.v[mid];
+	const struct map *own = &m->maps.v[index];
+	struct map_reach r = {
+		.end = own->end, .since = own->since, .until = own->until, .last = index};
+	r = together(r, fill_reach(m, s, lo, mid));
+	return s->reach.v[mid] = together(r, fill_reach(m, s, mid + 1, hi));
+}
+
+static void sort_space(struct machine *m, struct space *s)
+{
+	qsort_r(s->by_start.v, s->by_start.n, sizeof(*s->by_start.v), by_start, m->maps.v);
+	fill_reach(m, s, 0, s->by_start.n);
+	uint64_t before = 0;
+	for (size_t i = 0; i < s->by_start.n; i++) {
+		s->reach.v[i].before = before;
+		before = larger(before, m->maps.v[s->by_start.v[i]].end);
+	}
+	s->sorted = s->by_start.n;
+	s->changed = 0;
+}
+
+void machine_sort_spaces(struct machine *m, int all)
+{
+	for (size_t i = 0; i < m->unsorted.n; i++)
+		sort_space(m, &m->spaces.v[m->unsorted.v[i]]);
+	m->unsorted.n = 0;
+	for (size_t i = 0; all && i < m->spaces.n; i++)
+		if (m->spaces.v[i].changed)
+			sort_space(m, &m->spaces.v[i]);
+}
+
+int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, struct dso *d)
+{
+	struct map map = p->map;
+	map.since = p->time;
+	map.until = TIME_END;
+	if (map.end <= map.start)
+		return 0;
+	if (machine_dso(m, d, &map.dso) || vec_push(&m->maps, map))
+		return ERR_NOMEM;
+	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
+}
+
+/* A search among the maps of one space that hold addr at `time`, for the one made last. */
+struct map_query {
+	const struct machine *m;
+	const struct space *s;
+	uint64_t addr, time;
+	const struct map *best;
+	uint32_t best_index;
+	unsigned steps; /* left; ends what only a hostile recording can make long */
+};
+
+static int holds(const struct map *c, uint64_t addr, uint64_t time)
+{
+	return c->start <= addr && addr < c->end && c->since <= time && c->until > time;
+}
+
+static void search_maps(struct map_query *q, size_t lo, size_t hi)
+{
+	if (lo >= hi || !q->steps)
+		return;
+	q->steps--;
+	size_t mid = lo + (hi - lo) / 2;
+	const struct map_reach *r = &q->s->reach.v[mid];
+	if (r->end <= q->addr || r->since > q->time || r->until <= q->time ||
+	    (q->best && r->last <= q->best_index))
+		return;
+	uint32_t index = q->s->by_start.v[mid];
+	const struct map *c = &q->m->maps.v[index];
+	if (c->start <= q->addr) {
+		search_maps(q, mid + 1, hi);
+		if (holds(c, q->addr, q->time) && (!q->best || index > q->best_index)) {
+			q->best = c;
+			q->best_index = index;
+		}
+	}
+	search_maps(q, lo, mid);
+}
+
+static const struct map *own_map(const struct machine *m, const struct space *s, uint64_t addr,
+				 uint64_t time)
+{
+	enum { STEPS_MAX = 1 << 14 };
+	for (size_t i = s->by_start.n; i-- > s->sorted;) { /* the last made first */
+		const struct map *c = &m->maps.v[s->by_start.v[i]];
+		if (holds(c, addr, time))
+			return c;
+	}
+	size_t lo = 0, hi = s->sorted;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (m->maps.v[s->by_start.v[mid]].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return NULL;
+	if (s->reach.v[lo - 1].before <= addr) { /* nearly always: no other holds it */
+		const struct map *c = &m->maps.v[s->by_start.v[lo - 1]];
+		return holds(c, addr, time) ? c : NULL;
+	}
+	struct map_query q = {.m = m, .s = s, .addr = addr, .time = time, .steps = STEPS_MAX};
+	search_maps(&q, 0, s->sorted);
+	return q.best;
+}
+
+const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
+				 uint64_t time)
+{
+	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
+		const struct space *s = &m->spaces.v[space];
+		const struct map *found = own_map(m, s, addr, time);
+		if (found)
+			return found;
+		time = s->fork_time;
+		space = s->parent;
+	}
+	return NULL;
+}
+
+const struct map *machine_map_before_exec(const struct machine *m, uint32_t space,
+					  uint64_t addr)
+{
+	if (space >= m->spaces.n || m->spaces.v[space].execed_from == NO_ID)
+		return NULL;
+	const struct space *s = &m->spaces.v[space];
+	return machine_map_at(m, s->execed_from, addr, s->exec_time);
+}
