@@ -334,12 +334,7 @@ const actions = {
 			change(() => { state.hide.push(frames.label[selected.frame]); });
 	},
 	undo: takeBack,
-	fold: () => {
-		state.fold = !state.fold;
-		search(state.search);
-	},
-	next: () => nextHit(1),
-	previous: () => nextHit(-1),
+	...searchActions,
 };
 
 // --- buttons -------------------------------------------------------------------------------
@@ -353,11 +348,6 @@ const buttons = [
 	["hide", "Hide", 52, "Leave out the selected function and what it calls (h, Alt-click)"],
 	["undo", "Undo", 52, "Take the last step back (u)"],
 ];
-const searchButtons = [
-	["fold", "Aa", 30, "Search without case (c, Ctrl-I)"],
-	["previous", "\u2039", 24, "Previous hit (p)"],
-	["next", "\u203a", 24, "Next hit (n)"],
-];
 
 function setButtons() {
 	const some = selected !== null && selected.frame !== base.frame[0];
@@ -367,21 +357,11 @@ function setButtons() {
 	mark("focus", state.focus !== null, some || state.focus !== null);
 	mark("hide", state.hide.length > 0, some);
 	mark("undo", false, undo.length > 0);
-	mark("fold", state.fold, true);
-	mark("next", false, hits.length > 0);
-	mark("previous", false, hits.length > 0);
+	markSearch();
 }
 
 function makeTools() {
-	const tools = make("g", {id: "tools"}, svg), y = conf.top - 28;
-	let x = conf.pad;
-	for (const b of buttons)
-		x = button(b, x, y, tools);
-	let right = conf.width - conf.pad - 90;
-	const field = Math.min(300, right - x - 12);
-	for (const b of searchButtons)
-		right = button(b, right, y, tools);
-	makeSearchField(conf.width - conf.pad - 96 - field, y, field, tools);
+	makeToolRow(buttons, conf.top - 28);
 	make("rect", {id: "hover", rx: 2, display: "none"}, svg);
 	make("rect", {id: "select", rx: 2, display: "none"}, svg);
 	make("g", {id: "tip", display: "none"}, svg);

@@ -164,3 +164,37 @@ function makeSearchField(x, y, width, parent) {
 		}
 	});
 }
+
+const searchActions = {
+	fold: () => {
+		state.fold = !state.fold;
+		search(state.search);
+	},
+	next: () => nextHit(1),
+	previous: () => nextHit(-1),
+};
+
+const searchButtons = [
+	["fold", "Aa", 30, "Search without case (c, Ctrl-I)"],
+	["previous", "\u2039", 24, "Previous hit (p)"],
+	["next", "\u203a", 24, "Next hit (n)"],
+];
+
+function markSearch() {
+	mark("fold", state.fold, true);
+	mark("next", false, hits.length > 0);
+	mark("previous", false, hits.length > 0);
+}
+
+// What the picture offers on the left, search on the right.
+function makeToolRow(buttons, y) {
+	const tools = make("g", {id: "tools"}, svg);
+	let x = conf.pad;
+	for (const b of buttons)
+		x = button(b, x, y, tools);
+	let right = conf.width - conf.pad - 90;
+	const field = Math.min(300, right - x - 12);
+	for (const b of searchButtons)
+		right = button(b, right, y, tools);
+	makeSearchField(conf.width - conf.pad - 96 - field, y, field, tools);
+}

@@ -463,12 +463,7 @@ const actions = {
 	right: () => panBy(here(), 0.2 * (here().view.to - here().view.from)),
 	selected: zoomToSelected,
 	waker: toWaker,
-	fold: () => {
-		state.fold = !state.fold;
-		search(state.search);
-	},
-	next: () => nextHit(1),
-	previous: () => nextHit(-1),
+	...searchActions,
 };
 
 const buttons = [
@@ -480,11 +475,6 @@ const buttons = [
 	["selected", "To interval", 80, "Zoom to the selected interval (Enter, double click)"],
 	["waker", "To waker", 70, "Who ended this wait (w)"],
 ];
-const searchButtons = [
-	["fold", "Aa", 30, "Search without case (c, Ctrl-I)"],
-	["previous", "\u2039", 24, "Previous hit (p)"],
-	["next", "\u203a", 24, "Next hit (n)"],
-];
 
 function setButtons() {
 	mark("reset", false, panels.some((p) => !isWhole(p)));
@@ -493,21 +483,11 @@ function setButtons() {
 	mark("right", false, here().view.to < here().span);
 	mark("selected", false, selected !== null);
 	mark("waker", false, selected !== null && wakeupOf(selected) !== null);
-	mark("fold", state.fold, true);
-	mark("next", false, hits.length > 0);
-	mark("previous", false, hits.length > 0);
+	markSearch();
 }
 
 function makeTools() {
-	const tools = make("g", {id: "tools"}, svg), y = conf.top - 32;
-	let x = conf.pad;
-	for (const b of buttons)
-		x = button(b, x, y, tools);
-	let right = conf.width - conf.pad - 90;
-	const field = Math.min(300, right - x - 12);
-	for (const b of searchButtons)
-		right = button(b, right, y, tools);
-	makeSearchField(conf.width - conf.pad - 96 - field, y, field, tools);
+	makeToolRow(buttons, conf.top - 32);
 	make("g", {id: "tip", display: "none"}, svg);
 }
 

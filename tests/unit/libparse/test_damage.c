@@ -1,8 +1,8 @@
 /* libparse: damaged input. Every prefix of images and recordings, and every byte flipped: the
  * reader ends by itself, with what it read or with one line that says why. Worth its price
  * under AddressSanitizer (make asan). */
+#include "tests/lib/loadfile.h"
 #include "tests/lib/perfwriter.h"
-#include "tests/lib/unit.h"
 
 #include "base/bytes.h"
 #include "base/mem.h"
@@ -224,18 +224,6 @@ static void images_cut_at_every_length_and_each_byte_flipped(void **state)
 		truncate_and_flip(&image, 1);
 		buf_release(&image);
 	}
-}
-
-static void load_file(const char *path, struct buf *out)
-{
-	FILE *f = fopen(path, "rb");
-	char piece[4096];
-	size_t n;
-	assert_non_null(f);
-	while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
-		buf_add(out, piece, n);
-	fclose(f);
-	assert_int_equal(buf_failed(out), 0);
 }
 
 /* Real recordings, from the top of the source tree (where run.sh starts the programs). */

@@ -1,31 +1,12 @@
 /* btree: pages that we write are tables and indexes to SQLite. SQLite itself is the witness: it
  * checks the file's structure, and it holds the same rows, inserted by its own means. */
-#include "tests/lib/unit.h"
+#include "tests/lib/tempdb.h"
 
 #include "base/mem.h"
 #include "libstore/btree.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-static char dir[64], db_path[96];
-
-static int make_dir(void **state)
-{
-	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/perfkit-btree-XXXXXX");
-	assert_non_null(mkdtemp(dir));
-	snprintf(db_path, sizeof(db_path), "%s/t.db", dir);
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	unlink(db_path);
-	return rmdir(dir);
-}
 
 static sqlite3 *open_db(void)
 {

@@ -1,5 +1,5 @@
 /* store: what is written is what is read, views add up, strangers' files are refused. */
-#include "tests/lib/unit.h"
+#include "tests/lib/tempdb.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -14,24 +14,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char dir[64], db_path[96];
-
-static int make_dir(void **state)
-{
-	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/perfkit-store-XXXXXX");
-	assert_non_null(mkdtemp(dir));
-	snprintf(db_path, sizeof(db_path), "%s/run.db", dir);
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	unlink(db_path);
-	return rmdir(dir);
-}
 
 static uint32_t name(struct stacks *s, const char *text)
 {

@@ -1,5 +1,5 @@
 /* store: what a small file claims to hold without end, and what is left beside one. */
-#include "tests/lib/unit.h"
+#include "tests/lib/tempdb.h"
 
 #include "libstore/findings.h"
 #include "libstore/store.h"
@@ -9,29 +9,10 @@
 
 #include <endian.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
-
-static char dir[64], db_path[96];
-
-static int make_dir(void **state)
-{
-	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/perfkit-bounds-XXXXXX");
-	assert_non_null(mkdtemp(dir));
-	snprintf(db_path, sizeof(db_path), "%s/run.db", dir);
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	unlink(db_path);
-	return rmdir(dir);
-}
 
 static void run(const char *sql, int64_t *first)
 {

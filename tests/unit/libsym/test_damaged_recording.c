@@ -1,23 +1,10 @@
 /* libsym: whole recordings folded from damaged bytes, in memory: cut at many lengths, bytes of
  * the header and the first records flipped. It ends by itself with an answer or with one line
  * that says why; what it says of leaks and overruns is AddressSanitizer's (make asan). */
-#include "tests/lib/unit.h"
+#include "tests/lib/loadfile.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "libsym/profile.h"
-
-static void load_file(const char *path, struct buf *out)
-{
-	FILE *f = fopen(path, "rb");
-	char piece[4096];
-	size_t n;
-	assert_non_null(f);
-	while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
-		buf_add(out, piece, n);
-	fclose(f);
-	assert_int_equal(buf_failed(out), 0);
-}
 
 static void one_line(const struct err *e, int rc)
 {
