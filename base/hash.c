@@ -10,19 +10,19 @@
 
 enum { FIRST_SLOTS = 64 };
 
-uint64_t hash_bytes(const void *p, size_t n)
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
-	return XXH3_64bits(p, n);
+	return XXH3_64bits_withSeed(p, n, seed);
 }
 
-/* An odd number out of the random bytes that the kernel gives each process (auxv). */
-static uint64_t make_salt(void)
+/* The random bytes that the kernel gives each process (auxv). */
+uint64_t hash_seed(void)
 {
 	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
 	uint64_t x = 0;
 	if (random)
 		memcpy(&x, random, sizeof(x));
-	return hash_u64(x) | 1;
+	return hash_u64(x);
 }
 
 /* A slot keeps the upper half of the salted hash, and the home position comes from that half,
@@ -42,7 +42,7 @@ static int idmap_grow(struct idmap *m)
 	if (!slot)
 		return ERR_NOMEM;
 	if (!m->slot)
-		m->salt = make_salt();
+		m->salt = hash_seed() | 1;
 	for (size_t i = 0; m->slot && i <= m->mask; i++)
 		if ((uint32_t)m->slot[i])
 			idmap_place(slot, slots - 1, m->slot[i]);
@@ -83,7 +83,7 @@ static int u64map_grow(struct u64map *m)
 	if (!slot)
 		return ERR_NOMEM;
 	if (!m->slot)
-		m->salt = make_salt();
+		m->salt = hash_seed() | 1;
 	for (size_t i = 0; m->slot && i <= m->mask; i++)
 		if (m->slot[i].val)
 			*u64map_find(slot, slots - 1, m->salt, m->slot[i].key) = m->slot[i];

@@ -11,8 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XXH3, 64 bits, seed 0. */
-uint64_t hash_bytes(const void *p, size_t n);
+/* XXH3, 64 bits. Whoever knows the seed can write any number of texts that share a hash. */
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
+
+/* This process's own seed, for what a stranger wrote: the same at each call, nobody outside
+ * knows it. */
+uint64_t hash_seed(void);
 
 /* A full-avalanche mix of one word, for keys that are numbers. */
 static inline uint64_t hash_u64(uint64_t x)

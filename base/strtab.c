@@ -35,10 +35,11 @@ int strtab_intern_n(struct strtab *t, const char *s, size_t n, uint32_t *id)
 {
 	if (!t->entries.n) {
 		uint32_t empty;
-		if (add(t, "", 0, hash_bytes("", 0), &empty))
+		t->seed = hash_seed();
+		if (add(t, "", 0, hash_bytes("", 0, t->seed), &empty))
 			return ERR_NOMEM;
 	}
-	uint64_t h = hash_bytes(s, n);
+	uint64_t h = hash_bytes(s, n, t->seed);
 	if (lookup(t, s, n, h, id))
 		return 0;
 	return add(t, s, n, h, id);
@@ -52,7 +53,7 @@ int strtab_intern(struct strtab *t, const char *s, uint32_t *id)
 int strtab_find(const struct strtab *t, const char *s, uint32_t *id)
 {
 	size_t n = strlen(s);
-	return lookup(t, s, n, hash_bytes(s, n), id);
+	return lookup(t, s, n, hash_bytes(s, n, t->seed), id);
 }
 
 void strtab_release(struct strtab *t)

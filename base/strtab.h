@@ -16,6 +16,7 @@
 struct strtab {
 	struct arena text;
 	struct idmap index;
+	uint64_t seed;
 	VEC(struct strtab_entry {
 		const char *s;
 		uint32_t len;

@@ -487,7 +487,7 @@ uint64_t span_key_of(const struct span_key *k, const uint8_t *raw, uint32_t raw_
 		const struct tp_field *f = &k->field[i];
 		int text = f->is_string || f->is_dynamic;
 		const char *s = text ? tp_text(f, raw, raw_size, swap) : "";
-		uint64_t x = text ? hash_bytes(s, strlen(s))
+		uint64_t x = text ? hash_bytes(s, strlen(s), 0)
 				  : (uint64_t)tp_int(f, raw, raw_size, swap);
 		h = k->n == 1 ? x : hash_u64(h ^ x);
 	}

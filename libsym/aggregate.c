@@ -23,6 +23,7 @@ struct aggregate {
 	struct arena words;
 	VEC(struct stack_entry) entries;
 	struct idmap index;
+	uint64_t seed;
 	struct aggregate_stats stats;
 	struct cached_view *views;
 	uint64_t *first_of_event, *last_of_event;
@@ -41,6 +42,7 @@ int aggregate_new(struct aggregate **out, const struct recording *rec, const str
 	a->opt = *opt;
 	a->expand_ctx = expand_ctx;
 	a->stats.first_time = UINT64_MAX;
+	a->seed = hash_seed();
 	a->views = mem_zalloc(VIEWS, sizeof(*a->views));
 	a->first_of_event = mem_zalloc(rec->events.n, sizeof(*a->first_of_event));
 	a->last_of_event = mem_zalloc(rec->events.n, sizeof(*a->last_of_event));
@@ -200,7 +202,7 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 static uint64_t hash_entry(const struct aggregate *a, const struct stack_entry *key)
 {
 	unsigned by = told_by(a, key);
-	uint64_t h = hash_bytes(key->words, (size_t)key->nwords * 8);
+	uint64_t h = hash_bytes(key->words, (size_t)key->nwords * 8, a->seed);
 	h ^= hash_u64((uint64_t)key->space << 32 | key->version);
 	h = hash_u64(h ^ ((uint64_t)key->comm << 32 | key->event << 8 | key->cpumode));
 	if (by & (BY_PID | BY_TID))

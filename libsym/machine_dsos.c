@@ -33,7 +33,7 @@ int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
 	d->recorded = d->name;
 	uint64_t h = hash_u64((uint64_t)d->recorded << 8 | d->kind);
 	h = hash_u64(h ^ d->file.ino) ^ hash_u64((uint32_t)d->pid);
-	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len));
+	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len, hash_seed()));
 	size_t at = 0;
 	while (idmap_next(&m->dso_index, h, &at, id))
 		if (same_dso(&m->dsos.v[*id], d))

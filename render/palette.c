@@ -102,7 +102,7 @@ static uint64_t near_hash(const char *s, size_t n)
 	for (size_t i = 0; i < n && i < 12; i++, weight *= 0.7)
 		x += weight * ((unsigned char)s[i] % 16) / 15.0;
 	uint64_t step = (uint64_t)(x * 9.6);
-	return (step > 15 ? 15 : step) | hash_bytes(s, n) << 32 >> 16;
+	return (step > 15 ? 15 : step) | hash_bytes(s, n, 0) << 32 >> 16;
 }
 
 static uint64_t variation(const struct palette *p, uint32_t frame, const char *s, size_t n)
@@ -113,7 +113,7 @@ static uint64_t variation(const struct palette *p, uint32_t frame, const char *s
 	case PALETTE_RANDOM:
 		return hash_u64(hash_u64(p->seed + 1) + frame);
 	default:
-		return hash_bytes(s, n);
+		return hash_bytes(s, n, 0);
 	}
 }
 
@@ -185,7 +185,7 @@ static uint32_t dso_color(const struct flame *f, const struct flame_frame *fr, u
 		return shade(&shades[SH_GREY], v);
 	if (!fr->dso || strstr(name, "[kernel") || strstr(name, "[guest.kernel"))
 		return shade(&shades[SH_ORANGE], v);
-	uint64_t h = hash_bytes(name, strlen(name));
+	uint64_t h = hash_bytes(name, strlen(name), 0);
 	return hsl((double)(h % 30 * 12), between(48, 74, h >> 8, 4), between(62, 74, v, 4));
 }
 

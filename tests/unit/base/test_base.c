@@ -131,6 +131,30 @@ static void keys_cannot_be_chosen_so_that_they_meet(void **state)
 	idmap_release(&ids);
 }
 
+/* XXH3 multiplies words of a text with each other: one that is zero hides the other. Its words
+ * are xored with a table (XXH3_kSecret in xxhash.h) and the seed. */
+static void texts_cannot_be_written_so_that_they_meet(void **state)
+{
+	enum { TEXTS = 50000, LENGTH = 32 };
+	(void)state;
+	struct strtab t = {0};
+	char text[] = "\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe.....and another pair...",
+	     first[sizeof(text)];
+	uint32_t id;
+	clock_t start = clock();
+	for (unsigned i = 0; i < TEXTS; i++) {
+		memcpy(text + 8,
+		       &(uint8_t[4]){33 + i % 90, 33 + i / 90 % 90, 33 + i / 8100, 33}, 4);
+		if (!i)
+			memcpy(first, text, sizeof(text));
+		assert_int_equal(strtab_intern_n(&t, text, LENGTH, &id), 0);
+		assert_int_equal(id, i + 1);
+	}
+	assert_int_equal(hash_bytes(first, LENGTH, 0), hash_bytes(text, LENGTH, 0));
+	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2);
+	strtab_release(&t);
+}
+
 static void bytes_past_the_end_are_zero_and_bad(void **state)
 {
 	(void)state;
@@ -215,6 +239,7 @@ int main(void)
 		cmocka_unit_test(u64map_replaces_and_survives_growth),
 		cmocka_unit_test(idmap_finds_every_id_of_a_hash),
 		cmocka_unit_test(keys_cannot_be_chosen_so_that_they_meet),
+		cmocka_unit_test(texts_cannot_be_written_so_that_they_meet),
 		cmocka_unit_test(bytes_past_the_end_are_zero_and_bad),
 		cmocka_unit_test(buf_stops_at_its_ceiling),
 		cmocka_unit_test(arena_aligns_and_serves_large_requests),
