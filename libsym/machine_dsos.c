@@ -31,9 +31,9 @@ static int same_dso(const struct dso *known, const struct dso *d)
 int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
 {
 	d->recorded = d->name;
-	uint64_t h = hash_u64((uint64_t)d->recorded << 8 | d->kind);
+	uint64_t h = hash_u64(hash_seed() ^ ((uint64_t)d->recorded << 8 | d->kind));
 	h = hash_u64(h ^ d->file.ino) ^ hash_u64((uint32_t)d->pid);
-	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len, hash_seed()));
+	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len, h));
 	size_t at = 0;
 	while (idmap_next(&m->dso_index, h, &at, id))
 		if (same_dso(&m->dsos.v[*id], d))

@@ -4,7 +4,7 @@
 
 static uint64_t frame_hash(const struct frame *f)
 {
-	uint64_t h = hash_u64((uint64_t)f->name << 32 | f->dso);
+	uint64_t h = hash_u64(hash_seed() ^ ((uint64_t)f->name << 32 | f->dso));
 	h = hash_u64(h ^ ((uint64_t)f->srcfile << 32 | f->line));
 	return hash_u64(h ^ f->addr ^ (uint64_t)f->kind << 56 ^ (uint64_t)f->flags << 48);
 }

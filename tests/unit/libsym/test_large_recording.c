@@ -9,6 +9,7 @@
 #include "libsym/jitfiles.h"
 #include "libsym/machine.h"
 #include "libsym/modules.h"
+#include "libsym/stacks.h"
 
 /* --- recordings --------------------------------------------------------------------------- */
 
@@ -53,8 +54,8 @@ static void take(struct world *w, uint32_t type, uint64_t time, struct out *body
 	free(o.v);
 }
 
-static void take_mmap(struct world *w, struct out *o, uint64_t time, uint64_t addr,
-		      uint64_t len, uint64_t ino)
+static void take_mmap_of(struct world *w, struct out *o, uint64_t time, uint64_t addr,
+			 uint64_t len, uint64_t ino, const char *file)
 {
 	put(o, 7, 4);
 	put(o, 7, 4);
@@ -65,8 +66,14 @@ static void take_mmap(struct world *w, struct out *o, uint64_t time, uint64_t ad
 	put(o, 0, 8); /* generation */
 	put(o, 5, 4);
 	put(o, 2, 4);
-	put_all(o, "/bin/x", 7);
+	put_all(o, file, strlen(file) + 1);
 	take(w, PERF_RECORD_MMAP2, time, o);
+}
+
+static void take_mmap(struct world *w, struct out *o, uint64_t time, uint64_t addr,
+		      uint64_t len, uint64_t ino)
+{
+	take_mmap_of(w, o, time, addr, len, ino, "/bin/x");
 }
 
 static void take_comm(struct world *w, struct out *o, uint64_t time, uint64_t n)
@@ -90,6 +97,34 @@ static void files_of_one_name_are_told_apart_in_time(void **state)
 		take_mmap(&w, &o, i, i << 12, 0x1000, i + 1);
 	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
 	assert_int_equal(w.m.dsos.n, FILES);
+	free(o.v);
+	world_end(&w);
+}
+
+/* A number that is free takes away what the others mixed into a hash, where that can be told
+ * from outside. */
+static void files_and_frames_cannot_be_numbered_so_that_they_meet(void **state)
+{
+	enum { FILES = 100000 };
+	struct world w;
+	struct out o = {0};
+	struct stacks s = {0};
+	char name[32];
+	uint32_t id;
+	(void)state;
+	world_begin(&w);
+	for (uint32_t i = 0; i < FILES; i++) {
+		snprintf(name, sizeof(name), "/bin/%u", i);
+		assert_int_equal(strtab_intern(&w.strings, name, &id), 0);
+		take_mmap_of(&w, &o, i, (uint64_t)i << 12, 0x1000,
+			     hash_u64((uint64_t)id << 8 | DSO_FILE), name);
+		struct frame f = {.dso = i + 1, .addr = hash_u64(hash_u64(i + 1))};
+		assert_int_equal(stacks_frame(&s, &f, &id), 0);
+		assert_int_equal(id, i + 1);
+	}
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	assert_int_equal(w.m.dsos.n, FILES);
+	stacks_release(&s);
 	free(o.v);
 	world_end(&w);
 }
@@ -414,6 +449,7 @@ int main(void)
 		cmocka_unit_test(exploding_names_stay_small_together),
 		cmocka_unit_test(exploding_rust_names_are_given_up_soon),
 		cmocka_unit_test(files_of_one_name_are_told_apart_in_time),
+		cmocka_unit_test(files_and_frames_cannot_be_numbered_so_that_they_meet),
 		cmocka_unit_test(mapping_over_all_others_hides_none),
 		cmocka_unit_test(mappings_of_one_place_are_told_apart_by_time),
 		cmocka_unit_test(mappings_may_come_between_questions),
