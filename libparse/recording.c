@@ -137,6 +137,7 @@ static int spool_file_mode(struct recording *rec, struct err *e)
 static int open_rest(struct recording *rec, const char *path, struct err *e)
 {
 	struct reader *rd = rec->reader;
+	rec->written_ns = rd->src.mtime_ns;
 	int r = spool_file_mode(rec, e);
 	if (r)
 		return r;

@@ -85,6 +85,7 @@ struct recording {
 	struct features features;
 	struct recording_stats stats;
 	uint64_t data_size; /* bytes of the data sections; 0 for a stream not yet read */
+	int64_t written_ns; /* its file was last written then, since 1970; 0: no file */
 
 	struct arena strings;
 	struct u64map by_id;   /* PERF_SAMPLE_ID → event index */

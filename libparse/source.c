@@ -47,6 +47,7 @@ static int adopt(struct source *s, int fd, struct err *e)
 	s->data = p;
 	s->size = (uint64_t)st.st_size;
 	s->mapped = 1;
+	s->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	s->file = fd; /* 0: standard input is read through the mapping */
 	s->fd = -1;
 	return 0;

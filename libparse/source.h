@@ -22,6 +22,7 @@ struct source {
 	int fd;              /* of a stream, else -1 */
 	int mapped;
 	int file;                  /* of a mapped file, for source_bytes; else 0 */
+	int64_t mtime_ns;          /* when a mapped file was last written; else 0 */
 	uint8_t head[SOURCE_HEAD]; /* of a stream: bytes read ahead to tell what it is */
 	size_t head_n;
 };

@@ -195,14 +195,24 @@ static struct elf_file *from_cache(struct dso_search *s, const char *const *name
 	return f;
 }
 
+/* Written since the recording was: an inode's number is taken again for the file that a linker
+ * puts in the place of the last one. */
+static int is_newer(const struct dso_search *s, const struct stat *st)
+{
+	int64_t ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	return s->opt->written_ns && ns > s->opt->written_ns;
+}
+
 /* Rebuilt or upgraded since: the recorded inode's place on its file system has another. Numbers
  * of another file system (overlays, subvolumes) tell nothing. */
 static int is_replaced(struct dso_search *s)
 {
 	struct stat st;
-	if (s->want.len || !s->mapped.ino || stat(buf_cstr(&s->path), &st) ||
-	    st.st_dev != makedev(s->mapped.dev_major, s->mapped.dev_minor) ||
-	    st.st_ino == s->mapped.ino)
+	if (s->want.len || stat(buf_cstr(&s->path), &st))
+		return 0;
+	if (!is_newer(s, &st) &&
+	    (!s->mapped.ino || st.st_ino == s->mapped.ino ||
+	     st.st_dev != makedev(s->mapped.dev_major, s->mapped.dev_minor)))
 		return 0;
 	char text[DSO_DETAIL_MAX];
 	snprintf(text, sizeof(text),

@@ -60,9 +60,10 @@ struct dso_options {
 	const char *vmlinux;     /* --vmlinux FILE */
 	const char *const *trust_paths; /* directories whose files need no recorded id */
 	size_t ntrust_paths;
-	int no_local;     /* look at nothing outside of symfs, buildid_dir and trust_paths */
-	int host_is_ours; /* recorded host and kernel release are this machine's */
-	int debuginfod;   /* 1: ask debuginfod too, if DEBUGINFOD_URLS is set */
+	int no_local;       /* look at nothing outside of symfs, buildid_dir and trust_paths */
+	int host_is_ours;   /* recorded host and kernel release are this machine's */
+	int64_t written_ns; /* the recording was, since 1970; 0: not known */
+	int debuginfod;     /* 1: ask debuginfod too, if DEBUGINFOD_URLS is set */
 	/* Optional: told several times a second while a server is asked, never for what lies in
 	 * debuginfod's cache; by one thread at a time. */
 	void (*fetching)(void *ctx, const struct dso_fetch *f);

@@ -28,6 +28,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	ms->rec = rec;
 	ms->opt = *opt;
 	ms->opt.find.host_is_ours = host_is_ours(&rec->features);
+	ms->opt.find.written_ns = rec->written_ns;
 	pthread_mutex_init(&ms->lock, NULL);
 	pthread_cond_init(&ms->unbusy, NULL);
 	return 0;

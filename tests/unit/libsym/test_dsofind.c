@@ -177,6 +177,24 @@ static void without_an_id_a_file_put_in_the_place_is_not_taken(void **state)
 	assert_int_equal(find_mapped(&o, path, &id, &was), DSO_FOUND);
 }
 
+static void without_an_id_a_file_written_after_the_recording_is_not_taken(void **state)
+{
+	(void)state;
+	put_elf("/usr/bin/rebuilt", 1);
+	const char *path = in_root("/usr/bin/rebuilt");
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	int64_t ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	struct dso_options o = {.buildid_dir = "", .host_is_ours = 1, .written_ns = ns - 1};
+	/* the same inode: its number was free again */
+	struct file_id is = {st.st_ino, major(st.st_dev), minor(st.st_dev)};
+	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_UNTRUSTED);
+	assert_int_equal(find_mapped(&o, path, NULL, NULL), DSO_UNTRUSTED);
+	assert_int_equal(find_mapped(&o, path, &id, &is), DSO_FOUND);
+	o.written_ns = ns;
+	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_FOUND);
+}
+
 static void symfs_may_be_flat_when_the_id_says_so(void **state)
 {
 	(void)state;
@@ -359,6 +377,7 @@ int main(void)
 		ON_A_TREE(the_build_id_decides),
 		ON_A_TREE(without_an_id_only_trusted_places_count),
 		ON_A_TREE(without_an_id_a_file_put_in_the_place_is_not_taken),
+		ON_A_TREE(without_an_id_a_file_written_after_the_recording_is_not_taken),
 		ON_A_TREE(symfs_may_be_flat_when_the_id_says_so),
 		ON_A_TREE(both_layouts_of_the_build_id_cache_are_read),
 		ON_A_TREE(perfs_own_cache_is_read),
