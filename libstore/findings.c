@@ -15,6 +15,7 @@ const struct finding_kind finding_kinds[] = {
 	 WAITING, 0},
 	{"per-task", "It holds when threads left a CPU, never when they came back.", WAITING,
 	 1},
+	{"some-cpus", "A thread that runs on another CPU meanwhile seems to wait.", WAITING, 0},
 	{"no-switches", "Nothing in it tells when a thread waited.", WAITING, 1},
 	{"no-event-names", "Switches may be in it, and cannot be told from other records.",
 	 WAITING, 1},
@@ -138,6 +139,11 @@ void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
 /* Stands for the line until all changes are known. */
 static const char record_again[] = "perf record";
 
+/* Where the line has no fault. */
+static const char nothing_ran[] =
+	"what was to be recorded did not run: record for longer or while it is busy, or choose "
+	"more (-a)";
+
 void judge_record(struct judge *j, struct finding *f, const struct remedy *change)
 {
 	if (!f)
@@ -149,12 +155,21 @@ void judge_record(struct judge *j, struct finding *f, const struct remedy *chang
 /* One line for all of them: whoever records again is rid of all. */
 static void tell_line(struct judge *j)
 {
-	struct buf b = {0};
+	struct buf b = {0}, was = {0};
+	j->remedy.all_cpus = j->in->survey && j->in->survey->all_threads;
 	remedy_line(&b, j->rec, &j->remedy);
+	remedy_line(&was, j->rec,
+		    &(struct remedy){.stacks = 1, .all_cpus = j->remedy.all_cpus});
+	int unchanged = !strcmp(buf_cstr(&b), buf_cstr(&was));
+	buf_release(&was);
 	const char *line = keep(j, &b);
-	for (size_t i = 0; i < j->out->v.n; i++)
-		if (j->out->v.v[i].remedy == record_again)
-			j->out->v.v[i].remedy = line;
+	for (size_t i = 0; i < j->out->v.n; i++) {
+		struct finding *f = &j->out->v.v[i];
+		if (f->remedy == record_again)
+			f->remedy = unchanged && f->kind == finding_kind("no-samples")
+					    ? nothing_ran
+					    : line;
+	}
 }
 
 /* --- all of them ---------------------------------------------------------------------------

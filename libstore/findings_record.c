@@ -66,7 +66,7 @@ static void judge_age(struct judge *j)
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		const struct event_attr *a = &ev->attr;
-		if (!is_live(j, i))
+		if (j->samples && !is_live(j, i)) /* no samples at all may be its doing */
 			continue;
 		if (!(a->sample_type & PERF_SAMPLE_TIME) || !attr_flag(a, ATTR_SAMPLE_ID_ALL))
 			bare = ev;
@@ -199,7 +199,7 @@ static void judge_holes(struct judge *j)
 			 (!lost || lost > 1000 || !in_lost(tl, &tl->losses.v[i]));
 	for (size_t i = 0; i < tl->off.n; i++)
 		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
-	if (!holes)
+	if (!holes || tl->flags & TL_SAMPLED) /* told as switch-sampled: no loss at all */
 		return;
 	double share = percent(suspect, tl->off.n);
 	struct finding *f = judge_add(
@@ -404,12 +404,33 @@ static void judge_answerable(struct judge *j, uint32_t flags)
 			     "copy the file anew when perf has ended; if it is the same, "
 			     "record again and end perf with Ctrl-C");
 		return;
-	} else if (j->in->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
+	} else if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
 		f = judge_add(j, "no-switches", HARM_WRONG,
 			      "no context switches were recorded");
+		if (!j->in->asked && !(j->asked & ABOUT_OFFCPU)) {
+			judge_remedy(j, f,
+				     "for waits record as perfkit record tail does "
+				     "(--dry-run prints its line); counts and stacks "
+				     "are asked --for cpu");
+			return;
+		}
 	} else {
 		return;
 	}
+	judge_record(j, f, &(struct remedy){.sched = 1});
+}
+
+/* Harmless where the threads asked about are bound to these CPUs, which nothing tells. */
+static void judge_some_cpus(struct judge *j)
+{
+	size_t most = 0;
+	if (!(j->in->timeline->flags & TL_SOME_CPUS))
+		return;
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		most = j->rec->events.v[i].ids.n > most ? j->rec->events.v[i].ids.n : most;
+	struct finding *f = judge_add(j, "some-cpus", HARM_PARTIAL,
+				      "switches of %zu of %u CPUs were recorded (-C)", most,
+				      j->rec->features.cpus_online);
 	judge_record(j, f, &(struct remedy){.sched = 1});
 }
 
@@ -438,5 +459,6 @@ void judge_waits(struct judge *j)
 	if (!j->in->timeline)
 		return;
 	judge_answerable(j, j->in->timeline->flags);
+	judge_some_cpus(j);
 	judge_wakeups(j, j->in->timeline->flags);
 }

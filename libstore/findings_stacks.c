@@ -1,4 +1,5 @@
 /* findings_stacks.c - judges of stacks: what was asked for and what came. */
+#include "base/mem.h"
 #include "libstore/findings_priv.h"
 
 #include <string.h>
@@ -130,6 +131,8 @@ static void judge_sides(struct judge *j)
 /*
  * The copy that would have held all but a hundredth of the stacks: from the size asked for on,
  * each doubling leaves the part of the stacks too long that the last one left (full of half).
+ * Above a thread's stack lies other memory, which fills copies as well; where all that are half
+ * full are full, only what was cut tells: as much again leaves that part of what was left.
  */
 static uint32_t dump_needed(const struct judge *j, double cut)
 {
@@ -140,10 +143,11 @@ static uint32_t dump_needed(const struct judge *j, double cut)
 		full += v->events.v[i].full;
 		half += v->events.v[i].half;
 	}
-	double left = half && full < half ? (double)full / (double)half : 0.9;
+	uint64_t asked = size;
+	double all = cut, left = half ? (double)full / (double)half : 1;
 	while (cut > 0.01 && size < DUMP_MAX) {
-		size *= 2;
-		cut *= left;
+		size += left < 0.9 ? size : asked;
+		cut *= left < 0.9 ? left : all;
 	}
 	return size < DUMP_MAX ? (uint32_t)size : DUMP_MAX;
 }
@@ -215,29 +219,97 @@ static void judge_unrooted(struct judge *j)
 	judge_remedy(j, f, "%s", most->remedy);
 }
 
-/* More frames than are taken: by the kernel into a callchain, or by the unwinder. */
-static void judge_depth(struct judge *j)
+/* What stacks of `depth` frames and more begin with. */
+struct deep {
+	uint32_t depth;
+	uint64_t stacks, astray; /* all; those that begin at an address of no mapping */
+	uint32_t *frames;        /* of each path */
+	uint8_t *lost;           /* … 1 where it begins so */
+};
+
+static void count_deep(struct deep *d, uint32_t path, uint64_t samples)
 {
-	const struct expand_counts *c = &j->in->profile->unwinding;
+	if (!path || d->frames[path] < d->depth)
+		return;
+	d->stacks += samples;
+	d->astray += d->lost[path] ? samples : 0;
+}
+
+/* The part of them that goes round in circles: a frame pointer that was none, as of a list head
+ * that points to itself, gives the kernel one address for ever. Callers have lower numbers. */
+static double astray(struct judge *j, uint32_t depth)
+{
+	const struct profile *p = j->in->profile;
+	const struct timeline *tl = j->in->timeline;
+	size_t n = p->stacks.paths.n;
+	struct deep d = {.depth = depth};
+	d.frames = mem_zalloc(n + 1, sizeof(*d.frames));
+	d.lost = mem_zalloc(n + 1, sizeof(*d.lost));
+	if (!d.frames || !d.lost) {
+		j->failed = ERR_NOMEM;
+		n = 0;
+	}
+	for (size_t i = 1; i < n; i++) {
+		const struct call_path *at = &p->stacks.paths.v[i];
+		const struct frame *fr = &p->stacks.frames.v[at->frame];
+		d.frames[i] = d.frames[at->parent] + 1;
+		d.lost[i] =
+			at->parent ? d.lost[at->parent] : fr->kind == FRAME_USER && !fr->dso;
+	}
+	for (size_t i = 0; !tl && n && i < p->folded.n; i++)
+		count_deep(&d, p->folded.v[i].path, p->folded.v[i].samples);
+	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
+		count_deep(&d, tl->samples.v[i].path, 1);
+	for (size_t i = 0; tl && n && i < tl->off.n; i++)
+		count_deep(&d, tl->off.v[i].path, 1);
+	mem_free(d.frames);
+	mem_free(d.lost);
+	return d.stacks ? (double)d.astray / (double)d.stacks : 0;
+}
+
+/* Callchains with all the frames that the kernel was to take: their outermost callers are not
+ * in it. */
+static void judge_chains(struct judge *j)
+{
 	const struct survey *v = j->in->survey;
 	uint64_t chains = 0, longest = 0;
-	uint32_t max = 0;
+	uint32_t max = 0, asked = 0;
 	for (size_t i = 0; v && i < v->events.n; i++) {
-		chains += v->events.v[i].chains;
-		longest += v->events.v[i].longest;
-		if (v->events.v[i].longest)
-			max = survey_chain_max(&j->rec->events.v[i].attr);
+		const struct survey_event *se = &v->events.v[i];
+		chains += se->chains;
+		if (!se->longest || se->longer)
+			continue;
+		longest += se->longest;
+		asked = j->rec->events.v[i].attr.sample_max_stack;
+		max = survey_chain_max(&j->rec->events.v[i].attr);
 	}
-	if (percent(longest, chains) >= 1) {
-		struct finding *f = judge_add(
-			j, "deep-stacks", HARM_PARTIAL,
-			"%.1f %% of callchains have %u frames, which is all the kernel took",
-			percent(longest, chains), max);
+	double share = percent(longest, chains);
+	if (share >= 1)
+		share *= 1 - astray(j, max);
+	if (share < 1)
+		return;
+	struct finding *f =
+		judge_add(j, "deep-stacks", HARM_PARTIAL,
+			  "%.1f %% of callchains have %u frames, which is all %s", share, max,
+			  asked ? "that was asked for" : "the kernel took");
+	if (asked)
+		judge_remedy(
+			j, f,
+			"ask for more: --call-graph fp without ,%u, or a larger max-stack= "
+			"of the event; perf lock record always asks for 8",
+			max);
+	else
 		judge_remedy(j, f,
 			     "as root on the recorded machine, while nothing records: sysctl "
 			     "kernel.perf_event_max_stack=%u; then record again",
 			     max < 512 ? 512 : 2 * max);
-	}
+}
+
+/* More frames than are taken: by the kernel into a callchain, or by the unwinder. */
+static void judge_depth(struct judge *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	judge_chains(j);
 	if (percent(c->by_end[UNWIND_DEPTH], c->unwound) >= 1 &&
 	    !j->in->profile->names.opt.max_stack) {
 		struct finding *f = judge_add(j, "deep-stacks", HARM_PARTIAL,

@@ -25,6 +25,7 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->build_ids |= more->build_ids;
 	all->times |= more->times;
 	all->samples |= more->samples;
+	all->all_cpus |= more->all_cpus;
 	all->only = all->only ? all->only : more->only;
 }
 
@@ -154,7 +155,7 @@ static void put_ring(const struct line *l, struct buf *out)
 static void put_added(const struct line *l, struct buf *out)
 {
 	const struct remedy *r = &l->r;
-	if (r->sched)
+	if (r->sched || (r->all_cpus && !l->known))
 		buf_str(out, " -a");
 	if (all_copies(l))
 		buf_fmt(out, " --call-graph dwarf,%u", all_copies(l));
@@ -220,15 +221,15 @@ static void look_at_events(struct line *l)
 			remedy_look_at_list(l, name);
 		if (!l->has_stacks && ev->attr.sample_stack_user > l->graph.size)
 			l->graph = (struct graph){"dwarf", ev->attr.sample_stack_user};
+		if (!l->has_stacks && ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN &&
+		    !l->r.dump)
+			l->r.stacks = 1;
 		if (ev->is_tracepoint)
 			continue;
 		if (attr_flag(&ev->attr, ATTR_FREQ))
 			l->freq = ev->attr.sample_period;
 		else if (!remedy_starts(ev->name ? ev->name : "", "dummy"))
 			l->period = ev->attr.sample_period;
-		if (!l->has_stacks && ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN &&
-		    !l->r.dump)
-			l->r.stacks = 1;
 	}
 }
 

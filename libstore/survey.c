@@ -21,15 +21,18 @@ uint32_t survey_chain_max(const struct event_attr *a)
 	return a->sample_max_stack ? a->sample_max_stack : 127;
 }
 
-/* A callchain with as many frames as the kernel was to take: it may go on. */
-static int is_longest(const struct sample *s, int swap)
+/* A callchain with as many frames as the kernel was to take may go on. One with more says that
+ * kernel.perf_event_max_stack was raised, not how far. */
+static void take_length(struct survey_event *se, const struct sample *s, int swap)
 {
 	uint64_t max = survey_chain_max(&s->event->attr), n = 0;
+	se->chains++;
 	if (s->callchain.n < max)
-		return 0;
+		return;
 	for (uint64_t i = 0; i < s->callchain.n; i++)
 		n += load_u64(s->callchain.p + 8 * i, swap) < PERF_CONTEXT_MAX;
-	return n >= max;
+	se->longest += n == max;
+	se->longer += n > max;
 }
 
 static void take_stack(struct survey *v, struct survey_event *se, const struct sample *s,
@@ -45,10 +48,8 @@ static void take_stack(struct survey *v, struct survey_event *se, const struct s
 	}
 	if (!(type & PERF_SAMPLE_CALLCHAIN))
 		return;
-	if (!(type & PERF_SAMPLE_STACK_USER)) {
-		se->chains++;
-		se->longest += is_longest(s, swap);
-	}
+	if (!(type & PERF_SAMPLE_STACK_USER))
+		take_length(se, s, swap);
 	if (mode == PERF_RECORD_MISC_USER) {
 		se->user_mode++;
 		se->user_without_frames += !user_side(s, swap);
@@ -114,6 +115,14 @@ static int take_map(struct survey *v, const struct recording *rec, const struct 
 	return u64map_put(&v->user_pids, (uint64_t)(uint32_t)m.pid, 1);
 }
 
+/* THREAD_MAP: u64 nr, then { u64 pid; char comm[16] }: -1 stands for every thread there is. */
+static void take_threads(struct survey *v, const struct recording *rec, const struct record *r)
+{
+	if (r->size >= RECORD_HEADER_SIZE + 16 &&
+	    (int32_t)load_u64(r->p + RECORD_HEADER_SIZE + 8, rec->swap) == -1)
+		v->all_threads = 1;
+}
+
 void survey_watch(void *survey, const struct recording *rec, const struct record *r,
 		  const struct record_id *id, const struct sample *s)
 {
@@ -124,6 +133,8 @@ void survey_watch(void *survey, const struct recording *rec, const struct record
 		rc = take_sample(v, s, rec->swap);
 	else if (r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2)
 		rc = take_map(v, rec, r);
+	else if (r->type == PERF_RECORD_THREAD_MAP)
+		take_threads(v, rec, r);
 	if (rc)
 		v->failed = rc;
 }

@@ -20,7 +20,8 @@ struct survey_event {
 	uint64_t user_mode,
 		user_without_frames; /* taken in user code, callchain but no frame */
 	uint64_t dumps, full, half;  /* stack copies; as long as asked for; at least half */
-	uint64_t chains, longest;    /* callchains without a copy; as many frames as may be */
+	/* callchains without a copy; as many frames as may be; more, so that more may be */
+	uint64_t chains, longest, longer;
 };
 
 /* The last reading of one counter. */
@@ -35,6 +36,7 @@ struct survey {
 	struct u64map reading_of; /* hash of event, id and thread → readings */
 	struct u64map user_pids;  /* processes with a mapping of their own */
 	uint64_t kernel_maps;     /* mappings of the kernel itself */
+	int all_threads;          /* recorded of all there are: with -a or -C */
 	uint64_t kernel_samples, guest_samples;
 	uint64_t first_ns, last_ns; /* of samples that have a time; last_ns 0: none does */
 	int failed;                 /* ERR_NOMEM */

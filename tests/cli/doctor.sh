@@ -50,7 +50,7 @@ cut 0 cut-off
 no-callchain 0
 dwarf 0
 sched 0 holes
-uprobe 3 tracepoint-sampled
+uprobe 3 no-switches tracepoint-sampled
 exec-storm 0
 dlclose 0
 perf-map 0
@@ -114,6 +114,10 @@ kptr-restrict partial
 kptr-restrict-not -
 unmapped-frames partial
 unmapped-frames-not -
+some-cpus partial doctor/holes-not.data.gz
+some-cpus-not - waits/perf.data
+no-switches wrong uprobe/perf.data
+no-switches-not - uprobe/perf.data --for cpu
 no-switches wrong demo/perf.data --for offcpu
 no-switches-not - waits/perf.data --for offcpu
 missing-symbols partial demo/perf.data

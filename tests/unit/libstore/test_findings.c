@@ -55,6 +55,7 @@ struct scene {
 	int no_kernel_map, clock_data, build_ids;
 	uint64_t lost, lost_samples, throttles, enabled, running, period;
 	uint32_t dump, dyn;
+	int half_32bit;   /* every other one of a program that is not unwound */
 	const void *tail; /* bytes behind the last record */
 	size_t ntail;
 	int cut, foreign, guest;
@@ -62,6 +63,8 @@ struct scene {
 	int deferred;  /* samples announce a user chain; 2: and it comes */
 	int kernel_id; /* the kernel's build-id is recorded */
 	int off_cpu;   /* the second event is of --off-cpu: 1 sums, 2 single waits */
+	uint32_t cpus; /* of the machine; 0: one */
+	int all_threads;
 };
 
 static void add_clock(struct pw *w, const struct scene *s)
@@ -147,7 +150,7 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 			      .nips = s->nchain ? s->nchain : 3};
 	if (s->dump) { /* perf leaves the user callchain out then */
 		x.nips = 0;
-		x.user_abi = 2;
+		x.user_abi = s->half_32bit && i % 2 ? 1 : 2;
 		x.user_regs = regs;
 		x.stack = stack;
 		x.stack_size = s->dump;
@@ -216,10 +219,10 @@ static void add_features(struct pw *w, const struct scene *s)
 	pw_feature_string(w, PW_FEAT_HOSTNAME, "elsewhere");
 	pw_feature_string(w, PW_FEAT_OSRELEASE, "5.4.0-elsewhere");
 	pw_feature_string(w, PW_FEAT_ARCH, "x86_64");
-	pw_feature_nrcpus(w, 1, 1);
+	pw_feature_nrcpus(w, s->cpus ? s->cpus : 1, s->cpus ? s->cpus : 1);
 	pw_feature_cmdline(w, s->cmdline ? &s->cmdline : argv, s->cmdline ? 1 : 6);
 	pw_feature_event_desc(w);
-	if (s->sched)
+	if (s->sched || s->waking)
 		pw_feature_tracing_data(w, formats, 2);
 	if (s->clock_data)
 		pw_feature_clock_data(w, 1, 1700000000000000000, 1000000);
@@ -232,7 +235,11 @@ static void add_features(struct pw *w, const struct scene *s)
 
 static void add_sideband(struct pw *w, const struct scene *s)
 {
+	static const uint64_t every[] = {UINT64_MAX};
+	static const char *const comms[] = {""};
 	struct pw_id at = {.pid = 7, .tid = 7, .id = CLOCK_ID};
+	if (s->all_threads)
+		pw_thread_map(w, every, comms, 1);
 	if (!s->no_kernel_map)
 		pw_mmap(w, &at,
 			&(struct pw_mmap){.misc = PW_MISC_KERNEL,
@@ -363,6 +370,13 @@ static const struct fault {
 	 {SCHED, .switch_flags = PW_ENABLE_ON_EXEC | PW_CONTEXT_SWITCH}},
 	/* near: nobody asked */
 	{"no-switches", HARM_WRONG, ABOUT_OFFCPU, {0}, {SCHED}},
+	/* nobody asked, but that is what wakeups are recorded for */
+	{"no-switches", HARM_WRONG, 0, {.waking = 1}, {0}},
+	{"some-cpus",
+	 HARM_PARTIAL,
+	 0,
+	 {SCHED, .all_threads = 1, .cpus = 2},
+	 {SCHED, .all_threads = 1, .cpus = 1}},
 	{"no-event-names", HARM_WRONG, 0, {SCHED, .cut = 1}, {.cut = 1}},
 	/* near: the direct kind of newer perf, which has the time of each wait */
 	{"offcpu-totals",
@@ -385,6 +399,12 @@ static const struct fault {
 	 {.lost = 5, .lost_samples = 6, .clock.read_format = PW_R_LOST},
 	 {.lost = 5, .lost_samples = 5, .clock.read_format = PW_R_LOST}},
 	{"holes", HARM_PARTIAL, 0, {SCHED, .skip_switch = 1}, {SCHED, .skip_waking = 1}},
+	/* near: sampled switches, which are missing without any loss */
+	{"holes",
+	 HARM_PARTIAL,
+	 0,
+	 {SCHED, .skip_switch = 1},
+	 {SCHED, .skip_switch = 1, .switch_freq = 99}},
 	/* near: few samples because the CPU was idle, and no throttling */
 	{"throttled",
 	 HARM_PARTIAL,
@@ -414,6 +434,12 @@ static const struct fault {
 	  .clock.read_format = PW_R_GROUP,
 	  .enabled = 9,
 	  .running = 9}},
+	/* the first thread may have slept all the time */
+	{"no-inherit",
+	 HARM_PARTIAL,
+	 0,
+	 {.no_samples = 1, .clock.flags = PW_ENABLE_ON_EXEC, .clock.read_format = PW_R_GROUP},
+	 {.no_samples = 1, .clock.flags = PW_ENABLE_ON_EXEC}},
 	{"no-wakeups", HARM_PARTIAL, 0, {.sched = 1}, {SCHED}},
 	{"wakeups-missing", HARM_PARTIAL, 0, {SCHED, .skip_waking = 1}, {SCHED}},
 	{"multiplexed",
@@ -438,6 +464,16 @@ static const struct fault {
 	 {.dump = 1024, .dyn = 1024, .dso = "//anon"},
 	 {.dump = 1024, .dyn = 512, .dso = "//anon"}},
 	{"unwind-stopped", HARM_PARTIAL, 0, {.dump = 1024, .dyn = 512}, {0}},
+	/* near: a frame pointer that leads nowhere, over and over */
+	{"deep-stacks",
+	 HARM_PARTIAL,
+	 0,
+	 {.clock.max_stack = 2},
+	 {.clock.max_stack = 4,
+	  .nchain = 5,
+	  .chain = {PW_CONTEXT_USER, 0x401136, 0x77777, 0x77777, 0x77777}}},
+	/* near: the kernel took more, so that its limit is another one */
+	{"deep-stacks", HARM_PARTIAL, 0, {.clock.max_stack = 2}, {.clock.max_stack = 1}},
 	/* near: the stack passes through libc and ends in the program */
 	{"fp-ends-in-libc",
 	 HARM_PARTIAL,
@@ -589,280 +625,35 @@ static void losses_are_drawn_where_they_were(void **state)
 	answer_release(&a);
 }
 
+/* Where all copies are full, which say nothing of what stacks need, those that were cut do:
+ * half of them, half of the rest with as much again, and so on. */
+static void the_copy_needed_is_told_by_what_was_cut(void **state)
+{
+	(void)state;
+	struct answer a;
+	ask(&(struct scene){.dump = 1024, .dyn = 1024, .half_32bit = 1, .dso = "//anon"}, 0,
+	    &a);
+	const struct finding *f = find(&a, "truncated-dumps");
+	assert_non_null(f);
+	assert_string_equal(
+		f->title,
+		"50.0 % of stack copies were too short: 1024 bytes, about 7168 needed");
+	assert_non_null(strstr(f->remedy, " --call-graph dwarf,7168 "));
+	answer_release(&a);
+}
+
 /* --- remedies ------------------------------------------------------------------------ */
 
-#define SCHED_REST                                     \
-	" -e sched:sched_waking -e sched:sched_wakeup" \
-	" -e sched:sched_wakeup_new -e sched:sched_process_exit"
-#define SCHED_EVENTS " -e sched:sched_switch" SCHED_REST
-
-/* The remedy for a recorded line, whose words "|" separates. */
-static const char *remedy_of_events(const char *line, struct event *events, size_t nevents,
-				    const struct remedy *r, struct buf *out)
+/* The remedy of a finding is not the line that led to it. */
+static void an_empty_recording_is_not_repeated_as_it_was(void **state)
 {
-	char text[600];
-	const char *words[40];
-	struct recording rec = {.events = {.v = events, .n = nevents}};
-	size_t n = 0;
-	char *save = NULL;
-	snprintf(text, sizeof(text), "%s", line ? line : "");
-	for (char *w = strtok_r(text, "|", &save); w; w = strtok_r(NULL, "|", &save))
-		words[n++] = w;
-	rec.features.argv = words;
-	rec.features.nargv = n;
-	rec.features.cpus_online = 4;
-	remedy_line(out, &rec, r);
-	return buf_cstr(out);
-}
-
-static const char *remedy_of(const char *line, struct event *events, const struct remedy *r,
-			     struct buf *out)
-{
-	return remedy_of_events(line, events, 2, r, out);
-}
-
-static void remedies_keep_what_was_asked_for(void **state)
-{
-	static char cycles[] = "cycles:P", probe[] = "probe:u";
-	static const struct {
-		const char *line;
-		struct remedy r;
-		const char *want;
-	} rows[] = {
-		/* options of the command are the command's */
-		{"perf|record|-c|5|-g|-o|x.data|./server|-F|5",
-		 {.max_freq = 99},
-		 "perf record -F 99 -g -- ./server -F 5"},
-		{"/usr/bin/perf|record|-F99|-e|cycles|--|./a",
-		 {.clock = 1},
-		 "perf record -k CLOCK_MONOTONIC -F 99 -e cycles -- ./a"},
-		{"perf_6.1|record|--freq=99|--call-g|fp|true",
-		 {.dump = 4096},
-		 "perf record --call-graph dwarf,4096 --freq=99 -- true"},
-		/* a rate goes to the events it is meant for */
-		{"perf|record|-F|99|-e|cycles:u,probe:x_|./a",
-		 {.every = 1},
-		 "perf record -e cycles/freq=99/u,probe:x_ -- ./a"},
-		{"perf|record|-c|1000|-e|cpu/event=0x3c/,cycles|-e|probe:u|./a",
-		 {.every = 1},
-		 "perf record -e cpu/event=0x3c,period=1000/,cycles/period=1000/ -e probe:u "
-		 "-- ./a"},
-		{"perf|record|-e|cycles/freq=9000,name=x/,page-faults/period=1/|-e|a:b_|./a",
-		 {.max_freq = 999},
-		 "perf record -e cycles/freq=999,name=x/,page-faults/freq=999/ -e a:b_ -- ./a"},
-		{"perf|record|-e|mem:0x1000:rw,a:b_|-F|9|./a",
-		 {.every = 1},
-		 "perf record -e mem:0x1000:rw,a:b_ -- ./a"},
-		/* what waits need */
-		{"perf|record|-F|99|-e|sched:sched_switch|sleep|1",
-		 {.sched = 1},
-		 "perf record -a -g -k CLOCK_MONOTONIC" SCHED_EVENTS " -- sleep 1"},
-		{"perf|record|-e|sched:sched_migrate_task,sched:sched_wakeup:u|-ag|sleep|1",
-		 {.sched = 1},
-		 "perf record -a -k CLOCK_MONOTONIC "
-		 "-e sched:sched_migrate_task,sched:sched_wakeup -g -e sched:sched_switch "
-		 "-e sched:sched_waking -e sched:sched_wakeup_new -e sched:sched_process_exit "
-		 "-- sleep 1"},
-		{"perf|record|-age|sched:*|-F|9|sleep|1",
-		 {.sched = 1},
-		 "perf record -a -k CLOCK_MONOTONIC -g -e 'sched:*' -- sleep 1"},
-		{"perf|record|-ag|-F|99|-e|sched:sched_switch|-e|cycles|-p|12",
-		 {.sched = 1},
-		 "perf record -a -k CLOCK_MONOTONIC -g -e sched:sched_switch "
-		 "-e cycles/freq=99/" SCHED_REST " -- sleep 10"},
-		{"perf|record|-e|sched:sched_switch|--filter|prev_pid == 1|-G|x|--off-cpu|--|a",
-		 {.sched = 1, .dump = 8192},
-		 "perf record -a --call-graph dwarf,8192 -k CLOCK_MONOTONIC" SCHED_EVENTS
-		 " -- a"},
-		/* the default event is not lost */
-		{"perf|record|-F|99|-p|12|-g",
-		 {.sched = 1},
-		 "perf record -a -k CLOCK_MONOTONIC -g -e cycles/freq=99/,probe:u" SCHED_EVENTS
-		 " -- sleep 10"},
-		{"perf|record|-p|12|-g", {.ring = 1}, "perf record -m 64M -p 12 -g"},
-		{"perf|record|-m|64M|a", {.ring = 1}, "perf record -m 128M -- a"},
-		{"perf|record|-gm1024|a", {.ring = 1}, "perf record -m 64M -g -- a"},
-		{"perf|record|-e|{a,b}:S|-e|c,{d/x,y/}|x",
-		 {.ungroup = 1},
-		 "perf record -e a,b -e c,d/x,y/ -- x"},
-		{"perf|record|-Be|a|--kernel-callchains|-n|x",
-		 {.build_ids = 1, .stacks = 1, .samples = 1},
-		 "perf record -g --buildid-all -e a -- x"},
-		{"perf|record|-e|a,b,c|-F|9|x", {.only = "b"}, "perf record -F 9 -e b -- x"},
-		/* what is asked for is not asked for twice */
-		{"perf|record|--buildid-all|-T|-e|a|x",
-		 {.build_ids = 1, .times = 1},
-		 "perf record -T --buildid-all -e a -- x"},
-		/* how stacks are taken is each event's own */
-		{"perf|record|-e|sched:sched_switch/call-graph=dwarf,stack-size=4096/|-e|"
-		 "cycles/freq=99,call-graph=fp/|-e|a:b_|x",
-		 {.stacks = 1, .dump = 16384},
-		 "perf record -e sched:sched_switch/call-graph=dwarf,stack-size=16384/ "
-		 "-e cycles/freq=99,call-graph=fp/ -e a:b_ -- x"},
-		{"perf|record|-e|cycles/freq=99,call-graph=fp/|-e|a:b_|x",
-		 {.stacks = 1, .dump = 16384, .copies = 1},
-		 "perf record -e cycles/freq=99,call-graph=dwarf,stack-size=16384/ -e a:b_ "
-		 "-- x"},
-		{"perf|record|--call-graph|dwarf,65528|-e|a:b_|-e|cycles/call-graph=fp/u|x",
-		 {.stacks = 1},
-		 "perf record -e a:b_/call-graph=dwarf,stack-size=65528/ "
-		 "-e cycles/call-graph=fp/u -- x"},
-		{"perf|record|-g|-e|sched:sched_switch/call-graph=dwarf/|x",
-		 {.sched = 1},
-		 "perf record -a -k CLOCK_MONOTONIC "
-		 "-e sched:sched_switch/call-graph=dwarf,stack-size=8192/ "
-		 "-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup/call-graph=fp/ "
-		 "-e sched:sched_wakeup_new/call-graph=fp/ "
-		 "-e sched:sched_process_exit/call-graph=fp/ -- x"},
-		/* where records were lost, none gets larger */
-		{"perf|record|--call-graph|dwarf,8192|-e|cycles|x",
-		 {.ring = 1, .spare = 1, .stacks = 1, .dump = 65528},
-		 "perf record -m 64M --call-graph dwarf,8192 -e cycles -- x"},
-		{"perf|record|-g|-e|cycles|x",
-		 {.ring = 1, .spare = 1, .stacks = 1, .dump = 16384, .copies = 1},
-		 "perf record -m 64M -g -e cycles -- x"},
-		{"perf|record|-m|64M|--call-graph|dwarf,65528|-e|sched:sched_switch|-e|"
-		 "irq:softirq_entry|-e|cycles/freq=199,call-graph=fp/|-e|"
-		 "page-faults/freq=5000/|x",
-		 {.ring = 1, .spare = 1, .max_freq = 999, .max_dump = 16384, .dump = 65528},
-		 "perf record -m 64M -e sched:sched_switch/call-graph=dwarf,stack-size=16384/ "
-		 "-e irq:softirq_entry/call-graph=fp/ -e cycles/freq=199,call-graph=fp/ "
-		 "-e page-faults/freq=999,call-graph=dwarf,stack-size=16384/ -- x"},
-		{"perf|record|-m|256M|x", {.ring = 1, .spare = 1}, "perf record -m 256M -- x"},
-		/* probes are gone by now */
-		{"perf|record|-g|-e|cycles,probe_libc:malloc|-e|probe_a:b|x",
-		 {.clock = 1},
-		 "perf record -k CLOCK_MONOTONIC -g -e cycles -- x"},
-		{"perf|record|-e|probe_libc:malloc|-a",
-		 {.sched = 1},
-		 "perf record -a -g -k CLOCK_MONOTONIC" SCHED_EVENTS " -- sleep 10"},
-		/* words stay words */
-		{"perf|record|sh|-c|$(reboot);x 'y'",
-		 {.stacks = 1},
-		 "perf record -g -- sh -c '$(reboot);x '\\''y'\\'''"},
-		{"perf|record|-I|-zs|-D|10|--no-such|x",
-		 {0},
-		 "perf record -I -zs -D 10 --no-such -- x"},
-		/* what cannot be shown is not */
-		{"perf|record|-e|a|\033[2J", {.stacks = 1}, "perf record -g -e a -- COMMAND"},
-		{"perf|record|-e|\033[2J|a",
-		 {0},
-		 "perf record -e cycles/freq=77/,probe:u -- COMMAND"},
-		{"perf|sched|record",
-		 {.clock = 1},
-		 "perf record -k CLOCK_MONOTONIC -e cycles/freq=77/,probe:u -- COMMAND"},
-		{NULL, {.only = "cycles"}, "perf record -F 77 -e cycles -- COMMAND"},
-	};
-	struct event events[] = {
-		{.name = cycles, .attr = {.flags = 1 << ATTR_FREQ, .sample_period = 77}},
-		{.name = probe, .is_tracepoint = 1}};
+	struct answer a;
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct buf b = {0};
-		assert_string_equal(remedy_of(rows[i].line, events, &rows[i].r, &b),
-				    rows[i].want);
-		buf_release(&b);
-	}
-}
-
-/* The line that `perfkit record MODE` gives perf, probes and all, and what it records. */
-#define OWN(pages, more)                                                                     \
-	"/usr/bin/perf|record|-k|CLOCK_MONOTONIC|--buildid-all|" pages "-a|-c|1|-e|"         \
-	"sched:sched_switch/call-graph=dwarf,stack-size=4096/|-e|"                           \
-	"sched:sched_waking/call-graph=fp/|-e|sched:sched_wakeup|-e|sched:sched_wakeup_new|" \
-	"-e|sched:sched_migrate_task|-e|sched:sched_process_exit" more "|-o|x.data"
-
-static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
-{
-	static char sw[] = "sched:sched_switch", clock[] = "cpu-clock", wait[] = "x";
-	static char lock[] = "perfkit:lock_wait", irq[] = "irq:softirq_entry",
-		    req[] = "perfkit:req_end", start[] = "perfkit:req_start";
-	static const struct {
-		const char *line;
-		char *second, *third;
-		uint32_t copied;
-		struct remedy r;
-		const char *want;
-	} rows[] = {
-		{OWN("-m|2048|", "|-e|perfkit:lock_wait") "|--|sleep|3",
-		 lock,
-		 irq,
-		 4096,
-		 {.build_ids = 1, .sched = 1, .clock = 1, .every = 1},
-		 "perfkit record tail -- sleep 3"},
-		{OWN("-m|2048|", "|-e|perfkit:lock_wait"),
-		 lock,
-		 wait,
-		 4096,
-		 {.ring = 1, .spare = 1, .dump = 65528, .stacks = 1},
-		 "perfkit record tail -m 16384"},
-		{OWN("-m|2048|", "|-e|irq:softirq_entry") "|--|./a",
-		 irq,
-		 clock,
-		 4096,
-		 {.dump = 16384, .stacks = 1},
-		 "perfkit record tail --call-graph dwarf,16384 -- ./a"},
-		{OWN("", "|--no-such"),
-		 sw,
-		 wait,
-		 0,
-		 {.ring = 1},
-		 "perfkit record offcpu --call-graph fp -m 16384"},
-		{OWN("-m|99|", "|-e|perfkit:req_end"),
-		 req,
-		 start,
-		 8192,
-		 {.max_dump = 4096, .max_freq = 999, .spare = 1, .dump = 16384},
-		 "perfkit record requests --begin FUNC --end FUNC --exec FILE -m 99"},
-		{NULL,
-		 lock,
-		 clock,
-		 4096,
-		 {.max_freq = 99},
-		 "perfkit record tail -F 99 -- COMMAND"},
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct event events[] = {
-			{.name = sw,
-			 .is_tracepoint = 1,
-			 .attr = {.sample_type = PERF_SAMPLE_CALLCHAIN,
-				  .sample_stack_user = rows[i].copied}},
-			{.name = rows[i].second, .is_tracepoint = 1},
-			{.name = rows[i].third,
-			 .is_tracepoint = rows[i].third != clock,
-			 .attr = {.flags = 1 << ATTR_FREQ, .sample_period = 199}}};
-		struct buf b = {0};
-		assert_string_equal(remedy_of_events(rows[i].line, events, 3, &rows[i].r, &b),
-				    rows[i].want);
-		assert_true(remedy_is_command(buf_cstr(&b)));
-		buf_release(&b);
-	}
-}
-
-static void a_command_is_told_from_a_sentence(void **state)
-{
-	(void)state;
-	assert_true(remedy_is_command("perf record"));
-	assert_true(remedy_is_command("perf record -g"));
-	assert_false(remedy_is_command("perf script decodes it"));
-	assert_false(remedy_is_command(""));
-}
-
-/* A line of nothing but probes cannot be had without them. */
-static void probes_alone_are_set_first(void **state)
-{
-	static char probe[] = "probe_libc:malloc", dummy[] = "dummy:HG";
-	struct event events[] = {{.name = probe, .is_tracepoint = 1}, {.name = dummy}};
-	struct buf b = {0};
-	(void)state;
-	assert_string_equal(
-		remedy_of("perf|record|-e|probe_libc:malloc|-g|x", events,
-			  &(struct remedy){.ring = 1}, &b),
-		"perf probe -x FILE --add probe_libc:malloc=FUNCTION && perf record -m 64M "
-		"-e probe_libc:malloc -g -- x");
-	assert_true(remedy_is_command(buf_cstr(&b)));
-	buf_release(&b);
+	ask(&(struct scene){.no_samples = 1}, 0, &a);
+	const struct finding *f = find(&a, "no-samples");
+	assert_non_null(f);
+	assert_false(remedy_is_command(f->remedy));
+	answer_release(&a);
 }
 
 /* Words of a line, each behind a blank. */
@@ -985,10 +776,8 @@ int main(void)
 		cmocka_unit_test(a_sound_recording_has_nothing_wrong),
 		cmocka_unit_test(worst_comes_first),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
-		cmocka_unit_test(remedies_keep_what_was_asked_for),
-		cmocka_unit_test(what_perfkit_recorded_is_recorded_by_it_again),
-		cmocka_unit_test(a_command_is_told_from_a_sentence),
-		cmocka_unit_test(probes_alone_are_set_first),
+		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
+		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),
 		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
 		cmocka_unit_test(the_page_lists_every_finding),
 	};
