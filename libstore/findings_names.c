@@ -15,6 +15,7 @@ struct dso_row {
 	uint32_t name, dso;             /* strings id; of the machine, or NO_ID */
 	int kernel;                     /* is_lost_kernel */
 	uint64_t unnamed, leaf, frames; /* samples; with it innermost; frames, weighed */
+	uint32_t open;                  /* its nameless frames that the walk is below */
 	const char *detail;
 	enum dso_reason reason;
 };
@@ -28,12 +29,22 @@ enum {
 	NAMELESS = 16,
 };
 
+/* A walk over all paths from the roots: what goes on from a path comes right behind it. */
+struct walk {
+	uint32_t *size;  /* by path: how many go on from there, itself too */
+	uint32_t *order; /* paths as the walk meets them */
+	VEC(struct open_frame {
+		uint32_t row, until; /* until that place of the walk */
+	})
+	open; /* nameless frames that it is below */
+};
+
 struct weights {
 	uint64_t *by_path; /* samples (and waits) that end there */
 	uint64_t *below;   /* … there or in a path that goes on from there */
 	uint8_t *says;     /* by path: of all its frames together */
 	uint8_t *frame_says;
-	uint32_t *nameless; /* by path: the nearest one up whose frame has no name, or 0 */
+	struct walk walk;
 	uint64_t total, frames, with_user, only_libc;
 	VEC(struct dso_row) rows;
 	struct u64map index;
@@ -137,63 +148,73 @@ static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t f
 	return w->frame_says[frame] = says;
 }
 
-static int same_row(const struct frame *a, const struct frame *b)
-{
-	return a->dso == b->dso && is_lost_kernel(a) == is_lost_kernel(b);
-}
-
 /* A frame without a name: a sample counts once for a DSO, however many it has of it. */
-static int count_nameless(struct weights *w, const struct profile *p, uint32_t path)
+static int count_nameless(struct weights *w, const struct profile *p, uint32_t place)
 {
-	const struct stacks *s = &p->stacks;
-	const struct frame *fr = &s->frames.v[s->paths.v[path].frame];
-	uint32_t up = w->nameless[path];
-	struct dso_row *row = row_of(w, p, fr);
+	struct walk *k = &w->walk;
+	uint32_t path = k->order[place];
+	while (k->open.n && k->open.v[k->open.n - 1].until <= place)
+		w->rows.v[k->open.v[--k->open.n].row].open--;
+	struct dso_row *row = row_of(w, p, &p->stacks.frames.v[p->stacks.paths.v[path].frame]);
 	if (!row)
 		return ERR_NOMEM;
-	while (up && !same_row(&s->frames.v[s->paths.v[up].frame], fr))
-		up = w->nameless[up];
-	if (!up)
+	if (!row->open++)
 		row->unnamed += w->below[path];
 	row->leaf += w->by_path[path];
 	row->frames += w->below[path];
-	return 0;
+	struct open_frame open = {(uint32_t)(row - w->rows.v), place + k->size[path]};
+	return vec_push(&k->open, open);
 }
 
 /* Each path once, for all samples whose stack it is part of. */
-static int count_path(struct weights *w, const struct profile *p, uint32_t path)
+static int count_path(struct weights *w, const struct profile *p, uint32_t place)
 {
+	uint32_t path = w->walk.order[place];
 	const struct call_path *at = &p->stacks.paths.v[path];
-	uint8_t above = w->says[at->parent];
-	uint8_t all = above | frame_says(w, p, at->frame);
-	int parent_nameless =
-		at->parent && w->frame_says[p->stacks.paths.v[at->parent].frame] & NAMELESS;
+	uint8_t all = w->says[at->parent] | frame_says(w, p, at->frame);
 	w->says[path] = all;
-	w->nameless[path] = parent_nameless ? at->parent : w->nameless[at->parent];
 	w->frames += w->below[path];
 	w->with_user += all & USER ? w->by_path[path] : 0;
 	w->only_libc += !(all & NOT_LIBC) && all & WORK ? w->by_path[path] : 0;
-	return w->frame_says[at->frame] & NAMELESS ? count_nameless(w, p, path) : 0;
+	return w->frame_says[at->frame] & NAMELESS ? count_nameless(w, p, place) : 0;
 }
 
 /* Callers have lower numbers than what they call. */
+static int walk_init(struct walk *k, const struct stacks *s)
+{
+	size_t n = s->paths.n;
+	uint32_t *next =
+		mem_zalloc(n + 1, sizeof(*next)); /* by path: the next callee's place */
+	k->size = mem_zalloc(n + 1, sizeof(*k->size));
+	k->order = mem_zalloc(n + 1, sizeof(*k->order));
+	int rc = next && k->size && k->order ? 0 : ERR_NOMEM;
+	for (size_t i = n; !rc && i-- > 1;)
+		k->size[s->paths.v[i].parent] += ++k->size[i];
+	for (uint32_t i = 1; !rc && i < n; i++) {
+		uint32_t parent = s->paths.v[i].parent, place = next[parent];
+		k->order[place] = i;
+		next[parent] += k->size[i];
+		next[i] = place + 1;
+	}
+	mem_free(next);
+	return rc;
+}
+
 static int count_paths(struct weights *w, const struct profile *p)
 {
 	size_t n = p->stacks.paths.n;
-	int rc = 0;
 	w->below = mem_zalloc(n + 1, sizeof(*w->below));
 	w->says = mem_zalloc(n + 1, sizeof(*w->says));
-	w->nameless = mem_zalloc(n + 1, sizeof(*w->nameless));
 	w->frame_says = mem_zalloc(p->stacks.frames.n + 1, sizeof(*w->frame_says));
-	if (!w->below || !w->says || !w->nameless || !w->frame_says)
-		return ERR_NOMEM;
-	for (size_t i = n; i-- > 1;) {
+	int rc = w->below && w->says && w->frame_says ? walk_init(&w->walk, &p->stacks)
+						      : ERR_NOMEM;
+	for (size_t i = n; !rc && i-- > 1;) {
 		w->below[i] += w->by_path[i];
 		w->below[p->stacks.paths.v[i].parent] += w->below[i];
 	}
-	for (uint32_t i = 1; !rc && i < n; i++)
-		if (w->below[i])
-			rc = count_path(w, p, i);
+	for (uint32_t place = 0; !rc && place + 1 < n; place++)
+		if (w->below[w->walk.order[place]])
+			rc = count_path(w, p, place);
 	return rc;
 }
 
@@ -202,7 +223,9 @@ static void weights_release(struct weights *w)
 	mem_free(w->by_path);
 	mem_free(w->below);
 	mem_free(w->says);
-	mem_free(w->nameless);
+	mem_free(w->walk.size);
+	mem_free(w->walk.order);
+	vec_release(&w->walk.open);
 	mem_free(w->frame_says);
 	vec_release(&w->rows);
 	u64map_release(&w->index);
