@@ -145,14 +145,19 @@ static int print_finding(const struct finding *f, const char **told)
 static int print_text(const char *path, const struct findings *f, unsigned asked)
 {
 	static const char *const verdicts[] = {
-		"can answer; nothing found", "can answer; it could be better next time",
-		"can answer in part", "an answer would be wrong"};
+		"can answer", "can answer; it could be better next time", "can answer in part",
+		"an answer would be wrong"};
+	static const char *const names[] = {NULL, "some are missing", "many are missing",
+					    "wrong"};
 	put_visible(stdout, path);
 	printf(":");
 	for (size_t i = 0; i < TOPICS; i++) {
 		int worst = findings_worst(f, topics[i].bit);
-		if (asked & topics[i].bit && topics[i].bit != ABOUT_NAMES)
-			printf("\n  %-7s %s", topics[i].name, verdicts[worst + 1]);
+		const char *verdict =
+			(topics[i].bit == ABOUT_NAMES ? names : verdicts)[worst + 1];
+		if (asked & topics[i].bit && verdict)
+			printf("\n  %-7s %s%s", topics[i].name, verdict,
+			       f->v.n ? "" : "; nothing found");
 	}
 	putchar('\n');
 	int failed = 0;

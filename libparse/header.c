@@ -42,6 +42,11 @@ static int take_magic(struct recording *rec, const uint8_t *p, struct err *e)
 	return 0;
 }
 
+int header_is_magic(const uint8_t *p)
+{
+	return !memcmp(p, MAGIC2_LE, 8) || !memcmp(p, MAGIC2_BE, 8);
+}
+
 static struct section take_section(struct bytes *b)
 {
 	struct section s = {.offset = bytes_u64(b)};
@@ -134,10 +139,22 @@ static int read_event_types(struct recording *rec, struct section types, struct 
 	return rc ? err_nomem(e) : 0;
 }
 
+/* Behind all that this one's header speaks of: cat a b >c. */
+static void note_joined(struct recording *rec, uint64_t end)
+{
+	const uint8_t *p = section_bytes(&rec->reader->src, (struct section){end, 8});
+	if (!p || !header_is_magic(p))
+		return;
+	snprintf(rec->stats.torn, sizeof(rec->stats.torn), "another recording begins at 0x%llx",
+		 (unsigned long long)end);
+	rec->stats.joined = 1;
+}
+
 static int read_features(struct recording *rec, const uint64_t *bits, uint64_t table,
 			 struct err *e)
 {
 	const struct source *src = &rec->reader->src;
+	uint64_t end = table;
 	for (unsigned bit = 0; bit < HEADER_FEAT_BITS; bit++) {
 		if (!(bits[bit / 64] >> bit % 64 & 1))
 			continue;
@@ -149,6 +166,8 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 		struct bytes b = bytes_init(p, 16, rec->swap);
 		struct section s = take_section(&b);
 		p = section_bytes(src, s);
+		if (p && s.offset + s.size > end)
+			end = s.offset + s.size;
 		struct err why;
 		int r = p ? feature_take(rec, bit, p, s.size, &why)
 			  : err_set(&why, ERR_TORN, "feature section %u passes the file's end",
@@ -158,6 +177,7 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 		if (r)
 			recording_note_bad(rec, &why);
 	}
+	note_joined(rec, end > table ? end : table);
 	return 0;
 }
 

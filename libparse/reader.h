@@ -127,6 +127,8 @@ struct reader {
 
 /* header.c: file header, attrs, features. */
 int header_read_file(struct recording *rec, struct err *e);
+/* 1 when these 8 bytes are what a recording begins with. */
+int header_is_magic(const uint8_t *p);
 /* 1 when these 16 bytes are a pipe's header, or no header at all. */
 int header_is_pipe(const uint8_t *p);
 int header_read_pipe_magic(struct recording *rec, struct err *e);

@@ -252,11 +252,12 @@ int recording_rewind(struct recording *rec, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED, "%s: a pipe cannot be read twice",
 			       rec->name);
 	rd->has_pending = rd->copies = rd->sampled = 0;
-	char torn[sizeof(rec->stats.torn)];
-	memcpy(torn, rec->stats.torn, sizeof(torn));
+	struct recording_stats was = rec->stats;
 	rec->stats = (struct recording_stats){0};
-	if (!rec->pipe_mode) /* a cut that the header told stays known */
-		memcpy(rec->stats.torn, torn, sizeof(torn));
+	if (!rec->pipe_mode) { /* a cut that the header told stays known */
+		memcpy(rec->stats.torn, was.torn, sizeof(was.torn));
+		rec->stats.joined = was.joined;
+	}
 	streams_start(rec);
 	return 0;
 }
@@ -436,6 +437,11 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 		if (!got && left)
 			note_torn(rec, offset, left, "the last record is cut off");
 		return got;
+	}
+	if (rec->pipe_mode && header_is_magic(f->p)) { /* cat a b >c */
+		note_torn(rec, offset, left, "another recording begins");
+		rec->stats.joined = 1;
+		return 0;
 	}
 	uint16_t size = record_view(f->p, rec->swap, r);
 	if (size < RECORD_HEADER_SIZE) {

@@ -72,6 +72,7 @@ struct recording_stats {
 	char first_bad[160];         /* what the first of them was */
 	uint64_t torn_bytes;         /* bytes after the last whole record */
 	char torn[160];              /* where and how the recording was cut; "" if not */
+	int joined;                  /* … since another recording begins there */
 	uint64_t aux_bytes;          /* AUX area payload skipped by size */
 };
 

@@ -142,7 +142,7 @@ static const char record_again[] = "perf record";
 /* Where the line has no fault. */
 static const char nothing_ran[] =
 	"what was to be recorded did not run: record for longer or while it is busy, or choose "
-	"more (-a)";
+	"more (-a; without --no-inherit)";
 
 void judge_record(struct judge *j, struct finding *f, const struct remedy *change)
 {

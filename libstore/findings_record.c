@@ -25,9 +25,11 @@ static void judge_cut(struct judge *j)
 			      s->torn);
 	if (j->rec->cut_off && s->torn[0])
 		judge_detail(j, f, "%s", s->torn);
-	judge_remedy(j, f,
-		     "end perf with Ctrl-C (kill -INT), not kill -9, and copy the file when "
-		     "perf has ended");
+	judge_remedy(j, f, "%s",
+		     s->joined ? "keep recordings in files of their own; perfkit import A B -o "
+				 "run.db puts several into one store"
+			       : "end perf with Ctrl-C (kill -INT), not kill -9, and copy the "
+				 "file when perf has ended");
 }
 
 static void judge_bad(struct judge *j)
@@ -172,7 +174,8 @@ static void judge_lost(struct judge *j)
 		struct finding *f =
 			judge_add(j, "lost-samples", HARM_PARTIAL,
 				  "the kernel dropped %llu samples (%.1f %%)", (ull)dropped,
-				  100.0 * (double)dropped / ((double)dropped + (double)kept));
+				  100.0 * (double)dropped /
+					  ((double)dropped + (double)s->lost + (double)kept));
 		judge_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
 	}
 }
@@ -202,11 +205,10 @@ static void judge_holes(struct judge *j)
 	if (!holes || tl->flags & TL_SAMPLED) /* told as switch-sampled: no loss at all */
 		return;
 	double share = percent(suspect, tl->off.n);
-	struct finding *f = judge_add(
-		j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
-		"%llu context switches are missing though no loss was told; %.1f %% of waits "
-		"suspect",
-		(ull)holes, share);
+	struct finding *f = judge_add(j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
+				      "%llu context switch%s missing though no loss was told; "
+				      "%.1f %% of waits suspect",
+				      (ull)holes, holes == 1 ? " is" : "es are", share);
 	judge_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .spare = 1});
 }
 

@@ -43,8 +43,8 @@ int remedy_is_command(const char *text);
  * Append `perf record ...`: the recorded words with what `r` changes, quoted for sh. Options
  * that name a rate go to the events they are meant for where tracepoints stand beside. What
  * cannot be shown on a terminal or is not perf record's own line is replaced: the options by
- * the recording's events, the command by COMMAND. How stacks are taken stays each event's own
- * where the line has it so.
+ * the recording's events (EVENT where their names are lost), the command by COMMAND. How stacks
+ * are taken stays each event's own where the line has it so.
  *
  * Events of probes that are gone (perfkit:*, probe_*:*) are left out; where no other is there,
  * `perf probe ... &&` stands in front. A recording that `perfkit record` made gives `perfkit

@@ -299,9 +299,12 @@ void remedy_put_list(struct line *l, struct buf *out, const char *list)
 void remedy_put_recorded(struct line *l, struct buf *out)
 {
 	struct buf list = {0};
+	int nameless = 0;
 	for (size_t i = 0; i < l->rec->events.n && i < 16; i++) {
 		const struct event *ev = &l->rec->events.v[i];
 		const char *name = ev->name ? ev->name : "";
+		/* "tracepoint 355": the end of the file, which has the names, is missing */
+		nameless |= ev->is_tracepoint && (!*name || strchr(name, ' '));
 		if (!*name || !shell_is_printable(name) || strchr(name, ' ') ||
 		    remedy_starts(name, "dummy") || remedy_starts(name, "offcpu-time"))
 			continue;
@@ -315,6 +318,8 @@ void remedy_put_recorded(struct line *l, struct buf *out)
 			buf_fmt(&list, ":%.*s", (int)strspn(name + mods, "ukh"), name + mods);
 	}
 	remedy_put_list(l, out, buf_cstr(&list));
+	if (nameless)
+		buf_str(out, " -e EVENT");
 	buf_release(&list);
 }
 

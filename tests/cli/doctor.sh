@@ -145,6 +145,24 @@ fi
 "$PERFKIT" doctor "$SRC/testdata/uprobe/perf.data" >/dev/full 2>err
 [ $? = 1 ] || say "a full disk is no failure"
 
+# what was appended to a recording is told, and not read
+for first in pipe demo; do
+	cat "$td/$first/perf.data" "$td/demo/perf.data" >joined.data
+	at=$(printf '0x%x' "$(wc -c <"$td/$first/perf.data")")
+	"$PERFKIT" doctor --no-local joined.data >out
+	grep -q "^partial *another recording begins at $at; everything before is used" out ||
+		say "$first and demo: nobody says that two recordings were joined: $(cat out)"
+	"$PERFKIT" collapse -q --no-local "$td/$first/perf.data" >one.folded
+	"$PERFKIT" collapse -q --no-local joined.data | cmp -s - one.folded ||
+		say "$first and demo: the first of two joined recordings is read otherwise"
+	cat joined.data | "$PERFKIT" doctor --no-local - | grep -q "another recording begins at $at" ||
+		say "$first and demo: nobody says so of a pipe"
+done
+# names have a verdict of their own: nothing is not "nothing found"
+"$PERFKIT" doctor --no-local --buildid-dir "" "$td/demo/perf.data" >out
+grep -q '^  names   many are missing$' out && ! grep -q 'nothing found' out ||
+	say "the verdict says nothing of names: $(head -4 out)"
+
 cd "$SRC/testdata/uprobe" || exit 1
 "$PERFKIT" doctor --for cpu perf.data >/dev/null || say "uprobe: CPU time can be answered"
 "$PERFKIT" doctor --for sleep perf.data >/dev/null 2>&1

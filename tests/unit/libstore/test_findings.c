@@ -610,6 +610,20 @@ static void worst_comes_first(void **state)
 	answer_release(&a);
 }
 
+/* What LOST records count and what an event's own count adds are shares of the same whole. */
+static void dropped_samples_are_a_share_of_all(void **state)
+{
+	(void)state;
+	struct answer a;
+	ask(&(struct scene){.lost = 150, .lost_samples = 160, .clock.read_format = PW_R_LOST},
+	    0, &a);
+	const struct finding *f = find(&a, "lost-samples");
+	assert_non_null(f);
+	/* 10 of 40 + 150 + 10 */
+	assert_string_equal(f->title, "the kernel dropped 10 samples (5.0 %)");
+	answer_release(&a);
+}
+
 static void losses_are_drawn_where_they_were(void **state)
 {
 	(void)state;
@@ -775,6 +789,7 @@ int main(void)
 		cmocka_unit_test(every_fault_is_found_and_no_near_miss),
 		cmocka_unit_test(a_sound_recording_has_nothing_wrong),
 		cmocka_unit_test(worst_comes_first),
+		cmocka_unit_test(dropped_samples_are_a_share_of_all),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
 		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),

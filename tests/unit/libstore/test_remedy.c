@@ -199,6 +199,20 @@ static void tracepoints_keep_their_stacks_without_a_line(void **state)
 	buf_release(&b);
 }
 
+static void events_whose_names_are_lost_are_not_left_out(void **state)
+{
+	static char cut[] = "tracepoint 355", clock[] = "cpu-clock";
+	struct event events[] = {
+		{.name = cut, .is_tracepoint = 1},
+		{.name = clock, .attr = {.flags = 1 << ATTR_FREQ, .sample_period = 77}}};
+	struct buf b = {0};
+	(void)state;
+	assert_string_equal(remedy_of(NULL, events, &(struct remedy){.clock = 1}, &b),
+			    "perf record -k CLOCK_MONOTONIC -e cpu-clock/freq=77/ -e EVENT "
+			    "-- COMMAND");
+	buf_release(&b);
+}
+
 /* The line that `perfkit record MODE` gives perf, probes and all, and what it records. */
 #define OWN(pages, more)                                                                     \
 	"/usr/bin/perf|record|-k|CLOCK_MONOTONIC|--buildid-all|" pages "-a|-c|1|-e|"         \
@@ -303,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remedies_keep_what_was_asked_for),
+		cmocka_unit_test(events_whose_names_are_lost_are_not_left_out),
 		cmocka_unit_test(tracepoints_keep_their_stacks_without_a_line),
 		cmocka_unit_test(what_perfkit_recorded_is_recorded_by_it_again),
 		cmocka_unit_test(a_command_is_told_from_a_sentence),
