@@ -174,6 +174,10 @@ static const struct end_text {
 	{"at memory that was not there when the stack was copied: a page not touched yet",
 	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g",
 	 {UNWIND_HOLE}},
+	{"at a signal handler with a stack of its own: the copy is of that one alone",
+	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g; "
+	 "or let the handler run on the thread's stack (sigaction without SA_ONSTACK)",
+	 {UNWIND_OTHER_STACK}},
 	{"in 32-bit programs, which are not unwound",
 	 "build with -fno-omit-frame-pointer, then record with -g",
 	 {UNWIND_NO_REGS}},

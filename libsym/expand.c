@@ -265,7 +265,7 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 			return ERR_NOMEM;
 	}
 	int cut = st.end == UNWIND_TRUNCATED || st.end == UNWIND_HOLE ||
-		  (st.end == UNWIND_DEPTH && !x->max_stack);
+		  st.end == UNWIND_OTHER_STACK || (st.end == UNWIND_DEPTH && !x->max_stack);
 	return cut ? push(x, UNWOUND_CUT) : 0;
 }
 

@@ -269,10 +269,10 @@ const struct known *rule_at(struct walk *w, uint64_t pc, int exact)
 
 enum unwind_end unread(const struct walk *w, uint64_t addr)
 {
-	enum { FAR = 1 << 30 };
+	enum { FAR = 1 << 30, COPY_MAX = 1 << 16 }; /* the record's size has 16 bits */
 	/* above a signal frame the stack may be another one, of which there is no copy */
 	if (w->nsignals && w->frame_sp - w->low > w->size)
-		return UNWIND_TRUNCATED;
+		return w->frame_sp - w->low < COPY_MAX ? UNWIND_TRUNCATED : UNWIND_OTHER_STACK;
 	int shorter = w->s->stack_asked && w->s->stack_size < w->s->stack_asked;
 	uint64_t off = addr - w->low;
 	if (addr < w->low || off > FAR)
@@ -522,6 +522,7 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_CHAIN] = "chain",
 		[UNWIND_TRUNCATED] = "truncated",
 		[UNWIND_HOLE] = "hole",
+		[UNWIND_OTHER_STACK] = "other_stack",
 		[UNWIND_NO_MAP] = "no_map",
 		[UNWIND_NO_FILE] = "no_file",
 		[UNWIND_ID_MISMATCH] = "id_mismatch",

@@ -55,6 +55,8 @@ enum unwind_end {
 	UNWIND_TRUNCATED,    /* the stack copy is too short */
 	UNWIND_HOLE, /* it ends early: at the stack's end by a broken rule, or, as a rule, at a
 			page the kernel could not read, since nothing had touched it yet */
+	UNWIND_OTHER_STACK, /* a signal handler has a stack of its own: what it interrupted is
+			       farther away than any copy reaches */
 	UNWIND_NO_MAP,      /* the next address lies in no executable mapping */
 	UNWIND_NO_FILE,     /* the mapped file is not at hand */
 	UNWIND_ID_MISMATCH, /* there is one of that name, but with another build-id */

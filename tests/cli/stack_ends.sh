@@ -7,7 +7,9 @@ command -v perf >/dev/null 2>&1 || { echo "no perf here"; exit 77; }
 perf record -q -e cpu-clock:u -o probe.data -- true >/dev/null 2>&1 ||
 	{ echo "perf cannot record here"; exit 77; }
 cat >ends.c <<'EOF'
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 #define OUT __attribute__((noinline, noclone))
 volatile unsigned long sink;
 static inline void turn(unsigned long n)
@@ -35,10 +37,28 @@ OUT void down(int n)
 		spin(50000000);
 	sink++;
 }
+static void handler(int sig)
+{
+	spin(50000000);
+	_exit(sig != SIGSEGV);
+}
+OUT void interrupted(int flags)
+{
+	static char memory[1 << 20];
+	int *volatile nowhere = (int *)8;
+	stack_t own = {.ss_sp = memory, .ss_size = sizeof(memory)};
+	struct sigaction a = {.sa_handler = handler, .sa_flags = flags};
+	sigaltstack(&own, NULL);
+	sigaction(SIGSEGV, &a, NULL);
+	*nowhere = 1;
+	sink++;
+}
 int main(int argc, char **argv)
 {
 	int depth = argc > 1 ? atoi(argv[1]) : 0;
-	if (depth)
+	if (depth < 0)
+		interrupted(depth == -1 ? SA_ONSTACK : 0);
+	else if (depth)
 		down(depth);
 	else
 		roomy();
@@ -94,6 +114,18 @@ record shallow --call-graph dwarf,65528 ./ends 50
 expect shallow ';main;down;down;.*;down;spin '
 no_id shallow deep-stacks
 no_id shallow unrooted-stacks
+
+# the handler's stack is copied, the other one is not; frame pointers lead to it
+record own --call-graph dwarf ./ends -1
+expect own '^ends;[[]truncated];interrupted;__restore_rt;(handler;)?spin '
+id own unrooted-stacks
+no_id own truncated-dumps
+grep -q 'at a signal handler with a stack of its own' own.doctor || { echo "own: doctor does not say where"; cat own.doctor; failed=1; }
+record same --call-graph dwarf ./ends -2
+expect same ';main;interrupted;__restore_rt;(handler;)?spin '
+no_id same unrooted-stacks
+record own-chain -g ./fp -1
+expect own-chain ';main;(interrupted;)?__restore_rt;(handler;)?spin '
 
 record chain -g ./fp 1500
 id chain deep-stacks

@@ -29,7 +29,7 @@ all()
 	want "leaf c b a main ... \[complete\]" $1 plain
 	# qemu's trampoline has no file: the signal frame is recognised by its shape
 	want "leaf handler <signal> interrupted\? main ... \[complete\]" $1 signal
-	want "leaf handler <signal> interrupted\? * \[truncated\]" $1 altstack
+	want "leaf handler <signal> interrupted\? * \[other_stack\]" $1 altstack
 	want "- calls_null\? main ... \[complete\]" $1 null
 	want "leaf c b a coroutine [!m]* \[complete\]" $1 coroutine
 	want "leaf c dies last_call_is_dies main ... \[complete\]" $1 noreturn

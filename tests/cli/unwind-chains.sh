@@ -51,7 +51,7 @@ common()
 	p=./$1 root=$2
 	want "leaf c b a main ... \[$root\]" -- $p plain
 	want "leaf handler <signal> interrupted main ... \[$root\]" -- $p signal
-	want "leaf handler <signal> interrupted \[truncated\]" -- $p altstack
+	want "leaf handler <signal> interrupted \[other_stack\]" -- $p altstack
 	want "- calls_null\? main ... \[$root\]" -- $p null
 	want "leaf c dies last_call_is_dies main ... \[$root\]" -- $p noreturn
 	want "leaf c b a realigned main ... \[$root\]" -- $p realigned

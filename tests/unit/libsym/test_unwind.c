@@ -440,6 +440,24 @@ static void signal_trampoline_by_its_bytes(void **state)
 	end();
 }
 
+/* A larger copy would reach what is some kilobytes above, never what is on another stack. */
+static void handler_with_a_stack_of_its_own(void **state)
+{
+	(void)state;
+	x86_functions();
+	memcpy(w.code + 0x400, x86_sigreturn, sizeof(x86_sigreturn));
+	ready(FUNC(0));
+	w.stack[0] = FUNC(4);
+	x86_ucontext(1, FUNC(0) + 1, SP + 40000, 0);
+	expect(UNWIND_TRUNCATED, FUNC(0), FUNC(4), FUNC(0) + 1);
+	x86_ucontext(1, FUNC(0) + 1, SP + 70000, 0);
+	expect(UNWIND_OTHER_STACK, FUNC(0), FUNC(4), FUNC(0) + 1);
+	x86_ucontext(1, FUNC(0) + 1, SP - 4096, 0);
+	expect(UNWIND_OTHER_STACK, FUNC(0), FUNC(4), FUNC(0) + 1);
+	assert_string_equal(unwind_end_name(w.out.end), "other_stack");
+	end();
+}
+
 static void signal_frame_by_its_shape(void **state)
 {
 	(void)state;
@@ -876,6 +894,7 @@ int main(void)
 		cmocka_unit_test(unknown_registers_of_kernel_entry),
 		cmocka_unit_test(signal_trampoline_with_cfi),
 		cmocka_unit_test(signal_trampoline_by_its_bytes),
+		cmocka_unit_test(handler_with_a_stack_of_its_own),
 		cmocka_unit_test(signal_frame_by_its_shape),
 		cmocka_unit_test(signal_frame_that_leads_to_itself),
 		cmocka_unit_test(call_of_a_null_pointer),
