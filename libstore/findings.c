@@ -152,10 +152,23 @@ void judge_record(struct judge *j, struct finding *f, const struct remedy *chang
 	f->remedy = record_again;
 }
 
+/* Copies of the stacks of all switches do not fit into perf's own buffers. */
+static int needs_room(const struct judge *j)
+{
+	const struct remedy *r = &j->remedy;
+	int switches = r->sched;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const char *name = j->rec->events.v[i].name;
+		switches |= name && !strncmp(name, "sched:sched_switch", 18);
+	}
+	return switches && (r->dump || (r->sched && judge_dump_asked(j)));
+}
+
 /* One line for all of them: whoever records again is rid of all. */
 static void tell_line(struct judge *j)
 {
 	struct buf b = {0}, was = {0};
+	j->remedy.ring |= needs_room(j);
 	j->remedy.all_cpus = j->in->survey && j->in->survey->all_threads;
 	remedy_line(&b, j->rec, &j->remedy);
 	remedy_line(&was, j->rec,

@@ -670,6 +670,25 @@ static void an_empty_recording_is_not_repeated_as_it_was(void **state)
 	answer_release(&a);
 }
 
+/* … in which all switches with copies of their stacks would not fit into perf's own buffers. */
+static void copies_of_all_switches_get_larger_buffers(void **state)
+{
+	static const struct scene scenes[] = {
+		{SCHED, .switch_freq = 99},
+		{SCHED, .switch_freq = 99, .dump = 1024, .dyn = 512},
+		{.dump = 1024, .dyn = 512, .no_id_all = 1}};
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct answer a;
+		ask(&scenes[i], 0, &a);
+		const struct finding *f = find(&a, i < 2 ? "switch-sampled" : "no-times");
+		assert_non_null(f);
+		assert_true(remedy_is_command(f->remedy));
+		assert_int_equal(!!strstr(f->remedy, " -m 64M "), i == 1);
+		answer_release(&a);
+	}
+}
+
 /* Words of a line, each behind a blank. */
 static int says(const char *line, const char *word)
 {
@@ -793,6 +812,7 @@ int main(void)
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
 		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),
+		cmocka_unit_test(copies_of_all_switches_get_larger_buffers),
 		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
 		cmocka_unit_test(the_page_lists_every_finding),
 	};
