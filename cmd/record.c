@@ -151,9 +151,10 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 			"'perfkit:*'");
 	if (p->lock_probe.v.n && run_words(&p->lock_probe, 1) && !run_interrupted()) {
 		fprintf(stderr,
-			"perfkit record: no probe on __lll_lock_wait of %s (its symbols "
-			"are needed: libc6-dbg): lock owners are told from wakeups\n",
-			w->libc);
+			"perfkit record: no probe on __lll_lock_wait of %s (%s): lock "
+			"owners are told from wakeups\n",
+			w->libc,
+			geteuid() ? "probes need root" : "its symbols are needed: libc6-dbg");
 		w->libc = NULL;
 		record_plan_release(p);
 		int rc = record_plan(p, w, e);
@@ -228,7 +229,11 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 	if (status > 128 && run_interrupted() && written)
 		status = 0;
 	if (status && !written) /* perf has said why */
-		return err_set(e, ERR_IO, "perf record failed (status %d)", status), 1;
+		return err_set(e, ERR_IO, "perf record failed (status %d)%s", status,
+			       geteuid() && w->mode != RECORD_CPU
+				       ? "; waits of all processes need root, or CAP_PERFMON"
+				       : ""),
+		       1;
 	if (!status)
 		next_step(p, w);
 	return status;

@@ -166,4 +166,10 @@ status=0
 [ $status = 5 ] || bad "the command's exit status was 5, not $status"
 refused 1 "perf probe failed" requests --begin no_such_function -x ./server -- true
 left "a failed probe"
+# who is not root is told that, not which package would help
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups "$PERFKIT" --version >/dev/null 2>&1; then
+	setpriv --reuid=65534 --clear-groups "$PERFKIT" record tail -e cpu-clock -o n.data -- true >/dev/null 2>err ||
+		grep -q "need root, or CAP_PERFMON" err || bad "nobody was told: $(cat err)"
+	grep -q libc6-dbg err && bad "a package for who is not root: $(cat err)"
+fi
 [ $fails = 0 ]
