@@ -141,8 +141,8 @@ static const char record_again[] = "perf record";
 
 /* Where the line has no fault. */
 static const char nothing_ran[] =
-	"what was to be recorded did not run: record for longer or while it is busy, or choose "
-	"more (-a; without --no-inherit)";
+	"what was to be recorded did not run, or not do that: record for longer or while it is "
+	"busy, or choose more (-a; without --no-inherit or --per-thread)";
 
 void judge_record(struct judge *j, struct finding *f, const struct remedy *change)
 {
@@ -164,24 +164,36 @@ static int needs_room(const struct judge *j)
 	return switches && (r->dump || (r->sched && judge_dump_asked(j)));
 }
 
+/* The line of an empty recording, with all that could have left it empty mended, is the same:
+ * what else is found of it (its clock) does not fill the next one. */
+static int stays_empty(const struct judge *j)
+{
+	struct remedy same = {.stacks = 1, .all_cpus = j->remedy.all_cpus}, change = same;
+	struct buf was = {0}, then = {0};
+	change.samples = 1;
+	change.sched = j->remedy.sched;
+	change.ungroup = j->remedy.ungroup;
+	remedy_line(&was, j->rec, &same);
+	remedy_line(&then, j->rec, &change);
+	int stays = !strcmp(buf_cstr(&was), buf_cstr(&then));
+	buf_release(&was);
+	buf_release(&then);
+	return stays;
+}
+
 /* One line for all of them: whoever records again is rid of all. */
 static void tell_line(struct judge *j)
 {
-	struct buf b = {0}, was = {0};
+	const struct finding_kind *empty = finding_kind("no-samples");
+	struct buf b = {0};
 	j->remedy.ring |= needs_room(j);
 	j->remedy.all_cpus = j->in->survey && j->in->survey->all_threads;
 	remedy_line(&b, j->rec, &j->remedy);
-	remedy_line(&was, j->rec,
-		    &(struct remedy){.stacks = 1, .all_cpus = j->remedy.all_cpus});
-	int unchanged = !strcmp(buf_cstr(&b), buf_cstr(&was));
-	buf_release(&was);
 	const char *line = keep(j, &b);
 	for (size_t i = 0; i < j->out->v.n; i++) {
 		struct finding *f = &j->out->v.v[i];
 		if (f->remedy == record_again)
-			f->remedy = unchanged && f->kind == finding_kind("no-samples")
-					    ? nothing_ran
-					    : line;
+			f->remedy = f->kind == empty && stays_empty(j) ? nothing_ran : line;
 	}
 }
 

@@ -171,7 +171,7 @@ static struct graph item_graph(const struct line *l, const struct item *it, stru
 	const struct remedy *r = &l->r;
 	struct graph g = own.kind[0] ? own : l->graph;
 	int crowd = it->tracepoint && !is_switch(it);
-	if (!g.kind[0] && r->stacks && !crowd)
+	if ((!g.kind[0] || !strcmp(g.kind, "no")) && r->stacks && !crowd)
 		g = chain;
 	/* copies are what fills the buffers; who waits needs them most */
 	if (r->max_dump && crowd && !own.kind[0] && !strcmp(g.kind, "dwarf"))

@@ -129,6 +129,10 @@ static void remedies_keep_what_was_asked_for(void **state)
 		 "-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup/call-graph=fp/ "
 		 "-e sched:sched_wakeup_new/call-graph=fp/ "
 		 "-e sched:sched_process_exit/call-graph=fp/ -- x"},
+		{"perf|record|-g|-e|sched:sched_switch/call-graph=no/|-e|a:b_/call-graph=no/|x",
+		 {.stacks = 1},
+		 "perf record -e sched:sched_switch/call-graph=fp/ -e a:b_/call-graph=no/ -- "
+		 "x"},
 		/* where records were lost, none gets larger */
 		{"perf|record|--call-graph|dwarf,8192|-e|cycles|x",
 		 {.ring = 1, .spare = 1, .stacks = 1, .dump = 65528},
