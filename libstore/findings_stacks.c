@@ -277,17 +277,17 @@ static void judge_chains(struct judge *j)
 {
 	const struct survey *v = j->in->survey;
 	uint64_t chains = 0, longest = 0;
-	uint32_t max = 0, asked = 0;
+	uint32_t max = 0;
 	for (size_t i = 0; v && i < v->events.n; i++) {
 		const struct survey_event *se = &v->events.v[i];
 		chains += se->chains;
 		if (!se->longest || se->longer)
 			continue;
 		longest += se->longest;
-		asked = j->rec->events.v[i].attr.sample_max_stack;
 		max = survey_chain_max(&j->rec->events.v[i].attr);
 	}
 	double share = percent(longest, chains);
+	int asked = max < CHAIN_USUAL; /* some perfs write the kernel's own limit, too */
 	if (share >= 1)
 		share *= 1 - astray(j, max);
 	if (share < 1)

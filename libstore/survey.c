@@ -18,7 +18,7 @@ static int user_side(const struct sample *s, int swap)
 /* Frames that the kernel takes at most; 0 is written by old perfs and means the usual one. */
 uint32_t survey_chain_max(const struct event_attr *a)
 {
-	return a->sample_max_stack ? a->sample_max_stack : 127;
+	return a->sample_max_stack ? a->sample_max_stack : CHAIN_USUAL;
 }
 
 /* A callchain with as many frames as the kernel was to take may go on. One with more says that

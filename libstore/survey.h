@@ -46,6 +46,9 @@ struct survey {
 void survey_watch(void *survey, const struct recording *rec, const struct record *r,
 		  const struct record_id *id, const struct sample *s);
 
+/* What kernel.perf_event_max_stack is where nobody changed it. */
+enum { CHAIN_USUAL = 127 };
+
 /* Frames of a callchain that the kernel takes at most for an event. */
 uint32_t survey_chain_max(const struct event_attr *a);
 

@@ -49,6 +49,7 @@ struct scene {
 	int skip_switch, skip_waking; /* one in four is missing */
 	uint64_t chain[6];            /* of each sample; [0] 0 = the usual one */
 	size_t nchain;
+	int recursion; /* frames of one function instead */
 	uint16_t misc;
 	const char *dso, *name2; /* mapped file; a second clock event */
 	uint64_t name2_clockid;
@@ -129,9 +130,13 @@ static void add_sched(struct pw *w, const struct scene *s)
 
 static uint64_t user_chain[] = {PW_CONTEXT_USER, 0x401136, 0x401200};
 
+static uint64_t recursion[128]; /* PW_CONTEXT_USER and one address */
+
 static void add_sample(struct pw *w, const struct scene *s, int i)
 {
 	static uint8_t stack[65536];
+	for (int k = 0; k < 128; k++)
+		recursion[k] = k ? 0x401136 : PW_CONTEXT_USER;
 	static const uint64_t regs[9] = {0, 0, 0, 0, 0, 0, 0x7ffe0800, 0x7ffe0000, 0x401136};
 	struct pw_read_value value = {.value = 1000 * (uint64_t)(i + 1), .id = CLOCK_ID};
 	struct pw_sample x = {.misc = s->misc ? s->misc : PW_MISC_USER,
@@ -146,8 +151,12 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 			      .nvalues = 1,
 			      .time_enabled = s->enabled * (uint64_t)(i + 1),
 			      .time_running = s->running * (uint64_t)(i + 1),
-			      .ips = s->nchain ? s->chain : user_chain,
-			      .nips = s->nchain ? s->nchain : 3};
+			      .ips = s->recursion ? recursion
+				     : s->nchain  ? s->chain
+						  : user_chain,
+			      .nips = s->recursion ? (size_t)s->recursion + 1
+				      : s->nchain  ? s->nchain
+						   : 3};
 	if (s->dump) { /* perf leaves the user callchain out then */
 		x.nips = 0;
 		x.user_abi = s->half_32bit && i % 2 ? 1 : 2;
@@ -692,6 +701,23 @@ static void copies_of_all_switches_get_larger_buffers(void **state)
 	}
 }
 
+/* A limit of the kernel is the kernel's to raise, one of the line the line's. */
+static void a_limit_of_frames_is_raised_where_it_was_set(void **state)
+{
+	struct scene s = {.clock.max_stack = 2};
+	struct answer a;
+	(void)state;
+	ask(&s, 0, &a);
+	assert_non_null(strstr(find(&a, "deep-stacks")->remedy, "max-stack="));
+	answer_release(&a);
+	s.clock.max_stack = 127; /* as some perfs write it where nobody asked */
+	s.recursion = 127;
+	ask(&s, 0, &a);
+	assert_non_null(strstr(find(&a, "deep-stacks")->remedy,
+			       "sysctl kernel.perf_event_max_stack=512"));
+	answer_release(&a);
+}
+
 /* Words of a line, each behind a blank. */
 static int says(const char *line, const char *word)
 {
@@ -816,6 +842,7 @@ int main(void)
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
 		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),
 		cmocka_unit_test(copies_of_all_switches_get_larger_buffers),
+		cmocka_unit_test(a_limit_of_frames_is_raised_where_it_was_set),
 		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
 		cmocka_unit_test(the_page_lists_every_finding),
 	};
