@@ -68,12 +68,13 @@ static void judge_age(struct judge *j)
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		const struct event_attr *a = &ev->attr;
-		if (j->samples && !is_live(j, i)) /* no samples at all may be its doing */
-			continue;
-		if (!(a->sample_type & PERF_SAMPLE_TIME) || !attr_flag(a, ATTR_SAMPLE_ID_ALL))
+		int live = is_live(j, i);
+		if (live &&
+		    (!(a->sample_type & PERF_SAMPLE_TIME) || !attr_flag(a, ATTR_SAMPLE_ID_ALL)))
 			bare = ev;
-		if (attr_flag(a, ATTR_ENABLE_ON_EXEC) && !attr_flag(a, ATTR_INHERIT) &&
-		    a->read_format & PERF_FORMAT_GROUP)
+		/* that there are no samples at all may be its doing */
+		if ((live || !j->samples) && attr_flag(a, ATTR_ENABLE_ON_EXEC) &&
+		    !attr_flag(a, ATTR_INHERIT) && a->read_format & PERF_FORMAT_GROUP)
 			single = ev;
 	}
 	if (bare) {

@@ -430,6 +430,8 @@ static const struct fault {
 	{"guest-samples", HARM_PARTIAL, 0, {.guest = 1}, {0}},
 	{"no-samples", HARM_PARTIAL, 0, {.no_samples = 1}, {0}},
 	{"no-times", HARM_ADVICE, 0, {.no_id_all = 1}, {0}},
+	/* near: nothing in it that a time could be missing of */
+	{"no-times", HARM_ADVICE, 0, {.no_id_all = 1}, {.no_id_all = 1, .no_samples = 1}},
 	{"no-times", HARM_ADVICE, 0, {.no_time = 1}, {0}},
 	/* near: a group of a command's that its threads inherit */
 	{"no-inherit",
