@@ -315,28 +315,40 @@ static void make_jitdump(void)
 	write_buf("jitdump", "two", &b);
 }
 
+/* `flags` as fuzz_unwind.c has them. */
+static void make_unwind_of(int arm, unsigned flags, const char *name)
+{
+	static const uint8_t sigreturn[2][9] = {{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
+						{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}};
+	struct cfiasm a = {.va = 0x5000};
+	struct buf b = {0};
+	size_t cie = cfiasm_cie(&a, "zR", arm ? EM_AARCH64 : EM_X86_64,
+				CFI_BYTES(0x0c, 7, 8, 0x90, 1));
+	cfiasm_fde(&a, cie, 0x1000, 0x800, CFI_BYTES(0x41, 0x0e, 16, 0x86, 2));
+	cfiasm_fde(&a, cie, 0x1800, 0x400,
+		   CFI_BYTES(0x0f, 3, 0x77, 8, 0x06, 0x10, 16, 2, 0x77, 8));
+	cfiasm_zero(&a);
+	buf_char(&b, (char)(flags | (unsigned)arm));
+	buf_char(&b, 8);
+	for (unsigned i = 0; i < 34; i++) {
+		uint16_t reg = (uint16_t)(0x8000 + 8 * (i % 16));
+		buf_add(&b, &reg, 2);
+	}
+	for (uint64_t i = 0; i < 16; i++)
+		put_words(&b, (const uint64_t[]){0x1000 + 0x71 * i}, 1);
+	buf_add(&b, a.b, a.n);
+	buf_add(&b, sigreturn[arm], sizeof(sigreturn[arm]));
+	write_buf("unwind", name, &b);
+}
+
 static void make_unwind(void)
 {
-	for (int arm = 0; arm < 2; arm++) {
-		struct cfiasm a = {.va = 0x5000};
-		struct buf b = {0};
-		size_t cie = cfiasm_cie(&a, "zR", arm ? EM_AARCH64 : EM_X86_64,
-					CFI_BYTES(0x0c, 7, 8, 0x90, 1));
-		cfiasm_fde(&a, cie, 0x1000, 0x800, CFI_BYTES(0x41, 0x0e, 16, 0x86, 2));
-		cfiasm_fde(&a, cie, 0x1800, 0x400,
-			   CFI_BYTES(0x0f, 3, 0x77, 8, 0x06, 0x10, 16, 2, 0x77, 8));
-		cfiasm_zero(&a);
-		buf_char(&b, (char)arm);
-		buf_char(&b, 8);
-		for (unsigned i = 0; i < 34; i++) {
-			uint16_t reg = (uint16_t)(0x8000 + 8 * (i % 16));
-			buf_add(&b, &reg, 2);
-		}
-		for (uint64_t i = 0; i < 16; i++)
-			put_words(&b, (const uint64_t[]){0x1000 + 0x71 * i}, 1);
-		buf_add(&b, a.b, a.n);
-		write_buf("unwind", arm ? "aarch64" : "x86-64", &b);
-	}
+	make_unwind_of(0, 0, "x86-64");
+	make_unwind_of(1, 0, "aarch64");
+	make_unwind_of(0, 4 | 8 | 32, "x86-64-chain");
+	make_unwind_of(1, 4 | 8 | 32, "aarch64-chain");
+	make_unwind_of(0, 4 | 16 | 64 | 128, "x86-64-kernel");
+	make_unwind_of(1, 4 | 16 | 64 | 128, "aarch64-kernel");
 }
 
 static void add_entry(struct buf *b, const char *name, const char *content)

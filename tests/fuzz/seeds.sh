@@ -51,6 +51,22 @@ done
 { cat "$dir/program/story-dwarf"; next; cat $l/splitclang5.elf; next; head -c 500 testdata/zstd/kallsyms; } |
 	put program story-dwarf-named
 
+# stubs of a PLT in the shapes that linkers give them, and an indirect function's
+cat >"$dir/plt.c" <<'END'
+int first(void), second(void);
+static int one(void) { return 1; }
+static void *choose(void) { return (void *)one; }
+int chosen(void) __attribute__((ifunc("choose"), visibility("hidden")));
+int sum(void) { return first() + second() + chosen(); }
+END
+for how in z,lazy z,now; do
+	for mark in none full; do
+		cc -O1 -shared -fPIC -nostdlib -fcf-protection=$mark -Wl,-$how,-z,noseparate-code -o "$dir/plt.so" \
+			"$dir/plt.c" 2>/dev/null && put elf "plt-${how#z,}-$mark" <"$dir/plt.so"
+	done
+done
+rm -f "$dir/plt.c" "$dir/plt.so"
+
 # call-frame information of real code behind the head of a made one
 for n in gcc5 aarch64; do
 	arm=2
