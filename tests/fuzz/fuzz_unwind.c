@@ -13,6 +13,7 @@
 #include "libsym/unwind.h"
 
 #include <elf.h>
+#include <string.h>
 
 #define STACK_AT UINT64_C(0x7ff000000000)
 #define CODE_AT UINT64_C(0x1000)
@@ -23,7 +24,7 @@ enum flag {
 	ARM = 1,
 	AS_ELF = 2,
 	CHAIN = 4,    /* words of the stack, which ones the last registers tell */
-	CODE = 8,     /* the .eh_frame bytes are machine code, too */
+	CODE = 8,     /* the .eh_frame bytes are machine code, too, over and over */
 	HOLE = 16,    /* more was asked for than was copied */
 	NAMES = 32,   /* functions have beginnings, one in 16 is a root, one main */
 	FOREIGN = 64, /* the upper half of the code has no file, or none that was built */
@@ -112,8 +113,16 @@ static void unwind_all(struct process *p, const uint8_t *regs, const uint8_t *st
 	unwinder_free(u);
 }
 
+static size_t take_code(const uint8_t *p, size_t n, uint8_t *code)
+{
+	for (size_t at = 0; n && at < CODE_SIZE; at += n)
+		memcpy(code + at, p, n < CODE_SIZE - at ? n : CODE_SIZE - at);
+	return n ? CODE_SIZE : 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
+	uint8_t code[CODE_SIZE];
 	struct elf_file *f = NULL;
 	if (n < 2 + 2 * REGS || n - 2 - 2 * REGS < (size_t)p[1] * 16)
 		return 0;
@@ -124,8 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			      .eh_frame = rest,
 			      .eh_frame_size = left,
 			      .eh_frame_va = CODE_AT + CODE_SIZE,
-			      .code = p[0] & CODE ? rest : NULL,
-			      .code_size = left < CODE_SIZE ? left : CODE_SIZE,
+			      .code = code,
+			      .code_size = p[0] & CODE ? take_code(rest, left, code) : 0,
 			      .code_va = CODE_AT};
 	if (!(p[0] & AS_ELF))
 		cfi_open_bytes(&b, &process.cfi, NULL);

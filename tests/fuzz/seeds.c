@@ -315,40 +315,73 @@ static void make_jitdump(void)
 	write_buf("jitdump", "two", &b);
 }
 
-/* `flags` as fuzz_unwind.c has them. */
-static void make_unwind_of(int arm, unsigned flags, const char *name)
+/* The stack of an unwind seed: return addresses, or a signal handler's on top of them. */
+static void put_stack(struct buf *b, size_t words, int handler)
 {
-	static const uint8_t sigreturn[2][9] = {{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
-						{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}};
+	enum { CODE = 0x1000, STEP = 0x100, TRAMPOLINE = 0xd0, AFTER_CALL = 0xf8 };
+	for (uint64_t i = 0; i < words; i++) {
+		uint64_t x = CODE + STEP * (i % 60) + AFTER_CALL;
+		if (handler && i < 25)
+			x = i == 0    ? CODE + 16 * STEP + TRAMPOLINE
+			    : i == 21 ? 0x7ff000000000 + 8 * 40 /* sp, pc, cs of its ucontext */
+			    : i == 22 ? CODE + 5
+			    : i == 24 ? 0x2b000000000033
+				      : 0;
+		put_words(b, &x, 1);
+	}
+}
+
+/* Bytes that are code as well, of which fuzz_unwind.c lays one behind the other. */
+static void put_code(struct buf *b, int arm)
+{
+	static const uint8_t code[2][0x30] = {
+		{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05, [0x10] = 0x55, 0x48, 0x89,
+		 0xe5, [0x23] = 0xe8, 0x10},
+		{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4, [0x27] = 0x94}};
+	static const uint8_t zeroes[0xd0];
+	buf_add(b, zeroes, sizeof(zeroes) - b->n % 0xd0);
+	buf_add(b, code[arm], sizeof(code[arm]));
+}
+
+/* `flags` as fuzz_unwind.c has them. */
+static void make_unwind_of(int arm, unsigned flags, int handler, const char *name)
+{
 	struct cfiasm a = {.va = 0x5000};
-	struct buf b = {0};
-	size_t cie = cfiasm_cie(&a, "zR", arm ? EM_AARCH64 : EM_X86_64,
-				CFI_BYTES(0x0c, 7, 8, 0x90, 1));
+	struct buf b = {0}, frames = {0};
+	size_t words = flags ? 64 : 16;
+	size_t cie = flags && arm ? cfiasm_cie(&a, "zR", EM_AARCH64, CFI_BYTES(0x0c, 31, 0))
+				  : cfiasm_cie(&a, "zR", arm ? EM_AARCH64 : EM_X86_64,
+					       CFI_BYTES(0x0c, 7, 8, 0x90, 1));
 	cfiasm_fde(&a, cie, 0x1000, 0x800, CFI_BYTES(0x41, 0x0e, 16, 0x86, 2));
 	cfiasm_fde(&a, cie, 0x1800, 0x400,
 		   CFI_BYTES(0x0f, 3, 0x77, 8, 0x06, 0x10, 16, 2, 0x77, 8));
 	cfiasm_zero(&a);
 	buf_char(&b, (char)(flags | (unsigned)arm));
-	buf_char(&b, 8);
+	buf_char(&b, (char)(words / 2));
 	for (unsigned i = 0; i < 34; i++) {
-		uint16_t reg = (uint16_t)(0x8000 + 8 * (i % 16));
+		uint16_t reg = (uint16_t)(i == 30 ? 0x1f8 : 0x8000 + 8 * (i % 16));
 		buf_add(&b, &reg, 2);
 	}
-	for (uint64_t i = 0; i < 16; i++)
-		put_words(&b, (const uint64_t[]){0x1000 + 0x71 * i}, 1);
-	buf_add(&b, a.b, a.n);
-	buf_add(&b, sigreturn[arm], sizeof(sigreturn[arm]));
+	put_stack(&b, words, handler);
+	buf_add(&frames, a.b, a.n);
+	if (flags)
+		put_code(&frames, arm);
+	buf_add(&b, frames.v, frames.n);
+	buf_release(&frames);
 	write_buf("unwind", name, &b);
 }
 
 static void make_unwind(void)
 {
-	make_unwind_of(0, 0, "x86-64");
-	make_unwind_of(1, 0, "aarch64");
-	make_unwind_of(0, 4 | 8 | 32, "x86-64-chain");
-	make_unwind_of(1, 4 | 8 | 32, "aarch64-chain");
-	make_unwind_of(0, 4 | 16 | 64 | 128, "x86-64-kernel");
-	make_unwind_of(1, 4 | 16 | 64 | 128, "aarch64-kernel");
+	make_unwind_of(0, 0, 0, "x86-64");
+	make_unwind_of(1, 0, 0, "aarch64");
+	make_unwind_of(0, 4 | 8 | 32, 0, "x86-64-chain");
+	make_unwind_of(1, 4 | 8 | 32, 0, "aarch64-chain");
+	make_unwind_of(0, 4 | 16 | 64 | 128, 0, "x86-64-kernel");
+	make_unwind_of(1, 4 | 16 | 64 | 128, 0, "aarch64-kernel");
+	make_unwind_of(0, 8, 1, "x86-64-handler");
+	make_unwind_of(0, 8 | 32 | 64, 1, "x86-64-foreign-handler");
+	make_unwind_of(1, 8 | 32, 0, "aarch64-names");
 }
 
 static void add_entry(struct buf *b, const char *name, const char *content)

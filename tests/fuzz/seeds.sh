@@ -59,12 +59,24 @@ static void *choose(void) { return (void *)one; }
 int chosen(void) __attribute__((ifunc("choose"), visibility("hidden")));
 int sum(void) { return first() + second() + chosen(); }
 END
-for how in z,lazy z,now; do
-	for mark in none full; do
-		cc -O1 -shared -fPIC -nostdlib -fcf-protection=$mark -Wl,-$how,-z,noseparate-code -o "$dir/plt.so" \
-			"$dir/plt.c" 2>/dev/null && put elf "plt-${how#z,}-$mark" <"$dir/plt.so"
-	done
-done
+plt() # name, options: none where this machine's compiler has other ones
+{
+	name=$1
+	shift
+	cc -O1 -shared -fPIC -nostdlib -Wl,-z,noseparate-code,-Ttext-segment=0x1000 "$@" -o "$dir/plt.so" \
+		"$dir/plt.c" 2>/dev/null || return 0
+	put elf "$name" <"$dir/plt.so"
+	{
+		printf '\006\010'
+		tail -c +3 "$dir/unwind/x86-64" | head -c 196
+		cat "$dir/plt.so"
+	} | put unwind "$name"
+}
+tables=-fasynchronous-unwind-tables
+plt plt-lazy $tables -fcf-protection=none -Wl,-z,lazy
+plt plt-now -fno-asynchronous-unwind-tables -fcf-protection=none -Wl,-z,now
+plt plt-ibt-lazy -fno-asynchronous-unwind-tables -g1 -fcf-protection=full -Wl,-z,lazy
+plt plt-ibt-now $tables -fcf-protection=full -Wl,-z,now
 rm -f "$dir/plt.c" "$dir/plt.so"
 
 # call-frame information of real code behind the head of a made one
