@@ -178,6 +178,11 @@ int inflater_push(struct inflater *z, const uint8_t *p, size_t n, uint64_t offse
 			return err_nomem(e);
 		ZSTD_initDStream(z->zstd);
 	}
+	z->lost &= !(n >= 4 &&
+		     load_u32(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) == ZSTD_MAGICNUMBER);
+	if (z->lost)
+		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: goes on from damaged data",
+			       (unsigned long long)offset);
 	z->in = (ZSTD_inBuffer){.src = p, .size = n};
 	z->offset = offset;
 	z->more = 1;
@@ -199,9 +204,11 @@ int inflater_more(struct inflater *z, struct err *e)
 	z->end += out.pos;
 	z->given += out.pos;
 	z->more = !ZSTD_isError(rc) && (z->in.pos < z->in.size || out.pos == room);
-	if (ZSTD_isError(rc))
+	if (ZSTD_isError(rc)) {
+		ZSTD_initDStream(z->zstd); /* it would go on from what it has not written */
 		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: compressed data: %s",
 			       (unsigned long long)z->offset, ZSTD_getErrorName(rc));
+	}
 	if (z->given > RATIO_FREE && (z->given - RATIO_FREE) / RATIO_MAX > z->taken)
 		return err_set(e, ERR_LIMIT,
 			       "COMPRESSED at 0x%llx: inflates to more than %d times its size",

@@ -72,11 +72,14 @@ struct inflater {
 	uint64_t offset;  /* of that record */
 	int more;         /* there is more to come of it */
 	int spoiled;      /* … which nobody can read */
+	int lost;         /* set by whoever leaves data out: what follows is of no use until a
+			   * frame begins */
 	uint64_t taken, given;
 };
 
 /* The next n bytes of zstd data, from the record at `offset`: borrowed until inflater_more
- * returns something else than 1. 0 or ERR_NOMEM. */
+ * returns something else than 1. 0, ERR_NOMEM, or ERR_FORMAT: it goes on from what was left
+ * out. */
 int inflater_push(struct inflater *z, const uint8_t *p, size_t n, uint64_t offset,
 		  struct err *e);
 

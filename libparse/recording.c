@@ -322,27 +322,43 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 	return 1;
 }
 
+/* A compressed record, or its rest, that nobody can read: neither what it would have gone on
+ * from, the beginning of a record, nor what goes on from it. */
+static int not_inflated(struct recording *rec, struct stream *st, const struct err *why)
+{
+	struct inflater *z = &st->inflater;
+	recording_note_bad(rec, why);
+	rec->stats.torn_bytes += (uint64_t)(z->end - z->p);
+	z->p = z->end;
+	z->lost = 1;
+	return 0;
+}
+
 /* COMPRESSED: the rest of the record; COMPRESSED2: u64 size, data, padding. */
 static int take_compressed(struct recording *rec, struct stream *st, const struct record *r,
 			   struct err *e)
 {
+	struct err why = {0};
 	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
 	size_t n = r->size - RECORD_HEADER_SIZE;
 	rec->compressed = 1;
 	if (r->type == PERF_RECORD_COMPRESSED2) {
 		uint64_t size = n >= 8 ? load_u64(p, rec->swap) : 0;
 		if (n < 8 || size > n - 8) {
-			struct err why;
 			err_set(&why, ERR_FORMAT,
 				"COMPRESSED2 at 0x%llx: data passes the record's end",
 				(unsigned long long)r->offset);
-			recording_note_bad(rec, &why);
-			return 0;
+			return not_inflated(rec, st, &why);
 		}
 		p += 8;
 		n = (size_t)size;
 	}
-	return inflater_push(&st->inflater, p, n, r->offset, e);
+	int rc = inflater_push(&st->inflater, p, n, r->offset, &why);
+	if (rc == ERR_FORMAT)
+		return not_inflated(rec, st, &why);
+	if (rc && e)
+		*e = why;
+	return rc;
 }
 
 /* More bytes of the compressed record that is being read: 1, 0 when that has no more, < 0. */
@@ -356,7 +372,7 @@ static int inflate_more(struct recording *rec, struct stream *st, struct err *e)
 		z->p = z->end;
 	}
 	if (rc == ERR_FORMAT) {
-		recording_note_bad(rec, &why);
+		not_inflated(rec, st, &why);
 		return 1;
 	}
 	if (rc == ERR_LIMIT)

@@ -2,7 +2,8 @@
  * fuzz_perfdata - the perf.data reader: header, attributes, features, records in file order and
  * in that of time, inflated ones, rewound.
  *
- * Input: a perf.data. One in pipe mode is read twice, from memory and through a pipe. Where the
+ * Input: a perf.data. It is read from memory and, as far as it can be, from a file apart from
+ * its mapping, which has to come to the same; one in pipe mode through a pipe, too. Where the
  * input has several parts, they are a directory of `record --threads`: data, data.0, data.1 ...
  */
 #include "tests/fuzz/fuzz.h"
@@ -76,7 +77,7 @@ static int is_pipe_mode(const uint8_t *p, size_t n)
 			   !memcmp(p, "2ELIFREP\0\0\0\0\0\0\0\x10", 16));
 }
 
-static void read_memory(const uint8_t *p, size_t n)
+static void read_memory(const uint8_t *p, size_t n, struct recording_stats *found)
 {
 	struct recording *rec;
 	struct err e = {0};
@@ -86,8 +87,45 @@ static void read_memory(const uint8_t *p, size_t n)
 		return;
 	}
 	walk(rec);
+	*found = rec->stats;
 	if (!recording_rewind(rec, &e))
 		walk_in_order(rec, n & 1);
+	recording_close(rec);
+}
+
+/* Samples are passed over, then read, all without a look at the mapping. */
+static void walk_apart(struct recording *rec)
+{
+	enum { RUN = 1 << 12 };
+	struct record r;
+	struct record_run run;
+	uint8_t buf[RUN];
+	const uint8_t *got;
+	while (recording_next(rec, &r, NULL) == 1)
+		if (recording_skip_samples(rec, RUN, &run) && run.source &&
+		    !source_bytes(run.source, run.p, (size_t)(run.end - run.p), buf, &got,
+				  NULL))
+			fuzz_touch(got, (size_t)(run.end - run.p));
+}
+
+static void expect(const struct recording *rec, const struct recording_stats *found)
+{
+	fuzz_must(!memcmp(rec->stats.by_type, found->by_type, sizeof(found->by_type)) &&
+			  rec->stats.torn_bytes == found->torn_bytes,
+		  "a file read apart from its mapping has the same records");
+}
+
+static void read_file(const uint8_t *p, size_t n, const struct recording_stats *found)
+{
+	struct recording *rec;
+	if (recording_open(&rec, fuzz_file("perf.data", p, n), NULL))
+		return;
+	walk_apart(rec);
+	expect(rec, found);
+	if (!recording_rewind(rec, NULL) && recording_read_copies(rec)) {
+		walk(rec);
+		expect(rec, found);
+	}
 	recording_close(rec);
 }
 
@@ -146,7 +184,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		read_directory(p, n);
 		return 0;
 	}
-	read_memory(p, n);
+	struct recording_stats found = {0};
+	read_memory(p, n, &found);
+	read_file(p, n, &found);
 	if (is_pipe_mode(p, n) && n <= PIPE_MAX)
 		read_pipe(p, n);
 	return 0;

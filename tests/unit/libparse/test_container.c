@@ -3,6 +3,7 @@
 #include "tests/lib/perfwriter.h"
 #include "tests/lib/torture.h"
 
+#include "base/bytes.h"
 #include "libparse/recording.h"
 #include "libparse/sample.h"
 
@@ -259,6 +260,58 @@ static void never_finalised_file_gives_all_whole_records(void **state)
 }
 
 /* Cut the data of a never finalised file anywhere: every whole record, then one note. */
+/* Break the header of the zstd block that the nth compressed record begins with. */
+static void break_compressed(struct buf *image, unsigned nth)
+{
+	const int swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	uint64_t at = load_u64(image->v + 40, swap);
+	for (;; at += load_u16(image->v + at + 6, swap)) {
+		assert_true(at + 16 < image->n);
+		if (load_u32(image->v + at, swap) == PW_COMPRESSED && !nth--)
+			break;
+	}
+	memset(image->v + at + 8, 0xff, 3);
+}
+
+/* What goes on from data that cannot be inflated would be made of what lies in memory. */
+static void damaged_compressed_data_ends_at_the_next_frame(void **state)
+{
+	enum { SAMPLES = 20, SAMPLE_SIZE = 48, BROKEN = 5 };
+	(void)state;
+	for (int frames = 0; frames < 2; frames++) {
+		struct pw w;
+		struct buf image = {0};
+		struct recording *rec;
+		struct record r;
+		struct sample s;
+		struct err e = {0};
+		pw_begin(&w, &(struct pw_config){.zstd_chunk = SAMPLE_SIZE,
+						 .zstd_end_frames = frames});
+		add_events(&w);
+		pw_compress_begin(&w, PW_COMPRESSED);
+		for (uint64_t i = 0; i < SAMPLES; i++)
+			pw_sample(&w, 0, &(struct pw_sample){.ip = i, .time = i, .id = 102});
+		pw_compress_end(&w);
+		assert_int_equal(pw_finish(&w, &image), 0);
+		break_compressed(&image, BROKEN);
+		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+		uint64_t n = 0;
+		for (int got; (got = recording_next(rec, &r, &e)); n++) {
+			assert_int_equal(got, 1);
+			assert_int_equal(r.type, PERF_RECORD_SAMPLE);
+			assert_int_equal(r.size, SAMPLE_SIZE);
+			assert_int_equal(
+				sample_decode(&r, &rec->events.v[0], rec->swap, &s, &e), 0);
+			assert_int_equal(s.time, n + (n >= BROKEN));
+		}
+		assert_int_equal(n, frames ? SAMPLES - 1 : BROKEN);
+		assert_int_equal(rec->stats.bad_records, frames ? 1 : SAMPLES - BROKEN);
+		assert_non_null(strstr(rec->stats.first_bad, "compressed data: "));
+		recording_close(rec);
+		buf_release(&image);
+	}
+}
+
 static void torn_tail_is_reported_once_and_the_rest_used(void **state)
 {
 	(void)state;
@@ -478,6 +531,7 @@ int main(void)
 		cmocka_unit_test(more_than_four_gigabytes),
 		cmocka_unit_test(features_come_back),
 		cmocka_unit_test(never_finalised_file_gives_all_whole_records),
+		cmocka_unit_test(damaged_compressed_data_ends_at_the_next_frame),
 		cmocka_unit_test(torn_tail_is_reported_once_and_the_rest_used),
 		cmocka_unit_test(a_record_of_size_below_8_ends_the_data),
 		cmocka_unit_test(read_from_a_real_pipe),
