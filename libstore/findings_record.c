@@ -274,8 +274,20 @@ static void judge_probe(struct judge *j, const struct event *ev, const char *how
 	judge_record(j, f, &(struct remedy){.every = 1});
 }
 
+/* Each was asked for, but the samples speak of more: another tool has been at work. */
+static void judge_switches(struct judge *j)
+{
+	if (!j->in->timeline || !(j->in->timeline->flags & TL_SAMPLED))
+		return;
+	struct finding *f = judge_add(j, "switch-sampled", HARM_WRONG,
+				      "samples of sched:sched_switch stand for others that are "
+				      "missing, as perf inject -s leaves them");
+	judge_record(j, f, &(struct remedy){.sched = 1});
+}
+
 static void judge_tracepoints(struct judge *j)
 {
+	int told = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		int sw = ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
@@ -294,7 +306,10 @@ static void judge_tracepoints(struct judge *j)
 			judge_add(j, "switch-sampled", HARM_WRONG,
 				  "%s was sampled (%s), not recorded each time", ev->name, how);
 		judge_record(j, f, &(struct remedy){.sched = 1});
+		told = 1;
 	}
+	if (!told)
+		judge_switches(j);
 }
 
 static int starts(const char *s, const char *with)

@@ -45,7 +45,8 @@ struct scene {
 	int no_chain, no_time, no_id_all, no_samples;
 	struct pw_attr clock; /* the first event; BASE is added to its sample_type */
 	int sched, waking;    /* scheduler tracepoints */
-	uint64_t switch_period, switch_freq, switch_flags, waking_period, waking_every;
+	uint64_t switch_period, switch_freq, switch_flags, switch_every;
+	uint64_t waking_period, waking_every;
 	int skip_switch, skip_waking; /* one in four is missing */
 	uint64_t chain[6];            /* of each sample; [0] 0 = the usual one */
 	size_t nchain;
@@ -193,7 +194,7 @@ static void add_waits(struct pw *w, const struct scene *s, int n)
 				      .pid = 7,
 				      .tid = 7,
 				      .time = t,
-				      .period = 1,
+				      .period = s->switch_every ? s->switch_every : 1,
 				      .ips = user_chain,
 				      .nips = 3,
 				      .raw = raw,
@@ -214,7 +215,7 @@ static void add_waits(struct pw *w, const struct scene *s, int n)
 		raw[56] = 7;
 		x.time = t + 2000;
 		x.id = SWITCH_ID;
-		x.period = 1;
+		x.period = s->switch_every ? s->switch_every : 1;
 		x.raw_size = 64;
 		if (!(s->skip_switch && i % 4 == 0))
 			pw_sample(w, SWITCH, &x);
@@ -363,6 +364,13 @@ static const struct fault {
 	 0,
 	 {SCHED, .switch_freq = 99},
 	 {SCHED, .clock.flags = PW_FREQ, .clock.period = 99}},
+	/* asked for each time, and yet: perf inject -s, another tool; near: for some, each came
+	 */
+	{"switch-sampled",
+	 HARM_WRONG,
+	 0,
+	 {SCHED, .switch_every = 5},
+	 {SCHED, .waking_every = 5}},
 	{"tracepoint-sampled", HARM_ADVICE, 0, {SCHED, .switch_period = 10}, {SCHED}},
 	{"tracepoint-sampled",
 	 HARM_WRONG,
