@@ -38,7 +38,7 @@ const struct opt input_rows[] = {
 	{"constructors", 0, OPT_FLAG, AT(constructors), NULL,
 	 "C++: tell Foo::copy_construct and Foo::move_construct from\nFoo::Foo"},
 	{"max-stack", 0, OPT_INT, AT(max_stack), "N",
-	 "frames kept of a stack, from the leaf (1024)"},
+	 "frames kept of a stack, from the leaf (1536; unwound 1024)"},
 	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
 	 "believe files at recorded paths where no build-id was recorded"},
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
