@@ -19,7 +19,7 @@
 
 enum { ARGS_MAX = 24, FILES_MAX = 4 };
 
-static char symfs[128], kallsyms[128], out_svg[128];
+static char symfs[128], kallsyms[128], out_svg[128], out_db[128], out_bundle[128];
 
 /* Both texts that a verb writes. The C library's two variables may be set; the sanitizers and
  * libFuzzer write to the descriptors. */
@@ -72,6 +72,8 @@ static void run(const struct verb *v, const char *file, const char *words)
 			       : !strcmp(w, "SYMFS")    ? symfs
 			       : !strcmp(w, "KALLSYMS") ? kallsyms
 			       : !strcmp(w, "SVG")      ? out_svg
+			       : !strcmp(w, "DB")       ? out_db
+			       : !strcmp(w, "BUNDLE")   ? out_bundle
 							: w;
 	void *opts = mem_zalloc(1, v->options_size);
 	struct capture c;
@@ -109,6 +111,48 @@ static void run_store(const char *file)
 	run(&verb_report, file, "FILE");
 }
 
+static void run_pictures(const char *file)
+{
+	run(&verb_svg, file, LOCAL "--force -o SVG FILE");
+	run(&verb_svg, file, LOCAL "--force --wall --inverted --color dso -o SVG FILE");
+	run(&verb_svg, file, LOCAL "--force --chain --idle -o SVG FILE");
+	run(&verb_svg, file, LOCAL "--force --tail-diff --top 0 -o SVG FILE");
+}
+
+static void run_tails(const char *file)
+{
+	run(&verb_tail, file, LOCAL "--force --json --top 5 --open --by activation FILE");
+	run(&verb_tail, file,
+	    LOCAL "--force --csv --top 5 --group holder --svg SVG --flame SVG --hist FILE");
+	run(&verb_tail, file,
+	    LOCAL "--force --p50 --by span --span s=sched:sched_switch..sched:sched_waking "
+		  "--span syscalls --span contention FILE");
+}
+
+static void run_kept(const char *file)
+{
+	unlink(out_db);
+	run(&verb_import, file, LOCAL "--force --span syscalls -o DB FILE");
+	if (!access(out_db, F_OK))
+		run_store(out_db);
+	unlink(out_bundle);
+	run(&verb_pack, file, "--no-local --symfs SYMFS --buildid-dir SYMFS -o BUNDLE FILE");
+	if (!access(out_bundle, F_OK))
+		run(&verb_collapse, out_bundle, "--no-local --srcline --simplify --force FILE");
+}
+
+/* What is asked of every input, and one of the longer stories, which its length chooses. */
+static void run_recording(const char *file, size_t n)
+{
+	run_all(file);
+	if (n % 4 == 0)
+		run_pictures(file);
+	else if (n % 4 == 1)
+		run_tails(file);
+	else if (n % 4 == 2)
+		run_kept(file);
+}
+
 static void set_paths(void)
 {
 	char prog[160];
@@ -121,6 +165,8 @@ static void set_paths(void)
 		abort();
 	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", d);
 	snprintf(out_svg, sizeof(out_svg), "/dev/null");
+	snprintf(out_db, sizeof(out_db), "%s/run.db", d);
+	snprintf(out_bundle, sizeof(out_bundle), "%s/run.tar.zst", d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
@@ -138,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		if (main_n > 16 && !memcmp(input, "SQLite format 3", 16))
 			run_store(path);
 		else
-			run_all(path);
+			run_recording(path, main_n);
 	}
 	mem_free(syms);
 	mem_free(prog);
