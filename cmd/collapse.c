@@ -149,7 +149,7 @@ static int collapse(struct collapser *c)
 	int rc = input_fold(&c->in);
 	if (rc)
 		return rc;
-	rc = input_warn_findings(&c->in, NULL, NULL, ABOUT_CPU | ABOUT_NAMES);
+	rc = input_warn_findings(&c->in, NULL, NULL, input_topics(&c->in, c->opt->all_events));
 	if (rc)
 		return rc;
 	if (build_tree(c, &e) || write_tree(c, 1, &e))

@@ -26,7 +26,8 @@ struct doctor_opts {
 #define AT(field) offsetof(struct doctor_opts, field)
 static const struct opt rows[] = {
 	{"for", 0, OPT_LIST, AT(asked), "QUESTION",
-	 "cpu, offcpu, tail or names: what is to be answered\n(default: what it was recorded "
+	 "cpu, counts, offcpu, tail or names: what is to be answered\n(default: what it was "
+	 "recorded "
 	 "for)"},
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or that of HOST"},
@@ -38,6 +39,7 @@ static const struct topic {
 	const char *name;
 	unsigned bit;
 } topics[] = {{"cpu", ABOUT_CPU},
+	      {"counts", ABOUT_COUNTS},
 	      {"offcpu", ABOUT_OFFCPU},
 	      {"tail", ABOUT_TAIL},
 	      {"names", ABOUT_NAMES}};
@@ -51,7 +53,8 @@ static int parse_asked(const struct doctor_opts *o, unsigned *asked)
 		while (k < TOPICS && strcmp(topics[k].name, o->asked.v[i]))
 			k++;
 		if (k == TOPICS) {
-			say("--for is cpu, offcpu, tail or names, not '%s'", o->asked.v[i]);
+			say("--for is cpu, counts, offcpu, tail or names, not '%s'",
+			    o->asked.v[i]);
 			return 2;
 		}
 		*asked |= topics[k].bit;

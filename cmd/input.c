@@ -500,6 +500,19 @@ void input_say_findings(struct input *in, const struct findings *f, unsigned top
 		say("perfkit doctor tells what would help");
 }
 
+unsigned input_topics(const struct input *in, int all)
+{
+	const struct profile *p = in->profile;
+	unsigned topics = ABOUT_NAMES;
+	uint64_t first = UINT64_MAX;
+	for (size_t i = 0; i < p->rec->events.n; i++)
+		first = p->first_of_event[i] < first ? p->first_of_event[i] : first;
+	for (size_t i = 0; i < p->rec->events.n; i++)
+		if (in->events ? in->events[i] : all || p->first_of_event[i] == first)
+			topics |= p->rec->events.v[i].is_tracepoint ? ABOUT_COUNTS : ABOUT_CPU;
+	return topics;
+}
+
 int input_warn_findings(struct input *in, const struct timeline *tl,
 			const struct survey *survey, unsigned topics)
 {

@@ -87,6 +87,10 @@ void input_progress_end(struct input_progress *p); /* removes the line */
 /* 1 when stderr is a terminal and --quiet was not given. */
 int input_shows_progress(const struct input_opts *opt);
 
+/* What a folded recording is asked about when its samples are shown by stack: those of the
+ * events asked for, else of `all`, else of the earliest sample's. */
+unsigned input_topics(const struct input *in, int all);
+
 /*
  * Say, one line each, what the recording cannot tell of these topics (libstore/findings.h): to
  * be called once, when it was folded, or when `tl` was built of it (with a survey, or NULL).

@@ -166,8 +166,8 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 	in.fold.aggregate.by = aggregate_by(rq);
 	int rc = out->status = input_fold(&in);
 	if (!rc) {
-		rc = out->status =
-			input_warn_findings(&in, NULL, NULL, ABOUT_CPU | ABOUT_NAMES);
+		rc = out->status = input_warn_findings(
+			&in, NULL, NULL, input_topics(&in, rq->split == SPLIT_EVENT));
 		rc = rc ? rc : add_profile(rq, &in, flame, out, e);
 	}
 	input_close(&in);

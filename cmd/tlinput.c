@@ -88,7 +88,7 @@ static unsigned topics_of(int need_time)
 	switch (need_time) {
 	case TLINPUT_CONTENTS:
 	case TLINPUT_COPY:
-		return ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
+		return ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
 	case TLINPUT_SAMPLES:
 		return ABOUT_CPU | ABOUT_NAMES;
 	default:

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #define WAITING (ABOUT_OFFCPU | ABOUT_TAIL)
-#define ALL (ABOUT_CPU | WAITING)
+#define ALL (ABOUT_CPU | WAITING | ABOUT_COUNTS)
 
 const struct finding_kind finding_kinds[] = {
 	{"switch-sampled",
 	 "Most context switches are missing, so waits look many times longer.", WAITING, 1},
 	{"tracepoint-sampled", "What is missing of it is missing from counts and spans.",
-	 WAITING, 0},
+	 WAITING | ABOUT_COUNTS, 0},
 	{"per-task", "It holds when threads left a CPU, never when they came back.", WAITING,
 	 1},
 	{"some-cpus", "A thread that runs on another CPU meanwhile seems to wait.", WAITING, 0},
@@ -219,10 +219,17 @@ void findings_sort(struct findings *f)
 unsigned findings_event_topics(const char *name, int is_tracepoint, int switches)
 {
 	int off = !strncmp(name, "offcpu-time", 11);
-	if (is_tracepoint)
-		return strncmp(name, "sched:", 6) != 0 ? ABOUT_TAIL : WAITING;
+	if (is_tracepoint) /* those whose names are lost may be switches */
+		return strchr(name, ':') && strncmp(name, "sched:", 6) != 0 ? ABOUT_COUNTS
+									    : WAITING;
 	return (off || switches ? (unsigned)ABOUT_OFFCPU : 0) |
 	       (!off && strncmp(name, "dummy", 5) != 0 ? (unsigned)ABOUT_CPU : 0);
+}
+
+unsigned findings_all_topics(unsigned topics)
+{
+	int spans = topics & ABOUT_OFFCPU && topics & ABOUT_COUNTS;
+	return spans ? topics | ABOUT_TAIL : topics;
 }
 
 int findings_is_trace(const char *name)
@@ -246,7 +253,7 @@ unsigned findings_made_for(const struct recording *rec)
 			ev->name ? ev->name : "", ev->is_tracepoint,
 			!trace && attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH));
 	}
-	return topics;
+	return findings_all_topics(topics);
 }
 
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)

@@ -28,10 +28,11 @@ enum finding_harm {
 
 /* Which questions it touches. */
 enum finding_topic {
-	ABOUT_CPU = 1,    /* where the CPU time went */
-	ABOUT_OFFCPU = 2, /* where the waiting went, in sums */
-	ABOUT_TAIL = 4,   /* single waits and spans: when, how long, who caused them */
-	ABOUT_NAMES = 8,  /* what functions are called */
+	ABOUT_CPU = 1,     /* where the CPU time went */
+	ABOUT_OFFCPU = 2,  /* where the waiting went, in sums */
+	ABOUT_TAIL = 4,    /* single waits and spans: when, how long, who caused them */
+	ABOUT_NAMES = 8,   /* what functions are called */
+	ABOUT_COUNTS = 16, /* how often tracepoints and probes were hit, by stack */
 };
 
 struct finding_kind {
@@ -86,6 +87,9 @@ void findings_sort(struct findings *f);
 /* The topics that an event says the recording was made for; `switches`: it has SWITCH records
  * that somebody asked for. */
 unsigned findings_event_topics(const char *name, int is_tracepoint, int switches);
+
+/* Those of all events together: where switches are recorded, too, probes may tell of spans. */
+unsigned findings_all_topics(unsigned topics);
 
 /* 1 for an event that writes an AUX trace (intel_pt): perf adds SWITCH records to such by
  * itself.

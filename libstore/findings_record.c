@@ -425,13 +425,6 @@ static void judge_answerable(struct judge *j, uint32_t flags)
 	} else if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
 		f = judge_add(j, "no-switches", HARM_WRONG,
 			      "no context switches were recorded");
-		if (!j->in->asked && !(j->asked & ABOUT_OFFCPU)) {
-			judge_remedy(j, f,
-				     "for waits record as perfkit record tail does "
-				     "(--dry-run prints its line); counts and stacks "
-				     "are asked --for cpu");
-			return;
-		}
 	} else {
 		return;
 	}

@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct finding_question finding_questions[] = {
-	{"made-for", 0},      {"cpu", ABOUT_CPU}, {"offcpu", ABOUT_OFFCPU},
-	{"tail", ABOUT_TAIL}, {NULL, 0},
+	{"made-for", 0},      {"cpu", ABOUT_CPU},       {"offcpu", ABOUT_OFFCPU},
+	{"tail", ABOUT_TAIL}, {"counts", ABOUT_COUNTS}, {NULL, 0},
 };
 
 /* --- writing -------------------------------------------------------------------------------
@@ -222,6 +222,7 @@ static int read_made_for(const struct reading *l, unsigned *topics)
 	}
 	if (switches && !trace)
 		*topics |= ABOUT_OFFCPU;
+	*topics = findings_all_topics(*topics);
 	if (!r && got != SQLITE_DONE)
 		r = read_failed(l);
 	sqlite3_finalize(st);

@@ -50,7 +50,7 @@ cut 0 cut-off
 no-callchain 0
 dwarf 0
 sched 0 holes
-uprobe 3 no-switches tracepoint-sampled
+uprobe 3 tracepoint-sampled
 exec-storm 0
 dlclose 0
 perf-map 0
@@ -116,8 +116,6 @@ unmapped-frames partial
 unmapped-frames-not -
 some-cpus partial doctor/holes-not.data.gz
 some-cpus-not - waits/perf.data
-no-switches wrong uprobe/perf.data
-no-switches-not - uprobe/perf.data --for cpu
 no-switches wrong demo/perf.data --for offcpu
 no-switches-not - waits/perf.data --for offcpu
 missing-symbols partial demo/perf.data
@@ -201,7 +199,7 @@ import json, sys, shlex
 d = json.load(sys.stdin)
 assert d["schema"] == 1 and d["worst"] == "wrong", d
 f = d["findings"][0]
-assert f["id"] == "tracepoint-sampled" and f["harm"] == "wrong" and f["touches"] == ["offcpu", "tail"], f
+assert f["id"] == "tracepoint-sampled" and f["harm"] == "wrong" and f["touches"] == ["counts", "offcpu", "tail"], f
 words = shlex.split(f["remedy"])
 assert words[:2] == ["perf", "record"] and "-F" not in words, f
 assert "perfkit_test:search_products,cpu-clock/freq=197/u" in words, f
