@@ -7,6 +7,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "cmd/verbs.h"
 #include "libparse/bundle.h"
@@ -40,8 +41,10 @@ static void capture_begin(struct capture *c)
 	stderr = c->f[1];
 }
 
-static void capture_end(struct capture *c, const char *verb)
+/* Gives a hash of both. */
+static uint64_t capture_end(struct capture *c, const char *verb)
 {
+	uint64_t hash = 0;
 	stdout = c->old[0];
 	stderr = c->old[1];
 	for (int i = 0; i < 2; i++) {
@@ -54,12 +57,15 @@ static void capture_end(struct capture *c, const char *verb)
 			fuzz_must((b >= ' ' && b != 0x7f) || b == '\n' || b == '\t',
 				  "no control characters in what a verb writes");
 		}
+		hash = hash_bytes(c->text[i], c->n[i], hash);
 		free(c->text[i]);
 	}
+	return hash;
 }
 
-/* As main.c does it. The words are separated by blanks; "FILE" stands for the input. */
-static void run(const struct verb *v, const char *file, const char *words)
+/* As main.c does it. The words are separated by blanks; "FILE" stands for the input. Gives a
+ * hash of what was written. */
+static uint64_t run(const struct verb *v, const char *file, const char *words)
 {
 	char text[1024], *argv[ARGS_MAX + 1] = {NULL}, *save = NULL;
 	const char *files[FILES_MAX];
@@ -78,7 +84,7 @@ static void run(const struct verb *v, const char *file, const char *words)
 	void *opts = mem_zalloc(1, v->options_size);
 	struct capture c;
 	if (!opts)
-		return;
+		return 0;
 	if (v->defaults)
 		v->defaults(opts);
 	capture_begin(&c);
@@ -87,9 +93,16 @@ static void run(const struct verb *v, const char *file, const char *words)
 		rc = v->run(opts, files, nfiles);
 	opt_release(v, opts);
 	mem_free(opts);
-	capture_end(&c, v->name);
+	uint64_t hash = capture_end(&c, v->name);
 	/* 2: of the recordings in a store one has to be chosen */
 	fuzz_must(rc >= 0 && rc <= 3, "the exit status is one of the contract");
+	return hash;
+}
+
+static void run_twice(const struct verb *v, const char *file, const char *words)
+{
+	uint64_t first = run(v, file, words);
+	fuzz_must(run(v, file, words) == first, "the same answer twice");
 }
 
 #define LOCAL "--no-local --symfs SYMFS --kallsyms KALLSYMS --buildid-dir SYMFS "
@@ -141,6 +154,14 @@ static void run_kept(const char *file)
 		run(&verb_collapse, out_bundle, "--no-local --srcline --simplify --force FILE");
 }
 
+static void run_again(const char *file)
+{
+	run_twice(&verb_collapse, file, LOCAL "--all-events --all --tid-name --srcline FILE");
+	run_twice(&verb_collapse, file, LOCAL "--offcpu --force --idle --system FILE");
+	run_twice(&verb_tail, file, LOCAL "--force --json --top 3 --open --idle --system FILE");
+	run_twice(&verb_doctor, file, LOCAL "--json FILE");
+}
+
 /* What is asked of every input, and one of the longer stories, which its length chooses. */
 static void run_recording(const char *file, size_t n)
 {
@@ -151,6 +172,8 @@ static void run_recording(const char *file, size_t n)
 		run_tails(file);
 	else if (n % 4 == 2)
 		run_kept(file);
+	else
+		run_again(file);
 }
 
 static void set_paths(void)
