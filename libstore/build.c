@@ -154,6 +154,17 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 	return rc;
 }
 
+int builder_timeless(struct builder *b, const struct record *r, const struct record_id *id)
+{
+	struct err why;
+	if (!id->has_time || id->time < SAMPLE_DUMMY_TIMES)
+		return 0;
+	err_set(&why, ERR_FORMAT, "record at 0x%llx: its time is none",
+		(unsigned long long)r->offset);
+	builder_note_bad(b, &why);
+	return 1;
+}
+
 static int take_record(struct builder *b, const struct record *r, struct record_id *id,
 		       struct err *e)
 {
@@ -178,9 +189,11 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 			b->first_ns = id->time;
 		b->last_ns = id->time;
 	}
-	switch (r->type) {
-	case PERF_RECORD_SAMPLE:
+	if (r->type == PERF_RECORD_SAMPLE)
 		return builder_take_sample(b, r, id, e);
+	if (builder_timeless(b, r, id))
+		return 0;
+	switch (r->type) {
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return take_task(b, r, id, e);

@@ -99,6 +99,9 @@ struct builder {
 /* Note a record that breaks its own layout. */
 void builder_note_bad(struct builder *b, const struct err *why);
 
+/* 1 when the record has a time that cannot be one (SAMPLE_DUMMY_TIMES); noted. */
+int builder_timeless(struct builder *b, const struct record *r, const struct record_id *id);
+
 /* buildevents.c: before the first record with a time, when formats and the kind of recording
  * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */
 int builder_begin(struct builder *b, struct err *e);

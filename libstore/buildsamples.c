@@ -342,6 +342,8 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 	if (b->opt->watch)
 		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, &s);
 	const struct source_event *se = &b->events.v[ev->index];
+	if (se->role != ROLE_TOTAL && builder_timeless(b, r, id))
+		return 0;
 	id->cpu = s.cpu;
 	int rc = se->nroles ? take_spans(b, se, &s, id, e) : 0;
 	if (rc)

@@ -203,7 +203,7 @@ static int read_names(struct load *l, const char *table, const char *sql, struct
 static int32_t take_tid(struct load *l)
 {
 	int64_t v = take(l);
-	l->bad |= v < -1 || v > INT32_MAX;
+	l->bad |= v < INT32_MIN || v > INT32_MAX;
 	return l->bad ? 0 : (int32_t)v;
 }
 
