@@ -342,6 +342,29 @@ static void a_lost_ring_buffer_leaves_the_other_in_peace(void **state)
 	done(&m, &r);
 }
 
+/* Times from 0xffffffff00000000 on are perf's own, for sums of --off-cpu alone. */
+static void switches_at_a_time_that_is_none_are_left_out(void **state)
+{
+	const uint64_t none_us = UINT64_C(0xffffffff00000000) / 1000 + 1;
+	(void)state;
+	struct maker m;
+	struct result r;
+	begin(&m, PW_FILE, 0);
+	struct pw_id at = {.pid = 9, .tid = 9, .cpu = 0, .time = UINT64_MAX - 1, .id = 11};
+	sw(&m, 100, 0, 0, 0, 7);
+	sw(&m, 110, 0, 7, 1, 0);
+	waking(&m, 120, 1, 0, 7, 0);
+	sw(&m, 130, 0, 0, 0, 7);
+	sw(&m, none_us, 0, 7, 1, 8);
+	pw_comm(&m.w, &at, 9, 9, "late", 0);
+	build(&m, &r);
+	assert_string_equal(buf_cstr(&r.text), "7 110-130 S 10+10 idle\n");
+	for (size_t i = 0; i < r.tl.threads.n; i++)
+		assert_true(r.tl.threads.v[i].last_ns <= 130000);
+	assert_int_equal(r.tl.rec.end_ns, 130000);
+	done(&m, &r);
+}
+
 /* From THROTTLE to UNTHROTTLE switches of that CPU may be missing; waits beside are sound. */
 static void a_throttled_switch_is_a_loss(void **state)
 {
@@ -710,6 +733,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
+		cmocka_unit_test(switches_at_a_time_that_is_none_are_left_out),
 		cmocka_unit_test(a_throttled_switch_is_a_loss),
 		cmocka_unit_test(a_per_task_file_is_refused_by_its_thread_map),
 		cmocka_unit_test(switches_that_stand_for_others_are_refused),
