@@ -159,8 +159,8 @@ int builder_timeless(struct builder *b, const struct record *r, const struct rec
 	struct err why;
 	if (!id->has_time || id->time < SAMPLE_DUMMY_TIMES)
 		return 0;
-	err_set(&why, ERR_FORMAT, "record at 0x%llx: its time is none",
-		(unsigned long long)r->offset);
+	err_set(&why, ERR_FORMAT, "record at 0x%llx: 0x%llx is no time",
+		(unsigned long long)r->offset, (unsigned long long)id->time);
 	builder_note_bad(b, &why);
 	return 1;
 }
