@@ -159,6 +159,8 @@ static int print_text(const char *path, const struct findings *f, unsigned asked
 		int worst = findings_worst(f, topics[i].bit);
 		const char *verdict =
 			(topics[i].bit == ABOUT_NAMES ? names : verdicts)[worst + 1];
+		if (asked == ABOUT_NAMES && !verdict)
+			verdict = "all are there";
 		if (asked & topics[i].bit && verdict)
 			printf("\n  %-7s %s%s", topics[i].name, verdict,
 			       f->v.n ? "" : "; nothing found");

@@ -47,10 +47,19 @@ static int adopt(struct source *s, int fd, struct err *e)
 	s->data = p;
 	s->size = (uint64_t)st.st_size;
 	s->mapped = 1;
-	s->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	s->mtime_ns = source_mtime_ns(&st);
 	s->file = fd; /* 0: standard input is read through the mapping */
 	s->fd = -1;
 	return 0;
+}
+
+int64_t source_mtime_ns(const struct stat *st)
+{
+	int64_t ns;
+	if (__builtin_mul_overflow((int64_t)st->st_mtim.tv_sec, 1000000000, &ns) ||
+	    __builtin_add_overflow(ns, st->st_mtim.tv_nsec, &ns))
+		return st->st_mtim.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
 }
 
 int source_open(struct source *s, const char *path, struct err *e)

@@ -34,6 +34,11 @@ struct source {
  */
 int source_open(struct source *s, const char *path, struct err *e);
 
+/* When a file was last written, ns since 1970; years that do not fit are the ends of the range.
+ */
+struct stat;
+int64_t source_mtime_ns(const struct stat *st);
+
 /* The n bytes at `p`, borrowed until source_close; `name` is for messages. */
 int source_open_mem(struct source *s, const void *p, size_t n, const char *name, struct err *e);
 

@@ -36,6 +36,9 @@ struct build_options {
 	int no_samples; /* leave the on-CPU samples out (their stacks are the larger part) */
 };
 
+/* On how many CPUs the recording tells of switches, by the events' instances; 0: not known. */
+size_t build_switch_cpus(const struct recording *rec);
+
 /*
  * Read the whole recording behind `p` (opened, not yet read) into `tl`, which is initialised
  * here, finished on return, and the caller's to release also when this fails. Causes are not

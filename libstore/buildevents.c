@@ -136,13 +136,23 @@ static int begin_spans(struct builder *b, struct err *e)
 	return r;
 }
 
+size_t build_switch_cpus(const struct recording *rec)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event *ev = &rec->events.v[i];
+		int tells = attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH) ||
+			    (ev->name && !strncmp(ev->name, "sched:sched_switch", 18));
+		if (tells && ev->ids.n > most)
+			most = ev->ids.n;
+	}
+	return most;
+}
+
 /* Some of the host's CPUs only: the switches have fewer instances than there are CPUs. */
 static int some_cpus(const struct builder *b)
 {
-	size_t most = 0;
-	for (size_t i = 0; i < b->events.n && i < b->rec->events.n; i++)
-		if (b->events.v[i].kind == SCHED_SWITCH && b->rec->events.v[i].ids.n > most)
-			most = b->rec->events.v[i].ids.n;
+	size_t most = build_switch_cpus(b->rec);
 	return b->system_wide && most && most < b->rec->features.cpus_online;
 }
 

@@ -142,7 +142,7 @@ static const char record_again[] = "perf record";
 /* Where the line has no fault. */
 static const char nothing_ran[] =
 	"what was to be recorded did not run, or not do that: record for longer or while it is "
-	"busy, or choose more (-a; without --no-inherit or --per-thread)";
+	"busy, or choose more (-a; without --no-inherit or --per-thread; a smaller -c)";
 
 void judge_record(struct judge *j, struct finding *f, const struct remedy *change)
 {
@@ -219,9 +219,13 @@ void findings_sort(struct findings *f)
 unsigned findings_event_topics(const char *name, int is_tracepoint, int switches)
 {
 	int off = !strncmp(name, "offcpu-time", 11);
-	if (is_tracepoint) /* those whose names are lost may be switches */
-		return strchr(name, ':') && strncmp(name, "sched:", 6) != 0 ? ABOUT_COUNTS
-									    : WAITING;
+	if (is_tracepoint && strncmp(name, "sched:", 6) != 0)
+		return strchr(name, ':') ? ABOUT_COUNTS : WAITING; /* lost: may be switches */
+	if (is_tracepoint) /* others, such as exits, stand beside switches or are counted */
+		return strncmp(name, "sched:sched_switch", 18) &&
+				       strncmp(name, "sched:sched_wak", 15)
+			       ? 0
+			       : WAITING;
 	return (off || switches ? (unsigned)ABOUT_OFFCPU : 0) |
 	       (!off && strncmp(name, "dummy", 5) != 0 ? (unsigned)ABOUT_CPU : 0);
 }
@@ -229,6 +233,7 @@ unsigned findings_event_topics(const char *name, int is_tracepoint, int switches
 unsigned findings_all_topics(unsigned topics)
 {
 	int spans = topics & ABOUT_OFFCPU && topics & ABOUT_COUNTS;
+	topics |= topics & ~(unsigned)ABOUT_NAMES ? 0 : ABOUT_COUNTS;
 	return spans ? topics | ABOUT_TAIL : topics;
 }
 

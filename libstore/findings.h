@@ -88,7 +88,8 @@ void findings_sort(struct findings *f);
  * that somebody asked for. */
 unsigned findings_event_topics(const char *name, int is_tracepoint, int switches);
 
-/* Those of all events together: where switches are recorded, too, probes may tell of spans. */
+/* Those of all events together: where switches are recorded, too, probes may tell of spans;
+ * where nothing else was, what there is can be counted. */
 unsigned findings_all_topics(unsigned topics);
 
 /* 1 for an event that writes an AUX trace (intel_pt): perf adds SWITCH records to such by

@@ -1,5 +1,6 @@
 /* findings_record.c - judges of the recording: file, losses, events, waits. */
 #include "base/shellword.h"
+#include "libstore/build.h"
 #include "libstore/findings_priv.h"
 
 #include <inttypes.h>
@@ -434,14 +435,11 @@ static void judge_answerable(struct judge *j, uint32_t flags)
 /* Harmless where the threads asked about are bound to these CPUs, which nothing tells. */
 static void judge_some_cpus(struct judge *j)
 {
-	size_t most = 0;
 	if (!(j->in->timeline->flags & TL_SOME_CPUS))
 		return;
-	for (size_t i = 0; i < j->rec->events.n; i++)
-		most = j->rec->events.v[i].ids.n > most ? j->rec->events.v[i].ids.n : most;
 	struct finding *f = judge_add(j, "some-cpus", HARM_PARTIAL,
-				      "switches of %zu of %u CPUs were recorded (-C)", most,
-				      j->rec->features.cpus_online);
+				      "switches of %zu of %u CPUs were recorded (-C)",
+				      build_switch_cpus(j->rec), j->rec->features.cpus_online);
 	judge_record(j, f, &(struct remedy){.sched = 1});
 }
 

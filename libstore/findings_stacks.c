@@ -328,9 +328,9 @@ static void judge_dumps(struct judge *j)
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	uint64_t cut = c->by_end[UNWIND_TRUNCATED];
 	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
-	if (percent(cut, c->unwound) >= 1) {
+	uint32_t asked = judge_dump_asked(j);
+	if (asked && percent(cut, c->unwound) >= 1) {
 		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);
-		uint32_t asked = judge_dump_asked(j);
 		struct finding *f = judge_add(
 			j, "truncated-dumps", HARM_PARTIAL,
 			"%.1f %% of stack copies were too short: %u bytes, about %u needed",

@@ -249,6 +249,10 @@ int store_findings(struct store *s, int64_t recording, unsigned asked, struct fi
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
 		if (is_asked(q, asked))
 			r = read_question(&l, q);
+	/* older stores do not have it: what touches it was judged for tail */
+	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
+		if (asked & ABOUT_COUNTS && !out->v.n && q->asked == ABOUT_TAIL)
+			r = read_question(&l, q);
 	findings_sort(out);
 	return r;
 }

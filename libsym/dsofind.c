@@ -1,6 +1,7 @@
 #include "libsym/dsofind.h"
 
 #include "base/mem.h"
+#include "libparse/source.h"
 #include "libsym/dsofind_impl.h"
 
 #include <stdarg.h>
@@ -199,8 +200,8 @@ static struct elf_file *from_cache(struct dso_search *s, const char *const *name
  * puts in the place of the last one. */
 static int is_newer(const struct dso_search *s, const struct stat *st)
 {
-	int64_t ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
-	return s->opt->written_ns && ns > s->opt->written_ns;
+	return s->opt->host_is_ours && s->opt->written_ns &&
+	       source_mtime_ns(st) > s->opt->written_ns;
 }
 
 /* Rebuilt or upgraded since: the recorded inode's place on its file system has another. Numbers

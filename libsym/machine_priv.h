@@ -1,10 +1,9 @@
 /*
  * machine_priv.h - what the parts of machine share.
  *
- *	machine.c          records taken, and applied in time order; threads and processes
- *	machine_spaces.c   address spaces: mappings put in, and found by address and time
- *	machine_dsos.c     what a mapping's name stands for; build-ids from the recording's
- *table
+ *	machine.c         records taken, and applied in time order; threads and processes
+ *	machine_spaces.c  address spaces: mappings put in, and found by address and time
+ *	machine_dsos.c    what a mapping's name stands for; build-ids from the table
  */
 #ifndef LIBSYM_MACHINE_PRIV_H
 #define LIBSYM_MACHINE_PRIV_H

@@ -269,10 +269,10 @@ const struct known *rule_at(struct walk *w, uint64_t pc, int exact)
 
 enum unwind_end unread(const struct walk *w, uint64_t addr)
 {
-	enum { FAR = 1 << 30, COPY_MAX = 1 << 16 }; /* the record's size has 16 bits */
+	enum { FAR = 1 << 30, NEAR = 1 << 17 }; /* a copy has 64 KB at most */
 	/* above a signal frame the stack may be another one, of which there is no copy */
 	if (w->nsignals && w->frame_sp - w->low > w->size)
-		return w->frame_sp - w->low < COPY_MAX ? UNWIND_TRUNCATED : UNWIND_OTHER_STACK;
+		return w->frame_sp - w->low < NEAR ? UNWIND_TRUNCATED : UNWIND_OTHER_STACK;
 	int shorter = w->s->stack_asked && w->s->stack_size < w->s->stack_asked;
 	uint64_t off = addr - w->low;
 	if (addr < w->low || off > FAR)

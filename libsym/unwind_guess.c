@@ -317,8 +317,11 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 	/* generated code keeps frame pointers: one beyond the copy means the copy is short; so
 	 * does code that lies in a file and was reached by one, as V8's builtins are */
 	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp &&
-	    !(w->fp & 7) && unread(w, w->fp) == UNWIND_TRUNCATED &&
-	    w->fp + 16 > w->low + w->size)
-		return UNWIND_TRUNCATED;
+	    !(w->fp & 7)) {
+		enum unwind_end end = unread(w, w->fp);
+		if (end == UNWIND_OTHER_STACK ||
+		    (end == UNWIND_TRUNCATED && w->fp + 16 > w->low + w->size))
+			return end;
+	}
 	return why;
 }

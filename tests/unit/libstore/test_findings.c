@@ -819,6 +819,33 @@ static void no_remedy_has_the_fault_of_another_finding(void **state)
 
 /* --- the page ------------------------------------------------------------------------ */
 
+/* What a recording is for, by its events together. */
+static void what_is_recorded_says_what_is_asked(void **state)
+{
+	static const struct {
+		const char *event;
+		int tracepoint;
+		unsigned topics;
+	} rows[] = {
+		{"cpu-clock", 0, ABOUT_CPU},
+		{"dummy:HG", 0, 0},
+		{"offcpu-time", 0, ABOUT_OFFCPU},
+		{"sched:sched_switch", 1, ABOUT_OFFCPU | ABOUT_TAIL},
+		{"sched:sched_waking", 1, ABOUT_OFFCPU | ABOUT_TAIL},
+		{"sched:sched_process_exec", 1, 0},
+		{"syscalls:sys_enter_write", 1, ABOUT_COUNTS},
+		{"tracepoint 316", 1, ABOUT_OFFCPU | ABOUT_TAIL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(findings_event_topics(rows[i].event, rows[i].tracepoint, 0),
+				 rows[i].topics);
+	assert_int_equal(findings_all_topics(ABOUT_NAMES), ABOUT_NAMES | ABOUT_COUNTS);
+	assert_int_equal(findings_all_topics(ABOUT_CPU), ABOUT_CPU);
+	assert_int_equal(findings_all_topics(ABOUT_OFFCPU | ABOUT_COUNTS),
+			 ABOUT_OFFCPU | ABOUT_COUNTS | ABOUT_TAIL);
+}
+
 /* The ids that docs/doctor.md has a section for, in its order: "### `id`". */
 static void the_page_lists_every_finding(void **state)
 {
@@ -844,6 +871,7 @@ static void the_page_lists_every_finding(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_recorded_says_what_is_asked),
 		cmocka_unit_test(every_fault_is_found_and_no_near_miss),
 		cmocka_unit_test(a_sound_recording_has_nothing_wrong),
 		cmocka_unit_test(worst_comes_first),

@@ -450,7 +450,7 @@ static void handler_with_a_stack_of_its_own(void **state)
 	w.stack[0] = FUNC(4);
 	x86_ucontext(1, FUNC(0) + 1, SP + 40000, 0);
 	expect(UNWIND_TRUNCATED, FUNC(0), FUNC(4), FUNC(0) + 1);
-	x86_ucontext(1, FUNC(0) + 1, SP + 70000, 0);
+	x86_ucontext(1, FUNC(0) + 1, SP + 140000, 0);
 	expect(UNWIND_OTHER_STACK, FUNC(0), FUNC(4), FUNC(0) + 1);
 	x86_ucontext(1, FUNC(0) + 1, SP - 4096, 0);
 	expect(UNWIND_OTHER_STACK, FUNC(0), FUNC(4), FUNC(0) + 1);
