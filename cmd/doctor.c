@@ -26,9 +26,8 @@ struct doctor_opts {
 #define AT(field) offsetof(struct doctor_opts, field)
 static const struct opt rows[] = {
 	{"for", 0, OPT_LIST, AT(asked), "QUESTION",
-	 "cpu, counts, offcpu, tail or names: what is to be answered\n(default: what it was "
-	 "recorded "
-	 "for)"},
+	 "cpu, counts, offcpu, tail or names: what is to be answered\n"
+	 "(default: what it was recorded for)"},
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or that of HOST"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "findings as JSON"},

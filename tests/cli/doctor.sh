@@ -136,6 +136,10 @@ E2
 [ $? = 2 ] && grep -q -e '--recording 2' err || say "several recordings are judged as one"
 "$PERFKIT" doctor --recording 2 two.db | grep -q tracepoint-sampled || say "--recording 2 is not uprobe's"
 if command -v sqlite3 >/dev/null; then
+	# a store from before these were judged for counts
+	sqlite3 two.db "DELETE FROM findings WHERE question = 'counts'"
+	"$PERFKIT" doctor --for counts --recording 2 two.db | grep -q '^ *\[tracepoint-sampled\]$' ||
+		say "a store without a judgement of counts has nothing to say of them"
 	sqlite3 two.db 'DROP TABLE findings'
 	"$PERFKIT" doctor --recording 1 two.db >/dev/null 2>err
 	[ $? = 3 ] && grep -q 'import it again' err || say "an older store is judged"

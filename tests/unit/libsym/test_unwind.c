@@ -458,6 +458,19 @@ static void handler_with_a_stack_of_its_own(void **state)
 	end();
 }
 
+/* Generated code that was interrupted keeps its frame pointer on the other stack. */
+static void generated_code_below_a_handler_with_its_own_stack(void **state)
+{
+	(void)state;
+	x86_functions();
+	memcpy(w.code + 0x400, x86_sigreturn, sizeof(x86_sigreturn));
+	ready(FUNC(0));
+	w.stack[0] = FUNC(4);
+	x86_ucontext(1, JIT_AT + 8, SP + 140000, SP + 140016);
+	expect(UNWIND_OTHER_STACK, FUNC(0), FUNC(4), JIT_AT + 8);
+	end();
+}
+
 static void signal_frame_by_its_shape(void **state)
 {
 	(void)state;
@@ -895,6 +908,7 @@ int main(void)
 		cmocka_unit_test(signal_trampoline_with_cfi),
 		cmocka_unit_test(signal_trampoline_by_its_bytes),
 		cmocka_unit_test(handler_with_a_stack_of_its_own),
+		cmocka_unit_test(generated_code_below_a_handler_with_its_own_stack),
 		cmocka_unit_test(signal_frame_by_its_shape),
 		cmocka_unit_test(signal_frame_that_leads_to_itself),
 		cmocka_unit_test(call_of_a_null_pointer),
