@@ -92,27 +92,21 @@ static int add_stack(struct collapser *c, const struct folded *f, uint64_t weigh
 	return 0;
 }
 
-/* The events to show, by name: those asked for, else that of the earliest sample. */
-static const char *chosen_event(const struct collapser *c)
+/* The one event to show; NULL: all that were read. */
+static const struct event *chosen_event(const struct collapser *c)
 {
-	const struct profile *p = c->in.profile;
-	size_t best = 0;
-	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n || !p->rec->events.n)
+	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n)
 		return NULL;
-	for (size_t i = 1; i < p->rec->events.n; i++)
-		if (p->first_of_event[i] < p->first_of_event[best])
-			best = i;
-	return p->rec->events.v[best].name;
+	return profile_earliest_event(c->in.profile);
 }
 
-static int build_tree(struct collapser *c, struct err *e)
+static int build_tree(struct collapser *c, const struct event *event, struct err *e)
 {
 	struct profile *p = c->in.profile;
-	const char *event = chosen_event(c);
 	uint64_t left_out = 0;
 	for (size_t i = 0; i < p->folded.n; i++) {
 		const struct folded *f = &p->folded.v[i];
-		if (event && strcmp(p->rec->events.v[f->event].name, event))
+		if (event && strcmp(p->rec->events.v[f->event].name, event->name))
 			left_out += f->samples;
 		else if (add_stack(c, f, weight_of(c, f)))
 			return err_nomem(e);
@@ -120,7 +114,7 @@ static int build_tree(struct collapser *c, struct err *e)
 	if (left_out && !c->opt->t.wait.tl.in.quiet)
 		say("showing %s; %llu samples of other events left out "
 		    "(--event, --all-events)",
-		    event, (unsigned long long)left_out);
+		    event->name, (unsigned long long)left_out);
 	return 0;
 }
 
@@ -149,10 +143,11 @@ static int collapse(struct collapser *c)
 	int rc = input_fold(&c->in);
 	if (rc)
 		return rc;
-	rc = input_warn_findings(&c->in, NULL, NULL, input_topics(&c->in, c->opt->all_events));
+	const struct event *event = chosen_event(c);
+	rc = input_warn_findings(&c->in, NULL, NULL, input_topics(&c->in, event));
 	if (rc)
 		return rc;
-	if (build_tree(c, &e) || write_tree(c, 1, &e))
+	if (build_tree(c, event, &e) || write_tree(c, 1, &e))
 		return input_fail(&c->in, &e);
 	return input_status(&c->in);
 }

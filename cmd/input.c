@@ -500,16 +500,15 @@ void input_say_findings(struct input *in, const struct findings *f, unsigned top
 		say("perfkit doctor tells what would help");
 }
 
-unsigned input_topics(const struct input *in, int all)
+unsigned input_topics(const struct input *in, const struct event *shown)
 {
-	const struct profile *p = in->profile;
+	const struct recording *rec = in->profile->rec;
 	unsigned topics = ABOUT_NAMES;
-	uint64_t first = UINT64_MAX;
-	for (size_t i = 0; i < p->rec->events.n; i++)
-		first = p->first_of_event[i] < first ? p->first_of_event[i] : first;
-	for (size_t i = 0; i < p->rec->events.n; i++)
-		if (in->events ? in->events[i] : all || p->first_of_event[i] == first)
-			topics |= p->rec->events.v[i].is_tracepoint ? ABOUT_COUNTS : ABOUT_CPU;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event *ev = &rec->events.v[i];
+		if (in->events ? in->events[i] : !shown || ev == shown)
+			topics |= ev->is_tracepoint ? ABOUT_COUNTS : ABOUT_CPU;
+	}
 	return topics;
 }
 

@@ -87,9 +87,9 @@ void input_progress_end(struct input_progress *p); /* removes the line */
 /* 1 when stderr is a terminal and --quiet was not given. */
 int input_shows_progress(const struct input_opts *opt);
 
-/* What a folded recording is asked about when its samples are shown by stack: those of the
- * events asked for, else of `all`, else of the earliest sample's. */
-unsigned input_topics(const struct input *in, int all);
+/* What a recording is asked about (ABOUT_*, libstore/findings.h) when its samples are shown by
+ * stack: those of the events asked for by --event, else of the event `shown`, NULL being all. */
+unsigned input_topics(const struct input *in, const struct event *shown);
 
 /*
  * Say, one line each, what the recording cannot tell of these topics (libstore/findings.h): to

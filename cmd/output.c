@@ -29,3 +29,10 @@ int output_open(struct outfile *o, const char *path, struct err *e)
 			       "%s: exists and is a recording or a store; not replaced", path);
 	return outfile_open(o, path, e);
 }
+
+int output_is_input(const char *output, const char *input)
+{
+	struct stat x, y;
+	return !stat(output, &x) && !stat(input, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino && S_ISREG(x.st_mode);
+}

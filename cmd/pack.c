@@ -8,6 +8,7 @@
 #include "cmd/input.h"
 #include "cmd/inputkind.h"
 #include "cmd/missing.h"
+#include "cmd/output.h"
 #include "cmd/packscript.h"
 #include "cmd/plaininput.h"
 #include "cmd/scratch.h"
@@ -324,14 +325,6 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 	missing_print(f, k->in.profile, &k->missing, k->opt->top);
 }
 
-/* The recording itself must not be replaced by its bundle. */
-static int is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino &&
-	       S_ISREG(x.st_mode);
-}
-
 static int pack(struct packer *k, const char *output, struct err *e)
 {
 	struct stat st;
@@ -376,7 +369,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		fputs(pack_script, stdout);
 		return 0;
 	}
-	if (o->output && is_same_file(path, o->output)) {
+	if (o->output && output_is_input(o->output, path)) {
 		fprintf(stderr, "perfkit pack: -o %s is the recording itself\n", o->output);
 		return 2;
 	}

@@ -57,21 +57,13 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 
 /* --- samples -------------------------------------------------------------------------- */
 
-/* The first event that is no tracepoint and has samples, else that of the earliest sample, as
- * in collapse. */
+/* The first event that is no tracepoint and has samples, else that of the earliest sample. */
 static const struct event *drawn_event(const struct profile *p)
 {
-	const struct event *best = NULL;
-	for (size_t i = 0; i < p->rec->events.n; i++) {
-		const struct event *ev = &p->rec->events.v[i];
-		if (p->first_of_event[i] == UINT64_MAX)
-			continue;
-		if (!best || (best->is_tracepoint &&
-			      (!ev->is_tracepoint ||
-			       p->first_of_event[i] < p->first_of_event[best->index])))
-			best = ev;
-	}
-	return best;
+	for (size_t i = 0; i < p->rec->events.n; i++)
+		if (p->first_of_event[i] != UINT64_MAX && !p->rec->events.v[i].is_tracepoint)
+			return &p->rec->events.v[i];
+	return profile_earliest_event(p);
 }
 
 /* What a weight of this event is: time for clocks, else occurrences. */
@@ -109,17 +101,15 @@ static double profile_seconds(const struct profile *p, const struct event *ev, i
 	return last > first ? (double)(last - first) / 1e9 : 0;
 }
 
-static int add_profile(const struct svg_request *rq, struct input *in, struct flame *flame,
-		       struct svg_drawn *out, struct err *e)
+static int add_profile(const struct svg_request *rq, struct input *in, const struct event *ev,
+		       struct flame *flame, struct svg_drawn *out, struct err *e)
 {
 	struct profile *p = in->profile;
 	struct flame_input fi;
-	const struct event *ev = drawn_event(p);
 	uint64_t left_out = 0;
-	int rc = 0;
+	int all = rq->split == SPLIT_EVENT, rc = 0;
 	if (!ev)
 		return err_set(e, ERR_REFUSED, "%s: no samples to draw", in->path);
-	int all = rq->split == SPLIT_EVENT;
 	out->unit = all ? "samples" : unit_of(ev);
 	flame_input_init(&fi, &p->stacks, flame, rq->split, rq->simplify);
 	fi.rec = p->rec;
@@ -166,9 +156,11 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 	in.fold.aggregate.by = aggregate_by(rq);
 	int rc = out->status = input_fold(&in);
 	if (!rc) {
+		const struct event *ev = drawn_event(in.profile);
 		rc = out->status = input_warn_findings(
-			&in, NULL, NULL, input_topics(&in, rq->split == SPLIT_EVENT));
-		rc = rc ? rc : add_profile(rq, &in, flame, out, e);
+			&in, NULL, NULL,
+			input_topics(&in, rq->split == SPLIT_EVENT ? NULL : ev));
+		rc = rc ? rc : add_profile(rq, &in, ev, flame, out, e);
 	}
 	input_close(&in);
 	return rc;

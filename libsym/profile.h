@@ -1,6 +1,6 @@
 /*
  * profile.h - libsym's model: a recording with its threads, mappings, names and interned
- *stacks.
+ * stacks.
  *
  *	struct profile *p;
  *	profile_open(&p, "perf.data", &opt, &e);
@@ -65,6 +65,9 @@ int profile_of(struct profile **out, struct recording *rec, const struct profile
 
 /* Read all samples, fold them by stack, name every frame: fills p->folded. Once per profile. */
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e);
+
+/* The event of the earliest sample read by profile_fold; NULL: there are no samples. */
+const struct event *profile_earliest_event(const struct profile *p);
 
 /* perf's name of a thread nobody named, ":TID", interned. 0 or ERR_NOMEM. */
 int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm);

@@ -86,6 +86,11 @@ has err '1 lines without a count left out, the first: rubbish'
 echo rubbish >rubbish.folded
 fails 3 "$PERFKIT" svg rubbish.folded -o none.svg
 [ ! -e none.svg ]
+for f in x.folded ./x.folded; do
+	fails 3 "$PERFKIT" svg --diff after.folded x.folded -o $f
+	has err "$f: is what is drawn; not replaced"
+	has x.folded 'a;b;c 3'
+done
 fails 1 "$PERFKIT" svg absent.folded -o none.svg
 fails 1 "$PERFKIT" svg x.folded -o /nonexistent/none.svg
 fails 2 "$PERFKIT" svg x.folded --color=puce -o none.svg
@@ -95,3 +100,13 @@ fails 2 "$PERFKIT" svg --diff x.folded -o none.svg
 fails 2 "$PERFKIT" svg x.folded --bgcolors=puce -o none.svg
 fails 2 "$PERFKIT" svg x.folded --notes='<b>' -o none.svg
 [ ! -e none.svg ]
+
+# What spoils an event is said where that event is shown: the first that is no tracepoint in a
+# picture, the earliest sample's in collapse.
+probe=$SRC/testdata/uprobe/perf.data
+"$PERFKIT" svg --no-local "$probe" -o probe.svg 2>err
+lacks err 'search_products was sampled'
+"$PERFKIT" svg --no-local --event perfkit_test:search_products "$probe" -o probe.svg 2>err
+has err 'search_products was sampled'
+"$PERFKIT" collapse --no-local "$probe" >out 2>err
+has err 'search_products was sampled'
