@@ -88,7 +88,8 @@ void input_progress_end(struct input_progress *p); /* removes the line */
 int input_shows_progress(const struct input_opts *opt);
 
 /* What a recording is asked about (ABOUT_*, libstore/findings.h) when its samples are shown by
- * stack: those of the events asked for by --event, else of the event `shown`, NULL being all. */
+ * stack: those of the events asked for by --event, else of the event `shown`, NULL being all.
+ */
 unsigned input_topics(const struct input *in, const struct event *shown);
 
 /*

@@ -8,7 +8,8 @@
  * made again, is not replaced by what is made of it: ERR_REFUSED. */
 int output_open(struct outfile *o, const char *path, struct err *e);
 
-/* 1 when both paths lead to one regular file, which must not be replaced by what is made of it. */
+/* 1 when both paths lead to one regular file, which must not be replaced by what is made of it.
+ */
 int output_is_input(const char *output, const char *input);
 
 #endif

@@ -64,8 +64,11 @@ const struct finding_kind finding_kinds[] = {
 	{"missing-symbols", "These frames are addresses.", ABOUT_NAMES, 0},
 	{"debug-parts-missing", "Inlined functions and lines of that code are missing.",
 	 ABOUT_NAMES, 0},
+	{"mappings-missing", "Nothing of their user code can be named or unwound.", ABOUT_NAMES,
+	 0},
 	{"unmapped-frames",
-	 "These addresses lead nowhere: most come from broken frame pointers.", ABOUT_NAMES, 0},
+	 "These addresses lead nowhere: broken frame pointers, or code made at run time.",
+	 ABOUT_NAMES, 0},
 	{"clock", "Times cannot be compared with logs or with other machines.", WAITING, 0},
 	{NULL, NULL, 0, 0},
 };
@@ -164,21 +167,26 @@ static int needs_room(const struct judge *j)
 	return switches && (r->dump || (r->sched && judge_dump_asked(j)));
 }
 
+int judge_line_changes(const struct judge *j, const struct remedy *change)
+{
+	struct remedy same = {.stacks = 1, .all_cpus = j->remedy.all_cpus}, with = same;
+	struct buf was = {0}, then = {0};
+	remedy_merge(&with, change);
+	remedy_line(&was, j->rec, &same);
+	remedy_line(&then, j->rec, &with);
+	int changes = strcmp(buf_cstr(&was), buf_cstr(&then)) != 0;
+	buf_release(&was);
+	buf_release(&then);
+	return changes;
+}
+
 /* The line of an empty recording, with all that could have left it empty mended, is the same:
  * what else is found of it (its clock) does not fill the next one. */
 static int stays_empty(const struct judge *j)
 {
-	struct remedy same = {.stacks = 1, .all_cpus = j->remedy.all_cpus}, change = same;
-	struct buf was = {0}, then = {0};
-	change.samples = 1;
-	change.sched = j->remedy.sched;
-	change.ungroup = j->remedy.ungroup;
-	remedy_line(&was, j->rec, &same);
-	remedy_line(&then, j->rec, &change);
-	int stays = !strcmp(buf_cstr(&was), buf_cstr(&then));
-	buf_release(&was);
-	buf_release(&then);
-	return stays;
+	const struct remedy change = {
+		.samples = 1, .sched = j->remedy.sched, .ungroup = j->remedy.ungroup};
+	return !judge_line_changes(j, &change);
 }
 
 /* One line for all of them: whoever records again is rid of all. */
@@ -272,6 +280,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	judge_events(&j);
 	judge_waits(&j);
 	judge_stacks(&j);
+	judge_maps(&j);
 	judge_names(&j);
 	tell_line(&j);
 	findings_sort(out);

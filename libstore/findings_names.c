@@ -78,6 +78,11 @@ static int is_lost_kernel(const struct frame *fr)
 	return !fr->dso && (fr->addr >> 48 == 0xffff || fr->addr >> 60 == 0xc);
 }
 
+int judge_is_unmapped(const struct frame *fr)
+{
+	return fr->kind == FRAME_USER && !fr->dso && !fr->name && !is_lost_kernel(fr);
+}
+
 /* Of a frame: by DSO; what no mapping holds, apart for the kernel and the rest. */
 static struct dso_row *row_of(struct weights *w, const struct profile *p,
 			      const struct frame *fr)
@@ -327,13 +332,24 @@ static void detail_of(struct judge *j, struct finding *f, const struct weights *
 		f->dsos[f->ndetails - 1] = r->dso;
 }
 
+/* Without those that judge_maps told. */
+static uint64_t unnamed(const struct judge *j, const struct dso_row *r)
+{
+	if (r->name || r->kernel)
+		return r->unnamed;
+	return r->unnamed > j->mapless ? r->unnamed - j->mapless : 0;
+}
+
 /* Nameless callers far from the leaf cost an answer little: the first frames of every stack lie
  * in the C library. */
-static enum finding_harm name_harm(const struct weights *w, const struct dso_row *r)
+static enum finding_harm name_harm(const struct judge *j, const struct weights *w,
+				   const struct dso_row *r)
 {
-	return percent(r->leaf, w->total) >= 5 || percent(r->frames, w->frames) >= 25
-		       ? HARM_PARTIAL
-		       : HARM_ADVICE;
+	uint64_t told = r->unnamed - unnamed(j, r);
+	uint64_t leaf = r->leaf > told ? r->leaf - told : 0;
+	uint64_t frames = r->frames > told ? r->frames - told : 0;
+	return percent(leaf, w->total) >= 5 || percent(frames, w->frames) >= 25 ? HARM_PARTIAL
+										: HARM_ADVICE;
 }
 
 /* One finding for all DSOs that lack names for the same reason; its share is that of the worst
@@ -343,13 +359,13 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 	struct finding *f = NULL;
 	for (size_t i = 0; i < w->rows.n; i++) {
 		const struct dso_row *r = &w->rows.v[i];
-		double share = percent(r->unnamed, w->total);
+		double share = percent(unnamed(j, r), w->total);
 		if (share < 1 || strcmp(name_finding(j, r), t->id))
 			continue;
 		if (!f)
 			f = judge_add(j, t->id, HARM_ADVICE, "%.1f %% %s", share, t->title);
-		if (f && f->harm < name_harm(w, r))
-			f->harm = (uint8_t)name_harm(w, r);
+		if (f && f->harm < name_harm(j, w, r))
+			f->harm = (uint8_t)name_harm(j, w, r);
 		if (f && r->name && f->ndetails < FINDING_DETAILS)
 			detail_of(j, f, w, r);
 	}

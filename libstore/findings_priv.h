@@ -16,7 +16,8 @@ struct judge {
 	uint64_t samples;     /* records that carry a stack or a weight */
 	struct remedy remedy; /* what all findings change in the recorded line */
 	int no_kernel_map;    /* samples in the kernel, and no word of where it lies */
-	int failed;           /* ERR_NOMEM */
+	uint64_t mapless; /* samples and waits told as those of processes without mappings */
+	int failed;       /* ERR_NOMEM */
 };
 
 /* Add a finding; the title is formatted. The result is good until the next one is added; never
@@ -32,6 +33,12 @@ void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
 
 /* Its remedy is to record again, with these changes of the recorded line; f may be NULL. */
 void judge_record(struct judge *j, struct finding *f, const struct remedy *change);
+
+/* 1 when that would change anything of the recorded line. */
+int judge_line_changes(const struct judge *j, const struct remedy *change);
+
+/* User code at an address that no mapping holds. */
+int judge_is_unmapped(const struct frame *fr);
 
 /* What to copy of a stack where frame pointers do not do; what perf copies, and can copy. */
 enum { DUMP_ENOUGH = 16384, DUMP_LEAST = 4096, DUMP_MAX = 65528 };
@@ -55,6 +62,7 @@ void judge_loss(struct judge *j);   /* lost records, holes, throttling */
 void judge_events(struct judge *j); /* what was asked of the kernel */
 void judge_waits(struct judge *j);  /* what the timeline cannot say */
 void judge_stacks(struct judge *j); /* what was asked for and what came */
+void judge_maps(struct judge *j);   /* processes without mappings; before judge_names */
 void judge_names(struct judge *j);  /* by share of the samples that lack them */
 
 #endif

@@ -21,7 +21,9 @@ enum perf_role {
 	PERF_SIDES,      /* --user-callchains, --kernel-callchains */
 	PERF_EVENTS,     /* -e */
 	PERF_FILTER,     /* --filter, --exclude-perf: of the tracepoint in front */
-	PERF_TARGET,     /* -a, -p, -t ...: what tracepoints of all CPUs cannot have */
+	PERF_TARGET,     /* -p, -t ...: what tracepoints of all CPUs cannot have; like that: */
+	PERF_ALL_CPUS,   /* -a */
+	PERF_CPUS,       /* -C */
 	PERF_RING,       /* -m, --overwrite */
 	PERF_CLOCK,      /* -k */
 	PERF_OUTPUT,     /* -o, -q */
@@ -31,6 +33,7 @@ enum perf_role {
 	PERF_NO_TIMES,   /* --no-timestamp */
 	PERF_TIMES,      /* -T */
 	PERF_OFF_CPU,    /* --off-cpu */
+	PERF_SYNTH,      /* --synth: of what was there before, no or not all mappings */
 };
 
 /* One option: `opt` NULL where it is none that is known; `value` as given, or NULL. */

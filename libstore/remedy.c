@@ -25,6 +25,7 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->build_ids |= more->build_ids;
 	all->times |= more->times;
 	all->samples |= more->samples;
+	all->mappings |= more->mappings;
 	all->all_cpus |= more->all_cpus;
 	all->only = all->only ? all->only : more->only;
 }
@@ -72,6 +73,9 @@ static void look_at(struct line *l, const struct perf_arg *a)
 	case PERF_RING:
 		l->ring = ring_bytes(value);
 		break;
+	case PERF_CPUS:
+		l->some_cpus = 1;
+		break;
 	default:
 		break;
 	}
@@ -94,6 +98,12 @@ static uint32_t all_copies(const struct line *l)
 	return l->r.dump || l->graph.size ? remedy_copy(&l->r, l->graph.size) : 0;
 }
 
+/* A process that another CPU started is not known where only -C was recorded. */
+static int all_instead(const struct line *l)
+{
+	return l->r.mappings && l->some_cpus;
+}
+
 static int is_dropped(const struct line *l, const struct perf_arg *a)
 {
 	const struct remedy *r = &l->r;
@@ -111,6 +121,11 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 	case PERF_TARGET:
 	case PERF_OFF_CPU:
 		return r->sched;
+	case PERF_ALL_CPUS:
+	case PERF_CPUS:
+		return r->sched || all_instead(l);
+	case PERF_SYNTH:
+		return r->mappings;
 	case PERF_RING:
 		return r->ring;
 	case PERF_CLOCK:
@@ -155,7 +170,7 @@ static void put_ring(const struct line *l, struct buf *out)
 static void put_added(const struct line *l, struct buf *out)
 {
 	const struct remedy *r = &l->r;
-	if (r->sched || (r->all_cpus && !l->known))
+	if (r->sched || all_instead(l) || (r->all_cpus && !l->known))
 		buf_str(out, " -a");
 	if (all_copies(l))
 		buf_fmt(out, " --call-graph dwarf,%u", all_copies(l));

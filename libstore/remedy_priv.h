@@ -24,6 +24,7 @@ struct line {
 			  --call-graph for all of them would take user stacks from it */
 	int probes;    /* events of probes that are gone by now */
 	int others;    /* events that are none of these */
+	int some_cpus; /* -C */
 	int known;     /* the recorded line could be read */
 	uint64_t ring;
 	struct graph graph;  /* of all events */

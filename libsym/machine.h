@@ -189,6 +189,11 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
 				 uint64_t time);
 
+/* 1 when any mapping of the thread's process was recorded: of what it is at the time of the
+ * view, had from a fork, or became in the end (perf's own child has none until it calls exec).
+ */
+int machine_has_maps(const struct machine *m, const struct thread_view *v);
+
 /*
  * The mapping that held addr in the image which called the execve that made `space`, or NULL.
  * For samples taken inside execve: the user address on their stack is the old image's.

@@ -191,6 +191,29 @@ const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64
 	return NULL;
 }
 
+static int has_maps(const struct machine *m, uint32_t space)
+{
+	uint64_t time = TIME_END;
+	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
+		const struct space *s = &m->spaces.v[space];
+		if (s->changes.n && s->changes.v[0] <= time)
+			return 1;
+		time = s->fork_time;
+		space = s->parent;
+	}
+	return 0;
+}
+
+int machine_has_maps(const struct machine *m, const struct thread_view *v)
+{
+	if (has_maps(m, v->space))
+		return 1;
+	if (v->thread == NO_ID)
+		return 0;
+	const struct process *p = &m->processes.v[m->threads.v[v->thread].process];
+	return p->images.n && has_maps(m, p->images.v[p->images.n - 1].space);
+}
+
 const struct map *machine_map_before_exec(const struct machine *m, uint32_t space,
 					  uint64_t addr)
 {

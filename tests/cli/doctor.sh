@@ -112,6 +112,8 @@ no-event-names wrong
 no-event-names-not -
 kptr-restrict partial
 kptr-restrict-not -
+mappings-missing partial doctor/switch-sampled.data.gz
+mappings-missing-not - doctor/unmapped-frames.data.gz
 unmapped-frames partial
 unmapped-frames-not -
 some-cpus partial doctor/holes-not.data.gz

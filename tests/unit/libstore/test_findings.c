@@ -54,6 +54,7 @@ struct scene {
 	uint16_t misc;
 	const char *dso, *name2; /* mapped file; a second clock event */
 	uint64_t name2_clockid;
+	int no_map; /* of the process; 2: it comes when the process has called exec */
 	int no_kernel_map, clock_data, build_ids;
 	uint64_t lost, lost_samples, throttles, enabled, running, period;
 	uint32_t dump, dyn;
@@ -243,6 +244,17 @@ static void add_features(struct pw *w, const struct scene *s)
 		pw_feature_build_id(w, PW_MISC_USER, (uint32_t)-1, id, 20, s->dso);
 }
 
+static void add_map(struct pw *w, const struct scene *s, const struct pw_id *at)
+{
+	pw_mmap2(w, at,
+		 &(struct pw_mmap){.pid = 7,
+				   .tid = 7,
+				   .addr = 0x400000,
+				   .len = 0x2000,
+				   .prot = 5,
+				   .filename = s->dso ? s->dso : "/no/such/server"});
+}
+
 static void add_sideband(struct pw *w, const struct scene *s)
 {
 	static const uint64_t every[] = {UINT64_MAX};
@@ -259,13 +271,8 @@ static void add_sideband(struct pw *w, const struct scene *s)
 					  .pgoff = 0xffffffff81000000,
 					  .filename = "[kernel.kallsyms]_text"});
 	pw_comm(w, &at, 7, 7, "server", 0);
-	pw_mmap2(w, &at,
-		 &(struct pw_mmap){.pid = 7,
-				   .tid = 7,
-				   .addr = 0x400000,
-				   .len = 0x2000,
-				   .prot = 5,
-				   .filename = s->dso ? s->dso : "/no/such/server"});
+	if (!s->no_map)
+		add_map(w, s, &at);
 }
 
 static void make_image(const struct scene *s, struct buf *out)
@@ -281,6 +288,10 @@ static void make_image(const struct scene *s, struct buf *out)
 	struct pw_id at = {.pid = 7, .tid = 7, .time = 45000000, .id = CLOCK_ID};
 	if (s->deferred == 2)
 		pw_callchain_deferred(&w, &at, 77, user_chain + 1, 2);
+	if (s->no_map == 2) {
+		pw_comm(&w, &at, 7, 7, "server", 1);
+		add_map(&w, s, &at);
+	}
 	at.time = 15000000;
 	for (uint64_t i = 0; i < s->throttles; i++)
 		pw_throttle(&w, &at, PW_THROTTLE, at.time, CLOCK_ID, CLOCK_ID);
@@ -549,11 +560,19 @@ static const struct fault {
 	 0,
 	 {.dso = "/no/such", .build_ids = 1},
 	 {.dso = "/no/such"}},
+	/* near: the process has a mapping, and its frames lie outside */
+	{"mappings-missing",
+	 HARM_PARTIAL,
+	 0,
+	 {.no_map = 1},
+	 {.nchain = 2, .chain = {PW_CONTEXT_USER, 0x77777}}},
+	/* near: what runs until exec has mappings that perf does not tell, its own child's */
+	{"mappings-missing", HARM_PARTIAL, 0, {.no_map = 1}, {.no_map = 2}},
 	{"unmapped-frames",
 	 HARM_PARTIAL,
 	 0,
 	 {.nchain = 2, .chain = {PW_CONTEXT_USER, 0x77777}},
-	 {0}},
+	 {.no_map = 1}},
 	/* near: the kernel's addresses, where perf could not see it */
 	{"unmapped-frames",
 	 HARM_PARTIAL,

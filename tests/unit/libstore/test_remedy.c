@@ -66,6 +66,9 @@ static const struct {
 	{"perf|record|-e|mem:0x1000:rw,a:b_|-F|9|./a",
 	 {.every = 1},
 	 "perf record -e mem:0x1000:rw,a:b_ -- ./a"},
+	/* what keeps mappings out */
+	{"perf|record|-C|0,2|-ag|--synth|no|./a", {.mappings = 1}, "perf record -a -g -- ./a"},
+	{"perf|record|-p|7|--synth=task|-g", {.mappings = 1}, "perf record -p 7 -g"},
 	/* what waits need */
 	{"perf|record|-F|99|-e|sched:sched_switch|sleep|1",
 	 {.sched = 1},
