@@ -80,6 +80,18 @@ static int follow_wakeups(struct held *h, uint64_t to, struct err *e)
 	return r;
 }
 
+/*
+ * Can the thread with the tid that a probe read have the lock? In a container the probe reads a
+ * tid of the container, which is another's outside: not a kernel thread's, nor one of another
+ * process, unless that ended the wait (a lock in shared memory).
+ */
+static int can_own(const struct held *h, uint32_t thread)
+{
+	if (thread == TL_NONE || h->tl->threads.v[thread].flags & THREAD_KERNEL)
+		return 0;
+	return same_process(h->tl, thread, h->o->thread) || thread == h->o->waker;
+}
+
 /* The owners that other waiters' probes read meanwhile, and between them the wakeups. */
 static int follow_marks(struct held *h, struct err *e)
 {
@@ -98,7 +110,7 @@ static int follow_marks(struct held *h, struct err *e)
 			continue;
 		uint32_t owner;
 		r = evidence_thread_at(h->ev, h->o->thread, m.owner, m.time_ns, &owner, e);
-		if (!r && owner != TL_NONE && owner != h->o->thread && m.time_ns > since(h) &&
+		if (!r && can_own(h, owner) && owner != h->o->thread && m.time_ns > since(h) &&
 		    hand_over(h, owner, m.time_ns))
 			r = err_nomem(e);
 	}
@@ -164,7 +176,7 @@ int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
 		return r < 0 ? r : 0;
 	uint32_t owner;
 	r = evidence_thread_at(x, o->thread, h.mark.owner, o->start_ns, &owner, e);
-	if (r || owner == TL_NONE || owner == o->thread)
+	if (r || !can_own(&h, owner) || owner == o->thread)
 		return r;
 	if (vec_push(out, ((struct window){h.mark.time_ns, h.end_ns, owner})))
 		return err_nomem(e);
