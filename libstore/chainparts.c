@@ -107,12 +107,12 @@ static int on_chain(const struct explainer *x, uint32_t thread)
 	return 0;
 }
 
-/* May the chain go on to the window's thread? Cuts the window to its recorded life; where it
- * may not, *end says why. */
-static int follow(const struct explainer *x, struct window *w, uint8_t *end)
+/* May the chain go on from the wait `off` to the window's thread? Cuts the window to its
+ * recorded life; where it may not, *end says why. */
+static int follow(const struct explainer *x, uint32_t off, struct window *w, uint8_t *end)
 {
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
-	if (w->thread == x->link->thread || on_chain(x, w->thread)) {
+	if (w->thread == x->tl->off.v[off].thread || on_chain(x, w->thread)) {
 		*end = END_CYCLE;
 		return 0;
 	}
@@ -165,7 +165,7 @@ static int kept_by(struct explainer *x, struct window w, uint8_t via, uint32_t o
 {
 	uint64_t from = w.from_ns, to = w.to_ns;
 	uint8_t end = END_NONE;
-	if (!follow(x, &w, &end))
+	if (!follow(x, off, &w, &end))
 		return chain_own_part(x, PART_BLOCKED, end, off, from, to);
 	if (claim(x, &w, via, PART_BLOCKED, off))
 		return ERR_NOMEM;
@@ -225,7 +225,7 @@ int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 			r = chain_own_part(x, state, END_IDLE_CPU, off, at, w.from_ns);
 		at = w.to_ns;
 		if (!r)
-			r = follow(x, &w, &end)
+			r = follow(x, off, &w, &end)
 				    ? claim(x, &w, VIA_CPU, state, off)
 				    : chain_own_part(x, state, end, off, w.from_ns, at);
 	}
