@@ -101,6 +101,14 @@ int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out)
 	return 1;
 }
 
+uint64_t tl_take_idle(struct wait *x)
+{
+	uint64_t ns = x->idle ? x->blocked + x->unknown : 0;
+	x->blocked = x->idle ? 0 : x->blocked;
+	x->unknown = x->idle ? 0 : x->unknown;
+	return ns;
+}
+
 static void stack_text(const struct tlinput *ti, uint32_t path, struct buf *b)
 {
 	enum { SHOWN = 3 };
@@ -250,18 +258,18 @@ static int add_row(struct waits *w, const struct wait_row *key)
 }
 
 /* Count an idle part that is not shown, and remember the largest stack of all. */
-static int hide_idle(struct waits *w, const struct wait *x)
+static int hide_idle(struct waits *w, const struct wait *x, uint64_t ns)
 {
 	struct hidden_waits *h = &w->hidden;
 	uint32_t i;
 	h->idle_n++;
-	h->idle_ns += x->blocked;
+	h->idle_ns += ns;
 	if (!u64map_get(&w->idle_stacks, x->off->path, &i)) {
 		i = (uint32_t)w->idle_ns.n;
 		if (vec_push(&w->idle_ns, 0) || u64map_put(&w->idle_stacks, x->off->path, i))
 			return ERR_NOMEM;
 	}
-	w->idle_ns.v[i] += x->blocked;
+	w->idle_ns.v[i] += ns;
 	if (w->idle_ns.v[i] > h->largest_ns) {
 		h->largest_ns = w->idle_ns.v[i];
 		h->largest_path = x->off->path;
@@ -301,11 +309,9 @@ static int add_wait(struct waits *w, const struct tlinput *ti, const struct sele
 		w->hidden.system_ns += x.end - x.start;
 		return 0;
 	}
-	if (x.idle && !s->opt->idle) {
-		if (hide_idle(w, &x))
-			return ERR_NOMEM;
-		x.blocked = 0; /* a late wakeup behind it is latency and stays */
-	}
+	/* a late wakeup behind it is latency and stays */
+	if (x.idle && !s->opt->idle && hide_idle(w, &x, tl_take_idle(&x)))
+		return ERR_NOMEM;
 	if (!s->causes[o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN])
 		return 0;
 	struct wait_row r = {.comm = o->comm,

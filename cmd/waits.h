@@ -48,11 +48,14 @@ struct wait {
 	uint64_t start, end;
 	uint64_t blocked, runnable, preempted, unknown; /* preempted is part of runnable */
 	int open;                                       /* cut by an edge */
-	int idle;                                       /* blocked is idle time */
+	int idle; /* blocked is idle time; so is unknown (off_idle_ns) */
 };
 
 /* The interval clipped to --time; 0 when nothing of it lies inside. */
 int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out);
+
+/* Take its idle time out of its parts; returns how much that was. */
+uint64_t tl_take_idle(struct wait *x);
 
 /* What was hidden, for the one line that says so. */
 struct hidden_waits {

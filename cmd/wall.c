@@ -85,8 +85,7 @@ static int add_waiting(const struct wall *w, const struct tl_thread *t, const st
 		return 0;
 	if (x.idle && !w->opt->idle) {
 		w->hidden->idle_n++;
-		w->hidden->idle_ns += x.blocked;
-		x.blocked = 0;
+		w->hidden->idle_ns += tl_take_idle(&x);
 	}
 	rc = emit(w, t, o->comm, o->path, cause_name(o->cause), 1, x.blocked);
 	rc = rc ? rc : emit(w, t, o->comm, o->path, "runnable", 1, x.runnable - x.preempted);

@@ -173,7 +173,8 @@ CREATE VIEW v_offcpu AS
 SELECT o.id, t.recording_id, t.pid, t.tid, c.comm, o.start_ns, o.end_ns,
 	o.end_ns - o.start_ns AS off_ns, o.blocked_ns, o.runnable_ns, o.preempted_ns,
 	CASE WHEN o.unknown_reason IS NULL THEN 0 ELSE o.end_ns - o.start_ns END AS unknown_ns,
-	o.end_ns - o.start_ns - CASE WHEN o.idle THEN o.blocked_ns ELSE 0 END AS wait_ns,
+	CASE WHEN NOT o.idle THEN o.end_ns - o.start_ns
+		WHEN o.unknown_reason IS NULL THEN o.runnable_ns ELSE 0 END AS wait_ns,
 	o.prev_state, o.syscall, o.cause, o.idle, t.kernel OR t.recorder AS system,
 	s.name AS function, o.call_path_id,
 	w.pid AS waker_pid, w.tid AS waker_tid, wc.comm AS waker_comm, o.waker_context,
@@ -233,7 +234,8 @@ GROUP BY 1, 2;
 CREATE VIEW v_folded_offcpu AS
 SELECT g.comm || coalesce(';' || k.stack, '') AS stack, sum(g.ns) AS ns, sum(g.n) AS intervals
 FROM (SELECT replace(coalesce(c.comm, ''), ' ', '_') AS comm, o.call_path_id,
-		sum(o.end_ns - o.start_ns - CASE WHEN o.idle THEN o.blocked_ns ELSE 0 END) AS ns,
+		sum(CASE WHEN NOT o.idle THEN o.end_ns - o.start_ns
+			WHEN o.unknown_reason IS NULL THEN o.runnable_ns ELSE 0 END) AS ns,
 		count(*) AS n
 	FROM offcpu o JOIN threads t ON t.id = o.thread_id
 	LEFT JOIN comms c ON c.id = o.comm_id
