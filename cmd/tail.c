@@ -27,7 +27,7 @@ const struct opt tail_pick_rows[] = {
 	{"pct", 0, OPT_STRING, AT(pct), "X", "... or any other, as 99.95"},
 	{"over", 0, OPT_STRING, AT(over), "DUR", "those that lasted at least DUR: 500us, 2ms"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
-	 "list open and suspect ones too, by their lower bounds"},
+	 "list open and suspect ones too, as long as they were seen"},
 	OPT_END,
 };
 
@@ -321,7 +321,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const char *path = nfiles               ? files[0]
 			   : o.wait.tl.in.input ? o.wait.tl.in.input
 						: "perf.data";
-	int rc = tail_ask(&r, "tail", path, names, &n, &several);
+	int one = o.json || o.csv || o.svg || o.flame;
+	int rc = tail_ask(&r, "tail", path, names, &n, one ? NULL : &several);
 	if (rc)
 		return rc;
 	rc = several ? each_name(&r, names, n) : answer(&r);

@@ -112,15 +112,6 @@ static void hide_system(struct episodes *out, uint64_t ns)
 	out->system.ns += ns;
 }
 
-/* Time that is idle at the beginning of an interval. A sleep whose wakeup is not known is idle
- * as a whole: nothing tells where its late part begins. */
-static uint64_t idle_part(const struct off *o)
-{
-	if (!(o->flags & OFF_IDLE))
-		return 0;
-	return o->unknown ? off_ns(o) : o->blocked_ns;
-}
-
 static int take_wait(struct collector *c, uint32_t i)
 {
 	const struct off *o = &c->tl->off.v[i];
@@ -135,7 +126,7 @@ static int take_wait(struct collector *c, uint32_t i)
 		.flags = o->flags & (OFF_OPEN | OFF_SUSPECT),
 		.unknown = o->unknown != KNOWN,
 	};
-	uint64_t idle = idle_part(o), hidden_end = o->start_ns + idle;
+	uint64_t idle = off_idle_ns(o), hidden_end = o->start_ns + idle;
 	uint64_t hidden_start = o->start_ns;
 	uint8_t ignored = 0;
 	if (!has_comm(c->tl, c->q, o->comm) || !has_cpu(c->tl, c->q, o->cpu_in, o->cpu_out))
@@ -177,6 +168,11 @@ static int take_span(struct collector *c, uint32_t i)
 	if (s->name != c->q->span || !has_comm(c->tl, c->q, t->comm) ||
 	    !has_thread(c->tl, c->q, s->thread))
 		return 0;
+	if (c->q->ncpus) {
+		uint16_t cpu = timeline_cpu_at(c->tl, s->thread, s->start_ns);
+		if (!has_cpu(c->tl, c->q, cpu, cpu))
+			return 0;
+	}
 	if (!clip(c->q, &ep.start_ns, &ep.end_ns, &ep.flags))
 		return 0;
 	return add_episode(c, &ep);
@@ -210,7 +206,7 @@ static void begin_stay(struct stay *s, const struct off *o)
 	/* the waking of an idle wait cut by the end was never seen */
 	s->begun = !(o->flags & OFF_OPEN) || off_runnable_ns(o);
 	s->ep = (struct episode){
-		.start_ns = o->start_ns + idle_part(o),
+		.start_ns = o->start_ns + off_idle_ns(o),
 		.thread = o->thread,
 		.end_thread = o->thread,
 		.comm = o->comm,
@@ -230,7 +226,7 @@ static int take_activations(struct collector *c, uint32_t thread)
 		return 0;
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &c->tl->off.v[i];
-		uint64_t from = o->start_ns, to = from + idle_part(o);
+		uint64_t from = o->start_ns, to = from + off_idle_ns(o);
 		uint8_t ignored = 0;
 		if (!(o->flags & OFF_IDLE)) {
 			s.ep.flags |= o->flags & (OFF_SUSPECT | OFF_OPEN);
@@ -442,9 +438,11 @@ static uint64_t threshold_of(const struct episodes *x, const struct episode_pick
 		return p->ns;
 	if (p->kind == PICK_PERCENTILE)
 		return episodes_percentile(x, p->millipercent, 0);
-	if (!p->top || !x->clean.n)
+	size_t n = x->clean.n + (p->dirty ? x->dirty.n : 0);
+	if (!p->top || !n)
 		return UINT64_MAX;
-	return x->clean.v[p->top < x->clean.n ? x->clean.n - p->top : 0];
+	size_t shortest = p->top < n ? n - p->top : 0;
+	return p->dirty ? ranked(x, shortest + 1) : x->clean.v[shortest];
 }
 
 static int worse(const void *a, const void *b, void *ctx)

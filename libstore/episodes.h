@@ -10,8 +10,9 @@
  * episodes is the ⌈X/100·n⌉-th smallest, X in thousandths of a percent.
  *
  * Open episodes (cut by the recording's or --time's edge) and suspect ones (touched by lost
- * records or holes) are lower bounds: they are counted, have percentiles of their own, and are
- * not part of the clean population.
+ * records or holes) are not known in full: an open one lasted longer; where records are
+ *missing, two waits may look like one. They are counted, have percentiles of their own, and are
+ *not part of the clean population.
  */
 #ifndef LIBSTORE_EPISODES_H
 #define LIBSTORE_EPISODES_H
@@ -94,8 +95,8 @@ static inline uint64_t percentile_needs(uint32_t millipercent)
 	return above ? (100000 + above - 1) / above : 0;
 }
 
-/* pX of the clean population, or with the open and suspect ones as lower bounds in it. 0 when
- * there is none. */
+/* pX of the clean population, or with the open and suspect ones in it, as long as they were
+ * seen. 0 when there is none. */
 uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty);
 
 /* Which episodes are the tail. */

@@ -318,6 +318,15 @@ uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uin
 				      t->off_first + t->off_n, near, from);
 }
 
+uint16_t timeline_cpu_at(const struct timeline *tl, uint32_t thread, uint64_t ns)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t i = timeline_off_after(tl, thread, ns), end = t->off_first + t->off_n;
+	if (i < end)
+		return tl->off.v[i].start_ns <= ns ? tl->off.v[i].cpu_in : tl->off.v[i].cpu_out;
+	return t->off_n ? tl->off.v[end - 1].cpu_in : t->first_cpu;
+}
+
 static int run_order(const void *a, const void *b)
 {
 	const struct tl_run *x = a, *y = b;

@@ -270,6 +270,9 @@ uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t
 uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
 				 uint32_t near);
 
+/* The CPU that a thread has at `ns`, or gets next when it is off then; TL_NOCPU: not known. */
+uint16_t timeline_cpu_at(const struct timeline *tl, uint32_t thread, uint64_t ns);
+
 /* A time during which a thread had a CPU. */
 struct tl_run {
 	uint64_t start_ns, end_ns;
@@ -328,6 +331,15 @@ const char *loss_kind_name(unsigned int kind);
 static inline uint64_t off_ns(const struct off *o)
 {
 	return o->end_ns - o->start_ns;
+}
+
+/* Time that is idle at the beginning of an interval. A sleep whose wakeup is not known is idle
+ * as a whole: nothing tells where its late part begins. */
+static inline uint64_t off_idle_ns(const struct off *o)
+{
+	if (!(o->flags & OFF_IDLE))
+		return 0;
+	return o->unknown ? off_ns(o) : o->blocked_ns;
 }
 static inline uint64_t off_runnable_ns(const struct off *o)
 {

@@ -130,7 +130,8 @@ static void population(struct writer *w)
 	const struct episode_selection *s = &w->t->selection;
 	json_open(&w->j, "population", '{');
 	json_u64(&w->j, "count", x->clean.n);
-	if (s->cannot_say || s->threshold_ns == UINT64_MAX)
+	int none = !s->threshold_ns && !x->clean.n; /* a percentile of nothing */
+	if (s->cannot_say || s->threshold_ns == UINT64_MAX || none)
 		json_null(&w->j, "threshold_ns");
 	else
 		json_u64(&w->j, "threshold_ns", s->threshold_ns);
@@ -155,7 +156,10 @@ static void population(struct writer *w)
 		json_u64(&w->j, "max_ns", x->clean.v[x->clean.n - 1]);
 	else
 		json_null(&w->j, "max_ns");
-	json_u64(&w->j, "p999_with_suspect_ns", episodes_percentile(x, 99900, 1));
+	if (x->v.n)
+		json_u64(&w->j, "p999_with_suspect_ns", episodes_percentile(x, 99900, 1));
+	else
+		json_null(&w->j, "p999_with_suspect_ns");
 	json_close(&w->j, '}');
 }
 

@@ -148,8 +148,8 @@ static void left_out_line(struct buf *b, const struct tail *t)
 		units_count(&line, x->open);
 		buf_str(&line, " open (cut by the edge), ");
 		units_count(&line, x->suspect);
-		buf_str(&line, " suspect (records missing there); with them as lower bounds "
-			       "p99.9 is ");
+		buf_str(&line, " suspect (records missing there); with them, as long as they "
+			       "were seen, p99.9 is ");
 		units_duration(&line, episodes_percentile(x, 99900, 1));
 		buf_str(b, "left out:   ");
 		wrapped(b, buf_cstr(&line), 12, 12);
@@ -195,6 +195,7 @@ static void percentile_table(struct buf *b, const struct episodes *x)
 int tailtext_population(struct buf *b, const struct tail *t, const struct tailtext_options *o)
 {
 	population_line(b, t, o);
+	left_out_line(b, t);
 	percentile_table(b, &t->episodes);
 	return buf_failed(b);
 }

@@ -578,9 +578,10 @@ void words_missing(const struct timeline *tl, unsigned missing,
 				 "interrupt perf could not record in (a larger -m helps)"},
 		{MISSING_STACK,
 		 "no stack at the switch: -g or --call-graph dwarf would have told where"},
-		{MISSING_HOLE, "a hole or lost records inside: its length is a lower bound (a "
-			       "larger -m helps)"},
-		{MISSING_OPEN, "cut by the edge of the recording: it lasted longer than this"},
+		{MISSING_HOLE, "a hole or lost records inside: what happened there, and its "
+			       "length, are not certain (a larger -m helps)"},
+		{MISSING_OPEN, "cut by the edge of the recording, or of --time: it lasted "
+			       "longer than this"},
 		{MISSING_SAMPLES,
 		 "no samples of the code that ran: -e cpu-clock/freq=1999/ beside "
 		 "the scheduler events would have told which (named by its "
