@@ -8,7 +8,8 @@
 #include "libsym/profile.h"
 #include "render/flame.h"
 
-/* What the first level above "all" is. */
+/* What the first level above "all" is: waits and the samples of a flame chart know the first
+ * three, the latter their CPU too. */
 enum flame_split {
 	SPLIT_COMM,
 	SPLIT_PID,   /* comm-PID */

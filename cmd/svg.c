@@ -81,7 +81,7 @@ static const struct opt rows[] = {
 	{"factor", 0, OPT_REAL, AT(factor), "X", "multiply the weights that are shown"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL, "a still picture, without the data"},
 	{"split", 0, OPT_STRING, AT(split), "comm|pid|tid|cpu|event|cgroup",
-	 "first level of a recording's graph (comm)"},
+	 "first level of a recording's graph (comm); of waits\ncomm, pid or tid"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "short C++, Rust and Go names, so that equal frames merge"},
 	OPT_END,
@@ -198,6 +198,18 @@ static const char *basename_of(const char *path)
 	return !strcmp(path, "-") ? "stdin" : slash && slash[1] ? slash + 1 : path;
 }
 
+/* A wait lies between two CPUs and is no event's; a flame chart shows one event. */
+static int set_split(struct svg_request *rq, const char *text, struct err *e)
+{
+	int rc = text ? flame_split_parse(text, &rq->split, e) : 0;
+	if (!rc && rq->kind != SVG_CPU && rq->split > SPLIT_TID)
+		rc = err_set(e, ERR_USAGE,
+			     "--split %s is for samples, not waits: comm, pid or tid", text);
+	if (!rc && rq->in_order && rq->split > SPLIT_CPU)
+		rc = err_set(e, ERR_USAGE, "--split %s does not go with --flamechart", text);
+	return rc;
+}
+
 static int set_request(struct drawing *d, struct err *e)
 {
 	const struct svg_opts *o = d->opt;
@@ -219,7 +231,7 @@ static int set_request(struct drawing *d, struct err *e)
 	d->rq.simplify = o->simplify;
 	d->rq.opt = &o->t.wait;
 	d->rq.tail = &o->t;
-	return o->split ? flame_split_parse(o->split, &d->rq.split, e) : 0;
+	return set_split(&d->rq, o->split, e);
 }
 
 /* Colours and title that suit what is drawn, where the user said nothing. */

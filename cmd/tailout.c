@@ -154,16 +154,12 @@ int tail_times_add(const struct tail_times *f, const struct episode *ep, struct 
 
 static int add_flame(void *ctx, const struct folded *row, struct err *e)
 {
-	struct folded r = *row;
-	r.pid = r.tid = -1;
-	return flame_input_add(ctx, &r, row->weight, 0, e);
+	return flame_input_add(ctx, row, row->weight, 0, e);
 }
 
 static int add_flame_before(void *ctx, const struct folded *row, struct err *e)
 {
-	struct folded r = *row;
-	r.pid = r.tid = -1;
-	return flame_input_add(ctx, &r, 0, row->weight, e);
+	return flame_input_add(ctx, row, 0, row->weight, e);
 }
 
 int tailout_flame_add(const struct tail *t, struct flame_input *fi, const struct episode *ep,

@@ -29,6 +29,19 @@ b=$(sed -n 's/.*<title>all (\([0-9,]*\) ticks.*/\1/p' b.svg | head -1)
 "$PERFKIT" svg --flamechart $opts "$SRC/testdata/demo/perf.data" -o chart.svg || exit 1
 "$PERFKIT" svg --split tid $opts "$SRC/testdata/demo/perf.data" -o tid.svg || exit 1
 grep -q '<title>[a-z_]*-[0-9]*/[0-9]* (' tid.svg || { echo "--split tid has no such level"; exit 1; }
+# what waits, or a flame chart's samples, are not split by is refused
+for k in --offcpu --offwake --wall --chain "--tail --p50" "--tail-diff --p50" --flamechart; do
+	for by in cpu event cgroup; do
+		[ "$k $by" = "--flamechart cpu" ] && continue
+		"$PERFKIT" svg $k --split $by $opts "$tid/perf.data" -o split.svg 2>err
+		[ $? -eq 2 ] && grep -q -e "--split $by " err ||
+			{ echo "svg $k --split $by is no usage error: $(cat err)"; exit 1; }
+	done
+	[ $k = --flamechart ] && continue
+	"$PERFKIT" svg $k --split tid $opts "$tid/perf.data" -o split.svg || exit 1
+	grep -q '<title>pingpong-[0-9]*/[0-9]* (' split.svg && ! grep -q '<title>[^<]*-1 (' split.svg ||
+		{ echo "svg $k --split tid: $(grep -o '<title>[^<]*' split.svg | head -3)"; exit 1; }
+done
 # a recording compared with itself differs nowhere
 "$PERFKIT" svg --diff --offcpu $opts "$tid/perf.data" "$tid/perf.data" -o diff.svg || exit 1
 grep '<title>' diff.svg | grep -E '; [+-]0*[1-9]' | head -3 | grep . && { echo "a self-diff differs"; exit 1; }
