@@ -35,7 +35,7 @@ static void each_option(FILE *f, const struct verb *v,
 {
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (o->help)
+			if (opt_is_shown(v, o))
 				row(f, v, o);
 }
 

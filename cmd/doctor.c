@@ -344,5 +344,6 @@ const struct verb verb_doctor = {
 	.tables = {rows, input_rows},
 	.options_size = sizeof(struct doctor_opts),
 	.max_files = 1,
+	.modes = {{NULL, INPUT_FILTERS}},
 	.run = run,
 };

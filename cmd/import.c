@@ -185,5 +185,6 @@ const struct verb verb_import = {
 	.tables = {rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct import_opts),
 	.max_files = 256,
+	.modes = {{NULL, INPUT_FILTERS}},
 	.run = run,
 };

@@ -27,6 +27,9 @@ struct input_opts {
 
 extern const struct opt input_rows[];
 
+/* Names of those of its options that choose samples, for the modes of a verb that takes all. */
+#define INPUT_FILTERS "event comm comms pid tid cpu time"
+
 /* What a verb works with between opening and closing. */
 struct input {
 	const struct input_opts *opt;

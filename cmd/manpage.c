@@ -127,7 +127,7 @@ void man_verb(FILE *f, const struct verb *v)
 	fputs(".SH OPTIONS\n", f);
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (o->help)
+			if (opt_is_shown(v, o))
 				put_option(f, o);
 	put_exit_status(f);
 	if (v->examples) {

@@ -237,6 +237,17 @@ static int is_mode(const struct opt_mode *m)
 	return m->flag || m->options;
 }
 
+int opt_is_shown(const struct verb *v, const struct opt *o)
+{
+	int named = 0, asked = 0;
+	for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++) {
+		int is = names(&v->modes[i], o->name);
+		named |= is;
+		asked |= is && v->modes[i].flag;
+	}
+	return o->help && (!named || asked);
+}
+
 /* Bits of the modes asked for. */
 static unsigned modes_asked(const struct verb *v, const void *opts, const void *defaults)
 {
@@ -328,7 +339,7 @@ void opt_help(const struct verb *v)
 	puts("\nOptions:");
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (o->help)
+			if (opt_is_shown(v, o))
 				help_row(o);
 	if (v->examples)
 		printf("\nExamples:\n%s\n", v->examples);

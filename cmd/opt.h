@@ -88,6 +88,10 @@ int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const cha
 /* Refuse options that no mode asked for reads. 0, or 2 after printing one line on stderr. */
 int opt_check_modes(const struct verb *v, const void *opts);
 
+/* 1 when help, man page and completions tell of the option: it is no alias, and has a meaning
+ * with this verb. */
+int opt_is_shown(const struct verb *v, const struct opt *o);
+
 /* 1 when a value follows the option. */
 int opt_takes_argument(const struct opt *o);
 

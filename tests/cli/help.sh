@@ -60,6 +60,12 @@ told 'cause goes with --offcpu, --offwake, --tail or --tail-diff' svg -o x.svg -
 told 'cpus does not go with --tail' timeline -o x.svg --tail --cpus
 told 'event has no meaning here' tail -e cycles
 told 'recording is for stores' collapse --recording 2
+for v in import doctor; do # they take or judge all of a recording
+	for o in -ecycles --comm=x -cx --pid=1 --tid=1 -C0 --time=1,2; do
+		told 'has no meaning here' $v $o
+	done
+	grep -q -e --comm -e --time "help.$v" "$v.1" && wrong "help $v tells of options that it refuses"
+done
 
 for shell in bash zsh fish; do
 	"$PERFKIT" help --completion $shell >complete.$shell || wrong "no completion for $shell"
