@@ -4,21 +4,47 @@
 
 void counters_release(struct counters *c)
 {
-	u64map_release(&c->index);
+	idmap_release(&c->index);
 	vec_release(&c->stood);
 }
 
-/* How far counter `id` has come since it was last read. 0 or ERR_NOMEM. */
-static int moved_since(struct counters *c, uint64_t id, uint64_t value, uint64_t *moved)
+/*
+ * The thread whose own counter the sample reads; 0 where one counter is of all threads. perf
+ * before 6.13 says that events of `-a` are inherited as well, though they count whole CPUs:
+ * groups it never inherits, and -a starts no event at exec.
+ */
+static int32_t thread_of(const struct sample *s)
 {
-	uint32_t i;
-	if (!u64map_get(&c->index, id, &i)) {
-		i = (uint32_t)c->stood.n;
-		if (vec_push(&c->stood, 0) || u64map_put(&c->index, id, i))
-			return ERR_NOMEM;
-	}
-	*moved = value - c->stood.v[i];
-	c->stood.v[i] = value;
+	const struct event_attr *a = &s->event->attr;
+	if (!attr_flag(a, ATTR_INHERIT) || !(a->sample_type & PERF_SAMPLE_TID))
+		return 0;
+	return a->read_format & PERF_FORMAT_GROUP || attr_flag(a, ATTR_ENABLE_ON_EXEC) ? s->tid
+										       : 0;
+}
+
+/* NULL when there is no memory. */
+static struct counter_reading *counter_of(struct counters *c, uint64_t id, int32_t tid)
+{
+	struct counter_reading fresh = {.id = id, .tid = tid};
+	uint64_t h = hash_u64(hash_u64(id ^ hash_seed()) ^ (uint32_t)tid);
+	size_t at = 0;
+	for (uint32_t i; idmap_next(&c->index, h, &at, &i);)
+		if (c->stood.v[i].id == id && c->stood.v[i].tid == tid)
+			return &c->stood.v[i];
+	if (vec_push(&c->stood, fresh) || idmap_put(&c->index, h, (uint32_t)(c->stood.n - 1)))
+		return NULL;
+	return &c->stood.v[c->stood.n - 1];
+}
+
+/* How far a counter has come since it was last read. 0 or ERR_NOMEM. */
+static int moved_since(struct counters *c, uint64_t id, int32_t tid, uint64_t value,
+		       uint64_t *moved)
+{
+	struct counter_reading *x = counter_of(c, id, tid);
+	if (!x)
+		return ERR_NOMEM;
+	*moved = value < x->value ? value : value - x->value;
+	x->value = value;
 	return 0;
 }
 
@@ -37,7 +63,7 @@ int counters_next(struct counters *c, const struct recording *rec, const struct 
 		uint64_t id = group ? load_u64(p + 8, rec->swap) : s->id;
 		*at += s->read_stride;
 		*ev = group ? recording_event_of_id(rec, id) : s->event;
-		if (moved_since(c, id, load_u64(p, rec->swap), moved))
+		if (moved_since(c, id, thread_of(s), load_u64(p, rec->swap), moved))
 			return ERR_NOMEM;
 		if (*ev && *moved)
 			return 1;
