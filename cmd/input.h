@@ -27,8 +27,12 @@ struct input_opts {
 
 extern const struct opt input_rows[];
 
-/* Names of those of its options that choose samples, for the modes of a verb that takes all. */
+/* Names of those of its options that choose samples, and that say how they are named: for the
+ * modes of a verb, or a kind of input, that has no use for them. */
 #define INPUT_FILTERS "event comm comms pid tid cpu time"
+#define INPUT_NAMING                                                            \
+	"symfs kallsyms vmlinux buildid-dir no-inline no-demangle constructors" \
+	" max-stack trust-paths"
 
 /* What a verb works with between opening and closing. */
 struct input {

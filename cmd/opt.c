@@ -220,16 +220,21 @@ static int is_given(const struct opt *o, const void *opts, const void *defaults)
 	return memcmp(x, (const char *)defaults + o->at, size[o->kind]) != 0;
 }
 
-static int names(const struct opt_mode *m, const char *name)
+static int is_listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);
-	for (const char *p = m->options; p && *p; p += strspn(p, " ")) {
+	for (const char *p = list; p && *p; p += strspn(p, " ")) {
 		size_t len = strcspn(p, " ");
 		if (len == n && !strncmp(p, name, n))
 			return 1;
 		p += len;
 	}
 	return 0;
+}
+
+static int names(const struct opt_mode *m, const char *name)
+{
+	return is_listed(m->options, name);
 }
 
 static int is_mode(const struct opt_mode *m)
@@ -308,6 +313,20 @@ int opt_check_modes(const struct verb *v, const void *opts)
 		}
 	mem_free(defaults);
 	return rc;
+}
+
+int opt_given(const struct verb *v, const void *opts, const char *list, const char **name)
+{
+	void *defaults;
+	*name = NULL;
+	if (with_defaults(v, &defaults))
+		return ERR_NOMEM;
+	for (int t = 0; t < OPT_TABLES && v->tables[t] && !*name; t++)
+		for (const struct opt *o = v->tables[t]; o->name && !*name; o++)
+			if (is_listed(list, o->name) && is_given(o, opts, defaults))
+				*name = o->name;
+	mem_free(defaults);
+	return 0;
 }
 
 static void help_row(const struct opt *o)

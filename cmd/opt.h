@@ -95,6 +95,10 @@ int opt_is_shown(const struct verb *v, const struct opt *o);
 /* 1 when a value follows the option. */
 int opt_takes_argument(const struct opt *o);
 
+/* Which of the options `list` (names, blanks between) was given first by the order of the
+ * tables, in *name; NULL for none. 0, or ERR_NOMEM. */
+int opt_given(const struct verb *v, const void *opts, const char *list, const char **name);
+
 /* Give back what list options hold. */
 void opt_release(const struct verb *v, void *opts);
 

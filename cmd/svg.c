@@ -87,6 +87,9 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
+/* Folded text has no use for these. */
+#define FOR_RECORDINGS INPUT_FILTERS " " INPUT_NAMING " split simplify recording"
+
 struct drawing {
 	const struct svg_opts *opt;
 	struct flame flame;
@@ -231,6 +234,8 @@ static int set_request(struct drawing *d, struct err *e)
 	d->rq.simplify = o->simplify;
 	d->rq.opt = &o->t.wait;
 	d->rq.tail = &o->t;
+	if (opt_given(&verb_svg, o, FOR_RECORDINGS, &d->rq.for_recordings))
+		return err_nomem(e);
 	return set_split(&d->rq, o->split, e);
 }
 
@@ -399,6 +404,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	rc = rc ? rc : draw(&d, files, nfiles, &e);
 	if (rc)
 		rc = d.status ? d.status : fail(&e);
+	else if (d.opt->t.wait.tl.in.strict && (d.drawn[0].warned || d.drawn[1].warned))
+		rc = 3;
 	flame_release(&d.flame);
 	palette_map_release(&d.map);
 	svg_drawn_release(&d.drawn[0]);

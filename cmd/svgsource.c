@@ -21,9 +21,10 @@ void svg_drawn_release(struct svg_drawn *d)
 /* --- folded text ---------------------------------------------------------------------- */
 
 static void warn_skipped(const struct svg_request *rq, const char *path,
-			 const struct folded_stats *st)
+			 const struct folded_stats *st, struct svg_drawn *out)
 {
 	struct buf first = {0};
+	out->warned += st->skipped > 0;
 	if (!st->skipped || rq->opt->tl.in.quiet)
 		return;
 	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
@@ -39,6 +40,12 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 	struct folded_stats st;
 	const char *plain = plain_input_file(path);
 	int rc;
+	if (rq->for_recordings) {
+		source_close(src);
+		return err_set(e, ERR_USAGE,
+			       "%s: is folded text; --%s is for recordings and stores", path,
+			       rq->for_recordings);
+	}
 	if (source_is_mapped(src)) {
 		rc = folded_read(flame, plain ? plain : path, &o, &st, e);
 	} else {
@@ -49,7 +56,7 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 	source_close(src);
 	if (rc)
 		return rc;
-	warn_skipped(rq, path, &st);
+	warn_skipped(rq, path, &st, out);
 	out->columns = st.columns;
 	return st.lines ? 0
 			: err_set(e, ERR_REFUSED, "%s: no line \"stack count\" in it", path);
@@ -162,6 +169,7 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 			input_topics(&in, rq->split == SPLIT_EVENT ? NULL : ev));
 		rc = rc ? rc : add_profile(rq, &in, ev, flame, out, e);
 	}
+	out->warned += in.warned;
 	input_close(&in);
 	return rc;
 }
@@ -241,6 +249,7 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 	}
 	flame_input_release(&fi);
 	tl_folded_release(&f);
+	out->warned += ti.in.warned;
 	tlinput_close(&ti);
 	return rc;
 }
@@ -300,6 +309,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 		describe(out, name, strtab_get(&ti.names->strings, tl->rec.host));
 	}
 	flame_input_release(&fi);
+	out->warned += ti.in.warned;
 	tlinput_close(&ti);
 	return rc;
 }
@@ -562,6 +572,7 @@ static int read_tail(const struct svg_request *rq, const char *path, struct flam
 		rc = out->status ? ERR_REFUSED : add_tail(rq, &r, &t, flame, out, e);
 		tail_release(&t);
 	}
+	out->warned += r.ti.in.warned;
 	tlinput_close(&r.ti);
 	return rc;
 }
@@ -577,6 +588,7 @@ static int read_timeline(const struct svg_request *rq, const char *path, struct 
 	int rc = rq->kind == SVG_WALL    ? add_wall(rq, &ti, flame, out, e)
 		 : rq->kind == SVG_CHAIN ? add_chains(rq, &ti, flame, out, e)
 					 : add_waits(rq, &ti, flame, out, e);
+	out->warned += ti.in.warned;
 	tlinput_close(&ti);
 	return rc;
 }

@@ -24,9 +24,10 @@ struct svg_request {
 	enum svg_kind kind;
 	enum flame_split split;
 	int simplify;
-	int before;   /* weights go to v[1]: the first file of a diff */
-	int in_order; /* a flame chart: stacks one by one, in the order of time */
-	int columns;  /* folded text: see folded_options */
+	int before;                 /* weights go to v[1]: the first file of a diff */
+	int in_order;               /* a flame chart: stacks one by one, in the order of time */
+	int columns;                /* folded text: see folded_options */
+	const char *for_recordings; /* an option given that folded text has no use for; NULL */
 	const struct wait_opts *opt;
 	const struct tail_opts *tail; /* picks of SVG_TAIL; its wait is *opt */
 };
@@ -41,6 +42,7 @@ struct svg_drawn {
 	double seconds;      /* recorded; 0 = unknown */
 	int columns;         /* of folded text */
 	int status;          /* exit status of what has printed its failure already */
+	int warned;          /* how many warnings there were, for --strict */
 };
 
 /*

@@ -83,6 +83,18 @@ lacks raw.svg 'only before'
 # Lines that are no stacks are counted; a file of nothing else is refused.
 printf 'a;b 1\nrubbish\n' | "$PERFKIT" svg - -o skip.svg 2>err
 has err '1 lines without a count left out, the first: rubbish'
+# --strict: what was warned of is told in the status, even where -q silences it
+printf 'a;b 1\nrubbish\n' >skip.folded
+fails 3 "$PERFKIT" svg --strict -q skip.folded -o skip.svg
+fails 3 "$PERFKIT" svg --strict -q --diff skip.folded x.folded -o skip.svg
+fails 0 "$PERFKIT" svg --strict x.folded -o skip.svg
+for k in '' --flamechart; do
+	fails 3 "$PERFKIT" svg $k --strict -q --no-local "$SRC/testdata/cut/perf.data" -o skip.svg
+	fails 0 "$PERFKIT" svg $k --no-local "$SRC/testdata/cut/perf.data" -o skip.svg
+done
+for k in --offcpu --wall --chain '--tail --p50'; do
+	fails 3 "$PERFKIT" svg $k --strict -q --no-local "$SRC/testdata/sched/perf.data" -o skip.svg
+done
 echo rubbish >rubbish.folded
 fails 3 "$PERFKIT" svg rubbish.folded -o none.svg
 [ ! -e none.svg ]
@@ -99,6 +111,15 @@ fails 2 "$PERFKIT" svg x.folded --width=0 -o none.svg
 fails 2 "$PERFKIT" svg --diff x.folded -o none.svg
 fails 2 "$PERFKIT" svg x.folded --bgcolors=puce -o none.svg
 fails 2 "$PERFKIT" svg x.folded --notes='<b>' -o none.svg
+[ ! -e none.svg ]
+
+# What only a recording or a store can be asked is refused of folded text.
+for o in --comm=a -ecycles --pid=1 --tid=1 -C0 --time=1,2 --split=tid --simplify --recording=1 \
+	--symfs=. --no-inline --no-demangle --max-stack=3; do
+	fails 2 "$PERFKIT" svg x.folded $o -o none.svg
+	has err 'is folded text; --'
+	fails 2 "$PERFKIT" svg --diff before.folded after.folded $o -o none.svg
+done
 [ ! -e none.svg ]
 
 # What spoils an event is said where that event is shown: the first that is no tracepoint in a
