@@ -10,7 +10,8 @@ static int tp_is(const struct tracepoint *tp, const char *system, const char *na
 
 /* Where the fields we use lie:
  *	switch: a prev_pid, b prev_state, c next_pid, d next_prio, e prev_comm, f next_comm
- *	others: a the thread meant, e its name; migrate: b orig_cpu, c dest_cpu */
+ *	others: a the thread meant, e its name; migrate: b orig_cpu, c dest_cpu; wakeups: c
+ *	target_cpu, of wakings the one it slept on */
 static void fields_of(struct source_event *se, const struct tracepoint *tp)
 {
 	if (se->kind == SCHED_SWITCH) {
@@ -27,6 +28,8 @@ static void fields_of(struct source_event *se, const struct tracepoint *tp)
 	if (se->kind == SCHED_MIGRATE) {
 		tracepoint_field(tp, "orig_cpu", &se->b);
 		tracepoint_field(tp, "dest_cpu", &se->c);
+	} else if (se->kind == SCHED_WAKEUP || se->kind == SCHED_WAKEUP_NEW) {
+		tracepoint_field(tp, "target_cpu", &se->c);
 	}
 }
 

@@ -132,11 +132,14 @@ struct evidence *explainer_evidence(struct explainer *x);
 int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out);
 
 /* The CPU whose run queue a thread stood in at this interval: a preempted one in that of the
- * CPU it was taken from. TL_NOCPU: not known. */
+ * CPU it was taken from, a woken one where the wakeup put it, wherever another CPU pulled it to
+ * in the end. TL_NOCPU: not known. */
 static inline uint16_t off_waited_cpu(const struct off *o)
 {
 	if (o->flags & OFF_RUNNING && o->cpu_out != TL_NOCPU)
 		return o->cpu_out;
+	if (!(o->flags & OFF_RUNNING) && o->cpu_queue != TL_NOCPU)
+		return o->cpu_queue;
 	return o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out;
 }
 

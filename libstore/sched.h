@@ -54,7 +54,9 @@ struct sched_event {
 	int32_t target_tid, target_pid; /* of wakeups, fork, comm, exit; pid -1 = not told */
 	int16_t next_prio;              /* -1 = not told */
 	uint16_t cpu;                   /* TL_NOCPU where the record has none */
-	uint16_t from_cpu, to_cpu;      /* SCHED_MIGRATE; TL_NOCPU where not told */
+	/* SCHED_MIGRATE; to_cpu: also of WAKEUP*, in whose run queue it puts `target`. TL_NOCPU
+	 * where not told */
+	uint16_t from_cpu, to_cpu;
 	uint16_t syscall; /* SCHED_SWITCH, OUT: index of timeline.syscalls that `prev` is in */
 	uint8_t kind;     /* enum sched_kind */
 	uint8_t state;    /* SCHED_SWITCH: index of timeline.states */

@@ -30,6 +30,7 @@ void sched_begin_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu)
 		.cpu_out = cpu,
 		.cpu_in = TL_NOCPU,
 		.cpu_wake = TL_NOCPU,
+		.cpu_queue = TL_NOCPU,
 		.prio_in = -1,
 	};
 	t->wake.set = 0;
@@ -65,7 +66,7 @@ static int emit(struct sched *s, const struct off *o)
 	int r = bigvec_push(&s->tl->off, *o, s->e);
 	if (!r && s->no_cpus) {
 		struct off *last = &s->tl->off.v[s->tl->off.n - 1];
-		last->cpu_out = last->cpu_in = last->cpu_wake = TL_NOCPU;
+		last->cpu_out = last->cpu_in = last->cpu_wake = last->cpu_queue = TL_NOCPU;
 	}
 	return r;
 }

@@ -114,12 +114,14 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 	}
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
+		t->off.cpu_queue = ev->to_cpu;
 		t->woken = 1; /* no later sleep is ended by it */
 	} else if (t->state == RUNNING) {
 		t->early.set = 0;
 	} else if (!t->woken && t->sleeps && !t->off.unknown) {
 		if (!t->wake.set)
 			t->wake = t->early.set ? t->early : w;
+		t->off.cpu_queue = ev->to_cpu;
 		t->woken = 1;
 	}
 	return 0;
@@ -177,6 +179,7 @@ int sched_on_wakeup_new(struct sched *s, const struct sched_event *ev)
 	if (r)
 		return r;
 	begin_woken(s, i, &w, 0);
+	s->threads.v[i].off.cpu_queue = ev->to_cpu;
 	s->threads.v[i].off.cause = CAUSE_RUNQUEUE;
 	s->threads.v[i].woken = 1;
 	return 0;

@@ -83,7 +83,7 @@ CREATE TABLE offcpu(
 	comm_id INTEGER REFERENCES comms(id),
 	cpu_wake INTEGER, prio_in INTEGER,
 	running INTEGER NOT NULL, no_stack INTEGER NOT NULL,
-	syscall TEXT);
+	syscall TEXT, cpu_queue INTEGER);
 CREATE INDEX offcpu_thread ON offcpu(thread_id, start_ns);
 CREATE INDEX offcpu_start ON offcpu(start_ns);
 
@@ -163,7 +163,8 @@ UNION ALL SELECT l.thread_id, coalesce(o.end_ns, l.first_ns), l.last_ns, 'runnin
 UNION ALL SELECT thread_id, start_ns, start_ns + blocked_ns, 'blocked', NULL
 	FROM offcpu WHERE blocked_ns > 0
 UNION ALL SELECT thread_id, start_ns + blocked_ns, end_ns,
-	CASE WHEN preempted_ns > 0 THEN 'preempted' ELSE 'runnable' END, cpu_in
+	CASE WHEN preempted_ns > 0 THEN 'preempted' ELSE 'runnable' END,
+	CASE WHEN preempted_ns > 0 THEN cpu_out ELSE coalesce(cpu_queue, cpu_in) END
 	FROM offcpu WHERE runnable_ns > 0
 UNION ALL SELECT thread_id, start_ns, end_ns, 'unknown', NULL
 	FROM offcpu WHERE unknown_reason IS NOT NULL AND end_ns > start_ns;
@@ -178,7 +179,7 @@ SELECT o.id, t.recording_id, t.pid, t.tid, c.comm, o.start_ns, o.end_ns,
 	o.prev_state, o.syscall, o.cause, o.idle, t.kernel OR t.recorder AS system,
 	s.name AS function, o.call_path_id,
 	w.pid AS waker_pid, w.tid AS waker_tid, wc.comm AS waker_comm, o.waker_context,
-	o.cpu_out, o.cpu_in, o.open, o.suspect, o.unknown_reason, o.running
+	o.cpu_out, o.cpu_queue, o.cpu_in, o.open, o.suspect, o.unknown_reason, o.running
 FROM offcpu o
 JOIN threads t ON t.id = o.thread_id
 LEFT JOIN comms c ON c.id = o.comm_id

@@ -19,7 +19,7 @@
 #include "libstore/btree.h"
 
 enum {
-	OFFCPU_COLUMNS = 25,
+	OFFCPU_COLUMNS = 26,
 	SAMPLES_COLUMNS = 8,
 	/* of a row of offcpu, from 0 */
 	OFFCPU_THREAD = 1,

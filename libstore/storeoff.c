@@ -59,24 +59,37 @@ static int take_off(struct load *l, struct off *o)
 	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_RUNNING));
 	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_NO_STACK));
 	const char *call = take_text(l);
+	o->cpu_queue = take_cpu(l);
 	return *call ? timeline_syscall(l->tl, call, &o->syscall) : 0;
 }
 
-#define OFF_COLUMNS                                                              \
+#define OFF_ROWS(queue, of)                                                      \
 	"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"  \
 	"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out," \
 	"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"   \
-	"no_stack,syscall FROM offcpu WHERE id BETWEEN ?2 AND ?3 "
+	"no_stack,syscall," queue " FROM offcpu WHERE id BETWEEN ?2 AND ?3 " of "ORDER BY id"
 /* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
 #define OF_RECORDING "AND +thread_id IN (SELECT id FROM threads WHERE recording_id = ?1) "
+
+/* Stores of older perfkits have no cpu_queue. */
+static int select_rows(struct load *l)
+{
+	static const char *const sql[2][2] = {
+		{OFF_ROWS("NULL", OF_RECORDING), OFF_ROWS("NULL", "")},
+		{OFF_ROWS("cpu_queue", OF_RECORDING), OFF_ROWS("cpu_queue", "")}};
+	int64_t has = 0;
+	int r = store_query_int(
+		l->s,
+		"SELECT count(*) FROM pragma_table_info('offcpu') WHERE name = 'cpu_queue'",
+		&has, l->e);
+	return r ? r : rows_select(l, "offcpu", sql[has != 0][l->s->recordings.n == 1]);
+}
 
 static int read_rows(struct off_part *p)
 {
 	struct load *l = &p->load;
 	int got = 0;
-	int r = rows_select(l, "offcpu",
-			    l->s->recordings.n == 1 ? OFF_COLUMNS "ORDER BY id"
-						    : OFF_COLUMNS OF_RECORDING "ORDER BY id");
+	int r = select_rows(l);
 	if (!r) {
 		sqlite3_bind_int64(l->st, 2, p->from);
 		sqlite3_bind_int64(l->st, 3, p->to);

@@ -488,6 +488,7 @@ static int write_off(struct load *l, const struct off *o)
 	put_int(row, 23, (o->flags & OFF_RUNNING) != 0);
 	put_int(row, 24, (o->flags & OFF_NO_STACK) != 0);
 	put_name(row, 25, text_of(l, l->tl->syscalls.v[o->syscall]));
+	put_cpu(row, 26, o->cpu_queue);
 	count_row(l->w);
 	return bulk_off(&l->w->bulk, row, l->e);
 }

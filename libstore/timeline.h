@@ -93,9 +93,10 @@ struct off {
 	uint32_t waker;      /* thread, or TL_NONE */
 	uint32_t waker_path; /* call path of the waking; of the bystander in irq contexts */
 	uint16_t cpu_out, cpu_in, cpu_wake; /* TL_NOCPU where not known */
-	int16_t prio_in; /* kernel priority (120 = nice 0, < 100 real-time); -1 not known */
-	uint8_t state;   /* index of timeline.states: the text perf prints, "S", "R+", "D|K" */
-	uint8_t cause;   /* enum cause */
+	uint16_t cpu_queue; /* in whose run queue the wakeup put it; TL_NOCPU: not told */
+	int16_t prio_in;    /* kernel priority (120 = nice 0, < 100 real-time); -1 not known */
+	uint8_t state; /* index of timeline.states: the text perf prints, "S", "R+", "D|K" */
+	uint8_t cause; /* enum cause */
 	uint8_t waker_context;
 	uint8_t unknown;  /* enum unknown_reason */
 	uint8_t flags;    /* enum off_flag */

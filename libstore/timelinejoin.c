@@ -32,6 +32,7 @@ static uint32_t cpus_of(const struct timeline *tl)
 		reach(&n, tl->off.v[i].cpu_out);
 		reach(&n, tl->off.v[i].cpu_in);
 		reach(&n, tl->off.v[i].cpu_wake);
+		reach(&n, tl->off.v[i].cpu_queue);
 	}
 	for (size_t i = 0; i < tl->samples.n; i++)
 		reach(&n, tl->samples.v[i].cpu);
@@ -108,6 +109,7 @@ static int join_threads(struct join *j, struct err *e)
 		o.cpu_out = cpu(j, o.cpu_out);
 		o.cpu_in = cpu(j, o.cpu_in);
 		o.cpu_wake = cpu(j, o.cpu_wake);
+		o.cpu_queue = cpu(j, o.cpu_queue);
 		o.state = j->state[o.state];
 		o.syscall = j->syscall.v[o.syscall];
 		j->tl->off.v[j->tl->off.n++] = o;

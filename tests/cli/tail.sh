@@ -208,3 +208,30 @@ fails 0 "$PERFKIT" tail -q "$file" --comm nobody
 has out "no episodes"
 fails 0 "$PERFKIT" tail -q "$file" --comm nobody --json
 python3 "$SRC/tests/cli/tail_schema.py" out
+
+# several spans: percentiles of each, with what they leave out; one has to be chosen for the rest
+gzip -dc "$SRC/testdata/kinds/perf.data.gz" >kinds.data
+fails 0 "$PERFKIT" tail -q --no-local kinds.data --by span
+has out 'choose one with --by span:NAME'
+for as in --json --csv '--svg x.svg' '--flame x.svg'; do
+	fails 2 "$PERFKIT" tail -q --no-local kinds.data --by span $as
+	has err 'choose one with --by span:NAME'
+	[ ! -s out ] && [ ! -e x.svg ] || { echo "$as of several spans: something came"; exit 1; }
+done
+
+# an idle wait whose wakeup is not known is hidden everywhere, as a whole
+"$PERFKIT" import -q --no-local "$file" -o idle.db
+sqlite3 idle.db "UPDATE offcpu SET blocked_ns = 0, runnable_ns = 0, waker_thread_id = NULL,
+	waker_context = NULL, unknown_reason = 'missing wakeup' WHERE idle AND unknown_reason IS NULL"
+"$PERFKIT" tail -q --force --json idle.db >idle.json || [ $? = 3 ]
+python3 - idle.json "$(sqlite3 idle.db 'SELECT sum(wait_ns) FROM v_offcpu WHERE idle')" \
+	"$(sqlite3 idle.db 'SELECT sum(off_ns) FROM v_offcpu WHERE idle AND NOT system')" <<'PY'
+import json, sys
+hidden = json.load(open(sys.argv[1]))["population"]["idle_hidden_ns"]
+assert sys.argv[2] == "0", sys.argv
+assert hidden == int(sys.argv[3]) > 5e9, (hidden, sys.argv)
+PY
+"$PERFKIT" collapse --offcpu idle.db 2>err >idle.folded
+grep -q 'hidden: 1213 idle waits, 5.05 s' err
+shown=$(sqlite3 idle.db 'SELECT sum(wait_ns) / 1000 FROM v_offcpu WHERE NOT system') # lines are rounded
+awk -v want="$shown" '{ n += $NF } END { exit n < want - 99 || n > want + 99 }' idle.folded

@@ -84,7 +84,8 @@ static void add_off(struct job *j, char **w)
 			.waker_context = (uint8_t)num(w[11]),
 			.cpu_out = cpu(w[13]),
 			.cpu_in = cpu(w[14]),
-			.cpu_wake = TL_NOCPU};
+			.cpu_wake = TL_NOCPU,
+			.cpu_queue = TL_NOCPU};
 	o.cause = (uint8_t)cause_of(w[5]);
 	o.comm = j->tl.threads.v[o.thread].comm;
 	o.path = stack(j, w[9]);

@@ -89,6 +89,7 @@ static inline struct off *off(struct rig *r, uint32_t t, uint64_t out, uint64_t 
 			.waker = TL_NONE,
 			.waker_context = WAKER_HARDIRQ,
 			.prio_in = 120,
+			.cpu_queue = TL_NOCPU,
 			.cause = cause};
 	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
 	return &r->tl.off.v[r->tl.off.n - 1];

@@ -125,6 +125,24 @@ static void the_order_of_the_rules_decides(void **state)
 	assert_int_equal(
 		classify(c, "D", "main;__x64_sys_read_[k];filemap_read_[k];io_schedule_[k]"),
 		CAUSE_IO);
+	/* a worker of io_uring and a FUSE daemon: without a request, and busy with one */
+	assert_int_equal(
+		classify(c, "S", "ret_from_fork_[k];io_wq_worker_[k];schedule_timeout_[k]"),
+		CAUSE_POLL);
+	assert_int_equal(classify(c, "D",
+				  "ret_from_fork_[k];io_wq_worker_[k];io_wq_submit_work_[k];"
+				  "io_write_[k];io_schedule_[k]"),
+			 CAUSE_IO);
+	assert_int_equal(
+		classify(c, "S",
+			 "main;read;fuse_dev_read_[k];fuse_dev_do_read_[k];schedule_[k]"),
+		CAUSE_POLL);
+	assert_int_equal(classify(c, "D", "main;read;fuse_file_read_iter_[k];schedule_[k]"),
+			 CAUSE_IO);
+	/* PREEMPT_RT: a lock of the kernel, whatever it is taken for */
+	assert_int_equal(
+		classify(c, "D", "main;do_wait_[k];rt_read_lock_[k];rwbase_read_lock_[k]"),
+		CAUSE_RWLOCK);
 	/* a condition whose mutex is taken by somebody else when it comes back */
 	assert_int_equal(classify(c, "S",
 				  "main;pthread_cond_wait@@GLIBC_2.3.2;__lll_lock_wait;"
@@ -289,7 +307,8 @@ static void slept(struct rig *r, uint32_t thread, uint64_t start, uint64_t end,
 			.waker_context = waker == TL_NONE ? WAKER_HARDIRQ : WAKER_TASK,
 			.cpu_out = TL_NOCPU,
 			.cpu_in = TL_NOCPU,
-			.cpu_wake = TL_NOCPU};
+			.cpu_wake = TL_NOCPU,
+			.cpu_queue = TL_NOCPU};
 	assert_int_equal(timeline_state(&r->tl, "S", &o.state), 0);
 	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
 }

@@ -41,7 +41,9 @@ static struct sched_event event(uint8_t kind, double us, uint16_t cpu, int tid)
 				    .next_tid = -1,
 				    .target_tid = -1,
 				    .target_pid = -1,
-				    .next_prio = 120};
+				    .next_prio = 120,
+				    .from_cpu = TL_NOCPU,
+				    .to_cpu = TL_NOCPU};
 }
 
 static void put(struct rig *r, const struct sched_event *ev)
@@ -512,6 +514,26 @@ static void a_new_thread_waits_for_its_first_cpu(void **state)
 	done(r);
 }
 
+static void a_wakeup_tells_whose_queue(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL);
+	sw(r, 0, 0, 0, "R", 1);
+	sw(r, 1, 1, 0, "R", 2);
+	sw(r, 10, 0, 1, "S", 3);
+	waking(r, 20, 1, 2, 1);
+	struct sched_event ev = event(SCHED_WAKEUP, 21, 1, 2);
+	ev.target_tid = 1;
+	ev.context = WAKER_TASK;
+	ev.to_cpu = 0;
+	put(r, &ev);
+	sw(r, 30, 1, 2, "S", 1); /* pulled */
+	expect(r, "1 10-30 S 10+10 <-2 task\n2 30-30 S 0+0 open\n");
+	assert_int_equal(r->tl.off.v[0].cpu_queue, 0);
+	assert_int_equal(r->tl.off.v[0].cpu_in, 1);
+	done(r);
+}
+
 static void a_tid_used_again_is_another_thread(void **state)
 {
 	(void)state;
@@ -864,6 +886,7 @@ int main(void)
 		cmocka_unit_test(of_two_wakeups_in_one_sleep_the_first_counts),
 		cmocka_unit_test(of_two_wakings_before_the_wakeup_the_last_counts),
 		cmocka_unit_test(a_new_thread_waits_for_its_first_cpu),
+		cmocka_unit_test(a_wakeup_tells_whose_queue),
 		cmocka_unit_test(a_tid_used_again_is_another_thread),
 		cmocka_unit_test(waker_contexts_without_a_waker_name_nobody),
 		cmocka_unit_test(without_wakeups_the_racing_waking_is_still_found),

@@ -209,6 +209,7 @@ static void same(const struct timeline *a, const struct timeline *b)
 		assert_int_equal(x.blocked_ns, y.blocked_ns);
 		assert_int_equal(x.waker, y.waker);
 		assert_int_equal(x.cpu_wake, y.cpu_wake);
+		assert_int_equal(x.cpu_queue, y.cpu_queue);
 		assert_int_equal(x.prio_in, y.prio_in);
 		assert_int_equal(x.cause, y.cause);
 		assert_int_equal(x.unknown, y.unknown);
@@ -387,6 +388,26 @@ static void change(const char *sql)
 	if (sqlite3_exec(db, sql, NULL, NULL, NULL))
 		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
 	sqlite3_close(db);
+}
+
+/* Views that name the column go with it. */
+static void a_store_without_cpu_queue_is_read(void **state)
+{
+	(void)state;
+	struct stacks st = {0};
+	struct timeline tl;
+	struct err e = {0};
+	write_store(1);
+	change("DROP VIEW thread_states; DROP VIEW v_offcpu; DROP VIEW v_percentiles;"
+	       "DROP VIEW v_thread_time; DROP VIEW v_folded_offcpu;"
+	       "ALTER TABLE offcpu DROP COLUMN cpu_queue");
+	if (load(0, &tl, &st, &e))
+		fail_msg("%s", e.msg);
+	assert_true(tl.off.n > 0);
+	for (size_t i = 0; i < tl.off.n; i++)
+		assert_int_equal(tl.off.v[i].cpu_queue, TL_NOCPU);
+	timeline_release(&tl);
+	stacks_release(&st);
 }
 
 static void refused(const char *change_sql, int code, const char *says)
@@ -593,6 +614,7 @@ int main(void)
 		cmocka_unit_test(a_store_gives_back_the_timeline),
 		cmocka_unit_test(a_large_table_comes_back_in_its_order),
 		cmocka_unit_test(views_add_up_to_the_timeline),
+		cmocka_unit_test(a_store_without_cpu_queue_is_read),
 		cmocka_unit_test(damaged_newer_and_foreign_stores_are_refused_by_name),
 		cmocka_unit_test(a_cut_or_garbled_store_is_an_error_not_a_crash),
 		cmocka_unit_test(an_aborted_import_leaves_the_old_store),

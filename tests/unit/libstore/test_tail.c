@@ -161,7 +161,7 @@ static void activations_begin_at_the_waking_out_of_idle(void **state)
 	rig_release(&r);
 }
 
-static void open_and_suspect_ones_are_lower_bounds_apart(void **state)
+static void open_and_suspect_ones_stand_apart(void **state)
 {
 	struct rig r;
 	(void)state;
@@ -194,6 +194,21 @@ static void open_and_suspect_ones_are_lower_bounds_apart(void **state)
 	q.pick.dirty = 1;
 	t = make(&r, q);
 	assert_int_equal(t.selection.v.n, 3);
+	tail_release(&t);
+	/* the longest two are these */
+	q.pick.kind = PICK_TOP;
+	q.pick.top = 2;
+	t = make(&r, q);
+	assert_int_equal(t.selection.v.n, 2);
+	assert_int_equal(t.selection.threshold_ns, 1000 * 1000);
+	assert_int_equal(t.selection.dirty, 2);
+	tail_release(&t);
+	/* nothing else is there: a thread that hangs from one edge to the other */
+	q.episodes.start_ns = 60000 * 1000;
+	q.episodes.stop_ns = 70000 * 1000;
+	t = make(&r, q);
+	assert_int_equal(t.episodes.clean.n, 0);
+	assert_int_equal(t.selection.v.n, 1);
 	tail_release(&t);
 	rig_release(&r);
 }
@@ -323,6 +338,38 @@ static void preemption_names_the_hog_of_that_cpu(void **state)
 	rig_release(&r);
 }
 
+/* Who had the CPU that it was pulled to in the end did not keep it waiting. */
+static void a_woken_thread_waits_where_the_wakeup_put_it(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t victim = thread(&r, "victim", 101, 0), hog = thread(&r, "hog", 102, 0),
+		 other = thread(&r, "other", 103, 1);
+	struct off *o = off(&r, victim, 500, 1000, 9000, CAUSE_POLL, "victim;c:poll");
+	o->cpu_queue = 0;
+	o->cpu_in = 1;
+	off(&r, hog, 0, 600, 600, CAUSE_SLEEP, "hog;c:nanosleep");
+	off(&r, hog, 19000, 19500, 19500, CAUSE_SLEEP, "hog;burn;c:nanosleep");
+	off(&r, other, 8900, 19000, 19000, CAUSE_SLEEP, "other;c:nanosleep")->cpu_in = 1;
+	finish(&r);
+	struct tail t = make(&r, top(1));
+	for (size_t i = 0; i < t.episodes.v.n; i++) {
+		const struct episode *ep = &t.episodes.v.v[i];
+		if (ep->thread == victim)
+			assert_int_equal(explain(t.explainer, ep, &x, &e), 0);
+	}
+	assert_int_equal(x.runnable_ns, 8000 * 1000);
+	assert_int_equal(x.corunners.n, 1);
+	assert_int_equal(x.corunners.v[0].thread, hog);
+	assert_int_equal(x.corunners.v[0].ns, 8000 * 1000);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 static void inline_softirq_has_a_waker_and_hardirq_a_bystander(void **state)
 {
 	struct rig r;
@@ -373,6 +420,34 @@ static void lock_owner_of_the_probe_comes_before_the_waker(void **state)
 	assert_int_not_equal(t.rows.v[0].root.thread, b);
 	tail_release(&t);
 	rig_release(&r);
+}
+
+/* In a container the probe reads a tid that is another thread's outside. */
+static void a_tid_of_a_container_owns_no_lock(void **state)
+{
+	(void)state;
+	for (int kernel = 0; kernel < 2; kernel++) {
+		struct rig r;
+		rig_init(&r, 20000);
+		uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, 1),
+			 other = thread(&r, "other", 15, 1);
+		if (kernel)
+			r.tl.threads.v[other].flags |= THREAD_KERNEL;
+		else
+			r.tl.threads.v[other].pid = 15;
+		woken_by(off(&r, a, 1000, 5000, 5000, CAUSE_LOCK, "a;work;c:lll_lock_wait"), b);
+		struct tl_mark m = {.time_ns = 990 * 1000,
+				    .name = text(&r, "perfkit:lock_wait"),
+				    .text = text(&r, "(7f00) mutex=0x55 owner=15"),
+				    .thread = a};
+		assert_int_equal(vec_push(&r.tl.marks, m), 0);
+		finish(&r);
+		struct tail t = make(&r, top(1));
+		assert_int_equal(t.rows.v[0].root.thread, b);
+		assert_int_equal(t.rows.v[0].root.via, VIA_WAKER);
+		tail_release(&t);
+		rig_release(&r);
+	}
 }
 
 /* The one episode of threads of that name. */
@@ -527,6 +602,50 @@ static void missing_wakeups_stay_unknown(void **state)
 	assert_int_equal(x.unknown_ns, 4000 * 1000);
 	assert_true(x.missing & MISSING_WAKEUP);
 	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* front waits for a lock of worker, then gives it the request, which is soon done. */
+static void a_span_handed_over_tells_whose_doing_it_was(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "front", 101, 0), b = thread(&r, "worker", 102, 1);
+	woken_by(off(&r, a, 1100, 5000, 5000, CAUSE_LOCK, "front;submit;c:lll_lock_wait"), b);
+	struct off *o = off(&r, b, 5100, 5500, 5500, CAUSE_COND, "worker;c:cond");
+	o->flags = OFF_IDLE;
+	woken_by(o, a);
+	struct tl_span s = {.start_ns = 1000 * 1000,
+			    .end_ns = 6000 * 1000,
+			    .name = text(&r, "req"),
+			    .key = 7,
+			    .thread = a,
+			    .end_thread = b,
+			    .parent = TL_NONE};
+	assert_int_equal(vec_push(&r.tl.spans, s), 0);
+	finish(&r);
+	static const uint32_t cpu[] = {0, 1};
+	struct tail_query q = top(1);
+	q.episodes.kind = EPISODE_SPAN;
+	q.episodes.span = s.name;
+	q.episodes.cpus = cpu;
+	q.episodes.ncpus = 1;
+	struct tail t = make(&r, q);
+	assert_int_equal(explain(t.explainer, &t.episodes.v.v[0], &x, &e), 0);
+	assert_int_equal(x.chain.n, 2);
+	assert_int_equal(x.chain.v[0].thread, a);
+	assert_int_equal(x.chain.v[1].thread, b);
+	assert_int_equal(x.chain.v[1].ns, 3900 * 1000);
+	explanation_release(&x);
+	tail_release(&t);
+	/* it began on CPU 0 */
+	q.episodes.cpus = cpu + 1;
+	t = make(&r, q);
+	assert_int_equal(t.episodes.v.n, 0);
 	tail_release(&t);
 	rig_release(&r);
 }
@@ -725,17 +844,20 @@ int main(void)
 		cmocka_unit_test(percentiles_and_selection_of_12000),
 		cmocka_unit_test(idle_parts_are_not_waits_but_their_late_wakeups_are),
 		cmocka_unit_test(activations_begin_at_the_waking_out_of_idle),
-		cmocka_unit_test(open_and_suspect_ones_are_lower_bounds_apart),
+		cmocka_unit_test(open_and_suspect_ones_stand_apart),
 		cmocka_unit_test(time_filter_cuts_and_opens),
 		cmocka_unit_test(chain_goes_through_two_locks_to_the_sleeper),
 		cmocka_unit_test(preemption_names_the_hog_of_that_cpu),
+		cmocka_unit_test(a_woken_thread_waits_where_the_wakeup_put_it),
 		cmocka_unit_test(inline_softirq_has_a_waker_and_hardirq_a_bystander),
 		cmocka_unit_test(lock_owner_of_the_probe_comes_before_the_waker),
+		cmocka_unit_test(a_tid_of_a_container_owns_no_lock),
 		cmocka_unit_test(an_owner_that_woke_another_waiter_has_let_go),
 		cmocka_unit_test(an_owner_read_later_ends_the_first_ones_hold),
 		cmocka_unit_test(cycles_end),
 		cmocka_unit_test(missing_wakeups_stay_unknown),
 		cmocka_unit_test(handed_over_spans_follow_the_wakeups),
+		cmocka_unit_test(a_span_handed_over_tells_whose_doing_it_was),
 		cmocka_unit_test(several_corunners_are_counted),
 		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
 		cmocka_unit_test(waiting_for_a_cpu_is_one_part_whoever_had_it),
