@@ -10,8 +10,9 @@
 struct thread_row {
 	uint32_t thread;
 	struct tl_sums sums;
-	uint64_t n;                   /* intervals that are whole and certain */
-	uint64_t p50, p99, p999, max; /* of their wait time, ns */
+	uint64_t idle, idle_offs;     /* left out of all the other figures */
+	uint64_t n;                   /* waits neither open nor suspect */
+	uint64_t p50, p99, p999, max; /* of their lengths, ns */
 };
 
 /* "1.23s", "56.7ms", "890us", "12ns": three digits, at most six characters; with two digits,
@@ -72,16 +73,19 @@ static void add_run(const struct tlinput *ti, uint32_t thread, uint32_t comm, ui
 		out->sums.run += to - from;
 }
 
+/* The same waits, as long, as `tail` ranks (episodes.h). */
 static void add_wait(const struct tlinput *ti, const struct off *o, uint64_t *scratch,
 		     struct thread_row *out)
 {
 	struct tl_sums *s = &out->sums;
 	struct wait w;
-	if (!tl_clip(ti, o, &w)) {
-		if (ti->opt->in.time)
-			return;
-		w.open = o->flags & OFF_OPEN; /* it has no length */
-	}
+	if (!tl_clip(ti, o, &w))
+		return;
+	uint64_t idle = tl_take_idle(&w);
+	out->idle += idle;
+	out->idle_offs += idle != 0;
+	if (w.start == w.end)
+		return;
 	s->blocked += w.blocked;
 	s->runnable += w.runnable;
 	s->preempted += w.preempted;
@@ -89,8 +93,8 @@ static void add_wait(const struct tlinput *ti, const struct off *o, uint64_t *sc
 	s->offs++;
 	s->open += !!w.open;
 	s->suspect += (o->flags & OFF_SUSPECT) != 0;
-	if (!w.open && !(o->flags & OFF_SUSPECT) && !o->unknown)
-		scratch[out->n++] = off_ns(o);
+	if (!w.open && !(o->flags & OFF_SUSPECT))
+		scratch[out->n++] = w.end - w.start;
 }
 
 /* What passes the filters of a thread's life. */
@@ -128,7 +132,7 @@ static int has_filters(const struct tlinput *ti)
  * something passes. */
 static int is_asked(const struct tlinput *ti, const struct thread_row *r)
 {
-	return !has_filters(ti) || r->sums.run || r->sums.offs;
+	return !has_filters(ti) || r->sums.run || r->sums.offs || r->idle;
 }
 
 static int by_wait(const void *a, const void *b)
@@ -141,28 +145,32 @@ static int by_wait(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
+static const char *length(char out[12], const struct thread_row *r, uint64_t ns)
+{
+	return r->n ? shorter_time(out, ns) : "-";
+}
+
 static void print_row(const struct tlinput *ti, const struct thread_row *r)
 {
 	const struct tl_thread *t = &ti->tl.threads.v[r->thread];
 	const char *comm = strtab_get(&ti->names->strings, t->comm);
 	struct buf b = {0};
-	char run[12], blocked[12], delay[12], wait[12], p50[12], p99[12], p999[12], max[12];
+	char run[12], idle[12], blocked[12], delay[12], p50[12], p99[12], p999[12], max[12];
 	escape_visible(&b, comm, strlen(comm));
 	printf("%-13.*s %7d %6s %6s %6s %6s %6llu %5s %5s %5s %5s\n",
 	       (int)escape_prefix(buf_cstr(&b), b.n, 13), buf_cstr(&b), t->tid,
-	       short_time(run, r->sums.run), short_time(blocked, r->sums.blocked),
-	       short_time(delay, r->sums.runnable),
-	       short_time(wait, r->sums.blocked + r->sums.runnable),
-	       (unsigned long long)r->sums.offs, shorter_time(p50, r->p50),
-	       shorter_time(p99, r->p99), shorter_time(p999, r->p999),
-	       shorter_time(max, r->max));
+	       short_time(run, r->sums.run), short_time(idle, r->idle),
+	       short_time(blocked, r->sums.blocked), short_time(delay, r->sums.runnable),
+	       (unsigned long long)r->sums.offs, length(p50, r, r->p50), length(p99, r, r->p99),
+	       length(p999, r, r->p999), length(max, r, r->max));
 	buf_release(&b);
 }
 
 static void print_totals(const struct tlinput *ti, const struct thread_row *v, size_t n)
 {
 	struct tl_sums all = {0};
-	char run[12], blocked[12], delay[12], preempted[12], unknown[12];
+	uint64_t idle = 0, idle_offs = 0;
+	char run[12], blocked[12], delay[12], preempted[12], unknown[12], rest[12];
 	for (size_t i = 0; i < n; i++) {
 		all.run += v[i].sums.run;
 		all.blocked += v[i].sums.blocked;
@@ -172,6 +180,8 @@ static void print_totals(const struct tlinput *ti, const struct thread_row *v, s
 		all.offs += v[i].sums.offs;
 		all.open += v[i].sums.open;
 		all.suspect += v[i].sums.suspect;
+		idle += v[i].idle;
+		idle_offs += v[i].idle_offs;
 	}
 	printf("\nscheduler: %zu threads, %llu waits; run %s, blocked %s, sch delay %s\n", n,
 	       (unsigned long long)all.offs, short_time(run, all.run),
@@ -180,6 +190,9 @@ static void print_totals(const struct tlinput *ti, const struct thread_row *v, s
 	       "           %llu waits open, %llu suspect\n",
 	       short_time(preempted, all.preempted), short_time(unknown, all.unknown),
 	       (unsigned long long)all.open, (unsigned long long)all.suspect);
+	if (idle_offs)
+		printf("           %s of %llu idle waits left out\n", short_time(rest, idle),
+		       (unsigned long long)idle_offs);
 	if (ti->tl.losses.n)
 		printf("           %zu places where scheduler records are missing\n",
 		       ti->tl.losses.n);
@@ -213,8 +226,8 @@ int report_waits(const struct tlinput *ti, int top, int system)
 	}
 	qsort(v, n, sizeof(*v), by_wait);
 	print_totals(ti, v, n);
-	printf("\n%-13s %7s %5s %7s %6s %6s %6s %5s %5s %5s %5s\n", "thread", "tid", "run",
-	       "blocked", "delay", "wait", "waits", "p50", "p99", "p99.9", "max");
+	printf("\n%-13s %7s %6s %5s %7s %6s %6s %5s %5s %5s %5s\n", "thread", "tid", "run",
+	       "idle", "blocked", "delay", "waits", "p50", "p99", "p99.9", "max");
 	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
 	for (size_t i = 0; i < shown; i++)
 		print_row(ti, &v[i]);

@@ -1,8 +1,9 @@
 /*
  * reportwaits.h - the scheduler's half of `perfkit report`: what each thread did with its time.
  *
- * Words are perf sched timehist's: run time, sch delay (runnable until switched in), wait time
- * (blocked + sch delay).
+ * Its waits are those that `tail` ranks: less their idle parts, which have a column of their
+ * own. Run time and sch delay (runnable until switched in) are perf sched timehist's words; its
+ * wait time is idle + blocked + sch delay.
  */
 #ifndef CMD_REPORTWAITS_H
 #define CMD_REPORTWAITS_H

@@ -103,9 +103,14 @@ int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out)
 
 uint64_t tl_take_idle(struct wait *x)
 {
-	uint64_t ns = x->idle ? x->blocked + x->unknown : 0;
-	x->blocked = x->idle ? 0 : x->blocked;
-	x->unknown = x->idle ? 0 : x->unknown;
+	const struct off *o = x->off;
+	uint64_t ns = x->blocked + x->unknown;
+	if (!x->idle)
+		return 0;
+	x->blocked = x->unknown = 0;
+	x->start = x->end - x->runnable;
+	x->open = o->flags & OFF_OPEN || x->start > o->start_ns + off_idle_ns(o) ||
+		  x->end < o->end_ns;
 	return ns;
 }
 

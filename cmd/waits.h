@@ -54,7 +54,8 @@ struct wait {
 /* The interval clipped to --time; 0 when nothing of it lies inside. */
 int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out);
 
-/* Take its idle time out of its parts; returns how much that was. */
+/* Take its idle time out of its parts, so that it begins behind that, and is open only where
+ * what is left was cut; returns how much that was. */
 uint64_t tl_take_idle(struct wait *x);
 
 /* What was hidden, for the one line that says so. */

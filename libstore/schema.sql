@@ -244,8 +244,8 @@ FROM (SELECT replace(coalesce(c.comm, ''), ' ', '_') AS comm, o.call_path_id,
 LEFT JOIN v_stacks k ON k.call_path_id = g.call_path_id
 GROUP BY 1;
 
--- Percentiles of the waits of each thread name: nearest rank; idle, open, suspect ones and
--- system threads are not in the population.
+-- Percentiles of the waits of each thread name: nearest rank. Waits that are idle as a whole,
+-- open, suspect ones and system threads are not in the population.
 CREATE VIEW v_percentiles AS
 WITH ranked AS (
 	SELECT recording_id, comm, wait_ns,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # perfkit report is about what --comm, --pid, --tid, --cpu and --time leave: its sums are those that
-# SQL makes of the store. And it fits 80 columns, without
+# SQL makes of the store, and its waits those that tail ranks. And it fits 80 columns, without
 # blanks at their ends.
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
@@ -25,19 +25,19 @@ def told(text, word):
 
 for args, where, run_where, lo, hi in [
         ([], "1", "1", first, last),
-        (["--tid", str(tid)], f"t.tid = {tid}", f"t.tid = {tid}", first, last),
-        (["--comm", comm], "c.comm = '%s'" % comm, "c.comm = '%s'" % comm, first, last),
+        (["--tid", str(tid)], f"tid = {tid}", f"t.tid = {tid}", first, last),
+        (["--comm", comm], "comm = '%s'" % comm, "c.comm = '%s'" % comm, first, last),
         (["--cpu", "0"], "(cpu_out = 0 OR cpu_in = 0)", "s.cpu = 0", first, last),
         (["--time", seconds(a) + "," + seconds(b)], "1", "1", a, b),
         (["--time", "," + seconds(b), "--cpu", "0", "--tid", str(tid)],
-         f"(cpu_out = 0 OR cpu_in = 0) AND t.tid = {tid}", f"s.cpu = 0 AND t.tid = {tid}", first, b)]:
+         f"(cpu_out = 0 OR cpu_in = 0) AND tid = {tid}", f"s.cpu = 0 AND t.tid = {tid}", first, b)]:
     text = subprocess.run([perfkit, "report", "-q", "--no-local", "--system", *args, data],
                           check=True, capture_output=True, text=True).stdout
     inside = f"end_ns > {lo} AND start_ns < {hi}" if "--time" in args else "1"
     part = f"max(0, min(end_ns, {hi}) - max(start_ns, {lo}))"
-    n, off = db.execute(f"""SELECT count(*), sum({part}) FROM offcpu o
-        JOIN threads t ON t.id = o.thread_id JOIN comms c ON c.id = o.comm_id
-        WHERE {where} AND {inside}""").fetchone()
+    waited = part.replace("start_ns", "(end_ns - wait_ns)")
+    n, off, idle = db.execute(f"""SELECT sum({waited} > 0), sum({waited}), sum({part} - {waited})
+        FROM v_offcpu WHERE {where} AND {inside}""").fetchone()
     run, = db.execute(f"""SELECT sum({part}) FROM thread_states s
         JOIN threads t ON t.id = s.thread_id JOIN comms c ON c.id = t.comm_id
         WHERE state = 'running' AND {run_where} AND {inside}""").fetchone()
@@ -45,6 +45,9 @@ for args, where, run_where, lo, hi in [
     got = told(text, "blocked") + told(text, "sch delay") + told(text, "state unknown")
     assert waits == n, (args, waits, n)
     assert abs(got - off) <= 0.02 * off + 10**6, (args, got, off)
+    left_out = re.search(r"([0-9.]+)(s|ms|us|ns) of \d+ idle waits left out", text)
+    left_out = float(left_out[1]) * UNITS[left_out[2]] if left_out else 0
+    assert abs(left_out - idle) <= 0.01 * idle, (args, left_out, idle)
     assert abs(told(text, "run") - run) <= 0.02 * run + 1000, (args, told(text, "run"), run)
     table = text[text.index("samples   share"):].split("\n\n")[0].split("\n")[1:]
     if "--tid" in args:
@@ -53,6 +56,41 @@ for args, where, run_where, lo, hi in [
 print("sums agree")
 EOF
 python3 check.py "$PERFKIT" "$data"
+
+# the waits of a thread are those of tail, less their idle parts and as long; "-": none was whole
+"$PERFKIT" import -q "$SRC/testdata/orders/orders.tar.zst" -o orders.db
+"$PERFKIT" report -q --top 0 orders.db >report.txt
+cat >check.py <<'EOF'
+import json, re, subprocess, sys
+UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+whole = 0
+for row in (line.split() for line in open("report.txt")):
+    if row[:1] not in (["front-0"], ["snapshot"], ["03x"], ["06x"]) or len(row) != 11:
+        continue
+    said = subprocess.run([sys.argv[1], "tail", "-q", "--by", "wait", "--tid", row[1], "--json", "orders.db"],
+                          capture_output=True, text=True).stdout
+    tail = json.loads(said)["population"] if said else {}
+    for i, key in enumerate(["p50_ns", "p99_ns", "p999_ns", "max_ns"]):
+        if not tail.get(key):  # null, too, where a percentile would rest on others
+            assert row[7 + i] == "-" or tail.get("max_ns"), row
+            continue
+        number, unit = re.fullmatch(r"([0-9.]+)(s|ms|us|ns)", row[7 + i]).groups()
+        assert abs(float(number) * UNITS[unit] - tail[key]) <= 0.06 * tail[key], (row, tail)
+    whole += row[10] != "-"
+    if row[0] == "front-0":  # it mostly waits for orders
+        assert row[3] == "905ms" and row[7] == "17us", row
+assert whole > 3, whole
+EOF
+python3 check.py "$PERFKIT"
+grep -q '^06x .* - *- *- *-$' report.txt
+# and one of which --time cuts only the idle part is whole: perfkit's own word for others is [open]
+"$PERFKIT" collapse -q --offcpu --comm front-0 --time "$(python3 -c '
+import sqlite3
+s, b, e = sqlite3.connect("orders.db").execute("""SELECT start_ns, blocked_ns, end_ns FROM v_offcpu
+    WHERE idle AND runnable_ns > 0 AND comm = "front-0" LIMIT 1""").fetchone()
+print(",".join("%d.%09d" % divmod(ns, 10**9) for ns in (s + b // 2, e)))')" --unit ns orders.db >one.folded
+[ -s one.folded ] || { echo "no runnable part"; exit 1; }
+if grep -F '[open]' one.folded; then exit 1; fi
 
 for f in "$SRC"/testdata/*/perf.data; do
 	"$PERFKIT" report -q --no-local "$f" >out
