@@ -93,6 +93,22 @@ static int add_waiting(const struct wall *w, const struct tl_thread *t, const st
 	return rc ? rc : emit(w, t, o->comm, o->path, "state unknown", 1, x.unknown);
 }
 
+/* The waits of a thread that is not shown, counted as --offcpu counts them. */
+static void hide_system(const struct wall *w, uint32_t thread)
+{
+	const struct timeline *tl = &w->ti->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
+		const struct off *o = &tl->off.v[i];
+		struct wait x;
+		if (!tl_thread_passes(w->ti, thread, o->comm) ||
+		    !tl_cpu_passes(w->ti, o->cpu_out, o->cpu_in) || !tl_clip(w->ti, o, &x))
+			continue;
+		w->hidden->system_n++;
+		w->hidden->system_ns += x.end - x.start;
+	}
+}
+
 static int add_thread(const struct wall *w, uint32_t thread)
 {
 	const struct timeline *tl = &w->ti->tl;
@@ -138,8 +154,7 @@ int wall_collect(const struct tlinput *ti, const struct wait_opts *opt,
 		if (th->flags & THREAD_IDLE_TASK)
 			continue;
 		if (tl_is_system(ti, opt, t)) {
-			hidden->system_n++;
-			hidden->system_ns += th->last_ns - th->first_ns;
+			hide_system(&w, t);
 			continue;
 		}
 		rc = add_thread(&w, t);

@@ -37,7 +37,7 @@ for k in --offcpu --offwake --wall --chain "--tail --p50" "--tail-diff --p50" --
 		[ $? -eq 2 ] && grep -q -e "--split $by " err ||
 			{ echo "svg $k --split $by is no usage error: $(cat err)"; exit 1; }
 	done
-	[ $k = --flamechart ] && continue
+	[ "$k" = --flamechart ] && continue
 	"$PERFKIT" svg $k --split tid $opts "$tid/perf.data" -o split.svg || exit 1
 	grep -q '<title>pingpong-[0-9]*/[0-9]* (' split.svg && ! grep -q '<title>[^<]*-1 (' split.svg ||
 		{ echo "svg $k --split tid: $(grep -o '<title>[^<]*' split.svg | head -3)"; exit 1; }
@@ -54,4 +54,12 @@ a=$(grep -o '<title>all ([^)]*)' tail.svg) b=$(grep -o '<title>all ([^)]*)' flam
 [ -n "$a" ] && [ "$a" = "$b" ] || { echo "svg --tail shows '$a', tail --flame '$b'"; exit 1; }
 "$PERFKIT" svg --tail-diff $tail "$waits" -o taildiff.svg || exit 1
 grep -q 'compared with the median' taildiff.svg || { echo "--tail-diff does not say so"; exit 1; }
+# what is hidden is the same waits in each picture of them
+for filter in "" -C0; do
+	for k in --offcpu --wall --chain; do
+		"$PERFKIT" svg $k $filter $opts "$waits" -o hidden.svg -f || exit 1
+		grep -o 'hidden: [^<]*' hidden.svg | head -1
+	done | sort -u >hidden
+	[ "$(wc -l <hidden)" = 1 ] || { echo "svg $filter: other waits are hidden:"; cat hidden; exit 1; }
+done
 exit 0
