@@ -428,8 +428,9 @@ int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 		return input_open_source(in, verb, opt, path, &src);
 	source_close(&src);
 	err_set(&e, ERR_UNSUPPORTED, "%s: %s", path,
-		kind == INPUT_FOLDED ? "is folded text, which has no recording in it any more"
-				     : "not a perf.data file");
+		kind == INPUT_FOLDED  ? "is folded text, which has no recording in it any more"
+		: kind == INPUT_STORE ? "is a store, which has no recording in it any more"
+				      : "not a perf.data file");
 	return input_fail(in, &e);
 }
 

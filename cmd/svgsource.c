@@ -593,6 +593,14 @@ static int read_timeline(const struct svg_request *rq, const char *path, struct 
 	return rc;
 }
 
+/* Folded text that does not begin like it: lines are judged one by one. */
+static int may_be_text(struct source *src)
+{
+	const uint8_t *p;
+	size_t n;
+	return !source_peek(src, &p, &n, NULL) && !memchr(p, 0, n);
+}
+
 int svg_source_read(const struct svg_request *rq, const char *path, struct flame *flame,
 		    struct svg_drawn *out, struct err *e)
 {
@@ -605,8 +613,7 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	if (rc)
 		return rc;
 	int in_order = rq->in_order && (kind == INPUT_PERF_DATA || kind == INPUT_STORE);
-	int text = kind == INPUT_FOLDED ||
-		   (kind == INPUT_UNKNOWN && !memchr(src.head, 0, src.head_n));
+	int text = kind == INPUT_FOLDED || (kind == INPUT_UNKNOWN && may_be_text(&src));
 	if (text && rq->kind == SVG_CPU)
 		return read_folded(rq, path, &src, flame, out, e);
 	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU && !in_order)

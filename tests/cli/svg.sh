@@ -98,6 +98,12 @@ done
 echo rubbish >rubbish.folded
 fails 3 "$PERFKIT" svg rubbish.folded -o none.svg
 [ ! -e none.svg ]
+printf 'a;\000b 1\n' >binary
+fails 1 "$PERFKIT" svg binary -o none.svg
+has err 'neither perf.data, store nor folded stacks'
+cat binary | "$PERFKIT" svg - -o none.svg 2>err && exit 1
+has err 'neither perf.data, store nor folded stacks'
+[ ! -e none.svg ]
 for f in x.folded ./x.folded; do
 	fails 3 "$PERFKIT" svg --diff after.folded x.folded -o $f
 	has err "$f: is what is drawn; not replaced"
