@@ -298,9 +298,9 @@ static int write_bundle(struct packer *k, const char *output, uint64_t *size, st
 static char *default_output(const char *path)
 {
 	struct buf b = {0};
-	size_t n = strlen(path);
 	if (!strcmp(path, "-"))
 		path = "perf.data";
+	size_t n = strlen(path);
 	while (n > 1 && path[n - 1] == '/')
 		n--;
 	buf_add(&b, path, strnlen(path, n));
@@ -370,8 +370,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return 0;
 	}
 	if (o->output && output_is_input(o->output, path)) {
-		fprintf(stderr, "perfkit pack: -o %s is the recording itself\n", o->output);
-		return 2;
+		say_line("perfkit pack: -o %s is the recording itself", o->output);
+		return 3;
 	}
 	char *output = o->output ? mem_strdup(o->output) : default_output(path);
 	int rc = output ? spool(path, &file, &e) : err_nomem(&e);

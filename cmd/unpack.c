@@ -1,4 +1,5 @@
 /* unpack.c - `perfkit unpack`: a bundle's files into a folder. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
@@ -7,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct unpack_opts {
 	const char *directory;
@@ -16,24 +18,33 @@ struct unpack_opts {
 #define AT(field) offsetof(struct unpack_opts, field)
 static const struct opt rows[] = {
 	{"directory", 'C', OPT_STRING, AT(directory), "DIR",
-	 "unpack into DIR, made if need be (default: the\nbundle's name without .tar.zst)"},
+	 "unpack into DIR, made if need be (default: the\nbundle's name without .tar.zst, and "
+	 ".unpacked behind\nit where a file is called so)"},
 	{"force", 'f', OPT_FLAG, AT(force), NULL, "replace files that are there already"},
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not say what was unpacked"},
 	OPT_END,
 };
 
-/* "x/run.tar.zst" → "run", in the current directory; heap. */
+/* "x/run.tar.zst" → "run", in the current directory, or "run.unpacked" beside a file "run",
+ * such as the recording that was packed; heap. */
 static char *default_dir(const char *bundle)
 {
 	const char *slash = strrchr(bundle, '/'), *base = slash ? slash + 1 : bundle;
 	const char *dot = strstr(base, ".tar");
-	size_t n = dot && dot != base ? (size_t)(dot - base) : 0;
+	struct buf b = {0};
+	struct stat st;
+	size_t n = dot ? (size_t)(dot - base) : 0;
 	if (n)
-		return mem_strndup(base, n);
-	char *dir = mem_alloc(strlen(base) + sizeof(".unpacked"));
-	if (dir)
-		sprintf(dir, "%s.unpacked", strcmp(base, "-") ? base : "bundle");
-	return dir;
+		buf_add(&b, base, n);
+	else
+		buf_str(&b, strcmp(base, "-") ? base : "bundle");
+	if (!n || (!stat(buf_cstr(&b), &st) && !S_ISDIR(st.st_mode)))
+		buf_str(&b, ".unpacked");
+	buf_cstr(&b); /* ends in a NUL */
+	if (!b.failed)
+		return b.v;
+	buf_release(&b);
+	return NULL;
 }
 
 static int fail(const struct err *e)
