@@ -78,22 +78,33 @@ static int by_release(struct dso_search *s, const char *root, const char *releas
 	return 0;
 }
 
-/* /proc/kallsyms speaks for the recorded kernel only if it is the one that runs here. */
-static int from_running_kernel(struct dso_search *s, struct kernel_files *out)
+/* Is the recorded kernel the one that runs here? */
+static int runs_here(const struct dso_search *s)
 {
 	struct build_id own;
-	if (s->opt->no_local)
-		return 0;
-	if (s->want.len) {
-		if (kernel_notes_build_id("/sys/kernel/notes", &own, NULL) ||
-		    !build_id_equal(&own, &s->want))
-			return 0;
-	} else if (!s->opt->host_is_ours) {
+	if (s->opt->no_local || !s->want.len)
+		return !s->opt->no_local && s->opt->host_is_ours;
+	return !kernel_notes_build_id("/sys/kernel/notes", &own, NULL) &&
+	       build_id_equal(&own, &s->want);
+}
+
+static const char proc_kallsyms[] = "/proc/kallsyms";
+
+static int from_running_kernel(struct dso_search *s, struct kernel_files *out)
+{
+	if (!s->opt->no_local && !s->opt->host_is_ours && !s->want.len)
 		dso_note(s, DSO_UNTRUSTED, "the kernel's build-id was not recorded");
-		return 0;
-	}
-	dso_path(s, "/proc/kallsyms");
-	return take_kallsyms(s, DSO_FROM_LOCAL, out);
+	dso_path(s, "%s", proc_kallsyms);
+	return runs_here(s) && take_kallsyms(s, DSO_FROM_LOCAL, out);
+}
+
+/* The cache has one kallsyms per kernel, of whichever boot; modules lie elsewhere in each. */
+static int from_same_boot(struct dso_search *s, const struct kernel_place *place,
+			  struct kernel_files *out)
+{
+	return place->pgoff && runs_here(s) &&
+	       kallsyms_places(proc_kallsyms, kernel_located_by(place), place->pgoff) &&
+	       from_running_kernel(s, out);
 }
 
 static int from_options(struct dso_search *s, struct kernel_files *out)
@@ -113,10 +124,11 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 	return 0;
 }
 
-static int search(struct dso_search *s, const char *release, struct kernel_files *out)
+static int search(struct dso_search *s, const struct kernel_place *place, const char *release,
+		  struct kernel_files *out)
 {
 	const struct dso_options *opt = s->opt;
-	if (from_options(s, out) || from_cache(s, out))
+	if (from_options(s, out) || from_same_boot(s, place, out) || from_cache(s, out))
 		return 1;
 	if (opt->symfs && *opt->symfs) {
 		if (by_release(s, opt->symfs, release, 1, DSO_FROM_SYMFS, out))
@@ -132,17 +144,21 @@ static int search(struct dso_search *s, const char *release, struct kernel_files
 	       by_release(s, "", release, opt->host_is_ours, DSO_FROM_LOCAL, out);
 }
 
-int dso_find_kernel(const struct dso_options *opt, const struct build_id *id,
+const char *kernel_located_by(const struct kernel_place *place)
+{
+	return strstr(place->path, "_stext") ? "_stext" : "_text";
+}
+
+int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *place,
 		    const char *release, struct kernel_files *out, struct err *e)
 {
 	*out = (struct kernel_files){0};
 	struct dso_search s = {.opt = opt,
+			       .want = place->id,
 			       .name = "[kernel.kallsyms]",
 			       .reason = DSO_NOT_FOUND,
 			       .detail = out->detail};
-	if (id)
-		s.want = *id;
-	int found = search(&s, release, out);
+	int found = search(&s, place, release, out);
 	if (!found && opt->debuginfod && !s.nomem) {
 		out->vmlinux = dso_try_debuginfod(&s, "debuginfo");
 		out->from = DSO_FROM_DEBUGINFOD;

@@ -191,6 +191,21 @@ int kallsyms_is_zeroed(const char *path)
 	return zeroed;
 }
 
+int kallsyms_places(const char *path, const char *name, uint64_t addr)
+{
+	char text[512];
+	struct line l = {0};
+	size_t len = strlen(name);
+	int found = 0;
+	FILE *f = fopen(path, "re");
+	while (f && !found && fgets(text, sizeof(text), f))
+		found = split_line(text, text + strcspn(text, "\n"), &l) && !l.module &&
+			l.name_len == len && !memcmp(l.name, name, len);
+	if (f)
+		fclose(f);
+	return found && l.addr == addr;
+}
+
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct symbol_hit *hit,
 		  const char **module)
 {

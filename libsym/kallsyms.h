@@ -35,6 +35,9 @@ int kallsyms_load(const char *path, struct kallsyms *out, struct err *e);
 /* 1 when the first lines of the file hold no address but 0; also when it cannot be read. */
 int kallsyms_is_zeroed(const char *path);
 
+/* 1 when the file has the kernel's own symbol `name` at `addr`. Reads no further than it. */
+int kallsyms_places(const char *path, const char *name, uint64_t addr);
+
 /* The symbol that covers an absolute address and, in *module (may be NULL), its module's name,
  * "" for the kernel. 1 or 0. The texts have the object's life. */
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct symbol_hit *hit,

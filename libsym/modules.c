@@ -266,8 +266,8 @@ static int kernel_load(struct modules *ms, const struct kernel_place *place)
 	struct kernel_names *k = &ms->kernel;
 	/* files are looked for by one thread at a time: debuginfod, and what it says */
 	pthread_mutex_lock(&ms->lock);
-	int rc = dso_find_kernel(&ms->opt.find, &place->id, ms->rec->features.osrelease,
-				 &k->files, NULL);
+	int rc = dso_find_kernel(&ms->opt.find, place, ms->rec->features.osrelease, &k->files,
+				 NULL);
 	pthread_mutex_unlock(&ms->lock);
 	if (rc == ERR_NOMEM)
 		return ERR_NOMEM;
@@ -290,12 +290,10 @@ int kernel_open(struct modules *ms, const struct kernel_place *place)
 		kernel_close(k);
 		return ERR_NOMEM;
 	}
-	/* The mapping's name ends in the symbol it was located by: [kernel.kallsyms]_text */
-	int by_stext = strstr(place->path, "_stext") != NULL;
+	const char *symbol = kernel_located_by(place);
 	if (k->kallsyms.table)
-		text = by_stext ? k->kallsyms.stext : k->kallsyms.text;
-	else if (k->vmlinux &&
-		 symtab_find_name(k->vmlinux, by_stext ? "_stext" : "_text", &hit))
+		text = strcmp(symbol, "_stext") ? k->kallsyms.text : k->kallsyms.stext;
+	else if (k->vmlinux && symtab_find_name(k->vmlinux, symbol, &hit))
 		text = hit.start;
 	if (text && place->pgoff)
 		k->slide = place->pgoff - text;
@@ -321,7 +319,9 @@ int kernel_place(const struct modules *ms, struct kernel_place *place)
 	return 1;
 }
 
-static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out)
+/* 1 and what vmlinux or kallsyms has at `ip`, 0 or ERR_NOMEM. In a kallsyms of another boot
+ * only the kernel itself is as it was, moved as a whole: each module lies elsewhere. */
+static int kernel_symbol(struct modules *ms, uint64_t ip, int how, struct symbol_hit *hit)
 {
 	struct kernel_names *k = &ms->kernel;
 	struct kernel_place place;
@@ -329,10 +329,25 @@ static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module
 		return ERR_NOMEM;
 	const struct symtab *t = k->kallsyms.table ? k->kallsyms.table : k->vmlinux;
 	uint64_t addr = ip - k->slide;
+	return t && find_symbol(t, &addr, how, hit) && !(hit->module && k->slide);
+}
+
+static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out)
+{
 	struct symbol_hit hit;
-	if (!t || !find_symbol(t, &addr, how, &hit))
-		return 0;
-	return single(ms, &hit, 0, out);
+	int rc = kernel_symbol(ms, ip, how, &hit);
+	return rc == 1 ? single(ms, &hit, 0, out) : rc;
+}
+
+/* Is what kallsyms has there a symbol of the module that was mapped there? */
+static int is_of_module(const struct modules *ms, const struct symbol_hit *hit,
+			const struct dso *d)
+{
+	const char *mapped = strtab_get(ms->machine->strings, d->recorded);
+	const char *name = strtab_get(&ms->kernel.kallsyms.modules, hit->module);
+	size_t n = strlen(name);
+	return n && *mapped == '[' && !strncmp(mapped + 1, name, n) &&
+	       !strcmp(mapped + 1 + n, "]");
 }
 
 /* Modules: kallsyms has their symbols at their addresses; else the .ko counts from its start.
@@ -340,8 +355,11 @@ static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module
 static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
 			 struct module_lookup *out)
 {
-	int rc = lookup_kernel(ms, ip, how, out);
-	if (rc || out->n)
+	struct symbol_hit hit;
+	int rc = kernel_symbol(ms, ip, how, &hit);
+	if (rc == 1 && is_of_module(ms, &hit, &ms->machine->dsos.v[map->dso]))
+		return single(ms, &hit, 0, out);
+	if (rc < 0)
 		return rc;
 	struct module *mod = module_of(ms, map->dso);
 	if (!mod)
@@ -351,7 +369,6 @@ static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip,
 		return ERR_NOMEM;
 	mod->symbols_tried = 1;
 	uint64_t addr = ip - map->start + map->pgoff;
-	struct symbol_hit hit;
 	if (!mod->symbols || !find_symbol(mod->symbols, &addr, how, &hit))
 		return 0;
 	return single(ms, &hit, 0, out);

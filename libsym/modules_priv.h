@@ -45,7 +45,7 @@ struct kernel_names {
 	struct kernel_files files;
 	struct kallsyms kallsyms;
 	struct symtab *vmlinux;
-	uint64_t slide; /* recorded address − address in the file */
+	uint64_t slide; /* recorded address − address in the file; 0: of the same boot */
 };
 
 /* A jitdump, read once for all processes that mapped it. */
@@ -82,14 +82,7 @@ struct module *module_of(struct modules *ms, uint32_t dso);
 /* Open the module's DWARF; none is no error. 0 or ERR_NOMEM. */
 int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out);
 
-/* What of the machine it takes to find the kernel's symbols: nothing that changes later. */
-struct kernel_place {
-	struct build_id id;
-	const char *path; /* as recorded */
-	uint64_t pgoff;
-};
-
-/* 1 and *place when the recording has a mapping of the kernel. */
+/* 1 and *place when the recording has a mapping of the kernel: nothing that changes later. */
 int kernel_place(const struct modules *ms, struct kernel_place *place);
 
 /* Load kallsyms or vmlinux, and how far the recorded kernel was moved from it. After ERR_NOMEM

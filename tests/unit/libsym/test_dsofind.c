@@ -1,62 +1,21 @@
 /* dsofind: the right file or none. Truth: trees of files written here, and the build-id cache
  * that perf itself makes. */
 #include "tests/lib/smallelf.h"
-#include "tests/lib/unit.h"
+#include "tests/lib/temptree.h"
 
 #include "libsym/dsofind.h"
+#include "libsym/kallsyms.h"
 
 #include <endian.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
 static const char id_hex[] = "0102030405060708090a0b0c0d0e0f1011121314";
-static char root[64];
-static struct build_id id;
+static const struct build_id id = {.len = 20, .v = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+						    11, 12, 13, 14, 15, 16, 17, 18, 19, 20}};
 static const struct build_id other = {.len = 20, .v = {9, 9, 9}};
-
-static int make_root(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/perfkit-dso-XXXXXX");
-	return mkdtemp(root) ? build_id_parse(id_hex, &id) : -1;
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
-	char cmd[128];
-	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", root);
-	return system(cmd);
-}
-
-static const char *in_root(const char *path)
-{
-	static char text[64][512]; /* enough for one test */
-	static int turn;
-	char *p = text[turn++ & 63];
-	snprintf(p, sizeof(text[0]), "%s%s", root, path);
-	return p;
-}
-
-/* Write bytes below the root, making directories. */
-static void put(const char *path, const void *data, size_t n)
-{
-	char full[512];
-	snprintf(full, sizeof(full), "%s", in_root(path));
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(full, 0700);
-		*p = '/';
-	}
-	FILE *f = fopen(full, "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(data, 1, n, f), n);
-	fclose(f);
-}
 
 /* A file with the id above (or one without any), and perhaps a debuglink. */
 static size_t make_elf(struct smallelf *s, int with_id, const char *link, uint32_t crc)
@@ -336,10 +295,53 @@ static void expect_kernel(const struct dso_options *o, const struct build_id *wa
 			  enum dso_reason reason, enum dso_source from)
 {
 	struct kernel_files k;
-	assert_int_equal(dso_find_kernel(o, want, "6.1.0-test", &k, NULL), 0);
+	struct kernel_place place = {.path = "[kernel.kallsyms]_text"};
+	if (want)
+		place.id = *want;
+	assert_int_equal(dso_find_kernel(o, &place, "6.1.0-test", &k, NULL), 0);
 	assert_string_equal(dso_reason_text(k.reason), dso_reason_text(reason));
 	assert_int_equal(k.from, from);
 	assert_true((k.kallsyms || k.vmlinux) == (reason == DSO_FOUND));
+	kernel_files_release(&k);
+}
+
+/* The address of _text in this boot's list; 0: we may not see it. */
+static uint64_t own_text(void)
+{
+	char line[512], name[64];
+	unsigned long long addr, text = 0;
+	FILE *f = fopen("/proc/kallsyms", "re");
+	while (f && !text && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*c %63s", &addr, name) == 2 && !strcmp(name, "_text"))
+			text = addr;
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* Whoever wrote the cache's list, modules lay elsewhere when the machine had booted anew. */
+static void the_list_of_the_very_boot_comes_before_the_caches(void **state)
+{
+	(void)state;
+	struct dso_options o = {.buildid_dir = in_root("/cache")};
+	struct kernel_place place = {.path = "[kernel.kallsyms]_text", .pgoff = own_text()};
+	struct kernel_files k;
+	char path[256], hex[2 * BUILD_ID_MAX + 1];
+	if (!place.pgoff || kernel_notes_build_id("/sys/kernel/notes", &place.id, NULL))
+		skip_because("the kernel's addresses or build-id are not ours to see");
+	build_id_hex(&place.id, hex);
+	snprintf(path, sizeof(path), "/cache/.build-id/%.2s/%s/kallsyms", hex, hex + 2);
+	put(path, "ffffffff81000000 T _text\n", 25);
+	for (int other_boot = 0; other_boot < 2; other_boot++) {
+		place.pgoff += (uint64_t)other_boot << 21;
+		assert_int_equal(dso_find_kernel(&o, &place, NULL, &k, NULL), 0);
+		assert_int_equal(k.from, other_boot ? DSO_FROM_BUILDID_DIR : DSO_FROM_LOCAL);
+		kernel_files_release(&k);
+	}
+	o.no_local = 1;
+	place.pgoff = own_text();
+	assert_int_equal(dso_find_kernel(&o, &place, NULL, &k, NULL), 0);
+	assert_int_equal(k.from, DSO_FROM_BUILDID_DIR);
 	kernel_files_release(&k);
 }
 
@@ -369,8 +371,6 @@ static void kernel_symbols_come_from_the_recorded_kernel_only(void **state)
 	expect_kernel(&o, NULL, DSO_UNTRUSTED, DSO_FROM_NOWHERE);
 }
 
-#define ON_A_TREE(f) cmocka_unit_test_setup_teardown(f, make_root, remove_root)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +386,7 @@ int main(void)
 		ON_A_TREE(debuglinks_are_followed_by_crc_when_there_is_no_id),
 		ON_A_TREE(the_vdso_is_ours_only_if_its_id_is),
 		ON_A_TREE(kernel_symbols_come_from_the_recorded_kernel_only),
+		ON_A_TREE(the_list_of_the_very_boot_comes_before_the_caches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

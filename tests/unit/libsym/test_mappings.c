@@ -1,0 +1,167 @@
+/* libsym: what a mapping stands for: whose symbols name its addresses, and when nobody's do. A
+ * wrong name is worse than an address. Truth: recordings and files written here. */
+#include "tests/lib/perfwriter.h"
+#include "tests/lib/smallelf.h"
+#include "tests/lib/temptree.h"
+
+#include "libsym/profile.h"
+
+/* Of every file that put_elf writes. */
+static const uint8_t id[20] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+			       11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+#define CACHED "/debug/.build-id/01/02030405060708090a0b0c0d0e0f1011121314/"
+
+static struct pw w;
+static struct buf image;
+static struct profile *profile;
+
+static void begin(void)
+{
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .name = "cpu-clock"});
+}
+
+/* Mapped before the samples are taken; `m` without what all have. */
+static void mapped(uint32_t pid, struct pw_mmap m)
+{
+	struct pw_id at = {.pid = pid, .tid = pid};
+	m.pid = m.tid = pid;
+	m.prot = 5;
+	m.len = m.len ? m.len : 0x10000;
+	pw_mmap2(&w, &at, &m);
+}
+
+/* A mapping of the kernel or a module. */
+static void kernel_mapped(uint64_t addr, uint64_t pgoff, const char *name)
+{
+	mapped(UINT32_MAX,
+	       (struct pw_mmap){
+		       .misc = PW_MISC_KERNEL, .addr = addr, .pgoff = pgoff, .filename = name});
+}
+
+/* One sample for each process: it stands at `ip`. */
+static void sample(uint16_t misc, uint32_t pid, uint64_t ip)
+{
+	pw_sample(
+		&w, 0,
+		&(struct pw_sample){.misc = misc, .ip = ip, .pid = pid, .tid = pid, .time = 9});
+}
+
+static void fold(void)
+{
+	struct profile_options opt = {.modules = {.find = {.buildid_dir = in_root("/debug"),
+							   .symfs = in_root("/symfs"),
+							   .no_local = 1}}};
+	struct fold_options how = {.workers = 1, .aggregate.by = BY_PID};
+	struct recording *rec;
+	struct err e = {0};
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(profile_of(&profile, rec, &opt, &e), 0);
+	assert_int_equal(profile_fold(profile, &how, &e), 0);
+}
+
+static void end(void)
+{
+	profile_close(profile);
+	buf_release(&image);
+}
+
+/* The name where the process's sample stands; "" is none. */
+static void expect(int32_t pid, const char *name)
+{
+	const struct stacks *s = &profile->stacks;
+	for (size_t i = 0; i < profile->folded.n; i++) {
+		const struct folded *f = &profile->folded.v[i];
+		const struct frame *leaf = &s->frames.v[s->paths.v[f->path].frame];
+		if (f->pid != pid)
+			continue;
+		assert_string_equal(strtab_get(&s->strings, leaf->name), name);
+		return;
+	}
+	fail_msg("no sample of process %d", pid);
+}
+
+/* --- the kernel and its modules ------------------------------------------------------------
+ */
+
+#define TEXT 0xffffffffa0000000u
+#define MODULE 0xffffffffc0a00000u
+
+/* A kallsyms in the cache, of a boot in which the kernel lay `moved` bytes lower. */
+static void put_kallsyms(uint64_t moved)
+{
+	static const struct {
+		uint64_t addr;
+		const char *name;
+	} list[] = {{TEXT, "T _text"},
+		    {TEXT, "T _stext"},
+		    {TEXT + 0x2000, "T do_syscall_64"},
+		    {TEXT + 0x3000, "T after"},
+		    {TEXT + 0x12000, "T start_kernel"},
+		    {TEXT + 0x13000, "T _einittext"},
+		    {MODULE + 0x1000, "t xfs_write\t[xfs]"},
+		    {MODULE + 0x2000, "t xfs_read\t[xfs]"},
+		    {MODULE + 0x11000, "t wifi_send\t[mac80211]"},
+		    {MODULE + 0x12000, "t wifi_receive\t[mac80211]"},
+		    {MODULE + 0x21000, "t gone_one\t[gone]"},
+		    {MODULE + 0x22000, "t gone_two\t[gone]"}};
+	char text[1024];
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%016llx %s\n",
+				      (unsigned long long)(list[i].addr - moved), list[i].name);
+	put(CACHED "kallsyms", text, n);
+}
+
+/* xfs lies where it was; where snd-pcm is now there was another. */
+static void sample_the_kernel(void)
+{
+	begin();
+	kernel_mapped(TEXT, TEXT, "[kernel.kallsyms]_text");
+	kernel_mapped(MODULE, 0, "/lib/modules/6.1.0/kernel/fs/xfs/xfs.ko.xz");
+	kernel_mapped(MODULE + 0x10000, 0, "/lib/modules/6.1.0/kernel/sound/snd-pcm.ko");
+	pw_feature_build_id(&w, PW_MISC_KERNEL, UINT32_MAX, id, sizeof(id),
+			    "[kernel.kallsyms]");
+	sample(PW_MISC_KERNEL, 1, TEXT + 0x2010);
+	sample(PW_MISC_KERNEL, 2, TEXT + 0x12010); /* .init.text is not mapped */
+	sample(PW_MISC_KERNEL, 3, MODULE + 0x1010);
+	sample(PW_MISC_KERNEL, 4, MODULE + 0x11010);
+	sample(PW_MISC_KERNEL, 5, MODULE + 0x21010); /* in no mapping */
+	fold();
+	expect(1, "do_syscall_64");
+	expect(2, "start_kernel");
+	expect(4, "");
+}
+
+static void modules_have_the_names_of_their_own_boot(void **state)
+{
+	(void)state;
+	put_kallsyms(0);
+	sample_the_kernel();
+	expect(3, "xfs_write");
+	expect(5, "gone_one");
+	end();
+}
+
+static void modules_have_no_names_of_another_boot(void **state)
+{
+	(void)state;
+	put_kallsyms(0x4000000);
+	sample_the_kernel();
+	expect(3, "");
+	expect(5, "");
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_A_TREE(modules_have_the_names_of_their_own_boot),
+		ON_A_TREE(modules_have_no_names_of_another_boot),
+	};
+	return cmocka_run_group_tests_name("libsym mappings", tests, NULL, NULL);
+}
