@@ -23,7 +23,7 @@ static int is_runtime(struct appframes *a, uint32_t dso)
 					    "ld-linux*",   "ld-*.so*",      "libstdc++.so*",
 					    "libc++*.so*", "libuv.so*",     "libevent*.so*",
 					    "libev.so*",   "libglib-*.so*", "ld-musl-*.so*",
-					    "\\[vdso\\]",  "libgomp.so*",   "libm.so*"};
+					    "\\[vdso*\\]", "libgomp.so*",   "libm.so*"};
 	while (a->runtime.n <= dso)
 		if (vec_push(&a->runtime, 0))
 			return ERR_NOMEM;

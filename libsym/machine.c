@@ -19,6 +19,15 @@ int machine_wants(uint32_t type)
 	}
 }
 
+/* The kernel calls the vdso of 32-bit programs as that of others; perf's table of build-ids
+ * tells them apart. */
+static const char *mapped_name(const struct recording *rec, const struct record_mmap *mm)
+{
+	const char *arch = rec->features.arch;
+	int is_low = mm->addr <= UINT32_MAX && arch && !strcmp(arch, "x86_64");
+	return is_low && !strcmp(mm->filename, "[vdso]") ? "[vdso32]" : mm->filename;
+}
+
 static int take_mmap(struct machine *m, const struct recording *rec, const struct record *r,
 		     struct pending *p, struct err *e)
 {
@@ -38,7 +47,7 @@ static int take_mmap(struct machine *m, const struct recording *rec, const struc
 	p->file = (struct file_id){mm.ino, mm.dev_major, mm.dev_minor};
 	p->id.len = mm.build_id_size;
 	memcpy(p->id.v, mm.build_id, sizeof(p->id.v));
-	return strtab_intern(m->strings, mm.filename, &p->name) ? err_nomem(e) : 0;
+	return strtab_intern(m->strings, mapped_name(rec, &mm), &p->name) ? err_nomem(e) : 0;
 }
 
 static int take_task(const struct recording *rec, const struct record *r, struct pending *p,

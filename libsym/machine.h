@@ -33,7 +33,7 @@ enum dso_kind {
 	DSO_FILE,   /* an ELF file by path */
 	DSO_KERNEL, /* [kernel.kallsyms] */
 	DSO_MODULE, /* a kernel module */
-	DSO_VDSO,   /* [vdso], [vdsox32] … */
+	DSO_VDSO,   /* [vdso]; [vdso32] of 32-bit programs under a 64-bit kernel */
 	DSO_ANON, /* executable memory without a file: names come from a perf map or jitdump */
 	DSO_BPF,  /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
 	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
@@ -55,8 +55,8 @@ struct dso {
  */
 struct map {
 	uint64_t start, end; /* [start, end) */
-	uint64_t pgoff;
-	uint64_t since; /* time from which it is there */
+	uint64_t pgoff;      /* DSO_VDSO: 0 */
+	uint64_t since;      /* time from which it is there */
 	uint64_t until; /* time from which it is gone: unregistered BPF programs; else TIME_END
 			 */
 	uint32_t dso;

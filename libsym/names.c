@@ -131,9 +131,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 static uint64_t map_ip(const struct machine *m, const struct map *map, uint64_t ip)
 {
 	uint8_t kind = m->dsos.v[map->dso].kind;
-	if (kind == DSO_FILE)
-		return ip - map->start + map->pgoff;
-	return kind == DSO_VDSO ? ip - map->start : ip;
+	return kind == DSO_FILE || kind == DSO_VDSO ? ip - map->start + map->pgoff : ip;
 }
 
 static int run_in_map(struct names *n, const struct map *map, uint64_t ip, struct walk *w,

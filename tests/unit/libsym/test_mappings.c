@@ -70,6 +70,18 @@ static void end(void)
 	buf_release(&image);
 }
 
+/* A file of the id above with one function, f, at offsets 0x1000 to 0x1fff. */
+static void put_elf(const char *path)
+{
+	static struct smallelf s;
+	static const uint8_t code[0x1000];
+	smallelf_init(&s, EM_X86_64);
+	smallelf_section(&s, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, code,
+			 sizeof(code));
+	smallelf_symbol(&s, "f", STB_GLOBAL, STT_FUNC, 2, 0x1000, sizeof(code));
+	put(path, s.image, smallelf_finish(&s));
+}
+
 /* The name where the process's sample stands; "" is none. */
 static void expect(int32_t pid, const char *name)
 {
@@ -157,11 +169,58 @@ static void modules_have_no_names_of_another_boot(void **state)
 	end();
 }
 
+/* --- the vdso ------------------------------------------------------------------------------
+ */
+
+static void the_vdso_is_mapped_from_its_start_whatever_the_kernel_says(void **state)
+{
+	(void)state;
+	put_elf(CACHED "vdso");
+	begin();
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		uint64_t at = 0x7fff00000000u + pid * 0x100000;
+		mapped(pid, (struct pw_mmap){.addr = at,
+					     .pgoff = pid == 1 ? 0 : at, /* before 4.3 */
+					     .filename = "[vdso]"});
+		sample(PW_MISC_USER, pid, at + 0x1004);
+	}
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), "[vdso]");
+	fold();
+	expect(1, "f");
+	expect(2, "f");
+	end();
+}
+
+static void a_32_bit_vdso_is_another_file(void **state)
+{
+	(void)state;
+	static const uint8_t other[20] = {9};
+	put_elf(CACHED "vdso");
+	for (int of_32_bit = 0; of_32_bit < 2; of_32_bit++) {
+		begin();
+		pw_feature_string(&w, PW_FEAT_ARCH, "x86_64");
+		pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, of_32_bit ? other : id,
+				    sizeof(id), "[vdso]");
+		pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, of_32_bit ? id : other,
+				    sizeof(id), "[vdso32]");
+		mapped(1, (struct pw_mmap){.addr = 0x7fff00000000u, .filename = "[vdso]"});
+		mapped(2, (struct pw_mmap){.addr = 0xf7f00000u, .filename = "[vdso]"});
+		sample(PW_MISC_USER, 1, 0x7fff00000000u + 0x1004);
+		sample(PW_MISC_USER, 2, 0xf7f00000u + 0x1004);
+		fold();
+		expect(1, of_32_bit ? "" : "f");
+		expect(2, of_32_bit ? "f" : "");
+		end();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_A_TREE(modules_have_the_names_of_their_own_boot),
 		ON_A_TREE(modules_have_no_names_of_another_boot),
+		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
+		ON_A_TREE(a_32_bit_vdso_is_another_file),
 	};
 	return cmocka_run_group_tests_name("libsym mappings", tests, NULL, NULL);
 }
