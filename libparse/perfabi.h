@@ -88,7 +88,11 @@ enum {
 	PERF_TYPE_BREAKPOINT = 5,
 };
 
-enum { PERF_COUNT_SW_DUMMY = 9 }; /* perf_event_attr.config of PERF_TYPE_SOFTWARE */
+/* perf_event_attr.config of PERF_TYPE_SOFTWARE */
+enum {
+	PERF_COUNT_SW_DUMMY = 9,
+	PERF_COUNT_SW_BPF_OUTPUT = 10,
+};
 
 /* perf_event_attr.sample_type */
 #define PERF_SAMPLE_IP (1ull << 0)

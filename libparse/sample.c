@@ -169,7 +169,8 @@ uint32_t sample_fixed_size(uint64_t sample_type)
 	return (uint32_t)__builtin_popcountll(sample_type & FIXED) * 8;
 }
 
-int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
+/* The fields as they stand in the record. */
+static int decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
 		  struct err *e)
 {
 	const struct event_attr *a = &ev->attr;
@@ -211,6 +212,43 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 		return bad(r, e, "interrupt registers");
 	take_last(&b, t, out);
 	return bytes_ok(&b) ? 0 : bad(r, e, "last fields");
+}
+
+static int is_off_cpu(const struct event *ev)
+{
+	const struct event_attr *a = &ev->attr;
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
+	       a->sample_type & PERF_SAMPLE_RAW && ev->name &&
+	       !strncmp(ev->name, "offcpu-time", 11);
+}
+
+/*
+ * u64 thread, ns, nr, ips[nr], cgroup. The sums that perf itself writes have the process in
+ * the thread's first half; those of its BPF program (off_cpu_dump()) have it in the other. Of
+ * these, a process has a lower number than its threads.
+ */
+static void take_off_cpu(struct bytes *b, struct sample *s)
+{
+	uint32_t pid = bytes_u32(b), tid = bytes_u32(b);
+	int turned = s->time < SAMPLE_DUMMY_TIMES && tid < pid;
+	s->pid = (int32_t)(turned ? tid : pid);
+	s->tid = (int32_t)(turned ? pid : tid);
+	s->period = bytes_u64(b);
+	if (take_words(b, bytes_u64(b), &s->callchain))
+		return;
+	s->ip = s->callchain.n > 1 ? load_u64(s->callchain.p + 8, b->swap) : 0;
+	s->cgroup = bytes_u64(b);
+}
+
+int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
+		  struct err *e)
+{
+	int rc = decode(r, ev, swap, out, e);
+	if (rc || !is_off_cpu(ev))
+		return rc;
+	struct bytes b = bytes_init(out->raw, out->raw_size, swap);
+	take_off_cpu(&b, out);
+	return bytes_ok(&b) ? 0 : bad(r, e, "off-CPU time");
 }
 
 /* Offset of the field `want` in the fixed part. */

@@ -60,6 +60,9 @@ struct sample {
  * Decode `r`, whose event is `ev`. 0, or ERR_FORMAT with "SAMPLE at 0x…: <field> …" when a
  * field or count passes the record's end; the fields before it are then set (of the fixed
  * part all or none).
+ *
+ * What perf record --off-cpu keeps in RAW since 6.16 (__set_offcpu_sample() in perf's evsel.c)
+ * is given in place of the fields it stands for: pid, tid, period, callchain, ip and cgroup.
  */
 int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
 		  struct err *e);

@@ -113,6 +113,7 @@ static int classify(struct builder *b, const struct event *ev)
 		se.role = !tp || is_noise(tp->system) ? ROLE_NONE : ROLE_MARK;
 	} else if (!strncmp(name, "offcpu-time", 11)) {
 		se.role = ROLE_TOTAL;
+		se.chain = 1;
 	}
 	if (attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH))
 		b->tl->flags |= TL_HAS_RECORDS;

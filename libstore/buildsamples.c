@@ -206,35 +206,19 @@ static int take_mark(struct builder *b, const struct source_event *se, const str
 	return 0;
 }
 
-/*
- * The direct kind, perf 6.16 and later: the time is the end of the wait, what was waited lies
- * in the raw data: u32 pid, tid; u64 period (ns), nr, ips[nr], cgroup (builtin-record.c and
- * bpf_off_cpu.c of perf).
- */
+/* The direct kind, perf 6.16 and later: the time is the end of the wait. */
 static int take_direct(struct builder *b, const struct sample *s, const struct record_id *id,
 		       struct err *e)
 {
-	enum { HEAD = 24 };
 	struct sched_event ev;
-	struct sample own = *s;
-	if (s->raw_size < HEAD)
-		return 0;
-	int32_t pid = (int32_t)load_u32(s->raw, b->rec->swap);
-	int32_t tid = (int32_t)load_u32(s->raw + 4, b->rec->swap);
-	uint64_t ns = load_u64(s->raw + 8, b->rec->swap);
-	uint64_t nr = load_u64(s->raw + 16, b->rec->swap);
-	if (ns > s->time || nr > (s->raw_size - HEAD) / 8)
+	if (!s->raw || s->period > s->time)
 		return 0;
 	builder_event(id, SCHED_DIRECT, &ev);
-	ev.from_ns = s->time - ns;
-	ev.target_tid = tid;
-	ev.target_pid = pid;
-	own.pid = pid;
-	own.tid = tid;
-	own.callchain = (struct sample_words){.p = s->raw + HEAD, .n = nr};
+	ev.from_ns = s->time - s->period;
+	ev.target_tid = s->tid;
+	ev.target_pid = s->pid;
 	b->tl->flags |= TL_HAS_DIRECT;
-	b->events.v[s->event->index].chain = 1;
-	if (builder_chain(b, &own, &ev.path))
+	if (builder_chain(b, s, &ev.path))
 		return err_nomem(e);
 	ev.no_stack = !ev.path;
 	return sched_event(b->sched, &ev, e);

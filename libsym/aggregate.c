@@ -250,7 +250,7 @@ static int take_words(struct aggregate *a, const struct sample *s, const struct 
 		key->kind = CHAIN_UNWOUND;
 		key->words = (const uint8_t *)words;
 		key->nwords = (uint32_t)n;
-	} else if (s->event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
+	} else if (s->callchain.p) {
 		key->kind = CHAIN_RAW;
 		key->words = s->callchain.p;
 		key->nwords = (uint32_t)s->callchain.n;

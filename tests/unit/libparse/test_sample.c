@@ -296,6 +296,100 @@ static void absent_parts_take_no_space(void **state)
 	}
 }
 
+/* The first sample of event `name`, whose RAW holds `words`, that was taken at `time` while
+ * thread 3 of process 2 had the CPU. 0 or ERR_FORMAT. */
+static int decode_off_cpu(const char *name, uint64_t time, const uint64_t *words, size_t n,
+			  struct sample *s)
+{
+	static const uint64_t ids[] = {11};
+	struct buf image = {0};
+	struct recording *rec;
+	struct record r;
+	struct err e = {0};
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .config = 10,
+				      .period = 1,
+				      .name = name,
+				      .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
+						     PW_S_PERIOD | PW_S_RAW | PW_S_CGROUP,
+				      .ids = ids,
+				      .nids = 1});
+	pw_feature_event_desc(&w);
+	pw_sample(&w, 0,
+		  &(struct pw_sample){.ip = 0x9999,
+				      .pid = 2,
+				      .tid = 3,
+				      .time = time,
+				      .period = 1,
+				      .cgroup = 9,
+				      .raw = words,
+				      .raw_size = (uint32_t)(8 * n)});
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	assert_int_equal(recording_next(rec, &r, &e), 1);
+	int rc = sample_decode(&r, recording_event(rec, &r), 0, s, &e);
+	if (!rc && s->callchain.n)
+		check_words(s->callchain, 0, words + 3, words[2]);
+	recording_close(rec);
+	buf_release(&image);
+	return rc;
+}
+
+enum { THREAD, NR = 2, CGROUP = 6, OFF_CPU_WORDS };
+
+static void off_cpu_time_is_its_threads_not_its_samples(void **state)
+{
+	(void)state;
+	struct sample s;
+	uint64_t words[OFF_CPU_WORDS] = {0, 700000000, 3, PW_CONTEXT_USER, 0x4010, 0x4020, 55};
+	/* off_cpu_write(): pid << 32 | tgid; off_cpu_dump(): tgid << 32 | pid */
+	const struct {
+		uint64_t time, thread;
+	} kinds[] = {{0xffffffff00000000, 101ull << 32 | 100},
+		     {5000000000, 100ull << 32 | 101},
+		     {5000000000, 101ull << 32 | 100}};
+	for (size_t i = 0; i < 3; i++) {
+		words[THREAD] = kinds[i].thread;
+		assert_int_equal(
+			decode_off_cpu("offcpu-time", kinds[i].time, words, OFF_CPU_WORDS, &s),
+			0);
+		assert_int_equal(s.pid, 100);
+		assert_int_equal(s.tid, 101);
+		assert_int_equal(s.time, kinds[i].time);
+		assert_int_equal(s.period, 700000000);
+		assert_int_equal(s.callchain.n, 3);
+		assert_int_equal(s.ip, 0x4010);
+		assert_int_equal(s.cgroup, 55);
+	}
+}
+
+static void raw_of_other_events_is_not_looked_into(void **state)
+{
+	(void)state;
+	struct sample s;
+	uint64_t words[OFF_CPU_WORDS] = {1, 2, 3, 4, 5, 6, 7};
+	assert_int_equal(decode_off_cpu("bpf-output", 5, words, OFF_CPU_WORDS, &s), 0);
+	assert_int_equal(s.pid, 2);
+	assert_int_equal(s.tid, 3);
+	assert_int_equal(s.period, 1);
+	assert_int_equal(s.callchain.n, 0);
+	assert_int_equal(s.cgroup, 9);
+}
+
+static void off_cpu_time_that_passes_its_end_is_refused(void **state)
+{
+	(void)state;
+	struct sample s;
+	uint64_t words[OFF_CPU_WORDS] = {0, 7, 3, PW_CONTEXT_USER, 0x4010, 0x4020, 55};
+	for (size_t n = 0; n < CGROUP; n++)
+		assert_int_equal(decode_off_cpu("offcpu-time", 5, words, n, &s), ERR_FORMAT);
+	words[NR] = UINT64_MAX;
+	assert_int_equal(decode_off_cpu("offcpu-time", 5, words, OFF_CPU_WORDS, &s),
+			 ERR_FORMAT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +400,9 @@ int main(void)
 		cmocka_unit_test(read_in_every_format),
 		cmocka_unit_test(branch_stack_with_index_and_counters),
 		cmocka_unit_test(absent_parts_take_no_space),
+		cmocka_unit_test(off_cpu_time_is_its_threads_not_its_samples),
+		cmocka_unit_test(raw_of_other_events_is_not_looked_into),
+		cmocka_unit_test(off_cpu_time_that_passes_its_end_is_refused),
 	};
 	return cmocka_run_group_tests_name("libparse sample", tests, NULL, NULL);
 }

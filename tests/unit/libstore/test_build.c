@@ -486,6 +486,13 @@ static void direct_off_cpu_samples_are_intervals_sums_are_not(void **state)
 					      .raw = raw,
 					      .raw_size = sizeof(raw)});
 	}
+	put(raw + 8, 777, 8, 0);
+	pw_sample(&m.w, 0,
+		  &(struct pw_sample){.misc = PW_MISC_USER,
+				      .time = 0xffffffff00000001u,
+				      .id = 21,
+				      .raw = raw,
+				      .raw_size = sizeof(raw)});
 	put(raw + 16, 99, 8, 0); /* more addresses than there are bytes: not taken */
 	pw_sample(&m.w, 0,
 		  &(struct pw_sample){.time = 1800000000,
@@ -493,21 +500,14 @@ static void direct_off_cpu_samples_are_intervals_sums_are_not(void **state)
 				      .id = 21,
 				      .raw = raw,
 				      .raw_size = sizeof(raw)});
-	pw_sample(&m.w, 0,
-		  &(struct pw_sample){.misc = PW_MISC_USER,
-				      .pid = 5,
-				      .tid = 6,
-				      .time = 0xffffffff00000001u,
-				      .period = 777,
-				      .id = 21,
-				      .raw = raw,
-				      .raw_size = 8});
 	build(&m, &r);
 	assert_string_equal(buf_cstr(&r.text), "6 400000-1000000  0+0 unknown \n"
 					       "6 1100000-1700000  0+0 unknown \n");
 	assert_true(r.tl.off.v[0].path != 0);
 	assert_int_equal(r.tl.totals.n, 1);
 	assert_int_equal(r.tl.totals.v[0].ns, 777);
+	assert_int_equal(r.tl.threads.v[r.tl.totals.v[0].thread].tid, 6);
+	assert_int_equal(r.tl.totals.v[0].path, r.tl.off.v[0].path);
 	assert_int_equal(r.tl.rec.end_ns, 1800000000);
 	done(&m, &r);
 }

@@ -91,6 +91,47 @@ static void a_stream_names_samples_by_their_time(void **state)
 	check_names(1);
 }
 
+/* The sums of --off-cpu as perf writes them since 6.16: all in RAW, the other fields empty. */
+static void off_cpu_sums_are_counted_for_their_threads(void **state)
+{
+	(void)state;
+	static const uint64_t ids[] = {11};
+	uint64_t raw[] = {(uint64_t)TID << 32 | TID, 300, 2, PW_CONTEXT_USER, 0x401136, 0};
+	struct profile_options opt = {.modules.find = {.buildid_dir = "", .no_local = 1}};
+	struct fold_options how = {.workers = 1};
+	struct pw_id at = {.pid = TID, .tid = TID, .time = START};
+	struct recording *rec = NULL;
+	struct profile *p = NULL;
+	struct buf image = {0};
+	struct err e = {0};
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .config = 10,
+				      .name = "offcpu-time",
+				      .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
+						     PW_S_PERIOD | PW_S_RAW,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = ids,
+				      .nids = 1});
+	pw_feature_event_desc(&w);
+	pw_comm(&w, &at, TID, TID, names[0], 0);
+	for (uint64_t i = 0; i < 3; i++)
+		pw_sample(&w, 0,
+			  &(struct pw_sample){.time = 0xffffffff00000000 + i,
+					      .raw = raw,
+					      .raw_size = sizeof(raw)});
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "sums", &e), 0);
+	assert_int_equal(profile_of(&p, rec, &opt, &e), 0);
+	assert_int_equal(profile_fold(p, &how, &e), 0);
+	assert_int_equal(p->folded.n, 1);
+	assert_int_equal(samples_named(p, names[0]), 3);
+	assert_int_equal(p->folded.v[0].weight, 900);
+	profile_close(p);
+	buf_release(&image);
+}
+
 /* Where a record is that belongs far ahead, as perf record --tail-synthesize writes them. */
 enum late { IN_TIME, LATE_COMM, LATE_EXEC, LATE_UNTIMED, NEVER };
 
@@ -221,6 +262,7 @@ int main(void)
 		cmocka_unit_test(records_of_no_time_that_comes_change_no_name),
 		cmocka_unit_test(a_file_names_samples_by_their_time),
 		cmocka_unit_test(a_stream_names_samples_by_their_time),
+		cmocka_unit_test(off_cpu_sums_are_counted_for_their_threads),
 	};
 	return cmocka_run_group_tests_name("libsym collect", tests, NULL, NULL);
 }
