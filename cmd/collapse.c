@@ -58,6 +58,8 @@ struct collapser {
 	const struct collapse_opts *opt;
 	struct foldtree tree;
 	struct labels labels;
+	const char *unit; /* of the samples added so far */
+	int unlike;       /* it was not the same for all */
 };
 
 static const char *input_name(const struct collapse_opts *o, const char *const *files,
@@ -72,14 +74,28 @@ static unsigned fold_by(const struct collapse_opts *o)
 	return (o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
 }
 
+static int counts_samples(const struct collapser *c)
+{
+	return c->opt->weight && !strcmp(c->opt->weight, "samples");
+}
+
 static uint64_t weight_of(const struct collapser *c, const struct folded *f)
 {
 	const struct event *ev = &c->in.profile->rec->events.v[f->event];
-	if (c->opt->weight && !strcmp(c->opt->weight, "samples"))
-		return f->samples;
-	if (ev->is_tracepoint)
-		return f->samples;
-	return f->weight;
+	return ev->is_tracepoint || counts_samples(c) ? f->samples : f->weight;
+}
+
+static void note_unit(struct collapser *c, const char *unit)
+{
+	c->unlike |= c->unit && strcmp(c->unit, unit) && !counts_samples(c);
+	c->unit = unit;
+}
+
+static void warn_unlike(const struct collapser *c, struct input *in)
+{
+	if (c->unlike)
+		input_warn(in, "the periods of unlike events are added up (--weight samples "
+			       "counts samples; --event)");
 }
 
 static int add_stack(struct collapser *c, const struct folded *f, uint64_t weight)
@@ -106,11 +122,15 @@ static int build_tree(struct collapser *c, const struct event *event, struct err
 	uint64_t left_out = 0;
 	for (size_t i = 0; i < p->folded.n; i++) {
 		const struct folded *f = &p->folded.v[i];
-		if (event && strcmp(p->rec->events.v[f->event].name, event->name))
+		if (event && strcmp(p->rec->events.v[f->event].name, event->name)) {
 			left_out += f->samples;
-		else if (add_stack(c, f, weight_of(c, f)))
+			continue;
+		}
+		note_unit(c, event_unit(&p->rec->events.v[f->event]));
+		if (add_stack(c, f, weight_of(c, f)))
 			return err_nomem(e);
 	}
+	warn_unlike(c, &c->in);
 	if (left_out && !c->opt->t.wait.tl.in.quiet)
 		say("showing %s; %llu samples of other events left out "
 		    "(--event, --all-events)",
@@ -295,16 +315,21 @@ static int collapse_store(struct collapser *c, const struct label_options *lo, c
 	struct tlinput ti;
 	struct tl_folded f = {.event = TL_NONE};
 	struct err e = {0};
-	int samples = o->weight && !strcmp(o->weight, "samples");
 	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, TLINPUT_SAMPLES);
 	if (rc)
 		return rc;
 	labels_init(&c->labels, ti.names, &c->tree, lo);
 	rc = tl_fold_samples(&ti, fold_by(o), o->all_events ? FOLD_ALL : FOLD_EARLIEST, &f, &e);
-	for (size_t i = 0; i < f.rows.n && !rc; i++)
-		if (add_stack(c, &f.rows.v[i],
-			      samples ? f.rows.v[i].samples : f.rows.v[i].weight))
+	for (size_t i = 0; i < f.rows.n && !rc; i++) {
+		const struct folded *row = &f.rows.v[i];
+		const struct tl_event *ev = &ti.tl.events.v[row->event];
+		note_unit(c, tl_event_unit(strtab_get(&ti.names->strings, ev->name),
+					   ev->tracepoint));
+		if (add_stack(c, row, counts_samples(c) ? row->samples : row->weight))
 			rc = err_nomem(&e);
+	}
+	if (!rc)
+		warn_unlike(c, &ti.in);
 	if (!rc)
 		rc = write_tree(c, 1, &e);
 	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);

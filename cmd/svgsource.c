@@ -73,14 +73,35 @@ static const struct event *drawn_event(const struct profile *p)
 	return profile_earliest_event(p);
 }
 
-/* What a weight of this event is: time for clocks, else occurrences. */
-static const char *unit_of(const struct event *ev)
+/* What a picture of this event is of. */
+static const char *title_of(const char *event, int tracepoint)
 {
-	if (ev->is_tracepoint)
-		return "samples";
-	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
-		return "ns"; /* cpu-clock, task-clock */
-	return "events";
+	static const char *const cpu[] = {"clock", "cycles", "instructions"};
+	for (size_t i = 0; i < sizeof(cpu) / sizeof(*cpu) && !tracepoint; i++)
+		if (strstr(event, cpu[i]))
+			return "CPU";
+	return tracepoint ? "Tracepoint" : "Event";
+}
+
+static void warn_left_out(struct input *in, const char *drawn, uint64_t n, const char *how)
+{
+	if (n)
+		input_warn(in, "drawing %s; %llu samples of other events left out (%s)", drawn,
+			   (unsigned long long)n, how);
+}
+
+/* Where nothing but the scheduler was recorded, its own samples are rarely what is meant. */
+static void hint_at_waits(const struct input *in, const struct event *drawn)
+{
+	const struct recording *rec = in->profile->rec;
+	if (!drawn->is_tracepoint || in->opt->events.n || in->opt->quiet)
+		return;
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (!strcmp(rec->events.v[i].name, "sched:sched_switch")) {
+			say("a tracepoint's samples count how often it was passed; --offcpu, "
+			    "--wall and --tail draw the waiting");
+			return;
+		}
 }
 
 static void describe(struct svg_drawn *out, const char *what, const char *host)
@@ -117,7 +138,7 @@ static int add_profile(const struct svg_request *rq, struct input *in, const str
 	int all = rq->split == SPLIT_EVENT, rc = 0;
 	if (!ev)
 		return err_set(e, ERR_REFUSED, "%s: no samples to draw", in->path);
-	out->unit = all ? "samples" : unit_of(ev);
+	out->unit = all ? "samples" : event_unit(ev);
 	flame_input_init(&fi, &p->stacks, flame, rq->split, rq->simplify);
 	fi.rec = p->rec;
 	for (size_t i = 0; i < p->folded.n && !rc; i++) {
@@ -132,10 +153,9 @@ static int add_profile(const struct svg_request *rq, struct input *in, const str
 	flame_input_release(&fi);
 	if (rc)
 		return rc;
-	if (left_out)
-		input_warn(in, "drawing %s; %llu samples of other events left out (--event)",
-			   ev->name, (unsigned long long)left_out);
-	out->title = "CPU";
+	warn_left_out(in, ev->name, left_out, "--event draws another, --split event all");
+	hint_at_waits(in, ev);
+	out->title = all ? "Event" : title_of(ev->name, ev->is_tracepoint);
 	out->seconds = profile_seconds(p, ev, all);
 	describe(out, all ? "all events" : ev->name, p->rec->features.hostname);
 	return 0;
@@ -172,15 +192,6 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 	out->warned += in.warned;
 	input_close(&in);
 	return rc;
-}
-
-/* Clocks weigh time; everything else occurrences. */
-static const char *unit_of_name(const char *name, int tracepoint)
-{
-	if (tracepoint)
-		return "samples";
-	return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10) ? "ns"
-										  : "events";
 }
 
 /* From the first to the last sample of each recording, of those that are drawn. */
@@ -242,8 +253,9 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 	if (!rc) {
 		const struct tl_event *ev = &ti.tl.events.v[f.rows.v[0].event];
 		const char *name = strtab_get(&ti.names->strings, ev->name);
-		out->unit = unit_of_name(name, ev->tracepoint);
-		out->title = "CPU";
+		out->unit = tl_event_unit(name, ev->tracepoint);
+		out->title = title_of(name, ev->tracepoint);
+		warn_left_out(&ti.in, name, f.left_out, "--event draws another");
 		out->seconds = sampled_seconds(&ti, name);
 		describe_timeline(out, name, &ti);
 	}
@@ -257,7 +269,10 @@ static int read_store(const struct svg_request *rq, const char *path, struct fla
 /* The event of a flame chart: the one asked for, else that of the first sample. */
 static int chart_event(const struct tlinput *ti, uint32_t *event, struct err *e)
 {
-	const char *want = ti->opt->in.events.n ? ti->opt->in.events.v[0] : NULL;
+	const struct opt_list *l = &ti->opt->in.events;
+	const char *want = l->n ? l->v[0] : NULL;
+	if (l->n > 1)
+		return err_set(e, ERR_USAGE, "--flamechart draws one event, not %zu", l->n);
 	*event = want               ? tl_find_event(ti, want)
 		 : ti->tl.samples.n ? ti->tl.samples.v[0].event
 				    : 0;
@@ -266,12 +281,25 @@ static int chart_event(const struct tlinput *ti, uint32_t *event, struct err *e)
 	return 0;
 }
 
+static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err *e)
+{
+	const struct timeline *tl = &ti->tl;
+	if (event < tl->events.n && tl->events.v[event].tracepoint)
+		return err_set(e, ERR_REFUSED,
+			       "%s: no samples to draw: those of %s and of other tracepoints "
+			       "are waits and marks here (--offcpu)",
+			       ti->path,
+			       strtab_get(&ti->names->strings, tl->events.v[event].name));
+	return err_set(e, ERR_REFUSED, "%s: no samples to draw", ti->path);
+}
+
 /* Samples one by one in the order of time: a flame chart. */
 static int read_chart(const struct svg_request *rq, const char *path, struct flame *flame,
 		      struct svg_drawn *out, struct err *e)
 {
 	struct tlinput ti;
 	struct flame_input fi;
+	uint64_t drawn = 0, left_out = 0;
 	uint32_t event;
 	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
 	if (out->status)
@@ -284,8 +312,6 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	const struct timeline *tl = &ti.tl;
 	int rc = chart_event(&ti, &event, e);
 	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
-	if (!rc && !tl->samples.n)
-		rc = err_set(e, ERR_REFUSED, "%s: no samples to draw", path);
 	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];
 		const struct tl_thread *t =
@@ -295,14 +321,23 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 				   .tid = t ? t->tid : -1,
 				   .cpu = s->cpu,
 				   .path = s->path};
-		if (s->event == event && tl_sample_passes(&ti, s))
-			rc = flame_input_add(
-				&fi, &f, tl->events.v[event].tracepoint ? 1 : s->period, 0, e);
+		if (!tl_sample_passes(&ti, s))
+			continue;
+		if (s->event != event) {
+			left_out += !ti.opt->in.events.n;
+			continue;
+		}
+		drawn++;
+		rc = flame_input_add(&fi, &f, tl->events.v[event].tracepoint ? 1 : s->period, 0,
+				     e);
 	}
+	if (!rc && !drawn)
+		rc = nothing_to_chart(&ti, event, e);
 	if (!rc) {
 		const char *name = strtab_get(&ti.names->strings, tl->events.v[event].name);
-		out->unit = unit_of_name(name, tl->events.v[event].tracepoint);
-		out->title = "CPU";
+		warn_left_out(&ti.in, name, left_out, "--event draws another");
+		out->unit = tl_event_unit(name, tl->events.v[event].tracepoint);
+		out->title = title_of(name, tl->events.v[event].tracepoint);
 		out->seconds = (double)(tl->samples.v[tl->samples.n - 1].time_ns -
 					tl->samples.v[0].time_ns) /
 			       1e9;

@@ -74,12 +74,32 @@ int tl_same_event(const char *a, const char *b)
 	return !strcmp(a, b);
 }
 
+const char *event_unit(const struct event *ev)
+{
+	if (ev->is_tracepoint)
+		return "samples";
+	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
+		return "ns"; /* cpu-clock, task-clock */
+	return "events";
+}
+
+const char *tl_event_unit(const char *name, int tracepoint)
+{
+	if (tracepoint)
+		return "samples";
+	return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10) ? "ns"
+										  : "events";
+}
+
 int tl_sample_is_of(const struct tlinput *ti, const struct tl_sample *s, const char *event)
 {
 	return tl_same_event(event_name(ti, s->event), event) && tl_sample_passes(ti, s);
 }
 
-/* The first event that is no tracepoint and has samples, with its halves. */
+enum { WANTED = 1, LEFT_OUT };
+
+/* Of the events wanted the first that is no tracepoint and has samples, with its halves; the
+ * others become LEFT_OUT. */
 static void drawn_event(const struct tlinput *ti, uint8_t *want, uint32_t *event)
 {
 	const struct timeline *tl = &ti->tl;
@@ -87,7 +107,7 @@ static void drawn_event(const struct tlinput *ti, uint8_t *want, uint32_t *event
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		uint32_t at = tl->samples.v[i].event;
 		int worse = tl->events.v[at].tracepoint;
-		if (at == best || !tl_sample_passes(ti, &tl->samples.v[i]))
+		if (at == best || !want[at] || !tl_sample_passes(ti, &tl->samples.v[i]))
 			continue;
 		if (best == TL_NONE || worse < tl->events.v[best].tracepoint ||
 		    (worse == tl->events.v[best].tracepoint && at < best))
@@ -95,7 +115,8 @@ static void drawn_event(const struct tlinput *ti, uint8_t *want, uint32_t *event
 	}
 	*event = best;
 	for (size_t k = 0; best != TL_NONE && k < tl->events.n; k++)
-		want[k] = (uint8_t)tl_same_event(event_name(ti, k), event_name(ti, best));
+		if (want[k] && !tl_same_event(event_name(ti, k), event_name(ti, best)))
+			want[k] = LEFT_OUT;
 }
 
 static int has_tracepoints(const struct timeline *tl)
@@ -193,7 +214,10 @@ static int fold(const struct tlinput *ti, unsigned by, const uint8_t *want,
 {
 	for (size_t i = 0; i < ti->tl.samples.n; i++) {
 		const struct tl_sample *s = &ti->tl.samples.v[i];
-		if (!want[s->event] || !tl_sample_passes(ti, s))
+		if (!tl_sample_passes(ti, s))
+			continue;
+		out->left_out += want[s->event] == LEFT_OUT;
+		if (want[s->event] != WANTED)
 			continue;
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &ti->tl.threads.v[s->thread];
@@ -222,12 +246,15 @@ int tl_fold_samples(const struct tlinput *ti, unsigned by, enum tl_fold_which wh
 	if (!want)
 		return err_nomem(e);
 	if (which == FOLD_ALL) {
-		memset(want, 1, ti->tl.events.n);
+		memset(want, WANTED, ti->tl.events.n);
 		rc = check_kept(ti, NULL, e);
 	} else if (ti->opt->in.events.n) {
 		rc = asked_events(ti, want, e);
 		rc = rc ? rc : check_kept(ti, want, e);
+		if (!rc && which == FOLD_DRAWN)
+			drawn_event(ti, want, &out->event);
 	} else if (which == FOLD_DRAWN) {
+		memset(want, WANTED, ti->tl.events.n);
 		drawn_event(ti, want, &out->event);
 		if (out->event == TL_NONE)
 			rc = check_kept(ti, NULL, e);

@@ -13,13 +13,14 @@ struct tl_folded {
 	struct idmap index;
 	uint32_t event; /* the one drawn, index of timeline.events; TL_NONE: all were asked for
 			 */
+	uint64_t left_out; /* FOLD_DRAWN: samples of others that pass the filters and --event */
 };
 
 /* Which events, unless --event names them. */
 enum tl_fold_which {
 	FOLD_ALL,
 	FOLD_EARLIEST, /* that of the earliest sample, as collapse shows */
-	FOLD_DRAWN,    /* the first that is no tracepoint, as svg draws */
+	FOLD_DRAWN,    /* the first that is no tracepoint, as svg draws, also of those named */
 };
 
 /*
@@ -40,6 +41,11 @@ int tl_check_events(const struct tlinput *ti, struct err *e);
 /* 1 when two names are one event: the cpu_core and cpu_atom halves count as one. */
 int tl_same_event(const char *a, const char *b);
 void tl_folded_release(struct tl_folded *f);
+
+/* What its samples weigh: "ns" for clocks, "samples" for tracepoints, else "events". */
+const char *event_unit(const struct event *ev);
+/* The same by an event's name, which is all that a timeline keeps. */
+const char *tl_event_unit(const char *name, int tracepoint);
 
 /* 1 when a sample is of this event, by name, and passes the filters. */
 int tl_sample_is_of(const struct tlinput *ti, const struct tl_sample *s, const char *event);

@@ -128,6 +128,36 @@ for o in --comm=a -ecycles --pid=1 --tid=1 -C0 --time=1,2 --split=tid --simplify
 done
 [ ! -e none.svg ]
 
+# One event is drawn, and what is not is said: in a picture of a recording and of its store.
+events=$SRC/testdata/events/perf.data
+"$PERFKIT" import -q --no-local "$events" -o events.db
+for f in "$events" events.db; do
+	fails 0 "$PERFKIT" svg --no-local -e cpu-clock -e context-switches "$f" -o two.svg
+	has err 'drawing cpu-clock; 340 samples of other events left out (--event draws another'
+	has two.svg '<title>CPU Flame Graph</title>'
+	fails 0 "$PERFKIT" svg --no-local -e context-switches "$f" -o event.svg
+	lacks err 'left out'
+	has event.svg '<title>Event Flame Graph</title>'
+	fails 0 "$PERFKIT" svg --no-local --flamechart "$f" -o chart.svg
+	has err 'drawing page-faults; 708 samples of other events left out'
+	fails 2 "$PERFKIT" svg --no-local --flamechart -e cpu-clock,page-faults "$f" -o none.svg
+	fails 3 "$PERFKIT" svg --no-local --flamechart --comm nosuch "$f" -o none.svg
+	fails 0 "$PERFKIT" collapse --no-local --all-events "$f"
+	has err 'the periods of unlike events are added up'
+	fails 0 "$PERFKIT" collapse --no-local --all-events --weight samples "$f"
+	lacks err 'unlike'
+done
+fails 0 "$PERFKIT" svg --no-local --split event "$events" -o all.svg
+lacks err 'left out'
+# samples of tracepoints are told as such, with a hint at the waits that they are about
+sched=$SRC/testdata/sched/perf.data
+fails 0 "$PERFKIT" svg --no-local "$sched" -o tracepoint.svg
+has tracepoint.svg '<title>Tracepoint Flame Graph</title>'
+has err '--offcpu, --wall and --tail draw the waiting'
+fails 3 "$PERFKIT" svg --no-local --flamechart "$sched" -o none.svg
+has err 'other tracepoints are waits and marks here (--offcpu)'
+[ ! -e none.svg ]
+
 # What spoils an event is said where that event is shown: the first that is no tracepoint in a
 # picture, the earliest sample's in collapse.
 probe=$SRC/testdata/uprobe/perf.data
