@@ -111,6 +111,11 @@ static void print_threads(struct row *v, size_t given, const struct strtab *stri
 		printf("%s more threads (--top 0 shows all)\n", count_text(n - shown));
 }
 
+static void print_none(void)
+{
+	puts("\nno sample passes the filters");
+}
+
 static int print_folded_threads(const struct profile *p, int top)
 {
 	struct row *v = mem_zalloc(p->folded.n + 1, sizeof(*v));
@@ -156,21 +161,28 @@ static int print_timeline_threads(const struct tlinput *ti, int top)
 					      .samples = 1};
 	}
 	print_threads(v, n, &ti->names->strings, top);
+	if (!n && tl->samples.n)
+		print_none();
 	mem_free(v);
 	return 0;
 }
 
 /* --- names ------------------------------------------------------------------------------ */
 
-static int print_unnamed(const struct profile *p, int top)
+static int has_filters(const struct input_opts *o)
+{
+	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time || o->events.n;
+}
+
+static int print_unnamed(const struct profile *p, const char *which, int top)
 {
 	struct missing m;
 	if (missing_find(&m, p, NULL)) {
 		missing_release(&m);
 		return ERR_NOMEM;
 	}
-	printf("\nnames: %.1f %% of samples have a function name at the leaf\n",
-	       m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0);
+	printf("\nnames: %.1f %% of %s samples have a function name at the leaf\n",
+	       m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0, which);
 	missing_print(stdout, p, &m, top);
 	missing_release(&m);
 	return 0;
@@ -233,9 +245,12 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	}
 	struct report_counts n;
 	rc = count_folded(&n, in->profile) || print_head(in, &n) ||
-	     (in->profile->folded.n && (print_folded_threads(in->profile, o->top) ||
-					print_unnamed(in->profile, o->top)));
+	     (in->profile->folded.n &&
+	      (print_folded_threads(in->profile, o->top) ||
+	       print_unnamed(in->profile, has_filters(in->opt) ? "these" : "all", o->top)));
 	vec_release(&n.events);
+	if (!rc && !in->profile->folded.n && has_filters(in->opt))
+		print_none();
 	return rc ? out_of_memory() : 0;
 }
 
@@ -314,12 +329,16 @@ static int has_scheduler(const struct recording *rec)
  * tracepoints are nowhere but in a fold. */
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
-	const struct input_opts *in = &o->tl.in;
-	int filters = in->comms.n || in->pids.n || in->tids.n || in->cpus.n || in->time ||
-		      in->events.n;
+	int filters = has_filters(&o->tl.in);
 	for (size_t i = 0; i < rec->events.n && filters; i++)
 		filters = !rec->events.v[i].is_tracepoint;
 	return filters || has_scheduler(rec);
+}
+
+static int no_records(const char *path)
+{
+	say_line("perfkit report: %s is a store; --stats is for recordings", path);
+	return 2;
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
@@ -334,7 +353,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return input_fail(&in, &e);
 	if (kind == INPUT_STORE) {
 		source_close(&src);
-		return report_timeline(o, path);
+		return o->stats ? no_records(path) : report_timeline(o, path);
 	}
 	int again = strcmp(path, "-") != 0; /* a stream is read once: samples only */
 	int rc = input_open_source(&in, "report", &o->tl.in, path, &src);
@@ -366,6 +385,8 @@ const struct verb verb_report = {
 	.tables = {rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct report_opts),
 	.max_files = 1,
+	.modes = {{"", "top system recording causes idle-frame work-frame span " INPUT_FILTERS},
+		  {"stats", NULL}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -92,6 +92,20 @@ print(",".join("%d.%09d" % divmod(ns, 10**9) for ns in (s + b // 2, e)))')" --un
 [ -s one.folded ] || { echo "no runnable part"; exit 1; }
 if grep -F '[open]' one.folded; then exit 1; fi
 
+# what filters leave nothing of is said so; names are of all samples, whoever is asked for
+demo=$SRC/testdata/demo
+"$PERFKIT" report -q --no-local --time 1,2 "$demo/perf.data" >none.txt
+"$PERFKIT" report -q --no-local --comm nosuch "$SRC/testdata/uprobe/perf.data" >>none.txt
+[ "$(grep -c '^no sample passes the filters$' none.txt)" = 2 ]
+grep -q '^names: .* % of all samples have' none.txt
+# records are counted of recordings, and all of them
+"$PERFKIT" report --stats "$demo/perf.data" | grep -qx 'SAMPLE 5271'
+for q in "run.db" "--comm shop $demo/perf.data" "--top 3 $demo/perf.data"; do
+	rc=0
+	"$PERFKIT" report --stats $q >out 2>err || rc=$?
+	[ $rc = 2 ] && [ ! -s out ] && grep -q -e '--stats' err || { echo "--stats $q: exit $rc"; cat out err; exit 1; }
+done
+
 for f in "$SRC"/testdata/*/perf.data; do
 	"$PERFKIT" report -q --no-local "$f" >out
 	python3 - "$f" <<'EOF'

@@ -82,6 +82,7 @@ grep -q '^store .*recording 1, of' report.txt && grep -q '^host *web2' report.tx
 refused() { rc=0; "$PERFKIT" "$@" >out 2>err || rc=$?; [ $rc = 2 ] || { echo "$*: exit $rc"; exit 1; }; }
 refused timeline two.db && grep -q -- '--recording 2  web2' err
 refused svg --flamechart two.db
+refused doctor two.db && grep -q 'recording' err && grep -q '^| doctor |' "$SRC/docs/store.md"
 refused tail --time 5108.53,5108.60 two.db && grep -q 'clocks of their own' err
 refused report --recording 3 two.db && grep -q "no recording '3'" err
 for q in report collapse "svg -o x.svg" "tail" "collapse --offcpu"; do
