@@ -123,6 +123,24 @@ static int in_range(double x, double low, double high)
 	return x >= low && x <= high; /* false for NaN */
 }
 
+static int check_ranges(const struct svg_opts *o)
+{
+	const struct {
+		const char *name;
+		double x, low, high;
+	} sizes[] = {{"width", o->width, 200, 100000},   {"height", o->height, 6, 200},
+		     {"fontsize", o->fontsize, 4, 100},  {"fontwidth", o->fontwidth, 0.1, 3},
+		     {"factor", o->factor, 1e-18, 1e18}, {"total", o->total, 0, 1e18}};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		if (in_range(sizes[i].x, sizes[i].low, sizes[i].high))
+			continue;
+		say_line("perfkit svg: --%s is from %g to %g (see: perfkit help svg)",
+			 sizes[i].name, sizes[i].low, sizes[i].high);
+		return 2;
+	}
+	return 0;
+}
+
 static int check(const struct svg_opts *o, size_t nfiles)
 {
 	if (o->diff && nfiles != 2)
@@ -131,16 +149,11 @@ static int check(const struct svg_opts *o, size_t nfiles)
 		return usage("one file only, or --diff BEFORE AFTER");
 	if (o->normalize && strcmp(o->normalize, "total") && strcmp(o->normalize, "none"))
 		return usage("--normalize is total or none");
-	if (!in_range(o->width, 200, 100000) || !in_range(o->height, 6, 200) ||
-	    !in_range(o->fontsize, 4, 100) || !in_range(o->fontwidth, 0.1, 3))
-		return usage("a size is out of its range");
-	if (!in_range(o->factor, 1e-18, 1e18) || !in_range(o->total, 0, 1e18))
-		return usage("--factor or --total is out of its range");
 	if (o->notes && strpbrk(o->notes, "<>"))
 		return usage("--notes may not contain < or >");
 	if (o->reverse && o->flamechart)
 		return usage("--reverse and --flamechart exclude each other");
-	return 0;
+	return check_ranges(o);
 }
 
 static int parse_minwidth(const char *s, struct flame_svg_options *o)

@@ -114,6 +114,9 @@ fails 1 "$PERFKIT" svg x.folded -o /nonexistent/none.svg
 fails 2 "$PERFKIT" svg x.folded --color=puce -o none.svg
 fails 2 "$PERFKIT" svg x.folded --minwidth=wide -o none.svg
 fails 2 "$PERFKIT" svg x.folded --width=0 -o none.svg
+has err '--width is from 200 to 100000'
+fails 2 "$PERFKIT" svg x.folded --fontwidth=nan -o none.svg
+has err '--fontwidth is from 0.1 to 3'
 fails 2 "$PERFKIT" svg --diff x.folded -o none.svg
 fails 2 "$PERFKIT" svg x.folded --bgcolors=puce -o none.svg
 fails 2 "$PERFKIT" svg x.folded --notes='<b>' -o none.svg
