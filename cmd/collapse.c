@@ -272,7 +272,8 @@ static int fold_tail(struct tail_folding *f, const struct tail *t, uint64_t unit
 		rc = write_tree(f->c, unit, e);
 	if (!rc && !f->o->t.wait.tl.in.quiet)
 		say("weights are time inside the %zu worst of %zu episodes (by %s) in %s",
-		    t->rows.n, t->episodes.v.n, episode_kind_name(f->r->query.episodes.kind),
+		    t->rows.n, tailout_ranked(f->r, t),
+		    episode_kind_name(f->r->query.episodes.kind),
 		    f->o->unit ? f->o->unit : "us");
 	return rc;
 }

@@ -585,7 +585,7 @@ static int add_tail(const struct svg_request *rq, const struct tail_run *r,
 	out->title = "Tail";
 	out->unit = "ns";
 	buf_fmt(&out->subtitle, "time inside the %zu worst of %zu episodes (by %s)", t->rows.n,
-		t->episodes.v.n, episode_kind_name(r->query.episodes.kind));
+		tailout_ranked(r, t), episode_kind_name(r->query.episodes.kind));
 	if (rq->kind == SVG_TAIL_DIFF)
 		buf_str(&out->subtitle, ", compared with the median ones at equal time");
 	return rc;

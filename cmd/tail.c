@@ -18,13 +18,13 @@ const struct opt tail_pick_rows[] = {
 	{"by", 0, OPT_STRING, AT(by), "wait|activation|span[:NAME]",
 	 "what an episode is: a wait; a thread's work between two\nidle waits; a span of the "
 	 "recording's (default: its span if\nit has just one name, else wait)"},
-	{"p50", 0, OPT_PRESET, AT(preset), NULL, "those at or above this percentile ..."},
-	{"p90", 0, OPT_PRESET, AT(preset), NULL, ""},
-	{"p95", 0, OPT_PRESET, AT(preset), NULL, ""},
-	{"p99", 0, OPT_PRESET, AT(preset), NULL, ""},
-	{"p999", 0, OPT_PRESET, AT(preset), NULL, "(default)"},
-	{"p9999", 0, OPT_PRESET, AT(preset), NULL, ""},
-	{"pct", 0, OPT_STRING, AT(pct), "X", "... or any other, as 99.95"},
+	{"p50", 0, OPT_PRESET, AT(preset), NULL, "those at or above the median,"},
+	{"p90", 0, OPT_PRESET, AT(preset), NULL, "the 90th percentile,"},
+	{"p95", 0, OPT_PRESET, AT(preset), NULL, "the 95th,"},
+	{"p99", 0, OPT_PRESET, AT(preset), NULL, "the 99th,"},
+	{"p999", 0, OPT_PRESET, AT(preset), NULL, "the 99.9th (default),"},
+	{"p9999", 0, OPT_PRESET, AT(preset), NULL, "the 99.99th,"},
+	{"pct", 0, OPT_STRING, AT(pct), "X", "or any other, as 99.95"},
 	{"over", 0, OPT_STRING, AT(over), "DUR", "those that lasted at least DUR: 500us, 2ms"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
 	 "list open and suspect ones too, as long as they were seen"},
@@ -41,17 +41,19 @@ static const struct opt rows[] = {
 	{"rows", 'n', OPT_U64, AT(rows), "N", "lines of the tables (20; 0 = all)"},
 	{"details", 0, OPT_U64, AT(details), "N", "episodes explained in full (3)"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the details"},
-	{"json", 0, OPT_FLAG, AT(json), NULL, "as JSON, schema 1, all selected ones"},
-	{"csv", 0, OPT_FLAG, AT(csv), NULL, "as CSV, one line an episode"},
+	{"json", 0, OPT_FLAG, AT(json), NULL,
+	 "as JSON, schema 1, all selected ones or --rows of them"},
+	{"csv", 0, OPT_FLAG, AT(csv), NULL,
+	 "as CSV, one line an episode, all or --rows of them"},
 	{"svg", 0, OPT_STRING, AT(svg), "FILE", "timelines of the 10 (--rows) worst into FILE"},
 	{"flame", 0, OPT_STRING, AT(flame), "FILE",
 	 "flame graph of the selected episodes' time into FILE"},
 	OPT_END,
 };
 
-static int usage(const char *what, const char *arg)
+static int usage(const struct tail_run *r, const char *what, const char *arg)
 {
-	say_line("perfkit tail: %s%s (see: perfkit help tail)", what, arg);
+	say_line("perfkit %s: %s%s (see: perfkit help %s)", r->verb, what, arg, r->verb);
 	return 2;
 }
 
@@ -72,22 +74,24 @@ static uint32_t preset_percent(const char *name)
 	return x;
 }
 
-static int parse_pick(const struct tail_opts *o, struct episode_pick *p)
+static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 {
+	const struct tail_opts *o = r->opt;
 	int given = !!o->preset + !!o->pct + !!o->over + (o->top != TAIL_NO_TOP);
 	*p = (struct episode_pick){
 		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = o->open};
 	if (given > 1)
-		return usage("one of --p50 ... --p9999, --pct, --over, --top is enough", "");
+		return usage(r, "one of --p50 ... --p9999, --pct, --over, --top is enough", "");
 	if (o->preset)
 		p->millipercent = preset_percent(o->preset);
 	if (o->pct && units_parse_percent(o->pct, &p->millipercent))
-		return usage("--pct is above 0, at most 100, with up to three decimals, not ",
+		return usage(r,
+			     "--pct is above 0, at most 100, with up to three decimals, not ",
 			     o->pct);
 	if (o->over) {
 		p->kind = PICK_OVER;
 		if (units_parse_duration(o->over, &p->ns))
-			return usage("--over wants a duration like 500us or 2ms, not ",
+			return usage(r, "--over wants a duration like 500us or 2ms, not ",
 				     o->over);
 	}
 	if (o->top != TAIL_NO_TOP) {
@@ -97,14 +101,15 @@ static int parse_pick(const struct tail_opts *o, struct episode_pick *p)
 	return 0;
 }
 
-static int parse_show(const struct tail_opts *o, struct tail_show *s)
+static int parse_show(const struct tail_run *r, struct tail_show *s)
 {
+	const struct tail_opts *o = r->opt;
 	*s = (struct tail_show){0};
 	for (size_t i = 0; i < o->wait.causes.n; i++) {
 		struct err e = {0};
 		int c = cause_named(o->wait.causes.v[i], &e);
 		if (c < 0)
-			return usage("--cause: ", e.msg);
+			return usage(r, "--cause: ", e.msg);
 		s->causes |= 1u << c;
 	}
 	for (size_t i = 0; i < o->wait.states.n; i++) {
@@ -112,7 +117,8 @@ static int parse_show(const struct tail_opts *o, struct tail_show *s)
 		while (k <= PART_UNKNOWN && strcmp(part_state_name(k), o->wait.states.v[i]))
 			k++;
 		if (k > PART_UNKNOWN)
-			return usage("--state is running, blocked, runnable, preempted or "
+			return usage(r,
+				     "--state is running, blocked, runnable, preempted or "
 				     "unknown, not ",
 				     o->wait.states.v[i]);
 		s->states |= 1u << k;
@@ -121,22 +127,24 @@ static int parse_show(const struct tail_opts *o, struct tail_show *s)
 }
 
 /* What can be checked before the recording is read. */
-static int parse(const struct tail_opts *o, struct tail_query *q)
+static int parse(struct tail_run *r)
 {
+	const struct tail_opts *o = r->opt;
+	struct tail_query *q = &r->query;
 	const char *by = o->by ? o->by : "";
 	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && strcmp(by, "span") &&
 	    strncmp(by, "span:", 5))
-		return usage("--by is wait, activation, span or span:NAME, not ", by);
+		return usage(r, "--by is wait, activation, span or span:NAME, not ", by);
 	if (o->group && tail_group_of(o->group) < 0)
-		return usage("--group is root, holder, stack, cause, thread or comm, not ",
+		return usage(r, "--group is root, holder, stack, cause, thread or comm, not ",
 			     o->group);
 	if (o->stacks && strcmp(o->stacks, "short") && strcmp(o->stacks, "full"))
-		return usage("--stacks is short or full, not ", o->stacks);
+		return usage(r, "--stacks is short or full, not ", o->stacks);
 	if (o->json && o->csv)
-		return usage("--json or --csv, not both", "");
+		return usage(r, "--json or --csv, not both", "");
 	q->group_by = o->group ? (enum tail_group_by)tail_group_of(o->group) : GROUP_ROOT;
-	int rc = parse_pick(o, &q->pick);
-	return rc ? rc : parse_show(o, &q->show);
+	int rc = parse_pick(r, &q->pick);
+	return rc ? rc : parse_show(r, &q->show);
 }
 
 /* --- what an episode is --------------------------------------------------------------------
@@ -153,24 +161,30 @@ static int list_names(const struct tail_run *r, const char *why, const uint32_t 
 	struct buf b = {0};
 	for (size_t i = 0; i < n && i < TAIL_NAMES; i++)
 		buf_fmt(&b, "%s %s", i ? "," : "", name_of(r, names[i]));
-	say_line("perfkit tail: %s; %s has %s%s", why, r->ti.path,
+	say_line("perfkit %s: %s; %s has %s%s", r->verb, why, r->ti.path,
 		 n ? "spans named" : "no spans", buf_cstr(&b));
 	buf_release(&b);
 	return 2;
 }
 
-/* The span called as `text` is up to a "=". */
-static int named_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
+/* Ask for the span called as `text` is up to a "="; 0 when there is none. */
+static int has_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
 {
 	size_t len = strcspn(text, "=");
-	r->query.episodes.kind = EPISODE_SPAN;
 	for (size_t i = 0; i < n; i++) {
 		const char *s = name_of(r, names[i]);
 		r->query.episodes.span = names[i];
 		if (strlen(s) == len && !memcmp(s, text, len))
-			return 0;
+			return 1;
 	}
-	return list_names(r, "no span of that name", names, n);
+	return 0;
+}
+
+static int named_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
+{
+	r->query.episodes.kind = EPISODE_SPAN;
+	return has_span(r, names, n, text) ? 0
+					   : list_names(r, "no span of that name", names, n);
 }
 
 /* --by, or the default: the recording's own spans if they have one name, else waits.
@@ -186,9 +200,11 @@ static int choose_by(struct tail_run *r, uint32_t *names, size_t *n, int *severa
 		q->kind = !strcmp(by, "wait") ? EPISODE_WAIT : EPISODE_ACTIVATION;
 		return 0;
 	}
-	if (!by && r->opt->wait.tl.spans.n == 1) /* "NAME=..." was asked for */
-		return named_span(r, names, *n, r->opt->wait.tl.spans.v[0]);
-	if (!by && *n != 1)
+	const char *asked = r->opt->wait.tl.spans.n == 1 ? r->opt->wait.tl.spans.v[0] : NULL;
+	int kind = asked && !strchr(asked, '='); /* of several names: syscalls */
+	if (!by && asked && (!kind || has_span(r, names, *n, asked)))
+		return named_span(r, names, *n, asked);
+	if (!by && !kind && *n != 1)
 		return 0;
 	q->kind = EPISODE_SPAN;
 	if (by && by[4] == ':')
@@ -235,15 +251,16 @@ int tail_refuse(const struct tail_run *r, const struct tail *t)
 {
 	const struct episode_selection *s = &t->selection;
 	struct buf pct = {0};
-	if (!s->cannot_say)
+	if (!s->cannot_say || r->query.pick.dirty)
 		return 0;
 	units_percent(&pct, r->query.pick.millipercent);
 	say("cannot say what p%s is: of %llu episodes that long, %llu are open or "
 	    "suspect (cut by the recording's edge, or records are missing there); "
-	    "population filters (--comm, --pid) or a longer recording with a larger -m "
-	    "help%s",
+	    "--top N, a lower percentile or a population (--comm, --pid) can be asked, a "
+	    "longer recording with a larger -m would help%s",
 	    buf_cstr(&pct), (unsigned long long)(s->v.n + s->dirty),
-	    (unsigned long long)s->dirty, r->opt->wait.tl.in.force ? "" : "; --force goes on");
+	    (unsigned long long)s->dirty,
+	    r->opt->wait.tl.in.force ? "" : "; --open, --force go on");
 	buf_release(&pct);
 	return r->opt->wait.tl.in.force ? 0 : 3;
 }
@@ -292,7 +309,8 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 	     int *several)
 {
 	int many = 0;
-	int rc = parse(r->opt, &r->query);
+	r->verb = verb;
+	int rc = parse(r);
 	if (!rc)
 		rc = tlinput_open(&r->ti, verb, &r->opt->wait.tl, path, 1);
 	if (rc)

@@ -86,6 +86,11 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 	return rc;
 }
 
+size_t tailout_ranked(const struct tail_run *r, const struct tail *t)
+{
+	return r->query.pick.dirty ? t->episodes.v.n : t->episodes.clean.n;
+}
+
 void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 {
 	struct buf filters = {0};

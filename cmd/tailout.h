@@ -22,6 +22,7 @@ struct tail_opts {
 };
 
 struct tail_run {
+	const char *verb; /* who asks, for messages */
 	const struct tail_opts *opt;
 	struct tlinput ti;
 	struct tail_query query;
@@ -34,6 +35,9 @@ extern const struct opt tail_pick_rows[];
 /* Their names, and those of other options that the picked episodes depend on, for a verb's
  * modes. */
 #define TAIL_PICKS WAITS_SHOW " span by p50 p90 p95 p99 p999 p9999 pct over open"
+
+/* How many episodes the picked ones are the worst of. */
+size_t tailout_ranked(const struct tail_run *r, const struct tail *t);
 
 /* 1 when one of these was given, or --top. */
 int tail_picked(const struct tail_opts *o);

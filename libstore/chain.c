@@ -178,7 +178,8 @@ static void note_missing(struct explainer *x, const struct off *o)
 		*m |= missing_wakeup(x, o->thread);
 	if (o->unknown == UNKNOWN_HOLE || o->unknown == UNKNOWN_LOST || o->flags & OFF_SUSPECT)
 		*m |= MISSING_HOLE;
-	if (o->flags & OFF_NO_STACK || !o->path)
+	/* a new thread has not left any code */
+	if ((o->flags & OFF_NO_STACK || !o->path) && o->cause != CAUSE_RUNQUEUE)
 		*m |= MISSING_STACK;
 	if (o->flags & OFF_OPEN)
 		*m |= MISSING_OPEN;

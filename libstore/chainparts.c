@@ -2,6 +2,8 @@
 #include "libstore/chain_impl.h"
 #include "libstore/lockheld.h"
 
+#include <string.h>
+
 enum { FEW = 16 };
 
 static uint64_t part_key(const struct chain_part *p)
@@ -128,8 +130,43 @@ static int follow(const struct explainer *x, uint32_t off, struct window *w, uin
 	return w->from_ns < w->to_ns;
 }
 
+/* 1 when a kernel function of one of these names is on the stack. */
+static int has_function(const struct explainer *x, uint32_t path, const char *const *names)
+{
+	const struct stacks *s = x->tl->stacks;
+	for (; path; path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		const char *name = strtab_get(&s->strings, f->name);
+		for (size_t i = 0; f->kind == FRAME_KERNEL && names[i]; i++)
+			if (!strcmp(name, names[i]))
+				return 1;
+	}
+	return 0;
+}
+
+/* A thread of the kernel that only took packets in (threaded NAPI, PREEMPT_RT, ksoftirqd). */
+static int took_packets(const struct explainer *x, const struct off *o)
+{
+	static const char *const names[] = {"net_rx_action", "__napi_poll",
+					    "napi_threaded_poll", "irq_thread", NULL};
+	return (o->cause == CAUSE_NET || o->cause == CAUSE_POLL) && o->waker != TL_NONE &&
+	       x->tl->threads.v[o->waker].flags & THREAD_KERNEL &&
+	       has_function(x, o->waker_path, names);
+}
+
+static uint8_t end_of_net(const struct explainer *x, const struct off *o)
+{
+	static const char *const timeouts[] = {"process_timeout", "hrtimer_wakeup", NULL};
+	if (has_function(x, o->waker_path, timeouts))
+		return END_TIMER;
+	return o->waker_context == WAKER_SOFTIRQ || o->waker_context == WAKER_HARDIRQ ||
+			       took_packets(x, o)
+		       ? END_NETWORK
+		       : END_IRQ;
+}
+
 /* What ended a wait that no thread ended. */
-static uint8_t end_of(const struct off *o, uint8_t cut)
+static uint8_t end_of(const struct explainer *x, const struct off *o, uint8_t cut)
 {
 	if (o->flags & OFF_OPEN && cut)
 		return END_OPEN;
@@ -140,10 +177,10 @@ static uint8_t end_of(const struct off *o, uint8_t cut)
 	case CAUSE_FAULT:
 		return END_DEVICE;
 	case CAUSE_NET:
-		return o->waker_context == WAKER_SOFTIRQ || o->waker_context == WAKER_HARDIRQ
-			       ? END_NETWORK
-			       : END_IRQ;
+		return end_of_net(x, o);
 	default:
+		if (took_packets(x, o))
+			return END_NETWORK;
 		return o->waker_context == WAKER_NONE ? END_NO_WAKE : END_IRQ;
 	}
 }
@@ -152,7 +189,7 @@ static uint8_t end_of(const struct off *o, uint8_t cut)
  * an I/O wait held what it was for (a page, an inode). */
 static int has_waker(const struct explainer *x, const struct off *o)
 {
-	if (o->waker == TL_NONE || o->cause == CAUSE_SLEEP)
+	if (o->waker == TL_NONE || o->cause == CAUSE_SLEEP || took_packets(x, o))
 		return 0;
 	if (o->cause == CAUSE_IO || o->cause == CAUSE_FAULT)
 		return o->waker_context == WAKER_TASK &&
@@ -190,7 +227,7 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		return r;
 	if (has_waker(x, o))
 		return kept_by(x, (struct window){from, to, o->waker}, VIA_WAKER, off);
-	return chain_own_part(x, PART_BLOCKED, end_of(o, to == o->end_ns), off, from, to);
+	return chain_own_part(x, PART_BLOCKED, end_of(x, o, to == o->end_ns), off, from, to);
 }
 
 static int note_corunner(struct explainer *x, const struct window *w, uint16_t cpu)

@@ -278,7 +278,9 @@ static int find_syscalls(struct finder *f, struct text only, const char *whole)
 	}
 	r = r ? err_nomem(f->e) : add_candidates(f, &all);
 	if (!r && !all.v.n)
-		r = err_set(f->e, ERR_USAGE, "--span %s: no such system call was recorded",
+		r = err_set(f->e, ERR_USAGE,
+			    "--span %s: no such system call was recorded by its own "
+			    "events, syscalls:sys_enter_* and sys_exit_*",
 			    whole);
 	vec_release(&all.v);
 	return r;

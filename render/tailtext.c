@@ -655,7 +655,8 @@ static void selection_line(struct buf *b, const struct tail *t,
 	if (p->kind == PICK_PERCENTILE && t->selection.cannot_say) {
 		buf_char(&line, 'p');
 		units_percent(&line, p->millipercent);
-		buf_str(&line, ": cannot say; of those measured whole ");
+		buf_str(&line,
+			p->dirty ? ": cannot say; " : ": cannot say; of those measured whole ");
 		units_plural(&line, t->selection.v.n, "episode lasted ", "episodes lasted ");
 		units_duration(&line, t->selection.threshold_ns);
 		buf_str(&line, " or longer");

@@ -165,6 +165,10 @@ has out "p99.9: cannot say"
 lacks_number=$(grep -c "^p99.9 = " out || :)
 [ "$lacks_number" = 0 ]
 fails 0 "$PERFKIT" tail "$file" --p999 --force
+# --open lists them, still without a number
+fails 0 "$PERFKIT" tail "$file" --open --details 1
+has out 'p99.9: cannot say; 25 episodes lasted '
+has out ', open'
 fails 3 "$PERFKIT" tail "$file" --p999 --json
 python3 "$SRC/tests/cli/tail_schema.py" out
 python3 -c 'import json; assert json.load(open("out"))["population"]["p999_ns"] is None'
@@ -209,9 +213,17 @@ has out "no episodes"
 fails 0 "$PERFKIT" tail -q "$file" --comm nobody --json
 python3 "$SRC/tests/cli/tail_schema.py" out
 
+# each verb speaks for itself
+fails 2 "$PERFKIT" timeline "$file" --tail --over 2ms --top 20 -o x.svg
+has err 'perfkit timeline: one of --p50'
+has err 'see: perfkit help timeline'
+
 # several spans: percentiles of each, with what they leave out; one has to be chosen for the rest
 gzip -dc "$SRC/testdata/kinds/perf.data.gz" >kinds.data
 fails 0 "$PERFKIT" tail -q --no-local kinds.data --by span
+has out 'choose one with --by span:NAME'
+# a kind of spans has several names
+fails 0 "$PERFKIT" tail -q --no-local kinds.data --span syscalls
 has out 'choose one with --by span:NAME'
 for as in --json --csv '--svg x.svg' '--flame x.svg'; do
 	fails 2 "$PERFKIT" tail -q --no-local kinds.data --by span $as

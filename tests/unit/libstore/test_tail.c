@@ -394,6 +394,38 @@ static void inline_softirq_has_a_waker_and_hardirq_a_bystander(void **state)
 	rig_release(&r);
 }
 
+/* What ended a wait for the network: its timeout, or a packet that a thread of the kernel took.
+ */
+static void the_wakeup_tells_what_the_network_did(void **state)
+{
+	static const struct {
+		const char *wakeup;
+		uint8_t context, end;
+	} rows[] = {
+		{"[k]__run_timers;[k]process_timeout", WAKER_SOFTIRQ, END_TIMER},
+		{"[k]__hrtimer_run_queues;[k]hrtimer_wakeup", WAKER_HARDIRQ, END_TIMER},
+		{"[k]net_rx_action;[k]tcp_v4_rcv", WAKER_SOFTIRQ, END_NETWORK},
+		{"[k]kthread;[k]napi_threaded_poll;[k]tcp_v4_rcv", WAKER_TASK, END_NETWORK},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct rig r;
+		rig_init(&r, 20000);
+		uint32_t a = thread(&r, "a", 101, 0), napi = thread(&r, "napi/eth0", 102, 1);
+		r.tl.threads.v[napi].flags |= THREAD_KERNEL;
+		struct off *o = off(&r, a, 1000, 5000, 5000, CAUSE_NET, "a;ask;c:recv");
+		o->waker_path = path(&r, rows[i].wakeup);
+		o->waker_context = rows[i].context;
+		o->waker = rows[i].context == WAKER_TASK ? napi : TL_NONE;
+		finish(&r);
+		struct tail t = make(&r, top(1));
+		assert_int_equal(t.rows.v[0].root.thread, a);
+		assert_int_equal(t.rows.v[0].root.end, rows[i].end);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 static void lock_owner_of_the_probe_comes_before_the_waker(void **state)
 {
 	struct rig r;
@@ -850,6 +882,7 @@ int main(void)
 		cmocka_unit_test(preemption_names_the_hog_of_that_cpu),
 		cmocka_unit_test(a_woken_thread_waits_where_the_wakeup_put_it),
 		cmocka_unit_test(inline_softirq_has_a_waker_and_hardirq_a_bystander),
+		cmocka_unit_test(the_wakeup_tells_what_the_network_did),
 		cmocka_unit_test(lock_owner_of_the_probe_comes_before_the_waker),
 		cmocka_unit_test(a_tid_of_a_container_owns_no_lock),
 		cmocka_unit_test(an_owner_that_woke_another_waiter_has_let_go),
