@@ -122,24 +122,40 @@ static int settle_context(struct builder *b, struct err *e)
 	return r ? err_nomem(e) : 0;
 }
 
-/* perf's own process: named as the recorder's command, and there before the recording began. */
-static int is_recorder(const struct builder *b, const struct tl_thread *t)
+/* The name of the recorder's command as a comm. */
+static void recorder_name(const struct builder *b, char name[16])
 {
-	const char *cmd = b->rec->features.cmdline, *comm;
-	char name[16] = "perf";
-	uint32_t seen;
+	const char *cmd = b->rec->features.cmdline;
+	strcpy(name, "perf");
 	if (cmd && *cmd) {
 		size_t n = strcspn(cmd, " "), base = n;
 		while (base && cmd[base - 1] != '/')
 			base--;
 		n -= base;
-		n = n < sizeof(name) - 1 ? n : sizeof(name) - 1;
+		n = n < 15 ? n : 15;
 		memcpy(name, cmd + base, n);
 		name[n] = '\0';
 	}
-	comm = strtab_get(&b->p->stacks.strings, t->comm);
-	return t->pid > 0 && !strcmp(comm, name) &&
-	       !u64map_get(&b->execed, (uint64_t)(uint32_t)t->pid, &seen);
+}
+
+/* perf's own process: named as the recorder's command, and there before the recording began.
+ * And the sleep that it recorded for so long: its child, waiting to call exec at first. */
+static int is_recorder(const struct builder *b, const struct tl_thread *t)
+{
+	const struct strtab *s = &b->p->stacks.strings;
+	const char *comm = strtab_get(s, t->comm);
+	char name[16];
+	uint32_t seen;
+	struct thread_view v;
+	if (t->pid <= 0)
+		return 0;
+	recorder_name(b, name);
+	if (strcmp(comm, "sleep") != 0)
+		return !strcmp(comm, name) &&
+		       !u64map_get(&b->execed, (uint64_t)(uint32_t)t->pid, &seen);
+	machine_thread_at(&b->p->machine, t->pid, t->tid, 0, &v);
+	const char *before = v.comm == NO_ID ? "" : strtab_get(s, v.comm);
+	return !strcmp(before, "perf-exec") || !strcmp(before, name);
 }
 
 /* Kernel threads whose parent no record tells, by the names the kernel gives them. */

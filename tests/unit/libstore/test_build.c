@@ -115,16 +115,22 @@ static void sample(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int 
 				      .raw_size = size});
 }
 
-static void sw(struct maker *m, uint64_t us, uint32_t cpu, int prev, uint64_t state, int next)
+static void sw_of(struct maker *m, uint64_t us, uint32_t cpu, int prev, uint64_t state,
+		  int next, const char *comm)
 {
 	uint8_t raw[64] = {0};
 	put(raw + 24, (uint32_t)prev, 4, m->big);
 	put(raw + 32, state, 8, m->big);
 	put(raw + 56, (uint32_t)next, 4, m->big);
 	put(raw + 60, 120, 4, m->big);
-	memcpy(raw + 8, "prev", 5);
-	memcpy(raw + 40, "next", 5);
+	memcpy(raw + 8, comm, strlen(comm) + 1);
+	memcpy(raw + 40, comm, strlen(comm) + 1);
 	sample(m, 0, us, cpu, state == 64 ? -1 : prev, raw, sizeof(raw));
+}
+
+static void sw(struct maker *m, uint64_t us, uint32_t cpu, int prev, uint64_t state, int next)
+{
+	sw_of(m, us, cpu, prev, state, next, "next");
 }
 
 static void wake(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int by, int whom,
@@ -228,6 +234,32 @@ static void write_kallsyms(char *path)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
 	close(fd);
+}
+
+/* `perf record ... -- sleep 10`: that one is the recorder's, not another program's. */
+static void the_sleep_that_perf_runs_is_the_recorders(void **state)
+{
+	static const char *const before[] = {"perf-exec", "sh"};
+	struct maker m;
+	struct result r;
+	(void)state;
+	begin_with(&m, PW_FILE, 0, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct pw_id at = {.pid = 21 + i, .tid = 21 + i, .time = 0, .id = 11};
+		pw_comm(&m.w, &at, 21 + i, 21 + i, before[i], 0);
+		at.time = 50000;
+		pw_comm(&m.w, &at, 21 + i, 21 + i, "sleep", 1);
+	}
+	sw_of(&m, 100, 0, 0, 0, 21, "sleep");
+	waking(&m, 105, 1, 9, 8, 0);
+	sw_of(&m, 110, 0, 21, 1, 22, "sleep");
+	sw_of(&m, 130, 0, 22, 1, 0, "sleep");
+	build(&m, &r);
+	for (size_t i = 0; i < r.tl.threads.n; i++) {
+		const struct tl_thread *t = &r.tl.threads.v[i];
+		assert_int_equal(!!(t->flags & THREAD_RECORDER), t->tid == 21);
+	}
+	done(&m, &r);
 }
 
 static void every_kind_of_interval_in_one_file(void **state)
@@ -730,6 +762,7 @@ int main(void)
 		cmocka_unit_test(deferred_user_chains_join_their_samples),
 		cmocka_unit_test(mappings_count_from_their_time_on),
 		cmocka_unit_test(a_mapping_in_front_of_an_older_sample_counts),
+		cmocka_unit_test(the_sleep_that_perf_runs_is_the_recorders),
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
