@@ -4,6 +4,7 @@
 #include "cmd/fetchline.h"
 #include "cmd/inputkind.h"
 #include "cmd/say.h"
+#include "libsym/kallsyms.h"
 #include "render/escape.h"
 
 #include <errno.h>
@@ -353,20 +354,38 @@ static int check_given(struct input *in, const char *option, const char *path)
 	return 2;
 }
 
+/* Any other file would leave the kernel's frames without names, and the running kernel unasked.
+ */
+static int check_kallsyms(struct input *in, const char *path)
+{
+	int rc = check_given(in, "kallsyms", path);
+	if (rc || !path || kallsyms_told(path))
+		return rc;
+	say_line("perfkit %s: --kallsyms %s: no list of kernel symbols", in->verb, path);
+	return 2;
+}
+
+/* Where names come from at large: a folder that is not there takes some away. */
+static void warn_absent(struct input *in, const char *option, const char *path, int how)
+{
+	if (path && *path && access(path, how))
+		input_warn(in, "--%s %s: %s", option, path, strerror(errno));
+}
+
 int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
 		      const char *path, struct source *src)
 {
 	struct recording *rec = NULL;
 	struct err e = {0};
 	*in = (struct input){.opt = opt, .verb = verb, .path = path};
-	int rc = check_given(in, "kallsyms", opt->kallsyms);
+	int rc = check_kallsyms(in, opt->kallsyms);
 	rc = rc ? rc : check_given(in, "vmlinux", opt->vmlinux);
 	if (rc) {
 		source_close(src);
 		return rc;
 	}
-	if (opt->symfs && *opt->symfs && access(opt->symfs, X_OK))
-		input_warn(in, "--symfs %s: %s", opt->symfs, strerror(errno));
+	warn_absent(in, "symfs", opt->symfs, X_OK);
+	warn_absent(in, "buildid-dir", opt->buildid_dir, F_OK);
 	rc = bundle_input_open(&in->bundle, path, src, &e);
 	if (!rc && (src->data || src->fd >= 0))
 		rc = recording_open_source(&rec, src, &e);

@@ -32,6 +32,9 @@ int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms
 /* The same from a regular file or /proc/kallsyms, at most 1 GiB. ERR_IO, ERR_NOTFOUND too. */
 int kallsyms_load(const char *path, struct kallsyms *out, struct err *e);
 
+/* 1 for a regular file that has a symbol's line among its first. */
+int kallsyms_told(const char *path);
+
 /* 1 when the first lines of the file hold no address but 0; also when it cannot be read. */
 int kallsyms_is_zeroed(const char *path);
 
