@@ -79,7 +79,7 @@ const char *missing_reason(const struct missing_dso *d)
 {
 	if (!d->name)
 		return "no mapping holds the address";
-	if (d->is_jit)
+	if (d->is_jit && d->reason == DSO_NOT_A_FILE)
 		return "memory of no file, and no perf map or jitdump that names it";
 	return d->reason == DSO_FOUND ? "no symbol covers the address"
 				      : dso_reason_text(d->reason);

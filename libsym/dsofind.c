@@ -27,6 +27,7 @@ const char *dso_reason_text(enum dso_reason reason)
 		[DSO_UNTRUSTED] = "no build-id recorded",
 		[DSO_UNREADABLE] = "unreadable",
 		[DSO_ZERO_KALLSYMS] = "zero addresses",
+		[DSO_CYCLES] = "its jitdump has times in cycles",
 	};
 	return reason < sizeof(text) / sizeof(text[0]) ? text[reason] : "unknown";
 }

@@ -24,6 +24,7 @@ enum dso_reason {
 	DSO_UNTRUSTED,     /* a candidate exists, but no build-id was recorded to check it */
 	DSO_UNREADABLE,    /* a candidate exists and is damaged, no ELF, or not permitted */
 	DSO_ZERO_KALLSYMS, /* kernel: only a kallsyms full of zeroes (kptr_restrict) */
+	DSO_CYCLES,        /* generated code: a jitdump whose times are cycles, not ns */
 };
 
 enum { DSO_DETAIL_MAX = 512 };

@@ -23,6 +23,7 @@ struct jitdump {
 	VEC(struct jit_code) codes; /* by start, then time, once read */
 	/* Of the implicit search tree over codes: highest end and latest load below a node. */
 	uint64_t *max_end, *max_loaded;
+	VEC(uint64_t) changes;
 };
 
 /* What the records before a load said about it, and where each code index is now. */
@@ -214,6 +215,34 @@ static void fill_tree(struct jitdump *j, size_t lo, size_t hi, uint64_t *end, ui
 	j->max_loaded[mid] = *loaded = larger(c->loaded, larger(l[0], l[1]));
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Code is replaced where two pieces share an address, and gone where it moved from. */
+static int find_changes(struct jitdump *j)
+{
+	uint64_t reach = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < j->codes.n; i++) {
+		const struct jit_code *c = &j->codes.v[i];
+		int shared = c->start < reach || (i + 1 < j->codes.n && c[1].start < end_of(c));
+		if ((shared && vec_push(&j->changes, c->loaded)) ||
+		    (c->until != UINT64_MAX && vec_push(&j->changes, c->until)))
+			return ERR_NOMEM;
+		reach = larger(reach, end_of(c));
+	}
+	if (j->changes.n)
+		qsort(j->changes.v, j->changes.n, sizeof(*j->changes.v), by_number);
+	for (size_t i = 0; i < j->changes.n; i++)
+		if (!n || j->changes.v[n - 1] != j->changes.v[i])
+			j->changes.v[n++] = j->changes.v[i];
+	j->changes.n = n;
+	return 0;
+}
+
 static int make_tree(struct jitdump *j)
 {
 	uint64_t end, loaded;
@@ -227,7 +256,13 @@ static int make_tree(struct jitdump *j)
 		return ERR_NOMEM;
 	fill_tree(j, 0, j->codes.n, &end, &loaded);
 	j->info.codes = j->codes.n;
-	return 0;
+	return find_changes(j);
+}
+
+const uint64_t *jitdump_changes(const struct jitdump *j, size_t *n)
+{
+	*n = j->changes.n;
+	return j->changes.v;
 }
 
 struct query {
@@ -380,6 +415,7 @@ void jitdump_close(struct jitdump *j)
 	if (j->mapped)
 		unmap_file(j->data, j->size);
 	vec_release(&j->codes);
+	vec_release(&j->changes);
 	mem_free(j->max_end);
 	mem_free(j->max_loaded);
 	mem_free(j);

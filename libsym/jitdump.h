@@ -65,6 +65,10 @@ struct jitdump_info jitdump_info(const struct jitdump *j);
 int jitdump_find(const struct jitdump *j, uint64_t addr, uint64_t time,
 		 const struct jit_code **code);
 
+/* The times at which some address came to mean other code than before, ascending, *n of them;
+ * of the jitdump's life. */
+const uint64_t *jitdump_changes(const struct jitdump *j, size_t *n);
+
 /* Source line of an address inside `code`: 1, *file (the jitdump's life) and *line, or 0. */
 int jitdump_line(const struct jitdump *j, const struct jit_code *code, uint64_t addr,
 		 const char **file, uint32_t *line);

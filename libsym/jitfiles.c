@@ -122,6 +122,11 @@ static int32_t dump_pid(const char *path)
 	return pid;
 }
 
+int jitfiles_is_jitdump(const char *path)
+{
+	return dump_pid(path) >= 0;
+}
+
 /* The mappings of one process image. In a container a process is called by another number than
  * the one in the file's name. */
 static int find_in_space(struct jit_mappings *j, const struct machine *m,

@@ -23,6 +23,9 @@
 int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
 		     struct perfmap *out, char **path);
 
+/* 1 when a file of this path is a jitdump, by its name. */
+int jitfiles_is_jitdump(const char *path);
+
 /* Which process mapped which jitdumps, as far as the recording tells. */
 struct jit_mappings {
 	VEC(struct jit_mapping {

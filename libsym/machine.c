@@ -492,8 +492,12 @@ static void view_space(const struct machine *m, const struct process *p, uint64_
 	v->space = p->images.v[i].space;
 	const struct space *s = &m->spaces.v[v->space];
 	size_t n = count_until(s->changes.v, sizeof(*s->changes.v), s->changes.n, time);
-	v->version = (uint32_t)n;
+	size_t k =
+		count_until(s->code_changes, sizeof(*s->code_changes), s->ncode_changes, time);
+	v->version = (uint32_t)(n + k);
 	narrow(v, n ? s->changes.v[n - 1] : 0, n < s->changes.n ? s->changes.v[n] : TIME_END);
+	narrow(v, k ? s->code_changes[k - 1] : 0,
+	       k < s->ncode_changes ? s->code_changes[k] : TIME_END);
 }
 
 /* A thread that was already unlinked when it was sampled has tid 0 (or -1) and its process's

@@ -85,8 +85,10 @@ struct space {
 	VEC(uint32_t) by_start;
 	VEC(struct map_reach) reach;
 	size_t sorted;
-	size_t changed;        /* maps that came or ended since */
-	VEC(uint64_t) changes; /* times of the mmaps, ascending */
+	size_t changed;               /* maps that came or ended since */
+	VEC(uint64_t) changes;        /* times of the mmaps, ascending */
+	const uint64_t *code_changes; /* … and of generated code that was replaced; borrowed */
+	size_t ncode_changes;
 };
 
 struct thread_comm {
@@ -141,6 +143,11 @@ struct machine {
 	uint64_t seq;
 	uint64_t applied; /* all up to here is; read beside machine_nothing_until */
 	uint32_t comm_swapper;
+	/* Asked of each file that a process maps, until one tells: the times at which code that
+	 * the file describes was replaced (a jitdump), ascending, of the machine's life. NULL:
+	 * nobody is asked. 0 or ERR_NOMEM. */
+	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
+	void *code_changes_ctx;
 	size_t ids_taken, dsos_with_ids; /* what machine_take_build_ids has seen */
 };
 
@@ -179,7 +186,7 @@ struct thread_view {
 	uint32_t thread;  /* index, or NO_ID: a tid never seen in side-band records */
 	uint32_t comm;    /* strings id, or NO_ID: never named, print ":TID" */
 	uint32_t space;   /* index, or NO_ID */
-	uint32_t version; /* number of mmaps of that space applied by then */
+	uint32_t version; /* number of mmaps and code changes of that space by then */
 	uint64_t since, until;
 };
 void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64_t time,

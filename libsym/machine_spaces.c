@@ -33,6 +33,9 @@ static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
 	const struct map *map = &m->maps.v[index];
+	if (m->code_changes && space != SPACE_KERNEL && !s->ncode_changes &&
+	    m->code_changes(m->code_changes_ctx, map->dso, &s->code_changes, &s->ncode_changes))
+		return ERR_NOMEM;
 	if (space == SPACE_KERNEL && m->dsos.v[map->dso].kind == DSO_KERNEL &&
 	    (m->kernel_map == NO_ID || map->start < m->maps.v[m->kernel_map].start))
 		m->kernel_map = index;

@@ -31,6 +31,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	ms->opt.find.written_ns = rec->written_ns;
 	pthread_mutex_init(&ms->lock, NULL);
 	pthread_cond_init(&ms->unbusy, NULL);
+	modules_tell_changes(ms);
 	return 0;
 }
 
@@ -374,28 +375,63 @@ static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip,
 	return single(ms, &hit, 0, out);
 }
 
-/* The jitdump at `path`, which is taken over, for a module. 0 or ERR_NOMEM. */
-static int jitdump_shared(struct modules *ms, struct module *mod, char *path)
+/* The jitdump at `path`, which is taken over; NULL when out of memory. */
+static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path)
 {
 	struct open_jitdump j = {.path = path};
 	uint32_t name, at;
 	int rc = strtab_intern(ms->machine->strings, path, &name);
 	if (!rc && u64map_get(&ms->jitdump_at, name, &at)) {
-		mod->jitdump = ms->jitdumps.v[at].dump;
-		mod->jitdump_path = ms->jitdumps.v[at].path;
 		mem_free(path);
-		return 0;
+		return &ms->jitdumps.v[at];
 	}
 	if (!rc && jitdump_open(path, &j.dump, NULL) == ERR_NOMEM)
 		rc = ERR_NOMEM;
+	j.cycles = j.dump && jitdump_info(j.dump).arch_timestamp;
+	if (j.cycles) {
+		jitdump_close(j.dump);
+		j.dump = NULL;
+	}
 	if (rc || vec_push(&ms->jitdumps, j)) {
 		jitdump_close(j.dump);
 		mem_free(path);
-		return ERR_NOMEM;
+		return NULL;
 	}
-	mod->jitdump = j.dump;
-	mod->jitdump_path = path;
-	return u64map_put(&ms->jitdump_at, name, (uint32_t)ms->jitdumps.n - 1);
+	at = (uint32_t)ms->jitdumps.n - 1;
+	return u64map_put(&ms->jitdump_at, name, at) ? NULL : &ms->jitdumps.v[at];
+}
+
+/* See machine.h. */
+static int code_changes(void *modules, uint32_t dso, const uint64_t **times, size_t *n)
+{
+	struct modules *ms = modules;
+	const struct machine *m = ms->machine;
+	struct jit_mapping mapped = {.dso = dso};
+	struct jit_mappings only = {.of = {.v = &mapped, .n = 1}};
+	const char *recorded;
+	size_t skip = 0;
+	char *path;
+	int rc = 1;
+	if (!jitfiles_is_jitdump(strtab_get(m->strings, m->dsos.v[dso].path)))
+		return 0;
+	while (rc == 1) {
+		rc = jitfiles_jitdump(&ms->opt.find, ms->opt.map_dir, m, &only, 0, &skip,
+				      &recorded, &path);
+		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path) : NULL;
+		if (rc == 1 && !j)
+			return ERR_NOMEM;
+		if (j && j->dump) {
+			*times = jitdump_changes(j->dump, n);
+			return 0;
+		}
+	}
+	return rc;
+}
+
+void modules_tell_changes(struct modules *ms)
+{
+	ms->machine->code_changes = code_changes;
+	ms->machine->code_changes_ctx = ms;
 }
 
 /* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
@@ -412,11 +448,14 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 		char *path;
 		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
 				      d->pid, &skip, &mod->jitdump_name, &path);
-		if (rc == 1 && jitdump_shared(ms, mod, path))
-			rc = ERR_NOMEM;
+		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path) : NULL;
+		if (rc == 1 && !j)
+			return ERR_NOMEM;
+		if (j && j->cycles)
+			mod->files.reason = DSO_CYCLES;
+		mod->jitdump = j ? j->dump : NULL;
+		mod->jitdump_path = mod->jitdump ? j->path : NULL;
 	}
-	if (!mod->jitdump)
-		mod->jitdump_path = NULL;
 	return rc < 0 ? rc
 		      : jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
 					 &mod->perfmap_path);

@@ -50,7 +50,10 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 		const struct modules_options *opt, struct err *e);
 void modules_free(struct modules *ms);
 
-/* Close all files and forget them: for a machine that was filled anew. */
+/* Have the machine ask for the times at which generated code was replaced; modules_new does. */
+void modules_tell_changes(struct modules *ms);
+
+/* Close all files and forget them: for a machine that is filled anew, and then told again. */
 void modules_forget(struct modules *ms);
 
 /*

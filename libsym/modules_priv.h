@@ -50,8 +50,9 @@ struct kernel_names {
 
 /* A jitdump, read once for all processes that mapped it. */
 struct open_jitdump {
-	struct jitdump *dump; /* NULL: it cannot be read */
+	struct jitdump *dump; /* NULL: it cannot be read, or its times are cycles */
 	char *path;
+	int cycles;
 };
 
 struct modules {

@@ -268,8 +268,10 @@ static int start_over(struct profile *p, struct collect_options *co, struct coll
 	modules_forget(p->modules);
 	machine_release(&p->machine);
 	int rc = machine_init(&p->machine, &p->stacks.strings, e);
-	if (!rc)
+	if (!rc) {
+		modules_tell_changes(p->modules);
 		rc = recording_rewind(p->rec, e);
+	}
 	p->rec->stats = *stats;
 	return rc;
 }

@@ -1,12 +1,16 @@
 /* jitdump: JIT code by address and time. Truth: the dump this file writes, by the kernel's
  * jitdump-specification.txt, in both byte orders. */
+#include "tests/lib/perfwriter.h"
 #include "tests/lib/unit.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "libsym/jitdump.h"
+#include "libsym/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* --- a writer --------------------------------------------------------------------------- */
 
@@ -303,6 +307,170 @@ static void random_codes_equal_a_linear_search(void **state)
 	jitdump_close(j);
 }
 
+static void changes_are_the_times_of_replaced_and_moved_code(void **state)
+{
+	(void)state;
+	static const uint64_t want[] = {100, 200, 300};
+	size_t n;
+	write_dump(0);
+	struct jitdump *j = open_dump();
+	const uint64_t *times = jitdump_changes(j, &n);
+	assert_int_equal(n, 3);
+	assert_memory_equal(times, want, sizeof(want));
+	jitdump_close(j);
+	start(0);
+	for (uint64_t i = 0; i < 100; i++)
+		load(1000 + i, 0x1000 + 16 * i, 16, i, "f");
+	j = open_dump();
+	jitdump_changes(j, &n);
+	assert_int_equal(n, 0);
+	jitdump_close(j);
+}
+
+static int is_among(const uint64_t *v, size_t n, uint64_t x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == x)
+			return 1;
+	return 0;
+}
+
+static void between_changes_an_address_means_one_code(void **state)
+{
+	(void)state;
+	enum { ADDRS = 300, TIMES = 130 };
+	size_t n;
+	srand(12);
+	start(0);
+	for (uint64_t i = 0; i < 20; i++)
+		load(6 * i, (uint64_t)(rand() % 250), 1 + (uint64_t)(rand() % 30), i, "f");
+	for (uint64_t i = 0; i < 5; i++)
+		move(6 * i + 3, 0, (uint64_t)(rand() % 250), 8, 4 * i);
+	struct jitdump *j = open_dump();
+	const uint64_t *times = jitdump_changes(j, &n);
+	for (uint64_t addr = 0; addr < ADDRS; addr++) {
+		const struct jit_code *before = NULL, *c;
+		for (uint64_t t = 0; t < TIMES; t++, before = c) {
+			jitdump_find(j, addr, t, &c);
+			assert_true(!before || c == before || is_among(times, n, t));
+		}
+	}
+	jitdump_close(j);
+}
+
+/* --- in a recording --------------------------------------------------------------------- */
+
+enum { PID = 4242, CODE = 0x1000 };
+
+/* A process that mapped its dump, sampled at one address at each of the times. */
+static void write_recording(struct buf *image, const uint64_t *times, size_t n)
+{
+	static const uint64_t ids[] = {11};
+	struct pw_id at = {.pid = PID, .tid = PID, .time = 1};
+	struct pw_mmap map = {.pid = PID, .tid = PID, .prot = 5};
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .name = "cpu-clock",
+				      .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = ids,
+				      .nids = 1});
+	pw_comm(&w, &at, PID, PID, "jit", 0);
+	map.addr = CODE;
+	map.len = 0x1000;
+	map.filename = "//anon";
+	pw_mmap2(&w, &at, &map);
+	map.addr = 0x9000;
+	map.filename = "/tmp/jit-4242.dump";
+	map.ino = 9;
+	pw_mmap2(&w, &at, &map);
+	for (size_t i = 0; i < n; i++)
+		pw_sample(&w, 0,
+			  &(struct pw_sample){.misc = PW_MISC_USER,
+					      .ip = CODE + 8,
+					      .pid = PID,
+					      .tid = PID,
+					      .time = times[i]});
+	assert_int_equal(pw_finish(&w, image), 0);
+}
+
+/* The recording's samples, with `dump` where the process left it. */
+static struct profile *fold(struct buf *image, const char *dir)
+{
+	struct profile_options opt = {
+		.modules.find = {.buildid_dir = "", .symfs = dir, .no_local = 1}};
+	struct fold_options how = {.workers = 1};
+	struct recording *rec = NULL;
+	struct profile *p = NULL;
+	char path[64];
+	snprintf(path, sizeof(path), "%s/tmp", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/tmp/jit-4242.dump", dir);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(dump.v, 1, dump.n, f), dump.n);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(recording_open_mem(&rec, image->v, image->n, "jit", NULL), 0);
+	assert_int_equal(profile_of(&p, rec, &opt, NULL), 0);
+	assert_int_equal(profile_fold(p, &how, NULL), 0);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/tmp", dir);
+	rmdir(path);
+	rmdir(dir);
+	return p;
+}
+
+static uint64_t samples_of(const struct profile *p, const char *function)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < p->folded.n; i++) {
+		const struct call_path *leaf = &p->stacks.paths.v[p->folded.v[i].path];
+		const char *name =
+			strtab_get(&p->stacks.strings, p->stacks.frames.v[leaf->frame].name);
+		n += strcmp(name, function) ? 0 : p->folded.v[i].samples;
+	}
+	return n;
+}
+
+static void samples_are_of_the_code_that_was_there_then(void **state)
+{
+	(void)state;
+	static const uint64_t times[] = {120, 150, 199, 200, 260, 290, 300};
+	char dir[] = "/tmp/perfkit-jit-XXXXXX";
+	struct buf image = {0};
+	assert_non_null(mkdtemp(dir));
+	write_dump(0);
+	write_recording(&image, times, 7);
+	struct profile *p = fold(&image, dir);
+	assert_int_equal(samples_of(p, "first"), 3);
+	assert_int_equal(samples_of(p, "second"), 4);
+	profile_close(p);
+	buf_release(&image);
+}
+
+/* Cycles of the CPU, with the flag that says so, are no times of the recording. */
+static void a_dump_with_times_in_cycles_is_told_not_read(void **state)
+{
+	(void)state;
+	static const uint64_t times[] = {120, 250};
+	char dir[] = "/tmp/perfkit-jit-XXXXXX";
+	struct buf image = {0};
+	const char *detail;
+	int told = 0;
+	assert_non_null(mkdtemp(dir));
+	write_dump(0);
+	dump.v[32] = 1; /* flags */
+	write_recording(&image, times, 2);
+	struct profile *p = fold(&image, dir);
+	assert_int_equal(samples_of(p, "first") + samples_of(p, "second"), 0);
+	for (uint32_t i = 0; i < p->machine.dsos.n; i++)
+		told += modules_reason(p->modules, i, &detail) == DSO_CYCLES;
+	assert_int_equal(told, 1);
+	profile_close(p);
+	buf_release(&image);
+}
+
 static void other_files_are_refused(void **state)
 {
 	(void)state;
@@ -352,6 +520,10 @@ int main(void)
 		cmocka_unit_test(any_flipped_byte_is_survived),
 		cmocka_unit_test(many_codes_at_one_address_stay_quick),
 		cmocka_unit_test(random_codes_equal_a_linear_search),
+		cmocka_unit_test(changes_are_the_times_of_replaced_and_moved_code),
+		cmocka_unit_test(between_changes_an_address_means_one_code),
+		cmocka_unit_test(samples_are_of_the_code_that_was_there_then),
+		cmocka_unit_test(a_dump_with_times_in_cycles_is_told_not_read),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(exhaustion_is_an_error),
 	};
