@@ -232,7 +232,9 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 	if (!rc)
 		rc = write_tree(c, unit, &e);
 	if (!rc) {
-		if (!o->t.wait.tl.in.quiet)
+		if (!w.rows.n && !w.hidden.idle_n && !w.hidden.system_n)
+			input_say_none(&ti.in, "wait");
+		else if (!o->t.wait.tl.in.quiet)
 			say("weights are off-CPU time in %s", o->unit ? o->unit : "us");
 		tl_say_hidden(&ti, &w.hidden);
 	}

@@ -488,6 +488,32 @@ void input_say_nobody(const struct input *in)
 	buf_release(&b);
 }
 
+/* Then input_say_nobody tells why nothing came. */
+static int filters_name_threads_only(const struct input_opts *o)
+{
+	return !o->cpus.n && !o->events.n && !o->time;
+}
+
+void input_say_none(const struct input *in, const char *what)
+{
+	const struct input_opts *o = in->opt;
+	const struct {
+		const char *name;
+		int given;
+	} filters[] = {{"--event", o->events.n > 0}, {"--comm", o->comms.n > 0},
+		       {"--pid", o->pids.n > 0},     {"--tid", o->tids.n > 0},
+		       {"--cpu", o->cpus.n > 0},     {"--time", o->time != NULL}};
+	struct buf b = {0};
+	if (filters_name_threads_only(o))
+		return;
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+		if (filters[i].given)
+			buf_fmt(&b, "%s %s", b.n ? "," : "", filters[i].name);
+	if (!o->quiet)
+		say("%s: no %s passes%s", in->path, what, buf_cstr(&b));
+	buf_release(&b);
+}
+
 int input_fold(struct input *in)
 {
 	struct input_progress p;
@@ -499,9 +525,10 @@ int input_fold(struct input *in)
 	}
 	int rc = profile_fold(in->profile, &in->fold, &e);
 	input_progress_end(&p);
-	const struct input_opts *o = in->opt;
-	if (!rc && !in->profile->folded.n && !o->cpus.n && !o->events.n && !o->time)
+	if (!rc && !in->profile->folded.n && filters_name_threads_only(in->opt))
 		input_say_nobody(in);
+	else if (!rc && !in->profile->folded.n)
+		input_say_none(in, "sample");
 	return rc ? input_fail(in, &e) : 0;
 }
 

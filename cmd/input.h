@@ -82,6 +82,10 @@ int input_fold(struct input *in);
 /* Say in one line, unless --quiet, whom --comm, --pid and --tid named and nobody was. */
 void input_say_nobody(const struct input *in);
 
+/* Say in one line, unless --quiet, that no `what` passes the filters that were given, where
+ * these are more than names of threads. */
+void input_say_none(const struct input *in, const char *what);
+
 /* The progress line: bytes or rows done, rate, time left; drawn after a second on. */
 struct input_progress {
 	struct timespec start;

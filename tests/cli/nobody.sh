@@ -27,4 +27,18 @@ nameless=$SRC/testdata/doctor/no-event-names-not.data.gz
 "$PERFKIT" collapse -q --no-local -e sched:sched_switch "$nameless" | grep '^:13389;' >want
 "$PERFKIT" collapse -q --no-local -e sched:sched_switch --comm nosuch,:13389 "$nameless" >have
 [ -s want ] && cmp want have || say "--comm :13389: $(cat have)"
+
+# what other filters leave nothing of
+nothing()  # words, recording, options...
+{
+	words=$1
+	shift
+	"$PERFKIT" collapse --no-local "$@" >out 2>err || say "$*: exit $?"
+	[ ! -s out ] && [ "$(grep -c "$words" err)" = 1 ] || say "$*: $(cat err)"
+}
+demo=$SRC/testdata/demo/perf.data
+nothing 'perf.data: no sample passes --cpu$' --cpu 77 "$demo"
+nothing 'perf.data: no sample passes --comm, --time$' --time 1,2 --comm x "$demo"
+nothing 'perf.data: no wait passes --cpu$' --offcpu --cpu 77 "$SRC/testdata/waits/perf.data"
+nothing 'no thread called x$' --comm x "$demo"
 exit $failed
