@@ -224,6 +224,23 @@ static int is_replaced(struct dso_search *s)
 	return 1;
 }
 
+/* One of several files that were mapped by one path (of a host and of its containers), with
+ * nothing to tell it by but its place on the disk. */
+static void find_very_file(struct dso_search *s, const char *path, struct dso_files *out)
+{
+	const struct file_id *m = &s->mapped;
+	struct stat st;
+	dso_path(s, "%s", path);
+	out->runtime_from = DSO_FROM_LOCAL;
+	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours &&
+	    !stat(buf_cstr(&s->path), &st) && st.st_ino == m->ino &&
+	    st.st_dev == makedev(m->dev_major, m->dev_minor) && !is_newer(s, &st))
+		out->runtime = dso_try(s, 1);
+	else
+		dso_note(s, DSO_UNTRUSTED,
+			 "several files had this path, and not each its build-id recorded");
+}
+
 static void find_runtime(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	static const char *const cached[] = {"elf", NULL};
@@ -439,6 +456,8 @@ static void find_files(struct dso_search *s, const char *path, struct dso_files 
 	}
 	if (vdso)
 		find_vdso(s, out);
+	else if (s->mapped.shared_path && !s->want.len)
+		find_very_file(s, path, out);
 	else
 		find_runtime(s, path, out);
 	out->reason = out->runtime ? DSO_FOUND : s->reason;

@@ -30,6 +30,7 @@ struct build_id {
 struct file_id {
 	uint64_t ino;
 	uint32_t dev_major, dev_minor;
+	uint8_t shared_path; /* others had its path: no file will do but this very one */
 };
 
 /* 1 when both are known and equal over the shorter length perf may have padded with zeroes.

@@ -176,7 +176,8 @@ void machine_nothing_until(struct machine *m, uint64_t until);
 /* The earliest time of the records that the last machine_advance left; UINT64_MAX: none. */
 uint64_t machine_next(const struct machine *m);
 
-/* Give DSOs without a recorded build-id the one the recording's table has for their path. */
+/* Give DSOs without a recorded build-id the one the recording's table has for their path; where
+ * it has several, none. */
 int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e);
 
 /* What a sample of (pid, tid) at `time` belongs to. Valid from `since` up to but not including

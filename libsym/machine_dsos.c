@@ -124,8 +124,9 @@ static int is_kernel_entry(const struct recorded_build_id *b)
 struct id_giver {
 	struct machine *m;
 	size_t first;
-	struct idmap named;                     /* path and name → DSO, as they are before */
-	struct u64map given;                    /* names whose DSOs all have theirs */
+	struct idmap named; /* path and name → DSO, as they are before */
+	const struct recorded_build_id *table;
+	struct u64map given;                    /* name → its first entry */
 	const struct recorded_build_id *kernel; /* the kernel's first entry … */
 	uint32_t vmlinux; /* … and the last file named for it; 0: none */
 };
@@ -142,6 +143,20 @@ static int index_names(struct id_giver *g)
 	return 0;
 }
 
+/* Files of one path with several build-ids, in containers: whose is whose is not recorded. */
+static void take_id_back(struct id_giver *g, uint32_t name)
+{
+	uint32_t i;
+	size_t at = 0;
+	while (idmap_next(&g->named, hash_u64(name), &at, &i)) {
+		struct dso *d = &g->m->dsos.v[i];
+		if (d->path != name || !d->id_given)
+			continue;
+		d->id.len = 0;
+		d->file.shared_path = 1;
+	}
+}
+
 static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 {
 	int kernel = is_kernel_entry(b);
@@ -155,8 +170,12 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 		g->kernel = b;
 	if (kernel && *b->filename != '[')
 		g->vmlinux = name;
-	if (u64map_get(&g->given, name, &i))
+	if (u64map_get(&g->given, name, &i)) {
+		const struct recorded_build_id *first = &g->table[i];
+		if (b->size != first->size || memcmp(b->id, first->id, b->size) != 0)
+			take_id_back(g, name);
 		return 0;
+	}
 	while (idmap_next(&g->named, hash_u64(name), &at, &i)) {
 		struct dso *d = &g->m->dsos.v[i];
 		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
@@ -164,7 +183,7 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 		set_build_id(d, b);
 		d->name = name; /* so perf prints modules the table lists by path */
 	}
-	return u64map_put(&g->given, name, 1);
+	return u64map_put(&g->given, name, (uint32_t)(b - g->table));
 }
 
 static void give_kernel(struct id_giver *g)
@@ -183,7 +202,9 @@ static void give_kernel(struct id_giver *g)
 int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
 {
 	size_t n = rec->features.build_ids.n;
-	struct id_giver g = {.m = m, .first = m->ids_taken == n ? m->dsos_with_ids : 0};
+	struct id_giver g = {.m = m,
+			     .first = m->ids_taken == n ? m->dsos_with_ids : 0,
+			     .table = rec->features.build_ids.v};
 	if (g.first == m->dsos.n)
 		return 0;
 	m->ids_taken = n;

@@ -125,8 +125,10 @@ static void without_an_id_a_file_put_in_the_place_is_not_taken(void **state)
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	struct dso_options o = {.buildid_dir = "", .host_is_ours = 1};
-	struct file_id is = {st.st_ino, major(st.st_dev), minor(st.st_dev)}, was = is,
-		       elsewhere = is;
+	struct file_id is = {.ino = st.st_ino,
+			     .dev_major = major(st.st_dev),
+			     .dev_minor = minor(st.st_dev)},
+		       was = is, elsewhere = is;
 	was.ino++;
 	elsewhere.ino++, elsewhere.dev_minor++;
 	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_FOUND);
@@ -134,6 +136,15 @@ static void without_an_id_a_file_put_in_the_place_is_not_taken(void **state)
 	assert_int_equal(find_mapped(&o, path, NULL, &elsewhere), DSO_FOUND);
 	/* An id says more than a number. */
 	assert_int_equal(find_mapped(&o, path, &id, &was), DSO_FOUND);
+	/* Others had this path. */
+	is.shared_path = elsewhere.shared_path = 1;
+	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_FOUND);
+	assert_int_equal(find_mapped(&o, path, &id, &elsewhere), DSO_FOUND);
+	assert_int_equal(find_mapped(&o, path, NULL, &elsewhere), DSO_UNTRUSTED);
+	o.host_is_ours = 0;
+	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_UNTRUSTED);
+	o.symfs = root;
+	assert_int_equal(find_mapped(&o, "/usr/bin/prog", NULL, &is), DSO_UNTRUSTED);
 }
 
 static void without_an_id_a_file_written_after_the_recording_is_not_taken(void **state)

@@ -214,6 +214,38 @@ static void a_32_bit_vdso_is_another_file(void **state)
 	}
 }
 
+/* --- files ---------------------------------------------------------------------------------
+ */
+
+static void one_of_several_files_of_a_path_is_not_guessed(void **state)
+{
+	(void)state;
+	static const uint8_t other[20] = {9};
+	static const char path[] = "/usr/lib/libc.so.6";
+	put_elf(CACHED "elf");
+	put_elf("/symfs/usr/lib/libc.so.6");
+	for (int turn = 0; turn < 4; turn++) {
+		begin();
+		pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, turn == 1 ? other : id,
+				    sizeof(id), path);
+		pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX,
+				    turn == 0 || turn == 3 ? other : id, sizeof(id), path);
+		for (uint32_t pid = 1; pid <= 2; pid++) {
+			mapped(pid, (struct pw_mmap){.addr = 0x400000,
+						     .pgoff = 0x1000,
+						     .ino = pid,
+						     .build_id = turn == 3 ? id : NULL,
+						     .build_id_size = sizeof(id),
+						     .filename = path});
+			sample(PW_MISC_USER, pid, 0x400004);
+		}
+		fold();
+		expect(1, turn < 2 ? "" : "f");
+		expect(2, turn < 2 ? "" : "f");
+		end();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +253,7 @@ int main(void)
 		ON_A_TREE(modules_have_no_names_of_another_boot),
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
+		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
 	};
 	return cmocka_run_group_tests_name("libsym mappings", tests, NULL, NULL);
 }
