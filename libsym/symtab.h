@@ -11,8 +11,8 @@
  *    .dynsym; for Go programs without .symtab .gopclntab; then stubs of .plt, .plt.sec,
  *.plt.got and .iplt as `name@plt`, and `.plt` for the header of a lazy PLT;
  *  - functions, indirect functions, objects in executable sections, and labels without a type
- *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no ARM
- *    mapping symbols ($x, $d, $a, $t);
+ *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no
+ *    mapping symbols of ARM and RISC-V ($x, $d, $a, $t);
  *  - a symbol of size 0 reaches to the next symbol, at most to the end of its section;
  *  - of several at one address: one with a size, not weak, global, with fewer leading
  *    underscores (all after demangling), the longer name, the first.

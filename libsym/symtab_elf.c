@@ -128,11 +128,16 @@ static GElf_Sym symbol_at(const struct sym_view *v, size_t i)
 			  .st_size = load_u32(p + 8, v->swap)};
 }
 
-/* $x, $d, $a, $t and $x.foo: where code and data begin, not names (ELF for the Arm ABI). */
+/* Where code and data begin, not names: $x, $d, $a, $t and $x.foo (ELF for the Arm ABI), for
+ * RISC-V also $xrv64gc and the like (its psABI). */
 static int is_mapping_symbol(uint16_t machine, const char *name)
 {
-	return (machine == EM_ARM || machine == EM_AARCH64) && name[0] == '$' && name[1] &&
-	       strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+	if (name[0] != '$' || !name[1])
+		return 0;
+	if (machine == EM_RISCV)
+		return name[1] == 'd' || name[1] == 'x';
+	return (machine == EM_ARM || machine == EM_AARCH64) && strchr("adtx", name[1]) &&
+	       (!name[2] || name[2] == '.');
 }
 
 static int wanted(const GElf_Sym *s, const struct section *x)

@@ -158,6 +158,23 @@ static void what_is_no_code_is_left_out(void **state)
 	symtab_free(t);
 }
 
+static void risc_v_mapping_symbols_are_no_names(void **state)
+{
+	(void)state;
+	start_elf(EM_RISCV);
+	add("$xrv64i2p1_m2p0_c2p0", STB_LOCAL, STT_NOTYPE, 0x1000, 0);
+	add("_start", STB_GLOBAL, STT_NOTYPE, 0x1000, 0);
+	add("static_one", STB_LOCAL, STT_FUNC, 0x1020, 16);
+	add("$x", STB_LOCAL, STT_NOTYPE, 0x1020, 0);
+	add("$d", STB_LOCAL, STT_NOTYPE, 0x1040, 0);
+	struct symtab *t = build();
+	assert_int_equal(t->n, 2);
+	expect(t, 0x1000, "_start");
+	expect(t, 0x1020, "static_one");
+	expect(t, 0x1048, NULL);
+	symtab_free(t);
+}
+
 static void debug_file_wins_and_dynsym_is_added(void **state)
 {
 	(void)state;
@@ -533,6 +550,7 @@ int main(void)
 		cmocka_unit_test(the_innermost_sized_symbol_wins_and_the_outer_one_resumes),
 		cmocka_unit_test(aliases_are_chosen_as_perf_does),
 		cmocka_unit_test(what_is_no_code_is_left_out),
+		cmocka_unit_test(risc_v_mapping_symbols_are_no_names),
 		cmocka_unit_test(debug_file_wins_and_dynsym_is_added),
 		cmocka_unit_test(minidebuginfo_is_read),
 		cmocka_unit_test(x86_stubs_are_named_by_their_slot),
