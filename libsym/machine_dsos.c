@@ -195,7 +195,7 @@ static void give_kernel(struct id_giver *g)
 		if (g->kernel)
 			set_build_id(d, g->kernel);
 		if (g->vmlinux)
-			d->name = d->path = g->vmlinux;
+			d->name = g->vmlinux;
 	}
 }
 

@@ -169,6 +169,34 @@ static void modules_have_no_names_of_another_boot(void **state)
 	end();
 }
 
+/* On arm64 there is the kernel's head between the two; pgoff tells of _stext. */
+static void a_kernel_is_placed_by_the_symbol_its_mapping_names(void **state)
+{
+	(void)state;
+	static const char *const listed[] = {"[kernel.kallsyms]",
+					     "/usr/lib/debug/boot/vmlinux-6.1.0"};
+	static const char list[] = "ffff800080000000 T _text\n"
+				   "ffff800080010000 T _stext\n"
+				   "ffff800080010100 T first\n"
+				   "ffff800080020100 T second\n"
+				   "ffff800080030100 T third\n";
+	put(CACHED "kallsyms", list, sizeof(list) - 1);
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t stext = 0xffff800280010000u;
+		begin();
+		mapped(UINT32_MAX, (struct pw_mmap){.misc = PW_MISC_KERNEL,
+						    .addr = stext,
+						    .len = 0x100000,
+						    .pgoff = stext,
+						    .filename = "[kernel.kallsyms]_stext"});
+		pw_feature_build_id(&w, PW_MISC_KERNEL, UINT32_MAX, id, sizeof(id), listed[i]);
+		sample(PW_MISC_KERNEL, 1, stext + 0x10120);
+		fold();
+		expect(1, "second");
+		end();
+	}
+}
+
 /* --- the vdso ------------------------------------------------------------------------------
  */
 
@@ -251,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_A_TREE(modules_have_the_names_of_their_own_boot),
 		ON_A_TREE(modules_have_no_names_of_another_boot),
+		ON_A_TREE(a_kernel_is_placed_by_the_symbol_its_mapping_names),
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
