@@ -20,8 +20,8 @@
 
 /* Texts are borrowed, plain, and NULL means "none" (or the default, where one is named). */
 struct tl_svg_options {
-	const char *title;         /* "Timeline" */
-	const char *subtitle;      /* NULL: host, wall-clock start, length */
+	const char *title;    /* "Timeline" */
+	const char *subtitle; /* NULL: host, wall-clock start, length, the clock's time at +0 */
 	const char *const *hidden; /* one short text each for what was left out */
 	size_t n_hidden;
 	const char *notes; /* a <desc> */
