@@ -261,10 +261,6 @@ static void describe(struct drawing *d)
 	struct flame_svg_options *o = &d->o;
 	if (s->unit && !strcmp(d->opt->countname, "samples"))
 		o->countname = s->unit;
-	if (s->title && !o->title) {
-		buf_fmt(&d->title, "%s %s", s->title, shape);
-		o->title = buf_cstr(&d->title);
-	}
 	if (s->subtitle.n && !o->subtitle)
 		o->subtitle = buf_cstr(&d->drawn[0].subtitle);
 	if (s->hidden.n) {
@@ -279,6 +275,11 @@ static void describe(struct drawing *d)
 		o->before_name = "median";
 		o->after_name = "tail";
 		o->before_scale = s->before_scale > 0 ? s->before_scale : 1;
+	}
+	if (s->title && !o->title) {
+		buf_fmt(&d->title, "%s%s %s", o->mode == FLAME_DIFF ? "Differential " : "",
+			s->title, shape);
+		o->title = buf_cstr(&d->title);
 	}
 }
 

@@ -13,6 +13,8 @@
 /* The style sheet and the script, made from flame.css and flame_*.js by the Makefile. */
 extern const char flame_css[], flame_js[];
 
+#define BOLD 1.15 /* how much wider than others Verdana's bold characters are */
+
 enum {
 	PAD = 10, /* left and right of the graph */
 	TITLE_Y = 28,
@@ -308,12 +310,13 @@ static const char *title_of(const struct writer *w)
 					: "Flame Graph";
 }
 
-/* A line of text; one that is too long for the picture is cut, and whole in its tooltip. */
-static void put_line(struct writer *w, const char *attrs, double x, double y, double size,
-		     const char *s)
+/* A line of text; one that is too long for the picture, at `wide` pixels a character, is cut,
+ * and whole in its tooltip. */
+static void put_cut_line(struct writer *w, const char *attrs, double x, double y, double size,
+			 double wide, const char *s)
 {
 	struct buf *b = &w->b, plain = {0};
-	size_t room = (size_t)((w->o->width - 2 * PAD) / (size * w->o->font_width));
+	size_t room = (size_t)((w->o->width - 2 * PAD) / wide);
 	escape_visible(&plain, s, strlen(s));
 	int cut = escape_chars(plain.v, plain.n) > room;
 	buf_fmt(b, "<text %s font-size=\"%g\"", attrs, size);
@@ -330,6 +333,12 @@ static void put_line(struct writer *w, const char *attrs, double x, double y, do
 	if (buf_failed(&plain))
 		b->failed = buf_failed(&plain);
 	buf_release(&plain);
+}
+
+static void put_line(struct writer *w, const char *attrs, double x, double y, double size,
+		     const char *s)
+{
+	put_cut_line(w, attrs, x, y, size, size * w->o->font_width, s);
 }
 
 static int has_hidden(const struct writer *w)
@@ -363,7 +372,8 @@ static int lines_above(const struct writer *w)
 static void put_heading(struct writer *w)
 {
 	double mid = w->o->width / 2, y = TITLE_Y;
-	put_line(w, "id=\"title\" text-anchor=\"middle\"", mid, y, 17, title_of(w));
+	put_cut_line(w, "id=\"title\" text-anchor=\"middle\"", mid, y, 17,
+		     17 * BOLD * w->o->font_width, title_of(w));
 	if (w->o->subtitle && *w->o->subtitle)
 		put_line(w, "id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"", mid,
 			 y += LINE_H + 2, 12, w->o->subtitle);

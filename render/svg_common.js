@@ -192,9 +192,13 @@ function makeToolRow(buttons, y) {
 	let x = conf.pad;
 	for (const b of buttons)
 		x = button(b, x, y, tools);
-	let right = conf.width - conf.pad - 90;
+	// laid out as wide as it needs, and shrunk where the picture is narrower
+	const width = Math.max(conf.width, x + 204 + conf.pad), scale = conf.width / width;
+	if (scale < 1)
+		tools.setAttribute("transform", "translate(0 " + y * (1 - scale) + ") scale(" + scale + ")");
+	let right = width - conf.pad - 90;
 	const field = Math.min(300, right - x - 12);
 	for (const b of searchButtons)
 		right = button(b, right, y, tools);
-	makeSearchField(conf.width - conf.pad - 96 - field, y, field, tools);
+	makeSearchField(width - conf.pad - 96 - field, y, field, tools);
 }

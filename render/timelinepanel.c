@@ -173,7 +173,12 @@ static void put_name(struct tl_writer *w, const struct tl_panel *p, size_t i, do
 	put_cut(b, tl_str(w, t->comm), room);
 	buf_fmt(b, "<tspan class=\"dim\">%s</tspan><title>", id);
 	escape_xml_str(b, tl_str(w, t->comm));
-	buf_fmt(b, " \xc2\xb7 process %d, thread %d</title></text>\n", t->pid, t->tid);
+	buf_str(b, " \xc2\xb7 process ");
+	if (t->pid < 0)
+		buf_str(b, "unknown");
+	else
+		buf_fmt(b, "%d", t->pid);
+	buf_fmt(b, ", thread %d</title></text>\n", t->tid);
 }
 
 static void put_names(struct tl_writer *w, const struct tl_panel *p, const struct tl_place *at)

@@ -329,6 +329,16 @@ def test_flamechart(b):
           if x["row"] == 2], [("z", 10, 236), ("a", 246, 472), ("z", 954, 236)])
 
 
+def test_narrow(b):
+    show(b, draw("narrow", PLAIN, "--width", "300"))
+    edges = b.js("return [...document.querySelectorAll('#tools > *')].map((e) => {"
+                 " const r = e.getBoundingClientRect(); return [r.left, r.right]; })"
+                 ".sort((a, b) => a[0] - b[0])")
+    check("no tool lies on another", [x for x, y in zip(edges, edges[1:]) if x[1] > y[0]], [])
+    check("all tools are in the picture", edges[0][0] >= 0 and edges[-1][1] <= 300, True)
+    check("the search field has room", min(right - left for left, right in edges) > 5, True)
+
+
 def test_image(b):
     path = draw("plain", PLAIN)
     with open("img.html", "w") as out:

@@ -53,7 +53,11 @@ cmp r1.svg r1again.svg
 long=$(printf '%0300d' 7)
 "$PERFKIT" svg x.folded --subtitle "$long" -o long.svg
 has long.svg "..<title>$long</title>"
+"$PERFKIT" svg x.folded --title "$long" -o long.svg
+has long.svg "..<title>$long</title>"
 xml long.svg
+n=$(sed -n 's/.*id="title"[^>]*>\([0-9]*\)\.\.<.*/\1/p' long.svg | tr -d '\n' | wc -c)
+[ "$n" -gt 90 ] && [ $((n * 17 * 67)) -lt 118000 ] || { echo "$n characters of a bold title"; exit 1; }
 
 # --cp keeps a name's colour.
 echo 'c->rgb(1,2,3)' >palette.map
