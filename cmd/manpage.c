@@ -103,15 +103,33 @@ static void put_usage(FILE *f, const struct verb *v)
 	fputs("\n.fi\n", f);
 }
 
-static void put_exit_status(FILE *f)
+static int has_option(const struct verb *v, const char *name)
+{
+	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
+		for (const struct opt *o = v->tables[t]; o->name; o++)
+			if (!strcmp(o->name, name) && opt_is_shown(v, o))
+				return 1;
+	return 0;
+}
+
+/* Of all verbs where v is NULL. */
+static void put_exit_status(FILE *f, const struct verb *v)
 {
 	fputs(".SH EXIT STATUS\n"
 	      ".TP\n.B 0\ndone, perhaps with warnings on standard error\n"
 	      ".TP\n.B 1\nfailed: a file is missing or damaged, memory or disk ran out\n"
 	      ".TP\n.B 2\nwrong usage\n"
-	      ".TP\n.B 3\nrefused, or not to be trusted: the recording cannot answer this;\n"
-	      "\\fB\\-\\-force\\fR goes on, \\fB\\-\\-strict\\fR makes every warning a 3\n",
+	      ".TP\n.B 3\nrefused, or not to be trusted: the recording cannot answer this\n",
 	      f);
+	if (!v || has_option(v, "force"))
+		fputs("(\\fB\\-\\-force\\fR goes on)\n", f);
+	if (!v || has_option(v, "strict"))
+		fputs("or, with \\fB\\-\\-strict\\fR, there was a warning\n", f);
+	if (v && v->exits) {
+		fputs(".TP\n.B other\n", f);
+		put_text(f, v->exits);
+		putc('\n', f);
+	}
 }
 
 void man_verb(FILE *f, const struct verb *v)
@@ -129,7 +147,7 @@ void man_verb(FILE *f, const struct verb *v)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
 			if (opt_is_shown(v, o))
 				put_option(f, o);
-	put_exit_status(f);
+	put_exit_status(f, v);
 	if (v->examples) {
 		fputs(".SH EXAMPLES\n", f);
 		put_lines(f, v->examples);
@@ -166,7 +184,7 @@ void man_perfkit(FILE *f, const struct verb *const *verbs, size_t n)
 		put_text(f, verbs[i]->brief);
 		putc('\n', f);
 	}
-	put_exit_status(f);
+	put_exit_status(f, NULL);
 	fputs(".SH ENVIRONMENT\n"
 	      ".TP\n.B PERF_BUILDID_DIR\nthe build\\-id cache, instead of "
 	      "\\fI\\(ti/.debug\\fR\n"

@@ -40,12 +40,16 @@ static const struct opt rows[] = {
 	{"call-graph", 0, OPT_STRING, AT(call_graph), "KIND",
 	 "dwarf[,BYTES] (8192 for cpu, else 4096), fp or none"},
 	{"event", 'e', OPT_STRING, AT(event), "NAME",
-	 "what samples CPU time (cycles, or cpu-clock without a\nhardware counter)"},
-	{"freq", 'F', OPT_INT, AT(frequency), "HZ", "how often (cpu 999, else 199)"},
+	 "but for offcpu: what samples CPU time (cycles, or\ncpu-clock without a hardware "
+	 "counter)"},
+	{"freq", 'F', OPT_INT, AT(frequency), "HZ",
+	 "but for offcpu: how often (cpu 999, else 199)"},
 	{"mmap-pages", 'm', OPT_INT, AT(pages), "PAGES",
 	 "ring buffer of each CPU (root: cpu 1024, else 2048)"},
 	{"no-lock-owner", 0, OPT_FLAG, AT(no_lock_owner), NULL,
-	 "no probe on glibc's __lll_lock_wait, which tells who\nheld a contended mutex"},
+	 "tail, requests: no probe on glibc's __lll_lock_wait,\nwhich tells who held a "
+	 "contended "
+	 "mutex"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (perf)"},
 	OPT_END,
 };
@@ -62,6 +66,23 @@ static int parse_mode(const char *name, enum record_mode *mode)
 	fprintf(stderr, "perfkit record: the mode is cpu, offcpu, tail or requests, not '%s'\n",
 		name);
 	return 2;
+}
+
+/* Nothing is taken that the mode has no use for; numbers that were not given are negative. */
+static int check_given(const struct record_opts *o, enum record_mode mode, struct err *e)
+{
+	if (mode == RECORD_OFFCPU && (o->event || o->frequency >= 0))
+		return err_set(e, ERR_USAGE,
+			       "%s is about CPU time, which offcpu does not sample",
+			       o->event ? "--event" : "--freq");
+	if (mode != RECORD_TAIL && mode != RECORD_REQUESTS && o->no_lock_owner)
+		return err_set(e, ERR_USAGE, "--no-lock-owner belongs to tail and requests");
+	if (mode != RECORD_REQUESTS && o->exec)
+		return err_set(e, ERR_USAGE, "--exec belongs to requests");
+	if (!o->duration || !o->pages)
+		return err_set(e, ERR_USAGE, "%s is at least 1",
+			       o->pages ? "--duration" : "--mmap-pages");
+	return 0;
 }
 
 /* Files that the probes go into; heap. */
@@ -257,7 +278,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				.output = o->output ? o->output : "perf.data",
 				.pid = o->pid,
 				.call_graph = o->call_graph,
-				.duration = o->duration,
+				.duration = o->duration > 0 ? o->duration : 0,
 				.begin = o->begin,
 				.end = o->end,
 				.key = o->key,
@@ -267,13 +288,14 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (parse_mode(files[0], &w.mode))
 		return 2;
 	w.event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
-	w.frequency = o->frequency ? o->frequency : w.mode == RECORD_CPU ? 999 : 199;
+	w.frequency = o->frequency >= 0 ? o->frequency : w.mode == RECORD_CPU ? 999 : 199;
 	/* what a user may lock in memory is perf's to know */
-	w.pages = o->pages ? o->pages : geteuid() ? 0 : w.mode == RECORD_CPU ? 1024 : 2048;
+	w.pages = o->pages > 0 ? o->pages : geteuid() ? 0 : w.mode == RECORD_CPU ? 1024 : 2048;
 	find_targets(&t, o, &w);
 	w.binary = t.binary;
 	w.libc = t.libc;
-	int rc = record_plan(&plan, &w, &e);
+	int rc = check_given(o, w.mode, &e);
+	rc = rc ? rc : record_plan(&plan, &w, &e);
 	if (rc) {
 		rc = rc == ERR_USAGE ? 2 : 1;
 	} else if (o->dry_run) {
@@ -290,6 +312,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	mem_free(t.binary);
 	mem_free(t.libc);
 	return rc;
+}
+
+static void defaults(void *opts)
+{
+	struct record_opts *o = opts;
+	o->frequency = o->pages = o->duration = -1;
 }
 
 const struct verb verb_record = {
@@ -309,5 +337,7 @@ const struct verb verb_record = {
 	.tables = {rows},
 	.options_size = sizeof(struct record_opts),
 	.max_files = 256,
+	.exits = "what COMMAND or perf ended with",
 	.run = run,
+	.defaults = defaults,
 };

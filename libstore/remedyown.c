@@ -84,6 +84,8 @@ static void put_stacks(const struct line *l, struct buf *out)
 static void put_rate(const struct line *l, struct buf *out)
 {
 	const struct event *ev = cpu_event(l);
+	if (!strcmp(mode_of(l), "offcpu")) /* it samples none */
+		return;
 	uint64_t freq = ev && attr_flag(&ev->attr, ATTR_FREQ) ? ev->attr.sample_period : 0;
 	if (l->r.max_freq && freq > l->r.max_freq)
 		freq = l->r.max_freq;

@@ -17,10 +17,14 @@ for v in $verbs; do
 		wrong "perfkit help $v has no example"
 	awk 'length > 100 { exit 1 }' help.$v || wrong "perfkit help $v is wider than 100 columns"
 	"$PERFKIT" help --man "$v" >$v.1 || wrong "no man page of $v"
+	for o in --force --strict; do # in EXIT STATUS, too
+		grep -q -e "$o" help.$v || ! tr -d '\\' <$v.1 | grep -e "$o" || wrong "$v has no $o"
+	done
 	for o in $(grep -o '^ *\(-.,\)\? *--[a-z0-9-]*' help.$v | grep -o -e '--[a-z0-9-]*'); do
 		tr -d '\\' <$v.1 | grep -q -e "fB${o}fR" || wrong "man page of $v lacks $o"
 	done
 done
+sed '1,/EXIT STATUS/d' record.1 | grep -q COMMAND || wrong "record.1: whose status is it?"
 "$PERFKIT" help --man perfkit >perfkit.1
 if command -v mandoc >/dev/null; then
 	mandoc -T lint -W warning ./*.1 | grep -v 'missing date' && wrong "mandoc warns"

@@ -18,7 +18,7 @@ refused()  # status text record-arguments...
 	grep -qF -- "$text" err || bad "record $* said: $(cat err)"
 	[ ! -s out ] || bad "record $* printed: $(cat out)"
 }
-dry="--dry-run --no-estimate -e cpu-clock -m 64"
+dry="--dry-run --no-estimate -m 64"
 sched='-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task -e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit'
 start='perf record -k CLOCK_MONOTONIC --buildid-all -m 64'
 irqs='-e irq:irq_handler_entry -e irq:softirq_entry'
@@ -26,29 +26,29 @@ irqs='-e irq:irq_handler_entry -e irq:softirq_entry'
 tail="$irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=4096/"
 
 line "$start -a -e cpu-clock -F 999 --call-graph dwarf,8192 -o perf.data
-" cpu $dry
+" cpu $dry -e cpu-clock
 line "$start -e cpu-clock -F 99 --call-graph fp -o 'a b' -- ./prog -x 'it'\\''s' '' '\$(id)' '*'
-" cpu $dry -F 99 --call-graph fp -o 'a b' -- ./prog -x "it's" '' '$(id)' '*'
+" cpu $dry -e cpu-clock -F 99 --call-graph fp -o 'a b' -- ./prog -x "it's" '' '$(id)' '*'
 line "$start -p 1,2 -e cpu-clock -F 999 --call-graph dwarf,16384 -o perf.data -- sleep 7
-" cpu $dry -p 1,2 --duration 7 --call-graph dwarf,16384
+" cpu $dry -e cpu-clock -p 1,2 --duration 7 --call-graph dwarf,16384
 line "$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched -o perf.data -- ./prog
 " offcpu $dry -- ./prog
 line "$start -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o w
 " offcpu $dry --call-graph none -o w
 line "$start -a -c 1 -e sched:sched_switch/call-graph=fp/ $sched $irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=fp/ -o perf.data
-" tail $dry --call-graph fp --no-lock-owner -p 4711
+" tail $dry -e cpu-clock --call-graph fp --no-lock-owner -p 4711
 line "$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=1024/ $sched $irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=1024/ -o perf.data
-" tail $dry --call-graph dwarf,1024 --no-lock-owner
+" tail $dry -e cpu-clock --call-graph dwarf,1024 --no-lock-owner
 [ "$(uname -m)" = x86_64 ] && line "perf probe -q -x /opt/s/app --add 'perfkit:request=handle key=id'
 perf probe -q -x /opt/s/app --add perfkit:request=handle%return
 $start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched $tail -e perfkit:request -e perfkit:request__return -o perf.data
 perf probe -q -d perfkit:request -d perfkit:request__return
-" requests $dry --no-lock-owner --begin handle --key id --exec /opt/s/app
+" requests $dry -e cpu-clock --no-lock-owner --begin handle --key id --exec /opt/s/app
 line "perf probe -q -x 'my app' --add 'perfkit:req_start=f key=%di'
 perf probe -q -x 'my app' --add 'perfkit:req_end=g key=%si'
 $start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched $tail -e perfkit:req_start -e perfkit:req_end -o perf.data
 perf probe -q -d perfkit:req_start -d perfkit:req_end
-" requests $dry --no-lock-owner --begin f --end g --key %di --end-key %si -x 'my app'
+" requests $dry -e cpu-clock --no-lock-owner --begin f --end g --key %di --end-key %si -x 'my app'
 
 # What is printed is what sh would run: the words survive.
 "$PERFKIT" record cpu $dry -- printf '%s|' "it's" 'a  b' '$HOME' >out
@@ -64,6 +64,15 @@ refused 2 "belong to requests" tail --begin f
 refused 2 "multiple of 8" cpu --call-graph dwarf,9
 refused 2 "multiple of 8" cpu --call-graph dwarf,65536
 refused 2 "not 'lbr,1'" cpu --call-graph lbr,1
+# What a mode has no use for, and numbers that mean nothing, are refused, never dropped.
+refused 2 "--freq is about CPU time" offcpu -F 50
+refused 2 "--event is about CPU time" offcpu -e cycles
+refused 2 "--no-lock-owner belongs to" cpu --no-lock-owner
+refused 2 "--no-lock-owner belongs to" offcpu --no-lock-owner
+refused 2 "--exec belongs to" tail -x ./prog
+refused 2 "--freq is 1 to" cpu -F 0
+refused 2 "--duration is at least 1" cpu --duration 0
+refused 2 "--mmap-pages is at least 1" cpu -m 0
 # The estimate: counts of `perf stat` as a perf of ours gives them, sizes by arithmetic.
 cat >perf.sh <<'END'
 #!/bin/sh
@@ -100,6 +109,8 @@ count() { events "$1" | sed -n "s/^ *\([0-9]*\) $2:*\$/\1/p"; }
 "$PERFKIT" record cpu -e cpu-clock -o cpu.data -- ./server >/dev/null 2>err || bad "cpu: $(cat err)"
 grep -q 'next: perfkit svg cpu.data' err || bad "cpu: no next step: $(cat err)"
 "$PERFKIT" collapse cpu.data | grep -q 'server;.*handle' || bad "cpu: no handle in the stacks"
+"$PERFKIT" record cpu -e cpu-clock -o seven.data -- sh -c 'exit 7' >out 2>err
+[ $? = 7 ] || bad "cpu: the status of the command is lost: $(cat err)"
 "$PERFKIT" record offcpu -o offcpu.data -- ./server >/dev/null 2>err || bad "offcpu: $(cat err)"
 "$PERFKIT" report offcpu.data >report || bad "offcpu: report: exit $?"
 [ "$(count offcpu.data sched:sched_switch)" -gt 100 ] || bad "offcpu: $(events offcpu.data)"
