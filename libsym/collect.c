@@ -15,6 +15,9 @@ enum {
 	AGAIN = 1, /* rounds do not hold what they promise */
 };
 
+/* What a walk over the recording looks at. */
+enum pass { PASS_ALL, PASS_SIDEBAND, PASS_SAMPLES };
+
 /* A side-band record that waits until no thread looks at the machine. */
 struct sideband {
 	struct record record; /* its chunk is held */
@@ -33,11 +36,12 @@ struct collector {
 	uint64_t held_ended; /* … of the rounds before the one being read */
 	uint64_t round_max;  /* newest time seen so far */
 	uint64_t safe_time;  /* newest time of the rounds before the one being read */
-	int streaming;       /* records come in chunks */
-	int by_rounds;       /* … of a file, and are counted while it is read on */
-	int begun;           /* samples have been handed on */
-	int timed;           /* samples carry times */
-	int apart;           /* samples are so large that the mapping is not worth its faults */
+	enum pass pass;
+	int streaming; /* records come in chunks */
+	int by_rounds; /* … of a file, and are counted while it is read on */
+	int begun;     /* samples have been handed on */
+	int timed;     /* samples carry times */
+	int apart;     /* samples are so large that the mapping is not worth its faults */
 	int kernel_met;
 	VEC(struct sideband) sideband; /* by_rounds */
 	size_t sideband_chunks;        /* that these hold */
@@ -268,12 +272,18 @@ static int meet_kernel(struct collector *c, struct err *e)
 
 static int take_samples(struct collector *c, const struct record_run *run, struct err *e)
 {
+	if (c->pass == PASS_SIDEBAND)
+		return 0;
 	int rc = c->streaming ? note_times(c, run) : 0;
 	if (!rc && run->kernel && !c->streaming && !c->kernel_met && c->opt->kernel_met)
 		rc = meet_kernel(c, e);
 	if (!rc)
 		rc = note_samples(c, run, e);
 	if (!rc && c->by_rounds && c->held > ROUNDS_MAX)
+		return AGAIN;
+	if (!rc && c->pass == PASS_SAMPLES && c->held > BATCH)
+		return flush(c, c->slices.n, e);
+	if (!rc && c->held > WINDOW_MAX && c->rec->directory)
 		return AGAIN;
 	if (!rc && c->held > WINDOW_MAX) /* no rounds: better early than never */
 		rc = flush_all(c, c->round_max, e);
@@ -291,15 +301,17 @@ static int take_record(struct collector *c, const struct record *r, struct err *
 	case PERF_RECORD_SAMPLE:
 		return take_samples(c, &one, e);
 	case PERF_RECORD_FINISHED_ROUND:
-		return end_round(c, e);
+		return c->pass == PASS_ALL ? end_round(c, e) : 0;
 	case PERF_RECORD_CALLCHAIN_DEFERRED:
 		note_other(c, r);
-		return c->opt->deferred ? take_deferred(c, r, e) : 0;
+		return c->opt->deferred && c->pass != PASS_SAMPLES ? take_deferred(c, r, e) : 0;
 	default:
 		if (c->by_rounds && (c->begun || c->slices.n) && record_is_header(r->type))
 			return AGAIN;
 		note_other(c, r);
-		return machine_wants(r->type) ? take_sideband(c, r, e) : 0;
+		return machine_wants(r->type) && c->pass != PASS_SAMPLES
+			       ? take_sideband(c, r, e)
+			       : 0;
 	}
 }
 
@@ -337,6 +349,25 @@ static int walk(struct collector *c, struct err *e)
 			return rc;
 		tell_progress(c, r.offset);
 	}
+}
+
+/*
+ * A compressed directory has no rounds, and what names the samples of one file may be in
+ * another. Inflated, all samples are more than can be kept: they are passed over at first.
+ */
+static int walk_twice(struct collector *c, struct err *e)
+{
+	c->pass = PASS_SIDEBAND;
+	int rc = walk(c, e);
+	struct recording_stats stats = c->rec->stats;
+	if (!rc)
+		rc = recording_rewind(c->rec, e);
+	c->pass = PASS_SAMPLES;
+	c->told = 0;
+	if (!rc)
+		rc = walk(c, e);
+	c->rec->stats = stats;
+	return rc;
 }
 
 static int start(struct collector *c, struct err *e)
@@ -378,7 +409,8 @@ int collect(struct recording *rec, struct machine *m, const struct collect_optio
 	if (!rc)
 		rc = counting_new(&c.counting, out->aggregates, out->n, e);
 	if (!rc)
-		rc = walk(&c, e);
+		rc = c.streaming && rec->directory && opt->headers_first ? walk_twice(&c, e)
+									 : walk(&c, e);
 	counting_free(c.counting);
 	for (int i = 0; i < out->n; i++)
 		aggregate_done(out->aggregates[i]);

@@ -7,8 +7,9 @@
  *	       k's samples are handed to the counting threads, and reading goes on. Pipes and
  *	       compressed files, which stop for the counting; and files of stack dumps, which do
  *	       not, as long as no thread needs what a new side-band record changes.
- *	headers first: all other files, and those where a record came later than its round
- *	       allows (perf record --tail-synthesize). The record headers are walked once ─►
+ *	headers first: all other files, those where a record came later than its round allows
+ *	       (perf record --tail-synthesize), and compressed directories that hold more than
+ *	       can be kept, which are read twice. The record headers are walked once ─►
  *	       side-band into the machine, samples' places noted; then every slice of samples
  *	       ─► worker threads, one aggregate each.
  *
@@ -23,7 +24,7 @@
 
 struct collect_options {
 	struct aggregate_options aggregate;
-	int headers_first;             /* do not read a file by rounds */
+	int headers_first;             /* do not count before all headers are known */
 	int workers;                   /* 0 = as many as there are CPUs, at most MAX_WORKERS */
 	void *expand_ctx[MAX_WORKERS]; /* one per worker, when aggregate.expand is set */
 	struct deferred_chains
@@ -47,9 +48,9 @@ struct collection {
 /*
  * Read `rec`, of which no record has been read, to its end. The machine is filled and its
  * build-ids are set. 0, or < 0: a read error, no memory. 1: a record came too late for samples
- * that were counted already; the caller starts over, with headers_first and with recording,
- * machine and expand contexts as they were. The collection is the caller's to release in any
- * case.
+ * that were counted already, or may yet; the caller starts over, with headers_first and with
+ * recording, machine and expand contexts as they were. The collection is the caller's to
+ * release in any case.
  */
 int collect(struct recording *rec, struct machine *m, const struct collect_options *opt,
 	    struct collection *out, struct err *e);

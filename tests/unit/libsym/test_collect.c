@@ -4,6 +4,7 @@
 
 #include "libsym/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -89,6 +90,104 @@ static void a_stream_names_samples_by_their_time(void **state)
 {
 	(void)state;
 	check_names(1);
+}
+
+static void add_timed_event(struct pw *w)
+{
+	static const uint64_t ids[] = {11};
+	pw_attr(w, &(struct pw_attr){.type = 1,
+				     .name = "cpu-clock",
+				     .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
+						    PW_S_CALLCHAIN | PW_S_RAW,
+				     .flags = PW_SAMPLE_ID_ALL,
+				     .ids = ids,
+				     .nids = 1});
+}
+
+/* DIR/name: a whole recording, or its data section alone, as the files of a thread are. */
+static void write_file(struct pw *w, const char *dir, const char *name, int data_only)
+{
+	char path[64];
+	struct buf image = {0};
+	uint64_t at = 0, n;
+	assert_int_equal(pw_finish(w, &image), 0);
+	n = image.n;
+	if (data_only) { /* struct perf_file_header */
+		memcpy(&at, image.v + 40, 8);
+		memcpy(&n, image.v + 48, 8);
+	}
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(image.v + at, 1, n, f), n);
+	assert_int_equal(fclose(f), 0);
+	buf_release(&image);
+}
+
+static void write_many(const char *dir, uint64_t samples)
+{
+	enum { WORDS = 8000, NOISE = 256 }; /* more than a few bytes for 64 KB: no bomb */
+	static uint64_t chain[WORDS];
+	uint8_t noise[NOISE];
+	struct pw w;
+	srand(13);
+	for (int i = 0; i < WORDS; i++)
+		chain[i] = i ? 0x401136 : PW_CONTEXT_USER;
+	pw_begin(&w, &(struct pw_config){.zstd_chunk = 1 << 20});
+	add_timed_event(&w);
+	pw_compress_begin(&w, PW_COMPRESSED);
+	for (uint64_t i = 0; i < samples; i++) {
+		for (int k = 0; k < NOISE; k++)
+			noise[k] = (uint8_t)rand();
+		pw_sample(&w, 0,
+			  &(struct pw_sample){.misc = PW_MISC_USER,
+					      .pid = TID,
+					      .tid = TID,
+					      .time = START + i,
+					      .ips = chain,
+					      .nips = WORDS,
+					      .raw = noise,
+					      .raw_size = NOISE});
+	}
+	pw_compress_end(&w);
+	write_file(&w, dir, "data.0", 1);
+}
+
+/* perf record --threads -z: the names of one file's samples lie in the next, behind more than
+ * is kept of what was inflated. */
+static void a_directorys_files_are_read_as_one(void **state)
+{
+	(void)state;
+	enum { SAMPLES = 4400 }; /* of 64 KB */
+	static const char *const files[] = {"data", "data.0", "data.1"};
+	struct profile_options opt = {.modules.find = {.buildid_dir = "", .no_local = 1}};
+	struct fold_options how = {.workers = 1};
+	struct pw_id at = {.pid = TID, .tid = TID, .time = 1};
+	char dir[] = "/tmp/perfkit-threads-XXXXXX", path[64];
+	struct profile *p = NULL;
+	struct pw w;
+	assert_non_null(mkdtemp(dir));
+	pw_begin(&w, &(struct pw_config){0});
+	add_timed_event(&w);
+	pw_compress_begin(&w, PW_COMPRESSED); /* adds the feature */
+	pw_compress_end(&w);
+	write_file(&w, dir, "data", 0);
+	write_many(dir, SAMPLES);
+	pw_begin(&w, &(struct pw_config){0});
+	add_timed_event(&w);
+	pw_comm(&w, &at, TID, TID, names[0], 0);
+	write_file(&w, dir, "data.1", 1);
+	assert_int_equal(profile_open(&p, dir, &opt, NULL), 0);
+	assert_int_equal(profile_fold(p, &how, NULL), 0);
+	assert_int_equal(p->totals.samples, SAMPLES);
+	assert_int_equal(samples_named(p, names[0]), SAMPLES);
+	assert_int_equal(p->rec->stats.by_type[PERF_RECORD_SAMPLE], SAMPLES);
+	profile_close(p);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+		unlink(path);
+	}
+	rmdir(dir);
 }
 
 /* The sums of --off-cpu as perf writes them since 6.16: all in RAW, the other fields empty. */
@@ -262,6 +361,7 @@ int main(void)
 		cmocka_unit_test(records_of_no_time_that_comes_change_no_name),
 		cmocka_unit_test(a_file_names_samples_by_their_time),
 		cmocka_unit_test(a_stream_names_samples_by_their_time),
+		cmocka_unit_test(a_directorys_files_are_read_as_one),
 		cmocka_unit_test(off_cpu_sums_are_counted_for_their_threads),
 	};
 	return cmocka_run_group_tests_name("libsym collect", tests, NULL, NULL);
