@@ -37,6 +37,9 @@ echo "migrations"
 perf record -q -a -m 1024 -e $all -e sched:sched_migrate_task -o live.data -- \
 	"$O/tests/truth/migrate" log.txt --rounds 101 >/dev/null 2>&1
 compare
+perf script -i live.data --ns -F time,event,trace >script.txt 2>/dev/null
+"$PERFKIT" import -q -f --no-local live.data -o live.db 2>/dev/null
+python3 "$SRC/tests/tools/queue_check.py" script.txt live.db
 echo "perf sched record"
 perf sched record -o live.data -- $threads >/dev/null 2>&1
 compare
