@@ -62,6 +62,8 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	done <named
 	cd "$here" || exit 1
 done
+# The weights of collapse are what the picture of its lines calls them.
+grep -q ' before [0-9.]* s[),]' docs-getting-started.md/diff.svg || { echo "diff.svg is not in seconds"; bad=1; }
 for picture in "$SRC"/docs/pictures/*.svg; do
 	[ -e "shown.${picture##*/}" ] || { echo "no page makes docs/pictures/${picture##*/}"; bad=1; }
 done

@@ -16,6 +16,8 @@ for v in $verbs; do
 	grep -q "^Examples:" help.$v && grep -q "^ *.*perfkit $v" help.$v ||
 		wrong "perfkit help $v has no example"
 	awk 'length > 100 { exit 1 }' help.$v || wrong "perfkit help $v is wider than 100 columns"
+	! grep -q -e '--state' help.$v || grep -A1 -e '--state' help.$v | grep -q running ||
+		wrong "perfkit help $v: --state takes running, too"
 	"$PERFKIT" help --man "$v" >$v.1 || wrong "no man page of $v"
 	for o in --force --strict; do # in EXIT STATUS, too
 		grep -q -e "$o" help.$v || ! tr -d '\\' <$v.1 | grep -e "$o" || wrong "$v has no $o"
