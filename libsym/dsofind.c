@@ -148,13 +148,6 @@ int dso_is_anonymous(const char *path)
 	return 0;
 }
 
-/* Paths that must not even be looked at, whatever is there. */
-static int is_special(const char *path)
-{
-	return starts_with(path, "/dev/") || starts_with(path, "/proc/") ||
-	       starts_with(path, "/sys/");
-}
-
 /* ".." would lead a recorded path out of the directory it is joined to. */
 static int climbs(const char *path)
 {
@@ -162,6 +155,15 @@ static int climbs(const char *path)
 		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
 			return 1;
 	return 0;
+}
+
+/* Paths that must not even be looked at, whatever is there. */
+static int is_special(const char *path)
+{
+	if (starts_with(path, "/dev/shm/") && !climbs(path)) /* memory with ordinary files */
+		return 0;
+	return starts_with(path, "/dev/") || starts_with(path, "/proc/") ||
+	       starts_with(path, "/sys/");
 }
 
 static int below(const char *path, const char *dir)

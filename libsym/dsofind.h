@@ -7,7 +7,8 @@
  * A wrong name is worse than an address: a file is taken only if its build-id is the recorded
  * one. Where none was recorded a file is taken from --symfs, from below a trusted path, or, if
  * the recording was made on this very host and kernel, from its own path. Paths come from a
- * stranger: devices, fifos, /proc and whatever is not a regular file are never opened.
+ * stranger: devices, fifos, /dev (but /dev/shm), /proc and whatever is not a regular file are
+ * never opened.
  * What was not found carries a reason, for the list of what is missing.
  */
 #ifndef LIBSYM_DSOFIND_H

@@ -225,6 +225,7 @@ static void special_files_are_never_opened(void **state)
 	expect(&o, in_root("/bin"), &id, DSO_SPECIAL_FILE, DSO_FROM_NOWHERE);
 	expect(&o, "/proc/self/exe", NULL, DSO_SPECIAL_FILE, DSO_FROM_NOWHERE);
 	expect(&o, "/dev/mem", NULL, DSO_SPECIAL_FILE, DSO_FROM_NOWHERE);
+	expect(&o, "/dev/shm/../mem", NULL, DSO_SPECIAL_FILE, DSO_FROM_NOWHERE);
 	put("/bin/text", "hello, this is not an ELF file", 30);
 	expect(&o, in_root("/bin/text"), NULL, DSO_UNREADABLE, DSO_FROM_NOWHERE);
 	static const char *const anon[] = {"//anon",

@@ -274,6 +274,26 @@ static void one_of_several_files_of_a_path_is_not_guessed(void **state)
 	}
 }
 
+static void a_program_in_dev_shm_is_a_file(void **state)
+{
+	(void)state;
+	put_elf(CACHED "elf");
+	begin();
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), "/dev/shm/app");
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), "/dev/shm/../app");
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		mapped(pid, (struct pw_mmap){.addr = 0x400000,
+					     .pgoff = 0x1000,
+					     .filename = pid == 1 ? "/dev/shm/app"
+								  : "/dev/shm/../app"});
+		sample(PW_MISC_USER, pid, 0x400004);
+	}
+	fold();
+	expect(1, "f");
+	expect(2, "");
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +303,7 @@ int main(void)
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
+		ON_A_TREE(a_program_in_dev_shm_is_a_file),
 	};
 	return cmocka_run_group_tests_name("libsym mappings", tests, NULL, NULL);
 }
