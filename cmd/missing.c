@@ -165,6 +165,15 @@ static int file_remedy(const struct profile *p, const struct missing_dso *d, con
 	return 1;
 }
 
+/* The file in which a run time names the code it made. */
+static int jit_remedy(const struct profile *p, const struct dso *dso, struct buf *out)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", dso->pid);
+	copy_line(out, p, path);
+	return 1;
+}
+
 static int kernel_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
 {
 	if (d->reason == DSO_FOUND)
@@ -184,8 +193,7 @@ int missing_remedy(const struct profile *p, const struct missing_dso *d, struct 
 	if (d->dso == NO_ID)
 		return 0;
 	const struct dso *dso = &p->machine.dsos.v[d->dso];
-	const char *path =
-		strtab_get(&p->stacks.strings, dso->kind == DSO_ANON ? dso->name : dso->path);
+	const char *path = strtab_get(&p->stacks.strings, dso->path);
 	if (!shell_is_printable(path))
 		return 0;
 	switch (dso->kind) {
@@ -198,10 +206,7 @@ int missing_remedy(const struct profile *p, const struct missing_dso *d, struct 
 		buf_str(out, "perfkit pack  # on the recorded machine, before it boots anew");
 		return 1;
 	case DSO_ANON:
-		if (path[0] != '/')
-			return 0;
-		copy_line(out, p, path);
-		return 1;
+		return jit_remedy(p, dso, out);
 	default:
 		return 0;
 	}

@@ -34,14 +34,16 @@ enum dso_kind {
 	DSO_KERNEL, /* [kernel.kallsyms] */
 	DSO_MODULE, /* a kernel module */
 	DSO_VDSO,   /* [vdso]; [vdso32] of 32-bit programs under a 64-bit kernel */
-	DSO_ANON, /* executable memory without a file: names come from a perf map or jitdump */
+	DSO_ANON, /* executable memory, of no file or of /memfd: without an id: names come from
+		     a perf map or jitdump */
 	DSO_BPF,  /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
 	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
 };
 
 struct dso {
 	uint32_t name; /* strings id, as perf prints it: path, [module], /tmp/perf-PID.map for
-			  DSO_ANON, [kernel.kallsyms] or the vmlinux the build-id table names */
+			  DSO_ANON but /memfd:, [kernel.kallsyms] or the vmlinux the build-id
+			  table names */
 	uint32_t path; /* strings id: as recorded; where its file may be */
 	uint8_t kind;  /* enum dso_kind */
 	struct build_id id;  /* recorded: inline in MMAP2, else from the build-id table */

@@ -18,6 +18,13 @@ static int is_anon(const char *name, uint32_t flags)
 	       starts(name, "[anon:");
 }
 
+/* .NET writes its code through a second mapping, and makes a file in memory for both. One with
+ * a build-id is a program. perf, too, prints the name. */
+static int is_jit(const char *name, const struct pending *p)
+{
+	return starts(name, "/memfd:") && !p->id.len;
+}
+
 /* Do the mappings of `known` and of `d`, which is new, tell of the same file? */
 static int same_dso(const struct dso *known, const struct dso *d)
 {
@@ -87,13 +94,14 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 	} else if (starts(name, "[vdso")) {
 		d->kind = DSO_VDSO;
 		d->file.ino = 0;
-	} else if (is_anon(name, p->flags) && p->map.prot & PROT_EXEC) {
+	} else if (p->map.prot & PROT_EXEC && (is_anon(name, p->flags) || is_jit(name, p))) {
 		char perf_map[64];
 		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
 		d->kind = DSO_ANON;
 		d->pid = p->pid;
 		d->file.ino = 0;
-		return strtab_intern(m->strings, perf_map, &d->name);
+		return is_anon(name, p->flags) ? strtab_intern(m->strings, perf_map, &d->name)
+					       : 0;
 	} else if (*name == '[' || !*name || is_anon(name, p->flags)) {
 		d->kind = DSO_SPECIAL;
 		d->file.ino = 0;

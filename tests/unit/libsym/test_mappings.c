@@ -82,19 +82,21 @@ static void put_elf(const char *path)
 	put(path, s.image, smallelf_finish(&s));
 }
 
-/* The name where the process's sample stands; "" is none. */
-static void expect(int32_t pid, const char *name)
+/* Where the process's sample stands. */
+static const struct frame *leaf_of(int32_t pid)
 {
 	const struct stacks *s = &profile->stacks;
-	for (size_t i = 0; i < profile->folded.n; i++) {
-		const struct folded *f = &profile->folded.v[i];
-		const struct frame *leaf = &s->frames.v[s->paths.v[f->path].frame];
-		if (f->pid != pid)
-			continue;
-		assert_string_equal(strtab_get(&s->strings, leaf->name), name);
-		return;
-	}
+	for (size_t i = 0; i < profile->folded.n; i++)
+		if (profile->folded.v[i].pid == pid)
+			return &s->frames.v[s->paths.v[profile->folded.v[i].path].frame];
 	fail_msg("no sample of process %d", pid);
+	return NULL;
+}
+
+/* Its name; "" is none. */
+static void expect(int32_t pid, const char *name)
+{
+	assert_string_equal(strtab_get(&profile->stacks.strings, leaf_of(pid)->name), name);
 }
 
 /* --- the kernel and its modules ------------------------------------------------------------
@@ -294,6 +296,33 @@ static void a_program_in_dev_shm_is_a_file(void **state)
 	end();
 }
 
+/* As .NET 7 and newer map their code (W^X). */
+static void code_in_a_memfd_is_named_by_the_perf_map(void **state)
+{
+	(void)state;
+	static const char path[] = "/memfd:doublemapper (deleted)";
+	static const char map[] = "7f0000000100 40 int32 [web] Shop.Cart::Total()\n";
+	put_elf(CACHED "elf");
+	put("/symfs/tmp/perf-1.map", map, sizeof(map) - 1);
+	begin();
+	for (uint32_t pid = 1; pid <= 3; pid++) {
+		mapped(pid, (struct pw_mmap){.addr = 0x7f0000000000,
+					     .pgoff = pid == 3 ? 0x1000 : 0x40000,
+					     .ino = 1044,
+					     .build_id = pid == 3 ? id : NULL,
+					     .build_id_size = sizeof(id),
+					     .filename = path});
+		sample(PW_MISC_USER, pid, 0x7f0000000110);
+	}
+	fold();
+	expect(1, "int32 [web] Shop.Cart::Total()");
+	assert_int_equal(leaf_of(1)->kind, FRAME_JIT);
+	expect(2, "");
+	assert_string_equal(strtab_get(&profile->stacks.strings, leaf_of(2)->dso), path);
+	expect(3, "f"); /* a program that was never on a disk */
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +333,7 @@ int main(void)
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
 		ON_A_TREE(a_program_in_dev_shm_is_a_file),
+		ON_A_TREE(code_in_a_memfd_is_named_by_the_perf_map),
 	};
 	return cmocka_run_group_tests_name("libsym mappings", tests, NULL, NULL);
 }
