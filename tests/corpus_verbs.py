@@ -84,7 +84,7 @@ class Runs:
             status = p.returncode if p.returncode >= 0 else signal.Signals(-p.returncode).name
             self.complain(args, "status %s\n    %s" % (
                 status, err.decode(errors="replace")[:2000].replace("\n", "\n    ")))
-        elif p.returncode == 2 and b"is folded text already" not in err:
+        elif p.returncode == 2 and b"is folded text" not in err:
             self.complain(args, "usage: " + err.decode(errors="replace").strip())
         elif p.returncode and not err and args[0] != "doctor":
             self.complain(args, "status %d without a word" % p.returncode)
