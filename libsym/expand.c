@@ -8,6 +8,8 @@
 
 #define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
 
+enum { ARM64_X28 = 28, ARM64_LR = 30, ARM64_SP = 31, ARM64_PC = 32 };
+
 struct expander {
 	const struct recording *rec;
 	const struct machine *machine;
@@ -65,11 +67,20 @@ static int has_lbr_stack(const struct event_attr *a)
 	       a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 }
 
+/* perf record -g on aarch64, since 5.17. No register of x86-64 has that number. */
+static int has_link_register(const struct event_attr *a)
+{
+	uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;
+	return (a->sample_type & both) == both && !(a->sample_type & PERF_SAMPLE_STACK_USER) &&
+	       a->sample_regs_user >> ARM64_LR & 1;
+}
+
 int expander_needed(const struct recording *rec)
 {
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event_attr *a = &rec->events.v[i].attr;
-		if (has_dump(a) || has_lbr_stack(a) || attr_flag(a, ATTR_DEFER_CALLCHAIN))
+		if (has_dump(a) || has_lbr_stack(a) || has_link_register(a) ||
+		    attr_flag(a, ATTR_DEFER_CALLCHAIN))
 			return 1;
 	}
 	return 0;
@@ -78,7 +89,6 @@ int expander_needed(const struct recording *rec)
 /* What ran: by the header, or by the registers that were asked for. */
 static uint16_t machine_of(const struct recording *rec)
 {
-	enum { ARM64_X28 = 28 };
 	const char *arch = rec->features.arch;
 	if (arch && (!strcmp(arch, "aarch64") || !strcmp(arch, "arm64")))
 		return EM_AARCH64;
@@ -87,7 +97,8 @@ static uint16_t machine_of(const struct recording *rec)
 	for (size_t i = 0; i < rec->events.n; i++) {
 		uint64_t regs = rec->events.v[i].attr.sample_regs_user;
 		if (regs)
-			return regs >> ARM64_X28 & 1 ? EM_AARCH64 : EM_X86_64;
+			return (regs >> ARM64_X28 | regs >> ARM64_LR) & 1 ? EM_AARCH64
+									  : EM_X86_64;
 	}
 	return EM_NONE;
 }
@@ -269,6 +280,53 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 	return cut ? push(x, UNWOUND_CUT) : 0;
 }
 
+/* What called the user code at pc, as long as that is told by the link register: 0 where the
+ * CFI says otherwise, or nothing. */
+static int leaf_caller(struct expander *x, const struct sample *s, const struct thread_view *v,
+		       uint64_t pc, int swap, uint64_t *caller)
+{
+	uint64_t mask = s->event->attr.sample_regs_user;
+	uint64_t below = mask & ((1ull << ARM64_LR) - 1);
+	int lr = __builtin_popcountll(below);
+	uint64_t regs[] = {load_u64(s->regs_user.p + lr * 8, swap), 0, pc};
+	struct unwind_stack st;
+	struct unwind_sample u = {.regs = regs,
+				  .regs_mask = 1ull << ARM64_LR | 1ull << ARM64_SP |
+					       1ull << ARM64_PC,
+				  .abi = s->regs_abi,
+				  .ctx = x};
+	x->space = v->space;
+	x->time = s->time;
+	if (generation(x, v, &u.space))
+		return ERR_NOMEM;
+	int rc = unwind_sample(x->unwinder, &u, &st, NULL);
+	*caller = !rc && st.n > 1 && !unwind_guessed(st.frames[1].trust) ? st.frames[1].ip : 0;
+	return rc;
+}
+
+/*
+ * A leaf function keeps no frame record: the recorded chain goes on with what called its
+ * caller. perf (get_leaf_frame_caller_aarch64()) puts the caller back, unless it stands there.
+ */
+static int with_leaf_caller(struct expander *x, const struct sample *s,
+			    const struct thread_view *v, int swap)
+{
+	uint64_t n = s->callchain.n, leaf = 0, caller;
+	const uint8_t *p = s->callchain.p;
+	while (leaf < n && load_u64(p + leaf * 8, swap) != PERF_CONTEXT_USER)
+		leaf++;
+	if (++leaf >= n)
+		return 0;
+	int rc = leaf_caller(x, s, v, load_u64(p + leaf * 8, swap), swap, &caller);
+	if (rc || !caller || (leaf + 1 < n && caller == load_u64(p + (leaf + 1) * 8, swap)))
+		return rc;
+	x->words.n = 0;
+	for (uint64_t i = 0; i < n; i++)
+		if (push(x, load_u64(p + i * 8, swap)) || (i == leaf && push(x, caller)))
+			return ERR_NOMEM;
+	return 1;
+}
+
 /* Entry 0's target is where the thread is; every entry's source is a call site. */
 static int lbr(struct expander *x, const struct sample *s, int swap)
 {
@@ -329,6 +387,9 @@ int expander_expand(void *expander, const struct sample *s, const struct thread_
 		rc = split_chain(x, s, swap);
 		if (!rc)
 			rc = unwind(x, s, v, swap);
+	} else if (has_link_register(a) && x->unwinder && s->regs_abi) {
+		expanded = with_leaf_caller(x, s, v, swap);
+		rc = expanded < 0 ? expanded : 0;
 	} else if (has_lbr_stack(a) && s->branches.n) {
 		expanded = 1;
 		rc = split_chain(x, s, swap);

@@ -3,6 +3,7 @@
  *
  *	registers + stack copy ──unwind──► kernel part of the callchain, then unwound frames
  *	LBR call stack (--call-graph lbr)► kernel part, then the branches' call sites
+ *	link register (aarch64, perf -g) ► the caller of a leaf, behind the first user address
  *	deferred user chain ─────────────► the CALLCHAIN_DEFERRED record with the same cookie
  *
  * One object per worker; it is what aggregate_options.expand wants as its context. The machine,

@@ -1,11 +1,18 @@
-/* libsym: stacks whose recorded callchain is not the whole story: LBR call stacks and user
- * callchains that come after their samples. Images are written by hand, addresses by design. */
+/* libsym: stacks whose recorded callchain is not the whole story: LBR call stacks, leaves whose
+ * caller is in the link register, user callchains that come after their samples. Images are
+ * written by hand, addresses by design. */
 #include "tests/lib/unit.h"
 
 #include "libsym/profile.h"
+#include "tests/lib/cfiasm.h"
 #include "tests/lib/perfwriter.h"
+#include "tests/lib/smallelf.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { BRANCH_CALL_STACK = 1 << 11, TEXT = 0x401000 };
 
@@ -26,9 +33,11 @@ static void begin(struct pw *w, enum pw_mode mode, const struct pw_attr *attr)
 }
 
 /* The addresses (offsets in the file) of the only folded stack, root first, as text. */
-static void fold(struct pw *w, char *out, size_t size, uint64_t *missing)
+static void fold_with(struct pw *w, const char *symfs, char *out, size_t size,
+		      uint64_t *missing)
 {
-	struct profile_options opt = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct profile_options opt = {
+		.modules.find = {.no_local = 1, .buildid_dir = "", .symfs = symfs}};
 	struct fold_options how = {.workers = 1};
 	struct buf image = {0};
 	struct recording *rec;
@@ -50,6 +59,11 @@ static void fold(struct pw *w, char *out, size_t size, uint64_t *missing)
 	*missing = p->unwinding.deferred_missing;
 	profile_close(p);
 	buf_release(&image);
+}
+
+static void fold(struct pw *w, char *out, size_t size, uint64_t *missing)
+{
+	fold_with(w, NULL, out, size, missing);
 }
 
 static void lbr_call_stack_is_where_the_thread_is_then_the_call_sites(void **state)
@@ -80,6 +94,99 @@ static void lbr_call_stack_is_where_the_thread_is_then_the_call_sites(void **sta
 	fold(&w, got, sizeof(got), &missing);
 	assert_string_equal(got, "10 20 30");
 }
+
+/* --- the link register -------------------------------------------------------------------- */
+
+/* DIR/none/server for aarch64: up to 0x40 of its text functions that keep the return address in
+ * the link register, behind that some that save it at once. */
+static void write_server(const char *dir)
+{
+	static struct smallelf elf;
+	static const uint8_t text[0x100];
+	struct cfiasm a = {.va = 0x2000};
+	char path[64];
+	size_t cie = cfiasm_cie(&a, "zR", EM_AARCH64, CFI_BYTES(0x0c, 31, 0));
+	cfiasm_fde(&a, cie, 0x1000, 0x40, NULL, 0);
+	cfiasm_fde(&a, cie, 0x1040, 0xc0, CFI_BYTES(0x41, 0x0e, 16, 0x9d, 2, 0x9e, 1));
+	cfiasm_zero(&a);
+	smallelf_init(&elf, EM_AARCH64);
+	smallelf_section(&elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, text,
+			 sizeof(text));
+	smallelf_section(&elf, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, 0x2000, a.b, a.n);
+	size_t n = smallelf_finish(&elf);
+	snprintf(path, sizeof(path), "%s/none", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/none/server", dir);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(elf.image, 1, n, f), n);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void remove_server(const char *dir)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "%s/none/server", dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/none", dir);
+	rmdir(path);
+	rmdir(dir);
+}
+
+/* The stack of a sample at TEXT + leaf whose frame records begin with TEXT + next. */
+static void check_leaf(const char *dir, uint64_t leaf, uint64_t next, uint64_t lr,
+		       const char *want)
+{
+	struct pw w;
+	char got[128];
+	uint64_t missing, chain[] = {PW_CONTEXT_USER, TEXT + leaf, TEXT + next, TEXT + 0xf0};
+	pw_begin(&w, &(struct pw_config){0});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
+						     PW_S_CALLCHAIN | PW_S_REGS_USER,
+				      .regs_user = 1 << 30,
+				      .flags = PW_SAMPLE_ID_ALL});
+	pw_mmap2(&w, &at,
+		 &(struct pw_mmap){.pid = 7,
+				   .tid = 7,
+				   .addr = TEXT,
+				   .len = 0x1000,
+				   .pgoff = 0x1000,
+				   .prot = PROT_READ | PROT_EXEC,
+				   .filename = "/none/server"});
+	pw_sample(&w, 0,
+		  &(struct pw_sample){.misc = PW_MISC_USER,
+				      .ip = TEXT + leaf,
+				      .pid = 7,
+				      .tid = 7,
+				      .time = 200,
+				      .ips = chain,
+				      .nips = 4,
+				      .user_abi = 2,
+				      .user_regs = &lr});
+	fold_with(&w, dir, got, sizeof(got), &missing);
+	assert_string_equal(got, want);
+}
+
+static void caller_of_a_leaf_is_in_the_link_register(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/perfkit-leaf-XXXXXX";
+	uint64_t signed_lr = 0x7f5a000000000000 | (TEXT + 0xa0);
+	assert_non_null(mkdtemp(dir));
+	write_server(dir);
+	check_leaf(dir, 0x10, 0xb0, TEXT + 0xa0, "10f0 10b0 10a0 1010");
+	check_leaf(dir, 0x10, 0xb0, signed_lr, "10f0 10b0 10a0 1010");
+	/* already there */
+	check_leaf(dir, 0x10, 0xa0, TEXT + 0xa0, "10f0 10a0 1010");
+	/* saved by then: what the register holds is no caller any more */
+	check_leaf(dir, 0x60, 0xb0, TEXT + 0xa0, "10f0 10b0 1060");
+	/* … but not yet at its first instruction */
+	check_leaf(dir, 0x40, 0xb0, TEXT + 0xa0, "10f0 10b0 10a0 1040");
+	remove_server(dir);
+}
+
+/* --- deferred chains ---------------------------------------------------------------------- */
 
 static void deferred(enum pw_mode mode, uint64_t cookie, const char *want,
 		     uint64_t want_missing)
@@ -123,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lbr_call_stack_is_where_the_thread_is_then_the_call_sites),
+		cmocka_unit_test(caller_of_a_leaf_is_in_the_link_register),
 		cmocka_unit_test(deferred_chain_joins_its_sample_by_cookie),
 		cmocka_unit_test(deferred_chain_that_never_came_is_counted),
 	};
