@@ -1,5 +1,6 @@
 /* manpage.c - man pages (man(7) macros) from the tables of the verbs. */
 #include "cmd/manpage.h"
+#include "cmd/fill.h"
 
 #include <string.h>
 
@@ -42,11 +43,8 @@ static void put_lines(FILE *f, const char *s)
 static void put_paragraphs(FILE *f, const char *s)
 {
 	while (*s) {
-		const char *end = strstr(s, "\n\n");
-		size_t n = end ? (size_t)(end - s) : strlen(s);
-		int table = *s == ' ' || *s == '\t';
-		for (size_t i = 0; i + 1 < n && !table; i++)
-			table = s[i] == '\n' && (s[i + 1] == ' ' || s[i + 1] == '\t');
+		int table;
+		size_t n = fill_paragraph(s, &table);
 		if (table)
 			fputs(".nf\n", f);
 		put_roff(f, s, n, 1);

@@ -1,7 +1,7 @@
 #include "cmd/missing.h"
-#include "cmd/reporthead.h"
 #include "base/buf.h"
 #include "base/shellword.h"
+#include "cmd/fill.h"
 #include "render/escape.h"
 
 #include <stdlib.h>
@@ -234,7 +234,7 @@ void missing_text(struct buf *out, const struct profile *p, const struct missing
 		visible(&b, d->detail);
 		buf_char(&b, ')');
 	}
-	report_wrap(out, INDENT, INDENT, buf_cstr(&b));
+	fill_text(out, INDENT, INDENT, buf_cstr(&b));
 	if (d->dso != NO_ID && p->machine.dsos.v[d->dso].id.len)
 		buf_fmt(out, "%*sbuild-id %s\n", INDENT, "",
 			build_id_hex(&p->machine.dsos.v[d->dso].id, hex));

@@ -1,4 +1,5 @@
 #include "cmd/opt.h"
+#include "cmd/fill.h"
 #include "cmd/say.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -329,37 +330,55 @@ int opt_given(const struct verb *v, const void *opts, const char *list, const ch
 	return 0;
 }
 
-static void help_row(const struct opt *o)
+static void help_row(struct buf *out, const struct opt *o)
 {
+	enum { LEFT = 26 };
 	char left[64];
 	int n = o->letter ? snprintf(left, sizeof(left), "  -%c, --%s", o->letter, o->name)
 			  : snprintf(left, sizeof(left), "      --%s", o->name);
 	if (o->arg && n >= 0 && (size_t)n < sizeof(left))
 		snprintf(left + n, sizeof(left) - (size_t)n, " %s", o->arg);
-	const char *line = o->help;
-	if (strlen(left) > 25) {
-		puts(left);
+	if (strlen(left) > LEFT - 2) {
+		buf_fmt(out, "%s\n", left);
 		*left = '\0';
 	}
-	while (line) {
-		const char *nl = strchr(line, '\n');
-		int len = nl ? (int)(nl - line) : (int)strlen(line);
-		printf("%-26s%.*s\n", left, len, line);
-		*left = '\0';
-		line = nl ? nl + 1 : NULL;
+	buf_fmt(out, "%-*s", LEFT, left);
+	fill_text(out, LEFT, LEFT, o->help);
+}
+
+static void help_text(struct buf *out, const char *s)
+{
+	while (*s) {
+		int table;
+		size_t n = fill_paragraph(s, &table);
+		buf_char(out, '\n');
+		if (table) {
+			buf_add(out, s, n);
+			buf_char(out, '\n');
+		} else {
+			struct buf b = {0};
+			buf_add(&b, s, n);
+			fill_text(out, 0, 0, buf_cstr(&b));
+			buf_release(&b);
+		}
+		s += n;
+		s += strspn(s, "\n");
 	}
 }
 
 void opt_help(const struct verb *v)
 {
-	printf("usage: perfkit %s %s\n\n%s\n", v->name, v->usage, v->brief);
+	struct buf b = {0};
+	buf_fmt(&b, "usage: perfkit %s %s\n\n%s\n", v->name, v->usage, v->brief);
 	if (v->text)
-		printf("\n%s\n", v->text);
-	puts("\nOptions:");
+		help_text(&b, v->text);
+	buf_str(&b, "\nOptions:\n");
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
 			if (opt_is_shown(v, o))
-				help_row(o);
+				help_row(&b, o);
 	if (v->examples)
-		printf("\nExamples:\n%s\n", v->examples);
+		buf_fmt(&b, "\nExamples:\n%s\n", v->examples);
+	fputs(buf_cstr(&b), stdout);
+	buf_release(&b);
 }

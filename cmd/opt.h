@@ -33,7 +33,7 @@ struct opt {
 	enum opt_kind kind;
 	size_t at;        /* offset of the target in the options struct */
 	const char *arg;  /* what the argument is called in help, NULL for flags */
-	const char *help; /* one line or, split at \n, several; NULL hides an alias */
+	const char *help; /* up to a \n in few words, for completions; NULL hides an alias */
 };
 
 #define OPT_END                                  \

@@ -1,11 +1,12 @@
 #include "cmd/reporthead.h"
+#include "cmd/fill.h"
 #include "render/escape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 11, WIDTH = 80 };
+enum { LABEL = 11 };
 
 const char *count_text(uint64_t x)
 {
@@ -22,69 +23,11 @@ const char *count_text(uint64_t x)
 	return out;
 }
 
-/* --- lines of 80 columns --------------------------------------------------------------------
- */
-
-static size_t columns(const char *s, size_t n)
-{
-	size_t c = 0;
-	for (size_t i = 0; i < n; i++)
-		c += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return c;
-}
-
-static void new_line(struct buf *out, size_t indent)
-{
-	buf_char(out, '\n');
-	for (size_t i = 0; i < indent; i++)
-		buf_char(out, ' ');
-}
-
-/* Up to the last comma that fits, of a word that does not; else all of it. */
-static size_t word_part(const char *s, size_t n, size_t room)
-{
-	size_t at = n;
-	if (columns(s, n) <= room)
-		return n;
-	for (size_t i = 0; i + 1 < n && i < room; i++)
-		if (s[i] == ',')
-			at = i + 1;
-	return at;
-}
-
-void report_wrap(struct buf *out, size_t used, size_t indent, const char *text)
-{
-	size_t start = used;
-	for (;;) {
-		size_t gap = strspn(text, " "), n = strcspn(text + gap, " ");
-		text += gap;
-		if (!n)
-			break;
-		if (used == start) {
-			gap = 0;
-		} else if (used + gap + columns(text, n) > WIDTH) {
-			new_line(out, indent);
-			used = start = indent;
-			gap = 0;
-		}
-		size_t part = word_part(text, n, WIDTH - used - gap);
-		buf_fmt(out, "%*s", (int)gap, "");
-		buf_add(out, text, part);
-		used += gap + columns(text, part);
-		if (part < n) {
-			new_line(out, indent);
-			used = start = indent;
-		}
-		text += part;
-	}
-	buf_char(out, '\n');
-}
-
 /* "name       text", the text visible and wrapped. */
 static void line(struct buf *out, const char *label, struct buf *text)
 {
 	buf_fmt(out, "%-*s", LABEL, label);
-	report_wrap(out, LABEL, LABEL + 2, buf_cstr(text));
+	fill_text(out, LABEL, LABEL + 2, buf_cstr(text));
 	buf_release(text);
 	*text = (struct buf){0};
 }
@@ -216,7 +159,7 @@ static void add_records(struct buf *out, const struct recording *rec)
 			     : snprintf(item, sizeof(item), "type %u: %s", t,
 					count_text(s->by_type[t]));
 		if (column > LABEL && column + 2 + n > 78) {
-			new_line(out, LABEL);
+			buf_fmt(out, "\n%*s", LABEL, "");
 			column = LABEL;
 		}
 		buf_fmt(out, "%s%s", column > LABEL ? "  " : "", item);

@@ -26,11 +26,4 @@ void report_head(struct buf *out, const struct input *in, const struct report_co
 /* 1234567 → "1,234,567" in one of a few rotating buffers. */
 const char *count_text(uint64_t x);
 
-/*
- * Append `text` to a line that has `used` columns already: broken at blanks (and behind commas
- * of words too long for a line) before column 80, the next lines indented by `indent`; ends the
- * line.
- */
-void report_wrap(struct buf *out, size_t used, size_t indent, const char *text);
-
 #endif

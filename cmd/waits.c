@@ -11,8 +11,7 @@ const struct opt wait_rows[] = {
 	{"idle", 0, OPT_FLAG, AT(idle), NULL, "show threads waiting for work too"},
 	{"system", 0, OPT_FLAG, AT(system), NULL, "show kernel threads and perf itself too"},
 	{"state", 0, OPT_LIST, AT(states), "STATE,...",
-	 "only time blocked, runnable, preempted, unknown; of the\nepisodes of tail running, "
-	 "too"},
+	 "only time blocked, runnable, preempted, unknown; of\ntail's episodes running, too"},
 	{"cause", 0, OPT_LIST, AT(causes), "CAUSE,...",
 	 "only waits of this mechanism: lock, io, sleep ..."},
 	OPT_END,

@@ -15,7 +15,9 @@ for v in $verbs; do
 	"$PERFKIT" "$v" --help | cmp -s - help.$v || wrong "perfkit $v --help differs from help $v"
 	grep -q "^Examples:" help.$v && grep -q "^ *.*perfkit $v" help.$v ||
 		wrong "perfkit help $v has no example"
-	awk 'length > 100 { exit 1 }' help.$v || wrong "perfkit help $v is wider than 100 columns"
+	awk 'length > 80 { exit 1 }' help.$v || wrong "perfkit help $v is wider than 80 columns"
+	grep -e '^ *\(-., \)\?--[a-z0-9-]* [^ ][^ ]* [^ ]' help.$v &&
+		wrong "perfkit help $v: an argument runs into what it is"
 	! grep -q -e '--state' help.$v || grep -A1 -e '--state' help.$v | grep -q running ||
 		wrong "perfkit help $v: --state takes running, too"
 	"$PERFKIT" help --man "$v" >$v.1 || wrong "no man page of $v"
