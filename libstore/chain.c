@@ -104,6 +104,14 @@ static void reverse(struct window *v, size_t n)
 	}
 }
 
+/* When the last thread of a span got it, where no wakeup shows how it came there: it was at
+ * work already. 0 = not known. */
+static uint64_t taken_at(const struct timeline *tl, const struct episode *ep)
+{
+	uint64_t at = ep->at < tl->spans.n ? tl->spans.v[ep->at].handed_ns : 0;
+	return at > ep->start_ns && at < ep->end_ns ? at : 0;
+}
+
 /* Work handed from thread to thread is followed backwards from its end: a thread has it since
  * whoever began it woke it last, or else since the wakeup out of its idle wait. */
 int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out)
@@ -121,6 +129,13 @@ int episode_windows(const struct timeline *tl, const struct episode *ep, windows
 		if (vec_push(out, w))
 			return ERR_NOMEM;
 		w = (struct window){ep->start_ns, w.from_ns, o->waker};
+	}
+	uint64_t taken = w.thread != ep->thread && out->n == first ? taken_at(tl, ep) : 0;
+	if (taken) {
+		w.from_ns = taken;
+		if (vec_push(out, w))
+			return ERR_NOMEM;
+		w = (struct window){ep->start_ns, taken, ep->thread};
 	}
 	if (vec_push(out, w))
 		return ERR_NOMEM;

@@ -103,7 +103,7 @@ CREATE TABLE spans(
 	key INTEGER, parent_id INTEGER REFERENCES spans(id),
 	run_ns INTEGER NOT NULL, blocked_ns INTEGER NOT NULL, runnable_ns INTEGER NOT NULL,
 	preempted_ns INTEGER NOT NULL, unknown_ns INTEGER NOT NULL,
-	open INTEGER NOT NULL, suspect INTEGER NOT NULL);
+	open INTEGER NOT NULL, suspect INTEGER NOT NULL, handed_ns INTEGER);
 
 CREATE TABLE marks(
 	id INTEGER PRIMARY KEY,

@@ -333,9 +333,9 @@ static uint64_t handed_over(const struct timeline *tl, const struct tl_span *x,
 static void fill(const struct part_sums *parts, struct tl_span *x, const struct extra *m)
 {
 	struct tl_sums sum = {0};
-	uint64_t at = x->thread == x->end_thread || x->end_thread == TL_NONE
-			      ? x->end_ns
-			      : handed_over(parts->tl, x, m);
+	if (x->thread != x->end_thread && x->end_thread != TL_NONE)
+		x->handed_ns = handed_over(parts->tl, x, m);
+	uint64_t at = x->handed_ns ? x->handed_ns : x->end_ns;
 	part_sums_add(parts, x->thread, x->start_ns, at, &sum);
 	part_sums_add(parts, x->end_thread, at, x->end_ns, &sum);
 	x->run_ns = sum.run;

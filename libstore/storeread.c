@@ -361,15 +361,28 @@ static int read_totals(struct load *l)
 	return r ? r : got;
 }
 
+#define SPAN_ROWS(handed)                                                                     \
+	"SELECT id,name,thread_id,end_thread_id,start_ns,end_ns,key,parent_id,"               \
+	"run_ns,blocked_ns,runnable_ns,preempted_ns,unknown_ns,open,suspect," handed " FROM " \
+	"spans WHERE thread_id IN (SELECT id FROM threads WHERE recording_id = ?) "           \
+	"ORDER BY id"
+
+/* Stores of older perfkits have no handed_ns. */
+static int select_spans(struct load *l)
+{
+	int64_t has = 0;
+	int r = store_query_int(
+		l->s,
+		"SELECT count(*) FROM pragma_table_info('spans') WHERE name = 'handed_ns'",
+		&has, l->e);
+	return r ? r
+		 : rows_select(l, "spans", has ? SPAN_ROWS("handed_ns") : SPAN_ROWS("NULL"));
+}
+
 static int read_spans(struct load *l)
 {
 	int got = 0;
-	int r = rows_select(
-		l, "spans",
-		"SELECT id,name,thread_id,end_thread_id,start_ns,end_ns,key,parent_id,"
-		"run_ns,blocked_ns,runnable_ns,preempted_ns,unknown_ns,open,suspect FROM "
-		"spans WHERE thread_id IN (SELECT id FROM threads WHERE recording_id = ?) "
-		"ORDER BY id");
+	int r = select_spans(l);
 	while (!r && (got = rows_next(l)) == 1) {
 		struct tl_span s = {0};
 		uint64_t key = (uint64_t)take(l);
@@ -388,6 +401,7 @@ static int read_spans(struct load *l)
 		s.unknown_ns = take_ns(l);
 		s.flags = (uint32_t)take_flag(l, OFF_OPEN);
 		s.flags |= (uint32_t)take_flag(l, OFF_SUSPECT);
+		s.handed_ns = (uint64_t)take_opt(l, INT64_MAX, 0);
 		if (l->bad || s.end_ns < s.start_ns)
 			return rows_damaged(l, "a thread, parent or time that is not there");
 		if (u64map_put(&l->span, key, (uint32_t)l->tl->spans.n) ||

@@ -414,6 +414,7 @@ static int write_spans(struct load *l)
 		put_int(row, 13, (int64_t)s->unknown_ns);
 		put_int(row, 14, (s->flags & OFF_OPEN) != 0);
 		put_int(row, 15, (s->flags & OFF_SUSPECT) != 0);
+		put_opt(row, 16, s->handed_ns != 0, (int64_t)s->handed_ns);
 	}
 	l->w->spans += (int64_t)l->tl->spans.n;
 	return r;

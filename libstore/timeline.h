@@ -141,7 +141,8 @@ struct tl_span {
 	uint64_t start_ns, end_ns;
 	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns, unknown_ns;
 	uint64_t key;
-	uint32_t name; /* strings id */
+	uint64_t handed_ns; /* when end_thread got it from thread; 0: they are one */
+	uint32_t name;      /* strings id */
 	uint32_t thread, end_thread;
 	uint32_t parent; /* index of timeline.spans or TL_NONE */
 	uint32_t flags;  /* OFF_OPEN, OFF_SUSPECT */

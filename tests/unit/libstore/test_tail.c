@@ -682,6 +682,39 @@ static void a_span_handed_over_tells_whose_doing_it_was(void **state)
 	rig_release(&r);
 }
 
+/* worker is busy when front puts the request into its queue: no wakeup shows when. */
+static void a_span_handed_to_a_busy_thread_is_cut_where_it_was(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "front", 101, 0), b = thread(&r, "worker", 102, 1);
+	off(&r, a, 1100, 4000, 4000, CAUSE_IO, "front;load;c:read");
+	struct tl_span s = {.start_ns = 1000 * 1000,
+			    .end_ns = 6000 * 1000,
+			    .handed_ns = 4100 * 1000,
+			    .name = text(&r, "req"),
+			    .key = 7,
+			    .thread = a,
+			    .end_thread = b,
+			    .parent = TL_NONE};
+	assert_int_equal(vec_push(&r.tl.spans, s), 0);
+	finish(&r);
+	struct tail_query q = top(1);
+	q.episodes.kind = EPISODE_SPAN;
+	q.episodes.span = s.name;
+	struct tail t = make(&r, q);
+	assert_int_equal(explain(t.explainer, &t.episodes.v.v[0], &x, &e), 0);
+	assert_int_equal(x.blocked_by[CAUSE_IO], 2900 * 1000);
+	assert_int_equal(x.run_ns, 2100 * 1000);
+	assert_int_equal(x.chain.v[0].thread, a);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 static void handed_over_spans_follow_the_wakeups(void **state)
 {
 	struct rig r;
@@ -891,6 +924,7 @@ int main(void)
 		cmocka_unit_test(missing_wakeups_stay_unknown),
 		cmocka_unit_test(handed_over_spans_follow_the_wakeups),
 		cmocka_unit_test(a_span_handed_over_tells_whose_doing_it_was),
+		cmocka_unit_test(a_span_handed_to_a_busy_thread_is_cut_where_it_was),
 		cmocka_unit_test(several_corunners_are_counted),
 		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
 		cmocka_unit_test(waiting_for_a_cpu_is_one_part_whoever_had_it),
