@@ -210,6 +210,16 @@ static int push(struct expander *x, uint64_t word)
 	return vec_push(&x->words, word);
 }
 
+/* Where in the recorded chain its user part begins: PERF_CONTEXT_USER; n: it has none. */
+static uint64_t user_part(const struct sample *s, int swap)
+{
+	uint64_t i = 0;
+	while (i < s->callchain.n &&
+	       load_u64(s->callchain.p + i * 8, swap) != PERF_CONTEXT_USER)
+		i++;
+	return i;
+}
+
 /* The recorded chain up to its user part goes to words, the user part to x->user. */
 static int split_chain(struct expander *x, const struct sample *s, int swap)
 {
@@ -311,11 +321,9 @@ static int leaf_caller(struct expander *x, const struct sample *s, const struct 
 static int with_leaf_caller(struct expander *x, const struct sample *s,
 			    const struct thread_view *v, int swap)
 {
-	uint64_t n = s->callchain.n, leaf = 0, caller;
+	uint64_t n = s->callchain.n, leaf = user_part(s, swap) + 1, caller;
 	const uint8_t *p = s->callchain.p;
-	while (leaf < n && load_u64(p + leaf * 8, swap) != PERF_CONTEXT_USER)
-		leaf++;
-	if (++leaf >= n)
+	if (leaf >= n)
 		return 0;
 	int rc = leaf_caller(x, s, v, load_u64(p + leaf * 8, swap), swap, &caller);
 	if (rc || !caller || (leaf + 1 < n && caller == load_u64(p + (leaf + 1) * 8, swap)))
@@ -325,6 +333,13 @@ static int with_leaf_caller(struct expander *x, const struct sample *s,
 		if (push(x, load_u64(p + i * 8, swap)) || (i == leaf && push(x, caller)))
 			return ERR_NOMEM;
 	return 1;
+}
+
+/* perf's resolve_lbr_callchain_sample(): of a sample without user code (a kernel thread's) the
+ * branches are what some other thread left behind. */
+static int has_lbr_part(const struct sample *s, int swap)
+{
+	return s->branches.n && (!s->callchain.p || user_part(s, swap) < s->callchain.n);
 }
 
 /* Entry 0's target is where the thread is; every entry's source is a call site. */
@@ -390,7 +405,7 @@ int expander_expand(void *expander, const struct sample *s, const struct thread_
 	} else if (has_link_register(a) && x->unwinder && s->regs_abi) {
 		expanded = with_leaf_caller(x, s, v, swap);
 		rc = expanded < 0 ? expanded : 0;
-	} else if (has_lbr_stack(a) && s->branches.n) {
+	} else if (has_lbr_stack(a) && has_lbr_part(s, swap)) {
 		expanded = 1;
 		rc = split_chain(x, s, swap);
 		if (!rc)

@@ -66,12 +66,11 @@ static void fold(struct pw *w, char *out, size_t size, uint64_t *missing)
 	fold_with(w, NULL, out, size, missing);
 }
 
-static void lbr_call_stack_is_where_the_thread_is_then_the_call_sites(void **state)
+/* The stack of a sample with this chain of two words, and with the calls of user code. */
+static void fold_lbr(const uint64_t chain[2], char *got, size_t size)
 {
-	(void)state;
 	struct pw w;
-	char got[128];
-	uint64_t missing, chain[] = {PW_CONTEXT_USER, TEXT + 0x30};
+	uint64_t missing;
 	/* entry 0 is the innermost call: from the caller's call site to the function entered */
 	struct pw_branch br[] = {{.from = TEXT + 0x20, .to = TEXT + 0x30},
 				 {.from = TEXT + 0x10, .to = TEXT + 0x18}};
@@ -91,8 +90,25 @@ static void lbr_call_stack_is_where_the_thread_is_then_the_call_sites(void **sta
 				      .nips = 2,
 				      .branches = br,
 				      .nbranches = 2});
-	fold(&w, got, sizeof(got), &missing);
+	fold(&w, got, size, &missing);
+}
+
+static void lbr_call_stack_is_where_the_thread_is_then_the_call_sites(void **state)
+{
+	(void)state;
+	const uint64_t chain[] = {PW_CONTEXT_USER, TEXT + 0x30};
+	char got[128];
+	fold_lbr(chain, got, sizeof(got));
 	assert_string_equal(got, "10 20 30");
+}
+
+static void lbr_of_a_sample_without_user_code_is_not_its_own(void **state)
+{
+	(void)state;
+	const uint64_t chain[] = {PW_CONTEXT_KERNEL, 0xffffffff81000010};
+	char got[128];
+	fold_lbr(chain, got, sizeof(got));
+	assert_string_equal(got, "ffffffff81000010");
 }
 
 /* --- the link register -------------------------------------------------------------------- */
@@ -230,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lbr_call_stack_is_where_the_thread_is_then_the_call_sites),
+		cmocka_unit_test(lbr_of_a_sample_without_user_code_is_not_its_own),
 		cmocka_unit_test(caller_of_a_leaf_is_in_the_link_register),
 		cmocka_unit_test(deferred_chain_joins_its_sample_by_cookie),
 		cmocka_unit_test(deferred_chain_that_never_came_is_counted),
