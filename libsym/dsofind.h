@@ -41,7 +41,8 @@ enum dso_source {
 	DSO_FROM_DEBUG_DIR, /* /usr/lib/debug */
 	DSO_FROM_DEBUGLINK,
 	DSO_FROM_DEBUGINFOD,
-	DSO_FROM_VDSO, /* this process's own vdso */
+	DSO_FROM_VDSO,      /* this process's own vdso */
+	DSO_FROM_RECORDING, /* what perf record --kcore put beside the data */
 };
 
 /* A file that is being asked for at a debuginfod server. Views, valid during the call. */
@@ -109,22 +110,23 @@ struct kernel_files {
 
 /* What a recording says of its kernel. */
 struct kernel_place {
-	struct build_id id; /* len 0: none recorded */
-	const char *path;   /* the mapping's name; it ends in the symbol it was located by */
-	uint64_t pgoff;     /* the address of that symbol then; 0: not known */
+	struct build_id id;   /* len 0: none recorded */
+	const char *path;     /* the mapping's name; it ends in the symbol it was located by */
+	uint64_t pgoff;       /* the address of that symbol then; 0: not known */
+	const char *kallsyms; /* the recording's own copy; NULL: none */
 };
 
 /* The symbol the kernel was located by: "_stext" for [kernel.kallsyms]_stext, else "_text". */
 const char *kernel_located_by(const struct kernel_place *place);
 
 /*
- * Find symbols of the recorded kernel: --kallsyms, --vmlinux, /proc/kallsyms if it is of the
- * very boot (the symbol it was located by is there), the build-id cache's kallsyms and vmlinux,
- * vmlinux of `release` below /boot, /usr/lib/debug and /lib/modules (also in symfs), and
- * /proc/kallsyms of another boot. The running kernel is the recorded one if /sys/kernel/notes
- * has its id (or none was recorded and host_is_ours). `release` may be NULL. A --vmlinux with
- * another id is refused; a --kallsyms file cannot be checked and is the user's word. 0 or
- * ERR_NOMEM.
+ * Find symbols of the recorded kernel: --kallsyms, --vmlinux, place->kallsyms, /proc/kallsyms
+ * if it is of the very boot (the symbol it was located by is there), the build-id cache's
+ * kallsyms and vmlinux, vmlinux of `release` below /boot, /usr/lib/debug and /lib/modules (also
+ * in symfs), and /proc/kallsyms of another boot. The running kernel is the recorded one if
+ * /sys/kernel/notes has its id (or none was recorded and host_is_ours). `release` may be NULL.
+ * A --vmlinux with another id is refused; a --kallsyms file cannot be checked and is the user's
+ * word. 0 or ERR_NOMEM.
  */
 int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *place,
 		    const char *release, struct kernel_files *out, struct err *e);

@@ -124,11 +124,19 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 	return 0;
 }
 
+static int from_recording(struct dso_search *s, const struct kernel_place *place,
+			  struct kernel_files *out)
+{
+	dso_path(s, "%s", place->kallsyms ? place->kallsyms : "");
+	return place->kallsyms && take_kallsyms(s, DSO_FROM_RECORDING, out);
+}
+
 static int search(struct dso_search *s, const struct kernel_place *place, const char *release,
 		  struct kernel_files *out)
 {
 	const struct dso_options *opt = s->opt;
-	if (from_options(s, out) || from_same_boot(s, place, out) || from_cache(s, out))
+	if (from_options(s, out) || from_recording(s, place, out) ||
+	    from_same_boot(s, place, out) || from_cache(s, out))
 		return 1;
 	if (opt->symfs && *opt->symfs) {
 		if (by_release(s, opt->symfs, release, 1, DSO_FROM_SYMFS, out))

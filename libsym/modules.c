@@ -17,6 +17,18 @@ static int host_is_ours(const struct features *f)
 	       !strcmp(u.release, f->osrelease);
 }
 
+/* perf record --kcore keeps the kernel's list as it was, and its memory, beside the data. */
+static int find_recorded_kallsyms(struct modules *ms)
+{
+	struct buf path = {0};
+	if (!ms->rec->directory)
+		return 0;
+	buf_fmt(&path, "%s/kcore_dir/kallsyms", ms->rec->name);
+	ms->recorded_kallsyms = buf_failed(&path) ? NULL : mem_strdup(buf_cstr(&path));
+	buf_release(&path);
+	return ms->recorded_kallsyms ? 0 : ERR_NOMEM;
+}
+
 int modules_new(struct modules **out, struct machine *m, const struct recording *rec,
 		const struct modules_options *opt, struct err *e)
 {
@@ -32,7 +44,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	pthread_mutex_init(&ms->lock, NULL);
 	pthread_cond_init(&ms->unbusy, NULL);
 	modules_tell_changes(ms);
-	return 0;
+	return find_recorded_kallsyms(ms) ? err_nomem(e) : 0;
 }
 
 static void module_free(struct module *mod)
@@ -85,6 +97,7 @@ void modules_free(struct modules *ms)
 		return;
 	modules_forget(ms);
 	buf_release(&ms->text);
+	mem_free(ms->recorded_kallsyms);
 	pthread_cond_destroy(&ms->unbusy);
 	pthread_mutex_destroy(&ms->lock);
 	mem_free(ms);
@@ -316,7 +329,8 @@ int kernel_place(const struct modules *ms, struct kernel_place *place)
 	const struct dso *d = &ms->machine->dsos.v[map->dso];
 	*place = (struct kernel_place){.id = d->id,
 				       .path = strtab_get(ms->machine->strings, d->path),
-				       .pgoff = map->pgoff};
+				       .pgoff = map->pgoff,
+				       .kallsyms = ms->recorded_kallsyms};
 	return 1;
 }
 

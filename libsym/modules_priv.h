@@ -62,6 +62,7 @@ struct modules {
 	struct module **v; /* by DSO index; made on first need */
 	size_t n;
 	struct kernel_names kernel;
+	char *recorded_kallsyms;          /* of a directory; NULL for a file */
 	struct jit_mappings jit_mappings; /* found on first need */
 	int jit_tried;
 	VEC(struct open_jitdump) jitdumps;

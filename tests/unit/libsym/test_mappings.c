@@ -50,7 +50,8 @@ static void sample(uint16_t misc, uint32_t pid, uint64_t ip)
 		&(struct pw_sample){.misc = misc, .ip = ip, .pid = pid, .tid = pid, .time = 9});
 }
 
-static void fold(void)
+/* The recording is that folder's; NULL: it is in memory. */
+static void fold_in(const char *dir)
 {
 	struct profile_options opt = {.modules = {.find = {.buildid_dir = in_root("/debug"),
 							   .symfs = in_root("/symfs"),
@@ -59,9 +60,21 @@ static void fold(void)
 	struct recording *rec;
 	struct err e = {0};
 	assert_int_equal(pw_finish(&w, &image), 0);
-	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	if (dir) {
+		char data[256];
+		snprintf(data, sizeof(data), "%s/data", dir);
+		put(data, image.v, image.n);
+		assert_int_equal(recording_open(&rec, in_root(dir), &e), 0);
+	} else {
+		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+	}
 	assert_int_equal(profile_of(&profile, rec, &opt, &e), 0);
 	assert_int_equal(profile_fold(profile, &how, &e), 0);
+}
+
+static void fold(void)
+{
+	fold_in(NULL);
 }
 
 static void end(void)
@@ -105,8 +118,8 @@ static void expect(int32_t pid, const char *name)
 #define TEXT 0xffffffffa0000000u
 #define MODULE 0xffffffffc0a00000u
 
-/* A kallsyms in the cache, of a boot in which the kernel lay `moved` bytes lower. */
-static void put_kallsyms(uint64_t moved)
+/* A kallsyms of a boot in which the kernel lay `moved` bytes lower. */
+static void put_kallsyms(const char *path, uint64_t moved)
 {
 	static const struct {
 		uint64_t addr;
@@ -128,11 +141,11 @@ static void put_kallsyms(uint64_t moved)
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%016llx %s\n",
 				      (unsigned long long)(list[i].addr - moved), list[i].name);
-	put(CACHED "kallsyms", text, n);
+	put(path, text, n);
 }
 
 /* xfs lies where it was; where snd-pcm is now there was another. */
-static void sample_the_kernel(void)
+static void sample_the_kernel(const char *dir)
 {
 	begin();
 	kernel_mapped(TEXT, TEXT, "[kernel.kallsyms]_text");
@@ -145,7 +158,7 @@ static void sample_the_kernel(void)
 	sample(PW_MISC_KERNEL, 3, MODULE + 0x1010);
 	sample(PW_MISC_KERNEL, 4, MODULE + 0x11010);
 	sample(PW_MISC_KERNEL, 5, MODULE + 0x21010); /* in no mapping */
-	fold();
+	fold_in(dir);
 	expect(1, "do_syscall_64");
 	expect(2, "start_kernel");
 	expect(4, "");
@@ -154,8 +167,8 @@ static void sample_the_kernel(void)
 static void modules_have_the_names_of_their_own_boot(void **state)
 {
 	(void)state;
-	put_kallsyms(0);
-	sample_the_kernel();
+	put_kallsyms(CACHED "kallsyms", 0);
+	sample_the_kernel(NULL);
 	expect(3, "xfs_write");
 	expect(5, "gone_one");
 	end();
@@ -164,10 +177,21 @@ static void modules_have_the_names_of_their_own_boot(void **state)
 static void modules_have_no_names_of_another_boot(void **state)
 {
 	(void)state;
-	put_kallsyms(0x4000000);
-	sample_the_kernel();
+	put_kallsyms(CACHED "kallsyms", 0x4000000);
+	sample_the_kernel(NULL);
 	expect(3, "");
 	expect(5, "");
+	end();
+}
+
+/* perf record --kcore */
+static void the_recordings_own_kallsyms_comes_first(void **state)
+{
+	(void)state;
+	put_kallsyms(CACHED "kallsyms", 0x4000000);
+	put_kallsyms("/recorded/kcore_dir/kallsyms", 0);
+	sample_the_kernel("/recorded");
+	expect(3, "xfs_write");
 	end();
 }
 
@@ -328,6 +352,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_A_TREE(modules_have_the_names_of_their_own_boot),
 		ON_A_TREE(modules_have_no_names_of_another_boot),
+		ON_A_TREE(the_recordings_own_kallsyms_comes_first),
 		ON_A_TREE(a_kernel_is_placed_by_the_symbol_its_mapping_names),
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
