@@ -1,5 +1,6 @@
 #include "cmd/reporthead.h"
 #include "cmd/fill.h"
+#include "libparse/sample.h"
 #include "render/escape.h"
 
 #include <inttypes.h>
@@ -113,13 +114,16 @@ static void add_clock(struct buf *out, const struct recording *rec,
 	line(out, "clock", &b);
 }
 
-static const char *stacks_of(const struct event_attr *a)
+static const char *stacks_of(const struct event *ev)
 {
+	const struct event_attr *a = &ev->attr;
 	if (a->sample_type & PERF_SAMPLE_STACK_USER && a->sample_type & PERF_SAMPLE_REGS_USER)
 		return "stacks by stack dump (DWARF)";
 	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return "branch stacks";
-	return a->sample_type & PERF_SAMPLE_CALLCHAIN ? "stacks by frame pointer" : "no stacks";
+	return a->sample_type & PERF_SAMPLE_CALLCHAIN || sample_is_off_cpu(ev)
+		       ? "stacks by frame pointer"
+		       : "no stacks";
 }
 
 static void add_events(struct buf *out, const struct recording *rec,
@@ -139,7 +143,7 @@ static void add_events(struct buf *out, const struct recording *rec,
 			buf_fmt(&b, ", %s Hz", count_text(ev->attr.sample_period));
 		else
 			buf_fmt(&b, ", period %s", count_text(ev->attr.sample_period));
-		buf_fmt(&b, ", %s", stacks_of(&ev->attr));
+		buf_fmt(&b, ", %s", stacks_of(ev));
 		line(out, i ? "" : "events", &b);
 	}
 }

@@ -214,7 +214,7 @@ static int decode(const struct record *r, const struct event *ev, int swap, stru
 	return bytes_ok(&b) ? 0 : bad(r, e, "last fields");
 }
 
-static int is_off_cpu(const struct event *ev)
+int sample_is_off_cpu(const struct event *ev)
 {
 	const struct event_attr *a = &ev->attr;
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
@@ -244,7 +244,7 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 		  struct err *e)
 {
 	int rc = decode(r, ev, swap, out, e);
-	if (rc || !is_off_cpu(ev))
+	if (rc || !sample_is_off_cpu(ev))
 		return rc;
 	struct bytes b = bytes_init(out->raw, out->raw_size, swap);
 	take_off_cpu(&b, out);

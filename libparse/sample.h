@@ -67,6 +67,9 @@ struct sample {
 int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
 		  struct err *e);
 
+/* 1 when that is where the event's samples have all this, their stacks too. */
+int sample_is_off_cpu(const struct event *ev);
+
 /*
  * Byte offset of the event id inside a sample record's body for this sample_type, or -1 when
  * the layout has none before the variable part. From the end for other records, through

@@ -1,5 +1,6 @@
 /* findings_stacks.c - judges of stacks: what was asked for and what came. */
 #include "base/mem.h"
+#include "libparse/sample.h"
 #include "libstore/findings_priv.h"
 
 #include <string.h>
@@ -11,9 +12,10 @@ static int is_switch(const struct event *ev)
 	return ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
 }
 
-static int has_stacks(const struct event_attr *a)
+static int has_stacks(const struct event *ev)
 {
-	return !!(a->sample_type & PERF_SAMPLE_CALLCHAIN) ||
+	const struct event_attr *a = &ev->attr;
+	return !!(a->sample_type & PERF_SAMPLE_CALLCHAIN) || sample_is_off_cpu(ev) ||
 	       (a->sample_type & PERF_SAMPLE_STACK_USER &&
 		a->sample_type & PERF_SAMPLE_REGS_USER);
 }
@@ -25,7 +27,7 @@ static void judge_no_stacks(struct judge *j)
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		int live = !v || (i < v->events.n && v->events.v[i].samples);
-		if (!live || has_stacks(&ev->attr) || (ev->is_tracepoint && !is_switch(ev)) ||
+		if (!live || has_stacks(ev) || (ev->is_tracepoint && !is_switch(ev)) ||
 		    (ev->name && !strncmp(ev->name, "dummy", 5)))
 			continue;
 		if (!bare || is_switch(ev))

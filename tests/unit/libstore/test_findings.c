@@ -95,7 +95,10 @@ static void add_clock(struct pw *w, const struct scene *s)
 		return;
 	a.name = s->name2;
 	a.ids = ids2;
-	a.sample_type |= s->off_cpu == 2 ? PW_S_RAW : 0;
+	if (s->off_cpu == 2) {
+		a.config = 10;
+		a.sample_type = (a.sample_type | PW_S_RAW) & ~(uint64_t)PW_S_CALLCHAIN;
+	}
 	if (s->name2_clockid) {
 		a.flags |= PW_USE_CLOCKID;
 		a.clockid = (int32_t)s->name2_clockid;
@@ -170,8 +173,9 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 	if (s->guest)
 		x.misc = PW_MISC_GUEST_KERNEL;
 	pw_sample(w, CLOCK, &x);
-	/* pid, tid, ns waited, number of addresses, as the kernel's program packs them */
-	const uint64_t wait[3] = {htole64(7 | 7ULL << 32), htole64(500000)};
+	/* pid, tid, ns waited, n, n addresses, cgroup, as the kernel's program packs them */
+	const uint64_t wait[5] = {htole64(7 | 7ULL << 32), htole64(500000), htole64(1),
+				  htole64(PW_CONTEXT_USER)};
 	if (s->off_cpu == 1) { /* perf numbers its sums in place of times */
 		x.time = 0xffffffff00000000 + (uint64_t)i;
 	} else if (s->off_cpu == 2) {
@@ -485,6 +489,12 @@ static const struct fault {
 	 {.clock.name = "cpu_core/cycles/", .name2 = "cpu_core/instructions/"}},
 	{"no-stacks", HARM_ADVICE, 0, {.no_chain = 1}, {0}},
 	{"no-stacks", HARM_PARTIAL, 0, {SCHED, .no_chain = 1}, {SCHED}},
+	/* near: the stacks of --off-cpu lie in its raw data */
+	{"no-stacks",
+	 HARM_ADVICE,
+	 0,
+	 {.name2 = "bpf-output", .off_cpu = 2},
+	 {.name2 = "offcpu-time", .off_cpu = 2}},
 	/* near: kernel samples that end in user code */
 	{"one-sided-stacks", HARM_PARTIAL, 0, {KERNEL_ONLY}, {KERNEL_AND_USER}},
 	/* near: the copy is shorter than asked for: it is the whole stack */
