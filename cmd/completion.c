@@ -1,5 +1,6 @@
 /* completion.c - shell completions for bash, zsh and fish from the tables of the verbs. */
 #include "cmd/manpage.h"
+#include "libstore/causes.h"
 
 #include <string.h>
 
@@ -10,16 +11,48 @@ static int is_choice(const struct opt *o)
 	       strspn(o->arg, "abcdefghijklmnopqrstuvwxyz|") == strlen(o->arg);
 }
 
-static int is_directory(const struct opt *o)
+/* Words of arguments whose names do not tell them all. */
+static const char *known_words(const struct opt *o)
 {
-	return o->arg && !strcmp(o->arg, "DIR");
+	static const char *const known[][2] = {
+		{"by", "wait activation span"},
+		{"state", "blocked runnable preempted unknown running"},
+		{"for", "cpu counts offcpu tail names"},
+		{"call-graph", "dwarf fp none"},
+		{"color", "hot mem io wakeup chain java js perl red green blue aqua yellow "
+			  "purple orange kind dso"},
+		{"bgcolors", "yellow blue green grey"},
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(o->name, known[i][0]))
+			return known[i][1];
+	return NULL;
 }
 
-/* The words of a choice, between blanks. */
-static void put_choices(FILE *f, const struct opt *o)
+enum takes { TAKES_WORDS, TAKES_DIRECTORY, TAKES_FILE, TAKES_OTHER };
+
+/* What the argument of an option is. */
+static enum takes takes(const struct opt *o)
 {
-	for (const char *p = o->arg; *p; p++)
-		putc(*p == '|' ? ' ' : *p, f);
+	if (is_choice(o) || known_words(o) || !strcmp(o->name, "cause"))
+		return TAKES_WORDS;
+	if (!strcmp(o->arg, "DIR"))
+		return TAKES_DIRECTORY;
+	return strstr(o->arg, "FILE") ? TAKES_FILE : TAKES_OTHER;
+}
+
+/* The words of TAKES_WORDS, between blanks. */
+static void put_words(FILE *f, const struct opt *o)
+{
+	const char *words = known_words(o);
+	if (is_choice(o))
+		for (const char *p = o->arg; *p; p++)
+			putc(*p == '|' ? ' ' : *p, f);
+	else if (words)
+		fputs(words, f);
+	else
+		for (unsigned i = 0; i < CAUSE_COUNT; i++)
+			fprintf(f, "%s%s", i ? " " : "", cause_name(i));
 }
 
 /* The help's first line inside single quotes; `also` are further characters to leave out. */
@@ -47,23 +80,22 @@ static void bash_word(FILE *f, const struct verb *v, const struct opt *o)
 	fprintf(f, " --%s", o->name);
 }
 
-static void bash_choice(FILE *f, const struct verb *v, const struct opt *o)
-{
-	if (!is_choice(o))
-		return;
-	fprintf(f, "\t%s:--%s) words='", v->name, o->name);
-	put_choices(f, o);
-	fputs("' ;;\n", f);
-}
-
 static void bash_argument(FILE *f, const struct verb *v, const struct opt *o)
 {
-	if (!opt_takes_argument(o) || is_choice(o))
+	static const char *const kinds[] = {
+		[TAKES_DIRECTORY] = "kind=-d", [TAKES_FILE] = "kind=-f", [TAKES_OTHER] = ""};
+	if (!opt_takes_argument(o))
 		return;
 	fprintf(f, "\t%s:--%s", v->name, o->name);
 	if (o->letter)
 		fprintf(f, " | %s:-%c", v->name, o->letter);
-	fprintf(f, ") kind=%s ;;\n", is_directory(o) ? "-d" : "-f");
+	if (takes(o) != TAKES_WORDS) {
+		fprintf(f, ") %s ;;\n", kinds[takes(o)]);
+		return;
+	}
+	fputs(") words='", f);
+	put_words(f, o);
+	fputs("' ;;\n", f);
 }
 
 static void bash(FILE *f, const struct verb *const *verbs, size_t n)
@@ -81,20 +113,24 @@ static void bash(FILE *f, const struct verb *const *verbs, size_t n)
 	      f);
 	for (size_t i = 0; i < n; i++)
 		fprintf(f, "%s ", verbs[i]->name);
-	fputs("help'\n"
+	fputs("help --version'\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ] || [ \"$verb\" = help ]; then\n"
-	      "\t\tCOMPREPLY=($(compgen -W \"$all --version\" -- \"$cur\"))\n"
+	      "\t\t[ \"$prev\" = --completion ] && all='bash zsh fish'\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$all\" -- \"$cur\"))\n"
 	      "\t\treturn\n\tfi\n\tcase $verb:$prev in\n",
 	      f);
-	for (size_t i = 0; i < n; i++) {
-		each_option(f, verbs[i], bash_choice);
+	for (size_t i = 0; i < n; i++)
 		each_option(f, verbs[i], bash_argument);
-	}
 	fputs("\t*)\n\t\tcase $verb:$cur in\n", f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "\t\t%s:-*) words='", verbs[i]->name);
 		each_option(f, verbs[i], bash_word);
 		fputs("' ;;\n", f);
+		if (verbs[i]->words)
+			fprintf(f,
+				"\t\t%s:*) [ \"$COMP_CWORD\" -eq 2 ] && words='%s' || "
+				"kind=-f ;;\n",
+				verbs[i]->name, verbs[i]->words);
 	}
 	fputs("\t\t*) kind=-f ;;\n\t\tesac ;;\n\tesac\n"
 	      "\tif [ -n \"$kind\" ]; then\n"
@@ -110,6 +146,8 @@ static void bash(FILE *f, const struct verb *const *verbs, size_t n)
 
 static void zsh_option(FILE *f, const struct verb *v, const struct opt *o)
 {
+	static const char *const kinds[] = {
+		[TAKES_DIRECTORY] = "_files -/", [TAKES_FILE] = "_files", [TAKES_OTHER] = " "};
 	(void)v;
 	const char *eq = opt_takes_argument(o) ? "=" : "";
 	if (o->letter)
@@ -118,15 +156,12 @@ static void zsh_option(FILE *f, const struct verb *v, const struct opt *o)
 		fprintf(f, "\t\t\t'*--%s%s[", o->name, eq);
 	put_brief(f, o->help, "[]:");
 	putc(']', f);
-	if (opt_takes_argument(o)) {
-		fputs(":argument:", f);
-		if (is_choice(o)) {
-			putc('(', f);
-			put_choices(f, o);
-			putc(')', f);
-		} else {
-			fputs(is_directory(o) ? "_files -/" : "_files", f);
-		}
+	if (*eq && takes(o) == TAKES_WORDS) {
+		fputs(":argument:(", f);
+		put_words(f, o);
+		putc(')', f);
+	} else if (*eq) {
+		fprintf(f, ":argument:%s", kinds[takes(o)]);
 	}
 	fputs("' \\\n", f);
 }
@@ -143,6 +178,8 @@ static void zsh(FILE *f, const struct verb *const *verbs, size_t n)
 		fputs("'\n", f);
 	}
 	fputs("\t\t'help:options and examples of a verb'\n\t)\n"
+	      "\tif ((CURRENT > 2)) && [[ ${words[CURRENT-1]} == --completion ]]; then\n"
+	      "\t\tcompadd bash zsh fish\n\t\treturn\n\tfi\n"
 	      "\tif ((CURRENT == 2)) || [[ ${words[2]} == help ]]; then\n"
 	      "\t\t_describe verb verbs\n\t\treturn\n\tfi\n"
 	      "\tlocal verb=${words[2]}\n\tshift words\n\t((CURRENT--))\n"
@@ -151,6 +188,8 @@ static void zsh(FILE *f, const struct verb *const *verbs, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "\t%s)\n\t\t_arguments -s \\\n", verbs[i]->name);
 		each_option(f, verbs[i], zsh_option);
+		if (verbs[i]->words)
+			fprintf(f, "\t\t\t'1:argument:(%s)' \\\n", verbs[i]->words);
 		fputs("\t\t\t'*:file:_files'\n\t\t;;\n", f);
 	}
 	fputs("\tesac\n}\n"
@@ -163,18 +202,19 @@ static void zsh(FILE *f, const struct verb *const *verbs, size_t n)
 
 static void fish_option(FILE *f, const struct verb *v, const struct opt *o)
 {
-	fprintf(f, "complete -c perfkit -n '__fish_seen_subcommand_from %s' -l %s", v->name,
-		o->name);
+	static const char *const kinds[] = {[TAKES_DIRECTORY] =
+						    " -x -a '(__fish_complete_directories)'",
+					    [TAKES_FILE] = " -r -F",
+					    [TAKES_OTHER] = " -x"};
+	fprintf(f, "complete -c perfkit -n '__perfkit_verb %s' -l %s", v->name, o->name);
 	if (o->letter)
 		fprintf(f, " -s %c", o->letter);
-	if (is_choice(o)) {
+	if (opt_takes_argument(o) && takes(o) == TAKES_WORDS) {
 		fputs(" -x -a '", f);
-		put_choices(f, o);
+		put_words(f, o);
 		putc('\'', f);
-	} else if (is_directory(o)) {
-		fputs(" -x -a '(__fish_complete_directories)'", f);
 	} else if (opt_takes_argument(o)) {
-		fputs(" -r -F", f);
+		fputs(kinds[takes(o)], f);
 	}
 	fputs(" -d '", f);
 	put_brief(f, o->help, "");
@@ -183,7 +223,12 @@ static void fish_option(FILE *f, const struct verb *v, const struct opt *o)
 
 static void fish(FILE *f, const struct verb *const *verbs, size_t n)
 {
-	fputs("# fish completion for perfkit, made by perfkit help --completion fish\n", f);
+	fputs("# fish completion for perfkit, made by perfkit help --completion fish\n"
+	      "function __perfkit_verb\n\tset -l w (commandline -opc)\n"
+	      "\ttest \"$w[2]\" = $argv[1]\nend\n"
+	      "function __perfkit_first\n\ttest (count (commandline -opc)) = 2\n"
+	      "\tand __perfkit_verb $argv\nend\n",
+	      f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "complete -c perfkit -f -n __fish_use_subcommand -a %s -d '",
 			verbs[i]->name);
@@ -191,12 +236,16 @@ static void fish(FILE *f, const struct verb *const *verbs, size_t n)
 		fputs("'\n", f);
 	}
 	fputs("complete -c perfkit -f -n __fish_use_subcommand -a help "
-	      "-d 'options and examples of a verb'\n",
+	      "-d 'options and examples of a verb'\n"
+	      "complete -c perfkit -n '__perfkit_verb help' -l completion -x "
+	      "-a 'bash zsh fish'\n",
 	      f);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(f,
-			"complete -c perfkit -f -n '__fish_seen_subcommand_from help' -a %s\n",
+		fprintf(f, "complete -c perfkit -f -n '__perfkit_verb help' -a %s\n",
 			verbs[i]->name);
+		if (verbs[i]->words)
+			fprintf(f, "complete -c perfkit -f -n '__perfkit_first %s' -a '%s'\n",
+				verbs[i]->name, verbs[i]->words);
 		each_option(f, verbs[i], fish_option);
 	}
 }

@@ -67,6 +67,7 @@ struct verb {
 	const char *text;                     /* paragraphs of help below the usage, or NULL */
 	const char *examples;                 /* lines, or NULL */
 	const char *exits;                    /* what other exit statuses mean, or NULL */
+	const char *words;                    /* what the first argument can be; NULL: a file */
 	const struct opt *tables[OPT_TABLES]; /* NULL-terminated when fewer */
 	size_t options_size;
 	int max_files; /* how many positional arguments are taken */

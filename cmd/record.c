@@ -337,6 +337,7 @@ const struct verb verb_record = {
 	.tables = {rows},
 	.options_size = sizeof(struct record_opts),
 	.max_files = 256,
+	.words = "cpu offcpu tail requests",
 	.exits = "what COMMAND or perf ended with",
 	.run = run,
 	.defaults = defaults,

@@ -92,7 +92,34 @@ if command -v bash >/dev/null; then
 	[ "$(completes perfkit svg --split = ti)" = tid ] || wrong "bash: choice"
 	: >some.data
 	[ "$(completes perfkit report some)" = some.data ] || wrong "bash: file"
+	[ "$(completes perfkit record of)" = offcpu ] || wrong "bash: mode"
+	[ "$(completes perfkit record --dry)" = --dry-run ] || wrong "bash: option in place of a mode"
+	[ "$(completes perfkit record cpu some)" = some.data ] || wrong "bash: command"
+	[ "$(completes perfkit help --completion '' | xargs)" = 'bash zsh fish' ] || wrong "bash: shell"
+	[ -z "$(completes perfkit tail --top '')" ] || wrong "bash: files for a number"
+	for o in --by=w,wait --state=r,runnable,running --cause=fut,futex; do
+		[ "$(completes perfkit tail "${o%%=*}" "$(echo "${o#*=}" | cut -d, -f1)" | paste -sd,)" = "${o#*,}" ] ||
+			wrong "bash: tail $o"
+	done
 fi
+# every word that is offered, the program takes
+waits=$SRC/testdata/waits/perf.data
+sed -n "s/^\t\([a-z]*\):\(--[a-z-]*\)[^)]*) words='\(.*\)' ;;/\1 \2 \3/p" complete.bash >offers
+[ "$(wc -l <offers)" -gt 20 ] || wrong "few words are offered: $(cat offers)"
+while read -r v option words; do
+	for w in $words; do
+		case $v in
+		record) set -- cpu --dry-run --no-estimate ;;
+		*) set -- -q --no-local "$waits" ;;
+		esac
+		"$PERFKIT" "$v" "$option" "$w" "$@" >out 2>err </dev/null
+		[ $? != 2 ] || grep -q 'goes with\|does not go with\|has no spans' err || wrong "$v $option $w: $(cat err)"
+	done
+done <offers
+for w in $(sed -n "s/.*record:.*words='\(cpu [a-z ]*\)'.*/\1/p" complete.bash); do
+	"$PERFKIT" record "$w" --dry-run --no-estimate --begin f -x f >out 2>err
+	! grep 'the mode is' err || wrong "record $w"
+done
 
 inst=$PWD/inst
 make -s -C "$SRC" O="$O" DESTDIR="$inst" PREFIX=/usr install >install.log 2>&1 || wrong "$(cat install.log)"
