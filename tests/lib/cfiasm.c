@@ -8,7 +8,8 @@ static void put(struct cfiasm *a, const void *p, size_t n)
 {
 	if (n > sizeof(a->b) - a->n)
 		__builtin_trap();
-	memcpy(a->b + a->n, p, n);
+	if (n) /* no program is no bytes */
+		memcpy(a->b + a->n, p, n);
 	a->n += n;
 }
 
