@@ -132,32 +132,54 @@ static int is_kernel_entry(const struct recorded_build_id *b)
 struct id_giver {
 	struct machine *m;
 	size_t first;
-	struct idmap named; /* path and name → DSO, as they are before */
+	struct u64map named; /* path and name, as they are before → the last link … */
+	VEC(struct link {
+		uint32_t dso, next; /* … of those that have it; NO_ID: no more */
+	})
+	links;
 	const struct recorded_build_id *table;
-	struct u64map given;                    /* name → its first entry */
+	struct u64map given; /* name → 1 + its first entry; 0: others follow */
 	const struct recorded_build_id *kernel; /* the kernel's first entry … */
 	uint32_t vmlinux; /* … and the last file named for it; 0: none */
 };
 
+/* The last link of a name, or NO_ID. */
+static uint32_t links_of(const struct id_giver *g, uint32_t name)
+{
+	uint32_t at;
+	return u64map_get(&g->named, name, &at) ? at : NO_ID;
+}
+
+static int index_name(struct id_giver *g, uint32_t name, uint32_t dso)
+{
+	struct link l = {.dso = dso, .next = links_of(g, name)};
+	return vec_push(&g->links, l) || u64map_put(&g->named, name, (uint32_t)(g->links.n - 1))
+		       ? ERR_NOMEM
+		       : 0;
+}
+
 static int index_names(struct id_giver *g)
 {
-	for (size_t i = g->first; i < g->m->dsos.n; i++) {
+	int rc = 0;
+	for (size_t i = g->first; !rc && i < g->m->dsos.n; i++) {
 		const struct dso *d = &g->m->dsos.v[i];
-		if (idmap_put(&g->named, hash_u64(d->path), (uint32_t)i) ||
-		    (d->name != d->path &&
-		     idmap_put(&g->named, hash_u64(d->name), (uint32_t)i)))
-			return ERR_NOMEM;
+		rc = index_name(g, d->path, (uint32_t)i);
+		if (!rc && d->name != d->path)
+			rc = index_name(g, d->name, (uint32_t)i);
 	}
-	return 0;
+	return rc;
+}
+
+static int is_same_id(const struct recorded_build_id *a, const struct recorded_build_id *b)
+{
+	return a->size == b->size && !memcmp(a->id, b->id, a->size);
 }
 
 /* Files of one path with several build-ids, in containers: whose is whose is not recorded. */
 static void take_id_back(struct id_giver *g, uint32_t name)
 {
-	uint32_t i;
-	size_t at = 0;
-	while (idmap_next(&g->named, hash_u64(name), &at, &i)) {
-		struct dso *d = &g->m->dsos.v[i];
+	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
+		struct dso *d = &g->m->dsos.v[g->links.v[at].dso];
 		if (d->path != name || !d->id_given)
 			continue;
 		d->id.len = 0;
@@ -169,7 +191,6 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 {
 	int kernel = is_kernel_entry(b);
 	uint32_t name, i;
-	size_t at = 0;
 	if (!b->size)
 		return 0;
 	if (strtab_intern(g->m->strings, b->filename, &name))
@@ -179,19 +200,19 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 	if (kernel && *b->filename != '[')
 		g->vmlinux = name;
 	if (u64map_get(&g->given, name, &i)) {
-		const struct recorded_build_id *first = &g->table[i];
-		if (b->size != first->size || memcmp(b->id, first->id, b->size) != 0)
-			take_id_back(g, name);
-		return 0;
+		if (!i || is_same_id(b, &g->table[i - 1]))
+			return 0;
+		take_id_back(g, name);
+		return u64map_put(&g->given, name, 0);
 	}
-	while (idmap_next(&g->named, hash_u64(name), &at, &i)) {
-		struct dso *d = &g->m->dsos.v[i];
+	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
+		struct dso *d = &g->m->dsos.v[g->links.v[at].dso];
 		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
 			continue;
 		set_build_id(d, b);
 		d->name = name; /* so perf prints modules the table lists by path */
 	}
-	return u64map_put(&g->given, name, (uint32_t)(b - g->table));
+	return u64map_put(&g->given, name, (uint32_t)(b - g->table) + 1);
 }
 
 static void give_kernel(struct id_giver *g)
@@ -222,7 +243,8 @@ int machine_take_build_ids(struct machine *m, const struct recording *rec, struc
 		rc = give_id(&g, &rec->features.build_ids.v[k]);
 	if (!rc)
 		give_kernel(&g);
-	idmap_release(&g.named);
+	u64map_release(&g.named);
+	vec_release(&g.links);
 	u64map_release(&g.given);
 	return rc ? err_nomem(e) : 0;
 }

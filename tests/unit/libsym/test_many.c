@@ -114,12 +114,43 @@ static void the_kernels_map_among_others(void **state)
 	buf_release(&image);
 }
 
+static void files_and_build_ids_of_one_path(void **state)
+{
+	(void)state;
+	struct pw w;
+	struct buf image = {0};
+	begin(&w);
+	for (uint32_t i = 0; i < N; i++) {
+		struct pw_id at = {.pid = 5, .tid = 5, .time = i};
+		uint8_t id[20] = {1, (uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16)};
+		pw_mmap2(&w, &at,
+			 &(struct pw_mmap){.pid = 5,
+					   .tid = 5,
+					   .addr = 0x1000 + i * 0x1000ull,
+					   .len = 0x1000,
+					   .ino = i + 1,
+					   .prot = 5,
+					   .filename = "/lib/libc.so"});
+		pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id),
+				    "/lib/libc.so");
+	}
+	pw_sample(&w, 0,
+		  &(struct pw_sample){
+			  .misc = PW_MISC_USER, .ip = 0x1000, .pid = 5, .tid = 5, .time = N});
+	struct profile *p = fold(&w, &image);
+	assert_int_equal(p->machine.dsos.n, N);
+	assert_int_equal(p->machine.dsos.v[0].id.len, 0);
+	profile_close(p);
+	buf_release(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_that_stand_in_one_place),
 		cmocka_unit_test(programs_of_a_kernel_without_a_map),
 		cmocka_unit_test(the_kernels_map_among_others),
+		cmocka_unit_test(files_and_build_ids_of_one_path),
 	};
 	return cmocka_run_group_tests_name("libsym many", tests, NULL, NULL);
 }
