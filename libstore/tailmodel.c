@@ -106,9 +106,9 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 /* Functions are the same when they have the same name, whichever file they are from. */
 static uint64_t function_key(const struct timeline *tl, uint32_t frame)
 {
-	const struct frame *f = &tl->stacks->frames.v[frame];
 	if (!frame)
 		return 0;
+	const struct frame *f = &tl->stacks->frames.v[frame];
 	return f->name ? f->name : 1ull << 32 | frame;
 }
 
