@@ -126,7 +126,7 @@ static int settle_context(struct builder *b, struct err *e)
 static void recorder_name(const struct builder *b, char name[16])
 {
 	const char *cmd = b->rec->features.cmdline;
-	strcpy(name, "perf");
+	memcpy(name, "perf", sizeof("perf"));
 	if (cmd && *cmd) {
 		size_t n = strcspn(cmd, " "), base = n;
 		while (base && cmd[base - 1] != '/')
