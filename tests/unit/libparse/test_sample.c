@@ -7,6 +7,8 @@
 #include "libparse/recording.h"
 #include "libparse/sample.h"
 
+#include <endian.h>
+
 static const uint64_t chain[] = {PW_CONTEXT_KERNEL, 0xffffffff81000010, PW_CONTEXT_USER,
 				 0x401136, 0x401200};
 static const struct pw_read_value group[] = {{1001, 11, 1}, {1002, 12, 2}, {1003, 13, 0}};
@@ -307,6 +309,9 @@ static int decode_off_cpu(const char *name, uint64_t time, const uint64_t *words
 	struct record r;
 	struct err e = {0};
 	struct pw w;
+	uint64_t raw[16];
+	for (size_t i = 0; i < n; i++)
+		raw[i] = htole64(words[i]);
 	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
 	pw_attr(&w, &(struct pw_attr){.type = 1,
 				      .config = 10,
@@ -324,14 +329,14 @@ static int decode_off_cpu(const char *name, uint64_t time, const uint64_t *words
 				      .time = time,
 				      .period = 1,
 				      .cgroup = 9,
-				      .raw = words,
+				      .raw = raw,
 				      .raw_size = (uint32_t)(8 * n)});
 	assert_int_equal(pw_finish(&w, &image), 0);
 	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
 	assert_int_equal(recording_next(rec, &r, &e), 1);
-	int rc = sample_decode(&r, recording_event(rec, &r), 0, s, &e);
+	int rc = sample_decode(&r, recording_event(rec, &r), rec->swap, s, &e);
 	if (!rc && s->callchain.n)
-		check_words(s->callchain, 0, words + 3, words[2]);
+		check_words(s->callchain, rec->swap, words + 3, words[2]);
 	recording_close(rec);
 	buf_release(&image);
 	return rc;

@@ -4,6 +4,7 @@
 
 #include "libsym/profile.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -115,6 +116,8 @@ static void write_file(struct pw *w, const char *dir, const char *name, int data
 	if (data_only) { /* struct perf_file_header */
 		memcpy(&at, image.v + 40, 8);
 		memcpy(&n, image.v + 48, 8);
+		at = le64toh(at);
+		n = le64toh(n);
 	}
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	FILE *f = fopen(path, "w");
@@ -196,6 +199,8 @@ static void off_cpu_sums_are_counted_for_their_threads(void **state)
 	(void)state;
 	static const uint64_t ids[] = {11};
 	uint64_t raw[] = {(uint64_t)TID << 32 | TID, 300, 2, PW_CONTEXT_USER, 0x401136, 0};
+	for (size_t i = 0; i < sizeof(raw) / sizeof(*raw); i++)
+		raw[i] = htole64(raw[i]);
 	struct profile_options opt = {.modules.find = {.buildid_dir = "", .no_local = 1}};
 	struct fold_options how = {.workers = 1};
 	struct pw_id at = {.pid = TID, .tid = TID, .time = START};

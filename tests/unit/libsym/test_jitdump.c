@@ -453,14 +453,14 @@ static void samples_are_of_the_code_that_was_there_then(void **state)
 static void a_dump_with_times_in_cycles_is_told_not_read(void **state)
 {
 	(void)state;
-	static const uint64_t times[] = {120, 250};
+	static const uint64_t times[] = {120, 250}, flags = 1; /* in this machine's order */
 	char dir[] = "/tmp/perfkit-jit-XXXXXX";
 	struct buf image = {0};
 	const char *detail;
 	int told = 0;
 	assert_non_null(mkdtemp(dir));
 	write_dump(0);
-	dump.v[32] = 1; /* flags */
+	memcpy(dump.v + 32, &flags, sizeof(flags));
 	write_recording(&image, times, 2);
 	struct profile *p = fold(&image, dir);
 	assert_int_equal(samples_of(p, "first") + samples_of(p, "second"), 0);
