@@ -300,7 +300,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	struct tlinput ti;
 	struct flame_input fi;
 	uint64_t drawn = 0, left_out = 0;
-	uint32_t event;
+	uint32_t event = 0;
 	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
 	if (out->status)
 		return ERR_IO;
