@@ -77,12 +77,9 @@ static int select_rows(struct load *l)
 	static const char *const sql[2][2] = {
 		{OFF_ROWS("NULL", OF_RECORDING), OFF_ROWS("NULL", "")},
 		{OFF_ROWS("cpu_queue", OF_RECORDING), OFF_ROWS("cpu_queue", "")}};
-	int64_t has = 0;
-	int r = store_query_int(
-		l->s,
-		"SELECT count(*) FROM pragma_table_info('offcpu') WHERE name = 'cpu_queue'",
-		&has, l->e);
-	return r ? r : rows_select(l, "offcpu", sql[has != 0][l->s->recordings.n == 1]);
+	int has = 0;
+	int r = store_has_column(l->s, "offcpu", "cpu_queue", &has, l->e);
+	return r ? r : rows_select(l, "offcpu", sql[has][l->s->recordings.n == 1]);
 }
 
 static int read_rows(struct off_part *p)

@@ -370,11 +370,8 @@ static int read_totals(struct load *l)
 /* Stores of older perfkits have no handed_ns. */
 static int select_spans(struct load *l)
 {
-	int64_t has = 0;
-	int r = store_query_int(
-		l->s,
-		"SELECT count(*) FROM pragma_table_info('spans') WHERE name = 'handed_ns'",
-		&has, l->e);
+	int has = 0;
+	int r = store_has_column(l->s, "spans", "handed_ns", &has, l->e);
 	return r ? r
 		 : rows_select(l, "spans", has ? SPAN_ROWS("handed_ns") : SPAN_ROWS("NULL"));
 }

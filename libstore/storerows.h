@@ -81,6 +81,11 @@ int store_endless(struct store *s, struct err *e);
 /* The first column of a query's first row; 0 where there is none, or it is NULL. */
 int store_query_int(struct store *s, const char *sql, int64_t *v, struct err *e);
 
+/* *has: the table has a column of that name, which stores of older perfkits may lack. 0 or an
+ * error code. */
+int store_has_column(struct store *s, const char *table, const char *column, int *has,
+		     struct err *e);
+
 /* Begin to read; the first column is the row's id, by which the rows are ordered, parameter 1
  * the recording. `table` is for messages. */
 int rows_select(struct load *l, const char *table, const char *sql);

@@ -7,6 +7,7 @@
 #include "libsym/unwind.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 /* 1 when the recording was made on this host and kernel: then local files are its files. */
@@ -17,16 +18,29 @@ static int host_is_ours(const struct features *f)
 	       !strcmp(u.release, f->osrelease);
 }
 
-/* perf record --kcore keeps the kernel's list as it was, and its memory, beside the data. */
+static int is_link(const char *path)
+{
+	struct stat st;
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+/* perf record --kcore keeps the kernel's list as it was, and its memory, beside the data. A
+ * link, which perf never makes, could lead anywhere. */
 static int find_recorded_kallsyms(struct modules *ms)
 {
 	struct buf path = {0};
 	if (!ms->rec->directory)
 		return 0;
-	buf_fmt(&path, "%s/kcore_dir/kallsyms", ms->rec->name);
-	ms->recorded_kallsyms = buf_failed(&path) ? NULL : mem_strdup(buf_cstr(&path));
+	buf_fmt(&path, "%s/kcore_dir", ms->rec->name);
+	int astray = is_link(buf_cstr(&path));
+	buf_str(&path, "/kallsyms");
+	int rc = buf_failed(&path) ? ERR_NOMEM : 0;
+	if (!rc && !astray && !is_link(buf_cstr(&path))) {
+		ms->recorded_kallsyms = mem_strdup(buf_cstr(&path));
+		rc = ms->recorded_kallsyms ? 0 : ERR_NOMEM;
+	}
 	buf_release(&path);
-	return ms->recorded_kallsyms ? 0 : ERR_NOMEM;
+	return rc;
 }
 
 int modules_new(struct modules **out, struct machine *m, const struct recording *rec,

@@ -638,6 +638,25 @@ static void missing_wakeups_stay_unknown(void **state)
 	rig_release(&r);
 }
 
+/* A request of 5 ms that a begins and b ends, and who asks for it. */
+static struct tail_query handed_span(struct rig *r, uint32_t a, uint32_t b, uint64_t handed_us)
+{
+	struct tl_span s = {.start_ns = 1000 * 1000,
+			    .end_ns = 6000 * 1000,
+			    .handed_ns = handed_us * 1000,
+			    .name = text(r, "req"),
+			    .key = 7,
+			    .thread = a,
+			    .end_thread = b,
+			    .parent = TL_NONE};
+	struct tail_query q = top(1);
+	assert_int_equal(vec_push(&r->tl.spans, s), 0);
+	finish(r);
+	q.episodes.kind = EPISODE_SPAN;
+	q.episodes.span = s.name;
+	return q;
+}
+
 /* front waits for a lock of worker, then gives it the request, which is soon done. */
 static void a_span_handed_over_tells_whose_doing_it_was(void **state)
 {
@@ -651,19 +670,8 @@ static void a_span_handed_over_tells_whose_doing_it_was(void **state)
 	struct off *o = off(&r, b, 5100, 5500, 5500, CAUSE_COND, "worker;c:cond");
 	o->flags = OFF_IDLE;
 	woken_by(o, a);
-	struct tl_span s = {.start_ns = 1000 * 1000,
-			    .end_ns = 6000 * 1000,
-			    .name = text(&r, "req"),
-			    .key = 7,
-			    .thread = a,
-			    .end_thread = b,
-			    .parent = TL_NONE};
-	assert_int_equal(vec_push(&r.tl.spans, s), 0);
-	finish(&r);
 	static const uint32_t cpu[] = {0, 1};
-	struct tail_query q = top(1);
-	q.episodes.kind = EPISODE_SPAN;
-	q.episodes.span = s.name;
+	struct tail_query q = handed_span(&r, a, b, 0);
 	q.episodes.cpus = cpu;
 	q.episodes.ncpus = 1;
 	struct tail t = make(&r, q);
@@ -692,19 +700,7 @@ static void a_span_handed_to_a_busy_thread_is_cut_where_it_was(void **state)
 	rig_init(&r, 20000);
 	uint32_t a = thread(&r, "front", 101, 0), b = thread(&r, "worker", 102, 1);
 	off(&r, a, 1100, 4000, 4000, CAUSE_IO, "front;load;c:read");
-	struct tl_span s = {.start_ns = 1000 * 1000,
-			    .end_ns = 6000 * 1000,
-			    .handed_ns = 4100 * 1000,
-			    .name = text(&r, "req"),
-			    .key = 7,
-			    .thread = a,
-			    .end_thread = b,
-			    .parent = TL_NONE};
-	assert_int_equal(vec_push(&r.tl.spans, s), 0);
-	finish(&r);
-	struct tail_query q = top(1);
-	q.episodes.kind = EPISODE_SPAN;
-	q.episodes.span = s.name;
+	struct tail_query q = handed_span(&r, a, b, 4100);
 	struct tail t = make(&r, q);
 	assert_int_equal(explain(t.explainer, &t.episodes.v.v[0], &x, &e), 0);
 	assert_int_equal(x.blocked_by[CAUSE_IO], 2900 * 1000);
@@ -728,18 +724,7 @@ static void handed_over_spans_follow_the_wakeups(void **state)
 	o->flags = OFF_IDLE;
 	woken_by(o, a);
 	off(&r, b, 3000, 5000, 5000, CAUSE_IO, "worker;job;c:read");
-	struct tl_span s = {.start_ns = 1000 * 1000,
-			    .end_ns = 6000 * 1000,
-			    .name = text(&r, "req"),
-			    .key = 7,
-			    .thread = a,
-			    .end_thread = b,
-			    .parent = TL_NONE};
-	assert_int_equal(vec_push(&r.tl.spans, s), 0);
-	finish(&r);
-	struct tail_query q = top(1);
-	q.episodes.kind = EPISODE_SPAN;
-	q.episodes.span = s.name;
+	struct tail_query q = handed_span(&r, a, b, 0);
 	struct tail t = make(&r, q);
 	const struct episode *ep = &t.episodes.v.v[0];
 	assert_int_equal(explain(t.explainer, ep, &x, &e), 0);

@@ -6,6 +6,8 @@
 
 #include "libsym/profile.h"
 
+#include <unistd.h>
+
 /* Of every file that put_elf writes. */
 static const uint8_t id[20] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
 			       11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
@@ -195,6 +197,20 @@ static void the_recordings_own_kallsyms_comes_first(void **state)
 	end();
 }
 
+/* It may lead anywhere, and perf makes none. */
+static void a_link_is_no_kallsyms_of_the_recording(void **state)
+{
+	(void)state;
+	put_kallsyms(CACHED "kallsyms", 0x4000000);
+	put_kallsyms("/elsewhere", 0);
+	put("/linked/kcore_dir/kcore", "", 0);
+	assert_int_equal(symlink(in_root("/elsewhere"), in_root("/linked/kcore_dir/kallsyms")),
+			 0);
+	sample_the_kernel("/linked");
+	expect(3, "");
+	end();
+}
+
 /* On arm64 there is the kernel's head between the two; pgoff tells of _stext. */
 static void a_kernel_is_placed_by_the_symbol_its_mapping_names(void **state)
 {
@@ -353,6 +369,7 @@ int main(void)
 		ON_A_TREE(modules_have_the_names_of_their_own_boot),
 		ON_A_TREE(modules_have_no_names_of_another_boot),
 		ON_A_TREE(the_recordings_own_kallsyms_comes_first),
+		ON_A_TREE(a_link_is_no_kallsyms_of_the_recording),
 		ON_A_TREE(a_kernel_is_placed_by_the_symbol_its_mapping_names),
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
