@@ -2,6 +2,7 @@
  * doctor.c - `perfkit doctor`: can this recording answer? Findings, worst first, each with its
  * remedy; exit status 3 where an answer would be wrong. A store repeats what import found.
  */
+#include "cmd/fill.h"
 #include "cmd/input.h"
 #include "cmd/missing.h"
 #include "cmd/say.h"
@@ -42,7 +43,7 @@ static const struct topic {
 	      {"offcpu", ABOUT_OFFCPU},
 	      {"tail", ABOUT_TAIL},
 	      {"names", ABOUT_NAMES}};
-enum { TOPICS = sizeof(topics) / sizeof(*topics), WIDTH = 80, INDENT = 9 };
+enum { TOPICS = sizeof(topics) / sizeof(*topics), INDENT = 9 };
 
 static int parse_asked(const struct doctor_opts *o, unsigned *asked)
 {
@@ -64,44 +65,55 @@ static int parse_asked(const struct doctor_opts *o, unsigned *asked)
 /* --- text ----------------------------------------------------------------------------------
  */
 
-/* Up to the next blank; of a command, one outside quotes. */
-static size_t word_length(const char *p, int command)
+/* Text behind `used` columns of a line that is there, the next lines `indent` blanks in; blanks
+ * that it begins with stay (shares in columns). 0, or ERR_NOMEM. */
+static int print_text_at(size_t used, size_t indent, const char *s)
+{
+	struct buf shown = {0}, b = {0};
+	size_t lead = strspn(s, " ");
+	escape_visible(&shown, s + lead, strlen(s + lead));
+	printf("%*s", (int)lead, "");
+	fill_text(&b, used + lead, indent, buf_cstr(&shown));
+	fputs(buf_cstr(&b), stdout);
+	int failed = buf_failed(&shown) || buf_failed(&b);
+	buf_release(&shown);
+	buf_release(&b);
+	return failed ? ERR_NOMEM : 0;
+}
+
+/* Up to the next blank outside quotes. */
+static size_t argument_length(const char *p)
 {
 	size_t n = 0;
 	for (int quoted = 0; p[n] && (p[n] != ' ' || quoted); n++)
-		quoted ^= command && p[n] == '\'';
+		quoted ^= p[n] == '\'';
 	return n;
 }
 
-/* `s` broken at blanks into lines of at most WIDTH columns, `left` blanks in front; the first
- * line begins at column `at`. A command keeps its meaning: its lines end in a backslash, its
- * words stay whole. 0, or ERR_NOMEM. */
-static int print_wrapped(const char *s, size_t at, size_t left)
+/* The same of a command, which keeps its meaning: lines end in a backslash, arguments stay
+ * whole. */
+static int print_command_at(size_t used, size_t indent, const char *s)
 {
 	struct buf b = {0};
-	int command = remedy_is_command(s);
-	size_t width = command ? WIDTH - 2 : WIDTH;
 	escape_visible(&b, s, strlen(s));
 	const char *p = buf_cstr(&b);
-	int first = 1;
-	while (*p) {
-		size_t n = word_length(p, command), wide = escape_chars(p, n);
-		if (!first && at + 1 + wide > width) {
-			printf("%s\n%*s", command ? " \\" : "", (int)left, "");
-			at = left;
+	for (int first = 1; *p; first = 0) {
+		size_t n = argument_length(p), wide = escape_chars(p, n);
+		if (!first && used + 1 + wide > FILL_WIDTH - 2) {
+			printf(" \\\n%*s", (int)indent, "");
+			used = indent;
 		} else if (!first) {
 			putchar(' ');
-			at++;
+			used++;
 		}
 		printf("%.*s", (int)n, p);
-		at += wide;
-		first = 0;
+		used += wide;
 		p += n + (p[n] == ' ');
 	}
 	putchar('\n');
 	int failed = buf_failed(&b);
 	buf_release(&b);
-	return failed;
+	return failed ? ERR_NOMEM : 0;
 }
 
 /* The line that mends several findings is told once: *told. */
@@ -114,22 +126,23 @@ static int print_remedy(const struct finding *f, const char **told)
 			return 0;
 		}
 		*told = f->remedy;
+		return print_command_at(INDENT + 8, INDENT + 2, f->remedy);
 	}
-	return print_wrapped(f->remedy, INDENT + 8, INDENT + 2);
+	return print_text_at(INDENT + 8, INDENT + 2, f->remedy);
 }
 
 static int print_finding(const struct finding *f, const char **told)
 {
 	int failed = 0;
 	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
-	failed |= print_wrapped(f->title, INDENT, INDENT);
+	failed |= print_text_at(INDENT, INDENT, f->title);
 	for (size_t i = 0; i < f->ndetails; i++) {
 		printf("%*s", INDENT, "");
 		if (*f->details[i] == '0') { /* a drawing of the time axis from 0 s on */
 			put_visible(stdout, f->details[i]);
 			putchar('\n');
 		} else {
-			failed |= print_wrapped(f->details[i], INDENT, INDENT + 2);
+			failed |= print_text_at(INDENT, INDENT + 2, f->details[i]);
 		}
 		if (*f->get[i]) {
 			printf("%*sget it: ", INDENT + 2, "");
@@ -138,7 +151,7 @@ static int print_finding(const struct finding *f, const char **told)
 		}
 	}
 	printf("%*s", INDENT, "");
-	failed |= print_wrapped(f->kind->spoils, INDENT, INDENT + 2);
+	failed |= print_text_at(INDENT, INDENT + 2, f->kind->spoils);
 	if (*f->remedy)
 		failed |= print_remedy(f, told);
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
