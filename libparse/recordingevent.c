@@ -1,0 +1,127 @@
+/* recordingevent.c - which event a record belongs to, and the fields that say when and who. */
+#include "libparse/recording.h"
+
+const struct event *recording_event(const struct recording *rec, const struct record *r)
+{
+	if (rec->events.n <= 1)
+		return rec->events.n ? &rec->events.v[0] : NULL;
+	uint64_t id = 0;
+	if (r->type == PERF_RECORD_SAMPLE) {
+		if (rec->id_offset < 0)
+			return &rec->events.v[0];
+		if (r->size < RECORD_HEADER_SIZE + rec->id_offset + 8)
+			return NULL;
+		id = load_u64(r->p + RECORD_HEADER_SIZE + rec->id_offset, rec->swap);
+	} else {
+		struct record_id rid;
+		record_id_decode(r, &rec->events.v[0], rec->swap, &rid);
+		id = rid.id;
+	}
+	const struct event *ev = recording_event_of_id(rec, id);
+	/* id 0 is what perf's own synthesized records carry: they are laid out as the first
+	 * event */
+	return ev || id ? ev : &rec->events.v[0];
+}
+
+/* "/freq=99,call-graph=dwarf/": how it is recorded, not which event it is; the length, or 0. */
+static size_t record_terms(const char *s)
+{
+	static const char *const keys[] = {
+		"freq=", "period=", "call-graph=", "stack-size=", "max-stack=",
+		"time=", "inherit", "no-inherit",  "overwrite",   "no-overwrite"};
+	const char *end = *s == '/' ? strchr(s + 1, '/') : NULL;
+	for (size_t i = 0; end && i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strncmp(s + 1, keys[i], strlen(keys[i])))
+			return (size_t)(end - s) + 1;
+	return 0;
+}
+
+int event_name_fits(const char *have, const char *want)
+{
+	size_t n = strlen(want);
+	if (strncmp(have, want, n) != 0)
+		return 0;
+	have += n;
+	if (!*have)
+		return 2;
+	size_t terms = record_terms(have);
+	have += terms;
+	if (*have != ':' && !terms) /* "cycles:u", "cycles/freq=99/u" */
+		return 0;
+	have += *have == ':';
+	return have[strspn(have, "ukhpPGHSDWIe")] == 0;
+}
+
+const struct event *recording_find_event(const struct recording *rec, const char *name)
+{
+	const struct event *found = NULL;
+	int best = 0;
+	for (size_t i = 0; i < rec->events.n; i++) {
+		int fits = event_name_fits(rec->events.v[i].name, name);
+		if (fits > best) {
+			best = fits;
+			found = &rec->events.v[i];
+		}
+	}
+	return found;
+}
+
+static inline void take_id_field(struct record_id *out, uint64_t field, const uint8_t *p,
+				 int swap)
+{
+	switch (field) {
+	case PERF_SAMPLE_TID:
+		out->pid = (int32_t)load_u32(p, swap);
+		out->tid = (int32_t)load_u32(p + 4, swap);
+		out->has_tid = 1;
+		break;
+	case PERF_SAMPLE_TIME:
+		out->time = load_u64(p, swap);
+		out->has_time = 1;
+		break;
+	case PERF_SAMPLE_IDENTIFIER:
+	case PERF_SAMPLE_ID:
+		out->id = load_u64(p, swap);
+		break;
+	case PERF_SAMPLE_CPU:
+		out->cpu = load_u32(p, swap);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The fixed fields in the kernel's order, as far as the record holds them. */
+static void sample_id_fields(const struct recording *rec, const struct event *ev,
+			     const struct record *r, struct record_id *out)
+{
+	static const uint64_t order[] = {
+		PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID,       PERF_SAMPLE_TIME,
+		PERF_SAMPLE_ADDR,       PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU};
+	uint64_t t = ev->attr.sample_type;
+	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
+	size_t left = r->size - RECORD_HEADER_SIZE;
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order) && left >= 8; i++) {
+		if (!(t & order[i]))
+			continue;
+		take_id_field(out, order[i], p, rec->swap);
+		p += 8;
+		left -= 8;
+	}
+}
+
+void recording_id_of(const struct recording *rec, const struct record *r,
+		     const struct event *ev, struct record_id *out)
+{
+	*out = (struct record_id){.cpu = UINT32_MAX};
+	if (ev && r->type == PERF_RECORD_SAMPLE)
+		sample_id_fields(rec, ev, r, out);
+	else if (ev && r->type < PERF_RECORD_HEADER_ATTR)
+		record_id_decode(r, ev, rec->swap, out);
+	out->event = ev;
+}
+
+void recording_id(const struct recording *rec, const struct record *r, struct record_id *out)
+{
+	recording_id_of(rec, r, recording_event(rec, r), out);
+}

@@ -1,0 +1,285 @@
+/* recordingopen.c - file, pipe or directory → a recording with its events and streams; back to
+ * the start, closed. */
+#include "libparse/recording.h"
+#include "base/mem.h"
+#include "libparse/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static int reader_new(struct recording **out, const char *name, struct err *e)
+{
+	struct recording *rec = mem_zalloc(1, sizeof(*rec));
+	struct reader *rd = mem_zalloc(1, sizeof(*rd));
+	if (rec && rd) {
+		rec->reader = rd;
+		rd->src.fd = -1;
+		rec->id_offset = -1;
+		rec->name = arena_strndup(&rec->strings, name, strlen(name));
+		if (rec->name) {
+			*out = rec;
+			return 0;
+		}
+	}
+	mem_free(rec);
+	mem_free(rd);
+	return err_nomem(e);
+}
+
+/* Point every stream's feed at the start of its bytes. */
+static void streams_start(struct recording *rec)
+{
+	struct reader *rd = rec->reader;
+	rd->current = 0;
+	for (size_t i = 0; i < rd->streams.n; i++) {
+		struct stream *st = &rd->streams.v[i];
+		const struct source *src = st->src.data ? &st->src : &rd->src;
+		inflater_release(&st->inflater);
+		st->skip = 0;
+		if (!source_is_mapped(src))
+			continue;
+		chunk_drop(st->feed.chunk);
+		st->feed = (struct feed){.p = src->data + st->data_start,
+					 .end = src->data + st->data_end,
+					 .offset = st->data_start};
+	}
+}
+
+/* data.0, data.1, … of a directory: records without any header. */
+static int open_directory_streams(struct recording *rec, const char *dir, struct err *e)
+{
+	for (unsigned i = 0; i < MAX_STREAMS; i++) {
+		char path[4096];
+		if ((size_t)snprintf(path, sizeof(path), "%s/data.%u", dir, i) >= sizeof(path))
+			return err_set(e, ERR_LIMIT, "%s: path is too long", dir);
+		struct stat st;
+		if (stat(path, &st)) {
+			if (errno == ENOENT)
+				return 0;
+			return err_sys(e, "%s: cannot open", path);
+		}
+		if (!st.st_size)
+			continue;
+		struct stream s = {.src.fd = -1};
+		int r = source_open(&s.src, path, e);
+		if (r)
+			return r;
+		if (i >= FILES_KEPT)
+			source_close_file(&s.src);
+		s.data_end = s.src.size;
+		if (!source_is_mapped(&s.src))
+			r = err_set(e, ERR_IO, "%s: cannot be mapped", path);
+		else if (vec_push(&rec->reader->streams, s))
+			r = err_nomem(e);
+		if (r) {
+			source_close(&s.src);
+			return r;
+		}
+		rec->data_size += s.data_end;
+	}
+	return 0;
+}
+
+static int open_source(struct recording *rec, const char *path, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	struct stat st;
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
+		return source_open(&rd->src, path, e);
+	char header[4096];
+	if ((size_t)snprintf(header, sizeof(header), "%s/data", path) >= sizeof(header))
+		return err_set(e, ERR_LIMIT, "%s: path is too long", path);
+	if (stat(header, &st) || !S_ISREG(st.st_mode)) /* a fifo in it was not named */
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s: a directory without perf's file 'data' in it", path);
+	rec->directory = 1;
+	return source_open(&rd->src, header, e);
+}
+
+/* Header records of a pipe, up to the first record that is none; it waits as pending. */
+static int read_pipe_header(struct recording *rec, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	for (;;) {
+		struct record r;
+		int got = recording_next(rec, &r, e);
+		if (got <= 0)
+			return got;
+		switch (r.type) {
+		case PERF_RECORD_HEADER_ATTR:
+		case PERF_RECORD_HEADER_EVENT_TYPE:
+		case PERF_RECORD_HEADER_TRACING_DATA:
+		case PERF_RECORD_HEADER_BUILD_ID:
+		case PERF_RECORD_HEADER_FEATURE:
+		case PERF_RECORD_EVENT_UPDATE:
+			continue;
+		default:
+			rd->pending = r;
+			rd->has_pending = rd->header_ended = 1;
+			return 0;
+		}
+	}
+}
+
+/* A perf.data of file mode that comes through a pipe has its index at the end. */
+static int spool_file_mode(struct recording *rec, struct err *e)
+{
+	struct source *src = &rec->reader->src;
+	const uint8_t *p;
+	size_t n;
+	int r = source_is_mapped(src) ? 0 : source_peek(src, &p, &n, e);
+	if (r || source_is_mapped(src) || n < 16)
+		return r;
+	return header_is_pipe(p) ? 0 : source_spool(src, e);
+}
+
+static int open_rest(struct recording *rec, const char *path, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	rec->written_ns = rd->src.mtime_ns;
+	int r = spool_file_mode(rec, e);
+	if (r)
+		return r;
+	r = source_is_mapped(&rd->src) ? header_read_file(rec, e)
+				       : header_read_pipe_magic(rec, e);
+	if (!r && rec->directory)
+		r = open_directory_streams(rec, path, e);
+	if (!r)
+		r = header_finish_events(rec, e);
+	if (r)
+		return r;
+	streams_start(rec);
+	if (!rec->pipe_mode)
+		return 0;
+	r = read_pipe_header(rec, e);
+	if (!r &&
+	    source_is_mapped(&rd->src)) /* the first pass over the header does not count */
+		r = recording_rewind(rec, e);
+	if (!r && !rec->events.n)
+		return err_set(e, ERR_FORMAT, "%s: no event attributes in front of the data",
+			       rec->name);
+	return r;
+}
+
+int recording_open(struct recording **out, const char *path, struct err *e)
+{
+	struct recording *rec = NULL;
+	*out = NULL;
+	int r = reader_new(&rec, strcmp(path, "-") ? path : "stdin", e);
+	if (r)
+		return r;
+	r = open_source(rec, path, e);
+	if (!r)
+		r = open_rest(rec, path, e);
+	if (r)
+		recording_close(rec);
+	else
+		*out = rec;
+	return r;
+}
+
+int recording_open_source(struct recording **out, struct source *src, struct err *e)
+{
+	struct recording *rec = NULL;
+	*out = NULL;
+	int r = reader_new(&rec, src->name, e);
+	if (r) {
+		source_close(src);
+		return r;
+	}
+	rec->reader->src = *src;
+	*src = (struct source){.fd = -1};
+	r = open_rest(rec, rec->name, e);
+	if (r)
+		recording_close(rec);
+	else
+		*out = rec;
+	return r;
+}
+
+int recording_open_mem(struct recording **out, const void *p, size_t n, const char *name,
+		       struct err *e)
+{
+	struct recording *rec = NULL;
+	*out = NULL;
+	int r = reader_new(&rec, name, e);
+	if (r)
+		return r;
+	r = source_open_mem(&rec->reader->src, p, n, name, e);
+	if (!r)
+		r = open_rest(rec, name, e);
+	if (r)
+		recording_close(rec);
+	else
+		*out = rec;
+	return r;
+}
+
+void recording_close(struct recording *rec)
+{
+	if (!rec)
+		return;
+	struct reader *rd = rec->reader;
+	for (size_t i = 0; i < rd->streams.n; i++) {
+		struct stream *st = &rd->streams.v[i];
+		inflater_release(&st->inflater);
+		chunk_drop(st->feed.chunk);
+		source_close(&st->src);
+	}
+	vec_release(&rd->streams);
+	chunk_drop(rd->held);
+	chunk_pool_close(&rd->pool);
+	source_close(&rd->src);
+	mem_free(rd->window.buf);
+	mem_free(rd);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		mem_free(rec->events.v[i].name);
+		vec_release(&rec->events.v[i].ids);
+	}
+	vec_release(&rec->events);
+	vec_release(&rec->features.build_ids);
+	vec_release(&rec->features.groups);
+	u64map_release(&rec->by_id);
+	arena_release(&rec->strings);
+	mem_free(rec);
+}
+
+int recording_rewind(struct recording *rec, struct err *e)
+{
+	struct reader *rd = rec->reader;
+	if (!source_is_mapped(&rd->src))
+		return err_set(e, ERR_UNSUPPORTED, "%s: a pipe cannot be read twice",
+			       rec->name);
+	rd->has_pending = rd->copies = rd->sampled = 0;
+	struct recording_stats was = rec->stats;
+	rec->stats = (struct recording_stats){0};
+	if (!rec->pipe_mode) { /* a cut that the header told stays known */
+		memcpy(rec->stats.torn, was.torn, sizeof(was.torn));
+		rec->stats.joined = was.joined;
+	}
+	streams_start(rec);
+	return 0;
+}
+
+int recording_is_mapped(const struct recording *rec)
+{
+	return source_is_mapped(&rec->reader->src) && !rec->compressed &&
+	       !(rec->features.bits[0] >> HEADER_COMPRESSED & 1);
+}
+
+int recording_read_copies(struct recording *rec)
+{
+	struct reader *rd = rec->reader;
+	struct stream *st = rd->streams.n == 1 ? &rd->streams.v[0] : NULL;
+	if (!st || st->src.data || !rd->src.file || !recording_is_mapped(rec) ||
+	    rec->pipe_mode || rec->directory || st->feed.offset != st->data_start)
+		return 0;
+	st->feed = (struct feed){.file = &rd->src,
+				 .offset = st->data_start,
+				 .at = st->data_start,
+				 .stop = st->data_end,
+				 .pool = &rd->pool};
+	rd->copies = 1;
+	return 1;
+}
