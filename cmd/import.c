@@ -6,6 +6,7 @@
 #include "cmd/tlinput.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
+#include "base/arena.h"
 #include "libstore/storewrite.h"
 
 #include <inttypes.h>
@@ -25,16 +26,22 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* What the clocks of the recordings so far were, for the question whether they can be compared.
- */
-struct clocks {
+/* The recordings that are in the store already. Can their clocks be compared with the next
+ * one's? Is it one of them? */
+struct before {
 	char clock[32], host[256];
 	int n, exact;
+	VEC(struct imported {
+		const char *host, *path;
+		uint64_t origin_ns, end_ns;
+	})
+	v;
+	struct arena strings;
 };
 
 /* Times of two recordings mean the same if they stand on one clock of one boot, or if each
  * carries CLOCK_DATA. Of the boot only the host's name and the kernel's clock are known. */
-static int clocks_agree(struct clocks *c, const struct timeline *tl, const char *path)
+static int clocks_agree(struct before *c, const struct timeline *tl, const char *path)
 {
 	const char *clock = strtab_get(&tl->stacks->strings, tl->rec.clock);
 	const char *host = strtab_get(&tl->stacks->strings, tl->rec.host);
@@ -52,6 +59,29 @@ static int clocks_agree(struct clocks *c, const struct timeline *tl, const char 
 	    path, clock, *host ? host : "an unknown host", c->clock,
 	    *c->host ? c->host : "an unknown host");
 	return 0;
+}
+
+/* Say so when it has the host and the times, to the nanosecond, of one before. 0, or ERR_NOMEM.
+ */
+static int warn_again(struct before *b, struct tlinput *ti, const char *path, struct err *e)
+{
+	const struct tl_recording *r = &ti->tl.rec;
+	const char *host = strtab_get(&ti->tl.stacks->strings, r->host);
+	for (size_t i = 0; r->end_ns && i < b->v.n; i++) {
+		const struct imported *x = &b->v.v[i];
+		if (x->origin_ns != r->origin_ns || x->end_ns != r->end_ns ||
+		    strcmp(x->host, host) != 0)
+			continue;
+		input_warn(&ti->in,
+			   "%s: the same recording as %s: all that it holds counts twice", path,
+			   x->path);
+		return 0;
+	}
+	struct imported x = {.host = arena_strndup(&b->strings, host, strlen(host)),
+			     .path = arena_strndup(&b->strings, path, strlen(path)),
+			     .origin_ns = r->origin_ns,
+			     .end_ns = r->end_ns};
+	return !x.host || !x.path || vec_push(&b->v, x) ? err_nomem(e) : 0;
 }
 
 /* What doctor would say of it, however it is asked. */
@@ -80,7 +110,7 @@ static int add_report(struct store_writer *w, const struct tlinput *ti, struct e
 
 /* The nth of the recordings in a file. */
 static int import_one(struct store_writer *w, const struct import_opts *o, const char *path,
-		      size_t nth, size_t *of, struct clocks *clocks)
+		      size_t nth, size_t *of, struct before *before)
 {
 	struct tlinput ti;
 	struct err e = {0};
@@ -88,8 +118,10 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, TLINPUT_COPY, nth, of);
 	if (rc)
 		return rc;
-	if (!clocks_agree(clocks, &ti.tl, path) && !o->tl.in.force)
+	if (!clocks_agree(before, &ti.tl, path) && !o->tl.in.force)
 		rc = 3;
+	else if (warn_again(before, &ti, path, &e))
+		rc = input_fail(&ti.in, &e);
 	input_progress_start(&p);
 	if (input_shows_progress(&o->tl.in))
 		store_writer_progress(w, input_progress_show, &p);
@@ -114,12 +146,12 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 }
 
 static int import_file(struct store_writer *w, const struct import_opts *o, const char *path,
-		       struct clocks *clocks)
+		       struct before *before)
 {
 	size_t of = 1;
 	int rc = 0;
 	for (size_t i = 0; i < of && !rc; i++)
-		rc = import_one(w, o, path, i, &of, clocks);
+		rc = import_one(w, o, path, i, &of, before);
 	return rc;
 }
 
@@ -150,23 +182,25 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const struct import_opts *o = opts;
 	const char *output = o->output ? o->output : "perf.db";
 	const char *one = o->tl.in.input ? o->tl.in.input : "perf.data";
-	struct clocks clocks = {0};
+	struct before before = {0};
 	struct store_writer *w;
 	struct err e = {0};
 	int rc = 0;
 	if (open_writer(&w, output, &e))
 		return input_fail(NULL, &e);
 	if (!nfiles)
-		rc = import_file(w, o, one, &clocks);
+		rc = import_file(w, o, one, &before);
 	for (size_t i = 0; !rc && i < nfiles; i++)
-		rc = import_file(w, o, files[i], &clocks);
+		rc = import_file(w, o, files[i], &before);
 	if (rc)
 		store_writer_abort(w);
 	else if (store_writer_commit(w, &e))
 		rc = input_fail(NULL, &e);
 	else if (!o->tl.in.quiet)
-		summary(output, clocks.n);
+		summary(output, before.n);
 	scratch_file(NULL);
+	vec_release(&before.v);
+	arena_release(&before.strings);
 	return rc;
 }
 

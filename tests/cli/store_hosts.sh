@@ -89,8 +89,15 @@ for q in report collapse "svg -o x.svg" "tail" "collapse --offcpu"; do
 	refused $q --recording 1 "$a" && grep -q 'for stores' err
 done
 
-# One process recorded twice, on one clock: times can be compared.
-pk import "$a" "$a" -o twice.db
+# One process recorded twice, on one clock: times can be compared. The very same recording twice is
+# told: by another name, out of a store; two recordings are not.
+cp "$a" copy.data
+"$PERFKIT" import --no-local "$a" copy.data -o twice.db 2>err
+[ "$(grep -c 'copy.data: the same recording as .*: all that it holds counts twice' err)" = 1 ]
+"$PERFKIT" import two.db a.db -o all.db 2>err
+[ "$(grep -c 'a.db: the same recording as two.db' err)" = 1 ]
+"$PERFKIT" import --no-local "$a" b.data -o two.db 2>err
+! grep 'the same recording' err
 store tail --top 2 twice.db >twice.txt && grep -q '@2:vm' twice.txt
 store collapse --offcpu --unit ns --time 5108.53,5108.60 twice.db >twice.folded
 store collapse --offcpu --unit ns --time 5108.53,5108.60 a.db >once.folded
