@@ -357,8 +357,9 @@ int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 			out->first_ns = end_ns;
 		if (t->state != OFF)
 			continue;
+		r = sched_lose_woken(s, i);
 		t->off.flags |= OFF_OPEN;
-		if ((r = sched_end_off(s, i, end_ns, TL_NOCPU, -1)))
+		if (r || (r = sched_end_off(s, i, end_ns, TL_NOCPU, -1)))
 			return failed(r, e);
 	}
 	return timeline_finish(s->tl, e);

@@ -177,4 +177,12 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev);
 int sched_on_migrate(struct sched *s, const struct sched_event *ev);
 int sched_on_wakeup_new(struct sched *s, const struct sched_event *ev);
 
+/*
+ * Before the interval of thread i ends: woken into the queue of a CPU that was not recorded, it
+ * may have run there, and slept again. Else nothing is done.
+ *
+ *	out ──known──► waking ──unknown──►
+ */
+int sched_lose_woken(struct sched *s, uint32_t i);
+
 #endif

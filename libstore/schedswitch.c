@@ -64,7 +64,9 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 		sched_begin_running(s, i, cpu, prio, s->now);
 		return 0;
 	}
-	int r = sched_end_off(s, i, s->now, cpu, prio);
+	int r = sched_lose_woken(s, i);
+	if (!r)
+		r = sched_end_off(s, i, s->now, cpu, prio);
 	if (!r)
 		sched_run_on(s, i, cpu);
 	return r;

@@ -46,8 +46,10 @@ static int ran_unseen(const struct sched *s, const struct thr *t)
 	       s->now > t->wake.ns && (s->tl->flags & TL_SOME_CPUS || s->tl->losses.n);
 }
 
-/*	out ──known──► first waking ──unknown──► this one ──runnable──► in */
-static int woken_again(struct sched *s, uint32_t i)
+/* What it did since it was woken is not known.
+ *
+ *	out ──known──► waking ──unknown──► */
+static int unseen_since_woken(struct sched *s, uint32_t i)
 {
 	struct thr *t = &s->threads.v[i];
 	uint64_t woken = t->wake.ns > t->off.start_ns ? t->wake.ns : t->off.start_ns;
@@ -58,11 +60,36 @@ static int woken_again(struct sched *s, uint32_t i)
 	sched_begin_off(s, i, woken, TL_NOCPU);
 	t->off.unknown = UNKNOWN_HOLE;
 	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
-	if ((r = sched_end_off(s, i, s->now, TL_NOCPU, -1)))
+	return 0;
+}
+
+/*	out ──known──► first waking ──unknown──► this one ──runnable──► in */
+static int woken_again(struct sched *s, uint32_t i)
+{
+	struct thr *t = &s->threads.v[i];
+	int r = unseen_since_woken(s, i);
+	if (r || (r = sched_end_off(s, i, s->now, TL_NOCPU, -1)))
 		return r;
 	sched_begin_off(s, i, s->now, TL_NOCPU);
 	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
 	return 0;
+}
+
+/* It was woken into the queue of a CPU that was not recorded (-C): no record came from there,
+ * or what did not come is the wakeup, which follows each waking. */
+static int is_woken_unseen(const struct sched *s, const struct thr *t)
+{
+	uint16_t cpu = t->off.cpu_queue;
+	if (!(s->tl->flags & TL_SOME_CPUS) || !t->sleeps)
+		return 0;
+	if (!t->woken)
+		return t->wake.set && s->tl->flags & TL_HAS_WAKEUP;
+	return cpu != TL_NOCPU && (cpu >= s->cpus.n || !s->cpus.v[cpu].last_ns);
+}
+
+int sched_lose_woken(struct sched *s, uint32_t i)
+{
+	return is_woken_unseen(s, &s->threads.v[i]) ? unseen_since_woken(s, i) : 0;
 }
 
 /* Whom the event is about, and what it says of the waker; either may be a new thread, so that

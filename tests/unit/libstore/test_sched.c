@@ -235,6 +235,45 @@ static void a_second_waking_proves_an_unseen_run(void **state)
 	done(r);
 }
 
+/* 7 is woken into the queue of CPU 1, which was not recorded: by a wakeup that says so, then by
+ * a waking whose wakeup came from there. */
+static void a_wakeup_to_a_cpu_not_recorded_hides_what_follows(void **state)
+{
+	(void)state;
+	struct rig *r = rig_new(FULL | TL_SOME_CPUS);
+	sw(r, 100, 0, 0, "R", 7);
+	sw(r, 110, 0, 7, "S", 9);
+	waking(r, 130, 0, 9, 7);
+	struct sched_event ev = event(SCHED_WAKEUP, 131, 0, 9);
+	ev.target_tid = 7;
+	ev.to_cpu = 1;
+	put(r, &ev);
+	sw(r, 500, 0, 9, "R", 7);
+	sw(r, 510, 0, 7, "S", 9);
+	waking(r, 530, 0, 9, 7);
+	sw(r, 600, 0, 9, "R", 7);
+	sw(r, 610, 0, 7, "S", 9);
+	waking(r, 630, 0, 9, 7);
+	ev.time_ns = 631000;
+	ev.to_cpu = 0;
+	put(r, &ev);
+	sw(r, 640, 0, 9, "S", 7);
+	sw(r, 650, 0, 7, "S", 0);
+	waking(r, 660, 0, 0, 7);
+	r->end = 700000;
+	expect(r, "7 110-130 S 20+0 suspect <-9 task\n"
+		  "7 130-500  0+0 ?hole suspect\n"
+		  "7 510-530 S 20+0 suspect <-9 task\n"
+		  "7 530-600  0+0 ?hole suspect\n"
+		  "7 610-640 S 20+10 <-9 task\n"
+		  "7 650-660 S 10+0 suspect <-0 task\n"
+		  "7 660-700  0+0 ?hole open suspect\n"
+		  "9 500-510 R 0+10 preempted\n"
+		  "9 600-610 R 0+10 preempted\n"
+		  "9 640-700 S 60+0 open\n");
+	done(r);
+}
+
 static void off_times_are_exact_at_every_power_of_two(void **state)
 {
 	(void)state;
@@ -871,6 +910,7 @@ int main(void)
 		cmocka_unit_test(a_sleeper_taken_from_another_cpu_has_run_there),
 		cmocka_unit_test(a_ready_thread_found_elsewhere_is_suspect),
 		cmocka_unit_test(a_second_waking_proves_an_unseen_run),
+		cmocka_unit_test(a_wakeup_to_a_cpu_not_recorded_hides_what_follows),
 		cmocka_unit_test(off_times_are_exact_at_every_power_of_two),
 		cmocka_unit_test(running_states_are_preemptions),
 		cmocka_unit_test(an_exiting_thread_ends_without_an_interval),
