@@ -52,7 +52,15 @@ enum {
 
 struct site { /* candidate waits of one group at one node */
 	uint64_t count;
+	uint64_t answers, others; /* of those whose waker's reason is known: who gave it */
 	uint8_t open;
+};
+
+/* Why the waker of a wait was at work. */
+enum asker {
+	ASKED_BY_OTHERS,
+	UNTOLD, /* it was at work for longer than this thread, or never seen to wait */
+	ASKED_BY_ITSELF,
 };
 
 struct idle {
@@ -70,8 +78,8 @@ struct idle {
 	VEC(uint32_t) function_path; /* path → the first one through the same functions */
 	struct u64map verdicts;      /* comm << 32 | path → causes_verdict */
 	VEC(uint8_t) candidate;      /* by interval: may be idle, as far as points 1-3 go */
-	VEC(uint8_t) answer;         /* by interval: is_answer, where it was asked */
-	VEC(uint32_t) near;          /* by thread: where off_after ended the last time */
+	VEC(uint8_t) answer; /* by interval: an enum asker, then whether it is an answer */
+	VEC(uint32_t) near;  /* by thread: where off_after ended the last time */
 };
 
 /* --- paths without lines -------------------------------------------------------------------
@@ -434,8 +442,16 @@ static uint32_t off_after(struct idle *x, uint32_t thread, uint64_t from)
 	return *near = timeline_off_after_near(x->tl, thread, from, *near);
 }
 
-/* The last candidate of `thread` that was woken at or before `at`; 0 when it has none. */
-static int last_idle(struct idle *x, uint32_t thread, uint64_t at, uint32_t *out)
+/* What a thread may have been given its work by. */
+static int gives_work(uint8_t cause)
+{
+	return cause == CAUSE_COND || cause == CAUSE_NET || cause == CAUSE_PIPE ||
+	       cause == CAUSE_POLL || cause == CAUSE_FUTEX || cause == CAUSE_SEMAPHORE;
+}
+
+/* The last candidate of `thread`, or else (any) wait that may have given it work, woken at or
+ * before `at`; 0 when it has none. */
+static int last_wait(struct idle *x, uint32_t thread, uint64_t at, int any, uint32_t *out)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
 	uint32_t i = off_after(x, thread, at);
@@ -444,7 +460,8 @@ static int last_idle(struct idle *x, uint32_t thread, uint64_t at, uint32_t *out
 	for (uint32_t back = 0; back < ANSWER_BACK && i + 1 > t->off_first && t->off_n;
 	     back++) {
 		const struct off *o = &x->tl->off.v[i];
-		if (x->candidate.v[i] && o->start_ns + o->blocked_ns <= at && !o->unknown) {
+		if ((any ? gives_work(o->cause) : x->candidate.v[i]) &&
+		    o->start_ns + o->blocked_ns <= at && !o->unknown) {
 			*out = i;
 			return 1;
 		}
@@ -455,45 +472,61 @@ static int last_idle(struct idle *x, uint32_t thread, uint64_t at, uint32_t *out
 	return 0;
 }
 
-/* Was the waker of interval i at work because this very thread had asked for it? */
-static int is_answer(struct idle *x, uint32_t i)
+/* Was the waker of interval i at work because this very thread had asked for it? Of a waker
+ * whose loop was not made out, any wait for others counts: one in the middle of its work, for
+ * others it had asked itself, leads back to it. */
+static enum asker asker_of(struct idle *x, uint32_t i)
 {
 	const struct timeline *tl = x->tl;
 	const struct off *o = &tl->off.v[i];
 	uint32_t self = o->thread, by = o->waker, work;
 	uint64_t since = tl->threads.v[self].first_ns, at = o->start_ns + o->blocked_ns;
-	if (i > tl->threads.v[self].off_first && last_idle(x, self, o->start_ns, &work))
+	if (i > tl->threads.v[self].off_first && last_wait(x, self, o->start_ns, 0, &work))
 		since = tl->off.v[work].end_ns;
 	for (int hop = 0; hop < ANSWER_HOPS && by != TL_NONE && by != self; hop++) {
-		if (!last_idle(x, by, at, &work))
-			return 0;
+		if (!last_wait(x, by, at, 0, &work) && !last_wait(x, by, at, 1, &work))
+			return UNTOLD;
 		const struct off *w = &tl->off.v[work];
 		uint64_t woken = w->start_ns + w->blocked_ns;
 		if (woken < since)
-			return 0;
+			return UNTOLD;
 		by = w->waker;
 		at = woken;
 	}
-	return by == self;
+	return by == self ? ASKED_BY_ITSELF : by == TL_NONE ? ASKED_BY_OTHERS : UNTOLD;
 }
 
-/* Point 6: a wait during which somebody waited for a lock this thread held is no rest. The
- * wakeup out of the lock's wait tells who held it. */
+/* Did `o` wait for its waker meanwhile, as the waker was in `w`? At a lock, even if it came
+ * late: the lock was held. On the way to a barrier, if for most of w: all come to it from what
+ * they do alone. */
+static int waited_for(const struct off *o, const struct off *w)
+{
+	uint64_t from = w->start_ns > o->start_ns ? w->start_ns : o->start_ns;
+	uint64_t o_until = o->start_ns + o->blocked_ns, w_until = w->start_ns + w->blocked_ns;
+	uint64_t until = o_until < w_until ? o_until : w_until;
+	return o->cause != CAUSE_BARRIER || (until > from && until - from >= w->blocked_ns / 2);
+}
+
+/* Point 6: a wait during which somebody waited for a lock this thread held, or at a barrier for
+ * it to come, is no rest. The wakeup out of that wait tells who it was. */
 static void unmark_holders(struct idle *x)
 {
 	struct timeline *tl = x->tl;
 	for (size_t i = 0; i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
-		if ((o->cause != CAUSE_LOCK && o->cause != CAUSE_RWLOCK) || o->waker == TL_NONE)
+		int held = o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK ||
+			   o->cause == CAUSE_BARRIER;
+		if (!held || o->waker == TL_NONE)
 			continue;
 		const struct tl_thread *t = &tl->threads.v[o->waker];
 		uint64_t until = o->start_ns + o->blocked_ns;
 		uint32_t k = off_after(x, o->waker, o->start_ns);
 		for (uint32_t n = 0; n < ANSWER_BACK && k < t->off_first + t->off_n; n++, k++) {
-			if (tl->off.v[k].start_ns >= until)
+			struct off *w = &tl->off.v[k];
+			if (w->start_ns >= until)
 				break;
-			if (x->candidate.v[k] != ASKED_FOR)
-				tl->off.v[k].flags &= (uint8_t)~OFF_IDLE;
+			if (x->candidate.v[k] != ASKED_FOR && waited_for(o, w))
+				w->flags &= (uint8_t)~OFF_IDLE;
 		}
 	}
 }
@@ -503,18 +536,36 @@ static int asks(const struct off *o)
 	return o->cause == CAUSE_COND || o->cause == CAUSE_NET || o->cause == CAUSE_PIPE;
 }
 
+/* Which of them are answers. One from a busy server, which went on from another's request to
+ * this one without a rest, looks like work from a busy producer: it is what the others at the
+ * same place are. */
 static int find_answers(struct idle *x)
 {
 	const struct timeline *tl = x->tl;
+	int r = 0;
 	x->answer.n = x->near.n = 0;
 	if (vec_reserve(&x->answer, tl->off.n) || vec_reserve(&x->near, tl->threads.n))
 		return ERR_NOMEM;
+	for (size_t i = 0; i < x->sites.n; i++)
+		x->sites.v[i].answers = x->sites.v[i].others = 0;
 	for (uint32_t i = 0; i < tl->threads.n; i++)
 		x->near.v[x->near.n++] = tl->threads.v[i].off_first;
-	for (uint32_t i = 0; i < tl->off.n; i++)
-		x->answer.v[x->answer.n++] =
-			x->candidate.v[i] && asks(&tl->off.v[i]) && is_answer(x, i);
-	return 0;
+	for (uint32_t i = 0; i < tl->off.n; i++) {
+		const struct off *o = &tl->off.v[i];
+		int asked = x->candidate.v[i] && asks(o);
+		enum asker by = asked ? asker_of(x, i) : ASKED_BY_OTHERS;
+		struct site *site = asked && by != UNTOLD ? site_of(x, o, &r) : NULL;
+		if (site)
+			*(by == ASKED_BY_ITSELF ? &site->answers : &site->others) += 1;
+		x->answer.v[x->answer.n++] = (uint8_t)by;
+	}
+	for (uint32_t i = 0; !r && i < tl->off.n; i++) {
+		int untold = x->answer.v[i] == UNTOLD;
+		struct site *site = untold ? site_of(x, &tl->off.v[i], &r) : NULL;
+		x->answer.v[i] =
+			site ? site->answers > site->others : x->answer.v[i] == ASKED_BY_ITSELF;
+	}
+	return r;
 }
 
 /* A thread whose loop waits for others' doings does not rest when it sleeps: that is a delay in

@@ -272,6 +272,16 @@ static void a_go_thread_without_a_goroutine_is_idle(void **state)
 	assert_int_not_equal(verdict("main.main;runtime.lock2;runtime.futex.abi0"), idle);
 }
 
+static void a_wait_in_a_signal_handler_is_work(void **state)
+{
+	(void)state;
+	int idle = verdict("main;ReadCommand;recv");
+	assert_int_not_equal(verdict("main;ReadCommand;recv;__restore_rt;on_stop;sigsuspend"),
+			     idle);
+	assert_int_equal(verdict("start_thread;loop;nap;__restore_rt;on_stop;sigsuspend"),
+			 verdict("backend;ProcSleep;poll"));
+}
+
 struct rig {
 	struct stacks stacks;
 	struct timeline tl;
@@ -416,10 +426,55 @@ static void waiting_for_an_answer_is_not_idle(void **state)
 		slept(&r, 1, t * 1000 + 901, t * 1000 + 1420, "start_thread;server" FUTEX, 0,
 		      "main;loop;pthread_cond_signal");
 	apply(&r);
-	expect_idle(&r, 0, 21, 19); /* its naps; its questions, but for the first: what the
-				     * server had done before it is not recorded */
+	expect_idle(&r, 0, 20, 20); /* its naps; its questions, with the first, for which what
+				     * the server had done before is not recorded */
 	expect_idle(&r, 1, 19,
 		    1); /* the server at rest; its last wait was ended without a nap */
+	rig_release(&r);
+}
+
+/* The server goes on from the question of 0 to that of 1, which came meanwhile: who set it to
+ * work does not tell, but the rounds do in which 1 asked alone. */
+static void an_answer_of_a_busy_server_is_not_idle(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_init(&r, 3);
+	for (uint64_t t = 0; t < 40000; t += 1000)
+		if (t % 4000)
+			slept(&r, 0, t, t + 500, "main;loop" FUTEX, 2,
+			      "start_thread;server;pthread_cond_signal");
+	for (uint64_t t = 0; t < 40000; t += 1000) {
+		slept(&r, 1, t - (t ? 90 : 0), t + 60, "main;loop" NAP, TL_NONE, "");
+		slept(&r, 1, t + 70, t + 900, "main;loop" FUTEX, 2,
+		      "start_thread;server;pthread_cond_signal");
+	}
+	for (uint64_t t = 0; t < 40000; t += 1000)
+		slept(&r, 2, t - (t ? 90 : 0), t + (t % 4000 ? 10 : 65),
+		      "start_thread;server" FUTEX, t % 4000 ? 0 : 1,
+		      "main;loop;pthread_cond_signal");
+	apply(&r);
+	expect_idle(&r, 1, 40, 40); /* its naps; its questions */
+	rig_release(&r);
+}
+
+/* 1 does all its work in stacks that were cut short, so its loop is not made out. */
+static void an_answer_of_a_server_without_a_loop_is_not_idle(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_init(&r, 2);
+	for (uint64_t t = 0; t < 20000; t += 1000) {
+		slept(&r, 0, t, t + 200, "main;loop" NAP, TL_NONE, "");
+		slept(&r, 0, t + 220, t + 400, "main;loop" NAP, TL_NONE, "");
+		slept(&r, 0, t + 450, t + 900, "main;loop" FUTEX, 1, "commit;write_log");
+	}
+	for (uint64_t t = 0; t < 20000; t += 1000)
+		slept(&r, 1, t - (t ? 90 : 0), t + 420, "start_thread;server" FUTEX, 0,
+		      "main;loop;pthread_cond_signal");
+	apply(&r);
+	expect_idle(&r, 0, 40, 20);
+	expect_idle(&r, 1, 0, 20); /* in doubt */
 	rig_release(&r);
 }
 
@@ -439,6 +494,29 @@ static void whoever_sleeps_on_a_lock_is_not_idle(void **state)
 	apply(&r);
 	expect_idle(&r, 0, 20, 20);
 	expect_idle(&r, 1, 0, 20);
+	rig_release(&r);
+}
+
+/* All nap before they come to the barrier; once 0 naps on, while 1 stands there. */
+static void whoever_is_late_for_a_barrier_is_not_idle(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_init(&r, 2);
+	for (uint64_t t = 0; t < 20000; t += 1000) {
+		slept(&r, 0, t, t + 400, "main;round" NAP, TL_NONE, "");
+		if (t == 7000)
+			slept(&r, 0, t + 410, t + 800, "main;round;slow" NAP, TL_NONE, "");
+	}
+	for (uint64_t t = 0; t < 20000; t += 1000) {
+		slept(&r, 1, t, t + 300, "main;round" NAP, TL_NONE, "");
+		slept(&r, 1, t + 310, t + (t == 7000 ? 810 : 410),
+		      "main;round;pthread_barrier_wait;do_futex_[k];futex_wait_[k]", 0,
+		      "main;round;pthread_barrier_wait");
+	}
+	apply(&r);
+	expect_idle(&r, 0, 20, 1);
+	expect_idle(&r, 1, 20, 20);
 	rig_release(&r);
 }
 
@@ -541,10 +619,14 @@ int main(void)
 		cmocka_unit_test(own_rules_come_first),
 		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
 		cmocka_unit_test(a_go_thread_without_a_goroutine_is_idle),
+		cmocka_unit_test(a_wait_in_a_signal_handler_is_work),
 		cmocka_unit_test(a_pool_waiting_for_jobs_is_idle_its_jobs_are_not),
 		cmocka_unit_test(stacks_cut_short_do_not_tell_where_the_loop_is),
 		cmocka_unit_test(waiting_for_an_answer_is_not_idle),
+		cmocka_unit_test(an_answer_of_a_busy_server_is_not_idle),
+		cmocka_unit_test(an_answer_of_a_server_without_a_loop_is_not_idle),
 		cmocka_unit_test(whoever_sleeps_on_a_lock_is_not_idle),
+		cmocka_unit_test(whoever_is_late_for_a_barrier_is_not_idle),
 		cmocka_unit_test(work_rules_and_options_overrule),
 		cmocka_unit_test(a_single_wait_without_work_is_in_doubt),
 		cmocka_unit_test(exhaustion_is_an_error),
