@@ -80,6 +80,8 @@ static const char *title_of(const char *event, int tracepoint)
 	for (size_t i = 0; i < sizeof(cpu) / sizeof(*cpu) && !tracepoint; i++)
 		if (strstr(event, cpu[i]))
 			return "CPU";
+	if (!tracepoint && !strncmp(event, OFF_CPU_EVENT, strlen(OFF_CPU_EVENT)))
+		return "Off-CPU Time";
 	return tracepoint ? "Tracepoint" : "Event";
 }
 

@@ -80,15 +80,18 @@ const char *event_unit(const struct event *ev)
 		return "samples";
 	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
 		return "ns"; /* cpu-clock, task-clock */
-	return "events";
+	return tl_event_unit(ev->name ? ev->name : "", 0);
 }
 
 const char *tl_event_unit(const char *name, int tracepoint)
 {
+	static const char *const times[] = {"cpu-clock", "task-clock", OFF_CPU_EVENT};
 	if (tracepoint)
 		return "samples";
-	return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10) ? "ns"
-										  : "events";
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		if (!strncmp(name, times[i], strlen(times[i])))
+			return "ns";
+	return "events";
 }
 
 int tl_sample_is_of(const struct tlinput *ti, const struct tl_sample *s, const char *event)

@@ -42,7 +42,11 @@ int tl_check_events(const struct tlinput *ti, struct err *e);
 int tl_same_event(const char *a, const char *b);
 void tl_folded_release(struct tl_folded *f);
 
-/* What its samples weigh: "ns" for clocks, "samples" for tracepoints, else "events". */
+/* perf record --off-cpu: its samples are of waits. */
+#define OFF_CPU_EVENT "offcpu-time"
+
+/* What its samples weigh: "ns" for clocks and OFF_CPU_EVENT, "samples" for tracepoints, else
+ * "events". */
 const char *event_unit(const struct event *ev);
 /* The same by an event's name, which is all that a timeline keeps. */
 const char *tl_event_unit(const char *name, int tracepoint);

@@ -144,14 +144,15 @@ static int has_function(const struct explainer *x, uint32_t path, const char *co
 	return 0;
 }
 
-/* A thread of the kernel that only took packets in (threaded NAPI, PREEMPT_RT, ksoftirqd). */
+/* A thread of the kernel that only took packets in (threaded NAPI, PREEMPT_RT, ksoftirqd). What
+ * is polled may be another device's than the network's: its irq_thread says nothing. */
 static int took_packets(const struct explainer *x, const struct off *o)
 {
-	static const char *const names[] = {"net_rx_action", "__napi_poll",
-					    "napi_threaded_poll", "irq_thread", NULL};
+	static const char *const names[] = {"irq_thread", "net_rx_action", "__napi_poll",
+					    "napi_threaded_poll", NULL};
 	return (o->cause == CAUSE_NET || o->cause == CAUSE_POLL) && o->waker != TL_NONE &&
 	       x->tl->threads.v[o->waker].flags & THREAD_KERNEL &&
-	       has_function(x, o->waker_path, names);
+	       has_function(x, o->waker_path, o->cause == CAUSE_NET ? names : names + 1);
 }
 
 static uint8_t end_of_net(const struct explainer *x, const struct off *o)

@@ -154,6 +154,13 @@ for f in "$events" events.db; do
 	fails 0 "$PERFKIT" collapse --no-local --all-events --weight samples "$f"
 	lacks err 'unlike'
 done
+# what --off-cpu recorded is time, as a clock's periods are
+LC_ALL=C sed 's/page-faults/offcpu-time/g' "$events" >offcpu.data
+fails 0 "$PERFKIT" svg --no-local -e offcpu-time offcpu.data -o offtime.svg
+has offtime.svg '<title>Off-CPU Time Flame Graph</title>'
+lacks offtime.svg ' events, 100%'
+fails 0 "$PERFKIT" collapse --no-local -e cpu-clock -e offcpu-time offcpu.data
+lacks err 'unlike'
 fails 0 "$PERFKIT" svg --no-local --split event "$events" -o all.svg
 lacks err 'left out'
 # samples of tracepoints are told as such, with a hint at the waits that they are about
