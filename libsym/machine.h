@@ -32,7 +32,7 @@
 enum dso_kind {
 	DSO_FILE,   /* an ELF file by path */
 	DSO_KERNEL, /* [kernel.kallsyms] */
-	DSO_MODULE, /* a kernel module */
+	DSO_MODULE, /* a kernel module; __entry_SYSCALL_64_trampoline */
 	DSO_VDSO,   /* [vdso]; [vdso32] of 32-bit programs under a 64-bit kernel */
 	DSO_ANON, /* executable memory, of no file or of /memfd: without an id: names come from
 		     a perf map or jitdump */

@@ -76,6 +76,13 @@ static int module_name(struct machine *m, const char *path, uint32_t *id)
 	return strtab_intern_n(m->strings, name, n + 2, id);
 }
 
+/* Kernel code that Linux 4.19 maps again for each CPU (page table isolation); perf tells where,
+ * as it does of modules. */
+static int is_entry_trampoline(const char *name)
+{
+	return !strcmp(name, "__entry_SYSCALL_64_trampoline");
+}
+
 int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 {
 	const char *name = strtab_get(m->strings, p->name);
@@ -88,7 +95,7 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 	if (p->pid == -1 && p->exec) {
 		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
 		d->kind = kernel ? DSO_KERNEL : DSO_MODULE;
-		if (kernel)
+		if (kernel || is_entry_trampoline(name))
 			return strtab_intern(m->strings, "[kernel.kallsyms]", &d->name);
 		return module_name(m, name, &d->name);
 	} else if (starts(name, "[vdso")) {

@@ -370,9 +370,8 @@ static int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module
 
 /* Is what kallsyms has there a symbol of the module that was mapped there? */
 static int is_of_module(const struct modules *ms, const struct symbol_hit *hit,
-			const struct dso *d)
+			const char *mapped)
 {
-	const char *mapped = strtab_get(ms->machine->strings, d->recorded);
 	const char *name = strtab_get(&ms->kernel.kallsyms.modules, hit->module);
 	size_t n = strlen(name);
 	return n && *mapped == '[' && !strncmp(mapped + 1, name, n) &&
@@ -380,13 +379,17 @@ static int is_of_module(const struct modules *ms, const struct symbol_hit *hit,
 }
 
 /* Modules: kallsyms has their symbols at their addresses; else the .ko counts from its start.
- */
+ * The entry trampoline's code is the kernel's own at pgoff. */
 static int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
 			 struct module_lookup *out)
 {
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	const char *mapped = strtab_get(ms->machine->strings, d->recorded);
 	struct symbol_hit hit;
+	if (!strcmp(mapped, "[kernel.kallsyms]"))
+		return lookup_kernel(ms, ip - map->start + map->pgoff, how, out);
 	int rc = kernel_symbol(ms, ip, how, &hit);
-	if (rc == 1 && is_of_module(ms, &hit, &ms->machine->dsos.v[map->dso]))
+	if (rc == 1 && is_of_module(ms, &hit, mapped))
 		return single(ms, &hit, 0, out);
 	if (rc < 0)
 		return rc;

@@ -114,6 +114,11 @@ static void expect(int32_t pid, const char *name)
 	assert_string_equal(strtab_get(&profile->stacks.strings, leaf_of(pid)->name), name);
 }
 
+static void expect_dso(int32_t pid, const char *dso)
+{
+	assert_string_equal(strtab_get(&profile->stacks.strings, leaf_of(pid)->dso), dso);
+}
+
 /* --- the kernel and its modules ------------------------------------------------------------
  */
 
@@ -235,6 +240,30 @@ static void a_kernel_is_placed_by_the_symbol_its_mapping_names(void **state)
 		sample(PW_MISC_KERNEL, 1, stext + 0x10120);
 		fold();
 		expect(1, "second");
+		end();
+	}
+}
+
+/* Linux 4.19 maps a page of its text once more for each CPU; perf names it by that text. */
+static void the_entry_trampoline_is_the_kernels_code(void **state)
+{
+	(void)state;
+	for (uint64_t moved = 0; moved <= 0x4000000; moved += 0x4000000) {
+		put_kallsyms(CACHED "kallsyms", moved);
+		begin();
+		kernel_mapped(TEXT, TEXT, "[kernel.kallsyms]_text");
+		pw_feature_build_id(&w, PW_MISC_KERNEL, UINT32_MAX, id, sizeof(id),
+				    "[kernel.kallsyms]");
+		for (uint32_t cpu = 1; cpu <= 2; cpu++) {
+			uint64_t at = 0xfffffe0000006000u + cpu * 0x2c000;
+			kernel_mapped(at, TEXT + 0x2000, "__entry_SYSCALL_64_trampoline");
+			sample(PW_MISC_KERNEL, cpu, at + 0x10);
+		}
+		fold();
+		for (int32_t cpu = 1; cpu <= 2; cpu++) {
+			expect(cpu, "do_syscall_64");
+			expect_dso(cpu, "[kernel.kallsyms]");
+		}
 		end();
 	}
 }
@@ -371,6 +400,7 @@ int main(void)
 		ON_A_TREE(the_recordings_own_kallsyms_comes_first),
 		ON_A_TREE(a_link_is_no_kallsyms_of_the_recording),
 		ON_A_TREE(a_kernel_is_placed_by_the_symbol_its_mapping_names),
+		ON_A_TREE(the_entry_trampoline_is_the_kernels_code),
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
