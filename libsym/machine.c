@@ -19,8 +19,8 @@ int machine_wants(uint32_t type)
 	}
 }
 
-/* The kernel calls the vdso of 32-bit programs as that of others; perf's table of build-ids
- * tells them apart. */
+/* The kernel calls the vdso of 32-bit programs as that of others, and so does perf in print;
+ * its table of build-ids tells them apart. */
 static const char *mapped_name(const struct recording *rec, const struct record_mmap *mm)
 {
 	const char *arch = rec->features.arch;

@@ -33,7 +33,7 @@ enum dso_kind {
 	DSO_FILE,   /* an ELF file by path */
 	DSO_KERNEL, /* [kernel.kallsyms] */
 	DSO_MODULE, /* a kernel module; __entry_SYSCALL_64_trampoline */
-	DSO_VDSO,   /* [vdso]; [vdso32] of 32-bit programs under a 64-bit kernel */
+	DSO_VDSO,   /* path [vdso], or [vdso32]: of 32-bit programs under a 64-bit kernel */
 	DSO_ANON, /* executable memory, of no file or of /memfd: without an id: names come from
 		     a perf map or jitdump */
 	DSO_BPF,  /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
@@ -43,13 +43,13 @@ enum dso_kind {
 struct dso {
 	uint32_t name; /* strings id, as perf prints it: path, [module], /tmp/perf-PID.map for
 			  DSO_ANON but /memfd:, [kernel.kallsyms] or the vmlinux the build-id
-			  table names */
+			  table names, [vdso] */
 	uint32_t path; /* strings id: as recorded; where its file may be */
 	uint8_t kind;  /* enum dso_kind */
 	struct build_id id;  /* recorded: inline in MMAP2, else from the build-id table */
 	struct file_id file; /* tells apart two files that had the same path */
 	int32_t pid;         /* DSO_ANON: whose memory; else -1 */
-	uint32_t recorded;   /* strings id: name as its mappings told, before the table did */
+	uint32_t recorded;   /* strings id: name (DSO_VDSO: path) before the table gave one */
 	uint8_t id_given;    /* id is the table's */
 };
 

@@ -37,7 +37,7 @@ static int same_dso(const struct dso *known, const struct dso *d)
 
 int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
 {
-	d->recorded = d->name;
+	d->recorded = d->kind == DSO_VDSO ? d->path : d->name;
 	uint64_t h = hash_u64(hash_seed() ^ ((uint64_t)d->recorded << 8 | d->kind));
 	h = hash_u64(h ^ d->file.ino) ^ hash_u64((uint32_t)d->pid);
 	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len, h));
@@ -101,6 +101,8 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 	} else if (starts(name, "[vdso")) {
 		d->kind = DSO_VDSO;
 		d->file.ino = 0;
+		if (!strcmp(name, "[vdso32]"))
+			return strtab_intern(m->strings, "[vdso]", &d->name);
 	} else if (p->map.prot & PROT_EXEC && (is_anon(name, p->flags) || is_jit(name, p))) {
 		char perf_map[64];
 		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
@@ -171,7 +173,7 @@ static int index_names(struct id_giver *g)
 	for (size_t i = g->first; !rc && i < g->m->dsos.n; i++) {
 		const struct dso *d = &g->m->dsos.v[i];
 		rc = index_name(g, d->path, (uint32_t)i);
-		if (!rc && d->name != d->path)
+		if (!rc && d->name != d->path && d->kind != DSO_VDSO)
 			rc = index_name(g, d->name, (uint32_t)i);
 	}
 	return rc;

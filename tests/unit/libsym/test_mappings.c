@@ -309,8 +309,29 @@ static void a_32_bit_vdso_is_another_file(void **state)
 		fold();
 		expect(1, of_32_bit ? "" : "f");
 		expect(2, of_32_bit ? "f" : "");
+		expect_dso(1, "[vdso]");
+		expect_dso(2, "[vdso32]"); /* as the table, and perf then */
 		end();
 	}
+}
+
+/* As the kernel calls it; a perf without perf-read-vdso32 has no id of it. */
+static void a_32_bit_vdso_that_no_table_tells_of_is_called_vdso(void **state)
+{
+	(void)state;
+	put_elf(CACHED "vdso");
+	begin();
+	pw_feature_string(&w, PW_FEAT_ARCH, "x86_64");
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), "[vdso]");
+	mapped(1, (struct pw_mmap){.addr = 0x7fff00000000u, .filename = "[vdso]"});
+	mapped(2, (struct pw_mmap){.addr = 0xf7f00000u, .filename = "[vdso]"});
+	sample(PW_MISC_USER, 1, 0x7fff00000000u + 0x1004);
+	sample(PW_MISC_USER, 2, 0xf7f00000u + 0x1004);
+	fold();
+	expect(1, "f");
+	expect(2, "");
+	expect_dso(2, "[vdso]");
+	end();
 }
 
 /* --- files ---------------------------------------------------------------------------------
@@ -387,7 +408,7 @@ static void code_in_a_memfd_is_named_by_the_perf_map(void **state)
 	expect(1, "int32 [web] Shop.Cart::Total()");
 	assert_int_equal(leaf_of(1)->kind, FRAME_JIT);
 	expect(2, "");
-	assert_string_equal(strtab_get(&profile->stacks.strings, leaf_of(2)->dso), path);
+	expect_dso(2, path);
 	expect(3, "f"); /* a program that was never on a disk */
 	end();
 }
@@ -403,6 +424,7 @@ int main(void)
 		ON_A_TREE(the_entry_trampoline_is_the_kernels_code),
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
+		ON_A_TREE(a_32_bit_vdso_that_no_table_tells_of_is_called_vdso),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
 		ON_A_TREE(a_program_in_dev_shm_is_a_file),
 		ON_A_TREE(code_in_a_memfd_is_named_by_the_perf_map),
