@@ -569,7 +569,8 @@ static int find_answers(struct idle *x)
 }
 
 /* A thread whose loop waits for others' doings does not rest when it sleeps: that is a delay in
- * its work. 1 when there was one. */
+ * its work. A wait or two, as for its children at the end, are no loop. 1 when there was one.
+ */
 static int keep_sleepers(struct idle *x)
 {
 	const struct timeline *tl = x->tl;
@@ -586,7 +587,7 @@ static int keep_sleepers(struct idle *x)
 		const struct off *o = &tl->off.v[i];
 		const struct group *g = &x->groups.v[x->group_of.v[o->thread]];
 		if (x->candidate.v[i] == CANDIDATE && o->cause == CAUSE_SLEEP &&
-		    g->events > 2 * g->answers) {
+		    g->events > FEW && g->events > 2 * g->answers) {
 			x->candidate.v[i] = 0;
 			found = 1;
 		}

@@ -12,6 +12,7 @@ enum {
 	CANDIDATES = 32,   /* distances tried as the period, or as ... */
 	SHARES = 3,        /* ... two or three of it, where there are ... */
 	FEW = 6,           /* ... more than a few distances */
+	SEEN = 8,          /* one in so many of those that fit is the period itself */
 	TOLD = 1,          /* what fits for people: to a sixteenth of the period */
 	LOOKED_AT = 4096,  /* distances that the period is sought in */
 };
@@ -86,18 +87,23 @@ struct rhythm {
 	double chance; /* logarithm */
 };
 
-/* How well that period explains the distances, one of which it was taken from. */
+/* How well that period explains the distances, one of which it was taken from. Nothing comes
+ * every 10 ms where all distances are 20 or 50 ms. */
 static void try_period(const distances *d, uint64_t period, struct rhythm *best)
 {
 	size_t n = d->n < LOOKED_AT ? d->n : LOOKED_AT, count[LEVELS] = {0}, fit = 0;
+	size_t single[LEVELS] = {0}, seen = 0;
 	for (size_t i = 0; period && i < n; i++) {
 		int level = level_of(d->v[i], period);
-		if (level >= 0)
-			count[level]++;
+		if (level < 0)
+			continue;
+		count[level]++;
+		single[level] += d->v[i] < period + period / 2;
 	}
 	for (int level = LEVELS; level-- > 0;) {
 		fit += count[level];
-		if (fit * 3 < n * 2)
+		seen += single[level];
+		if (fit * 3 < n * 2 || seen * SEEN < fit)
 			continue;
 		double c = chance((double)n - 1, (double)fit - 1, ldexp(1, -2 - level));
 		if (c < best->chance - ALIKE)

@@ -389,6 +389,28 @@ static void a_pool_waiting_for_jobs_is_idle_its_jobs_are_not(void **state)
 	rig_release(&r);
 }
 
+/* A loop that sleeps between its turns, and in the end waits for a child. */
+static void a_heartbeat_that_waits_once_stays_one(void **state)
+{
+	(void)state;
+	for (int children = 1; children < 8; children += 6) {
+		struct rig r;
+		rig_init(&r, 1);
+		for (uint64_t t = 0; t < 20; t++) {
+			slept(&r, 0, t * 1000, t * 1000 + 400, "main" NAP, TL_NONE, "");
+			worked(&r, 0, t * 1000 + 500, "main;send");
+		}
+		for (int i = 0; i < children; i++)
+			slept(&r, 0, 30000 + (uint64_t)i * 1000, 30900 + (uint64_t)i * 1000,
+			      "main;__GI___wait4;do_wait_[k]", TL_NONE, "");
+		apply(&r);
+		/* waits that nobody asked for, and sleeps if these are too few to be the loop
+		 */
+		expect_idle(&r, 0, children == 1 ? 21 : 7, children == 1 ? 0 : 20);
+		rig_release(&r);
+	}
+}
+
 /* Samples by frame pointers end in the middle of code without them. Beside whole stacks they do
  * not tell that the thread worked outside of its loop; alone, they are all that is known. */
 static void stacks_cut_short_do_not_tell_where_the_loop_is(void **state)
@@ -621,6 +643,7 @@ int main(void)
 		cmocka_unit_test(a_go_thread_without_a_goroutine_is_idle),
 		cmocka_unit_test(a_wait_in_a_signal_handler_is_work),
 		cmocka_unit_test(a_pool_waiting_for_jobs_is_idle_its_jobs_are_not),
+		cmocka_unit_test(a_heartbeat_that_waits_once_stays_one),
 		cmocka_unit_test(stacks_cut_short_do_not_tell_where_the_loop_is),
 		cmocka_unit_test(waiting_for_an_answer_is_not_idle),
 		cmocka_unit_test(an_answer_of_a_busy_server_is_not_idle),

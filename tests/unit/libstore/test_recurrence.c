@@ -142,6 +142,21 @@ static void a_loop_that_sleeps_is_found_by_its_pauses(void **state)
 		fail_msg("%d loops, %d timers of %d", found, timers, ROUNDS);
 }
 
+/* A loop of two pauses has no rhythm of a length that neither has. */
+static void a_rhythm_is_seen_at_times(void **state)
+{
+	struct moment v[24];
+	uint64_t at = 1000 * MS;
+	(void)state;
+	for (size_t i = 0; i < 24; i++) {
+		v[i] = (struct moment){at, at + 7 * MS, 1};
+		at += 7 * MS + (i % 2 ? 50 : 20) * MS;
+	}
+	struct recurrence r = of(v, 24);
+	assert_false(r.pause.ns && r.pause.ns < 19 * MS);
+	assert_false(r.rate.ns && r.rate.ns < 26 * MS);
+}
+
 static void moments_that_overlap_are_one(void **state)
 {
 	struct moment v[] = {{10 * MS, 20 * MS, 1},
@@ -167,6 +182,7 @@ int main(void)
 		cmocka_unit_test(what_comes_at_random_has_no_rhythm),
 		cmocka_unit_test(a_timer_is_found_though_beats_are_missing),
 		cmocka_unit_test(a_loop_that_sleeps_is_found_by_its_pauses),
+		cmocka_unit_test(a_rhythm_is_seen_at_times),
 		cmocka_unit_test(moments_that_overlap_are_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
