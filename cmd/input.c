@@ -20,7 +20,7 @@
 const struct opt input_rows[] = {
 	{"input", 'i', OPT_STRING, AT(input), "FILE",
 	 "recording to read (default perf.data, - is stdin)"},
-	{"event", 'e', OPT_LIST, AT(events), "NAME", "only this event (repeatable)"},
+	{"event", 'e', OPT_EVENTS, AT(events), "NAME", "only this event (repeatable)"},
 	{"comm", 0, OPT_LIST, AT(comms), "NAME,...", "only threads called so"},
 	{"comms", 'c', OPT_LIST, AT(comms), "NAME,...", NULL},
 	{"pid", 0, OPT_LIST, AT(pids), "PID,...", "only these processes"},

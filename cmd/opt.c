@@ -36,11 +36,27 @@ int opt_takes_argument(const struct opt *o)
 	return o->kind != OPT_FLAG && o->kind != OPT_UNFLAG && o->kind != OPT_PRESET;
 }
 
-/* Split at commas and append copies of the words. */
-static int list_add(struct opt_list *l, const char *arg)
+static int is_list(const struct opt *o)
+{
+	return o->kind == OPT_LIST || o->kind == OPT_EVENTS || o->kind == OPT_EACH;
+}
+
+/* How long the first of the words is. */
+static size_t word_length(enum opt_kind kind, const char *words)
+{
+	if (kind == OPT_EACH)
+		return strlen(words);
+	size_t n = 0;
+	for (int in_terms = 0; words[n] && (words[n] != ',' || in_terms); n++)
+		in_terms ^= kind == OPT_EVENTS && words[n] == '/';
+	return n;
+}
+
+/* Append copies of the words. */
+static int list_add(struct opt_list *l, enum opt_kind kind, const char *arg)
 {
 	for (const char *w = arg; *w;) {
-		size_t n = strcspn(w, ",");
+		size_t n = word_length(kind, w);
 		if (n) {
 			char *word = mem_strndup(w, n);
 			char **v = word ? mem_resize(l->v, l->n + 1, sizeof(*v)) : NULL;
@@ -61,7 +77,7 @@ void opt_release(const struct verb *v, void *opts)
 	for (size_t t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++) {
 			struct opt_list *l = (struct opt_list *)((char *)opts + o->at);
-			if (o->kind != OPT_LIST || !l->v)
+			if (!is_list(o) || !l->v)
 				continue;
 			for (size_t i = 0; i < l->n; i++)
 				mem_free((char *)l->v[i]);
@@ -109,7 +125,9 @@ static int set_value(const struct verb *v, const struct opt *o, void *opts, cons
 		*(const char **)target = o->name;
 		return 0;
 	case OPT_LIST:
-		if (list_add(target, arg))
+	case OPT_EVENTS:
+	case OPT_EACH:
+		if (list_add(target, o->kind, arg))
 			return no_memory(v);
 		return 0;
 	default:
@@ -210,9 +228,14 @@ static int with_defaults(const struct verb *v, void **out)
 static int is_given(const struct opt *o, const void *opts, const void *defaults)
 {
 	static const size_t size[] = {
-		[OPT_FLAG] = sizeof(int),      [OPT_UNFLAG] = sizeof(int),
-		[OPT_STRING] = sizeof(char *), [OPT_LIST] = sizeof(struct opt_list),
-		[OPT_U64] = sizeof(uint64_t),  [OPT_INT] = sizeof(int),
+		[OPT_FLAG] = sizeof(int),
+		[OPT_UNFLAG] = sizeof(int),
+		[OPT_STRING] = sizeof(char *),
+		[OPT_LIST] = sizeof(struct opt_list),
+		[OPT_EVENTS] = sizeof(struct opt_list),
+		[OPT_EACH] = sizeof(struct opt_list),
+		[OPT_U64] = sizeof(uint64_t),
+		[OPT_INT] = sizeof(int),
 		[OPT_REAL] = sizeof(double),
 	};
 	const char *x = (const char *)opts + o->at;

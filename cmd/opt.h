@@ -21,6 +21,9 @@ enum opt_kind {
 	OPT_UNFLAG, /* int = 0 */
 	OPT_STRING, /* const char * = the argument */
 	OPT_LIST,   /* struct opt_list: one more of comma-separated words; repeatable */
+	OPT_EVENTS, /* the same; commas between slashes do not separate: "cpu/event=1,umask=2/"
+		     */
+	OPT_EACH,   /* struct opt_list: the argument as it is; repeatable */
 	OPT_U64,    /* uint64_t, decimal or 0x hex */
 	OPT_INT,    /* int, decimal */
 	OPT_REAL,   /* double */
@@ -41,7 +44,7 @@ struct opt {
 		NULL, 0, OPT_FLAG, 0, NULL, NULL \
 	}
 
-/* Words given to a list option: copies, owned by the list. */
+/* What was given to OPT_LIST, OPT_EVENTS, OPT_EACH: copies, owned by the list. */
 struct opt_list {
 	const char **v;
 	size_t n;

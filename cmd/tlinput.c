@@ -19,9 +19,9 @@
 const struct opt tlinput_rows[] = {
 	{"causes", 0, OPT_STRING, AT(causes), "FILE",
 	 "more rules for causes, before the built-in"},
-	{"idle-frame", 0, OPT_LIST, AT(idle_frames), "RE",
-	 "a wait below a function matching RE is idle"},
-	{"work-frame", 0, OPT_LIST, AT(work_frames), "RE",
+	{"idle-frame", 0, OPT_EACH, AT(idle_frames), "RE",
+	 "a wait below a function matching RE is idle (repeatable)"},
+	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
 	 "a wait below a function matching RE is never idle"},
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block, contention"},

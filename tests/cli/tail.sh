@@ -87,7 +87,7 @@ grep -q "ms waiting for a CPU in [^ ]* ([^ ]* had it for 13.0 ms, 5 %, 31 others
 	exit 1
 }
 # what the user calls idle is, whatever it waits for; a lock's wait is hidden then
-"$PERFKIT" tail -q "$file" --comm front-0,front-1 --json --idle-frame '^match_order$' >hidden.json
+"$PERFKIT" tail -q "$file" --comm front-0,front-1 --json --idle-frame '^match_ord{1,2}er$' >hidden.json
 python3 - hidden.json <<'PY'
 import json, sys
 for e in json.load(open(sys.argv[1]))["episodes"]:
