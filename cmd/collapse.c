@@ -208,6 +208,22 @@ static int add_wait_row(struct collapser *c, const struct stacks *stacks,
 	return 0;
 }
 
+/* What is printed, or that nothing is. */
+static void say_weights(struct tlinput *ti, const struct collapse_opts *o,
+			const struct waits *w)
+{
+	int cause = o->t.wait.causes.n > 0, state = o->t.wait.states.n > 0;
+	const char *shown = cause && state ? "--state, --cause"
+			    : cause        ? "--cause"
+			    : state        ? "--state"
+					   : NULL;
+	if (!w->rows.n && (shown || (!w->hidden.idle_n && !w->hidden.system_n)))
+		input_say_none(&ti->in, "wait", shown);
+	else if (!o->t.wait.tl.in.quiet)
+		say("weights are off-CPU time in %s", o->unit ? o->unit : "us");
+	tl_say_hidden(ti, &w->hidden);
+}
+
 static int collapse_waits(struct collapser *c, const struct label_options *lo,
 			  const char *const *files, size_t nfiles)
 {
@@ -231,13 +247,8 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 			rc = err_nomem(&e);
 	if (!rc)
 		rc = write_tree(c, unit, &e);
-	if (!rc) {
-		if (!w.rows.n && !w.hidden.idle_n && !w.hidden.system_n)
-			input_say_none(&ti.in, "wait");
-		else if (!o->t.wait.tl.in.quiet)
-			say("weights are off-CPU time in %s", o->unit ? o->unit : "us");
-		tl_say_hidden(&ti, &w.hidden);
-	}
+	if (!rc)
+		say_weights(&ti, o, &w);
 	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
 	waits_release(&w);
 	tlinput_close(&ti);

@@ -494,7 +494,7 @@ static int filters_name_threads_only(const struct input_opts *o)
 	return !o->cpus.n && !o->events.n && !o->time;
 }
 
-void input_say_none(const struct input *in, const char *what)
+void input_say_none(const struct input *in, const char *what, const char *more)
 {
 	const struct input_opts *o = in->opt;
 	const struct {
@@ -504,11 +504,13 @@ void input_say_none(const struct input *in, const char *what)
 		       {"--pid", o->pids.n > 0},     {"--tid", o->tids.n > 0},
 		       {"--cpu", o->cpus.n > 0},     {"--time", o->time != NULL}};
 	struct buf b = {0};
-	if (filters_name_threads_only(o))
+	if (!more && filters_name_threads_only(o))
 		return;
 	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
 		if (filters[i].given)
 			buf_fmt(&b, "%s %s", b.n ? "," : "", filters[i].name);
+	if (more)
+		buf_fmt(&b, "%s %s", b.n ? "," : "", more);
 	if (!o->quiet)
 		say("%s: no %s passes%s", in->path, what, buf_cstr(&b));
 	buf_release(&b);
@@ -528,7 +530,7 @@ int input_fold(struct input *in)
 	if (!rc && !in->profile->folded.n && filters_name_threads_only(in->opt))
 		input_say_nobody(in);
 	else if (!rc && !in->profile->folded.n)
-		input_say_none(in, "sample");
+		input_say_none(in, "sample", NULL);
 	return rc ? input_fail(in, &e) : 0;
 }
 

@@ -83,8 +83,9 @@ int input_fold(struct input *in);
 void input_say_nobody(const struct input *in);
 
 /* Say in one line, unless --quiet, that no `what` passes the filters that were given, where
- * these are more than names of threads. */
-void input_say_none(const struct input *in, const char *what);
+ * these are more than names of threads. `more`: those that are the verb's own, NULL for none.
+ */
+void input_say_none(const struct input *in, const char *what, const char *more);
 
 /* The progress line: bytes or rows done, rate, time left; drawn after a second on. */
 struct input_progress {

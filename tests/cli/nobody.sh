@@ -40,5 +40,8 @@ demo=$SRC/testdata/demo/perf.data
 nothing 'perf.data: no sample passes --cpu$' --cpu 77 "$demo"
 nothing 'perf.data: no sample passes --comm, --time$' --time 1,2 --comm x "$demo"
 nothing 'perf.data: no wait passes --cpu$' --offcpu --cpu 77 "$SRC/testdata/waits/perf.data"
+nothing 'perf.data: no wait passes --cpu, --cause$' --offcpu --idle --system --cpu 0 --cause throttle \
+	"$SRC/testdata/waits/perf.data"
+nothing 'perf.data: no wait passes --cause$' --offcpu --cause throttle "$SRC/testdata/waits/perf.data"
 nothing 'no thread called x$' --comm x "$demo"
 exit $failed
