@@ -240,17 +240,45 @@ static int take_window(struct explainer *x, const struct window *w, struct err *
  * thing to a sample of what it did. */
 static uint32_t stack_at(const struct explainer *x, const struct window *w)
 {
+	if (!w)
+		return 0;
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
 	uint32_t i = timeline_off_after(x->tl, w->thread, w->to_ns);
 	return i < t->off_first + t->off_n ? x->tl->off.v[i].path : 0;
 }
 
-/* The longest stretch of running time: its end is looked at when there are no samples. */
-static const struct window *longest(const windows_vec *v)
+static uint64_t ran_ns(const windows_vec *ran, uint32_t thread)
 {
-	const struct window *w = v->v;
-	for (size_t i = 1; i < v->n; i++)
-		if (v->v[i].to_ns - v->v[i].from_ns > w->to_ns - w->from_ns)
+	uint64_t ns = 0;
+	for (size_t i = 0; i < ran->n; i++)
+		if (ran->v[i].thread == thread)
+			ns += ran->v[i].to_ns - ran->v[i].from_ns;
+	return ns;
+}
+
+uint32_t chain_runner(const struct explainer *x)
+{
+	uint32_t runner = x->link->thread, last = TL_NONE;
+	uint64_t most = 0;
+	for (size_t i = 0; i < x->windows.n; i++) {
+		uint32_t thread = x->windows.v[i].thread;
+		uint64_t ns = thread == last ? 0 : ran_ns(&x->ran, thread);
+		if (ns > most) {
+			most = ns;
+			runner = thread;
+		}
+		last = thread;
+	}
+	return runner;
+}
+
+/* The longest stretch that a thread ran: its end is looked at when there are no samples. */
+static const struct window *longest(const windows_vec *v, uint32_t thread)
+{
+	const struct window *w = NULL;
+	for (size_t i = 0; i < v->n; i++)
+		if (v->v[i].thread == thread &&
+		    (!w || v->v[i].to_ns - v->v[i].from_ns > w->to_ns - w->from_ns))
 			w = &v->v[i];
 	return w;
 }
@@ -262,7 +290,7 @@ static int guess_running(struct explainer *x, const struct candidate *from,
 {
 	const uint32_t paths[] = {
 		from && from->via == VIA_WAKER ? x->tl->off.v[from->off].waker_path : 0,
-		stack_at(x, longest(&x->ran))};
+		stack_at(x, longest(&x->ran, chain_runner(x)))};
 	for (int i = 0; i < 2; i++) {
 		uint32_t function;
 		if (appframe_telling(&x->ev.app, paths[i], &function))

@@ -44,6 +44,13 @@ struct explainer {
 	struct explanation *out;
 };
 
+/* --- chain.c -------------------------------------------------------------------------------
+ */
+
+/* The thread that ran most of the link's running time: windows of work that was handed over are
+ * of several. */
+uint32_t chain_runner(const struct explainer *x);
+
 /* --- chainparts.c --------------------------------------------------------------------------
  */
 

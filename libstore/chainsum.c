@@ -123,15 +123,7 @@ static void name_link(struct explainer *x, const struct candidate *next)
 /* Of work that was handed over, the thread of whose doing the link tells. */
 static uint32_t main_thread(const struct explainer *x, const struct chain_link *l)
 {
-	const struct window *most = NULL;
-	if (l->off != TL_NONE)
-		return x->tl->off.v[l->off].thread;
-	for (size_t i = 0; i < x->ran.n; i++) {
-		const struct window *w = &x->ran.v[i];
-		if (!most || w->to_ns - w->from_ns > most->to_ns - most->from_ns)
-			most = w;
-	}
-	return most ? most->thread : l->thread;
+	return l->off != TL_NONE ? x->tl->off.v[l->off].thread : chain_runner(x);
 }
 
 /* The name a thread had at the link: that of its wait, else its last. */

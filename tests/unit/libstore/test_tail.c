@@ -718,6 +718,28 @@ static void a_span_handed_to_a_busy_thread_is_cut_where_it_was(void **state)
 	rig_release(&r);
 }
 
+/* front ran for longer, in pieces each shorter than what worker then ran. */
+static void a_span_handed_over_is_told_of_the_thread_that_ran_most(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "front", 101, 0), b = thread(&r, "worker", 102, 1);
+	for (uint64_t at = 1500; at < 4000; at += 500)
+		off(&r, a, at, at + 10, at + 10, CAUSE_IO, "main;front;parse;c:read");
+	off(&r, b, 6100, 7000, 7000, CAUSE_IO, "main;worker;job;c:read");
+	struct tail_query q = handed_span(&r, a, b, 3990);
+	struct tail t = make(&r, q);
+	assert_int_equal(explain(t.explainer, &t.episodes.v.v[0], &x, &e), 0);
+	assert_int_equal(x.chain.v[0].thread, a);
+	assert_string_equal(function(&r, x.parts.v[x.chain.v[0].part].function), "parse");
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 static void handed_over_spans_follow_the_wakeups(void **state)
 {
 	struct rig r;
@@ -917,6 +939,7 @@ int main(void)
 		cmocka_unit_test(handed_over_spans_follow_the_wakeups),
 		cmocka_unit_test(a_span_handed_over_tells_whose_doing_it_was),
 		cmocka_unit_test(a_span_handed_to_a_busy_thread_is_cut_where_it_was),
+		cmocka_unit_test(a_span_handed_over_is_told_of_the_thread_that_ran_most),
 		cmocka_unit_test(several_corunners_are_counted),
 		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
 		cmocka_unit_test(waiting_for_a_cpu_is_one_part_whoever_had_it),
