@@ -217,7 +217,7 @@ static void say_weights(struct tlinput *ti, const struct collapse_opts *o,
 			    : cause        ? "--cause"
 			    : state        ? "--state"
 					   : NULL;
-	if (!w->rows.n && (shown || (!w->hidden.idle_n && !w->hidden.system_n)))
+	if (!w->rows.n && !w->hidden.idle_n && !w->hidden.system_n)
 		input_say_none(&ti->in, "wait", shown);
 	else if (!o->t.wait.tl.in.quiet)
 		say("weights are off-CPU time in %s", o->unit ? o->unit : "us");

@@ -145,22 +145,34 @@ static const char *duration(char *out, size_t n, uint64_t ns)
 	return out;
 }
 
+/* Idle waits, and the stack that most of their time is of. */
+static void idle_text(const struct tlinput *ti, const struct hidden_waits *h, struct buf *b)
+{
+	char d[32];
+	buf_fmt(b, "%llu idle waits, %s", (unsigned long long)h->idle_n,
+		duration(d, sizeof(d), h->idle_ns));
+	if (!h->largest_ns)
+		return;
+	buf_fmt(b, " (largest: %s: ", strtab_get(&ti->names->strings, h->largest_comm));
+	stack_text(ti, h->largest_path, b);
+	buf_fmt(b, ", %s)", duration(d, sizeof(d), h->largest_ns));
+}
+
 void tl_say_hidden(struct tlinput *ti, const struct hidden_waits *h)
 {
 	struct buf b = {0};
-	char d1[32], d2[32], d3[32];
+	char d[32];
 	if (ti->opt->in.quiet || (!h->idle_n && !h->system_n))
 		return;
-	if (h->largest_ns) {
-		buf_fmt(&b,
-			" (largest: %s: ", strtab_get(&ti->names->strings, h->largest_comm));
-		stack_text(ti, h->largest_path, &b);
-		buf_fmt(&b, ", %s)", duration(d2, sizeof(d2), h->largest_ns));
-	}
-	say("hidden: %llu idle waits, %s%s; %llu waits of kernel threads and perf, %s (--idle, "
-	    "--system show them)",
-	    (unsigned long long)h->idle_n, duration(d1, sizeof(d1), h->idle_ns), buf_cstr(&b),
-	    (unsigned long long)h->system_n, duration(d3, sizeof(d3), h->system_ns));
+	if (h->idle_n)
+		idle_text(ti, h, &b);
+	if (h->system_n)
+		buf_fmt(&b, "%s%llu waits of kernel threads and perf, %s", b.n ? "; " : "",
+			(unsigned long long)h->system_n, duration(d, sizeof(d), h->system_ns));
+	say("hidden: %s (%s them)", buf_cstr(&b),
+	    !h->idle_n     ? "--system shows"
+	    : !h->system_n ? "--idle shows"
+			   : "--idle, --system show");
 	buf_release(&b);
 }
 
@@ -262,16 +274,19 @@ static int add_row(struct waits *w, const struct wait_row *key)
 	return idmap_put(&w->index, h, (uint32_t)(w->rows.n - 1));
 }
 
-/* Count an idle part that is not shown, and remember the largest stack of all. */
+/* Count an idle part that --idle would show, and remember the largest stack of all. */
 static int hide_idle(struct waits *w, const struct wait *x, uint64_t ns)
 {
 	struct hidden_waits *h = &w->hidden;
 	uint32_t i;
+	if (!ns)
+		return 0;
 	h->idle_n++;
 	h->idle_ns += ns;
-	if (!u64map_get(&w->idle_stacks, x->off->path, &i)) {
+	uint64_t key = (uint64_t)x->off->comm << 32 | x->off->path;
+	if (!u64map_get(&w->idle_stacks, key, &i)) {
 		i = (uint32_t)w->idle_ns.n;
-		if (vec_push(&w->idle_ns, 0) || u64map_put(&w->idle_stacks, x->off->path, i))
+		if (vec_push(&w->idle_ns, 0) || u64map_put(&w->idle_stacks, key, i))
 			return ERR_NOMEM;
 	}
 	w->idle_ns.v[i] += ns;
@@ -309,16 +324,20 @@ static int add_wait(struct waits *w, const struct tlinput *ti, const struct sele
 	if (t->flags & THREAD_IDLE_TASK || !tl_thread_passes(ti, o->thread, o->comm) ||
 	    !tl_cpu_passes(ti, o->cpu_out, o->cpu_in) || !tl_clip(ti, o, &x))
 		return 0;
+	uint64_t ns = shown_ns(&x, s->states);
+	if (!ns || !s->causes[o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN])
+		return 0;
 	if (tl_is_system(ti, s->opt, o->thread)) {
 		w->hidden.system_n++;
-		w->hidden.system_ns += x.end - x.start;
+		w->hidden.system_ns += ns;
 		return 0;
 	}
-	/* a late wakeup behind it is latency and stays */
-	if (x.idle && !s->opt->idle && hide_idle(w, &x, tl_take_idle(&x)))
-		return ERR_NOMEM;
-	if (!s->causes[o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN])
-		return 0;
+	if (x.idle && !s->opt->idle) {
+		/* a late wakeup behind it is latency and stays */
+		tl_take_idle(&x);
+		if (hide_idle(w, &x, ns - shown_ns(&x, s->states)))
+			return ERR_NOMEM;
+	}
 	struct wait_row r = {.comm = o->comm,
 			     .pid = s->by & (WAITS_BY_PID | WAITS_BY_TID) ? t->pid : -1,
 			     .tid = s->by & WAITS_BY_TID ? t->tid : -1,

@@ -58,7 +58,7 @@ int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out);
  * what is left was cut; returns how much that was. */
 uint64_t tl_take_idle(struct wait *x);
 
-/* What was hidden, for the one line that says so. */
+/* What was hidden of the waits that pass all filters, for the one line that says so. */
 struct hidden_waits {
 	uint64_t idle_n, idle_ns, system_n, system_ns;
 	uint64_t largest_ns; /* of one idle stack */
@@ -100,7 +100,7 @@ struct waits {
 	struct idmap index;
 	struct hidden_waits hidden;
 	uint64_t total_ns;         /* of all rows */
-	struct u64map idle_stacks; /* path → index into idle_ns */
+	struct u64map idle_stacks; /* comm << 32 | path → index into idle_ns */
 	VEC(uint64_t) idle_ns;
 };
 

@@ -78,3 +78,19 @@ wall() {
 }
 echo "$(wall) $(wall --cpu 0) $(wall --cpu 1)" |
 	awk '{ print "wall:", $0; exit !($2 < $1 && $3 < $1 && $2 + $3 >= $1 - 0.02) }'
+# what is said to be hidden is what --idle and --system would show
+for only in "" "--state runnable" "--cause child" "--cause sleep,poll"; do
+	sum() { "$PERFKIT" collapse --offcpu --unit ns $only "$@" 2>said | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
+	all=$(sum --idle --system "$SRC/testdata/waits/perf.data")
+	shown=$(sum "$SRC/testdata/waits/perf.data")
+	python3 - "$all" "$shown" said <<'EOF' || exit 1
+import re, sys
+said = " ".join(l for l in open(sys.argv[3]) if "hidden: " in l)
+unit = {"us": 1e3, "ms": 1e6, "s": 1e9}
+hidden = sum(float(n) * unit[u] for n, u in
+             re.findall(r"(?:idle waits|waits of kernel threads and perf), ([0-9.]+) (us|ms|s)", said))
+want = int(sys.argv[1]) - int(sys.argv[2])
+assert abs(hidden - want) <= 0.005 * want + 1000, (said, want)
+assert not re.search(r"\b0 (idle )?waits", said), said
+EOF
+done
