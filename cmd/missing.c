@@ -148,7 +148,9 @@ static int file_remedy(const struct profile *p, const struct missing_dso *d, con
 {
 	const struct build_id *id = &p->machine.dsos.v[d->dso].id;
 	char hex[2 * BUILD_ID_MAX + 1];
-	if (d->reason == DSO_UNTRUSTED) {
+	if (d->reason == DSO_SHARED_PATH) {
+		buf_str(out, "# next time record with --buildid-mmap");
+	} else if (d->reason == DSO_UNTRUSTED) {
 		buf_str(out, "# if the file here is still the one that ran: --trust-paths; "
 			     "next time record with --buildid-all");
 	} else if (d->reason == DSO_FOUND && id->len) {

@@ -290,7 +290,8 @@ static const char *name_finding(const struct judge *j, const struct dso_row *r)
 	if (r->reason == DSO_MISMATCH)
 		return "build-id-mismatch";
 	if (d && d->kind == DSO_FILE && !d->id.len &&
-	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_NOT_FOUND))
+	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_SHARED_PATH ||
+	     r->reason == DSO_NOT_FOUND))
 		return "no-build-ids";
 	return "missing-symbols";
 }
@@ -357,6 +358,7 @@ static enum finding_harm name_harm(const struct judge *j, const struct weights *
 static void judge_group(struct judge *j, const struct weights *w, const struct name_text *t)
 {
 	struct finding *f = NULL;
+	struct remedy ids = {.build_ids = 1};
 	for (size_t i = 0; i < w->rows.n; i++) {
 		const struct dso_row *r = &w->rows.v[i];
 		double share = percent(unnamed(j, r), w->total);
@@ -366,6 +368,7 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 			f = judge_add(j, t->id, HARM_ADVICE, "%.1f %% %s", share, t->title);
 		if (f && f->harm < name_harm(j, w, r))
 			f->harm = (uint8_t)name_harm(j, w, r);
+		ids.own_ids |= r->reason == DSO_SHARED_PATH;
 		if (f && r->name && f->ndetails < FINDING_DETAILS)
 			detail_of(j, f, w, r);
 	}
@@ -374,7 +377,7 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 	if (t->remedy)
 		judge_remedy(j, f, "%s", t->remedy);
 	else if (!strcmp(t->id, "no-build-ids"))
-		judge_record(j, f, &(struct remedy){.build_ids = 1});
+		judge_record(j, f, &ids);
 	else if (by_frame_pointer(j))
 		judge_copy_instead(j, f);
 	else

@@ -46,6 +46,7 @@ static const struct perf_opt options[] = {
 	{"quiet", 'q', NOTHING, PERF_OUTPUT},
 	{"no-buildid", 'B', NOTHING, PERF_NO_BUILDID},
 	{"buildid-all", 0, NOTHING, PERF_BUILDIDS},
+	{"buildid-mmap", 0, NOTHING, PERF_BUILDIDS},
 	{"no-samples", 'n', NOTHING, PERF_NO_SAMPLES},
 	{"no-timestamp", 0, NOTHING, PERF_NO_TIMES},
 	{"off-cpu", 0, NOTHING, PERF_OFF_CPU},

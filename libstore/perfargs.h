@@ -28,7 +28,7 @@ enum perf_role {
 	PERF_CLOCK,      /* -k */
 	PERF_OUTPUT,     /* -o, -q */
 	PERF_NO_BUILDID, /* -B */
-	PERF_BUILDIDS,   /* --buildid-all */
+	PERF_BUILDIDS,   /* --buildid-all, --buildid-mmap */
 	PERF_NO_SAMPLES, /* -n */
 	PERF_NO_TIMES,   /* --no-timestamp */
 	PERF_TIMES,      /* -T */

@@ -23,6 +23,7 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 		all->max_freq = more->max_freq;
 	all->ungroup |= more->ungroup;
 	all->build_ids |= more->build_ids;
+	all->own_ids |= more->own_ids;
 	all->times |= more->times;
 	all->samples |= more->samples;
 	all->mappings |= more->mappings;
@@ -132,7 +133,7 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 		return r->clock;
 	case PERF_NO_BUILDID:
 	case PERF_BUILDIDS:
-		return r->build_ids;
+		return r->build_ids || r->own_ids;
 	case PERF_NO_SAMPLES:
 		return r->samples;
 	case PERF_NO_TIMES:
@@ -182,7 +183,9 @@ static void put_added(const struct line *l, struct buf *out)
 		buf_str(out, " -k CLOCK_MONOTONIC");
 	if (r->times)
 		buf_str(out, " -T");
-	if (r->build_ids)
+	if (r->own_ids)
+		buf_str(out, " --buildid-mmap");
+	else if (r->build_ids)
 		buf_str(out, " --buildid-all");
 	uint64_t cap = r->max_freq;
 	if (l->mixed)

@@ -24,6 +24,7 @@ struct remedy {
 	uint64_t max_freq; /* not more samples a second */
 	int ungroup;       /* {a,b}:S as a,b */
 	int build_ids, times, samples;
+	int own_ids;      /* each mapping's build-id beside it, not by path */
 	int mappings;     /* of all processes: no --synth, -a instead of -C */
 	int all_cpus;     /* -a was recorded; for where the line cannot be read */
 	const char *only; /* this event alone; borrowed */

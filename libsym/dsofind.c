@@ -25,6 +25,7 @@ const char *dso_reason_text(enum dso_reason reason)
 		[DSO_NOT_FOUND] = "not found",
 		[DSO_MISMATCH] = "build-id mismatch",
 		[DSO_UNTRUSTED] = "no build-id recorded",
+		[DSO_SHARED_PATH] = "several files had this path",
 		[DSO_UNREADABLE] = "unreadable",
 		[DSO_ZERO_KALLSYMS] = "zero addresses",
 		[DSO_CYCLES] = "its jitdump has times in cycles",
@@ -36,8 +37,9 @@ void dso_note(struct dso_search *s, enum dso_reason reason, const char *detail)
 {
 	/* A wrong file says more than none, a mismatch more than a damaged one. */
 	static const int weight[] = {
-		[DSO_NOT_FOUND] = 1, [DSO_SPECIAL_FILE] = 2,  [DSO_UNREADABLE] = 3,
-		[DSO_UNTRUSTED] = 4, [DSO_ZERO_KALLSYMS] = 4, [DSO_MISMATCH] = 5};
+		[DSO_NOT_FOUND] = 1, [DSO_SPECIAL_FILE] = 2, [DSO_UNREADABLE] = 3,
+		[DSO_UNTRUSTED] = 4, [DSO_SHARED_PATH] = 4,  [DSO_ZERO_KALLSYMS] = 4,
+		[DSO_MISMATCH] = 5};
 	if (weight[reason] <= weight[s->reason])
 		return;
 	s->reason = reason;
@@ -239,8 +241,7 @@ static void find_very_file(struct dso_search *s, const char *path, struct dso_fi
 	    st.st_dev == makedev(m->dev_major, m->dev_minor) && !is_newer(s, &st))
 		out->runtime = dso_try(s, 1);
 	else
-		dso_note(s, DSO_UNTRUSTED,
-			 "several files had this path, and not each its build-id recorded");
+		dso_note(s, DSO_SHARED_PATH, "which build-id is whose was not recorded");
 }
 
 static void find_runtime(struct dso_search *s, const char *path, struct dso_files *out)

@@ -23,6 +23,7 @@ enum dso_reason {
 	DSO_NOT_FOUND,     /* no candidate exists */
 	DSO_MISMATCH,      /* candidates exist, all with another build-id (or none) */
 	DSO_UNTRUSTED,     /* a candidate exists, but no build-id was recorded to check it */
+	DSO_SHARED_PATH,   /* one of several files of this path, whose build-ids are not told */
 	DSO_UNREADABLE,    /* a candidate exists and is damaged, no ELF, or not permitted */
 	DSO_ZERO_KALLSYMS, /* kernel: only a kallsyms full of zeroes (kptr_restrict) */
 	DSO_CYCLES,        /* generated code: a jitdump whose times are cycles, not ns */

@@ -55,7 +55,8 @@ struct scene {
 	const char *dso, *name2; /* mapped file; a second clock event */
 	uint64_t name2_clockid;
 	int no_map; /* of the process; 2: it comes when the process has called exec */
-	int no_kernel_map, clock_data, build_ids;
+	int no_kernel_map, clock_data;
+	int build_ids; /* of the mapped file; 2: of two files of its path */
 	uint64_t lost, lost_samples, throttles, enabled, running, period;
 	uint32_t dump, dyn;
 	int half_32bit;   /* every other one of a program that is not unwound */
@@ -230,7 +231,7 @@ static void add_waits(struct pw *w, const struct scene *s, int n)
 static void add_features(struct pw *w, const struct scene *s)
 {
 	static const char *const argv[] = {"perf", "record", "-F", "99", "-g", "server"};
-	static const uint8_t id[20] = {1, 2, 3};
+	static const uint8_t id[20] = {1, 2, 3}, other[20] = {4};
 	pw_feature_string(w, PW_FEAT_HOSTNAME, "elsewhere");
 	pw_feature_string(w, PW_FEAT_OSRELEASE, "5.4.0-elsewhere");
 	pw_feature_string(w, PW_FEAT_ARCH, "x86_64");
@@ -246,6 +247,8 @@ static void add_features(struct pw *w, const struct scene *s)
 				    "[kernel.kallsyms]");
 	if (s->build_ids)
 		pw_feature_build_id(w, PW_MISC_USER, (uint32_t)-1, id, 20, s->dso);
+	if (s->build_ids == 2)
+		pw_feature_build_id(w, PW_MISC_USER, (uint32_t)-1, other, 20, s->dso);
 }
 
 static void add_map(struct pw *w, const struct scene *s, const struct pw_id *at)
@@ -544,6 +547,11 @@ static const struct fault {
 	 0,
 	 {.dso = "/no/such"},
 	 {.dso = "/no/such", .build_ids = 1}},
+	{"no-build-ids",
+	 HARM_PARTIAL,
+	 0,
+	 {.dso = "/no/such", .build_ids = 2},
+	 {.dso = "/no/such", .build_ids = 1}},
 	{"build-id-mismatch",
 	 HARM_PARTIAL,
 	 0,
@@ -794,8 +802,22 @@ static int has_fault(const char *line, const char *id)
 	if (!strncmp(id, "lost-", 5))
 		return !strstr(line, " -m 64M ");
 	if (!strcmp(id, "no-build-ids"))
-		return !says(line, "--buildid-all");
+		return !says(line, "--buildid-all") && !says(line, "--buildid-mmap");
 	return 0;
+}
+
+/* perf's table has all ids of a path, whatever --buildid-all adds to it. */
+static void files_of_one_path_are_told_apart_by_their_mappings(void **state)
+{
+	(void)state;
+	struct answer a;
+	ask(&(struct scene){.dso = "/no/such", .build_ids = 2}, 0, &a);
+	const struct finding *f = find(&a, "no-build-ids");
+	assert_non_null(f);
+	assert_true(says(f->remedy, "--buildid-mmap"));
+	assert_false(says(f->remedy, "--buildid-all"));
+	assert_non_null(strstr(f->details[0], "several files had this path"));
+	answer_release(&a);
 }
 
 /* Bytes of the stack copies that a line asks for; 0: none. */
@@ -904,6 +926,7 @@ int main(void)
 		cmocka_unit_test(every_fault_is_found_and_no_near_miss),
 		cmocka_unit_test(a_sound_recording_has_nothing_wrong),
 		cmocka_unit_test(worst_comes_first),
+		cmocka_unit_test(files_of_one_path_are_told_apart_by_their_mappings),
 		cmocka_unit_test(dropped_samples_are_a_share_of_all),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),

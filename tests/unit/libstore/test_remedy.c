@@ -108,6 +108,12 @@ static const struct {
 	{"perf|record|--buildid-all|-T|-e|a|x",
 	 {.build_ids = 1, .times = 1},
 	 "perf record -T --buildid-all -e a -- x"},
+	{"perf|record|--buildid-all|-e|a|x",
+	 {.build_ids = 1, .own_ids = 1},
+	 "perf record --buildid-mmap -e a -- x"},
+	{"perf|record|--buildid-mmap|-e|a|x",
+	 {.stacks = 1},
+	 "perf record -g --buildid-mmap -e a -- x"},
 	/* how stacks are taken is each event's own */
 	{"perf|record|-e|sched:sched_switch/call-graph=dwarf,stack-size=4096/|-e|"
 	 "cycles/freq=99,call-graph=fp/|-e|a:b_|x",

@@ -140,11 +140,11 @@ static void without_an_id_a_file_put_in_the_place_is_not_taken(void **state)
 	is.shared_path = elsewhere.shared_path = 1;
 	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_FOUND);
 	assert_int_equal(find_mapped(&o, path, &id, &elsewhere), DSO_FOUND);
-	assert_int_equal(find_mapped(&o, path, NULL, &elsewhere), DSO_UNTRUSTED);
+	assert_int_equal(find_mapped(&o, path, NULL, &elsewhere), DSO_SHARED_PATH);
 	o.host_is_ours = 0;
-	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_UNTRUSTED);
+	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_SHARED_PATH);
 	o.symfs = root;
-	assert_int_equal(find_mapped(&o, "/usr/bin/prog", NULL, &is), DSO_UNTRUSTED);
+	assert_int_equal(find_mapped(&o, "/usr/bin/prog", NULL, &is), DSO_SHARED_PATH);
 }
 
 static void without_an_id_a_file_written_after_the_recording_is_not_taken(void **state)
