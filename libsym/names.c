@@ -87,13 +87,23 @@ static int push_frame(struct names *n, uint32_t run, const struct frame *f)
 	return 0;
 }
 
-static uint8_t frame_kind(const struct dso *d)
+/* Code of a JIT compiler: what a map names, and all memory that perf calls /tmp/perf-PID.map.
+ */
+static int is_jit(const struct names *n, const struct dso *d, int named)
+{
+	static const char perf_map[] = "/tmp/perf-";
+	return d->kind == DSO_ANON &&
+	       (named || !strncmp(strtab_get(&n->stacks->strings, d->name), perf_map,
+				  sizeof(perf_map) - 1));
+}
+
+static uint8_t frame_kind(const struct names *n, const struct dso *d, int named)
 {
 	if (!d)
 		return FRAME_USER;
 	if (d->kind == DSO_KERNEL || d->kind == DSO_MODULE || d->kind == DSO_BPF)
 		return FRAME_KERNEL;
-	return d->kind == DSO_ANON ? FRAME_JIT : FRAME_USER;
+	return is_jit(n, d, named) ? FRAME_JIT : FRAME_USER;
 }
 
 /* The frames of one address of a DSO, made once: what the module says, or the bare address. */
@@ -101,13 +111,12 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 		    uint8_t flags, uint32_t *run)
 {
 	const struct dso *d = dso == NO_ID ? NULL : &n->machine->dsos.v[dso];
-	struct frame f = {.dso = d ? d->name : 0, .kind = frame_kind(d), .flags = flags};
+	struct frame f = {.dso = d ? d->name : 0, .flags = flags};
+	f.kind = frame_kind(n, d, l->n > 0);
 	if (begin_run(n, run))
 		return ERR_NOMEM;
 	if (!l->n) {
 		f.addr = addr;
-		if (f.kind == FRAME_JIT)
-			f.kind = FRAME_USER;
 		return push_frame(n, *run, &f);
 	}
 	const char *outer = strtab_get(&n->stacks->strings, l->frames[l->n - 1].name);

@@ -18,7 +18,7 @@
 enum frame_kind {
 	FRAME_USER,
 	FRAME_KERNEL,
-	FRAME_JIT,  /* named by a perf-PID.map or a jitdump */
+	FRAME_JIT,  /* named by a perf-PID.map or a jitdump, or in anonymous memory */
 	FRAME_MARK, /* not code: [truncated], [running, no sample] */
 };
 

@@ -386,6 +386,24 @@ static void a_program_in_dev_shm_is_a_file(void **state)
 	end();
 }
 
+static void anonymous_code_is_jit_code_though_no_map_names_it(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		mapped(pid, (struct pw_mmap){.addr = 0x7f0000000000,
+					     .filename = pid == 1 ? "//anon"
+								  : "/memfd:x (deleted)"});
+		sample(PW_MISC_USER, pid, 0x7f0000000110);
+	}
+	fold();
+	expect_dso(1, "/tmp/perf-1.map");
+	assert_int_equal(leaf_of(1)->kind, FRAME_JIT);
+	expect_dso(2, "/memfd:x (deleted)");
+	assert_int_equal(leaf_of(2)->kind, FRAME_USER);
+	end();
+}
+
 /* As .NET 7 and newer map their code (W^X). */
 static void code_in_a_memfd_is_named_by_the_perf_map(void **state)
 {
@@ -427,6 +445,7 @@ int main(void)
 		ON_A_TREE(a_32_bit_vdso_that_no_table_tells_of_is_called_vdso),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
 		ON_A_TREE(a_program_in_dev_shm_is_a_file),
+		ON_A_TREE(anonymous_code_is_jit_code_though_no_map_names_it),
 		ON_A_TREE(code_in_a_memfd_is_named_by_the_perf_map),
 	};
 	return cmocka_run_group_tests_name("libsym mappings", tests, NULL, NULL);
