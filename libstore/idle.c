@@ -74,6 +74,7 @@ struct idle {
 	struct u64map group_index; /* pid << 32 | comm */
 	struct u64map node_index;  /* group << 32 | path */
 	struct u64map site_index;
+	struct u64map wait_calls; /* group << 32 | user leaf of a candidate */
 	struct appframes app;
 	VEC(uint32_t) function_path; /* path → the first one through the same functions */
 	struct u64map verdicts;      /* comm << 32 | path → causes_verdict */
@@ -196,13 +197,27 @@ static int is_whole(struct idle *x, uint32_t path)
 	return appframe_is_outer(&x->app, s->paths.v[path].frame);
 }
 
-/* `count` stacks of a thread ending in `path`, at work or in a candidate wait. */
+/* The call of a thread's code that led to `path`, its kernel frames left out. */
+static uint64_t user_call(const struct idle *x, uint32_t thread, uint32_t path)
+{
+	for (int n = 0; path && n < MAX_DEPTH; n++, path = x->s->paths.v[path].parent)
+		if (x->s->frames.v[x->s->paths.v[path].frame].kind != FRAME_KERNEL)
+			break;
+	return (uint64_t)x->group_of.v[thread] << 32 | x->function_path.v[path];
+}
+
+/* What a stack is evidence of. */
+enum { WAITS, WORKS, ON_CPU };
+
+/* `count` stacks of a thread ending in `path`, at work or in a candidate wait. Going to sleep
+ * and waking up, on a CPU in the very call that waits, is neither. */
 static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t count,
 			int work)
 {
 	uint32_t group = x->group_of.v[thread], place = 0, p, n;
 	int r = appframe_node(&x->app, path, &p);
-	if (r || (work && !p))
+	if (r || (work && !p) ||
+	    (work == ON_CPU && u64map_get(&x->wait_calls, user_call(x, thread, path), &n)))
 		return r;
 	struct group *g = &x->groups.v[group];
 	if (work && appframe_is_outer(&x->app, x->s->paths.v[p].frame) > 0) {
@@ -247,7 +262,7 @@ static int tally(struct idle *x, struct tally *t, uint32_t thread, uint32_t path
 	if (!path || thread == TL_NONE)
 		return 0;
 	uint64_t key =
-		(uint64_t)x->group_of.v[thread] << 33 ^ (uint64_t)path << 1 ^ (uint64_t)work;
+		(uint64_t)x->group_of.v[thread] << 34 ^ (uint64_t)path << 2 ^ (uint64_t)work;
 	if (u64map_get(&t->index, key, &i)) {
 		t->rows.v[i].count++;
 		return 0;
@@ -269,16 +284,17 @@ static int gather(struct idle *x)
 	const struct timeline *tl = x->tl;
 	int r = 0;
 	for (size_t i = 0; !r && i < tl->samples.n; i++)
-		r = tally(x, &t, tl->samples.v[i].thread, tl->samples.v[i].path, 1);
+		r = tally(x, &t, tl->samples.v[i].thread, tl->samples.v[i].path, ON_CPU);
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
 		int told = tells(x, (uint32_t)i);
+		int state = x->candidate.v[i] ? WAITS : o->flags & OFF_RUNNING ? ON_CPU : WORKS;
 		if (told)
-			r = tally(x, &t, o->thread, o->path, !x->candidate.v[i]);
+			r = tally(x, &t, o->thread, o->path, state);
 		if (!r && told && o->cause == CAUSE_FUTEX) /* perhaps a condition's */
-			r = tally(x, &t, o->thread, o->path, 0);
+			r = tally(x, &t, o->thread, o->path, WAITS);
 		if (!r && o->waker != TL_NONE)
-			r = tally(x, &t, o->waker, o->waker_path, 1);
+			r = tally(x, &t, o->waker, o->waker_path, WORKS);
 	}
 	for (size_t i = 0; !r && i < t.rows.n; i++)
 		r = add_evidence(x, t.rows.v[i].thread, t.rows.v[i].path, t.rows.v[i].count,
@@ -369,16 +385,19 @@ static int find_candidates(struct idle *x)
 	const struct timeline *tl = x->tl;
 	int r = 0;
 	for (size_t i = 0; i < tl->off.n; i++) {
-		int look = first_look(x, &tl->off.v[i]);
+		const struct off *o = &tl->off.v[i];
+		int look = first_look(x, o);
+		uint32_t seen = 1;
 		if (look < 0 || vec_push(&x->candidate, (uint8_t)look))
 			return ERR_NOMEM;
-		struct site *site =
-			look && tells(x, (uint32_t)i) ? site_of(x, &tl->off.v[i], &r) : NULL;
+		struct site *site = look && tells(x, (uint32_t)i) ? site_of(x, o, &r) : NULL;
+		if (!r && site)
+			r = first_of(&x->wait_calls, user_call(x, o->thread, o->path), &seen);
 		if (r)
 			return r;
 		if (site) {
 			site->count++;
-			site->open |= (tl->off.v[i].flags & OFF_OPEN) != 0;
+			site->open |= (o->flags & OFF_OPEN) != 0;
 		}
 	}
 	return gather(x);
@@ -630,6 +649,7 @@ int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 	u64map_release(&x.group_index);
 	u64map_release(&x.node_index);
 	u64map_release(&x.site_index);
+	u64map_release(&x.wait_calls);
 	appframes_release(&x.app);
 	u64map_release(&x.verdicts);
 	vec_release(&x.function_path);

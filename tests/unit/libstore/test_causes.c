@@ -411,6 +411,22 @@ static void a_heartbeat_that_waits_once_stays_one(void **state)
 	}
 }
 
+/* Samples in the call that waits, below a function of the program's own, are no work there. */
+static void going_to_sleep_is_no_work(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_init(&r, 1);
+	for (uint64_t t = 0; t < 20; t++) {
+		slept(&r, 0, t * 1000, t * 1000 + 400, "main;beat;ms;nap" NAP, TL_NONE, "");
+		worked(&r, 0, t * 1000 + 401, "main;beat;ms;nap" NAP ";finish_task_switch_[k]");
+		worked(&r, 0, t * 1000 + 500, "main;beat;send");
+	}
+	apply(&r);
+	expect_idle(&r, 0, 20, 0);
+	rig_release(&r);
+}
+
 /* Samples by frame pointers end in the middle of code without them. Beside whole stacks they do
  * not tell that the thread worked outside of its loop; alone, they are all that is known. */
 static void stacks_cut_short_do_not_tell_where_the_loop_is(void **state)
@@ -644,6 +660,7 @@ int main(void)
 		cmocka_unit_test(a_wait_in_a_signal_handler_is_work),
 		cmocka_unit_test(a_pool_waiting_for_jobs_is_idle_its_jobs_are_not),
 		cmocka_unit_test(a_heartbeat_that_waits_once_stays_one),
+		cmocka_unit_test(going_to_sleep_is_no_work),
 		cmocka_unit_test(stacks_cut_short_do_not_tell_where_the_loop_is),
 		cmocka_unit_test(waiting_for_an_answer_is_not_idle),
 		cmocka_unit_test(an_answer_of_a_busy_server_is_not_idle),
