@@ -295,13 +295,41 @@ static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err
 	return err_set(e, ERR_REFUSED, "%s: no samples to draw", ti->path);
 }
 
-/* Samples one by one in the order of time: a flame chart. */
+/* Samples one by one in the order of time; *left_out: of other events. */
+static int add_chart(const struct tlinput *ti, uint32_t event, struct flame_input *fi,
+		     uint64_t *left_out, struct err *e)
+{
+	const struct timeline *tl = &ti->tl;
+	int rc = 0, drawn = 0;
+	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
+		const struct tl_sample *s = &tl->samples.v[i];
+		const struct tl_thread *t =
+			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
+		struct folded f = {.comm = s->comm,
+				   .pid = t ? t->pid : -1,
+				   .tid = t ? t->tid : -1,
+				   .cpu = s->cpu,
+				   .path = s->path};
+		if (!tl_sample_passes(ti, s))
+			continue;
+		if (s->event != event) {
+			*left_out += !ti->opt->in.events.n;
+			continue;
+		}
+		drawn = 1;
+		rc = flame_input_add(fi, &f, tl->events.v[event].tracepoint ? 1 : s->period, 0,
+				     e);
+	}
+	return rc || drawn ? rc : nothing_to_chart(ti, event, e);
+}
+
+/* A flame chart. */
 static int read_chart(const struct svg_request *rq, const char *path, struct flame *flame,
 		      struct svg_drawn *out, struct err *e)
 {
 	struct tlinput ti;
 	struct flame_input fi;
-	uint64_t drawn = 0, left_out = 0;
+	uint64_t left_out = 0;
 	uint32_t event = 0;
 	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
 	if (out->status)
@@ -314,35 +342,14 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	const struct timeline *tl = &ti.tl;
 	int rc = chart_event(&ti, &event, e);
 	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
-	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
-		const struct tl_sample *s = &tl->samples.v[i];
-		const struct tl_thread *t =
-			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
-		struct folded f = {.comm = s->comm,
-				   .pid = t ? t->pid : -1,
-				   .tid = t ? t->tid : -1,
-				   .cpu = s->cpu,
-				   .path = s->path};
-		if (!tl_sample_passes(&ti, s))
-			continue;
-		if (s->event != event) {
-			left_out += !ti.opt->in.events.n;
-			continue;
-		}
-		drawn++;
-		rc = flame_input_add(&fi, &f, tl->events.v[event].tracepoint ? 1 : s->period, 0,
-				     e);
-	}
-	if (!rc && !drawn)
-		rc = nothing_to_chart(&ti, event, e);
+	if (!rc)
+		rc = add_chart(&ti, event, &fi, &left_out, e);
 	if (!rc) {
 		const char *name = strtab_get(&ti.names->strings, tl->events.v[event].name);
 		warn_left_out(&ti.in, name, left_out, "--event draws another");
 		out->unit = tl_event_unit(name, tl->events.v[event].tracepoint);
 		out->title = title_of(name, tl->events.v[event].tracepoint);
-		out->seconds = (double)(tl->samples.v[tl->samples.n - 1].time_ns -
-					tl->samples.v[0].time_ns) /
-			       1e9;
+		out->seconds = sampled_seconds(&ti, name);
 		describe(out, name, strtab_get(&ti.names->strings, tl->rec.host));
 	}
 	flame_input_release(&fi);

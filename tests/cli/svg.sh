@@ -147,6 +147,7 @@ for f in "$events" events.db; do
 	has event.svg '<title>Event Flame Graph</title>'
 	fails 0 "$PERFKIT" svg --no-local --flamechart "$f" -o chart.svg
 	has err 'drawing page-faults; 708 samples of other events left out'
+	has chart.svg '>page-faults on vm, 1.068 s<'
 	fails 2 "$PERFKIT" svg --no-local --flamechart -e cpu-clock,page-faults "$f" -o none.svg
 	fails 3 "$PERFKIT" svg --no-local --flamechart --comm nosuch "$f" -o none.svg
 	fails 0 "$PERFKIT" collapse --no-local --all-events "$f"
