@@ -234,6 +234,14 @@ static void find_very_file(struct dso_search *s, const char *path, struct dso_fi
 {
 	const struct file_id *m = &s->mapped;
 	struct stat st;
+	if (have_symfs(s->opt) && path[0] == '/' && !climbs(path)) {
+		dso_path(s, "%s" DSO_BY_INODE, s->opt->symfs, m->dev_major, m->dev_minor,
+			 (unsigned long long)m->ino, path);
+		out->runtime_from = DSO_FROM_SYMFS;
+		out->runtime = dso_try(s, 1);
+	}
+	if (out->runtime)
+		return;
 	dso_path(s, "%s", path);
 	out->runtime_from = DSO_FROM_LOCAL;
 	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours &&

@@ -86,11 +86,14 @@ struct dso_files {
 					none */
 };
 
+/* Where a bundle has, below symfs, a file that shared its path: device, inode, path. */
+#define DSO_BY_INODE "/inode/%u-%u-%llu%s"
+
 /*
  * Find the files of a mapping `path` with the recorded build-id `id` (NULL or len 0: none).
  * `mapped` (or NULL) is the file that was mapped there: without an id, its own path on this
  * machine is not taken when another file of the same file system lies there now; where files
- * shared that path, not even --symfs is asked, and only the very file is taken.
+ * shared that path, only the very file is taken, or what a bundle has for it.
  * "[vdso]" is found by id; " (deleted)" is removed first; "//anon" and its like give
  * DSO_NOT_A_FILE. 0 whatever was found (see out->reason); ERR_NOMEM.
  */

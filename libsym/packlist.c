@@ -44,10 +44,14 @@ static void symfs_name(struct buf *b, const char *path)
 static void runtime_name(struct lister *l, uint32_t dso, struct buf *b)
 {
 	const struct dso *d = &l->profile->machine.dsos.v[dso];
+	const char *path = strtab_get(&l->profile->stacks.strings, d->path);
 	if (d->id.len)
 		cache_name(b, &d->id, d->kind == DSO_VDSO ? "vdso" : "elf");
+	else if (d->file.shared_path)
+		buf_fmt(b, "symfs" DSO_BY_INODE, d->file.dev_major, d->file.dev_minor,
+			(unsigned long long)d->file.ino, path);
 	else
-		symfs_name(b, strtab_get(&l->profile->stacks.strings, d->path));
+		symfs_name(b, path);
 }
 
 /* Once the runtime file is known, its own id serves where none was recorded; without any, the

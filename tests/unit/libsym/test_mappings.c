@@ -4,6 +4,7 @@
 #include "tests/lib/smallelf.h"
 #include "tests/lib/temptree.h"
 
+#include "libsym/packlist.h"
 #include "libsym/profile.h"
 
 #include <unistd.h>
@@ -366,6 +367,37 @@ static void one_of_several_files_of_a_path_is_not_guessed(void **state)
 	}
 }
 
+/* pack says by inode whose file it had found, and finds it again there. */
+static void a_bundle_has_files_of_one_path_by_their_inodes(void **state)
+{
+	(void)state;
+	static const uint8_t other[20] = {9};
+	static const char path[] = "/usr/lib/libc.so.6";
+	struct packlist list = {0};
+	put_elf("/symfs/inode/8-1-1/usr/lib/libc.so.6");
+	put_elf("/symfs/usr/lib/libc.so.6");
+	begin();
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), path);
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, other, sizeof(other), path);
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		mapped(pid, (struct pw_mmap){.addr = 0x400000,
+					     .pgoff = 0x1000,
+					     .maj = 8,
+					     .min = 1,
+					     .ino = pid,
+					     .filename = path});
+		sample(PW_MISC_USER, pid, 0x400004);
+	}
+	fold();
+	expect(1, "f");
+	expect(2, "");
+	assert_int_equal(packlist_make(&list, profile, NULL), 0);
+	assert_int_equal(list.files.n, 1);
+	assert_string_equal(list.files.v[0].name, "symfs/inode/8-1-1/usr/lib/libc.so.6");
+	packlist_release(&list);
+	end();
+}
+
 static void a_program_in_dev_shm_is_a_file(void **state)
 {
 	(void)state;
@@ -444,6 +476,7 @@ int main(void)
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
 		ON_A_TREE(a_32_bit_vdso_that_no_table_tells_of_is_called_vdso),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
+		ON_A_TREE(a_bundle_has_files_of_one_path_by_their_inodes),
 		ON_A_TREE(a_program_in_dev_shm_is_a_file),
 		ON_A_TREE(anonymous_code_is_jit_code_though_no_map_names_it),
 		ON_A_TREE(code_in_a_memfd_is_named_by_the_perf_map),
