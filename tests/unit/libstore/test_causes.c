@@ -272,6 +272,17 @@ static void a_go_thread_without_a_goroutine_is_idle(void **state)
 	assert_int_not_equal(verdict("main.main;runtime.lock2;runtime.futex.abi0"), idle);
 }
 
+static void a_client_that_asked_waits_for_the_answer(void **state)
+{
+	(void)state;
+	int work = verdict("backend;ProcSleep;poll");
+	assert_int_equal(verdict("main;report;PQexecParams;PQgetResult;[libpq.so.5];poll"),
+			 work);
+	assert_int_equal(verdict("main;getaddrinfo;gaih_inet.constprop.0;send_dg;poll"), work);
+	assert_int_equal(verdict("main;curl_easy_perform;curl_multi_poll;poll"), work);
+	assert_int_not_equal(verdict("main;loop;curl_multi_poll;poll"), work);
+}
+
 static void a_wait_in_a_signal_handler_is_work(void **state)
 {
 	(void)state;
@@ -657,6 +668,7 @@ int main(void)
 		cmocka_unit_test(own_rules_come_first),
 		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
 		cmocka_unit_test(a_go_thread_without_a_goroutine_is_idle),
+		cmocka_unit_test(a_client_that_asked_waits_for_the_answer),
 		cmocka_unit_test(a_wait_in_a_signal_handler_is_work),
 		cmocka_unit_test(a_pool_waiting_for_jobs_is_idle_its_jobs_are_not),
 		cmocka_unit_test(a_heartbeat_that_waits_once_stays_one),
