@@ -1,8 +1,11 @@
 /*
  * modules_priv.h - what the parts of modules share.
  *
- *	modules.c   finding files, looking addresses up
- *	modprep.c   opening files and building tables on threads of their own, ahead of need
+ *	modules.c     opened and closed; what the unwinder asks; which files were used
+ *	modlookup.c   addresses of files: symbols, names, inlined frames
+ *	modkernel.c   … of the kernel and its modules
+ *	modjit.c      … of generated code
+ *	modprep.c     opening files and building tables on threads of their own, ahead of need
  *
  * While samples are read (modules_cfi, modules_root_at, preparing) everything in a module is
  * written under the lock, and libelf's handles are used under it or by the thread that made the
@@ -90,5 +93,32 @@ int kernel_place(const struct modules *ms, struct kernel_place *place);
 /* Load kallsyms or vmlinux, and how far the recorded kernel was moved from it. After ERR_NOMEM
  * it is as if it had not been tried. */
 int kernel_open(struct modules *ms, const struct kernel_place *place);
+
+void kernel_close(struct kernel_names *k);
+
+/* The mapping of the kernel itself, by which its modules are located, too; NULL: none. */
+const struct map *kernel_map(const struct modules *ms);
+
+/* perf record --kcore keeps the kernel's list as it was, and its memory, beside the data: look
+ * for it. 0 or ERR_NOMEM. */
+int kernel_find_recorded(struct modules *ms);
+
+/*
+ * 1 and the symbol of *vaddr, which moves to the address that stands for the call when it is a
+ * return address (enum lookup_how): inside the symbol, one back; at its very start, into the
+ * one before. 0: none.
+ */
+int lookup_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbol_hit *hit);
+
+/* A symbol as the only frame, its name made printable. 0 or ERR_NOMEM. */
+int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,
+		 struct module_lookup *out);
+
+/* modules_lookup for DSO_KERNEL, DSO_MODULE and DSO_ANON. */
+int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out);
+int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
+		  struct module_lookup *out);
+int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
+	       struct module_lookup *out);
 
 #endif

@@ -1,0 +1,121 @@
+/* modjit.c - an address of generated code: jitdumps, perf-PID.map, and when code was replaced.
+ */
+#include "libsym/modules_priv.h"
+#include "base/mem.h"
+
+/* The jitdump at `path`, which is taken over; NULL when out of memory. */
+static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path)
+{
+	struct open_jitdump j = {.path = path};
+	uint32_t name, at;
+	int rc = strtab_intern(ms->machine->strings, path, &name);
+	if (!rc && u64map_get(&ms->jitdump_at, name, &at)) {
+		mem_free(path);
+		return &ms->jitdumps.v[at];
+	}
+	if (!rc && jitdump_open(path, &j.dump, NULL) == ERR_NOMEM)
+		rc = ERR_NOMEM;
+	j.cycles = j.dump && jitdump_info(j.dump).arch_timestamp;
+	if (j.cycles) {
+		jitdump_close(j.dump);
+		j.dump = NULL;
+	}
+	if (rc || vec_push(&ms->jitdumps, j)) {
+		jitdump_close(j.dump);
+		mem_free(path);
+		return NULL;
+	}
+	at = (uint32_t)ms->jitdumps.n - 1;
+	return u64map_put(&ms->jitdump_at, name, at) ? NULL : &ms->jitdumps.v[at];
+}
+
+/* See machine.h. */
+static int code_changes(void *modules, uint32_t dso, const uint64_t **times, size_t *n)
+{
+	struct modules *ms = modules;
+	const struct machine *m = ms->machine;
+	struct jit_mapping mapped = {.dso = dso};
+	struct jit_mappings only = {.of = {.v = &mapped, .n = 1}};
+	const char *recorded;
+	size_t skip = 0;
+	char *path;
+	int rc = 1;
+	if (!jitfiles_is_jitdump(strtab_get(m->strings, m->dsos.v[dso].path)))
+		return 0;
+	while (rc == 1) {
+		rc = jitfiles_jitdump(&ms->opt.find, ms->opt.map_dir, m, &only, 0, &skip,
+				      &recorded, &path);
+		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path) : NULL;
+		if (rc == 1 && !j)
+			return ERR_NOMEM;
+		if (j && j->dump) {
+			*times = jitdump_changes(j->dump, n);
+			return 0;
+		}
+	}
+	return rc;
+}
+
+void modules_tell_changes(struct modules *ms)
+{
+	ms->machine->code_changes = code_changes;
+	ms->machine->code_changes_ctx = ms;
+}
+
+/* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
+static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)
+{
+	const struct dso_options *f = &ms->opt.find;
+	size_t skip = 0;
+	int rc = 1;
+	mod->maps_tried = 1;
+	if (!ms->jit_tried && jit_mappings_find(&ms->jit_mappings, ms->machine))
+		return ERR_NOMEM;
+	ms->jit_tried = 1;
+	while (!mod->jitdump && rc == 1) {
+		char *path;
+		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
+				      d->pid, &skip, &mod->jitdump_name, &path);
+		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path) : NULL;
+		if (rc == 1 && !j)
+			return ERR_NOMEM;
+		if (j && j->cycles)
+			mod->files.reason = DSO_CYCLES;
+		mod->jitdump = j ? j->dump : NULL;
+		mod->jitdump_path = mod->jitdump ? j->path : NULL;
+	}
+	return rc < 0 ? rc
+		      : jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
+					 &mod->perfmap_path);
+}
+
+int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
+	       struct module_lookup *out)
+{
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	struct module *mod = module_of(ms, map->dso);
+	const struct jit_code *code;
+	struct symbol_hit hit;
+	if (!mod || (!mod->maps_tried && maps_open(ms, d, mod)))
+		return ERR_NOMEM;
+	ip -= how == LOOKUP_RETURN;
+	if (mod->jitdump && jitdump_find(mod->jitdump, ip, time, &code)) {
+		const char *file = NULL;
+		uint32_t line = 0;
+		hit = (struct symbol_hit){.name = code->name, .start = code->start};
+		if (lookup_named(ms, &hit, 1, out))
+			return ERR_NOMEM;
+		if (!ms->opt.lines || !jitdump_line(mod->jitdump, code, ip, &file, &line))
+			return 0;
+		out->frames[0].line = line;
+		return strtab_intern(ms->machine->strings, file, &out->frames[0].file);
+	}
+	if (!perfmap_find(&mod->perfmap, ip, &hit))
+		return 0;
+	return lookup_named(ms, &hit, 1, out);
+}
+
+int modules_timed(struct modules *ms, uint32_t dso)
+{
+	return dso < ms->n && ms->v[dso] && ms->v[dso]->jitdump;
+}

@@ -1,0 +1,153 @@
+/* modkernel.c - an address of the kernel or of its modules: kallsyms, vmlinux, the .ko. */
+#include "libsym/modules_priv.h"
+#include "base/mem.h"
+
+#include <sys/stat.h>
+
+static int is_link(const char *path)
+{
+	struct stat st;
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+/* A link, which perf never makes, could lead anywhere. */
+int kernel_find_recorded(struct modules *ms)
+{
+	struct buf path = {0};
+	if (!ms->rec->directory)
+		return 0;
+	buf_fmt(&path, "%s/kcore_dir", ms->rec->name);
+	int astray = is_link(buf_cstr(&path));
+	buf_str(&path, "/kallsyms");
+	int rc = buf_failed(&path) ? ERR_NOMEM : 0;
+	if (!rc && !astray && !is_link(buf_cstr(&path))) {
+		ms->recorded_kallsyms = mem_strdup(buf_cstr(&path));
+		rc = ms->recorded_kallsyms ? 0 : ERR_NOMEM;
+	}
+	buf_release(&path);
+	return rc;
+}
+
+void kernel_close(struct kernel_names *k)
+{
+	symtab_free(k->vmlinux);
+	kallsyms_release(&k->kallsyms);
+	kernel_files_release(&k->files);
+	*k = (struct kernel_names){0};
+}
+
+static int kernel_load(struct modules *ms, const struct kernel_place *place)
+{
+	struct kernel_names *k = &ms->kernel;
+	/* files are looked for by one thread at a time: debuginfod, and what it says */
+	pthread_mutex_lock(&ms->lock);
+	int rc = dso_find_kernel(&ms->opt.find, place, ms->rec->features.osrelease, &k->files,
+				 NULL);
+	pthread_mutex_unlock(&ms->lock);
+	if (rc == ERR_NOMEM)
+		return ERR_NOMEM;
+	if (k->files.kallsyms &&
+	    kallsyms_load(k->files.kallsyms, &k->kallsyms, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	if (k->files.vmlinux &&
+	    symtab_from_elf(k->files.vmlinux, NULL, &k->vmlinux, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	return 0;
+}
+
+int kernel_open(struct modules *ms, const struct kernel_place *place)
+{
+	struct kernel_names *k = &ms->kernel;
+	struct symbol_hit hit;
+	uint64_t text = 0;
+	k->tried = 1;
+	if (kernel_load(ms, place)) {
+		kernel_close(k);
+		return ERR_NOMEM;
+	}
+	const char *symbol = kernel_located_by(place);
+	if (k->kallsyms.table)
+		text = strcmp(symbol, "_stext") ? k->kallsyms.text : k->kallsyms.stext;
+	else if (k->vmlinux && symtab_find_name(k->vmlinux, symbol, &hit))
+		text = hit.start;
+	if (text && place->pgoff)
+		k->slide = place->pgoff - text;
+	return 0;
+}
+
+const struct map *kernel_map(const struct modules *ms)
+{
+	const struct machine *m = ms->machine;
+	return m->kernel_map == NO_ID ? NULL : &m->maps.v[m->kernel_map];
+}
+
+int kernel_place(const struct modules *ms, struct kernel_place *place)
+{
+	const struct map *map = kernel_map(ms);
+	if (!map)
+		return 0;
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	*place = (struct kernel_place){.id = d->id,
+				       .path = strtab_get(ms->machine->strings, d->path),
+				       .pgoff = map->pgoff,
+				       .kallsyms = ms->recorded_kallsyms};
+	return 1;
+}
+
+/* 1 and what vmlinux or kallsyms has at `ip`, 0 or ERR_NOMEM. In a kallsyms of another boot
+ * only the kernel itself is as it was, moved as a whole: each module lies elsewhere. */
+static int kernel_symbol(struct modules *ms, uint64_t ip, int how, struct symbol_hit *hit)
+{
+	struct kernel_names *k = &ms->kernel;
+	struct kernel_place place;
+	if (!k->tried && kernel_place(ms, &place) && kernel_open(ms, &place))
+		return ERR_NOMEM;
+	const struct symtab *t = k->kallsyms.table ? k->kallsyms.table : k->vmlinux;
+	uint64_t addr = ip - k->slide;
+	return t && lookup_symbol(t, &addr, how, hit) && !(hit->module && k->slide);
+}
+
+int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out)
+{
+	struct symbol_hit hit;
+	int rc = kernel_symbol(ms, ip, how, &hit);
+	return rc == 1 ? lookup_named(ms, &hit, 0, out) : rc;
+}
+
+/* Is what kallsyms has there a symbol of the module that was mapped there? */
+static int is_of_module(const struct modules *ms, const struct symbol_hit *hit,
+			const char *mapped)
+{
+	const char *name = strtab_get(&ms->kernel.kallsyms.modules, hit->module);
+	size_t n = strlen(name);
+	return n && *mapped == '[' && !strncmp(mapped + 1, name, n) &&
+	       !strcmp(mapped + 1 + n, "]");
+}
+
+/* Modules: kallsyms has their symbols at their addresses; else the .ko counts from its start.
+ * The entry trampoline's code is the kernel's own at pgoff. */
+int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
+		  struct module_lookup *out)
+{
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	const char *mapped = strtab_get(ms->machine->strings, d->recorded);
+	struct symbol_hit hit;
+	if (!strcmp(mapped, "[kernel.kallsyms]"))
+		return lookup_kernel(ms, ip - map->start + map->pgoff, how, out);
+	int rc = kernel_symbol(ms, ip, how, &hit);
+	if (rc == 1 && is_of_module(ms, &hit, mapped))
+		return lookup_named(ms, &hit, 0, out);
+	if (rc < 0)
+		return rc;
+	struct module *mod = module_of(ms, map->dso);
+	if (!mod)
+		return ERR_NOMEM;
+	if (!mod->symbols_tried && mod->files.runtime &&
+	    symtab_from_module(mod->files.runtime, &mod->symbols, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	mod->symbols_tried = 1;
+	uint64_t addr = ip - map->start + map->pgoff;
+	if (!mod->symbols || !lookup_symbol(mod->symbols, &addr, how, &hit))
+		return 0;
+	return lookup_named(ms, &hit, 0, out);
+}

@@ -1,0 +1,216 @@
+/* modlookup.c - an address of a file: its symbol, demangled, and the frames that DWARF sees
+ * there. */
+#include "libsym/modules_priv.h"
+#include "libsym/demangle.h"
+#include "libsym/simplify.h"
+
+#include <stdio.h>
+
+/*
+ * A C++ constructor told apart by its argument: Foo::copy_construct, Foo::move_construct into
+ * ms->text; 1 when the name is one of these.
+ */
+static int special_constructor(struct modules *ms, const char *raw)
+{
+	struct buf full = {0};
+	int made = 0;
+	buf_clear(&ms->text);
+	if (strstr(raw, "C1E") || strstr(raw, "C2E")) {
+		if (demangle(raw, DEMANGLE_PARAMS, &full) == 1)
+			simplify(&ms->text, buf_cstr(&full), full.n, SIMPLIFY_CONSTRUCTORS);
+		made = ms->text.n && (strstr(buf_cstr(&ms->text), "::copy_construct") ||
+				      strstr(buf_cstr(&ms->text), "::move_construct"));
+	}
+	buf_release(&full);
+	return made;
+}
+
+/* Bytes of a name that are kept: demangled ones are shorter, and honest ones much. Many frames
+ * may point into one endless text. */
+enum { NAME_CUT = DEMANGLE_OUTPUT_MAX };
+
+/* Bytes by which demangled names may be longer than the raw ones, all together; then they stay
+ * raw. Honest ones are shorter, but a hundred bytes can be made to stand for 60,000. */
+enum { NAMES_GROWTH = 64 << 20 };
+
+/* The printable form of a raw name, made once. */
+static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
+{
+	uint64_t key = (uint64_t)(uintptr_t)raw;
+	if (u64map_get(&ms->names, key, id))
+		return 0;
+	mangled &= !ms->opt.no_demangle && ms->names_growth < NAMES_GROWTH;
+	int rc = mangled && ms->opt.constructors && special_constructor(ms, raw);
+	if (!rc) {
+		buf_clear(&ms->text);
+		rc = mangled ? demangle(raw, 0, &ms->text) : 0;
+	}
+	if (rc == ERR_NOMEM)
+		return rc;
+	size_t len = rc == 1 ? strlen(raw) : 0;
+	if (rc == 1 && ms->text.n > len)
+		ms->names_growth += ms->text.n - len;
+	const char *name = rc == 1 ? buf_cstr(&ms->text) : raw;
+	if (strtab_intern_n(ms->machine->strings, name, strnlen(name, NAME_CUT), id))
+		return ERR_NOMEM;
+	return u64map_put(&ms->names, key, *id);
+}
+
+int modules_interrupts_caller(const char *name)
+{
+	size_t n = strlen(name);
+	/* a retpoline puts its target on the stack and "returns" to it */
+	int thunk = n >= 12 && !strcmp(name + n - 12, "return_thunk");
+	return thunk || !strncmp(name, "asm_", 4) || !strcmp(name, "__restore_rt") ||
+	       !strncmp(name, "__kernel_rt_sigreturn", 21);
+}
+
+/* Functions whose first byte is put on the stack as a return address that nobody called from.
+ */
+static int is_planted(const char *name)
+{
+	return !strcmp(name, "__restore_rt") || !strncmp(name, "__kernel_rt_sigreturn", 21) ||
+	       !strncmp(name, "ret_from_fork", 13) || !strcmp(name, "__start_context");
+}
+
+int lookup_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbol_hit *hit)
+{
+	int found = symtab_find(t, *vaddr, hit);
+	if (how == LOOKUP_EXACT || (found && *vaddr == hit->start && is_planted(hit->name)))
+		return found;
+	*vaddr -= 1;
+	if (found && *vaddr >= hit->start)
+		return 1;
+	return symtab_find(t, *vaddr, hit);
+}
+
+int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,
+		 struct module_lookup *out)
+{
+	out->n = 1;
+	out->frames[0] = (struct module_frame){.start = hit->start};
+	return printable(ms, hit->name, mangled, &out->frames[0].name);
+}
+
+static int lies_below(const char *path, const char *dir)
+{
+	size_t n = dir ? strlen(dir) : 0;
+	return n && !strncmp(path, dir, n) && (path[n] == '/' || dir[n - 1] == '/') &&
+	       !strstr(path + n, "/../");
+}
+
+/* Files that DWARF names (dwz, .dwo, .dwp): below symfs first, then where they say; when only
+ * given files may be read, beside the file that names them. */
+static int open_named(void *arg, const char *path, struct elf_file **out, struct err *e)
+{
+	const struct dso_options *f = &((const struct modules *)arg)->opt.find;
+	char below[4096];
+	if (f->symfs && *f->symfs &&
+	    snprintf(below, sizeof(below), "%s/%s", f->symfs, path) < (int)sizeof(below) &&
+	    !elf_file_open(below, out, e))
+		return 0;
+	if (f->no_local && !lies_below(path, f->symfs) && !lies_below(path, f->buildid_dir))
+		return err_set(e, ERR_NOTFOUND, "%s: not looked for on this machine", path);
+	return elf_file_open(path, out, e);
+}
+
+int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out)
+{
+	struct debuginfo_options o = {.open = open_named,
+				      .arg = ms,
+				      .no_lines = ms->opt.no_lines && !ms->opt.lines,
+				      .recorded = mod->recorded};
+	int rc = debuginfo_open(mod->files.runtime, mod->files.debug, &o, out, NULL);
+	return rc == ERR_NOMEM ? rc : 0;
+}
+
+/* The frames DWARF sees at va, around the symbol; leaves `out` alone when it sees none. */
+static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, const char *symbol,
+		       struct module_lookup *out)
+{
+	struct debuginfo_frame f[MODULE_FRAMES_MAX];
+	if (!mod->debuginfo_tried) {
+		mod->debuginfo_tried = 1;
+		if (module_debuginfo(ms, mod, &mod->debuginfo))
+			return ERR_NOMEM;
+	}
+	if (!mod->debuginfo)
+		return 0;
+	int n = debuginfo_frames(mod->debuginfo, va, symbol, f, MODULE_FRAMES_MAX);
+	if (n < 0)
+		return n == ERR_NOMEM ? n : 0;
+	if (n > MODULE_FRAMES_MAX)
+		n = MODULE_FRAMES_MAX;
+	int first = ms->opt.inlines || n == 0 ? 0 : n - 1;
+	size_t k = 0;
+	for (int i = first; i < n; i++) {
+		struct module_frame *to = &out->frames[k];
+		uint64_t start = out->frames[0].start;
+		int outer = i == n - 1;
+		if (!outer && !f[i].name)
+			continue;
+		*to = (struct module_frame){.start = outer ? start : f[i].entry,
+					    .inlined = f[i].inlined,
+					    .line = f[i].line};
+		if (printable(ms,
+			      outer && symbol ? symbol
+			      : f[i].name     ? f[i].name
+					      : "",
+			      1, &to->name))
+			return ERR_NOMEM;
+		if (f[i].file && strtab_intern(ms->machine->strings, f[i].file, &to->file))
+			return ERR_NOMEM;
+		k++;
+	}
+	if (k)
+		out->n = k;
+	return 0;
+}
+
+static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, int how,
+		       struct module_lookup *out)
+{
+	struct module *mod = module_of(ms, map->dso);
+	if (!mod)
+		return ERR_NOMEM;
+	struct dso_files *f = &mod->files;
+	if (!f->runtime && !f->debug)
+		return 0;
+	if (!mod->symbols_tried &&
+	    symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	mod->symbols_tried = 1;
+	uint64_t vaddr, offset = ip - map->start + map->pgoff;
+	struct symbol_hit hit;
+	if (!elf_file_vaddr(f->runtime ? f->runtime : f->debug, offset, &vaddr) ||
+	    !mod->symbols || !lookup_symbol(mod->symbols, &vaddr, how, &hit))
+		return 0;
+	int rc = lookup_named(ms, &hit, 1, out);
+	if (!rc && (ms->opt.inlines || ms->opt.lines))
+		rc = add_inlines(ms, mod, vaddr, hit.name, out);
+	return rc;
+}
+
+int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
+		   int how, struct module_lookup *out)
+{
+	const struct dso *d = &ms->machine->dsos.v[map->dso];
+	out->n = 0;
+	switch (d->kind) {
+	case DSO_BPF: /* one program, one symbol: both have the recorded name */
+		out->frames[0] = (struct module_frame){.name = d->name};
+		out->n = 1;
+		return 0;
+	case DSO_KERNEL:
+		return lookup_kernel(ms, ip, how, out);
+	case DSO_MODULE:
+		return lookup_module(ms, map, ip, how, out);
+	case DSO_ANON:
+		return lookup_jit(ms, map, ip, time, how, out);
+	case DSO_FILE:
+	case DSO_VDSO:
+		return lookup_file(ms, map, ip, how, out);
+	default:
+		return 0;
+	}
+}
