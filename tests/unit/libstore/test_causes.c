@@ -139,6 +139,9 @@ static void the_order_of_the_rules_decides(void **state)
 		CAUSE_POLL);
 	assert_int_equal(classify(c, "D", "main;read;fuse_file_read_iter_[k];schedule_[k]"),
 			 CAUSE_IO);
+	assert_int_equal(
+		classify(c, "S", "main;read;vfs_read_[k];timerfd_read_[k];schedule_[k]"),
+		CAUSE_SLEEP);
 	/* PREEMPT_RT: a lock of the kernel, whatever it is taken for */
 	assert_int_equal(
 		classify(c, "D", "main;do_wait_[k];rt_read_lock_[k];rwbase_read_lock_[k]"),
