@@ -162,6 +162,16 @@ static int open_rest(struct recording *rec, const char *path, struct err *e)
 	return r;
 }
 
+/* The recording to its owner, or, where r is an error, away with it. */
+static int opened(struct recording **out, struct recording *rec, int r)
+{
+	if (r)
+		recording_close(rec);
+	else
+		*out = rec;
+	return r;
+}
+
 int recording_open(struct recording **out, const char *path, struct err *e)
 {
 	struct recording *rec = NULL;
@@ -172,11 +182,7 @@ int recording_open(struct recording **out, const char *path, struct err *e)
 	r = open_source(rec, path, e);
 	if (!r)
 		r = open_rest(rec, path, e);
-	if (r)
-		recording_close(rec);
-	else
-		*out = rec;
-	return r;
+	return opened(out, rec, r);
 }
 
 int recording_open_source(struct recording **out, struct source *src, struct err *e)
@@ -191,11 +197,7 @@ int recording_open_source(struct recording **out, struct source *src, struct err
 	rec->reader->src = *src;
 	*src = (struct source){.fd = -1};
 	r = open_rest(rec, rec->name, e);
-	if (r)
-		recording_close(rec);
-	else
-		*out = rec;
-	return r;
+	return opened(out, rec, r);
 }
 
 int recording_open_mem(struct recording **out, const void *p, size_t n, const char *name,
@@ -209,11 +211,7 @@ int recording_open_mem(struct recording **out, const void *p, size_t n, const ch
 	r = source_open_mem(&rec->reader->src, p, n, name, e);
 	if (!r)
 		r = open_rest(rec, name, e);
-	if (r)
-		recording_close(rec);
-	else
-		*out = rec;
-	return r;
+	return opened(out, rec, r);
 }
 
 void recording_close(struct recording *rec)
