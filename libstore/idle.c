@@ -206,18 +206,18 @@ static uint64_t user_call(const struct idle *x, uint32_t thread, uint32_t path)
 	return (uint64_t)x->group_of.v[thread] << 32 | x->function_path.v[path];
 }
 
-/* What a stack is evidence of. */
-enum { WAITS, WORKS, ON_CPU };
+/* Where a stack was taken: in a candidate wait, in what the thread did else, or on a CPU, which
+ * is work but for going to sleep and waking up, in the very call that waits. */
+enum doing { WAITS, WORKS, ON_CPU };
 
-/* `count` stacks of a thread ending in `path`, at work or in a candidate wait. Going to sleep
- * and waking up, on a CPU in the very call that waits, is neither. */
+/* `count` stacks of a thread ending in `path`. */
 static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t count,
-			int work)
+			enum doing of)
 {
 	uint32_t group = x->group_of.v[thread], place = 0, p, n;
-	int r = appframe_node(&x->app, path, &p);
+	int work = of != WAITS, r = appframe_node(&x->app, path, &p);
 	if (r || (work && !p) ||
-	    (work == ON_CPU && u64map_get(&x->wait_calls, user_call(x, thread, path), &n)))
+	    (of == ON_CPU && u64map_get(&x->wait_calls, user_call(x, thread, path), &n)))
 		return r;
 	struct group *g = &x->groups.v[group];
 	if (work && appframe_is_outer(&x->app, x->s->paths.v[p].frame) > 0) {
@@ -251,23 +251,23 @@ struct tally {
 	VEC(struct tally_row {
 		uint32_t thread, path;
 		uint64_t count;
-		int work;
+		enum doing of;
 	})
 	rows;
 };
 
-static int tally(struct idle *x, struct tally *t, uint32_t thread, uint32_t path, int work)
+static int tally(struct idle *x, struct tally *t, uint32_t thread, uint32_t path, enum doing of)
 {
 	uint32_t i;
 	if (!path || thread == TL_NONE)
 		return 0;
 	uint64_t key =
-		(uint64_t)x->group_of.v[thread] << 34 ^ (uint64_t)path << 2 ^ (uint64_t)work;
+		(uint64_t)x->group_of.v[thread] << 34 ^ (uint64_t)path << 2 ^ (uint64_t)of;
 	if (u64map_get(&t->index, key, &i)) {
 		t->rows.v[i].count++;
 		return 0;
 	}
-	struct tally_row row = {.thread = thread, .path = path, .count = 1, .work = work};
+	struct tally_row row = {.thread = thread, .path = path, .count = 1, .of = of};
 	i = (uint32_t)t->rows.n;
 	return vec_push(&t->rows, row) ? ERR_NOMEM : u64map_put(&t->index, key, i);
 }
@@ -288,9 +288,11 @@ static int gather(struct idle *x)
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		const struct off *o = &tl->off.v[i];
 		int told = tells(x, (uint32_t)i);
-		int state = x->candidate.v[i] ? WAITS : o->flags & OFF_RUNNING ? ON_CPU : WORKS;
+		enum doing of = x->candidate.v[i]        ? WAITS
+				: o->flags & OFF_RUNNING ? ON_CPU
+							 : WORKS;
 		if (told)
-			r = tally(x, &t, o->thread, o->path, state);
+			r = tally(x, &t, o->thread, o->path, of);
 		if (!r && told && o->cause == CAUSE_FUTEX) /* perhaps a condition's */
 			r = tally(x, &t, o->thread, o->path, WAITS);
 		if (!r && o->waker != TL_NONE)
@@ -298,7 +300,7 @@ static int gather(struct idle *x)
 	}
 	for (size_t i = 0; !r && i < t.rows.n; i++)
 		r = add_evidence(x, t.rows.v[i].thread, t.rows.v[i].path, t.rows.v[i].count,
-				 t.rows.v[i].work);
+				 t.rows.v[i].of);
 	u64map_release(&t.index);
 	vec_release(&t.rows);
 	return r;

@@ -94,6 +94,7 @@ int kernel_place(const struct modules *ms, struct kernel_place *place);
  * it is as if it had not been tried. */
 int kernel_open(struct modules *ms, const struct kernel_place *place);
 
+/* Give its files and tables back: as if it had not been tried. */
 void kernel_close(struct kernel_names *k);
 
 /* The mapping of the kernel itself, by which its modules are located, too; NULL: none. */
