@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """bystanders.py FILE [FILE...] -- COMM [COMM...]: in a system-wide recording, rename every
 process and mapped file that is neither the workload (the names given), nor the kernel's, nor
-the distribution's, to otherNN; same length, so that nothing moves. A recording is about its
-workload; what else ran on that machine is nobody's business. Uncompressed files only."""
+the distribution's, to words with a number (service-03, /other-000012). The length stays, so that
+nothing moves. A recording is about its workload; what else ran on that machine is nobody's
+business. Uncompressed files only."""
 import re
 import subprocess
 import sys
@@ -13,6 +14,25 @@ known |= {"perf", "perf-exec", "swapper", "sh", "sleep", "dd", "taskset"}
 kernel = re.compile(r"^(k?worker/|ksoftirqd/|migration/|rcu|kcompactd|kswapd|khugepaged|cpuhp/"
                     r"|kthreadd|pr/|ext4|jbd2/|idle_inject/|kauditd|oom_reaper|writeback|k[a-z]+d$)")
 system = re.compile(rb"^(/usr/|/lib|/bin/|/sbin/|/srv/perfkit|\[|//|anon|/dev/zero|/tmp/perf-)")
+
+# stems[n] has n letters.
+stems = ["", "t", "by", "app", "task", "other", "daemon", "service", "neighbor", "bystander",
+         "background", "maintenance", "housekeeping", "unrelated-job"]
+
+
+def plain_comm(number, length):
+    """A thread name of that length: a word and the number, or the number alone where it must be short."""
+    digits = "-%02d" % number
+    if length <= len(digits):
+        return ("%0*d" % (length, number))[-length:].encode()
+    return (stems[length - len(digits)] + digits).encode()
+
+
+def plain_path(number, length):
+    """A path of that length: /other-0000012."""
+    head = "/other-" if length > 9 else "/"
+    return (head + "%0*d" % (length - len(head), number)).encode()
+
 
 comms, paths = set(), set()
 for f in files[:1]:
@@ -40,11 +60,11 @@ for name in sorted(comms):
     if name and name not in known and not kernel.match(name) and not re.match(r":-?\d+$", name):
         n += 1
         old = name.encode()[:15]
-        renames[old] = ((b"other%02d" if len(old) > 6 else b"%02dx") % n + b"_" * 16)[:len(old)]
+        renames[old] = plain_comm(n, len(old))
 for path in sorted(paths):
     if not system.match(path):
         n += 1
-        renames[path] = (b"/other%02d" % n + b"_" * len(path))[:len(path)]
+        renames[path] = plain_path(n, len(path))
 for f in files:
     data = open(f, "rb").read()
     for old in sorted(renames, key=len, reverse=True):

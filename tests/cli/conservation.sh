@@ -5,7 +5,7 @@ set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 checked=0
 for f in "$SRC"/testdata/*/perf.data "$SRC"/testdata/*/perf.data.gz "$SRC"/testdata/*/*/perf.data.gz \
-	"$SRC"/testdata/orders/orders.tar.zst; do
+	"$SRC"/testdata/orders*/orders.tar.zst; do
 	[ -f "$f" ] || continue
 	case $f in
 	*.gz) gunzip -c "$f" >some.data && file=some.data ;;

@@ -58,7 +58,7 @@ EOF
 python3 check.py "$PERFKIT" "$data"
 
 # the waits of a thread are those of tail, less their idle parts and as long; "-": none was whole
-"$PERFKIT" import -q "$SRC/testdata/orders/orders.tar.zst" -o orders.db
+"$PERFKIT" import -q "$SRC/testdata/orders-one-cpu/orders.tar.zst" -o orders.db
 "$PERFKIT" report -q --top 0 orders.db >report.txt
 cat >check.py <<'EOF'
 import json, re, subprocess, sys

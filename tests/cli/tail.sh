@@ -11,7 +11,7 @@ fails()  # status command...
 }
 has() { grep -qF -- "$2" "$1" || { echo "$1 lacks: $2"; cat "$1"; exit 1; }; }
 
-ln -s "$SRC/testdata/orders/orders.tar.zst" .
+ln -s "$SRC/testdata/orders-one-cpu/orders.tar.zst" .
 file=orders.tar.zst
 "$PERFKIT" tail -q "$file" --by activation --comm front-0,front-1 --over 2ms --json >a.json
 python3 "$SRC/tests/cli/tail_schema.py" a.json
@@ -44,7 +44,7 @@ if not 99e6 < every["ns"] < 102e6 or not 90e6 < pause["ns"] < 92e6 or every["fit
 if d["groups"][0]["name"] not in text or sum(b["count"] for b in d["histogram"]) != 579:
     sys.exit("groups, histogram")
 PY
-python3 - a.json "$SRC/testdata/orders/truth.txt" <<'PY'
+python3 - a.json "$SRC/testdata/orders-one-cpu/truth.txt" <<'PY'
 import json, sys
 d = json.load(open(sys.argv[1]))
 truth = sorted((int(l.split()[1]) for l in open(sys.argv[2])), reverse=True)

@@ -2,7 +2,7 @@
 # --tail, tail --flame and tail --svg: the same number, and to the nanosecond the same time.
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
-file=$SRC/testdata/orders/orders.tar.zst
+file=$SRC/testdata/orders-one-cpu/orders.tar.zst
 "$PERFKIT" import -q "$file" -o orders.db
 
 # same FILE OPTIONS...: every way of asking agrees
