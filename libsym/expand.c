@@ -335,20 +335,47 @@ static int with_leaf_caller(struct expander *x, const struct sample *s,
 	return 1;
 }
 
-/* perf's resolve_lbr_callchain_sample(): of a sample without user code (a kernel thread's) the
- * branches are what some other thread left behind. */
+/*
+ * Does the branch stack belong to this sample? After perf's resolve_lbr_callchain_sample(): of
+ * a sample without user code (a kernel thread's) the branches are what another thread left
+ * behind.
+ */
 static int has_lbr_part(const struct sample *s, int swap)
 {
-	return s->branches.n && (!s->callchain.p || user_part(s, swap) < s->callchain.n);
+	if (!s->branches.n)
+		return 0;
+	return s->callchain.p
+		       ? user_part(s, swap) < s->callchain.n
+		       : (s->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 }
 
-/* Entry 0's target is where the thread is; every entry's source is a call site. */
+/*
+ * The innermost user address: the sampled one; in the kernel the one that user code left from,
+ * which the callchain begins with. Only where neither is known, the function entered last.
+ */
+static uint64_t lbr_leaf(const struct expander *x, const struct sample *s, int swap)
+{
+	uint16_t mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	if (mode == PERF_RECORD_MISC_USER && s->event->attr.sample_type & PERF_SAMPLE_IP)
+		return s->ip;
+	return x->user.n ? x->user.v[0] : load_u64(s->branches.p + 8, swap);
+}
+
+/*
+ * The branch stack of a call stack, innermost call first; split_chain has been called.
+ *
+ *	sampled ip    the leaf: somewhere in the function that entry 0 called, or in one that
+ *	              this jumped to (a PLT entry, a tail call)
+ *	entry 0 from  its caller, at the call
+ *	entry 1 from  the caller's caller ...
+ *
+ * perf shows entry 0's target in place of the ip: the first byte of a function, which may be
+ * one that was left by a jump since.
+ */
 static int lbr(struct expander *x, const struct sample *s, int swap)
 {
 	uint64_t n = s->branches.n / 3;
-	if (!n)
-		return 0;
-	if (push(x, UNWOUND_USER) || push(x, load_u64(s->branches.p + 8, swap)))
+	if (push(x, UNWOUND_USER) || push(x, lbr_leaf(x, s, swap)))
 		return ERR_NOMEM;
 	for (uint64_t i = 0; i < n; i++)
 		if (push(x, load_u64(s->branches.p + i * 24, swap)))

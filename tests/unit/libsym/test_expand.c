@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BRANCH_CALL_STACK = 1 << 11, TEXT = 0x401000 };
+enum { TEXT = 0x401000 };
+#define KERNEL 0xffffffff81000010ull
 
 static const struct pw_id at = {.pid = 7, .tid = 7, .time = 100};
 
@@ -66,49 +67,67 @@ static void fold(struct pw *w, char *out, size_t size, uint64_t *missing)
 	fold_with(w, NULL, out, size, missing);
 }
 
-/* The stack of a sample with this chain of two words, and with the calls of user code. */
-static void fold_lbr(const uint64_t chain[2], char *got, size_t size)
+/* The stack of a sample at TEXT + 0x34 with this chain and the first `branches` calls: from the
+ * caller's call site to the function entered, innermost first. */
+static void check_lbr(uint16_t mode, const uint64_t *chain, size_t n, unsigned branches,
+		      const char *want)
 {
 	struct pw w;
+	char got[128];
 	uint64_t missing;
-	/* entry 0 is the innermost call: from the caller's call site to the function entered */
 	struct pw_branch br[] = {{.from = TEXT + 0x20, .to = TEXT + 0x30},
 				 {.from = TEXT + 0x10, .to = TEXT + 0x18}};
 	begin(&w, PW_FILE,
 	      &(struct pw_attr){.type = 0,
-				.sample_type = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN |
-					       PW_S_BRANCH_STACK,
-				.branch_sample_type = BRANCH_CALL_STACK,
+				.sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
+					       PW_S_BRANCH_STACK | (n ? PW_S_CALLCHAIN : 0),
+				.branch_sample_type = PW_BRANCH_CALL_STACK,
 				.flags = PW_SAMPLE_ID_ALL});
 	pw_sample(&w, 0,
-		  &(struct pw_sample){.misc = 2,
-				      .ip = TEXT + 0x34,
+		  &(struct pw_sample){.misc = mode,
+				      .ip = mode == PW_MISC_USER ? TEXT + 0x34 : KERNEL,
 				      .pid = 7,
 				      .tid = 7,
 				      .time = 200,
 				      .ips = chain,
-				      .nips = 2,
+				      .nips = n,
 				      .branches = br,
-				      .nbranches = 2});
-	fold(&w, got, size, &missing);
+				      .nbranches = branches});
+	fold(&w, got, sizeof(got), &missing);
+	assert_string_equal(got, want);
 }
 
-static void lbr_call_stack_is_where_the_thread_is_then_the_call_sites(void **state)
+static void lbr_call_stack_is_the_sampled_ip_then_the_call_sites(void **state)
 {
 	(void)state;
-	const uint64_t chain[] = {PW_CONTEXT_USER, TEXT + 0x30};
-	char got[128];
-	fold_lbr(chain, got, sizeof(got));
-	assert_string_equal(got, "10 20 30");
+	/* the ip of the event, and where the interrupt came a little later */
+	const uint64_t chain[] = {PW_CONTEXT_USER, TEXT + 0x38, TEXT + 0x8};
+	check_lbr(PW_MISC_USER, chain, 3, 2, "10 20 34");
+	check_lbr(PW_MISC_USER, NULL, 0, 2, "10 20 34");
+}
+
+static void lbr_below_the_kernel_begins_where_user_code_left(void **state)
+{
+	(void)state;
+	const uint64_t chain[] = {PW_CONTEXT_KERNEL, KERNEL, PW_CONTEXT_USER, TEXT + 0x38};
+	check_lbr(PW_MISC_KERNEL, chain, 4, 2, "10 20 38 ffffffff81000010");
+	/* that address not recorded: the function entered last */
+	check_lbr(PW_MISC_KERNEL, chain, 3, 2, "10 20 30 ffffffff81000010");
 }
 
 static void lbr_of_a_sample_without_user_code_is_not_its_own(void **state)
 {
 	(void)state;
-	const uint64_t chain[] = {PW_CONTEXT_KERNEL, 0xffffffff81000010};
-	char got[128];
-	fold_lbr(chain, got, sizeof(got));
-	assert_string_equal(got, "ffffffff81000010");
+	const uint64_t chain[] = {PW_CONTEXT_KERNEL, KERNEL};
+	check_lbr(PW_MISC_KERNEL, chain, 2, 2, "ffffffff81000010");
+	check_lbr(PW_MISC_KERNEL, NULL, 0, 2, "ffffffff81000010");
+}
+
+static void lbr_without_entries_leaves_the_callchain(void **state)
+{
+	(void)state;
+	const uint64_t chain[] = {PW_CONTEXT_USER, TEXT + 0x34, TEXT + 0x8};
+	check_lbr(PW_MISC_USER, chain, 3, 0, "8 34");
 }
 
 /* --- the link register -------------------------------------------------------------------- */
@@ -245,8 +264,10 @@ static void deferred_chain_that_never_came_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lbr_call_stack_is_where_the_thread_is_then_the_call_sites),
+		cmocka_unit_test(lbr_call_stack_is_the_sampled_ip_then_the_call_sites),
+		cmocka_unit_test(lbr_below_the_kernel_begins_where_user_code_left),
 		cmocka_unit_test(lbr_of_a_sample_without_user_code_is_not_its_own),
+		cmocka_unit_test(lbr_without_entries_leaves_the_callchain),
 		cmocka_unit_test(caller_of_a_leaf_is_in_the_link_register),
 		cmocka_unit_test(deferred_chain_joins_its_sample_by_cookie),
 		cmocka_unit_test(deferred_chain_that_never_came_is_counted),
