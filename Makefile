@@ -111,13 +111,20 @@ $(O)/render/%_embed.o: $(O)/render/%_embed.c
 $(O)/librender.a: $(O)/render/flame_embed.o $(O)/render/timeline_embed.o
 
 # Data files that are compiled in: X becomes the C string $(O)/gen/X.inc.
+c_string = sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/'
 $(O)/gen/%.inc: %
 	@mkdir -p $(@D)
-	$(Q)sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< >$@
+	$(Q)$(c_string) $< >$@
+$(O)/gen/cmd/help/words.inc: docs/words.md
+	@mkdir -p $(@D)
+	$(Q)$(c_string) $< >$@
 $(O)/libstore/embed.o: $(O)/gen/libstore/schema.sql.inc $(O)/gen/libstore/causes.rules.inc
 $(O)/libstore/embed.o: ALL_CFLAGS += -I$(O)/gen
 $(O)/cmd/packscript.o: $(O)/gen/cmd/pack.sh.inc
 $(O)/cmd/packscript.o: ALL_CFLAGS += -I$(O)/gen
+HELP_INC := $(addprefix $(O)/gen/,cmd/help/exit-status.txt.inc cmd/help/names.txt.inc cmd/help/words.inc)
+$(O)/cmd/topics.o: $(HELP_INC)
+$(O)/cmd/topics.o: ALL_CFLAGS += -I$(O)/gen
 
 # --- tests -------------------------------------------------------------------------------
 # tests/unit/LIB/test_*.c is one cmocka program each, linked with LIB and what lies below it
@@ -210,7 +217,8 @@ CLANG_TIDY ?= clang-tidy
 GCC ?= gcc
 READ_SRC := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.c))
 READ_DEPS := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.h)) tests/analyze.h config.mk \
-	$(addprefix $(O)/gen/,libstore/schema.sql.inc libstore/causes.rules.inc cmd/pack.sh.inc)
+	$(addprefix $(O)/gen/,libstore/schema.sql.inc libstore/causes.rules.inc cmd/pack.sh.inc) \
+	$(HELP_INC)
 READ_CFLAGS = $(filter-out -MMD -MP,$(ALL_CFLAGS)) -I$(O)/gen \
 	-DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"' \
 	$(if $(filter base/err.c,$<),,-include tests/analyze.h)

@@ -25,31 +25,33 @@ struct collapse_opts {
 
 #define AT(field) offsetof(struct collapse_opts, field)
 static const struct opt rows[] = {
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	OPT_HEADING("What to show"),
+	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
+	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
+	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
+	 "--offcpu with the waker's stack after ;--; (_[w])"},
+	{"tail", 0, OPT_FLAG, AT(tail), NULL,
+	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
+	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"all-events", 0, OPT_FLAG, AT(all_events), NULL,
 	 "all events, not only that of the earliest sample"},
 	{"weight", 0, OPT_STRING, AT(weight), "period|samples",
-	 "what a sample counts: its period (default; tracepoints\nalways 1) or 1"},
-	{"pid-name", 0, OPT_FLAG, AT(pid_name), NULL, "first element COMM-PID"},
-	{"tid-name", 0, OPT_FLAG, AT(tid_name), NULL, "first element COMM-PID/TID"},
+	 "weigh each sample by its period (default; tracepoints\nalways weigh 1), or as 1"},
+	OPT_HEADING("Output"),
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "unit of waits and --tail (default us)"},
+	{"pid-name", 0, OPT_FLAG, AT(pid_name), NULL, "begin stacks with COMM-PID"},
+	{"tid-name", 0, OPT_FLAG, AT(tid_name), NULL, "begin stacks with COMM-PID/TID"},
 	{"kernel", 0, OPT_FLAG, AT(kernel), NULL, "mark kernel functions with _[k]"},
 	{"jit", 0, OPT_FLAG, AT(jit), NULL, "mark JIT-compiled functions with _[j]"},
 	{"inline", 0, OPT_FLAG, AT(inlined), NULL, "mark inlined functions with _[i]"},
 	{"all", 0, OPT_FLAG, AT(all), NULL, "all three marks"},
-	{"addrs", 0, OPT_FLAG, AT(addrs), NULL, "show the address of frames without a name"},
-	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
-	 "the waiting instead: time off the CPU by the stack that\nwent off it"},
-	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
-	 "--offcpu with the waker's stack behind ;--; (_[w])"},
-	{"tail", 0, OPT_FLAG, AT(tail), NULL,
-	 "the time inside the worst episodes, picked as\nperfkit tail does"},
-	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes; 0 = all"},
-	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "of off-CPU time and --tail (us)"},
-	{"delim", 0, OPT_FLAG, AT(delim), NULL, "a - between user and kernel frames"},
+	{"addrs", 0, OPT_FLAG, AT(addrs), NULL, "show the addresses of unnamed frames"},
+	{"delim", 0, OPT_FLAG, AT(delim), NULL, "put a - between user and kernel frames"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
-	 "short C++, Rust and Go names, so that equal frames merge"},
+	 "shorten C++, Rust and Go names, so that equal frames merge"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
-	 "file and line behind each function"},
+	 "add file and line to each function"},
 	OPT_END,
 };
 
@@ -178,13 +180,7 @@ static uint64_t unit_ns(const char *unit)
 {
 	if (!unit || !strcmp(unit, "us"))
 		return 1000;
-	return !strcmp(unit, "ns") ? 1 : !strcmp(unit, "ms") ? 1000000 : 0;
-}
-
-static int bad_unit(const char *unit)
-{
-	say_line("perfkit collapse: --unit is ns, us or ms, not '%s'", unit);
-	return 2;
+	return !strcmp(unit, "ns") ? 1 : 1000000;
 }
 
 static int add_wait_row(struct collapser *c, const struct stacks *stacks,
@@ -235,8 +231,6 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 		      (o->offwake ? WAITS_BY_WAKER : 0);
 	uint64_t unit = unit_ns(o->unit);
 	const char *path = input_name(o, files, nfiles);
-	if (!unit)
-		return bad_unit(o->unit);
 	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, 0);
 	if (rc)
 		return rc;
@@ -300,8 +294,6 @@ static int collapse_tail(struct collapser *c, const struct label_options *lo, co
 	uint32_t names[TAIL_NAMES];
 	size_t n = 0;
 	uint64_t unit = unit_ns(c->opt->unit);
-	if (!unit)
-		return bad_unit(c->opt->unit);
 	int rc = tail_ask(&r, "collapse", path, names, &n, NULL);
 	if (rc)
 		return rc;
@@ -383,11 +375,6 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				   .srcline = o->t.wait.tl.in.lines,
 				   .delim = o->delim,
 				   .simplify = o->simplify};
-	if (o->weight && strcmp(o->weight, "period") && strcmp(o->weight, "samples")) {
-		say_line("perfkit collapse: --weight is period or samples, not '%s'",
-			 o->weight);
-		return 2;
-	}
 	if (o->tail && (o->offcpu || o->offwake)) {
 		say_line("perfkit collapse: --tail excludes --offcpu and --offwake (see: "
 			 "perfkit help collapse)");
@@ -408,11 +395,10 @@ static void defaults(void *opts)
 
 const struct verb verb_collapse = {
 	.name = "collapse",
-	.brief = "folded stacks, one line a stack, for flame graphs and diffs",
+	.brief = "print folded stacks, one line per stack, for flame graphs and diffs",
 	.usage = "[options] [FILE]",
-	.text = "The same lines as `perf script | stackcollapse-perf.pl`, sorted; "
-		"docs/differences.md\n"
-		"lists where and why they differ.",
+	.text = "Prints the same lines as `perf script | stackcollapse-perf.pl`, sorted;\n"
+		"docs/differences.md lists where they differ, and why.",
 	.examples = "  perfkit collapse perf.data > out.folded\n"
 		    "  perfkit collapse --comm nginx --all -o nginx.folded perf.data\n"
 		    "  perfkit collapse --tail --p999 --comm nginx run.db > worst.folded\n"

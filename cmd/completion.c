@@ -4,20 +4,12 @@
 
 #include <string.h>
 
-/* "comm|pid|tid" names all the words there are; "PX|N%" does not. */
-static int is_choice(const struct opt *o)
-{
-	return o->arg && strchr(o->arg, '|') &&
-	       strspn(o->arg, "abcdefghijklmnopqrstuvwxyz|") == strlen(o->arg);
-}
-
 /* Words of arguments whose names do not tell them all. */
 static const char *known_words(const struct opt *o)
 {
 	static const char *const known[][2] = {
 		{"by", "wait activation span"},
 		{"state", "blocked runnable preempted unknown running"},
-		{"for", "cpu counts offcpu tail names"},
 		{"call-graph", "dwarf fp none"},
 		{"color", "hot mem io wakeup chain java js perl red green blue aqua yellow "
 			  "purple orange kind dso"},
@@ -34,7 +26,7 @@ enum takes { TAKES_WORDS, TAKES_DIRECTORY, TAKES_FILE, TAKES_OTHER };
 /* What the argument of an option is. */
 static enum takes takes(const struct opt *o)
 {
-	if (is_choice(o) || known_words(o) || !strcmp(o->name, "cause"))
+	if (opt_words(o) || known_words(o) || !strcmp(o->name, "cause"))
 		return TAKES_WORDS;
 	if (!strcmp(o->arg, "DIR"))
 		return TAKES_DIRECTORY;
@@ -45,7 +37,7 @@ static enum takes takes(const struct opt *o)
 static void put_words(FILE *f, const struct opt *o)
 {
 	const char *words = known_words(o);
-	if (is_choice(o))
+	if (opt_words(o))
 		for (const char *p = o->arg; *p; p++)
 			putc(*p == '|' ? ' ' : *p, f);
 	else if (words)
@@ -177,7 +169,7 @@ static void zsh(FILE *f, const struct verb *const *verbs, size_t n)
 		put_brief(f, verbs[i]->brief, ":");
 		fputs("'\n", f);
 	}
-	fputs("\t\t'help:options and examples of a verb'\n\t)\n"
+	fputs("\t\t'help:options and examples of a command'\n\t)\n"
 	      "\tif ((CURRENT > 2)) && [[ ${words[CURRENT-1]} == --completion ]]; then\n"
 	      "\t\tcompadd bash zsh fish\n\t\treturn\n\tfi\n"
 	      "\tif ((CURRENT == 2)) || [[ ${words[2]} == help ]]; then\n"
@@ -236,7 +228,7 @@ static void fish(FILE *f, const struct verb *const *verbs, size_t n)
 		fputs("'\n", f);
 	}
 	fputs("complete -c perfkit -f -n __fish_use_subcommand -a help "
-	      "-d 'options and examples of a verb'\n"
+	      "-d 'options and examples of a command'\n"
 	      "complete -c perfkit -n '__perfkit_verb help' -l completion -x "
 	      "-a 'bash zsh fish'\n",
 	      f);

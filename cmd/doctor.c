@@ -26,12 +26,13 @@ struct doctor_opts {
 
 #define AT(field) offsetof(struct doctor_opts, field)
 static const struct opt rows[] = {
-	{"for", 0, OPT_LIST, AT(asked), "QUESTION",
-	 "cpu, counts, offcpu, tail or names: what is to be answered\n"
-	 "(default: what it was recorded for)"},
+	OPT_HEADING("Output"),
+	{"for", 0, OPT_LIST, AT(asked), "cpu|counts|offcpu|tail|names",
+	 "judge the recording for these questions (default: those it\nwas recorded for)"},
+	{"json", 0, OPT_FLAG, AT(json), NULL, "print the findings as JSON"},
+	OPT_HEADING("Filters"),
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
-	 "of a store with several recordings: the Nth, or that of HOST"},
-	{"json", 0, OPT_FLAG, AT(json), NULL, "findings as JSON"},
+	 "of a store with several recordings: the Nth, or that of\nHOST"},
 	OPT_END,
 };
 
@@ -45,21 +46,16 @@ static const struct topic {
 	      {"names", ABOUT_NAMES}};
 enum { TOPICS = sizeof(topics) / sizeof(*topics), INDENT = 9 };
 
-static int parse_asked(const struct doctor_opts *o, unsigned *asked)
+static unsigned parse_asked(const struct doctor_opts *o)
 {
-	*asked = 0;
+	unsigned asked = 0;
 	for (size_t i = 0; i < o->asked.n; i++) {
-		size_t k = 0;
-		while (k < TOPICS && strcmp(topics[k].name, o->asked.v[i]))
+		size_t k = 0; /* opt.c let only these words pass */
+		while (k + 1 < TOPICS && strcmp(topics[k].name, o->asked.v[i]))
 			k++;
-		if (k == TOPICS) {
-			say("--for is cpu, counts, offcpu, tail or names, not '%s'",
-			    o->asked.v[i]);
-			return 2;
-		}
-		*asked |= topics[k].bit;
+		asked |= topics[k].bit;
 	}
-	return 0;
+	return asked;
 }
 
 /* --- text ----------------------------------------------------------------------------------
@@ -322,12 +318,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const struct doctor_opts *o = opts;
 	const char *path = nfiles ? files[0] : o->in.input ? o->in.input : "perf.data";
 	struct findings f = {0};
-	unsigned asked, made_for = 0;
-	int rc = parse_asked(o, &asked);
-	if (!rc)
-		rc = tlinput_is_store(path)
-			     ? ask_store(o, path, asked, &f, &made_for)
-			     : ask_recording(o, files, nfiles, asked, &f, &made_for);
+	unsigned asked = parse_asked(o), made_for = 0;
+	int rc = tlinput_is_store(path) ? ask_store(o, path, asked, &f, &made_for)
+					: ask_recording(o, files, nfiles, asked, &f, &made_for);
 	asked = (asked ? asked : made_for) | ABOUT_NAMES;
 	select_asked(&f, asked);
 	if (!rc && o->json)
@@ -344,13 +337,15 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.brief = "can this recording answer? what is wrong with it, and the remedy",
+	.brief = "check what a recording can answer, and how to record a better one",
 	.usage = "[options] [FILE]",
-	.text = "Findings, worst first: what was seen, what it spoils, what would help.\n"
-		"  wrong    an answer would mislead; exit status 3\n"
-		"  partial  something is missing, what is there is right\n"
-		"  advice   it could be better next time\n"
-		"docs/doctor.md explains each. A store keeps what was found when it was made.",
+	.text = "Lists findings, worst first: what was found, what it spoils, what helps.\n"
+		"  wrong    an answer would mislead (exit status 3; the command that gives\n"
+		"           this answer refuses, too)\n"
+		"  partial  something is missing; what is there is right\n"
+		"  advice   the answer is right; the next recording could be better\n\n"
+		"docs/doctor.md explains each finding. A store keeps the findings of its "
+		"import.",
 	.examples = "  perfkit doctor perf.data\n"
 		    "  perfkit doctor --for tail perf.data\n"
 		    "  perfkit doctor --json perf.data | jq -r '.findings[].id'",

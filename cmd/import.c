@@ -22,6 +22,7 @@ struct import_opts {
 
 #define AT(field) offsetof(struct import_opts, field)
 static const struct opt rows[] = {
+	OPT_HEADING("Output"),
 	{"output", 'o', OPT_STRING, AT(output), "FILE", "the store to write (default perf.db)"},
 	OPT_END,
 };
@@ -206,13 +207,13 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 const struct verb verb_import = {
 	.name = "import",
-	.brief = "recordings into one SQLite store, which every verb reads",
+	.brief = "write recordings into one SQLite store, which every command reads",
 	.usage = "[options] [FILE...] -o run.db",
 	.text = "The store is plain SQLite; docs/store.md describes its tables and views. "
-		"Several\n"
-		"recordings, or stores, make one store; of several every verb answers over "
-		"all, or\n"
-		"those of --recording. It appears whole or not at all.",
+		"It can\n"
+		"hold several recordings (or stores): commands then answer over all of them, "
+		"or\n"
+		"over those chosen by --recording. The file appears whole or not at all.",
 	.examples =
 		"  perfkit import perf.data -o run.db\n"
 		"  sqlite3 run.db 'SELECT comm, tid, run_ns, blocked_ns FROM v_thread_time'",

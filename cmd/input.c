@@ -1,6 +1,7 @@
 #include "cmd/input.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "cmd/fetchline.h"
 #include "cmd/inputkind.h"
 #include "cmd/say.h"
@@ -18,36 +19,46 @@
 #define AT(field) offsetof(struct input_opts, field)
 
 const struct opt input_rows[] = {
+	OPT_HEADING("Filters"),
 	{"input", 'i', OPT_STRING, AT(input), "FILE",
-	 "recording to read (default perf.data, - is stdin)"},
+	 "the recording (default perf.data; - is standard input)"},
 	{"event", 'e', OPT_EVENTS, AT(events), "NAME", "only this event (repeatable)"},
-	{"comm", 0, OPT_LIST, AT(comms), "NAME,...", "only threads called so"},
+	{"comm", 0, OPT_LIST, AT(comms), "NAME,...", "only threads with these names"},
 	{"comms", 'c', OPT_LIST, AT(comms), "NAME,...", NULL},
 	{"pid", 0, OPT_LIST, AT(pids), "PID,...", "only these processes"},
 	{"tid", 0, OPT_LIST, AT(tids), "TID,...", "only these threads"},
 	{"cpu", 'C', OPT_LIST, AT(cpus), "LIST", "only these CPUs: 0,2-3"},
 	{"time", 0, OPT_STRING, AT(time), "START,STOP",
-	 "only this span, in seconds as perf script prints them;\neither side may be empty"},
-	{"symfs", 0, OPT_STRING, AT(symfs), "DIR", "look for recorded paths below DIR"},
-	{"kallsyms", 0, OPT_STRING, AT(kallsyms), "FILE", "kernel symbols"},
-	{"vmlinux", 'k', OPT_STRING, AT(vmlinux), "FILE", "kernel image"},
+	 "only this stretch of time, in seconds as perf script\nprints them; either side may "
+	 "be "
+	 "empty"},
+	OPT_HEADING("Symbols and stacks"),
+	{"symfs", 0, OPT_STRING, AT(symfs), "DIR", "look for the recorded paths below DIR"},
+	{"kallsyms", 0, OPT_STRING, AT(kallsyms), "FILE",
+	 "kernel symbols: a copy of /proc/kallsyms"},
+	{"vmlinux", 'k', OPT_STRING, AT(vmlinux), "FILE", "kernel image with symbols"},
 	{"buildid-dir", 0, OPT_STRING, AT(buildid_dir), "DIR",
-	 "build-id cache (default ~/.debug), or the tarball that\nperf archive made"},
-	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave inlined functions out"},
+	 "build-id cache (default ~/.debug), or a tarball made by\nperf archive"},
+	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave out inlined functions"},
 	{"inline-frames", 0, OPT_UNFLAG, AT(no_inline), NULL, NULL},
-	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "symbols as the linker knows them"},
+	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "show mangled C++ and Rust names"},
 	{"constructors", 0, OPT_FLAG, AT(constructors), NULL,
-	 "C++: tell Foo::copy_construct and Foo::move_construct from\nFoo::Foo"},
+	 "C++: keep copy and move constructors apart from other\nconstructors "
+	 "(Foo::copy_construct)"},
 	{"max-stack", 0, OPT_INT, AT(max_stack), "N",
-	 "frames kept of a stack, from the leaf (1536; unwound 1024)"},
+	 "keep N frames of each stack, from the leaf (default 1536;\n1024 where stacks are "
+	 "unwound)"},
 	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
-	 "believe files at recorded paths where no build-id was recorded"},
+	 "use files at the recorded paths even where no build-id\nwas recorded to check them "
+	 "by"},
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
-	 "read nothing but the files named here, ask no debuginfod"},
-	{"force", 'f', OPT_FLAG, AT(force), NULL, "go on where the answer cannot be trusted"},
-	{"strict", 0, OPT_FLAG, AT(strict), NULL, "exit 3 when anything was warned of"},
+	 "read only the files named here; do not ask debuginfod"},
+	OPT_HEADING("General"),
+	{"force", 'f', OPT_FLAG, AT(force), NULL,
+	 "answer even if the answer cannot be trusted"},
+	{"strict", 0, OPT_FLAG, AT(strict), NULL, "exit with status 3 after any warning"},
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no warnings, no progress"},
-	{"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say more on stderr"},
+	{"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say more on standard error"},
 	OPT_END,
 };
 
@@ -149,7 +160,7 @@ static int parse_time(struct input *in)
 		return 0;
 	const char *comma = strchr(s, ',');
 	if (!comma)
-		return usage(in, "--time wants START,STOP, got", s);
+		return usage(in, "--time takes START,STOP, not", s);
 	if (comma != s && parse_seconds(s, &f->start) != comma)
 		return usage(in, "--time: not a number of seconds:", s);
 	if (comma[1]) {
@@ -160,6 +171,24 @@ static int parse_time(struct input *in)
 			return usage(in, "--time ends before it starts:", s);
 	}
 	return 0;
+}
+
+/* An event that the recording does not have, with those that it has. */
+static int no_event(const struct input *in, const char *name)
+{
+	const struct recording *rec = in->profile->rec;
+	struct nearest x = nearest_to(name, strlen(name));
+	struct buf has = {0};
+	for (size_t k = 0; k < rec->events.n; k++) {
+		buf_fmt(&has, " %s", rec->events.v[k].name);
+		nearest_offer(&x, rec->events.v[k].name);
+	}
+	if (x.best)
+		buf_fmt(&has, "; did you mean '%s'?", x.best);
+	say_line("perfkit %s: no event '%s' in %s; it has:%s", in->verb, name, in->path,
+		 buf_cstr(&has));
+	buf_release(&has);
+	return 2;
 }
 
 static int parse_events(struct input *in)
@@ -174,13 +203,7 @@ static int parse_events(struct input *in)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct event *ev = recording_find_event(rec, l->v[i]);
 		if (!ev) {
-			struct buf has = {0};
-			for (size_t k = 0; k < rec->events.n; k++)
-				buf_fmt(&has, " %s", rec->events.v[k].name);
-			say_line("perfkit %s: no event '%s' in %s; it has:%s", in->verb,
-				 l->v[i], in->path, buf_cstr(&has));
-			buf_release(&has);
-			return 2;
+			return no_event(in, l->v[i]);
 		}
 		for (size_t k = 0; k < rec->events.n; k++)
 			in->events[k] |= !strcmp(rec->events.v[k].name, ev->name);

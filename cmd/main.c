@@ -1,8 +1,10 @@
 /* main.c - choose the verb, parse its options, run it, turn the outcome into an exit status. */
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "cmd/manpage.h"
 #include "cmd/say.h"
 #include "cmd/scratch.h"
+#include "cmd/topics.h"
 #include "cmd/verbs.h"
 
 #include <elfutils/libdwfl.h>
@@ -36,18 +38,43 @@ static const struct verb *find_verb(const char *name)
 	for (size_t i = 0; i < VERBS; i++)
 		if (!strcmp(verbs[i]->name, name))
 			return verbs[i];
-	return NULL;
+	return strcmp(name, "flamegraph") ? NULL : &verb_svg;
 }
 
 static void help(FILE *f)
 {
-	fputs("usage: perfkit VERB [options] [FILE]\n\n"
-	      "Reads what `perf record` wrote, offline. FILE defaults to perf.data; - is "
-	      "stdin.\n\n",
+	fputs("usage: perfkit COMMAND [options] [FILE]\n\n"
+	      "Reads what `perf record` wrote, offline, and shows where CPU time and\n"
+	      "waiting went. FILE defaults to perf.data; - is standard input.\n\n"
+	      "Examples:\n"
+	      "  perfkit record tail -- ./prog          record what the questions below need\n"
+	      "  perfkit tail perf.data                 why were the slowest moments slow?\n"
+	      "  perfkit svg perf.data -o cpu.svg       flame graph of CPU time\n"
+	      "  perfkit svg --offcpu -o waits.svg      flame graph of waiting\n\n"
+	      "Commands:\n",
 	      f);
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(f, "  %-10s %s\n", verbs[i]->name, verbs[i]->brief);
-	fputs("\nperfkit help VERB tells more; perfkit --version tells versions.\n", f);
+	fputs("\nMore help:\n  help COMMAND      options and examples\n", f);
+	for (const struct topic *t = topics; t->name; t++)
+		fprintf(f, "  help %-12s %s\n", t->name, t->brief);
+	fputs("  --version         versions of perfkit and its libraries\n", f);
+}
+
+/* A word that is no command: which one was meant? Returns the exit status. */
+static int unknown_command(const char *word, int with_topics)
+{
+	struct nearest x = nearest_to(word, strlen(word));
+	for (size_t i = 0; i < VERBS; i++)
+		nearest_offer(&x, verbs[i]->name);
+	nearest_offer(&x, "flamegraph");
+	if (!with_topics)
+		nearest_offer(&x, "help");
+	for (const struct topic *t = topics; with_topics && t->name; t++)
+		nearest_offer(&x, t->name);
+	say("no command '%s'%s%s%s (see: perfkit help)", word, x.best ? "; did you mean '" : "",
+	    x.best ? x.best : "", x.best ? "'?" : "");
+	return 2;
 }
 
 /* Of the libraries as they are found now; libtraceevent has no way to ask, so its headers'. */
@@ -63,15 +90,16 @@ static int version(void)
 	return 0;
 }
 
-static int help_verb(const char *name)
+/* `perfkit help NAME`: of a command or a topic. */
+static int help_about(const char *name)
 {
 	const struct verb *v = find_verb(name);
-	if (!v) {
-		say("no verb '%s' (see: perfkit help)", name);
-		return 2;
-	}
-	opt_help(v);
-	return 0;
+	const struct topic *t = topic_named(name);
+	if (t)
+		topic_print(stdout, t);
+	else if (v)
+		opt_help(v);
+	return t || v ? 0 : unknown_command(name, 1);
 }
 
 /* For the build: `help --man perfkit|VERB`, `help --completion SHELL`, `help --verbs`. */
@@ -99,7 +127,7 @@ static int help_command(int argc, char **argv)
 	if (argc > 0 && !strncmp(argv[0], "--", 2))
 		return help_machine(argv[0], argc > 1 ? argv[1] : "");
 	if (argc > 0)
-		return help_verb(argv[0]);
+		return help_about(argv[0]);
 	help(stdout);
 	return 0;
 }
@@ -173,10 +201,9 @@ int main(int argc, char **argv)
 		help(argc < 2 ? stderr : stdout);
 		return finish(argc < 2 ? 2 : 0);
 	}
-	if (!strcmp(word, "--version") || !strcmp(word, "version"))
+	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version"))
 		return finish(version());
 	if (!strcmp(word, "help"))
 		return finish(help_command(argc - 2, argv + 2));
-	say("no verb '%s' (see: perfkit help)", word);
-	return 2;
+	return unknown_command(word, 0);
 }

@@ -69,8 +69,19 @@ static void put_head(FILE *f, const char *name, const char *brief)
 	fputs("\n.SH SYNOPSIS\n", f);
 }
 
-static void put_option(FILE *f, const struct opt *o)
+static void put_group(void *ctx, const char *title)
 {
+	FILE *f = ctx;
+	if (!*title)
+		return;
+	fputs(".SS ", f);
+	put_text(f, title);
+	putc('\n', f);
+}
+
+static void put_option(void *ctx, const struct opt *o)
+{
+	FILE *f = ctx;
 	fputs(".TP\n", f);
 	if (o->letter)
 		fprintf(f, "\\fB\\-%c\\fR, ", o->letter);
@@ -141,10 +152,7 @@ void man_verb(FILE *f, const struct verb *v)
 		put_paragraphs(f, v->text);
 	}
 	fputs(".SH OPTIONS\n", f);
-	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
-		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (opt_is_shown(v, o))
-				put_option(f, o);
+	opt_each(v, f, put_group, put_option);
 	put_exit_status(f, v);
 	if (v->examples) {
 		fputs(".SH EXAMPLES\n", f);
@@ -164,8 +172,9 @@ static void put_see_also(FILE *f, const struct verb *const *verbs, size_t n)
 void man_perfkit(FILE *f, const struct verb *const *verbs, size_t n)
 {
 	put_head(f, "perfkit", "where CPU time and waiting went, from perf.data, offline");
-	fputs("\\fBperfkit\\fR \\fIVERB\\fR [\\fIoptions\\fR] [\\fIFILE\\fR]\n.br\n"
-	      "\\fBperfkit help\\fR [\\fIVERB\\fR]\n.br\n\\fBperfkit \\-\\-version\\fR\n"
+	fputs("\\fBperfkit\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIFILE\\fR]\n.br\n"
+	      "\\fBperfkit help\\fR [\\fICOMMAND\\fR | \\fITOPIC\\fR]\n.br\n\\fBperfkit "
+	      "\\-\\-version\\fR\n"
 	      ".SH DESCRIPTION\n"
 	      "Reads what\n.BR perf\\-record (1)\nwrote, on any machine, without perf, and "
 	      "says where CPU time\nand waiting went.\n"
@@ -175,7 +184,7 @@ void man_perfkit(FILE *f, const struct verb *const *verbs, size_t n)
 	      "which; recordings and folded stacks compressed by zstd, gzip, xz or\n"
 	      "bzip2 are read as they are. Results go to standard output, all else to standard "
 	      "error.\n"
-	      ".SH VERBS\n",
+	      ".SH COMMANDS\n",
 	      f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, ".TP\n.BR perfkit\\-%s (1)\n", verbs[i]->name);

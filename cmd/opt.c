@@ -3,20 +3,35 @@
 #include "cmd/say.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static int is_suffixed(const struct opt *o, const char *name, size_t n)
+{
+	size_t len = strlen(o->name);
+	return o->kind == OPT_SUFFIX && n > len && !strncmp(o->name, name, len) &&
+	       strspn(name + len, "0123456789.") == n - len;
+}
+
+/* By name, else by letter. One of that very name comes before one that the name begins with. */
 static const struct opt *find_row(const struct verb *v, const char *name, size_t n, char letter)
 {
+	const struct opt *suffixed = NULL;
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
-		for (const struct opt *o = v->tables[t]; o->name; o++)
+		for (const struct opt *o = v->tables[t]; o->name; o++) {
+			if (o->kind == OPT_GROUP)
+				continue;
 			if (letter ? o->letter == letter
 				   : strlen(o->name) == n && !strncmp(o->name, name, n))
 				return o;
-	return NULL;
+			if (!letter && is_suffixed(o, name, n))
+				suffixed = o;
+		}
+	return suffixed;
 }
 
 static int usage_error(const struct verb *v, const char *what, const char *arg, const char *why)
@@ -33,7 +48,61 @@ static int no_memory(const struct verb *v)
 
 int opt_takes_argument(const struct opt *o)
 {
-	return o->kind != OPT_FLAG && o->kind != OPT_UNFLAG && o->kind != OPT_PRESET;
+	return o->kind != OPT_FLAG && o->kind != OPT_UNFLAG && o->kind != OPT_PRESET &&
+	       o->kind != OPT_SUFFIX && o->kind != OPT_GROUP;
+}
+
+const char *opt_words(const struct opt *o)
+{
+	return o->arg && strchr(o->arg, '|') &&
+			       strspn(o->arg, "abcdefghijklmnopqrstuvwxyz|") == strlen(o->arg)
+		       ? o->arg
+		       : NULL;
+}
+
+void opt_suggest(struct buf *out, const char *words, const char *typed)
+{
+	char word[64];
+	if (nearest_in(words, typed, word, sizeof(word)))
+		buf_fmt(out, "; did you mean '%s'?", word);
+}
+
+/* An option that is not there, with the one that was meant. */
+static int unknown_option(const struct verb *v, const char *typed, const char *name, size_t n)
+{
+	struct nearest x = nearest_to(name, n);
+	struct buf b = {0};
+	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
+		for (const struct opt *o = v->tables[t]; o->name; o++)
+			if (opt_is_shown(v, o))
+				nearest_offer(&x, o->name);
+	buf_char(&b, '\'');
+	if (x.best)
+		buf_fmt(&b, "; did you mean '--%s'?", x.best);
+	int rc = usage_error(v, "unknown option '", typed, buf_cstr(&b));
+	buf_release(&b);
+	return rc;
+}
+
+/* "no '%s'" of words that an option lists. */
+static int check_word(const struct verb *v, const struct opt *o, const char *word)
+{
+	const char *words = opt_words(o);
+	struct buf b = {0};
+	size_t n = strlen(word);
+	for (const char *p = words; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL)
+		if (strcspn(p, "|") == n && !strncmp(p, word, n))
+			return 0;
+	for (const char *p = words; *p; p++)
+		if (*p == '|')
+			buf_str(&b, ", ");
+		else
+			buf_char(&b, *p);
+	opt_suggest(&b, words, word);
+	say_line("perfkit %s: --%s: '%s' is not one of %s (see: perfkit help %s)", v->name,
+		 o->name, word, buf_cstr(&b), v->name);
+	buf_release(&b);
+	return 2;
 }
 
 static int is_list(const struct opt *o)
@@ -107,6 +176,14 @@ static int set_number(const struct opt *o, void *target, const char *arg)
 	return errno || *end ? -1 : 0;
 }
 
+static int check_words(const struct verb *v, const struct opt *o, const struct opt_list *l)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc && i < l->n; i++)
+		rc = check_word(v, o, l->v[i]);
+	return rc;
+}
+
 static int set_value(const struct verb *v, const struct opt *o, void *opts, const char *arg,
 		     int on)
 {
@@ -120,16 +197,19 @@ static int set_value(const struct verb *v, const struct opt *o, void *opts, cons
 		return 0;
 	case OPT_STRING:
 		*(const char **)target = arg;
-		return 0;
+		return opt_words(o) ? check_word(v, o, arg) : 0;
 	case OPT_PRESET:
 		*(const char **)target = o->name;
+		return 0;
+	case OPT_SUFFIX:
+		*(const char **)target = arg;
 		return 0;
 	case OPT_LIST:
 	case OPT_EVENTS:
 	case OPT_EACH:
 		if (list_add(target, o->kind, arg))
 			return no_memory(v);
-		return 0;
+		return opt_words(o) ? check_words(v, o, target) : 0;
 	default:
 		if (set_number(o, target, arg)) {
 			char what[80];
@@ -154,14 +234,14 @@ static int parse_long(const struct verb *v, int argc, char **argv, int *i, void 
 			o = NULL;
 	}
 	if (!o)
-		return usage_error(v, "unknown option ", argv[*i], "");
+		return unknown_option(v, argv[*i], name, n);
 	if (!opt_takes_argument(o))
-		return eq ? usage_error(v, "option takes no argument: ", argv[*i], "")
-			  : set_value(v, o, opts, "", on);
+		return eq ? usage_error(v, argv[*i], "", " takes no argument")
+			  : set_value(v, o, opts, name, on);
 	if (eq)
 		return set_value(v, o, opts, eq + 1, 1);
 	if (*i + 1 >= argc)
-		return usage_error(v, "option needs an argument: ", argv[*i], "");
+		return usage_error(v, argv[*i], "", " needs an argument");
 	return set_value(v, o, opts, argv[++*i], 1);
 }
 
@@ -171,7 +251,7 @@ static int parse_short(const struct verb *v, int argc, char **argv, int *i, void
 	for (const char *p = argv[*i] + 1; *p; p++) {
 		const struct opt *o = find_row(v, "", 0, *p);
 		if (!o)
-			return usage_error(v, "unknown option ", argv[*i], "");
+			return unknown_option(v, argv[*i], argv[*i] + 1, strlen(argv[*i] + 1));
 		if (!opt_takes_argument(o)) {
 			int rc = set_value(v, o, opts, "", 1);
 			if (rc)
@@ -181,7 +261,7 @@ static int parse_short(const struct verb *v, int argc, char **argv, int *i, void
 		if (p[1])
 			return set_value(v, o, opts, p + 1, 1);
 		if (*i + 1 >= argc)
-			return usage_error(v, "option needs an argument: ", argv[*i], "");
+			return usage_error(v, argv[*i], "", " needs an argument");
 		return set_value(v, o, opts, argv[++*i], 1);
 	}
 	return 0;
@@ -206,7 +286,7 @@ int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const cha
 		} else if (*nfiles < (size_t)v->max_files) {
 			files[(*nfiles)++] = a;
 		} else {
-			rc = usage_error(v, "one file too many: ", a, "");
+			rc = usage_error(v, "one file too many: '", a, "'");
 		}
 		if (rc)
 			return rc;
@@ -225,7 +305,8 @@ static int with_defaults(const struct verb *v, void **out)
 	return *out ? 0 : ERR_NOMEM;
 }
 
-static int is_given(const struct opt *o, const void *opts, const void *defaults)
+static int is_given(const struct verb *v, const struct opt *o, const void *opts,
+		    const void *defaults)
 {
 	static const size_t size[] = {
 		[OPT_FLAG] = sizeof(int),
@@ -239,8 +320,10 @@ static int is_given(const struct opt *o, const void *opts, const void *defaults)
 		[OPT_REAL] = sizeof(double),
 	};
 	const char *x = (const char *)opts + o->at;
-	if (o->kind == OPT_PRESET) /* several share one place */
-		return *(const char *const *)x == o->name;
+	if (o->kind == OPT_PRESET || o->kind == OPT_SUFFIX) { /* several share one place */
+		const char *name = *(const char *const *)x;
+		return name && find_row(v, name, strlen(name), 0) == o;
+	}
 	return memcmp(x, (const char *)defaults + o->at, size[o->kind]) != 0;
 }
 
@@ -274,7 +357,7 @@ int opt_is_shown(const struct verb *v, const struct opt *o)
 		named |= is;
 		asked |= is && v->modes[i].flag;
 	}
-	return o->help && (!named || asked);
+	return o->help && o->kind != OPT_GROUP && (!named || asked);
 }
 
 /* Bits of the modes asked for. */
@@ -286,7 +369,7 @@ static unsigned modes_asked(const struct verb *v, const void *opts, const void *
 		const struct opt *o = flag && *flag ? find_row(v, flag, strlen(flag), 0) : NULL;
 		if (flag && !*flag)
 			plain = 1u << i;
-		if (o && is_given(o, opts, defaults))
+		if (o && is_given(v, o, opts, defaults))
 			asked |= 1u << i;
 	}
 	return asked ? asked : plain;
@@ -318,6 +401,13 @@ static int refuse(const struct verb *v, const char *name, unsigned with, unsigne
 	return 2;
 }
 
+/* What the user typed it as. */
+static const char *name_given(const struct opt *o, const void *opts)
+{
+	const void *at = (const char *)opts + o->at;
+	return o->kind == OPT_SUFFIX ? *(const char *const *)at : o->name;
+}
+
 int opt_check_modes(const struct verb *v, const void *opts)
 {
 	void *defaults;
@@ -332,8 +422,8 @@ int opt_check_modes(const struct verb *v, const void *opts)
 			unsigned with = 0;
 			for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++)
 				with |= (unsigned)names(&v->modes[i], o->name) << i;
-			if (with && !(with & asked) && is_given(o, opts, defaults))
-				rc = refuse(v, o->name, with, asked);
+			if (with && !(with & asked) && is_given(v, o, opts, defaults))
+				rc = refuse(v, name_given(o, opts), with, asked);
 		}
 	mem_free(defaults);
 	return rc;
@@ -347,7 +437,7 @@ int opt_given(const struct verb *v, const void *opts, const char *list, const ch
 		return ERR_NOMEM;
 	for (int t = 0; t < OPT_TABLES && v->tables[t] && !*name; t++)
 		for (const struct opt *o = v->tables[t]; o->name && !*name; o++)
-			if (is_listed(list, o->name) && is_given(o, opts, defaults))
+			if (is_listed(list, o->name) && is_given(v, o, opts, defaults))
 				*name = o->name;
 	mem_free(defaults);
 	return 0;
@@ -389,19 +479,71 @@ static void help_text(struct buf *out, const char *s)
 	}
 }
 
+/* The heading that a row stands under, or "" where its table has none in front of it. */
+static const char *heading(const struct opt *table, const struct opt *o)
+{
+	while (o > table && o->kind != OPT_GROUP)
+		o--;
+	return o->kind == OPT_GROUP ? o->help : "";
+}
+
+/* The rows of all tables under one heading. */
+static int each_of(const struct verb *v, const char *title, void *ctx,
+		   void (*group)(void *ctx, const char *title),
+		   void (*row)(void *ctx, const struct opt *o))
+{
+	int shown = 0;
+	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
+		for (const struct opt *o = v->tables[t]; o->name; o++) {
+			if (!opt_is_shown(v, o) || strcmp(heading(v->tables[t], o), title))
+				continue;
+			if (!shown++ && group)
+				group(ctx, title);
+			if (row)
+				row(ctx, o);
+		}
+	return shown;
+}
+
+/* Was the heading of table t's row o met before? */
+static int is_repeated(const struct verb *v, int t, const struct opt *o)
+{
+	for (int k = 0; k <= t; k++)
+		for (const struct opt *x = v->tables[k]; x->name && x != o; x++)
+			if (x->kind == OPT_GROUP && !strcmp(x->help, o->help))
+				return 1;
+	return 0;
+}
+
+void opt_each(const struct verb *v, void *ctx, void (*group)(void *ctx, const char *title),
+	      void (*row)(void *ctx, const struct opt *o))
+{
+	each_of(v, "", ctx, group, row);
+	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
+		for (const struct opt *o = v->tables[t]; o->name; o++)
+			if (o->kind == OPT_GROUP && !is_repeated(v, t, o))
+				each_of(v, o->help, ctx, group, row);
+}
+
+static void help_group(void *out, const char *title)
+{
+	buf_fmt(out, "\n%s:\n", *title ? title : "Options");
+}
+
+static void help_option(void *out, const struct opt *o)
+{
+	help_row(out, o);
+}
+
 void opt_help(const struct verb *v)
 {
 	struct buf b = {0};
 	buf_fmt(&b, "usage: perfkit %s %s\n\n%s\n", v->name, v->usage, v->brief);
-	if (v->text)
-		help_text(&b, v->text);
-	buf_str(&b, "\nOptions:\n");
-	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
-		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (opt_is_shown(v, o))
-				help_row(&b, o);
 	if (v->examples)
 		buf_fmt(&b, "\nExamples:\n%s\n", v->examples);
+	if (v->text)
+		help_text(&b, v->text);
+	opt_each(v, &b, help_group, help_option);
 	fputs(buf_cstr(&b), stdout);
 	buf_release(&b);
 }

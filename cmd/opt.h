@@ -13,6 +13,8 @@
 #ifndef CMD_OPT_H
 #define CMD_OPT_H
 
+#include "base/buf.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,17 +30,26 @@ enum opt_kind {
 	OPT_INT,    /* int, decimal */
 	OPT_REAL,   /* double */
 	OPT_PRESET, /* const char * = the row's own name ("p999"), no argument */
+	OPT_SUFFIX, /* const char * = the option as typed: the row's name and a number ("p99.5")
+		     */
+	OPT_GROUP,  /* no option: `help` is the heading of the rows that follow */
 };
 
 struct opt {
 	const char *name; /* without dashes */
 	char letter;      /* -x, or 0 */
 	enum opt_kind kind;
-	size_t at;        /* offset of the target in the options struct */
-	const char *arg;  /* what the argument is called in help, NULL for flags */
+	size_t at; /* offset of the target in the options struct */
+	/* What the argument is called in help, NULL for flags. "ns|us|ms" (small letters and
+	 * bars only) is the list of all the words it can be: others are refused. */
+	const char *arg;
 	const char *help; /* up to a \n in few words, for completions; NULL hides an alias */
 };
 
+#define OPT_HEADING(title)                       \
+	{                                        \
+		"", 0, OPT_GROUP, 0, NULL, title \
+	}
 #define OPT_END                                  \
 	{                                        \
 		NULL, 0, OPT_FLAG, 0, NULL, NULL \
@@ -99,6 +110,17 @@ int opt_is_shown(const struct verb *v, const struct opt *o);
 
 /* 1 when a value follows the option. */
 int opt_takes_argument(const struct opt *o);
+
+/* The words that the argument can be, bars between, or NULL when it can be anything. */
+const char *opt_words(const struct opt *o);
+
+/* Call `group` for each heading under which v shows an option, `row` for each of these options,
+ * in the order in which the tables first name them. Either may be NULL. */
+void opt_each(const struct verb *v, void *ctx, void (*group)(void *ctx, const char *title),
+	      void (*row)(void *ctx, const struct opt *o));
+
+/* Append "; did you mean 'WORD'?" where one of `words` (blanks or bars between) is near. */
+void opt_suggest(struct buf *out, const char *words, const char *typed);
 
 /* Which of the options `list` (names, blanks between) was given first by the order of the
  * tables, in *name; NULL for none. 0, or ERR_NOMEM. */

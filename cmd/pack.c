@@ -406,7 +406,7 @@ static void defaults(void *opts)
 
 const struct verb verb_pack = {
 	.name = "pack",
-	.brief = "a recording and all it needs to be named elsewhere, in one .tar.zst",
+	.brief = "bundle a recording with the binaries and symbols it needs",
 	.usage = "[options] [FILE]",
 	.text = "Run it on the recorded machine. The binaries, debug files, kernel symbols "
 		"and\n"

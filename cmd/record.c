@@ -3,6 +3,7 @@
  */
 #include "base/mem.h"
 #include "cmd/recordrun.h"
+#include "cmd/say.h"
 #include "cmd/verbs.h"
 
 #include <signal.h>
@@ -20,37 +21,40 @@ struct record_opts {
 
 #define AT(field) offsetof(struct record_opts, field)
 static const struct opt rows[] = {
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "what to record into (perf.data)"},
+	OPT_HEADING("What to record"),
 	{"pid", 'p', OPT_STRING, AT(pid), "PID,...",
-	 "of running processes; waits are recorded of all\nprocesses all the same"},
+	 "record these processes (waits are still recorded\nsystem-wide)"},
 	{"duration", 0, OPT_INT, AT(duration), "SECONDS",
 	 "how long (default: until the command ends, or Ctrl-C)"},
-	{"dry-run", 'n', OPT_FLAG, AT(dry_run), NULL,
-	 "print the lines that would run on stdout, and on stderr\nwhat they would cost"},
-	{"no-estimate", 0, OPT_FLAG, AT(no_estimate), NULL, "with --dry-run: do not measure"},
-	{"begin", 0, OPT_STRING, AT(begin), "FUNC", "requests: where one begins"},
-	{"end", 0, OPT_STRING, AT(end), "FUNC",
-	 "requests: where one ends (default: where the first\nfunction returns)"},
-	{"key", 0, OPT_STRING, AT(key), "ARG",
-	 "requests: what tells them apart, as perf probe writes\narguments: id, %di, "
-	 "+8(%di):u64"},
-	{"end-key", 0, OPT_STRING, AT(end_key), "ARG", "the same at the end, if it is another"},
-	{"exec", 'x', OPT_STRING, AT(exec), "FILE",
-	 "requests: the binary or library with the functions"},
-	{"call-graph", 0, OPT_STRING, AT(call_graph), "KIND",
-	 "dwarf[,BYTES] (8192 for cpu, else 4096), fp or none"},
 	{"event", 'e', OPT_STRING, AT(event), "NAME",
-	 "but for offcpu: what samples CPU time (cycles, or\ncpu-clock without a hardware "
-	 "counter)"},
+	 "what samples CPU time (default cycles, or cpu-clock without\na hardware counter); "
+	 "not "
+	 "for offcpu"},
 	{"freq", 'F', OPT_INT, AT(frequency), "HZ",
-	 "but for offcpu: how often (cpu 999, else 199)"},
-	{"mmap-pages", 'm', OPT_INT, AT(pages), "PAGES",
-	 "ring buffer of each CPU (root: cpu 1024, else 2048)"},
+	 "samples per second (default: cpu 999, else 199); not for\noffcpu"},
+	{"call-graph", 0, OPT_STRING, AT(call_graph), "KIND",
+	 "dwarf[,BYTES] (default; 8192 bytes for cpu, else 4096), fp\nor none"},
 	{"no-lock-owner", 0, OPT_FLAG, AT(no_lock_owner), NULL,
-	 "tail, requests: no probe on glibc's __lll_lock_wait,\nwhich tells who held a "
-	 "contended "
-	 "mutex"},
-	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (perf)"},
+	 "tail, requests: set no probe on glibc's __lll_lock_wait,\nwhich shows who held a "
+	 "contended mutex"},
+	OPT_HEADING("Requests"),
+	{"begin", 0, OPT_STRING, AT(begin), "FUNC", "the function where a request begins"},
+	{"end", 0, OPT_STRING, AT(end), "FUNC",
+	 "the function where it ends (default: where the first one\nreturns)"},
+	{"key", 0, OPT_STRING, AT(key), "ARG",
+	 "what tells requests apart, as an argument of perf probe:\nid, %di, +8(%di):u64"},
+	{"end-key", 0, OPT_STRING, AT(end_key), "ARG", "the same at the end, if it differs"},
+	{"exec", 'x', OPT_STRING, AT(exec), "FILE",
+	 "the binary or library that has the functions"},
+	OPT_HEADING("How to record"),
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "the recording (default perf.data)"},
+	{"dry-run", 'n', OPT_FLAG, AT(dry_run), NULL,
+	 "print the commands without running them, and on stderr what\nthe recording would "
+	 "cost"},
+	{"no-estimate", 0, OPT_FLAG, AT(no_estimate), NULL, "with --dry-run: do not measure"},
+	{"mmap-pages", 'm', OPT_INT, AT(pages), "PAGES",
+	 "ring buffer of each CPU (default as root: cpu 1024, else\n2048)"},
+	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,
 };
 
@@ -63,8 +67,11 @@ static int parse_mode(const char *name, enum record_mode *mode)
 			return 0;
 		}
 	}
-	fprintf(stderr, "perfkit record: the mode is cpu, offcpu, tail or requests, not '%s'\n",
-		name);
+	struct buf b = {0};
+	opt_suggest(&b, verb_record.words, name);
+	say_line("perfkit record: mode '%s' is not one of cpu, offcpu, tail, requests%s", name,
+		 buf_cstr(&b));
+	buf_release(&b);
 	return 2;
 }
 
@@ -322,14 +329,14 @@ static void defaults(void *opts)
 
 const struct verb verb_record = {
 	.name = "record",
-	.brief = "run perf record with what the question needs",
+	.brief = "run perf record with the options that a question needs",
 	.usage = "MODE [options] [-- COMMAND...]",
 	.text = "MODE is the question:\n"
 		"  cpu        where does CPU time go?\n"
 		"  offcpu     where does waiting go?\n"
 		"  tail       what happened in the worst 0.1 %, and who caused it?\n"
-		"  requests   the same, for a unit of work between two functions\n"
-		"docs/recording.md says what each costs.",
+		"  requests   the same for requests: work between two functions\n\n"
+		"docs/recording.md says what each mode costs.",
 	.examples = "  perfkit record cpu -- ./prog\n"
 		    "  perfkit record tail -p 4711 --duration 30\n"
 		    "  perfkit record tail --dry-run\n"
@@ -338,7 +345,7 @@ const struct verb verb_record = {
 	.options_size = sizeof(struct record_opts),
 	.max_files = 256,
 	.words = "cpu offcpu tail requests",
-	.exits = "what COMMAND or perf ended with",
+	.exits = "the exit status of COMMAND or perf",
 	.run = run,
 	.defaults = defaults,
 };

@@ -25,9 +25,11 @@ struct report_opts {
 
 #define AT(field) offsetof(struct report_opts, field)
 static const struct opt rows[] = {
-	{"top", 'n', OPT_INT, AT(top), "N", "threads and DSOs shown (20; 0 = all)"},
-	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only the count of each record type"},
-	{"system", 0, OPT_FLAG, AT(system), NULL, "waits of kernel threads and perf too"},
+	OPT_HEADING("Output"),
+	{"top", 'n', OPT_INT, AT(top), "N", "threads and files shown (default 20; 0 = all)"},
+	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
+	OPT_HEADING("Waits"),
+	{"system", 0, OPT_FLAG, AT(system), NULL, "include kernel threads and perf itself"},
 	OPT_END,
 };
 
@@ -379,7 +381,7 @@ static void defaults(void *opts)
 
 const struct verb verb_report = {
 	.name = "report",
-	.brief = "host, clock, events, threads, run and wait, loss, names",
+	.brief = "summarize host, events, losses, symbols and each thread's time",
 	.usage = "[options] [FILE]",
 	.examples = "  perfkit report perf.data\n  perfkit report --stats perf.data",
 	.tables = {rows, tlinput_rows, input_rows},

@@ -30,60 +30,66 @@ struct svg_opts {
 
 #define AT(field) offsetof(struct svg_opts, field)
 static const struct opt rows[] = {
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
-	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL, "the waiting: time off the CPU by stack"},
+	OPT_HEADING("What to draw"),
+	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL, "waiting: time off the CPU, by stack"},
 	{"wall", 0, OPT_FLAG, AT(wall), NULL, "running and waiting of the same threads"},
 	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
 	 "--offcpu with the waker's stack above, reversed"},
 	{"chain", 0, OPT_FLAG, AT(chain), NULL,
 	 "--offcpu with the chain of threads that explains each\nwait above it"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
-	 "the time inside the worst episodes, picked as\nperfkit tail does"},
-	{"top", 0, OPT_U64, AT(t.top), "N", "--tail: the N longest episodes; 0 = all"},
+	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
+	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"tail-diff", 0, OPT_FLAG, AT(tail_diff), NULL,
-	 "--tail compared with the median episodes: what the worst\ndo that those do not"},
+	 "--tail compared with the median episodes: what only the\nworst do"},
 	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
 	{"normalize", 0, OPT_STRING, AT(normalize), "total|none",
-	 "what makes before and after comparable: equal totals\n(default of --diff) or "
-	 "nothing"},
+	 "scale BEFORE to the total of AFTER (default with --diff),\nor not"},
 	{"no-vanished", 0, OPT_FLAG, AT(no_vanished), NULL,
-	 "do not show the stacks that are in BEFORE only"},
-	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
-	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT", "second line"},
-	{"color", 0, OPT_STRING, AT(color), "PALETTE",
-	 "hot mem io wakeup chain java js perl red green blue aqua\n"
-	 "yellow purple orange kind dso (default hot; io for\n--offcpu, chain where wakers "
-	 "are)"},
-	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
-	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
-	{"hash", 0, OPT_FLAG, AT(hash), NULL, "names that begin alike get like colours"},
-	{"random", 0, OPT_FLAG, AT(random), NULL, "colours by --seed, not by name"},
-	{"seed", 0, OPT_U64, AT(seed), "N", "for --random"},
-	{"cp", 0, OPT_FLAG, AT(cp), NULL, "keep the colours of names in ./" PALETTE_MAP},
-	{"width", 0, OPT_REAL, AT(width), "PX", "of the picture (1200)"},
-	{"height", 0, OPT_REAL, AT(height), "PX", "of one frame (16)"},
-	{"minwidth", 0, OPT_STRING, AT(minwidth), "PX|N%",
-	 "frames narrower than this are not drawn (0.1)"},
-	{"fonttype", 0, OPT_STRING, AT(fonttype), "FONT", "Verdana"},
-	{"fontsize", 0, OPT_REAL, AT(fontsize), "PX", "12"},
-	{"fontwidth", 0, OPT_REAL, AT(fontwidth), "X",
-	 "average width of a character, of the font's size (0.59)"},
-	{"countname", 0, OPT_STRING, AT(countname), "TEXT",
-	 "unit of the counts (samples); ns us ms s bytes are\nshown in human units"},
-	{"nametype", 0, OPT_STRING, AT(nametype), "TEXT", "what a frame is (Function:)"},
-	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
+	 "do not show stacks that only BEFORE has"},
+	{"split", 0, OPT_STRING, AT(split), "comm|pid|tid|cpu|event|cgroup",
+	 "the first level (default comm); for waits comm, pid or tid"},
+	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
+	 "shorten C++, Rust and Go names, so that equal frames merge"},
+	OPT_HEADING("Layout"),
 	{"reverse", 0, OPT_FLAG, AT(reverse), NULL, "merge the stacks from the leaf"},
 	{"inverted", 0, OPT_FLAG, AT(inverted), NULL, "icicle graph: the root on top"},
 	{"flamechart", 0, OPT_FLAG, AT(flamechart), NULL,
-	 "in the order of the input, not sorted"},
-	{"negate", 0, OPT_FLAG, AT(negate), NULL, "differences: blue grew, red shrank"},
-	{"total", 0, OPT_REAL, AT(total), "N", "the weight that spans the width"},
+	 "flame chart: in the order of the input, not sorted"},
+	{"width", 0, OPT_REAL, AT(width), "PX", "width of the picture (default 1200)"},
+	{"height", 0, OPT_REAL, AT(height), "PX", "height of one frame (default 16)"},
+	{"minwidth", 0, OPT_STRING, AT(minwidth), "PX|N%",
+	 "leave out narrower frames (default 0.1)"},
+	{"total", 0, OPT_REAL, AT(total), "N", "the weight that spans the full width"},
 	{"factor", 0, OPT_REAL, AT(factor), "X", "multiply the weights that are shown"},
-	{"no-script", 0, OPT_FLAG, AT(no_script), NULL, "a still picture, without the data"},
-	{"split", 0, OPT_STRING, AT(split), "comm|pid|tid|cpu|event|cgroup",
-	 "first level of a recording's graph (comm); of waits\ncomm, pid or tid"},
-	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
-	 "short C++, Rust and Go names, so that equal frames merge"},
+	OPT_HEADING("Colors"),
+	{"color", 0, OPT_STRING, AT(color), "PALETTE",
+	 "hot mem io wakeup chain java js perl red green blue aqua\n"
+	 "yellow purple orange kind dso (default hot; io for\n--offcpu, chain where wakers "
+	 "are shown)"},
+	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
+	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
+	{"hash", 0, OPT_FLAG, AT(hash), NULL, "similar colors for names that begin alike"},
+	{"random", 0, OPT_FLAG, AT(random), NULL, "random colors (see --seed), not by name"},
+	{"seed", 0, OPT_U64, AT(seed), "N", "for --random"},
+	{"cp", 0, OPT_FLAG, AT(cp), NULL, "keep each name's color in ./" PALETTE_MAP},
+	{"negate", 0, OPT_FLAG, AT(negate), NULL, "with --diff: blue grew, red shrank"},
+	OPT_HEADING("Text"),
+	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
+	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT", "second line"},
+	{"countname", 0, OPT_STRING, AT(countname), "TEXT",
+	 "unit of the counts (default samples); ns us ms s bytes are\nshown in human units"},
+	{"nametype", 0, OPT_STRING, AT(nametype), "TEXT",
+	 "what a frame is called (default Function:)"},
+	{"fonttype", 0, OPT_STRING, AT(fonttype), "FONT", "default Verdana"},
+	{"fontsize", 0, OPT_REAL, AT(fontsize), "PX", "default 12"},
+	{"fontwidth", 0, OPT_REAL, AT(fontwidth), "X",
+	 "average width of a character, relative to the font size\n(default 0.59)"},
+	OPT_HEADING("Output"),
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
+	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
+	 "a still picture, without script and data"},
 	OPT_END,
 };
 
@@ -144,11 +150,9 @@ static int check_ranges(const struct svg_opts *o)
 static int check(const struct svg_opts *o, size_t nfiles)
 {
 	if (o->diff && nfiles != 2)
-		return usage("--diff wants two files: BEFORE AFTER");
+		return usage("--diff takes two files: BEFORE AFTER");
 	if (!o->diff && nfiles > 1)
 		return usage("one file only, or --diff BEFORE AFTER");
-	if (o->normalize && strcmp(o->normalize, "total") && strcmp(o->normalize, "none"))
-		return usage("--normalize is total or none");
 	if (o->notes && strpbrk(o->notes, "<>"))
 		return usage("--notes may not contain < or >");
 	if (o->reverse && o->flamechart)
@@ -412,7 +416,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (rc)
 		return rc;
 	if (!d.opt->output && isatty(STDOUT_FILENO))
-		return usage("stdout is a terminal; -o FILE names the picture");
+		return usage("standard output is a terminal: name the picture with -o FILE");
 	rc = flame_init(&d.flame) ? err_nomem(&e) : 0;
 	set_options(&d);
 	rc = rc ? rc : draw(&d, files, nfiles, &e);
@@ -447,13 +451,16 @@ static void defaults(void *opts)
 
 const struct verb verb_svg = {
 	.name = "svg",
-	.brief = "an interactive flame graph as one SVG file",
+	.brief = "draw an interactive flame graph as one SVG file",
 	.usage = "[options] [FILE]\n       perfkit svg --diff [options] BEFORE AFTER",
-	.text = "FILE is perf.data or folded stacks of any tool; - is stdin. In a browser: "
-		"click zooms, "
-		"Shift-click\n"
-		"shows all calls of a function, Alt-click hides it, Ctrl-F searches, u undoes.",
-	.examples = "  perfkit svg out.folded -o out.svg\n"
+	.text = "FILE is perf.data, a bundle, a store, or folded stacks from any tool; - is "
+		"standard\n"
+		"input. In a browser, click zooms, Shift-click shows all calls of a function,\n"
+		"Alt-click hides it, Ctrl-F searches, u undoes. `perfkit flamegraph` is the "
+		"same\ncommand.",
+	.examples = "  perfkit svg perf.data -o cpu.svg\n"
+		    "  perfkit svg --offcpu perf.data -o waits.svg\n"
+		    "  perfkit svg out.folded -o out.svg\n"
 		    "  perfkit svg --color=io --countname=us --title='Off-CPU' off.folded -o "
 		    "off.svg\n"
 		    "  perfkit svg --diff before.folded after.folded -o diff.svg",

@@ -15,39 +15,46 @@
 
 #define AT(field) offsetof(struct tail_opts, field)
 const struct opt tail_pick_rows[] = {
+	OPT_HEADING("Episodes"),
 	{"by", 0, OPT_STRING, AT(by), "wait|activation|span[:NAME]",
-	 "what an episode is: a wait; a thread's work between two\nidle waits; a span of the "
-	 "recording's (default: its span if\nit has just one name, else wait)"},
-	{"p50", 0, OPT_PRESET, AT(preset), NULL, "those at or above the median,"},
+	 "what an episode is: a wait; a thread's work between two\nidle waits; a span "
+	 "(default: span if the recording has spans\nof exactly one name, else wait)"},
+	{"p50", 0, OPT_PRESET, AT(preset), NULL, "episodes at or above the median,"},
 	{"p90", 0, OPT_PRESET, AT(preset), NULL, "the 90th percentile,"},
 	{"p95", 0, OPT_PRESET, AT(preset), NULL, "the 95th,"},
 	{"p99", 0, OPT_PRESET, AT(preset), NULL, "the 99th,"},
-	{"p999", 0, OPT_PRESET, AT(preset), NULL, "the 99.9th (default),"},
-	{"p9999", 0, OPT_PRESET, AT(preset), NULL, "the 99.99th,"},
-	{"pct", 0, OPT_STRING, AT(pct), "X", "or any other, as 99.95"},
-	{"over", 0, OPT_STRING, AT(over), "DUR", "those that lasted at least DUR: 500us, 2ms"},
+	{"p999", 0, OPT_PRESET, AT(preset), NULL, "the 99.9th (default; also --p99.9),"},
+	{"p9999", 0, OPT_PRESET, AT(preset), NULL, "the 99.99th"},
+	{"p", 0, OPT_SUFFIX, AT(preset), NULL, NULL},
+	{"pct", 0, OPT_STRING, AT(pct), "X", "or the Xth: --pct 99.95, --p99.95"},
+	{"over", 0, OPT_STRING, AT(over), "DUR",
+	 "episodes that lasted at least DUR: 500us, 2ms"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
-	 "list open and suspect ones too, as long as they were seen"},
+	 "include episodes cut off by the recording's edge or by\nlost records, with their "
+	 "observed length"},
 	OPT_END,
 };
 
 static const struct opt rows[] = {
+	OPT_HEADING("Episodes"),
 	{"top", 0, OPT_U64, AT(top), "N", "the N longest episodes; 0 = all"},
+	OPT_HEADING("Output"),
 	{"group", 0, OPT_STRING, AT(group), "root|holder|stack|cause|thread|comm",
-	 "count the worst by what they have in common: the chain's end\n(root, the default), "
-	 "who held them up directly (holder:\nthe owner of the lock, who woke it, who had its "
-	 "CPU) ..."},
-	{"hist", 0, OPT_FLAG, AT(hist), NULL, "histogram of the population, powers of two"},
-	{"rows", 'n', OPT_U64, AT(rows), "N", "lines of the tables (20; 0 = all)"},
-	{"details", 0, OPT_U64, AT(details), "N", "episodes explained in full (3)"},
-	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the details"},
+	 "what the worst episodes are counted by (default root: the\nchain's end; holder: who "
+	 "held them up directly, which is the\nowner of the lock, the waker or who had the "
+	 "CPU)"},
+	{"hist", 0, OPT_FLAG, AT(hist), NULL,
+	 "print a histogram of all episodes (powers of 2)"},
+	{"rows", 'n', OPT_U64, AT(rows), "N", "lines in each table (default 20; 0 = all)"},
+	{"details", 0, OPT_U64, AT(details), "N", "explain N episodes in full (default 3)"},
+	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the explanations"},
 	{"json", 0, OPT_FLAG, AT(json), NULL,
-	 "as JSON, schema 1, all selected ones or --rows of them"},
-	{"csv", 0, OPT_FLAG, AT(csv), NULL,
-	 "as CSV, one line an episode, all or --rows of them"},
-	{"svg", 0, OPT_STRING, AT(svg), "FILE", "timelines of the 10 (--rows) worst into FILE"},
+	 "print JSON (schema 1): all selected episodes, or --rows"},
+	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},
+	{"svg", 0, OPT_STRING, AT(svg), "FILE",
+	 "draw timelines of the worst episodes into FILE (10, or\n--rows)"},
 	{"flame", 0, OPT_STRING, AT(flame), "FILE",
-	 "flame graph of the selected episodes' time into FILE"},
+	 "draw a flame graph of the selected episodes into FILE"},
 	OPT_END,
 };
 
@@ -65,14 +72,19 @@ static int fail(const struct err *e)
 /* --- what is asked -------------------------------------------------------------------------
  */
 
-/* "p999" → 99900. */
-static uint32_t preset_percent(const char *name)
+/* "p50", "p99.9" and, as people say it, "p999": without a point, what follows two digits of
+ * which the first is a 9 are decimals. */
+static int preset_percent(const char *name, uint32_t *out)
 {
-	uint32_t x = 0, place = 10000;
-	for (const char *p = name + 1; *p; p++, place /= 10)
-		x += (uint32_t)(*p - '0') * place;
-	return x;
+	const char *digits = name + 1;
+	char text[32];
+	if (strlen(digits) < 3 || *digits != '9' || strchr(digits, '.'))
+		return units_parse_percent(digits, out);
+	snprintf(text, sizeof(text), "%.2s.%.20s", digits, digits + 2);
+	return units_parse_percent(text, out);
 }
+
+#define NOT_PERCENT "a percentile is above 0 and at most 100, with up to 3 decimals: not "
 
 static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 {
@@ -81,17 +93,16 @@ static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 	*p = (struct episode_pick){
 		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = o->open};
 	if (given > 1)
-		return usage(r, "one of --p50 ... --p9999, --pct, --over, --top is enough", "");
-	if (o->preset)
-		p->millipercent = preset_percent(o->preset);
+		return usage(r, "give only one of --p50 ... --p9999, --pct, --over and --top",
+			     "");
+	if (o->preset && preset_percent(o->preset, &p->millipercent))
+		return usage(r, NOT_PERCENT, o->preset + 1);
 	if (o->pct && units_parse_percent(o->pct, &p->millipercent))
-		return usage(r,
-			     "--pct is above 0, at most 100, with up to three decimals, not ",
-			     o->pct);
+		return usage(r, NOT_PERCENT, o->pct);
 	if (o->over) {
 		p->kind = PICK_OVER;
 		if (units_parse_duration(o->over, &p->ns))
-			return usage(r, "--over wants a duration like 500us or 2ms, not ",
+			return usage(r, "--over takes a duration like 500us or 2ms, not ",
 				     o->over);
 	}
 	if (o->top != TAIL_NO_TOP) {
@@ -116,11 +127,12 @@ static int parse_show(const struct tail_run *r, struct tail_show *s)
 		unsigned k = 0;
 		while (k <= PART_UNKNOWN && strcmp(part_state_name(k), o->wait.states.v[i]))
 			k++;
-		if (k > PART_UNKNOWN)
-			return usage(r,
-				     "--state is running, blocked, runnable, preempted or "
-				     "unknown, not ",
-				     o->wait.states.v[i]);
+		if (k > PART_UNKNOWN) {
+			struct err e = {0};
+			waits_no_state(o->wait.states.v[i],
+				       "running blocked runnable preempted unknown", &e);
+			return usage(r, e.msg, "");
+		}
 		s->states |= 1u << k;
 	}
 	return 0;
@@ -135,13 +147,8 @@ static int parse(struct tail_run *r)
 	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && strcmp(by, "span") &&
 	    strncmp(by, "span:", 5))
 		return usage(r, "--by is wait, activation, span or span:NAME, not ", by);
-	if (o->group && tail_group_of(o->group) < 0)
-		return usage(r, "--group is root, holder, stack, cause, thread or comm, not ",
-			     o->group);
-	if (o->stacks && strcmp(o->stacks, "short") && strcmp(o->stacks, "full"))
-		return usage(r, "--stacks is short or full, not ", o->stacks);
 	if (o->json && o->csv)
-		return usage(r, "--json or --csv, not both", "");
+		return usage(r, "--json and --csv exclude each other", "");
 	q->group_by = o->group ? (enum tail_group_by)tail_group_of(o->group) : GROUP_ROOT;
 	int rc = parse_pick(r, &q->pick);
 	return rc ? rc : parse_show(r, &q->show);
@@ -360,18 +367,19 @@ static void defaults(void *opts)
 
 const struct verb verb_tail = {
 	.name = "tail",
-	.brief = "the worst episodes: when, how long, why, who held them up",
+	.brief = "explain the worst episodes: when, how long, why, who caused them",
 	.usage = "[options] [FILE]",
 	.text = "Ranks the waits of all threads (or spans, or activations), prints "
 		"percentiles, and\n"
-		"explains the worst: what the time went to, who woke the thread, who had its "
-		"CPU,\n"
-		"and the chain of threads down to the root cause. Thread, process, CPU and "
-		"time\n"
-		"filters define the population; --cause and --state choose what is shown of "
-		"the\n"
-		"worst. Waiting for work at a thread's base loop is idle and hidden.",
-	.examples = "  perfkit tail --p999 perf.data\n"
+		"explains the worst: where the time went, who woke the thread, who had its "
+		"CPU, and\n"
+		"the chain of threads back to the root cause. Thread, process, CPU and time "
+		"filters\n"
+		"choose which episodes are ranked; --cause and --state choose which of the "
+		"worst are\n"
+		"shown. Idle waits (a thread waiting for work in its main loop) are hidden.",
+	.examples = "  perfkit tail perf.data\n"
+		    "  perfkit tail --p99 --comm server perf.data\n"
 		    "  perfkit tail --comm server --over 5ms --group thread run.db\n"
 		    "  perfkit tail --by activation --json perf.data",
 	.tables = {tail_pick_rows, rows, wait_rows, tlinput_rows, input_rows},

@@ -34,7 +34,7 @@ extern const struct opt tail_pick_rows[];
 
 /* Their names, and those of other options that the picked episodes depend on, for a verb's
  * modes. */
-#define TAIL_PICKS WAITS_SHOW " span by p50 p90 p95 p99 p999 p9999 pct over open"
+#define TAIL_PICKS WAITS_SHOW " span by p50 p90 p95 p99 p999 p9999 p pct over open"
 
 /* How many episodes the picked ones are the worst of. */
 size_t tailout_ranked(const struct tail_run *r, const struct tail *t);

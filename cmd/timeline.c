@@ -22,24 +22,29 @@ struct timeline_opts {
 
 #define AT(field) offsetof(struct timeline_opts, field)
 static const struct opt rows[] = {
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
-	{"cpus", 0, OPT_FLAG, AT(cpus), NULL, "rows for CPUs only"},
-	{"threads", 0, OPT_FLAG, AT(threads), NULL, "rows for threads only"},
-	{"top", 0, OPT_U64, AT(t.top), "N",
-	 "the N most active threads (50); with --tail: the N longest\nepisodes; 0 = all"},
+	OPT_HEADING("What to draw"),
+	{"cpus", 0, OPT_FLAG, AT(cpus), NULL, "only rows of CPUs"},
+	{"threads", 0, OPT_FLAG, AT(threads), NULL, "only rows of threads"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
-	 "the worst episodes, picked as perfkit tail does, one\nbelow the other (the first 10, "
+	 "the worst episodes, chosen as by perfkit tail, one below\nthe other (the first 10, "
 	 "or "
 	 "--top N)"},
+	{"top", 0, OPT_U64, AT(t.top), "N",
+	 "the N most active threads (default 50); with --tail: the N\nlongest episodes; 0 = "
+	 "all"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
-	 "rows in the order of first activity, not of weight"},
-	{"arrows", 0, OPT_INT, AT(arrows), "N", "draw at most N wakeups at a time (150)"},
+	 "sort rows by first activity, not by weight"},
+	{"arrows", 0, OPT_INT, AT(arrows), "N",
+	 "draw at most N wakeups at a time (default 150)"},
+	OPT_HEADING("Output"),
+	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
 	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT",
-	 "second line, instead of host, time and length"},
+	 "second line (default: host, time and length)"},
 	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
-	{"width", 0, OPT_REAL, AT(width), "PX", "of the picture (1200)"},
-	{"no-script", 0, OPT_FLAG, AT(no_script), NULL, "a still picture, without the data"},
+	{"width", 0, OPT_REAL, AT(width), "PX", "width of the picture (default 1200)"},
+	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
+	 "a still picture, without script and data"},
 	OPT_END,
 };
 
@@ -71,7 +76,7 @@ static int check(const struct timeline_opts *o)
 	if (!(o->width >= 400 && o->width <= 100000))
 		return usage("--width is out of its range");
 	if (!o->output && isatty(STDOUT_FILENO))
-		return usage("stdout is a terminal; -o FILE names the picture");
+		return usage("standard output is a terminal: name the picture with -o FILE");
 	return 0;
 }
 
@@ -298,13 +303,13 @@ static void defaults(void *opts)
 
 const struct verb verb_timeline = {
 	.name = "timeline",
-	.brief = "threads and CPUs over time as one SVG file",
+	.brief = "draw threads and CPUs over time as one SVG file",
 	.usage = "[options] [FILE]",
-	.text = "Each thread's row says when it ran, was runnable or preempted, and what it "
-		"was\n"
-		"blocked by. In a browser: drag or the wheel zooms, Shift-drag moves, a click\n"
-		"selects an interval, w goes to its waker, Ctrl-F searches threads and "
-		"functions.",
+	.text = "Each thread's row shows when it ran, was runnable or preempted, and what "
+		"blocked\n"
+		"it. In a browser, drag or the wheel zooms, Shift-drag moves, a click selects "
+		"an\n"
+		"interval, w jumps to its waker, Ctrl-F searches threads and functions.",
 	.examples =
 		"  perfkit timeline -o run.svg perf.data\n"
 		"  perfkit timeline --time 5120.25,5120.30 --comm postgres -o slow.svg run.db\n"
@@ -313,7 +318,7 @@ const struct verb verb_timeline = {
 	.options_size = sizeof(struct timeline_opts),
 	.max_files = 1,
 	.modes = {{"", "cpus threads by-time"},
-		  {"tail", "by p50 p90 p95 p99 p999 p9999 pct over open idle state cause"},
+		  {"tail", "by p50 p90 p95 p99 p999 p9999 p pct over open idle state cause"},
 		  {NULL, "event"}},
 	.run = run,
 	.defaults = defaults,

@@ -17,14 +17,18 @@
 #define AT(field) offsetof(struct tlinput_opts, field)
 
 const struct opt tlinput_rows[] = {
+	OPT_HEADING("Waits"),
 	{"causes", 0, OPT_STRING, AT(causes), "FILE",
-	 "more rules for causes, before the built-in"},
+	 "more rules for causes, tried before the built-in ones\n(perfkit help causes prints "
+	 "those and the grammar)"},
 	{"idle-frame", 0, OPT_EACH, AT(idle_frames), "RE",
-	 "a wait below a function matching RE is idle (repeatable)"},
+	 "waits with a function matching RE on the stack are idle\n(repeatable)"},
 	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
-	 "a wait below a function matching RE is never idle"},
+	 "waits with a function matching RE on the stack are never\nidle (repeatable)"},
+	OPT_HEADING("Spans"),
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
-	 "work between two events; or syscalls, irq, softirq, block, contention"},
+	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
+	OPT_HEADING("Filters"),
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
 	OPT_END,

@@ -18,10 +18,10 @@ struct unpack_opts {
 #define AT(field) offsetof(struct unpack_opts, field)
 static const struct opt rows[] = {
 	{"directory", 'C', OPT_STRING, AT(directory), "DIR",
-	 "unpack into DIR, made if need be (default: the\nbundle's name without .tar.zst, and "
-	 ".unpacked behind\nit where a file is called so)"},
-	{"force", 'f', OPT_FLAG, AT(force), NULL, "replace files that are there already"},
-	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not say what was unpacked"},
+	 "unpack into DIR, made if needed (default: the bundle's name\nwithout .tar.zst, plus "
+	 ".unpacked where a file has that name)"},
+	{"force", 'f', OPT_FLAG, AT(force), NULL, "replace existing files"},
+	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not list what was unpacked"},
 	OPT_END,
 };
 
@@ -78,13 +78,13 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 const struct verb verb_unpack = {
 	.name = "unpack",
-	.brief = "the files of a bundle that pack made",
+	.brief = "unpack a bundle made by pack",
 	.usage = "[-C DIR] BUNDLE",
-	.text = "Every verb reads a bundle as it is, and an unpacked one by its folder's "
-		"name;\n"
-		"unpacking is for looking into it, for other tools, and for adding a file "
-		"that\n"
-		"was missing. Links, devices and names that lead out of DIR are refused.",
+	.text = "Commands read bundles directly, and unpacked ones by the name of their "
+		"folder.\n"
+		"Unpack one to look into it, to use it with other tools, or to add a missing "
+		"file.\n"
+		"Links, devices and names that lead out of DIR are refused.",
 	.examples = "  perfkit unpack run.tar.zst\n"
 		    "  perfkit unpack run.tar.zst -C /tmp/run && perfkit report /tmp/run",
 	.tables = {rows},

@@ -8,12 +8,15 @@
 #define AT(field) offsetof(struct wait_opts, field)
 
 const struct opt wait_rows[] = {
-	{"idle", 0, OPT_FLAG, AT(idle), NULL, "show threads waiting for work too"},
-	{"system", 0, OPT_FLAG, AT(system), NULL, "show kernel threads and perf itself too"},
+	OPT_HEADING("Waits"),
+	{"idle", 0, OPT_FLAG, AT(idle), NULL, "include threads waiting for work"},
+	{"system", 0, OPT_FLAG, AT(system), NULL, "include kernel threads and perf itself"},
 	{"state", 0, OPT_LIST, AT(states), "STATE,...",
-	 "only time blocked, runnable, preempted, unknown; of\ntail's episodes running, too"},
+	 "only time in this state: blocked, runnable, preempted,\nunknown; for tail also "
+	 "running"},
 	{"cause", 0, OPT_LIST, AT(causes), "CAUSE,...",
-	 "only waits of this mechanism: lock, io, sleep ..."},
+	 "only waits with this cause: lock, io, sleep, ... (all of\nthem: perfkit help "
+	 "causes)"},
 	OPT_END,
 };
 
@@ -193,6 +196,17 @@ const char *wait_mark_text(unsigned mark)
 	return mark < sizeof(texts) / sizeof(*texts) ? texts[mark] : NULL;
 }
 
+int waits_no_state(const char *word, const char *words, struct err *e)
+{
+	struct buf b = {0};
+	for (const char *p = words; *p; p++)
+		buf_fmt(&b, *p == ' ' ? ",%c" : "%c", *p);
+	opt_suggest(&b, words, word);
+	int rc = err_set(e, ERR_USAGE, "--state: '%s' is not one of %s", word, buf_cstr(&b));
+	buf_release(&b);
+	return rc;
+}
+
 static int select_states(const struct opt_list *l, struct selection *s, struct err *e)
 {
 	static const char *const names[] = {"blocked", "runnable", "preempted", "unknown"};
@@ -202,10 +216,7 @@ static int select_states(const struct opt_list *l, struct selection *s, struct e
 		while (k < 4 && strcmp(l->v[i], names[k]))
 			k++;
 		if (k == 4)
-			return err_set(
-				e, ERR_USAGE,
-				"--state is blocked, runnable, preempted or unknown, not '%s'",
-				l->v[i]);
+			return waits_no_state(l->v[i], "blocked runnable preempted unknown", e);
 		s->states |= 1u << k;
 		if (1u << k == SHOW_RUNNABLE)
 			s->states |= SHOW_PREEMPTED; /* preempted is part of runnable */

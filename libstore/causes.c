@@ -1,6 +1,7 @@
 #include "libstore/causes.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "libstore/store.h"
 
 #include <fnmatch.h>
@@ -68,13 +69,20 @@ int cause_of(const char *name)
 int cause_named(const char *name, struct err *e)
 {
 	struct buf list = {0};
+	struct nearest x = nearest_to(name, strlen(name));
 	int cause = cause_of(name);
 	if (cause >= 0)
 		return cause;
-	for (size_t i = 0; i < CAUSE_COUNT; i++)
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
 		buf_fmt(&list, "%s%s", i ? ", " : "", names[i]);
-	cause = err_set(e, ERR_USAGE, "no cause is called '%.40s'; there are %s", name,
-			buf_cstr(&list));
+		nearest_offer(&x, names[i]);
+	}
+	if (x.best)
+		cause = err_set(e, ERR_USAGE, "no cause '%.40s'; did you mean '%s'?", name,
+				x.best);
+	else
+		cause = err_set(e, ERR_USAGE, "no cause '%.40s'; there are %s", name,
+				buf_cstr(&list));
 	buf_release(&list);
 	return cause;
 }

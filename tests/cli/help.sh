@@ -36,6 +36,64 @@ elif command -v groff >/dev/null; then
 	groff -man -Tutf8 -ww -z ./*.1 2>&1 | grep . && wrong "groff warns"
 fi
 
+# topics: what the docs promise, where only the program is installed
+for topic in causes exit-status names words; do
+	grep -q "^  help $topic " all || wrong "perfkit help lacks the topic $topic"
+	"$PERFKIT" help $topic >topic.$topic || wrong "perfkit help $topic failed"
+	[ "$(wc -l <topic.$topic)" -gt 10 ] || wrong "perfkit help $topic is short"
+done
+awk 'length > 80 { exit 1 }' all topic.exit-status topic.names topic.words || wrong "help is wider than 80 columns"
+cmp -s "$SRC/libstore/causes.rules" topic.causes || wrong "help causes is not the table that is used"
+"$PERFKIT" collapse -q --no-local --offcpu --causes topic.causes "$SRC/testdata/waits/perf.data" >own.folded &&
+	"$PERFKIT" collapse -q --no-local --offcpu "$SRC/testdata/waits/perf.data" | cmp -s - own.folded ||
+	wrong "the table of help causes does not work as --causes"
+[ "$("$PERFKIT" -V)" = "$("$PERFKIT" --version)" ] || wrong "-V is not --version"
+"$PERFKIT" flamegraph --help | cmp -s - help.svg || wrong "flamegraph is not svg"
+
+# the order of help: usage, examples, then options in groups, each shown once
+awk '/^Examples:/ { e = NR } /^[A-Z].*:$/ && !/^Examples:/ && !g { g = NR } END { exit !(e && g && e < g) }' help.tail ||
+	wrong "help tail: examples come behind the options"
+for v in collapse import report svg tail timeline; do
+	for g in Filters "Symbols and stacks" General; do
+		[ "$(grep -c "^$g:$" help.$v)" = 1 ] || wrong "help $v: group $g"
+	done
+	grep -o '^  \(-., \|    \)--[a-z0-9-]*' help.$v | sort | uniq -d | grep . && wrong "help $v names an option twice"
+done
+
+# a slip of the finger: the word that was meant
+meant()  # WORD ARGUMENTS... : the message offers WORD
+{
+	word=$1; shift
+	"$PERFKIT" "$@" >out 2>err && wrong "$*: exit status 0"
+	grep -q "did you mean '$word'?" err || wrong "$*: $(cat err)"
+}
+waits=$SRC/testdata/waits/perf.data
+meant report reprot
+meant flamegraph flamegrph
+meant causes help causse
+meant --top tail --tpo 3 "$waits"
+meant --offcpu svg --ofcpu "$waits"
+meant root tail --group rot "$waits"
+meant lock tail --cause locks "$waits"
+meant runnable tail --state runable "$waits"
+meant blocked collapse --offcpu --state bloked "$waits"
+meant sched:sched_switch collapse -e sched:sched_swich "$waits"
+meant offcpu doctor --for ofcpu "$waits"
+meant us collapse --offcpu --unit uss "$waits"
+"$PERFKIT" xyzzy 2>&1 | grep -q mean && wrong "xyzzy resembles nothing"
+
+# percentiles as people write them
+for p in "p99.9 p999" "p50.0 p50" "p99.99 p9999" "p95 p95.000"; do
+	set -- $p
+	"$PERFKIT" tail -q --no-local --$1 "$waits" >a && "$PERFKIT" tail -q --no-local --$2 "$waits" | cmp -s - a ||
+		wrong "--$1 is not --$2"
+done
+"$PERFKIT" tail -q --no-local --p99.5 "$waits" >a
+"$PERFKIT" tail -q --no-local --pct 99.5 "$waits" | cmp -s - a || wrong "--p99.5 is not --pct 99.5"
+for p in p0 p101 p99.9999 p1.2.3; do
+	"$PERFKIT" tail --$p "$waits" >out 2>err; [ $? = 2 ] || wrong "tail --$p: $(cat err)"
+done
+
 for lib in perfkit libtraceevent elfutils zstd SQLite xxHash; do
 	"$PERFKIT" --version | grep -q "^$lib  *[0-9][0-9.]*$" || wrong "--version lacks $lib"
 done
@@ -118,7 +176,7 @@ while read -r v option words; do
 done <offers
 for w in $(sed -n "s/.*record:.*words='\(cpu [a-z ]*\)'.*/\1/p" complete.bash); do
 	"$PERFKIT" record "$w" --dry-run --no-estimate --begin f -x f >out 2>err
-	! grep 'the mode is' err || wrong "record $w"
+	! grep 'is not one of' err || wrong "record $w"
 done
 
 inst=$PWD/inst

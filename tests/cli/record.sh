@@ -55,7 +55,7 @@ perf probe -q -d perfkit:req_start -d perfkit:req_end
 sed 's/.* -- //' out >words.sh
 [ "$(sh words.sh)" = "it's|a  b|\$HOME|" ] || bad "sh took the line apart: $(sh words.sh)"
 
-refused 2 "the mode is cpu, offcpu, tail or requests" all
+refused 2 "mode 'all' is not one of cpu, offcpu, tail, requests" all
 refused 2 "which mode?"
 refused 2 "one of the two" cpu -p 1 -- ./prog
 refused 2 "requests needs --begin FUNC" requests -p 1

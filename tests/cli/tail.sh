@@ -199,10 +199,10 @@ fails 2 "$PERFKIT" tail "$file" --pct 99.9999
 fails 2 "$PERFKIT" tail "$file" --pct 0
 fails 2 "$PERFKIT" tail "$file" --over 5
 fails 2 "$PERFKIT" tail "$file" --p99 --top 3
-fails 2 "$PERFKIT" tail "$file" --cause lok
-has err "no cause is called 'lok'; there are unknown, lock, rwlock,"
+fails 2 "$PERFKIT" tail "$file" --cause xyzzy
+has err "no cause 'xyzzy'; there are unknown, lock, rwlock,"
 fails 2 "$PERFKIT" collapse --offcpu "$file" --cause lok
-has err "no cause is called 'lok'; there are unknown, lock, rwlock,"
+has err "no cause 'lok'; did you mean 'lock'?"
 fails 2 "$PERFKIT" tail "$file" --state lunch
 fails 2 "$PERFKIT" tail "$file" --group lunch
 fails 2 "$PERFKIT" tail "$file" --by span:none
@@ -215,7 +215,7 @@ python3 "$SRC/tests/cli/tail_schema.py" out
 
 # each verb speaks for itself
 fails 2 "$PERFKIT" timeline "$file" --tail --over 2ms --top 20 -o x.svg
-has err 'perfkit timeline: one of --p50'
+has err 'perfkit timeline: give only one of --p50'
 has err 'see: perfkit help timeline'
 
 # several spans: percentiles of each, with what they leave out; one has to be chosen for the rest

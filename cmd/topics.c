@@ -1,0 +1,59 @@
+#include "cmd/topics.h"
+#include "cmd/fill.h"
+#include "libstore/store.h"
+
+#include <string.h>
+
+static const char exit_status[] =
+#include "cmd/help/exit-status.txt.inc"
+	;
+
+static const char names[] =
+#include "cmd/help/names.txt.inc"
+	;
+
+static const char words[] =
+#include "cmd/help/words.inc"
+	;
+
+const struct topic topics[] = {
+	{"causes", "why threads wait: the rules, and how to write your own", causes_builtin, 0},
+	{"exit-status", "what 0, 1, 2 and 3 mean", exit_status, 0},
+	{"names", "where names of functions come from, and why some are missing", names, 0},
+	{"words", "glossary", words, 1},
+	{NULL, NULL, NULL, 0},
+};
+
+const struct topic *topic_named(const char *name)
+{
+	const struct topic *t = topics;
+	while (t->name && strcmp(t->name, name) != 0)
+		t++;
+	return t->name ? t : NULL;
+}
+
+/* A line of Markdown: headings without their mark, emphasis plain, paragraphs filled. */
+static void add_markdown(struct buf *out, const char *line, size_t n)
+{
+	size_t marks = strspn(line, "#");
+	struct buf b = {0};
+	for (size_t i = marks; i < n; i++)
+		if (line[i] != '*')
+			buf_char(&b, line[i]);
+	fill_text(out, 0, marks || !n ? 0 : 4, buf_cstr(&b));
+	buf_release(&b);
+}
+
+void topic_print(FILE *f, const struct topic *t)
+{
+	struct buf b = {0};
+	if (!t->markdown)
+		buf_str(&b, t->text);
+	for (const char *p = t->text; t->markdown && *p;) {
+		size_t n = strcspn(p, "\n");
+		add_markdown(&b, p, n);
+		p += n + (p[n] == '\n');
+	}
+	fputs(buf_cstr(&b), f);
+	buf_release(&b);
+}
