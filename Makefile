@@ -166,6 +166,23 @@ $(O)/tests/truth/%: tests/truth/%.c tests/truth/truth.h config.mk
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(truth_cc) -o $@ $<
 
+# Programs that log what their requests waited for, for tests/requests/matrix.py.
+REQUESTS_BIN := $(patsubst %.c,$(O)/%,$(filter-out tests/requests/log.c,$(wildcard tests/requests/*.c))) \
+	$(O)/tests/requests/futures
+$(filter-out %/futures,$(REQUESTS_BIN)): $(O)/%: %.c tests/requests/requests.h tests/truth/truth.h config.mk
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(truth_cc) -o $@ $<
+$(O)/tests/requests/futures: tests/requests/futures.cc tests/requests/log.c tests/requests/requests.h \
+		tests/requests/log.hh tests/truth/truth.h config.mk
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(truth_cc) -c -o $@.o tests/requests/log.c && \
+		$(CXX) -O1 -g -fno-omit-frame-pointer -Wall -Wextra -pthread -o $@ $< $@.o
+
+# Does perfkit hide time that a request waited for? Records each program several times: 15 minutes.
+.PHONY: truth
+truth: all $(REQUESTS_BIN)
+	$(Q)O='$(O)' python3 tests/requests/matrix.py $(T)
+
 # Fuzz targets, one for each door (docs/reliability.md). Compiled by every check with a driver that
 # replays files; `make fuzz` builds them again for libFuzzer and runs them.
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -334,6 +351,7 @@ help:
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
+	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make tsan       the verbs that have threads under ThreadSanitizer'
 	@echo 'make tidy       clang-tidy with the checks of .clang-tidy; any warning fails'
