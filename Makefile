@@ -280,6 +280,7 @@ coverage:
 	$(Q)O=$(O)-cov sh tests/coverage.sh -v
 
 bench: all $(PROG_BIN)
+	$(Q)O=$(O) CC='$(CC)' sh tests/bench_diverse.sh
 	$(Q)O=$(O) sh tests/bench.sh
 	$(Q)O=$(O) sh tests/bench_dwarf.sh
 	$(Q)O=$(O) sh tests/bench_sched.sh

@@ -1,7 +1,7 @@
 /*
- * actors LOG - actors with one mailbox each: a front asks a backend, and takes its answer from the
- * same mailbox, at the same place, where it waits for new messages. "request": a front's wait while
- * an answer is due; "idle": any wait with nothing due.
+ * actors LOG - actors with one mailbox each: a front asks a backend, and takes its answer from
+ * the same mailbox, at the same place, where it waits for new messages. "request": a front's
+ * wait while an answer is due; "idle": any wait with nothing due.
  */
 #include "requests.h"
 
@@ -36,7 +36,8 @@ NOINLINE static int receive(struct actor *a)
 	return from;
 }
 
-/* Messages: -1 a tick, -2 the end, else an answer (to a front) or a question (to the backend). */
+/* Messages: -1 a tick, -2 the end, else an answer (to a front) or a question (to the backend).
+ */
 static void *front(void *arg)
 {
 	int me = (int)(uintptr_t)arg;

@@ -1,8 +1,8 @@
 /*
  * commit LOG [--flusher fsync|timer] - group commit: sessions append to a log and wait until a
- * flusher has written it. --flusher fsync: woken by the first session; timer: it looks every 5 ms,
- * and then sleeps for what its disk takes. "request": append until written; "idle": the flusher with
- * nothing to do, a session between two commits.
+ * flusher has written it. --flusher fsync: woken by the first session; timer: it looks every 5
+ * ms, and then sleeps for what its disk takes. "request": append until written; "idle": the
+ * flusher with nothing to do, a session between two commits.
  */
 #include "requests.h"
 
@@ -49,7 +49,8 @@ static void *flusher(void *arg)
 	role("flusher");
 	while (!atomic_load(&stop)) {
 		if (by_timer)
-			sleep_ns(5 * MS); /* part of what a session waits for: neither idle nor not */
+			sleep_ns(5 * MS); /* part of what a session waits for: neither idle nor
+					     not */
 		flush_once();
 	}
 	return NULL;

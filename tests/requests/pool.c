@@ -1,8 +1,8 @@
 /*
- * pool LOG [--clients N] [--workers N] [--all] [--think US] [--timeout MS] [--inline] - clients put
- * jobs into a queue, workers do them; a client waits on one condition variable of all clients,
- * signalled or, with --all, broadcast; with --timeout in pieces. "request": put until answered;
- * "idle": a worker on the empty queue, a client thinking.
+ * pool LOG [--clients N] [--workers N] [--all] [--think US] [--timeout MS] [--inline] - clients
+ * put jobs into a queue, workers do them; a client waits on one condition variable of all
+ * clients, signalled or, with --all, broadcast; with --timeout in pieces. "request": put until
+ * answered; "idle": a worker on the empty queue, a client thinking.
  */
 #include "requests.h"
 

@@ -1,7 +1,8 @@
 /*
- * remote LOG - a client whose answers come from the network: the other end sends 6,000 bytes, which
- * the kernel paces (SO_MAX_PACING_RATE), so that a timer's softirq delivers them as a network card
- * would, and no thread is seen to wake the client. "request": from send to the last byte.
+ * remote LOG - a client whose answers come from the network: the other end sends 6,000 bytes,
+ * which the kernel paces (SO_MAX_PACING_RATE), so that a timer's softirq delivers them as a
+ * network card would, and no thread is seen to wake the client. "request": from send to the
+ * last byte.
  */
 #include "requests.h"
 
@@ -27,7 +28,8 @@ static void server(int listening)
 	child_begin("server");
 	role("dbserver");
 	client = accept(listening, NULL, NULL);
-	if (client < 0 || setsockopt(client, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate)))
+	if (client < 0 ||
+	    setsockopt(client, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate)))
 		fail("SO_MAX_PACING_RATE");
 	serve(client);
 	truth_write();

@@ -1,8 +1,8 @@
 /*
- * requests.h - what the programs of this folder share. Each serves or sends requests in one known
- * way and logs when a thread waited for something that a request needs ("request"), and when it
- * waited for work ("idle"), on CLOCK_MONOTONIC. A tool that hides idle waits must not hide any of
- * the first.
+ * requests.h - what the programs of this folder share. Each serves or sends requests in one
+ *known way and logs when a thread waited for something that a request needs ("request"), and
+ *when it waited for work ("idle"), on CLOCK_MONOTONIC. A tool that hides idle waits must not
+ *hide any of the first.
  *
  *	PROGRAM LOG [--seconds S] [--unnamed] [options]
  *
@@ -83,8 +83,8 @@ static inline int listen_on_loopback(struct sockaddr_in *address)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	*address = (struct sockaddr_in){.sin_family = AF_INET};
 	address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) || listen(fd, 64) ||
-	    getsockname(fd, (struct sockaddr *)address, &size))
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) ||
+	    listen(fd, 64) || getsockname(fd, (struct sockaddr *)address, &size))
 		fail("listen");
 	return fd;
 }

@@ -1,7 +1,7 @@
 /*
  * server LOG [--how epoll|threads|prefork|uring] - a server of one kind with three clients in a
- * process of their own, over TCP. "request": a client, from its question to its answer; "idle": the
- * server waiting for a question or a connection, a client thinking.
+ * process of their own, over TCP. "request": a client, from its question to its answer; "idle":
+ * the server waiting for a question or a connection, a client thinking.
  *
  * A question is one byte, so is its answer; some take 5 ms of sleep, the server's "disk".
  */
@@ -55,7 +55,8 @@ NOINLINE static void serve_epoll(int listening)
 	}
 }
 
-/* --- a thread for each connection, or a process -------------------------------------------- */
+/* --- a thread for each connection, or a process --------------------------------------------
+ */
 
 NOINLINE static void serve_connection(int fd)
 {
@@ -122,7 +123,8 @@ static void serve_prefork(int listening)
 		;
 }
 
-/* --- io_uring: one receive in flight for each connection ------------------------------------ */
+/* --- io_uring: one receive in flight for each connection ------------------------------------
+ */
 
 struct ring {
 	int fd;
@@ -139,20 +141,23 @@ static void ring_open(struct ring *r)
 		fprintf(stderr, "no io_uring here\n");
 		_exit(77);
 	}
-	r->sq = mmap(NULL, r->p.sq_off.array + r->p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED,
-		     r->fd, IORING_OFF_SQ_RING);
+	r->sq = mmap(NULL, r->p.sq_off.array + r->p.sq_entries * 4, PROT_READ | PROT_WRITE,
+		     MAP_SHARED, r->fd, IORING_OFF_SQ_RING);
 	r->cq = mmap(NULL, r->p.cq_off.cqes + r->p.cq_entries * sizeof(struct io_uring_cqe),
 		     PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_CQ_RING);
-	r->sqes = mmap(NULL, r->p.sq_entries * sizeof(*r->sqes), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
-		       IORING_OFF_SQES);
+	r->sqes = mmap(NULL, r->p.sq_entries * sizeof(*r->sqes), PROT_READ | PROT_WRITE,
+		       MAP_SHARED, r->fd, IORING_OFF_SQES);
 }
 
 static void ring_add(struct ring *r, int op, int fd, void *buf, unsigned int len)
 {
 	atomic_uint *tail = (atomic_uint *)(void *)(r->sq + r->p.sq_off.tail);
 	unsigned int i = atomic_load(tail) & (r->p.sq_entries - 1);
-	r->sqes[i] = (struct io_uring_sqe){.opcode = (unsigned char)op, .fd = fd,
-					   .addr = (uintptr_t)buf, .len = len, .user_data = (unsigned int)fd};
+	r->sqes[i] = (struct io_uring_sqe){.opcode = (unsigned char)op,
+					   .fd = fd,
+					   .addr = (uintptr_t)buf,
+					   .len = len,
+					   .user_data = (unsigned int)fd};
 	((unsigned int *)(void *)(r->sq + r->p.sq_off.array))[i] = i;
 	atomic_fetch_add(tail, 1);
 	r->queued++;
@@ -167,7 +172,8 @@ NOINLINE static int ring_wait(struct ring *r, int *result)
 	uint64_t t = now_ns();
 	int fd;
 	long n = syscall(SYS_io_uring_enter, r->fd, r->queued,
-			 atomic_load(head) == atomic_load(tail), IORING_ENTER_GETEVENTS, NULL, 0);
+			 atomic_load(head) == atomic_load(tail), IORING_ENTER_GETEVENTS, NULL,
+			 0);
 	truth("idle", t, now_ns());
 	if (n >= 0)
 		r->queued -= (unsigned int)n;
@@ -199,7 +205,8 @@ NOINLINE static void serve_uring(int listening)
 	}
 }
 
-/* --- the clients --------------------------------------------------------------------------- */
+/* --- the clients ---------------------------------------------------------------------------
+ */
 
 static struct sockaddr_in address;
 
