@@ -13,6 +13,7 @@ enum {
 	SHARES = 3,        /* ... two or three of it, where there are ... */
 	FEW = 6,           /* ... more than a few distances */
 	SEEN = 8,          /* one in so many of those that fit is the period itself */
+	GAPS = 6,          /* fewer gaps say nothing */
 	TOLD = 1,          /* what fits for people: to a sixteenth of the period */
 	LOOKED_AT = 4096,  /* distances that the period is sought in */
 };
@@ -186,10 +187,10 @@ int recurrence_find(struct moment *v, size_t n, struct recurrence *out, struct e
 	n = join(v, n, &out->together);
 	out->occurrences = n;
 	double chance = BELIEVED;
-	if (n > 2 && tell(v, n, 0, &chance, &out->rate))
+	if (n > GAPS && tell(v, n, 0, &chance, &out->rate))
 		return err_nomem(e);
 	chance -= out->rate.ns ? CLEARLY : 0;
-	if (n > 2 && tell(v, n, 1, &chance, &out->pause))
+	if (n > GAPS && tell(v, n, 1, &chance, &out->pause))
 		return err_nomem(e);
 	return 0;
 }

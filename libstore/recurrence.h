@@ -9,8 +9,8 @@
  * The test asks how likely that many distances are that near to multiples of one period when
  * nothing has a rhythm (each distance then fits by chance, as often as the tolerance is wide),
  * for several periods and tolerances, and believes only what chance gives once in a thousand
- * times. (Simulated for a Poisson process and for more even ones:
- * tests/unit/libstore/test_recurrence.c.)
+ * times, and what at least six gaps show. (Simulated for a Poisson process and for more even
+ *ones: tests/unit/libstore/test_recurrence.c.)
  */
 #ifndef LIBSTORE_RECURRENCE_H
 #define LIBSTORE_RECURRENCE_H

@@ -483,22 +483,21 @@ void words_rhythm(struct buf *b, const struct recurrence *r, const char *they)
 {
 	if (!recurrence_is(r))
 		return;
-	buf_fmt(b, "%s come about ", they);
+	buf_fmt(b, "%s recur ", they);
 	if (r->rate.ns) {
-		buf_str(b, "every ");
+		buf_str(b, "every ~");
 		units_duration(b, r->rate.ns);
 		gaps_fit(b, &r->rate);
 	}
-	if (!r->pause.ns) {
-		buf_str(b, ": something periodic, a timer, cron, GC or a CPU quota.");
-		return;
+	if (r->pause.ns) {
+		buf_str(b, r->rate.ns ? ", " : "~");
+		units_duration(b, r->pause.ns);
+		buf_str(b, " after the previous one ended");
+		if (!r->rate.ns)
+			gaps_fit(b, &r->pause);
+		buf_str(b, "; something sleeps in between");
 	}
-	buf_str(b, r->rate.ns ? ", more exactly " : "");
-	units_duration(b, r->pause.ns);
-	buf_str(b, " after the last one was over");
-	if (!r->rate.ns)
-		gaps_fit(b, &r->pause);
-	buf_str(b, ": something that sleeps in between.");
+	buf_char(b, '.');
 }
 
 void words_root_cell(struct buf *b, const struct tail *t, const struct tail_row *row,

@@ -36,7 +36,7 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 /* A name of the timeline (strings id), in visible form. */
 void words_name(struct buf *b, const struct timeline *tl, uint32_t string);
 
-/* "They come about every 100 ms (9 of 9 gaps fit): ..."; nothing where there is no rhythm. */
+/* "They recur every ~100 ms (9 of 9 gaps fit)."; nothing where there is no rhythm. */
 void words_rhythm(struct buf *b, const struct recurrence *r, const char *they);
 
 /* A root in few words, for a column: "snapshot: sleep in write_pages()". */

@@ -157,6 +157,19 @@ static void a_rhythm_is_seen_at_times(void **state)
 	assert_false(r.rate.ns && r.rate.ns < 26 * MS);
 }
 
+/* However even: the next ones may well come otherwise. */
+static void fewer_than_six_gaps_are_no_rhythm(void **state)
+{
+	struct moment v[7];
+	(void)state;
+	for (size_t n = 0; n <= 7; n++) {
+		for (size_t i = 0; i < n; i++)
+			v[i] = (struct moment){(i + 1) * 100 * MS, (i + 1) * 100 * MS + MS, 1};
+		struct recurrence r = of(v, n);
+		assert_int_equal(recurrence_is(&r), n == 7);
+	}
+}
+
 static void moments_that_overlap_are_one(void **state)
 {
 	struct moment v[] = {{10 * MS, 20 * MS, 1},
@@ -183,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_timer_is_found_though_beats_are_missing),
 		cmocka_unit_test(a_loop_that_sleeps_is_found_by_its_pauses),
 		cmocka_unit_test(a_rhythm_is_seen_at_times),
+		cmocka_unit_test(fewer_than_six_gaps_are_no_rhythm),
 		cmocka_unit_test(moments_that_overlap_are_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
