@@ -7,6 +7,7 @@
 #	folded-script.txt.gz   perf script | stackcollapse-perf.pl, as it comes
 #	folded.txt.gz          the same through normalise.py: what is right
 #	folded-OPTION.txt.gz   with --all, --kernel, --jit, --addrs, --pid, --tid
+#	folded-inline.txt.gz      perf script's default, where it has inlined functions
 #	folded-event-NAME.txt.gz  each further event; their names are in `events`
 #
 # NAME/args holds the options both perf script and perfkit collapse get, paths relative to
@@ -18,9 +19,13 @@ cd "$(dirname "$0")/$1"
 args=$(cat args)
 none=$(mktemp -d)
 trap 'rm -rf "$none"' EXIT
+with_inlined()
+{
+	perf --buildid-dir "$none" script $args -i perf.data "$@" 2>>"$none/err"
+}
 script()
 {
-	perf --buildid-dir "$none" script --no-inline $args -i perf.data "$@" 2>>"$none/err"
+	with_inlined --no-inline "$@"
 }
 fold()  # options... ; the marks normalise.py leaves are undone
 {
@@ -35,6 +40,8 @@ fold <"$none/right" | gzip -9n >folded.txt.gz
 for o in all kernel jit addrs; do
 	fold --$o <"$none/right" | gzip -9n >folded-$o.txt.gz
 done
+with_inlined | python3 ../normalise.py | fold >"$none/inline"
+gzip -dc folded.txt.gz | cmp -s - "$none/inline" || gzip -9n <"$none/inline" >folded-inline.txt.gz
 script -F comm,pid,tid,time,period,event,ip,sym,symoff,dso | python3 ../normalise.py >"$none/right"
 fold --pid <"$none/right" | gzip -9n >folded-pid.txt.gz
 fold --tid <"$none/right" | gzip -9n >folded-tid.txt.gz

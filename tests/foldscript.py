@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """foldscript.py [FILE.gz]: fold the text of `perf script` (stdin by default), first event only:
 the witness of live recordings, where no stored answer can be. Knows just what the tests need:
-comm, frames root first, unnamed frames by their DSO, arguments cut, sums of periods."""
+comm, frames root first, unnamed frames by their DSO, arguments cut, names that begin with a
+bracket dropped, sums of periods (1 for a sample without time)."""
 import gzip
 import re
 import sys
 
 head = re.compile(r"^\s*(\S.*)\s+(-?\d+(?:/-?\d+)?)\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:(\d+)\s+)?"
                   r"([^\s:]\S*?):(?:\s(.*))?$")
+timeless = re.compile(head.pattern.replace(r"\d+\.\d+:\s+(?:(\d+)\s+)?", r"(\d+)\s+"))
 frame = re.compile(r"^\s*([0-9a-f]+) (.+) \((.*)\)$")
 
 
@@ -33,17 +35,18 @@ def main():
 
     for line in text:
         line = line.rstrip("\n")
-        m = None if line.startswith("\t") else head.match(line)
+        timed = None if line.startswith("\t") else head.match(line)
+        m = timed or (None if line.startswith("\t") else timeless.match(line))
         if m:
             finish()
             comm, _, period, event, rest = m.groups()
             first = first or event
             plain = not rest or frame.match(rest)
             sample = (comm.rstrip().replace(" ", "_").replace(";", ":"), event,
-                      int(period or 1) if plain else 1)
+                      int(period or 1) if plain and timed else 1)
             frames = [tidy(rest)] if rest and frame.match(rest) else []
         elif frame.match(line):
-            frames.append(tidy(line))
+            frames += [f for f in [tidy(line)] if not f.startswith("(")]
     finish()
     for stack in sorted(sums, key=lambda s: s.encode("utf-8", "surrogateescape")):
         print(stack, sums[stack])
