@@ -223,6 +223,10 @@ TEST_ENV = O='$(O)' CC='$(CC)' HEADER_CFLAGS='$(DEP_CFLAGS)'
 .PHONY: check-layers check-house
 check-layers: $(LINK_A)
 	$(Q)$(TEST_ENV) sh tests/house.sh layers
+# cli/nomem with every single allocation failing in turn: some minutes.
+.PHONY: check-nomem
+check-nomem: all
+	$(Q)NOMEM_STEP=1 TEST_SECONDS=7200 $(TEST_ENV) sh tests/run.sh cli/nomem
 check-house:
 	$(Q)$(TEST_ENV) sh tests/house.sh headers code hostile
 
@@ -348,6 +352,7 @@ help:
 	@echo 'make demo       fold the bundled recording'
 	@echo 'make check      all tests; T=PATTERN runs those whose name matches'
 	@echo 'make check-layers, check-house   rules about the sources; part of check'
+	@echo 'make check-nomem  each verb with every allocation failing in turn (some minutes)'
 	@echo 'make pictures   the pictures of the README, docs/pictures'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'

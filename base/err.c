@@ -1,4 +1,5 @@
 #include "base/err.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +36,8 @@ int err_sys(struct err *e, const char *fmt, ...)
 
 int err_nomem(struct err *e)
 {
-	return err_set(e, ERR_NOMEM, "out of memory");
+	shortage_note("out of memory");
+	return shortage(e);
 }
 
 int err_prefix(struct err *e, const char *fmt, ...)

@@ -13,7 +13,7 @@
 #include <stdarg.h>
 
 enum err_code {
-	ERR_NOMEM = -1,       /* the one allocator door (mem.h) returned NULL */
+	ERR_NOMEM = -1,       /* short of memory or descriptors (shortage.h) */
 	ERR_IO = -2,          /* open, read, write, rename failed; errno is in the text */
 	ERR_FORMAT = -3,      /* the input breaks the structure of its format */
 	ERR_TORN = -4,        /* the input ends before the structure it announced */
@@ -41,7 +41,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 /* As err_set, with strerror(errno) appended after ": ". The code is ERR_IO. Keeps errno. */
 int err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Out of memory; the text is fixed. Returns ERR_NOMEM. */
+/* Out of memory, or of what was noted as a shortage before (shortage.h). Returns ERR_NOMEM. */
 int err_nomem(struct err *e);
 
 /* Put "<prefix>: " in front of the message that is already in `e`. Returns e->code. */

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/shortage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,18 @@ static int refuse(void)
 	return 0;
 }
 
+/* Every pointer that goes out passes here. */
+static void *given(void *p)
+{
+	if (!p)
+		shortage_note("out of memory");
+	return p;
+}
+
 long mem_fail_after(long n)
 {
 	long r = made;
+	shortage_forget();
 	made = 0;
 	fail_after = n;
 	fail_once = 0;
@@ -39,12 +49,12 @@ long mem_fail_once(long n)
 
 void *mem_alloc(size_t size)
 {
-	return refuse() ? NULL : malloc(size ? size : 1);
+	return given(refuse() ? NULL : malloc(size ? size : 1));
 }
 
 void *mem_zalloc(size_t n, size_t size)
 {
-	return refuse() ? NULL : calloc(n ? n : 1, size ? size : 1);
+	return given(refuse() ? NULL : calloc(n ? n : 1, size ? size : 1));
 }
 
 void *mem_alloc_large(size_t size)
@@ -53,7 +63,7 @@ void *mem_alloc_large(size_t size)
 	void *p;
 	size_t align = size < LARGE_PAGE ? CACHE_LINE : LARGE_PAGE;
 	if (refuse() || posix_memalign(&p, align, size))
-		return NULL;
+		return given(NULL);
 	if (align == LARGE_PAGE)
 		madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
 	return p;
@@ -69,8 +79,8 @@ void *mem_resize(void *p, size_t n, size_t size)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(n, size, &bytes) || refuse())
-		return NULL;
-	return realloc(p, bytes ? bytes : 1);
+		return given(NULL);
+	return given(realloc(p, bytes ? bytes : 1));
 }
 
 char *mem_strndup(const char *s, size_t n)

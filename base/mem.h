@@ -3,7 +3,8 @@
  *
  * Nothing outside mem.c calls malloc, calloc, realloc, strdup or free (`make check-house`
  * greps). The door multiplies sizes with an overflow check, and tests can make the n-th
- * allocation fail. Every function returns NULL on failure and never exits.
+ * allocation fail. Every function returns NULL on failure, notes the shortage (shortage.h), so
+ * that no verb ends well without the memory it needed, and never exits.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -39,7 +40,7 @@ void mem_free(void *p);
 /*
  * Test hook: let the next `n` allocations of this thread succeed, then fail every later one
  * until called again. n < 0 switches the hook off, which is the initial state. Returns how
- * many allocations were made since the last call.
+ * many allocations were made since the last call. Forgets what was noted as a shortage.
  */
 long mem_fail_after(long n);
 

@@ -1,5 +1,6 @@
 #include "base/outfile.h"
 #include "base/mem.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,14 +117,16 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
 int outfile_commit(struct outfile *o, struct err *e)
 {
 	if (o->f == stdout) {
-		int bad = fflush(stdout) || ferror(stdout);
-		int r = bad ? err_sys(e, "stdout: cannot write") : 0;
+		int r = shortage(e);
+		if (fflush(stdout) || ferror(stdout))
+			r = err_sys(e, "stdout: cannot write");
 		*o = (struct outfile){0};
 		return r;
 	}
-	int bad = fflush(o->f) || ferror(o->f) ||
-		  (o->tmp && fsync(fileno(o->f)) && errno != EINVAL);
-	int r = bad ? err_sys(e, "%s: cannot write", o->path) : 0;
+	int r = shortage(e);
+	if (!r && (fflush(o->f) || ferror(o->f) ||
+		   (o->tmp && fsync(fileno(o->f)) && errno != EINVAL)))
+		r = err_sys(e, "%s: cannot write", o->path);
 	if (!r && o->tmp && o->unnamed && name_late(o))
 		r = err_sys(e, "%s: cannot write", o->path);
 	if (fclose(o->f) && !r)

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "base/shortage.h"
 #include "cmd/fetchline.h"
 #include "cmd/inputkind.h"
 #include "cmd/say.h"
@@ -554,6 +555,7 @@ int input_fold(struct input *in)
 		input_say_nobody(in);
 	else if (!rc && !in->profile->folded.n)
 		input_say_none(in, "sample", NULL);
+	rc = rc ? rc : shortage(&e);
 	return rc ? input_fail(in, &e) : 0;
 }
 

@@ -1,6 +1,7 @@
 /* main.c - choose the verb, parse its options, run it, turn the outcome into an exit status. */
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "base/shortage.h"
 #include "cmd/manpage.h"
 #include "cmd/say.h"
 #include "cmd/scratch.h"
@@ -156,9 +157,15 @@ static int run(const struct verb *v, int argc, char **argv)
 	return rc;
 }
 
-/* The exit status; 1 where what was printed did not get out. */
+/* The exit status; 1 where what was printed did not get out, or lacks what memory or
+ * descriptors were short for. */
 static int finish(int rc)
 {
+	struct err e = {0};
+	if ((!rc || rc == 3) && shortage(&e)) {
+		say("%s", e.msg);
+		rc = 1;
+	}
 	if (!fflush(stdout) && !ferror(stdout))
 		return rc;
 	if (rc != 1) /* else whoever wrote has told */

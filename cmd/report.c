@@ -44,10 +44,7 @@ static void label(const char *s)
 /* Texts of a stranger's file, with control characters made visible. */
 static void text(const char *s)
 {
-	struct buf b = {0};
-	escape_visible(&b, s, strlen(s));
-	fputs(buf_cstr(&b), stdout);
-	buf_release(&b);
+	put_visible(stdout, s);
 }
 
 /* --- threads ---------------------------------------------------------------------------- */
@@ -231,7 +228,9 @@ static int print_head(const struct input *in, const struct report_counts *n)
 
 static int out_of_memory(void)
 {
-	say("out of memory");
+	struct err e = {0};
+	err_nomem(&e);
+	say("%s", e.msg);
 	return 1;
 }
 

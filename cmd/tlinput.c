@@ -1,4 +1,5 @@
 #include "cmd/tlinput.h"
+#include "base/shortage.h"
 #include "cmd/missing.h"
 #include "cmd/say.h"
 #include "cmd/waits.h"
@@ -378,6 +379,7 @@ static int names_somebody(const struct tlinput *ti)
 static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, long nth, size_t *of)
 {
+	struct err e = {0};
 	*ti = (struct tlinput){.opt = opt, .path = path, .in.opt = &opt->in};
 	*of = 1;
 	int rc = make_causes(ti);
@@ -390,6 +392,8 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 	}
 	if (!rc && need_time != TLINPUT_COPY && !names_somebody(ti))
 		input_say_nobody(&ti->in);
+	if (!rc && shortage(&e))
+		rc = fail(&e);
 	if (rc)
 		tlinput_close(ti);
 	return rc;

@@ -204,6 +204,8 @@ int inflater_more(struct inflater *z, struct err *e)
 	z->end += out.pos;
 	z->given += out.pos;
 	z->more = !ZSTD_isError(rc) && (z->in.pos < z->in.size || out.pos == room);
+	if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)
+		return err_nomem(e);
 	if (ZSTD_isError(rc)) {
 		ZSTD_initDStream(z->zstd); /* it would go on from what it has not written */
 		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: compressed data: %s",

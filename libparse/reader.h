@@ -13,6 +13,7 @@
 #include "libparse/recording.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 struct chunk {
 	uint32_t refs;

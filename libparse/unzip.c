@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 #if HAVE_BZ2
 #include <bzlib.h>
 #endif
@@ -91,6 +92,8 @@ static int run_zstd(struct unzip *u, uint8_t *to, size_t n, size_t *got, struct 
 	ZSTD_inBuffer in = {.src = u->p, .size = u->left};
 	ZSTD_outBuffer out = {.dst = to, .size = n};
 	size_t rc = ZSTD_decompressStream(u->zstd, &out, &in);
+	if (ZSTD_isError(rc) && ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)
+		return err_nomem(e);
 	if (ZSTD_isError(rc))
 		return damaged(u, ZSTD_getErrorName(rc), e);
 	u->frame_ended = !rc;
@@ -109,6 +112,8 @@ static int run_gzip(struct unzip *u, uint8_t *to, size_t n, size_t *got, struct 
 	if (u->frame_ended && u->left && inflateReset(z) != Z_OK)
 		return damaged(u, "gzip", e);
 	int rc = inflate(z, Z_NO_FLUSH);
+	if (rc == Z_MEM_ERROR)
+		return err_nomem(e);
 	if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
 		return damaged(u, z->msg ? z->msg : "gzip", e);
 	u->frame_ended = rc == Z_STREAM_END;

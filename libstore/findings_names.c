@@ -326,8 +326,10 @@ static void detail_of(struct judge *j, struct finding *f, const struct weights *
 	char hex[2 * BUILD_ID_MAX + 1] = "";
 	if (r->dso != NO_ID && p->machine.dsos.v[r->dso].id.len)
 		build_id_hex(&p->machine.dsos.v[r->dso].id, hex);
-	judge_detail(j, f, "%5.1f %%  %s: %s%s%s", percent(r->unnamed, w->total),
+	int tell = r->reason == DSO_UNREADABLE && *r->detail;
+	judge_detail(j, f, "%5.1f %%  %s: %s%s%s%s%s%s", percent(r->unnamed, w->total),
 		     r->name ? strtab_get(&p->stacks.strings, r->name) : "[unknown]", why(r),
+		     tell ? " (" : "", tell ? r->detail : "", tell ? ")" : "",
 		     *hex ? ", build-id " : "", hex);
 	if (f && f->ndetails)
 		f->dsos[f->ndetails - 1] = r->dso;

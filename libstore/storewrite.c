@@ -1,5 +1,6 @@
 #include "libstore/storewrite.h"
 #include "base/mem.h"
+#include "base/shortage.h"
 #include "base/outfile.h"
 #include "libstore/appframe.h"
 #include "libstore/causes.h"
@@ -694,6 +695,8 @@ int store_writer_commit(struct store_writer *w, struct err *e)
 		r = run(w, w->rest, e);
 	if (!r)
 		r = close_db(w, e);
+	if (!r)
+		r = shortage(e);
 	if (!r)
 		r = sync_file(w->tmp, w->path, e);
 	if (!r && rename(w->tmp, w->path))

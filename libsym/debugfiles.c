@@ -67,12 +67,17 @@ int debug_sections(struct debug_files *d, struct elf_file *f, int dwo, struct dw
 
 /* --- candidates ------------------------------------------------------------------------- */
 
-static int try_open(struct debug_files *d, const char *path, struct elf_file **out)
+/* The first candidate that is there and cannot be read says why in `why`. */
+static int try_open(struct debug_files *d, const char *path, struct elf_file **out,
+		    struct err *why)
 {
+	struct err e = {0};
 	*out = NULL;
-	if (d->opt.open)
-		return d->opt.open(d->opt.arg, path, out, NULL);
-	return elf_file_open(path, out, NULL);
+	int r = d->opt.open ? d->opt.open(d->opt.arg, path, out, &e)
+			    : elf_file_open(path, out, &e);
+	if (r && r != ERR_NOTFOUND && !why->code)
+		*why = e;
+	return r;
 }
 
 /* `name` relative to the folder of `beside`. */
@@ -207,13 +212,14 @@ int debug_alt_load(struct debug_files *d)
 	char hex[2 * BUILD_ID_MAX + 1];
 	struct buf b = {.max = PATH_BYTES};
 	struct elf_file *f;
+	struct err why = {0};
 	int other = 0;
 	if (!alt_link(d, &name, &id) || id.len < 2)
 		return 0;
 	build_id_hex(&id, hex);
 	for (int i = 0; alt_candidate(d, i, name, hex, &b); i++) {
 		const char *path = buf_cstr(&b);
-		int r = *path ? try_open(d, path, &f) : ERR_NOTFOUND;
+		int r = *path ? try_open(d, path, &f, &why) : ERR_NOTFOUND;
 		if (r == ERR_NOMEM || buf_failed(&b) == ERR_NOMEM) {
 			buf_release(&b);
 			return ERR_NOMEM;
@@ -229,7 +235,9 @@ int debug_alt_load(struct debug_files *d)
 	}
 	buf_release(&b);
 	debug_note(d, "dwz file %.200s (build-id %s) %s: some names are missing", name, hex,
-		   other ? "found only with another build-id" : "not found");
+		   other      ? "found only with another build-id"
+		   : why.code ? why.msg
+			      : "not found");
 	return 0;
 }
 
@@ -299,7 +307,7 @@ static int dwo_candidate(const struct debug_files *d, int i, const struct dwarf_
 }
 
 static int dwo_open(struct debug_files *d, const struct dwarf_unit *skel,
-		    struct dwarf_unit **out)
+		    struct dwarf_unit **out, struct err *why)
 {
 	struct buf b = {.max = PATH_BYTES};
 	struct elf_file *f;
@@ -309,15 +317,15 @@ static int dwo_open(struct debug_files *d, const struct dwarf_unit *skel,
 		struct dwarf_object o;
 		if (buf_failed(&b) == ERR_NOMEM)
 			r = ERR_NOMEM;
-		else if (*path && !try_open(d, path, &f)) {
+		else if (*path && !(r = try_open(d, path, &f, why))) {
 			r = debug_sections(d, f, 1, &o, NULL);
 			if (r == 1)
 				r = dwo_accept(d, &o, f, skel, out);
 			if (r != 1)
 				elf_file_close(f);
-			if (r < 0 && r != ERR_NOMEM)
-				r = 0;
 		}
+		if (r < 0 && r != ERR_NOMEM)
+			r = 0;
 	}
 	buf_release(&b);
 	return r;
@@ -404,34 +412,36 @@ static int dwp_slice(const struct dwp_index *x, uint64_t dwo_id, struct dwarf_ob
 	return 1;
 }
 
-static void dwp_open(struct debug_files *d)
+static int dwp_open(struct debug_files *d, struct err *why)
 {
 	const char *at[] = {d->file->path, d->runtime ? d->runtime->path : NULL,
 			    d->opt.recorded};
 	struct buf b = {.max = PATH_BYTES};
+	int r = 0;
 	d->dwp_tried = 1;
-	for (int i = 0; i < 3 && !d->dwp_file; i++) {
+	for (int i = 0; i < 3 && !d->dwp_file && r != ERR_NOMEM; i++) {
 		if (!at[i])
 			continue;
 		buf_clear(&b);
 		buf_fmt(&b, "%s.dwp", at[i]);
-		if (!buf_failed(&b) && try_open(d, buf_cstr(&b), &d->dwp_file))
+		r = buf_failed(&b);
+		if (!r && (r = try_open(d, buf_cstr(&b), &d->dwp_file, why)))
 			d->dwp_file = NULL;
 	}
 	buf_release(&b);
+	return r == ERR_NOMEM ? r : 0;
 }
 
 static int dwp_load(struct debug_files *d, const struct dwarf_unit *skel,
-		    struct dwarf_unit **out)
+		    struct dwarf_unit **out, struct err *why)
 {
 	struct dwarf_object o;
 	struct dwp_index x;
 	struct dwarf_sec index = {0};
-	if (!d->dwp_tried)
-		dwp_open(d);
-	if (!d->dwp_file)
-		return 0;
-	int r = debug_sections(d, d->dwp_file, 1, &o, NULL);
+	int r = d->dwp_tried ? 0 : dwp_open(d, why);
+	if (r || !d->dwp_file)
+		return r;
+	r = debug_sections(d, d->dwp_file, 1, &o, NULL);
 	if (r != 1)
 		return r == ERR_NOMEM ? r : 0;
 	r = section(d, d->dwp_file, ".debug_cu_index", 0, &index, NULL);
@@ -446,14 +456,16 @@ static int dwp_load(struct debug_files *d, const struct dwarf_unit *skel,
 
 int debug_dwo_load(struct debug_files *d, struct dwarf_unit *skel, struct dwarf_unit **out)
 {
-	int r = dwp_load(d, skel, out);
+	struct err why = {0};
+	int r = dwp_load(d, skel, out, &why);
 	if (!r)
-		r = dwo_open(d, skel, out);
+		r = dwo_open(d, skel, out, &why);
 	if (!r)
 		debug_note(d,
-			   "split DWARF file %.200s (dwo_id %016llx) not found: its functions "
+			   "split DWARF file %.200s (dwo_id %016llx) %.200s: its functions "
 			   "have lines only",
-			   skel->dwo_name, (unsigned long long)skel->dwo_id);
+			   skel->dwo_name, (unsigned long long)skel->dwo_id,
+			   why.code ? why.msg : "not found");
 	return r;
 }
 

@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 #if HAVE_LZMA
 #include <lzma.h>
 #endif
@@ -95,7 +96,9 @@ static int run_zstd(const uint8_t *src, size_t n, struct sink *s, struct err *e)
 		left = ZSTD_decompressStream(z, &out, &in);
 		s->n = out.pos;
 		if (ZSTD_isError(left))
-			rc = damaged(s, "zstd", e);
+			rc = ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
+				     ? err_nomem(e)
+				     : damaged(s, "zstd", e);
 		else if (left && in.pos == in.size && out.pos < out.size)
 			rc = torn(s, "zstd", e);
 	}

@@ -344,7 +344,9 @@ static struct elf_file *try_debuglink(struct dso_search *s, uint32_t crc)
 	struct elf_file *f = NULL;
 	if (s->want.len)
 		return dso_try(s, 0);
-	if (elf_file_open(buf_cstr(&s->path), &f, NULL))
+	int rc = elf_file_open(buf_cstr(&s->path), &f, NULL);
+	s->nomem |= rc == ERR_NOMEM;
+	if (rc)
 		return NULL;
 	if (f->size > UINT32_MAX || crc32(0, f->data, (uInt)f->size) != crc) {
 		char text[DSO_DETAIL_MAX];

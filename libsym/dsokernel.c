@@ -4,22 +4,30 @@
 #include "base/mem.h"
 #include "libsym/dsofind_impl.h"
 #include "libsym/kallsyms.h"
+#include "libsym/readfile.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int is_readable_file(const char *path)
+/* 1 when it can be read; else why not is noted, where a file is there. */
+static int is_readable_file(struct dso_search *s, const char *path)
 {
 	struct stat st;
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+	struct err e = {0};
+	int found = !stat(path, &st);
+	if (found && S_ISREG(st.st_mode) && !access(path, R_OK))
+		return 1;
+	if ((!found || S_ISREG(st.st_mode)) && file_failed(path, &e) == ERR_IO)
+		dso_note(s, DSO_UNREADABLE, e.msg);
+	return 0;
 }
 
 static int take_kallsyms(struct dso_search *s, enum dso_source from, struct kernel_files *out)
 {
 	const char *path = buf_cstr(&s->path);
-	if (!is_readable_file(path))
+	if (!is_readable_file(s, path))
 		return 0;
 	if (kallsyms_is_zeroed(path)) { /* copied by one who may not see addresses */
 		char text[1200];
@@ -113,8 +121,6 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 		dso_path(s, "%s", s->opt->kallsyms);
 		if (take_kallsyms(s, DSO_FROM_OPTION, out))
 			return 1;
-		if (!is_readable_file(s->opt->kallsyms))
-			dso_note(s, DSO_UNREADABLE, "the --kallsyms file cannot be read");
 	}
 	if (s->opt->vmlinux) {
 		dso_path(s, "%s", s->opt->vmlinux);

@@ -6,6 +6,7 @@
 #include "libsym/decompress.h"
 #include "libsym/readfile.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* ELFCOMPRESS_ZSTD of gABI 2022; elf.h of glibc 2.36 lacks it. */
@@ -81,7 +82,10 @@ static int read_headers(struct elf_file *f, struct err *e)
 		return bad(f, "ELF of an unknown class or byte order", e);
 	f->swap = (id[EI_DATA] == ELFDATA2MSB) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	elf_version(EV_CURRENT);
+	errno = 0;
 	f->elf = elf_memory((char *)(uintptr_t)f->data, f->size);
+	if (!f->elf && errno == ENOMEM)
+		return err_nomem(e);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->ehdr))
 		return bad(f, "the ELF header is damaged", e);
 	size_t phnum, shnum;

@@ -14,13 +14,17 @@
 struct map_search {
 	struct perfmap *out;
 	char **path;
+	struct err *why;
 	int rc;
 };
 
 /* 1 when the search is over. */
 static int try_map(struct map_search *s, int any_owner, const char *path)
 {
-	int rc = perfmap_load(path, any_owner, s->out, NULL);
+	struct err e = {0};
+	int rc = perfmap_load(path, any_owner, s->out, &e);
+	if (rc && rc != ERR_NOTFOUND && !s->why->code)
+		*s->why = e;
 	if (rc != ERR_NOMEM && !s->out->pieces.n) {
 		perfmap_release(s->out);
 		return 0;
@@ -68,6 +72,8 @@ static int32_t only_map(const char *dir)
 	DIR *d = opendir(dir);
 	int32_t pid = 0;
 	int found = 0, end;
+	if (!d)
+		file_failed(dir, NULL); /* notes a shortage */
 	for (struct dirent *f; d && (f = readdir(d));) {
 		int x;
 		end = 0;
@@ -95,9 +101,9 @@ static int try_container(struct map_search *s, int any_owner, const char *root, 
 }
 
 int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
-		     struct perfmap *out, char **path)
+		     struct perfmap *out, char **path, struct err *why)
 {
-	struct map_search s = {.out = out, .path = path};
+	struct map_search s = {.out = out, .path = path, .why = why};
 	const char *symfs = opt->symfs && *opt->symfs ? opt->symfs : NULL;
 	int here = opt->host_is_ours && !opt->no_local;
 	*path = NULL;

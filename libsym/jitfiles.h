@@ -19,9 +19,9 @@
 #include "libsym/perfmap.h"
 
 /* `map_dir` may be NULL. *path is the file's, on the heap; NULL and an empty *out when there is
- * none. 0 or ERR_NOMEM. */
+ * none. 0 or ERR_NOMEM; a map that is there and cannot be read leaves its reason in `why`. */
 int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
-		     struct perfmap *out, char **path);
+		     struct perfmap *out, char **path, struct err *why);
 
 /* 1 when a file of this path is a jitdump, by its name. */
 int jitfiles_is_jitdump(const char *path);

@@ -180,13 +180,22 @@ int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
 	return rc ? rc : parse_owned(text, n, path, out, e);
 }
 
+/* For its first lines; NULL where it cannot be opened, with a shortage noted. */
+static FILE *open_text(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	if (!f)
+		file_failed(path, NULL);
+	return f;
+}
+
 int kallsyms_told(const char *path)
 {
 	char text[512];
 	struct line l;
 	struct stat st;
 	int told = 0;
-	FILE *f = stat(path, &st) || !S_ISREG(st.st_mode) ? NULL : fopen(path, "re");
+	FILE *f = stat(path, &st) || !S_ISREG(st.st_mode) ? NULL : open_text(path);
 	for (int i = 0; f && !told && i < 200 && fgets(text, sizeof(text), f); i++)
 		told = split_line(text, text + strcspn(text, "\n"), &l);
 	if (f)
@@ -198,7 +207,7 @@ int kallsyms_is_zeroed(const char *path)
 {
 	char line[512];
 	int zeroed = 1;
-	FILE *f = fopen(path, "re");
+	FILE *f = open_text(path);
 	for (int i = 0; f && zeroed && i < 200 && fgets(line, sizeof(line), f); i++)
 		zeroed = line[strspn(line, "0")] == ' ';
 	if (f)
@@ -212,7 +221,7 @@ int kallsyms_places(const char *path, const char *name, uint64_t addr)
 	struct line l = {0};
 	size_t len = strlen(name);
 	int found = 0;
-	FILE *f = fopen(path, "re");
+	FILE *f = open_text(path);
 	while (f && !found && fgets(text, sizeof(text), f))
 		found = split_line(text, text + strcspn(text, "\n"), &l) && !l.module &&
 			l.name_len == len && !memcmp(l.name, name, len);

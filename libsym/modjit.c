@@ -3,8 +3,12 @@
 #include "libsym/modules_priv.h"
 #include "base/mem.h"
 
-/* The jitdump at `path`, which is taken over; NULL when out of memory. */
-static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path)
+#include <stdio.h>
+
+/* The jitdump at `path`, which is taken over; NULL when out of memory. `why` (or NULL) is set
+ * where it cannot be read. */
+static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path,
+						 struct err *why)
 {
 	struct open_jitdump j = {.path = path};
 	uint32_t name, at;
@@ -13,7 +17,7 @@ static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path)
 		mem_free(path);
 		return &ms->jitdumps.v[at];
 	}
-	if (!rc && jitdump_open(path, &j.dump, NULL) == ERR_NOMEM)
+	if (!rc && jitdump_open(path, &j.dump, why) == ERR_NOMEM)
 		rc = ERR_NOMEM;
 	j.cycles = j.dump && jitdump_info(j.dump).arch_timestamp;
 	if (j.cycles) {
@@ -45,7 +49,7 @@ static int code_changes(void *modules, uint32_t dso, const uint64_t **times, siz
 	while (rc == 1) {
 		rc = jitfiles_jitdump(&ms->opt.find, ms->opt.map_dir, m, &only, 0, &skip,
 				      &recorded, &path);
-		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path) : NULL;
+		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path, NULL) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
 		if (j && j->dump) {
@@ -66,6 +70,7 @@ void modules_tell_changes(struct modules *ms)
 static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)
 {
 	const struct dso_options *f = &ms->opt.find;
+	struct err why = {0};
 	size_t skip = 0;
 	int rc = 1;
 	mod->maps_tried = 1;
@@ -74,19 +79,28 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 	ms->jit_tried = 1;
 	while (!mod->jitdump && rc == 1) {
 		char *path;
+		struct err e = {0};
 		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
 				      d->pid, &skip, &mod->jitdump_name, &path);
-		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path) : NULL;
+		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path, &e) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
 		if (j && j->cycles)
 			mod->files.reason = DSO_CYCLES;
+		else if (e.code && e.code != ERR_NOTFOUND && !why.code)
+			why = e;
 		mod->jitdump = j ? j->dump : NULL;
 		mod->jitdump_path = mod->jitdump ? j->path : NULL;
 	}
-	return rc < 0 ? rc
-		      : jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
-					 &mod->perfmap_path);
+	if (!rc || rc == 1)
+		rc = jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
+				      &mod->perfmap_path, &why);
+	if (!mod->jitdump && !mod->perfmap_path && why.code &&
+	    mod->files.reason == DSO_NOT_A_FILE) {
+		mod->files.reason = DSO_UNREADABLE;
+		snprintf(mod->files.detail, DSO_DETAIL_MAX, "%s", why.msg);
+	}
+	return rc;
 }
 
 int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,

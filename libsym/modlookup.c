@@ -106,9 +106,11 @@ static int open_named(void *arg, const char *path, struct elf_file **out, struct
 	const struct dso_options *f = &((const struct modules *)arg)->opt.find;
 	char below[4096];
 	if (f->symfs && *f->symfs &&
-	    snprintf(below, sizeof(below), "%s/%s", f->symfs, path) < (int)sizeof(below) &&
-	    !elf_file_open(below, out, e))
-		return 0;
+	    snprintf(below, sizeof(below), "%s/%s", f->symfs, path) < (int)sizeof(below)) {
+		int rc = elf_file_open(below, out, e);
+		if (!rc || rc == ERR_NOMEM)
+			return rc;
+	}
 	if (f->no_local && !lies_below(path, f->symfs) && !lies_below(path, f->buildid_dir))
 		return err_set(e, ERR_NOTFOUND, "%s: not looked for on this machine", path);
 	return elf_file_open(path, out, e);

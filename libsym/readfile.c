@@ -1,10 +1,12 @@
 #include "libsym/readfile.h"
 
 #include "base/mem.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -15,11 +17,20 @@ static int is_pseudo_fs(unsigned long type)
 	       type == TRACEFS_MAGIC;
 }
 
-static int open_failed(const char *path, struct err *e)
+int file_failed(const char *path, struct err *e)
 {
-	if (errno == ENOENT || errno == ENOTDIR)
+	switch (errno) {
+	case ENOENT:
+	case ENOTDIR:
 		return err_set(e, ERR_NOTFOUND, "%s: no such file", path);
-	return err_sys(e, "%s", path);
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+		shortage_note("%s: %s", path, strerror(errno));
+		return err_nomem(e);
+	default:
+		return err_sys(e, "%s", path);
+	}
 }
 
 int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e)
@@ -28,13 +39,13 @@ int open_regular(const char *path, int flags, struct stat *st, int *fd, struct e
 	*fd = -1;
 	/* Opening a device may already act on it, so the kind is asked before and after. */
 	if (stat(path, st) || statfs(path, &fs))
-		return open_failed(path, e);
+		return file_failed(path, e);
 	int pseudo = !(flags & OPEN_PROCFS) && is_pseudo_fs((unsigned long)fs.f_type);
 	if (!S_ISREG(st->st_mode) || pseudo)
 		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (*fd < 0)
-		return open_failed(path, e);
+		return file_failed(path, e);
 	if (fstat(*fd, st) || !S_ISREG(st->st_mode)) {
 		close(*fd);
 		*fd = -1;
@@ -54,7 +65,7 @@ int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e
 	if (st.st_size > 0) {
 		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (p == MAP_FAILED) {
-			rc = err_sys(e, "%s: mmap", path);
+			rc = file_failed(path, e);
 		} else {
 			*data = p;
 			*size = (size_t)st.st_size;

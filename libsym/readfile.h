@@ -16,9 +16,16 @@ enum open_flag {
 };
 
 /*
+ * What errno says of a file that could not be opened or mapped: ERR_NOTFOUND where none is
+ * there; ERR_NOMEM, noted as a shortage (base/shortage.h), where memory or descriptors are
+ * short; else ERR_IO, such as a file that may not be read. The one place that decides.
+ */
+int file_failed(const char *path, struct err *e);
+
+/*
  * Open a regular file for reading; *fd is the caller's to close, *st its status. ERR_NOTFOUND,
  * ERR_UNSUPPORTED for anything that is no regular file or, without OPEN_PROCFS, lies on
- * procfs, sysfs, debugfs or tracefs; ERR_IO.
+ * procfs, sysfs, debugfs or tracefs; else as file_failed.
  */
 int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e);
 

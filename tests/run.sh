@@ -2,7 +2,7 @@
 # run.sh [PATTERN] - run the unit programs, then tests/cli/*.sh; fast ones first.
 #
 # A cli test is a sh script that exits 0 (passed), 77 (skipped, last line says why) or anything
-# else (failed; so does one of over 15 minutes). It finds perfkit in $PERFKIT, the sources in
+# else (failed; so does one of over 15 minutes, or $TEST_SECONDS). It finds perfkit in $PERFKIT, the sources in
 # $SRC and a private empty directory as its working directory. What failed is told again at the
 # end, for logs that keep only their end. The last line is the sum: N passed, N failed, N skipped.
 # A test with a line "# live: WHY" depends on what this machine does just now (it records, or drives
@@ -64,7 +64,7 @@ done
 run_cli()
 {
 	rm -rf "$work/cli" && mkdir "$work/cli" || exit 1
-	(cd "$work/cli" && timeout -k 10 900 sh "$1") >"$work/cli.out" 2>&1 </dev/null
+	(cd "$work/cli" && timeout -k 10 "${TEST_SECONDS:-900}" sh "$1") >"$work/cli.out" 2>&1 </dev/null
 }
 
 for t in "$SRC"/tests/cli/*.sh; do

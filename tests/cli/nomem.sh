@@ -1,47 +1,81 @@
 #!/bin/sh
-# Whole commands run out of memory at the 1st, 2nd, 3rd, … allocation, with growing steps: each
-# ends with status 1 and says so, or does without; never a crash, never half an output file.
+# Each verb runs out of memory at the 1st, 8th, 15th, … allocation ($NOMEM_STEP=1, `make
+# check-nomem`: at every one): it ends with status 1 and says so, and leaves no output file; where
+# it ends with 0, its answer is the whole one. Never a crash.
 set -u
+step=${NOMEM_STEP:-7}
 nm -D "$PERFKIT" | grep -q __asan_init && { echo "a sanitizer has its own allocator"; exit 77; }
 ${CC:-cc} -shared -fPIC -O1 -D_GNU_SOURCE -o nomem.so "$SRC/tests/tools/nomem.c" 2>cc.err ||
 	{ echo "no preloaded allocator: $(head -1 cc.err)"; exit 77; }
 bad=0 runs=0
-waits=$SRC/testdata/waits/perf.data
-"$PERFKIT" import -q "$waits" -o run.db || exit 1
-"$PERFKIT" pack -q --no-local "$SRC/testdata/demo/perf.data" --symfs "$SRC/testdata/demo/symfs" -o demo.tar.zst
+waits=$SRC/testdata/waits/perf.data switches=$SRC/testdata/switch-events/perf.data
+demo="$SRC/testdata/demo/perf.data --symfs $SRC/testdata/demo/symfs"
+"$PERFKIT" import -q --no-local "$waits" -o run.db || exit 1
+"$PERFKIT" collapse -q --no-local $demo -o folded.txt || exit 1
+"$PERFKIT" pack -q --no-local $demo -o demo.tar.zst || exit 1
 mkdir o
+
+fault()  # text
+{
+	echo "$words, allocation $n: $1"
+	bad=1
+}
+
+# Status 0 is the end of the walk: from here on there is enough.
+judge()
+{
+	case $rc in
+	0)
+		cmp -s want out || fault "another answer"
+		ls o >left
+		cmp -s wrote left || fault "wrote $(cat left), not $(cat wrote)"
+		;;
+	1)
+		grep -q 'out of memory' err || fault "says $(head -c 300 err)"
+		for f in o/* o/.[!.]*; do
+			[ -e "$f" ] && fault "leaves $f"
+		done
+		;;
+	*) fault "exit $rc, $(head -c 300 err)" ;;
+	esac
+}
+
 while read -r words; do
-	n=0 last=
 	"$PERFKIT" $words >want 2>/dev/null </dev/null
+	[ $? = 0 ] || { echo "$words: status not 0 with all memory"; bad=1; continue; }
+	ls o >wrote
 	rm -rf o/*
-	while [ $n -lt ${NOMEM_MOST:-300000} ]; do
+	n=0
+	while [ $n -lt 300000 ]; do
 		LD_PRELOAD=$PWD/nomem.so NOMEM_AFTER=$n timeout 60 "$PERFKIT" $words >out 2>err </dev/null
 		rc=$?
 		runs=$((runs + 1))
-		case $rc in
-		0) last=$n
-			cmp -s want out || { echo "$words, allocation $n: another answer"; bad=1; } ;;
-		1) grep -q 'out of memory\|[Mm]emory' err || { echo "$words, allocation $n: $(head -c 300 err)"; bad=1; }
-			[ -z "$(ls -A o)" ] || { echo "$words, allocation $n leaves $(ls -A o)"; bad=1; } ;;
-		*) echo "$words, allocation $n: exit $rc, $(head -c 300 err)"; bad=1 ;;
-		esac
-		rm -rf o/*
-		[ -n "$last" ] && break
-		n=$((n + 1 + n / 3))
+		judge
+		[ -s wrote ] && rm -rf o/*
+		[ $rc = 0 ] && break
+		n=$((n + step))
 	done
-	[ -n "$last" ] || { echo "$words never had enough memory"; bad=1; }
+	[ $rc = 0 ] || { echo "$words never had enough memory"; bad=1; }
 done <<E2
-collapse -q $waits
-collapse -q --offcpu $waits
-collapse -q demo.tar.zst
-svg -q --wall -o o/x.svg $waits
-tail -q --p90 --json $waits
-timeline -q -o o/x.svg $waits
-report -q $waits
-doctor $waits
-import -q $waits -o o/run.db
+collapse -q --no-local $demo
+collapse -q --no-local demo.tar.zst
+collapse -q --no-local --offcpu $switches
+svg -q --no-local --no-script $demo -o o/x.svg
+svg -q folded.txt -o o/x.svg
+svg -q --no-local --wall $switches -o o/x.svg
+tail -q --no-local --p90 --json $switches
+tail -q --no-local --p90 $waits
+timeline -q --no-local $switches -o o/x.svg
+report -q --no-local $waits
+report -q --no-local $demo
+report -q run.db
+doctor --no-local $switches
+import -q --no-local $switches -o o/run.db
 tail -q --p90 run.db
 doctor run.db
+pack -q --no-local $demo -o o/x.tar.zst
+unpack -q -f demo.tar.zst -C unpacked
+record --dry-run cpu true
 E2
 echo "$runs runs"
 exit $bad

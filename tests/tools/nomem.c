@@ -50,6 +50,7 @@ static int fails(const void *caller)
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t n);
+extern void *__libc_memalign(size_t align, size_t n);
 
 void *malloc(size_t n)
 {
@@ -64,4 +65,10 @@ void *calloc(size_t n, size_t size)
 void *realloc(void *p, size_t n)
 {
 	return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n);
+}
+
+int posix_memalign(void **p, size_t align, size_t n)
+{
+	*p = fails(__builtin_return_address(0)) ? NULL : __libc_memalign(align, n);
+	return *p ? 0 : ENOMEM;
 }

@@ -1,0 +1,25 @@
+/*
+ * shortage.h - what this process ran out of.
+ *
+ * An answer made without memory or descriptors that it needed may lack names or lines, however
+ * carefully each caller looked. So the allocator (mem.h) and whoever opens files note every
+ * shortage here, and what ends a verb asks: no output file is committed (outfile.h) and no verb
+ * ends with status 0 after one. This is the libraries' one global that changes: a shortage is
+ * the process's, not that of any object in it. Any thread may call.
+ */
+#ifndef BASE_SHORTAGE_H
+#define BASE_SHORTAGE_H
+
+#include "base/err.h"
+
+/* Note a shortage in one line of text, such as "libc.so.6: Too many open files". The first is
+ * kept. errno is left alone. */
+void shortage_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* 0 when nothing was short; else ERR_NOMEM with what was noted in `e` (may be NULL). */
+int shortage(struct err *e);
+
+/* Forget what was noted: for tests that fail allocations on purpose. */
+void shortage_forget(void);
+
+#endif
