@@ -13,3 +13,4 @@ python3 ../../../testdata/bystanders.py perf.data -- waits sleeper locker_a lock
 	producer reader piper burner poller
 perf sched timehist --state -i perf.data 2>/dev/null |
 	sed 's/\(\.[0-9]* *[A-Z+]\) .*/\1/; s/ *$//' | gzip -9n >timehist.txt.gz
+python3 ../kallsyms.py perf.data >kallsyms
