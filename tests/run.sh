@@ -1,12 +1,18 @@
 #!/bin/sh
-# run.sh [PATTERN] - run the unit programs, then tests/cli/*.sh; fast ones first.
+# run.sh [NAME] - run the unit programs, then tests/cli/*.sh. NAME is a test's name as printed
+# (cli/tail, unit/libsym/plt) or a part of several names.
 #
 # A cli test is a sh script that exits 0 (passed), 77 (skipped, last line says why) or anything
-# else (failed; so does one of over 15 minutes, or $TEST_SECONDS). It finds perfkit in $PERFKIT, the sources in
-# $SRC and a private empty directory as its working directory. What failed is told again at the
-# end, for logs that keep only their end. The last line is the sum: N passed, N failed, N skipped.
-# A test with a line "# live: WHY" depends on what this machine does just now (it records, or drives
-# a browser): a failure is shown and tried twice more, and a test that passes then says so.
+# else (failed; so does one that takes over 15 minutes, or $TEST_SECONDS). It finds perfkit in $PERFKIT, the sources
+# in $SRC, a private empty directory as its working directory and another as $HOME. Failures are
+# printed again at the end, for logs that keep only their end. The last line is the sum: N passed,
+# N failed, N skipped.
+# A test of fixtures must give the same answer on every machine. Where a mount namespace can be
+# made, it runs in one that has other kernel symbols, build-ids and debug files (hermetic.sh).
+# Two kinds of tests see the machine as it is:
+#   "# live: WHY"     records, or drives a browser, here and now: a failure is shown and tried twice
+#                     more, and a test that passes then says so
+#   "# machine: WHY"  takes this machine's own files as examples
 # A line "left out: WHAT" is shown beside "ok": a part that could not be tried here.
 # RUN is put in front of the unit programs (an emulator).
 set -u
@@ -24,7 +30,14 @@ passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT INT TERM
 
+# Nothing of the user's is read or written; what Go has compiled is worth keeping.
+GOCACHE=${GOCACHE:-${HOME:-/}/.cache/go-build}
+HOME=$work/home
+export GOCACHE HOME
+unset DEBUGINFOD_URLS PERF_BUILDID_DIR PERF_CONFIG XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
+
 : >"$work/failures"
+: >"$work/lacking"
 
 # failure NAME OUTPUT LINES - show the end of a failed test's output, now and at the end
 failure()
@@ -33,18 +46,67 @@ failure()
 	{ echo "FAILED $1:"; tail -12 "$2" | cut -c1-300 | sed 's/^/    /'; } >>"$work/failures"
 }
 
-wanted()
+# lacking NAME REASON - keep, for the end, which package has the tool that a skipped part lacks
+lacking()
 {
-	case $1 in *"$pattern"*) return 0 ;; esac
-	return 1
+	sed 's/#.*//; /^$/d' "$SRC/tests/tools.txt" | while IFS=: read -r tool deb _; do
+		case " $2 " in *[!a-z0-9+-]"$tool"[!a-z0-9+-]*) ;; *) continue ;; esac
+		command -v "$tool" >/dev/null || echo "  $1: no $tool (Debian: $deb)"
+	done >>"$work/lacking"
 }
 
+# Every test's name, and the file that it is.
 for t in "$O"/tests/unit/*/test_*; do
 	[ -x "$t" ] && [ -f "$t" ] || continue
-	name=unit/$(basename "$(dirname "$t")")/$(basename "$t" | sed 's/^test_//')
-	wanted "$name" || continue
+	echo "unit/$(basename "$(dirname "$t")")/$(basename "$t" | sed 's/^test_//') $t"
+done >"$work/tests"
+for t in "$SRC"/tests/cli/*.sh; do
+	echo "cli/$(basename "$t" .sh) $t"
+done >>"$work/tests"
+awk -v name="$pattern" '$1 == name' "$work/tests" >"$work/wanted"
+[ -s "$work/wanted" ] ||
+	awk -v part="$pattern" 'part == "" || index($1, part)' "$work/tests" >"$work/wanted"
+[ -s "$work/wanted" ] || {
+	echo "no test has '$pattern' in its name; names are like cli/tail and unit/libsym/plt" >&2
+	exit 1
+}
+
+cover=
+if [ "$(id -u)" != 0 ]; then
+	why="only root can hide them"
+elif [ -n "${RUN:-}" ]; then
+	why="the unit programs run under $RUN"
+elif ! unshare -m true 2>"$work/unshare.err"; then
+	why=$(head -1 "$work/unshare.err")
+elif sh "$SRC/tests/hermetic.sh" make "$work/cover" 2>"$work/cover.err" &&
+	unshare -m sh "$SRC/tests/hermetic.sh" run "$work/cover" true 2>"$work/cover.err"; then
+	cover=$work/cover
+else
+	why=$(tail -1 "$work/cover.err")
+fi
+if [ -n "$cover" ]; then
+	echo "Tests of fixtures do not see this machine's symbols, debug files and build-ids."
+else
+	echo "Tests of fixtures see this machine's symbols, debug files and build-ids: $why."
+fi
+
+# try SEES COMMAND... - in a new HOME; SEES is "machine" or "fixtures"
+try()
+{
+	sees=$1
+	shift
+	rm -rf "$HOME" && mkdir "$HOME" || exit 1
+	if [ -n "$cover" ] && [ "$sees" = fixtures ]; then
+		set -- unshare -m sh "$SRC/tests/hermetic.sh" run "$cover" "$@"
+	fi
+	timeout -k 10 "${TEST_SECONDS:-900}" "$@" </dev/null
+}
+
+run_unit()  # NAME PROGRAM
+{
 	out=$work/unit.out
-	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT timeout -k 10 900 ${RUN:-} "$t") >"$out" 2>&1 </dev/null
+	# shellcheck disable=SC2086
+	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT try fixtures ${RUN:-} "$2") >"$out" 2>&1
 	rc=$?
 	p=$(grep -c '^\[       OK \]' "$out")
 	f=$(sed -n 's/^\[  FAILED  \] \([a-z_0-9]*\)$/\1/p' "$out" | sort -u | wc -l)
@@ -52,54 +114,73 @@ for t in "$O"/tests/unit/*/test_*; do
 	if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
 	if [ $rc -ne 0 ]; then
 		grep -v '^\[ *OK\|^\[ *RUN' "$out" >"$out.said"
-		failure "$name" "$out.said" 40
+		failure "$1" "$out.said" 40
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	printf '%-40s %s passed, %s failed' "$name" "$p" "$f"
-	[ "$s" = 0 ] || printf ', %s skipped: %s' "$s" "$(sed -n 's/^skip: //p' "$out" | paste -sd';')"
+	printf '%-40s %s passed, %s failed' "$1" "$p" "$f"
+	if [ "$s" != 0 ]; then
+		reasons=$(sed -n 's/^skip: //p' "$out" | paste -sd';')
+		printf ', %s skipped: %s' "$s" "$reasons"
+		lacking "$1" "$reasons"
+	fi
 	echo
-done
-
-# run_cli TEST - once, in a new directory; its output is in cli.out
-run_cli()
-{
-	rm -rf "$work/cli" && mkdir "$work/cli" || exit 1
-	(cd "$work/cli" && timeout -k 10 "${TEST_SECONDS:-900}" sh "$1") >"$work/cli.out" 2>&1 </dev/null
 }
 
-for t in "$SRC"/tests/cli/*.sh; do
-	[ -f "$t" ] || continue
-	name=cli/$(basename "$t" .sh)
-	wanted "$name" || continue
+# once_cli TEST - in a new directory; its output is in cli.out
+once_cli()
+{
+	rm -rf "$work/cli" && mkdir "$work/cli" || exit 1
+	sees=fixtures
+	grep -q '^# \(live\|machine\): ' "$1" && sees=machine
+	(cd "$work/cli" && try $sees sh "$1") >"$work/cli.out" 2>&1
+}
+
+run_cli()  # NAME TEST
+{
 	start=$(date +%s)
 	tries=1
-	run_cli "$t"
+	once_cli "$2"
 	rc=$?
 	while [ $rc -ne 0 ] && [ $rc -ne 77 ] && [ $rc -ne 124 ] && [ $tries -lt 3 ] &&
-		grep -q '^# live: ' "$t"; do
-		echo "$name failed, live, try $tries:"
+		grep -q '^# live: ' "$2"; do
+		echo "$1 failed, live, try $tries:"
 		tail -12 "$work/cli.out" | cut -c1-300 | sed 's/^/    /'
 		tries=$((tries + 1))
-		run_cli "$t"
+		once_cli "$2"
 		rc=$?
 	done
 	took=$(($(date +%s) - start))
+	left=$(sed -n 's/^left out: //p' "$work/cli.out" | paste -sd' ')
 	case $rc in
 	0)
 		passed=$((passed + 1)) word=ok
 		[ $tries -eq 1 ] || word="ok at try $tries"
-		left=$(sed -n 's/^left out: //p' "$work/cli.out" | paste -sd' ')
 		[ -z "$left" ] || word="$word, left out: $left"
 		;;
-	77) skipped=$((skipped + 1)) word="skipped: $(tail -1 "$work/cli.out")" ;;
+	77)
+		left="$left $(tail -1 "$work/cli.out")"
+		skipped=$((skipped + 1)) word="skipped: $(tail -1 "$work/cli.out")"
+		;;
 	*)
-		failed=$((failed + 1)) word=FAILED
-		failure "$name" "$work/cli.out" 40
+		failed=$((failed + 1)) word=FAILED left=
+		failure "$1" "$work/cli.out" 40
 		;;
 	esac
-	printf '%-40s %s (%ss)\n' "$name" "$word" "$took"
-done
+	lacking "$1" "$left"
+	printf '%-40s %s (%ss)\n' "$1" "$word" "$took"
+}
+
+while read -r name t <&3; do
+	case $name in
+	unit/*) run_unit "$name" "$t" ;;
+	*) run_cli "$name" "$t" ;;
+	esac
+done 3<"$work/wanted"
 
 cat "$work/failures"
+if [ -s "$work/lacking" ]; then
+	echo "Left out for want of a tool:"
+	sort -u "$work/lacking"
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && [ $((passed + skipped)) -gt 0 ]

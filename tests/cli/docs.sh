@@ -1,34 +1,32 @@
 #!/bin/sh
 # What README.md and docs/ tell a reader to type works as written. Fenced blocks marked
 #	```sh run	are run, in one empty directory a page, with perfkit in PATH
-#	```sh perf	too, where perf may record here
+#	```sh perf	too, in docs_live.sh, where perf may record
 #	```sql	in store.md are asked of a store
 # and every other `perfkit VERB --option` in a page names a verb and options that exist.
-# live: records now, on this machine
+# docs.sh live: the pages that record, in the order of the page, and nothing else.
 set -u
+live=${1:-no}
 here=$PWD
 mkdir bin && ln -s "$PERFKIT" bin/perfkit
 PATH=$here/bin:$PATH
 export PATH
 command -v sqlite3 >/dev/null || { echo "no sqlite3 here"; exit 77; }
 
-live=no
-perf record -q -a -g -e sched:sched_switch -o probe.data -- true >/dev/null 2>&1 && live=yes
-rm -f probe.data
-
-# blocks PAGE KIND: the lines of its blocks of that kind, or of "run" in the order of the page
+# blocks PAGE LIVE: the lines of its "run" blocks, and of its "perf" blocks where LIVE is "live"
 blocks()
 {
 	awk -v live="$2" '
 		/^```/ && inside { inside = 0; next }
 		/^```sh run$/ { inside = 1; next }
-		/^```sh perf$/ { inside = live == "yes"; skip = !inside; next }
+		/^```sh perf$/ { inside = live == "live"; skip = !inside; next }
 		/^```/ && skip { skip = 0; next }
 		inside' "$1"
 }
 
 ran=0 bad=0
 for page in "$SRC"/README.md "$SRC"/docs/*.md; do
+	[ "$live" = no ] || grep -q '^```sh perf$' "$page" || continue
 	name=$(echo "${page#"$SRC"/}" | tr / -)
 	mkdir "$here/$name" && cd "$here/$name" || exit 1
 	ln -s "$SRC/testdata" "$SRC/tests" .
@@ -40,6 +38,10 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 			bad=1
 		fi
 		ran=$((ran + $(wc -l <commands)))
+	fi
+	if [ "$live" != no ]; then
+		cd "$here" || exit 1
+		continue
 	fi
 	# The pictures a page shows are those its commands make.
 	for picture in "$SRC"/docs/pictures/*.svg; do
@@ -62,6 +64,11 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	done <named
 	cd "$here" || exit 1
 done
+if [ "$live" != no ]; then
+	echo "$ran lines run"
+	[ $ran -ge 5 ] || { echo "no page records anything"; bad=1; }
+	exit $bad
+fi
 # The weights of collapse are what the picture of its lines calls them.
 grep -q ' before [0-9.]* s[),]' docs-getting-started.md/diff.svg || { echo "diff.svg is not in seconds"; bad=1; }
 for picture in "$SRC"/docs/pictures/*.svg; do
@@ -84,6 +91,6 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/testdata/README.md; do
 	done
 done
 
-echo "$ran lines run; perf records here: $live"
+echo "$ran lines run"
 [ $ran -ge 5 ] || { echo "the pages hold too few runnable commands"; exit 1; }
 exit $bad

@@ -1,6 +1,6 @@
 #!/bin/sh
 # --constructors, --simplify, --srcline: names on request, on a C++ program recorded here.
-command -v g++ >/dev/null 2>&1 || { echo "no C++ compiler"; exit 77; }
+command -v g++ >/dev/null 2>&1 || { echo "no C++ compiler here: no g++"; exit 77; }
 cat >p.cpp <<'EOF'
 #include <functional>
 #include <utility>

@@ -1,7 +1,7 @@
 # The script of `pack --script` makes a bundle where perf is and perfkit is not.
 # live: records now, on this machine
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
-cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler"; exit 77; }
+cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler here: no g++"; exit 77; }
 fails=0
 bad() { echo "$@"; fails=$((fails + 1)); }
 same() { cmp "$1" "$2" >&2 || bad "$1 and $2 differ"; }

@@ -1,7 +1,7 @@
 # What perf archive makes of a recording, read where none of its files are: the same answers.
 # live: records now, on this machine
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
-cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler"; exit 77; }
+cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler here: no g++"; exit 77; }
 command -v bzip2 >/dev/null || { echo "bzip2 is not installed"; exit 77; }
 grep -q 'HAVE_BZ2=1' "$SRC/config.mk" || { echo "built without libbz2"; exit 77; }
 fails=0

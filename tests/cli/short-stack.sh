@@ -1,5 +1,6 @@
 # A callchain by frame pointers loses the caller of a leaf without a frame (memcpy's caller). With
 # a copy of only a few words of the stack beside it, the caller comes back.
+# live: records now, on this machine
 cc=$(command -v gcc || command -v cc) || { echo "no compiler"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || { echo "the recorder asks for x86-64 registers"; exit 77; }
 $cc -g -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o copies \

@@ -9,7 +9,7 @@ for p in /usr/bin/python3.1[0-9] /usr/bin/python3; do
 	id=$(readelf -n "$p" 2>/dev/null | sed -n 's/.*Build ID: \(..\)/\1\//p')
 	[ -n "$id" ] && [ -f "/usr/lib/debug/.build-id/$id.debug" ] && { python=$p; break; }
 done
-[ -n "$python" ] || { echo "no python3 with debug symbols here (Debian 12: python3.11-dbg)"; exit 77; }
+[ -n "$python" ] || { echo "no debug symbols of python3 here: no python3-dbg"; exit 77; }
 fails=0
 bad() { echo "$@"; fails=$((fails + 1)); }
 mkdir home empty tmp

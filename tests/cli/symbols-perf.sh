@@ -1,5 +1,6 @@
 # Names of addresses against perf script: a perf.data is written whose samples sit on thousands
 # of addresses of a library (or of the kernel), perf names them, symdump names them.
+# machine: this system's libraries and kernel are the examples
 # Known classes, where perf 6.1 is wrong: "plt" (it counts stubs instead of decoding them, and
 # lets _init reach over .plt), "label" (a size-less label inside a function takes its rest).
 command -v perf >/dev/null || { echo "perf is not here"; exit 77; }

@@ -173,21 +173,26 @@ fails 3 "$PERFKIT" tail "$file" --p999 --json
 python3 "$SRC/tests/cli/tail_schema.py" out
 python3 -c 'import json; assert json.load(open("out"))["population"]["p999_ns"] is None'
 
+waits()
+{
+	"$PERFKIT" tail -q --no-local --symfs "$SRC/testdata/demo/symfs" \
+		--kallsyms "$SRC/testdata/waits/kallsyms" "$SRC/testdata/waits/perf.data" "$@"
+}
 # The sentence above the groups is of the largest one, which need not be the first by time; a cell
 # too narrow for a thread keeps the tid.
-"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --p99 >waits
+waits --p99 >waits
 has waits "8 of 9 worst episodes have the same root"
 has waits "~/2897 futex"
-"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --top 2 --force >waits
+waits --top 2 --force >waits
 has waits "no two of the 2 worst episodes have the same root"
 
 # A high percentile of few episodes is the longest of them, and that is said.
-"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --p999 --force | tr -s ' \n' ' ' >few
+waits --p999 --force | tr -s ' \n' ' ' >few
 has few "the longest there is: 863 episodes are too few for p99.9 (it takes 1,000;"
-"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --pct 99.8 --force >enough
+waits --pct 99.8 --force >enough
 ! grep -q "too few" enough || { cat enough; exit 1; }
 # A process that vforks waits for its child.
-"$PERFKIT" tail -q "$SRC/testdata/waits/perf.data" --cause child --top 863 --details 863 | tr -s ' \n' ' ' >children
+waits --cause child --top 863 --details 863 | tr -s ' \n' ' ' >children
 has children "waited in __vfork"
 has children "called exec, or ended, only after"
 
