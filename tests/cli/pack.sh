@@ -34,7 +34,8 @@ grep -q '_\[i\]\|;twice' here.folded || bad "no inlined frames"
 
 # The binaries are gone, the machine is another one as far as --no-local can make it so.
 mv app gone
-HOME=/nonexistent
+: >nohome
+HOME=$PWD/nohome # a file: perf cannot make ~/.debug
 export HOME
 questions run.tar.zst there
 "$PERFKIT" unpack run.tar.zst -C unpacked >/dev/null || bad "unpack: exit $?"
