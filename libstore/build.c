@@ -332,6 +332,7 @@ static void builder_free(struct builder *b)
 	tracepoints_free(b->formats);
 	vec_release(&b->events);
 	vec_release(&b->throttles);
+	vec_release(&b->twins);
 	vec_release(&b->opened);
 	raw_chains_release(&b->chains);
 	u64map_release(&b->kernel_pids);

@@ -3,6 +3,7 @@
  *
  *	buildevents.c   the recording's events: what the samples of each are to us, where
  *			their fields lie
+ *	buildtwins.c    tracepoints that several events recorded
  *	build.c         reading; every record but samples
  *	buildsamples.c  samples: scheduler tracepoints, on-CPU samples, marks, totals
  *	buildstacks.c   whose a sample is, and its stack
@@ -39,6 +40,7 @@ enum role {
 struct source_event {
 	uint8_t role, kind;               /* enum sched_kind */
 	uint8_t chain;                    /* its samples carry callchains */
+	uint8_t twin;                     /* nth event of this kind, from 1; 0: the only one */
 	uint32_t name;                    /* strings id */
 	const char *call;                 /* ROLE_ENTER: the system call; "" by number in a */
 	uint32_t role_at, nroles;         /* in builder.roles */
@@ -61,6 +63,12 @@ struct throttle {
 	uint8_t on;
 };
 
+/* The last hit of a scheduler tracepoint on a CPU, where several events record it. */
+struct twin {
+	uint64_t hash, ns; /* of its raw bytes; its first sample's time */
+	uint64_t seen;     /* the events that have reported it, as bits */
+};
+
 struct builder {
 	struct profile *p;
 	struct recording *rec;
@@ -78,6 +86,7 @@ struct builder {
 	struct state_memo states[STATES];
 	struct view_memo views[VIEWS];
 	VEC(struct throttle) throttles; /* by CPU */
+	VEC(struct twin) twins;         /* by CPU and kind */
 	struct u64map kernel_pids, execed;
 	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
@@ -105,6 +114,14 @@ int builder_timeless(struct builder *b, const struct record *r, const struct rec
 /* buildevents.c: before the first record with a time, when formats and the kind of recording
  * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */
 int builder_begin(struct builder *b, struct err *e);
+
+/* buildtwins.c: which events record the same tracepoint; once, in builder_begin. */
+void builder_find_twins(struct builder *b);
+
+/* 1 when another event's sample has reported this hit of a tracepoint, at *first_ns; 0 when it
+ * is the first; ERR_NOMEM. */
+int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,
+		 const struct record_id *id, uint64_t *first_ns);
 
 /* buildsamples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
 int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,

@@ -168,6 +168,8 @@ int builder_begin(struct builder *b, struct err *e)
 		if (classify(b, &b->rec->events.v[i]))
 			r = err_nomem(e);
 	if (!r)
+		builder_find_twins(b);
+	if (!r)
 		r = begin_spans(b, e);
 	if (!r && b->per_task && !b->system_wide)
 		b->tl->flags |= TL_PER_TASK;

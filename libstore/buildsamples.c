@@ -78,7 +78,10 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		      const struct record_id *id, struct err *e)
 {
 	struct sched_event ev;
-	int swap = b->rec->swap, r = 0;
+	uint64_t first_ns;
+	int swap = b->rec->swap, r = 0, twin = builder_twin(b, se, s, id, &first_ns);
+	if (twin < 0)
+		return err_nomem(e);
 	builder_event(id, se->kind, &ev);
 	if (se->kind == SCHED_SWITCH) {
 		ev.prev_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
@@ -104,7 +107,10 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 	if (!r && stack)
 		r = builder_chain(b, s, &ev.path);
 	ev.no_stack = !ev.path;
-	return r ? err_nomem(e) : sched_event(b->sched, &ev, e);
+	if (r)
+		return err_nomem(e);
+	return twin ? sched_add_stack(b->sched, &ev, first_ns, e)
+		    : sched_event(b->sched, &ev, e);
 }
 
 /* --- other samples

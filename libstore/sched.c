@@ -313,6 +313,18 @@ int sched_event(struct sched *s, const struct sched_event *in, struct err *e)
 	return failed(r, e);
 }
 
+int sched_add_stack(struct sched *s, const struct sched_event *ev, uint64_t first_ns,
+		    struct err *e)
+{
+	uint32_t i;
+	int out = ev->kind == SCHED_SWITCH;
+	int r = ev->path ? sched_thread_of(s, out ? ev->prev_tid : ev->target_tid, &i) : 0;
+	if (r || !ev->path)
+		return failed(r, e);
+	(out ? sched_add_stack_out : sched_add_stack_wake)(s, i, ev->path, first_ns);
+	return 0;
+}
+
 int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, uint32_t *thread,
 		 struct err *e)
 {

@@ -79,6 +79,15 @@ int sched_new(struct timeline *tl, struct sched **out, struct err *e);
  */
 int sched_event(struct sched *s, const struct sched_event *ev, struct err *e);
 
+/*
+ * The stack of an event that was given at `first_ns` without one: another perf event recorded
+ * the same tracepoint once more. Only kind, path, prev_tid and target_tid of `ev` count.
+ * Nothing happens where that event has a stack, or is of no interval being built any more.
+ * ERR_NOMEM.
+ */
+int sched_add_stack(struct sched *s, const struct sched_event *ev, uint64_t first_ns,
+		    struct err *e);
+
 /* The thread that has this tid now, made if there is none (its life then starts when a record
  * first shows its state). pid -1 = not told; comm may be NULL. For samples and names. tid 0
  * and below give TL_NONE. ERR_NOMEM. */

@@ -186,3 +186,12 @@ int sched_on_in(struct sched *s, const struct sched_event *ev)
 		sched_set_current(c, ev->tid, i, ev->time_ns);
 	return r;
 }
+
+void sched_add_stack_out(struct sched *s, uint32_t i, uint32_t path, uint64_t first_ns)
+{
+	struct thr *t = &s->threads.v[i];
+	if (t->state != OFF || t->off.start_ns != first_ns || t->off.path)
+		return;
+	t->off.path = path;
+	t->off.flags &= (uint8_t)~OFF_NO_STACK;
+}

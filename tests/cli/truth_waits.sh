@@ -58,6 +58,25 @@ again 7 "$alone" hold --rounds 7 --lock rwlock --asleep
 again 97 "$alone" sleeper
 again 251 "$alone" handoff
 again 1009 "$alone" pingpong
+
+# Switches and wakings bare of all, and once more with stacks of the program's own threads: one event
+# each. (timehist takes each for two.)
+twice()
+{
+	# shellcheck disable=SC2086
+	perf record -q -a -N -k CLOCK_MONOTONIC -m 2048 -e sched:sched_switch -e sched:sched_waking \
+		-e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_process_exit \
+		-e sched:sched_switch/call-graph=fp/ --filter 'prev_comm == "sleeper"' \
+		-e sched:sched_waking/call-graph=fp/ --filter 'comm == "sleeper"' \
+		-o live.data -- $alone "$O/tests/truth/sleeper" log.txt >/dev/null 2>err || return 1
+	"$PERFKIT" import -q live.data -o live.db || return 1
+	compare sleeper 97 log.txt live.db || return 1
+	sqlite3 live.db "SELECT count(*), sum(call_path_id IS NOT NULL) FROM offcpu JOIN threads t
+		ON t.id = thread_id JOIN comms c ON c.id = t.comm_id WHERE comm = 'sleeper'" >stacks.txt
+	awk -F'|' '{ print $2 " of " $1 " waits of the chosen threads have a stack"
+		exit !($1 >= 97 && $2 * 20 >= $1 * 19) }' stacks.txt
+}
+twice || twice || twice
 again 0 "" spinner
 again 0 "" hog
 # A quota's end is seen from Linux 6.18 on (libstore/causes.rules).

@@ -224,6 +224,92 @@ static void every_container_and_byte_order_gives_the_same_table(void **state)
 		}
 }
 
+/* Switches and wakings of all without stacks, then the same again with stacks. */
+static void begin_twins(struct maker *m)
+{
+	static const uint64_t ids[4][1] = {{11}, {12}, {13}, {14}};
+	static char text[2][2048];
+	struct pw_tracepoint tp[2];
+	*m = (struct maker){0};
+	pw_begin(&m->w, &(struct pw_config){.mode = PW_FILE});
+	for (unsigned i = 0; i < 4; i++)
+		pw_attr(&m->w,
+			&(struct pw_attr){.type = 2,
+					  .config = 300u + i % 2,
+					  .period = 1,
+					  .clockid = -1,
+					  .sample_type = PW_S_IDENTIFIER | PW_S_TID |
+							 PW_S_TIME | PW_S_CPU | PW_S_RAW |
+							 (i / 2 ? PW_S_CALLCHAIN : 0),
+					  .flags = PW_SAMPLE_ID_ALL,
+					  .ids = ids[i],
+					  .nids = 1,
+					  .name = i % 2 ? "sched:sched_waking"
+							: "sched:sched_switch"});
+	for (int i = 0; i < 2; i++) {
+		snprintf(text[i], sizeof(text[i]), "name: %s\nID: %d\n%s%s", sched_events[i],
+			 300 + i, common, i ? waking_fields : switch_fields);
+		tp[i] = (struct pw_tracepoint){"sched", text[i]};
+	}
+	pw_feature_tracing_data(&m->w, tp, 2);
+	pw_feature_event_desc(&m->w);
+}
+
+/* A switch as the events in `by` report it, as bits: 1 bare, 2 with a stack, which is first by
+ * `swapped`. A time of its own each. */
+static void sw_by(struct maker *m, uint64_t us, uint32_t cpu, int prev, int next, int by,
+		  int swapped)
+{
+	for (int i = 0; i < 2; i++) {
+		size_t stacked = (size_t)(i ^ swapped);
+		uint8_t raw[64] = {0};
+		put(raw + 24, (uint32_t)prev, 4, 0);
+		put(raw + 32, 1, 8, 0);
+		put(raw + 56, (uint32_t)next, 4, 0);
+		if (by & 1 << stacked)
+			sample(m, 2 * stacked, us + (unsigned)i, cpu, prev, raw, sizeof(raw));
+	}
+}
+
+static void waking_by(struct maker *m, uint64_t us, uint32_t cpu, int by_tid, int whom, int by)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (by & 1 << i)
+			wake(m, 1 + 2 * (size_t)i, us + i, cpu, by_tid, whom, 0);
+}
+
+static void a_tracepoint_recorded_twice_is_one_event(void **state)
+{
+	struct maker m;
+	struct result r;
+	(void)state;
+	begin_twins(&m);
+	sw_by(&m, 100, 0, 0, 7, 1, 0);
+	sw_by(&m, 110, 0, 7, 8, 3, 0); /* the stack comes second */
+	waking_by(&m, 115, 1, 9, 7, 3);
+	sw_by(&m, 130, 0, 8, 7, 1, 0); /* the filter leaves 8 out */
+	sw_by(&m, 140, 0, 7, 8, 3, 1); /* the stack comes first */
+	waking_by(&m, 150, 1, 9, 7, 1);
+	sw_by(&m, 160, 0, 8, 7, 2, 0); /* the bare event was lost */
+	sw_by(&m, 170, 0, 7, 8, 3, 0);
+	build(&m, &r);
+	assert_string_equal(buf_cstr(&r.text), "7 110-130 S 5+15 task\n"
+					       "7 140-161 S 10+11 task\n"
+					       "7 170-171 S 1+0 open \n"
+					       "8 130-140 S 0+0 unknown \n"
+					       "8 161-170 S 0+0 unknown \n");
+	assert_int_equal(r.tl.losses.n, 0);
+	for (size_t i = 0; i < r.tl.off.n; i++) {
+		const struct off *o = &r.tl.off.v[i];
+		int bare = r.tl.threads.v[o->thread].tid == 8 && o->start_ns < 160000;
+		assert_int_equal(!o->path, bare);
+		assert_int_equal(!!(o->flags & OFF_NO_STACK), bare);
+	}
+	assert_true(r.tl.off.v[0].waker_path != 0);
+	assert_int_equal(r.tl.off.v[1].waker_path, 0);
+	done(&m, &r);
+}
+
 /* Kernel symbols of a file, as given with --kallsyms. */
 static void write_kallsyms(char *path)
 {
@@ -765,6 +851,7 @@ int main(void)
 		cmocka_unit_test(the_sleep_that_perf_runs_is_the_recorders),
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
+		cmocka_unit_test(a_tracepoint_recorded_twice_is_one_event),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
 		cmocka_unit_test(switches_at_a_time_that_is_none_are_left_out),
 		cmocka_unit_test(a_throttled_switch_is_a_loss),

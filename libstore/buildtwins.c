@@ -1,0 +1,63 @@
+/*
+ * buildtwins.c - one tracepoint recorded by several perf events, as with switches bare of all
+ *and with stacks of some:
+ *
+ *	-e sched:sched_switch -e sched:sched_switch/call-graph=dwarf/ --filter 'prev_comm ==
+ *"db"'
+ *
+ * Each hit then comes once for every event that it passes the filter of. The kernel makes the
+ *raw bytes of a hit once and hands them to the events one after the other (perf_tp_event() in
+ * kernel/events/core.c), with interrupts off for those of the scheduler: on its CPU, the
+ *samples of one hit follow each other, have equal raw bytes, and a time each, some microseconds
+ *apart.
+ */
+#include "libstore/build_impl.h"
+
+enum { MAX_TWINS = 64, NEAR_NS = 10000000 };
+
+void builder_find_twins(struct builder *b)
+{
+	for (size_t i = 0; i < b->events.n; i++) {
+		struct source_event *se = &b->events.v[i];
+		unsigned int before = 0, all = 0;
+		for (size_t k = 0; k < b->events.n; k++) {
+			if (b->events.v[k].role != ROLE_SCHED ||
+			    b->events.v[k].kind != se->kind)
+				continue;
+			before += k < i;
+			all++;
+		}
+		se->twin = 0;
+		if (se->role == ROLE_SCHED && all > 1 && before < MAX_TWINS)
+			se->twin = (uint8_t)(before + 1);
+	}
+}
+
+static int twin_slot(struct builder *b, uint32_t cpu, uint8_t kind, struct twin **out)
+{
+	size_t at = (size_t)cpu * (SCHED_OTHER + 1) + kind;
+	while (b->twins.n <= at)
+		if (vec_push(&b->twins, (struct twin){0}))
+			return ERR_NOMEM;
+	*out = &b->twins.v[at];
+	return 0;
+}
+
+int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,
+		 const struct record_id *id, uint64_t *first_ns)
+{
+	struct twin *t;
+	if (!se->twin || id->cpu >= TL_NOCPU)
+		return 0;
+	if (twin_slot(b, id->cpu, se->kind, &t))
+		return ERR_NOMEM;
+	uint64_t bit = (uint64_t)1 << (se->twin - 1);
+	uint64_t hash = hash_bytes(s->raw, s->raw_size, hash_seed());
+	if (t->seen && !(t->seen & bit) && t->hash == hash && s->time - t->ns <= NEAR_NS) {
+		t->seen |= bit;
+		*first_ns = t->ns;
+		return 1;
+	}
+	*t = (struct twin){.hash = hash, .ns = s->time, .seen = bit};
+	return 0;
+}
