@@ -123,12 +123,18 @@ static inline int64_t bytes_sleb(struct bytes *b)
 	return 0;
 }
 
-/* One word at p, which must have 8 (4, 2) readable bytes. */
+/* One word at p, which must have 8 (4, 2) readable (writable) bytes. */
 static inline uint64_t load_u64(const void *p, int swap)
 {
 	uint64_t x;
 	memcpy(&x, p, sizeof(x));
 	return swap ? __builtin_bswap64(x) : x;
+}
+
+static inline void store_u64(void *p, uint64_t x, int swap)
+{
+	x = swap ? __builtin_bswap64(x) : x;
+	memcpy(p, &x, sizeof(x));
 }
 
 static inline uint32_t load_u32(const void *p, int swap)

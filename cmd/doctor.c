@@ -259,7 +259,8 @@ static int examine(struct input *in, const struct doctor_opts *o, unsigned asked
 	struct timeline tl = {0};
 	struct survey survey = {0};
 	struct input_progress p;
-	struct build_options bo = {.watch = survey_watch, .watch_ctx = &survey};
+	struct build_options bo = {
+		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &survey};
 	input_progress_start(&p);
 	if (input_shows_progress(&o->in)) {
 		bo.progress = input_progress_show;

@@ -559,12 +559,21 @@ int input_fold(struct input *in)
 	return rc ? input_fail(in, &e) : 0;
 }
 
+/* What took a second look at the file is said, although the answer is none the worse. */
+static void say_note(const struct input *in, const struct finding *x, const char *of)
+{
+	if (!in->opt->quiet && x->harm == HARM_ADVICE && !strcmp(x->kind->id, "late-records"))
+		say("%s%s: %s", in->path, of, x->title);
+}
+
 void input_say_findings(struct input *in, const struct findings *f, unsigned topics,
 			const char *of)
 {
 	int said = 0;
 	for (size_t i = 0; i < f->v.n; i++) {
 		const struct finding *x = &f->v.v[i];
+		if (x->kind->topics & topics)
+			say_note(in, x, of);
 		if (x->harm < HARM_PARTIAL || x->kind->refused || !(x->kind->topics & topics))
 			continue;
 		input_warn(in, "%s%s: %s", in->path, of, x->title);

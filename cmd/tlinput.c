@@ -306,7 +306,8 @@ static int build(struct tlinput *ti, const char *verb, int need_time)
 {
 	struct err e = {0};
 	struct input_progress p;
-	struct build_options bo = {.watch = survey_watch, .watch_ctx = &ti->survey};
+	struct build_options bo = {
+		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
 	int rc = input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
 	if (rc)
 		return rc;

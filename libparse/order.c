@@ -1,5 +1,7 @@
 #include "libparse/order.h"
+#include "base/bigvec.h"
 #include "base/mem.h"
+#include "libparse/reader.h"
 #include "libparse/sample.h"
 
 #include <pthread.h>
@@ -8,7 +10,9 @@ enum {
 	BATCH = 2048, /* records handed over at once */
 	AHEAD = 8,    /* batches there may be at a time */
 	SOON = 8,     /* records */
-	HANDED_BACK = 2,
+	HANDED_BACK = ORDER_LATE + 1,
+	STEP_BACK = 1000000, /* ns; interrupts make some ten thousand */
+	ALONE = 1000000000,  /* ns */
 };
 
 struct key {
@@ -18,15 +22,18 @@ struct key {
 
 /* What is kept of a record that waits for its turn; the rest is read again from its bytes. */
 struct held {
-	const uint8_t *p;
+	const uint8_t *p; /* NULL: copied to bytes[copy] */
 	uint64_t offset;
-	struct chunk *chunk;
+	union {
+		struct chunk *chunk;
+		size_t copy;
+	};
 	const struct event *event;
 	uint32_t stream;
 };
 
 /* One whose time is a dummy: no round lets it go. */
-struct late {
+struct dummy {
 	struct held held;
 	uint64_t time;
 };
@@ -52,17 +59,27 @@ struct ahead {
 	struct err why;
 };
 
+typedef BIGVEC(struct held) held_vec;
+typedef BIGVEC(struct key) keys_vec;
+
 struct order {
 	struct recording *rec;
 	/* the window */
-	VEC(struct held) held; /* read and not yet given out */
-	VEC(struct held) left; /* compact()'s space */
-	VEC(struct key) keys;  /* of held, in the order of time once released */
-	VEC(struct key) spare; /* merge space */
-	size_t next, ready;    /* keys[next..ready) can be given out */
-	VEC(struct late) late; /* come behind all others */
-	uint64_t round_max, safe_time;
-	int rounds, ended;
+	held_vec held;             /* read and not yet given out */
+	held_vec left;             /* compact()'s space */
+	keys_vec keys;             /* of held, in the order of time once released */
+	keys_vec spare;            /* merge space */
+	size_t next, ready;        /* keys[next..ready) can be given out */
+	BIGVEC(uint8_t) bytes;     /* held whole: records out of chunks */
+	VEC(struct dummy) dummies; /* come behind all others */
+	uint64_t newest, second;   /* times of all records read */
+	uint64_t safe_time;
+	uint64_t released; /* nothing older is to come */
+	size_t in_round;   /* records held since a late one, or the round's beginning */
+	struct order_counts counts;
+	VEC(struct order_doubt) doubts;
+	int round_ended; /* there are rounds */
+	int rounds, whole, ended;
 	/* what the caller gets its records from; where a thread has the window, not in a cache
 	 * line that it writes to at each record */
 	char apart[64];
@@ -72,6 +89,11 @@ struct order {
 	struct batch *own;   /* without a thread */
 	struct ahead *ahead; /* NULL without */
 };
+
+static struct chunk *chunk_of(const struct held *h)
+{
+	return h->p ? h->chunk : NULL;
+}
 
 /* --- sorting: the file is made of sorted runs, one per ring buffer and round -----------------
  */
@@ -101,13 +123,14 @@ static void merge(const struct key *a, size_t na, const struct key *b, size_t nb
 }
 
 /* Merge neighbouring runs until there is one. Stable; linear on sorted input. */
-static int sort_keys(struct order *o)
+static int sort_keys(struct order *o, struct err *e)
 {
 	size_t n = o->keys.n;
 	if (!n || run_end(o->keys.v, 0, n) == n)
 		return 0;
-	if (n > o->spare.cap && vec_reserve(&o->spare, n))
-		return ERR_NOMEM;
+	int rc = bigvec_reserve(&o->spare, n, e);
+	if (rc)
+		return rc;
 	for (;;) {
 		struct key *k = o->keys.v, *out = o->spare.v;
 		size_t at = 0, pairs = 0;
@@ -118,11 +141,11 @@ static int sort_keys(struct order *o)
 			at = end;
 			pairs++;
 		}
-		size_t cap = o->keys.cap;
-		o->keys.v = out;
-		o->keys.cap = o->spare.cap;
-		o->spare.v = k;
-		o->spare.cap = cap;
+		keys_vec sorted = o->spare;
+		o->spare = o->keys;
+		o->keys = sorted;
+		o->keys.n = n;
+		o->spare.n = 0;
 		if (pairs <= 1)
 			return 0;
 	}
@@ -132,34 +155,32 @@ static int sort_keys(struct order *o)
  */
 
 /* Forget what was given out, so that indexes start at 0 again. */
-static int compact(struct order *o)
+static int compact(struct order *o, struct err *e)
 {
 	size_t n = o->keys.n - o->next;
-	o->left.n = 0;
-	if (vec_reserve(&o->left, n))
-		return ERR_NOMEM;
+	int rc = bigvec_reserve(&o->left, n, e);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < n; i++) {
 		struct key *k = &o->keys.v[o->next + i];
 		o->left.v[i] = o->held.v[k->at];
 		o->keys.v[i] = (struct key){.time = k->time, .at = (uint32_t)i};
 	}
-	struct held *v = o->held.v;
-	size_t cap = o->held.cap;
-	o->held.v = o->left.v;
-	o->held.cap = o->left.cap;
-	o->held.n = n;
-	o->left.v = v;
-	o->left.cap = cap;
-	o->keys.n = n;
+	held_vec given = o->held;
+	o->held = o->left;
+	o->left = given;
+	o->held.n = o->keys.n = n;
+	o->left.n = 0;
 	o->next = o->ready = 0;
 	return 0;
 }
 
 /* Let go all keys up to `until`. */
-static int release(struct order *o, uint64_t until)
+static int release(struct order *o, uint64_t until, struct err *e)
 {
-	if (sort_keys(o))
-		return ERR_NOMEM;
+	int rc = sort_keys(o, e);
+	if (rc)
+		return rc;
 	size_t lo = o->next, hi = o->keys.n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -172,99 +193,217 @@ static int release(struct order *o, uint64_t until)
 	return 0;
 }
 
-/* The record's time; 0 when it has none. `ev` is its event or NULL. */
-static uint64_t time_of(const struct order *o, const struct record *r, const struct event *ev)
+/* Where the record's time stands in it; 0 when it has none. `ev` is its event or NULL. */
+static uint32_t time_at(const struct record *r, const struct event *ev)
 {
 	if (!ev)
 		return 0;
 	if (r->type == PERF_RECORD_SAMPLE)
-		return ev->head_time && ev->head_time + 8 <= r->size
-			       ? load_u64(r->p + ev->head_time, o->rec->swap)
-			       : 0;
+		return ev->head_time && ev->head_time + 8 <= r->size ? ev->head_time : 0;
 	return r->type < PERF_RECORD_HEADER_ATTR && ev->tail_time &&
 			       ev->tail_size + RECORD_HEADER_SIZE <= r->size
-		       ? load_u64(r->p + r->size - ev->tail_time, o->rec->swap)
+		       ? r->size - ev->tail_time
 		       : 0;
 }
 
-static int add_key(struct order *o, struct held h, uint64_t time)
+static const uint8_t *bytes_of(const struct order *o, const struct held *h)
 {
-	struct key k = {.time = time, .at = (uint32_t)o->held.n};
-	if (o->held.n >= UINT32_MAX)
-		return ERR_LIMIT;
-	if (vec_push(&o->held, h))
-		return ERR_NOMEM;
-	if (vec_push(&o->keys, k)) {
-		o->held.n--;
-		return ERR_NOMEM;
-	}
+	return h->p ? h->p : o->bytes.v + h->copy;
+}
+
+static void view_held(const struct order *o, const struct held *h, struct ordered *out)
+{
+	record_view(bytes_of(o, h), o->rec->swap, &out->r);
+	out->r.offset = h->offset;
+	out->r.chunk = chunk_of(h);
+	out->r.stream = h->stream;
+	recording_id_of(o->rec, &out->r, h->event, &out->id);
+}
+
+static int add_doubt(struct order *o, uint64_t from, uint64_t to, uint32_t cpu, struct err *e)
+{
+	struct order_doubt d = {.from_ns = from, .to_ns = to, .cpu = cpu};
+	struct order_doubt *last = o->doubts.n ? &o->doubts.v[o->doubts.n - 1] : NULL;
+	if (!last || last->to_ns != to || last->cpu != cpu)
+		return vec_push(&o->doubts, d) ? err_nomem(e) : 0;
+	last->from_ns = from < last->from_ns ? from : last->from_ns;
 	return 0;
 }
 
-static int hold(struct order *o, const struct record *r)
+/*
+ * A record is older than others that its round let go. ORDER_LATE where it can be sorted whole.
+ * A stream's counts as of now: the time in its bytes is changed, so that whoever decodes them
+ * sees the same.
+ */
+static int take_late(struct order *o, const struct record *r, uint32_t at, uint64_t *time,
+		     struct err *e)
+{
+	uint64_t late = o->released - *time;
+	struct record_id id;
+	o->in_round = 0;
+	o->counts.late++;
+	if (late > o->counts.late_ns)
+		o->counts.late_ns = late;
+	if (o->whole)
+		return 0;
+	if (!recording_is_stream(o->rec))
+		return ORDER_LATE;
+	recording_id(o->rec, r, &id);
+	store_u64(r->chunk->data + (r->p - r->chunk->data) + at, o->released, o->rec->swap);
+	int rc = add_doubt(o, *time, o->released, id.cpu, e);
+	*time = o->released;
+	return rc;
+}
+
+/*
+ * A ring buffer holds the records of one CPU in the order of time, but for one that was
+ * interrupted between taking its time and its place. Within a round each buffer is read once;
+ * where there is one for each thread, the event's id or the thread tells them apart.
+ */
+static int note_back(struct order *o, const struct held *h, uint64_t time, struct err *e)
+{
+	struct ordered prev, this;
+	uint64_t was = o->in_round ? o->keys.v[o->keys.n - 1].time : 0;
+	if (!time || time >= was || was - time < STEP_BACK)
+		return 0;
+	view_held(o, &o->held.v[o->held.n - 1], &prev);
+	view_held(o, h, &this);
+	if (!this.id.event || this.id.cpu == UINT32_MAX || prev.id.cpu != this.id.cpu ||
+	    prev.r.stream != this.r.stream ||
+	    (prev.id.id != this.id.id && prev.id.tid != this.id.tid) ||
+	    attr_flag(&this.id.event->attr, ATTR_WRITE_BACKWARD))
+		return 0;
+	o->counts.back++;
+	if (was - time > o->counts.back_ns)
+		o->counts.back_ns = was - time;
+	return add_doubt(o, time, was, this.id.cpu, e);
+}
+
+/* Whole recordings give their records' memory back, which may be much more than the file. */
+static int keep_bytes(struct order *o, const struct record *r, struct held *h, struct err *e)
+{
+	int rc = bigvec_reserve(&o->bytes, r->size, e);
+	if (rc)
+		return rc;
+	memcpy(o->bytes.v + o->bytes.n, r->p, r->size);
+	*h = (struct held){.copy = o->bytes.n,
+			   .offset = h->offset,
+			   .event = h->event,
+			   .stream = h->stream};
+	o->bytes.n += r->size;
+	return 0;
+}
+
+static int add_key(struct order *o, struct held h, uint64_t time, struct err *e)
+{
+	struct key k = {.time = time, .at = (uint32_t)o->held.n};
+	if (o->held.n >= UINT32_MAX)
+		return err_set(e, ERR_LIMIT, "%s: more than 2^32 records in one round",
+			       o->rec->name);
+	int rc = bigvec_push(&o->held, h, e);
+	if (!rc && (rc = bigvec_push(&o->keys, k, e)))
+		o->held.n--;
+	return rc;
+}
+
+static int add_dummy(struct order *o, struct held h, uint64_t time, struct err *e)
+{
+	struct dummy d = {.held = h, .time = time};
+	return vec_push(&o->dummies, d) ? err_nomem(e) : 0;
+}
+
+static void note_newest(struct order *o, uint64_t time)
+{
+	if (time > o->newest) {
+		o->second = o->newest;
+		o->newest = time;
+	} else if (time > o->second) {
+		o->second = time;
+	}
+}
+
+/* The time of the newest record, unless it stands alone: one broken time would make all that
+ * follow come late. To hold back too much does no harm. */
+static uint64_t newest(const struct order *o)
+{
+	return o->newest - o->second > ALONE ? o->second : o->newest;
+}
+
+static int hold(struct order *o, const struct record *r, struct err *e)
 {
 	struct held h = {.p = r->p,
 			 .offset = r->offset,
 			 .chunk = r->chunk,
 			 .event = recording_event(o->rec, r),
 			 .stream = r->stream};
-	uint64_t time = time_of(o, r, h.event);
-	struct late late = {.held = h, .time = time};
-	int rc = time < SAMPLE_DUMMY_TIMES ? add_key(o, h, time) : vec_push(&o->late, late);
+	uint32_t at = time_at(r, h.event);
+	uint64_t time = at ? load_u64(r->p + at, o->rec->swap) : 0;
+	int rc = time && time < o->released ? take_late(o, r, at, &time, e) : 0;
+	if (!rc && o->whole && r->chunk)
+		rc = keep_bytes(o, r, &h, e);
+	if (!rc)
+		rc = note_back(o, &h, time, e);
 	if (rc)
 		return rc;
-	chunk_hold(r->chunk);
-	if (time > o->round_max && time < SAMPLE_DUMMY_TIMES)
-		o->round_max = time;
+	/* those without a time come before all that is not yet released */
+	rc = time < SAMPLE_DUMMY_TIMES ? add_key(o, h, time ? time : o->released, e)
+				       : add_dummy(o, h, time, e);
+	if (rc)
+		return rc;
+	chunk_hold(chunk_of(&h));
+	o->in_round += time < SAMPLE_DUMMY_TIMES;
+	if (time < SAMPLE_DUMMY_TIMES)
+		note_newest(o, time);
 	return 0;
 }
 
 /* Nothing more comes: all that is left, in order. */
-static int end_all(struct order *o)
+static int end_all(struct order *o, struct err *e)
 {
-	for (size_t i = 0; i < o->late.n; i++) {
-		int rc = add_key(o, o->late.v[i].held, o->late.v[i].time);
+	for (size_t i = 0; i < o->dummies.n; i++) {
+		int rc = add_key(o, o->dummies.v[i].held, o->dummies.v[i].time, e);
 		if (rc) {
-			o->keys.n = o->held.n -= i; /* they are late's still */
+			o->keys.n = o->held.n -= i; /* they are dummies' still */
 			return rc;
 		}
 	}
-	o->late.n = 0;
-	return release(o, UINT64_MAX);
+	o->dummies.n = 0;
+	if (!o->round_ended) /* then nothing tells where a ring buffer begins */
+		o->counts.back = o->counts.back_ns = o->doubts.n = 0;
+	return release(o, UINT64_MAX, e);
 }
 
-static int end_round(struct order *o)
+static int end_round(struct order *o, struct err *e)
 {
-	int r = o->rounds && o->safe_time ? release(o, o->safe_time) : 0;
-	o->safe_time = o->round_max;
-	return r;
+	int rc = 0;
+	if (o->rounds && o->safe_time) {
+		o->released = o->safe_time;
+		rc = o->whole ? 0 : release(o, o->safe_time, e);
+	}
+	o->safe_time = newest(o);
+	o->in_round = 0;
+	o->round_ended = 1;
+	return rc;
 }
 
 /* Read on until something can be given out or the input ends. */
 static int fill(struct order *o, struct err *e)
 {
 	struct record r;
-	int got = 1;
-	if (compact(o))
-		return err_nomem(e);
-	while (o->ready == 0 && got) {
+	int got = 1, rc = compact(o, e);
+	while (!rc && o->ready == 0 && got) {
 		got = recording_next(o->rec, &r, e);
 		if (got < 0)
 			return got;
-		int rc = !got                                   ? end_all(o)
-			 : r.type == PERF_RECORD_FINISHED_ROUND ? end_round(o)
-								: hold(o, &r);
-		if (rc == ERR_LIMIT)
-			return err_set(e, rc, "%s: more than 2^32 records in one round",
-				       o->rec->name);
-		if (rc)
-			return err_nomem(e);
+		rc = !got                                   ? end_all(o, e)
+		     : r.type == PERF_RECORD_FINISHED_ROUND ? end_round(o, e)
+							    : hold(o, &r, e);
 	}
 	o->ended = !got;
-	return 0;
+	return rc;
 }
 
-/* The next records in order. 1, 0 at the end, < 0. */
+/* The next records in order. 1, 0 at the end, ORDER_LATE, < 0. */
 static int next_batch(struct order *o, struct batch *b, struct err *e)
 {
 	b->n = 0;
@@ -275,15 +414,8 @@ static int next_batch(struct order *o, struct batch *b, struct err *e)
 		if (rc)
 			return rc;
 	}
-	for (; b->n < BATCH && o->next < o->ready; b->n++, o->next++) {
-		const struct held *h = &o->held.v[o->keys.v[o->next].at];
-		struct record *r = &b->v[b->n].r;
-		record_view(h->p, o->rec->swap, r);
-		r->offset = h->offset;
-		r->chunk = h->chunk;
-		r->stream = h->stream;
-		recording_id_of(o->rec, r, h->event, &b->v[b->n].id);
-	}
+	for (; b->n < BATCH && o->next < o->ready; b->n++, o->next++)
+		view_held(o, &o->held.v[o->keys.v[o->next].at], &b->v[b->n]);
 	return 1;
 }
 
@@ -315,7 +447,7 @@ static void *read_ahead(void *order)
 		pthread_mutex_lock(&a->lock);
 		a->made += got == 1;
 		/* chunks are for one thread only */
-		a->ended = got < 0 ? got : !got ? 1 : o->rec->compressed ? HANDED_BACK : 0;
+		a->ended = !got ? 1 : got != 1 ? got : o->rec->compressed ? HANDED_BACK : 0;
 		a->why = why;
 		if (a->ended || a->made - a->taken == 1)
 			pthread_cond_signal(&a->changed);
@@ -330,7 +462,8 @@ static void *read_ahead(void *order)
 	return NULL;
 }
 
-/* The batch in hand is done with: the next one. 1, 0 at the end, < 0, HANDED_BACK. */
+/* The batch in hand is done with: the next one. 1, 0 at the end, < 0, ORDER_LATE, HANDED_BACK.
+ */
 static int take_batch(struct order *o, struct err *e)
 {
 	struct ahead *a = o->ahead;
@@ -344,7 +477,7 @@ static int take_batch(struct order *o, struct err *e)
 	o->batch = NULL;
 	while (!a->ended && a->made == a->taken)
 		pthread_cond_wait(&a->changed, &a->lock);
-	if (a->made != a->taken) {
+	if (a->made != a->taken && a->ended != ORDER_LATE) {
 		o->batch = a->ring[a->taken % AHEAD];
 	} else {
 		rc = a->ended == 1 ? 0 : a->ended;
@@ -416,8 +549,25 @@ int order_new(struct order **out, struct recording *rec, struct err *e)
 		return err_nomem(e);
 	o->rec = rec;
 	o->rounds = !rec->directory;
+	o->whole = rec->directory;
 	*out = o;
 	return 0;
+}
+
+void order_whole(struct order *o)
+{
+	o->whole = 1;
+}
+
+struct order_counts order_counts(const struct order *o)
+{
+	return o->counts;
+}
+
+const struct order_doubt *order_doubts(const struct order *o, size_t *n)
+{
+	*n = o->doubts.n;
+	return o->doubts.v;
 }
 
 void order_free(struct order *o)
@@ -430,14 +580,16 @@ void order_free(struct order *o)
 	if (o->own)
 		drop_batch(o->own, o->at);
 	for (size_t i = o->next; i < o->keys.n; i++)
-		chunk_drop(o->held.v[o->keys.v[i].at].chunk);
-	for (size_t i = 0; i < o->late.n; i++)
-		chunk_drop(o->late.v[i].held.chunk);
-	vec_release(&o->late);
-	vec_release(&o->held);
-	vec_release(&o->left);
-	vec_release(&o->keys);
-	vec_release(&o->spare);
+		chunk_drop(chunk_of(&o->held.v[o->keys.v[i].at]));
+	for (size_t i = 0; i < o->dummies.n; i++)
+		chunk_drop(chunk_of(&o->dummies.v[i].held));
+	vec_release(&o->dummies);
+	vec_release(&o->doubts);
+	bigvec_release(&o->held);
+	bigvec_release(&o->left);
+	bigvec_release(&o->keys);
+	bigvec_release(&o->spare);
+	bigvec_release(&o->bytes);
 	mem_free(o->own);
 	mem_free(o);
 }

@@ -9,7 +9,12 @@
  * perf writes its ring buffers one behind the other and ends each round with FINISHED_ROUND;
  * nothing older than the newest record of round k comes after round k+1. So records are held
  * back for two rounds, their keys merged, and let go: memory is two rounds, not the file.
- * Recordings without rounds (cut or very old ones, directories) are held whole.
+ * Recordings without rounds (cut or very old ones, directories) are held whole; beyond what
+ * fits into memory, in temporary files (base/bigvec.h).
+ *
+ * A record that breaks the rule comes late: others that are younger were given out. A file is
+ * then read again by an order_whole; a stream's late record is moved to the time of the
+ * youngest record given out. So times never decrease.
  *
  * With order_read_ahead a thread of its own reads and sorts, a few thousand records in front of
  * the caller.
@@ -21,9 +26,15 @@
 
 struct order;
 
+enum { ORDER_LATE = 2 };
+
 /* From `rec`'s present position, normally its start. Borrowed; nobody else may call
  * recording_next meanwhile. ERR_NOMEM. */
 int order_new(struct order **out, struct recording *rec, struct err *e);
+
+/* Before the first order_next: sort all records at once instead of round by round. What is
+ * given out is the same, and late records are in their place. */
+void order_whole(struct order *o);
 
 /* A record and its pid, tid, time, cpu, id and event. */
 struct ordered {
@@ -32,7 +43,8 @@ struct ordered {
 };
 
 /*
- * The next record. 1, 0 at the end, < 0 as recording_next.
+ * The next record. 1, 0 at the end, < 0 as recording_next, or ORDER_LATE: this file's records
+ * come late, and the caller starts over with order_whole. Never ORDER_LATE of a stream.
  * Records of equal time keep the file's order; those without a time come before all others of
  * their window, with id->has_time 0. The view is valid until the next call, and the
  * caller's to change.
@@ -47,6 +59,26 @@ int order_next(struct order *o, struct ordered **out, struct err *e);
  * ERR_NOMEM; where no thread can be had it is read without.
  */
 int order_read_ahead(struct order *o, struct err *e);
+
+/* What was out of order. */
+struct order_counts {
+	uint64_t late, late_ns; /* records that came late; the most they were late by */
+	/* Records older by a millisecond or more than the one before them in their CPU's ring
+	 * buffer, and by how much at most: its clock was set back. Interrupts make a few
+	 * microseconds of it. */
+	uint64_t back, back_ns;
+};
+
+/* After the end of the records. */
+struct order_counts order_counts(const struct order *o);
+
+/* On `cpu` (UINT32_MAX: not known) the order of records in [from_ns, to_ns] is not sure: a
+ * stream's came late, or the clock was set back. Borrowed; after the end of the records. */
+struct order_doubt {
+	uint64_t from_ns, to_ns;
+	uint32_t cpu;
+};
+const struct order_doubt *order_doubts(const struct order *o, size_t *n);
 
 /* NULL is accepted. The rest of the recording is not read. */
 void order_free(struct order *o);

@@ -166,6 +166,9 @@ int record_is_header(uint32_t type);
  * 0 for pipes and (as told by the header) compressed files, whose records come in chunks. */
 int recording_is_mapped(const struct recording *rec);
 
+/* 1 for what can be read only once: recording_rewind refuses. */
+int recording_is_stream(const struct recording *rec);
+
 /* Keep the memory behind a record alive / give it back. NULL is accepted. */
 void chunk_hold(struct chunk *c);
 void chunk_drop(struct chunk *c);

@@ -243,10 +243,15 @@ void recording_close(struct recording *rec)
 	mem_free(rec);
 }
 
+int recording_is_stream(const struct recording *rec)
+{
+	return !source_is_mapped(&rec->reader->src);
+}
+
 int recording_rewind(struct recording *rec, struct err *e)
 {
 	struct reader *rd = rec->reader;
-	if (!source_is_mapped(&rd->src))
+	if (recording_is_stream(rec))
 		return err_set(e, ERR_UNSUPPORTED, "%s: a pipe cannot be read twice",
 			       rec->name);
 	rd->has_pending = rd->copies = rd->sampled = 0;

@@ -300,19 +300,48 @@ static int read_first(struct builder *b, struct err *e)
 	return sideband_first(b->rec) ? read_sideband(b, e) : read_head(b, e);
 }
 
-static int read_records(struct builder *b, struct err *e)
+/* What the order of the records says of their times. */
+static int note_order(struct builder *b, const struct order *o, struct err *e)
+{
+	const struct order_counts c = order_counts(o);
+	struct tl_disorder *d = &b->tl->disorder;
+	size_t n;
+	const struct order_doubt *v = order_doubts(o, &n);
+	d->late = c.late;
+	d->late_ns = c.late_ns;
+	d->back = c.back;
+	d->back_ns = c.back_ns;
+	d->moved = c.late && recording_is_stream(b->rec);
+	for (size_t i = 0; i < n; i++) {
+		struct tl_loss l = {.from_ns = v[i].from_ns - 1,
+				    .to_ns = v[i].to_ns,
+				    .count = 1,
+				    .cpu = v[i].cpu < TL_NOCPU ? (uint16_t)v[i].cpu : TL_NOCPU,
+				    .kind = LOSS_DISORDER,
+				    .sched = 1};
+		if (vec_push(&b->tl->losses, l))
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+static int read_records(struct builder *b, int whole, struct err *e)
 {
 	struct order *o;
 	struct ordered *next;
 	int got, rc = order_new(&o, b->rec, e);
+	if (!rc && whole)
+		order_whole(o);
 	if (!rc && b->ahead)
 		rc = order_read_ahead(o, e);
 	while (!rc && (got = order_next(o, &next, e)) != 0) {
-		rc = got < 0 ? got : take_record(b, &next->r, &next->id, e);
+		rc = got != 1 ? got : take_record(b, &next->r, &next->id, e);
 		if (++b->records % TELL_EVERY == 0 && !rc && b->opt->progress)
 			b->opt->progress(b->opt->progress_ctx, next->r.offset,
 					 b->rec->data_size);
 	}
+	if (!rc)
+		rc = note_order(b, o, e);
 	order_free(o);
 	for (; b->nbad; b->nbad--)
 		recording_note_bad(b->rec, &b->bad);
@@ -344,8 +373,9 @@ static void builder_free(struct builder *b)
 	mem_free(b);
 }
 
-int timeline_build(struct profile *p, const struct build_options *opt, struct timeline *tl,
-		   struct err *e)
+/* As timeline_build; ORDER_LATE: records come late, and are to be sorted whole. */
+static int build(struct profile *p, const struct build_options *opt, int whole,
+		 struct timeline *tl, struct err *e)
 {
 	*tl = (struct timeline){.stacks = &p->stacks};
 	struct builder *b = mem_zalloc(1, sizeof(*b));
@@ -363,9 +393,23 @@ int timeline_build(struct profile *p, const struct build_options *opt, struct ti
 	if (!r && recording_is_mapped(b->rec))
 		r = read_first(b, e);
 	if (!r)
-		r = read_records(b, e);
+		r = read_records(b, whole, e);
 	if (!r)
 		r = builder_finish(b, e);
 	builder_free(b);
 	return r;
+}
+
+int timeline_build(struct profile *p, const struct build_options *opt, struct timeline *tl,
+		   struct err *e)
+{
+	const struct recording_stats stats = p->rec->stats;
+	int r = build(p, opt, 0, tl, e);
+	if (r != ORDER_LATE)
+		return r;
+	timeline_release(tl);
+	if (opt->rewatch)
+		opt->rewatch(opt->watch_ctx);
+	r = profile_start_over(p, &stats, e);
+	return r ? r : build(p, opt, 1, tl, e);
 }

@@ -12,7 +12,8 @@
  *	profile_close(p);
  *
  * The records are read once in the order of time (side-band records once before where that
- * order is not enough to know what was mapped when); callchains are interned as raw words
+ * order is not enough to know what was mapped when; all once more where a file's records come
+ * late, see order.h); callchains are interned as raw words
  * and named at the end, each distinct one once. Meanwhile other threads read ahead and
  * prepare the files that stacks need.
  */
@@ -32,8 +33,11 @@ struct build_options {
 	 * what it is given ends with the call; may be NULL */
 	void (*watch)(void *ctx, const struct recording *rec, const struct record *r,
 		      const struct record_id *id, const struct sample *s);
-	void *watch_ctx;
-	int no_samples; /* leave the on-CPU samples out (their stacks are the larger part) */
+	/* called before a file is read once more: what was watched so far is void; NULL where
+	 * `watch` is */
+	void (*rewatch)(void *ctx);
+	void *watch_ctx; /* of both */
+	int no_samples;  /* leave the on-CPU samples out (their stacks are the larger part) */
 };
 
 /* On how many CPUs the recording tells of switches, by the events' instances; 0: not known. */

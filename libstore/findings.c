@@ -27,6 +27,11 @@ const struct finding_kind finding_kinds[] = {
 	{"lost-samples", "These samples are missing from every answer.", ALL, 0},
 	{"holes", "Waits beside a missing switch are suspect and left out of percentiles.",
 	 WAITING, 0},
+	{"late-records",
+	 "From a pipe they count as of when they came; in a file they are put in their place.",
+	 WAITING, 0},
+	{"cpu-clocks", "Waits that this changes by a hundredth or more are suspect.", WAITING,
+	 0},
 	{"throttled", "The kernel paused sampling: busy phases weigh too little.", ALL, 0},
 	{"cut-off", "What came after the tear is missing; so are names kept at the end.", ALL,
 	 0},
@@ -277,6 +282,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	j.samples = j.rec->stats.by_type[PERF_RECORD_SAMPLE];
 	judge_file(&j);
 	judge_loss(&j);
+	judge_order(&j);
 	judge_events(&j);
 	judge_waits(&j);
 	judge_stacks(&j);

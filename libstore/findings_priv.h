@@ -49,6 +49,9 @@ uint32_t judge_dump_asked(const struct judge *j);
 /* Copies for a recording that lost many records: smaller ones, but not of no use. */
 uint32_t judge_dump_smaller(const struct judge *j);
 
+/* The remedy of f: what came through a pipe in disorder is right as a file. */
+void judge_ask_the_file(struct judge *j, struct finding *f);
+
 /* The remedy of f: stacks by copies instead of frame pointers. */
 void judge_copy_instead(struct judge *j, struct finding *f);
 
@@ -59,6 +62,7 @@ static inline double percent(uint64_t part, uint64_t whole)
 
 void judge_file(struct judge *j);   /* cut off, broken, quirks of perf */
 void judge_loss(struct judge *j);   /* lost records, holes, throttling */
+void judge_order(struct judge *j);  /* late records, clocks that differ */
 void judge_events(struct judge *j); /* what was asked of the kernel */
 void judge_waits(struct judge *j);  /* what the timeline cannot say */
 void judge_stacks(struct judge *j); /* what was asked for and what came */

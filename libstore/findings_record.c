@@ -211,7 +211,10 @@ static void judge_holes(struct judge *j)
 				      "%llu context switch%s missing though no loss was told; "
 				      "%.1f %% of waits suspect",
 				      (ull)holes, holes == 1 ? " is" : "es are", share);
-	judge_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .spare = 1});
+	if (tl->disorder.moved) /* they are there, and came late */
+		judge_ask_the_file(j, f);
+	else
+		judge_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .spare = 1});
 }
 
 static void judge_throttle(struct judge *j)
@@ -460,6 +463,8 @@ static void judge_wakeups(struct judge *j, uint32_t flags)
 		f = judge_add(j, "wakeups-missing", HARM_PARTIAL,
 			      "%llu of %zu waits ended without a recorded wakeup", (ull)missing,
 			      tl->off.n);
+	if (tl->disorder.skew_ns) /* they are there, and seem to come later */
+		return;
 	judge_record(j, f, &(struct remedy){.sched = 1});
 }
 

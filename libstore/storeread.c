@@ -439,7 +439,7 @@ static int read_losses(struct load *l)
 	while (!r && (got = rows_next(l)) == 1) {
 		take(l);
 		struct tl_loss x = {0};
-		x.kind = take_name(l, l->kinds, loss_kind_name, LOSS_THROTTLE + 1);
+		x.kind = take_name(l, l->kinds, loss_kind_name, LOSS_KINDS);
 		x.cpu = take_cpu(l);
 		x.from_ns = take_ns(l);
 		x.to_ns = take_ns(l);

@@ -139,10 +139,16 @@ void survey_watch(void *survey, const struct recording *rec, const struct record
 		v->failed = rc;
 }
 
+void survey_rewatch(void *survey)
+{
+	survey_release(survey);
+}
+
 void survey_release(struct survey *v)
 {
 	vec_release(&v->events);
 	vec_release(&v->readings);
 	u64map_release(&v->reading_of);
 	u64map_release(&v->user_pids);
+	*v = (struct survey){0};
 }

@@ -46,6 +46,9 @@ struct survey {
 void survey_watch(void *survey, const struct recording *rec, const struct record *r,
 		  const struct record_id *id, const struct sample *s);
 
+/* build_options.rewatch: all of it is seen once more. */
+void survey_rewatch(void *survey);
+
 /* What kernel.perf_event_max_stack is where nobody changed it. */
 enum { CHAIN_USUAL = 127 };
 

@@ -596,6 +596,6 @@ const char *unknown_reason_name(unsigned int reason)
 
 const char *loss_kind_name(unsigned int kind)
 {
-	static const char *const names[] = {"lost", "hole", "throttle"};
+	static const char *const names[] = {"lost", "hole", "throttle", "disorder"};
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }

@@ -156,7 +156,13 @@ struct tl_mark { /* a single event worth showing: a tracepoint that is no schedu
 	uint16_t cpu;
 };
 
-enum loss_kind { LOSS_LOST, LOSS_HOLE, LOSS_THROTTLE };
+enum loss_kind {
+	LOSS_LOST,
+	LOSS_HOLE,
+	LOSS_THROTTLE,
+	LOSS_DISORDER, /* nothing, but the order of the records there is not sure */
+	LOSS_KINDS,
+};
 
 /* What is missing: (from_ns, to_ns] on one CPU. */
 struct tl_loss {
@@ -165,6 +171,18 @@ struct tl_loss {
 	uint16_t cpu;   /* TL_NOCPU: not told, touches every CPU */
 	uint8_t kind;
 	uint8_t sched; /* scheduler records may be missing there */
+};
+
+/* What is wrong with the times of the records; known while a recording is read, and kept in
+ * stores as findings only. */
+struct tl_disorder {
+	uint64_t late, late_ns; /* records that came late (libparse/order.h), by how much */
+	uint64_t back, back_ns; /* steps back on one CPU */
+	int moved;              /* late ones count as of when they came: a stream */
+	/* Clocks of CPUs that differ: pairs of CPUs, orders that cannot be; the pair that is
+	 * apart the most, and by how much at least. */
+	uint64_t skewed_pairs, skewed, skew_ns;
+	uint16_t skew_cpus[2];
 };
 
 /* `perf record --off-cpu`, accumulated kind: a sum per thread and stack, at no known time. */
@@ -224,7 +242,8 @@ struct timeline {
 	struct u64map syscall_of;       /* the other way */
 	uint8_t nstates;
 	uint8_t finished;
-	uint32_t flags;         /* enum timeline_flag */
+	uint32_t flags; /* enum timeline_flag */
+	struct tl_disorder disorder;
 	uint64_t stray_samples; /* samples that fell into no running interval of their thread */
 };
 

@@ -259,12 +259,8 @@ static int try_collect(struct profile *p, struct collect_options *co, struct col
 	return rc;
 }
 
-/* As it was before try_collect, but for texts that were interned. */
-static int start_over(struct profile *p, struct collect_options *co, struct collection *c,
-		      const struct recording_stats *stats, struct err *e)
+int profile_start_over(struct profile *p, const struct recording_stats *stats, struct err *e)
 {
-	collection_release(c);
-	free_expanders(co);
 	modules_forget(p->modules);
 	machine_release(&p->machine);
 	int rc = machine_init(&p->machine, &p->stacks.strings, e);
@@ -273,6 +269,7 @@ static int start_over(struct profile *p, struct collect_options *co, struct coll
 		rc = recording_rewind(p->rec, e);
 	}
 	p->rec->stats = *stats;
+	p->totals.no_event = 0;
 	return rc;
 }
 
@@ -283,7 +280,9 @@ static int collect_all(struct profile *p, struct collect_options *co, struct col
 	int rc = try_collect(p, co, c, e);
 	if (rc != 1)
 		return rc;
-	rc = start_over(p, co, c, &stats, e);
+	collection_release(c);
+	free_expanders(co);
+	rc = profile_start_over(p, &stats, e);
 	co->headers_first = 1;
 	return rc ? rc : try_collect(p, co, c, e);
 }

@@ -66,6 +66,11 @@ int profile_of(struct profile **out, struct recording *rec, const struct profile
 /* Read all samples, fold them by stack, name every frame: fills p->folded. Once per profile. */
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e);
 
+/* Read once more: the machine and the modules as they were when nothing was read, the recording
+ * at its start with the statistics it had then. Texts stay interned; nothing may have been
+ * named. ERR_UNSUPPORTED for streams, ERR_NOMEM. */
+int profile_start_over(struct profile *p, const struct recording_stats *stats, struct err *e);
+
 /* The event of the earliest sample read by profile_fold; NULL: there are no samples. */
 const struct event *profile_earliest_event(const struct profile *p);
 

@@ -198,7 +198,7 @@ static void put_conf(struct tl_writer *w)
 	for (unsigned i = 0; i <= UNKNOWN_NO_WAKE; i++)
 		buf_fmt(b, "%s%s", i ? "|" : " ", unknown_reason_name(i));
 	buf_str(b, "\nlosses");
-	for (unsigned i = 0; i <= LOSS_THROTTLE; i++)
+	for (unsigned i = 0; i < LOSS_KINDS; i++)
 		buf_fmt(b, "%s%s", i ? "|" : " ", loss_kind_name(i));
 	buf_fmt(b, "\nwallMs %.3f\n</d-conf>\n",
 		w->tl->rec.wall_ns ? ((double)w->tl->rec.wall_ns -

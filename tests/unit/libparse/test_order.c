@@ -1,9 +1,13 @@
-/* order, tracepoint: a real scheduler recording in the order of time, and its fields. */
+/* order, tracepoint: a real scheduler recording in the order of time, and its fields; written
+ * ones whose records come late. */
+#include "tests/lib/perfwriter.h"
 #include "tests/lib/torture.h"
 
 #include "libparse/order.h"
 #include "libparse/sample.h"
 #include "libparse/tracepoint.h"
+
+#include <unistd.h>
 
 static const char file[] = "testdata/waits/perf.data";
 
@@ -109,6 +113,197 @@ static void reading_ahead_may_be_left_halfway(void **state)
 	}
 }
 
+/* --- records that come late ----------------------------------------------------------------
+ */
+
+/* A sample's time in us and its CPU; us 0: the end of a round. */
+struct at {
+	uint64_t us;
+	uint32_t cpu;
+};
+
+enum { LATE_US = 250, RELEASED_US = 400 };
+static const struct at late[] = {{100, 0}, {200, 0}, {150, 1},     {0, 0}, {300, 0},
+				 {400, 1}, {0, 0},   {500, 0},     {0, 0}, {LATE_US, 1},
+				 {450, 0}, {600, 1}, {LATE_US, 0}, {0, 0}, {700, 0}};
+enum { LATE_N = sizeof(late) / sizeof(*late) };
+
+static void write_samples(struct buf *image, enum pw_mode mode, int compress,
+			  const struct at *v, size_t n)
+{
+	static const uint64_t ids[] = {11};
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = mode});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .name = "cpu-clock",
+				      .sample_type =
+					      PW_S_IDENTIFIER | PW_S_TID | PW_S_TIME | PW_S_CPU,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = ids,
+				      .nids = 1});
+	if (compress)
+		pw_compress_begin(&w, PW_COMPRESSED);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].us)
+			pw_sample(&w, 0,
+				  &(struct pw_sample){.pid = 7,
+						      .tid = 7,
+						      .id = 11,
+						      .time = v[i].us * 1000,
+						      .cpu = v[i].cpu});
+		else
+			pw_finished_round(&w);
+	if (compress)
+		pw_compress_end(&w);
+	assert_int_equal(pw_finish(&w, image), 0);
+}
+
+/* The samples that come, each of the time that its bytes say. */
+static size_t take_samples(struct order *o, int *end, uint64_t *us)
+{
+	struct ordered *next;
+	struct sample s;
+	size_t n = 0;
+	while ((*end = order_next(o, &next, NULL)) == 1) {
+		if (next->r.type != PERF_RECORD_SAMPLE)
+			continue;
+		assert_int_equal(sample_decode(&next->r, next->id.event, 0, &s, NULL), 0);
+		assert_int_equal(s.time, next->id.time);
+		us[n++] = s.time / 1000;
+	}
+	return n;
+}
+
+static void check_times(const uint64_t *us, size_t n, const uint64_t *want, size_t want_n)
+{
+	assert_int_equal(n, want_n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(us[i], want[i]);
+}
+
+static void a_file_whose_records_come_late_is_sorted_whole(void **state)
+{
+	static const uint64_t want[] = {100, 150, 200, LATE_US, LATE_US, 300,
+					400, 450, 500, 600,     700};
+	uint64_t us[LATE_N];
+	(void)state;
+	for (int how = 0; how < 3; how++) { /* plain, plain and ahead, compressed */
+		struct buf image = {0};
+		struct recording *rec;
+		struct order *o;
+		size_t n;
+		int end;
+		write_samples(&image, PW_FILE, how == 2, late, LATE_N);
+		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "late", NULL), 0);
+		assert_int_equal(order_new(&o, rec, NULL), 0);
+		if (how == 1)
+			assert_int_equal(order_read_ahead(o, NULL), 0);
+		take_samples(o, &end, us);
+		assert_int_equal(end, ORDER_LATE);
+		order_free(o);
+		assert_int_equal(recording_rewind(rec, NULL), 0);
+		assert_int_equal(order_new(&o, rec, NULL), 0);
+		order_whole(o);
+		if (how == 1)
+			assert_int_equal(order_read_ahead(o, NULL), 0);
+		n = take_samples(o, &end, us);
+		assert_int_equal(end, 0);
+		check_times(us, n, want, sizeof(want) / sizeof(*want));
+		assert_int_equal(order_counts(o).late, 2);
+		assert_int_equal(order_counts(o).late_ns, (RELEASED_US - LATE_US) * 1000);
+		order_doubts(o, &n);
+		assert_int_equal(n, 0);
+		order_free(o);
+		recording_close(rec);
+		buf_release(&image);
+	}
+}
+
+static void a_late_record_of_a_stream_counts_as_of_when_it_came(void **state)
+{
+	static const uint64_t want[] = {100,         150, 200, 300, RELEASED_US, RELEASED_US,
+					RELEASED_US, 450, 500, 600, 700};
+	uint64_t us[LATE_N];
+	struct buf image = {0};
+	struct recording *rec;
+	struct order *o;
+	size_t n;
+	int end, fd[2];
+	char name[32];
+	(void)state;
+	write_samples(&image, PW_PIPE, 0, late, LATE_N);
+	assert_int_equal(pipe(fd), 0);
+	assert_int_equal(write(fd[1], image.v, image.n), image.n);
+	close(fd[1]);
+	snprintf(name, sizeof(name), "/dev/fd/%d", fd[0]);
+	assert_int_equal(recording_open(&rec, name, NULL), 0);
+	assert_int_equal(order_new(&o, rec, NULL), 0);
+	n = take_samples(o, &end, us);
+	assert_int_equal(end, 0);
+	check_times(us, n, want, sizeof(want) / sizeof(*want));
+	assert_int_equal(order_counts(o).late, 2);
+	const struct order_doubt *d = order_doubts(o, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(d[0].from_ns, LATE_US * 1000);
+	assert_int_equal(d[0].to_ns, RELEASED_US * 1000);
+	assert_int_equal(d[0].cpu, 1);
+	assert_int_equal(d[1].cpu, 0);
+	order_free(o);
+	recording_close(rec);
+	close(fd[0]);
+	buf_release(&image);
+}
+
+static struct order_counts counts_of(const struct at *v, size_t n, size_t *ndoubts)
+{
+	uint64_t us[32];
+	struct buf image = {0};
+	struct recording *rec;
+	struct order *o;
+	int end;
+	write_samples(&image, PW_FILE, 0, v, n);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "back", NULL), 0);
+	assert_int_equal(order_new(&o, rec, NULL), 0);
+	take_samples(o, &end, us);
+	assert_int_equal(end, 0);
+	struct order_counts c = order_counts(o);
+	order_doubts(o, ndoubts);
+	order_free(o);
+	recording_close(rec);
+	buf_release(&image);
+	return c;
+}
+
+static void a_clock_that_is_set_back_is_counted(void **state)
+{
+	/* interrupted; another CPU's buffer; set back by 5 ms and by 2 ms; the next round */
+	static const struct at v[] = {{9000, 0}, {8900, 0}, {2000, 1}, {9000, 1}, {4000, 1},
+				      {6000, 1}, {4000, 1}, {0, 0},    {3000, 1}, {0, 0}};
+	enum { N = sizeof(v) / sizeof(*v) };
+	size_t doubts;
+	(void)state;
+	struct order_counts c = counts_of(v, N, &doubts);
+	assert_int_equal(c.late, 0);
+	assert_int_equal(c.back, 2);
+	assert_int_equal(c.back_ns, 5000000);
+	assert_int_equal(doubts, 2);
+	/* without rounds nothing tells where a buffer begins */
+	c = counts_of(v, 7, &doubts);
+	assert_int_equal(c.back, 0);
+	assert_int_equal(doubts, 0);
+}
+
+/* Or all that follow it would be late. */
+static void one_time_in_the_future_ends_no_round(void **state)
+{
+	static const struct at v[] = {{100, 0}, {9000000000, 0}, {0, 0},   {200, 0}, {0, 0},
+				      {300, 0}, {0, 0},          {400, 0}, {0, 0}};
+	enum { N = sizeof(v) / sizeof(*v) };
+	size_t doubts;
+	(void)state;
+	assert_int_equal(counts_of(v, N, &doubts).late, 0);
+}
+
 static void an_event_is_named_without_how_it_was_recorded(void **state)
 {
 	(void)state;
@@ -174,13 +369,15 @@ static void fields_are_found_by_name(void **state)
 	recording_close(rec);
 }
 
-static int read_in_order(struct recording **rec, int ahead)
+static int read_in_order(struct recording **rec, const char *name, int ahead, int whole)
 {
 	struct order *o = NULL;
 	struct ordered *next;
-	int r = recording_open(rec, file, NULL);
+	int r = recording_open(rec, name, NULL);
 	if (!r)
 		r = order_new(&o, *rec, NULL);
+	if (!r && whole)
+		order_whole(o);
 	if (!r && ahead)
 		r = order_read_ahead(o, NULL);
 	if (!r)
@@ -193,13 +390,14 @@ static int read_in_order(struct recording **rec, int ahead)
 static void any_allocation_may_fail(void **state)
 {
 	(void)state;
-	for (int ahead = 0; ahead < 2; ahead++) {
+	for (int how = 0; how < 4; how++) {
+		const char *name = how < 3 ? file : "testdata/zstd/perf.data";
 		struct torture t = {0};
 		while (!t.whole) {
 			struct recording *rec = NULL;
 			struct tracepoints *formats = NULL;
 			torture_on(&t);
-			int r = read_in_order(&rec, ahead);
+			int r = read_in_order(&rec, name, how == 1, how >= 2);
 			if (!r)
 				r = tracepoints_new(&formats, rec, NULL);
 			torture_off(&t, r);
@@ -217,6 +415,10 @@ int main(void)
 		cmocka_unit_test(an_order_may_be_left_halfway),
 		cmocka_unit_test(reading_ahead_gives_the_same_records),
 		cmocka_unit_test(reading_ahead_may_be_left_halfway),
+		cmocka_unit_test(a_file_whose_records_come_late_is_sorted_whole),
+		cmocka_unit_test(a_late_record_of_a_stream_counts_as_of_when_it_came),
+		cmocka_unit_test(a_clock_that_is_set_back_is_counted),
+		cmocka_unit_test(one_time_in_the_future_ends_no_round),
 		cmocka_unit_test(an_event_is_named_without_how_it_was_recorded),
 		cmocka_unit_test(fields_are_found_by_name),
 		cmocka_unit_test(any_allocation_may_fail),

@@ -48,7 +48,8 @@ struct scene {
 	uint64_t switch_period, switch_freq, switch_flags, switch_every;
 	uint64_t waking_period, waking_every;
 	int skip_switch, skip_waking; /* one in four is missing */
-	uint64_t chain[6];            /* of each sample; [0] 0 = the usual one */
+	uint64_t stray;    /* ns: rounds of ten waits, and a sample of then after the 36th */
+	uint64_t chain[6]; /* of each sample; [0] 0 = the usual one */
 	size_t nchain;
 	int recursion; /* frames of one function instead */
 	uint16_t misc;
@@ -225,6 +226,12 @@ static void add_waits(struct pw *w, const struct scene *s, int n)
 		x.raw_size = 64;
 		if (!(s->skip_switch && i % 4 == 0))
 			pw_sample(w, SWITCH, &x);
+		if (s->stray && i % 10 == 9)
+			pw_finished_round(w);
+		x.id = CLOCK_ID;
+		x.time = s->stray;
+		if (s->stray && i == 35)
+			pw_sample(w, CLOCK, &x);
 	}
 }
 
@@ -440,6 +447,18 @@ static const struct fault {
 	 0,
 	 {SCHED, .skip_switch = 1},
 	 {SCHED, .skip_switch = 1, .switch_freq = 99}},
+	/* near: it comes in the round that follows its own */
+	{"late-records",
+	 HARM_ADVICE,
+	 0,
+	 {SCHED, .no_samples = 1, .stray = 21500000},
+	 {SCHED, .no_samples = 1, .stray = 45000000}},
+	/* near: an interrupt between taking a time and a place makes that much */
+	{"cpu-clocks",
+	 HARM_PARTIAL,
+	 0,
+	 {SCHED, .no_samples = 1, .stray = 53500000},
+	 {SCHED, .no_samples = 1, .stray = 54900000}},
 	/* near: few samples because the CPU was idle, and no throttling */
 	{"throttled",
 	 HARM_PARTIAL,

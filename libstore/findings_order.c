@@ -1,0 +1,118 @@
+/* findings_order.c - judges of times: records that came late, clocks of CPUs that differ. */
+#include "libstore/findings_priv.h"
+
+#include <stdio.h>
+
+typedef unsigned long long ull;
+
+enum { TIME_TEXT = 32 };
+
+/* Milliseconds, cut and not rounded: what is said is "at least" or "up to". */
+static const char *ms_text(uint64_t ns, char text[TIME_TEXT])
+{
+	if (ns < 100000000)
+		snprintf(text, TIME_TEXT, "%llu.%02llu ms", (ull)ns / 1000000,
+			 (ull)ns / 10000 % 100);
+	else
+		snprintf(text, TIME_TEXT, "%llu ms", (ull)ns / 1000000);
+	return text;
+}
+
+static double suspect_share(const struct timeline *tl)
+{
+	uint64_t suspect = 0;
+	for (size_t i = 0; i < tl->off.n; i++)
+		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
+	return percent(suspect, tl->off.n);
+}
+
+static enum finding_harm harm_of(double share)
+{
+	return share >= 50 ? HARM_WRONG : HARM_PARTIAL;
+}
+
+void judge_ask_the_file(struct judge *j, struct finding *f)
+{
+	judge_remedy(j, f,
+		     "write the recording to a file (perf record -o perf.data) and read that: "
+		     "a file is sorted as a whole");
+}
+
+static void judge_late(struct judge *j, const struct tl_disorder *d, double share)
+{
+	char by[TIME_TEXT];
+	const char *s = d->late == 1 ? "" : "s";
+	if (!d->late)
+		return;
+	ms_text(d->late_ns, by);
+	if (!d->moved) {
+		judge_add(j, "late-records", HARM_ADVICE,
+			  "%llu record%s came too late, by up to %s; the file was sorted as a "
+			  "whole",
+			  (ull)d->late, s, by);
+		return;
+	}
+	struct finding *f = judge_add(j, "late-records", harm_of(share),
+				      "%llu record%s came too late, by up to %s; %.1f %% of "
+				      "waits suspect",
+				      (ull)d->late, s, by, share);
+	judge_ask_the_file(j, f);
+}
+
+/* A clock that all CPUs share, where that was not what they had. */
+static void remedy_clock(struct judge *j, struct finding *f)
+{
+	struct remedy change = {.clock = 1};
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (attr_flag(&j->rec->events.v[i].attr, ATTR_USE_CLOCKID)) {
+			judge_remedy(j, f,
+				     "the recorded machine's CPUs disagree on the time: choose "
+				     "another of its clock sources (available_clocksource in "
+				     "/sys/devices/system/clocksource/clocksource0, as root), "
+				     "then record again");
+			return;
+		}
+	judge_record(j, f, &change);
+}
+
+static void judge_skew(struct judge *j, const struct tl_disorder *d, double share)
+{
+	char by[TIME_TEXT], more[64] = "";
+	if (!d->skew_ns)
+		return;
+	if (d->skewed_pairs > 1)
+		snprintf(more, sizeof(more), ", those of %llu more pairs by less",
+			 (ull)d->skewed_pairs - 1);
+	struct finding *f = judge_add(
+		j, "cpu-clocks", harm_of(share),
+		"the clocks of CPU %u and %u differ by at least %s%s; %.1f %% of "
+		"waits suspect",
+		d->skew_cpus[0], d->skew_cpus[1], ms_text(d->skew_ns, by), more, share);
+	judge_detail(j, f, "%llu switches and wakeups are in an order that cannot be",
+		     (ull)d->skewed);
+	remedy_clock(j, f);
+}
+
+static void judge_back(struct judge *j, const struct tl_disorder *d, double share)
+{
+	char by[TIME_TEXT];
+	if (!d->back)
+		return;
+	struct finding *f = judge_add(j, "cpu-clocks", harm_of(share),
+				      "the clock of a CPU ran backwards %llu time%s, by up to "
+				      "%s; %.1f %% of waits suspect",
+				      (ull)d->back, d->back == 1 ? "" : "s",
+				      ms_text(d->back_ns, by), share);
+	remedy_clock(j, f);
+}
+
+void judge_order(struct judge *j)
+{
+	if (!j->in->timeline)
+		return;
+	const struct tl_disorder *d = &j->in->timeline->disorder;
+	double share = suspect_share(j->in->timeline);
+	judge_late(j, d, share);
+	judge_skew(j, d, share);
+	judge_back(j, d, share);
+}
