@@ -21,6 +21,7 @@ void sched_free(struct sched *s)
 	vec_release(&s->threads);
 	vec_release(&s->cpus);
 	u64map_release(&s->by_tid);
+	skew_release(&s->skew);
 	mem_free(s);
 }
 
@@ -374,5 +375,6 @@ int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 		if (r || (r = sched_end_off(s, i, end_ns, TL_NOCPU, -1)))
 			return failed(r, e);
 	}
+	skew_finish(s);
 	return timeline_finish(s->tl, e);
 }

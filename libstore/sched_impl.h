@@ -5,6 +5,7 @@
  *	schedoff.c     lives and off-CPU intervals: what they become
  *	schedswitch.c  switches, and what they contradict
  *	schedwake.c    wakeups and migrations
+ *	schedskew.c    clocks of CPUs that differ
  *
  * A thread, as the machine sees it:
  *
@@ -47,10 +48,24 @@ struct wake {
 	uint8_t context, set;
 };
 
+/* Where the records show a thread, without asking whether that can be: for schedskew.c alone.
+ */
+struct seen {
+	uint64_t in_ns;      /* … it came there */
+	uint64_t unwoken_ns; /* … from a sleep that nothing had ended; 0: not so */
+	uint64_t waking_ns;  /* … and was woken while it ran; 0: not */
+	uint64_t old_in, new_in, new_out; /* when it came to either CPU, and left the new one */
+	uint16_t cpu, waking_cpu, old_cpu, new_cpu;
+	uint8_t runs;         /* on `cpu` */
+	uint8_t slept, woken; /* it left a CPU to sleep; a waking came since */
+	uint8_t twice;        /* it came to new_cpu before it left old_cpu */
+};
+
 struct thr {
 	struct off off;    /* OFF: the interval being built */
 	struct wake wake;  /* OFF: what ends the blocked part */
 	struct wake early; /* a waking while it ran */
+	struct seen seen;
 	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
 	char comm[SCHED_COMM_SIZE];
 	uint16_t cpu; /* where it runs; OFF: ran last, or was moved to since */
@@ -70,11 +85,24 @@ struct cpu {
 	uint8_t lost;    /* LOST since cur_ns */
 };
 
+/* Impossible orders between two CPUs, and what explains them: the two largest differences, and
+ * the largest for a thread that ran on both at once. */
+struct skew_pair {
+	uint64_t n, most, second, twice;
+	uint16_t cpus[2];
+};
+
+struct skew {
+	VEC(struct skew_pair) pairs;
+	struct u64map of_cpus; /* smaller CPU << 16 | larger → pairs */
+};
+
 struct sched {
 	struct timeline *tl;
 	VEC(struct thr) threads; /* parallel to tl->threads */
 	VEC(struct cpu) cpus;
 	struct u64map by_tid;
+	struct skew skew;
 	uint64_t now;
 	int chain;     /* the chain rule holds */
 	int no_cpus;   /* per-task records that carry no CPU: each thread has one of its own */
@@ -188,5 +216,19 @@ void sched_add_stack_wake(struct sched *s, uint32_t i, uint32_t path, uint64_t f
  *	out ──known──► waking ──unknown──►
  */
 int sched_lose_woken(struct sched *s, uint32_t i);
+
+/* --- schedskew.c ---------------------------------------------------------------------------
+ */
+
+/* Thread i leaves a CPU, before `c` is changed; comes to one; is woken by a record of one.
+ * ERR_NOMEM. */
+int skew_leaves(struct sched *s, const struct cpu *c, uint32_t i, uint16_t cpu, int sleeps);
+void skew_comes(struct sched *s, uint32_t i, uint16_t cpu);
+void skew_woken(struct sched *s, uint32_t i, uint16_t cpu);
+
+/* All intervals are known: the clocks that differ into tl->disorder, and the intervals that are
+ * shorter than a hundred times the difference made suspect. */
+void skew_finish(struct sched *s);
+void skew_release(struct skew *k);
 
 #endif

@@ -98,6 +98,8 @@ int sched_on_switch(struct sched *s, const struct sched_event *ev)
 			r = sched_set_comm(s, prev, ev->prev_comm);
 		if (!r && ev->tid == ev->prev_tid)
 			sched_set_pid(s, prev, ev->pid);
+		if (!r && s->chain)
+			r = skew_leaves(s, c, prev, ev->cpu, ev->state_class == STATE_BLOCKED);
 	}
 	if (!r)
 		r = expect_on(s, c, ev->cpu, ev->prev_tid, prev);
@@ -113,6 +115,8 @@ int sched_on_switch(struct sched *s, const struct sched_event *ev)
 			r = sched_set_comm(s, next, ev->next_comm);
 		if (!r)
 			r = enter(s, next, ev->cpu, ev->next_prio);
+		if (!r)
+			skew_comes(s, next, ev->cpu);
 	}
 	if (!r) {
 		sched_set_current(c, ev->next_tid, next, ev->time_ns);
@@ -144,6 +148,8 @@ int sched_on_out(struct sched *s, const struct sched_event *ev)
 	}
 	if (!r && i != TL_NONE)
 		sched_set_pid(s, i, ev->pid);
+	if (!r && i != TL_NONE && s->chain)
+		r = skew_leaves(s, c, i, ev->cpu, !ev->preempt);
 	if (!r)
 		r = expect_on(s, c, ev->cpu, ev->tid, i);
 	if (!r && i != TL_NONE) {
@@ -181,6 +187,8 @@ int sched_on_in(struct sched *s, const struct sched_event *ev)
 		struct thr *t = &s->threads.v[i];
 		if (t->state != RUNNING || t->cpu != ev->cpu)
 			r = enter(s, i, ev->cpu, -1);
+		if (!r && s->chain)
+			skew_comes(s, i, ev->cpu);
 	}
 	if (!r)
 		sched_set_current(c, ev->tid, i, ev->time_ns);

@@ -111,6 +111,7 @@ int sched_on_waking(struct sched *s, const struct sched_event *ev)
 	if (r)
 		return r;
 	struct thr *t = &s->threads.v[i];
+	skew_woken(s, i, ev->cpu);
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
 	} else if (t->state == RUNNING) {
@@ -138,6 +139,8 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 		w.waker = TL_NONE;
 		w.path = 0;
 		w.context = WAKER_NONE;
+	} else {
+		skew_woken(s, i, ev->cpu);
 	}
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
