@@ -111,7 +111,7 @@ $(O)/render/%_embed.o: $(O)/render/%_embed.c
 $(O)/librender.a: $(O)/render/flame_embed.o $(O)/render/timeline_embed.o
 
 # Data files that are compiled in: X becomes the C string $(O)/gen/X.inc.
-c_string = sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/'
+c_string = sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/?/\\?/g' -e 's/^/"/' -e 's/$$/\\n"/'
 $(O)/gen/%.inc: %
 	@mkdir -p $(@D)
 	$(Q)$(c_string) $< >$@

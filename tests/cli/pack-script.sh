@@ -19,7 +19,7 @@ $cxx -O2 -g "$SRC/tests/workload/templates.cc" -o "app/a program" || exit 1
 
 # An environment with the tools the script names and nothing else.
 mkdir bin
-for tool in sh tar sed sort tr cp mkdir mv rm grep find uname wc cat zstd gzip; do
+for tool in sh tar sed sort tr cp awk dd env id ls mktemp od setpriv setsid stat tail mkdir mv rm grep find uname wc cat zstd gzip; do
 	from=$(command -v $tool) && ln -s "$from" bin/$tool
 done
 ln -s "$perf" bin/perf
@@ -84,6 +84,54 @@ grep -q 'missing: .*app/a program: the file is another one now' err || bad "said
 "$PERFKIT" unpack other.tar.gz -C other >/dev/null
 grep -q '^missing .*a program' other/MANIFEST || bad "the manifest does not say so"
 [ -z "$(find other -name 'a program')" ] || bad "another binary was packed"
+
+# Names that would write lines of their own into MANIFEST, or onto the terminal.
+HOME=$PWD/home
+esc=$(printf '\033')
+mkdir names
+for name in 'a\nmissing - - INJECTED' "b$esc]0;INJECTED" ' c '; do
+	cp split/dwo "names/$name" && "$perf" record -q -e cpu-clock:u -F 999 -g -B -N -o name.data "names/$name" >/dev/null 2>&1
+	bare sh pack.sh name.data name.tar.gz 2>err || bad "$name: exit $?: $(cat err)"
+	"$PERFKIT" unpack -f name.tar.gz -C name >/dev/null
+	[ -f "name/symfs$PWD/names/$name" ] || bad "'$name' was not packed: $(cat err)"
+	rm "names/$name"
+	bare sh pack.sh name.data name.tar.gz 2>err
+	"$PERFKIT" unpack -f name.tar.gz -C name >/dev/null
+	grep -q "^missing.*INJECTED: not found$\|^missing.* c : not found$" name/MANIFEST || bad "'$name' is not said to be missing"
+	grep -q '^INJECTED\|^missing - - INJ' name/MANIFEST err && bad "'$name' wrote a line of its own"
+	grep -q "$esc" name/MANIFEST err && bad "'$name' reached the terminal as it is"
+done
+
+# What pack packs is what the script packs, system-wide.
+"$perf" record -q -a -e cpu-clock -F 499 -g -o all.data sh -c \
+	'awk "BEGIN { for (i = 0; i < 3000000; i++) x += i }"; ls -lR /usr/lib >/dev/null' 2>/dev/null
+"$PERFKIT" pack -q all.data -o one.tar.zst || bad "pack: exit $?"
+bare sh pack.sh all.data two.tar.gz 2>err || bad "pack.sh: exit $?: $(cat err)"
+for b in one.tar.zst two.tar.gz; do
+	"$PERFKIT" unpack -f $b -C all >/dev/null
+	sed -n 's/^file [0-9]* [^ ]* //p' all/MANIFEST | sort >$b.files
+	rm -rf all
+done
+diff one.tar.zst.files two.tar.gz.files >&2 || bad "pack and the script do not pack the same: $(cat err)"
+[ "$(wc -l <one.tar.zst.files)" -gt 5 ] || bad "next to nothing was packed"
+
+# Other shells, with tools that know no options of GNU's.
+if command -v bash >/dev/null; then
+	bare "$(command -v bash)" pack.sh name.data shell.tar.gz 2>err || bad "bash: $(cat err)"
+else
+	echo "left out: bash"
+fi
+if command -v busybox >/dev/null; then
+	mkdir box
+	for tool in $(busybox --list); do ln -s "$(command -v busybox)" "box/$tool"; done
+	ln -sf "$perf" box/perf
+	env -i PATH="$PWD/box" HOME="$HOME" TMPDIR="$PWD/tmp" sh pack.sh dwarf.data box.tar.gz 2>err ||
+		bad "busybox: $(cat err)"
+	"$PERFKIT" unpack box.tar.gz -C box.files >/dev/null && grep -q '^file .*/elf$' box.files/MANIFEST ||
+		bad "busybox: nothing was packed: $(cat err)"
+else
+	echo "left out: busybox"
+fi
 
 bare sh pack.sh absent.data 2>err && bad "packed what is not there"
 [ -z "$(ls tmp)" ] || bad "left in TMPDIR: $(ls tmp)"

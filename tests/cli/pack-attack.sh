@@ -1,0 +1,187 @@
+# Processes choose the paths that the script of `pack --script` reads as root: nothing gets into
+# the bundle that they could not have read themselves.
+# live: records now, on this machine, and sets fs.protected_symlinks meanwhile
+script=${PACK_SCRIPT:-}
+perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
+[ "$(id -u)" = 0 ] || { echo "not root"; exit 77; }
+[ "$(uname -m)" = x86_64 ] || { echo "its workload is for x86-64"; exit 77; }
+command -v setpriv >/dev/null || { echo "setpriv is not installed"; exit 77; }
+mallory=54321 alice=54322
+fails=0
+bad() { echo "$@"; fails=$((fails + 1)); }
+top=$(mktemp -d /tmp/perfkit-attack.XXXXXX) || exit 1
+links=$(cat /proc/sys/fs/protected_symlinks) hard=$(cat /proc/sys/fs/protected_hardlinks)
+swapper= inmate=
+end()
+{
+	for pid in $swapper $inmate; do kill "$pid" 2>/dev/null; done
+	echo "$links" >/proc/sys/fs/protected_symlinks
+	echo "$hard" >/proc/sys/fs/protected_hardlinks
+	if [ -n "${own_map:-}" ]; then rm -f "$own_map"; fi
+	rm -rf "$top"
+}
+trap end EXIT
+trap 'exit 1' HUP INT TERM
+echo "$links" >/proc/sys/fs/protected_symlinks 2>/dev/null || { echo "sysctls cannot be set"; exit 77; }
+chmod 755 "$top"
+HOME=$PWD/home
+export HOME
+mkdir "$HOME"
+[ -n "$script" ] || { script=$PWD/pack.sh && "$PERFKIT" pack --script >pack.sh; }
+
+# What nobody but root may read, in the form that each reader expects.
+secret=SECRET$$OF_ROOT
+mkdir "$top/root" "$top/mallory" "$top/alice"
+{ echo "root:\$6\$$secret"; } >"$top/root/shadow"
+echo "1000 1000 $secret" >"$top/root/map"
+printf 'DTiJ%s\n' "$secret" >"$top/root/dump"
+echo "const char secret[] = \"$secret\"; int main(void) { return secret[0]; }" >secret.c
+${CC:-gcc} -g -Wl,--build-id=sha1 secret.c -o "$top/root/program" || exit 1
+chmod 600 "$top"/root/* && chmod 700 "$top/root/program"
+chown $mallory "$top/mallory" && chown $alice "$top/alice"
+chmod 711 "$top/mallory" && chmod 700 "$top/alice"
+
+build() { ${CC:-gcc} -O1 -g -DPLANTED="\"$top/mallory\"" "$SRC/tests/workload/planter.c" -o "$1" && chmod 755 "$1"; }
+build "$top/planter" || exit 1
+as() { uid=$1 && shift && setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"; }
+record()  # data uid dir how
+{
+	"$perf" record -q -e cpu-clock -F 999 -g -o "$1" setpriv --reuid "$2" --regid "$2" --clear-groups \
+		"$top/planter" "$3" 1 "$4" "$top/root/$5" "$top/root/$6" "$top/root/$7" >said 2>err
+}
+pack()  # data bundle
+{
+	sh "$script" "$1" -o "$2.tar.zst" >/dev/null 2>told || bad "$2: pack.sh: $(tail -1 told)"
+	rm -rf "$2"
+	mkdir "$2" && zstd -qdc "$2.tar.zst" | tar xf - -C "$2" || bad "$2: not a bundle"
+}
+holds_no_secret()  # bundle what
+{
+	rm -f "$1/perf.data"
+	found=$(grep -rlF "$secret" "$1") && bad "$2: root's secret is in the bundle: $found"
+	found=$(find "$1" ! -type f ! -type d) && [ -n "$found" ] && bad "$2: neither file nor folder: $found"
+}
+
+# An honest user's files, which only he may read, are there.
+record alice.data $alice "$top/alice" honest map dump program || { cat err; echo "perf may not record here"; exit 77; }
+own_map=$(sed -n '/^.tmp.perf-/p' said)
+pack alice.data alice
+[ -f "alice/symfs$top/alice/jit-1.dump" ] || bad "alice's jitdump was not packed: $(cat told)"
+grep -q own_code "alice/symfs$own_map" || bad "alice's perf map was not packed: $(cat told)"
+rm -f "$own_map"
+
+# Links in the place of all that was mapped, of the perf map, and where the binary's strings lead.
+secrets='shadow shadow shadow'
+for kind in shadow match; do
+	for protected in 0 1; do
+		echo $protected >/proc/sys/fs/protected_symlinks
+		echo $protected >/proc/sys/fs/protected_hardlinks
+		[ $kind = shadow ] || secrets='map dump program'
+		for name in dwz x.debug y.dwo; do
+			as $mallory ln -sfn "$top/root/${secrets##* }" "$top/mallory/$name"
+		done
+		# shellcheck disable=SC2086
+		record mallory.data $mallory "$top/mallory" links $secrets
+		own_map=$(sed -n '/^.tmp.perf-/p' said)
+		[ -L "$own_map" ] || bad "no link was planted: $(cat said err)"
+		pack mallory.data bundle
+		holds_no_secret bundle "$kind, protected_symlinks $protected"
+		rm -f "$own_map"
+	done
+done
+echo 0 >/proc/sys/fs/protected_symlinks
+
+# A hard link in place of the perf map.
+record mallory.data $mallory "$top/mallory" honest map dump program
+own_map=$(sed -n '/^.tmp.perf-/p' said)
+rm -f "$own_map"
+ln "$top/root/map" "$own_map" 2>/dev/null && { pack mallory.data bundle; holds_no_secret bundle "hard link"; }
+rm -f "$own_map"
+
+# Folders that are links lead to the same files.
+mv "$top/mallory" "$top/moved"
+mkdir "$top/decoy" && cp "$top/root/dump" "$top/decoy/jit-1.dump" && cp "$top/root/program" "$top/decoy/nobid.bin"
+chmod 700 "$top/decoy" && chown -h $mallory "$top/moved"
+ln -s "$top/decoy" "$top/mallory" && chown -h $mallory "$top/mallory"
+pack mallory.data bundle
+holds_no_secret bundle "a folder that is a link"
+rm "$top/mallory" && mv "$top/moved" "$top/mallory"
+
+# A name that means another file in the process's own mount namespace: root's program.
+if as $mallory unshare -Urm true 2>/dev/null; then
+	chmod 711 "$top/root"
+	cat >ns.sh <<END
+mount -t tmpfs none "$top/root" && cp "$top/planter" "$top/root/program" &&
+	exec "$top/root/program" "$top/mallory" 1 honest x x x
+END
+	chmod 755 . && cp ns.sh "$top/ns.sh" && chmod 644 "$top/ns.sh"
+	for ids in '' -BN; do
+		"$perf" record -q $ids -e cpu-clock -F 999 -g -o ns.data setpriv --reuid $mallory --regid $mallory \
+			--clear-groups unshare -Urm sh "$top/ns.sh" >said 2>err
+		own_map=$(sed -n '/^.tmp.perf-/p' said)
+		pack ns.data bundle
+		holds_no_secret bundle "a mount namespace ($ids)"
+		rm -f "$own_map"
+	done
+	chmod 700 "$top/root"
+else
+	echo "left out: user namespaces"
+fi
+
+# A container's perf map: an absolute link in it leads into this machine, not into the container.
+mkdir -p "$top/jail/tmp" "$top/jail/home" && cp "$top/planter" "$top/jail/planter"
+chmod 1777 "$top/jail/tmp" && chown $mallory "$top/jail/home"
+ldd "$top/planter" | sed -n 's/.*[ 	]\(\/[^ ]*\) (.*/\1/p' | while read -r lib; do
+	mkdir -p "$top/jail${lib%/*}" && cp -L "$lib" "$top/jail$lib"
+done
+"$perf" record -q -a -e cpu-clock -F 499 -g -o jail.data sleep 2 2>/dev/null &
+recorder=$!
+unshare -mpf --kill-child chroot --userspec=$mallory:$mallory "$top/jail" /planter /home 60 honest x x x >/dev/null 2>&1 &
+inmate=$!
+wait $recorder
+inside=$(pgrep -f '^/planter /home' | sed -n 1p)
+if [ -n "$inside" ]; then
+	rm -f "/tmp/perf-$inside.map"
+	pack jail.data bundle
+	grep -q own_code "bundle/symfs/tmp/perf-$inside.map" || bad "the container's perf map was not packed: $(grep map told)"
+	for step in file folder; do
+		if [ $step = file ]; then rm -f "$top/jail/tmp/perf-1.map" && ln -s "$top/root/map" "$top/jail/tmp/perf-1.map"
+		else rm -rf "$top/jail/tmp" && cp "$top/root/map" "$top/root/perf-1.map" && ln -s "$top/root" "$top/jail/tmp"; fi
+		pack jail.data bundle
+		holds_no_secret bundle "a container's $step that is a link"
+	done
+fi
+kill $inmate 2>/dev/null
+inmate=
+
+# What was a file when it was looked at is a link when it is opened.
+cat >swap.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **v)
+{
+	for (;;)
+		for (int i = 1; i + 1 < argc; i += 2) {
+			char t[4096];
+			snprintf(t, sizeof(t), "%s.link", v[i]);
+			symlink(v[i + 1], t);
+			rename(v[i], "/proc/self/cwd/kept");
+			rename(t, v[i]);
+			rename("/proc/self/cwd/kept", v[i]);
+		}
+}
+END
+${CC:-gcc} -O1 swap.c -o "$top/swap" 2>/dev/null && chmod 755 "$top/swap"
+record mallory.data $mallory "$top/mallory" honest map dump program
+own_map=$(sed -n '/^.tmp.perf-/p' said)
+(cd "$top/mallory" && exec setpriv --reuid $mallory --regid $mallory --clear-groups "$top/swap" \
+	"$top/mallory/jit-1.dump" "$top/root/dump" "$top/mallory/nobid.bin" "$top/root/program" \
+	"$top/mallory/x.debug" "$top/root/program") &
+swapper=$!
+for i in 1 2 3 4; do
+	pack mallory.data bundle
+	holds_no_secret bundle "a process that swaps them (try $i)"
+done
+kill $swapper 2>/dev/null
+swapper=
+[ $fails = 0 ]
