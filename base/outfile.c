@@ -27,7 +27,7 @@ static int open_in_place(struct outfile *o, const char *path, struct err *e)
 }
 
 /* In the folder of `path`, without a name; -1 where that cannot be. */
-static int open_unnamed(const char *path)
+static int open_unnamed(const char *path, mode_t mode)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = !slash          ? mem_strdup(".")
@@ -35,7 +35,7 @@ static int open_unnamed(const char *path)
 				    : mem_strndup(path, (size_t)(slash - path));
 	int fd = !dir || access("/proc/self/fd", X_OK)
 			 ? -1
-			 : open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+			 : open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
 	mem_free(dir);
 	return fd;
 }
@@ -48,7 +48,7 @@ static int name_late(const struct outfile *o)
 	return linkat(AT_FDCWD, self, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW);
 }
 
-static int open_temporary(struct outfile *o, const char *path, struct err *e)
+static int open_temporary(struct outfile *o, const char *path, mode_t mode, struct err *e)
 {
 	size_t n = strlen(path) + 32;
 	o->path = mem_strdup(path);
@@ -56,10 +56,10 @@ static int open_temporary(struct outfile *o, const char *path, struct err *e)
 	if (!o->path || !o->tmp)
 		return err_nomem(e);
 	snprintf(o->tmp, n, "%s.tmp.%ld", path, (long)getpid());
-	int fd = open_unnamed(path);
+	int fd = open_unnamed(path, mode);
 	o->unnamed = fd >= 0;
 	if (fd < 0)
-		fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+		fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0) {
 		int code = err_sys(e, "%s: cannot write", path);
 		mem_free(o->tmp);
@@ -92,7 +92,7 @@ static int is_stdout(const struct stat *st)
 	       own.st_ino == st->st_ino;
 }
 
-int outfile_open(struct outfile *o, const char *path, struct err *e)
+static int open_mode(struct outfile *o, const char *path, mode_t mode, struct err *e)
 {
 	char target[PATH_MAX];
 	struct stat st;
@@ -108,10 +108,20 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
 	 */
 	int in_place = exists ? !S_ISREG(st.st_mode) : is_link(path);
 	int r = in_place ? open_in_place(o, path, e)
-			 : open_temporary(o, outfile_target(path, target), e);
+			 : open_temporary(o, outfile_target(path, target), mode, e);
 	if (r)
 		outfile_abort(o);
 	return r;
+}
+
+int outfile_open(struct outfile *o, const char *path, struct err *e)
+{
+	return open_mode(o, path, 0666, e);
+}
+
+int outfile_open_private(struct outfile *o, const char *path, struct err *e)
+{
+	return open_mode(o, path, 0600, e);
 }
 
 int outfile_commit(struct outfile *o, struct err *e)

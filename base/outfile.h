@@ -28,6 +28,9 @@ const char *outfile_target(const char *path, char *out);
  * targets (/dev/null, a fifo) are written in place. ERR_IO, ERR_NOMEM. */
 int outfile_open(struct outfile *o, const char *path, struct err *e);
 
+/* The same for what only its owner is to read: a new file is made 0600. */
+int outfile_open_private(struct outfile *o, const char *path, struct err *e);
+
 /* Flush, sync, rename. On failure the temporary file is removed and the target is as it was.
  * ERR_IO. The object is closed either way. */
 int outfile_commit(struct outfile *o, struct err *e);

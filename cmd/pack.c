@@ -30,6 +30,7 @@
 struct pack_opts {
 	struct input_opts in;
 	const char *output;
+	double min_share; /* percent of the samples */
 	int script, top;
 };
 
@@ -41,6 +42,11 @@ static const struct opt rows[] = {
 	 "print a sh script that packs on a server which has\nperf but no perfkit"},
 	{"input", 'i', OPT_STRING, AT(in.input), "FILE",
 	 "recording to pack (default perf.data)"},
+	{"comm", 0, OPT_LIST, AT(in.comms), "NAME,...",
+	 "only files of threads called so; the recording stays whole"},
+	{"pid", 0, OPT_LIST, AT(in.pids), "PID,...", "only files of these processes"},
+	{"min-share", 0, OPT_REAL, AT(min_share), "PCT",
+	 "leave out files in fewer than PCT percent of the samples"},
 	{"symfs", 0, OPT_STRING, AT(in.symfs), "DIR", "look for recorded paths below DIR"},
 	{"kallsyms", 0, OPT_STRING, AT(in.kallsyms), "FILE", "kernel symbols"},
 	{"vmlinux", 'k', OPT_STRING, AT(in.vmlinux), "FILE", "kernel image"},
@@ -67,6 +73,9 @@ struct packer {
 	struct input in;
 	const char *recording; /* file or folder that holds it */
 	struct packlist list;
+	packlist_dsos lost; /* mapped, with no frame in them, and not found */
+	size_t left_out;    /* files below --min-share */
+	uint64_t left_bytes;
 	VEC(struct content) contents; /* to give back */
 	VEC(char *) parts;            /* files of a directory recording, sorted */
 	struct missing missing;
@@ -184,6 +193,31 @@ static int read_contents(struct packer *k)
 	return 0;
 }
 
+/* 1 when fewer samples than --min-share have a frame in it; never of the kernel's symbols. */
+static int is_below_share(const struct packer *k, const struct pack_file *f)
+{
+	const struct dso *d = &k->in.profile->machine.dsos.v[f->dso];
+	return d->kind != DSO_KERNEL &&
+	       (double)f->samples * 100 < k->opt->min_share * (double)k->missing.samples;
+}
+
+static void leave_out_small_shares(struct packer *k)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < k->list.files.n; i++) {
+		struct pack_file f = k->list.files.v[i];
+		if (!is_below_share(k, &f)) {
+			k->list.files.v[n++] = f;
+			continue;
+		}
+		k->left_out++;
+		k->left_bytes += f.size;
+		mem_free(f.name);
+		mem_free(f.path);
+	}
+	k->list.files.n = n;
+}
+
 /* --- the manifest ------------------------------------------------------------------------ */
 
 static void manifest_text(struct buf *b, const char *key, const char *value)
@@ -206,20 +240,48 @@ static void manifest_file(struct packer *k, uint64_t size, const struct build_id
 	k->bytes += size;
 }
 
+static void manifest_lacks(struct packer *k, uint64_t samples, const struct build_id *id,
+			   uint32_t name, const char *why)
+{
+	const char *text =
+		name ? strtab_get(&k->in.profile->stacks.strings, name) : "[unknown]";
+	char hex[2 * BUILD_ID_MAX + 1];
+	buf_fmt(&k->manifest, "missing %" PRIu64 " %s ", samples,
+		id && id->len ? build_id_hex(id, hex) : "-");
+	escape_visible(&k->manifest, text, strlen(text));
+	buf_fmt(&k->manifest, ": %s\n", why);
+}
+
 static void manifest_missing(struct packer *k)
 {
-	const struct profile *p = k->in.profile;
+	const struct dso *dsos = k->in.profile->machine.dsos.v;
 	for (size_t i = 0; i < k->missing.dsos.n; i++) {
 		const struct missing_dso *d = &k->missing.dsos.v[i];
-		char hex[2 * BUILD_ID_MAX + 1];
-		const char *name =
-			d->name ? strtab_get(&p->stacks.strings, d->name) : "[unknown]";
-		int known = d->dso != NO_ID && p->machine.dsos.v[d->dso].id.len;
-		buf_fmt(&k->manifest, "missing %" PRIu64 " %s ", d->samples,
-			known ? build_id_hex(&p->machine.dsos.v[d->dso].id, hex) : "-");
-		escape_visible(&k->manifest, name, strlen(name));
-		buf_fmt(&k->manifest, ": %s\n", missing_reason(d));
+		manifest_lacks(k, d->samples, d->dso == NO_ID ? NULL : &dsos[d->dso].id,
+			       d->name, missing_reason(d));
 	}
+	for (size_t i = 0; i < k->lost.n; i++) {
+		const struct dso *d = &dsos[k->lost.v[i]];
+		const char *detail;
+		manifest_lacks(k, 0, &d->id, d->name,
+			       dso_reason_text(modules_reason(k->in.profile->modules,
+							      k->lost.v[i], &detail)));
+	}
+}
+
+/* What the list of missing names tells already is not told again. */
+static void forget_listed(struct packer *k)
+{
+	const struct dso *dsos = k->in.profile->machine.dsos.v;
+	size_t n = 0;
+	for (size_t i = 0; i < k->lost.n; i++) {
+		int listed = 0;
+		for (size_t j = 0; !listed && j < k->missing.dsos.n; j++)
+			listed = k->missing.dsos.v[j].name == dsos[k->lost.v[i]].name;
+		if (!listed)
+			k->lost.v[n++] = k->lost.v[i];
+	}
+	k->lost.n = n;
 }
 
 static uint64_t size_of(const char *dir, const char *name)
@@ -312,6 +374,36 @@ static char *default_output(const char *path)
 	return NULL;
 }
 
+static int by_size(const void *a, const void *b)
+{
+	const struct pack_file *x = a, *y = b;
+	return x->size != y->size ? (x->size > y->size ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* Those that make the bundle large, and in how many samples they are; reorders the list. */
+static void print_largest(struct packer *k, FILE *f)
+{
+	enum { ROWS = 5, WORTH_PERCENT = 1 };
+	struct buf b = {0};
+	if (k->list.files.n)
+		qsort(k->list.files.v, k->list.files.n, sizeof(*k->list.files.v), by_size);
+	for (size_t i = 0; i < ROWS && i < k->list.files.n; i++) {
+		const struct pack_file *x = &k->list.files.v[i];
+		double all = k->missing.samples ? (double)k->missing.samples : 1;
+		if (x->size * 100 < k->bytes * WORTH_PERCENT)
+			break;
+		if (!i)
+			buf_str(&b, "\nlargest files (unpacked; share of samples with a "
+				    "frame in them):\n");
+		buf_fmt(&b, "%9.1f MB %6.2f %%  ", (double)x->size / 1e6,
+			100 * (double)x->samples / all);
+		escape_visible(&b, x->path, strlen(x->path));
+		buf_char(&b, '\n');
+	}
+	fputs(buf_cstr(&b), f);
+	buf_release(&b);
+}
+
 static void summary(struct packer *k, const char *output, uint64_t size)
 {
 	FILE *f = strcmp(output, "-") ? stdout : stderr;
@@ -320,6 +412,17 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 	size_t recording = k->parts.n ? k->parts.n : 1;
 	fprintf(f, "%s: recording and %zu files, %.1f MB (%.1f MB unpacked)\n", output,
 		k->list.files.n + (recording - 1), (double)size / 1e6, (double)k->bytes / 1e6);
+	if (k->left_out)
+		fprintf(f,
+			"left out: %zu files, %.1f MB unpacked, each in fewer than %g %% "
+			"of the samples\n",
+			k->left_out, (double)k->left_bytes / 1e6, k->opt->min_share);
+	if (k->lost.n)
+		fprintf(f,
+			"%zu mapped files without a frame in them were not found (see "
+			"MANIFEST)\n",
+			k->lost.n);
+	print_largest(k, f);
 	if (k->missing.dsos.n)
 		fputc('\n', f);
 	missing_print(f, k->in.profile, &k->missing, k->opt->top);
@@ -329,11 +432,17 @@ static int pack(struct packer *k, const char *output, struct err *e)
 {
 	struct stat st;
 	uint64_t size = 0;
-	int rc = packlist_make(&k->list, k->in.profile, e);
+	int rc = missing_find(&k->missing, k->in.profile, e);
+	if (!rc)
+		rc = packlist_open_mapped(k->in.profile, &k->lost, e);
+	if (!rc)
+		rc = packlist_make(&k->list, k->in.profile, e);
 	if (!rc && read_contents(k))
 		rc = err_nomem(e);
-	if (!rc)
-		rc = missing_find(&k->missing, k->in.profile, e);
+	if (!rc) {
+		forget_listed(k);
+		leave_out_small_shares(k);
+	}
 	if (!rc && !stat(k->recording, &st) && S_ISDIR(st.st_mode))
 		rc = list_parts(k, e);
 	if (!rc)
@@ -353,6 +462,7 @@ static void release(struct packer *k)
 		mem_free(k->parts.v[i]);
 	vec_release(&k->contents);
 	vec_release(&k->parts);
+	vec_release(&k->lost);
 	missing_release(&k->missing);
 	packlist_release(&k->list);
 	buf_release(&k->manifest);
@@ -382,6 +492,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	}
 	rc = input_open(&k.in, "pack", &o->in, &file, 1);
 	if (!rc) {
+		k.in.fold.aggregate.by = BY_PID;
 		rc = input_fold(&k.in);
 		const char *plain = plain_input_file(file);
 		k.recording = k.in.bundle.recording ? k.in.bundle.recording
@@ -408,11 +519,13 @@ const struct verb verb_pack = {
 	.name = "pack",
 	.brief = "bundle a recording with the binaries and symbols it needs",
 	.usage = "[options] [FILE]",
-	.text = "Run it on the recorded machine. The binaries, debug files, kernel symbols "
-		"and\n"
-		"JIT maps that any frame needs go in, each checked by its build-id; what is\n"
-		"missing is listed. Every verb reads the bundle as it reads perf.data.",
+	.text = "Run it on the recorded machine. The binaries that each process with a sample\n"
+		"had mapped go in, with their debug files, kernel symbols and JIT maps, each\n"
+		"checked by its build-id; what is missing is listed. Every verb reads the "
+		"bundle\n"
+		"as it reads perf.data.",
 	.examples = "  perfkit pack perf.data -o run.tar.zst\n"
+		    "  perfkit pack --comm orders --min-share 0.1\n"
 		    "  perfkit pack --script >pack.sh && scp pack.sh server:\n"
 		    "  ssh server sh pack.sh perf.data -o run.tar.zst",
 	.tables = {rows},

@@ -58,8 +58,8 @@ int bundle_unpack(struct source *src, const char *dir, int flags, struct bundle_
 
 struct bundle_writer;
 
-/* Start a bundle at `path` ("-" is stdout); it appears there when committed. ERR_IO, ERR_NOMEM.
- */
+/* Start a bundle at `path` ("-" is stdout), readable by its owner alone; it appears there when
+ * committed. ERR_IO, ERR_NOMEM. */
 int bundle_create(struct bundle_writer **out, const char *path, struct err *e);
 
 /* Add a file of n bytes. Names must be safe and unique; MANIFEST comes first. Same input, same

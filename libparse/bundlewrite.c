@@ -28,7 +28,7 @@ int bundle_create(struct bundle_writer **out, const char *path, struct err *e)
 	if (!w)
 		return err_nomem(e);
 	w->zstd = ZSTD_createCStream();
-	int rc = w->zstd ? outfile_open(&w->out, path, e) : err_nomem(e);
+	int rc = w->zstd ? outfile_open_private(&w->out, path, e) : err_nomem(e);
 	if (rc) {
 		bundle_abort(w);
 		return rc;

@@ -343,7 +343,7 @@ static void header_block(struct buf *out, const char *name, size_t n, size_t pre
 	size_t nrest = n - (size_t)(rest - name);
 	memcpy(h + AT_NAME, rest, nrest < NAME_FIELD ? nrest : NAME_FIELD);
 	memcpy(h + AT_PREFIX, name, prefix);
-	octal(h + AT_MODE, 8, type == '5' ? 0755 : 0644);
+	octal(h + AT_MODE, 8, type == '5' ? 0700 : 0600);
 	octal(h + AT_UID, 8, 0);
 	octal(h + AT_GID, 8, 0);
 	octal(h + AT_SIZE, 12, size > OCTAL_SIZE_MAX ? 0 : size);

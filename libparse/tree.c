@@ -10,7 +10,7 @@
 int tree_open(struct tree *t, const char *dir, int replace, struct err *e)
 {
 	*t = (struct tree){.dir = dir, .fd = -1, .replace = replace};
-	if (mkdir(dir, 0777) && errno != EEXIST)
+	if (mkdir(dir, 0700) && errno != EEXIST)
 		return err_sys(e, "%s: cannot make the folder", dir);
 	t->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return t->fd < 0 ? err_sys(e, "%s", dir) : 0;
@@ -27,7 +27,7 @@ static int open_parent(struct tree *t, const char *name, int *fd, const char **l
 	for (const char *slash; (slash = strchr(name, '/')); name = slash + 1) {
 		char part[256];
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - name), name);
-		int made = mkdirat(at, part, 0777);
+		int made = mkdirat(at, part, 0700);
 		t->dirs += !made;
 		int next = made && errno != EEXIST
 				   ? -1
@@ -58,7 +58,7 @@ static int create(struct tree *t, const char *name, int replace, int *fd, struct
 		return rc;
 	if (replace)
 		unlinkat(at, leaf, 0);
-	*fd = openat(at, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	*fd = openat(at, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (*fd < 0)
 		rc = errno == EEXIST ? err_set(e, ERR_IO,
 					       "%s/%s: exists already (--force "

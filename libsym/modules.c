@@ -150,6 +150,15 @@ int modules_open(struct modules *ms, uint32_t dso)
 	return rc;
 }
 
+int modules_open_debuginfo(struct modules *ms, uint32_t dso)
+{
+	struct module *mod = module_of(ms, dso);
+	if (!mod || mod->debuginfo_tried || !(mod->files.runtime || mod->files.debug))
+		return mod ? 0 : ERR_NOMEM;
+	mod->debuginfo_tried = 1;
+	return module_debuginfo(ms, mod, &mod->debuginfo);
+}
+
 int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr)
 {
 	pthread_mutex_lock(&ms->lock);

@@ -114,6 +114,10 @@ void modules_want(struct modules *ms, uint32_t dso, uint64_t offset);
 /* Find and open the files of a DSO, as the thread that changes the machine. ERR_NOMEM. */
 int modules_open(struct modules *ms, uint32_t dso);
 
+/* The same with its DWARF, so that modules_each_file tells of its dwz file, too; after
+ * modules_prepare_end. ERR_NOMEM. */
+int modules_open_debuginfo(struct modules *ms, uint32_t dso);
+
 /* What modules_want needs to be told of: every address, or the first of a DSO only. */
 int modules_wants_all(const struct modules *ms);
 

@@ -2,13 +2,150 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "libparse/tar.h"
+#include "libsym/jitfiles.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* --- what was mapped -------------------------------------------------------------------- */
+
+enum { FORK_DEPTH_MAX = 64 }; /* as deep as machine_map_at looks through forks */
+
+/* Of a space and those it was forked from: up to which time their mappings count. */
+static void need_space(const struct machine *m, uint64_t *until, uint32_t space)
+{
+	uint64_t t = TIME_END;
+	for (int depth = 0; depth < FORK_DEPTH_MAX && space != NO_ID; depth++) {
+		const struct space *s = &m->spaces.v[space];
+		if (until[space] >= t)
+			return;
+		until[space] = t;
+		t = s->fork_time < t ? s->fork_time : t;
+		space = s->parent;
+	}
+}
+
+static int pids_with_samples(const struct profile *p, struct u64map *pids)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc && i < p->folded.n; i++)
+		if (p->folded.v[i].pid > 0)
+			rc = u64map_put(pids, (uint64_t)p->folded.v[i].pid, 0);
+	return rc;
+}
+
+/* Mark the DSOs that are mapped as code in the spaces that count. */
+static void mark_mapped(const struct machine *m, const uint64_t *until, uint8_t *mapped)
+{
+	for (size_t i = SPACE_KERNEL + 1; i < m->spaces.n; i++) {
+		const struct space *s = &m->spaces.v[i];
+		for (size_t k = 0; until[i] && k < s->by_start.n; k++) {
+			const struct map *map = &m->maps.v[s->by_start.v[k]];
+			mapped[map->dso] |= map->prot & PROT_EXEC && map->since <= until[i];
+		}
+	}
+}
+
+static int find_mapped(const struct profile *p, uint8_t *mapped)
+{
+	const struct machine *m = &p->machine;
+	struct u64map pids = {0};
+	uint64_t *until = mem_zalloc(m->spaces.n, sizeof(*until));
+	int rc = until ? pids_with_samples(p, &pids) : ERR_NOMEM;
+	for (size_t i = 0; !rc && i < m->processes.n; i++) {
+		const struct process *x = &m->processes.v[i];
+		uint32_t found;
+		if (!u64map_get(&pids, (uint64_t)x->pid, &found))
+			continue;
+		for (size_t k = 0; k < x->images.n; k++)
+			need_space(m, until, x->images.v[k].space);
+	}
+	if (!rc)
+		mark_mapped(m, until, mapped);
+	u64map_release(&pids);
+	mem_free(until);
+	return rc;
+}
+
+/* Is it a path that some file could lie at, other than a jitdump's? */
+static int names_file(const struct profile *p, const struct dso *d)
+{
+	const char *path = strtab_get(&p->stacks.strings, d->path);
+	return d->kind == DSO_FILE && path[0] == '/' && !dso_is_anonymous(path) &&
+	       !jitfiles_is_jitdump(path);
+}
+
+int packlist_open_mapped(struct profile *p, packlist_dsos *lost, struct err *e)
+{
+	const struct machine *m = &p->machine;
+	uint8_t *mapped = mem_zalloc(m->dsos.n ? m->dsos.n : 1, 1);
+	int rc = mapped ? find_mapped(p, mapped) : ERR_NOMEM;
+	for (uint32_t i = 0; !rc && i < m->dsos.n; i++) {
+		const struct dso *d = &m->dsos.v[i];
+		const char *detail;
+		if (!mapped[i] || (d->kind != DSO_VDSO && !names_file(p, d)))
+			continue;
+		rc = modules_open_debuginfo(p->modules, i);
+		enum dso_reason why = rc ? DSO_FOUND : modules_reason(p->modules, i, &detail);
+		if (why != DSO_FOUND && why != DSO_NOT_A_FILE && why != DSO_SPECIAL_FILE)
+			rc = vec_push(lost, i);
+	}
+	mem_free(mapped);
+	return rc ? err_nomem(e) : 0;
+}
+
+/* --- samples by DSO --------------------------------------------------------------------- */
+
+/* Samples with at least one frame in a DSO of this name: strings id → row of `of`. */
+struct dso_counts {
+	struct u64map index;
+	VEC(struct dso_count {
+		uint64_t samples;
+		size_t last; /* index + 1 in profile.folded */
+	})
+	of;
+};
+
+static int count_frame(struct dso_counts *c, uint32_t name, size_t i, uint64_t samples)
+{
+	uint32_t row;
+	if (!u64map_get(&c->index, name, &row)) {
+		row = (uint32_t)c->of.n;
+		if (vec_push(&c->of, (struct dso_count){0}) || u64map_put(&c->index, name, row))
+			return ERR_NOMEM;
+	}
+	struct dso_count *x = &c->of.v[row];
+	x->samples += x->last == i + 1 ? 0 : samples;
+	x->last = i + 1;
+	return 0;
+}
+
+static int count_samples(struct dso_counts *c, const struct profile *p)
+{
+	const struct stacks *s = &p->stacks;
+	int rc = 0;
+	for (size_t i = 0; i < p->folded.n; i++) {
+		const struct folded *f = &p->folded.v[i];
+		for (uint32_t at = f->path; !rc && at; at = s->paths.v[at].parent)
+			rc = count_frame(c, s->frames.v[s->paths.v[at].frame].dso, i,
+					 f->samples);
+	}
+	return rc;
+}
+
+static uint64_t samples_of(const struct dso_counts *c, uint32_t name)
+{
+	uint32_t row;
+	return u64map_get(&c->index, name, &row) ? c->of.v[row].samples : 0;
+}
+
+/* --- names in the bundle ----------------------------------------------------------------- */
 
 struct lister {
 	struct packlist *list;
 	const struct profile *profile;
+	struct dso_counts counts;
 	struct buf name;
 };
 
@@ -133,9 +270,11 @@ static int take(void *ctx, const struct module_file *f)
 		return ERR_NOMEM;
 	if (!tar_name_is_safe(name))
 		return 0;
+	const struct dso *dso = &l->profile->machine.dsos.v[f->dso];
 	struct pack_file file = {.name = mem_strdup(name),
 				 .path = mem_strdup(f->path),
 				 .dso = f->dso,
+				 .samples = samples_of(&l->counts, dso->name),
 				 .order = l->list->files.n};
 	if (f->role != MODULE_BESIDE && f->role != MODULE_JITDUMP && f->role != MODULE_PERFMAP)
 		file.id = *f->id;
@@ -181,7 +320,11 @@ static void sort_unique(struct packlist *l)
 int packlist_make(struct packlist *l, const struct profile *p, struct err *e)
 {
 	struct lister lister = {.list = l, .profile = p};
-	int rc = modules_each_file(p->modules, take, &lister);
+	int rc = count_samples(&lister.counts, p);
+	if (!rc)
+		rc = modules_each_file(p->modules, take, &lister);
+	u64map_release(&lister.counts.index);
+	vec_release(&lister.counts.of);
 	buf_release(&lister.name);
 	sort_unique(l);
 	return rc ? err_nomem(e) : 0;
