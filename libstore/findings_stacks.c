@@ -195,6 +195,9 @@ static const struct end_text {
 	{"in 32-bit programs, which are not unwound",
 	 "build with -fno-omit-frame-pointer, then record with -g",
 	 {UNWIND_NO_REGS}},
+	{"at a return instruction of a precise event, whose registers are one instruction late",
+	 "record the event without a P behind it: -e cycles, not -e cycles:P",
+	 {UNWIND_LATE}},
 	{"where no code is, or by broken unwind information",
 	 "if that code keeps frame pointers (generated code may be told to), record with -g",
 	 {UNWIND_NO_MAP, UNWIND_BAD_READ, UNWIND_LOOP}},
@@ -235,6 +238,37 @@ static void judge_unrooted(struct judge *j)
 			judge_detail(j, f, "%5.1f %%  end %s", percent(ended(c, t), c->unwound),
 				     t->why);
 	judge_remedy(j, f, "%s", most->remedy);
+}
+
+/* Precise events: pc is exact, but the other registers are those after that instruction. */
+static void judge_late(struct judge *j)
+{
+	static const char *const what[UNWIND_LATE_LOST + 1] = {
+		[UNWIND_LATE_CALL] = "at a call: exact, without the return address it pushed",
+		[UNWIND_LATE_RETURN] =
+			"at a return: the caller is the only one that fits (guessed)",
+		[UNWIND_LATE_LOST] = "at a return: no caller fits, the stack ends there",
+	};
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	uint64_t n = 0;
+	for (int i = UNWIND_LATE_CALL; i <= UNWIND_LATE_LOST; i++)
+		n += c->late[i];
+	if (percent(n, c->unwound) < 1)
+		return;
+	struct finding *f = judge_add(
+		j, "late-registers",
+		percent(c->late[UNWIND_LATE_LOST], c->unwound) < 1 ? HARM_ADVICE : HARM_PARTIAL,
+		"%.1f %% of stack copies are of precise events at a call or return, their "
+		"registers one instruction late",
+		percent(n, c->unwound));
+	for (int i = UNWIND_LATE_CALL; i <= UNWIND_LATE_LOST; i++)
+		if (c->late[i])
+			judge_detail(j, f, "%5.1f %%  %s", percent(c->late[i], c->unwound),
+				     what[i]);
+	if (c->late[UNWIND_LATE_RETURN] || c->late[UNWIND_LATE_LOST])
+		judge_remedy(j, f,
+			     "record the event without a P behind it: -e cycles, not "
+			     "-e cycles:P");
 }
 
 /* What stacks of `depth` frames and more begin with. */
@@ -385,5 +419,6 @@ void judge_stacks(struct judge *j)
 	judge_sides(j);
 	judge_dumps(j);
 	judge_unrooted(j);
+	judge_late(j);
 	judge_depth(j);
 }

@@ -116,8 +116,9 @@ static struct source *add_source(struct cfi *c)
 	return s;
 }
 
-/* Bytes of the file from va to the end of the segment that holds it. */
-static const uint8_t *segment_bytes(const struct elf_file *f, uint64_t va, size_t *size)
+/* Bytes of the file from va to the end of the segment that holds it; where that starts. */
+static const uint8_t *segment_bytes(const struct elf_file *f, uint64_t va, uint64_t *start,
+				    size_t *size)
 {
 	for (size_t i = 0; i < f->nsegments; i++) {
 		const struct elf_segment *p = &f->segments[i];
@@ -125,6 +126,7 @@ static const uint8_t *segment_bytes(const struct elf_file *f, uint64_t va, size_
 		    va - p->vaddr >= f->size - p->offset)
 			continue;
 		uint64_t at = p->offset + (va - p->vaddr), left = p->filesz - (va - p->vaddr);
+		*start = p->vaddr;
 		*size = left < f->size - at ? left : f->size - at;
 		return f->data + at;
 	}
@@ -134,6 +136,7 @@ static const uint8_t *segment_bytes(const struct elf_file *f, uint64_t va, size_
 /* PT_GNU_EH_FRAME's address and bytes, for files whose section headers are gone. */
 static const uint8_t *hdr_segment(const struct elf_file *f, uint64_t *va, size_t *size)
 {
+	uint64_t start;
 	size_t n;
 	if (elf_getphdrnum(f->elf, &n))
 		return NULL;
@@ -141,7 +144,7 @@ static const uint8_t *hdr_segment(const struct elf_file *f, uint64_t *va, size_t
 		GElf_Phdr ph;
 		if (!gelf_getphdr(f->elf, (int)i, &ph) || ph.p_type != PT_GNU_EH_FRAME)
 			continue;
-		const uint8_t *p = segment_bytes(f, ph.p_vaddr, size);
+		const uint8_t *p = segment_bytes(f, ph.p_vaddr, &start, size);
 		if (p && ph.p_filesz < *size)
 			*size = ph.p_filesz;
 		*va = ph.p_vaddr;
@@ -184,11 +187,11 @@ static int open_eh_frame(struct cfi *c, struct elf_file *f, struct err *e)
 	if (!s)
 		return err_nomem(e);
 	s->sec.swap = (uint8_t)swapped(f);
-	uint64_t pointed = 0;
+	uint64_t pointed = 0, start;
 	if (hdr && parse_hdr(s, hdr, hdr_size, hdr_va, &pointed))
 		hdr = NULL;
 	if (!have && hdr)
-		data = segment_bytes(f, va = pointed, &size);
+		data = segment_bytes(f, va = pointed, &start, &size);
 	if (!data) {
 		size = 0;
 		s->table = NULL;
@@ -660,16 +663,22 @@ uint16_t cfi_machine(const struct cfi *c)
 	return c->machine;
 }
 
+const uint8_t *cfi_code_from(const struct cfi *c, uint64_t va, uint64_t *start, size_t *n)
+{
+	if (c->elf)
+		return segment_bytes(c->elf, va, start, n);
+	if (va < c->code_va || va - c->code_va >= c->code_size)
+		return NULL;
+	*start = c->code_va;
+	*n = c->code_size - (va - c->code_va);
+	return c->code + (va - c->code_va);
+}
+
 size_t cfi_code(const struct cfi *c, uint64_t va, uint8_t *out, size_t n)
 {
-	const uint8_t *p = NULL;
+	uint64_t start;
 	size_t have = 0;
-	if (c->elf) {
-		p = segment_bytes(c->elf, va, &have);
-	} else if (va >= c->code_va && va - c->code_va < c->code_size) {
-		p = c->code + (va - c->code_va);
-		have = c->code_size - (va - c->code_va);
-	}
+	const uint8_t *p = cfi_code_from(c, va, &start, &have);
 	if (!p)
 		return 0;
 	if (n > have)

@@ -106,6 +106,10 @@ int cfi_find(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e);
 int cfi_row(struct cfi *c, uint64_t va, struct cfi_row *row, const struct cfi_section **s,
 	    uint32_t *ra_reg, struct err *e);
 
+/* The file's content from `va` to the end of its segment: *n bytes with the life of `c`, and
+ * the address that the segment starts at. NULL when there is none. */
+const uint8_t *cfi_code_from(const struct cfi *c, uint64_t va, uint64_t *start, size_t *n);
+
 /* Up to `n` bytes of the file's content at `va` into out; returns how many there are. */
 size_t cfi_code(const struct cfi *c, uint64_t va, uint8_t *out, size_t n);
 

@@ -253,6 +253,7 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 {
 	uint64_t regs[64];
 	struct unwind_stack st;
+	uint16_t mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct unwind_sample u = {
 		.regs = regs,
 		.regs_mask = s->event->attr.sample_regs_user,
@@ -262,8 +263,8 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 		.stack_asked = (size_t)s->stack_size,
 		.chain = x->user.v,
 		.nchain = x->user.n,
-		.in_kernel =
-			(s->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL,
+		.in_kernel = mode == PERF_RECORD_MISC_KERNEL,
+		.precise = mode == PERF_RECORD_MISC_USER && s->misc & PERF_RECORD_MISC_EXACT_IP,
 		.ctx = x,
 	};
 	for (uint64_t i = 0; i < s->regs_user.n; i++)
@@ -277,6 +278,7 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 		return rc;
 	x->counts.unwound++;
 	x->counts.by_end[st.end]++;
+	x->counts.late[st.late]++;
 	if (push(x, UNWOUND_USER))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < st.n; i++) {

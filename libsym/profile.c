@@ -201,6 +201,8 @@ static void count_unwinding(struct profile *p, const struct collect_options *co)
 		p->unwinding.deferred_missing += c->deferred_missing;
 		for (int k = 0; k <= UNWIND_NO_REGS; k++)
 			p->unwinding.by_end[k] += c->by_end[k];
+		for (int k = 0; k <= UNWIND_LATE_LOST; k++)
+			p->unwinding.late[k] += c->late[k];
 	}
 }
 

@@ -84,6 +84,9 @@ void unwinder_free(struct unwinder *u)
 		return;
 	mem_free(u->frames);
 	mem_free(u->cache);
+	for (size_t i = 0; i < u->late_calls.n; i++)
+		callsites_release(&u->late_calls.v[i].sites);
+	vec_release(&u->late_calls);
 	mem_free(u);
 }
 
@@ -137,6 +140,7 @@ static int walk_start(struct walk *w)
 	struct unwinder *u = w->u;
 	w->n = 0;
 	w->nsignals = 0;
+	w->late = w->late_skip = 0;
 	w->fresh = 1;
 	w->trust = UNWIND_REGS;
 	w->full = 0;
@@ -150,6 +154,8 @@ static int walk_start(struct walk *w)
 	w->have_lr = u->lr != u->pc && sample_reg(w, u->lr, &w->lr);
 	w->low = w->sp;
 	w->size = w->s->stack ? w->s->stack_size : 0;
+	if (w->s->precise && u->o.machine == EM_X86_64)
+		late_registers(w);
 	return 1;
 }
 
@@ -426,6 +432,22 @@ static void emit(struct walk *w, const struct known *k)
 	};
 }
 
+/* The step from the sampled frame. */
+static enum unwind_end first_step(struct walk *w, const struct known *k)
+{
+	if (w->late == UNWIND_LATE_RETURN) {
+		enum unwind_end end = step_late_return(w);
+		if (w->full && !end)
+			keep_registers(w, 0);
+		return end;
+	}
+	if (w->late_skip) {
+		w->pc += w->late_skip;
+		k = rule_at(w, w->pc, 1);
+	}
+	return k ? step(w, k) : UNWIND_NO_MAP;
+}
+
 /* From the present frame outwards, as far as it goes. */
 static enum unwind_end walk_on(struct walk *w)
 {
@@ -438,7 +460,7 @@ static enum unwind_end walk_on(struct walk *w)
 		if (w->n == w->u->o.max_depth)
 			return UNWIND_DEPTH;
 		emit(w, k);
-		enum unwind_end end = step(w, k);
+		enum unwind_end end = w->n == 1 ? first_step(w, k) : step(w, k);
 		if (end || w->rc < 0)
 			return end;
 	}
@@ -454,6 +476,7 @@ static enum unwind_end walk_stack(struct walk *w)
 	w->u->stats.restarts++;
 	walk_start(w);
 	load_registers(w);
+	w->reg[w->u->sp] = w->sp; /* as late_registers has it */
 	end = walk_on(w);
 	return end == NEEDS_FULL ? UNWIND_BAD_READ : end;
 }
@@ -505,7 +528,12 @@ int unwind_sample(struct unwinder *u, const struct unwind_sample *s, struct unwi
 	enum unwind_end end = walk_stack(&w);
 	if (w.rc >= 0 && ends_in_root(&w, end))
 		end = UNWIND_COMPLETE;
-	*out = (struct unwind_stack){u->frames, w.n, end, end, w.n};
+	*out = (struct unwind_stack){.frames = u->frames,
+				     .n = w.n,
+				     .end = end,
+				     .stopped = end,
+				     .late = w.late,
+				     .recorded = w.n};
 	if (w.rc >= 0 && s->nchain && end != UNWIND_COMPLETE && end != UNWIND_DEPTH) {
 		out->end = append_chain(&w, end);
 		out->n = w.n;
@@ -530,6 +558,7 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_BAD_READ] = "bad_read",
 		[UNWIND_LOOP] = "loop",
 		[UNWIND_DEPTH] = "depth",
+		[UNWIND_LATE] = "late",
 		[UNWIND_NO_REGS] = "no_registers",
 	};
 	return end >= UNWIND_COMPLETE && end <= UNWIND_NO_REGS ? name[end] : "unknown";

@@ -64,6 +64,7 @@ enum unwind_end {
 	UNWIND_BAD_READ,    /* a rule led below or far from the stack, or is broken */
 	UNWIND_LOOP,        /* no progress */
 	UNWIND_DEPTH,       /* max_depth frames */
+	UNWIND_LATE,        /* a precise event at a return: who called is not known */
 	UNWIND_NO_REGS,     /* no user registers, or those of a 32-bit task */
 };
 
@@ -88,6 +89,14 @@ static inline int unwind_guessed(uint8_t trust)
 	return trust >= UNWIND_LEAF_GUESS;
 }
 
+/* What a precise event's late registers took. */
+enum unwind_late {
+	UNWIND_NOT_LATE,    /* nothing, or only the rule of the next instruction */
+	UNWIND_LATE_CALL,   /* at a call: the return address it pushed was taken off again */
+	UNWIND_LATE_RETURN, /* at a return: the caller was found by its calls, guessed */
+	UNWIND_LATE_LOST,   /* at a return: no caller, or several, would fit the stack */
+};
+
 struct unwind_frame {
 	uint64_t ip;     /* the address: sample's pc, or return address */
 	uint64_t lookup; /* where to look for its symbol and line: ip, or ip - 1 after a call */
@@ -102,7 +111,8 @@ struct unwind_stack {
 	enum unwind_end end;
 	enum unwind_end stopped; /* why unwinding itself stopped; differs from end when the
 				    recorded chain was appended */
-	size_t recorded;         /* index of the first appended frame; n when there is none */
+	enum unwind_late late;
+	size_t recorded; /* index of the first appended frame; n when there is none */
 };
 
 /* What opts.is_root says of a function. */
@@ -159,6 +169,8 @@ struct unwind_sample {
 	uint32_t space;    /* number of the address space in its present shape: whenever a pid's
 			      mappings change it gets a new number, never used before */
 	uint8_t in_kernel; /* cpumode kernel: on x86 registers of ~0 are unknown */
+	uint8_t precise;   /* cpumode user and PERF_RECORD_MISC_EXACT_IP: on x86 all registers
+			      but pc are those after the instruction at pc */
 	void *ctx;         /* handed to the callbacks: the process */
 };
 

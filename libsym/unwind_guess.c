@@ -34,6 +34,16 @@ static int x86_indirect_before(const uint8_t *before, unsigned n)
 	return 0;
 }
 
+int x86_is_call(const uint8_t *b, unsigned n)
+{
+	/* notrack, operand size, bnd, REX: without a meaning here */
+	while (n && (*b == 0x3e || *b == 0x66 || *b == 0xf2 || (*b & 0xf0) == 0x40)) {
+		b++;
+		n--;
+	}
+	return (n == 5 && *b == 0xe8) || (n && x86_call_indirect(b, n) == n);
+}
+
 static int x86_after_call(const uint8_t *before, unsigned n)
 {
 	return (n >= 5 && before[n - 5] == 0xe8) || x86_indirect_before(before, n);
@@ -60,8 +70,7 @@ int after_call(struct cfi *c, uint64_t va)
 	return -1;
 }
 
-/* Could `ra` be a return address? strict: only if the code there is readable and says so. */
-static int is_return_address(struct walk *w, uint64_t ra, int strict)
+int is_return_address(struct walk *w, uint64_t ra, int strict)
 {
 	struct unwind_module m = {0};
 	if (!ra)
@@ -195,6 +204,29 @@ static int frame_pointer_is_set(struct walk *w)
 	return 0;
 }
 
+int call_target(struct walk *w, uint64_t ra, uint64_t *target)
+{
+	struct unwind_module m = {0};
+	uint8_t b[7];
+	if (w->u->o.module_at(w->s->ctx, ra - 1, &m) != 1 || !m.cfi ||
+	    cfi_code(m.cfi, ra - m.bias - 7, b, 7) != 7 || b[2] != 0xe8 ||
+	    x86_indirect_before(b, 7))
+		return 0;
+	*target = ra + (uint64_t)(int64_t)(int32_t)load_u32(
+			       b + 3, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	return 1;
+}
+
+/* 1 when pc lies in a PLT. */
+static int is_plt(struct walk *w, uint64_t pc)
+{
+	struct unwind_module m = {0};
+	unsigned slot;
+	int lazy;
+	return w->u->o.module_at(w->s->ctx, pc, &m) == 1 && m.cfi &&
+	       cfi_in_plt(m.cfi, pc - m.bias, &slot, &lazy);
+}
+
 /*
  * Does the call in front of `ra` lead to the code at w->pc? A direct one names its target: that
  * function (where no symbol tells, something shortly before pc), or a PLT slot. An indirect one
@@ -203,18 +235,10 @@ static int frame_pointer_is_set(struct walk *w)
 static int calls_here(struct walk *w, uint64_t ra)
 {
 	enum { NEAR = 1 << 16 };
-	struct unwind_module m = {0};
-	uint8_t b[7];
-	uint64_t start;
-	unsigned slot;
-	int lazy;
-	if (w->u->o.module_at(w->s->ctx, ra - 1, &m) != 1 || !m.cfi ||
-	    cfi_code(m.cfi, ra - m.bias - 7, b, 7) != 7 || b[2] != 0xe8 ||
-	    x86_indirect_before(b, 7))
+	uint64_t start, target;
+	if (!call_target(w, ra, &target))
 		return !frame_pointer_is_set(w);
-	uint64_t target = ra + (uint64_t)(int64_t)(int32_t)load_u32(
-				       b + 3, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	if (cfi_in_plt(m.cfi, target - m.bias, &slot, &lazy))
+	if (is_plt(w, target))
 		return 1;
 	if (w->u->o.function_at && w->u->o.function_at(w->s->ctx, w->pc, &start) == 1)
 		return target >= start && target <= w->pc;

@@ -4,11 +4,13 @@
  *	unwind.c        the loop, the cache, the rules of two loads
  *	unwind_full.c   the same step with every register (expressions, odd registers)
  *	unwind_guess.c  what can be told from code bytes and frame pointers without CFI
+ *	unwind_late.c   precise events, whose registers are one instruction late
  *	unwind_chain.c  going on along the recorded frame-pointer chain
  */
 #ifndef LIBSYM_UNWIND_PRIV_H
 #define LIBSYM_UNWIND_PRIV_H
 
+#include "libsym/callsites.h"
 #include "libsym/cfi.h"
 #include "libsym/unwind.h"
 
@@ -39,6 +41,12 @@ struct known_set {
 	struct known way[2];
 };
 
+/* The direct calls of a file, collected for unwind_late.c. */
+struct late_calls {
+	const struct cfi *cfi;
+	struct callsites sites;
+};
+
 struct unwinder {
 	struct unwind_opts o;
 	uint64_t mask;          /* the regs_mask that `at` belongs to */
@@ -50,6 +58,7 @@ struct unwinder {
 	struct known_set *cache;     /* 1 << cache_bits of them */
 	unsigned cache_bits;
 	uint64_t grow_at; /* misses at which it gets too small */
+	VEC(struct late_calls) late_calls;
 };
 
 struct walk {
@@ -69,7 +78,9 @@ struct walk {
 	uint8_t planted; /* the last frame is a function whose very start was the return address
 			  */
 	uint8_t nsignals;
-	int rc; /* < 0: a callback failed */
+	uint8_t late;      /* enum unwind_late */
+	uint8_t late_skip; /* the first frame's rule is that of the instruction so far on */
+	int rc;            /* < 0: a callback failed */
 	uint64_t signal_at[SIGNALS_MAX];
 	uint64_t known; /* bit n: reg[n] is valid; only when full */
 	uint64_t reg[CFI_REGS];
@@ -125,6 +136,21 @@ enum unwind_end step_guess(struct walk *w, const struct known *k);
 
 /* 1 when the bytes before va end in a call instruction, 0 when not, -1 when unreadable. */
 int after_call(struct cfi *c, uint64_t va);
+
+/* 1 when the `n` bytes at b are one call instruction of x86-64. */
+int x86_is_call(const uint8_t *b, unsigned n);
+
+/* Could `ra` be a return address? strict: only if the code there is readable and says so. */
+int is_return_address(struct walk *w, uint64_t ra, int strict);
+
+/* 1 and the target of the direct call before `ra`; 0: an indirect one, or not readable. */
+int call_target(struct walk *w, uint64_t ra, uint64_t *target);
+
+/* At the first frame of a precise event: set w->late and w->late_skip, correct w->sp. */
+void late_registers(struct walk *w);
+
+/* The step from the first frame where w->late is UNWIND_LATE_RETURN. */
+enum unwind_end step_late_return(struct walk *w);
 
 /* Append what the recorded chain knows above the frames found; returns the new end. */
 enum unwind_end append_chain(struct walk *w, enum unwind_end stopped);

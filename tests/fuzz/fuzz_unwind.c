@@ -108,6 +108,7 @@ static void unwind_all(struct process *p, const uint8_t *regs, const uint8_t *st
 	for (uint64_t pc = CODE_AT; pc < CODE_AT + CODE_SIZE; pc += 0x3d) {
 		struct unwind_stack st;
 		reg[arm ? ARM_PC : 8] = chain[0] = pc;
+		s.precise = !s.in_kernel && pc & 1; /* every second of them */
 		unwind_sample(u, &s, &st, NULL);
 	}
 	unwinder_free(u);

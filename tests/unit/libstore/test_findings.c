@@ -60,6 +60,7 @@ struct scene {
 	int build_ids; /* of the mapped file; 2: of two files of its path */
 	uint64_t lost, lost_samples, throttles, enabled, running, period;
 	uint32_t dump, dyn;
+	int pushed;       /* on top of it: the address behind a call at ip */
 	int half_32bit;   /* every other one of a program that is not unwound */
 	const void *tail; /* bytes behind the last record */
 	size_t ntail;
@@ -168,6 +169,8 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 		x.nips = 0;
 		x.user_abi = s->half_32bit && i % 2 ? 1 : 2;
 		x.user_regs = regs;
+		const uint64_t top = htole64(s->pushed ? 0x401136 + 5 : 0);
+		memcpy(stack, &top, sizeof(top));
 		x.stack = stack;
 		x.stack_size = s->dump;
 		x.stack_dyn = s->dyn;
@@ -526,6 +529,12 @@ static const struct fault {
 	 {.dump = 1024, .dyn = 1024, .dso = "//anon"},
 	 {.dump = 1024, .dyn = 512, .dso = "//anon"}},
 	{"unwind-stopped", HARM_PARTIAL, 0, {.dump = 1024, .dyn = 512}, {0}},
+	/* near: the same stack of an event that is not precise */
+	{"late-registers",
+	 HARM_ADVICE,
+	 0,
+	 {.dump = 1024, .dyn = 512, .pushed = 1, .misc = PW_MISC_USER | PW_MISC_EXACT_IP},
+	 {.dump = 1024, .dyn = 512, .pushed = 1}},
 	/* near: a frame pointer that leads nowhere, over and over */
 	{"deep-stacks",
 	 HARM_PARTIAL,

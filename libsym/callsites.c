@@ -1,0 +1,71 @@
+#include "libsym/callsites.h"
+#include "base/bytes.h"
+#include "libsym/cfi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REACH = 1 << 24, CALL = 5, E8 = 0xe8 };
+
+/* The calls in `n` bytes at base. */
+static int take_calls(struct callsites *s, const uint8_t *b, size_t n)
+{
+	const uint8_t *p = b, *end = b + n;
+	while (end - p >= CALL && (p = memchr(p, E8, (size_t)(end - p) - (CALL - 1)))) {
+		uint64_t returns = (uint64_t)(p - b) + CALL;
+		int32_t rel = (int32_t)load_u32(++p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+		uint64_t target = returns + (uint64_t)(int64_t)rel;
+		struct callsite site = {(uint32_t)target, (uint32_t)returns};
+		if (target < n && vec_push(&s->sites, site))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct callsite *x = a, *y = b;
+	if (x->target != y->target)
+		return x->target < y->target ? -1 : 1;
+	return x->returns < y->returns ? -1 : x->returns > y->returns;
+}
+
+int callsites_init(struct callsites *s, const struct cfi *c, uint64_t va)
+{
+	uint64_t start;
+	size_t n;
+	const uint8_t *b = cfi_code_from(c, va, &start, &n);
+	*s = (struct callsites){0};
+	if (!b)
+		return 0;
+	uint64_t before = va - start < REACH ? va - start : REACH;
+	s->base = va - before;
+	b -= before;
+	n = n < REACH ? n : REACH;
+	int rc = take_calls(s, b, (size_t)before + n);
+	if (s->sites.n)
+		qsort(s->sites.v, s->sites.n, sizeof(*s->sites.v), by_target);
+	return rc;
+}
+
+void callsites_release(struct callsites *s)
+{
+	vec_release(&s->sites);
+}
+
+const struct callsite *callsites_of(const struct callsites *s, uint64_t target, size_t *n)
+{
+	uint64_t want = target - s->base;
+	size_t lo = 0, hi = s->sites.n, end;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (s->sites.v[mid].target < want)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (end = lo; end < s->sites.n && s->sites.v[end].target == want; end++)
+		;
+	*n = end - lo;
+	return *n ? s->sites.v + lo : NULL;
+}
