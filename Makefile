@@ -218,6 +218,11 @@ check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN)
 		$(O)/tests/fuzz/seeds
 	$(Q)$(TEST_ENV) sh tests/run.sh $(T)
 
+# The README's two commands in bare roots of other releases: R="bookworm trixie". Takes root.
+.PHONY: check-elsewhere
+check-elsewhere:
+	$(Q)sh tests/elsewhere.sh $(R)
+
 # What tests/house.sh demands of the sources; part of check as cli/house.
 TEST_ENV = O='$(O)' CC='$(CC)' HEADER_CFLAGS='$(DEP_CFLAGS)'
 .PHONY: check-layers check-house
@@ -305,8 +310,12 @@ pictures: all
 	$(Q)$(O)/perfkit tail -q --by activation --comm front-0,front-1 --over 2ms --rows 3 --details 1 \
 		--svg docs/pictures/orders.svg testdata/orders/orders.tar.zst >/dev/null
 
+# Folded stacks on stdout; then where their picture is, and how long all of it took, on stderr.
+START := $(shell date +%s)
 demo: all
 	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs
+	$(Q)$(O)/perfkit svg -q testdata/demo/perf.data --symfs testdata/demo/symfs -o $(O)/demo.svg
+	$(Q)echo "the same as a flame graph: $(O)/demo.svg, made in $$(($$(date +%s) - $(START))) s; open it in a browser" >&2
 
 # --- the rest ----------------------------------------------------------------------------
 DOCS := README.md LICENSE $(wildcard docs/*.md)
@@ -349,8 +358,9 @@ distclean: clean
 
 help:
 	@echo 'make            build $(O)/perfkit'
-	@echo 'make demo       fold the bundled recording'
-	@echo 'make check      all tests; T=PATTERN runs those whose name matches'
+	@echo 'make demo       fold the bundled recording, draw it as $(O)/demo.svg'
+	@echo 'make check      all tests; T=NAME one, or those whose name holds it'
+	@echo 'make check-elsewhere  build and test in bare roots of Debian 12 and 13 (R=RELEASES)'
 	@echo 'make check-layers, check-house   rules about the sources; part of check'
 	@echo 'make check-nomem  each verb with every allocation failing in turn (some minutes)'
 	@echo 'make pictures   the pictures of the README, docs/pictures'

@@ -14,7 +14,8 @@ readelf_rows()
 		sub(/.*pc=/, ""); sub(/\.\..*/, ""); start = hex($0)
 		next
 	}
-	$1 == "LOC" { cols = NF; for (i = 3; i <= NF; i++) name[i] = $i; next }
+	# binutils of 2025 call register 46 of arm64 by its name
+	$1 == "LOC" { cols = NF; for (i = 3; i <= NF; i++) name[i] = $i == "vg" ? "x46" : $i; next }
 	fde && /^[0-9a-f]+ / {
 		gsub(/ r[0-9]+ \(/, " ") # "r3 (rbx)"
 		gsub(/\)/, "")

@@ -5,6 +5,8 @@ case ${MAKEFLAGS:-}$(sed -n 's/^SANITIZE = //p' "$SRC/config.mk") in
 *fsanitize*) echo "sanitizers cannot be linked statically"; exit 77 ;;
 esac
 [ "$(id -u)" = 0 ] || { echo "chroot needs root"; exit 77; }
+why=$(sed -n 's/^NO_STATIC = //p' "$SRC/config.mk")
+[ -z "$why" ] || { echo "nothing can be linked statically here: $why"; exit 77; }
 for a in dw elf traceevent sqlite3 zstd bz2; do
 	[ -f "$(${CC:-cc} -print-file-name=lib$a.a)" ] || { echo "no static lib$a here"; exit 77; }
 done

@@ -57,9 +57,15 @@ compare()
 	$2 == $3 { next }
 	$2 ~ /plt[+]/ || $3 ~ /plt[+]/ || $2 ~ /^_init[+]/ { plt++; next }
 	$2 ~ /^\[unknown\]/ && $3 ~ /^ftrace_trampoline/ { builtin++; next }
+	# perf of later versions prints the parameters of C++ functions, too
+	substr($2, 1, length(name_of($3)) + 1) == name_of($3) "(" && offset($2) == offset($3) {
+		params++
+		next
+	}
 	# ours is the enclosing function: it starts earlier, so its offset is larger
 	$2 != "[unknown]" && $3 != "[unknown]" && offset($2) < offset($3) { label++; next }
 	{ print "  " $0; bad++ }
+	function name_of(s) { sub(/\+0x[0-9a-f]*$/, "", s); return s }
 	function offset(s) { sub(/.*\+0x/, "", s); return strtonum_("0" s) }
 	function strtonum_(h,  i, x) {
 		for (i = 1; i <= length(h); i++)
@@ -67,8 +73,8 @@ compare()
 		return x
 	}
 	END {
-		printf "%s: %d addresses, plt %d, label %d, builtin %d, unclassified %d\n",
-			name, n, plt, label, builtin, bad
+		printf "%s: %d addresses, plt %d, label %d, builtin %d, params %d, unclassified %d\n",
+			name, n, plt, label, builtin, params, bad
 		exit bad > 0 || n < 500
 	}'
 }

@@ -36,6 +36,15 @@ static const char *ask(sqlite3 *db, const char *sql)
 	return text;
 }
 
+/* Of the rows of an integrity check, keep in text[256] the last that tells of a fault. */
+static int keep_fault(void *text, int n, char **values, char **names)
+{
+	(void)names;
+	if (n == 1 && strcmp(values[0], "ok") && !strstr(values[0], "never used"))
+		snprintf(text, 256, "%s", values[0]);
+	return 0;
+}
+
 /* A database with `t`, its index by (a, b), and `u` for the same rows by SQLite's hand. */
 static void make_db(int page_size, uint32_t *table, uint32_t *index)
 {
@@ -273,9 +282,9 @@ static void the_lock_page_is_left_out(void **state)
 	assert_string_equal(ask(db, "SELECT count(*) FROM t INDEXED BY t_ab WHERE a IS NOT "
 				    "NULL"),
 			    "19997");
-	assert_string_equal(ask(db, "SELECT count(*) FROM pragma_integrity_check(100000) WHERE "
-				    "integrity_check NOT LIKE '%never used'"),
-			    "0");
+	char fault[256] = "";
+	sqlite3_exec(db, "PRAGMA integrity_check(100000)", keep_fault, fault, NULL);
+	assert_string_equal(fault, "");
 	sqlite3_close(db);
 }
 
