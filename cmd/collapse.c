@@ -166,7 +166,7 @@ static int collapse(struct collapser *c)
 	if (rc)
 		return rc;
 	const struct event *event = chosen_event(c);
-	rc = input_warn_findings(&c->in, NULL, NULL, input_topics(&c->in, event));
+	rc = input_judge(&c->in, input_topics(&c->in, event));
 	if (rc)
 		return rc;
 	if (build_tree(c, event, &e) || write_tree(c, 1, &e))

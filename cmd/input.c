@@ -566,21 +566,49 @@ static void say_note(const struct input *in, const struct finding *x, const char
 		say("%s%s: %s", in->path, of, x->title);
 }
 
+/* A finding that a verb warns of: advice is doctor's, and timeline_answerable refuses some. */
+static int is_said(const struct finding *x, unsigned topics)
+{
+	return x->harm >= HARM_PARTIAL && !x->kind->refused && x->kind->topics & topics;
+}
+
+static void hint_at_doctor(struct input *in, size_t more)
+{
+	if (in->opt->quiet || in->hinted++)
+		return;
+	if (more)
+		say("%zu more finding%s, and remedies: perfkit doctor %s", more,
+		    more == 1 ? "" : "s", in->path);
+	else
+		say("remedies: perfkit doctor %s", in->path);
+}
+
 void input_say_findings(struct input *in, const struct findings *f, unsigned topics,
 			const char *of)
 {
-	int said = 0;
+	enum { SHOWN = 3 };
+	size_t said = 0;
 	for (size_t i = 0; i < f->v.n; i++) {
 		const struct finding *x = &f->v.v[i];
 		if (x->kind->topics & topics)
 			say_note(in, x, of);
-		if (x->harm < HARM_PARTIAL || x->kind->refused || !(x->kind->topics & topics))
-			continue;
-		input_warn(in, "%s%s: %s", in->path, of, x->title);
-		said++;
+		if (is_said(x, topics) && said++ < SHOWN)
+			input_warn(in, "%s%s: %s", in->path, of, x->title);
 	}
-	if (said && !in->opt->quiet && !in->hinted++)
-		say("perfkit doctor tells what would help");
+	if (said)
+		hint_at_doctor(in, said > SHOWN ? said - SHOWN : 0);
+}
+
+int input_refuse(const struct input *in, const struct findings *f, unsigned topics,
+		 const char *of)
+{
+	const struct finding *x = findings_refusal(f, topics);
+	if (!x || x->kind->refused || in->opt->force)
+		return 0;
+	say("%s%s: refused, as the answer would mislead: %s; --force answers all the same, "
+	    "perfkit doctor %s says what would help",
+	    in->path, of, x->title, in->path);
+	return 3;
 }
 
 unsigned input_topics(const struct input *in, const struct event *shown)
@@ -595,10 +623,9 @@ unsigned input_topics(const struct input *in, const struct event *shown)
 	return topics;
 }
 
-int input_warn_findings(struct input *in, const struct timeline *tl,
-			const struct survey *survey, unsigned topics)
+static int judge(struct input *in, unsigned topics, int may_refuse)
 {
-	struct findings_input what = {.profile = in->profile, .timeline = tl, .survey = survey};
+	struct findings_input what = {.profile = in->profile, .asked = topics};
 	struct findings f;
 	struct err e = {0};
 	int rc = 0;
@@ -606,8 +633,18 @@ int input_warn_findings(struct input *in, const struct timeline *tl,
 		return 0;
 	if (findings_gather(&f, &what, &e))
 		rc = input_fail(in, &e);
-	else
+	else if (!may_refuse || !(rc = input_refuse(in, &f, topics, "")))
 		input_say_findings(in, &f, topics, "");
 	findings_release(&f);
 	return rc;
+}
+
+int input_judge(struct input *in, unsigned topics)
+{
+	return judge(in, topics, 1);
+}
+
+int input_warn_findings(struct input *in, unsigned topics)
+{
+	return judge(in, topics, 0);
 }

@@ -104,19 +104,24 @@ int input_shows_progress(const struct input_opts *opt);
  */
 unsigned input_topics(const struct input *in, const struct event *shown);
 
-/*
- * Say, one line each, what the recording cannot tell of these topics (libstore/findings.h): to
- * be called once, when it was folded, or when `tl` was built of it (with a survey, or NULL).
- * What timeline_answerable says is left to it; advice is doctor's. Nothing for a store. 0, or
- * the exit status.
- */
-int input_warn_findings(struct input *in, const struct timeline *tl,
-			const struct survey *survey, unsigned topics);
+/* Judge a folded profile for an answer about these topics: refuse it (3) as input_refuse does,
+ * else say what input_say_findings says. 0, or the exit status. Nothing for a store. */
+int input_judge(struct input *in, unsigned topics);
 
-/* The same of findings that are at hand (a store's); `of` says which of several recordings they
- * are about, or is "". */
+/* The same where there is no answer to refuse, as where a recording is copied. */
+int input_warn_findings(struct input *in, unsigned topics);
+
+/*
+ * Say what the recording cannot tell of these topics: the worst three findings, one line each,
+ * and where all of them stand. What timeline_answerable says is left to it; advice is doctor's.
+ * `of` says which of several recordings they are about, or is "".
+ */
 void input_say_findings(struct input *in, const struct findings *f, unsigned topics,
 			const char *of);
+
+/* 3 after one line when a finding makes the answer misleading, which --force allows; else 0. */
+int input_refuse(const struct input *in, const struct findings *f, unsigned topics,
+		 const char *of);
 
 /* The verb's exit status: 0, or 3 under --strict when anything was warned of. */
 int input_status(const struct input *in);

@@ -499,7 +499,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			      : plain               ? plain
 						    : file;
 		if (!rc)
-			rc = input_warn_findings(&k.in, NULL, NULL, ABOUT_CPU | ABOUT_COUNTS);
+			rc = input_warn_findings(&k.in, ABOUT_CPU | ABOUT_COUNTS);
 		if (!rc && pack(&k, output, &e))
 			rc = input_fail(&k.in, &e);
 		if (!rc)

@@ -186,9 +186,8 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 	int rc = out->status = input_fold(&in);
 	if (!rc) {
 		const struct event *ev = drawn_event(in.profile);
-		rc = out->status = input_warn_findings(
-			&in, NULL, NULL,
-			input_topics(&in, rq->split == SPLIT_EVENT ? NULL : ev));
+		rc = out->status = input_judge(
+			&in, input_topics(&in, rq->split == SPLIT_EVENT ? NULL : ev));
 		rc = rc ? rc : add_profile(rq, &in, ev, flame, out, e);
 	}
 	out->warned += in.warned;

@@ -2,6 +2,7 @@
 #include "base/shortage.h"
 #include "cmd/missing.h"
 #include "cmd/say.h"
+#include "cmd/scope.h"
 #include "cmd/waits.h"
 #include "libstore/build.h"
 #include "libstore/store.h"
@@ -141,9 +142,29 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 	return 0;
 }
 
-/* What import found in it, as a recording's own findings are told; of several, which. */
+/* Say what was found, or refuse. Where all contents are asked for, no answer would mislead. */
+static int say_found(struct tlinput *ti, struct findings *f, int need_time, const char *of,
+		     struct err *e)
+{
+	unsigned topics = topics_of(need_time);
+	if (scope_findings(ti, f))
+		return err_nomem(e);
+	if (need_time >= TLINPUT_SAMPLES && input_refuse(&ti->in, f, topics, of))
+		return ERR_REFUSED;
+	input_say_findings(&ti->in, f, topics, of);
+	return 0;
+}
+
+/* What an answer would be judged by; all contents: what the recording was made for. */
+static unsigned asked_by(int need_time)
+{
+	return need_time >= TLINPUT_SAMPLES ? topics_of(need_time) : 0;
+}
+
+/* What import found in it, as a recording's own findings are said; of several, in which.
+ * *status: 3 where the answer is refused, which was said. */
 static int warn_stored(struct tlinput *ti, struct store *s, const struct store_recording *x,
-		       int several, int need_time, struct err *e)
+		       int several, int need_time, int *status, struct err *e)
 {
 	struct findings f;
 	struct buf of = {0};
@@ -153,9 +174,9 @@ static int warn_stored(struct tlinput *ti, struct store *s, const struct store_r
 	if (several)
 		buf_fmt(&of, ", recording %lld%s%s", (long long)x->id, *x->host ? " of " : "",
 			x->host);
-	int r = store_findings(s, x->id, 0, &f, &made_for, e);
-	if (!r)
-		input_say_findings(&ti->in, &f, topics_of(need_time), buf_cstr(&of));
+	int r = store_findings(s, x->id, asked_by(need_time), &f, &made_for, e);
+	if (!r && (r = say_found(ti, &f, need_time, buf_cstr(&of), e)) == ERR_REFUSED)
+		*status = 3;
 	findings_release(&f);
 	buf_release(&of);
 	return r == ERR_REFUSED ? 0 : r;
@@ -193,19 +214,22 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 {
 	const struct store_recording *v, *first = NULL;
 	size_t n;
-	int r = store_recordings(s, &v, &n, e);
+	int r = store_recordings(s, &v, &n, e), status = 0;
 	*of = 0;
-	for (size_t i = 0; i < n && !r; i++) {
+	for (size_t i = 0; i < n && !r && !status; i++) {
 		if (!is_chosen(ti->opt->recording, &v[i]))
 			continue;
 		if (nth == ALL || *of == (size_t)nth) {
-			r = warn_stored(ti, s, &v[i], n > 1, need_time, e);
-			r = r ? r : join_one(ti, s, &v[i], need_time, e);
+			r = join_one(ti, s, &v[i], need_time, e);
+			if (!r)
+				r = warn_stored(ti, s, &v[i], n > 1, need_time, &status, e);
 			first = first ? first : &v[i];
 			ti->recording = v[i].id;
 		}
 		++*of;
 	}
+	if (status)
+		return status;
 	if (!r && !*of) {
 		say_line("perfkit %s: %s has no recording '%s', but", verb, ti->path,
 			 ti->opt->recording ? ti->opt->recording : "1");
@@ -302,7 +326,7 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 /* --- recordings --------------------------------------------------------------------------
  */
 
-static int build(struct tlinput *ti, const char *verb, int need_time)
+static int build(struct tlinput *ti, const char *verb)
 {
 	struct err e = {0};
 	struct input_progress p;
@@ -325,8 +349,19 @@ static int build(struct tlinput *ti, const char *verb, int need_time)
 		r = causes_apply(ti->causes, &ti->tl, &e);
 	if (!r && ti->survey.failed)
 		r = err_nomem(&e);
-	return r ? fail(&e)
-		 : input_warn_findings(&ti->in, &ti->tl, &ti->survey, topics_of(need_time));
+	return r ? fail(&e) : 0;
+}
+
+/* Judge a recording for the question, and refuse it, or say what it lacks. */
+static int judge(struct tlinput *ti, int need_time)
+{
+	struct findings f;
+	struct err e = {0};
+	int rc = tlinput_findings(ti, asked_by(need_time), &f, &e);
+	if (!rc)
+		rc = say_found(ti, &f, need_time, "", &e);
+	findings_release(&f);
+	return rc == ERR_REFUSED ? 3 : rc ? fail(&e) : 0;
 }
 
 int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path)
@@ -388,8 +423,9 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = load(ti, verb, need_time, nth, of);
 	} else if (!rc) {
 		rc = tlinput_no_choice(opt, verb, path);
-		rc = rc ? rc : build(ti, verb, need_time);
+		rc = rc ? rc : build(ti, verb);
 		rc = rc ? rc : check_answerable(ti, need_time);
+		rc = rc ? rc : judge(ti, need_time);
 	}
 	if (!rc && need_time != TLINPUT_COPY && !names_somebody(ti))
 		input_say_nobody(&ti->in);

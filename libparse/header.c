@@ -246,6 +246,7 @@ int header_read_file(struct recording *rec, struct err *e)
 		snprintf(rec->stats.torn, sizeof(rec->stats.torn),
 			 "the file ends %llu bytes before its data section does",
 			 (unsigned long long)(data.size - (src->size - data.offset)));
+		rec->stats.missing_bytes = data.size - (src->size - data.offset);
 	}
 	rec->data_size = st.data_end - st.data_start;
 	return vec_push(&rd->streams, st) ? err_nomem(e) : 0;

@@ -71,6 +71,7 @@ struct recording_stats {
 	uint64_t bad_records;        /* skipped because they break their own layout */
 	char first_bad[160];         /* what the first of them was */
 	uint64_t torn_bytes;         /* bytes after the last whole record */
+	uint64_t missing_bytes;      /* of the data section: behind the file's end */
 	char torn[160];              /* where and how the recording was cut; "" if not */
 	int joined;                  /* … since another recording begins there */
 	uint64_t aux_bytes;          /* AUX area payload skipped by size */

@@ -259,6 +259,7 @@ int recording_rewind(struct recording *rec, struct err *e)
 	rec->stats = (struct recording_stats){0};
 	if (!rec->pipe_mode) { /* a cut that the header told stays known */
 		memcpy(rec->stats.torn, was.torn, sizeof(was.torn));
+		rec->stats.missing_bytes = was.missing_bytes;
 		rec->stats.joined = was.joined;
 	}
 	streams_start(rec);

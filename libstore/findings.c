@@ -113,6 +113,7 @@ struct finding *judge_add(struct judge *j, const char *id, enum finding_harm har
 			  const char *fmt, ...)
 {
 	struct finding f = {.kind = finding_kind(id), .harm = (uint8_t)harm, .remedy = ""};
+	f.wrong_for = harm == HARM_WRONG ? f.kind->topics : 0;
 	va_list ap;
 	va_start(ap, fmt);
 	f.title = keep_fmt(j, fmt, ap);
@@ -291,6 +292,8 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	judge_maps(&j);
 	judge_names(&j);
 	tell_line(&j);
+	for (size_t i = 0; i < out->v.n; i++)
+		out->v.v[i].harm = (uint8_t)finding_harm_for(&out->v.v[i], j.asked);
 	findings_sort(out);
 	return j.failed ? err_nomem(e) : 0;
 }
@@ -301,13 +304,29 @@ void findings_release(struct findings *f)
 	arena_release(&f->text);
 }
 
+unsigned finding_harm_for(const struct finding *f, unsigned topics)
+{
+	return f->harm == HARM_WRONG && !(f->wrong_for & topics) ? HARM_PARTIAL : f->harm;
+}
+
 int findings_worst(const struct findings *f, unsigned topics)
 {
 	int worst = -1;
-	for (size_t i = 0; i < f->v.n; i++)
-		if (f->v.v[i].kind->topics & topics && (int)f->v.v[i].harm > worst)
-			worst = f->v.v[i].harm;
+	for (size_t i = 0; i < f->v.n; i++) {
+		int harm = (int)finding_harm_for(&f->v.v[i], topics);
+		if (f->v.v[i].kind->topics & topics && harm > worst)
+			worst = harm;
+	}
 	return worst;
+}
+
+const struct finding *findings_refusal(const struct findings *f, unsigned topics)
+{
+	for (size_t i = 0; i < f->v.n; i++)
+		if (f->v.v[i].kind->topics & topics &&
+		    finding_harm_for(&f->v.v[i], topics) == HARM_WRONG)
+			return &f->v.v[i];
+	return NULL;
 }
 
 const char *finding_harm_name(unsigned harm)

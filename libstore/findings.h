@@ -51,7 +51,9 @@ enum { FINDING_DETAILS = 6 };
  * as long as the findings. */
 struct finding {
 	const struct finding_kind *kind;
-	uint8_t harm;      /* enum finding_harm */
+	uint8_t harm;      /* enum finding_harm: the worst of all questions that were asked */
+	uint8_t wrong_for; /* of HARM_WRONG: the topics that it misleads about; it is
+			    * HARM_PARTIAL for the others that it touches */
 	const char *title; /* one line, with the numbers */
 	/* One sentence, or a command (remedy_is_command), which is the same for all findings
 	 * that have one: it mends them all. "" when there is no remedy. */
@@ -100,8 +102,17 @@ int findings_is_trace(const char *name);
 /* Give all back; the findings are empty then. */
 void findings_release(struct findings *f);
 
+/* The harm (enum finding_harm) that it does to questions about `topics`. */
+unsigned finding_harm_for(const struct finding *f, unsigned topics);
+
 /* The worst harm of all that touch one of `topics`, or -1 when nothing does. */
 int findings_worst(const struct findings *f, unsigned topics);
+
+/*
+ * Why an answer about `topics` would mislead, or NULL when it would not: what `doctor` calls
+ * wrong, and why the verb that answers refuses. The one place where that is decided.
+ */
+const struct finding *findings_refusal(const struct findings *f, unsigned topics);
 
 /* The topics a recording was evidently made for: has it samples of a clock or counter, context
  * switches, probes? */

@@ -12,20 +12,38 @@ typedef unsigned long long ull;
 /* --- the file ------------------------------------------------------------------------------
  */
 
+/* What became of the rest of a torn file: "; 77 % of the recording could not be read". */
+static const char *unread(const struct recording *rec, char *out, size_t n)
+{
+	const struct recording_stats *s = &rec->stats;
+	double all = (double)rec->data_size + (double)s->missing_bytes;
+	double lost = (double)s->torn_bytes + (double)s->missing_bytes;
+	*out = '\0';
+	if (s->joined)
+		snprintf(out, n, "; it is not read");
+	else if (all > 0 && lost > 0 && lost <= all)
+		snprintf(out, n, "; %s%.*f %% of the recording could not be read",
+			 lost / all < 0.001 ? "less than " : "",
+			 lost / all < 0.1 || lost / all > 0.99,
+			 lost / all < 0.001 ? 0.1 : 100 * lost / all);
+	return out;
+}
+
 static void judge_cut(struct judge *j)
 {
 	const struct recording_stats *s = &j->rec->stats;
 	struct finding *f = NULL;
+	char rest[80];
 	if (j->rec->cut_off)
 		f = judge_add(
 			j, "cut-off", HARM_PARTIAL,
 			"perf did not finish this file (killed?): build-ids and event names "
-			"are missing, what is whole is used");
+			"are missing");
 	else if (s->torn[0])
-		f = judge_add(j, "cut-off", HARM_PARTIAL, "%s; everything before is used",
-			      s->torn);
+		f = judge_add(j, "cut-off", HARM_PARTIAL, "%s%s", s->torn,
+			      unread(j->rec, rest, sizeof(rest)));
 	if (j->rec->cut_off && s->torn[0])
-		judge_detail(j, f, "%s", s->torn);
+		judge_detail(j, f, "%s%s", s->torn, unread(j->rec, rest, sizeof(rest)));
 	judge_remedy(j, f, "%s",
 		     s->joined ? "keep recordings in files of their own; perfkit import A B -o "
 				 "run.db puts several into one store"
@@ -163,6 +181,8 @@ static void judge_lost(struct judge *j)
 				  share >= (waiting ? 10 : 50) ? HARM_WRONG : HARM_PARTIAL,
 				  "perf lost %llu records while recording (%.*f %%)",
 				  (ull)s->lost, share < 1 ? 3 : 1, share);
+		if (f && f->harm == HARM_WRONG && share < 50)
+			f->wrong_for = ABOUT_OFFCPU | ABOUT_TAIL;
 		lost_where(j, f);
 		struct remedy change = {.ring = 1, .spare = 1};
 		if (share >= 10) { /* larger buffers alone will not do */
@@ -207,10 +227,11 @@ static void judge_holes(struct judge *j)
 	if (!holes || tl->flags & TL_SAMPLED) /* told as switch-sampled: no loss at all */
 		return;
 	double share = percent(suspect, tl->off.n);
-	struct finding *f = judge_add(j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
-				      "%llu context switch%s missing though no loss was told; "
-				      "%.1f %% of waits suspect",
-				      (ull)holes, holes == 1 ? " is" : "es are", share);
+	struct finding *f =
+		judge_add(j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
+			  "%llu context switch%s missing, although perf reported no lost "
+			  "records; %.1f %% of waits are suspect",
+			  (ull)holes, holes == 1 ? " is" : "es are", share);
 	if (tl->disorder.moved) /* they are there, and came late */
 		judge_ask_the_file(j, f);
 	else
@@ -260,6 +281,23 @@ static uint64_t events_behind(const struct judge *j, size_t event, uint64_t *sam
 	return *samples ? v->events.v[event].stand_for : 0;
 }
 
+static int starts(const char *s, const char *with)
+{
+	return s && !strncmp(s, with, strlen(with));
+}
+
+/* What an event misleads about when it was sampled. Counts of it are too small, and their
+ * shares right; but waits are made of scheduler events, and spans of the probes a user has set.
+ */
+static unsigned misleading(const char *event)
+{
+	if (starts(event, "sched:"))
+		return ABOUT_OFFCPU | ABOUT_TAIL;
+	return starts(event, "probe") || starts(event, "sdt_") || starts(event, "perfkit")
+		       ? ABOUT_TAIL
+		       : 0;
+}
+
 static void judge_probe(struct judge *j, const struct event *ev, const char *how,
 			uint64_t samples, uint64_t behind)
 {
@@ -275,6 +313,10 @@ static void judge_probe(struct judge *j, const struct event *ev, const char *how
 	else
 		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
 			      "%s was sampled (%s), not recorded each time", ev->name, how);
+	if (f && f->harm == HARM_WRONG) {
+		f->wrong_for = (uint8_t)misleading(ev->name);
+		f->harm = f->wrong_for ? HARM_WRONG : HARM_PARTIAL;
+	}
 	judge_record(j, f, &(struct remedy){.every = 1});
 }
 
@@ -314,11 +356,6 @@ static void judge_tracepoints(struct judge *j)
 	}
 	if (!told)
 		judge_switches(j);
-}
-
-static int starts(const char *s, const char *with)
-{
-	return s && !strncmp(s, with, strlen(with));
 }
 
 static void judge_hybrid(struct judge *j)
@@ -385,10 +422,14 @@ static void judge_clocks(struct judge *j)
 					      first->name, other->name);
 		judge_record(j, f, &(struct remedy){.clock = 1});
 	}
-	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data) {
+	/* where a clock was chosen, the wall clock's time stood in the end that was torn off */
+	int torn = (j->rec->cut_off || j->rec->stats.torn[0]) && first &&
+		   attr_flag(&first->attr, ATTR_USE_CLOCKID);
+	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data &&
+	    !torn) {
 		struct finding *f = judge_add(
 			j, "clock", HARM_ADVICE,
-			"times are on %s clock, without a wall clock beside",
+			"no wall-clock reference was recorded (times are on %s clock)",
 			first && attr_flag(&first->attr, ATTR_USE_CLOCKID) ? "the chosen"
 									   : "perf's own");
 		judge_record(j, f, &(struct remedy){.clock = 1});

@@ -142,6 +142,32 @@ static struct finding *same_finding(const struct findings *f, const struct findi
 	return NULL;
 }
 
+/* The questions about which it misleads. Where the store says it of one question alone, that is
+ * the one; harm is kept for each. */
+static int read_wrong_for(const struct reading *l, struct finding *f)
+{
+	sqlite3_stmt *st;
+	int got = SQLITE_DONE;
+	int r = select_rows(l, &st,
+			    "SELECT question FROM findings WHERE recording_id = ?1 AND "
+			    "finding = ?2 AND title = ?3 AND harm = 'wrong'",
+			    l->recording);
+	if (r)
+		return r;
+	sqlite3_bind_text(st, 2, f->kind->id, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 3, f->title, -1, SQLITE_STATIC);
+	while ((got = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(st, 0);
+		for (const struct finding_question *q = finding_questions; q->name; q++)
+			if (name && !strcmp(name, q->name))
+				f->wrong_for |= (uint8_t)q->asked;
+	}
+	if (got != SQLITE_DONE)
+		r = read_failed(l);
+	sqlite3_finalize(st);
+	return r;
+}
+
 /* A finding of a newer perfkit, whose kind is not known here, is left out. */
 static int read_finding(const struct reading *l, sqlite3_stmt *st)
 {
@@ -157,12 +183,16 @@ static int read_finding(const struct reading *l, sqlite3_stmt *st)
 		return 0;
 	struct finding *old = same_finding(l->out, &f);
 	if (old) {
+		if (f.harm == HARM_WRONG && old->harm != HARM_WRONG && read_wrong_for(l, old))
+			return read_failed(l);
 		old->harm = old->harm < f.harm ? f.harm : old->harm;
 		if (*f.remedy) /* a line that mends what the other question found, too */
 			old->remedy = f.remedy;
 		return 0;
 	}
 	int r = read_details(l, sqlite3_column_int64(st, 0), &f);
+	if (!r && f.harm == HARM_WRONG)
+		r = read_wrong_for(l, &f);
 	return r ? r : vec_push(&l->out->v, f) ? err_nomem(l->e) : 0;
 }
 

@@ -546,6 +546,23 @@ const char *timeline_nameless(const struct timeline *tl)
 	return NULL;
 }
 
+uint64_t timeline_nameless_waits(const struct timeline *tl, uint64_t *all)
+{
+	uint64_t n = 0;
+	*all = 0;
+	for (size_t i = 0; i < tl->off.n; i++) {
+		const struct off *o = &tl->off.v[i];
+		if (!o->path ||
+		    tl->threads.v[o->thread].flags & (THREAD_SYSTEM | THREAD_IDLE_TASK))
+			continue;
+		const struct frame *f =
+			&tl->stacks->frames.v[tl->stacks->paths.v[o->path].frame];
+		++*all;
+		n += !f->name && (f->kind == FRAME_KERNEL || f->addr >> 48 == 0xffff);
+	}
+	return n;
+}
+
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 {
 	static const char right[] =

@@ -339,6 +339,11 @@ uint64_t timeline_recorded_ns(const struct timeline *tl);
  */
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e);
 
+/* Of the waits of threads that are not the system's, in *all: how many have a stack that ends
+ * in a kernel frame without a name. What they waited for, and whether they were idle, is then
+ * not known. */
+uint64_t timeline_nameless_waits(const struct timeline *tl, uint64_t *all);
+
 /* Why context switches that may be there cannot be told: the names and formats of tracepoints
  * lie behind a file's records and were cut off. NULL where they are known. */
 const char *timeline_nameless(const struct timeline *tl);

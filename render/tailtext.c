@@ -140,10 +140,27 @@ static void hidden_line(struct buf *b, const struct tail *t, struct evidence *ev
 	buf_release(&line);
 }
 
+/* Without the kernel's names a wait is not known to be for a lock or for work. */
+static void symbols_line(struct buf *b, const struct tail *t)
+{
+	uint64_t all, n = timeline_nameless_waits(t->tl, &all);
+	struct buf line = {0};
+	if (n * 20 < all || !n)
+		return;
+	buf_fmt(&line,
+		"no kernel symbols for %.0f %% of waits, so their causes are unknown and idle "
+		"waits are not recognized: the percentiles include them",
+		100.0 * (double)n / (double)all);
+	buf_str(b, "symbols:    ");
+	wrapped(b, buf_cstr(&line), 12, 12);
+	buf_release(&line);
+}
+
 static void left_out_line(struct buf *b, const struct tail *t)
 {
 	const struct episodes *x = &t->episodes;
 	struct buf line = {0};
+	symbols_line(b, t);
 	if (x->dirty.n) {
 		units_count(&line, x->open);
 		buf_str(&line, " open (cut by the edge), ");

@@ -50,7 +50,7 @@ cut 0 cut-off
 no-callchain 0
 dwarf 0
 sched 0 holes
-uprobe 3 tracepoint-sampled
+uprobe 0 tracepoint-sampled
 exec-storm 0
 dlclose 0
 perf-map 0
@@ -74,7 +74,7 @@ while read -r name harm file options; do
 done <<'E2'
 switch-sampled wrong
 switch-sampled-not -
-tracepoint-sampled wrong
+tracepoint-sampled partial
 tracepoint-sampled-not advice
 per-task wrong
 per-task-not -
@@ -154,7 +154,7 @@ for first in pipe demo; do
 	cat "$td/$first/perf.data" "$td/demo/perf.data" >joined.data
 	at=$(printf '0x%x' "$(wc -c <"$td/$first/perf.data")")
 	"$PERFKIT" doctor --no-local joined.data >out
-	grep -q "^partial *another recording begins at $at; everything before is used" out ||
+	grep -q "^partial *another recording begins at $at; it is not read" out ||
 		say "$first and demo: nobody says that two recordings were joined: $(cat out)"
 	"$PERFKIT" collapse -q --no-local "$td/$first/perf.data" >one.folded
 	"$PERFKIT" collapse -q --no-local joined.data | cmp -s - one.folded ||
@@ -171,7 +171,7 @@ cd "$SRC/testdata/uprobe" || exit 1
 "$PERFKIT" doctor --for cpu perf.data >/dev/null || say "uprobe: CPU time can be answered"
 "$PERFKIT" doctor --for sleep perf.data >/dev/null 2>&1
 [ $? = 2 ] || say "--for takes any word"
-cat perf.data | "$PERFKIT" doctor - >/dev/null
+cat perf.data | "$PERFKIT" doctor --for tail - >/dev/null
 [ $? = 3 ] || say "a pipe is judged otherwise"
 "$PERFKIT" doctor --for offcpu ../demo/perf.data | grep -q '^ *\[no-switches\]$' ||
 	say "nobody says that demo holds no switches"
@@ -203,9 +203,9 @@ if command -v python3 >/dev/null; then
 	"$PERFKIT" doctor --json perf.data | python3 -c '
 import json, sys, shlex
 d = json.load(sys.stdin)
-assert d["schema"] == 1 and d["worst"] == "wrong", d
+assert d["schema"] == 1 and d["worst"] == "partial", d
 f = d["findings"][0]
-assert f["id"] == "tracepoint-sampled" and f["harm"] == "wrong" and f["touches"] == ["counts", "offcpu", "tail"], f
+assert f["id"] == "tracepoint-sampled" and f["harm"] == "partial" and f["touches"] == ["counts", "offcpu", "tail"], f
 words = shlex.split(f["remedy"])
 assert words[:2] == ["perf", "record"] and "-F" not in words, f
 assert "perfkit_test:search_products,cpu-clock/freq=197/u" in words, f
