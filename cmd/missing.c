@@ -80,7 +80,7 @@ const char *missing_reason(const struct missing_dso *d)
 	if (!d->name)
 		return "no mapping holds the address";
 	if (d->is_jit && d->reason == DSO_NOT_A_FILE)
-		return "memory of no file, and no perf map or jitdump that names it";
+		return "anonymous memory (JIT code?), no perf map or jitdump found";
 	return d->reason == DSO_FOUND ? "no symbol covers the address"
 				      : dso_reason_text(d->reason);
 }
@@ -136,8 +136,8 @@ static void deleted_line(struct buf *out, const char *path)
 {
 	struct buf to = {0};
 	buf_fmt(&to, "symfs%.*s", (int)deleted_path(path), path);
-	buf_str(out, "# was deleted there; while a process that uses it runs, /proc/PID/exe "
-		     "(/proc/PID/map_files/… of a library) is it: copy it to ");
+	buf_str(out, "# deleted there; while a process still uses it, copy /proc/PID/exe (of a "
+		     "library, /proc/PID/map_files/…) to ");
 	shell_word(out, buf_cstr(&to));
 	buf_str(out, ", then --symfs symfs");
 	buf_release(&to);
@@ -151,7 +151,7 @@ static int file_remedy(const struct profile *p, const struct missing_dso *d, con
 	if (d->reason == DSO_SHARED_PATH) {
 		buf_str(out, "# next time record with --buildid-mmap");
 	} else if (d->reason == DSO_UNTRUSTED) {
-		buf_str(out, "# if the file here is still the one that ran: --trust-paths; "
+		buf_str(out, "# add --trust-paths if the file here is still the one that ran; "
 			     "next time record with --buildid-all");
 	} else if (d->reason == DSO_FOUND && id->len) {
 		buf_fmt(out, "debuginfod-find debuginfo %s", build_id_hex(id, hex));
@@ -185,7 +185,7 @@ static int kernel_remedy(const struct profile *p, const struct missing_dso *d, s
 	buf_fmt(&who, "root@%s", host_of(p));
 	shell_word(out, buf_cstr(&who));
 	buf_release(&who);
-	buf_str(out, " cat /proc/kallsyms >kallsyms  # before it boots anew; then --kallsyms "
+	buf_str(out, " cat /proc/kallsyms >kallsyms  # before the next boot; then --kallsyms "
 		     "kallsyms");
 	return 1;
 }
@@ -205,7 +205,7 @@ int missing_remedy(const struct profile *p, const struct missing_dso *d, struct 
 	case DSO_MODULE:
 		return kernel_remedy(p, d, out);
 	case DSO_VDSO:
-		buf_str(out, "perfkit pack  # on the recorded machine, before it boots anew");
+		buf_str(out, "perfkit pack  # on the recorded machine, before the next boot");
 		return 1;
 	case DSO_ANON:
 		return jit_remedy(p, dso, out);
@@ -262,7 +262,7 @@ void missing_print_hint(FILE *f)
 {
 	if (!getenv("DEBUGINFOD_URLS"))
 		fprintf(f,
-			"all that a server has:\n           "
+			"get all that a server has:\n           "
 			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org perfkit report …\n");
 }
 

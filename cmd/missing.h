@@ -44,8 +44,8 @@ int missing_remedy(const struct profile *p, const struct missing_dso *d, struct 
 int missing_get_files(const struct profile *p, struct findings *f, struct err *e);
 
 /* What is printed around the list. */
-#define MISSING_TITLE "frames without a name, by share of samples that have one:\n"
-#define MISSING_MORE "  %zu more (--top 0 shows all)\n"
+#define MISSING_TITLE "unnamed frames (share of samples affected):\n"
+#define MISSING_MORE "  %zu more (show all with --top 0)\n"
 
 /* Append the lines about one of them. Commands are not broken: they are to be pasted. */
 void missing_text(struct buf *out, const struct profile *p, const struct missing *m,

@@ -2,7 +2,9 @@
 #include "cmd/inputkind.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +30,17 @@ int output_open(struct outfile *o, const char *path, struct err *e)
 		return err_set(e, ERR_REFUSED,
 			       "%s: exists and is a recording or a store; not replaced", path);
 	return outfile_open(o, path, e);
+}
+
+size_t output_width(void)
+{
+	enum { LEAST = 80, MOST = 200 };
+	struct winsize size = {0};
+	const char *columns = getenv("COLUMNS");
+	unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
+	if (!width && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		width = size.ws_col;
+	return width < LEAST ? LEAST : width > MOST ? MOST : width;
 }
 
 int output_is_input(const char *output, const char *input)

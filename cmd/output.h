@@ -1,4 +1,4 @@
-/* output.h - where pictures, folded stacks and bundles go. */
+/* output.h - where pictures, folded stacks and bundles go, and how wide the terminal is. */
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H
 
@@ -7,6 +7,10 @@
 /* outfile_open of what an option names; NULL is stdout. A recording or a store, which cannot be
  * made again, is not replaced by what is made of it: ERR_REFUSED. */
 int output_open(struct outfile *o, const char *path, struct err *e);
+
+/* Characters in a line of stdout: COLUMNS where it is set, the terminal's width, else 80; between
+ * 80 and 200. */
+size_t output_width(void);
 
 /* 1 when both paths lead to one regular file, which must not be replaced by what is made of it.
  */

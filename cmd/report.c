@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cmd/inputkind.h"
 #include "cmd/missing.h"
+#include "cmd/output.h"
 #include "cmd/reporthead.h"
 #include "cmd/reportlines.h"
 #include "cmd/reportwaits.h"
@@ -12,6 +13,8 @@
 #include "cmd/verbs.h"
 #include "cmd/say.h"
 #include "render/escape.h"
+#include "render/table.h"
+#include "render/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,23 +79,54 @@ static int by_samples(const void *a, const void *b, void *strings)
 	return by_thread(a, b, strings);
 }
 
-static void print_row(const struct row *r, const struct strtab *strings, uint64_t total)
+static void thread_row(struct table *t, const struct row *r, const struct strtab *strings,
+		       uint64_t total)
 {
-	struct buf b = {0};
 	const char *comm = strtab_get(strings, r->comm);
-	escape_visible(&b, comm, strlen(comm));
-	printf("%-24s %10d %10d %12s %5.1f %%\n", buf_cstr(&b), r->pid, r->tid,
-	       count_text(r->samples), total ? 100.0 * (double)r->samples / (double)total : 0);
-	buf_release(&b);
+	escape_visible(&t->text, comm, strlen(comm));
+	table_next(t);
+	buf_fmt(&t->text, "%d", r->pid);
+	table_next(t);
+	buf_fmt(&t->text, "%d", r->tid);
+	table_next(t);
+	table_count(t, r->samples);
+	buf_fmt(&t->text, "%.1f %%", total ? 100.0 * (double)r->samples / (double)total : 0);
+	table_next(t);
+}
+
+/* The first `shown` of n rows, which have `total` samples. ERR_NOMEM. */
+static int put_threads(const struct row *v, size_t n, size_t shown,
+		       const struct strtab *strings, uint64_t total)
+{
+	static const struct table_column columns[] = {{"thread"},
+						      {"pid", .right = 1},
+						      {"tid", .right = 1},
+						      {"samples", .right = 1},
+						      {"share", .right = 1}};
+	struct table t = {columns, 5};
+	struct buf out = {0};
+	for (size_t i = 0; i < shown; i++)
+		thread_row(&t, &v[i], strings, total);
+	buf_char(&out, '\n');
+	table_write(&out, &t, output_width());
+	table_release(&t);
+	if (shown < n) {
+		units_plural(&out, n - shown, "more thread", "more threads");
+		buf_str(&out, " (show all with --top 0)\n");
+	}
+	fputs(buf_cstr(&out), stdout);
+	int failed = buf_failed(&out);
+	buf_release(&out);
+	return failed;
 }
 
 /* The rows of one thread and name become one. */
-static void print_threads(struct row *v, size_t given, const struct strtab *strings, int top)
+static int print_threads(struct row *v, size_t given, const struct strtab *strings, int top)
 {
 	size_t n = 0;
 	uint64_t total = 0;
 	if (!given)
-		return;
+		return 0;
 	qsort_r(v, given, sizeof(*v), by_thread, (void *)strings);
 	for (size_t i = 0; i < given; i++) {
 		total += v[i].samples;
@@ -102,12 +136,7 @@ static void print_threads(struct row *v, size_t given, const struct strtab *stri
 			v[n++] = v[i];
 	}
 	qsort_r(v, n, sizeof(*v), by_samples, (void *)strings);
-	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
-	printf("\n%-24s %10s %10s %12s %7s\n", "thread", "pid", "tid", "samples", "share");
-	for (size_t i = 0; i < shown; i++)
-		print_row(&v[i], strings, total);
-	if (shown < n)
-		printf("%s more threads (--top 0 shows all)\n", count_text(n - shown));
+	return put_threads(v, n, top > 0 && (size_t)top < n ? (size_t)top : n, strings, total);
 }
 
 static void print_none(void)
@@ -125,9 +154,9 @@ static int print_folded_threads(const struct profile *p, int top)
 		v[i] = (struct row){
 			.comm = f->comm, .pid = f->pid, .tid = f->tid, .samples = f->samples};
 	}
-	print_threads(v, p->folded.n, &p->stacks.strings, top);
+	int rc = print_threads(v, p->folded.n, &p->stacks.strings, top);
 	mem_free(v);
-	return 0;
+	return rc;
 }
 
 static int event_wanted(const struct tlinput *ti, uint16_t event)
@@ -159,11 +188,11 @@ static int print_timeline_threads(const struct tlinput *ti, int top)
 					      .tid = t ? t->tid : -1,
 					      .samples = 1};
 	}
-	print_threads(v, n, &ti->names->strings, top);
+	int rc = print_threads(v, n, &ti->names->strings, top);
 	if (!n && tl->samples.n)
 		print_none();
 	mem_free(v);
-	return 0;
+	return rc;
 }
 
 /* --- names ------------------------------------------------------------------------------ */
@@ -180,7 +209,7 @@ static int print_unnamed(const struct profile *p, const char *which, int top)
 		missing_release(&m);
 		return ERR_NOMEM;
 	}
-	printf("\nnames: %.1f %% of %s samples have a function name at the leaf\n",
+	printf("\nnames: %.1f %% of %s samples have a named innermost function\n",
 	       m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0, which);
 	missing_print(stdout, p, &m, top);
 	missing_release(&m);

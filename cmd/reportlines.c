@@ -63,7 +63,7 @@ static int add_names(struct report_lines *out, const struct profile *p)
 	struct missing m;
 	struct buf b = {0};
 	int r = missing_find(&m, p, NULL);
-	buf_fmt(&b, "names: %.1f %% of all samples have a function name at the leaf\n",
+	buf_fmt(&b, "names: %.1f %% of all samples have a named innermost function\n",
 		m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0);
 	r = r ? r : report_lines_add(out, "names", buf_cstr(&b));
 	for (size_t i = 0; i < m.dsos.n && !r; i++) {

@@ -1,7 +1,10 @@
 #include "cmd/reportwaits.h"
 #include "base/mem.h"
+#include "cmd/output.h"
 #include "cmd/waits.h"
-#include "render/escape.h"
+#include "render/table.h"
+#include "render/tailwords.h"
+#include "render/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,38 +17,6 @@ struct thread_row {
 	uint64_t n;                   /* waits neither open nor suspect */
 	uint64_t p50, p99, p999, max; /* of their lengths, ns */
 };
-
-/* "1.23s", "56.7ms", "890us", "12ns": three digits, at most six characters; with two digits,
- * "1.2s", "57ms", at most five. */
-static const char *time_digits(char out[12], uint64_t ns, int digits)
-{
-	static const struct {
-		uint64_t from;
-		double unit;
-		const char *name;
-	} units[] = {
-		{1000000000, 1e9, "s"}, {1000000, 1e6, "ms"}, {1000, 1e3, "us"}, {0, 1, "ns"}};
-	size_t i = 0;
-	while (ns < units[i].from)
-		i++;
-	double x = (double)ns / units[i].unit;
-	int before = x >= (digits > 2 ? 99.95 : 99.5)   ? 3
-		     : x >= (digits > 2 ? 9.995 : 9.95) ? 2
-							: 1;
-	int places = i == 3 || before > digits ? 0 : digits - before;
-	snprintf(out, 12, "%.*f%s", places, x, units[i].name);
-	return out;
-}
-
-static const char *short_time(char out[12], uint64_t ns)
-{
-	return time_digits(out, ns, 3);
-}
-
-static const char *shorter_time(char out[12], uint64_t ns)
-{
-	return time_digits(out, ns, 2);
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -142,64 +113,152 @@ static int by_wait(const void *a, const void *b)
 		 wy = y->sums.blocked + y->sums.runnable;
 	if (wx != wy)
 		return wx > wy ? -1 : 1;
+	if (x->sums.run != y->sums.run)
+		return x->sums.run > y->sums.run ? -1 : 1;
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static const char *length(char out[12], const struct thread_row *r, uint64_t ns)
+/* How many of the first `top` rows to show: not those of which nothing was seen, the last ones.
+ */
+static size_t first_rows(const struct thread_row *v, size_t n, size_t top)
 {
-	return r->n ? shorter_time(out, ns) : "-";
+	while (n && !v[n - 1].sums.run && !v[n - 1].sums.offs && !v[n - 1].idle)
+		n--;
+	return n < top ? n : top;
 }
 
-static void print_row(const struct tlinput *ti, const struct thread_row *r)
+/* What is above the table: sums of all threads, and what is missing from them. */
+static struct thread_row sum_rows(const struct thread_row *v, size_t n)
 {
-	const struct tl_thread *t = &ti->tl.threads.v[r->thread];
-	const char *comm = strtab_get(&ti->names->strings, t->comm);
+	struct thread_row all = {0};
+	for (size_t i = 0; i < n; i++) {
+		all.sums.run += v[i].sums.run;
+		all.sums.blocked += v[i].sums.blocked;
+		all.sums.runnable += v[i].sums.runnable;
+		all.sums.preempted += v[i].sums.preempted;
+		all.sums.unknown += v[i].sums.unknown;
+		all.sums.offs += v[i].sums.offs;
+		all.sums.open += v[i].sums.open;
+		all.sums.suspect += v[i].sums.suspect;
+		all.idle += v[i].idle;
+		all.idle_offs += v[i].idle_offs;
+	}
+	return all;
+}
+
+static void put_time(struct buf *b, uint64_t ns, const char *what)
+{
+	units_duration(b, ns);
+	buf_str(b, what);
+}
+
+static void put_totals(struct buf *out, const struct tlinput *ti, const struct thread_row *v,
+		       size_t n)
+{
+	enum { LABEL = 11, WIDTH = 80 };
+	const struct thread_row all = sum_rows(v, n);
 	struct buf b = {0};
-	char run[12], idle[12], blocked[12], delay[12], p50[12], p99[12], p999[12], max[12];
-	escape_visible(&b, comm, strlen(comm));
-	printf("%-13.*s %7d %6s %6s %6s %6s %6llu %5s %5s %5s %5s\n",
-	       (int)escape_prefix(buf_cstr(&b), b.n, 13), buf_cstr(&b), t->tid,
-	       short_time(run, r->sums.run), short_time(idle, r->idle),
-	       short_time(blocked, r->sums.blocked), short_time(delay, r->sums.runnable),
-	       (unsigned long long)r->sums.offs, length(p50, r, r->p50), length(p99, r, r->p99),
-	       length(p999, r, r->p999), length(max, r, r->max));
+	units_plural(&b, n, "thread, ", "threads, ");
+	units_plural(&b, all.sums.offs, "wait: ", "waits: ");
+	put_time(&b, all.sums.run, " running, ");
+	put_time(&b, all.sums.blocked, " blocked, ");
+	put_time(&b, all.sums.runnable, " runnable (");
+	put_time(&b, all.sums.preempted, " of it preempted), ");
+	put_time(&b, all.sums.unknown, " in an unknown state");
+	if (all.idle_offs) {
+		buf_str(&b, "; ");
+		put_time(&b, all.idle, " in ");
+		units_plural(&b, all.idle_offs, "idle wait", "idle waits");
+		buf_str(&b, " not counted");
+	}
+	if (all.sums.open || all.sums.suspect) {
+		buf_str(&b, "; ");
+		units_count(&b, all.sums.open);
+		buf_str(&b, " open and ");
+		units_plural(&b, all.sums.suspect, "suspect wait", "suspect waits");
+		buf_str(&b, " not in the percentiles");
+	}
+	if (ti->tl.losses.n) {
+		buf_str(&b, "; ");
+		units_plural(&b, ti->tl.losses.n, "gap", "gaps");
+		buf_str(&b, " in the scheduler records");
+	}
+	if (ti->tl.stray_samples) {
+		buf_str(&b, "; ");
+		units_plural(&b, ti->tl.stray_samples, "sample", "samples");
+		buf_str(&b, " outside of any running interval (wrong clock?)");
+	}
+	buf_fmt(out, "\n%-*s", LABEL, "scheduler");
+	text_wrapped(out, buf_cstr(&b), LABEL, LABEL, WIDTH);
+	out->failed = buf_failed(&b) ? buf_failed(&b) : out->failed;
 	buf_release(&b);
 }
 
-static void print_totals(const struct tlinput *ti, const struct thread_row *v, size_t n)
+static void length_cell(struct table *t, const struct thread_row *r, uint64_t ns)
 {
-	struct tl_sums all = {0};
-	uint64_t idle = 0, idle_offs = 0;
-	char run[12], blocked[12], delay[12], preempted[12], unknown[12], rest[12];
-	for (size_t i = 0; i < n; i++) {
-		all.run += v[i].sums.run;
-		all.blocked += v[i].sums.blocked;
-		all.runnable += v[i].sums.runnable;
-		all.preempted += v[i].sums.preempted;
-		all.unknown += v[i].sums.unknown;
-		all.offs += v[i].sums.offs;
-		all.open += v[i].sums.open;
-		all.suspect += v[i].sums.suspect;
-		idle += v[i].idle;
-		idle_offs += v[i].idle_offs;
+	if (r->n)
+		table_duration(t, ns);
+	else
+		table_text(t, "-");
+}
+
+static void thread_row(struct table *t, const struct tlinput *ti, const struct thread_row *r)
+{
+	words_thread(&t->text, &ti->tl, r->thread, ti->tl.threads.v[r->thread].comm);
+	table_next(t);
+	table_duration(t, r->sums.run);
+	table_duration(t, r->idle);
+	table_duration(t, r->sums.blocked);
+	table_duration(t, r->sums.runnable);
+	table_count(t, r->sums.offs);
+	length_cell(t, r, r->p50);
+	length_cell(t, r, r->p99);
+	length_cell(t, r, r->p999);
+	length_cell(t, r, r->max);
+}
+
+static void put_threads(struct buf *out, const struct tlinput *ti, const struct thread_row *v,
+			size_t n)
+{
+	static const struct table_column columns[] = {
+		{"thread"},
+		{"running", .right = 1},
+		{"idle", .right = 1},
+		{"blocked", .right = 1},
+		{"runnable", .right = 1},
+		{"waits", .right = 1},
+		{"p50", .right = 1, .drop = 2},
+		{"p99", .right = 1, .drop = 3},
+		{"p99.9", .right = 1, .drop = 1},
+		{"max", .right = 1},
+	};
+	struct table t = {columns, sizeof(columns) / sizeof(*columns)};
+	for (size_t i = 0; i < n; i++)
+		thread_row(&t, ti, &v[i]);
+	buf_char(out, '\n');
+	table_write(out, &t, output_width());
+	table_release(&t);
+}
+
+/* The totals, and the first `shown` of n threads. ERR_NOMEM. */
+static int print(const struct tlinput *ti, const struct thread_row *v, size_t n, size_t shown,
+		 size_t hidden)
+{
+	struct buf out = {0};
+	put_totals(&out, ti, v, n);
+	put_threads(&out, ti, v, shown);
+	if (shown < n) {
+		units_plural(&out, n - shown, "more thread", "more threads");
+		buf_str(&out, " (show all with --top 0)\n");
 	}
-	printf("\nscheduler: %zu threads, %llu waits; run %s, blocked %s, sch delay %s\n", n,
-	       (unsigned long long)all.offs, short_time(run, all.run),
-	       short_time(blocked, all.blocked), short_time(delay, all.runnable));
-	printf("           (preempted %s of it), state unknown %s;\n"
-	       "           %llu waits open, %llu suspect\n",
-	       short_time(preempted, all.preempted), short_time(unknown, all.unknown),
-	       (unsigned long long)all.open, (unsigned long long)all.suspect);
-	if (idle_offs)
-		printf("           %s of %llu idle waits left out\n", short_time(rest, idle),
-		       (unsigned long long)idle_offs);
-	if (ti->tl.losses.n)
-		printf("           %zu places where scheduler records are missing\n",
-		       ti->tl.losses.n);
-	if (ti->tl.stray_samples)
-		printf("           %llu samples outside of any running interval (clock "
-		       "trouble?)\n",
-		       (unsigned long long)ti->tl.stray_samples);
+	if (hidden) {
+		units_plural(&out, hidden, "thread", "threads");
+		buf_str(&out, " of the kernel and perf hidden (show with --system)\n");
+	}
+	fputs(buf_cstr(&out), stdout);
+	int failed = buf_failed(&out);
+	buf_release(&out);
+	return failed;
 }
 
 int report_waits(const struct tlinput *ti, int top, int system)
@@ -225,17 +284,9 @@ int report_waits(const struct tlinput *ti, int top, int system)
 			n++;
 	}
 	qsort(v, n, sizeof(*v), by_wait);
-	print_totals(ti, v, n);
-	printf("\n%-13s %7s %6s %5s %7s %6s %6s %5s %5s %5s %5s\n", "thread", "tid", "run",
-	       "idle", "blocked", "delay", "waits", "p50", "p99", "p99.9", "max");
-	size_t shown = top > 0 && (size_t)top < n ? (size_t)top : n;
-	for (size_t i = 0; i < shown; i++)
-		print_row(ti, &v[i]);
-	if (shown < n)
-		printf("%zu more threads (--top 0 shows all)\n", n - shown);
-	if (hidden)
-		printf("%zu kernel threads and perf's own are not shown (--system)\n", hidden);
+	size_t shown = top > 0 ? first_rows(v, n, (size_t)top) : n;
+	int rc = print(ti, v, n, shown, hidden);
 	mem_free(v);
 	mem_free(scratch);
-	return 0;
+	return rc;
 }

@@ -7,6 +7,7 @@
 #include "libstore/chain.h"
 #include "render/escape.h"
 #include "render/folded.h"
+#include "render/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -386,6 +387,17 @@ static int add_wait(const struct svg_request *rq, struct flame_input *fi,
 	return flame_input_end(fi, v0, v1, e);
 }
 
+/* "hidden: 1,234 idle waits (12.3 s)". */
+static void hidden_part(struct buf *b, uint64_t n, const char *one, const char *many,
+			const char *whose, uint64_t ns)
+{
+	buf_str(b, b->n ? ", " : "hidden: ");
+	units_plural(b, n, one, many);
+	buf_fmt(b, "%s (", whose);
+	units_duration(b, ns);
+	buf_char(b, ')');
+}
+
 static void describe_waits(struct svg_drawn *out, const struct tlinput *ti, const char *title,
 			   const char *what, const struct hidden_waits *h)
 {
@@ -394,12 +406,10 @@ static void describe_waits(struct svg_drawn *out, const struct tlinput *ti, cons
 	out->seconds = (double)timeline_recorded_ns(&ti->tl) / 1e9;
 	describe_timeline(out, what, ti);
 	if (h->idle_n)
-		buf_fmt(&out->hidden, "hidden: %llu idle waits (%.2f s)",
-			(unsigned long long)h->idle_n, (double)h->idle_ns / 1e9);
+		hidden_part(&out->hidden, h->idle_n, "idle wait", "idle waits", "", h->idle_ns);
 	if (h->system_n)
-		buf_fmt(&out->hidden, "%s%llu waits of kernel threads and perf (%.2f s)",
-			h->idle_n ? ", " : "hidden: ", (unsigned long long)h->system_n,
-			(double)h->system_ns / 1e9);
+		hidden_part(&out->hidden, h->system_n, "wait", "waits",
+			    " of kernel threads and perf", h->system_ns);
 }
 
 static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,

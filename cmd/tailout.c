@@ -73,6 +73,7 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 		.filters = buf_cstr(&filters),
 		.shown = buf_cstr(&shown),
 		.also = buf_cstr(&also),
+		.width = output_width(),
 		.rows = o->rows < UINT32_MAX ? (uint32_t)o->rows : 0,
 		.details = o->details < UINT32_MAX ? (uint32_t)o->details : UINT32_MAX,
 		.hist = o->hist,
@@ -95,7 +96,7 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 {
 	struct buf filters = {0};
 	filters_text(r->opt, &filters);
-	struct tailtext_options to = {.filters = buf_cstr(&filters)};
+	struct tailtext_options to = {.filters = buf_cstr(&filters), .width = output_width()};
 	tailtext_population(b, t, &to);
 	buf_release(&filters);
 }

@@ -1,6 +1,7 @@
 #include "cmd/waits.h"
 #include "cmd/say.h"
 #include "render/escape.h"
+#include "render/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -137,45 +138,37 @@ static void stack_text(const struct tlinput *ti, uint32_t path, struct buf *b)
 		buf_str(b, "no user stack");
 }
 
-static const char *duration(char *out, size_t n, uint64_t ns)
-{
-	if (ns >= 1000000000)
-		snprintf(out, n, "%.2f s", (double)ns / 1e9);
-	else if (ns >= 1000000)
-		snprintf(out, n, "%.1f ms", (double)ns / 1e6);
-	else
-		snprintf(out, n, "%.1f us", (double)ns / 1e3);
-	return out;
-}
-
 /* Idle waits, and the stack that most of their time is of. */
 static void idle_text(const struct tlinput *ti, const struct hidden_waits *h, struct buf *b)
 {
-	char d[32];
-	buf_fmt(b, "%llu idle waits, %s", (unsigned long long)h->idle_n,
-		duration(d, sizeof(d), h->idle_ns));
+	units_plural(b, h->idle_n, "idle wait, ", "idle waits, ");
+	units_duration(b, h->idle_ns);
 	if (!h->largest_ns)
 		return;
 	buf_fmt(b, " (largest: %s: ", strtab_get(&ti->names->strings, h->largest_comm));
 	stack_text(ti, h->largest_path, b);
-	buf_fmt(b, ", %s)", duration(d, sizeof(d), h->largest_ns));
+	buf_str(b, ", ");
+	units_duration(b, h->largest_ns);
+	buf_char(b, ')');
 }
 
 void tl_say_hidden(struct tlinput *ti, const struct hidden_waits *h)
 {
 	struct buf b = {0};
-	char d[32];
 	if (ti->opt->in.quiet || (!h->idle_n && !h->system_n))
 		return;
 	if (h->idle_n)
 		idle_text(ti, h, &b);
-	if (h->system_n)
-		buf_fmt(&b, "%s%llu waits of kernel threads and perf, %s", b.n ? "; " : "",
-			(unsigned long long)h->system_n, duration(d, sizeof(d), h->system_ns));
-	say("hidden: %s (%s them)", buf_cstr(&b),
-	    !h->idle_n     ? "--system shows"
-	    : !h->system_n ? "--idle shows"
-			   : "--idle, --system show");
+	if (h->system_n) {
+		buf_str(&b, b.n ? "; " : "");
+		units_plural(&b, h->system_n, "wait", "waits");
+		buf_str(&b, " of kernel threads and perf, ");
+		units_duration(&b, h->system_ns);
+	}
+	say("hidden: %s (show with %s)", buf_cstr(&b),
+	    !h->idle_n     ? "--system"
+	    : !h->system_n ? "--idle"
+			   : "--idle, --system");
 	buf_release(&b);
 }
 

@@ -75,12 +75,14 @@ function shortNumber(x) {
 	return x.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
 }
 
+// As units_duration (units.c) says it.
 function timeText(ns) {
-	const a = Math.abs(ns);
-	return a >= 3600e9 ? shortNumber(ns / 3600e9) + " h" :
-		a >= 999.5e6 ? shortNumber(ns / 1e9) + " s" :
-		a >= 999.5e3 ? shortNumber(ns / 1e6) + " ms" :
-		a >= 999.5 ? shortNumber(ns / 1e3) + " \u00b5s" : ns.toFixed(0) + " ns";
+	const a = Math.round(Math.abs(ns));
+	const [unit, name] = a < 1e3 ? [1, "ns"] : a < 999500 ? [1e3, "us"] :
+		a < 999500000 ? [1e6, "ms"] : [1e9, "s"];
+	const tenths = Math.round(a / (unit / 10));
+	const digits = unit > 1 && tenths < 1000 ? 1 : 0;
+	return (ns < 0 ? "-" : "") + (digits ? tenths / 10 : Math.round(a / unit)).toFixed(digits) + " " + name;
 }
 
 // --- pointing and telling --------------------------------------------------------------------

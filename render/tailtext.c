@@ -1,14 +1,15 @@
 #include "render/tailtext.h"
 #include "libstore/causes.h"
 #include "render/escape.h"
+#include "render/table.h"
 #include "render/tailevents.h"
 #include "render/units.h"
 
-#include <stdarg.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 80 };
+enum { PROSE = 80 };
 
 static const uint32_t shown_percentiles[] = {50000, 90000, 99000, 99900, 99990};
 enum { PERCENTILES = sizeof(shown_percentiles) / sizeof(*shown_percentiles) };
@@ -26,53 +27,10 @@ static void pad(struct buf *b, size_t line, size_t column)
 		buf_char(b, ' ');
 }
 
-/* What was appended since `from` becomes at most `width` characters, right-aligned if asked. */
-static void fit(struct buf *b, size_t from, size_t width, int right)
-{
-	if (buf_failed(b))
-		return;
-	size_t n = b->n - from, chars = n ? escape_chars(b->v + from, n) : 0;
-	if (chars > width) {
-		b->n = from + escape_prefix(b->v + from, n, width - 1);
-		buf_str(b, "~");
-		chars = width;
-	}
-	size_t gap = width - chars;
-	for (size_t i = 0; i < gap; i++)
-		buf_char(b, ' ');
-	if (right && gap && !buf_failed(b)) {
-		memmove(b->v + from + gap, b->v + from, b->n - from - gap);
-		memset(b->v + from, ' ', gap);
-	}
-}
-
-static void duration_cell(struct buf *b, uint64_t ns, size_t width)
-{
-	size_t at = b->n;
-	units_duration(b, ns);
-	fit(b, at, width, 1);
-}
-
-/* Words broken at blanks: the first line goes on at `column`, later ones are indented. */
+/* Prose stays narrow on wide terminals. */
 static void wrapped(struct buf *out, const char *text, size_t column, size_t indent)
 {
-	for (int first = 1; *text; first = 0) {
-		size_t n = strcspn(text, " "), chars = escape_chars(text, n);
-		if (!first && column + 1 + chars > WIDTH) {
-			buf_char(out, '\n');
-			for (size_t i = 0; i < indent; i++)
-				buf_char(out, ' ');
-			column = indent;
-		} else if (!first) {
-			buf_char(out, ' ');
-			column++;
-		}
-		buf_add(out, text, n);
-		column += chars;
-		text += n;
-		text += strspn(text, " ");
-	}
-	buf_char(out, '\n');
+	text_wrapped(out, text, column, indent, PROSE);
 }
 
 /* --- the population ------------------------------------------------------------------------
@@ -104,7 +62,7 @@ static void population_line(struct buf *b, const struct tail *t,
 	units_plural(&line, x->processes, "process", "processes");
 	buf_fmt(&line, " (%s)", *o->filters ? o->filters : "all");
 	if (x->query.kind == EPISODE_WAIT && !x->query.idle)
-		buf_str(&line, ", less their idle parts");
+		buf_str(&line, ", without their idle parts");
 	buf_str(b, "population: ");
 	wrapped(b, buf_cstr(&line), 12, 12);
 	buf_release(&line);
@@ -118,20 +76,19 @@ static void hidden_line(struct buf *b, const struct tail *t, struct evidence *ev
 		units_plural(&line, x->idle.count, "idle wait", "idle waits");
 		buf_str(&line, " (");
 		units_duration(&line, x->idle.ns);
-		buf_str(&line, ", most of it ");
+		buf_str(&line, ", mostly ");
 		escape_visible(&line, strtab_get(&t->tl->stacks->strings, x->idle.comm),
 			       strtab_len(&t->tl->stacks->strings, x->idle.comm));
 		buf_str(&line, " in ");
 		words_stack(&line, ev, x->idle.path, 2);
-		buf_str(&line, "; --idle shows them)");
+		buf_str(&line, "; show with --idle)");
 	}
 	if (x->system.count) {
-		if (line.n)
-			buf_str(&line, ", ");
-		units_count(&line, x->system.count);
+		buf_str(&line, line.n ? ", " : "");
+		units_plural(&line, x->system.count, "wait", "waits");
 		buf_str(&line, " of kernel threads and perf (");
 		units_duration(&line, x->system.ns);
-		buf_str(&line, "; --system)");
+		buf_str(&line, "; show with --system)");
 	}
 	if (line.n) {
 		buf_str(b, "hidden:     ");
@@ -163,10 +120,10 @@ static void left_out_line(struct buf *b, const struct tail *t)
 	symbols_line(b, t);
 	if (x->dirty.n) {
 		units_count(&line, x->open);
-		buf_str(&line, " open (cut by the edge), ");
+		buf_str(&line, " open (cut off by the recording's edge), ");
 		units_count(&line, x->suspect);
-		buf_str(&line, " suspect (records missing there); with them, as long as they "
-			       "were seen, p99.9 is ");
+		buf_str(&line, " suspect (next to missing records); with their observed "
+			       "length, p99.9 is ");
 		units_duration(&line, episodes_percentile(x, 99900, 1));
 		buf_str(b, "left out:   ");
 		wrapped(b, buf_cstr(&line), 12, 12);
@@ -174,46 +131,50 @@ static void left_out_line(struct buf *b, const struct tail *t)
 	}
 	if (x->unknown) {
 		units_plural(&line, x->unknown, "episode has a wait", "episodes have waits");
-		buf_str(&line, " without a recorded wakeup: how much of it was blocked and how "
-			       "much runnable is not known");
-		buf_str(b, "not known:  ");
+		buf_str(&line, " without a recorded wakeup: blocked and runnable time cannot "
+			       "be told apart");
+		buf_str(b, "unknown:    ");
 		wrapped(b, buf_cstr(&line), 12, 12);
 	}
 	buf_release(&line);
 }
 
-static void percentile_table(struct buf *b, const struct episodes *x)
+static void percentile_cell(struct table *t, const struct episodes *x, uint32_t millipercent)
 {
-	size_t line;
-	buf_str(b, "\n     count");
-	for (int i = 0; i < PERCENTILES; i++) {
-		line = b->n;
-		buf_char(b, 'p');
-		units_percent(b, shown_percentiles[i]);
-		fit(b, line, 11, 1);
-	}
-	buf_str(b, "        max\n");
-	line = b->n;
-	units_count(b, x->clean.n);
-	fit(b, line, 10, 1);
-	for (int i = 0; i < PERCENTILES; i++) {
-		if (!x->clean.n || episodes_cannot_say(x, shown_percentiles[i]))
-			buf_str(b, x->clean.n ? " cannot say" : "          -");
-		else
-			duration_cell(b, episodes_percentile(x, shown_percentiles[i], 0), 11);
-	}
-	if (x->clean.n)
-		duration_cell(b, x->clean.v[x->clean.n - 1], 11);
+	if (!x->clean.n)
+		table_text(t, "-");
+	else if (episodes_cannot_say(x, millipercent))
+		table_text(t, "cannot say");
 	else
-		buf_str(b, "          -");
+		table_duration(t, episodes_percentile(x, millipercent, 0));
+}
+
+static void percentile_table(struct buf *b, const struct episodes *x, size_t width)
+{
+	static const struct table_column columns[] = {
+		{"count", .right = 1}, {"p50", .right = 1},   {"p90", .right = 1},
+		{"p99", .right = 1},   {"p99.9", .right = 1}, {"p99.99", .right = 1},
+		{"max", .right = 1},
+	};
+	struct table t = {columns, PERCENTILES + 2};
+	static_assert(sizeof(columns) / sizeof(*columns) == PERCENTILES + 2, "a percentile");
+	table_count(&t, x->clean.n);
+	for (int i = 0; i < PERCENTILES; i++)
+		percentile_cell(&t, x, shown_percentiles[i]);
+	if (x->clean.n)
+		table_duration(&t, x->clean.v[x->clean.n - 1]);
+	else
+		table_text(&t, "-");
 	buf_char(b, '\n');
+	table_write(b, &t, width);
+	table_release(&t);
 }
 
 int tailtext_population(struct buf *b, const struct tail *t, const struct tailtext_options *o)
 {
 	population_line(b, t, o);
 	left_out_line(b, t);
-	percentile_table(b, &t->episodes);
+	percentile_table(b, &t->episodes, o->width);
 	return buf_failed(b);
 }
 
@@ -227,9 +188,12 @@ static int log2_of(uint64_t ns)
 
 /* Buckets double; each line is the lower and upper bound, the count, and a bar as wide as the
  * count is of the largest. */
-static void histogram(struct buf *b, const struct episodes *x)
+static void histogram(struct buf *b, const struct episodes *x, size_t width)
 {
 	enum { BAR = 38 };
+	static const struct table_column columns[] = {
+		{"from", .right = 1}, {"to", .right = 1}, {"count", .right = 1}, {""}};
+	struct table t = {columns, 4};
 	uint64_t count[64] = {0}, most = 0;
 	int lo = 63, hi = 0;
 	for (size_t i = 0; i < x->clean.n; i++)
@@ -241,29 +205,29 @@ static void histogram(struct buf *b, const struct episodes *x)
 		hi = i;
 		most = count[i] > most ? count[i] : most;
 	}
-	buf_str(b, "\n      from         to      count\n");
 	for (int i = lo; i <= hi && most; i++) {
-		size_t at;
-		duration_cell(b, i ? 1ull << i : 0, 10);
-		duration_cell(b, i < 63 ? 1ull << (i + 1) : UINT64_MAX, 11);
-		at = b->n;
-		units_count(b, count[i]);
-		fit(b, at, 11, 1);
-		uint64_t bar = (count[i] * BAR + most - 1) / most;
-		buf_str(b, bar ? " " : "");
-		for (uint64_t k = 0; k < bar; k++)
-			buf_char(b, '*');
-		buf_char(b, '\n');
+		table_duration(&t, i ? 1ull << i : 0);
+		table_duration(&t, i < 63 ? 1ull << (i + 1) : UINT64_MAX);
+		table_count(&t, count[i]);
+		for (uint64_t k = (count[i] * BAR + most - 1) / most; k; k--)
+			buf_char(&t.text, '*');
+		table_next(&t);
 	}
+	buf_char(b, '\n');
+	table_write(b, &t, width);
+	table_release(&t);
 }
 
 /* --- groups --------------------------------------------------------------------------------
  */
 
-/* How far the worst share one root: the largest group, which need not be the first by time. */
+/* How far the worst share one root: the largest group, which need not be the first by time.
+ * Nothing of a single episode. */
 static void groups_sentence(struct buf *b, const struct tail *t, const char *name)
 {
 	uint64_t most = 0;
+	if (t->rows.n < 2)
+		return;
 	for (size_t i = 0; i < t->groups.n; i++)
 		most = most > t->groups.v[i].count ? most : t->groups.v[i].count;
 	if (most < 2 && t->rows.n > 1)
@@ -273,7 +237,7 @@ static void groups_sentence(struct buf *b, const struct tail *t, const char *nam
 		buf_str(b, " of ");
 	}
 	units_plural(b, t->rows.n, "worst episode has", "worst episodes have");
-	buf_fmt(b, " the same %s\n", name);
+	buf_fmt(b, " the same %s\n\n", name);
 }
 
 static void groups_table(struct buf *b, struct tail *t, const struct tailtext_options *o)
@@ -287,27 +251,23 @@ static void groups_table(struct buf *b, struct tail *t, const struct tailtext_op
 	const char *name =
 		t->group_by == GROUP_COMM ? "thread name" : tail_group_name(t->group_by);
 	groups_sentence(b, t, name);
-	buf_fmt(b, "\n  count      time  share  %s\n", name);
+	const struct table_column columns[] = {
+		{"count", .right = 1}, {"time", .right = 1}, {"share", .right = 1}, {name}};
+	struct table table = {columns, 4};
 	for (size_t i = 0; i < t->groups.n && (!o->rows || i < o->rows); i++) {
 		const struct tail_group *g = &t->groups.v[i];
-		size_t at = b->n;
-		units_count(b, g->count);
-		fit(b, at, 7, 1);
-		duration_cell(b, g->ns, 10);
-		at = b->n;
-		buf_fmt(b, "%u %%",
+		table_count(&table, g->count);
+		table_duration(&table, g->ns);
+		buf_fmt(&table.text, "%u %%",
 			total ? (unsigned)((double)g->ns * 100 / (double)total + .5) : 0);
-		fit(b, at, 7, 1);
-		buf_str(b, "  ");
-		at = b->n;
-		words_group(b, t, g);
-		fit(b, at, WIDTH - 26, 0);
-		while (!buf_failed(b) && b->n && b->v[b->n - 1] == ' ')
-			b->n--;
-		buf_char(b, '\n');
+		table_next(&table);
+		words_group(&table.text, t, g);
+		table_next(&table);
 	}
+	table_write(b, &table, o->width);
+	table_release(&table);
 	if (o->rows && t->groups.n > o->rows) {
-		buf_str(b, "  ... ");
+		buf_str(b, "... ");
 		units_plural(b, t->groups.n - o->rows, "more group", "more groups");
 		buf_char(b, '\n');
 	}
@@ -343,64 +303,43 @@ static void recurrence_lines(struct buf *b, const struct tail *t)
 /* --- the worst, one a line -----------------------------------------------------------------
  */
 
-/* comm/tid; a long comm is cut, the tid never: it is what one looks for elsewhere. */
-static void thread_cell(struct buf *b, const struct timeline *tl, const struct episode *ep,
-			size_t width)
-{
-	size_t at = b->n, slash;
-	words_thread(b, tl, ep->thread, ep->comm);
-	for (slash = b->n; slash > at && b->v[slash - 1] != '/';)
-		slash--;
-	char tid[16] = "";
-	size_t n = slash > at ? b->n - slash + 1 : 0;
-	if (n && n < sizeof(tid) && escape_chars(b->v + at, b->n - at) > width) {
-		memcpy(tid, b->v + slash - 1, n);
-		b->n = slash - 1;
-		fit(b, at, width - n, 0);
-		buf_str(b, tid);
-	}
-	fit(b, at, width, 0);
-}
-
-static void episode_row(struct buf *b, const struct tail *t, size_t rank)
+static void episode_row(struct table *table, const struct tail *t, size_t rank)
 {
 	const struct tail_row *row = &t->rows.v[rank];
 	const struct episode *ep = &t->episodes.v.v[row->episode];
-	size_t line = b->n, at;
-	buf_fmt(b, "%zu", rank + 1);
-	fit(b, line, 4, 1);
-	at = b->n;
-	units_seconds(b, ep->start_ns);
-	fit(b, at, 15, 1);
-	duration_cell(b, episode_ns(ep), 10);
-	buf_str(b, "  ");
-	thread_cell(b, t->tl, ep, 17);
-	buf_char(b, ' ');
-	at = b->n;
-	buf_str(b, words_cause(row->state, row->cause));
-	fit(b, at, 9, 0);
-	buf_char(b, ' ');
-	at = b->n;
-	words_root_cell(b, t, row, 0);
-	fit(b, at, 21, 0);
-	while (!buf_failed(b) && b->n > line && b->v[b->n - 1] == ' ')
-		b->n--;
-	buf_char(b, '\n');
+	table_count(table, rank + 1);
+	units_seconds(&table->text, ep->start_ns);
+	table_next(table);
+	table_duration(table, episode_ns(ep));
+	words_thread(&table->text, t->tl, ep->thread, ep->comm);
+	table_next(table);
+	table_text(table, words_cause(row->state, row->cause));
+	words_root_cell(&table->text, t, row, 0);
+	table_next(table);
 }
 
 static void episodes_table(struct buf *b, const struct tail *t,
 			   const struct tailtext_options *o)
 {
+	static const struct table_column columns[] = {{"#", .right = 1},
+						      {"start (s)", .right = 1},
+						      {"length", .right = 1},
+						      {"thread", .cut = TABLE_CUT_ID},
+						      {"cause"},
+						      {"root"}};
+	struct table table = {columns, 6};
 	size_t n = o->rows && o->rows < t->rows.n ? o->rows : t->rows.n;
 	if (!n)
 		return;
-	buf_str(b, "\n   #      start (s)  duration  thread            cause     root\n");
 	for (size_t i = 0; i < n; i++)
-		episode_row(b, t, i);
+		episode_row(&table, t, i);
+	buf_char(b, '\n');
+	table_write(b, &table, o->width);
+	table_release(&table);
 	if (n < t->rows.n) {
-		buf_str(b, "     ... ");
+		buf_str(b, "... ");
 		units_count(b, t->rows.n - n);
-		buf_str(b, " more (--rows 0 shows all)\n");
+		buf_str(b, " more (show all with --rows 0)\n");
 	}
 }
 
@@ -513,7 +452,7 @@ static void detail_waker(struct detail *d, const struct explanation *x)
 	if (o->waker == TL_NONE) {
 		buf_str(&d->line, o->waker_context == WAKER_IDLE
 					  ? "the idle task"
-					  : "an interrupt (a timer or a device)");
+					  : "an interrupt (timer or device)");
 		buf_fmt(&d->line, ", context %s", waker_context_name(o->waker_context));
 		detail_line(d, "woken by");
 		return;
@@ -558,7 +497,7 @@ static void detail_corunners(struct detail *d, const struct explanation *x)
 		buf_str(&d->line, ", others ");
 		units_part(&d->line, rest, x->runnable_ns);
 	}
-	detail_line(d, "CPU had by");
+	detail_line(d, "on its CPU");
 }
 
 static void detail_link(struct detail *d, const struct explanation *x, size_t i)
@@ -582,7 +521,7 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 			words_function(b, d->t->tl, function);
 		}
 		buf_str(b, x->chain.v[i + 1].via == VIA_CPU     ? ", behind"
-			   : x->chain.v[i + 1].via == VIA_OWNER ? ", owner of the lock"
+			   : x->chain.v[i + 1].via == VIA_OWNER ? ", lock held by"
 								: ", until woken by");
 	}
 	detail_line(d, i ? "" : "chain");
@@ -592,7 +531,7 @@ static void say_missing(void *ctx, const char *line)
 {
 	struct detail *d = ctx;
 	buf_str(&d->line, line);
-	detail_line(d, "not known");
+	detail_line(d, "missing");
 }
 
 static int detail(struct detail *d, size_t rank, struct explanation *x, struct err *e)
@@ -613,7 +552,7 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 	detail_corunners(d, x);
 	if (x->run_ns && d->t->tl->samples.n) {
 		units_plural(&d->line, x->samples, "sample", "samples");
-		buf_str(&d->line, " while it ran");
+		buf_str(&d->line, " while running");
 		detail_line(d, "samples");
 	}
 	r = words_events(&d->line, d->ev, ep, 4, e);
@@ -654,13 +593,14 @@ static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)
 	uint64_t n = t->episodes.clean.n, need = percentile_needs(millipercent);
 	if (!n || !t->too_few)
 		return;
-	buf_str(b, ", the longest there is: ");
-	units_plural(b, n, "episode is", "episodes are");
-	buf_str(b, " too few for p");
+	buf_str(b, " (the longest: p");
 	units_percent(b, millipercent);
-	buf_str(b, " (it takes ");
+	buf_str(b, " takes ");
 	units_count(b, need);
-	buf_str(b, "; --top N, --p90 ask for less)");
+	buf_str(b, " episodes, and there ");
+	buf_str(b, n == 1 ? "is " : "are ");
+	units_count(b, n);
+	buf_str(b, "; ask for --top N or --p90)");
 }
 
 static void selection_line(struct buf *b, const struct tail *t,
@@ -672,11 +612,11 @@ static void selection_line(struct buf *b, const struct tail *t,
 	if (p->kind == PICK_PERCENTILE && t->selection.cannot_say) {
 		buf_char(&line, 'p');
 		units_percent(&line, p->millipercent);
-		buf_str(&line,
-			p->dirty ? ": cannot say; " : ": cannot say; of those measured whole ");
-		units_plural(&line, t->selection.v.n, "episode lasted ", "episodes lasted ");
+		buf_str(&line, p->dirty ? ": cannot say; "
+					: ": cannot say; of those measured whole, ");
+		units_plural(&line, t->selection.v.n, "episode lasted at least ",
+			     "episodes lasted at least ");
 		units_duration(&line, t->selection.threshold_ns);
-		buf_str(&line, " or longer");
 	} else if (p->kind == PICK_PERCENTILE) {
 		buf_char(&line, 'p');
 		units_percent(&line, p->millipercent);
@@ -684,26 +624,26 @@ static void selection_line(struct buf *b, const struct tail *t,
 		units_duration(&line, t->selection.threshold_ns);
 		too_few(&line, t, p->millipercent);
 		buf_str(&line, "; ");
-		units_plural(&line, t->selection.v.n, "episode lasted", "episodes lasted");
-		buf_str(&line, " that long or longer");
+		units_plural(&line, t->selection.v.n, "episode lasted at least that long",
+			     "episodes lasted at least that long");
 	} else if (p->kind == PICK_OVER) {
-		units_plural(&line, t->selection.v.n, "episode lasted ", "episodes lasted ");
+		units_plural(&line, t->selection.v.n, "episode lasted at least ",
+			     "episodes lasted at least ");
 		units_duration(&line, p->ns);
-		buf_str(&line, " or longer");
 	} else {
 		buf_str(&line, "the ");
 		units_plural(&line, t->selection.v.n, "longest episode", "longest episodes");
 	}
 	if (*o->shown) {
-		buf_str(&line, "; shown are the ");
+		buf_str(&line, "; showing ");
 		units_count(&line, t->rows.n);
 		buf_fmt(&line, " with %s", o->shown);
 	}
 	if (t->selection.dirty && !p->dirty) {
 		buf_str(&line, "; ");
-		units_plural(&line, t->selection.dirty, "open or suspect one reaches",
-			     "open or suspect ones reach");
-		buf_str(&line, " it too (--open lists them)");
+		units_plural(&line, t->selection.dirty, "open or suspect one lasted",
+			     "open or suspect ones lasted");
+		buf_str(&line, " as long (list with --open)");
 	}
 	wrapped(b, buf_cstr(&line), 0, 2);
 	buf_release(&line);
@@ -717,16 +657,16 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	buf_fmt(&line, "by %s in ", episode_kind_name(t->episodes.query.kind));
 	escape_visible(&line, o->file, strlen(o->file));
 	if (*o->also)
-		buf_fmt(&line, " (could also be asked: %s)", o->also);
+		buf_fmt(&line, " (or %s)", o->also);
 	buf_str(b, "tail ");
 	wrapped(b, buf_cstr(&line), 5, 5);
 	buf_release(&line);
 	population_line(b, t, o);
 	hidden_line(b, t, ev);
 	left_out_line(b, t);
-	percentile_table(b, &t->episodes);
+	percentile_table(b, &t->episodes, o->width);
 	if (o->hist)
-		histogram(b, &t->episodes);
+		histogram(b, &t->episodes, o->width);
 	if (!t->episodes.clean.n && !t->rows.n) {
 		buf_str(b, "\nno episodes\n");
 		return buf_failed(b) ? err_nomem(e) : 0;

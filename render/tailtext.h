@@ -1,6 +1,6 @@
 /*
- * tailtext.h - the answer of `tail` as text for people, at most 80 columns wide but for names
- * that are longer.
+ * tailtext.h - the answer of `tail` as text for people: tables as wide as the terminal, prose at
+ * most 80 columns, but for names that are longer.
  */
 #ifndef RENDER_TAILTEXT_H
 #define RENDER_TAILTEXT_H
@@ -12,6 +12,7 @@ struct tailtext_options {
 	const char *filters; /* "comm=x tid=3", or "" */
 	const char *shown;   /* "cause=lock", or "": of the selected ones */
 	const char *also;    /* what else could be asked, or "" */
+	size_t width;        /* of a line, in characters */
 	uint32_t rows;       /* of the tables; 0 = all */
 	uint32_t details;    /* episodes explained in full */
 	int hist, full_stacks;

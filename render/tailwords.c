@@ -159,23 +159,23 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 	}
 	switch (p->end) {
 	case END_NETWORK:
-		buf_str(b, ", until a packet came");
+		buf_str(b, ", until a packet arrived");
 		break;
 	case END_IRQ:
 		if (p->cause != CAUSE_IO && p->cause != CAUSE_FAULT)
-			buf_str(b, ", ended by an interrupt (a timer or device)");
+			buf_str(b, ", ended by an interrupt (timer or device)");
 		break;
 	case END_OPEN:
-		buf_str(b, ", not woken while recording");
+		buf_str(b, ", not woken before the recording ended");
 		break;
 	case END_NO_WAKE:
 		buf_str(b, ", no wakeup recorded");
 		break;
 	case END_CYCLE:
-		buf_str(b, ", for a thread of this chain");
+		buf_str(b, ", waiting for a thread of this chain");
 		break;
 	case END_DEPTH:
-		buf_str(b, ", chain cut here");
+		buf_str(b, ", chain truncated here");
 		break;
 	default:
 		break;
@@ -192,7 +192,7 @@ static void ahead(struct buf *b, const struct timeline *tl, const struct explana
 	uint64_t rest = 0;
 	buf_str(b, " (");
 	words_thread(b, tl, c->thread, tl->threads.v[c->thread].comm);
-	buf_str(b, " had it for ");
+	buf_str(b, " used it for ");
 	units_part(b, c->ns, ns);
 	buf_fmt(b, ", %u %%", (unsigned)(100 * (double)c->ns / (double)ns + 0.5));
 	for (size_t i = 1; i < x->ahead.n; i++)
@@ -209,7 +209,7 @@ static void ahead(struct buf *b, const struct timeline *tl, const struct explana
 			buf_str(b, "the rest");
 	}
 	if (told) {
-		buf_str(b, ", nobody is seen for ");
+		buf_str(b, ", unrecorded for ");
 		units_part(b, unseen, ns);
 	}
 	buf_char(b, ')');
@@ -219,8 +219,9 @@ static void queue_part(struct buf *b, struct evidence *ev, const struct explanat
 		       const struct chain_link *l, const struct chain_part *p)
 {
 	if (p->end != END_QUEUED && p->end != END_DEPTH) {
-		buf_str(b, p->end == END_CYCLE ? "waiting for a CPU that this chain had"
-					       : "waiting for a CPU nobody is seen on");
+		buf_str(b, p->end == END_CYCLE
+				   ? "waiting for a CPU that this chain was using"
+				   : "waiting for a CPU (who used it was not recorded)");
 		return;
 	}
 	buf_str(b, "waiting for a CPU");
@@ -243,7 +244,7 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 		if (p->function)
 			words_function(b, ev->tl, p->function);
 		else
-			buf_str(b, "code no sample saw");
+			buf_str(b, "unsampled code");
 		if (p->function && !appframe_caller(&ev->app, p->path, &caller) && caller) {
 			buf_str(b, " < ");
 			words_function(b, ev->tl, caller);
@@ -262,8 +263,8 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 			words_function(b, ev->tl, p->function);
 			buf_str(b, ", ");
 		}
-		buf_str(b, p->end == END_NO_WAKE ? "in no known state (no wakeup recorded)"
-						 : "in no known state");
+		buf_str(b, p->end == END_NO_WAKE ? "in an unknown state (no wakeup recorded)"
+						 : "in an unknown state");
 	}
 }
 
@@ -299,7 +300,7 @@ void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x
 	if (n && l->ns - told > l->ns / 10) {
 		buf_str(b, ", ");
 		units_part(b, l->ns - told, l->ns);
-		buf_str(b, " in smaller waits and for others");
+		buf_str(b, " in smaller waits");
 	}
 }
 
@@ -351,18 +352,18 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 		return "signalled the condition only after ";
 	case CAUSE_CHILD:
 		if (waited_for_exec(ev->tl->stacks, l->path))
-			return "called exec, or ended, only after ";
-		return "ended only after ";
+			return "called exec or exited only after ";
+		return "exited only after ";
 	case CAUSE_JOIN:
-		return "ended only after ";
+		return "exited only after ";
 	case CAUSE_BARRIER:
-		return "came to the barrier only after ";
+		return "reached the barrier only after ";
 	case CAUSE_NET:
 	case CAUSE_PIPE:
 	case CAUSE_POLL:
 		return waited_to_send(ev->tl->stacks, l->path)
-			       ? "took what was sent only after "
-			       : "sent what was waited for only after ";
+			       ? "read what was sent only after "
+			       : "sent the data only after ";
 	case CAUSE_SIGNAL:
 		return "sent the signal only after ";
 	default:
@@ -408,13 +409,13 @@ static void inversion(struct buf *b, const struct timeline *tl, const struct exp
 			    (l[-1].cause == CAUSE_LOCK || l[-1].cause == CAUSE_RWLOCK));
 		if (!held || holder <= waiter)
 			continue;
-		buf_str(b, "; a priority inversion: ");
+		buf_str(b, "; priority inversion: ");
 		words_thread(b, tl, self->thread, self->comm);
 		put_prio(b, waiter);
-		buf_str(b, " waits for a lock that ");
+		buf_str(b, " waited for a lock held by ");
 		words_thread(b, tl, l->thread, l->comm);
 		put_prio(b, holder);
-		buf_str(b, " holds without a CPU");
+		buf_str(b, ", which had no CPU");
 		return;
 	}
 }
@@ -440,9 +441,9 @@ static void others_too(struct buf *b, const struct chain_link *l)
 		return;
 	buf_str(b, " of ");
 	units_duration(b, before->queued_ns);
-	buf_str(b, ", and ");
+	buf_str(b, " (");
 	units_plural(b, before->behind - 1, "other", "others");
-	buf_str(b, " for the rest");
+	buf_str(b, " had the rest)");
 }
 
 void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
@@ -572,19 +573,19 @@ void words_missing(const struct timeline *tl, unsigned missing,
 		const char *line;
 	} lines[] = {
 		{MISSING_WAKING_EVENT,
-		 "no wakeup recorded: -e sched:sched_waking would have told who ended it"},
-		{MISSING_WAKEUP, "no wakeup recorded for it, though others are: lost, or of an "
-				 "interrupt perf could not record in (a larger -m helps)"},
-		{MISSING_STACK,
-		 "no stack at the switch: -g or --call-graph dwarf would have told where"},
-		{MISSING_HOLE, "a hole or lost records inside: what happened there, and its "
-			       "length, are not certain (a larger -m helps)"},
-		{MISSING_OPEN, "cut by the edge of the recording, or of --time: it lasted "
-			       "longer than this"},
+		 "no wakeup recorded; -e sched:sched_waking shows who ends a wait"},
+		{MISSING_WAKEUP,
+		 "this wakeup was not recorded, although others were: lost, or "
+		 "from an interrupt where perf cannot record (try a larger -m)"},
+		{MISSING_STACK, "no stack at the switch; record with -g or --call-graph dwarf"},
+		{MISSING_HOLE,
+		 "records are missing inside, so its length and what happened are "
+		 "uncertain (try a larger -m)"},
+		{MISSING_OPEN, "cut off by the edge of the recording or of --time: it lasted "
+			       "longer"},
 		{MISSING_SAMPLES,
-		 "no samples of the code that ran: -e cpu-clock/freq=1999/ beside "
-		 "the scheduler events would have told which (named by its "
-		 "wakeup's or switch-out's stack)"},
+		 "no samples of the code that ran, so the stack of its next "
+		 "wakeup or switch names it; record -e cpu-clock/freq=1999/ too"},
 	};
 	(void)tl;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)

@@ -106,7 +106,7 @@ function cellBox(row, paint, low, high, mixed) {
 // --- texts ---------------------------------------------------------------------------------
 
 function tickText(t, step) {
-	const units = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
+	const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 	const [ns, name] = units.find(([u]) => step >= u / 10) || units[3];
 	const text = (Math.abs(t) / ns).toFixed(step < ns ? 1 : 0).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 	return (t < 0 ? "\u2212" : "") + text + " " + name;
@@ -116,7 +116,7 @@ function tickText(t, step) {
 function pointText(t, view) {
 	const step = Math.pow(10, Math.floor(Math.log10(Math.max(1, (view.to - view.from) / 100))));
 	const unit = Math.abs(t) >= 1e9 ? [1e9, "s"] : Math.abs(t) >= 1e6 ? [1e6, "ms"] :
-		Math.abs(t) >= 1e3 ? [1e3, "\u00b5s"] : [1, "ns"];
+		Math.abs(t) >= 1e3 ? [1e3, "us"] : [1, "ns"];
 	const digits = Math.max(0, Math.min(9, Math.round(Math.log10(unit[0] / step))));
 	return (t < 0 ? "\u2212" : "+") + (Math.abs(t) / unit[0]).toFixed(digits) + " " + unit[1];
 }

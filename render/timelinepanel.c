@@ -124,7 +124,7 @@ static void put_tick_text(struct buf *b, uint64_t t, uint64_t zero, uint64_t ste
 	static const struct {
 		uint64_t ns;
 		const char *name;
-	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "\xc2\xb5s"}, {1, "ns"}};
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
 	size_t u = 0;
 	while (u < 3 && step < units[u].ns / 10)
 		u++;

@@ -1,4 +1,5 @@
 #include "render/weight.h"
+#include "render/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,19 +26,16 @@ static void put_short(struct buf *b, double x, const char *unit)
 	buf_fmt(b, "%.*f %s", a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2, x, unit);
 }
 
+/* As units_duration says it; centuries in seconds. */
 static void put_time(struct buf *b, double ns)
 {
 	double a = fabs(ns);
-	if (a >= 60e9 * 60)
-		put_short(b, ns / 3600e9, "h");
-	else if (a >= 999.5e6)
-		put_short(b, ns / 1e9, "s");
-	else if (a >= 999.5e3)
-		put_short(b, ns / 1e6, "ms");
-	else if (a >= 999.5)
-		put_short(b, ns / 1e3, "\xc2\xb5s");
+	if (ns < 0)
+		buf_char(b, '-');
+	if (a < 9e18)
+		units_duration(b, (uint64_t)llround(a));
 	else
-		buf_fmt(b, "%.0f ns", ns);
+		buf_fmt(b, "%.0f s", a / 1e9);
 }
 
 static void put_bytes(struct buf *b, double x)

@@ -183,11 +183,11 @@ def test_tooltip(b):
           b.js("return [...document.querySelectorAll('#tip text')].map((t) => t.textContent)"),
           ["run", "55 samples \u00b7 55.00% of all \u00b7 57.89% of the parent"])
     show(b, draw("times", "a;b 1500000\na;c 2500\n", "--countname", "us"))
-    check("time in human units", static_boxes("times.svg")[0][0], "all (1.50 s, 100%)")
+    check("time in human units", static_boxes("times.svg")[0][0], "all (1.5 s, 100%)")
     x = box(b, "c")
     b.move(x["x"] + 1, x["y"] + 5)
     check("and in the tooltip", text(b, "details"),
-          "Function: c \u00b7 2.50 ms \u00b7 0.17% of all \u00b7 0.17% of the parent")
+          "Function: c \u00b7 2.5 ms \u00b7 0.17% of all \u00b7 0.17% of the parent")
 
 
 def test_focus_hide_undo(b):

@@ -39,7 +39,7 @@ done
 "$PERFKIT" svg x.folded --no-script -o still.svg
 lacks still.svg '<script'
 "$PERFKIT" svg x.folded --countname us -o time.svg
-has time.svg 'all (4.00 µs, 100%)'
+has time.svg 'all (4.0 us, 100%)'
 "$PERFKIT" svg x.folded --factor 1000000 -o factor.svg
 has factor.svg 'all (4,000,000 samples, 100%)'
 "$PERFKIT" svg x.folded --total 8 -o total.svg

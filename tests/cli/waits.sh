@@ -26,7 +26,7 @@ for thread in sorted({t for t, _ in truth}):
         sys.exit(f"{thread}: off by {share:.3f}")
 PY
 
-# report's table: idle, blocked and sch delay, by thread; and 80 columns hold it
+# report's table: idle, blocked and runnable, by thread; and 80 columns hold it
 "$PERFKIT" report -q --no-local --top 0 "$SRC/testdata/waits/perf.data" >report.txt
 awk '/^thread .* waits / { inside = 1 } /^$/ { inside = 0 } inside && length > 80 { print; bad = 1 }
 	END { exit bad }' report.txt
@@ -36,17 +36,22 @@ sqlite3 -separator ' ' report.db "SELECT tid, sum(off_ns - wait_ns),
 	WHERE tid IN (SELECT tid FROM threads JOIN comms ON comms.id = comm_id WHERE comm LIKE 'locker%')
 	GROUP BY tid" >want.txt
 python3 - <<'EOF'
+import re
 unit = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
-rows = {r[1]: r for r in (line.split() for line in open("report.txt")) if len(r) == 11 and r[1].isdigit()}
+rows = {}
+for line in open("report.txt"):
+    r = re.split("  +", line.strip())
+    if len(r) > 6 and "/" in r[0]:
+        rows[r[0].partition("/")[2]] = r
 def ns(s):
-    n = s.rstrip("mnus")
-    return float(n) * unit[s[len(n):]]
+    number, name = s.split()
+    return float(number) * unit[name]
 n = 0
 for line in open("want.txt"):
     tid, idle, want, count = line.split()
     r = rows[tid]
-    assert abs(ns(r[4]) + ns(r[5]) - int(want)) <= int(want) / 100 and r[6] == count, (line, r)
-    assert abs(ns(r[3]) - int(idle)) <= int(idle) / 100, (line, r)
+    assert abs(ns(r[3]) + ns(r[4]) - int(want)) <= int(want) / 100 and r[5] == count, (line, r)
+    assert abs(ns(r[2]) - int(idle)) <= int(idle) / 100, (line, r)
     n += 1
 assert n == 2
 EOF
@@ -88,9 +93,9 @@ import re, sys
 said = " ".join(l for l in open(sys.argv[3]) if "hidden: " in l)
 unit = {"us": 1e3, "ms": 1e6, "s": 1e9}
 hidden = sum(float(n) * unit[u] for n, u in
-             re.findall(r"(?:idle waits|waits of kernel threads and perf), ([0-9.]+) (us|ms|s)", said))
+             re.findall(r"(?:idle waits?|waits? of kernel threads and perf), ([0-9.]+) (us|ms|s)", said))
 want = int(sys.argv[1]) - int(sys.argv[2])
-assert abs(hidden - want) <= 0.005 * want + 1000, (said, want)
+assert abs(hidden - want) <= 0.02 * want + 1000, (said, want)
 assert not re.search(r"\b0 (idle )?waits", said), said
 EOF
 done

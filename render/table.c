@@ -1,0 +1,227 @@
+#include "render/table.h"
+#include "render/escape.h"
+#include "render/units.h"
+
+#include <string.h>
+
+enum { GAP = 2, CUT_TO = 15, LAST_ROOM = 16 };
+
+/* --- cells ---------------------------------------------------------------------------------
+ */
+
+void table_next(struct table *t)
+{
+	if (vec_push(&t->ends, t->text.n))
+		t->text.failed = ERR_NOMEM;
+}
+
+void table_duration(struct table *t, uint64_t ns)
+{
+	units_duration(&t->text, ns);
+	table_next(t);
+}
+
+void table_count(struct table *t, uint64_t n)
+{
+	units_count(&t->text, n);
+	table_next(t);
+}
+
+void table_text(struct table *t, const char *text)
+{
+	buf_str(&t->text, text);
+	table_next(t);
+}
+
+static size_t cell(const struct table *t, size_t i, const char **text)
+{
+	size_t from = i ? t->ends.v[i - 1] : 0;
+	*text = t->text.v + from;
+	return t->ends.v[i] - from;
+}
+
+/* --- widths --------------------------------------------------------------------------------
+ */
+
+struct widths {
+	size_t of[TABLE_COLUMNS]; /* 0: left out */
+};
+
+static void measure(const struct table *t, struct widths *w)
+{
+	for (size_t c = 0; c < t->ncolumns; c++)
+		w->of[c] = strlen(t->columns[c].head);
+	for (size_t i = 0; i < t->ends.n; i++) {
+		const char *text;
+		size_t n = cell(t, i, &text), chars = n ? escape_chars(text, n) : 0;
+		size_t c = i % t->ncolumns;
+		w->of[c] = chars > w->of[c] ? chars : w->of[c];
+	}
+}
+
+/* How wide a line is, the last column not counted. */
+static size_t left_of_last(const struct table *t, const struct widths *w)
+{
+	size_t sum = 0;
+	for (size_t c = 0; c + 1 < t->ncolumns; c++)
+		sum += w->of[c] ? w->of[c] + GAP : 0;
+	return sum;
+}
+
+static size_t too_wide(const struct table *t, const struct widths *w, size_t width)
+{
+	size_t sum = left_of_last(t, w) + w->of[t->ncolumns - 1];
+	return sum > width ? sum - width : 0;
+}
+
+static void drop_columns(const struct table *t, struct widths *w, size_t width)
+{
+	for (unsigned turn = 1; turn < TABLE_COLUMNS && too_wide(t, w, width); turn++)
+		for (size_t c = 0; c < t->ncolumns; c++)
+			if (t->columns[c].drop == turn)
+				w->of[c] = 0;
+}
+
+static void cut_columns(const struct table *t, struct widths *w, size_t width)
+{
+	for (size_t c = 0; c + 1 < t->ncolumns; c++) {
+		size_t over = too_wide(t, w, width), head = strlen(t->columns[c].head);
+		size_t least = head > CUT_TO ? head : CUT_TO;
+		if (t->columns[c].cut == TABLE_WHOLE || !over || w->of[c] <= least)
+			continue;
+		w->of[c] = w->of[c] - least > over ? w->of[c] - over : least;
+	}
+}
+
+/* --- lines ---------------------------------------------------------------------------------
+ */
+
+static void blanks(struct buf *out, size_t n)
+{
+	while (n--)
+		buf_char(out, ' ');
+}
+
+/* At most `width` characters of a cell, the cut marked. */
+static void put_cut(struct buf *out, const char *text, size_t n, size_t width,
+		    enum table_cut cut)
+{
+	const char *slash = cut == TABLE_CUT_ID ? memrchr(text, '/', n) : NULL;
+	size_t tail = slash ? (size_t)(text + n - slash) : 0;
+	size_t kept = slash ? escape_chars(slash, tail) + 1 : 1;
+	if (kept >= width) { /* no room for any name */
+		tail = 0;
+		kept = 1;
+	}
+	buf_add(out, text, escape_prefix(text, n - tail, width - kept));
+	buf_char(out, '~');
+	buf_add(out, text + n - tail, tail);
+}
+
+static void put_cell(struct buf *out, const struct table_column *col, size_t width,
+		     const char *text, size_t n)
+{
+	size_t chars = n ? escape_chars(text, n) : 0;
+	size_t gap = chars < width ? width - chars : 0;
+	blanks(out, col->right ? gap : 0);
+	if (chars > width)
+		put_cut(out, text, n, width, col->cut);
+	else
+		buf_add(out, text, n);
+	blanks(out, col->right ? 0 : gap);
+	blanks(out, GAP);
+}
+
+/* No blanks at the end of a line. */
+static void trim(struct buf *out, size_t line)
+{
+	while (!buf_failed(out) && out->n > line && out->v[out->n - 1] == ' ')
+		out->n--;
+}
+
+/* The last cell, and the end of the line that began at `line`. */
+static void put_last(struct buf *out, const struct table *t, const struct widths *w,
+		     size_t width, size_t line, const char *text, size_t n)
+{
+	size_t last = t->ncolumns - 1, column = left_of_last(t, w);
+	struct buf words = {0};
+	if (!n) {
+		trim(out, line);
+		buf_char(out, '\n');
+		return;
+	}
+	if (t->columns[last].right)
+		blanks(out, w->of[last] - escape_chars(text, n));
+	buf_add(&words, text, n);
+	size_t room = column + LAST_ROOM > width ? column + LAST_ROOM : width;
+	text_wrapped(out, buf_cstr(&words), column, column, room);
+	if (buf_failed(&words))
+		out->failed = buf_failed(&words);
+	buf_release(&words);
+}
+
+static void put_head(struct buf *out, const struct table *t, const struct widths *w)
+{
+	size_t line = out->n;
+	for (size_t c = 0; c < t->ncolumns; c++)
+		if (w->of[c])
+			put_cell(out, &t->columns[c], w->of[c], t->columns[c].head,
+				 strlen(t->columns[c].head));
+	trim(out, line);
+	buf_char(out, '\n');
+}
+
+static void put_row(struct buf *out, const struct table *t, const struct widths *w,
+		    size_t width, size_t row)
+{
+	size_t line = out->n;
+	for (size_t c = 0; c < t->ncolumns; c++) {
+		const char *text;
+		size_t n = cell(t, row * t->ncolumns + c, &text);
+		if (c + 1 == t->ncolumns)
+			put_last(out, t, w, width, line, text, n);
+		else if (w->of[c])
+			put_cell(out, &t->columns[c], w->of[c], text, n);
+	}
+}
+
+void table_write(struct buf *out, struct table *t, size_t width)
+{
+	struct widths w;
+	if (buf_failed(&t->text)) {
+		out->failed = buf_failed(&t->text);
+		return;
+	}
+	measure(t, &w);
+	drop_columns(t, &w, width);
+	cut_columns(t, &w, width);
+	put_head(out, t, &w);
+	for (size_t i = 0; i < t->ends.n / t->ncolumns; i++)
+		put_row(out, t, &w, width, i);
+}
+
+void table_release(struct table *t)
+{
+	buf_release(&t->text);
+	vec_release(&t->ends);
+}
+
+void text_wrapped(struct buf *out, const char *text, size_t column, size_t indent, size_t width)
+{
+	for (int first = 1; *text; first = 0) {
+		size_t n = strcspn(text, " "), chars = escape_chars(text, n);
+		if (!first && column + 1 + chars > width) {
+			buf_char(out, '\n');
+			blanks(out, indent);
+			column = indent;
+		} else if (!first) {
+			buf_char(out, ' ');
+			column++;
+		}
+		buf_add(out, text, n);
+		column += chars;
+		text += n;
+		text += strspn(text, " ");
+	}
+	buf_char(out, '\n');
+}

@@ -1,0 +1,61 @@
+/*
+ * table.h - tables as text: columns as wide as their widest cell, two blanks between them.
+ *
+ * Where a line would be wider than the terminal, columns marked `drop` are left out first, then
+ * those marked `cut` are shortened, with a mark. The last column is never cut: what does not
+ * fit goes on in the next line, below its beginning.
+ */
+#ifndef RENDER_TABLE_H
+#define RENDER_TABLE_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum table_cut {
+	TABLE_WHOLE,  /* never cut */
+	TABLE_CUT,    /* "long na~" */
+	TABLE_CUT_ID, /* "long na~/4711": what begins with the last slash stays */
+};
+
+struct table_column {
+	const char *head;
+	int right; /* aligned */
+	enum table_cut cut;
+	unsigned drop; /* 1 is left out first, then 2 ...; 0 never */
+};
+
+enum { TABLE_COLUMNS = 12 };
+
+/* Zero-initialised, but for the columns, whose array must outlive it. */
+struct table {
+	const struct table_column *columns;
+	size_t ncolumns; /* at most TABLE_COLUMNS */
+	struct buf text; /* of all cells, one after the other; append the next cell here */
+	VEC(size_t) ends;
+};
+
+/* What was appended to t->text since the last call is a cell, in visible form (escape.h). Rows
+ * are filled from the left. Failures are kept for table_write. */
+void table_next(struct table *t);
+
+/* The same of a duration, of a count, and of a text. */
+void table_duration(struct table *t, uint64_t ns);
+void table_count(struct table *t, uint64_t n);
+void table_text(struct table *t, const char *text);
+
+/* Append the head and all rows, at most `width` characters wide but for words that are longer.
+ * Failures are the buffer's. */
+void table_write(struct buf *out, struct table *t, size_t width);
+
+void table_release(struct table *t);
+
+/*
+ * Append `text` to a line that has `column` characters, broken at blanks before `width`; later
+ * lines are indented by `indent`. Ends the line.
+ */
+void text_wrapped(struct buf *out, const char *text, size_t column, size_t indent,
+		  size_t width);
+
+#endif
