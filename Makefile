@@ -306,8 +306,8 @@ shots: all $(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi
 
 # The pictures the README shows; check compares them with what its commands make.
 pictures: all
-	$(Q)$(O)/perfkit svg -q --symfs testdata/demo/symfs testdata/demo/perf.data -o docs/pictures/demo.svg
-	$(Q)$(O)/perfkit tail -q --by activation --comm front-0,front-1 --over 2ms --rows 3 --details 1 \
+	$(Q)$(O)/perfkit svg -q --no-local --symfs testdata/demo/symfs testdata/demo/perf.data -o docs/pictures/demo.svg
+	$(Q)$(O)/perfkit tail -q --no-local --by activation --comm front-0,front-1 --over 2ms --rows 3 --details 1 \
 		--svg docs/pictures/orders.svg testdata/orders/orders.tar.zst >/dev/null
 
 # Folded stacks on stdout; then where their picture is, and how long all of it took, on stderr.

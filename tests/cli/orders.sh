@@ -24,5 +24,15 @@ for e in episodes:
     assert (root["comm"], root["function"], root["cause"]) == ("snapshot", "write_pages", "sleep"), root
 PY
 "$PERFKIT" report -q --no-local "$orders/orders.tar.zst" >report.txt
-sed -n '/^thread /,/^$/p' report.txt | sed -n 2,3p | cut -d' ' -f1 | sort | tr '\n' ' ' >first
+sed -n '/^thread /,/^$/p' report.txt | sed -n 2,3p | cut -d/ -f1 | sort | tr '\n' ' ' >first
 grep -qx 'front-0 front-1 ' first || { cat report.txt; exit 1; }
+
+# Tables are as wide as the terminal: optional columns in wide ones, the root whole in all.
+for columns in 20 80 120; do
+	COLUMNS=$columns "$PERFKIT" tail -q --no-local --details 0 "$orders/orders.tar.zst" >"tail-$columns"
+	grep -q '^3  .* snapshot: sleep in write_pages()$' "tail-$columns" || { cat "tail-$columns"; exit 1; }
+	COLUMNS=$columns "$PERFKIT" report -q --no-local "$orders/orders.tar.zst" >"report-$columns"
+done
+cmp tail-20 tail-80
+grep -q '^thread .* waits      p99      max$' report-80
+grep -q '^thread .* waits      p50      p99    p99.9      max$' report-120
