@@ -8,8 +8,8 @@
  * made again, is not replaced by what is made of it: ERR_REFUSED. */
 int output_open(struct outfile *o, const char *path, struct err *e);
 
-/* Characters in a line of stdout: COLUMNS where it is set, the terminal's width, else 80; between
- * 80 and 200. */
+/* Characters in a line of stdout: COLUMNS where it is set, the terminal's width, else 80;
+ * between 80 and 200. */
 size_t output_width(void);
 
 /* 1 when both paths lead to one regular file, which must not be replaced by what is made of it.

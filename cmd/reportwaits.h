@@ -2,7 +2,8 @@
  * reportwaits.h - the scheduler's half of `perfkit report`: what each thread did with its time.
  *
  * Its waits are those that `tail` ranks: less their idle parts, which have a column of their
- * own. perf sched timehist calls runnable time sch delay, and idle + blocked + runnable wait time.
+ * own. perf sched timehist calls runnable time sch delay, and idle + blocked + runnable wait
+ * time.
  */
 #ifndef CMD_REPORTWAITS_H
 #define CMD_REPORTWAITS_H

@@ -49,6 +49,7 @@ void table_text(struct table *t, const char *text);
  * Failures are the buffer's. */
 void table_write(struct buf *out, struct table *t, size_t width);
 
+/* Give the memory back. */
 void table_release(struct table *t);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * tailtext.h - the answer of `tail` as text for people: tables as wide as the terminal, prose at
- * most 80 columns, but for names that are longer.
+ * tailtext.h - the answer of `tail` as text for people: tables as wide as the terminal, prose
+ * at most 80 columns, but for names that are longer.
  */
 #ifndef RENDER_TAILTEXT_H
 #define RENDER_TAILTEXT_H
