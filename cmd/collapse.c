@@ -96,8 +96,9 @@ static void note_unit(struct collapser *c, const char *unit)
 static void warn_unlike(const struct collapser *c, struct input *in)
 {
 	if (c->unlike)
-		input_warn(in, "the periods of unlike events are added up (--weight samples "
-			       "counts samples; --event)");
+		input_warn(in,
+			   "periods of different events are added up (--weight samples counts "
+			   "samples instead; --event chooses one)");
 }
 
 static int add_stack(struct collapser *c, const struct folded *f, uint64_t weight)
@@ -135,7 +136,7 @@ static int build_tree(struct collapser *c, const struct event *event, struct err
 	warn_unlike(c, &c->in);
 	if (left_out && !c->opt->t.wait.tl.in.quiet)
 		say("showing %s; %llu samples of other events left out "
-		    "(--event, --all-events)",
+		    "(choose with --event, --all-events)",
 		    event->name, (unsigned long long)left_out);
 	return 0;
 }

@@ -241,8 +241,12 @@ void missing_text(struct buf *out, const struct profile *p, const struct missing
 		buf_fmt(out, "%*sbuild-id %s\n", INDENT, "",
 			build_id_hex(&p->machine.dsos.v[d->dso].id, hex));
 	buf_clear(&b);
-	if (missing_remedy(p, d, &b))
+	if (missing_remedy(p, d, &b) && !strncmp(buf_cstr(&b), "# ", 2)) {
+		buf_fmt(out, "%*s", INDENT, "");
+		fill_text(out, INDENT, INDENT, buf_cstr(&b) + 2);
+	} else if (b.n) {
 		buf_fmt(out, "%*sget it:  %s\n", INDENT, "", buf_cstr(&b));
+	}
 	buf_release(&b);
 }
 

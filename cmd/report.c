@@ -302,8 +302,13 @@ static void print_store(const struct tlinput *ti, int several)
 	putchar('\n');
 	label("clock");
 	text(strtab_get(s, r->clock));
-	printf(", %.3f s, %zu samples\n", (double)(r->end_ns - r->origin_ns) / 1e9,
-	       ti->tl.samples.n);
+	struct buf b = {0};
+	buf_str(&b, ", ");
+	units_duration(&b, r->end_ns - r->origin_ns);
+	buf_str(&b, ", ");
+	units_plural(&b, ti->tl.samples.n, "sample", "samples");
+	puts(buf_cstr(&b));
+	buf_release(&b);
 }
 
 /* The nth recording of a store, or the only one of a file. */

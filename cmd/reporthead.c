@@ -2,6 +2,7 @@
 #include "cmd/fill.h"
 #include "libparse/sample.h"
 #include "render/escape.h"
+#include "render/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,13 +105,14 @@ static void add_clock(struct buf *out, const struct recording *rec,
 {
 	struct buf b = {0};
 	buf_str(&b, clock_name(rec));
-	if (n->first_ns <= n->last_ns && n->last_ns)
+	if (n->first_ns <= n->last_ns && n->last_ns) {
 		buf_fmt(&b,
-			", samples %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64
-			" (%.3f s)",
+			", samples %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " (",
 			n->first_ns / 1000000000, n->first_ns % 1000000000,
-			n->last_ns / 1000000000, n->last_ns % 1000000000,
-			(double)(n->last_ns - n->first_ns) / 1e9);
+			n->last_ns / 1000000000, n->last_ns % 1000000000);
+		units_duration(&b, n->last_ns - n->first_ns);
+		buf_char(&b, ')');
+	}
 	line(out, "clock", &b);
 }
 
@@ -118,11 +120,11 @@ static const char *stacks_of(const struct event *ev)
 {
 	const struct event_attr *a = &ev->attr;
 	if (a->sample_type & PERF_SAMPLE_STACK_USER && a->sample_type & PERF_SAMPLE_REGS_USER)
-		return "stacks by stack dump (DWARF)";
+		return "stacks from stack copies (DWARF)";
 	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return "branch stacks";
 	return a->sample_type & PERF_SAMPLE_CALLCHAIN || sample_is_off_cpu(ev)
-		       ? "stacks by frame pointer"
+		       ? "stacks from frame pointers"
 		       : "no stacks";
 }
 
@@ -181,8 +183,7 @@ static void add_loss(struct buf *out, const struct recording *rec)
 	uint64_t dropped = recording_dropped_samples(rec);
 	struct buf b = {0};
 	if (s->lost)
-		buf_fmt(&b, "%s records lost by perf (%.1f %% of what it wrote and lost)  ",
-			count_text(s->lost),
+		buf_fmt(&b, "%s records lost by perf (%.1f %% of all)  ", count_text(s->lost),
 			100.0 * (double)s->lost / (double)(s->lost + samples));
 	if (dropped)
 		buf_fmt(&b, "%s samples dropped by the kernel  ", count_text(dropped));

@@ -392,7 +392,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 {
 	for (size_t i = 0; i < nfiles; i++)
 		if (d->opt->output && output_is_input(d->opt->output, files[i]))
-			return err_set(e, ERR_REFUSED, "%s: is what is drawn; not replaced",
+			return err_set(e, ERR_REFUSED, "%s: is the input; not replaced",
 				       d->opt->output);
 	int rc = set_palette(d, e);
 	rc = rc ? rc : read_stacks(d, files, nfiles, e);

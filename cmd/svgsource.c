@@ -24,13 +24,15 @@ void svg_drawn_release(struct svg_drawn *d)
 static void warn_skipped(const struct svg_request *rq, const char *path,
 			 const struct folded_stats *st, struct svg_drawn *out)
 {
-	struct buf first = {0};
+	struct buf first = {0}, count = {0};
 	out->warned += st->skipped > 0;
 	if (!st->skipped || rq->opt->tl.in.quiet)
 		return;
 	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
-	say("%s: %llu lines without a count left out, the first: %s", path,
-	    (unsigned long long)st->skipped, buf_cstr(&first));
+	units_plural(&count, st->skipped, "line", "lines");
+	say("%s: skipped %s without a count, first: %s", path, buf_cstr(&count),
+	    buf_cstr(&first));
+	buf_release(&count);
 	buf_release(&first);
 }
 
@@ -44,7 +46,7 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 	if (rq->for_recordings) {
 		source_close(src);
 		return err_set(e, ERR_USAGE,
-			       "%s: is folded text; --%s is for recordings and stores", path,
+			       "%s: is folded text; --%s needs a recording or a store", path,
 			       rq->for_recordings);
 	}
 	if (source_is_mapped(src)) {
@@ -60,7 +62,9 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 	warn_skipped(rq, path, &st, out);
 	out->columns = st.columns;
 	return st.lines ? 0
-			: err_set(e, ERR_REFUSED, "%s: no line \"stack count\" in it", path);
+			: err_set(e, ERR_REFUSED,
+				  "%s: no folded stacks in it (lines of a stack and a count)",
+				  path);
 }
 
 /* --- samples -------------------------------------------------------------------------- */
@@ -112,8 +116,10 @@ static void describe(struct svg_drawn *out, const char *what, const char *host)
 	buf_str(&out->subtitle, what);
 	if (host && *host)
 		buf_fmt(&out->subtitle, " on %s", host);
-	if (out->seconds >= 0.0005)
-		buf_fmt(&out->subtitle, ", %.3f s", out->seconds);
+	if (out->seconds >= 0.0005) {
+		buf_str(&out->subtitle, ", ");
+		units_duration(&out->subtitle, (uint64_t)(out->seconds * 1e9 + 0.5));
+	}
 }
 
 /* From the first to the last sample of event `ev` (and of the other half of a hybrid CPU's), or
@@ -423,12 +429,11 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 		rc = add_wait(rq, &fi, ti, &w.rows.v[i], e);
 	if (!rc && !w.rows.n)
 		rc = err_set(e, ERR_REFUSED,
-			     "%s: no waits to draw (--idle, --system show what is hidden)",
+			     "%s: no waits to draw (show hidden ones with --idle, --system)",
 			     ti->path);
 	if (!rc)
 		describe_waits(out, ti, "Off-CPU Time",
-			       rq->kind == SVG_OFFWAKE ? "waiting, and who ended it"
-						       : "waiting",
+			       rq->kind == SVG_OFFWAKE ? "waiting, with its wakers" : "waiting",
 			       &w.hidden);
 	tl_say_hidden(ti, &w.hidden);
 	flame_input_release(&fi);
@@ -487,7 +492,7 @@ static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct f
 	}
 	if (!rc && !eps.v.n)
 		rc = err_set(e, ERR_REFUSED,
-			     "%s: no waits to draw (--idle, --system show what is hidden)",
+			     "%s: no waits to draw (show hidden ones with --idle, --system)",
 			     ti->path);
 	if (!rc) {
 		struct hidden_waits h = {.idle_n = eps.idle.count,
@@ -497,7 +502,7 @@ static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct f
 					 .largest_ns = eps.idle.path_ns,
 					 .largest_path = eps.idle.path,
 					 .largest_comm = eps.idle.comm};
-		describe_waits(out, ti, "Off-CPU Chain", "waiting, and the threads behind it",
+		describe_waits(out, ti, "Off-CPU Chain", "waiting, with the threads behind it",
 			       &h);
 		tl_say_hidden(ti, &h);
 	}
@@ -536,11 +541,10 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 	int rc = wall_collect(ti, rq->opt, add_wall_row, &d, &h, e);
 	flame_input_release(&d.fi);
 	if (!rc && !d.rows)
-		rc = err_set(
-			e, ERR_REFUSED,
-			"%s: no running and no waiting to draw (--idle, --system show what is "
-			"hidden)",
-			ti->in.path);
+		rc = err_set(e, ERR_REFUSED,
+			     "%s: nothing ran or waited here (show hidden waits with --idle, "
+			     "--system)",
+			     ti->in.path);
 	if (!rc)
 		describe_waits(out, ti, "Wall-Clock Time",
 			       "running and waiting of the same threads", &h);
@@ -589,7 +593,7 @@ static int add_tail(const struct svg_request *rq, const struct tail_run *r,
 	double tail_ns = 0, median_ns = 0;
 	int rc = 0;
 	if (!t->rows.n)
-		return err_set(e, ERR_REFUSED, "%s: no episode is selected", r->ti.path);
+		return err_set(e, ERR_REFUSED, "%s: no episode selected", r->ti.path);
 	flame_input_init(&fi, r->ti.names, flame, rq->split, rq->simplify);
 	for (size_t i = 0; i < t->rows.n && !rc; i++) {
 		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
@@ -681,10 +685,11 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	if (kind == INPUT_PERF_DATA || (kind == INPUT_STORE && rq->kind != SVG_CPU))
 		return read_timeline(rq, path, flame, out, e);
 	if (text)
-		return err_set(e, ERR_USAGE,
-			       "%s: is folded text already; --offcpu and the like are for "
-			       "recordings and stores",
-			       path);
+		return err_set(
+			e, ERR_USAGE,
+			"%s: is folded text; --offcpu and the like need a recording or a "
+			"store",
+			path);
 	return err_set(e, ERR_UNSUPPORTED, "%s: neither perf.data, store nor folded stacks",
 		       path);
 }

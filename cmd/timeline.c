@@ -256,7 +256,8 @@ static int draw_tail(const struct timeline_opts *opt, const char *path)
 	svg_options(opt, &o);
 	rc = tail_refuse(&r, &t);
 	if (!rc && t.rows.n > most && !picks.wait.tl.in.quiet)
-		say("drawing %zu of the %zu worst episodes (--top N)", most, t.rows.n);
+		say("drawing %zu of the %zu worst episodes (choose with --top N)", most,
+		    t.rows.n);
 	if (!rc)
 		rc = tailout_svg(&t, most, opt->output ? opt->output : "-", &o, &e)
 			     ? input_fail(&r.ti.in, &e)

@@ -4,6 +4,7 @@
 #include "render/flamedata.h"
 #include "render/flamelayout.h"
 #include "render/svgtext.h"
+#include "render/units.h"
 #include "render/weight.h"
 
 #include <math.h>
@@ -354,9 +355,11 @@ static void put_hidden(struct writer *w, double y)
 		buf_str(&line, i ? " \xc2\xb7 " : "");
 		buf_str(&line, w->o->hidden[i]);
 	}
-	if (w->f->deep)
-		buf_fmt(&line, "%s%llu stacks cut at %d frames", line.n ? " \xc2\xb7 " : "",
-			(unsigned long long)w->f->deep, FLAME_MAX_DEPTH);
+	if (w->f->deep) {
+		buf_str(&line, line.n ? " \xc2\xb7 " : "");
+		units_plural(&line, w->f->deep, "stack", "stacks");
+		buf_fmt(&line, " truncated at %d frames", FLAME_MAX_DEPTH);
+	}
 	put_line(w, "id=\"hidden\" class=\"dim\" text-anchor=\"middle\"", w->o->width / 2, y,
 		 12, buf_cstr(&line));
 	if (buf_failed(&line))

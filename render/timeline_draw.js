@@ -129,7 +129,7 @@ function stackLines(title, path, most) {
 	const names = stackOf(path), lines = [];
 	names.slice(0, most).forEach((name, i) => lines.push((i ? "      " : title) + name));
 	if (names.length > most)
-		lines.push("      \u2026 " + (names.length - most) + " callers more");
+		lines.push("      \u2026 " + (names.length - most) + (names.length > most + 1 ? " more callers" : " more caller"));
 	return lines;
 }
 

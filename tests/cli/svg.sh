@@ -86,7 +86,7 @@ lacks raw.svg 'only before'
 
 # Lines that are no stacks are counted; a file of nothing else is refused.
 printf 'a;b 1\nrubbish\n' | "$PERFKIT" svg - -o skip.svg 2>err
-has err '1 lines without a count left out, the first: rubbish'
+has err 'skipped 1 line without a count, first: rubbish'
 # --strict: what was warned of is told in the status, even where -q silences it
 printf 'a;b 1\nrubbish\n' >skip.folded
 fails 3 "$PERFKIT" svg --strict -q skip.folded -o skip.svg
@@ -110,7 +110,7 @@ has err 'neither perf.data, store nor folded stacks'
 [ ! -e none.svg ]
 for f in x.folded ./x.folded; do
 	fails 3 "$PERFKIT" svg --diff after.folded x.folded -o $f
-	has err "$f: is what is drawn; not replaced"
+	has err "$f: is the input; not replaced"
 	has x.folded 'a;b;c 3'
 done
 fails 1 "$PERFKIT" svg absent.folded -o none.svg
@@ -147,7 +147,7 @@ for f in "$events" events.db; do
 	has event.svg '<title>Event Flame Graph</title>'
 	fails 0 "$PERFKIT" svg --no-local --flamechart "$f" -o chart.svg
 	has err 'drawing page-faults; 708 samples of other events left out'
-	has chart.svg '>page-faults on vm, 1.068 s<'
+	has chart.svg '>page-faults on vm, 1.1 s<'
 	fails 2 "$PERFKIT" svg --no-local --flamechart -e cpu-clock,page-faults "$f" -o none.svg
 	fails 3 "$PERFKIT" svg --no-local --flamechart --comm nosuch "$f" -o none.svg
 	fails 0 "$PERFKIT" collapse --no-local --all-events "$f"
