@@ -151,7 +151,7 @@ for f in "$events" events.db; do
 	fails 2 "$PERFKIT" svg --no-local --flamechart -e cpu-clock,page-faults "$f" -o none.svg
 	fails 3 "$PERFKIT" svg --no-local --flamechart --comm nosuch "$f" -o none.svg
 	fails 0 "$PERFKIT" collapse --no-local --all-events "$f"
-	has err 'the periods of unlike events are added up'
+	has err 'periods of different events are added up'
 	fails 0 "$PERFKIT" collapse --no-local --all-events --weight samples "$f"
 	lacks err 'unlike'
 done
