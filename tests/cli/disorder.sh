@@ -84,6 +84,22 @@ for name in $recordings; do
 	done
 done
 
+# a pipe is not read again: what is said of it is what it suffers, and the waits are suspect
+# suspects FILE: how many waits are
+suspects()
+{
+	cat "$1" | "$PERFKIT" import -q --no-local - -o pipe.db 2>/dev/null
+	"$O/tests/prog/tldump" pipe.db | grep -c ' suspect'
+}
+
+"$made" "$SRC/testdata/waits/perf.data" plain.pipe 1 pipe 0 >/dev/null
+"$made" "$SRC/testdata/waits/perf.data" late.pipe 1 late 25 pipe 0 >/dev/null
+[ "$(suspects late.pipe)" -gt $((2 * $(suspects plain.pipe))) ] || { echo "late in a pipe, and not suspect"; exit 1; }
+cat late.pipe | "$PERFKIT" doctor --no-local --for offcpu - >out 2>err || [ $? = 3 ]
+grep -q 'came too late, by up to .* suspect' out
+# switches that came late are not missing: larger buffers are not the remedy
+[ "$(grep -c 'remedy: write the recording to a file' out)" = 2 ] || { echo "holes: not this remedy"; cat out; exit 1; }
+
 # doctor says which clocks differ, and by no more than they do
 gunzip -c "$SRC/testdata/truth/migrate/perf.data.gz" >unpacked.data
 for ns in 3000000 -100000; do
