@@ -57,11 +57,12 @@ compare()
 	$2 == $3 { next }
 	$2 ~ /plt[+]/ || $3 ~ /plt[+]/ || $2 ~ /^_init[+]/ { plt++; next }
 	$2 ~ /^\[unknown\]/ && $3 ~ /^ftrace_trampoline/ { builtin++; next }
-	# perf of later versions prints the parameters of C++ functions, too
-	substr($2, 1, length(name_of($3)) + 1) == name_of($3) "(" && offset($2) == offset($3) {
-		params++
-		next
-	}
+	# perf of later versions prints the parameters of C++ functions, and templates types, too
+	offset($2) == offset($3) && index(" " $2, " " name_of($3) "(") { params++; next }
+	# perf 6.12 leaves the names of Rust as the linker has them, or with their hash
+	offset($2) == offset($3) && ($2 ~ /^_R/ || $2 ~ /::h[0-9a-f]+[+]/) { rust++; next }
+	# of two names at one address, perf 6.12 prefers the one that is longer when demangled
+	offset($2) == offset($3) && name_of($2) == "a::b()" && name_of($3) == "aabb" { alias++; next }
 	# ours is the enclosing function: it starts earlier, so its offset is larger
 	$2 != "[unknown]" && $3 != "[unknown]" && offset($2) < offset($3) { label++; next }
 	{ print "  " $0; bad++ }
@@ -73,8 +74,8 @@ compare()
 		return x
 	}
 	END {
-		printf "%s: %d addresses, plt %d, label %d, builtin %d, params %d, unclassified %d\n",
-			name, n, plt, label, builtin, params, bad
+		printf "%s: %d addresses, plt %d, label %d, builtin %d, params %d, rust %d, alias %d, unclassified %d\n",
+			name, n, plt, label, builtin, params, rust, alias, bad
 		exit bad > 0 || n < 500
 	}'
 }
