@@ -70,9 +70,9 @@ step()
 {
 	echo "$1: $3"
 	began=$(date +%s)
-	{ inside "$2" "$3" 2>&1 && echo 0 || echo $?; } | tee "$work/log"
+	{ inside "$2" "$3" 2>&1 && echo 0 >"$work/status" || echo $? >"$work/status"; } | tee "$work/log"
 	took=$(($(date +%s) - began))
-	rc=$(tail -1 "$work/log")
+	rc=$(cat "$work/status")
 	echo "$1: $3: exit $rc after $took s"
 	return "$rc"
 }
