@@ -10,19 +10,12 @@
 
 enum { LABEL = 11 };
 
-const char *count_text(uint64_t x)
+/* "before1,234after" */
+static void counted(struct buf *b, const char *before, uint64_t n, const char *after)
 {
-	static char text[4][32];
-	static unsigned turn;
-	char *out = text[turn++ % 4], digits[24];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, x), k = 0;
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			out[k++] = ',';
-		out[k++] = digits[i];
-	}
-	out[k] = '\0';
-	return out;
+	buf_str(b, before);
+	units_count(b, n);
+	buf_str(b, after);
 }
 
 /* "name       text", the text visible and wrapped. */
@@ -138,13 +131,13 @@ static void add_events(struct buf *out, const struct recording *rec,
 		if (i < n->events.n)
 			c = n->events.v[i];
 		visible(&b, ev->name);
-		buf_fmt(&b, ": %s samples", count_text(c.samples));
+		counted(&b, ": ", c.samples, c.samples == 1 ? " sample" : " samples");
 		if (!ev->is_tracepoint && c.weight)
-			buf_fmt(&b, ", sum of periods %s", count_text(c.weight));
+			counted(&b, ", sum of periods ", c.weight, "");
 		if (attr_flag(&ev->attr, ATTR_FREQ))
-			buf_fmt(&b, ", %s Hz", count_text(ev->attr.sample_period));
+			counted(&b, ", ", ev->attr.sample_period, " Hz");
 		else
-			buf_fmt(&b, ", period %s", count_text(ev->attr.sample_period));
+			counted(&b, ", period ", ev->attr.sample_period, "");
 		buf_fmt(&b, ", %s", stacks_of(ev));
 		line(out, i ? "" : "events", &b);
 	}
@@ -152,27 +145,32 @@ static void add_events(struct buf *out, const struct recording *rec,
 
 static void add_records(struct buf *out, const struct recording *rec)
 {
+	enum { WIDTH = 78, GAP = 2 };
 	const struct recording_stats *s = &rec->stats;
-	int column = LABEL;
+	struct buf item = {0};
+	size_t column = LABEL;
 	buf_fmt(out, "%-*s", LABEL, "records");
 	for (uint32_t t = 0; t < RECORD_TYPES_COUNTED; t++) {
-		char item[64];
 		const char *name = record_type_name(t);
 		if (!s->by_type[t])
 			continue;
-		int n = name ? snprintf(item, sizeof(item), "%s %s", name,
-					count_text(s->by_type[t]))
-			     : snprintf(item, sizeof(item), "type %u: %s", t,
-					count_text(s->by_type[t]));
-		if (column > LABEL && column + 2 + n > 78) {
+		buf_clear(&item);
+		if (name)
+			buf_fmt(&item, "%s ", name);
+		else
+			buf_fmt(&item, "type %u: ", t);
+		units_count(&item, s->by_type[t]);
+		if (column > LABEL && column + GAP + item.n > WIDTH) {
 			buf_fmt(out, "\n%*s", LABEL, "");
 			column = LABEL;
 		}
-		buf_fmt(out, "%s%s", column > LABEL ? "  " : "", item);
-		column += n + (column > LABEL ? 2 : 0);
+		buf_fmt(out, "%s%s", column > LABEL ? "  " : "", buf_cstr(&item));
+		column += item.n + (column > LABEL ? GAP : 0);
 	}
+	out->failed = buf_failed(&item) ? buf_failed(&item) : out->failed;
+	buf_release(&item);
 	if (s->unknown_types)
-		buf_fmt(out, "  unknown types %s", count_text(s->unknown_types));
+		counted(out, "  unknown types ", s->unknown_types, "");
 	buf_char(out, '\n');
 }
 
@@ -182,17 +180,19 @@ static void add_loss(struct buf *out, const struct recording *rec)
 	uint64_t samples = s->by_type[PERF_RECORD_SAMPLE];
 	uint64_t dropped = recording_dropped_samples(rec);
 	struct buf b = {0};
-	if (s->lost)
-		buf_fmt(&b, "%s records lost by perf (%.1f %% of all)  ", count_text(s->lost),
+	if (s->lost) {
+		counted(&b, "", s->lost, " records lost by perf");
+		buf_fmt(&b, " (%.1f %% of all)  ",
 			100.0 * (double)s->lost / (double)(s->lost + samples));
+	}
 	if (dropped)
-		buf_fmt(&b, "%s samples dropped by the kernel  ", count_text(dropped));
+		counted(&b, "", dropped, " samples dropped by the kernel  ");
 	if (rec->cut_off)
 		buf_str(&b, "not finished by perf  ");
 	if (s->torn[0])
 		buf_fmt(&b, "%s  ", s->torn);
 	if (s->bad_records)
-		buf_fmt(&b, "%s broken records", count_text(s->bad_records));
+		counted(&b, "", s->bad_records, " broken records");
 	if (!b.n)
 		buf_str(&b, "none recorded");
 	line(out, "loss", &b);

@@ -23,7 +23,4 @@ struct report_counts {
 /* Append file, host, command, clock, events, records and loss, a line each or more. */
 void report_head(struct buf *out, const struct input *in, const struct report_counts *n);
 
-/* 1234567 → "1,234,567" in one of a few rotating buffers. */
-const char *count_text(uint64_t x);
-
 #endif

@@ -27,6 +27,13 @@ PY
 sed -n '/^thread /,/^$/p' report.txt | sed -n 2,3p | cut -d/ -f1 | sort | tr '\n' ' ' >first
 grep -qx 'front-0 front-1 ' first || { cat report.txt; exit 1; }
 
+# The recording misses switches of other threads, which is nobody's business here.
+for verb in tail report "timeline -o orders.svg"; do
+	"$PERFKIT" $verb --no-local --comm front-0,front-1,snapshot "$orders/orders.tar.zst" >/dev/null 2>err
+	[ ! -s err ] || { echo "$verb:"; cat err; exit 1; }
+done
+"$PERFKIT" tail --no-local "$orders/orders.tar.zst" 2>&1 >/dev/null | grep -q '3 context switches are missing'
+
 # Tables are as wide as the terminal: optional columns in wide ones, the root whole in all.
 for columns in 20 80 120; do
 	COLUMNS=$columns "$PERFKIT" tail -q --no-local --details 0 "$orders/orders.tar.zst" >"tail-$columns"
