@@ -20,7 +20,12 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
 
 CFLAGS ?=
-ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSION='"$(VERSION)"' \
+LDFLAGS ?=
+# What configure found of it; sanitizers have their own checks, and -O0 has no _FORTIFY_SOURCE.
+HARDENED = $(if $(SANITIZE)$(filter -O0,$(OPT)),,yes)
+HARDEN = $(if $(HARDENED),$(HARDEN_CFLAGS))
+ALL_LDFLAGS = $(SANITIZE) $(if $(HARDENED),$(HARDEN_LDFLAGS)) $(LDFLAGS)
+ALL_CFLAGS = -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSION='"$(VERSION)"' \
 	-I. $(DEP_CFLAGS) -pthread -MMD -MP $(CFLAGS)
 LIBS = $(DEP_LIBS) -lm -ldl -pthread
 
@@ -36,7 +41,8 @@ LAYERS := base libparse libsym libstore render
 # Link order is the reverse.
 LINK_A := $(O)/librender.a $(O)/liblibstore.a $(O)/liblibsym.a $(O)/liblibparse.a $(O)/libbase.a
 
-obj = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
+comma := ,
+obj = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard $(1)/*.c)))
 
 .PHONY: all check bench install uninstall asan clean distclean help demo shots pictures format
 all: $(O)/perfkit
@@ -47,14 +53,15 @@ config.mk: configure
 endif
 
 $(O)/perfkit: $(call obj,cmd) $(LINK_A)
-	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
+	$(call say,LD,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
 
 # One file that needs no library, for machines without any (libdw.a wants libbz2, too). ld
 # warns of dlopen: without a libc beside it, debuginfod is not asked.
 .PHONY: static
 static: $(O)/perfkit-static
 $(O)/perfkit-static: $(call obj,cmd) $(LINK_A)
-	$(call say,LD,$@)$(CC) $(SANITIZE) -static -o $@ $(call obj,cmd) $(LINK_A) $(LIBS) \
+	$(call say,LD,$@)$(CC) $(SANITIZE) $(or $(and $(HARDENED),$(STATIC_PIE)),-static) \
+		$(if $(HARDENED),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) $(LDFLAGS) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS) \
 		`pkg-config --static --libs libdw sqlite3 libtraceevent` -lm && $(STRIP) $@
 
 # For another Debian architecture, with its cross compiler: $(O)/ARCH/perfkit-static.
@@ -146,12 +153,12 @@ unit_layer = $(word 3,$(subst /, ,$(1)))
 
 .SECONDEXPANSION:
 $(UNIT_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $$(below_$$(call unit_layer,$$*))
-	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(TESTLIB) $(below_$(call unit_layer,$*)) -lcmocka $(LIBS)
+	$(call say,LD,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TESTLIB) $(below_$(call unit_layer,$*)) -lcmocka $(LIBS)
 
 # Small programs the tests run: recorders, workloads, witnesses.
 PROG_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/prog/*.c))
 $(PROG_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
-	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
+	$(call say,LD,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
 
 # Programs that wait in known ways and log it; each also under other names. Frame pointers, and
 # no sanitizer: perf reads them.
@@ -194,7 +201,7 @@ $(FUZZ_BIN): $(O)/%: $(O)/%.o $(FUZZ_LIB) $(FUZZ_DRIVER) $(TESTLIB) $(LINK_A) $(
 		$(if $(findstring fuzz_program,$@),$(filter-out %/main.o,$(call obj,cmd))) \
 		$(TESTLIB) $(LINK_A) $(LIBS)
 $(O)/tests/fuzz/seeds: $(O)/tests/fuzz/seeds.o $(FUZZ_LIB) $(TESTLIB) $(LINK_A)
-	$(call say,LD,$@)$(CC) $(SANITIZE) -o $@ $< $(FUZZ_LIB) $(TESTLIB) $(LINK_A) $(LIBS)
+	$(call say,LD,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(FUZZ_LIB) $(TESTLIB) $(LINK_A) $(LIBS)
 
 # make fuzz [T=SECONDS] [F=NAME]: every target, or one, for so long; see tests/fuzz/run.sh.
 .PHONY: fuzz fuzz-bin
@@ -229,7 +236,13 @@ TEST_ENV = O='$(O)' CC='$(CC)' HEADER_CFLAGS='$(DEP_CFLAGS)'
 check-layers: $(LINK_A)
 	$(Q)$(TEST_ENV) sh tests/house.sh layers
 # cli/nomem with every single allocation failing in turn: some minutes.
-.PHONY: check-nomem
+.PHONY: check-nomem check-hardening check-release
+# What the ELF files say of how they were built; part of check as cli/hardening.
+check-hardening: all
+	$(Q)$(TEST_ENV) sh tests/run.sh cli/hardening
+# Two releases from two folders, byte for byte: some minutes.
+check-release:
+	$(Q)MAKE='$(MAKE)' CC='$(CC)' sh packaging/release.sh check
 check-nomem: all
 	$(Q)NOMEM_STEP=1 TEST_SECONDS=7200 $(TEST_ENV) sh tests/run.sh cli/nomem
 check-house:
@@ -342,6 +355,12 @@ uninstall:
 		$(SHARE)/fish/vendor_completions.d/perfkit.fish
 	rm -rf $(SHARE)/doc/perfkit
 
+# What is handed out: the static program, its documents, the versions of all that is linked in it,
+# and SHA256SUMS. The same sources and libraries give the same bytes, in any folder.
+.PHONY: release
+release:
+	$(Q)MAKE='$(MAKE)' CC='$(CC)' sh packaging/release.sh $(O)/release
+
 .PHONY: deb
 deb: all $(O)/man/made $(COMPLETIONS)
 	$(Q)MAKE='$(MAKE)' sh packaging/deb.sh $(O) $(VERSION)
@@ -379,8 +398,11 @@ help:
 	@echo 'make static     $(O)/perfkit-static, which needs no libraries'
 	@echo 'make static-arm64  the same for arm64 (any Debian architecture), cross-compiled'
 	@echo 'make check-s390x   the unit tests of another architecture, under qemu'
+	@echo 'make release    static program, versions linked in, SHA256SUMS: the same bytes anywhere'
+	@echo 'make check-release  builds it twice and compares'
+	@echo 'make check-hardening  PIE, RELRO, stack protector and the like, by readelf'
 	@echo 'make deb        a Debian package (needs dpkg-dev)'
 	@echo 'make clean      remove what was built'
-	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=...'
+	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=..., LDFLAGS=...'
 
 -include $(shell find $(O) -name '*.d' -type f 2>/dev/null)

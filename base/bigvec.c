@@ -26,6 +26,8 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 {
 	int failed;
 	bytes = (bytes + PAGES - 1) / PAGES * PAGES;
+	if (diskroom_take(&m->disk, m->fd, bytes - m->bytes, folder(), e))
+		return ERR_IO;
 	do
 		failed = posix_fallocate(m->fd, 0, (off_t)bytes);
 	while (failed == EINTR);
@@ -80,15 +82,14 @@ static int grow_memory(void **v, size_t want, size_t size, struct err *e)
 	return 0;
 }
 
-/*
- * Room for `least` elements or more. What is no longer small gets all the memory it may ever
- * have: untouched, it costs nothing, and it need not move on its way there.
- */
+/* Room for `least` elements or more: in memory half as much again, in a file one step. */
 static size_t next_room(size_t room, size_t least, size_t size)
 {
 	size_t most = BIGVEC_IN_MEMORY / size, want = room + room / 2 + 8;
-	if (want * size > SMALL)
-		want = room < most ? most : room + STEP / size;
+	if (room >= most)
+		want = room + STEP / size;
+	else if (want > most)
+		want = most;
 	return want < least ? least : want;
 }
 

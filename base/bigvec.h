@@ -9,14 +9,16 @@
  * Read as a VEC, but grown by its own macros only. Up to BIGVEC_IN_MEMORY bytes it is one;
  * beyond that its elements lie in a file without a name in $TMPDIR (or /tmp), mapped, which the
  * kernel writes out and drops from memory as it sees fit. Room on the disk is taken before it
- * is used, so a full disk is an error of the push that needed it and never a signal. Where
- * no file can be made, the elements stay in memory.
+ * is used, so a full disk is an error of the push that needed it and never a signal; so is one
+ * of which the last tenth would be taken (diskroom.h). Where no file can be made, the elements
+ *stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
  */
 #ifndef BASE_BIGVEC_H
 #define BASE_BIGVEC_H
 
+#include "base/diskroom.h"
 #include "base/err.h"
 
 #include <stddef.h>
@@ -56,6 +58,7 @@ enum { BIGVEC_IN_MEMORY = 128 << 20 };
 struct bigvec_map {
 	size_t bytes;   /* mapped; 0 = in memory */
 	size_t dropped; /* of them, from the start */
+	struct diskroom disk;
 	int fd;
 	int failed; /* what the last growth that failed said */
 };

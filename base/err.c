@@ -36,7 +36,7 @@ int err_sys(struct err *e, const char *fmt, ...)
 
 int err_nomem(struct err *e)
 {
-	shortage_note("out of memory");
+	shortage_note_memory(0);
 	return shortage(e);
 }
 

@@ -23,10 +23,10 @@ static int refuse(void)
 }
 
 /* Every pointer that goes out passes here. */
-static void *given(void *p)
+static void *given(void *p, size_t bytes)
 {
 	if (!p)
-		shortage_note("out of memory");
+		shortage_note_memory(bytes);
 	return p;
 }
 
@@ -49,12 +49,12 @@ long mem_fail_once(long n)
 
 void *mem_alloc(size_t size)
 {
-	return given(refuse() ? NULL : malloc(size ? size : 1));
+	return given(refuse() ? NULL : malloc(size ? size : 1), size);
 }
 
 void *mem_zalloc(size_t n, size_t size)
 {
-	return given(refuse() ? NULL : calloc(n ? n : 1, size ? size : 1));
+	return given(refuse() ? NULL : calloc(n ? n : 1, size ? size : 1), n * size);
 }
 
 void *mem_alloc_large(size_t size)
@@ -63,7 +63,7 @@ void *mem_alloc_large(size_t size)
 	void *p;
 	size_t align = size < LARGE_PAGE ? CACHE_LINE : LARGE_PAGE;
 	if (refuse() || posix_memalign(&p, align, size))
-		return given(NULL);
+		return given(NULL, size);
 	if (align == LARGE_PAGE)
 		madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
 	return p;
@@ -77,10 +77,10 @@ void *mem_zalloc_table(size_t size)
 
 void *mem_resize(void *p, size_t n, size_t size)
 {
-	size_t bytes;
+	size_t bytes = SIZE_MAX / 2;
 	if (__builtin_mul_overflow(n, size, &bytes) || refuse())
-		return given(NULL);
-	return given(realloc(p, bytes ? bytes : 1));
+		return given(NULL, bytes);
+	return given(realloc(p, bytes ? bytes : 1), bytes);
 }
 
 char *mem_strndup(const char *s, size_t n)

@@ -14,7 +14,7 @@ static void forget(struct outfile *o)
 {
 	mem_free(o->path);
 	mem_free(o->tmp);
-	*o = (struct outfile){0};
+	*o = (struct outfile){.fd = -1};
 }
 
 static int open_in_place(struct outfile *o, const char *path, struct err *e)
@@ -22,8 +22,8 @@ static int open_in_place(struct outfile *o, const char *path, struct err *e)
 	o->path = mem_strdup(path);
 	if (!o->path)
 		return err_nomem(e);
-	o->f = fopen(path, "we");
-	return o->f ? 0 : err_sys(e, "%s: cannot write", path);
+	o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return o->fd >= 0 ? 0 : err_sys(e, "%s: cannot write", path);
 }
 
 /* In the folder of `path`, without a name; -1 where that cannot be. */
@@ -44,7 +44,7 @@ static int open_unnamed(const char *path, mode_t mode)
 static int name_late(const struct outfile *o)
 {
 	char self[64];
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(o->f));
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
 	return linkat(AT_FDCWD, self, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW);
 }
 
@@ -56,21 +56,69 @@ static int open_temporary(struct outfile *o, const char *path, mode_t mode, stru
 	if (!o->path || !o->tmp)
 		return err_nomem(e);
 	snprintf(o->tmp, n, "%s.tmp.%ld", path, (long)getpid());
-	int fd = open_unnamed(path, mode);
-	o->unnamed = fd >= 0;
-	if (fd < 0)
-		fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd < 0) {
-		int code = err_sys(e, "%s: cannot write", path);
-		mem_free(o->tmp);
-		o->tmp = NULL;
-		return code;
+	o->fd = open_unnamed(path, mode);
+	o->unnamed = o->fd >= 0;
+	if (o->fd < 0)
+		o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			     mode);
+	if (o->fd >= 0)
+		return 0;
+	int code = err_sys(e, "%s: cannot write", path);
+	mem_free(o->tmp);
+	o->tmp = NULL;
+	return code;
+}
+
+/* --- the stream ----------------------------------------------------------------------------
+ */
+
+static const char *shown_name(const struct outfile *o)
+{
+	return o->path ? o->path : "stdout";
+}
+
+/* May n bytes more be written? Else o->failed says why not. */
+static int may_write(struct outfile *o, size_t n)
+{
+	o->written += n;
+	if (o->most && o->written > o->most)
+		return err_set(&o->failed, ERR_REFUSED,
+			       "%s: would have more than %llu MB (--max-memory SIZE allows "
+			       "more, --force any size)",
+			       shown_name(o), (unsigned long long)(o->most >> 20));
+	return diskroom_take(&o->disk, o->fd, n, shown_name(o), &o->failed);
+}
+
+/* What fopencookie(3) asks for: the bytes taken, 0 for a failure. The first one stays. */
+static ssize_t put(void *cookie, const char *p, size_t n)
+{
+	struct outfile *o = cookie;
+	size_t left = n;
+	if (o->failed.code || may_write(o, n)) {
+		errno = EIO;
+		return 0;
 	}
-	o->f = fdopen(fd, "w");
-	if (!o->f) {
-		close(fd);
-		return err_sys(e, "%s: cannot write", path);
+	while (left) {
+		ssize_t k = write(o->fd, p, left);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0) {
+			err_sys(&o->failed, "%s: cannot write", shown_name(o));
+			return 0;
+		}
+		p += k;
+		left -= (size_t)k;
 	}
+	return (ssize_t)n;
+}
+
+static int open_stream(struct outfile *o, struct err *e)
+{
+	enum { BUFFER = 1 << 16 };
+	o->f = fopencookie(o, "w", (cookie_io_functions_t){.write = put});
+	if (!o->f)
+		return err_nomem(e);
+	setvbuf(o->f, NULL, _IOFBF, BUFFER);
 	return 0;
 }
 
@@ -96,11 +144,12 @@ static int open_mode(struct outfile *o, const char *path, mode_t mode, struct er
 {
 	char target[PATH_MAX];
 	struct stat st;
-	*o = (struct outfile){0};
+	*o = (struct outfile){.fd = -1};
 	int exists = strcmp(path, "-") && !stat(path, &st);
 	if (!strcmp(path, "-") || (exists && S_ISREG(st.st_mode) && is_stdout(&st))) {
-		o->f = stdout;
-		return 0;
+		fflush(stdout); /* what was printed before comes before */
+		o->fd = STDOUT_FILENO;
+		return open_stream(o, e);
 	}
 	if (exists && S_ISDIR(st.st_mode))
 		return err_set(e, ERR_IO, "%s: cannot write: is a directory", path);
@@ -109,6 +158,8 @@ static int open_mode(struct outfile *o, const char *path, mode_t mode, struct er
 	int in_place = exists ? !S_ISREG(st.st_mode) : is_link(path);
 	int r = in_place ? open_in_place(o, path, e)
 			 : open_temporary(o, outfile_target(path, target), mode, e);
+	if (!r)
+		r = open_stream(o, e);
 	if (r)
 		outfile_abort(o);
 	return r;
@@ -124,36 +175,59 @@ int outfile_open_private(struct outfile *o, const char *path, struct err *e)
 	return open_mode(o, path, 0600, e);
 }
 
+/* What the stream says, once all is handed to the kernel; it is gone then. */
+static int end_stream(struct outfile *o, struct err *e)
+{
+	int r = o->f && fclose(o->f) ? ERR_IO : 0;
+	o->f = NULL;
+	if (!o->failed.code)
+		return r ? err_sys(e, "%s: cannot write", shown_name(o)) : 0;
+	return err_set(e, o->failed.code, "%s", o->failed.msg);
+}
+
+static int close_file(struct outfile *o, struct err *e)
+{
+	int r = 0;
+	if (o->fd > STDOUT_FILENO && close(o->fd))
+		r = err_sys(e, "%s: cannot write", shown_name(o));
+	o->fd = -1;
+	return r;
+}
+
 int outfile_commit(struct outfile *o, struct err *e)
 {
-	if (o->f == stdout) {
-		int r = shortage(e);
-		if (fflush(stdout) || ferror(stdout))
-			r = err_sys(e, "stdout: cannot write");
-		*o = (struct outfile){0};
-		return r;
-	}
-	int r = shortage(e);
-	if (!r && (fflush(o->f) || ferror(o->f) ||
-		   (o->tmp && fsync(fileno(o->f)) && errno != EINVAL)))
+	int r = shortage(&o->failed);
+	if (end_stream(o, e) && !r)
+		r = ERR_IO;
+	if (!r && o->tmp && fsync(o->fd) && errno != EINVAL)
 		r = err_sys(e, "%s: cannot write", o->path);
 	if (!r && o->tmp && o->unnamed && name_late(o))
 		r = err_sys(e, "%s: cannot write", o->path);
-	if (fclose(o->f) && !r)
-		r = err_sys(e, "%s: cannot write", o->path);
-	o->f = NULL;
+	if (close_file(o, r ? NULL : e) && !r)
+		r = ERR_IO;
 	if (!r && o->tmp && rename(o->tmp, o->path))
 		r = err_sys(e, "%s: cannot rename into place", o->path);
 	if (r && o->tmp)
 		unlink(o->tmp); /* ENOENT where it never had a name */
 	forget(o);
-	return r;
+	return r && e ? e->code : r;
+}
+
+int outfile_end(struct outfile *o, int rc, struct err *e)
+{
+	if (!rc)
+		return outfile_commit(o, e);
+	if (o->failed.code) /* the stream's own reason, not what the writer made of it */
+		rc = err_set(e, o->failed.code, "%s", o->failed.msg);
+	outfile_abort(o);
+	return rc;
 }
 
 void outfile_abort(struct outfile *o)
 {
-	if (o->f && o->f != stdout)
-		fclose(o->f);
+	o->failed.code = ERR_IO; /* what is still in the buffer stays there */
+	end_stream(o, NULL);
+	close_file(o, NULL);
 	if (o->tmp && !o->unnamed)
 		unlink(o->tmp);
 	forget(o);

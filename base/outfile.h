@@ -9,15 +9,21 @@
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
 
+#include "base/diskroom.h"
 #include "base/err.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 struct outfile {
-	FILE *f; /* write here with stdio; buffered */
+	FILE *f; /* write here with stdio; buffered. After a failure it takes nothing more:
+		    whoever writes much looks at ferror */
 	char *path, *tmp;
-	int unnamed; /* tmp is not there yet */
+	int unnamed;            /* tmp is not there yet */
+	int fd;                 /* where f leads to */
+	uint64_t most, written; /* bytes; most 0: no bound. Set it before writing */
+	struct diskroom disk;
+	struct err failed; /* the first failure of a write */
 };
 
 /* The file that `path` leads to where it is a link, in out[PATH_MAX]; else `path`. What a link
@@ -25,15 +31,21 @@ struct outfile {
 const char *outfile_target(const char *path, char *out);
 
 /* Open for writing `path` ("-", or what names the same file, is stdout). Existing non-regular
- * targets (/dev/null, a fifo) are written in place. ERR_IO, ERR_NOMEM. */
+ * targets (/dev/null, a fifo) are written in place. The object must not move while it is open.
+ * ERR_IO, ERR_NOMEM. */
 int outfile_open(struct outfile *o, const char *path, struct err *e);
 
 /* The same for what only its owner is to read: a new file is made 0600. */
 int outfile_open_private(struct outfile *o, const char *path, struct err *e);
 
 /* Flush, sync, rename. On failure the temporary file is removed and the target is as it was.
- * ERR_IO. The object is closed either way. */
+ * ERR_IO; ERR_REFUSED beyond o->most bytes; ERR_NOMEM after any shortage (shortage.h), for what
+ * was written may lack something. The object is closed either way. */
 int outfile_commit(struct outfile *o, struct err *e);
+
+/* Commit where `rc` is 0, else abort: `rc` is what the writer of o->f returned. The error is
+ * the stream's own where it failed first. */
+int outfile_end(struct outfile *o, int rc, struct err *e);
 
 /* Close and remove what was written. Accepts an object that is not open. */
 void outfile_abort(struct outfile *o);

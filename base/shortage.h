@@ -12,12 +12,21 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
+
 /* Note a shortage in one line of text, such as "libc.so.6: Too many open files". The first is
  * kept. errno is left alone. */
 void shortage_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* 0 when nothing was short; else ERR_NOMEM with what was noted in `e` (may be NULL). */
 int shortage(struct err *e);
+
+/* Note that `bytes` could not be had, and whether it was a limit on this process's memory that
+ * (RLIMIT_DATA) was in the way. */
+void shortage_note_memory(size_t bytes);
+
+/* 1 where what was noted is such a limit. */
+int shortage_is_limit(void);
 
 /* Forget what was noted: for tests that fail allocations on purpose. */
 void shortage_forget(void);

@@ -53,6 +53,7 @@ static int open_recording(const struct bundle_input *b, const char *path, struct
 			  struct err *e)
 {
 	struct stat st;
+	uint64_t origin = source_origin(src);
 	source_close(src);
 	if (stat(b->recording, &st))
 		return err_set(e, ERR_FORMAT, "%s: a bundle without a perf.data", path);
@@ -66,6 +67,7 @@ static int open_recording(const struct bundle_input *b, const char *path, struct
 		return rc ? rc : err_nomem(e);
 	mem_free(src->name);
 	src->name = name;
+	src->origin = origin;
 	return 0;
 }
 

@@ -38,7 +38,7 @@ static const struct opt rows[] = {
 	{"weight", 0, OPT_STRING, AT(weight), "period|samples",
 	 "weigh each sample by its period (default; tracepoints\nalways weigh 1), or as 1"},
 	OPT_HEADING("Output"),
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "unit of waits and --tail (default us)"},
 	{"pid-name", 0, OPT_FLAG, AT(pid_name), NULL, "begin stacks with COMM-PID"},
 	{"tid-name", 0, OPT_FLAG, AT(tid_name), NULL, "begin stacks with COMM-PID/TID"},
@@ -153,11 +153,8 @@ static int write_tree(struct collapser *c, uint64_t unit, struct err *e)
 	struct outfile out;
 	if (output_open(&out, c->opt->output, e))
 		return e->code;
-	if (foldtree_write(&c->tree, out.f, unit > 1 ? round_to_unit : NULL, &unit, e)) {
-		outfile_abort(&out);
-		return e->code;
-	}
-	return outfile_commit(&out, e);
+	int rc = foldtree_write(&c->tree, out.f, unit > 1 ? round_to_unit : NULL, &unit, e);
+	return outfile_end(&out, rc, e);
 }
 
 static int collapse(struct collapser *c)

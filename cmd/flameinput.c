@@ -1,4 +1,5 @@
 #include "cmd/flameinput.h"
+#include "base/longname.h"
 #include "libsym/simplify.h"
 
 #include <string.h>
@@ -55,6 +56,8 @@ static uint32_t flame_kind_of(const struct frame *f)
 
 static int intern(struct flame_input *fi, const char *s, size_t n, uint32_t *id)
 {
+	char cut[LONG_NAME];
+	s = long_name(s, &n, cut);
 	return strtab_intern_n(&fi->flame->strings, s, n, id);
 }
 

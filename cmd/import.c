@@ -23,7 +23,7 @@ struct import_opts {
 #define AT(field) offsetof(struct import_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "the store to write (default perf.db)"},
+	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "the store to write (default perf.db)"},
 	OPT_END,
 };
 
@@ -181,7 +181,7 @@ static void summary(const char *output, int recordings)
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct import_opts *o = opts;
-	const char *output = o->output ? o->output : "perf.db";
+	const char *output = o->output;
 	const char *one = o->tl.in.input ? o->tl.in.input : "perf.data";
 	struct before before = {0};
 	struct store_writer *w;
@@ -205,6 +205,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	return rc;
 }
 
+static void defaults(void *opts)
+{
+	((struct import_opts *)opts)->output = "perf.db";
+}
+
 const struct verb verb_import = {
 	.name = "import",
 	.brief = "write recordings into one SQLite store, which every command reads",
@@ -222,4 +227,5 @@ const struct verb verb_import = {
 	.max_files = 256,
 	.modes = {{NULL, INPUT_FILTERS}},
 	.run = run,
+	.defaults = defaults,
 };

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/shortage.h"
+#include "cmd/budget.h"
 #include "cmd/fetchline.h"
 #include "cmd/inputkind.h"
 #include "cmd/say.h"
@@ -55,13 +56,25 @@ const struct opt input_rows[] = {
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
 	 "read only the files named here; do not ask debuginfod"},
 	OPT_HEADING("General"),
+	{"max-memory", 0, OPT_STRING, AT(max_memory), "SIZE",
+	 "memory and output that may be taken, such as 500M (2G)"},
 	{"force", 'f', OPT_FLAG, AT(force), NULL,
 	 "answer even if the answer cannot be trusted"},
+	{"no-sandbox", 0, OPT_FLAG, AT(no_sandbox), NULL,
+	 "keep the right to write and run anything (see sandbox in\ndocs/reliability.md)"},
 	{"strict", 0, OPT_FLAG, AT(strict), NULL, "exit with status 3 after any warning"},
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no warnings, no progress"},
 	{"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say more on standard error"},
 	OPT_END,
 };
+
+int input_is_read_by(const struct verb *v)
+{
+	for (size_t i = 0; i < OPT_TABLES && v->tables[i]; i++)
+		if (v->tables[i] == input_rows)
+			return 1;
+	return 0;
+}
 
 void input_warn(struct input *in, const char *fmt, ...)
 {
@@ -74,13 +87,20 @@ void input_warn(struct input *in, const char *fmt, ...)
 	va_end(ap);
 }
 
+int input_exit(const struct err *e)
+{
+	if (e->code == ERR_USAGE)
+		return 2;
+	if (e->code == ERR_NOMEM)
+		return budget_status();
+	return e->code == ERR_REFUSED ? 3 : 1;
+}
+
 int input_fail(const struct input *in, const struct err *e)
 {
 	(void)in;
 	say("%s", e->msg);
-	if (e->code == ERR_USAGE)
-		return 2;
-	return e->code == ERR_REFUSED ? 3 : 1;
+	return input_exit(e);
 }
 
 int input_status(const struct input *in)
@@ -411,6 +431,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	warn_absent(in, "symfs", opt->symfs, X_OK);
 	warn_absent(in, "buildid-dir", opt->buildid_dir, F_OK);
 	rc = bundle_input_open(&in->bundle, path, src, &e);
+	src->unbounded = opt->force;
 	if (!rc && (src->data || src->fd >= 0))
 		rc = recording_open_source(&rec, src, &e);
 	else if (!rc)

@@ -22,7 +22,8 @@ struct input_opts {
 	int lines;    /* --srcline of verbs that have it: file and line of frames */
 	int no_lines; /* set by verbs that show none: inlined frames come without them */
 	int trust_paths, no_local;
-	int quiet, verbose, force, strict;
+	const char *max_memory; /* --max-memory, see budget.h */
+	int quiet, verbose, force, strict, no_sandbox;
 };
 
 extern const struct opt input_rows[];
@@ -71,6 +72,9 @@ void input_close(struct input *in);
 
 /* "perfkit: <text>" on stderr unless --quiet; counted, for --strict. */
 void input_warn(struct input *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The exit status for a failure. */
+int input_exit(const struct err *e);
 
 /* One line for a failure; returns the exit status that belongs to its code. */
 int input_fail(const struct input *in, const struct err *e);
@@ -125,5 +129,8 @@ int input_refuse(const struct input *in, const struct findings *f, unsigned topi
 
 /* The verb's exit status: 0, or 3 under --strict when anything was warned of. */
 int input_status(const struct input *in);
+
+/* 1 when input_rows are among the verb's tables: its options begin with a struct input_opts. */
+int input_is_read_by(const struct verb *v);
 
 #endif

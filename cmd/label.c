@@ -1,4 +1,5 @@
 #include "cmd/label.h"
+#include "base/longname.h"
 #include "render/escape.h"
 #include "libsym/simplify.h"
 #include "libsym/tidy.h"
@@ -27,6 +28,8 @@ void labels_release(struct labels *l)
 static int text_id(struct labels *l, const char *s, size_t n, uint32_t *id)
 {
 	struct buf b = {0};
+	char cut[LONG_NAME];
+	s = long_name(s, &n, cut);
 	escape_controls(&b, s, n);
 	int rc = buf_failed(&b) ? ERR_NOMEM : foldtree_text(l->tree, b.n ? b.v : "", b.n, id);
 	buf_release(&b);

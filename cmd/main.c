@@ -2,7 +2,9 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/shortage.h"
+#include "cmd/budget.h"
 #include "cmd/manpage.h"
+#include "cmd/sandbox.h"
 #include "cmd/say.h"
 #include "cmd/scratch.h"
 #include "cmd/topics.h"
@@ -150,6 +152,9 @@ static int run(const struct verb *v, int argc, char **argv)
 		rc = 0;
 	} else if (!rc) {
 		rc = opt_check_modes(v, opts);
+		rc = rc ? rc : budget_begin(v, opts);
+		if (!rc)
+			sandbox_enter(v, opts);
 		rc = rc ? rc : v->run(opts, files, nfiles);
 	}
 	opt_release(v, opts);
@@ -162,9 +167,9 @@ static int run(const struct verb *v, int argc, char **argv)
 static int finish(int rc)
 {
 	struct err e = {0};
-	if ((!rc || rc == 3) && shortage(&e)) {
+	if ((!rc || (rc == 3 && !shortage_is_limit())) && shortage(&e)) {
 		say("%s", e.msg);
-		rc = 1;
+		rc = budget_status();
 	}
 	if (!fflush(stdout) && !ferror(stdout))
 		return rc;
@@ -196,9 +201,17 @@ static void fill_standard_streams(void)
 			return;
 }
 
+/* Beyond the largest file that may be, write says EFBIG. A handler, unlike SIG_IGN, is not
+ * handed on to programs that are run. */
+static void on_file_size(int sig)
+{
+	(void)sig;
+}
+
 int main(int argc, char **argv)
 {
 	fill_standard_streams();
+	sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = on_file_size}, NULL);
 	sigaction(SIGBUS, &(struct sigaction){.sa_handler = on_bus}, NULL);
 	const char *word = argc < 2 ? "--help" : argv[1];
 	const struct verb *v = find_verb(word);

@@ -99,10 +99,13 @@ static int is_packaged(const char *path)
 	return 0;
 }
 
+/* The recorded host, where it can be one: what else is in it would be read by ssh. */
 static const char *host_of(const struct profile *p)
 {
 	const char *host = p->rec->features.hostname;
-	return host && *host && shell_is_printable(host) ? host : "HOST";
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+	return host && *host && !host[strspn(host, allowed)] ? host : "HOST";
 }
 
 static void copy_line(struct buf *out, const struct profile *p, const char *path)
@@ -112,7 +115,7 @@ static void copy_line(struct buf *out, const struct profile *p, const char *path
 	buf_fmt(&from, "%s:%s", host_of(p), path);
 	buf_str(out, "mkdir -p ");
 	shell_word(out, buf_cstr(&to));
-	buf_str(out, " && scp ");
+	buf_str(out, " && scp -- ");
 	shell_word(out, buf_cstr(&from));
 	buf_char(out, ' ');
 	buf_char(&to, '/');
@@ -180,7 +183,7 @@ static int kernel_remedy(const struct profile *p, const struct missing_dso *d, s
 {
 	if (d->reason == DSO_FOUND)
 		return 0;
-	buf_str(out, "ssh ");
+	buf_str(out, "ssh -- ");
 	struct buf who = {0};
 	buf_fmt(&who, "root@%s", host_of(p));
 	shell_word(out, buf_cstr(&who));

@@ -196,6 +196,7 @@ static int set_value(const struct verb *v, const struct opt *o, void *opts, cons
 		*(int *)target = !on;
 		return 0;
 	case OPT_STRING:
+	case OPT_OUTPUT:
 		*(const char **)target = arg;
 		return opt_words(o) ? check_word(v, o, arg) : 0;
 	case OPT_PRESET:
@@ -207,6 +208,8 @@ static int set_value(const struct verb *v, const struct opt *o, void *opts, cons
 	case OPT_LIST:
 	case OPT_EVENTS:
 	case OPT_EACH:
+		if (!arg[strspn(arg, o->kind == OPT_EACH ? "" : ",")])
+			return usage_error(v, "nothing is listed in --", o->name, "");
 		if (list_add(target, o->kind, arg))
 			return no_memory(v);
 		return opt_words(o) ? check_words(v, o, target) : 0;
@@ -312,6 +315,7 @@ static int is_given(const struct verb *v, const struct opt *o, const void *opts,
 		[OPT_FLAG] = sizeof(int),
 		[OPT_UNFLAG] = sizeof(int),
 		[OPT_STRING] = sizeof(char *),
+		[OPT_OUTPUT] = sizeof(char *),
 		[OPT_LIST] = sizeof(struct opt_list),
 		[OPT_EVENTS] = sizeof(struct opt_list),
 		[OPT_EACH] = sizeof(struct opt_list),

@@ -22,6 +22,7 @@ enum opt_kind {
 	OPT_FLAG,   /* int = 1; --no-NAME sets 0 unless NAME itself begins with "no-" */
 	OPT_UNFLAG, /* int = 0 */
 	OPT_STRING, /* const char * = the argument */
+	OPT_OUTPUT, /* the same, a file that is written (see sandbox.h) */
 	OPT_LIST,   /* struct opt_list: one more of comma-separated words; repeatable */
 	OPT_EVENTS, /* the same; commas between slashes do not separate: "cpu/event=1,umask=2/"
 		     */

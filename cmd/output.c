@@ -1,4 +1,5 @@
 #include "cmd/output.h"
+#include "cmd/budget.h"
 #include "cmd/inputkind.h"
 
 #include <fcntl.h>
@@ -29,7 +30,9 @@ int output_open(struct outfile *o, const char *path, struct err *e)
 	if (is_kept(path))
 		return err_set(e, ERR_REFUSED,
 			       "%s: exists and is a recording or a store; not replaced", path);
-	return outfile_open(o, path, e);
+	int rc = outfile_open(o, path, e);
+	o->most = budget_output();
+	return rc;
 }
 
 size_t output_width(void)

@@ -5,7 +5,8 @@
 #include "base/outfile.h"
 
 /* outfile_open of what an option names; NULL is stdout. A recording or a store, which cannot be
- * made again, is not replaced by what is made of it: ERR_REFUSED. */
+ * made again, is not replaced by what is made of it: ERR_REFUSED, as for
+ * more bytes than the budget (budget.h) allows. */
 int output_open(struct outfile *o, const char *path, struct err *e);
 
 /* Characters in a line of stdout: COLUMNS where it is set, the terminal's width, else 80;

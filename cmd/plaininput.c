@@ -1,5 +1,6 @@
 #include "cmd/plaininput.h"
 #include "base/buf.h"
+#include "base/diskroom.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/inputkind.h"
@@ -71,10 +72,12 @@ static int copy_plain(struct source *src, const char *file, struct err *e)
 	int rc = !piece   ? err_nomem(e)
 		 : fd < 0 ? err_sys(e, "%s: cannot unpack it to %s", src->name, file)
 			  : unzip_open(&u, src, e);
-	while (!rc && (rc = unzip_some(u, piece, PIECE, &got, e)) == 1)
-		rc = write_all(fd, piece, got)
-			     ? err_sys(e, "%s: cannot unpack it to %s", src->name, file)
-			     : 0;
+	struct diskroom room = {0};
+	while (!rc && (rc = unzip_some(u, piece, PIECE, &got, e)) == 1) {
+		rc = diskroom_take(&room, fd, got, file, e);
+		if (!rc && write_all(fd, piece, got))
+			rc = err_sys(e, "%s: cannot unpack it to %s", src->name, file);
+	}
 	unzip_close(u);
 	mem_free(piece);
 	if (fd >= 0 && close(fd) && !rc)
@@ -129,6 +132,7 @@ int plain_input_open(struct source *src, const char *path, struct err *e)
 		source_close(&plain);
 		return err_nomem(e);
 	}
+	plain.origin = source_origin(src);
 	mem_free(plain.name);
 	plain.name = name;
 	source_close(src);

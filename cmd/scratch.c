@@ -74,7 +74,7 @@ static void on_signal(int sig)
 
 static void catch_signals(void)
 {
-	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ};
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT};
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
 		struct sigaction old, now = {.sa_handler = on_signal};
 		sigemptyset(&now.sa_mask);

@@ -86,7 +86,7 @@ static const struct opt rows[] = {
 	{"fontwidth", 0, OPT_REAL, AT(fontwidth), "X",
 	 "average width of a character, relative to the font size\n(default 0.59)"},
 	OPT_HEADING("Output"),
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
 	 "a still picture, without script and data"},
@@ -111,9 +111,7 @@ struct drawing {
 static int fail(const struct err *e)
 {
 	say_line("perfkit svg: %s", e->msg);
-	return e->code == ERR_USAGE || e->code == ERR_NOTFOUND ? 2
-	       : e->code == ERR_REFUSED                        ? 3
-							       : 1;
+	return e->code == ERR_NOTFOUND ? 2 : input_exit(e);
 }
 
 static int usage(const char *what)
@@ -380,12 +378,7 @@ static int write_picture(struct drawing *d, struct err *e)
 	int rc = output_open(&out, d->opt->output, e);
 	if (rc)
 		return rc;
-	rc = flame_svg_write(&d->flame, &d->o, out.f, NULL, e);
-	if (rc) {
-		outfile_abort(&out);
-		return rc;
-	}
-	return outfile_commit(&out, e);
+	return outfile_end(&out, flame_svg_write(&d->flame, &d->o, out.f, NULL, e), e);
 }
 
 static int draw(struct drawing *d, const char *const *files, size_t nfiles, struct err *e)

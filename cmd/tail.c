@@ -51,9 +51,9 @@ static const struct opt rows[] = {
 	{"json", 0, OPT_FLAG, AT(json), NULL,
 	 "print JSON (schema 1): all selected episodes, or --rows"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},
-	{"svg", 0, OPT_STRING, AT(svg), "FILE",
+	{"svg", 0, OPT_OUTPUT, AT(svg), "FILE",
 	 "draw timelines of the worst episodes into FILE (10, or\n--rows)"},
-	{"flame", 0, OPT_STRING, AT(flame), "FILE",
+	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE",
 	 "draw a flame graph of the selected episodes into FILE"},
 	OPT_END,
 };

@@ -189,11 +189,7 @@ static int write_flame(struct flame *flame, const char *path, struct err *e)
 	if (r)
 		return r;
 	r = flame_svg_write(flame, &o, out.f, NULL, e);
-	if (r) {
-		outfile_abort(&out);
-		return r;
-	}
-	return outfile_commit(&out, e);
+	return outfile_end(&out, r, e);
 }
 
 int tailout_flame(struct tail_run *r, struct tail *t, struct err *e)

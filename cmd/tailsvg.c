@@ -143,11 +143,7 @@ static int write_picture(struct panels *p, const char *path, const struct tl_svg
 	if (r)
 		return r;
 	r = timeline_svg_write(p->t->tl, p->v.v, p->v.n, o, out.f, NULL, e);
-	if (r) {
-		outfile_abort(&out);
-		return r;
-	}
-	return outfile_commit(&out, e);
+	return outfile_end(&out, r, e);
 }
 
 int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,

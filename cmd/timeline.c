@@ -37,7 +37,7 @@ static const struct opt rows[] = {
 	{"arrows", 0, OPT_INT, AT(arrows), "N",
 	 "draw at most N wakeups at a time (default 150)"},
 	OPT_HEADING("Output"),
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
 	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT",
 	 "second line (default: host, time and length)"},
@@ -214,11 +214,7 @@ static int write_picture(struct drawing *d, struct err *e)
 	if (rc)
 		return rc;
 	rc = timeline_svg_write(&d->ti.tl, &p, 1, &o, out.f, NULL, e);
-	if (rc) {
-		outfile_abort(&out);
-		return rc;
-	}
-	return outfile_commit(&out, e);
+	return outfile_end(&out, rc, e);
 }
 
 static int draw(struct drawing *d)

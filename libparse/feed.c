@@ -211,6 +211,11 @@ int inflater_more(struct inflater *z, struct err *e)
 		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: compressed data: %s",
 			       (unsigned long long)z->offset, ZSTD_getErrorName(rc));
 	}
+	if (z->allowed && z->given > z->allowed)
+		return err_set(e, ERR_REFUSED,
+			       "inflates to more than %llu MB, which its size does not explain "
+			       "(--force reads it all the same)",
+			       (unsigned long long)(z->allowed >> 20));
 	if (z->given > RATIO_FREE && (z->given - RATIO_FREE) / RATIO_MAX > z->taken)
 		return err_set(e, ERR_LIMIT,
 			       "COMPRESSED at 0x%llx: inflates to more than %d times its size",

@@ -66,6 +66,7 @@ static inline void feed_advance(struct feed *f, size_t n)
 }
 
 struct inflater {
+	uint64_t allowed; /* bytes given of one outermost file; 0: any */
 	ZSTD_DStream *zstd;
 	struct chunk *chunk;
 	uint8_t *p, *end; /* inflated and not yet handed out, inside chunk */

@@ -1,4 +1,5 @@
 #include "libparse/source.h"
+#include "base/diskroom.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -174,10 +175,14 @@ int64_t source_read(struct source *s, void *buf, size_t n, struct err *e)
 static int copy_all(struct source *s, int to, struct err *e)
 {
 	uint8_t buf[1 << 16];
+	struct diskroom room = {0};
 	for (;;) {
 		int64_t got = source_read(s, buf, sizeof(buf), e);
 		if (got <= 0)
 			return (int)got;
+		int rc = diskroom_take(&room, to, (size_t)got, s->name, e);
+		if (rc)
+			return rc;
 		for (int64_t at = 0; at < got;) {
 			ssize_t put = write(to, buf + at, (size_t)(got - at));
 			if (put < 0 && errno != EINTR)

@@ -21,8 +21,10 @@ struct source {
 	uint64_t size;       /* of data; for a stream: bytes read so far */
 	int fd;              /* of a stream, else -1 */
 	int mapped;
-	int file;                  /* of a mapped file, for source_bytes; else 0 */
-	int64_t mtime_ns;          /* when a mapped file was last written; else 0 */
+	int file;         /* of a mapped file, for source_bytes; else 0 */
+	uint64_t origin;  /* bytes of the outermost file that this came out of; 0: it is */
+	int unbounded;    /* inflate whatever is in it (--force) */
+	int64_t mtime_ns; /* when a mapped file was last written; else 0 */
 	uint8_t head[SOURCE_HEAD]; /* of a stream: bytes read ahead to tell what it is */
 	size_t head_n;
 };
@@ -46,6 +48,13 @@ int source_open_mem(struct source *s, const void *p, size_t n, const char *name,
 static inline int source_is_mapped(const struct source *s)
 {
 	return s->data != NULL;
+}
+
+/* The bytes that a stranger had to write for whatever comes out of this: a bundle's, a
+ * compressed file's, or its own. */
+static inline uint64_t source_origin(const struct source *s)
+{
+	return s->origin ? s->origin : s->size;
 }
 
 /*

@@ -73,7 +73,8 @@ static int write_all(struct tree *t, const char *name, int fd, const void *p, si
 		     struct err *e)
 {
 	const char *at = p;
-	for (size_t left = n; left;) {
+	int rc = diskroom_take(&t->room, fd, n, t->dir, e);
+	for (size_t left = rc ? 0 : n; left;) {
 		ssize_t k = write(fd, at, left);
 		if (k < 0 && errno == EINTR)
 			continue;
@@ -82,8 +83,8 @@ static int write_all(struct tree *t, const char *name, int fd, const void *p, si
 		at += k;
 		left -= (size_t)k;
 	}
-	t->bytes += n;
-	return 0;
+	t->bytes += rc ? 0 : n;
+	return rc;
 }
 
 static int finish(struct tree *t, const char *name, int fd, int rc, struct err *e)

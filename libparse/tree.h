@@ -7,6 +7,7 @@
 #ifndef LIBPARSE_TREE_H
 #define LIBPARSE_TREE_H
 
+#include "base/diskroom.h"
 #include "libparse/tar.h"
 
 enum { TREE_DIRS_MAX = 1 << 15 };
@@ -16,7 +17,8 @@ struct tree {
 	int fd;
 	int replace;           /* existing files are replaced, else ERR_IO */
 	uint64_t files, bytes; /* written so far */
-	size_t dirs;           /* made so far: they cost far more than what names them */
+	struct diskroom room;
+	size_t dirs; /* made so far: they cost far more than what names them */
 };
 
 /* Open `dir`, made if it is not there (its parent must be). ERR_IO. */

@@ -2,7 +2,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "libstore/rebound.h"
 #include "libstore/store.h"
+#include "libsym/readfile.h"
 
 #include <fnmatch.h>
 #include <regex.h>
@@ -268,20 +270,14 @@ int causes_parse(struct causes *c, const char *text, size_t n, const char *name,
 
 int causes_load(struct causes *c, const char *path, struct err *e)
 {
-	FILE *f = fopen(path, "re");
-	if (!f)
-		return err_sys(e, "%s: cannot read", path);
-	struct buf text = {.max = MAX_FILE};
-	char part[4096];
-	for (size_t n; (n = fread(part, 1, sizeof(part), f)) > 0;)
-		buf_add(&text, part, n);
-	int r = ferror(f) ? err_sys(e, "%s: cannot read", path) : 0;
-	fclose(f);
-	if (!r && buf_failed(&text))
-		r = err_set(e, buf_failed(&text), "%s: larger than 1 MiB", path);
-	if (!r)
-		r = causes_parse(c, text.v ? text.v : "", text.n, path, e);
-	buf_release(&text);
+	const uint8_t *text;
+	size_t n;
+	int r = map_file(path, &text, &n, e);
+	if (r)
+		return r;
+	r = n > MAX_FILE ? err_set(e, ERR_LIMIT, "%s: larger than 1 MiB", path)
+			 : causes_parse(c, n ? (const char *)text : "", n, path, e);
+	unmap_file(text, n);
 	return r;
 }
 
@@ -326,6 +322,9 @@ void causes_free(struct causes *c)
 static int compile(regex_t **out, const char *re, struct err *e)
 {
 	char why[128];
+	int rc = regex_bounded(re, e);
+	if (rc)
+		return rc;
 	regex_t *r = mem_zalloc(1, sizeof(*r));
 	if (!r)
 		return err_nomem(e);

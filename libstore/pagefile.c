@@ -1,5 +1,6 @@
 #include "libstore/pagefile.h"
 #include "base/bytes.h"
+#include "base/diskroom.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ enum {
 struct pagefile {
 	const char *name; /* for messages */
 	int fd;
+	struct diskroom room;
 	size_t page_size;
 	uint32_t pages;     /* the number of the last one */
 	uint32_t in_file;   /* of the last one that is not in `gathered` */
@@ -45,7 +47,8 @@ static int write_all(struct pagefile *f, const uint8_t *p, size_t n, off_t at, s
 static int flush(struct pagefile *f, struct err *e)
 {
 	size_t n = (size_t)(f->pages - f->in_file) * f->page_size;
-	int r = write_all(f, f->gathered, n, (off_t)f->in_file * (off_t)f->page_size, e);
+	int r = diskroom_take(&f->room, f->fd, n, f->name, e);
+	r = r ? r : write_all(f, f->gathered, n, (off_t)f->in_file * (off_t)f->page_size, e);
 	f->in_file = f->pages;
 	return r;
 }

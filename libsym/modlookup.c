@@ -1,6 +1,7 @@
 /* modlookup.c - an address of a file: its symbol, demangled, and the frames that DWARF sees
  * there. */
 #include "libsym/modules_priv.h"
+#include "base/longname.h"
 #include "libsym/demangle.h"
 #include "libsym/simplify.h"
 
@@ -25,13 +26,22 @@ static int special_constructor(struct modules *ms, const char *raw)
 	return made;
 }
 
-/* Bytes of a name that are kept: demangled ones are shorter, and honest ones much. Many frames
- * may point into one endless text. */
+/* Bytes of a name that are looked at in any case: demangled ones are shorter, and honest ones
+ * much. Many frames may point into one endless text. */
 enum { NAME_CUT = DEMANGLE_OUTPUT_MAX };
 
 /* Bytes by which demangled names may be longer than the raw ones, all together; then they stay
  * raw. Honest ones are shorter, but a hundred bytes can be made to stand for 60,000. */
 enum { NAMES_GROWTH = 64 << 20 };
+
+/* Once what was read of long names comes to NAMES_GROWTH, their first NAME_CUT bytes count. */
+static size_t name_length(struct modules *ms, const char *name)
+{
+	size_t n = strnlen(name, ms->names_growth < NAMES_GROWTH ? SIZE_MAX : NAME_CUT);
+	if (n > NAME_CUT)
+		ms->names_growth += n;
+	return n;
+}
 
 /* The printable form of a raw name, made once. */
 static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
@@ -51,7 +61,10 @@ static int printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 	if (rc == 1 && ms->text.n > len)
 		ms->names_growth += ms->text.n - len;
 	const char *name = rc == 1 ? buf_cstr(&ms->text) : raw;
-	if (strtab_intern_n(ms->machine->strings, name, strnlen(name, NAME_CUT), id))
+	char cut[LONG_NAME];
+	size_t n = name_length(ms, name);
+	name = long_name(name, &n, cut);
+	if (strtab_intern_n(ms->machine->strings, name, n, id))
 		return ERR_NOMEM;
 	return u64map_put(&ms->names, key, *id);
 }

@@ -148,7 +148,7 @@ static int write_all(struct writer *w)
 {
 	VEC(uint32_t) cuts = {0}; /* prefix lengths to go back to */
 	int rc = push_children(w, 0);
-	while (!rc && w->stack.n) {
+	while (!rc && w->stack.n && !ferror(w->f)) {
 		struct item it = w->stack.v[--w->stack.n];
 		if (it.len == UINT32_MAX) { /* end of a subtree */
 			w->prefix.n = cuts.v[--cuts.n];

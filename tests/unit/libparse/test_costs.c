@@ -81,7 +81,7 @@ static void what_compressed_records_come_to_is_bounded(void **state)
 {
 	(void)state;
 	struct recording_stats stats;
-	assert_int_equal(read_bomb(16000, 0, &stats), ERR_LIMIT);
+	assert_int_equal(read_bomb(16000, 0, &stats), ERR_REFUSED);
 	assert_true(stats.torn_bytes < 400 << 20);
 }
 

@@ -410,7 +410,7 @@ static void exploding_names_stay_small_together(void **state)
 		const char *shown = strtab_get(&w.strings, l.frames[0].name);
 		exploding_name(name, sizeof(name), LEVELS, i);
 		if (!i)
-			assert_true(!strncmp(shown, "f<p<", 4) && strlen(shown) > 20000);
+			assert_true(!strncmp(shown, "f<p<", 4) && strlen(shown) > 4000);
 		else if (i + 1 == NAMES)
 			assert_string_equal(shown, name);
 	}

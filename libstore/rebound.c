@@ -1,0 +1,130 @@
+#include "libstore/rebound.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES_MAX = 1000, WRITTEN_MAX = 10000, DEPTH_MAX = 100 };
+
+/* What an expression writes out to, as far as it has been read. */
+struct measure {
+	const char *p;
+	uint64_t size[DEPTH_MAX]; /* of each open group, [0] the whole */
+	uint64_t last;            /* of the atom that a repetition would repeat */
+	int depth;
+	int back; /* a back reference was met */
+};
+
+static void add_atom(struct measure *m, uint64_t size)
+{
+	m->size[m->depth] += m->last;
+	m->last = size;
+}
+
+/* [...] with its ] in first place, [:classes:] and the like. */
+static void skip_bracket(struct measure *m)
+{
+	const char *p = m->p + 1;
+	p += *p == '^';
+	p += *p == ']';
+	while (*p && *p != ']') {
+		if (*p == '[' && p[1] && strchr(":.=", p[1])) {
+			const char close[] = {p[1], ']', '\0'}, *end = strstr(p + 2, close);
+			p = end ? end + 1 : p;
+		}
+		p++;
+	}
+	m->p = *p ? p + 1 : p;
+	add_atom(m, 1);
+}
+
+/* {N}, {N,} or {N,M} behind an atom. */
+static void repeat(struct measure *m)
+{
+	char *end;
+	uint64_t n = strtoul(m->p + 1, &end, 10), most = n;
+	if (*end == ',')
+		most = strtoul(end + 1, &end, 10);
+	most = most > n ? most : n;
+	if (most > WRITTEN_MAX)
+		most = WRITTEN_MAX + 1;
+	m->last *= most ? most : 1;
+	m->p = *end ? end + 1 : end;
+}
+
+static void escape(struct measure *m)
+{
+	m->back |= m->p[1] >= '1' && m->p[1] <= '9';
+	m->p += m->p[1] ? 2 : 1;
+	add_atom(m, 1);
+}
+
+static void open_group(struct measure *m)
+{
+	add_atom(m, 0);
+	m->size[++m->depth] = 0;
+	m->p++;
+}
+
+static void close_group(struct measure *m)
+{
+	uint64_t size = m->size[m->depth--] + m->last;
+	m->last = 0;
+	add_atom(m, size + 1);
+	m->p++;
+}
+
+static void take_one(struct measure *m)
+{
+	switch (*m->p) {
+	case '\\':
+		escape(m);
+		break;
+	case '[':
+		skip_bracket(m);
+		break;
+	case '(':
+		open_group(m);
+		break;
+	case ')':
+		if (m->depth)
+			close_group(m);
+		else
+			m->p++;
+		break;
+	case '{':
+		repeat(m);
+		break;
+	case '*':
+	case '?':
+		m->p++;
+		break;
+	case '+': /* written out twice */
+		m->last *= 2;
+		m->p++;
+		break;
+	default:
+		add_atom(m, 1);
+		m->p++;
+	}
+}
+
+int regex_bounded(const char *re, struct err *e)
+{
+	struct measure m = {.p = re};
+	if (strlen(re) > BYTES_MAX)
+		return err_set(e, ERR_USAGE,
+			       "a regular expression of more than %d bytes is not taken",
+			       BYTES_MAX);
+	while (*m.p && !m.back && m.depth + 1 < DEPTH_MAX && m.last <= WRITTEN_MAX &&
+	       m.size[m.depth] <= WRITTEN_MAX)
+		take_one(&m);
+	if (m.back)
+		return err_set(e, ERR_USAGE, "'%s': back references (\\1 to \\9) are not taken",
+			       re);
+	if (*m.p || m.size[0] + m.last > WRITTEN_MAX)
+		return err_set(e, ERR_USAGE,
+			       "'%s': its repetitions write out to more than %d characters", re,
+			       WRITTEN_MAX);
+	return 0;
+}

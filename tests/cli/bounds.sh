@@ -1,0 +1,105 @@
+#!/bin/sh
+# Bounds hold together, too: what is nested, repeated or asked for ends soon, in little memory, with
+# one line that says what would be too much, and leaves nothing behind.
+set -u
+for tool in python3 zstd; do
+	command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
+done
+python3 "$SRC/tests/tools/bombs.py" . || exit 1
+export HOME=$PWD TMPDIR=$PWD/tmp
+mkdir tmp
+waits=$SRC/testdata/waits/perf.data
+bad=0
+wrong()
+{
+	echo "$*: $(head -c 300 err)"
+	bad=1
+}
+# The address space is that of AddressSanitizer there.
+limit=700000
+nm -D "$PERFKIT" | grep -q __asan_init && limit=unlimited
+
+status()  # wanted status, line, command...
+{
+	want=$1 line=$2
+	shift 2
+	(ulimit -v $limit; exec timeout 60 "$@") >out 2>err <"${input:-/dev/null}"
+	rc=$?
+	[ $rc = "$want" ] || wrong "exit $rc, not $want: $*"
+	[ -z "$line" ] || grep -q -e "$line" err || wrong "$* does not say '$line'"
+}
+
+# --- one inside the other -------------------------------------------------------------------
+for verb in collapse report doctor svg 'tail --p90' 'timeline -o x.svg' 'import -o x.db' 'collapse --offcpu'; do
+	status 3 'nested.data.zst: inflates to more than' "$PERFKIT" $verb -q nested.data.zst
+	[ ! -s out ] || wrong "$verb: an answer beside"
+	[ ! -e x.svg ] && [ ! -e x.db ] || wrong "$verb leaves $(ls x.*)"
+done
+zstd -dq nested.data.zst
+mv nested.data plain.data
+zstd -qc --no-check plain.data >again.zst
+for input in nested.data.zst plain.data again.zst; do
+	status 3 'stdin: inflates to more than' "$PERFKIT" collapse -q -
+	status 3 'stdin: inflates to more than' "$PERFKIT" tail -q -
+done
+input=
+
+# --- memory ---------------------------------------------------------------------------------
+awk 'BEGIN { for (i = 0; i < 400000; i++) printf "ffffffff%08x T function_number_%d\n", 2164260864 + i * 16, i }' >symbols
+for verb in collapse 'tail --p90' 'import -o x.db' 'svg --no-script'; do
+	verb="$verb --no-local --kallsyms symbols"
+	status 3 'more than 16 MB of memory would be needed (--max-memory' "$PERFKIT" $verb -q --max-memory 16M "$waits"
+	[ "$(wc -l <err)" = 1 ] || wrong "$verb says it twice"
+	[ ! -e x.db ] || wrong "$verb leaves a store"
+	status 0 '' "$PERFKIT" $verb -q --max-memory 16M --force "$waits"
+	rm -f x.db
+done
+for size in x 1 -5G 2X 15M 99999999999G ''; do
+	status 2 '--max-memory is a size such as' "$PERFKIT" collapse --max-memory "$size" "$waits"
+done
+
+# --- names and outputs ------------------------------------------------------------------------
+mkdir o
+status 0 '' "$PERFKIT" collapse -q -o folded long.tar.zst
+[ "$(wc -l <folded)" = 100 ] || wrong "long names merged: $(wc -l <folded) stacks"
+tr ' ;' '\n\n' <folded | head -3000 | awk 'length > 4096 { exit 1 }' || wrong "a name of more than 4 KB"
+for verb in collapse svg 'svg --no-script'; do
+	status 3 'o/x: would have more than 64 MB (--max-memory' "$PERFKIT" $verb -q --max-memory 64M -o o/x long.tar.zst
+	[ -z "$(ls -A o)" ] || wrong "$verb leaves $(ls -A o)"
+done
+status 3 'stdout: would have more than 64 MB' "$PERFKIT" collapse -q --max-memory 64M long.tar.zst
+[ "$(wc -c <out)" -le 67108864 ] || wrong "stdout got $(wc -c <out) bytes"
+rm -f folded
+
+# No file may become larger than this; SIGXFSZ would end the program without a word.
+for verb in collapse 'svg --wall' 'timeline' 'import'; do
+	(ulimit -f 8; exec "$PERFKIT" $verb -q --no-local -o o/x "$waits") >out 2>err </dev/null
+	rc=$?
+	[ $rc = 1 ] || wrong "$verb at the largest file: exit $rc"
+	grep -q 'File too large\|disk I/O error' err || wrong "$verb at the largest file"
+	[ -z "$(ls -A o tmp)" ] || [ "$(ls -A o tmp | grep -v ':$' | grep -c .)" = 0 ] || wrong "$verb leaves $(ls -A o tmp)"
+done
+
+# The last tenth of what is free on a disk stays free.
+if [ "$(id -u)" = 0 ] && mkdir disk && mount -t tmpfs -o size=60m perfkit-test disk 2>/dev/null; then
+	trap 'umount "$HOME/disk" 2>/dev/null' EXIT
+	status 1 'disk/x: stopped before the last tenth of the free disk was taken' "$PERFKIT" collapse -q -o disk/x long.tar.zst
+	[ -z "$(ls -A disk)" ] || wrong "left on the disk: $(ls -A disk)"
+	umount disk
+	trap - EXIT
+else
+	echo "left out: a small disk (needs root and mount)"
+fi
+
+# --- what users give --------------------------------------------------------------------------
+status 2 'repetitions write out to more than' "$PERFKIT" collapse --offcpu --idle-frame '((a{1,1000}){1,1000})' "$waits"
+status 2 'back references' "$PERFKIT" collapse --offcpu --work-frame '(a)\1' "$waits"
+for file in /dev/zero /proc/kmsg .; do
+	status 1 "$file: not a regular file" "$PERFKIT" collapse --offcpu --causes $file "$waits"
+done
+head -c 1100000 /dev/zero >long.rules
+status 1 'long.rules: larger than 1 MiB' "$PERFKIT" collapse --offcpu --causes long.rules "$waits"
+for option in '-C ,' '--tid ,,,' '--state ,' '--pid ,'; do
+	status 2 'nothing is listed in --' "$PERFKIT" collapse --offcpu $option "$waits"
+done
+exit $bad
