@@ -44,11 +44,19 @@ make_root()
 {
 	from=$(mirror "$(distribution_of "$1")" | head -1)
 	script=/usr/share/debootstrap/scripts/$1
+	case $from in
+	*/ubuntu) # one script for all releases; this debootstrap may be older than the release
+		script=/usr/share/debootstrap/scripts/gutsy
+		[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] ||
+			apt-get install -y --no-install-recommends ubuntu-keyring >"$work/apt.log" 2>&1 ||
+			{ echo "no package ubuntu-keyring, to check its signatures by"; return 1; }
+		;;
+	esac
 	[ -e "$script" ] || { echo "debootstrap does not know it"; return 1; }
 	timeout 60 /usr/lib/apt/apt-helper download-file "$from/dists/$1/Release" \
 		"$work/release" >/dev/null 2>&1 || { echo "no mirror of it can be reached"; return 1; }
 	mkdir "$2"
-	debootstrap --variant=minbase "$1" "$2" "$from" >"$work/debootstrap.log" 2>&1 ||
+	debootstrap --variant=minbase "$1" "$2" "$from" "$script" >"$work/debootstrap.log" 2>&1 ||
 		{ tail -1 "$work/debootstrap.log"; return 1; }
 	echo force-unsafe-io >"$2/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	cp -L /etc/resolv.conf "$2/etc/resolv.conf" 2>/dev/null
