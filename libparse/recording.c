@@ -14,9 +14,9 @@ void recording_note_bad(struct recording *rec, const struct err *why)
 
 /* The stream ends here although bytes are left; the first cut of the recording is described. */
 /* Compression may be nested, and what each layer may multiply by itself is multiplied: what
- * comes out of the innermost is measured by the outermost file. perf's own, of the most
- * monotonous recordings, comes to 100 times. */
-static const uint64_t ORIGIN_FREE = 64 << 20, ORIGIN_RATIO = 256;
+ * comes out of the innermost is measured by the outermost file. Honest stack dumps of a loop
+ * come to 1600 times. */
+static const uint64_t ORIGIN_FREE = 64 << 20, ORIGIN_RATIO = 2048;
 
 static void note_torn(struct recording *rec, uint64_t offset, uint64_t left, const char *why)
 {
