@@ -64,10 +64,12 @@ make_root()
 	case $from in */ubuntu) sed -i 's/ main$/ main universe/' "$2/etc/apt/sources.list" ;; esac
 }
 
-# inside DIR COMMAND - by the root's own shell, with this machine's /proc, /sys and /dev
+# inside DIR COMMAND - by the root's own shell, with this machine's /proc, /sys and /dev. The root
+# is a mount of its own: only then can tests make mount namespaces in it.
 inside()
 {
 	unshare -m sh -eu -c '
+		mount --bind "$0" "$0"
 		for d in proc sys dev; do mount --rbind /$d "$0/$d"; done
 		exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
 			TERM=dumb CI="${CI:-}" sh -c "cd /src && $1"' "$1" "$2" </dev/null

@@ -59,6 +59,7 @@ EOF
 # Real faults, and beside each what looks like it: NAME, the harm told under that id ("-": none).
 # A third word is the recording, where another one has the fault; options follow.
 td=$SRC/testdata shop=$SRC/testdata/demo/symfs/srv/perfkit/shop
+mkdir -p alone/srv/perfkit && cp "$shop" alone/srv/perfkit || failed=1 # without libc
 mkdir -p other/srv/perfkit && cp "$td/sched/symfs/srv/perfkit/pingpong" other/srv/perfkit/shop || failed=1
 while read -r name harm file options; do
 	if [ -n "$file" ]; then
@@ -121,7 +122,7 @@ some-cpus-not - waits/perf.data
 no-switches wrong demo/perf.data --for offcpu
 no-switches-not - waits/perf.data --for offcpu
 missing-symbols partial demo/perf.data
-missing-symbols-not advice demo/perf.data --symfs $td/demo/symfs
+missing-symbols-not advice demo/perf.data --symfs alone
 unwind-stopped partial dwarf-static/perf.data
 unwind-stopped-not - dwarf-static/perf.data --symfs $td/dwarf-static/symfs
 build-id-mismatch partial demo/perf.data --symfs other
