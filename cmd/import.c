@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 struct import_opts {
@@ -187,6 +188,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct store_writer *w;
 	struct err e = {0};
 	int rc = 0;
+	for (size_t i = 0; i < nfiles; i++) /* before the first is read */
+		if (strcmp(files[i], "-") && access(files[i], R_OK)) {
+			err_sys(&e, "%s: cannot open", files[i]);
+			return input_fail(NULL, &e);
+		}
 	if (open_writer(&w, output, &e))
 		return input_fail(NULL, &e);
 	if (!nfiles)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int starts(const uint8_t *p, size_t n, const void *magic, size_t len)
 {
@@ -19,6 +20,51 @@ enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n)
 	if (starts(p, n, "SQLite format 3", 16))
 		return INPUT_STORE;
 	return folded_sniff((const char *)p, n) ? INPUT_FOLDED : INPUT_UNKNOWN;
+}
+
+/* "perf 1234 [001] 12.345678: ...": a time of seconds and its colon, and no folded stack. */
+static int is_perf_script(const char *line, size_t n)
+{
+	for (size_t i = 1; i + 8 < n && !memchr(line, ';', n); i++) {
+		size_t digits = line[i] == '.' ? strspn(line + i + 1, "0123456789") : 0;
+		if ((digits == 6 || digits == 9) && line[i - 1] >= '0' && line[i - 1] <= '9' &&
+		    i + 1 + digits < n && line[i + 1 + digits] == ':')
+			return 1;
+	}
+	return 0;
+}
+
+/* "@[" or "@name[", as bpftrace prints maps. */
+static int is_bpftrace(const char *line, size_t n)
+{
+	size_t i = 1;
+	if (!n || *line != '@')
+		return 0;
+	while (i < n && (line[i] == '_' || (line[i] | 32) >= 'a') && line[i] != '[')
+		i++;
+	return i < n && line[i] == '[';
+}
+
+/* What text of another tool is given by mistake, and what to give instead; NULL for others. */
+static const char *foreign_text(const uint8_t *p, size_t n)
+{
+	char text[4096];
+	n = n < sizeof(text) ? n : sizeof(text) - 1;
+	memcpy(text, p, n);
+	text[n] = '\0';
+	if (strlen(text) < n)
+		return NULL;
+	for (const char *line = text; *line; line += strspn(line, "\r\n")) {
+		size_t len = strcspn(line, "\r\n");
+		if (is_bpftrace(line, len))
+			return "output of bpftrace; give folded stacks instead, as "
+			       "stackcollapse-bpftrace.pl makes them";
+		if (*line != '#' && is_perf_script(line, len))
+			return "output of perf script; give the perf.data that it was made "
+			       "from instead";
+		line += len;
+	}
+	return NULL;
 }
 
 static int is_file(const char *path)
@@ -37,12 +83,21 @@ int input_kind_open(const char *path, struct source *src, enum input_kind *kind,
 	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
 		return 0;
 	int rc = source_open(src, path, e);
+	if (rc && !strcmp(path, "perf.data") && access(path, F_OK))
+		return err_set(e, rc,
+			       "perf.data: no such file: name a recording, or make one "
+			       "(perfkit record cpu -- ./prog)");
 	if (!rc)
 		rc = plain_input_open(src, path, e);
 	if (!rc)
 		rc = source_peek(src, &p, &n, e);
 	if (!rc) {
 		*kind = input_kind_of_bytes(p, n);
+		const char *foreign = *kind == INPUT_FOLDED || *kind == INPUT_UNKNOWN
+					      ? foreign_text(p, n)
+					      : NULL;
+		if (foreign)
+			rc = err_set(e, ERR_UNSUPPORTED, "%s: %s", path, foreign);
 		if (*kind == INPUT_STORE && plain_input_file(path))
 			rc = err_set(e, ERR_UNSUPPORTED,
 				     "%s: a compressed store: decompress it first", path);

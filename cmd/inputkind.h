@@ -20,10 +20,10 @@ enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n);
 
 /*
  * Open `path` ("-" is stdin) and tell its kind without taking its bytes. A store on a stream is
- * refused: SQLite reads files. What is merely
- * compressed comes out plain (plaininput.h). A directory is
- * INPUT_PERF_DATA with *src left closed: open it by path. input_open_source knows bundles. The
- * source is the caller's to close.
+ * refused: SQLite reads files. So is text of perf script or bpftrace: no verb reads it. What is
+ * merely compressed comes out plain (plaininput.h). A directory is INPUT_PERF_DATA with *src
+ * left closed: open it by path. input_open_source knows bundles. The source is the caller's to
+ * close.
  */
 int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e);
 

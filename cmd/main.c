@@ -11,6 +11,7 @@
 #include "cmd/verbs.h"
 
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -171,10 +172,12 @@ static int finish(int rc)
 		say("%s", e.msg);
 		rc = budget_status();
 	}
+	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return rc;
-	if (rc != 1) /* else whoever wrote has told */
-		fprintf(stderr, "perfkit: stdout: cannot write\n");
+	if (rc != 1) /* else whoever wrote has said so */
+		fprintf(stderr, "perfkit: stdout: cannot write%s%s\n", errno ? ": " : "",
+			errno ? strerror(errno) : "");
 	return 1;
 }
 

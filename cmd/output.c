@@ -1,4 +1,5 @@
 #include "cmd/output.h"
+#include "base/buf.h"
 #include "cmd/budget.h"
 #include "cmd/inputkind.h"
 
@@ -44,6 +45,22 @@ size_t output_width(void)
 	if (!width && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		width = size.ws_col;
 	return width < LEAST ? LEAST : width > MOST ? MOST : width;
+}
+
+int output_check(const char *path, struct err *e)
+{
+	struct stat st;
+	struct buf dir = {0};
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	if (!path || !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+		return 0; /* directories and devices: outfile_open knows */
+	if (slash)
+		buf_add(&dir, path, slash == path ? 1 : (size_t)(slash - path));
+	else
+		buf_char(&dir, '.');
+	int rc = access(buf_cstr(&dir), W_OK | X_OK) ? err_sys(e, "%s: cannot write", path) : 0;
+	buf_release(&dir);
+	return rc;
 }
 
 int output_is_input(const char *output, const char *input)

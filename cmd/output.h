@@ -13,6 +13,10 @@ int output_open(struct outfile *o, const char *path, struct err *e);
  * between 80 and 200. */
 size_t output_width(void);
 
+/* 0 when a file can be made at `path` (NULL or "-" is stdout), as far as that can be seen
+ * before the work is done; else ERR_IO. */
+int output_check(const char *path, struct err *e);
+
 /* 1 when both paths lead to one regular file, which must not be replaced by what is made of it.
  */
 int output_is_input(const char *output, const char *input);

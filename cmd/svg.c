@@ -405,6 +405,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct err e = {0};
 	flame_svg_defaults(&d.o);
 	int rc = check(d.opt, nfiles);
+	if (!rc && output_check(d.opt->output, &e))
+		return fail(&e);
 	rc = rc ? rc : parse_minwidth(d.opt->minwidth, &d.o);
 	if (rc)
 		return rc;

@@ -269,7 +269,10 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const struct timeline_opts *o = opts;
 	const char *input = o->t.wait.tl.in.input;
 	const char *path = input ? input : nfiles ? files[0] : "perf.data";
+	struct err e = {0};
 	int rc = check(o);
+	if (!rc && output_check(o->output, &e))
+		rc = input_fail(NULL, &e);
 	if (rc)
 		return rc;
 	if (o->tail)

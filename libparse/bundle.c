@@ -47,7 +47,8 @@ struct unpacker {
 
 static int no_bundle(const struct unpacker *u, struct err *e)
 {
-	return err_set(e, ERR_FORMAT, "%s: no bundle: it does not begin with a %s", u->name,
+	return err_set(e, ERR_FORMAT,
+		       "%s: compressed, but holds no recording and no bundle (no %s)", u->name,
 		       BUNDLE_MANIFEST);
 }
 
@@ -181,7 +182,7 @@ static int unpack_all(struct unpacker *u, struct err *e)
 	struct tar_entry f;
 	int rc = tar_next(&u->tar, &f, e);
 	if (rc < 0)
-		return err_prefix(e, "no bundle");
+		return err_prefix(e, "no recording and no bundle");
 	if (!rc)
 		return no_bundle(u, e);
 	if (!f.is_dir && !f.is_link && !strcmp(f.name, BUNDLE_MANIFEST))
@@ -201,7 +202,7 @@ int bundle_unpack(struct source *src, const char *dir, int flags, struct bundle_
 	struct unpacker u = {.name = src->name};
 	int rc = unzip_open(&u.zip, src, e);
 	if (rc)
-		return rc == ERR_FORMAT ? err_prefix(e, "no bundle") : rc;
+		return rc == ERR_FORMAT ? err_prefix(e, "no recording and no bundle") : rc;
 	u.tar = (struct tar_reader){
 		.read = unzip_read, .ctx = u.zip, .name = src->name, .lenient = 1};
 	rc = tree_open(&u.to, dir, flags & BUNDLE_OVERWRITE, e);

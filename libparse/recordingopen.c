@@ -157,8 +157,10 @@ static int open_rest(struct recording *rec, const char *path, struct err *e)
 	    source_is_mapped(&rd->src)) /* the first pass over the header does not count */
 		r = recording_rewind(rec, e);
 	if (!r && !rec->events.n)
-		return err_set(e, ERR_FORMAT, "%s: no event attributes in front of the data",
-			       rec->name);
+		return err_set(
+			e, ERR_FORMAT,
+			"%s: no event attributes could be read (written by another perf?)",
+			rec->name);
 	return r;
 }
 

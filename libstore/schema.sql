@@ -271,7 +271,9 @@ SELECT t.id AS thread_id, t.recording_id, t.pid, t.tid, c.comm, t.kernel OR t.re
 	coalesce(sum(o.preempted_ns), 0) AS preempted_ns,
 	coalesce(sum(CASE WHEN o.unknown_reason IS NOT NULL THEN o.end_ns - o.start_ns END), 0)
 		AS unknown_ns,
-	coalesce(sum(o.blocked_ns + o.runnable_ns), 0) AS wait_ns,
+	coalesce(sum(CASE WHEN NOT o.idle THEN 0 WHEN o.unknown_reason IS NULL THEN o.blocked_ns
+		ELSE o.end_ns - o.start_ns END), 0) AS idle_ns,
+	coalesce(sum(CASE WHEN o.idle THEN 0 ELSE o.blocked_ns END + o.runnable_ns), 0) AS wait_ns,
 	count(o.id) AS intervals, max(o.end_ns - o.start_ns) AS max_ns
 FROM threads t LEFT JOIN offcpu o ON o.thread_id = t.id LEFT JOIN comms c ON c.id = t.comm_id
 GROUP BY t.id;

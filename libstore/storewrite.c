@@ -601,7 +601,7 @@ static int check_target(const char *path, struct err *e)
 	if (stat(path, &st))
 		return errno == ENOENT ? 0 : err_sys(e, "%s: cannot write", path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_REFUSED, "%s: not a regular file; a store needs one",
+		return err_set(e, ERR_IO, "%s: cannot write the store: not a regular file",
 			       path);
 	if (!st.st_size)
 		return 0;
