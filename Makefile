@@ -9,6 +9,7 @@ V ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
+RELEASED := 2026-11-22
 
 ifneq ($(filter-out help clean distclean format,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard config.mk),)
@@ -26,6 +27,7 @@ HARDENED = $(if $(SANITIZE)$(filter -O0,$(OPT)),,yes)
 HARDEN = $(if $(HARDENED),$(HARDEN_CFLAGS))
 ALL_LDFLAGS = $(SANITIZE) $(if $(HARDENED),$(HARDEN_LDFLAGS)) $(LDFLAGS)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSION='"$(VERSION)"' \
+	-DPERFKIT_RELEASED='"$(RELEASED)"' \
 	-I. $(DEP_CFLAGS) -pthread -MMD -MP $(CFLAGS)
 LIBS = $(DEP_LIBS) -lm -ldl -pthread
 
@@ -334,11 +336,17 @@ demo: all
 DOCS := README.md LICENSE $(wildcard docs/*.md)
 PICTURES := $(wildcard docs/pictures/*.svg)
 SHARE = $(DESTDIR)$(PREFIX)/share
+# What the tutorials ask: their commands can be typed in $(PREFIX)/share/perfkit, too.
+EXAMPLES := $(wildcard testdata/orders/*.tar.zst testdata/orders/*.c testdata/demo/perf.data \
+	testdata/demo/*.c) $(shell find -L testdata/demo/symfs -type f | sort)
 install: all $(O)/man/made $(COMPLETIONS)
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/perfkit/docs/pictures \
 		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
 		$(SHARE)/fish/vendor_completions.d
+	install -d $(addprefix $(SHARE)/perfkit/,$(sort $(dir $(EXAMPLES))))
 	install -m 755 $(O)/perfkit $(DESTDIR)$(PREFIX)/bin/perfkit
+	install -m 644 libstore/causes.rules $(SHARE)/perfkit
+	for f in $(EXAMPLES); do install -m 644 $$f $(SHARE)/perfkit/$$f || exit 1; done
 	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
 	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit
 	install -m 644 $(filter docs/%,$(DOCS)) $(SHARE)/doc/perfkit/docs
@@ -353,7 +361,7 @@ uninstall:
 		$(SHARE)/bash-completion/completions/perfkit \
 		$(SHARE)/zsh/site-functions/_perfkit \
 		$(SHARE)/fish/vendor_completions.d/perfkit.fish
-	rm -rf $(SHARE)/doc/perfkit
+	rm -rf $(SHARE)/doc/perfkit $(SHARE)/perfkit
 
 # What is handed out: the static program, its documents, the versions of all that is linked in it,
 # and SHA256SUMS. The same sources and libraries give the same bytes, in any folder.
@@ -364,6 +372,11 @@ release:
 .PHONY: deb
 deb: all $(O)/man/made $(COMPLETIONS)
 	$(Q)MAKE='$(MAKE)' sh packaging/deb.sh $(O) $(VERSION)
+
+# An RPM package (Debian builds one with its package rpm); without rpmbuild it says so.
+.PHONY: rpm
+rpm: all $(O)/man/made $(COMPLETIONS)
+	$(Q)MAKE='$(MAKE)' sh packaging/rpm.sh $(O) $(VERSION)
 
 format:
 	clang-format -i $(wildcard base/*.[ch] libparse/*.[ch] libsym/*.[ch] libstore/*.[ch] \
@@ -402,6 +415,7 @@ help:
 	@echo 'make check-release  builds it twice and compares'
 	@echo 'make check-hardening  PIE, RELRO, stack protector and the like, by readelf'
 	@echo 'make deb        a Debian package (needs dpkg-dev)'
+	@echo 'make rpm        an RPM package (needs rpmbuild)'
 	@echo 'make clean      remove what was built'
 	@echo 'Variables: O=DIR (out-of-tree), V=1 (show commands), CFLAGS=..., LDFLAGS=...'
 

@@ -1,10 +1,14 @@
 #!/bin/sh
 # deb.sh BUILD VERSION - the Debian package of what `make install` installs, into BUILD.
 #
-# DEB_MAINTAINER names who answers for it ("Name <address>").
+# The maintainer is DEB_MAINTAINER ("Name <address>"), else DEBFULLNAME and DEBEMAIL as for dch,
+# else the author of the last commit.
 set -eu
 O=$1 version=$2
-maintainer=${DEB_MAINTAINER:-perfkit maintainers <maintainers@perfkit.invalid>}
+maintainer=${DEB_MAINTAINER:-}
+[ -n "$maintainer" ] || [ -z "${DEBEMAIL:-}" ] || maintainer="${DEBFULLNAME:-perfkit developers} <$DEBEMAIL>"
+[ -n "$maintainer" ] || maintainer=$(git log -1 --format='%an <%ae>' 2>/dev/null) ||
+	maintainer="perfkit developers <root@$(uname -n)>"
 case $O in /*) ;; *) O=$PWD/$O ;; esac
 root=$O/deb/root
 rm -rf "$O/deb"
@@ -36,6 +40,13 @@ rm -f "$doc/LICENSE"
 	echo
 	echo " -- $maintainer  $(date -u -R -d "@${SOURCE_DATE_EPOCH:-$(date -r LICENSE +%s)}")"
 } | gzip -9n >"$doc/changelog.gz"
+
+# The tutorials' binaries are data: what a recording is read with.
+mkdir -p "$root/usr/share/lintian/overrides"
+for tag in arch-dependent-file-in-usr-share binary-with-bad-dynamic-table unstripped-binary-or-object \
+	shared-library-lacks-prerequisites 'elf-error *'; do
+	echo "perfkit: $tag [usr/share/perfkit/testdata/*]"
+done >"$root/usr/share/lintian/overrides/perfkit"
 
 # The libraries it needs, as dpkg-shlibdeps finds them.
 arch=$(dpkg --print-architecture)
