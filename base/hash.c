@@ -15,6 +15,13 @@ uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 	return XXH3_64bits_withSeed(p, n, seed);
 }
 
+void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16])
+{
+	XXH128_canonical_t text;
+	XXH128_canonicalFromHash(&text, XXH3_128bits_withSecret(p, n, key, HASH_KEY_BYTES));
+	memcpy(sum, text.digest, sizeof(text.digest));
+}
+
 /* The random bytes that the kernel gives each process (auxv). */
 uint64_t hash_seed(void)
 {

@@ -18,6 +18,12 @@ uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
  * knows it. */
 uint64_t hash_seed(void);
 
+enum { HASH_KEY_BYTES = 192 };
+
+/* XXH3, 128 bits, with random bytes that nobody else knows: then nobody can make two texts that
+ * share a hash, either. */
+void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16]);
+
 /* A full-avalanche mix of one word, for keys that are numbers. */
 static inline uint64_t hash_u64(uint64_t x)
 {

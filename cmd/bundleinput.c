@@ -1,6 +1,7 @@
 #include "cmd/bundleinput.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cmd/bundlecache.h"
 #include "cmd/scratch.h"
 #include "libparse/bundle.h"
 #include "libparse/perfarchive.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char *below(const char *dir, const char *name)
 {
@@ -42,9 +44,14 @@ static int scratch_name(char **dir, struct err *e)
 	return *dir ? 0 : err_nomem(e);
 }
 
-static int unpack(struct source *src, char **dir, struct err *e)
+static int unpack(struct bundle_input *out, struct source *src, int cache, char **dir,
+		  struct err *e)
 {
-	int rc = scratch_name(dir, e);
+	int lock = -1, rc = cache ? bundle_cache_get(src, dir, &lock, e) : 0;
+	out->cached = lock + 1;
+	if (rc)
+		return rc < 0 ? rc : 0;
+	rc = scratch_name(dir, e);
 	return rc ? rc : bundle_unpack(src, *dir, 0, NULL, e);
 }
 
@@ -71,7 +78,7 @@ static int open_recording(const struct bundle_input *b, const char *path, struct
 	return 0;
 }
 
-int bundle_input_open(struct bundle_input *out, const char *path, struct source *src,
+int bundle_input_open(struct bundle_input *out, const char *path, struct source *src, int cache,
 		      struct err *e)
 {
 	const uint8_t *head;
@@ -88,7 +95,7 @@ int bundle_input_open(struct bundle_input *out, const char *path, struct source 
 	rc = source_peek(src, &head, &n, e);
 	if (rc || !bundle_told(head, n))
 		return rc;
-	rc = unpack(src, &dir, e);
+	rc = unpack(out, src, cache, &dir, e);
 	if (!rc)
 		rc = locate(out, dir, e);
 	if (!rc)
@@ -122,5 +129,7 @@ void bundle_input_release(struct bundle_input *b)
 	mem_free(b->recording);
 	mem_free(b->symfs);
 	mem_free(b->buildid_dir);
+	if (b->cached)
+		close(b->cached - 1);
 	*b = (struct bundle_input){0};
 }

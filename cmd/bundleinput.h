@@ -1,6 +1,7 @@
 /*
- * bundleinput.h - a bundle as the input of a verb: unpacked into the scratch folder, or an
- * unpacked one read where it lies. And the tarball of `perf archive`, which is half of one.
+ * bundleinput.h - a bundle as the input of a verb: unpacked into the cache or the scratch
+ * folder, or an unpacked one read where it lies. And the tarball of `perf archive`, which is
+ * half of one.
  */
 #ifndef CMD_BUNDLEINPUT_H
 #define CMD_BUNDLEINPUT_H
@@ -10,14 +11,16 @@
 /* Where the parts of an open bundle lie; zeroes when the input is none. */
 struct bundle_input {
 	char *recording, *symfs, *buildid_dir;
+	int cached; /* it is in use: a descriptor + 1; 0: it is not in the cache */
 };
 
 /*
  * If `src` (or, when that is closed, the folder `path`) is a bundle: fill in `out` and let
  * *src be the recording inside, still called `path`; it stays closed when that is a folder.
+ * With `cache` it may come from the cache of bundles (bundlecache.h), or be put there.
  * Otherwise nothing is changed. 0, or as bundle_unpack. Released by the caller either way.
  */
-int bundle_input_open(struct bundle_input *out, const char *path, struct source *src,
+int bundle_input_open(struct bundle_input *out, const char *path, struct source *src, int cache,
 		      struct err *e);
 
 /*

@@ -53,6 +53,8 @@ const struct opt input_rows[] = {
 	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
 	 "use files at the recorded paths even where no build-id\nwas recorded to check them "
 	 "by"},
+	{"no-cache", 0, OPT_FLAG, AT(no_cache), NULL,
+	 "unpack a bundle anew, and do not keep what it holds"},
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
 	 "read only the files named here; do not ask debuginfod"},
 	OPT_HEADING("General"),
@@ -430,7 +432,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	}
 	warn_absent(in, "symfs", opt->symfs, X_OK);
 	warn_absent(in, "buildid-dir", opt->buildid_dir, F_OK);
-	rc = bundle_input_open(&in->bundle, path, src, &e);
+	rc = bundle_input_open(&in->bundle, path, src, !opt->no_cache, &e);
 	src->unbounded = opt->force;
 	if (!rc && (src->data || src->fd >= 0))
 		rc = recording_open_source(&rec, src, &e);

@@ -22,6 +22,7 @@ struct input_opts {
 	int lines;    /* --srcline of verbs that have it: file and line of frames */
 	int no_lines; /* set by verbs that show none: inlined frames come without them */
 	int trust_paths, no_local;
+	int no_cache;           /* bundlecache.h */
 	const char *max_memory; /* --max-memory, see budget.h */
 	int quiet, verbose, force, strict, no_sandbox;
 };

@@ -62,7 +62,9 @@ static void put_head(FILE *f, const char *name, const char *brief)
 	fputs(".\\\" made from the option tables by perfkit help --man; do not edit\n.TH ", f);
 	for (const char *p = name; *p; p++)
 		putc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, f);
-	fputs(" 1 \"" PERFKIT_RELEASED "\" \"perfkit " PERFKIT_VERSION "\" \"User Commands\"\n.SH NAME\n", f);
+	fputs(" 1 \"" PERFKIT_RELEASED "\" \"perfkit " PERFKIT_VERSION
+	      "\" \"User Commands\"\n.SH NAME\n",
+	      f);
 	put_text(f, name);
 	fputs(" \\- ", f);
 	put_text(f, brief);

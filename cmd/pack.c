@@ -56,6 +56,8 @@ static const struct opt rows[] = {
 	 "believe files at recorded paths where no build-id was recorded"},
 	{"no-local", 0, OPT_FLAG, AT(in.no_local), NULL,
 	 "take nothing but the files named here"},
+	{"no-cache", 0, OPT_FLAG, AT(in.no_cache), NULL,
+	 "unpack a bundle anew, and do not keep what it holds"},
 	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (20; 0 = all)"},
 	{"strict", 0, OPT_FLAG, AT(in.strict), NULL, "exit 3 when anything was warned of"},
 	{"quiet", 'q', OPT_FLAG, AT(in.quiet), NULL, "no warnings, no progress, no summary"},

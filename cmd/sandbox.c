@@ -1,5 +1,6 @@
 #include "cmd/sandbox.h"
 #include "base/outfile.h"
+#include "cmd/bundlecache.h"
 #include "cmd/input.h"
 
 #include <fcntl.h>
@@ -110,13 +111,8 @@ static void allow_scratch(const struct sandbox *s)
 
 static void allow_cache(const struct sandbox *s)
 {
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char path[PATH_MAX] = "";
-	if (xdg && *xdg)
-		snprintf(path, sizeof(path), "%s/perfkit", xdg);
-	else if (home && *home)
-		snprintf(path, sizeof(path), "%s/.cache/perfkit", home);
-	if (*path)
+	char path[BUNDLE_CACHE_PATH];
+	if (bundle_cache_dir(path))
 		allow(s, path);
 }
 
@@ -156,7 +152,8 @@ void sandbox_enter(const struct verb *v, const void *opts)
 		return;
 	allow_outputs(&s, v, opts);
 	allow_scratch(&s);
-	allow_cache(&s);
+	if (!o->no_cache)
+		allow_cache(&s);
 	syscall(RESTRICT_SELF, s.rules, 0);
 	close(s.rules);
 }

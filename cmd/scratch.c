@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* Set before the handlers are, or while they find no owner; read by them. */
-static char scratch_path[4096], half_written[4096];
-static volatile pid_t scratch_owner, half_written_owner;
+static char scratch_path[4096], half_written[4096], also_path[4096];
+static volatile pid_t scratch_owner, half_written_owner, also_owner;
 
 enum { DEPTH_MAX = TAR_DEPTH_MAX + 8, LIST_BYTES = 2048 };
 
@@ -52,10 +52,17 @@ static void remove_tree(int parent, const char *name, int depth)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
+void scratch_remove_tree(const char *path)
+{
+	remove_tree(AT_FDCWD, path, 0);
+}
+
 static void remove_scratch(void)
 {
 	if (scratch_owner == getpid())
 		remove_tree(AT_FDCWD, scratch_path, 0);
+	if (also_owner == getpid())
+		remove_tree(AT_FDCWD, also_path, 0);
 }
 
 void scratch_remove(void)
@@ -82,6 +89,20 @@ static void catch_signals(void)
 		if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
 			sigaction(ending[i], &now, NULL);
 	}
+}
+
+void scratch_also(const char *path)
+{
+	static int registered;
+	also_owner = 0;
+	size_t n = path ? strlen(path) + 1 : 0;
+	if (!n || n > sizeof(also_path))
+		return;
+	memcpy(also_path, path, n);
+	also_owner = getpid();
+	if (!registered++)
+		atexit(remove_scratch);
+	catch_signals();
 }
 
 void scratch_file(const char *path)

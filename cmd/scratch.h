@@ -14,6 +14,13 @@
  */
 int scratch_dir(const char **path, struct err *e);
 
+/* Remove this folder, too, when the process ends (NULL: not any more). The path is copied; one
+ * folder at a time. */
+void scratch_also(const char *path);
+
+/* Remove a folder with all that is in it. */
+void scratch_remove_tree(const char *path);
+
 /* Remove this file (NULL: none) if a signal ends the process. The path is copied; one too long
  * for the kernel is no file. */
 void scratch_file(const char *path);

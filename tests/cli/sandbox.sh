@@ -7,7 +7,7 @@ ${CC:-cc} -shared -fPIC -O1 -D_GNU_SOURCE -o plant.so "$SRC/tests/tools/plant.c"
 	{ echo "no preloaded library: $(head -1 cc.err)"; exit 77; }
 unset DEBUGINFOD_URLS
 export HOME=$PWD/home TMPDIR=$PWD/tmp
-mkdir home tmp elsewhere out home/.cache home/.cache/perfkit
+mkdir home tmp elsewhere out home/.cache && mkdir -m 700 home/.cache/perfkit
 waits=$SRC/testdata/waits/perf.data
 bad=0
 

@@ -1,0 +1,39 @@
+/*
+ * bundlecache.h - what bundles hold, unpacked once and kept for the next command:
+ *
+ *	$XDG_CACHE_HOME/perfkit (else ~/.cache/perfkit), 0700, the user's own
+ *		key			192 random bytes
+ *		KEY/tree/…		what the bundle holds
+ *		KEY/INDEX		its size, the boot, and a line for each file
+ *		tmp.XXXXXX		being made, or being removed
+ *
+ * KEY is a hash of all of the bundle's bytes, keyed by `key`, so that no stranger can make a
+ * bundle that is taken for another. INDEX has name, size, inode and times (of content and of
+ * status) of every file: an entry is used only if what lies there now gives the same INDEX byte
+ * for byte, with the same files and no others, and in the boot it was made in, as a crash may
+ * lose content that was not yet on the disk. Any other entry is unpacked anew.
+ *
+ * An entry appears by a rename when it is whole. Who reads one holds a shared lock on its
+ *INDEX; who removes one, an exclusive lock. Together they hold at most 2 GB, the longest unused
+ *go first. Where anything of this does not work, there is no cache.
+ */
+#ifndef CMD_BUNDLECACHE_H
+#define CMD_BUNDLECACHE_H
+
+#include "libparse/source.h"
+
+enum { BUNDLE_CACHE_PATH = 4096 };
+
+/* $XDG_CACHE_HOME/perfkit, or ~/.cache/perfkit, made if it is not there: 1, or 0 where none can
+ * be made or others may enter it. */
+int bundle_cache_dir(char dir[BUNDLE_CACHE_PATH]);
+
+/*
+ * The folder that the bundle `src` is unpacked in: *dir on the heap, and in *lock a descriptor
+ * to keep open as long as it is read (-1: none is needed). 1; 0 where it is not cached (a
+ * stream, a bundle too small to gain by it, no folder to keep it in): the caller unpacks it; or
+ * as bundle_unpack.
+ */
+int bundle_cache_get(struct source *src, char **dir, int *lock, struct err *e);
+
+#endif
