@@ -3,6 +3,8 @@
 #	```sh run	are run, in one empty directory a page, with perfkit in PATH
 #	```sh perf	too, in docs_live.sh, where perf may record
 #	```sql	in store.md are asked of a store
+# What is quoted below a "run" block (indented) is in that page's output, line by line; a line of
+# dots stands for what is left out.
 # and every other `perfkit VERB --option` in a page names a verb and options that exist.
 # docs.sh live: the pages that record, in the order of the page, and nothing else.
 set -u
@@ -24,7 +26,17 @@ blocks()
 		inside' "$1"
 }
 
-ran=0 bad=0
+# quoted PAGE: the indented lines that follow a "run" block
+quoted()
+{
+	awk '
+		/^```sh run$/ { fence = 1; next }
+		/^```/ { after = fence; fence = 0; next }
+		/^    / && after { print substr($0, 5); next }
+		/./ { after = 0 }' "$1"
+}
+
+ran=0 bad=0 quotes=0
 for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	[ "$live" = no ] || grep -q '^```sh perf$' "$page" || continue
 	name=$(echo "${page#"$SRC"/}" | tr / -)
@@ -43,6 +55,11 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 		cd "$here" || exit 1
 		continue
 	fi
+	quoted "$page" | grep -v '^ *[.][.][.]$' >quoted
+	while IFS= read -r line; do
+		grep -qxF -e "$line" out || { echo "$name: not in the output: $line"; bad=1; }
+	done <quoted
+	quotes=$((quotes + $(wc -l <quoted)))
 	# The pictures a page shows are those its commands make.
 	for picture in "$SRC"/docs/pictures/*.svg; do
 		[ -e "${picture##*/}" ] || continue
@@ -92,5 +109,6 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/testdata/README.md; do
 done
 
 echo "$ran lines run"
+[ $quotes -ge 20 ] || { echo "the pages quote only $quotes lines of output"; exit 1; }
 [ $ran -ge 5 ] || { echo "the pages hold too few runnable commands"; exit 1; }
 exit $bad
