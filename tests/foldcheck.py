@@ -13,7 +13,7 @@ WANT is what perf script and stackcollapse-perf.pl print (.gz or not), GOT what 
                       perf script's default output
   --callchains        the stacks are recorded callchains: perf shows no inlined functions
   --count COUNTED     GOT with --weight samples: perf's weights where samples carry no time
-  --lbr SCRIPT.gz     perf script -G -F ip,sym,brstacksym of call stacks from branch records
+  --lbr SCRIPT.gz     perf script -G -F ip,sym,dso,brstacksym of LBR call stacks
   --allow PERCENT     of the weight may stay unclassified (0)
   --classes           list the classes
 
@@ -137,6 +137,7 @@ class Recording:
         self.reused = set()          # pairs of names that overlap there
         self.symbols = Symbols()
         self.dsos = set()
+        self.kernel = set()          # names of kernel functions
         self.inlined = {}            # GOT's stack → flags of its frames
         self.no_inlined = False      # perf shows none in the whole recording
         self.lbr = set()             # (sampled function, target of the last call)
@@ -150,6 +151,8 @@ class Recording:
             m = re.match(r"\s*[0-9a-f]+ (.+) \((.*)\)$", line)
             if m and m.group(2).startswith("/"):
                 self.dsos.add(m.group(2))
+            elif m and re.match(r"\[(?!vdso|vsyscall|unknown|stack|heap)", m.group(2)):
+                self.kernel.add(cut(re.sub(r"\+0x[0-9a-f]+$", "", m.group(1))))
             m = re.match(r"\s*[0-9a-f]+ (.+)\+0x([0-9a-f]+) \((?:.*/)?([^/]+)\)$", line)
             if m:
                 self.after_noreturn.add("[%s]" % m.group(3))
@@ -173,11 +176,12 @@ class Recording:
                 self.reused |= {(a[2], b[2]) for b in entries if a[0] < b[1] and b[0] < a[1]}
 
     def read_lbr(self, path):
-        """perf script -G -F ip,sym,brstacksym: a line a sample, "ip sym from/to/flags ..."."""
+        """A line a sample: "IP SYMBOL (DSO)FROM(DSO)/TO(DSO)/... FROM(DSO)/TO(DSO)/..."."""
+        place = r"(.+?)(?:\+0x[0-9a-f]+)?\([^()]*\)/"
         for line in opened(path):
-            m = re.match(r"\s*[0-9a-f]+ (.+?)(?:\+0x[0-9a-f]+)? +(\S+?)/(\S+?)/", line)
+            m = re.match(r"\s*[0-9a-f]+ (.+?) \([^()]*\) ?" + place + place, line)
             if m:
-                self.lbr.add((cut(m.group(1)), cut(re.sub(r"\+0x[0-9a-f]+$", "", m.group(3)))))
+                self.lbr.add((cut(m.group(1)), cut(m.group(3))))
 
 
 class Pair:
@@ -229,17 +233,22 @@ def drop_anonymous(p):
 
 
 def drop_leaf(p):
-    """libdw gives no frame at all where the file of the sampled address is absent."""
-    n = len(p.g) - len(p.w)
-    if n > 0 and p.w[1:] == p.g[n + 1:] and re.match(r"\[[^\[\]]+\]$", p.g[n]) and \
-            p.g[n] not in ("[unknown]", "[truncated]"):
-        if len(p.w) == 1 or all(kernel_frame(f) for f in p.w[1:]):
-            p.drop(range(1, n + 1), "leaf-dropped")
+    """perf gives no user frame at all where the file of the sampled address is absent (libdw), nor
+    where an exec has just replaced the program."""
+    n, kernel = len(p.g) - len(p.w), p.w[1:]
+    if n < 1 or kernel != p.g[n + 1:] or not all(is_kernel(f, p.rec) for f in kernel):
+        return
+    if re.match(r"\[(?!unknown\]|truncated\])[^\[\]]+\]$", p.g[n]):
+        p.drop(range(1, n + 1), "leaf-dropped")
+    elif n == 1 and p.g[1] == "[unknown]" and kernel and \
+            (kernel[0].startswith("[") or any("execve" in f for f in kernel)):
+        p.drop([1], "before-exec")
 
 
-def kernel_frame(name):
-    return name.startswith(("[[kernel", "[vmlinux", "[unknown]", "entry_", "asm_", "do_",
-                            "__x64_", "ret_from_")) or name.endswith("_[k]")
+def is_kernel(name, rec):
+    """By perf's word; without a name also what may be the kernel's."""
+    return MARK.sub("", name) in rec.kernel or \
+        name.startswith(("[[kernel", "[vmlinux", "[unknown]"))
 
 
 def drop_depth(p):
@@ -251,7 +260,9 @@ def drop_depth(p):
 
 def drop_beyond(p):
     """Where perfkit says [truncated], or perf has an address of no mapping for a root."""
-    w, unmapped = p.w, p.w[1:2] in (["[unknown]"], ["[unknown <ffffffffffffffff>]"])
+    w = p.w
+    unmapped = w[1:2] in (["[unknown]"], ["[unknown <ffffffffffffffff>]"]) and \
+        not all(is_kernel(f, p.rec) for f in w[2:] or w)
     if p.g[1:2] == ["[truncated]"]:
         p.drop([1], "truncated")
         if unmapped and p.g[1:2] != w[1:2]:
@@ -270,11 +281,13 @@ def drop_beyond(p):
 def drop_roots(p):
     """Where perf's stack ends before perfkit's, which has a root (or a file without names)."""
     w, g = p.w, p.g
-    nameless = g[1:2] and g[1].startswith("[") and w[1:] == g[len(g) - len(w) + 1:]
+    nameless = g[1:2] and g[1].startswith("[") and w[1:] == g[len(g) - len(w) + 1:] and \
+        not all(is_kernel(f, p.rec) for f in w[1:])
     if len(w) > 1 and len(g) > len(w) and ("truncated" in p.why or is_root(g[1]) or nameless):
         p.drop(range(1, 1 + len(g) - len(w)),
                "jit-callers" if is_jit(w[1], p.rec) else "cut-short")
-    elif len(w) == 2 and len(g) > 2 and not p.why & {"truncated", "last-word"}:
+    elif len(w) == 2 and len(g) > 2 and not is_kernel(w[1], p.rec) and \
+            not p.why & {"truncated", "last-word"}:
         p.drop(range(1, len(g) - 1), "leaf-alone")
         if w[1] == "[[vdso]]":  # perf 6.1 lacks its names, too
             del w[1]
@@ -350,8 +363,6 @@ def stack_class(want, got, rec):
     drop_inlined(p)
     drop_depth(p)
     drop_leaf(p)
-    if len(p.w) == 1 and len(p.g) > 1 and p.w[0] == p.g[0]:
-        return {"corrupt-callchain"}
     drop_beyond(p)
     drop_roots(p)
     if len(p.w) != len(p.g):
@@ -363,6 +374,12 @@ def stack_class(want, got, rec):
                 return None
             p.why.add(found)
     return p.why
+
+
+def one_class(want, got, rec):
+    """The likeliest pairs first: those that a single class explains."""
+    why = stack_class(want, got, rec)
+    return why if why and len(why) == 1 else None
 
 
 def lost_step_class(want, got, rec):
@@ -383,9 +400,12 @@ def lost_step_class(want, got, rec):
     return None
 
 
-def lbr_empty_class(want, got, rec):
-    """Without entries perf reads what follows the sample."""
+def lost_frames_class(want, got, rec):
+    """What perf shows of a callchain with a word it does not understand; and of a branch stack
+    without entries, where it reads what follows the sample. Nothing in GOT tells of either."""
     w, g = want.split(";"), got.split(";")
+    if w == g[:1]:
+        return {"corrupt-callchain"}
     return {"lbr-empty"} if rec.lbr and w[0] == g[0] else None
 
 
@@ -398,7 +418,7 @@ def differing(want, got):
 def classify(rest, rec):
     """Pair what WANT lacks with what GOT lacks; what is explained is taken from rest."""
     weights = collections.Counter()
-    for explain in (stack_class, lost_step_class, lbr_empty_class):
+    for explain in (one_class, stack_class, lost_step_class, lost_frames_class):
         for w in [s for s, n in rest.items() if n > 0]:
             for g in [s for s, n in rest.items() if n < 0]:
                 n = min(rest[w], -rest[g])

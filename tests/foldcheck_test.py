@@ -58,6 +58,10 @@ CASES = [
     ("lbr-leaf", "a;main;__sin_fma", "a;main;sin@plt", "a;main;cos@plt"),
     ("before-exec", "a;[unknown];[[kernel.kallsyms]]", "a;[old];[[kernel.kallsyms]]",
      "a;[old];execve"),
+    ("before-exec", "a;[unknown];[[kernel.kallsyms]];read",
+     "a;[[kernel.kallsyms]];read", "a;[[kernel.kallsyms]]"),
+    ("before-exec", "a;[unknown];do_syscall_64;execve", "a;do_syscall_64;execve",
+     "a;do_syscall_64;read"),
     ("exited-task", "sh;schedule", ":-1;schedule", "bash;schedule"),
     ("corrupt-callchain", "a;main;f", "a", "b"),
     ("ksymbol-overlap", "a;bpf_prog_1;bpf_f", "a;bpf_prog_1;bpf_g", "a;bpf_prog_1;g"),
@@ -74,6 +78,7 @@ def recording(name):
     rec.symbols.places = {n: {("file", a) for a in at} for n, at in SYMBOLS.items()}
     rec.symbols.data = {"a_table": {"lib.so"}}
     rec.symbols.go = {"main.main"}
+    rec.kernel = {"do_syscall_64", "execve", "read"}
     rec.no_inlined = name == "chain-inlined"
     if name.startswith("lbr"):
         rec.lbr = {("__sin_fma", "sin@plt")}

@@ -13,7 +13,9 @@ for dir in "$SRC"/testdata/*/; do
 	args=$(cat args)
 	wrong=0
 	elf=$(find symfs -type f -size +1k 2>/dev/null | sed 's/^/--elf /')
-	differ=	# further options of foldcheck.py
+	lbr= # what perf says of the branch records
+	[ ! -f script-lbr.txt.gz ] || lbr="--lbr script-lbr.txt.gz"
+	differ=$lbr # further options of foldcheck.py
 	compare()  # stored-answer options...
 	{
 		want=$1
@@ -42,9 +44,9 @@ for dir in "$SRC"/testdata/*/; do
 			same "folded-event-$(echo "$event" | tr : _).txt.gz" -e "$event"
 		done <events
 	fi
-	differ="--inline $elf"
-	inlined=folded.txt.gz # perf shows none
-	[ ! -f folded-inline.txt.gz ] || inlined=folded-inline.txt.gz
+	differ="$lbr $elf --inline --callchains" inlined=folded.txt.gz # perf shows none
+	[ ! -f folded-inline.txt.gz ] ||
+		{ differ="$elf --inline" inlined=folded-inline.txt.gz; }
 	compare $inlined --inline
 	[ $wrong = 0 ] || failed=1
 	cd "$OLDPWD" || exit 1
