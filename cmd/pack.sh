@@ -89,9 +89,9 @@ lacks()  # what why
 # Other users' rights: by number, else by name.
 drop=
 if [ "$me" = 0 ]; then
-	if setpriv --reuid $nobody --regid $nobody --clear-groups true 2>/dev/null; then
+	if setpriv --reuid $nobody --regid $nobody --clear-groups sh -c : 2>/dev/null; then
 		drop=setpriv
-	elif runuser -u nobody true 2>/dev/null; then
+	elif runuser -u nobody -- sh -c : 2>/dev/null; then
 		drop=runuser
 	else
 		printf '%s\n' "pack.sh: neither setpriv nor runuser can drop root's rights:" \
@@ -101,7 +101,7 @@ fi
 # Not in this session: its terminal takes input from whoever has it open. Nor its environment.
 alone="env -i PATH=$PATH"
 case $PATH in *[!A-Za-z0-9/._:+-]*) alone='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin' ;; esac
-if setsid true 2>/dev/null; then alone="setsid $alone"; fi
+if setsid sh -c : 2>/dev/null; then alone="setsid $alone"; fi
 as()  # uid command…
 {
 	user=$1
