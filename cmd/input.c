@@ -407,7 +407,7 @@ static int check_kallsyms(struct input *in, const char *path)
 	int rc = check_given(in, "kallsyms", path);
 	if (rc || !path || kallsyms_told(path))
 		return rc;
-	say_line("perfkit %s: --kallsyms %s: no list of kernel symbols", in->verb, path);
+	say_line("perfkit %s: --kallsyms %s: not a list of kernel symbols", in->verb, path);
 	return 2;
 }
 
@@ -494,8 +494,8 @@ int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 		return input_open_source(in, verb, opt, path, &src);
 	source_close(&src);
 	err_set(&e, ERR_UNSUPPORTED, "%s: %s", path,
-		kind == INPUT_FOLDED  ? "is folded text, which has no recording in it any more"
-		: kind == INPUT_STORE ? "is a store, which has no recording in it any more"
+		kind == INPUT_FOLDED  ? "is folded text; a recording is needed"
+		: kind == INPUT_STORE ? "is a store; the recording itself is needed"
 				      : "not a perf.data file");
 	return input_fail(in, &e);
 }

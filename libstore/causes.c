@@ -332,7 +332,7 @@ static int compile(regex_t **out, const char *re, struct err *e)
 	if (code) {
 		regerror(code, r, why, sizeof(why));
 		mem_free(r);
-		return err_set(e, ERR_USAGE, "'%s' is no regular expression: %s", re, why);
+		return err_set(e, ERR_USAGE, "'%s' is not a regular expression: %s", re, why);
 	}
 	*out = r;
 	return 0;

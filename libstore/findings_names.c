@@ -305,15 +305,15 @@ static const struct name_text {
 	{"kernel-mismatch", "of samples have frames of a kernel that is not the one here",
 	 "copy /proc/kallsyms of that boot (as root), then --kallsyms FILE; or its vmlinux and "
 	 "--vmlinux FILE"},
-	{"no-kernel-symbols", "of samples have kernel frames without names",
-	 "on the recorded machine, before it boots anew: sudo cat /proc/kallsyms >kallsyms; "
+	{"no-kernel-symbols", "of samples have unnamed kernel frames",
+	 "on the recorded machine, before it reboots: sudo cat /proc/kallsyms >kallsyms; "
 	 "then "
 	 "--kallsyms kallsyms"},
 	{"build-id-mismatch", "of samples have frames of files that are another build here",
-	 "copy the very files from the recorded machine below DIR, then --symfs DIR"},
+	 "copy the files from the recorded machine below DIR, then --symfs DIR"},
 	{"no-build-ids", "of samples have frames of files recorded without build-id", NULL},
 	{"unmapped-frames", "of samples have frames at addresses that no mapping holds", NULL},
-	{"missing-symbols", "of samples have frames without names",
+	{"missing-symbols", "of samples have unnamed frames",
 	 "copy the files (or their debug files) from the recorded machine below DIR, then "
 	 "--symfs "
 	 "DIR; or DEBUGINFOD_URLS; or perfkit pack there"},
@@ -384,8 +384,8 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 		judge_copy_instead(j, f);
 	else
 		judge_remedy(j, f,
-			     "code made at run time, or of a process whose mappings were not "
-			     "recorded: let perf start before it");
+			     "code generated at run time, or a process whose mappings were not "
+			     "recorded: start perf before it");
 }
 
 typedef VEC(const char *) note_vec;

@@ -48,7 +48,7 @@ static void judge_cut(struct judge *j)
 		     s->joined ? "keep recordings in files of their own; perfkit import A B -o "
 				 "run.db puts several into one store"
 			       : "end perf with Ctrl-C (kill -INT), not kill -9, and copy the "
-				 "file when perf has ended");
+				 "file after perf has ended");
 }
 
 static void judge_bad(struct judge *j)
@@ -62,11 +62,13 @@ static void judge_bad(struct judge *j)
 				  "%llu broken records skipped, first: %s", (ull)bad,
 				  s->bad_records ? s->first_bad : t->first_bad);
 		judge_remedy(j, f,
-			     "copy the file anew; if it is the same, another perf version");
+			     "copy the file again; if that does not help, record with another "
+			     "version of perf");
 	}
 	if (t->no_event)
 		judge_add(j, "unknown-event", HARM_PARTIAL,
-			  "%llu samples of an event the header does not have skipped",
+			  "%llu samples of an event that the header does not describe were "
+			  "skipped",
 			  (ull)t->no_event);
 	uint64_t guest = j->in->survey ? j->in->survey->guest_samples : t->guest;
 	if (guest)
@@ -250,7 +252,7 @@ static void judge_throttle(struct judge *j)
 		return;
 	struct finding *f = judge_add(
 		j, "throttled", percent(n, j->samples) >= 1 ? HARM_PARTIAL : HARM_ADVICE,
-		"the kernel throttled sampling %llu times: the rate was below the one asked",
+		"the kernel throttled sampling %llu times: the rate was lower than requested",
 		(ull)n);
 	judge_record(j, f,
 		     &(struct remedy){.max_freq = asked > 2000 || asked < 2 ? 999 : asked / 2});
@@ -327,7 +329,7 @@ static void judge_switches(struct judge *j)
 		return;
 	struct finding *f = judge_add(j, "switch-sampled", HARM_WRONG,
 				      "samples of sched:sched_switch stand for others that are "
-				      "missing, as perf inject -s leaves them");
+				      "missing (perf inject -s?)");
 	judge_record(j, f, &(struct remedy){.sched = 1});
 }
 
@@ -464,7 +466,7 @@ static void judge_answerable(struct judge *j, uint32_t flags)
 	} else if (nameless && j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
 		f = judge_add(j, "no-event-names", HARM_WRONG, "%s", nameless);
 		judge_remedy(j, f,
-			     "copy the file anew when perf has ended; if it is the same, "
+			     "copy the file again after perf has ended; if that does not help, "
 			     "record again and end perf with Ctrl-C");
 		return;
 	} else if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {

@@ -541,7 +541,7 @@ const char *timeline_nameless(const struct timeline *tl)
 		if (ev->tracepoint &&
 		    (!strncmp(name, "tracepoint ", 11) || !strcmp(name, "sched:sched_switch")))
 			return "its tracepoints have no names, which perf writes at the end of "
-			       "a file: which records are context switches cannot be told";
+			       "a file: context switches cannot be recognized";
 	}
 	return NULL;
 }
@@ -580,8 +580,8 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 		return 0;
 	if (f & TL_PER_TASK && f & TL_HAS_SWITCH && !(f & TL_HAS_RECORDS))
 		return err_set(e, ERR_REFUSED,
-			       "recorded for some threads only: it holds when they left a CPU, "
-			       "not when they came back; record with: %s",
+			       "recorded per thread: it has switch-outs but no switch-ins; "
+			       "record with: %s",
 			       right);
 	if (f & (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT))
 		return 0;

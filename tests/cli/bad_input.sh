@@ -74,7 +74,7 @@ for option in --symfs --buildid-dir; do
 		{ echo "$option nowhere: not a word"; failed=1; }
 done
 "$PERFKIT" collapse --kallsyms "$SRC/README.md" "$data" >out 2>err
-[ $? = 2 ] && [ ! -s out ] && grep -q 'README.md: no list of kernel symbols' err ||
+[ $? = 2 ] && [ ! -s out ] && grep -q 'README.md: not a list of kernel symbols' err ||
 	{ echo "--kallsyms README.md: $(cat err)"; failed=1; }
 printf '%s\n' '0000000000000000 T _stext' '0000000000000000 T startup_64' >zeroes
 "$PERFKIT" doctor --no-local --kallsyms zeroes "$data" | grep -q '\[kptr-restrict\]' ||
