@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-enum { ASK_EVERY = 16 << 20, LAST_PART = 10 };
+enum { ASK_EVERY = 16 << 20, LAST_PART = 10, SMALL = 32 << 20 };
 
 /* Bytes free to this user where fd lies; 1, or 0 where that is no file of a file system. */
 static int ask(int fd, uint64_t *avail)
@@ -22,7 +22,7 @@ int diskroom_take(struct diskroom *d, int fd, size_t n, const char *name, struct
 	d->taken += n;
 	if (!d->begun) {
 		d->begun = 1;
-		d->floor = ask(fd, &avail) ? avail / LAST_PART : 0;
+		d->floor = ask(fd, &avail) && avail >= SMALL ? avail / LAST_PART : 0;
 	}
 	uint64_t step = d->floor / 2 < ASK_EVERY ? d->floor / 2 : ASK_EVERY;
 	if (!d->floor || d->taken < step || !ask(fd, &avail))

@@ -4,8 +4,8 @@
  *	struct diskroom room = {0};
  *	r = diskroom_take(&room, fd, n, name, e);   // before each write of n bytes
  *
- * The file system is asked at the start and every 16 MB, on small disks more often. Only
- *regular files count.
+ * The file system is asked at the start and every 16 MB, on small disks more often; one with
+ *less than 32 MB free may be filled. Only regular files count.
  */
 #ifndef BASE_DISKROOM_H
 #define BASE_DISKROOM_H
