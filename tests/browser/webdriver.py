@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -53,7 +54,12 @@ class Browser:
                        "--window-size=%d,%d" % (self.width, self.height)]
         caps = {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": {
             "binary": shutil.which("chromium"), "args": args}}}
-        self.session = self.call("POST", "/session", {"capabilities": caps})["sessionId"]
+        try:
+            self.session = self.call("POST", "/session", {"capabilities": caps})["sessionId"]
+        except RuntimeError as e:
+            self.__exit__()
+            print("no browser starts here: " + " ".join(str(e).split()))
+            sys.exit(77)
         self.base = "/session/" + self.session
         return self
 
