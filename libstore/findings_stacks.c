@@ -220,7 +220,7 @@ static void judge_unrooted(struct judge *j)
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	const struct end_text *most = end_texts;
 	uint64_t all = 0;
-	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
+	uint64_t stopped = c->by_end[UNWIND_NO_FILE];
 	size_t n = percent(stopped, c->unwound) >= 1 ? END_TEXTS - 1 : END_TEXTS;
 	for (const struct end_text *t = end_texts; t < end_texts + n; t++) {
 		all += ended(c, t);
@@ -375,7 +375,7 @@ static void judge_dumps(struct judge *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	uint64_t cut = c->by_end[UNWIND_TRUNCATED];
-	uint64_t stopped = c->by_end[UNWIND_NO_FILE] + c->by_end[UNWIND_ID_MISMATCH];
+	uint64_t stopped = c->by_end[UNWIND_NO_FILE];
 	uint32_t asked = judge_dump_asked(j);
 	if (asked && percent(cut, c->unwound) >= 1) {
 		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);

@@ -118,7 +118,6 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 {
 	struct expander *x = ctx;
 	const struct map *map = machine_map_at(x->machine, x->space, pc, x->time);
-	enum dso_reason reason = DSO_NOT_A_FILE;
 	uint64_t vaddr, offset;
 	if (!map || !(map->prot & PROT_EXEC))
 		return 0;
@@ -128,11 +127,11 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 		out->flags = UNWIND_MOD_JIT;
 		return 1;
 	}
-	int rc = modules_cfi(x->modules, map->dso, &out->cfi, &reason);
+	int rc = modules_cfi(x->modules, map->dso, &out->cfi);
 	if (rc)
 		return rc;
 	if (!out->cfi) {
-		out->flags = reason == DSO_MISMATCH ? UNWIND_MOD_MISMATCH : UNWIND_MOD_NO_FILE;
+		out->flags = UNWIND_MOD_NO_FILE;
 		return 1;
 	}
 	offset = pc - map->start + map->pgoff;

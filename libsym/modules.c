@@ -119,7 +119,7 @@ struct module *module_of(struct modules *ms, uint32_t dso)
 /* --- unwinding -----------------------------------------------------------------------------
  */
 
-int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_reason *reason)
+int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi)
 {
 	int rc = 0;
 	*cfi = NULL;
@@ -136,7 +136,6 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_rea
 			rc = ERR_NOMEM;
 		mod->cfi_tried = 1;
 		*cfi = mod->cfi;
-		*reason = mod->files.reason;
 	}
 	pthread_mutex_unlock(&ms->lock);
 	return rc;

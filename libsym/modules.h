@@ -69,10 +69,11 @@ int modules_timed(struct modules *ms, uint32_t dso);
 struct cfi;
 
 /*
- * Call-frame information of a DSO's runtime file: *cfi (NULL when there is none) and why not in
- * *reason. May be called by several threads at once, also while nobody calls modules_lookup.
+ * Call-frame information of a DSO's runtime file in *cfi; NULL when there is none, or no file of
+ * the recorded build-id. May be called by several threads at once, also while nobody calls
+ * modules_lookup.
  */
-int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi, enum dso_reason *reason);
+int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi);
 
 /* What the function at `ip` in `map` is to the end of a stack: enum unwind_root, or 0. May be
  * called by several threads at once, like modules_cfi. */

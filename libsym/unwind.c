@@ -240,11 +240,7 @@ static int resolve(struct walk *w, uint64_t pc, int exact, struct known *k)
 	if (m.cfi && cfi_machine(m.cfi) == u->o.machine)
 		rc = find_rule(m.cfi, pc - m.bias, exact, k, w->e);
 	else
-		no_rule(k,
-			m.flags & UNWIND_MOD_MISMATCH  ? UNWIND_ID_MISMATCH
-			: m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE
-						       : UNWIND_NO_CFI,
-			0);
+		no_rule(k, m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_CFI, 0);
 	if (k->rule.kind == RULE_NONE)
 		k->rule.spare[1] = (uint8_t)m.flags;
 	return rc < 0 ? rc : 0;
@@ -553,7 +549,6 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_OTHER_STACK] = "other_stack",
 		[UNWIND_NO_MAP] = "no_map",
 		[UNWIND_NO_FILE] = "no_file",
-		[UNWIND_ID_MISMATCH] = "id_mismatch",
 		[UNWIND_NO_CFI] = "no_cfi",
 		[UNWIND_BAD_READ] = "bad_read",
 		[UNWIND_LOOP] = "loop",

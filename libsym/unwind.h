@@ -58,8 +58,7 @@ enum unwind_end {
 	UNWIND_OTHER_STACK, /* a signal handler has a stack of its own: what it interrupted is
 			       farther away than any copy reaches */
 	UNWIND_NO_MAP,      /* the next address lies in no executable mapping */
-	UNWIND_NO_FILE,     /* the mapped file is not at hand */
-	UNWIND_ID_MISMATCH, /* there is one of that name, but with another build-id */
+	UNWIND_NO_FILE,     /* the mapped file is not at hand, or what is there is another build */
 	UNWIND_NO_CFI,      /* no unwind information, and nothing that could be guessed */
 	UNWIND_BAD_READ,    /* a rule led below or far from the stack, or is broken */
 	UNWIND_LOOP,        /* no progress */
@@ -122,9 +121,8 @@ enum unwind_root {
 };
 
 enum unwind_module_flag {
-	UNWIND_MOD_JIT = 1,      /* anonymous executable memory: frame pointers first */
-	UNWIND_MOD_NO_FILE = 2,  /* cfi is NULL because the file is not at hand */
-	UNWIND_MOD_MISMATCH = 4, /* cfi is NULL because the file found is another one */
+	UNWIND_MOD_JIT = 1,     /* anonymous executable memory: frame pointers first */
+	UNWIND_MOD_NO_FILE = 2, /* cfi is NULL because the recorded file is not at hand */
 };
 
 /* What an address belongs to. */

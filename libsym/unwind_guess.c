@@ -325,9 +325,6 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 {
 	enum unwind_end why = k->rule.spare[0];
 	int jit = k->rule.spare[1] & UNWIND_MOD_JIT;
-	/* code of another build: its frames would be invented */
-	if (why == UNWIND_ID_MISMATCH)
-		return why;
 	if (why == UNWIND_NO_MAP) /* a call through a null pointer: only the top word helps */
 		return w->fresh && guess_leaf(w, 0) ? GOING : why;
 	if (!jit && w->fresh && guess_leaf(w, 1))

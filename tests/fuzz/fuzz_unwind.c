@@ -39,7 +39,7 @@ struct process {
 static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 {
 	static const uint32_t kinds[] = {0, UNWIND_MOD_JIT, UNWIND_MOD_NO_FILE,
-					 UNWIND_MOD_MISMATCH};
+					 UNWIND_MOD_NO_FILE};
 	const struct process *p = ctx;
 	if (pc < CODE_AT || pc >= CODE_AT + CODE_SIZE)
 		return 0;
