@@ -5,8 +5,8 @@
 #include "cmd/input.h"
 #include "cmd/label.h"
 #include "cmd/output.h"
+#include "cmd/samples.h"
 #include "cmd/tailout.h"
-#include "cmd/tlsamples.h"
 #include "cmd/verbs.h"
 #include "cmd/say.h"
 #include "render/foldtree.h"
@@ -56,7 +56,6 @@ static const struct opt rows[] = {
 };
 
 struct collapser {
-	struct input in;
 	const struct collapse_opts *opt;
 	struct foldtree tree;
 	struct labels labels;
@@ -79,12 +78,6 @@ static unsigned fold_by(const struct collapse_opts *o)
 static int counts_samples(const struct collapser *c)
 {
 	return c->opt->weight && !strcmp(c->opt->weight, "samples");
-}
-
-static uint64_t weight_of(const struct collapser *c, const struct folded *f)
-{
-	const struct event *ev = &c->in.profile->rec->events.v[f->event];
-	return ev->is_tracepoint || counts_samples(c) ? f->samples : f->weight;
 }
 
 static void note_unit(struct collapser *c, const char *unit)
@@ -111,33 +104,32 @@ static int add_stack(struct collapser *c, const struct folded *f, uint64_t weigh
 	return 0;
 }
 
-/* The one event to show; NULL: all that were read. */
-static const struct event *chosen_event(const struct collapser *c)
+/* The one event to show; NO_ID: all that were read. */
+static uint32_t chosen_event(const struct collapser *c, const struct samples *s)
 {
 	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n)
-		return NULL;
-	return profile_earliest_event(c->in.profile);
+		return NO_ID;
+	return samples_earliest(s);
 }
 
-static int build_tree(struct collapser *c, const struct event *event, struct err *e)
+static int build_tree(struct collapser *c, struct samples *s, uint32_t event, struct err *e)
 {
-	struct profile *p = c->in.profile;
 	uint64_t left_out = 0;
-	for (size_t i = 0; i < p->folded.n; i++) {
-		const struct folded *f = &p->folded.v[i];
-		if (event && strcmp(p->rec->events.v[f->event].name, event->name)) {
+	for (size_t i = 0; i < s->n; i++) {
+		const struct folded *f = &s->v[i];
+		if (event != NO_ID && !samples_same_name(s, f->event, event)) {
 			left_out += f->samples;
 			continue;
 		}
-		note_unit(c, event_unit(&p->rec->events.v[f->event]));
-		if (add_stack(c, f, weight_of(c, f)))
+		note_unit(c, s->events.v[f->event].unit);
+		if (add_stack(c, f, counts_samples(c) ? f->samples : samples_weight(s, f)))
 			return err_nomem(e);
 	}
-	warn_unlike(c, &c->in);
+	warn_unlike(c, &s->ti.in);
 	if (left_out && !c->opt->t.wait.tl.in.quiet)
 		say("showing %s; %llu samples of other events left out "
 		    "(choose with --event, --all-events)",
-		    event->name, (unsigned long long)left_out);
+		    s->events.v[event].name, (unsigned long long)left_out);
 	return 0;
 }
 
@@ -157,19 +149,24 @@ static int write_tree(struct collapser *c, uint64_t unit, struct err *e)
 	return outfile_end(&out, rc, e);
 }
 
-static int collapse(struct collapser *c)
+static int collapse_cpu(struct collapser *c, const struct label_options *lo, const char *path)
 {
+	struct tlinput_opts opt = c->opt->t.wait.tl;
+	struct samples s;
 	struct err e = {0};
-	int rc = input_fold(&c->in);
+	opt.in.no_lines = !opt.in.lines;
+	int rc = samples_open(&s, "collapse", &opt, path, NULL, fold_by(c->opt));
 	if (rc)
 		return rc;
-	const struct event *event = chosen_event(c);
-	rc = input_judge(&c->in, input_topics(&c->in, event));
-	if (rc)
-		return rc;
-	if (build_tree(c, event, &e) || write_tree(c, 1, &e))
-		return input_fail(&c->in, &e);
-	return input_status(&c->in);
+	labels_init(&c->labels, s.stacks, &c->tree, lo);
+	uint32_t event = chosen_event(c, &s);
+	rc = samples_judge(&s, event);
+	if (!rc)
+		rc = build_tree(c, &s, event, &e) || write_tree(c, 1, &e)
+			     ? input_fail(&s.ti.in, &e)
+			     : input_status(&s.ti.in);
+	samples_close(&s);
+	return rc;
 }
 
 /* --- off-CPU ------------------------------------------------------------------------- */
@@ -312,56 +309,6 @@ static int collapse_tail(struct collapser *c, const struct label_options *lo, co
 	return rc;
 }
 
-/* On-CPU stacks of a store. */
-static int collapse_store(struct collapser *c, const struct label_options *lo, const char *path)
-{
-	const struct collapse_opts *o = c->opt;
-	struct tlinput ti;
-	struct tl_folded f = {.event = TL_NONE};
-	struct err e = {0};
-	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, TLINPUT_SAMPLES);
-	if (rc)
-		return rc;
-	labels_init(&c->labels, ti.names, &c->tree, lo);
-	rc = tl_fold_samples(&ti, fold_by(o), o->all_events ? FOLD_ALL : FOLD_EARLIEST, &f, &e);
-	for (size_t i = 0; i < f.rows.n && !rc; i++) {
-		const struct folded *row = &f.rows.v[i];
-		const struct tl_event *ev = &ti.tl.events.v[row->event];
-		note_unit(c, tl_event_unit(strtab_get(&ti.names->strings, ev->name),
-					   ev->tracepoint));
-		if (add_stack(c, row, counts_samples(c) ? row->samples : row->weight))
-			rc = err_nomem(&e);
-	}
-	if (!rc)
-		warn_unlike(c, &ti.in);
-	if (!rc)
-		rc = write_tree(c, 1, &e);
-	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
-	tl_folded_release(&f);
-	tlinput_close(&ti);
-	return rc;
-}
-
-static int collapse_cpu(struct collapser *c, const struct label_options *lo,
-			const char *const *files, size_t nfiles)
-{
-	const struct collapse_opts *o = c->opt;
-	const char *path = input_name(o, files, nfiles);
-	if (tlinput_is_store(path))
-		return collapse_store(c, lo, path);
-	struct input_opts in = o->t.wait.tl.in;
-	in.no_lines = !in.lines;
-	int rc = tlinput_no_choice(&o->t.wait.tl, "collapse", path);
-	rc = rc ? rc : input_open(&c->in, "collapse", &in, files, nfiles);
-	if (rc)
-		return rc;
-	c->in.fold.aggregate.by = fold_by(o);
-	labels_init(&c->labels, &c->in.profile->stacks, &c->tree, lo);
-	rc = collapse(c);
-	input_close(&c->in);
-	return rc;
-}
-
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct collapse_opts *o = opts;
@@ -379,8 +326,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return 2;
 	}
 	int rc = o->tail ? collapse_tail(&c, &lo, input_name(o, files, nfiles))
-		 : o->offcpu || o->offwake ? collapse_waits(&c, &lo, files, nfiles)
-					   : collapse_cpu(&c, &lo, files, nfiles);
+		 : o->offcpu || o->offwake
+			 ? collapse_waits(&c, &lo, files, nfiles)
+			 : collapse_cpu(&c, &lo, input_name(o, files, nfiles));
 	foldtree_release(&c.tree);
 	labels_release(&c.labels);
 	return rc;

@@ -1,5 +1,6 @@
 #include "cmd/flameinput.h"
 #include "base/longname.h"
+#include "cmd/samples.h"
 #include "libsym/simplify.h"
 
 #include <string.h>
@@ -119,7 +120,7 @@ static int push_first_levels(struct flame_input *fi, const struct folded *f)
 		else
 			buf_fmt(&fi->text, "CPU %u", f->cpu);
 	} else if (fi->split == SPLIT_EVENT) {
-		buf_str(&fi->text, fi->rec->events.v[f->event].name);
+		buf_str(&fi->text, fi->events[f->event].name);
 	} else if (fi->split == SPLIT_CGROUP)
 		buf_str(&fi->text, f->cgroup == NO_ID
 					   ? "[cgroup unknown]"

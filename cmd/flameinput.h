@@ -20,9 +20,9 @@ enum flame_split {
 };
 
 struct flame_input {
-	const struct stacks *stacks; /* borrowed */
-	const struct recording *rec; /* borrowed: event names; NULL unless SPLIT_EVENT */
-	struct flame *flame;         /* borrowed */
+	const struct stacks *stacks;        /* borrowed */
+	const struct samples_event *events; /* borrowed; NULL unless SPLIT_EVENT */
+	struct flame *flame;                /* borrowed */
 	enum flame_split split;
 	int simplify; /* short names, so that equal frames merge */
 	struct buf text;
@@ -30,7 +30,7 @@ struct flame_input {
 	VEC(uint32_t) path, line;
 };
 
-/* Feed `flame` with paths of `stacks`; the caller sets `rec` where it is needed. */
+/* Feed `flame` with paths of `stacks`; the caller sets `events` where it is needed. */
 void flame_input_init(struct flame_input *fi, const struct stacks *stacks, struct flame *flame,
 		      enum flame_split split, int simplify);
 /* Give back the working memory; the graph stays. */

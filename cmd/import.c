@@ -87,7 +87,7 @@ static int warn_again(struct before *b, struct tlinput *ti, const char *path, st
 }
 
 /* What doctor would say of it, however it is asked. */
-static int add_findings(struct store_writer *w, const struct tlinput *ti, struct err *e)
+static int add_findings(struct store_writer *w, struct tlinput *ti, struct err *e)
 {
 	int r = 0;
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++) {
@@ -101,7 +101,7 @@ static int add_findings(struct store_writer *w, const struct tlinput *ti, struct
 }
 
 /* What report would say of it. */
-static int add_report(struct store_writer *w, const struct tlinput *ti, struct err *e)
+static int add_report(struct store_writer *w, struct tlinput *ti, struct err *e)
 {
 	struct report_lines lines;
 	int r = report_lines_of(&lines, ti, e);

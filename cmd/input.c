@@ -563,6 +563,14 @@ void input_say_none(const struct input *in, const char *what, const char *more)
 	buf_release(&b);
 }
 
+void input_say_empty(const struct input *in, size_t samples)
+{
+	if (!samples && filters_name_threads_only(in->opt))
+		input_say_nobody(in);
+	else if (!samples)
+		input_say_none(in, "sample", NULL);
+}
+
 int input_fold(struct input *in)
 {
 	struct input_progress p;
@@ -574,10 +582,8 @@ int input_fold(struct input *in)
 	}
 	int rc = profile_fold(in->profile, &in->fold, &e);
 	input_progress_end(&p);
-	if (!rc && !in->profile->folded.n && filters_name_threads_only(in->opt))
-		input_say_nobody(in);
-	else if (!rc && !in->profile->folded.n)
-		input_say_none(in, "sample", NULL);
+	if (!rc)
+		input_say_empty(in, in->profile->folded.n);
 	rc = rc ? rc : shortage(&e);
 	return rc ? input_fail(in, &e) : 0;
 }
@@ -632,18 +638,6 @@ int input_refuse(const struct input *in, const struct findings *f, unsigned topi
 	    "perfkit doctor %s says what would help",
 	    in->path, of, x->title, in->path);
 	return 3;
-}
-
-unsigned input_topics(const struct input *in, const struct event *shown)
-{
-	const struct recording *rec = in->profile->rec;
-	unsigned topics = ABOUT_NAMES;
-	for (size_t i = 0; i < rec->events.n; i++) {
-		const struct event *ev = &rec->events.v[i];
-		if (in->events ? in->events[i] : !shown || ev == shown)
-			topics |= ev->is_tracepoint ? ABOUT_COUNTS : ABOUT_CPU;
-	}
-	return topics;
 }
 
 static int judge(struct input *in, unsigned topics, int may_refuse)

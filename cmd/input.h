@@ -92,6 +92,9 @@ void input_say_nobody(const struct input *in);
  */
 void input_say_none(const struct input *in, const char *what, const char *more);
 
+/* The one or the other, where no samples pass. */
+void input_say_empty(const struct input *in, size_t samples);
+
 /* The progress line: bytes or rows done, rate, time left; drawn after a second on. */
 struct input_progress {
 	struct timespec start;
@@ -103,11 +106,6 @@ void input_progress_show(void *progress, uint64_t done, uint64_t total);
 void input_progress_end(struct input_progress *p); /* removes the line */
 /* 1 when stderr is a terminal and --quiet was not given. */
 int input_shows_progress(const struct input_opts *opt);
-
-/* What a recording is asked about (ABOUT_*, libstore/findings.h) when its samples are shown by
- * stack: those of the events asked for by --event, else of the event `shown`, NULL being all.
- */
-unsigned input_topics(const struct input *in, const struct event *shown);
 
 /* Judge a folded profile for an answer about these topics: refuse it (3) as input_refuse does,
  * else say what input_say_findings says. 0, or the exit status. Nothing for a store. */

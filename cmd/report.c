@@ -159,22 +159,13 @@ static int print_folded_threads(const struct profile *p, int top)
 	return rc;
 }
 
-static int event_wanted(const struct tlinput *ti, uint16_t event)
-{
-	const struct opt_list *l = &ti->opt->in.events;
-	for (size_t i = 0; i < l->n; i++) {
-		uint32_t at = tl_find_event(ti, l->v[i]);
-		if (at != TL_NONE && ti->tl.events.v[at].name == ti->tl.events.v[event].name)
-			return 1;
-	}
-	return !l->n;
-}
-
-/* Of a timeline's samples, those that pass the filters. */
+/* Of a timeline's samples, those that pass the filters; where the scheduler's tracepoints were
+ * recorded, they and the like are not for a table of who ran. */
 static int print_timeline_threads(const struct tlinput *ti, int top)
 {
 	const struct timeline *tl = &ti->tl;
-	struct row *v = mem_zalloc(tl->samples.n + 1, sizeof(*v));
+	size_t others = tlinput_has_scheduler(ti) ? 0 : tl->event_samples.n;
+	struct row *v = mem_zalloc(tl->samples.n + others + 1, sizeof(*v));
 	size_t n = 0;
 	if (!v)
 		return ERR_NOMEM;
@@ -182,14 +173,20 @@ static int print_timeline_threads(const struct tlinput *ti, int top)
 		const struct tl_sample *s = &tl->samples.v[i];
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
-		if (event_wanted(ti, s->event) && tl_sample_passes(ti, s))
+		if (tl_event_wanted(ti, s->event) && tl_sample_passes(ti, s))
 			v[n++] = (struct row){.comm = s->comm,
 					      .pid = t ? t->pid : -1,
 					      .tid = t ? t->tid : -1,
 					      .samples = 1};
 	}
+	for (size_t i = 0; i < others; i++) {
+		const struct tl_event_sample *s = &tl->event_samples.v[i];
+		if (tl_event_wanted(ti, s->event) && tl_event_sample_passes(ti, s))
+			v[n++] = (struct row){
+				.comm = s->comm, .pid = s->pid, .tid = s->tid, .samples = 1};
+	}
 	int rc = print_threads(v, n, &ti->names->strings, top);
-	if (!n && tl->samples.n)
+	if (!n && tl->samples.n + others)
 		print_none();
 	mem_free(v);
 	return rc;
@@ -202,15 +199,15 @@ static int has_filters(const struct input_opts *o)
 	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time || o->events.n;
 }
 
-static int print_unnamed(const struct profile *p, const char *which, int top)
+static int print_unnamed(const struct profile *p, int top)
 {
 	struct missing m;
 	if (missing_find(&m, p, NULL)) {
 		missing_release(&m);
 		return ERR_NOMEM;
 	}
-	printf("\nnames: %.1f %% of %s samples have a named innermost function\n",
-	       m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0, which);
+	printf("\nnames: %.1f %% of all samples have a named innermost function\n",
+	       m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0);
 	missing_print(stdout, p, &m, top);
 	missing_release(&m);
 	return 0;
@@ -263,10 +260,16 @@ static int out_of_memory(void)
 	return 1;
 }
 
+/* What a report warns of. */
+enum { ALL_TOPICS = ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES };
+
+/* All samples, and nothing of waiting: folded, which is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
 	in->fold.aggregate.by = BY_PID | BY_TID;
 	int rc = input_fold(in);
+	if (!rc && !o->stats)
+		rc = input_warn_findings(in, ALL_TOPICS);
 	if (rc)
 		return rc;
 	if (o->stats) {
@@ -275,12 +278,9 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	}
 	struct report_counts n;
 	rc = count_folded(&n, in->profile) || print_head(in, &n) ||
-	     (in->profile->folded.n &&
-	      (print_folded_threads(in->profile, o->top) ||
-	       print_unnamed(in->profile, has_filters(in->opt) ? "these" : "all", o->top)));
+	     (in->profile->folded.n && (print_folded_threads(in->profile, o->top) ||
+					print_unnamed(in->profile, o->top)));
 	vec_release(&n.events);
-	if (!rc && !in->profile->folded.n && has_filters(in->opt))
-		print_none();
 	return rc ? out_of_memory() : 0;
 }
 
@@ -311,42 +311,59 @@ static void print_store(const struct tlinput *ti, int several)
 	buf_release(&b);
 }
 
-/* The nth recording of a store, or the only one of a file. */
-static int report_one(const struct report_opts *o, const char *path, size_t nth, size_t *of)
+/* One recording, the nth of so many in the store. */
+static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth, size_t of)
 {
-	struct tlinput ti;
 	struct report_lines lines = {0};
 	struct err e = {0};
-	int rc = tlinput_open_nth(&ti, "report", &o->tl, path, TLINPUT_CONTENTS, nth, of);
-	if (rc)
-		return rc;
-	if (nth)
-		putchar('\n');
-	if (tl_check_events(&ti, &e) || report_lines_of(&lines, &ti, &e)) {
-		rc = input_fail(&ti.in, &e);
-	} else {
-		if (*of > 1)
-			print_store(&ti, 1);
-		if (!report_lines_head(&lines) && *of == 1)
-			print_store(&ti, 0);
-		if ((ti.tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS) &&
-		     report_waits(&ti, o->top, o->system)) ||
-		    print_timeline_threads(&ti, o->top))
+	int rc = tl_check_events(ti);
+	if (!rc)
+		rc = tlinput_judge(
+			ti, tlinput_has_scheduler(ti) ? 0 : ASKED_OF_SAMPLES | ALL_TOPICS,
+			ALL_TOPICS, 0);
+	if (!rc && report_lines_of(&lines, ti, &e))
+		rc = input_fail(&ti->in, &e);
+	if (!rc) {
+		if (nth)
+			putchar('\n');
+		if (of > 1)
+			print_store(ti, 1);
+		if (!report_lines_head(&lines) && of == 1)
+			print_store(ti, 0);
+		if ((ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS) &&
+		     report_waits(ti, o->top, o->system)) ||
+		    print_timeline_threads(ti, o->top))
 			rc = out_of_memory();
 		report_lines_names(&lines, o->top);
 	}
 	report_lines_release(&lines);
-	rc = rc ? rc : input_status(&ti.in);
-	tlinput_close(&ti);
+	return rc ? rc : input_status(&ti->in);
+}
+
+static int report_store(const struct report_opts *o, const char *path)
+{
+	struct tlinput ti;
+	size_t of = 1;
+	int rc = 0;
+	for (size_t i = 0; i < of && !rc; i++) {
+		rc = tlinput_open_nth(&ti, "report", &o->tl, path, TLINPUT_CONTENTS, i, &of);
+		if (rc)
+			break;
+		rc = print_one(&ti, o, i, of);
+		tlinput_close(&ti);
+	}
 	return rc;
 }
 
-static int report_timeline(const struct report_opts *o, const char *path)
+/* A recording that was opened, with its waits. */
+static int report_timeline(const struct report_opts *o, struct input *in)
 {
-	size_t of = 1;
-	int rc = 0;
-	for (size_t i = 0; i < of && !rc; i++)
-		rc = report_one(o, path, i, &of);
+	struct tlinput ti;
+	int rc = tlinput_of_input(&ti, "report", &o->tl, in, TLINPUT_CONTENTS);
+	if (rc)
+		return rc;
+	rc = print_one(&ti, o, 0, 1);
+	tlinput_close(&ti);
 	return rc;
 }
 
@@ -360,14 +377,10 @@ static int has_scheduler(const struct recording *rec)
 	return 0;
 }
 
-/* Filters choose who is in the tables; what is said of the recording stays. Only samples of
- * tracepoints are nowhere but in a fold. */
+/* Filters choose who is in the tables; what is said of the recording stays. */
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
-	int filters = has_filters(&o->tl.in);
-	for (size_t i = 0; i < rec->events.n && filters; i++)
-		filters = !rec->events.v[i].is_tracepoint;
-	return filters || has_scheduler(rec);
+	return !o->stats && (has_filters(&o->tl.in) || has_scheduler(rec));
 }
 
 static int no_records(const char *path)
@@ -388,21 +401,17 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return input_fail(&in, &e);
 	if (kind == INPUT_STORE) {
 		source_close(&src);
-		return o->stats ? no_records(path) : report_timeline(o, path);
+		return o->stats ? no_records(path) : report_store(o, path);
 	}
-	int again = strcmp(path, "-") != 0; /* a stream is read once: samples only */
 	int rc = input_open_source(&in, "report", &o->tl.in, path, &src);
 	if (rc)
 		return rc;
-	if (again && !o->stats && wants_timeline(o, in.profile->rec)) {
-		input_close(&in);
-		return report_timeline(o, path);
+	if (wants_timeline(o, in.profile->rec)) {
+		rc = report_timeline(o, &in);
+	} else {
+		rc = report_samples(&in, o);
+		rc = rc ? rc : input_status(&in);
 	}
-	rc = report_samples(&in, o);
-	if (!rc && !again && !o->stats && has_scheduler(in.profile->rec))
-		input_warn(&in, "waits are left out: a stream is read once, and they take "
-				"more; save it, or perfkit import -");
-	rc = rc ? rc : input_status(&in);
 	input_close(&in);
 	return rc;
 }

@@ -191,8 +191,8 @@ static void add_loss(struct buf *out, const struct recording *rec)
 		buf_str(&b, "not finished by perf  ");
 	if (s->torn[0])
 		buf_fmt(&b, "%s  ", s->torn);
-	if (s->bad_records)
-		counted(&b, "", s->bad_records, " broken records");
+	if (s->bad.n)
+		counted(&b, "", s->bad.n, " broken records");
 	if (!b.n)
 		buf_str(&b, "none recorded");
 	line(out, "loss", &b);

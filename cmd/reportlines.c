@@ -2,28 +2,38 @@
 #include "base/mem.h"
 #include "cmd/missing.h"
 #include "cmd/reporthead.h"
+#include "libparse/sample.h"
 #include "libstore/store.h"
 #include "render/escape.h"
 
 #include <string.h>
 
-/* The timeline has samples of CPU time; the survey counted all. */
+static void count_one(struct report_counts *n, uint32_t event, uint64_t time_ns,
+		      uint64_t period)
+{
+	n->events.v[event].samples++;
+	n->events.v[event].weight += period;
+	if (!sample_is_time(time_ns))
+		return;
+	n->first_ns = time_ns < n->first_ns ? time_ns : n->first_ns;
+	n->last_ns = time_ns > n->last_ns ? time_ns : n->last_ns;
+}
+
 static int count(struct report_counts *n, const struct tlinput *ti)
 {
-	const struct recording *rec = ti->in.profile->rec;
-	*n = (struct report_counts){.first_ns = ti->survey.first_ns,
-				    .last_ns = ti->survey.last_ns};
-	for (size_t i = 0; i < rec->events.n; i++)
+	const struct timeline *tl = &ti->tl;
+	*n = (struct report_counts){.first_ns = UINT64_MAX};
+	for (size_t i = 0; i < tl->events.n; i++)
 		if (vec_push(&n->events, (struct report_event){0}))
 			return ERR_NOMEM;
-	for (size_t i = 0; i < ti->tl.samples.n; i++) {
-		struct report_event *c = &n->events.v[ti->tl.samples.v[i].event];
-		c->samples++;
-		c->weight += ti->tl.samples.v[i].period;
+	for (size_t i = 0; i < tl->samples.n; i++) {
+		const struct tl_sample *s = &tl->samples.v[i];
+		count_one(n, s->event, s->time_ns, s->period);
 	}
-	for (size_t i = 0; i < rec->events.n && i < ti->survey.events.n; i++)
-		if (!n->events.v[i].samples)
-			n->events.v[i].samples = ti->survey.events.v[i].samples;
+	for (size_t i = 0; i < tl->event_samples.n; i++) {
+		const struct tl_event_sample *s = &tl->event_samples.v[i];
+		count_one(n, s->event, s->time_ns, s->period);
+	}
 	return 0;
 }
 
@@ -38,23 +48,6 @@ static int add_head(struct report_lines *out, const struct tlinput *ti)
 	}
 	vec_release(&n.events);
 	buf_release(&b);
-	return r;
-}
-
-/* All samples by their stacks, where missing_find looks for them. */
-static int fold_by_path(struct profile *p, const struct timeline *tl)
-{
-	size_t paths = p->stacks.paths.n;
-	uint64_t *n = mem_zalloc(paths + 1, sizeof(*n));
-	int r = n ? 0 : ERR_NOMEM;
-	p->folded.n = 0;
-	for (size_t i = 0; i < tl->samples.n && !r; i++)
-		n[tl->samples.v[i].path]++;
-	for (uint32_t i = 0; i < paths && !r; i++) {
-		struct folded f = {.path = i, .samples = n[i]};
-		r = n[i] && vec_push(&p->folded, f) ? ERR_NOMEM : 0;
-	}
-	mem_free(n);
 	return r;
 }
 
@@ -89,14 +82,14 @@ static int read_store(struct report_lines *out, const struct tlinput *ti, struct
 	return r;
 }
 
-int report_lines_of(struct report_lines *out, const struct tlinput *ti, struct err *e)
+int report_lines_of(struct report_lines *out, struct tlinput *ti, struct err *e)
 {
 	struct profile *p = ti->in.profile;
 	*out = (struct report_lines){0};
 	if (!p)
 		return read_store(out, ti, e);
 	int r = add_head(out, ti);
-	r = r ? r : fold_by_path(p, &ti->tl);
+	r = r ? r : tlinput_fold_paths(ti, !tlinput_has_scheduler(ti));
 	if (!r && p->folded.n)
 		r = add_names(out, p);
 	p->folded.n = 0;

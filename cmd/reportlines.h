@@ -11,7 +11,7 @@
 /* Of the recording that `ti` was built of, or kept in the store it was read of (then perhaps
  * none). *out is the caller's to release, after a failure too. ERR_NOMEM, ERR_IO, ERR_FORMAT.
  */
-int report_lines_of(struct report_lines *out, const struct tlinput *ti, struct err *e);
+int report_lines_of(struct report_lines *out, struct tlinput *ti, struct err *e);
 
 /* Print what it is; 0 when there is nothing. */
 int report_lines_head(const struct report_lines *l);

@@ -1,6 +1,7 @@
 #include "cmd/svgsource.h"
 #include "cmd/inputkind.h"
 #include "cmd/plaininput.h"
+#include "cmd/samples.h"
 #include "cmd/say.h"
 #include "cmd/tlsamples.h"
 #include "cmd/wall.h"
@@ -70,12 +71,12 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 /* --- samples -------------------------------------------------------------------------- */
 
 /* The first event that is no tracepoint and has samples, else that of the earliest sample. */
-static const struct event *drawn_event(const struct profile *p)
+static uint32_t drawn_event(const struct samples *s)
 {
-	for (size_t i = 0; i < p->rec->events.n; i++)
-		if (p->first_of_event[i] != UINT64_MAX && !p->rec->events.v[i].is_tracepoint)
-			return &p->rec->events.v[i];
-	return profile_earliest_event(p);
+	for (uint32_t i = 0; i < s->events.n; i++)
+		if (!s->events.v[i].tracepoint && samples_has(s, i))
+			return i;
+	return samples_earliest(s);
 }
 
 /* What a picture of this event is of. */
@@ -85,7 +86,7 @@ static const char *title_of(const char *event, int tracepoint)
 	for (size_t i = 0; i < sizeof(cpu) / sizeof(*cpu) && !tracepoint; i++)
 		if (strstr(event, cpu[i]))
 			return "CPU";
-	if (!tracepoint && !strncmp(event, OFF_CPU_EVENT, strlen(OFF_CPU_EVENT)))
+	if (!tracepoint && tl_is_off_cpu(event))
 		return "Off-CPU Time";
 	return tracepoint ? "Tracepoint" : "Event";
 }
@@ -98,13 +99,13 @@ static void warn_left_out(struct input *in, const char *drawn, uint64_t n, const
 }
 
 /* Where nothing but the scheduler was recorded, its own samples are rarely what is meant. */
-static void hint_at_waits(const struct input *in, const struct event *drawn)
+static void hint_at_waits(const struct samples *s, const struct samples_event *drawn)
 {
-	const struct recording *rec = in->profile->rec;
-	if (!drawn->is_tracepoint || in->opt->events.n || in->opt->quiet)
+	const struct input_opts *opt = s->ti.in.opt;
+	if (!drawn->tracepoint || opt->events.n || opt->quiet)
 		return;
-	for (size_t i = 0; i < rec->events.n; i++)
-		if (!strcmp(rec->events.v[i].name, "sched:sched_switch")) {
+	for (size_t i = 0; i < s->events.n; i++)
+		if (!strcmp(s->events.v[i].name, "sched:sched_switch")) {
 			say("a tracepoint's samples count how often it was passed; --offcpu, "
 			    "--wall and --tail draw the waiting");
 			return;
@@ -122,37 +123,43 @@ static void describe(struct svg_drawn *out, const char *what, const char *host)
 	}
 }
 
-/* From the first to the last sample of event `ev` (and of the other half of a hybrid CPU's), or
- * of all events. */
-static double profile_seconds(const struct profile *p, const struct event *ev, int all)
+static void describe_timeline(struct svg_drawn *out, const char *what, const struct tlinput *ti)
 {
-	uint64_t first = UINT64_MAX, last = 0;
-	for (size_t i = 0; i < p->rec->events.n; i++) {
-		if (!all && !tl_same_event(p->rec->events.v[i].name, ev->name))
-			continue;
-		if (p->first_of_event[i] < first)
-			first = p->first_of_event[i];
-		if (p->last_of_event[i] > last)
-			last = p->last_of_event[i];
-	}
-	return last > first ? (double)(last - first) / 1e9 : 0;
+	struct buf host = {0};
+	const struct timeline *tl = &ti->tl;
+	buf_str(&host, strtab_get(&ti->names->strings, tl->rec.host));
+	for (size_t i = 0; i < tl->parts.n && !tl->rec.host; i++)
+		buf_fmt(&host, "%s%s", i ? ", " : "",
+			strtab_get(&ti->names->strings, tl->parts.v[i].label));
+	describe(out, what, buf_cstr(&host));
+	if (tl->parts.n)
+		buf_fmt(&out->subtitle, " in %zu recordings", tl->parts.n);
+	buf_release(&host);
 }
 
-static int add_profile(const struct svg_request *rq, struct input *in, const struct event *ev,
+static void describe_samples(struct svg_drawn *out, const char *what, const struct samples *s)
+{
+	if (s->ti.in.profile)
+		describe(out, what, s->ti.in.profile->rec->features.hostname);
+	else
+		describe_timeline(out, what, &s->ti);
+}
+
+static int add_samples(const struct svg_request *rq, struct samples *s, uint32_t event,
 		       struct flame *flame, struct svg_drawn *out, struct err *e)
 {
-	struct profile *p = in->profile;
 	struct flame_input fi;
 	uint64_t left_out = 0;
 	int all = rq->split == SPLIT_EVENT, rc = 0;
-	if (!ev)
-		return err_set(e, ERR_REFUSED, "%s: no samples to draw", in->path);
-	out->unit = all ? "samples" : event_unit(ev);
-	flame_input_init(&fi, &p->stacks, flame, rq->split, rq->simplify);
-	fi.rec = p->rec;
-	for (size_t i = 0; i < p->folded.n && !rc; i++) {
-		const struct folded *f = &p->folded.v[i];
-		if (!all && !tl_same_event(p->rec->events.v[f->event].name, ev->name)) {
+	if (event == NO_ID)
+		return err_set(e, ERR_REFUSED, "%s: no samples to draw", s->ti.path);
+	const struct samples_event *ev = &s->events.v[event];
+	out->unit = all ? "samples" : ev->unit;
+	flame_input_init(&fi, s->stacks, flame, rq->split, rq->simplify);
+	fi.events = s->events.v;
+	for (size_t i = 0; i < s->n && !rc; i++) {
+		const struct folded *f = &s->v[i];
+		if (!all && !samples_same_event(s, f->event, event)) {
 			left_out += f->samples;
 			continue;
 		}
@@ -162,11 +169,12 @@ static int add_profile(const struct svg_request *rq, struct input *in, const str
 	flame_input_release(&fi);
 	if (rc)
 		return rc;
-	warn_left_out(in, ev->name, left_out, "--event draws another, --split event all");
-	hint_at_waits(in, ev);
-	out->title = all ? "Event" : title_of(ev->name, ev->is_tracepoint);
-	out->seconds = profile_seconds(p, ev, all);
-	describe(out, all ? "all events" : ev->name, p->rec->features.hostname);
+	warn_left_out(&s->ti.in, ev->name, left_out,
+		      "--event draws another, --split event all");
+	hint_at_waits(s, ev);
+	out->title = all ? "Event" : title_of(ev->name, ev->tracepoint);
+	out->seconds = samples_seconds(s, event, all ? samples_any_event : samples_same_event);
+	describe_samples(out, all ? "all events" : ev->name, s);
 	return 0;
 }
 
@@ -178,29 +186,25 @@ static unsigned aggregate_by(const struct svg_request *rq)
 	       (rq->split == SPLIT_CGROUP ? BY_CGROUP : 0);
 }
 
+/* `src` NULL: of a store. */
 static int read_samples(const struct svg_request *rq, const char *path, struct source *src,
 			struct flame *flame, struct svg_drawn *out, struct err *e)
 {
-	struct input in;
-	out->status = tlinput_no_choice(&rq->opt->tl, "svg", path);
-	if (out->status)
-		source_close(src);
-	else
-		out->status = input_open_source(&in, "svg", &rq->opt->tl.in, path, src);
+	struct samples s;
+	if (!src && rq->split == SPLIT_CGROUP)
+		return err_set(e, ERR_USAGE, "--split cgroup is for recordings");
+	out->status = samples_open(&s, "svg", &rq->opt->tl, path, src, aggregate_by(rq));
 	if (out->status)
 		return ERR_IO;
-	in.fold.aggregate.by = aggregate_by(rq);
-	int rc = out->status = input_fold(&in);
-	if (!rc) {
-		const struct event *ev = drawn_event(in.profile);
-		rc = out->status = input_judge(
-			&in, input_topics(&in, rq->split == SPLIT_EVENT ? NULL : ev));
-		rc = rc ? rc : add_profile(rq, &in, ev, flame, out, e);
-	}
-	out->warned += in.warned;
-	input_close(&in);
+	uint32_t event = drawn_event(&s);
+	int rc = out->status = samples_judge(&s, rq->split == SPLIT_EVENT ? NO_ID : event);
+	rc = rc ? rc : add_samples(rq, &s, event, flame, out, e);
+	out->warned += s.ti.in.warned;
+	samples_close(&s);
 	return rc;
 }
+
+/* --- flame charts ----------------------------------------------------------------------- */
 
 /* From the first to the last sample of each recording, of those that are drawn. */
 static double sampled_seconds(const struct tlinput *ti, const char *event)
@@ -219,59 +223,6 @@ static double sampled_seconds(const struct tlinput *ti, const char *event)
 			ns += tl->samples.v[to - 1].time_ns - tl->samples.v[from].time_ns;
 	}
 	return (double)ns / 1e9;
-}
-
-static void describe_timeline(struct svg_drawn *out, const char *what, const struct tlinput *ti)
-{
-	struct buf host = {0};
-	const struct timeline *tl = &ti->tl;
-	buf_str(&host, strtab_get(&ti->names->strings, tl->rec.host));
-	for (size_t i = 0; i < tl->parts.n && !tl->rec.host; i++)
-		buf_fmt(&host, "%s%s", i ? ", " : "",
-			strtab_get(&ti->names->strings, tl->parts.v[i].label));
-	describe(out, what, buf_cstr(&host));
-	if (tl->parts.n)
-		buf_fmt(&out->subtitle, " in %zu recordings", tl->parts.n);
-	buf_release(&host);
-}
-
-/* On-CPU stacks of a store. */
-static int read_store(const struct svg_request *rq, const char *path, struct flame *flame,
-		      struct svg_drawn *out, struct err *e)
-{
-	struct tlinput ti;
-	struct tl_folded f = {.event = TL_NONE};
-	struct flame_input fi;
-	int all = rq->split == SPLIT_EVENT;
-	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
-	if (out->status)
-		return ERR_IO;
-	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
-	int rc = all || rq->split == SPLIT_CGROUP
-			 ? err_set(e, ERR_USAGE, "--split event and cgroup are for recordings")
-			 : 0;
-	rc = rc ? rc : tl_fold_samples(&ti, aggregate_by(rq), FOLD_DRAWN, &f, e);
-	for (size_t i = 0; i < f.rows.n && !rc; i++) {
-		uint64_t w = f.rows.v[i].weight;
-		rc = flame_input_add(&fi, &f.rows.v[i], rq->before ? 0 : w, rq->before ? w : 0,
-				     e);
-	}
-	if (!rc && !f.rows.n)
-		rc = err_set(e, ERR_REFUSED, "%s: no samples to draw", path);
-	if (!rc) {
-		const struct tl_event *ev = &ti.tl.events.v[f.rows.v[0].event];
-		const char *name = strtab_get(&ti.names->strings, ev->name);
-		out->unit = tl_event_unit(name, ev->tracepoint);
-		out->title = title_of(name, ev->tracepoint);
-		warn_left_out(&ti.in, name, f.left_out, "--event draws another");
-		out->seconds = sampled_seconds(&ti, name);
-		describe_timeline(out, name, &ti);
-	}
-	flame_input_release(&fi);
-	tl_folded_release(&f);
-	out->warned += ti.in.warned;
-	tlinput_close(&ti);
-	return rc;
 }
 
 /* The event of a flame chart: the one asked for, else that of the first sample. */
@@ -681,7 +632,7 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	if (in_order)
 		return read_chart(rq, path, flame, out, e);
 	if (kind == INPUT_STORE && rq->kind == SVG_CPU)
-		return read_store(rq, path, flame, out, e);
+		return read_samples(rq, path, NULL, flame, out, e);
 	if (kind == INPUT_PERF_DATA || (kind == INPUT_STORE && rq->kind != SVG_CPU))
 		return read_timeline(rq, path, flame, out, e);
 	if (text)

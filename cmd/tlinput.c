@@ -1,4 +1,5 @@
 #include "cmd/tlinput.h"
+#include "base/mem.h"
 #include "base/shortage.h"
 #include "cmd/missing.h"
 #include "cmd/say.h"
@@ -127,11 +128,17 @@ static int is_chosen(const char *want, const struct store_recording *x)
 	return strtoll(want, NULL, 10) == x->id;
 }
 
+/* Samples of tracepoints are for those who show how often and where they were passed. */
+static int keeps_event_samples(int need_time)
+{
+	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY;
+}
+
 /* One recording of the store, its causes decided anew where rules were given. */
 static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
 		    int need_time, struct err *e)
 {
-	int r = store_load(s, id, tl, &ti->stacks, e);
+	int r = store_load(s, id, keeps_event_samples(need_time), tl, &ti->stacks, e);
 	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
 		r = causes_apply(ti->causes, tl, e);
 	if (r || need_time < 0 || !timeline_answerable(tl, need_time, e))
@@ -142,44 +149,74 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 	return 0;
 }
 
-/* Say what was found, or refuse. Where all contents are asked for, no answer would mislead. */
-static int say_found(struct tlinput *ti, struct findings *f, int need_time, const char *of,
-		     struct err *e)
+/* How an answer is judged. */
+struct asking {
+	unsigned asked, topics; /* what findings are asked for, and which of them are said */
+	int may_refuse;         /* where all contents are asked for, no answer would mislead */
+};
+
+static struct asking asking_for(int need_time)
 {
-	unsigned topics = topics_of(need_time);
-	if (scope_findings(ti, f))
-		return err_nomem(e);
-	if (need_time >= TLINPUT_SAMPLES && input_refuse(&ti->in, f, topics, of))
-		return ERR_REFUSED;
-	input_say_findings(&ti->in, f, topics, of);
-	return 0;
+	int answer = need_time >= TLINPUT_SAMPLES;
+	return (struct asking){answer ? topics_of(need_time) : 0, topics_of(need_time), answer};
 }
 
-/* What an answer would be judged by; all contents: what the recording was made for. */
-static unsigned asked_by(int need_time)
+/* Say what was found, or refuse. */
+static int say_found(struct tlinput *ti, struct findings *f, const struct asking *q,
+		     const char *of, struct err *e)
 {
-	return need_time >= TLINPUT_SAMPLES ? topics_of(need_time) : 0;
+	if (scope_findings(ti, f))
+		return err_nomem(e);
+	if (q->may_refuse && input_refuse(&ti->in, f, q->topics, of))
+		return ERR_REFUSED;
+	input_say_findings(&ti->in, f, q->topics, of);
+	return 0;
 }
 
 /* What import found in it, as a recording's own findings are said; of several, in which.
  * *status: 3 where the answer is refused, which was said. */
 static int warn_stored(struct tlinput *ti, struct store *s, const struct store_recording *x,
-		       int several, int need_time, int *status, struct err *e)
+		       int several, const struct asking *q, int *status, struct err *e)
 {
 	struct findings f;
 	struct buf of = {0};
 	unsigned made_for;
-	if (need_time == TLINPUT_COPY)
-		return 0;
 	if (several)
 		buf_fmt(&of, ", recording %lld%s%s", (long long)x->id, *x->host ? " of " : "",
 			x->host);
-	int r = store_findings(s, x->id, asked_by(need_time), &f, &made_for, e);
-	if (!r && (r = say_found(ti, &f, need_time, buf_cstr(&of), e)) == ERR_REFUSED)
+	int r = store_findings(s, x->id, q->asked, &f, &made_for, e);
+	if (!r && (r = say_found(ti, &f, q, buf_cstr(&of), e)) == ERR_REFUSED)
 		*status = 3;
 	findings_release(&f);
 	buf_release(&of);
 	return r == ERR_REFUSED ? 0 : r;
+}
+
+static int is_loaded(const struct tlinput *ti, int64_t id)
+{
+	for (size_t i = 0; i < ti->tl.parts.n; i++)
+		if (ti->tl.parts.v[i].id == id)
+			return 1;
+	return !ti->tl.parts.n && ti->recording == id;
+}
+
+/* Stores of older perfkits have no findings of the samples alone. */
+static int warn_all_stored(struct tlinput *ti, struct asking q, int *status, struct err *e)
+{
+	const struct store_recording *v;
+	struct store *s;
+	size_t n = 0;
+	int r = store_open(&s, ti->path, e);
+	if (r)
+		return r;
+	if (ti->tl.flags & TL_NO_EVENT_SAMPLES)
+		q.asked &= ~(unsigned)ASKED_OF_SAMPLES;
+	r = store_recordings(s, &v, &n, e);
+	for (size_t i = 0; !r && !*status && i < n; i++)
+		if (is_loaded(ti, v[i].id))
+			r = warn_stored(ti, s, &v[i], n > 1, &q, status, e);
+	store_close(s);
+	return r;
 }
 
 static int join_one(struct tlinput *ti, struct store *s, const struct store_recording *x,
@@ -214,6 +251,7 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 {
 	const struct store_recording *v, *first = NULL;
 	size_t n;
+	const struct asking q = asking_for(need_time);
 	int r = store_recordings(s, &v, &n, e), status = 0;
 	*of = 0;
 	for (size_t i = 0; i < n && !r && !status; i++) {
@@ -221,8 +259,8 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 			continue;
 		if (nth == ALL || *of == (size_t)nth) {
 			r = join_one(ti, s, &v[i], need_time, e);
-			if (!r)
-				r = warn_stored(ti, s, &v[i], n > 1, need_time, &status, e);
+			if (!r && !keeps_event_samples(need_time))
+				r = warn_stored(ti, s, &v[i], n > 1, &q, &status, e);
 			first = first ? first : &v[i];
 			ti->recording = v[i].id;
 		}
@@ -293,18 +331,73 @@ static int stored_findings(const struct tlinput *ti, unsigned asked, struct find
 	return rc == ERR_REFUSED ? 0 : rc;
 }
 
-int tlinput_findings(const struct tlinput *ti, unsigned asked, struct findings *out,
-		     struct err *e)
+int tlinput_fold_paths(struct tlinput *ti, int event_samples)
+{
+	struct profile *p = ti->in.profile;
+	const struct timeline *tl = &ti->tl;
+	size_t paths = p->stacks.paths.n;
+	uint64_t *n = mem_zalloc(paths + 1, sizeof(*n));
+	int r = n ? 0 : ERR_NOMEM;
+	p->folded.n = 0;
+	for (size_t i = 0; i < tl->samples.n && !r; i++)
+		n[tl->samples.v[i].path]++;
+	for (size_t i = 0; i < tl->event_samples.n && event_samples && !r; i++)
+		n[tl->event_samples.v[i].path]++;
+	for (uint32_t i = 0; i <= paths && !r; i++) {
+		struct folded f = {.path = i, .samples = n[i]};
+		r = n[i] && vec_push(&p->folded, f) ? ERR_NOMEM : 0;
+	}
+	mem_free(n);
+	return r;
+}
+
+/* Judged of a recording. */
+static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e)
 {
 	struct findings_input in = {.profile = ti->in.profile,
-				    .timeline = &ti->tl,
-				    .survey = &ti->survey,
-				    .asked = asked};
+				    .asked = asked & ~(unsigned)ASKED_OF_SAMPLES};
+	int rc = 0;
+	if (!(asked & ASKED_OF_SAMPLES)) {
+		in.timeline = &ti->tl;
+		in.survey = &ti->survey;
+	} else if (tlinput_fold_paths(ti, 1)) {
+		rc = err_nomem(e);
+	}
+	rc = rc ? rc : findings_gather(out, &in, e);
+	ti->in.profile->folded.n = 0;
+	return rc;
+}
+
+int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e)
+{
 	*out = (struct findings){0};
-	if (!in.profile)
+	if (!ti->in.profile)
 		return stored_findings(ti, asked, out, e);
-	int rc = findings_gather(out, &in, e);
-	return rc ? rc : missing_get_files(in.profile, out, e);
+	int rc = own_findings(ti, asked, out, e);
+	return rc ? rc : missing_get_files(ti->in.profile, out, e);
+}
+
+int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse)
+{
+	const struct asking q = {asked, topics, may_refuse};
+	struct findings f = {0};
+	struct err e = {0};
+	int status = 0;
+	int rc = ti->in.profile ? own_findings(ti, asked, &f, &e)
+				: warn_all_stored(ti, q, &status, &e);
+	if (!rc && ti->in.profile && (rc = say_found(ti, &f, &q, "", &e)) == ERR_REFUSED)
+		rc = status = 3;
+	findings_release(&f);
+	return status ? status : rc ? input_fail(&ti->in, &e) : 0;
+}
+
+int tlinput_has_scheduler(const struct tlinput *ti)
+{
+	for (size_t i = 0; i < ti->tl.events.n; i++)
+		if (!strcmp(strtab_get(&ti->names->strings, ti->tl.events.v[i].name),
+			    "sched:sched_switch"))
+			return 1;
+	return (ti->tl.flags & TL_HAS_RECORDS) != 0;
 }
 
 int tlinput_only_one(const struct tlinput *ti, const char *verb)
@@ -326,16 +419,15 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 /* --- recordings --------------------------------------------------------------------------
  */
 
-static int build(struct tlinput *ti, const char *verb)
+/* Of the recording that is open. */
+static int build(struct tlinput *ti, int need_time)
 {
 	struct err e = {0};
 	struct input_progress p;
 	struct build_options bo = {
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
-	int rc = input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
-	if (rc)
-		return rc;
 	ti->names = &ti->in.profile->stacks;
+	bo.event_samples = keeps_event_samples(need_time);
 	bo.spans = ti->opt->spans.v;
 	bo.nspans = ti->opt->spans.n;
 	input_progress_start(&p);
@@ -357,9 +449,12 @@ static int judge(struct tlinput *ti, int need_time)
 {
 	struct findings f;
 	struct err e = {0};
-	int rc = tlinput_findings(ti, asked_by(need_time), &f, &e);
+	const struct asking q = asking_for(need_time);
+	if (need_time == TLINPUT_CONTENTS)
+		return 0;
+	int rc = tlinput_findings(ti, q.asked, &f, &e);
 	if (!rc)
-		rc = say_found(ti, &f, need_time, "", &e);
+		rc = say_found(ti, &f, &q, "", &e);
 	findings_release(&f);
 	return rc == ERR_REFUSED ? 3 : rc ? fail(&e) : 0;
 }
@@ -412,10 +507,21 @@ static int names_somebody(const struct tlinput *ti)
 	return 0;
 }
 
+static int opened(struct tlinput *ti, int need_time, int rc)
+{
+	struct err e = {0};
+	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
+		input_say_nobody(&ti->in);
+	if (!rc && shortage(&e))
+		rc = fail(&e);
+	if (rc)
+		tlinput_close(ti);
+	return rc;
+}
+
 static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, long nth, size_t *of)
 {
-	struct err e = {0};
 	*ti = (struct tlinput){.opt = opt, .path = path, .in.opt = &opt->in};
 	*of = 1;
 	int rc = make_causes(ti);
@@ -423,17 +529,25 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = load(ti, verb, need_time, nth, of);
 	} else if (!rc) {
 		rc = tlinput_no_choice(opt, verb, path);
-		rc = rc ? rc : build(ti, verb);
+		rc = rc ? rc : input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
+		rc = rc ? rc : build(ti, need_time);
 		rc = rc ? rc : check_answerable(ti, need_time);
 		rc = rc ? rc : judge(ti, need_time);
 	}
-	if (!rc && need_time != TLINPUT_COPY && !names_somebody(ti))
-		input_say_nobody(&ti->in);
-	if (!rc && shortage(&e))
-		rc = fail(&e);
-	if (rc)
-		tlinput_close(ti);
-	return rc;
+	return opened(ti, need_time, rc);
+}
+
+int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     struct input *in, int need_time)
+{
+	*ti = (struct tlinput){.opt = opt, .path = in->path, .in = *in};
+	*in = (struct input){.opt = &opt->in};
+	int rc = tlinput_no_choice(opt, verb, ti->path);
+	rc = rc ? rc : make_causes(ti);
+	rc = rc ? rc : build(ti, need_time);
+	rc = rc ? rc : check_answerable(ti, need_time);
+	rc = rc ? rc : judge(ti, need_time);
+	return opened(ti, need_time, rc);
 }
 
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,

@@ -33,8 +33,8 @@ struct tlinput {
 
 enum {
 	TLINPUT_SAMPLES = -1,  /* only where CPU time went */
-	TLINPUT_CONTENTS = -2, /* what is in it */
-	TLINPUT_COPY = -3,     /* the same; of a store nothing is warned of again */
+	TLINPUT_CONTENTS = -2, /* what is in it, samples of tracepoints too; nothing is said */
+	TLINPUT_COPY = -3,     /* the same, of a recording all is said that it cannot tell */
 };
 
 /*
@@ -51,6 +51,10 @@ int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts
 int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, size_t nth, size_t *of);
 
+/* The same over an opened recording, which is taken over whatever happens. */
+int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     struct input *in, int need_time);
+
 /* 0, or 2 after saying that `path`, which is no store, has no --recording to choose. */
 int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path);
 
@@ -66,8 +70,21 @@ int tlinput_one_recording(const struct tlinput_opts *opt, const char *verb, cons
 /* What can be found when asked so: judged of a recording, read of a store, where an older
  * perfkit left nothing to read. *out is the caller's to release, also after ERR_NOMEM, ERR_IO,
  * ERR_FORMAT. */
-int tlinput_findings(const struct tlinput *ti, unsigned asked, struct findings *out,
-		     struct err *e);
+int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e);
+
+/*
+ * Judge the recordings opened for an answer about these topics, as input_judge does; of a store
+ * by what import found. `asked`: as in findings_input, with ASKED_OF_SAMPLES or without. For
+ * inputs that were opened without a word. 0, or the exit status.
+ */
+int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse);
+
+/* Count the samples of a recording's timeline by stack into its profile's `folded`, those of
+ * tracepoints too where asked for: path and samples are set. The caller empties it. */
+int tlinput_fold_paths(struct tlinput *ti, int event_samples);
+
+/* 1 when the recordings tell when threads left and got a CPU. */
+int tlinput_has_scheduler(const struct tlinput *ti);
 
 /* Give all back; valid after a failed open, too. */
 void tlinput_close(struct tlinput *ti);

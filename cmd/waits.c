@@ -52,14 +52,13 @@ static int has_id(const int32_t *v, size_t n, int32_t x)
 	return 0;
 }
 
-int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
+int tl_task_passes(const struct tlinput *ti, int32_t pid, int32_t tid, uint32_t comm)
 {
 	const struct input *in = &ti->in;
-	const struct tl_thread *t = &ti->tl.threads.v[thread];
 	const struct opt_list *comms = &ti->opt->in.comms;
-	if (in->pids.n && !has_id(in->pids.v, in->pids.n, t->pid))
+	if (in->pids.n && !has_id(in->pids.v, in->pids.n, pid))
 		return 0;
-	if (in->tids.n && !has_id(in->tids.v, in->tids.n, t->tid))
+	if (in->tids.n && !has_id(in->tids.v, in->tids.n, tid))
 		return 0;
 	if (!comms->n)
 		return 1;
@@ -68,6 +67,12 @@ int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
 		if (!strcmp(name, comms->v[i]))
 			return 1;
 	return 0;
+}
+
+int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
+{
+	const struct tl_thread *t = &ti->tl.threads.v[thread];
+	return tl_task_passes(ti, t->pid, t->tid, comm);
 }
 
 int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b)

@@ -12,7 +12,7 @@
 #define MAGIC2_LE "PERFILE2"
 #define MAGIC2_BE "2ELIFREP"
 
-enum { FILE_HEADER_SIZE = 104, FILE_HEADER_NO_FEATURES = 72, PIPE_HEADER_SIZE = 16 };
+enum { FILE_HEADER_SIZE = 104, FILE_HEADER_NO_FEATURES = 72 };
 enum { EVENT_TYPE_ENTRY = 72, MAX_EVENTS = 1 << 16 };
 
 struct section {
@@ -150,6 +150,12 @@ static void note_joined(struct recording *rec, uint64_t end)
 	rec->stats.joined = 1;
 }
 
+void header_note_bad(struct recording *rec, uint64_t at, const struct err *why)
+{
+	bad_records_note(&rec->reader->bad, at, why);
+	bad_records_note(&rec->stats.bad, at, why);
+}
+
 static int read_features(struct recording *rec, const uint64_t *bits, uint64_t table,
 			 struct err *e)
 {
@@ -175,7 +181,7 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 		if (r == ERR_NOMEM)
 			return err_nomem(e);
 		if (r)
-			recording_note_bad(rec, &why);
+			header_note_bad(rec, s.offset, &why);
 	}
 	note_joined(rec, end > table ? end : table);
 	return 0;

@@ -128,7 +128,10 @@ struct reader {
 	uint64_t header_seen;   /* header records below this offset were taken in */
 	size_t events_finished; /* the first ones, by header_finish_events */
 	int header_ended;       /* a pipe's: another record came; no more events */
+	struct bad_records bad; /* feature sections and header records: taken once */
 };
+
+enum { PIPE_HEADER_SIZE = 16 };
 
 /* header.c: file header, attrs, features. */
 int header_read_file(struct recording *rec, struct err *e);
@@ -138,6 +141,8 @@ int header_is_magic(const uint8_t *p);
 int header_is_pipe(const uint8_t *p);
 int header_read_pipe_magic(struct recording *rec, struct err *e);
 int header_take_record(struct recording *rec, const struct record *r, struct err *e);
+/* Note what stays known when the recording is read again. */
+void header_note_bad(struct recording *rec, uint64_t at, const struct err *why);
 int header_finish_events(struct recording *rec, struct err *e);
 
 /* feature.c: one section's bytes into rec->features. Damage leaves fields unset and is

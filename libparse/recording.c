@@ -5,11 +5,21 @@
 
 #include <stdio.h>
 
-void recording_note_bad(struct recording *rec, const struct err *why)
+void bad_records_note(struct bad_records *b, uint64_t at, const struct err *why)
 {
-	if (!rec->stats.bad_records++)
-		snprintf(rec->stats.first_bad, sizeof(rec->stats.first_bad), "%.159s",
-			 why->msg);
+	if (b->n++ && at >= b->first_at)
+		return;
+	b->first_at = at;
+	snprintf(b->first, sizeof(b->first), "%.159s", why->msg);
+}
+
+void bad_records_add(struct bad_records *b, const struct bad_records *more)
+{
+	if (more->n && (!b->n || more->first_at < b->first_at)) {
+		b->first_at = more->first_at;
+		memcpy(b->first, more->first, sizeof(b->first));
+	}
+	b->n += more->n;
 }
 
 /* The stream ends here although bytes are left; the first cut of the recording is described. */
@@ -50,10 +60,11 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 
 /* A compressed record, or its rest, that nobody can read: neither what it would have gone on
  * from, the beginning of a record, nor what goes on from it. */
-static int not_inflated(struct recording *rec, struct stream *st, const struct err *why)
+static int not_inflated(struct recording *rec, struct stream *st, uint64_t at,
+			const struct err *why)
 {
 	struct inflater *z = &st->inflater;
-	recording_note_bad(rec, why);
+	bad_records_note(&rec->stats.bad, at, why);
 	rec->stats.torn_bytes += (uint64_t)(z->end - z->p);
 	z->p = z->end;
 	z->lost = 1;
@@ -74,7 +85,7 @@ static int take_compressed(struct recording *rec, struct stream *st, const struc
 			err_set(&why, ERR_FORMAT,
 				"COMPRESSED2 at 0x%llx: data passes the record's end",
 				(unsigned long long)r->offset);
-			return not_inflated(rec, st, &why);
+			return not_inflated(rec, st, r->offset, &why);
 		}
 		p += 8;
 		n = (size_t)size;
@@ -84,7 +95,7 @@ static int take_compressed(struct recording *rec, struct stream *st, const struc
 		src->unbounded ? 0 : ORIGIN_FREE + ORIGIN_RATIO * source_origin(src);
 	int rc = inflater_push(&st->inflater, p, n, r->offset, &why);
 	if (rc == ERR_FORMAT)
-		return not_inflated(rec, st, &why);
+		return not_inflated(rec, st, r->offset, &why);
 	if (rc && e)
 		*e = why;
 	return rc;
@@ -101,7 +112,7 @@ static int inflate_more(struct recording *rec, struct stream *st, struct err *e)
 		z->p = z->end;
 	}
 	if (rc == ERR_FORMAT) {
-		not_inflated(rec, st, &why);
+		not_inflated(rec, st, z->offset, &why);
 		return 1;
 	}
 	if (rc == ERR_LIMIT || rc == ERR_REFUSED)
@@ -397,7 +408,7 @@ static int take_header_record(struct recording *rec, const struct record *r, str
 				   (unsigned long long)r->offset)
 			 : header_take_record(rec, r, &why);
 	if (rc == ERR_FORMAT || rc == ERR_TORN) {
-		recording_note_bad(rec, &why);
+		header_note_bad(rec, r->offset, &why);
 		return 0;
 	}
 	if (rc && e)
@@ -432,6 +443,9 @@ int recording_next(struct recording *rec, struct record *r, struct err *e)
 				  (uint64_t)(st->inflater.end - st->inflater.p),
 				  "the last compressed record is cut off");
 		rd->current++;
+		if (!rec->data_size && rec->pipe_mode) /* of a stream all is known now */
+			rec->data_size =
+				st->feed.offset + feed_left(&st->feed) - PIPE_HEADER_SIZE;
 	}
 	return 0;
 }

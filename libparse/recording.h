@@ -63,18 +63,30 @@ struct features {
 
 enum { RECORD_TYPES_COUNTED = 128 };
 
+/* Records skipped because they break their own layout. Zero-initialised: none. */
+struct bad_records {
+	uint64_t n;
+	uint64_t first_at; /* place in the file of the first, whatever the order of reading */
+	char first[160];   /* what it was */
+};
+
+/* Count the record, or section, at `at`. */
+void bad_records_note(struct bad_records *b, uint64_t at, const struct err *why);
+
+/* Those of `more`, too. */
+void bad_records_add(struct bad_records *b, const struct bad_records *more);
+
 /* What was met on the way; grows as recording_next goes. */
 struct recording_stats {
 	uint64_t by_type[RECORD_TYPES_COUNTED]; /* records per type, inflated ones included */
 	uint64_t unknown_types;      /* records with a type ≥ RECORD_TYPES_COUNTED */
 	uint64_t lost, lost_samples; /* sums told by LOST and LOST_SAMPLES */
-	uint64_t bad_records;        /* skipped because they break their own layout */
-	char first_bad[160];         /* what the first of them was */
-	uint64_t torn_bytes;         /* bytes after the last whole record */
-	uint64_t missing_bytes;      /* of the data section: behind the file's end */
-	char torn[160];              /* where and how the recording was cut; "" if not */
-	int joined;                  /* … since another recording begins there */
-	uint64_t aux_bytes;          /* AUX area payload skipped by size */
+	struct bad_records bad;
+	uint64_t torn_bytes;    /* bytes after the last whole record */
+	uint64_t missing_bytes; /* of the data section: behind the file's end */
+	char torn[160];         /* where and how the recording was cut; "" if not */
+	int joined;             /* … since another recording begins there */
+	uint64_t aux_bytes;     /* AUX area payload skipped by size */
 };
 
 struct recording {
@@ -199,8 +211,5 @@ void recording_id(const struct recording *rec, const struct record *r, struct re
 /* The same where recording_event has been asked already. */
 void recording_id_of(const struct recording *rec, const struct record *r,
 		     const struct event *ev, struct record_id *out);
-
-/* Note a record whose body turned out to be broken: counted, named once per recording. */
-void recording_note_bad(struct recording *rec, const struct err *why);
 
 #endif

@@ -258,7 +258,7 @@ int recording_rewind(struct recording *rec, struct err *e)
 			       rec->name);
 	rd->has_pending = rd->copies = rd->sampled = 0;
 	struct recording_stats was = rec->stats;
-	rec->stats = (struct recording_stats){0};
+	rec->stats = (struct recording_stats){.bad = rd->bad};
 	if (!rec->pipe_mode) { /* a cut that the header told stays known */
 		memcpy(rec->stats.torn, was.torn, sizeof(was.torn));
 		rec->stats.missing_bytes = was.missing_bytes;

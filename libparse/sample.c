@@ -214,12 +214,32 @@ static int decode(const struct record *r, const struct event *ev, int swap, stru
 	return bytes_ok(&b) ? 0 : bad(r, e, "last fields");
 }
 
+int sample_in_guest(const struct sample *s)
+{
+	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
+}
+
+static int is_named_off_cpu(const struct event *ev)
+{
+	return ev->name && !strncmp(ev->name, "offcpu-time", 11);
+}
+
+/* Only perf's sums of off-CPU time have no place in time. */
+static int check_time(const struct record *r, const struct event *ev, uint64_t time,
+		      struct err *e)
+{
+	if (sample_is_time(time) || (time >= SAMPLE_DUMMY_TIMES && is_named_off_cpu(ev)))
+		return 0;
+	return err_set(e, ERR_FORMAT, "SAMPLE at 0x%llx: 0x%llx is no time",
+		       (unsigned long long)r->offset, (unsigned long long)time);
+}
+
 int sample_is_off_cpu(const struct event *ev)
 {
 	const struct event_attr *a = &ev->attr;
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
-	       a->sample_type & PERF_SAMPLE_RAW && ev->name &&
-	       !strncmp(ev->name, "offcpu-time", 11);
+	       a->sample_type & PERF_SAMPLE_RAW && is_named_off_cpu(ev);
 }
 
 /*
@@ -244,6 +264,8 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 		  struct err *e)
 {
 	int rc = decode(r, ev, swap, out, e);
+	if (!rc)
+		rc = check_time(r, ev, out->time, e);
 	if (rc || !sample_is_off_cpu(ev))
 		return rc;
 	struct bytes b = bytes_init(out->raw, out->raw_size, swap);

@@ -15,6 +15,12 @@
  * bpf_off_cpu.c): they have no place in time. */
 #define SAMPLE_DUMMY_TIMES UINT64_C(0xffffffff00000000)
 
+/* 1 for what can be a time: less than 292 years of nanoseconds. */
+static inline int sample_is_time(uint64_t ns)
+{
+	return ns <= INT64_MAX;
+}
+
 /* A run of u64 words inside the record, in the file's byte order, possibly unaligned. */
 struct sample_words {
 	const uint8_t *p;
@@ -69,6 +75,9 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 
 /* 1 when that is where the event's samples have all this, their stacks too. */
 int sample_is_off_cpu(const struct event *ev);
+
+/* 1 for one taken in a virtual machine's guest: its addresses are of no process here. */
+int sample_in_guest(const struct sample *s);
 
 /*
  * Byte offset of the event id inside a sample record's body for this sample_type, or -1 when

@@ -127,10 +127,13 @@ static void note_thread_map(struct builder *b, const struct record *r)
 		b->per_task = 1;
 }
 
-void builder_note_bad(struct builder *b, const struct err *why)
+/* As libsym/collect: where no times were recorded, the place in the file stands for them. */
+static uint64_t machine_time(const struct builder *b, const struct record *r,
+			     const struct record_id *id)
 {
-	if (!b->nbad++)
-		b->bad = *why;
+	if (!b->timed)
+		return r->offset;
+	return id->has_time ? id->time : 0;
 }
 
 static int take_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
@@ -140,7 +143,7 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 		return 0;
 	int rc = machine_take(&b->p->machine, b->rec, r, ns, &why);
 	if (rc == ERR_FORMAT) {
-		builder_note_bad(b, &why);
+		bad_records_note(&b->bad, r->offset, &why);
 		return 0;
 	}
 	b->to_learn = 1;
@@ -154,23 +157,11 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 	return rc;
 }
 
-int builder_timeless(struct builder *b, const struct record *r, const struct record_id *id)
-{
-	struct err why;
-	if (!id->has_time || id->time < SAMPLE_DUMMY_TIMES)
-		return 0;
-	err_set(&why, ERR_FORMAT, "record at 0x%llx: 0x%llx is no time",
-		(unsigned long long)r->offset, (unsigned long long)id->time);
-	builder_note_bad(b, &why);
-	return 1;
-}
-
 static int take_record(struct builder *b, const struct record *r, struct record_id *id,
 		       struct err *e)
 {
-	int rc = r->type == PERF_RECORD_SAMPLE
-			 ? 0
-			 : take_machine(b, r, id->has_time ? id->time : 0, e);
+	int rc = r->type == PERF_RECORD_SAMPLE ? 0
+					       : take_machine(b, r, machine_time(b, r, id), e);
 	if (rc)
 		return rc;
 	if (b->opt->watch && r->type != PERF_RECORD_SAMPLE)
@@ -184,14 +175,14 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 		return 0;
 	if (!b->sched && (rc = builder_begin(b, e)))
 		return rc;
-	if (id->has_time && id->time && id->time < SAMPLE_DUMMY_TIMES) {
+	if (id->has_time && id->time && sample_is_time(id->time)) {
 		if (!b->first_ns)
 			b->first_ns = id->time;
 		b->last_ns = id->time;
 	}
 	if (r->type == PERF_RECORD_SAMPLE)
 		return builder_take_sample(b, r, id, e);
-	if (builder_timeless(b, r, id))
+	if (id->has_time && !sample_is_time(id->time))
 		return 0;
 	switch (r->type) {
 	case PERF_RECORD_FORK:
@@ -252,8 +243,7 @@ static int read_sideband(struct builder *b, struct err *e)
 	struct record r;
 	struct record_run run;
 	struct record_id id;
-	struct err bad = {0};
-	uint64_t nbad = 0;
+	struct bad_records bad = {0};
 	int got;
 	for (;;) {
 		while (recording_sample_run(b->rec, RUN_MAX, &run))
@@ -270,11 +260,10 @@ static int read_sideband(struct builder *b, struct err *e)
 			continue;
 		recording_id(b->rec, &r, &id);
 		struct err why = {0};
-		int rc = machine_take(&b->p->machine, b->rec, &r, id.has_time ? id.time : 0,
+		int rc = machine_take(&b->p->machine, b->rec, &r, machine_time(b, &r, &id),
 				      &why);
 		if (rc == ERR_FORMAT) {
-			bad = nbad ? bad : why;
-			nbad++;
+			bad_records_note(&bad, r.offset, &why);
 		} else if (rc) {
 			if (e)
 				*e = why;
@@ -287,8 +276,7 @@ static int read_sideband(struct builder *b, struct err *e)
 		got = machine_take_build_ids(&b->p->machine, b->rec, e);
 	if (!got)
 		got = recording_rewind(b->rec, e);
-	while (nbad && nbad--) /* rewinding forgets them */
-		recording_note_bad(b->rec, &bad);
+	bad_records_add(&b->rec->stats.bad, &bad); /* rewinding forgets them */
 	b->sideband_done = 1;
 	return got;
 }
@@ -343,8 +331,7 @@ static int read_records(struct builder *b, int whole, struct err *e)
 	if (!rc)
 		rc = note_order(b, o, e);
 	order_free(o);
-	for (; b->nbad; b->nbad--)
-		recording_note_bad(b->rec, &b->bad);
+	bad_records_add(&b->rec->stats.bad, &b->bad);
 	return rc;
 }
 
@@ -388,6 +375,8 @@ static int build(struct profile *p, const struct build_options *opt, int whole,
 	b->known = 1;
 	b->many = MANY;
 	b->learn_at = UINT64_MAX;
+	for (size_t i = 0; i < p->rec->events.n; i++)
+		b->timed |= !!(p->rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);
 	modules_prepare(p->modules, sysconf(_SC_NPROCESSORS_ONLN) > 1);
 	int r = timeline_init(tl, &p->stacks) ? err_nomem(e) : 0;
 	if (!r && recording_is_mapped(b->rec))

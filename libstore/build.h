@@ -36,8 +36,9 @@ struct build_options {
 	/* called before a file is read once more: what was watched so far is void; NULL where
 	 * `watch` is */
 	void (*rewatch)(void *ctx);
-	void *watch_ctx; /* of both */
-	int no_samples;  /* leave the on-CPU samples out (their stacks are the larger part) */
+	void *watch_ctx;   /* of both */
+	int no_samples;    /* leave the on-CPU samples out (their stacks are the larger part) */
+	int event_samples; /* keep the samples of tracepoints, too: timeline.event_samples */
 };
 
 /* On how many CPUs the recording tells of switches, by the events' instances; 0: not known. */

@@ -83,6 +83,8 @@ struct builder {
 	struct span_roles roles;
 	VEC(struct source_event) events;
 	struct raw_chains chains;
+	uint32_t chain; /* of the sample at hand, once known */
+	int chain_known;
 	struct state_memo states[STATES];
 	struct view_memo views[VIEWS];
 	VEC(struct throttle) throttles; /* by CPU */
@@ -90,9 +92,10 @@ struct builder {
 	struct u64map kernel_pids, execed;
 	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
-	struct u64map nobodies;      /* pid << 32 | tid, one of them ≤ 0 → thread */
+	struct u64map nobodies;      /* pid << 32 | tid → thread without a life */
 	struct counters counters;
 	uint64_t first_ns, last_ns, records;
+	int timed;           /* samples carry times */
 	int sideband_done;   /* the machine knows everything already */
 	int ahead;           /* records are read on a thread of their own */
 	uint32_t known;      /* counts what the machine has learnt */
@@ -100,16 +103,9 @@ struct builder {
 	uint64_t learn_at;   /* the earliest time of those it has left; UINT64_MAX: none */
 	size_t many;         /* records waiting there that are enough to learn them at once */
 	VEC(uint8_t) opened; /* by DSO: its files have been looked for */
-	struct err bad;      /* the first broken record, told when all are read */
-	uint64_t nbad;
+	struct bad_records bad; /* told when all are read */
 	int system_wide, per_task;
 };
-
-/* Note a record that breaks its own layout. */
-void builder_note_bad(struct builder *b, const struct err *why);
-
-/* 1 when the record has a time that cannot be one (SAMPLE_DUMMY_TIMES); noted. */
-int builder_timeless(struct builder *b, const struct record *r, const struct record_id *id);
 
 /* buildevents.c: before the first record with a time, when formats and the kind of recording
  * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */
@@ -134,8 +130,12 @@ int builder_learn(struct builder *b, uint64_t ns);
 const struct thread_view *builder_view(struct builder *b, int32_t pid, int32_t tid,
 				       uint64_t ns);
 
-/* The number of a sample's raw stack; 0 when it has none. ERR_NOMEM. */
+/* The number of a sample's raw stack; 0 when it has none, as a sched_switch recorded without
+ * -g. ERR_NOMEM. */
 int builder_chain(struct builder *b, const struct sample *s, uint32_t *id);
+
+/* The same, the sampled address alone where no stack was recorded. */
+int builder_stack(struct builder *b, const struct sample *s, uint32_t *id);
 
 /* An event of `kind` with the record's own fields; the rest not told. */
 void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev);

@@ -68,6 +68,8 @@ static int name_chains(struct builder *b, struct err *e)
 	}
 	for (size_t i = 0; !r && i < tl->samples.n; i++)
 		tl->samples.v[i].path = path[tl->samples.v[i].path];
+	for (size_t i = 0; !r && i < tl->event_samples.n; i++)
+		tl->event_samples.v[i].path = path[tl->event_samples.v[i].path];
 	for (size_t i = 0; !r && i < tl->marks.n; i++)
 		tl->marks.v[i].path = path[tl->marks.v[i].path];
 	for (size_t i = 0; !r && i < tl->totals.n; i++)

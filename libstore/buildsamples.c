@@ -113,6 +113,13 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		    : sched_event(b->sched, &ev, e);
 }
 
+/* Where no times were recorded, the place in the file stands for them, except in what is kept.
+ */
+static uint64_t sample_time(const struct sample *s)
+{
+	return s->event->attr.sample_type & PERF_SAMPLE_TIME ? s->time : 0;
+}
+
 /* --- other samples
  * ---------------------------------------------------------------------------- */
 
@@ -125,67 +132,85 @@ int builder_tell_current(struct builder *b, const struct record_id *id, struct e
 	return sched_event(b->sched, &ev, e);
 }
 
-/* perf's name of the thread at that time, else the one the scheduler told, else perf's name of
- * a thread nobody named. */
-static int comm_of(struct builder *b, const struct sample *s, uint32_t thread, uint32_t *comm)
+/* perf's name of the thread at that time. */
+static int comm_of(struct builder *b, const struct sample *s, uint32_t *comm)
 {
 	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
-	*comm = v->comm != NO_ID    ? v->comm
-		: thread != TL_NONE ? b->tl->threads.v[thread].comm
-		: s->tid == 0       ? b->p->machine.comm_swapper
-				    : 0;
-	return *comm ? 0 : profile_nameless_comm(b->p, s->tid, comm);
+	*comm = v->comm;
+	return *comm != NO_ID ? 0 : profile_nameless_comm(b->p, s->tid, comm);
 }
 
-/* The idle task, and threads so near their end that perf has no tid of them any more. */
+/* The idle task, threads so near their end that perf has no tid of them any more, and tids that
+ * the records give to several processes. */
 static int nobody(struct builder *b, const struct sample *s, uint32_t *thread, struct err *e)
 {
 	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
 	if (u64map_get(&b->nobodies, key, thread))
 		return 0;
 	int r = sched_nobody(b->sched, s->pid, s->tid, s->time, thread, e);
-	if (!r && (comm_of(b, s, TL_NONE, &b->tl->threads.v[*thread].comm) ||
+	if (!r && (comm_of(b, s, &b->tl->threads.v[*thread].comm) ||
 		   u64map_put(&b->nobodies, key, *thread)))
 		r = err_nomem(e);
 	return r;
 }
 
-/* A sample that reads counters is one of each that moved. */
-static int push_samples(struct builder *b, const struct sample *s, struct tl_sample *x,
-			struct err *e)
+static int push_sample(struct builder *b, const struct sample *s, const struct event *ev,
+		       uint64_t period, const struct record_id *id, struct err *e)
 {
-	const struct event *ev;
-	uint64_t at = 0;
-	int got, r = 0;
-	if (!(s->event->attr.sample_type & PERF_SAMPLE_READ))
-		return bigvec_push(&b->tl->samples, *x, e);
-	while (!r &&
-	       (got = counters_next(&b->counters, b->rec, s, &at, &ev, &x->period)) == 1) {
-		x->event = (uint16_t)ev->index;
-		r = bigvec_push(&b->tl->samples, *x, e);
-	}
-	return r ? r : got < 0 ? err_nomem(e) : 0;
-}
-
-static int take_sample(struct builder *b, const struct sample *s, const struct record_id *id,
-		       struct err *e)
-{
-	struct tl_sample x = {.time_ns = s->time,
-			      .period = s->period,
-			      .event = (uint16_t)s->event->index,
+	struct tl_sample x = {.time_ns = sample_time(s),
+			      .period = period,
+			      .event = (uint16_t)ev->index,
 			      .cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
-	int r = builder_tell_current(b, id, e);
-	if (!r)
-		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
+	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || b->opt->no_samples)
 		return r;
 	if (builder_learn(b, s->time))
 		return err_nomem(e);
-	if (x.thread == TL_NONE && (r = nobody(b, s, &x.thread, e)))
+	if ((x.thread == TL_NONE || b->tl->threads.v[x.thread].pid != s->pid) &&
+	    (r = nobody(b, s, &x.thread, e)))
 		return r;
-	if (comm_of(b, s, x.thread, &x.comm) || builder_chain(b, s, &x.path))
+	if (comm_of(b, s, &x.comm) || builder_stack(b, s, &x.path))
 		return err_nomem(e);
-	return push_samples(b, s, &x, e);
+	return bigvec_push(&b->tl->samples, x, e);
+}
+
+static int push_event_sample(struct builder *b, const struct sample *s, const struct event *ev,
+			     uint64_t period, const struct record_id *id, struct err *e)
+{
+	struct tl_event_sample x = {
+		.time_ns = s->time < SAMPLE_DUMMY_TIMES ? sample_time(s) : SAMPLE_DUMMY_TIMES,
+		.period = period,
+		.pid = s->pid,
+		.tid = s->tid,
+		.event = (uint16_t)ev->index,
+		.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
+	if (builder_learn(b, s->time) || comm_of(b, s, &x.comm) || builder_stack(b, s, &x.path))
+		return err_nomem(e);
+	return bigvec_push(&b->tl->event_samples, x, e);
+}
+
+/* `s` counts as a sample of `ev`. */
+static int push_as(struct builder *b, const struct sample *s, const struct event *ev,
+		   uint64_t period, const struct record_id *id, struct err *e)
+{
+	if (b->events.v[ev->index].role == ROLE_SAMPLE)
+		return push_sample(b, s, ev, period, id, e);
+	return b->opt->event_samples ? push_event_sample(b, s, ev, period, id, e) : 0;
+}
+
+/* A sample as what it is to all tools: one of its event, or of each counter that it reads and
+ * that moved. As libsym/aggregate counts it. */
+static int count_sample(struct builder *b, const struct sample *s, const struct record_id *id,
+			struct err *e)
+{
+	const struct event *ev;
+	uint64_t at = 0, moved;
+	int got, r = 0;
+	if (!(s->event->attr.sample_type & PERF_SAMPLE_READ))
+		return push_as(b, s, s->event, s->period, id, e);
+	while (!r && (got = counters_next(&b->counters, b->rec, s, &at, &ev, &moved)) == 1)
+		r = push_as(b, s, ev, moved, id, e);
+	return r ? r : got < 0 ? err_nomem(e) : 0;
 }
 
 static int take_mark(struct builder *b, const struct source_event *se, const struct sample *s,
@@ -237,7 +262,7 @@ static int take_total(struct builder *b, const struct sample *s, struct err *e)
 	if (r || x.thread == TL_NONE)
 		return r;
 	b->tl->flags |= TL_HAS_TOTALS;
-	if (builder_learn(b, s->time) || comm_of(b, s, x.thread, &x.comm) ||
+	if (builder_learn(b, s->time) || comm_of(b, s, &x.comm) ||
 	    builder_chain(b, s, &x.path) || vec_push(&b->tl->totals, x))
 		return err_nomem(e);
 	return 0;
@@ -315,6 +340,27 @@ static int take_spans(struct builder *b, const struct source_event *se, const st
 	return r;
 }
 
+/* What it tells of who runs and waits. */
+static int take_meaning(struct builder *b, const struct source_event *se,
+			const struct sample *s, const struct record_id *id, struct err *e)
+{
+	switch (se->role) {
+	case ROLE_SCHED:
+		return take_sched(b, se, s, id, e);
+	case ROLE_MARK:
+		return take_mark(b, se, s, id, e);
+	case ROLE_ENTER:
+		return take_enter(b, se, s, id, e);
+	case ROLE_LEAVE:
+		return take_leave(b, s, id, e);
+	case ROLE_TOTAL:
+		return s->time < SAMPLE_DUMMY_TIMES ? take_direct(b, s, id, e)
+						    : take_total(b, s, e);
+	default:
+		return builder_tell_current(b, id, e);
+	}
+}
+
 int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
 			struct err *e)
 {
@@ -326,33 +372,22 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 		return 0;
 	}
 	if (sample_decode(r, ev, b->rec->swap, &s, &why)) {
-		builder_note_bad(b, &why);
+		bad_records_note(&b->bad, r->offset, &why);
 		return 0;
 	}
 	if (b->opt->watch)
 		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, &s);
+	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
+		s.time = r->offset;
 	const struct source_event *se = &b->events.v[ev->index];
-	if (se->role != ROLE_TOTAL && builder_timeless(b, r, id))
-		return 0;
+	b->chain_known = 0;
 	id->cpu = s.cpu;
-	int rc = se->nroles ? take_spans(b, se, &s, id, e) : 0;
-	if (rc)
-		return rc;
-	switch (se->role) {
-	case ROLE_SCHED:
-		return take_sched(b, se, &s, id, e);
-	case ROLE_SAMPLE:
-		return take_sample(b, &s, id, e);
-	case ROLE_MARK:
-		return take_mark(b, se, &s, id, e);
-	case ROLE_ENTER:
-		return take_enter(b, se, &s, id, e);
-	case ROLE_LEAVE:
-		return take_leave(b, &s, id, e);
-	case ROLE_TOTAL:
-		return s.time < SAMPLE_DUMMY_TIMES ? take_direct(b, &s, id, e)
-						   : take_total(b, &s, e);
-	default:
+	if (sample_in_guest(&s)) {
+		b->p->totals.guest++;
 		return builder_tell_current(b, id, e);
 	}
+	int rc = se->nroles ? take_spans(b, se, &s, id, e) : 0;
+	if (!rc)
+		rc = take_meaning(b, se, &s, id, e);
+	return rc ? rc : count_sample(b, &s, id, e);
 }

@@ -75,31 +75,38 @@ static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
 	return r;
 }
 
-int builder_chain(struct builder *b, const struct sample *s, uint32_t *id)
+/* Whose the sample's stack is, without words. */
+static struct stack_entry entry_of(struct builder *b, const struct sample *s)
+{
+	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
+	return (struct stack_entry){.samples = 1,
+				    .first = s->time,
+				    .event = s->event->index,
+				    .comm = v->comm,
+				    .pid = s->pid,
+				    .tid = s->tid,
+				    .cpu = s->cpu,
+				    .space = v->space,
+				    .version = v->version,
+				    .cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};
+}
+
+static int find_chain(struct builder *b, const struct sample *s, uint32_t *id)
 {
 	const struct source_event *se = &b->events.v[s->event->index];
+	const uint64_t *expanded;
+	size_t n = 0;
 	*id = 0;
-	if (!b->expander && !se->chain && se->role != ROLE_SAMPLE)
+	if (!b->expander && !se->chain)
 		return 0;
 	if (builder_learn(b, s->time))
 		return ERR_NOMEM;
-	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
-	const uint64_t *expanded;
-	size_t n = 0;
-	uint8_t ip[8];
-	struct stack_entry x = {.samples = 1,
-				.first = s->time,
-				.event = s->event->index,
-				.comm = v->comm,
-				.pid = s->pid,
-				.tid = s->tid,
-				.cpu = s->cpu,
-				.space = v->space,
-				.version = v->version,
-				.cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};
+	struct stack_entry x = entry_of(b, s);
 	int later = !b->sideband_done && attr_flag(&s->event->attr, ATTR_DEFER_CALLCHAIN);
 	int r = b->expander && !later
-			? expander_expand(b->expander, s, v, b->rec->swap, &expanded, &n)
+			? expander_expand(b->expander, s,
+					  builder_view(b, s->pid, s->tid, s->time),
+					  b->rec->swap, &expanded, &n)
 			: 0;
 	if (r < 0)
 		return r;
@@ -111,11 +118,29 @@ int builder_chain(struct builder *b, const struct sample *s, uint32_t *id)
 		x.kind = CHAIN_RAW;
 		x.words = s->callchain.p;
 		x.nwords = (uint32_t)s->callchain.n;
-	} else if (se->role == ROLE_SAMPLE) {
-		x.kind = CHAIN_NONE;
-		memcpy(ip, &s->ip, sizeof(ip));
-		x.words = ip;
-		x.nwords = 1;
 	}
 	return x.nwords ? intern(b, &x, id) : 0;
+}
+
+int builder_chain(struct builder *b, const struct sample *s, uint32_t *id)
+{
+	int r = b->chain_known ? 0 : find_chain(b, s, &b->chain);
+	b->chain_known = !r;
+	*id = b->chain;
+	return r;
+}
+
+int builder_stack(struct builder *b, const struct sample *s, uint32_t *id)
+{
+	int r = builder_chain(b, s, id);
+	if (r || *id || b->events.v[s->event->index].chain)
+		return r;
+	if (builder_learn(b, s->time))
+		return ERR_NOMEM;
+	struct stack_entry x = entry_of(b, s);
+	uint64_t ip = s->ip;
+	x.kind = CHAIN_NONE;
+	x.words = (const uint8_t *)&ip;
+	x.nwords = 1;
+	return intern(b, &x, id);
 }

@@ -55,12 +55,10 @@ static void judge_bad(struct judge *j)
 {
 	const struct recording_stats *s = &j->rec->stats;
 	const struct aggregate_stats *t = &j->in->profile->totals;
-	uint64_t bad = s->bad_records + t->bad;
-	if (bad) {
-		struct finding *f =
-			judge_add(j, "bad-records", HARM_PARTIAL,
-				  "%llu broken records skipped, first: %s", (ull)bad,
-				  s->bad_records ? s->first_bad : t->first_bad);
+	if (s->bad.n) {
+		struct finding *f = judge_add(j, "bad-records", HARM_PARTIAL,
+					      "%llu broken records skipped, first: %s",
+					      (ull)s->bad.n, s->bad.first);
 		judge_remedy(j, f,
 			     "copy the file again; if that does not help, record with another "
 			     "version of perf");
@@ -70,10 +68,9 @@ static void judge_bad(struct judge *j)
 			  "%llu samples of an event that the header does not describe were "
 			  "skipped",
 			  (ull)t->no_event);
-	uint64_t guest = j->in->survey ? j->in->survey->guest_samples : t->guest;
-	if (guest)
+	if (t->guest)
 		judge_add(j, "guest-samples", HARM_PARTIAL,
-			  "%llu samples taken in guests are left out", (ull)guest);
+			  "%llu samples taken in guests are left out", (ull)t->guest);
 }
 
 /* Events that had samples; without a survey all count. */

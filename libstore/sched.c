@@ -51,7 +51,7 @@ int sched_set_comm(struct sched *s, uint32_t i, const char *comm)
 	return strtab_intern(&s->tl->stacks->strings, t->comm, &s->tl->threads.v[i].comm);
 }
 
-static int add_thread(struct sched *s, int32_t tid, uint32_t *i)
+static int add_row(struct sched *s, int32_t tid, uint32_t *i)
 {
 	struct tl_thread t = {.pid = -1, .tid = tid, .first_cpu = TL_NOCPU, .first_prio = -1};
 	struct thr m = {0};
@@ -64,7 +64,13 @@ static int add_thread(struct sched *s, int32_t tid, uint32_t *i)
 		return ERR_NOMEM;
 	}
 	*i = (uint32_t)(s->threads.n - 1);
-	return u64map_put(&s->by_tid, (uint32_t)tid, *i);
+	return 0;
+}
+
+static int add_thread(struct sched *s, int32_t tid, uint32_t *i)
+{
+	int r = add_row(s, tid, i);
+	return r ? r : u64map_put(&s->by_tid, (uint32_t)tid, *i);
 }
 
 int sched_thread_of(struct sched *s, int32_t tid, uint32_t *i)
@@ -343,7 +349,7 @@ int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, ui
 int sched_nobody(struct sched *s, int32_t pid, int32_t tid, uint64_t ns, uint32_t *thread,
 		 struct err *e)
 {
-	int r = add_thread(s, tid, thread);
+	int r = add_row(s, tid, thread);
 	if (r)
 		return failed(r, e);
 	struct tl_thread *t = &s->tl->threads.v[*thread];

@@ -94,8 +94,9 @@ int sched_add_stack(struct sched *s, const struct sched_event *ev, uint64_t firs
 int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, uint32_t *thread,
 		 struct err *e);
 
-/* A row for samples of no thread: of the idle task (tid 0), or of one whose tid perf no longer
- * knew (-1). It has no life. ERR_NOMEM. */
+/* A row for samples of no thread that is followed here: of the idle task (tid 0), of one whose
+ * tid perf no longer knew (-1), of a tid that belongs to another process. It has no life.
+ * ERR_NOMEM. */
 int sched_nobody(struct sched *s, int32_t pid, int32_t tid, uint64_t ns, uint32_t *thread,
 		 struct err *e);
 

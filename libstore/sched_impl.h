@@ -129,9 +129,10 @@ int sched_set_comm(struct sched *s, uint32_t i, const char *comm);
 int sched_cpu_of(struct sched *s, uint16_t n, struct cpu **c);
 
 /* -1 says nothing. */
+/* The first that a record tells stays: damaged records tell others. */
 static inline void sched_set_pid(struct sched *s, uint32_t i, int32_t pid)
 {
-	if (pid >= 0)
+	if (s->tl->threads.v[i].pid < 0 && pid >= 0)
 		s->tl->threads.v[i].pid = pid;
 }
 

@@ -26,7 +26,8 @@ CREATE TABLE threads(
 	first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,
 	first_cpu INTEGER, first_prio INTEGER,
 	kernel INTEGER NOT NULL, recorder INTEGER NOT NULL,
-	born INTEGER NOT NULL, exited INTEGER NOT NULL);
+	born INTEGER NOT NULL, exited INTEGER NOT NULL,
+	lifeless INTEGER NOT NULL);
 
 CREATE TABLE selected_events(
 	id INTEGER PRIMARY KEY,
@@ -64,6 +65,16 @@ CREATE TABLE samples(
 	thread_id INTEGER REFERENCES threads(id),
 	comm_id INTEGER REFERENCES comms(id),
 	time_ns INTEGER NOT NULL,
+	cpu INTEGER,
+	period INTEGER NOT NULL,
+	call_path_id INTEGER REFERENCES call_paths(id));
+
+CREATE TABLE event_samples(
+	id INTEGER PRIMARY KEY,
+	event_id INTEGER NOT NULL REFERENCES selected_events(id),
+	pid INTEGER NOT NULL, tid INTEGER NOT NULL,
+	comm_id INTEGER REFERENCES comms(id),
+	time_ns INTEGER,
 	cpu INTEGER,
 	period INTEGER NOT NULL,
 	call_path_id INTEGER REFERENCES call_paths(id));

@@ -32,7 +32,8 @@ int bulk_init(struct bulk *b, sqlite3 *db, const char *path, const char *name, s
 	} trees[] = {{"offcpu", BTREE_TABLE, &b->off},
 		     {"offcpu_thread", BTREE_INDEX, &b->off_by_thread},
 		     {"offcpu_start", BTREE_INDEX, &b->off_by_start},
-		     {"samples", BTREE_TABLE, &b->samples}};
+		     {"samples", BTREE_TABLE, &b->samples},
+		     {"event_samples", BTREE_TABLE, &b->event_samples}};
 	size_t page_size;
 	uint32_t root;
 	*b = (struct bulk){.path = path, .name = name};
@@ -89,6 +90,13 @@ int bulk_sample(struct bulk *b, const struct cell row[SAMPLES_COLUMNS], struct e
 	return btree_add(&b->samples, b->file, ++b->nsamples, row, SAMPLES_COLUMNS, e);
 }
 
+int bulk_event_sample(struct bulk *b, const struct cell row[EVENT_SAMPLES_COLUMNS],
+		      struct err *e)
+{
+	return btree_add(&b->event_samples, b->file, ++b->nevent_samples, row,
+			 EVENT_SAMPLES_COLUMNS, e);
+}
+
 static int add_sorted(struct bulk *b, const struct radix_key *v, struct err *e)
 {
 	struct cell entry[2];
@@ -119,7 +127,7 @@ static int add_starts(struct bulk *b, struct err *e)
 int bulk_finish(struct bulk *b, struct err *e)
 {
 	struct btree *const trees[] = {&b->off, &b->off_by_thread, &b->off_by_start,
-				       &b->samples};
+				       &b->samples, &b->event_samples};
 	int r = add_starts(b, e);
 	for (size_t i = 0; !r && i < sizeof(trees) / sizeof(*trees); i++)
 		r = btree_finish(trees[i], b->file, e);
@@ -133,6 +141,7 @@ void bulk_release(struct bulk *b)
 	btree_release(&b->off_by_thread);
 	btree_release(&b->off_by_start);
 	btree_release(&b->samples);
+	btree_release(&b->event_samples);
 	bigvec_release(&b->starts);
 	*b = (struct bulk){0};
 }

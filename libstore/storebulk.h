@@ -1,6 +1,6 @@
 /*
- * storebulk.h - the two large tables of a store, offcpu and samples, and the indexes of offcpu,
- * written as pages (btree.h) while SQLite has the file closed.
+ * storebulk.h - the large tables of a store, offcpu, samples and event_samples, and the indexes
+ * of offcpu, written as pages (btree.h) while SQLite has the file closed.
  *
  *	bulk_init(&b, db, "run.db.tmp", "run.db", &e);  // tables and indexes: declared, empty
  *	(SQLite closes the file)
@@ -21,6 +21,7 @@
 enum {
 	OFFCPU_COLUMNS = 26,
 	SAMPLES_COLUMNS = 8,
+	EVENT_SAMPLES_COLUMNS = 9,
 	/* of a row of offcpu, from 0 */
 	OFFCPU_THREAD = 1,
 	OFFCPU_START = 2,
@@ -29,9 +30,9 @@ enum {
 struct bulk {
 	const char *path, *name;
 	struct pagefile *file;
-	struct btree off, off_by_thread, off_by_start, samples;
+	struct btree off, off_by_thread, off_by_start, samples, event_samples;
 	int64_t offs; /* rows so far: their ids are 1, 2, … */
-	int64_t nsamples;
+	int64_t nsamples, nevent_samples;
 	int64_t thread, start_ns; /* of the last off */
 	BIGVEC(uint64_t) starts;  /* of all offs, by id */
 };
@@ -49,6 +50,8 @@ int bulk_pause(struct bulk *b, struct err *e);
  * ERR_FORMAT. As btree_add. */
 int bulk_off(struct bulk *b, const struct cell row[OFFCPU_COLUMNS], struct err *e);
 int bulk_sample(struct bulk *b, const struct cell row[SAMPLES_COLUMNS], struct err *e);
+int bulk_event_sample(struct bulk *b, const struct cell row[EVENT_SAMPLES_COLUMNS],
+		      struct err *e);
 
 /* After bulk_begin, in place of bulk_pause: nothing is added any more. */
 int bulk_finish(struct bulk *b, struct err *e);

@@ -15,7 +15,8 @@ enum {
 #define C7 C5 ",c5,c6"
 #define C9 C7 ",c7,c8"
 #define C13 C9 ",c9,c10,c11,c12"
-#define C15 C13 ",c13,c14"
+#define C14 C13 ",c13"
+#define C15 C14 ",c14"
 #define C16 C15 ",c15"
 #define C21 C16 ",c16,c17,c18,c19,c20"
 
@@ -26,7 +27,7 @@ static const struct {
 } tables[FEED_TABLES] = {
 	[FEED_RECORDINGS] = {21, "INSERT INTO recordings SELECT " C21 " FROM feed"},
 	[FEED_COMMS] = {2, "INSERT INTO comms SELECT " C2 " FROM feed"},
-	[FEED_THREADS] = {13, "INSERT INTO threads SELECT " C13 " FROM feed"},
+	[FEED_THREADS] = {14, "INSERT INTO threads SELECT " C14 " FROM feed"},
 	[FEED_EVENTS] = {5, "INSERT INTO selected_events SELECT " C5 " FROM feed"},
 	[FEED_DSOS] = {3, "INSERT INTO dsos SELECT " C3 " FROM feed"},
 	[FEED_SYMBOLS] = {3, "INSERT INTO symbols SELECT " C3 " FROM feed"},

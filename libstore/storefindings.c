@@ -5,8 +5,14 @@
 #include <string.h>
 
 const struct finding_question finding_questions[] = {
-	{"made-for", 0},      {"cpu", ABOUT_CPU},       {"offcpu", ABOUT_OFFCPU},
-	{"tail", ABOUT_TAIL}, {"counts", ABOUT_COUNTS}, {NULL, 0},
+	{"made-for", 0},
+	{"cpu", ABOUT_CPU},
+	{"offcpu", ABOUT_OFFCPU},
+	{"tail", ABOUT_TAIL},
+	{"counts", ABOUT_COUNTS},
+	{"samples", ASKED_OF_SAMPLES | ABOUT_CPU},
+	{"sample-counts", ASKED_OF_SAMPLES | ABOUT_COUNTS},
+	{NULL, 0},
 };
 
 /* --- writing -------------------------------------------------------------------------------
@@ -264,7 +270,10 @@ static int is_asked(const struct finding_question *q, unsigned asked)
 {
 	if (!asked || !q->asked)
 		return !asked && !q->asked;
-	return (asked & q->asked) || (asked == ABOUT_NAMES && q->asked == ABOUT_CPU);
+	if ((asked ^ q->asked) & ASKED_OF_SAMPLES)
+		return 0;
+	asked &= ~(unsigned)ASKED_OF_SAMPLES;
+	return (asked & q->asked) || (asked == ABOUT_NAMES && q->asked & ABOUT_CPU);
 }
 
 int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
@@ -281,7 +290,8 @@ int store_findings(struct store *s, int64_t recording, unsigned asked, struct fi
 			r = read_question(&l, q);
 	/* older stores do not have it: what touches it was judged for tail */
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
-		if (asked & ABOUT_COUNTS && !out->v.n && q->asked == ABOUT_TAIL)
+		if (asked & ABOUT_COUNTS && !(asked & ASKED_OF_SAMPLES) && !out->v.n &&
+		    q->asked == ABOUT_TAIL)
 			r = read_question(&l, q);
 	findings_sort(out);
 	return r;

@@ -20,6 +20,10 @@ struct finding_question {
 };
 extern const struct finding_question finding_questions[];
 
+/* Beside topics: what the folded samples alone show, without the timeline. For those who
+ * fold a recording, and so for their answers from its store. */
+enum { ASKED_OF_SAMPLES = 1 << 8 };
+
 /* Write what was found when asked so, for the recording added last. ERR_IO. */
 int store_write_findings(struct store_writer *w, const struct finding_question *q,
 			 const struct findings *f, struct err *e);

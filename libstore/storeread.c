@@ -1,5 +1,6 @@
 #include "libstore/storerows.h"
 #include "base/mem.h"
+#include "libparse/sample.h"
 #include "libstore/causes.h"
 #include "libstore/store.h"
 
@@ -207,13 +208,24 @@ static int32_t take_tid(struct load *l)
 	return l->bad ? 0 : (int32_t)v;
 }
 
+#define THREAD_ROWS(lifeless)                                                     \
+	"SELECT id,pid,tid,comm_id,first_ns,last_ns,first_cpu,first_prio,kernel," \
+	"recorder,born,exited," lifeless " FROM threads WHERE recording_id = ? ORDER BY id"
+
+/* In stores of older perfkits the tid tells. */
+static int select_threads(struct load *l)
+{
+	int has = 0;
+	int r = store_has_column(l->s, "threads", "lifeless", &has, l->e);
+	return r ? r
+		 : rows_select(l, "threads",
+			       has ? THREAD_ROWS("lifeless") : THREAD_ROWS("tid <= 0"));
+}
+
 static int read_threads(struct load *l)
 {
 	int got = 0;
-	int r = rows_select(
-		l, "threads",
-		"SELECT id,pid,tid,comm_id,first_ns,last_ns,first_cpu,first_prio,kernel,"
-		"recorder,born,exited FROM threads WHERE recording_id = ? ORDER BY id");
+	int r = select_threads(l);
 	while (!r && (got = rows_next(l)) == 1) {
 		uint64_t key = (uint64_t)take(l);
 		struct tl_thread t = {.pid = (int32_t)take_opt(l, INT32_MAX, -1),
@@ -227,7 +239,7 @@ static int read_threads(struct load *l)
 		t.flags |= (uint32_t)take_flag(l, THREAD_RECORDER);
 		t.flags |= (uint32_t)take_flag(l, THREAD_BORN);
 		t.flags |= (uint32_t)take_flag(l, THREAD_EXITED);
-		t.flags |= t.tid <= 0 ? THREAD_IDLE_TASK : 0;
+		t.flags |= (uint32_t)take_flag(l, THREAD_IDLE_TASK);
 		if (l->bad || t.last_ns < t.first_ns || l->tl->threads.n >= UINT32_MAX - 2)
 			return rows_damaged(l, "a time or number out of range");
 		if (u64map_put(&l->thread, key, (uint32_t)l->tl->threads.n) ||
@@ -334,6 +346,44 @@ static int read_samples(struct load *l)
 			return rows_damaged(l,
 					    "a thread, stack, CPU or time that is not there");
 		r = bigvec_push(&l->tl->samples, s, l->e);
+	}
+	return r ? r : got;
+}
+
+/* Stores of older perfkits have none. */
+static int select_event_samples(struct load *l, int *has)
+{
+	int r = store_has_column(l->s, "event_samples", "id", has, l->e);
+	if (!r && !*has)
+		l->tl->flags |= TL_NO_EVENT_SAMPLES;
+	return r || !*has
+		       ? r
+		       : rows_select(l, "event_samples",
+				     "SELECT a.id,a.event_id,a.pid,a.tid,a.comm_id,a.time_ns,"
+				     "a.cpu,a.period,a.call_path_id FROM event_samples a JOIN "
+				     "selected_events e ON e.id = a.event_id "
+				     "WHERE e.recording_id = ? ORDER BY a.id");
+}
+
+static int read_event_samples(struct load *l)
+{
+	int got = 0, has;
+	int r = select_event_samples(l, &has);
+	while (!r && has && (got = rows_next(l)) == 1) {
+		take(l);
+		struct tl_event_sample s = {
+			.event = (uint16_t)take_id(l, &l->event, UINT16_MAX)};
+		s.pid = take_tid(l);
+		s.tid = take_tid(l);
+		s.comm = take_id(l, &l->s->comm, 0);
+		int64_t time = take_opt(l, INT64_MAX, -1);
+		s.time_ns = time < 0 ? SAMPLE_DUMMY_TIMES : (uint64_t)time;
+		s.cpu = take_cpu(l);
+		s.period = take_ns(l);
+		s.path = take_id(l, &l->s->path_of, 0);
+		if (l->bad || s.event == UINT16_MAX)
+			return rows_damaged(l, "a stack, CPU or time that is not there");
+		r = bigvec_push(&l->tl->event_samples, s, l->e);
 	}
 	return r ? r : got;
 }
@@ -501,8 +551,8 @@ static int read_all(struct load *l)
 	return r;
 }
 
-int store_load(struct store *s, int64_t recording, struct timeline *tl, struct stacks *stacks,
-	       struct err *e)
+int store_load(struct store *s, int64_t recording, int event_samples, struct timeline *tl,
+	       struct stacks *stacks, struct err *e)
 {
 	struct load l = {.s = s, .tl = tl, .stacks = stacks, .e = e, .recording = recording};
 	int r = 0;
@@ -513,6 +563,8 @@ int store_load(struct store *s, int64_t recording, struct timeline *tl, struct s
 		r = err_nomem(e);
 	if (!r)
 		r = read_all(&l);
+	if (!r && event_samples)
+		r = read_event_samples(&l);
 	sqlite3_finalize(l.st);
 	u64map_release(&l.thread);
 	u64map_release(&l.event);

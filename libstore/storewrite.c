@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/shortage.h"
 #include "base/outfile.h"
+#include "libparse/sample.h"
 #include "libstore/appframe.h"
 #include "libstore/causes.h"
 #include "libstore/store.h"
@@ -277,6 +278,7 @@ static int write_threads(struct load *l)
 		put_int(row, 11, (t->flags & THREAD_RECORDER) != 0);
 		put_int(row, 12, (t->flags & THREAD_BORN) != 0);
 		put_int(row, 13, (t->flags & THREAD_EXITED) != 0);
+		put_int(row, 14, (t->flags & THREAD_IDLE_TASK) != 0);
 	}
 	l->w->threads += (int64_t)l->tl->threads.n;
 	return r;
@@ -372,6 +374,8 @@ static int write_bulk_comms(struct load *l)
 		r = write_comm(l, tl->off.v[i].comm);
 	for (size_t i = 0; !r && i < tl->samples.n; i++)
 		r = write_comm(l, tl->samples.v[i].comm);
+	for (size_t i = 0; !r && i < tl->event_samples.n; i++)
+		r = write_comm(l, tl->event_samples.v[i].comm);
 	return r;
 }
 
@@ -510,6 +514,22 @@ static int write_sample(struct load *l, const struct tl_sample *s)
 	return bulk_sample(&l->w->bulk, row, l->e);
 }
 
+static int write_event_sample(struct load *l, const struct tl_event_sample *s)
+{
+	struct cell row[EVENT_SAMPLES_COLUMNS];
+	put_null(row, 1);
+	put_int(row, 2, l->event0 + s->event + 1);
+	put_int(row, 3, s->pid);
+	put_int(row, 4, s->tid);
+	put_int(row, 5, l->comm_id[s->comm]);
+	put_opt(row, 6, sample_is_time(s->time_ns), (int64_t)s->time_ns);
+	put_cpu(row, 7, s->cpu);
+	put_count(row, 8, s->period);
+	put_path(l, row, 9, s->path);
+	count_row(l->w);
+	return bulk_event_sample(&l->w->bulk, row, l->e);
+}
+
 /* SQLite has the file closed. */
 static int write_bulk(struct load *l)
 {
@@ -519,6 +539,8 @@ static int write_bulk(struct load *l)
 		r = write_off(l, &tl->off.v[i]);
 	for (size_t i = 0; !r && i < tl->samples.n; i++)
 		r = write_sample(l, &tl->samples.v[i]);
+	for (size_t i = 0; !r && i < tl->event_samples.n; i++)
+		r = write_event_sample(l, &tl->event_samples.v[i]);
 	return r ? r : bulk_pause(&l->w->bulk, l->e);
 }
 
@@ -563,8 +585,8 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 			w->path);
 	int r = load_begin(&l, w, tl, e);
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
-		    tl->off.n + tl->samples.n + tl->totals.n + tl->spans.n + tl->marks.n +
-		    tl->losses.n;
+		    tl->off.n + tl->samples.n + tl->event_samples.n + tl->totals.n +
+		    tl->spans.n + tl->marks.n + tl->losses.n;
 	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
 		r = tables[i](&l);
 	if (r) /* in any case: the writer has texts of the timeline in its hands */

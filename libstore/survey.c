@@ -86,7 +86,7 @@ static int take_sample(struct survey *v, const struct sample *s, int swap)
 	struct survey_event *se = &v->events.v[index];
 	uint64_t period = s->event->attr.sample_type & PERF_SAMPLE_PERIOD ? s->period : 0;
 	se->samples++;
-	if (s->time && s->time < SAMPLE_DUMMY_TIMES) {
+	if (s->time && sample_is_time(s->time)) {
 		if (!v->last_ns || s->time < v->first_ns)
 			v->first_ns = s->time;
 		if (s->time > v->last_ns)
@@ -96,8 +96,6 @@ static int take_sample(struct survey *v, const struct sample *s, int swap)
 		se->stand_for > UINT64_MAX - period ? UINT64_MAX : se->stand_for + period;
 	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	v->kernel_samples += mode == PERF_RECORD_MISC_KERNEL;
-	v->guest_samples +=
-		mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
 	take_stack(v, se, s, swap);
 	return take_reading(v, s);
 }

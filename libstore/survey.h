@@ -37,7 +37,7 @@ struct survey {
 	struct u64map user_pids;  /* processes with a mapping of their own */
 	uint64_t kernel_maps;     /* mappings of the kernel itself */
 	int all_threads;          /* recorded of all there are: with -a or -C */
-	uint64_t kernel_samples, guest_samples;
+	uint64_t kernel_samples;
 	uint64_t first_ns, last_ns; /* of samples that have a time; last_ns 0: none does */
 	int failed;                 /* ERR_NOMEM */
 };

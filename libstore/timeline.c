@@ -21,6 +21,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->threads);
 	bigvec_release(&tl->off);
 	bigvec_release(&tl->samples);
+	bigvec_release(&tl->event_samples);
 	vec_release(&tl->events);
 	vec_release(&tl->spans);
 	vec_release(&tl->marks);

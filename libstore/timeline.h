@@ -109,7 +109,7 @@ enum thread_flag {
 	THREAD_SYSTEM = THREAD_KERNEL | THREAD_RECORDER,
 	THREAD_BORN = 4,       /* its creation was recorded */
 	THREAD_EXITED = 8,     /* its end was recorded */
-	THREAD_IDLE_TASK = 16, /* tid ≤ 0: samples of the idle task or of no thread; no life */
+	THREAD_IDLE_TASK = 16, /* samples of the idle task or of no known thread; no life */
 };
 
 /* One thread; a reused tid is another one. first..last is its recorded life: from the first
@@ -124,10 +124,22 @@ struct tl_thread {
 	uint32_t flags;
 };
 
-/* An on-CPU sample (any event that is not a scheduler tracepoint). */
+/* An on-CPU sample: of a clock or counter. */
 struct tl_sample {
 	uint64_t time_ns, period;
 	uint32_t thread, comm, path;
+	uint16_t event; /* index of timeline.events */
+	uint16_t cpu;
+};
+
+/* A sample of a tracepoint, a probe or perf's --off-cpu, as `perf script` shows it; what it
+ * told became intervals, marks and totals. It names its thread itself: of the threads here only
+ * the lives are kept that the scheduler's records tell of. */
+struct tl_event_sample {
+	uint64_t time_ns; /* SAMPLE_DUMMY_TIMES where it has no place in time */
+	uint64_t period;
+	int32_t pid, tid;
+	uint32_t comm, path;
 	uint16_t event; /* index of timeline.events */
 	uint16_t cpu;
 };
@@ -208,7 +220,7 @@ struct tl_part {
 	uint32_t flags;          /* enum timeline_flag */
 	uint32_t label;          /* strings id: its host, made distinct */
 	uint32_t thread_first;
-	size_t sample_first;
+	size_t sample_first, event_sample_first;
 	uint16_t cpu_first;
 };
 
@@ -219,10 +231,11 @@ enum timeline_flag {
 	TL_HAS_RECORDS = 4, /* SWITCH records (--switch-events) */
 	TL_HAS_WAKING = 8,
 	TL_HAS_WAKEUP = 16,
-	TL_SAMPLED = 32,     /* sched_switch was sampled: not every switch is there */
-	TL_HAS_TOTALS = 64,  /* --off-cpu, accumulated */
-	TL_HAS_DIRECT = 128, /* --off-cpu, direct */
-	TL_SOME_CPUS = 256,  /* recorded with -C: threads run unseen on the others */
+	TL_SAMPLED = 32,           /* sched_switch was sampled: not every switch is there */
+	TL_HAS_TOTALS = 64,        /* --off-cpu, accumulated */
+	TL_HAS_DIRECT = 128,       /* --off-cpu, direct */
+	TL_SOME_CPUS = 256,        /* recorded with -C: threads run unseen on the others */
+	TL_NO_EVENT_SAMPLES = 512, /* of a store that an older perfkit made */
 };
 
 struct timeline {
@@ -232,6 +245,7 @@ struct timeline {
 	VEC(struct tl_thread) threads;
 	BIGVEC(struct off) off; /* once finished: by thread, then by time */
 	BIGVEC(struct tl_sample) samples;
+	BIGVEC(struct tl_event_sample) event_samples; /* where asked for; in no order */
 	VEC(struct tl_event) events;
 	VEC(struct tl_span) spans;
 	VEC(struct tl_mark) marks;

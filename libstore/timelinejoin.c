@@ -36,6 +36,8 @@ static uint32_t cpus_of(const struct timeline *tl)
 	}
 	for (size_t i = 0; i < tl->samples.n; i++)
 		reach(&n, tl->samples.v[i].cpu);
+	for (size_t i = 0; i < tl->event_samples.n; i++)
+		reach(&n, tl->event_samples.v[i].cpu);
 	for (size_t i = 0; i < tl->marks.n; i++)
 		reach(&n, tl->marks.v[i].cpu);
 	for (size_t i = 0; i < tl->losses.n; i++)
@@ -131,6 +133,15 @@ static int join_samples(struct join *j, struct err *e)
 		s.cpu = cpu(j, s.cpu);
 		tl->samples.v[tl->samples.n++] = s;
 	}
+	r = bigvec_reserve(&tl->event_samples, more->event_samples.n, e);
+	if (r)
+		return r;
+	for (size_t i = 0; i < more->event_samples.n; i++) {
+		struct tl_event_sample s = more->event_samples.v[i];
+		s.event = j->event.v[s.event];
+		s.cpu = cpu(j, s.cpu);
+		tl->event_samples.v[tl->event_samples.n++] = s;
+	}
 	for (size_t i = 0; i < more->marks.n; i++) {
 		struct tl_mark m = more->marks.v[i];
 		m.thread = thread(j, m.thread);
@@ -180,6 +191,7 @@ static int add_part(struct timeline *tl, const struct timeline *of, struct tl_pa
 		first = tl->rec.ncpus;
 		part->thread_first = (uint32_t)tl->threads.n;
 		part->sample_first = tl->samples.n;
+		part->event_sample_first = tl->event_samples.n;
 	}
 	if (first + n >= TL_NOCPU)
 		return err_set(e, ERR_LIMIT, "more than %u CPUs in all recordings",

@@ -230,12 +230,6 @@ static int count(struct aggregate *a, const struct stack_entry *key)
 	return add_entry(a, key, h);
 }
 
-static int is_guest(uint8_t cpumode)
-{
-	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
-	       cpumode == PERF_RECORD_MISC_GUEST_USER;
-}
-
 /* The stack words of a sample into `key`. `ip` is caller's room for a stack of one word. */
 static int take_words(struct aggregate *a, const struct sample *s, const struct thread_view *v,
 		      struct stack_entry *key, uint64_t *ip)
@@ -266,16 +260,18 @@ static int take_words(struct aggregate *a, const struct sample *s, const struct 
 static void note_time(struct aggregate *a, const struct sample *s, const struct event *ev)
 {
 	uint64_t *first = &a->first_of_event[ev->index];
-	if (s->time < *first)
-		*first = s->time;
-	if (s->time >= SAMPLE_DUMMY_TIMES)
+	/* a place in the file is no time */
+	uint64_t time = s->event->attr.sample_type & PERF_SAMPLE_TIME ? s->time : 0;
+	if (time < *first)
+		*first = time;
+	if (time >= SAMPLE_DUMMY_TIMES)
 		return;
-	if (s->time > a->last_of_event[ev->index])
-		a->last_of_event[ev->index] = s->time;
-	if (s->time < a->stats.first_time)
-		a->stats.first_time = s->time;
-	if (s->time > a->stats.last_time)
-		a->stats.last_time = s->time;
+	if (time > a->last_of_event[ev->index])
+		a->last_of_event[ev->index] = time;
+	if (time < a->stats.first_time)
+		a->stats.first_time = time;
+	if (time > a->stats.last_time)
+		a->stats.last_time = time;
 }
 
 static int filtered(struct aggregate *a)
@@ -346,16 +342,14 @@ static int take_sample(struct aggregate *a, const struct record *r)
 		return 0;
 	}
 	if (sample_decode(r, ev, a->rec->swap, &s, &why)) {
-		if (!a->stats.bad++)
-			snprintf(a->stats.first_bad, sizeof(a->stats.first_bad), "%.159s",
-				 why.msg);
+		bad_records_note(&a->stats.bad, r->offset, &why);
 		return 0;
 	}
 	/* Recordings without times are read in file order, where the place is the time. */
 	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
 		s.time = r->offset;
 	uint8_t cpumode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	if (is_guest(cpumode)) {
+	if (sample_in_guest(&s)) {
 		a->stats.guest++;
 		return 0;
 	}

@@ -64,8 +64,8 @@ struct stack_entry {
 /* Counts of what did not become part of an entry. */
 struct aggregate_stats {
 	uint64_t samples; /* met, filtered ones included */
-	uint64_t filtered, guest, bad, no_event;
-	char first_bad[160];
+	uint64_t filtered, guest, no_event;
+	struct bad_records bad;
 	uint64_t first_time, last_time;
 	uint64_t deferred_missing;
 };

@@ -149,7 +149,7 @@ static int apply_sideband(struct collector *c, const struct record *r, uint64_t 
 	struct err why = {0};
 	int rc = machine_take(c->machine, c->rec, r, time, &why);
 	if (rc == ERR_FORMAT) {
-		recording_note_bad(c->rec, &why);
+		bad_records_note(&c->rec->stats.bad, r->offset, &why);
 		return 0;
 	}
 	if (rc && e)
@@ -198,7 +198,7 @@ static int take_deferred(struct collector *c, const struct record *r, struct err
 	struct err why = {0};
 	int rc = deferred_take(c->opt->deferred, r, c->rec->swap, &why);
 	if (rc == ERR_FORMAT) {
-		recording_note_bad(c->rec, &why);
+		bad_records_note(&c->rec->stats.bad, r->offset, &why);
 		return 0;
 	}
 	return rc ? err_nomem(e) : 0;

@@ -69,8 +69,8 @@ int modules_timed(struct modules *ms, uint32_t dso);
 struct cfi;
 
 /*
- * Call-frame information of a DSO's runtime file in *cfi; NULL when there is none, or no file of
- * the recorded build-id. May be called by several threads at once, also while nobody calls
+ * Call-frame information of a DSO's runtime file in *cfi; NULL when there is none, or no file
+ * of the recorded build-id. May be called by several threads at once, also while nobody calls
  * modules_lookup.
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi);

@@ -53,12 +53,10 @@ static void add_totals(struct profile *p, const struct aggregate *a)
 {
 	const struct aggregate_stats *s = aggregate_stats(a);
 	struct aggregate_stats *t = &p->totals;
-	if (!t->bad && s->bad)
-		memcpy(t->first_bad, s->first_bad, sizeof(t->first_bad));
+	bad_records_add(&p->rec->stats.bad, &s->bad);
 	t->samples += s->samples;
 	t->filtered += s->filtered;
 	t->guest += s->guest;
-	t->bad += s->bad;
 	t->no_event += s->no_event;
 	t->deferred_missing += s->deferred_missing;
 	if (s->first_time < t->first_time)

@@ -58,13 +58,13 @@ enum unwind_end {
 	UNWIND_OTHER_STACK, /* a signal handler has a stack of its own: what it interrupted is
 			       farther away than any copy reaches */
 	UNWIND_NO_MAP,      /* the next address lies in no executable mapping */
-	UNWIND_NO_FILE,     /* the mapped file is not at hand, or what is there is another build */
-	UNWIND_NO_CFI,      /* no unwind information, and nothing that could be guessed */
-	UNWIND_BAD_READ,    /* a rule led below or far from the stack, or is broken */
-	UNWIND_LOOP,        /* no progress */
-	UNWIND_DEPTH,       /* max_depth frames */
-	UNWIND_LATE,        /* a precise event at a return: who called is not known */
-	UNWIND_NO_REGS,     /* no user registers, or those of a 32-bit task */
+	UNWIND_NO_FILE,  /* the mapped file is not at hand, or what is there is another build */
+	UNWIND_NO_CFI,   /* no unwind information, and nothing that could be guessed */
+	UNWIND_BAD_READ, /* a rule led below or far from the stack, or is broken */
+	UNWIND_LOOP,     /* no progress */
+	UNWIND_DEPTH,    /* max_depth frames */
+	UNWIND_LATE,     /* a precise event at a return: who called is not known */
+	UNWIND_NO_REGS,  /* no user registers, or those of a 32-bit task */
 };
 
 /* A short word for messages and JSON: "complete", "truncated", "no_map" ... Static text. */

@@ -96,7 +96,7 @@ static int take_recording(struct store *s, int64_t id, struct timeline *all,
 {
 	struct timeline tl = {0};
 	struct err e = {0};
-	int rc = store_load(s, id, first ? all : &tl, stacks, &e);
+	int rc = store_load(s, id, 1, first ? all : &tl, stacks, &e);
 	if (!rc)
 		fuzz_must(!timeline_check(first ? all : &tl, &e),
 			  "what was loaded keeps the conservation law");

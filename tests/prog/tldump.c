@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 	if (store_is_sqlite(head, n)) {
 		r = store_open(&s, argv[1], &e);
 		if (!r)
-			r = store_load(s, 0, &tl, &stacks, &e);
+			r = store_load(s, 0, 0, &tl, &stacks, &e);
 		store_close(s);
 	} else {
 		r = build(argv[1], argv + 3, argc > 3 ? argc - 3 : 0, &p, &tl, &e);

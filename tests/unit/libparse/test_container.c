@@ -143,7 +143,7 @@ static void check_image(const struct pw_config *cfg, int compress)
 	for (int pass = 0; pass < 2; pass++) { /* the second after a rewind */
 		assert_int_equal(count_samples(rec), 3);
 		assert_int_equal(rec->stats.by_type[PERF_RECORD_SAMPLE], 3);
-		assert_int_equal(rec->stats.bad_records, 0);
+		assert_int_equal(rec->stats.bad.n, 0);
 		assert_int_equal(rec->stats.torn_bytes, 0);
 		assert_int_equal(recording_rewind(rec, &e), 0);
 	}
@@ -245,7 +245,7 @@ static void features_come_back(void **state)
 		assert_string_equal(f->build_ids.v[0].filename, "/bin/x");
 		assert_int_equal(f->build_ids.v[1].size, 16);
 		assert_string_equal(f->build_ids.v[1].filename, "[kernel.kallsyms]");
-		assert_string_equal(rec->stats.first_bad, "");
+		assert_string_equal(rec->stats.bad.first, "");
 		recording_close(rec);
 		buf_release(&image);
 	}
@@ -305,8 +305,8 @@ static void damaged_compressed_data_ends_at_the_next_frame(void **state)
 			assert_int_equal(s.time, n + (n >= BROKEN));
 		}
 		assert_int_equal(n, frames ? SAMPLES - 1 : BROKEN);
-		assert_int_equal(rec->stats.bad_records, frames ? 1 : SAMPLES - BROKEN);
-		assert_non_null(strstr(rec->stats.first_bad, "compressed data: "));
+		assert_int_equal(rec->stats.bad.n, frames ? 1 : SAMPLES - BROKEN);
+		assert_non_null(strstr(rec->stats.bad.first, "compressed data: "));
 		recording_close(rec);
 		buf_release(&image);
 	}

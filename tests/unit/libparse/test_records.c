@@ -71,7 +71,7 @@ static void next_of(struct opened *o, uint32_t type)
 static void close_opened(struct opened *o)
 {
 	assert_int_equal(recording_next(o->rec, &o->r, &o->e), 0);
-	assert_int_equal(o->rec->stats.bad_records, 0);
+	assert_int_equal(o->rec->stats.bad.n, 0);
 	assert_int_equal(o->rec->stats.torn_bytes, 0);
 	recording_close(o->rec);
 	buf_release(&o->image);
@@ -415,7 +415,7 @@ static void events_are_declared_in_front_of_the_data(void **state)
 			comms += o.r.type == PERF_RECORD_COMM;
 		assert_int_equal(comms, 2);
 		assert_int_equal(o.rec->events.n, events);
-		assert_int_equal(o.rec->stats.bad_records, o.rec->pipe_mode);
+		assert_int_equal(o.rec->stats.bad.n, o.rec->pipe_mode);
 		recording_close(o.rec);
 		buf_release(&o.image);
 	}

@@ -202,7 +202,7 @@ static void check_layout(const struct layout *l)
 		samples++;
 	}
 	assert_int_equal(samples, 2);
-	assert_int_equal(rec->stats.bad_records, 0);
+	assert_int_equal(rec->stats.bad.n, 0);
 	recording_close(rec);
 	buf_release(&image);
 }

@@ -163,7 +163,7 @@ static void build(struct maker *m, struct result *r)
 {
 	struct recording *rec;
 	struct profile_options po = {.modules.find.kallsyms = m->kallsyms};
-	struct build_options bo = {0};
+	struct build_options bo = {.event_samples = 1};
 	struct err e = {0};
 	*r = (struct result){0};
 	if (pw_finish(&m->w, &m->image))
@@ -842,6 +842,60 @@ static void samples_of_threads_nobody_named_carry_their_tid(void **state)
 	done(&m, &r);
 }
 
+/* Of samples in guests perf names no process, and so does nobody here. */
+static void samples_in_guests_are_counted_and_left_out(void **state)
+{
+	(void)state;
+	struct maker m;
+	struct result r;
+	static const uint16_t modes[] = {PW_MISC_KERNEL, 4, PW_MISC_USER, 5, 5};
+	begin_with(&m, PW_FILE, 0, 1);
+	pw_attr(&m.w, &(struct pw_attr){.type = 1,
+					.period = 1,
+					.clockid = -1,
+					.flags = PW_SAMPLE_ID_ALL,
+					.sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
+						       PW_S_TIME | PW_S_CPU | PW_S_PERIOD,
+					.ids = (const uint64_t[]){21},
+					.nids = 1,
+					.name = "cpu-clock"});
+	for (unsigned i = 0; i < 5; i++)
+		pw_sample(&m.w, 1,
+			  &(struct pw_sample){.misc = modes[i],
+					      .pid = 7,
+					      .tid = 7,
+					      .time = 1000 + i,
+					      .period = 1,
+					      .id = 21});
+	build(&m, &r);
+	assert_int_equal(r.tl.samples.n, 2);
+	assert_int_equal(r.p->totals.guest, 3);
+	done(&m, &r);
+}
+
+/* What becomes waits stays a sample, too: of the thread that perf names, alive or not. */
+static void switches_are_samples_of_their_event(void **state)
+{
+	(void)state;
+	struct maker m;
+	struct result r;
+	begin_with(&m, PW_FILE, 0, 1);
+	sw(&m, 100, 0, 7, 1, 0);
+	sw(&m, 200, 0, 0, 0, 7);
+	build(&m, &r);
+	assert_int_equal(r.tl.samples.n, 0);
+	assert_int_equal(r.tl.event_samples.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct tl_event_sample *s = &r.tl.event_samples.v[i];
+		assert_int_equal(s->time_ns, (i + 1) * 100000);
+		assert_int_equal(s->tid, i ? 0 : 7);
+		assert_int_not_equal(s->path, 0);
+	}
+	assert_string_equal(strtab_get(&r.p->stacks.strings, r.tl.event_samples.v[0].comm),
+			    ":7");
+	done(&m, &r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -859,6 +913,8 @@ int main(void)
 		cmocka_unit_test(switches_that_stand_for_others_are_refused),
 		cmocka_unit_test(direct_off_cpu_samples_are_intervals_sums_are_not),
 		cmocka_unit_test(samples_of_threads_nobody_named_carry_their_tid),
+		cmocka_unit_test(samples_in_guests_are_counted_and_left_out),
+		cmocka_unit_test(switches_are_samples_of_their_event),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "libparse/sample.h"
 #include "libstore/causes.h"
 #include "libstore/sched.h"
 #include "libstore/store.h"
@@ -111,6 +112,21 @@ static void build(struct timeline *tl, struct stacks *st)
 				      .comm = name(st, i % 2 ? "two" : "one thread")};
 		assert_int_equal(bigvec_push(&tl->samples, x, NULL), 0);
 	}
+	struct tl_event_sample hits[] = {{.time_ns = 1234,
+					  .period = 1,
+					  .pid = 70000,
+					  .tid = -1,
+					  .comm = name(st, "hit"),
+					  .path = lock,
+					  .cpu = 1},
+					 {.time_ns = SAMPLE_DUMMY_TIMES,
+					  .period = 5,
+					  .pid = 0,
+					  .tid = 0,
+					  .comm = name(st, "two"),
+					  .cpu = TL_NOCPU}};
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(bigvec_push(&tl->event_samples, hits[i], NULL), 0);
 	struct tl_span span = {.name = name(st, "request"),
 			       .start_ns = 1100,
 			       .end_ns = 1900,
@@ -222,6 +238,19 @@ static void same(const struct timeline *a, const struct timeline *b)
 		assert_int_equal(a->samples.v[i].period, b->samples.v[i].period);
 		path_equal(s, a->samples.v[i].path, t, b->samples.v[i].path);
 	}
+	assert_int_equal(a->event_samples.n, b->event_samples.n);
+	for (size_t i = 0; i < a->event_samples.n; i++) {
+		const struct tl_event_sample *x = &a->event_samples.v[i],
+					     *y = &b->event_samples.v[i];
+		assert_int_equal(x->time_ns, y->time_ns);
+		assert_int_equal(x->period, y->period);
+		assert_int_equal(x->pid, y->pid);
+		assert_int_equal(x->tid, y->tid);
+		assert_int_equal(x->event, y->event);
+		assert_int_equal(x->cpu, y->cpu);
+		text_equal(s, x->comm, t, y->comm);
+		path_equal(s, x->path, t, y->path);
+	}
 	assert_int_equal(a->spans.n, b->spans.n);
 	assert_int_equal(b->spans.v[1].parent, a->spans.v[1].parent);
 	assert_int_equal(b->spans.v[0].end_thread, 1);
@@ -242,7 +271,7 @@ static int load(int64_t recording, struct timeline *tl, struct stacks *st, struc
 	int r = store_open(&s, db_path, e);
 	*tl = (struct timeline){0};
 	if (!r)
-		r = store_load(s, recording, tl, st, e);
+		r = store_load(s, recording, 1, tl, st, e);
 	store_close(s);
 	return r;
 }
@@ -320,7 +349,7 @@ static void a_large_table_comes_back_in_its_order(void **state)
 	assert_int_equal(store_writer_add(w, &tl, &e), 0);
 	assert_int_equal(store_writer_commit(w, &e), 0);
 	assert_int_equal(store_open(&store, db_path, &e), 0);
-	assert_int_equal(store_load(store, 0, &got, &back, &e), 0);
+	assert_int_equal(store_load(store, 0, 1, &got, &back, &e), 0);
 	store_close(store);
 	assert_int_equal(got.off.n, ROWS);
 	for (size_t i = 0; i < ROWS; i++) {
@@ -441,7 +470,7 @@ static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 	refused("UPDATE offcpu SET end_ns = start_ns - 1 WHERE id = 3", ERR_FORMAT, "offcpu 3");
 	refused("UPDATE offcpu SET thread_id = 99 WHERE id = 3; INSERT INTO threads SELECT 99, "
 		"1, 1, 1, "
-		"1, 0, 0, NULL, NULL, 0, 0, 0, 0",
+		"1, 0, 0, NULL, NULL, 0, 0, 0, 0, 0",
 		ERR_FORMAT, "damaged");
 	refused("UPDATE offcpu SET blocked_ns = 1000000 WHERE id = 3", ERR_FORMAT, "blocked");
 	refused("UPDATE offcpu SET call_path_id = 4711 WHERE id = 3", ERR_FORMAT, "offcpu 3");

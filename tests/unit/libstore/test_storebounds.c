@@ -39,7 +39,7 @@ static void write_store(const char *more)
 	    "VALUES(1,'h','f','c','k','a','c',0,100,NULL,0,4,0,1,0,1,1,0,"
 	    "0,0,0);"
 	    "INSERT INTO comms VALUES(1,'c');"
-	    "INSERT INTO threads VALUES(1,1,1,1,1,0,100,0,120,0,0,0,0);"
+	    "INSERT INTO threads VALUES(1,1,1,1,1,0,100,0,120,0,0,0,0,0);"
 	    "INSERT INTO offcpu "
 	    "VALUES(1,1,10,20,5,5,0,'S','lock',0,NULL,NULL,NULL,NULL,0,0,0,0,"
 	    "NULL,1,NULL,NULL,0,0,NULL,NULL);"
@@ -137,7 +137,7 @@ static int read_all(struct err *e)
 	if (!r)
 		r = store_recordings(s, &v, &n, e);
 	if (!r)
-		r = store_load(s, 1, &tl, &st, e);
+		r = store_load(s, 1, 1, &tl, &st, e);
 	if (!r)
 		r = store_findings(s, 1, 0, &f, &topics, e);
 	if (!r)
