@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""same.py PERFKIT SRC [--tenth SEED] [NAME]: one recording, one answer. Each recording is asked
+from the file, from standard input, as a bundle and as a store; every answer (status, stdout and
+stderr) is the file's, but for the input's name. What is asked, and of which of the four, is the
+table in docs/reliability.md; a form marked "no" refuses with status 2.
+
+The recordings: all of testdata, those of $PERFKIT_CORPUS (FILE.zst, in any folder), and 200
+damaged ones, which tests/mutate.py makes of testdata. --tenth asks a tenth of all that,
+chosen by SEED. One line for each difference, the count at the end."""
+import collections
+import concurrent.futures
+import glob
+import gzip
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mutate
+
+MUTANTS = 200
+ENV = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
+ENV["LC_ALL"] = "C"
+FORMS = ["file", "standard input", "bundle", "store"]
+
+
+def questions(src):
+    """[(words, forms that answer)] of the table in docs/reliability.md."""
+    out, inside = [], False
+    for line in open(src + "/docs/reliability.md"):
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        if cells[1:] == FORMS:
+            inside = True
+        elif inside and not line.startswith("|"):
+            break
+        elif inside and cells[0].startswith("`"):
+            out.append((shlex.split(cells[0].strip("`")),
+                        {f for f, c in zip(FORMS, cells[1:]) if c == "yes"}))
+    assert len(out) >= 10, "no table of questions in docs/reliability.md"
+    return out
+
+
+class Recording:
+    """`path` is a file or directory, or None: data() gives the bytes."""
+
+    def __init__(self, name, data=None, path=None, symfs=None, kallsyms=None):
+        self.name, self.data, self.path = name, data, path
+        self.names = ["--no-local", "--buildid-dir", ""]
+        if symfs:
+            self.names += ["--symfs", symfs]
+        if kallsyms:
+            self.names += ["--kallsyms", kallsyms]
+
+    def put(self, to):
+        if self.path and os.path.isdir(self.path):
+            shutil.copytree(self.path, to)
+        else:
+            with open(to, "wb") as f:
+                f.write(self.data())
+
+
+def read(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rb") as f:
+        return f.read()
+
+
+def unzstd(path):
+    return subprocess.run(["zstd", "-dqc", path], stdout=subprocess.PIPE, check=True).stdout
+
+
+def args_of(folder):
+    """--symfs and --kallsyms as the fixture's witness was given them."""
+    opts, words = {}, []
+    if os.path.exists(folder + "/args"):
+        words = open(folder + "/args").read().split()
+    for k, v in zip(words[::2], words[1::2]):
+        opts[k[2:]] = os.path.normpath(folder + "/" + v)
+    return opts
+
+
+def bundled(src):
+    for folder in sorted(glob.glob(src + "/testdata/*")):
+        for path in sorted(glob.glob(folder + "/*.data") + glob.glob(folder + "/*.data.gz") +
+                           glob.glob(folder + "/*.dir")):
+            yield Recording(os.path.relpath(path, src + "/testdata"),
+                            lambda path=path: read(path), path, **args_of(folder))
+
+
+def strangers(corpus):
+    for path in sorted(glob.glob(corpus + "/**/*.zst", recursive=True)):
+        yield Recording(os.path.relpath(path, corpus), lambda path=path: unzstd(path))
+
+
+def damaged(src):
+    models = [r for r in bundled(src) if os.path.isfile(r.path) and
+              os.path.getsize(r.path) < 1 << 20]
+    for seed in range(MUTANTS):
+        model = models[seed % len(models)]
+        r = Recording("mutant %d of %s" % (seed, model.name),
+                      lambda m=model, s=seed: mutate.mutate(m.data(), s))
+        r.names = model.names
+        yield r
+
+
+class Asking:
+    """One recording in its four forms, each called stdin in a folder of its own."""
+
+    def __init__(self, recording, cwd, perfkit, asked):
+        self.recording, self.cwd, self.perfkit, self.asked = recording, cwd, perfkit, asked
+        self.differing, self.count, self.skipped = [], 0, ""
+
+    def run(self, folder, args, stdin=False):
+        feed = open(self.cwd + "/" + folder + "/stdin", "rb") if stdin else None
+        try:  # through a pipe: what is redirected from a file is a file
+            cat = stdin and subprocess.Popen(["cat"], stdin=feed, stdout=subprocess.PIPE)
+            p = subprocess.run([self.perfkit] + args, cwd=self.cwd + "/" + folder, env=ENV,
+                               stdin=cat.stdout if stdin else subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+            if stdin:
+                cat.stdout.close()
+                cat.wait()
+        finally:
+            if feed:
+                feed.close()
+        self.count += 1
+        return p.returncode, self.named(p.stdout, stdin), self.named(p.stderr, stdin)
+
+    @staticmethod
+    def named(text, stdin):
+        """The input's name is not compared."""
+        if stdin:
+            text = re.sub(rb"(^|: |[ (])-(?=[:,])|(?<=doctor )()-", rb"\1stdin", text,
+                          flags=re.M)
+        return text
+
+    def make(self):
+        for folder in "file", "bundle", "store":
+            os.mkdir(self.cwd + "/" + folder)
+        self.recording.put(self.cwd + "/file/stdin")
+        names = self.recording.names
+        self.made = {"file": True,
+                     "standard input": os.path.isfile(self.cwd + "/file/stdin")}
+        for form, args in (("bundle", ["pack", "-q"]), ("store", ["import", "-q", "-f"])):
+            got = self.run("file", args + names + ["stdin", "-o", "../%s/stdin" % form])
+            self.made[form] = got[0] == 0
+            if got[0] == 0 or got == self.run("file", args + names + ["stdin", "-o", "/dev/null"]):
+                continue
+            self.refusal(form, got)
+
+    def refusal(self, form, got):
+        """What cannot be packed or imported cannot be read either."""
+        was = self.run("file", ["report"] + self.recording.names + ["stdin"])
+        if was[0] == 0:
+            self.complain(form, ["made"], "status %d: %s" % (
+                got[0], got[2].decode(errors="replace").strip()[:300]))
+
+    def complain(self, form, words, why):
+        self.differing.append("%s: %s: %s: %s" % (self.recording.name, form, " ".join(words), why))
+
+    def ask(self, words, form):
+        if form == "store":
+            return self.run("store", words + ["stdin"])
+        folder = "bundle" if form == "bundle" else "file"
+        args = words[:1] + self.recording.names + words[1:]
+        stdin = form == "standard input"
+        return self.run(folder, args + ["-" if stdin else "stdin"], stdin)
+
+    def all(self, questions):
+        self.make()
+        for words, answers in questions:
+            if not self.asked(self.recording.name + " ".join(words)):
+                continue
+            was = self.ask(words, "file")
+            for form in FORMS[1:]:
+                if not self.made[form]:
+                    continue
+                now = self.ask(words, form)
+                if form not in answers:
+                    if now[0] != 2 or now[1] or not now[2]:
+                        self.complain(form, words, "not refused: status %d" % now[0])
+                elif now != was:
+                    self.complain(form, words, first_difference(was, now))
+
+
+def first_difference(was, now):
+    if was[0] != now[0]:
+        return "status %d, was %d: %s | %s" % (
+            now[0], was[0], now[2].decode(errors="replace").strip()[:300],
+            was[2].decode(errors="replace").strip()[:300])
+    for a, b, what in ((was[1], now[1], ""), (was[2], now[2], "stderr ")):
+        la, lb = a.split(b"\n"), b.split(b"\n")
+        for i in range(max(len(la), len(lb))):
+            x, y = (l[i] if i < len(l) else b"(end)" for l in (la, lb))
+            if x != y:
+                return "%sline %d of %d and %d\n    - %s\n    + %s" % (
+                    what, i + 1, len(la), len(lb), x.decode(errors="replace")[:240],
+                    y.decode(errors="replace")[:240])
+    return "?"
+
+
+def through(recording, perfkit, asked, questions):
+    with tempfile.TemporaryDirectory(prefix="same") as cwd:
+        a = Asking(recording, cwd, perfkit, asked)
+        a.all(questions)
+        return a
+
+
+def main():
+    args = sys.argv[1:]
+    perfkit, src = os.path.abspath(args[0]), os.path.abspath(args[1])
+    tenth = args[3] if args[2:3] == ["--tenth"] else None
+    only = args[4:] if tenth else args[2:]
+    recordings = list(bundled(src)) + list(damaged(src))
+    if os.environ.get("PERFKIT_CORPUS"):
+        recordings += strangers(os.path.abspath(os.environ["PERFKIT_CORPUS"]))
+    recordings = [r for r in recordings if all(w in r.name for w in only)]
+
+    def asked(what):
+        return tenth is None or random.Random(tenth + what).random() < 1
+
+    if tenth:
+        recordings = [r for r in recordings if random.Random(tenth + r.name).random() < 0.1]
+        print("seed %s: %d recordings" % (tenth, len(recordings)))
+    runs = differing = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        todo = questions(src)
+        for a in pool.map(lambda r: through(r, perfkit, asked, todo), recordings):
+            runs += a.count
+            differing += len(a.differing)
+            for line in a.differing:
+                print(line, flush=True)
+    print("%d recordings, %d runs, differing: %d" % (len(recordings), runs, differing))
+    return 1 if differing or not recordings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
