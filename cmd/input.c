@@ -196,15 +196,14 @@ static int parse_time(struct input *in)
 	return 0;
 }
 
-/* An event that the recording does not have, with those that it has. */
-static int no_event(const struct input *in, const char *name)
+int input_no_event(const struct input *in, const char *name, input_event_name *event,
+		   const void *ctx, size_t n)
 {
-	const struct recording *rec = in->profile->rec;
 	struct nearest x = nearest_to(name, strlen(name));
 	struct buf has = {0};
-	for (size_t k = 0; k < rec->events.n; k++) {
-		buf_fmt(&has, " %s", rec->events.v[k].name);
-		nearest_offer(&x, rec->events.v[k].name);
+	for (size_t k = 0; k < n; k++) {
+		buf_fmt(&has, " %s", event(ctx, k));
+		nearest_offer(&x, event(ctx, k));
 	}
 	if (x.best)
 		buf_fmt(&has, "; did you mean '%s'?", x.best);
@@ -212,6 +211,11 @@ static int no_event(const struct input *in, const char *name)
 		 buf_cstr(&has));
 	buf_release(&has);
 	return 2;
+}
+
+static const char *recorded_name(const void *rec, size_t event)
+{
+	return ((const struct recording *)rec)->events.v[event].name;
 }
 
 static int parse_events(struct input *in)
@@ -226,7 +230,7 @@ static int parse_events(struct input *in)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct event *ev = recording_find_event(rec, l->v[i]);
 		if (!ev) {
-			return no_event(in, l->v[i]);
+			return input_no_event(in, l->v[i], recorded_name, rec, rec->events.n);
 		}
 		for (size_t k = 0; k < rec->events.n; k++)
 			in->events[k] |= !strcmp(rec->events.v[k].name, ev->name);

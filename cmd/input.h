@@ -77,6 +77,13 @@ void input_warn(struct input *in, const char *fmt, ...) __attribute__((format(pr
 /* The exit status for a failure. */
 int input_exit(const struct err *e);
 
+/* The name of an event of what `ctx` is. */
+typedef const char *input_event_name(const void *ctx, size_t event);
+
+/* Say that --event asks for `name`, which is none of the n that the input has; 2. */
+int input_no_event(const struct input *in, const char *name, input_event_name *event,
+		   const void *ctx, size_t n);
+
 /* One line for a failure; returns the exit status that belongs to its code. */
 int input_fail(const struct input *in, const struct err *e);
 

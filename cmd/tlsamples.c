@@ -1,6 +1,4 @@
 #include "cmd/tlsamples.h"
-#include "base/buf.h"
-#include "cmd/say.h"
 
 #include <string.h>
 
@@ -23,20 +21,17 @@ uint32_t tl_find_event(const struct tlinput *ti, const char *want)
 	return found;
 }
 
+static const char *name_of(const void *ti, size_t event)
+{
+	return event_name(ti, event);
+}
+
 int tl_check_events(const struct tlinput *ti)
 {
 	const struct opt_list *l = &ti->opt->in.events;
-	for (size_t i = 0; i < l->n; i++) {
-		struct buf has = {0};
-		if (tl_find_event(ti, l->v[i]) != TL_NONE)
-			continue;
-		for (size_t k = 0; k < ti->tl.events.n; k++)
-			buf_fmt(&has, " %s", event_name(ti, k));
-		say_line("perfkit %s: no event '%s' in %s; it has:%s", ti->in.verb, l->v[i],
-			 ti->path, buf_cstr(&has));
-		buf_release(&has);
-		return 2;
-	}
+	for (size_t i = 0; i < l->n; i++)
+		if (tl_find_event(ti, l->v[i]) == TL_NONE)
+			return input_no_event(&ti->in, l->v[i], name_of, ti, ti->tl.events.n);
 	return 0;
 }
 
