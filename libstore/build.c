@@ -375,6 +375,7 @@ static int build(struct profile *p, const struct build_options *opt, int whole,
 	b->known = 1;
 	b->many = MANY;
 	b->learn_at = UINT64_MAX;
+	p->totals.guest = p->totals.no_event = 0;
 	for (size_t i = 0; i < p->rec->events.n; i++)
 		b->timed |= !!(p->rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);
 	modules_prepare(p->modules, sysconf(_SC_NPROCESSORS_ONLN) > 1);

@@ -146,6 +146,9 @@ class Asking:
         names = self.recording.names
         self.made = {"file": True,
                      "standard input": os.path.isfile(self.cwd + "/file/stdin")}
+        # of a stream late records are moved, of a file they are sorted
+        if b"came too late" in self.run("file", ["doctor"] + self.recording.names + ["stdin"])[1]:
+            self.made["standard input"] = False
         for form, args in (("bundle", ["pack", "-q"]), ("store", ["import", "-q", "-f"])):
             got = self.run("file", args + names + ["stdin", "-o", "../%s/stdin" % form])
             self.made[form] = got[0] == 0
