@@ -231,6 +231,7 @@ check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN)
 .PHONY: check-elsewhere
 check-elsewhere:
 	$(Q)sh tests/elsewhere.sh $(R)
+
 # One answer from file, standard input, bundle and store: testdata, $$PERFKIT_CORPUS, damaged
 # recordings; T=NAME those whose name holds NAME. A tenth of it is part of check.
 .PHONY: same
@@ -398,8 +399,6 @@ help:
 	@echo 'make demo       fold the bundled recording, draw it as $(O)/demo.svg'
 	@echo 'make check      all tests; T=NAME one, or those whose name holds it'
 	@echo 'make check-elsewhere  build and test in bare roots of Debian 12 and 13 (R=RELEASES)'
-	@echo 'make demo       fold the bundled recording'
-	@echo 'make check      all tests; T=PATTERN runs those whose name matches'
 	@echo 'make same       file, pipe, bundle and store give the same answers (minutes)'
 	@echo 'make check-layers, check-house   rules about the sources; part of check'
 	@echo 'make check-nomem  each verb with every allocation failing in turn (some minutes)'
