@@ -9,8 +9,8 @@ while read -r path; do
 	mkdir -p "symfs${path%/*}" && cp "$other" "symfs$path" || exit 1
 done <paths
 [ -s paths ] || { echo "no file is missing"; exit 1; }
-"$PERFKIT" collapse -q --no-local perf.data >without || exit 1
-"$PERFKIT" collapse -q --no-local --symfs symfs perf.data >with || exit 1
+"$PERFKIT" collapse -q --force --no-local perf.data >without || exit 1
+"$PERFKIT" collapse -q --force --no-local --symfs symfs perf.data >with || exit 1
 cmp without with || exit 1
 "$PERFKIT" report -q --no-local --symfs symfs perf.data | grep -q 'build-id mismatch' || {
 	echo "no file was met and left alone"
