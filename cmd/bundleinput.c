@@ -67,7 +67,7 @@ static int open_recording(const struct bundle_input *b, const char *path, struct
 	if (S_ISDIR(st.st_mode))
 		return 0;
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_FORMAT, "%s: its perf.data is no regular file", path);
+		return err_set(e, ERR_FORMAT, "%s: its perf.data is not a regular file", path);
 	int rc = source_open(src, b->recording, e);
 	char *name = rc ? NULL : mem_strdup(path);
 	if (rc || !name)

@@ -54,7 +54,7 @@ const struct opt input_rows[] = {
 	 "use files at the recorded paths even where no build-id\nwas recorded to check them "
 	 "by"},
 	{"no-cache", 0, OPT_FLAG, AT(no_cache), NULL,
-	 "unpack a bundle anew, and do not keep what it holds"},
+	 "unpack a bundle again, and do not cache its files"},
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
 	 "read only the files named here; do not ask debuginfod"},
 	OPT_HEADING("General"),

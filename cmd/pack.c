@@ -39,11 +39,11 @@ static const struct opt rows[] = {
 	{"output", 'o', OPT_STRING, AT(output), "FILE",
 	 "the bundle (default: the recording's name + .tar.zst)"},
 	{"script", 0, OPT_FLAG, AT(script), NULL,
-	 "print a sh script that packs on a server which has\nperf but no perfkit"},
+	 "print a shell script that packs on a server that has\nperf but not perfkit"},
 	{"input", 'i', OPT_STRING, AT(in.input), "FILE",
 	 "recording to pack (default perf.data)"},
 	{"comm", 0, OPT_LIST, AT(in.comms), "NAME,...",
-	 "only files of threads called so; the recording stays whole"},
+	 "only files of threads with these names; the recording is\nalways whole"},
 	{"pid", 0, OPT_LIST, AT(in.pids), "PID,...", "only files of these processes"},
 	{"min-share", 0, OPT_REAL, AT(min_share), "PCT",
 	 "leave out files in fewer than PCT percent of the samples"},
@@ -53,13 +53,12 @@ static const struct opt rows[] = {
 	{"buildid-dir", 0, OPT_STRING, AT(in.buildid_dir), "DIR",
 	 "build-id cache (default ~/.debug), or the tarball that\nperf archive made"},
 	{"trust-paths", 0, OPT_FLAG, AT(in.trust_paths), NULL,
-	 "believe files at recorded paths where no build-id was recorded"},
-	{"no-local", 0, OPT_FLAG, AT(in.no_local), NULL,
-	 "take nothing but the files named here"},
+	 "use files at recorded paths even if no build-id was recorded"},
+	{"no-local", 0, OPT_FLAG, AT(in.no_local), NULL, "use only the files named here"},
 	{"no-cache", 0, OPT_FLAG, AT(in.no_cache), NULL,
-	 "unpack a bundle anew, and do not keep what it holds"},
+	 "unpack a bundle again, and do not cache its files"},
 	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (20; 0 = all)"},
-	{"strict", 0, OPT_FLAG, AT(in.strict), NULL, "exit 3 when anything was warned of"},
+	{"strict", 0, OPT_FLAG, AT(in.strict), NULL, "exit 3 after any warning"},
 	{"quiet", 'q', OPT_FLAG, AT(in.quiet), NULL, "no warnings, no progress, no summary"},
 	OPT_END,
 };
@@ -523,7 +522,7 @@ const struct verb verb_pack = {
 	.usage = "[options] [FILE]",
 	.text = "Run it on the recorded machine. The binaries that each process with a sample\n"
 		"had mapped go in, with their debug files, kernel symbols and JIT maps, each\n"
-		"checked by its build-id; what is missing is listed. Every verb reads the "
+		"checked by its build-id; what is missing is listed. Every command reads the "
 		"bundle\n"
 		"as it reads perf.data.",
 	.examples = "  perfkit pack perf.data -o run.tar.zst\n"

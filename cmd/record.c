@@ -27,7 +27,8 @@ static const struct opt rows[] = {
 	{"duration", 0, OPT_INT, AT(duration), "SECONDS",
 	 "how long (default: until the command ends, or Ctrl-C)"},
 	{"event", 'e', OPT_STRING, AT(event), "NAME",
-	 "what samples CPU time (default cycles, or cpu-clock without\na hardware counter); "
+	 "the event that samples CPU time (default cycles, or cpu-clock\nwithout a hardware "
+	 "counter); "
 	 "not "
 	 "for offcpu"},
 	{"freq", 'F', OPT_INT, AT(frequency), "HZ",
@@ -42,7 +43,7 @@ static const struct opt rows[] = {
 	{"end", 0, OPT_STRING, AT(end), "FUNC",
 	 "the function where it ends (default: where the first one\nreturns)"},
 	{"key", 0, OPT_STRING, AT(key), "ARG",
-	 "what tells requests apart, as an argument of perf probe:\nid, %di, +8(%di):u64"},
+	 "what identifies a request, as a perf probe argument:\nid, %di, +8(%di):u64"},
 	{"end-key", 0, OPT_STRING, AT(end_key), "ARG", "the same at the end, if it differs"},
 	{"exec", 'x', OPT_STRING, AT(exec), "FILE",
 	 "the binary or library that has the functions"},
@@ -80,14 +81,15 @@ static int check_given(const struct record_opts *o, enum record_mode mode, struc
 {
 	if (mode == RECORD_OFFCPU && (o->event || o->frequency >= 0))
 		return err_set(e, ERR_USAGE,
-			       "%s is about CPU time, which offcpu does not sample",
+			       "%s applies to CPU samples, which offcpu does not take",
 			       o->event ? "--event" : "--freq");
 	if (mode != RECORD_TAIL && mode != RECORD_REQUESTS && o->no_lock_owner)
-		return err_set(e, ERR_USAGE, "--no-lock-owner belongs to tail and requests");
+		return err_set(e, ERR_USAGE,
+			       "--no-lock-owner applies only to tail and requests");
 	if (mode != RECORD_REQUESTS && o->exec)
-		return err_set(e, ERR_USAGE, "--exec belongs to requests");
+		return err_set(e, ERR_USAGE, "--exec applies only to requests");
 	if (!o->duration || !o->pages)
-		return err_set(e, ERR_USAGE, "%s is at least 1",
+		return err_set(e, ERR_USAGE, "%s must be at least 1",
 			       o->pages ? "--duration" : "--mmap-pages");
 	return 0;
 }
@@ -174,13 +176,13 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 	if (p->undo.v.n && probes_are_taken(w->perf))
 		return err_set(
 			e, ERR_REFUSED,
-			"probes named perfkit:* are set already, by another recording or "
-			"left by one that was killed; remove them: perf probe -d "
+			"probes named perfkit:* already exist, from another recording or "
+			"one that was killed; remove them: perf probe -d "
 			"'perfkit:*'");
 	if (p->lock_probe.v.n && run_words(&p->lock_probe, 1) && !run_interrupted()) {
 		fprintf(stderr,
 			"perfkit record: no probe on __lll_lock_wait of %s (%s): lock "
-			"owners are told from wakeups\n",
+			"owners are inferred from wakeups\n",
 			w->libc,
 			geteuid() ? "probes need root" : "its symbols are needed: libc6-dbg");
 		w->libc = NULL;
@@ -192,7 +194,7 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 	for (int i = 0; i < 2; i++)
 		if (!run_interrupted() && p->probes[i].v.n && set_probe(&p->probes[i]) &&
 		    !run_interrupted())
-			return err_set(e, ERR_UNSUPPORTED, "the probe cannot be set");
+			return err_set(e, ERR_UNSUPPORTED, "cannot set the probe");
 	return 0;
 }
 
@@ -259,7 +261,7 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 	if (status && !written) /* perf has said why */
 		return err_set(e, ERR_IO, "perf record failed (status %d)%s", status,
 			       geteuid() && w->mode != RECORD_CPU
-				       ? "; waits of all processes need root, or CAP_PERFMON"
+				       ? "; the waits of all processes need root or CAP_PERFMON"
 				       : ""),
 		       1;
 	if (!status)

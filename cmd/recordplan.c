@@ -235,16 +235,16 @@ static int plan_request_probes(struct record_plan *p, const struct record_wish *
 static int check(const struct record_wish *x, struct err *e)
 {
 	if (x->command && x->ncommand && x->pid)
-		return err_set(e, ERR_USAGE, "a command and -p: one of the two");
+		return err_set(e, ERR_USAGE, "give a command or -p, not both");
 	if (x->ncommand && x->duration)
-		return err_set(e, ERR_USAGE, "a command and --duration: one of the two");
+		return err_set(e, ERR_USAGE, "give a command or --duration, not both");
 	if (x->mode == RECORD_REQUESTS && (!x->begin || !x->binary))
 		return err_set(e, ERR_USAGE,
 			       x->begin ? "requests needs -p PID, --exec FILE or a command, to "
 					  "find the function in"
 					: "requests needs --begin FUNC");
 	if (x->mode != RECORD_REQUESTS && (x->begin || x->end || x->key || x->end_key))
-		return err_set(e, ERR_USAGE, "--begin, --end and --key belong to requests");
+		return err_set(e, ERR_USAGE, "--begin, --end and --key apply only to requests");
 	if (dump_size(x->call_graph, 8) == -2)
 		return err_set(
 			e, ERR_USAGE,
@@ -252,7 +252,7 @@ static int check(const struct record_wish *x, struct err *e)
 			"up to %d, not '%s'",
 			DUMP_MAX, x->call_graph);
 	if (x->frequency < 1 || x->frequency > 100000)
-		return err_set(e, ERR_USAGE, "--freq is 1 to 100000 Hz");
+		return err_set(e, ERR_USAGE, "--freq must be 1 to 100000 Hz");
 	return 0;
 }
 

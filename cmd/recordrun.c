@@ -360,8 +360,9 @@ void print_estimate(const struct record_plan *p, const struct record_wish *w)
 	if (!events_of_plan(&rates, p)) {
 		cpu_rate(&rates, w, &p->record);
 		if (!count_events(&rates, w->perf)) {
-			fprintf(stderr, "# rate not measured: perf may not count these events "
-					"here (root, or kernel.perf_event_paranoid)\n");
+			fprintf(stderr,
+				"# rate not measured: perf may not count these events "
+				"here (be root, or lower kernel.perf_event_paranoid)\n");
 		} else {
 			print_rates(&rates);
 			sum_up(&rates, 0, &events, &bytes);

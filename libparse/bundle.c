@@ -48,8 +48,8 @@ struct unpacker {
 static int no_bundle(const struct unpacker *u, struct err *e)
 {
 	return err_set(e, ERR_FORMAT,
-		       "%s: compressed, but holds no recording and no bundle (no %s)", u->name,
-		       BUNDLE_MANIFEST);
+		       "%s: compressed, but holds neither a recording nor a bundle (no %s)",
+		       u->name, BUNDLE_MANIFEST);
 }
 
 /* MANIFEST under the name that says "not whole yet". */
@@ -78,7 +78,7 @@ static int take_manifest(struct unpacker *u, const struct tar_entry *f, struct e
 		n += (size_t)got;
 	int rc = (int)got;
 	if (!rc && (n < magic || memcmp(text, BUNDLE_MAGIC_LINE, stem)))
-		rc = err_set(e, ERR_FORMAT, "%s: no bundle: its %s is another program's",
+		rc = err_set(e, ERR_FORMAT, "%s: not a bundle: its %s is another program's",
 			     u->name, BUNDLE_MANIFEST);
 	if (!rc && memcmp(text, BUNDLE_MAGIC_LINE, magic))
 		rc = err_set(e, ERR_UNSUPPORTED, "%s: a bundle of a newer perfkit", u->name);
@@ -182,7 +182,7 @@ static int unpack_all(struct unpacker *u, struct err *e)
 	struct tar_entry f;
 	int rc = tar_next(&u->tar, &f, e);
 	if (rc < 0)
-		return err_prefix(e, "no recording and no bundle");
+		return err_prefix(e, "neither a recording nor a bundle");
 	if (!rc)
 		return no_bundle(u, e);
 	if (!f.is_dir && !f.is_link && !strcmp(f.name, BUNDLE_MANIFEST))
@@ -202,7 +202,8 @@ int bundle_unpack(struct source *src, const char *dir, int flags, struct bundle_
 	struct unpacker u = {.name = src->name};
 	int rc = unzip_open(&u.zip, src, e);
 	if (rc)
-		return rc == ERR_FORMAT ? err_prefix(e, "no recording and no bundle") : rc;
+		return rc == ERR_FORMAT ? err_prefix(e, "neither a recording nor a bundle")
+					: rc;
 	u.tar = (struct tar_reader){
 		.read = unzip_read, .ctx = u.zip, .name = src->name, .lenient = 1};
 	rc = tree_open(&u.to, dir, flags & BUNDLE_OVERWRITE, e);

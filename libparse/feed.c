@@ -181,7 +181,7 @@ int inflater_push(struct inflater *z, const uint8_t *p, size_t n, uint64_t offse
 	z->lost &= !(n >= 4 &&
 		     load_u32(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) == ZSTD_MAGICNUMBER);
 	if (z->lost)
-		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: goes on from damaged data",
+		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: continues damaged data",
 			       (unsigned long long)offset);
 	z->in = (ZSTD_inBuffer){.src = p, .size = n};
 	z->offset = offset;
@@ -214,7 +214,7 @@ int inflater_more(struct inflater *z, struct err *e)
 	if (z->allowed && z->given > z->allowed)
 		return err_set(e, ERR_REFUSED,
 			       "inflates to more than %llu MB, which its size does not explain "
-			       "(--force reads it all the same)",
+			       "(--force reads it anyway)",
 			       (unsigned long long)(z->allowed >> 20));
 	if (z->given > RATIO_FREE && (z->given - RATIO_FREE) / RATIO_MAX > z->taken)
 		return err_set(e, ERR_LIMIT,

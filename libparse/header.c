@@ -88,12 +88,12 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 	const uint8_t *p = section_bytes(src, attrs);
 	if (!p)
 		return err_set(e, ERR_TORN,
-			       "%s: event attributes at 0x%llx pass the file's end", rec->name,
-			       (unsigned long long)attrs.offset);
+			       "%s: event attributes at 0x%llx extend past the file's end",
+			       rec->name, (unsigned long long)attrs.offset);
 	if (attr_size < ATTR_SIZE_VER0 + 16 || attr_size > 4096 || attrs.size % attr_size)
 		return err_set(e, ERR_FORMAT,
-			       "%s: event attribute size %llu in the header is not sane",
-			       rec->name, (unsigned long long)attr_size);
+			       "%s: invalid event attribute size %llu in the header", rec->name,
+			       (unsigned long long)attr_size);
 	uint64_t room = src->size; /* ids of different events are different bytes */
 	for (uint64_t at = 0; at < attrs.size; at += attr_size) {
 		struct bytes b = bytes_init(p + at, attr_size, rec->swap);
@@ -104,7 +104,7 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 		struct section ids = take_section(&b);
 		const uint8_t *idp = section_bytes(src, ids);
 		if (idp && ids.size > room)
-			return err_set(e, ERR_FORMAT, "%s: events share the bytes of their ids",
+			return err_set(e, ERR_FORMAT, "%s: the id lists of events overlap",
 				       rec->name);
 		room -= idp ? ids.size : 0;
 		r = add_event(rec, &attr, idp, idp ? ids.size / 8 : 0, e);
@@ -176,8 +176,8 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 			end = s.offset + s.size;
 		struct err why;
 		int r = p ? feature_take(rec, bit, p, s.size, &why)
-			  : err_set(&why, ERR_TORN, "feature section %u passes the file's end",
-				    bit);
+			  : err_set(&why, ERR_TORN,
+				    "feature section %u extends past the file's end", bit);
 		if (r == ERR_NOMEM)
 			return err_nomem(e);
 		if (r)
@@ -300,7 +300,7 @@ static int take_attr_record(struct recording *rec, const struct record *r, struc
 		attr_size = ATTR_SIZE_VER0;
 	if (attr_size > size)
 		return err_set(e, ERR_FORMAT,
-			       "ATTR at 0x%llx: attribute passes the end of the record",
+			       "ATTR at 0x%llx: attribute extends past the end of the record",
 			       (unsigned long long)r->offset);
 	struct event_attr attr;
 	int rc = attr_decode(&b, attr_size, &attr, e);

@@ -66,7 +66,7 @@ static int unpack_all(struct tree *t, struct tar_reader *tar, struct err *e)
 			return rc;
 	}
 	if (!rc && !t->files)
-		rc = err_set(e, ERR_FORMAT, "%s: no perf archive: no file by build-id in it",
+		rc = err_set(e, ERR_FORMAT, "%s: not a perf archive: no file by build-id in it",
 			     tar->name);
 	return rc;
 }

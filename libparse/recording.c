@@ -83,7 +83,7 @@ static int take_compressed(struct recording *rec, struct stream *st, const struc
 		uint64_t size = n >= 8 ? load_u64(p, rec->swap) : 0;
 		if (n < 8 || size > n - 8) {
 			err_set(&why, ERR_FORMAT,
-				"COMPRESSED2 at 0x%llx: data passes the record's end",
+				"COMPRESSED2 at 0x%llx: data extends past the record's end",
 				(unsigned long long)r->offset);
 			return not_inflated(rec, st, r->offset, &why);
 		}
@@ -219,7 +219,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 	feed_advance(f, size);
 	got = take_extra(rec, st, r, e);
 	if (!got)
-		note_torn(rec, offset, feed_left(f), "data behind a record is cut off");
+		note_torn(rec, offset, feed_left(f), "data after a record is cut off");
 	return got;
 }
 
@@ -404,7 +404,7 @@ static int take_header_record(struct recording *rec, const struct record *r, str
 	struct err why = {0};
 	int rc = rd->header_ended && r->type == PERF_RECORD_HEADER_ATTR
 			 ? err_set(&why, ERR_FORMAT,
-				   "ATTR at 0x%llx: an event declared behind the header",
+				   "ATTR at 0x%llx: an event declared after the header",
 				   (unsigned long long)r->offset)
 			 : header_take_record(rec, r, &why);
 	if (rc == ERR_FORMAT || rc == ERR_TORN) {

@@ -91,8 +91,8 @@ static int open_source(struct recording *rec, const char *path, struct err *e)
 	if ((size_t)snprintf(header, sizeof(header), "%s/data", path) >= sizeof(header))
 		return err_set(e, ERR_LIMIT, "%s: path is too long", path);
 	if (stat(header, &st) || !S_ISREG(st.st_mode)) /* a fifo in it was not named */
-		return err_set(e, ERR_UNSUPPORTED,
-			       "%s: a directory without perf's file 'data' in it", path);
+		return err_set(e, ERR_UNSUPPORTED, "%s: a directory without perf's 'data' file",
+			       path);
 	rec->directory = 1;
 	return source_open(&rd->src, header, e);
 }

@@ -2,7 +2,7 @@
 
 static int bad(const struct record *r, struct err *e, const char *field)
 {
-	return err_set(e, ERR_FORMAT, "SAMPLE at 0x%llx: %s passes the end of the record",
+	return err_set(e, ERR_FORMAT, "SAMPLE at 0x%llx: %s extends past the end of the record",
 		       (unsigned long long)r->offset, field);
 }
 

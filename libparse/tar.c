@@ -207,7 +207,7 @@ static int note_name(struct tar_reader *t, const char *name, struct err *e)
 {
 	uint32_t id;
 	if (!t->lenient && strtab_find(&t->seen, name, &id))
-		return refuse(t, name, "is there twice", e);
+		return refuse(t, name, "is in it twice", e);
 	if (++t->entries > TAR_ENTRIES_MAX)
 		return err_set(e, ERR_LIMIT, "%s: more than %d files", t->name,
 			       TAR_ENTRIES_MAX);
@@ -240,7 +240,7 @@ static int take_entry(struct tar_reader *t, const uint8_t *h, uint64_t size,
 	if (is_dir && (!*name || !strcmp(name, ".")))
 		return 0;
 	if (!tar_name_is_safe(name))
-		return refuse(t, name, "is no name below the directory", e);
+		return refuse(t, name, "is not a name below the directory", e);
 	int rc = note_name(t, name, e);
 	if (rc)
 		return rc;

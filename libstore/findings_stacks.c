@@ -76,14 +76,14 @@ void judge_copy_instead(struct judge *j, struct finding *f)
 	uint32_t asked = judge_dump_asked(j);
 	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
 	if (j->remedy.spare)
-		judge_remedy(
-			j, f,
-			"stack copies (--call-graph dwarf) would tell, but records are missing "
-			"and copies lose more: first a recording that has them all");
+		judge_remedy(j, f,
+			     "stack copies (--call-graph dwarf) would show it, but records are "
+			     "missing and copies would lose more: first make a recording that "
+			     "loses none");
 	else if (asked && remedy_is_perfkit(j->rec))
 		judge_remedy(j, f,
-			     "only switches have stack copies in such a recording: perfkit "
-			     "record cpu takes them of CPU time, too");
+			     "in such a recording only switches have stack copies; perfkit "
+			     "record cpu takes them for CPU time, too");
 	else
 		judge_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
 }
@@ -188,7 +188,7 @@ static const struct end_text {
 	{"at memory that was not there when the stack was copied: a page not touched yet",
 	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g",
 	 {UNWIND_HOLE}},
-	{"at a signal handler with a stack of its own: the copy is of that one alone",
+	{"at a signal handler with a stack of its own: only that one was copied",
 	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g; "
 	 "or let the handler run on the thread's stack (sigaction without SA_ONSTACK)",
 	 {UNWIND_OTHER_STACK}},
@@ -196,10 +196,11 @@ static const struct end_text {
 	 "build with -fno-omit-frame-pointer, then record with -g",
 	 {UNWIND_NO_REGS}},
 	{"at a return instruction of a precise event, whose registers are one instruction late",
-	 "record the event without a P behind it: -e cycles, not -e cycles:P",
+	 "record the event without the P modifier: -e cycles, not -e cycles:P",
 	 {UNWIND_LATE}},
-	{"where no code is, or by broken unwind information",
-	 "if that code keeps frame pointers (generated code may be told to), record with -g",
+	{"where there is no code, or because of broken unwind information",
+	 "if that code keeps frame pointers (run-time compilers have an option for it),"
+	 " record with -g",
 	 {UNWIND_NO_MAP, UNWIND_BAD_READ, UNWIND_LOOP}},
 };
 
@@ -267,7 +268,7 @@ static void judge_late(struct judge *j)
 				     what[i]);
 	if (c->late[UNWIND_LATE_RETURN] || c->late[UNWIND_LATE_LOST])
 		judge_remedy(j, f,
-			     "record the event without a P behind it: -e cycles, not "
+			     "record the event without the P modifier: -e cycles, not "
 			     "-e cycles:P");
 }
 
@@ -342,8 +343,8 @@ static void judge_chains(struct judge *j)
 		return;
 	struct finding *f =
 		judge_add(j, "deep-stacks", HARM_PARTIAL,
-			  "%.1f %% of callchains have %u frames, which is all %s", share, max,
-			  asked ? "that was asked for" : "the kernel took");
+			  "%.1f %% of callchains have %u frames, the most %s", share, max,
+			  asked ? "the recording asked for" : "the kernel took");
 	if (asked)
 		judge_remedy(
 			j, f,
@@ -386,8 +387,8 @@ static void judge_dumps(struct judge *j)
 		if (need > asked && j->remedy.spare)
 			judge_remedy(
 				j, f,
-				"records are missing, and larger copies lose more: first a "
-				"recording that has them all; then larger copies, fewer "
+				"records are missing, and larger copies lose more: first make "
+				"a recording that loses none; then use larger copies, fewer "
 				"events with stacks, or --call-graph fp where programs keep "
 				"frame pointers");
 		else if (need > asked)
@@ -401,7 +402,7 @@ static void judge_dumps(struct judge *j)
 	if (percent(stopped, c->unwound) >= 1) {
 		struct finding *f = judge_add(
 			j, "unwind-stopped", HARM_PARTIAL,
-			"%.1f %% of stack copies end where the right file is not at hand",
+			"%.1f %% of stack copies end where the right file is not available",
 			percent(stopped, c->unwound));
 		judge_remedy(j, f,
 			     "copy the files named below, or run perfkit pack on the "
@@ -409,7 +410,7 @@ static void judge_dumps(struct judge *j)
 	}
 	if (c->deferred_missing)
 		judge_add(j, "deferred-missing", HARM_PARTIAL,
-			  "%llu samples announce a user stack that never came",
+			  "%llu samples announce a user stack that never arrived",
 			  (ull)c->deferred_missing);
 }
 

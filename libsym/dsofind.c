@@ -222,7 +222,7 @@ static int is_replaced(struct dso_search *s)
 		return 0;
 	char text[DSO_DETAIL_MAX];
 	snprintf(text, sizeof(text),
-		 "%s: another file lies there now, and no build-id was recorded",
+		 "%s: a different file is there now, and no build-id was recorded",
 		 buf_cstr(&s->path));
 	dso_note(s, DSO_UNTRUSTED, text);
 	return 1;
@@ -249,7 +249,7 @@ static void find_very_file(struct dso_search *s, const char *path, struct dso_fi
 	    st.st_dev == makedev(m->dev_major, m->dev_minor) && !is_newer(s, &st))
 		out->runtime = dso_try(s, 1);
 	else
-		dso_note(s, DSO_SHARED_PATH, "which build-id is whose was not recorded");
+		dso_note(s, DSO_SHARED_PATH, "which file has which build-id was not recorded");
 }
 
 static void find_runtime(struct dso_search *s, const char *path, struct dso_files *out)
@@ -350,7 +350,8 @@ static struct elf_file *try_debuglink(struct dso_search *s, uint32_t crc)
 		return NULL;
 	if (f->size > UINT32_MAX || crc32(0, f->data, (uInt)f->size) != crc) {
 		char text[DSO_DETAIL_MAX];
-		snprintf(text, sizeof(text), "%s: CRC is not that of .gnu_debuglink", f->path);
+		snprintf(text, sizeof(text), "%s: CRC differs from that in .gnu_debuglink",
+			 f->path);
 		dso_note(s, DSO_MISMATCH, text);
 		elf_file_close(f);
 		return NULL;

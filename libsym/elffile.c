@@ -299,7 +299,8 @@ static int compression(struct elf_file *f, const char *name, int zdebug, struct 
 		bytes_skip(b, 4);
 	}
 	if (!bytes_ok(b))
-		return err_set(e, ERR_FORMAT, "%s: %s: cut compression header", f->path, name);
+		return err_set(e, ERR_FORMAT, "%s: %s: truncated compression header", f->path,
+			       name);
 	if (type != COMPRESS_ZLIB && type != COMPRESS_ZSTD)
 		return err_set(e, ERR_UNSUPPORTED, "%s: %s: unknown compression %u", f->path,
 			       name, type);

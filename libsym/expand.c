@@ -33,9 +33,10 @@ int deferred_take(struct deferred_chains *d, const struct record *r, int swap, s
 		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, swap);
 	uint64_t cookie = bytes_u64(&b), n = bytes_u64(&b);
 	if (!bytes_ok(&b) || n > bytes_left(&b) / 8)
-		return err_set(e, ERR_FORMAT,
-			       "CALLCHAIN_DEFERRED at 0x%llx: chain passes the record's end",
-			       (unsigned long long)r->offset);
+		return err_set(
+			e, ERR_FORMAT,
+			"CALLCHAIN_DEFERRED at 0x%llx: chain extends past the record's end",
+			(unsigned long long)r->offset);
 	uint64_t *ips = arena_alloc(&d->text, (size_t)n * 8);
 	if (!ips)
 		return err_nomem(e);

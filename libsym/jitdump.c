@@ -176,7 +176,7 @@ static int read_header(struct jitdump *j, const char *name, struct bytes *file, 
 	bytes_skip(&b, 8); /* time of creation */
 	j->info.arch_timestamp = (bytes_u64(&b) & FLAG_ARCH_TIMESTAMP) != 0;
 	if (!bytes_ok(&b) || total < HEADER_SIZE || total > j->size)
-		return err_set(e, ERR_FORMAT, "%s: cut jitdump header", name);
+		return err_set(e, ERR_FORMAT, "%s: truncated jitdump header", name);
 	if (version != VERSION)
 		return err_set(e, ERR_UNSUPPORTED, "%s: jitdump version %u", name, version);
 	*file = bytes_init(j->data + total, j->size - total, j->swap);

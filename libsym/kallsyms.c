@@ -146,7 +146,7 @@ static int parse_owned(char *text, size_t n, const char *name, struct kallsyms *
 	if (rc)
 		rc = err_nomem(e);
 	else if (!out->lines)
-		rc = err_set(e, ERR_FORMAT, "%s: no kernel symbols in it", name);
+		rc = err_set(e, ERR_FORMAT, "%s: has no kernel symbols", name);
 	else if (!ntext)
 		rc = err_set(e, ERR_REFUSED,
 			     "%s: all addresses are 0 (read under kptr_restrict, not as root)",
@@ -255,7 +255,7 @@ int kernel_notes_build_id(const char *path, struct build_id *id, struct err *e)
 	if (rc)
 		return rc;
 	if (!build_id_from_notes(notes, n, 0, 4, id))
-		rc = err_set(e, ERR_NOTFOUND, "%s: no build-id in it", path);
+		rc = err_set(e, ERR_NOTFOUND, "%s: has no build-id", path);
 	mem_free(notes);
 	return rc;
 }

@@ -100,7 +100,7 @@ cmp dwarf.data copy.data || bad "a recording was changed"
 "$PERFKIT" unpack run.tar.zst -C unpacked 2>/dev/null && bad "overwritten without --force"
 "$PERFKIT" unpack run.tar.zst -C unpacked --force >/dev/null || bad "--force"
 "$PERFKIT" unpack dwarf.data -C no 2>err && bad "unpacked a perf.data"
-grep -q 'no bundle' err || bad "unpack perf.data: $(cat err)"
+grep -q 'nor a bundle' err || bad "unpack perf.data: $(cat err)"
 [ ! -e no ] || bad "a folder was made for nothing"
 
 # Other kinds of input: a pipe, a directory, frame pointers, no build-ids recorded.

@@ -73,7 +73,7 @@ same here there
 [ -z "$(find all -type l)" ] || bad "links were made"
 tar cjf other.tar.bz2 here
 "$PERFKIT" collapse other.tar.bz2 2>err && bad "any tar will do"
-grep -q 'no bundle' err || bad "another tar: $(cat err)"
+grep -q 'nor a bundle' err || bad "another tar: $(cat err)"
 
 # In an empty root.
 if [ "$(id -u)" = 0 ] && mkdir root && cp "$PERFKIT" p.data archive root &&

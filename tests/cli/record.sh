@@ -57,22 +57,22 @@ sed 's/.* -- //' out >words.sh
 
 refused 2 "mode 'all' is not one of cpu, offcpu, tail, requests" all
 refused 2 "which mode?"
-refused 2 "one of the two" cpu -p 1 -- ./prog
+refused 2 "or -p, not both" cpu -p 1 -- ./prog
 refused 2 "requests needs --begin FUNC" requests -p 1
 refused 2 "requests needs -p PID" requests --begin f
-refused 2 "belong to requests" tail --begin f
+refused 2 "apply only to requests" tail --begin f
 refused 2 "multiple of 8" cpu --call-graph dwarf,9
 refused 2 "multiple of 8" cpu --call-graph dwarf,65536
 refused 2 "not 'lbr,1'" cpu --call-graph lbr,1
 # What a mode has no use for, and numbers that mean nothing, are refused, never dropped.
-refused 2 "--freq is about CPU time" offcpu -F 50
-refused 2 "--event is about CPU time" offcpu -e cycles
-refused 2 "--no-lock-owner belongs to" cpu --no-lock-owner
-refused 2 "--no-lock-owner belongs to" offcpu --no-lock-owner
-refused 2 "--exec belongs to" tail -x ./prog
-refused 2 "--freq is 1 to" cpu -F 0
-refused 2 "--duration is at least 1" cpu --duration 0
-refused 2 "--mmap-pages is at least 1" cpu -m 0
+refused 2 "--freq applies to CPU samples" offcpu -F 50
+refused 2 "--event applies to CPU samples" offcpu -e cycles
+refused 2 "--no-lock-owner applies only to" cpu --no-lock-owner
+refused 2 "--no-lock-owner applies only to" offcpu --no-lock-owner
+refused 2 "--exec applies only to" tail -x ./prog
+refused 2 "--freq must be 1 to" cpu -F 0
+refused 2 "--duration must be at least 1" cpu --duration 0
+refused 2 "--mmap-pages must be at least 1" cpu -m 0
 # The estimate: counts of `perf stat` as a perf of ours gives them, sizes by arithmetic.
 cat >perf.sh <<'END'
 #!/bin/sh
@@ -180,7 +180,7 @@ left "a failed probe"
 # who is not root is told that, not which package would help
 if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups "$PERFKIT" --version >/dev/null 2>&1; then
 	setpriv --reuid=65534 --clear-groups "$PERFKIT" record tail -e cpu-clock -o n.data -- true >/dev/null 2>err ||
-		grep -q "need root, or CAP_PERFMON" err || bad "nobody was told: $(cat err)"
+		grep -q "need root or CAP_PERFMON" err || bad "nobody was told: $(cat err)"
 	grep -q libc6-dbg err && bad "a package for who is not root: $(cat err)"
 fi
 [ $fails = 0 ]

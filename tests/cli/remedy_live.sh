@@ -107,7 +107,7 @@ else
 	if grep -q 'remedy: perfkit record tail ' out; then
 		for try in 1 2 3 4 5; do
 			paste "perfkit record" >why && break
-			grep -q 'are set already' why || { cat why; break; }
+			grep -q 'already exist' why || { cat why; break; }
 			failed=0
 			sleep 1
 		done

@@ -29,7 +29,7 @@ for v in "collapse" "svg -o x.svg" "tail" "report" "doctor" "import -o x.db"; do
 done
 says 1 'output of bpftrace' svg -o x.svg bpf2.txt
 says 1 'output of perf script' collapse script.gz
-says 1 'no recording and no bundle' collapse strange.gz
+says 1 'neither a recording nor a bundle' collapse strange.gz
 says 1 'no such file: name a recording, or make one (perfkit record' tail
 says 1 '/nosuch/x: cannot write: No such file' svg -o /nosuch/x "$SRC/testdata/demo/perf.data"
 says 1 '/nosuch/x: cannot write: No such file' timeline -o /nosuch/x "$SRC/testdata/waits/perf.data"

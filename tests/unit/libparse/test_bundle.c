@@ -292,7 +292,7 @@ static void a_second_file_of_a_name_is_refused(void **state)
 	add_file(&b, "perf.data", "one");
 	add_file(&b, "perf.data", "two");
 	assert_int_equal(unpack(&b, "d", 0, &e), ERR_REFUSED);
-	assert_non_null(strstr(e.msg, "'perf.data' is there twice"));
+	assert_non_null(strstr(e.msg, "'perf.data' is in it twice"));
 	begin(&b);
 	add_file(&b, BUNDLE_MANIFEST, "two");
 	assert_int_equal(unpack(&b, "d2", 0, &e), ERR_REFUSED);
