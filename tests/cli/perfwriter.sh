@@ -10,8 +10,10 @@ for c in $("$pwgen" -l); do
 	case $c in new-*) continue ;; esac
 	"$pwgen" "$c" >"$c.data" || exit 1
 	"$pwgen" -t "$c" >want
-	perf script --ns -F comm,pid,tid,cpu,time,period,event,ip -i "$c.data" 2>err |
+	perf script --ns -F comm,pid,tid,cpu,time,period,event,ip -i "$c.data" 2>said |
 		sed 's/[[:space:]]\{1,\}/ /g; s/^ //; s/ $//; s/ \[unknown\]//; s/:HG:$/:/; /^$/d' >got
+	# perf 6.1 in a root below another one: it finds no way back from a process's mount namespace
+	grep -v '^assertion failed at util/namespaces.c' said >err
 	cmp -s want got || { echo "$c: perf reads something else"; diff want got; failed=1; }
 	[ -s err ] && { echo "$c: perf complains"; cat err; failed=1; }
 	rm "$c.data"
