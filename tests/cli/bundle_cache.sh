@@ -93,8 +93,8 @@ chmod 755 "$kept"
 was=$(inode)
 ask run2.tar.gz >again && cmp -s again right || wrong "an open cache: another answer"
 [ "$(inode)" = "$was" ] || wrong "a cache was used that others may enter"
-for no in /nonexistent /dev/null relative; do
-	XDG_CACHE_HOME=$no HOME=/nonexistent ask run.tar.gz >again && cmp -s again right || wrong "XDG_CACHE_HOME=$no: another answer"
+for no in /nonexistent/deep /dev/null relative; do
+	XDG_CACHE_HOME=$no HOME=/nonexistent/deep ask run.tar.gz >again && cmp -s again right || wrong "XDG_CACHE_HOME=$no: another answer"
 done
 [ ! -e relative ] || wrong "a cache was made in the current directory"
 if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=2m none full 2>/dev/null; then

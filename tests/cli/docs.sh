@@ -44,8 +44,8 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	ln -s "$SRC/testdata" "$SRC/tests" .
 	blocks "$page" $live >commands
 	if [ -s commands ]; then
-		if ! sh -eu commands >out 2>err; then
-			sh -eux commands 2>&1 | tail -15
+		if ! sh -eux commands >out 2>err; then
+			tail -12 err
 			echo "$name: a command failed"
 			bad=1
 		fi

@@ -213,7 +213,7 @@ for mine in mine.data mine.db; do
 			words="${words%-o}--offcpu -o" ;; # there are no samples in it
 		esac
 		status 3 "$PERFKIT" $words $mine $mine
-		one_line "$mine: .* \(a recording or a store\|what is drawn\); not replaced"
+		one_line "$mine: .*\(is the input\|a recording or a store\|what is drawn\); not replaced"
 		cmp -s $mine kept || { wrong "$words: $mine is lost"; cp kept $mine; }
 		[ $bad = 0 ] || echo failed >failed
 	done

@@ -22,10 +22,11 @@ here=$PWD
 	"/memfd:x (deleted)" "$here/fifo (deleted)" "" >perf.data || exit 1
 mkfifo jit-8.dump
 
-# what was opened: paths, those of the program's own libraries and locale apart
+# what was opened: paths, those of the program's own libraries and locale apart, and of the folders that
+# the sandbox names (O_PATH opens nothing)
 opened()
 {
-	sed -n 's/^[0-9]* *open\(at\)\?(\(AT_FDCWD, \)\?"\([^"]*\)".*= [0-9].*/\3/p' trace |
+	grep -v 'O_PATH' trace | sed -n 's/^[0-9]* *open\(at\)\?(\(AT_FDCWD, \)\?"\([^"]*\)".*= [0-9].*/\3/p' |
 		grep -vE '^/(etc/ld\.so|lib|usr/lib|usr/share/locale|proc/self/maps|sys/devices/system/cpu)' |
 		grep -vxFf own | sort -u
 }

@@ -114,7 +114,7 @@ for f in x.folded ./x.folded; do
 	has x.folded 'a;b;c 3'
 done
 fails 1 "$PERFKIT" svg absent.folded -o none.svg
-fails 1 "$PERFKIT" svg x.folded -o /nonexistent/none.svg
+fails 1 "$PERFKIT" svg x.folded -o absent/none.svg
 fails 2 "$PERFKIT" svg x.folded --color=puce -o none.svg
 fails 2 "$PERFKIT" svg x.folded --minwidth=wide -o none.svg
 fails 2 "$PERFKIT" svg x.folded --width=0 -o none.svg

@@ -635,7 +635,7 @@ static void a_file_that_is_no_store_is_not_replaced(void **state)
 	fclose(f);
 	assert_int_equal(store_writer_open(&w, db_path, &e), ERR_REFUSED);
 	assert_null(w);
-	assert_int_equal(store_writer_open(&w, dir, &e), ERR_REFUSED);
+	assert_int_equal(store_writer_open(&w, dir, &e), ERR_IO);
 	unlink(db_path);
 	assert_int_equal(store_open((struct store **)&w, db_path, &e), ERR_NOTFOUND);
 }
