@@ -153,7 +153,7 @@ static void other_tars_are_none(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		add(&b, names[i], '0', "x");
 		assert_int_equal(unpack(&b, &e), ERR_FORMAT);
-		assert_non_null(strstr(e.msg, "no perf archive"));
+		assert_non_null(strstr(e.msg, "not a perf archive"));
 	}
 }
 
