@@ -104,7 +104,7 @@ for name in 'a\nmissing - - INJECTED' "b$esc]0;INJECTED" ' c '; do
 	grep -q "$esc" name/MANIFEST err && bad "'$name' reached the terminal as it is"
 done
 
-# What pack packs is what the script packs, system-wide.
+# What pack packs the script packs too, system-wide.
 "$perf" record -q -a -e cpu-clock -F 499 -g -o all.data sh -c \
 	'awk "BEGIN { for (i = 0; i < 3000000; i++) x += i }"; ls -lR /usr/lib >/dev/null' 2>/dev/null
 "$PERFKIT" pack -q all.data -o one.tar.zst || bad "pack: exit $?"
@@ -114,7 +114,9 @@ for b in one.tar.zst two.tar.gz; do
 	sed -n 's/^file [0-9]* [^ ]* //p' all/MANIFEST | sort >$b.files
 	rm -rf all
 done
-diff one.tar.zst.files two.tar.gz.files >&2 || bad "pack and the script do not pack the same: $(cat err)"
+# (The script may have more: it does not follow which mappings an exec took away before a sample.)
+comm -23 one.tar.zst.files two.tar.gz.files >lacks
+[ ! -s lacks ] || { cat lacks >&2; bad "the script does not pack what pack does: $(cat err)"; }
 [ "$(wc -l <one.tar.zst.files)" -gt 5 ] || bad "next to nothing was packed"
 
 # Other shells, with tools that know no options of GNU's.
