@@ -17,19 +17,15 @@ enum { MAX_TWINS = 64, NEAR_NS = 10000000 };
 
 void builder_find_twins(struct builder *b)
 {
+	unsigned int of_kind[SCHED_OTHER + 1] = {0}, nth[SCHED_OTHER + 1] = {0};
+	for (size_t i = 0; i < b->events.n; i++)
+		if (b->events.v[i].role == ROLE_SCHED)
+			of_kind[b->events.v[i].kind]++;
 	for (size_t i = 0; i < b->events.n; i++) {
 		struct source_event *se = &b->events.v[i];
-		unsigned int before = 0, all = 0;
-		for (size_t k = 0; k < b->events.n; k++) {
-			if (b->events.v[k].role != ROLE_SCHED ||
-			    b->events.v[k].kind != se->kind)
-				continue;
-			before += k < i;
-			all++;
-		}
-		se->twin = 0;
-		if (se->role == ROLE_SCHED && all > 1 && before < MAX_TWINS)
-			se->twin = (uint8_t)(before + 1);
+		if (se->role == ROLE_SCHED && of_kind[se->kind] > 1 &&
+		    nth[se->kind] < MAX_TWINS)
+			se->twin = (uint8_t)++nth[se->kind];
 	}
 }
 

@@ -20,14 +20,12 @@ static int has_stacks(const struct event *ev)
 		a->sample_type & PERF_SAMPLE_REGS_USER);
 }
 
-/* Another event records the same tracepoint with stacks, perhaps of some threads only. */
-static int stacks_elsewhere(const struct judge *j, const struct event *bare)
+/* Another event records the switches with stacks, perhaps of some threads only. */
+static int switches_have_stacks(const struct judge *j)
 {
-	for (size_t i = 0; i < j->rec->events.n; i++) {
-		const struct event *ev = &j->rec->events.v[i];
-		if (ev->is_tracepoint && ev->attr.config == bare->attr.config && has_stacks(ev))
+	for (size_t i = 0; i < j->rec->events.n; i++)
+		if (is_switch(&j->rec->events.v[i]) && has_stacks(&j->rec->events.v[i]))
 			return 1;
-	}
 	return 0;
 }
 
@@ -35,11 +33,12 @@ static void judge_no_stacks(struct judge *j)
 {
 	const struct survey *v = j->in->survey;
 	const struct event *bare = NULL;
+	int elsewhere = switches_have_stacks(j);
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		int live = !v || (i < v->events.n && v->events.v[i].samples);
 		if (!live || has_stacks(ev) || (ev->is_tracepoint && !is_switch(ev)) ||
-		    (ev->is_tracepoint && stacks_elsewhere(j, ev)) ||
+		    (is_switch(ev) && elsewhere) ||
 		    (ev->name && !strncmp(ev->name, "dummy", 5)))
 			continue;
 		if (!bare || is_switch(ev))
