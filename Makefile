@@ -1,6 +1,6 @@
 # perfkit - one Makefile for everything; `make help` lists the targets.
 #
-# A folder is a library; every .c in it belongs to it. Objects go to $(O), default build/.
+# A folder is a library; every .c in it and in its rooms (the folders in it) belongs to it. Objects go to $(O), default build/.
 
 -include config.mk
 
@@ -39,12 +39,14 @@ endif
 endif
 
 # Lowest first. A library may use what stands before it.
-LAYERS := base libparse libsym libstore render
+LAYERS := base libparse libsym libtime render
 # Link order is the reverse.
-LINK_A := $(O)/librender.a $(O)/liblibstore.a $(O)/liblibsym.a $(O)/liblibparse.a $(O)/libbase.a
+LINK_A := $(O)/librender.a $(O)/liblibtime.a $(O)/liblibsym.a $(O)/liblibparse.a $(O)/libbase.a
 
 comma := ,
-obj = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard $(1)/*.c)))
+# A library is its folder and the rooms in it.
+sources = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+obj = $(patsubst %.c,$(O)/%.o,$(call sources,$(1)))
 
 .PHONY: all check bench install uninstall asan clean distclean help demo shots pictures format
 all: $(O)/perfkit
@@ -73,7 +75,7 @@ static-%:
 
 define library
 $(O)/lib$(1).a: $$(call obj,$(1))
-	$$(call say,AR,$$@)rm -f $$@ && $$(AR) rcs $$@ $$^
+	$$(call say,AR,$$@)rm -f $$@ && $$(AR) qcs $$@ $$^
 endef
 $(foreach l,$(LAYERS),$(eval $(call library,$(l))))
 
@@ -97,11 +99,11 @@ $(COMPLETIONS): $(O)/completions/perfkit.%: $(O)/perfkit
 
 # --- what the pictures carry ----------------------------------------------------------------
 # Style sheets and scripts of the pictures as C strings: flame_css, flame_js, timeline_css, ...
-flame_CSS := render/flame.css
-flame_JS := render/svg_common.js render/flame_tree.js render/flame_draw.js render/flame_ui.js
-timeline_CSS := render/flame.css render/timeline.css
-timeline_JS := render/svg_common.js render/timeline_data.js render/timeline_draw.js \
-	render/timeline_ui.js
+flame_CSS := render/flame/flame.css
+flame_JS := render/svg_common.js render/flame/flame_tree.js render/flame/flame_draw.js render/flame/flame_ui.js
+timeline_CSS := render/flame/flame.css render/timeline/timeline.css
+timeline_JS := render/svg_common.js render/timeline/timeline_data.js render/timeline/timeline_draw.js \
+	render/timeline/timeline_ui.js
 c_bytes = od -An -v -tx1 | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'
 .SECONDEXPANSION:
 $(O)/render/%_embed.c: $$($$*_CSS) $$($$*_JS)
@@ -124,16 +126,16 @@ c_string = sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/?/\\?/g' -e 's/^/"/' -e 's/
 $(O)/gen/%.inc: %
 	@mkdir -p $(@D)
 	$(Q)$(c_string) $< >$@
-$(O)/gen/cmd/help/words.inc: docs/words.md
+$(O)/gen/cmd/cli/help/words.inc: docs/words.md
 	@mkdir -p $(@D)
 	$(Q)$(c_string) $< >$@
-$(O)/libstore/embed.o: $(O)/gen/libstore/schema.sql.inc $(O)/gen/libstore/causes.rules.inc
-$(O)/libstore/embed.o: ALL_CFLAGS += -I$(O)/gen
-$(O)/cmd/packscript.o: $(O)/gen/cmd/pack.sh.inc
-$(O)/cmd/packscript.o: ALL_CFLAGS += -I$(O)/gen
-HELP_INC := $(addprefix $(O)/gen/,cmd/help/exit-status.txt.inc cmd/help/names.txt.inc cmd/help/words.inc)
-$(O)/cmd/topics.o: $(HELP_INC)
-$(O)/cmd/topics.o: ALL_CFLAGS += -I$(O)/gen
+$(O)/libtime/store/embed.o: $(O)/gen/libtime/store/schema.sql.inc $(O)/gen/libtime/explain/causes.rules.inc
+$(O)/libtime/store/embed.o: ALL_CFLAGS += -I$(O)/gen
+$(O)/cmd/pack_script.o: $(O)/gen/cmd/pack.sh.inc
+$(O)/cmd/pack_script.o: ALL_CFLAGS += -I$(O)/gen
+HELP_INC := $(addprefix $(O)/gen/,cmd/cli/help/exit-status.txt.inc cmd/cli/help/names.txt.inc cmd/cli/help/words.inc)
+$(O)/cmd/cli/topics.o: $(HELP_INC)
+$(O)/cmd/cli/topics.o: ALL_CFLAGS += -I$(O)/gen
 
 # --- tests -------------------------------------------------------------------------------
 # tests/unit/LIB/test_*.c is one cmocka program each, linked with LIB and what lies below it
@@ -149,8 +151,8 @@ $(TESTLIB): $(call obj,tests/lib)
 below_base := $(O)/libbase.a
 below_libparse := $(O)/liblibparse.a $(below_base)
 below_libsym := $(O)/liblibsym.a $(below_libparse)
-below_libstore := $(O)/liblibstore.a $(below_libsym)
-below_render := $(O)/librender.a $(below_libstore)
+below_libtime := $(O)/liblibtime.a $(below_libsym)
+below_render := $(O)/librender.a $(below_libtime)
 unit_layer = $(word 3,$(subst /, ,$(1)))
 
 .SECONDEXPANSION:
@@ -262,9 +264,9 @@ check-house:
 # the states it would follow by itself: four times as fast.
 CLANG_TIDY ?= clang-tidy
 GCC ?= gcc
-READ_SRC := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.c))
-READ_DEPS := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.h)) tests/analyze.h config.mk \
-	$(addprefix $(O)/gen/,libstore/schema.sql.inc libstore/causes.rules.inc cmd/pack.sh.inc) \
+READ_SRC := $(foreach d,$(LAYERS) cmd,$(call sources,$(d)))
+READ_DEPS := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.h $(d)/*/*.h)) tests/analyze.h config.mk \
+	$(addprefix $(O)/gen/,libtime/store/schema.sql.inc libtime/explain/causes.rules.inc cmd/pack.sh.inc) \
 	$(HELP_INC)
 READ_CFLAGS = $(filter-out -MMD -MP,$(ALL_CFLAGS)) -I$(O)/gen \
 	-DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"' \
@@ -351,7 +353,7 @@ install: all $(O)/man/made $(COMPLETIONS)
 		$(SHARE)/fish/vendor_completions.d
 	install -d $(addprefix $(SHARE)/perfkit/,$(sort $(dir $(EXAMPLES))))
 	install -m 755 $(O)/perfkit $(DESTDIR)$(PREFIX)/bin/perfkit
-	install -m 644 libstore/causes.rules $(SHARE)/perfkit
+	install -m 644 libtime/explain/causes.rules $(SHARE)/perfkit
 	for f in $(EXAMPLES); do install -m 644 $$f $(SHARE)/perfkit/$$f || exit 1; done
 	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
 	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit
@@ -385,8 +387,8 @@ rpm: all $(O)/man/made $(COMPLETIONS)
 	$(Q)MAKE='$(MAKE)' sh packaging/rpm.sh $(O) $(VERSION)
 
 format:
-	clang-format -i $(wildcard base/*.[ch] libparse/*.[ch] libsym/*.[ch] libstore/*.[ch] \
-		render/*.[ch] cmd/*.[ch] tests/*/*.[ch] tests/unit/*/*.c)
+	clang-format -i $(foreach d,$(LAYERS) cmd tests,$(wildcard $(d)/*.[ch] $(d)/*/*.[ch])) \
+		$(wildcard tests/unit/*/*.c)
 
 clean:
 	rm -rf $(O) $(O)-asan $(O)-tsan $(O)-fuzz $(O)-clang

@@ -2,14 +2,14 @@
  * collapse.c - `perfkit collapse`: folded stacks, as `perf script | stackcollapse-perf.pl`
  * gives them.
  */
-#include "cmd/input.h"
-#include "cmd/label.h"
-#include "cmd/output.h"
-#include "cmd/samples.h"
-#include "cmd/tailout.h"
+#include "cmd/input/input.h"
+#include "cmd/input/label.h"
+#include "cmd/cli/output.h"
+#include "cmd/input/samples.h"
+#include "cmd/tail_out.h"
 #include "cmd/verbs.h"
-#include "cmd/say.h"
-#include "render/foldtree.h"
+#include "cmd/cli/say.h"
+#include "render/flame/fold_tree.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,17 +2,17 @@
  * doctor.c - `perfkit doctor`: can this recording answer? Findings, worst first, each with its
  * remedy; exit status 3 where an answer would be wrong. A store repeats what import found.
  */
-#include "cmd/fill.h"
-#include "cmd/input.h"
-#include "cmd/missing.h"
-#include "cmd/say.h"
-#include "cmd/tlinput.h"
+#include "cmd/cli/fill.h"
+#include "cmd/input/input.h"
+#include "cmd/input/missing.h"
+#include "cmd/cli/say.h"
+#include "cmd/input/timeline_input.h"
 #include "cmd/verbs.h"
-#include "libstore/build.h"
-#include "libstore/remedy.h"
-#include "libstore/storefindings.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "libtime/sched/build.h"
+#include "libtime/doctor/remedy.h"
+#include "libtime/doctor/store_findings.h"
+#include "render/text/escape.h"
+#include "render/text/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /*
  * import.c - `perfkit import`: recordings → one SQLite store.
  */
-#include "cmd/scratch.h"
-#include "cmd/reportlines.h"
-#include "cmd/tlinput.h"
+#include "cmd/cli/scratch.h"
+#include "cmd/report_lines.h"
+#include "cmd/input/timeline_input.h"
 #include "cmd/verbs.h"
-#include "cmd/say.h"
+#include "cmd/cli/say.h"
 #include "base/arena.h"
-#include "libstore/storewrite.h"
+#include "libtime/store/store_write.h"
 
 #include <inttypes.h>
 #include <signal.h>

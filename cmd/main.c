@@ -2,12 +2,12 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/shortage.h"
-#include "cmd/budget.h"
-#include "cmd/manpage.h"
-#include "cmd/sandbox.h"
-#include "cmd/say.h"
-#include "cmd/scratch.h"
-#include "cmd/topics.h"
+#include "cmd/cli/budget.h"
+#include "cmd/cli/manpage.h"
+#include "cmd/cli/sandbox.h"
+#include "cmd/cli/say.h"
+#include "cmd/cli/scratch.h"
+#include "cmd/cli/topics.h"
 #include "cmd/verbs.h"
 
 #include <elfutils/libdwfl.h>

@@ -5,19 +5,19 @@
  *	perf.data ──fold, unwind, name──► files in use ──► MANIFEST, perf.data, debug/, symfs/
  */
 #include "base/mem.h"
-#include "cmd/input.h"
-#include "cmd/inputkind.h"
-#include "cmd/missing.h"
-#include "cmd/output.h"
-#include "cmd/packscript.h"
-#include "cmd/plaininput.h"
-#include "cmd/scratch.h"
+#include "cmd/input/input.h"
+#include "cmd/input/input_kind.h"
+#include "cmd/input/missing.h"
+#include "cmd/cli/output.h"
+#include "cmd/pack_script.h"
+#include "cmd/input/plain_input.h"
+#include "cmd/cli/scratch.h"
 #include "cmd/verbs.h"
-#include "cmd/say.h"
-#include "libparse/bundle.h"
-#include "libsym/packlist.h"
-#include "libsym/readfile.h"
-#include "render/escape.h"
+#include "cmd/cli/say.h"
+#include "libparse/archive/bundle.h"
+#include "libsym/pack_list.h"
+#include "libsym/elf/read_file.h"
+#include "render/text/escape.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "cmd/packscript.h"
+#include "cmd/pack_script.h"
 
 const char pack_script[] =
 #include "cmd/pack.sh.inc"

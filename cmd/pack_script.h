@@ -1,6 +1,6 @@
-/* packscript.h - the sh script of `perfkit pack --script` (cmd/pack.sh), compiled in. */
-#ifndef CMD_PACKSCRIPT_H
-#define CMD_PACKSCRIPT_H
+/* pack_script.h - the sh script of `perfkit pack --script` (cmd/pack.sh), compiled in. */
+#ifndef CMD_PACK_SCRIPT_H
+#define CMD_PACK_SCRIPT_H
 
 extern const char pack_script[];
 

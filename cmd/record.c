@@ -2,8 +2,8 @@
  * record.c - `perfkit record`: the perf record line that can answer the question.
  */
 #include "base/mem.h"
-#include "cmd/recordrun.h"
-#include "cmd/say.h"
+#include "cmd/record_run.h"
+#include "cmd/cli/say.h"
 #include "cmd/verbs.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cmd/recordplan.h"
+#include "cmd/record_plan.h"
 #include "base/mem.h"
 #include "base/shellword.h"
 

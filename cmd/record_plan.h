@@ -1,13 +1,13 @@
 /*
- * recordplan.h - which `perf probe` and `perf record` lines answer which question.
+ * record_plan.h - which `perf probe` and `perf record` lines answer which question.
  *
  * The plan is made of words, not of text: what runs is what is printed, and no shell comes
  * between. Rules that recordings in this field break most often are built in: tracepoints have
  * period 1 (never -F), waits are recorded system-wide even for one process (who wakes and who
  * runs meanwhile are others), one clock, build-ids of all DSOs, stack dumps and rings bounded.
  */
-#ifndef CMD_RECORDPLAN_H
-#define CMD_RECORDPLAN_H
+#ifndef CMD_RECORD_PLAN_H
+#define CMD_RECORD_PLAN_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,4 +1,4 @@
-#include "cmd/recordrun.h"
+#include "cmd/record_run.h"
 #include "base/mem.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
- * recordrun.h - running perf for `perfkit record`, and asking this machine what it has.
+ * record_run.h - running perf for `perfkit record`, and asking this machine what it has.
  */
-#ifndef CMD_RECORDRUN_H
-#define CMD_RECORDRUN_H
+#ifndef CMD_RECORD_RUN_H
+#define CMD_RECORD_RUN_H
 
-#include "cmd/recordplan.h"
+#include "cmd/record_plan.h"
 
 /* 1 when the kernel lets this user count hardware cycles. */
 int has_hardware_cycles(void);

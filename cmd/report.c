@@ -3,18 +3,18 @@
  * could be found.
  */
 #include "base/mem.h"
-#include "cmd/inputkind.h"
-#include "cmd/missing.h"
-#include "cmd/output.h"
-#include "cmd/reporthead.h"
-#include "cmd/reportlines.h"
-#include "cmd/reportwaits.h"
-#include "cmd/tlsamples.h"
+#include "cmd/input/input_kind.h"
+#include "cmd/input/missing.h"
+#include "cmd/cli/output.h"
+#include "cmd/report_head.h"
+#include "cmd/report_lines.h"
+#include "cmd/report_waits.h"
+#include "cmd/input/timeline_samples.h"
 #include "cmd/verbs.h"
-#include "cmd/say.h"
-#include "render/escape.h"
-#include "render/table.h"
-#include "render/units.h"
+#include "cmd/cli/say.h"
+#include "render/text/escape.h"
+#include "render/text/table.h"
+#include "render/text/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

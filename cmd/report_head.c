@@ -1,8 +1,8 @@
-#include "cmd/reporthead.h"
-#include "cmd/fill.h"
+#include "cmd/report_head.h"
+#include "cmd/cli/fill.h"
 #include "libparse/sample.h"
-#include "render/escape.h"
-#include "render/units.h"
+#include "render/text/escape.h"
+#include "render/text/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

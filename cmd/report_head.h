@@ -1,13 +1,13 @@
 /*
- * reporthead.h - the first half of `perfkit report`: what a recording is. Text in 80 columns,
+ * report_head.h - the first half of `perfkit report`: what a recording is. Text in 80 columns,
  * but for words that are longer.
  */
-#ifndef CMD_REPORTHEAD_H
-#define CMD_REPORTHEAD_H
+#ifndef CMD_REPORT_HEAD_H
+#define CMD_REPORT_HEAD_H
 
 #include "base/buf.h"
-#include "cmd/input.h"
-#include "libstore/survey.h"
+#include "cmd/input/input.h"
+#include "libtime/doctor/survey.h"
 
 /* What was counted of one event. */
 struct report_event {

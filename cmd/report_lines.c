@@ -1,10 +1,10 @@
-#include "cmd/reportlines.h"
+#include "cmd/report_lines.h"
 #include "base/mem.h"
-#include "cmd/missing.h"
-#include "cmd/reporthead.h"
+#include "cmd/input/missing.h"
+#include "cmd/report_head.h"
 #include "libparse/sample.h"
-#include "libstore/store.h"
-#include "render/escape.h"
+#include "libtime/store/store.h"
+#include "render/text/escape.h"
 
 #include <string.h>
 

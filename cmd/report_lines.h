@@ -1,12 +1,12 @@
 /*
- * reportlines.h - what report says of a recording whose timeline was built, apart from who ran
+ * report_lines.h - what report says of a recording whose timeline was built, apart from who ran
  * and waited: import keeps it in the store, report prints it, from there too.
  */
-#ifndef CMD_REPORTLINES_H
-#define CMD_REPORTLINES_H
+#ifndef CMD_REPORT_LINES_H
+#define CMD_REPORT_LINES_H
 
-#include "cmd/tlinput.h"
-#include "libstore/storereport.h"
+#include "cmd/input/timeline_input.h"
+#include "libtime/doctor/store_report.h"
 
 /* Of the recording that `ti` was built of, or kept in the store it was read of (then perhaps
  * none). *out is the caller's to release, after a failure too. ERR_NOMEM, ERR_IO, ERR_FORMAT.

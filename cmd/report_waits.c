@@ -1,10 +1,10 @@
-#include "cmd/reportwaits.h"
+#include "cmd/report_waits.h"
 #include "base/mem.h"
-#include "cmd/output.h"
-#include "cmd/waits.h"
-#include "render/table.h"
-#include "render/tailwords.h"
-#include "render/units.h"
+#include "cmd/cli/output.h"
+#include "cmd/input/waits.h"
+#include "render/text/table.h"
+#include "render/text/tail_words.h"
+#include "render/text/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

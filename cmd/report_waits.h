@@ -1,14 +1,15 @@
 /*
- * reportwaits.h - the scheduler's half of `perfkit report`: what each thread did with its time.
+ * report_waits.h - the scheduler's half of `perfkit report`: what each thread did with its
+ * time.
  *
  * Its waits are those that `tail` ranks: less their idle parts, which have a column of their
  * own. perf sched timehist calls runnable time sch delay, and idle + blocked + runnable wait
  * time.
  */
-#ifndef CMD_REPORTWAITS_H
-#define CMD_REPORTWAITS_H
+#ifndef CMD_REPORT_WAITS_H
+#define CMD_REPORT_WAITS_H
 
-#include "cmd/tlinput.h"
+#include "cmd/input/timeline_input.h"
 
 /* Of what passes --comm, --pid, --tid, --cpu and --time (a wait by its name then, and by the
  * CPU it left or came back to; running time by the CPU it was on): print totals, the table of

@@ -5,11 +5,11 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "cmd/output.h"
-#include "cmd/svgsource.h"
+#include "cmd/cli/output.h"
+#include "cmd/svg_source.h"
 #include "cmd/verbs.h"
-#include "cmd/say.h"
-#include "render/flamesvg.h"
+#include "cmd/cli/say.h"
+#include "render/flame/flame_svg.h"
 
 #include <stdlib.h>
 #include <string.h>

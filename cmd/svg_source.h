@@ -1,14 +1,14 @@
 /*
- * svgsource.h - where a flame graph's stacks come from: folded text, samples, waits, or both
+ * svg_source.h - where a flame graph's stacks come from: folded text, samples, waits, or both
  * run and wait of the same threads.
  */
-#ifndef CMD_SVGSOURCE_H
-#define CMD_SVGSOURCE_H
+#ifndef CMD_SVG_SOURCE_H
+#define CMD_SVG_SOURCE_H
 
-#include "cmd/flameinput.h"
-#include "cmd/tailout.h"
-#include "cmd/waits.h"
-#include "render/flame.h"
+#include "cmd/input/flame_input.h"
+#include "cmd/tail_out.h"
+#include "cmd/input/waits.h"
+#include "render/flame/flame.h"
 
 enum svg_kind {
 	SVG_CPU,

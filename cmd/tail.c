@@ -3,12 +3,12 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "cmd/tailout.h"
+#include "cmd/tail_out.h"
 #include "cmd/verbs.h"
-#include "cmd/say.h"
-#include "render/escape.h"
-#include "render/tailjson.h"
-#include "render/units.h"
+#include "cmd/cli/say.h"
+#include "render/text/escape.h"
+#include "render/text/tail_json.h"
+#include "render/text/units.h"
 
 #include <stdio.h>
 #include <string.h>

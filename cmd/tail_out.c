@@ -1,9 +1,9 @@
-#include "cmd/output.h"
-#include "cmd/tailout.h"
-#include "cmd/flameinput.h"
-#include "render/escape.h"
-#include "render/flamesvg.h"
-#include "render/tailtext.h"
+#include "cmd/cli/output.h"
+#include "cmd/tail_out.h"
+#include "cmd/input/flame_input.h"
+#include "render/text/escape.h"
+#include "render/flame/flame_svg.h"
+#include "render/text/tail_text.h"
 
 #include <string.h>
 

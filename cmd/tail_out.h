@@ -1,14 +1,14 @@
 /*
- * tailout.h - `perfkit tail`: its options, and its answers as text and pictures.
+ * tail_out.h - `perfkit tail`: its options, and its answers as text and pictures.
  */
-#ifndef CMD_TAILOUT_H
-#define CMD_TAILOUT_H
+#ifndef CMD_TAIL_OUT_H
+#define CMD_TAIL_OUT_H
 
 #include "base/buf.h"
-#include "cmd/waits.h"
-#include "libstore/tailmodel.h"
+#include "cmd/input/waits.h"
+#include "libtime/explain/tail_model.h"
 #include "libsym/profile.h"
-#include "render/timelinesvg.h"
+#include "render/timeline/timeline_svg.h"
 
 /* A verb's defaults have this for `top`: --top was not given. */
 #define TAIL_NO_TOP UINT64_MAX
@@ -85,7 +85,7 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 /* --flame: the time inside the shown episodes by stack, into a file. ERR_IO, ERR_NOMEM. */
 int tailout_flame(struct tail_run *r, struct tail *t, struct err *e);
 
-/* The first `most` of the shown episodes as timelines, into a file (tailsvg.c). ERR_IO,
+/* The first `most` of the shown episodes as timelines, into a file (tail_svg.c). ERR_IO,
  * ERR_NOMEM; ERR_NOTFOUND when there is none. */
 enum { TAIL_PANELS = 10 }; /* where nothing else is asked for */
 int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,

@@ -1,15 +1,15 @@
 /*
- * tailsvg.c - `perfkit tail --svg`: the worst episodes as timelines, one below the other: the
+ * tail_svg.c - `perfkit tail --svg`: the worst episodes as timelines, one below the other: the
  * episode's thread on top, the threads of its chain below, then the CPU that they waited for
  * (or its own), and the explanation as a sentence above.
  */
 #include "base/mem.h"
-#include "cmd/output.h"
-#include "cmd/tailout.h"
-#include "render/escape.h"
-#include "render/tailwords.h"
-#include "render/timelinesvg.h"
-#include "render/units.h"
+#include "cmd/cli/output.h"
+#include "cmd/tail_out.h"
+#include "render/text/escape.h"
+#include "render/text/tail_words.h"
+#include "render/timeline/timeline_svg.h"
+#include "render/text/units.h"
 
 enum { CORUNNERS = 3, CPUS = 2 };
 

@@ -2,12 +2,12 @@
  * timeline.c - `perfkit timeline`: threads and CPUs over time as one SVG.
  */
 #include "base/mem.h"
-#include "cmd/output.h"
+#include "cmd/cli/output.h"
 #include "cmd/verbs.h"
-#include "cmd/tailout.h"
-#include "cmd/say.h"
-#include "render/timelinesvg.h"
-#include "render/weight.h"
+#include "cmd/tail_out.h"
+#include "cmd/cli/say.h"
+#include "render/timeline/timeline_svg.h"
+#include "render/text/weight.h"
 
 #include <string.h>
 #include <unistd.h>

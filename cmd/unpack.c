@@ -2,8 +2,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cmd/verbs.h"
-#include "cmd/say.h"
-#include "libparse/bundle.h"
+#include "cmd/cli/say.h"
+#include "libparse/archive/bundle.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CMD_VERBS_H
 #define CMD_VERBS_H
 
-#include "cmd/opt.h"
+#include "cmd/cli/opt.h"
 
 extern const struct verb verb_collapse;
 extern const struct verb verb_doctor;

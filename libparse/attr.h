@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "libparse/perfabi.h"
+#include "libparse/perf_abi.h"
 
 enum { ATTR_SIZE_VER0 = 64 };
 

@@ -1,6 +1,6 @@
 #include "libparse/counters.h"
 #include "base/bytes.h"
-#include "libparse/perfabi.h"
+#include "libparse/perf_abi.h"
 
 void counters_release(struct counters *c)
 {

@@ -1,5 +1,5 @@
 /*
- * perfabi.h - numbers of the perf.data format: the kernel's record and sample ABI, and perf's
+ * perf_abi.h - numbers of the perf.data format: the kernel's record and sample ABI, and perf's
  * own additions to it.
  *
  * Sources: include/uapi/linux/perf_event.h of Linux 6.19 (record types below 64, sample and
@@ -8,8 +8,8 @@
  * not in an #include, because the header of the machine perfkit is built on may be older than
  * the recording.
  */
-#ifndef LIBPARSE_PERFABI_H
-#define LIBPARSE_PERFABI_H
+#ifndef LIBPARSE_PERF_ABI_H
+#define LIBPARSE_PERF_ABI_H
 
 /* struct perf_event_header.type */
 enum perf_record_type {

@@ -1,4 +1,4 @@
-#include "libparse/printfmt.h"
+#include "libparse/print_fmt.h"
 
 #include <ctype.h>
 #include <stdint.h>

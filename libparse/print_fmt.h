@@ -1,5 +1,5 @@
 /*
- * printfmt.h - is the format of a tracepoint one that libtraceevent can be given?
+ * print_fmt.h - is the format of a tracepoint one that libtraceevent can be given?
  *
  * libtraceevent reads the formats that kernels write, and believes them: it follows a null
  * pointer where a print fmt names a field that is not there, reads past a record where one asks
@@ -18,8 +18,8 @@
  * field is one of the format's; with no more than 4096 operators and casts, for each of which
  * libtraceevent goes one call deeper.
  */
-#ifndef LIBPARSE_PRINTFMT_H
-#define LIBPARSE_PRINTFMT_H
+#ifndef LIBPARSE_PRINT_FMT_H
+#define LIBPARSE_PRINT_FMT_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* recordingevent.c - which event a record belongs to, and the fields that say when and who. */
+/* recording_event.c - which event a record belongs to, and the fields that say when and who. */
 #include "libparse/recording.h"
 
 const struct event *recording_event(const struct recording *rec, const struct record *r)

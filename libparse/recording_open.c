@@ -1,4 +1,4 @@
-/* recordingopen.c - file, pipe or directory → a recording with its events and streams; back to
+/* recording_open.c - file, pipe or directory → a recording with its events and streams; back to
  * the start, closed. */
 #include "libparse/recording.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 #include "libparse/tracepoint.h"
 #include "base/mem.h"
-#include "libparse/printfmt.h"
+#include "libparse/print_fmt.h"
 
 #include <event-parse.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * The formats come from HEADER_TRACING_DATA (a blob in trace-cmd's format; written by
  * tools/perf/util/trace-event-info.c): per event the text of its `format` file. Where a field
  * lies is read from that text here; libtraceevent, which evaluates the print fmt, is only asked
- * for the text of a record, and only with formats that printfmt.h lets through. Damage in the
+ * for the text of a record, and only with formats that print_fmt.h lets through. Damage in the
  * blob costs the formats behind it, nothing else.
  */
 #ifndef LIBPARSE_TRACEPOINT_H
@@ -85,7 +85,7 @@ static inline int64_t tp_int(const struct tp_field *f, const uint8_t *raw, uint3
 const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size, int swap);
 
 /* All fields as perf script shows them, appended to out; cut at 4096 bytes. Where the format is
- * none that libtraceevent can be given (printfmt.h), or the raw data are too short for it:
+ * none that libtraceevent can be given (print_fmt.h), or the raw data are too short for it:
  * "name=value" of each field. */
 void tracepoint_text(struct tracepoints *t, const struct tracepoint *tp, const uint8_t *raw,
 		     uint32_t raw_size, struct buf *out);

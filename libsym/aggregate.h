@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "libparse/counters.h"
-#include "libsym/machine.h"
+#include "libsym/process/machine.h"
 
 /* What keeps two equal stacks apart, beside event, comm and address space. */
 enum aggregate_by {
@@ -40,7 +40,7 @@ struct sample_filter {
 enum chain_kind {
 	CHAIN_NONE,    /* words is the ip alone: the event records no callchain */
 	CHAIN_RAW,     /* words are the recorded callchain, in the file's byte order */
-	CHAIN_UNWOUND, /* words are in host order and may hold UNWOUND_USER (chain.h) */
+	CHAIN_UNWOUND, /* words are in host order and may hold UNWOUND_USER (stack_words.h) */
 };
 
 struct stack_entry {

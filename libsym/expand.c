@@ -1,7 +1,7 @@
 #include "libsym/expand.h"
 #include "base/mem.h"
-#include "libsym/cfi.h"
-#include "libsym/chain.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/stack_words.h"
 
 #include <elf.h>
 #include <sys/mman.h>

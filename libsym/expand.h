@@ -13,8 +13,8 @@
 #define LIBSYM_EXPAND_H
 
 #include "libsym/aggregate.h"
-#include "libsym/modules.h"
-#include "libsym/unwind.h"
+#include "libsym/process/modules.h"
+#include "libsym/unwind/unwind.h"
 
 /*
  * User callchains that came after their samples (Linux 6.19, attr.defer_callchain): one record

@@ -1,6 +1,6 @@
 #include "libsym/names.h"
 #include "base/mem.h"
-#include "libsym/chain.h"
+#include "libsym/unwind/stack_words.h"
 
 /* What is unwound at most (expand.h), its mark, and the kernel's frames in front of it. */
 enum { DEFAULT_MAX_STACK = 1024 + 512 };

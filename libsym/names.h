@@ -16,7 +16,7 @@
 #define LIBSYM_NAMES_H
 
 #include "libsym/aggregate.h"
-#include "libsym/modules.h"
+#include "libsym/process/modules.h"
 #include "libsym/stacks.h"
 
 struct names_options {

@@ -1,8 +1,8 @@
-#include "libsym/packlist.h"
+#include "libsym/pack_list.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "libparse/tar.h"
-#include "libsym/jitfiles.h"
+#include "libparse/archive/tar.h"
+#include "libsym/jit/jit_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,7 @@ static void symfs_name(struct buf *b, const char *path)
 	buf_add(b, path, plain_length(path));
 }
 
-/* As dsofind.c looks for it: by the recorded id, else below symfs. */
+/* As dso_find.c looks for it: by the recorded id, else below symfs. */
 static void runtime_name(struct lister *l, uint32_t dso, struct buf *b)
 {
 	const struct dso *d = &l->profile->machine.dsos.v[dso];

@@ -1,13 +1,14 @@
 /*
- * packlist.h - the files a profile was named from, and where in a bundle (libparse/bundle.h)
- * each has to lie so that the same question finds the same file there.
+ * pack_list.h - the files a profile was named from, and where in a bundle
+ * (libparse/archive/bundle.h) each has to lie so that the same question finds the same file
+ * there.
  *
  * After profile_fold every file that any frame needed is open, callers' too, for the stacks are
  * unwound by then; packlist_open_mapped opens what else the processes with samples had mapped
- * as code. Each has passed the build-id check or the trust rules of dsofind.h.
+ * as code. Each has passed the build-id check or the trust rules of dso_find.h.
  */
-#ifndef LIBSYM_PACKLIST_H
-#define LIBSYM_PACKLIST_H
+#ifndef LIBSYM_PACK_LIST_H
+#define LIBSYM_PACK_LIST_H
 
 #include "libsym/profile.h"
 

@@ -9,7 +9,7 @@
 #define RENDER_PALETTE_H
 
 #include "base/buf.h"
-#include "render/flame.h"
+#include "render/flame/flame.h"
 
 enum palette_id {
 	PALETTE_HOT,

@@ -1,5 +1,5 @@
-#include "render/svgtext.h"
-#include "render/escape.h"
+#include "render/svg_text.h"
+#include "render/text/escape.h"
 
 #include <math.h>
 

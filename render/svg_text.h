@@ -1,8 +1,8 @@
 /*
- * svgtext.h - the small change of SVG: pixel values, text elements, packed numbers.
+ * svg_text.h - the small change of SVG: pixel values, text elements, packed numbers.
  */
-#ifndef RENDER_SVGTEXT_H
-#define RENDER_SVGTEXT_H
+#ifndef RENDER_SVG_TEXT_H
+#define RENDER_SVG_TEXT_H
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -18,7 +18,7 @@ void svg_attr_px(struct buf *b, const char *name, double x);
 /* <text ATTRS x y>s</text>, s from outside. */
 void svg_text(struct buf *b, const char *attrs, double x, double y, const char *s);
 
-/* A number in the form flamedata.h describes; a signed one doubled, less one if negative. */
+/* A number in the form flame_data.h describes; a signed one doubled, less one if negative. */
 void svg_number(struct buf *b, uint64_t x);
 void svg_signed(struct buf *b, int64_t x);
 

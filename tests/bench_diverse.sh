@@ -93,7 +93,7 @@ for i in range(60): ast.unparse(ast.parse(s)); json.loads(json.dumps([random.ran
 load_compilers()
 {
 	cc=${CC:-cc}
-	load "for f in $SRC/lib*/*.c; do $cc -std=gnu11 -O2 -g -D_GNU_SOURCE -I$SRC -c -o /dev/null \$f; done"
+	load "for f in $SRC/lib*/*.c $SRC/lib*/*/*.c; do $cc -std=gnu11 -O2 -g -D_GNU_SOURCE -I$SRC -c -o /dev/null \$f; done"
 	have g++ && load "g++ -std=c++17 -O2 -g -c -o /dev/null $SRC/tests/bench_deep.cc"
 	have g++ && g++ -std=c++17 -O1 -fno-omit-frame-pointer -w -o "$work/deep" "$SRC/tests/bench_deep.cc" &&
 		load "$work/deep 20"

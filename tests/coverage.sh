@@ -6,8 +6,8 @@ set -u
 verbose=no
 [ "${1:-}" = -v ] && verbose=yes
 find "$O" -name '*.gcda' | grep -q . || { echo "no .gcda below $O: make coverage" >&2; exit 1; }
-for lib in base libparse libsym libstore render cmd; do
-	for c in "$lib"/*.c; do
+for lib in base libparse libsym libtime render cmd; do
+	for c in "$lib"/*.c "$lib"/*/*.c; do
 		gcda=$O/${c%.c}.gcda
 		if [ -e "$gcda" ]; then
 			gcov -n -o "$O/$lib" "$O/${c%.c}.o" 2>/dev/null

@@ -19,7 +19,7 @@ wrong()
 }
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-libraries="base libparse libsym libstore render"
+libraries="base libparse libsym libtime render"
 folders="$libraries cmd"
 
 archive()
@@ -33,10 +33,10 @@ layers_include()
 	below=
 	for d in $folders; do
 		below="$below $d"
-		for inc in $(sed -n 's/^#include "\([^"/]*\)\/.*/\1/p' "$d"/*.[ch] | sort -u); do
+		for inc in $(sed -n 's/^#include "\([^"/]*\)\/.*/\1/p' "$d"/*.[ch] "$d"/*/*.[ch] 2>"$tmp/none" | sort -u); do
 			case " $below " in
 			*" $inc "*) ;;
-			*) wrong "$(grep -l "^#include \"$inc/" "$d"/*.[ch] | tr '\n' ' ')include $inc, which is not below $d" ;;
+			*) wrong "$(grep -l "^#include \"$inc/" "$d"/*.[ch] "$d"/*/*.[ch] 2>"$tmp/none" | tr '\n' ' ')include $inc, which is not below $d" ;;
 			esac
 		done
 	done
@@ -96,7 +96,7 @@ undocumented()
 
 headers()
 {
-	set -- $(for d in $folders; do ls "$d"/*.h; done)
+	set -- $(for d in $folders; do find "$d" -name '*.h' | sort; done)
 	i=0
 	for h; do
 		compile_header "$h" "$i" >"$tmp/$i.out" &
@@ -106,13 +106,13 @@ headers()
 	wait
 	cat "$tmp"/*.out | grep . && wrong "headers do not compile alone"
 	# shellcheck disable=SC2046
-	undocumented $(echo "$@" | tr ' ' '\n' | grep -v '_priv\.h\|_impl\.h') | grep . && wrong "prototypes without a comment"
+	undocumented $(echo "$@" | tr ' ' '\n' | grep -v '_internal\.h') | grep . && wrong "prototypes without a comment"
 }
 
 code()
 {
 	grep -nE '(^|[^_a-zA-Z0-9>.])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf|getline|getdelim|open_memstream)\(' \
-		$(for d in $folders; do echo "$d/*.[ch]"; done) | grep -v '^base/mem\.[ch]:' |
+		$(for d in $folders; do find "$d" -name '*.[ch]'; done) | grep -v '^base/mem\.[ch]:' |
 		grep -vE ':[0-9]+:[ \t]*(/?\*|//)' && wrong "memory goes through base/mem.h"
 	find $folders tests configure Makefile -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \
 		-o -name '*.js' -o -name configure -o -name Makefile \) -exec wc -l {} + |
@@ -137,7 +137,7 @@ code()
 # What a stranger wrote is never part of a statement, and is escaped in one place for each form.
 hostile()
 {
-	sources=$(for d in $folders; do ls "$d"/*.c; done)
+	sources=$(for d in $folders; do find "$d" -name '*.c' | sort; done)
 	# shellcheck disable=SC2086
 	{
 		grep -nE 'sqlite3_(v?mprintf|v?snprintf|get_table|str_append|complete)' $sources
@@ -146,11 +146,11 @@ hostile()
 		grep -nE 'sqlite3_exec\(' $sources | grep -vE 'sqlite3_exec\([a-z>-]+, ("|sql,)'
 	} | grep . && wrong "SQL is prepared, with values bound to it"
 	# shellcheck disable=SC2086
-	grep -nE '&(lt|gt|amp|quot);' $sources | grep -v '^render/escape\.c:' && wrong "XML is escaped in render/escape.c"
+	grep -nE '&(lt|gt|amp|quot);' $sources | grep -v '^render/text/escape\.c:' && wrong "XML is escaped in render/text/escape.c"
 	# shellcheck disable=SC2086
-	grep -nF '\\u%04x' $sources | grep -v '^render/json\.c:' && wrong "JSON is escaped in render/json.c"
+	grep -nF '\\u%04x' $sources | grep -v '^render/text/json\.c:' && wrong "JSON is escaped in render/text/json.c"
 	# shellcheck disable=SC2086
-	grep -nE "memchr\(s, ',', n\)" $sources | grep -v '^render/tailjson\.c:' && wrong "CSV is quoted in render/tailjson.c"
+	grep -nE "memchr\(s, ',', n\)" $sources | grep -v '^render/text/tail_json\.c:' && wrong "CSV is quoted in render/text/tail_json.c"
 }
 
 for what; do

@@ -1,7 +1,7 @@
-#include "cmd/budget.h"
+#include "cmd/cli/budget.h"
 #include "base/shortage.h"
-#include "cmd/input.h"
-#include "cmd/say.h"
+#include "cmd/input/input.h"
+#include "cmd/cli/say.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * that have left memory, see bigvec.h, and mapped files do not count) and for each file written
  * or stream printed. --force lifts it.
  */
-#ifndef CMD_BUDGET_H
-#define CMD_BUDGET_H
+#ifndef CMD_CLI_BUDGET_H
+#define CMD_CLI_BUDGET_H
 
-#include "cmd/opt.h"
+#include "cmd/cli/opt.h"
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "cmd/fill.h"
+#include "cmd/cli/fill.h"
 
 #include <string.h>
 

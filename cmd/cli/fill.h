@@ -1,8 +1,8 @@
 /*
  * fill.h - text broken into lines of 80 columns: what report and help print.
  */
-#ifndef CMD_FILL_H
-#define CMD_FILL_H
+#ifndef CMD_CLI_FILL_H
+#define CMD_CLI_FILL_H
 
 #include "base/buf.h"
 

@@ -3,10 +3,10 @@
  * program does. `make` writes them through `perfkit help --man` and `perfkit help
  * --completion`.
  */
-#ifndef CMD_MANPAGE_H
-#define CMD_MANPAGE_H
+#ifndef CMD_CLI_MANPAGE_H
+#define CMD_CLI_MANPAGE_H
 
-#include "cmd/opt.h"
+#include "cmd/cli/opt.h"
 
 #include <stdio.h>
 

@@ -10,8 +10,8 @@
  *		OPT_END
  *	};
  */
-#ifndef CMD_OPT_H
-#define CMD_OPT_H
+#ifndef CMD_CLI_OPT_H
+#define CMD_CLI_OPT_H
 
 #include "base/buf.h"
 

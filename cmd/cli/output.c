@@ -1,7 +1,7 @@
-#include "cmd/output.h"
+#include "cmd/cli/output.h"
 #include "base/buf.h"
-#include "cmd/budget.h"
-#include "cmd/inputkind.h"
+#include "cmd/cli/budget.h"
+#include "cmd/input/input_kind.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

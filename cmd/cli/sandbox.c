@@ -1,7 +1,7 @@
-#include "cmd/sandbox.h"
+#include "cmd/cli/sandbox.h"
 #include "base/outfile.h"
-#include "cmd/bundlecache.h"
-#include "cmd/input.h"
+#include "cmd/input/bundle_cache.h"
+#include "cmd/input/input.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -6,10 +6,10 @@
  * cache (Landlock, Linux 5.13 and later), and gain no privileges by running programs. Reading
  * stays free: binaries lie anywhere.
  */
-#ifndef CMD_SANDBOX_H
-#define CMD_SANDBOX_H
+#ifndef CMD_CLI_SANDBOX_H
+#define CMD_CLI_SANDBOX_H
 
-#include "cmd/opt.h"
+#include "cmd/cli/opt.h"
 
 /*
  * Enter it, for good, before the first input is opened; threads that are made later are in it,

@@ -1,5 +1,5 @@
-#include "cmd/say.h"
-#include "render/escape.h"
+#include "cmd/cli/say.h"
+#include "render/text/escape.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
  * say.h - the one way lines get to stderr: what a stranger's file may have put into them is
- * made visible (render/escape.h), so that no terminal obeys it and a line stays one line.
+ * made visible (render/text/escape.h), so that no terminal obeys it and a line stays one line.
  */
-#ifndef CMD_SAY_H
-#define CMD_SAY_H
+#ifndef CMD_CLI_SAY_H
+#define CMD_CLI_SAY_H
 
 #include <stdarg.h>
 #include <stdio.h>

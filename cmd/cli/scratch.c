@@ -1,5 +1,5 @@
-#include "cmd/scratch.h"
-#include "libparse/tar.h"
+#include "cmd/cli/scratch.h"
+#include "libparse/archive/tar.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,19 +1,19 @@
-#include "cmd/topics.h"
-#include "cmd/fill.h"
-#include "libstore/store.h"
+#include "cmd/cli/topics.h"
+#include "cmd/cli/fill.h"
+#include "libtime/store/store.h"
 
 #include <string.h>
 
 static const char exit_status[] =
-#include "cmd/help/exit-status.txt.inc"
+#include "cmd/cli/help/exit-status.txt.inc"
 	;
 
 static const char names[] =
-#include "cmd/help/names.txt.inc"
+#include "cmd/cli/help/names.txt.inc"
 	;
 
 static const char words[] =
-#include "cmd/help/words.inc"
+#include "cmd/cli/help/words.inc"
 	;
 
 const struct topic topics[] = {

@@ -2,8 +2,8 @@
  * topics.h - pages of `perfkit help` that are about no single command: text files compiled in
  * (see the Makefile), for readers who have the program but not its docs.
  */
-#ifndef CMD_TOPICS_H
-#define CMD_TOPICS_H
+#ifndef CMD_CLI_TOPICS_H
+#define CMD_CLI_TOPICS_H
 
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
-#include "cmd/bundlecache.h"
+#include "cmd/input/bundle_cache.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "cmd/scratch.h"
-#include "libparse/bundle.h"
-#include "libparse/tar.h"
-#include "libsym/readfile.h"
+#include "cmd/cli/scratch.h"
+#include "libparse/archive/bundle.h"
+#include "libparse/archive/tar.h"
+#include "libsym/elf/read_file.h"
 
 #include <dirent.h>
 #include <errno.h>

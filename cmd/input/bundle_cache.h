@@ -1,5 +1,5 @@
 /*
- * bundlecache.h - what bundles hold, unpacked once and kept for the next command:
+ * bundle_cache.h - what bundles hold, unpacked once and kept for the next command:
  *
  *	$XDG_CACHE_HOME/perfkit (else ~/.cache/perfkit), 0700, the user's own
  *		key			192 random bytes
@@ -17,8 +17,8 @@
  *INDEX; who removes one, an exclusive lock. Together they hold at most 2 GB, the longest unused
  *go first. Where anything of this does not work, there is no cache.
  */
-#ifndef CMD_BUNDLECACHE_H
-#define CMD_BUNDLECACHE_H
+#ifndef CMD_INPUT_BUNDLE_CACHE_H
+#define CMD_INPUT_BUNDLE_CACHE_H
 
 #include "libparse/source.h"
 

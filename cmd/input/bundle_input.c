@@ -1,10 +1,10 @@
-#include "cmd/bundleinput.h"
+#include "cmd/input/bundle_input.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cmd/bundlecache.h"
-#include "cmd/scratch.h"
-#include "libparse/bundle.h"
-#include "libparse/perfarchive.h"
+#include "cmd/input/bundle_cache.h"
+#include "cmd/cli/scratch.h"
+#include "libparse/archive/bundle.h"
+#include "libparse/archive/perf_archive.h"
 
 #include <stdio.h>
 #include <string.h>

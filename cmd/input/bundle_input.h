@@ -1,10 +1,10 @@
 /*
- * bundleinput.h - a bundle as the input of a verb: unpacked into the cache or the scratch
+ * bundle_input.h - a bundle as the input of a verb: unpacked into the cache or the scratch
  * folder, or an unpacked one read where it lies. And the tarball of `perf archive`, which is
  * half of one.
  */
-#ifndef CMD_BUNDLEINPUT_H
-#define CMD_BUNDLEINPUT_H
+#ifndef CMD_INPUT_BUNDLE_INPUT_H
+#define CMD_INPUT_BUNDLE_INPUT_H
 
 #include "libparse/source.h"
 
@@ -17,7 +17,7 @@ struct bundle_input {
 /*
  * If `src` (or, when that is closed, the folder `path`) is a bundle: fill in `out` and let
  * *src be the recording inside, still called `path`; it stays closed when that is a folder.
- * With `cache` it may come from the cache of bundles (bundlecache.h), or be put there.
+ * With `cache` it may come from the cache of bundles (bundle_cache.h), or be put there.
  * Otherwise nothing is changed. 0, or as bundle_unpack. Released by the caller either way.
  */
 int bundle_input_open(struct bundle_input *out, const char *path, struct source *src, int cache,

@@ -1,7 +1,7 @@
-#include "cmd/fetchline.h"
+#include "cmd/input/fetch_line.h"
 #include "base/buf.h"
-#include "cmd/say.h"
-#include "render/escape.h"
+#include "cmd/cli/say.h"
+#include "render/text/escape.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
- * fetchline.h - what is shown while files come from a debuginfod server: a line that is redrawn
- * on a terminal, one line a file elsewhere.
+ * fetch_line.h - what is shown while files come from a debuginfod server: a line that is
+ * redrawn on a terminal, one line a file elsewhere.
  */
-#ifndef CMD_FETCHLINE_H
-#define CMD_FETCHLINE_H
+#ifndef CMD_INPUT_FETCH_LINE_H
+#define CMD_INPUT_FETCH_LINE_H
 
-#include "libsym/dsofind.h"
+#include "libsym/elf/dso_find.h"
 
 /* dso_options.fetching on a terminal: "fetching debuginfo of X from HOST 3.1 of 12.0 MB". */
 void fetchline_draw(void *unused, const struct dso_fetch *f);

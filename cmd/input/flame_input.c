@@ -1,6 +1,6 @@
-#include "cmd/flameinput.h"
+#include "cmd/input/flame_input.h"
 #include "base/longname.h"
-#include "cmd/samples.h"
+#include "cmd/input/samples.h"
 #include "libsym/simplify.h"
 
 #include <string.h>

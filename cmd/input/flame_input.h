@@ -1,12 +1,12 @@
 /*
- * flameinput.h - counted call paths (a profile's or a timeline's) into a flame graph.
+ * flame_input.h - counted call paths (a profile's or a timeline's) into a flame graph.
  */
-#ifndef CMD_FLAMEINPUT_H
-#define CMD_FLAMEINPUT_H
+#ifndef CMD_INPUT_FLAME_INPUT_H
+#define CMD_INPUT_FLAME_INPUT_H
 
 #include "base/buf.h"
 #include "libsym/profile.h"
-#include "render/flame.h"
+#include "render/flame/flame.h"
 
 /* What the first level above "all" is: waits and the samples of a flame chart know the first
  * three, the latter their CPU too. */

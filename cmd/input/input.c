@@ -1,14 +1,14 @@
-#include "cmd/input.h"
+#include "cmd/input/input.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/shortage.h"
-#include "cmd/budget.h"
-#include "cmd/fetchline.h"
-#include "cmd/inputkind.h"
-#include "cmd/say.h"
-#include "libsym/kallsyms.h"
-#include "render/escape.h"
+#include "cmd/cli/budget.h"
+#include "cmd/input/fetch_line.h"
+#include "cmd/input/input_kind.h"
+#include "cmd/cli/say.h"
+#include "libsym/elf/kallsyms.h"
+#include "render/text/escape.h"
 
 #include <errno.h>
 #include <stdio.h>

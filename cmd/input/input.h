@@ -2,12 +2,12 @@
  * input.h - what every verb that reads a recording shares: options, opening, filters, progress,
  * warnings.
  */
-#ifndef CMD_INPUT_H
-#define CMD_INPUT_H
+#ifndef CMD_INPUT_INPUT_H
+#define CMD_INPUT_INPUT_H
 
-#include "cmd/bundleinput.h"
-#include "cmd/opt.h"
-#include "libstore/findings.h"
+#include "cmd/input/bundle_input.h"
+#include "cmd/cli/opt.h"
+#include "libtime/doctor/findings.h"
 #include "libsym/profile.h"
 
 #include <time.h>
@@ -22,7 +22,7 @@ struct input_opts {
 	int lines;    /* --srcline of verbs that have it: file and line of frames */
 	int no_lines; /* set by verbs that show none: inlined frames come without them */
 	int trust_paths, no_local;
-	int no_cache;           /* bundlecache.h */
+	int no_cache;           /* bundle_cache.h */
 	const char *max_memory; /* --max-memory, see budget.h */
 	int quiet, verbose, force, strict, no_sandbox;
 };
@@ -56,7 +56,7 @@ struct input {
 int input_open(struct input *in, const char *verb, const struct input_opts *opt,
 	       const char *const *files, size_t nfiles);
 
-/* The same over a source whose first bytes said it is perf.data or a bundle (inputkind.h); it
+/* The same over a source whose first bytes said it is perf.data or a bundle (input_kind.h); it
  * is taken over whatever happens. A closed source stands for the directory `path`. A bundle is
  * unpacked into the scratch folder; names then come from it and from nowhere else, but for
  * --symfs, --buildid-dir, --kallsyms and --vmlinux where they are given. */

@@ -1,7 +1,7 @@
-#include "cmd/inputkind.h"
-#include "cmd/plaininput.h"
-#include "libparse/bundle.h"
-#include "render/folded.h"
+#include "cmd/input/input_kind.h"
+#include "cmd/input/plain_input.h"
+#include "libparse/archive/bundle.h"
+#include "render/flame/folded.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 /*
- * inputkind.h - what a file is, told by its first bytes, never by its name.
+ * input_kind.h - what a file is, told by its first bytes, never by its name.
  */
-#ifndef CMD_INPUTKIND_H
-#define CMD_INPUTKIND_H
+#ifndef CMD_INPUT_INPUT_KIND_H
+#define CMD_INPUT_INPUT_KIND_H
 
 #include "base/err.h"
 #include "libparse/source.h"
@@ -21,7 +21,7 @@ enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n);
 /*
  * Open `path` ("-" is stdin) and tell its kind without taking its bytes. A store on a stream is
  * refused: SQLite reads files. So is text of perf script or bpftrace: no verb reads it. What is
- * merely compressed comes out plain (plaininput.h). A directory is INPUT_PERF_DATA with *src
+ * merely compressed comes out plain (plain_input.h). A directory is INPUT_PERF_DATA with *src
  * left closed: open it by path. input_open_source knows bundles. The source is the caller's to
  * close.
  */

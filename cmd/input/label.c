@@ -1,6 +1,6 @@
-#include "cmd/label.h"
+#include "cmd/input/label.h"
 #include "base/longname.h"
-#include "render/escape.h"
+#include "render/text/escape.h"
 #include "libsym/simplify.h"
 #include "libsym/tidy.h"
 

@@ -4,12 +4,12 @@
  * The rules are stackcollapse-perf.pl's, done right (tidy.h); `[unknown]` frames become
  * [basename of the DSO].
  */
-#ifndef CMD_LABEL_H
-#define CMD_LABEL_H
+#ifndef CMD_INPUT_LABEL_H
+#define CMD_INPUT_LABEL_H
 
 #include "base/buf.h"
 #include "libsym/stacks.h"
-#include "render/foldtree.h"
+#include "render/flame/fold_tree.h"
 
 /* Which marks go behind a name. */
 struct label_options {

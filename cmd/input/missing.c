@@ -1,8 +1,8 @@
-#include "cmd/missing.h"
+#include "cmd/input/missing.h"
 #include "base/buf.h"
 #include "base/shellword.h"
-#include "cmd/fill.h"
-#include "render/escape.h"
+#include "cmd/cli/fill.h"
+#include "render/text/escape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  * missing.h - which DSOs have frames without names: by share of weight, with build-id, reason
  * and the command that would fetch the file. `report` and `pack` print the same list.
  */
-#ifndef CMD_MISSING_H
-#define CMD_MISSING_H
+#ifndef CMD_INPUT_MISSING_H
+#define CMD_INPUT_MISSING_H
 
 #include "base/buf.h"
-#include "libstore/findings.h"
+#include "libtime/doctor/findings.h"
 #include "libsym/profile.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
-#include "cmd/plaininput.h"
+#include "cmd/input/plain_input.h"
 #include "base/buf.h"
 #include "base/diskroom.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "cmd/inputkind.h"
-#include "cmd/scratch.h"
-#include "libparse/unzip.h"
+#include "cmd/input/input_kind.h"
+#include "cmd/cli/scratch.h"
+#include "libparse/archive/unzip.h"
 
 #include <errno.h>
 #include <fcntl.h>

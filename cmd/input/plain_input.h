@@ -1,9 +1,9 @@
 /*
- * plaininput.h - recordings and folded text that somebody compressed to send them:
- * perf.data.zst, .gz, .xz, .bz2. (Bundles are compressed, too, but not plain: bundleinput.h.)
+ * plain_input.h - recordings and folded text that somebody compressed to send them:
+ * perf.data.zst, .gz, .xz, .bz2. (Bundles are compressed, too, but not plain: bundle_input.h.)
  */
-#ifndef CMD_PLAININPUT_H
-#define CMD_PLAININPUT_H
+#ifndef CMD_INPUT_PLAIN_INPUT_H
+#define CMD_INPUT_PLAIN_INPUT_H
 
 #include "libparse/source.h"
 

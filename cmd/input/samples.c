@@ -1,6 +1,6 @@
-#include "cmd/samples.h"
+#include "cmd/input/samples.h"
 #include "base/mem.h"
-#include "cmd/tlsamples.h"
+#include "cmd/input/timeline_samples.h"
 #include "libparse/sample.h"
 
 #include <string.h>

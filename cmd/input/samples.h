@@ -3,15 +3,15 @@
  * where nothing is said of waiting. Behind samples_open nobody can tell which of the two it
  * was.
  */
-#ifndef CMD_SAMPLES_H
-#define CMD_SAMPLES_H
+#ifndef CMD_INPUT_SAMPLES_H
+#define CMD_INPUT_SAMPLES_H
 
-#include "cmd/tlinput.h"
+#include "cmd/input/timeline_input.h"
 
 /* An event of the recording. Texts live as long as the samples. */
 struct samples_event {
 	const char *name;
-	const char *unit; /* of its weights: see event_unit (tlsamples.h) */
+	const char *unit; /* of its weights: see event_unit (timeline_samples.h) */
 	int tracepoint;
 	int wanted; /* --event names it, or is absent */
 };

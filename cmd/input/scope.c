@@ -1,6 +1,6 @@
-#include "cmd/scope.h"
+#include "cmd/input/scope.h"
 #include "base/mem.h"
-#include "cmd/waits.h"
+#include "cmd/input/waits.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
  * scope.h - which findings touch the threads, CPUs and time that were asked about. What is
  * missing elsewhere in a recording is no warning.
  */
-#ifndef CMD_SCOPE_H
-#define CMD_SCOPE_H
+#ifndef CMD_INPUT_SCOPE_H
+#define CMD_INPUT_SCOPE_H
 
-#include "cmd/tlinput.h"
+#include "cmd/input/timeline_input.h"
 
 /* Take out of `f` the findings about things that no wait or sample passing the filters of `ti`
  * has. Without filters all stay. ERR_NOMEM. */

@@ -1,14 +1,14 @@
 /*
- * tlinput.h - what every verb about waiting shares: a timeline from a recording or a store,
- * told apart by content, with causes and idle waits decided.
+ * timeline_input.h - what every verb about waiting shares: a timeline from a recording or a
+ * store, told apart by content, with causes and idle waits decided.
  */
-#ifndef CMD_TLINPUT_H
-#define CMD_TLINPUT_H
+#ifndef CMD_INPUT_TIMELINE_INPUT_H
+#define CMD_INPUT_TIMELINE_INPUT_H
 
-#include "cmd/input.h"
-#include "libstore/causes.h"
-#include "libstore/storefindings.h"
-#include "libstore/timeline.h"
+#include "cmd/input/input.h"
+#include "libtime/explain/causes.h"
+#include "libtime/doctor/store_findings.h"
+#include "libtime/sched/timeline.h"
 
 /* First member of a verb's options struct, so that input_rows and tlinput_rows fit it. */
 struct tlinput_opts {
@@ -39,7 +39,7 @@ enum {
 
 /*
  * Open `path` and build or load its timeline: of a store, all recordings that --recording
- * chooses, side by side (timelinejoin.h). `need_time`: see timeline_answerable; or one
+ * chooses, side by side (timeline_join.h). `need_time`: see timeline_answerable; or one
  * of the below, which ask nothing of the waits. 0, or the exit status after one line on stderr:
  * 3 where the recording cannot answer, unless --force.
  */

@@ -1,4 +1,4 @@
-#include "cmd/tlsamples.h"
+#include "cmd/input/timeline_samples.h"
 
 #include <string.h>
 

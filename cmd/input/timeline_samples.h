@@ -1,11 +1,12 @@
 /*
- * tlsamples.h - a timeline's events and samples as the options about samples choose them.
+ * timeline_samples.h - a timeline's events and samples as the options about samples choose
+ * them.
  */
-#ifndef CMD_TLSAMPLES_H
-#define CMD_TLSAMPLES_H
+#ifndef CMD_INPUT_TIMELINE_SAMPLES_H
+#define CMD_INPUT_TIMELINE_SAMPLES_H
 
-#include "cmd/tlinput.h"
-#include "cmd/waits.h"
+#include "cmd/input/timeline_input.h"
+#include "cmd/input/waits.h"
 
 /* The event that --event names (event_name_fits), index of timeline.events; TL_NONE. */
 uint32_t tl_find_event(const struct tlinput *ti, const char *want);

@@ -1,7 +1,7 @@
-#include "cmd/waits.h"
-#include "cmd/say.h"
-#include "render/escape.h"
-#include "render/units.h"
+#include "cmd/input/waits.h"
+#include "cmd/cli/say.h"
+#include "render/text/escape.h"
+#include "render/text/units.h"
 
 #include <stdio.h>
 #include <string.h>

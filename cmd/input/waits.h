@@ -2,11 +2,11 @@
  * waits.h - off-CPU time summed by thread name, stack and what else keeps waits apart: the rows
  * of `collapse --offcpu`, `--offwake` and `svg --offcpu`.
  */
-#ifndef CMD_WAITS_H
-#define CMD_WAITS_H
+#ifndef CMD_INPUT_WAITS_H
+#define CMD_INPUT_WAITS_H
 
-#include "cmd/tlinput.h"
-#include "libstore/episodes.h"
+#include "cmd/input/timeline_input.h"
+#include "libtime/explain/episodes.h"
 
 /* Options about waits. First member of a verb's options struct, so that input_rows,
  * tlinput_rows and wait_rows fit it. */

@@ -1,4 +1,4 @@
-#include "cmd/wall.h"
+#include "cmd/input/wall.h"
 #include "base/mem.h"
 
 struct wall {

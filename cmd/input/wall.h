@@ -8,10 +8,10 @@
  * "[running, no sample]". The sum of all rows is the threads' recorded life, less what is
  *hidden.
  */
-#ifndef CMD_WALL_H
-#define CMD_WALL_H
+#ifndef CMD_INPUT_WALL_H
+#define CMD_INPUT_WALL_H
 
-#include "cmd/waits.h"
+#include "cmd/input/waits.h"
 
 struct wall_row {
 	uint32_t comm, path;

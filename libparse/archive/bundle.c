@@ -1,8 +1,8 @@
-#include "libparse/bundle.h"
+#include "libparse/archive/bundle.h"
 #include "base/mem.h"
-#include "libparse/perfarchive.h"
-#include "libparse/tree.h"
-#include "libparse/unzip.h"
+#include "libparse/archive/perf_archive.h"
+#include "libparse/archive/tree.h"
+#include "libparse/archive/unzip.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -19,8 +19,8 @@
  * A bundle comes from a stranger: see tar.h for what is refused; unzip.h bounds what comes out,
  * and tree.h creates nothing through a symbolic link.
  */
-#ifndef LIBPARSE_BUNDLE_H
-#define LIBPARSE_BUNDLE_H
+#ifndef LIBPARSE_ARCHIVE_BUNDLE_H
+#define LIBPARSE_ARCHIVE_BUNDLE_H
 
 #include "libparse/source.h"
 

@@ -1,8 +1,8 @@
-/* bundlewrite.c - the writing half of bundle.h. */
+/* bundle_write.c - the writing half of bundle.h. */
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "libparse/bundle.h"
-#include "libparse/tar.h"
+#include "libparse/archive/bundle.h"
+#include "libparse/archive/tar.h"
 
 #include <errno.h>
 #include <fcntl.h>

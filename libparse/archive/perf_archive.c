@@ -1,5 +1,5 @@
-#include "libparse/perfarchive.h"
-#include "libparse/unzip.h"
+#include "libparse/archive/perf_archive.h"
+#include "libparse/archive/unzip.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * perfarchive.h - what `perf archive` makes: a tar of the part of a build-id cache that a
+ * perf_archive.h - what `perf archive` makes: a tar of the part of a build-id cache that a
  * recording needs.
  *
  *	.build-id/48/dc54…  -> ../../[kernel.kallsyms]/48dc54…          in perf's tarball
@@ -14,12 +14,12 @@
  * unzip.h reads (perf itself: bzip2). `perf archive --all` (perf 6.8) puts such a tarball and
  * the recording into another one: bundle.h reads that.
  */
-#ifndef LIBPARSE_PERFARCHIVE_H
-#define LIBPARSE_PERFARCHIVE_H
+#ifndef LIBPARSE_ARCHIVE_PERF_ARCHIVE_H
+#define LIBPARSE_ARCHIVE_PERF_ARCHIVE_H
 
 #include "libparse/source.h"
-#include "libparse/tar.h"
-#include "libparse/tree.h"
+#include "libparse/archive/tar.h"
+#include "libparse/archive/tree.h"
 
 struct unzip;
 

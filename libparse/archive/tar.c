@@ -1,4 +1,4 @@
-#include "libparse/tar.h"
+#include "libparse/archive/tar.h"
 #include "base/mem.h"
 
 #include <inttypes.h>

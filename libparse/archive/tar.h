@@ -9,8 +9,8 @@
  *
  * Formats: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar Format".
  */
-#ifndef LIBPARSE_TAR_H
-#define LIBPARSE_TAR_H
+#ifndef LIBPARSE_ARCHIVE_TAR_H
+#define LIBPARSE_ARCHIVE_TAR_H
 
 #include "base/buf.h"
 #include "base/err.h"

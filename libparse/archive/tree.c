@@ -1,4 +1,4 @@
-#include "libparse/tree.h"
+#include "libparse/archive/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,11 +4,11 @@
  * symbolic link. Files are made 0600 and directories 0700, whatever the archive says: a
  * recording holds parts of the recorded programs' memory.
  */
-#ifndef LIBPARSE_TREE_H
-#define LIBPARSE_TREE_H
+#ifndef LIBPARSE_ARCHIVE_TREE_H
+#define LIBPARSE_ARCHIVE_TREE_H
 
 #include "base/diskroom.h"
-#include "libparse/tar.h"
+#include "libparse/archive/tar.h"
 
 enum { TREE_DIRS_MAX = 1 << 15 };
 

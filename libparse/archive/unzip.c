@@ -1,4 +1,4 @@
-#include "libparse/unzip.h"
+#include "libparse/archive/unzip.h"
 #include "base/mem.h"
 
 #include <string.h>

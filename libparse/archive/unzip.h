@@ -8,8 +8,8 @@
  * text. What comes out is bounded by 1100 times what went in (deflate cannot do better, and
  * honest archives stay below 50).
  */
-#ifndef LIBPARSE_UNZIP_H
-#define LIBPARSE_UNZIP_H
+#ifndef LIBPARSE_ARCHIVE_UNZIP_H
+#define LIBPARSE_ARCHIVE_UNZIP_H
 
 #include "libparse/source.h"
 

@@ -1,5 +1,5 @@
-/* debugfiles.c - finding and checking dwz files, .dwo files and .dwp packages. */
-#include "libsym/debugfiles.h"
+/* debug_files.c - finding and checking dwz files, .dwo files and .dwp packages. */
+#include "libsym/dwarf/debug_files.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

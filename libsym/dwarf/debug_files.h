@@ -1,15 +1,15 @@
 /*
- * debugfiles.h - the further files a module's DWARF lives in: the dwz file that several modules
- * share, .dwo files of split DWARF, and .dwp packages of them.
+ * debug_files.h - the further files a module's DWARF lives in: the dwz file that several
+ * modules share, .dwo files of split DWARF, and .dwp packages of them.
  *
- * Private to debuginfo.c, called under its lock. Nothing is trusted by its name: a dwz file
+ * Private to debug_info.c, called under its lock. Nothing is trusted by its name: a dwz file
  * must have the build-id that was asked for, a split unit the skeleton's dwo_id.
  */
-#ifndef LIBSYM_DEBUGFILES_H
-#define LIBSYM_DEBUGFILES_H
+#ifndef LIBSYM_DWARF_DEBUG_FILES_H
+#define LIBSYM_DWARF_DEBUG_FILES_H
 
-#include "libsym/debuginfo.h"
-#include "libsym/dwarfread.h"
+#include "libsym/dwarf/debug_info.h"
+#include "libsym/dwarf/reader.h"
 
 /* The DWARF of one .dwo, or of one unit in a .dwp. */
 struct debug_dwo {

@@ -1,10 +1,10 @@
-/* debuginfo.c - one module: which unit owns an address, units built on first hit, lookups. */
-#include "libsym/debuginfo.h"
+/* debug_info.c - one module: which unit owns an address, units built on first hit, lookups. */
+#include "libsym/dwarf/debug_info.h"
 
 #include "base/mem.h"
-#include "libsym/debugfiles.h"
-#include "libsym/dieindex.h"
-#include "libsym/linetable.h"
+#include "libsym/dwarf/debug_files.h"
+#include "libsym/dwarf/die_index.h"
+#include "libsym/dwarf/line_table.h"
 
 #include <pthread.h>
 

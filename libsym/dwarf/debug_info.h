@@ -1,5 +1,5 @@
 /*
- * debuginfo.h - address → inlined frames and source lines of one module, from its DWARF.
+ * debug_info.h - address → inlined frames and source lines of one module, from its DWARF.
  *
  *	elf_file(s) ─► debuginfo ─► frames of an address, innermost first
  *	                  ├ dwarfread, dwarfunit   bytes of DWARF 2-5
@@ -36,11 +36,11 @@
  * by DW_FORM_rnglistx) has lines but no inlined frames; some DWARF 5 rows get the unit's file
  * instead of the header's.
  */
-#ifndef LIBSYM_DEBUGINFO_H
-#define LIBSYM_DEBUGINFO_H
+#ifndef LIBSYM_DWARF_DEBUG_INFO_H
+#define LIBSYM_DWARF_DEBUG_INFO_H
 
 #include "base/err.h"
-#include "libsym/elffile.h"
+#include "libsym/elf/elf_file.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
-/* dieindex.c - which DIEs own which code. */
-#include "libsym/dieindex.h"
+/* die_index.c - which DIEs own which code. */
+#include "libsym/dwarf/die_index.h"
 
 #include "base/mem.h"
-#include "libsym/diename.h"
+#include "libsym/dwarf/die_name.h"
 
 struct build {
 	struct die_index *ix;

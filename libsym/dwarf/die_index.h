@@ -1,5 +1,5 @@
 /*
- * dieindex.h - one unit's code as sorted, disjoint segments: address → innermost function, and
+ * die_index.h - one unit's code as sorted, disjoint segments: address → innermost function, and
  * from there outwards to the function that really stands in the symbol table.
  *
  * Built by one forward walk over the unit's DIEs, then immutable: lookups from any thread.
@@ -7,13 +7,13 @@
  * functions) the later DIE in the file wins, which is the inner one of a nest; a function's
  * caller is its parent DIE, never who contains its range. Both as llvm-symbolizer does.
  */
-#ifndef LIBSYM_DIEINDEX_H
-#define LIBSYM_DIEINDEX_H
+#ifndef LIBSYM_DWARF_DIE_INDEX_H
+#define LIBSYM_DWARF_DIE_INDEX_H
 
 #include "base/strtab.h"
-#include "libsym/dwarfread.h"
-#include "libsym/linetable.h"
-#include "libsym/spans.h"
+#include "libsym/dwarf/reader.h"
+#include "libsym/dwarf/line_table.h"
+#include "libsym/dwarf/segments.h"
 
 enum { DIE_NONE = SPAN_NONE };
 

@@ -1,5 +1,5 @@
-/* diename.c - walking DIEs and following references to a name. */
-#include "libsym/diename.h"
+/* die_name.c - walking DIEs and following references to a name. */
+#include "libsym/dwarf/die_name.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,13 +1,14 @@
 /*
- * diename.h - the walk over a unit's DIEs, and the name of a function that a DIE only hints at:
- * through DW_AT_abstract_origin and DW_AT_specification, across units and into the dwz file.
+ * die_name.h - the walk over a unit's DIEs, and the name of a function that a DIE only hints
+ * at: through DW_AT_abstract_origin and DW_AT_specification, across units and into the dwz
+ * file.
  *
- * Private to dieindex.c.
+ * Private to die_index.c.
  */
-#ifndef LIBSYM_DIENAME_H
-#define LIBSYM_DIENAME_H
+#ifndef LIBSYM_DWARF_DIE_NAME_H
+#define LIBSYM_DWARF_DIE_NAME_H
 
-#include "libsym/dieindex.h"
+#include "libsym/dwarf/die_index.h"
 
 /* A DIE met by die_walk. */
 struct die_at {

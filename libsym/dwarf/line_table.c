@@ -1,5 +1,5 @@
-/* linetable.c - the .debug_line header and its state machine. */
-#include "libsym/linetable.h"
+/* line_table.c - the .debug_line header and its state machine. */
+#include "libsym/dwarf/line_table.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,13 +1,13 @@
 /*
- * linetable.h - one .debug_line program as sorted rows: address → file and line.
+ * line_table.h - one .debug_line program as sorted rows: address → file and line.
  *
  * Built once per unit (DWARF 5, 6.2; versions 2-5), then immutable: lookups from any thread.
  */
-#ifndef LIBSYM_LINETABLE_H
-#define LIBSYM_LINETABLE_H
+#ifndef LIBSYM_DWARF_LINE_TABLE_H
+#define LIBSYM_DWARF_LINE_TABLE_H
 
 #include "base/strtab.h"
-#include "libsym/dwarfread.h"
+#include "libsym/dwarf/reader.h"
 
 struct line_row {
 	uint64_t va;

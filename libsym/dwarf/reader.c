@@ -1,5 +1,5 @@
-/* dwarfread.c - abbreviations and attribute values. */
-#include "libsym/dwarfread.h"
+/* reader.c - abbreviations and attribute values. */
+#include "libsym/dwarf/reader.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /*
- * dwarfread.h - the bytes of DWARF 2-5: units, abbreviations, attribute values, ranges.
+ * reader.h - the bytes of DWARF 2-5: units, abbreviations, attribute values, ranges.
  *
  *	elffile ──sections──► dwarfread ──DIEs────────► dieindex ┐
  *	                          └──────.debug_line──► linetable ┴─► debuginfo
@@ -10,10 +10,10 @@
  * touched. Formats: DWARF 5 standard (section numbers in the comments), the GNU split-DWARF 4
  * and dwz extensions.
  *
- * Private to libsym's debuginfo; not thread-safe (debuginfo.c holds a lock).
+ * Private to libsym's debuginfo; not thread-safe (debug_info.c holds a lock).
  */
-#ifndef LIBSYM_DWARFREAD_H
-#define LIBSYM_DWARFREAD_H
+#ifndef LIBSYM_DWARF_READER_H
+#define LIBSYM_DWARF_READER_H
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -85,7 +85,7 @@ struct dwarf_unit {
 	uint64_t ranges;      /* section offset, or index with ranges_indexed */
 	uint8_t ranges_indexed;
 	const char *name, *comp_dir, *dwo_name; /* NULL = absent */
-	struct die_scopes *scopes;              /* dieindex.c's, made on demand */
+	struct die_scopes *scopes;              /* die_index.c's, made on demand */
 };
 
 /* The DWARF of one file: a module, its dwz file, a .dwo or one unit of a .dwp. */

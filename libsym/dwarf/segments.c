@@ -1,5 +1,5 @@
-/* spans.c - the sweep. */
-#include "libsym/spans.h"
+/* segments.c - the sweep. */
+#include "libsym/dwarf/segments.h"
 
 #include "base/mem.h"
 

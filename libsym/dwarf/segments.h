@@ -7,8 +7,8 @@
  *
  * Where several ranges cover an address the one with the highest id shows.
  */
-#ifndef LIBSYM_SPANS_H
-#define LIBSYM_SPANS_H
+#ifndef LIBSYM_DWARF_SEGMENTS_H
+#define LIBSYM_DWARF_SEGMENTS_H
 
 #include "base/vec.h"
 

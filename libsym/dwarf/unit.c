@@ -1,5 +1,5 @@
-/* dwarfunit.c - unit headers, root DIEs and range lists. */
-#include "libsym/dwarfread.h"
+/* unit.c - unit headers, root DIEs and range lists. */
+#include "libsym/dwarf/reader.h"
 
 #include "base/mem.h"
 

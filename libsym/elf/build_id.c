@@ -1,4 +1,4 @@
-#include "libsym/elffile.h"
+#include "libsym/elf/elf_file.h"
 
 #include "base/hex.h"
 

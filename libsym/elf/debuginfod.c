@@ -3,7 +3,7 @@
  * perfkit runs without it; nothing is asked unless DEBUGINFOD_URLS is set. Timeouts, the cache
  * and its negative answers are the library's (DEBUGINFOD_TIMEOUT, DEBUGINFOD_CACHE_PATH).
  */
-#include "libsym/dsofind_impl.h"
+#include "libsym/elf/dso_find_internal.h"
 
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-#include "libsym/decompress.h"
+#include "libsym/elf/decompress.h"
 
 #include "base/mem.h"
 

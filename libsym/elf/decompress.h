@@ -5,8 +5,8 @@
  * header promises, and stops at a ceiling of `max` bytes and of 1100 times the input (deflate
  * cannot exceed 1032; debug sections stay below 50).
  */
-#ifndef LIBSYM_DECOMPRESS_H
-#define LIBSYM_DECOMPRESS_H
+#ifndef LIBSYM_ELF_DECOMPRESS_H
+#define LIBSYM_ELF_DECOMPRESS_H
 
 #include "base/err.h"
 

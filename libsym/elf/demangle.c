@@ -1,4 +1,4 @@
-#include "libsym/demangle.h"
+#include "libsym/elf/demangle.h"
 
 #include "base/hex.h"
 #include "base/mem.h"

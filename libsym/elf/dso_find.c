@@ -1,8 +1,8 @@
-#include "libsym/dsofind.h"
+#include "libsym/elf/dso_find.h"
 
 #include "base/mem.h"
 #include "libparse/source.h"
-#include "libsym/dsofind_impl.h"
+#include "libsym/elf/dso_find_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

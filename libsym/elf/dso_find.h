@@ -1,5 +1,5 @@
 /*
- * dsofind.h - which file on this machine is the one that was mapped there and then.
+ * dso_find.h - which file on this machine is the one that was mapped there and then.
  *
  *	(path, build-id) ──► --buildid-dir, ~/.debug ─► --symfs ─► local paths ─► debuginfod
  *	                     every candidate: regular file? ELF? the recorded build-id?
@@ -11,10 +11,10 @@
  * never opened.
  * What was not found carries a reason, for the list of what is missing.
  */
-#ifndef LIBSYM_DSOFIND_H
-#define LIBSYM_DSOFIND_H
+#ifndef LIBSYM_ELF_DSO_FIND_H
+#define LIBSYM_ELF_DSO_FIND_H
 
-#include "libsym/elffile.h"
+#include "libsym/elf/elf_file.h"
 
 enum dso_reason {
 	DSO_FOUND = 0,

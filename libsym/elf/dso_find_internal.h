@@ -1,9 +1,9 @@
-/* dsofind_impl.h - shared by dsofind.c (programs and libraries) and dsokernel.c. */
-#ifndef LIBSYM_DSOFIND_IMPL_H
-#define LIBSYM_DSOFIND_IMPL_H
+/* dso_find_internal.h - shared by dso_find.c (programs and libraries) and dso_kernel.c. */
+#ifndef LIBSYM_ELF_DSO_FIND_INTERNAL_H
+#define LIBSYM_ELF_DSO_FIND_INTERNAL_H
 
 #include "base/buf.h"
-#include "libsym/dsofind.h"
+#include "libsym/elf/dso_find.h"
 
 /* One search: what is wanted and the best reason why it was not found so far. */
 struct dso_search {

@@ -1,10 +1,10 @@
 /* Where the symbols of the recorded kernel come from. */
-#include "libsym/dsofind.h"
+#include "libsym/elf/dso_find.h"
 
 #include "base/mem.h"
-#include "libsym/dsofind_impl.h"
-#include "libsym/kallsyms.h"
-#include "libsym/readfile.h"
+#include "libsym/elf/dso_find_internal.h"
+#include "libsym/elf/kallsyms.h"
+#include "libsym/elf/read_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "libsym/elffile.h"
+#include "libsym/elf/elf_file.h"
 
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "libsym/decompress.h"
-#include "libsym/readfile.h"
+#include "libsym/elf/decompress.h"
+#include "libsym/elf/read_file.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /*
- * elffile.h - one ELF file, opened safely and mapped read-only: what symtab.h, cfi.h and
- * debuginfo.h read from.
+ * elf_file.h - one ELF file, opened safely and mapped read-only: what symtab.h, cfi.h and
+ * debug_info.h read from.
  *
  * The path may come from a stranger's recording: only regular files are opened (O_NONBLOCK,
  * fstat, no fifo, no device), libelf gets the mapped memory, never the path. A file that is no
  * ELF, or whose headers lie outside the file, is refused with one line. 32 and 64 bits, both
  * byte orders. One object belongs to one thread at a time.
  */
-#ifndef LIBSYM_ELFFILE_H
-#define LIBSYM_ELFFILE_H
+#ifndef LIBSYM_ELF_ELF_FILE_H
+#define LIBSYM_ELF_ELF_FILE_H
 
 #include "base/bytes.h"
 #include "base/err.h"

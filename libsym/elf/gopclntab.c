@@ -10,7 +10,7 @@
  *		  textStart, before that words
  *	_func     entry (as above), i32 offset of the name
  */
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 #include "base/bytes.h"
 

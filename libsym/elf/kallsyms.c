@@ -1,8 +1,8 @@
-#include "libsym/kallsyms.h"
+#include "libsym/elf/kallsyms.h"
 
 #include "base/hex.h"
 #include "base/mem.h"
-#include "libsym/readfile.h"
+#include "libsym/elf/read_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,11 +7,11 @@
  * b B) so that the last function before them ends where they begin. None has a size: each
  * reaches to the next one, but not from one module into another (see symtab.h).
  */
-#ifndef LIBSYM_KALLSYMS_H
-#define LIBSYM_KALLSYMS_H
+#ifndef LIBSYM_ELF_KALLSYMS_H
+#define LIBSYM_ELF_KALLSYMS_H
 
 #include "base/strtab.h"
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 struct kallsyms {
 	struct symtab *table;  /* absolute addresses; symbol.module indexes `modules` */

@@ -2,7 +2,7 @@
  * The names of PLT stubs, by decoding them: stub → GOT slot → relocation → symbol. Counting
  * entries instead, as perf 6.1 does, breaks with .plt.sec, -z now and IRELATIVE slots.
  */
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 #include "base/hash.h"
 

@@ -1,4 +1,4 @@
-#include "libsym/readfile.h"
+#include "libsym/elf/read_file.h"
 
 #include "base/mem.h"
 #include "base/shortage.h"

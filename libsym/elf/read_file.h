@@ -1,9 +1,9 @@
 /*
- * readfile.h - how libsym opens files whose names come from a recording: regular files only,
+ * read_file.h - how libsym opens files whose names come from a recording: regular files only,
  * never a fifo, device or directory, for opening those may already act on them.
  */
-#ifndef LIBSYM_READFILE_H
-#define LIBSYM_READFILE_H
+#ifndef LIBSYM_ELF_READ_FILE_H
+#define LIBSYM_ELF_READ_FILE_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 #include "base/mem.h"
 #include "base/radix.h"
-#include "libsym/demangle.h"
+#include "libsym/elf/demangle.h"
 
 #include <string.h>
 

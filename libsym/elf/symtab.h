@@ -22,12 +22,12 @@
  *
  * Names are raw (mangled, with version suffix); demangle.h makes them readable.
  */
-#ifndef LIBSYM_SYMTAB_H
-#define LIBSYM_SYMTAB_H
+#ifndef LIBSYM_ELF_SYMTAB_H
+#define LIBSYM_ELF_SYMTAB_H
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "libsym/elffile.h"
+#include "libsym/elf/elf_file.h"
 
 struct symbol {          /* 24 bytes */
 	uint64_t start;  /* virtual address in the file; kernel: absolute */

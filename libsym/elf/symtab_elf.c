@@ -1,8 +1,8 @@
 /* The symbols of ELF files: which entries of which tables become names. */
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 #include "base/mem.h"
-#include "libsym/decompress.h"
+#include "libsym/elf/decompress.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "libsym/jitfiles.h"
+#include "libsym/jit/jit_files.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "libsym/readfile.h"
+#include "libsym/elf/read_file.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * jitfiles.h - where the files that name generated code lie.
+ * jit_files.h - where the files that name generated code lie.
  *
  *	perf-PID.map	SYMFS/tmp, beside the recording, /tmp if the recording was made here;
  *			for a process in a container, whose own number for itself
@@ -11,12 +11,12 @@
  * proc/PID/status says (NSpid, proc(5)); where that is not there (in a copy), the folder's only
  * perf-*.map is taken.
  */
-#ifndef LIBSYM_JITFILES_H
-#define LIBSYM_JITFILES_H
+#ifndef LIBSYM_JIT_JIT_FILES_H
+#define LIBSYM_JIT_JIT_FILES_H
 
-#include "libsym/dsofind.h"
-#include "libsym/machine.h"
-#include "libsym/perfmap.h"
+#include "libsym/elf/dso_find.h"
+#include "libsym/process/machine.h"
+#include "libsym/jit/perf_map.h"
 
 /* `map_dir` may be NULL. *path is the file's, on the heap; NULL and an empty *out when there is
  * none. 0 or ERR_NOMEM; a map that is there and cannot be read leaves its reason in `why`. */

@@ -1,10 +1,10 @@
-#include "libsym/jitdump.h"
+#include "libsym/jit/jitdump.h"
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "libsym/readfile.h"
+#include "libsym/elf/read_file.h"
 
 #include <stdlib.h>
 #include <string.h>

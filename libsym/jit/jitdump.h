@@ -11,8 +11,8 @@
  * with -k mono, unless `arch_timestamp` says they are cycles. Both byte orders. What precedes
  * a torn end is used.
  */
-#ifndef LIBSYM_JITDUMP_H
-#define LIBSYM_JITDUMP_H
+#ifndef LIBSYM_JIT_JITDUMP_H
+#define LIBSYM_JIT_JITDUMP_H
 
 #include "base/err.h"
 

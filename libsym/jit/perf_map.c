@@ -1,8 +1,8 @@
-#include "libsym/perfmap.h"
+#include "libsym/jit/perf_map.h"
 
 #include "base/hex.h"
 #include "base/mem.h"
-#include "libsym/readfile.h"
+#include "libsym/elf/read_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /*
- * perfmap.h - names of JIT code from /tmp/perf-PID.map (tools/perf/Documentation/
+ * perf_map.h - names of JIT code from /tmp/perf-PID.map (tools/perf/Documentation/
  * jit-interface.txt): lines of `START SIZE name with blanks`, both hexadecimal.
  *
  * The file has no times and JITs reuse addresses, so that ranges overlap: the last line wins
  * where they do, and `overlaps` says how often, for names may then be those of later code.
  */
-#ifndef LIBSYM_PERFMAP_H
-#define LIBSYM_PERFMAP_H
+#ifndef LIBSYM_JIT_PERF_MAP_H
+#define LIBSYM_JIT_PERF_MAP_H
 
 #include "base/vec.h"
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 struct perfmap {
 	char *text; /* names stand in it */

@@ -1,4 +1,4 @@
-#include "libsym/machine_priv.h"
+#include "libsym/process/machine_internal.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

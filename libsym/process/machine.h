@@ -17,14 +17,14 @@
  * Where they agree: a thread keeps its comm after EXIT until the tid is reused; a thread never
  * named is ":TID"; tid 0 is "swapper".
  */
-#ifndef LIBSYM_MACHINE_H
-#define LIBSYM_MACHINE_H
+#ifndef LIBSYM_PROCESS_MACHINE_H
+#define LIBSYM_PROCESS_MACHINE_H
 
 #include "base/hash.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "libparse/recording.h"
-#include "libsym/elffile.h"
+#include "libsym/elf/elf_file.h"
 
 #define TIME_END UINT64_MAX
 #define NO_ID UINT32_MAX

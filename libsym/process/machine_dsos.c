@@ -1,5 +1,5 @@
-/* machine_dsos.c - what was mapped: DSOs by name, file and build-id; see machine_priv.h. */
-#include "libsym/machine_priv.h"
+/* machine_dsos.c - what was mapped: DSOs by name, file and build-id; see machine_internal.h. */
+#include "libsym/process/machine_internal.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,14 +1,14 @@
 /*
- * machine_priv.h - what the parts of machine share.
+ * machine_internal.h - what the parts of machine share.
  *
  *	machine.c         records taken, and applied in time order; threads and processes
  *	machine_spaces.c  address spaces: mappings put in, and found by address and time
  *	machine_dsos.c    what a mapping's name stands for; build-ids from the table
  */
-#ifndef LIBSYM_MACHINE_PRIV_H
-#define LIBSYM_MACHINE_PRIV_H
+#ifndef LIBSYM_PROCESS_MACHINE_INTERNAL_H
+#define LIBSYM_PROCESS_MACHINE_INTERNAL_H
 
-#include "libsym/machine.h"
+#include "libsym/process/machine.h"
 
 /* A decoded side-band record that waits for its time. */
 struct pending {

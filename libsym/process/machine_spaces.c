@@ -1,5 +1,5 @@
-/* machine_spaces.c - what was mapped where, and when; see machine_priv.h. */
-#include "libsym/machine_priv.h"
+/* machine_spaces.c - what was mapped where, and when; see machine_internal.h. */
+#include "libsym/process/machine_internal.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
-/* modjit.c - an address of generated code: jitdumps, perf-PID.map, and when code was replaced.
+/* module_jit.c - an address of generated code: jitdumps, perf-PID.map, and when code was
+ * replaced.
  */
-#include "libsym/modules_priv.h"
+#include "libsym/process/modules_internal.h"
 #include "base/mem.h"
 
 #include <stdio.h>

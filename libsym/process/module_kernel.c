@@ -1,5 +1,5 @@
-/* modkernel.c - an address of the kernel or of its modules: kallsyms, vmlinux, the .ko. */
-#include "libsym/modules_priv.h"
+/* module_kernel.c - an address of the kernel or of its modules: kallsyms, vmlinux, the .ko. */
+#include "libsym/process/modules_internal.h"
 #include "base/mem.h"
 
 #include <sys/stat.h>

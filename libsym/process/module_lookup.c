@@ -1,8 +1,8 @@
-/* modlookup.c - an address of a file: its symbol, demangled, and the frames that DWARF sees
+/* module_lookup.c - an address of a file: its symbol, demangled, and the frames that DWARF sees
  * there. */
-#include "libsym/modules_priv.h"
+#include "libsym/process/modules_internal.h"
 #include "base/longname.h"
-#include "libsym/demangle.h"
+#include "libsym/elf/demangle.h"
 #include "libsym/simplify.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* modprep.c - files opened and tables built ahead of need, on threads of their own. */
+/* module_prepare.c - files opened and tables built ahead of need, on threads of their own. */
 #include "base/mem.h"
 #include "libsym/aggregate.h"
-#include "libsym/chain.h"
-#include "libsym/modules_priv.h"
+#include "libsym/unwind/stack_words.h"
+#include "libsym/process/modules_internal.h"
 
 enum {
 	PREPARERS_MAX = 4,

@@ -1,7 +1,7 @@
-#include "libsym/modules_priv.h"
+#include "libsym/process/modules_internal.h"
 #include "base/mem.h"
-#include "libsym/cfi.h"
-#include "libsym/unwind.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/unwind.h"
 
 #include <sys/utsname.h>
 

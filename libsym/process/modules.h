@@ -3,14 +3,14 @@
  * frames, source lines.
  *
  * A module is opened when a stack first touches it, never before, and only from a file whose
- * build-id is the recorded one or that the trust rules allow (dsofind.h). What could not be
+ * build-id is the recorded one or that the trust rules allow (dso_find.h). What could not be
  * opened says why; such addresses stay addresses.
  */
-#ifndef LIBSYM_MODULES_H
-#define LIBSYM_MODULES_H
+#ifndef LIBSYM_PROCESS_MODULES_H
+#define LIBSYM_PROCESS_MODULES_H
 
-#include "libsym/dsofind.h"
-#include "libsym/machine.h"
+#include "libsym/elf/dso_find.h"
+#include "libsym/process/machine.h"
 
 struct modules_options {
 	struct dso_options find; /* where files come from; host_is_ours is filled in here */

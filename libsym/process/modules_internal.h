@@ -1,27 +1,28 @@
 /*
- * modules_priv.h - what the parts of modules share.
+ * modules_internal.h - what the parts of modules share.
  *
  *	modules.c     opened and closed; what the unwinder asks; which files were used
- *	modlookup.c   addresses of files: symbols, names, inlined frames
- *	modkernel.c   … of the kernel and its modules
- *	modjit.c      … of generated code
- *	modprep.c     opening files and building tables on threads of their own, ahead of need
+ *	module_lookup.c   addresses of files: symbols, names, inlined frames
+ *	module_kernel.c   … of the kernel and its modules
+ *	module_jit.c      … of generated code
+ *	module_prepare.c     opening files and building tables on threads of their own, ahead of
+ *need
  *
  * While samples are read (modules_cfi, modules_root_at, preparing) everything in a module is
  * written under the lock, and libelf's handles are used under it or by the thread that made the
  * module busy. modules_lookup comes after, from one thread, and needs neither.
  */
-#ifndef LIBSYM_MODULES_PRIV_H
-#define LIBSYM_MODULES_PRIV_H
+#ifndef LIBSYM_PROCESS_MODULES_INTERNAL_H
+#define LIBSYM_PROCESS_MODULES_INTERNAL_H
 
 #include "base/buf.h"
-#include "libsym/debuginfo.h"
-#include "libsym/jitdump.h"
-#include "libsym/jitfiles.h"
-#include "libsym/kallsyms.h"
-#include "libsym/modules.h"
-#include "libsym/perfmap.h"
-#include "libsym/symtab.h"
+#include "libsym/dwarf/debug_info.h"
+#include "libsym/jit/jitdump.h"
+#include "libsym/jit/jit_files.h"
+#include "libsym/elf/kallsyms.h"
+#include "libsym/process/modules.h"
+#include "libsym/jit/perf_map.h"
+#include "libsym/elf/symtab.h"
 
 #include <pthread.h>
 

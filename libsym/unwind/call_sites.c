@@ -1,6 +1,6 @@
-#include "libsym/callsites.h"
+#include "libsym/unwind/call_sites.h"
 #include "base/bytes.h"
-#include "libsym/cfi.h"
+#include "libsym/unwind/cfi.h"
 
 #include <stdlib.h>
 #include <string.h>

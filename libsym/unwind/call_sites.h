@@ -1,11 +1,12 @@
 /*
- * callsites.h - where the direct calls of x86-64 code lead: call f, told by its bytes e8 rel32.
+ * call_sites.h - where the direct calls of x86-64 code lead: call f, told by its bytes e8
+ * rel32.
  *
  * Made once from the code of a segment, then asked by target. Bytes that only look like a call
  * are in it, too: whoever asks checks what it finds against the stack.
  */
-#ifndef LIBSYM_CALLSITES_H
-#define LIBSYM_CALLSITES_H
+#ifndef LIBSYM_UNWIND_CALL_SITES_H
+#define LIBSYM_UNWIND_CALL_SITES_H
 
 #include "base/vec.h"
 

@@ -1,4 +1,4 @@
-#include "libsym/cfi.h"
+#include "libsym/unwind/cfi.h"
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/mem.h"

@@ -16,11 +16,11 @@
  * handle; expanding an FDE takes a lock inside. Open and close are the owner's. The elf_file is
  * not touched by libelf calls after cfi_open, only its bytes are read.
  */
-#ifndef LIBSYM_CFI_H
-#define LIBSYM_CFI_H
+#ifndef LIBSYM_UNWIND_CFI_H
+#define LIBSYM_UNWIND_CFI_H
 
-#include "libsym/cfi_decode.h"
-#include "libsym/elffile.h"
+#include "libsym/unwind/cfi_decode.h"
+#include "libsym/elf/elf_file.h"
 
 struct cfi;
 

@@ -1,4 +1,4 @@
-#include "libsym/cfi_decode.h"
+#include "libsym/unwind/cfi_decode.h"
 
 #include <dwarf.h>
 #include <limits.h>

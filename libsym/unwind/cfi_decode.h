@@ -9,8 +9,8 @@
  *
  *	cfi_entry_read ──► cfi_cie_read ──► cfi_fde_read ──► cfi_run_init ──► cfi_run_next ...
  */
-#ifndef LIBSYM_CFI_DECODE_H
-#define LIBSYM_CFI_DECODE_H
+#ifndef LIBSYM_UNWIND_CFI_DECODE_H
+#define LIBSYM_UNWIND_CFI_DECODE_H
 
 #include "base/bytes.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
-#include "libsym/cfi_expr.h"
-#include "libsym/cfi_decode.h"
+#include "libsym/unwind/cfi_expr.h"
+#include "libsym/unwind/cfi_decode.h"
 
 #include <dwarf.h>
 

@@ -4,8 +4,8 @@
  * The integer half of DWARF 5 section 2.5: registers, constants, stack and arithmetic
  * operations, dereferences, branches. Every run is bounded in steps and depth.
  */
-#ifndef LIBSYM_CFI_EXPR_H
-#define LIBSYM_CFI_EXPR_H
+#ifndef LIBSYM_UNWIND_CFI_EXPR_H
+#define LIBSYM_UNWIND_CFI_EXPR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* From a row of rules for every register to the 16 bytes that matter. */
-#include "libsym/cfi.h"
+#include "libsym/unwind/cfi.h"
 
 #include <dwarf.h>
 #include <elf.h>

@@ -1,12 +1,12 @@
 /*
- * chain.h - the words of a stack, whoever made them.
+ * stack_words.h - the words of a stack, whoever made them.
  *
  * A recorded callchain is a list of addresses, leaf first, with context markers
  * (PERF_CONTEXT_KERNEL, …USER) in between. The unwinder adds two markers of its own, so that
  * one list of words can hold kernel frames of the callchain and user frames from a stack dump.
  */
-#ifndef LIBSYM_CHAIN_H
-#define LIBSYM_CHAIN_H
+#ifndef LIBSYM_UNWIND_STACK_WORDS_H
+#define LIBSYM_UNWIND_STACK_WORDS_H
 
 #include <stdint.h>
 

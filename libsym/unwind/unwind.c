@@ -1,4 +1,4 @@
-#include "libsym/unwind_priv.h"
+#include "libsym/unwind/unwind_internal.h"
 #include "base/mem.h"
 
 #include <elf.h>

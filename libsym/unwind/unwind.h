@@ -37,8 +37,8 @@
  * Threads: an unwinder belongs to one thread. The struct cfi handles that module_at hands out
  * may be shared by all of them (cfi.h).
  */
-#ifndef LIBSYM_UNWIND_H
-#define LIBSYM_UNWIND_H
+#ifndef LIBSYM_UNWIND_UNWIND_H
+#define LIBSYM_UNWIND_UNWIND_H
 
 #include "base/err.h"
 

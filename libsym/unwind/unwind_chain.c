@@ -13,7 +13,7 @@
  * the copy, and a return address below the sp that the walk has reached belongs to a frame it
  * has found. Where the bytes do not reach, equal addresses tell.
  */
-#include "libsym/unwind_priv.h"
+#include "libsym/unwind/unwind_internal.h"
 
 /* Follow frame pointers through the copy: how many chain entries lie below the last frame's sp;
  * 0 when the chain and the bytes do not agree. */

@@ -1,7 +1,7 @@
 /* The step that carries every register: rows with expressions or registers other than sp and
  * fp, and everything above them. */
-#include "libsym/unwind_priv.h"
-#include "libsym/cfi_expr.h"
+#include "libsym/unwind/unwind_internal.h"
+#include "libsym/unwind/cfi_expr.h"
 
 #include <elf.h>
 

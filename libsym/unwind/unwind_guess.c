@@ -1,5 +1,5 @@
 /* What code bytes, section names and frame pointers tell where there is no CFI. */
-#include "libsym/unwind_priv.h"
+#include "libsym/unwind/unwind_internal.h"
 
 #include <elf.h>
 

@@ -1,5 +1,5 @@
 /*
- * unwind_priv.h - what the parts of the unwinder share: the walk over one stack.
+ * unwind_internal.h - what the parts of the unwinder share: the walk over one stack.
  *
  *	unwind.c        the loop, the cache, the rules of two loads
  *	unwind_full.c   the same step with every register (expressions, odd registers)
@@ -7,12 +7,12 @@
  *	unwind_late.c   precise events, whose registers are one instruction late
  *	unwind_chain.c  going on along the recorded frame-pointer chain
  */
-#ifndef LIBSYM_UNWIND_PRIV_H
-#define LIBSYM_UNWIND_PRIV_H
+#ifndef LIBSYM_UNWIND_UNWIND_INTERNAL_H
+#define LIBSYM_UNWIND_UNWIND_INTERNAL_H
 
-#include "libsym/callsites.h"
-#include "libsym/cfi.h"
-#include "libsym/unwind.h"
+#include "libsym/unwind/call_sites.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/unwind.h"
 
 /* What steps give besides reasons: the walk is at the next frame; the fast walk lacks a
  * register. */

@@ -10,7 +10,7 @@
  * Other instructions leave sp alone, and the rule at pc is right. AMD's IBS has the exact pc,
  * too, but registers of some later moment; so each correction must lead to a return address.
  */
-#include "libsym/unwind_priv.h"
+#include "libsym/unwind/unwind_internal.h"
 
 #include <elf.h>
 

@@ -1,4 +1,4 @@
-#include "libstore/findings_priv.h"
+#include "libtime/doctor/findings_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

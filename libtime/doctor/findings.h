@@ -12,11 +12,11 @@
  * What is absent (a profile that was folded has no timeline) is not judged. Every finding has
  * an id that docs/doctor.md explains.
  */
-#ifndef LIBSTORE_FINDINGS_H
-#define LIBSTORE_FINDINGS_H
+#ifndef LIBTIME_DOCTOR_FINDINGS_H
+#define LIBTIME_DOCTOR_FINDINGS_H
 
-#include "libstore/survey.h"
-#include "libstore/timeline.h"
+#include "libtime/doctor/survey.h"
+#include "libtime/sched/timeline.h"
 #include "libsym/profile.h"
 
 /* What an answer suffers, least first. */

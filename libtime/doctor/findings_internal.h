@@ -1,12 +1,12 @@
 /*
- * findings_priv.h - what the judges of findings_*.c share. Each judge looks at one side of a
- * recording and adds what it finds.
+ * findings_internal.h - what the judges of findings_*.c share. Each judge looks at one side of
+ * a recording and adds what it finds.
  */
-#ifndef LIBSTORE_FINDINGS_PRIV_H
-#define LIBSTORE_FINDINGS_PRIV_H
+#ifndef LIBTIME_DOCTOR_FINDINGS_INTERNAL_H
+#define LIBTIME_DOCTOR_FINDINGS_INTERNAL_H
 
-#include "libstore/findings.h"
-#include "libstore/remedy.h"
+#include "libtime/doctor/findings.h"
+#include "libtime/doctor/remedy.h"
 
 struct judge {
 	const struct findings_input *in;

@@ -1,7 +1,7 @@
 /* findings_maps.c - a judge of processes whose mappings were not recorded: no address of theirs
  * can be named. */
 #include "base/mem.h"
-#include "libstore/findings_priv.h"
+#include "libtime/doctor/findings_internal.h"
 
 #include <stdlib.h>
 

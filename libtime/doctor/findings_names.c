@@ -1,6 +1,6 @@
 /* findings_names.c - judges of names, by share of the samples they touch. */
 #include "base/mem.h"
-#include "libstore/findings_priv.h"
+#include "libtime/doctor/findings_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* findings_order.c - judges of times: records that came late, clocks of CPUs that differ. */
-#include "libstore/findings_priv.h"
+#include "libtime/doctor/findings_internal.h"
 
 #include <stdio.h>
 

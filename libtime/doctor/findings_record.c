@@ -1,7 +1,7 @@
 /* findings_record.c - judges of the recording: file, losses, events, waits. */
 #include "base/shellword.h"
-#include "libstore/build.h"
-#include "libstore/findings_priv.h"
+#include "libtime/sched/build.h"
+#include "libtime/doctor/findings_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

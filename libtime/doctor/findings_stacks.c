@@ -1,7 +1,7 @@
 /* findings_stacks.c - judges of stacks: what was asked for and what came. */
 #include "base/mem.h"
 #include "libparse/sample.h"
-#include "libstore/findings_priv.h"
+#include "libtime/doctor/findings_internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "libstore/perfargs.h"
+#include "libtime/doctor/perf_args.h"
 
 #include "base/err.h"
 #include "base/shellword.h"

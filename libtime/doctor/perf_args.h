@@ -1,11 +1,12 @@
 /*
- * perfargs.h - what somebody asked of `perf record`: the words of its command line, as options.
+ * perf_args.h - what somebody asked of `perf record`: the words of its command line, as
+ * options.
  *
  * Read from the CMDLINE feature of a recording, so the words are a stranger's and belong to any
  * perf from 3.x on; remedy.h changes them.
  */
-#ifndef LIBSTORE_PERFARGS_H
-#define LIBSTORE_PERFARGS_H
+#ifndef LIBTIME_DOCTOR_PERF_ARGS_H
+#define LIBTIME_DOCTOR_PERF_ARGS_H
 
 #include "base/buf.h"
 #include "base/vec.h"

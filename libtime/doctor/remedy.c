@@ -1,4 +1,4 @@
-#include "libstore/remedy_priv.h"
+#include "libtime/doctor/remedy_internal.h"
 
 #include "base/shellword.h"
 

@@ -1,6 +1,6 @@
-/* remedyevents.c - the events of a remedy line: what each keeps, what changes. */
+/* remedy_events.c - the events of a remedy line: what each keeps, what changes. */
 #include "base/shellword.h"
-#include "libstore/remedy_priv.h"
+#include "libtime/doctor/remedy_internal.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * remedy_priv.h - what the makers of remedy lines share: the recorded line, read.
+ * remedy_internal.h - what the makers of remedy lines share: the recorded line, read.
  */
-#ifndef LIBSTORE_REMEDY_PRIV_H
-#define LIBSTORE_REMEDY_PRIV_H
+#ifndef LIBTIME_DOCTOR_REMEDY_INTERNAL_H
+#define LIBTIME_DOCTOR_REMEDY_INTERNAL_H
 
-#include "libstore/perfargs.h"
-#include "libstore/remedy.h"
+#include "libtime/doctor/perf_args.h"
+#include "libtime/doctor/remedy.h"
 
 /* How stacks are taken, as --call-graph and the terms of an event say it. */
 struct graph {

@@ -1,13 +1,13 @@
-/* remedyown.c - the remedy of what `perfkit record` recorded: its own line, corrected. */
+/* remedy_own.c - the remedy of what `perfkit record` recorded: its own line, corrected. */
 #include "base/shellword.h"
-#include "libstore/remedy_priv.h"
+#include "libtime/doctor/remedy_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ull;
 
-/* What `perfkit record` takes where nothing is asked for (cmd/recordplan.h). */
+/* What `perfkit record` takes where nothing is asked for (cmd/record_plan.h). */
 enum { OWN_DUMP = 4096, OWN_FREQ = 199, OWN_PAGES = 2048, PAGE = 4096 };
 
 static const struct event *event_named(const struct line *l, const char *name)

@@ -1,17 +1,17 @@
 /*
- * storefindings.h - what doctor finds in a recording, kept in its store: the store has neither
+ * store_findings.h - what doctor finds in a recording, kept in its store: the store has neither
  * the recording's attributes nor the files that name its frames, so import judges (findings.h)
  * and a store repeats.
  *
  * Harm depends on the question, so findings are kept once for each, and once for what the
  * recording was made for.
  */
-#ifndef LIBSTORE_STOREFINDINGS_H
-#define LIBSTORE_STOREFINDINGS_H
+#ifndef LIBTIME_DOCTOR_STORE_FINDINGS_H
+#define LIBTIME_DOCTOR_STORE_FINDINGS_H
 
-#include "libstore/findings.h"
-#include "libstore/storeread.h"
-#include "libstore/storewrite.h"
+#include "libtime/doctor/findings.h"
+#include "libtime/store/store_read.h"
+#include "libtime/store/store_write.h"
 
 /* One way to ask for findings: `asked` as in findings_input; ends with a name of NULL. */
 struct finding_question {

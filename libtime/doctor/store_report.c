@@ -1,6 +1,6 @@
-#include "libstore/storereport.h"
-#include "libstore/store_priv.h"
-#include "libstore/storerows.h"
+#include "libtime/doctor/store_report.h"
+#include "libtime/store/store_internal.h"
+#include "libtime/store/store_rows.h"
 
 #include <string.h>
 

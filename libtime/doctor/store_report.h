@@ -1,13 +1,13 @@
 /*
- * storereport.h - what `perfkit report` says of a recording as a file, kept in its store: the
+ * store_report.h - what `perfkit report` says of a recording as a file, kept in its store: the
  * store has neither its header and record counts nor the files that name its frames.
  */
-#ifndef LIBSTORE_STOREREPORT_H
-#define LIBSTORE_STOREREPORT_H
+#ifndef LIBTIME_DOCTOR_STORE_REPORT_H
+#define LIBTIME_DOCTOR_STORE_REPORT_H
 
 #include "base/arena.h"
-#include "libstore/storeread.h"
-#include "libstore/storewrite.h"
+#include "libtime/store/store_read.h"
+#include "libtime/store/store_write.h"
 
 /* Some text of the report, in order. */
 struct report_line {

@@ -1,4 +1,4 @@
-#include "libstore/survey.h"
+#include "libtime/doctor/survey.h"
 
 static int user_side(const struct sample *s, int swap)
 {

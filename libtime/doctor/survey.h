@@ -5,8 +5,8 @@
  * Filled while a timeline is built (build_options.watch), so that doctor reads a file once and
  * a pipe at all; read by findings.h.
  */
-#ifndef LIBSTORE_SURVEY_H
-#define LIBSTORE_SURVEY_H
+#ifndef LIBTIME_DOCTOR_SURVEY_H
+#define LIBTIME_DOCTOR_SURVEY_H
 
 #include "base/hash.h"
 #include "libparse/recording.h"

@@ -1,4 +1,4 @@
-#include "libstore/appframe.h"
+#include "libtime/explain/app_frame.h"
 
 #include <fnmatch.h>
 #include <string.h>

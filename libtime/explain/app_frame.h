@@ -1,5 +1,5 @@
 /*
- * appframe.h - which frame of a stack tells a person where in the program it is.
+ * app_frame.h - which frame of a stack tells a person where in the program it is.
  *
  *	start_thread ── worker ── get_job ── pthread_cond_wait ── [kernel] futex_wait ── ...
  *	                             └ the innermost application frame
@@ -7,8 +7,8 @@
  * The kernel's frames and those of the C and C++ runtimes and of event-loop libraries say how
  * a thread waits, not where.
  */
-#ifndef LIBSTORE_APPFRAME_H
-#define LIBSTORE_APPFRAME_H
+#ifndef LIBTIME_EXPLAIN_APP_FRAME_H
+#define LIBTIME_EXPLAIN_APP_FRAME_H
 
 #include "libsym/stacks.h"
 

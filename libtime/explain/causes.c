@@ -1,10 +1,10 @@
-#include "libstore/causes.h"
+#include "libtime/explain/causes.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "libstore/rebound.h"
-#include "libstore/store.h"
-#include "libsym/readfile.h"
+#include "libtime/explain/regex_bound.h"
+#include "libtime/store/store.h"
+#include "libsym/elf/read_file.h"
 
 #include <fnmatch.h>
 #include <regex.h>

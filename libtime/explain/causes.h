@@ -11,10 +11,10 @@
  * causes.rules is the documentation of both: the rules' form, their precedence, and what idle
  * means exactly.
  */
-#ifndef LIBSTORE_CAUSES_H
-#define LIBSTORE_CAUSES_H
+#ifndef LIBTIME_EXPLAIN_CAUSES_H
+#define LIBTIME_EXPLAIN_CAUSES_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 struct causes;
 

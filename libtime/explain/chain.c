@@ -1,6 +1,6 @@
-#include "libstore/chain.h"
+#include "libtime/explain/chain.h"
 #include "base/mem.h"
-#include "libstore/chain_impl.h"
+#include "libtime/explain/chain_internal.h"
 
 #include <string.h>
 

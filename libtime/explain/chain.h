@@ -15,11 +15,11 @@
  * Time that a link's thread waited for a CPU is one share, whoever had the CPU; where it is the
  * largest the chain goes on to the thread that had more than half of it, else ends there.
  */
-#ifndef LIBSTORE_CHAIN_H
-#define LIBSTORE_CHAIN_H
+#ifndef LIBTIME_EXPLAIN_CHAIN_H
+#define LIBTIME_EXPLAIN_CHAIN_H
 
-#include "libstore/episodes.h"
-#include "libstore/evidence.h"
+#include "libtime/explain/episodes.h"
+#include "libtime/explain/evidence.h"
 
 enum { CHAIN_DEPTH = 16 };
 

@@ -1,15 +1,15 @@
 /*
- * chain_impl.h - what the parts of the explainer (chain.h) share.
+ * chain_internal.h - what the parts of the explainer (chain.h) share.
  *
  *	chain.c       an episode's windows; link after link, each taken apart window by window
- *	chainparts.c  the parts of a link, and who else is in them
- *	chainsum.c    what a link comes to: its parts in order, and the next link
+ *	chain_parts.c  the parts of a link, and who else is in them
+ *	chain_sum.c    what a link comes to: its parts in order, and the next link
  */
-#ifndef LIBSTORE_CHAIN_IMPL_H
-#define LIBSTORE_CHAIN_IMPL_H
+#ifndef LIBTIME_EXPLAIN_CHAIN_INTERNAL_H
+#define LIBTIME_EXPLAIN_CHAIN_INTERNAL_H
 
 #include "base/hash.h"
-#include "libstore/chain.h"
+#include "libtime/explain/chain.h"
 
 /* Another thread that explains some of a link's time: the next link, if it explains most. */
 struct candidate {
@@ -51,7 +51,7 @@ struct explainer {
  * of several. */
 uint32_t chain_runner(const struct explainer *x);
 
-/* --- chainparts.c --------------------------------------------------------------------------
+/* --- chain_parts.c --------------------------------------------------------------------------
  */
 
 static inline uint64_t chain_clamp(uint64_t x, uint64_t lo, uint64_t hi)
@@ -75,7 +75,7 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		   struct err *e);
 
-/* --- chainsum.c ----------------------------------------------------------------------------
+/* --- chain_sum.c ----------------------------------------------------------------------------
  */
 
 /* All windows of x->link are taken apart: its parts are put in order, the episode's own are

@@ -1,6 +1,6 @@
-/* chainparts.c - the parts of a link, and who else is in them; see chain_impl.h. */
-#include "libstore/chain_impl.h"
-#include "libstore/lockheld.h"
+/* chain_parts.c - the parts of a link, and who else is in them; see chain_internal.h. */
+#include "libtime/explain/chain_internal.h"
+#include "libtime/explain/lock_held.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* chainsum.c - what a link comes to: its parts in order, and the next link; see chain_impl.h.
+/* chain_sum.c - what a link comes to: its parts in order, and the next link; see
+ * chain_internal.h.
  */
-#include "libstore/chain_impl.h"
+#include "libtime/explain/chain_internal.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "libstore/episodes.h"
+#include "libtime/explain/episodes.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

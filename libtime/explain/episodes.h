@@ -14,10 +14,10 @@
  *missing, two waits may look like one. They are counted, have percentiles of their own, and are
  *not part of the clean population.
  */
-#ifndef LIBSTORE_EPISODES_H
-#define LIBSTORE_EPISODES_H
+#ifndef LIBTIME_EXPLAIN_EPISODES_H
+#define LIBTIME_EXPLAIN_EPISODES_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 enum episode_kind { EPISODE_WAIT, EPISODE_SPAN, EPISODE_ACTIVATION };
 

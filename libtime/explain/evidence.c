@@ -1,4 +1,4 @@
-#include "libstore/evidence.h"
+#include "libtime/explain/evidence.h"
 #include "base/gallop.h"
 
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  *
  * Each index is made when first asked for, so that questions that need none cost nothing.
  */
-#ifndef LIBSTORE_EVIDENCE_H
-#define LIBSTORE_EVIDENCE_H
+#ifndef LIBTIME_EXPLAIN_EVIDENCE_H
+#define LIBTIME_EXPLAIN_EVIDENCE_H
 
-#include "libstore/appframe.h"
-#include "libstore/timeline.h"
+#include "libtime/explain/app_frame.h"
+#include "libtime/sched/timeline.h"
 
 /* A wait for a lock, or for a futex that may be one, and when which thread ended it. */
 struct lock_wake {

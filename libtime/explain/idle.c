@@ -13,8 +13,8 @@
  *	      ask             work 98 %   └► cond wait: most work goes through here, but another
  *	                                     candidate (get_job's) lies outside → not idle
  */
-#include "libstore/causes.h"
-#include "libstore/appframe.h"
+#include "libtime/explain/causes.h"
+#include "libtime/explain/app_frame.h"
 #include "base/mem.h"
 
 #include <string.h>

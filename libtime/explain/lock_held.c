@@ -1,4 +1,4 @@
-#include "libstore/lockheld.h"
+#include "libtime/explain/lock_held.h"
 
 /* So many wakeups and hits of the probe are looked at for one wait. */
 enum { STEPS = 256 };

@@ -1,5 +1,5 @@
 /*
- * lockheld.h - who held a lock while a thread waited for it: the owner that the probe on
+ * lock_held.h - who held a lock while a thread waited for it: the owner that the probe on
  * lock_wait read, then those it was handed to, up to the thread that ended the wait.
  *
  *	wal    ░░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒    the wait; the probe read owner=flush
@@ -11,10 +11,10 @@
  * explains nothing. An owner has let go when it wakes another thread that waits for this lock,
  * or when another waiter's probe read a different owner.
  */
-#ifndef LIBSTORE_LOCKHELD_H
-#define LIBSTORE_LOCKHELD_H
+#ifndef LIBTIME_EXPLAIN_LOCK_HELD_H
+#define LIBTIME_EXPLAIN_LOCK_HELD_H
 
-#include "libstore/evidence.h"
+#include "libtime/explain/evidence.h"
 
 /*
  * Who held the lock that interval `off`, a blocked one, waited for: windows in order of time

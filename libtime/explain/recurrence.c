@@ -1,4 +1,4 @@
-#include "libstore/recurrence.h"
+#include "libtime/explain/recurrence.h"
 #include "base/mem.h"
 #include "base/vec.h"
 

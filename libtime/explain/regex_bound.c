@@ -1,4 +1,4 @@
-#include "libstore/rebound.h"
+#include "libtime/explain/regex_bound.h"
 
 #include <stdint.h>
 #include <stdlib.h>

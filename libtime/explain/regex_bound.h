@@ -1,11 +1,11 @@
 /*
- * rebound.h - regular expressions that users give are compiled only where they stay small.
+ * regex_bound.h - regular expressions that users give are compiled only where they stay small.
  *
  * regcomp(3) writes repetitions out: ((a{1,1000}){1,1000}) takes gigabytes and half a minute
  * before it fails. Back references take time exponential in the text.
  */
-#ifndef LIBSTORE_REBOUND_H
-#define LIBSTORE_REBOUND_H
+#ifndef LIBTIME_EXPLAIN_REGEX_BOUND_H
+#define LIBTIME_EXPLAIN_REGEX_BOUND_H
 
 #include "base/err.h"
 

@@ -1,4 +1,4 @@
-#include "libstore/tailmodel.h"
+#include "libtime/explain/tail_model.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
- * tailmodel.h - the answer of `tail` as data: population, the worst episodes with what explains
- * each, and those of equal kind counted together. render/tail*.h write it.
+ * tail_model.h - the answer of `tail` as data: population, the worst episodes with what
+ * explains each, and those of equal kind counted together. render/tail*.h write it.
  */
-#ifndef LIBSTORE_TAILMODEL_H
-#define LIBSTORE_TAILMODEL_H
+#ifndef LIBTIME_EXPLAIN_TAIL_MODEL_H
+#define LIBTIME_EXPLAIN_TAIL_MODEL_H
 
-#include "libstore/chain.h"
-#include "libstore/recurrence.h"
+#include "libtime/explain/chain.h"
+#include "libtime/explain/recurrence.h"
 
 /* Where a chain ended: what episodes with the same root have in common. */
 struct tail_root {

@@ -1,7 +1,7 @@
-#include "libstore/build.h"
+#include "libtime/sched/build.h"
 #include "base/mem.h"
 #include "libparse/order.h"
-#include "libstore/build_impl.h"
+#include "libtime/sched/build_internal.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -17,17 +17,17 @@
  * and named at the end, each distinct one once. Meanwhile other threads read ahead and
  * prepare the files that stacks need.
  */
-#ifndef LIBSTORE_BUILD_H
-#define LIBSTORE_BUILD_H
+#ifndef LIBTIME_SCHED_BUILD_H
+#define LIBTIME_SCHED_BUILD_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 #include "libsym/profile.h"
 
 struct build_options {
 	/* told now and then how many bytes of the file's are read; may be NULL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
-	const char *const *spans; /* --span: see spandef.h */
+	const char *const *spans; /* --span: see span_def.h */
 	size_t nspans;
 	/* told of every record in the order of time, of samples with their fields (else NULL);
 	 * what it is given ends with the call; may be NULL */

@@ -1,6 +1,7 @@
-/* buildend.c - after the last record: names, contexts, system threads; see build_impl.h. */
+/* build_end.c - after the last record: names, contexts, system threads; see build_internal.h.
+ */
 #include "base/mem.h"
-#include "libstore/build_impl.h"
+#include "libtime/sched/build_internal.h"
 
 #include <fnmatch.h>
 #include <string.h>

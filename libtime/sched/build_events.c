@@ -1,5 +1,5 @@
-/* buildevents.c - what the samples of each event are to a timeline; see build_impl.h. */
-#include "libstore/build_impl.h"
+/* build_events.c - what the samples of each event are to a timeline; see build_internal.h. */
+#include "libtime/sched/build_internal.h"
 
 #include <string.h>
 

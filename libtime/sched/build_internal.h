@@ -1,24 +1,24 @@
 /*
- * build_impl.h - what the parts of the builder (build.h) share.
+ * build_internal.h - what the parts of the builder (build.h) share.
  *
- *	buildevents.c   the recording's events: what the samples of each are to us, where
+ *	build_events.c   the recording's events: what the samples of each are to us, where
  *			their fields lie
- *	buildtwins.c    tracepoints that several events recorded
+ *	build_twins.c    tracepoints that several events recorded
  *	build.c         reading; every record but samples
- *	buildsamples.c  samples: scheduler tracepoints, on-CPU samples, marks, totals
- *	buildstacks.c   whose a sample is, and its stack
- *	buildend.c      the end: names, wakers' contexts, kernel threads, the recording's row
+ *	build_samples.c  samples: scheduler tracepoints, on-CPU samples, marks, totals
+ *	build_stacks.c   whose a sample is, and its stack
+ *	build_end.c      the end: names, wakers' contexts, kernel threads, the recording's row
  */
-#ifndef LIBSTORE_BUILD_IMPL_H
-#define LIBSTORE_BUILD_IMPL_H
+#ifndef LIBTIME_SCHED_BUILD_INTERNAL_H
+#define LIBTIME_SCHED_BUILD_INTERNAL_H
 
 #include "libparse/counters.h"
 #include "libparse/tracepoint.h"
-#include "libstore/build.h"
-#include "libstore/prevstate.h"
-#include "libstore/rawchains.h"
-#include "libstore/sched.h"
-#include "libstore/spandef.h"
+#include "libtime/sched/build.h"
+#include "libtime/sched/prev_state.h"
+#include "libtime/sched/raw_chains.h"
+#include "libtime/sched/sched.h"
+#include "libtime/spans/span_def.h"
 #include "libsym/expand.h"
 
 enum {
@@ -107,11 +107,11 @@ struct builder {
 	int system_wide, per_task;
 };
 
-/* buildevents.c: before the first record with a time, when formats and the kind of recording
+/* build_events.c: before the first record with a time, when formats and the kind of recording
  * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */
 int builder_begin(struct builder *b, struct err *e);
 
-/* buildtwins.c: which events record the same tracepoint; once, in builder_begin. */
+/* build_twins.c: which events record the same tracepoint; once, in builder_begin. */
 void builder_find_twins(struct builder *b);
 
 /* 1 when another event's sample has reported this hit of a tracepoint, at *first_ns; 0 when it
@@ -119,11 +119,11 @@ void builder_find_twins(struct builder *b);
 int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,
 		 const struct record_id *id, uint64_t *first_ns);
 
-/* buildsamples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
+/* build_samples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
 int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
 			struct err *e);
 
-/* buildstacks.c: the machine as of `ns`, for the questions that follow. ERR_NOMEM. */
+/* build_stacks.c: the machine as of `ns`, for the questions that follow. ERR_NOMEM. */
 int builder_learn(struct builder *b, uint64_t ns);
 
 /* What a sample belongs to, as of the last builder_learn. Valid until the next one. */
@@ -146,7 +146,7 @@ uint16_t builder_syscall_of(const struct builder *b, int32_t tid);
 /* A record that only tells who is current on its CPU. ERR_NOMEM. */
 int builder_tell_current(struct builder *b, const struct record_id *id, struct err *e);
 
-/* buildend.c: after the last record. */
+/* build_end.c: after the last record. */
 int builder_finish(struct builder *b, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
-/* buildsamples.c - samples into the state machine and the timeline; see build_impl.h. */
-#include "libstore/build_impl.h"
-#include "libstore/syscalls.h"
+/* build_samples.c - samples into the state machine and the timeline; see build_internal.h. */
+#include "libtime/sched/build_internal.h"
+#include "libtime/sched/syscalls.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* buildstacks.c - whose a sample is, and its stack; see build_impl.h. */
-#include "libstore/build_impl.h"
+/* build_stacks.c - whose a sample is, and its stack; see build_internal.h. */
+#include "libtime/sched/build_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * buildtwins.c - one tracepoint recorded by several perf events, as with switches bare of all
+ * build_twins.c - one tracepoint recorded by several perf events, as with switches bare of all
  *and with stacks of some:
  *
  *	-e sched:sched_switch -e sched:sched_switch/call-graph=dwarf/ --filter 'prev_comm ==
@@ -11,7 +11,7 @@
  *samples of one hit follow each other, have equal raw bytes, and a time each, some microseconds
  *apart.
  */
-#include "libstore/build_impl.h"
+#include "libtime/sched/build_internal.h"
 
 enum { MAX_TWINS = 64, NEAR_NS = 10000000 };
 

@@ -1,4 +1,4 @@
-#include "libstore/partsums.h"
+#include "libtime/sched/part_sums.h"
 
 enum { STRIDE = 64 /* intervals */ };
 

@@ -1,15 +1,15 @@
 /*
- * partsums.h - what a thread did in any stretch of time, at once: a span may hold millions of
+ * part_sums.h - what a thread did in any stretch of time, at once: a span may hold millions of
  * its intervals, and there may be millions of such spans, one within another or side by side.
  *
  *	intervals  ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
  *	sums       ^       ^       ^       ^       ^   of all before, one for every 64
  *	stretch         └────────────────────┘         their difference, and a few at the ends
  */
-#ifndef LIBSTORE_PARTSUMS_H
-#define LIBSTORE_PARTSUMS_H
+#ifndef LIBTIME_SCHED_PART_SUMS_H
+#define LIBTIME_SCHED_PART_SUMS_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 struct part_sums {
 	const struct timeline *tl; /* borrowed */

@@ -1,4 +1,4 @@
-#include "libstore/prevstate.h"
+#include "libtime/sched/prev_state.h"
 
 #include <ctype.h>
 #include <stdio.h>

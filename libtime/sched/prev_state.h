@@ -1,5 +1,6 @@
 /*
- * prevstate.h - what the bits of sched_switch's prev_state mean, read from the recorded format.
+ * prev_state.h - what the bits of sched_switch's prev_state mean, read from the recorded
+ *format.
  *
  * The bits changed between kernels (64 is "x" up to 4.13 and "P" since; the "+" of a preempted
  * task is bit 512, 1024, 2048, 4096 or 256), but every recording carries the tracepoint's
@@ -8,11 +9,11 @@
  *	... REC->prev_state & (MASK) ? __print_flags(REC->prev_state & (MASK), "|",
  *	    { 0x01, "S" }, { 0x02, "D" }, ...) : "R", REC->prev_state & BIT ? "+" : "", ...
  */
-#ifndef LIBSTORE_PREVSTATE_H
-#define LIBSTORE_PREVSTATE_H
+#ifndef LIBTIME_SCHED_PREV_STATE_H
+#define LIBTIME_SCHED_PREV_STATE_H
 
 #include "base/err.h"
-#include "libstore/sched.h"
+#include "libtime/sched/sched.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "libstore/rawchains.h"
+#include "libtime/sched/raw_chains.h"
 #include "base/mem.h"
 
 #include <string.h>

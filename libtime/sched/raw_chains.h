@@ -1,12 +1,12 @@
 /*
- * rawchains.h - distinct callchains as raw words, numbered while a recording is read and named
+ * raw_chains.h - distinct callchains as raw words, numbered while a recording is read and named
  * at its end, each once.
  *
  *	raw_chains_intern(&c, &entry, &id);     // per sample
  *	raw_chains_name(&c, &names, path, &e);  // path[id] = its call path
  */
-#ifndef LIBSTORE_RAWCHAINS_H
-#define LIBSTORE_RAWCHAINS_H
+#ifndef LIBTIME_SCHED_RAW_CHAINS_H
+#define LIBTIME_SCHED_RAW_CHAINS_H
 
 #include "base/arena.h"
 #include "base/hash.h"

@@ -1,6 +1,6 @@
-#include "libstore/sched.h"
+#include "libtime/sched/sched.h"
 #include "base/mem.h"
-#include "libstore/sched_impl.h"
+#include "libtime/sched/sched_internal.h"
 
 #include <string.h>
 

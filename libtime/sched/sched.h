@@ -3,7 +3,7 @@
  *
  * The machine knows nothing of perf.data: whoever reads a recording (build.h) or writes a test
  * turns each record into one struct sched_event. What it believes and the states it moves
- * through are drawn in sched_impl.h. Memory grows with threads and intervals only.
+ * through are drawn in sched_internal.h. Memory grows with threads and intervals only.
  *
  *	struct sched *s;
  *	sched_new(&tl, TL_HAS_WAKEUP | ..., &s, e);
@@ -11,10 +11,10 @@
  *	sched_finish(s, last_ns, e);        // closes what is open, then timeline_finish
  *	sched_free(s);
  */
-#ifndef LIBSTORE_SCHED_H
-#define LIBSTORE_SCHED_H
+#ifndef LIBTIME_SCHED_SCHED_H
+#define LIBTIME_SCHED_SCHED_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 enum sched_kind {
 	SCHED_SWITCH,     /* sched:sched_switch */
@@ -33,7 +33,7 @@ enum sched_kind {
 	SCHED_OTHER,     /* any other record with a CPU: tells who is current there */
 };
 
-/* What a switch-out's prev_state means, whatever its bits are (prevstate.h). */
+/* What a switch-out's prev_state means, whatever its bits are (prev_state.h). */
 enum state_class {
 	STATE_BLOCKED, /* S, D, T, ...; also the class of a SWITCH record without preempt */
 	STATE_RUNNING, /* R, R+ */

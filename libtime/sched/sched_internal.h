@@ -1,11 +1,11 @@
 /*
- * sched_impl.h - what the parts of the state machine (sched.h) share, and its drawing.
+ * sched_internal.h - what the parts of the state machine (sched.h) share, and its drawing.
  *
  *	sched.c        threads and CPUs, their lives, losses; the door
- *	schedoff.c     lives and off-CPU intervals: what they become
- *	schedswitch.c  switches, and what they contradict
- *	schedwake.c    wakeups and migrations
- *	schedskew.c    clocks of CPUs that differ
+ *	sched_off.c     lives and off-CPU intervals: what they become
+ *	sched_switch.c  switches, and what they contradict
+ *	sched_wake.c    wakeups and migrations
+ *	sched_skew.c    clocks of CPUs that differ
  *
  * A thread, as the machine sees it:
  *
@@ -33,11 +33,11 @@
  *  5. Keys are the raw fields of the tracepoints. The record's own tid (-1 for exiting threads)
  *     only serves to say who is current where no switch has said so.
  */
-#ifndef LIBSTORE_SCHED_IMPL_H
-#define LIBSTORE_SCHED_IMPL_H
+#ifndef LIBTIME_SCHED_SCHED_INTERNAL_H
+#define LIBTIME_SCHED_SCHED_INTERNAL_H
 
 #include "base/hash.h"
-#include "libstore/sched.h"
+#include "libtime/sched/sched.h"
 
 enum state { UNSEEN, RUNNING, OFF, DEAD };
 
@@ -48,7 +48,7 @@ struct wake {
 	uint8_t context, set;
 };
 
-/* Where the records show a thread, without asking whether that can be: for schedskew.c alone.
+/* Where the records show a thread, without asking whether that can be: for sched_skew.c alone.
  */
 struct seen {
 	uint64_t in_ns;      /* … it came there */
@@ -146,7 +146,7 @@ static inline void sched_set_current(struct cpu *c, int32_t tid, uint32_t thread
 	c->lost = 0;
 }
 
-/* --- schedoff.c ----------------------------------------------------------------------------
+/* --- sched_off.c ----------------------------------------------------------------------------
  */
 
 /* The thread is first shown, … */
@@ -195,7 +195,7 @@ int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_
 /* A switch is missing on the CPU in (from, to]. */
 int sched_note_hole(struct sched *s, uint16_t cpu, uint64_t from, uint64_t to);
 
-/* --- schedswitch.c, schedwake.c: events by their kind --------------------------------------
+/* --- sched_switch.c, sched_wake.c: events by their kind --------------------------------------
  */
 
 int sched_on_switch(struct sched *s, const struct sched_event *ev);
@@ -218,7 +218,7 @@ void sched_add_stack_wake(struct sched *s, uint32_t i, uint32_t path, uint64_t f
  */
 int sched_lose_woken(struct sched *s, uint32_t i);
 
-/* --- schedskew.c ---------------------------------------------------------------------------
+/* --- sched_skew.c ---------------------------------------------------------------------------
  */
 
 /* Thread i leaves a CPU, before `c` is changed; comes to one; is woken by a record of one.

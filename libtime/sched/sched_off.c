@@ -1,5 +1,5 @@
-/* schedoff.c - lives and off-CPU intervals: what they become; see sched_impl.h. */
-#include "libstore/sched_impl.h"
+/* sched_off.c - lives and off-CPU intervals: what they become; see sched_internal.h. */
+#include "libtime/sched/sched_internal.h"
 
 void sched_begin_running(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio, uint64_t ns)
 {

@@ -1,5 +1,6 @@
 /*
- * schedskew.c - clocks of CPUs that differ, by what they make impossible; see sched_impl.h.
+ * sched_skew.c - clocks of CPUs that differ, by what they make impossible; see
+ *sched_internal.h.
  *
  * Each CPU's records are in their order, so a difference shows where a thread goes from one to
  * another:
@@ -14,7 +15,7 @@
  * The smaller of the two is certain. A waker that races with the sleeper looks like the second
  * by a few microseconds, and so do missing switches now and then: one case proves nothing.
  */
-#include "libstore/sched_impl.h"
+#include "libtime/sched/sched_internal.h"
 
 enum {
 	CASE_LEAST = 1000,  /* ns */

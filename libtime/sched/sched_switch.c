@@ -1,5 +1,5 @@
-/* schedswitch.c - switches, and what they contradict; see sched_impl.h. */
-#include "libstore/sched_impl.h"
+/* sched_switch.c - switches, and what they contradict; see sched_internal.h. */
+#include "libtime/sched/sched_internal.h"
 
 /* --- what a switch says of either thread -----------------------------------------------------
  */

@@ -1,5 +1,5 @@
-/* schedwake.c - wakeups and migrations; see sched_impl.h. */
-#include "libstore/sched_impl.h"
+/* sched_wake.c - wakeups and migrations; see sched_internal.h. */
+#include "libtime/sched/sched_internal.h"
 
 static int make_wake(struct sched *s, const struct sched_event *ev, struct wake *w)
 {

@@ -1,4 +1,4 @@
-#include "libstore/syscalls.h"
+#include "libtime/sched/syscalls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * says; syscalls:sys_enter_NAME has the name. Of a futex call the operation tells more than the
  * name.
  */
-#ifndef LIBSTORE_SYSCALLS_H
-#define LIBSTORE_SYSCALLS_H
+#ifndef LIBTIME_SCHED_SYSCALLS_H
+#define LIBTIME_SCHED_SYSCALLS_H
 
 #include <stdint.h>
 

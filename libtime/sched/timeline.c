@@ -1,4 +1,4 @@
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 #include "base/gallop.h"
 #include "base/mem.h"
 

@@ -2,7 +2,7 @@
  * timeline.h - what every thread did at every moment: the model that tail, svg, timeline,
  * report and the store read and that nobody above can tell the origin of. It is built from a
  * recording (build.h, through the state machine of sched.h) or loaded from a store
- * (storeread.h).
+ * (store_read.h).
  *
  *	thread  ──running──┐            ┌──running──┐  ┌─ ...
  *	                   └── off #7 ──┘           └──┘ off #8
@@ -12,10 +12,10 @@
  * Only the off-CPU intervals are kept; a thread is running wherever its life has none. All
  * times are nanoseconds on the recording's clock, [start, end). Things refer to each other by
  * index, never by pointer; texts and stacks are ids of one `struct stacks` (libsym/stacks.h).
- * One timeline is one recording, or several of a store side by side (timelinejoin.h).
+ * One timeline is one recording, or several of a store side by side (timeline_join.h).
  */
-#ifndef LIBSTORE_TIMELINE_H
-#define LIBSTORE_TIMELINE_H
+#ifndef LIBTIME_SCHED_TIMELINE_H
+#define LIBTIME_SCHED_TIMELINE_H
 
 #include "base/bigvec.h"
 #include "libsym/stacks.h"

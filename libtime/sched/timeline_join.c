@@ -1,4 +1,4 @@
-#include "libstore/timelinejoin.h"
+#include "libtime/sched/timeline_join.h"
 #include "base/buf.h"
 
 #include <string.h>

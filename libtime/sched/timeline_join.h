@@ -1,6 +1,6 @@
 /*
- * timelinejoin.h - the recordings of a store side by side in one timeline, so that one question
- * is answered over all of them.
+ * timeline_join.h - the recordings of a store side by side in one timeline, so that one
+ *question is answered over all of them.
  *
  *	host a   CPU 0, 1, 2, 3       threads 0 .. 17      → parts[0]
  *	host b   CPU 4, 5 (its 0, 1)  threads 18 .. 40     → parts[1]
@@ -8,10 +8,10 @@
  * Nothing is compared across recordings: a thread, a wait, a sample belongs to one of them, and
  * each keeps its own clock (timeline.h: tl_part, timeline_part_of, timeline_cpu).
  */
-#ifndef LIBSTORE_TIMELINEJOIN_H
-#define LIBSTORE_TIMELINEJOIN_H
+#ifndef LIBTIME_SCHED_TIMELINE_JOIN_H
+#define LIBTIME_SCHED_TIMELINE_JOIN_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 /*
  * Append `more` to `tl`; both are finished and use the same stacks, `more` is one recording.

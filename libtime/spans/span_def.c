@@ -1,4 +1,4 @@
-#include "libstore/spandef.h"
+#include "libtime/spans/span_def.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * spandef.h - which events of a recording begin and end which spans.
+ * span_def.h - which events of a recording begin and end which spans.
  *
  * Pairs that are found without being named are those of the user's own probes, that is, events
  * whose format has the fields of a kprobe or uprobe (__probe_ip; __probe_func, __probe_ret_ip):
@@ -20,11 +20,11 @@
  * see spans.h. Or one word names the pairs of the kernel: syscalls, syscalls:NAME, irq,
  * softirq, block, contention.
  */
-#ifndef LIBSTORE_SPANDEF_H
-#define LIBSTORE_SPANDEF_H
+#ifndef LIBTIME_SPANS_SPAN_DEF_H
+#define LIBTIME_SPANS_SPAN_DEF_H
 
 #include "libparse/tracepoint.h"
-#include "libstore/spans.h"
+#include "libtime/spans/spans.h"
 
 enum { SPAN_KEY_FIELDS = 4 };
 

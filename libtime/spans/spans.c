@@ -1,6 +1,6 @@
-#include "libstore/spans.h"
+#include "libtime/spans/spans.h"
 #include "base/mem.h"
-#include "libstore/partsums.h"
+#include "libtime/sched/part_sums.h"
 
 #include <stdlib.h>
 #include <string.h>

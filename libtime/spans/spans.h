@@ -2,8 +2,8 @@
  * spans.h - begin and end events in time order → the spans of a timeline.
  *
  * A span is work between two events: of one thread, nested as a stack; of one CPU (interrupts);
- * or of whoever handles one key, across threads. Which events begin and end what is spandef.h's
- * business; this machine knows nothing of perf.data.
+ * or of whoever handles one key, across threads. Which events begin and end what is
+ *span_def.h's business; this machine knows nothing of perf.data.
  *
  *	spans_new(&tl, &s, &e);
  *	spans_kind(s, &(struct span_kind){.name = id}, &kind);
@@ -15,10 +15,10 @@
  *	thread   begin X ── begin Y ── end Y ── end X         Y's parent is X
  *	key 7    A: begin ── A: end      B: begin ── B: end   one span, A's begin to B's end
  */
-#ifndef LIBSTORE_SPANS_H
-#define LIBSTORE_SPANS_H
+#ifndef LIBTIME_SPANS_SPANS_H
+#define LIBTIME_SPANS_SPANS_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 enum span_by {
 	SPAN_BY_THREAD, /* an end closes the thread's innermost open span of its kind */

@@ -10,7 +10,7 @@
  * In a table the divider is the last id below it, so every row is on a leaf. In an index it is
  * an entry of its own, which is on no leaf: the last one of a full leaf is taken up.
  */
-#include "libstore/btree.h"
+#include "libtime/store/btree.h"
 #include "base/mem.h"
 
 #include <endian.h>

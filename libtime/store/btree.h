@@ -18,12 +18,12 @@
  * Equal rows give equal pages at equal places.
  * Source: https://sqlite.org/fileformat2.html, sections 1.6 (b-tree pages), 2.1 (records).
  */
-#ifndef LIBSTORE_BTREE_H
-#define LIBSTORE_BTREE_H
+#ifndef LIBTIME_STORE_BTREE_H
+#define LIBTIME_STORE_BTREE_H
 
 #include "base/vec.h"
-#include "libstore/cell.h"
-#include "libstore/pagefile.h"
+#include "libtime/store/cell.h"
+#include "libtime/store/page_file.h"
 
 enum {
 	BTREE_COLUMNS = 32, /* of the widest row */

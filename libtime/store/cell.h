@@ -1,9 +1,9 @@
 /*
  * cell.h - one value of a row on its way into the store, by either way: through SQLite
- * (storefeed.h) or as a record of its file format (btree.h).
+ * (store_feed.h) or as a record of its file format (btree.h).
  */
-#ifndef LIBSTORE_CELL_H
-#define LIBSTORE_CELL_H
+#ifndef LIBTIME_STORE_CELL_H
+#define LIBTIME_STORE_CELL_H
 
 #include <sqlite3.h>
 #include <stdint.h>

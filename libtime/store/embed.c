@@ -1,14 +1,14 @@
-/* embed.c - the data files of libstore, compiled in as text (see the Makefile). */
-#include "libstore/store.h"
+/* embed.c - the data files of libtime, compiled in as text (see the Makefile). */
+#include "libtime/store/store.h"
 
 #include <string.h>
 
 const char store_schema[] =
-#include "libstore/schema.sql.inc"
+#include "libtime/store/schema.sql.inc"
 	;
 
 const char causes_builtin[] =
-#include "libstore/causes.rules.inc"
+#include "libtime/explain/causes.rules.inc"
 	;
 
 int store_is_sqlite(const void *head, unsigned long n)

@@ -1,4 +1,4 @@
-#include "libstore/pagefile.h"
+#include "libtime/store/page_file.h"
 #include "base/bytes.h"
 #include "base/diskroom.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /*
- * pagefile.h - a database file of SQLite's that grows at its end by whole pages, while SQLite
+ * page_file.h - a database file of SQLite's that grows at its end by whole pages, while SQLite
  * has it closed. What is on them is btree.h's.
  *
  *	pagefile_open(&f, "run.db.tmp", "run.db", &e);
@@ -8,8 +8,8 @@
  *
  * Source: https://sqlite.org/fileformat2.html, sections 1.3 (header) and 1.4 (lock-byte page).
  */
-#ifndef LIBSTORE_PAGEFILE_H
-#define LIBSTORE_PAGEFILE_H
+#ifndef LIBTIME_STORE_PAGE_FILE_H
+#define LIBTIME_STORE_PAGE_FILE_H
 
 #include "base/err.h"
 

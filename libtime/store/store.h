@@ -2,8 +2,8 @@
  * store.h - what the writer and the reader of the SQLite store agree on. The schema itself is
  * schema.sql, described for users in docs/store.md.
  */
-#ifndef LIBSTORE_STORE_H
-#define LIBSTORE_STORE_H
+#ifndef LIBTIME_STORE_STORE_H
+#define LIBTIME_STORE_STORE_H
 
 #include "base/err.h"
 

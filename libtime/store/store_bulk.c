@@ -1,4 +1,4 @@
-#include "libstore/storebulk.h"
+#include "libtime/store/store_bulk.h"
 #include "base/radix.h"
 
 static int root_of(sqlite3 *db, const char *name, uint32_t *root)

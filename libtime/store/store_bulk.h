@@ -1,6 +1,6 @@
 /*
- * storebulk.h - the large tables of a store, offcpu, samples and event_samples, and the indexes
- * of offcpu, written as pages (btree.h) while SQLite has the file closed.
+ * store_bulk.h - the large tables of a store, offcpu, samples and event_samples, and the
+ *indexes of offcpu, written as pages (btree.h) while SQLite has the file closed.
  *
  *	bulk_init(&b, db, "run.db.tmp", "run.db", &e);  // tables and indexes: declared, empty
  *	(SQLite closes the file)
@@ -12,11 +12,11 @@
  *	bulk_finish(&b, &e);                    // the tables are whole
  *	bulk_release(&b);
  */
-#ifndef LIBSTORE_STOREBULK_H
-#define LIBSTORE_STOREBULK_H
+#ifndef LIBTIME_STORE_STORE_BULK_H
+#define LIBTIME_STORE_STORE_BULK_H
 
 #include "base/bigvec.h"
-#include "libstore/btree.h"
+#include "libtime/store/btree.h"
 
 enum {
 	OFFCPU_COLUMNS = 26,

@@ -1,4 +1,4 @@
-#include "libstore/storefeed.h"
+#include "libtime/store/store_feed.h"
 #include "base/mem.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /*
- * storefeed.h - rows on their way into SQLite, which writes them on a thread of its own.
+ * store_feed.h - rows on their way into SQLite, which writes them on a thread of its own.
  *
  *	feed_open(&f, db, "run.db", &e);
  *	feed_row(f, FEED_COMMS, &row, &e);      // the next row's cells, to be filled
@@ -15,11 +15,11 @@
  * costs half of what binding and stepping row by row does. Batches are written in the order in
  * which they became full, so equal rows give an equal file.
  */
-#ifndef LIBSTORE_STOREFEED_H
-#define LIBSTORE_STOREFEED_H
+#ifndef LIBTIME_STORE_STORE_FEED_H
+#define LIBTIME_STORE_STORE_FEED_H
 
 #include "base/err.h"
-#include "libstore/cell.h"
+#include "libtime/store/cell.h"
 
 enum feed_table {
 	FEED_RECORDINGS,

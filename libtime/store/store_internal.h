@@ -1,10 +1,10 @@
-/* store_priv.h - the database behind a writer, for the other files of the store.
+/* store_internal.h - the database behind a writer, for the other files of the store.
  */
-#ifndef LIBSTORE_STORE_PRIV_H
-#define LIBSTORE_STORE_PRIV_H
+#ifndef LIBTIME_STORE_STORE_INTERNAL_H
+#define LIBTIME_STORE_STORE_INTERNAL_H
 
-#include "libstore/storeread.h"
-#include "libstore/storewrite.h"
+#include "libtime/store/store_read.h"
+#include "libtime/store/store_write.h"
 
 #include <sqlite3.h>
 

@@ -1,8 +1,8 @@
-#include "libstore/storerows.h"
+#include "libtime/store/store_rows.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
-#include "libstore/causes.h"
-#include "libstore/store.h"
+#include "libtime/explain/causes.h"
+#include "libtime/store/store.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /*
- * storeread.h - one recording of an SQLite store → the timeline it was written from.
+ * store_read.h - one recording of an SQLite store → the timeline it was written from.
  *
  * The file may come from a stranger: it is opened read-only with SQLite's own schema
  * distrusted, only real tables are read, and every id, time and sum is checked before it is
  * used.
  */
-#ifndef LIBSTORE_STOREREAD_H
-#define LIBSTORE_STOREREAD_H
+#ifndef LIBTIME_STORE_STORE_READ_H
+#define LIBTIME_STORE_STORE_READ_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 struct store;
 

@@ -1,10 +1,10 @@
 /*
- * storeoff.c - the off-CPU intervals of a store: by far its largest table. It is read in parts,
- * each by a thread on a connection of its own, all into their places of one array.
+ * store_read_off.c - the off-CPU intervals of a store: by far its largest table. It is read in
+ * parts, each by a thread on a connection of its own, all into their places of one array.
  */
 #include "base/mem.h"
-#include "libstore/causes.h"
-#include "libstore/storerows.h"
+#include "libtime/explain/causes.h"
+#include "libtime/store/store_rows.h"
 
 #include <pthread.h>
 #include <string.h>

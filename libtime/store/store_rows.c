@@ -1,4 +1,4 @@
-#include "libstore/storerows.h"
+#include "libtime/store/store_rows.h"
 #include "base/buf.h"
 
 #include <fcntl.h>

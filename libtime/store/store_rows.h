@@ -1,5 +1,5 @@
 /*
- * storerows.h - how the files behind storeread.h take a store's rows and columns: every value
+ * store_rows.h - how the files behind store_read.h take a store's rows and columns: every value
  * is checked before it is used, and what cannot be is damage that names its row.
  *
  *	r = rows_select(l, "threads", "SELECT id, ... WHERE recording_id = ?");
@@ -9,12 +9,12 @@
  *			return rows_damaged(l, "a time out of range");
  *	}
  */
-#ifndef LIBSTORE_STOREROWS_H
-#define LIBSTORE_STOREROWS_H
+#ifndef LIBTIME_STORE_STORE_ROWS_H
+#define LIBTIME_STORE_STORE_ROWS_H
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "libstore/storeread.h"
+#include "libtime/store/store_read.h"
 
 #include <sqlite3.h>
 

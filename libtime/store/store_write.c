@@ -1,14 +1,14 @@
-#include "libstore/storewrite.h"
+#include "libtime/store/store_write.h"
 #include "base/mem.h"
 #include "base/shortage.h"
 #include "base/outfile.h"
 #include "libparse/sample.h"
-#include "libstore/appframe.h"
-#include "libstore/causes.h"
-#include "libstore/store.h"
-#include "libstore/store_priv.h"
-#include "libstore/storebulk.h"
-#include "libstore/storefeed.h"
+#include "libtime/explain/app_frame.h"
+#include "libtime/explain/causes.h"
+#include "libtime/store/store.h"
+#include "libtime/store/store_internal.h"
+#include "libtime/store/store_bulk.h"
+#include "libtime/store/store_feed.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * storewrite.h - timelines → one SQLite file.
+ * store_write.h - timelines → one SQLite file.
  *
  *	struct store_writer *w;
  *	store_writer_open(&w, "run.db", &e);
@@ -7,15 +7,15 @@
  *	store_writer_commit(w, &e);         // or store_writer_abort(w)
  *
  * Everything goes to PATH.tmp.PID: most tables in transactions without a journal, written by a
- * thread of its own beside the caller that makes the rows (storefeed.h); the two large ones
- * page by page, while SQLite has the file closed (storebulk.h); other indexes and views at
+ * thread of its own beside the caller that makes the rows (store_feed.h); the two large ones
+ * page by page, while SQLite has the file closed (store_bulk.h); other indexes and views at
  * the end. Then the file is synced and renamed over PATH. A killed import leaves PATH as it
  * was (and, killed by SIGKILL, the temporary file behind).
  */
-#ifndef LIBSTORE_STOREWRITE_H
-#define LIBSTORE_STOREWRITE_H
+#ifndef LIBTIME_STORE_STORE_WRITE_H
+#define LIBTIME_STORE_STORE_WRITE_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 struct store_writer;
 

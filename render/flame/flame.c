@@ -1,4 +1,4 @@
-#include "render/flame.h"
+#include "render/flame/flame.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

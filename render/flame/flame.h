@@ -2,16 +2,16 @@
  * flame.h - the model of a flame graph: a tree of frames with weights, from any source.
  *
  *	folded text ── folded.h ──┐
- *	call paths  ── the caller ┴─► flame_add ─► flame_finish ─► flamelayout.h ─► flamesvg.h
+ *	call paths  ── the caller ┴─► flame_add ─► flame_finish ─► flame_layout.h ─► flame_svg.h
  *
  * A stack is an array of frame ids, outermost caller first. Equal stacks under one root are
  * merged. Weights are integers in the source's unit times `scale`.
  *
  * Each node has two weights: v[0] gives the width; v[1] is the "before" weight of a
- * differential graph or the waiting part of a wall-clock graph (see flamesvg.h), else 0.
+ * differential graph or the waiting part of a wall-clock graph (see flame_svg.h), else 0.
  */
-#ifndef RENDER_FLAME_H
-#define RENDER_FLAME_H
+#ifndef RENDER_FLAME_FLAME_H
+#define RENDER_FLAME_FLAME_H
 
 #include "base/err.h"
 #include "base/hash.h"

@@ -1,7 +1,7 @@
-#include "render/flamedata.h"
+#include "render/flame/flame_data.h"
 #include "base/mem.h"
-#include "render/escape.h"
-#include "render/svgtext.h"
+#include "render/text/escape.h"
+#include "render/svg_text.h"
 
 #include <string.h>
 

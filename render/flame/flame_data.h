@@ -1,5 +1,5 @@
 /*
- * flamedata.h - the whole graph in a compact text, carried inside the picture.
+ * flame_data.h - the whole graph in a compact text, carried inside the picture.
  *
  * What is drawn at first is pruned; the script in the picture reads this to show what lies
  * below. It is XML without markup inside its elements:
@@ -17,11 +17,11 @@
  * Numbers are unsigned, little end first, five bits a character: A-Z a-z 0-9 + / stand for
  * 0..63, the bit of value 32 says that another character follows.
  */
-#ifndef RENDER_FLAMEDATA_H
-#define RENDER_FLAMEDATA_H
+#ifndef RENDER_FLAME_FLAME_DATA_H
+#define RENDER_FLAME_FLAME_DATA_H
 
 #include "base/buf.h"
-#include "render/flame.h"
+#include "render/flame/flame.h"
 #include "render/palette.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "render/flamelayout.h"
+#include "render/flame/flame_layout.h"
 #include "base/mem.h"
 
 /* A node whose children are being placed. */

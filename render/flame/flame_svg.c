@@ -1,11 +1,11 @@
-#include "render/flamesvg.h"
+#include "render/flame/flame_svg.h"
 #include "base/mem.h"
-#include "render/escape.h"
-#include "render/flamedata.h"
-#include "render/flamelayout.h"
-#include "render/svgtext.h"
-#include "render/units.h"
-#include "render/weight.h"
+#include "render/text/escape.h"
+#include "render/flame/flame_data.h"
+#include "render/flame/flame_layout.h"
+#include "render/svg_text.h"
+#include "render/text/units.h"
+#include "render/text/weight.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /*
- * flamesvg.h - one flame graph as one self-contained, interactive SVG.
+ * flame_svg.h - one flame graph as one self-contained, interactive SVG.
  *
  * The picture is whole without scripts: title, frames, labels, tooltips (<title>), legend.
  * Where scripts run, flame_*.js zooms, searches, focuses, hides, flips and merges from the
- * leaf, with the data flamedata.h puts inside. Nothing is fetched from anywhere. Colours follow
- * prefers-color-scheme. Same input, same bytes.
+ * leaf, with the data flame_data.h puts inside. Nothing is fetched from anywhere. Colours
+ * follow prefers-color-scheme. Same input, same bytes.
  */
-#ifndef RENDER_FLAMESVG_H
-#define RENDER_FLAMESVG_H
+#ifndef RENDER_FLAME_FLAME_SVG_H
+#define RENDER_FLAME_FLAME_SVG_H
 
-#include "render/flame.h"
+#include "render/flame/flame.h"
 #include "render/palette.h"
 
 #include <stdio.h>

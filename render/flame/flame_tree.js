@@ -1,4 +1,4 @@
-// flame_tree.js - the graph inside the picture: decoding it (flamedata.h has the format), and
+// flame_tree.js - the graph inside the picture: decoding it (flame_data.h has the format), and
 // the trees that views are made of: without hidden functions, merged from the leaf, around one
 // function. A tree is a set of arrays indexed by node, in preorder: a node's subtree is
 // i .. end[i] - 1.

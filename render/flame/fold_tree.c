@@ -1,4 +1,4 @@
-#include "render/foldtree.h"
+#include "render/flame/fold_tree.h"
 #include "base/buf.h"
 #include "base/mem.h"
 

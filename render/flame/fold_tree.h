@@ -1,11 +1,11 @@
 /*
- * foldtree.h - folded stacks on their way out: equal lines summed, written in byte order.
+ * fold_tree.h - folded stacks on their way out: equal lines summed, written in byte order.
  *
  * A tree of texts, root first, so that a common prefix is stored and compared once. The order
  * written is that of `LC_ALL=C sort` over the stacks, as stackcollapse-perf.pl has it.
  */
-#ifndef RENDER_FOLDTREE_H
-#define RENDER_FOLDTREE_H
+#ifndef RENDER_FLAME_FOLD_TREE_H
+#define RENDER_FLAME_FOLD_TREE_H
 
 #include "base/hash.h"
 #include "base/strtab.h"

@@ -1,4 +1,4 @@
-#include "render/folded.h"
+#include "render/flame/folded.h"
 #include "base/mem.h"
 
 #include <errno.h>

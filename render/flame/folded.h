@@ -8,10 +8,10 @@
  * Lines end in \n or \r\n. Frames after a "--" are the waker's (bcc offwaketime). Lines without
  * a count are skipped and counted, as are empty lines (not counted). Any byte may be in a name.
  */
-#ifndef RENDER_FOLDED_H
-#define RENDER_FOLDED_H
+#ifndef RENDER_FLAME_FOLDED_H
+#define RENDER_FLAME_FOLDED_H
 
-#include "render/flame.h"
+#include "render/flame/flame.h"
 
 struct folded_options {
 	int columns;      /* counts per line: 1, 2, or 0 = two if every counted line among the

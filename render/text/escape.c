@@ -1,4 +1,4 @@
-#include "render/escape.h"
+#include "render/text/escape.h"
 
 #include <string.h>
 

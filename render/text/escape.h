@@ -10,8 +10,8 @@
  *	bidi and zero-width marks, line separators, surrogates, noncharacters, U+0080..9F
  *	                      \u{NNNN}
  */
-#ifndef RENDER_ESCAPE_H
-#define RENDER_ESCAPE_H
+#ifndef RENDER_TEXT_ESCAPE_H
+#define RENDER_TEXT_ESCAPE_H
 
 #include "base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "render/json.h"
+#include "render/text/json.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  *
  * Commas are put where they belong. A key of NULL is an element of an array (or the top).
  */
-#ifndef RENDER_JSON_H
-#define RENDER_JSON_H
+#ifndef RENDER_TEXT_JSON_H
+#define RENDER_TEXT_JSON_H
 
 #include "base/buf.h"
 

@@ -1,6 +1,6 @@
-#include "render/table.h"
-#include "render/escape.h"
-#include "render/units.h"
+#include "render/text/table.h"
+#include "render/text/escape.h"
+#include "render/text/units.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * those marked `cut` are shortened, with a mark. The last column is never cut: what does not
  * fit goes on in the next line, below its beginning.
  */
-#ifndef RENDER_TABLE_H
-#define RENDER_TABLE_H
+#ifndef RENDER_TEXT_TABLE_H
+#define RENDER_TEXT_TABLE_H
 
 #include "base/buf.h"
 #include "base/vec.h"

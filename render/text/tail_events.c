@@ -1,6 +1,6 @@
-#include "render/tailevents.h"
-#include "render/escape.h"
-#include "render/units.h"
+#include "render/text/tail_events.h"
+#include "render/text/escape.h"
+#include "render/text/units.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /*
- * tailevents.h - what the recording's other events say about an episode: single events (marks)
+ * tail_events.h - what the recording's other events say about an episode: single events (marks)
  * of its thread, and spans of that thread that lie in it.
  */
-#ifndef RENDER_TAILEVENTS_H
-#define RENDER_TAILEVENTS_H
+#ifndef RENDER_TEXT_TAIL_EVENTS_H
+#define RENDER_TEXT_TAIL_EVENTS_H
 
 #include "base/buf.h"
-#include "libstore/chain.h"
+#include "libtime/explain/chain.h"
 
 /* Events of one name inside an episode. */
 struct happened {

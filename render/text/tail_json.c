@@ -1,9 +1,9 @@
-#include "render/tailjson.h"
-#include "libstore/causes.h"
-#include "render/escape.h"
-#include "render/json.h"
-#include "render/tailevents.h"
-#include "render/tailwords.h"
+#include "render/text/tail_json.h"
+#include "libtime/explain/causes.h"
+#include "render/text/escape.h"
+#include "render/text/json.h"
+#include "render/text/tail_events.h"
+#include "render/text/tail_words.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * tailjson.h - the answer of `tail` for programs: JSON (schema 1) and CSV.
+ * tail_json.h - the answer of `tail` for programs: JSON (schema 1) and CSV.
  *
  * The schema is fixed: keys are added, never changed. Times are ns; start_ns and end_ns count
  * from recording.origin_ns (the first record), which is a string, so that no reader loses
@@ -7,10 +7,10 @@
  * several recordings, "recordings" lists each with its id, an episode says by "recording" which
  * it is of, and its times count from that one's origin_ns.
  */
-#ifndef RENDER_TAILJSON_H
-#define RENDER_TAILJSON_H
+#ifndef RENDER_TEXT_TAIL_JSON_H
+#define RENDER_TEXT_TAIL_JSON_H
 
-#include "libstore/tailmodel.h"
+#include "libtime/explain/tail_model.h"
 #include "base/buf.h"
 
 /* Append the JSON object and a newline; the first `rows` episodes (0 = all). ERR_NOMEM. */

@@ -1,9 +1,9 @@
-#include "render/tailtext.h"
-#include "libstore/causes.h"
-#include "render/escape.h"
-#include "render/table.h"
-#include "render/tailevents.h"
-#include "render/units.h"
+#include "render/text/tail_text.h"
+#include "libtime/explain/causes.h"
+#include "render/text/escape.h"
+#include "render/text/table.h"
+#include "render/text/tail_events.h"
+#include "render/text/units.h"
 
 #include <assert.h>
 #include <stdio.h>

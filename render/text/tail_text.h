@@ -1,11 +1,11 @@
 /*
- * tailtext.h - the answer of `tail` as text for people: tables as wide as the terminal, prose
+ * tail_text.h - the answer of `tail` as text for people: tables as wide as the terminal, prose
  * at most 80 columns, but for names that are longer.
  */
-#ifndef RENDER_TAILTEXT_H
-#define RENDER_TAILTEXT_H
+#ifndef RENDER_TEXT_TAIL_TEXT_H
+#define RENDER_TEXT_TAIL_TEXT_H
 
-#include "render/tailwords.h"
+#include "render/text/tail_words.h"
 
 struct tailtext_options {
 	const char *file;    /* as the user named it */

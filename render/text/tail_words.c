@@ -1,7 +1,7 @@
-#include "render/tailwords.h"
-#include "libstore/causes.h"
-#include "render/escape.h"
-#include "render/units.h"
+#include "render/text/tail_words.h"
+#include "libtime/explain/causes.h"
+#include "render/text/escape.h"
+#include "render/text/units.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

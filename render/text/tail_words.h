@@ -1,12 +1,12 @@
 /*
- * tailwords.h - an explanation in words: the parts of sentences that the table, the details,
+ * tail_words.h - an explanation in words: the parts of sentences that the table, the details,
  * the pictures and the JSON of `tail` share.
  */
-#ifndef RENDER_TAILWORDS_H
-#define RENDER_TAILWORDS_H
+#ifndef RENDER_TEXT_TAIL_WORDS_H
+#define RENDER_TEXT_TAIL_WORDS_H
 
 #include "base/buf.h"
-#include "libstore/tailmodel.h"
+#include "libtime/explain/tail_model.h"
 
 /* "name/tid"; "?" for TL_NONE. Visible form (escape.h). */
 void words_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm);

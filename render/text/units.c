@@ -1,4 +1,4 @@
-#include "render/units.h"
+#include "render/text/units.h"
 
 #include <stdio.h>
 #include <string.h>

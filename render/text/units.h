@@ -3,8 +3,8 @@
  *
  * Integers in, text out: rounding happens here and nowhere before.
  */
-#ifndef RENDER_UNITS_H
-#define RENDER_UNITS_H
+#ifndef RENDER_TEXT_UNITS_H
+#define RENDER_TEXT_UNITS_H
 
 #include "base/buf.h"
 

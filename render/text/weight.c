@@ -1,5 +1,5 @@
-#include "render/weight.h"
-#include "render/units.h"
+#include "render/text/weight.h"
+#include "render/text/units.h"
 
 #include <math.h>
 #include <stdio.h>

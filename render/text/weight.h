@@ -1,8 +1,8 @@
 /*
  * weight.h - weights and units as text for people, the same in every picture and table.
  */
-#ifndef RENDER_WEIGHT_H
-#define RENDER_WEIGHT_H
+#ifndef RENDER_TEXT_WEIGHT_H
+#define RENDER_TEXT_WEIGHT_H
 
 #include "base/buf.h"
 

@@ -1,9 +1,9 @@
-#include "render/timelinedata.h"
+#include "render/timeline/timeline_data.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "render/escape.h"
-#include "render/flamedata.h"
-#include "render/svgtext.h"
+#include "render/text/escape.h"
+#include "render/flame/flame_data.h"
+#include "render/svg_text.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
- * timelinedata.h - the intervals of a picture's panels in a compact text, carried inside.
+ * timeline_data.h - the intervals of a picture's panels in a compact text, carried inside.
  *
- * The script draws zoomed views from it. As in flamedata.h, elements hold text only, numbers
- * are packed (svgtext.h). Times count from the panel's start; (s) marks signed numbers.
+ * The script draws zoomed views from it. As in flame_data.h, elements hold text only, numbers
+ * are packed (svg_text.h). Times count from the panel's start; (s) marks signed numbers.
  *
  *	<t-strings> one string a line, visible form; line 0 is empty
  *	<t-threads> per thread: comm (string), pid + 1, tid + 1, flags, colour number
@@ -25,11 +25,11 @@
  *	   lights
  *	   arrows   1 if they are given here, then: from row, to row, time
  */
-#ifndef RENDER_TIMELINEDATA_H
-#define RENDER_TIMELINEDATA_H
+#ifndef RENDER_TIMELINE_TIMELINE_DATA_H
+#define RENDER_TIMELINE_TIMELINE_DATA_H
 
 #include "base/buf.h"
-#include "render/timelinelayout.h"
+#include "render/timeline/timeline_layout.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// timeline_data.js - the intervals inside the picture (timelinedata.h has the format), decoded:
+// timeline_data.js - the intervals inside the picture (timeline_data.h has the format), decoded:
 // panels of rows; a row's segments are what a thread did, or who had a CPU, one after the other.
 
 const ROW = {cpu: 0, group: 1, thread: 2};

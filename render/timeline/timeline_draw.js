@@ -1,4 +1,4 @@
-// timeline_draw.js - from a panel's view to cells (as timelinelayout.c makes them) and paths,
+// timeline_draw.js - from a panel's view to cells (as timeline_layout.c makes them) and paths,
 // and the texts about an interval.
 
 const plotX = conf.pad + conf.names, plotW = conf.width - conf.names - 2 * conf.pad;

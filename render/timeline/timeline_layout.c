@@ -1,4 +1,4 @@
-#include "render/timelinelayout.h"
+#include "render/timeline/timeline_layout.h"
 #include "base/hash.h"
 #include "base/mem.h"
 

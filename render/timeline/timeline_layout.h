@@ -1,5 +1,5 @@
 /*
- * timelinelayout.h - a timeline's geometry: which rows, and what lies where in them.
+ * timeline_layout.h - a timeline's geometry: which rows, and what lies where in them.
  *
  * Time goes right; a row is a thread or a CPU. What is wide enough is a cell of its own; what
  * is finer shares cells one pixel wide, in which each state has the height of its share:
@@ -9,10 +9,10 @@
  *
  * timeline_draw.js does the same for zoomed views: from the same intervals, the same cells.
  */
-#ifndef RENDER_TIMELINELAYOUT_H
-#define RENDER_TIMELINELAYOUT_H
+#ifndef RENDER_TIMELINE_TIMELINE_LAYOUT_H
+#define RENDER_TIMELINE_TIMELINE_LAYOUT_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 /* What a piece of a row shows, in the order in which a mixed column stacks it. */
 enum tl_paint {

@@ -1,7 +1,8 @@
-/* timelinepaint.c - the colours of a timeline's states and causes, and what they are called. */
+/* timeline_paint.c - the colours of a timeline's states and causes, and what they are called.
+ */
 #include "render/palette.h"
-#include "render/timelinesvg.h"
-#include "libstore/causes.h"
+#include "render/timeline/timeline_svg.h"
+#include "libtime/explain/causes.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* One panel of a timeline: its names, axis, bars, and what lies on them. */
-#include "render/timelinesvg_impl.h"
+#include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
-#include "render/escape.h"
-#include "render/flamedata.h"
-#include "render/svgtext.h"
+#include "render/text/escape.h"
+#include "render/flame/flame_data.h"
+#include "render/svg_text.h"
 
 #include <math.h>
 #include <string.h>

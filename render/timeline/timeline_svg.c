@@ -1,10 +1,10 @@
-#include "render/timelinesvg_impl.h"
+#include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
-#include "render/escape.h"
-#include "render/flamedata.h"
-#include "render/svgtext.h"
-#include "render/timelinedata.h"
-#include "render/weight.h"
+#include "render/text/escape.h"
+#include "render/flame/flame_data.h"
+#include "render/svg_text.h"
+#include "render/timeline/timeline_data.h"
+#include "render/text/weight.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * timelinesvg.h - threads and CPUs over time as one self-contained, interactive SVG.
+ * timeline_svg.h - threads and CPUs over time as one self-contained, interactive SVG.
  *
- * Like the flame graph (flamesvg.h) it is whole without scripts, fetches nothing and follows
+ * Like the flame graph (flame_svg.h) it is whole without scripts, fetches nothing and follows
  * prefers-color-scheme; where scripts run, timeline_*.js zooms, pans, searches and tells about
- * each interval, with the data timelinedata.h puts inside. Same input, same bytes.
+ * each interval, with the data timeline_data.h puts inside. Same input, same bytes.
  *
  *	 names      │ axis
  *	            │ lost records, spans
@@ -11,10 +11,10 @@
  *	 comm  tid  │ ███ run ▄▄ blocked, by cause ▄▄ ▆ runnable ▆ ███
  *	            │ ' ' samples
  */
-#ifndef RENDER_TIMELINESVG_H
-#define RENDER_TIMELINESVG_H
+#ifndef RENDER_TIMELINE_TIMELINE_SVG_H
+#define RENDER_TIMELINE_TIMELINE_SVG_H
 
-#include "render/timelinelayout.h"
+#include "render/timeline/timeline_layout.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,12 @@
 /*
- * timelinesvg_impl.h - what the picture (timelinesvg.c) and its panels (timelinepanel.c) share.
+ * timeline_svg_internal.h - what the picture (timeline_svg.c) and its panels (timeline_panel.c)
+ * share.
  */
-#ifndef RENDER_TIMELINESVG_IMPL_H
-#define RENDER_TIMELINESVG_IMPL_H
+#ifndef RENDER_TIMELINE_TIMELINE_SVG_INTERNAL_H
+#define RENDER_TIMELINE_TIMELINE_SVG_INTERNAL_H
 
 #include "base/buf.h"
-#include "render/timelinesvg.h"
+#include "render/timeline/timeline_svg.h"
 
 /* px */
 enum {

@@ -43,7 +43,7 @@ for topic in causes exit-status names words; do
 	[ "$(wc -l <topic.$topic)" -gt 10 ] || wrong "perfkit help $topic is short"
 done
 awk 'length > 80 { exit 1 }' all topic.exit-status topic.names topic.words || wrong "help is wider than 80 columns"
-cmp -s "$SRC/libstore/causes.rules" topic.causes || wrong "help causes is not the table that is used"
+cmp -s "$SRC/libtime/explain/causes.rules" topic.causes || wrong "help causes is not the table that is used"
 "$PERFKIT" collapse -q --no-local --offcpu --causes topic.causes "$SRC/testdata/waits/perf.data" >own.folded &&
 	"$PERFKIT" collapse -q --no-local --offcpu "$SRC/testdata/waits/perf.data" | cmp -s - own.folded ||
 	wrong "the table of help causes does not work as --causes"

@@ -1,11 +1,11 @@
 #include "tests/fuzz/asktimeline.h"
 #include "tests/fuzz/fuzz.h"
 
-#include "libstore/causes.h"
-#include "libstore/storeread.h"
-#include "libstore/tailmodel.h"
-#include "libstore/timelinejoin.h"
-#include "render/timelinesvg.h"
+#include "libtime/explain/causes.h"
+#include "libtime/store/store_read.h"
+#include "libtime/explain/tail_model.h"
+#include "libtime/sched/timeline_join.h"
+#include "render/timeline/timeline_svg.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_ASKTIMELINE_H
 #define TESTS_FUZZ_ASKTIMELINE_H
 
-#include "libstore/timeline.h"
+#include "libtime/sched/timeline.h"
 
 /* Causes, tail by wait, span and activation, pictures: a finished timeline that has passed
  * timeline_check. */

@@ -7,8 +7,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "libparse/bundle.h"
-#include "libparse/perfarchive.h"
+#include "libparse/archive/bundle.h"
+#include "libparse/archive/perf_archive.h"
 
 #include <dirent.h>
 #include <ftw.h>

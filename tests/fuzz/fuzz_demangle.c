@@ -2,7 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "libsym/demangle.h"
+#include "libsym/elf/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {

@@ -7,8 +7,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "libsym/debuginfo.h"
-#include "libsym/symtab.h"
+#include "libsym/dwarf/debug_info.h"
+#include "libsym/elf/symtab.h"
 
 enum { ADDRESSES_MAX = 400, FRAMES = 40, OTHERS_MAX = 3 };
 

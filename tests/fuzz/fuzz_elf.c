@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "render/flamesvg.h"
-#include "render/folded.h"
+#include "render/flame/flame_svg.h"
+#include "render/flame/folded.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "libsym/cfi.h"
-#include "libsym/jitdump.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/jit/jitdump.h"
 
 #include <elf.h>
 

@@ -1,7 +1,7 @@
 /* fuzz_kallsyms - a kernel's symbol list. Input: its text. */
 #include "tests/fuzz/fuzz.h"
 
-#include "libsym/kallsyms.h"
+#include "libsym/elf/kallsyms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {

@@ -1,7 +1,7 @@
 /* fuzz_perfmap - names of JIT code from a perf-PID.map. Input: its text. */
 #include "tests/fuzz/fuzz.h"
 
-#include "libsym/perfmap.h"
+#include "libsym/jit/perf_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {

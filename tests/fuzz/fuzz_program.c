@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cmd/verbs.h"
-#include "libparse/bundle.h"
+#include "libparse/archive/bundle.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/asktimeline.h"
 
-#include "libstore/storeread.h"
+#include "libtime/store/store_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "libparse/tracepoint.h"
-#include "libstore/prevstate.h"
+#include "libtime/sched/prev_state.h"
 
 #include <stdlib.h>
 #include <string.h>

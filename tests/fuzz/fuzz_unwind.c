@@ -9,8 +9,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "libsym/cfi.h"
-#include "libsym/unwind.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/unwind.h"
 
 #include <elf.h>
 #include <string.h>

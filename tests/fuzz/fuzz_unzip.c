@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "libparse/unzip.h"
+#include "libparse/archive/unzip.h"
 
 enum { PIECE = 700 };
 

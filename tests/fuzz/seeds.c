@@ -9,7 +9,7 @@
 #include "tests/lib/cfiasm.h"
 #include "tests/lib/perfwriter.h"
 
-#include "libparse/tar.h"
+#include "libparse/archive/tar.h"
 
 #include <elf.h>
 #include <errno.h>

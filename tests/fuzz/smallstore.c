@@ -1,8 +1,8 @@
 #include "tests/fuzz/smallstore.h"
 
-#include "libstore/causes.h"
-#include "libstore/sched.h"
-#include "libstore/storewrite.h"
+#include "libtime/explain/causes.h"
+#include "libtime/sched/sched.h"
+#include "libtime/store/store_write.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>

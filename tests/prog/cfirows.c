@@ -6,7 +6,7 @@
  *	cfirows -r ELF [EVERY]   # the compact rule at each row, through the lookup by address:
  *	                         # prints only disagreements with the full row; exit 1 if any
  */
-#include "libsym/cfi.h"
+#include "libsym/unwind/cfi.h"
 
 #include <dwarf.h>
 #include <inttypes.h>

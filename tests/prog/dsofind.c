@@ -2,7 +2,7 @@
  * dsofind [--symfs DIR] [--buildid-dir DIR] [--no-local] [--debuginfod] PATH [BUILD-ID] - which
  * files would be used for a mapping: the reason, then where each file comes from.
  */
-#include "libsym/dsofind.h"
+#include "libsym/elf/dso_find.h"
 
 #include <stdio.h>
 #include <string.h>

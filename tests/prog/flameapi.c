@@ -1,11 +1,11 @@
 /*
  * flameapi MODE PALETTE COUNTNAME OUT - draw a flame graph from stacks fed through the API of
- * render/flame.h, as recordings are, with what folded text cannot say: files, source lines,
- * kinds, waiting parts. MODE is plain, diff or wall. Lines on stdin, fields by tabs:
+ * render/flame/flame.h, as recordings are, with what folded text cannot say: files, source
+ *lines, kinds, waiting parts. MODE is plain, diff or wall. Lines on stdin, fields by tabs:
  *
  *	V0	V1	name|dso|source:line|kind	name|...
  */
-#include "render/flamesvg.h"
+#include "render/flame/flame_svg.h"
 
 #include <stdlib.h>
 #include <string.h>

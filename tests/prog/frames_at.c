@@ -7,7 +7,7 @@
  * For each address (hex, one a line): per frame the mangled name (?? = unknown) and FILE:LINE,
  * then an empty line. -t: print only the time per address, first and repeated.
  */
-#include "libsym/debuginfo.h"
+#include "libsym/dwarf/debug_info.h"
 
 #include <stdio.h>
 #include <stdlib.h>

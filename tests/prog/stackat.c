@@ -15,8 +15,8 @@
  *	             the count of steps, of failures, and the first failures' stacks;
  *	             exit 1 if any
  */
-#include "libsym/cfi.h"
-#include "libsym/unwind.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/unwind.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -4,10 +4,10 @@
  * perf script -F sym,symoff does. --kallsyms TEXT instead of a module: absolute addresses.
  */
 #include "base/buf.h"
-#include "libsym/demangle.h"
-#include "libsym/elffile.h"
-#include "libsym/kallsyms.h"
-#include "libsym/symtab.h"
+#include "libsym/elf/demangle.h"
+#include "libsym/elf/elf_file.h"
+#include "libsym/elf/kallsyms.h"
+#include "libsym/elf/symtab.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@
  * Threads are numbers from 0 on, -1 = none.
  */
 #include "base/mem.h"
-#include "libstore/causes.h"
-#include "render/timelinesvg.h"
+#include "libtime/explain/causes.h"
+#include "render/timeline/timeline_svg.h"
 
 #include <stdio.h>
 #include <stdlib.h>

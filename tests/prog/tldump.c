@@ -3,10 +3,10 @@
  * interval, for tests and comparisons. -c: read and check only, and say how long it took. -s:
  * the spans instead, those named too.
  */
-#include "libstore/build.h"
-#include "libstore/causes.h"
-#include "libstore/store.h"
-#include "libstore/storeread.h"
+#include "libtime/sched/build.h"
+#include "libtime/explain/causes.h"
+#include "libtime/store/store.h"
+#include "libtime/store/store_read.h"
 #include "tests/lib/unit.h"
 
 #include <time.h>

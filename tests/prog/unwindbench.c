@@ -12,8 +12,8 @@
 #include "base/vec.h"
 #include "libparse/recording.h"
 #include "libparse/sample.h"
-#include "libsym/cfi.h"
-#include "libsym/unwind.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/unwind.h"
 
 #include <elf.h>
 #include <inttypes.h>

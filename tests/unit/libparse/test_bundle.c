@@ -1,9 +1,9 @@
 /* Bundles: what is written is read by tar(1) and by us; what a stranger wrote stays outside. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "libparse/bundle.h"
-#include "libparse/tar.h"
-#include "libparse/tree.h"
+#include "libparse/archive/bundle.h"
+#include "libparse/archive/tar.h"
+#include "libparse/archive/tree.h"
 #include "tests/lib/unit.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* Tarballs of perf archive, and the four compressions they may come in. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "libparse/perfarchive.h"
-#include "libparse/unzip.h"
+#include "libparse/archive/perf_archive.h"
+#include "libparse/archive/unzip.h"
 #include "tests/lib/unit.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/buf.h"
-#include "libparse/printfmt.h"
+#include "libparse/print_fmt.h"
 
 #include <glob.h>
 

@@ -4,8 +4,8 @@
 #include "tests/lib/smallelf.h"
 
 #include "base/mem.h"
-#include "libsym/cfi.h"
-#include "libsym/cfi_expr.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/cfi_expr.h"
 
 #include <elf.h>
 #include <endian.h>

@@ -6,7 +6,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/debuginfo.h"
+#include "libsym/dwarf/debug_info.h"
 
 #include <endian.h>
 #include <pthread.h>

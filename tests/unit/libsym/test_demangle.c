@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/demangle.h"
+#include "libsym/elf/demangle.h"
 
 static void expect(const char *mangled, int flags, const char *want)
 {

@@ -3,8 +3,8 @@
 #include "tests/lib/smallelf.h"
 #include "tests/lib/temptree.h"
 
-#include "libsym/dsofind.h"
-#include "libsym/kallsyms.h"
+#include "libsym/elf/dso_find.h"
+#include "libsym/elf/kallsyms.h"
 
 #include <endian.h>
 #include <sys/auxv.h>

@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/elffile.h"
+#include "libsym/elf/elf_file.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/jitdump.h"
+#include "libsym/jit/jitdump.h"
 #include "libsym/profile.h"
 
 #include <stdio.h>

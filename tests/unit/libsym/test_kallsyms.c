@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/kallsyms.h"
+#include "libsym/elf/kallsyms.h"
 
 #include <endian.h>
 #include <stdlib.h>

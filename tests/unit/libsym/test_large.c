@@ -5,10 +5,10 @@
  */
 #include "tests/lib/large.h"
 
-#include "libsym/cfi.h"
-#include "libsym/cfi_expr.h"
-#include "libsym/debuginfo.h"
-#include "libsym/symtab.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/cfi_expr.h"
+#include "libsym/dwarf/debug_info.h"
+#include "libsym/elf/symtab.h"
 
 enum { CODE = 0x1000, ALL_CODE = 1 << 30, HEAD = 64 + 56 };
 

@@ -5,10 +5,10 @@
 #include "tests/lib/large.h"
 
 #include "base/mem.h"
-#include "libsym/demangle.h"
-#include "libsym/jitfiles.h"
-#include "libsym/machine.h"
-#include "libsym/modules.h"
+#include "libsym/elf/demangle.h"
+#include "libsym/jit/jit_files.h"
+#include "libsym/process/machine.h"
+#include "libsym/process/modules.h"
 #include "libsym/stacks.h"
 
 /* --- recordings --------------------------------------------------------------------------- */

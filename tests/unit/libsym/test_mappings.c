@@ -4,7 +4,7 @@
 #include "tests/lib/smallelf.h"
 #include "tests/lib/temptree.h"
 
-#include "libsym/packlist.h"
+#include "libsym/pack_list.h"
 #include "libsym/profile.h"
 
 #include <unistd.h>

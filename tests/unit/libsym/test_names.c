@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 #include "tests/lib/perfwriter.h"
 
-#include "libsym/chain.h"
+#include "libsym/unwind/stack_words.h"
 #include "libsym/profile.h"
 
 #include <stdio.h>

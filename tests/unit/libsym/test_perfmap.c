@@ -2,7 +2,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/perfmap.h"
+#include "libsym/jit/perf_map.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/symtab.h"
+#include "libsym/elf/symtab.h"
 
 #include <endian.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "tests/lib/cfiasm.h"
 
 #include "base/mem.h"
-#include "libsym/cfi.h"
-#include "libsym/unwind.h"
+#include "libsym/unwind/cfi.h"
+#include "libsym/unwind/unwind.h"
 
 #include <elf.h>
 #include <endian.h>

@@ -9,7 +9,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libstore/tailmodel.h"
+#include "libtime/explain/tail_model.h"
 
 struct rig {
 	struct stacks stacks;

@@ -3,7 +3,7 @@
 #include "tests/lib/tempdb.h"
 
 #include "base/mem.h"
-#include "libstore/btree.h"
+#include "libtime/store/btree.h"
 
 #include <sqlite3.h>
 #include <unistd.h>

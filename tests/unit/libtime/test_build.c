@@ -2,8 +2,8 @@
 #include "tests/lib/perfwriter.h"
 #include "tests/lib/unit.h"
 
-#include "libstore/build.h"
-#include "libstore/causes.h"
+#include "libtime/sched/build.h"
+#include "libtime/explain/causes.h"
 
 #include <stdlib.h>
 #include <unistd.h>

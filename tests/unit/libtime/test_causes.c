@@ -5,8 +5,8 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libstore/causes.h"
-#include "libstore/sched.h"
+#include "libtime/explain/causes.h"
+#include "libtime/sched/sched.h"
 
 static uint32_t push_frame(struct stacks *s, uint32_t parent, const char *name, int kernel)
 {

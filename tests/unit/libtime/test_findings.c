@@ -1,11 +1,11 @@
-/* libstore: findings. Each kind has an image that has the fault and one that looks like it and
+/* libtime: findings. Each kind has an image that has the fault and one that looks like it and
  * has not; both are written here. The list in docs/doctor.md is the list of the program. */
 #include "tests/lib/perfwriter.h"
 #include "tests/lib/unit.h"
 
-#include "libstore/build.h"
-#include "libstore/findings.h"
-#include "libstore/remedy.h"
+#include "libtime/sched/build.h"
+#include "libtime/doctor/findings.h"
+#include "libtime/doctor/remedy.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* libstore: a recording becomes a timeline, is judged and joined with another while memory runs
+/* libtime: a recording becomes a timeline, is judged and joined with another while memory runs
  * out, at each place in turn. */
 #include "tests/lib/torture.h"
 
-#include "libstore/build.h"
-#include "libstore/findings.h"
-#include "libstore/survey.h"
-#include "libstore/timelinejoin.h"
+#include "libtime/sched/build.h"
+#include "libtime/doctor/findings.h"
+#include "libtime/doctor/survey.h"
+#include "libtime/sched/timeline_join.h"
 
 static const struct row {
 	const char *data, *symfs, *kallsyms;
@@ -97,5 +97,5 @@ int main(void)
 		cmocka_unit_test(a_recording_is_judged_or_memory_is_short),
 		cmocka_unit_test(one_failure_is_never_passed_over),
 	};
-	return cmocka_run_group_tests_name("libstore no memory", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("libtime no memory", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* prevstate: the state letters, as each kernel's own print fmt defines them. */
 #include "tests/lib/unit.h"
 
-#include "libstore/prevstate.h"
+#include "libtime/sched/prev_state.h"
 
 #define HEAD                                                                                   \
 	"print fmt: \"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s " \

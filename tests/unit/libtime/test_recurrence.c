@@ -1,6 +1,6 @@
 /* test_recurrence.c - rhythms are found where there is one, also with beats missing, and are
  * not where there is none: all by arithmetic, with numbers that are the same in each run. */
-#include "libstore/recurrence.h"
+#include "libtime/explain/recurrence.h"
 #include "tests/lib/unit.h"
 
 #include <math.h>

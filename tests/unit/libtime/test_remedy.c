@@ -1,8 +1,8 @@
-/* libstore: the line of a remedy, from the one that was recorded and what is to change in it.
+/* libtime: the line of a remedy, from the one that was recorded and what is to change in it.
  */
 #include "tests/lib/unit.h"
 
-#include "libstore/remedy.h"
+#include "libtime/doctor/remedy.h"
 
 #include <stdlib.h>
 

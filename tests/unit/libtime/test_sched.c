@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "libstore/sched.h"
+#include "libtime/sched/sched.h"
 
 struct rig {
 	struct stacks stacks;

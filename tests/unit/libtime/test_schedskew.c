@@ -1,7 +1,7 @@
 /* schedskew: two CPUs whose clocks differ are found out by what threads do on both. */
 #include "tests/lib/unit.h"
 
-#include "libstore/sched.h"
+#include "libtime/sched/sched.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "libstore/partsums.h"
-#include "libstore/spans.h"
+#include "libtime/sched/part_sums.h"
+#include "libtime/spans/spans.h"
 
 #include <time.h>
 

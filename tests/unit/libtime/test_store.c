@@ -4,12 +4,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
-#include "libstore/causes.h"
-#include "libstore/sched.h"
-#include "libstore/store.h"
-#include "libstore/store_priv.h"
-#include "libstore/storeread.h"
-#include "libstore/storewrite.h"
+#include "libtime/explain/causes.h"
+#include "libtime/sched/sched.h"
+#include "libtime/store/store.h"
+#include "libtime/store/store_internal.h"
+#include "libtime/store/store_read.h"
+#include "libtime/store/store_write.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* store: what a small file claims to hold without end, and what is left beside one. */
 #include "tests/lib/tempdb.h"
 
-#include "libstore/findings.h"
-#include "libstore/store.h"
-#include "libstore/storefindings.h"
-#include "libstore/storeread.h"
-#include "libstore/storereport.h"
+#include "libtime/doctor/findings.h"
+#include "libtime/store/store.h"
+#include "libtime/doctor/store_findings.h"
+#include "libtime/store/store_read.h"
+#include "libtime/doctor/store_report.h"
 
 #include <endian.h>
 #include <sqlite3.h>

@@ -1,8 +1,8 @@
 /* syscalls: numbers are named as this system's headers name them; futex by its operation. */
 #include "tests/lib/unit.h"
 
-#include "libstore/syscalls.h"
-#include "libstore/timeline.h"
+#include "libtime/sched/syscalls.h"
+#include "libtime/sched/timeline.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /*
  * tail: hand-made timelines; ranks, populations, decompositions and chains, number by number.
  */
-#include "tests/unit/libstore/tailrig.h"
+#include "tests/unit/libtime/tailrig.h"
 
 static void assert_sums(const struct explanation *x, const struct episode *ep)
 {

@@ -1,7 +1,7 @@
 /*
  * tailgroups: what the worst episodes have in common, on hand-made timelines.
  */
-#include "tests/unit/libstore/tailrig.h"
+#include "tests/unit/libtime/tailrig.h"
 
 #include <time.h>
 

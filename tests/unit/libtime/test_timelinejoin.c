@@ -1,8 +1,8 @@
 /* timelines side by side: numbers move on, nothing is compared across, sums add up. */
 #include "tests/lib/torture.h"
 
-#include "libstore/sched.h"
-#include "libstore/timelinejoin.h"
+#include "libtime/sched/sched.h"
+#include "libtime/sched/timeline_join.h"
 
 static uint32_t name(struct stacks *s, const char *text)
 {

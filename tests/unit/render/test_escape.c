@@ -1,7 +1,7 @@
 /* Names as data: nothing hidden, nothing that steers a parser. */
 #include "tests/lib/torture.h"
 
-#include "render/escape.h"
+#include "render/text/escape.h"
 
 static void gives(const char *in, size_t n, const char *want)
 {

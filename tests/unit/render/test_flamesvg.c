@@ -2,8 +2,8 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "render/flamesvg.h"
-#include "render/weight.h"
+#include "render/flame/flame_svg.h"
+#include "render/text/weight.h"
 
 #include <stdlib.h>
 

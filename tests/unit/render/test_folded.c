@@ -1,8 +1,8 @@
 /* folded text → flame tree → geometry, against figures worked out by hand. */
 #include "tests/lib/unit.h"
 
-#include "render/flamelayout.h"
-#include "render/folded.h"
+#include "render/flame/flame_layout.h"
+#include "render/flame/folded.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/buf.h"
-#include "render/table.h"
+#include "render/text/table.h"
 
 static const struct table_column columns[] = {
 	{"thread", .cut = TABLE_CUT_ID},

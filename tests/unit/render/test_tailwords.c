@@ -1,7 +1,7 @@
 /* tailwords: what is said of roots on hand-made timelines. */
-#include "render/tailwords.h"
+#include "render/text/tail_words.h"
 #include "base/buf.h"
-#include "tests/unit/libstore/tailrig.h"
+#include "tests/unit/libtime/tailrig.h"
 
 #include <string.h>
 

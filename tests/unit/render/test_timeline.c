@@ -2,7 +2,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "render/timelinesvg.h"
+#include "render/timeline/timeline_svg.h"
 
 #include <math.h>
 #include <stdlib.h>
