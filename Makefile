@@ -192,7 +192,7 @@ $(O)/tests/requests/futures: tests/requests/futures.cc tests/requests/log.c test
 # Does perfkit hide time that a request waited for? Records each program several times: 15 minutes.
 .PHONY: truth
 truth: all $(REQUESTS_BIN)
-	$(Q)O='$(O)' python3 tests/requests/matrix.py $(T)
+	$(Q)O='$(O)' sh tests/busy.sh python3 tests/requests/matrix.py $(T)
 
 # Fuzz targets, one for each door (docs/reliability.md). Compiled by every check with a driver that
 # replays files; `make fuzz` builds them again for libFuzzer and runs them.
@@ -321,7 +321,7 @@ bench: all $(PROG_BIN)
 .PHONY: truth20
 N = 20
 truth20: all $(TRUTH_BIN)
-	$(Q)O='$(O)' python3 tests/truth/planted.py -n $(N) $(T)
+	$(Q)O='$(O)' sh tests/busy.sh python3 tests/truth/planted.py -n $(N) $(T)
 
 shots: all $(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit \

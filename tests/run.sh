@@ -10,8 +10,8 @@
 # A test of fixtures must give the same answer on every machine. Where a mount namespace can be
 # made, it runs in one that has other kernel symbols, build-ids and debug files (hermetic.sh).
 # Two kinds of tests see the machine as it is:
-#   "# live: WHY"     records, or drives a browser, here and now: a failure is shown and tried twice
-#                     more, and a test that passes then says so
+#   "# live: WHY"     records, or drives a browser, here and now: no CPU is idle meanwhile (busy.sh); a
+#                     failure is shown and tried twice more, and a test that passes then says so
 #   "# machine: WHY"  takes this machine's own files as examples
 # A line "left out: WHAT" is shown beside "ok": a part that could not be tried here.
 # RUN is put in front of the unit programs (an emulator).
@@ -90,7 +90,7 @@ else
 	echo "Tests of fixtures see this machine's symbols, debug files and build-ids: $why."
 fi
 
-# try SEES COMMAND... - in a new HOME; SEES is "machine" or "fixtures"
+# try SEES COMMAND... - in a new HOME; SEES is "live", "machine" or "fixtures"
 try()
 {
 	sees=$1
@@ -99,6 +99,7 @@ try()
 	if [ -n "$cover" ] && [ "$sees" = fixtures ]; then
 		set -- unshare -m sh "$SRC/tests/hermetic.sh" run "$cover" "$@"
 	fi
+	[ "$sees" != live ] || set -- sh "$SRC/tests/busy.sh" "$@"
 	timeout -k 10 "${TEST_SECONDS:-900}" "$@" </dev/null
 }
 
@@ -130,8 +131,8 @@ run_unit()  # NAME PROGRAM
 once_cli()
 {
 	rm -rf "$work/cli" && mkdir "$work/cli" || exit 1
-	sees=fixtures
-	grep -q '^# \(live\|machine\): ' "$1" && sees=machine
+	sees=$(sed -n 's/^# \(live\|machine\): .*/\1/p' "$1" | head -1)
+	sees=${sees:-fixtures}
 	(cd "$work/cli" && try $sees sh "$1") >"$work/cli.out" 2>&1
 }
 

@@ -86,25 +86,10 @@ def build(work):
     return how
 
 
-class Busy:
-    """Keeps every CPU out of idle: some kernels lose the switches of a virtual CPU's idle task."""
-
-    def __enter__(self):
-        loop = "while :; do :; done"
-        self.loops = [subprocess.Popen(["taskset", "-c", str(c), "chrt", "-i", "0", "sh", "-c", loop])
-                      for c in os.sched_getaffinity(0)]
-
-    def __exit__(self, *error):
-        for p in self.loops:
-            p.kill()
-            p.wait()
-
-
 def record(data, stacks, log, command):
     log_args = [*command[0], log, *command[1]]
-    with Busy():
-        return run("perf", "record", "-q", "-a", "-N", "-m", "4096", "-k", "CLOCK_MONOTONIC", *STACKS[stacks],
-                   "-e", EVENTS, "-o", data, "--", *log_args, cwd=os.path.dirname(data))
+    return run("perf", "record", "-q", "-a", "-N", "-m", "4096", "-k", "CLOCK_MONOTONIC", *STACKS[stacks],
+               "-e", EVENTS, "-o", data, "--", *log_args, cwd=os.path.dirname(data))
 
 
 def cut(data, out, parts):
