@@ -100,9 +100,9 @@ $(COMPLETIONS): $(O)/completions/perfkit.%: $(O)/perfkit
 # --- what the pictures carry ----------------------------------------------------------------
 # Style sheets and scripts of the pictures as C strings: flame_css, flame_js, timeline_css, ...
 flame_CSS := render/flame/flame.css
-flame_JS := render/svg_common.js render/flame/flame_tree.js render/flame/flame_draw.js render/flame/flame_ui.js
+flame_JS := render/svg/svg_common.js render/flame/flame_tree.js render/flame/flame_draw.js render/flame/flame_ui.js
 timeline_CSS := render/flame/flame.css render/timeline/timeline.css
-timeline_JS := render/svg_common.js render/timeline/timeline_data.js render/timeline/timeline_draw.js \
+timeline_JS := render/svg/svg_common.js render/timeline/timeline_data.js render/timeline/timeline_draw.js \
 	render/timeline/timeline_ui.js
 c_bytes = od -An -v -tx1 | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'
 .SECONDEXPANSION:
@@ -129,8 +129,9 @@ $(O)/gen/%.inc: %
 $(O)/gen/cmd/cli/help/words.inc: docs/words.md
 	@mkdir -p $(@D)
 	$(Q)$(c_string) $< >$@
-$(O)/libtime/store/embed.o: $(O)/gen/libtime/store/schema.sql.inc $(O)/gen/libtime/explain/causes.rules.inc
-$(O)/libtime/store/embed.o: ALL_CFLAGS += -I$(O)/gen
+$(O)/libtime/store/store_schema.o: $(O)/gen/libtime/store/schema.sql.inc
+$(O)/libtime/explain/causes_builtin.o: $(O)/gen/libtime/explain/causes.rules.inc
+$(O)/libtime/store/store_schema.o $(O)/libtime/explain/causes_builtin.o: ALL_CFLAGS += -I$(O)/gen
 $(O)/cmd/pack_script.o: $(O)/gen/cmd/pack.sh.inc
 $(O)/cmd/pack_script.o: ALL_CFLAGS += -I$(O)/gen
 HELP_INC := $(addprefix $(O)/gen/,cmd/cli/help/exit-status.txt.inc cmd/cli/help/names.txt.inc cmd/cli/help/words.inc)

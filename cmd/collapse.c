@@ -4,7 +4,7 @@
  */
 #include "cmd/input/input.h"
 #include "cmd/input/label.h"
-#include "cmd/cli/output.h"
+#include "cmd/input/output.h"
 #include "cmd/input/samples.h"
 #include "cmd/tail_out.h"
 #include "cmd/verbs.h"

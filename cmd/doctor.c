@@ -8,7 +8,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/input/timeline_input.h"
 #include "cmd/verbs.h"
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/doctor/remedy.h"
 #include "libtime/doctor/store_findings.h"
 #include "render/text/escape.h"

@@ -1,7 +1,7 @@
 /*
  * import.c - `perfkit import`: recordings → one SQLite store.
  */
-#include "cmd/cli/scratch.h"
+#include "cmd/input/scratch.h"
 #include "cmd/report_lines.h"
 #include "cmd/input/timeline_input.h"
 #include "cmd/verbs.h"

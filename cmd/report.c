@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/missing.h"
-#include "cmd/cli/output.h"
+#include "cmd/input/output.h"
 #include "cmd/report_head.h"
 #include "cmd/report_lines.h"
 #include "cmd/report_waits.h"

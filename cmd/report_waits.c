@@ -1,6 +1,6 @@
 #include "cmd/report_waits.h"
 #include "base/mem.h"
-#include "cmd/cli/output.h"
+#include "cmd/input/output.h"
 #include "cmd/input/waits.h"
 #include "render/text/table.h"
 #include "render/text/tail_words.h"

@@ -1,4 +1,4 @@
-#include "cmd/cli/output.h"
+#include "cmd/input/output.h"
 #include "cmd/tail_out.h"
 #include "cmd/input/flame_input.h"
 #include "render/text/escape.h"

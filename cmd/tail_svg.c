@@ -4,7 +4,7 @@
  * (or its own), and the explanation as a sentence above.
  */
 #include "base/mem.h"
-#include "cmd/cli/output.h"
+#include "cmd/input/output.h"
 #include "cmd/tail_out.h"
 #include "render/text/escape.h"
 #include "render/text/tail_words.h"

@@ -2,7 +2,7 @@
  * timeline.c - `perfkit timeline`: threads and CPUs over time as one SVG.
  */
 #include "base/mem.h"
-#include "cmd/cli/output.h"
+#include "cmd/input/output.h"
 #include "cmd/verbs.h"
 #include "cmd/tail_out.h"
 #include "cmd/cli/say.h"

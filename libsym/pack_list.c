@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "libparse/archive/tar.h"
-#include "libsym/jit/jit_files.h"
+#include "libsym/process/jit_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 #!/bin/sh
 # house.sh layers|headers|code|hostile... - rules about the sources themselves; part of make check.
 #
-#	layers	  what each folder includes lies below it, and so do the symbols its library needs
+#	layers	  what each folder includes lies below it, and so do the symbols its library needs; the
+#		  same of the rooms in a library
 #	headers	  each header compiles alone; a public one says something about each prototype
 #	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV
 #	code	  memory goes through base/mem.c, no file is too long, the format is clang-format's
@@ -59,10 +60,52 @@ layers_link()
 	done
 }
 
+# The rooms of each library, lowest first; "." is its top. A room may use those before it.
+rooms_of()
+{
+	case $1 in
+	libparse) echo ". archive" ;;
+	libsym) echo "name elf dwarf unwind jit process ." ;;
+	libtime) echo "sched spans build explain store doctor" ;;
+	render) echo "text svg flame timeline" ;;
+	cmd) echo "cli input ." ;;
+	*) echo "." ;;
+	esac
+}
+
+# What is known to point up, as "ROOM HEADER":
+#	process fills the names of a stack ahead of need, and a stack's entry is the aggregate's
+allowed_up="libsym/process libsym/aggregate.h"
+
+rooms()
+{
+	for d in $folders; do
+		order=$(rooms_of "$d")
+		for room in $(find "$d" -name '*.[ch]' -exec dirname {} + | sort -u | sed "s|^$d\$|.|; s|^$d/||"); do
+			case " $order " in *" $room "*) ;; *) wrong "$d/$room is no room that $0 knows" ;; esac
+		done
+		above=$order
+		for room in $order; do
+			above=${above#"$room"} above=${above# }
+			[ "$room" = . ] && in=$d || in=$d/$room
+			for up in $above; do
+				[ "$up" = . ] && header="$d/[^/]*" || header="$d/$up/[^/]*"
+				grep -o "^#include \"$header\.h\"" "$in"/*.[ch] | while IFS= read -r line; do
+					case "$allowed_up" in *"$in $(echo "$line" | cut -d'"' -f2)"*) ;;
+					*) echo "$line: $up stands above $room" ;;
+					esac
+				done
+			done
+		done
+	done >"$tmp/rooms"
+	[ ! -s "$tmp/rooms" ] || wrong "$(cat "$tmp/rooms")"
+}
+
 layers()
 {
 	layers_include
 	layers_link
+	rooms
 }
 
 compile_header()

@@ -1,6 +1,6 @@
 #include "cmd/cli/topics.h"
 #include "cmd/cli/fill.h"
-#include "libtime/store/store.h"
+#include "libtime/explain/causes.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "cmd/cli/budget.h"
+#include "cmd/input/budget.h"
 #include "base/shortage.h"
 #include "cmd/input/input.h"
 #include "cmd/cli/say.h"

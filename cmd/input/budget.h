@@ -6,8 +6,8 @@
  * that have left memory, see bigvec.h, and mapped files do not count) and for each file written
  * or stream printed. --force lifts it.
  */
-#ifndef CMD_CLI_BUDGET_H
-#define CMD_CLI_BUDGET_H
+#ifndef CMD_INPUT_BUDGET_H
+#define CMD_INPUT_BUDGET_H
 
 #include "cmd/cli/opt.h"
 

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "cmd/cli/scratch.h"
+#include "cmd/input/scratch.h"
 #include "libparse/archive/bundle.h"
 #include "libparse/archive/tar.h"
 #include "libsym/elf/read_file.h"

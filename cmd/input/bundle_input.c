@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cmd/input/bundle_cache.h"
-#include "cmd/cli/scratch.h"
+#include "cmd/input/scratch.h"
 #include "libparse/archive/bundle.h"
 #include "libparse/archive/perf_archive.h"
 

@@ -1,7 +1,7 @@
 #include "cmd/input/flame_input.h"
 #include "base/longname.h"
 #include "cmd/input/samples.h"
-#include "libsym/simplify.h"
+#include "libsym/name/simplify.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/shortage.h"
-#include "cmd/cli/budget.h"
+#include "cmd/input/budget.h"
 #include "cmd/input/fetch_line.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/cli/say.h"

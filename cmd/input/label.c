@@ -1,8 +1,8 @@
 #include "cmd/input/label.h"
 #include "base/longname.h"
 #include "render/text/escape.h"
-#include "libsym/simplify.h"
-#include "libsym/tidy.h"
+#include "libsym/name/simplify.h"
+#include "libsym/name/tidy.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "cmd/cli/output.h"
+#include "cmd/input/output.h"
 #include "base/buf.h"
-#include "cmd/cli/budget.h"
+#include "cmd/input/budget.h"
 #include "cmd/input/input_kind.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* output.h - where pictures, folded stacks and bundles go, and how wide the terminal is. */
-#ifndef CMD_CLI_OUTPUT_H
-#define CMD_CLI_OUTPUT_H
+#ifndef CMD_INPUT_OUTPUT_H
+#define CMD_INPUT_OUTPUT_H
 
 #include "base/outfile.h"
 

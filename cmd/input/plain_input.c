@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/input/input_kind.h"
-#include "cmd/cli/scratch.h"
+#include "cmd/input/scratch.h"
 #include "libparse/archive/unzip.h"
 
 #include <errno.h>

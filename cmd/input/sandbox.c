@@ -1,4 +1,4 @@
-#include "cmd/cli/sandbox.h"
+#include "cmd/input/sandbox.h"
 #include "base/outfile.h"
 #include "cmd/input/bundle_cache.h"
 #include "cmd/input/input.h"

@@ -6,8 +6,8 @@
  * cache (Landlock, Linux 5.13 and later), and gain no privileges by running programs. Reading
  * stays free: binaries lie anywhere.
  */
-#ifndef CMD_CLI_SANDBOX_H
-#define CMD_CLI_SANDBOX_H
+#ifndef CMD_INPUT_SANDBOX_H
+#define CMD_INPUT_SANDBOX_H
 
 #include "cmd/cli/opt.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cli/scratch.h"
+#include "cmd/input/scratch.h"
 #include "libparse/archive/tar.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
  * scratch.h - what has to be gone when the process ends, also by a signal (not by SIGKILL): a
  * private folder for what a bundle holds while it is being read, and a file half written.
  */
-#ifndef CMD_CLI_SCRATCH_H
-#define CMD_CLI_SCRATCH_H
+#ifndef CMD_INPUT_SCRATCH_H
+#define CMD_INPUT_SCRATCH_H
 
 #include "base/err.h"
 

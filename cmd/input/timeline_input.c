@@ -5,7 +5,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/input/scope.h"
 #include "cmd/input/waits.h"
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
 #include "libtime/sched/timeline_join.h"

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/radix.h"
-#include "libsym/elf/demangle.h"
+#include "libsym/name/demangle.h"
 
 #include <string.h>
 

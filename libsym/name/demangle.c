@@ -1,4 +1,4 @@
-#include "libsym/elf/demangle.h"
+#include "libsym/name/demangle.h"
 
 #include "base/hex.h"
 #include "base/mem.h"

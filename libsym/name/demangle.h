@@ -6,8 +6,8 @@
  * the kernel are not demangled by perf: do not ask. C++ and Rust are done by libiberty, whose
  * limits (recursion 2048, so C++ names beyond 1024 characters stay as they are) are perf's.
  */
-#ifndef LIBSYM_ELF_DEMANGLE_H
-#define LIBSYM_ELF_DEMANGLE_H
+#ifndef LIBSYM_NAME_DEMANGLE_H
+#define LIBSYM_NAME_DEMANGLE_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
-/* namescan.c - which brackets pair up. */
-#include "libsym/namescan.h"
+/* name_scan.c - which brackets pair up. */
+#include "libsym/name/name_scan.h"
 
 enum {
 	NEST_LIMIT = 512,

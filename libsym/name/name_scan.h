@@ -1,12 +1,12 @@
 /*
- * namescan.h - brackets and operators in the names compilers make.
+ * name_scan.h - brackets and operators in the names compilers make.
  *
  * In `std::function<void (int)>::operator()(int) const` and `operator< <int>(A<1> const&)`
  * some brackets pair up and some are an operator's name. What knows the difference is here;
  * tidy.c and simplify.c build on it. Pure functions over (text, length).
  */
-#ifndef LIBSYM_NAMESCAN_H
-#define LIBSYM_NAMESCAN_H
+#ifndef LIBSYM_NAME_NAME_SCAN_H
+#define LIBSYM_NAME_NAME_SCAN_H
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* simplify.c - names made short. */
-#include "libsym/simplify.h"
+#include "libsym/name/simplify.h"
 
-#include "libsym/namescan.h"
+#include "libsym/name/name_scan.h"
 
 enum { NEST_LIMIT = 64 }; /* deeper template arguments are copied as they are */
 

@@ -2,7 +2,7 @@
  * simplify.h - shorter display names, so that equal frames merge and labels fit.
  *
  * Works on demangled text (C++, Rust, Go), with or without argument lists; the full name is
- * the caller's to keep (tooltips). Brackets are matched by namescan.h: operators, lambdas,
+ * the caller's to keep (tooltips). Brackets are matched by name_scan.h: operators, lambdas,
  * `(anonymous namespace)`, `<T as Trait>::f` and `(*T).M` stay what they are.
  *
  *	std::vector<int, std::allocator<int> >::at       std::vector<…>::at
@@ -14,8 +14,8 @@
  *	main.Map[go.shape.int]                           main.Map[…]
  *	f(int)::{lambda(int)#1}                          f(int)::{lambda#1}
  */
-#ifndef LIBSYM_SIMPLIFY_H
-#define LIBSYM_SIMPLIFY_H
+#ifndef LIBSYM_NAME_SIMPLIFY_H
+#define LIBSYM_NAME_SIMPLIFY_H
 
 #include "base/buf.h"
 

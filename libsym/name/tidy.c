@@ -1,7 +1,7 @@
 /* tidy.c - symbols as folded frames. */
-#include "libsym/tidy.h"
+#include "libsym/name/tidy.h"
 
-#include "libsym/namescan.h"
+#include "libsym/name/name_scan.h"
 
 static const char anonymous[] = "(anonymous namespace)";
 

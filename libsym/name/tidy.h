@@ -30,8 +30,8 @@
  * Pure functions; the result is appended to *out, whose failure state (buf_failed) is the only
  * error.
  */
-#ifndef LIBSYM_TIDY_H
-#define LIBSYM_TIDY_H
+#ifndef LIBSYM_NAME_TIDY_H
+#define LIBSYM_NAME_TIDY_H
 
 #include "base/buf.h"
 

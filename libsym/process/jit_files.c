@@ -1,4 +1,4 @@
-#include "libsym/jit/jit_files.h"
+#include "libsym/process/jit_files.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -11,8 +11,8 @@
  * proc/PID/status says (NSpid, proc(5)); where that is not there (in a copy), the folder's only
  * perf-*.map is taken.
  */
-#ifndef LIBSYM_JIT_JIT_FILES_H
-#define LIBSYM_JIT_JIT_FILES_H
+#ifndef LIBSYM_PROCESS_JIT_FILES_H
+#define LIBSYM_PROCESS_JIT_FILES_H
 
 #include "libsym/elf/dso_find.h"
 #include "libsym/process/machine.h"

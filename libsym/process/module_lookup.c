@@ -2,8 +2,8 @@
  * there. */
 #include "libsym/process/modules_internal.h"
 #include "base/longname.h"
-#include "libsym/elf/demangle.h"
-#include "libsym/simplify.h"
+#include "libsym/name/demangle.h"
+#include "libsym/name/simplify.h"
 
 #include <stdio.h>
 

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/jit/jitdump.h"
-#include "libsym/jit/jit_files.h"
+#include "libsym/process/jit_files.h"
 #include "libsym/elf/kallsyms.h"
 #include "libsym/process/modules.h"
 #include "libsym/jit/perf_map.h"

@@ -1,7 +1,7 @@
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "base/mem.h"
 #include "libparse/order.h"
-#include "libtime/sched/build_internal.h"
+#include "libtime/build/build_internal.h"
 
 #include <string.h>
 #include <unistd.h>

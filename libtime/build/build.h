@@ -17,8 +17,8 @@
  * and named at the end, each distinct one once. Meanwhile other threads read ahead and
  * prepare the files that stacks need.
  */
-#ifndef LIBTIME_SCHED_BUILD_H
-#define LIBTIME_SCHED_BUILD_H
+#ifndef LIBTIME_BUILD_BUILD_H
+#define LIBTIME_BUILD_BUILD_H
 
 #include "libtime/sched/timeline.h"
 #include "libsym/profile.h"

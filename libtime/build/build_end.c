@@ -1,7 +1,7 @@
 /* build_end.c - after the last record: names, contexts, system threads; see build_internal.h.
  */
 #include "base/mem.h"
-#include "libtime/sched/build_internal.h"
+#include "libtime/build/build_internal.h"
 
 #include <fnmatch.h>
 #include <string.h>

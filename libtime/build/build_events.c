@@ -1,5 +1,5 @@
 /* build_events.c - what the samples of each event are to a timeline; see build_internal.h. */
-#include "libtime/sched/build_internal.h"
+#include "libtime/build/build_internal.h"
 
 #include <string.h>
 

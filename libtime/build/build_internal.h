@@ -9,14 +9,14 @@
  *	build_stacks.c   whose a sample is, and its stack
  *	build_end.c      the end: names, wakers' contexts, kernel threads, the recording's row
  */
-#ifndef LIBTIME_SCHED_BUILD_INTERNAL_H
-#define LIBTIME_SCHED_BUILD_INTERNAL_H
+#ifndef LIBTIME_BUILD_BUILD_INTERNAL_H
+#define LIBTIME_BUILD_BUILD_INTERNAL_H
 
 #include "libparse/counters.h"
 #include "libparse/tracepoint.h"
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/sched/prev_state.h"
-#include "libtime/sched/raw_chains.h"
+#include "libtime/build/raw_chains.h"
 #include "libtime/sched/sched.h"
 #include "libtime/spans/span_def.h"
 #include "libsym/expand.h"

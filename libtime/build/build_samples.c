@@ -1,5 +1,5 @@
 /* build_samples.c - samples into the state machine and the timeline; see build_internal.h. */
-#include "libtime/sched/build_internal.h"
+#include "libtime/build/build_internal.h"
 #include "libtime/sched/syscalls.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* build_stacks.c - whose a sample is, and its stack; see build_internal.h. */
-#include "libtime/sched/build_internal.h"
+#include "libtime/build/build_internal.h"
 
 #include <string.h>
 

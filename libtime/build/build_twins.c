@@ -11,7 +11,7 @@
  *samples of one hit follow each other, have equal raw bytes, and a time each, some microseconds
  *apart.
  */
-#include "libtime/sched/build_internal.h"
+#include "libtime/build/build_internal.h"
 
 enum { MAX_TWINS = 64, NEAR_NS = 10000000 };
 

@@ -1,4 +1,4 @@
-#include "libtime/sched/raw_chains.h"
+#include "libtime/build/raw_chains.h"
 #include "base/mem.h"
 
 #include <string.h>

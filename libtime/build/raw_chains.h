@@ -5,8 +5,8 @@
  *	raw_chains_intern(&c, &entry, &id);     // per sample
  *	raw_chains_name(&c, &names, path, &e);  // path[id] = its call path
  */
-#ifndef LIBTIME_SCHED_RAW_CHAINS_H
-#define LIBTIME_SCHED_RAW_CHAINS_H
+#ifndef LIBTIME_BUILD_RAW_CHAINS_H
+#define LIBTIME_BUILD_RAW_CHAINS_H
 
 #include "base/arena.h"
 #include "base/hash.h"

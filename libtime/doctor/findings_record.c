@@ -1,6 +1,6 @@
 /* findings_record.c - judges of the recording: file, losses, events, waits. */
 #include "base/shellword.h"
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
 
 #include <inttypes.h>

@@ -1,9 +1,7 @@
 #include "libtime/explain/causes.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/nearest.h"
 #include "libtime/explain/regex_bound.h"
-#include "libtime/store/store.h"
 #include "libsym/elf/read_file.h"
 
 #include <fnmatch.h>
@@ -49,45 +47,6 @@ struct causes {
 	VEC(uint64_t) mask;
 	VEC(uint8_t) known;
 };
-
-static const char *const names[] = {
-	"unknown",  "lock",    "rwlock",   "semaphore", "cond",    "join",  "barrier", "futex",
-	"sleep",    "poll",    "net",      "pipe",      "io",      "fault", "child",   "signal",
-	"throttle", "preempt", "runqueue", "yield",     "stopped", "exit"};
-
-const char *cause_name(unsigned int cause)
-{
-	return cause < CAUSE_COUNT ? names[cause] : "";
-}
-
-int cause_of(const char *name)
-{
-	for (int i = 0; i < CAUSE_COUNT; i++)
-		if (!strcmp(name, names[i]))
-			return i;
-	return -1;
-}
-
-int cause_named(const char *name, struct err *e)
-{
-	struct buf list = {0};
-	struct nearest x = nearest_to(name, strlen(name));
-	int cause = cause_of(name);
-	if (cause >= 0)
-		return cause;
-	for (size_t i = 0; i < CAUSE_COUNT; i++) {
-		buf_fmt(&list, "%s%s", i ? ", " : "", names[i]);
-		nearest_offer(&x, names[i]);
-	}
-	if (x.best)
-		cause = err_set(e, ERR_USAGE, "no cause '%.40s'; did you mean '%s'?", name,
-				x.best);
-	else
-		cause = err_set(e, ERR_USAGE, "no cause '%.40s'; there are %s", name,
-				buf_cstr(&list));
-	buf_release(&list);
-	return cause;
-}
 
 int cause_may_idle(unsigned int cause)
 {

@@ -18,6 +18,9 @@
 
 struct causes;
 
+/* causes.rules as it was when this was built. */
+extern const char causes_builtin[];
+
 /* The built-in table. ERR_NOMEM. */
 int causes_new(struct causes **out, struct err *e);
 
@@ -45,15 +48,6 @@ int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, con
  * OFF_IDLE, by the rule in the head of causes.rules. The timeline must be finished. ERR_NOMEM.
  */
 int causes_apply(struct causes *c, struct timeline *tl, struct err *e);
-
-/* "lock", "unknown"; "" past the end. */
-const char *cause_name(unsigned int cause);
-
-/* The cause of a name; -1 for none. */
-int cause_of(const char *name);
-
-/* The same of a name that a user gave: for none ERR_USAGE, with the names there are. */
-int cause_named(const char *name, struct err *e);
 
 /* 1 for the mechanisms a base loop may wait in. */
 int cause_may_idle(unsigned int cause);

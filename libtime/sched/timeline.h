@@ -19,38 +19,12 @@
 
 #include "base/bigvec.h"
 #include "libsym/stacks.h"
+#include "libtime/sched/cause.h"
 
 enum {
 	TL_NONE = UINT32_MAX, /* no thread, no span */
 	TL_NOCPU = UINT16_MAX,
 	TL_MAX_STATES = 255,
-};
-
-/* The mechanism of a wait; names in cause_name (causes.h). Stored by name, never by number. */
-enum cause {
-	CAUSE_UNKNOWN,
-	CAUSE_LOCK,
-	CAUSE_RWLOCK,
-	CAUSE_SEMAPHORE,
-	CAUSE_COND,
-	CAUSE_JOIN,
-	CAUSE_BARRIER,
-	CAUSE_FUTEX, /* a futex wait whose user frames do not tell which of the above */
-	CAUSE_SLEEP,
-	CAUSE_POLL,
-	CAUSE_NET,
-	CAUSE_PIPE,
-	CAUSE_IO,
-	CAUSE_FAULT,
-	CAUSE_CHILD,
-	CAUSE_SIGNAL,
-	CAUSE_THROTTLE,
-	CAUSE_PREEMPT,
-	CAUSE_RUNQUEUE, /* a new thread's first wait for a CPU */
-	CAUSE_YIELD,
-	CAUSE_STOPPED,
-	CAUSE_EXIT,
-	CAUSE_COUNT,
 };
 
 /* In whose name a wakeup was done. Only the first two have a waker thread; in the others the

@@ -15,9 +15,6 @@ enum {
 /* schema.sql as it was when this was built; the line of dashes is part of it. */
 extern const char store_schema[];
 
-/* causes.rules likewise. */
-extern const char causes_builtin[];
-
 /* 1 when the first bytes of a file (n of them; 16 suffice) are those of an SQLite database. */
 int store_is_sqlite(const void *head, unsigned long n);
 

@@ -1,7 +1,6 @@
 #include "libtime/store/store_rows.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
-#include "libtime/explain/causes.h"
 #include "libtime/store/store.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * parts, each by a thread on a connection of its own, all into their places of one array.
  */
 #include "base/mem.h"
-#include "libtime/explain/causes.h"
 #include "libtime/store/store_rows.h"
 
 #include <pthread.h>

@@ -1,14 +1,10 @@
-/* embed.c - the data files of libtime, compiled in as text (see the Makefile). */
+/* store_schema.c - the store's tables and views, compiled in as text (see the Makefile). */
 #include "libtime/store/store.h"
 
 #include <string.h>
 
 const char store_schema[] =
 #include "libtime/store/schema.sql.inc"
-	;
-
-const char causes_builtin[] =
-#include "libtime/explain/causes.rules.inc"
 	;
 
 int store_is_sqlite(const void *head, unsigned long n)

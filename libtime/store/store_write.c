@@ -4,7 +4,6 @@
 #include "base/outfile.h"
 #include "libparse/sample.h"
 #include "libtime/explain/app_frame.h"
-#include "libtime/explain/causes.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_internal.h"
 #include "libtime/store/store_bulk.h"

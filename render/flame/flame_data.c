@@ -1,7 +1,7 @@
 #include "render/flame/flame_data.h"
 #include "base/mem.h"
 #include "render/text/escape.h"
-#include "render/svg_text.h"
+#include "render/svg/svg_text.h"
 
 #include <string.h>
 

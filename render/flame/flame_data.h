@@ -22,7 +22,7 @@
 
 #include "base/buf.h"
 #include "render/flame/flame.h"
-#include "render/palette.h"
+#include "render/flame/palette.h"
 
 #include <stdio.h>
 

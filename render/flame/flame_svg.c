@@ -3,7 +3,7 @@
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
 #include "render/flame/flame_layout.h"
-#include "render/svg_text.h"
+#include "render/svg/svg_text.h"
 #include "render/text/units.h"
 #include "render/text/weight.h"
 

@@ -10,7 +10,7 @@
 #define RENDER_FLAME_FLAME_SVG_H
 
 #include "render/flame/flame.h"
-#include "render/palette.h"
+#include "render/flame/palette.h"
 
 #include <stdio.h>
 

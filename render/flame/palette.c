@@ -1,4 +1,4 @@
-#include "render/palette.h"
+#include "render/flame/palette.h"
 
 #include <errno.h>
 #include <math.h>

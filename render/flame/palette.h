@@ -5,8 +5,8 @@
  * inlined, waker, wait), `dso` by the file it comes from. A colour depends on the frame's name
  * (its DSO) and the seed only, so that pictures of two runs can be laid side by side.
  */
-#ifndef RENDER_PALETTE_H
-#define RENDER_PALETTE_H
+#ifndef RENDER_FLAME_PALETTE_H
+#define RENDER_FLAME_PALETTE_H
 
 #include "base/buf.h"
 #include "render/flame/flame.h"

@@ -1,4 +1,4 @@
-#include "render/svg_text.h"
+#include "render/svg/svg_text.h"
 #include "render/text/escape.h"
 
 #include <math.h>

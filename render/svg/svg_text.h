@@ -1,8 +1,8 @@
 /*
  * svg_text.h - the small change of SVG: pixel values, text elements, packed numbers.
  */
-#ifndef RENDER_SVG_TEXT_H
-#define RENDER_SVG_TEXT_H
+#ifndef RENDER_SVG_SVG_TEXT_H
+#define RENDER_SVG_SVG_TEXT_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* timeline_paint.c - the colours of a timeline's states and causes, and what they are called.
  */
-#include "render/palette.h"
+#include "render/flame/palette.h"
 #include "render/timeline/timeline_svg.h"
 #include "libtime/explain/causes.h"
 

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
-#include "render/svg_text.h"
+#include "render/svg/svg_text.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "libsym/elf/demangle.h"
+#include "libsym/name/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {

@@ -4,7 +4,7 @@
  * perf script -F sym,symoff does. --kallsyms TEXT instead of a module: absolute addresses.
  */
 #include "base/buf.h"
-#include "libsym/elf/demangle.h"
+#include "libsym/name/demangle.h"
 #include "libsym/elf/elf_file.h"
 #include "libsym/elf/kallsyms.h"
 #include "libsym/elf/symtab.h"

@@ -3,7 +3,7 @@
  * interval, for tests and comparisons. -c: read and check only, and say how long it took. -s:
  * the spans instead, those named too.
  */
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/explain/causes.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"

@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libsym/elf/demangle.h"
+#include "libsym/name/demangle.h"
 
 static void expect(const char *mangled, int flags, const char *want)
 {

@@ -5,8 +5,8 @@
 #include "tests/lib/large.h"
 
 #include "base/mem.h"
-#include "libsym/elf/demangle.h"
-#include "libsym/jit/jit_files.h"
+#include "libsym/name/demangle.h"
+#include "libsym/process/jit_files.h"
 #include "libsym/process/machine.h"
 #include "libsym/process/modules.h"
 #include "libsym/stacks.h"

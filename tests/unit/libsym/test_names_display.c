@@ -1,9 +1,9 @@
 /* tidy and simplify: symbols as people and folded stacks want them. */
 #include "tests/lib/torture.h"
 
-#include "libsym/namescan.h"
-#include "libsym/simplify.h"
-#include "libsym/tidy.h"
+#include "libsym/name/name_scan.h"
+#include "libsym/name/simplify.h"
+#include "libsym/name/tidy.h"
 
 #include <stdlib.h>
 

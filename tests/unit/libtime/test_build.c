@@ -2,7 +2,7 @@
 #include "tests/lib/perfwriter.h"
 #include "tests/lib/unit.h"
 
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/explain/causes.h"
 
 #include <stdlib.h>

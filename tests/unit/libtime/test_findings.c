@@ -3,7 +3,7 @@
 #include "tests/lib/perfwriter.h"
 #include "tests/lib/unit.h"
 
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/doctor/findings.h"
 #include "libtime/doctor/remedy.h"
 

@@ -2,7 +2,7 @@
  * out, at each place in turn. */
 #include "tests/lib/torture.h"
 
-#include "libtime/sched/build.h"
+#include "libtime/build/build.h"
 #include "libtime/doctor/findings.h"
 #include "libtime/doctor/survey.h"
 #include "libtime/sched/timeline_join.h"

@@ -1,0 +1,46 @@
+/*
+ * cause.h - the mechanisms of waits, by number and by name. Which one a wait has is told by
+ * libtime/explain/causes.h.
+ */
+#ifndef LIBTIME_SCHED_CAUSE_H
+#define LIBTIME_SCHED_CAUSE_H
+
+#include "base/err.h"
+
+/* The mechanism of a wait; names in cause_name. Stored by name, never by number. */
+enum cause {
+	CAUSE_UNKNOWN,
+	CAUSE_LOCK,
+	CAUSE_RWLOCK,
+	CAUSE_SEMAPHORE,
+	CAUSE_COND,
+	CAUSE_JOIN,
+	CAUSE_BARRIER,
+	CAUSE_FUTEX, /* a futex wait whose user frames do not tell which of the above */
+	CAUSE_SLEEP,
+	CAUSE_POLL,
+	CAUSE_NET,
+	CAUSE_PIPE,
+	CAUSE_IO,
+	CAUSE_FAULT,
+	CAUSE_CHILD,
+	CAUSE_SIGNAL,
+	CAUSE_THROTTLE,
+	CAUSE_PREEMPT,
+	CAUSE_RUNQUEUE, /* a new thread's first wait for a CPU */
+	CAUSE_YIELD,
+	CAUSE_STOPPED,
+	CAUSE_EXIT,
+	CAUSE_COUNT,
+};
+
+/* "lock", "unknown"; "" past the end. */
+const char *cause_name(unsigned int cause);
+
+/* The cause of a name; -1 for none. */
+int cause_of(const char *name);
+
+/* The same of a name that a user gave: for none ERR_USAGE, with the names there are. */
+int cause_named(const char *name, struct err *e);
+
+#endif
