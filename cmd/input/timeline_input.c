@@ -274,6 +274,8 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 		list_recordings(v, n);
 		return 2;
 	}
+	if (!r)
+		r = causes_roles(ti->causes, &ti->tl, e);
 	if (!r && ti->tl.parts.n) {
 		ti->tl.parts.v[0].id = first->id;
 		r = timeline_label_parts(&ti->tl, e);

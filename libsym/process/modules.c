@@ -28,7 +28,8 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	pthread_mutex_init(&ms->lock, NULL);
 	pthread_cond_init(&ms->unbusy, NULL);
 	modules_tell_changes(ms);
-	return kernel_find_recorded(ms) ? err_nomem(e) : 0;
+	int r = frame_table_new(&ms->frames, e);
+	return r ? r : kernel_find_recorded(ms) ? err_nomem(e) : 0;
 }
 
 static void module_free(struct module *mod)
@@ -72,11 +73,17 @@ void modules_free(struct modules *ms)
 	if (!ms)
 		return;
 	modules_forget(ms);
+	frame_table_free(ms->frames);
 	buf_release(&ms->text);
 	mem_free(ms->recorded_kallsyms);
 	pthread_cond_destroy(&ms->unbusy);
 	pthread_mutex_destroy(&ms->lock);
 	mem_free(ms);
+}
+
+const struct frame_table *modules_frames(const struct modules *ms)
+{
+	return ms->frames;
 }
 
 static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
@@ -196,9 +203,10 @@ int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
 	uint64_t distance;
 	if (!symbol_at(ms, map, ip, &hit, &distance))
 		return 0;
-	return unwind_root_name(hit.name)  ? UNWIND_ROOT
-	       : !strcmp(hit.name, "main") ? UNWIND_MAIN
-					   : 0;
+	if (!strcmp(hit.name, "main"))
+		return UNWIND_MAIN;
+	const char *dso = strtab_get(ms->machine->strings, ms->machine->dsos.v[map->dso].path);
+	return frame_roles(ms->frames, 0, hit.name, dso) & ROLE_START ? UNWIND_ROOT : 0;
 }
 
 int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip, uint64_t *start)

@@ -10,6 +10,7 @@
 #define LIBSYM_PROCESS_MODULES_H
 
 #include "libsym/elf/dso_find.h"
+#include "libsym/name/frame_table.h"
 #include "libsym/process/machine.h"
 
 struct modules_options {
@@ -49,6 +50,9 @@ struct modules;
 int modules_new(struct modules **out, struct machine *m, const struct recording *rec,
 		const struct modules_options *opt, struct err *e);
 void modules_free(struct modules *ms);
+
+/* The built-in table of what frames are for. Life: the modules'. */
+const struct frame_table *modules_frames(const struct modules *ms);
 
 /* Have the machine ask for the times at which generated code was replaced; modules_new does. */
 void modules_tell_changes(struct modules *ms);

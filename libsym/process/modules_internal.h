@@ -63,7 +63,8 @@ struct modules {
 	struct machine *machine;
 	const struct recording *rec;
 	struct modules_options opt;
-	struct module **v; /* by DSO index; made on first need */
+	struct frame_table *frames; /* the built-in one */
+	struct module **v;          /* by DSO index; made on first need */
 	size_t n;
 	struct kernel_names kernel;
 	char *recorded_kallsyms;          /* of a directory; NULL for a file */

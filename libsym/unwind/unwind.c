@@ -558,31 +558,3 @@ const char *unwind_end_name(enum unwind_end end)
 	};
 	return end >= UNWIND_COMPLETE && end <= UNWIND_NO_REGS ? name[end] : "unknown";
 }
-
-int unwind_root_name(const char *name)
-{
-	static const char *const root[] = {
-		"_start",
-		"__start",
-		"_start_c",
-		"clone",
-		"__clone",
-		"__clone3",
-		"clone3",
-		"__start_context",
-		"__libc_start_main",
-		"_dl_start_user",
-		"libc_start_main_stage2",
-		"start_thread",
-		"start",
-		"runtime.goexit",
-		"runtime.goexit.abi0",
-		"runtime.mstart",
-		"runtime.rt0_go",
-		"runtime.mstart.abi0",
-	};
-	for (size_t i = 0; i < sizeof(root) / sizeof(root[0]); i++)
-		if (!strcmp(name, root[i]))
-			return 1;
-	return 0;
-}

@@ -142,7 +142,8 @@ struct unwind_opts {
 	int (*module_at)(void *ctx, uint64_t pc, struct unwind_module *out);
 	/*
 	 * Optional: asked once where unwinding stops without a proper end: is the function at
-	 * this lookup address an outermost one? enum unwind_root; see unwind_root_name.
+	 * this lookup address an outermost one? enum unwind_root; its name tells
+	 * (ROLE_START of frame_table.h).
 	 */
 	int (*is_root)(void *ctx, uint64_t lookup);
 	/*
@@ -184,10 +185,6 @@ void unwinder_free(struct unwinder *u);
  */
 int unwind_sample(struct unwinder *u, const struct unwind_sample *s, struct unwind_stack *out,
 		  struct err *e);
-
-/* 1 when a function of this name is the outermost of a stack: _start, clone3, __start_context,
- * runtime.goexit and the like; musl's roots too. For is_root. */
-int unwind_root_name(const char *name);
 
 /* Counters since the unwinder was made. */
 struct unwind_stats {

@@ -1,5 +1,4 @@
 /* findings_names.c - judges of names, by share of the samples they touch. */
-#include "base/count.h"
 #include "base/mem.h"
 #include "libtime/doctor/findings_internal.h"
 
@@ -25,7 +24,7 @@ struct dso_row {
 enum {
 	SORTED_OUT = 1, /* the frame has been looked at */
 	USER = 2,
-	NOT_LIBC = 4, /* user code outside the C library */
+	NOT_LIBC = 4, /* user code outside the C and C++ runtime */
 	WORK = 8,     /* user code that is not how a thread starts */
 	NAMELESS = 16,
 };
@@ -102,18 +101,6 @@ static struct dso_row *row_of(struct weights *w, const struct profile *p,
 	return &w->rows.v[w->rows.n - 1];
 }
 
-static int is_libc(const char *path)
-{
-	static const char *const names[] = {"libc.so", "libc-2", "libpthread",
-					    "libm.so", "libm-2", "libc.musl"};
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(base, names[i], strlen(names[i])))
-			return 1;
-	return 0;
-}
-
 /* The dynamic linker, which works before any code of the application does. */
 static int is_linker(const char *path)
 {
@@ -121,15 +108,6 @@ static int is_linker(const char *path)
 	const char *base = slash ? slash + 1 : path;
 	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld-2", 4) ||
 	       !strncmp(base, "ld-musl", 7);
-}
-
-/* Names of the C library that run before, or without, any code of the application. */
-static int is_start(const char *name)
-{
-	return unwind_root_name(name) || !strncmp(name, "start_thread", 12) ||
-	       !strncmp(name, "__libc_start", 12) || !strncmp(name, "clone", 5) ||
-	       !strncmp(name, "__clone", 7) || !strncmp(name, "_dl_", 4) ||
-	       !strncmp(name, "dl_main", 7);
 }
 
 static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t frame)
@@ -143,12 +121,12 @@ static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t f
 	if (!fr->name && fr->kind != FRAME_MARK)
 		says |= NAMELESS;
 	if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
-		const char *dso = strtab_get(s, fr->dso);
-		int linker = is_linker(dso);
+		const struct frame_table *t = modules_frames(p->modules);
+		const char *dso = strtab_get(s, fr->dso), *name = strtab_get(s, fr->name);
 		says |= USER;
-		if (fr->kind == FRAME_JIT || (!linker && !is_libc(dso)))
+		if (fr->kind == FRAME_JIT || !(frame_roles(t, 0, "", dso) & ROLE_RUNTIME))
 			says |= NOT_LIBC;
-		if (!linker && !is_start(strtab_get(s, fr->name)))
+		if (!is_linker(dso) && !(frame_roles(t, 0, name, dso) & ROLE_START))
 			says |= WORK;
 	}
 	return w->frame_says[frame] = says;
@@ -409,9 +387,10 @@ static void judge_debug_parts(struct judge *j)
 		j->failed = ERR_NOMEM;
 	if (notes.n && !j->failed) {
 		qsort(notes.v, notes.n, sizeof(*notes.v), by_text);
-		struct finding *f = judge_add(j, "debug-parts-missing", HARM_PARTIAL,
-					      "%s of debug information could not be used",
-					      COUNT(notes.n, "part"));
+		struct finding *f =
+			judge_add(j, "debug-parts-missing", HARM_PARTIAL,
+				  "%zu part%s of debug information could not be used", notes.n,
+				  notes.n == 1 ? "" : "s");
 		for (size_t i = 0; i < notes.n; i++)
 			judge_detail(j, f, "%s", notes.v[i]);
 		judge_remedy(j, f,
@@ -442,9 +421,10 @@ static void judge_no_kernel_map(struct judge *j)
 	if (share < 1) /* strays of a recording of user code */
 		return;
 	if (is_user_only(j)) {
-		struct finding *f = judge_add(j, "kptr-restrict", HARM_ADVICE,
-					      "%s of user code came late, in the kernel (skid)",
-					      COUNT(v->kernel_samples, "sample"));
+		struct finding *f =
+			judge_add(j, "kptr-restrict", HARM_ADVICE,
+				  "%llu samples of user code came late, in the kernel (skid)",
+				  (ull)v->kernel_samples);
 		judge_remedy(j, f,
 			     "record without :u as root (or kernel.perf_event_paranoid=1) to "
 			     "see what the kernel does there");
@@ -452,8 +432,8 @@ static void judge_no_kernel_map(struct judge *j)
 	}
 	struct finding *f =
 		judge_add(j, "kptr-restrict", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
-			  "%s in the kernel, but perf could not see where it lies",
-			  COUNT(v->kernel_samples, "sample"));
+			  "%llu samples in the kernel, but perf could not see where it lies",
+			  (ull)v->kernel_samples);
 	judge_remedy(j, f,
 		     "as root on the recorded machine: sysctl kernel.kptr_restrict=0, then "
 		     "record again");

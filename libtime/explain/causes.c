@@ -36,6 +36,7 @@ struct rule {
 };
 
 struct causes {
+	struct frame_table *frames;
 	struct arena text;
 	VEC(struct rule) rules;
 	VEC(struct term) terms;
@@ -184,8 +185,11 @@ static int take_line(struct causes *c, char *line, const struct line *at)
 	word = strtok_r(line, " \t\r", &save);
 	if (!word)
 		return 0;
+	if (frame_role_named(word))
+		return 0; /* frame_table_parse has read it */
 	if (!rule_kind(word, &r))
-		return bad_line(at, "neither a cause nor work, idle or missing", word);
+		return bad_line(at, "neither a cause, work, idle, missing nor a frame's role",
+				word);
 	while ((word = strtok_r(NULL, " \t\r", &save))) {
 		int err = take_word(c, &r, word, at);
 		if (err)
@@ -209,7 +213,7 @@ int causes_parse(struct causes *c, const char *text, size_t n, const char *name,
 {
 	struct line at = {.name = name, .e = e};
 	size_t old = c->rules.n;
-	int r = 0;
+	int r = frame_table_parse(c->frames, text, n, name, e);
 	c->stacks = NULL; /* masks are stale */
 	for (const char *p = text, *end = text + n; !r && p < end;) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -246,7 +250,9 @@ int causes_new(struct causes **out, struct err *e)
 	*out = NULL;
 	if (!c)
 		return err_nomem(e);
-	int r = causes_parse(c, causes_builtin, strlen(causes_builtin), "causes.rules", e);
+	int r = frame_table_new(&c->frames, e);
+	if (!r)
+		r = causes_parse(c, causes_builtin, strlen(causes_builtin), "causes.rules", e);
 	if (r)
 		causes_free(c);
 	else
@@ -266,6 +272,7 @@ void causes_free(struct causes *c)
 {
 	if (!c)
 		return;
+	frame_table_free(c->frames);
 	free_res(c->idle_re.v, c->idle_re.n);
 	free_res(c->work_re.v, c->work_re.n);
 	vec_release(&c->idle_re);
@@ -569,10 +576,15 @@ static int ask_wakeup(struct causes *c, struct timeline *tl, struct memos *memo,
 	return u64map_put(&memo->wakeups, key, (uint32_t)cause) ? err_nomem(e) : 0;
 }
 
+int causes_roles(const struct causes *c, struct timeline *tl, struct err *e)
+{
+	return timeline_set_roles(tl, c->frames, e);
+}
+
 int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
 	struct memos memo = {0};
-	int r = 0;
+	int r = causes_roles(c, tl, e);
 	c->stacks = NULL;
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		r = cause_of_off(c, tl, &memo, &tl->off.v[i], e);

@@ -27,8 +27,13 @@ int causes_new(struct causes **out, struct err *e);
 /* NULL is accepted. */
 void causes_free(struct causes *c);
 
-/* Put the rules of a file before all others. ERR_IO; ERR_FORMAT "FILE:LINE: ..."; ERR_LIMIT. */
+/* Put the rules of a file before all others; frames.rules' are added to those. ERR_IO;
+ * ERR_FORMAT "FILE:LINE: ..."; ERR_LIMIT. */
 int causes_load(struct causes *c, const char *path, struct err *e);
+
+/* The roles of a timeline's frames, by frames.rules and what was loaded; causes_apply does it,
+ * too. ERR_NOMEM. */
+int causes_roles(const struct causes *c, struct timeline *tl, struct err *e);
 
 /* The same from memory; `name` is for messages. */
 int causes_parse(struct causes *c, const char *text, size_t n, const char *name, struct err *e);

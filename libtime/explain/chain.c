@@ -292,12 +292,8 @@ static int guess_running(struct explainer *x, const struct candidate *from,
 		from && from->via == VIA_WAKER ? x->tl->off.v[from->off].waker_path : 0,
 		stack_at(x, longest(&x->ran, chain_runner(x)))};
 	for (int i = 0; i < 2; i++) {
-		uint32_t function;
-		if (appframe_telling(&x->ev.app, paths[i], &function))
-			return ERR_NOMEM;
-		int outer = function ? appframe_is_outer(&x->ev.app, function) : 1;
-		if (outer < 0)
-			return outer;
+		uint32_t function = appframe_telling(x->tl, paths[i]);
+		int outer = !function || appframe_is_outer(x->tl, function);
 		p->path = p->path ? p->path : paths[i];
 		if (outer)
 			continue;
@@ -317,10 +313,9 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 	if (!x->ran.n)
 		return 0;
 	int r = evidence_hot(&x->ev, x->ran.v, x->ran.n, &hot, e);
-	if (!r)
-		r = evidence_caller(&x->ev, x->ran.v, x->ran.n, &hot, e);
 	if (r)
 		return r;
+	evidence_caller(&x->ev, x->ran.v, x->ran.n, &hot);
 	x->link->samples = hot.of;
 	p.first_ns = x->ran.v[0].from_ns;
 	p.path = hot.path;

@@ -61,8 +61,7 @@ int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off
 		const struct off *o = &x->tl->off.v[off];
 		p.path = o->path;
 		p.cause = state == PART_RUNNABLE ? CAUSE_RUNQUEUE : o->cause;
-		if (appframe_telling(&x->ev.app, p.path, &p.function))
-			return ERR_NOMEM;
+		p.function = appframe_telling(x->tl, p.path);
 	}
 	return chain_add_part(x, &p);
 }

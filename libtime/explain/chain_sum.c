@@ -96,8 +96,8 @@ static int queue_part(struct explainer *x)
 	}
 	if (!all.ns)
 		return 0;
-	if (appframe_telling(&x->ev.app, all.path, &all.function) ||
-	    vec_push(&x->out->parts, all))
+	all.function = appframe_telling(x->tl, all.path);
+	if (vec_push(&x->out->parts, all))
 		return ERR_NOMEM;
 	l->nparts++;
 	return 0;

@@ -7,12 +7,10 @@
 void evidence_init(struct evidence *x, const struct timeline *tl)
 {
 	*x = (struct evidence){.tl = tl};
-	appframes_init(&x->app, tl->stacks);
 }
 
 void evidence_release(struct evidence *x)
 {
-	appframes_release(&x->app);
 	tl_runs_release(&x->runs);
 	vec_release(&x->last_run);
 	vec_release(&x->samples.id);
@@ -220,12 +218,8 @@ static uint32_t any_frame(const struct stacks *s, uint32_t path)
  * the callers of some library functions) counts only while there is none that does. */
 static int tally(struct evidence *x, uint32_t path, struct hot *best)
 {
-	uint32_t frame, i;
-	if (appframe_telling(&x->app, path, &frame))
-		return ERR_NOMEM;
-	int outer = frame ? appframe_is_outer(&x->app, frame) : 1;
-	if (outer < 0)
-		return outer;
+	uint32_t frame = appframe_telling(x->tl, path), i;
+	int outer = !frame || appframe_is_outer(x->tl, frame);
 	if (outer && best->samples && !best->vague)
 		return 0;
 	if (outer)
@@ -288,22 +282,18 @@ static uint64_t samples_below(const struct evidence *x, const struct window *w, 
 	return count;
 }
 
-int evidence_caller(struct evidence *x, const struct window *w, size_t n, struct hot *out,
-		    struct err *e)
+void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
+		     struct hot *out)
 {
 	enum { CALLERS = 4, FRAMES = 64, MANY = 10000 }; /* further up it is the program */
 	const struct stacks *s = x->tl->stacks;
 	int callers = 0;
 	uint32_t p;
 	if (!out->path || out->vague || out->samples * 4 >= out->of * 3 || out->of > MANY)
-		return 0;
-	if (appframe_telling_path(&x->app, out->path, &p))
-		return err_nomem(e);
+		return;
+	p = appframe_telling_path(x->tl, out->path);
 	for (int i = 0; p && i < FRAMES && callers <= CALLERS; i++, p = s->paths.v[p].parent) {
-		int called = appframe_is_called(&x->app, p);
-		if (called < 0)
-			return err_nomem(e);
-		if (!called || !s->frames.v[s->paths.v[p].frame].name)
+		if (!appframe_is_called(x->tl, p) || !s->frames.v[s->paths.v[p].frame].name)
 			continue;
 		callers++; /* the first is the function itself */
 		uint32_t frame = s->paths.v[p].frame;
@@ -315,7 +305,6 @@ int evidence_caller(struct evidence *x, const struct window *w, size_t n, struct
 		out->samples = below;
 		break;
 	}
-	return 0;
 }
 
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,

@@ -25,7 +25,6 @@ struct lock_mark {
 
 struct evidence {
 	const struct timeline *tl; /* borrowed, finished */
-	struct appframes app;
 	struct tl_runs runs;
 	VEC(size_t) last_run;            /* of a CPU: where the last question about it led to */
 	struct by_thread {               /* ids of samples or marks: by thread, then in time */
@@ -104,10 +103,10 @@ int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns,
  * Where these samples are of functions that one function called, that one is what the time went
  * to: out->function and ->path become the innermost caller that three quarters of the samples
  * are in or below, if no function has as many itself, and unless that is where the thread
- * began. ERR_NOMEM.
+ * began.
  */
-int evidence_caller(struct evidence *x, const struct window *w, size_t n, struct hot *out,
-		    struct err *e);
+void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
+		     struct hot *out);
 
 /* Ids (of timeline.marks) of a thread's marks in [from, to): first..last of marks.id. */
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,

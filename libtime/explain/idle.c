@@ -74,8 +74,7 @@ struct idle {
 	struct u64map group_index; /* pid << 32 | comm */
 	struct u64map node_index;  /* group << 32 | path */
 	struct u64map site_index;
-	struct u64map wait_calls; /* group << 32 | user leaf of a candidate */
-	struct appframes app;
+	struct u64map wait_calls;    /* group << 32 | user leaf of a candidate */
 	VEC(uint32_t) function_path; /* path → the first one through the same functions */
 	struct u64map verdicts;      /* comm << 32 | path → causes_verdict */
 	VEC(uint8_t) candidate;      /* by interval: may be idle, as far as points 1-3 go */
@@ -107,10 +106,8 @@ static int place_of(struct idle *x, struct u64map *paths, const uint32_t *functi
 {
 	const struct call_path *p = &x->s->paths.v[i];
 	uint32_t parent = x->function_path.v[p->parent];
-	int outer = !parent || parent == *start ? appframe_is_outer(&x->app, p->frame) : 0;
+	int outer = !parent || parent == *start ? appframe_is_outer(x->tl, p->frame) : 0;
 	*place = i;
-	if (outer < 0)
-		return outer;
 	if (!outer)
 		return first_of(paths, (uint64_t)parent << 32 | function[p->frame], place);
 	if (!*start)
@@ -194,7 +191,7 @@ static int is_whole(struct idle *x, uint32_t path)
 	const struct stacks *s = x->s;
 	for (int n = 0; s->paths.v[path].parent && n < STACK_MAX; n++)
 		path = s->paths.v[path].parent;
-	return appframe_is_outer(&x->app, s->paths.v[path].frame);
+	return appframe_is_outer(x->tl, s->paths.v[path].frame);
 }
 
 /* The call of a thread's code that led to `path`, its kernel frames left out. */
@@ -215,12 +212,13 @@ static int add_evidence(struct idle *x, uint32_t thread, uint32_t path, uint64_t
 			enum doing of)
 {
 	uint32_t group = x->group_of.v[thread], place = 0, p, n;
-	int work = of != WAITS, r = appframe_node(&x->app, path, &p);
-	if (r || (work && !p) ||
+	int work = of != WAITS;
+	p = appframe_node(x->tl, path);
+	if ((work && !p) ||
 	    (of == ON_CPU && u64map_get(&x->wait_calls, user_call(x, thread, path), &n)))
-		return r;
+		return 0;
 	struct group *g = &x->groups.v[group];
-	if (work && appframe_is_outer(&x->app, x->s->paths.v[p].frame) > 0) {
+	if (work && appframe_is_outer(x->tl, x->s->paths.v[p].frame) > 0) {
 		g->vague += count;
 		return 0;
 	}
@@ -338,8 +336,9 @@ static int first_look(struct idle *x, const struct off *o)
 static struct site *site_of(struct idle *x, const struct off *o, int *r)
 {
 	uint32_t p, i;
-	*r = appframe_node(&x->app, o->path, &p);
-	if (*r || !p)
+	p = appframe_node(x->tl, o->path);
+	*r = 0;
+	if (!p)
 		return NULL;
 	uint64_t key = (uint64_t)x->group_of.v[o->thread] << 32 | x->function_path.v[p];
 	if (!u64map_get(&x->site_index, key, &i)) {
@@ -358,7 +357,8 @@ static int at_base(struct idle *x, uint32_t group, uint32_t path, const struct s
 {
 	const struct group *g = &x->groups.v[group];
 	uint32_t p, n;
-	if (appframe_node(&x->app, path, &p) || !p)
+	p = appframe_node(x->tl, path);
+	if (!p)
 		return 0;
 	/* what begins somewhere in the middle, as frame pointers through a libc without them
 	 * do, cannot tell whether it went through the loop */
@@ -638,7 +638,6 @@ static int mark(struct idle *x)
 int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
 	struct idle x = {.c = c, .tl = tl, .s = tl->stacks};
-	appframes_init(&x.app, tl->stacks);
 	int r = join_lines(&x);
 	if (!r)
 		r = group_threads(&x);
@@ -652,7 +651,6 @@ int idle_apply(struct causes *c, struct timeline *tl, struct err *e)
 	u64map_release(&x.node_index);
 	u64map_release(&x.site_index);
 	u64map_release(&x.wait_calls);
-	appframes_release(&x.app);
 	u64map_release(&x.verdicts);
 	vec_release(&x.function_path);
 	vec_release(&x.group_of);

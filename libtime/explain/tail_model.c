@@ -64,8 +64,10 @@ static int holder_of(struct evidence *ev, const struct explanation *x, struct ta
 		   : l->via == VIA_OWNER || lock ? HOLDER_LOCK
 						 : HOLDER_WAKER;
 	out->cause = out->way == HOLDER_WAKER ? self->cause : CAUSE_UNKNOWN;
-	if (l != explanation_root(x))
-		return appframe_telling(&ev->app, l->path, &out->function);
+	if (l != explanation_root(x)) {
+		out->function = appframe_telling(ev->tl, l->path);
+		return 0;
+	}
 	const struct chain_part *p = link_part(x, l);
 	out->function = p && !(p->state == PART_RUNNING && l->guessed) ? p->function : 0;
 	return 0;
@@ -176,18 +178,16 @@ static int callers_group(struct tail *t, const struct u64map *index, uint32_t g,
 {
 	enum { CALLERS = 4, FRAMES = 64 }; /* the runtime's frames, as qsort's, are many */
 	const struct tail_root *root = &t->rows.v[t->groups.v[g].row].root;
-	struct appframes *app = &explainer_evidence(t->explainer)->app;
 	const struct stacks *s = t->tl->stacks;
 	uint32_t p, found;
 	int r = 0, callers = 0;
 	*out = g;
 	if ((root->state != PART_RUNNING && root->state != PART_RUNNABLE) || !root->function)
 		return 0;
-	if (appframe_telling_path(app, root->path, &p))
-		return ERR_NOMEM;
+	p = appframe_telling_path(t->tl, root->path);
 	for (int i = 0; r >= 0 && p && i < FRAMES && callers < CALLERS; i++) {
 		p = s->paths.v[p].parent;
-		r = appframe_is_called(app, p);
+		r = appframe_is_called(t->tl, p);
 		callers += r > 0;
 		if (r > 0 && s->frames.v[s->paths.v[p].frame].name &&
 		    u64map_get(index, root_key(t, root, s->paths.v[p].frame), &found) &&

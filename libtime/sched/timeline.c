@@ -18,6 +18,7 @@ void timeline_release(struct timeline *tl)
 {
 	if (!tl)
 		return;
+	vec_release(&tl->roles);
 	vec_release(&tl->threads);
 	bigvec_release(&tl->off);
 	bigvec_release(&tl->samples);
@@ -31,6 +32,22 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->syscalls);
 	u64map_release(&tl->syscall_of);
 	*tl = (struct timeline){0};
+}
+
+int timeline_set_roles(struct timeline *tl, const struct frame_table *t, struct err *e)
+{
+	const struct stacks *s = tl->stacks;
+	tl->roles.n = 0;
+	if (vec_reserve(&tl->roles, s->frames.n))
+		return err_nomem(e);
+	for (; tl->roles.n < s->frames.n; tl->roles.n++) {
+		const struct frame *f = &s->frames.v[tl->roles.n];
+		unsigned roles = frame_roles(t, f->kind == FRAME_KERNEL,
+					     strtab_get(&s->strings, f->name),
+					     strtab_get(&s->strings, f->dso));
+		tl->roles.v[tl->roles.n] = (uint16_t)(f->kind == FRAME_MARK ? 0 : roles);
+	}
+	return 0;
 }
 
 int timeline_state(struct timeline *tl, const char *text, uint8_t *index)

@@ -18,6 +18,7 @@
 #define LIBTIME_SCHED_TIMELINE_H
 
 #include "base/bigvec.h"
+#include "libsym/name/frame_table.h"
 #include "libsym/stacks.h"
 #include "libtime/sched/cause.h"
 
@@ -214,6 +215,7 @@ enum timeline_flag {
 
 struct timeline {
 	struct stacks *stacks;     /* borrowed; life: at least the timeline's */
+	VEC(uint16_t) roles;       /* by frame; see timeline_roles */
 	struct tl_recording rec;   /* of several: what they have in common */
 	VEC(struct tl_part) parts; /* empty where the timeline is one recording */
 	VEC(struct tl_thread) threads;
@@ -240,6 +242,18 @@ int timeline_init(struct timeline *tl, struct stacks *stacks);
 
 /* NULL is accepted; the stacks stay the caller's. */
 void timeline_release(struct timeline *tl);
+
+/*
+ * Look up what each frame is for; causes_apply does, too. Frames that come later have no role.
+ * ERR_NOMEM.
+ */
+int timeline_set_roles(struct timeline *tl, const struct frame_table *t, struct err *e);
+
+/* Bits of enum frame_role. */
+static inline unsigned timeline_roles(const struct timeline *tl, uint32_t frame)
+{
+	return frame < tl->roles.n ? tl->roles.v[frame] : 0;
+}
 
 /* The index of a state text, made when new; 0 ("not told") when the table is full. */
 int timeline_state(struct timeline *tl, const char *text, uint8_t *index);

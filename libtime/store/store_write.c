@@ -330,16 +330,13 @@ static int write_frames(struct load *l)
 /* Of the stacks that waits began with, the frame that tells where: by path, 0 = no wait's. */
 static int wait_frames(struct load *l, uint32_t **out)
 {
-	struct appframes app;
 	uint32_t *frame = mem_zalloc(l->tl->stacks->paths.n + 1, sizeof(*frame));
 	int r = frame ? 0 : ERR_NOMEM;
-	appframes_init(&app, l->tl->stacks);
 	for (size_t i = 0; !r && i < l->tl->off.n; i++) {
 		uint32_t path = l->tl->off.v[i].path;
 		if (path && !frame[path])
-			r = appframe_of_wait(&app, path, &frame[path]);
+			frame[path] = appframe_of_wait(l->tl, path);
 	}
-	appframes_release(&app);
 	*out = frame;
 	return r ? err_nomem(l->e) : 0;
 }

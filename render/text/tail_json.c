@@ -350,21 +350,16 @@ static void corunners(struct writer *w, const struct corunner *v, size_t n)
 }
 
 /* The innermost function of the application in a stack. */
-static int telling(struct writer *w, uint32_t path, struct err *e)
+static void telling(struct writer *w, uint32_t path)
 {
-	uint32_t frame;
-	if (appframe_telling(&explainer_evidence(w->t->explainer)->app, path, &frame))
-		return err_nomem(e);
-	frame_text(w, "function", frame);
-	return 0;
+	frame_text(w, "function", appframe_telling(w->tl, path));
 }
 
 /* How the chain goes on from a link: what of it the next one explains. */
-static int chain(struct writer *w, const struct explanation *x, struct err *e)
+static void chain(struct writer *w, const struct explanation *x)
 {
-	int r = 0;
 	json_open(&w->j, "chain", '[');
-	for (size_t i = 0; !r && i < x->chain.n; i++) {
+	for (size_t i = 0; i < x->chain.n; i++) {
 		const struct chain_link *l = &x->chain.v[i];
 		const struct tl_thread *t = &w->tl->threads.v[l->thread];
 		json_open(&w->j, NULL, '{');
@@ -378,11 +373,10 @@ static int chain(struct writer *w, const struct explanation *x, struct err *e)
 		json_str(&w->j, "via", link_via_name(l->via));
 		prio(w, l->prio);
 		json_u64(&w->j, "next_ns", l->next_ns);
-		r = telling(w, l->path, e);
+		telling(w, l->path);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
-	return r;
 }
 
 /* The root with all that its sentence is made of, and the sentence. */
@@ -500,14 +494,12 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	else
 		json_u64(&w->j, "cpu", timeline_cpu(w->tl, ep->cpu));
 	stack(w, "stack", x->path);
-	r = telling(w, x->path, e);
+	telling(w, x->path);
 	waker(w, x);
 	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);
-	if (!r)
-		r = events(w, ep, e);
-	if (!r)
-		r = chain(w, x, e);
+	r = events(w, ep, e);
+	chain(w, x);
 	holder(w, &row->holder);
 	root(w, &row->root, x);
 	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT);
@@ -610,13 +602,9 @@ static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct 
 	const struct episode *ep = &w->t->episodes.v.v[row->episode];
 	const struct tl_thread *t = &w->tl->threads.v[ep->thread];
 	struct buf *b = w->j.b;
-	uint32_t function = 0;
-	int r = explain(w->t->explainer, ep, x, e);
-	if (!r)
-		r = appframe_telling(&explainer_evidence(w->t->explainer)->app, x->path,
-				     &function);
-	if (r)
+	if (explain(w->t->explainer, ep, x, e))
 		return err_nomem(e);
+	uint32_t function = appframe_telling(w->tl, x->path);
 	buf_fmt(b, "%zu,%d,%d", rank + 1, t->pid, t->tid);
 	string_field(w, ep->comm);
 	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,

@@ -511,12 +511,12 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 	if (i + 1 == x->chain.n) {
 		words_parts(b, d->ev, x, l);
 	} else {
-		uint32_t function = 0;
+		uint32_t function = appframe_telling(d->t->tl, l->path);
 		units_part(b, l->next_ns, l->ns);
 		buf_fmt(b, " %s", part_state_name(l->state));
 		if (l->state == PART_BLOCKED)
 			buf_fmt(b, " (%s)", cause_name(l->cause));
-		if (!appframe_telling(&d->ev->app, l->path, &function) && function) {
+		if (function) {
 			buf_str(b, " in ");
 			words_function(b, d->t->tl, function);
 		}

@@ -109,10 +109,7 @@ void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 		buf_str(b, "no stack recorded");
 		return;
 	}
-	if (appframe_node(&ev->app, path, &node)) {
-		b->failed = ERR_NOMEM;
-		return;
-	}
+	node = appframe_node(tl, path);
 	p = node ? node : innermost_user_path(s, path);
 	p = p ? p : path;
 	uint32_t how = innermost_user(s, path);
@@ -245,7 +242,8 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 			words_function(b, ev->tl, p->function);
 		else
 			buf_str(b, "unsampled code");
-		if (p->function && !appframe_caller(&ev->app, p->path, &caller) && caller) {
+		caller = p->function ? appframe_caller(ev->tl, p->path) : 0;
+		if (caller) {
 			buf_str(b, " < ");
 			words_function(b, ev->tl, caller);
 		}

@@ -21,7 +21,7 @@ for front in "front-0", "front-1":
 for e in episodes:
     root = e["root"]
     assert not e["suspect"] and not e["open"] and not e["unknown_ns"], e
-    assert (root["comm"], root["function"], root["cause"]) == ("snapshot", "write_pages", "sleep"), root
+    assert (root["comm"], root["function"], root["cause"]) == ("snapshot", "pause_ns", "sleep"), root
 PY
 "$PERFKIT" report -q --no-local "$orders/orders.tar.zst" >report.txt
 sed -n '/^thread /,/^$/p' report.txt | sed -n 2,3p | cut -d/ -f1 | sort | tr '\n' ' ' >first
@@ -37,7 +37,7 @@ done
 # Tables are as wide as the terminal: optional columns in wide ones, the root whole in all.
 for columns in 20 80 120; do
 	COLUMNS=$columns "$PERFKIT" tail -q --no-local --details 0 "$orders/orders.tar.zst" >"tail-$columns"
-	grep -q '^3  .* snapshot: sleep in write_pages()$' "tail-$columns" || { cat "tail-$columns"; exit 1; }
+	grep -q '^3  .* snapshot: sleep in pause_ns()$' "tail-$columns" || { cat "tail-$columns"; exit 1; }
 	COLUMNS=$columns "$PERFKIT" report -q --no-local "$orders/orders.tar.zst" >"report-$columns"
 done
 cmp tail-20 tail-80

@@ -56,7 +56,7 @@ for a, b in zip(truth, ours):
     if abs(a - b) > a * 0.02 + 100000:
         sys.exit(f"the program measured {a} ns, tail says {b} ns")
 g = d["groups"][0]
-if (g["root"]["comm"], g["root"]["function"], g["root"]["cause"]) != ("snapshot", "write_pages", "sleep"):
+if (g["root"]["comm"], g["root"]["function"], g["root"]["cause"]) != ("snapshot", "pause_ns", "sleep"):
     sys.exit(f"root is {g['root']}")
 if g["count"] < 0.9 * len(ours):
     sys.exit(f"only {g['count']} of {len(ours)} have that root")
@@ -68,10 +68,10 @@ PY
 "$PERFKIT" tail -q "$file" --comm front-0,front-1 --p99 --hist >text
 has text "population:"
 has text "the same root"
-has text "snapshot: sleep in write_pages()"
+has text "snapshot: sleep in pause_ns()"
 has text "root cause: thread snapshot/"
 has text "held the lock for"
-has text "asleep in write_pages()"
+has text "asleep in pause_ns()"
 python3 - text <<'PY'
 import sys
 for line in open(sys.argv[1]):
@@ -105,7 +105,7 @@ has group-cause "lock"
 # Directly, the other front held some up, which the root does not show; who had the CPU is one group.
 "$PERFKIT" tail -q "$file" --comm front-0,front-1 --over 2ms --group holder --details 0 >holder
 has holder "worst episodes have the same holder"
-has holder "snapshot: held the lock in write_pages()"
+has holder "snapshot: held the lock in pause_ns()"
 has holder "front-0: held the lock in match_order()"
 
 # Filters: the population's, and what is shown of the worst.

@@ -15,6 +15,7 @@
  *	             the count of steps, of failures, and the first failures' stacks;
  *	             exit 1 if any
  */
+#include "libsym/name/frame_table.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
 
@@ -46,6 +47,7 @@ struct target {
 	int mem;
 	struct module m[MODULES];
 	size_t n;
+	struct frame_table *frames;
 };
 
 /* --- the mappings ----------------------------------------------------------------------- */
@@ -182,7 +184,7 @@ static int is_root(void *ctx, uint64_t lookup)
 		return 0;
 	struct unwind_frame f = {.lookup = lookup, .module = m.id};
 	name_of(t, &f, name, sizeof(name));
-	return unwind_root_name(name);
+	return frame_roles(t->frames, 0, name, "") & ROLE_START ? UNWIND_ROOT : 0;
 }
 
 static void print_stack(const struct target *t, const struct unwind_stack *st)
@@ -441,7 +443,10 @@ int main(int argc, char **argv)
 	}
 	if ((optind == argc) != (dump != NULL) || o.copy > COPY_MAX)
 		return 2;
+	if (frame_table_new(&t.frames, NULL))
+		return 1;
 	int rc = dump ? from_dump(&t, &o, dump) : from_program(&t, &o, argv + optind);
 	forget_maps(&t);
+	frame_table_free(t.frames);
 	return rc;
 }

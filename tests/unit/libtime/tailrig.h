@@ -109,10 +109,20 @@ static inline void finish(struct rig *r)
 		fail_msg("%s", e.msg);
 }
 
+/* What the built-in rules say of the frames there are. */
+static inline void roles(struct rig *r)
+{
+	struct frame_table *t;
+	assert_int_equal(frame_table_new(&t, NULL), 0);
+	assert_int_equal(timeline_set_roles(&r->tl, t, NULL), 0);
+	frame_table_free(t);
+}
+
 static inline struct tail make(struct rig *r, struct tail_query q)
 {
 	struct tail t;
 	struct err e = {0};
+	roles(r);
 	if (tail_make(&r->tl, &q, &t, &e))
 		fail_msg("%s", e.msg);
 	return t;

@@ -240,8 +240,9 @@ static void own_rules_come_first(void **state)
 			 CAUSE_IO);
 	assert_int_equal(classify(c, "R", "main;spin_hard"), CAUSE_LOCK);
 	assert_int_equal(parse(c, "\n\nsnooze kernel=x\n", &e), ERR_FORMAT);
-	assert_string_equal(e.msg,
-			    "my.rules:3: neither a cause nor work, idle or missing: snooze");
+	assert_string_equal(
+		e.msg,
+		"my.rules:3: neither a cause, work, idle, missing nor a frame's role: snooze");
 	assert_int_equal(parse(c, "io disk=x", &e), ERR_FORMAT);
 	assert_int_equal(parse(c, "io kernel=", &e), ERR_FORMAT);
 	assert_int_equal(parse(c, "missing nap text", &e), ERR_FORMAT);
@@ -412,7 +413,7 @@ static void a_heartbeat_that_waits_once_stays_one(void **state)
 		rig_init(&r, 1);
 		for (uint64_t t = 0; t < 20; t++) {
 			slept(&r, 0, t * 1000, t * 1000 + 400, "main" NAP, TL_NONE, "");
-			worked(&r, 0, t * 1000 + 500, "main;send");
+			worked(&r, 0, t * 1000 + 500, "main;report");
 		}
 		for (int i = 0; i < children; i++)
 			slept(&r, 0, 30000 + (uint64_t)i * 1000, 30900 + (uint64_t)i * 1000,

@@ -249,7 +249,8 @@ static void chain_goes_through_two_locks_to_the_sleeper(void **state)
 	/* back: fsync 400, sleep 6000, then wakes middle at 10000; middle wakes front 10100 */
 	off(&r, back, 3500, 3600, 3600, CAUSE_SLEEP, "back;loop;c:nanosleep");
 	off(&r, back, 3700, 4100, 4100, CAUSE_IO, "back;slow_disk;c:fdatasync");
-	off(&r, back, 4100, 9990, 9995, CAUSE_SLEEP, "back;slow_disk;sleep_ms;c:nanosleep");
+	off(&r, back, 4100, 9990, 9995, CAUSE_SLEEP,
+	    "back;slow_disk;uv_cond_timedwait;c:nanosleep");
 	woken_by(off(&r, middle, 3800, 10000, 10020, CAUSE_LOCK, "middle;mid_work;c:lll_lock"),
 		 back);
 	woken_by(off(&r, front, 3900, 10100, 10110, CAUSE_LOCK, "front;request;c:lll_lock"),
@@ -284,7 +285,7 @@ static void chain_goes_through_two_locks_to_the_sleeper(void **state)
 	assert_int_equal(link_part(&x, root)->end, END_TIMER);
 	assert_int_equal(x.parts.v[root->part + 1].cause, CAUSE_IO);
 	assert_int_equal(x.parts.v[root->part + 1].ns, 200 * 1000);
-	/* the helper that sleeps tells less than its caller */
+	/* the wrapper that sleeps tells less than its caller */
 	assert_string_equal(function(&r, t.rows.v[0].root.function), "slow_disk");
 	assert_string_equal(name(&r, t.rows.v[0].root.comm), "back");
 	explanation_release(&x);

@@ -1,0 +1,189 @@
+/* frame_name.c - names of functions as rules write them: see frame_plain_name. */
+#include "libsym/name/frame_table.h"
+
+#include <string.h>
+
+struct plain {
+	const char *s; /* what is left of the symbol */
+	char *out;
+	size_t n, size;
+	unsigned qualified; /* Rust: within how many <T as Trait>, being at T */
+};
+
+static void put(struct plain *p, const char *text, size_t n)
+{
+	for (; n && p->n + 1 < p->size; n--)
+		p->out[p->n++] = *text++;
+}
+
+static int begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* Behind the bracket that closes the one at s; the end where none does. */
+static const char *behind(const char *s, char open, char close)
+{
+	int depth = 0;
+	for (; *s; s++) {
+		if (*s == '-' && s[1] == '>') {
+			s++;
+			continue;
+		}
+		depth += *s == open;
+		if (*s == close && !--depth)
+			return s + 1;
+	}
+	return s;
+}
+
+/* What compilers and the linker append: the name is over. */
+static int is_tail(const char *s)
+{
+	static const char *const tails[] = {".constprop.", ".part.", ".isra.",     ".cold",
+					    ".llvm.",      ".abi0",  ".lto_priv.", "@"};
+	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++)
+		if (begins(s, tails[i]))
+			return 1;
+	return 0;
+}
+
+/* 1 behind the word of "operator<" or "operator new", else 0. */
+static int is_operator(const struct plain *p)
+{
+	static const char word[] = "operator";
+	size_t len = sizeof(word) - 1;
+	return p->n >= len && !memcmp(p->out + p->n - len, word, len) &&
+	       (p->n == len || p->out[p->n - len - 1] == ':');
+}
+
+static void take_operator(struct plain *p)
+{
+	size_t n = begins(p->s, "()") ? 2 : strspn(p->s, "<>=-+*/%^&|~!,[]");
+	put(p, p->s, n);
+	p->s += n;
+}
+
+/* An argument list ends the name; (anonymous namespace):: is left out; Go's receivers,
+ * runtime.(*mcache).refill, stay. 0 at the end of the name. */
+static int take_parenthesis(struct plain *p)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	if (begins(p->s, anonymous)) {
+		p->s += sizeof(anonymous) - 1;
+		p->s += begins(p->s, "::") ? 2 : 0;
+		return 1;
+	}
+	if (!p->n || p->out[p->n - 1] != '.')
+		return 0;
+	const char *end = behind(p->s, '(', ')');
+	put(p, p->s, (size_t)(end - p->s));
+	p->s = end;
+	return 1;
+}
+
+/* What stood before a space was a return type, or "non-virtual thunk to". 0 at the end. */
+static int take_space(struct plain *p)
+{
+	if (p->qualified && begins(p->s, " as ")) {
+		int depth = 1;
+		for (; *p->s && depth; p->s++)
+			depth += *p->s == '<' ? 1 : *p->s == '>' ? -1 : 0;
+		p->qualified--;
+		return 1;
+	}
+	p->s += strspn(p->s, " ");
+	if (*p->s == '<' && p->n && p->out[p->n - 1] == '<')
+		return 1; /* operator< <int> */
+	if (!*p->s || *p->s == '[' || *p->s == '(')
+		return begins(p->s, "(anonymous");
+	p->n = 0;
+	return 1;
+}
+
+static int take_angle(struct plain *p)
+{
+	if (p->n) {
+		p->s = behind(p->s, '<', '>');
+	} else {
+		p->qualified++;
+		p->s++;
+	}
+	return 1;
+}
+
+/* One piece of the name; 0 at its end. */
+static int take_piece(struct plain *p)
+{
+	if (is_operator(p) && strchr("<>=-+*/%^&|~!,[](", *p->s) &&
+	    (*p->s != '(' || begins(p->s, "()("))) {
+		take_operator(p);
+		return 1;
+	}
+	switch (*p->s) {
+	case '<':
+		return take_angle(p);
+	case '(':
+		return take_parenthesis(p);
+	case '{':
+		put(p, "{}", 2);
+		p->s = behind(p->s, '{', '}');
+		return 1;
+	case ' ':
+		if (!is_operator(p))
+			return take_space(p);
+		break;
+	case '>':
+		if (p->qualified) {
+			p->qualified--;
+			p->s++;
+			return 1;
+		}
+		break;
+	case '[':
+		if (p->n && begins(p->s, "[abi:")) {
+			p->s = behind(p->s, '[', ']');
+			return 1;
+		}
+		break;
+	}
+	put(p, p->s++, 1);
+	return 1;
+}
+
+/* Agents of the JVM that print Ljava/lang/Object;::wait: java.lang.Object.wait. */
+static void take_java(struct plain *p)
+{
+	const char *end = *p->s == 'L' ? strchr(p->s, ';') : NULL;
+	if (!end || memchr(p->s, ' ', (size_t)(end - p->s)) ||
+	    !memchr(p->s, '/', (size_t)(end - p->s)))
+		return;
+	for (p->s++; p->s < end; p->s++)
+		put(p, *p->s == '/' ? "." : p->s, 1);
+	put(p, ".", 1);
+	p->s = end + 1;
+	p->s += begins(p->s, "::") ? 2 : 0;
+}
+
+/* The hash behind names of Rust that were not demangled by it. */
+static void cut_hash(struct plain *p)
+{
+	enum { HASH = 19 }; /* ::h and 16 digits */
+	const char *at = p->out + p->n - HASH;
+	if (p->n > HASH && begins(at, "::h") && strspn(at + 3, "0123456789abcdef") == 16)
+		p->n -= HASH;
+}
+
+void frame_plain_name(const char *symbol, char *out, size_t size)
+{
+	struct plain p = {.s = symbol, .out = out, .size = size};
+	if (!size)
+		return;
+	p.s += begins(symbol, "__GI_") ? 5 : 0;
+	take_java(&p);
+	while (*p.s && !(p.n && is_tail(p.s)) && take_piece(&p))
+		;
+	out[p.n] = '\0';
+	cut_hash(&p);
+	out[p.n] = '\0';
+}

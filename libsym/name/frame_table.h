@@ -1,0 +1,83 @@
+/*
+ * frame_table.h - what the frames of a stack are for, by their names: the table in
+ *frames.rules, the only one. Unwinding, causes, wait sites, chains and findings all ask it.
+ *
+ *	start_thread ── worker ── get_job ── pthread_cond_wait ── [kernel] futex_wait ──
+ *schedule start                                 runtime                               scheduler
+ *
+ *	struct frame_table *t;
+ *	frame_table_new(&t, &e);                         // the built-in table
+ *	frame_table_parse(t, text, n, "my.rules", &e);   // --causes FILE
+ *	unsigned roles = frame_roles(t, 0, "pthread_cond_wait", "/lib/libc.so.6");
+ *	frame_table_free(t);
+ *
+ * The head of frames.rules is the documentation of the rules and of each role.
+ */
+#ifndef LIBSYM_NAME_FRAME_TABLE_H
+#define LIBSYM_NAME_FRAME_TABLE_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* A frame may have several. None: a function of the application, or of the kernel at work. */
+enum frame_role {
+	ROLE_RUNTIME = 1 << 0,       /* of a language or a library: says how, not where */
+	ROLE_START = 1 << 1,         /* where a thread or a process begins */
+	ROLE_WRAPPER = 1 << 2,       /* named after the waiting: its caller says more */
+	ROLE_OPAQUE = 1 << 3,        /* an interpreter's: hides which function runs */
+	ROLE_SCHEDULER = 1 << 4,     /* kernel: takes any thread off its CPU */
+	ROLE_INTERRUPT = 1 << 5,     /* kernel: an interrupt or softirq begins */
+	ROLE_HELPER = 1 << 6,        /* kernel: waits or enters on behalf of its caller */
+	ROLE_WORK_WAIT = 1 << 7,     /* a wait below it is part of a piece of work */
+	ROLE_TAKES_WORK = 1 << 8,    /* a wait below it is for the next piece of work */
+	ROLE_LOOP = 1 << 9,          /* a program's own loop: a wait directly in it is idle */
+	ROLE_LIBRARY_LOOP = 1 << 10, /* of an event library; proves nothing */
+	ROLE_HANDLER = 1 << 11,      /* a signal handler's caller: interrupts work */
+	ROLE_APPLICATION = 1 << 12,  /* by the user: the application's, whatever else fits */
+};
+
+struct frame_table;
+
+/* The built-in table. ERR_NOMEM. */
+int frame_table_new(struct frame_table **out, struct err *e);
+
+/* NULL is accepted. */
+void frame_table_free(struct frame_table *t);
+
+/*
+ * Add the rules of a text; roles of a name add up. Lines that begin with another word than a
+ * role are skipped: they are for others (causes.h), who say what is wrong with them. ERR_FORMAT
+ * "NAME:LINE: ..."; ERR_LIMIT; ERR_NOMEM.
+ */
+int frame_table_parse(struct frame_table *t, const char *text, size_t n, const char *name,
+		      struct err *e);
+
+/* The role of a name in rules, "takes-work"; 0 for none. */
+unsigned frame_role_named(const char *word);
+
+/* "takes-work"; "" for what is not one role. */
+const char *frame_role_name(unsigned role);
+
+/*
+ * The roles of a frame, bits of enum frame_role: `kernel` is 1 for one of the kernel, `symbol`
+ * its name as shown ("" for none), `dso` the path or [name] of its mapping ("" where not
+ * known). A few hash lookups; remember the answer for a frame where it is asked for often.
+ */
+unsigned frame_roles(const struct frame_table *t, int kernel, const char *symbol,
+		     const char *dso);
+
+/*
+ * The name that rules are compared with, cut to size - 1 bytes: without argument lists,
+ *template arguments, return types, "__GI_", symbol versions, and what compilers append
+ *(".constprop.0",
+ * ".abi0").
+ *
+ *	void std::condition_variable::wait<f()::{lambda()#1}>(...) std::condition_variable::wait
+ *	<tokio::runtime::park::CachedParkThread>::park
+ *tokio::runtime::park::CachedParkThread::park node::(anonymous namespace)::PlatformWorkerThread
+ *node::PlatformWorkerThread
+ */
+void frame_plain_name(const char *symbol, char *out, size_t size);
+
+#endif
