@@ -12,13 +12,14 @@
 #include "cmd/verbs.h"
 #include "libparse/archive/bundle.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ARGS_MAX = 24, FILES_MAX = 4 };
+enum { ARGS_MAX = 24, FILES_MAX = 4, PIPE_MAX = 1 << 20 };
 
 static char symfs[128], kallsyms[128], out_svg[128], out_db[128], out_bundle[128];
 
@@ -41,10 +42,13 @@ static void capture_begin(struct capture *c)
 	stderr = c->f[1];
 }
 
+static int said_late; /* the last verb said that records came too late */
+
 /* Gives a hash of what was on stdout. */
 static uint64_t capture_end(struct capture *c, const char *verb)
 {
 	uint64_t hash = 0;
+	said_late = 0;
 	stdout = c->old[0];
 	stderr = c->old[1];
 	for (int i = 0; i < 2; i++) {
@@ -59,6 +63,8 @@ static uint64_t capture_end(struct capture *c, const char *verb)
 		}
 		if (!i)
 			hash = hash_bytes(c->text[i], c->n[i], 0);
+		else
+			said_late = !!strstr(c->text[i], "came too late");
 		free(c->text[i]);
 	}
 	return hash;
@@ -107,6 +113,7 @@ static void run_twice(const struct verb *v, const char *file, const char *words)
 }
 
 #define WAITS "--offcpu --force --idle --system FILE"
+#define PACKED "--no-local --symfs SYMFS --buildid-dir SYMFS "
 #define LOCAL "--no-local --symfs SYMFS --kallsyms KALLSYMS --buildid-dir SYMFS "
 
 static void run_all(const char *file)
@@ -144,7 +151,53 @@ static void run_tails(const char *file)
 		  "--span syscalls --span contention FILE");
 }
 
-static void run_kept(const char *file)
+/* A pipe that holds the whole file, or -1 where none holds so much. */
+static int pipe_of(const uint8_t *p, size_t n)
+{
+	int ends[2];
+	if (n > PIPE_MAX || pipe(ends))
+		return -1;
+	int whole = fcntl(ends[1], F_SETPIPE_SZ, PIPE_MAX) >= (int)n &&
+		    write(ends[1], p, n) == (ssize_t)n;
+	close(ends[1]);
+	if (whole)
+		return ends[0];
+	close(ends[0]);
+	return -1;
+}
+
+/* The same question of standard input. A stream's late records are moved, a file's are sorted.
+ */
+static void run_piped(const char *file, const uint8_t *p, size_t n, const char *words)
+{
+	uint64_t of_file = run(&verb_collapse, file, words);
+	int late = said_late, in = pipe_of(p, n), old = in < 0 ? -1 : dup(STDIN_FILENO);
+	if (old >= 0 && dup2(in, STDIN_FILENO) >= 0) {
+		uint64_t piped = run(&verb_collapse, "-", words);
+		fuzz_must(late || said_late || piped == of_file,
+			  "standard input is answered as a file is");
+		dup2(old, STDIN_FILENO);
+	}
+	if (old >= 0)
+		close(old);
+	if (in >= 0)
+		close(in);
+}
+
+static void run_bundle(const char *file)
+{
+	unlink(out_bundle);
+	run(&verb_pack, file, PACKED "-o BUNDLE FILE");
+	if (access(out_bundle, F_OK))
+		return;
+	uint64_t of_file = run(&verb_collapse, file, PACKED WAITS);
+	fuzz_must(run(&verb_collapse, out_bundle, "--no-local --no-cache " WAITS) == of_file,
+		  "a bundle answers as its recording does");
+	run(&verb_collapse, out_bundle,
+	    "--no-local --no-cache --srcline --simplify --force FILE");
+}
+
+static void run_kept(const char *file, const uint8_t *p, size_t n)
 {
 	unlink(out_db);
 	run(&verb_import, file, LOCAL "--force -o DB FILE");
@@ -154,10 +207,9 @@ static void run_kept(const char *file)
 			  "a store answers as its recording does");
 		run_store(out_db);
 	}
-	unlink(out_bundle);
-	run(&verb_pack, file, "--no-local --symfs SYMFS --buildid-dir SYMFS -o BUNDLE FILE");
-	if (!access(out_bundle, F_OK))
-		run(&verb_collapse, out_bundle, "--no-local --srcline --simplify --force FILE");
+	run_bundle(file);
+	run_piped(file, p, n, LOCAL WAITS);
+	run_piped(file, p, n, LOCAL "--all-events --all --tid-name --force FILE");
 }
 
 static void run_again(const char *file)
@@ -169,7 +221,7 @@ static void run_again(const char *file)
 }
 
 /* What is asked of every input, and one of the longer stories, which its length chooses. */
-static void run_recording(const char *file, size_t n)
+static void run_recording(const char *file, const uint8_t *p, size_t n)
 {
 	run_all(file);
 	if (n % 4 == 0)
@@ -177,7 +229,7 @@ static void run_recording(const char *file, size_t n)
 	else if (n % 4 == 1)
 		run_tails(file);
 	else if (n % 4 == 2)
-		run_kept(file);
+		run_kept(file, p, n);
 	else
 		run_again(file);
 }
@@ -227,7 +279,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		if (main_n > 16 && !memcmp(input, "SQLite format 3", 16))
 			run_store(path);
 		else
-			run_recording(path, main_n);
+			run_recording(path, input, main_n);
 	}
 	mem_free(syms);
 	mem_free(prog);
