@@ -1,5 +1,6 @@
 #include "base/nearest.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { LONGEST = 40 }; /* no word of ours is longer */
@@ -10,7 +11,12 @@ static size_t least(size_t a, size_t b, size_t c)
 	return a < c ? a : c;
 }
 
-/* Optimal string alignment: three rows of the usual table. */
+static int differ(char a, char b)
+{
+	return tolower((unsigned char)a) != tolower((unsigned char)b);
+}
+
+/* Optimal string alignment, blind to case: three rows of the usual table. */
 static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 {
 	size_t rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *row = rows[2];
@@ -20,7 +26,7 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 		row[0] = i;
 		for (size_t j = 1; j <= nb; j++) {
 			row[j] = least(last[j] + 1, row[j - 1] + 1,
-				       last[j - 1] + (a[i - 1] != b[j - 1]));
+				       last[j - 1] + (size_t)differ(a[i - 1], b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 			    before[j - 2] + 1 < row[j])
 				row[j] = before[j - 2] + 1;

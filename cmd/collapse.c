@@ -2,6 +2,7 @@
  * collapse.c - `perfkit collapse`: folded stacks, as `perf script | stackcollapse-perf.pl`
  * gives them.
  */
+#include "base/count.h"
 #include "cmd/input/input.h"
 #include "cmd/input/label.h"
 #include "cmd/input/output.h"
@@ -127,9 +128,9 @@ static int build_tree(struct collapser *c, struct samples *s, uint32_t event, st
 	}
 	warn_unlike(c, &s->ti.in);
 	if (left_out && !c->opt->t.wait.tl.in.quiet)
-		say("showing %s; %llu samples of other events left out "
-		    "(choose with --event, --all-events)",
-		    s->events.v[event].name, (unsigned long long)left_out);
+		say("showing %s; left out %s of other events (choose with --event, "
+		    "--all-events)",
+		    s->events.v[event].name, COUNT(left_out, "sample"));
 	return 0;
 }
 

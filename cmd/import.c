@@ -1,6 +1,7 @@
 /*
  * import.c - `perfkit import`: recordings → one SQLite store.
  */
+#include "base/count.h"
 #include "cmd/input/scratch.h"
 #include "cmd/report_lines.h"
 #include "cmd/input/timeline_input.h"
@@ -133,9 +134,9 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	store_writer_progress(w, NULL, NULL);
 	input_progress_end(&p);
 	if (!rc && !o->tl.in.quiet)
-		say("%s: %zu threads, %zu off-CPU intervals, %zu samples, %zu "
-		    "losses",
-		    path, ti.tl.threads.n, ti.tl.off.n, ti.tl.samples.n, ti.tl.losses.n);
+		say("%s: %s, %s, %s, %s", path, COUNT(ti.tl.threads.n, "thread"),
+		    COUNT(ti.tl.off.n, "off-CPU interval"), COUNT(ti.tl.samples.n, "sample"),
+		    COUNT_MANY(ti.tl.losses.n, "loss", "losses"));
 	if (!rc && ti.tl.stray_samples)
 		input_warn(&ti.in,
 			   "%s: %" PRIu64

@@ -4,6 +4,7 @@
  *
  *	perf.data ──fold, unwind, name──► files in use ──► MANIFEST, perf.data, debug/, symfs/
  */
+#include "base/count.h"
 #include "base/mem.h"
 #include "cmd/input/input.h"
 #include "cmd/input/input_kind.h"
@@ -411,18 +412,18 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 	if (k->opt->in.quiet)
 		return;
 	size_t recording = k->parts.n ? k->parts.n : 1;
-	fprintf(f, "%s: recording and %zu files, %.1f MB (%.1f MB unpacked)\n", output,
-		k->list.files.n + (recording - 1), (double)size / 1e6, (double)k->bytes / 1e6);
+	fprintf(f, "%s: recording and %s, %.1f MB (%.1f MB unpacked)\n", output,
+		COUNT(k->list.files.n + (recording - 1), "file"), (double)size / 1e6,
+		(double)k->bytes / 1e6);
 	if (k->left_out)
 		fprintf(f,
-			"left out: %zu files, %.1f MB unpacked, each in fewer than %g %% "
-			"of the samples\n",
-			k->left_out, (double)k->left_bytes / 1e6, k->opt->min_share);
+			"left out: %s, %.1f MB unpacked, each in fewer than %g %% of the "
+			"samples\n",
+			COUNT(k->left_out, "file"), (double)k->left_bytes / 1e6,
+			k->opt->min_share);
 	if (k->lost.n)
-		fprintf(f,
-			"%zu mapped files without a frame in them were not found (see "
-			"MANIFEST)\n",
-			k->lost.n);
+		fprintf(f, "%s without a frame in them not found (see MANIFEST)\n",
+			COUNT_MANY(k->lost.n, "mapped file was", "mapped files were"));
 	print_largest(k, f);
 	if (k->missing.dsos.n)
 		fputc('\n', f);
@@ -479,6 +480,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (o->script) {
 		fputs(pack_script, stdout);
 		return 0;
+	}
+	if (!(o->min_share >= 0 && o->min_share <= 100)) {
+		say_line("perfkit pack: --min-share is a percentage, 0 to 100, not %g",
+			 o->min_share);
+		return 2;
 	}
 	if (o->output && output_is_input(o->output, path)) {
 		say_line("perfkit pack: -o %s is the recording itself", o->output);

@@ -1,3 +1,4 @@
+#include "base/count.h"
 #include "cmd/svg_source.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/plain_input.h"
@@ -94,8 +95,8 @@ static const char *title_of(const char *event, int tracepoint)
 static void warn_left_out(struct input *in, const char *drawn, uint64_t n, const char *how)
 {
 	if (n)
-		input_warn(in, "drawing %s; %llu samples of other events left out (%s)", drawn,
-			   (unsigned long long)n, how);
+		input_warn(in, "drawing %s; left out %s of other events (%s)", drawn,
+			   COUNT(n, "sample"), how);
 }
 
 /* Where nothing but the scheduler was recorded, its own samples are rarely what is meant. */

@@ -2,6 +2,7 @@
  * tail.c - `perfkit tail`: the worst episodes of a recording, and what made them so.
  */
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/outfile.h"
 #include "cmd/tail_out.h"
 #include "cmd/verbs.h"
@@ -138,6 +139,17 @@ static int parse_show(const struct tail_run *r, struct tail_show *s)
 	return 0;
 }
 
+static int not_by(const struct tail_run *r, const char *by)
+{
+	char word[16];
+	const char *near = nearest_in("wait activation span", by, word, sizeof(word));
+	say_line("perfkit %s: --by is wait, activation, span or span:NAME, not %s%s%s%s (see: "
+		 "perfkit help %s)",
+		 r->verb, by, near ? "; did you mean '" : "", near ? near : "",
+		 near ? "'?" : "", r->verb);
+	return 2;
+}
+
 /* What can be checked before the recording is read. */
 static int parse(struct tail_run *r)
 {
@@ -146,7 +158,7 @@ static int parse(struct tail_run *r)
 	const char *by = o->by ? o->by : "";
 	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && strcmp(by, "span") &&
 	    strncmp(by, "span:", 5))
-		return usage(r, "--by is wait, activation, span or span:NAME, not ", by);
+		return not_by(r, by);
 	if (o->json && o->csv)
 		return usage(r, "--json and --csv exclude each other", "");
 	q->group_by = o->group ? (enum tail_group_by)tail_group_of(o->group) : GROUP_ROOT;

@@ -1,4 +1,5 @@
 /* findings_names.c - judges of names, by share of the samples they touch. */
+#include "base/count.h"
 #include "base/mem.h"
 #include "libtime/doctor/findings_internal.h"
 
@@ -387,10 +388,9 @@ static void judge_debug_parts(struct judge *j)
 		j->failed = ERR_NOMEM;
 	if (notes.n && !j->failed) {
 		qsort(notes.v, notes.n, sizeof(*notes.v), by_text);
-		struct finding *f =
-			judge_add(j, "debug-parts-missing", HARM_PARTIAL,
-				  "%zu part%s of debug information could not be used", notes.n,
-				  notes.n == 1 ? "" : "s");
+		struct finding *f = judge_add(j, "debug-parts-missing", HARM_PARTIAL,
+					      "%s of debug information could not be used",
+					      COUNT(notes.n, "part"));
 		for (size_t i = 0; i < notes.n; i++)
 			judge_detail(j, f, "%s", notes.v[i]);
 		judge_remedy(j, f,
@@ -421,10 +421,9 @@ static void judge_no_kernel_map(struct judge *j)
 	if (share < 1) /* strays of a recording of user code */
 		return;
 	if (is_user_only(j)) {
-		struct finding *f =
-			judge_add(j, "kptr-restrict", HARM_ADVICE,
-				  "%llu samples of user code came late, in the kernel (skid)",
-				  (ull)v->kernel_samples);
+		struct finding *f = judge_add(j, "kptr-restrict", HARM_ADVICE,
+					      "%s of user code came late, in the kernel (skid)",
+					      COUNT(v->kernel_samples, "sample"));
 		judge_remedy(j, f,
 			     "record without :u as root (or kernel.perf_event_paranoid=1) to "
 			     "see what the kernel does there");
@@ -432,8 +431,8 @@ static void judge_no_kernel_map(struct judge *j)
 	}
 	struct finding *f =
 		judge_add(j, "kptr-restrict", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
-			  "%llu samples in the kernel, but perf could not see where it lies",
-			  (ull)v->kernel_samples);
+			  "%s in the kernel, but perf could not see where it lies",
+			  COUNT(v->kernel_samples, "sample"));
 	judge_remedy(j, f,
 		     "as root on the recorded machine: sysctl kernel.kptr_restrict=0, then "
 		     "record again");

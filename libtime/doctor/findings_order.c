@@ -1,4 +1,5 @@
 /* findings_order.c - judges of times: records that came late, clocks of CPUs that differ. */
+#include "base/count.h"
 #include "libtime/doctor/findings_internal.h"
 
 #include <stdio.h>
@@ -41,21 +42,18 @@ void judge_ask_the_file(struct judge *j, struct finding *f)
 static void judge_late(struct judge *j, const struct tl_disorder *d, double share)
 {
 	char by[TIME_TEXT];
-	const char *s = d->late == 1 ? "" : "s";
 	if (!d->late)
 		return;
 	ms_text(d->late_ns, by);
 	if (!d->moved) {
 		judge_add(j, "late-records", HARM_ADVICE,
-			  "%llu record%s came too late, by up to %s; the file was sorted as a "
-			  "whole",
-			  (ull)d->late, s, by);
+			  "%s came too late, by up to %s; the file was sorted as a whole",
+			  COUNT(d->late, "record"), by);
 		return;
 	}
 	struct finding *f = judge_add(j, "late-records", harm_of(share),
-				      "%llu record%s came too late, by up to %s; %.1f %% of "
-				      "waits suspect",
-				      (ull)d->late, s, by, share);
+				      "%s came too late, by up to %s; %.1f %% of waits suspect",
+				      COUNT(d->late, "record"), by, share);
 	judge_ask_the_file(j, f);
 }
 
@@ -88,8 +86,8 @@ static void judge_skew(struct judge *j, const struct tl_disorder *d, double shar
 		"the clocks of CPU %u and %u differ by at least %s%s; %.1f %% of "
 		"waits suspect",
 		d->skew_cpus[0], d->skew_cpus[1], ms_text(d->skew_ns, by), more, share);
-	judge_detail(j, f, "%llu switches and wakeups are in an order that cannot be",
-		     (ull)d->skewed);
+	judge_detail(j, f, "%s in an order that cannot be",
+		     COUNT_MANY(d->skewed, "switch or wakeup is", "switches and wakeups are"));
 	remedy_clock(j, f);
 }
 
@@ -98,11 +96,11 @@ static void judge_back(struct judge *j, const struct tl_disorder *d, double shar
 	char by[TIME_TEXT];
 	if (!d->back)
 		return;
-	struct finding *f = judge_add(j, "cpu-clocks", harm_of(share),
-				      "the clock of a CPU ran backwards %llu time%s, by up to "
-				      "%s; %.1f %% of waits suspect",
-				      (ull)d->back, d->back == 1 ? "" : "s",
-				      ms_text(d->back_ns, by), share);
+	struct finding *f =
+		judge_add(j, "cpu-clocks", harm_of(share),
+			  "the clock of a CPU ran backwards %s, by up to %s; %.1f %% of "
+			  "waits suspect",
+			  COUNT(d->back, "time"), ms_text(d->back_ns, by), share);
 	remedy_clock(j, f);
 }
 

@@ -1,4 +1,5 @@
 /* findings_record.c - judges of the recording: file, losses, events, waits. */
+#include "base/count.h"
 #include "base/shellword.h"
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
@@ -56,21 +57,20 @@ static void judge_bad(struct judge *j)
 	const struct recording_stats *s = &j->rec->stats;
 	const struct aggregate_stats *t = &j->in->profile->totals;
 	if (s->bad.n) {
-		struct finding *f = judge_add(j, "bad-records", HARM_PARTIAL,
-					      "%llu broken records skipped, first: %s",
-					      (ull)s->bad.n, s->bad.first);
+		struct finding *f =
+			judge_add(j, "bad-records", HARM_PARTIAL, "%s skipped, first: %s",
+				  COUNT(s->bad.n, "broken record"), s->bad.first);
 		judge_remedy(j, f,
 			     "copy the file again; if that does not help, record with another "
 			     "version of perf");
 	}
 	if (t->no_event)
 		judge_add(j, "unknown-event", HARM_PARTIAL,
-			  "%llu samples of an event that the header does not describe were "
-			  "skipped",
-			  (ull)t->no_event);
+			  "skipped %s of an event that the header does not describe",
+			  COUNT(t->no_event, "sample"));
 	if (t->guest)
-		judge_add(j, "guest-samples", HARM_PARTIAL,
-			  "%llu samples taken in guests are left out", (ull)t->guest);
+		judge_add(j, "guest-samples", HARM_PARTIAL, "left out %s taken in guests",
+			  COUNT(t->guest, "sample"));
 }
 
 /* Events that had samples; without a survey all count. */
@@ -118,14 +118,14 @@ void judge_file(struct judge *j)
 	uint64_t traced = j->rec->stats.aux_bytes;
 	if (!j->samples && traced) {
 		struct finding *f =
-			judge_add(j, "no-samples", HARM_PARTIAL,
-				  "no samples, only %llu bytes of AUX trace, which perfkit "
-				  "does not decode",
-				  (ull)traced);
+			judge_add(j, "no-samples", HARM_WRONG,
+				  "no samples, only %s of AUX trace, which perfkit does not "
+				  "decode",
+				  COUNT(traced, "byte"));
 		judge_remedy(j, f, "perf script decodes it; or record samples: perf record -g");
 	} else if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
 		struct finding *f =
-			judge_add(j, "no-samples", HARM_PARTIAL, "no samples were recorded");
+			judge_add(j, "no-samples", HARM_WRONG, "no samples were recorded");
 		judge_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
 	judge_age(j);
@@ -163,7 +163,7 @@ static void lost_where(struct judge *j, struct finding *f)
 	}
 	text[BINS] = '\0';
 	judge_detail(j, f, "0 s |%s| %.2f s", text, (double)span / 1e9);
-	judge_detail(j, f, "@ = %llu records lost in %.0f ms", (ull)most,
+	judge_detail(j, f, "@ = %s lost in %.0f ms", COUNT(most, "record"),
 		     (double)span / 1e6 / BINS);
 }
 
@@ -178,8 +178,8 @@ static void judge_lost(struct judge *j)
 		struct finding *f =
 			judge_add(j, "lost-records",
 				  share >= (waiting ? 10 : 50) ? HARM_WRONG : HARM_PARTIAL,
-				  "perf lost %llu records while recording (%.*f %%)",
-				  (ull)s->lost, share < 1 ? 3 : 1, share);
+				  "perf lost %s while recording (%.*f %%)",
+				  COUNT(s->lost, "record"), share < 1 ? 3 : 1, share);
 		if (f && f->harm == HARM_WRONG && share < 50)
 			f->wrong_for = ABOUT_OFFCPU | ABOUT_TAIL;
 		lost_where(j, f);
@@ -194,7 +194,7 @@ static void judge_lost(struct judge *j)
 	if (dropped) {
 		struct finding *f =
 			judge_add(j, "lost-samples", HARM_PARTIAL,
-				  "the kernel dropped %llu samples (%.1f %%)", (ull)dropped,
+				  "the kernel dropped %s (%.1f %%)", COUNT(dropped, "sample"),
 				  100.0 * (double)dropped /
 					  ((double)dropped + (double)s->lost + (double)kept));
 		judge_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
@@ -226,11 +226,11 @@ static void judge_holes(struct judge *j)
 	if (!holes || tl->flags & TL_SAMPLED) /* told as switch-sampled: no loss at all */
 		return;
 	double share = percent(suspect, tl->off.n);
-	struct finding *f =
-		judge_add(j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
-			  "%llu context switch%s missing, although perf reported no lost "
-			  "records; %.1f %% of waits are suspect",
-			  (ull)holes, holes == 1 ? " is" : "es are", share);
+	struct finding *f = judge_add(
+		j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
+		"%s missing, although perf reported no lost records; %.1f %% of waits "
+		"are suspect",
+		COUNT_MANY(holes, "context switch is", "context switches are"), share);
 	if (tl->disorder.moved) /* they are there, and came late */
 		judge_ask_the_file(j, f);
 	else
@@ -249,8 +249,8 @@ static void judge_throttle(struct judge *j)
 		return;
 	struct finding *f = judge_add(
 		j, "throttled", percent(n, j->samples) >= 1 ? HARM_PARTIAL : HARM_ADVICE,
-		"the kernel throttled sampling %llu times: the rate was lower than requested",
-		(ull)n);
+		"the kernel throttled sampling %s: the rate was lower than requested",
+		COUNT(n, "time"));
 	judge_record(j, f,
 		     &(struct remedy){.max_freq = asked > 2000 || asked < 2 ? 999 : asked / 2});
 }
@@ -303,12 +303,12 @@ static void judge_probe(struct judge *j, const struct event *ev, const char *how
 	struct finding *f;
 	if (behind ? behind <= samples : !attr_samples_tracepoint(&ev->attr))
 		f = judge_add(j, "tracepoint-sampled", HARM_ADVICE,
-			      "%s was asked for with %s; none of %llu is missing", ev->name,
-			      how, (ull)samples);
+			      "%s was asked for with %s; none of %s is missing", ev->name, how,
+			      DIGITS(samples));
 	else if (behind)
 		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
-			      "%s was sampled (%s): %llu of %llu were recorded", ev->name, how,
-			      (ull)samples, (ull)behind);
+			      "%s was sampled (%s): %s of %s were recorded", ev->name, how,
+			      DIGITS(samples), DIGITS(behind));
 	else
 		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
 			      "%s was sampled (%s), not recorded each time", ev->name, how);
@@ -453,8 +453,8 @@ static void judge_answerable(struct judge *j, uint32_t flags)
 	if (flags & TL_HAS_TOTALS && !(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
 		f = judge_add(j, "offcpu-totals",
 			      j->in->asked & ABOUT_TAIL ? HARM_WRONG : HARM_PARTIAL,
-			      "--off-cpu kept %zu sums of waiting, without their times",
-			      j->in->timeline->totals.n);
+			      "--off-cpu kept %s of waiting, without their times",
+			      COUNT(j->in->timeline->totals.n, "sum"));
 	} else if (flags & TL_PER_TASK && flags & TL_HAS_SWITCH && !(flags & TL_HAS_RECORDS)) {
 		f = judge_add(j, "per-task", HARM_WRONG,
 			      "sched_switch was recorded for some threads only (no -a)");
@@ -501,8 +501,8 @@ static void judge_wakeups(struct judge *j, uint32_t flags)
 			      "switches were recorded, wakeups were not");
 	else if (percent(missing, tl->off.n) >= 1)
 		f = judge_add(j, "wakeups-missing", HARM_PARTIAL,
-			      "%llu of %zu waits ended without a recorded wakeup", (ull)missing,
-			      tl->off.n);
+			      "%s of %s ended without a recorded wakeup", DIGITS(missing),
+			      COUNT(tl->off.n, "wait"));
 	if (tl->disorder.skew_ns) /* they are there, and seem to come later */
 		return;
 	judge_record(j, f, &(struct remedy){.sched = 1});

@@ -1,4 +1,5 @@
 /* findings_stacks.c - judges of stacks: what was asked for and what came. */
+#include "base/count.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
 #include "libtime/doctor/findings_internal.h"
@@ -132,12 +133,12 @@ static void judge_sides(struct judge *j)
 	}
 	if (no_user >= 20 && percent(no_user, kernel) >= 50)
 		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
-			      "%.0f %% of %llu samples in system calls have no user stack",
-			      percent(no_user, kernel), (ull)kernel);
+			      "%.0f %% of %s in system calls have no user stack",
+			      percent(no_user, kernel), COUNT(kernel, "sample"));
 	else if (bare >= 20 && percent(bare, user) >= 50)
 		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
-			      "%.0f %% of %llu samples in user code have no user stack",
-			      percent(bare, user), (ull)user);
+			      "%.0f %% of %s in user code have no user stack",
+			      percent(bare, user), COUNT(user, "sample"));
 	judge_copy_instead(j, f);
 }
 
@@ -409,8 +410,8 @@ static void judge_dumps(struct judge *j)
 	}
 	if (c->deferred_missing)
 		judge_add(j, "deferred-missing", HARM_PARTIAL,
-			  "%llu samples announce a user stack that never arrived",
-			  (ull)c->deferred_missing);
+			  "%s announced a user stack that never arrived",
+			  COUNT(c->deferred_missing, "sample"));
 }
 
 void judge_stacks(struct judge *j)

@@ -1,5 +1,7 @@
 #include "render/flame/palette.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,8 +53,13 @@ int palette_find(const char *name, enum palette_id *id, struct err *e)
 			return 0;
 		}
 	struct buf all = {0};
-	for (int i = 0; i < PALETTES; i++)
+	struct nearest x = nearest_to(name, strlen(name));
+	for (int i = 0; i < PALETTES; i++) {
 		buf_fmt(&all, "%s%s", i ? " " : "", names[i]);
+		nearest_offer(&x, names[i]);
+	}
+	if (x.best)
+		buf_fmt(&all, "; did you mean '%s'?", x.best);
 	int rc = err_set(e, ERR_NOTFOUND, "no palette is called \"%s\"; there are: %s", name,
 			 buf_cstr(&all));
 	buf_release(&all);

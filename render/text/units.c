@@ -1,5 +1,7 @@
 #include "render/text/units.h"
 
+#include "base/count.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -49,20 +51,12 @@ void units_seconds(struct buf *b, uint64_t ns)
 
 void units_count(struct buf *b, uint64_t n)
 {
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf_char(b, ',');
-		buf_char(b, digits[i]);
-	}
+	buf_str(b, DIGITS(n));
 }
 
 void units_plural(struct buf *b, uint64_t n, const char *one, const char *many)
 {
-	units_count(b, n);
-	buf_char(b, ' ');
-	buf_str(b, n == 1 ? one : many);
+	buf_fmt(b, "%s %s", DIGITS(n), n == 1 ? one : many);
 }
 
 /* Decimal digits with at most `places` after a point, as an integer of the last place. */

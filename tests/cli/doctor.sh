@@ -97,7 +97,7 @@ no-build-ids partial
 no-build-ids-not -
 no-inherit partial
 no-inherit-not -
-no-samples partial
+no-samples wrong
 no-samples-not -
 cut-off partial
 cut-off-not -

@@ -25,7 +25,7 @@ def perf_counts(name, what):
 def unlike_perf(name, data, found):
     """What the findings and perf's counts do not agree about."""
     titles = {f["id"]: f["title"] for f in found}
-    throttled = re.search(r"(\d+) times", titles.get("throttled", "0 times")).group(1)
+    throttled = re.search(r"([\d,]+) time", titles.get("throttled", "0 times")).group(1).replace(",", "")
     for what, told in (("THROTTLE", int(throttled)),):
         counts = perf_counts(name, what)
         if counts and told not in counts:

@@ -69,6 +69,9 @@ meant()  # WORD ARGUMENTS... : the message offers WORD
 }
 waits=$SRC/testdata/waits/perf.data
 meant report reprot
+meant tail TAIL
+meant activation tail --by activaton "$waits"
+meant hot svg --colors hott "$waits"
 meant flamegraph flamegrph
 meant causes help causse
 meant --top tail --tpo 3 "$waits"

@@ -140,13 +140,13 @@ events=$SRC/testdata/events/perf.data
 "$PERFKIT" import -q --no-local "$events" -o events.db
 for f in "$events" events.db; do
 	fails 0 "$PERFKIT" svg --no-local -e cpu-clock -e context-switches "$f" -o two.svg
-	has err 'drawing cpu-clock; 340 samples of other events left out (--event draws another'
+	has err 'drawing cpu-clock; left out 340 samples of other events (--event draws another'
 	has two.svg '<title>CPU Flame Graph</title>'
 	fails 0 "$PERFKIT" svg --no-local -e context-switches "$f" -o event.svg
 	lacks err 'left out'
 	has event.svg '<title>Event Flame Graph</title>'
 	fails 0 "$PERFKIT" svg --no-local --flamechart "$f" -o chart.svg
-	has err 'drawing page-faults; 708 samples of other events left out'
+	has err 'drawing page-faults; left out 708 samples of other events'
 	has chart.svg '>page-faults on vm, 1.1 s<'
 	fails 2 "$PERFKIT" svg --no-local --flamechart -e cpu-clock,page-faults "$f" -o none.svg
 	fails 3 "$PERFKIT" svg --no-local --flamechart --comm nosuch "$f" -o none.svg

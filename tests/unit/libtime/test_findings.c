@@ -476,7 +476,7 @@ static const struct fault {
 	 {.foreign = 1, .name2 = "page-faults"},
 	 {.name2 = "page-faults"}},
 	{"guest-samples", HARM_PARTIAL, 0, {.guest = 1}, {0}},
-	{"no-samples", HARM_PARTIAL, 0, {.no_samples = 1}, {0}},
+	{"no-samples", HARM_WRONG, 0, {.no_samples = 1}, {0}},
 	{"no-times", HARM_ADVICE, 0, {.no_id_all = 1}, {0}},
 	/* near: nothing in it that a time could be missing of */
 	{"no-times", HARM_ADVICE, 0, {.no_id_all = 1}, {.no_id_all = 1, .no_samples = 1}},
