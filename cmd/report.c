@@ -430,7 +430,8 @@ const struct verb verb_report = {
 	.options_size = sizeof(struct report_opts),
 	.max_files = 1,
 	.modes = {{"", "top system recording causes idle-frame work-frame span " INPUT_FILTERS},
-		  {"stats", NULL}},
+		  {"stats", NULL},
+		  {NULL, "with"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -5,10 +5,13 @@
 #include "base/nearest.h"
 #include "base/outfile.h"
 #include "cmd/tail_out.h"
+#include "cmd/tail_spans.h"
 #include "cmd/verbs.h"
+#include "cmd/input/output.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
 #include "render/text/tail_json.h"
+#include "render/text/window_text.h"
 #include "render/text/units.h"
 
 #include <stdio.h>
@@ -17,9 +20,11 @@
 #define AT(field) offsetof(struct tail_opts, field)
 const struct opt tail_pick_rows[] = {
 	OPT_HEADING("Episodes"),
-	{"by", 0, OPT_STRING, AT(by), "wait|activation|span[:NAME]",
+	{"by", 0, OPT_STRING, AT(by), "wait|activation|span[:NAME]|window[:NAME]",
 	 "what an episode is: a wait; a thread's work between two\nidle waits; a span "
-	 "(default: span if the recording has spans\nof exactly one name, else wait)"},
+	 "(default: span if the recording has spans\nof exactly one name, else wait); a "
+	 "window: the time of a span\nthat no single thread worked on, and what threads did in "
+	 "it"},
 	{"p50", 0, OPT_PRESET, AT(preset), NULL, "episodes at or above the median,"},
 	{"p90", 0, OPT_PRESET, AT(preset), NULL, "the 90th percentile,"},
 	{"p95", 0, OPT_PRESET, AT(preset), NULL, "the 95th,"},
@@ -30,6 +35,9 @@ const struct opt tail_pick_rows[] = {
 	{"pct", 0, OPT_STRING, AT(pct), "X", "or the Xth: --pct 99.95, --p99.95"},
 	{"over", 0, OPT_STRING, AT(over), "DUR",
 	 "episodes that lasted at least DUR: 500us, 2ms"},
+	{"key", 0, OPT_STRING, AT(key), "ID", "the spans of one key (request id, trace id)"},
+	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
+	 "only spans with this label rank (repeatable)"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
 	 "include episodes cut off by the recording's edge or by\nlost records, with their "
 	 "observed length"},
@@ -40,10 +48,10 @@ static const struct opt rows[] = {
 	OPT_HEADING("Episodes"),
 	{"top", 0, OPT_U64, AT(top), "N", "the N longest episodes; 0 = all"},
 	OPT_HEADING("Output"),
-	{"group", 0, OPT_STRING, AT(group), "root|holder|stack|cause|thread|comm",
+	{"group", 0, OPT_STRING, AT(group), "root|holder|stack|cause|thread|comm|label:KEY",
 	 "what the worst episodes are counted by (default root: the\nchain's end; holder: who "
 	 "held them up directly, which is the\nowner of the lock, the waker or who had the "
-	 "CPU)"},
+	 "CPU; label:KEY: of spans)"},
 	{"hist", 0, OPT_FLAG, AT(hist), NULL,
 	 "print a histogram of all episodes (powers of 2)"},
 	{"rows", 'n', OPT_U64, AT(rows), "N", "lines in each table (default 20; 0 = all)"},
@@ -90,11 +98,13 @@ static int preset_percent(const char *name, uint32_t *out)
 static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 {
 	const struct tail_opts *o = r->opt;
-	int given = !!o->preset + !!o->pct + !!o->over + (o->top != TAIL_NO_TOP);
+	int given = !!o->preset + !!o->pct + !!o->over + !!o->key + (o->top != TAIL_NO_TOP);
 	*p = (struct episode_pick){
 		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = o->open};
 	if (given > 1)
-		return usage(r, "give only one of --p50 ... --p9999, --pct, --over and --top",
+		return usage(r,
+			     "give only one of --p50 ... --p9999, --pct, --over, --key "
+			     "and --top",
 			     "");
 	if (o->preset && preset_percent(o->preset, &p->millipercent))
 		return usage(r, NOT_PERCENT, o->preset + 1);
@@ -106,6 +116,8 @@ static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 			return usage(r, "--over takes a duration like 500us or 2ms, not ",
 				     o->over);
 	}
+	if (o->key)
+		p->kind = PICK_KEY;
 	if (o->top != TAIL_NO_TOP) {
 		p->kind = PICK_TOP;
 		p->top = o->top ? o->top : UINT64_MAX;
@@ -139,15 +151,37 @@ static int parse_show(const struct tail_run *r, struct tail_show *s)
 	return 0;
 }
 
-static int not_by(const struct tail_run *r, const char *by)
+/* `option` takes `what`, of which `words` are the plain ones: what was meant? */
+static int not_one_of(const struct tail_run *r, const char *option, const char *what,
+		      const char *words, const char *given)
 {
 	char word[16];
-	const char *near = nearest_in("wait activation span", by, word, sizeof(word));
-	say_line("perfkit %s: --by is wait, activation, span or span:NAME, not %s%s%s%s (see: "
-		 "perfkit help %s)",
-		 r->verb, by, near ? "; did you mean '" : "", near ? near : "",
+	const char *near = nearest_in(words, given, word, sizeof(word));
+	say_line("perfkit %s: --%s is %s, not %s%s%s%s (see: perfkit help %s)", r->verb, option,
+		 what, given, near ? "; did you mean '" : "", near ? near : "",
 		 near ? "'?" : "", r->verb);
 	return 2;
+}
+
+static int parse_group(struct tail_run *r)
+{
+	const char *group = r->opt->group;
+	int by = group ? tail_group_of(group) : GROUP_ROOT;
+	if (group && !strncmp(group, "label:", 6))
+		by = GROUP_LABEL;
+	else if (by < 0 || by == GROUP_LABEL)
+		return not_one_of(r, "group",
+				  "root, holder, stack, cause, thread, comm or label:KEY",
+				  "root holder stack cause thread comm label:", group);
+	r->query.group_by = (enum tail_group_by)by;
+	return 0;
+}
+
+/* "span" or "span:NAME". */
+static int is_by(const char *by, const char *kind)
+{
+	size_t n = strlen(kind);
+	return !strncmp(by, kind, n) && (!by[n] || by[n] == ':');
 }
 
 /* What can be checked before the recording is read. */
@@ -156,87 +190,22 @@ static int parse(struct tail_run *r)
 	const struct tail_opts *o = r->opt;
 	struct tail_query *q = &r->query;
 	const char *by = o->by ? o->by : "";
-	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && strcmp(by, "span") &&
-	    strncmp(by, "span:", 5))
-		return not_by(r, by);
+	int spans = is_by(by, "span") || is_by(by, "window");
+	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && !spans)
+		return not_one_of(r, "by",
+				  "wait, activation, span, span:NAME, window or window:NAME",
+				  "wait activation span window", by);
+	if (*by && !spans && (o->key || o->where.n))
+		return usage(r, "--key and --where choose spans, not --by ", by);
 	if (o->json && o->csv)
 		return usage(r, "--json and --csv exclude each other", "");
-	q->group_by = o->group ? (enum tail_group_by)tail_group_of(o->group) : GROUP_ROOT;
-	int rc = parse_pick(r, &q->pick);
+	int rc = parse_group(r);
+	rc = rc ? rc : parse_pick(r, &q->pick);
 	return rc ? rc : parse_show(r, &q->show);
 }
 
-/* --- what an episode is --------------------------------------------------------------------
+/* --- several names -------------------------------------------------------------------------
  */
-
-static const char *name_of(const struct tail_run *r, uint32_t id)
-{
-	return strtab_get(&r->ti.tl.stacks->strings, id);
-}
-
-static int list_names(const struct tail_run *r, const char *why, const uint32_t *names,
-		      size_t n)
-{
-	struct buf b = {0};
-	for (size_t i = 0; i < n && i < TAIL_NAMES; i++)
-		buf_fmt(&b, "%s %s", i ? "," : "", name_of(r, names[i]));
-	say_line("perfkit %s: %s; %s has %s%s", r->verb, why, r->ti.path,
-		 n ? "spans named" : "no spans", buf_cstr(&b));
-	buf_release(&b);
-	return 2;
-}
-
-/* Ask for the span called as `text` is up to a "="; 0 when there is none. */
-static int has_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
-{
-	size_t len = strcspn(text, "=");
-	for (size_t i = 0; i < n; i++) {
-		const char *s = name_of(r, names[i]);
-		r->query.episodes.span = names[i];
-		if (strlen(s) == len && !memcmp(s, text, len))
-			return 1;
-	}
-	return 0;
-}
-
-static int named_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
-{
-	r->query.episodes.kind = EPISODE_SPAN;
-	return has_span(r, names, n, text) ? 0
-					   : list_names(r, "no span of that name", names, n);
-}
-
-/* --by, or the default: the recording's own spans if they have one name, else waits.
- * *several: percentiles of each name are all that is asked. */
-static int choose_by(struct tail_run *r, uint32_t *names, size_t *n, int *several)
-{
-	const char *by = r->opt->by;
-	struct episode_query *q = &r->query.episodes;
-	*n = episodes_span_names(&r->ti.tl, names, TAIL_NAMES);
-	if (*n > TAIL_NAMES)
-		*n = TAIL_NAMES;
-	if (by && strncmp(by, "span", 4)) {
-		q->kind = !strcmp(by, "wait") ? EPISODE_WAIT : EPISODE_ACTIVATION;
-		return 0;
-	}
-	const char *asked = r->opt->wait.tl.spans.n == 1 ? r->opt->wait.tl.spans.v[0] : NULL;
-	int kind = asked && !strchr(asked, '='); /* of several names: syscalls */
-	if (!by && asked && (!kind || has_span(r, names, *n, asked)))
-		return named_span(r, names, *n, asked);
-	if (!by && !kind && *n != 1)
-		return 0;
-	q->kind = EPISODE_SPAN;
-	if (by && by[4] == ':')
-		return named_span(r, names, *n, by + 5);
-	if (!*n)
-		return list_names(r,
-				  "--by span needs begin and end events (perfkit record "
-				  "requests --help)",
-				  names, 0);
-	q->span = names[0];
-	*several = *n > 1;
-	return 0;
-}
 
 /* Several span names and none chosen: percentiles of each. */
 static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
@@ -247,6 +216,8 @@ static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
 	for (size_t i = 0; !rc && i < n; i++) {
 		struct tail t = {.tl = &r->ti.tl};
 		r->query.episodes.span = names[i];
+		r->query.episodes.kind = EPISODE_SPAN;
+		tail_settle_kind(r);
 		rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
 		if (!rc)
 			tailout_population(r, &t, &b);
@@ -293,8 +264,40 @@ static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
 			   &so, e);
 }
 
+/* Windows are explained by what threads did in them: text or JSON. */
+static int answer_windows(struct tail_run *r)
+{
+	const struct tail_opts *o = r->opt;
+	struct tail t = {.tl = &r->ti.tl};
+	struct err e = {0};
+	struct buf b = {0};
+	if (o->csv || o->svg || o->flame || o->hist || o->group)
+		return usage(r,
+			     "these spans are windows, no single thread's work: they have no "
+			     "--csv, --svg, --flame, --hist or --group",
+			     "");
+	int rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
+	rc = rc ? rc : episodes_select(&t.episodes, t.tl, &r->query.pick, &t.selection, &e);
+	struct windows_answer a = {
+		t.tl,          &t.episodes, &t.selection, (size_t)o->rows, (size_t)o->details,
+		output_width()};
+	a.rows = o->json && !o->rows_given ? 0 : a.rows;
+	if (!rc && !o->json) {
+		buf_fmt(&b, "tail by window in %s\n", tailout_file(r));
+		tailout_population(r, &t, &b);
+	}
+	rc = rc ? rc : o->json ? windows_json(&b, &a, &e) : windows_text(&b, &a, &e);
+	if (!rc)
+		fwrite(b.v, 1, b.n, stdout);
+	buf_release(&b);
+	tail_release(&t);
+	return rc ? fail(&e) : 0;
+}
+
 static int answer(struct tail_run *r)
 {
+	if (r->query.episodes.kind == EPISODE_WINDOW)
+		return answer_windows(r);
 	struct tail t;
 	struct err e = {0};
 	struct buf b = {0};
@@ -321,7 +324,8 @@ static int answer(struct tail_run *r)
 
 int tail_picked(const struct tail_opts *o)
 {
-	return o->by || o->preset || o->pct || o->over || o->top != TAIL_NO_TOP || o->open;
+	return o->by || o->preset || o->pct || o->over || o->key || o->where.n ||
+	       o->top != TAIL_NO_TOP || o->open;
 }
 
 int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,
@@ -335,9 +339,12 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 	if (rc)
 		return rc;
 	r->query.episodes = waits_population(&r->ti, &r->opt->wait);
-	rc = choose_by(r, names, n, &many);
+	rc = tail_choose(r, names, n, &many);
 	if (!rc && many && !several)
-		rc = list_names(r, "choose one with --by span:NAME", names, *n);
+		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);
+	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW &&
+	    strcmp(verb, "tail") != 0)
+		rc = usage(r, "these spans are windows, no single thread's work", "");
 	if (several)
 		*several = many;
 	if (rc)

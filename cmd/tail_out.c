@@ -27,6 +27,7 @@ static void filters_text(const struct tail_opts *o, struct buf *b)
 	list(b, "pid", &in->pids);
 	list(b, "tid", &in->tids);
 	list(b, "cpu", &in->cpus);
+	list(b, "where", &o->where);
 	if (in->time) {
 		buf_str(b, b->n ? " time=" : "time=");
 		escape_visible(b, in->time, strlen(in->time));
@@ -54,7 +55,7 @@ static void also_text(const struct tail_run *r, struct buf *b)
 		buf_str(b, ", ...");
 }
 
-static const char *file_of(const struct tail_run *r)
+const char *tailout_file(const struct tail_run *r)
 {
 	const char *s = strtab_get(&r->ti.tl.stacks->strings, r->ti.tl.rec.file);
 	return *s ? s : r->ti.path;
@@ -69,7 +70,7 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 	list(&shown, "state", &o->wait.states);
 	also_text(r, &also);
 	struct tailtext_options to = {
-		.file = file_of(r),
+		.file = tailout_file(r),
 		.filters = buf_cstr(&filters),
 		.shown = buf_cstr(&shown),
 		.also = buf_cstr(&also),

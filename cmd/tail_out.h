@@ -15,17 +15,21 @@
 
 struct tail_opts {
 	struct wait_opts wait;
-	const char *by, *preset, *pct, *over, *group, *stacks, *flame, *svg;
+	const char *by, *preset, *pct, *over, *key, *group, *stacks, *flame, *svg;
+	struct opt_list where;
 	uint64_t top, rows, details;
 	int open, hist, json, csv;
 	int rows_given;
 };
+
+enum { TAIL_WHERE = 16 };
 
 struct tail_run {
 	const char *verb; /* who asks, for messages */
 	const struct tail_opts *opt;
 	struct tlinput ti;
 	struct tail_query query;
+	struct label_match where[TAIL_WHERE]; /* query.episodes.where */
 };
 
 /* Rows of the options that say which episodes are the tail, for structs that begin with
@@ -34,7 +38,8 @@ extern const struct opt tail_pick_rows[];
 
 /* Their names, and those of other options that the picked episodes depend on, for a verb's
  * modes. */
-#define TAIL_PICKS WAITS_SHOW " span by p50 p90 p95 p99 p999 p9999 p pct over open"
+#define TAIL_PICKS \
+	WAITS_SHOW " span with key where by p50 p90 p95 p99 p999 p9999 p pct over open"
 
 /* How many episodes the picked ones are the worst of. */
 size_t tailout_ranked(const struct tail_run *r, const struct tail *t);
@@ -78,6 +83,9 @@ int tailout_flame_add(const struct tail *t, struct flame_input *fi, const struct
 
 /* The whole answer as text, appended to b. ERR_NOMEM. */
 int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *e);
+
+/* How the recording is called. */
+const char *tailout_file(const struct tail_run *r);
 
 /* Population and percentiles only. */
 void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b);

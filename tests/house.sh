@@ -66,7 +66,7 @@ rooms_of()
 	case $1 in
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
-	libtime) echo "sched spans build explain store doctor" ;;
+	libtime) echo "sched spans side build explain store doctor" ;;
 	render) echo "text svg flame timeline" ;;
 	cmd) echo "cli input ." ;;
 	*) echo "." ;;

@@ -8,7 +8,8 @@
 static const char *known_words(const struct opt *o)
 {
 	static const char *const known[][2] = {
-		{"by", "wait activation span"},
+		{"by", "wait activation span window"},
+		{"group", "root holder stack cause thread comm label:"},
 		{"state", "blocked runnable preempted unknown running"},
 		{"call-graph", "dwarf fp none"},
 		{"color", "hot mem io wakeup chain java js perl red green blue aqua yellow "

@@ -4,6 +4,7 @@
 #include "cmd/input/missing.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/scope.h"
+#include "cmd/input/side_input.h"
 #include "cmd/input/waits.h"
 #include "libtime/build/build.h"
 #include "libtime/store/store.h"
@@ -31,6 +32,9 @@ const struct opt tlinput_rows[] = {
 	OPT_HEADING("Spans"),
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
+	{"with", 0, OPT_EACH, AT(sides), "FILE[,clock=mono|raw|real][,offset=NS]",
+	 "spans that a program logged (CSV), put on the recording's\nclock (repeatable; "
+	 "docs/requests.md)"},
 	OPT_HEADING("Filters"),
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
@@ -536,6 +540,7 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = rc ? rc : check_answerable(ti, need_time);
 		rc = rc ? rc : judge(ti, need_time);
 	}
+	rc = rc ? rc : side_input_add(ti, verb);
 	return opened(ti, need_time, rc);
 }
 
@@ -549,6 +554,7 @@ int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_
 	rc = rc ? rc : build(ti, need_time);
 	rc = rc ? rc : check_answerable(ti, need_time);
 	rc = rc ? rc : judge(ti, need_time);
+	rc = rc ? rc : side_input_add(ti, verb);
 	return opened(ti, need_time, rc);
 }
 

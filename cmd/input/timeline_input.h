@@ -14,7 +14,7 @@
 struct tlinput_opts {
 	struct input_opts in;
 	const char *causes, *recording;
-	struct opt_list idle_frames, work_frames, spans;
+	struct opt_list idle_frames, work_frames, spans, sides;
 };
 
 extern const struct opt tlinput_rows[];

@@ -6,7 +6,7 @@
 
 const char *episode_kind_name(unsigned int kind)
 {
-	static const char *const names[] = {"wait", "span", "activation"};
+	static const char *const names[] = {"wait", "span", "activation", "window"};
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
@@ -147,33 +147,85 @@ static int take_wait(struct collector *c, uint32_t i)
 	return add_episode(c, &ep);
 }
 
+static int has_labels(const struct timeline *tl, const struct episode_query *q, uint32_t span)
+{
+	for (size_t i = 0; i < q->nwhere; i++)
+		if (!q->where[i].value ||
+		    timeline_label(tl, span, q->where[i].key) != q->where[i].value)
+			return 0;
+	return 1;
+}
+
+int episodes_takes_thread(const struct timeline *tl, const struct episode_query *q,
+			  uint32_t thread)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	return has_thread(tl, q, thread) && has_comm(tl, q, t->comm) &&
+	       (q->system || !(t->flags & THREAD_SYSTEM));
+}
+
+int episodes_only_thread(const struct timeline *tl, const struct episode_query *q,
+			 uint32_t *thread)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < tl->threads.n && n < 2; i++) {
+		if (!episodes_takes_thread(tl, q, i))
+			continue;
+		*thread = i;
+		n++;
+	}
+	return n == 1;
+}
+
+int episodes_span_thread(const struct timeline *tl, const struct episode_query *q,
+			 uint32_t span, uint32_t *thread)
+{
+	const struct tl_span *s = &tl->spans.v[span];
+	*thread = s->thread;
+	if (s->thread != TL_NONE || !q->alone)
+		return s->thread != TL_NONE && !(s->flags & SPAN_OVERLAPPED);
+	*thread = q->alone_thread;
+	return s->pid < 0 || tl->threads.v[*thread].pid == s->pid;
+}
+
+/* A window is not its thread's doing, so what of that is suspect or unknown does not count. */
+static void as_window(struct episode *ep)
+{
+	ep->flags &= OFF_OPEN;
+	ep->unknown = 0;
+}
+
 static int take_span(struct collector *c, uint32_t i)
 {
 	const struct tl_span *s = &c->tl->spans.v[i];
-	if (s->thread >= c->tl->threads.n || s->end_thread >= c->tl->threads.n)
+	int window = c->q->kind == EPISODE_WINDOW;
+	uint32_t thread = s->thread;
+	if (s->name != c->q->span ||
+	    (!window && !episodes_span_thread(c->tl, c->q, i, &thread)))
 		return 0;
-	const struct tl_thread *t = &c->tl->threads.v[s->thread];
 	struct episode ep = {
 		.start_ns = s->start_ns,
 		.end_ns = s->end_ns,
 		.key = s->key,
-		.thread = s->thread,
-		.end_thread = s->end_thread,
-		.comm = t->comm,
+		.thread = thread,
+		.end_thread = s->thread == TL_NONE ? thread : s->end_thread,
+		.comm = thread == TL_NONE ? 0 : c->tl->threads.v[thread].comm,
 		.at = i,
 		.cpu = TL_NOCPU,
 		.flags = s->flags & (OFF_OPEN | OFF_SUSPECT),
-		.unknown = s->unknown_ns != 0,
+		.unknown = s->unknown_ns != 0 && s->thread != TL_NONE,
 	};
-	if (s->name != c->q->span || !has_comm(c->tl, c->q, t->comm) ||
-	    !has_thread(c->tl, c->q, s->thread))
+	if (window)
+		as_window(&ep);
+	if (thread != TL_NONE &&
+	    (!has_comm(c->tl, c->q, ep.comm) || !has_thread(c->tl, c->q, thread)))
 		return 0;
-	if (c->q->ncpus) {
-		uint16_t cpu = timeline_cpu_at(c->tl, s->thread, s->start_ns);
+	if (c->q->ncpus && thread != TL_NONE) {
+		uint16_t cpu = timeline_cpu_at(c->tl, thread, s->start_ns);
 		if (!has_cpu(c->tl, c->q, cpu, cpu))
 			return 0;
 	}
-	if (!clip(c->q, &ep.start_ns, &ep.end_ns, &ep.flags))
+	if (!has_labels(c->tl, c->q, i) || !clip(c->q, &ep.start_ns, &ep.end_ns, &ep.flags))
 		return 0;
 	return add_episode(c, &ep);
 }
@@ -295,7 +347,7 @@ static int count_threads(struct collector *c)
 	uint32_t last = TL_NONE;
 	for (size_t i = 0; !r && i < c->out->v.n; i++) {
 		uint32_t t = c->out->v.v[i].thread;
-		if (t == last)
+		if (t == last || t == TL_NONE)
 			continue;
 		last = t;
 		r = u64map_put(&threads, t, 0);
@@ -330,7 +382,7 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	struct collector c = {.tl = tl, .q = q, .out = out};
 	int r = 0;
 	*out = (struct episodes){.query = *q};
-	if (q->kind == EPISODE_SPAN)
+	if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)
 		for (uint32_t i = 0; !r && i < tl->spans.n; i++)
 			r = take_span(&c, i);
 	else
@@ -438,6 +490,8 @@ static uint64_t threshold_of(const struct episodes *x, const struct episode_pick
 		return p->ns;
 	if (p->kind == PICK_PERCENTILE)
 		return episodes_percentile(x, p->millipercent, 0);
+	if (p->kind == PICK_KEY)
+		return 0;
 	size_t n = x->clean.n + (p->dirty ? x->dirty.n : 0);
 	if (!p->top || !n)
 		return UINT64_MAX;
@@ -456,17 +510,35 @@ static int worse(const void *a, const void *b, void *ctx)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-int episodes_select(const struct episodes *x, const struct episode_pick *pick,
-		    struct episode_selection *out, struct err *e)
+uint32_t episode_key_text(const struct episodes *x, const struct timeline *tl,
+			  const struct episode *ep)
+{
+	int span = x->query.kind == EPISODE_SPAN || x->query.kind == EPISODE_WINDOW;
+	return span && ep->at < tl->spans.n ? tl->spans.v[ep->at].key_text : 0;
+}
+
+static int is_picked(const struct episodes *x, const struct timeline *tl,
+		     const struct episode_pick *pick, const struct episode *ep,
+		     uint64_t threshold)
+{
+	uint32_t key = episode_key_text(x, tl, ep);
+	if (pick->kind == PICK_KEY)
+		return key ? key == pick->key_text : ep->key && ep->key == pick->key;
+	return episode_ns(ep) >= threshold &&
+	       (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)) || pick->dirty);
+}
+
+int episodes_select(const struct episodes *x, const struct timeline *tl,
+		    const struct episode_pick *pick, struct episode_selection *out,
+		    struct err *e)
 {
 	uint64_t threshold = threshold_of(x, pick);
 	*out = (struct episode_selection){.threshold_ns = threshold};
-	out->dirty = x->dirty.n - below(x->dirty.v, x->dirty.n, threshold);
+	if (pick->kind != PICK_KEY)
+		out->dirty = x->dirty.n - below(x->dirty.v, x->dirty.n, threshold);
 	out->cannot_say = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
 	for (uint32_t i = 0; i < x->v.n; i++) {
-		const struct episode *ep = &x->v.v[i];
-		if (episode_ns(ep) < threshold ||
-		    (ep->flags & (OFF_OPEN | OFF_SUSPECT) && !pick->dirty))
+		if (!is_picked(x, tl, pick, &x->v.v[i], threshold))
 			continue;
 		if (vec_push(&out->v, i)) {
 			episode_selection_release(out);

@@ -19,15 +19,31 @@
 
 #include "libtime/sched/timeline.h"
 
-enum episode_kind { EPISODE_WAIT, EPISODE_SPAN, EPISODE_ACTIVATION };
+enum episode_kind {
+	EPISODE_WAIT,
+	EPISODE_SPAN, /* those that are one thread's work */
+	EPISODE_ACTIVATION,
+	EPISODE_WINDOW, /* spans as times in which chosen threads did something: all of them */
+};
 
-/* "wait", "span", "activation". */
+/* "wait", "span", "activation", "window". */
 const char *episode_kind_name(unsigned int kind);
+
+/* A label that a span must have; strings ids. */
+struct label_match {
+	uint32_t key, value;
+};
 
 /* What to collect. Zero-initialised: all waits. Lists are borrowed. */
 struct episode_query {
 	enum episode_kind kind;
-	uint32_t span;            /* EPISODE_SPAN: strings id of the name */
+	uint32_t span; /* EPISODE_SPAN, _WINDOW: strings id of the name */
+	const struct label_match *where;
+	size_t nwhere;
+	/* EPISODE_SPAN: spans that name no thread are this one's, where the filters leave just
+	 * one; alone 0: they do not */
+	int alone;
+	uint32_t alone_thread;
 	const char *const *comms; /* filters of the population; n 0 = all */
 	size_t ncomms;
 	const int32_t *pids, *tids;
@@ -42,7 +58,8 @@ struct episode_query {
 struct episode {
 	uint64_t start_ns, end_ns;
 	uint64_t key;                /* spans across threads; else 0 */
-	uint32_t thread, end_thread; /* the same but for spans handed over */
+	uint32_t thread, end_thread; /* the same but for spans handed over; of a window also
+				      * TL_NONE */
 	uint32_t comm;               /* strings id: the thread's name */
 	uint32_t at;                 /* index of timeline.off (wait) or .spans; else TL_NONE */
 	uint16_t cpu;                /* where a wait came back; TL_NOCPU = not told */
@@ -101,10 +118,12 @@ uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, in
 
 /* Which episodes are the tail. */
 struct episode_pick {
-	enum { PICK_PERCENTILE, PICK_OVER, PICK_TOP } kind;
+	enum { PICK_PERCENTILE, PICK_OVER, PICK_TOP, PICK_KEY } kind;
 	uint32_t millipercent; /* PICK_PERCENTILE: those of at least that length */
 	uint64_t ns;           /* PICK_OVER: those of at least ns */
 	uint64_t top;          /* PICK_TOP: the longest */
+	uint32_t key_text;     /* PICK_KEY: the spans of that key, the others as well; */
+	uint64_t key;          /* by this number where a span's key is no text */
 	int dirty;             /* list open and suspect ones among them */
 };
 
@@ -116,13 +135,31 @@ struct episode_selection {
 	int cannot_say;
 };
 
-/* Choose the tail. ERR_NOMEM. */
-int episodes_select(const struct episodes *x, const struct episode_pick *pick,
-		    struct episode_selection *out, struct err *e);
+/* Choose the tail of what was collected of `tl`. ERR_NOMEM. */
+int episodes_select(const struct episodes *x, const struct timeline *tl,
+		    const struct episode_pick *pick, struct episode_selection *out,
+		    struct err *e);
 void episode_selection_release(struct episode_selection *s);
 
 /* Would pX rest mostly on open and suspect episodes? */
 int episodes_cannot_say(const struct episodes *x, uint32_t millipercent);
+
+/* 1 when a query's filters leave the thread. */
+int episodes_takes_thread(const struct timeline *tl, const struct episode_query *q,
+			  uint32_t thread);
+
+/* The one thread that a query's filters leave: 1 and *thread; 0 where there are none or more.
+ * Threads of the system count where they are asked for. */
+int episodes_only_thread(const struct timeline *tl, const struct episode_query *q,
+			 uint32_t *thread);
+
+/* 1 when the span's time is that of one thread: *thread, which `q` may say. */
+int episodes_span_thread(const struct timeline *tl, const struct episode_query *q,
+			 uint32_t span, uint32_t *thread);
+
+/* The key that a side file gave an episode of spans or windows; 0 for none (strings id). */
+uint32_t episode_key_text(const struct episodes *x, const struct timeline *tl,
+			  const struct episode *ep);
 
 /* The distinct names of the timeline's spans in the order of their first appearance, into
  * names[0..max); returns how many there are. */

@@ -25,6 +25,7 @@ void timeline_release(struct timeline *tl)
 	bigvec_release(&tl->event_samples);
 	vec_release(&tl->events);
 	vec_release(&tl->spans);
+	vec_release(&tl->labels);
 	vec_release(&tl->marks);
 	vec_release(&tl->losses);
 	vec_release(&tl->totals);
@@ -633,4 +634,29 @@ const char *loss_kind_name(unsigned int kind)
 {
 	static const char *const names[] = {"lost", "hole", "throttle", "disorder"};
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
+}
+
+size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *first)
+{
+	size_t lo = 0, hi = tl->labels.n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (tl->labels.v[mid].span < span)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = lo;
+	while (hi < tl->labels.n && tl->labels.v[hi].span == span)
+		hi++;
+	return hi - lo;
+}
+
+uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key)
+{
+	size_t first, n = timeline_labels_of(tl, span, &first);
+	for (size_t i = first; i < first + n; i++)
+		if (tl->labels.v[i].key == key)
+			return tl->labels.v[i].value;
+	return 0;
 }

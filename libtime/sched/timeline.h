@@ -130,9 +130,24 @@ struct tl_span {
 	uint64_t key;
 	uint64_t handed_ns; /* when end_thread got it from thread; 0: they are one */
 	uint32_t name;      /* strings id */
+	/* Of a side file's also TL_NONE, both: it did not say, or no such thread was recorded.
+	 */
 	uint32_t thread, end_thread;
-	uint32_t parent; /* index of timeline.spans or TL_NONE */
-	uint32_t flags;  /* OFF_OPEN, OFF_SUSPECT */
+	uint32_t parent;   /* index of timeline.spans or TL_NONE */
+	uint32_t key_text; /* strings id: the key as a side file has it, or 0 */
+	int32_t pid;       /* of a side file's without a thread: its process; else -1 */
+	uint32_t flags;    /* OFF_OPEN, OFF_SUSPECT, SPAN_OVERLAPPED */
+};
+
+enum span_flag {
+	/* Of a side file's: its thread worked on other spans meanwhile, so what the thread did
+	 * is not what the span did. */
+	SPAN_OVERLAPPED = 32,
+};
+
+struct tl_label {            /* what a side file says of a span */
+	uint32_t key, value; /* strings ids */
+	uint32_t span;       /* index of timeline.spans */
 };
 
 struct tl_mark { /* a single event worth showing: a tracepoint that is no scheduler's */
@@ -224,6 +239,7 @@ struct timeline {
 	BIGVEC(struct tl_event_sample) event_samples; /* where asked for; in no order */
 	VEC(struct tl_event) events;
 	VEC(struct tl_span) spans;
+	VEC(struct tl_label) labels; /* by span */
 	VEC(struct tl_mark) marks;
 	VEC(struct tl_loss) losses;
 	VEC(struct tl_off_total) totals;
@@ -313,6 +329,12 @@ struct tl_runs {
 };
 int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e);
 void tl_runs_release(struct tl_runs *r);
+
+/* The labels of a span: timeline.labels[*first], and how many. */
+size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *first);
+
+/* The value of a span's label (strings ids); 0 where it has none of that key. */
+uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key);
 
 /* Which of several recordings a thread, or a CPU by its number in the timeline, is of; NULL
  * where the timeline is one. timeline_recording_of is never NULL. */

@@ -170,6 +170,12 @@ static int join_spans_and_losses(struct join *j)
 		if (vec_push(&j->tl->spans, s))
 			return ERR_NOMEM;
 	}
+	for (size_t i = 0; i < j->more->labels.n; i++) {
+		struct tl_label l = j->more->labels.v[i];
+		l.span += j->span;
+		if (vec_push(&j->tl->labels, l))
+			return ERR_NOMEM;
+	}
 	for (size_t i = 0; i < j->more->losses.n; i++) {
 		struct tl_loss l = j->more->losses.v[i];
 		l.cpu = cpu(j, l.cpu);

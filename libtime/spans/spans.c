@@ -1,6 +1,7 @@
 #include "libtime/spans/spans.h"
 #include "base/mem.h"
 #include "libtime/sched/part_sums.h"
+#include "libtime/spans/span_add.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ static int open_span(struct spans *s, const struct span_event *ev, uint32_t pare
 			    .thread = ev->thread,
 			    .end_thread = ev->thread,
 			    .parent = parent,
+			    .pid = -1,
 			    .flags = OFF_OPEN};
 	if (s->tl->spans.n >= TL_NONE)
 		return ERR_LIMIT;
@@ -364,50 +366,6 @@ static void clip(const struct timeline *tl, struct tl_span *x, const struct extr
 	x->end_ns = to > x->start_ns ? to : x->start_ns;
 }
 
-struct place {
-	uint64_t start;
-	uint32_t was;
-};
-
-static int place_order(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->was < y->was ? -1 : x->was > y->was;
-}
-
-/* By start; begins were met in this order, so that only spans without one have to move. */
-static int sort_spans(struct timeline *tl)
-{
-	size_t n = tl->spans.n, i = 1;
-	while (i < n && tl->spans.v[i - 1].start_ns <= tl->spans.v[i].start_ns)
-		i++;
-	if (i >= n)
-		return 0;
-	struct place *p = mem_zalloc(n, sizeof(*p));
-	uint32_t *now = mem_zalloc(n, sizeof(*now));
-	struct tl_span *v = mem_zalloc(n, sizeof(*v));
-	int r = p && now && v ? 0 : ERR_NOMEM;
-	for (i = 0; !r && i < n; i++)
-		p[i] = (struct place){tl->spans.v[i].start_ns, (uint32_t)i};
-	if (!r)
-		qsort(p, n, sizeof(*p), place_order);
-	for (i = 0; !r && i < n; i++) {
-		v[i] = tl->spans.v[p[i].was];
-		now[p[i].was] = (uint32_t)i;
-	}
-	for (i = 0; !r && i < n; i++)
-		if (v[i].parent != TL_NONE)
-			v[i].parent = now[v[i].parent];
-	if (!r)
-		memcpy(tl->spans.v, v, n * sizeof(*v));
-	mem_free(p);
-	mem_free(now);
-	mem_free(v);
-	return r;
-}
-
 int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e)
 {
 	struct part_sums parts = {0};
@@ -420,5 +378,5 @@ int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct er
 		fill(&parts, x, &s->extra.v[i]);
 	}
 	part_sums_release(&parts);
-	return r || sort_spans(s->tl) ? err_nomem(e) : 0;
+	return r || spans_sort(s->tl) ? err_nomem(e) : 0;
 }

@@ -108,13 +108,21 @@ CREATE TABLE offcpu_totals(
 CREATE TABLE spans(
 	id INTEGER PRIMARY KEY,
 	name TEXT NOT NULL,
-	thread_id INTEGER NOT NULL REFERENCES threads(id),
-	end_thread_id INTEGER NOT NULL REFERENCES threads(id),
+	thread_id INTEGER REFERENCES threads(id),
+	end_thread_id INTEGER REFERENCES threads(id),
 	start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
 	key INTEGER, parent_id INTEGER REFERENCES spans(id),
 	run_ns INTEGER NOT NULL, blocked_ns INTEGER NOT NULL, runnable_ns INTEGER NOT NULL,
 	preempted_ns INTEGER NOT NULL, unknown_ns INTEGER NOT NULL,
-	open INTEGER NOT NULL, suspect INTEGER NOT NULL, handed_ns INTEGER);
+	open INTEGER NOT NULL, suspect INTEGER NOT NULL, handed_ns INTEGER,
+	recording_id INTEGER NOT NULL REFERENCES recordings(id),
+	key_text TEXT, pid INTEGER, overlapped INTEGER NOT NULL);
+
+CREATE TABLE labels(
+	key TEXT NOT NULL, value TEXT NOT NULL,
+	thread_id INTEGER REFERENCES threads(id),
+	span_id INTEGER REFERENCES spans(id),
+	from_ns INTEGER, to_ns INTEGER);
 
 CREATE TABLE marks(
 	id INTEGER PRIMARY KEY,
@@ -152,6 +160,7 @@ CREATE INDEX finding_lines ON finding_details(finding_id, line);
 CREATE INDEX samples_thread ON samples(thread_id, time_ns);
 CREATE INDEX threads_tid ON threads(tid);
 CREATE INDEX spans_name ON spans(name, start_ns);
+CREATE INDEX labels_of_span ON labels(span_id);
 
 -- What each thread did at each moment: its states follow each other without gap or overlap.
 CREATE VIEW thread_states AS

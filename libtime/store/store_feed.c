@@ -18,7 +18,8 @@ enum {
 #define C14 C13 ",c13"
 #define C15 C14 ",c14"
 #define C16 C15 ",c15"
-#define C21 C16 ",c16,c17,c18,c19,c20"
+#define C20 C16 ",c16,c17,c18,c19"
+#define C21 C20 ",c20"
 
 /* The columns of a row. Of those that SQLite numbers itself, the ones behind the id. */
 static const struct {
@@ -34,7 +35,8 @@ static const struct {
 	[FEED_FRAMES] = {9, "INSERT INTO frames SELECT " C9 " FROM feed"},
 	[FEED_CALL_PATHS] = {4, "INSERT INTO call_paths SELECT " C4 " FROM feed"},
 	[FEED_OFFCPU_TOTALS] = {5, "INSERT INTO offcpu_totals SELECT NULL," C5 " FROM feed"},
-	[FEED_SPANS] = {16, "INSERT INTO spans SELECT " C16 " FROM feed"},
+	[FEED_SPANS] = {20, "INSERT INTO spans SELECT " C20 " FROM feed"},
+	[FEED_LABELS] = {3, "INSERT INTO labels SELECT c0,c1,NULL,c2,NULL,NULL FROM feed"},
 	[FEED_MARKS] = {7, "INSERT INTO marks SELECT NULL," C7 " FROM feed"},
 	[FEED_LOSSES] = {7, "INSERT INTO losses SELECT NULL," C7 " FROM feed"},
 };

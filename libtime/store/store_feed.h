@@ -32,6 +32,7 @@ enum feed_table {
 	FEED_CALL_PATHS,
 	FEED_OFFCPU_TOTALS,
 	FEED_SPANS,
+	FEED_LABELS,
 	FEED_MARKS,
 	FEED_LOSSES,
 	FEED_TABLES,
@@ -45,8 +46,8 @@ struct feed;
 int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e);
 
 /* The cells of a new row, one a column of the table (of offcpu_totals, marks and losses
- * but the id, which SQLite counts); valid until the table's next row, and to be set
- * by then. ERR_NOMEM; ERR_IO for what happened to a row before. */
+ * but the id, which SQLite counts; of labels: key, value, span_id); valid until the table's
+ * next row, and to be set by then. ERR_NOMEM; ERR_IO for what happened to a row before. */
 int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct err *e);
 
 /* Until all rows are written. As feed_row. */

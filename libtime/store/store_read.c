@@ -410,19 +410,24 @@ static int read_totals(struct load *l)
 	return r ? r : got;
 }
 
-#define SPAN_ROWS(handed)                                                                     \
-	"SELECT id,name,thread_id,end_thread_id,start_ns,end_ns,key,parent_id,"               \
-	"run_ns,blocked_ns,runnable_ns,preempted_ns,unknown_ns,open,suspect," handed " FROM " \
-	"spans WHERE thread_id IN (SELECT id FROM threads WHERE recording_id = ?) "           \
-	"ORDER BY id"
+#define SPAN_ROWS(more, of)                                                                 \
+	"SELECT id,name,thread_id,end_thread_id,start_ns,end_ns,key,parent_id,"             \
+	"run_ns,blocked_ns,runnable_ns,preempted_ns,unknown_ns,open,suspect," more " FROM " \
+	"spans WHERE " of " ORDER BY id"
+#define OF_ITS_THREADS "thread_id IN (SELECT id FROM threads WHERE recording_id = ?)"
 
-/* Stores of older perfkits have no handed_ns. */
+/* Stores of older perfkits have no handed_ns, or nothing of side files. */
 static int select_spans(struct load *l)
 {
-	int has = 0;
-	int r = store_has_column(l->s, "spans", "handed_ns", &has, l->e);
-	return r ? r
-		 : rows_select(l, "spans", has ? SPAN_ROWS("handed_ns") : SPAN_ROWS("NULL"));
+	static const char *const sql[] = {
+		SPAN_ROWS("NULL,NULL,NULL,0", OF_ITS_THREADS),
+		SPAN_ROWS("handed_ns,NULL,NULL,0", OF_ITS_THREADS),
+		SPAN_ROWS("handed_ns,key_text,pid,overlapped", "recording_id = ?"),
+	};
+	int handed = 0, side = 0;
+	int r = store_has_column(l->s, "spans", "handed_ns", &handed, l->e);
+	r = r ? r : store_has_column(l->s, "spans", "overlapped", &side, l->e);
+	return r ? r : rows_select(l, "spans", sql[side ? 2 : handed]);
 }
 
 static int read_spans(struct load *l)
@@ -434,8 +439,8 @@ static int read_spans(struct load *l)
 		uint64_t key = (uint64_t)take(l);
 		if (take_string(l, &s.name))
 			return rows_nomem(l);
-		s.thread = take_thread(l);
-		s.end_thread = take_thread(l);
+		s.thread = take_id(l, &l->thread, TL_NONE);
+		s.end_thread = take_id(l, &l->thread, TL_NONE);
 		s.start_ns = take_ns(l);
 		s.end_ns = take_ns(l);
 		s.key = (uint64_t)take(l);
@@ -448,10 +453,42 @@ static int read_spans(struct load *l)
 		s.flags = (uint32_t)take_flag(l, OFF_OPEN);
 		s.flags |= (uint32_t)take_flag(l, OFF_SUSPECT);
 		s.handed_ns = (uint64_t)take_opt(l, INT64_MAX, 0);
+		if (take_string(l, &s.key_text))
+			return rows_nomem(l);
+		s.pid = (int32_t)take_opt(l, INT32_MAX, -1);
+		s.flags |= (uint32_t)take_flag(l, SPAN_OVERLAPPED);
+		l->bad |= (s.thread == TL_NONE) != (s.end_thread == TL_NONE);
 		if (l->bad || s.end_ns < s.start_ns)
 			return rows_damaged(l, "a thread, parent or time that is not there");
 		if (u64map_put(&l->span, key, (uint32_t)l->tl->spans.n) ||
 		    vec_push(&l->tl->spans, s))
+			r = rows_nomem(l);
+	}
+	return r ? r : got;
+}
+
+/* Of a label without a span nothing is known yet to hold it. */
+static int read_labels(struct load *l)
+{
+	int has = 0, got = 0;
+	int r = store_has_column(l->s, "labels", "span_id", &has, l->e);
+	if (r || !has)
+		return r;
+	r = rows_select(l, "labels",
+			"SELECT l.rowid,l.span_id,l.key,l.value FROM labels l "
+			"JOIN spans s ON s.id = l.span_id WHERE s.recording_id = ? "
+			"ORDER BY l.rowid");
+	while (!r && (got = rows_next(l)) == 1) {
+		struct tl_label x = {.key = 0};
+		take(l);
+		x.span = take_id(l, &l->span, TL_NONE);
+		if (take_string(l, &x.key) || take_string(l, &x.value))
+			return rows_nomem(l);
+		if (l->tl->labels.n && l->tl->labels.v[l->tl->labels.n - 1].span > x.span)
+			l->bad = 1;
+		if (l->bad)
+			return rows_damaged(l, "a span that is not there, or not in order");
+		if (vec_push(&l->tl->labels, x))
 			r = rows_nomem(l);
 	}
 	return r ? r : got;
@@ -537,7 +574,7 @@ static int read_all(struct load *l)
 	static int (*const tables[])(struct load *) = {
 		read_recording,     read_shared_names, read_threads, read_events,
 		read_shared_stacks, storeoff_read,     read_samples, read_totals,
-		read_spans,         read_marks,        read_losses};
+		read_spans,         read_labels,       read_marks,   read_losses};
 	int r = 0;
 	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
 		r = tables[i](l);

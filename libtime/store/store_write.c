@@ -416,8 +416,27 @@ static int write_spans(struct load *l)
 		put_int(row, 14, (s->flags & OFF_OPEN) != 0);
 		put_int(row, 15, (s->flags & OFF_SUSPECT) != 0);
 		put_opt(row, 16, s->handed_ns != 0, (int64_t)s->handed_ns);
+		put_int(row, 17, l->recording);
+		put_name(row, 18, text_of(l, s->key_text));
+		put_opt(row, 19, s->pid >= 0, s->pid);
+		put_int(row, 20, (s->flags & SPAN_OVERLAPPED) != 0);
 	}
 	l->w->spans += (int64_t)l->tl->spans.n;
+	return r;
+}
+
+static int write_labels(struct load *l)
+{
+	struct cell *row;
+	int r = 0;
+	for (size_t i = 0; !r && i < l->tl->labels.n; i++) {
+		if ((r = new_row(l, FEED_LABELS, &row)))
+			break;
+		const struct tl_label *x = &l->tl->labels.v[i];
+		put_text(row, 1, text_of(l, x->key));
+		put_text(row, 2, text_of(l, x->value));
+		put_int(row, 3, l->span0 + x->span + 1);
+	}
 	return r;
 }
 
@@ -571,8 +590,9 @@ static void load_end(struct load *l)
 int store_writer_add(struct store_writer *w, const struct timeline *tl, struct err *e)
 {
 	static int (*const tables[])(struct load *) = {
-		write_recording,  write_threads, write_events, write_frames, write_paths,
-		write_bulk_comms, write_totals,  write_spans,  write_marks,  write_losses};
+		write_recording, write_threads,    write_events, write_frames,
+		write_paths,     write_bulk_comms, write_totals, write_spans,
+		write_labels,    write_marks,      write_losses};
 	struct load l;
 	if (tl->rec.end_ns > INT64_MAX)
 		return err_set(
@@ -582,7 +602,7 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	int r = load_begin(&l, w, tl, e);
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
 		    tl->off.n + tl->samples.n + tl->event_samples.n + tl->totals.n +
-		    tl->spans.n + tl->marks.n + tl->losses.n;
+		    tl->spans.n + tl->labels.n + tl->marks.n + tl->losses.n;
 	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
 		r = tables[i](&l);
 	if (r) /* in any case: the writer has texts of the timeline in its hands */

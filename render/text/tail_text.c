@@ -1,8 +1,8 @@
 #include "render/text/tail_text.h"
 #include "libtime/explain/causes.h"
 #include "render/text/escape.h"
+#include "render/text/labels.h"
 #include "render/text/table.h"
-#include "render/text/tail_answer.h"
 #include "render/text/tail_events.h"
 #include "render/text/units.h"
 
@@ -40,11 +40,11 @@ static void wrapped(struct buf *out, const char *text, size_t column, size_t ind
 static void kind_words(struct buf *b, const struct tail *t)
 {
 	const struct episode_query *q = &t->episodes.query;
-	if (q->kind != EPISODE_SPAN) {
+	if (q->kind == EPISODE_WAIT || q->kind == EPISODE_ACTIVATION) {
 		buf_str(b, q->kind == EPISODE_WAIT ? "waits" : "activations");
 		return;
 	}
-	buf_str(b, "spans of ");
+	buf_str(b, q->kind == EPISODE_SPAN ? "spans of " : "windows of ");
 	const struct strtab *s = &t->tl->stacks->strings;
 	escape_visible(b, strtab_get(s, q->span), strtab_len(s, q->span));
 }
@@ -57,10 +57,12 @@ static void population_line(struct buf *b, const struct tail *t,
 	units_count(&line, x->clean.n);
 	buf_char(&line, ' ');
 	kind_words(&line, t);
-	buf_str(&line, " of ");
-	units_plural(&line, x->threads, "thread", "threads");
-	buf_str(&line, " in ");
-	units_plural(&line, x->processes, "process", "processes");
+	if (x->query.kind != EPISODE_WINDOW) {
+		buf_str(&line, " of ");
+		units_plural(&line, x->threads, "thread", "threads");
+		buf_str(&line, " in ");
+		units_plural(&line, x->processes, "process", "processes");
+	}
 	buf_fmt(&line, " (%s)", *o->filters ? o->filters : "all");
 	if (x->query.kind == EPISODE_WAIT && !x->query.idle)
 		buf_str(&line, ", without their idle parts");
@@ -222,16 +224,38 @@ static void histogram(struct buf *b, const struct episodes *x, size_t width)
 /* --- groups --------------------------------------------------------------------------------
  */
 
+/* How far the worst share one root: the largest group, which need not be the first by time.
+ * Nothing of a single episode. */
+static void groups_sentence(struct buf *b, const struct tail *t, const char *name)
+{
+	uint64_t most = 0;
+	if (t->rows.n < 2)
+		return;
+	for (size_t i = 0; i < t->groups.n; i++)
+		most = most > t->groups.v[i].count ? most : t->groups.v[i].count;
+	if (most < 2 && t->rows.n > 1)
+		buf_str(b, "no two of the ");
+	else {
+		units_count(b, most);
+		buf_str(b, " of ");
+	}
+	units_plural(b, t->rows.n, "worst episode has", "worst episodes have");
+	buf_fmt(b, " the same %s\n\n", name);
+}
+
 static void groups_table(struct buf *b, struct tail *t, const struct tailtext_options *o)
 {
 	uint64_t total = 0;
 	for (size_t i = 0; i < t->groups.n; i++)
 		total += t->groups.v[i].ns;
-	if (t->rows.n < 2)
+	if (!t->groups.n)
 		return;
 	buf_char(b, '\n');
-	const char *name =
-		t->group_by == GROUP_COMM ? "thread name" : tail_group_name(t->group_by);
+	const char *name = t->group_by == GROUP_COMM ? "thread name"
+			   : t->group_by == GROUP_LABEL
+				   ? strtab_get(&t->tl->stacks->strings, t->group_label)
+				   : tail_group_name(t->group_by);
+	groups_sentence(b, t, name);
 	const struct table_column columns[] = {
 		{"count", .right = 1}, {"time", .right = 1}, {"share", .right = 1}, {name}};
 	struct table table = {columns, 4};
@@ -284,7 +308,17 @@ static void recurrence_lines(struct buf *b, const struct tail *t)
 /* --- the worst, one a line -----------------------------------------------------------------
  */
 
-static void episode_row(struct table *table, const struct tail *t, size_t rank)
+/* Do the episodes have keys that people know them by? */
+static int has_keys(const struct tail *t)
+{
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (episode_key_text(&t->episodes, t->tl,
+				     &t->episodes.v.v[t->rows.v[i].episode]))
+			return 1;
+	return 0;
+}
+
+static void episode_row(struct table *table, const struct tail *t, size_t rank, int keys)
 {
 	const struct tail_row *row = &t->rows.v[rank];
 	const struct episode *ep = &t->episodes.v.v[row->episode];
@@ -292,28 +326,37 @@ static void episode_row(struct table *table, const struct tail *t, size_t rank)
 	units_seconds(&table->text, ep->start_ns);
 	table_next(table);
 	table_duration(table, episode_ns(ep));
+	if (keys) {
+		words_name(&table->text, t->tl, episode_key_text(&t->episodes, t->tl, ep));
+		table_next(table);
+	}
 	words_thread(&table->text, t->tl, ep->thread, ep->comm);
 	table_next(table);
 	table_text(table, words_cause(row->state, row->cause));
-	words_root_brief(&table->text, t, &row->root);
+	words_root_cell(&table->text, t, row, 0);
 	table_next(table);
 }
 
 static void episodes_table(struct buf *b, const struct tail *t,
 			   const struct tailtext_options *o)
 {
-	static const struct table_column columns[] = {{"#", .right = 1},
-						      {"start (s)", .right = 1},
-						      {"length", .right = 1},
-						      {"thread", .cut = TABLE_CUT_ID},
-						      {"cause"},
-						      {"root"}};
-	struct table table = {columns, 6};
+	static const struct table_column plain[] = {{"#", .right = 1},
+						    {"start (s)", .right = 1},
+						    {"length", .right = 1},
+						    {"thread", .cut = TABLE_CUT_ID},
+						    {"cause"},
+						    {"root"}};
+	static const struct table_column keyed[] = {
+		{"#", .right = 1}, {"start (s)", .right = 1},       {"length", .right = 1},
+		{"key"},           {"thread", .cut = TABLE_CUT_ID}, {"cause"},
+		{"root"}};
+	int keys = has_keys(t);
+	struct table table = {keys ? keyed : plain, keys ? 7 : 6};
 	size_t n = o->rows && o->rows < t->rows.n ? o->rows : t->rows.n;
-	if (!n || (t->rows.n == 1 && o->details)) /* which tell more */
+	if (!n)
 		return;
 	for (size_t i = 0; i < n; i++)
-		episode_row(&table, t, i);
+		episode_row(&table, t, i, keys);
 	buf_char(b, '\n');
 	table_write(b, &table, o->width);
 	table_release(&table);
@@ -369,6 +412,10 @@ static void detail_head(struct detail *d, size_t rank, const struct episode *ep)
 	if (ep->flags & OFF_SUSPECT)
 		buf_str(b, ", suspect");
 	buf_char(b, '\n');
+	if (d->t->episodes.query.kind == EPISODE_SPAN)
+		labels_words(&d->line, d->t->tl, ep->at);
+	if (d->line.n)
+		detail_line(d, "request");
 }
 
 static void sum_item(struct buf *b, uint64_t ns, uint64_t whole, const char *what)
@@ -391,8 +438,7 @@ static void detail_sum(struct detail *d, const struct explanation *x, uint64_t w
 		sum_item(b, x->blocked_by[c], whole, text);
 	}
 	sum_item(b, x->runnable_ns - x->preempted_ns, whole, "runnable");
-	sum_item(b, x->preempted_ns - x->throttled_ns, whole, "preempted");
-	sum_item(b, x->throttled_ns, whole, "throttled (CPU quota)");
+	sum_item(b, x->preempted_ns, whole, "preempted");
 	sum_item(b, x->unknown_ns, whole, "unknown");
 	detail_line(d, "time");
 }
@@ -612,6 +658,9 @@ static void selection_line(struct buf *b, const struct tail *t,
 		units_plural(&line, t->selection.v.n, "episode lasted at least ",
 			     "episodes lasted at least ");
 		units_duration(&line, p->ns);
+	} else if (p->kind == PICK_KEY) {
+		units_plural(&line, t->selection.v.n, "episode has", "episodes have");
+		buf_str(&line, " that key");
 	} else {
 		buf_str(&line, "the ");
 		units_plural(&line, t->selection.v.n, "longest episode", "longest episodes");
@@ -636,14 +685,6 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 {
 	struct evidence *ev = explainer_evidence(t->explainer);
 	struct buf line = {0};
-	int r = tail_answer(&line, t, e);
-	if (r)
-		return r;
-	if (line.n) {
-		wrapped(b, buf_cstr(&line), 0, 0);
-		buf_char(b, '\n');
-		buf_clear(&line);
-	}
 	buf_fmt(&line, "by %s in ", episode_kind_name(t->episodes.query.kind));
 	escape_visible(&line, o->file, strlen(o->file));
 	if (*o->also)
@@ -665,6 +706,6 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	groups_table(b, t, o);
 	recurrence_lines(b, t);
 	episodes_table(b, t, o);
-	r = details(b, t, o, e);
+	int r = details(b, t, o, e);
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }

@@ -158,7 +158,7 @@ if command -v bash >/dev/null; then
 	[ "$(completes perfkit record cpu some)" = some.data ] || wrong "bash: command"
 	[ "$(completes perfkit help --completion '' | xargs)" = 'bash zsh fish' ] || wrong "bash: shell"
 	[ -z "$(completes perfkit tail --top '')" ] || wrong "bash: files for a number"
-	for o in --by=w,wait --state=r,runnable,running --cause=fut,futex; do
+	for o in --by=wa,wait --state=r,runnable,running --cause=fut,futex; do
 		[ "$(completes perfkit tail "${o%%=*}" "$(echo "${o#*=}" | cut -d, -f1)" | paste -sd,)" = "${o#*,}" ] ||
 			wrong "bash: tail $o"
 	done

@@ -101,3 +101,14 @@ head -c 1500 testdata/zstd/kallsyms | put kallsyms real
 head -20 testdata/perf-map/symfs/tmp/perf-704.map | put perfmap real
 grep -v '^#' libtime/explain/causes.rules | head -30 | put causes builtin
 zcat testdata/dwarf/folded-all.txt.gz | head -8 | cut -c 1-400 | put folded real
+
+# requests that a program wrote
+put side csv <<'END'
+start_us,duration_us,pid,tid,key,name,route
+100,50.5,1,2,r1,req,"/a, ""b"""
+120,10,,2,r1,step,/c
+130,100,1,,r2,req,
+900,1,,9,r3,req,/d
+END
+printf 'name;start;end_ns;tid\r\nx;2026-09-21T14:13:20.5Z;1790000001000000000;3\r\n' | put side iso
+printf 'start_s\tend_s\n0.1\t0.2\n' | gzip -c | put side gzip

@@ -431,7 +431,9 @@ static void a_store_of_an_older_perfkit_is_read(void **state)
 	change("DROP VIEW thread_states; DROP VIEW v_offcpu; DROP VIEW v_percentiles;"
 	       "DROP VIEW v_thread_time; DROP VIEW v_folded_offcpu;"
 	       "ALTER TABLE offcpu DROP COLUMN cpu_queue;"
-	       "ALTER TABLE spans DROP COLUMN handed_ns");
+	       "ALTER TABLE spans DROP COLUMN handed_ns;"
+	       "ALTER TABLE spans DROP COLUMN overlapped;"
+	       "DROP TABLE labels");
 	if (load(0, &tl, &st, &e))
 		fail_msg("%s", e.msg);
 	assert_true(tl.off.n > 0);

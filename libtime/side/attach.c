@@ -1,0 +1,316 @@
+#include "libtime/side/attach.h"
+#include "base/mem.h"
+#include "libtime/spans/span_add.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ANCESTORS = 64,  /* looked through for a parent */
+	COMM_LEN = 15,   /* of what the kernel keeps of a thread's name */
+	CANDIDATES = 64, /* threads of one tid or pid looked at for a span */
+};
+
+/* Threads by an id of theirs, those of one id in a row. */
+struct by_id {
+	VEC(struct id_thread {
+		int32_t id;
+		uint32_t thread;
+	})
+	v;
+	struct u64map first; /* id → index of v */
+};
+
+struct attach {
+	struct timeline *tl;
+	const struct side *side;
+	const struct side_clock_map *map;
+	struct side_counts *counts;
+	struct by_id tids, pids;
+	VEC(struct tl_span) spans;
+	VEC(uint32_t) from; /* index of side->spans, parallel to spans */
+	VEC(struct tl_label) labels;
+};
+
+/* --- threads -------------------------------------------------------------------------------
+ */
+
+static int id_order(const void *a, const void *b)
+{
+	const struct id_thread *x = a, *y = b;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static int index_threads(struct by_id *x, const struct timeline *tl, int by_pid)
+{
+	if (vec_reserve(&x->v, tl->threads.n + 1))
+		return ERR_NOMEM;
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		int32_t id = by_pid ? t->pid : t->tid;
+		if (!(t->flags & THREAD_IDLE_TASK) && id > 0)
+			x->v.v[x->v.n++] = (struct id_thread){id, i};
+	}
+	qsort(x->v.v, x->v.n, sizeof(*x->v.v), id_order);
+	for (uint32_t i = (uint32_t)x->v.n; i-- > 0;)
+		if (u64map_put(&x->first, (uint32_t)x->v.v[i].id, i))
+			return ERR_NOMEM;
+	return 0;
+}
+
+static int has_name(const struct attach *a, const struct tl_thread *t, uint32_t name)
+{
+	const struct strtab *s = a->side->strings;
+	return !name || !strncmp(strtab_get(s, name),
+				 strtab_get(&a->tl->stacks->strings, t->comm), COMM_LEN);
+}
+
+/* Could this thread be the span's? */
+static int fits(const struct attach *a, uint32_t thread, const struct side_span *s,
+		const struct tl_span *x)
+{
+	const struct tl_thread *t = &a->tl->threads.v[thread];
+	return (s->pid < 0 || t->pid < 0 || t->pid == s->pid) &&
+	       has_name(a, t, s->thread_name) && t->first_ns <= x->end_ns &&
+	       t->last_ns >= x->start_ns;
+}
+
+/* The one thread of that id that fits; TL_NONE for none, or more than one. */
+static uint32_t only_one(const struct attach *a, const struct by_id *by, int32_t id,
+			 const struct side_span *s, const struct tl_span *x)
+{
+	uint32_t i, found = TL_NONE;
+	if (!u64map_get(&by->first, (uint32_t)id, &i))
+		return TL_NONE;
+	for (int n = 0; i < by->v.n && by->v.v[i].id == id; i++, n++) {
+		if (n == CANDIDATES)
+			return TL_NONE;
+		if (!fits(a, by->v.v[i].thread, s, x))
+			continue;
+		if (found != TL_NONE)
+			return TL_NONE;
+		found = by->v.v[i].thread;
+	}
+	return found;
+}
+
+static void find_thread(struct attach *a, const struct side_span *s, struct tl_span *x)
+{
+	uint32_t any;
+	int known = s->pid >= 0 && u64map_get(&a->pids.first, (uint32_t)s->pid, &any);
+	x->thread = TL_NONE;
+	x->pid = known ? s->pid : -1;
+	if (s->tid >= 0)
+		x->thread = only_one(a, &a->tids, s->tid, s, x);
+	else if (known)
+		x->thread = only_one(a, &a->pids, s->pid, s, x);
+	if (s->flags & SIDE_NO_THREAD && s->tid < 0)
+		x->thread = TL_NONE;
+	x->end_thread = x->thread;
+	if (x->thread != TL_NONE)
+		x->pid = -1;
+	else if (s->tid < 0 && s->pid < 0)
+		a->counts->threadless++;
+	else if (s->tid >= 0 || !known)
+		a->counts->strangers++;
+	else
+		a->counts->threadless++;
+}
+
+/* --- spans ---------------------------------------------------------------------------------
+ */
+
+/* 1 when the span lies in the recording, at least in part. */
+static int place(const struct attach *a, const struct side_span *s, struct tl_span *x)
+{
+	const struct tl_recording *r = &a->tl->rec;
+	if (side_clock_apply(a->map, s->start_ns, &x->start_ns) ||
+	    side_clock_apply(a->map, s->end_ns, &x->end_ns) || x->start_ns > r->end_ns ||
+	    x->end_ns < r->origin_ns)
+		return 0;
+	if (x->start_ns < r->origin_ns || x->end_ns > r->end_ns)
+		x->flags |= OFF_OPEN;
+	return 1;
+}
+
+static int take_span(struct attach *a, uint32_t i)
+{
+	const struct side_span *s = &a->side->spans.v[i];
+	struct tl_span x = {.name = s->name, .key_text = s->key, .parent = TL_NONE};
+	uint32_t at = (uint32_t)a->spans.n;
+	if (!place(a, s, &x)) {
+		a->counts->outside++;
+		return 0;
+	}
+	find_thread(a, s, &x);
+	if (vec_push(&a->spans, x) || vec_push(&a->from, i) ||
+	    vec_reserve(&a->labels, s->nlabels))
+		return ERR_NOMEM;
+	for (uint32_t k = s->label; k < s->label + s->nlabels; k++) {
+		const struct side_label *l = &a->side->labels.v[k];
+		a->labels.v[a->labels.n++] = (struct tl_label){l->key, l->value, at};
+	}
+	return 0;
+}
+
+/* By start, longer ones first: so parents mostly stand before their children. */
+static int side_order(const void *a, const void *b, void *ctx)
+{
+	const struct side_span *v = ctx;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	if (v[i].start_ns != v[k].start_ns)
+		return v[i].start_ns < v[k].start_ns ? -1 : 1;
+	if (v[i].end_ns != v[k].end_ns)
+		return v[i].end_ns > v[k].end_ns ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static int take_spans(struct attach *a)
+{
+	size_t n = a->side->spans.n;
+	uint32_t *v = mem_resize(NULL, n + 1, sizeof(*v));
+	int r = v ? 0 : ERR_NOMEM;
+	for (uint32_t i = 0; i < n && !r; i++)
+		v[i] = i;
+	if (!r && n)
+		qsort_r(v, n, sizeof(*v), side_order, a->side->spans.v);
+	for (size_t i = 0; i < n && !r; i++)
+		r = take_span(a, v[i]);
+	mem_free(v);
+	return r;
+}
+
+/* A parent begins no later than its child, and stands before it. */
+static int set_parents(struct attach *a)
+{
+	struct u64map by_id = {0};
+	int r = 0;
+	uint32_t p;
+	for (uint32_t i = 0; i < a->spans.n && !r; i++)
+		if (a->side->spans.v[a->from.v[i]].id)
+			r = u64map_put(&by_id, a->side->spans.v[a->from.v[i]].id, i);
+	for (uint32_t i = 0; i < a->spans.n && !r; i++) {
+		uint64_t parent = a->side->spans.v[a->from.v[i]].parent;
+		if (parent && u64map_get(&by_id, parent, &p) && p < i &&
+		    a->spans.v[p].key_text == a->spans.v[i].key_text)
+			a->spans.v[i].parent = p;
+	}
+	u64map_release(&by_id);
+	return r;
+}
+
+/* --- spans that share their thread ---------------------------------------------------------
+ */
+
+static int thread_order(const void *a, const void *b, void *ctx)
+{
+	const struct tl_span *v = ctx;
+	const struct tl_span *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
+}
+
+static int is_ancestor(const struct attach *a, uint32_t of, uint32_t who)
+{
+	for (int n = 0; of != TL_NONE && n < ANCESTORS; n++, of = a->spans.v[of].parent)
+		if (of == who)
+			return 1;
+	return 0;
+}
+
+/* May `inner`, which begins in `outer`, be a part of it that the thread did? */
+static int may_nest(const struct attach *a, uint32_t outer, uint32_t inner)
+{
+	const struct tl_span *o = &a->spans.v[outer], *x = &a->spans.v[inner];
+	if (x->end_ns > o->end_ns)
+		return 0;
+	switch (a->side->nesting) {
+	case NEST_ANY:
+		return 1;
+	case NEST_PARENTS:
+		return is_ancestor(a, inner, outer);
+	default:
+		return o->name != x->name;
+	}
+}
+
+/*
+ * One thread's spans, by start, longer ones first. `open` are those that hold the one at hand,
+ * one in another. Whatever begins before a span that is shared has ended is shared, too: the
+ * thread was not one span's then.
+ */
+static int mark_shared(struct attach *a, const uint32_t *v, size_t n)
+{
+	VEC(uint32_t) open = {0};
+	uint64_t shared_end = 0;
+	int r = 0;
+	for (size_t i = 0; i < n && !r; i++) {
+		struct tl_span *x = &a->spans.v[v[i]];
+		while (open.n && a->spans.v[open.v[open.n - 1]].end_ns <= x->start_ns)
+			open.n--;
+		uint32_t outer = open.n ? open.v[open.n - 1] : TL_NONE;
+		int clash = outer != TL_NONE && !may_nest(a, outer, v[i]);
+		if (clash)
+			a->spans.v[outer].flags |= SPAN_OVERLAPPED;
+		if (clash && a->spans.v[outer].end_ns > shared_end)
+			shared_end = a->spans.v[outer].end_ns;
+		if (clash || x->start_ns < shared_end) {
+			x->flags |= SPAN_OVERLAPPED;
+			shared_end = x->end_ns > shared_end ? x->end_ns : shared_end;
+		}
+		while (open.n && a->spans.v[open.v[open.n - 1]].end_ns < x->end_ns)
+			a->spans.v[open.v[--open.n]].flags |= SPAN_OVERLAPPED;
+		r = vec_push(&open, v[i]);
+	}
+	vec_release(&open);
+	return r;
+}
+
+static int find_shared(struct attach *a)
+{
+	size_t n = a->spans.n, from = 0;
+	uint32_t *v = mem_resize(NULL, n + 1, sizeof(*v));
+	int r = v ? 0 : ERR_NOMEM;
+	for (uint32_t i = 0; i < n && !r; i++)
+		v[i] = i;
+	if (!r && n)
+		qsort_r(v, n, sizeof(*v), thread_order, a->spans.v);
+	for (size_t i = 0; i <= n && !r; i++) {
+		if (i < n && a->spans.v[v[i]].thread == a->spans.v[v[from]].thread)
+			continue;
+		if (n && a->spans.v[v[from]].thread != TL_NONE)
+			r = mark_shared(a, v + from, i - from);
+		from = i;
+	}
+	mem_free(v);
+	for (size_t i = 0; i < n; i++)
+		a->counts->overlapped += !!(a->spans.v[i].flags & SPAN_OVERLAPPED);
+	return r;
+}
+
+int side_attach(struct timeline *tl, const struct side *side, const struct side_clock_map *map,
+		struct side_counts *out, struct err *e)
+{
+	struct attach a = {.tl = tl, .side = side, .map = map, .counts = out};
+	*out = (struct side_counts){0};
+	int r = index_threads(&a.tids, tl, 0);
+	r = r ? r : index_threads(&a.pids, tl, 1);
+	r = r ? r : take_spans(&a);
+	r = r ? r : set_parents(&a);
+	r = r ? r : find_shared(&a);
+	r = r ? err_nomem(e) : spans_add(tl, a.spans.v, a.spans.n, a.labels.v, a.labels.n, e);
+	out->spans = a.spans.n;
+	vec_release(&a.tids.v);
+	u64map_release(&a.tids.first);
+	vec_release(&a.pids.v);
+	u64map_release(&a.pids.first);
+	vec_release(&a.spans);
+	vec_release(&a.from);
+	vec_release(&a.labels);
+	return r;
+}

@@ -1,0 +1,126 @@
+#include "libtime/side/clock.h"
+
+#include <string.h>
+
+enum {
+	PAIR_NS = 1000, /* CLOCK_DATA has microseconds */
+	SLEWED = 1000000 /
+		 500, /* CLOCK_REALTIME against CLOCK_MONOTONIC_RAW: 1 part of so many */
+};
+
+const char *side_clock_name(enum side_clock clock)
+{
+	static const char *const names[] = {"unknown clock",
+					    "CLOCK_MONOTONIC",
+					    "CLOCK_MONOTONIC_RAW",
+					    "CLOCK_REALTIME",
+					    "TSC",
+					    "the recording's own clock"};
+	return names[clock];
+}
+
+enum side_clock side_clock_of(const char *word, size_t n)
+{
+	static const char *const words[] = {"", "mono", "raw", "real", "tsc"};
+	for (int i = 1; i < 5; i++)
+		if (strlen(words[i]) == n && !memcmp(words[i], word, n))
+			return (enum side_clock)i;
+	return SIDE_CLOCK_UNKNOWN;
+}
+
+static const char *own_clock(const struct timeline *tl)
+{
+	return strtab_get(&tl->stacks->strings, tl->rec.clock);
+}
+
+static int refuse(const struct timeline *tl, enum side_clock clock, struct err *e)
+{
+	const char *own = own_clock(tl);
+	const char *k = clock == SIDE_CLOCK_RAW ? "CLOCK_MONOTONIC_RAW" : "CLOCK_MONOTONIC";
+	if (clock == SIDE_CLOCK_TSC)
+		return err_set(
+			e, ERR_REFUSED,
+			"its times count the TSC, which cannot be matched to the "
+			"recording's clock (%s): convert them to CLOCK_MONOTONIC, or give "
+			",offset=NS",
+			own);
+	return err_set(e, ERR_REFUSED,
+		       "its times are on %s, which cannot be matched to the recording's clock "
+		       "(%s%s): record with perf record -k %s, or give ,offset=NS",
+		       side_clock_name(clock), own,
+		       clock == SIDE_CLOCK_REAL ? ", without clock data" : "", k);
+}
+
+int side_clock_map(const struct timeline *tl, enum side_clock clock, struct side_clock_map *out,
+		   struct err *e)
+{
+	const struct tl_recording *r = &tl->rec;
+	const char *own = own_clock(tl);
+	*out = (struct side_clock_map){.from = clock};
+	if (clock == SIDE_CLOCK_SAME || !strcmp(own, side_clock_name(clock)))
+		return 0;
+	if (clock != SIDE_CLOCK_REAL || !r->wall_exact)
+		return refuse(tl, clock, e);
+	out->offset_ns = (int64_t)(r->origin_ns - r->wall_ns);
+	out->error_ns = PAIR_NS;
+	if (!strcmp(own, side_clock_name(SIDE_CLOCK_RAW)))
+		out->error_ns += (r->end_ns - r->origin_ns) / SLEWED;
+	return 0;
+}
+
+static int overlaps(const struct timeline *tl, const struct side *side,
+		    const struct side_clock_map *m)
+{
+	for (size_t i = 0; i < side->spans.n; i++) {
+		uint64_t start, end;
+		if (!side_clock_apply(m, side->spans.v[i].start_ns, &start) &&
+		    !side_clock_apply(m, side->spans.v[i].end_ns, &end) &&
+		    start <= tl->rec.end_ns && end >= tl->rec.origin_ns)
+			return 1;
+	}
+	return 0;
+}
+
+static int no_clock(const struct timeline *tl, const struct side *side, struct err *e)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+	for (size_t i = 0; i < side->spans.n; i++) {
+		const struct side_span *s = &side->spans.v[i];
+		from = s->start_ns < from ? s->start_ns : from;
+		to = s->end_ns > to ? s->end_ns : to;
+	}
+	const char *own = own_clock(tl);
+	return err_set(
+		e, ERR_REFUSED,
+		"its times (%.6f to %.6f s) lie outside of the recording (%.6f to %.6f s, "
+		"%s) on every clock that can be matched%s; say ,clock=mono|raw|real or "
+		",offset=NS",
+		(double)from / 1e9, (double)to / 1e9, (double)tl->rec.origin_ns / 1e9,
+		(double)tl->rec.end_ns / 1e9, own,
+		strcmp(own, "perf") ? "" : ": record with perf record -k CLOCK_MONOTONIC");
+}
+
+int side_clock_choose(const struct timeline *tl, const struct side *side, enum side_clock asked,
+		      struct side_clock_map *out, struct err *e)
+{
+	static const enum side_clock all[] = {SIDE_CLOCK_MONO, SIDE_CLOCK_RAW, SIDE_CLOCK_REAL};
+	enum side_clock clock = asked ? asked : side->clock;
+	int found = 0;
+	if (clock)
+		return side_clock_map(tl, clock, out, e);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct side_clock_map m;
+		if (side_clock_map(tl, all[i], &m, NULL) || !overlaps(tl, side, &m))
+			continue;
+		m.guessed = 1;
+		*out = m;
+		found++;
+	}
+	if (found == 1)
+		return 0;
+	if (found)
+		return err_set(e, ERR_REFUSED,
+			       "its times fit the recording on more than one clock; say "
+			       ",clock=mono|raw|real");
+	return no_clock(tl, side, e);
+}

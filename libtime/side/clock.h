@@ -1,0 +1,51 @@
+/*
+ * clock.h - from the clock of a side file to that of the recording.
+ *
+ *	recording made with     its clock             a file's times can be on
+ *	-k CLOCK_MONOTONIC      CLOCK_MONOTONIC       mono, exactly; real, to about 1 us
+ *	-k CLOCK_MONOTONIC_RAW  CLOCK_MONOTONIC_RAW   raw, exactly; real, to about 1 us + 500
+ *ppm neither                 perf's own            none, but for an offset that is given
+ *
+ * CLOCK_REALTIME is tied to the others by the one pair of times that perf notes with -k
+ * (CLOCK_DATA). It has microseconds. CLOCK_MONOTONIC is slewed as CLOCK_REALTIME is;
+ * CLOCK_MONOTONIC_RAW is not, and the kernel slews by at most 500 ppm.
+ */
+#ifndef LIBTIME_SIDE_CLOCK_H
+#define LIBTIME_SIDE_CLOCK_H
+
+#include "libtime/sched/timeline.h"
+#include "libtime/side/side.h"
+
+struct side_clock_map {
+	enum side_clock from;
+	int64_t offset_ns; /* to be added to the file's times */
+	uint64_t error_ns; /* by how much the result may be wrong */
+	int guessed;       /* no one said which clock it is */
+};
+
+/* "CLOCK_MONOTONIC" ...; "mono", "raw", "real", "tsc" → the clock, UNKNOWN for other words. */
+const char *side_clock_name(enum side_clock clock);
+enum side_clock side_clock_of(const char *word, size_t n);
+
+/* From `clock` to a recording's. ERR_REFUSED with the reason, and the `perf record` option that
+ * would have allowed it. */
+int side_clock_map(const struct timeline *tl, enum side_clock clock, struct side_clock_map *out,
+		   struct err *e);
+
+/*
+ * The map for all that a file has: by the clock that it says, or that `asked` says in its
+ * place; else by the one clock on which any of its spans overlaps the recording. ERR_REFUSED
+ * where there is none or more than one.
+ */
+int side_clock_choose(const struct timeline *tl, const struct side *side, enum side_clock asked,
+		      struct side_clock_map *out, struct err *e);
+
+/* A file's time on the recording's clock: 0, or -1 where it lies before that clock's zero. */
+static inline int side_clock_apply(const struct side_clock_map *m, uint64_t ns, uint64_t *out)
+{
+	uint64_t to = ns + (uint64_t)m->offset_ns;
+	*out = to;
+	return m->offset_ns < 0 ? (to > ns ? -1 : 0) : (to > INT64_MAX ? -1 : 0);
+}
+
+#endif

@@ -1,0 +1,52 @@
+#include "libtime/side/side.h"
+
+#include <string.h>
+
+void side_release(struct side *s)
+{
+	vec_release(&s->spans);
+	vec_release(&s->labels);
+}
+
+void side_bad_row(struct side *s, uint64_t line, const char *why)
+{
+	if (s->bad.n < SIDE_BAD_SHOWN) {
+		s->bad.first[s->bad.n].line = line;
+		s->bad.first[s->bad.n].why = why;
+	}
+	s->bad.n++;
+}
+
+int side_intern(struct side *s, const char *text, size_t n, uint32_t *id)
+{
+	const char *nul = n ? memchr(text, '\0', n) : NULL;
+	return strtab_intern_n(s->strings, text, nul ? (size_t)(nul - text) : n, id);
+}
+
+/* Labels behind this one are of no span yet. */
+static size_t labels_taken(const struct side *s)
+{
+	const struct side_span *last = s->spans.n ? &s->spans.v[s->spans.n - 1] : NULL;
+	return last ? (size_t)last->label + last->nlabels : 0;
+}
+
+int side_add_label(struct side *s, uint32_t key, const char *value, size_t n)
+{
+	struct side_label l = {.key = key};
+	return side_intern(s, value, n, &l.value) || vec_push(&s->labels, l) ? ERR_NOMEM : 0;
+}
+
+int side_add_span(struct side *s, struct side_span *span)
+{
+	size_t from = labels_taken(s);
+	if (s->spans.n >= UINT32_MAX - 1 || s->labels.n >= UINT32_MAX - 1)
+		return ERR_LIMIT;
+	span->label = (uint32_t)from;
+	span->nlabels = (uint32_t)(s->labels.n - from);
+	return vec_push(&s->spans, *span);
+}
+
+void side_drop_labels(struct side *s)
+{
+	s->labels.n = labels_taken(s);
+}

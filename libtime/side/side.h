@@ -1,0 +1,97 @@
+/*
+ * side.h - what a side file says: the spans, with their labels, that a program or another tool
+ * wrote while perf recorded, on the clock of that program.
+ *
+ *	FILE ──lines──► csv, otlp, chrome ──► struct side ──clock, attach──► timeline.spans,
+ *.labels
+ *
+ * The readers know nothing of a recording: times are as the file has them, in nanoseconds;
+ * threads are named, not found. A row that breaks its format is left out, counted and
+ * remembered by its line; the rest is used.
+ */
+#ifndef LIBTIME_SIDE_SIDE_H
+#define LIBTIME_SIDE_SIDE_H
+
+#include "base/strtab.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+/* What a file's times count. */
+enum side_clock {
+	SIDE_CLOCK_UNKNOWN, /* the file does not say */
+	SIDE_CLOCK_MONO,    /* CLOCK_MONOTONIC */
+	SIDE_CLOCK_RAW,     /* CLOCK_MONOTONIC_RAW */
+	SIDE_CLOCK_REAL,    /* CLOCK_REALTIME: since 1970 */
+	SIDE_CLOCK_TSC,     /* the CPU's time stamp counter */
+	SIDE_CLOCK_SAME,    /* the recording's own */
+};
+
+/* Which spans of one thread can belong to it at the same time, one inside another. Others that
+ * overlap show a thread that works on several at once. */
+enum side_nesting {
+	NEST_OTHER_NAMES, /* those of other names: a request holds its steps, no other request
+			   */
+	NEST_ANY,         /* all: calls of functions */
+	NEST_PARENTS,     /* those that the file says are its parents */
+};
+
+enum side_span_flag {
+	SIDE_NO_THREAD = 1, /* its thread does other work meanwhile: asynchronous */
+};
+
+/* One span. Texts are strings ids, 0 where not told. */
+struct side_span {
+	uint64_t start_ns, end_ns;
+	uint64_t id, parent; /* 0: none; parents are looked for among spans of the same key */
+	uint32_t name, key;
+	uint32_t thread_name;
+	int32_t pid, tid;        /* -1: not told */
+	uint32_t label, nlabels; /* side.labels[label ..] */
+	uint32_t flags;
+};
+
+struct side_label {
+	uint32_t key, value; /* strings ids */
+};
+
+enum { SIDE_BAD_SHOWN = 4 };
+
+/* Rows that were left out, and why the first ones were. */
+struct side_bad {
+	uint64_t n;
+	struct {
+		uint64_t line;
+		const char *why; /* static */
+	} first[SIDE_BAD_SHOWN];
+};
+
+struct side {
+	struct strtab *strings; /* borrowed */
+	VEC(struct side_span) spans;
+	VEC(struct side_label) labels;
+	enum side_clock clock;
+	enum side_nesting nesting;
+	uint64_t rows; /* broken ones too */
+	struct side_bad bad;
+};
+
+/* Give spans and labels back; the strings stay the caller's. */
+void side_release(struct side *s);
+
+/* Count a row that is left out; `why` is kept. */
+void side_bad_row(struct side *s, uint64_t line, const char *why);
+
+/* Intern n bytes that a stranger wrote; of a text with a NUL what stands before it. ERR_NOMEM.
+ */
+int side_intern(struct side *s, const char *text, size_t n, uint32_t *id);
+
+/* One more label for the span that is added next. ERR_NOMEM. */
+int side_add_label(struct side *s, uint32_t key, const char *value, size_t n);
+
+/* Add a span with the labels since the last one, or forget those. ERR_NOMEM; ERR_LIMIT past
+ * 2^32 - 2 of either. */
+int side_add_span(struct side *s, struct side_span *span);
+void side_drop_labels(struct side *s);
+
+#endif

@@ -1,0 +1,128 @@
+#include "libtime/side/side_file.h"
+#include "libtime/side/csv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the option ----------------------------------------------------------------------------
+ */
+
+static int take_offset(const char *s, struct side_option *o)
+{
+	char *end;
+	errno = 0;
+	o->offset_ns = strtoll(s, &end, 10);
+	o->has_offset = 1;
+	return errno || end == s || *end || o->offset_ns == INT64_MIN ? -1 : 0;
+}
+
+/* One word behind a comma: 1 taken, 0 none of ours, < 0. */
+static int take_word(const char *word, struct side_option *o, struct err *e)
+{
+	if (!strncmp(word, "clock=", 6)) {
+		o->clock = side_clock_of(word + 6, strlen(word + 6));
+		return o->clock ? 1
+				: err_set(e, ERR_USAGE,
+					  "--with: clock is mono, raw, real or tsc, not '%s'",
+					  word + 6);
+	}
+	if (strncmp(word, "offset=", 7) != 0)
+		return 0;
+	return take_offset(word + 7, o)
+		       ? err_set(e, ERR_USAGE, "--with: offset is a number of ns, not '%s'",
+				 word + 7)
+		       : 1;
+}
+
+int side_option_parse(const char *text, struct side_option *out, struct err *e)
+{
+	int r = 1;
+	*out = (struct side_option){.clock = SIDE_CLOCK_UNKNOWN};
+	buf_str(&out->path, text);
+	while (r > 0 && !buf_failed(&out->path)) {
+		char *comma = strrchr(buf_cstr(&out->path), ',');
+		r = comma ? take_word(comma + 1, out, e) : 0;
+		if (r > 0) {
+			*comma = '\0';
+			out->path.n = (size_t)(comma - out->path.v);
+		}
+	}
+	if (r < 0)
+		return r;
+	if (buf_failed(&out->path))
+		return err_nomem(e);
+	return out->path.n ? 0 : err_set(e, ERR_USAGE, "--with: no file in '%s'", text);
+}
+
+void side_option_release(struct side_option *o)
+{
+	buf_release(&o->path);
+}
+
+/* --- the file ------------------------------------------------------------------------------
+ */
+
+static int read_kind(struct side *out, struct side_lines *l, struct err *e)
+{
+	const char *head;
+	size_t n;
+	int r = side_lines_peek(l, &head, &n, e);
+	if (r < 0)
+		return r;
+	if (!r)
+		return err_set(e, ERR_FORMAT, "it is empty");
+	if (side_csv_told(head, n))
+		return side_csv_read(out, l, e);
+	return err_set(e, ERR_FORMAT,
+		       "no kind of side file that is known: CSV with a line of names that has "
+		       "start and end or duration (start_us,duration_us,tid,key)");
+}
+
+int side_file_read(struct side *out, struct source *src, struct err *e)
+{
+	struct side_lines *l;
+	int r = side_lines_open(&l, src, e);
+	if (r)
+		return r;
+	r = read_kind(out, l, e);
+	side_lines_close(l);
+	if (!r && !out->spans.n && out->bad.n)
+		return err_set(e, ERR_FORMAT, "line %llu: %s; no row is whole",
+			       (unsigned long long)out->bad.first[0].line,
+			       out->bad.first[0].why);
+	return !r && !out->spans.n ? err_set(e, ERR_FORMAT, "no spans in it") : r;
+}
+
+static int choose_clock(const struct timeline *tl, const struct side *side,
+			const struct side_option *o, struct side_clock_map *m, struct err *e)
+{
+	enum side_clock asked = o->has_offset && !o->clock ? SIDE_CLOCK_SAME : o->clock;
+	int r = side_clock_choose(tl, side, asked, m, e);
+	if (!r && o->has_offset)
+		m->offset_ns = (int64_t)((uint64_t)m->offset_ns + (uint64_t)o->offset_ns);
+	return r;
+}
+
+int side_file_add(struct timeline *tl, const struct side_option *o, struct side_report *out,
+		  struct err *e)
+{
+	struct side side = {.strings = &tl->stacks->strings};
+	struct source src = {.fd = -1};
+	*out = (struct side_report){.rows = 0};
+	int r = source_open(&src, o->path.v, e);
+	if (r)
+		return r;
+	r = side_file_read(&side, &src, e);
+	if (!r)
+		r = choose_clock(tl, &side, o, &out->map, e);
+	if (!r)
+		r = side_attach(tl, &side, &out->map, &out->counts, e);
+	if (r && e && strncmp(e->msg, src.name, strlen(src.name)) != 0)
+		err_prefix(e, "%s", src.name);
+	out->rows = side.rows;
+	out->bad = side.bad;
+	side_release(&side);
+	source_close(&src);
+	return r;
+}

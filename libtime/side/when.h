@@ -1,0 +1,22 @@
+/*
+ * when.h - times as people and programs write them → nanoseconds, in integers.
+ */
+#ifndef LIBTIME_SIDE_WHEN_H
+#define LIBTIME_SIDE_WHEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A decimal number of units of `scale` ns (1, 1000, 10^6, 10^9): "12", "1718000000.123456".
+ * What is less than 1 ns is cut off. 0; -1 when it is none, negative, or past 2^63.
+ */
+int when_number(const char *s, size_t n, uint64_t scale, uint64_t *ns);
+
+/*
+ * ISO 8601 since 1970: "2026-11-22T18:50:29.123456789Z", "2026-11-22 19:50:29+01:00". The zone
+ * must be there: which one is meant is not for us to guess. 0 or -1.
+ */
+int when_iso(const char *s, size_t n, uint64_t *ns);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * fuzz_side - a file of --with: requests that some program wrote. Input: the file; it is put on
+ * a timeline of three threads, on each clock. What comes out is in order, and its parts sum up.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "libtime/side/side_file.h"
+
+#include <string.h>
+
+static int add_thread(struct timeline *tl, int32_t tid, const char *comm)
+{
+	struct tl_thread t = {.pid = 1, .tid = tid, .last_ns = 1u << 30, .first_prio = 120};
+	return strtab_intern(&tl->stacks->strings, comm, &t.comm) || vec_push(&tl->threads, t);
+}
+
+static int make_timeline(struct timeline *tl, struct stacks *s)
+{
+	int r = timeline_init(tl, s);
+	tl->flags = TL_HAS_SWITCH;
+	tl->rec.end_ns = 1u << 30;
+	tl->rec.wall_ns = 1790000000000000000u;
+	tl->rec.wall_exact = 1;
+	r = r || strtab_intern(&s->strings, "CLOCK_MONOTONIC", &tl->rec.clock);
+	return r || add_thread(tl, 1, "main") || add_thread(tl, 2, "a") ||
+	       add_thread(tl, 3, "b") || timeline_finish(tl, NULL);
+}
+
+static void check(const struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->spans.n; i++) {
+		const struct tl_span *x = &tl->spans.v[i];
+		fuzz_must(x->end_ns >= x->start_ns, "a span does not end before it begins");
+		fuzz_must(x->run_ns + x->blocked_ns + x->runnable_ns + x->unknown_ns ==
+				  x->end_ns - x->start_ns,
+			  "its parts sum up");
+		fuzz_must(!i || x[-1].start_ns <= x->start_ns, "spans stand by start");
+		fuzz_must(x->parent == TL_NONE || x->parent < i, "parents stand before");
+		fuzz_text(strtab_get(&tl->stacks->strings, x->key_text));
+	}
+	for (size_t i = 0; i < tl->labels.n; i++) {
+		fuzz_must(tl->labels.v[i].span < tl->spans.n, "a label is of a span");
+		fuzz_must(!i || tl->labels.v[i - 1].span <= tl->labels.v[i].span,
+			  "labels stand by span");
+	}
+}
+
+static void attach(struct timeline *tl, const struct side *side, enum side_clock clock)
+{
+	struct side_clock_map map;
+	struct side_counts counts;
+	struct err e = {0};
+	int rc = side_clock_choose(tl, side, clock, &map, &e);
+	if (!rc)
+		rc = side_attach(tl, side, &map, &counts, &e);
+	if (rc)
+		fuzz_failed(rc, &e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct stacks s = {0};
+	struct timeline tl = {0};
+	struct side side = {.strings = &s.strings};
+	struct source src;
+	struct err e = {0};
+	if (make_timeline(&tl, &s) || source_open_mem(&src, p, n, "fuzz", NULL))
+		goto out;
+	int rc = side_file_read(&side, &src, &e);
+	if (rc)
+		fuzz_failed(rc, &e);
+	else
+		attach(&tl, &side, SIDE_CLOCK_UNKNOWN);
+	if (!rc)
+		attach(&tl, &side, SIDE_CLOCK_REAL);
+	check(&tl);
+	source_close(&src);
+out:
+	side_release(&side);
+	timeline_release(&tl);
+	stacks_release(&s);
+	return 0;
+}
