@@ -6,9 +6,9 @@
 #include "cmd/input/input.h"
 #include "cmd/input/missing.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/examine.h"
 #include "cmd/input/timeline_input.h"
 #include "cmd/verbs.h"
-#include "libtime/build/build.h"
 #include "libtime/doctor/remedy.h"
 #include "libtime/doctor/store_findings.h"
 #include "render/text/escape.h"
@@ -253,35 +253,6 @@ static void select_asked(struct findings *f, unsigned asked)
 	f->v.n = n;
 }
 
-static int examine(struct input *in, const struct doctor_opts *o, unsigned asked,
-		   struct findings *f, struct err *e)
-{
-	struct timeline tl = {0};
-	struct survey survey = {0};
-	struct input_progress p;
-	struct build_options bo = {
-		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &survey};
-	input_progress_start(&p);
-	if (input_shows_progress(&o->in)) {
-		bo.progress = input_progress_show;
-		bo.progress_ctx = &p;
-	}
-	int rc = timeline_build(in->profile, &bo, &tl, e);
-	input_progress_end(&p);
-	if (!rc && survey.failed)
-		rc = err_nomem(e);
-	if (!rc)
-		rc = findings_gather(f,
-				     &(struct findings_input){.profile = in->profile,
-							      .timeline = &tl,
-							      .survey = &survey,
-							      .asked = asked},
-				     e);
-	timeline_release(&tl);
-	survey_release(&survey);
-	return rc;
-}
-
 /* What was found when the store was written. 0, or the exit status. */
 static int ask_store(const struct doctor_opts *o, const char *path, unsigned asked,
 		     struct findings *f, unsigned *made_for)
@@ -307,7 +278,7 @@ static int ask_recording(const struct doctor_opts *o, const char *const *files, 
 	int rc = input_open(&in, "doctor", &o->in, files, nfiles);
 	if (rc)
 		return rc;
-	if (examine(&in, o, asked, f, &e) || missing_get_files(in.profile, f, &e))
+	if (input_examine(&in, asked, f, &e) || missing_get_files(in.profile, f, &e))
 		rc = input_fail(&in, &e);
 	*made_for = findings_made_for(in.profile->rec);
 	input_close(&in);

@@ -2,9 +2,11 @@
  * record.c - `perfkit record`: the perf record line that can answer the question.
  */
 #include "base/mem.h"
-#include "cmd/record_run.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/examine.h"
+#include "cmd/record_run.h"
 #include "cmd/verbs.h"
+#include "libtime/doctor/remedy.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,14 +16,18 @@
 #include <unistd.h>
 
 struct record_opts {
-	const char *output, *pid, *event, *call_graph, *begin, *end, *key, *end_key, *exec,
-		*perf;
+	const char *like, *output, *pid, *event, *call_graph, *begin, *end, *key, *end_key,
+		*exec, *perf;
 	int frequency, pages, duration, dry_run, no_lock_owner, no_estimate;
 };
 
 #define AT(field) offsetof(struct record_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("What to record"),
+	{"like", 0, OPT_STRING, AT(like), "FILE",
+	 "print the line that made the recording FILE, with what perfkit\ndoctor would change "
+	 "in "
+	 "it; nothing is run"},
 	{"pid", 'p', OPT_STRING, AT(pid), "PID,...",
 	 "record these processes (waits are still recorded\nsystem-wide)"},
 	{"duration", 0, OPT_INT, AT(duration), "SECONDS",
@@ -134,6 +140,45 @@ static void print_plan(const struct record_plan *p)
 	print_line(&p->probes[1]);
 	print_line(&p->record);
 	print_line(&p->undo);
+}
+
+/* --- like another recording ----------------------------------------------------------------
+ */
+
+/* The one command that mends all findings, else the recorded line as it was. */
+static void line_like(struct buf *out, const struct findings *f, const struct recording *rec)
+{
+	for (size_t i = 0; i < f->v.n; i++)
+		if (remedy_is_command(f->v.v[i].remedy)) {
+			buf_str(out, f->v.v[i].remedy);
+			return;
+		}
+	remedy_line(out, rec, &(struct remedy){0});
+}
+
+/* The line is only printed: it runs the command that a file names. */
+static int print_like(const char *path)
+{
+	struct input_opts opts = {0};
+	struct findings f = {0};
+	struct buf line = {0};
+	struct input in;
+	struct err e = {0};
+	int rc = input_open(&in, "record", &opts, &path, 1);
+	if (rc)
+		return rc;
+	if (input_examine(&in, 0, &f, &e))
+		rc = input_fail(&in, &e);
+	else
+		line_like(&line, &f, in.profile->rec);
+	if (!rc && buf_failed(&line))
+		rc = input_fail(&in, &(struct err){.msg = "out of memory"});
+	if (!rc)
+		puts(buf_cstr(&line));
+	buf_release(&line);
+	findings_release(&f);
+	input_close(&in);
+	return rc;
 }
 
 /* --- running -------------------------------------------------------------------------------
@@ -276,6 +321,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct targets t;
 	struct err e = {0};
 	const char *perf = getenv("PERF");
+	if (o->like && nfiles) {
+		say_line("perfkit record: --like stands alone: the mode is FILE's");
+		return 2;
+	}
+	if (o->like)
+		return print_like(o->like);
 	if (!nfiles) {
 		fprintf(stderr, "perfkit record: which mode? cpu, offcpu, tail or requests "
 				"(see: perfkit help record)\n");
@@ -332,7 +383,7 @@ static void defaults(void *opts)
 const struct verb verb_record = {
 	.name = "record",
 	.brief = "run perf record with the options that a question needs",
-	.usage = "MODE [options] [-- COMMAND...]",
+	.usage = "MODE [options] [-- COMMAND...]\n   or: perfkit record --like FILE",
 	.text = "MODE is the question:\n"
 		"  cpu        where does CPU time go?\n"
 		"  offcpu     where does waiting go?\n"
@@ -342,6 +393,7 @@ const struct verb verb_record = {
 	.examples = "  perfkit record cpu -- ./prog\n"
 		    "  perfkit record tail -p 4711 --duration 30\n"
 		    "  perfkit record tail --dry-run\n"
+		    "  perfkit record --like perf.data\n"
 		    "  perfkit record requests --begin handle --end reply --key id -p 4711",
 	.tables = {rows},
 	.options_size = sizeof(struct record_opts),

@@ -1,9 +1,12 @@
 /*
  * frame_table.h - what the frames of a stack are for, by their names: the table in
- *frames.rules, the only one. Unwinding, causes, wait sites, chains and findings all ask it.
+ * frames.rules, the only one. Unwinding, causes, wait sites, chains and findings all ask it.
  *
- *	start_thread ── worker ── get_job ── pthread_cond_wait ── [kernel] futex_wait ──
- *schedule start                                 runtime                               scheduler
+ *	start_thread        start
+ *	worker, get_job
+ *	pthread_cond_wait   runtime
+ *	[kernel] futex_wait
+ *	[kernel] schedule   scheduler
  *
  *	struct frame_table *t;
  *	frame_table_new(&t, &e);                         // the built-in table
@@ -70,13 +73,14 @@ unsigned frame_roles(const struct frame_table *t, int kernel, const char *symbol
 /*
  * The name that rules are compared with, cut to size - 1 bytes: without argument lists,
  *template arguments, return types, "__GI_", symbol versions, and what compilers append
- *(".constprop.0",
- * ".abi0").
+ *(".constprop.0").
  *
- *	void std::condition_variable::wait<f()::{lambda()#1}>(...) std::condition_variable::wait
+ *	void std::condition_variable::wait<f()::{lambda()#1}>(...)
+ *	     → std::condition_variable::wait
  *	<tokio::runtime::park::CachedParkThread>::park
- *tokio::runtime::park::CachedParkThread::park node::(anonymous namespace)::PlatformWorkerThread
- *node::PlatformWorkerThread
+ *	     → tokio::runtime::park::CachedParkThread::park
+ *	node::(anonymous namespace)::PlatformWorkerThread
+ *	     → node::PlatformWorkerThread
  */
 void frame_plain_name(const char *symbol, char *out, size_t size);
 

@@ -199,6 +199,12 @@ cd ../sched || exit 1
 cd ../demo || exit 1
 [ -z "$("$PERFKIT" collapse --no-local $(cat args) perf.data 2>&1 >/dev/null)" ] ||
 	say "a sound recording is warned of"
+# the line that the findings agree on; without any, the recorded one; never run, for a file chose it
+"$PERFKIT" record --like ../waits/perf.data >"$here/like.txt" || say "record --like: exit status $?"
+"$PERFKIT" doctor --json --no-local ../waits/perf.data | grep -qF "\"remedy\":\"$(cat "$here/like.txt")\"" ||
+	say "record --like is not the remedy: $(cat "$here/like.txt")"
+"$PERFKIT" record --like perf.data | grep -qx 'perf record -N -F 797 -e cpu-clock:u -g -- [^ ]*/shop 4' ||
+	say "record --like of a sound recording is not its own line"
 cd ../uprobe || exit 1
 if command -v python3 >/dev/null; then
 	"$PERFKIT" doctor --json perf.data | python3 -c '
