@@ -227,8 +227,12 @@ check-%:
 	$(Q)MAKE='$(MAKE)' O='$(O)' sh packaging/cross.sh $* units
 	$(Q)O='$(O)/$*' RUN="$$(sh packaging/cross.sh $* run)" sh tests/run.sh unit/$(T)
 
-check: all $(if $(filter 1,$(HAVE_CMOCKA)),$(UNIT_BIN)) $(PROG_BIN) $(TRUTH_BIN) $(FUZZ_BIN) \
-		$(O)/tests/fuzz/seeds
+# T=cli/NAME needs no unit programs, T=unit/NAME nothing else; few tests need the fuzz targets.
+WITH_FUZZ = cli/fuzz cli/ceilings cli/escapes
+for_units = $(if $(filter 1,$(HAVE_CMOCKA)),$(if $(filter cli/%,$(T)),,$(UNIT_BIN)))
+for_cli = $(if $(filter unit/%,$(T)),,$(PROG_BIN) $(TRUTH_BIN) \
+	$(if $(filter-out $(WITH_FUZZ),$(filter cli/%,$(T))),,$(FUZZ_BIN) $(O)/tests/fuzz/seeds))
+check: all $(for_units) $(for_cli)
 	$(Q)$(TEST_ENV) sh tests/run.sh $(T)
 
 # The README's two commands in bare roots of other releases: R="bookworm trixie". Takes root.

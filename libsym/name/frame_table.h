@@ -71,8 +71,8 @@ unsigned frame_roles(const struct frame_table *t, int kernel, const char *symbol
 		     const char *dso);
 
 /*
- * The name that rules are compared with, cut to size - 1 bytes: without argument lists,
- *template arguments, return types, "__GI_", symbol versions, and what compilers append
+ * The name that rules are compared with, cut to size - 1 bytes: no argument lists, template
+ * arguments, return types, "__GI_", symbol versions, nor what compilers append
  *(".constprop.0").
  *
  *	void std::condition_variable::wait<f()::{lambda()#1}>(...)
