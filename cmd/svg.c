@@ -9,6 +9,7 @@
 #include "cmd/svg_source.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/caption.h"
 #include "render/flame/flame_svg.h"
 
 #include <stdlib.h>
@@ -210,12 +211,6 @@ static void set_options(struct drawing *d)
 
 /* --- stacks --------------------------------------------------------------------------- */
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return !strcmp(path, "-") ? "stdin" : slash && slash[1] ? slash + 1 : path;
-}
-
 /* A wait lies between two CPUs and is no event's; a flame chart shows one event. */
 static int set_split(struct svg_request *rq, const char *text, struct err *e)
 {
@@ -265,6 +260,8 @@ static void describe(struct drawing *d)
 		o->countname = s->unit;
 	if (s->subtitle.n && !o->subtitle)
 		o->subtitle = buf_cstr(&d->drawn[0].subtitle);
+	if (s->filters.n)
+		o->filters = buf_cstr(&d->drawn[0].filters);
 	if (s->hidden.n) {
 		d->hidden[0] = buf_cstr(&d->drawn[0].hidden);
 		o->hidden = d->hidden;
@@ -309,8 +306,8 @@ static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 	double before = d->drawn[1].seconds, after = d->drawn[0].seconds;
 	int by_time = d->rq.kind != SVG_CPU && before > 0 && after > 0;
 	o->mode = FLAME_DIFF;
-	o->before_name = basename_of(files[0]);
-	o->after_name = basename_of(files[1]);
+	o->before_name = caption_file(files[0]);
+	o->after_name = caption_file(files[1]);
 	if (d->opt->normalize && !strcmp(d->opt->normalize, "none"))
 		o->before_scale = 1;
 	else if (by_time && !d->opt->normalize)
@@ -321,6 +318,8 @@ static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 	buf_fmt(&d->compared, "%s compared with %s", o->after_name, o->before_name);
 	if (by_time && !d->opt->normalize)
 		buf_str(&d->compared, ", per recorded second");
+	if (d->drawn[0].subtitle.n)
+		buf_fmt(&d->compared, " \xc2\xb7 %s", buf_cstr(&d->drawn[0].subtitle));
 	if (!o->subtitle)
 		o->subtitle = buf_cstr(&d->compared);
 	if (d->opt->no_vanished)
@@ -390,6 +389,8 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	int rc = set_palette(d, e);
 	rc = rc ? rc : read_stacks(d, files, nfiles, e);
 	rc = rc ? rc : flame_finish(&d->flame, e);
+	if (!rc && !d->flame.nodes.v[0].v[0] && !d->flame.nodes.v[0].v[1])
+		rc = err_set(e, ERR_REFUSED, "nothing to draw: no stack has any weight");
 	if (rc)
 		return rc;
 	d->o.total = (uint64_t)(d->opt->total * (double)d->flame.scale);

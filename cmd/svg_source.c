@@ -1,5 +1,6 @@
 #include "base/count.h"
 #include "cmd/svg_source.h"
+#include "cmd/input/caption.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/plain_input.h"
 #include "cmd/input/samples.h"
@@ -18,6 +19,7 @@
 void svg_drawn_release(struct svg_drawn *d)
 {
 	buf_release(&d->subtitle);
+	buf_release(&d->filters);
 	buf_release(&d->hidden);
 }
 
@@ -113,37 +115,39 @@ static void hint_at_waits(const struct samples *s, const struct samples_event *d
 		}
 }
 
-static void describe(struct svg_drawn *out, const char *what, const char *host)
+/* What, where, when, of which file, how long; and the filters. */
+static void describe(struct svg_drawn *out, const struct svg_request *rq, const char *what,
+		     const struct caption_origin *o)
 {
-	buf_str(&out->subtitle, what);
-	if (host && *host)
-		buf_fmt(&out->subtitle, " on %s", host);
-	if (out->seconds >= 0.0005) {
-		buf_str(&out->subtitle, ", ");
-		units_duration(&out->subtitle, (uint64_t)(out->seconds * 1e9 + 0.5));
+	caption(&out->subtitle, what, o, (uint64_t)(out->seconds * 1e9 + 0.5), 0);
+	tailout_filters(rq->tail, &out->filters);
+}
+
+static void describe_timeline(struct svg_drawn *out, const struct svg_request *rq,
+			      const char *what, const struct tlinput *ti)
+{
+	out->seconds = (double)caption_timeline(&out->subtitle, what, ti) / 1e9;
+	tailout_filters(rq->tail, &out->filters);
+}
+
+static void describe_samples(struct svg_drawn *out, const struct svg_request *rq,
+			     const char *what, const struct samples *s, uint64_t from_ns)
+{
+	struct buf hosts = {0};
+	if (s->ti.in.profile) {
+		const struct recording *rec = s->ti.in.profile->rec;
+		const struct features *f = &rec->features;
+		struct caption_origin o = {.host = f->hostname ? f->hostname : "",
+					   .file = rec->name ? rec->name : "",
+					   .exact = 1};
+		if (f->has_clock_data && f->wall_ns && from_ns != UINT64_MAX)
+			o.wall_ns = f->wall_ns + (from_ns - f->clockid_ns);
+		describe(out, rq, what, &o);
+	} else {
+		struct caption_origin o = caption_origin_of(&s->ti, from_ns, &hosts);
+		describe(out, rq, what, &o);
 	}
-}
-
-static void describe_timeline(struct svg_drawn *out, const char *what, const struct tlinput *ti)
-{
-	struct buf host = {0};
-	const struct timeline *tl = &ti->tl;
-	buf_str(&host, strtab_get(&ti->names->strings, tl->rec.host));
-	for (size_t i = 0; i < tl->parts.n && !tl->rec.host; i++)
-		buf_fmt(&host, "%s%s", i ? ", " : "",
-			strtab_get(&ti->names->strings, tl->parts.v[i].label));
-	describe(out, what, buf_cstr(&host));
-	if (tl->parts.n)
-		buf_fmt(&out->subtitle, " in %zu recordings", tl->parts.n);
-	buf_release(&host);
-}
-
-static void describe_samples(struct svg_drawn *out, const char *what, const struct samples *s)
-{
-	if (s->ti.in.profile)
-		describe(out, what, s->ti.in.profile->rec->features.hostname);
-	else
-		describe_timeline(out, what, &s->ti);
+	buf_release(&hosts);
 }
 
 static int add_samples(const struct svg_request *rq, struct samples *s, uint32_t event,
@@ -175,7 +179,8 @@ static int add_samples(const struct svg_request *rq, struct samples *s, uint32_t
 	hint_at_waits(s, ev);
 	out->title = all ? "Event" : title_of(ev->name, ev->tracepoint);
 	out->seconds = samples_seconds(s, event, all ? samples_any_event : samples_same_event);
-	describe_samples(out, all ? "all events" : ev->name, s);
+	describe_samples(out, rq, all ? "all events" : ev->name, s,
+			 samples_start(s, event, all ? samples_any_event : samples_same_event));
 	return 0;
 }
 
@@ -224,6 +229,14 @@ static double sampled_seconds(const struct tlinput *ti, const char *event)
 			ns += tl->samples.v[to - 1].time_ns - tl->samples.v[from].time_ns;
 	}
 	return (double)ns / 1e9;
+}
+
+static uint64_t first_sample(const struct tlinput *ti, const char *event)
+{
+	for (size_t i = 0; i < ti->tl.samples.n; i++)
+		if (tl_sample_is_of(ti, &ti->tl.samples.v[i], event))
+			return ti->tl.samples.v[i].time_ns;
+	return UINT64_MAX;
 }
 
 /* The event of a flame chart: the one asked for, else that of the first sample. */
@@ -308,7 +321,11 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 		out->unit = tl_event_unit(name, tl->events.v[event].tracepoint);
 		out->title = title_of(name, tl->events.v[event].tracepoint);
 		out->seconds = sampled_seconds(&ti, name);
-		describe(out, name, strtab_get(&ti.names->strings, tl->rec.host));
+		struct buf hosts = {0};
+		struct caption_origin o =
+			caption_origin_of(&ti, first_sample(&ti, name), &hosts);
+		describe(out, rq, name, &o);
+		buf_release(&hosts);
 	}
 	flame_input_release(&fi);
 	out->warned += ti.in.warned;
@@ -356,13 +373,13 @@ static void hidden_part(struct buf *b, uint64_t n, const char *one, const char *
 	buf_char(b, ')');
 }
 
-static void describe_waits(struct svg_drawn *out, const struct tlinput *ti, const char *title,
-			   const char *what, const struct hidden_waits *h)
+static void describe_waits(struct svg_drawn *out, const struct svg_request *rq,
+			   const struct tlinput *ti, const char *title, const char *what,
+			   const struct hidden_waits *h)
 {
 	out->title = title;
 	out->unit = "ns";
-	out->seconds = (double)timeline_recorded_ns(&ti->tl) / 1e9;
-	describe_timeline(out, what, ti);
+	describe_timeline(out, rq, what, ti);
 	if (h->idle_n)
 		hidden_part(&out->hidden, h->idle_n, "idle wait", "idle waits", "", h->idle_ns);
 	if (h->system_n)
@@ -384,7 +401,7 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 			     "%s: no waits to draw (show hidden ones with --idle, --system)",
 			     ti->path);
 	if (!rc)
-		describe_waits(out, ti, "Off-CPU Time",
+		describe_waits(out, rq, ti, "Off-CPU Time",
 			       rq->kind == SVG_OFFWAKE ? "waiting, with its wakers" : "waiting",
 			       &w.hidden);
 	tl_say_hidden(ti, &w.hidden);
@@ -454,8 +471,8 @@ static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct f
 					 .largest_ns = eps.idle.path_ns,
 					 .largest_path = eps.idle.path,
 					 .largest_comm = eps.idle.comm};
-		describe_waits(out, ti, "Off-CPU Chain", "waiting, with the threads behind it",
-			       &h);
+		describe_waits(out, rq, ti, "Off-CPU Chain",
+			       "waiting, with the threads behind it", &h);
 		tl_say_hidden(ti, &h);
 	}
 	explanation_release(&x);
@@ -498,7 +515,7 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 			     "--system)",
 			     ti->in.path);
 	if (!rc)
-		describe_waits(out, ti, "Wall-Clock Time",
+		describe_waits(out, rq, ti, "Wall-Clock Time",
 			       "running and waiting of the same threads", &h);
 	tl_say_hidden(ti, &h);
 	return rc;
@@ -558,10 +575,12 @@ static int add_tail(const struct svg_request *rq, const struct tail_run *r,
 	out->before_scale = median_ns > 0 ? tail_ns / median_ns : 0;
 	out->title = "Tail";
 	out->unit = "ns";
-	buf_fmt(&out->subtitle, "time inside the %zu worst of %zu episodes (by %s)", t->rows.n,
-		tailout_ranked(r, t), episode_kind_name(r->query.episodes.kind));
+	struct buf what = {0};
+	tailout_what(r, t, &what);
 	if (rq->kind == SVG_TAIL_DIFF)
-		buf_str(&out->subtitle, ", compared with the median ones at equal time");
+		buf_str(&what, ", compared with the median ones at equal time,");
+	describe_timeline(out, rq, buf_cstr(&what), &r->ti);
+	buf_release(&what);
 	return rc;
 }
 

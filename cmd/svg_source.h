@@ -36,7 +36,8 @@ struct svg_request {
 struct svg_drawn {
 	const char *unit;  /* "samples", "events", "ns"; NULL: as the user says (folded text) */
 	const char *title; /* "CPU", "Off-CPU Time" …; NULL for folded text */
-	struct buf subtitle; /* event, host, duration */
+	struct buf subtitle; /* what, host, date, file, length */
+	struct buf filters;  /* every filter that was given; "" */
 	struct buf hidden;   /* what was left out; "" */
 	double before_scale; /* SVG_TAIL_DIFF: median time to tail time; else 0 */
 	double seconds;      /* recorded; 0 = unknown */

@@ -259,9 +259,14 @@ static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
 {
 	struct tl_svg_options so;
 	tl_svg_defaults(&so);
+	struct buf filters = {0};
+	tailout_filters(o, &filters);
 	so.title = "The worst episodes";
-	return tailout_svg(t, o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS, o->svg,
-			   &so, e);
+	so.filters = buf_cstr(&filters);
+	int rc = tailout_svg(t, o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS,
+			     o->svg, &so, e);
+	buf_release(&filters);
+	return rc;
 }
 
 /* Windows are explained by what threads did in them: text or JSON. */

@@ -1,5 +1,6 @@
 #include "cmd/input/output.h"
 #include "cmd/tail_out.h"
+#include "cmd/input/caption.h"
 #include "cmd/input/flame_input.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_svg.h"
@@ -10,28 +11,16 @@
 /* --- text ----------------------------------------------------------------------------------
  */
 
-static void list(struct buf *b, const char *name, const struct opt_list *l)
+static void population_filters(const struct tail_opts *o, struct buf *b)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		buf_str(b, i ? "," : b->n ? " " : "");
-		buf_str(b, i ? "" : name);
-		buf_str(b, i ? "" : "=");
-		escape_visible(b, l->v[i], strlen(l->v[i]));
-	}
+	filters_population(b, &o->wait.tl.in);
+	filters_list(b, "where", &o->where);
 }
 
-static void filters_text(const struct tail_opts *o, struct buf *b)
+void tailout_filters(const struct tail_opts *o, struct buf *b)
 {
-	const struct input_opts *in = &o->wait.tl.in;
-	list(b, "comm", &in->comms);
-	list(b, "pid", &in->pids);
-	list(b, "tid", &in->tids);
-	list(b, "cpu", &in->cpus);
-	list(b, "where", &o->where);
-	if (in->time) {
-		buf_str(b, b->n ? " time=" : "time=");
-		escape_visible(b, in->time, strlen(in->time));
-	}
+	filters_all(b, &o->wait);
+	filters_list(b, "where", &o->where);
 }
 
 static void also_text(const struct tail_run *r, struct buf *b)
@@ -65,9 +54,9 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 {
 	const struct tail_opts *o = r->opt;
 	struct buf filters = {0}, shown = {0}, also = {0};
-	filters_text(o, &filters);
-	list(&shown, "cause", &o->wait.causes);
-	list(&shown, "state", &o->wait.states);
+	population_filters(o, &filters);
+	filters_list(&shown, "cause", &o->wait.causes);
+	filters_list(&shown, "state", &o->wait.states);
 	also_text(r, &also);
 	struct tailtext_options to = {
 		.file = tailout_file(r),
@@ -96,7 +85,7 @@ size_t tailout_ranked(const struct tail_run *r, const struct tail *t)
 void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 {
 	struct buf filters = {0};
-	filters_text(r->opt, &filters);
+	population_filters(r->opt, &filters);
 	struct tailtext_options to = {.filters = buf_cstr(&filters), .width = output_width()};
 	tailtext_population(b, t, &to);
 	buf_release(&filters);
@@ -177,20 +166,34 @@ int tailout_flame_add(const struct tail *t, struct flame_input *fi, const struct
 	return tail_times_add(&f, ep, e);
 }
 
-static int write_flame(struct flame *flame, const char *path, struct err *e)
+void tailout_what(const struct tail_run *r, const struct tail *t, struct buf *b)
+{
+	buf_fmt(b, "time inside the %zu worst of %zu episodes (by %s)", t->rows.n,
+		tailout_ranked(r, t), episode_kind_name(r->query.episodes.kind));
+}
+
+static int write_flame(struct tail_run *r, const struct tail *t, struct flame *flame,
+		       struct err *e)
 {
 	struct flame_svg_options o;
 	struct outfile out;
+	struct buf what = {0}, subtitle = {0}, filters = {0};
 	flame_svg_defaults(&o);
+	tailout_what(r, t, &what);
+	caption_timeline(&subtitle, buf_cstr(&what), &r->ti);
+	tailout_filters(r->opt, &filters);
 	o.title = "Time inside the worst episodes";
+	o.subtitle = buf_cstr(&subtitle);
+	o.filters = buf_cstr(&filters);
 	o.countname = "ns";
-	int r = flame_finish(flame, e);
-	if (!r)
-		r = output_open(&out, path, e);
-	if (r)
-		return r;
-	r = flame_svg_write(flame, &o, out.f, NULL, e);
-	return outfile_end(&out, r, e);
+	int rc = flame_finish(flame, e);
+	rc = rc ? rc : output_open(&out, r->opt->flame, e);
+	if (!rc)
+		rc = outfile_end(&out, flame_svg_write(flame, &o, out.f, NULL, e), e);
+	buf_release(&what);
+	buf_release(&subtitle);
+	buf_release(&filters);
+	return rc;
 }
 
 int tailout_flame(struct tail_run *r, struct tail *t, struct err *e)
@@ -202,7 +205,7 @@ int tailout_flame(struct tail_run *r, struct tail *t, struct err *e)
 	for (size_t i = 0; !rc && i < t->rows.n; i++)
 		rc = tailout_flame_add(t, &fi, &t->episodes.v.v[t->rows.v[i].episode], 0, e);
 	if (!rc)
-		rc = write_flame(&flame, r->opt->flame, e);
+		rc = write_flame(r, t, &flame, e);
 	flame_input_release(&fi);
 	flame_release(&flame);
 	return rc;

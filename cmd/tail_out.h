@@ -44,6 +44,12 @@ extern const struct opt tail_pick_rows[];
 /* How many episodes the picked ones are the worst of. */
 size_t tailout_ranked(const struct tail_run *r, const struct tail *t);
 
+/* Every filter that was given, for captions (caption.h). */
+void tailout_filters(const struct tail_opts *o, struct buf *b);
+
+/* "time inside the 3 worst of 1200 episodes (by wait)", for captions. */
+void tailout_what(const struct tail_run *r, const struct tail *t, struct buf *b);
+
 /* 1 when one of these was given, or --top. */
 int tail_picked(const struct tail_opts *o);
 

@@ -6,6 +6,7 @@
 #include "cmd/verbs.h"
 #include "cmd/tail_out.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/caption.h"
 #include "render/timeline/timeline_svg.h"
 #include "render/text/weight.h"
 
@@ -56,6 +57,7 @@ struct drawing {
 	struct tl_pick_options pick_options;
 	struct tl_pick pick;
 	uint8_t *threads, *cpus; /* by number: asked for; NULL = all */
+	struct buf filters;
 	struct buf hidden[MAX_HIDDEN];
 	const char *hidden_text[MAX_HIDDEN];
 	size_t nhidden;
@@ -205,9 +207,12 @@ static int write_picture(struct drawing *d, struct err *e)
 	struct tl_panel p = {.from_ns = d->pick_options.from_ns,
 			     .to_ns = d->pick_options.to_ns,
 			     .zero_ns = d->ti.tl.rec.origin_ns,
+			     .clip = opt->t.wait.tl.in.time != NULL,
 			     .rows = d->pick.rows.v,
 			     .nrows = d->pick.rows.n};
 	svg_options(opt, &o);
+	filters_all(&d->filters, &opt->t.wait);
+	o.filters = buf_cstr(&d->filters);
 	o.hidden = d->hidden_text;
 	o.n_hidden = d->nhidden;
 	int rc = output_open(&out, opt->output, e);
@@ -236,6 +241,7 @@ static int draw_tail(const struct timeline_opts *opt, const char *path)
 	struct tl_svg_options o;
 	struct tail t;
 	struct err e = {0};
+	struct buf filters = {0};
 	uint32_t names[TAIL_NAMES];
 	size_t n = 0, most = TAIL_PANELS;
 	if (picks.top && picks.top != TAIL_NO_TOP)
@@ -250,6 +256,8 @@ static int draw_tail(const struct timeline_opts *opt, const char *path)
 		return rc;
 	}
 	svg_options(opt, &o);
+	tailout_filters(&picks, &filters);
+	o.filters = buf_cstr(&filters);
 	rc = tail_refuse(&r, &t);
 	if (!rc && t.rows.n > most && !picks.wait.tl.in.quiet)
 		say("drawing %zu of the %zu worst episodes (choose with --top N)", most,
@@ -258,6 +266,7 @@ static int draw_tail(const struct timeline_opts *opt, const char *path)
 		rc = tailout_svg(&t, most, opt->output ? opt->output : "-", &o, &e)
 			     ? input_fail(&r.ti.in, &e)
 			     : input_status(&r.ti.in);
+	buf_release(&filters);
 	tail_release(&t);
 	tlinput_close(&r.ti);
 	return rc;
@@ -286,6 +295,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	tl_pick_release(&d.pick);
 	mem_free(d.threads);
 	mem_free(d.cpus);
+	buf_release(&d.filters);
 	for (size_t i = 0; i < MAX_HIDDEN; i++)
 		buf_release(&d.hidden[i]);
 	return rc;

@@ -273,6 +273,16 @@ double samples_seconds(const struct samples *s, uint32_t event,
 	return seconds;
 }
 
+uint64_t samples_start(const struct samples *s, uint32_t event,
+		       int (*is)(const struct samples *s, uint32_t a, uint32_t b))
+{
+	uint64_t first = UINT64_MAX;
+	for (size_t i = 0; i < s->times.n; i++)
+		if (is(s, (uint32_t)(i % s->events.n), event) && s->times.v[i].first < first)
+			first = s->times.v[i].first;
+	return first;
+}
+
 int samples_same_name(const struct samples *s, uint32_t a, uint32_t b)
 {
 	return a == b || !strcmp(s->events.v[a].name, s->events.v[b].name);

@@ -55,6 +55,11 @@ int samples_has(const struct samples *s, uint32_t event);
 double samples_seconds(const struct samples *s, uint32_t event,
 		       int (*is)(const struct samples *s, uint32_t a, uint32_t b));
 
+/* When the first sample of such an event was taken, on the recording's clock; UINT64_MAX: at
+ * no known time. */
+uint64_t samples_start(const struct samples *s, uint32_t event,
+		       int (*is)(const struct samples *s, uint32_t a, uint32_t b));
+
 /* 1 for events of one name; of one but for the half of a hybrid CPU; for all there are. */
 int samples_same_name(const struct samples *s, uint32_t a, uint32_t b);
 int samples_same_event(const struct samples *s, uint32_t a, uint32_t b);

@@ -541,12 +541,24 @@ int timeline_one_clock(const struct timeline *tl)
 	return 1;
 }
 
-uint64_t timeline_recorded_ns(const struct timeline *tl)
+static uint64_t recorded_in(const struct tl_recording *r, uint64_t from, uint64_t to)
+{
+	from = from > r->origin_ns ? from : r->origin_ns;
+	to = to && to < r->end_ns ? to : r->end_ns;
+	return to > from ? to - from : 0;
+}
+
+uint64_t timeline_recorded_in(const struct timeline *tl, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t ns = 0;
 	for (size_t i = 0; i < tl->parts.n; i++)
-		ns += tl->parts.v[i].rec.end_ns - tl->parts.v[i].rec.origin_ns;
-	return tl->parts.n ? ns : tl->rec.end_ns - tl->rec.origin_ns;
+		ns += recorded_in(&tl->parts.v[i].rec, from_ns, to_ns);
+	return tl->parts.n ? ns : recorded_in(&tl->rec, from_ns, to_ns);
+}
+
+uint64_t timeline_recorded_ns(const struct timeline *tl)
+{
+	return timeline_recorded_in(tl, 0, 0);
 }
 
 const char *timeline_nameless(const struct timeline *tl)

@@ -354,6 +354,9 @@ int timeline_one_clock(const struct timeline *tl);
 /* How long was recorded, in ns: the sum where there are several recordings. */
 uint64_t timeline_recorded_ns(const struct timeline *tl);
 
+/* The same of what lies in [from, to); to 0: no end. */
+uint64_t timeline_recorded_in(const struct timeline *tl, uint64_t from_ns, uint64_t to_ns);
+
 /*
  * Can off-CPU questions be answered? 0, or ERR_REFUSED with the reason and the right
  * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins;

@@ -86,6 +86,11 @@ function colorOf(tree, i) {
 	return frames.color[tree.frame[i]];
 }
 
+// The tree that is zoomed.
+function view0() {
+	return view.trees[state.tree];
+}
+
 // What there is to say about a node, line by line; the name first.
 function describe(tree, i) {
 	const frame = tree.frame[i], lines = [frames.label[frame]];
@@ -101,13 +106,17 @@ function describe(tree, i) {
 			(before ? " (" + (change < 0 ? "\u2212" : "+") +
 				Math.abs(100 * change / before).toFixed(1) + "%)" : " (new)"));
 	} else {
+		const view = state.zoom && view0() === tree ? tree.total[state.zoom] : 0;
 		let line = weightText(tree.total[i]) + " \u00b7 " + percent(tree.total[i], whole) + " of all";
+		if (view && tree.total[i] <= view)
+			line += " \u00b7 " + percent(tree.total[i], view) + " of the view";
 		if (i)
 			line += " \u00b7 " + percent(tree.total[i], parent) + " of " +
 				(tree.upward ? "the callee" : "the parent");
 		lines.push(line);
-		if (tree.self[i] && tree.self[i] !== tree.total[i])
-			lines.push("itself: " + weightText(tree.self[i]));
+		if (!tree.upward && tree.self[i] !== tree.total[i])
+			lines.push("itself: " + weightText(tree.self[i]) + " \u00b7 " + percent(tree.self[i], whole) +
+				" of all");
 		if (conf.mode === "wall" && tree.total1 && tree.total[i])
 			lines.push("waiting: " + weightText(tree.total1[i]) + " (" +
 				percent(tree.total1[i], tree.total[i]) + ")");

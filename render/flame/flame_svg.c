@@ -19,15 +19,16 @@ extern const char flame_css[], flame_js[];
 enum {
 	PAD = 10, /* left and right of the graph */
 	TITLE_Y = 28,
-	LINE_H = 17,  /* subtitle lines */
-	TOOLS_H = 40, /* the row of buttons */
-	SLIVER = 2,   /* narrower boxes of one colour share a <path>, without tooltips */
-	FOOT_H = 54,  /* legend and detail lines below the graph */
+	TITLE_H = 22,
+	LINE_H = 17,   /* lines below the title */
+	LEGEND_H = 24, /* the row of colours above the graph */
+	SLIVER = 2,    /* narrower boxes of one colour share a <path>, without tooltips */
+	FOOT_H = 26,   /* the line below the graph */
 	MAX_KEYS = 12,
+	LARGEST = 5, /* functions that the <desc> names */
 };
 
-/* Width of a character of the legend and the lines below the graph, px. */
-#define FOOT_CHAR 6.6
+#define KEY_CHAR 6.6 /* width of a character of the legend, px */
 
 struct writer {
 	const struct flame *f;
@@ -114,7 +115,18 @@ static uint32_t color_of(const struct writer *w, uint32_t node)
 	return own;
 }
 
-/* Totals of both profiles, the largest change, the kinds of frames. */
+/* What changed in the node itself, without what it calls. */
+static double own_delta(const struct writer *w, uint32_t node)
+{
+	double after = is_gone(w->f, node) ? 0 : (double)flame_self(w->f, node, 0);
+	return after - (double)flame_self(w->f, node, 1) * w->o->before_scale;
+}
+
+/*
+ * Totals of both profiles, the kinds of frames, and the change that gets the full colour: the
+ * largest in any function itself, or the root would be bright and all others pale; at least a
+ * hundredth of all, so that noise stays pale.
+ */
 static void survey(struct writer *w)
 {
 	const struct flame *f = w->f;
@@ -126,9 +138,10 @@ static void survey(struct writer *w)
 	for (size_t i = 0; i < w->l.boxes.n; i++) {
 		uint32_t node = w->l.boxes.v[i].node;
 		w->kinds |= 1u << flame_node_frame(f, node)->kind;
-		if (w->o->mode == FLAME_DIFF && fabs(delta_of(w, node)) > w->max_delta)
-			w->max_delta = fabs(delta_of(w, node));
+		if (w->o->mode == FLAME_DIFF && node && fabs(own_delta(w, node)) > w->max_delta)
+			w->max_delta = fabs(own_delta(w, node));
 	}
+	w->max_delta = fmax(w->max_delta, (double)w->after / 100);
 }
 
 /* --- frames -------------------------------------------------------------------------- */
@@ -144,9 +157,13 @@ static void put_weights(struct writer *w, uint32_t node)
 		weight_of(w, b, delta_of(w, node) + before);
 		buf_str(b, ", ");
 		put_percent(b, delta_of(w, node) + before, (double)w->after);
-		buf_fmt(b, "; %+.2f%%; before ",
+		buf_fmt(b, "; %+.2f points; before ",
 			100 * delta_of(w, node) / (w->after ? (double)w->after : total));
 		weight_of(w, b, before);
+		if (w->o->before_scale != 1 && n->v[1]) {
+			buf_str(b, ", scaled from ");
+			weight_of(w, b, (double)n->v[1]);
+		}
 		return;
 	}
 	double weight = node ? (double)n->v[0] : (double)w->l.total;
@@ -311,77 +328,50 @@ static const char *title_of(const struct writer *w)
 					: "Flame Graph";
 }
 
-/* A line of text; one that is too long for the picture, at `wide` pixels a character, is cut,
- * and whole in its tooltip. */
-static void put_cut_line(struct writer *w, const char *attrs, double x, double y, double size,
-			 double wide, const char *s)
-{
-	struct buf *b = &w->b, plain = {0};
-	size_t room = (size_t)((w->o->width - 2 * PAD) / wide);
-	escape_visible(&plain, s, strlen(s));
-	int cut = escape_chars(plain.v, plain.n) > room;
-	buf_fmt(b, "<text %s font-size=\"%g\"", attrs, size);
-	svg_attr_px(b, "x", x);
-	svg_attr_px(b, "y", y);
-	buf_char(b, '>');
-	escape_xml(b, plain.v, cut ? escape_prefix(plain.v, plain.n, room - 2) : plain.n);
-	if (cut) {
-		buf_str(b, "..<title>");
-		escape_xml(b, plain.v, plain.n);
-		buf_str(b, "</title>");
-	}
-	buf_str(b, "</text>\n");
-	if (buf_failed(&plain))
-		b->failed = buf_failed(&plain);
-	buf_release(&plain);
-}
-
-static void put_line(struct writer *w, const char *attrs, double x, double y, double size,
-		     const char *s)
-{
-	put_cut_line(w, attrs, x, y, size, size * w->o->font_width, s);
-}
-
-static int has_hidden(const struct writer *w)
-{
-	return w->o->n_hidden || w->f->deep;
-}
-
 /* What is not in the picture, in one line. */
-static void put_hidden(struct writer *w, double y)
+static void hidden_text(const struct writer *w, struct buf *line)
 {
-	struct buf line = {0};
 	for (size_t i = 0; i < w->o->n_hidden; i++) {
-		buf_str(&line, i ? " \xc2\xb7 " : "");
-		buf_str(&line, w->o->hidden[i]);
+		buf_str(line, i ? " \xc2\xb7 " : "");
+		buf_str(line, w->o->hidden[i]);
 	}
 	if (w->f->deep) {
-		buf_str(&line, line.n ? " \xc2\xb7 " : "");
-		units_plural(&line, w->f->deep, "stack", "stacks");
-		buf_fmt(&line, " truncated at %d frames", FLAME_MAX_DEPTH);
+		buf_str(line, line->n ? " \xc2\xb7 " : "");
+		units_plural(line, w->f->deep, "stack", "stacks");
+		buf_fmt(line, " truncated at %d frames", FLAME_MAX_DEPTH);
 	}
-	put_line(w, "id=\"hidden\" class=\"dim\" text-anchor=\"middle\"", w->o->width / 2, y,
-		 12, buf_cstr(&line));
-	if (buf_failed(&line))
-		w->b.failed = buf_failed(&line);
-	buf_release(&line);
 }
 
-static int lines_above(const struct writer *w)
+static int put_head_line(struct writer *w, const char *attrs, double *y, const char *text)
 {
-	return (w->o->subtitle && *w->o->subtitle) + has_hidden(w);
+	size_t room = (size_t)((w->o->width - 2 * PAD) / (12 * w->o->font_width));
+	int n = svg_text_lines(&w->b, attrs, w->o->width / 2, *y, LINE_H, room, text);
+	*y += n * LINE_H;
+	return n;
 }
 
+/* Title, what is shown, the filters, what is hidden; the graph begins below. */
 static void put_heading(struct writer *w)
 {
-	double mid = w->o->width / 2, y = TITLE_Y;
-	put_cut_line(w, "id=\"title\" text-anchor=\"middle\"", mid, y, 17,
-		     17 * BOLD * w->o->font_width, title_of(w));
-	if (w->o->subtitle && *w->o->subtitle)
-		put_line(w, "id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"", mid,
-			 y += LINE_H + 2, 12, w->o->subtitle);
-	if (has_hidden(w))
-		put_hidden(w, y + LINE_H);
+	struct buf hidden = {0}, filters = {0};
+	double y = TITLE_Y;
+	size_t room = (size_t)((w->o->width - 2 * PAD) / (17 * BOLD * w->o->font_width));
+	y += TITLE_H * svg_text_lines(&w->b,
+				      "id=\"title\" text-anchor=\"middle\" font-size=\"17\"",
+				      w->o->width / 2, y, TITLE_H, room, title_of(w));
+	put_head_line(w, "id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"", &y,
+		      w->o->subtitle);
+	if (w->o->filters && *w->o->filters)
+		buf_fmt(&filters, "only: %s", w->o->filters);
+	put_head_line(w, "id=\"filters\" text-anchor=\"middle\"", &y, buf_cstr(&filters));
+	hidden_text(w, &hidden);
+	put_head_line(w, "id=\"hidden\" class=\"dim\" text-anchor=\"middle\"", &y,
+		      buf_cstr(&hidden));
+	if (buf_failed(&hidden) || buf_failed(&filters))
+		w->b.failed = 1;
+	buf_release(&hidden);
+	buf_release(&filters);
+	w->top = y - LINE_H + 10;
 }
 
 static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
@@ -404,23 +394,24 @@ static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
 	return palette_legend(w->o->palette.id, w->kinds, k, max);
 }
 
-/* One swatch with its text; returns where the next one starts. */
 /* What a key of the legend takes: swatch, text, gap. */
 static double key_width(const char *s, size_t n)
 {
-	return 17 + FOOT_CHAR * (double)escape_chars(s, n) + 16;
+	return 17 + KEY_CHAR * (double)escape_chars(s, n) + 16;
 }
 
+/* One swatch with its text; returns where the next one starts. */
 static double put_key(struct writer *w, double x, uint32_t rgb, const char *s, size_t n)
 {
 	struct buf *b = &w->b;
-	buf_str(b, "<rect");
-	svg_attr_px(b, "x", x);
-	buf_fmt(b, " y=\"6\" width=\"12\" height=\"12\" rx=\"2\" fill=\"#%06x\"/><text", rgb);
-	svg_attr_px(b, "x", x + 17);
-	buf_str(b, " y=\"16\">");
+	buf_str(b, "<g transform=\"translate(");
+	svg_px(b, x);
+	buf_fmt(b,
+		" 6)\"><rect width=\"12\" height=\"12\" rx=\"2\" fill=\"#%06x\"/>"
+		"<text x=\"17\" y=\"10\">",
+		rgb);
 	escape_xml(b, s, n);
-	buf_str(b, "</text>\n");
+	buf_str(b, "</text></g>\n");
 	return x + key_width(s, n);
 }
 
@@ -449,13 +440,20 @@ static int tally_add(struct tally **v, size_t *n, struct u64map *at, uint32_t st
 	return 0;
 }
 
-/* Put the k heaviest in front; equal ones in the order they came. */
-static void tally_top(struct tally *v, size_t n, size_t k)
+static int is_heavier(const struct flame *f, const struct tally *a, const struct tally *b)
+{
+	if (a->weight != b->weight)
+		return a->weight > b->weight;
+	return strcmp(strtab_get(&f->strings, a->str), strtab_get(&f->strings, b->str)) < 0;
+}
+
+/* Put the k heaviest in front; equal ones by name. */
+static void tally_top(const struct flame *f, struct tally *v, size_t n, size_t k)
 {
 	for (size_t i = 0; i < n && i < k; i++) {
 		size_t best = i;
 		for (size_t j = i + 1; j < n; j++)
-			if (v[j].weight > v[best].weight)
+			if (is_heavier(f, &v[j], &v[best]))
 				best = j;
 		struct tally t = v[best];
 		memmove(v + i + 1, v + i, (best - i) * sizeof(*v));
@@ -482,7 +480,7 @@ static int put_own_keys(struct writer *w, double x, double room)
 			rc = tally_add(&v, &n, &at, fr->name, color_of(w, node),
 				       f->nodes.v[node].v[0]);
 	}
-	tally_top(v, n, MAX_KEYS);
+	tally_top(f, v, n, MAX_KEYS);
 	for (size_t i = 0; i < n && i < MAX_KEYS; i++) {
 		const char *s = strtab_get(&f->strings, v[i].str), *slash = strrchr(s, '/');
 		s = dso && slash && slash[1] ? slash + 1 : s;
@@ -509,33 +507,33 @@ static void put_drawn(struct writer *w, struct buf *b)
 			pruned_share(w) < 0.00095 ? 3 : 1, 100 * pruned_share(w));
 }
 
-static int put_foot(struct writer *w)
+/* What the colours mean, in a row above the graph; w->top moves below it. */
+static int put_legend(struct writer *w)
 {
-	struct buf *b = &w->b, drawn = {0};
 	struct palette_key keys[MAX_KEYS];
 	size_t n = legend_keys(w, keys, MAX_KEYS);
 	double x = PAD;
-	buf_str(b, "<g id=\"foot\" transform=\"translate(0 ");
-	svg_px(b, w->top + w->graph_h);
-	buf_str(b, ")\">\n<g id=\"legend\">");
+	buf_str(&w->b, "<g id=\"legend\" transform=\"translate(0 ");
+	svg_px(&w->b, w->top - 8);
+	buf_str(&w->b, ")\">");
+	size_t before = w->b.n;
 	for (size_t i = 0; i < n; i++)
 		x = put_key(w, x, keys[i].rgb, keys[i].text, strlen(keys[i].text));
-	put_drawn(w, &drawn);
-	int rc = put_own_keys(
-		w, x, w->o->width - PAD - FOOT_CHAR * (double)escape_chars(drawn.v, drawn.n));
-	buf_str(b, "</g>\n");
-	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\" y=\"16\"");
-	svg_attr_px(b, "x", w->o->width - PAD);
-	buf_char(b, '>');
-	buf_add(b, drawn.v, drawn.n);
-	if (buf_failed(&drawn))
-		b->failed = 1;
-	buf_release(&drawn);
-	buf_str(b, "</text>\n");
-	put_line(w, "id=\"details\"", PAD, 40, 12, "");
-	put_line(w, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 40, 12, "");
-	buf_str(b, "</g>\n");
+	int rc = put_own_keys(w, x, w->o->width - PAD);
+	w->top += w->b.n > before ? LEGEND_H : 0;
+	buf_str(&w->b, "</g>\n");
 	return rc;
+}
+
+static void put_foot(struct writer *w)
+{
+	struct buf *b = &w->b;
+	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\"");
+	svg_attr_px(b, "x", w->o->width - PAD);
+	svg_attr_px(b, "y", w->top + w->graph_h + 17);
+	buf_char(b, '>');
+	put_drawn(w, b);
+	buf_str(b, "</text>\n");
 }
 
 static void put_conf_str(struct buf *b, const char *key, const char *value)
@@ -556,7 +554,7 @@ static void put_conf(struct writer *w)
 		o->width, o->frame_height,
 		o->minwidth_percent ? o->minwidth * (o->width - 2 * PAD) / 100 : o->minwidth,
 		o->font_size, o->font_width);
-	buf_fmt(b, "pad %d\ntop %g\nfoot %d\ngraph %g\n", PAD, w->top, FOOT_H, w->graph_h);
+	buf_fmt(b, "pad %d\nfoot %d\n", PAD, FOOT_H);
 	buf_fmt(b, "mode %s\ninverted %d\nnegate %d\nsorted %d\nreversed %d\n", modes[o->mode],
 		o->inverted != 0, o->negate != 0, !w->f->in_order, w->f->reverse != 0);
 	buf_fmt(b, "two %d\nscale %llu\nfactor %.17g\nbeforeScale %.17g\nmaxDelta %.17g\n",
@@ -589,6 +587,62 @@ static int put_script(struct writer *w, struct flame_svg_stats *st)
 	return rc;
 }
 
+/* --- the <desc> ---------------------------------------------------------------------- */
+
+static void desc_line(struct buf *b, const char *before, const char *text)
+{
+	if (!text || !*text)
+		return;
+	buf_str(b, before);
+	escape_xml_str(b, text);
+	buf_str(b, ". ");
+}
+
+/* The functions that most weight ends in, by name. */
+static int put_largest(struct writer *w)
+{
+	const struct flame *f = w->f;
+	struct tally *v = NULL;
+	struct u64map at = {0};
+	size_t n = 0;
+	int rc = 0;
+	for (uint32_t i = 1; i < f->nodes.n && !rc; i++)
+		if (flame_self(f, i, 0))
+			rc = tally_add(&v, &n, &at, flame_node_frame(f, i)->name, 0,
+				       flame_self(f, i, 0));
+	tally_top(f, v, n, LARGEST);
+	for (size_t i = 0; i < n && i < LARGEST; i++) {
+		const char *name = strtab_get(&f->strings, v[i].str);
+		buf_str(&w->b, i ? ", " : "Most of it in ");
+		escape_xml(&w->b, name, flame_label_len(name, strlen(name)));
+		buf_char(&w->b, ' ');
+		put_percent(&w->b, (double)v[i].weight, (double)w->l.total);
+	}
+	buf_str(&w->b, n ? ". " : "");
+	mem_free(v);
+	u64map_release(&at);
+	return rc ? err_nomem(w->e) : 0;
+}
+
+/* For those who cannot see the picture: what it shows, how much, and where most of it is. */
+static int put_desc(struct writer *w)
+{
+	struct buf hidden = {0};
+	buf_str(&w->b, "<desc>");
+	desc_line(&w->b, "", w->o->subtitle);
+	desc_line(&w->b, "Only ", w->o->filters);
+	hidden_text(w, &hidden);
+	desc_line(&w->b, "", buf_cstr(&hidden));
+	buf_release(&hidden);
+	buf_str(&w->b, "Total ");
+	put_drawn(w, &w->b);
+	buf_str(&w->b, ". ");
+	int rc = put_largest(w);
+	desc_line(&w->b, "", w->o->notes);
+	buf_str(&w->b, "</desc>\n");
+	return rc;
+}
+
 static int put_head(struct writer *w)
 {
 	struct buf *b = &w->b;
@@ -610,9 +664,10 @@ static int put_head(struct writer *w)
 	escape_xml_str(b, o->font);
 	buf_str(b, ", DejaVu Sans, sans-serif\" font-size=\"12\">\n<title>");
 	escape_xml_str(b, title_of(w));
-	buf_str(b, "</title>\n<desc>");
-	escape_xml_str(b, o->notes);
-	buf_str(b, "</desc>\n<style type=\"text/css\"><![CDATA[\n");
+	buf_str(b, "</title>\n");
+	rc = put_desc(w);
+	buf_str(b, "<style type=\"text/css\"><![CDATA[\n");
+	buf_fmt(b, "svg.flame:root { background: #%06x; }\n", bg[1]);
 	buf_str(b, flame_css);
 	buf_str(b, "]]></style>\n");
 	buf_fmt(b,
@@ -623,21 +678,38 @@ static int put_head(struct writer *w)
 		"<rect id=\"background\" width=\"100%%\" height=\"100%%\" "
 		"fill=\"url(#bg)\"/>\n",
 		bg[0], bg[1]);
-	return 0;
+	return rc;
+}
+
+/* What stands above the graph, which says where that begins: with it the picture's height is
+ * known, which the first line of the file has. */
+static int put_above(struct writer *w, struct buf *above)
+{
+	put_heading(w);
+	int rc = put_legend(w);
+	*above = w->b;
+	w->b = (struct buf){0};
+	w->graph_h = (w->l.depth + 1) * w->o->frame_height;
+	w->height = w->top + w->graph_h + FOOT_H;
+	return rc;
 }
 
 static int put_all(struct writer *w, struct flame_svg_stats *st)
 {
-	int rc = put_head(w);
+	struct buf above = {0};
+	int rc = put_above(w, &above);
+	rc = rc ? rc : put_head(w);
+	buf_add(&w->b, above.v, above.n);
+	w->b.failed = w->b.failed ? w->b.failed : buf_failed(&above);
+	buf_release(&above);
 	if (rc)
 		return rc;
-	put_heading(w);
 	if (!w->f->nodes.v[0].v[0])
-		put_line(w, "id=\"empty\" text-anchor=\"middle\"", w->o->width / 2,
-			 w->top + w->o->frame_height / 2 + 4, 12, "no stack has any weight");
+		svg_text(&w->b, "id=\"empty\" text-anchor=\"middle\"", w->o->width / 2,
+			 w->top + w->o->frame_height / 2 + 4, "no stack has any weight");
 	else
 		rc = put_boxes(w);
-	rc = rc ? rc : put_foot(w);
+	put_foot(w);
 	if (!rc && w->f->nodes.v[0].v[0])
 		rc = put_script(w, st);
 	buf_str(&w->b, "</svg>\n");
@@ -656,9 +728,6 @@ int flame_svg_write(const struct flame *f, const struct flame_svg_options *o, FI
 	int rc = flame_layout(&w.l, f, room, min, o->total, e);
 	if (!rc) {
 		survey(&w);
-		w.top = TITLE_Y + LINE_H * lines_above(&w) + TOOLS_H;
-		w.graph_h = (w.l.depth + 1) * o->frame_height;
-		w.height = w.top + w.graph_h + FOOT_H;
 		rc = put_all(&w, st);
 	}
 	st->frames_drawn = w.l.boxes.n;

@@ -1,7 +1,8 @@
 /*
  * flame_svg.h - one flame graph as one self-contained, interactive SVG.
  *
- * The picture is whole without scripts: title, frames, labels, tooltips (<title>), legend.
+ * The picture is whole without scripts: title, what it shows (also as <desc>, with the largest
+ * functions), legend, frames, labels, tooltips (<title>).
  * Where scripts run, flame_*.js zooms, searches, focuses, hides, flips and merges from the
  * leaf, with the data flame_data.h puts inside. Nothing is fetched from anywhere. Colours
  * follow prefers-color-scheme. Same input, same bytes.
@@ -24,11 +25,12 @@ enum flame_mode {
 struct flame_svg_options {
 	const char
 		*title; /* "Flame Graph", "Icicle Graph", "Flame Chart", "Differential ..." */
-	const char *subtitle;      /* what is shown: host, time, event, unit */
+	const char *subtitle;      /* what is shown: host, time, event, file, length */
+	const char *filters;       /* that were given, a line below the subtitle */
 	const char *const *hidden; /* one short text each for what was left out: idle, system,
-				      suspect ...; a line below the subtitle */
+				      suspect ...; a line below these */
 	size_t n_hidden;
-	const char *notes;     /* a <desc>, for people who read the source */
+	const char *notes;     /* at the end of the <desc> */
 	const char *countname; /* "samples"; ns, us, ms, s and bytes are drawn in human units */
 	const char *nametype;  /* "Function:" */
 	const char *background; /* see palette_background */

@@ -9,16 +9,11 @@ base.total[0] = Math.max(base.total[0], conf.total);
 // Everything that decides what is seen. `zoom` counts nodes of tree 0 (the function and what
 // it calls) or 1 (its callers) of the view; names are labels.
 const state = {tree: 0, zoom: 0, search: "", fold: false, hide: [], focus: null, leaf: false,
-	icicle: conf.inverted > 0};
-const undo = [];
+	icicle: conf.inverted > 0, towers: false};
 let view = null, boxes = [], rows = new Map(), matcher = null, hits = [], hitAt = -1;
-let selected = null, baseLine = 0, drawMs = 0;
+let selected = null, baseLine = 0, drawMs = 0, leastHeight = 0;
 
-const ui = {
-	frames: svg.querySelector("#frames"), foot: svg.querySelector("#foot"),
-	drawn: svg.querySelector("#drawn"),
-	details: svg.querySelector("#details"), matched: svg.querySelector("#matched"),
-};
+const ui = {frames: svg.querySelector("#frames"), drawn: svg.querySelector("#drawn")};
 
 // --- views ---------------------------------------------------------------------------------
 
@@ -72,23 +67,30 @@ function compile() {
 	}
 }
 
-// The outermost matching nodes in the zoomed part; each stack counts once.
-function findHits() {
-	const tree = view.trees[0], top = state.tree === 0 ? state.zoom : 0;
+// The outermost matching nodes below `top`; each stack counts once.
+function hitsBelow(tree, top) {
+	const found = [];
 	let sum = 0;
-	hits = [];
 	for (let i = top; matcher && i < tree.end[top];) {
 		if (!matches(tree.frame[i])) {
 			i++;
 			continue;
 		}
 		sum += tree.total[i];
-		hits.push(i);
+		found.push(i);
 		i = tree.end[i];
 	}
-	const whole = top ? tree.total[top] : tree.whole;
-	ui.matched.textContent = matcher ? "Matched: " + percent(sum, whole) +
-		" (" + weightText(sum) + ", " + hits.length + (hits.length === 1 ? " place)" : " places)") : "";
+	return [found, sum];
+}
+
+// Hits are those in the zoomed part; what they weigh is said of all and of that part.
+function findHits() {
+	const tree = view.trees[0], top = state.tree === 0 ? state.zoom : 0;
+	const [found, sum] = hitsBelow(tree, top), all = top ? hitsBelow(tree, 0)[1] : sum;
+	hits = found;
+	bar.matched.textContent = matcher ? "Matched: " + weightText(all) + ", " +
+		percent(all, tree.whole) + " of all" + (top ? " \u00b7 " + percent(sum, tree.total[top]) +
+		" of the view" : "") + " \u00b7 " + hits.length + (hits.length === 1 ? " place" : " places") : "";
 }
 
 // What the view leaves out, in the corner below the graph.
@@ -108,21 +110,42 @@ function showDrawn(pruned) {
 
 // --- drawing -------------------------------------------------------------------------------
 
-function resize(height) {
-	svg.setAttribute("height", height);
-	svg.setAttribute("viewBox", "0 0 " + conf.width + " " + height);
+// Rows of narrower boxes are folded, if there are as many and they are as little of the whole.
+const FOLD_PX = 3, FOLD_ROWS = 4, FOLD_SHARE = 0.02;
+
+// The lowest and highest row that is shown: towers of slivers end at the last row that has a
+// box to point at. Says how many rows that leaves out, and of what weight.
+function shownRows() {
+	const widest = new Map(), wide = new Map(), folded = {rows: 0, weight: 0};
+	let low = 0, high = 0, top = 0, bottom = 0;
+	for (const b of boxes) {
+		widest.set(b.row, Math.max(widest.get(b.row) || 0, b.w));
+		wide.set(b.row, (wide.get(b.row) || 0) + b.w);
+	}
+	for (const [row, w] of widest) {
+		top = Math.max(top, row);
+		bottom = Math.min(bottom, row);
+		if (w >= FOLD_PX || wide.get(row) >= FOLD_SHARE * conf.width) {
+			high = Math.max(high, row);
+			low = Math.min(low, row);
+		}
+	}
+	folded.rows = top - high + low - bottom;
+	if (folded.rows < FOLD_ROWS)
+		return [bottom, top, {rows: 0}];
+	for (const b of boxes)
+		if (b.row === high + 1)
+			folded.weight += b.tree.total[b.node];
+	return state.towers ? [bottom, top, folded] : [low, high, folded];
 }
 
 function setRows() {
-	let low = 0, high = 0;
-	for (const b of boxes) {
-		low = Math.min(low, b.row);
-		high = Math.max(high, b.row);
-	}
-	const h = conf.frameHeight, before = state.icicle ? -low : high;
-	const graph = Math.max((high - low + 1) * h, view.trees[0] === base ? conf.graph : 0);
-	const slack = state.icicle ? 0 : graph - (high - low + 1) * h;
-	baseLine = conf.top + slack + before * h;
+	const [low, high, folded] = shownRows(), h = conf.frameHeight;
+	const own = (high - low + 1) * h, mark = folded.rows ? 20 : 0;
+	boxes = boxes.filter((b) => b.row >= low && b.row <= high);
+	leastHeight = leastHeight || own + mark;
+	const graph = Math.max(own + mark, view.trees[0] === base ? leastHeight : 0);
+	baseLine = conf.top + (state.icicle ? -low * h : graph - own + high * h);
 	rows = new Map();
 	for (const b of boxes) {
 		b.y = baseLine + (state.icicle ? b.row : -b.row) * h;
@@ -130,8 +153,29 @@ function setRows() {
 			rows.set(b.row, []);
 		rows.get(b.row).push(b);
 	}
-	ui.foot.setAttribute("transform", "translate(0 " + (conf.top + graph) + ")");
-	resize(conf.top + graph + conf.foot);
+	showFolded(folded, state.icicle ? conf.top + own + 14 : conf.top + graph - own - 6);
+	ui.drawn.setAttribute("x", conf.width - conf.pad);
+	ui.drawn.setAttribute("y", conf.top + graph + 17);
+	setHeight(conf.top + graph + conf.foot);
+}
+
+function showFolded(folded, y) {
+	ui.folded.setAttribute("display", folded.rows ? "inline" : "none");
+	if (!folded.rows)
+		return;
+	ui.folded.setAttribute("x", conf.width / 2);
+	ui.folded.setAttribute("y", y);
+	ui.folded.textContent = (state.towers ? "\u25be fold " : "\u25b8 ") + folded.rows +
+		" more rows of frames narrower than " + FOLD_PX + " px (" + weightText(folded.weight) + ", " +
+		percent(folded.weight, view.trees[0].whole) + "): " + (state.towers ? "hide" : "show") + " them (t)";
+}
+
+// Head, bar and graph for the width there is.
+function relayout() {
+	conf.top = Math.ceil(layoutHead());
+	conf.top += bar.layout(conf.top) + 4;
+	leastHeight = 0;
+	redraw();
 }
 
 function redraw() {
@@ -142,10 +186,18 @@ function redraw() {
 	showDrawn(made.pruned);
 	findHits();
 	painter.draw(boxes, matches);
-	select(selected && boxes.find((b) => b.t === selected.t && b.node === selected.node) || null);
+	select(selected);
 	hideTip();
 	setButtons();
 	drawMs = performance.now() - start;
+}
+
+// The root stays where it is in the window when rows come or go above it.
+function redrawInPlace() {
+	const before = baseLine;
+	redraw();
+	if (!state.icicle && svg === document.documentElement)
+		window.scrollBy(0, baseLine - before);
 }
 
 function outline(id, b) {
@@ -159,32 +211,34 @@ function outline(id, b) {
 	}
 }
 
-// The line below the graph; it ends before the search's result begins.
-function say(b) {
-	const text = b ? conf.nametype + " " + describe(b.tree, b.node).join(" \u00b7 ") : "";
-	const room = (conf.width - 2 * conf.pad - (matcher ? 340 : 0)) / (12 * conf.fontWidth);
-	ui.details.textContent = text.length > room ? text.slice(0, room - 2) + ".." : text;
+function say(s) {
+	const tree = s && view.trees[s.t];
+	bar.say(tree ? [conf.nametype + " " + describe(tree, s.node).join(" \u00b7 ")] : []);
 }
 
-function select(b) {
-	selected = b ? {t: b.t, node: b.node, frame: b.tree.frame[b.node]} : null;
-	outline("select", b);
-	say(b);
+// Select a node; one that is too narrow to be drawn is outlined at the caller that is.
+function select(s) {
+	selected = s ? {t: s.t, node: s.node, frame: view.trees[s.t].frame[s.node]} : null;
+	outline("select", selected && selectedBox());
+	say(selected);
 	setButtons();
 }
 
 function selectedBox() {
-	return selected && boxes.find((b) => b.t === selected.t && b.node === selected.node);
-}
-
-// --- the tooltip ---------------------------------------------------------------------------
-
-function showTip(b, x, y) {
-	showCard(describe(b.tree, b.node), x, y);
+	if (!selected)
+		return null;
+	const tree = view.trees[selected.t], drawn = new Map();
+	for (const b of boxes)
+		if (b.t === selected.t)
+			drawn.set(b.node, b);
+	let node = selected.node;
+	while (node && !drawn.has(node))
+		node = tree.parent[node];
+	return drawn.get(node) || null;
 }
 
 function hideTip() {
-	svg.querySelector("#tip").setAttribute("display", "none");
+	hideCard();
 	outline("hover", null);
 }
 
@@ -208,85 +262,86 @@ function boxAt(x, y) {
 
 // --- the URL -------------------------------------------------------------------------------
 
-function saveState() {
+// A node by the names on the way to it, so that a link outlives the data; in a flame chart, where
+// neighbours share names, by its number.
+function wayTo(tree, node) {
+	const names = [];
+	for (let i = node; i; i = tree.parent[i])
+		names.unshift(frames.label[tree.frame[i]]);
+	return conf.sorted ? names : [String(node)];
+}
+
+function nodeAt(tree, names) {
+	let at = 0;
+	if (!conf.sorted)
+		return Number(names[0]) < tree.n ? Number(names[0]) : 0;
+	for (const name of names) {
+		let i = at + 1;
+		while (i < tree.end[at] && frames.label[tree.frame[i]] !== name)
+			i = tree.end[i];
+		if (i >= tree.end[at])
+			break;
+		at = i;
+	}
+	return at;
+}
+
+function stateText() {
 	const q = new URLSearchParams();
 	if (state.zoom)
-		q.set("z", (state.tree ? "c" : "") + state.zoom);
+		for (const name of wayTo(view.trees[state.tree], state.zoom))
+			q.append(state.tree ? "c" : "z", name);
 	if (state.search)
 		q.set("s", state.search);
 	if (state.fold)
 		q.set("ic", "1");
 	if (state.focus !== null)
 		q.set("f", state.focus);
-	if (state.leaf)
-		q.set("leaf", "1");
-	if (state.icicle !== conf.inverted > 0)
-		q.set("flip", "1");
+	for (const [key, on] of [["leaf", state.leaf], ["flip", state.icicle !== conf.inverted > 0],
+		["t", state.towers]])
+		if (on)
+			q.set(key, "1");
 	for (const name of state.hide)
 		q.append("h", name);
-	const text = q.toString();
-	try {
-		history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
-	} catch (e) {
-		location.hash = text;
-	}
+	return q.toString();
 }
 
-function loadState() {
-	const q = new URLSearchParams(location.hash.slice(1) || location.search.slice(1));
-	const zoom = /^(c?)(\d+)$/.exec(q.get("z") || "0");
+function loadState(q) {
 	state.search = q.get("s") || "";
 	state.fold = q.get("ic") === "1";
 	state.focus = q.has("f") ? q.get("f") : null;
 	state.leaf = q.get("leaf") === "1";
 	state.icicle = conf.inverted > 0 !== (q.get("flip") === "1");
+	state.towers = q.get("t") === "1";
 	state.hide = q.getAll("h");
 	buildView();
-	state.tree = zoom && zoom[1] && view.trees[1] ? 1 : 0;
-	state.zoom = zoom && Number(zoom[2]) < view.trees[state.tree].n ? Number(zoom[2]) : 0;
+	state.tree = q.has("c") && view.trees[1] ? 1 : 0;
+	state.zoom = nodeAt(view.trees[state.tree], q.getAll(state.tree ? "c" : "z"));
+	selected = null;
 	compile();
-	redraw();
-	const input = svg.querySelector("input.search");
-	if (input)
-		input.value = state.search;
+	redrawInPlace();
+	svg.querySelector("input.search").value = state.search;
 }
 
 // --- what can be done ------------------------------------------------------------------------
 
-function remember() {
-	undo.push(JSON.stringify(state));
-}
-
 function zoomTo(t, node) {
 	if (state.tree === t && state.zoom === node)
 		return;
-	remember();
 	state.tree = t;
 	state.zoom = node;
-	redraw();
-	saveState();
+	redrawInPlace();
+	saveState(true);
 }
 
 // Change what the view is made of; nodes are numbered anew.
 function change(how) {
-	remember();
 	how();
 	state.tree = state.zoom = 0;
 	selected = null;
 	buildView();
-	redraw();
-	saveState();
-}
-
-function takeBack() {
-	if (!undo.length)
-		return;
-	const kept = {search: state.search, fold: state.fold};
-	Object.assign(state, JSON.parse(undo.pop()), kept);
-	selected = null;
-	buildView();
-	redraw();
-	saveState();
+	redrawInPlace();
+	saveState(true);
 }
 
 function search(text) {
@@ -294,33 +349,31 @@ function search(text) {
 	hitAt = -1;
 	compile();
 	redraw();
-	saveState();
+	saveState(false);
 }
 
-// Go to the next (or previous) hit; one too narrow to see is zoomed to.
+// Go to the next (or previous) hit, without another zoom.
 function nextHit(step) {
 	if (!hits.length)
 		return;
 	hitAt = (hitAt + step + (hitAt < 0 && step < 0 ? 1 : 0) + hits.length) % hits.length;
-	const node = hits[hitAt];
-	let b = boxes.find((x) => x.t === 0 && x.node === node);
-	if (!b || b.w < SLIVER) {
-		const keep = hitAt, all = hits;
-		zoomTo(0, view.trees[0].parent[node]);
-		hits = all;
-		hitAt = keep;
-		b = boxes.find((x) => x.t === 0 && x.node === node);
-	}
-	select(b || null);
+	select({t: 0, node: hits[hitAt]});
+	const b = selectedBox(), [top, end] = inSight();
+	if (b && (b.y < top + bar.height || b.y > end - 30))
+		window.scrollBy(0, b.y - (top + end) / 2);
 }
 
 const actions = {
 	reset: () => { zoomTo(0, 0); },
 	flip: () => {
-		remember();
 		state.icicle = !state.icicle;
 		redraw();
-		saveState();
+		saveState(true);
+	},
+	towers: () => {
+		state.towers = !state.towers;
+		redrawInPlace();
+		saveState(true);
 	},
 	leaf: () => change(() => { state.leaf = !state.leaf; }),
 	focus: () => {
@@ -346,7 +399,7 @@ const buttons = [
 		"Merge the stacks from their other end (r)"],
 	["focus", "Focus", 60, "All calls of the selected function: callers, callees (f, Shift-click)"],
 	["hide", "Hide", 52, "Leave out the selected function and what it calls (h, Alt-click)"],
-	["undo", "Undo", 52, "Take the last step back (u)"],
+	["undo", "Undo", 52, "Take the last step back (u, Backspace, or the browser's Back)"],
 ];
 
 function setButtons() {
@@ -356,15 +409,8 @@ function setButtons() {
 	mark("leaf", state.leaf, true);
 	mark("focus", state.focus !== null, some || state.focus !== null);
 	mark("hide", state.hide.length > 0, some);
-	mark("undo", false, undo.length > 0);
+	mark("undo", false, views.step > 0);
 	markSearch();
-}
-
-function makeTools() {
-	makeToolRow(buttons, conf.top - 28);
-	make("rect", {id: "hover", rx: 2, display: "none"}, svg);
-	make("rect", {id: "select", rx: 2, display: "none"}, svg);
-	make("g", {id: "tip", display: "none"}, svg);
 }
 
 // --- mouse and keyboard ----------------------------------------------------------------------
@@ -373,12 +419,12 @@ function onMove(event) {
 	const p = toPicture(event), b = boxAt(p.x, p.y);
 	if (!b) {
 		hideTip();
-		say(selectedBox());
+		say(selected);
 		return;
 	}
 	outline("hover", b);
 	say(b);
-	showTip(b, p.x, p.y);
+	showCard(describe(b.tree, b.node), p.x, p.y);
 }
 
 function onClick(event) {
@@ -411,7 +457,7 @@ function step(key) {
 	select(row.find((x) => x.x < b.x + b.w && x.x + x.w > b.x) || b);
 }
 
-const keys = {i: "flip", r: "leaf", f: "focus", h: "hide", u: "undo", n: "next", p: "previous",
+const keys = {i: "flip", r: "leaf", f: "focus", h: "hide", u: "undo", Backspace: "undo", t: "towers", n: "next", p: "previous",
 	N: "previous", c: "fold", 0: "reset"};
 
 function onKey(e) {
@@ -443,14 +489,23 @@ ui.frames.classList.add("live");
 ui.frames.setAttribute("tabindex", 0);
 ui.frames.setAttribute("role", "application");
 ui.frames.setAttribute("aria-label", "flame graph: arrow keys select a frame, Enter zooms");
-ui.details.setAttribute("aria-live", "polite");
-makeTools();
+make("rect", {id: "hover", rx: 2, display: "none"}, svg);
+make("rect", {id: "select", rx: 2, display: "none"}, svg);
+ui.folded = make("text", {id: "folded", class: "link", "text-anchor": "middle", tabindex: 0, role: "button"}, svg);
+onPress(ui.folded, () => actions.towers());
+const bar = new Bar(buttons);
+make("g", {id: "tip", display: "none"}, svg);
 ui.frames.addEventListener("mousemove", onMove);
-ui.frames.addEventListener("mouseleave", () => { hideTip(); say(selectedBox()); });
+ui.frames.addEventListener("mouseleave", () => { hideTip(); say(selected); });
 ui.frames.addEventListener("click", onClick);
 window.addEventListener("keydown", onKey);
-window.addEventListener("hashchange", loadState);
-loadState();
+buildView();
+startLayout();
+relayout();
+startHistory();
+if (!state.icicle && svg === document.documentElement)
+	window.scrollTo(0, Number(svg.getAttribute("height"))); // to the root
+bar.stick();
 
 // For scripts around the picture and for tests: what is drawn, and how long that took.
 svg.flame = {state, boxes: () => boxes.map((b) => ({name: frames.label[b.tree.frame[b.node]],

@@ -1,6 +1,7 @@
-// svg_common.js - what the scripts of all pictures share: packed numbers, elements, times,
-// buttons, the tooltip's card, the search field. What they call (conf, state, actions, search,
-// nextHit, ui.frames) is the picture's.
+// svg_common.js - what the scripts of all pictures share: packed numbers, elements, times, the
+// tooltip's card, the bar that stays in sight (buttons, search, legend, details), the width of
+// the window, print, history. What they call (conf, state, actions, search, nextHit, ui.frames,
+// relayout, stateText, loadState) is the picture's.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -94,41 +95,58 @@ function toPicture(event) {
 	return p.matrixTransform(svg.getScreenCTM().inverse());
 }
 
+// Top and end of what the window shows, in the picture's units.
+function inSight() {
+	const m = svg.getScreenCTM();
+	return m && m.d ? [-m.f / m.d, (window.innerHeight - m.f) / m.d] : [0, Infinity];
+}
+
 // Lines of text in a card beside the point (x, y); the first one is a name.
 function showCard(lines, x, y) {
-	const tip = svg.querySelector("#tip");
+	const tip = svg.querySelector("#tip"), most = Math.min(150, Math.floor((conf.width - 40) / 6.7));
 	tip.textContent = "";
 	const card = make("rect", {rx: 4}, tip);
 	let width = 0;
 	lines.forEach((line, i) => {
 		const t = make("text", {x: 8, y: 17 + 16 * i, class: i ? "" : "name"}, tip);
-		t.textContent = line.length > 150 ? line.slice(0, 148) + ".." : line;
+		t.textContent = line.length > most ? line.slice(0, most - 2) + ".." : line;
 		width = Math.max(width, t.getComputedTextLength());
 	});
 	card.setAttribute("width", width + 16);
 	card.setAttribute("height", 16 * lines.length + 10);
 	const right = Math.max(0, conf.width - width - 20), high = 16 * lines.length + 10;
-	const below = y + 18 + high < Number(svg.getAttribute("height"));
+	const [top, end] = inSight(), below = y + 18 + high < end;
 	tip.setAttribute("transform", "translate(" + Math.min(x + 12, right) + " " +
-		(below ? y + 18 : Math.max(2, y - high - 6)) + ")");
+		(below ? y + 18 : Math.max(top + 2, y - high - 6)) + ")");
 	tip.setAttribute("display", "inline");
 }
 
-function button([id, label, width, title], x, y, parent) {
+function hideCard() {
+	svg.querySelector("#tip").setAttribute("display", "none");
+}
+
+// --- buttons and search ------------------------------------------------------------------------
+
+function button([id, label, width, title], parent) {
 	const g = make("g", {id: "b-" + id, class: "button", tabindex: 0, role: "button",
-		"aria-label": label + ": " + title, transform: "translate(" + x + " " + y + ")"}, parent);
+		"aria-label": label + ": " + title}, parent);
 	make("title", {}, g).textContent = title;
 	make("rect", {width, height: 20, rx: 4}, g);
 	make("text", {x: width / 2, y: 14, "font-size": 11}, g).textContent = label;
-	g.addEventListener("click", () => actions[id]());
-	g.addEventListener("keydown", (e) => {
+	onPress(g, () => actions[id]());
+	return {g, width};
+}
+
+// A click, Enter or the space bar.
+function onPress(element, act) {
+	element.addEventListener("click", act);
+	element.addEventListener("keydown", (e) => {
 		if (e.key === "Enter" || e.key === " ") {
 			e.preventDefault();
 			e.stopPropagation();
-			actions[id]();
+			act(e);
 		}
 	});
-	return x + width + 6;
 }
 
 function mark(id, on, usable) {
@@ -140,8 +158,8 @@ function mark(id, on, usable) {
 	b.setAttribute("aria-pressed", on ? "true" : "false");
 }
 
-function makeSearchField(x, y, width, parent) {
-	const box = make("foreignObject", {x, y, width, height: 20}, parent);
+function makeSearchField(parent) {
+	const box = make("foreignObject", {width: 160, height: 20}, parent);
 	const input = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
 	input.setAttribute("class", "search");
 	input.setAttribute("placeholder", "Search (Ctrl-F), regular expression");
@@ -165,6 +183,7 @@ function makeSearchField(x, y, width, parent) {
 			ui.frames.focus();
 		}
 	});
+	return box;
 }
 
 const searchActions = {
@@ -177,9 +196,9 @@ const searchActions = {
 };
 
 const searchButtons = [
-	["fold", "Aa", 30, "Search without case (c, Ctrl-I)"],
 	["previous", "\u2039", 24, "Previous hit (p)"],
 	["next", "\u203a", 24, "Next hit (n)"],
+	["fold", "Aa", 30, "Search without case (c, Ctrl-I)"],
 ];
 
 function markSearch() {
@@ -188,19 +207,234 @@ function markSearch() {
 	mark("previous", false, hits.length > 0);
 }
 
-// What the picture offers on the left, search on the right.
-function makeToolRow(buttons, y) {
-	const tools = make("g", {id: "tools"}, svg);
-	let x = conf.pad;
-	for (const b of buttons)
-		x = button(b, x, y, tools);
-	// laid out as wide as it needs, and shrunk where the picture is narrower
-	const width = Math.max(conf.width, x + 204 + conf.pad), scale = conf.width / width;
-	if (scale < 1)
-		tools.setAttribute("transform", "translate(0 " + y * (1 - scale) + ") scale(" + scale + ")");
-	let right = width - conf.pad - 90;
-	const field = Math.min(300, right - x - 12);
-	for (const b of searchButtons)
-		right = button(b, right, y, tools);
-	makeSearchField(width - conf.pad - 96 - field, y, field, tools);
+// --- the bar -----------------------------------------------------------------------------------
+
+const GAP_X = 6, ROW_Y = 26, FIELD = 160; // px between buttons, of a row of them, of the field
+
+// Buttons and search, the legend, and a line about the selection and the matches. It follows
+// the window when the page scrolls.
+class Bar {
+	constructor(buttons) {
+		this.group = make("g", {id: "bar"}, svg);
+		this.ground = make("rect", {class: "bar-ground", x: 0, y: 0}, this.group);
+		this.tools = make("g", {id: "tools"}, this.group);
+		this.buttons = buttons.map((b) => button(b, this.tools));
+		this.field = makeSearchField(this.tools);
+		this.search = searchButtons.map((b) => button(b, this.tools));
+		this.legend = svg.querySelector("#legend");
+		this.group.appendChild(this.legend);
+		this.details = make("text", {id: "details", x: conf.pad, "aria-live": "polite"}, this.group);
+		this.matched = make("text", {id: "matched", "text-anchor": "end", "aria-live": "polite"}, this.group);
+		this.y = this.height = 0;
+		window.addEventListener("scroll", () => this.stick());
+	}
+
+	// Put everything where the width allows it; the bar is at y when nothing is scrolled.
+	layout(y) {
+		let at = 4;
+		this.y = y;
+		this.tools.setAttribute("display", printing ? "none" : "inline");
+		if (!printing)
+			at = this.placeTools(at) + ROW_Y;
+		at = this.placeLegend(at);
+		this.details.setAttribute("y", at + 13);
+		this.matched.setAttribute("y", at + 13);
+		this.matched.setAttribute("x", conf.width - conf.pad);
+		this.height = at + 20;
+		this.ground.setAttribute("width", conf.width);
+		this.ground.setAttribute("height", this.height);
+		this.stick();
+		return this.height;
+	}
+
+	placeTools(y) {
+		const right = conf.width - conf.pad;
+		let x = conf.pad;
+		const put = ({g, width}) => {
+			if (x + width > right) {
+				x = conf.pad;
+				y += ROW_Y;
+			}
+			g.setAttribute("transform", "translate(" + x + " " + y + ")");
+			x += width + GAP_X;
+		};
+		this.buttons.forEach(put);
+		const own = this.search.reduce((sum, b) => sum + b.width + GAP_X, 0);
+		if (x + FIELD + own > right) {
+			x = conf.pad;
+			y += ROW_Y;
+		}
+		const field = Math.min(300, right - x - own);
+		x = right - field - own;
+		this.field.setAttribute("x", x);
+		this.field.setAttribute("y", y);
+		this.field.setAttribute("width", field);
+		x += field + GAP_X;
+		this.search.forEach(put);
+		return y;
+	}
+
+	placeLegend(y) {
+		const keys = [...this.legend.children];
+		let x = conf.pad, row = 0;
+		for (const key of keys) {
+			const width = 17 + key.lastElementChild.getComputedTextLength() + 14;
+			if (x + width > conf.width && x > conf.pad) {
+				x = conf.pad;
+				row++;
+			}
+			key.setAttribute("transform", "translate(" + x + " " + row * 17 + ")");
+			x += width;
+		}
+		this.legend.setAttribute("transform", "translate(0 " + (y + 1) + ")");
+		return y + (keys.length ? 17 * (row + 1) : 0);
+	}
+
+	// The details take what the matches leave of their line.
+	say(parts) {
+		const room = conf.width - 2 * conf.pad -
+			(this.matched.textContent ? this.matched.getComputedTextLength() + 20 : 0);
+		this.details.textContent = "";
+		parts.forEach((part, i) => {
+			const t = make("tspan", {}, this.details);
+			t.textContent = (i ? " \u00b7 " : "") + (part.text || part);
+			if (part.go) {
+				t.setAttribute("class", "link");
+				t.setAttribute("tabindex", 0);
+				t.setAttribute("role", "link");
+				onPress(t, part.go);
+			}
+		});
+		const last = () => this.details.lastElementChild;
+		while (last() && this.details.getComputedTextLength() > room && room > 0)
+			if (last().textContent.length > 12)
+				last().textContent = last().textContent.slice(0, -10) + "..";
+			else
+				last().remove();
+	}
+
+	stick() {
+		const top = printing ? 0 : inSight()[0], y = Math.max(this.y, top);
+		this.group.setAttribute("transform", "translate(0 " + y + ")");
+		this.group.classList.toggle("afloat", y > this.y);
+		this.end = y + this.height;
+	}
+}
+
+// --- the window --------------------------------------------------------------------------------
+
+const LEAST_WIDTH = 320;
+let printing = false;
+
+// The text of an element on as many lines as the width needs; returns their height.
+function wrapText(e, text, x, y, dy, width) {
+	e.textContent = text;
+	const each = e.getComputedTextLength() / Math.max(1, text.length) * 1.03;
+	const room = Math.max(8, Math.floor(width / (each || 7))), lines = [];
+	for (let rest = text; rest;) {
+		const blank = rest.length > room ? rest.lastIndexOf(" ", room) : rest.length;
+		const n = blank > room / 2 ? blank : Math.min(rest.length, room);
+		lines.push(rest.slice(0, n));
+		rest = rest.slice(n).trimStart();
+	}
+	e.textContent = "";
+	lines.forEach((line, i) => { make("tspan", {x, dy: i ? dy : 0}, e).textContent = line; });
+	e.setAttribute("y", y);
+	return lines.length * dy;
+}
+
+function linesOf(e) {
+	return [...e.children].map((line) => line.textContent).join(" ");
+}
+
+const headTexts = ["title", "subtitle", "filters", "hidden"].map((id) => svg.querySelector("#" + id))
+	.filter((e) => e).map((e) => [e, linesOf(e)]);
+
+// Title and what the picture shows; returns where they end.
+function layoutHead() {
+	let y = 28;
+	headTexts.forEach(([e, text], i) => {
+		y += wrapText(e, text, conf.width / 2, y, i ? 17 : 22, conf.width - 2 * conf.pad);
+	});
+	return y - 8;
+}
+
+function setHeight(height) {
+	svg.setAttribute("height", height);
+	if (printing)
+		svg.setAttribute("viewBox", "0 0 " + conf.width + " " + height);
+}
+
+// As wide as the window (or what the picture stands in), text never scaled.
+function fitWindow() {
+	const width = Math.max(LEAST_WIDTH, Math.floor(svg.getBoundingClientRect().width));
+	if (width === conf.width)
+		return;
+	conf.width = width;
+	relayout();
+}
+
+function startLayout() {
+	svg.setAttribute("width", "100%");
+	svg.removeAttribute("viewBox");
+	conf.width = Math.max(LEAST_WIDTH, Math.floor(svg.getBoundingClientRect().width));
+	window.addEventListener("resize", fitWindow);
+	window.addEventListener("beforeprint", () => setPrinting(true));
+	window.addEventListener("afterprint", () => setPrinting(false));
+}
+
+// On paper: no tools, and one page of the picture's size, so that no row is cut in two.
+function setPrinting(on) {
+	printing = on;
+	relayout();
+	if (!on)
+		svg.removeAttribute("viewBox");
+	const page = svg.querySelector("#page") || make("style", {id: "page"}, svg);
+	page.textContent = on && svg === document.documentElement ? "@page { size: " + conf.width + "px " +
+		(Number(svg.getAttribute("height")) + 1) + "px; margin: 0; }" : "";
+}
+
+// --- the URL -----------------------------------------------------------------------------------
+
+// `step`: how many views of this picture lie behind this one in the browser's history.
+const views = {step: history.state && history.state.step || 0, text: null};
+
+function urlState() {
+	return location.hash.slice(1) || location.search.slice(1);
+}
+
+// Keep the view in the URL: as a new one that Back and Undo leave again, or in place of the last.
+function saveState(isNew) {
+	const text = stateText(), url = text ? "#" + text : location.pathname + location.search;
+	if (text === views.text)
+		return;
+	views.text = text;
+	try {
+		if (isNew)
+			history.pushState({step: ++views.step}, "", url);
+		else
+			history.replaceState({step: views.step}, "", url);
+	} catch (e) {
+		location.hash = text;
+	}
+}
+
+function onHistory() {
+	views.step = history.state && history.state.step || 0;
+	if (urlState() === views.text)
+		return;
+	views.text = urlState();
+	loadState(new URLSearchParams(views.text));
+}
+
+function startHistory() {
+	window.addEventListener("popstate", onHistory);
+	window.addEventListener("hashchange", onHistory);
+	views.text = urlState();
+	loadState(new URLSearchParams(views.text));
+}
+
+function takeBack() {
+	if (views.step > 0)
+		history.back();
 }

@@ -2,6 +2,7 @@
 #include "render/text/escape.h"
 
 #include <math.h>
+#include <string.h>
 
 void svg_px(struct buf *b, double x)
 {
@@ -32,6 +33,54 @@ void svg_text(struct buf *b, const char *attrs, double x, double y, const char *
 	buf_char(b, '>');
 	escape_xml_str(b, s);
 	buf_str(b, "</text>\n");
+}
+
+size_t svg_line(const char *s, size_t n, size_t room)
+{
+	size_t cut = escape_prefix(s, n, room);
+	if (cut >= n)
+		return n;
+	for (size_t i = cut; i > cut / 2; i--)
+		if (s[i] == ' ')
+			return i;
+	return cut ? cut : n;
+}
+
+static void put_line(struct buf *b, double x, double dy, const char *s, size_t n)
+{
+	buf_str(b, dy > 0 ? " <tspan" : "<tspan");
+	svg_attr_px(b, "x", x);
+	if (dy > 0)
+		svg_attr_px(b, "dy", dy);
+	buf_char(b, '>');
+	escape_xml(b, s, n);
+	buf_str(b, "</tspan>");
+}
+
+int svg_text_lines(struct buf *b, const char *attrs, double x, double y, double dy, size_t room,
+		   const char *s)
+{
+	struct buf text = {0};
+	int lines = 0;
+	escape_visible(&text, s ? s : "", s ? strlen(s) : 0);
+	if (b && text.n) {
+		buf_fmt(b, "<text %s", attrs);
+		svg_attr_px(b, "y", y);
+		buf_char(b, '>');
+	}
+	for (size_t at = 0, n; at < text.n; at += n, lines++) {
+		n = svg_line(text.v + at, text.n - at, room);
+		if (b)
+			put_line(b, x, lines ? dy : 0, text.v + at, n);
+		while (at + n < text.n && text.v[at + n] == ' ')
+			n++;
+	}
+	if (b)
+		buf_str(b, text.n ? "</text>\n" : "");
+	if (b && buf_failed(&text))
+		b->failed = buf_failed(&text);
+	buf_release(&text);
+	return lines;
 }
 
 void svg_number(struct buf *b, uint64_t x)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const struct unit {
 	const char *name;
@@ -47,6 +48,17 @@ void units_seconds(struct buf *b, uint64_t ns)
 {
 	buf_u64(b, ns / 1000000000);
 	buf_fmt(b, ".%06u", (unsigned)(ns % 1000000000 / 1000));
+}
+
+void units_wall_clock(struct buf *b, uint64_t wall_ns, int exact)
+{
+	time_t s = (time_t)(wall_ns / 1000000000);
+	struct tm tm;
+	if (!gmtime_r(&s, &tm))
+		return;
+	buf_fmt(b, "%s%04d-%02d-%02d %02d:%02d:%02d.%06u UTC", exact ? "" : "\xe2\x89\x88 ",
+		tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+		(unsigned)(wall_ns % 1000000000 / 1000));
 }
 
 void units_count(struct buf *b, uint64_t n)

@@ -18,6 +18,10 @@ void units_part(struct buf *b, uint64_t ns, uint64_t whole);
 /* A moment as perf script prints it: seconds with six decimals. */
 void units_seconds(struct buf *b, uint64_t ns);
 
+/* A moment since 1970 in ns: "2026-11-22 15:45:54.631561 UTC"; behind a sign of doubt unless
+ * `exact`. */
+void units_wall_clock(struct buf *b, uint64_t wall_ns, int exact);
+
 /* "1,234,567". */
 void units_count(struct buf *b, uint64_t n);
 

@@ -99,7 +99,7 @@ static void put_off(struct writer *w, const struct off *o, uint64_t ran)
 	svg_number(b, o->cpu_in == TL_NOCPU ? 0 : o->cpu_in + 1u);
 }
 
-/* Pieces that reach over the window's edge are carried whole. */
+/* Pieces that reach over the window's edge are carried whole, unless the panel clips them. */
 static int put_thread(struct writer *w, uint32_t thread)
 {
 	const struct timeline *tl = w->tl;
@@ -115,6 +115,10 @@ static int put_thread(struct writer *w, uint32_t thread)
 	uint64_t last = i < end ? tl->off.v[i].start_ns : t->last_ns;
 	if (i > first && tl->off.v[i - 1].end_ns >= w->p->to_ns)
 		last = tl->off.v[i - 1].end_ns;
+	if (w->p->clip) {
+		begin = begin < w->p->from_ns ? w->p->from_ns : begin;
+		last = last > w->p->to_ns ? w->p->to_ns : last;
+	}
 	svg_number(w->b, number_of(w, &w->threads, thread));
 	svg_signed(w->b, since(begin, w->p->from_ns));
 	svg_signed(w->b, since(last, w->p->from_ns));
@@ -123,8 +127,11 @@ static int put_thread(struct writer *w, uint32_t thread)
 	int rc = 0;
 	uint64_t at = begin;
 	for (uint32_t k = first; k < i && !rc; k++) {
-		put_off(w, &tl->off.v[k], tl->off.v[k].start_ns - at);
-		at = tl->off.v[k].end_ns;
+		struct off o = tl->off.v[k];
+		if (w->p->clip)
+			tl_clip_off(&o, w->p->from_ns, w->p->to_ns);
+		put_off(w, &o, o.start_ns - at);
+		at = o.end_ns;
 		rc = flush(w);
 	}
 	return rc;
@@ -148,11 +155,16 @@ static int put_cpu(struct writer *w, uint32_t cpu)
 	uint64_t at = w->p->from_ns;
 	int rc = 0;
 	for (uint32_t k = first; k < i && !rc; k++) {
-		const struct tl_run *run = &r->v.v[k];
-		svg_signed(w->b, since(run->start_ns, at));
-		svg_number(w->b, run->end_ns - run->start_ns);
-		svg_number(w->b, number_of(w, &w->threads, run->thread));
-		at = run->end_ns;
+		struct tl_run run = r->v.v[k];
+		if (w->p->clip) {
+			run.start_ns =
+				run.start_ns < w->p->from_ns ? w->p->from_ns : run.start_ns;
+			run.end_ns = run.end_ns > w->p->to_ns ? w->p->to_ns : run.end_ns;
+		}
+		svg_signed(w->b, since(run.start_ns, at));
+		svg_number(w->b, run.end_ns - run.start_ns);
+		svg_number(w->b, number_of(w, &w->threads, run.thread));
+		at = run.end_ns;
 		rc = flush(w);
 	}
 	return rc;

@@ -18,7 +18,6 @@ function readConf() {
 		}
 	}
 	const pairs = (text) => String(text).split(" ").map((s) => s.split(":"));
-	conf.panelY = pairs(conf.panelY).map((p) => p.map(Number));
 	conf.paints = pairs(conf.paints).map(([rgb, name]) => ({color: "#" + rgb, name}));
 	conf.idle = conf.paints.findIndex((p) => p.name === "idle");
 	conf.contexts = conf.contexts.split(" ");
@@ -165,6 +164,7 @@ function readCpu(r, row) {
 		shown = at;
 	}
 	segs.end(Math.max(shown, 0));
+	row.unrecorded = conf.someCpus > 0 && !n;
 	row.segs = segs;
 }
 
@@ -203,21 +203,10 @@ function readPanel(text, index) {
 	p.highlights = r.list(() => ({row: r.next(), t: r.signed(), length: r.next()}));
 	p.given = r.next() === 1;
 	p.arrows = r.list(() => ({from: r.next(), to: r.next(), t: r.signed(), waited: 0}));
-	placeRows(p);
 	if (!p.given)
 		p.arrows = findArrows(p);
 	p.view = {from: 0, to: p.span};
 	return p;
-}
-
-function placeRows(p) {
-	[p.axisY, p.rowsY] = conf.panelY[p.index];
-	let y = p.rowsY;
-	for (const row of p.rows) {
-		row.y = y;
-		y += row.h;
-	}
-	p.end = y;
 }
 
 // Wakeups between rows, those that ended the longest waits first.

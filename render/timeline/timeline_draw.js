@@ -1,8 +1,8 @@
 // timeline_draw.js - from a panel's view to cells (as timeline_layout.c makes them) and paths,
 // and the texts about an interval.
 
-const plotX = conf.pad + conf.names, plotW = conf.width - conf.names - 2 * conf.pad;
-const LEAST_PX = 0.5;
+const plotX = conf.pad + conf.names, LEAST_PX = 0.5;
+let plotW = 0; // follows the window
 
 function round(x) {
 	return Math.round(x * 100) / 100;
@@ -155,7 +155,7 @@ function offLines(row, i, paint, length) {
 	if (cpus.length)
 		lines.push(cpus.join(" \u00b7 "));
 	if (flags & OFF.open)
-		lines.push("cut by the edge of the recording");
+		lines.push("cut off by the edge of the recording or of --time: it lasted longer");
 	if (flags & OFF.suspect)
 		lines.push("records were lost here");
 	lines.push(...stackLines("at    ", o[F.path], 12));
@@ -209,9 +209,10 @@ class Block {
 	constructor(panel, rows, parent) {
 		this.panel = panel;
 		this.rows = rows;
-		this.top = rows[0].y;
-		this.end = rows[rows.length - 1].y + rows[rows.length - 1].h;
 		const group = make("g", {}, parent);
+		this.unrecorded = rows.filter((row) => row.unrecorded).map((row) => [row,
+			make("rect", {class: "unrecorded", fill: "url(#hatch)", x: plotX, height: conf.cpuH - 4}, group),
+			make("text", {class: "unrecorded", "font-size": 9, x: plotX + 4}, group)]);
 		this.bars = make("g", {class: "bars", fill: "none"}, group);
 		this.paths = [];
 		this.hits = make("path", {class: "hits"}, group);
@@ -219,6 +220,18 @@ class Block {
 		for (const [name, css] of [["samples", "samples"], ["sampleHits", "samples hit"],
 			["spans", "spans"], ["marks", "marks"]])
 			this[name] = make("path", {class: css}, group);
+	}
+
+	layout() {
+		const last = this.rows[this.rows.length - 1];
+		this.top = this.rows[0].y;
+		this.end = last.y + last.h;
+		for (const [row, rect, text] of this.unrecorded) {
+			rect.setAttribute("y", row.y + 2);
+			rect.setAttribute("width", plotW);
+			text.setAttribute("y", row.y + conf.cpuH / 2 + 3);
+			text.textContent = "not recorded";
+		}
 	}
 
 	draw(isHit) {
@@ -335,46 +348,100 @@ class Block {
 	}
 }
 
-// The elements of one panel's plot. What was drawn without scripts stays until the first change.
+// The elements of one panel: names, and the plot. The axis and the rows of CPUs stay below the
+// bar when the page scrolls, unless there are too many of these.
 class Plot {
 	constructor(panel) {
 		this.panel = panel;
 		this.group = svg.querySelector("#plot" + panel.index);
-		this.still = [...this.group.children].filter((e) => !e.classList.contains("lanes"));
-		const ground = make("rect", {class: "ground", x: plotX, y: panel.axisY, width: plotW,
-			height: panel.end - panel.axisY});
-		this.group.insertBefore(ground, this.group.firstChild);
+		this.group.textContent = ""; // what was drawn without scripts
+		this.caption = svg.querySelector("#c" + panel.index);
+		this.captionText = this.caption ? linesOf(this.caption) : "";
+		this.names = panel.rows.map((row, i) => svg.querySelector("#n" + panel.index + "-" + i));
+		this.ground = make("rect", {class: "ground", x: plotX}, this.group);
+		this.lanes = make("path", {class: "lanes"}, this.group);
 		this.drawn = make("g", {}, this.group);
 		this.chosen = make("path", {class: "arrows chosen"}, this.group);
+		this.stuck = make("g", {class: "stuck"}, this.group);
 		this.selected = make("rect", {class: "selected", rx: 2, display: "none"}, this.group);
 		this.band = make("rect", {class: "band", display: "none"}, this.group);
 		this.cursor = make("path", {class: "cursor"}, this.group);
-		this.timer = 0;
+		this.timer = this.ms = this.dy = 0;
 		this.blocks = [];
-		this.ms = 0;
-		this.countArrows();
+		this.focus = -1; // the row whose arrows are drawn where all would be too many
+		this.makeElements();
 	}
 
 	makeElements() {
-		const p = this.panel;
-		for (const e of this.still)
-			e.remove();
-		this.grid = make("g", {class: "grid", "font-size": 10}, this.drawn);
-		this.gridLine = make("path", {}, this.grid);
-		this.ticks = new Pool("text", this.grid);
-		for (let i = 0; i < p.rows.length; i += BLOCK_ROWS)
-			this.blocks.push(new Block(p, p.rows.slice(i, i + BLOCK_ROWS), this.drawn));
-		for (const name of ["arrows", "lost", "lost-band"])
-			this[name] = make("path", {class: name}, this.drawn);
-		this.lost.setAttribute("fill", "url(#hatch-lost)");
+		const p = this.panel, cpus = p.rows.findIndex((row) => row.kind !== ROW.cpu);
+		const high = p.rows.slice(0, Math.max(cpus, 0)).length * conf.cpuH;
+		this.sticky = high < window.innerHeight / 3 ? Math.max(cpus, 0) : 0;
+		this.gridLine = make("path", {}, make("g", {class: "grid"}, this.drawn));
+		this.stuckGround = make("rect", {class: "bar-ground", x: 0}, this.stuck);
+		this.ticks = new Pool("text", make("g", {class: "grid", "font-size": 10}, this.stuck));
+		for (let i = 0; i < p.rows.length;) {
+			const end = i < this.sticky ? this.sticky : Math.min(i + BLOCK_ROWS, p.rows.length);
+			this.blocks.push(new Block(p, p.rows.slice(i, end), i < this.sticky ? this.stuck : this.drawn));
+			i = end;
+		}
+		const names = make("g", {class: "names", "font-size": 11}, this.stuck);
+		this.names.slice(0, this.sticky).forEach((name) => names.appendChild(name));
+		this.arrows = make("path", {class: "arrows"}, this.drawn);
+		this["lost-band"] = make("path", {class: "lost-band"}, this.drawn);
+		this.lost = make("path", {class: "lost", fill: "url(#hatch-lost)"}, this.stuck);
 		this.high = p.highlights.map(() => make("rect", {class: "highlight", rx: 3}, this.drawn));
+	}
+
+	// Put the panel at y; returns where it ends.
+	layout(y) {
+		const p = this.panel, lanes = [];
+		if (this.caption)
+			y += wrapText(this.caption, this.captionText, conf.pad, y + 13, conf.captionH, conf.width - 2 * conf.pad);
+		p.axisY = y;
+		y = p.rowsY = y + conf.axisH + (p.losses.length ? conf.lostH : 0);
+		p.rows.forEach((row, i) => {
+			row.y = y;
+			y += row.h;
+			if (this.names[i])
+				this.names[i].setAttribute("y", row.y + row.h / 2 + 4);
+			if (row.kind !== ROW.group)
+				lanes.push("M", plotX, " ", y - 1.5, "h", plotW);
+		});
+		p.end = y;
+		p.stuckEnd = this.sticky ? p.rows[this.sticky - 1].y + p.rows[this.sticky - 1].h : p.rowsY;
+		this.lanes.setAttribute("d", lanes.join(""));
+		this.ground.setAttribute("y", p.axisY);
+		this.ground.setAttribute("width", plotW);
+		this.ground.setAttribute("height", p.end - p.axisY);
+		for (const b of this.blocks)
+			b.layout();
+		this.stuckGround.setAttribute("y", p.axisY);
+		this.stuckGround.setAttribute("width", conf.width);
+		this.stuckGround.setAttribute("height", p.stuckEnd - p.axisY);
+		return y;
+	}
+
+	// Keep the axis and the CPUs in sight below `top`, as long as the panel is.
+	stick(top) {
+		const p = this.panel, room = p.end - p.stuckEnd - conf.rowH;
+		this.dy = Math.max(0, Math.min(top - p.axisY, room));
+		this.stuck.setAttribute("transform", "translate(0 " + this.dy + ")");
+		this.stuck.classList.toggle("afloat", this.dy > 0);
+	}
+
+	// Where a point of the picture is in the panel; what stuck is in its old place.
+	inPanel(y) {
+		const p = this.panel;
+		return this.dy && y >= p.axisY + this.dy && y < p.stuckEnd + this.dy ? y - this.dy : y;
+	}
+
+	rowShift(row) {
+		return row < this.sticky ? this.dy : 0;
 	}
 
 	// Draw what is in sight now, the rest soon after.
 	draw(isHit) {
 		const start = performance.now(), [top, end] = inSight();
-		if (!this.blocks.length)
-			this.makeElements();
 		this.drawGrid();
 		this.drawArrows();
 		this.drawLosses();
@@ -432,16 +499,17 @@ class Plot {
 		this.gridLine.setAttribute("d", d.join(""));
 	}
 
-	// The arrows in view: the longest waits first, those of two rows apart from each other.
+	// The arrows in view: the longest waits first, those of two rows apart from each other. More
+	// than a few would hide the bars: then only those of the row that is pointed at or selected.
 	countArrows() {
-		const v = this.panel.view, taken = new Set(), drawn = [];
-		this.arrowsSeen = 0;
-		for (const a of this.panel.arrows) {
-			if (a.t < v.from || a.t >= v.to)
-				continue;
-			this.arrowsSeen++;
+		const v = this.panel.view, taken = new Set();
+		const seen = this.panel.arrows.filter((a) => a.t >= v.from && a.t < v.to), drawn = [];
+		const few = seen.length <= conf.stillArrows || this.panel.given;
+		this.arrowsSeen = seen.length;
+		for (const a of seen) {
 			const key = Math.floor(xOf(v, a.t) / 4) + "," + a.from + "," + a.to;
-			if (drawn.length < conf.maxArrows && (this.panel.given || !taken.has(key))) {
+			if ((few || a.from === this.focus || a.to === this.focus) && drawn.length < conf.maxArrows &&
+			    (this.panel.given || !taken.has(key))) {
 				taken.add(key);
 				drawn.push(a);
 			}
@@ -451,9 +519,15 @@ class Plot {
 	}
 
 	drawArrows() {
-		const drawn = this.countArrows();
-		this.arrows.setAttribute("d", drawn.map((a) => this.arrow(a)).join(""));
-		this.arrows.setAttribute("opacity", drawn.length > 40 ? Math.max(40 / drawn.length, 0.35) : 1);
+		this.arrows.setAttribute("d", this.countArrows().map((a) => this.arrow(a)).join(""));
+	}
+
+	// The row that the reader is at.
+	setFocus(row) {
+		if (row === this.focus)
+			return;
+		this.focus = row;
+		this.drawArrows();
 	}
 
 	arrow(a) {
@@ -477,12 +551,6 @@ class Plot {
 		this.lost.setAttribute("d", lane.join(""));
 		this["lost-band"].setAttribute("d", bands.join(""));
 	}
-}
-
-// Top and end of what the window shows, in the picture's units.
-function inSight() {
-	const m = svg.getScreenCTM();
-	return m && m.d ? [-m.f / m.d, (window.innerHeight - m.f) / m.d] : [0, Infinity];
 }
 
 // Nanoseconds between ticks: 1, 2 or 5 times a power of ten, as tl_axis_step.

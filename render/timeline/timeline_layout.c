@@ -52,6 +52,18 @@ int tl_segs_next(struct tl_segs *s, struct tl_seg *out)
 	return 1;
 }
 
+void tl_clip_off(struct off *o, uint64_t from, uint64_t to)
+{
+	uint64_t woken = o->start_ns + o->blocked_ns;
+	if (o->start_ns >= from && o->end_ns <= to)
+		return;
+	o->start_ns = o->start_ns > from ? o->start_ns : from;
+	o->end_ns = o->end_ns < to ? o->end_ns : to;
+	woken = woken < o->end_ns ? woken : o->end_ns;
+	o->blocked_ns = woken > o->start_ns ? woken - o->start_ns : 0;
+	o->flags |= OFF_OPEN;
+}
+
 void tl_paint_sums(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,
 		   uint64_t ns[TLP_COUNT])
 {

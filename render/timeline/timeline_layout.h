@@ -91,6 +91,9 @@ int tl_pick(const struct timeline *tl, const struct tl_pick_options *o, struct t
 	    struct err *e);
 void tl_pick_release(struct tl_pick *p);
 
+/* Cut an interval that reaches over [from, to) to it; one that was cut is OFF_OPEN. */
+void tl_clip_off(struct off *o, uint64_t from, uint64_t to);
+
 /* Time per paint of one thread in a window. */
 void tl_paint_sums(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,
 		   uint64_t ns[TLP_COUNT]);
@@ -161,6 +164,8 @@ struct tl_panel {
 	uint64_t from_ns, to_ns; /* from < to */
 	uint64_t zero_ns;        /* the axis counts from here */
 	const char *caption;     /* a sentence above it; NULL = none */
+	int clip;                /* what reaches over the window's edges is shown and told as if
+				    it ended there */
 	const struct tl_row *rows;
 	size_t nrows;
 	const struct tl_highlight *highlights;

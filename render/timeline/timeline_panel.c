@@ -2,6 +2,7 @@
 #include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
 #include "render/text/escape.h"
+#include "render/text/units.h"
 #include "render/flame/flame_data.h"
 #include "render/svg/svg_text.h"
 
@@ -34,46 +35,6 @@ static size_t caption_room(const struct tl_writer *w)
 	return (size_t)((w->o->width - 2 * PAD) / 7.3);
 }
 
-/* The end of the caption's line that starts at `s`: the last blank that fits. */
-static size_t caption_line(const struct tl_writer *w, const char *s, size_t n)
-{
-	size_t room = caption_room(w), cut = escape_prefix(s, n, room);
-	if (cut >= n)
-		return n;
-	for (size_t i = cut; i > cut / 2; i--)
-		if (s[i] == ' ')
-			return i;
-	return cut ? cut : n;
-}
-
-/* Write the caption line by line from y on (y < 0: nothing); how many lines it has. */
-static int caption_lines(struct tl_writer *w, const char *caption, double y)
-{
-	struct buf text = {0};
-	int lines = 0;
-	if (!caption || !*caption)
-		return 0;
-	escape_visible(&text, caption, strlen(caption));
-	for (size_t at = 0; at < text.n; lines++) {
-		size_t n = caption_line(w, text.v + at, text.n - at);
-		if (y >= 0) {
-			buf_str(&w->b, "<text class=\"caption\"");
-			svg_attr_px(&w->b, "x", PAD);
-			svg_attr_px(&w->b, "y", y + CAPTION_H * lines + 13);
-			buf_char(&w->b, '>');
-			escape_xml(&w->b, text.v + at, n);
-			buf_str(&w->b, "</text>\n");
-		}
-		at += n;
-		while (at < text.n && text.v[at] == ' ')
-			at++;
-	}
-	if (buf_failed(&text))
-		w->b.failed = buf_failed(&text);
-	buf_release(&text);
-	return lines;
-}
-
 static int has_losses(const struct tl_writer *w, const struct tl_panel *p)
 {
 	for (size_t i = 0; i < w->tl->losses.n; i++)
@@ -86,7 +47,8 @@ static int has_losses(const struct tl_writer *w, const struct tl_panel *p)
 struct tl_place tl_place_panel(struct tl_writer *w, const struct tl_panel *p, double top)
 {
 	struct tl_place at = {.top = top};
-	at.axis = top + CAPTION_H * caption_lines(w, p->caption, -1);
+	at.axis = top +
+		  CAPTION_H * svg_text_lines(NULL, "", 0, 0, 0, caption_room(w), p->caption);
 	at.lost = at.axis + AXIS_H;
 	at.rows = at.lost + (has_losses(w, p) ? LOST_H : 0);
 	at.end = at.rows + rows_height(p);
@@ -153,7 +115,7 @@ static void put_name(struct tl_writer *w, const struct tl_panel *p, size_t i, do
 	const struct tl_row *r = &p->rows[i];
 	double mid = y + row_height(r) / 2 + 4;
 	if (r->kind == TLROW_CPU) {
-		buf_str(b, "<text class=\"cpu\"");
+		buf_fmt(b, "<text class=\"cpu\" id=\"n%zu-%zu\"", (size_t)(p - w->panels), i);
 		svg_attr_px(b, "x", PAD);
 		svg_attr_px(b, "y", mid);
 		buf_fmt(b, ">CPU %u</text>\n", timeline_cpu(w->tl, (uint16_t)r->id));
@@ -251,15 +213,39 @@ static void put_grid(struct tl_writer *w, const struct tl_panel *p, const struct
 	buf_str(b, "</g>\n");
 }
 
+/* `title`, of our own words, is its tooltip; NULL for none. */
 static void put_rect(struct buf *b, const char *attrs, double x, double y, double width,
-		     double height)
+		     double height, const char *title)
 {
 	buf_fmt(b, "<rect %s", attrs);
 	svg_attr_px(b, "x", x);
 	svg_attr_px(b, "y", y);
 	svg_attr_px(b, "width", width);
 	svg_attr_px(b, "height", height);
-	buf_str(b, "/>\n");
+	if (title)
+		buf_fmt(b, "><title>%s</title></rect>\n", title);
+	else
+		buf_str(b, "/>\n");
+}
+
+/* "lost: 12 records, CPU 1, +1.2 ms to +3.4 ms". */
+static void loss_text(const struct tl_writer *w, const struct tl_panel *p,
+		      const struct tl_loss *l, struct buf *b)
+{
+	uint64_t from = l->from_ns > p->zero_ns ? l->from_ns - p->zero_ns : 0;
+	buf_fmt(b, "%s: ", loss_kind_name(l->kind));
+	if (l->kind == LOSS_LOST) {
+		units_plural(b, l->count, "record", "records");
+		buf_str(b, ", ");
+	}
+	if (l->cpu == TL_NOCPU)
+		buf_str(b, "any CPU");
+	else
+		buf_fmt(b, "CPU %u", timeline_cpu(w->tl, l->cpu));
+	buf_str(b, ", +");
+	tl_put_ns(b, from);
+	buf_str(b, " to +");
+	tl_put_ns(b, l->to_ns > p->zero_ns ? l->to_ns - p->zero_ns : 0);
 }
 
 static void put_losses(struct tl_writer *w, const struct tl_panel *p, const struct tl_place *at)
@@ -275,9 +261,13 @@ static void put_losses(struct tl_writer *w, const struct tl_panel *p, const stru
 		double x = x_of(w, p, l->from_ns < p->from_ns ? p->from_ns : l->from_ns);
 		double end = x_of(w, p, l->to_ns);
 		double width = fmax(end - x, 1);
+		struct buf text = {0};
+		loss_text(w, p, l, &text);
 		put_rect(&w->b, "class=\"lost\" fill=\"url(#hatch-lost)\"", x, at->lost, width,
-			 LOST_H - 2);
-		put_rect(&w->b, "class=\"lost-band\"", x, at->rows, width, at->end - at->rows);
+			 LOST_H - 2, buf_cstr(&text));
+		put_rect(&w->b, "class=\"lost-band\"", x, at->rows, width, at->end - at->rows,
+			 NULL);
+		buf_release(&text);
 	}
 	buf_str(&w->b, "</g>\n");
 }
@@ -335,14 +325,17 @@ static void put_paint(struct tl_writer *w, const struct tl_panel *p, const doubl
 		buf_str(&w->b, "\"/>\n");
 }
 
-/* How long what a cell shows lasted, beyond the window's edges, too; but for runs. */
+/* How long what a cell shows lasted: beyond the window's edges, too, unless the panel ends what
+ * it shows there; of runs only what is in the window. */
 static uint64_t shown_ns(const struct tl_writer *w, const struct tl_panel *p,
 			 const struct tl_cell *c)
 {
 	if (c->ref == TL_NONE)
 		return (uint64_t)llround(c->w / plot_width(w) *
 					 (double)(p->to_ns - p->from_ns));
-	const struct off *o = &w->tl->off.v[c->ref];
+	struct off cut = w->tl->off.v[c->ref], *o = &cut;
+	if (p->clip)
+		tl_clip_off(o, p->from_ns, p->to_ns);
 	int rest = c->paint == TLP_UNKNOWN || c->paint == TLP_RUNNABLE ||
 		   c->paint == TLP_PREEMPTED;
 	return rest ? off_ns(o) - o->blocked_ns : o->blocked_ns;
@@ -382,6 +375,21 @@ static void put_label(struct tl_writer *w, const struct tl_panel *p, const doubl
 	buf_release(&text);
 }
 
+/* Blank would mean idle: of these CPUs nothing is known. */
+static void put_unrecorded(struct tl_writer *w, const struct tl_panel *p, const double *row_y)
+{
+	for (size_t i = 0; i < p->nrows; i++) {
+		if (p->rows[i].kind != TLROW_CPU || !tl_cpu_unrecorded(w, p->rows[i].id))
+			continue;
+		w->unrecorded = 1;
+		put_rect(&w->b, "class=\"unrecorded\" fill=\"url(#hatch)\"", PAD + NAMES,
+			 row_y[i] + 2, plot_width(w), CPU_H - 4,
+			 "nothing was recorded of this CPU: it may have been busy");
+		svg_text(&w->b, "class=\"unrecorded\" font-size=\"9\"", PAD + NAMES + 4,
+			 row_y[i] + CPU_H / 2.0 + 3, "not recorded");
+	}
+}
+
 static int put_bars(struct tl_writer *w, const struct tl_panel *p, const double *row_y)
 {
 	tl_cells cells = {0};
@@ -396,6 +404,7 @@ static int put_bars(struct tl_writer *w, const struct tl_panel *p, const double 
 					  &cells);
 	}
 	if (!rc) {
+		put_unrecorded(w, p, row_y);
 		buf_str(&w->b, "<g class=\"bars\" fill=\"none\">\n");
 		for (unsigned i = 0; i < 2 * TLP_COUNT; i++)
 			put_paint(w, p, row_y, &cells, i / 2, i % 2);
@@ -514,9 +523,9 @@ static int put_arrows(struct tl_writer *w, const struct tl_panel *p, const doubl
 		v = found.v;
 		n = found.n;
 	}
-	/* Many are paler, so that they do not hide the bars. */
-	double faint = n > 40 ? fmax(40.0 / (double)n, 0.35) : 1;
-	buf_fmt(&w->b, "<path class=\"arrows\" opacity=\"%.2f\" d=\"", faint);
+	if (!p->arrows && n > STILL_ARROWS)
+		n = 0; /* they would hide the bars; the script draws those of one row */
+	buf_str(&w->b, "<path class=\"arrows\" d=\"");
 	for (size_t i = 0; i < n && !rc; i++)
 		put_arrow(w, p, row_y, &v[i]);
 	buf_str(&w->b, "\"/>\n");
@@ -533,9 +542,17 @@ static void put_highlights(struct tl_writer *w, const struct tl_panel *p, const 
 		const struct tl_highlight *h = &p->highlights[i];
 		double x = x_of(w, p, h->from_ns);
 		put_rect(&w->b, "class=\"highlight\" rx=\"3\"", x, row_y[h->row] + 1,
-			 x_of(w, p, h->to_ns) - x, row_height(&p->rows[h->row]) - 2);
+			 x_of(w, p, h->to_ns) - x, row_height(&p->rows[h->row]) - 2, NULL);
 	}
 	buf_str(&w->b, "</g>\n");
+}
+
+static void put_caption(struct tl_writer *w, const struct tl_panel *p, double top)
+{
+	char attrs[48];
+	snprintf(attrs, sizeof(attrs), "class=\"caption\" id=\"c%zu\"",
+		 (size_t)(p - w->panels));
+	svg_text_lines(&w->b, attrs, PAD, top + 13, CAPTION_H, caption_room(w), p->caption);
 }
 
 int tl_put_panel(struct tl_writer *w, const struct tl_panel *p, double top)
@@ -548,7 +565,7 @@ int tl_put_panel(struct tl_writer *w, const struct tl_panel *p, double top)
 		row_y[i] = y;
 		y += row_height(&p->rows[i]);
 	}
-	caption_lines(w, p->caption, top);
+	put_caption(w, p, top);
 	put_names(w, p, &at);
 	buf_fmt(&w->b, "<g class=\"plot\" id=\"plot%zu\">\n", (size_t)(p - w->panels));
 	put_lanes(w, p, &at);

@@ -4,11 +4,11 @@
 #include "render/flame/flame_data.h"
 #include "render/svg/svg_text.h"
 #include "render/timeline/timeline_data.h"
+#include "render/text/units.h"
 #include "render/text/weight.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 /* The style sheet and the script, made by the Makefile. */
 extern const char timeline_css[], timeline_js[];
@@ -30,36 +30,23 @@ void tl_put_ns(struct buf *b, uint64_t ns)
 	weight_text(b, (double)ns, 1, 1, "ns");
 }
 
-/* 2026-11-21 10:48:07.123456 UTC of a time on the recording's clock; "" where not known. */
-static void put_wall(struct buf *b, const struct tl_recording *r, uint64_t ns)
+int tl_cpu_unrecorded(const struct tl_writer *w, uint32_t cpu)
 {
-	uint64_t wall = r->wall_ns + (ns - r->origin_ns);
-	time_t s = (time_t)(wall / 1000000000);
-	struct tm tm;
-	if (!r->wall_ns || !gmtime_r(&s, &tm))
-		return;
-	buf_fmt(b, "%s%04d-%02d-%02d %02d:%02d:%02d.%06llu UTC",
-		r->wall_exact ? "" : "\xe2\x89\x88 ", tm.tm_year + 1900, tm.tm_mon + 1,
-		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-		(unsigned long long)(wall % 1000000000 / 1000));
+	const struct tl_runs *r = &w->runs;
+	return w->tl->flags & TL_SOME_CPUS &&
+	       ((size_t)cpu + 1 >= r->first.n || r->first.v[cpu] == r->first.v[cpu + 1]);
 }
 
-static void put_subtitle(struct tl_writer *w, struct buf *b)
+static void dot(struct buf *b)
+{
+	buf_str(b, b->n ? " \xc2\xb7 " : "");
+}
+
+/* The clock's time and the wall-clock time of the window, or of the recording for episodes. */
+static void put_when(struct tl_writer *w, struct buf *b)
 {
 	const struct tl_recording *r = &w->tl->rec;
 	const struct tl_panel *p = &w->panels[0];
-	if (w->o->subtitle) {
-		escape_xml_str(b, w->o->subtitle);
-		return;
-	}
-	if (*tl_str(w, r->host)) {
-		escape_xml_str(b, tl_str(w, r->host));
-		buf_str(b, " \xc2\xb7 ");
-	}
-	if (r->wall_ns) {
-		put_wall(b, r, w->n > 1 ? r->origin_ns : p->from_ns);
-		buf_str(b, " \xc2\xb7 ");
-	}
 	if (w->n > 1) {
 		buf_fmt(b, "%zu episodes in ", w->n);
 	} else if (p->from_ns > r->origin_ns || p->to_ns < r->end_ns) {
@@ -75,39 +62,79 @@ static void put_subtitle(struct tl_writer *w, struct buf *b)
 		(unsigned long long)(r->origin_ns % 1000000000));
 }
 
+static void subtitle_text(struct tl_writer *w, struct buf *b)
+{
+	const struct tl_recording *r = &w->tl->rec;
+	const char *file = tl_str(w, r->file), *slash = strrchr(file, '/');
+	if (w->o->subtitle) {
+		buf_str(b, w->o->subtitle);
+		return;
+	}
+	buf_str(b, tl_str(w, r->host));
+	if (r->wall_ns) {
+		uint64_t at = w->n > 1 ? r->origin_ns : w->panels[0].from_ns;
+		dot(b);
+		units_wall_clock(b, r->wall_ns + (at - r->origin_ns), r->wall_exact);
+	}
+	if (*file) {
+		dot(b);
+		buf_str(b, !strcmp(file, "-") ? "stdin" : slash && slash[1] ? slash + 1 : file);
+	}
+	dot(b);
+	put_when(w, b);
+}
+
+static void hidden_text(const struct tl_writer *w, struct buf *b)
+{
+	for (size_t i = 0; i < w->o->n_hidden; i++) {
+		buf_str(b, i ? " \xc2\xb7 " : "not shown: ");
+		buf_str(b, w->o->hidden[i]);
+	}
+}
+
 /* --- around the panels ---------------------------------------------------------------------
  */
 
-static void put_heading(struct tl_writer *w)
+static double head_line(struct tl_writer *w, const char *attrs, double y, const char *before,
+			const char *text)
 {
-	struct buf *b = &w->b;
-	double mid = w->o->width / 2;
-	svg_text(b, "id=\"title\" text-anchor=\"middle\" font-size=\"17\"", mid, TITLE_Y,
-		 w->o->title);
-	buf_str(b, "<text id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"");
-	svg_attr_px(b, "x", mid);
-	svg_attr_px(b, "y", TITLE_Y + LINE_H + 2);
-	buf_char(b, '>');
-	put_subtitle(w, b);
-	buf_str(b, "</text>\n");
-	if (!w->o->n_hidden)
-		return;
-	buf_str(b, "<text id=\"hidden\" class=\"dim\" text-anchor=\"middle\"");
-	svg_attr_px(b, "x", mid);
-	svg_attr_px(b, "y", TITLE_Y + 2 * LINE_H + 2);
-	buf_char(b, '>');
-	for (size_t i = 0; i < w->o->n_hidden; i++) {
-		buf_str(b, i ? " \xc2\xb7 " : "");
-		escape_xml_str(b, w->o->hidden[i]);
-	}
-	buf_str(b, "</text>\n");
+	struct buf line = {0};
+	if (text && *text)
+		buf_fmt(&line, "%s%s", before, text);
+	int n = svg_text_lines(&w->b, attrs, w->o->width / 2, y, LINE_H,
+			       (size_t)((w->o->width - 2 * PAD) / 7.1), buf_cstr(&line));
+	if (buf_failed(&line))
+		w->b.failed = 1;
+	buf_release(&line);
+	return y + n * LINE_H;
+}
+
+/* Title, what is shown, the filters, what is not shown; returns where that ends. */
+static double put_heading(struct tl_writer *w)
+{
+	struct buf subtitle = {0}, hidden = {0};
+	double y = TITLE_Y;
+	y += TITLE_H * svg_text_lines(&w->b,
+				      "id=\"title\" text-anchor=\"middle\" font-size=\"17\"",
+				      w->o->width / 2, y, TITLE_H,
+				      (size_t)((w->o->width - 2 * PAD) / 11.5), w->o->title);
+	subtitle_text(w, &subtitle);
+	hidden_text(w, &hidden);
+	y = head_line(w, "id=\"subtitle\" class=\"dim\" text-anchor=\"middle\"", y, "",
+		      buf_cstr(&subtitle));
+	y = head_line(w, "id=\"filters\" text-anchor=\"middle\"", y, "only: ", w->o->filters);
+	y = head_line(w, "id=\"hidden\" class=\"dim\" text-anchor=\"middle\"", y, "",
+		      buf_cstr(&hidden));
+	buf_release(&subtitle);
+	buf_release(&hidden);
+	return y - LINE_H + 8;
 }
 
 /* One sample of a drawing and what it means; a second line where the first is full. */
 static void put_key(struct tl_writer *w, const char *shape, const char *text)
 {
 	double width = 17 + 6.7 * (double)escape_chars(text, strlen(text)) + 14;
-	if (!w->key_y && w->key_x + width > w->o->width - 260) {
+	if (!w->key_y && w->key_x + width > w->o->width - PAD) {
 		w->key_x = 0;
 		w->key_y = LINE_H;
 	}
@@ -131,9 +158,12 @@ static void put_paint_key(struct tl_writer *w, unsigned paint)
 	put_key(w, shape, tl_paint_name(paint));
 }
 
+/* Above the panels, though what it explains is known once they are written. */
 static void put_legend(struct tl_writer *w)
 {
-	buf_str(&w->b, "<g id=\"legend\" font-size=\"11\">\n");
+	buf_str(&w->b, "<g id=\"legend\" font-size=\"11\" transform=\"translate(0 ");
+	svg_px(&w->b, w->top - LEGEND_H);
+	buf_str(&w->b, ")\">\n");
 	for (unsigned i = 0; i < TLP_CPU; i++)
 		if (w->seen[i])
 			put_paint_key(w, i);
@@ -149,46 +179,38 @@ static void put_legend(struct tl_writer *w)
 		put_key(w,
 			"<rect class=\"lost\" width=\"12\" height=\"12\" "
 			"fill=\"url(#hatch-lost)\"/>",
-			"lost");
+			"records missing");
+	if (w->unrecorded)
+		put_key(w, "<rect width=\"12\" height=\"12\" fill=\"url(#hatch)\"/>",
+			"not recorded");
 	buf_str(&w->b, "</g>\n");
 }
 
 static void put_foot(struct tl_writer *w, double y)
 {
 	struct buf *b = &w->b;
-	buf_str(b, "<g id=\"foot\" transform=\"translate(0 ");
-	svg_px(b, y);
-	buf_str(b, ")\">\n");
-	put_legend(w);
-	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\" y=\"16\"");
+	buf_str(b, "<text id=\"drawn\" class=\"dim\" text-anchor=\"end\"");
 	svg_attr_px(b, "x", w->o->width - PAD);
+	svg_attr_px(b, "y", y + 17);
 	buf_char(b, '>');
 	if (w->st->wakeups > w->st->arrows)
 		buf_fmt(b, "%llu of %llu wakeups drawn", (unsigned long long)w->st->arrows,
 			(unsigned long long)w->st->wakeups);
 	buf_str(b, "</text>\n");
-	svg_text(b, "id=\"details\"", PAD, 54, "");
-	svg_text(b, "id=\"matched\" text-anchor=\"end\"", w->o->width - PAD, 72, "");
-	buf_str(b, "</g>\n");
 }
 
 static void put_conf(struct tl_writer *w)
 {
 	struct buf *b = &w->b;
-	buf_fmt(b, "<d-conf>width %g\npad %d\nnames %d\ntop %g\naxisH %d\nlostH %d\n",
-		w->o->width, PAD, NAMES, w->top, AXIS_H, LOST_H);
+	buf_fmt(b, "<d-conf>width %g\npad %d\nnames %d\nfoot %d\naxisH %d\nlostH %d\n",
+		w->o->width, PAD, NAMES, FOOT_H, AXIS_H, LOST_H);
+	buf_fmt(b, "captionH %d\npanelGap %d\nstillArrows %d\nsomeCpus %d\n", CAPTION_H,
+		PANEL_GAP, STILL_ARROWS, (w->tl->flags & TL_SOME_CPUS) != 0);
 	buf_fmt(b, "groupH %d\nrowH %d\ncpuH %d\nbarY %d\nbarH %d\nblockedH %d\nidleH %d\n",
 		GROUP_H, ROW_H, CPU_H, BAR_Y, BAR_H, BLOCKED_H, IDLE_H);
 	buf_fmt(b, "tickRoom %d\nlabelChar %g\nwide %d\nmaxArrows %zu\n", TICK_ROOM, LABEL_CHAR,
 		TL_WIDE, w->o->max_arrows);
-	buf_str(b, "panelY");
-	double y = w->top;
-	for (size_t i = 0; i < w->n; i++) {
-		struct tl_place at = tl_place_panel(w, &w->panels[i], y);
-		buf_fmt(b, " %g:%g", at.axis, at.rows);
-		y = at.end + PANEL_GAP;
-	}
-	buf_str(b, "\npaints");
+	buf_str(b, "paints");
 	for (unsigned i = 0; i < TLP_COUNT; i++)
 		buf_fmt(b, " %06x:%s", tl_paint_color(i), tl_paint_name(i));
 	buf_str(b, "\ncontexts");
@@ -221,6 +243,33 @@ static int put_script(struct tl_writer *w)
 	return rc;
 }
 
+static void desc_line(struct buf *b, const char *before, const char *text)
+{
+	if (!text || !*text)
+		return;
+	buf_str(b, before);
+	escape_xml_str(b, text);
+	buf_str(b, ". ");
+}
+
+/* For those who cannot see the picture. */
+static void put_desc(struct tl_writer *w)
+{
+	struct buf subtitle = {0}, hidden = {0};
+	subtitle_text(w, &subtitle);
+	hidden_text(w, &hidden);
+	buf_str(&w->b, "<desc>");
+	desc_line(&w->b, "", buf_cstr(&subtitle));
+	desc_line(&w->b, "Only ", w->o->filters);
+	desc_line(&w->b, "", buf_cstr(&hidden));
+	for (size_t i = 0; i < w->n; i++)
+		desc_line(&w->b, "", w->panels[i].caption);
+	desc_line(&w->b, "", w->o->notes);
+	buf_str(&w->b, "</desc>\n");
+	buf_release(&subtitle);
+	buf_release(&hidden);
+}
+
 static void put_head(struct tl_writer *w)
 {
 	struct buf *b = &w->b;
@@ -237,9 +286,9 @@ static void put_head(struct tl_writer *w)
 	escape_xml_str(b, w->o->font);
 	buf_str(b, ", DejaVu Sans, sans-serif\" font-size=\"12\">\n<title>");
 	escape_xml_str(b, w->o->title);
-	buf_str(b, "</title>\n<desc>");
-	escape_xml_str(b, w->o->notes);
-	buf_str(b, "</desc>\n<style type=\"text/css\"><![CDATA[\n");
+	buf_str(b, "</title>\n");
+	put_desc(w);
+	buf_str(b, "<style type=\"text/css\"><![CDATA[\n");
 	buf_str(b, timeline_css);
 	buf_str(b, "]]></style>\n<defs><linearGradient id=\"bg\" x1=\"0\" y1=\"0\" x2=\"0\" "
 		   "y2=\"1\"><stop class=\"bg0\" offset=\"0\" stop-color=\"#fbfbf9\"/><stop "
@@ -278,7 +327,6 @@ static int survey(struct tl_writer *w)
 {
 	uint64_t from = UINT64_MAX, to = 0;
 	int cpus = 0, rc = 0;
-	w->top = TITLE_Y + LINE_H * (w->o->n_hidden ? 2 : 1) + TOOLS_H + 8;
 	double y = w->top;
 	w->base_ns = w->tl->rec.origin_ns;
 	for (size_t i = 0; i < w->n && !rc; i++) {
@@ -302,11 +350,11 @@ static int survey(struct tl_writer *w)
 	return rc;
 }
 
-static int put_all(struct tl_writer *w)
+static int put_all(struct tl_writer *w, const struct buf *heading)
 {
 	int rc = 0;
 	put_head(w);
-	put_heading(w);
+	buf_add(&w->b, heading->v, heading->n);
 	double y = w->top;
 	for (size_t i = 0; i < w->n && !rc; i++) {
 		rc = tl_put_panel(w, &w->panels[i], y);
@@ -315,6 +363,7 @@ static int put_all(struct tl_writer *w)
 	if (!w->n || (w->n == 1 && !w->panels[0].nrows))
 		svg_text(&w->b, "id=\"empty\" text-anchor=\"middle\"", w->o->width / 2,
 			 w->height - FOOT_H, "nothing happened here");
+	put_legend(w);
 	put_foot(w, w->height - FOOT_H);
 	rc = rc ? rc : put_script(w);
 	buf_str(&w->b, "</svg>\n");
@@ -332,8 +381,12 @@ int timeline_svg_write(const struct timeline *tl, const struct tl_panel *panels,
 		.tl = tl, .panels = panels, .n = n, .o = o, .out = out, .e = e, .st = st};
 	if (!n)
 		return err_set(e, ERR_USAGE, "timeline: nothing to draw");
+	w.top = put_heading(&w) + LEGEND_H;
+	struct buf heading = w.b; /* how high it is decides on the picture's first line */
+	w.b = (struct buf){.failed = buf_failed(&heading)};
 	int rc = survey(&w);
-	rc = rc ? rc : put_all(&w);
+	rc = rc ? rc : put_all(&w, &heading);
+	buf_release(&heading);
 	mem_free(w.colors);
 	tl_runs_release(&w.runs);
 	buf_release(&w.b);

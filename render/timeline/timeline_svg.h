@@ -21,10 +21,12 @@
 /* Texts are borrowed, plain, and NULL means "none" (or the default, where one is named). */
 struct tl_svg_options {
 	const char *title;    /* "Timeline" */
-	const char *subtitle; /* NULL: host, wall-clock start, length, the clock's time at +0 */
+	const char *subtitle; /* NULL: host, wall-clock start, file, length, the clock's time at
+				 +0 */
+	const char *filters;  /* that were given, a line below the subtitle */
 	const char *const *hidden; /* one short text each for what was left out */
 	size_t n_hidden;
-	const char *notes; /* a <desc> */
+	const char *notes; /* at the end of the <desc> */
 	const char *font;  /* "Verdana" */
 	double width;      /* 1200 px */
 	size_t max_arrows; /* 150 wakeups a panel: those that ended the longest waits */

@@ -13,13 +13,14 @@ enum {
 	PAD = 10,    /* left and right of the picture */
 	NAMES = 190, /* the column of names */
 	TITLE_Y = 28,
+	TITLE_H = 22,
 	LINE_H = 17,    /* of the heading and the legend */
-	TOOLS_H = 32,   /* the row of buttons */
+	LEGEND_H = 40,  /* up to two lines of it */
 	CAPTION_H = 18, /* a line of a caption */
 	AXIS_H = 24,
 	LOST_H = 8, /* the lane of lost records */
 	PANEL_GAP = 26,
-	FOOT_H = 84, /* legend and detail lines */
+	FOOT_H = 26, /* the line below */
 	GROUP_H = 18,
 	ROW_H = 22,
 	CPU_H = 18,
@@ -29,6 +30,7 @@ enum {
 	IDLE_H = 2,      /* an idle one a line */
 	TICK_ROOM = 110, /* between ticks of the axis */
 	LABEL_SIZE = 9,
+	STILL_ARROWS = 40, /* a still picture of more wakeups shows none */
 };
 #define LABEL_CHAR 5.6 /* px, on average, at LABEL_SIZE */
 #define NAME_CHAR 6.4  /* at 11 px */
@@ -48,7 +50,7 @@ struct tl_writer {
 	uint64_t base_ns;
 	double top, height;
 	uint8_t seen[TLP_COUNT]; /* paints in the picture; and other things */
-	int samples, spans, marks, losses;
+	int samples, spans, marks, losses, unrecorded;
 	double key_x; /* where the legend goes on */
 	int key_y;
 };
@@ -61,6 +63,9 @@ struct tl_place tl_place_panel(struct tl_writer *w, const struct tl_panel *p, do
 
 /* Write the panel whose caption is at `top`. ERR_NOMEM, ERR_IO. */
 int tl_put_panel(struct tl_writer *w, const struct tl_panel *p, double top);
+
+/* 1 for a CPU of a recording of some CPUs (-C) that no switch was recorded on. */
+int tl_cpu_unrecorded(const struct tl_writer *w, uint32_t cpu);
 
 /* Append a time for people. */
 void tl_put_ns(struct buf *b, uint64_t ns);

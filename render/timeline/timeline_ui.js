@@ -6,10 +6,7 @@ const state = {search: "", fold: false, at: 0}; // at: the panel that keys act o
 let selected = null; // {p, row, seg}: numbers
 let pathHit = null, hits = [], hitAt = -1, drawMs = 0, queued = false;
 
-const ui = {
-	frames: svg.querySelector("#plot0"), details: svg.querySelector("#details"),
-	drawn: svg.querySelector("#drawn"), matched: svg.querySelector("#matched"),
-};
+const ui = {frames: svg.querySelector("#plot0"), drawn: svg.querySelector("#drawn")};
 const plots = panels.map((p) => new Plot(p));
 
 // --- views ---------------------------------------------------------------------------------
@@ -46,17 +43,43 @@ function isHit(path) {
 
 function drawPanel(p) {
 	const plot = plots[p.index];
-	if (plot.blocks.length || !isWhole(p) || pathHit) // else the still picture is right
-		plot.draw(pathHit && isHit);
+	plot.draw(pathHit && isHit);
 	drawMs = plot.ms;
 	drawSelected();
-	const v = p.view, parts = [];
-	if (!isWhole(p))
-		parts.push(timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
-	if (plot.arrowsSeen > plot.arrowsDrawn)
-		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn");
-	ui.drawn.textContent = parts.join(" \u00b7 ");
+	showDrawn(p);
 	setButtons();
+}
+
+function showDrawn(p) {
+	const v = p.view, plot = plots[p.index], parts = [];
+	if (!isWhole(p))
+		parts.push("view: " + timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
+	if (plot.arrowsSeen > plot.arrowsDrawn)
+		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn: those of the row pointed at");
+	ui.drawn.textContent = parts.join(" \u00b7 ");
+}
+
+// Head, bar and panels for the width there is.
+function relayout() {
+	plotW = conf.width - conf.names - 2 * conf.pad;
+	let y = Math.ceil(layoutHead());
+	y += bar.layout(y) + 6;
+	for (const plot of plots)
+		y = plot.layout(y) + conf.panelGap;
+	y -= conf.panelGap;
+	ui.drawn.setAttribute("x", conf.width - conf.pad);
+	ui.drawn.setAttribute("y", y + 17);
+	setHeight(y + conf.foot);
+	panels.forEach(drawPanel);
+	stickAll();
+}
+
+function stickAll() {
+	for (const plot of plots) {
+		plot.stick(printing ? 0 : bar.end);
+		plot.later(0);
+	}
+	drawSelected();
 }
 
 // Many events, one drawing a frame.
@@ -75,7 +98,7 @@ function flush() {
 			q.stale = false;
 			drawPanel(q);
 		}
-	saveState();
+	saveSoon();
 }
 
 // --- the selected interval -------------------------------------------------------------------
@@ -104,7 +127,7 @@ function drawSelected() {
 	if (!selected)
 		return;
 	const {row, from, to} = segmentOf(selected), plot = plots[selected.p];
-	plot.place(plot.selected, from, to, row.y + 2, row.h - 4);
+	plot.place(plot.selected, from, to, row.y + 2 + plot.rowShift(selected.row), row.h - 4);
 	const a = wakeupOf(selected), v = panels[selected.p].view;
 	if (a && a.t >= v.from && a.t < v.to)
 		plot.chosen.setAttribute("d", plot.arrow(a));
@@ -113,18 +136,29 @@ function drawSelected() {
 function select(s) {
 	selected = s;
 	drawSelected();
+	focusRow(null);
 	say(s);
 	setButtons();
 }
 
+// Arrows of the row that is pointed at, else of the selected one.
+function focusRow(u) {
+	const at = u || selected;
+	for (const plot of plots)
+		plot.setFocus(at && at.p === plot.panel.index ? at.row : -1);
+	if (at)
+		showDrawn(panels[at.p]);
+}
+
 function say(s) {
-	ui.details.textContent = "";
-	if (!s)
+	if (!s) {
+		bar.say([]);
 		return;
+	}
 	const {row, from} = segmentOf(s), p = panels[s.p];
 	const lines = segmentLines(row, s.seg);
-	ui.details.textContent = lines.slice(0, 1).concat("at " + pointText(from - p.zero, p.view),
-		lines.slice(1).filter((l) => !l.startsWith("  "))).join(" \u00b7 ").slice(0, 190);
+	bar.say(lines.slice(0, 1).concat("at " + pointText(from - p.zero, p.view),
+		lines.slice(1).filter((l) => !l.startsWith("  "))));
 }
 
 // Bring a segment into view, wide enough to see.
@@ -136,12 +170,30 @@ function show(s) {
 		setView(p, (from + to) / 2 - Math.max(span, to - from) / 2,
 			(from + to) / 2 + Math.max(span, to - from) / 2);
 	select(s);
+	const row = p.rows[s.row], [top, end] = inSight(), plot = plots[s.p];
+	const least = bar.end + p.stuckEnd - p.axisY;
+	if (s.row >= plot.sticky && (row.y < least || row.y + row.h > end))
+		window.scrollBy(0, row.y - (top + end) / 2);
 }
 
 // --- the mouse -------------------------------------------------------------------------------
 
 function panelAt(y) {
 	return panels.find((p) => y >= p.axisY && y < p.end) || null;
+}
+
+// The axis and the lane of missing records, wherever they stick.
+function onAxis(p, y) {
+	return plots[p.index].inPanel(y) < p.rowsY;
+}
+
+// What is missing where the pointer is in that lane, or in the rows below.
+function lossLines(p, t) {
+	const px = (p.view.to - p.view.from) / plotW;
+	return p.losses.filter((l) => t >= l.t - 2 * px && t <= l.t + l.length + 2 * px).slice(0, 6).map((l) =>
+		conf.losses[l.kind] + ": " + (l.kind ? "" : l.count + (l.count === 1 ? " record, " : " records, ")) +
+		(l.cpu < 0 ? "any CPU" : "CPU " + l.cpu) + ", " + pointText(l.t - p.zero, p.view) + " \u2026 " +
+		pointText(l.t + l.length - p.zero, p.view) + ": what ran or waited there may be missing or wrong");
 }
 
 function timeAt(p, x) {
@@ -155,6 +207,7 @@ function under(x, y) {
 	const p = panelAt(y);
 	if (!p || x < plotX || x > plotX + plotW)
 		return null;
+	y = plots[p.index].inPanel(y);
 	const row = p.rows.findIndex((r) => y >= r.y && y < r.y + r.h);
 	if (row < 0 || !p.rows[row].segs)
 		return null;
@@ -183,27 +236,35 @@ function eventLines(row, t, px) {
 	return lines;
 }
 
-function onMove(event) {
-	const q = toPicture(event), u = under(q.x, q.y);
-	moveCursor(q);
-	if (!u) {
-		hideTip();
-		return;
-	}
-	const p = panels[u.p], row = p.rows[u.row];
+// What the card says of a point: of the lane of missing records, or of an interval.
+function tipLines(q, u) {
+	const p = panelAt(q.y), y = p && plots[p.index].inPanel(q.y);
+	if (!p || q.x < plotX)
+		return [];
+	if (y < p.rowsY)
+		return y > p.axisY + conf.axisH - 6 ? lossLines(p, timeAt(p, q.x)) : [];
+	const there = p.rows.find((r) => y >= r.y && y < r.y + r.h);
+	if (there && there.unrecorded)
+		return ["CPU " + there.cpu + " \u00b7 not recorded",
+			"nothing was recorded of this CPU: it may have been busy"];
+	if (!u)
+		return [];
+	const row = p.rows[u.row];
 	const lines = u.fine ? columnLines(row, u.t - u.px / 2, u.t + u.px / 2) : segmentLines(row, u.seg);
-	if (!lines.length) {
-		hideTip();
-		return;
-	}
-	if (!u.fine)
+	if (lines.length && !u.fine)
 		lines.splice(1, 0, pointText(row.segs.start[u.seg] - p.zero, p.view) + " \u2026 " +
 			pointText(row.segs.start[u.seg + 1] - p.zero, p.view));
-	showCard(lines.concat(eventLines(row, u.t, u.px)), q.x, q.y);
+	return lines.concat(lines.length ? eventLines(row, u.t, u.px) : []);
 }
 
-function hideTip() {
-	svg.querySelector("#tip").setAttribute("display", "none");
+function onMove(event) {
+	const q = toPicture(event), u = under(q.x, q.y), lines = tipLines(q, u);
+	moveCursor(q);
+	focusRow(u);
+	if (lines.length)
+		showCard(lines, q.x, q.y);
+	else
+		hideCard();
 }
 
 function moveCursor(q) {
@@ -223,8 +284,8 @@ function onDown(event) {
 	event.preventDefault();
 	plots[p.index].group.focus({preventScroll: true});
 	Object.assign(drag, {p, x: q.x, y: q.y, view: p.view, far: false,
-		pan: event.shiftKey || q.y < p.rowsY - 4});
-	hideTip();
+		pan: event.shiftKey || onAxis(p, q.y)});
+	hideCard();
 }
 
 function onDrag(event) {
@@ -260,7 +321,7 @@ function onUp(event) {
 	plot.band.setAttribute("display", "none");
 	plot.group.classList.remove("moving");
 	if (drag.far) {
-		hideTip();
+		hideCard();
 		if (!drag.pan)
 			setView(p, timeAt(p, Math.min(q.x, drag.x)), timeAt(p, Math.max(q.x, drag.x)));
 		return;
@@ -268,7 +329,7 @@ function onUp(event) {
 	state.at = p.index;
 	const u = under(q.x, q.y);
 	select(u);
-	saveState();
+	saveSoon();
 }
 
 function onDouble(event) {
@@ -284,7 +345,7 @@ function onWheel(event) {
 	if (!p || q.x < plotX)
 		return; // over the names the page scrolls
 	event.preventDefault();
-	hideTip();
+	hideCard();
 	const unit = event.deltaMode ? 30 : 1, dx = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
 	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
 		panBy(p, dx * unit / plotW * (p.view.to - p.view.from));
@@ -338,7 +399,7 @@ function findHits(re) {
 	hits.sort((a, b) => a.p - b.p || segmentOf(a).from - segmentOf(b).from || a.row - b.row);
 	hitAt = -1;
 	const many = (n, what) => n + " " + what + (n === 1 ? "" : "s");
-	ui.matched.textContent = re ? "Matched: " + [many(threads, "thread"), many(hits.length, "interval") +
+	bar.matched.textContent = re ? "Matched: " + [many(threads, "thread"), many(hits.length, "interval") +
 		" of " + timeText(ns) + " off CPU", many(samples, "sample")].join(" \u00b7 ") : "";
 }
 
@@ -371,29 +432,16 @@ function stateText() {
 	return q.toString();
 }
 
-let saved = "", saveTimer = 0;
+// A view with another stretch of time is a new one; browsers refuse too many in a row.
+let saveTimer = 0;
 
-// Browsers refuse too many changes of the URL in a row.
-function saveState() {
+function saveSoon() {
+	const stretch = (text) => [...new URLSearchParams(text || "")].filter(([key]) => /^z\d+$/.test(key)).join();
 	clearTimeout(saveTimer);
-	saveTimer = setTimeout(() => {
-		const text = stateText();
-		if (text === saved)
-			return;
-		saved = text;
-		try {
-			history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
-		} catch (e) {
-			location.hash = text;
-		}
-	}, 100);
+	saveTimer = setTimeout(() => saveState(stretch(stateText()) !== stretch(views.text)), 120);
 }
 
-function loadState() {
-	const text = location.hash.slice(1) || location.search.slice(1);
-	const q = new URLSearchParams(text);
-	if (text && text === saved)
-		return;
+function loadState(q) {
 	for (const p of panels) {
 		const [from, to] = (q.get("z" + p.index) || "").split(",").map(Number);
 		p.view = to > from && from >= 0 && to <= p.span ? {from, to} : {from: 0, to: p.span};
@@ -404,11 +452,10 @@ function loadState() {
 	const there = from !== undefined && panels[p] && panels[p].rows[row] && panels[p].rows[row].segs;
 	const seg = there ? there.after(from) : 0;
 	selected = there && seg < there.n ? {p, row, seg} : null;
-	const input = svg.querySelector("input.search");
-	if (input)
-		input.value = state.search;
+	svg.querySelector("input.search").value = state.search;
 	compile();
 	panels.forEach(drawPanel);
+	focusRow(null);
 	say(selected);
 }
 
@@ -433,7 +480,7 @@ function toWaker() {
 	const row = panels[selected.p].rows[a.from], seg = row.segs.after(a.t - 1);
 	if (seg < row.segs.n)
 		show({p: selected.p, row: a.from, seg});
-	saveState();
+	saveSoon();
 }
 
 // The interval before or after, or the row above or below.
@@ -463,6 +510,7 @@ const actions = {
 	right: () => panBy(here(), 0.2 * (here().view.to - here().view.from)),
 	selected: zoomToSelected,
 	waker: toWaker,
+	undo: takeBack,
 	...searchActions,
 };
 
@@ -474,6 +522,7 @@ const buttons = [
 	["right", "\u2192", 24, "Later (Right)"],
 	["selected", "To interval", 80, "Zoom to the selected interval (Enter, double click)"],
 	["waker", "To waker", 70, "Who ended this wait (w)"],
+	["undo", "Undo", 52, "Take the last step back (u, Backspace, or the browser's Back)"],
 ];
 
 function setButtons() {
@@ -483,16 +532,12 @@ function setButtons() {
 	mark("right", false, here().view.to < here().span);
 	mark("selected", false, selected !== null);
 	mark("waker", false, selected !== null && wakeupOf(selected) !== null);
+	mark("undo", false, views.step > 0);
 	markSearch();
 }
 
-function makeTools() {
-	makeToolRow(buttons, conf.top - 32);
-	make("g", {id: "tip", display: "none"}, svg);
-}
-
 const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right",
-	Enter: "selected", w: "waker", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
+	Enter: "selected", w: "waker", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
 
 function onKey(e) {
 	if (document.documentElement !== svg && !svg.contains(e.target))
@@ -508,7 +553,7 @@ function onKey(e) {
 	} else if (selected && [",", ".", "ArrowUp", "ArrowDown"].includes(e.key)) {
 		e.preventDefault();
 		step(e.key);
-		saveState();
+		saveSoon();
 	} else if (e.key === "Escape") {
 		select(null);
 		actions.reset();
@@ -518,15 +563,15 @@ function onKey(e) {
 	}
 }
 
-makeTools();
-ui.details.setAttribute("aria-live", "polite");
+const bar = new Bar(buttons);
+make("g", {id: "tip", display: "none"}, svg);
 for (const plot of plots) {
 	const g = plot.group;
 	g.setAttribute("tabindex", 0);
 	g.setAttribute("role", "application");
 	g.setAttribute("aria-label", "timeline: plus and minus zoom, arrows move, w goes to the waker");
 	g.addEventListener("mousemove", (e) => { if (!drag.p) onMove(e); });
-	g.addEventListener("mouseleave", () => { hideTip(); moveCursor(null); });
+	g.addEventListener("mouseleave", () => { hideCard(); moveCursor(null); focusRow(null); });
 	g.addEventListener("mousedown", onDown);
 	g.addEventListener("dblclick", onDouble);
 	g.addEventListener("wheel", onWheel, {passive: false});
@@ -534,9 +579,12 @@ for (const plot of plots) {
 window.addEventListener("mousemove", onDrag);
 window.addEventListener("mouseup", onUp);
 window.addEventListener("keydown", onKey);
-window.addEventListener("hashchange", loadState);
-window.addEventListener("scroll", () => plots.forEach((p) => p.later(0)));
-loadState();
+window.addEventListener("scroll", stickAll);
+compile();
+startLayout();
+relayout();
+startHistory();
+stickAll();
 
 // For scripts around the picture and for tests: what is drawn, and how long that took.
 svg.timeline = {state, panels, plots, drawMs: () => drawMs, selected: () => selected, under,

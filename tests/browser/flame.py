@@ -120,8 +120,10 @@ def test_same_as_static(b):
     for name, options in (("plain", ()), ("inverted", ("--inverted",)), ("reverse", ("--reverse",))):
         path = draw(name, PLAIN, *options)
         show(b, path)
-        still = sorted((round(x, 1), round(w, 1), y, t.split(" (")[0]) for t, x, w, y in static_boxes(path))
-        live = sorted((round(x["x"], 1), round(x["w"], 1), x["y"], x["name"]) for x in boxes(b))
+        top = min(y for _, _, _, y in static_boxes(path))
+        still = sorted((round(x, 1), round(w, 1), y - top, t.split(" (")[0]) for t, x, w, y in static_boxes(path))
+        top = min(x["y"] for x in boxes(b))
+        live = sorted((round(x["x"], 1), round(x["w"], 1), x["y"] - top, x["name"]) for x in boxes(b))
         check("script draws what stands in the file: " + name, live, still)
 
 
@@ -149,7 +151,8 @@ def test_search(b):
     b.keys("Control+f")
     b.keys(*"parse|LEX")
     time.sleep(0.3)
-    check("each stack counts once", text(b, "matched"), "Matched: 60.00% (60 samples, 2 places)")
+    matched = "Matched: 60 samples, 60.00% of all \u00b7 2 places"
+    check("each stack counts once", text(b, "matched"), matched)
     check("hits are coloured", b.js("return document.querySelectorAll('#frames [fill=\"#e600e6\"]').length"), 2)
     check("the URL knows the search", "s=parse%7CLEX" in b.url(), True)
     b.js("document.querySelector('#b-fold').dispatchEvent(new MouseEvent('click'))")
@@ -162,7 +165,7 @@ def test_search(b):
     url = b.url()
     b.open("about:blank")
     b.open(url)
-    check("the URL shows the same search", text(b, "matched"), "Matched: 60.00% (60 samples, 2 places)")
+    check("the URL shows the same search", text(b, "matched"), matched)
     b.keys("Control+f")
     b.keys("Escape")
     check("Esc ends the search", text(b, "matched"), "")
@@ -172,7 +175,8 @@ def test_search(b):
     hit(b, "run")
     b.js("const i = document.querySelector('input.search'); i.value = 'lex'; i.dispatchEvent(new Event('input'))")
     time.sleep(0.3)
-    check("the percentage is of the zoomed part", text(b, "matched"), "Matched: 36.36% (20 samples, 1 place)")
+    check("what matches is said of all and of the zoomed part", text(b, "matched"),
+          "Matched: 50 samples, 50.00% of all \u00b7 36.36% of the view \u00b7 1 place")
 
 
 def test_tooltip(b):
@@ -181,7 +185,12 @@ def test_tooltip(b):
     b.move(x["x"] + 20, x["y"] + 5)
     check("name, weight, share of all and of the parent",
           b.js("return [...document.querySelectorAll('#tip text')].map((t) => t.textContent)"),
-          ["run", "55 samples \u00b7 55.00% of all \u00b7 57.89% of the parent"])
+          ["run", "55 samples \u00b7 55.00% of all \u00b7 57.89% of the parent", "itself: 0 samples \u00b7 0.00% of all"])
+    hit(b, "main")
+    x = box(b, "run")
+    b.move(x["x"] + 20, x["y"] + 5)
+    check("of a zoomed part, the share of that, too", b.js("return document.querySelectorAll('#tip text')[1].textContent"),
+          "55 samples \u00b7 55.00% of all \u00b7 57.89% of the view \u00b7 57.89% of the parent")
     show(b, draw("times", "a;b 1500000\na;c 2500\n", "--countname", "us"))
     check("time in human units", static_boxes("times.svg")[0][0], "all (1.5 s, 100%)")
     x = box(b, "c")
@@ -212,7 +221,17 @@ def test_focus_hide_undo(b):
     check("the hidden function is gone", box(b, "run"), None)
     check("the URL knows", "h=run" in b.url(), True)
     b.keys("u")
+    time.sleep(0.2)
     check("undo", rows(b), before)
+    hit(b, "run")
+    hit(b, "main")
+    near("zoomed out again", box(b, "main")["w"], 1180)
+    b.keys("Backspace")
+    time.sleep(0.2)
+    near("Backspace goes one view back", box(b, "run")["w"], 1180)
+    b.js("history.back()")
+    time.sleep(0.2)
+    check("and so does the browser's own Back", rows(b), before)
 
 
 def test_flip_and_leaf(b):
@@ -248,11 +267,8 @@ def test_pruned(b):
     check("narrow frames are not in the file", any(t.startswith("leaf") for t, *_ in still), False)
     check("the picture says so", "too narrow to draw" in open(path).read(), True)
     show(b, path)
-    x = box(b, "small")
-    b.js("const f = document.documentElement.flame;")
-    node = x["node"]
     b.open("about:blank")
-    b.open("file://" + path + "#z=%d" % node)
+    b.open("file://" + path + "#z=app&z=small")
     check("zooming shows them", sum(x["name"].startswith("leaf") for x in boxes(b)), 40)
     near("at their width", box(b, "leaf01")["w"], 1180 * 2 / 60)
 
@@ -278,7 +294,7 @@ def test_diff(b):
     check("both values", lines, ["b", "after: 30 samples (75.00%)", "before: 10 samples (25.00%)",
                                  "change: +20 samples (+200.0%)"])
     titles = [t for t, *_ in static_boxes("diff.svg")]
-    check("a delta on every node", all(re.search(r"[+-]\d+\.\d\d%", t) for t in titles), True)
+    check("a delta on every node", all(re.search(r"[+-]\d+\.\d\d points", t) for t in titles), True)
     check("colours as in the file", fills(b), static_fills("diff.svg"))
 
 
@@ -306,7 +322,7 @@ def test_wall(b):
     b.move(x["x"] + 5, x["y"] + 5)
     check("the waiting part, file and line", text(b, "details"),
           "Function: work \u00b7 40.0 ms \u00b7 40.00% of all \u00b7 40.00% of the parent \u00b7 "
-          "waiting: 10.0 ms (25.00%) \u00b7 /bin/srv \u00b7 srv.c:7")
+          "itself: 0 ns \u00b7 0.00% of all \u00b7 waiting: 10.0 ms (25.00%) \u00b7 /bin/srv \u00b7 srv.c:7")
     legend = b.js("return [...document.querySelectorAll('#legend text')].map((t) => t.textContent)")
     check("the legend names the causes, heaviest first", legend,
           ["running", "half and half", "waiting", "[poll]", "[lock]"])
@@ -329,14 +345,53 @@ def test_flamechart(b):
           if x["row"] == 2], [("z", 10, 236), ("a", 246, 472), ("z", 954, 236)])
 
 
-def test_narrow(b):
-    show(b, draw("narrow", PLAIN, "--width", "300"))
-    edges = b.js("return [...document.querySelectorAll('#tools > *')].map((e) => {"
-                 " const r = e.getBoundingClientRect(); return [r.left, r.right]; })"
-                 ".sort((a, b) => a[0] - b[0])")
-    check("no tool lies on another", [x for x, y in zip(edges, edges[1:]) if x[1] > y[0]], [])
-    check("all tools are in the picture", edges[0][0] >= 0 and edges[-1][1] <= 300, True)
-    check("the search field has room", min(right - left for left, right in edges) > 5, True)
+def test_fits_the_window(b):
+    path = draw("fluid", PLAIN)
+    for width in (320, 600, 1280, 3840):
+        b.size(width, 900)
+        show(b, path)
+        edges = b.js("return [...document.querySelectorAll('#tools > *')].map((e) => {"
+                     " const r = e.getBoundingClientRect(); return [r.top, r.left, r.right]; }).sort((a, b) =>"
+                     " a[0] - b[0] || a[1] - b[1])")
+        check("no tool lies on another at %d px" % width,
+              [x for x, y in zip(edges, edges[1:]) if x[0] == y[0] and x[2] > y[1]], [])
+        check("all tools are in the window", (min(x[1] for x in edges) >= 0, max(x[2] for x in edges) <= width), (True, True))
+        near("the root is as wide as the window", box(b, "all")["w"], width - 20)
+        check("text is not scaled", b.js("return document.documentElement.getScreenCTM().a"), 1)
+        check("nothing to scroll to the side", b.js("return document.documentElement.scrollWidth <= window.innerWidth"), True)
+    b.size(900, 700)
+    time.sleep(0.3)
+    near("another window, another width", box(b, "all")["w"], 880)
+    b.printed(True)
+    check("no tools on paper", b.js("return getComputedStyle(document.querySelector('#tools')).display"), "none")
+    check("one page as large as the picture", "@page { size: 900px" in text(b, "page"), True)
+    b.printed(False)
+    b.size(0, 0)
+
+
+def test_towers(b):
+    deep = "app;" + ";".join("t%02d" % i for i in range(80))
+    path = draw("towers", "app;main;work 100000\n%s 40\n" % deep)
+    show(b, path)
+    check("rows of slivers are folded", max(x["row"] for x in boxes(b)), 3)
+    check("behind a mark that says so", text(b, "folded"), "\u25b8 78 more rows of frames narrower than 3 px "
+          "(40 samples, 0.04%): show them (t)")
+    b.keys("t")
+    check("which shows them", max(x["row"] for x in boxes(b)), 81)
+    check("in the URL, too", b.url().endswith("#t=1"), True)
+    b.size(1200, 500)
+    show(b, path, "#t=1")
+    low = box(b, "all")
+    seen = b.js("return [window.scrollY, window.innerHeight]")
+    check("a tall graph opens at its root", seen[0] < low["y"] < sum(seen), True)
+    bar = b.js("const r = document.querySelector('#bar').getBoundingClientRect(); return [r.top, r.bottom]")
+    check("with the bar in sight", (round(bar[0]), bar[1] < 200), (0, True))
+    b.js("const i = document.querySelector('input.search'); i.value = 't79'; i.dispatchEvent(new Event('input'))")
+    time.sleep(0.3)
+    b.js("window.scrollTo(0, 0)")
+    b.keys("n")
+    check("a hit is gone to, not zoomed to", (b.js("return window.scrollY < 200"), "z=" in b.url()), (True, False))
+    b.size(0, 0)
 
 
 def test_image(b):

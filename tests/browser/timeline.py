@@ -100,8 +100,18 @@ def wheel(b, x, y, delta):
     settle(b)
 
 
+def still_bars(path):
+    """Colour and number of all bars as they stand in the file."""
+    count = {}
+    for g in xml.dom.minidom.parse(path).getElementsByTagName("g"):
+        for e in g.getElementsByTagName("path") if g.getAttribute("class") == "bars" else ():
+            key = e.getAttribute("stroke") + " " + e.getAttribute("stroke-width")
+            count[key] = count.get(key, 0) + e.getAttribute("d").count("M")
+    return count
+
+
 def bars(b):
-    """Colour and path of all bars, in order, of a still or a drawn picture."""
+    """The same of what is drawn."""
     return b.js("""const all = {};
         for (const e of document.querySelectorAll('.bars path')) {
             const key = e.getAttribute('stroke') + ' ' + e.getAttribute('stroke-width');
@@ -157,7 +167,8 @@ def tooltips(b, path):
     says("waker", " ".join(lines), "woken by snapshot 4711 (task)")
     b.move(x_of(b, 12 * MS), row_y(b, "snapshot"))
     says("running", tip(b)[0], "snapshot 4711 \u00b7 running \u00b7 4.0 ms \u00b7 CPU 3")
-    b.move(x_of(b, 12 * MS), 178)
+    cpu = b.js("const r = %s.panels[0].rows.find((r) => r.cpu === 3); return r.y + r.h / 2" % T)
+    b.move(x_of(b, 12 * MS), cpu)
     says("who has the CPU", tip(b)[0], "CPU 3 \u00b7 snapshot 4711 \u00b7 4.0 ms")
     b.move(x_of(b, 10.3 * MS), row_y(b, "snapshot"))
     says("sample", " ".join(tip(b)), "copy_tables")
@@ -195,10 +206,8 @@ def searching(b, path):
 
 def still_and_drawn_agree(b, path):
     show(b, path)
-    still = bars(b)
-    show(b, path, "#s=no_such_function")
     settle(b)
-    check("the script draws what the still picture shows", bars(b), still)
+    check("the script draws what the still picture shows", bars(b), still_bars(path))
 
 
 def panels(b):
@@ -211,6 +220,61 @@ def panels(b):
     drag(b, PLOT_X + 100, PLOT_X + 200, y)
     check("only the second is zoomed", (view(b, 0)[0], view(b, 1)[0] > 0), (0, True))
     says("in the URL, too", b.url(), "z1=")
+
+
+def stays_in_sight(b):
+    w = timelines.busy(60, 4, 40)
+    w.line("loss", 1, 10 * MS, 12 * MS, 7, 0)
+    path = draw("tall", w.text())
+    b.size(1200, 500)
+    show(b, path)
+    cpus = "[...document.querySelectorAll('.names .cpu')].map((e) => Math.round(e.getBoundingClientRect().top))"
+    top = b.js("return %s" % cpus)
+    b.js("window.scrollTo(0, 600)")
+    time.sleep(0.3)
+    after = b.js("return %s" % cpus)
+    bar = b.js("return document.querySelector('#bar').getBoundingClientRect().bottom")
+    check("scrolled, the CPUs are below the bar", (top != after, bar <= after[0] < bar + 60), (True, True))
+    b.move(600, after[1] + 6)
+    says("and tell who has them", tip(b)[0], "CPU 1 \u00b7 ")
+    b.move(x_of(b, 11 * MS), after[0] - 16)
+    says("missing records say so", " ".join(tip(b)), "lost: 7 records, CPU 1, +10.0")
+    check("many wakeups: no arrows", b.js("return document.querySelector('.arrows').getAttribute('d')"), "")
+    b.move(600, after[3] + 60)
+    check("but of the row pointed at", b.js("return document.querySelector('.arrows').getAttribute('d').length > 20"), True)
+    for width in (320, 600, 3840):
+        b.size(width, 900)
+        time.sleep(0.3)
+        check("as wide as the window: %d" % width, b.js(
+            "return [document.documentElement.scrollWidth <= window.innerWidth, Math.round("
+            "document.querySelector('.plot .ground').getBoundingClientRect().right)]"), [True, width - 10])
+    b.size(0, 0)
+
+
+def back_and_undo(b, path):
+    show(b, path)
+    y = row_y(b, "worker-0")
+    drag(b, x_of(b, 10 * MS), x_of(b, 20 * MS), y)
+    first = view(b)
+    drag(b, PLOT_X + 200, PLOT_X + 500, y)
+    check("zoomed twice", view(b)[0] > first[0], True)
+    b.keys("u")
+    settle(b)
+    check("u takes the last zoom back", [round(x) for x in view(b)], [round(x) for x in first])
+    b.js("history.back()")
+    settle(b)
+    check("Back the one before", view(b), (0, 40 * MS))
+
+
+def unrecorded(b):
+    w = timelines.World(0, 10 * MS, 2)
+    w.thread("only", 1, 1, cpu=0)
+    w.line("flags", 256)
+    w.pick(10, 1)
+    show(b, draw("unrecorded", w.text()))
+    y = b.js("const r = %s.panels[0].rows.find((r) => r.cpu === 1); return r.y + r.h / 2" % T)
+    b.move(600, y)
+    check("a CPU that was not recorded says so", tip(b)[:1], ["CPU 1 \u00b7 not recorded"])
 
 
 def hostile(b):
@@ -256,12 +320,15 @@ def main():
         sys.exit(77)
     path = draw("convoy", timelines.convoy()[0].text())
     draw("preempted", timelines.preempted().text())
-    with Browser(1220, 900) as b:
+    with Browser() as b:
         zoom_and_pan(b, path)
         tooltips(b, path)
         searching(b, path)
         still_and_drawn_agree(b, path)
         panels(b)
+        stays_in_sight(b)
+        back_and_undo(b, path)
+        unrecorded(b)
         hostile(b)
         speed(b)
     print("%d checks, %d failed" % (CHECKS, len(FAILED)))

@@ -20,7 +20,7 @@ ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-f
         "--hide-scrollbars", "--force-device-scale-factor=1"]
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Control": "\ue009", "Alt": "\ue00a",
         "Shift": "\ue008", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014",
-        "Down": "\ue015", "Tab": "\ue004"}
+        "Down": "\ue015", "Tab": "\ue004", "Backspace": "\ue003"}
 
 
 def missing():
@@ -38,7 +38,7 @@ def free_port():
 
 
 class Browser:
-    def __init__(self, width=1240, height=900):
+    def __init__(self, width=1200, height=900):
         self.width, self.height = width, height
         self.dir = tempfile.mkdtemp()
         self.driver = None
@@ -134,6 +134,19 @@ class Browser:
 
     def cdp(self, cmd, **params):
         return self.call("POST", self.base + "/goog/cdp/execute", {"cmd": cmd, "params": params})
+
+    def size(self, width, height):
+        """Another size of the window; 0, 0: the first one."""
+        if width:
+            self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                     deviceScaleFactor=1, mobile=False)
+        else:
+            self.cdp("Emulation.clearDeviceMetricsOverride")
+
+    def printed(self, on):
+        """As on paper: the events and the style, but no page."""
+        self.js("window.dispatchEvent(new Event(arguments[0]))", "beforeprint" if on else "afterprint")
+        self.cdp("Emulation.setEmulatedMedia", media="print" if on else "")
 
     def dark(self, on):
         self.cdp("Emulation.setEmulatedMedia", features=[

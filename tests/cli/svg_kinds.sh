@@ -59,8 +59,46 @@ grep -q 'compared with the median' taildiff.svg && grep -q '<title>Differential 
 for filter in "" -C0; do
 	for k in --offcpu --wall --chain; do
 		"$PERFKIT" svg $k $filter $opts "$waits" -o hidden.svg -f || exit 1
-		grep -o 'hidden: [^<]*' hidden.svg | head -1
+		grep -o '>hidden: [^<]*' hidden.svg | head -1
 	done | sort -u >hidden
 	[ "$(wc -l <hidden)" = 1 ] || { echo "svg $filter: other waits are hidden:"; cat hidden; exit 1; }
 done
+# every picture says what it shows: of what, of which stretch, which filters chose it; never that
+# a wait is longer than the stretch
+opts="-q --no-local"
+orders=$SRC/testdata/orders/orders.tar.zst
+begin=495.943881530
+lines() # the text of a picture's lines that stand above it, and its <desc>
+{
+	grep -o -e '<desc>[^<]*' -e 'id="[a-z]*"[^>]*><tspan.*</text>' "$1" | sed 's/<[^>]*>//g'
+}
+says()
+{
+	lines out.svg >said
+	for part; do
+		[ "$(grep -cF -- "$part" said)" -ge 2 ] || { echo "no '$part' in: $q"; cat said; exit 1; }
+	done
+}
+for q in "svg --wall" "svg --offcpu --cause lock" "svg --offwake --state blocked" "svg --chain" "svg --tail --p50" \
+	"svg --tail-diff --p50" "tail --p50 --flame out.svg" "timeline --threads" "timeline --tail --p50" \
+	"tail --p50 --svg out.svg"; do
+	out="-o out.svg"
+	case $q in tail*) out= ;; esac
+	"$PERFKIT" $q $opts --comm front-0,front-1 --time $begin,496.043881530 $out "$orders" >/dev/null || exit 1
+	says vm orders.tar.zst comm=front-0,front-1 "time=$begin,496.043881530"
+	case $q in
+	*cause*) says 'cause=lock' ;;
+	*state*) says 'state=blocked' ;;
+	timeline\ --threads) says '100 ms from +250 ms of 1.1 s' ;;
+	esac
+	case $q in svg* | *flame*) says '100 ms of 1.1 s' ;; esac
+done
+"$PERFKIT" svg $opts --diff --offcpu --comm front-0 "$orders" "$orders" -o out.svg || exit 1
+q='a diff' && says 'orders.tar.zst compared with orders.tar.zst' comm=front-0 'waiting on vm'
+"$PERFKIT" timeline $opts --no-script --time 496,496.01 --comm front-0,snapshot -o out.svg "$orders" || exit 1
+grep -oE '>[a-z]+ [0-9.]+ [a-z]+</text>' out.svg | grep -vE ' ([0-9](\.[0-9])?|10\.0) ms<| us<' && { echo "a wait is longer than the window"; exit 1; }
+# a CPU that was not recorded is not idle; what is missing says so
+"$PERFKIT" timeline $opts --no-script -o out.svg "$SRC/testdata/orders-one-cpu/orders.tar.zst" || exit 1
+grep -q '<title>nothing was recorded of this CPU' out.svg && grep -q '<title>[a-z]*: .*CPU 0, +' out.svg || {
+	echo "a CPU that was not recorded looks idle, or what is missing has no tooltip"; exit 1; }
 exit 0

@@ -10,6 +10,7 @@
  *	span	THREAD START END NAME
  *	mark	THREAD TIME NAME TEXT
  *	loss	CPU	FROM	TO	COUNT	KIND
+ *	flags	N                                           enum timeline_flag
  *	pick	FROM	TO	TOP	CPUS	one panel: the most active threads
  *	episode	START	END	CPU	SENTENCE	THREAD...	a panel each
  *
@@ -204,6 +205,8 @@ static void read_line(struct job *j, char *line)
 		add_thread(j, w);
 	else if (!strcmp(w[0], "off"))
 		add_off(j, w);
+	else if (!strcmp(w[0], "flags"))
+		j->tl.flags = (uint32_t)num(w[1]);
 	else if (!strcmp(w[0], "pick"))
 		add_pick(j, w);
 	else if (!strcmp(w[0], "episode"))
