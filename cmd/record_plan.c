@@ -1,11 +1,13 @@
 #include "cmd/record_plan.h"
 #include "base/mem.h"
 #include "base/shellword.h"
+#include "libsym/unwind/arch.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 enum { CPU_DUMP = 8192, SWITCH_DUMP = 4096, DUMP_MAX = 65528 };
 
@@ -189,17 +191,19 @@ static int add_undo(struct record_plan *p, const struct record_wish *x, const ch
 
 /*
  * glibc's slow path of a contended mutex: called with the lock word's address, which is also
- * the mutex's; the owner's tid stands 8 bytes behind (struct __pthread_mutex_s).
+ * the mutex's; the owner's tid stands 8 bytes behind (struct __pthread_mutex_s). On a machine
+ * whose registers are not known there is no probe.
  */
 static int plan_lock_probe(struct record_plan *p, const struct record_wish *x)
 {
-#ifdef __aarch64__
-	static const char what[] = "perfkit:lock_wait=__lll_lock_wait mutex=%x0 "
-				   "word=+0(%x0):u32 owner=+8(%x0):s32";
-#else
-	static const char what[] = "perfkit:lock_wait=__lll_lock_wait mutex=%di "
-				   "word=+0(%di):u32 owner=+8(%di):s32";
-#endif
+	struct utsname here;
+	const struct arch *arch = uname(&here) ? NULL : arch_named(here.machine);
+	char what[128];
+	if (!arch)
+		return 0;
+	snprintf(what, sizeof(what),
+		 "perfkit:lock_wait=__lll_lock_wait mutex=%s word=+0(%s):u32 owner=+8(%s):s32",
+		 arch->first_arg, arch->first_arg, arch->first_arg);
 	int rc = add_probe(&p->lock_probe, x, x->libc, what);
 	return rc ? rc : add_undo(p, x, "perfkit:lock_wait");
 }

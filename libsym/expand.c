@@ -1,17 +1,16 @@
 #include "libsym/expand.h"
 #include "base/mem.h"
+#include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/stack_words.h"
 
-#include <elf.h>
 #include <sys/mman.h>
 
 #define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
 
-enum { ARM64_X28 = 28, ARM64_LR = 30, ARM64_SP = 31, ARM64_PC = 32 };
-
 struct expander {
 	const struct recording *rec;
+	const struct arch *arch; /* what ran; NULL: nothing that can be unwound */
 	const struct machine *machine;
 	struct modules *modules;
 	const struct deferred_chains *deferred;
@@ -68,40 +67,43 @@ static int has_lbr_stack(const struct event_attr *a)
 	       a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 }
 
-/* perf record -g on aarch64, since 5.17. No register of x86-64 has that number. */
-static int has_link_register(const struct event_attr *a)
+/* Bit of sample_regs_user of a register. */
+static uint64_t bit_of(const struct arch *a, uint8_t dwarf)
+{
+	return 1ull << arch_perf_bit(a, dwarf);
+}
+
+/* perf record -g on aarch64, since 5.17: beside the chain comes the link register. */
+static int has_link_register(const struct event_attr *a, const struct arch *arch)
 {
 	uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;
 	return (a->sample_type & both) == both && !(a->sample_type & PERF_SAMPLE_STACK_USER) &&
-	       a->sample_regs_user >> ARM64_LR & 1;
+	       arch && arch->lr != ARCH_NONE && a->sample_regs_user & bit_of(arch, arch->lr);
+}
+
+/* What ran: by the header, or by the registers that were asked for. */
+static const struct arch *arch_of_recording(const struct recording *rec)
+{
+	if (rec->features.arch)
+		return arch_named(rec->features.arch);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		uint64_t regs = rec->events.v[i].attr.sample_regs_user;
+		if (regs)
+			return arch_of_registers(regs);
+	}
+	return NULL;
 }
 
 int expander_needed(const struct recording *rec)
 {
+	const struct arch *arch = arch_of_recording(rec);
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event_attr *a = &rec->events.v[i].attr;
-		if (has_dump(a) || has_lbr_stack(a) || has_link_register(a) ||
+		if (has_dump(a) || has_lbr_stack(a) || has_link_register(a, arch) ||
 		    attr_flag(a, ATTR_DEFER_CALLCHAIN))
 			return 1;
 	}
 	return 0;
-}
-
-/* What ran: by the header, or by the registers that were asked for. */
-static uint16_t machine_of(const struct recording *rec)
-{
-	const char *arch = rec->features.arch;
-	if (arch && (!strcmp(arch, "aarch64") || !strcmp(arch, "arm64")))
-		return EM_AARCH64;
-	if (arch)
-		return !strcmp(arch, "x86_64") ? EM_X86_64 : EM_NONE;
-	for (size_t i = 0; i < rec->events.n; i++) {
-		uint64_t regs = rec->events.v[i].attr.sample_regs_user;
-		if (regs)
-			return (regs >> ARM64_X28 | regs >> ARM64_LR) & 1 ? EM_AARCH64
-									  : EM_X86_64;
-	}
-	return EM_NONE;
 }
 
 /* Have the file made ready by the time its addresses are looked up. */
@@ -166,7 +168,8 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 		 struct err *e)
 {
 	struct expander *x = mem_zalloc(1, sizeof(*x));
-	struct unwind_opts o = {.machine = machine_of(rec),
+	const struct arch *arch = arch_of_recording(rec);
+	struct unwind_opts o = {.machine = arch ? arch->machine : 0,
 				.module_at = module_at,
 				.is_root = is_root,
 				.function_at = function_at,
@@ -175,12 +178,14 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 	if (!x)
 		return err_nomem(e);
 	x->rec = rec;
+	x->arch = arch;
 	x->machine = m;
 	x->modules = modules;
 	x->deferred = deferred;
 	x->max_stack = max_stack;
-	int rc = o.machine == EM_NONE ? 0 : unwinder_new(&o, &x->unwinder, e);
-	if (rc && rc != ERR_UNSUPPORTED) { /* other machines: recorded callchains only */
+	/* other machines: recorded callchains only */
+	int rc = arch ? unwinder_new(&o, &x->unwinder, e) : 0;
+	if (rc) {
 		expander_free(x);
 		return rc;
 	}
@@ -297,16 +302,16 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 static int leaf_caller(struct expander *x, const struct sample *s, const struct thread_view *v,
 		       uint64_t pc, int swap, uint64_t *caller)
 {
-	uint64_t mask = s->event->attr.sample_regs_user;
-	uint64_t below = mask & ((1ull << ARM64_LR) - 1);
-	int lr = __builtin_popcountll(below);
-	uint64_t regs[] = {load_u64(s->regs_user.p + lr * 8, swap), 0, pc};
+	const struct arch *a = x->arch;
+	const uint64_t lr = bit_of(a, a->lr), sp = bit_of(a, a->sp), at = bit_of(a, a->pc);
+	uint64_t below = s->event->attr.sample_regs_user & (lr - 1);
+	uint64_t regs[3] = {0}, mask = lr | sp | at;
+	regs[__builtin_popcountll(mask & (lr - 1))] =
+		load_u64(s->regs_user.p + __builtin_popcountll(below) * 8, swap);
+	regs[__builtin_popcountll(mask & (at - 1))] = pc;
 	struct unwind_stack st;
-	struct unwind_sample u = {.regs = regs,
-				  .regs_mask = 1ull << ARM64_LR | 1ull << ARM64_SP |
-					       1ull << ARM64_PC,
-				  .abi = s->regs_abi,
-				  .ctx = x};
+	struct unwind_sample u = {
+		.regs = regs, .regs_mask = mask, .abi = s->regs_abi, .ctx = x};
 	x->space = v->space;
 	x->time = s->time;
 	if (generation(x, v, &u.space))
@@ -431,7 +436,7 @@ int expander_expand(void *expander, const struct sample *s, const struct thread_
 		rc = split_chain(x, s, swap);
 		if (!rc)
 			rc = unwind(x, s, v, swap);
-	} else if (has_link_register(a) && x->unwinder && s->regs_abi) {
+	} else if (has_link_register(a, x->arch) && x->unwinder && s->regs_abi) {
 		expanded = with_leaf_caller(x, s, v, swap);
 		rc = expanded < 0 ? expanded : 0;
 	} else if (has_lbr_stack(a) && has_lbr_part(s, swap)) {

@@ -5,7 +5,8 @@
 #		  same of the rooms in a library
 #	headers	  each header compiles alone; a public one says something about each prototype
 #	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV
-#	code	  memory goes through base/mem.c, no file is too long, the format is clang-format's
+#	code	  memory goes through base/mem.c, machines are told apart in libsym/unwind/arch_*.c, no
+#		  file is too long, the format is clang-format's
 #
 # O is the build folder; CC and HEADER_CFLAGS compile a header.
 set -u
@@ -157,6 +158,8 @@ code()
 	grep -nE '(^|[^_a-zA-Z0-9>.])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf|getline|getdelim|open_memstream)\(' \
 		$(for d in $folders; do find "$d" -name '*.[ch]'; done) | grep -v '^base/mem\.[ch]:' |
 		grep -vE ':[0-9]+:[ \t]*(/?\*|//)' && wrong "memory goes through base/mem.h"
+	grep -nE '(^|[^A-Z_])EM_[A-Z0-9_]+|__(x86_64|aarch64|riscv)' $(for d in $folders; do find "$d" -name '*.[ch]'; done) |
+		grep -vE '^libsym/(elf/|unwind/arch_)' && wrong "an architecture is a file: libsym/unwind/arch.h"
 	find $folders tests configure Makefile -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \
 		-o -name '*.js' -o -name configure -o -name Makefile \) -exec wc -l {} + |
 		awk '$1 > 1000 && $2 != "total"' | grep . && wrong "files of more than 1000 lines"

@@ -23,13 +23,6 @@ struct slots {
 	VEC(struct ifunc) ifuncs;
 };
 
-struct plt_section {
-	const uint8_t *p;
-	size_t n;
-	uint64_t addr;
-	size_t step;
-};
-
 /* The section's raw bytes by name; 0 when absent. */
 static int section(struct elf_file *f, const char *name, GElf_Shdr *s, const uint8_t **p,
 		   size_t *n)
@@ -84,18 +77,9 @@ static const char *dynsym_name(struct symtab_builder *b, struct elf_file *f,
 				   str.sh_size - name);
 }
 
-static int is_slot_type(uint16_t machine, uint32_t type, int *irelative)
-{
-	if (machine == EM_X86_64) {
-		*irelative = type == R_X86_64_IRELATIVE;
-		return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || *irelative;
-	}
-	*irelative = type == R_AARCH64_IRELATIVE;
-	return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT || *irelative;
-}
-
-static int read_relocations(struct symtab_builder *b, struct elf_file *f, const char *name,
-			    int is_plt, struct slots *slots)
+static int read_relocations(struct symtab_builder *b, struct elf_file *f,
+			    const struct plt_shapes *shapes, const char *name, int is_plt,
+			    struct slots *slots)
 {
 	enum { RELA_SIZE = sizeof(Elf64_Rela) };
 	GElf_Shdr s;
@@ -105,12 +89,12 @@ static int read_relocations(struct symtab_builder *b, struct elf_file *f, const 
 		return 0;
 	for (; n >= RELA_SIZE; p += RELA_SIZE, n -= RELA_SIZE) {
 		uint64_t offset = load_u64(p, f->swap), info = load_u64(p + 8, f->swap);
+		uint32_t type = (uint32_t)info;
 		const char *sym = NULL;
-		int irelative;
-		if (is_slot_type(f->ehdr.e_machine, (uint32_t)info, &irelative)) {
-			sym = irelative ? ifunc_name(slots, load_u64(p + 16, f->swap))
-					: dynsym_name(b, f, &s, info >> 32);
-		}
+		if (type == shapes->irelative)
+			sym = ifunc_name(slots, load_u64(p + 16, f->swap));
+		else if (type == shapes->jump_slot || type == shapes->glob_dat)
+			sym = dynsym_name(b, f, &s, info >> 32);
 		if (sym && (vec_push(&slots->names, sym) ||
 			    u64map_put(&slots->name_of, offset, (uint32_t)slots->names.n - 1)))
 			return ERR_NOMEM;
@@ -120,56 +104,29 @@ static int read_relocations(struct symtab_builder *b, struct elf_file *f, const 
 	return 0;
 }
 
-/* Machine code is little-endian, whoever reads it. */
-static uint32_t code_u32(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	       (uint32_t)p[3] << 24;
-}
+/* --- stubs ------------------------------------------------------------------------------ */
 
-/* --- x86-64 ----------------------------------------------------------------------------- */
-
-static int is_endbr64(const uint8_t *p)
-{
-	return p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa;
-}
-
-/* Of the slot at addr; NULL when unknown. */
-static const char *slot_name(const struct slots *s, uint64_t addr)
+/* "" for the header; NULL when unknown. */
+static const char *stub_name(const struct slots *s, const struct plt_stub *stub)
 {
 	uint32_t i;
-	return u64map_get(&s->name_of, addr, &i) && i < s->names.n ? s->names.v[i] : NULL;
-}
-
-/*
- * One stub of `n` bytes (8 or 16) at addr: [endbr64] [bnd] jmp *slot(%rip), or, where .plt.sec
- * has the jumps, [endbr64] push $index. The name, "" for the header, NULL when unknown.
- */
-static const char *x86_stub(const struct slots *s, const uint8_t *p, size_t n, uint64_t addr)
-{
-	size_t at = n >= 10 && is_endbr64(p) ? 4 : 0;
-	if (at + 5 <= n && p[at] == 0x68) {
-		uint32_t index = code_u32(p + at + 1);
-		return index < s->jump.n && s->jump.v[index] ? s->names.v[s->jump.v[index] - 1]
-							     : NULL;
-	}
-	if (at + 7 <= n && p[at] == 0xf2)
-		at++;
-	if (at + 6 > n || p[at] != 0xff)
-		return NULL;
-	if (p[at + 1] == 0x35) /* push GOT[1](%rip) */
+	switch (stub->kind) {
+	case PLT_SLOT:
+		return u64map_get(&s->name_of, stub->value, &i) ? s->names.v[i] : NULL;
+	case PLT_INDEX:
+		return stub->value < s->jump.n && s->jump.v[stub->value]
+			       ? s->names.v[s->jump.v[stub->value] - 1]
+			       : NULL;
+	default:
 		return "";
-	if (p[at + 1] != 0x25)
-		return NULL;
-	uint64_t slot = addr + at + 6 + (uint64_t)(int64_t)(int32_t)code_u32(p + at + 2);
-	return slot_name(s, slot);
+	}
 }
 
-static int add_stub(struct symtab_builder *b, const struct plt_section *s, size_t at, size_t n,
-		    const char *name)
+static int add_stub(struct symtab_builder *b, const struct plt_bytes *s, size_t start,
+		    size_t end, const char *name)
 {
-	struct raw_symbol r = {.start = s->addr + at,
-			       .end = s->addr + at + n,
+	struct raw_symbol r = {.start = s->addr + start,
+			       .end = s->addr + end,
 			       .limit = s->addr + s->n,
 			       .name = ".plt",
 			       .bind = STB_GLOBAL,
@@ -189,97 +146,57 @@ static int add_stub(struct symtab_builder *b, const struct plt_section *s, size_
 	return vec_push(&b->raw, r);
 }
 
-static int add_x86(struct symtab_builder *b, const struct plt_section *s, struct slots *slots)
+static int add_stubs(struct symtab_builder *b, const struct plt_bytes *s,
+		     const struct plt_shapes *shapes, const struct slots *slots)
 {
-	for (size_t at = 0; at + s->step <= s->n; at += s->step) {
-		const char *name = x86_stub(slots, s->p + at, s->step, s->addr + at);
-		if (name && add_stub(b, s, at, s->step, name))
-			return ERR_NOMEM;
-	}
-	return 0;
-}
-
-/* --- arm64 ------------------------------------------------------------------------------ */
-
-static uint32_t insn(const struct plt_section *s, size_t at)
-{
-	return code_u32(s->p + at);
-}
-
-/* adrp x16, page; ldr x17, [x16, #low] at `at`: the slot they load. */
-static int arm64_slot(const struct plt_section *s, size_t at, uint64_t *slot)
-{
-	if (at + 8 > s->n)
-		return 0;
-	uint32_t adrp = insn(s, at), ldr = insn(s, at + 4);
-	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
-		return 0;
-	uint64_t imm = (uint64_t)(adrp >> 29 & 3) | (uint64_t)(adrp >> 5 & 0x7ffff) << 2;
-	uint64_t pages = (imm ^ 0x100000) - 0x100000; /* sign of 21 bits */
-	*slot = ((s->addr + at) & ~(uint64_t)4095) + (pages << 12) + ((ldr >> 10 & 0xfff) << 3);
-	return 1;
-}
-
-/* A stub begins at its adrp, or at the `bti c` before it, and ends where the next one begins;
- * the last one ends after its br x17. What is in front of the first one is the header. */
-static int add_arm64(struct symtab_builder *b, const struct plt_section *s, struct slots *slots)
-{
-	const uint32_t bti_c = 0xd503245f, br_x17 = 0xd61f0220;
-	size_t header_end = 0;
-	for (size_t at = 0; at + 8 <= s->n; at += 4) {
-		uint64_t slot;
-		const char *name = arm64_slot(s, at, &slot) ? slot_name(slots, slot) : NULL;
+	size_t step = shapes->step ? shapes->step : s->step, next, first = 1;
+	for (size_t at = 0; at < s->n; at = next) {
+		struct plt_stub stub;
+		const char *name = shapes->stub(s, at, &stub) ? stub_name(slots, &stub) : NULL;
+		next = at + step;
 		if (!name)
 			continue;
-		size_t start = at >= 4 && insn(s, at - 4) == bti_c ? at - 4 : at;
-		size_t end = at + 8;
-		while (end + 4 <= s->n && end < at + 32 && insn(s, end - 4) != br_x17)
-			end += 4;
-		while (end + 4 <= s->n && insn(s, end) == 0xd503201f) /* nop */
-			end += 4;
-		if (!header_end && start && add_stub(b, s, 0, start, ""))
+		if (shapes->step && first && stub.start && add_stub(b, s, 0, stub.start, ""))
 			return ERR_NOMEM;
-		header_end = 1;
-		if (add_stub(b, s, start, end - start, name))
+		first = 0;
+		if (add_stub(b, s, stub.start, stub.end, name))
 			return ERR_NOMEM;
-		at = end - 4;
+		next = stub.end;
 	}
 	return 0;
 }
 
-/* ---------------------------------------------------------------------------------------- */
-
-static int add_sections(struct symtab_builder *b, struct elf_file *f, struct slots *slots)
+static int add_sections(struct symtab_builder *b, struct elf_file *f,
+			const struct plt_shapes *shapes, const struct slots *slots)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
 	int rc = 0;
 	for (size_t i = 0; !rc && i < sizeof(names) / sizeof(names[0]); i++) {
 		GElf_Shdr h;
-		struct plt_section s;
+		struct plt_bytes s;
 		if (!section(f, names[i], &h, &s.p, &s.n) || !(h.sh_flags & SHF_EXECINSTR))
 			continue;
 		s.addr = h.sh_addr;
 		s.step = h.sh_entsize == 8 ? 8 : 16;
-		rc = f->ehdr.e_machine == EM_X86_64 ? add_x86(b, &s, slots)
-						    : add_arm64(b, &s, slots);
+		rc = add_stubs(b, &s, shapes, slots);
 	}
 	return rc;
 }
 
-int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f, struct err *e)
+int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f,
+			   const struct plt_shapes *shapes, struct err *e)
 {
 	struct slots slots = {0};
-	int is64 = f->data[EI_CLASS] == ELFCLASS64;
-	if (!is64 || (f->ehdr.e_machine != EM_X86_64 && f->ehdr.e_machine != EM_AARCH64))
+	if (f->data[EI_CLASS] != ELFCLASS64 || !shapes)
 		return 0;
 	b->room += SYMTAB_SHARED_NAMES * f->size;
 	int rc = find_ifuncs(b, &slots);
 	if (!rc)
-		rc = read_relocations(b, f, ".rela.plt", 1, &slots);
+		rc = read_relocations(b, f, shapes, ".rela.plt", 1, &slots);
 	if (!rc)
-		rc = read_relocations(b, f, ".rela.dyn", 0, &slots);
+		rc = read_relocations(b, f, shapes, ".rela.dyn", 0, &slots);
 	if (!rc)
-		rc = add_sections(b, f, &slots);
+		rc = add_sections(b, f, shapes, &slots);
 	u64map_release(&slots.name_of);
 	vec_release(&slots.names);
 	vec_release(&slots.jump);

@@ -53,14 +53,45 @@ struct symbol_hit {
 	uint16_t module;
 };
 
+/* --- PLT stubs ---------------------------------------------------------------------------- */
+
+/* A section of stubs. */
+struct plt_bytes {
+	const uint8_t *p;
+	size_t n;
+	uint64_t addr;
+	size_t step; /* size of its entries: 8 or 16 */
+};
+
+enum plt_kind {
+	PLT_HEADER, /* calls the dynamic linker */
+	PLT_SLOT,   /* jumps to what the GOT slot at address `value` holds */
+	PLT_INDEX,  /* pushes `value`, the number of its relocation */
+};
+
+struct plt_stub {
+	enum plt_kind kind;
+	uint64_t value;
+	size_t start, end; /* offsets in the section */
+};
+
+/* How an architecture's PLT stubs look (arch.h has them). */
+struct plt_shapes {
+	uint32_t jump_slot, glob_dat, irelative; /* relocation types of GOT slots */
+	size_t step; /* stubs may begin at multiples of it, and what is in front of the first
+			named one is the header; 0: at multiples of the entries' size */
+	/* The stub at offset `at` (< n): 1 and *out, or 0. */
+	int (*stub)(const struct plt_bytes *s, size_t at, struct plt_stub *out);
+};
+
 /*
  * The symbols of a module. `runtime` is the file that ran, `debug` the one with .symtab when it
  * is another (may be NULL, may be the same); either may be NULL, not both. Both are only used
- * during the call. 0 also when there are no symbols (n is 0); a damaged table in a file counts
- * as absent. ERR_NOMEM.
+ * during the call. `plt`: of the machine; NULL: stubs get no names. 0 also when there are no
+ * symbols (n is 0); a damaged table in a file counts as absent. ERR_NOMEM.
  */
-int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug, struct symtab **out,
-		    struct err *e);
+int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug,
+		    const struct plt_shapes *plt, struct symtab **out, struct err *e);
 
 /*
  * The symbols of a kernel module (.ko, ET_REL): addresses count from the start of the loaded
@@ -120,12 +151,13 @@ int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct 
 void symtab_builder_release(struct symtab_builder *b);
 
 /*
- * Add `name@plt` for every stub of .plt, .plt.sec, .plt.got and .iplt of `f` (x86-64, arm64),
- * found by decoding the stub's GOT slot and looking it up in the relocations; needs neither
- * section sizes nor CFI to be right. plt.c. Symbols already in `b` name IRELATIVE slots.
- * 0 or ERR_NOMEM; what cannot be decoded stays without a name.
+ * Add `name@plt` for every stub of .plt, .plt.sec, .plt.got and .iplt of `f`, found by decoding
+ * the stub's GOT slot and looking it up in the relocations; needs neither section sizes nor CFI
+ * to be right. plt.c. Symbols already in `b` name IRELATIVE slots. 0 or ERR_NOMEM; what cannot
+ * be decoded stays without a name.
  */
-int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f, struct err *e);
+int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f,
+			   const struct plt_shapes *shapes, struct err *e);
 
 /* Add the functions that a Go program's .gopclntab names; damage ends the list early.
  * gopclntab.c. 0 or ERR_NOMEM. */

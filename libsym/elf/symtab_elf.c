@@ -234,7 +234,7 @@ static int open_minidebug(struct elf_file *f, uint8_t **image, struct elf_file *
 /* --- all of a module -------------------------------------------------------------------- */
 
 static int collect(struct symtab_builder *b, struct elf_file *runtime, struct elf_file *debug,
-		   uint8_t **image, struct elf_file **mini)
+		   const struct plt_shapes *plt, uint8_t **image, struct elf_file **mini)
 {
 	struct elf_file *full = has_table(debug, SHT_SYMTAB)     ? debug
 				: has_table(runtime, SHT_SYMTAB) ? runtime
@@ -249,18 +249,18 @@ static int collect(struct symtab_builder *b, struct elf_file *runtime, struct el
 	if (!rc && !runtime)
 		rc = add_table(b, debug, SHT_DYNSYM, 0);
 	if (!rc && runtime)
-		rc = symtab_builder_add_plt(b, runtime, NULL);
+		rc = symtab_builder_add_plt(b, runtime, plt, NULL);
 	return rc;
 }
 
-int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug, struct symtab **out,
-		    struct err *e)
+int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug,
+		    const struct plt_shapes *plt, struct symtab **out, struct err *e)
 {
 	struct symtab_builder b = {0};
 	struct elf_file *mini = NULL;
 	uint8_t *image = NULL;
 	*out = NULL;
-	int rc = collect(&b, runtime, debug, &image, &mini);
+	int rc = collect(&b, runtime, debug, plt, &image, &mini);
 	rc = rc ? err_nomem(e) : symtab_builder_finish(&b, out, e);
 	symtab_builder_release(&b);
 	elf_file_close(mini);

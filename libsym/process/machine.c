@@ -1,4 +1,5 @@
 #include "libsym/process/machine_internal.h"
+#include "libsym/unwind/arch.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,8 +24,8 @@ int machine_wants(uint32_t type)
  * its table of build-ids tells them apart. */
 static const char *mapped_name(const struct recording *rec, const struct record_mmap *mm)
 {
-	const char *arch = rec->features.arch;
-	int is_low = mm->addr <= UINT32_MAX && arch && !strcmp(arch, "x86_64");
+	const struct arch *arch = arch_named(rec->features.arch);
+	int is_low = mm->addr <= UINT32_MAX && arch && arch->has_vdso32;
 	return is_low && !strcmp(mm->filename, "[vdso]") ? "[vdso32]" : mm->filename;
 }
 

@@ -50,7 +50,7 @@ static int kernel_load(struct modules *ms, const struct kernel_place *place)
 	    kallsyms_load(k->files.kallsyms, &k->kallsyms, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	if (k->files.vmlinux &&
-	    symtab_from_elf(k->files.vmlinux, NULL, &k->vmlinux, NULL) == ERR_NOMEM)
+	    symtab_from_elf(k->files.vmlinux, NULL, NULL, &k->vmlinux, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	return 0;
 }

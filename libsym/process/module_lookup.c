@@ -4,6 +4,7 @@
 #include "base/longname.h"
 #include "libsym/name/demangle.h"
 #include "libsym/name/simplify.h"
+#include "libsym/unwind/arch.h"
 
 #include <stdio.h>
 
@@ -191,8 +192,8 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	struct dso_files *f = &mod->files;
 	if (!f->runtime && !f->debug)
 		return 0;
-	if (!mod->symbols_tried &&
-	    symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL) == ERR_NOMEM)
+	if (!mod->symbols_tried && symtab_from_elf(f->runtime, f->debug, arch_plt(f->runtime),
+						   &mod->symbols, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	mod->symbols_tried = 1;
 	uint64_t vaddr, offset = ip - map->start + map->pgoff;

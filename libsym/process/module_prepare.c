@@ -1,6 +1,7 @@
 /* module_prepare.c - files opened and tables built ahead of need, on threads of their own. */
 #include "base/mem.h"
 #include "libsym/aggregate.h"
+#include "libsym/unwind/arch.h"
 #include "libsym/unwind/stack_words.h"
 #include "libsym/process/modules_internal.h"
 
@@ -45,7 +46,8 @@ static void build_tables(struct modules *ms, struct module *mod)
 	int want_debuginfo = !mod->debuginfo_tried && (ms->opt.inlines || ms->opt.lines);
 	mod->busy = 1;
 	pthread_mutex_unlock(&ms->lock);
-	if (want_symbols && symtab_from_elf(f->runtime, f->debug, &symbols, NULL) == ERR_NOMEM)
+	if (want_symbols && symtab_from_elf(f->runtime, f->debug, arch_plt(f->runtime),
+					    &symbols, NULL) == ERR_NOMEM)
 		want_symbols = 0; /* modules_lookup will try, and tell */
 	pthread_mutex_lock(&ms->lock);
 	if (want_symbols) {

@@ -1,5 +1,6 @@
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
+#include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
 
@@ -186,7 +187,8 @@ static int symbol_at(struct modules *ms, const struct map *map, uint64_t ip,
 		while (!mod->symbols_tried && mod->busy)
 			pthread_cond_wait(&ms->unbusy, &ms->lock);
 		if (!mod->symbols_tried)
-			symtab_from_elf(f->runtime, f->debug, &mod->symbols, NULL);
+			symtab_from_elf(f->runtime, f->debug, arch_plt(f->runtime),
+					&mod->symbols, NULL);
 		mod->symbols_tried = 1;
 		found = mod->symbols &&
 			elf_file_vaddr(f->runtime, ip - map->start + map->pgoff, &vaddr) &&

@@ -1,20 +1,16 @@
 #include "libsym/unwind/call_sites.h"
-#include "base/bytes.h"
 #include "libsym/unwind/cfi.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { REACH = 1 << 24, CALL = 5, E8 = 0xe8 };
+enum { REACH = 1 << 24 };
 
 /* The calls in `n` bytes at base. */
-static int take_calls(struct callsites *s, const uint8_t *b, size_t n)
+static int take_calls(struct callsites *s, const struct arch_late *late, const uint8_t *b,
+		      size_t n)
 {
-	const uint8_t *p = b, *end = b + n;
-	while (end - p >= CALL && (p = memchr(p, E8, (size_t)(end - p) - (CALL - 1)))) {
-		uint64_t returns = (uint64_t)(p - b) + CALL;
-		int32_t rel = (int32_t)load_u32(++p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-		uint64_t target = returns + (uint64_t)(int64_t)rel;
+	uint64_t returns, target;
+	for (size_t at = 0; late->next_call(b, n, &at, &returns, &target);) {
 		struct callsite site = {(uint32_t)target, (uint32_t)returns};
 		if (target < n && vec_push(&s->sites, site))
 			return ERR_NOMEM;
@@ -36,13 +32,14 @@ int callsites_init(struct callsites *s, const struct cfi *c, uint64_t va)
 	size_t n;
 	const uint8_t *b = cfi_code_from(c, va, &start, &n);
 	*s = (struct callsites){0};
-	if (!b)
+	const struct arch_late *late = cfi_arch(c)->late;
+	if (!b || !late)
 		return 0;
 	uint64_t before = va - start < REACH ? va - start : REACH;
 	s->base = va - before;
 	b -= before;
 	n = n < REACH ? n : REACH;
-	int rc = take_calls(s, b, (size_t)before + n);
+	int rc = take_calls(s, late, b, (size_t)before + n);
 	if (s->sites.n)
 		qsort(s->sites.v, s->sites.n, sizeof(*s->sites.v), by_target);
 	return rc;

@@ -1,6 +1,5 @@
 /*
- * call_sites.h - where the direct calls of x86-64 code lead: call f, told by its bytes e8
- * rel32.
+ * call_sites.h - where the direct calls in code lead, told by their bytes (arch.h next_call).
  *
  * Made once from the code of a segment, then asked by target. Bytes that only look like a call
  * are in it, too: whoever asks checks what it finds against the stack.

@@ -5,7 +5,6 @@
 #include "base/vec.h"
 
 #include <dwarf.h>
-#include <elf.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -50,7 +49,7 @@ struct va_range {
 
 struct cfi {
 	pthread_mutex_t lock; /* guards all below but the constant parts */
-	uint16_t machine;
+	const struct arch *arch;
 	const struct elf_file *elf; /* NULL for loose bytes */
 	const uint8_t *code;
 	size_t code_size;
@@ -236,7 +235,8 @@ static void find_plt(struct cfi *c, struct elf_file *f)
 
 static struct cfi *cfi_new(uint16_t machine, struct err *e)
 {
-	if (machine != EM_X86_64 && machine != EM_AARCH64) {
+	const struct arch *arch = arch_of(machine);
+	if (!arch) {
 		err_set(e, ERR_UNSUPPORTED, "unwinding for ELF machine %u", machine);
 		return NULL;
 	}
@@ -245,7 +245,7 @@ static struct cfi *cfi_new(uint16_t machine, struct err *e)
 		err_nomem(e);
 		return NULL;
 	}
-	c->machine = machine;
+	c->arch = arch;
 	c->heap = sizeof(*c);
 	pthread_mutex_init(&c->lock, NULL);
 	return c;
@@ -524,7 +524,7 @@ static int collect_rows(struct cfi *c, const struct found *f)
 	cfi_run_init(&run, &f->src->sec, f->cie, &f->fde);
 	while ((rc = cfi_run_next(&run, &e)) == 1) {
 		struct fde_row r = {.at = (uint32_t)(run.row.start - f->fde.start)};
-		cfi_rule_of(c->machine, &f->src->sec, f->cie, &run.row, &r.rule);
+		cfi_rule_of(c->arch, &f->src->sec, f->cie, &run.row, &r.rule);
 		const struct fde_row *last =
 			c->scratch.n ? &c->scratch.v[c->scratch.n - 1] : NULL;
 		if (last && !memcmp(&last->rule, &r.rule, sizeof(r.rule)))
@@ -604,7 +604,7 @@ static int find_in(struct cfi *c, struct source *s, uint64_t va, struct cfi_hit 
 			struct cfi_row row;
 			if (!run_to(c, &f, va, &row))
 				return 0;
-			cfi_rule_of(c->machine, &s->sec, f.cie, &row, &hit->rule);
+			cfi_rule_of(c->arch, &s->sec, f.cie, &row, &hit->rule);
 			hit->start = f.fde.start;
 			hit->end = f.fde.end;
 			return 1;
@@ -658,9 +658,9 @@ int cfi_row(struct cfi *c, uint64_t va, struct cfi_row *row, const struct cfi_se
 
 /* --- the rest --------------------------------------------------------------------------- */
 
-uint16_t cfi_machine(const struct cfi *c)
+const struct arch *cfi_arch(const struct cfi *c)
 {
-	return c->machine;
+	return c->arch;
 }
 
 const uint8_t *cfi_code_from(const struct cfi *c, uint64_t va, uint64_t *start, size_t *n)

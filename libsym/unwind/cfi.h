@@ -19,6 +19,7 @@
 #ifndef LIBSYM_UNWIND_CFI_H
 #define LIBSYM_UNWIND_CFI_H
 
+#include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi_decode.h"
 #include "libsym/elf/elf_file.h"
 
@@ -37,7 +38,7 @@ enum rule_kind {
 
 /* Where a saved register lies. */
 enum rule_slot {
-	SLOT_SAME, /* fp: not changed; ra: in the link register (aarch64) */
+	SLOT_SAME, /* fp: not changed; ra: in the link register */
 	SLOT_CFA,  /* at CFA + off */
 	SLOT_SP,   /* at sp + off */
 	SLOT_FP,   /* at fp + off */
@@ -68,14 +69,14 @@ struct cfi_hit {
  * Take the CFI of `f`, which must stay open as long as *out. `debug` (may be NULL) is its
  * separate debug file, needed during the call and as long as *out. A file without any CFI gives
  * a handle that answers RULE_NONE. Never fails for damage inside the sections: that shows as
- * RULE_NONE where it is met, and cfi_damage tells. ERR_UNSUPPORTED when the machine is neither
- * x86-64 nor aarch64, ERR_NOMEM.
+ * RULE_NONE where it is met, and cfi_damage tells. ERR_UNSUPPORTED for a machine that arch.h
+ * does not have, ERR_NOMEM.
  */
 int cfi_open(struct elf_file *f, struct elf_file *debug, struct cfi **out, struct err *e);
 
 /* Loose bytes: what a jitdump's UNWINDING_INFO carries. All is borrowed. */
 struct cfi_bytes {
-	uint16_t machine; /* EM_X86_64, EM_AARCH64 */
+	uint16_t machine; /* e_machine */
 	const uint8_t *eh_frame;
 	size_t eh_frame_size;
 	uint64_t eh_frame_va; /* in the address space in which rules are asked for */
@@ -90,8 +91,8 @@ int cfi_open_bytes(const struct cfi_bytes *b, struct cfi **out, struct err *e);
 /* NULL is accepted. */
 void cfi_close(struct cfi *c);
 
-/* EM_X86_64, EM_AARCH64, … of the ELF header. */
-uint16_t cfi_machine(const struct cfi *c);
+/* What the code is for. */
+const struct arch *cfi_arch(const struct cfi *c);
 
 /*
  * The rule at `va`: 1 and *hit; 0 when no FDE covers it or the FDE cannot be used (*hit is then
@@ -134,7 +135,7 @@ int cfi_each_fde(struct cfi *c,
 		 void *ctx);
 
 /* Squeeze a row into a rule; what does not fit becomes RULE_FULL. */
-void cfi_rule_of(uint16_t machine, const struct cfi_section *s, const struct cfi_cie *cie,
+void cfi_rule_of(const struct arch *a, const struct cfi_section *s, const struct cfi_cie *cie,
 		 const struct cfi_row *row, struct unwind_rule *out);
 
 #endif

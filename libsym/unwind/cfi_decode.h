@@ -18,18 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* DWARF register numbers that matter to unwinding; aarch64's VG (46) is the highest. */
-enum {
-	X86_RBP = 6,
-	X86_RSP = 7,
-	X86_RIP = 16,
-	ARM_FP = 29,
-	ARM_LR = 30,
-	ARM_SP = 31,
-	ARM_PC = 32,
-	ARM_VG = 46,
-	CFI_REGS = 47, /* rules of higher registers (vector ones) are read and dropped */
-};
+/* Rules of higher registers (vector ones) are read and dropped. */
+enum { CFI_REGS = 47 };
 
 /* Where .eh_frame or .debug_frame bytes lie. The bytes are borrowed. */
 struct cfi_section {

@@ -2,18 +2,6 @@
 #include "libsym/unwind/cfi.h"
 
 #include <dwarf.h>
-#include <elf.h>
-
-struct regs_of {
-	uint32_t sp, fp, ra;
-};
-
-static struct regs_of regs_of(uint16_t machine)
-{
-	if (machine == EM_AARCH64)
-		return (struct regs_of){ARM_SP, ARM_FP, ARM_LR};
-	return (struct regs_of){X86_RSP, X86_RBP, X86_RIP};
-}
 
 static int fits16(int64_t v)
 {
@@ -21,7 +9,7 @@ static int fits16(int64_t v)
 }
 
 /* "DW_OP_bregN off" for N = sp or fp: 1 and the slot kind and offset. */
-static int take_breg(struct bytes *b, const struct regs_of *a, uint8_t *slot, int64_t *off)
+static int take_breg(struct bytes *b, const struct arch *a, uint8_t *slot, int64_t *off)
 {
 	uint8_t op = bytes_u8(b);
 	if (op == DW_OP_breg0 + a->sp)
@@ -34,13 +22,14 @@ static int take_breg(struct bytes *b, const struct regs_of *a, uint8_t *slot, in
 	return bytes_ok(b);
 }
 
-/* What the linkers write for .plt: breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus. */
-static int match_plt(const uint8_t *p, size_t n, struct unwind_rule *r)
+/* What the linkers write for .plt where calls push the return address: "breg(sp) 8; breg(pc) 0;
+ * lit15; and; litN; ge; lit3; shl; plus". */
+static int match_plt(const uint8_t *p, size_t n, const struct arch *a, struct unwind_rule *r)
 {
-	if (n != 11 || p[0] != DW_OP_breg7 || p[1] > 63 || p[2] != DW_OP_breg16 || p[3] != 0 ||
-	    p[4] != DW_OP_lit15 || p[5] != DW_OP_and || p[6] < DW_OP_lit0 ||
-	    p[6] > DW_OP_lit31 || p[7] != DW_OP_ge || p[8] != DW_OP_lit3 || p[9] != DW_OP_shl ||
-	    p[10] != DW_OP_plus)
+	if (a->lr != ARCH_NONE || n != 11 || p[0] != DW_OP_breg0 + a->sp || p[1] > 63 ||
+	    p[2] != DW_OP_breg0 + a->pc || p[3] != 0 || p[4] != DW_OP_lit15 ||
+	    p[5] != DW_OP_and || p[6] < DW_OP_lit0 || p[6] > DW_OP_lit31 || p[7] != DW_OP_ge ||
+	    p[8] != DW_OP_lit3 || p[9] != DW_OP_shl || p[10] != DW_OP_plus)
 		return 0;
 	r->kind = RULE_PLT;
 	r->cfa_off = p[1];
@@ -49,8 +38,7 @@ static int match_plt(const uint8_t *p, size_t n, struct unwind_rule *r)
 }
 
 /* bregN a; [deref; [plus_uconst b]]. */
-static int match_deref(const uint8_t *p, size_t n, const struct regs_of *a,
-		       struct unwind_rule *r)
+static int match_deref(const uint8_t *p, size_t n, const struct arch *a, struct unwind_rule *r)
 {
 	struct bytes b = bytes_init(p, n, 0);
 	uint8_t slot;
@@ -77,8 +65,8 @@ static int match_deref(const uint8_t *p, size_t n, const struct regs_of *a,
 	return 1;
 }
 
-static int cfa_rule(uint16_t machine, const struct cfi_section *s, const struct cfi_row *row,
-		    const struct regs_of *a, struct unwind_rule *r)
+static int cfa_rule(const struct cfi_section *s, const struct cfi_row *row,
+		    const struct arch *a, struct unwind_rule *r)
 {
 	if (row->cfa.how == CFI_REGISTER) {
 		r->cfa_off = row->cfa.v;
@@ -91,12 +79,12 @@ static int cfa_rule(uint16_t machine, const struct cfi_section *s, const struct 
 	size_t n;
 	if (row->cfa.how != CFI_EXPR || cfi_expr_at(s, row->cfa.v, &p, &n))
 		return 0;
-	return (machine == EM_X86_64 && match_plt(p, n, r)) || match_deref(p, n, a, r);
+	return match_plt(p, n, a, r) || match_deref(p, n, a, r);
 }
 
 /* A register saved at CFA + off, sp + off or fp + off. */
 static int saved_rule(const struct cfi_section *s, const struct cfi_reg *reg,
-		      const struct regs_of *a, uint8_t *slot, int16_t *off)
+		      const struct arch *a, uint8_t *slot, int16_t *off)
 {
 	int64_t v = reg->v;
 	if (reg->how == CFI_OFFSET) {
@@ -116,8 +104,8 @@ static int saved_rule(const struct cfi_section *s, const struct cfi_reg *reg,
 	return fits16(v);
 }
 
-static int fp_rule(const struct cfi_section *s, const struct cfi_reg *reg,
-		   const struct regs_of *a, struct unwind_rule *r)
+static int fp_rule(const struct cfi_section *s, const struct cfi_reg *reg, const struct arch *a,
+		   struct unwind_rule *r)
 {
 	switch (reg->how) {
 	case CFI_UNSPEC:
@@ -132,26 +120,25 @@ static int fp_rule(const struct cfi_section *s, const struct cfi_reg *reg,
 	}
 }
 
-static int ra_rule(uint16_t machine, const struct cfi_section *s, const struct cfi_reg *reg,
-		   const struct regs_of *a, struct unwind_rule *r)
+static int ra_rule(const struct cfi_section *s, const struct cfi_reg *reg, const struct arch *a,
+		   struct unwind_rule *r)
 {
 	if (reg->how == CFI_UNSPEC || reg->how == CFI_SAME) {
 		r->ra = SLOT_SAME;
-		return machine == EM_AARCH64;
+		return a->lr != ARCH_NONE;
 	}
 	return saved_rule(s, reg, a, &r->ra, &r->ra_off);
 }
 
-void cfi_rule_of(uint16_t machine, const struct cfi_section *s, const struct cfi_cie *cie,
+void cfi_rule_of(const struct arch *a, const struct cfi_section *s, const struct cfi_cie *cie,
 		 const struct cfi_row *row, struct unwind_rule *r)
 {
-	struct regs_of a = regs_of(machine);
 	*r = (struct unwind_rule){.flags = cie->signal ? RULE_SIGNAL : 0};
 	if (cie->ra_reg < CFI_REGS && row->reg[cie->ra_reg].how == CFI_UNDEFINED) {
 		r->kind = RULE_END;
 		return;
 	}
-	if (cie->ra_reg != a.ra || !cfa_rule(machine, s, row, &a, r) ||
-	    !fp_rule(s, &row->reg[a.fp], &a, r) || !ra_rule(machine, s, &row->reg[a.ra], &a, r))
+	if (cie->ra_reg != a->ra || !cfa_rule(s, row, a, r) ||
+	    !fp_rule(s, &row->reg[a->fp], a, r) || !ra_rule(s, &row->reg[a->ra], a, r))
 		r->kind = RULE_FULL;
 }

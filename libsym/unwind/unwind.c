@@ -1,14 +1,9 @@
 #include "libsym/unwind/unwind_internal.h"
 #include "base/mem.h"
 
-#include <elf.h>
 #include <string.h>
 
-enum { DEPTH_DEFAULT = 1024, VA_BITS_DEFAULT = 48, ENTRY_CODE = 64 };
-
-/* DWARF number → bit of sample_regs_user (arch/x86/include/uapi/asm/perf_regs.h). On aarch64
- * the two are equal. */
-static const uint8_t x86_bit[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
+enum { DEPTH_DEFAULT = 1024, ENTRY_CODE = 64 };
 
 /* An empty cache of 1 << bits sets. 0 or ERR_NOMEM, with the old one as it was. */
 static int cache_make(struct unwinder *u, unsigned bits)
@@ -51,12 +46,14 @@ static void cache_grow(struct unwinder *u)
 int unwinder_new(const struct unwind_opts *o, struct unwinder **out, struct err *e)
 {
 	*out = NULL;
-	if (o->machine != EM_X86_64 && o->machine != EM_AARCH64)
+	const struct arch *arch = arch_of(o->machine);
+	if (!arch)
 		return err_set(e, ERR_UNSUPPORTED, "unwinding for ELF machine %u", o->machine);
 	struct unwinder *u = mem_zalloc(1, sizeof(*u));
 	if (!u)
 		return err_nomem(e);
 	u->o = *o;
+	u->arch = arch;
 	if (!u->o.max_depth)
 		u->o.max_depth = DEPTH_DEFAULT;
 	u->frames = mem_zalloc(u->o.max_depth, sizeof(*u->frames));
@@ -64,16 +61,9 @@ int unwinder_new(const struct unwind_opts *o, struct unwinder **out, struct err 
 		unwinder_free(u);
 		return err_nomem(e);
 	}
-	u->pac_mask = UINT64_MAX;
-	if (o->machine == EM_AARCH64) {
-		unsigned bits = o->va_bits ? o->va_bits : VA_BITS_DEFAULT;
-		if (bits < 64)
-			u->pac_mask = (UINT64_C(1) << bits) - 1;
-		u->sp = ARM_SP, u->fp = ARM_FP, u->lr = ARM_LR, u->pc = ARM_PC;
-	} else {
-		u->sp = X86_RSP, u->fp = X86_RBP, u->lr = X86_RIP, u->pc = X86_RIP;
-	}
-	memset(u->at, NO_REGISTER, sizeof(u->at));
+	unsigned bits = arch->pac_bits && o->va_bits ? o->va_bits : arch->pac_bits;
+	u->pac_mask = bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+	memset(u->at, ARCH_NONE, sizeof(u->at));
 	*out = u;
 	return 0;
 }
@@ -101,14 +91,9 @@ static void use_mask(struct unwinder *u, uint64_t mask)
 {
 	u->mask = mask;
 	for (unsigned i = 0; i < CFI_REGS; i++) {
-		unsigned bit = i;
-		u->at[i] = NO_REGISTER;
-		if (u->o.machine == EM_X86_64) {
-			if (i >= sizeof(x86_bit))
-				continue;
-			bit = x86_bit[i];
-		}
-		if (mask >> bit & 1)
+		unsigned bit = arch_perf_bit(u->arch, i);
+		u->at[i] = ARCH_NONE;
+		if (bit != ARCH_NONE && mask >> bit & 1)
 			u->at[i] = (uint8_t)__builtin_popcountll(mask &
 								 ((UINT64_C(1) << bit) - 1));
 	}
@@ -118,11 +103,10 @@ static void use_mask(struct unwinder *u, uint64_t mask)
 static int sample_reg(const struct walk *w, unsigned dwarf, uint64_t *v)
 {
 	unsigned at = w->u->at[dwarf];
-	if (at == NO_REGISTER)
+	if (at == ARCH_NONE)
 		return 0;
 	*v = load_u64((const uint8_t *)w->s->regs + 8 * at, 0);
-	/* entry code saves only part of the registers: arch/x86/kernel/perf_regs.c gives -1 */
-	return !(w->s->in_kernel && w->u->o.machine == EM_X86_64 && *v == UINT64_MAX);
+	return !(w->s->in_kernel && w->u->arch->ones_unknown && *v == UINT64_MAX);
 }
 
 void load_registers(struct walk *w)
@@ -138,6 +122,7 @@ void load_registers(struct walk *w)
 static int walk_start(struct walk *w)
 {
 	struct unwinder *u = w->u;
+	const struct arch *a = u->arch;
 	w->n = 0;
 	w->nsignals = 0;
 	w->late = w->late_skip = 0;
@@ -148,13 +133,13 @@ static int walk_start(struct walk *w)
 		return 0;
 	if (w->s->regs_mask != u->mask)
 		use_mask(u, w->s->regs_mask);
-	if (!sample_reg(w, u->pc, &w->pc) || !sample_reg(w, u->sp, &w->sp))
+	if (!sample_reg(w, a->pc, &w->pc) || !sample_reg(w, a->sp, &w->sp))
 		return 0;
-	w->have_fp = (uint8_t)sample_reg(w, u->fp, &w->fp);
-	w->have_lr = u->lr != u->pc && sample_reg(w, u->lr, &w->lr);
+	w->have_fp = (uint8_t)sample_reg(w, a->fp, &w->fp);
+	w->have_lr = a->lr != ARCH_NONE && sample_reg(w, a->lr, &w->lr);
 	w->low = w->sp;
 	w->size = w->s->stack ? w->s->stack_size : 0;
-	if (w->s->precise && u->o.machine == EM_X86_64)
+	if (w->s->precise && a->late)
 		late_registers(w);
 	return 1;
 }
@@ -197,13 +182,20 @@ static void no_rule(struct known *k, enum unwind_end why, uint32_t flags)
 	k->rule.spare[1] = (uint8_t)flags;
 }
 
+/* CFI of a signal trampoline that does not say where the interrupted registers are: riscv64's
+ * vdso. In a link register the interrupted pc never is. */
+static int says_signal_only(const struct unwind_rule *r)
+{
+	return r->kind == RULE_SP && r->flags & RULE_SIGNAL && r->ra == SLOT_SAME;
+}
+
 static int find_rule(struct cfi *c, uint64_t va, int exact, struct known *k, struct err *e)
 {
 	struct cfi_hit hit;
 	int rc = exact ? cfi_find(c, va, &hit, e) : find_return(c, va, &hit, e);
 	if (rc < 0)
 		return rc;
-	if (rc == 1) {
+	if (rc == 1 && !says_signal_only(&hit.rule)) {
 		k->rule = hit.rule;
 		k->rule.spare[1] = UNWIND_CFI;
 		return 0;
@@ -237,7 +229,7 @@ static int resolve(struct walk *w, uint64_t pc, int exact, struct known *k)
 		return 0;
 	}
 	k->module = m.id;
-	if (m.cfi && cfi_machine(m.cfi) == u->o.machine)
+	if (m.cfi && cfi_arch(m.cfi) == u->arch)
 		rc = find_rule(m.cfi, pc - m.bias, exact, k, w->e);
 	else
 		no_rule(k, m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_CFI, 0);
@@ -367,7 +359,7 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 	} else if (cfa < w->sp || (cfa == w->sp && !w->fresh)) {
 		return cfa < w->sp ? UNWIND_BAD_READ : UNWIND_LOOP;
 	}
-	if (r->ra == SLOT_SAME) { /* aarch64: still in lr, which only a live frame has */
+	if (r->ra == SLOT_SAME) { /* still in lr, which only a live frame has */
 		if (!w->fresh || !w->have_lr)
 			return UNWIND_BAD_READ;
 		ra = w->lr;
@@ -378,9 +370,8 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 		if (!walk_read(w, at, &ra))
 			return unread(w, at);
 	}
-	/* the kernel's rt_sigframe on aarch64: lr lies two words below sp, three below pc */
-	if (signal && r->spare[1] != UNWIND_CFI && w->u->o.machine == EM_AARCH64)
-		have_lr = walk_read(w, w->sp + (uint64_t)r->ra_off - 16, &lr);
+	if (signal && r->spare[1] != UNWIND_CFI && w->u->arch->sigframe.lr)
+		have_lr = walk_read(w, w->sp + (uint64_t)w->u->arch->sigframe.lr, &lr);
 	rule_fp(w, r, cfa);
 	walk_to(w, ra, cfa, r->spare[1]);
 	if (signal) {
@@ -472,7 +463,7 @@ static enum unwind_end walk_stack(struct walk *w)
 	w->u->stats.restarts++;
 	walk_start(w);
 	load_registers(w);
-	w->reg[w->u->sp] = w->sp; /* as late_registers has it */
+	w->reg[w->u->arch->sp] = w->sp; /* as late_registers has it */
 	end = walk_on(w);
 	return end == NEEDS_FULL ? UNWIND_BAD_READ : end;
 }

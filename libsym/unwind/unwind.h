@@ -3,7 +3,7 @@
  *
  * PERF_SAMPLE_REGS_USER + PERF_SAMPLE_STACK_USER in, return addresses out, leaf first, each
  * with how far it can be trusted, and one reason why the stack ends where it ends. Works on
- * recordings of x86-64 and aarch64 on any host: all registers and rules are data.
+ * recordings of every architecture of arch.h on any host: all registers and rules are data.
  *
  *	sample: ip sp fp ... │ stack bytes from sp up
  *	   │
@@ -18,7 +18,7 @@
  *
  * How a caller uses it:
  *
- *	struct unwind_opts o = {.machine = EM_X86_64, .module_at = my_module_at};
+ *	struct unwind_opts o = {.machine = elf.e_machine, .module_at = my_module_at};
  *	struct unwinder *u;
  *	unwinder_new(&o, &u, e);                        // one per thread
  *	for each sample:
@@ -134,7 +134,7 @@ struct unwind_module {
 };
 
 struct unwind_opts {
-	uint16_t machine; /* EM_X86_64 or EM_AARCH64: that of the recording */
+	uint16_t machine; /* e_machine of what ran */
 	/*
 	 * The executable mapping that holds pc: 1 and *out (zeroed before), 0 when there is
 	 * none, < 0 to give up. Asked once per new (space, pc), so it may be slow.
@@ -152,7 +152,8 @@ struct unwind_opts {
 	 */
 	int (*function_at)(void *ctx, uint64_t lookup, uint64_t *start);
 	unsigned max_depth; /* frames per stack; 0 = 1024 */
-	unsigned va_bits;   /* aarch64: bits of a user address, the rest is PAC; 0 = 48 */
+	unsigned va_bits;   /* bits of a user address, where those above may authenticate it;
+			       0 = the usual */
 };
 
 struct unwind_sample {
@@ -167,9 +168,9 @@ struct unwind_sample {
 	size_t nchain;
 	uint32_t space;    /* number of the address space in its present shape: whenever a pid's
 			      mappings change it gets a new number, never used before */
-	uint8_t in_kernel; /* cpumode kernel: on x86 registers of ~0 are unknown */
-	uint8_t precise;   /* cpumode user and PERF_RECORD_MISC_EXACT_IP: on x86 all registers
-			      but pc are those after the instruction at pc */
+	uint8_t in_kernel; /* cpumode kernel: on x86-64 registers of ~0 are unknown */
+	uint8_t precise;   /* cpumode user and PERF_RECORD_MISC_EXACT_IP: on x86-64 all
+			      registers but pc are those after the instruction at pc */
 	void *ctx;         /* handed to the callbacks: the process */
 };
 

@@ -20,14 +20,16 @@
 static size_t covered_by_place(const struct walk *w)
 {
 	const struct unwind_sample *s = w->s;
+	const struct arch *a = w->u->arch;
 	size_t j = 1;
 	uint64_t fp, next, ra;
-	if (w->u->at[w->u->fp] == NO_REGISTER)
+	if (w->u->at[a->fp] == ARCH_NONE)
 		return 0;
-	fp = load_u64((const uint8_t *)s->regs + 8 * w->u->at[w->u->fp], 0);
+	fp = load_u64((const uint8_t *)s->regs + 8 * w->u->at[a->fp], 0);
 	if (fp < w->low)
 		return 0;
-	while (j < s->nchain && fp < w->frame_sp && walk_read(w, fp + 8, &ra)) {
+	while (j < s->nchain && record_word(fp, a->record_fp) < w->frame_sp &&
+	       walk_read(w, record_word(fp, a->record_ra), &ra)) {
 		ra = strip(w, ra);
 		/* newer kernels add the word at sp when sampled at a function's first byte */
 		if (s->chain[j] != ra && j + 1 < s->nchain && s->chain[j + 1] == ra)
@@ -35,7 +37,7 @@ static size_t covered_by_place(const struct walk *w)
 		if (strip(w, s->chain[j]) != ra)
 			return 0;
 		j++;
-		if (!walk_read(w, fp, &next) || next <= fp)
+		if (!walk_read(w, record_word(fp, a->record_fp), &next) || next <= fp)
 			return j;
 		fp = next;
 	}

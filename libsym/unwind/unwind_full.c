@@ -3,12 +3,6 @@
 #include "libsym/unwind/unwind_internal.h"
 #include "libsym/unwind/cfi_expr.h"
 
-#include <elf.h>
-
-/* Registers a call leaves as they were: x86-64 psABI 3.2.1, AAPCS64 6.1.1. */
-static const uint64_t x86_kept = 1 << 3 | 1 << X86_RBP | 0xf << 12;
-static const uint64_t arm_kept = UINT64_C(0x3ff80000) | UINT64_C(1) << ARM_VG;
-
 enum { READ_FAILED = -100 };
 
 struct full {
@@ -24,17 +18,17 @@ struct full {
 
 void keep_registers(struct walk *w, int signal)
 {
-	uint64_t kept = w->u->o.machine == EM_X86_64 ? x86_kept : arm_kept;
-	w->known &= signal ? 0 : kept;
-	w->reg[w->u->sp] = w->sp;
-	w->reg[w->u->pc] = w->pc;
-	w->known |= UINT64_C(1) << w->u->sp | UINT64_C(1) << w->u->pc;
-	w->reg[w->u->fp] = w->have_fp ? w->fp : 0;
-	w->known &= ~(UINT64_C(1) << w->u->fp);
-	w->known |= (uint64_t)w->have_fp << w->u->fp;
+	const struct arch *a = w->u->arch;
+	w->known &= signal ? 0 : a->kept;
+	w->reg[a->sp] = w->sp;
+	w->reg[a->pc] = w->pc;
+	w->known |= UINT64_C(1) << a->sp | UINT64_C(1) << a->pc;
+	w->reg[a->fp] = w->have_fp ? w->fp : 0;
+	w->known &= ~(UINT64_C(1) << a->fp);
+	w->known |= (uint64_t)w->have_fp << a->fp;
 	if (w->have_lr) {
-		w->reg[w->u->lr] = w->lr;
-		w->known |= UINT64_C(1) << w->u->lr;
+		w->reg[a->lr] = w->lr;
+		w->known |= UINT64_C(1) << a->lr;
 	}
 }
 
@@ -122,23 +116,33 @@ static int survives(const struct full *f, unsigned i, int signal)
 	uint8_t how = f->row.reg[i].how;
 	if (how != CFI_UNSPEC && how != CFI_SAME)
 		return 1;
-	uint64_t kept = f->w->u->o.machine == EM_X86_64 ? x86_kept : arm_kept;
-	return !signal && (kept >> i & 1);
+	return !signal && (f->w->u->arch->kept >> i & 1);
 }
 
+/* Beyond a signal handler's stack, of which alone there is a copy, registers are lost, too. */
 static enum unwind_end give_up(const struct full *f)
 {
-	return f->unread ? unread(f->w, f->unread_at) : UNWIND_BAD_READ;
+	const struct walk *w = f->w;
+	int elsewhere = w->nsignals && w->frame_sp - w->low > w->size;
+	return f->unread || elsewhere ? unread(w, f->unread_at) : UNWIND_BAD_READ;
+}
+
+/* A return address of 0 is planted below the root, whose frame may be empty. */
+static int returns_to_zero(struct full *f)
+{
+	uint64_t ra;
+	return !caller_reg(f, f->ra_reg, &ra) && !ra;
 }
 
 static enum unwind_end load_caller(struct full *f, int signal)
 {
 	struct walk *w = f->w;
+	const struct arch *a = w->u->arch;
 	uint64_t reg[CFI_REGS] = {0}, known = 0, ra;
 	uint8_t ra_how = f->row.reg[f->ra_reg].how;
 	int in_place = ra_how == CFI_UNSPEC || ra_how == CFI_SAME;
-	/* x86 pushes it always; aarch64 keeps it in lr, which only a live frame still has */
-	if (in_place && (w->u->o.machine == EM_X86_64 || !w->fresh))
+	/* calls push it, or keep it in lr, which only a live frame still has */
+	if (in_place && (a->lr == ARCH_NONE || !w->fresh))
 		return UNWIND_BAD_READ;
 	f->unread = 0;
 	if (caller_reg(f, f->ra_reg, &ra))
@@ -146,14 +150,14 @@ static enum unwind_end load_caller(struct full *f, int signal)
 	for (unsigned i = 0; i < CFI_REGS; i++)
 		if (survives(f, i, signal) && !caller_reg(f, i, &reg[i]))
 			known |= UINT64_C(1) << i;
-	uint8_t sp = w->u->sp, fp = w->u->fp;
+	uint8_t sp = a->sp, fp = a->fp;
 	uint8_t sp_how = f->row.reg[sp].how;
 	if (sp_how == CFI_UNSPEC || sp_how == CFI_SAME || !(known >> sp & 1))
 		reg[sp] = f->cfa;
 	known |= UINT64_C(1) << sp;
 	walk_to(w, ra, reg[sp], UNWIND_CFI);
-	reg[w->u->pc] = w->pc;
-	known |= UINT64_C(1) << w->u->pc;
+	reg[a->pc] = w->pc;
+	known |= UINT64_C(1) << a->pc;
 	memcpy(w->reg, reg, sizeof(reg));
 	w->known = known;
 	w->fp = reg[fp];
@@ -171,6 +175,7 @@ enum unwind_end step_full(struct walk *w, const struct known *k)
 	uint64_t pc = w->pc - !exact;
 	f.w = w;
 	f.unread = 0;
+	f.unread_at = w->sp;
 	int rc = w->u->o.module_at(w->s->ctx, pc, &m);
 	if (rc <= 0 || !m.cfi) {
 		w->rc = rc < 0 ? rc : 0;
@@ -190,8 +195,10 @@ enum unwind_end step_full(struct walk *w, const struct known *k)
 		enum unwind_end end = count_signal(w);
 		if (end)
 			return end;
-	} else if (f.cfa < w->sp || (f.cfa == w->sp && !w->fresh)) {
-		return f.cfa < w->sp ? UNWIND_BAD_READ : UNWIND_LOOP;
+	} else if (f.cfa < w->sp) {
+		return UNWIND_BAD_READ;
+	} else if (f.cfa == w->sp && !w->fresh && !returns_to_zero(&f)) {
+		return UNWIND_LOOP;
 	}
 	return load_caller(&f, signal);
 }

@@ -10,6 +10,7 @@
 #ifndef LIBSYM_UNWIND_UNWIND_INTERNAL_H
 #define LIBSYM_UNWIND_UNWIND_INTERNAL_H
 
+#include "libsym/unwind/arch.h"
 #include "libsym/unwind/call_sites.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
@@ -20,7 +21,6 @@
 #define NEEDS_FULL ((enum unwind_end)100)
 
 enum {
-	NO_REGISTER = 0xff,
 	SIGNALS_MAX = 8, /* signal frames in one stack: they may go down, so they are counted */
 	CACHE_BITS_FIRST = 11, /* 4,096 addresses: a small program's */
 	CACHE_BITS_STEP = 2,
@@ -49,9 +49,9 @@ struct late_calls {
 
 struct unwinder {
 	struct unwind_opts o;
-	uint64_t mask;          /* the regs_mask that `at` belongs to */
-	uint8_t at[CFI_REGS];   /* DWARF register → word in the record, NO_REGISTER */
-	uint8_t sp, fp, lr, pc; /* DWARF numbers */
+	const struct arch *arch;
+	uint64_t mask;        /* the regs_mask that `at` belongs to */
+	uint8_t at[CFI_REGS]; /* DWARF register → word in the record, ARCH_NONE */
 	uint64_t pac_mask;
 	struct unwind_stats stats;
 	struct unwind_frame *frames; /* o.max_depth of them */
@@ -97,6 +97,12 @@ static inline int walk_read(const struct walk *w, uint64_t addr, uint64_t *v)
 	return 1;
 }
 
+/* Where a word of the frame record that fp leads to lies. */
+static inline uint64_t record_word(uint64_t fp, int8_t offset)
+{
+	return fp + (uint64_t)(int64_t)offset;
+}
+
 /* A user return address without its pointer authentication code. */
 static inline uint64_t strip(const struct walk *w, uint64_t ra)
 {
@@ -136,9 +142,6 @@ enum unwind_end step_guess(struct walk *w, const struct known *k);
 
 /* 1 when the bytes before va end in a call instruction, 0 when not, -1 when unreadable. */
 int after_call(struct cfi *c, uint64_t va);
-
-/* 1 when the `n` bytes at b are one call instruction of x86-64. */
-int x86_is_call(const uint8_t *b, unsigned n);
 
 /* Could `ra` be a return address? strict: only if the code there is readable and says so. */
 int is_return_address(struct walk *w, uint64_t ra, int strict);

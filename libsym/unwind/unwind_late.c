@@ -12,9 +12,7 @@
  */
 #include "libsym/unwind/unwind_internal.h"
 
-#include <elf.h>
-
-enum { INSN_MAX = 15, CALL_MAX = 9, CALLERS_MAX = 256 };
+enum { LATE_CALL_MAX = 9, CALLERS_MAX = 256 };
 
 /* Bytes of the file at pc; *m is its module. Returns how many there are. */
 static size_t code_at(struct walk *w, uint64_t pc, struct unwind_module *m, uint8_t *b)
@@ -22,47 +20,16 @@ static size_t code_at(struct walk *w, uint64_t pc, struct unwind_module *m, uint
 	*m = (struct unwind_module){0};
 	if (w->u->o.module_at(w->s->ctx, pc, m) != 1 || !m->cfi)
 		return 0;
-	return cfi_code(m->cfi, pc - m->bias, b, INSN_MAX);
+	return cfi_code(m->cfi, pc - m->bias, b, ARCH_INSN_MAX);
 }
 
 /* A call pushed the address behind itself. Where there are no bytes, that word is proof. */
 static int after_late_call(struct walk *w, const uint8_t *b, size_t n)
 {
 	uint64_t ra;
-	if (!walk_read(w, w->sp, &ra) || ra - w->pc < 2 || ra - w->pc > CALL_MAX)
+	if (!walk_read(w, w->sp, &ra) || ra - w->pc < 2 || ra - w->pc > LATE_CALL_MAX)
 		return 0;
-	return !n || (ra - w->pc <= n && x86_is_call(b, (unsigned)(ra - w->pc)));
-}
-
-/* ret; ret $n; repz ret */
-static int is_return(const uint8_t *b, size_t n)
-{
-	return n >= 2 && (b[0] == 0xc3 || b[0] == 0xc2 || (b[0] == 0xf3 && b[1] == 0xc3));
-}
-
-/* The length of an instruction that moves sp, 0 when b is none of these. */
-static unsigned moves_sp(const uint8_t *b, size_t n)
-{
-	static const struct {
-		uint8_t mask[3], is[3], bytes, length;
-	} forms[] = {
-		{{0xf0}, {0x50}, 1, 1},                         /* push, pop */
-		{{0xff, 0xf0}, {0x41, 0x50}, 2, 2},             /* … of r8 to r15 */
-		{{0xff}, {0xc9}, 1, 1},                         /* leave */
-		{{0xff, 0xff, 0xf7}, {0x48, 0x83, 0xc4}, 3, 4}, /* add $n,%rsp */
-		{{0xff, 0xff, 0xff}, {0x48, 0x83, 0xec}, 3, 4}, /* sub */
-		{{0xff, 0xff, 0xff}, {0x48, 0x81, 0xc4}, 3, 7},
-		{{0xff, 0xff, 0xff}, {0x48, 0x81, 0xec}, 3, 7},
-	};
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		unsigned k = 0;
-		while (k < forms[i].bytes && k < n &&
-		       (b[k] & forms[i].mask[k]) == forms[i].is[k])
-			k++;
-		if (k == forms[i].bytes)
-			return forms[i].length;
-	}
-	return 0;
+	return !n || (ra - w->pc <= n && w->u->arch->late->is_call(b, (unsigned)(ra - w->pc)));
 }
 
 /* The return address that a rule leads to from the registers as they are; 0 when it is none. */
@@ -79,8 +46,9 @@ static uint64_t returns_to(struct walk *w, const struct unwind_rule *r)
 
 void late_registers(struct walk *w)
 {
+	const struct arch_late *late = w->u->arch->late;
 	struct unwind_module m;
-	uint8_t b[INSN_MAX];
+	uint8_t b[ARCH_INSN_MAX];
 	size_t n = code_at(w, w->pc, &m, b);
 	unsigned length;
 	w->late = UNWIND_NOT_LATE;
@@ -88,9 +56,9 @@ void late_registers(struct walk *w)
 	if (after_late_call(w, b, n)) {
 		w->sp += 8;
 		w->late = UNWIND_LATE_CALL;
-	} else if (is_return(b, n)) {
+	} else if (late->is_return(b, n)) {
 		w->late = UNWIND_LATE_RETURN;
-	} else if ((length = moves_sp(b, n))) {
+	} else if ((length = late->moves_sp(b, n))) {
 		const struct known *k = rule_at(w, w->pc + length, 1);
 		w->late_skip = (uint8_t)(k && returns_to(w, &k->rule) ? length : 0);
 	}

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/elf/symtab.h"
+#include "libsym/unwind/arch.h"
 
 enum { ADDRESSES_MAX = 400, FRAMES = 40, OTHERS_MAX = 3 };
 
@@ -47,7 +48,7 @@ static void ask(struct debuginfo *d, uint64_t va)
 static void ask_everywhere(struct debuginfo *d, struct elf_file *f)
 {
 	struct symtab *t = NULL;
-	if (!symtab_from_elf(f, NULL, &t, NULL))
+	if (!symtab_from_elf(f, NULL, arch_plt(f), &t, NULL))
 		for (size_t i = 0; i < t->n && i < ADDRESSES_MAX / 4; i++)
 			ask(d, t->symbols[i].start + t->symbols[i].size / 2);
 	symtab_free(t);

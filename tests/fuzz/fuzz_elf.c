@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "libsym/elf/symtab.h"
+#include "libsym/unwind/arch.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static void take_symbols(struct elf_file *f, struct elf_file *debug)
 	struct symtab *t = NULL;
 	struct err e = {0};
 	int rc = f->ehdr.e_type == ET_REL ? symtab_from_module(f, &t, &e)
-					  : symtab_from_elf(f, debug, &t, &e);
+					  : symtab_from_elf(f, debug, arch_plt(f), &t, &e);
 	if (rc)
 		fuzz_failed(rc, &e);
 	else

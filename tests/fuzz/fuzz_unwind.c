@@ -72,10 +72,26 @@ static size_t take_chain(const uint8_t *regs, const uint8_t *stack, size_t n, ui
 	return n < 8 ? 1 : load_u16(which, 0) % CHAIN_MAX + 1;
 }
 
+/* What perf asks for, without the flags and segments of x86, with the VG of aarch64. */
+static uint64_t mask_of(const struct arch *a)
+{
+	return a->machine == EM_X86_64    ? 0xff01ff
+	       : a->machine == EM_AARCH64 ? a->dump_regs | UINT64_C(1) << ARM_VG
+					  : a->dump_regs;
+}
+
+/* Where in the record register `dwarf` stands. */
+static size_t word_of(const struct arch *a, uint64_t mask, unsigned dwarf)
+{
+	uint64_t below = (UINT64_C(1) << arch_perf_bit(a, dwarf)) - 1;
+	return (size_t)__builtin_popcountll(mask & below);
+}
+
 static void unwind_all(struct process *p, const uint8_t *regs, const uint8_t *stack, size_t n)
 {
+	const struct arch *arch = cfi_arch(p->cfi);
 	int names = p->flags & NAMES;
-	struct unwind_opts o = {.machine = cfi_machine(p->cfi),
+	struct unwind_opts o = {.machine = arch->machine,
 				.module_at = module_at,
 				.is_root = names ? is_root : NULL,
 				.function_at = names ? function_at : NULL};
@@ -88,13 +104,13 @@ static void unwind_all(struct process *p, const uint8_t *regs, const uint8_t *st
 		uint64_t v = load_u16(regs + 2 * i, 0);
 		reg[i] = v & 0x8000 ? STACK_AT + (v & 0x7fff) : CODE_AT + v;
 	}
-	int arm = o.machine == EM_AARCH64;
-	reg[arm ? ARM_SP : 7] = STACK_AT;
+	uint64_t mask = mask_of(arch);
+	reg[word_of(arch, mask, arch->sp)] = STACK_AT;
 	for (size_t i = 0; p->flags & KERNEL && i < REGS; i += 3)
 		reg[i] = UINT64_MAX;
 	struct unwind_sample s = {
 		.regs = reg,
-		.regs_mask = arm ? 0x1ffffffff | UINT64_C(1) << 46 : 0xff01ff,
+		.regs_mask = mask,
 		.abi = 2,
 		.stack = stack,
 		.stack_size = n,
@@ -107,7 +123,7 @@ static void unwind_all(struct process *p, const uint8_t *regs, const uint8_t *st
 	};
 	for (uint64_t pc = CODE_AT; pc < CODE_AT + CODE_SIZE; pc += 0x3d) {
 		struct unwind_stack st;
-		reg[arm ? ARM_PC : 8] = chain[0] = pc;
+		reg[word_of(arch, mask, arch->pc)] = chain[0] = pc;
 		s.precise = !s.in_kernel && pc & 1; /* every second of them */
 		unwind_sample(u, &s, &st, NULL);
 	}

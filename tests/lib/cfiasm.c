@@ -43,7 +43,7 @@ size_t cfiasm_cie(struct cfiasm *a, const char *aug, uint16_t machine, const uin
 	put(a, aug, strlen(aug) + 1);
 	put_u8(a, machine == EM_AARCH64 ? 4 : 1);
 	put_u8(a, 0x78); /* -8 */
-	put_u8(a, machine == EM_AARCH64 ? 30 : 16);
+	put_u8(a, machine == EM_AARCH64 ? 30 : machine == EM_RISCV ? 1 : 16);
 	if (*aug == 'z') {
 		size_t len_at = a->n;
 		put_u8(a, 0);

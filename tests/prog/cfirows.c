@@ -26,9 +26,9 @@ static const char *const x86_name[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
 
 static void print_reg(const struct job *j, unsigned n)
 {
-	if (cfi_machine(j->cfi) == EM_X86_64 && n < 17)
+	if (cfi_arch(j->cfi)->machine == EM_X86_64 && n < 17)
 		printf("%s", x86_name[n]);
-	else if (cfi_machine(j->cfi) == EM_AARCH64 && n == ARM_SP)
+	else if (cfi_arch(j->cfi)->machine == EM_AARCH64 && n == ARM_SP)
 		printf("sp");
 	else
 		printf("x%u", n);
@@ -86,7 +86,7 @@ static void check_rule(struct job *j, const struct cfi_section *s, const struct 
 {
 	uint64_t at[2] = {row->start, row->end - 1};
 	struct unwind_rule want;
-	cfi_rule_of(cfi_machine(j->cfi), s, cie, row, &want);
+	cfi_rule_of(cfi_arch(j->cfi), s, cie, row, &want);
 	for (int i = 0; i < 2; i++) {
 		struct cfi_hit hit;
 		int rc = cfi_find(j->cfi, at[i], &hit, NULL);

@@ -1,14 +1,17 @@
 /*
- * dumpdata DUMP OUT - a stack that tests/unwind/chains.c wrote of itself on aarch64 becomes a
- * recording with that one sample: registers, stack copy, mappings, as perf would record them.
+ * dumpdata DUMP OUT [ARCH] - a stack that tests/unwind/chains.c wrote of itself on ARCH
+ * (aarch64) becomes a recording with that one sample: registers, stack copy, mappings, as perf
+ * would record them.
  */
 #include "tests/lib/perfwriter.h"
+
+#include "libsym/unwind/arch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { REGS = 33, SP = 31, PC = 32, SIZE = 33, COPY = 65024, TID = 7 };
+enum { SIZE = 33, COPY = 65024, TID = 7 };
 
 static uint64_t head[34];
 static uint8_t stack[COPY];
@@ -47,8 +50,10 @@ static int write_out(const struct buf *image, const char *path)
 
 int main(int argc, char **argv)
 {
-	FILE *f = argc == 3 ? fopen(argv[1], "r") : NULL;
-	if (!f || fread(head, sizeof(head), 1, f) != 1 || head[SIZE] > COPY ||
+	const char *name = argc == 4 ? argv[3] : "aarch64";
+	const struct arch *arch = arch_named(name);
+	FILE *f = argc >= 3 ? fopen(argv[1], "r") : NULL;
+	if (!f || !arch || fread(head, sizeof(head), 1, f) != 1 || head[SIZE] > COPY ||
 	    fread(stack, 1, head[SIZE], f) != head[SIZE])
 		return 2;
 	struct buf image = {0};
@@ -61,17 +66,17 @@ int main(int argc, char **argv)
 						     PW_S_CALLCHAIN | PW_S_REGS_USER |
 						     PW_S_STACK_USER,
 				      .flags = PW_SAMPLE_ID_ALL,
-				      .regs_user = (UINT64_C(1) << REGS) - 1,
+				      .regs_user = arch->dump_regs,
 				      .stack_user = COPY,
 				      .ids = ids,
 				      .nids = 1});
-	pw_feature_string(&w, PW_FEAT_ARCH, "aarch64");
+	pw_feature_string(&w, PW_FEAT_ARCH, name);
 	pw_comm(&w, &at, TID, TID, "chains", 0);
 	put_maps(&w, &at, f);
 	fclose(f);
 	pw_sample(&w, 0,
 		  &(struct pw_sample){.misc = PW_MISC_USER,
-				      .ip = head[PC],
+				      .ip = head[arch_perf_bit(arch, arch->pc)],
 				      .pid = TID,
 				      .tid = TID,
 				      .time = 2,

@@ -4,7 +4,8 @@
  * perf: it is ptrace, /proc/PID/maps and the program's own construction.
  *
  *	stackat [options] -- PROGRAM ARGS...
- *	stackat [options] -f DUMP        # a stack that an aarch64 program wrote of itself
+ *	stackat [options] -f DUMP        # a stack that an aarch64 or riscv64 program wrote of
+ *itself
  *
  * Prints one line: the function names leaf first, guessed frames with "?", signal trampolines
  * as "<signal>", recorded ones with "+", then the reason. Options:
@@ -16,6 +17,7 @@
  *	             exit 1 if any
  */
 #include "libsym/name/frame_table.h"
+#include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
 
@@ -230,6 +232,7 @@ static size_t fp_chain(const struct target *t, const struct user_regs_struct *r,
 }
 
 struct options {
+	const struct arch *arch; /* of the dump */
 	size_t copy;
 	int chain;
 	const char *step;
@@ -264,7 +267,8 @@ static int unwind_at(struct target *t, const struct options *o, pid_t tid, struc
 	return unwind_sample(u, &s, st, &e);
 }
 
-/* The sample in a file that chains.c wrote: x0-x30, sp, pc, length, the copy, then the maps. */
+/* The sample in a file that chains.c wrote: registers as perf orders them in 33 words, length,
+ * the copy, then the maps. */
 static int unwind_dump(struct target *t, const struct options *o, FILE *f, struct unwinder *u,
 		       struct unwind_stack *st)
 {
@@ -277,7 +281,7 @@ static int unwind_dump(struct target *t, const struct options *o, FILE *f, struc
 	read_maps(t, f);
 	struct unwind_sample s = {
 		.regs = head,
-		.regs_mask = 0x1ffffffff,
+		.regs_mask = o->arch->dump_regs,
 		.abi = 2,
 		.stack = stack,
 		.stack_size = o->copy < head[33] ? o->copy : head[33],
@@ -380,7 +384,7 @@ static struct unwinder *new_unwinder(uint16_t machine)
 
 static int from_dump(struct target *t, const struct options *o, const char *path)
 {
-	struct unwinder *u = new_unwinder(EM_AARCH64);
+	struct unwinder *u = new_unwinder(o->arch->machine);
 	struct unwind_stack st;
 	FILE *f = fopen(path, "rb");
 	int rc = 1;
@@ -425,11 +429,11 @@ static int from_program(struct target *t, const struct options *o, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.copy = COPY_MAX};
+	struct options o = {.arch = arch_named("aarch64"), .copy = COPY_MAX};
 	static struct target t;
 	const char *dump = NULL;
 	int opt;
-	while ((opt = getopt(argc, argv, "+z:cs:f:")) != -1) {
+	while ((opt = getopt(argc, argv, "+z:cs:f:a:")) != -1) {
 		if (opt == 'z')
 			o.copy = strtoul(optarg, NULL, 10);
 		else if (opt == 'c')
@@ -438,10 +442,12 @@ int main(int argc, char **argv)
 			o.step = optarg;
 		else if (opt == 'f')
 			dump = optarg;
+		else if (opt == 'a')
+			o.arch = arch_named(optarg);
 		else
 			return 2;
 	}
-	if ((optind == argc) != (dump != NULL) || o.copy > COPY_MAX)
+	if ((optind == argc) != (dump != NULL) || o.copy > COPY_MAX || !o.arch)
 		return 2;
 	if (frame_table_new(&t.frames, NULL))
 		return 1;

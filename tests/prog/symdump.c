@@ -8,6 +8,7 @@
 #include "libsym/elf/elf_file.h"
 #include "libsym/elf/kallsyms.h"
 #include "libsym/elf/symtab.h"
+#include "libsym/unwind/arch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
 	if (!rc && !kernel && argc > 2)
 		rc = elf_file_open(argv[2], &debug, &e);
 	if (!rc && !kernel)
-		rc = symtab_from_elf(runtime, debug, &t, &e);
+		rc = symtab_from_elf(runtime, debug, arch_plt(runtime), &t, &e);
 	if (rc) {
 		fprintf(stderr, "%s\n", e.msg);
 		return 1;

@@ -29,6 +29,10 @@
 #define HERE() __asm__ volatile("brk #0" ::: "memory")
 #define ILLEGAL() __asm__ volatile("udf #0" ::: "memory")
 #define BARE "brk #0; ret"
+#elif defined(__riscv)
+#define HERE() __asm__ volatile("ebreak" ::: "memory")
+#define ILLEGAL() __asm__ volatile("unimp" ::: "memory")
+#define BARE "ebreak; ret"
 #else
 #define HERE() __asm__ volatile("int3" ::: "memory")
 #define ILLEGAL() __asm__ volatile("ud2" ::: "memory")
@@ -251,10 +255,27 @@ NOINLINE void through_realigned(void)
 	HERE();
 }
 
+#if defined(__aarch64__) || defined(__riscv)
 #ifdef __aarch64__
+enum { SP_WORD = 31 };
+static void take_registers(const ucontext_t *uc, unsigned long long *head)
+{
+	memcpy(head, uc->uc_mcontext.regs, 31 * 8);
+	head[31] = uc->uc_mcontext.sp;
+	head[32] = uc->uc_mcontext.pc;
+}
+#else
+enum { SP_WORD = 2 };
+static void take_registers(const ucontext_t *uc, unsigned long long *head)
+{
+	memcpy(head, uc->uc_mcontext.__gregs, 32 * 8);
+}
+#endif
+
 /*
  * Without a debugger (under qemu-user) the program takes its own sample: at the breakpoint it
- * writes registers (x0-x30, sp, pc), the length of the stack copy, the copy, and its mappings.
+ * writes registers in perf's order (33 words), the length of the stack copy, the copy, and its
+ * mappings.
  */
 static void dump(int sig, siginfo_t *si, void *context)
 {
@@ -263,19 +284,17 @@ static void dump(int sig, siginfo_t *si, void *context)
 	char line[4096];
 	ssize_t n;
 	(void)sig, (void)si;
-	memcpy(head, uc->uc_mcontext.regs, 31 * 8);
-	head[33] = 0;
-	head[31] = uc->uc_mcontext.sp;
-	head[32] = uc->uc_mcontext.pc;
+	memset(head, 0, sizeof(head));
+	take_registers(uc, head);
 	int out = creat(getenv("CHAINS_DUMP"), 0644), maps = open("/proc/self/maps", O_RDONLY);
 	lseek(out, sizeof(head), SEEK_SET);
 	/* pieces that never cross into a page that is not there */
 	for (size_t piece; head[33] < 65024; head[33] += piece) {
-		piece = 16 - (size_t)(head[31] + head[33]) % 16;
-		if ((head[31] + head[33]) % 4096 == 0)
+		piece = 16 - (size_t)(head[SP_WORD] + head[33]) % 16;
+		if ((head[SP_WORD] + head[33]) % 4096 == 0)
 			piece = 4096;
 		if (head[33] + piece > 65024 ||
-		    write(out, (char *)head[31] + head[33], piece) != (ssize_t)piece)
+		    write(out, (char *)head[SP_WORD] + head[33], piece) != (ssize_t)piece)
 			break;
 	}
 	lseek(out, (off_t)(sizeof(head) + head[33]), SEEK_SET);

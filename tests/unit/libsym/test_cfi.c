@@ -616,7 +616,7 @@ static void stripped_section_headers_leave_the_segment(void **state)
 static void other_machines_are_refused(void **state)
 {
 	(void)state;
-	struct cfi_bytes b = {.machine = EM_RISCV};
+	struct cfi_bytes b = {.machine = EM_S390};
 	struct cfi *c;
 	struct err e = {0};
 	assert_int_equal(cfi_open_bytes(&b, &c, &e), ERR_UNSUPPORTED);

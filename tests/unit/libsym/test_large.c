@@ -9,6 +9,7 @@
 #include "libsym/unwind/cfi_expr.h"
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/elf/symtab.h"
+#include "libsym/unwind/arch.h"
 
 enum { CODE = 0x1000, ALL_CODE = 1 << 30, HEAD = 64 + 56 };
 
@@ -151,7 +152,7 @@ static void endless_names_of_sections_are_not_searched_for_each(void **state)
 	struct elf_file *f = finish(&im);
 	double start = seconds();
 	assert_int_equal(elf_file_section(f, ".debug_info", &shdr, &data, &size, NULL), 0);
-	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	assert_int_equal(symtab_from_elf(f, NULL, arch_plt(f), &t, NULL), 0);
 	in_time(start);
 	symtab_free(t);
 	release(&im, f);
@@ -202,7 +203,7 @@ static void indirect_functions_are_not_searched_for_each_slot(void **state)
 	set_u32(&im.headers, im.headers.n - 60, 4);
 	struct elf_file *f = finish(&im);
 	double start = seconds();
-	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	assert_int_equal(symtab_from_elf(f, NULL, arch_plt(f), &t, NULL), 0);
 	in_time(start);
 	symtab_free(t);
 	release(&im, f);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "libsym/elf/symtab.h"
+#include "libsym/unwind/arch.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static struct symtab *build(void)
 	struct symtab *t = NULL;
 	size_t n = smallelf_finish(&s);
 	assert_int_equal(elf_file_open_mem(s.image, n, "small", &f, NULL), 0);
-	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	assert_int_equal(symtab_from_elf(f, NULL, arch_plt(f), &t, NULL), 0);
 	elf_file_close(f);
 	return t;
 }
@@ -193,7 +194,7 @@ static void debug_file_wins_and_dynsym_is_added(void **state)
 	add("hidden_function", STB_LOCAL, STT_FUNC, 0x1020, 16);
 	assert_int_equal(elf_file_open_mem(s.image, smallelf_finish(&s), "debug", &debug, NULL),
 			 0);
-	assert_int_equal(symtab_from_elf(runtime, debug, &t, NULL), 0);
+	assert_int_equal(symtab_from_elf(runtime, debug, arch_plt(runtime), &t, NULL), 0);
 	expect(t, 0x1000, "exported");
 	expect(t, 0x1020, "hidden_function");
 	expect(t, 0x1040, "only_dynamic");
@@ -322,6 +323,30 @@ static void arm64_stubs_are_named_by_their_slot(void **state)
 	symtab_free(t);
 }
 
+static void riscv64_stubs_are_named_by_their_slot(void **state)
+{
+	(void)state;
+	/* As riscv64-linux-gnu-ld writes it: a header of 32 bytes, then auipc t3; ld t3; jalr
+	 * t1, t3; nop. Page of 0x6000 from 0x2000 is 4. */
+	const uint32_t code[] = {0x00002397, 0x41c30333, 0xa583be03, 0xfd430313,
+				 0xa5838293, 0x00135313, 0x0082b283, 0x000e0067,
+				 0x00004e17, 0xfe0e3e03, 0x000e0367, 0x00000013,
+				 0x00004e17, 0xfd8e3e03, 0x000e0367, 0x00000013};
+	uint8_t plt[sizeof(code)];
+	for (size_t i = 0; i < sizeof(code) / 4; i++)
+		put32(plt + 4 * i, code[i]);
+	start_elf(EM_RISCV);
+	smallelf_section(&s, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, plt,
+			 sizeof(plt));
+	add_plt_relocations(R_RISCV_JUMP_SLOT, R_RISCV_64);
+	struct symtab *t = build();
+	expect(t, 0x2010, ".plt");
+	expect(t, 0x2020, "puts@plt");
+	expect(t, 0x203f, "exit@plt");
+	expect(t, 0x2040, NULL);
+	symtab_free(t);
+}
+
 /* --- kernel modules --------------------------------------------------------------------- */
 
 static void module_sections_are_laid_out_as_the_kernel_does(void **state)
@@ -366,7 +391,7 @@ static void poke(const uint8_t *image, size_t n)
 	struct symbol_hit h;
 	if (elf_file_open_mem(image, n, "damaged", &f, NULL))
 		return;
-	assert_int_equal(symtab_from_elf(f, NULL, &t, NULL), 0);
+	assert_int_equal(symtab_from_elf(f, NULL, arch_plt(f), &t, NULL), 0);
 	for (uint64_t a = 0xff0; a < 0x2300; a += 13)
 		if (symtab_find(t, a, &h))
 			assert_true(strlen(h.name) < n);
@@ -425,7 +450,7 @@ static void exhaustion_is_an_error(void **state)
 	assert_int_equal(elf_file_open_mem(s.image, n, "small", &f, NULL), 0);
 	for (long k = 0; k < 100; k++) {
 		mem_fail_after(k);
-		int rc = symtab_from_elf(f, NULL, &t, NULL);
+		int rc = symtab_from_elf(f, NULL, arch_plt(f), &t, NULL);
 		mem_fail_after(-1);
 		if (!rc)
 			break;
@@ -555,6 +580,7 @@ int main(void)
 		cmocka_unit_test(minidebuginfo_is_read),
 		cmocka_unit_test(x86_stubs_are_named_by_their_slot),
 		cmocka_unit_test(arm64_stubs_are_named_by_their_slot),
+		cmocka_unit_test(riscv64_stubs_are_named_by_their_slot),
 		cmocka_unit_test(module_sections_are_laid_out_as_the_kernel_does),
 		cmocka_unit_test(damaged_files_never_crash),
 		cmocka_unit_test(exhaustion_is_an_error),
