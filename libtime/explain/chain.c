@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "libtime/explain/chain_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char *part_state_name(unsigned int state)
@@ -13,9 +14,11 @@ const char *part_state_name(unsigned int state)
 
 const char *part_end_name(unsigned int end)
 {
-	static const char *const names[] = {
-		"",     "ran",       "device", "timer", "network", "interrupt", "nobody",
-		"open", "no_wakeup", "cycle",  "depth", "gone",    "others"};
+	static const char *const names[] = {"",          "ran",       "device",    "timer",
+					    "network",   "interrupt", "nobody",    "open",
+					    "no_wakeup", "cycle",     "depth",     "gone",
+					    "others",    "quota",     "timed_out", "suspect"};
+	static_assert(sizeof(names) / sizeof(*names) == END_COUNT, "a name for each end");
 	return end < sizeof(names) / sizeof(*names) ? names[end] : "";
 }
 
@@ -31,7 +34,7 @@ int explainer_new(const struct timeline *tl, struct explainer **out, struct err 
 	if (!*out)
 		return err_nomem(e);
 	(*out)->tl = tl;
-	(*out)->place = mem_zalloc(tl->threads.n + 1, WAYS * sizeof(*(*out)->place));
+	(*out)->place = mem_zalloc(tl->threads.n + 1, sizeof(*(*out)->place));
 	evidence_init(&(*out)->ev, tl);
 	if ((*out)->place)
 		return 0;
@@ -152,6 +155,30 @@ static int running(struct explainer *x, uint32_t thread, uint64_t from, uint64_t
 	return vec_push(&x->ran, ((struct window){from, to, thread}));
 }
 
+/* The episode's own time, before it is known who kept it there. */
+static void sum_own(struct explainer *x, uint32_t off, unsigned state, uint64_t ns)
+{
+	const struct off *o = &x->tl->off.v[off];
+	struct stretch *longest = &x->longest[state][o->cause];
+	if (x->out->chain.n || !ns)
+		return;
+	if (state == PART_BLOCKED)
+		x->out->blocked_by[o->cause] += ns;
+	if (state == PART_PREEMPTED && o->cause == CAUSE_THROTTLE)
+		x->out->throttled_ns += ns;
+	if (ns > longest->ns)
+		*longest = (struct stretch){ns, off};
+}
+
+static int unknown(struct explainer *x, uint32_t off, uint64_t from, uint64_t to)
+{
+	uint8_t why = x->tl->off.v[off].unknown;
+	x->link->unknown_ns += to - from;
+	sum_own(x, off, PART_UNKNOWN, to - from);
+	return chain_own_part(x, PART_UNKNOWN, why == UNKNOWN_EDGE ? END_OPEN : END_NO_WAKE,
+			      off, from, to);
+}
+
 /* An interval of the link's thread inside [from, to). */
 static int take_off(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		    struct err *e)
@@ -160,18 +187,16 @@ static int take_off(struct explainer *x, uint32_t off, uint64_t from, uint64_t t
 	struct chain_link *l = x->link;
 	uint64_t woken = chain_clamp(o->start_ns + o->blocked_ns, from, to);
 	int r = 0;
-	if (o->unknown) {
-		l->unknown_ns += to - from;
-		return chain_own_part(x, PART_UNKNOWN,
-				      o->unknown == UNKNOWN_EDGE ? END_OPEN : END_NO_WAKE, off,
-				      from, to);
-	}
+	if (o->unknown)
+		return unknown(x, off, from, to);
 	l->blocked_ns += woken - from;
 	l->runnable_ns += to - woken;
 	if (o->flags & OFF_RUNNING)
 		l->preempted_ns += to - woken;
-	if (!x->out->chain.n)
-		x->out->blocked_by[o->cause] += woken - from;
+	sum_own(x, off, PART_BLOCKED, woken - from);
+	sum_own(x, off, o->flags & OFF_RUNNING ? PART_PREEMPTED : PART_RUNNABLE, to - woken);
+	if (o->flags & OFF_SUSPECT)
+		return chain_own_part(x, PART_UNKNOWN, END_SUSPECT, off, from, to);
 	if (woken > from)
 		r = chain_blocked(x, off, from, woken, e);
 	if (!r && to > woken)
@@ -325,7 +350,7 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 		if (guess_running(x, from, &p))
 			return err_nomem(e);
 	}
-	return chain_add_part(x, &p) ? err_nomem(e) : 0;
+	return chain_add_part(x, &p, NULL) ? err_nomem(e) : 0;
 }
 
 /* Take the link's windows apart and choose the next link, whose windows go to x->next. 1 when
@@ -376,6 +401,14 @@ static void note_root(struct explainer *x)
 		x->out->missing |= MISSING_SAMPLES;
 	if (p && p->end == END_NO_WAKE)
 		x->out->missing |= missing_wakeup(x, root->thread);
+	if (p && p->end == END_SUSPECT)
+		x->out->missing |= MISSING_HOLE;
+}
+
+int explanation_suspect(const struct explanation *x)
+{
+	const struct chain_part *p = link_part(x, explanation_root(x));
+	return p && p->end == END_SUSPECT;
 }
 
 int explain(struct explainer *x, const struct episode *ep, struct explanation *out,
@@ -385,6 +418,8 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 	int r = 1;
 	out->chain.n = out->parts.n = out->corunners.n = out->ahead.n = 0;
 	memset(out->blocked_by, 0, sizeof(out->blocked_by));
+	memset(x->longest, 0, sizeof(x->longest));
+	out->throttled_ns = 0;
 	out->missing = ep->flags & OFF_OPEN ? MISSING_OPEN : 0;
 	x->out = out;
 	x->windows.n = 0;

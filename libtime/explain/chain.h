@@ -7,13 +7,19 @@
  *
  * From the episode's windows backwards: whoever woke a thread is looked at in the time the
  * thread was blocked, whoever had its CPU in the time it was runnable, and so on, each link
- * limited to the part of the episode it explains. At each link the largest share decides: the
- * chain goes on to the thread that explains most, and ends where the link's own doing (code
- * that ran, a device, a timer, another machine) explains more than any other thread. That last
- * link is the root. Threads already on the chain and depth CHAIN_DEPTH cut it.
+ * limited to the part of the episode it explains. A link's time is divided into parts that add
+ * up to it: code that ran, waiting for a CPU, and one for each cause and function it was
+ *blocked in, whoever ended those waits. The chain goes on from the largest part to the thread
+ *that kept the link there for more than half of it, unless another part is larger than what
+ *that thread explains; else it ends, and that link is the root. Threads already on the chain
+ *and depth CHAIN_DEPTH cut it.
  *
- * Time that a link's thread waited for a CPU is one share, whoever had the CPU; where it is the
- * largest the chain goes on to the thread that had more than half of it, else ends there.
+ *	front  12 ms lock        ─► middle 11 ms lock ─► back 8 ms asleep, 3 ms waiting for a
+ *CPU 1 ms running         1 ms running
+ *
+ * The root's parts and those that the chain did not follow are the shares of the episode: they
+ * add up to it. Intervals next to lost records are parts that are not known, whatever they look
+ * like.
  */
 #ifndef LIBTIME_EXPLAIN_CHAIN_H
 #define LIBTIME_EXPLAIN_CHAIN_H
@@ -42,25 +48,37 @@ enum part_end {
 	END_NO_WAKE,  /* no wakeup recorded */
 	END_CYCLE,    /* the waker waits for a thread of this chain */
 	END_DEPTH,
-	END_GONE,   /* the waker did not exist yet, or its time is not recorded */
-	END_QUEUED, /* others took turns on the CPU it waited for: explanation.ahead */
+	END_GONE,      /* the waker did not exist yet, or its time is not recorded */
+	END_QUEUED,    /* others took turns on the CPU it waited for: explanation.ahead */
+	END_QUOTA,     /* its cgroup had used up its CPU quota */
+	END_TIMED_OUT, /* a lock's holder is not known: the wait timed out, and so did its
+			  retries */
+	END_SUSPECT,   /* not known: records are missing next to the interval */
+	END_COUNT,
 };
 
 /* "ran", "device", "timer" ...; "" for END_NONE. */
 const char *part_end_name(unsigned int end);
 
-/* Parts of a link with equal state, cause, end and function. */
+/* How a link holds up the one before it. */
+enum link_via { VIA_SELF, VIA_WAKER, VIA_OWNER, VIA_CPU };
+
+/* Stretches of a link with equal state, cause and function; all waiting for a CPU is one part,
+ * PART_RUNNABLE. */
 struct chain_part {
 	uint64_t ns, first_ns; /* sum; where the first begins */
 	uint64_t largest_ns;   /* the largest single one: `path` and `off` are its */
-	uint32_t path;         /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
-	uint32_t function;     /* frame id of its innermost application frame; 0 */
-	uint32_t off;          /* index of timeline.off; TL_NONE for running */
-	uint8_t state, cause, end;
+	uint64_t kept_ns;      /* of ns: a thread is known to have kept it there */
+	uint64_t actor_ns;     /* of that: the one that did so longest */
+	uint64_t by_end[END_COUNT];
+	uint32_t actor, actors; /* that one, or TL_NONE; how many did */
+	uint32_t path;          /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
+	uint32_t function;      /* frame id of its innermost application frame; 0 */
+	uint32_t off;           /* index of timeline.off; TL_NONE for running */
+	uint8_t state, cause;
+	uint8_t end; /* of most of its time */
+	uint8_t via; /* how the actor kept it there */
 };
-
-/* How a link holds up the one before it. */
-enum link_via { VIA_SELF, VIA_WAKER, VIA_OWNER, VIA_CPU };
 
 /* "self", "waker", "owner", "cpu". */
 const char *link_via_name(unsigned int via);
@@ -72,6 +90,7 @@ struct chain_link {
 	uint64_t next_ns;      /* what the next link explains of it; 0 = the root */
 	uint64_t queued_ns;    /* of runnable_ns: others are known to have had its CPU */
 	uint32_t behind;       /* how many others */
+	uint32_t followed;     /* the part that the next link explains next_ns of */
 	uint32_t part, nparts; /* explanation.parts[part ..], largest first */
 	uint8_t via;           /* enum link_via */
 	uint8_t state, cause;  /* of what led to the next link; of the root its largest part */
@@ -102,6 +121,7 @@ enum missing {
 struct explanation {
 	/* The episode's wall time: the five sum up to it, blocked_by to blocked_ns. */
 	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns /* of runnable */, unknown_ns;
+	uint64_t throttled_ns; /* of preempted: by a CPU quota */
 	uint64_t blocked_by[CAUSE_COUNT];
 	uint8_t state, cause;           /* of its largest part; CAUSE_RUNQUEUE when runnable */
 	uint32_t off;                   /* the interval most of that was in; TL_NONE */
@@ -148,6 +168,21 @@ static inline const struct chain_link *explanation_root(const struct explanation
 {
 	return &x->chain.v[x->chain.n - 1];
 }
+
+/* A share of an episode: the root's parts, and what the chain did not follow at the links above
+ * it. */
+struct chain_share {
+	uint64_t ns;
+	uint32_t link, part; /* whose; indexes of explanation.chain and .parts */
+};
+typedef VEC(struct chain_share) shares_vec;
+
+/* All shares of an episode, largest first; but those of the root lead where they are equal.
+ * They sum up to its length. Replaces what *out held. ERR_NOMEM. */
+int explanation_shares(const struct explanation *x, shares_vec *out);
+
+/* 1 when the chain ends at an interval next to missing records: then the root is not known. */
+int explanation_suspect(const struct explanation *x);
 
 /* The part of a link that stands for it: the first. NULL when it has none. */
 static inline const struct chain_part *link_part(const struct explanation *x,

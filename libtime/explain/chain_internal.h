@@ -2,8 +2,8 @@
  * chain_internal.h - what the parts of the explainer (chain.h) share.
  *
  *	chain.c       an episode's windows; link after link, each taken apart window by window
- *	chain_parts.c  the parts of a link, and who else is in them
- *	chain_sum.c    what a link comes to: its parts in order, and the next link
+ *	chain_parts.c the parts of a link, and who kept it in them
+ *	chain_sum.c   what a link comes to: its parts in order, and the next link
  */
 #ifndef LIBTIME_EXPLAIN_CHAIN_INTERNAL_H
 #define LIBTIME_EXPLAIN_CHAIN_INTERNAL_H
@@ -11,19 +11,25 @@
 #include "base/hash.h"
 #include "libtime/explain/chain.h"
 
-/* Another thread that explains some of a link's time: the next link, if it explains most. */
+/* A thread that kept a link in one of its parts: the next link, if it explains most. */
 struct candidate {
 	uint64_t ns, largest_ns;
 	uint32_t thread;
-	uint32_t path, off; /* of the largest part it explains */
-	uint8_t via, state, cause;
+	uint32_t part;      /* index of explanation.parts, before they are put in order */
+	uint32_t path, off; /* of the largest stretch it explains */
+	uint32_t more;      /* the same thread's candidate for another part; TL_NONE */
+	uint8_t via, state;
 };
-
-enum { WAYS = VIA_CPU + 1 };
 
 struct claim { /* a window of the candidate with this index */
 	uint32_t candidate;
 	struct window w;
+};
+
+/* The longest interval of one state and cause. */
+struct stretch {
+	uint64_t ns;
+	uint32_t off;
 };
 
 struct explainer {
@@ -34,14 +40,17 @@ struct explainer {
 	VEC(struct candidate) candidates;
 	VEC(struct claim) claims;
 	struct u64map part_of; /* of the link's: what tells it apart → its number */
-	/* where a thread stands in `candidates` by each way, and in `ahead` (VIA_SELF) */
+	/* where a thread stands in `candidates` (its first one) and in `ahead` */
 	struct place {
-		uint32_t link, at; /* valid when `link` is the link's number */
+		uint32_t link, candidate; /* valid when `link` is the link's number */
+		uint32_t ahead_link, ahead;
 	} * place;
 	uint32_t link_number;
 	uint32_t off_at; /* the interval that the link's last window ended in */
 	struct chain_link *link;
 	struct explanation *out;
+	/* of the episode's own thread */
+	struct stretch longest[PART_UNKNOWN + 1][CAUSE_COUNT];
 };
 
 /* --- chain.c -------------------------------------------------------------------------------
@@ -51,7 +60,7 @@ struct explainer {
  * of several. */
 uint32_t chain_runner(const struct explainer *x);
 
-/* --- chain_parts.c --------------------------------------------------------------------------
+/* --- chain_parts.c -------------------------------------------------------------------------
  */
 
 static inline uint64_t chain_clamp(uint64_t x, uint64_t lo, uint64_t hi)
@@ -59,9 +68,9 @@ static inline uint64_t chain_clamp(uint64_t x, uint64_t lo, uint64_t hi)
 	return x < lo ? lo : x > hi ? hi : x;
 }
 
-/* A stretch of the link: to the part of the same state, cause, end and function, or a new one.
- * ERR_NOMEM; so all below. */
-int chain_add_part(struct explainer *x, const struct chain_part *p);
+/* A stretch of the link, to the part of the same state, cause and function, or a new one; *at,
+ * where not NULL, is the part's index. ERR_NOMEM; so all below. */
+int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *at);
 
 /* The link's own doing in a stretch of it. */
 int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
@@ -75,7 +84,7 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		   struct err *e);
 
-/* --- chain_sum.c ----------------------------------------------------------------------------
+/* --- chain_sum.c ---------------------------------------------------------------------------
  */
 
 /* All windows of x->link are taken apart: its parts are put in order, the episode's own are

@@ -8,96 +8,115 @@ enum { FEW = 16 };
 
 static uint64_t part_key(const struct chain_part *p)
 {
-	return (uint64_t)p->function << 32 | (uint64_t)p->state << 16 |
-	       (uint64_t)p->cause << 8 | p->end;
+	return (uint64_t)p->function << 32 | (uint64_t)p->state << 8 | p->cause;
 }
 
-/* The link's part of that key. The first few are looked through, which is all that most links
- * have; the others are in a map. */
-static struct chain_part *find_part(struct explainer *x, uint64_t key)
+/* Where the link's part of that key stands among its parts. The first few are looked through,
+ * which is all that most links have; the others are in a map. */
+static int find_part(const struct explainer *x, uint64_t key, uint32_t *at)
 {
 	const struct chain_link *l = x->link;
-	uint32_t at;
-	for (at = 0; at < l->nparts && at < FEW; at++) {
-		struct chain_part *q = &x->out->parts.v[l->part + at];
-		if (part_key(q) == key)
-			return q;
-	}
-	return u64map_get(&x->part_of, key, &at) ? &x->out->parts.v[l->part + at] : NULL;
+	for (*at = 0; *at < l->nparts && *at < FEW; ++*at)
+		if (part_key(&x->out->parts.v[l->part + *at]) == key)
+			return 1;
+	return u64map_get(&x->part_of, key, at);
 }
 
-int chain_add_part(struct explainer *x, const struct chain_part *p)
+static int new_part(struct explainer *x, uint64_t key, const struct chain_part *p, uint32_t *at)
 {
 	struct chain_link *l = x->link;
-	uint64_t key = part_key(p);
-	struct chain_part *q = find_part(x, key);
-	if (q) {
-		q->ns += p->ns;
-		if (p->ns > q->largest_ns) {
-			q->largest_ns = p->ns;
-			q->path = p->path;
-			q->off = p->off;
-		}
-		return 0;
-	}
-	if (vec_push(&x->out->parts, *p) ||
-	    (l->nparts >= FEW && u64map_put(&x->part_of, key, l->nparts)))
+	struct chain_part new = {.first_ns = p->first_ns,
+				 .function = p->function,
+				 .off = TL_NONE,
+				 .actor = TL_NONE,
+				 .state = p->state,
+				 .cause = p->cause};
+	*at = l->nparts;
+	if (vec_push(&x->out->parts, new) || (*at >= FEW && u64map_put(&x->part_of, key, *at)))
 		return ERR_NOMEM;
-	x->out->parts.v[l->part + l->nparts++].largest_ns = p->ns;
+	l->nparts++;
 	return 0;
 }
 
-/* The link's own doing in a stretch of it. */
-int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
-		   uint64_t to)
+int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *index)
 {
-	struct chain_part p = {.ns = to - from,
-			       .first_ns = from,
+	uint64_t key = part_key(p);
+	uint32_t at;
+	if (!find_part(x, key, &at) && new_part(x, key, p, &at))
+		return ERR_NOMEM;
+	struct chain_part *q = &x->out->parts.v[x->link->part + at];
+	q->ns += p->ns;
+	q->by_end[p->end] += p->ns;
+	if (p->ns > q->largest_ns) {
+		q->largest_ns = p->ns;
+		q->path = p->path;
+		q->off = p->off;
+	}
+	if (index)
+		*index = x->link->part + at;
+	return 0;
+}
+
+/* A stretch that a thread spent off a CPU. Waiting for one is one part, whoever had it. */
+static int off_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off,
+		    const struct window *w, uint32_t *index)
+{
+	struct chain_part p = {.ns = w->to_ns - w->from_ns,
+			       .first_ns = w->from_ns,
 			       .off = off,
 			       .state = state,
 			       .cause = CAUSE_UNKNOWN,
 			       .end = end};
-	if (off != TL_NONE && state != PART_RUNNING) {
-		const struct off *o = &x->tl->off.v[off];
-		p.path = o->path;
-		p.cause = state == PART_RUNNABLE ? CAUSE_RUNQUEUE : o->cause;
+	if (state == PART_RUNNABLE)
+		p.cause = CAUSE_RUNQUEUE;
+	else if (off != TL_NONE)
+		p.cause = x->tl->off.v[off].cause;
+	p.path = off != TL_NONE ? x->tl->off.v[off].path : 0;
+	if (state != PART_RUNNABLE)
 		p.function = appframe_telling(x->tl, p.path);
-	}
-	return chain_add_part(x, &p);
+	return chain_add_part(x, &p, index);
 }
 
-/* 1 when the thread was met in this link by that way; *at is then where it stands. */
-static int met(struct explainer *x, uint32_t thread, uint8_t via, uint32_t **at)
+int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
+		   uint64_t to)
 {
-	struct place *p = &x->place[(size_t)thread * WAYS + via];
-	int is = p->link == x->link_number;
-	p->link = x->link_number;
-	*at = &p->at;
-	return is;
+	return off_part(x, state, end, off, &(struct window){from, to, TL_NONE}, NULL);
 }
 
+/* The thread's candidate for a part, a new one where there is none. */
+static int find_candidate(struct explainer *x, uint32_t thread, uint32_t part, uint32_t *at)
+{
+	struct place *p = &x->place[thread];
+	uint32_t first = p->link == x->link_number ? p->candidate : TL_NONE;
+	for (*at = first; *at != TL_NONE; *at = x->candidates.v[*at].more)
+		if (x->candidates.v[*at].part == part)
+			return 0;
+	*at = p->candidate = (uint32_t)x->candidates.n;
+	p->link = x->link_number;
+	return vec_push(&x->candidates,
+			((struct candidate){.thread = thread, .part = part, .more = first}));
+}
+
+/* The window's thread kept the link in a stretch of that part. */
 static int claim(struct explainer *x, const struct window *w, uint8_t via, uint8_t state,
 		 uint32_t off)
 {
-	const struct off *o = &x->tl->off.v[off];
 	uint64_t ns = w->to_ns - w->from_ns;
-	uint32_t *at;
-	if (!met(x, w->thread, via, &at)) {
-		*at = (uint32_t)x->candidates.n;
-		struct candidate new = {.thread = w->thread, .via = via};
-		if (vec_push(&x->candidates, new))
-			return ERR_NOMEM;
-	}
-	struct candidate *c = &x->candidates.v[*at];
+	uint32_t part, at;
+	uint8_t end = state == PART_RUNNABLE ? END_QUEUED : END_NONE;
+	if (off_part(x, state, end, off, w, &part) || find_candidate(x, w->thread, part, &at))
+		return ERR_NOMEM;
+	struct candidate *c = &x->candidates.v[at];
 	c->ns += ns;
 	if (ns > c->largest_ns) {
+		const struct off *o = &x->tl->off.v[off];
 		c->largest_ns = ns;
 		c->path = o->path;
 		c->off = off;
-		c->state = state;
-		c->cause = state == PART_RUNNABLE ? CAUSE_RUNQUEUE : o->cause;
+		c->via = via;
+		c->state = via == VIA_CPU && o->flags & OFF_RUNNING ? PART_PREEMPTED : state;
 	}
-	return vec_push(&x->claims, ((struct claim){*at, *w}));
+	return vec_push(&x->claims, ((struct claim){at, *w}));
 }
 
 static int on_chain(const struct explainer *x, uint32_t thread)
@@ -178,6 +197,9 @@ static uint8_t end_of(const struct explainer *x, const struct off *o, uint8_t cu
 		return END_DEVICE;
 	case CAUSE_NET:
 		return end_of_net(x, o);
+	case CAUSE_LOCK:
+	case CAUSE_RWLOCK:
+		return o->waker_context == WAKER_NONE ? END_NO_WAKE : END_TIMED_OUT;
 	default:
 		if (took_packets(x, o))
 			return END_NETWORK;
@@ -185,16 +207,56 @@ static uint8_t end_of(const struct explainer *x, const struct off *o, uint8_t cu
 	}
 }
 
-/* A thread that slept on purpose, or that a device kept, is the end; a user thread that ended
- * an I/O wait held what it was for (a page, an inode). */
+/* Did a thread end the wait? Where timers run in threads of the kernel (PREEMPT_RT), those that
+ * end a sleep are its timer. */
 static int has_waker(const struct explainer *x, const struct off *o)
 {
-	if (o->waker == TL_NONE || o->cause == CAUSE_SLEEP || took_packets(x, o))
+	if (o->waker == TL_NONE || took_packets(x, o))
+		return 0;
+	if (o->cause == CAUSE_SLEEP && x->tl->threads.v[o->waker].flags & THREAD_KERNEL)
 		return 0;
 	if (o->cause == CAUSE_IO || o->cause == CAUSE_FAULT)
-		return o->waker_context == WAKER_TASK &&
-		       !(x->tl->threads.v[o->waker].flags & THREAD_KERNEL);
+		return o->waker_context == WAKER_TASK;
 	return o->waker_context == WAKER_TASK || o->waker_context == WAKER_SOFTIRQ_INLINE;
+}
+
+/* Does a thread of the kernel wait for something to do? Then its main function, which kthread()
+ * called, waits itself. */
+static int rests(const struct explainer *x, const struct off *o)
+{
+	static const char *const waits[] = {"schedule", "__schedule", "schedule_timeout",
+					    "kswapd_try_to_sleep", "irq_wait_for_interrupt"};
+	const struct stacks *s = x->tl->stacks;
+	int functions = 0;
+	for (uint32_t p = o->flags & OFF_RUNNING ? 0 : o->path; p; p = s->paths.v[p].parent) {
+		const char *name =
+			strtab_get(&s->strings, s->frames.v[s->paths.v[p].frame].name);
+		if (!strcmp(name, "kthread"))
+			return functions == 1;
+		functions++;
+		for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+			functions -= !strcmp(name, waits[i]);
+	}
+	return 0;
+}
+
+/* Since when in [from, to) the thread that ended a wait for a device has been at work for it: a
+ * thread of the kernel since its last rest. Before that the device was. */
+static uint64_t at_work_since(const struct explainer *x, uint32_t thread, uint64_t from,
+			      uint64_t to)
+{
+	const struct tl_thread *t = &x->tl->threads.v[thread];
+	uint32_t i = timeline_off_after(x->tl, thread, to - 1);
+	if (!(t->flags & THREAD_KERNEL))
+		return from;
+	if (i < t->off_first + t->off_n && x->tl->off.v[i].start_ns < to)
+		i++;
+	for (; i > t->off_first && x->tl->off.v[i - 1].end_ns > from; i--) {
+		const struct off *o = &x->tl->off.v[i - 1];
+		if (rests(x, o))
+			return chain_clamp(o->start_ns + o->blocked_ns, from, to);
+	}
+	return from;
 }
 
 /* A blocked stretch that the window's thread kept the link in. */
@@ -213,7 +275,8 @@ static int kept_by(struct explainer *x, struct window w, uint8_t via, uint32_t o
 
 int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
 {
-	const struct off *o = &x->tl->off.v[off];
+	const struct timeline *tl = x->tl;
+	const struct off *o = &tl->off.v[off], *last = &tl->off.v[lock_retried(tl, off)];
 	x->owners.n = 0;
 	int r = off_is_lock(o) ? lock_held(&x->ev, off, &x->owners, e) : 0;
 	for (size_t i = 0; !r && i < x->owners.n; i++) {
@@ -225,19 +288,29 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 	}
 	if (r || x->owners.n)
 		return r;
-	if (has_waker(x, o))
-		return kept_by(x, (struct window){from, to, o->waker}, VIA_WAKER, off);
+	uint64_t since = from;
+	if (has_waker(x, last)) {
+		if (o->cause == CAUSE_IO || o->cause == CAUSE_FAULT)
+			since = at_work_since(x, last->waker, from, to);
+		r = since < to ? kept_by(x, (struct window){since, to, last->waker}, VIA_WAKER,
+					 off)
+			       : 0;
+		to = since;
+	}
+	if (r || from == to)
+		return r;
 	return chain_own_part(x, PART_BLOCKED, end_of(x, o, to == o->end_ns), off, from, to);
 }
 
 static int note_corunner(struct explainer *x, const struct window *w, uint16_t cpu)
 {
-	uint32_t *at;
-	if (met(x, w->thread, VIA_SELF, &at)) {
-		x->out->ahead.v[*at].ns += w->to_ns - w->from_ns;
+	struct place *p = &x->place[w->thread];
+	if (p->ahead_link == x->link_number) {
+		x->out->ahead.v[p->ahead].ns += w->to_ns - w->from_ns;
 		return 0;
 	}
-	*at = (uint32_t)x->out->ahead.n;
+	p->ahead_link = x->link_number;
+	p->ahead = (uint32_t)x->out->ahead.n;
 	struct corunner c = {
 		.ns = w->to_ns - w->from_ns,
 		.thread = w->thread,
@@ -245,11 +318,13 @@ static int note_corunner(struct explainer *x, const struct window *w, uint16_t c
 	return vec_push(&x->out->ahead, c);
 }
 
+/* A thread without quota left is not on the run queue: who had its CPU did not keep it off. */
 int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
 {
 	const struct off *o = &x->tl->off.v[off];
-	uint8_t state = o->flags & OFF_RUNNING ? PART_PREEMPTED : PART_RUNNABLE;
 	uint64_t at = from;
+	if (o->cause == CAUSE_THROTTLE && o->flags & OFF_RUNNING)
+		return chain_own_part(x, PART_PREEMPTED, END_QUOTA, off, from, to);
 	x->holders.n = 0;
 	int r = evidence_holders(&x->ev, off_waited_cpu(o), from, to, o->thread, &x->holders,
 				 e);
@@ -259,14 +334,22 @@ int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 		if (note_corunner(x, &w, off_waited_cpu(o)))
 			return ERR_NOMEM;
 		if (w.from_ns > at)
-			r = chain_own_part(x, state, END_IDLE_CPU, off, at, w.from_ns);
+			r = chain_own_part(x, PART_RUNNABLE, END_IDLE_CPU, off, at, w.from_ns);
+		uint64_t since = w.from_ns;
 		at = w.to_ns;
-		if (!r)
-			r = follow(x, off, &w, &end)
-				    ? claim(x, &w, VIA_CPU, state, off)
-				    : chain_own_part(x, state, end, off, w.from_ns, at);
+		if (r)
+			break;
+		if (!follow(x, off, &w, &end)) {
+			r = chain_own_part(x, PART_RUNNABLE, end, off, since, at);
+			continue;
+		}
+		r = claim(x, &w, VIA_CPU, PART_RUNNABLE, off);
+		if (!r && since < w.from_ns)
+			r = chain_own_part(x, PART_RUNNABLE, END_GONE, off, since, w.from_ns);
+		if (!r && w.to_ns < at)
+			r = chain_own_part(x, PART_RUNNABLE, END_GONE, off, w.to_ns, at);
 	}
 	if (!r && at < to)
-		r = chain_own_part(x, state, END_IDLE_CPU, off, at, to);
+		r = chain_own_part(x, PART_RUNNABLE, END_IDLE_CPU, off, at, to);
 	return r;
 }

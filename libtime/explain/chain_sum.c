@@ -15,102 +15,72 @@ static int part_order(const void *a, const void *b)
 	return (x->state > y->state) - (x->state < y->state);
 }
 
-/* Time in which it could have run: not that in which it was not allowed to. */
-static int waits_for_cpu(unsigned state, unsigned cause)
-{
-	return state == PART_RUNNABLE || (state == PART_PREEMPTED && cause != CAUSE_THROTTLE);
-}
-
-/* Of the threads that held up the link by having its CPU, or in other ways, the one that
- * explains most. */
-static const struct candidate *most(const struct explainer *x, int by_cpu)
+/* The thread that kept the link in a part for longest. */
+static const struct candidate *actor_of(const struct explainer *x, uint32_t part)
 {
 	const struct candidate *best = NULL;
 	for (size_t i = 0; i < x->candidates.n; i++) {
 		const struct candidate *c = &x->candidates.v[i];
-		if ((c->via == VIA_CPU) == by_cpu &&
-		    (!best || c->ns > best->ns ||
-		     (c->ns == best->ns && c->thread < best->thread)))
+		if (c->part == part && (!best || c->ns > best->ns ||
+					(c->ns == best->ns && c->thread < best->thread)))
 			best = c;
 	}
 	return best;
 }
 
-/* The next link: who explains as much as the link itself. Waiting for a CPU is one share of the
- * time: where it is the largest, the next link is who had most of that. */
+/* The next link: who kept this one in its largest part for most of that, if that is as much as
+ * each other part of it. */
 static const struct candidate *best_candidate(const struct explainer *x)
 {
-	const struct candidate *cpu = most(x, 1), *other = most(x, 0);
-	uint64_t own = 0, queued = x->link->queued_ns;
-	for (uint32_t i = 0; i < x->link->nparts; i++) {
-		const struct chain_part *p = &x->out->parts.v[x->link->part + i];
-		*(waits_for_cpu(p->state, p->cause) ? &queued : &own) += p->ns;
-	}
-	if (other && other->ns >= own && other->ns >= queued)
-		return other;
-	return cpu && queued >= own && cpu->ns > queued / 2 ? cpu : NULL;
+	const struct chain_link *l = x->link;
+	const struct chain_part *v = x->out->parts.v;
+	uint32_t best = l->part;
+	for (uint32_t i = l->part; i < l->part + l->nparts; i++)
+		if (part_order(&v[i], &v[best]) < 0)
+			best = i;
+	const struct candidate *c = l->nparts ? actor_of(x, best) : NULL;
+	if (!c || c->ns <= v[best].ns / 2)
+		return NULL;
+	for (uint32_t i = l->part; i < l->part + l->nparts; i++)
+		if (i != best && v[i].ns > c->ns)
+			return NULL;
+	return c;
 }
 
-/* Add a stretch, or several, of waiting for a CPU to the part that has all of it. */
-static void join_queue(struct chain_part *all, const struct chain_part *p)
+/* Who kept the link in its parts, and what ended most of each. */
+static void sum_parts(struct explainer *x)
 {
-	all->end = all->ns && all->end != p->end ? (uint8_t)END_QUEUED : p->end;
-	all->first_ns = all->ns && all->first_ns < p->first_ns ? all->first_ns : p->first_ns;
-	all->ns += p->ns;
-	if (p->largest_ns <= all->largest_ns)
-		return;
-	all->largest_ns = p->largest_ns;
-	all->path = p->path;
-	all->off = p->off;
-	all->cause = p->cause == CAUSE_THROTTLE ? CAUSE_THROTTLE : CAUSE_RUNQUEUE;
-}
-
-/* Where the chain does not go on to a thread that had the CPU: one part for all the time that
- * the link waited for one. */
-static int queue_part(struct explainer *x)
-{
-	struct chain_link *l = x->link;
-	struct chain_part all = {.state = PART_RUNNABLE, .off = TL_NONE};
-	uint32_t n = l->nparts;
-	x->out->parts.n = l->part;
-	for (uint32_t i = 0; i < n; i++) {
-		struct chain_part p = x->out->parts.v[l->part + i];
-		if (waits_for_cpu(p.state, p.cause))
-			join_queue(&all, &p);
-		else
-			x->out->parts.v[x->out->parts.n++] = p;
+	struct chain_part *v = x->out->parts.v;
+	for (size_t i = 0; i < x->candidates.n; i++) {
+		const struct candidate *c = &x->candidates.v[i];
+		struct chain_part *p = &v[c->part];
+		p->kept_ns += c->ns;
+		p->actors++;
+		if (c->ns < p->actor_ns || (c->ns == p->actor_ns && c->thread > p->actor))
+			continue;
+		p->actor_ns = c->ns;
+		p->actor = c->thread;
+		p->via = c->via;
 	}
-	l->nparts = (uint32_t)x->out->parts.n - l->part;
-	for (size_t i = 0; i < x->claims.n; i++) {
-		const struct candidate *c = &x->candidates.v[x->claims.v[i].candidate];
-		const struct window *w = &x->claims.v[i].w;
-		struct chain_part p = {.ns = w->to_ns - w->from_ns,
-				       .first_ns = w->from_ns,
-				       .largest_ns = c->largest_ns,
-				       .path = c->path,
-				       .off = c->off,
-				       .cause = c->cause,
-				       .end = END_QUEUED};
-		if (c->via == VIA_CPU)
-			join_queue(&all, &p);
+	for (uint32_t i = x->link->part; i < x->link->part + x->link->nparts; i++) {
+		for (uint8_t end = 0; end < END_COUNT; end++)
+			if (v[i].by_end[end] > v[i].by_end[v[i].end])
+				v[i].end = end;
+		/* who had the CPU is worth telling though more of it was not seen */
+		if (v[i].state == PART_RUNNABLE && v[i].kept_ns > v[i].ns / 10)
+			v[i].end = END_QUEUED;
 	}
-	if (!all.ns)
-		return 0;
-	all.function = appframe_telling(x->tl, all.path);
-	if (vec_push(&x->out->parts, all))
-		return ERR_NOMEM;
-	l->nparts++;
-	return 0;
 }
 
 static void name_link(struct explainer *x, const struct candidate *next)
 {
 	struct chain_link *l = x->link;
 	const struct chain_part *p = link_part(x->out, l);
-	if (next) {
+	if (next) { /* it explains most of the largest part, which is the first */
 		l->next_ns = next->ns;
+		l->followed = l->part;
 		l->state = next->state;
-		l->cause = next->cause;
+		l->cause = p->cause;
 		l->path = next->path;
 		l->off = next->off;
 	} else if (p) {
@@ -171,31 +141,23 @@ static uint8_t main_cause(const struct explanation *out)
 static void choose_main(struct explainer *x, const struct chain_link *l)
 {
 	struct explanation *out = x->out;
-	uint64_t most = 0;
+	struct stretch best = {0, TL_NONE};
 	out->state = main_state(l);
 	out->cause = out->state == PART_BLOCKED ? main_cause(out) : CAUSE_UNKNOWN;
-	out->off = TL_NONE;
+	for (unsigned c = 0; c < CAUSE_COUNT; c++)
+		if (x->longest[out->state][c].ns > best.ns &&
+		    (out->state != PART_BLOCKED || c == out->cause))
+			best = x->longest[out->state][c];
+	out->off = best.off;
 	out->path = 0;
-	for (uint32_t i = 0; i < l->nparts; i++) {
-		const struct chain_part *p = &out->parts.v[l->part + i];
-		if (p->state != out->state || p->largest_ns <= most ||
-		    (p->state == PART_BLOCKED && p->cause != out->cause))
-			continue;
-		most = p->largest_ns;
-		out->off = p->off;
-		out->path = p->path;
-		out->cause = p->cause;
+	if (best.off != TL_NONE) {
+		const struct off *o = &x->tl->off.v[best.off];
+		out->path = o->path;
+		out->cause = out->state == PART_RUNNABLE ? (uint8_t)CAUSE_RUNQUEUE : o->cause;
 	}
-	for (size_t i = 0; i < x->candidates.n; i++) {
-		const struct candidate *c = &x->candidates.v[i];
-		if (c->state != out->state || c->largest_ns <= most ||
-		    (c->state == PART_BLOCKED && c->cause != out->cause))
-			continue;
-		most = c->largest_ns;
-		out->off = c->off;
-		out->path = c->path;
-		out->cause = c->cause;
-	}
+	for (uint32_t i = 0; out->state == PART_RUNNING && i < l->nparts; i++)
+		if (out->parts.v[l->part + i].state == PART_RUNNING)
+			out->path = out->parts.v[l->part + i].path;
 }
 
 /* The episode's own parts, from its first link. */
@@ -221,16 +183,21 @@ static int sum_up(struct explainer *x, const struct chain_link *l)
 int chain_end_link(struct explainer *x, const struct candidate **next)
 {
 	struct chain_link *l = x->link;
-	for (size_t i = 0; i < x->candidates.n; i++)
-		if (x->candidates.v[i].via == VIA_CPU) {
-			l->queued_ns += x->candidates.v[i].ns;
-			l->behind++;
-		}
+	sum_parts(x);
 	if (!x->out->chain.n && sum_up(x, l))
 		return ERR_NOMEM;
 	*next = best_candidate(x);
-	if (!(*next && (*next)->via == VIA_CPU) && queue_part(x))
-		return ERR_NOMEM;
+	for (uint32_t i = l->part; i < l->part + l->nparts; i++) {
+		struct chain_part *p = &x->out->parts.v[i];
+		if (p->state != PART_RUNNABLE)
+			continue;
+		l->queued_ns = p->kept_ns;
+		l->behind = p->actors;
+		/* where it waited for a CPU tells where it was, if nobody else is to be named
+		 */
+		if (!(*next && (*next)->via == VIA_CPU))
+			p->function = appframe_telling(x->tl, p->path);
+	}
 	if (l->nparts)
 		qsort(x->out->parts.v + l->part, l->nparts, sizeof(*x->out->parts.v),
 		      part_order);
@@ -241,5 +208,32 @@ int chain_end_link(struct explainer *x, const struct candidate **next)
 	if (x->windows.n > 1)
 		l->thread = main_thread(x, l);
 	l->comm = comm_at(x, l);
+	return 0;
+}
+
+static int share_order(const void *a, const void *b)
+{
+	const struct chain_share *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->link != y->link)
+		return x->link > y->link ? -1 : 1;
+	return (x->part > y->part) - (x->part < y->part);
+}
+
+int explanation_shares(const struct explanation *x, shares_vec *out)
+{
+	out->n = 0;
+	for (uint32_t i = 0; i < x->chain.n; i++) {
+		const struct chain_link *l = &x->chain.v[i];
+		for (uint32_t k = l->part; k < l->part + l->nparts; k++) {
+			uint64_t ns = x->parts.v[k].ns;
+			ns -= l->next_ns && k == l->followed ? l->next_ns : 0;
+			if (ns && vec_push(out, ((struct chain_share){ns, i, k})))
+				return ERR_NOMEM;
+		}
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), share_order);
 	return 0;
 }

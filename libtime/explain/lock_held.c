@@ -186,3 +186,31 @@ int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
 	cut(out, o->start_ns);
 	return r;
 }
+
+/* Did that wait for a lock end by itself? */
+static int timed_out(const struct off *o)
+{
+	return (o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK) && !o->unknown &&
+	       o->waker == TL_NONE && !(o->flags & (OFF_OPEN | OFF_SUSPECT));
+}
+
+uint32_t lock_retried(const struct timeline *tl, uint32_t off)
+{
+	enum { BRIEFLY = 8 }; /* it ran in between for less than this part of the wait */
+	const struct off *first = &tl->off.v[off], *last = first;
+	const struct tl_thread *t = &tl->threads.v[first->thread];
+	uint64_t ran = 0;
+	uint32_t i = off + 1;
+	for (int n = 0; timed_out(last) && n < STEPS && i < t->off_first + t->off_n; n++, i++) {
+		const struct off *o = &tl->off.v[i];
+		ran += o->start_ns - tl->off.v[i - 1].end_ns;
+		if (o->flags & OFF_RUNNING)
+			continue; /* preempted on its way there */
+		if (o->path != first->path || o->cause != first->cause ||
+		    ran > off_ns(last) / BRIEFLY || o->flags & OFF_SUSPECT || o->unknown)
+			return off;
+		last = o;
+		ran = 0;
+	}
+	return last->waker != TL_NONE ? (uint32_t)(last - tl->off.v) : off;
+}

@@ -24,4 +24,16 @@
  */
 int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e);
 
+/*
+ * A wait for a lock that timed out and was begun again at once, at the same stack, is one wait
+ * with the next ones, whose end tells who held the lock (CPython's GIL: 5 ms, HotSpot's
+ * monitors):
+ *
+ *	▒▒▒▒▒▒▒▒│▒▒▒▒▒▒▒▒│▒▒▒▒▒┘ woken by the holder
+ *	 timed out        └ the index returned for all three
+ *
+ * `off` itself, where it is no such wait, or nobody is seen to have ended the last of them.
+ */
+uint32_t lock_retried(const struct timeline *tl, uint32_t off);
+
 #endif

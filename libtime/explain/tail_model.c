@@ -19,15 +19,45 @@ int tail_group_of(const char *name)
 	return -1;
 }
 
-void tail_root_of(const struct explanation *x, struct tail_root *out)
+/* The name of each thread's process: that of the thread with its pid, where that is known. */
+static int name_processes(struct tail *t)
+{
+	const struct timeline *tl = t->tl;
+	struct u64map first = {0}; /* recording and pid → thread */
+	uint32_t at;
+	int r = vec_reserve(&t->process_of, tl->threads.n + 1) ? ERR_NOMEM : 0;
+	for (int round = 0; !r && round < 2; round++)
+		for (uint32_t i = 0; !r && i < tl->threads.n; i++) {
+			const struct tl_thread *thread = &tl->threads.v[i];
+			const struct tl_part *part = timeline_part_of(tl, i);
+			uint64_t key = part ? (uint64_t)(part - tl->parts.v) << 32 : 0;
+			key |= (uint32_t)thread->pid;
+			if (!round && thread->pid == thread->tid)
+				r = u64map_put(&first, key, i);
+			else if (round)
+				t->process_of.v[t->process_of.n++] =
+					u64map_get(&first, key, &at) ? tl->threads.v[at].comm
+								     : thread->comm;
+		}
+	u64map_release(&first);
+	return r;
+}
+
+/* The root, in short: of its main part. */
+static void root_of(const struct tail *t, const struct explanation *x, struct tail_root *out)
 {
 	const struct chain_link *l = explanation_root(x);
 	const struct chain_part *p = link_part(x, l);
+	const struct tl_thread *own = &t->tl->threads.v[x->chain.v[0].thread];
+	int held = l->via == VIA_WAKER || l->via == VIA_OWNER;
+	int neighbour = t->tl->threads.v[l->thread].pid != own->pid;
 	*out = (struct tail_root){
 		.ns = l->ns,
 		.thread = l->thread,
 		.comm = l->comm,
+		.process = neighbour ? t->process_of.v[l->thread] : l->comm,
 		.via = l->via,
+		.held = held ? l[-1].cause : (uint8_t)CAUSE_UNKNOWN,
 		.state = p ? p->state : (uint8_t)PART_UNKNOWN,
 		.cause = p ? p->cause : (uint8_t)CAUSE_UNKNOWN,
 		.end = p ? p->end : (uint8_t)END_NONE,
@@ -93,7 +123,7 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 				       .off = x.off,
 				       .state = x.state,
 				       .cause = x.cause};
-		tail_root_of(&x, &row.root);
+		root_of(t, &x, &row.root);
 		if (holder_of(explainer_evidence(t->explainer), &x, &row.holder) ||
 		    vec_push(&t->rows, row))
 			r = err_nomem(e);
@@ -119,9 +149,21 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return hash_u64(h ^ x) + x;
 }
 
+enum root_role { ROLE_SELF, ROLE_LOCK, ROLE_CPU };
+
+/* How the root's doing held up the others: not what it did, but what they are told of it. */
+static unsigned role_of(const struct tail_root *r)
+{
+	int lock = r->held == CAUSE_LOCK || r->held == CAUSE_RWLOCK;
+	return r->via == VIA_CPU             ? ROLE_CPU
+	       : r->via == VIA_OWNER || lock ? ROLE_LOCK
+					     : ROLE_SELF;
+}
+
 static uint64_t root_key(const struct tail *t, const struct tail_root *r, uint32_t function)
 {
-	return mix(mix(mix(r->state, r->cause), r->comm), function_key(t->tl, function));
+	return mix(mix(mix(r->state << 8 | role_of(r), r->cause), r->comm),
+		   function_key(t->tl, function));
 }
 
 /* Equal keys are one group; 64 mixed bits of the few fields that tell them apart. */
@@ -239,7 +281,7 @@ static int join_callers(struct tail *t, const struct u64map *index)
 
 static uint64_t doing_key(const struct tail_root *root)
 {
-	return mix(mix(4 + root->state, root->cause), root->comm);
+	return mix(mix((4 + root->state) << 8 | role_of(root), root->cause), root->comm);
 }
 
 /* What the rows of a group of unseen code say is its function. */
@@ -324,6 +366,45 @@ static int add_unseen(struct tail *t)
 	return r;
 }
 
+static int is_neighbour(const struct tail *t, const struct tail_group *g)
+{
+	return t->rows.v[g->row].root.via == VIA_CPU;
+}
+
+/* The groups of processes of one name that had the CPU become one. It is named by the function
+ * that most of it has, if there is one: that of the largest group, which comes first. */
+static int join_neighbours(struct tail *t)
+{
+	struct u64map index = {0}; /* name → group */
+	size_t kept = 0;
+	uint32_t at;
+	int r = 0;
+	if (t->groups.n)
+		qsort(t->groups.v, t->groups.n, sizeof(*t->groups.v), group_order);
+	uint64_t *named = mem_zalloc(t->groups.n + 1, sizeof(*named));
+	if (!named)
+		return ERR_NOMEM;
+	for (size_t i = 0; !r && i < t->groups.n; i++) {
+		struct tail_group g = t->groups.v[i];
+		uint32_t process = t->rows.v[g.row].root.process;
+		int joins = is_neighbour(t, &g);
+		if (joins && u64map_get(&index, process, &at)) {
+			t->groups.v[at].count += g.count;
+			t->groups.v[at].ns += g.ns;
+			continue;
+		}
+		r = joins ? u64map_put(&index, process, (uint32_t)kept) : 0;
+		named[kept] = g.nameless ? 0 : g.count;
+		t->groups.v[kept++] = g;
+	}
+	t->groups.n = r ? t->groups.n : kept;
+	for (size_t i = 0; !r && i < kept; i++)
+		t->groups.v[i].nameless = named[i] * 2 <= t->groups.v[i].count;
+	mem_free(named);
+	u64map_release(&index);
+	return r;
+}
+
 static int group_rows(struct tail *t)
 {
 	struct u64map index = {0};
@@ -335,6 +416,8 @@ static int group_rows(struct tail *t)
 		r = join_callers(t, &index);
 	if (!r && by_root)
 		r = add_unseen(t);
+	if (!r && by_root)
+		r = join_neighbours(t);
 	u64map_release(&index);
 	if (!r && t->groups.n)
 		qsort(t->groups.v, t->groups.n, sizeof(*t->groups.v), group_order);
@@ -438,20 +521,33 @@ static int who_held(const struct tail *t, helds *out)
 	return r;
 }
 
-/* A rhythm of all, else of those that the worst offenders held up. */
+/* Do all that are shown have one root: a thread name that did one thing? */
+static int have_one_root(const struct tail *t)
+{
+	for (size_t i = 1; i < t->rows.n; i++) {
+		const struct tail_root *a = &t->rows.v[0].root, *b = &t->rows.v[i].root;
+		if (a->process != b->process || a->state != b->state || a->cause != b->cause ||
+		    role_of(a) != role_of(b))
+			return 0;
+	}
+	return 1;
+}
+
+/* A rhythm of all, where they have one root; else of those that the worst offenders held up. */
 static int find_rhythms(struct tail *t, struct err *e)
 {
 	struct tail_rhythm all, one;
 	helds held = {0};
 	int r = rhythm_of(t, 0, &all, e);
 	t->recurrence = all.recurrence;
-	if (r || recurrence_is(&all.recurrence))
+	if (!have_one_root(t))
+		t->recurrence.rate = t->recurrence.pause = (struct beat){0};
+	if (r || recurrence_is(&t->recurrence))
 		return r;
 	r = who_held(t, &held) ? err_nomem(e) : 0;
 	for (size_t i = 0; !r && i < held.n && i < TAIL_RHYTHMS; i++) {
 		r = rhythm_of(t, held.v[i].comm, &one, e);
-		if (!r && one.count < all.count && recurrence_is(&one.recurrence) &&
-		    !is_told(t, one.comm))
+		if (!r && recurrence_is(&one.recurrence) && !is_told(t, one.comm))
 			t->rhythms[t->nrhythms++] = one;
 	}
 	vec_release(&held);
@@ -469,6 +565,8 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 		       out->episodes.clean.n < percentile_needs(q->pick.millipercent);
 	if (!r)
 		r = explainer_new(tl, &out->explainer, e);
+	if (!r && name_processes(out))
+		r = err_nomem(e);
 	if (!r)
 		r = explain_rows(out, &q->show, e);
 	if (!r && group_rows(out))
@@ -487,5 +585,6 @@ void tail_release(struct tail *t)
 	episode_selection_release(&t->selection);
 	vec_release(&t->rows);
 	vec_release(&t->groups);
+	vec_release(&t->process_of);
 	t->explainer = NULL;
 }

@@ -12,9 +12,12 @@
 struct tail_root {
 	uint64_t ns;
 	uint32_t thread, comm;
+	uint32_t process;  /* strings id: another process by the name of its first thread, else
+			      comm */
 	uint32_t function; /* frame id; 0 = not known */
 	uint32_t path;     /* the stack it stands in; 0 = none */
 	uint8_t state, cause, end, via;
+	uint8_t held;    /* VIA_WAKER, VIA_OWNER: the cause of the wait that it ended */
 	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
 };
 
@@ -65,7 +68,8 @@ const char *tail_group_name(unsigned int by);
 int tail_group_of(const char *name);
 
 /* By root, code that ran, or waited for a CPU, in a function and in one that it called is one
- * group, the caller's: which of the two a sample or a preemption meets is chance.
+ * group, the caller's: which of the two a sample or a preemption meets is chance. The processes
+ * of one name that had the CPU are one group, whatever their threads ran.
  *
  * An episode whose root's code no sample saw joins the largest group of that thread
  * name and cause. Where there is none, they are one group; its function is the one that most of
@@ -93,11 +97,13 @@ struct tail_show {
 struct tail {
 	const struct timeline *tl; /* borrowed, as the rest until tail_release */
 	struct explainer *explainer;
+	VEC(uint32_t) process_of; /* thread → strings id: tail_root.process */
 	struct episodes episodes;
 	struct episode_selection selection;
 	VEC(struct tail_row) rows;                /* worst first; as far as shown */
 	VEC(struct tail_group) groups;            /* most time first */
-	struct recurrence recurrence;             /* of all that are shown */
+	struct recurrence recurrence;             /* of all that are shown; a rhythm only where
+						   * they have one root */
 	struct tail_rhythm rhythms[TAIL_RHYTHMS]; /* where these have none: of those that one
 						   * thread name held up */
 	size_t nrhythms;
@@ -118,8 +124,5 @@ struct tail_query {
 int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
 	      struct err *e);
 void tail_release(struct tail *t);
-
-/* The root, in short: of its main part. */
-void tail_root_of(const struct explanation *x, struct tail_root *out);
 
 #endif

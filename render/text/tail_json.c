@@ -3,6 +3,7 @@
 #include "render/text/escape.h"
 #include "render/text/json.h"
 #include "render/text/labels.h"
+#include "render/text/tail_answer.h"
 #include "render/text/tail_events.h"
 #include "render/text/tail_words.h"
 
@@ -14,6 +15,7 @@ struct writer {
 	struct tail *t;
 	const struct timeline *tl;
 	VEC(uint32_t) frames;
+	shares_vec shares;
 	happened_vec events;
 	struct buf text;
 };
@@ -237,6 +239,7 @@ static void root_members(struct writer *w, const struct tail_root *r)
 	json_str(&w->j, "state", part_state_name(r->state));
 	json_i64(&w->j, "pid", w->tl->threads.v[r->thread].pid);
 	json_str(&w->j, "via", link_via_name(r->via));
+	string(w, "process", r->process);
 }
 
 static void holder(struct writer *w, const struct tail_holder *h)
@@ -380,6 +383,20 @@ static void chain(struct writer *w, const struct explanation *x)
 	json_close(&w->j, ']');
 }
 
+/* Who kept a link in a part for longest. */
+static void actor(struct writer *w, const struct chain_part *p)
+{
+	if (p->actor == TL_NONE) {
+		json_null(&w->j, "actor");
+		return;
+	}
+	json_open(&w->j, "actor", '{');
+	json_i64(&w->j, "tid", w->tl->threads.v[p->actor].tid);
+	string(w, "comm", w->tl->threads.v[p->actor].comm);
+	json_u64(&w->j, "ns", p->actor_ns);
+	json_close(&w->j, '}');
+}
+
 /* The root with all that its sentence is made of, and the sentence. */
 static void root(struct writer *w, const struct tail_root *r, const struct explanation *x)
 {
@@ -399,6 +416,7 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 			json_null(&w->j, "end");
 		else
 			json_str(&w->j, "end", part_end_name(p->end));
+		actor(w, p);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
@@ -407,6 +425,28 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 	words_root(&w->text, explainer_evidence(w->t->explainer), x);
 	json_text(&w->j, "sentence", buf_cstr(&w->text), w->text.n);
 	json_close(&w->j, '}');
+}
+
+/* What adds up to the episode: the root's parts, and those of the chain's other links. */
+static int shares(struct writer *w, const struct explanation *x, struct err *e)
+{
+	json_open(&w->j, "shares", '[');
+	if (explanation_shares(x, &w->shares))
+		return err_nomem(e);
+	for (size_t i = 0; i < w->shares.n; i++) {
+		const struct chain_link *l = &x->chain.v[w->shares.v[i].link];
+		const struct chain_part *p = &x->parts.v[w->shares.v[i].part];
+		json_open(&w->j, NULL, '{');
+		json_i64(&w->j, "tid", w->tl->threads.v[l->thread].tid);
+		string(w, "comm", l->comm);
+		json_str(&w->j, "state", part_state_name(p->state));
+		cause(w, p->state, p->cause);
+		frame_text(w, "function", p->function);
+		json_u64(&w->j, "ns", w->shares.v[i].ns);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	return 0;
 }
 
 /* Other events of the thread, by name: how often, spans also how long; the first one's fields.
@@ -441,6 +481,7 @@ static void decomposition(struct writer *w, const struct explanation *x)
 	json_u64(&w->j, "blocked_ns", x->blocked_ns);
 	json_u64(&w->j, "runnable_ns", x->runnable_ns);
 	json_u64(&w->j, "preempted_ns", x->preempted_ns);
+	json_u64(&w->j, "throttled_ns", x->throttled_ns);
 	json_u64(&w->j, "unknown_ns", x->unknown_ns);
 	json_open(&w->j, "blocked_by", '[');
 	for (unsigned c = 0; c < CAUSE_COUNT; c++) {
@@ -506,9 +547,11 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	json_u64(&w->j, "samples", x->samples);
 	r = events(w, ep, e);
 	chain(w, x);
+	if (!r)
+		r = shares(w, x, e);
 	holder(w, &row->holder);
 	root(w, &row->root, x);
-	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT);
+	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT || explanation_suspect(x));
 	json_bool(&w->j, "open", ep->flags & OFF_OPEN);
 	json_open(&w->j, "missing", '[');
 	words_missing(w->tl, x->missing, missing_line, w);
@@ -535,6 +578,8 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 		string(&w, "span", t->episodes.query.span);
 	else
 		json_null(&w.j, "span");
+	r = tail_answer(&w.text, t, e);
+	json_text(&w.j, "answer", buf_cstr(&w.text), w.text.n);
 	population(&w);
 	histogram(&w);
 	recurrence(&w);
@@ -551,6 +596,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	buf_char(b, '\n');
 	explanation_release(&x);
 	vec_release(&w.frames);
+	vec_release(&w.shares);
 	vec_release(&w.events);
 	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
 	buf_release(&w.text);

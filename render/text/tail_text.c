@@ -3,6 +3,7 @@
 #include "render/text/escape.h"
 #include "render/text/labels.h"
 #include "render/text/table.h"
+#include "render/text/tail_answer.h"
 #include "render/text/tail_events.h"
 #include "render/text/units.h"
 
@@ -224,38 +225,18 @@ static void histogram(struct buf *b, const struct episodes *x, size_t width)
 /* --- groups --------------------------------------------------------------------------------
  */
 
-/* How far the worst share one root: the largest group, which need not be the first by time.
- * Nothing of a single episode. */
-static void groups_sentence(struct buf *b, const struct tail *t, const char *name)
-{
-	uint64_t most = 0;
-	if (t->rows.n < 2)
-		return;
-	for (size_t i = 0; i < t->groups.n; i++)
-		most = most > t->groups.v[i].count ? most : t->groups.v[i].count;
-	if (most < 2 && t->rows.n > 1)
-		buf_str(b, "no two of the ");
-	else {
-		units_count(b, most);
-		buf_str(b, " of ");
-	}
-	units_plural(b, t->rows.n, "worst episode has", "worst episodes have");
-	buf_fmt(b, " the same %s\n\n", name);
-}
-
 static void groups_table(struct buf *b, struct tail *t, const struct tailtext_options *o)
 {
 	uint64_t total = 0;
 	for (size_t i = 0; i < t->groups.n; i++)
 		total += t->groups.v[i].ns;
-	if (!t->groups.n)
+	if (t->rows.n < 2)
 		return;
 	buf_char(b, '\n');
 	const char *name = t->group_by == GROUP_COMM ? "thread name"
 			   : t->group_by == GROUP_LABEL
 				   ? strtab_get(&t->tl->stacks->strings, t->group_label)
 				   : tail_group_name(t->group_by);
-	groups_sentence(b, t, name);
 	const struct table_column columns[] = {
 		{"count", .right = 1}, {"time", .right = 1}, {"share", .right = 1}, {name}};
 	struct table table = {columns, 4};
@@ -333,7 +314,7 @@ static void episode_row(struct table *table, const struct tail *t, size_t rank, 
 	words_thread(&table->text, t->tl, ep->thread, ep->comm);
 	table_next(table);
 	table_text(table, words_cause(row->state, row->cause));
-	words_root_cell(&table->text, t, row, 0);
+	words_root_brief(&table->text, t, &row->root);
 	table_next(table);
 }
 
@@ -353,7 +334,7 @@ static void episodes_table(struct buf *b, const struct tail *t,
 	int keys = has_keys(t);
 	struct table table = {keys ? keyed : plain, keys ? 7 : 6};
 	size_t n = o->rows && o->rows < t->rows.n ? o->rows : t->rows.n;
-	if (!n)
+	if (!n || (t->rows.n == 1 && o->details)) /* which tell more */
 		return;
 	for (size_t i = 0; i < n; i++)
 		episode_row(&table, t, i, keys);
@@ -438,7 +419,8 @@ static void detail_sum(struct detail *d, const struct explanation *x, uint64_t w
 		sum_item(b, x->blocked_by[c], whole, text);
 	}
 	sum_item(b, x->runnable_ns - x->preempted_ns, whole, "runnable");
-	sum_item(b, x->preempted_ns, whole, "preempted");
+	sum_item(b, x->preempted_ns - x->throttled_ns, whole, "preempted");
+	sum_item(b, x->throttled_ns, whole, "throttled (CPU quota)");
 	sum_item(b, x->unknown_ns, whole, "unknown");
 	detail_line(d, "time");
 }
@@ -685,6 +667,14 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 {
 	struct evidence *ev = explainer_evidence(t->explainer);
 	struct buf line = {0};
+	int r = tail_answer(&line, t, e);
+	if (r)
+		return r;
+	if (line.n) {
+		wrapped(b, buf_cstr(&line), 0, 0);
+		buf_char(b, '\n');
+		buf_clear(&line);
+	}
 	buf_fmt(&line, "by %s in ", episode_kind_name(t->episodes.query.kind));
 	escape_visible(&line, o->file, strlen(o->file));
 	if (*o->also)
@@ -706,6 +696,6 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	groups_table(b, t, o);
 	recurrence_lines(b, t);
 	episodes_table(b, t, o);
-	int r = details(b, t, o, e);
+	r = details(b, t, o, e);
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }

@@ -4,7 +4,6 @@
 #include "render/text/units.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 void words_name(struct buf *b, const struct timeline *tl, uint32_t string)
@@ -54,12 +53,6 @@ void words_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 	words_frame(b, tl, frame);
 	if (!buf_failed(b) && b->n > at && b->v[b->n - 1] != ')' && b->v[b->n - 1] != ']')
 		buf_str(b, "()");
-}
-
-const char *words_root_cause(unsigned state, unsigned cause)
-{
-	return state == PART_RUNNABLE ? "waiting for a CPU (runnable)"
-				      : words_cause(state, cause);
 }
 
 const char *words_cause(unsigned state, unsigned cause)
@@ -174,9 +167,36 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 	case END_DEPTH:
 		buf_str(b, ", chain truncated here");
 		break;
+	case END_TIMED_OUT:
+		buf_str(b, ", which timed out");
+		break;
 	default:
 		break;
 	}
+}
+
+static void percent_of(struct buf *b, uint64_t ns, uint64_t whole)
+{
+	buf_fmt(b, ", %u %%", (unsigned)(100 * (double)ns / (double)whole + 0.5));
+}
+
+/* Who kept a link blocked, where no thread did so for most of it; a tenth is worth telling. */
+static void kept(struct buf *b, const struct timeline *tl, const struct chain_part *p)
+{
+	if (p->actor == TL_NONE || p->actor_ns < p->ns / 10)
+		return;
+	buf_str(b, " (");
+	words_thread(b, tl, p->actor, tl->threads.v[p->actor].comm);
+	buf_str(b, " kept it there for ");
+	units_part(b, p->actor_ns, p->ns);
+	percent_of(b, p->actor_ns, p->ns);
+	if (p->actors > 1) {
+		buf_str(b, ", ");
+		units_plural(b, p->actors - 1, "other", "others");
+		buf_str(b, " for ");
+		units_part(b, p->kept_ns - p->actor_ns, p->ns);
+	}
+	buf_char(b, ')');
 }
 
 /* Who had the CPU meanwhile, the largest with its share; of the root only. */
@@ -191,7 +211,7 @@ static void ahead(struct buf *b, const struct timeline *tl, const struct explana
 	words_thread(b, tl, c->thread, tl->threads.v[c->thread].comm);
 	buf_str(b, " used it for ");
 	units_part(b, c->ns, ns);
-	buf_fmt(b, ", %u %%", (unsigned)(100 * (double)c->ns / (double)ns + 0.5));
+	percent_of(b, c->ns, ns);
 	for (size_t i = 1; i < x->ahead.n; i++)
 		rest += x->ahead.v[i].ns;
 	uint64_t unseen = c->ns + rest < ns ? ns - c->ns - rest : 0;
@@ -229,11 +249,46 @@ static void queue_part(struct buf *b, struct evidence *ev, const struct explanat
 	ahead(b, ev->tl, x, l, p->ns);
 }
 
+static const char *why_unknown(unsigned end)
+{
+	switch (end) {
+	case END_SUSPECT:
+		return " (records are missing there)";
+	case END_NO_WAKE:
+		return " (no wakeup recorded)";
+	case END_OPEN:
+		return " (cut off by the edge of the recording)";
+	default:
+		return " (not recorded)";
+	}
+}
+
+static void unknown_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
+{
+	buf_str(b, "not known");
+	if (p->function) {
+		buf_str(b, " in ");
+		words_function(b, ev->tl, p->function);
+	}
+	buf_str(b, why_unknown(p->end));
+}
+
+static void preempted_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
+{
+	buf_str(b, "throttled");
+	if (p->function) {
+		buf_str(b, " in ");
+		words_function(b, ev->tl, p->function);
+	}
+	buf_str(b, ": its cgroup had used up its CPU quota");
+}
+
+/* What a link did in a part, or in `ns` of it. */
 static void one_part(struct buf *b, struct evidence *ev, const struct explanation *x,
-		     const struct chain_link *l, const struct chain_part *p)
+		     const struct chain_link *l, const struct chain_part *p, uint64_t ns)
 {
 	uint32_t caller;
-	units_part(b, p->ns, l->ns);
+	units_part(b, ns, l->ns);
 	buf_char(b, ' ');
 	switch (p->state) {
 	case PART_RUNNING:
@@ -250,56 +305,80 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 		break;
 	case PART_BLOCKED:
 		blocked_part(b, ev, p);
+		if (l == explanation_root(x))
+			kept(b, ev->tl, p);
 		break;
 	case PART_RUNNABLE:
-	case PART_PREEMPTED:
 		queue_part(b, ev, x, l, p);
 		break;
+	case PART_PREEMPTED:
+		preempted_part(b, ev, p);
+		break;
 	default:
-		if (p->function) {
-			buf_str(b, "in ");
-			words_function(b, ev->tl, p->function);
-			buf_str(b, ", ");
-		}
-		buf_str(b, p->end == END_NO_WAKE ? "in an unknown state (no wakeup recorded)"
-						 : "in an unknown state");
+		unknown_part(b, ev, p);
 	}
 }
 
-static int time_order(const void *a, const void *b)
+/* What is left of `ns` after the largest: " and 0.2 ms in 3 smaller parts". */
+static void rest(struct buf *b, uint64_t ns, uint64_t whole, size_t parts)
 {
-	const struct chain_part *const *x = a, *const *y = b;
-	if ((*x)->first_ns != (*y)->first_ns)
-		return (*x)->first_ns < (*y)->first_ns ? -1 : 1;
-	return (*x > *y) - (*x < *y); /* of one array */
+	if (!parts || ns <= whole / 100)
+		return;
+	buf_str(b, ", ");
+	units_part(b, ns, whole);
+	buf_str(b, " in ");
+	units_plural(b, parts, "smaller part", "smaller parts");
 }
 
 void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
 		 const struct chain_link *l)
 {
 	enum { MOST = 3 };
-	const struct chain_part *p[MOST];
 	uint64_t told = 0;
-	size_t n = 0;
-	for (uint32_t i = 0; i < l->nparts && n < MOST; i++) {
-		const struct chain_part *q = &x->parts.v[l->part + i];
-		if (n && q->ns < l->ns / 25)
+	uint32_t n = 0, most = l->nparts == MOST + 1 ? MOST + 1 : MOST;
+	for (; n < l->nparts && n < most; n++) {
+		const struct chain_part *p = &x->parts.v[l->part + n];
+		if (n && n + 1 < l->nparts && p->ns < l->ns / 25)
 			break;
-		p[n++] = q;
+		if (n && l->ns - told <= l->ns / 100)
+			break;
+		buf_str(b, n ? ", " : "");
+		one_part(b, ev, x, l, p, p->ns);
+		told += p->ns;
 	}
-	qsort(p, n, sizeof(*p), time_order);
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			buf_str(b, ", ");
-		one_part(b, ev, x, l, p[i]);
-		told += p[i]->ns;
+	rest(b, l->ns - told, l->ns, l->nparts - n);
+}
+
+/* The shares of the episode above the root: they and the root add up to it. */
+static void other_shares(struct buf *b, struct evidence *ev, const struct explanation *x)
+{
+	enum { MOST = 3 };
+	const struct chain_link *l = explanation_root(x);
+	uint64_t whole = x->chain.v[0].ns, left = whole - l->ns;
+	shares_vec v = {0};
+	size_t n = 0, told = 0;
+	if (left <= whole / 100)
+		return;
+	if (explanation_shares(x, &v))
+		b->failed = ERR_NOMEM;
+	for (size_t i = 0; i < v.n; i++)
+		if (v.v[i].link + 1 < x->chain.n)
+			v.v[n++] = v.v[i];
+	buf_str(b, "; the other ");
+	units_part(b, left, whole);
+	buf_char(b, ':');
+	for (; told < n && told < MOST && (!told || v.v[told].ns > whole / 1000); told++) {
+		const struct chain_link *of = &x->chain.v[v.v[told].link];
+		buf_str(b, told ? ", " : " ");
+		if (!told || v.v[told].link != v.v[told - 1].link) {
+			words_thread(b, ev->tl, of->thread, of->comm);
+			buf_char(b, ' ');
+		}
+		one_part(b, ev, x, of, &x->parts.v[v.v[told].part], v.v[told].ns);
+		left -= v.v[told].ns;
 	}
-	/* what the link spent behind yet others, none of whom explains as much as it does */
-	if (n && l->ns - told > l->ns / 10) {
-		buf_str(b, ", ");
-		units_part(b, l->ns - told, l->ns);
-		buf_str(b, " in smaller waits");
-	}
+	rest(b, left, whole, n - told);
+	vec_release(&v);
 }
 
 /* --- the root ------------------------------------------------------------------------------
@@ -430,18 +509,16 @@ static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain
 		buf_fmt(b, " had CPU %u for ", timeline_cpu(tl, cpu));
 }
 
-/* The largest of several who had the CPU: how large, and how many others there were. */
-static void others_too(struct buf *b, const struct chain_link *l)
+/* Why no thread is named. */
+static const char *nobody(const struct chain_part *p)
 {
-	const struct chain_link *before = l - 1;
-	uint64_t rest = before->queued_ns > l->ns ? before->queued_ns - l->ns : 0;
-	if (before->behind < 2 || rest <= before->queued_ns / 10)
-		return;
-	buf_str(b, " of ");
-	units_duration(b, before->queued_ns);
-	buf_str(b, " (");
-	units_plural(b, before->behind - 1, "other", "others");
-	buf_str(b, " had the rest)");
+	if (!p || p->state == PART_UNKNOWN)
+		return "not known: ";
+	if (p->end == END_QUOTA)
+		return "a CPU quota: ";
+	if (p->end == END_TIMED_OUT)
+		return "no holder seen: ";
+	return p->kept_ns ? "no single thread: " : "no other thread: ";
 }
 
 void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
@@ -449,8 +526,7 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 	const struct chain_link *l = explanation_root(x);
 	const struct timeline *tl = ev->tl;
 	if (x->chain.n == 1) {
-		buf_str(b, x->corunners.n && x->runnable_ns > l->ns / 10 ? "no single thread: "
-									 : "no other thread: ");
+		buf_str(b, nobody(link_part(x, l)));
 		words_parts(b, ev, x, l);
 		return;
 	}
@@ -465,10 +541,9 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 		buf_str(b, hold_words(ev, l - 1));
 	}
 	units_duration(b, l->ns);
-	if (l->via == VIA_CPU)
-		others_too(b, l);
 	buf_str(b, ": ");
 	words_parts(b, ev, x, l);
+	other_shares(b, ev, x);
 	inversion(b, tl, x);
 }
 
@@ -499,15 +574,59 @@ void words_rhythm(struct buf *b, const struct recurrence *r, const char *they)
 	buf_char(b, '.');
 }
 
-void words_root_cell(struct buf *b, const struct tail *t, const struct tail_row *row,
-		     int nameless)
+/* What the root did to who waited for it: "held the lock"; NULL where there is nothing to say
+ * but what it did itself. */
+static const char *role(const struct tail_root *r)
 {
-	words_name(b, t->tl, row->root.comm);
-	buf_fmt(b, ": %s", words_root_cause(row->root.state, row->root.cause));
-	if (row->root.function && !nameless) {
-		buf_str(b, " in ");
-		words_function(b, t->tl, row->root.function);
+	if (r->via == VIA_CPU)
+		return "had the CPU";
+	if (r->via == VIA_OWNER ||
+	    (r->via == VIA_WAKER && (r->held == CAUSE_LOCK || r->held == CAUSE_RWLOCK)))
+		return "held the lock";
+	return NULL;
+}
+
+static const char *doing_words(const struct tail_root *r)
+{
+	switch (r->state) {
+	case PART_RUNNING:
+		return "running";
+	case PART_RUNNABLE:
+		return "waiting for a CPU";
+	case PART_PREEMPTED:
+		return "CPU quota used up";
+	case PART_UNKNOWN:
+		return "not known";
+	default:
+		return r->cause == CAUSE_SLEEP ? "asleep" : cause_name(r->cause);
 	}
+}
+
+static void put_place(struct buf *b, const struct tail *t, const struct tail_root *r)
+{
+	buf_str(b, r->state == PART_RUNNING ? " " : " in ");
+	words_function(b, t->tl, r->function);
+}
+
+void words_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r)
+{
+	words_name(b, t->tl, r->comm);
+	buf_fmt(b, ": %s", r->state == PART_BLOCKED ? cause_name(r->cause) : doing_words(r));
+	if (r->function)
+		put_place(b, t, r);
+}
+
+static void root_cell(struct buf *b, const struct tail *t, const struct tail_root *r,
+		      int nameless)
+{
+	const char *did = role(r);
+	words_name(b, t->tl, r->via == VIA_CPU ? r->process : r->comm);
+	buf_fmt(b, ": %s", did ? did : "");
+	if (did && r->state == PART_RUNNING && (!r->function || nameless))
+		return;
+	buf_fmt(b, "%s%s", did ? ", " : "", doing_words(r));
+	if (r->function && !nameless)
+		put_place(b, t, r);
 }
 
 static void holder_cell(struct buf *b, const struct tail *t, const struct tail_holder *h)
@@ -571,7 +690,7 @@ void words_group(struct buf *b, struct tail *t, const struct tail_group *g)
 		label_cell(b, t, ep);
 		break;
 	default:
-		words_root_cell(b, t, row, g->nameless);
+		root_cell(b, t, &row->root, g->nameless);
 	}
 }
 

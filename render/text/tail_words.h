@@ -24,13 +24,13 @@ void words_function(struct buf *b, const struct timeline *tl, uint32_t frame);
  */
 void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max);
 
-/* What a link did, largest parts in order of time: "0.4 ms in fdatasync (io), 6.0 ms asleep in
- * slow_disk()". */
+/* What a link did, its largest parts first: "6.0 ms asleep in slow_disk(), 0.4 ms in fdatasync
+ * (io)". They and the rest, which is named too, add up to the link. */
 void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
 		 const struct chain_link *l);
 
 /* The root in one sentence, without "root cause: ": "thread back/4715 held the lock for 6.4 ms:
- * ...". */
+ * ...; the other 0.3 ms: ...", which add up to the episode. */
 void words_root(struct buf *b, struct evidence *ev, const struct explanation *x);
 
 /* A name of the timeline (strings id), in visible form. */
@@ -40,10 +40,10 @@ void words_name(struct buf *b, const struct timeline *tl, uint32_t string);
 void words_rhythm(struct buf *b, const struct recurrence *r, const char *they);
 
 /* A root in few words, for a column: "snapshot: sleep in write_pages()". */
-void words_root_cell(struct buf *b, const struct tail *t, const struct tail_row *row,
-		     int nameless);
+void words_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r);
 
-/* What the episodes of a group have in common. ERR_NOMEM by the buffer. */
+/* What the episodes of a group have in common: of a root also what it did to those that waited,
+ * "snapshot: held the lock, asleep in write_pages()". ERR_NOMEM by the buffer. */
 void words_group(struct buf *b, struct tail *t, const struct tail_group *g);
 
 /* One line for each thing that is not known, with the flag of perf record that would have told:
@@ -53,9 +53,6 @@ void words_missing(const struct timeline *tl, unsigned missing,
 
 /* "lock", "io" ...; the state where there is no cause: "running", "unknown". */
 const char *words_cause(unsigned state, unsigned cause);
-
-/* The same of a root: "waiting for a CPU (runnable)" says it in full. */
-const char *words_root_cause(unsigned state, unsigned cause);
 
 /* "nice 0", "real-time 50", "" when not known. */
 void words_prio(struct buf *b, int prio);

@@ -47,7 +47,7 @@ cut -d, -f1,2,4- "$csv" >windows.csv
 grep -q '134 name no single thread: they are windows' err
 grep -q '^tail by window in ' w.txt && grep -q 'Windows tell what threads did' w.txt
 grep -q '^ *in it  *server/[0-9]* ran ' w.txt
-"$PERFKIT" tail -q --no-local --with windows.csv --top 1 --comm snapshot "$file" | grep -q '^1 .*snapshot/'
+"$PERFKIT" tail -q --no-local --with windows.csv --top 1 --comm snapshot "$file" | grep -q '^#1  snapshot/'
 "$PERFKIT" tail -q --no-local --with windows.csv --top 2 --json "$file" |
 	python3 -c 'import json, sys
 d = json.load(sys.stdin)

@@ -5,14 +5,15 @@ import sys
 POPULATION = """count threshold_ns selected suspect open unknown idle_hidden idle_hidden_ns
 system_hidden idle_hidden_most system_hidden_ns threads processes too_few p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns""".split()
 EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns run_ns blocked_ns
-runnable_ns preempted_ns unknown_ns blocked_by cause state cpu stack waker corunners samples chain
-root suspect open missing function holder events""".split()
+runnable_ns preempted_ns throttled_ns unknown_ns blocked_by cause state cpu stack waker corunners
+samples chain shares root suspect open missing function holder events""".split()
 CAUSES = """lock rwlock semaphore cond join barrier futex sleep poll net pipe io fault child signal
 throttle preempt runqueue yield stopped exit unknown""".split()
-ROOT = "tid comm cause function ns state pid via".split()
+ROOT = "tid comm process cause function ns state pid via".split()
 LINK = "tid comm state cause ns stack pid via prio next_ns function".split()
 VIAS = "self waker owner cpu".split()
-ENDS = """ran device timer network interrupt nobody open no_wakeup cycle depth gone others""".split()
+ENDS = """ran device timer network interrupt nobody open no_wakeup cycle depth gone others
+quota timed_out suspect""".split()
 STATES = "running blocked runnable preempted unknown".split()
 
 d = json.load(open(sys.argv[1]), parse_constant=lambda c: sys.exit(f"not JSON: {c}"))
@@ -43,7 +44,7 @@ def holder(h, where):
     need((h["tid"] is None) == (h["way"] in ("none", "queue")), where + ": thread")
 
 
-keys(d, """schema recording by span population histogram recurrence group_by groups
+keys(d, """schema recording by span answer population histogram recurrence group_by groups
 episodes""".split(), "top")
 need(d["schema"] == 1, "schema")
 keys(d["recording"], "file host origin_ns clock duration_ns".split(), "recording")
@@ -74,7 +75,7 @@ for i, e in enumerate(d["episodes"]):
     need(e["end_ns"] - e["start_ns"] == e["duration_ns"], w + ": duration")
     need(e["run_ns"] + e["blocked_ns"] + e["runnable_ns"] + e["unknown_ns"] == e["duration_ns"],
          w + ": parts do not sum up")
-    need(e["preempted_ns"] <= e["runnable_ns"], w + ": preempted")
+    need(e["throttled_ns"] <= e["preempted_ns"] <= e["runnable_ns"], w + ": preempted")
     need(sum(b["ns"] for b in e["blocked_by"]) == e["blocked_ns"], w + ": blocked_by")
     need(all(b["cause"] in CAUSES for b in e["blocked_by"]), w + ": cause names")
     need(e["state"] in STATES and (e["cause"] in CAUSES or e["state"] == "running"), w + ": state")
@@ -87,8 +88,14 @@ for i, e in enumerate(d["episodes"]):
     keys(root, ROOT + "samples parts corunners sentence".split(), w + " root")
     need(e["chain"][-1]["tid"] == root["tid"], w + ": the root is not the chain's end")
     need(root["via"] == e["chain"][-1]["via"] and root["sentence"], w + ": root")
-    need(sum(x["ns"] for x in root["parts"]) <= root["ns"] == e["chain"][-1]["ns"], w + ": root parts")
-    need(all(x["end"] in ENDS for x in root["parts"]), w + ": ends")
+    need(sum(x["ns"] for x in root["parts"]) == root["ns"] == e["chain"][-1]["ns"], w + ": root parts")
+    for x in root["parts"]:
+        need(x["end"] in ENDS or x["end"] is None and x["actor"], w + ": ends")
+        need(not x["actor"] or 0 < x["actor"]["ns"] <= x["ns"], w + ": actors")
+    sizes = [x["ns"] for x in root["parts"]]
+    need(sizes == sorted(sizes, reverse=True), w + ": the largest part does not lead")
+    need(sum(x["ns"] for x in e["shares"]) == e["duration_ns"], w + ": shares")
+    need(not any(x["end"] == "suspect" for x in root["parts"][:1]) or e["suspect"], w + ": suspect")
     need(sum(c["ns"] for c in root["corunners"]) <= root["ns"], w + ": the root's co-runners")
     need(len(e["chain"]) > 1 or root["corunners"] == e["corunners"], w + ": co-runners of one")
     holder(e["holder"], w + " holder")

@@ -133,6 +133,32 @@ static inline struct tail_query top(uint64_t n)
 	return (struct tail_query){.pick = {.kind = PICK_TOP, .top = n}};
 }
 
+static inline void assert_sums(const struct explanation *x, const struct episode *ep)
+{
+	uint64_t blocked = 0;
+	assert_int_equal(x->run_ns + x->blocked_ns + x->runnable_ns + x->unknown_ns,
+			 episode_ns(ep));
+	for (int c = 0; c < CAUSE_COUNT; c++)
+		blocked += x->blocked_by[c];
+	assert_int_equal(blocked, x->blocked_ns);
+	assert_true(x->preempted_ns <= x->runnable_ns);
+}
+
+/* The one episode of threads of that name. */
+static inline struct tail explain_one(struct rig *r, const char *comm, struct explanation *x)
+{
+	struct tail_query q = top(1);
+	q.episodes.comms = &comm;
+	q.episodes.ncomms = 1;
+	finish(r);
+	struct tail t = make(r, q);
+	assert_int_equal(t.rows.n, 1);
+	const struct episode *ep = &t.episodes.v.v[t.rows.v[0].episode];
+	assert_int_equal(explain(t.explainer, ep, x, NULL), 0);
+	assert_sums(x, ep);
+	return t;
+}
+
 static inline const char *name(struct rig *r, uint32_t id)
 {
 	return strtab_get(&r->stacks.strings, id);

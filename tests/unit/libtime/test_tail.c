@@ -3,17 +3,6 @@
  */
 #include "tests/unit/libtime/tailrig.h"
 
-static void assert_sums(const struct explanation *x, const struct episode *ep)
-{
-	uint64_t blocked = 0;
-	assert_int_equal(x->run_ns + x->blocked_ns + x->runnable_ns + x->unknown_ns,
-			 episode_ns(ep));
-	for (int c = 0; c < CAUSE_COUNT; c++)
-		blocked += x->blocked_by[c];
-	assert_int_equal(blocked, x->blocked_ns);
-	assert_true(x->preempted_ns <= x->runnable_ns);
-}
-
 /* --- ranks ---------------------------------------------------------------------------------
  */
 
@@ -488,21 +477,6 @@ static void a_tid_of_a_container_owns_no_lock(void **state)
 		tail_release(&t);
 		rig_release(&r);
 	}
-}
-
-/* The one episode of threads of that name. */
-static struct tail explain_one(struct rig *r, const char *comm, struct explanation *x)
-{
-	struct tail_query q = top(1);
-	q.episodes.comms = &comm;
-	q.episodes.ncomms = 1;
-	finish(r);
-	struct tail t = make(r, q);
-	assert_int_equal(t.rows.n, 1);
-	const struct episode *ep = &t.episodes.v.v[t.rows.v[0].episode];
-	assert_int_equal(explain(t.explainer, ep, x, NULL), 0);
-	assert_sums(x, ep);
-	return t;
 }
 
 static void hit(struct rig *r, uint32_t t, uint64_t us, const char *fields)

@@ -46,20 +46,21 @@ static void a_priority_inversion_is_called_by_its_name(void **state)
 	say_root(79, 139, 0, &b); /* nobody is seen to have had the CPU */
 	assert_string_equal(
 		buf_cstr(&b),
-		"thread h/102 (nice 19) held the lock for 40.0 ms: 3.0 ms running "
-		"unsampled code, 37.0 ms waiting for a CPU (who used it was not "
-		"recorded); priority inversion: w/101 (real-time priority 20) waited "
+		"thread h/102 (nice 19) held the lock for 40.0 ms: 37.0 ms waiting "
+		"for a CPU (who used it was not recorded), 3.0 ms running unsampled "
+		"code; priority inversion: w/101 (real-time priority 20) waited "
 		"for a lock held by h/102 (nice 19), which had no CPU");
 	say_root(79, 139, 1, &b);
 	assert_string_equal(buf_cstr(&b),
 			    "thread hog/103 had CPU 0 for 37.0 ms: 37.0 ms running hog(); "
+			    "the other 3.0 ms: h/102 3.0 ms running unsampled code; "
 			    "priority inversion: w/101 (real-time priority 20) waited for a "
 			    "lock held by h/102 (nice 19), which had no CPU");
 	say_root(120, 120, 0, &b);
 	assert_string_equal(buf_cstr(&b),
-			    "thread h/102 held the lock for 40.0 ms: 3.0 ms running "
-			    "unsampled code, 37.0 ms waiting for a CPU (who used it was not "
-			    "recorded)");
+			    "thread h/102 held the lock for 40.0 ms: 37.0 ms waiting for a "
+			    "CPU (who used it was not recorded), 3.0 ms running unsampled "
+			    "code");
 	say_root(139, 120, 1, &b);
 	assert_null(strstr(buf_cstr(&b), "inversion"));
 	buf_release(&b);

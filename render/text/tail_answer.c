@@ -1,0 +1,296 @@
+#include "render/text/tail_answer.h"
+#include "libtime/explain/causes.h"
+#include "render/text/units.h"
+
+/* The sentence while it is made. */
+struct answer {
+	struct buf *b;
+	struct tail *t;
+	const struct tail_group *group;
+	struct explanation x; /* of the group's worst */
+	uint32_t comms[2];    /* of those that waited */
+	size_t ncomms;        /* may be more than there is room for */
+};
+
+static void put(struct answer *a, const char *s)
+{
+	buf_str(a->b, s);
+}
+
+static void put_name(struct answer *a, uint32_t string)
+{
+	words_name(a->b, a->t->tl, string);
+}
+
+/* --- who waited ----------------------------------------------------------------------------
+ */
+
+static void note_comm(struct answer *a, uint32_t comm)
+{
+	for (size_t i = 0; i < a->ncomms && i < 2; i++)
+		if (a->comms[i] == comm)
+			return;
+	if (a->ncomms < 2)
+		a->comms[a->ncomms] = comm;
+	a->ncomms++;
+}
+
+/* The name of the one process of all that waited; 0 when there are several. */
+static uint32_t one_process(const struct answer *a)
+{
+	const struct tail *t = a->t;
+	const struct tl_thread *threads = t->tl->threads.v;
+	uint32_t first = t->episodes.v.v[t->rows.v[0].episode].thread;
+	for (size_t i = 1; i < t->rows.n; i++) {
+		uint32_t thread = t->episodes.v.v[t->rows.v[i].episode].thread;
+		if (threads[thread].pid != threads[first].pid ||
+		    timeline_part_of(t->tl, thread) != timeline_part_of(t->tl, first))
+			return 0;
+	}
+	return t->process_of.v[first];
+}
+
+static void put_kind(struct answer *a)
+{
+	const struct episode_query *q = &a->t->episodes.query;
+	if (q->kind == EPISODE_SPAN) {
+		put_name(a, q->span);
+		put(a, " span");
+	} else {
+		put(a, episode_kind_name(q->kind));
+	}
+}
+
+static void put_who(struct answer *a)
+{
+	const struct tail *t = a->t;
+	for (size_t i = 0; i < t->rows.n; i++)
+		note_comm(a, t->episodes.v.v[t->rows.v[i].episode].comm);
+	uint32_t process = a->ncomms > 2 ? one_process(a) : 0;
+	if (a->ncomms > 2 && !process)
+		return;
+	put(a, " of ");
+	put_name(a, process ? process : a->comms[0]);
+	if (a->ncomms == 2) {
+		put(a, " and ");
+		put_name(a, a->comms[1]);
+	}
+}
+
+/* "6 of 9 worst waits of high: " */
+static void put_subject(struct answer *a)
+{
+	size_t n = a->t->rows.n;
+	int unlike = n > 1 && a->t->groups.n == n;
+	if (n == 1) {
+		put(a, "The worst ");
+	} else if (a->group->count == 1 && !a->group->row) {
+		put(a, "The longest of the ");
+		units_count(a->b, n);
+		put(a, " worst ");
+	} else {
+		units_count(a->b, a->group->count);
+		put(a, " of ");
+		units_count(a->b, n);
+		put(a, " worst ");
+	}
+	put_kind(a);
+	put(a, n > 1 ? "s" : "");
+	put_who(a);
+	put(a,
+	    unlike && a->t->group_by == GROUP_ROOT ? " (no two have the same root): " : ": ");
+}
+
+/* --- what held them up ---------------------------------------------------------------------
+ */
+
+static const char *wanted(unsigned cause)
+{
+	switch (cause) {
+	case CAUSE_LOCK:
+	case CAUSE_RWLOCK:
+		return "waiting for a lock";
+	case CAUSE_SLEEP:
+		return "asleep";
+	case CAUSE_IO:
+		return "waiting for a device";
+	case CAUSE_FAULT:
+		return "waiting for a page";
+	case CAUSE_NET:
+		return "waiting for the network";
+	case CAUSE_CHILD:
+		return "waiting for a child process";
+	default:
+		return NULL;
+	}
+}
+
+static const struct chain_part *root_part(const struct answer *a)
+{
+	return link_part(&a->x, explanation_root(&a->x));
+}
+
+/* " in write_pages()", of the root, where it is known. */
+static void put_place(struct answer *a, const char *in)
+{
+	const struct chain_part *p = root_part(a);
+	if (!p || !p->function || a->group->nameless)
+		return;
+	put(a, in);
+	words_function(a->b, a->t->tl, p->function);
+}
+
+/* What the root did: "asleep in write_pages()". */
+static void put_doing(struct answer *a)
+{
+	const struct chain_part *p = root_part(a);
+	unsigned state = p ? p->state : PART_UNKNOWN;
+	switch (state) {
+	case PART_RUNNING:
+		put(a, "running");
+		put_place(a, " ");
+		return;
+	case PART_RUNNABLE:
+		put(a, "waiting for a CPU");
+		break;
+	case PART_PREEMPTED:
+		put(a, "throttled by its CPU quota");
+		break;
+	case PART_BLOCKED:
+		if (wanted(p->cause))
+			put(a, wanted(p->cause));
+		else
+			buf_fmt(a->b, "blocked (%s)", cause_name(p->cause));
+		break;
+	default:
+		put(a, "what it did is not known");
+		return;
+	}
+	put_place(a, " in ");
+}
+
+static int held_lock(const struct chain_link *l)
+{
+	return l->via == VIA_OWNER || (l->via == VIA_WAKER && (l[-1].cause == CAUSE_LOCK ||
+							       l[-1].cause == CAUSE_RWLOCK));
+}
+
+/* Who waited for the i-th link: the threads of the question for the first. */
+static void put_waiter(struct answer *a, size_t i)
+{
+	if (i > 1)
+		put_name(a, a->x.chain.v[i - 1].comm);
+	else if (a->ncomms == 1)
+		put_name(a, a->comms[0]);
+	else
+		put(a, a->group->count == 1 ? "it" : "they");
+}
+
+/* "low held the lock that high wanted". */
+static void put_role(struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	int lock = held_lock(l);
+	if (l->via == VIA_CPU) {
+		put_name(a, i + 1 == a->x.chain.n ? a->t->rows.v[a->group->row].root.process
+						  : l->comm);
+		put(a, " had the CPU");
+		return;
+	}
+	if (lock) {
+		put_name(a, l->comm);
+		put(a, " held the lock ");
+		put(a, i > 1 || a->ncomms == 1 ? "that " : "");
+	}
+	put_waiter(a, i);
+	put(a, lock ? " wanted" : " waited for ");
+	if (!lock)
+		put_name(a, l->comm);
+}
+
+/* No other thread is the root. */
+static void put_alone(struct answer *a)
+{
+	const struct chain_part *p = root_part(a);
+	if (a->ncomms > 1) {
+		put_name(a, explanation_root(&a->x)->comm);
+		put(a, " ");
+	}
+	if (!p || p->state == PART_UNKNOWN) {
+		put(a, "not known");
+		if (p && p->end == END_SUSPECT)
+			put(a, ", records are missing there");
+		else if (p && p->end == END_NO_WAKE)
+			put(a, ", no wakeup was recorded");
+		return;
+	}
+	if (p->state == PART_PREEMPTED) {
+		put(a, "throttled, its cgroup had used up its CPU quota");
+		return;
+	}
+	put_doing(a);
+	if (p->end == END_TIMED_OUT)
+		put(a, ", whose holder was not seen");
+	else if (p->state == PART_RUNNABLE && p->actors > 1)
+		put(a, ", which several threads had in turn");
+}
+
+/* Behind a thread that had the CPU stands whose CPU it was; else what the root did comes before
+ * those that it held up. */
+static void put_chain(struct answer *a)
+{
+	size_t last = a->x.chain.n - 1;
+	const struct chain_link *root = &a->x.chain.v[last];
+	put_role(a, last);
+	if (root->via != VIA_CPU || last == 1) {
+		const struct chain_part *p = root_part(a);
+		int running = p && p->state == PART_RUNNING;
+		int named = p && p->function && !a->group->nameless;
+		if (held_lock(root) || root->via == VIA_CPU)
+			put(a, running && !named ? "" : ", ");
+		else
+			put(a, ", which was ");
+		if (!running || named || root->via == VIA_WAKER)
+			put_doing(a);
+	}
+	if (last == 1)
+		return;
+	put(a, " while ");
+	put_role(a, last - 1);
+	if (last > 2)
+		buf_fmt(a->b, ", behind %zu more", last - 2);
+}
+
+/* " (35 % of the time)", where the root explains no more than that. */
+static void put_share(struct answer *a)
+{
+	const struct chain_part *p = root_part(a);
+	uint64_t whole = a->x.chain.v[0].ns;
+	if (p && p->ns < whole / 4 * 3)
+		buf_fmt(a->b, " (%u %% of the time)",
+			(unsigned)(100 * (double)p->ns / (double)whole + 0.5));
+}
+
+int tail_answer(struct buf *b, struct tail *t, struct err *e)
+{
+	struct answer a = {.b = b, .t = t, .group = t->groups.v};
+	if (!t->groups.n)
+		return 0;
+	const struct tail_row *row = &t->rows.v[a.group->row];
+	int r = explain(t->explainer, &t->episodes.v.v[row->episode], &a.x, e);
+	if (r)
+		return r;
+	put_subject(&a);
+	if (t->group_by != GROUP_ROOT) {
+		words_group(b, t, a.group);
+	} else if (a.x.chain.n == 1) {
+		put_alone(&a);
+		put_share(&a);
+	} else {
+		put_chain(&a);
+		put_share(&a);
+	}
+	put(&a, ".");
+	explanation_release(&a.x);
+	return buf_failed(b) ? err_nomem(e) : 0;
+}
