@@ -162,6 +162,7 @@ mkdir k
 cat >big.sh <<'E2'
 cd k && exec "$@"
 E2
+killed_late=0
 for words in 'svg --wall -o' 'import -o' 'pack --no-local -o'; do
 	echo "$words" | grep -q import && old=$here/victim.db || old=$SRC/LICENSE
 	[ -f "$old" ] || "$PERFKIT" import -q "$waits" -o "$old"
@@ -174,12 +175,19 @@ for words in 'svg --wall -o' 'import -o' 'pack --no-local -o'; do
 			[ -s k/target ] || wrong "$words, SIG$sig: the old file is gone"
 			case $words in
 			import*) [ $sig != KILL ] || rm -f k/target.tmp.* ;; # SQLite's file has a name
+			*) # a file without a name gets one, whole, just before it replaces the old one
+				if [ $sig = KILL ] && ls k/target.tmp.* >/dev/null 2>&1; then
+					killed_late=$((killed_late + 1))
+					rm -f k/target.tmp.*
+				fi
+				;;
 			esac
 			empty_but k target
 			rm -f k/*
 		done
 	done
 done
+[ $killed_late -le 1 ] || wrong "$killed_late files left by SIGKILL: they have names too early"
 
 # --- links, which stay, and what cannot be made again -----------------------------------------
 mkdir l
