@@ -73,7 +73,8 @@ static const char *input_name(const struct collapse_opts *o, const char *const *
 
 static unsigned fold_by(const struct collapse_opts *o)
 {
-	return (o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0);
+	return (o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0) |
+	       (o->addrs ? BY_ADDR : 0);
 }
 
 static int counts_samples(const struct collapser *c)

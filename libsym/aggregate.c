@@ -17,11 +17,13 @@ struct cached_view {
 struct aggregate {
 	const struct recording *rec;
 	const struct machine *machine;
+	struct namer *namer;
+	struct tally tally;
 	struct aggregate_options opt;
 	void *expand_ctx;
 	const uint8_t *slice, *home; /* the slice being read, and where it stays readable */
 	struct arena words;
-	VEC(struct stack_entry) entries;
+	VEC(struct stack_entry) entries; /* what waits to be named */
 	struct idmap index;
 	uint64_t seed;
 	struct aggregate_stats stats;
@@ -30,7 +32,7 @@ struct aggregate {
 	struct counters counters;
 };
 
-int aggregate_new(struct aggregate **out, const struct recording *rec, const struct machine *m,
+int aggregate_new(struct aggregate **out, const struct recording *rec, struct names *names,
 		  const struct aggregate_options *opt, void *expand_ctx, struct err *e)
 {
 	struct aggregate *a = mem_zalloc(1, sizeof(*a));
@@ -38,7 +40,7 @@ int aggregate_new(struct aggregate **out, const struct recording *rec, const str
 	if (!a)
 		return err_nomem(e);
 	a->rec = rec;
-	a->machine = m;
+	a->machine = names->machine;
 	a->opt = *opt;
 	a->expand_ctx = expand_ctx;
 	a->stats.first_time = UINT64_MAX;
@@ -46,7 +48,8 @@ int aggregate_new(struct aggregate **out, const struct recording *rec, const str
 	a->views = mem_zalloc(VIEWS, sizeof(*a->views));
 	a->first_of_event = mem_zalloc(rec->events.n, sizeof(*a->first_of_event));
 	a->last_of_event = mem_zalloc(rec->events.n, sizeof(*a->last_of_event));
-	if (!a->views || !a->first_of_event || !a->last_of_event) {
+	if (!a->views || !a->first_of_event || !a->last_of_event ||
+	    namer_new(&a->namer, names)) {
 		aggregate_free(a);
 		return err_nomem(e);
 	}
@@ -63,6 +66,8 @@ void aggregate_free(struct aggregate *a)
 	arena_release(&a->words);
 	vec_release(&a->entries);
 	idmap_release(&a->index);
+	tally_release(&a->tally);
+	namer_free(a->namer);
 	mem_free(a->views);
 	mem_free(a->first_of_event);
 	mem_free(a->last_of_event);
@@ -70,27 +75,9 @@ void aggregate_free(struct aggregate *a)
 	mem_free(a);
 }
 
-void aggregate_done(struct aggregate *a)
+const struct tally *aggregate_tally(const struct aggregate *a)
 {
-	idmap_release(&a->index);
-	mem_free(a->views);
-	a->views = NULL;
-}
-
-const struct stack_entry *aggregate_entries(const struct aggregate *a, size_t *n)
-{
-	*n = a->entries.n;
-	return a->entries.v;
-}
-
-void aggregate_keep(struct aggregate *a, size_t n)
-{
-	struct stack_entry *v = n ? mem_resize(a->entries.v, n, sizeof(*v)) : NULL;
-	a->entries.n = n;
-	if (!v) /* the memory stays until the end */
-		return;
-	a->entries.v = v;
-	a->entries.cap = n;
+	return &a->tally;
 }
 
 const struct aggregate_stats *aggregate_stats(const struct aggregate *a)
@@ -213,7 +200,8 @@ static uint64_t hash_entry(const struct aggregate *a, const struct stack_entry *
 	return h;
 }
 
-static int count(struct aggregate *a, const struct stack_entry *key)
+/* Intern the raw words, to be named in the end. */
+static int keep_words(struct aggregate *a, const struct stack_entry *key)
 {
 	uint64_t h = hash_entry(a, key);
 	size_t at = 0;
@@ -228,6 +216,50 @@ static int count(struct aggregate *a, const struct stack_entry *key)
 		return 0;
 	}
 	return add_entry(a, key, h);
+}
+
+/* Count a stack by what it is named. 1: not now. */
+static int count_named(struct aggregate *a, const struct stack_entry *x, int early)
+{
+	unsigned by = a->opt.by;
+	struct tallied key = {
+		.weight = x->weight,
+		.samples = x->samples,
+		.event = x->event,
+		.comm = x->comm,
+		.pid = by & (BY_PID | BY_TID) ? x->pid : -1,
+		.tid = by & BY_TID || x->comm == NO_ID ? x->tid : -1,
+		.cpu = by & BY_CPU ? x->cpu : UINT32_MAX,
+		.cgroup = x->cgroup,
+		.chain = x->kind != CHAIN_NONE,
+	};
+	const uint32_t *runs;
+	size_t n;
+	int rc = namer_runs(a->namer, x, early, &runs, &n);
+	return rc ? rc : tally_add(&a->tally, &key, runs, n);
+}
+
+static int count(struct aggregate *a, const struct stack_entry *x)
+{
+	int all_known = __atomic_load_n(&a->machine->applied, __ATOMIC_RELAXED) == TIME_END;
+	int rc = all_known ? count_named(a, x, 1) : 1;
+	return rc == 1 ? keep_words(a, x) : rc;
+}
+
+int aggregate_finish(struct aggregate *a)
+{
+	int rc = 0;
+	idmap_release(&a->index);
+	for (size_t i = 0; !rc && i < a->entries.n; i++)
+		rc = count_named(a, &a->entries.v[i], 0);
+	rc = rc ? rc : tally_finish(&a->tally);
+	vec_release(&a->entries);
+	arena_release(&a->words);
+	namer_free(a->namer);
+	a->namer = NULL;
+	mem_free(a->views);
+	a->views = NULL;
+	return rc;
 }
 
 /* The stack words of a sample into `key`. `ip` is caller's room for a stack of one word. */

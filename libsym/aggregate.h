@@ -1,18 +1,26 @@
 /*
- * aggregate.h - samples of equal stack counted together while they still are raw words.
+ * aggregate.h - samples of equal stack counted together.
  *
- * The fast half of a profile: a run of records (a slice) goes in, each sample is attributed to
- * thread, comm and address space, and its callchain is interned as the bytes it has in the
- * file. Nothing is symbolized, nothing allocated per sample. Several threads work on slices of
- * one recording, each with an aggregate of its own; the entries of all are then named one by
- * one (names.h), each distinct stack once.
+ * A run of records (a slice) goes in; each sample is attributed to thread, comm and address
+ * space, and its stack is named (names.h) and counted with those of the same names:
+ *
+ *	sample ──► runs of frames ──────────────────────────► tally
+ *	   └── not now: ──► entries, equal raw words once ──┘ aggregate_finish
+ *
+ * Named at once, even where nearly every callchain is new, there are few different stacks to
+ * keep. Where the files that name them are still being read, or the machine does not know all
+ * records yet, callchains are interned as the bytes they have in the file and named in the end,
+ * each once. Nothing is allocated per sample. Several threads work on slices of one recording,
+ * each with an aggregate of its own.
  */
 #ifndef LIBSYM_AGGREGATE_H
 #define LIBSYM_AGGREGATE_H
 
 #include "base/arena.h"
 #include "libparse/counters.h"
+#include "libsym/names.h"
 #include "libsym/process/machine.h"
+#include "libsym/tally.h"
 
 /* What keeps two equal stacks apart, beside event, comm and address space. */
 enum aggregate_by {
@@ -20,6 +28,8 @@ enum aggregate_by {
 	BY_TID = 2,
 	BY_CPU = 4,
 	BY_CGROUP = 8,
+	BY_ADDR = 16, /* unnamed frames by their address, else only by names_options.merge_addrs
+		       */
 };
 
 /* Which samples count. Zero-initialised: all. Lists are sorted by nobody and short. */
@@ -34,31 +44,6 @@ struct sample_filter {
 	size_t ncpus;
 	uint64_t start, stop; /* [start, stop] in ns; stop 0 = no end */
 	uint8_t *events;      /* one flag per event of the recording; NULL = all */
-};
-
-/* How a sample's stack words are to be read. */
-enum chain_kind {
-	CHAIN_NONE,    /* words is the ip alone: the event records no callchain */
-	CHAIN_RAW,     /* words are the recorded callchain, in the file's byte order */
-	CHAIN_UNWOUND, /* words are in host order and may hold UNWOUND_USER (stack_words.h) */
-};
-
-struct stack_entry {
-	uint64_t weight; /* sum of periods */
-	uint64_t samples;
-	uint64_t first; /* time of the first sample seen with it: when to look up mappings */
-	const uint8_t *words;
-	uint32_t nwords;
-	uint32_t event;
-	uint32_t comm;    /* strings id, or NO_ID */
-	int32_t pid, tid; /* of the first sample; all samples' when BY_PID, BY_TID or comm is
-			     NO_ID */
-	uint32_t cpu;
-	uint32_t cgroup;  /* BY_CGROUP: strings id of the path, NO_ID unknown; else 0 */
-	uint32_t space;   /* NO_ID when the process is not known */
-	uint32_t version; /* of the space: mappings made by then */
-	uint8_t kind;     /* enum chain_kind */
-	uint8_t cpumode;  /* of the sample, for words in front of any context marker */
 };
 
 /* Counts of what did not become part of an entry. */
@@ -88,8 +73,9 @@ struct aggregate_options {
 	void *first_seen_ctx;
 };
 
-/* A new, empty aggregate over `rec` and `m`, both borrowed and not changed meanwhile. */
-int aggregate_new(struct aggregate **out, const struct recording *rec, const struct machine *m,
+/* A new, empty aggregate over `rec`, named by `names`; both are borrowed, and the recording and
+ * the machine of the names are not changed meanwhile. */
+int aggregate_new(struct aggregate **out, const struct recording *rec, struct names *names,
 		  const struct aggregate_options *opt, void *expand_ctx, struct err *e);
 void aggregate_free(struct aggregate *a);
 
@@ -104,14 +90,12 @@ void aggregate_free(struct aggregate *a);
 int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end,
 		    const uint8_t *home, uint64_t offset, struct err *e);
 
-/* No more slices will come: give back what it takes to find equal stacks. */
-void aggregate_done(struct aggregate *a);
+/* No more slices will come, and the machine knows all records: name what waited, which takes
+ * its memory back. Several threads may do so, one an aggregate. ERR_NOMEM. */
+int aggregate_finish(struct aggregate *a);
 
-/* The entries so far, in order of arrival; valid until the next slice. */
-const struct stack_entry *aggregate_entries(const struct aggregate *a, size_t *n);
-
-/* Forget the entries from the nth on, and give their memory back. */
-void aggregate_keep(struct aggregate *a, size_t n);
+/* The samples counted; all of them after aggregate_finish. */
+const struct tally *aggregate_tally(const struct aggregate *a);
 
 /* Counts of all samples that came. */
 const struct aggregate_stats *aggregate_stats(const struct aggregate *a);

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "libsym/counting.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 enum {
@@ -26,7 +27,8 @@ struct sideband {
 
 struct collector {
 	struct recording *rec;
-	struct machine *machine;
+	struct names *names;
+	struct machine *machine; /* theirs */
 	const struct collect_options *opt;
 	struct collection *out;
 	struct counting *counting;
@@ -373,7 +375,7 @@ static int walk_twice(struct collector *c, struct err *e)
 static int start(struct collector *c, struct err *e)
 {
 	for (int i = 0; i < collect_workers(c->opt); i++) {
-		int rc = aggregate_new(&c->out->aggregates[i], c->rec, c->machine,
+		int rc = aggregate_new(&c->out->aggregates[i], c->rec, c->names,
 				       &c->opt->aggregate, c->opt->expand_ctx[i], e);
 		if (rc)
 			return rc;
@@ -391,10 +393,11 @@ static int by_rounds(const struct collector *c)
 	return c->apart && !c->opt->headers_first && recording_read_copies(c->rec);
 }
 
-int collect(struct recording *rec, struct machine *m, const struct collect_options *opt,
+int collect(struct recording *rec, struct names *names, const struct collect_options *opt,
 	    struct collection *out, struct err *e)
 {
-	struct collector c = {.rec = rec, .machine = m, .opt = opt, .out = out};
+	struct collector c = {
+		.rec = rec, .names = names, .machine = names->machine, .opt = opt, .out = out};
 	*out = (struct collection){0};
 	for (size_t i = 0; i < rec->events.n; i++) {
 		uint64_t has = rec->events.v[i].attr.sample_type;
@@ -412,8 +415,6 @@ int collect(struct recording *rec, struct machine *m, const struct collect_optio
 		rc = c.streaming && rec->directory && opt->headers_first ? walk_twice(&c, e)
 									 : walk(&c, e);
 	counting_free(c.counting);
-	for (int i = 0; i < out->n; i++)
-		aggregate_done(out->aggregates[i]);
 	for (size_t i = 0; i < c.slices.n; i++)
 		chunk_drop(c.slices.v[i].chunk);
 	for (size_t i = 0; i < c.sideband.n; i++)
@@ -421,6 +422,38 @@ int collect(struct recording *rec, struct machine *m, const struct collect_optio
 	vec_release(&c.slices);
 	vec_release(&c.sideband);
 	return rc;
+}
+
+struct finisher {
+	struct aggregate *aggregate;
+	pthread_t thread;
+	int started, rc;
+};
+
+static void *finish_one(void *arg)
+{
+	struct finisher *f = arg;
+	f->rc = aggregate_finish(f->aggregate);
+	return NULL;
+}
+
+int collection_finish(struct collection *c, struct err *e)
+{
+	struct finisher all[MAX_WORKERS] = {0};
+	int rc = 0;
+	for (int i = 0; i < c->n; i++) {
+		struct finisher *f = &all[i];
+		f->aggregate = c->aggregates[i];
+		f->started = i && !pthread_create(&f->thread, NULL, finish_one, f);
+	}
+	for (int i = 0; i < c->n; i++) {
+		if (all[i].started)
+			pthread_join(all[i].thread, NULL);
+		else
+			finish_one(&all[i]);
+		rc = rc ? rc : all[i].rc;
+	}
+	return rc ? err_nomem(e) : 0;
 }
 
 void collection_release(struct collection *c)

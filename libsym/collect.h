@@ -7,6 +7,7 @@
  *	       k's samples are handed to the counting threads, and reading goes on. Pipes and
  *	       compressed files, which stop for the counting; and files of stack dumps, which do
  *	       not, as long as no thread needs what a new side-band record changes.
+ *	       What is counted before all records are known is named in the end.
  *	headers first: all other files, those where a record came later than its round allows
  *	       (perf record --tail-synthesize), and compressed directories that hold more than
  *	       can be kept, which are read twice. The record headers are walked once ─►
@@ -46,14 +47,18 @@ struct collection {
 };
 
 /*
- * Read `rec`, of which no record has been read, to its end. The machine is filled and its
- * build-ids are set. 0, or < 0: a read error, no memory. 1: a record came too late for samples
- * that were counted already, or may yet; the caller starts over, with headers_first and with
- * recording, machine and expand contexts as they were. The collection is the caller's to
+ * Read `rec`, of which no record has been read, to its end. The machine of `names` is filled
+ * and its build-ids are set. 0, or < 0: a read error, no memory. 1: a record came too late for
+ * samples that were counted already, or may yet; the caller starts over, with headers_first and
+ * with recording, machine and expand contexts as they were. The collection is the caller's to
  * release in any case.
  */
-int collect(struct recording *rec, struct machine *m, const struct collect_options *opt,
+int collect(struct recording *rec, struct names *names, const struct collect_options *opt,
 	    struct collection *out, struct err *e);
+
+/* Name what waited for it (aggregate_finish), on as many threads as there are aggregates.
+ * ERR_NOMEM. */
+int collection_finish(struct collection *c, struct err *e);
 
 /* How many workers `collect` would use for these options. */
 int collect_workers(const struct collect_options *opt);

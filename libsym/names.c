@@ -1,42 +1,68 @@
 #include "libsym/names.h"
 #include "base/mem.h"
-#include "libsym/unwind/stack_words.h"
 
-/* What is unwound at most (expand.h), its mark, and the kernel's frames in front of it. */
-enum { DEFAULT_MAX_STACK = 1024 + 512 };
+#include <string.h>
 
-/* (address in the DSO) << 1 | exact → run */
-struct names_cache {
+enum {
+	/* What is unwound at most (expand.h), its mark, and the kernel's frames in front. */
+	DEFAULT_MAX_STACK = 1024 + 512,
+	KNOWN_BITS = 15, /* words that a namer remembers: 512 KiB */
+};
+
+/* A run's number says, too, what the run means for the word behind it. */
+#define RUN_INTERRUPTS (1u << 31) /* it was interrupted: its address is exact */
+#define RUN_EXECVE (1u << 30)     /* inside the system call that replaces the address space */
+#define RUN_INDEX (RUN_EXECVE - 1)
+
+/* What is known of one DSO. */
+struct dso_names {
+	struct module_symbols symbols;
+	/* Runs by symbol, two each: [1] is of guessed frames; and of addresses without one. 0:
+	 * not made. Written under the lock, read without. */
+	uint32_t *by_symbol, unnamed[2];
+	uint64_t top; /* upper 16 bits of the addresses that `unnamed` is for */
 	struct u64map by_addr;
 };
 
-/* One word of a stack as it was named. Words further out are part of `path` and `depth`. */
-struct named_word {
+/* A word and what it means: read without comparing more than these. */
+struct known_word {
 	uint64_t word;
-	uint32_t run;   /* NO_ID: a marker, no frames */
-	uint32_t path;  /* of the stack from the root to here */
-	uint32_t depth; /* runs from the root to here */
-	uint8_t state;  /* of the walk in front of the word */
+	uint32_t how; /* view and state, see known_as */
+	uint32_t run;
+};
+
+/* A version of an address space, by a number that is never 0. */
+struct view {
+	uint32_t space, version, number;
+};
+
+struct namer {
+	struct names *names;
+	struct known_word *known;
+	VEC(struct dso_names *) dsos; /* the names', as far as this thread met them */
+	struct u64map views;          /* space << 32 | version → number */
+	struct view user, kernel;
+	uint64_t kernel_since, kernel_until; /* when `kernel` holds */
+	uint64_t nowhere[2];                 /* upper bits of … */
+	uint32_t nowhere_run[2];             /* the unmapped address met last */
+	VEC(uint32_t) runs;
 };
 
 /* Where the words being read stand. */
 struct walk {
 	const struct stack_entry *entry;
+	int early;
 	int kernel; /* address space of the addresses that follow */
 	int skip;   /* context that is not resolved (hypervisor, guest) */
 	int exact;  /* the next address is no return address */
 	int lookup; /* addresses are lookup addresses (UNWOUND_USER) */
 	int execve; /* a kernel frame is inside execve */
-	int timed;  /* an address was met whose meaning depends on the time */
-	uint8_t flags;
+	int guessed;
+	int timed; /* the meaning of the last address depends on the time */
 };
 
-/* All that decides what a word of user space means, besides the space; never 0. */
-static uint8_t walk_state(const struct walk *w)
-{
-	return (uint8_t)(1 | !!w->kernel << 1 | !!w->skip << 2 | !!w->exact << 3 |
-			 !!w->lookup << 4 | !!w->execve << 5 | !!w->flags << 6);
-}
+/* --- the names' own ------------------------------------------------------------------------
+ */
 
 void names_init(struct names *n, struct machine *m, struct modules *modules,
 		struct stacks *stacks, const struct names_options *opt, int swap)
@@ -45,46 +71,64 @@ void names_init(struct names *n, struct machine *m, struct modules *modules,
 		.machine = m, .modules = modules, .stacks = stacks, .opt = *opt, .swap = swap};
 }
 
-void names_release(struct names *n)
+void names_forget(struct names *n)
 {
-	for (size_t i = 0; i < n->ncache; i++)
-		u64map_release(&n->cache[i].by_addr);
-	mem_free(n->cache);
+	for (size_t i = 0; i < n->ndsos; i++) {
+		if (!n->dsos[i])
+			continue;
+		u64map_release(&n->dsos[i]->by_addr);
+		mem_free(n->dsos[i]->by_symbol);
+		mem_free(n->dsos[i]);
+	}
+	mem_free(n->dsos);
+	n->dsos = NULL;
+	n->ndsos = 0;
 	vec_release(&n->frames);
 	vec_release(&n->runs);
-	vec_release(&n->last.words);
-	u64map_release(&n->unmapped);
+	idmap_release(&n->run_index);
+	u64map_release(&n->unmapped[0]);
+	u64map_release(&n->unmapped[1]);
+	vec_release(&n->last);
+	namer_free(n->own);
+	n->own = NULL;
+}
+
+void names_release(struct names *n)
+{
+	if (!n->machine)
+		return;
+	names_forget(n);
 	*n = (struct names){0};
 }
 
-static struct names_cache *cache_of(struct names *n, uint32_t dso)
-{
-	if (dso >= n->ncache) {
-		size_t want = n->machine->dsos.n;
-		struct names_cache *c = mem_resize(n->cache, want, sizeof(*c));
-		if (!c)
-			return NULL;
-		memset(c + n->ncache, 0, (want - n->ncache) * sizeof(*c));
-		n->cache = c;
-		n->ncache = want;
-	}
-	return &n->cache[dso];
-}
-
-static int begin_run(struct names *n, uint32_t *run)
-{
-	struct frame_run r = {.at = (uint32_t)n->frames.n};
-	*run = (uint32_t)n->runs.n;
-	return vec_push(&n->runs, r);
-}
-
-static int push_frame(struct names *n, uint32_t run, const struct frame *f)
+static int push_frame(struct names *n, const struct frame *f)
 {
 	uint32_t id;
-	if (stacks_frame(n->stacks, f, &id) || vec_push(&n->frames, id))
+	return stacks_frame(n->stacks, f, &id) ? ERR_NOMEM : vec_push(&n->frames, id);
+}
+
+static int same_run(const struct names *n, const struct frame_run *a, const struct frame_run *b)
+{
+	return a->n == b->n &&
+	       !memcmp(n->frames.v + a->at, n->frames.v + b->at, a->n * sizeof(*n->frames.v));
+}
+
+/* The number of the run of all frames from `at` on; they go when there is an equal one. */
+static int intern_run(struct names *n, size_t at, uint32_t *run)
+{
+	struct frame_run r = {.at = (uint32_t)at, .n = (uint32_t)(n->frames.n - at)};
+	uint64_t h = hash_bytes(n->frames.v + at, r.n * sizeof(*n->frames.v), hash_seed());
+	size_t cursor = 0;
+	while (idmap_next(&n->run_index, h, &cursor, run))
+		if (same_run(n, &n->runs.v[*run], &r)) {
+			n->frames.n = at;
+			return 0;
+		}
+	if ((!n->runs.n && vec_push(&n->runs, (struct frame_run){0})) ||
+	    n->runs.n >= RUN_INDEX || vec_push(&n->runs, r))
 		return ERR_NOMEM;
-	n->runs.v[run].n++;
-	return 0;
+	*run = (uint32_t)(n->runs.n - 1);
+	return idmap_put(&n->run_index, h, *run);
 }
 
 /* Code of a JIT compiler: what a map names, and all memory that perf calls /tmp/perf-PID.map.
@@ -106,22 +150,27 @@ static uint8_t frame_kind(const struct names *n, const struct dso *d, int named)
 	return is_jit(n, d, named) ? FRAME_JIT : FRAME_USER;
 }
 
-/* The frames of one address of a DSO, made once: what the module says, or the bare address. */
+static uint64_t top_of(uint64_t addr)
+{
+	return addr & 0xffff000000000000u;
+}
+
+/* The frames of one address of a DSO (NO_ID: none): what the module says, or the bare address.
+ */
 static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct module_lookup *l,
-		    uint8_t flags, uint32_t *run)
+		    int guessed, uint32_t *run)
 {
 	const struct dso *d = dso == NO_ID ? NULL : &n->machine->dsos.v[dso];
+	uint8_t flags = guessed ? FRAME_GUESSED : 0;
 	struct frame f = {.dso = d ? d->name : 0, .flags = flags};
+	size_t at = n->frames.n;
+	int rc;
 	f.kind = frame_kind(n, d, l->n > 0);
-	if (begin_run(n, run))
-		return ERR_NOMEM;
 	if (!l->n) {
-		f.addr = addr;
-		return push_frame(n, *run, &f);
+		f.addr = n->opt.merge_addrs ? top_of(addr) : addr;
+		rc = push_frame(n, &f);
+		return rc ? rc : intern_run(n, at, run);
 	}
-	const char *outer = strtab_get(&n->stacks->strings, l->frames[l->n - 1].name);
-	n->runs.v[*run].interrupts = (uint8_t)modules_interrupts_caller(outer);
-	n->runs.v[*run].execve = strstr(outer, "execve") != NULL;
 	for (size_t i = l->n; i-- > 0;) { /* the module lists the innermost first */
 		const struct module_frame *mf = &l->frames[i];
 		f.name = mf->name;
@@ -129,11 +178,84 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 		f.line = mf->line;
 		f.addr = mf->start;
 		f.flags = (uint8_t)(flags | (mf->inlined ? FRAME_INLINED : 0));
-		if (push_frame(n, *run, &f))
+		if (push_frame(n, &f))
 			return ERR_NOMEM;
 	}
-	return 0;
+	rc = intern_run(n, at, run);
+	const char *outer = strtab_get(&n->stacks->strings, l->frames[l->n - 1].name);
+	*run |= modules_interrupts_caller(outer) ? RUN_INTERRUPTS : 0;
+	*run |= strstr(outer, "execve") ? RUN_EXECVE : 0;
+	return rc;
 }
+
+static int make_cut(struct names *n, uint32_t *run)
+{
+	struct frame f = {.kind = FRAME_MARK};
+	size_t at = n->frames.n;
+	if (strtab_intern(&n->stacks->strings, "[truncated]", &f.name) || push_frame(n, &f))
+		return ERR_NOMEM;
+	return intern_run(n, at, run);
+}
+
+/* --- a DSO ---------------------------------------------------------------------------------
+ */
+
+static struct dso_names *dso_new(const struct module_symbols *s, uint8_t kind)
+{
+	struct dso_names *d = mem_zalloc(1, sizeof(*d));
+	if (!d)
+		return NULL;
+	d->symbols = *s;
+	d->top = kind == DSO_KERNEL ? top_of(UINT64_MAX) : 0;
+	d->by_symbol = s->table ? mem_zalloc(s->table->n * 2, sizeof(*d->by_symbol)) : NULL;
+	if (s->table && !d->by_symbol) {
+		mem_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+/* The names of a DSO, made when it has been read: as namer_runs. Under the lock. */
+static int dso_of(struct names *n, uint32_t dso, uint64_t offset, struct dso_names **out)
+{
+	struct module_symbols s;
+	if (dso >= n->ndsos) {
+		size_t want = n->machine->dsos.n;
+		struct dso_names **v = mem_resize(n->dsos, want, sizeof(struct dso_names *));
+		if (!v)
+			return ERR_NOMEM;
+		memset(v + n->ndsos, 0, (want - n->ndsos) * sizeof(*v));
+		n->dsos = v;
+		n->ndsos = want;
+	}
+	if (!n->dsos[dso]) {
+		int rc = modules_read(n->modules, dso, offset, &s);
+		if (rc != 1)
+			return rc ? rc : 1;
+		n->dsos[dso] = dso_new(&s, n->machine->dsos.v[dso].kind);
+	}
+	*out = n->dsos[dso];
+	return *out ? 0 : ERR_NOMEM;
+}
+
+static int meet_dso(struct namer *r, uint32_t dso, uint64_t offset, struct dso_names **out)
+{
+	while (r->dsos.n <= dso)
+		if (vec_push(&r->dsos, NULL))
+			return ERR_NOMEM;
+	*out = r->dsos.v[dso];
+	if (*out)
+		return 0;
+	modules_lock(r->names->modules);
+	int rc = dso_of(r->names, dso, offset, out);
+	modules_unlock(r->names->modules);
+	if (!rc)
+		r->dsos.v[dso] = *out;
+	return rc;
+}
+
+/* --- an address ----------------------------------------------------------------------------
+ */
 
 /* perf's notion of an address inside a mapping: file offset, or as it is for memory of no file.
  */
@@ -143,82 +265,225 @@ static uint64_t map_ip(const struct machine *m, const struct map *map, uint64_t 
 	return kind == DSO_FILE || kind == DSO_VDSO ? ip - map->start + map->pgoff : ip;
 }
 
-static int run_in_map(struct names *n, const struct map *map, uint64_t ip, struct walk *w,
-		      uint32_t *run)
+static int lookup_how(const struct walk *w)
 {
-	uint64_t at = map_ip(n->machine, map, ip);
-	struct names_cache *c = cache_of(n, map->dso);
-	int cached = !modules_timed(n->modules, map->dso);
-	w->timed |= !cached;
-	uint64_t key = at << 2 | (uint64_t)(w->exact || w->lookup) << 1 |
-		       (w->flags & FRAME_GUESSED ? 1 : 0);
-	if (!c)
-		return ERR_NOMEM;
-	if (cached && u64map_get(&c->by_addr, key, run))
-		return 0;
-	struct module_lookup l;
-	int how = w->lookup || w->exact ? LOOKUP_EXACT : LOOKUP_RETURN;
-	int rc = modules_lookup(n->modules, map, ip, w->entry->first, how, &l);
-	if (!rc)
-		rc = make_run(n, map->dso, at, &l, w->flags, run);
-	return rc || !cached ? rc : u64map_put(&c->by_addr, key, *run);
+	return w->lookup || w->exact ? LOOKUP_EXACT : LOOKUP_RETURN;
 }
 
-static int run_unmapped(struct names *n, uint64_t ip, uint8_t flags, uint32_t *run)
+/* Where the run of an address is kept that needs no more than its symbol; or NULL. */
+static uint32_t *place_of_run(const struct namer *r, struct dso_names *d, const struct map *map,
+			      uint64_t ip, uint64_t at, const struct walk *w)
 {
-	if (u64map_get(&n->unmapped, ip, run))
-		return 0;
+	struct symbol_hit hit;
+	if (!d->symbols.table)
+		return NULL;
+	if (module_symbol_at(&d->symbols, map, ip, lookup_how(w), &hit))
+		return &d->by_symbol[hit.index * 2 + (size_t)w->guessed];
+	return r->names->opt.merge_addrs && top_of(at) == d->top ? &d->unnamed[w->guessed]
+								 : NULL;
+}
+
+/* The module's word on an address. Under the lock. */
+static int ask_module(struct names *n, const struct map *map, uint64_t ip, uint64_t at,
+		      const struct walk *w, uint32_t *run)
+{
+	struct module_lookup l;
+	int rc = modules_lookup(n->modules, map, ip, w->entry->first, lookup_how(w), &l);
+	return rc ? rc : make_run(n, map->dso, at, &l, w->guessed, run);
+}
+
+/* A run that is not known at `place`, or has none. */
+static int find_run(struct namer *r, struct dso_names *d, const struct map *map, uint64_t ip,
+		    const struct walk *w, uint32_t *place, uint32_t *run)
+{
+	struct names *n = r->names;
+	uint64_t at = map_ip(n->machine, map, ip);
+	uint64_t key =
+		at << 2 | (uint64_t)(lookup_how(w) == LOOKUP_EXACT) << 1 | (uint64_t)w->guessed;
+	int rc = 0;
+	if (!d->symbols.table)
+		modules_read_unit(n->modules, map->dso, ip - map->start + map->pgoff);
+	modules_lock(n->modules);
+	if (place || d->symbols.timed || !u64map_get(&d->by_addr, key, run)) {
+		rc = ask_module(n, map, ip, at, w, run);
+		if (!rc && place)
+			__atomic_store_n(place, *run, __ATOMIC_RELAXED);
+		else if (!rc && !d->symbols.timed)
+			rc = u64map_put(&d->by_addr, key, *run);
+	}
+	modules_unlock(n->modules);
+	return rc;
+}
+
+static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, struct walk *w,
+		      uint32_t *run)
+{
+	struct dso_names *d;
+	int rc = meet_dso(r, map->dso, ip - map->start + map->pgoff, &d);
+	if (rc)
+		return rc;
+	w->timed = d->symbols.timed;
+	if (w->timed && w->early)
+		return 1;
+	uint32_t *place = place_of_run(r, d, map, ip, map_ip(r->names->machine, map, ip), w);
+	*run = place ? __atomic_load_n(place, __ATOMIC_RELAXED) : 0;
+	return *run ? 0 : find_run(r, d, map, ip, w, place, run);
+}
+
+static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint32_t *run)
+{
+	struct names *n = r->names;
 	struct module_lookup none = {.n = 0};
-	if (make_run(n, NO_ID, ip, &none, flags, run))
-		return ERR_NOMEM;
-	return u64map_put(&n->unmapped, ip, *run);
+	uint64_t key = n->opt.merge_addrs ? top_of(ip) : ip;
+	int rc = 0;
+	*run = r->nowhere_run[w->guessed];
+	if (*run && r->nowhere[w->guessed] == key)
+		return 0;
+	modules_lock(n->modules);
+	if (!u64map_get(&n->unmapped[w->guessed], key, run)) {
+		rc = make_run(n, NO_ID, ip, &none, w->guessed, run);
+		if (!rc)
+			rc = u64map_put(&n->unmapped[w->guessed], key, *run);
+	}
+	modules_unlock(n->modules);
+	r->nowhere[w->guessed] = key;
+	r->nowhere_run[w->guessed] = rc ? 0 : *run;
+	return rc;
 }
 
 /*
  * The kernel's .init.text, where the idle task of the boot CPU comes from, lies outside the
  * mapping that perf records; the symbols reach there, and so does the mapping then.
  */
-static const struct map *beside_kernel(struct names *n, uint64_t ip, const struct walk *w)
+static int beside_kernel(struct namer *r, uint64_t ip, const struct walk *w,
+			 const struct map **found)
 {
-	const struct machine *m = n->machine;
+	const struct machine *m = r->names->machine;
 	const struct space *kernel = &m->spaces.v[SPACE_KERNEL];
 	for (size_t i = 0; i < kernel->by_start.n; i++) {
 		const struct map *map = &m->maps.v[kernel->by_start.v[i]];
-		struct module_lookup l;
+		struct dso_names *d;
+		struct symbol_hit hit;
 		if (m->dsos.v[map->dso].kind != DSO_KERNEL)
 			continue;
-		if (modules_lookup(n->modules, map, ip, w->entry->first,
-				   w->exact ? LOOKUP_EXACT : LOOKUP_RETURN, &l))
-			return NULL;
-		return l.n ? map : NULL;
-	}
-	return NULL;
-}
-
-static int take_address(struct names *n, uint64_t ip, struct walk *w, uint32_t *run)
-{
-	uint32_t space = w->kernel ? SPACE_KERNEL : w->entry->space;
-	uint64_t time = w->entry->first;
-	const struct map *map = machine_map_at(n->machine, space, ip, time);
-	if (!map && !w->exact &&
-	    !w->lookup) /* a call was the last instruction of the mapping */
-		map = machine_map_at(n->machine, space, ip - 1, time);
-	if (!map && w->execve && !w->kernel)
-		map = machine_map_before_exec(n->machine, space, ip);
-	if (!map && w->kernel)
-		map = beside_kernel(n, ip, w);
-	int rc = map ? run_in_map(n, map, ip, w, run) : run_unmapped(n, ip, w->flags, run);
-	w->exact = 0;
-	w->flags = 0;
-	if (rc)
+		int rc = meet_dso(r, map->dso, 0, &d);
+		if (!rc && module_symbol_at(&d->symbols, map, ip, lookup_how(w), &hit))
+			*found = map;
 		return rc;
-	w->exact = n->runs.v[*run].interrupts;
-	w->execve |= w->kernel && n->runs.v[*run].execve;
+	}
 	return 0;
 }
 
+/* The mapping of an address, *map; NULL: none. */
+static int find_map(struct namer *r, uint64_t ip, const struct walk *w, const struct map **map)
+{
+	const struct machine *m = r->names->machine;
+	uint32_t space = w->kernel ? SPACE_KERNEL : w->entry->space;
+	uint64_t time = w->entry->first;
+	*map = machine_map_at(m, space, ip, time);
+	if (!*map && !w->exact &&
+	    !w->lookup) /* a call was the last instruction of the mapping */
+		*map = machine_map_at(m, space, ip - 1, time);
+	if (!*map && w->execve && !w->kernel)
+		*map = machine_map_before_exec(m, space, ip);
+	return !*map && w->kernel ? beside_kernel(r, ip, w, map) : 0;
+}
+
+/* All that decides what a word means, beside the word. */
+static uint32_t known_as(const struct namer *r, const struct walk *w)
+{
+	uint32_t view = w->kernel ? r->kernel.number : r->user.number;
+	return view << 3 | (uint32_t) !!w->execve << 2 | (uint32_t)w->guessed << 1 |
+	       (w->exact || w->lookup);
+}
+
+/* Where the word's meaning is remembered: forked processes have equal words. */
+static struct known_word *known_place(const struct namer *r, uint64_t word)
+{
+	uint64_t view = word >> 63 ? r->kernel.number : r->user.number;
+	return &r->known[(word ^ view << 40) * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)];
+}
+
+static int take_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *run)
+{
+	uint32_t how = known_as(r, w);
+	struct known_word *k = known_place(r, ip);
+	*run = k->run;
+	if (k->word != ip || k->how != how) {
+		const struct map *map;
+		w->timed = 0;
+		int rc = find_map(r, ip, w, &map);
+		if (!rc)
+			rc = map ? run_in_map(r, map, ip, w, run) : run_unmapped(r, ip, w, run);
+		if (rc)
+			return rc;
+		if (!w->timed)
+			*k = (struct known_word){ip, how, *run};
+	}
+	w->guessed = 0;
+	w->exact = !!(*run & RUN_INTERRUPTS);
+	w->execve |= w->kernel && *run & RUN_EXECVE;
+	*run &= RUN_INDEX;
+	return 0;
+}
+
+/* --- a stack -------------------------------------------------------------------------------
+ */
+
+int namer_new(struct namer **out, struct names *n)
+{
+	struct namer *r = *out = mem_zalloc(1, sizeof(*r));
+	if (!r)
+		return ERR_NOMEM;
+	r->names = n;
+	r->user.space = r->kernel.space = NO_ID - 1;
+	r->known = mem_zalloc((size_t)1 << KNOWN_BITS, sizeof(*r->known));
+	if (r->known)
+		return 0;
+	namer_free(r);
+	*out = NULL;
+	return ERR_NOMEM;
+}
+
+void namer_free(struct namer *r)
+{
+	if (!r)
+		return;
+	mem_free(r->known);
+	vec_release(&r->dsos);
+	u64map_release(&r->views);
+	vec_release(&r->runs);
+	mem_free(r);
+}
+
+static int number_view(struct namer *r, uint32_t space, uint32_t version, struct view *v)
+{
+	uint64_t key = (uint64_t)space << 32 | version;
+	if (v->space == space && v->version == version)
+		return 0;
+	*v = (struct view){.space = space, .version = version};
+	if (u64map_get(&r->views, key, &v->number))
+		return 0;
+	v->number = (uint32_t)r->views.n + 1;
+	return u64map_put(&r->views, key, v->number);
+}
+
+/* Whose words these are. Programs of the kernel come and go within a version of user space. */
+static int number_views(struct namer *r, const struct stack_entry *x)
+{
+	if (x->first < r->kernel_since || x->first >= r->kernel_until) {
+		struct thread_view v;
+		machine_kernel_at(r->names->machine, x->first, &v);
+		r->kernel_since = v.since;
+		r->kernel_until = v.until;
+		if (number_view(r, SPACE_KERNEL, v.version, &r->kernel))
+			return ERR_NOMEM;
+	}
+	return number_view(r, x->space, x->version, &r->user);
+}
+
 /* Switch context at a marker. */
-static void take_marker(struct walk *w, uint64_t word)
+static void take_context(struct walk *w, uint64_t word)
 {
 	w->skip = w->lookup = 0;
 	w->exact = 1;
@@ -236,118 +501,83 @@ static void take_marker(struct walk *w, uint64_t word)
 	}
 }
 
-static int take_cut(struct names *n, uint32_t *run)
+static int take_marker(struct namer *r, uint64_t word, struct walk *w, uint32_t *run)
 {
-	struct frame f = {.kind = FRAME_MARK};
-	if (strtab_intern(&n->stacks->strings, "[truncated]", &f.name) || begin_run(n, run))
-		return ERR_NOMEM;
-	return push_frame(n, *run, &f);
-}
-
-static uint64_t word_at(const struct names *n, const struct stack_entry *x, uint32_t i)
-{
-	return load_u64(x->words + (size_t)i * 8, n->swap && x->kind == CHAIN_RAW);
-}
-
-/* What one word adds: a run, or NO_ID. */
-static int take_word(struct names *n, uint64_t word, struct walk *w, uint32_t *run)
-{
-	*run = NO_ID;
-	if (word == UNWOUND_GUESS)
-		w->flags |= FRAME_GUESSED;
-	else if (word == UNWOUND_CUT)
-		return take_cut(n, run);
-	else if (word >= PERF_CONTEXT_MAX || word == UNWOUND_USER)
-		take_marker(w, word);
-	else if (!w->skip)
-		return take_address(n, word, w, run);
-	return 0;
-}
-
-/* How many words, from the outermost in, the entry has in common with the stack named last. */
-static size_t common_words(const struct names *n, const struct stack_entry *x)
-{
-	const struct named_stack *last = &n->last;
-	size_t max = x->nwords < last->n ? x->nwords : last->n, c = 0;
-	if (last->kind != x->kind || last->space != x->space || last->version != x->version)
-		return 0;
-	while (c < max && last->words.v[c].word == word_at(n, x, x->nwords - 1 - (uint32_t)c))
-		c++;
-	return c;
-}
-
-/*
- * Fill n->last.words with the runs of the entry's words, from the leaf outwards, until what is
- * left means what it meant in the stack before: *kept words from the root are as they were. In
- * the kernel's space programs come and go within one version, so its words are always looked
- * up. *from: the outermost word that counts; those beyond it are more than max_stack.
- */
-static int resolve(struct names *n, const struct stack_entry *x, struct walk *w, size_t *kept,
-		   size_t *from)
-{
-	size_t common = common_words(n, x), depth = 0;
-	size_t max = n->opt.max_stack > 0 ? (size_t)n->opt.max_stack : DEFAULT_MAX_STACK;
-	struct named_stack *s = &n->last;
-	s->words.n = s->n;
-	if (x->nwords > s->n && vec_reserve(&s->words, x->nwords - s->n))
-		return ERR_NOMEM;
-	*kept = *from = 0;
-	for (size_t i = x->nwords; i-- > 0;) {
-		struct named_word *to = &s->words.v[i];
-		uint8_t state = walk_state(w);
-		if (i < common && !w->kernel && to->state == state &&
-		    depth + to->depth <= max) {
-			*kept = i + 1;
-			return 0;
-		}
-		if (depth == max) {
-			*from = i + 1;
-			return 0;
-		}
-		to->word = word_at(n, x, (uint32_t)(x->nwords - 1 - i));
-		to->state = state;
-		int rc = take_word(n, to->word, w, &to->run);
-		if (rc)
-			return rc;
-		depth += to->run != NO_ID;
+	*run = 0;
+	if (word == UNWOUND_GUESS) {
+		w->guessed = 1;
+	} else if (word == UNWOUND_CUT) {
+		modules_lock(r->names->modules);
+		int rc = make_cut(r->names, run);
+		modules_unlock(r->names->modules);
+		return rc;
+	} else if (word >= PERF_CONTEXT_MAX || word == UNWOUND_USER) {
+		take_context(w, word);
+	} else if (!w->skip) {
+		return take_address(r, word, w, run);
 	}
 	return 0;
 }
 
-/* The path of n->last.words, of which `kept` have theirs, from the root to the leaf. */
-static int push_paths(struct names *n, size_t kept, size_t from, size_t nwords, uint32_t *path)
+int namer_runs(struct namer *r, const struct stack_entry *x, int early, const uint32_t **runs,
+	       size_t *n)
 {
-	uint32_t depth = kept ? n->last.words.v[kept - 1].depth : 0;
-	*path = kept ? n->last.words.v[kept - 1].path : 0;
-	for (size_t i = kept > from ? kept : from; i < nwords; i++) {
-		struct named_word *at = &n->last.words.v[i];
-		if (at->run != NO_ID) {
-			const struct frame_run *r = &n->runs.v[at->run];
-			for (uint32_t k = 0; k < r->n; k++)
-				if (stacks_push(n->stacks, *path, n->frames.v[r->at + k], path))
-					return ERR_NOMEM;
-			depth++;
-		}
-		at->path = *path;
-		at->depth = depth;
+	size_t max = r->names->opt.max_stack > 0 ? (size_t)r->names->opt.max_stack
+						 : DEFAULT_MAX_STACK;
+	struct walk w = {.entry = x,
+			 .early = early,
+			 .exact = 1,
+			 .kernel = x->cpumode == PERF_RECORD_MISC_KERNEL};
+	int swap = r->names->swap && x->kind == CHAIN_RAW;
+	r->runs.n = 0;
+	if (number_views(r, x) || vec_reserve(&r->runs, x->nwords))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < x->nwords; i++)
+		__builtin_prefetch(known_place(r, load_u64(x->words + i * 8, swap)));
+	for (size_t i = 0; i < x->nwords && r->runs.n < max; i++) {
+		uint64_t word = load_u64(x->words + i * 8, swap);
+		uint32_t run = 0;
+		int rc = is_chain_marker(word) ? take_marker(r, word, &w, &run)
+			 : w.skip              ? 0
+					       : take_address(r, word, &w, &run);
+		if (rc)
+			return rc;
+		if (run)
+			r->runs.v[r->runs.n++] = run;
+	}
+	*runs = r->runs.v;
+	*n = r->runs.n;
+	return 0;
+}
+
+/* Stacks of one thread come one after the other and share their callers. */
+int names_push(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path)
+{
+	size_t kept = 0;
+	while (kept < nruns && kept < n->last.n &&
+	       n->last.v[kept].run == runs[nruns - 1 - kept])
+		kept++;
+	*path = kept ? n->last.v[kept - 1].path : 0;
+	n->last.n = kept;
+	for (size_t i = kept; i < nruns; i++) {
+		uint32_t run = runs[nruns - 1 - i];
+		const struct frame_run *r = &n->runs.v[run];
+		for (uint32_t k = 0; k < r->n; k++)
+			if (stacks_push(n->stacks, *path, n->frames.v[r->at + k], path))
+				return ERR_NOMEM;
+		if (vec_push(&n->last, ((struct named){run, *path})))
+			return ERR_NOMEM;
 	}
 	return 0;
 }
 
 int names_path(struct names *n, const struct stack_entry *entry, uint32_t *path, struct err *e)
 {
-	struct walk w = {.entry = entry,
-			 .exact = 1,
-			 .kernel = entry->cpumode == PERF_RECORD_MISC_KERNEL};
-	struct named_stack *last = &n->last;
-	size_t kept, from;
+	const uint32_t *runs;
+	size_t nruns;
 	*path = 0;
-	int rc = resolve(n, entry, &w, &kept, &from);
-	if (!rc)
-		rc = push_paths(n, kept, from, entry->nwords, path);
-	last->n = rc || from || w.timed ? 0 : entry->nwords;
-	last->space = entry->space;
-	last->version = entry->version;
-	last->kind = entry->kind;
-	return rc ? err_nomem(e) : 0;
+	if ((!n->own && namer_new(&n->own, n)) || namer_runs(n->own, entry, 0, &runs, &nruns) ||
+	    names_push(n, runs, nruns, path))
+		return err_nomem(e);
+	return 0;
 }

@@ -1,7 +1,8 @@
 /*
- * names.h - stack words → call paths: every distinct (DSO, address) looked up once.
+ * names.h - stack words → frames: every distinct symbol, and where more than the symbol counts
+ * every distinct (DSO, address), looked up once.
  *
- *	words ─► (mapping, address) ─► frames: symbol and what was inlined there ─► call path
+ *	words ─► (mapping, address) ─► run: symbol and what was inlined there ─► call path
  *
  * Return addresses are looked up at address − 1, so that a call to a function that never
  * returns is blamed on its caller, not on whatever the linker put behind it. The first address
@@ -9,20 +10,29 @@
  * planted on the stack (signal trampolines, ret_from_fork) or interrupted (below asm_*
  * entries).
  *
- * Stacks come in the order of their samples, so most share their callers with the stack before:
- * from the outermost word on, what is equal is not looked up again.
+ * A *run* is the frames of one address, outermost first, and equal runs have one number. So two
+ * stacks of equal runs print alike, whatever their addresses: the addresses inside a function,
+ * and the places where a file was mapped, do not count. That makes few stacks of many: in a
+ * system-wide recording nearly every callchain is new, and one in ten is when it is named.
+ *
+ * Each thread that names has a *namer*, which remembers what the words it met last mean: a word
+ * costs a look into a table that stays in the CPU's cache, and one that was not met lately a
+ * search for its mapping and one for its symbol, without a lock. Only a symbol that nobody met
+ * before takes a lock.
  */
 #ifndef LIBSYM_NAMES_H
 #define LIBSYM_NAMES_H
 
-#include "libsym/aggregate.h"
 #include "libsym/process/modules.h"
 #include "libsym/stacks.h"
+#include "libsym/unwind/stack_words.h"
 
 struct names_options {
-	int inlines;   /* add frames that were inlined */
-	int lines;     /* fill srcfile and line of frames */
-	int max_stack; /* frames kept from the leaf; 0 = 1536, of which 1024 unwound */
+	int inlines;     /* add frames that were inlined */
+	int lines;       /* fill srcfile and line of frames */
+	int max_stack;   /* frames kept from the leaf; 0 = 1536, of which 1024 unwound */
+	int merge_addrs; /* unnamed frames are one, as far as only the address differs: theirs
+			    is the real one's upper 16 bits */
 };
 
 struct names {
@@ -31,29 +41,40 @@ struct names {
 	struct stacks *stacks;
 	struct names_options opt;
 	int swap;
-	struct names_cache *cache; /* one per DSO, by index */
-	size_t ncache;
-	VEC(uint32_t) frames; /* runs of frame ids, outermost first */
-	VEC(struct frame_run {
-		uint32_t at, n;
-		uint8_t interrupts; /* the frame below it was interrupted: its address is exact
-				     */
-		uint8_t execve;     /* inside the system call that replaces the address space */
-	})
-	runs;
-	struct u64map unmapped; /* kind and address → run, where no DSO is known */
-	struct named_stack {    /* the stack named last */
-		VEC(struct named_word) words; /* outermost first; all of it is valid to reuse */
-		size_t n;
-		uint32_t space, version;
-		uint8_t kind;
-	} last;
+	/* All below, and strings and frames of `stacks`: under modules_lock. */
+	struct dso_names **dsos;
+	size_t ndsos;
+	VEC(uint32_t) frames;                           /* of the runs, ids */
+	VEC(struct frame_run { uint32_t at, n; }) runs; /* [0] is a dummy */
+	struct idmap run_index;
+	struct u64map unmapped[2]; /* address → run, where no DSO is known; [1]: guessed */
+	struct namer *own;         /* names_path's */
+	VEC(struct named { uint32_t run, path; }) last; /* names_push: the stack before */
 };
 
 /* All borrowed for the life of `n`. `swap`: raw words are in the other byte order. */
 void names_init(struct names *n, struct machine *m, struct modules *modules,
 		struct stacks *stacks, const struct names_options *opt, int swap);
 void names_release(struct names *n);
+
+/* Forget what was named: for a machine that is filled anew. Nobody may have a namer. */
+void names_forget(struct names *n);
+
+/* One thread's view of `n`, which is borrowed. ERR_NOMEM. */
+int namer_new(struct namer **out, struct names *n);
+void namer_free(struct namer *r);
+
+/*
+ * The runs of a stack, leaf first: views, valid until the next call. 0 or ERR_NOMEM. The
+ * machine must know all records. With `early`, 1 when something would have to be waited for
+ * that a preparing thread is reading, or depends on the time (jitdumps): such a stack is to be
+ * asked for again, later.
+ */
+int namer_runs(struct namer *r, const struct stack_entry *x, int early, const uint32_t **runs,
+	       size_t *n);
+
+/* The call path of n runs, leaf first. 0 or ERR_NOMEM. One thread, while nobody names. */
+int names_push(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path);
 
 /* The call path of an entry (0 when its stack is empty). 0 or ERR_NOMEM. Not thread-safe. */
 int names_path(struct names *n, const struct stack_entry *entry, uint32_t *path, struct err *e);

@@ -121,57 +121,40 @@ static int add_folded(struct profile *p, const struct folded *f)
 	return idmap_put(&p->folded_index, h, (uint32_t)(p->folded.n - 1));
 }
 
-static int name_entry(struct profile *p, const struct stack_entry *x, unsigned by,
-		      struct err *e)
+static int add_tallied(struct profile *p, const struct tally *t, const struct tallied *x,
+		       unsigned by)
 {
 	struct folded f = {
 		.event = x->event,
 		.comm = x->comm,
-		.pid = by & (BY_PID | BY_TID) ? x->pid : -1,
+		.pid = x->pid,
 		.tid = by & BY_TID ? x->tid : -1,
-		.cpu = by & BY_CPU ? x->cpu : UINT32_MAX,
+		.cpu = x->cpu,
 		.cgroup = x->cgroup,
-		.chain = x->kind != CHAIN_NONE,
+		.chain = (int)x->chain,
 		.weight = x->weight,
 		.samples = x->samples,
 	};
 	if (x->comm == NO_ID && profile_nameless_comm(p, x->tid, &f.comm))
-		return err_nomem(e);
-	int rc = names_path(&p->names, x, &f.path, e);
-	if (rc)
-		return rc;
-	return add_folded(p, &f) ? err_nomem(e) : 0;
-}
-
-/* Name the entries of an aggregate, the last first, so that their memory goes as paths come. */
-static int name_entries(struct profile *p, struct aggregate *a, unsigned by, struct err *e)
-{
-	enum { AT_A_TIME = 1 << 14 };
-	size_t n;
-	const struct stack_entry *x = aggregate_entries(a, &n);
-	while (n) {
-		int rc = name_entry(p, &x[--n], by, e);
-		if (rc)
-			return rc;
-		if (n % AT_A_TIME)
-			continue;
-		aggregate_keep(a, n);
-		x = aggregate_entries(a, &n);
-	}
-	return 0;
+		return ERR_NOMEM;
+	if (names_push(&p->names, t->runs.v + x->runs, x->nruns, &f.path))
+		return ERR_NOMEM;
+	return add_folded(p, &f);
 }
 
 static int name_all(struct profile *p, struct collection *c, unsigned by, struct err *e)
 {
+	int rc = collection_finish(c, e);
 	for (int i = 0; i < c->n; i++) {
+		const struct tally *t = aggregate_tally(c->aggregates[i]);
 		add_totals(p, c->aggregates[i]);
-		int rc = name_entries(p, c->aggregates[i], by, e);
-		if (rc)
-			return rc;
+		for (size_t k = 0; !rc && k < t->v.n; k++)
+			if (add_tallied(p, t, &t->v.v[k], by))
+				rc = err_nomem(e);
 		aggregate_free(c->aggregates[i]);
 		c->aggregates[i] = NULL;
 	}
-	return 0;
+	return rc;
 }
 
 /* Expanders for all workers, when any sample needs one. */
@@ -254,13 +237,14 @@ static int try_collect(struct profile *p, struct collect_options *co, struct col
 	if (rc)
 		return rc;
 	start_preparing(p, co);
-	rc = collect(p->rec, &p->machine, co, c, e);
+	rc = collect(p->rec, &p->names, co, c, e);
 	modules_prepare_end(p->modules, !rc);
 	return rc;
 }
 
 int profile_start_over(struct profile *p, const struct recording_stats *stats, struct err *e)
 {
+	names_forget(&p->names);
 	modules_forget(p->modules);
 	machine_release(&p->machine);
 	int rc = machine_init(&p->machine, &p->stacks.strings, e);
@@ -318,6 +302,7 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	struct deferred_chains deferred = {0};
 	struct sample_filter *filter = &co.aggregate.filter;
 	co.deferred = &deferred;
+	p->names.opt.merge_addrs = !(opt->aggregate.by & BY_ADDR);
 	p->totals.first_time = UINT64_MAX;
 	p->first_of_event = mem_alloc(nevents * sizeof(*p->first_of_event));
 	p->last_of_event = mem_zalloc(nevents, sizeof(*p->last_of_event));

@@ -232,6 +232,26 @@ static int copy_names(struct symtab *t, const struct raw_symbol *raw)
 	return 0;
 }
 
+/* No more stretches than symbols: two reads of memory find most. */
+static int index_stretches(struct symtab *t)
+{
+	uint64_t base = t->n ? t->symbols[0].start : 0;
+	uint64_t span = t->n ? t->symbols[t->n - 1].start - base : 0;
+	while (span >> t->shift > t->n)
+		t->shift++;
+	t->stretches = (size_t)(span >> t->shift) + 1;
+	t->first = mem_alloc((t->stretches + 1) * sizeof(*t->first));
+	if (!t->first)
+		return ERR_NOMEM;
+	size_t k = 0;
+	for (size_t i = 0; i < t->n; i++)
+		while (k <= (t->symbols[i].start - base) >> t->shift)
+			t->first[k++] = (uint32_t)i;
+	while (k <= t->stretches)
+		t->first[k++] = (uint32_t)t->n;
+	return 0;
+}
+
 const char *symtab_builder_name(struct symtab_builder *b, const char *p, size_t n)
 {
 	size_t most = n < b->room ? n : b->room, len = strnlen(p, most);
@@ -255,6 +275,8 @@ int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct 
 		link_parents(t, b->raw.v, b->raw.n);
 		rc = b->names ? take_names(t, b) : copy_names(t, b->raw.v);
 	}
+	if (!rc)
+		rc = index_stretches(t);
 	symtab_builder_release(b);
 	if (rc) {
 		symtab_free(t);
@@ -279,6 +301,7 @@ void symtab_free(struct symtab *t)
 		return;
 	mem_free(t->symbols);
 	mem_free(t->names);
+	mem_free(t->first);
 	mem_free(t);
 }
 
@@ -292,12 +315,17 @@ static void fill_hit(const struct symtab *t, const struct symbol *s, struct symb
 	*hit = (struct symbol_hit){.name = t->names + s->name,
 				   .start = s->start,
 				   .end = s->start + s->size,
+				   .index = (uint32_t)(s - t->symbols),
 				   .module = s->module};
 }
 
 int symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol_hit *hit)
 {
-	size_t lo = 0, hi = t->n;
+	if (!t->n || vaddr < t->symbols[0].start)
+		return 0;
+	uint64_t stretch = (vaddr - t->symbols[0].start) >> t->shift;
+	size_t lo = stretch < t->stretches ? t->first[stretch] : t->n;
+	size_t hi = stretch < t->stretches ? t->first[stretch + 1] : t->n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (t->symbols[mid].start <= vaddr)

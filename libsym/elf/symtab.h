@@ -44,12 +44,18 @@ struct symtab { /* immutable once built: any number of threads may look up */
 	size_t n;
 	char *names;
 	size_t names_size;
+	/* The first symbol of each stretch of 1 << shift bytes from symbols[0].start on, and n:
+	 * a search begins where it nearly ends. */
+	uint32_t *first;
+	size_t stretches;
+	unsigned shift;
 };
 
 /* What a lookup says; `name` has the table's life. */
 struct symbol_hit {
 	const char *name;
 	uint64_t start, end; /* [start, end) */
+	uint32_t index;      /* of the symbol in its table */
 	uint16_t module;
 };
 
@@ -102,7 +108,7 @@ int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug,
  */
 int symtab_from_module(struct elf_file *ko, struct symtab **out, struct err *e);
 
-/* The innermost symbol that covers vaddr: 1 and *hit, or 0. Binary search. */
+/* The innermost symbol that covers vaddr: 1 and *hit, or 0. At worst a binary search. */
 int symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol_hit *hit);
 
 /* The first symbol (by address) with exactly this raw name: 1 and *hit, or 0. Linear. */

@@ -330,6 +330,8 @@ static int apply_ksymbol(struct machine *m, const struct pending *p)
 	if (!u64map_get(&m->bpf, p->map.start, &gone) || m->maps.v[gone].until != TIME_END)
 		return 0;
 	m->maps.v[gone].until = p->time;
+	if (vec_push(&m->spaces.v[SPACE_KERNEL].changes, p->time))
+		return ERR_NOMEM;
 	return machine_note_change(m, SPACE_KERNEL);
 }
 
@@ -500,6 +502,18 @@ static void view_space(const struct machine *m, const struct process *p, uint64_
 	narrow(v, n ? s->changes.v[n - 1] : 0, n < s->changes.n ? s->changes.v[n] : TIME_END);
 	narrow(v, k ? s->code_changes[k - 1] : 0,
 	       k < s->ncode_changes ? s->code_changes[k] : TIME_END);
+}
+
+void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_view *out)
+{
+	const struct space *s = &m->spaces.v[SPACE_KERNEL];
+	size_t n = count_until(s->changes.v, sizeof(*s->changes.v), s->changes.n, time);
+	*out = (struct thread_view){.thread = NO_ID,
+				    .comm = NO_ID,
+				    .space = SPACE_KERNEL,
+				    .version = (uint32_t)n,
+				    .since = n ? s->changes.v[n - 1] : 0,
+				    .until = n < s->changes.n ? s->changes.v[n] : TIME_END};
 }
 
 /* A thread that was already unlinked when it was sampled has tid 0 (or -1) and its process's

@@ -87,8 +87,8 @@ struct space {
 	VEC(uint32_t) by_start;
 	VEC(struct map_reach) reach;
 	size_t sorted;
-	size_t changed;               /* maps that came or ended since */
-	VEC(uint64_t) changes;        /* times of the mmaps, ascending */
+	size_t changed;        /* maps that came or ended since */
+	VEC(uint64_t) changes; /* times of the mmaps, and when BPF programs went; ascending */
 	const uint64_t *code_changes; /* … and of generated code that was replaced; borrowed */
 	size_t ncode_changes;
 };
@@ -194,6 +194,9 @@ struct thread_view {
 };
 void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64_t time,
 		       struct thread_view *out);
+
+/* The same for the kernel's space: which version it had at `time`, and how long. */
+void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_view *out);
 
 /* The mapping of `space` that holds addr at `time`, or NULL. */
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,

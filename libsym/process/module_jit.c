@@ -104,14 +104,21 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 	return rc;
 }
 
+int jit_read(struct modules *ms, uint32_t dso, struct module **mod)
+{
+	*mod = module_of(ms, dso);
+	if (!*mod)
+		return ERR_NOMEM;
+	return (*mod)->maps_tried ? 0 : maps_open(ms, &ms->machine->dsos.v[dso], *mod);
+}
+
 int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
 	       struct module_lookup *out)
 {
-	const struct dso *d = &ms->machine->dsos.v[map->dso];
-	struct module *mod = module_of(ms, map->dso);
+	struct module *mod;
 	const struct jit_code *code;
 	struct symbol_hit hit;
-	if (!mod || (!mod->maps_tried && maps_open(ms, d, mod)))
+	if (jit_read(ms, map->dso, &mod))
 		return ERR_NOMEM;
 	ip -= how == LOOKUP_RETURN;
 	if (mod->jitdump && jitdump_find(mod->jitdump, ip, time, &code)) {
@@ -128,9 +135,4 @@ int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t 
 	if (!perfmap_find(&mod->perfmap, ip, &hit))
 		return 0;
 	return lookup_named(ms, &hit, 1, out);
-}
-
-int modules_timed(struct modules *ms, uint32_t dso)
-{
-	return dso < ms->n && ms->v[dso] && ms->v[dso]->jitdump;
 }

@@ -60,7 +60,6 @@ int kernel_open(struct modules *ms, const struct kernel_place *place)
 	struct kernel_names *k = &ms->kernel;
 	struct symbol_hit hit;
 	uint64_t text = 0;
-	k->tried = 1;
 	if (kernel_load(ms, place)) {
 		kernel_close(k);
 		return ERR_NOMEM;
@@ -72,7 +71,25 @@ int kernel_open(struct modules *ms, const struct kernel_place *place)
 		text = hit.start;
 	if (text && place->pgoff)
 		k->slide = place->pgoff - text;
+	__atomic_store_n(&k->read, 1, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int kernel_read(struct modules *ms)
+{
+	struct kernel_place place;
+	if (__atomic_load_n(&ms->kernel.read, __ATOMIC_ACQUIRE))
+		return 1;
+	if (ms->preparer) {
+		modules_want_kernel(ms);
+		return 0;
+	}
+	return kernel_place(ms, &place) && kernel_open(ms, &place) ? ERR_NOMEM : 1;
+}
+
+const struct symtab *kernel_table(const struct modules *ms)
+{
+	return ms->kernel.kallsyms.table ? ms->kernel.kallsyms.table : ms->kernel.vmlinux;
 }
 
 const struct map *kernel_map(const struct modules *ms)
@@ -94,24 +111,17 @@ int kernel_place(const struct modules *ms, struct kernel_place *place)
 	return 1;
 }
 
-/* 1 and what vmlinux or kallsyms has at `ip`, 0 or ERR_NOMEM. In a kallsyms of another boot
- * only the kernel itself is as it was, moved as a whole: each module lies elsewhere. */
+/* 1 and what vmlinux or kallsyms has at `ip`, or 0. */
 static int kernel_symbol(struct modules *ms, uint64_t ip, int how, struct symbol_hit *hit)
 {
-	struct kernel_names *k = &ms->kernel;
-	struct kernel_place place;
-	if (!k->tried && kernel_place(ms, &place) && kernel_open(ms, &place))
-		return ERR_NOMEM;
-	const struct symtab *t = k->kallsyms.table ? k->kallsyms.table : k->vmlinux;
-	uint64_t addr = ip - k->slide;
-	return t && lookup_symbol(t, &addr, how, hit) && !(hit->module && k->slide);
+	struct module_symbols s = {.table = kernel_table(ms), .slide = ms->kernel.slide};
+	return s.table && module_symbol_at(&s, NULL, ip, how, hit);
 }
 
 int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out)
 {
 	struct symbol_hit hit;
-	int rc = kernel_symbol(ms, ip, how, &hit);
-	return rc == 1 ? lookup_named(ms, &hit, 0, out) : rc;
+	return kernel_symbol(ms, ip, how, &hit) ? lookup_named(ms, &hit, 0, out) : 0;
 }
 
 /* Is what kallsyms has there a symbol of the module that was mapped there? */
@@ -134,11 +144,8 @@ int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int ho
 	struct symbol_hit hit;
 	if (!strcmp(mapped, "[kernel.kallsyms]"))
 		return lookup_kernel(ms, ip - map->start + map->pgoff, how, out);
-	int rc = kernel_symbol(ms, ip, how, &hit);
-	if (rc == 1 && is_of_module(ms, &hit, mapped))
+	if (kernel_symbol(ms, ip, how, &hit) && is_of_module(ms, &hit, mapped))
 		return lookup_named(ms, &hit, 0, out);
-	if (rc < 0)
-		return rc;
 	struct module *mod = module_of(ms, map->dso);
 	if (!mod)
 		return ERR_NOMEM;

@@ -183,6 +183,74 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 	return 0;
 }
 
+int module_symbol_at(const struct module_symbols *s, const struct map *map, uint64_t ip,
+		     int how, struct symbol_hit *hit)
+{
+	uint64_t addr = ip - s->slide;
+	if (s->file && !elf_file_vaddr(s->file, ip - map->start + map->pgoff, &addr))
+		return 0;
+	/* In a kallsyms of another boot only the kernel itself is as it was, moved as a whole:
+	 * each module lies elsewhere. */
+	return lookup_symbol(s->table, &addr, how, hit) && !(hit->module && s->slide);
+}
+
+/* A DSO without names: nothing has one. */
+static const struct symtab nothing;
+
+static int read_file_of(struct modules *ms, uint32_t dso, uint64_t offset,
+			struct module_symbols *out)
+{
+	struct module *mod = module_of(ms, dso);
+	while (mod && mod->busy && !ms->preparer)
+		pthread_cond_wait(&ms->unbusy, &ms->lock);
+	if (mod && !module_is_read(ms, mod)) {
+		if (ms->preparer) {
+			pthread_mutex_unlock(&ms->lock);
+			modules_want(ms, dso, offset);
+			pthread_mutex_lock(&ms->lock);
+			return 0;
+		}
+		module_read(ms, mod);
+	}
+	if (!mod || !module_is_read(ms, mod))
+		return ERR_NOMEM;
+	if (mod->debuginfo && (ms->opt.inlines || ms->opt.lines))
+		return 1;
+	out->table = mod->symbols ? mod->symbols : &nothing;
+	out->file = mod->files.runtime ? mod->files.runtime : mod->files.debug;
+	return 1;
+}
+
+static int read_jit_of(struct modules *ms, uint32_t dso, struct module_symbols *out)
+{
+	struct module *mod;
+	if (jit_read(ms, dso, &mod))
+		return ERR_NOMEM;
+	out->timed = mod->jitdump != NULL;
+	out->table = mod->jitdump || mod->perfmap_path ? NULL : &nothing;
+	return 1;
+}
+
+int modules_read(struct modules *ms, uint32_t dso, uint64_t offset, struct module_symbols *out)
+{
+	uint8_t kind = ms->machine->dsos.v[dso].kind;
+	int rc = kind == DSO_KERNEL || kind == DSO_MODULE ? kernel_read(ms) : 1;
+	*out = (struct module_symbols){0};
+	pthread_mutex_lock(&ms->lock);
+	if (kind == DSO_KERNEL && rc == 1) {
+		out->table = kernel_table(ms) ? kernel_table(ms) : &nothing;
+		out->slide = ms->kernel.slide;
+	} else if (kind == DSO_FILE || kind == DSO_VDSO) {
+		rc = read_file_of(ms, dso, offset, out);
+	} else if (kind == DSO_ANON) {
+		rc = read_jit_of(ms, dso, out);
+	} else if (kind == DSO_SPECIAL) {
+		out->table = &nothing;
+	}
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
+}
+
 static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, int how,
 		       struct module_lookup *out)
 {
@@ -207,11 +275,10 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	return rc;
 }
 
-int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
-		   int how, struct module_lookup *out)
+static int lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
+		  int how, struct module_lookup *out)
 {
 	const struct dso *d = &ms->machine->dsos.v[map->dso];
-	out->n = 0;
 	switch (d->kind) {
 	case DSO_BPF: /* one program, one symbol: both have the recorded name */
 		out->frames[0] = (struct module_frame){.name = d->name};
@@ -229,4 +296,17 @@ int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint6
 	default:
 		return 0;
 	}
+}
+
+int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
+		   int how, struct module_lookup *out)
+{
+	uint8_t kind = ms->machine->dsos.v[map->dso].kind;
+	out->n = 0;
+	if ((kind == DSO_KERNEL || kind == DSO_MODULE) && kernel_read(ms) < 0)
+		return ERR_NOMEM;
+	pthread_mutex_lock(&ms->lock);
+	int rc = lookup(ms, map, ip, time, how, out);
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
 }

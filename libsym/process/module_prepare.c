@@ -36,8 +36,15 @@ struct preparer {
 /* --- the work ------------------------------------------------------------------------------
  */
 
+int module_is_read(const struct modules *ms, const struct module *mod)
+{
+	return !(mod->files.runtime || mod->files.debug) ||
+	       (mod->symbols_tried &&
+		(mod->debuginfo_tried || !(ms->opt.inlines || ms->opt.lines)));
+}
+
 /* Symbols, then DWARF. Made outside the lock: the module is busy meanwhile. */
-static void build_tables(struct modules *ms, struct module *mod)
+void module_read(struct modules *ms, struct module *mod)
 {
 	struct symtab *symbols = NULL;
 	struct debuginfo *debuginfo = NULL;
@@ -48,7 +55,7 @@ static void build_tables(struct modules *ms, struct module *mod)
 	pthread_mutex_unlock(&ms->lock);
 	if (want_symbols && symtab_from_elf(f->runtime, f->debug, arch_plt(f->runtime),
 					    &symbols, NULL) == ERR_NOMEM)
-		want_symbols = 0; /* modules_lookup will try, and tell */
+		want_symbols = 0; /* modules_read will try, and tell */
 	pthread_mutex_lock(&ms->lock);
 	if (want_symbols) {
 		mod->symbols = symbols;
@@ -74,8 +81,8 @@ static void prepare_dso(struct modules *ms, uint32_t dso, const uint64_t *offset
 	const struct elf_file *f = !mod                 ? NULL
 				   : mod->files.runtime ? mod->files.runtime
 							: mod->files.debug;
-	if (f && (!mod->symbols_tried || !mod->debuginfo_tried))
-		build_tables(ms, mod);
+	if (f && !module_is_read(ms, mod))
+		module_read(ms, mod);
 	struct debuginfo *d = f ? mod->debuginfo : NULL;
 	pthread_mutex_unlock(&ms->lock);
 	for (size_t i = 0; d && i < n; i++) {
@@ -139,7 +146,13 @@ static void *prepare(void *arg)
 /* --- the interface --------------------------------------------------------------------------
  */
 
-/* Without memory nothing is prepared, and modules_lookup does it all. */
+void modules_read_unit(struct modules *ms, uint32_t dso, uint64_t offset)
+{
+	if (ms->opt.inlines || ms->opt.lines)
+		prepare_dso(ms, dso, &offset, 1);
+}
+
+/* Without memory nothing is prepared, and modules_read does it all. */
 void modules_prepare(struct modules *ms, int threads)
 {
 	if (threads <= 0 || ms->preparer)
@@ -192,7 +205,9 @@ void modules_want_kernel(struct modules *ms)
 	if (!p)
 		return;
 	struct kernel_place place;
+	pthread_mutex_lock(&ms->lock);
 	int have = kernel_place(ms, &place);
+	pthread_mutex_unlock(&ms->lock);
 	pthread_mutex_lock(&p->lock);
 	if (have && !p->kernel_wanted) {
 		p->kernel = place;

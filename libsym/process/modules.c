@@ -27,6 +27,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	ms->opt.find.host_is_ours = host_is_ours(&rec->features);
 	ms->opt.find.written_ns = rec->written_ns;
 	pthread_mutex_init(&ms->lock, NULL);
+	pthread_mutex_init(&ms->lookups, NULL);
 	pthread_cond_init(&ms->unbusy, NULL);
 	modules_tell_changes(ms);
 	int r = frame_table_new(&ms->frames, e);
@@ -79,6 +80,7 @@ void modules_free(struct modules *ms)
 	mem_free(ms->recorded_kallsyms);
 	pthread_cond_destroy(&ms->unbusy);
 	pthread_mutex_destroy(&ms->lock);
+	pthread_mutex_destroy(&ms->lookups);
 	mem_free(ms);
 }
 
@@ -122,6 +124,16 @@ struct module *module_of(struct modules *ms, uint32_t dso)
 	if (mod && !mod->opened && module_open(ms, dso, mod))
 		return NULL;
 	return mod;
+}
+
+void modules_lock(struct modules *ms)
+{
+	pthread_mutex_lock(&ms->lookups);
+}
+
+void modules_unlock(struct modules *ms)
+{
+	pthread_mutex_unlock(&ms->lookups);
 }
 
 /* --- unwinding -----------------------------------------------------------------------------

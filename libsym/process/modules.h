@@ -11,6 +11,7 @@
 
 #include "libsym/elf/dso_find.h"
 #include "libsym/name/frame_table.h"
+#include "libsym/elf/symtab.h"
 #include "libsym/process/machine.h"
 
 struct modules_options {
@@ -60,15 +61,40 @@ void modules_tell_changes(struct modules *ms);
 /* Close all files and forget them: for a machine that is filled anew, and then told again. */
 void modules_forget(struct modules *ms);
 
+/* Held by a thread that calls modules_lookup, or interns what that gave, while others may. */
+void modules_lock(struct modules *ms);
+void modules_unlock(struct modules *ms);
+
 /*
  * Frames of address `ip`, which lies in `map`, at `time`. 0 (out->n may be 0: no name) or
- * ERR_NOMEM. One thread at a time.
+ * ERR_NOMEM. It interns strings: one thread at a time, and while others prepare, only of a DSO
+ * that modules_read has said is read.
  */
 int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
 		   int how, struct module_lookup *out);
 
-/* 1 when what an address of this DSO means depends on the time (a jitdump is known for it). */
-int modules_timed(struct modules *ms, uint32_t dso);
+/*
+ * What names the addresses of a DSO, once its files have been read. It never changes, so any
+ * number of threads may look up in it (module_symbol_at).
+ */
+struct module_symbols {
+	/* All that an address means is its symbol. NULL: it takes modules_lookup. */
+	const struct symtab *table;
+	const struct elf_file *file; /* its addresses are the table's; NULL: absolute ones */
+	uint64_t slide;              /* recorded address − address in the table */
+	int timed; /* what an address means depends on the time (a jitdump is known) */
+};
+
+/*
+ * 1 and *out when the files that name addresses of `dso` have been read, also when there are
+ * none. 0: another thread is at it, and is told that `offset` of the DSO is wanted. ERR_NOMEM.
+ * The machine must know all records.
+ */
+int modules_read(struct modules *ms, uint32_t dso, uint64_t offset, struct module_symbols *out);
+
+/* The symbol of s->table that `ip` in `map` has: 1 and *hit, or 0. */
+int module_symbol_at(const struct module_symbols *s, const struct map *map, uint64_t ip,
+		     int how, struct symbol_hit *hit);
 
 struct cfi;
 
@@ -108,9 +134,14 @@ uint32_t modules_dso_named(struct modules *ms, uint32_t name);
  *	modules_prepare(ms, 2)                 once; 0 threads: nothing is prepared
  *	modules_want(ms, dso, offset)          any thread, for addresses that will be looked up
  *	modules_want_stack(ms, entry, nth, …)  any thread, for recorded callchains
- *	modules_prepare_end(ms, 1)             before the first modules_lookup
+ *	modules_read(ms, dso, …)               any thread: is it ready?
+ *	modules_prepare_end(ms, 1)             before the first modules_lookup of what is not
  */
 void modules_prepare(struct modules *ms, int threads);
+
+/* Read the debugging information that modules_lookup needs for an address of a DSO, given as a
+ * file offset, as far as the DSO has some. Any thread, for a DSO that is read. */
+void modules_read_unit(struct modules *ms, uint32_t dso, uint64_t offset);
 
 /* An address of a DSO_FILE or DSO_VDSO, as a file offset. Its file must have been opened by
  * modules_cfi or modules_open, or the machine must not change before modules_prepare_end. */

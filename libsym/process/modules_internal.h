@@ -8,9 +8,8 @@
  *	module_prepare.c     opening files and building tables on threads of their own, ahead of
  *need
  *
- * While samples are read (modules_cfi, modules_root_at, preparing) everything in a module is
- * written under the lock, and libelf's handles are used under it or by the thread that made the
- * module busy. modules_lookup comes after, from one thread, and needs neither.
+ * Everything in a module is written under the lock, and libelf's handles are used under it or
+ * by the thread that made the module busy. Tables never change once they are there.
  */
 #ifndef LIBSYM_PROCESS_MODULES_INTERNAL_H
 #define LIBSYM_PROCESS_MODULES_INTERNAL_H
@@ -45,7 +44,7 @@ struct module {
 
 /* The running kernel's symbols, shared by [kernel.kallsyms] and its modules. */
 struct kernel_names {
-	int tried;
+	int read; /* all below is final; set with release, for readers without the lock */
 	struct kernel_files files;
 	struct kallsyms kallsyms;
 	struct symtab *vmlinux;
@@ -80,11 +79,19 @@ struct modules {
 	struct buf text;
 	pthread_mutex_t lock; /* v, n, the opening of modules and what they say of themselves */
 	pthread_cond_t unbusy;
+	pthread_mutex_t lookups; /* modules_lock; taken before `lock` */
 	struct preparer *preparer;
 };
 
 /* The module of a DSO with its files looked for; NULL when out of memory. Under the lock. */
 struct module *module_of(struct modules *ms, uint32_t dso);
+
+/* Read the module's symbols and DWARF, as far as that was not tried. Under the lock, which is
+ * let go meanwhile. What memory does not suffice for counts as not tried. */
+void module_read(struct modules *ms, struct module *mod);
+
+/* Has all been read that names the module's addresses? */
+int module_is_read(const struct modules *ms, const struct module *mod);
 
 /* Open the module's DWARF; none is no error. 0 or ERR_NOMEM. */
 int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out);
@@ -93,8 +100,15 @@ int module_debuginfo(struct modules *ms, const struct module *mod, struct debugi
 int kernel_place(const struct modules *ms, struct kernel_place *place);
 
 /* Load kallsyms or vmlinux, and how far the recorded kernel was moved from it. After ERR_NOMEM
- * it is as if it had not been tried. */
+ * it is as if it had not been tried. One thread at a time, not under the lock. */
 int kernel_open(struct modules *ms, const struct kernel_place *place);
+
+/* 1 when the kernel's names have been read, 0 while a preparing thread has to, else they are
+ * read now: ERR_NOMEM. */
+int kernel_read(struct modules *ms);
+
+/* The kernel's symbols, read before; NULL: none. */
+const struct symtab *kernel_table(const struct modules *ms);
 
 /* Give its files and tables back: as if it had not been tried. */
 void kernel_close(struct kernel_names *k);
@@ -123,5 +137,9 @@ int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int ho
 		  struct module_lookup *out);
 int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
 	       struct module_lookup *out);
+
+/* The perf map and jitdump of a DSO_ANON, found now if not before. Under the lock. ERR_NOMEM.
+ */
+int jit_read(struct modules *ms, uint32_t dso, struct module **mod);
 
 #endif

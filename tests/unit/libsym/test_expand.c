@@ -39,7 +39,7 @@ static void fold_with(struct pw *w, const char *symfs, char *out, size_t size,
 {
 	struct profile_options opt = {
 		.modules.find = {.no_local = 1, .buildid_dir = "", .symfs = symfs}};
-	struct fold_options how = {.workers = 1};
+	struct fold_options how = {.workers = 1, .aggregate.by = BY_ADDR};
 	struct buf image = {0};
 	struct recording *rec;
 	struct profile *p;
