@@ -1,6 +1,7 @@
 #include "cmd/cli/topics.h"
 #include "cmd/cli/fill.h"
 #include "libtime/explain/causes.h"
+#include "libtime/explain/mechanism.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ static const char words[] =
 const struct topic topics[] = {
 	{"causes", "why threads wait: the rules, and how to write your own", causes_builtin, 0},
 	{"exit-status", "what 0, 1, 2 and 3 mean", exit_status, 0},
+	{"mechanisms", "what tail says that waits were for: the rules", mechanisms_builtin, 0},
 	{"names", "where names of functions come from, and why some are missing", names, 0},
 	{"words", "glossary", words, 1},
 	{NULL, NULL, NULL, 0},

@@ -581,6 +581,27 @@ int causes_roles(const struct causes *c, struct timeline *tl, struct err *e)
 	return timeline_set_roles(tl, c->frames, e);
 }
 
+static int waits_in_futex(const struct stacks *s, uint32_t path)
+{
+	for (; path && s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL;
+	     path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		if (!strcmp(strtab_get(&s->strings, f->name), "futex_wait"))
+			return 1;
+	}
+	return 0;
+}
+
+/* A timer ends a sleep. What a thread ended was none: a futex with a timeout, or a sleep that a
+ * signal cut short. Threads of the kernel may be timers (PREEMPT_RT). */
+static void check_sleep(const struct timeline *tl, struct off *o)
+{
+	if (o->cause != CAUSE_SLEEP || o->waker == TL_NONE || o->waker_context != WAKER_TASK ||
+	    tl->threads.v[o->waker].flags & THREAD_KERNEL)
+		return;
+	o->cause = waits_in_futex(tl->stacks, o->path) ? CAUSE_COND : CAUSE_SIGNAL;
+}
+
 int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
 	struct memos memo = {0};
@@ -590,6 +611,8 @@ int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 		r = cause_of_off(c, tl, &memo, &tl->off.v[i], e);
 		if (!r)
 			r = ask_wakeup(c, tl, &memo, &tl->off.v[i], e);
+		if (!r)
+			check_sleep(tl, &tl->off.v[i]);
 	}
 	u64map_release(&memo.waits);
 	u64map_release(&memo.wakeups);

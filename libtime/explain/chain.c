@@ -35,12 +35,14 @@ int explainer_new(const struct timeline *tl, struct explainer **out, struct err 
 		return err_nomem(e);
 	(*out)->tl = tl;
 	(*out)->place = mem_zalloc(tl->threads.n + 1, sizeof(*(*out)->place));
-	evidence_init(&(*out)->ev, tl);
-	if ((*out)->place)
+	int r = evidence_init(&(*out)->ev, tl, e);
+	if (!r && !(*out)->place)
+		r = err_nomem(e);
+	if (!r)
 		return 0;
 	explainer_free(*out);
 	*out = NULL;
-	return err_nomem(e);
+	return r;
 }
 
 void explainer_free(struct explainer *x)

@@ -75,6 +75,7 @@ struct chain_part {
 	uint32_t path;          /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
 	uint32_t function;      /* frame id of its innermost application frame; 0 */
 	uint32_t off;           /* index of timeline.off; TL_NONE for running */
+	const struct mechanism *mechanism; /* of `path`; NULL; life: the explainer's */
 	uint8_t state, cause;
 	uint8_t end; /* of most of its time */
 	uint8_t via; /* how the actor kept it there */
@@ -97,6 +98,8 @@ struct chain_link {
 	uint32_t path, off;    /* likewise */
 	int16_t prio;          /* VIA_CPU: the priority it ran with; else -1 */
 	uint64_t samples;      /* taken in its running time */
+	/* Of a link behind a wait: what it did meanwhile; NULL. */
+	const struct mechanism *doing;
 	uint8_t guessed; /* its function while running is that of its wakeup or switch-out */
 };
 
@@ -189,6 +192,13 @@ static inline const struct chain_part *link_part(const struct explanation *x,
 						 const struct chain_link *l)
 {
 	return l->nparts ? &x->parts.v[l->part] : NULL;
+}
+
+/* What a link's thread waited for, where the chain goes on behind it; NULL. */
+static inline const struct mechanism *link_mechanism(const struct explanation *x,
+						     const struct chain_link *l)
+{
+	return l->next_ns ? x->parts.v[l->followed].mechanism : NULL;
 }
 
 #endif

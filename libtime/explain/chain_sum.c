@@ -2,6 +2,7 @@
  * chain_internal.h.
  */
 #include "libtime/explain/chain_internal.h"
+#include "libtime/explain/lock_held.h"
 
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ static const struct candidate *actor_of(const struct explainer *x, uint32_t part
 }
 
 /* The next link: who kept this one in its largest part for most of that, if that is as much as
- * each other part of it. */
+ * each other part of it. What the thread did itself needs no other: who ended that helped. */
 static const struct candidate *best_candidate(const struct explainer *x)
 {
 	const struct chain_link *l = x->link;
@@ -39,7 +40,8 @@ static const struct candidate *best_candidate(const struct explainer *x)
 		if (part_order(&v[i], &v[best]) < 0)
 			best = i;
 	const struct candidate *c = l->nparts ? actor_of(x, best) : NULL;
-	if (!c || c->ns <= v[best].ns / 2)
+	const struct mechanism *m = c ? v[best].mechanism : NULL;
+	if (!c || c->ns <= v[best].ns / 2 || (m && m->kind == MECHANISM_STATE))
 		return NULL;
 	for (uint32_t i = l->part; i < l->part + l->nparts; i++)
 		if (i != best && v[i].ns > c->ns)
@@ -47,7 +49,26 @@ static const struct candidate *best_candidate(const struct explainer *x)
 	return c;
 }
 
-/* Who kept the link in its parts, and what ended most of each. */
+/* The stack that ended a wait; 0 for none. */
+static uint32_t waker_path(const struct explainer *x, uint32_t off)
+{
+	return off != TL_NONE ? x->tl->off.v[lock_retried(x->tl, off)].waker_path : 0;
+}
+
+/* What a part is by its stacks. Of code that ran they say what it did for others at most. */
+static const struct mechanism *mechanism_of_part(const struct explainer *x,
+						 const struct chain_part *p)
+{
+	const struct mechanism *m;
+	if (p->state == PART_BLOCKED)
+		return mechanism_of(x->ev.mechanisms, p->path, waker_path(x, p->off));
+	if (p->state != PART_RUNNING || x->link->guessed)
+		return NULL;
+	m = mechanism_of(x->ev.mechanisms, p->path, 0);
+	return m && m->kind == MECHANISM_STATE ? m : NULL;
+}
+
+/* Who kept the link in its parts, what ended most of each, and what it was for. */
 static void sum_parts(struct explainer *x)
 {
 	struct chain_part *v = x->out->parts.v;
@@ -66,10 +87,24 @@ static void sum_parts(struct explainer *x)
 		for (uint8_t end = 0; end < END_COUNT; end++)
 			if (v[i].by_end[end] > v[i].by_end[v[i].end])
 				v[i].end = end;
+		v[i].mechanism = mechanism_of_part(x, &v[i]);
 		/* who had the CPU is worth telling though more of it was not seen */
 		if (v[i].state == PART_RUNNABLE && v[i].kept_ns > v[i].ns / 10)
 			v[i].end = END_QUEUED;
 	}
+}
+
+static void name_doing(struct explainer *x)
+{
+	struct chain_link *l = x->link;
+	uint32_t hot = 0;
+	for (uint32_t i = l->part; i < l->part + l->nparts; i++)
+		if (x->out->parts.v[i].state == PART_RUNNING)
+			hot = x->out->parts.v[i].path;
+	if (l->via == VIA_WAKER || l->via == VIA_OWNER)
+		l->doing = mechanism_doing(
+			x->ev.mechanisms, hot,
+			waker_path(x, x->out->chain.v[x->out->chain.n - 1].off), l->comm);
 }
 
 static void name_link(struct explainer *x, const struct candidate *next)
@@ -208,6 +243,7 @@ int chain_end_link(struct explainer *x, const struct candidate **next)
 	if (x->windows.n > 1)
 		l->thread = main_thread(x, l);
 	l->comm = comm_at(x, l);
+	name_doing(x);
 	return 0;
 }
 

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void evidence_init(struct evidence *x, const struct timeline *tl)
+int evidence_init(struct evidence *x, const struct timeline *tl, struct err *e)
 {
 	*x = (struct evidence){.tl = tl};
+	return mechanisms_new(tl, &x->mechanisms, e);
 }
 
 void evidence_release(struct evidence *x)
 {
+	mechanisms_free(x->mechanisms);
 	tl_runs_release(&x->runs);
 	vec_release(&x->last_run);
 	vec_release(&x->samples.id);

@@ -8,6 +8,7 @@
 #define LIBTIME_EXPLAIN_EVIDENCE_H
 
 #include "libtime/explain/app_frame.h"
+#include "libtime/explain/mechanism.h"
 #include "libtime/sched/timeline.h"
 
 /* A wait for a lock, or for a futex that may be one, and when which thread ended it. */
@@ -25,6 +26,7 @@ struct lock_mark {
 
 struct evidence {
 	const struct timeline *tl; /* borrowed, finished */
+	struct mechanisms *mechanisms;
 	struct tl_runs runs;
 	VEC(size_t) last_run;            /* of a CPU: where the last question about it led to */
 	struct by_thread {               /* ids of samples or marks: by thread, then in time */
@@ -40,8 +42,9 @@ struct evidence {
 	int have_tids;
 };
 
-/* Nothing is looked up yet: indices are made by the first question that needs them. */
-void evidence_init(struct evidence *x, const struct timeline *tl);
+/* Nothing is looked up yet: indices are made by the first question that needs them. ERR_NOMEM;
+ * then, too, evidence_release. */
+int evidence_init(struct evidence *x, const struct timeline *tl, struct err *e);
 void evidence_release(struct evidence *x);
 
 /* A stretch of a thread's time. */

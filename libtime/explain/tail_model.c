@@ -58,6 +58,9 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 		.process = neighbour ? t->process_of.v[l->thread] : l->comm,
 		.via = l->via,
 		.held = held ? l[-1].cause : (uint8_t)CAUSE_UNKNOWN,
+		.for_what = held ? link_mechanism(x, l - 1) : NULL,
+		.doing = l->doing,
+		.mechanism = p ? p->mechanism : NULL,
 		.state = p ? p->state : (uint8_t)PART_UNKNOWN,
 		.cause = p ? p->cause : (uint8_t)CAUSE_UNKNOWN,
 		.end = p ? p->end : (uint8_t)END_NONE,
@@ -366,16 +369,23 @@ static int add_unseen(struct tail *t)
 	return r;
 }
 
-static int is_neighbour(const struct tail *t, const struct tail_group *g)
+/* What a root held up, where that says more than what it did meanwhile: a CPU, or a lock or
+ * wait with a name of its own. 0 for nothing of that kind; equal keys are one group. */
+static uint64_t held_key(const struct tail_root *r)
 {
-	return t->rows.v[g->row].root.via == VIA_CPU;
+	if (r->via == VIA_CPU)
+		return mix(5, r->process);
+	return r->for_what
+		       ? mix(mix(6, (uintptr_t)r->for_what), mix((uintptr_t)r->doing, r->comm))
+		       : 0;
 }
 
-/* The groups of processes of one name that had the CPU become one. It is named by the function
- * that most of it has, if there is one: that of the largest group, which comes first. */
-static int join_neighbours(struct tail *t)
+/* Groups that held up the same become one: processes of one name that had the CPU, threads of
+ * one name that had the GIL. It is named by the function that most of it has, if there is one:
+ * that of the largest group, which comes first. */
+static int join_holders(struct tail *t)
 {
-	struct u64map index = {0}; /* name → group */
+	struct u64map index = {0}; /* key → group */
 	size_t kept = 0;
 	uint32_t at;
 	int r = 0;
@@ -386,14 +396,13 @@ static int join_neighbours(struct tail *t)
 		return ERR_NOMEM;
 	for (size_t i = 0; !r && i < t->groups.n; i++) {
 		struct tail_group g = t->groups.v[i];
-		uint32_t process = t->rows.v[g.row].root.process;
-		int joins = is_neighbour(t, &g);
-		if (joins && u64map_get(&index, process, &at)) {
+		uint64_t key = held_key(&t->rows.v[g.row].root);
+		if (key && u64map_get(&index, key, &at)) {
 			t->groups.v[at].count += g.count;
 			t->groups.v[at].ns += g.ns;
 			continue;
 		}
-		r = joins ? u64map_put(&index, process, (uint32_t)kept) : 0;
+		r = key ? u64map_put(&index, key, (uint32_t)kept) : 0;
 		named[kept] = g.nameless ? 0 : g.count;
 		t->groups.v[kept++] = g;
 	}
@@ -417,7 +426,7 @@ static int group_rows(struct tail *t)
 	if (!r && by_root)
 		r = add_unseen(t);
 	if (!r && by_root)
-		r = join_neighbours(t);
+		r = join_holders(t);
 	u64map_release(&index);
 	if (!r && t->groups.n)
 		qsort(t->groups.v, t->groups.n, sizeof(*t->groups.v), group_order);

@@ -17,7 +17,9 @@ struct tail_root {
 	uint32_t function; /* frame id; 0 = not known */
 	uint32_t path;     /* the stack it stands in; 0 = none */
 	uint8_t state, cause, end, via;
-	uint8_t held;    /* VIA_WAKER, VIA_OWNER: the cause of the wait that it ended */
+	uint8_t held; /* VIA_WAKER, VIA_OWNER: the cause of the wait that it ended */
+	/* What that wait was for, what it did meanwhile, and what its own part is; NULL. */
+	const struct mechanism *for_what, *doing, *mechanism;
 	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
 };
 
@@ -69,7 +71,8 @@ int tail_group_of(const char *name);
 
 /* By root, code that ran, or waited for a CPU, in a function and in one that it called is one
  * group, the caller's: which of the two a sample or a preemption meets is chance. The processes
- * of one name that had the CPU are one group, whatever their threads ran.
+ * of one name that had the CPU are one group, whatever their threads ran, and so are threads of
+ * one name that held a lock with a name of its own (mechanism.h).
  *
  * An episode whose root's code no sample saw joins the largest group of that thread
  * name and cause. Where there is none, they are one group; its function is the one that most of

@@ -149,6 +149,8 @@ static void put_doing(struct answer *a)
 	case PART_RUNNING:
 		put(a, "running");
 		put_place(a, " ");
+		if (p->mechanism)
+			buf_fmt(a->b, ", %s", p->mechanism->words);
 		return;
 	case PART_RUNNABLE:
 		put(a, "waiting for a CPU");
@@ -157,7 +159,11 @@ static void put_doing(struct answer *a)
 		put(a, "throttled by its CPU quota");
 		break;
 	case PART_BLOCKED:
-		if (wanted(p->cause))
+		if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
+			put(a, p->mechanism->words);
+		else if (p->mechanism)
+			buf_fmt(a->b, "waiting for %s", p->mechanism->words);
+		else if (wanted(p->cause))
 			put(a, wanted(p->cause));
 		else
 			buf_fmt(a->b, "blocked (%s)", cause_name(p->cause));
@@ -167,12 +173,6 @@ static void put_doing(struct answer *a)
 		return;
 	}
 	put_place(a, " in ");
-}
-
-static int held_lock(const struct chain_link *l)
-{
-	return l->via == VIA_OWNER || (l->via == VIA_WAKER && (l[-1].cause == CAUSE_LOCK ||
-							       l[-1].cause == CAUSE_RWLOCK));
 }
 
 /* Who waited for the i-th link: the threads of the question for the first. */
@@ -187,25 +187,49 @@ static void put_waiter(struct answer *a, size_t i)
 }
 
 /* "low held the lock that high wanted". */
+static void put_lock_role(struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	put_name(a, l->comm);
+	buf_fmt(a->b, " held %s ", m ? m->words : "the lock");
+	put(a, m || i > 1 || a->ncomms == 1 ? "that " : "");
+	put_waiter(a, i);
+	put(a, " wanted");
+	if (l->doing)
+		buf_fmt(a->b, ", %s", l->doing->words);
+}
+
+/* "front waited for room in a full pipe, which reader emptied". */
+static void put_wait_role(struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	put_waiter(a, i);
+	put(a, " waited for ");
+	if (!m || !*m->verb) {
+		put_name(a, l->comm);
+		return;
+	}
+	buf_fmt(a->b, "%s, which ", m->words);
+	put_name(a, l->comm);
+	buf_fmt(a->b, " %s", m->verb);
+	if (l->doing)
+		buf_fmt(a->b, " %s", l->doing->words);
+}
+
 static void put_role(struct answer *a, size_t i)
 {
 	const struct chain_link *l = &a->x.chain.v[i];
-	int lock = held_lock(l);
 	if (l->via == VIA_CPU) {
 		put_name(a, i + 1 == a->x.chain.n ? a->t->rows.v[a->group->row].root.process
 						  : l->comm);
 		put(a, " had the CPU");
-		return;
+	} else if (words_held_lock(&a->x, l)) {
+		put_lock_role(a, i);
+	} else {
+		put_wait_role(a, i);
 	}
-	if (lock) {
-		put_name(a, l->comm);
-		put(a, " held the lock ");
-		put(a, i > 1 || a->ncomms == 1 ? "that " : "");
-	}
-	put_waiter(a, i);
-	put(a, lock ? " wanted" : " waited for ");
-	if (!lock)
-		put_name(a, l->comm);
 }
 
 /* No other thread is the root. */
@@ -235,24 +259,36 @@ static void put_alone(struct answer *a)
 		put(a, ", which several threads had in turn");
 }
 
+/* What the root did, behind its role: ", asleep in f()", "; reader was asleep in f()". */
+static void put_root(struct answer *a)
+{
+	const struct chain_link *root = explanation_root(&a->x), *before = root - 1;
+	const struct chain_part *p = root_part(a);
+	const struct mechanism *m = link_mechanism(&a->x, before);
+	int did = root->via == VIA_CPU || m || words_held_lock(&a->x, root);
+	int unnamed = p && p->state == PART_RUNNING && !p->function;
+	if (did && (a->group->nameless || unnamed))
+		return;
+	if (root->via == VIA_CPU || words_held_lock(&a->x, root)) {
+		put(a, ", ");
+	} else if (m && *m->verb) {
+		put(a, "; ");
+		put_name(a, root->comm);
+		put(a, " was ");
+	} else {
+		put(a, ", which was ");
+	}
+	put_doing(a);
+}
+
 /* Behind a thread that had the CPU stands whose CPU it was; else what the root did comes before
  * those that it held up. */
 static void put_chain(struct answer *a)
 {
 	size_t last = a->x.chain.n - 1;
-	const struct chain_link *root = &a->x.chain.v[last];
 	put_role(a, last);
-	if (root->via != VIA_CPU || last == 1) {
-		const struct chain_part *p = root_part(a);
-		int running = p && p->state == PART_RUNNING;
-		int named = p && p->function && !a->group->nameless;
-		if (held_lock(root) || root->via == VIA_CPU)
-			put(a, running && !named ? "" : ", ");
-		else
-			put(a, ", which was ");
-		if (!running || named || root->via == VIA_WAKER)
-			put_doing(a);
-	}
+	if (explanation_root(&a->x)->via != VIA_CPU || last == 1)
+		put_root(a);
 	if (last == 1)
 		return;
 	put(a, " while ");
@@ -266,7 +302,7 @@ static void put_share(struct answer *a)
 {
 	const struct chain_part *p = root_part(a);
 	uint64_t whole = a->x.chain.v[0].ns;
-	if (p && p->ns < whole / 4 * 3)
+	if (p && p->ns < whole / 4 * 3 && !a->group->nameless)
 		buf_fmt(a->b, " (%u %% of the time)",
 			(unsigned)(100 * (double)p->ns / (double)whole + 0.5));
 }

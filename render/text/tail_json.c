@@ -229,6 +229,14 @@ static void recurrence(struct writer *w)
 /* --- groups --------------------------------------------------------------------------------
  */
 
+static void mechanism(struct writer *w, const char *key, const struct mechanism *m)
+{
+	if (m)
+		json_str(&w->j, key, m->name);
+	else
+		json_null(&w->j, key);
+}
+
 static void root_members(struct writer *w, const struct tail_root *r)
 {
 	json_i64(&w->j, "tid", w->tl->threads.v[r->thread].tid);
@@ -240,6 +248,7 @@ static void root_members(struct writer *w, const struct tail_root *r)
 	json_i64(&w->j, "pid", w->tl->threads.v[r->thread].pid);
 	json_str(&w->j, "via", link_via_name(r->via));
 	string(w, "process", r->process);
+	mechanism(w, "mechanism", r->mechanism ? r->mechanism : r->for_what);
 }
 
 static void holder(struct writer *w, const struct tail_holder *h)

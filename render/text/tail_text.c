@@ -523,9 +523,8 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 	} else {
 		uint32_t function = appframe_telling(d->t->tl, l->path);
 		units_part(b, l->next_ns, l->ns);
-		buf_fmt(b, " %s", part_state_name(l->state));
-		if (l->state == PART_BLOCKED)
-			buf_fmt(b, " (%s)", cause_name(l->cause));
+		buf_char(b, ' ');
+		words_blocked(b, x, l);
 		if (function) {
 			buf_str(b, " in ");
 			words_function(b, d->t->tl, function);

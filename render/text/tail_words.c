@@ -128,11 +128,24 @@ void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 /* --- what a link did -----------------------------------------------------------------------
  */
 
+/* "waiting for the GIL", "throttled, too many dirty pages". */
+static void put_mechanism(struct buf *b, const struct mechanism *m)
+{
+	buf_fmt(b, "%s%s", m->kind == MECHANISM_STATE ? "" : "waiting for ", m->words);
+}
+
 static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
 {
 	const struct timeline *tl = ev->tl;
 	uint32_t how = innermost_user(tl->stacks, p->path);
-	if (p->cause == CAUSE_SLEEP) {
+	if (p->mechanism) {
+		put_mechanism(b, p->mechanism);
+		buf_fmt(b, " (%s)", cause_name(p->cause));
+		if (p->function) {
+			buf_str(b, " in ");
+			words_function(b, tl, p->function);
+		}
+	} else if (p->cause == CAUSE_SLEEP) {
 		buf_str(b, p->function ? "asleep in " : "asleep");
 		if (p->function)
 			words_function(b, tl, p->function);
@@ -152,7 +165,8 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 		buf_str(b, ", until a packet arrived");
 		break;
 	case END_IRQ:
-		if (p->cause != CAUSE_IO && p->cause != CAUSE_FAULT)
+		if (p->cause != CAUSE_IO && p->cause != CAUSE_FAULT &&
+		    !(p->mechanism && p->mechanism->kind == MECHANISM_STATE))
 			buf_str(b, ", ended by an interrupt (timer or device)");
 		break;
 	case END_OPEN:
@@ -302,6 +316,8 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 			buf_str(b, " < ");
 			words_function(b, ev->tl, caller);
 		}
+		if (p->mechanism)
+			buf_fmt(b, ", %s", p->mechanism->words);
 		break;
 	case PART_BLOCKED:
 		blocked_part(b, ev, p);
@@ -328,6 +344,17 @@ static void rest(struct buf *b, uint64_t ns, uint64_t whole, size_t parts)
 	units_part(b, ns, whole);
 	buf_str(b, " in ");
 	units_plural(b, parts, "smaller part", "smaller parts");
+}
+
+void words_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l)
+{
+	const struct mechanism *m = l->state == PART_BLOCKED ? link_mechanism(x, l) : NULL;
+	if (m)
+		put_mechanism(b, m);
+	else
+		buf_str(b, part_state_name(l->state));
+	if (l->state == PART_BLOCKED)
+		buf_fmt(b, " (%s)", cause_name(l->cause));
 }
 
 void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
@@ -418,9 +445,6 @@ static int waited_for_exec(const struct stacks *s, uint32_t path)
 static const char *hold_words(const struct evidence *ev, const struct chain_link *l)
 {
 	switch (l->cause) {
-	case CAUSE_LOCK:
-	case CAUSE_RWLOCK:
-		return "held the lock for ";
 	case CAUSE_FUTEX: /* a lock or a condition: nobody knows */
 		return "woke it from its futex only after ";
 	case CAUSE_SEMAPHORE: /* held it, or had nothing to hand over yet */
@@ -446,6 +470,21 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 	default:
 		return "kept it waiting for ";
 	}
+}
+
+/* "held the GIL for ", of a link behind another. */
+static void put_hold(struct buf *b, const struct evidence *ev, const struct explanation *x,
+		     const struct chain_link *l)
+{
+	const struct mechanism *m = link_mechanism(x, l - 1);
+	if (!words_held_lock(x, l)) {
+		buf_str(b, hold_words(ev, l - 1));
+		return;
+	}
+	buf_fmt(b, "held %s", m ? m->words : "the lock");
+	if (l->doing)
+		buf_fmt(b, " %s", l->doing->words);
+	buf_str(b, " for ");
 }
 
 /* " (nice 19)", where it is not the usual one. */
@@ -481,10 +520,7 @@ static void inversion(struct buf *b, const struct timeline *tl, const struct exp
 	for (size_t i = 1; i < x->chain.n && waiter >= 0; i++) {
 		const struct chain_link *l = &x->chain.v[i];
 		int holder = prio_of_wait(tl, x, l);
-		int held = l->via == VIA_OWNER ||
-			   (l->via == VIA_WAKER &&
-			    (l[-1].cause == CAUSE_LOCK || l[-1].cause == CAUSE_RWLOCK));
-		if (!held || holder <= waiter)
+		if (!words_held_lock(x, l) || holder <= waiter)
 			continue;
 		buf_str(b, "; priority inversion: ");
 		words_thread(b, tl, self->thread, self->comm);
@@ -518,6 +554,8 @@ static const char *nobody(const struct chain_part *p)
 		return "a CPU quota: ";
 	if (p->end == END_TIMED_OUT)
 		return "no holder seen: ";
+	if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
+		return "no other thread: ";
 	return p->kept_ns ? "no single thread: " : "no other thread: ";
 }
 
@@ -538,7 +576,7 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 	} else {
 		put_prio(b, prio_of_wait(tl, x, l));
 		buf_char(b, ' ');
-		buf_str(b, hold_words(ev, l - 1));
+		put_hold(b, ev, x, l);
 	}
 	units_duration(b, l->ns);
 	buf_str(b, ": ");
@@ -574,16 +612,33 @@ void words_rhythm(struct buf *b, const struct recurrence *r, const char *they)
 	buf_char(b, '.');
 }
 
-/* What the root did to who waited for it: "held the lock"; NULL where there is nothing to say
- * but what it did itself. */
-static const char *role(const struct tail_root *r)
+static int ended_lock(unsigned via, unsigned cause, const struct mechanism *m)
 {
+	return via == VIA_OWNER ||
+	       (via == VIA_WAKER && (cause == CAUSE_LOCK || cause == CAUSE_RWLOCK ||
+				     (m && m->kind == MECHANISM_LOCK)));
+}
+
+int words_held_lock(const struct explanation *x, const struct chain_link *l)
+{
+	return l->via != VIA_SELF && ended_lock(l->via, l[-1].cause, link_mechanism(x, l - 1));
+}
+
+/* What the root did to who waited for it: "held the GIL"; nothing where there is nothing to say
+ * but what it did itself. 1 when something was said. */
+static int put_role(struct buf *b, const struct tail_root *r)
+{
+	const struct mechanism *m = r->for_what;
+	size_t at = b->n;
 	if (r->via == VIA_CPU)
-		return "had the CPU";
-	if (r->via == VIA_OWNER ||
-	    (r->via == VIA_WAKER && (r->held == CAUSE_LOCK || r->held == CAUSE_RWLOCK)))
-		return "held the lock";
-	return NULL;
+		buf_str(b, "had the CPU");
+	else if (ended_lock(r->via, r->held, m))
+		buf_fmt(b, "held %s", m ? m->words : "the lock");
+	else if (m)
+		buf_str(b, m->words);
+	if (r->doing && b->n > at)
+		buf_fmt(b, " %s", r->doing->words);
+	return b->n > at;
 }
 
 static const char *doing_words(const struct tail_root *r)
@@ -619,12 +674,16 @@ void words_root_brief(struct buf *b, const struct tail *t, const struct tail_roo
 static void root_cell(struct buf *b, const struct tail *t, const struct tail_root *r,
 		      int nameless)
 {
-	const char *did = role(r);
 	words_name(b, t->tl, r->via == VIA_CPU ? r->process : r->comm);
-	buf_fmt(b, ": %s", did ? did : "");
-	if (did && r->state == PART_RUNNING && (!r->function || nameless))
+	buf_str(b, ": ");
+	int did = put_role(b, r);
+	if (did && (nameless || (r->state == PART_RUNNING && !r->function)))
 		return;
-	buf_fmt(b, "%s%s", did ? ", " : "", doing_words(r));
+	buf_str(b, did ? ", " : "");
+	if (r->mechanism)
+		put_mechanism(b, r->mechanism);
+	else
+		buf_str(b, doing_words(r));
 	if (r->function && !nameless)
 		put_place(b, t, r);
 }

@@ -29,6 +29,13 @@ void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max);
 void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
 		 const struct chain_link *l);
 
+/* How a link waited for the next one: "waiting for the GIL (lock)", "blocked (cond)",
+ * "preempted". */
+void words_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l);
+
+/* 1 when the link kept the one before it from a lock. */
+int words_held_lock(const struct explanation *x, const struct chain_link *l);
+
 /* The root in one sentence, without "root cause: ": "thread back/4715 held the lock for 6.4 ms:
  * ...; the other 0.3 ms: ...", which add up to the episode. */
 void words_root(struct buf *b, struct evidence *ev, const struct explanation *x);

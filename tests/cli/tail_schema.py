@@ -9,7 +9,7 @@ runnable_ns preempted_ns throttled_ns unknown_ns blocked_by cause state cpu stac
 samples chain shares root suspect open missing function holder events""".split()
 CAUSES = """lock rwlock semaphore cond join barrier futex sleep poll net pipe io fault child signal
 throttle preempt runqueue yield stopped exit unknown""".split()
-ROOT = "tid comm process cause function ns state pid via".split()
+ROOT = "tid comm process mechanism cause function ns state pid via".split()
 LINK = "tid comm state cause ns stack pid via prio next_ns function".split()
 VIAS = "self waker owner cpu".split()
 ENDS = """ran device timer network interrupt nobody open no_wakeup cycle depth gone others

@@ -1,0 +1,306 @@
+#include "libtime/explain/mechanism.h"
+#include "base/arena.h"
+#include "base/mem.h"
+#include "libsym/name/frame_table.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+const char mechanisms_builtin[] =
+#include "libtime/explain/mechanisms.rules.inc"
+	;
+
+enum {
+	INNERMOST = 24,       /* user frames that tell a mechanism */
+	MAX_CONDITIONS = 128, /* of a table */
+	WORDS = MAX_CONDITIONS / 64,
+	PER_RULE = 4,
+};
+
+enum side { SIDE_KERNEL, SIDE_USER, SIDE_WAKER };
+
+/* Globs that one frame must fit; a bit in the masks of frames. */
+struct condition {
+	const char *globs; /* '\0'-separated, ended by an empty one */
+	uint8_t side;      /* enum side */
+};
+
+struct rule {
+	struct mechanism is;
+	const char *comm; /* globs, or NULL */
+	uint8_t condition[PER_RULE], conditions;
+};
+
+struct mask {
+	uint64_t bits[WORDS];
+};
+
+struct mechanisms {
+	const struct timeline *tl;
+	struct arena text;
+	VEC(struct rule) rules;
+	VEC(struct condition) conditions;
+	struct mask *of_frame; /* valid where known[] is set */
+	uint8_t *known;
+	size_t nframes;
+};
+
+/* --- reading rules -------------------------------------------------------------------------
+ */
+
+struct line {
+	struct mechanisms *m;
+	const char *name; /* of the file */
+	unsigned number;
+	struct err *e;
+};
+
+static int bad_line(const struct line *at, const char *why, const char *what)
+{
+	return err_set(at->e, ERR_FORMAT, "%s:%u: %s: %s", at->name, at->number, why, what);
+}
+
+/* "a|__b" → "a\0b\0\0": leading underscores go, as they do in the frames' names. */
+static const char *globs_of(struct mechanisms *m, const char *s, int frames)
+{
+	char *out = arena_bytes(&m->text, strlen(s) + 2), *w = out;
+	if (!out)
+		return NULL;
+	for (int start = 1; *s; s++) {
+		if (start && frames && *s == '_')
+			continue;
+		start = *s == '|';
+		*w++ = start ? '\0' : *s;
+	}
+	*w++ = '\0';
+	*w = '\0';
+	return out;
+}
+
+static int globs_match(const char *globs, const char *name)
+{
+	for (; *globs; globs += strlen(globs) + 1)
+		if (!fnmatch(globs, name, 0))
+			return 1;
+	return 0;
+}
+
+static int add_condition(const struct line *at, struct rule *r, unsigned side,
+			 const char *value)
+{
+	struct mechanisms *m = at->m;
+	struct condition c = {globs_of(m, value, 1), (uint8_t)side};
+	if (m->conditions.n >= MAX_CONDITIONS || r->conditions >= PER_RULE)
+		return err_set(at->e, ERR_LIMIT, "%s:%u: too many conditions", at->name,
+			       at->number);
+	r->condition[r->conditions++] = (uint8_t)m->conditions.n;
+	return !c.globs || vec_push(&m->conditions, c) ? err_nomem(at->e) : 0;
+}
+
+static int take_condition(const struct line *at, struct rule *r, char *word)
+{
+	static const char *const sides[] = {"kernel", "user", "waker"};
+	char *value = strchr(word, '=');
+	if (!value || !value[1])
+		return bad_line(at, "not a condition of a rule", word);
+	*value++ = '\0';
+	for (unsigned i = 0; i < sizeof(sides) / sizeof(*sides); i++)
+		if (!strcmp(word, sides[i]))
+			return add_condition(at, r, i, value);
+	if (strcmp(word, "comm"))
+		return bad_line(at, "not a condition of a rule", word);
+	r->comm = globs_of(at->m, value, 0);
+	return r->comm ? 0 : err_nomem(at->e);
+}
+
+/* A text without the blanks around it. */
+static const char *trimmed(struct mechanisms *m, const char *s, size_t n)
+{
+	while (n && strchr(" \t\r", *s)) {
+		s++;
+		n--;
+	}
+	while (n && strchr(" \t\r", s[n - 1]))
+		n--;
+	return arena_strndup(&m->text, s, n);
+}
+
+/* ": the GIL" or ": a pipe : wrote". */
+static int take_words(const struct line *at, struct rule *r, const char *s)
+{
+	const char *verb = strstr(s, " : ");
+	size_t n = verb ? (size_t)(verb - s) : strlen(s);
+	r->is.words = trimmed(at->m, s, n);
+	r->is.verb = trimmed(at->m, verb ? verb + 3 : "", verb ? strlen(verb + 3) : 0);
+	return r->is.words && r->is.verb ? 0 : err_nomem(at->e);
+}
+
+static int take_head(const struct line *at, struct rule *r, char *head)
+{
+	static const char *const kinds[] = {"lock", "wait", "state", "doing"};
+	char *save = NULL, *word = strtok_r(head, " \t", &save);
+	unsigned kind = 0;
+	while (word && kind < sizeof(kinds) / sizeof(*kinds) && strcmp(word, kinds[kind]))
+		kind++;
+	if (!word || kind == sizeof(kinds) / sizeof(*kinds))
+		return bad_line(at, "neither lock, wait, state nor doing", word ? word : "");
+	r->is.kind = (uint8_t)kind;
+	word = strtok_r(NULL, " \t", &save);
+	if (!word)
+		return bad_line(at, "a rule without a name", kinds[kind]);
+	r->is.name = arena_strndup(&at->m->text, word, strlen(word));
+	int rc = r->is.name ? 0 : err_nomem(at->e);
+	while (!rc && (word = strtok_r(NULL, " \t", &save)))
+		rc = take_condition(at, r, word);
+	return rc;
+}
+
+/* One line, writable. */
+static int take_line(const struct line *at, char *line)
+{
+	struct rule r = {0};
+	char *comment = strstr(line, " #"), *words;
+	if (comment)
+		*comment = '\0';
+	line += strspn(line, " \t\r");
+	if (!*line || *line == '#')
+		return 0;
+	words = strstr(line, " : ");
+	if (!words)
+		return bad_line(at, "a rule without words", line);
+	*words = '\0';
+	int rc = take_head(at, &r, line);
+	if (!rc)
+		rc = take_words(at, &r, words + 3);
+	return rc ? rc : vec_push(&at->m->rules, r) ? err_nomem(at->e) : 0;
+}
+
+static int take_text(struct line *at, const char *text, size_t n)
+{
+	int r = 0;
+	for (const char *p = text, *end = text + n; !r && p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)((nl ? nl : end) - p);
+		char *line = mem_strndup(p, len);
+		at->number++;
+		r = line ? take_line(at, line) : err_nomem(at->e);
+		mem_free(line);
+		p += len + 1;
+	}
+	return r;
+}
+
+int mechanisms_parse(const struct timeline *tl, const char *text, size_t n, const char *name,
+		     struct mechanisms **out, struct err *e)
+{
+	struct mechanisms *m = *out = mem_zalloc(1, sizeof(*m));
+	if (!m)
+		return err_nomem(e);
+	m->tl = tl;
+	m->nframes = tl->stacks->frames.n;
+	m->of_frame = mem_zalloc(m->nframes + 1, sizeof(*m->of_frame));
+	m->known = mem_zalloc(m->nframes + 1, 1);
+	struct line at = {.m = m, .name = name, .e = e};
+	int r = m->of_frame && m->known ? take_text(&at, text, n) : err_nomem(e);
+	if (r) {
+		mechanisms_free(m);
+		*out = NULL;
+	}
+	return r;
+}
+
+int mechanisms_new(const struct timeline *tl, struct mechanisms **out, struct err *e)
+{
+	return mechanisms_parse(tl, mechanisms_builtin, strlen(mechanisms_builtin),
+				"mechanisms.rules", out, e);
+}
+
+void mechanisms_free(struct mechanisms *m)
+{
+	if (!m)
+		return;
+	vec_release(&m->rules);
+	vec_release(&m->conditions);
+	arena_release(&m->text);
+	mem_free(m->of_frame);
+	mem_free(m->known);
+	mem_free(m);
+}
+
+/* --- stacks --------------------------------------------------------------------------------
+ */
+
+/* Which conditions a frame fits, one bit each; those of the waker, on either side. */
+static const struct mask *frame_mask(struct mechanisms *m, uint32_t frame)
+{
+	const struct stacks *s = m->tl->stacks;
+	const struct frame *f = &s->frames.v[frame];
+	struct mask *mask = &m->of_frame[frame];
+	char name[256];
+	if (m->known[frame])
+		return mask;
+	m->known[frame] = 1;
+	frame_plain_name(strtab_get(&s->strings, f->name), name, sizeof(name));
+	const char *plain = name + strspn(name, "_");
+	unsigned side = f->kind == FRAME_KERNEL ? SIDE_KERNEL : SIDE_USER;
+	for (size_t i = 0; *plain && i < m->conditions.n; i++) {
+		const struct condition *c = &m->conditions.v[i];
+		if ((c->side == side || c->side == SIDE_WAKER) && globs_match(c->globs, plain))
+			mask->bits[i / 64] |= 1ull << i % 64;
+	}
+	return mask;
+}
+
+/* Add what a stack fits: the conditions of the wakeup's stack, or the others. */
+static void look(struct mechanisms *m, uint32_t path, int waker, struct mask *out)
+{
+	const struct stacks *s = m->tl->stacks;
+	struct mask sum = {{0}};
+	for (int users = 0; path && users < INNERMOST; path = s->paths.v[path].parent) {
+		uint32_t frame = s->paths.v[path].frame;
+		if (frame >= m->nframes)
+			break;
+		const struct mask *mask = frame_mask(m, frame);
+		for (int i = 0; i < WORDS; i++)
+			sum.bits[i] |= mask->bits[i];
+		users += s->frames.v[frame].kind != FRAME_KERNEL;
+	}
+	for (size_t i = 0; i < m->conditions.n; i++)
+		if ((m->conditions.v[i].side == SIDE_WAKER) == waker)
+			out->bits[i / 64] |= sum.bits[i / 64] & 1ull << i % 64;
+}
+
+static int fits(const struct rule *r, const struct mask *mask)
+{
+	for (int i = 0; i < r->conditions; i++)
+		if (!(mask->bits[r->condition[i] / 64] >> r->condition[i] % 64 & 1))
+			return 0;
+	return 1;
+}
+
+const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path)
+{
+	struct mask mask = {{0}};
+	look(m, path, 0, &mask);
+	look(m, waker_path, 1, &mask);
+	for (size_t i = 0; i < m->rules.n; i++)
+		if (m->rules.v[i].is.kind != MECHANISM_DOING && fits(&m->rules.v[i], &mask))
+			return &m->rules.v[i].is;
+	return NULL;
+}
+
+const struct mechanism *mechanism_doing(struct mechanisms *m, uint32_t path,
+					uint32_t waker_path, uint32_t comm)
+{
+	const char *name = strtab_get(&m->tl->stacks->strings, comm);
+	struct mask mask = {{0}};
+	look(m, path, 0, &mask);
+	look(m, waker_path, 0, &mask);
+	for (size_t i = 0; i < m->rules.n; i++) {
+		const struct rule *r = &m->rules.v[i];
+		if (r->is.kind == MECHANISM_DOING && fits(r, &mask) &&
+		    (!r->comm || globs_match(r->comm, name)))
+			return &r->is;
+	}
+	return NULL;
+}

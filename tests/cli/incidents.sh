@@ -1,0 +1,108 @@
+# Well-known causes of slow requests, planted one after the other and recorded now: the first sentence
+# of `perfkit tail` names the mechanism and who is behind it. What this machine cannot do is skipped,
+# with the reason.
+# live: records now, on this machine
+set -u
+here=$PWD
+bin=$O/tests/truth
+case $bin in /*) ;; *) bin=$SRC/$bin ;; esac
+perf record -q -a -k CLOCK_MONOTONIC -e sched:sched_switch -o try.data true >/dev/null 2>err || {
+	echo "nothing can be recorded here: $(tail -1 err)"
+	exit 77
+}
+named=0 wrong=0 skipped=
+
+no() { skipped="$skipped $1 ($2);"; }
+
+# record STACKS COMMAND...: system-wide, into live.data
+record()
+{
+	stacks=$1
+	shift
+	perf record -q -a -N -k CLOCK_MONOTONIC -m 2048 -e "sched:sched_switch/call-graph=$stacks/" \
+		-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup -e sched:sched_wakeup_new \
+		-e sched:sched_process_exit -e cpu-clock/freq=997,call-graph=fp/ \
+		-o "$here/live.data" -- "$@" >/dev/null 2>"$here/err"
+}
+
+# says NAME SENTENCE OPTIONS STACKS COMMAND...: a regular expression of the first sentence, up to three
+# recordings, for other users of the machine may be a louder cause
+says()
+{
+	name=$1 sentence=$2 options=$3 stacks=$4
+	shift 4
+	for _ in 1 2 3; do
+		got=0
+		record "$stacks" "$@" || got=$?
+		[ $got != 77 ] || { no "$name" "$(tail -1 "$here/err")"; return; }
+		# shellcheck disable=SC2086
+		"$PERFKIT" tail -q --no-inline --force --top 200 --details 0 $options "$here/live.data" \
+			>"$here/text" 2>"$here/err" || [ $? = 3 ]
+		said=$(sed '/^$/,$d' "$here/text" | tr '\n' ' ')
+		if echo "$said" | grep -Eq "$sentence"; then
+			named=$((named + 1))
+			echo "$name: $said"
+			return
+		fi
+	done
+	echo "$name WRONG: $said"
+	cat "$here/err"
+	wrong=$((wrong + 1))
+}
+
+incident() { says "$1" "$2" "--comm front $3" fp "$bin/incident" "$here/log" "$1"; }
+
+incident pipe 'front waited for room in a full pipe, which reader emptied; reader was asleep' '--cause pipe'
+incident inversion 'mid had the CPU while low held the lock that front wanted' '--cause lock,futex'
+incident nagle 'front waited for server, which was waiting for data that a TCP timer let go' '--cause net --idle'
+incident fork 'forker held mmap_lock that front wanted, in fork' '--cause rwlock'
+says allocator "snapshot held the allocator's lock that front wanted" '--comm front --cause lock' \
+	dwarf,stack-size=4096 "$bin/hold" "$here/log" --arena
+
+# A file system with a journal, and a disk that may have few dirty pages: both only for this test.
+disk=$(mktemp -d)
+if dd if=/dev/zero of="$disk/image" bs=1M count=128 2>err && mkfs.ext4 -q -F -O has_journal \
+	"$disk/image" 2>err && mkdir "$disk/on" && mount -o loop "$disk/image" "$disk/on" 2>err; then
+	trap 'cd /; umount "$disk/on"; rm -rf "$disk"' EXIT
+	cd "$disk/on" || exit 1
+	incident journal "front waited for the ext4 journal's commit, which jbd2/[^ ]* wrote" '--cause io'
+	bdi=/sys/class/bdi/$(findmnt -no MAJ:MIN "$disk/on" | tr -d ' ')
+	if echo 1 2>/dev/null >"$bdi/strict_limit" && echo 4194304 2>/dev/null >"$bdi/max_bytes"; then
+		incident dirty 'throttled, too many dirty pages' '--cause io'
+	else
+		no dirty "no limit for dirty pages of one disk"
+	fi
+	cd "$here" || exit 1
+else
+	rm -rf "$disk"
+	no journal "no file system can be mounted: $(tail -1 err)"
+fi
+
+memory=/sys/fs/cgroup/memory/perfkit-$$
+if mkdir "$memory" 2>/dev/null && echo 67108864 2>/dev/null >"$memory/memory.limit_in_bytes"; then
+	says reclaim 'reclaiming memory, its cgroup is at its limit' '--comm front --cause io' fp \
+		sh -c "echo \$\$ >$memory/cgroup.procs && exec $bin/incident $here/log reclaim"
+	rmdir "$memory"
+else
+	no reclaim "no control group for memory"
+fi
+says quota 'throttled, its cgroup had used up its CPU quota' '--comm quota --cause throttle' fp \
+	sh "$SRC/tests/truth/quota.sh" "$bin/quota" "$here/log"
+
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+if [ -n "$python" ]; then
+	says gil 'cruncher held the GIL that front wanted' '--comm front --cause lock' \
+		dwarf,stack-size=4096 "$python" "$SRC/tests/truth/gil_front.py"
+else
+	no gil "no python3"
+fi
+if command -v javac >/dev/null && javac -d . "$SRC/tests/truth/Pauses.java" 2>err; then
+	says safepoint 'front waited for a JVM safepoint to end, which VM Thread held for GC' \
+		'--comm front --cause cond' fp java -XX:+UseSerialGC -Xmx96m \
+		-XX:-UsePerfData -cp . Pauses
+else
+	no safepoint "no javac"
+fi
+[ -z "$skipped" ] || echo "skipped:$skipped"
+[ $wrong = 0 ] || exit 1
+[ $named -gt 0 ] || exit 77

@@ -1,0 +1,346 @@
+/*
+ * incident LOG KIND - a well-known cause of slow requests, planted: `front` asks twenty to
+ *forty times, and what it waits for is
+ *
+ *	journal	    the commit of the journal below the current directory, for fsync
+ *	fork	    mmap_lock, which `forker` holds while it forks a process with much memory
+ *	pipe	    room in a pipe that `reader` empties slowly
+ *	inversion   a lock that `low` holds without a CPU, since `mid` has it (real time, one
+ *CPU) nagle	    the second half of a request, which Nagle's algorithm keeps until `server`'s
+ *		    delayed ACK
+ *	dirty	    the disk below the current directory, whose pages to be written are too many
+ *	reclaim	    memory, in a control group that has none left (LOG KIND in one made for it)
+ *
+ * Requests of more than 1 ms are logged: "wait".
+ */
+#include "truth.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum { ROUNDS = 25 };
+
+static void must(int ok, const char *what)
+{
+	if (ok)
+		return;
+	perror(what);
+	exit(77);
+}
+
+static void log_wait(uint64_t from)
+{
+	uint64_t end = now_ns();
+	if (end - from > MS)
+		truth("wait", from, end);
+}
+
+/* --- journal -------------------------------------------------------------------------------
+ */
+
+NOINLINE static void save_order(int fd)
+{
+	static char page[4096];
+	must(write(fd, page, sizeof(page)) == sizeof(page) && !fsync(fd), "fsync");
+	STAY();
+}
+
+static void journal(void)
+{
+	int fd = open("orders.log", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	must(fd >= 0, "orders.log");
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t t = now_ns();
+		save_order(fd);
+		log_wait(t);
+		sleep_ns(5 * MS);
+	}
+	unlink("orders.log");
+}
+
+/* --- fork ----------------------------------------------------------------------------------
+ */
+
+enum { BIG = 384 << 20 };
+
+NOINLINE static void spawn_helper(void)
+{
+	pid_t child = fork();
+	if (!child)
+		_exit(0);
+	must(child > 0 && waitpid(child, NULL, 0) == child, "fork");
+}
+
+static void *forks(void *arg)
+{
+	char *p = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	(void)arg;
+	name_thread("forker");
+	must(p != MAP_FAILED && !madvise(p, BIG, MADV_NOHUGEPAGE), "mmap");
+	for (size_t at = 0; at < BIG; at += 4096)
+		p[at] = 1;
+	while (!atomic_load(&truth_stop)) {
+		sleep_ns(40 * MS);
+		spawn_helper();
+	}
+	return NULL;
+}
+
+NOINLINE static void take_buffer(void)
+{
+	void *p = mmap(NULL, 1 << 16, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	must(p != MAP_FAILED && !munmap(p, 1 << 16), "mmap");
+	STAY();
+}
+
+static void forked(void)
+{
+	pthread_t t = start(forks, NULL);
+	for (int i = 0; i < 700; i++) {
+		uint64_t begun = now_ns();
+		take_buffer();
+		log_wait(begun);
+		sleep_ns(MS);
+	}
+	atomic_store(&truth_stop, 1);
+	pthread_join(t, NULL);
+}
+
+/* --- pipe ----------------------------------------------------------------------------------
+ */
+
+static int ends[2];
+
+NOINLINE static void digest(void)
+{
+	sleep_ns(8 * MS);
+	STAY();
+}
+
+static void *reads(void *arg)
+{
+	static char text[1 << 16];
+	(void)arg;
+	name_thread("reader");
+	while (read(ends[0], text, sizeof(text)) > 0)
+		digest();
+	return NULL;
+}
+
+NOINLINE static void send_report(void)
+{
+	static char text[1 << 16];
+	must(write(ends[1], text, sizeof(text)) == sizeof(text), "write");
+	STAY();
+}
+
+static void full_pipe(void)
+{
+	must(!pipe(ends), "pipe");
+	pthread_t t = start(reads, NULL);
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t begun = now_ns();
+		send_report();
+		log_wait(begun);
+	}
+	close(ends[1]);
+	pthread_join(t, NULL);
+}
+
+/* --- inversion -----------------------------------------------------------------------------
+ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t held, go;
+
+static void *low(void *arg)
+{
+	(void)arg;
+	name_thread("low");
+	pin_to(0);
+	must(!go_fifo(10), "SCHED_FIFO");
+	while (!atomic_load(&truth_stop)) {
+		pthread_mutex_lock(&lock);
+		sem_post(&held);
+		burn_ns(2 * MS);
+		pthread_mutex_unlock(&lock);
+		sleep_ns(20 * MS);
+	}
+	return NULL;
+}
+
+NOINLINE static void compute(void)
+{
+	burn_ns(8 * MS);
+	STAY();
+}
+
+static void *mid(void *arg)
+{
+	(void)arg;
+	name_thread("mid");
+	pin_to(0);
+	must(!go_fifo(20), "SCHED_FIFO");
+	while (!sem_wait(&go) && !atomic_load(&truth_stop))
+		compute();
+	return NULL;
+}
+
+NOINLINE static void control(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void inversion(void)
+{
+	must(!sem_init(&held, 0, 0) && !sem_init(&go, 0, 0), "semaphore");
+	pin_to(0);
+	must(!go_fifo(40), "SCHED_FIFO");
+	pthread_t m = start(mid, NULL), l = start(low, NULL);
+	for (int i = 0; i < ROUNDS; i++) {
+		while (sem_wait(&held))
+			;
+		sem_post(&go);
+		uint64_t t = now_ns();
+		control();
+		log_wait(t);
+	}
+	atomic_store(&truth_stop, 1);
+	sem_post(&go);
+	pthread_join(m, NULL);
+	pthread_join(l, NULL);
+}
+
+/* --- nagle ---------------------------------------------------------------------------------
+ */
+
+static void read_all(int fd, char *p, size_t n)
+{
+	while (n) {
+		ssize_t got = read(fd, p, n);
+		must(got > 0, "read");
+		p += got;
+		n -= (size_t)got;
+	}
+}
+
+NOINLINE static void answer(int fd)
+{
+	char text[64];
+	read_all(fd, text, 64);
+	must(write(fd, text, 32) == 32, "write");
+}
+
+static void *serve(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+	name_thread("server");
+	must(fd >= 0, "accept");
+	/* the kernel acknowledges a connection's first packets at once */
+	for (int i = 0; i < ROUNDS * 2; i++)
+		answer(fd);
+	close(fd);
+	return NULL;
+}
+
+NOINLINE static void query(int fd)
+{
+	char text[64] = "";
+	must(write(fd, text, 16) == 16 && write(fd, text, 48) == 48, "write");
+	read_all(fd, text, 32);
+}
+
+static void nagle(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	socklen_t n = sizeof(at);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	must(!bind(listener, (struct sockaddr *)&at, n) && !listen(listener, 1) &&
+		     !getsockname(listener, (struct sockaddr *)&at, &n),
+	     "socket");
+	pthread_t t = start(serve, &listener);
+	must(!connect(fd, (struct sockaddr *)&at, n), "connect");
+	for (int i = 0; i < ROUNDS * 2; i++) {
+		uint64_t begun = now_ns();
+		query(fd);
+		log_wait(begun);
+	}
+	pthread_join(t, NULL);
+}
+
+/* --- dirty ---------------------------------------------------------------------------------
+ */
+
+NOINLINE static void append(int fd)
+{
+	static char text[1 << 18];
+	must(write(fd, text, sizeof(text)) == sizeof(text), "write");
+	STAY();
+}
+
+static void dirty(void)
+{
+	int fd = open("export", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	must(fd >= 0, "export");
+	for (int i = 0; i < 160; i++) {
+		uint64_t begun = now_ns();
+		append(fd);
+		log_wait(begun);
+	}
+	unlink("export");
+}
+
+/* --- reclaim -------------------------------------------------------------------------------
+ */
+
+/* Reads a file through a mapping, again and again, for which the group has no room. */
+NOINLINE static uint64_t scan(const char *p, size_t n)
+{
+	uint64_t sum = 0;
+	for (size_t at = 0; at < n; at += 4096)
+		sum += (uint64_t)p[at];
+	return sum;
+}
+
+static void reclaim(void)
+{
+	static char page[1 << 16];
+	size_t size = 96 << 20;
+	int fd = open("pages", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	must(fd >= 0, "pages");
+	for (size_t at = 0; at < size; at += sizeof(page))
+		must(write(fd, page, sizeof(page)) == sizeof(page), "write");
+	const char *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	must(p != MAP_FAILED, "mmap");
+	for (int i = 0; i < 3; i++) {
+		uint64_t begun = now_ns();
+		scan(p, size);
+		log_wait(begun);
+	}
+	unlink("pages");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *kind;
+		void (*run)(void);
+	} kinds[] = {{"journal", journal},     {"fork", forked}, {"pipe", full_pipe},
+		     {"inversion", inversion}, {"nagle", nagle}, {"dirty", dirty},
+		     {"reclaim", reclaim}};
+	truth_begin(argc, argv, "front");
+	for (size_t i = 0; argc > 2 && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(argv[2], kinds[i].kind)) {
+			kinds[i].run();
+			truth_write();
+			return 0;
+		}
+	fprintf(stderr, "%s: no such kind\n", argv[0]);
+	return 2;
+}
