@@ -291,6 +291,19 @@ static int wanted_comms(struct profile *p, const struct fold_options *opt,
 	return 0;
 }
 
+int profile_note_build_ids(struct profile *p)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	int rc = 0;
+	for (size_t i = 0; i < p->machine.dsos.n && !rc; i++) {
+		const struct dso *d = &p->machine.dsos.v[i];
+		if (d->id.len)
+			rc = stacks_note_build_id(&p->stacks, d->name,
+						  build_id_hex(&d->id, hex));
+	}
+	return rc;
+}
+
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e)
 {
 	struct collection c = {0};
@@ -315,6 +328,8 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 		rc = collect_all(p, &co, &c, e);
 	if (!rc)
 		rc = name_all(p, &c, opt->aggregate.by, e);
+	if (!rc && profile_note_build_ids(p))
+		rc = err_nomem(e);
 	collection_release(&c);
 	count_unwinding(p, &co);
 	free_expanders(&co);

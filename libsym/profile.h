@@ -77,6 +77,10 @@ const struct event *profile_earliest_event(const struct profile *p);
 /* perf's name of a thread nobody named, ":TID", interned. 0 or ERR_NOMEM. */
 int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm);
 
+/* Hand the recorded build-ids of all DSOs to the stacks (stacks_build_id), once all side-band
+ * records are taken; profile_fold does so itself. 0 or ERR_NOMEM. */
+int profile_note_build_ids(struct profile *p);
+
 /* NULL is accepted. */
 void profile_close(struct profile *p);
 

@@ -53,6 +53,22 @@ int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *pat
 	return 0;
 }
 
+int stacks_note_build_id(struct stacks *s, uint32_t dso, const char *hex)
+{
+	uint32_t id, known;
+	if (strtab_intern(&s->strings, hex, &id))
+		return ERR_NOMEM;
+	if (u64map_get(&s->build_ids, dso, &known) && known != id)
+		id = 0;
+	return u64map_put(&s->build_ids, dso, id);
+}
+
+const char *stacks_build_id(const struct stacks *s, uint32_t dso)
+{
+	uint32_t id;
+	return strtab_get(&s->strings, u64map_get(&s->build_ids, dso, &id) ? id : 0);
+}
+
 size_t stacks_depth(const struct stacks *s, uint32_t path)
 {
 	size_t n = 0;
@@ -78,5 +94,6 @@ void stacks_release(struct stacks *s)
 	vec_release(&s->frames);
 	vec_release(&s->paths);
 	idmap_release(&s->frame_index);
+	u64map_release(&s->build_ids);
 	u64map_release(&s->path_index);
 }

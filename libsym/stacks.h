@@ -50,6 +50,7 @@ struct stacks {
 	VEC(struct call_path) paths; /* index 0 is a dummy */
 	struct idmap frame_index;
 	struct u64map path_index; /* parent << 32 | frame → path */
+	struct u64map build_ids;  /* strings id of a DSO → that of its build-id; 0: several */
 };
 
 /* The id of an equal frame, made when new. 0 or ERR_NOMEM. */
@@ -57,6 +58,13 @@ int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id);
 
 /* The call path `parent` + one frame deeper. 0 or ERR_NOMEM. */
 int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
+
+/* Note the recorded build-id, in hex, of the DSO that frames call `dso` (strings id). Files of
+ * one name that had different ones have none from then on. 0 or ERR_NOMEM. */
+int stacks_note_build_id(struct stacks *s, uint32_t dso, const char *hex);
+
+/* The build-id of a DSO in hex; "" where it is not known. Life: the stacks'. */
+const char *stacks_build_id(const struct stacks *s, uint32_t dso);
 
 /* Number of frames of a path. */
 size_t stacks_depth(const struct stacks *s, uint32_t path);

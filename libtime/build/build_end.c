@@ -61,6 +61,8 @@ static int name_chains(struct builder *b, struct err *e)
 		settle_spaces(b);
 	}
 	modules_prepare_end(b->p->modules, !r);
+	if (!r && profile_note_build_ids(b->p))
+		r = err_nomem(e);
 	if (!r)
 		r = raw_chains_name(&b->chains, &b->p->names, &path, e);
 	for (size_t i = 0; !r && i < tl->off.n; i++) {

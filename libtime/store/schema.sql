@@ -37,7 +37,8 @@ CREATE TABLE selected_events(
 CREATE TABLE dsos(
 	id INTEGER PRIMARY KEY,
 	recording_id INTEGER NOT NULL REFERENCES recordings(id),
-	name TEXT NOT NULL);
+	name TEXT NOT NULL,
+	build_id TEXT);
 
 CREATE TABLE symbols(
 	id INTEGER PRIMARY KEY,

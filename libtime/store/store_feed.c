@@ -30,7 +30,7 @@ static const struct {
 	[FEED_COMMS] = {2, "INSERT INTO comms SELECT " C2 " FROM feed"},
 	[FEED_THREADS] = {14, "INSERT INTO threads SELECT " C14 " FROM feed"},
 	[FEED_EVENTS] = {5, "INSERT INTO selected_events SELECT " C5 " FROM feed"},
-	[FEED_DSOS] = {3, "INSERT INTO dsos SELECT " C3 " FROM feed"},
+	[FEED_DSOS] = {4, "INSERT INTO dsos SELECT " C4 " FROM feed"},
 	[FEED_SYMBOLS] = {3, "INSERT INTO symbols SELECT " C3 " FROM feed"},
 	[FEED_FRAMES] = {9, "INSERT INTO frames SELECT " C9 " FROM feed"},
 	[FEED_CALL_PATHS] = {4, "INSERT INTO call_paths SELECT " C4 " FROM feed"},

@@ -199,6 +199,26 @@ static int read_names(struct load *l, const char *table, const char *sql, struct
 	return r ? r : got;
 }
 
+/* Stores of older perfkits have none. */
+static int read_build_ids(struct load *l)
+{
+	int has = 0, got = 0;
+	int r = store_has_column(l->s, "dsos", "build_id", &has, l->e);
+	if (r || !has)
+		return r;
+	r = rows_select(l, "dsos",
+			"SELECT id,build_id FROM dsos WHERE build_id IS NOT NULL ORDER BY id");
+	while (!r && (got = rows_next(l)) == 1) {
+		uint32_t dso = 0, id;
+		if (!u64map_get(&l->s->dso, (uint64_t)take(l), &dso))
+			return rows_damaged(l, "a build-id of no file");
+		if (take_string(l, &id) ||
+		    stacks_note_build_id(l->stacks, dso, strtab_get(&l->stacks->strings, id)))
+			r = rows_nomem(l);
+	}
+	return r ? r : got;
+}
+
 /* -1: samples of a thread at its end. */
 static int32_t take_tid(struct load *l)
 {
@@ -552,6 +572,8 @@ static int read_shared_names(struct load *l)
 	int r = read_names(l, "comms", "SELECT id,comm FROM comms ORDER BY id", &s->comm);
 	if (!r)
 		r = read_names(l, "dsos", "SELECT id,name FROM dsos ORDER BY id", &s->dso);
+	if (!r)
+		r = read_build_ids(l);
 	return r ? r
 		 : read_names(l, "symbols", "SELECT id,name FROM symbols ORDER BY id",
 			      &s->symbol);

@@ -198,6 +198,7 @@ static int put_dso(struct load *l, struct cell *row, int col, uint32_t name)
 		put_int(new, 1, l->dso_id[name]);
 		put_int(new, 2, l->recording);
 		put_text(new, 3, text_of(l, name));
+		put_name(new, 4, stacks_build_id(l->tl->stacks, name));
 	}
 	put_opt(row, col, name != 0, l->dso_id[name]);
 	return r;
