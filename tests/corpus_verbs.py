@@ -40,12 +40,15 @@ SAME = [
     ["timeline"],
     ["doctor"],
     ["doctor", "--json", "--for", "tail", "--for", "cpu"],
+    ["export", "--to", "pprof"],
+    ["export", "--to", "pprof", "--wall"],
 ]
 REPORT = ["report"]
 # Options that need the recording itself.
 RECORDING = [
     ["collapse", "--srcline", "--simplify"],
     ["svg", "--split", "cgroup"],
+    ["export", "--to", "pprof", "--cgroup", "--srcline"],
     ["svg", "--flamechart", "--max-stack", "3"],
     ["report", "--stats"],
 ]

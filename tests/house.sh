@@ -68,7 +68,7 @@ rooms_of()
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
 	libtime) echo "sched spans side build explain store doctor" ;;
-	render) echo "text svg flame timeline" ;;
+	render) echo "text export svg flame timeline" ;;
 	cmd) echo "cli input ." ;;
 	*) echo "." ;;
 	esac

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "cmd/input/budget.h"
 #include "cmd/input/input_kind.h"
+#include "render/export/gzip.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static int is_kept(const char *path)
 	if (fd >= 0)
 		close(fd);
 	enum input_kind kind = n <= 0 ? INPUT_UNKNOWN : input_kind_of_bytes(head, (size_t)n);
-	return kind == INPUT_PERF_DATA || kind == INPUT_STORE;
+	return (kind == INPUT_PERF_DATA || kind == INPUT_STORE) &&
+	       !gzip_is_own(head, (size_t)n);
 }
 
 int output_open(struct outfile *o, const char *path, struct err *e)

@@ -56,7 +56,7 @@ done
 	head -c 56 /dev/zero
 } >noevents
 for verb in collapse "collapse --srcline" "collapse --offcpu" report tail doctor "svg -o x.svg" \
-	"svg --wall -o x.svg" "timeline -o x.svg" "import -o x.db" "pack -o x.tar"; do
+	"svg --wall -o x.svg" "timeline -o x.svg" "export --to pprof -o x.pb.gz" "import -o x.db" "pack -o x.tar"; do
 	# shellcheck disable=SC2086
 	"$PERFKIT" ${verb} noevents >out 2>err
 	[ $? -le 3 ] || { echo "$verb without events: $(cat err)"; failed=1; }

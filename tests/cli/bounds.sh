@@ -30,7 +30,7 @@ status()  # wanted status, line, command...
 }
 
 # --- one inside the other -------------------------------------------------------------------
-for verb in collapse report doctor svg 'tail --p90' 'timeline -o x.svg' 'import -o x.db' 'collapse --offcpu'; do
+for verb in collapse report doctor svg 'tail --p90' 'timeline -o x.svg' 'export --to pprof' 'import -o x.db' 'collapse --offcpu'; do
 	status 3 'nested.data.zst: inflates to more than' "$PERFKIT" $verb -q nested.data.zst
 	[ ! -s out ] || wrong "$verb: an answer beside"
 	[ ! -e x.svg ] && [ ! -e x.db ] || wrong "$verb leaves $(ls x.*)"

@@ -13,6 +13,9 @@ cmp -s want got || bad "no stdin, no stderr: another answer"
 "$PERFKIT" svg -q "$data" -o want.svg && "$PERFKIT" svg -q "$data" -o got.svg <&- >&- 2>&- ||
 	bad "svg with nothing open"
 cmp -s want.svg got.svg || bad "svg with nothing open: another picture"
+"$PERFKIT" export -q --to pprof "$data" -o want.pb.gz && "$PERFKIT" export -q --to pprof "$data" -o got.pb.gz <&- >&- 2>&- ||
+	bad "export with nothing open"
+cmp -s want.pb.gz got.pb.gz || bad "export with nothing open: another profile"
 status=0
 "$PERFKIT" collapse -q "$data" 2>err >&- <&- || status=$?
 [ $status = 1 ] && grep -q "cannot write" err || bad "no stdout: exit $status, $(cat err)"

@@ -48,7 +48,7 @@ run() # words...
 }
 
 for verb in "collapse --srcline" "svg -o pic.svg" doctor report "pack -o b.tar.zst" "tail --force" \
-	"timeline --force -o pic.svg"; do
+	"timeline --force -o pic.svg" "export --to pprof -o pic.svg"; do
 	# shellcheck disable=SC2086
 	run $verb --trust-paths perf.data
 	opened | grep -qx "$here/real" || bad "$verb: did not look into the one file it may"

@@ -8,7 +8,8 @@ data=$SRC/testdata/waits/perf.data
 failed=0
 say() { echo "$*"; failed=1; }
 for f in "$data" run.db; do
-	for verb in collapse "collapse --offcpu" tail svg "svg --offcpu" timeline; do
+	for verb in collapse "collapse --offcpu" tail svg "svg --offcpu" timeline \
+		"export --to pprof" "export --to pprof --offcpu"; do
 		for who in "--comm nosuch: called nosuch" "--comm nosuch,neither: called nosuch or neither" \
 			"--pid 999999: of pid 999999" "--tid 999998 --comm nosuch: called nosuch with tid 999998"; do
 			# shellcheck disable=SC2086

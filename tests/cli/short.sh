@@ -21,7 +21,7 @@ expect()  # what status regex
 # The program is larger than memory may become: the rest of the file is a hole.
 cp $shop whole
 truncate -s 4G $shop
-for verb in collapse report doctor "svg --no-script" "import -o x.db"; do
+for verb in collapse report doctor "svg --no-script" "export --to pprof" "import -o x.db"; do
 	(ulimit -v 2000000; exec "$PERFKIT" $verb --no-local --symfs s "$rec") >out 2>err </dev/null
 	rc=$?
 	expect "$verb without memory" 1 "shop: Cannot allocate memory"

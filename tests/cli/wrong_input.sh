@@ -21,7 +21,7 @@ printf 'Attaching 2 probes...\n@[\n    do_syscall_64+92\n    read+14\n, comm]: 1
 printf '@us[\n  a\n]: 3\n' >bpf2.txt
 gzip -c script.txt >script.gz
 printf 'no recording\n' | gzip -c >strange.gz
-for v in "collapse" "svg -o x.svg" "tail" "report" "doctor" "import -o x.db"; do
+for v in "collapse" "svg -o x.svg" "export --to pprof -o x.pb.gz" "tail" "report" "doctor" "import -o x.db"; do
 	# shellcheck disable=SC2086
 	says 1 'output of perf script; give the perf.data' $v script.txt
 	# shellcheck disable=SC2086

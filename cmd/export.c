@@ -1,0 +1,143 @@
+/*
+ * export.c - `perfkit export`: what collapse and svg show, in the formats that other tools
+ * open.
+ */
+#include "cmd/export_source.h"
+#include "cmd/input/output.h"
+#include "cmd/verbs.h"
+#include "cmd/cli/say.h"
+#include "render/export/pprof.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct export_opts {
+	struct tail_opts t; /* for recordings and stores */
+	const char *to, *output;
+	int offcpu, offwake, wall, tail, cgroup;
+};
+
+#define AT(field) offsetof(struct export_opts, field)
+static const struct opt rows[] = {
+	OPT_HEADING("What to export"),
+	{"to", 0, OPT_STRING, AT(to), "pprof", "the format; docs/exports.md describes each"},
+	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
+	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
+	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
+	 "--offcpu with the waker's stack behind it"},
+	{"wall", 0, OPT_FLAG, AT(wall), NULL, "running and waiting of the same threads"},
+	{"tail", 0, OPT_FLAG, AT(tail), NULL,
+	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
+	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
+	{"cgroup", 0, OPT_FLAG, AT(cgroup), NULL, "keep cgroups apart, and name them"},
+	OPT_HEADING("Output"),
+	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
+	 "add file and line to each function"},
+	OPT_END,
+};
+
+/* A format of sums by stack. */
+typedef int format_writer(const struct export_rows *rows, FILE *f, struct err *e);
+
+struct format {
+	const char *name;
+	format_writer *rows;
+};
+
+static const struct format formats[] = {
+	{"pprof", pprof_write},
+};
+
+struct writing {
+	const struct export_opts *opt;
+	const struct format *format;
+};
+
+static int usage(const char *what)
+{
+	say_line("perfkit export: %s (see: perfkit help export)", what);
+	return 2;
+}
+
+static const struct format *format_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static int check(const struct export_opts *o)
+{
+	if (!o->to || !format_named(o->to))
+		return usage("--to names the format: pprof");
+	if (o->offcpu + o->offwake + o->wall + o->tail > 1)
+		return usage("--offcpu, --offwake, --wall and --tail exclude each other");
+	if (!o->output && isatty(STDOUT_FILENO))
+		return usage("standard output is a terminal: name the file with -o FILE");
+	return 0;
+}
+
+static int write_rows(void *ctx, const struct export_rows *r, struct err *e)
+{
+	const struct writing *w = ctx;
+	struct outfile out;
+	int rc = output_open(&out, w->opt->output, e);
+	if (rc)
+		return rc;
+	rc = w->format->rows(r, out.f, e);
+	return outfile_end(&out, rc, e);
+}
+
+static enum export_kind kind_of(const struct export_opts *o)
+{
+	return o->offcpu    ? EXPORT_OFFCPU
+	       : o->offwake ? EXPORT_OFFWAKE
+	       : o->wall    ? EXPORT_WALL
+	       : o->tail    ? EXPORT_TAIL
+			    : EXPORT_CPU;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct export_opts *o = opts;
+	const char *input = o->t.wait.tl.in.input;
+	const char *path = nfiles ? files[0] : input ? input : "perf.data";
+	struct err e = {0};
+	int rc = check(o);
+	if (!rc && output_check(o->output, &e))
+		rc = input_fail(NULL, &e);
+	if (rc)
+		return rc;
+	struct writing w = {o, format_named(o->to)};
+	struct export_request rq = {.kind = kind_of(o), .cgroup = o->cgroup, .opt = &o->t};
+	return export_source_read(&rq, path, write_rows, &w);
+}
+
+static void defaults(void *opts)
+{
+	((struct export_opts *)opts)->t.top = TAIL_NO_TOP;
+}
+
+const struct verb verb_export = {
+	.name = "export",
+	.brief = "write profiles that pprof and other tools open",
+	.usage = "--to FORMAT [options] [FILE]",
+	.text = "Holds what collapse and svg show: samples of every event, or waits. Each "
+		"format\n"
+		"keeps inlined functions, threads and units as far as it can.",
+	.examples = "  perfkit export --to pprof -o cpu.pb.gz perf.data\n"
+		    "  perfkit export --to pprof --offcpu --comm nginx -o waits.pb.gz run.db\n"
+		    "  go tool pprof -top cpu.pb.gz",
+	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
+	.options_size = sizeof(struct export_opts),
+	.max_files = 1,
+	.modes = {{"", "event cgroup"},
+		  {"offcpu", WAITS_SHOW},
+		  {"offwake", WAITS_SHOW},
+		  {"wall", WAITS_HIDE},
+		  {"tail", "top " TAIL_PICKS}},
+	.run = run,
+	.defaults = defaults,
+};

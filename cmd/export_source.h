@@ -1,0 +1,33 @@
+/*
+ * export_source.h - what an export holds, as rows: samples of every event, waits, both, or the
+ * time inside the worst episodes; of recordings, bundles and stores alike.
+ */
+#ifndef CMD_EXPORT_SOURCE_H
+#define CMD_EXPORT_SOURCE_H
+
+#include "cmd/tail_out.h"
+#include "render/export/export_rows.h"
+
+enum export_kind {
+	EXPORT_CPU,     /* every event is a column of its own */
+	EXPORT_OFFCPU,  /* as collapse --offcpu */
+	EXPORT_OFFWAKE, /* as collapse --offwake: behind each stack "--" and its waker's */
+	EXPORT_WALL,    /* as svg --wall; a second column has the waiting alone */
+	EXPORT_TAIL,    /* as collapse --tail */
+};
+
+struct export_request {
+	enum export_kind kind;
+	int cgroup; /* EXPORT_CPU, of recordings: keep cgroups apart */
+	const struct tail_opts *opt;
+};
+
+/*
+ * Read `path` and give its rows, sorted, to `write`; they live for that call. 0, or the exit
+ * status after one line on stderr, which a failure of `write` gets, too.
+ */
+int export_source_read(const struct export_request *rq, const char *path,
+		       int (*write)(void *ctx, const struct export_rows *rows, struct err *e),
+		       void *ctx);
+
+#endif

@@ -1,0 +1,120 @@
+#!/bin/sh
+# export: what other tools open holds what perfkit itself says, read back by a decoder of the test's
+# own and by the tools where they are here; each bad question is refused.
+command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
+bad=0
+wrong() { echo "$*"; bad=1; }
+check() { python3 "$SRC/tests/exportcheck.py" "$@" || wrong "$*"; }
+export_() { "$PERFKIT" export -q --no-local "$@" 2>err || wrong "export $*: $(cat err)"; }
+collapse() { "$PERFKIT" collapse -q --no-local "$@" 2>err || wrong "collapse $*: $(cat err)"; }
+refuses()  # STATUS WORDS OPTIONS...
+{
+	status=$1 words=$2
+	shift 2
+	"$PERFKIT" export "$@" >out 2>err </dev/null
+	rc=$?
+	[ $rc = "$status" ] && [ ! -s out ] && grep -qF -- "$words" err || wrong "export $*: status $rc, $(cat err)"
+}
+at() { echo "--symfs $SRC/testdata/$1/symfs $SRC/testdata/$1/perf.data"; }
+waits=$SRC/testdata/waits/perf.data
+symbols="--kallsyms $SRC/testdata/waits/kallsyms"
+
+# --- pprof ----------------------------------------------------------------------------------------
+# The go tool where it is here: the same total, names and labels, nothing said on stderr.
+go=$(command -v go || ls /usr/local/go/bin/go 2>/dev/null)
+[ -n "$go" ] && "$go" tool pprof -help >/dev/null 2>&1 || go=
+[ -n "$go" ] || echo "no go tool pprof here"
+GOFLAGS=-mod=mod HOME=$PWD PPROF_TMPDIR=$PWD && export GOFLAGS HOME PPROF_TMPDIR
+go_reads()  # PROFILE FOLDED TYPE
+{
+	[ -n "$go" ] || return 0
+	total=$(awk '{ s += $NF } END { printf "%.0f", s }' "$2")
+	"$go" tool pprof -top -nodefraction=0 -sample_index="$3" -unit=ns "$1" >top 2>go.err || wrong "$1: $(cat go.err)"
+	got=$(sed -n 's/.*accounting for .* of \([0-9]*\)[a-z]* total$/\1/p' top)
+	[ "$got" = "$total" ] || wrong "$1 $3: go tool pprof reads $got, collapse says $total"
+	"$go" tool pprof -peek . "$1" >peek 2>>go.err && "$go" tool pprof -tags "$1" >tags 2>>go.err || wrong "$1: -peek, -tags"
+	grep -q '^ *comm: Total' tags && grep -q '^ *tid: Total' tags || wrong "$1: tags lack comm or tid: $(cat tags)"
+	[ ! -s go.err ] || wrong "go tool pprof says: $(cat go.err)"
+}
+one_event='demo fp-threads inlined no-callchain system-wide dwarf cxx-names lbr'
+for f in $one_event; do
+	export_ --to pprof $(at $f) -o $f.pb.gz
+	collapse $(at $f) >want.folded
+	check pprof $f.pb.gz want.folded
+	[ $f != demo ] || go_reads $f.pb.gz want.folded cpu
+done
+# every event is a type of its own; --event chooses
+export_ --to pprof $(at events) -o events.pb.gz
+for e in cpu-clock page-faults context-switches; do
+	type=$(echo $e | sed 's/cpu-clock/cpu/')
+	collapse --event $e $(at events) >want.folded
+	check pprof events.pb.gz want.folded $type
+	[ $e = cpu-clock ] || go_reads events.pb.gz want.folded $type
+	collapse --event $e --weight samples $(at events) >want.folded
+	check pprof events.pb.gz want.folded $e:samples
+	export_ --to pprof --event $e $(at events) -o one.pb.gz
+	check pprof one.pb.gz want.folded samples
+done
+# tracepoints weigh 1; waits, with the waker, in the worst episodes, under filters
+for q in '--event sched:sched_switch' '--unit ns --offcpu' '--unit ns --offcpu --comm locker_a' \
+	'--unit ns --tail --p90'; do
+	collapse $q $symbols "$waits" >want.folded
+	export_ --to pprof ${q#--unit ns} $symbols "$waits" -o waits.pb.gz
+	check pprof waits.pb.gz want.folded
+	case $q in *--comm*) ;; *) go_reads waits.pb.gz want.folded "$(echo "$q" | sed 's/--unit ns --//; s/--event //; s/ .*//')" ;; esac
+done
+collapse --unit ns --offwake $symbols "$waits" | sed 's/_\[w\]//g' >want.folded
+export_ --to pprof --offwake $symbols "$waits" -o waits.pb.gz
+check pprof waits.pb.gz want.folded
+# running and waiting: the waiting part is that of --offcpu
+export_ --to pprof --wall $symbols "$waits" -o wall.pb.gz
+python3 - "$SRC/tests" <<'E2' || wrong "--wall: the waiting is not that of --offcpu"
+import sys
+sys.path.insert(0, sys.argv[1])
+from exportcheck import Pprof
+total = lambda p, t: sum(v[[x[0] for x in p.types].index(t)] for _, v, _ in p.samples)
+wall, waits = Pprof("wall.pb.gz"), Pprof("waits.pb.gz")
+assert wall.default == "wall" and total(wall, "wall") > total(wall, "offcpu")
+assert total(wall, "offcpu") == total(waits, "offcpu")
+causes = {labels["cause"] for _, _, labels in waits.samples}
+assert {"futex", "sleep", "pipe"} <= causes, causes
+E2
+# inlined functions are lines of one location; files are told by their build-ids
+export_ --to pprof --srcline $(at inlined) -o lines.pb.gz
+python3 - "$SRC/tests" <<'E2' || wrong "locations, mappings"
+import sys
+sys.path.insert(0, sys.argv[1])
+from exportcheck import Pprof, message
+p = Pprof("inlined.pb.gz")
+assert max(len(names) for names in p.locations.values()) >= 2
+inlined = [names for names in p.locations.values() if len(names) > 1]
+stacks = [frames for frames, _, _ in p.samples]
+assert all(any(";".join(names[::-1]) in ";".join(s) for s in stacks) for names in inlined)
+ids = {p.text[m[5][0]]: p.text[m[6][0]] for m in Pprof("demo.pb.gz").mappings.values() if m[6]}
+p = Pprof("demo.pb.gz")
+assert {p.text[m[5][0]]: p.text[m[6][0]] for m in p.mappings.values()} == {
+    "/srv/perfkit/shop": "9a33b27d5a846de5aa3422556806c6979a668ff6",
+    "/usr/lib/x86_64-linux-gnu/libc.so.6": "93ac61ec5a8eb1396f9fbd350e3169a558528a40"}
+p = Pprof("lines.pb.gz")
+files = [p.text[f[4][0]] for f in p.functions.values() if f[4]]
+assert files and all(files), files
+E2
+
+# --- what is refused, and what stays as it was ------------------------------------------------------
+refuses 2 '--to names the format' "$waits"
+refuses 2 'exclude each other' --to pprof --offcpu --wall "$waits"
+refuses 2 '--to names the format' --to nonsense "$waits"
+refuses 2 'cpu-cock' --to pprof --event cpu-cock "$waits"
+refuses 3 'no waits to export' --to pprof -q --no-local --offcpu --comm nobody "$waits"
+refuses 3 'no samples to export' --to pprof -q --no-local --comm nobody "$waits"
+"$PERFKIT" import -q --no-local "$waits" -o run.db || wrong import
+refuses 2 '--cgroup is for recordings' --to pprof --cgroup run.db
+refuses 2 'srcline' --to pprof --srcline run.db
+refuses 3 'not replaced' --to pprof -q --no-local -o run.db "$waits"
+gzip -c "$waits" >kept.gz
+refuses 3 'not replaced' --to pprof -q --no-local -o kept.gz "$waits"
+# an export may be made again, and is the same
+cp demo.pb.gz was.pb.gz
+export_ --to pprof $(at demo) -o demo.pb.gz
+cmp -s was.pb.gz demo.pb.gz || wrong "another export of the same recording"
+exit $bad
