@@ -66,7 +66,8 @@ static const struct opt rows[] = {
 	OPT_HEADING("Colors"),
 	{"color", 0, OPT_STRING, AT(color), "PALETTE",
 	 "hot mem io wakeup chain java js perl red green blue aqua\n"
-	 "yellow purple orange kind dso (default hot; io for\n--offcpu, chain where wakers "
+	 "yellow purple orange kind dso cause (default hot; cause\nfor --offcpu, chain where "
+	 "wakers "
 	 "are shown)"},
 	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
 	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
@@ -175,7 +176,7 @@ static int set_palette(struct drawing *d, struct err *e)
 {
 	const struct svg_opts *s = d->opt;
 	struct palette *p = &d->o.palette;
-	const char *suits = s->offwake || s->chain ? "chain" : s->offcpu ? "io" : "hot";
+	const char *suits = s->offwake || s->chain ? "chain" : s->offcpu ? "cause" : "hot";
 	int rc = palette_find(s->color ? s->color : suits, &p->id, e);
 	p->seed = s->seed;
 	p->variation = s->random ? PALETTE_RANDOM : s->hash ? PALETTE_HASH : PALETTE_SPREAD;

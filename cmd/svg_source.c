@@ -7,6 +7,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/input/timeline_samples.h"
 #include "cmd/input/wall.h"
+#include "libtime/explain/causes.h"
 #include "libtime/explain/chain.h"
 #include "render/text/escape.h"
 #include "render/flame/folded.h"
@@ -339,7 +340,8 @@ static unsigned waits_by(const struct svg_request *rq)
 {
 	return (rq->split == SPLIT_PID ? WAITS_BY_PID : 0) |
 	       (rq->split == SPLIT_TID ? WAITS_BY_PID | WAITS_BY_TID : 0) |
-	       (rq->kind == SVG_OFFWAKE ? WAITS_BY_WAKER : 0);
+	       (rq->kind == SVG_OFFWAKE ? WAITS_BY_WAKER : 0) |
+	       (rq->kind == SVG_OFFCPU ? WAITS_BY_CAUSE : 0);
 }
 
 /* The levels that come behind a wait's stack: its mark, its waker. */
@@ -349,6 +351,9 @@ static int add_wait(const struct svg_request *rq, struct flame_input *fi,
 	struct folded f = {.comm = r->comm, .pid = r->pid, .tid = r->tid, .path = r->path};
 	uint64_t v0 = rq->before ? 0 : r->ns, v1 = rq->before ? r->ns : 0;
 	if (flame_input_begin(fi, &f, wait_mark_text(r->mark)))
+		return err_nomem(e);
+	if (rq->kind == SVG_OFFCPU && r->mark == WAIT_PLAIN &&
+	    flame_input_mark(fi, cause_name(r->cause), FLAME_WAIT))
 		return err_nomem(e);
 	if (rq->kind == SVG_OFFWAKE && r->waker_context != WAKER_NONE) {
 		char irq[32];

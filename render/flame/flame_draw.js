@@ -73,6 +73,38 @@ function bothWeights(tree, i) {
 	return [before, tree.total[i]];
 }
 
+// By node: the frame of the wait that at least half of it ends in, else 0; where stacks begin
+// with the wait (from the leaf), their caller's. As find_causes in flame_svg.c.
+function causesOf(tree) {
+	const cause = new Int32Array(tree.n), most = new Float64Array(tree.n), sum = new Float64Array(tree.n);
+	for (let frame = 1; frame < frames.n; frame++) {
+		if (frames.kind[frame] !== KIND.wait)
+			continue;
+		sum.fill(0);
+		for (let i = tree.n - 1; i > 0; i--) {
+			if (tree.frame[i] === frame)
+				sum[i] = tree.total[i];
+			sum[tree.parent[i]] += sum[i];
+		}
+		for (let i = 0; i < tree.n; i++)
+			if (sum[i] > most[i]) {
+				most[i] = sum[i];
+				cause[i] = frame;
+			}
+	}
+	for (let i = 0; i < tree.n; i++)
+		if (!cause[i])
+			cause[i] = tree.parent[i] ? cause[tree.parent[i]] : 0;
+		else if (most[i] < tree.total[i] / 2)
+			cause[i] = 0;
+	return cause;
+}
+
+function belowCause(color, own) {
+	return cached(heats, color + (parseInt(own.slice(3, 5), 16) & 3), () => mix(parseInt(color.slice(1), 16),
+		0xffffff, 0.15 + (parseInt(own.slice(3, 5), 16) & 3) * 0.12));
+}
+
 function colorOf(tree, i) {
 	const kind = frames.kind[tree.frame[i]];
 	if (conf.mode === "diff") {
@@ -83,7 +115,12 @@ function colorOf(tree, i) {
 	if (conf.mode === "wall" && kind !== KIND.wait && kind !== KIND.mark)
 		return heatColor(frames.color[tree.frame[i]],
 			tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
-	return frames.color[tree.frame[i]];
+	const own = frames.color[tree.frame[i]];
+	if (conf.palette === "cause" && conf.mode === "plain" && kind !== KIND.wait && kind !== KIND.mark) {
+		tree.cause = tree.cause || causesOf(tree);
+		return tree.cause[i] ? belowCause(frames.color[tree.cause[i]], own) : own;
+	}
+	return own;
 }
 
 // The tree that is zoomed.

@@ -41,6 +41,7 @@ struct writer {
 	double max_delta;            /* ticks */
 	uint64_t before, after;      /* diff: totals, ticks; before unscaled */
 	uint32_t kinds;              /* bit per frame kind in the graph */
+	uint32_t *cause; /* PALETTE_CAUSE: by node, the FLAME_WAIT frame that most ends in; 0 */
 };
 
 void flame_svg_defaults(struct flame_svg_options *o)
@@ -110,6 +111,12 @@ static uint32_t color_of(const struct writer *w, uint32_t node)
 		return palette_delta(w->o->negate ? -share : share);
 	}
 	uint32_t own = palette_color(&w->o->palette, w->f, n->frame);
+	if (w->cause && w->cause[node] && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK) {
+		const struct flame_frame *why = &w->f->frames.v[w->cause[node]];
+		size_t len;
+		const char *name = flame_name(w->f, why, &len);
+		return palette_below_cause(palette_cause(name, len), own);
+	}
 	if (w->o->mode == FLAME_WALL && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK)
 		return palette_heat(own, n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0);
 	return own;
@@ -142,6 +149,47 @@ static void survey(struct writer *w)
 			w->max_delta = fabs(own_delta(w, node));
 	}
 	w->max_delta = fmax(w->max_delta, (double)w->after / 100);
+}
+
+/* Count what ends in waits called `frame`, and note it where that is the most so far. */
+static void count_cause(struct writer *w, uint32_t frame, uint64_t *sum, uint64_t *most)
+{
+	const struct flame *f = w->f;
+	memset(sum, 0, f->nodes.n * sizeof(*sum));
+	for (size_t i = f->nodes.n; i-- > 1;) {
+		const struct flame_node *n = &f->nodes.v[i];
+		sum[i] = n->frame == frame ? n->v[0] : sum[i];
+		sum[n->parent] += sum[i];
+	}
+	for (size_t i = 0; i < f->nodes.n; i++)
+		if (sum[i] > most[i]) {
+			most[i] = sum[i];
+			w->cause[i] = frame;
+		}
+}
+
+/* The cause of each node: of at least half of it, or its caller's where stacks begin with it.
+ */
+static int find_causes(struct writer *w)
+{
+	const struct flame *f = w->f;
+	uint64_t *sum = mem_zalloc(f->nodes.n, sizeof(*sum));
+	uint64_t *most = mem_zalloc(f->nodes.n, sizeof(*most));
+	w->cause = mem_zalloc(f->nodes.n, sizeof(*w->cause));
+	int rc = sum && most && w->cause ? 0 : err_nomem(w->e);
+	for (uint32_t i = 1; i < f->frames.n && !rc; i++)
+		if (f->frames.v[i].kind == FLAME_WAIT)
+			count_cause(w, i, sum, most);
+	for (size_t i = 0; i < f->nodes.n && !rc; i++) {
+		const struct flame_node *n = &f->nodes.v[i];
+		if (!w->cause[i])
+			w->cause[i] = n->parent ? w->cause[n->parent] : 0;
+		else if (most[i] < n->v[0] - n->v[0] / 2)
+			w->cause[i] = 0;
+	}
+	mem_free(sum);
+	mem_free(most);
+	return rc;
 }
 
 /* --- frames -------------------------------------------------------------------------- */
@@ -563,6 +611,7 @@ static void put_conf(struct writer *w)
 	buf_fmt(b, "total %llu\nbefore %llu\nafter %llu\nunitNs %g\n",
 		(unsigned long long)w->l.total, (unsigned long long)w->before,
 		(unsigned long long)w->after, weight_unit_ns(o->countname));
+	put_conf_str(b, "palette", palette_name(o->palette.id));
 	put_conf_str(b, "countname", o->countname);
 	put_conf_str(b, "nametype", o->nametype);
 	put_conf_str(b, "beforeName", o->before_name);
@@ -728,12 +777,17 @@ int flame_svg_write(const struct flame *f, const struct flame_svg_options *o, FI
 	int rc = flame_layout(&w.l, f, room, min, o->total, e);
 	if (!rc) {
 		survey(&w);
+		if (o->palette.id == PALETTE_CAUSE && o->mode == FLAME_PLAIN)
+			rc = find_causes(&w);
+	}
+	if (!rc) {
 		rc = put_all(&w, st);
 	}
 	st->frames_drawn = w.l.boxes.n;
 	st->pruned_nodes = w.l.pruned_nodes;
 	st->pruned_share = pruned_share(&w);
 	flame_layout_release(&w.l);
+	mem_free(w.cause);
 	buf_release(&w.b);
 	return rc;
 }

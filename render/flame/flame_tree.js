@@ -14,7 +14,7 @@ function readConf() {
 			conf[line.slice(0, at)] = value !== "" && isFinite(value) ? Number(value) : value;
 		}
 	}
-	for (const key of ["countname", "nametype", "beforeName", "afterName"])
+	for (const key of ["palette", "countname", "nametype", "beforeName", "afterName"])
 		conf[key] = String(conf[key]);
 	return conf;
 }

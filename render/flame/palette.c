@@ -42,7 +42,7 @@ static const struct shades shades[] = {
 
 static const char *const names[PALETTES] = {
 	"hot",   "mem",  "io",   "wakeup", "chain",  "java",   "js",   "perl", "red",
-	"green", "blue", "aqua", "yellow", "purple", "orange", "kind", "dso",
+	"green", "blue", "aqua", "yellow", "purple", "orange", "kind", "dso",  "cause",
 };
 
 int palette_find(const char *name, enum palette_id *id, struct err *e)
@@ -175,6 +175,8 @@ static enum shade_id family(enum palette_id id, uint32_t kind, const char *s, si
 	case PALETTE_JS:
 	case PALETTE_PERL:
 		return by_language(id, kind, s, n);
+	case PALETTE_CAUSE:
+		return SH_GREY;
 	case PALETTE_KIND:
 	case PALETTE_DSO:
 	case PALETTES:
@@ -250,27 +252,54 @@ uint32_t palette_heat(uint32_t hot, double waiting)
 	return t < 0.5 ? mix(hot, 0xe3d9cf, t * 2) : mix(0xe3d9cf, cold, t * 2 - 1);
 }
 
-uint32_t palette_cause(const char *name, size_t n)
+/*
+ * Causes of waiting in eight families of hue, at least 21 apart (CIE 1976) from each other and
+ * from running, runnable and preempted, for full colour vision, deuteranopes and protanopes.
+ * Within a family text tells, and in timelines a pattern.
+ */
+struct cause_look {
+	const char *name;
+	uint32_t rgb;
+	int pattern;
+};
+
+static const struct cause_look cause_looks[] = {
+	{"lock", 0xe4487b, 0},     {"rwlock", 0xe4487b, 1},    {"semaphore", 0xe4487b, 2},
+	{"futex", 0xe4487b, 3},    {"cond", 0xa154f4, 0},      {"join", 0xa154f4, 1},
+	{"barrier", 0xa154f4, 2},  {"child", 0xa154f4, 3},     {"signal", 0xa154f4, 4},
+	{"net", 0x30d7f6, 0},      {"poll", 0x30d7f6, 1},      {"pipe", 0x30d7f6, 2},
+	{"io", 0x668cd5, 0},       {"memory", 0xaff276, 0},    {"fault", 0xaff276, 1},
+	{"sleep", 0xe8bb98, 0},    {"runnable", 0xf3df3c, 0},  {"runqueue", 0xf3df3c, 1},
+	{"throttle", 0xf3df3c, 2}, {"yield", 0xf3df3c, 3},     {"idle-exit", 0xf3df3c, 4},
+	{"preempt", 0xe0662a, 0},  {"preempted", 0xe0662a, 0}, {"stopped", 0xc8c8c8, 1},
+	{"exit", 0xc8c8c8, 2},     {"safepoint", 0xc8c8c8, 3},
+};
+
+static const struct cause_look *look_of(const char *name, size_t n)
 {
-	static const struct {
-		const char *name;
-		uint32_t rgb;
-	} causes[] = {
-		{"lock", 0xd88ab4},     {"rwlock", 0xd88ab4},    {"semaphore", 0xc9a0dc},
-		{"cond", 0xb9a7e8},     {"join", 0xb9a7e8},      {"barrier", 0xa99be0},
-		{"futex", 0xcc99c4},    {"sleep", 0xb8c4cf},     {"poll", 0xa9bccb},
-		{"net", 0x6cc0b5},      {"pipe", 0x8fcfc8},      {"io", 0x74a9e6},
-		{"fault", 0x93bdf0},    {"child", 0xc3cde0},     {"signal", 0xc3cde0},
-		{"throttle", 0xe8a45c}, {"preempt", 0xf0b866},   {"runqueue", 0xf2cf7a},
-		{"runnable", 0xf2dc6a}, {"preempted", 0xde7358}, {"yield", 0xeadb9a},
-		{"stopped", 0xc4c4bc},  {"exit", 0xc4c4bc},
-	};
+	static const struct cause_look other = {"", 0xc8c8c8, 0};
 	if (n > 2 && name[0] == '[' && name[n - 1] == ']')
 		name++, n -= 2;
-	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
-		if (strlen(causes[i].name) == n && !memcmp(causes[i].name, name, n))
-			return causes[i].rgb;
-	return 0xc8c8c8;
+	for (size_t i = 0; i < sizeof(cause_looks) / sizeof(*cause_looks); i++)
+		if (strlen(cause_looks[i].name) == n && !memcmp(cause_looks[i].name, name, n))
+			return &cause_looks[i];
+	return &other;
+}
+
+uint32_t palette_cause(const char *name, size_t n)
+{
+	return look_of(name, n)->rgb;
+}
+
+int palette_cause_pattern(const char *name, size_t n)
+{
+	return look_of(name, n)->pattern;
+}
+
+/* flame_draw.js has the same formula. */
+uint32_t palette_below_cause(uint32_t cause, uint32_t own)
+{
+	return mix(cause, 0xffffff, 0.15 + (own >> 8 & 3) * 0.12);
 }
 
 /* --- legend, background -------------------------------------------------------------- */
@@ -324,6 +353,8 @@ size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *
 	case PALETTE_CHAIN:
 		n = put_key(out, 0, max, SH_BLUE, "the waiting thread");
 		return put_key(out, n, max, SH_AQUA, "its waker (reversed)");
+	case PALETTE_CAUSE:
+		return put_key(out, 0, max, SH_GREY, "no cause is half of it");
 	default:
 		return 0;
 	}
@@ -337,6 +368,7 @@ static const char *background_of(enum palette_id id)
 	case PALETTE_IO:
 	case PALETTE_WAKEUP:
 	case PALETTE_CHAIN:
+	case PALETTE_CAUSE:
 		return "blue";
 	case PALETTE_HOT:
 	case PALETTE_JAVA:

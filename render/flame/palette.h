@@ -1,9 +1,10 @@
 /*
  * palette.h - the colour of a frame.
  *
- * The names are flamegraph.pl's; `kind` colours by what the frame is (user, kernel, JIT,
- * inlined, waker, wait), `dso` by the file it comes from. A colour depends on the frame's name
- * (its DSO) and the seed only, so that pictures of two runs can be laid side by side.
+ * The names are flamegraph.pl's; `cause` colours by what is waited for, `kind` by what the
+ * frame is (user, kernel, JIT, inlined, waker, wait), `dso` by the file it comes from. A colour
+ * depends on the frame's name (its DSO) and the seed only, so that pictures of two runs can be
+ * laid side by side.
  */
 #ifndef RENDER_FLAME_PALETTE_H
 #define RENDER_FLAME_PALETTE_H
@@ -29,6 +30,7 @@ enum palette_id {
 	PALETTE_ORANGE,
 	PALETTE_KIND,
 	PALETTE_DSO,
+	PALETTE_CAUSE, /* of nodes: by the wait that most of them ends in (flame_svg.c) */
 	PALETTES
 };
 
@@ -70,6 +72,12 @@ uint32_t palette_heat(uint32_t hot, double waiting);
 /* 0xRRGGBB of a cause of waiting ("lock", "io" ...; brackets around it are ignored), the same
  * in every picture; unknown ones are grey. */
 uint32_t palette_cause(const char *name, size_t n);
+
+/* Which of five patterns tells it from the others of its hue, where there is room for one. */
+int palette_cause_pattern(const char *name, size_t n);
+
+/* 0xRRGGBB of a frame below waits of one cause: paler, by the frame's own colour. */
+uint32_t palette_below_cause(uint32_t cause, uint32_t own);
 
 /* What the colours mean: up to `max` keys, returns how many. `present` has a bit 1 << kind for
  * each frame kind in the graph. Static strings. */

@@ -115,7 +115,8 @@ function showCard(lines, x, y) {
 	card.setAttribute("width", width + 16);
 	card.setAttribute("height", 16 * lines.length + 10);
 	const right = Math.max(0, conf.width - width - 20), high = 16 * lines.length + 10;
-	const [top, end] = inSight(), below = y + 18 + high < end;
+	const [top, sight] = inSight(), end = Math.min(sight, Number(svg.getAttribute("height")));
+	const below = y + 18 + high < end;
 	tip.setAttribute("transform", "translate(" + Math.min(x + 12, right) + " " +
 		(below ? y + 18 : Math.max(top + 2, y - high - 6)) + ")");
 	tip.setAttribute("display", "inline");
@@ -296,8 +297,10 @@ class Bar {
 			(this.matched.textContent ? this.matched.getComputedTextLength() + 20 : 0);
 		this.details.textContent = "";
 		parts.forEach((part, i) => {
+			if (i)
+				make("tspan", {}, this.details).textContent = " \u00b7 ";
 			const t = make("tspan", {}, this.details);
-			t.textContent = (i ? " \u00b7 " : "") + (part.text || part);
+			t.textContent = part.text || part;
 			if (part.go) {
 				t.setAttribute("class", "link");
 				t.setAttribute("tabindex", 0);
@@ -359,17 +362,22 @@ function layoutHead() {
 	return y - 8;
 }
 
+// At least as high as the window, so that cards have room.
 function setHeight(height) {
-	svg.setAttribute("height", height);
+	const isPage = svg === document.documentElement && !printing;
+	svg.setAttribute("height", isPage ? Math.max(height, window.innerHeight) : height);
 	if (printing)
 		svg.setAttribute("viewBox", "0 0 " + conf.width + " " + height);
 }
 
 // As wide as the window (or what the picture stands in), text never scaled.
+let fitHeight = window.innerHeight;
+
 function fitWindow() {
 	const width = Math.max(LEAST_WIDTH, Math.floor(svg.getBoundingClientRect().width));
-	if (width === conf.width)
+	if (width === conf.width && window.innerHeight === fitHeight)
 		return;
+	fitHeight = window.innerHeight;
 	conf.width = width;
 	relayout();
 }

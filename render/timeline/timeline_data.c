@@ -1,6 +1,8 @@
 #include "render/timeline/timeline_data.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "libtime/explain/chain.h"
+#include "libtime/explain/lock_held.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
 #include "render/svg/svg_text.h"
@@ -15,6 +17,12 @@ struct numbering {
 	VEC(uint32_t) ids;
 };
 
+/* Who held the lock that an interval waited for, for a stretch of it. */
+struct held {
+	uint32_t row, interval, thread; /* the interval's number in the row */
+	uint64_t after_ns, ns;          /* since the wait's begin */
+};
+
 struct writer {
 	const struct tl_data *d;
 	const struct timeline *tl;
@@ -25,6 +33,9 @@ struct writer {
 	struct err *e;
 	struct numbering strings, threads, frames, paths;
 	uint32_t *row_of; /* by thread: its row in the panel + 1 */
+	struct evidence evidence;
+	windows_vec holders;   /* of one lock */
+	VEC(struct held) held; /* of all in the panel */
 	int failed;
 };
 
@@ -82,6 +93,13 @@ static int64_t since(uint64_t t, uint64_t from)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+/* 0 where it waited for the CPU that it came back on, or for none. */
+static uint64_t queued_on(const struct off *o)
+{
+	uint16_t cpu = off_runnable_ns(o) ? off_waited_cpu(o) : TL_NOCPU;
+	return cpu == TL_NOCPU || cpu == o->cpu_in ? 0 : cpu + 1u;
+}
+
 static void put_off(struct writer *w, const struct off *o, uint64_t ran)
 {
 	struct buf *b = w->b;
@@ -93,14 +111,35 @@ static void put_off(struct writer *w, const struct off *o, uint64_t ran)
 	svg_number(b, path_no(w, o->path));
 	svg_number(b, o->state < w->tl->nstates ? string_no(w, w->tl->states[o->state]) : 0);
 	svg_number(b, o->waker == TL_NONE ? 0 : number_of(w, &w->threads, o->waker) + 1);
-	svg_number(b, o->waker_context);
+	svg_number(b, o->waker_context | queued_on(o) << 3);
 	svg_number(b, path_no(w, o->waker_path));
 	svg_number(b, o->cpu_out == TL_NOCPU ? 0 : o->cpu_out + 1u);
 	svg_number(b, o->cpu_in == TL_NOCPU ? 0 : o->cpu_in + 1u);
 }
 
+/* Remember who held the lock of interval `off`, the nth of a row, inside the panel's cut. */
+static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t off,
+			const struct off *cut)
+{
+	const struct off *o = &w->tl->off.v[off];
+	uint64_t end = cut->start_ns + cut->blocked_ns;
+	w->holders.n = 0;
+	int rc = off_is_lock(o) && o->blocked_ns && !o->unknown
+			 ? lock_held(&w->evidence, off, &w->holders, w->e)
+			 : 0;
+	for (size_t i = 0; i < w->holders.n && !rc; i++) {
+		const struct window *h = &w->holders.v[i];
+		uint64_t from = h->from_ns > cut->start_ns ? h->from_ns : cut->start_ns;
+		uint64_t to = h->to_ns < end ? h->to_ns : end;
+		struct held x = {row, nth, h->thread, from - cut->start_ns, to - from};
+		if (from < to && vec_push(&w->held, x))
+			rc = err_nomem(w->e);
+	}
+	return rc;
+}
+
 /* Pieces that reach over the window's edge are carried whole, unless the panel clips them. */
-static int put_thread(struct writer *w, uint32_t thread)
+static int put_thread(struct writer *w, uint32_t thread, uint32_t row)
 {
 	const struct timeline *tl = w->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
@@ -132,7 +171,8 @@ static int put_thread(struct writer *w, uint32_t thread)
 			tl_clip_off(&o, w->p->from_ns, w->p->to_ns);
 		put_off(w, &o, o.start_ns - at);
 		at = o.end_ns;
-		rc = flush(w);
+		rc = find_holders(w, row, k - first, k, &o);
+		rc = rc ? rc : flush(w);
 	}
 	return rc;
 }
@@ -178,7 +218,7 @@ static int put_rows(struct writer *w)
 		const struct tl_row *r = &w->p->rows[i];
 		svg_number(w->b, r->kind);
 		if (r->kind == TLROW_THREAD)
-			rc = put_thread(w, r->id);
+			rc = put_thread(w, r->id, (uint32_t)i);
 		else if (r->kind == TLROW_CPU)
 			rc = put_cpu(w, r->id);
 		else
@@ -318,6 +358,22 @@ static int put_losses(struct writer *w)
 	return rc;
 }
 
+static int put_held(struct writer *w)
+{
+	int rc = 0;
+	svg_number(w->b, w->held.n);
+	for (size_t i = 0; i < w->held.n && !rc; i++) {
+		const struct held *h = &w->held.v[i];
+		svg_number(w->b, h->row);
+		svg_number(w->b, h->interval);
+		svg_number(w->b, number_of(w, &w->threads, h->thread));
+		svg_number(w->b, h->after_ns);
+		svg_number(w->b, h->ns);
+		rc = flush(w);
+	}
+	return rc;
+}
+
 static void put_given(struct writer *w)
 {
 	const struct tl_panel *p = w->p;
@@ -339,6 +395,7 @@ static void put_given(struct writer *w)
 static int put_panel(struct writer *w, const struct tl_panel *p)
 {
 	w->p = p;
+	w->held.n = 0;
 	w->row_of = mem_zalloc(w->tl->threads.n + 1, sizeof(*w->row_of));
 	if (!w->row_of)
 		return err_nomem(w->e);
@@ -354,6 +411,7 @@ static int put_panel(struct writer *w, const struct tl_panel *p)
 	rc = rc ? rc : put_spans(w);
 	rc = rc ? rc : put_marks(w);
 	rc = rc ? rc : put_losses(w);
+	rc = rc ? rc : put_held(w);
 	put_given(w);
 	buf_str(w->b, "</t-panel>\n");
 	mem_free(w->row_of);
@@ -395,7 +453,8 @@ static int put_stacks(struct writer *w)
 		const struct frame *f = &w->stacks->frames.v[w->frames.ids.v[i]];
 		svg_number(w->b, string_no(w, f->name));
 		svg_number(w->b, string_no(w, f->dso));
-		svg_number(w->b, f->kind);
+		unsigned roles = timeline_roles(w->tl, w->frames.ids.v[i]);
+		svg_number(w->b, f->kind | (roles & (ROLE_RUNTIME | ROLE_START) ? 8u : 0));
 		rc = flush(w);
 	}
 	buf_str(w->b, "</t-frames>\n");
@@ -428,9 +487,12 @@ int tl_data_write(const struct tl_data *d, const struct tl_panel *panels, size_t
 {
 	struct writer w = {
 		.d = d, .tl = d->tl, .stacks = d->tl->stacks, .b = b, .out = out, .e = e};
-	int rc = 0;
+	int rc = evidence_init(&w.evidence, d->tl, e);
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = put_panel(&w, &panels[i]);
+	evidence_release(&w.evidence);
+	vec_release(&w.holders);
+	vec_release(&w.held);
 	put_threads(&w);
 	rc = rc ? rc : put_stacks(&w);
 	rc = rc ? rc : put_strings(&w);

@@ -18,7 +18,9 @@ function readConf() {
 		}
 	}
 	const pairs = (text) => String(text).split(" ").map((s) => s.split(":"));
-	conf.paints = pairs(conf.paints).map(([rgb, name]) => ({color: "#" + rgb, name}));
+	conf.paints = pairs(conf.paints).map(([rgb, name, pattern], i) =>
+		({color: "#" + rgb, name, fill: i === PAINT.unknown ? "url(#hatch)" :
+			Number(pattern) ? "url(#paint" + i + ")" : "#" + rgb}));
 	conf.idle = conf.paints.findIndex((p) => p.name === "idle");
 	conf.contexts = conf.contexts.split(" ");
 	conf.reasons = conf.reasons.split("|");
@@ -40,17 +42,38 @@ function readTables() {
 			tid: n[i + 2] - 1, flags: n[i + 3], color: n[i + 4]})),
 		events: groups("t-events", 1, (n, i) => strings[n[i]]),
 		frames: groups("t-frames", 3, (n, i) => ({name: strings[n[i]] ||
-			"[" + (strings[n[i + 1]].split("/").pop() || "unknown") + "]", kind: n[i + 2]})),
+			"[" + (strings[n[i + 1]].split("/").pop() || "unknown") + "]", kind: n[i + 2] & 7,
+			isRuntime: n[i + 2] > 7})),
 		paths: [null].concat(groups("t-paths", 2, (n, i) => ({parent: n[i], frame: n[i + 1]}))),
 	};
 }
 
-// The names of a call path, leaf first.
+// The frames of a call path, leaf first.
 function stackOf(path) {
-	const names = [];
+	const frames = [];
 	for (; path; path = tables.paths[path].parent)
-		names.push(tables.frames[tables.paths[path].frame].name);
-	return names;
+		frames.push(tables.frames[tables.paths[path].frame]);
+	return frames;
+}
+
+const KERNEL = 1;
+
+// Where in the program a stack is: the application's frames, innermost first, `most` of them;
+// where there are none, the innermost ones that have a name. And what is left out for saying how
+// and not where, as one line.
+function shortStack(path, most) {
+	const all = stackOf(path), own = all.filter((f) => f.kind !== KERNEL && !f.isRuntime);
+	const user = all.filter((f) => f.kind !== KERNEL);
+	const shown = own.length ? own : user.length ? user : all;
+	const kernel = all.filter((f) => f.kind === KERNEL), runtime = all.filter((f) => f.isRuntime && f.kind !== KERNEL);
+	const left = [];
+	if (shown !== all && kernel.length)
+		left.push(kernel.length + (kernel.length === 1 ? " kernel frame" : " kernel frames"));
+	if (shown === own && runtime.length)
+		left.push(runtime.length + " of the runtime");
+	return {where: shown.slice(0, most).map((f) => f.name).join(" < ") + (shown.length > most ? " < \u2026" : ""),
+		left: left.length ? "\u2026 " + left.join(", ") + ": " + all.filter((f) => !shown.includes(f))
+			.slice(0, 3).map((f) => f.name).join(" < ") + " \u2026" : ""};
 }
 
 class Reader {
@@ -150,7 +173,7 @@ function readThread(r, row) {
 }
 
 function readCpu(r, row) {
-	row.cpu = r.next();
+	row.index = row.cpu = r.next();
 	const n = r.next(), segs = new Segments(2 * n + 2);
 	let at = 0, shown = -Infinity; // two threads on a CPU at a time: the first one is shown
 	for (let i = 0; i < n; i++) {
@@ -200,6 +223,11 @@ function readPanel(text, index) {
 		text: tables.strings[r.next()], path: r.next()}));
 	p.losses = r.list(() => ({t: r.signed(), length: r.next(), cpu: r.next() - 1,
 		kind: r.next(), count: r.next()}));
+	r.list(() => {
+		const row = p.rows[r.next()], interval = r.next();
+		row.held = row.held || new Map();
+		row.held.set(interval, (row.held.get(interval) || []).concat({thread: r.next(), after: r.next(), ns: r.next()}));
+	});
 	p.highlights = r.list(() => ({row: r.next(), t: r.signed(), length: r.next()}));
 	p.given = r.next() === 1;
 	p.arrows = r.list(() => ({from: r.next(), to: r.next(), t: r.signed(), waited: 0}));

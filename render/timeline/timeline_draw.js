@@ -125,12 +125,11 @@ function threadText(t) {
 	return t.comm + " " + t.tid;
 }
 
-function stackLines(title, path, most) {
-	const names = stackOf(path), lines = [];
-	names.slice(0, most).forEach((name, i) => lines.push((i ? "      " : title) + name));
-	if (names.length > most)
-		lines.push("      \u2026 " + (names.length - most) + (names.length > most + 1 ? " more callers" : " more caller"));
-	return lines;
+const STACK = 6; // frames of the application that a card shows
+
+function stackLines(title, path) {
+	const {where, left} = shortStack(path, STACK);
+	return where ? [title + where].concat(left ? ["    " + left] : []) : [];
 }
 
 // Where a running thread ran: the CPU of the interval before, or after.
@@ -139,18 +138,79 @@ function runCpu(row, ref) {
 	return (i > 0 ? row.offs[(i - 1) * F.size + F.cpuIn] : n ? row.offs[F.cpuOut] : 0) - 1;
 }
 
-function offLines(row, i, paint, length) {
+// The numbers of an interval and what they mean.
+function offOf(row, i) {
 	const o = row.offs.subarray(i * F.size, (i + 1) * F.size);
-	const cause = conf.paints[PAINT.blocked + (o[F.bits] & 31)].name, flags = o[F.bits] >> 5 & 31;
-	const state = tables.strings[o[F.state]], lines = [];
+	return {o, start: row.offStart[i], woken: row.offStart[i] + o[F.blocked],
+		end: row.offStart[i] + o[F.blocked] + o[F.rest], cause: conf.paints[PAINT.blocked + (o[F.bits] & 31)].name,
+		flags: o[F.bits] >> 5 & 31, context: o[F.context] & 7, waker: o[F.waker] - 1,
+		queue: (o[F.context] >> 3 || (o[F.bits] >> 5 & OFF.running ? o[F.cpuOut] : o[F.cpuIn])) - 1};
+}
+
+function sumByThread(parts) {
+	const sums = new Map();
+	for (const {thread, from, ns} of parts) {
+		const sum = sums.get(thread) || {thread, from, ns: 0};
+		sum.ns += ns;
+		sums.set(thread, sum);
+	}
+	return [...sums.values()].sort((a, b) => b.ns - a.ns);
+}
+
+// Who held the lock that the interval waited for, longest first: {thread, from, ns}.
+function holdersOf(row, i) {
+	return (row.held && row.held.get(i) || []).map(({thread, after, ns}) =>
+		({thread, from: row.offStart[i] + after, ns}));
+}
+
+// Who had the CPU that the interval waited for, if the picture has its row: stretches.
+function ownersOf(p, row, i) {
+	const {o, woken, end, queue} = offOf(row, i);
+	const cpu = o[F.rest] && !(o[F.bits] >> 10) ? p.rows.find((r) => r.kind === ROW.cpu && r.index === queue) : null;
+	const parts = [], segs = cpu && cpu.segs;
+	for (let k = segs ? segs.after(woken) : 0; segs && k < segs.n && segs.start[k] < end; k++) {
+		const from = Math.max(segs.start[k], woken), ns = Math.min(segs.start[k + 1], end) - from;
+		if (segs.ref[k] >= 0 && segs.ref[k] !== row.threadNo && ns > 0)
+			parts.push({thread: segs.ref[k], from, ns});
+	}
+	return parts;
+}
+
+// {text, thread, from} of whoever explains an interval: who held its lock, who woke it, who had
+// its CPU. Of the blocked part and of the one after it, as `paint` says.
+function becauseOf(p, row, i, paint) {
+	const x = offOf(row, i), said = [];
+	const name = (thread) => threadText(tables.threads[thread]);
+	const waits = paint < PAINT.blocked && paint !== PAINT.unknown;
+	if (!waits)
+		for (const h of sumByThread(holdersOf(row, i)).slice(0, 3))
+			said.push({text: "held by " + name(h.thread) + " for " + timeText(h.ns), thread: h.thread, from: h.from});
+	if (!waits && x.context) {
+		const where = shortStack(x.o[F.wakerPath], 4).where, how = " (" + conf.contexts[x.context] + ")";
+		said.push(x.waker < 0 ? {text: "woken by an interrupt" + how} : {thread: x.waker, from: x.woken - 1,
+			text: "woken by " + name(x.waker) + how + (where ? " in " + where : "")});
+	}
+	if (waits)
+		for (const h of sumByThread(ownersOf(p, row, i)).slice(0, 3))
+			said.push({text: "CPU had by " + name(h.thread) + " for " + timeText(h.ns), thread: h.thread, from: h.from});
+	return said;
+}
+
+function offLines(p, row, i, paint, length) {
+	const {o, cause, flags, queue} = offOf(row, i), state = tables.strings[o[F.state]], lines = [];
 	const what = paint === PAINT.unknown ? "unknown (" + conf.reasons[o[F.bits] >> 10] + ")" :
 		paint < PAINT.blocked ? conf.paints[paint].name : cause === "blocked" ? "blocked" :
 			"blocked: " + cause + (paint === conf.idle ? ", idle" : "");
 	lines.push(threadText(row.thread) + " \u00b7 " + what + " \u00b7 " + timeText(length));
+	lines.push(...stackLines("in  ", o[F.path]));
+	if (!o[F.path])
+		lines.push("no stack was recorded");
+	lines.push(...becauseOf(p, row, i, paint).map((b) => b.text));
 	if (o[F.blocked] && o[F.rest])
 		lines.push("off CPU " + timeText(o[F.blocked] + o[F.rest]) + ": " +
 			timeText(o[F.blocked]) + " blocked, then " + timeText(o[F.rest]) + " runnable");
-	const cpus = [o[F.cpuOut] ? "left CPU " + (o[F.cpuOut] - 1) : "", o[F.cpuIn] ?
+	const waited = paint < PAINT.blocked && queue >= 0 && queue !== o[F.cpuIn] - 1 ? "waited for CPU " + queue : "";
+	const cpus = [o[F.cpuOut] ? "left CPU " + (o[F.cpuOut] - 1) : "", waited, o[F.cpuIn] ?
 		"came back on CPU " + (o[F.cpuIn] - 1) : "", state ? "state " + state : ""].filter((s) => s);
 	if (cpus.length)
 		lines.push(cpus.join(" \u00b7 "));
@@ -158,25 +218,17 @@ function offLines(row, i, paint, length) {
 		lines.push("cut off by the edge of the recording or of --time: it lasted longer");
 	if (flags & OFF.suspect)
 		lines.push("records were lost here");
-	lines.push(...stackLines("at    ", o[F.path], 12));
-	if (!o[F.path])
-		lines.push("no stack was recorded");
-	if (o[F.context]) {
-		const who = o[F.waker] ? threadText(tables.threads[o[F.waker] - 1]) : "an interrupt";
-		lines.push("woken by " + who + " (" + conf.contexts[o[F.context]] + ")");
-		lines.push(...stackLines("from  ", o[F.wakerPath], 6));
-	}
 	return lines;
 }
 
-function segmentLines(row, seg) {
+function segmentLines(p, row, seg) {
 	const segs = row.segs, paint = segs.paint[seg], ref = segs.ref[seg];
 	const length = segs.start[seg + 1] - segs.start[seg];
 	if (row.kind === ROW.cpu)
 		return ref < 0 ? [] : ["CPU " + row.cpu + " \u00b7 " + threadText(tables.threads[ref]) +
 			" \u00b7 " + timeText(length)];
 	if (paint !== PAINT.run)
-		return offLines(row, ref, paint, length);
+		return offLines(p, row, ref, paint, length);
 	const cpu = runCpu(row, ref);
 	return [threadText(row.thread) + " \u00b7 running \u00b7 " + timeText(length) +
 		(cpu >= 0 ? " \u00b7 CPU " + cpu : "")];
@@ -246,7 +298,8 @@ class Block {
 		if (!this.paths[i])
 			this.paths[i] = {d: [], element: make("path", {class: paint === PAINT.run ? "run" : "",
 				"stroke-width": mixed ? 1 : paintHeight(paint),
-				stroke: paint === PAINT.unknown ? "url(#hatch)" : conf.paints[paint].color}, this.bars)};
+				stroke: mixed && paint !== PAINT.unknown ? conf.paints[paint].color :
+					conf.paints[paint].fill}, this.bars)};
 		return this.paths[i];
 	}
 
@@ -361,6 +414,7 @@ class Plot {
 		this.ground = make("rect", {class: "ground", x: plotX}, this.group);
 		this.lanes = make("path", {class: "lanes"}, this.group);
 		this.drawn = make("g", {}, this.group);
+		this.because = make("path", {class: "because"}, this.group);
 		this.chosen = make("path", {class: "arrows chosen"}, this.group);
 		this.stuck = make("g", {class: "stuck"}, this.group);
 		this.selected = make("rect", {class: "selected", rx: 2, display: "none"}, this.group);
@@ -483,6 +537,20 @@ class Plot {
 		rect.setAttribute("height", h);
 	}
 
+	// Outline, in their rows, when others held the lock, or had the CPU, of the interval.
+	drawBecause(row, i, blocked) {
+		const p = this.panel, v = p.view, d = [];
+		const parts = blocked ? holdersOf(row, i) : ownersOf(p, row, i);
+		for (const {thread, from, ns} of parts) {
+			const there = p.rows.find((r) => r.kind === ROW.thread && r.threadNo === thread);
+			const x0 = Math.max(xOf(v, from), 0), x1 = Math.min(xOf(v, from + ns), plotW);
+			if (there && x1 > x0)
+				d.push("M", round(plotX + x0), " ", there.y + 1, "h", round(Math.max(x1 - x0, 1)), "v", there.h - 3,
+					"h", -round(Math.max(x1 - x0, 1)), "z");
+		}
+		this.because.setAttribute("d", d.join(""));
+	}
+
 	drawGrid() {
 		const p = this.panel, v = p.view, step = axisStep(v), d = [];
 		this.ticks.start();
@@ -519,7 +587,9 @@ class Plot {
 	}
 
 	drawArrows() {
-		this.arrows.setAttribute("d", this.countArrows().map((a) => this.arrow(a)).join(""));
+		const drawn = this.countArrows();
+		this.arrows.setAttribute("d", drawn.map((a) => this.arrow(a)).join(""));
+		this.arrows.setAttribute("opacity", drawn.length > 20 ? Math.max(20 / drawn.length, 0.3) : 1);
 	}
 
 	// The row that the reader is at.

@@ -22,6 +22,14 @@ uint32_t tl_paint_color(unsigned int paint)
 	return palette_cause(name, strlen(name));
 }
 
+int tl_paint_pattern(unsigned int paint)
+{
+	if (paint < TLP_BLOCKED || paint >= TLP_IDLE)
+		return 0;
+	const char *name = cause_name(paint - TLP_BLOCKED);
+	return palette_cause_pattern(name, strlen(name));
+}
+
 const char *tl_paint_name(unsigned int paint)
 {
 	static const char *const states[] = {"running", "runnable", "preempted", "unknown"};

@@ -301,6 +301,8 @@ static void begin_paint(struct tl_writer *w, unsigned paint, int mixed)
 		mixed ? 1 : (int)tl_paint_height(paint));
 	if (paint == TLP_UNKNOWN)
 		buf_str(&w->b, "url(#hatch)");
+	else if (tl_paint_pattern(paint) && !mixed)
+		buf_fmt(&w->b, "url(#paint%u)", paint);
 	else
 		buf_fmt(&w->b, "#%06x", tl_paint_color(paint));
 	buf_str(&w->b, "\" d=\"");

@@ -149,7 +149,9 @@ static void put_paint_key(struct tl_writer *w, unsigned paint)
 {
 	char shape[160], fill[24] = "url(#hatch)";
 	int h = paint == TLP_IDLE ? IDLE_H : paint >= TLP_BLOCKED ? 9 : 12;
-	if (paint != TLP_UNKNOWN)
+	if (tl_paint_pattern(paint))
+		snprintf(fill, sizeof(fill), "url(#paint%u)", paint);
+	else if (paint != TLP_UNKNOWN)
 		snprintf(fill, sizeof(fill), "#%06x", tl_paint_color(paint));
 	snprintf(shape, sizeof(shape),
 		 "<rect%s y=\"%d\" width=\"12\" height=\"%d\"%s fill=\"%s\"/>",
@@ -212,7 +214,8 @@ static void put_conf(struct tl_writer *w)
 		TL_WIDE, w->o->max_arrows);
 	buf_str(b, "paints");
 	for (unsigned i = 0; i < TLP_COUNT; i++)
-		buf_fmt(b, " %06x:%s", tl_paint_color(i), tl_paint_name(i));
+		buf_fmt(b, " %06x:%s:%d", tl_paint_color(i), tl_paint_name(i),
+			tl_paint_pattern(i));
 	buf_str(b, "\ncontexts");
 	for (unsigned i = 0; i <= WAKER_IDLE; i++)
 		buf_fmt(b, " %s", *waker_context_name(i) ? waker_context_name(i) : "-");
@@ -270,6 +273,21 @@ static void put_desc(struct tl_writer *w)
 	buf_release(&hidden);
 }
 
+/* One for each cause that shares its hue with another. */
+static void put_patterns(struct buf *b)
+{
+	static const char *const lines[] = {"", "M0 6L6 0", "M0 0L6 6", "M3 0v6", "M0 3h6"};
+	for (unsigned i = TLP_BLOCKED; i < TLP_IDLE; i++)
+		if (tl_paint_pattern(i))
+			buf_fmt(b,
+				"<pattern id=\"paint%u\" width=\"6\" height=\"6\" "
+				"patternUnits=\"userSpaceOnUse\"><rect width=\"6\" "
+				"height=\"6\" "
+				"fill=\"#%06x\"/><path d=\"%s\" stroke=\"#000\" "
+				"stroke-opacity=\"0.4\"/></pattern>\n",
+				i, tl_paint_color(i), lines[tl_paint_pattern(i)]);
+}
+
 static void put_head(struct tl_writer *w)
 {
 	struct buf *b = &w->b;
@@ -299,7 +317,9 @@ static void put_head(struct tl_writer *w)
 		   "height=\"5\"/><path class=\"hatch-line\" d=\"M1 0v5\"/></pattern>\n"
 		   "<pattern id=\"hatch-lost\" width=\"4\" height=\"4\" "
 		   "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(-45)\"><path "
-		   "class=\"lost-line\" d=\"M1 0v4\"/></pattern></defs>\n"
+		   "class=\"lost-line\" d=\"M1 0v4\"/></pattern>\n");
+	put_patterns(b);
+	buf_str(b, "</defs>\n"
 		   "<rect id=\"background\" width=\"100%\" height=\"100%\" "
 		   "fill=\"url(#bg)\"/>\n");
 }

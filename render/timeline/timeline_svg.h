@@ -72,6 +72,9 @@ void timeline_svg_episode_release(struct tl_panel *p);
 /* 0xRRGGBB of a paint. */
 uint32_t tl_paint_color(unsigned int paint);
 
+/* The number of the pattern over that colour, 0 for none: see palette_cause_pattern. */
+int tl_paint_pattern(unsigned int paint);
+
 /* "running", "runnable", "preempted", "unknown", "idle", a cause's name; "" for CPU colours. */
 const char *tl_paint_name(unsigned int paint);
 

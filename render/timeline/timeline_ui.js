@@ -123,11 +123,15 @@ function drawSelected() {
 	for (const plot of plots) {
 		plot.selected.setAttribute("display", "none");
 		plot.chosen.setAttribute("d", "");
+		plot.because.setAttribute("d", "");
 	}
 	if (!selected)
 		return;
 	const {row, from, to} = segmentOf(selected), plot = plots[selected.p];
 	plot.place(plot.selected, from, to, row.y + 2 + plot.rowShift(selected.row), row.h - 4);
+	const seg = selected.seg, paint = row.segs.paint[seg];
+	if (row.kind === ROW.thread && row.segs.ref[seg] >= 0 && paint !== PAINT.unknown)
+		plot.drawBecause(row, row.segs.ref[seg], paint >= PAINT.blocked);
 	const a = wakeupOf(selected), v = panels[selected.p].view;
 	if (a && a.t >= v.from && a.t < v.to)
 		plot.chosen.setAttribute("d", plot.arrow(a));
@@ -155,10 +159,36 @@ function say(s) {
 		bar.say([]);
 		return;
 	}
-	const {row, from} = segmentOf(s), p = panels[s.p];
-	const lines = segmentLines(row, s.seg);
-	bar.say(lines.slice(0, 1).concat("at " + pointText(from - p.zero, p.view),
-		lines.slice(1).filter((l) => !l.startsWith("  "))));
+	const {row, from} = segmentOf(s), p = panels[s.p], ref = row.segs.ref[s.seg], paint = row.segs.paint[s.seg];
+	const lines = segmentLines(p, row, s.seg), isOff = row.kind === ROW.thread && paint !== PAINT.run;
+	const because = isOff ? becauseOf(p, row, ref, paint) : row.kind === ROW.cpu && ref >= 0 ?
+		[{text: "its row", thread: ref, from}] : [];
+	const told = new Set(because.map((b) => b.text));
+	bar.say(lines.slice(0, 1).concat("at " + pointText(from - p.zero, p.view), because.map((b) => linkTo(p, b)),
+		lines.slice(1).filter((l) => !l.startsWith("  ") && !told.has(l))));
+}
+
+// A part of the details that leads to a thread's row, at a time, if the picture has it.
+function linkTo(p, {text, thread, from}) {
+	const row = thread === undefined ? -1 : p.rows.findIndex((r) => r.kind === ROW.thread && r.threadNo === thread);
+	return row < 0 ? text : {text, go: () => goTo(p, row, from)};
+}
+
+function goTo(p, row, t) {
+	const seg = p.rows[row].segs.after(t);
+	if (seg < p.rows[row].segs.n)
+		show({p: p.index, row, seg});
+	saveSoon();
+}
+
+// To who held the lock, or had the CPU, of the selected interval for the longest.
+function toHolder() {
+	const p = selected && panels[selected.p], row = p && p.rows[selected.row];
+	const ref = row && row.kind === ROW.thread ? row.segs.ref[selected.seg] : -1;
+	const found = ref < 0 ? [] : becauseOf(p, row, ref, row.segs.paint[selected.seg]).map((b) => linkTo(p, b))
+		.filter((b) => b.go && !b.text.startsWith("woken"));
+	if (found.length)
+		found[0].go();
 }
 
 // Bring a segment into view, wide enough to see.
@@ -232,7 +262,7 @@ function eventLines(row, t, px) {
 	const near = row.samples.reduce((best, s) =>
 		Math.abs(s.t - t) < (best ? Math.abs(best.t - t) : 3 * px) ? s : best, null);
 	if (near)
-		lines.push("sample of " + tables.events[near.event], ...stackLines("at    ", near.path, 12));
+		lines.push("sample of " + tables.events[near.event], ...stackLines("in  ", near.path));
 	return lines;
 }
 
@@ -250,7 +280,7 @@ function tipLines(q, u) {
 	if (!u)
 		return [];
 	const row = p.rows[u.row];
-	const lines = u.fine ? columnLines(row, u.t - u.px / 2, u.t + u.px / 2) : segmentLines(row, u.seg);
+	const lines = u.fine ? columnLines(row, u.t - u.px / 2, u.t + u.px / 2) : segmentLines(p, row, u.seg);
 	if (lines.length && !u.fine)
 		lines.splice(1, 0, pointText(row.segs.start[u.seg] - p.zero, p.view) + " \u2026 " +
 			pointText(row.segs.start[u.seg + 1] - p.zero, p.view));
@@ -477,10 +507,7 @@ function toWaker() {
 	const a = selected && wakeupOf(selected);
 	if (!a)
 		return;
-	const row = panels[selected.p].rows[a.from], seg = row.segs.after(a.t - 1);
-	if (seg < row.segs.n)
-		show({p: selected.p, row: a.from, seg});
-	saveSoon();
+	goTo(panels[selected.p], a.from, a.t - 1);
 }
 
 // The interval before or after, or the row above or below.
@@ -510,6 +537,7 @@ const actions = {
 	right: () => panBy(here(), 0.2 * (here().view.to - here().view.from)),
 	selected: zoomToSelected,
 	waker: toWaker,
+	holder: toHolder,
 	undo: takeBack,
 	...searchActions,
 };
@@ -521,7 +549,7 @@ const buttons = [
 	["left", "\u2190", 24, "Earlier (Left, or Shift-drag)"],
 	["right", "\u2192", 24, "Later (Right)"],
 	["selected", "To interval", 80, "Zoom to the selected interval (Enter, double click)"],
-	["waker", "To waker", 70, "Who ended this wait (w)"],
+	["waker", "To waker", 70, "Who ended this wait (w; h: who held its lock or had its CPU)"],
 	["undo", "Undo", 52, "Take the last step back (u, Backspace, or the browser's Back)"],
 ];
 
@@ -537,7 +565,7 @@ function setButtons() {
 }
 
 const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right",
-	Enter: "selected", w: "waker", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
+	Enter: "selected", w: "waker", h: "holder", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
 
 function onKey(e) {
 	if (document.documentElement !== svg && !svg.contains(e.target))

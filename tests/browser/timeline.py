@@ -163,8 +163,10 @@ def tooltips(b, path):
     b.move(x_of(b, 15 * MS), y)
     lines = tip(b)
     says("thread, state and time", lines[0], "worker-0 4712 \u00b7 blocked: lock \u00b7 10.9 ms")
-    says("stack", " ".join(lines), "pthread_mutex_lock")
-    says("waker", " ".join(lines), "woken by snapshot 4711 (task)")
+    check("its own functions first, how it waits in one line", lines[2:4], ["in  handle < worker",
+          "    \u2026 2 kernel frames, 2 of the runtime: schedule < futex_wait < pthread_mutex_lock \u2026"])
+    says("who held the lock", " ".join(lines), "held by snapshot 4711 for 10.3 ms")
+    says("waker", " ".join(lines), "woken by snapshot 4711 (task) in unlock < worker")
     b.move(x_of(b, 12 * MS), row_y(b, "snapshot"))
     says("running", tip(b)[0], "snapshot 4711 \u00b7 running \u00b7 4.0 ms \u00b7 CPU 3")
     cpu = b.js("const r = %s.panels[0].rows.find((r) => r.cpu === 3); return r.y + r.h / 2" % T)
@@ -175,6 +177,15 @@ def tooltips(b, path):
     b.click(x_of(b, 15 * MS), y)
     settle(b)
     says("a click selects", text(b, "#details"), "worker-0 4712")
+    check("the holder is outlined", b.js("return document.querySelector('.because').getAttribute('d').length > 10"), True)
+    b.js("[...document.querySelectorAll('#details .link')].find((e) => e.textContent.startsWith('held'))"
+         ".dispatchEvent(new MouseEvent('click'))")
+    settle(b)
+    check("a click on the holder goes there", b.js("const s = %s.selected(); return "
+          "%s.panels[0].rows[s.row].thread.comm" % (T, T)), "snapshot")
+    show(b, path, "#z0=9000000,24000000")
+    b.click(x_of(b, 15 * MS), row_y(b, "worker-0"))
+    settle(b)
     b.keys("w")
     settle(b)
     s = b.js("return %s.selected()" % T)
@@ -184,6 +195,18 @@ def tooltips(b, path):
     b.keys("Enter")
     settle(b)
     near("Enter zooms to it", view(b)[1] - view(b)[0], 3 * MS * 1.25, 0.02 * MS)
+
+
+def preemption(b):
+    show(b, draw("preempted", timelines.preempted().text()))
+    b.move(x_of(b, 7 * MS), row_y(b, "md-engine"))
+    says("who had the CPU", " ".join(tip(b)), "CPU had by fifo-hog 77 for 4.0 ms")
+    b.click(x_of(b, 7 * MS), row_y(b, "md-engine"))
+    settle(b)
+    check("is outlined", b.js("return document.querySelector('.because').getAttribute('d').length > 10"), True)
+    b.keys("h")
+    settle(b)
+    check("and h goes there", b.js("const s = %s.selected(); return %s.panels[0].rows[s.row].thread.comm" % (T, T)), "fifo-hog")
 
 
 def searching(b, path):
@@ -319,10 +342,10 @@ def main():
         print("%s is not installed" % missing())
         sys.exit(77)
     path = draw("convoy", timelines.convoy()[0].text())
-    draw("preempted", timelines.preempted().text())
     with Browser() as b:
         zoom_and_pan(b, path)
         tooltips(b, path)
+        preemption(b)
         searching(b, path)
         still_and_drawn_agree(b, path)
         panels(b)

@@ -3,13 +3,13 @@ known course, for tests and for pictures."""
 import random
 
 MS = 1000000
-CAUSES = {"lock": "start_thread;worker;handle;pthread_mutex_lock;futex_wait;schedule",
-          "io": "start_thread;worker;flush;fdatasync;ext4_sync_file;io_schedule;schedule",
-          "net": "start_thread;worker;reply;recv;tcp_recvmsg;schedule",
-          "cond": "start_thread;worker;next_job;pthread_cond_wait;futex_wait;schedule",
-          "sleep": "start_thread;slow_disk;nanosleep;do_nanosleep;schedule",
-          "poll": "main;loop;epoll_wait;do_epoll_wait;schedule",
-          "runqueue": "-", "preempt": "start_thread;worker;compute;preempt_schedule;schedule"}
+CAUSES = {"lock": "start_thread;worker;handle;pthread_mutex_lock;futex_wait_[k];schedule_[k]",
+          "io": "start_thread;worker;flush;fdatasync;ext4_sync_file_[k];io_schedule_[k];schedule_[k]",
+          "net": "start_thread;worker;reply;recv;tcp_recvmsg_[k];schedule_[k]",
+          "cond": "start_thread;worker;next_job;pthread_cond_wait;futex_wait_[k];schedule_[k]",
+          "sleep": "start_thread;slow_disk;nanosleep;do_nanosleep_[k];schedule_[k]",
+          "poll": "main;loop;epoll_wait;do_epoll_wait_[k];schedule_[k]",
+          "runqueue": "-", "preempt": "start_thread;worker;compute;preempt_schedule_[k];schedule_[k]"}
 OPEN, SUSPECT, IDLE, RUNNING = 1, 2, 4, 8
 
 
@@ -27,7 +27,7 @@ class World:
         return len(self.threads) - 1
 
     def off(self, thread, start, end, blocked, cause, flags=0, waker=-1, context=None, state=None,
-            stack=None, unknown=0, cpus=(0, 0), from_stack="start_thread;worker;unlock;futex_wake"):
+            stack=None, unknown=0, cpus=(0, 0), from_stack="start_thread;worker;unlock;futex_wake_[k]"):
         state = state or ("R+" if flags & RUNNING else "S")
         context = context if context is not None else (1 if waker >= 0 else 0)
         self.offs.append((thread, start, "off\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s" % (
@@ -71,6 +71,7 @@ def convoy(panel=True):
         free = 122 * MS + i * 700000
         w.off(t, at, free + 40000, free - at, "lock", waker=snap if i == 0 else workers[i - 1],
               cpus=(i % 3, i % 3))
+        w.line("mark", t, at, "probe:lock_wait", "mutex=0x1000 owner=%d" % (4711 + i if i else 4711))
         at = free + 40000 + 600000
         while at < 139 * MS:
             nap = rng.randrange(200000, 1500000)

@@ -32,7 +32,7 @@ head -c 100000 /dev/urandom | tr '\000' ' ' | sed 's/$/ 7/' | "$PERFKIT" svg -q 
 xml evil.svg names.svg random.svg
 
 # Every palette, every switch.
-for p in hot mem io wakeup chain java js perl red green blue aqua yellow purple orange kind dso; do
+for p in hot mem io wakeup chain java js perl red green blue aqua yellow purple orange kind dso cause; do
 	"$PERFKIT" svg x.folded --color=$p -o p.svg
 	xml p.svg
 done

@@ -1,6 +1,7 @@
 /*
  * timelineapi OUT [WIDTH] - draw a timeline that is written down on stdin, one thing a line,
- * words apart by tabs, stacks "root;...;leaf" ("-" = none), times in ns:
+ * words apart by tabs, stacks "root;...;leaf" ("-" = none; names in _[k] are the kernel's),
+ *times in ns:
  *
  *	rec	HOST	ORIGIN	END	WALL	NCPUS
  *	thread	NAME PID TID FIRST LAST FLAGS FIRST_CPU     the next one's number is n + 1
@@ -56,7 +57,11 @@ static uint32_t stack(struct job *j, char *s)
 	if (!strcmp(s, "-"))
 		return 0;
 	for (char *name = strtok(s, ";"); name; name = strtok(NULL, ";")) {
-		struct frame f = {.name = text(j, name)};
+		size_t n = strlen(name);
+		int kernel = n > 4 && !strcmp(name + n - 4, "_[k]");
+		name[kernel ? n - 4 : n] = '\0';
+		struct frame f = {.name = text(j, name),
+				  .kind = kernel ? FRAME_KERNEL : FRAME_USER};
 		must(stacks_frame(&j->stacks, &f, &id), NULL, name);
 		must(stacks_push(&j->stacks, path, id, &path), NULL, name);
 	}
@@ -143,7 +148,11 @@ static void add_point(struct job *j, char **w)
 static void finish(struct job *j)
 {
 	struct err e = {0};
+	struct frame_table *roles = NULL;
 	if (!j->tl.finished) {
+		must(frame_table_new(&roles, &e), &e, "roles");
+		must(timeline_set_roles(&j->tl, roles, &e), &e, "roles");
+		frame_table_free(roles);
 		must(timeline_finish(&j->tl, &e), &e, "finish");
 		must(timeline_check(&j->tl, &e), &e, "check");
 	}

@@ -189,6 +189,10 @@ static void cold_and_hot_differ(void **state)
 	assert_int_equal(palette_delta(0), palette_delta(-0.0));
 	assert_int_equal(palette_cause("[io]", 4), palette_cause("io", 2));
 	assert_int_not_equal(palette_cause("io", 2), palette_cause("lock", 4));
+	/* of one hue, and told apart by a pattern */
+	assert_int_equal(palette_cause("futex", 5), palette_cause("lock", 4));
+	assert_int_not_equal(palette_cause_pattern("futex", 5),
+			     palette_cause_pattern("lock", 4));
 }
 
 static void colours_depend_on_names_not_on_neighbours(void **state)
