@@ -18,6 +18,7 @@
 #include "libparse/archive/bundle.h"
 #include "libsym/pack_list.h"
 #include "libsym/elf/read_file.h"
+#include "libtime/build/fd_context.h"
 #include "render/text/escape.h"
 
 #include <dirent.h>
@@ -325,6 +326,21 @@ static int make_manifest(struct packer *k, struct err *e)
 
 /* --- writing ----------------------------------------------------------------------------- */
 
+/* What the host knew of descriptors, where it lies beside the recording and is of it. */
+static int add_context(const struct packer *k, struct bundle_writer *w, struct err *e)
+{
+	struct fd_context *context;
+	struct buf path = {0};
+	int rc = fd_context_load(&context, k->recording, e);
+	if (!rc && context) {
+		buf_fmt(&path, "%s.context", k->recording);
+		rc = bundle_add_file(w, "perf.data.context", buf_cstr(&path), e);
+	}
+	fd_context_free(context);
+	buf_release(&path);
+	return rc;
+}
+
 static int add_recording(struct packer *k, struct bundle_writer *w, struct err *e)
 {
 	int rc = k->parts.n ? 0 : bundle_add_file(w, "perf.data", k->recording, e);
@@ -336,7 +352,7 @@ static int add_recording(struct packer *k, struct bundle_writer *w, struct err *
 		buf_release(&name);
 		buf_release(&path);
 	}
-	return rc;
+	return rc ? rc : add_context(k, w, e);
 }
 
 static int write_bundle(struct packer *k, const char *output, uint64_t *size, struct err *e)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/examine.h"
+#include "cmd/record_context.h"
 #include "cmd/record_run.h"
 #include "cmd/verbs.h"
 #include "libtime/doctor/remedy.h"
@@ -282,8 +283,30 @@ static int is_written(const char *output, const struct stat *before)
 		now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
 }
 
+/* Run perf, with what is open before and after for the questions about waits. */
+static int run_perf(const struct record_plan *p, const struct record_wish *w,
+		    struct buf *context)
+{
+	int wanted = w->mode != RECORD_CPU;
+	if (wanted)
+		record_context_add(context, w->pid);
+	int status = run_words(&p->record, 0);
+	if (wanted)
+		record_context_add(context, w->pid);
+	return status;
+}
+
+/* A recording without it answers all but which side a socket is of. */
+static void write_context(const struct buf *context, const char *output)
+{
+	struct err e = {0};
+	if (context->n && record_context_write(context, output, &e))
+		fprintf(stderr, "perfkit record: %s\n", e.msg);
+}
+
 static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 {
+	struct buf context = {0};
 	struct stat before;
 	if (stat(w->output, &before))
 		before = (struct stat){0};
@@ -292,7 +315,7 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 			w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name would be an old one */
-	int status = rc || early ? 1 : run_words(&p->record, 0);
+	int status = rc || early ? 1 : run_perf(p, w, &context);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
@@ -301,6 +324,9 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 	/* Ctrl-C is how a recording of everything ends: perf has written it whole, and says
 	 * by which signal it or the command that it ran ended. */
 	int written = is_written(w->output, &before);
+	if (written)
+		write_context(&context, w->output);
+	buf_release(&context);
 	if (status > 128 && run_interrupted() && written)
 		status = 0;
 	if (status && !written) /* perf has said why */

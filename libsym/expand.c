@@ -81,8 +81,7 @@ static int has_link_register(const struct event_attr *a, const struct arch *arch
 	       arch && arch->lr != ARCH_NONE && a->sample_regs_user & bit_of(arch, arch->lr);
 }
 
-/* What ran: by the header, or by the registers that were asked for. */
-static const struct arch *arch_of_recording(const struct recording *rec)
+const struct arch *expander_arch(const struct recording *rec)
 {
 	if (rec->features.arch)
 		return arch_named(rec->features.arch);
@@ -96,7 +95,7 @@ static const struct arch *arch_of_recording(const struct recording *rec)
 
 int expander_needed(const struct recording *rec)
 {
-	const struct arch *arch = arch_of_recording(rec);
+	const struct arch *arch = expander_arch(rec);
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event_attr *a = &rec->events.v[i].attr;
 		if (has_dump(a) || has_lbr_stack(a) || has_link_register(a, arch) ||
@@ -168,7 +167,7 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 		 struct err *e)
 {
 	struct expander *x = mem_zalloc(1, sizeof(*x));
-	const struct arch *arch = arch_of_recording(rec);
+	const struct arch *arch = expander_arch(rec);
 	struct unwind_opts o = {.machine = arch ? arch->machine : 0,
 				.module_at = module_at,
 				.is_root = is_root,

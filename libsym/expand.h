@@ -44,6 +44,10 @@ struct expand_counts {
 	uint64_t deferred_missing;           /* cookies without a chain */
 };
 
+/* What ran: by the header, or by the registers that were asked for; NULL: other, or not known.
+ */
+const struct arch *expander_arch(const struct recording *rec);
+
 /* All borrowed. `max_stack` frames are unwound at most (0: 1024). ERR_NOMEM. */
 int expander_new(struct expander **out, const struct recording *rec, const struct machine *m,
 		 struct modules *modules, const struct deferred_chains *deferred, int max_stack,

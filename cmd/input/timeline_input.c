@@ -425,11 +425,21 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 /* --- recordings --------------------------------------------------------------------------
  */
 
+/* What the host knew of descriptors lies beside the recording, if it was kept; a stream has
+ * none. */
+static int load_context(const struct tlinput *ti, struct fd_context **out, struct err *e)
+{
+	const char *recording = ti->in.bundle.recording ? ti->in.bundle.recording : ti->path;
+	*out = NULL;
+	return strcmp(recording, "-") ? fd_context_load(out, recording, e) : 0;
+}
+
 /* Of the recording that is open. */
 static int build(struct tlinput *ti, int need_time)
 {
 	struct err e = {0};
 	struct input_progress p;
+	struct fd_context *context;
 	struct build_options bo = {
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
 	ti->names = &ti->in.profile->stacks;
@@ -441,7 +451,11 @@ static int build(struct tlinput *ti, int need_time)
 		bo.progress = input_progress_show;
 		bo.progress_ctx = &p;
 	}
-	int r = timeline_build(ti->in.profile, &bo, &ti->tl, &e);
+	int r = load_context(ti, &context, &e);
+	bo.context = context;
+	if (!r)
+		r = timeline_build(ti->in.profile, &bo, &ti->tl, &e);
+	fd_context_free(context);
 	input_progress_end(&p);
 	if (!r)
 		r = causes_apply(ti->causes, &ti->tl, &e);

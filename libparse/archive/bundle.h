@@ -3,6 +3,7 @@
  *
  *	MANIFEST                             text, first of all: what is inside
  *	perf.data                            the recording (a folder for `record --threads`)
+ *	perf.data.context                    what the host knew of descriptors (fd_context.h)
  *	debug/.build-id/xx/yyyy…/elf         files by build-id: a build-id cache as perf's, with
  *	                       /debug        separate debug file
  *	                       /vdso

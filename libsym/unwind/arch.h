@@ -115,6 +115,10 @@ struct arch {
 	const char *syscalls;         /* names in order of number; see arch_generic_syscalls */
 	const char *first_arg; /* the register of a function's first argument in perf probe */
 	uint8_t has_vdso32;    /* 32-bit programs have a vdso of their own */
+
+	/* user registers of a thread in a system call, by bit of sample_regs_user: its first
+	 * argument; one that the kernel sets to -ENOSYS on entry. ARCH_NONE: there is none */
+	uint8_t call_arg, call_mark;
 };
 
 /* By e_machine, or NULL. */

@@ -106,4 +106,6 @@ const struct arch arch_aarch64 = {
 	.plt = &plt,
 	.syscalls = arch_generic_syscalls,
 	.first_arg = "%x0",
+	.call_arg = 0, /* x0 */
+	.call_mark = ARCH_NONE,
 };

@@ -106,4 +106,6 @@ const struct arch arch_riscv64 = {
 	.plt = &plt,
 	.syscalls = arch_generic_syscalls,
 	.first_arg = "%a0",
+	.call_arg = ARCH_NONE, /* the kernel overwrites a0 (do_trap_ecall_u) */
+	.call_mark = ARCH_NONE,
 };

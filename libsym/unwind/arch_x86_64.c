@@ -280,5 +280,7 @@ const struct arch arch_x86_64 = {
 	.plt = &plt,
 	.syscalls = syscalls,
 	.first_arg = "%di",
+	.call_arg = 5,  /* di */
+	.call_mark = 0, /* ax: PUSH_AND_CLEAR_REGS in arch/x86/entry/entry_64.S */
 	.has_vdso32 = 1,
 };

@@ -20,10 +20,12 @@
 #ifndef LIBTIME_BUILD_BUILD_H
 #define LIBTIME_BUILD_BUILD_H
 
+#include "libtime/build/fd_context.h"
 #include "libtime/sched/timeline.h"
 #include "libsym/profile.h"
 
 struct build_options {
+	const struct fd_context *context; /* of the recorded host; may be NULL */
 	/* told now and then how many bytes of the file's are read; may be NULL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;

@@ -240,6 +240,8 @@ int builder_finish(struct builder *b, struct err *e)
 	if (!r)
 		r = settle_context(b, e);
 	if (!r)
+		r = builder_settle_arguments(b, e);
+	if (!r)
 		mark_system(b);
 	return r ? r : describe(b, e);
 }

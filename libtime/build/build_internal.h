@@ -6,6 +6,7 @@
  *	build_twins.c    tracepoints that several events recorded
  *	build.c         reading; every record but samples
  *	build_samples.c  samples: scheduler tracepoints, on-CPU samples, marks, totals
+ *	build_args.c    what a system call's first argument is
  *	build_stacks.c   whose a sample is, and its stack
  *	build_end.c      the end: names, wakers' contexts, kernel threads, the recording's row
  */
@@ -145,6 +146,13 @@ uint16_t builder_syscall_of(const struct builder *b, int32_t tid);
 
 /* A record that only tells who is current on its CPU. ERR_NOMEM. */
 int builder_tell_current(struct builder *b, const struct record_id *id, struct err *e);
+
+/* build_args.c: the first argument of the system call that a thread leaves its CPU in, from its
+ * user registers: index of timeline.args, 0 where they do not tell. ERR_NOMEM. */
+int builder_argument(struct builder *b, const struct sample *s, uint16_t *index);
+
+/* What these arguments are, by the named stacks and the context. ERR_NOMEM. */
+int builder_settle_arguments(struct builder *b, struct err *e);
 
 /* build_end.c: after the last record. */
 int builder_finish(struct builder *b, struct err *e);

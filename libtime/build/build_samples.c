@@ -106,6 +106,8 @@ static int take_sched(struct builder *b, const struct source_event *se, const st
 		(se->kind == SCHED_SWITCH && ev.prev_tid > 0 && ev.state_class != STATE_DEAD);
 	if (!r && stack)
 		r = builder_chain(b, s, &ev.path);
+	if (!r && ev.kind == SCHED_SWITCH && ev.state_class == STATE_BLOCKED)
+		r = builder_argument(b, s, &ev.arg);
 	ev.no_stack = !ev.path;
 	if (r)
 		return err_nomem(e);

@@ -328,7 +328,7 @@ int sched_add_stack(struct sched *s, const struct sched_event *ev, uint64_t firs
 	int r = ev->path ? sched_thread_of(s, out ? ev->prev_tid : ev->target_tid, &i) : 0;
 	if (r || !ev->path)
 		return failed(r, e);
-	(out ? sched_add_stack_out : sched_add_stack_wake)(s, i, ev->path, first_ns);
+	(out ? sched_add_stack_out : sched_add_stack_wake)(s, i, ev, first_ns);
 	return 0;
 }
 

@@ -58,6 +58,7 @@ struct sched_event {
 	 * where not told */
 	uint16_t from_cpu, to_cpu;
 	uint16_t syscall; /* SCHED_SWITCH, OUT: index of timeline.syscalls that `prev` is in */
+	uint16_t arg;     /* SCHED_SWITCH: index of timeline.args, its first argument */
 	uint8_t kind;     /* enum sched_kind */
 	uint8_t state;    /* SCHED_SWITCH: index of timeline.states */
 	uint8_t state_class;
@@ -81,7 +82,7 @@ int sched_event(struct sched *s, const struct sched_event *ev, struct err *e);
 
 /*
  * The stack of an event that was given at `first_ns` without one: another perf event recorded
- * the same tracepoint once more. Only kind, path, prev_tid and target_tid of `ev` count.
+ * the same tracepoint once more. Only kind, path, arg, prev_tid and target_tid of `ev` count.
  * Nothing happens where that event has a stack, or is of no interval being built any more.
  * ERR_NOMEM.
  */

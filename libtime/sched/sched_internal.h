@@ -207,8 +207,10 @@ int sched_on_migrate(struct sched *s, const struct sched_event *ev);
 int sched_on_wakeup_new(struct sched *s, const struct sched_event *ev);
 
 /* sched_add_stack, of a switch-out and of a wakeup of thread i. */
-void sched_add_stack_out(struct sched *s, uint32_t i, uint32_t path, uint64_t first_ns);
-void sched_add_stack_wake(struct sched *s, uint32_t i, uint32_t path, uint64_t first_ns);
+void sched_add_stack_out(struct sched *s, uint32_t i, const struct sched_event *ev,
+			 uint64_t first_ns);
+void sched_add_stack_wake(struct sched *s, uint32_t i, const struct sched_event *ev,
+			  uint64_t first_ns);
 
 /*
  * Before the interval of thread i ends: woken into the queue of a CPU that was not recorded, it

@@ -46,6 +46,7 @@ static int leave(struct sched *s, const struct sched_event *ev, uint32_t i)
 	t->off.path = ev->path;
 	t->off.state = ev->state;
 	t->off.syscall = ev->syscall;
+	t->off.arg = ev->arg;
 	if (ev->no_stack)
 		t->off.flags |= OFF_NO_STACK;
 	if (ev->state_class == STATE_RUNNING) {
@@ -195,11 +196,13 @@ int sched_on_in(struct sched *s, const struct sched_event *ev)
 	return r;
 }
 
-void sched_add_stack_out(struct sched *s, uint32_t i, uint32_t path, uint64_t first_ns)
+void sched_add_stack_out(struct sched *s, uint32_t i, const struct sched_event *ev,
+			 uint64_t first_ns)
 {
 	struct thr *t = &s->threads.v[i];
 	if (t->state != OFF || t->off.start_ns != first_ns || t->off.path)
 		return;
-	t->off.path = path;
+	t->off.path = ev->path;
+	t->off.arg = ev->arg;
 	t->off.flags &= (uint8_t)~OFF_NO_STACK;
 }

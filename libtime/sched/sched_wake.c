@@ -215,10 +215,11 @@ int sched_on_wakeup_new(struct sched *s, const struct sched_event *ev)
 	return 0;
 }
 
-void sched_add_stack_wake(struct sched *s, uint32_t i, uint32_t path, uint64_t first_ns)
+void sched_add_stack_wake(struct sched *s, uint32_t i, const struct sched_event *ev,
+			  uint64_t first_ns)
 {
 	struct thr *t = &s->threads.v[i];
 	struct wake *w = t->state == OFF && t->wake.set ? &t->wake : &t->early;
 	if (w->set && w->ns == first_ns && !w->path)
-		w->path = path;
+		w->path = ev->path;
 }

@@ -32,6 +32,8 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->parts);
 	vec_release(&tl->syscalls);
 	u64map_release(&tl->syscall_of);
+	vec_release(&tl->args);
+	u64map_release(&tl->arg_of);
 	*tl = (struct timeline){0};
 }
 
@@ -83,6 +85,24 @@ int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index)
 	return vec_push(&tl->syscalls, id) || u64map_put(&tl->syscall_of, id, *index)
 		       ? ERR_NOMEM
 		       : 0;
+}
+
+int timeline_arg(struct timeline *tl, uint64_t value, uint16_t *index)
+{
+	uint32_t known;
+	*index = 0;
+	if (u64map_get(&tl->arg_of, value, &known)) {
+		*index = (uint16_t)known;
+		return 0;
+	}
+	if (!tl->args.n && vec_push(&tl->args, 0))
+		return ERR_NOMEM;
+	if (tl->args.n > UINT16_MAX)
+		return 0;
+	if (vec_push(&tl->args, value))
+		return ERR_NOMEM;
+	*index = (uint16_t)(tl->args.n - 1);
+	return u64map_put(&tl->arg_of, value, *index);
 }
 
 enum { DROP_EVERY = 1 << 17 /* intervals */ };
@@ -640,6 +660,26 @@ const char *unknown_reason_name(unsigned int reason)
 {
 	static const char *const names[] = {"", "hole", "lost", "open edge", "missing wakeup"};
 	return reason < sizeof(names) / sizeof(*names) ? names[reason] : "";
+}
+
+const char *wait_arg_name(unsigned int kind)
+{
+	static const char *const names[] = {"",
+					    "futex",
+					    "fd",
+					    "file",
+					    "socket",
+					    "accepted",
+					    "listening",
+					    "connected",
+					    "pipe",
+					    "eventfd",
+					    "timerfd",
+					    "epoll",
+					    "epoll-accepted",
+					    "epoll-connected"};
+	static_assert(sizeof(names) / sizeof(*names) == ARG_KINDS, "a name for each kind");
+	return kind < ARG_KINDS ? names[kind] : "";
 }
 
 const char *loss_kind_name(unsigned int kind)

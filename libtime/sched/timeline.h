@@ -20,6 +20,8 @@
 #include "base/bigvec.h"
 #include "libsym/name/frame_table.h"
 #include "libsym/stacks.h"
+
+#include <assert.h>
 #include "libtime/sched/cause.h"
 
 enum {
@@ -56,6 +58,26 @@ enum off_flag {
 	OFF_NO_STACK = 16, /* the switch-out carried no callchain */
 };
 
+/* What the first argument of the system call that a thread waits in is; names in
+ * wait_arg_name. From ARG_FD on it is a file descriptor. */
+enum wait_arg {
+	ARG_NONE,     /* not known, or no call that waits on one */
+	ARG_FUTEX,    /* the address of a futex in the process: tells locks apart */
+	ARG_FD,       /* a descriptor of which no more is known */
+	ARG_FILE,     /* of a file, a terminal or a device */
+	ARG_SOCKET,   /* which side began is not known */
+	ARG_ACCEPTED, /* a socket whose other side connected to this process' host or path */
+	ARG_LISTENING,
+	ARG_CONNECTED, /* a socket that this side connected */
+	ARG_PIPE,
+	ARG_EVENTFD,
+	ARG_TIMERFD,
+	ARG_EPOLL,           /* of sockets, none or none that is known */
+	ARG_EPOLL_ACCEPTED,  /* all sockets in it are accepted or listening */
+	ARG_EPOLL_CONNECTED, /* one or more is connected */
+	ARG_KINDS,
+};
+
 /* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
  * it on one. Where `unknown` is set the whole length is of state unknown and blocked_ns is 0;
  * else off = blocked + runnable and runnable = end - start - blocked. 64 bytes. */
@@ -75,8 +97,11 @@ struct off {
 	uint8_t waker_context;
 	uint8_t unknown;  /* enum unknown_reason */
 	uint8_t flags;    /* enum off_flag */
+	uint8_t arg_kind; /* enum wait_arg: of `arg` */
 	uint16_t syscall; /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
+	uint16_t arg;     /* index of timeline.args: see off_arg */
 };
+static_assert(sizeof(struct off) == 64, "there are millions");
 
 enum thread_flag {
 	THREAD_KERNEL = 1,   /* a kernel thread */
@@ -246,6 +271,8 @@ struct timeline {
 	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not told) */
 	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
 	struct u64map syscall_of;       /* the other way */
+	VEC(uint64_t) args;             /* first arguments of system calls; [0] is none */
+	struct u64map arg_of;
 	uint8_t nstates;
 	uint8_t finished;
 	uint32_t flags; /* enum timeline_flag */
@@ -276,6 +303,9 @@ int timeline_state(struct timeline *tl, const char *text, uint8_t *index);
 
 /* The index of a system call's text, made when new; 0 past 65535 of them. ERR_NOMEM. */
 int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index);
+
+/* The index of a first argument, made when new; 0 past 65535 of them. ERR_NOMEM. */
+int timeline_arg(struct timeline *tl, uint64_t value, uint16_t *index);
 
 /*
  * The last step of building: intervals sorted by thread and time, each thread's slice set,
@@ -379,6 +409,16 @@ const char *timeline_nameless(const struct timeline *tl);
 const char *waker_context_name(unsigned int context);
 const char *unknown_reason_name(unsigned int reason);
 const char *loss_kind_name(unsigned int kind);
+
+/* "futex", "accepted", "epoll-connected"; "" for ARG_NONE. */
+const char *wait_arg_name(unsigned int kind);
+
+/* What the thread waits on, a descriptor or a futex's address, as off->arg_kind says; 0 where
+ * that is ARG_NONE. */
+static inline uint64_t off_arg(const struct timeline *tl, const struct off *o)
+{
+	return o->arg_kind != ARG_NONE && o->arg < tl->args.n ? tl->args.v[o->arg] : 0;
+}
 
 /* The parts of one interval. */
 static inline uint64_t off_ns(const struct off *o)

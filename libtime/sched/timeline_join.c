@@ -10,6 +10,7 @@ struct join {
 	uint32_t span;       /* the first of its spans */
 	VEC(uint16_t) event; /* number of `more` → of `tl` */
 	VEC(uint16_t) syscall;
+	VEC(uint16_t) arg;
 	uint8_t state[TL_MAX_STATES + 1];
 };
 
@@ -88,6 +89,12 @@ static int join_states(struct join *j)
 		    vec_push(&j->syscall, call))
 			return ERR_NOMEM;
 	}
+	for (size_t i = 0; i < j->more->args.n; i++) {
+		uint16_t arg = 0;
+		if ((i && timeline_arg(j->tl, j->more->args.v[i], &arg)) ||
+		    vec_push(&j->arg, arg))
+			return ERR_NOMEM;
+	}
 	return 0;
 }
 
@@ -114,6 +121,7 @@ static int join_threads(struct join *j, struct err *e)
 		o.cpu_queue = cpu(j, o.cpu_queue);
 		o.state = j->state[o.state];
 		o.syscall = j->syscall.v[o.syscall];
+		o.arg = o.arg < j->arg.n ? j->arg.v[o.arg] : 0;
 		j->tl->off.v[j->tl->off.n++] = o;
 	}
 	return 0;
@@ -243,6 +251,7 @@ int timeline_join(struct timeline *tl, const struct timeline *more, struct err *
 		r = err_nomem(e);
 	vec_release(&j.event);
 	vec_release(&j.syscall);
+	vec_release(&j.arg);
 	if (r)
 		return r;
 	tl->flags |= more->flags;

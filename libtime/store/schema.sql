@@ -95,7 +95,8 @@ CREATE TABLE offcpu(
 	comm_id INTEGER REFERENCES comms(id),
 	cpu_wake INTEGER, prio_in INTEGER,
 	running INTEGER NOT NULL, no_stack INTEGER NOT NULL,
-	syscall TEXT, cpu_queue INTEGER);
+	syscall TEXT, cpu_queue INTEGER,
+	arg0 INTEGER, arg0_kind TEXT);
 CREATE INDEX offcpu_thread ON offcpu(thread_id, start_ns);
 CREATE INDEX offcpu_start ON offcpu(start_ns);
 
@@ -197,7 +198,7 @@ SELECT o.id, t.recording_id, t.pid, t.tid, c.comm, o.start_ns, o.end_ns,
 	CASE WHEN o.unknown_reason IS NULL THEN 0 ELSE o.end_ns - o.start_ns END AS unknown_ns,
 	CASE WHEN NOT o.idle THEN o.end_ns - o.start_ns
 		WHEN o.unknown_reason IS NULL THEN o.runnable_ns ELSE 0 END AS wait_ns,
-	o.prev_state, o.syscall, o.cause, o.idle, t.kernel OR t.recorder AS system,
+	o.prev_state, o.syscall, o.arg0, o.arg0_kind, o.cause, o.idle, t.kernel OR t.recorder AS system,
 	s.name AS function, o.call_path_id,
 	w.pid AS waker_pid, w.tid AS waker_tid, wc.comm AS waker_comm, o.waker_context,
 	o.cpu_out, o.cpu_queue, o.cpu_in, o.open, o.suspect, o.unknown_reason, o.running

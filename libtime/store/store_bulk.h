@@ -19,7 +19,7 @@
 #include "libtime/store/btree.h"
 
 enum {
-	OFFCPU_COLUMNS = 26,
+	OFFCPU_COLUMNS = 28,
 	SAMPLES_COLUMNS = 8,
 	EVENT_SAMPLES_COLUMNS = 9,
 	/* of a row of offcpu, from 0 */

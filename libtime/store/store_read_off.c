@@ -59,26 +59,38 @@ static int take_off(struct load *l, struct off *o)
 	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_NO_STACK));
 	const char *call = take_text(l);
 	o->cpu_queue = take_cpu(l);
-	return *call ? timeline_syscall(l->tl, call, &o->syscall) : 0;
+	if (*call && timeline_syscall(l->tl, call, &o->syscall))
+		return ERR_NOMEM;
+	int64_t arg = take_opt(l, INT64_MAX, -1);
+	o->arg_kind = take_name(l, l->args, wait_arg_name, ARG_KINDS);
+	return o->arg_kind ? timeline_arg(l->tl, (uint64_t)arg, &o->arg) : 0;
 }
 
-#define OFF_ROWS(queue, of)                                                      \
+#define OFF_ROWS(newer, of)                                                      \
 	"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"  \
 	"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out," \
 	"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"   \
-	"no_stack,syscall," queue " FROM offcpu WHERE id BETWEEN ?2 AND ?3 " of "ORDER BY id"
+	"no_stack,syscall," newer " FROM offcpu WHERE id BETWEEN ?2 AND ?3 " of "ORDER BY id"
 /* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
 #define OF_RECORDING "AND +thread_id IN (SELECT id FROM threads WHERE recording_id = ?1) "
 
-/* Stores of older perfkits have no cpu_queue. */
+#define QUEUE "cpu_queue,NULL,NULL"
+#define ARGS "cpu_queue,arg0,arg0_kind"
+
+/* Stores of older perfkits have no arg0, or no cpu_queue either. */
 static int select_rows(struct load *l)
 {
-	static const char *const sql[2][2] = {
-		{OFF_ROWS("NULL", OF_RECORDING), OFF_ROWS("NULL", "")},
-		{OFF_ROWS("cpu_queue", OF_RECORDING), OFF_ROWS("cpu_queue", "")}};
-	int has = 0;
-	int r = store_has_column(l->s, "offcpu", "cpu_queue", &has, l->e);
-	return r ? r : rows_select(l, "offcpu", sql[has][l->s->recordings.n == 1]);
+	static const char *const sql[3][2] = {
+		{OFF_ROWS("NULL,NULL,NULL", OF_RECORDING), OFF_ROWS("NULL,NULL,NULL", "")},
+		{OFF_ROWS(QUEUE, OF_RECORDING), OFF_ROWS(QUEUE, "")},
+		{OFF_ROWS(ARGS, OF_RECORDING), OFF_ROWS(ARGS, "")}};
+	int queue = 0, args = 0;
+	int r = store_has_column(l->s, "offcpu", "cpu_queue", &queue, l->e);
+	if (!r)
+		r = store_has_column(l->s, "offcpu", "arg0", &args, l->e);
+	return r ? r
+		 : rows_select(l, "offcpu",
+			       sql[queue && args ? 2 : queue][l->s->recordings.n == 1]);
 }
 
 static int read_rows(struct off_part *p)
@@ -126,7 +138,7 @@ static void *read_part(void *arg)
 /* A part's numbers of states and system calls → the timeline's. */
 struct renumber {
 	uint8_t state[TL_MAX_STATES + 1];
-	VEC(uint16_t) call;
+	VEC(uint16_t) call, arg;
 	int same;
 };
 
@@ -145,6 +157,12 @@ static int renumber_init(struct renumber *m, struct timeline *tl, const struct o
 		r = r || vec_push(&m->call, x) ? ERR_NOMEM : 0;
 		m->same &= x == i;
 	}
+	for (size_t i = 0; !r && i < p->tl.args.n; i++) {
+		uint16_t x = 0;
+		r = i ? timeline_arg(tl, p->tl.args.v[i], &x) : 0;
+		r = r || vec_push(&m->arg, x) ? ERR_NOMEM : 0;
+		m->same &= x == i;
+	}
 	return r;
 }
 
@@ -159,9 +177,11 @@ static int join_part(struct timeline *tl, const struct off_part *p)
 	for (size_t i = 0; !r && !m.same && i < p->n; i++) {
 		to[i].state = m.state[to[i].state];
 		to[i].syscall = m.call.v[to[i].syscall];
+		to[i].arg = to[i].arg < m.arg.n ? m.arg.v[to[i].arg] : 0;
 	}
 	tl->off.n += p->n;
 	vec_release(&m.call);
+	vec_release(&m.arg);
 	return r;
 }
 

@@ -54,7 +54,7 @@ struct load {
 	int col;    /* the next column to take */
 	int bad;    /* a column had a value that cannot be */
 	struct recalled states[RECALLED], causes[RECALLED], contexts[RECALLED],
-		reasons[RECALLED], kinds[RECALLED];
+		reasons[RECALLED], kinds[RECALLED], args[RECALLED];
 };
 
 /* SQLite's last error as ours: ERR_NOMEM, ERR_FORMAT, ERR_IO. */

@@ -511,6 +511,8 @@ static int write_off(struct load *l, const struct off *o)
 	put_int(row, 24, (o->flags & OFF_NO_STACK) != 0);
 	put_name(row, 25, text_of(l, l->tl->syscalls.v[o->syscall]));
 	put_cpu(row, 26, o->cpu_queue);
+	put_opt(row, 27, o->arg_kind != ARG_NONE, (int64_t)off_arg(l->tl, o));
+	put_name(row, 28, wait_arg_name(o->arg_kind));
 	count_row(l->w);
 	return bulk_off(&l->w->bulk, row, l->e);
 }

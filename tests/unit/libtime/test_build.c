@@ -38,7 +38,9 @@ struct maker {
 	struct buf image;
 	uint64_t in_kernel; /* where the next samples' stacks end; 0: in user code */
 	const char *kallsyms;
-	uint64_t period; /* of the next samples, where they carry one */
+	const struct fd_context *context;
+	uint64_t period;  /* of the next samples, where they carry one */
+	uint64_t regs[2]; /* likewise ax and di */
 	int big;
 };
 
@@ -71,6 +73,7 @@ static void begin_how(struct maker *m, enum pw_mode mode, int big, int n,
 					  .sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
 							 PW_S_TIME | PW_S_CPU | PW_S_RAW |
 							 PW_S_CALLCHAIN | how->sample_type,
+					  .regs_user = how->regs_user,
 					  .flags = PW_SAMPLE_ID_ALL | how->flags,
 					  .ids = ids[i],
 					  .nids = 1,
@@ -109,6 +112,8 @@ static void sample(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int 
 				      .cpu = cpu,
 				      .id = 11 + attr,
 				      .period = m->period,
+				      .user_abi = m->regs[0] ? 2 : 0,
+				      .user_regs = m->regs,
 				      .ips = ips,
 				      .nips = 2,
 				      .raw = raw,
@@ -163,7 +168,7 @@ static void build(struct maker *m, struct result *r)
 {
 	struct recording *rec;
 	struct profile_options po = {.modules.find.kallsyms = m->kallsyms};
-	struct build_options bo = {.event_samples = 1};
+	struct build_options bo = {.context = m->context, .event_samples = 1};
 	struct err e = {0};
 	*r = (struct result){0};
 	if (pw_finish(&m->w, &m->image))
@@ -315,11 +320,80 @@ static void write_kallsyms(char *path)
 {
 	static const char text[] = "ffffffff81000000 T _stext\nffffffff81100000 T do_softirq\n"
 				   "ffffffff81100100 T something_else\n"
+				   "ffffffff81100200 T __x64_sys_recvfrom\n"
+				   "ffffffff81100300 T __x64_sys_futex\n"
+				   "ffffffff81100400 T __x64_sys_poll\n"
+				   "ffffffff81100500 T asm_exc_page_fault\n"
 				   "ffffffff81200000 T _etext\n";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
 	close(fd);
+}
+
+static void map_kernel(struct maker *m)
+{
+	pw_mmap(&m->w, &(struct pw_id){.pid = UINT32_MAX},
+		&(struct pw_mmap){.misc = PW_MISC_KERNEL,
+				  .pid = UINT32_MAX,
+				  .addr = 0xffffffff81000000,
+				  .len = 0x200000,
+				  .pgoff = 0xffffffff81000000,
+				  .prot = 5,
+				  .filename = "[kernel.kallsyms]_stext"});
+}
+
+/* Of a switch-out the registers hold the first argument, if it is in a system call. */
+static void what_a_thread_waits_on(void **state)
+{
+	static const char context[] =
+		"perfkit-context 1\nsnapshot\nprocess 7 net:[1]\nfd 5 socket:[9]\n"
+		"net net:[1] tcp\n\t0: 0100007F:B000 0100007F:1F90 01 0:0 0:0 0 0 0 9 1\n";
+	static const struct {
+		uint64_t frame, ax, arg;
+		uint8_t kind;
+	} row[] = {
+		{0xffffffff81100210, (uint64_t)-38, 5, ARG_CONNECTED},
+		{0xffffffff81100210, (uint64_t)-38, 6, ARG_FD},
+		{0xffffffff81100310, (uint64_t)-38, 0x7f0012345678, ARG_FUTEX},
+		{0xffffffff81100410, (uint64_t)-38, 5, ARG_NONE},
+		{0xffffffff81100510, (uint64_t)-38, 5, ARG_NONE},
+		{0xffffffff81100210, 5, 5, ARG_NONE},
+		{0xffffffff81100210, (uint64_t)-38, UINT64_MAX, ARG_NONE},
+	};
+	char kallsyms[] = "/tmp/perfkit-kallsyms-XXXXXX";
+	struct fd_context *c;
+	struct maker m;
+	struct result r;
+	uint64_t t = 1000;
+	(void)state;
+	write_kallsyms(kallsyms);
+	assert_int_equal(fd_context_parse(&c, context, sizeof(context) - 1, "x", NULL), 0);
+	begin_how(&m, PW_FILE, 0, 1,
+		  &(struct pw_attr){
+			  .period = 1, .sample_type = PW_S_REGS_USER, .regs_user = 0x21});
+	m.kallsyms = kallsyms;
+	m.context = c;
+	map_kernel(&m);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++, t += 10) {
+		m.regs[0] = m.regs[1] = 1;
+		m.in_kernel = 0;
+		sw(&m, t, 0, 0, 0, 7);
+		m.in_kernel = row[i].frame;
+		m.regs[0] = row[i].ax;
+		m.regs[1] = row[i].arg;
+		sw(&m, t + 5, 0, 7, 1, 0);
+	}
+	build(&m, &r);
+	assert_int_equal(r.tl.off.n, sizeof(row) / sizeof(*row));
+	for (size_t i = 0; i < r.tl.off.n; i++) {
+		const struct off *o = &r.tl.off.v[i];
+		assert_int_equal(o->arg_kind, row[i].kind);
+		assert_int_equal(off_arg(&r.tl, o), row[i].kind ? row[i].arg : 0);
+	}
+	done(&m, &r);
+	fd_context_free(c);
+	unlink(kallsyms);
 }
 
 /* `perf record ... -- sleep 10`: that one is the recorder's, not another program's. */
@@ -359,14 +433,7 @@ static void every_kind_of_interval_in_one_file(void **state)
 	write_kallsyms(kallsyms);
 	begin_with(&m, PW_FILE, 0, 4);
 	m.kallsyms = kallsyms;
-	pw_mmap(&m.w, &(struct pw_id){.pid = UINT32_MAX},
-		&(struct pw_mmap){.misc = PW_MISC_KERNEL,
-				  .pid = UINT32_MAX,
-				  .addr = 0xffffffff81000000,
-				  .len = 0x200000,
-				  .pgoff = 0xffffffff81000000,
-				  .prot = 5,
-				  .filename = "[kernel.kallsyms]_stext"});
+	map_kernel(&m);
 	/* off times, asleep for half of each; CPU 1 wakes */
 	sw(&m, t, 0, 0, 0, 7);
 	sw(&m, t, 1, 0, 0, 9);
@@ -904,6 +971,7 @@ int main(void)
 		cmocka_unit_test(a_mapping_in_front_of_an_older_sample_counts),
 		cmocka_unit_test(the_sleep_that_perf_runs_is_the_recorders),
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
+		cmocka_unit_test(what_a_thread_waits_on),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
 		cmocka_unit_test(a_tracepoint_recorded_twice_is_one_event),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),

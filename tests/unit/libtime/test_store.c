@@ -81,6 +81,8 @@ static void build(struct timeline *tl, struct stacks *st)
 		sw.state = i % 3 ? sleep : run;
 		sw.state_class = i % 3 ? STATE_BLOCKED : STATE_RUNNING;
 		sw.path = i % 3 ? lock : spin;
+		assert_int_equal(timeline_arg(tl, 0x7f0000000000u + (unsigned)i % 5, &sw.arg),
+				 0);
 		sw.next_prio = 120;
 		feed(s, sw);
 		feed(s, (struct sched_event){.kind = SCHED_WAKING,
@@ -152,6 +154,8 @@ static void build(struct timeline *tl, struct stacks *st)
 	struct causes *c;
 	assert_int_equal(causes_new(&c, NULL), 0);
 	assert_int_equal(causes_apply(c, tl, NULL), 0);
+	for (size_t i = 0; i < tl->off.n; i++)
+		tl->off.v[i].arg_kind = (uint8_t)(i % ARG_KINDS);
 	causes_free(c);
 }
 
@@ -231,6 +235,8 @@ static void same(const struct timeline *a, const struct timeline *b)
 		assert_int_equal(x.unknown, y.unknown);
 		assert_int_equal(x.flags, y.flags);
 		assert_int_equal(x.waker_context, y.waker_context);
+		assert_int_equal(x.arg_kind, y.arg_kind);
+		assert_int_equal(off_arg(a, &x), off_arg(b, &y));
 	}
 	assert_int_equal(a->samples.n, b->samples.n);
 	for (size_t i = 0; i < a->samples.n; i++) {
@@ -430,6 +436,7 @@ static void a_store_of_an_older_perfkit_is_read(void **state)
 	write_store(1);
 	change("DROP VIEW thread_states; DROP VIEW v_offcpu; DROP VIEW v_percentiles;"
 	       "DROP VIEW v_thread_time; DROP VIEW v_folded_offcpu;"
+	       "ALTER TABLE offcpu DROP COLUMN arg0; ALTER TABLE offcpu DROP COLUMN arg0_kind;"
 	       "ALTER TABLE offcpu DROP COLUMN cpu_queue;"
 	       "ALTER TABLE spans DROP COLUMN handed_ns;"
 	       "ALTER TABLE spans DROP COLUMN overlapped;"

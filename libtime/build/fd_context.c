@@ -1,0 +1,385 @@
+#include "libtime/build/fd_context.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "libsym/elf/read_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAGIC "perfkit-context 1\n"
+
+enum {
+	LINE_MAX_BYTES = 1024, /* longer lines are skipped */
+	TCP_CLOSE = 7,         /* include/net/tcp_states.h */
+	TCP_LISTEN = 10,
+	UNIX_STREAM = 1, /* include/linux/net.h */
+	UNIX_SEQPACKET = 5,
+	UNIX_LISTENS = 0x10000, /* __SO_ACCEPTCON */
+};
+
+enum net { NET_NONE, NET_TCP, NET_UDP, NET_UNIX };
+
+struct socket {
+	uint64_t inode;
+	uint64_t place; /* namespace and port, or path */
+	uint8_t net, kind;
+};
+
+struct descriptor {
+	uint64_t key;   /* pid << 32 | number */
+	uint64_t inode; /* of a socket */
+	uint8_t kind;
+};
+
+struct watch { /* an epoll's */
+	uint64_t epoll, key;
+};
+
+struct fd_context {
+	struct u64map kind; /* pid << 32 | number → snapshots that agree << 8 | enum wait_arg */
+	struct strtab names; /* namespaces and paths */
+	uint32_t snapshots;
+	/* of the snapshot at hand */
+	VEC(struct socket) sockets;
+	VEC(struct descriptor) fds;
+	VEC(struct watch) watches;
+	struct u64map listens;  /* namespace << 32 | port, or names id of a Unix path */
+	struct u64map by_inode; /* → index of sockets */
+	uint64_t pid;           /* of the process at hand; 0: none */
+	uint32_t space;         /* names id: the namespace of the net lines at hand */
+	enum net net;
+};
+
+/* --- lines -------------------------------------------------------------------------------- */
+
+/* "0100007F:1F90" */
+static int port_of(const char *address, uint64_t *port)
+{
+	const char *colon = strchr(address, ':');
+	return colon && sscanf(colon + 1, "%4" SCNx64, port) == 1;
+}
+
+static uint64_t place_of_port(const struct fd_context *c, uint64_t port)
+{
+	return (uint64_t)c->space << 32 | port;
+}
+
+/* A line of /proc/net/tcp, udp and the like. */
+static int take_inet(struct fd_context *c, const char *line)
+{
+	char local[64], remote[64];
+	unsigned state;
+	uint64_t port, far_port, inode;
+	if (sscanf(line, " %*u: %63s %63s %x %*s %*s %*s %*u %*u %" SCNu64, local, remote,
+		   &state, &inode) != 4 ||
+	    !port_of(local, &port) || !port_of(remote, &far_port) || !inode)
+		return 0;
+	struct socket s = {.inode = inode,
+			   .net = (uint8_t)c->net,
+			   .place = place_of_port(c, port),
+			   .kind = ARG_SOCKET};
+	if (c->net == NET_TCP && state == TCP_LISTEN) {
+		s.kind = ARG_LISTENING;
+		if (u64map_put(&c->listens, s.place, 1))
+			return ERR_NOMEM;
+	} else if (far_port && state != TCP_CLOSE) {
+		s.kind = ARG_CONNECTED; /* until it is known who listens */
+	}
+	return vec_push(&c->sockets, s);
+}
+
+/* A line of /proc/net/unix: a path of its own is the one that it was accepted at. */
+static int take_unix(struct fd_context *c, const char *line)
+{
+	char path[LINE_MAX_BYTES] = "";
+	unsigned flags, type, state;
+	uint64_t inode;
+	uint32_t id;
+	if (sscanf(line, " %*s %*s %*s %x %x %x %" SCNu64 " %1023[^\n]", &flags, &type, &state,
+		   &inode, path) < 4)
+		return 0;
+	struct socket s = {.inode = inode, .net = NET_UNIX, .kind = ARG_SOCKET};
+	if (*path && (type == UNIX_STREAM || type == UNIX_SEQPACKET)) {
+		if (strtab_intern(&c->names, path, &id))
+			return ERR_NOMEM;
+		s.place = (uint64_t)c->space << 32 | id;
+		s.kind = flags & UNIX_LISTENS ? ARG_LISTENING : ARG_ACCEPTED;
+		/* ports are below 2^16; paths are told from them by the namespace's own id */
+		if (flags & UNIX_LISTENS && u64map_put(&c->listens, ~s.place, 1))
+			return ERR_NOMEM;
+	}
+	return vec_push(&c->sockets, s);
+}
+
+static uint8_t kind_of_target(const char *target)
+{
+	static const struct {
+		const char *prefix;
+		uint8_t kind;
+	} map[] = {{"pipe:", ARG_PIPE},
+		   {"anon_inode:[eventfd]", ARG_EVENTFD},
+		   {"anon_inode:[timerfd]", ARG_TIMERFD},
+		   {"anon_inode:[eventpoll]", ARG_EPOLL},
+		   {"/", ARG_FILE}};
+	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
+		if (!strncmp(target, map[i].prefix, strlen(map[i].prefix)))
+			return map[i].kind;
+	return ARG_FD;
+}
+
+static int take_fd(struct fd_context *c, const char *line)
+{
+	uint32_t number;
+	char target[64] = "";
+	if (!c->pid || sscanf(line, "fd %" SCNu32 " %63s", &number, target) != 2)
+		return 0;
+	struct descriptor d = {.key = c->pid << 32 | number, .kind = kind_of_target(target)};
+	if (sscanf(target, "socket:[%" SCNu64 "]", &d.inode) == 1)
+		d.kind = ARG_SOCKET;
+	return vec_push(&c->fds, d);
+}
+
+static int take_watch(struct fd_context *c, const char *line)
+{
+	uint32_t epoll, number;
+	if (!c->pid || sscanf(line, "tfd %" SCNu32 " %" SCNu32, &epoll, &number) != 2)
+		return 0;
+	struct watch w = {c->pid << 32 | epoll, c->pid << 32 | number};
+	return vec_push(&c->watches, w);
+}
+
+static int take_process(struct fd_context *c, const char *line)
+{
+	c->pid = 0;
+	uint32_t pid;
+	if (sscanf(line, "process %" SCNu32, &pid) == 1 && pid <= INT32_MAX)
+		c->pid = pid;
+	return 0;
+}
+
+static int take_net(struct fd_context *c, const char *line)
+{
+	char space[64], file[8];
+	c->net = NET_NONE;
+	if (sscanf(line, "net %63s %7s", space, file) != 2)
+		return 0;
+	c->net = !strncmp(file, "tcp", 3)   ? NET_TCP
+		 : !strncmp(file, "udp", 3) ? NET_UDP
+		 : !strcmp(file, "unix")    ? NET_UNIX
+					    : NET_NONE;
+	return strtab_intern(&c->names, space, &c->space);
+}
+
+/* --- a snapshot --------------------------------------------------------------------------- */
+
+/* A socket's kind, now that all that listen are known. */
+static uint8_t kind_of_socket(const struct fd_context *c, const struct socket *s)
+{
+	uint32_t yes;
+	if (s->net == NET_TCP && s->kind == ARG_CONNECTED &&
+	    u64map_get(&c->listens, s->place, &yes))
+		return ARG_ACCEPTED;
+	if (s->kind == ARG_ACCEPTED && !u64map_get(&c->listens, ~s->place, &yes))
+		return ARG_SOCKET;
+	return s->kind;
+}
+
+static int is_epoll(uint8_t kind)
+{
+	return kind == ARG_EPOLL || kind == ARG_EPOLL_ACCEPTED || kind == ARG_EPOLL_CONNECTED;
+}
+
+/* Two snapshots' words on one descriptor. */
+static uint8_t joined(uint8_t a, uint8_t b)
+{
+	if (a == b)
+		return a;
+	if (!is_epoll(a) || !is_epoll(b))
+		return ARG_FD;
+	return a == ARG_EPOLL_CONNECTED || b == ARG_EPOLL_CONNECTED ? ARG_EPOLL_CONNECTED
+								    : ARG_EPOLL;
+}
+
+/* What this snapshot says of a descriptor joins what those before it said. */
+static int note(struct fd_context *c, uint64_t key, uint8_t kind)
+{
+	uint32_t v = 0;
+	if (!u64map_get(&c->kind, key, &v))
+		v = kind;
+	else if (v >> 8 > c->snapshots)
+		return 0; /* twice in one snapshot */
+	else
+		v = (v & ~0xffu) | joined((uint8_t)v, kind);
+	return u64map_put(&c->kind, key, (v & 0xff) | ((v >> 8) + 1) << 8);
+}
+
+/* What of this snapshot's sockets an epoll watches, as its kind. */
+static int settle_epolls(struct fd_context *c, struct u64map *now)
+{
+	enum { UNKNOWN = 1, SERVER = 2, CLIENT = 4 };
+	struct u64map seen = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < c->watches.n; i++) {
+		const struct watch *w = &c->watches.v[i];
+		uint32_t kind = ARG_FD, bits = 0;
+		u64map_get(now, w->key, &kind);
+		u64map_get(&seen, w->epoll, &bits);
+		bits |= kind == ARG_CONNECTED                           ? CLIENT
+			: kind == ARG_ACCEPTED || kind == ARG_LISTENING ? SERVER
+			: kind == ARG_SOCKET || kind == ARG_FD          ? UNKNOWN
+									: 0;
+		r = u64map_put(&seen, w->epoll, bits);
+	}
+	for (size_t i = 0; !r && i < c->fds.n; i++) {
+		uint32_t bits = 0;
+		if (c->fds.v[i].kind != ARG_EPOLL || !u64map_get(&seen, c->fds.v[i].key, &bits))
+			continue;
+		c->fds.v[i].kind = bits & CLIENT    ? ARG_EPOLL_CONNECTED
+				   : bits == SERVER ? ARG_EPOLL_ACCEPTED
+						    : ARG_EPOLL;
+	}
+	u64map_release(&seen);
+	return r;
+}
+
+static int settle_sockets(struct fd_context *c, struct u64map *now)
+{
+	uint32_t at;
+	int r = 0;
+	for (uint32_t i = 0; !r && i < c->sockets.n; i++)
+		r = u64map_put(&c->by_inode, c->sockets.v[i].inode, i);
+	for (size_t i = 0; !r && i < c->fds.n; i++) {
+		struct descriptor *d = &c->fds.v[i];
+		if (d->kind == ARG_SOCKET && u64map_get(&c->by_inode, d->inode, &at))
+			d->kind = kind_of_socket(c, &c->sockets.v[at]);
+		r = u64map_put(now, d->key, d->kind);
+	}
+	return r;
+}
+
+static int end_snapshot(struct fd_context *c)
+{
+	struct u64map now = {0};
+	int r = settle_sockets(c, &now);
+	if (!r)
+		r = settle_epolls(c, &now);
+	for (size_t i = 0; !r && i < c->fds.n; i++)
+		r = note(c, c->fds.v[i].key, c->fds.v[i].kind);
+	c->snapshots += c->fds.n != 0;
+	c->sockets.n = c->fds.n = c->watches.n = 0;
+	c->pid = 0;
+	c->net = NET_NONE;
+	u64map_release(&c->listens);
+	u64map_release(&c->by_inode);
+	u64map_release(&now);
+	return r;
+}
+
+static int take_line(struct fd_context *c, const char *line)
+{
+	if (*line == '\t')
+		return c->net == NET_UNIX   ? take_unix(c, line)
+		       : c->net != NET_NONE ? take_inet(c, line)
+					    : 0;
+	c->net = NET_NONE;
+	if (!strncmp(line, "fd ", 3))
+		return take_fd(c, line);
+	if (!strncmp(line, "tfd ", 4))
+		return take_watch(c, line);
+	if (!strncmp(line, "process ", 8))
+		return take_process(c, line);
+	if (!strncmp(line, "net ", 4))
+		return take_net(c, line);
+	return strcmp(line, "snapshot") ? 0 : end_snapshot(c);
+}
+
+/* --- the text ------------------------------------------------------------------------------
+ */
+
+static int take_text(struct fd_context *c, const char *text, size_t n)
+{
+	char line[LINE_MAX_BYTES];
+	int r = 0;
+	for (const char *p = text, *end = text + n; !r && p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)((nl ? nl : end) - p);
+		if (len < sizeof(line)) {
+			memcpy(line, p, len);
+			line[len] = '\0';
+			r = take_line(c, line);
+		}
+		p += len + 1;
+	}
+	return r ? r : end_snapshot(c);
+}
+
+int fd_context_parse(struct fd_context **out, const char *text, size_t n, const char *name,
+		     struct err *e)
+{
+	size_t magic = sizeof(MAGIC) - 1;
+	*out = NULL;
+	if (n < magic || memcmp(text, MAGIC, magic) != 0)
+		return err_set(e, ERR_FORMAT, "%s: does not begin with \"perfkit-context 1\"",
+			       name);
+	if (n > FD_CONTEXT_MAX)
+		return err_set(e, ERR_LIMIT, "%s: larger than 64 MiB", name);
+	struct fd_context *c = mem_zalloc(1, sizeof(*c));
+	if (!c || take_text(c, text + magic, n - magic)) {
+		fd_context_free(c);
+		return err_nomem(e);
+	}
+	*out = c;
+	return 0;
+}
+
+/* The size of the recording that a text says it is of. */
+static int is_of(const char *text, const char *recording)
+{
+	struct stat st;
+	long long size;
+	return sscanf(text, MAGIC "of %lld\n", &size) == 1 && !stat(recording, &st) &&
+	       S_ISREG(st.st_mode) && st.st_size == size;
+}
+
+int fd_context_load(struct fd_context **out, const char *path, struct err *e)
+{
+	struct buf name = {0};
+	char *text = NULL;
+	size_t n;
+	*out = NULL;
+	buf_fmt(&name, "%s.context", path);
+	int r = buf_failed(&name) ? err_nomem(e)
+				  : read_file(buf_cstr(&name), FD_CONTEXT_MAX, &text, &n, e);
+	if (!r && is_of(text, path))
+		r = fd_context_parse(out, text, n, buf_cstr(&name), e);
+	mem_free(text);
+	buf_release(&name);
+	return r == ERR_NOTFOUND ? 0 : r;
+}
+
+void fd_context_free(struct fd_context *c)
+{
+	if (!c)
+		return;
+	u64map_release(&c->kind);
+	strtab_release(&c->names);
+	vec_release(&c->sockets);
+	vec_release(&c->fds);
+	vec_release(&c->watches);
+	u64map_release(&c->listens);
+	u64map_release(&c->by_inode);
+	mem_free(c);
+}
+
+uint8_t fd_context_kind(const struct fd_context *c, int32_t pid, uint64_t fd)
+{
+	uint32_t v;
+	if (pid <= 0 || fd > INT32_MAX ||
+	    !u64map_get(&c->kind, (uint64_t)(uint32_t)pid << 32 | fd, &v) ||
+	    v >> 8 != c->snapshots)
+		return ARG_FD;
+	return (uint8_t)v;
+}
