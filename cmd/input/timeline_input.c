@@ -33,8 +33,8 @@ const struct opt tlinput_rows[] = {
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
 	{"with", 0, OPT_EACH, AT(sides), "FILE[,clock=mono|raw|real][,offset=NS]",
-	 "spans that a program logged (CSV), put on the recording's\nclock (repeatable; "
-	 "docs/requests.md)"},
+	 "spans that a program logged (CSV, OTLP, Chrome trace), put on\nthe recording's "
+	 "clock (repeatable; docs/requests.md)"},
 	OPT_HEADING("Filters"),
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},

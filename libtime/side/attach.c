@@ -50,7 +50,7 @@ static int index_threads(struct by_id *x, const struct timeline *tl, int by_pid)
 	for (uint32_t i = 0; i < tl->threads.n; i++) {
 		const struct tl_thread *t = &tl->threads.v[i];
 		int32_t id = by_pid ? t->pid : t->tid;
-		if (!(t->flags & THREAD_IDLE_TASK) && id > 0)
+		if (!(t->flags & (THREAD_IDLE_TASK | THREAD_KERNEL)) && id > 0)
 			x->v.v[x->v.n++] = (struct id_thread){id, i};
 	}
 	qsort(x->v.v, x->v.n, sizeof(*x->v.v), id_order);
@@ -104,16 +104,16 @@ static void find_thread(struct attach *a, const struct side_span *s, struct tl_s
 	x->pid = known ? s->pid : -1;
 	if (s->tid >= 0)
 		x->thread = only_one(a, &a->tids, s->tid, s, x);
-	else if (known)
+	if (x->thread == TL_NONE && known && (s->tid < 0 || s->flags & SIDE_OWN_NUMBER))
 		x->thread = only_one(a, &a->pids, s->pid, s, x);
-	if (s->flags & SIDE_NO_THREAD && s->tid < 0)
+	if (s->flags & SIDE_NO_THREAD)
 		x->thread = TL_NONE;
 	x->end_thread = x->thread;
 	if (x->thread != TL_NONE)
 		x->pid = -1;
 	else if (s->tid < 0 && s->pid < 0)
 		a->counts->threadless++;
-	else if (s->tid >= 0 || !known)
+	else if (!known || (s->tid >= 0 && !(s->flags & SIDE_OWN_NUMBER)))
 		a->counts->strangers++;
 	else
 		a->counts->threadless++;

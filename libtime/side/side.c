@@ -20,6 +20,9 @@ void side_bad_row(struct side *s, uint64_t line, const char *why)
 int side_intern(struct side *s, const char *text, size_t n, uint32_t *id)
 {
 	const char *nul = n ? memchr(text, '\0', n) : NULL;
+	*id = 0;
+	if (!n) /* then text may be NULL */
+		return 0;
 	return strtab_intern_n(s->strings, text, nul ? (size_t)(nul - text) : n, id);
 }
 

@@ -37,7 +37,8 @@ enum side_nesting {
 };
 
 enum side_span_flag {
-	SIDE_NO_THREAD = 1, /* its thread does other work meanwhile: asynchronous */
+	SIDE_NO_THREAD = 1,  /* its thread does other work meanwhile: asynchronous */
+	SIDE_OWN_NUMBER = 2, /* tid may be a number that only its language knows */
 };
 
 /* One span. Texts are strings ids, 0 where not told. */

@@ -1,5 +1,7 @@
 #include "libtime/side/side_file.h"
+#include "libtime/side/chrome.h"
 #include "libtime/side/csv.h"
+#include "libtime/side/otlp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,11 +74,17 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return r;
 	if (!r)
 		return err_set(e, ERR_FORMAT, "it is empty");
+	if (side_otlp_told(head, n))
+		return side_otlp_read(out, l, e);
 	if (side_csv_told(head, n))
 		return side_csv_read(out, l, e);
-	return err_set(e, ERR_FORMAT,
-		       "no kind of side file that is known: CSV with a line of names that has "
-		       "start and end or duration (start_us,duration_us,tid,key)");
+	if (side_chrome_told(head, n))
+		return side_chrome_read(out, l, e);
+	return err_set(
+		e, ERR_FORMAT,
+		"no kind of side file that is known: CSV with a line of names that has "
+		"start and end or duration (start_us,duration_us,tid,key), OTLP traces as "
+		"JSON lines, a Chrome trace");
 }
 
 int side_file_read(struct side *out, struct source *src, struct err *e)

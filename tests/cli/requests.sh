@@ -59,6 +59,35 @@ for e in d["episodes"]:
 "$PERFKIT" tail -q --no-local --with windows.csv --top 3 "$file" >w.txt
 "$PERFKIT" tail -q --top 3 windows.db | cmp - w.txt
 
+# the same requests as OpenTelemetry and Chrome traces; wall-clock time by the recording's clock data
+pid=$(python3 -c 'import json; print(json.load(open("all.json"))["episodes"][0]["pid"])')
+offset=$(sqlite3 with.db 'SELECT wall_ns - origin_ns FROM recordings' 2>/dev/null) || offset=
+if [ "$offset" ]; then
+	python3 "$SRC/tests/truth/retell.py" otlp "$csv" "$pid" "$offset" >traces.jsonl
+	"$PERFKIT" tail --no-local --with traces.jsonl --top 0 --open --json "$file" >otlp.json 2>err
+	grep -q 'traces.jsonl: 134 spans on CLOCK_REALTIME, within 1.0 us' err
+	python3 - all.json otlp.json <<'END'
+import json, sys
+a, b = (json.load(open(f))["episodes"] for f in sys.argv[1:])
+assert len(a) == len(b) == 134
+for x, y in zip(a, b):
+    assert y.pop("key") == x.pop("key").encode().hex().zfill(32)
+    labels = {l["key"]: l["value"] for l in y.pop("labels")}
+    assert {l["key"]: l["value"] for l in x.pop("labels")}.items() <= labels.items()
+    assert labels["service.name"] == "shop"
+    assert x == y, (x, y)
+END
+	"$PERFKIT" import -q --no-local --with traces.jsonl "$file" -o otlp.db
+	"$PERFKIT" tail -q --top 0 --open --json otlp.db | cmp - otlp.json
+	# the language's own thread numbers: by process and name there is more than one thread
+	sed 's/"thread.id","value":{"intValue":"[0-9]*"/"thread.id","value":{"intValue":"1"/g' traces.jsonl >own.jsonl
+	"$PERFKIT" tail --no-local --with own.jsonl --top 1 "$file" 2>err | grep -q '^tail by window'
+	grep -q '134 name no single thread' err
+fi
+python3 "$SRC/tests/truth/retell.py" chrome "$csv" >trace.json
+"$PERFKIT" tail -q --no-local --with trace.json --top 0 --open --json "$file" >chrome.json
+cmp all.json chrome.json
+
 # broken rows are told, the rest is used
 { head -3 "$csv"; echo '1,2'; sed -n 4,20p "$csv"; } >torn.csv
 "$PERFKIT" tail --no-local --with torn.csv --top 1 "$file" 2>err >/dev/null

@@ -112,3 +112,13 @@ start_us,duration_us,pid,tid,key,name,route
 END
 printf 'name;start;end_ns;tid\r\nx;2026-09-21T14:13:20.5Z;1790000001000000000;3\r\n' | put side iso
 printf 'start_s\tend_s\n0.1\t0.2\n' | gzip -c | put side gzip
+put side otlp <<'END'
+{"resourceSpans":[{"resource":{"attributes":[{"key":"process.pid","value":{"intValue":"1"}}]},"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"00000000000000a1","name":"GET","startTimeUnixNano":"1790000000000001000","endTimeUnixNano":"1790000000000009000","attributes":[{"key":"thread.id","value":{"intValue":2}},{"key":"thread.name","value":{"stringValue":"a"}}],"status":{"code":2}},{"traceId":"aa","spanId":"00000000000000a2","parentSpanId":"00000000000000a1","name":"db","startTimeUnixNano":1790000000000002000,"endTimeUnixNano":1790000000000003000}]}]}]}
+{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"00000000000000b1","name":"\ud83d\ude00","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}],"resource":{}}]}
+END
+put side chrome <<'END'
+[{"ph":"X","ts":1.5,"dur":20,"pid":1,"tid":2,"name":"f","args":{"k":"v","n":[1]}},
+{"ph":"B","ts":30,"pid":1,"tid":3,"name":"g"},{"ph":"E","ts":40,"pid":1,"tid":3},
+{"ph":"b","ts":31,"id":"0x1","cat":"c","pid":1,"tid":3,"name":"h"},
+{"ph":"e","ts":50,"id":"0x1","cat":"c","pid":1,"tid":2,"name":"h"}]
+END

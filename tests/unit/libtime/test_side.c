@@ -304,6 +304,198 @@ static void options_are_told_from_names(void **state)
 	}
 }
 
+/* --- OTLP and Chrome -----------------------------------------------------------------------
+ */
+
+#define OTLP_SPAN(id, parent, from, to, more)                                                 \
+	"{\"traceId\":\"aa\",\"spanId\":\"000000000000000" id "\",\"parentSpanId\":\"" parent \
+	"\",\"name\":\"n" id "\",\"startTimeUnixNano\":\"" from                               \
+	"\",\"endTimeUnixNano\":" to more "}"
+#define OTLP(resource, spans)                                                              \
+	"{\"resourceSpans\":[{" resource "\"scopeSpans\":[{\"scope\":{},\"spans\":[" spans \
+	"]}]}]}\n"
+#define RESOURCE                                                                              \
+	"\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":{\"stringValue\":" \
+	"\"shop\"}},{\"value\":{\"intValue\":\"100\"},\"key\":\"process.pid\"}]}"
+
+static void otlp_spans_have_their_resource_and_attributes(void **state)
+{
+	struct given g;
+	(void)state;
+	read_text(&g,
+		  OTLP(RESOURCE ",",
+		       OTLP_SPAN("1", "", "1000", "\"2000\"",
+				 ",\"attributes\":[{\"key\":\"http.route\",\"value\":{"
+				 "\"stringValue\":\"/p\\u00e4y\\n\"}},{\"key\":\"thread.id\","
+				 "\"value\":{\"intValue\":7}},{\"key\":\"thread.name\","
+				 "\"value\":"
+				 "{\"stringValue\":\"w\"}},{\"key\":\"list\",\"value\":{"
+				 "\"arrayValue\":{\"values\":[{\"intValue\":1}]}}}],"
+				 "\"status\":{\"code\":2}")) "{\"resourceMetrics\":[]}\n"
+							     "{\"resourceSpans\":[{"
+							     "\"scopeSp\n" /* torn */
+							     "\n"
+							     /* spans before their resource;
+								no end; no thread name */
+							     "{\"resourceSpans\":[{"
+							     "\"scopeSpans\":[{\"spans\":"
+							     "[" OTLP_SPAN(
+								     "2", "0000000000000001",
+								     "1100", "1200",
+								     ",\"attributes\":[{"
+								     "\"key\":\"thread.id\","
+								     "\"value\":{"
+								     "\"intValue\":"
+								     "\"7\"}}]") ",{\"name\":"
+										 "\"x\","
+										 "\"startTime"
+										 "UnixNano\":"
+										 "1}]}]"
+										 "," RESOURCE
+										 "}]}");
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.side.clock, SIDE_CLOCK_REAL);
+	assert_int_equal(g.side.spans.n, 2);
+	const struct side_span *s = g.side.spans.v;
+	assert_int_equal(s[0].start_ns, 1000);
+	assert_int_equal(s[0].end_ns, 2000);
+	assert_int_equal(s[0].id, 1);
+	assert_int_equal(s[0].pid, 100);
+	assert_int_equal(s[0].tid, 7);
+	assert_string_equal(strtab_get(&g.strings, s[0].thread_name), "w");
+	assert_string_equal(value(&g, 0, "http.route"), "/p\xc3\xa4y\n");
+	assert_string_equal(value(&g, 0, "service.name"), "shop");
+	assert_string_equal(value(&g, 0, "status"), "error");
+	assert_null(value(&g, 0, "list"));
+	assert_int_equal(s[1].parent, 1);
+	assert_int_equal(s[1].tid, -1);
+	assert_int_equal(s[1].pid, 100);
+	assert_string_equal(value(&g, 1, "service.name"), "shop");
+	assert_int_equal(g.side.bad.n, 2);
+	assert_int_equal(g.side.bad.first[0].line, 3);
+	assert_int_equal(g.side.bad.first[1].line, 5);
+	forget(&g);
+}
+
+static void a_document_written_for_people_is_read_whole(void **state)
+{
+	struct given g;
+	(void)state;
+	read_text(&g,
+		  "{\n \"resourceSpans\": [\n{ \"scopeSpans\": [ {\n\"spans\": [\n" OTLP_SPAN(
+			  "1", "", "5", "6", "") "\n] } ]\n} ]\n}\n");
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.side.spans.n, 1);
+	assert_int_equal(g.side.bad.n, 0);
+	forget(&g);
+}
+
+static void otlp_joins_threads_by_tid_and_name_or_by_process(void **state)
+{
+	struct rig r;
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 1000);
+	uint32_t w = thread(&r, "w", 7, 0);
+	thread(&r, "other", 8, 0);
+	finish(&r);
+	recorded_on(&r, "CLOCK_MONOTONIC", 1790000000000000000u);
+#define WALL(us) "1790000000000" us "000"
+#define NAMED(tid, name)                                                                      \
+	",\"attributes\":[{\"key\":\"thread.id\",\"value\":{\"intValue\":" tid "}},{\"key\":" \
+	"\"thread.name\",\"value\":{\"stringValue\":\"" name "\"}}]"
+	assert_int_equal(
+		add_text(
+			&r,
+			OTLP(RESOURCE ",",
+			     OTLP_SPAN("1", "", WALL("100"), WALL("200"), NAMED("7", "w")) "," OTLP_SPAN(
+				     "2", "", WALL("300"), WALL("310"),
+				     NAMED("1",
+					   "w")) "," OTLP_SPAN("3", "", WALL("400"),
+							       WALL("410"),
+							       NAMED("7",
+								     "x")) "," OTLP_SPAN("4",
+											 "",
+											 WALL("500"),
+											 WALL("510"),
+											 "") ","
+			     /* a child; and, side by side with it, another's */
+			     OTLP_SPAN("5", "0000000000000001", WALL("110"), WALL("150"),
+				       NAMED("7", "w")) "," OTLP_SPAN("6", "", WALL("160"),
+								      WALL("190"),
+								      NAMED("7", "w"))),
+			"", &e),
+		0);
+	assert_int_equal(added.map.error_ns, 1000);
+	const struct tl_span *s = r.tl.spans.v;
+	assert_int_equal(s[0].thread, w);
+	assert_int_equal(s[0].start_ns, 100000);
+	assert_true(s[0].flags & SPAN_OVERLAPPED); /* 6 is not its child */
+	assert_int_equal(s[1].parent, 0);
+	assert_false(s[1].flags & SPAN_OVERLAPPED);
+	assert_true(s[2].flags & SPAN_OVERLAPPED);
+	assert_int_equal(s[3].thread, w);       /* 2: by its process and name */
+	assert_int_equal(s[4].thread, TL_NONE); /* 3: the names differ */
+	assert_int_equal(s[5].thread, TL_NONE); /* 4: the process has two threads */
+	assert_int_equal(s[5].pid, 100);
+	rig_release(&r);
+}
+
+static void chrome_events_become_spans(void **state)
+{
+	struct given g;
+	(void)state;
+	read_text(&g, "{\"otherData\":{},\"traceEvents\":[\n"
+		      "{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":\"w\"}},\n"
+		      "{\"ph\":\"X\",\"ts\":1.5,\"dur\":2,\"pid\":100,\"tid\":7,\"name\":\"f\","
+		      "\"args\":{\"route\":\"/a\",\"n\":3,\"deep\":{\"x\":1}}},\n"
+		      "{\"ph\":\"B\",\"ts\":10,\"pid\":100,\"tid\":7,\"name\":\"g\",\"args\":{"
+		      "\"k\":1}},\n"
+		      "{\"ph\":\"B\",\"ts\":11,\"pid\":100,\"tid\":7,\"name\":\"h\"},\n"
+		      "{\"ph\":\"E\",\"ts\":12,\"pid\":100,\"tid\":7},\n"
+		      "{\"ph\":\"b\",\"ts\":13,\"id\":\"0x1\",\"pid\":100,\"tid\":7,\"name\":"
+		      "\"a\"},\n"
+		      "{\"ph\":\"E\",\"ts\":14,\"pid\":100,\"tid\":7,\"args\":{\"l\":2}},\n"
+		      "{\"ph\":\"E\",\"ts\":15,\"pid\":100,\"tid\":7},\n"
+		      "{\"ph\":\"e\",\"ts\":16,\"id\":\"0x1\",\"pid\":100,\"tid\":8,\"name\":"
+		      "\"a\"},\n"
+		      "{\"ph\":\"X\",\"ts\":-1,\"dur\":2,\"name\":\"f\"},\n"
+		      "{\"ph\":\"X\",\"ts\":20,\"dur\":1,\"tid\":\"main\",\"name\":\"i\"},\n"
+		      "{\"ph\":\"X\",\"ts\":2");
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.side.nesting, NEST_ANY);
+	assert_int_equal(g.side.spans.n, 5);
+	static const struct {
+		const char *name;
+		uint64_t start, end;
+		int tid;
+	} want[] = {{"f", 1500, 3500, 7},
+		    {"h", 11000, 12000, 7},
+		    {"g", 10000, 14000, 7},
+		    {"a", 13000, 16000, 7},
+		    {"i", 20000, 21000, -1}};
+	for (size_t i = 0; i < 5; i++) {
+		const struct side_span *s = &g.side.spans.v[i];
+		assert_string_equal(strtab_get(&g.strings, s->name), want[i].name);
+		assert_int_equal(s->start_ns, want[i].start);
+		assert_int_equal(s->end_ns, want[i].end);
+		assert_int_equal(s->tid, want[i].tid);
+	}
+	assert_string_equal(value(&g, 0, "route"), "/a");
+	assert_string_equal(value(&g, 0, "n"), "3");
+	assert_int_equal(g.side.spans.v[1].nlabels, 0);
+	assert_string_equal(value(&g, 2, "k"), "1");
+	assert_string_equal(value(&g, 2, "l"), "2");
+	assert_int_equal(g.side.spans.v[3].flags, SIDE_NO_THREAD);
+	assert_int_equal(g.side.bad.n, 2);
+	assert_int_equal(g.side.bad.first[0].line, 9);
+	assert_int_equal(g.side.bad.first[1].line, 11);
+	forget(&g);
+	refused("{\"a\":1}", "neither OTLP");
+	refused("[1,2]", "no spans");
+	refused("[{\"ph\":\"X\"]", "line 1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +508,10 @@ int main(void)
 		cmocka_unit_test(clocks_match_or_are_refused_with_the_option),
 		cmocka_unit_test(requests_side_by_side_are_no_threads_own),
 		cmocka_unit_test(options_are_told_from_names),
+		cmocka_unit_test(otlp_spans_have_their_resource_and_attributes),
+		cmocka_unit_test(a_document_written_for_people_is_read_whole),
+		cmocka_unit_test(otlp_joins_threads_by_tid_and_name_or_by_process),
+		cmocka_unit_test(chrome_events_become_spans),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
