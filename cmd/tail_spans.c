@@ -31,6 +31,46 @@ int tail_list_names(const struct tail_run *r, const char *why, const uint32_t *n
 	return 2;
 }
 
+/* Is it an event of which a span may be made: a probe or tracepoint, not the scheduler's? */
+static int may_begin_spans(const struct tl_event *e, const char *name)
+{
+	return e->tracepoint && !e->sched && strchr(name, ':') &&
+	       strncmp(name, "sched:", 6) != 0;
+}
+
+/* The recording has no spans: which of its events could be some, and how to say so. */
+static int say_no_spans(const struct tail_run *r)
+{
+	enum { SHOWN = 12 };
+	const struct timeline *tl = &r->ti.tl;
+	struct buf list = {0}, pair = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < tl->events.n; i++) {
+		const char *name = strtab_get(strings_of(r), tl->events.v[i].name);
+		if (!may_begin_spans(&tl->events.v[i], name))
+			continue;
+		if (n < 2)
+			buf_fmt(&pair, "%s%s", n ? ".." : "", name);
+		if (n < SHOWN)
+			buf_fmt(&list, "%s%s", n ? ", " : "", name);
+		n++;
+	}
+	if (!n)
+		say_line("perfkit %s: --by span needs begin and end events (perfkit record "
+			 "requests --help), or --with FILE; %s has no spans",
+			 r->verb, r->ti.path);
+	else
+		say_line("perfkit %s: %s has no spans, but these events: %s%s; name the one "
+			 "that "
+			 "begins a piece of work and the one that ends it: %s--span work=%s%s",
+			 r->verb, r->ti.path, buf_cstr(&list), n > SHOWN ? " ..." : "",
+			 !r->ti.in.profile ? "perfkit import " : "", buf_cstr(&pair),
+			 n > 1 ? "" : "..EVENT");
+	buf_release(&list);
+	buf_release(&pair);
+	return 2;
+}
+
 /* --- by name -------------------------------------------------------------------------------
  */
 
@@ -168,10 +208,7 @@ static int choose_spans(struct tail_run *r, uint32_t *names, size_t n, int *seve
 	struct episode_query *q = &r->query.episodes;
 	q->kind = by && by[0] == 'w' ? EPISODE_WINDOW : EPISODE_SPAN;
 	if (!n)
-		return tail_list_names(r,
-				       "--by span needs begin and end events (perfkit record "
-				       "requests --help), or --with FILE",
-				       names, 0);
+		return say_no_spans(r);
 	q->span = names[0];
 	q->alone = episodes_only_thread(&r->ti.tl, q, &q->alone_thread);
 	int rc = name ? named_span(r, names, n, name) : 0;

@@ -382,6 +382,8 @@ static void detail_head(struct detail *d, size_t rank, const struct episode *ep)
 		words_thread(b, d->t->tl, ep->end_thread,
 			     d->t->tl->threads.v[ep->end_thread].comm);
 	}
+	if (ep->key && !episode_key_text(&d->t->episodes, d->t->tl, ep))
+		buf_fmt(b, "  key=%llu", (unsigned long long)ep->key);
 	buf_str(b, "  ");
 	units_duration(b, episode_ns(ep));
 	buf_str(b, "  from ");

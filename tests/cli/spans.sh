@@ -20,6 +20,15 @@ sed -n 's/^req //p' spans.txt | cut -d' ' -f1-8 >req.txt
 [ "$(cat n)" -gt 100 ]
 grep -c '^turn' spans.txt && exit 1
 
+# people see the key of a request
+"$PERFKIT" tail -q --no-local --by span:req --details 1 kept.data | grep -Eq '^#1  .*/[0-9]+ .* key=[0-9]+  ' ||
+	{ echo "tail: no key"; exit 1; }
+# a recording without spans: which events there are, and what to type
+gunzip -c "$SRC/testdata/syscalls/perf.data.gz" >none.data
+rc=0
+"$PERFKIT" tail -q --no-local --by span none.data 2>err || rc=$?
+[ $rc = 2 ] && grep -q -e '--span work=raw_syscalls:sys_enter..raw_syscalls:sys_exit$' err || { cat err; exit 1; }
+
 # what cannot be is a usage error that names it
 refused()
 {
