@@ -84,6 +84,23 @@ END
 	"$PERFKIT" tail --no-local --with own.jsonl --top 1 "$file" 2>err | grep -q '^tail by window'
 	grep -q '134 name no single thread' err
 fi
+
+# what an SDK of OpenTelemetry sent: its spans name no thread until one is chosen
+otel="--no-local --with $kept/traces.jsonl.gz"
+# shellcheck disable=SC2086
+"$PERFKIT" tail $otel --by span "$kept/otel.tar.zst" >otel.txt 2>err
+grep -q 'traces.jsonl.gz: 49 spans on CLOCK_REALTIME, within 1.0 us$' err
+grep -q '49 name no single thread' err
+grep -q '8 windows of GET /report' otel.txt
+# shellcheck disable=SC2086
+"$PERFKIT" tail -q $otel --tid 10758 --by 'span:GET /report' --top 0 --json "$kept/otel.tar.zst" |
+	python3 -c 'import json, sys
+e = json.load(sys.stdin)["episodes"]
+assert len(e) == 8
+for x in e:
+    blocked = {b["cause"]: b["ns"] for b in x["blocked_by"]}
+    assert blocked["io"] > 2_000_000 and x["tid"] == 10758, x
+    assert {"key": "http.route", "value": "/report"} in x["labels"]'
 python3 "$SRC/tests/truth/retell.py" chrome "$csv" >trace.json
 "$PERFKIT" tail -q --no-local --with trace.json --top 0 --open --json "$file" >chrome.json
 cmp all.json chrome.json
