@@ -3,10 +3,12 @@
  * open.
  */
 #include "cmd/export_source.h"
+#include "cmd/export_time.h"
 #include "cmd/input/output.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "render/export/pprof.h"
+#include "render/export/speedscope.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -14,13 +16,14 @@
 struct export_opts {
 	struct tail_opts t; /* for recordings and stores */
 	const char *to, *output;
-	int offcpu, offwake, wall, tail, cgroup;
+	int offcpu, offwake, wall, tail, cgroup, by_time;
 };
 
 #define AT(field) offsetof(struct export_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("What to export"),
-	{"to", 0, OPT_STRING, AT(to), "pprof", "the format; docs/exports.md describes each"},
+	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope",
+	 "the format; docs/exports.md\ndescribes each"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
 	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
 	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
@@ -30,6 +33,8 @@ static const struct opt rows[] = {
 	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
 	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"cgroup", 0, OPT_FLAG, AT(cgroup), NULL, "keep cgroups apart, and name them"},
+	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
+	 "of speedscope: running, waiting and spans of each thread\nas they happened"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
@@ -40,13 +45,19 @@ static const struct opt rows[] = {
 /* A format of sums by stack. */
 typedef int format_writer(const struct export_rows *rows, FILE *f, struct err *e);
 
+/* A format of what happened when. */
+typedef int time_writer(struct tlinput *ti, const struct wait_opts *opt, FILE *f,
+			struct err *e);
+
 struct format {
 	const char *name;
 	format_writer *rows;
+	time_writer *by_time;
 };
 
 static const struct format formats[] = {
-	{"pprof", pprof_write},
+	{"pprof", pprof_write, NULL},
+	{"speedscope", speedscope_write, export_speedscope},
 };
 
 struct writing {
@@ -70,10 +81,13 @@ static const struct format *format_named(const char *name)
 
 static int check(const struct export_opts *o)
 {
-	if (!o->to || !format_named(o->to))
-		return usage("--to names the format: pprof");
-	if (o->offcpu + o->offwake + o->wall + o->tail > 1)
-		return usage("--offcpu, --offwake, --wall and --tail exclude each other");
+	if (!o->to)
+		return usage("name the format with --to");
+	if (o->offcpu + o->offwake + o->wall + o->tail + o->by_time > 1)
+		return usage("--offcpu, --offwake, --wall, --tail and --by-time exclude each "
+			     "other");
+	if (o->by_time && !format_named(o->to)->by_time)
+		return usage("--by-time goes with --to speedscope");
 	if (!o->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the file with -o FILE");
 	return 0;
@@ -88,6 +102,24 @@ static int write_rows(void *ctx, const struct export_rows *r, struct err *e)
 		return rc;
 	rc = w->format->rows(r, out.f, e);
 	return outfile_end(&out, rc, e);
+}
+
+static int export_by_time(const struct writing *w, const char *path)
+{
+	struct tlinput ti;
+	struct outfile out;
+	struct err e = {0};
+	int rc = tlinput_open(&ti, "export", &w->opt->t.wait.tl, path, 1);
+	if (rc)
+		return rc;
+	rc = output_open(&out, w->opt->output, &e);
+	if (!rc) {
+		rc = w->format->by_time(&ti, &w->opt->t.wait, out.f, &e);
+		rc = outfile_end(&out, rc, &e);
+	}
+	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
+	tlinput_close(&ti);
+	return rc;
 }
 
 static enum export_kind kind_of(const struct export_opts *o)
@@ -112,7 +144,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return rc;
 	struct writing w = {o, format_named(o->to)};
 	struct export_request rq = {.kind = kind_of(o), .cgroup = o->cgroup, .opt = &o->t};
-	return export_source_read(&rq, path, write_rows, &w);
+	return o->by_time ? export_by_time(&w, path)
+			  : export_source_read(&rq, path, write_rows, &w);
 }
 
 static void defaults(void *opts)
@@ -129,7 +162,8 @@ const struct verb verb_export = {
 		"keeps inlined functions, threads and units as far as it can.",
 	.examples = "  perfkit export --to pprof -o cpu.pb.gz perf.data\n"
 		    "  perfkit export --to pprof --offcpu --comm nginx -o waits.pb.gz run.db\n"
-		    "  go tool pprof -top cpu.pb.gz",
+		    "  go tool pprof -top cpu.pb.gz\n"
+		    "  perfkit export --to speedscope --by-time -o run.speedscope.json run.db",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
 	.max_files = 1,
@@ -137,6 +171,7 @@ const struct verb verb_export = {
 		  {"offcpu", WAITS_SHOW},
 		  {"offwake", WAITS_SHOW},
 		  {"wall", WAITS_HIDE},
+		  {"by-time", "span " WAITS_HIDE},
 		  {"tail", "top " TAIL_PICKS}},
 	.run = run,
 	.defaults = defaults,

@@ -93,7 +93,7 @@ static int read_samples(struct exporting *x, const char *path)
 {
 	struct samples s;
 	struct err e = {0};
-	int by = BY_PID | BY_TID | (x->rq->cgroup ? BY_CGROUP : 0);
+	int by = BY_PID | BY_TID | BY_ADDR | (x->rq->cgroup ? BY_CGROUP : 0);
 	int rc = samples_open(&s, "export", &x->rq->opt->wait.tl, path, NULL, (unsigned)by);
 	if (rc)
 		return rc;
@@ -108,17 +108,6 @@ static int read_samples(struct exporting *x, const char *path)
 
 /* --- marks as frames ------------------------------------------------------------------------
  */
-
-/* `path` and a frame deeper that is no code. */
-static int push_mark(struct exporting *x, const char *text, uint32_t *path)
-{
-	struct frame f = {.kind = FRAME_MARK};
-	uint32_t id;
-	return strtab_intern(&x->stacks->strings, text, &f.name) ||
-			       stacks_frame(x->stacks, &f, &id)
-		       ? ERR_NOMEM
-		       : stacks_push(x->stacks, *path, id, path);
-}
 
 /* The frames of `from` below *path: root first, or the other way round. */
 static int push_frames(struct exporting *x, uint32_t from, int reverse, uint32_t *path)
@@ -144,10 +133,10 @@ static int push_waker(struct exporting *x, const struct wait_row *w, uint32_t *p
 	char irq[32];
 	snprintf(irq, sizeof(irq), "[%s]", waker_context_name(w->waker_context));
 	const char *name = strtab_get(&x->stacks->strings, w->waker_comm);
-	if (push_mark(x, "--", path) ||
+	if (stacks_mark(x->stacks, "--", path) ||
 	    (w->waker_comm && push_frames(x, w->waker_path, 1, path)))
 		return ERR_NOMEM;
-	return push_mark(x, w->waker_comm ? name : irq, path);
+	return stacks_mark(x->stacks, w->waker_comm ? name : irq, path);
 }
 
 static int add_wait(struct exporting *x, const struct wait_row *w)
@@ -162,7 +151,8 @@ static int add_wait(struct exporting *x, const struct wait_row *w)
 			       .count = w->count};
 	if (mark) {
 		r.path = 0;
-		if (push_mark(x, mark, &r.path) || push_frames(x, w->path, 0, &r.path))
+		if (stacks_mark(x->stacks, mark, &r.path) ||
+		    push_frames(x, w->path, 0, &r.path))
 			return ERR_NOMEM;
 	}
 	if (x->rq->kind == EXPORT_OFFWAKE && w->waker_context != WAKER_NONE &&
@@ -204,7 +194,7 @@ static int add_wall_row(void *ctx, const struct wall_row *w)
 			       .tid = w->tid,
 			       .column = WALL_ALL,
 			       .value = w->ns};
-	if (w->what && push_mark(x, w->what, &r.path))
+	if (w->what && stacks_mark(x->stacks, w->what, &r.path))
 		return ERR_NOMEM;
 	if (export_rows_add(&x->rows, &r))
 		return ERR_NOMEM;

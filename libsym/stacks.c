@@ -53,6 +53,15 @@ int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *pat
 	return 0;
 }
 
+int stacks_mark(struct stacks *s, const char *text, uint32_t *path)
+{
+	struct frame f = {.kind = FRAME_MARK};
+	uint32_t id;
+	if (strtab_intern(&s->strings, text, &f.name) || stacks_frame(s, &f, &id))
+		return ERR_NOMEM;
+	return stacks_push(s, *path, id, path);
+}
+
 int stacks_note_build_id(struct stacks *s, uint32_t dso, const char *hex)
 {
 	uint32_t id, known;

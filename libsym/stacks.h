@@ -59,6 +59,10 @@ int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id);
 /* The call path `parent` + one frame deeper. 0 or ERR_NOMEM. */
 int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
 
+/* The call path *path + one frame deeper that is no code: [open], [running, no sample]. 0 or
+ * ERR_NOMEM. */
+int stacks_mark(struct stacks *s, const char *text, uint32_t *path);
+
 /* Note the recorded build-id, in hex, of the DSO that frames call `dso` (strings id). Files of
  * one name that had different ones have none from then on. 0 or ERR_NOMEM. */
 int stacks_note_build_id(struct stacks *s, uint32_t dso, const char *hex);

@@ -42,6 +42,8 @@ SAME = [
     ["doctor", "--json", "--for", "tail", "--for", "cpu"],
     ["export", "--to", "pprof"],
     ["export", "--to", "pprof", "--wall"],
+    ["export", "--to", "speedscope"],
+    ["export", "--to", "speedscope", "--by-time"],
 ]
 REPORT = ["report"]
 # Options that need the recording itself.

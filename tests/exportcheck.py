@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
-"""exportcheck.py pprof PROFILE FOLDED [TYPE]: what other tools open says what perfkit says.
+"""exportcheck.py pprof PROFILE FOLDED [TYPE]
+exportcheck.py speedscope FILE FOLDED [COLUMN]
+exportcheck.py speedscope-time FILE FOLDED: what other tools open says what perfkit says.
 
 pprof: reads PROFILE (profile.proto, gzipped) with a decoder of its own: every reference leads
 somewhere, every string is UTF-8, and its samples of TYPE (default: the profile's own default),
-folded, are the lines of FOLDED, which collapse wrote."""
+folded, are the lines of FOLDED, which collapse wrote.
+
+speedscope: FILE keeps to the published schema, and its sampled profiles, folded by the comm in
+their names, are the lines of FOLDED. speedscope-time: the same of evented ones, where FOLDED has
+the frames of spans, too, or there are none."""
 import collections
 import gzip
+import json
 import os
 import sys
 
@@ -105,5 +112,78 @@ def pprof(path, lines, name=None):
     return tell(path, +got, folded(lines))
 
 
+NUMBER = (int, float)
+UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"}
+
+
+def keys(x, needed, optional):
+    """x is an object with these keys, of these types, and no others."""
+    assert isinstance(x, dict) and set(needed) <= set(x) <= set(needed) | set(optional), x.keys()
+    for k, kind in {**needed, **optional}.items():
+        assert k not in x or (isinstance(x[k], kind) and not isinstance(x[k], bool)), (k, x[k])
+
+
+def speedscope_file(path):
+    """The file, held against www.speedscope.app/file-format-schema.json."""
+    d = json.load(open(path, encoding="utf-8"))
+    keys(d, {"$schema": str, "shared": dict, "profiles": list},
+         {"name": str, "activeProfileIndex": NUMBER, "exporter": str})
+    assert d["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    keys(d["shared"], {"frames": list}, {})
+    for f in d["shared"]["frames"]:
+        keys(f, {"name": str}, {"file": str, "line": NUMBER, "col": NUMBER})
+    assert 0 <= d["activeProfileIndex"] < len(d["profiles"])
+    for p in d["profiles"]:
+        both = {"type": str, "name": str, "unit": str, "startValue": NUMBER, "endValue": NUMBER}
+        if p["type"] == "sampled":
+            keys(p, dict(both, samples=list, weights=list), {})
+            assert len(p["samples"]) == len(p["weights"])
+            assert p["endValue"] - p["startValue"] == sum(p["weights"])
+        else:
+            keys(p, dict(both, events=list), {})
+            for e in p["events"]:
+                keys(e, {"type": str, "frame": int, "at": NUMBER}, {})
+        assert p["unit"] in UNITS
+    return d
+
+
+def stacks_in_time(p):
+    """(frames, ns) of an evented profile: closed as they were opened, in the order of time."""
+    stack, at = [], p["startValue"]
+    for e in p["events"]:
+        assert at <= e["at"] <= p["endValue"]
+        if e["at"] > at and stack:
+            yield list(stack), e["at"] - at
+        at = e["at"]
+        if e["type"] == "O":
+            stack.append(e["frame"])
+        else:
+            assert e["type"] == "C" and stack.pop() == e["frame"]
+    assert not stack
+
+
+def speedscope(path, lines, column="", in_time=False):
+    d = speedscope_file(path)
+    names = [f["name"].replace(";", ":") for f in d["shared"]["frames"]]
+    got, threads = collections.Counter(), set()
+    for p in d["profiles"]:
+        who, _, what = p["name"].partition("/")
+        tid, _, what = what.partition(" ")
+        if what != column or (p["type"] == "evented") != bool(in_time):
+            continue
+        assert p["name"] not in threads
+        threads.add(p["name"])
+        comm = who.rpartition(" ")[0].replace(" ", "_")
+        pieces = stacks_in_time(p) if in_time else zip(p["samples"], p["weights"])
+        for stack, n in pieces:
+            got[";".join([comm] + [names[f] for f in stack])] += n
+    return tell(path, +got, folded(lines))
+
+
+def speedscope_time(path, lines):
+    return speedscope(path, lines, "", True)
+
+
 if __name__ == "__main__":
-    sys.exit({"pprof": pprof}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"pprof": pprof, "speedscope": speedscope,
+              "speedscope-time": speedscope_time}[sys.argv[1]](*sys.argv[2:]))

@@ -32,17 +32,13 @@ static int index_samples(struct wall *w)
 	return 0;
 }
 
-static int emit(const struct wall *w, const struct tl_thread *t, uint32_t comm, uint32_t path,
-		const char *what, int waiting, uint64_t ns)
+/* Fill in who it was, unless nothing was. */
+static int emit(const struct wall *w, uint32_t thread, struct wall_row r)
 {
-	struct wall_row r = {.comm = comm,
-			     .path = path,
-			     .pid = t->pid,
-			     .tid = t->tid,
-			     .what = what,
-			     .waiting = waiting,
-			     .ns = ns};
-	return ns ? w->row(w->ctx, &r) : 0;
+	r.thread = thread;
+	r.pid = w->ti->tl.threads.v[thread].pid;
+	r.tid = w->ti->tl.threads.v[thread].tid;
+	return r.ns ? w->row(w->ctx, &r) : 0;
 }
 
 /* A running interval [from, to): its samples share its time, the last takes the remainder. */
@@ -50,7 +46,6 @@ static int add_running(const struct wall *w, uint32_t thread, uint32_t comm, uin
 		       uint64_t to, uint32_t *next)
 {
 	const struct timeline *tl = &w->ti->tl;
-	const struct tl_thread *t = &tl->threads.v[thread];
 	uint32_t end = w->first[thread + 1], begin, n = 0;
 	if (from < w->start)
 		from = w->start;
@@ -66,31 +61,52 @@ static int add_running(const struct wall *w, uint32_t thread, uint32_t comm, uin
 		n++;
 	}
 	if (!n)
-		return emit(w, t, comm, 0, "[running, no sample]", 0, to - from);
+		return emit(w, thread,
+			    (struct wall_row){.comm = comm,
+					      .what = "[running, no sample]",
+					      .start_ns = from,
+					      .ns = to - from});
 	uint64_t each = (to - from) / n, left = (to - from) - each * n;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tl_sample *s = &tl->samples.v[w->sample[begin + i]];
-		int rc = emit(w, t, s->comm, s->path, NULL, 0, each + (i + 1 == n ? left : 0));
+		int rc = emit(w, thread,
+			      (struct wall_row){.comm = s->comm,
+						.path = s->path,
+						.start_ns = from + each * i,
+						.ns = each + (i + 1 == n ? left : 0)});
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-static int add_waiting(const struct wall *w, const struct tl_thread *t, const struct off *o)
+/* The part of a wait that begins at r->start_ns and is called `what`; the next begins where it
+ * ends. */
+static int add_part(const struct wall *w, uint32_t thread, struct wall_row *r, const char *what,
+		    uint64_t ns)
+{
+	r->what = what;
+	r->ns = ns;
+	int rc = emit(w, thread, *r);
+	r->start_ns += ns;
+	return rc;
+}
+
+static int add_waiting(const struct wall *w, uint32_t thread, const struct off *o)
 {
 	struct wait x;
-	int rc = 0;
 	if (!tl_cpu_passes(w->ti, o->cpu_out, o->cpu_in) || !tl_clip(w->ti, o, &x))
 		return 0;
 	if (x.idle && !w->opt->idle) {
 		w->hidden->idle_n++;
 		w->hidden->idle_ns += tl_take_idle(&x);
 	}
-	rc = emit(w, t, o->comm, o->path, cause_name(o->cause), 1, x.blocked);
-	rc = rc ? rc : emit(w, t, o->comm, o->path, "runnable", 1, x.runnable - x.preempted);
-	rc = rc ? rc : emit(w, t, o->comm, o->path, "preempted", 1, x.preempted);
-	return rc ? rc : emit(w, t, o->comm, o->path, "state unknown", 1, x.unknown);
+	struct wall_row r = {
+		.comm = o->comm, .path = o->path, .waiting = 1, .start_ns = x.start};
+	int rc = add_part(w, thread, &r, cause_name(o->cause), x.blocked);
+	rc = rc ? rc : add_part(w, thread, &r, "runnable", x.runnable - x.preempted);
+	rc = rc ? rc : add_part(w, thread, &r, "preempted", x.preempted);
+	return rc ? rc : add_part(w, thread, &r, "state unknown", x.unknown);
 }
 
 /* The waits of a thread that is not shown, counted as --offcpu counts them. */
@@ -123,7 +139,7 @@ static int add_thread(const struct wall *w, uint32_t thread)
 		if (tl_thread_passes(w->ti, thread, comm)) {
 			if (tl_cpu_passes(w->ti, o->cpu_out, o->cpu_out))
 				rc = add_running(w, thread, comm, at, o->start_ns, &next);
-			rc = rc ? rc : add_waiting(w, t, o);
+			rc = rc ? rc : add_waiting(w, thread, o);
 		}
 		if (rc)
 			return rc;

@@ -15,14 +15,16 @@
 
 struct wall_row {
 	uint32_t comm, path;
+	uint32_t thread; /* of the timeline */
 	int32_t pid, tid;
 	const char
 		*what; /* "lock", "runnable", "[running, no sample]" …; NULL: plain running */
 	int waiting;
-	uint64_t ns;
+	uint64_t start_ns, ns;
 };
 
-/* Call `row` for every piece; a return other than 0 stops and is returned. */
+/* Call `row` for every piece, thread by thread in the order of time; a return other than 0
+ * stops and is returned. */
 int wall_collect(const struct tlinput *ti, const struct wait_opts *opt,
 		 int (*row)(void *ctx, const struct wall_row *r), void *ctx,
 		 struct hidden_waits *hidden, struct err *e);

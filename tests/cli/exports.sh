@@ -100,10 +100,64 @@ files = [p.text[f[4][0]] for f in p.functions.values() if f[4]]
 assert files and all(files), files
 E2
 
+# --- speedscope -----------------------------------------------------------------------------------
+for f in demo dwarf inlined no-callchain; do
+	export_ --to speedscope $(at $f) -o $f.json
+	collapse $(at $f) >want.folded
+	case $f in
+	inlined) ;; # collapse cuts arguments
+	*) check speedscope $f.json want.folded ;;
+	esac
+done
+export_ --to speedscope $(at events) -o events.json
+collapse --event page-faults $(at events) >want.folded
+check speedscope events.json want.folded page-faults
+collapse --unit ns --offcpu $symbols "$waits" >want.folded
+export_ --to speedscope --offcpu $symbols "$waits" -o waits.json
+check speedscope waits.json want.folded
+# in time: stack by stack the sums of --wall, whose pieces they are; spans as long as the store's
+export_ --to speedscope --by-time $symbols "$waits" -o time.json
+gunzip -c "$SRC/testdata/kinds/perf.data.gz" >kinds.data
+export_ --to speedscope --by-time kinds.data -o spans.json
+"$PERFKIT" import -q --no-local kinds.data -o kinds.db || wrong "import of spans"
+"$PERFKIT" export -q --to speedscope --by-time kinds.db | cmp -s - spans.json || wrong "the store's is another"
+python3 - "$SRC/tests" <<'E2' || wrong "--by-time"
+import collections, sqlite3, sys
+sys.path.insert(0, sys.argv[1])
+from exportcheck import Pprof, speedscope_file, stacks_in_time
+wall = collections.Counter()
+for frames, values, labels in Pprof("wall.pb.gz").samples:
+    wall[";".join(frames)] += values[0]
+got = collections.Counter()
+d = speedscope_file("time.json")
+names = [f["name"] for f in d["shared"]["frames"]]
+for p in d["profiles"]:
+    for stack, ns in stacks_in_time(p):
+        got[";".join(names[f] for f in stack)] += ns
+assert got == wall, (got - wall, wall - got)
+want = collections.Counter()
+for name, thread, ns in sqlite3.connect("kinds.db").execute(
+        "SELECT name, tid, end_ns - start_ns FROM spans s JOIN threads t ON t.id = thread_id "
+        "WHERE thread_id = end_thread_id"):
+    want[name, thread] += ns
+got = collections.Counter()
+d = speedscope_file("spans.json")
+names = [f["name"] for f in d["shared"]["frames"]]
+kinds = {name for name, _ in want}
+for p in d["profiles"]:
+    tid = int(p["name"].rpartition("/")[2])
+    for stack, ns in stacks_in_time(p):
+        for f in stack:
+            if names[f] in kinds:
+                got[names[f], tid] += ns
+assert len(want) > 1 and got == want, (got, want)
+E2
+
 # --- what is refused, and what stays as it was ------------------------------------------------------
-refuses 2 '--to names the format' "$waits"
+refuses 2 'name the format with --to' "$waits"
 refuses 2 'exclude each other' --to pprof --offcpu --wall "$waits"
-refuses 2 '--to names the format' --to nonsense "$waits"
+refuses 2 "nonsense" --to nonsense "$waits"
+refuses 2 '--by-time goes with --to speedscope' --to pprof --by-time "$waits"
 refuses 2 'cpu-cock' --to pprof --event cpu-cock "$waits"
 refuses 3 'no waits to export' --to pprof -q --no-local --offcpu --comm nobody "$waits"
 refuses 3 'no samples to export' --to pprof -q --no-local --comm nobody "$waits"

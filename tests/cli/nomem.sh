@@ -68,6 +68,8 @@ tail -q --no-local --p90 $waits
 timeline -q --no-local $switches -o o/x.svg
 export -q --no-local --to pprof $demo -o o/x.pb.gz
 export -q --no-local --to pprof --wall $switches -o o/x.pb.gz
+export -q --no-local --to speedscope $demo -o o/x.json
+export -q --no-local --to speedscope --by-time $switches -o o/x.json
 report -q --no-local $waits
 report -q --no-local $demo
 report -q run.db

@@ -1,0 +1,16 @@
+/*
+ * export_time.h - what an export of what happened when holds, of recordings, bundles and
+ * stores.
+ */
+#ifndef CMD_EXPORT_TIME_H
+#define CMD_EXPORT_TIME_H
+
+#include "cmd/input/waits.h"
+
+#include <stdio.h>
+
+/* Each thread as a profile of speedscope.h: the pieces of `svg --wall` where they lie in time,
+ * below its spans. ERR_REFUSED when there are none, ERR_NOMEM, ERR_IO. */
+int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
+
+#endif
