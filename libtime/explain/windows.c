@@ -38,6 +38,22 @@ static int more_running(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
+enum { LOOK_BACK = 4096 }; /* spans that begin before the window's end */
+
+/* How many spans begin before `ns`. */
+static size_t spans_before(const struct timeline *tl, uint64_t ns)
+{
+	size_t lo = 0, hi = tl->spans.n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (tl->spans.v[mid].start_ns < ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Spans stand by start, so that the stretches in which any other one is open come in order. */
 static void add_others(const struct part_sums *parts, const struct episode *ep,
 		       struct window_work *out)
@@ -45,7 +61,8 @@ static void add_others(const struct part_sums *parts, const struct episode *ep,
 	const struct timeline *tl = parts->tl;
 	struct tl_sums in = {0};
 	uint64_t done = ep->start_ns;
-	for (size_t i = 0; i < tl->spans.n && tl->spans.v[i].start_ns < ep->end_ns; i++) {
+	size_t to_span = spans_before(tl, ep->end_ns);
+	for (size_t i = to_span > LOOK_BACK ? to_span - LOOK_BACK : 0; i < to_span; i++) {
 		const struct tl_span *s = &tl->spans.v[i];
 		if (s->thread != ep->thread || i == ep->at || s->end_ns <= ep->start_ns)
 			continue;

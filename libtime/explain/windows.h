@@ -20,7 +20,7 @@ struct window_work {
 	uint64_t asleep;     /* other threads that were there */
 	struct tl_sums sums; /* of all */
 	/* A single thread's: other spans of it that were open meanwhile, and how much of its
-	 * running time was in them, too. */
+	 * running time was in them, too; of the 4,096 spans that begin last before its end. */
 	uint64_t others, shared_run_ns;
 };
 

@@ -291,6 +291,7 @@ int side_chrome_read(struct side *out, struct side_lines *l, struct err *e)
 	c.counted = s;
 	json_pull_init(&c.j, s, n);
 	int found = take_file(&c);
+	c.rc = c.j.nomem ? ERR_NOMEM : c.rc;
 	r = c.rc == ERR_LIMIT ? err_set(e, c.rc, "more than 2^32 spans or labels")
 	    : c.rc            ? err_nomem(e)
 	    : !found          ? err_set(e, ERR_FORMAT,

@@ -137,7 +137,8 @@ static int string(struct json_pull *j, struct buf *b, const char **s, size_t *n)
 	*s = plain ? from : buf_cstr(b);
 	*n = plain ? (size_t)(j->p - from) : b->n;
 	j->p++;
-	return buf_failed(b) ? fail(j) : 1;
+	j->nomem |= buf_failed(b) != 0;
+	return j->nomem ? fail(j) : 1;
 }
 
 /* --- structure -----------------------------------------------------------------------------

@@ -29,7 +29,8 @@ struct json_pull {
 	int depth;
 	int first; /* no element of the innermost object or array was read yet */
 	int bad;   /* malformed; */
-	int torn;  /* because the text ends too soon */
+	int torn;  /* because the text ends too soon, or */
+	int nomem; /* there was no memory for an escaped text: ERR_NOMEM is what to return */
 };
 
 /* Begin with n bytes, borrowed. */

@@ -332,6 +332,7 @@ static int take_document(struct otlp *o, const char *text, size_t n)
 				take_resource_spans(o);
 		}
 	}
+	o->rc = j->nomem ? ERR_NOMEM : o->rc;
 	if (o->rc || json_pull_done(j))
 		return 1;
 	o->out->spans.n = spans;

@@ -150,6 +150,10 @@ static int detail(struct writer *w, size_t rank, struct err *e)
 		put_line(w, "request", &line);
 	for (size_t i = 0; i < w->w.v.n && i < THREADS; i++)
 		thread_line(w, &w->w.v.v[i], i ? "" : "in it");
+	if (!w->w.v.n && !w->w.asleep) {
+		buf_str(&line, "none of the chosen threads is recorded then");
+		put_line(w, "in it", &line);
+	}
 	others_line(w);
 	rest_line(w);
 	buf_release(&line);
