@@ -25,7 +25,8 @@ struct svg_opts {
 	double width, height, fontsize, fontwidth, factor, total;
 	uint64_t seed;
 	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
-		no_script, simplify, offcpu, offwake, wall, chain, tail, tail_diff;
+		no_script, simplify, merge_threads, offcpu, offwake, wall, chain, tail,
+		tail_diff;
 	const char *split;
 };
 
@@ -52,6 +53,8 @@ static const struct opt rows[] = {
 	 "the first level (default comm); for waits comm, pid or tid"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "shorten C++, Rust and Go names, so that equal frames merge"},
+	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
+	 "numbered threads of a pool as one: work-0, work-1 ... are\nwork-N"},
 	OPT_HEADING("Layout"),
 	{"reverse", 0, OPT_FLAG, AT(reverse), NULL, "merge the stacks from the leaf"},
 	{"inverted", 0, OPT_FLAG, AT(inverted), NULL, "icicle graph: the root on top"},
@@ -96,7 +99,7 @@ static const struct opt rows[] = {
 };
 
 /* Folded text has no use for these. */
-#define FOR_RECORDINGS INPUT_FILTERS " " INPUT_NAMING " split simplify recording"
+#define FOR_RECORDINGS INPUT_FILTERS " " INPUT_NAMING " split simplify merge-threads recording"
 
 struct drawing {
 	const struct svg_opts *opt;
@@ -243,6 +246,7 @@ static int set_request(struct drawing *d, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       "--flamechart draws samples or folded text, not waits");
 	d->rq.simplify = o->simplify;
+	d->rq.merge_threads = o->merge_threads;
 	d->rq.opt = &o->t.wait;
 	d->rq.tail = &o->t;
 	if (opt_given(&verb_svg, o, FOR_RECORDINGS, &d->rq.for_recordings))

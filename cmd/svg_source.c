@@ -24,6 +24,13 @@ void svg_drawn_release(struct svg_drawn *d)
 	buf_release(&d->hidden);
 }
 
+static void start_input(struct flame_input *fi, const struct svg_request *rq,
+			const struct stacks *stacks, struct flame *flame)
+{
+	flame_input_init(fi, stacks, flame, rq->split, rq->simplify);
+	fi->merge_threads = rq->merge_threads;
+}
+
 /* --- folded text ---------------------------------------------------------------------- */
 
 static void warn_skipped(const struct svg_request *rq, const char *path,
@@ -116,19 +123,26 @@ static void hint_at_waits(const struct samples *s, const struct samples_event *d
 		}
 }
 
+static void describe_choices(struct svg_drawn *out, const struct svg_request *rq)
+{
+	if (rq->merge_threads)
+		buf_str(&out->subtitle, " \xc2\xb7 numbered threads merged");
+	tailout_filters(rq->tail, &out->filters);
+}
+
 /* What, where, when, of which file, how long; and the filters. */
 static void describe(struct svg_drawn *out, const struct svg_request *rq, const char *what,
 		     const struct caption_origin *o)
 {
 	caption(&out->subtitle, what, o, (uint64_t)(out->seconds * 1e9 + 0.5), 0);
-	tailout_filters(rq->tail, &out->filters);
+	describe_choices(out, rq);
 }
 
 static void describe_timeline(struct svg_drawn *out, const struct svg_request *rq,
 			      const char *what, const struct tlinput *ti)
 {
 	out->seconds = (double)caption_timeline(&out->subtitle, what, ti) / 1e9;
-	tailout_filters(rq->tail, &out->filters);
+	describe_choices(out, rq);
 }
 
 static void describe_samples(struct svg_drawn *out, const struct svg_request *rq,
@@ -161,7 +175,7 @@ static int add_samples(const struct svg_request *rq, struct samples *s, uint32_t
 		return err_set(e, ERR_REFUSED, "%s: no samples to draw", s->ti.path);
 	const struct samples_event *ev = &s->events.v[event];
 	out->unit = all ? "samples" : ev->unit;
-	flame_input_init(&fi, s->stacks, flame, rq->split, rq->simplify);
+	start_input(&fi, rq, s->stacks, flame);
 	fi.events = s->events.v;
 	for (size_t i = 0; i < s->n && !rc; i++) {
 		const struct folded *f = &s->v[i];
@@ -313,7 +327,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	}
 	const struct timeline *tl = &ti.tl;
 	int rc = chart_event(&ti, &event, e);
-	flame_input_init(&fi, ti.names, flame, rq->split, rq->simplify);
+	start_input(&fi, rq, ti.names, flame);
 	if (!rc)
 		rc = add_chart(&ti, event, &fi, &left_out, e);
 	if (!rc) {
@@ -398,7 +412,7 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 	struct flame_input fi;
 	struct waits w;
 	int rc = waits_collect(&w, ti, rq->opt, waits_by(rq), e);
-	flame_input_init(&fi, ti->names, flame, rq->split, rq->simplify);
+	start_input(&fi, rq, ti->names, flame);
 	for (size_t i = 0; i < w.rows.n && !rc; i++)
 		rc = add_wait(rq, &fi, ti, &w.rows.v[i], e);
 	if (!rc && !w.rows.n)
@@ -458,7 +472,7 @@ static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct f
 	int rc = episodes_collect(&ti->tl, &q, &eps, e);
 	if (rc)
 		return rc;
-	flame_input_init(&fi, ti->names, flame, rq->split, rq->simplify);
+	start_input(&fi, rq, ti->names, flame);
 	rc = explainer_new(&ti->tl, &ex, e);
 	for (size_t i = 0; i < eps.v.n && !rc; i++) {
 		rc = explain(ex, &eps.v.v[i], &x, e);
@@ -511,7 +525,7 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 {
 	struct wall_drawing d = {.rq = rq, .e = e};
 	struct hidden_waits h;
-	flame_input_init(&d.fi, ti->names, flame, rq->split, rq->simplify);
+	start_input(&d.fi, rq, ti->names, flame);
 	int rc = wall_collect(ti, rq->opt, add_wall_row, &d, &h, e);
 	flame_input_release(&d.fi);
 	if (!rc && !d.rows)
@@ -568,7 +582,7 @@ static int add_tail(const struct svg_request *rq, const struct tail_run *r,
 	int rc = 0;
 	if (!t->rows.n)
 		return err_set(e, ERR_REFUSED, "%s: no episode selected", r->ti.path);
-	flame_input_init(&fi, r->ti.names, flame, rq->split, rq->simplify);
+	start_input(&fi, rq, r->ti.names, flame);
 	for (size_t i = 0; i < t->rows.n && !rc; i++) {
 		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
 		tail_ns += (double)episode_ns(ep);

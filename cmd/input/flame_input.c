@@ -110,6 +110,20 @@ static int push_text(struct flame_input *fi)
 }
 
 /* The levels in front of the stack: what --split asks for, and the comm. */
+/* The name of a thread; of a pool's numbered ones the same. */
+static void add_comm(struct flame_input *fi, const char *comm)
+{
+	size_t n = strlen(comm), base = n;
+	while (fi->merge_threads && base && comm[base - 1] >= '0' && comm[base - 1] <= '9')
+		base--;
+	if (!base || base == n) {
+		buf_str(&fi->text, comm);
+		return;
+	}
+	buf_add(&fi->text, comm, base);
+	buf_char(&fi->text, 'N');
+}
+
 static int push_first_levels(struct flame_input *fi, const struct folded *f)
 {
 	const char *comm = strtab_get(&fi->stacks->strings, f->comm);
@@ -128,7 +142,7 @@ static int push_first_levels(struct flame_input *fi, const struct folded *f)
 	if (fi->text.n && push_text(fi))
 		return ERR_NOMEM;
 	buf_clear(&fi->text);
-	buf_str(&fi->text, comm);
+	add_comm(fi, comm);
 	if (fi->split == SPLIT_PID)
 		buf_fmt(&fi->text, "-%d", f->pid);
 	else if (fi->split == SPLIT_TID)
@@ -180,7 +194,13 @@ int flame_input_waker(struct flame_input *fi, uint32_t path, const char *name)
 {
 	if (flame_input_mark(fi, "--", FLAME_MARK) || push_path(fi, path, 1))
 		return ERR_NOMEM;
-	return flame_input_mark(fi, name, FLAME_WAKER);
+	buf_clear(&fi->text);
+	add_comm(fi, name);
+	struct buf waker = fi->text; /* flame_input_mark uses the other one */
+	fi->text = (struct buf){0};
+	int rc = flame_input_mark(fi, buf_cstr(&waker), FLAME_WAKER);
+	buf_release(&waker);
+	return rc;
 }
 
 int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err *e)

@@ -24,7 +24,8 @@ struct flame_input {
 	const struct samples_event *events; /* borrowed; NULL unless SPLIT_EVENT */
 	struct flame *flame;                /* borrowed */
 	enum flame_split split;
-	int simplify; /* short names, so that equal frames merge */
+	int simplify;      /* short names, so that equal frames merge */
+	int merge_threads; /* work-0, work-1 ... are work-N; the caller sets it, as `events` */
 	struct buf text;
 	VEC(uint32_t) ids; /* by frame id: the graph's frame + 1; 0 = not made */
 	VEC(uint32_t) path, line;

@@ -131,7 +131,7 @@ fails 2 "$PERFKIT" svg x.folded --notes='<b>' -o none.svg
 [ ! -e none.svg ]
 
 # What only a recording or a store can be asked is refused of folded text.
-for o in --comm=a -ecycles --pid=1 --tid=1 -C0 --time=1,2 --split=tid --simplify --recording=1 \
+for o in --comm=a -ecycles --pid=1 --tid=1 -C0 --time=1,2 --split=tid --simplify --merge-threads --recording=1 \
 	--symfs=. --no-inline --no-demangle --max-stack=3; do
 	fails 2 "$PERFKIT" svg x.folded $o -o none.svg
 	has err 'is folded text; --'

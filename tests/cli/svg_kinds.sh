@@ -99,6 +99,12 @@ done
 q='a diff' && says 'orders.tar.zst compared with orders.tar.zst' comm=front-0 'waiting on vm'
 "$PERFKIT" timeline $opts --no-script --time 496,496.01 --comm front-0,snapshot -o out.svg "$orders" || exit 1
 grep -oE '>[a-z]+ [0-9.]+ [a-z]+</text>' out.svg | grep -vE ' ([0-9](\.[0-9])?|10\.0) ms<| us<' && { echo "a wait is longer than the window"; exit 1; }
+# a pool's numbered threads as one, wakers too
+for k in --offcpu --offwake --wall; do
+	"$PERFKIT" svg $opts $k --merge-threads "$orders" -o out.svg || exit 1
+	grep -q '<title>front-N (' out.svg && ! grep -q '<title>front-[01] (' out.svg &&
+		grep -q 'numbered threads merged' out.svg || { echo "svg $k --merge-threads"; exit 1; }
+done
 # a CPU that was not recorded is not idle; what is missing says so
 "$PERFKIT" timeline $opts --no-script -o out.svg "$SRC/testdata/orders-one-cpu/orders.tar.zst" || exit 1
 grep -q '<title>nothing was recorded of this CPU' out.svg && grep -q '<title>[a-z]*: .*CPU 0, +' out.svg || {
