@@ -3,6 +3,7 @@
 
 const LEAST_SPAN = 20; // ns
 const state = {search: "", fold: false, at: 0}; // at: the panel that keys act on
+const episodeAsked = new URLSearchParams(urlState()).get("ep"); // #ep=3 opens at the third panel
 let selected = null; // {p, row, seg}: numbers
 let pathHit = null, hits = [], hitAt = -1, drawMs = 0, queued = false;
 
@@ -453,6 +454,8 @@ function stateText() {
 	for (const p of panels)
 		if (!isWhole(p))
 			q.set("z" + p.index, Math.round(p.view.from) + "," + Math.round(p.view.to));
+	if (episodeAsked)
+		q.set("ep", episodeAsked);
 	if (state.search)
 		q.set("s", state.search);
 	if (state.fold)
@@ -613,6 +616,9 @@ startLayout();
 relayout();
 startHistory();
 stickAll();
+const episode = plots[Number(episodeAsked) - 1];
+if (episode)
+	window.scrollTo(0, episode.panel.axisY - bar.height - 60);
 
 // For scripts around the picture and for tests: what is drawn, and how long that took.
 svg.timeline = {state, panels, plots, drawMs: () => drawMs, selected: () => selected, under,

@@ -243,6 +243,11 @@ def panels(b):
     drag(b, PLOT_X + 100, PLOT_X + 200, y)
     check("only the second is zoomed", (view(b, 0)[0], view(b, 1)[0] > 0), (0, True))
     says("in the URL, too", b.url(), "z1=")
+    b.size(1200, 260)
+    show(b, path, "#ep=2")
+    top = b.js("return document.querySelector('#c1').getBoundingClientRect().top")
+    check("a link opens an episode", 0 < top < 260, True)
+    b.size(0, 0)
 
 
 def stays_in_sight(b):
