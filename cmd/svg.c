@@ -59,7 +59,7 @@ static const struct opt rows[] = {
 	{"reverse", 0, OPT_FLAG, AT(reverse), NULL, "merge the stacks from the leaf"},
 	{"inverted", 0, OPT_FLAG, AT(inverted), NULL, "icicle graph: the root on top"},
 	{"flamechart", 0, OPT_FLAG, AT(flamechart), NULL,
-	 "flame chart: in the order of the input, not sorted"},
+	 "flame chart: a lane per thread, in time; of folded text in\nthe order of its lines"},
 	{"width", 0, OPT_REAL, AT(width), "PX", "width of the picture (default 1200)"},
 	{"height", 0, OPT_REAL, AT(height), "PX", "height of one frame (default 16)"},
 	{"minwidth", 0, OPT_STRING, AT(minwidth), "PX|N%",
@@ -271,6 +271,11 @@ static void describe(struct drawing *d)
 		d->hidden[0] = buf_cstr(&d->drawn[0].hidden);
 		o->hidden = d->hidden;
 		o->n_hidden = 1;
+	}
+	if (d->flame.span) { /* lanes have their thread on top; none is left out, or times shift
+			      */
+		o->inverted = 1;
+		o->max_nodes = SIZE_MAX;
 	}
 	if (d->rq.kind == SVG_WALL)
 		o->mode = FLAME_WALL;

@@ -455,6 +455,10 @@ static void sum_up(struct flame *f)
 {
 	for (size_t i = f->nodes.n; i-- > 1;) {
 		const struct flame_node *n = &f->nodes.v[i];
+		if (f->frames.v[n->frame].kind == FLAME_AWAY) {
+			f->nodes.v[0].v[0] -= n->v[0];
+			continue;
+		}
 		if (!n->parent)
 			continue; /* the root has the sum already */
 		f->nodes.v[n->parent].v[0] += n->v[0];
@@ -484,7 +488,7 @@ uint64_t flame_self(const struct flame *f, uint32_t node, int which)
 {
 	uint64_t self = f->nodes.v[node].v[which];
 	for (uint32_t i = f->child_at[node]; i < f->child_at[node + 1]; i++)
-		if (flame_node_frame(f, f->child[i])->kind != FLAME_GAP)
+		if (flame_node_frame(f, f->child[i])->kind < FLAME_GAP)
 			self -= f->nodes.v[f->child[i]].v[which];
 	return self;
 }

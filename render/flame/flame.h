@@ -28,7 +28,9 @@ enum flame_kind {
 	FLAME_WAIT,  /* a mark named after the cause of a wait: lock, io, net ... */
 	FLAME_GONE,  /* a mark: what lies above it is in the "before" profile only; the nodes
 			above carry their before weight in v[0] */
-	FLAME_GAP, /* flame charts: time of the caller itself between two callees; not drawn */
+	FLAME_GAP,  /* flame charts: time of the caller itself between two callees; not drawn */
+	FLAME_AWAY, /* lanes (flame.span): a time without samples, below a first-level frame;
+		       not drawn, and not in the sums of its callers */
 	FLAME_KINDS
 };
 
@@ -58,6 +60,10 @@ struct flame {
 	/* Set before the first flame_add. */
 	int reverse;  /* stacks are merged from the leaf */
 	int in_order; /* flame chart: only neighbours are merged, nothing is sorted */
+
+	uint64_t span; /* not 0: a chart of lanes, with in_order: each first-level frame is one
+			  from 0 to `span`, and what is in it begins where the weights before
+			  it end */
 
 	struct strtab strings;
 	VEC(struct flame_frame) frames; /* frame 0 is the root's, named "all" */

@@ -110,12 +110,13 @@ static int put_node(struct writer *w, uint32_t frame, size_t ups, uint64_t self0
 	return w->b->n > FLUSH_AT || buf_failed(w->b) ? flame_flush(w->b, w->out, w->e) : 0;
 }
 
-/* `self` in the data: what no child has, gaps being children. */
+/* `self` in the data: what no child has, gaps being children (but not times away). */
 static uint64_t own_weight(const struct flame *f, uint32_t node, int which)
 {
 	uint64_t self = f->nodes.v[node].v[which];
 	for (uint32_t i = f->child_at[node]; i < f->child_at[node + 1]; i++)
-		self -= f->nodes.v[f->child[i]].v[which];
+		if (flame_node_frame(f, f->child[i])->kind != FLAME_AWAY)
+			self -= f->nodes.v[f->child[i]].v[which];
 	return self;
 }
 

@@ -186,10 +186,48 @@ function place(tree, top, emit) {
 	return pruned;
 }
 
+// Lanes: every first-level frame has the whole time that is in view; its stacks hang below it.
+function laneBoxes(tree, zoom) {
+	const boxes = [], isPart = zoom > 0 && tree.parent[zoom] > 0;
+	const from = isPart ? tree.x[zoom] : 0, length = isPart ? tree.total[zoom] : conf.span;
+	const scale = (conf.width - 2 * conf.pad) / length;
+	let base = 0, high = -2;
+	for (let i = 1; i < tree.n;) {
+		const lane = !tree.parent[i];
+		if (lane)
+			base = high + 2;
+		const x0 = lane ? from : Math.max(tree.x[i], from);
+		const x1 = lane ? from + length : Math.min(tree.x[i] + tree.total[i], from + length);
+		const w = (x1 - x0) * scale, kind = frames.kind[tree.frame[i]];
+		if (w < conf.minWidth || !w || kind === KIND.gap || kind === KIND.away) {
+			i = tree.end[i];
+			continue;
+		}
+		const row = base + tree.depth[i] - 1;
+		high = Math.max(high, row);
+		boxes.push({tree, t: 0, node: i, row, x: conf.pad + (x0 - from) * scale, w, above: false});
+		i++;
+	}
+	drawAxis(from, length, scale);
+	return {boxes, pruned: 0};
+}
+
+function drawAxis(from, length, scale) {
+	const least = length * 100 / (conf.width - 2 * conf.pad);
+	let step = 1;
+	for (let k = 0; step < least; k++)
+		step *= k % 3 === 1 ? 2.5 : 2;
+	ui.axis.textContent = "";
+	for (let t = Math.ceil(from / step) * step; t < from + length - least / 2; t += step)
+		make("text", {class: "dim", x: conf.pad + (t - from) * scale, y: conf.top - 5}, ui.axis).textContent = tickText(t, step);
+}
+
 // All boxes of a view: {tree, node, row, x, w, above}, rows counted from the base line; those
 // of the callers' tree are negative. `above` marks the callers of a zoomed node. And what was
 // too narrow in the first tree.
 function boxesOf(view, zoom) {
+	if (conf.span)
+		return laneBoxes(view.trees[0], zoom.node);
 	const boxes = [];
 	let pruned = 0;
 	view.trees.forEach((tree, t) => {

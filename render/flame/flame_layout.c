@@ -12,6 +12,7 @@ struct walk {
 	const struct flame *f;
 	double per_tick, minwidth;
 	VEC(struct level) levels;
+	uint32_t base; /* row of the lane that is being placed */
 };
 
 /* Weight of the node's children, gaps included. */
@@ -27,19 +28,22 @@ static uint64_t children_weight(const struct flame *f, uint32_t node)
 static int place(struct walk *w, uint32_t node, uint64_t at)
 {
 	const struct flame *f = w->f;
-	uint64_t weight = node ? f->nodes.v[node].v[0] : w->l->total;
+	int lane = f->span && w->levels.n == 1;
+	uint64_t weight = node && !lane ? f->nodes.v[node].v[0] : w->l->total;
+	if (lane)
+		w->base = w->l->boxes.n ? w->l->depth + 1 : 0;
 	struct flame_box box = {.node = node,
-				.depth = (uint32_t)w->levels.n,
-				.x = (double)at * w->per_tick,
+				.depth = w->base + (uint32_t)w->levels.n,
+				.x = lane ? 0 : (double)at * w->per_tick,
 				.w = (double)weight * w->per_tick};
-	if (flame_node_frame(f, node)->kind == FLAME_GAP)
+	if (flame_node_frame(f, node)->kind >= FLAME_GAP)
 		return 0;
 	if (node && (box.w < w->minwidth || !weight)) {
 		w->l->pruned_weight += weight;
 		return 0;
 	}
 	struct level in = {f->child_at[node], f->child_at[node + 1],
-			   at + f->nodes.v[node].v[0] - children_weight(f, node)};
+			   lane ? 0 : at + f->nodes.v[node].v[0] - children_weight(f, node)};
 	if (box.depth > w->l->depth)
 		w->l->depth = box.depth;
 	return vec_push(&w->l->boxes, box) || vec_push(&w->levels, in) ? ERR_NOMEM : 0;
@@ -69,14 +73,14 @@ int flame_layout(struct flame_layout *l, const struct flame *f, double width, do
 {
 	*l = (struct flame_layout){0};
 	uint64_t sum = f->nodes.v[0].v[0];
-	l->total = total > sum ? total : sum;
+	l->total = f->span ? f->span : total > sum ? total : sum;
 	struct walk w = {.l = l, .f = f, .minwidth = minwidth};
 	w.per_tick = l->total ? width / (double)l->total : 0;
 	int rc = place_all(&w);
 	vec_release(&w.levels);
 	for (uint32_t i = 0; i < f->nodes.n; i++)
 		l->pruned_nodes +=
-			f->nodes.v[i].v[0] && flame_node_frame(f, i)->kind != FLAME_GAP;
+			f->nodes.v[i].v[0] && flame_node_frame(f, i)->kind < FLAME_GAP;
 	l->pruned_nodes -= rc || !sum ? l->pruned_nodes : l->boxes.n;
 	return rc ? err_nomem(e) : 0;
 }

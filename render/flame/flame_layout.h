@@ -2,8 +2,9 @@
  * flame_layout.h - where each frame of a flame graph lies, apart from how it is drawn.
  *
  * The geometry is flamegraph.pl's: the root spans the width; a node's own weight comes first,
- * its children follow from left to right; a node narrower than the minimum is not drawn, nor
- * is anything above it. How much that leaves out is counted.
+ * its children follow from left to right (lanes of a chart lie one beside the other instead); a
+ * node narrower than the minimum is not drawn, nor is anything above it. How much that leaves
+ * out is counted.
  */
 #ifndef RENDER_FLAME_FLAME_LAYOUT_H
 #define RENDER_FLAME_FLAME_LAYOUT_H

@@ -23,7 +23,9 @@ enum {
 	LINE_H = 17,   /* lines below the title */
 	LEGEND_H = 24, /* the row of colours above the graph */
 	SLIVER = 2,    /* narrower boxes of one colour share a <path>, without tooltips */
-	FOOT_H = 26,   /* the line below the graph */
+	AXIS_H = 18,   /* a chart's times, above the graph */
+	TICK_ROOM = 100,
+	FOOT_H = 26, /* the line below the graph */
 	MAX_KEYS = 12,
 	LARGEST = 5, /* functions that the <desc> names */
 };
@@ -549,7 +551,7 @@ static double pruned_share(const struct writer *w)
 /* How much is drawn, and how much is too narrow for it. */
 static void put_drawn(struct writer *w, struct buf *b)
 {
-	weight_of(w, b, (double)w->l.total);
+	weight_of(w, b, w->f->span ? (double)w->f->nodes.v[0].v[0] : (double)w->l.total);
 	if (w->l.pruned_nodes)
 		buf_fmt(b, " \xc2\xb7 %.*f%% in frames too narrow to draw",
 			pruned_share(w) < 0.00095 ? 3 : 1, 100 * pruned_share(w));
@@ -571,6 +573,32 @@ static int put_legend(struct writer *w)
 	w->top += w->b.n > before ? LEGEND_H : 0;
 	buf_str(&w->b, "</g>\n");
 	return rc;
+}
+
+/* 1, 2 or 5 times a power of ten, for ticks at least TICK_ROOM px apart. */
+static uint64_t axis_step(const struct writer *w)
+{
+	double least = (double)w->f->span * TICK_ROOM / (w->o->width - 2 * PAD);
+	uint64_t step = 1;
+	for (int k = 0; (double)step < least && step < UINT64_MAX / 10; k++)
+		step = k % 3 == 1 ? step / 2 * 5 : step * 2;
+	return step;
+}
+
+/* Time since the chart's begin, in a row above the lanes. */
+static void put_axis(struct writer *w)
+{
+	uint64_t step = axis_step(w);
+	buf_str(&w->b, "<g id=\"axis\" class=\"dim\" font-size=\"10\">");
+	for (uint64_t t = 0; t <= w->f->span; t += step) {
+		struct buf text = {0};
+		double x = (double)t / (double)w->f->span * (w->o->width - 2 * PAD);
+		units_duration(&text, t);
+		if (x < w->o->width - 2 * PAD - TICK_ROOM / 2)
+			svg_text(&w->b, "class=\"dim\"", PAD + x, w->top - 5, buf_cstr(&text));
+		buf_release(&text);
+	}
+	buf_str(&w->b, "</g>\n");
 }
 
 static void put_foot(struct writer *w)
@@ -602,7 +630,8 @@ static void put_conf(struct writer *w)
 		o->width, o->frame_height,
 		o->minwidth_percent ? o->minwidth * (o->width - 2 * PAD) / 100 : o->minwidth,
 		o->font_size, o->font_width);
-	buf_fmt(b, "pad %d\nfoot %d\n", PAD, FOOT_H);
+	buf_fmt(b, "pad %d\nfoot %d\naxisH %d\nspan %llu\n", PAD, FOOT_H, AXIS_H,
+		(unsigned long long)w->f->span);
 	buf_fmt(b, "mode %s\ninverted %d\nnegate %d\nsorted %d\nreversed %d\n", modes[o->mode],
 		o->inverted != 0, o->negate != 0, !w->f->in_order, w->f->reverse != 0);
 	buf_fmt(b, "two %d\nscale %llu\nfactor %.17g\nbeforeScale %.17g\nmaxDelta %.17g\n",
@@ -736,6 +765,10 @@ static int put_above(struct writer *w, struct buf *above)
 {
 	put_heading(w);
 	int rc = put_legend(w);
+	if (w->f->span) {
+		w->top += AXIS_H;
+		put_axis(w);
+	}
 	*above = w->b;
 	w->b = (struct buf){0};
 	w->graph_h = (w->l.depth + 1) * w->o->frame_height;

@@ -3,7 +3,7 @@
 // function. A tree is a set of arrays indexed by node, in preorder: a node's subtree is
 // i .. end[i] - 1.
 
-const KIND = {user: 0, kernel: 1, jit: 2, inlined: 3, waker: 4, mark: 5, wait: 6, gone: 7, gap: 8};
+const KIND = {user: 0, kernel: 1, jit: 2, inlined: 3, waker: 4, mark: 5, wait: 6, gone: 7, gap: 8, away: 9};
 
 function readConf() {
 	const conf = {};
@@ -55,6 +55,11 @@ function newTree(n, two) {
 		total1: two ? new Float64Array(n) : null};
 }
 
+// A time without samples, in charts of lanes.
+function isAway(frame) {
+	return conf.span > 0 && frames.kind[frame] === KIND.away;
+}
+
 // With parent, depth and self known: totals, subtree ends and offsets.
 function sumUp(tree) {
 	const {n, parent, end, x, self, total, self1, total1} = tree;
@@ -67,7 +72,7 @@ function sumUp(tree) {
 			total1[i] += self1[i];
 		if (i) {
 			const p = parent[i];
-			total[p] += total[i];
+			total[p] += isAway(tree.frame[i]) ? 0 : total[i];
 			if (total1)
 				total1[p] += total1[i];
 			if (end[p] < end[i])
@@ -75,7 +80,7 @@ function sumUp(tree) {
 		}
 	}
 	for (let i = 0; i < n; i++) {
-		if (i) {
+		if (i && !(conf.span && !parent[i])) { // lanes begin at 0
 			x[i] = next[parent[i]];
 			next[parent[i]] += total[i];
 		}

@@ -4,7 +4,8 @@
 const conf = readConf();
 const frames = readFrames();
 const base = readTree(conf.two > 0);
-base.total[0] = Math.max(base.total[0], conf.total);
+if (!conf.span)
+	base.total[0] = Math.max(base.total[0], conf.total);
 
 // Everything that decides what is seen. `zoom` counts nodes of tree 0 (the function and what
 // it calls) or 1 (its callers) of the view; names are labels.
@@ -13,7 +14,7 @@ const state = {tree: 0, zoom: 0, search: "", fold: false, hide: [], focus: null,
 let view = null, boxes = [], rows = new Map(), matcher = null, hits = [], hitAt = -1;
 let selected = null, baseLine = 0, drawMs = 0, leastHeight = 0;
 
-const ui = {frames: svg.querySelector("#frames"), drawn: svg.querySelector("#drawn")};
+const ui = {frames: svg.querySelector("#frames"), drawn: svg.querySelector("#drawn"), axis: svg.querySelector("#axis")};
 
 // --- views ---------------------------------------------------------------------------------
 
@@ -173,7 +174,7 @@ function showFolded(folded, y) {
 // Head, bar and graph for the width there is.
 function relayout() {
 	conf.top = Math.ceil(layoutHead());
-	conf.top += bar.layout(conf.top) + 4;
+	conf.top += bar.layout(conf.top) + 4 + (conf.span ? conf.axisH : 0);
 	leastHeight = 0;
 	redraw();
 }
@@ -319,8 +320,9 @@ function loadState(q) {
 	state.zoom = nodeAt(view.trees[state.tree], q.getAll(state.tree ? "c" : "z"));
 	selected = null;
 	compile();
-	redrawInPlace();
 	svg.querySelector("input.search").value = state.search;
+	if (conf.top)
+		redrawInPlace(); // the first layout draws
 }
 
 // --- what can be done ------------------------------------------------------------------------
@@ -334,8 +336,10 @@ function zoomTo(t, node) {
 	saveState(true);
 }
 
-// Change what the view is made of; nodes are numbered anew.
+// Change what the view is made of; nodes are numbered anew. In lanes, all keeps its time.
 function change(how) {
+	if (conf.span)
+		return;
 	how();
 	state.tree = state.zoom = 0;
 	selected = null;
@@ -403,10 +407,10 @@ const buttons = [
 ];
 
 function setButtons() {
-	const some = selected !== null && selected.frame !== base.frame[0];
+	const some = !conf.span && selected !== null && selected.frame !== base.frame[0];
 	mark("reset", false, state.zoom !== 0);
 	mark("flip", state.icicle, true);
-	mark("leaf", state.leaf, true);
+	mark("leaf", state.leaf, !conf.span);
 	mark("focus", state.focus !== null, some || state.focus !== null);
 	mark("hide", state.hide.length > 0, some);
 	mark("undo", false, views.step > 0);
@@ -499,10 +503,9 @@ ui.frames.addEventListener("mousemove", onMove);
 ui.frames.addEventListener("mouseleave", () => { hideTip(); say(selected); });
 ui.frames.addEventListener("click", onClick);
 window.addEventListener("keydown", onKey);
-buildView();
 startLayout();
-relayout();
 startHistory();
+relayout();
 if (!state.icicle && svg === document.documentElement)
 	window.scrollTo(0, Number(svg.getAttribute("height"))); // to the root
 bar.stick();

@@ -86,6 +86,14 @@ function timeText(ns) {
 	return (ns < 0 ? "-" : "") + (digits ? tenths / 10 : Math.round(a / unit)).toFixed(digits) + " " + name;
 }
 
+// A time on an axis, with the digits that its steps need.
+function tickText(t, step) {
+	const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
+	const [ns, name] = units.find(([u]) => step >= u / 10) || units[3];
+	const text = (Math.abs(t) / ns).toFixed(step < ns ? 1 : 0).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+	return (t < 0 ? "\u2212" : "") + text + " " + name;
+}
+
 // --- pointing and telling --------------------------------------------------------------------
 
 function toPicture(event) {

@@ -105,13 +105,6 @@ function cellBox(row, paint, low, high, mixed) {
 
 // --- texts ---------------------------------------------------------------------------------
 
-function tickText(t, step) {
-	const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
-	const [ns, name] = units.find(([u]) => step >= u / 10) || units[3];
-	const text = (Math.abs(t) / ns).toFixed(step < ns ? 1 : 0).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-	return (t < 0 ? "\u2212" : "") + text + " " + name;
-}
-
 // A time with the digits that the view needs.
 function pointText(t, view) {
 	const step = Math.pow(10, Math.floor(Math.log10(Math.max(1, (view.to - view.from) / 100))));
@@ -570,14 +563,19 @@ class Plot {
 	// The arrows in view: the longest waits first, those of two rows apart from each other. More
 	// than a few would hide the bars: then only those of the row that is pointed at or selected.
 	countArrows() {
-		const v = this.panel.view, taken = new Set();
-		const seen = this.panel.arrows.filter((a) => a.t >= v.from && a.t < v.to), drawn = [];
-		const few = seen.length <= conf.stillArrows || this.panel.given;
-		this.arrowsSeen = seen.length;
-		for (const a of seen) {
+		const v = this.panel.view, taken = new Set(), drawn = [], inView = (a) => a.t >= v.from && a.t < v.to;
+		this.arrowsSeen = this.panel.arrows.reduce((n, a) => n + (inView(a) ? 1 : 0), 0);
+		const few = this.arrowsSeen <= conf.stillArrows || this.panel.given;
+		this.arrowsDrawn = 0;
+		if (!few && this.focus < 0)
+			return drawn;
+		for (const a of this.panel.arrows) {
+			if (drawn.length >= conf.maxArrows)
+				break;
+			if (!inView(a) || !(few || a.from === this.focus || a.to === this.focus))
+				continue;
 			const key = Math.floor(xOf(v, a.t) / 4) + "," + a.from + "," + a.to;
-			if ((few || a.from === this.focus || a.to === this.focus) && drawn.length < conf.maxArrows &&
-			    (this.panel.given || !taken.has(key))) {
+			if (this.panel.given || !taken.has(key)) {
 				taken.add(key);
 				drawn.push(a);
 			}

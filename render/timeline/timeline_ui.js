@@ -487,6 +487,8 @@ function loadState(q) {
 	selected = there && seg < there.n ? {p, row, seg} : null;
 	svg.querySelector("input.search").value = state.search;
 	compile();
+	if (!plotW)
+		return; // the first layout draws
 	panels.forEach(drawPanel);
 	focusRow(null);
 	say(selected);
@@ -611,11 +613,11 @@ window.addEventListener("mousemove", onDrag);
 window.addEventListener("mouseup", onUp);
 window.addEventListener("keydown", onKey);
 window.addEventListener("scroll", stickAll);
-compile();
 startLayout();
-relayout();
 startHistory();
-stickAll();
+relayout();
+focusRow(null);
+say(selected);
 const episode = plots[Number(episodeAsked) - 1];
 if (episode)
 	window.scrollTo(0, episode.panel.axisY - bar.height - 60);

@@ -345,6 +345,22 @@ def test_flamechart(b):
           if x["row"] == 2], [("z", 10, 236), ("a", 246, 472), ("z", 954, 236)])
 
 
+def test_lanes(b):
+    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../testdata/demo")
+    subprocess.run([PERFKIT, "svg", "-q", "--no-local", "--symfs", data + "/symfs", "--flamechart", "-o", "lanes.svg",
+                    data + "/perf.data"], check=True)
+    show(b, os.path.abspath("lanes.svg"))
+    lanes = [x for x in boxes(b) if "-19735/" in x["name"]]
+    check("a lane per thread, as wide as the time", [(x["name"].split("-")[0], round(x["w"])) for x in lanes],
+          [("request", 1180), ("search", 1180), ("picture", 1180), ("log", 1180)])
+    rows = sorted((x["row"], x["x"], x["x"] + x["w"]) for x in boxes(b))
+    check("no box lies on another", [x for x, y in zip(rows, rows[1:]) if x[0] == y[0] and x[2] > y[1] + 0.01], [])
+    wide = max((x for x in boxes(b) if x["name"] == "handle_request"), key=lambda x: x["w"])
+    b.click(wide["x"] + wide["w"] / 2, wide["y"] + 7)
+    near("a click zooms to its time", box(b, "handle_request")["w"], 1180)
+    check("in all lanes", len([x for x in boxes(b) if "-19735/" in x["name"]]), 4)
+
+
 def test_fits_the_window(b):
     path = draw("fluid", PLAIN)
     for width in (320, 600, 1280, 3840):

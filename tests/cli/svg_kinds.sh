@@ -29,6 +29,10 @@ grep -q '<title>preempt (' b.svg && grep -q '<title>read (' b.svg || { echo "--o
 [ ! -e x.svg ] || { echo "a refused picture left a file"; exit 1; }
 # a flame chart keeps the order of time; splits make a level
 "$PERFKIT" svg --flamechart $opts "$SRC/testdata/demo/perf.data" -o chart.svg || exit 1
+for lane in request-19735/19737 search-19735/19738 picture-19735/19739 log-19735/19740; do
+	grep -q "<title>$lane (" chart.svg || { echo "--flamechart without a lane of $lane"; exit 1; }
+done
+grep -q '>500 ms</text>' chart.svg || { echo "--flamechart without times"; exit 1; }
 "$PERFKIT" svg --split tid $opts "$SRC/testdata/demo/perf.data" -o tid.svg || exit 1
 grep -q '<title>[a-z_]*-[0-9]*/[0-9]* (' tid.svg || { echo "--split tid has no such level"; exit 1; }
 # what waits, or a flame chart's samples, are not split by is refused
