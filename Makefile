@@ -262,8 +262,8 @@ check-release:
 	$(Q)MAKE='$(MAKE)' CC='$(CC)' sh packaging/release.sh check
 check-nomem: all
 	$(Q)NOMEM_STEP=1 TEST_SECONDS=7200 $(TEST_ENV) sh tests/run.sh cli/nomem
-check-house:
-	$(Q)$(TEST_ENV) sh tests/house.sh headers code hostile
+check-house: all
+	$(Q)$(TEST_ENV) sh tests/house.sh headers code externs hostile
 
 # --- what reads the sources without running them -------------------------------------------
 # clang-tidy with the checks of .clang-tidy, and gcc's analyzer; a warning is a failure. A file

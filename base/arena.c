@@ -56,15 +56,6 @@ void *arena_bytes(struct arena *a, size_t size)
 	return arena_take(a, size, 1);
 }
 
-void *arena_zalloc(struct arena *a, size_t n, size_t size)
-{
-	size_t bytes;
-	if (__builtin_mul_overflow(n, size, &bytes))
-		return NULL;
-	void *p = arena_alloc(a, bytes);
-	return p ? memset(p, 0, bytes) : NULL;
-}
-
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *p = arena_bytes(a, n + 1);

@@ -22,9 +22,6 @@ struct arena {
 /* `size` bytes aligned to 16, not initialised; NULL when out of memory. Life: the arena's. */
 void *arena_alloc(struct arena *a, size_t size);
 
-/* The same, zeroed, for n elements of `size`; NULL on overflow too. */
-void *arena_zalloc(struct arena *a, size_t n, size_t size);
-
 /* `size` bytes with no alignment (text, packed rows). */
 void *arena_bytes(struct arena *a, size_t size);
 

@@ -8,6 +8,8 @@
 #ifndef BASE_GALLOP_H
 #define BASE_GALLOP_H
 
+#include "base/search.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,14 +30,7 @@ static inline uint64_t by_key_at_(struct by_key k, size_t i)
 /* The first of lo..hi whose key is above x; hi where there is none. */
 static inline size_t search_after(struct by_key k, size_t lo, size_t hi, uint64_t x)
 {
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (by_key_at_(k, mid) <= x)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return PARTITION_POINT(i, lo, hi, by_key_at_(k, i) <= x);
 }
 
 /* The same, soonest where it is about `near`, which may be anything. */

@@ -1,6 +1,7 @@
 /*
  * record.c - `perfkit record`: the perf record line that can answer the question.
  */
+#include "base/check.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/examine.h"
@@ -69,6 +70,7 @@ static const struct opt rows[] = {
 static int parse_mode(const char *name, enum record_mode *mode)
 {
 	static const char *const names[] = {"cpu", "offcpu", "tail", "requests"};
+	ENTRIES(names, RECORD_REQUESTS + 1);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!strcmp(name, names[i])) {
 			*mode = (enum record_mode)i;

@@ -327,12 +327,6 @@ static int answer(struct tail_run *r)
 	return rc;
 }
 
-int tail_picked(const struct tail_opts *o)
-{
-	return o->by || o->preset || o->pct || o->over || o->key || o->where.n ||
-	       o->top != TAIL_NO_TOP || o->open;
-}
-
 int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,
 	     int *several)
 {

@@ -50,9 +50,6 @@ void tailout_filters(const struct tail_opts *o, struct buf *b);
 /* "time inside the 3 worst of 1200 episodes (by wait)", for captions. */
 void tailout_what(const struct tail_run *r, const struct tail *t, struct buf *b);
 
-/* 1 when one of these was given, or --top. */
-int tail_picked(const struct tail_opts *o);
-
 /*
  * Open `path` as a timeline and turn the options into r->query. *several, when not NULL: the
  * recording has spans of several names and none was chosen; names[0..*n) are they. With NULL

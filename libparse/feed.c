@@ -18,7 +18,8 @@ static struct chunk *chunk_init(struct chunk *c, size_t size, struct chunk_pool 
 	return c;
 }
 
-struct chunk *chunk_new(size_t size)
+/* A new chunk with one reference, or NULL. References are counted by one thread only. */
+static struct chunk *chunk_new(size_t size)
 {
 	size += sizeof(struct chunk);
 	return chunk_init(mem_alloc(size), size, NULL);

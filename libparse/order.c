@@ -1,6 +1,8 @@
 #include "libparse/order.h"
 #include "base/bigvec.h"
+#include "base/check.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "libparse/reader.h"
 #include "libparse/sample.h"
 
@@ -181,14 +183,8 @@ static int release(struct order *o, uint64_t until, struct err *e)
 	int rc = sort_keys(o, e);
 	if (rc)
 		return rc;
-	size_t lo = o->next, hi = o->keys.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (o->keys.v[mid].time <= until)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, o->next, o->keys.n, o->keys.v[i].time <= until);
+	CHECK(o->next <= lo && lo <= o->keys.n);
 	o->ready = lo;
 	return 0;
 }

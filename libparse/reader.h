@@ -29,9 +29,6 @@ struct chunk_pool {
 	int closed; /* what comes back is freed */
 };
 
-/* A new chunk with one reference, or NULL. References are counted by one thread only. */
-struct chunk *chunk_new(size_t size);
-
 /* Free what waits, and from now on what comes back. */
 void chunk_pool_close(struct chunk_pool *pool);
 

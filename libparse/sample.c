@@ -298,8 +298,3 @@ int sample_time_offset(uint64_t t)
 {
 	return fixed_offset(t, PERF_SAMPLE_TIME);
 }
-
-int sample_tid_offset(uint64_t t)
-{
-	return fixed_offset(t, PERF_SAMPLE_TID);
-}

@@ -89,8 +89,7 @@ int sample_id_offset(uint64_t sample_type);
 /* Bytes of the fixed fields that a sample's body begins with. */
 uint32_t sample_fixed_size(uint64_t sample_type);
 
-/* Byte offset of TIME (of TID) inside a sample's body, or -1. For walkers that need no more. */
+/* Byte offset of TIME inside a sample's body, or -1. For walkers that need no more. */
 int sample_time_offset(uint64_t sample_type);
-int sample_tid_offset(uint64_t sample_type);
 
 #endif

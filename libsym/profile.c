@@ -73,19 +73,6 @@ static void add_totals(struct profile *p, const struct aggregate *a)
 	}
 }
 
-const struct event *profile_earliest_event(const struct profile *p)
-{
-	const struct event *best = NULL;
-	uint64_t first = UINT64_MAX;
-	for (size_t i = 0; i < p->rec->events.n; i++) {
-		if (p->first_of_event[i] < first) {
-			first = p->first_of_event[i];
-			best = &p->rec->events.v[i];
-		}
-	}
-	return best;
-}
-
 int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
 {
 	char text[16];

@@ -71,9 +71,6 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
  * named. ERR_UNSUPPORTED for streams, ERR_NOMEM. */
 int profile_start_over(struct profile *p, const struct recording_stats *stats, struct err *e);
 
-/* The event of the earliest sample read by profile_fold; NULL: there are no samples. */
-const struct event *profile_earliest_event(const struct profile *p);
-
 /* perf's name of a thread nobody named, ":TID", interned. 0 or ERR_NOMEM. */
 int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm);
 

@@ -1,9 +1,10 @@
 #!/bin/sh
-# house.sh layers|headers|code|hostile... - rules about the sources themselves; part of make check.
+# house.sh layers|headers|code|externs|hostile... - rules about the sources themselves; part of make check.
 #
 #	layers	  what each folder includes lies below it, and so do the symbols its library needs; the
 #		  same of the rooms in a library
 #	headers	  each header compiles alone; a public one says something about each prototype
+#	externs	  what other files could call, one calls
 #	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV
 #	code	  memory goes through base/mem.c, machines are told apart in libsym/unwind/arch_*.c, no
 #		  file is too long, the format is clang-format's
@@ -178,6 +179,38 @@ code()
 	else
 		echo "format not checked: it needs clang-format 14, here is ${v:-none}"
 	fi
+}
+
+# What tests alone ask for, and why it is there:
+#	faults to inject, inputs that are in memory, states that no command prints
+test_doors="mem_fail_after mem_fail_once
+recording_open_mem profile_open cfi_open_bytes jitdump_open_mem kallsyms_parse perfmap_parse
+causes_parse mechanisms_parse fd_context_parse side_file_read
+build_id_parse kallsyms_find debuginfo_line debuginfo_stats cfi_each_fde cfi_damage cfi_memory
+unwind_end_name unwind_get_stats tracepoints_damage frame_role_name causes_classify
+causes_missing timeline_thread_sums finding_kinds side_clock_map tl_paint_sums tl_segs_init
+tl_segs_next"
+
+# Written for the export formats that follow pprof; to be struck when those use them.
+to_come="export_frame_name export_rows_same_thread pb_amount"
+
+# Each symbol that another object could use is used by one, or is a door for tests.
+externs()
+{
+	[ -f "$O/libbase.a" ] || { wrong "$O is not built"; return; }
+	objects=$(for d in $libraries; do archive "$d"; done; find "$O/cmd" -name '*.o')
+	# shellcheck disable=SC2086
+	nm -A -g $objects | awk 'NF > 2 { print $NF, $(NF - 1) }' >"$tmp/externs"
+	awk '$2 == "U" { print $1 }' "$tmp/externs" | sort -u >"$tmp/externs.used"
+	awk '$2 ~ /^[TDRB]$/ { print $1 }' "$tmp/externs" | sort -u | comm -23 - "$tmp/externs.used" |
+		grep -vx main >"$tmp/externs.alone"
+	# shellcheck disable=SC2086
+	printf '%s\n' $test_doors $to_come | sort -u >"$tmp/doors"
+	comm -23 "$tmp/externs.alone" "$tmp/doors" | grep . && wrong "only its own file uses it: static, or nothing"
+	comm -13 "$tmp/externs.alone" "$tmp/doors" | grep . && wrong "no longer a door for tests alone: strike it from $0"
+	for s in $test_doors; do
+		grep -rqw --include='*.[ch]' "$s" tests || wrong "$s: no test uses it either"
+	done
 }
 
 # What a stranger wrote is never part of a statement, and is escaped in one place for each form.

@@ -24,7 +24,8 @@ SRC=$(cd "$(dirname "$0")/.." && pwd)
 O=${O:-build}
 case $O in /*) ;; *) O=$SRC/$O ;; esac
 PERFKIT=$O/perfkit
-export SRC O PERFKIT
+PERFKIT_CHECKS=1 # base/check.h
+export SRC O PERFKIT PERFKIT_CHECKS
 pattern=${1:-}
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1

@@ -1,4 +1,5 @@
 #include "cmd/input/flame_input.h"
+#include "base/check.h"
 #include "base/longname.h"
 #include "cmd/input/samples.h"
 #include "libsym/name/simplify.h"
@@ -23,6 +24,7 @@ void flame_input_release(struct flame_input *fi)
 int flame_split_parse(const char *text, enum flame_split *out, struct err *e)
 {
 	static const char *const names[] = {"comm", "pid", "tid", "cpu", "event", "cgroup"};
+	ENTRIES(names, SPLIT_CGROUP + 1);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!strcmp(text, names[i])) {
 			*out = (enum flame_split)i;

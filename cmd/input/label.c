@@ -73,7 +73,7 @@ static void make_text(struct labels *l, const struct frame *f, int how)
 			buf_fmt(&raw, " <%llx>", (unsigned long long)f->addr);
 		buf_char(&raw, ']');
 	}
-	tidy_right(&l->text, buf_cstr(&raw), raw.n, flags, mark);
+	tidy_name(&l->text, buf_cstr(&raw), raw.n, flags, mark);
 	if (l->opt.srcline && f->srcfile && f->line && l->text.n)
 		buf_fmt(&l->text, ":%s:%u", basename_of(strtab_get(s, f->srcfile)), f->line);
 	if (raw.failed)

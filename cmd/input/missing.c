@@ -193,7 +193,11 @@ static int kernel_remedy(const struct profile *p, const struct missing_dso *d, s
 	return 1;
 }
 
-int missing_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
+/*
+ * Append the command that would fetch what `d` lacks, in sh syntax and ready to paste; 0 and
+ * nothing when there is none (memory of no file, a path no terminal should see).
+ */
+static int missing_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
 {
 	if (d->dso == NO_ID)
 		return 0;

@@ -34,12 +34,6 @@ void missing_release(struct missing *m);
 /* In a few words why the frames of `d` have no names. */
 const char *missing_reason(const struct missing_dso *d);
 
-/*
- * Append the command that would fetch what `d` lacks, in sh syntax and ready to paste; 0 and
- * nothing when there is none (memory of no file, a path no terminal should see).
- */
-int missing_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out);
-
 /* Set the `get` of each line that is about a file one could fetch. ERR_NOMEM. */
 int missing_get_files(const struct profile *p, struct findings *f, struct err *e);
 

@@ -1,4 +1,5 @@
 #include "cmd/input/waits.h"
+#include "base/check.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
@@ -191,6 +192,7 @@ struct selection {
 const char *wait_mark_text(unsigned mark)
 {
 	static const char *const texts[] = {NULL, "[open]", "[state unknown]", "[suspect]"};
+	ENTRIES(texts, WAIT_SUSPECT + 1);
 	return mark < sizeof(texts) / sizeof(*texts) ? texts[mark] : NULL;
 }
 

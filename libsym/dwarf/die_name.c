@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 enum {
 	NEST_LIMIT = 1000,
@@ -167,14 +168,7 @@ void die_scopes_release(struct dwarf_object *o)
 /* The innermost scope around the DIE at off, or DIE_NONE. */
 static uint32_t scope_around(const struct die_scopes *s, uint64_t off)
 {
-	size_t lo = 0, hi = s->v.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->v.v[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, s->v.n, s->v.v[i].off < off);
 	uint32_t at = lo ? (uint32_t)lo - 1 : DIE_NONE;
 	while (at != DIE_NONE && s->v.v[at].end <= off)
 		at = s->v.v[at].parent;

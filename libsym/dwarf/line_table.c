@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -368,28 +369,16 @@ enum { OVERLAP_MAX = 8 };
 
 int line_table_find(const struct line_table *t, uint64_t va, const char **file, uint32_t *line)
 {
-	size_t lo = 0, hi = t->seqs.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (t->seqs.v[mid].lo <= va)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, t->seqs.n, t->seqs.v[i].lo <= va);
 	for (int i = 0; lo-- && i < OVERLAP_MAX; i++) {
 		const struct line_seq *q = &t->seqs.v[lo];
 		if (va >= q->hi)
 			continue;
-		size_t a = q->first, z = q->first + q->n;
-		while (z - a > 1) {
-			size_t mid = a + (z - a) / 2;
-			if (t->rows.v[mid].va <= va)
-				a = mid;
-			else
-				z = mid;
-		}
-		*file = line_table_file(t, t->rows.v[a].file);
-		*line = t->rows.v[a].line;
+		size_t at = PARTITION_POINT(k, q->first + 1, q->first + q->n,
+					    t->rows.v[k].va <= va) -
+			    1;
+		*file = line_table_file(t, t->rows.v[at].file);
+		*line = t->rows.v[at].line;
 		return 1;
 	}
 	return 0;

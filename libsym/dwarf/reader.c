@@ -369,7 +369,9 @@ int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 	return bytes_ok(b) ? 0 : ERR_FORMAT;
 }
 
-const char *dwarf_sec_string(const struct dwarf_sec *s, uint64_t off)
+/* The text at `off` in a string section, or NULL when that is outside. (dwarf_object_init
+ * leaves none that does not end inside its section.) */
+static const char *dwarf_sec_string(const struct dwarf_sec *s, uint64_t off)
 {
 	return off < s->n ? (const char *)s->p + off : NULL;
 }

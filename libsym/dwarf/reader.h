@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 #include <dwarf.h>
@@ -165,10 +166,6 @@ int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 /* The text of a string value, life of the sections; NULL when it is none or out of bounds. */
 const char *dwarf_string(const struct dwarf_unit *u, const struct dwarf_value *v);
 
-/* The text at `off` in a string section, or NULL when that is outside. (dwarf_object_init
- * leaves none that does not end inside its section.) */
-const char *dwarf_sec_string(const struct dwarf_sec *s, uint64_t off);
-
 /* The address of an address or address-index value: 1 and *addr, or 0. */
 int dwarf_address(const struct dwarf_unit *u, const struct dwarf_value *v, uint64_t *addr);
 
@@ -190,14 +187,7 @@ static inline const struct dwarf_abbrev *dwarf_abbrev(const struct dwarf_abbrevs
 {
 	if (t->dense)
 		return code - 1 < t->list.n ? &t->list.v[code - 1] : NULL;
-	size_t lo = 0, hi = t->list.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (t->list.v[mid].code < code)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, t->list.n, t->list.v[i].code < code);
 	return lo < t->list.n && t->list.v[lo].code == code ? &t->list.v[lo] : NULL;
 }
 

@@ -10,6 +10,7 @@
 #ifndef LIBSYM_DWARF_SEGMENTS_H
 #define LIBSYM_DWARF_SEGMENTS_H
 
+#include "base/search.h"
 #include "base/vec.h"
 
 #include <stdint.h>
@@ -35,14 +36,7 @@ int spans_paint(spans_vec *spans, span_segs_vec *segs);
 /* The id that shows at va, or SPAN_NONE. */
 static inline uint32_t spans_find(const span_segs_vec *segs, uint64_t va)
 {
-	size_t lo = 0, hi = segs->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (segs->v[mid].va <= va)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, segs->n, segs->v[i].va <= va);
 	return lo ? segs->v[lo - 1].id : SPAN_NONE;
 }
 

@@ -2,17 +2,11 @@
 #include "libsym/dwarf/reader.h"
 
 #include "base/mem.h"
+#include "base/search.h"
 
 struct dwarf_unit *dwarf_unit_at(struct dwarf_object *o, uint64_t off)
 {
-	size_t lo = 0, hi = o->units.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (o->units.v[mid].end <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, o->units.n, o->units.v[i].end <= off);
 	return lo < o->units.n && o->units.v[lo].off <= off ? &o->units.v[lo] : NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "libsym/elf/dso_find.h"
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "libparse/source.h"
 #include "libsym/elf/dso_find_internal.h"
@@ -30,13 +31,14 @@ const char *dso_reason_text(enum dso_reason reason)
 		[DSO_ZERO_KALLSYMS] = "zero addresses",
 		[DSO_CYCLES] = "its jitdump has times in cycles",
 	};
+	ENTRIES(text, DSO_CYCLES + 1);
 	return reason < sizeof(text) / sizeof(text[0]) ? text[reason] : "unknown";
 }
 
 void dso_note(struct dso_search *s, enum dso_reason reason, const char *detail)
 {
 	/* A wrong file says more than none, a mismatch more than a damaged one. */
-	static const int weight[] = {
+	static const int weight[DSO_CYCLES + 1] = {
 		[DSO_NOT_FOUND] = 1, [DSO_SPECIAL_FILE] = 2, [DSO_UNREADABLE] = 3,
 		[DSO_UNTRUSTED] = 4, [DSO_SHARED_PATH] = 4,  [DSO_ZERO_KALLSYMS] = 4,
 		[DSO_MISMATCH] = 5};

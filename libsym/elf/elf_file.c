@@ -424,17 +424,3 @@ int elf_file_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
 	}
 	return 0;
 }
-
-int elf_file_offset(const struct elf_file *f, uint64_t vaddr, uint64_t *offset)
-{
-	for (size_t i = 0; i < f->nsegments; i++) {
-		const struct elf_segment *s = &f->segments[i];
-		uint64_t into = vaddr - s->vaddr;
-		if (vaddr < s->vaddr || into >= s->filesz || s->offset > f->size ||
-		    into >= f->size - s->offset)
-			continue;
-		*offset = s->offset + into;
-		return 1;
-	}
-	return 0;
-}

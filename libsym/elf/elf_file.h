@@ -109,7 +109,4 @@ const char *elf_file_section_name(const struct elf_file *f, const GElf_Shdr *s);
  */
 int elf_file_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
 
-/* Virtual address → file offset; 1 and *offset, or 0 when no PT_LOAD's file part covers it. */
-int elf_file_offset(const struct elf_file *f, uint64_t vaddr, uint64_t *offset);
-
 #endif

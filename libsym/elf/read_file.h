@@ -23,13 +23,6 @@ enum open_flag {
 int file_failed(const char *path, struct err *e);
 
 /*
- * Open a regular file for reading; *fd is the caller's to close, *st its status. ERR_NOTFOUND,
- * ERR_UNSUPPORTED for anything that is no regular file or, without OPEN_PROCFS, lies on
- * procfs, sysfs, debugfs or tracefs; else as file_failed.
- */
-int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e);
-
-/*
  * Map a regular file read-only; *data NULL when it is empty. Given back with unmap_file. A file
  * that shrinks meanwhile raises SIGBUS, which is the program's to handle. Errors as above.
  */

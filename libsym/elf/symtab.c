@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/radix.h"
+#include "base/search.h"
 #include "libsym/name/demangle.h"
 
 #include <string.h>
@@ -324,15 +325,10 @@ int symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol_hit *hit)
 	if (!t->n || vaddr < t->symbols[0].start)
 		return 0;
 	uint64_t stretch = (vaddr - t->symbols[0].start) >> t->shift;
-	size_t lo = stretch < t->stretches ? t->first[stretch] : t->n;
-	size_t hi = stretch < t->stretches ? t->first[stretch + 1] : t->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (t->symbols[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	int within = stretch < t->stretches;
+	size_t lo = PARTITION_POINT(i, within ? t->first[stretch] : t->n,
+				    within ? t->first[stretch + 1] : t->n,
+				    t->symbols[i].start <= vaddr);
 	size_t at = lo; /* index + 1 */
 	for (int depth = 0; at && depth < NESTING_MAX; depth++) {
 		const struct symbol *s = &t->symbols[at - 1];

@@ -26,10 +26,11 @@
 #define LIBSYM_ELF_SYMTAB_H
 
 #include "base/arena.h"
+#include "base/check.h"
 #include "base/vec.h"
 #include "libsym/elf/elf_file.h"
 
-struct symbol {          /* 24 bytes */
+struct symbol {
 	uint64_t start;  /* virtual address in the file; kernel: absolute */
 	uint32_t size;   /* larger ones are cut at 4 GiB */
 	uint32_t name;   /* offset into symtab.names */
@@ -38,6 +39,7 @@ struct symbol {          /* 24 bytes */
 	uint8_t bind;    /* STB_* */
 	uint8_t type;    /* STT_* */
 };
+SIZE_IS(struct symbol, 24);
 
 struct symtab { /* immutable once built: any number of threads may look up */
 	struct symbol *symbols;

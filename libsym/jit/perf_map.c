@@ -2,6 +2,7 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "libsym/elf/read_file.h"
 
 #include <stdlib.h>
@@ -208,14 +209,7 @@ int perfmap_load(const char *path, int any_owner, struct perfmap *out, struct er
 
 int perfmap_find(const struct perfmap *m, uint64_t addr, struct symbol_hit *hit)
 {
-	size_t lo = 0, hi = m->pieces.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->pieces.v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, m->pieces.n, m->pieces.v[i].start <= addr);
 	if (!lo || addr >= m->pieces.v[lo - 1].end)
 		return 0;
 	const struct perfmap_line *l = &m->lines.v[m->pieces.v[lo - 1].line];

@@ -3,10 +3,6 @@
 
 #include "libsym/name/name_scan.h"
 
-static const char anonymous[] = "(anonymous namespace)";
-
-/* --- what both ways share --------------------------------------------------------------- */
-
 /* One byte of a frame: no separator, no quotes. */
 static void add_clean(struct buf *out, char c)
 {
@@ -23,15 +19,6 @@ static void add_clean_n(struct buf *out, const char *s, size_t n)
 static int contains(const char *s, size_t n, const char *text)
 {
 	return n && memmem(s, n, text, strlen(text)) != NULL;
-}
-
-/* "net/http.(*Client).Do" has ".(" and, further on, ").". */
-static int is_go_method(const char *s, size_t n)
-{
-	const char *open = memmem(s, n, ".(", 2);
-	if (!open)
-		return 0;
-	return contains(open + 2, n - (size_t)(open + 2 - s), ").");
 }
 
 /*
@@ -56,67 +43,8 @@ static void finish(struct buf *out, size_t from, unsigned flags, size_t index, c
 	buf_str(out, mark);
 }
 
-typedef void (*frame_fn)(struct buf *out, const char *s, size_t n);
-
-/* The next "->" at which to split, or n. */
-typedef size_t (*split_fn)(const char *s, size_t n, size_t from);
-
-/*
- * Append the pieces of `name` between arrows as frames. As Perl's split does, leading and
- * inner empty pieces count, trailing ones do not.
- */
-static size_t frames(struct buf *out, const char *s, size_t n, unsigned flags, const char *mark,
-		     split_fn next, frame_fn frame)
-{
-	size_t count = 0, empty = 0;
-	for (size_t from = 0, end; from < n; from = end + 2) {
-		end = flags & TIDY_NOSPLIT ? n : next(s, n, from);
-		empty++;
-		if (end == from)
-			continue;
-		for (; empty; empty--) { /* those held back, then this one */
-			if (count)
-				buf_char(out, ';');
-			size_t start = out->n;
-			if (empty == 1)
-				frame(out, s + from, end - from);
-			finish(out, start, flags, count++, mark);
-		}
-	}
-	return count;
-}
-
-/* --- as the Perl does ------------------------------------------------------------------- */
-
-static size_t split_strict(const char *s, size_t n, size_t from)
-{
-	const char *p = from < n ? memmem(s + from, n - from, "->", 2) : NULL;
-	return p ? (size_t)(p - s) : n;
-}
-
-static void frame_strict(struct buf *out, const char *s, size_t n)
-{
-	size_t end = n;
-	if (!is_go_method(s, n)) {
-		for (end = 0; end < n; end++)
-			if (s[end] == '(' && !name_at(s, n, end, anonymous))
-				break;
-	}
-	add_clean_n(out, s, end);
-}
-
-size_t tidy_strict(struct buf *out, const char *name, size_t n, unsigned flags,
-		   const char *mark)
-{
-	if (n && name[0] == '(')
-		return 0;
-	return frames(out, name, n, flags, mark, split_strict, frame_strict);
-}
-
-/* --- with brackets ---------------------------------------------------------------------- */
-
 /* The next arrow outside brackets that is no operator and no " -> " of a return type. */
-static size_t split_right(const char *s, size_t n, size_t from)
+static size_t next_arrow(const char *s, size_t n, size_t from)
 {
 	for (size_t i = from; i < n;) {
 		size_t op = name_operator(s, n, i);
@@ -184,7 +112,7 @@ static size_t parenthesis(struct buf *out, const char *s, size_t n, size_t i, in
 	return name_at(s, n, end, "::") || name_at(s, n, end, "#") ? end : n;
 }
 
-static void frame_right(struct buf *out, const char *s, size_t n)
+static void add_frame(struct buf *out, const char *s, size_t n)
 {
 	int conversion = 0;
 	for (size_t i = 0; i < n;) {
@@ -212,25 +140,36 @@ static void frame_right(struct buf *out, const char *s, size_t n)
 	}
 }
 
-size_t tidy_right(struct buf *out, const char *name, size_t n, unsigned flags, const char *mark)
+/*
+ * Append the pieces of `name` between arrows as frames. As Perl's split does, leading and
+ * inner empty pieces count, trailing ones do not.
+ */
+static size_t frames(struct buf *out, const char *s, size_t n, unsigned flags, const char *mark)
+{
+	size_t count = 0, empty = 0;
+	for (size_t from = 0, end; from < n; from = end + 2) {
+		end = flags & TIDY_NOSPLIT ? n : next_arrow(s, n, from);
+		empty++;
+		if (end == from)
+			continue;
+		for (; empty; empty--) { /* those held back, then this one */
+			if (count)
+				buf_char(out, ';');
+			size_t start = out->n;
+			if (empty == 1)
+				add_frame(out, s + from, end - from);
+			finish(out, start, flags, count++, mark);
+		}
+	}
+	return count;
+}
+
+size_t tidy_name(struct buf *out, const char *name, size_t n, unsigned flags, const char *mark)
 {
 	if (n && name[0] == '(') {
 		size_t end = name_group(name, n, 0);
 		if (!end || !name_at(name, n, end, "::"))
 			return 0;
 	}
-	return frames(out, name, n, flags, mark, split_right, frame_right);
-}
-
-int tidy_differs(const char *name, size_t n, unsigned flags)
-{
-	struct buf a = {0}, b = {0};
-	if (!memchr(name, '(', n) && !contains(name, n, "->"))
-		return 0;
-	size_t na = tidy_strict(&a, name, n, flags, NULL);
-	size_t nb = tidy_right(&b, name, n, flags, NULL);
-	int r = na != nb || a.n != b.n || (a.n && memcmp(a.v, b.v, a.n) != 0);
-	buf_release(&a);
-	buf_release(&b);
-	return r;
+	return frames(out, name, n, flags, mark);
 }

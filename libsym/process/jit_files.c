@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "libsym/elf/read_file.h"
 
 #include <dirent.h>
@@ -211,15 +212,7 @@ static int place(const struct dso_options *opt, const char *map_dir, const char 
 /* The first mapping of a process in the table. */
 static size_t first_of(const struct jit_mappings *j, int32_t pid)
 {
-	size_t lo = 0, hi = j->of.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (j->of.v[mid].pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return PARTITION_POINT(i, 0, j->of.n, j->of.v[i].pid < pid);
 }
 
 int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,

@@ -1,4 +1,6 @@
 #include "libsym/process/machine_internal.h"
+#include "base/check.h"
+#include "base/gallop.h"
 #include "libsym/unwind/arch.h"
 
 #include <stdlib.h>
@@ -106,8 +108,20 @@ static int take_cgroup(struct machine *m, const struct recording *rec, const str
 	return 0;
 }
 
-int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
-		 uint64_t time, struct err *e)
+/* Around what changes the machine: one thread at a time. */
+static void begin_change(struct machine *m)
+{
+	CHECK(!__atomic_exchange_n(&m->changing, 1, __ATOMIC_ACQUIRE));
+}
+
+static int end_change(struct machine *m, int rc)
+{
+	__atomic_store_n(&m->changing, 0, __ATOMIC_RELEASE);
+	return rc;
+}
+
+static int take(struct machine *m, const struct recording *rec, const struct record *r,
+		uint64_t time, struct err *e)
 {
 	struct pending p = {
 		.time = time == UINT64_MAX ? 0 : time, .seq = m->seq++, .type = r->type};
@@ -135,6 +149,13 @@ int machine_take(struct machine *m, const struct recording *rec, const struct re
 	if (!rc && vec_push(&m->pending, p))
 		rc = err_nomem(e);
 	return rc;
+}
+
+int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
+		 uint64_t time, struct err *e)
+{
+	begin_change(m);
+	return end_change(m, take(m, rec, r, time, e));
 }
 
 /* --- lives: one number's threads or processes, by time ----------------------------------- */
@@ -365,11 +386,13 @@ static int by_time(const void *a, const void *b)
 int machine_advance(struct machine *m, uint64_t until, struct err *e)
 {
 	size_t i = 0;
+	CHECK(until >= m->applied);
+	begin_change(m);
 	if (m->pending.n)
 		qsort(m->pending.v, m->pending.n, sizeof(*m->pending.v), by_time);
 	for (; i < m->pending.n && m->pending.v[i].time <= until; i++)
 		if (apply(m, &m->pending.v[i]))
-			return err_nomem(e);
+			return end_change(m, err_nomem(e));
 	if (i == m->pending.n)
 		vec_release(&m->pending);
 	else if (i)
@@ -378,7 +401,7 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 	m->pending.n -= m->pending.n ? i : 0;
 	machine_nothing_until(m, until);
 	machine_sort_spaces(m, until == TIME_END);
-	return 0;
+	return end_change(m, 0);
 }
 
 void machine_nothing_until(struct machine *m, uint64_t until)
@@ -461,17 +484,7 @@ static void narrow(struct thread_view *v, uint64_t since, uint64_t until)
  * after `time`. */
 static size_t count_until(const void *of, size_t size, size_t n, uint64_t time)
 {
-	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		uint64_t at;
-		memcpy(&at, (const char *)of + mid * size, sizeof(at));
-		if (at <= time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_after((struct by_key){of, size, 0}, 0, n, time);
 }
 
 static void view_comm(const struct thread *t, uint64_t time, struct thread_view *v)

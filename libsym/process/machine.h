@@ -144,6 +144,7 @@ struct machine {
 	VEC(struct pending) pending;
 	uint64_t seq;
 	uint64_t applied; /* all up to here is; read beside machine_nothing_until */
+	uint8_t changing; /* one thread at a time takes records and advances */
 	uint32_t comm_swapper;
 	/* Asked of each file that a process maps, until one tells: the times at which code that
 	 * the file describes was replaced (a jitdump), ascending, of the machine's life. NULL:

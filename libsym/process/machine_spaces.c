@@ -1,5 +1,6 @@
 /* machine_spaces.c - what was mapped where, and when; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -163,14 +164,7 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 		if (holds(c, addr, time))
 			return c;
 	}
-	size_t lo = 0, hi = s->sorted;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->maps.v[s->by_start.v[mid]].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, s->sorted, m->maps.v[s->by_start.v[i]].start <= addr);
 	if (!lo)
 		return NULL;
 	if (s->reach.v[lo - 1].before <= addr) { /* nearly always: no other holds it */

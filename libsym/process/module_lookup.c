@@ -1,6 +1,7 @@
 /* module_lookup.c - an address of a file: its symbol, demangled, and the frames that DWARF sees
  * there. */
 #include "libsym/process/modules_internal.h"
+#include "base/check.h"
 #include "base/longname.h"
 #include "libsym/name/demangle.h"
 #include "libsym/name/simplify.h"
@@ -257,6 +258,7 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	struct module *mod = module_of(ms, map->dso);
 	if (!mod)
 		return ERR_NOMEM;
+	CHECK(!ms->preparer || module_is_read(ms, mod)); /* modules_prepare_end comes first */
 	struct dso_files *f = &mod->files;
 	if (!f->runtime && !f->debug)
 		return 0;

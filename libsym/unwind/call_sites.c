@@ -1,4 +1,5 @@
 #include "libsym/unwind/call_sites.h"
+#include "base/search.h"
 #include "libsym/unwind/cfi.h"
 
 #include <stdlib.h>
@@ -53,14 +54,7 @@ void callsites_release(struct callsites *s)
 const struct callsite *callsites_of(const struct callsites *s, uint64_t target, size_t *n)
 {
 	uint64_t want = target - s->base;
-	size_t lo = 0, hi = s->sites.n, end;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->sites.v[mid].target < want)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t end, lo = PARTITION_POINT(i, 0, s->sites.n, s->sites.v[i].target < want);
 	for (end = lo; end < s->sites.n && s->sites.v[end].target == want; end++)
 		;
 	*n = end - lo;

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 #include <dwarf.h>
@@ -437,28 +438,16 @@ static int make_index(struct cfi *c, struct source *s, struct err *e)
 static int search_table(const struct source *s, uint64_t va, size_t *number)
 {
 	int64_t want = (int64_t)(va - s->hdr_va);
-	size_t lo = 0, hi = s->ntable;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if ((int32_t)load_u32(s->table + mid * HDR_ENTRY, s->sec.swap) <= want)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, s->ntable,
+				    (int32_t)load_u32(s->table + i * HDR_ENTRY, s->sec.swap) <=
+					    want);
 	*number = lo - 1;
 	return lo > 0;
 }
 
 static int search_index(const struct source *s, uint64_t va, size_t *number)
 {
-	size_t lo = 0, hi = s->index.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->index.v[mid].start <= va)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, s->index.n, s->index.v[i].start <= va);
 	*number = lo - 1;
 	return lo > 0;
 }
@@ -558,14 +547,7 @@ static int expand(struct cfi *c, const struct found *f, struct fde_rows **out)
 static const struct unwind_rule *row_of(const struct fde_rows *r, uint64_t va)
 {
 	uint64_t at = va - r->start;
-	size_t lo = 0, hi = r->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (r->row[mid].at <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, r->n, r->row[i].at <= at);
 	return lo ? &r->row[lo - 1].rule : NULL;
 }
 

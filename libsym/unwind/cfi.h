@@ -19,6 +19,7 @@
 #ifndef LIBSYM_UNWIND_CFI_H
 #define LIBSYM_UNWIND_CFI_H
 
+#include "base/check.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi_decode.h"
 #include "libsym/elf/elf_file.h"
@@ -58,6 +59,7 @@ struct unwind_rule {
 	uint8_t flags;
 	uint8_t spare[2];
 };
+SIZE_IS(struct unwind_rule, 16);
 
 /* The rule for a va, and the FDE it came from. */
 struct cfi_hit {

@@ -1,4 +1,5 @@
 #include "libsym/unwind/unwind_internal.h"
+#include "base/check.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -109,7 +110,8 @@ static int sample_reg(const struct walk *w, unsigned dwarf, uint64_t *v)
 	return !(w->s->in_kernel && w->u->arch->ones_unknown && *v == UINT64_MAX);
 }
 
-void load_registers(struct walk *w)
+/* All registers of the sample into w->reg. */
+static void load_registers(struct walk *w)
 {
 	w->known = 0;
 	for (unsigned i = 0; i < CFI_REGS; i++)
@@ -547,5 +549,6 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_LATE] = "late",
 		[UNWIND_NO_REGS] = "no_registers",
 	};
+	ENTRIES(name, UNWIND_NO_REGS + 1);
 	return end >= UNWIND_COMPLETE && end <= UNWIND_NO_REGS ? name[end] : "unknown";
 }

@@ -10,6 +10,7 @@
 #ifndef LIBSYM_UNWIND_UNWIND_INTERNAL_H
 #define LIBSYM_UNWIND_UNWIND_INTERNAL_H
 
+#include "base/check.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/call_sites.h"
 #include "libsym/unwind/cfi.h"
@@ -35,11 +36,13 @@ struct known {
 				    spare[1]: the trust of the frame above, or, without a rule,
 				    the module's flags */
 };
+SIZE_IS(struct known, 32);
 
 /* The cache's two ways, the newer first: one cache line. */
 struct known_set {
 	struct known way[2];
 };
+SIZE_IS(struct known_set, 64);
 
 /* The direct calls of a file, collected for unwind_late.c. */
 struct late_calls {
@@ -124,9 +127,6 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r);
 
 /* The step with all registers, at the frame w->pc. */
 enum unwind_end step_full(struct walk *w, const struct known *k);
-
-/* All registers of the sample into w->reg. */
-void load_registers(struct walk *w);
 
 /* After a step that was no full one: bring reg[] in line with what the step found out. */
 void keep_registers(struct walk *w, int signal);

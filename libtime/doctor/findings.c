@@ -1,4 +1,5 @@
 #include "libtime/doctor/findings_internal.h"
+#include "base/check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -274,6 +275,12 @@ unsigned findings_made_for(const struct recording *rec)
 	return findings_all_topics(topics);
 }
 
+/* The harm (enum finding_harm) that it does to questions about `topics`. */
+static unsigned finding_harm_for(const struct finding *f, unsigned topics)
+{
+	return f->harm == HARM_WRONG && !(f->wrong_for & topics) ? HARM_PARTIAL : f->harm;
+}
+
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
 {
 	struct judge j = {.in = in, .rec = in->profile->rec, .out = out};
@@ -301,11 +308,6 @@ void findings_release(struct findings *f)
 	arena_release(&f->text);
 }
 
-unsigned finding_harm_for(const struct finding *f, unsigned topics)
-{
-	return f->harm == HARM_WRONG && !(f->wrong_for & topics) ? HARM_PARTIAL : f->harm;
-}
-
 int findings_worst(const struct findings *f, unsigned topics)
 {
 	int worst = -1;
@@ -329,5 +331,6 @@ const struct finding *findings_refusal(const struct findings *f, unsigned topics
 const char *finding_harm_name(unsigned harm)
 {
 	static const char *const names[] = {"advice", "partial", "wrong"};
+	ENTRIES(names, HARM_WRONG + 1);
 	return harm < sizeof(names) / sizeof(*names) ? names[harm] : "";
 }

@@ -102,9 +102,6 @@ int findings_is_trace(const char *name);
 /* Give all back; the findings are empty then. */
 void findings_release(struct findings *f);
 
-/* The harm (enum finding_harm) that it does to questions about `topics`. */
-unsigned finding_harm_for(const struct finding *f, unsigned topics);
-
 /* The worst harm of all that touch one of `topics`, or -1 when nothing does. */
 int findings_worst(const struct findings *f, unsigned topics);
 

@@ -1,4 +1,5 @@
 #include "libtime/explain/chain.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "libtime/explain/chain_internal.h"
 
@@ -9,6 +10,7 @@ const char *part_state_name(unsigned int state)
 {
 	static const char *const names[] = {"running", "blocked", "runnable", "preempted",
 					    "unknown"};
+	ENTRIES(names, PART_UNKNOWN + 1);
 	return state < sizeof(names) / sizeof(*names) ? names[state] : "";
 }
 
@@ -18,13 +20,14 @@ const char *part_end_name(unsigned int end)
 					    "network",   "interrupt", "nobody",    "open",
 					    "no_wakeup", "cycle",     "depth",     "gone",
 					    "others",    "quota",     "timed_out", "suspect"};
-	static_assert(sizeof(names) / sizeof(*names) == END_COUNT, "a name for each end");
+	ENTRIES(names, END_COUNT);
 	return end < sizeof(names) / sizeof(*names) ? names[end] : "";
 }
 
 const char *link_via_name(unsigned int via)
 {
 	static const char *const names[] = {"self", "waker", "owner", "cpu"};
+	ENTRIES(names, VIA_CPU + 1);
 	return via < sizeof(names) / sizeof(*names) ? names[via] : "";
 }
 

@@ -1,5 +1,7 @@
 #include "libtime/explain/episodes.h"
+#include "base/check.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 const char *episode_kind_name(unsigned int kind)
 {
 	static const char *const names[] = {"wait", "span", "activation", "window"};
+	ENTRIES(names, EPISODE_WINDOW + 1);
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
@@ -431,15 +434,7 @@ size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t ma
 /* How many of the ascending v are below x. */
 static size_t below(const uint64_t *v, size_t n, uint64_t x)
 {
-	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (v[mid] < x)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return PARTITION_POINT(i, 0, n, v[i] < x);
 }
 
 /* The rank-th smallest of two ascending arrays together. */

@@ -181,17 +181,9 @@ static int need_spans(struct evidence *x, struct err *e)
 static size_t first_at(const struct by_thread *g, const uint64_t *times, size_t size,
 		       uint32_t thread, uint64_t from)
 {
-	size_t lo = g->first.v[thread], hi = g->first.v[thread + 1];
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		uint64_t at;
-		memcpy(&at, (const char *)times + g->id.v[mid] * size, sizeof(at));
-		if (at < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	struct by_key k = {times, size, 0};
+	return PARTITION_POINT(i, g->first.v[thread], g->first.v[thread + 1],
+			       by_key_at_(k, g->id.v[i]) < from);
 }
 
 static size_t first_sample(const struct evidence *x, uint32_t thread, uint64_t from)
@@ -510,16 +502,10 @@ static int need_lock_marks(struct evidence *x)
 /* The first hit for that lock, or one that follows it, at `from` or later. */
 static size_t lock_mark_from(const struct evidence *x, uint64_t address, uint64_t from)
 {
-	size_t lo = 0, hi = x->lock_marks.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct lock_mark *m = &x->lock_marks.v[mid];
-		if (m->address < address || (m->address == address && m->time_ns < from))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	const struct lock_mark *m = x->lock_marks.v;
+	return PARTITION_POINT(i, 0, x->lock_marks.n,
+			       m[i].address < address ||
+				       (m[i].address == address && m[i].time_ns < from));
 }
 
 int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns, uint64_t to_ns,

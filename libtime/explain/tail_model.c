@@ -1,4 +1,5 @@
 #include "libtime/explain/tail_model.h"
+#include "base/check.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@ const char *tail_group_name(unsigned int by)
 {
 	static const char *const names[] = {"root",   "holder", "stack", "cause",
 					    "thread", "comm",   "label"};
+	ENTRIES(names, GROUP_COUNT);
 	return by < sizeof(names) / sizeof(*names) ? names[by] : "";
 }
 
@@ -73,6 +75,7 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 const char *holder_way_name(unsigned int way)
 {
 	static const char *const names[] = {"none", "queue", "cpu", "lock", "waker"};
+	ENTRIES(names, HOLDER_WAKER + 1);
 	return way < sizeof(names) / sizeof(*names) ? names[way] : "";
 }
 

@@ -1,14 +1,16 @@
 #include "libtime/sched/cause.h"
 
 #include "base/buf.h"
+#include "base/check.h"
 #include "base/nearest.h"
 
 #include <string.h>
 
-static const char *const cause_names[CAUSE_COUNT] = {
+static const char *const cause_names[] = {
 	"unknown",  "lock",    "rwlock",   "semaphore", "cond",    "join",  "barrier", "futex",
 	"sleep",    "poll",    "net",      "pipe",      "io",      "fault", "child",   "signal",
 	"throttle", "preempt", "runqueue", "yield",     "stopped", "exit"};
+ENTRIES(cause_names, CAUSE_COUNT);
 
 const char *cause_name(unsigned int cause)
 {

@@ -1,4 +1,5 @@
 #include "libtime/sched/timeline.h"
+#include "base/check.h"
 #include "base/gallop.h"
 #include "base/mem.h"
 
@@ -201,14 +202,9 @@ static int loss_touches(const struct timeline *tl, const struct loss_index *x, u
 {
 	if ((size_t)cpu + 1 >= x->first.n)
 		return 0;
-	size_t lo = x->first.v[cpu], hi = x->first.v[cpu + 1], begin = lo;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (tl->losses.v[mid].from_ns < to)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t begin = x->first.v[cpu];
+	size_t lo =
+		PARTITION_POINT(i, begin, x->first.v[cpu + 1], tl->losses.v[i].from_ns < to);
 	return lo > begin && x->reach.v[lo - 1] > from;
 }
 
@@ -526,7 +522,8 @@ const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t threa
 	return p;
 }
 
-const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu)
+/* Likewise, of a CPU by its number in the timeline. */
+static const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu)
 {
 	const struct tl_part *p = NULL;
 	for (size_t i = 0; i < tl->parts.n && tl->parts.v[i].cpu_first <= cpu; i++)
@@ -653,12 +650,14 @@ const char *waker_context_name(unsigned int context)
 {
 	static const char *const names[] = {"",        "task",    "softirq-inline",
 					    "softirq", "hardirq", "idle"};
+	ENTRIES(names, WAKER_IDLE + 1);
 	return context < sizeof(names) / sizeof(*names) ? names[context] : "";
 }
 
 const char *unknown_reason_name(unsigned int reason)
 {
 	static const char *const names[] = {"", "hole", "lost", "open edge", "missing wakeup"};
+	ENTRIES(names, UNKNOWN_NO_WAKE + 1);
 	return reason < sizeof(names) / sizeof(*names) ? names[reason] : "";
 }
 
@@ -678,30 +677,25 @@ const char *wait_arg_name(unsigned int kind)
 					    "epoll",
 					    "epoll-accepted",
 					    "epoll-connected"};
-	static_assert(sizeof(names) / sizeof(*names) == ARG_KINDS, "a name for each kind");
+	ENTRIES(names, ARG_KINDS);
 	return kind < ARG_KINDS ? names[kind] : "";
 }
 
 const char *loss_kind_name(unsigned int kind)
 {
 	static const char *const names[] = {"lost", "hole", "throttle", "disorder"};
+	ENTRIES(names, LOSS_KINDS);
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
 size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *first)
 {
-	size_t lo = 0, hi = tl->labels.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (tl->labels.v[mid].span < span)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = PARTITION_POINT(i, 0, tl->labels.n, tl->labels.v[i].span < span);
+	size_t end = lo;
 	*first = lo;
-	while (hi < tl->labels.n && tl->labels.v[hi].span == span)
-		hi++;
-	return hi - lo;
+	while (end < tl->labels.n && tl->labels.v[end].span == span)
+		end++;
+	return end - lo;
 }
 
 uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key)

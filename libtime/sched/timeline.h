@@ -18,10 +18,9 @@
 #define LIBTIME_SCHED_TIMELINE_H
 
 #include "base/bigvec.h"
+#include "base/check.h"
 #include "libsym/name/frame_table.h"
 #include "libsym/stacks.h"
-
-#include <assert.h>
 #include "libtime/sched/cause.h"
 
 enum {
@@ -101,7 +100,7 @@ struct off {
 	uint16_t syscall; /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
 	uint16_t arg;     /* index of timeline.args: see off_arg */
 };
-static_assert(sizeof(struct off) == 64, "there are millions");
+SIZE_IS(struct off, 64);
 
 enum thread_flag {
 	THREAD_KERNEL = 1,   /* a kernel thread */
@@ -366,10 +365,9 @@ size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *firs
 /* The value of a span's label (strings ids); 0 where it has none of that key. */
 uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key);
 
-/* Which of several recordings a thread, or a CPU by its number in the timeline, is of; NULL
- * where the timeline is one. timeline_recording_of is never NULL. */
+/* Which of several recordings a thread is of; NULL where the timeline is one.
+ * timeline_recording_of is never NULL. */
 const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t thread);
-const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu);
 const struct tl_recording *timeline_recording_of(const struct timeline *tl, uint32_t thread);
 
 /* What the recording of a thread holds: enum timeline_flag. */

@@ -9,7 +9,7 @@
  *
  *	sqlite3_close(db);                          // "CREATE TABLE t(...)" is in the file
  *	pagefile_open(&f, "run.db", "run.db", &e);
- *	btree_init(&t, BTREE_TABLE, root_page_of_t, pagefile_page_size(f), &e);
+ *	btree_init(&t, BTREE_TABLE, root_page_of_t, page_size, &e);
  *	for (...) btree_add(&t, f, id, cells, n, &e);
  *	btree_finish(&t, f, &e);                    // or more, after another pagefile_open
  *	pagefile_close(f, &e);

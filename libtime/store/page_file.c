@@ -93,11 +93,6 @@ const char *pagefile_name(const struct pagefile *f)
 	return f->name;
 }
 
-size_t pagefile_page_size(const struct pagefile *f)
-{
-	return f->page_size;
-}
-
 int pagefile_add(struct pagefile *f, const void *page, uint32_t *number, struct err *e)
 {
 	size_t gathered = (size_t)(f->pages - f->in_file) * f->page_size;

@@ -28,9 +28,6 @@ int pagefile_open(struct pagefile **out, const char *path, const char *name, str
 /* What messages call it. */
 const char *pagefile_name(const struct pagefile *f);
 
-/* The bytes of a page. */
-size_t pagefile_page_size(const struct pagefile *f);
-
 /* A new page behind the others, and its number. ERR_IO; ERR_LIMIT past the last number. */
 int pagefile_add(struct pagefile *f, const void *page, uint32_t *number, struct err *e);
 

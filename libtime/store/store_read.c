@@ -1,4 +1,5 @@
 #include "libtime/store/store_rows.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
 #include "libtime/store/store.h"
@@ -293,6 +294,7 @@ static int read_events(struct load *l)
 static uint8_t kind_of(const char *s)
 {
 	static const char *const names[] = {"user", "kernel", "jit", "mark"};
+	ENTRIES(names, FRAME_MARK + 1);
 	for (uint8_t i = 1; i < 4; i++)
 		if (!strcmp(s, names[i]))
 			return i;

@@ -1,4 +1,5 @@
 #include "libtime/store/store_write.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/shortage.h"
 #include "base/outfile.h"
@@ -303,6 +304,7 @@ static int write_events(struct load *l)
 }
 
 static const char *const frame_kinds[] = {"user", "kernel", "jit", "mark"};
+ENTRIES(frame_kinds, FRAME_MARK + 1);
 
 static int write_frames(struct load *l)
 {

@@ -1,4 +1,5 @@
 #include "render/flame/flame_svg.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
@@ -625,6 +626,7 @@ static void put_conf(struct writer *w)
 	struct buf *b = &w->b;
 	const struct flame_svg_options *o = w->o;
 	static const char *const modes[] = {"plain", "diff", "wall"};
+	ENTRIES(modes, FLAME_WALL + 1);
 	buf_fmt(b,
 		"<d-conf>width %g\nframeHeight %g\nminWidth %.9g\nfontSize %g\nfontWidth %g\n",
 		o->width, o->frame_height,

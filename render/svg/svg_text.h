@@ -18,10 +18,6 @@ void svg_attr_px(struct buf *b, const char *name, double x);
 /* <text ATTRS x y>s</text>, s from outside. */
 void svg_text(struct buf *b, const char *attrs, double x, double y, const char *s);
 
-/* How many bytes of visible text a line of `room` characters takes: up to the last blank that
- * fits, or to its end. */
-size_t svg_line(const char *s, size_t n, size_t room);
-
 /*
  * The text s, from outside, on as many lines as it needs of `room` characters: one <text ATTRS>
  * of a <tspan> a line, the first at y, each dy below the one before. With b NULL nothing is

@@ -19,7 +19,8 @@ static size_t utf8_len(const unsigned char *s, size_t n)
 	return len;
 }
 
-void json_escape(struct buf *b, const char *s, size_t n)
+/* Append s with quotes, escaped. */
+static void json_escape(struct buf *b, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	buf_char(b, '"');

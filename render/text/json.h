@@ -39,7 +39,4 @@ void json_raw(struct json *j, const char *key, const char *value);
 /* An integer as a string, for readers whose numbers are doubles. */
 void json_u64_text(struct json *j, const char *key, uint64_t x);
 
-/* Append s with quotes, escaped. */
-void json_escape(struct buf *b, const char *s, size_t n);
-
 #endif

@@ -1,4 +1,5 @@
 #include "render/text/tail_text.h"
+#include "base/check.h"
 #include "libtime/explain/causes.h"
 #include "render/text/escape.h"
 #include "render/text/labels.h"
@@ -7,7 +8,6 @@
 #include "render/text/tail_events.h"
 #include "render/text/units.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -161,7 +161,7 @@ static void percentile_table(struct buf *b, const struct episodes *x, size_t wid
 		{"max", .right = 1},
 	};
 	struct table t = {columns, PERCENTILES + 2};
-	static_assert(sizeof(columns) / sizeof(*columns) == PERCENTILES + 2, "a percentile");
+	ENTRIES(columns, PERCENTILES + 2);
 	table_count(&t, x->clean.n);
 	for (int i = 0; i < PERCENTILES; i++)
 		percentile_cell(&t, x, shown_percentiles[i]);

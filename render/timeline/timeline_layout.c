@@ -1,6 +1,7 @@
 #include "render/timeline/timeline_layout.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -446,15 +447,7 @@ int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t
 
 size_t tl_sample_after(const struct timeline *tl, uint64_t t)
 {
-	size_t low = 0, high = tl->samples.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (tl->samples.v[mid].time_ns < t)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return PARTITION_POINT(i, 0, tl->samples.n, tl->samples.v[i].time_ns < t);
 }
 
 /* --- arrows and axis -------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* timeline_paint.c - the colours of a timeline's states and causes, and what they are called.
  */
 #include "render/flame/palette.h"
+#include "base/check.h"
 #include "render/timeline/timeline_svg.h"
 #include "libtime/explain/causes.h"
 
@@ -9,6 +10,7 @@
 uint32_t tl_paint_color(unsigned int paint)
 {
 	static const uint32_t states[] = {0x0f7a5a, 0xf3df3c, 0xe0662a, 0xb4b4ae};
+	ENTRIES(states, TLP_UNKNOWN + 1);
 	static const uint32_t cpu[TLP_CPU_COLORS] = {0x86bde3, 0xf4bd6a, 0xc3a6e0,
 						     0xe99b7b, 0xd8d27c, 0x9fc5b8,
 						     0xdba9cb, 0xb9a58c, 0xc4c4be};
@@ -33,6 +35,7 @@ int tl_paint_pattern(unsigned int paint)
 const char *tl_paint_name(unsigned int paint)
 {
 	static const char *const states[] = {"running", "runnable", "preempted", "unknown"};
+	ENTRIES(states, TLP_UNKNOWN + 1);
 	if (paint <= TLP_UNKNOWN)
 		return states[paint];
 	if (paint == TLP_BLOCKED + CAUSE_UNKNOWN)

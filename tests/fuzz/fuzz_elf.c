@@ -46,11 +46,9 @@ static void take_symbols(struct elf_file *f, struct elf_file *debug)
 
 static void take_places(const struct elf_file *f)
 {
-	uint64_t va, offset;
+	uint64_t va;
 	for (size_t i = 0; i < f->nsegments; i++)
-		if (elf_file_vaddr(f, f->segments[i].offset + 1, &va) &&
-		    elf_file_offset(f, va, &offset))
-			fuzz_must(offset < f->size, "an offset lies in the file");
+		elf_file_vaddr(f, f->segments[i].offset + 1, &va);
 	elf_file_vaddr(f, 0x1000, &va);
 }
 

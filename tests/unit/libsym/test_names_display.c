@@ -116,7 +116,7 @@ static void check_tidy(const char *how, const char *name, const char *want, size
 	buf_release(got);
 }
 
-static void tidy_both_ways(void **state)
+static void tidy_names(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(tidy_cases) / sizeof(tidy_cases[0]); i++) {
@@ -124,13 +124,8 @@ static void tidy_both_ways(void **state)
 		size_t n = strlen(c->name);
 		const char *right = c->right ? c->right : c->strict;
 		struct buf b = {0};
-		size_t frames = tidy_strict(&b, c->name, n, c->flags, NULL);
-		check_tidy("strict", c->name, c->strict, frames, &b);
-		b = (struct buf){0};
-		frames = tidy_right(&b, c->name, n, c->flags, NULL);
-		check_tidy("right", c->name, right, frames, &b);
-		if (tidy_differs(c->name, n, c->flags) != (strcmp(c->strict, right) != 0))
-			fail_msg("tidy_differs is wrong about '%s'", c->name);
+		size_t frames = tidy_name(&b, c->name, n, c->flags, NULL);
+		check_tidy("tidy_name", c->name, right, frames, &b);
 	}
 }
 
@@ -138,10 +133,10 @@ static void tidy_marks_the_first_frame_only(void **state)
 {
 	(void)state;
 	struct buf b = {0};
-	assert_int_equal(tidy_strict(&b, "a->b", 4, 0, "_[k]"), 2);
+	assert_int_equal(tidy_name(&b, "a->b", 4, 0, "_[k]"), 2);
 	assert_string_equal(buf_cstr(&b), "a_[k];b_[i]");
 	buf_clear(&b);
-	assert_int_equal(tidy_right(&b, "a_[j]", 5, 0, "_[j]"), 1);
+	assert_int_equal(tidy_name(&b, "a_[j]", 5, 0, "_[j]"), 1);
 	assert_string_equal(buf_cstr(&b), "a_[j]");
 	buf_release(&b);
 }
@@ -275,12 +270,12 @@ static void without_memory_no_name_is_cut_in_silence(void **state)
 		while (!t.whole) {
 			struct buf b = {0};
 			torture_on(&t);
-			size_t n = tidy_right(&b, c->name, strlen(c->name), c->flags, NULL);
+			size_t n = tidy_name(&b, c->name, strlen(c->name), c->flags, NULL);
 			int r = buf_failed(&b);
 			torture_off(&t, r);
 			if (!r)
-				check_tidy("right", c->name, c->right ? c->right : c->strict, n,
-					   &b);
+				check_tidy("tidy_name", c->name,
+					   c->right ? c->right : c->strict, n, &b);
 			else
 				buf_release(&b);
 		}
@@ -327,10 +322,8 @@ static void any_bytes_are_survived(void **state)
 		char *exact = malloc(in.n + !in.n);
 		assert_non_null(exact);
 		memcpy(exact, in.v ? in.v : "", in.n);
-		tidy_strict(&out, exact, in.n, (unsigned)i & 3, NULL);
-		tidy_right(&out, exact, in.n, (unsigned)i & 3, "_[j]");
+		tidy_name(&out, exact, in.n, (unsigned)i & 3, "_[j]");
 		simplify(&out, exact, in.n, 15);
-		tidy_differs(exact, in.n, 0);
 		assert_int_equal(buf_failed(&out), 0);
 		free(exact);
 		buf_release(&in);
@@ -355,7 +348,7 @@ static void groups_close_at_their_own_bracket(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tidy_both_ways),
+		cmocka_unit_test(tidy_names),
 		cmocka_unit_test(tidy_marks_the_first_frame_only),
 		cmocka_unit_test(simplify_table),
 		cmocka_unit_test(without_memory_no_name_is_cut_in_silence),

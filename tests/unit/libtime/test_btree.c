@@ -143,9 +143,8 @@ static void fill(int page_size, size_t n)
 	struct err e = {0};
 	make_db(page_size, &table, &index);
 	assert_int_equal(pagefile_open(&f, db_path, "run.db", &e), 0);
-	assert_int_equal(pagefile_page_size(f), page_size);
-	assert_int_equal(btree_init(&t, BTREE_TABLE, table, pagefile_page_size(f), &e), 0);
-	assert_int_equal(btree_init(&x, BTREE_INDEX, index, pagefile_page_size(f), &e), 0);
+	assert_int_equal(btree_init(&t, BTREE_TABLE, table, (size_t)page_size, &e), 0);
+	assert_int_equal(btree_init(&x, BTREE_INDEX, index, (size_t)page_size, &e), 0);
 	add_rows(f, &t, &x, 0, n / 3);
 	assert_int_equal(pagefile_close(f, &e), 0);
 
