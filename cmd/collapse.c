@@ -210,11 +210,11 @@ static void say_weights(struct tlinput *ti, const struct collapse_opts *o,
 			    : cause        ? "--cause"
 			    : state        ? "--state"
 					   : NULL;
-	if (!w->rows.n && !w->hidden.idle_n && !w->hidden.system_n)
+	if (!w->rows.n && !set_apart_any(&w->apart))
 		input_say_none(&ti->in, "wait", shown);
 	else if (!o->t.wait.tl.in.quiet)
 		say("weights are off-CPU time in %s", o->unit ? o->unit : "us");
-	tl_say_hidden(ti, &w->hidden);
+	tl_say_hidden(ti, &w->apart);
 }
 
 static int collapse_waits(struct collapser *c, const struct label_options *lo,

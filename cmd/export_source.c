@@ -174,7 +174,7 @@ static int fill_waits(struct exporting *x, struct tlinput *ti, struct err *e)
 		if (add_wait(x, &w.rows.v[i]))
 			rc = err_nomem(e);
 	if (!rc)
-		tl_say_hidden(ti, &w.hidden);
+		tl_say_hidden(ti, &w.apart);
 	waits_release(&w);
 	return rc;
 }
@@ -206,13 +206,14 @@ static int fill_wall(struct exporting *x, struct tlinput *ti, struct err *e)
 {
 	static const struct export_column columns[] = {
 		[WALL_ALL] = {"wall", "ns", NULL}, [WALL_WAITING] = {"offcpu", "ns", NULL}};
-	struct hidden_waits h;
+	struct set_apart h = {.system = 0};
 	if (export_rows_column(&x->rows, &columns[WALL_ALL]) ||
 	    export_rows_column(&x->rows, &columns[WALL_WAITING]))
 		return err_nomem(e);
 	int rc = wall_collect(ti, &x->rq->opt->wait, add_wall_row, x, &h, e);
 	if (!rc)
 		tl_say_hidden(ti, &h);
+	set_apart_release(&h);
 	return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 

@@ -110,7 +110,7 @@ static int take_row(void *ctx, const struct wall_row *r)
 int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)
 {
 	struct gathering g = {.ti = ti, .thread = TL_NONE, .e = e};
-	struct hidden_waits h;
+	struct set_apart h = {.system = 0};
 	int rc = index_spans(&g) ? err_nomem(e) : speedscope_open(&g.out, ti->tl.stacks, f, e);
 	rc = rc ? rc : wall_collect(ti, opt, take_row, &g, &h, e);
 	rc = rc ? rc : write_thread(&g);
@@ -122,6 +122,7 @@ int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, 
 	rc = speedscope_close(g.out, rc, e);
 	if (!rc)
 		tl_say_hidden(ti, &h);
+	set_apart_release(&h);
 	vec_release(&g.pieces);
 	vec_release(&g.spans);
 	vec_release(&g.by_thread);

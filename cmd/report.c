@@ -8,6 +8,7 @@
 #include "cmd/input/output.h"
 #include "cmd/report_head.h"
 #include "cmd/report_lines.h"
+#include "cmd/report_sites.h"
 #include "cmd/report_waits.h"
 #include "cmd/input/timeline_samples.h"
 #include "cmd/verbs.h"
@@ -24,12 +25,17 @@
 struct report_opts {
 	struct tlinput_opts tl;
 	int top, stats, system;
+	const char *by;
 };
 
 #define AT(field) offsetof(struct report_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
-	{"top", 'n', OPT_INT, AT(top), "N", "threads and files shown (default 20; 0 = all)"},
+	{"by", 0, OPT_STRING, AT(by), "thread|site",
+	 "threads (default), or the places where threads wait, with\nwhether it is for work "
+	 "and why"},
+	{"top", 'n', OPT_INT, AT(top), "N",
+	 "threads and files, or sites, shown (default 20; 0 = all)"},
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
 	OPT_HEADING("Waits"),
 	{"system", 0, OPT_FLAG, AT(system), NULL, "include kernel threads and perf itself"},
@@ -311,11 +317,31 @@ static void print_store(const struct tlinput *ti, int several)
 	buf_release(&b);
 }
 
+static int is_by_site(const struct report_opts *o)
+{
+	return o->by && !strcmp(o->by, "site");
+}
+
+/* The sites alone. */
+static int print_sites(struct tlinput *ti, const struct report_opts *o, size_t nth, size_t of)
+{
+	int rc = tlinput_judge(ti, 0, ABOUT_OFFCPU | ABOUT_NAMES, 0);
+	if (!rc && nth)
+		putchar('\n');
+	if (!rc && of > 1)
+		print_store(ti, 1);
+	if (!rc && report_sites(ti, o->top, o->system))
+		rc = out_of_memory();
+	return rc ? rc : input_status(&ti->in);
+}
+
 /* One recording, the nth of so many in the store. */
 static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth, size_t of)
 {
 	struct report_lines lines = {0};
 	struct err e = {0};
+	if (is_by_site(o))
+		return print_sites(ti, o, nth, of);
 	int rc = tl_check_events(ti);
 	if (!rc)
 		rc = tlinput_judge(
@@ -380,7 +406,7 @@ static int has_scheduler(const struct recording *rec)
 /* Filters choose who is in the tables; what is said of the recording stays. */
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
-	return !o->stats && (has_filters(&o->tl.in) || has_scheduler(rec));
+	return !o->stats && (has_filters(&o->tl.in) || has_scheduler(rec) || is_by_site(o));
 }
 
 static int no_records(const char *path)
@@ -397,6 +423,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	enum input_kind kind;
 	struct err e = {0};
 	struct input in = {.opt = &o->tl.in};
+	if (o->by && strcmp(o->by, "thread") && !is_by_site(o)) {
+		say_line("perfkit report: --by is thread or site, not %s (see: perfkit help "
+			 "report)",
+			 o->by);
+		return 2;
+	}
 	if (input_kind_open(path, &src, &kind, &e))
 		return input_fail(&in, &e);
 	if (kind == INPUT_STORE) {
@@ -425,11 +457,13 @@ const struct verb verb_report = {
 	.name = "report",
 	.brief = "summarize host, events, losses, symbols and each thread's time",
 	.usage = "[options] [FILE]",
-	.examples = "  perfkit report perf.data\n  perfkit report --stats perf.data",
+	.examples = "  perfkit report perf.data\n  perfkit report --by site perf.data\n"
+		    "  perfkit report --stats perf.data",
 	.tables = {rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct report_opts),
 	.max_files = 1,
-	.modes = {{"", "top system recording causes idle-frame work-frame span " INPUT_FILTERS},
+	.modes = {{"",
+		   "by top system recording causes idle-frame work-frame span " INPUT_FILTERS},
 		  {"stats", NULL},
 		  {NULL, "with"}},
 	.run = run,

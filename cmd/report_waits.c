@@ -14,6 +14,7 @@ struct thread_row {
 	uint32_t thread;
 	struct tl_sums sums;
 	uint64_t idle, idle_offs;     /* left out of all the other figures */
+	uint64_t unclear;             /* of sums.blocked */
 	uint64_t n;                   /* waits neither open nor suspect */
 	uint64_t p50, p99, p999, max; /* of their lengths, ns */
 };
@@ -44,19 +45,34 @@ static void add_run(const struct tlinput *ti, uint32_t thread, uint32_t comm, ui
 		out->sums.run += to - from;
 }
 
-/* The same waits, as long, as `tail` ranks (episodes.h). */
-static void add_wait(const struct tlinput *ti, const struct off *o, uint64_t *scratch,
-		     struct thread_row *out)
+/* The percentiles are of the same waits, as long, as `tail` ranks (episodes.h). */
+static void add_length(const struct tlinput *ti, struct population of, const struct off *o,
+		       uint64_t *scratch, struct thread_row *out)
+{
+	struct wait w;
+	of.unclear = UNCLEAR_APART;
+	if (o->flags & OFF_SUSPECT || !population_wait(&of, &ti->tl, o, &w))
+		return;
+	wait_take_apart(&w);
+	if (w.start < w.end && !w.open)
+		scratch[out->n++] = w.end - w.start;
+}
+
+/* The sums are of all but the idle parts. */
+static void add_wait(const struct tlinput *ti, const struct population *of, const struct off *o,
+		     uint64_t *scratch, struct thread_row *out)
 {
 	struct tl_sums *s = &out->sums;
 	struct wait w;
-	if (!tl_clip(ti, o, &w))
+	if (!population_wait(of, &ti->tl, o, &w))
 		return;
-	uint64_t idle = tl_take_idle(&w);
+	add_length(ti, *of, o, scratch, out);
+	uint64_t idle = wait_take_apart(&w);
 	out->idle += idle;
 	out->idle_offs += idle != 0;
 	if (w.start == w.end)
 		return;
+	out->unclear += w.unclear ? w.blocked : 0;
 	s->blocked += w.blocked;
 	s->runnable += w.runnable;
 	s->preempted += w.preempted;
@@ -64,8 +80,6 @@ static void add_wait(const struct tlinput *ti, const struct off *o, uint64_t *sc
 	s->offs++;
 	s->open += !!w.open;
 	s->suspect += (o->flags & OFF_SUSPECT) != 0;
-	if (!w.open && !(o->flags & OFF_SUSPECT))
-		scratch[out->n++] = w.end - w.start;
 }
 
 /* What passes the filters of a thread's life. */
@@ -75,13 +89,13 @@ static void sum_thread(const struct tlinput *ti, uint32_t thread, uint64_t *scra
 	const struct tl_thread *t = &ti->tl.threads.v[thread];
 	uint64_t at = t->first_ns;
 	uint16_t cpu = t->first_cpu;
+	struct population of = waits_population(ti, NULL);
 	*out = (struct thread_row){.thread = thread};
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &ti->tl.off.v[i];
 		add_run(ti, thread, o->comm, cpu, at, o->start_ns, out);
-		if (tl_thread_passes(ti, thread, o->comm) &&
-		    tl_cpu_passes(ti, o->cpu_out, o->cpu_in))
-			add_wait(ti, o, scratch, out);
+		if (tl_thread_passes(ti, thread, o->comm))
+			add_wait(ti, &of, o, scratch, out);
 		at = o->end_ns;
 		cpu = o->cpu_in;
 	}
@@ -141,6 +155,7 @@ static struct thread_row sum_rows(const struct thread_row *v, size_t n)
 		all.sums.open += v[i].sums.open;
 		all.sums.suspect += v[i].sums.suspect;
 		all.idle += v[i].idle;
+		all.unclear += v[i].unclear;
 		all.idle_offs += v[i].idle_offs;
 	}
 	return all;
@@ -161,7 +176,9 @@ static void put_totals(struct buf *out, const struct tlinput *ti, const struct t
 	units_plural(&b, n, "thread, ", "threads, ");
 	units_plural(&b, all.sums.offs, "wait: ", "waits: ");
 	put_time(&b, all.sums.run, " running, ");
-	put_time(&b, all.sums.blocked, " blocked, ");
+	put_time(&b, all.sums.blocked, all.unclear ? " blocked (" : " blocked, ");
+	if (all.unclear)
+		put_time(&b, all.unclear, " of it unclear), ");
 	put_time(&b, all.sums.runnable, " runnable (");
 	put_time(&b, all.sums.preempted, " of it preempted), ");
 	put_time(&b, all.sums.unknown, " in an unknown state");
@@ -208,7 +225,8 @@ static void thread_row(struct table *t, const struct tlinput *ti, const struct t
 	table_next(t);
 	table_duration(t, r->sums.run);
 	table_duration(t, r->idle);
-	table_duration(t, r->sums.blocked);
+	table_duration(t, r->unclear);
+	table_duration(t, r->sums.blocked - r->unclear);
 	table_duration(t, r->sums.runnable);
 	table_count(t, r->sums.offs);
 	length_cell(t, r, r->p50);
@@ -224,6 +242,7 @@ static void put_threads(struct buf *out, const struct tlinput *ti, const struct 
 		{"thread"},
 		{"running", .right = 1},
 		{"idle", .right = 1},
+		{"?", .right = 1},
 		{"blocked", .right = 1},
 		{"runnable", .right = 1},
 		{"waits", .right = 1},

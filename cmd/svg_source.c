@@ -11,6 +11,7 @@
 #include "libtime/explain/chain.h"
 #include "render/text/escape.h"
 #include "render/flame/folded.h"
+#include "render/text/site_words.h"
 #include "render/text/units.h"
 
 #include <stdio.h>
@@ -481,29 +482,17 @@ static int add_wait(const struct svg_request *rq, struct flame_input *fi,
 	return flame_input_end(fi, v0, v1, e);
 }
 
-/* "hidden: 1,234 idle waits (12.3 s)". */
-static void hidden_part(struct buf *b, uint64_t n, const char *one, const char *many,
-			const char *whose, uint64_t ns)
-{
-	buf_str(b, b->n ? ", " : "hidden: ");
-	units_plural(b, n, one, many);
-	buf_fmt(b, "%s (", whose);
-	units_duration(b, ns);
-	buf_char(b, ')');
-}
-
 static void describe_waits(struct svg_drawn *out, const struct svg_request *rq,
 			   const struct tlinput *ti, const char *title, const char *what,
-			   const struct hidden_waits *h)
+			   const struct set_apart *x)
 {
 	out->title = title;
 	out->unit = "ns";
 	describe_timeline(out, rq, what, ti);
-	if (h->idle_n)
-		hidden_part(&out->hidden, h->idle_n, "idle wait", "idle waits", "", h->idle_ns);
-	if (h->system_n)
-		hidden_part(&out->hidden, h->system_n, "wait", "waits",
-			    " of kernel threads and perf", h->system_ns);
+	if (!set_apart_any(x))
+		return;
+	buf_str(&out->hidden, "hidden: ");
+	words_hidden(&out->hidden, &ti->tl, x);
 }
 
 static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
@@ -522,8 +511,8 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 	if (!rc)
 		describe_waits(out, rq, ti, "Off-CPU Time",
 			       rq->kind == SVG_OFFWAKE ? "waiting, with its wakers" : "waiting",
-			       &w.hidden);
-	tl_say_hidden(ti, &w.hidden);
+			       &w.apart);
+	tl_say_hidden(ti, &w.apart);
 	flame_input_release(&fi);
 	waits_release(&w);
 	return rc;
@@ -564,7 +553,7 @@ static int add_chain(const struct svg_request *rq, struct flame_input *fi,
 static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
 		      struct svg_drawn *out, struct err *e)
 {
-	struct episode_query q = waits_population(ti, rq->opt);
+	struct episode_query q = {.of = waits_population(ti, rq->opt)};
 	struct episodes eps;
 	struct explanation x = {0};
 	struct explainer *ex = NULL;
@@ -583,16 +572,9 @@ static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct f
 			     "%s: no waits to draw (show hidden ones with --idle, --system)",
 			     ti->path);
 	if (!rc) {
-		struct hidden_waits h = {.idle_n = eps.idle.count,
-					 .idle_ns = eps.idle.ns,
-					 .system_n = eps.system.count,
-					 .system_ns = eps.system.ns,
-					 .largest_ns = eps.idle.path_ns,
-					 .largest_path = eps.idle.path,
-					 .largest_comm = eps.idle.comm};
 		describe_waits(out, rq, ti, "Off-CPU Chain",
-			       "waiting, with the threads behind it", &h);
-		tl_say_hidden(ti, &h);
+			       "waiting, with the threads behind it", &eps.apart);
+		tl_say_hidden(ti, &eps.apart);
 	}
 	explanation_release(&x);
 	explainer_free(ex);
@@ -624,7 +606,7 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 		    struct svg_drawn *out, struct err *e)
 {
 	struct wall_drawing d = {.rq = rq, .e = e};
-	struct hidden_waits h;
+	struct set_apart h = {.system = 0};
 	start_input(&d.fi, rq, ti->names, flame);
 	int rc = wall_collect(ti, rq->opt, add_wall_row, &d, &h, e);
 	flame_input_release(&d.fi);
@@ -636,7 +618,9 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 	if (!rc)
 		describe_waits(out, rq, ti, "Wall-Clock Time",
 			       "running and waiting of the same threads", &h);
-	tl_say_hidden(ti, &h);
+	if (!rc)
+		tl_say_hidden(ti, &h);
+	set_apart_release(&h);
 	return rc;
 }
 

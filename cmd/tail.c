@@ -56,9 +56,11 @@ static const struct opt rows[] = {
 	 "print a histogram of all episodes (powers of 2)"},
 	{"rows", 'n', OPT_U64, AT(rows), "N", "lines in each table (default 20; 0 = all)"},
 	{"details", 0, OPT_U64, AT(details), "N", "explain N episodes in full (default 3)"},
+	{"why", 0, OPT_FLAG, AT(why), NULL,
+	 "say for each explained episode why its wait is taken for work"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the explanations"},
 	{"json", 0, OPT_FLAG, AT(json), NULL,
-	 "print JSON (schema 1): all selected episodes, or --rows"},
+	 "print JSON (schema 2): all selected episodes, or --rows"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},
 	{"svg", 0, OPT_OUTPUT, AT(svg), "FILE",
 	 "draw timelines of the worst episodes into FILE (10, or\n--rows)"},
@@ -337,7 +339,8 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 		rc = tlinput_open(&r->ti, verb, &r->opt->wait.tl, path, 1);
 	if (rc)
 		return rc;
-	r->query.episodes = waits_population(&r->ti, &r->opt->wait);
+	r->query.episodes.of = waits_population(&r->ti, &r->opt->wait);
+	r->query.episodes.of.unclear = UNCLEAR_APART;
 	rc = tail_choose(r, names, n, &many);
 	if (!rc && many && !several)
 		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);

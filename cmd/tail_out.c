@@ -67,6 +67,7 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 		.rows = o->rows < UINT32_MAX ? (uint32_t)o->rows : 0,
 		.details = o->details < UINT32_MAX ? (uint32_t)o->details : UINT32_MAX,
 		.hist = o->hist,
+		.why = o->why,
 		.full_stacks = o->stacks && !strcmp(o->stacks, "full"),
 		.pick = r->query.pick,
 	};

@@ -18,7 +18,7 @@ struct tail_opts {
 	const char *by, *preset, *pct, *over, *key, *group, *stacks, *flame, *svg;
 	struct opt_list where;
 	uint64_t top, rows, details;
-	int open, hist, json, csv;
+	int open, hist, why, json, csv;
 	int rows_given;
 };
 

@@ -171,24 +171,6 @@ static int count_samples(struct samples *s, unsigned by)
 	return rc;
 }
 
-/* Samples of tracepoints are not in the stores of an older perfkit: left out in silence they
- * would change the answer. */
-static int check_kept(const struct samples *s, struct err *e)
-{
-	if (!(s->ti.tl.flags & TL_NO_EVENT_SAMPLES))
-		return 0;
-	for (size_t i = 0; i < s->events.n; i++) {
-		const struct samples_event *ev = &s->events.v[i];
-		if (ev->wanted && (ev->tracepoint || tl_is_off_cpu(ev->name)))
-			return err_set(
-				e, ERR_REFUSED,
-				"%s: made by an older perfkit, which kept no samples of %s; "
-				"import the recording again",
-				s->ti.path, ev->name);
-	}
-	return 0;
-}
-
 static int open_store(struct samples *s, const char *verb, const struct tlinput_opts *opt,
 		      unsigned by)
 {
@@ -203,7 +185,6 @@ static int open_store(struct samples *s, const char *verb, const struct tlinput_
 		return rc;
 	if (take_events(s))
 		rc = err_nomem(&e);
-	rc = rc ? rc : check_kept(s, &e);
 	if (!rc && count_samples(s, by))
 		rc = err_nomem(&e);
 	if (rc)

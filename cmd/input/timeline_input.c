@@ -204,7 +204,6 @@ static int is_loaded(const struct tlinput *ti, int64_t id)
 	return !ti->tl.parts.n && ti->recording == id;
 }
 
-/* Stores of older perfkits have no findings of the samples alone. */
 static int warn_all_stored(struct tlinput *ti, struct asking q, int *status, struct err *e)
 {
 	const struct store_recording *v;
@@ -213,8 +212,6 @@ static int warn_all_stored(struct tlinput *ti, struct asking q, int *status, str
 	int r = store_open(&s, ti->path, e);
 	if (r)
 		return r;
-	if (ti->tl.flags & TL_NO_EVENT_SAMPLES)
-		q.asked &= ~(unsigned)ASKED_OF_SAMPLES;
 	r = store_recordings(s, &v, &n, e);
 	for (size_t i = 0; !r && !*status && i < n; i++)
 		if (is_loaded(ti, v[i].id))

@@ -6,13 +6,14 @@
 #define CMD_INPUT_WAITS_H
 
 #include "cmd/input/timeline_input.h"
-#include "libtime/explain/episodes.h"
+#include "libtime/explain/population.h"
 
 /* Options about waits. First member of a verb's options struct, so that input_rows,
  * tlinput_rows and wait_rows fit it. */
 struct wait_opts {
 	struct tlinput_opts tl;
 	int idle, system; /* show what is hidden otherwise */
+	int no_unclear;
 	struct opt_list states, causes;
 };
 
@@ -20,12 +21,12 @@ extern const struct opt wait_rows[];
 
 /* Names of options that only questions about waiting read, for a verb's modes: which waits are
  * hidden, and which are shown. */
-#define WAITS_HIDE "idle system causes idle-frame work-frame"
+#define WAITS_HIDE "idle system no-unclear causes idle-frame work-frame"
 #define WAITS_SHOW WAITS_HIDE " state cause"
 
-/* The population that the filters of `ti` and the options define, by wait; lists are borrowed
- * from both. */
-struct episode_query waits_population(const struct tlinput *ti, const struct wait_opts *opt);
+/* The population that the filters of `ti` and the options (NULL: none) define; lists are
+ * borrowed from both. Unclear waits are shown, or left out with --no-unclear. */
+struct population waits_population(const struct tlinput *ti, const struct wait_opts *opt);
 
 /* 1 when the thread passes --comm, --pid, --tid (a comm at any time of its life counts by
  * `comm`, the strings id at that moment). */
@@ -41,38 +42,8 @@ int waits_no_state(const char *word, const char *words, struct err *e);
  * came back to (tail counts it by the same rule); TL_NOCPU is on no list. */
 int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b);
 
-/* 1 for threads hidden as system. */
-static inline int tl_is_system(const struct tlinput *ti, const struct wait_opts *wait,
-			       uint32_t thread)
-{
-	return !wait->system && ti->tl.threads.v[thread].flags & THREAD_SYSTEM;
-}
-
-/* One off-CPU interval as asked for: clipped to --time, split into its parts. */
-struct wait {
-	const struct off *off;
-	uint64_t start, end;
-	uint64_t blocked, runnable, preempted, unknown; /* preempted is part of runnable */
-	int open;                                       /* cut by an edge */
-	int idle; /* blocked is idle time; so is unknown (off_idle_ns) */
-};
-
-/* The interval clipped to --time; 0 when nothing of it lies inside. */
-int tl_clip(const struct tlinput *ti, const struct off *o, struct wait *out);
-
-/* Take its idle time out of its parts, so that it begins behind that, and is open only where
- * what is left was cut; returns how much that was. */
-uint64_t tl_take_idle(struct wait *x);
-
-/* What was hidden of the waits that pass all filters, for the one line that says so. */
-struct hidden_waits {
-	uint64_t idle_n, idle_ns, system_n, system_ns;
-	uint64_t largest_ns; /* of one idle stack */
-	uint32_t largest_path, largest_comm;
-};
-
-/* "hidden: 1,234 idle waits, 12.3 s (largest: main;poll_loop, 10.1 s); …" on stderr. */
-void tl_say_hidden(struct tlinput *ti, const struct hidden_waits *h);
+/* "hidden: 1,234 idle waits, 12.3 s (longest ...); ..." on stderr, of what was set apart. */
+void tl_say_hidden(struct tlinput *ti, const struct set_apart *x);
 
 enum waits_by {
 	WAITS_BY_PID = 1,
@@ -87,6 +58,7 @@ enum wait_mark {
 	WAIT_OPEN,    /* cut by the edge of the recording or of --time */
 	WAIT_UNKNOWN, /* off the CPU, but blocked or runnable is not known */
 	WAIT_SUSPECT, /* records were lost there */
+	WAIT_UNCLEAR, /* blocked at an unclear site */
 };
 
 struct wait_row {
@@ -104,10 +76,8 @@ struct wait_row {
 struct waits {
 	VEC(struct wait_row) rows; /* in order of first appearance */
 	struct idmap index;
-	struct hidden_waits hidden;
-	uint64_t total_ns;         /* of all rows */
-	struct u64map idle_stacks; /* comm << 32 | path → index into idle_ns */
-	VEC(uint64_t) idle_ns;
+	struct set_apart apart;
+	uint64_t total_ns; /* of all rows */
 };
 
 /* Sum up every interval that passes the options of `ti`. `by`: enum waits_by. 0, ERR_USAGE (an
@@ -116,7 +86,7 @@ int waits_collect(struct waits *w, const struct tlinput *ti, const struct wait_o
 		  unsigned by, struct err *e);
 void waits_release(struct waits *w);
 
-/* "[open]", "[state unknown]", "[suspect]"; NULL for plain waits. */
+/* "[open]", "[state unknown]", "[suspect]", "[unclear]"; NULL for plain waits. */
 const char *wait_mark_text(unsigned mark);
 
 #endif

@@ -3,10 +3,10 @@
 
 struct wall {
 	const struct tlinput *ti;
-	const struct wait_opts *opt;
+	struct population of;
 	int (*row)(void *ctx, const struct wall_row *r);
 	void *ctx;
-	struct hidden_waits *hidden;
+	struct set_apart *hidden;
 	uint64_t start, stop; /* --time */
 	uint32_t *sample;     /* indices of timeline.samples by thread, then time */
 	uint32_t *first;      /* thread t has sample[first[t]] .. sample[first[t + 1] - 1] */
@@ -95,15 +95,16 @@ static int add_part(const struct wall *w, uint32_t thread, struct wall_row *r, c
 static int add_waiting(const struct wall *w, uint32_t thread, const struct off *o)
 {
 	struct wait x;
-	if (!tl_cpu_passes(w->ti, o->cpu_out, o->cpu_in) || !tl_clip(w->ti, o, &x))
+	if (!population_wait(&w->of, &w->ti->tl, o, &x))
 		return 0;
-	if (x.idle && !w->opt->idle) {
-		w->hidden->idle_n++;
-		w->hidden->idle_ns += tl_take_idle(&x);
-	}
+	enum apart apart = x.apart;
+	int open = x.open;
+	uint64_t ns = wait_take_apart(&x);
+	int rc = ns ? site_sums_add(&w->hidden->by[apart], o, ns, open) : 0;
 	struct wall_row r = {
 		.comm = o->comm, .path = o->path, .waiting = 1, .start_ns = x.start};
-	int rc = add_part(w, thread, &r, cause_name(o->cause), x.blocked);
+	const char *what = x.unclear ? "[unclear]" : cause_name(o->cause);
+	rc = rc ? rc : add_part(w, thread, &r, what, x.blocked);
 	rc = rc ? rc : add_part(w, thread, &r, "runnable", x.runnable - x.preempted);
 	rc = rc ? rc : add_part(w, thread, &r, "preempted", x.preempted);
 	return rc ? rc : add_part(w, thread, &r, "state unknown", x.unknown);
@@ -117,10 +118,10 @@ static void hide_system(const struct wall *w, uint32_t thread)
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &tl->off.v[i];
 		struct wait x;
-		if (!tl_thread_passes(w->ti, thread, o->comm) ||
-		    !tl_cpu_passes(w->ti, o->cpu_out, o->cpu_in) || !tl_clip(w->ti, o, &x))
+		if (!population_has_thread(&w->of, tl, thread, o->comm) ||
+		    !population_wait(&w->of, tl, o, &x))
 			continue;
-		w->hidden->system_n++;
+		w->hidden->system++;
 		w->hidden->system_ns += x.end - x.start;
 	}
 }
@@ -153,23 +154,23 @@ static int add_thread(const struct wall *w, uint32_t thread)
 
 int wall_collect(const struct tlinput *ti, const struct wait_opts *opt,
 		 int (*row)(void *ctx, const struct wall_row *r), void *ctx,
-		 struct hidden_waits *hidden, struct err *e)
+		 struct set_apart *hidden, struct err *e)
 {
 	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
 	struct wall w = {.ti = ti,
-			 .opt = opt,
+			 .of = waits_population(ti, opt),
 			 .row = row,
 			 .ctx = ctx,
 			 .hidden = hidden,
 			 .start = f->start,
 			 .stop = f->stop ? f->stop : UINT64_MAX};
-	*hidden = (struct hidden_waits){0};
+	*hidden = (struct set_apart){0};
 	int rc = index_samples(&w) ? err_nomem(e) : 0;
 	for (uint32_t t = 0; t < ti->tl.threads.n && !rc; t++) {
 		const struct tl_thread *th = &ti->tl.threads.v[t];
 		if (th->flags & THREAD_IDLE_TASK)
 			continue;
-		if (tl_is_system(ti, opt, t)) {
+		if (population_hides_thread(&w.of, &ti->tl, t)) {
 			hide_system(&w, t);
 			continue;
 		}
@@ -177,5 +178,6 @@ int wall_collect(const struct tlinput *ti, const struct wait_opts *opt,
 	}
 	mem_free(w.first);
 	mem_free(w.sample);
+	rc = rc ? rc : set_apart_finish(hidden) ? err_nomem(e) : 0;
 	return rc;
 }

@@ -6,7 +6,7 @@
  *
  * A running interval's time is spread evenly over its samples; without any it is
  * "[running, no sample]". The sum of all rows is the threads' recorded life, less what is
- *hidden.
+ * hidden. Blocked time of unclear sites is "[unclear]".
  */
 #ifndef CMD_INPUT_WALL_H
 #define CMD_INPUT_WALL_H
@@ -24,9 +24,9 @@ struct wall_row {
 };
 
 /* Call `row` for every piece, thread by thread in the order of time; a return other than 0
- * stops and is returned. */
+ * stops and is returned. What was set apart is *hidden, the caller's to release in any case. */
 int wall_collect(const struct tlinput *ti, const struct wait_opts *opt,
 		 int (*row)(void *ctx, const struct wall_row *r), void *ctx,
-		 struct hidden_waits *hidden, struct err *e);
+		 struct set_apart *hidden, struct err *e);
 
 #endif

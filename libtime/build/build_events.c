@@ -90,10 +90,20 @@ static int is_noise(const char *system)
 	return 0;
 }
 
+static uint8_t stacks_of(uint64_t sample_type)
+{
+	if (!(sample_type & PERF_SAMPLE_CALLCHAIN))
+		return STACKS_NONE;
+	return sample_type & PERF_SAMPLE_STACK_USER     ? STACKS_DWARF
+	       : sample_type & PERF_SAMPLE_BRANCH_STACK ? STACKS_LBR
+							: STACKS_FRAME_POINTERS;
+}
+
 static int classify(struct builder *b, const struct event *ev)
 {
 	struct source_event se = {.chain = !!(ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)};
-	struct tl_event te = {.tracepoint = (uint8_t)ev->is_tracepoint};
+	struct tl_event te = {.tracepoint = (uint8_t)ev->is_tracepoint,
+			      .stacks = stacks_of(ev->attr.sample_type)};
 	const struct tracepoint *tp = tracepoint_of(b->formats, ev);
 	const char *name = ev->name ? ev->name : "";
 	if (strtab_intern(&b->p->stacks.strings, name, &se.name))

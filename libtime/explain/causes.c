@@ -1,4 +1,5 @@
 #include "libtime/explain/causes.h"
+#include "libtime/explain/sites.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "libtime/explain/regex_bound.h"
@@ -17,8 +18,6 @@ enum {
 	NO_TERM = -1,
 };
 
-enum rule_kind { RULE_CAUSE, RULE_WORK, RULE_IDLE };
-
 /* What a key=PATTERNS of a rule asks of a frame; each has a bit in the frames' masks. */
 struct term {
 	char *globs;  /* '\0'-separated, ended by an empty one */
@@ -28,11 +27,11 @@ struct term {
 enum { TERM_USER, TERM_KERNEL, TERM_ANY };
 
 struct rule {
-	char *state, *comm, *syscall; /* '\0'-separated globs or NULL */
-	int kernel, also, user;       /* terms or NO_TERM; also: a second kernel= */
-	int calls;                    /* of the frame that `kernel` called itself */
-	int waker;                    /* likewise, of the wakeup's stack */
-	uint8_t kind, cause, nokernel;
+	char *state, *syscall;  /* '\0'-separated globs or NULL */
+	int kernel, also, user; /* terms or NO_TERM; also: a second kernel= */
+	int calls;              /* of the frame that `kernel` called itself */
+	int waker;              /* likewise, of the wakeup's stack */
+	uint8_t cause, nokernel;
 };
 
 struct causes {
@@ -52,8 +51,8 @@ struct causes {
 int cause_may_idle(unsigned int cause)
 {
 	return cause == CAUSE_SLEEP || cause == CAUSE_POLL || cause == CAUSE_COND ||
-	       cause == CAUSE_NET || cause == CAUSE_PIPE || cause == CAUSE_CHILD ||
-	       cause == CAUSE_SIGNAL;
+	       cause == CAUSE_SEMAPHORE || cause == CAUSE_NET || cause == CAUSE_PIPE ||
+	       cause == CAUSE_CHILD || cause == CAUSE_SIGNAL;
 }
 
 /* --- reading rules ----------------------------------------------------------------------- */
@@ -124,8 +123,6 @@ static int take_word(struct causes *c, struct rule *r, char *word, const struct 
 		err = (r->state = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
 	else if (!strcmp(word, "syscall"))
 		err = (r->syscall = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
-	else if (!strcmp(word, "comm"))
-		err = (r->comm = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
 	else if (!strcmp(word, "kernel"))
 		err = add_term(c, value, TERM_KERNEL,
 			       r->kernel == NO_TERM ? &r->kernel : &r->also);
@@ -158,16 +155,6 @@ static int take_missing(struct causes *c, char *rest, const struct line *at)
 	return c->missing[cause] ? 0 : err_nomem(at->e);
 }
 
-static int rule_kind(const char *word, struct rule *r)
-{
-	int cause = cause_of(word);
-	r->kind = !strcmp(word, "work")   ? RULE_WORK
-		  : !strcmp(word, "idle") ? RULE_IDLE
-					  : RULE_CAUSE;
-	r->cause = (uint8_t)(cause < 0 ? 0 : cause);
-	return r->kind != RULE_CAUSE || cause >= 0;
-}
-
 /* One line, writable and without its newline. */
 static int take_line(struct causes *c, char *line, const struct line *at)
 {
@@ -187,9 +174,10 @@ static int take_line(struct causes *c, char *line, const struct line *at)
 		return 0;
 	if (frame_role_named(word))
 		return 0; /* frame_table_parse has read it */
-	if (!rule_kind(word, &r))
-		return bad_line(at, "neither a cause, work, idle, missing nor a frame's role",
-				word);
+	int cause = cause_of(word);
+	if (cause < 0)
+		return bad_line(at, "neither a cause, missing nor a frame's role", word);
+	r.cause = (uint8_t)cause;
 	while ((word = strtok_r(NULL, " \t\r", &save))) {
 		int err = take_word(c, &r, word, at);
 		if (err)
@@ -385,8 +373,7 @@ static const uint64_t *frame_mask(struct causes *c, const struct stacks *s, uint
 /* The terms satisfied by a stack. */
 struct seen {
 	uint64_t inner[MAX_TERMS / 64]; /* kernel frames, and the innermost user frames */
-	uint64_t all[MAX_TERMS / 64];
-	int kernel, user; /* frames of each */
+	int kernel, user;               /* frames of each */
 };
 
 static int look(struct causes *c, const struct stacks *s, uint32_t path, struct seen *out)
@@ -399,7 +386,6 @@ static int look(struct causes *c, const struct stacks *s, uint32_t path, struct 
 		const uint64_t *mask = frame_mask(c, s, frame);
 		int kernel = s->frames.v[frame].kind == FRAME_KERNEL;
 		for (size_t i = 0; i < c->words; i++) {
-			out->all[i] |= mask[i];
 			if (kernel || out->user < INNERMOST)
 				out->inner[i] |= mask[i];
 		}
@@ -438,8 +424,7 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 		return err_nomem(e);
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *r = &c->rules.v[i];
-		if (r->kind != RULE_CAUSE || r->waker != NO_TERM ||
-		    (r->nokernel && seen.kernel) ||
+		if (r->waker != NO_TERM || (r->nokernel && seen.kernel) ||
 		    (r->state && !globs_match(r->state, state)) ||
 		    (r->syscall && !globs_match(r->syscall, syscall)) ||
 		    !has(seen.inner, r->kernel) || !has(seen.inner, r->also) ||
@@ -462,9 +447,9 @@ static int classify_wakeup(struct causes *c, const struct stacks *s, const struc
 		return err_nomem(e);
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *r = &c->rules.v[i];
-		if (r->kind != RULE_CAUSE || r->waker == NO_TERM ||
-		    !has(waker.inner, r->waker) || !has(waiter.inner, r->kernel) ||
-		    !has(waiter.inner, r->also) || !has(waiter.inner, r->user) ||
+		if (r->waker == NO_TERM || !has(waker.inner, r->waker) ||
+		    !has(waiter.inner, r->kernel) || !has(waiter.inner, r->also) ||
+		    !has(waiter.inner, r->user) ||
 		    (r->calls != NO_TERM && !calls_itself(c, s, o->path, r->kernel, r->calls)))
 			continue;
 		*out = r->cause;
@@ -480,42 +465,18 @@ int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, con
 	return classify(c, s, path, state, syscall, out, e);
 }
 
-static int any_frame(const struct stacks *s, uint32_t path, regex_t *const *v, size_t n)
+static int any_match(regex_t *const *v, size_t n, const char *name)
 {
-	for (; path && n; path = s->paths.v[path].parent) {
-		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
-		if (f->kind == FRAME_KERNEL || !f->name)
-			continue;
-		for (size_t i = 0; i < n; i++)
-			if (!regexec(v[i], strtab_get(&s->strings, f->name), 0, NULL, 0))
-				return 1;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (!regexec(v[i], name, 0, NULL, 0))
+			return 1;
 	return 0;
 }
 
-int causes_idle_asked(const struct causes *c)
+unsigned causes_asked(const struct causes *c, const char *function)
 {
-	return c->idle_re.n != 0;
-}
-
-int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, const char *comm)
-{
-	struct seen seen;
-	int work = any_frame(s, path, c->work_re.v, c->work_re.n);
-	if (work || any_frame(s, path, c->idle_re.v, c->idle_re.n))
-		return work ? VERDICT_WORK : VERDICT_IDLE_ASKED;
-	if (look(c, s, path, &seen))
-		return ERR_NOMEM;
-	for (size_t i = 0; i < c->rules.n; i++) {
-		const struct rule *r = &c->rules.v[i];
-		if (r->kind == RULE_CAUSE ||
-		    (r->user == NO_TERM && r->kernel == NO_TERM && !r->comm) ||
-		    !has(seen.all, r->user) || !has(seen.all, r->kernel) ||
-		    (r->comm && !globs_match(r->comm, comm)))
-			continue;
-		return r->kind == RULE_WORK ? VERDICT_WORK : VERDICT_IDLE;
-	}
-	return VERDICT_NONE;
+	return (any_match(c->work_re.v, c->work_re.n, function) ? ASKED_FOR_WORK : 0) |
+	       (any_match(c->idle_re.v, c->idle_re.n, function) ? ASKED_FOR_IDLE : 0);
 }
 
 const char *causes_missing(const struct causes *c, enum cause cause)
@@ -616,5 +577,5 @@ int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 	}
 	u64map_release(&memo.waits);
 	u64map_release(&memo.wakeups);
-	return r ? r : idle_apply(c, tl, e);
+	return r ? r : sites_apply(c, tl, e);
 }

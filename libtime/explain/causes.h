@@ -1,15 +1,15 @@
 /*
- * causes.h - the mechanism of a wait, and whether it is idle, by the table in causes.rules.
+ * causes.h - the mechanism of a wait, by the table in causes.rules.
  *
  *	struct causes *c;
  *	causes_new(&c, &e);                 // the built-in table
  *	causes_load(c, "my.rules", &e);     // --causes
  *	causes_work_frame(c, "^compact_", &e);
- *	causes_apply(c, &tl, &e);           // cause and OFF_IDLE of every interval
+ *	causes_apply(c, &tl, &e);           // cause and wait site of every interval
  *	causes_free(c);
  *
- * causes.rules is the documentation of both: the rules' form, their precedence, and what idle
- * means exactly.
+ * causes.rules is the documentation of the rules: their form and their precedence; sites.h says
+ * which waits are idle.
  */
 #ifndef LIBTIME_EXPLAIN_CAUSES_H
 #define LIBTIME_EXPLAIN_CAUSES_H
@@ -38,8 +38,9 @@ int causes_roles(const struct causes *c, struct timeline *tl, struct err *e);
 /* The same from memory; `name` is for messages. */
 int causes_parse(struct causes *c, const char *text, size_t n, const char *name, struct err *e);
 
-/* --idle-frame and --work-frame: a wait with a user frame that matches this POSIX extended
- * regular expression is (not) idle. May be given several times. ERR_USAGE, ERR_NOMEM. */
+/* --idle-frame: a wait whose innermost application function (where its stack shows none, whose
+ * user frame) matches this POSIX extended regular expression is idle. --work-frame: one with
+ * any user frame that matches is not. May be given several times. ERR_USAGE, ERR_NOMEM. */
 int causes_idle_frame(struct causes *c, const char *re, struct err *e);
 int causes_work_frame(struct causes *c, const char *re, struct err *e);
 
@@ -49,32 +50,24 @@ int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, con
 		    const char *syscall, enum cause *out, struct err *e);
 
 /*
- * Set `cause` of every interval (CAUSE_RUNQUEUE stays as the state machine set it) and
- * OFF_IDLE, by the rule in the head of causes.rules. The timeline must be finished. ERR_NOMEM.
+ * Set `cause` of every interval (CAUSE_RUNQUEUE stays as the state machine set it), then its
+ * wait site (sites_apply). The timeline must be finished. ERR_NOMEM.
  */
 int causes_apply(struct causes *c, struct timeline *tl, struct err *e);
 
-/* 1 for the mechanisms a base loop may wait in. */
+/* 1 for sleep, poll, cond, semaphore, net, pipe, child and signal: a thread that waits for work
+ * waits in one of these. */
 int cause_may_idle(unsigned int cause);
 
 /* What to say about a cause when the interval's user stack is missing; "" for nothing. Life:
  * the causes'. */
 const char *causes_missing(const struct causes *c, enum cause cause);
 
-/* Frame evaluation for idle.c: the rules of `work` and `idle` and the two options, over all
- * frames of a path (the options: its user frames). ERR_NOMEM. */
-enum idle_verdict {
-	VERDICT_NONE,       /* no rule says */
-	VERDICT_WORK,       /* never idle */
-	VERDICT_IDLE,       /* a base loop, where the cause is one it may wait in */
-	VERDICT_IDLE_ASKED, /* by --idle-frame: whatever the cause */
+/* Which of the two options name a function. */
+enum frame_asked {
+	ASKED_FOR_WORK = 1,
+	ASKED_FOR_IDLE = 2,
 };
-int causes_verdict(struct causes *c, const struct stacks *s, uint32_t path, const char *comm);
-
-/* 1 when --idle-frame was given. */
-int causes_idle_asked(const struct causes *c);
-
-/* idle.c: OFF_IDLE of every interval whose cause is set. ERR_NOMEM. */
-int idle_apply(struct causes *c, struct timeline *tl, struct err *e);
+unsigned causes_asked(const struct causes *c, const char *function);
 
 #endif

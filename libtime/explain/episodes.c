@@ -13,70 +13,13 @@ const char *episode_kind_name(unsigned int kind)
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
-/* --- filters -------------------------------------------------------------------------------
- */
-
-static int has_id(const int32_t *v, size_t n, int32_t x)
-{
-	for (size_t i = 0; i < n; i++)
-		if (v[i] == x)
-			return 1;
-	return !n;
-}
-
-static int has_cpu(const struct timeline *tl, const struct episode_query *q, uint16_t a,
-		   uint16_t b)
-{
-	if (q->ncpus && tl->parts.n) {
-		a = timeline_cpu(tl, a);
-		b = timeline_cpu(tl, b);
-	}
-	for (size_t i = 0; i < q->ncpus; i++)
-		if (q->cpus[i] == a || q->cpus[i] == b)
-			return 1;
-	return !q->ncpus;
-}
-
-static int has_comm(const struct timeline *tl, const struct episode_query *q, uint32_t comm)
-{
-	const char *name = strtab_get(&tl->stacks->strings, comm);
-	for (size_t i = 0; i < q->ncomms; i++)
-		if (!strcmp(q->comms[i], name))
-			return 1;
-	return !q->ncomms;
-}
-
-static int has_thread(const struct timeline *tl, const struct episode_query *q, uint32_t thread)
-{
-	const struct tl_thread *t = &tl->threads.v[thread];
-	return !(t->flags & THREAD_IDLE_TASK) && has_id(q->pids, q->npids, t->pid) &&
-	       has_id(q->tids, q->ntids, t->tid);
-}
-
-/* Cut [*start, *end) at --time. 0 when nothing is left; *flags gets OFF_OPEN when cut. */
-static int clip(const struct episode_query *q, uint64_t *start, uint64_t *end, uint8_t *flags)
-{
-	uint64_t stop = q->stop_ns ? q->stop_ns : UINT64_MAX;
-	if (*end <= q->start_ns || *start >= stop)
-		return 0;
-	if (*start < q->start_ns || *end > stop)
-		*flags |= OFF_OPEN;
-	if (*start < q->start_ns)
-		*start = q->start_ns;
-	if (*end > stop)
-		*end = stop;
-	return *end > *start;
-}
-
 /* --- collecting ----------------------------------------------------------------------------
  */
 
 struct collector {
 	const struct timeline *tl;
-	const struct episode_query *q;
+	const struct population *of;
 	struct episodes *out;
-	struct u64map hidden_index; /* comm << 32 | path → sums */
-	VEC(struct hidden) hidden;  /* idle time by stack */
 };
 
 static int add_episode(struct collector *c, const struct episode *ep)
@@ -93,60 +36,57 @@ static int add_episode(struct collector *c, const struct episode *ep)
 	return 0;
 }
 
-static int hide_idle(struct collector *c, const struct off *o, uint64_t ns)
-{
-	uint64_t key = (uint64_t)o->comm << 32 | o->path;
-	uint32_t i;
-	c->out->idle.count++;
-	c->out->idle.ns += ns;
-	if (!u64map_get(&c->hidden_index, key, &i)) {
-		i = (uint32_t)c->hidden.n;
-		if (vec_push(&c->hidden, ((struct hidden){.path = o->path, .comm = o->comm})) ||
-		    u64map_put(&c->hidden_index, key, i))
-			return ERR_NOMEM;
-	}
-	c->hidden.v[i].path_ns += ns;
-	return 0;
-}
-
 static void hide_system(struct episodes *out, uint64_t ns)
 {
-	out->system.count++;
-	out->system.ns += ns;
+	out->apart.system++;
+	out->apart.system_ns += ns;
+}
+
+/* Count what is set apart of a wait, and leave the rest of it in *w. An unclear wait counts in
+ * full among both. */
+static int set_apart(struct collector *c, struct wait *w)
+{
+	enum apart apart = w->apart;
+	uint64_t whole = w->end - w->start;
+	int open = w->open, clean = !open && !(w->off->flags & OFF_SUSPECT);
+	uint64_t ns = wait_take_apart(w);
+	if ((apart == APART_NOT || apart == APART_UNCLEAR) && whole && clean &&
+	    vec_push(&c->out->both, whole))
+		return ERR_NOMEM;
+	return ns ? site_sums_add(&c->out->apart.by[apart], w->off, ns, open) : 0;
 }
 
 static int take_wait(struct collector *c, uint32_t i)
 {
 	const struct off *o = &c->tl->off.v[i];
+	struct wait w;
+	if (!population_has_thread(c->of, c->tl, o->thread, o->comm) ||
+	    !population_wait(c->of, c->tl, o, &w))
+		return 0;
+	if (population_hides_thread(c->of, c->tl, o->thread)) {
+		hide_system(c->out, w.end - w.start);
+		return 0;
+	}
+	enum apart apart = w.apart;
+	if (set_apart(c, &w))
+		return ERR_NOMEM;
+	if (w.start == w.end)
+		return 0;
+	if (apart == APART_IDLE && !w.open && !(o->flags & OFF_SUSPECT) &&
+	    vec_push(&c->out->both, w.end - w.start))
+		return ERR_NOMEM;
 	struct episode ep = {
-		.start_ns = o->start_ns,
-		.end_ns = o->end_ns,
+		.start_ns = w.start,
+		.end_ns = w.end,
 		.thread = o->thread,
 		.end_thread = o->thread,
 		.comm = o->comm,
 		.at = i,
 		.cpu = o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out,
-		.flags = o->flags & (OFF_OPEN | OFF_SUSPECT),
+		.flags = (uint8_t)((o->flags & OFF_SUSPECT) | (w.open ? OFF_OPEN : 0)),
 		.unknown = o->unknown != KNOWN,
+		.unended = w.unended != 0,
 	};
-	uint64_t idle = off_idle_ns(o), hidden_end = o->start_ns + idle;
-	uint64_t hidden_start = o->start_ns;
-	uint8_t ignored = 0;
-	if (!has_comm(c->tl, c->q, o->comm) || !has_cpu(c->tl, c->q, o->cpu_in, o->cpu_out))
-		return 0;
-	if (c->tl->threads.v[o->thread].flags & THREAD_SYSTEM && !c->q->system) {
-		if (clip(c->q, &ep.start_ns, &ep.end_ns, &ignored))
-			hide_system(c->out, episode_ns(&ep));
-		return 0;
-	}
-	if (idle && !c->q->idle) {
-		ep.start_ns = hidden_end;
-		if (clip(c->q, &hidden_start, &hidden_end, &ignored) &&
-		    hide_idle(c, o, hidden_end - hidden_start))
-			return ERR_NOMEM;
-	}
-	if (!clip(c->q, &ep.start_ns, &ep.end_ns, &ep.flags))
-		return 0;
 	return add_episode(c, &ep);
 }
 
@@ -162,9 +102,8 @@ static int has_labels(const struct timeline *tl, const struct episode_query *q, 
 int episodes_takes_thread(const struct timeline *tl, const struct episode_query *q,
 			  uint32_t thread)
 {
-	const struct tl_thread *t = &tl->threads.v[thread];
-	return has_thread(tl, q, thread) && has_comm(tl, q, t->comm) &&
-	       (q->system || !(t->flags & THREAD_SYSTEM));
+	return population_has_thread(&q->of, tl, thread, tl->threads.v[thread].comm) &&
+	       !population_hides_thread(&q->of, tl, thread);
 }
 
 int episodes_only_thread(const struct timeline *tl, const struct episode_query *q,
@@ -198,13 +137,21 @@ static void as_window(struct episode *ep)
 	ep->unknown = 0;
 }
 
+static int clip(const struct collector *c, struct episode *ep)
+{
+	int cut = 0;
+	int some = population_clip(c->of, &ep->start_ns, &ep->end_ns, &cut);
+	ep->flags |= cut ? OFF_OPEN : 0;
+	return some;
+}
+
 static int take_span(struct collector *c, uint32_t i)
 {
 	const struct tl_span *s = &c->tl->spans.v[i];
-	int window = c->q->kind == EPISODE_WINDOW;
+	int window = c->out->query.kind == EPISODE_WINDOW;
 	uint32_t thread = s->thread;
-	if (s->name != c->q->span ||
-	    (!window && !episodes_span_thread(c->tl, c->q, i, &thread)))
+	if (s->name != c->out->query.span ||
+	    (!window && !episodes_span_thread(c->tl, &c->out->query, i, &thread)))
 		return 0;
 	struct episode ep = {
 		.start_ns = s->start_ns,
@@ -220,48 +167,48 @@ static int take_span(struct collector *c, uint32_t i)
 	};
 	if (window)
 		as_window(&ep);
-	if (thread != TL_NONE &&
-	    (!has_comm(c->tl, c->q, ep.comm) || !has_thread(c->tl, c->q, thread)))
+	if (thread != TL_NONE && !population_has_thread(c->of, c->tl, thread, ep.comm))
 		return 0;
-	if (c->q->ncpus && thread != TL_NONE) {
+	if (c->of->ncpus && thread != TL_NONE) {
 		uint16_t cpu = timeline_cpu_at(c->tl, thread, s->start_ns);
-		if (!has_cpu(c->tl, c->q, cpu, cpu))
+		if (!population_has_cpu(c->of, c->tl, cpu, cpu))
 			return 0;
 	}
-	if (!has_labels(c->tl, c->q, i) || !clip(c->q, &ep.start_ns, &ep.end_ns, &ep.flags))
+	if (!has_labels(c->tl, &c->out->query, i) || !clip(c, &ep))
 		return 0;
 	return add_episode(c, &ep);
 }
 
 /* --- activations: what lies between two idle waits of a thread */
 
-struct stay {
+struct activation {
 	struct episode ep;
 	int begun;
 };
 
-static int end_stay(struct collector *c, struct stay *s, uint64_t end_ns, uint8_t flags)
+static int end_activation(struct collector *c, struct activation *a, uint64_t end_ns,
+			  uint8_t flags)
 {
-	s->ep.end_ns = end_ns;
-	s->ep.flags |= flags;
-	int begun = s->begun;
-	s->begun = 0;
-	if (!begun || end_ns <= s->ep.start_ns || !has_cpu(c->tl, c->q, s->ep.cpu, s->ep.cpu) ||
-	    !clip(c->q, &s->ep.start_ns, &s->ep.end_ns, &s->ep.flags))
+	a->ep.end_ns = end_ns;
+	a->ep.flags |= flags;
+	int begun = a->begun;
+	a->begun = 0;
+	if (!begun || end_ns <= a->ep.start_ns ||
+	    !population_has_cpu(c->of, c->tl, a->ep.cpu, a->ep.cpu) || !clip(c, &a->ep))
 		return 0;
-	if (c->tl->threads.v[s->ep.thread].flags & THREAD_SYSTEM && !c->q->system) {
-		hide_system(c->out, episode_ns(&s->ep));
+	if (population_hides_thread(c->of, c->tl, a->ep.thread)) {
+		hide_system(c->out, episode_ns(&a->ep));
 		return 0;
 	}
-	return add_episode(c, &s->ep);
+	return add_episode(c, &a->ep);
 }
 
-static void begin_stay(struct stay *s, const struct off *o)
+static void begin_activation(struct activation *a, const struct off *o)
 {
 	/* the waking of an idle wait cut by the end was never seen */
-	s->begun = !(o->flags & OFF_OPEN) || off_runnable_ns(o);
-	s->ep = (struct episode){
-		.start_ns = o->start_ns + off_idle_ns(o),
+	a->begun = !(o->flags & OFF_OPEN) || off_runnable_ns(o);
+	a->ep = (struct episode){
+		.start_ns = o->start_ns + (o->unknown ? off_ns(o) : o->blocked_ns),
 		.thread = o->thread,
 		.end_thread = o->thread,
 		.comm = o->comm,
@@ -272,40 +219,50 @@ static void begin_stay(struct stay *s, const struct off *o)
 	};
 }
 
+/* The idle wait before or after an activation; CPUs are asked of activations. */
+static int take_bound(struct collector *c, const struct off *o)
+{
+	struct population all = {.start_ns = c->of->start_ns, .stop_ns = c->of->stop_ns};
+	struct wait w;
+	if (c->tl->threads.v[o->thread].flags & THREAD_SYSTEM ||
+	    !population_wait(&all, c->tl, o, &w))
+		return 0;
+	enum apart apart = o->flags & OFF_IDLE ? APART_IDLE : APART_UNCLEAR;
+	w.apart = apart;
+	int open = w.open;
+	uint64_t ns = wait_take_apart(&w);
+	return ns ? site_sums_add(&c->out->apart.by[apart], o, ns, open) : 0;
+}
+
 static int take_activations(struct collector *c, uint32_t thread)
 {
 	const struct tl_thread *t = &c->tl->threads.v[thread];
-	struct stay s = {.begun = 0};
+	struct activation a = {.begun = 0};
 	int any = 0;
-	if (!has_comm(c->tl, c->q, t->comm))
-		return 0;
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &c->tl->off.v[i];
-		uint64_t from = o->start_ns, to = from + off_idle_ns(o);
-		uint8_t ignored = 0;
-		if (!(o->flags & OFF_IDLE)) {
-			s.ep.flags |= o->flags & (OFF_SUSPECT | OFF_OPEN);
-			s.ep.unknown |= o->unknown != KNOWN;
+		if (!(o->flags & (OFF_IDLE | OFF_LOOP))) {
+			a.ep.flags |= o->flags & (OFF_SUSPECT | OFF_OPEN);
+			a.ep.unknown |= o->unknown != KNOWN;
 			continue;
 		}
 		any = 1;
-		if (end_stay(c, &s, o->start_ns, 0) ||
-		    (!(t->flags & THREAD_SYSTEM) && clip(c->q, &from, &to, &ignored) &&
-		     hide_idle(c, o, to - from)))
+		if (end_activation(c, &a, o->start_ns, 0) || take_bound(c, o))
 			return ERR_NOMEM;
-		begin_stay(&s, o);
+		begin_activation(&a, o);
 	}
-	return any ? end_stay(c, &s, t->last_ns, t->flags & THREAD_EXITED ? 0 : OFF_OPEN) : 0;
+	return any ? end_activation(c, &a, t->last_ns, t->flags & THREAD_EXITED ? 0 : OFF_OPEN)
+		   : 0;
 }
 
 static int take_thread(struct collector *c, uint32_t thread)
 {
 	const struct tl_thread *t = &c->tl->threads.v[thread];
 	int r = 0;
-	if (!has_thread(c->tl, c->q, thread))
-		return 0;
-	if (c->q->kind == EPISODE_ACTIVATION)
-		return take_activations(c, thread);
+	if (c->out->query.kind == EPISODE_ACTIVATION)
+		return population_has_thread(c->of, c->tl, thread, t->comm)
+			       ? take_activations(c, thread)
+			       : 0;
 	for (uint32_t i = 0; !r && i < t->off_n; i++)
 		r = take_wait(c, t->off_first + i);
 	return r;
@@ -366,23 +323,10 @@ static int count_threads(struct collector *c)
 	return r;
 }
 
-static void largest_hidden(struct collector *c)
-{
-	struct hidden *out = &c->out->idle;
-	for (size_t i = 0; i < c->hidden.n; i++) {
-		const struct hidden *h = &c->hidden.v[i];
-		if (h->path_ns <= out->path_ns)
-			continue;
-		out->path_ns = h->path_ns;
-		out->path = h->path;
-		out->comm = h->comm;
-	}
-}
-
 int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 		     struct episodes *out, struct err *e)
 {
-	struct collector c = {.tl = tl, .q = q, .out = out};
+	struct collector c = {.tl = tl, .of = &out->query.of, .out = out};
 	int r = 0;
 	*out = (struct episodes){.query = *q};
 	if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)
@@ -396,10 +340,11 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	if (!r)
 		r = sort_u64(out->dirty.v, out->dirty.n);
 	if (!r)
+		r = sort_u64(out->both.v, out->both.n);
+	if (!r)
+		r = set_apart_finish(&out->apart);
+	if (!r)
 		r = count_threads(&c);
-	largest_hidden(&c);
-	u64map_release(&c.hidden_index);
-	vec_release(&c.hidden);
 	if (r)
 		episodes_release(out);
 	return r ? err_nomem(e) : 0;
@@ -410,6 +355,8 @@ void episodes_release(struct episodes *x)
 	vec_release(&x->v);
 	vec_release(&x->clean);
 	vec_release(&x->dirty);
+	vec_release(&x->both);
+	set_apart_release(&x->apart);
 }
 
 size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t max)
@@ -462,6 +409,11 @@ uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, in
 	if (with_dirty && x->dirty.n)
 		return ranked(x, percentile_rank(x->clean.n + x->dirty.n, millipercent));
 	return x->clean.n ? x->clean.v[percentile_rank(x->clean.n, millipercent) - 1] : 0;
+}
+
+uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t millipercent)
+{
+	return x->both.n ? x->both.v[percentile_rank(x->both.n, millipercent) - 1] : 0;
 }
 
 static int mostly_dirty(const struct episodes *x, uint64_t threshold)
@@ -520,7 +472,8 @@ static int is_picked(const struct episodes *x, const struct timeline *tl,
 	if (pick->kind == PICK_KEY)
 		return key ? key == pick->key_text : ep->key && ep->key == pick->key;
 	return episode_ns(ep) >= threshold &&
-	       (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)) || pick->dirty);
+	       (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)) || pick->dirty ||
+		(ep->unended && !(ep->flags & OFF_SUSPECT)));
 }
 
 int episodes_select(const struct episodes *x, const struct timeline *tl,

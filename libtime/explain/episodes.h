@@ -1,13 +1,14 @@
 /*
  * episodes.h - a timeline → the population that `tail` ranks, its percentiles, and the worst.
  *
- *	timeline ─► episodes_collect (filters, idle and system hidden, open and suspect apart)
+ *	timeline ─► episodes_collect (population.h; open and suspect ones apart)
  *	         ─► episodes_percentile ─► episodes_select ─► chain.h explains the selected
  *
- * An episode is one wait (an off-CPU interval less its idle part), one span (work between two
- * events), or one activation (a thread's stay between the wakeup out of an idle wait and its
- * next idle wait; it starts at the waking). Percentiles are nearest rank in integers: pX of n
- * episodes is the ⌈X/100·n⌉-th smallest, X in thousandths of a percent.
+ * An episode is one wait (an off-CPU interval less what population.h sets apart of it), one
+ * span (work between two events), or one activation (a thread's stay between the wakeup out of
+ * an idle wait and its next idle wait; it starts at the waking; waits at an unclear site that
+ * looks like a loop bound it, too). Percentiles are nearest rank in integers: pX of n episodes
+ * is the ⌈X/100·n⌉-th smallest, X in thousandths of a percent.
  *
  * Open episodes (cut by the recording's or --time's edge) and suspect ones (touched by lost
  * records or holes) are not known in full: an open one lasted longer; where records are
@@ -17,7 +18,7 @@
 #ifndef LIBTIME_EXPLAIN_EPISODES_H
 #define LIBTIME_EXPLAIN_EPISODES_H
 
-#include "libtime/sched/timeline.h"
+#include "libtime/explain/population.h"
 
 enum episode_kind {
 	EPISODE_WAIT,
@@ -44,15 +45,7 @@ struct episode_query {
 	 * one; alone 0: they do not */
 	int alone;
 	uint32_t alone_thread;
-	const char *const *comms; /* filters of the population; n 0 = all */
-	size_t ncomms;
-	const int32_t *pids, *tids;
-	size_t npids, ntids;
-	const uint32_t *cpus; /* a wait: left or came back on one of them; else ran at first */
-	size_t ncpus;
-	uint64_t start_ns,
-		stop_ns;  /* [start, stop) on the recording's clock; stop 0 = no end */
-	int idle, system; /* show what is hidden otherwise */
+	struct population of; /* of an activation or span, --cpu: where it ran at first */
 };
 
 struct episode {
@@ -65,24 +58,19 @@ struct episode {
 	uint16_t cpu;                /* where a wait came back; TL_NOCPU = not told */
 	uint8_t flags;               /* OFF_OPEN, OFF_SUSPECT */
 	uint8_t unknown;             /* part of its time is of state unknown */
-};
-
-/* A sum of what is hidden, and its largest stack. */
-struct hidden {
-	uint64_t count, ns;
-	uint64_t path_ns;
-	uint32_t path, comm; /* strings id; path 0 = none */
+	uint8_t unended; /* a wait that began, and was not over when the recording ended */
 };
 
 struct episodes {
 	struct episode_query query;  /* as collected */
-	VEC(struct episode) v;       /* clean ones and others, by thread and time */
+	VEC(struct episode) v;       /* work: clean ones and others, by thread and time */
 	VEC(uint64_t) clean;         /* durations, ascending */
 	VEC(uint64_t) dirty;         /* those of open and suspect episodes, ascending */
+	VEC(uint64_t) both;          /* of waits: clean ones, unclear ones in full, ascending */
 	uint64_t open, suspect;      /* episodes; both counts one that is both */
 	uint64_t unknown;            /* clean ones with time of unknown state */
 	uint64_t threads, processes; /* distinct, of v */
-	struct hidden idle, system;
+	struct set_apart apart;      /* the waits that are not in v, or only their late parts */
 };
 
 /* Collect the population. The timeline must be finished and have its causes. On failure
@@ -115,6 +103,9 @@ static inline uint64_t percentile_needs(uint32_t millipercent)
 /* pX of the clean population, or with the open and suspect ones in it, as long as they were
  * seen. 0 when there is none. */
 uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty);
+
+/* pX of x->both. */
+uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t millipercent);
 
 /* Which episodes are the tail. */
 struct episode_pick {

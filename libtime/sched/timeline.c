@@ -30,6 +30,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->marks);
 	vec_release(&tl->losses);
 	vec_release(&tl->totals);
+	vec_release(&tl->sites);
 	vec_release(&tl->parts);
 	vec_release(&tl->syscalls);
 	u64map_release(&tl->syscall_of);
@@ -705,4 +706,56 @@ uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key)
 		if (tl->labels.v[i].key == key)
 			return tl->labels.v[i].value;
 	return 0;
+}
+
+const char *site_verdict_name(unsigned int verdict)
+{
+	static const char *const names[] = {"work", "idle", "unclear"};
+	ENTRIES(names, SITE_VERDICTS);
+	return verdict < SITE_VERDICTS ? names[verdict] : "";
+}
+
+const char *site_reason_name(unsigned int reason)
+{
+	static const char *const names[] = {"cause",
+					    "--work-frame",
+					    "known work wait",
+					    "inside work",
+					    "connected socket",
+					    "--idle-frame",
+					    "takes work",
+					    "program's loop",
+					    "accepted socket",
+					    "no frame",
+					    "library's loop",
+					    "frame pointers",
+					    "asks, is answered",
+					    "ended by packets",
+					    "timer",
+					    "few waits",
+					    "no evidence"};
+	ENTRIES(names, SITE_REASONS);
+	return reason < SITE_REASONS ? names[reason] : "";
+}
+
+const char *stack_kind_name(unsigned int kind)
+{
+	static const char *const names[] = {"", "frame pointers", "dwarf", "lbr"};
+	ENTRIES(names, STACK_KINDS);
+	return kind < STACK_KINDS ? names[kind] : "";
+}
+
+const struct tl_site *timeline_site(const struct timeline *tl, uint32_t site)
+{
+	static const struct tl_site none = {0};
+	return site < tl->sites.n ? &tl->sites.v[site] : &none;
+}
+
+uint8_t site_flags(const struct tl_site *site)
+{
+	if (site->verdict == SITE_IDLE)
+		return OFF_IDLE;
+	if (site->verdict != SITE_UNCLEAR)
+		return 0;
+	return (uint8_t)(OFF_UNCLEAR | (site->loop ? OFF_LOOP : 0));
 }

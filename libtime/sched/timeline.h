@@ -52,9 +52,12 @@ enum unknown_reason {
 enum off_flag {
 	OFF_OPEN = 1,      /* cut by the first or last record, or by --time */
 	OFF_SUSPECT = 2,   /* touched by lost records, a hole or a throttled event */
-	OFF_IDLE = 4,      /* blocked part: waiting for work at the thread's base loop */
+	OFF_IDLE = 4,      /* of an idle site: the blocked part waits for work */
 	OFF_RUNNING = 8,   /* switched out in a running state: runnable is preempted time */
 	OFF_NO_STACK = 16, /* the switch-out carried no callchain */
+	OFF_UNCLEAR = 32,  /* of an unclear site: the blocked part may wait for work */
+	OFF_LOOP = 64,     /* of an unclear site that looks like its thread's loop */
+	OFF_SITE = OFF_IDLE | OFF_UNCLEAR | OFF_LOOP, /* what its site says */
 };
 
 /* What the first argument of the system call that a thread waits in is; names in
@@ -79,7 +82,7 @@ enum wait_arg {
 
 /* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
  * it on one. Where `unknown` is set the whole length is of state unknown and blocked_ns is 0;
- * else off = blocked + runnable and runnable = end - start - blocked. 64 bytes. */
+ * else off = blocked + runnable and runnable = end - start - blocked. 72 bytes. */
 struct off {
 	uint64_t start_ns, end_ns;
 	uint64_t blocked_ns;
@@ -99,8 +102,50 @@ struct off {
 	uint8_t arg_kind; /* enum wait_arg: of `arg` */
 	uint16_t syscall; /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
 	uint16_t arg;     /* index of timeline.args: see off_arg */
+	uint32_t site;    /* index of timeline.sites; 0 = none */
 };
-SIZE_IS(struct off, 64);
+SIZE_IS(struct off, 72);
+
+/* Does a wait site's waiting belong to a piece of work? */
+enum site_verdict {
+	SITE_WORK,
+	SITE_IDLE,
+	SITE_UNCLEAR,
+	SITE_VERDICTS,
+};
+
+/* Why; docs/tail.md has the rule, sites.h its lines. */
+enum site_reason {
+	REASON_CAUSE,          /* work: of a cause that nothing waits for work in */
+	REASON_WORK_FRAME,     /* work: --work-frame */
+	REASON_WORK_WAIT,      /* work: a frame known to be part of work */
+	REASON_INSIDE_WORK,    /* work: below a function that does other work, too */
+	REASON_CONNECTED,      /* work: a socket that this side connected */
+	REASON_IDLE_FRAME,     /* idle: --idle-frame */
+	REASON_TAKES_WORK,     /* idle: a frame known to fetch the next piece of work */
+	REASON_PROGRAM_LOOP,   /* idle: a program's own loop waits directly */
+	REASON_ACCEPTED,       /* idle: a socket that was accepted or is listened on */
+	REASON_NO_FRAME,       /* unclear: the stacks show no function of the program */
+	REASON_LIBRARY_LOOP,   /* unclear: an event library's loop; replies arrive there, too */
+	REASON_FRAME_POINTERS, /* unclear: stacks by frame pointers may lack callers */
+	REASON_ANSWERED,       /* unclear: most were ended by whom the thread had woken */
+	REASON_PACKETS,        /* unclear: most were ended by packets */
+	REASON_TIMER,          /* unclear: a sleep */
+	REASON_FEW,            /* unclear: too few waits */
+	REASON_NOTHING,        /* unclear: nothing tells */
+	SITE_REASONS,
+};
+
+/* A place where threads of one role wait; the same verdict holds for all waits there. */
+struct tl_site {
+	uint32_t program; /* strings id: the process's name */
+	uint32_t role;    /* strings id: the thread's outermost function, or its name */
+	uint32_t frame;   /* frame id: the function that waits, or the one known; 0 = none */
+	uint8_t cause, verdict, reason;
+	uint8_t loop;             /* unclear, but looks like its thread's loop */
+	uint64_t waits;           /* intervals with blocked time */
+	uint64_t wait_ns, max_ns; /* their blocked time, and the longest */
+};
 
 enum thread_flag {
 	THREAD_KERNEL = 1,   /* a kernel thread */
@@ -143,9 +188,19 @@ struct tl_event_sample {
 	uint16_t cpu;
 };
 
+/* How an event's user stacks were taken. */
+enum stack_kind {
+	STACKS_NONE,
+	STACKS_FRAME_POINTERS,
+	STACKS_DWARF, /* unwound from a copy of the stack */
+	STACKS_LBR,
+	STACK_KINDS,
+};
+
 struct tl_event {                  /* an event of the recording (perf's evsel) */
 	uint32_t name;             /* strings id */
 	uint8_t tracepoint, sched; /* sched: its records went into the state machine */
+	uint8_t stacks;            /* enum stack_kind */
 };
 
 struct tl_span {
@@ -245,11 +300,10 @@ enum timeline_flag {
 	TL_HAS_RECORDS = 4, /* SWITCH records (--switch-events) */
 	TL_HAS_WAKING = 8,
 	TL_HAS_WAKEUP = 16,
-	TL_SAMPLED = 32,           /* sched_switch was sampled: not every switch is there */
-	TL_HAS_TOTALS = 64,        /* --off-cpu, accumulated */
-	TL_HAS_DIRECT = 128,       /* --off-cpu, direct */
-	TL_SOME_CPUS = 256,        /* recorded with -C: threads run unseen on the others */
-	TL_NO_EVENT_SAMPLES = 512, /* of a store that an older perfkit made */
+	TL_SAMPLED = 32,     /* sched_switch was sampled: not every switch is there */
+	TL_HAS_TOTALS = 64,  /* --off-cpu, accumulated */
+	TL_HAS_DIRECT = 128, /* --off-cpu, direct */
+	TL_SOME_CPUS = 256,  /* recorded with -C: threads run unseen on the others */
 };
 
 struct timeline {
@@ -267,6 +321,7 @@ struct timeline {
 	VEC(struct tl_mark) marks;
 	VEC(struct tl_loss) losses;
 	VEC(struct tl_off_total) totals;
+	VEC(struct tl_site) sites;      /* of causes_apply; [0] stands for none */
 	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not told) */
 	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
 	struct u64map syscall_of;       /* the other way */
@@ -417,6 +472,18 @@ static inline uint64_t off_arg(const struct timeline *tl, const struct off *o)
 {
 	return o->arg_kind != ARG_NONE && o->arg < tl->args.n ? tl->args.v[o->arg] : 0;
 }
+
+/* "work", "idle", "unclear"; "program's loop", ...; "dwarf", ...; "" past the
+ * end, and for no stacks. */
+const char *site_verdict_name(unsigned int verdict);
+const char *site_reason_name(unsigned int reason);
+const char *stack_kind_name(unsigned int kind);
+
+/* A site by its index; an empty one, which is work, where there is none. */
+const struct tl_site *timeline_site(const struct timeline *tl, uint32_t site);
+
+/* The bits of OFF_SITE that the waits of a site have. */
+uint8_t site_flags(const struct tl_site *site);
 
 /* The parts of one interval. */
 static inline uint64_t off_ns(const struct off *o)

@@ -7,7 +7,7 @@ struct join {
 	struct timeline *tl;
 	const struct timeline *more;
 	struct tl_part part; /* of `more` */
-	uint32_t span;       /* the first of its spans */
+	uint32_t span, site; /* the first of its spans */
 	VEC(uint16_t) event; /* number of `more` → of `tl` */
 	VEC(uint16_t) syscall;
 	VEC(uint16_t) arg;
@@ -98,6 +98,16 @@ static int join_states(struct join *j)
 	return 0;
 }
 
+static int join_sites(struct join *j)
+{
+	struct timeline *tl = j->tl;
+	j->site = tl->sites.n ? (uint32_t)tl->sites.n - 1 : 0;
+	for (size_t i = tl->sites.n ? 1 : 0; i < j->more->sites.n; i++)
+		if (vec_push(&tl->sites, j->more->sites.v[i]))
+			return ERR_NOMEM;
+	return 0;
+}
+
 static int join_threads(struct join *j, struct err *e)
 {
 	uint32_t off0 = (uint32_t)j->tl->off.n;
@@ -122,6 +132,7 @@ static int join_threads(struct join *j, struct err *e)
 		o.state = j->state[o.state];
 		o.syscall = j->syscall.v[o.syscall];
 		o.arg = o.arg < j->arg.n ? j->arg.v[o.arg] : 0;
+		o.site += o.site ? j->site : 0;
 		j->tl->off.v[j->tl->off.n++] = o;
 	}
 	return 0;
@@ -241,7 +252,7 @@ int timeline_join(struct timeline *tl, const struct timeline *more, struct err *
 		r = add_part(tl, more, &j.part, e);
 	if (!r)
 		r = join_events(&j, e);
-	if (!r && join_states(&j))
+	if (!r && (join_states(&j) || join_sites(&j)))
 		r = err_nomem(e);
 	if (!r)
 		r = join_threads(&j, e);

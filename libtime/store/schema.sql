@@ -1,8 +1,8 @@
--- The store of perfkit, PRAGMA user_version 2. docs/store.md describes every column.
+-- The store of perfkit, PRAGMA user_version 3. docs/store.md describes every column.
 -- Times (*_ns) are nanoseconds on the recording's clock; ids are local to this file.
 -- Everything up to the line of dashes is made before loading, the rest after it.
 PRAGMA application_id = 0x70666b74; -- "pfkt"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
@@ -32,7 +32,8 @@ CREATE TABLE threads(
 CREATE TABLE selected_events(
 	id INTEGER PRIMARY KEY,
 	recording_id INTEGER NOT NULL REFERENCES recordings(id),
-	name TEXT NOT NULL, tracepoint INTEGER NOT NULL, sched INTEGER NOT NULL);
+	name TEXT NOT NULL, tracepoint INTEGER NOT NULL, sched INTEGER NOT NULL,
+	stacks TEXT);
 
 CREATE TABLE dsos(
 	id INTEGER PRIMARY KEY,
@@ -80,12 +81,20 @@ CREATE TABLE event_samples(
 	period INTEGER NOT NULL,
 	call_path_id INTEGER REFERENCES call_paths(id));
 
+CREATE TABLE sites(
+	id INTEGER PRIMARY KEY,
+	recording_id INTEGER NOT NULL REFERENCES recordings(id),
+	program TEXT NOT NULL, role TEXT NOT NULL, cause TEXT NOT NULL,
+	frame_id INTEGER REFERENCES frames(id),
+	verdict TEXT NOT NULL, reason TEXT NOT NULL, loop INTEGER NOT NULL,
+	waits INTEGER NOT NULL, wait_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL);
+
 CREATE TABLE offcpu(
 	id INTEGER PRIMARY KEY,
 	thread_id INTEGER NOT NULL REFERENCES threads(id),
 	start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
 	blocked_ns INTEGER NOT NULL, runnable_ns INTEGER NOT NULL, preempted_ns INTEGER NOT NULL,
-	prev_state TEXT, cause TEXT NOT NULL, idle INTEGER NOT NULL,
+	prev_state TEXT, cause TEXT NOT NULL, site_id INTEGER REFERENCES sites(id),
 	call_path_id INTEGER REFERENCES call_paths(id),
 	waker_thread_id INTEGER REFERENCES threads(id),
 	waker_context TEXT,
@@ -191,19 +200,24 @@ UNION ALL SELECT thread_id, start_ns + blocked_ns, end_ns,
 UNION ALL SELECT thread_id, start_ns, end_ns, 'unknown', NULL
 	FROM offcpu WHERE unknown_reason IS NOT NULL AND end_ns > start_ns;
 
--- Off-CPU intervals with names; wait_ns is what counts as waiting: all but the idle part.
+-- Off-CPU intervals with names; wait_ns is what counts as waiting: all but the idle part; work_ns:
+-- all but the idle and the unclear part.
 CREATE VIEW v_offcpu AS
 SELECT o.id, t.recording_id, t.pid, t.tid, c.comm, o.start_ns, o.end_ns,
 	o.end_ns - o.start_ns AS off_ns, o.blocked_ns, o.runnable_ns, o.preempted_ns,
 	CASE WHEN o.unknown_reason IS NULL THEN 0 ELSE o.end_ns - o.start_ns END AS unknown_ns,
-	CASE WHEN NOT o.idle THEN o.end_ns - o.start_ns
+	CASE WHEN k.verdict IS NOT 'idle' THEN o.end_ns - o.start_ns
 		WHEN o.unknown_reason IS NULL THEN o.runnable_ns ELSE 0 END AS wait_ns,
-	o.prev_state, o.syscall, o.arg0, o.arg0_kind, o.cause, o.idle, t.kernel OR t.recorder AS system,
+	CASE WHEN coalesce(k.verdict, 'work') = 'work' THEN o.end_ns - o.start_ns
+		WHEN o.unknown_reason IS NULL THEN o.runnable_ns ELSE 0 END AS work_ns,
+	o.prev_state, o.syscall, o.arg0, o.arg0_kind, o.cause, o.site_id, k.verdict, k.reason,
+	k.verdict IS 'idle' AS idle, t.kernel OR t.recorder AS system,
 	s.name AS function, o.call_path_id,
 	w.pid AS waker_pid, w.tid AS waker_tid, wc.comm AS waker_comm, o.waker_context,
 	o.cpu_out, o.cpu_queue, o.cpu_in, o.open, o.suspect, o.unknown_reason, o.running
 FROM offcpu o
 JOIN threads t ON t.id = o.thread_id
+LEFT JOIN sites k ON k.id = o.site_id
 LEFT JOIN comms c ON c.id = o.comm_id
 LEFT JOIN threads w ON w.id = o.waker_thread_id
 LEFT JOIN comms wc ON wc.id = w.comm_id
@@ -257,30 +271,31 @@ GROUP BY 1, 2;
 CREATE VIEW v_folded_offcpu AS
 SELECT g.comm || coalesce(';' || k.stack, '') AS stack, sum(g.ns) AS ns, sum(g.n) AS intervals
 FROM (SELECT replace(coalesce(c.comm, ''), ' ', '_') AS comm, o.call_path_id,
-		sum(CASE WHEN NOT o.idle THEN o.end_ns - o.start_ns
+		sum(CASE WHEN s.verdict IS NOT 'idle' THEN o.end_ns - o.start_ns
 			WHEN o.unknown_reason IS NULL THEN o.runnable_ns ELSE 0 END) AS ns,
 		count(*) AS n
 	FROM offcpu o JOIN threads t ON t.id = o.thread_id
+	LEFT JOIN sites s ON s.id = o.site_id
 	LEFT JOIN comms c ON c.id = o.comm_id
 	WHERE NOT t.kernel AND NOT t.recorder GROUP BY 1, 2) g
 LEFT JOIN v_stacks k ON k.call_path_id = g.call_path_id
 GROUP BY 1;
 
--- Percentiles of the waits of each thread name: nearest rank. Waits that are idle as a whole,
--- open, suspect ones and system threads are not in the population.
+-- Percentiles of the waits of each thread name: nearest rank. Waits without
+-- time at work, open, suspect ones and system threads are not in the population.
 CREATE VIEW v_percentiles AS
 WITH ranked AS (
-	SELECT recording_id, comm, wait_ns,
-		row_number() OVER (PARTITION BY recording_id, comm ORDER BY wait_ns) AS rank,
+	SELECT recording_id, comm, work_ns,
+		row_number() OVER (PARTITION BY recording_id, comm ORDER BY work_ns) AS rank,
 		count(*) OVER (PARTITION BY recording_id, comm) AS n
 	FROM v_offcpu
-	WHERE NOT open AND NOT suspect AND NOT system AND NOT (idle AND runnable_ns = 0))
+	WHERE NOT open AND NOT suspect AND NOT system AND work_ns > 0)
 SELECT recording_id, comm, n AS count,
-	max(CASE WHEN rank = (50000 * n + 99999) / 100000 THEN wait_ns END) AS p50_ns,
-	max(CASE WHEN rank = (90000 * n + 99999) / 100000 THEN wait_ns END) AS p90_ns,
-	max(CASE WHEN rank = (99000 * n + 99999) / 100000 THEN wait_ns END) AS p99_ns,
-	max(CASE WHEN rank = (99900 * n + 99999) / 100000 THEN wait_ns END) AS p999_ns,
-	max(wait_ns) AS max_ns
+	max(CASE WHEN rank = (50000 * n + 99999) / 100000 THEN work_ns END) AS p50_ns,
+	max(CASE WHEN rank = (90000 * n + 99999) / 100000 THEN work_ns END) AS p90_ns,
+	max(CASE WHEN rank = (99000 * n + 99999) / 100000 THEN work_ns END) AS p99_ns,
+	max(CASE WHEN rank = (99900 * n + 99999) / 100000 THEN work_ns END) AS p999_ns,
+	max(work_ns) AS max_ns
 FROM ranked GROUP BY recording_id, comm, n;
 
 -- Each thread's life and its parts: run + blocked + runnable + unknown = life.
@@ -293,9 +308,12 @@ SELECT t.id AS thread_id, t.recording_id, t.pid, t.tid, c.comm, t.kernel OR t.re
 	coalesce(sum(o.preempted_ns), 0) AS preempted_ns,
 	coalesce(sum(CASE WHEN o.unknown_reason IS NOT NULL THEN o.end_ns - o.start_ns END), 0)
 		AS unknown_ns,
-	coalesce(sum(CASE WHEN NOT o.idle THEN 0 WHEN o.unknown_reason IS NULL THEN o.blocked_ns
+	coalesce(sum(CASE WHEN s.verdict IS NOT 'idle' THEN 0
+		WHEN o.unknown_reason IS NULL THEN o.blocked_ns
 		ELSE o.end_ns - o.start_ns END), 0) AS idle_ns,
-	coalesce(sum(CASE WHEN o.idle THEN 0 ELSE o.blocked_ns END + o.runnable_ns), 0) AS wait_ns,
+	coalesce(sum(CASE WHEN s.verdict IS 'unclear' THEN o.blocked_ns END), 0) AS unclear_ns,
+	coalesce(sum(CASE WHEN s.verdict IS 'idle' THEN 0 ELSE o.blocked_ns END + o.runnable_ns), 0)
+		AS wait_ns,
 	count(o.id) AS intervals, max(o.end_ns - o.start_ns) AS max_ns
-FROM threads t LEFT JOIN offcpu o ON o.thread_id = t.id LEFT JOIN comms c ON c.id = t.comm_id
-GROUP BY t.id;
+FROM threads t LEFT JOIN offcpu o ON o.thread_id = t.id LEFT JOIN sites s ON s.id = o.site_id
+LEFT JOIN comms c ON c.id = t.comm_id GROUP BY t.id;

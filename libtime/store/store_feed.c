@@ -12,9 +12,11 @@ enum {
 #define C3 C2 ",c2"
 #define C4 C3 ",c3"
 #define C5 C3 ",c3,c4"
-#define C7 C5 ",c5,c6"
+#define C6 C5 ",c5"
+#define C7 C6 ",c6"
 #define C9 C7 ",c7,c8"
-#define C13 C9 ",c9,c10,c11,c12"
+#define C12 C9 ",c9,c10,c11"
+#define C13 C12 ",c12"
 #define C14 C13 ",c13"
 #define C15 C14 ",c14"
 #define C16 C15 ",c15"
@@ -29,11 +31,12 @@ static const struct {
 	[FEED_RECORDINGS] = {21, "INSERT INTO recordings SELECT " C21 " FROM feed"},
 	[FEED_COMMS] = {2, "INSERT INTO comms SELECT " C2 " FROM feed"},
 	[FEED_THREADS] = {14, "INSERT INTO threads SELECT " C14 " FROM feed"},
-	[FEED_EVENTS] = {5, "INSERT INTO selected_events SELECT " C5 " FROM feed"},
+	[FEED_EVENTS] = {6, "INSERT INTO selected_events SELECT " C6 " FROM feed"},
 	[FEED_DSOS] = {4, "INSERT INTO dsos SELECT " C4 " FROM feed"},
 	[FEED_SYMBOLS] = {3, "INSERT INTO symbols SELECT " C3 " FROM feed"},
 	[FEED_FRAMES] = {9, "INSERT INTO frames SELECT " C9 " FROM feed"},
 	[FEED_CALL_PATHS] = {4, "INSERT INTO call_paths SELECT " C4 " FROM feed"},
+	[FEED_SITES] = {12, "INSERT INTO sites SELECT " C12 " FROM feed"},
 	[FEED_OFFCPU_TOTALS] = {5, "INSERT INTO offcpu_totals SELECT NULL," C5 " FROM feed"},
 	[FEED_SPANS] = {20, "INSERT INTO spans SELECT " C20 " FROM feed"},
 	[FEED_LABELS] = {3, "INSERT INTO labels SELECT c0,c1,NULL,c2,NULL,NULL FROM feed"},

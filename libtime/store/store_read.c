@@ -43,7 +43,7 @@ static int check_kind(struct store *s, struct err *e)
 			"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
 			"('recordings','comms','threads','selected_events','dsos','symbols',"
 			"'frames','call_paths','samples','offcpu','offcpu_totals','spans',"
-			"'marks','losses')",
+			"'marks','losses','sites','labels')",
 			&tables, e);
 	if (r)
 		return r;
@@ -55,12 +55,12 @@ static int check_kind(struct store *s, struct err *e)
 			       "%s: a store of version %lld, made by a newer perfkit; this one "
 			       "reads version %d",
 			       s->path, (long long)version, STORE_VERSION);
-	if (version == 1)
+	if (version > 0 && version < STORE_VERSION)
 		return err_set(e, ERR_UNSUPPORTED,
-			       "%s: a store of version 1, made by an older perfkit; import the "
-			       "recording again",
-			       s->path);
-	if (version < 1 || tables != 14)
+			       "%s: a store of version %lld, made by an older perfkit; import "
+			       "the recording again",
+			       s->path, (long long)version);
+	if (version < 1 || tables != 16)
 		return err_set(e, ERR_FORMAT, "%s: a damaged store: tables are missing",
 			       s->path);
 	return check_plain(s, e);
@@ -200,15 +200,12 @@ static int read_names(struct load *l, const char *table, const char *sql, struct
 	return r ? r : got;
 }
 
-/* Stores of older perfkits have none. */
 static int read_build_ids(struct load *l)
 {
-	int has = 0, got = 0;
-	int r = store_has_column(l->s, "dsos", "build_id", &has, l->e);
-	if (r || !has)
-		return r;
-	r = rows_select(l, "dsos",
-			"SELECT id,build_id FROM dsos WHERE build_id IS NOT NULL ORDER BY id");
+	int got = 0;
+	int r = rows_select(
+		l, "dsos",
+		"SELECT id,build_id FROM dsos WHERE build_id IS NOT NULL ORDER BY id");
 	while (!r && (got = rows_next(l)) == 1) {
 		uint32_t dso = 0, id;
 		if (!u64map_get(&l->s->dso, (uint64_t)take(l), &dso))
@@ -228,24 +225,13 @@ static int32_t take_tid(struct load *l)
 	return l->bad ? 0 : (int32_t)v;
 }
 
-#define THREAD_ROWS(lifeless)                                                     \
-	"SELECT id,pid,tid,comm_id,first_ns,last_ns,first_cpu,first_prio,kernel," \
-	"recorder,born,exited," lifeless " FROM threads WHERE recording_id = ? ORDER BY id"
-
-/* In stores of older perfkits the tid tells. */
-static int select_threads(struct load *l)
-{
-	int has = 0;
-	int r = store_has_column(l->s, "threads", "lifeless", &has, l->e);
-	return r ? r
-		 : rows_select(l, "threads",
-			       has ? THREAD_ROWS("lifeless") : THREAD_ROWS("tid <= 0"));
-}
-
 static int read_threads(struct load *l)
 {
 	int got = 0;
-	int r = select_threads(l);
+	int r = rows_select(l, "threads",
+			    "SELECT id,pid,tid,comm_id,first_ns,last_ns,first_cpu,first_prio,"
+			    "kernel,recorder,born,exited,lifeless FROM threads "
+			    "WHERE recording_id = ? ORDER BY id");
 	while (!r && (got = rows_next(l)) == 1) {
 		uint64_t key = (uint64_t)take(l);
 		struct tl_thread t = {.pid = (int32_t)take_opt(l, INT32_MAX, -1),
@@ -273,7 +259,7 @@ static int read_events(struct load *l)
 {
 	int got = 0;
 	int r = rows_select(l, "selected_events",
-			    "SELECT id,name,tracepoint,sched FROM selected_events "
+			    "SELECT id,name,tracepoint,sched,stacks FROM selected_events "
 			    "WHERE recording_id = ? ORDER BY id");
 	while (!r && (got = rows_next(l)) == 1) {
 		struct tl_event ev = {0};
@@ -284,6 +270,7 @@ static int read_events(struct load *l)
 			return rows_nomem(l);
 		ev.tracepoint = take(l) != 0;
 		ev.sched = take(l) != 0;
+		ev.stacks = take_name(l, l->stack_kinds, stack_kind_name, STACK_KINDS);
 		if (u64map_put(&l->event, key, (uint32_t)l->tl->events.n) ||
 		    vec_push(&l->tl->events, ev))
 			r = rows_nomem(l);
@@ -346,6 +333,44 @@ static int read_paths(struct load *l)
 	return r ? r : got;
 }
 
+static int read_site(struct load *l, struct tl_site *x)
+{
+	if (take_string(l, &x->program) || take_string(l, &x->role))
+		return ERR_NOMEM;
+	x->cause = take_name(l, l->causes, cause_name, CAUSE_COUNT);
+	x->frame = take_id(l, &l->s->frame, 0);
+	x->verdict = take_name(l, l->verdicts, site_verdict_name, SITE_VERDICTS);
+	x->reason = take_name(l, l->site_reasons, site_reason_name, SITE_REASONS);
+	x->loop = take(l) != 0;
+	x->waits = take_ns(l);
+	x->wait_ns = take_ns(l);
+	x->max_ns = take_ns(l);
+	return 0;
+}
+
+static int read_sites(struct load *l)
+{
+	int got = 0;
+	int r = rows_select(l, "sites",
+			    "SELECT id,program,role,cause,frame_id,verdict,reason,loop,waits,"
+			    "wait_ns,max_ns FROM sites WHERE recording_id = ? ORDER BY id");
+	if (!r && vec_push(&l->tl->sites, (struct tl_site){0}))
+		r = rows_nomem(l);
+	while (!r && (got = rows_next(l)) == 1) {
+		struct tl_site x = {0};
+		uint64_t key = (uint64_t)take(l);
+		if (read_site(l, &x))
+			return rows_nomem(l);
+		if (l->bad || l->tl->sites.n >= UINT32_MAX - 2)
+			return rows_damaged(l, "a frame or number out of range");
+		if (u64map_put(&l->site, key, (uint32_t)l->tl->sites.n) ||
+		    vec_push(&l->tl->sites, x))
+			r = rows_nomem(l);
+	}
+	l->sites = l->tl->sites.v;
+	return r ? r : got;
+}
+
 static int read_samples(struct load *l)
 {
 	int got = 0;
@@ -371,26 +396,15 @@ static int read_samples(struct load *l)
 	return r ? r : got;
 }
 
-/* Stores of older perfkits have none. */
-static int select_event_samples(struct load *l, int *has)
-{
-	int r = store_has_column(l->s, "event_samples", "id", has, l->e);
-	if (!r && !*has)
-		l->tl->flags |= TL_NO_EVENT_SAMPLES;
-	return r || !*has
-		       ? r
-		       : rows_select(l, "event_samples",
-				     "SELECT a.id,a.event_id,a.pid,a.tid,a.comm_id,a.time_ns,"
-				     "a.cpu,a.period,a.call_path_id FROM event_samples a JOIN "
-				     "selected_events e ON e.id = a.event_id "
-				     "WHERE e.recording_id = ? ORDER BY a.id");
-}
-
 static int read_event_samples(struct load *l)
 {
-	int got = 0, has;
-	int r = select_event_samples(l, &has);
-	while (!r && has && (got = rows_next(l)) == 1) {
+	int got = 0;
+	int r = rows_select(l, "event_samples",
+			    "SELECT a.id,a.event_id,a.pid,a.tid,a.comm_id,a.time_ns,"
+			    "a.cpu,a.period,a.call_path_id FROM event_samples a JOIN "
+			    "selected_events e ON e.id = a.event_id "
+			    "WHERE e.recording_id = ? ORDER BY a.id");
+	while (!r && (got = rows_next(l)) == 1) {
 		take(l);
 		struct tl_event_sample s = {
 			.event = (uint16_t)take_id(l, &l->event, UINT16_MAX)};
@@ -432,30 +446,15 @@ static int read_totals(struct load *l)
 	return r ? r : got;
 }
 
-#define SPAN_ROWS(more, of)                                                                 \
-	"SELECT id,name,thread_id,end_thread_id,start_ns,end_ns,key,parent_id,"             \
-	"run_ns,blocked_ns,runnable_ns,preempted_ns,unknown_ns,open,suspect," more " FROM " \
-	"spans WHERE " of " ORDER BY id"
-#define OF_ITS_THREADS "thread_id IN (SELECT id FROM threads WHERE recording_id = ?)"
-
-/* Stores of older perfkits have no handed_ns, or nothing of side files. */
-static int select_spans(struct load *l)
-{
-	static const char *const sql[] = {
-		SPAN_ROWS("NULL,NULL,NULL,0", OF_ITS_THREADS),
-		SPAN_ROWS("handed_ns,NULL,NULL,0", OF_ITS_THREADS),
-		SPAN_ROWS("handed_ns,key_text,pid,overlapped", "recording_id = ?"),
-	};
-	int handed = 0, side = 0;
-	int r = store_has_column(l->s, "spans", "handed_ns", &handed, l->e);
-	r = r ? r : store_has_column(l->s, "spans", "overlapped", &side, l->e);
-	return r ? r : rows_select(l, "spans", sql[side ? 2 : handed]);
-}
-
 static int read_spans(struct load *l)
 {
 	int got = 0;
-	int r = select_spans(l);
+	int r = rows_select(
+		l, "spans",
+		"SELECT id,name,thread_id,end_thread_id,start_ns,end_ns,key,parent_id,"
+		"run_ns,blocked_ns,runnable_ns,preempted_ns,unknown_ns,open,suspect,"
+		"handed_ns,key_text,pid,overlapped FROM spans "
+		"WHERE recording_id = ? ORDER BY id");
 	while (!r && (got = rows_next(l)) == 1) {
 		struct tl_span s = {0};
 		uint64_t key = (uint64_t)take(l);
@@ -492,14 +491,11 @@ static int read_spans(struct load *l)
 /* Of a label without a span nothing is known yet to hold it. */
 static int read_labels(struct load *l)
 {
-	int has = 0, got = 0;
-	int r = store_has_column(l->s, "labels", "span_id", &has, l->e);
-	if (r || !has)
-		return r;
-	r = rows_select(l, "labels",
-			"SELECT l.rowid,l.span_id,l.key,l.value FROM labels l "
-			"JOIN spans s ON s.id = l.span_id WHERE s.recording_id = ? "
-			"ORDER BY l.rowid");
+	int got = 0;
+	int r = rows_select(l, "labels",
+			    "SELECT l.rowid,l.span_id,l.key,l.value FROM labels l "
+			    "JOIN spans s ON s.id = l.span_id WHERE s.recording_id = ? "
+			    "ORDER BY l.rowid");
 	while (!r && (got = rows_next(l)) == 1) {
 		struct tl_label x = {.key = 0};
 		take(l);
@@ -596,9 +592,10 @@ static int read_shared_stacks(struct load *l)
 static int read_all(struct load *l)
 {
 	static int (*const tables[])(struct load *) = {
-		read_recording,     read_shared_names, read_threads, read_events,
-		read_shared_stacks, storeoff_read,     read_samples, read_totals,
-		read_spans,         read_labels,       read_marks,   read_losses};
+		read_recording,     read_shared_names, read_threads,  read_events,
+		read_shared_stacks, read_sites,        storeoff_read, read_samples,
+		read_totals,        read_spans,        read_labels,   read_marks,
+		read_losses};
 	int r = 0;
 	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
 		r = tables[i](l);
@@ -629,5 +626,6 @@ int store_load(struct store *s, int64_t recording, int event_samples, struct tim
 	u64map_release(&l.thread);
 	u64map_release(&l.event);
 	u64map_release(&l.span);
+	u64map_release(&l.site);
 	return r;
 }

@@ -42,7 +42,8 @@ static int take_off(struct load *l, struct off *o)
 	if (take_state(l, &o->state))
 		return ERR_NOMEM;
 	o->cause = take_name(l, l->causes, cause_name, CAUSE_COUNT);
-	o->flags = (uint8_t)take_flag(l, OFF_IDLE);
+	o->site = take_id(l, &l->site, 0);
+	o->flags = site_flags(&l->sites[o->site]);
 	o->path = take_id(l, &l->s->path_of, 0);
 	o->waker = take_id(l, &l->thread, TL_NONE);
 	o->waker_context = take_name(l, l->contexts, waker_context_name, WAKER_IDLE + 1);
@@ -66,31 +67,21 @@ static int take_off(struct load *l, struct off *o)
 	return o->arg_kind ? timeline_arg(l->tl, (uint64_t)arg, &o->arg) : 0;
 }
 
-#define OFF_ROWS(newer, of)                                                      \
-	"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,idle,"  \
-	"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out," \
-	"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"   \
-	"no_stack,syscall," newer " FROM offcpu WHERE id BETWEEN ?2 AND ?3 " of "ORDER BY id"
+#define OFF_ROWS                                                                   \
+	"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,site_id," \
+	"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out,"   \
+	"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"     \
+	"no_stack,syscall,cpu_queue,arg0,arg0_kind FROM offcpu "                   \
+	"WHERE id BETWEEN ?2 AND ?3 "
 /* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
 #define OF_RECORDING "AND +thread_id IN (SELECT id FROM threads WHERE recording_id = ?1) "
+#define IN_ORDER "ORDER BY id"
 
-#define QUEUE "cpu_queue,NULL,NULL"
-#define ARGS "cpu_queue,arg0,arg0_kind"
-
-/* Stores of older perfkits have no arg0, or no cpu_queue either. */
 static int select_rows(struct load *l)
 {
-	static const char *const sql[3][2] = {
-		{OFF_ROWS("NULL,NULL,NULL", OF_RECORDING), OFF_ROWS("NULL,NULL,NULL", "")},
-		{OFF_ROWS(QUEUE, OF_RECORDING), OFF_ROWS(QUEUE, "")},
-		{OFF_ROWS(ARGS, OF_RECORDING), OFF_ROWS(ARGS, "")}};
-	int queue = 0, args = 0;
-	int r = store_has_column(l->s, "offcpu", "cpu_queue", &queue, l->e);
-	if (!r)
-		r = store_has_column(l->s, "offcpu", "arg0", &args, l->e);
-	return r ? r
-		 : rows_select(l, "offcpu",
-			       sql[queue && args ? 2 : queue][l->s->recordings.n == 1]);
+	int one = l->s->recordings.n == 1;
+	return rows_select(l, "offcpu",
+			   one ? OFF_ROWS IN_ORDER : OFF_ROWS OF_RECORDING IN_ORDER);
 }
 
 static int read_rows(struct off_part *p)

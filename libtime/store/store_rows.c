@@ -37,15 +37,6 @@ int store_query_int(struct store *s, const char *sql, int64_t *v, struct err *e)
 	return got == SQLITE_ROW || got == SQLITE_DONE ? 0 : store_db_failed(s, e);
 }
 
-int store_has_column(struct store *s, const char *table, const char *column, int *has,
-		     struct err *e)
-{
-	int rc = sqlite3_table_column_metadata(s->db, NULL, table, column, NULL, NULL, NULL,
-					       NULL, NULL);
-	*has = rc == SQLITE_OK;
-	return rc == SQLITE_OK || rc == SQLITE_ERROR ? 0 : store_db_failed(s, e);
-}
-
 /* --- what a file of that size can hold ---------------------------------------------------
  */
 

@@ -46,7 +46,8 @@ struct load {
 	struct stacks *stacks;
 	struct err *e;
 	int64_t recording;
-	struct u64map thread, event, span;
+	struct u64map thread, event, span, site;
+	const struct tl_site *sites; /* those of the timeline, once read */
 	sqlite3_stmt *st;
 	const char *table;
 	int64_t id; /* of the last row, */
@@ -54,7 +55,8 @@ struct load {
 	int col;    /* the next column to take */
 	int bad;    /* a column had a value that cannot be */
 	struct recalled states[RECALLED], causes[RECALLED], contexts[RECALLED],
-		reasons[RECALLED], kinds[RECALLED], args[RECALLED];
+		reasons[RECALLED], kinds[RECALLED], args[RECALLED], verdicts[RECALLED],
+		site_reasons[RECALLED], stack_kinds[RECALLED];
 };
 
 /* SQLite's last error as ours: ERR_NOMEM, ERR_FORMAT, ERR_IO. */
@@ -80,11 +82,6 @@ int store_endless(struct store *s, struct err *e);
 
 /* The first column of a query's first row; 0 where there is none, or it is NULL. */
 int store_query_int(struct store *s, const char *sql, int64_t *v, struct err *e);
-
-/* *has: the table has a column of that name, which stores of older perfkits may lack. 0 or an
- * error code. */
-int store_has_column(struct store *s, const char *table, const char *column, int *has,
-		     struct err *e);
 
 /* Begin to read; the first column is the row's id, by which the rows are ordered, parameter 1
  * the recording. `table` is for messages. */

@@ -31,14 +31,14 @@ struct store_writer {
 	void *tell_arg;
 	uint64_t done, total;
 	/* rows so far: the ids of the next timeline start behind them */
-	int64_t recordings, comms, threads, events, dsos, symbols, frames, paths, spans;
+	int64_t recordings, comms, threads, events, dsos, symbols, frames, paths, spans, sites;
 };
 
 /* One timeline on its way in: its ids → the store's. */
 struct load {
 	struct store_writer *w;
 	const struct timeline *tl;
-	int64_t recording, thread0, event0, frame0, path0, span0;
+	int64_t recording, thread0, event0, frame0, path0, span0, site0;
 	uint32_t *comm_id, *dso_id; /* by strings id; 0 = not written yet */
 	struct u64map symbol_id;    /* name << 32 | dso → id */
 	struct err *e;
@@ -298,6 +298,7 @@ static int write_events(struct load *l)
 		put_text(row, 3, text_of(l, ev->name));
 		put_int(row, 4, ev->tracepoint);
 		put_int(row, 5, ev->sched);
+		put_name(row, 6, stack_kind_name(ev->stacks));
 	}
 	l->w->events += (int64_t)l->tl->events.n;
 	return r;
@@ -375,6 +376,32 @@ static int write_bulk_comms(struct load *l)
 		r = write_comm(l, tl->samples.v[i].comm);
 	for (size_t i = 0; !r && i < tl->event_samples.n; i++)
 		r = write_comm(l, tl->event_samples.v[i].comm);
+	return r;
+}
+
+static int write_sites(struct load *l)
+{
+	const struct timeline *tl = l->tl;
+	struct cell *row;
+	int r = 0;
+	for (size_t i = 1; !r && i < tl->sites.n; i++) {
+		if ((r = new_row(l, FEED_SITES, &row)))
+			break;
+		const struct tl_site *x = &tl->sites.v[i];
+		put_int(row, 1, l->site0 + (int64_t)i);
+		put_int(row, 2, l->recording);
+		put_text(row, 3, text_of(l, x->program));
+		put_text(row, 4, text_of(l, x->role));
+		put_text(row, 5, cause_name(x->cause));
+		put_opt(row, 6, x->frame != 0, l->frame0 + x->frame);
+		put_text(row, 7, site_verdict_name(x->verdict));
+		put_text(row, 8, site_reason_name(x->reason));
+		put_int(row, 9, x->loop);
+		put_count(row, 10, x->waits);
+		put_count(row, 11, x->wait_ns);
+		put_count(row, 12, x->max_ns);
+	}
+	l->w->sites += tl->sites.n ? (int64_t)tl->sites.n - 1 : 0;
 	return r;
 }
 
@@ -496,7 +523,7 @@ static int write_off(struct load *l, const struct off *o)
 	put_int(row, 7, (int64_t)off_preempted_ns(o));
 	put_name(row, 8, text_of(l, l->tl->states[o->state]));
 	put_text(row, 9, cause_name(o->cause));
-	put_int(row, 10, (o->flags & OFF_IDLE) != 0);
+	put_opt(row, 10, o->site != 0, l->site0 + o->site);
 	put_path(l, row, 11, o->path);
 	put_thread(l, row, 12, o->waker);
 	put_name(row, 13, waker_context_name(o->waker_context));
@@ -579,7 +606,8 @@ static int load_begin(struct load *l, struct store_writer *w, const struct timel
 			   .event0 = w->events,
 			   .frame0 = w->frames,
 			   .path0 = w->paths,
-			   .span0 = w->spans};
+			   .span0 = w->spans,
+			   .site0 = w->sites};
 	l->comm_id = mem_zalloc(n, sizeof(*l->comm_id));
 	l->dso_id = mem_zalloc(n, sizeof(*l->dso_id));
 	return l->comm_id && l->dso_id ? 0 : err_nomem(e);
@@ -595,9 +623,9 @@ static void load_end(struct load *l)
 int store_writer_add(struct store_writer *w, const struct timeline *tl, struct err *e)
 {
 	static int (*const tables[])(struct load *) = {
-		write_recording, write_threads,    write_events, write_frames,
-		write_paths,     write_bulk_comms, write_totals, write_spans,
-		write_labels,    write_marks,      write_losses};
+		write_recording, write_threads, write_events,     write_frames,
+		write_paths,     write_sites,   write_bulk_comms, write_totals,
+		write_spans,     write_labels,  write_marks,      write_losses};
 	struct load l;
 	if (tl->rec.end_ns > INT64_MAX)
 		return err_set(
@@ -607,7 +635,7 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	int r = load_begin(&l, w, tl, e);
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
 		    tl->off.n + tl->samples.n + tl->event_samples.n + tl->totals.n +
-		    tl->spans.n + tl->labels.n + tl->marks.n + tl->losses.n;
+		    tl->sites.n + tl->spans.n + tl->labels.n + tl->marks.n + tl->losses.n;
 	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
 		r = tables[i](&l);
 	if (r) /* in any case: the writer has texts of the timeline in its hands */

@@ -113,24 +113,88 @@ static void percentile(struct writer *w, const char *key, uint32_t millipercent)
 		json_u64(&w->j, key, episodes_percentile(x, millipercent, 0));
 }
 
-/* The stack that most of the hidden time is of. */
-static void idle_most(struct writer *w, const struct hidden *h)
+/* The site with the longest hidden wait, and that wait's stack. */
+static void idle_most(struct writer *w, const struct site_sums *idle)
 {
-	if (!h->count) {
+	if (!idle->count) {
 		json_null(&w->j, "idle_hidden_most");
 		return;
 	}
 	json_open(&w->j, "idle_hidden_most", '{');
-	string(w, "comm", h->comm);
-	json_u64(&w->j, "ns", h->path_ns);
-	stack(w, "stack", h->path);
+	string(w, "comm", idle->v.v[0].comm);
+	json_u64(&w->j, "ns", idle->v.v[0].ns);
+	stack(w, "stack", idle->v.v[0].path);
 	json_close(&w->j, '}');
+}
+
+static void both_percentile(struct writer *w, const char *key, uint32_t millipercent)
+{
+	const struct episodes *x = &w->t->episodes;
+	if (x->both.n)
+		json_u64(&w->j, key, episodes_percentile_of_both(x, millipercent));
+	else
+		json_null(&w->j, key);
+}
+
+/* Unclear waits, and the percentiles of work and of them together. */
+static void unclear(struct writer *w)
+{
+	const struct episodes *x = &w->t->episodes;
+	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
+	json_open(&w->j, "unclear", '{');
+	json_u64(&w->j, "count", u->count);
+	json_u64(&w->j, "ns", u->ns);
+	json_u64(&w->j, "max_ns", u->max_ns);
+	json_open(&w->j, "with_work", '{');
+	json_u64(&w->j, "count", x->both.n);
+	both_percentile(w, "p50_ns", 50000);
+	both_percentile(w, "p90_ns", 90000);
+	both_percentile(w, "p99_ns", 99000);
+	both_percentile(w, "p999_ns", 99900);
+	both_percentile(w, "p9999_ns", 99990);
+	both_percentile(w, "max_ns", 100000);
+	json_close(&w->j, '}');
+	json_close(&w->j, '}');
+}
+
+static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind)
+{
+	static const char *const kinds[] = {"", "hidden", "unclear", "whole life"};
+	const struct tl_site *s = timeline_site(w->tl, x->site);
+	json_open(&w->j, NULL, '{');
+	json_str(&w->j, "shown_as", kinds[kind]);
+	string(w, "program", s->program);
+	string(w, "role", s->role);
+	json_str(&w->j, "cause", cause_name(s->cause));
+	frame_text(w, "function", s->frame);
+	json_str(&w->j, "verdict", site_verdict_name(s->verdict));
+	json_str(&w->j, "reason", site_reason_name(s->reason));
+	json_bool(&w->j, "loop", s->loop);
+	json_u64(&w->j, "count", x->count);
+	json_u64(&w->j, "ns", x->ns);
+	json_u64(&w->j, "p50_ns", x->p50_ns);
+	json_u64(&w->j, "max_ns", x->max_ns);
+	json_bool(&w->j, "max_open", x->open);
+	json_close(&w->j, '}');
+}
+
+/* What was set apart, by site. */
+static void sites(struct writer *w)
+{
+	json_open(&w->j, "sites", '[');
+	for (int k = APART_NOT + 1; k < APART_KINDS; k++) {
+		const struct site_sums *s = &w->t->episodes.apart.by[k];
+		for (size_t i = 0; i < s->v.n; i++)
+			site_sum(w, &s->v.v[i], (enum apart)k);
+	}
+	json_close(&w->j, ']');
 }
 
 static void population(struct writer *w)
 {
 	const struct episodes *x = &w->t->episodes;
 	const struct episode_selection *s = &w->t->selection;
+	const struct site_sums *idle = &x->apart.by[APART_IDLE];
 	json_open(&w->j, "population", '{');
 	json_u64(&w->j, "count", x->clean.n);
 	int none = !s->threshold_ns && !x->clean.n; /* a percentile of nothing */
@@ -143,11 +207,11 @@ static void population(struct writer *w)
 	json_u64(&w->j, "suspect", x->suspect);
 	json_u64(&w->j, "open", x->open);
 	json_u64(&w->j, "unknown", x->unknown);
-	json_u64(&w->j, "idle_hidden", x->idle.count);
-	json_u64(&w->j, "idle_hidden_ns", x->idle.ns);
-	idle_most(w, &x->idle);
-	json_u64(&w->j, "system_hidden", x->system.count);
-	json_u64(&w->j, "system_hidden_ns", x->system.ns);
+	json_u64(&w->j, "idle_hidden", idle->count);
+	json_u64(&w->j, "idle_hidden_ns", idle->ns);
+	idle_most(w, idle);
+	json_u64(&w->j, "system_hidden", x->apart.system);
+	json_u64(&w->j, "system_hidden_ns", x->apart.system_ns);
 	json_u64(&w->j, "threads", x->threads);
 	json_u64(&w->j, "processes", x->processes);
 	percentile(w, "p50_ns", 50000);
@@ -534,6 +598,20 @@ static void identity(struct writer *w, const struct episode *ep)
 	json_u64(&w->j, "duration_ns", episode_ns(ep));
 }
 
+/* Of the wait site of the episode's longest wait. */
+static void verdict(struct writer *w, const struct explanation *x)
+{
+	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	if (!o || !o->site) {
+		json_null(&w->j, "verdict");
+		json_null(&w->j, "reason");
+		return;
+	}
+	const struct tl_site *s = timeline_site(w->tl, o->site);
+	json_str(&w->j, "verdict", site_verdict_name(s->verdict));
+	json_str(&w->j, "reason", site_reason_name(s->reason));
+}
+
 static int episode(struct writer *w, size_t rank, struct explanation *x, struct err *e)
 {
 	const struct tail_row *row = &w->t->rows.v[rank];
@@ -551,6 +629,7 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 		json_u64(&w->j, "cpu", timeline_cpu(w->tl, ep->cpu));
 	stack(w, "stack", x->path);
 	telling(w, x->path);
+	verdict(w, x);
 	waker(w, x);
 	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);
@@ -580,7 +659,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	struct explanation x = {0};
 	int r = 0;
 	json_open(&w.j, NULL, '{');
-	json_u64(&w.j, "schema", 1);
+	json_u64(&w.j, "schema", 2);
 	recordings(&w);
 	json_str(&w.j, "by", episode_kind_name(t->episodes.query.kind));
 	if (t->episodes.query.kind == EPISODE_SPAN)
@@ -590,6 +669,8 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	r = tail_answer(&w.text, t, e);
 	json_text(&w.j, "answer", buf_cstr(&w.text), w.text.n);
 	population(&w);
+	unclear(&w);
+	sites(&w);
 	histogram(&w);
 	recurrence(&w);
 	json_str(&w.j, "group_by", tail_group_name(t->group_by));

@@ -4,6 +4,7 @@
 #include "render/text/escape.h"
 #include "render/text/labels.h"
 #include "render/text/table.h"
+#include "render/text/site_words.h"
 #include "render/text/tail_answer.h"
 #include "render/text/tail_events.h"
 #include "render/text/units.h"
@@ -55,8 +56,6 @@ static void population_line(struct buf *b, const struct tail *t,
 {
 	const struct episodes *x = &t->episodes;
 	struct buf line = {0};
-	units_count(&line, x->clean.n);
-	buf_char(&line, ' ');
 	kind_words(&line, t);
 	if (x->query.kind != EPISODE_WINDOW) {
 		buf_str(&line, " of ");
@@ -65,39 +64,8 @@ static void population_line(struct buf *b, const struct tail *t,
 		units_plural(&line, x->processes, "process", "processes");
 	}
 	buf_fmt(&line, " (%s)", *o->filters ? o->filters : "all");
-	if (x->query.kind == EPISODE_WAIT && !x->query.idle)
-		buf_str(&line, ", without their idle parts");
 	buf_str(b, "population: ");
 	wrapped(b, buf_cstr(&line), 12, 12);
-	buf_release(&line);
-}
-
-static void hidden_line(struct buf *b, const struct tail *t, struct evidence *ev)
-{
-	const struct episodes *x = &t->episodes;
-	struct buf line = {0};
-	if (x->idle.count) {
-		units_plural(&line, x->idle.count, "idle wait", "idle waits");
-		buf_str(&line, " (");
-		units_duration(&line, x->idle.ns);
-		buf_str(&line, ", mostly ");
-		escape_visible(&line, strtab_get(&t->tl->stacks->strings, x->idle.comm),
-			       strtab_len(&t->tl->stacks->strings, x->idle.comm));
-		buf_str(&line, " in ");
-		words_stack(&line, ev, x->idle.path, 2);
-		buf_str(&line, "; show with --idle)");
-	}
-	if (x->system.count) {
-		buf_str(&line, line.n ? ", " : "");
-		units_plural(&line, x->system.count, "wait", "waits");
-		buf_str(&line, " of kernel threads and perf (");
-		units_duration(&line, x->system.ns);
-		buf_str(&line, "; show with --system)");
-	}
-	if (line.n) {
-		buf_str(b, "hidden:     ");
-		wrapped(b, buf_cstr(&line), 12, 12);
-	}
 	buf_release(&line);
 }
 
@@ -109,8 +77,9 @@ static void symbols_line(struct buf *b, const struct tail *t)
 	if (n * 20 < all || !n)
 		return;
 	buf_fmt(&line,
-		"no kernel symbols for %.0f %% of waits, so their causes are unknown and idle "
-		"waits are not recognized: the percentiles include them",
+		"no kernel symbols for %.0f %% of waits, so their causes are unknown, and all "
+		"of "
+		"them count as work",
 		100.0 * (double)n / (double)all);
 	buf_str(b, "symbols:    ");
 	wrapped(b, buf_cstr(&line), 12, 12);
@@ -153,22 +122,44 @@ static void percentile_cell(struct table *t, const struct episodes *x, uint32_t 
 		table_duration(t, episodes_percentile(x, millipercent, 0));
 }
 
+static void work_row(struct table *t, const struct episodes *x)
+{
+	table_text(t, x->query.kind == EPISODE_WAIT && !x->query.of.idle ? "work" : "all");
+	table_count(t, x->clean.n);
+	for (int i = 0; i < PERCENTILES; i++)
+		percentile_cell(t, x, shown_percentiles[i]);
+	if (x->clean.n)
+		table_duration(t, x->clean.v[x->clean.n - 1]);
+	else
+		table_text(t, "-");
+}
+
+static void both_row(struct table *t, const struct episodes *x)
+{
+	table_text(t, "work and ?");
+	table_count(t, x->both.n);
+	for (int i = 0; i < PERCENTILES; i++)
+		table_duration(t, episodes_percentile_of_both(x, shown_percentiles[i]));
+	table_duration(t, x->both.v[x->both.n - 1]);
+}
+
 static void percentile_table(struct buf *b, const struct episodes *x, size_t width)
 {
 	static const struct table_column columns[] = {
-		{"count", .right = 1}, {"p50", .right = 1},   {"p90", .right = 1},
-		{"p99", .right = 1},   {"p99.9", .right = 1}, {"p99.99", .right = 1},
+		{""},
+		{"count", .right = 1},
+		{"p50", .right = 1},
+		{"p90", .right = 1},
+		{"p99", .right = 1},
+		{"p99.9", .right = 1},
+		{"p99.99", .right = 1, .drop = 1},
 		{"max", .right = 1},
 	};
-	struct table t = {columns, PERCENTILES + 2};
-	ENTRIES(columns, PERCENTILES + 2);
-	table_count(&t, x->clean.n);
-	for (int i = 0; i < PERCENTILES; i++)
-		percentile_cell(&t, x, shown_percentiles[i]);
-	if (x->clean.n)
-		table_duration(&t, x->clean.v[x->clean.n - 1]);
-	else
-		table_text(&t, "-");
+	struct table t = {columns, PERCENTILES + 3};
+	ENTRIES(columns, PERCENTILES + 3);
+	work_row(&t, x);
+	if (x->apart.by[APART_UNCLEAR].count && x->both.n)
+		both_row(&t, x);
 	buf_char(b, '\n');
 	table_write(b, &t, width);
 	table_release(&t);
@@ -306,6 +297,8 @@ static void episode_row(struct table *table, const struct tail *t, size_t rank, 
 	table_count(table, rank + 1);
 	units_seconds(&table->text, ep->start_ns);
 	table_next(table);
+	if (ep->flags & OFF_OPEN)
+		buf_str(&table->text, "\xe2\x89\xa5 ");
 	table_duration(table, episode_ns(ep));
 	if (keys) {
 		words_name(&table->text, t->tl, episode_key_text(&t->episodes, t->tl, ep));
@@ -545,6 +538,20 @@ static void say_missing(void *ctx, const char *line)
 	detail_line(d, "missing");
 }
 
+/* "work: known work wait (backend: semaphore in ProcSleep())". */
+static void detail_site(struct detail *d, const struct explanation *x)
+{
+	const struct timeline *tl = d->t->tl;
+	uint32_t site = x->off != TL_NONE ? tl->off.v[x->off].site : 0;
+	if (!d->o->why || !site)
+		return;
+	const struct tl_site *s = timeline_site(tl, site);
+	words_site(&d->line, tl, site);
+	buf_fmt(&d->line, ": %s (%s)", site_verdict_name(s->verdict),
+		site_reason_name(s->reason));
+	detail_line(d, "site");
+}
+
 static int detail(struct detail *d, size_t rank, struct explanation *x, struct err *e)
 {
 	const struct tail_row *row = &d->t->rows.v[rank];
@@ -559,6 +566,7 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 		     : x->state == PART_PREEMPTED ? "was in"
 						  : "waited in",
 		     x->path);
+	detail_site(d, x);
 	detail_waker(d, x);
 	detail_corunners(d, x);
 	if (x->run_ns && d->t->tl->samples.n) {
@@ -663,19 +671,56 @@ static void selection_line(struct buf *b, const struct tail *t,
 	buf_release(&line);
 }
 
+static void sites(struct buf *b, const struct tail *t, const struct tailtext_options *o)
+{
+	const struct episodes *x = &t->episodes;
+	struct site_tables tables = {.tl = t->tl,
+				     .apart = &x->apart,
+				     .reach = x->query.kind == EPISODE_WAIT && x->clean.n
+						      ? t->selection.threshold_ns
+						      : 0,
+				     .bounds = x->query.kind == EPISODE_ACTIVATION,
+				     .width = o->width};
+	if (x->query.kind != EPISODE_SPAN)
+		site_tables_write(b, &tables);
+}
+
+/* The longest unclear wait is longer than any that is work: it may be the answer. */
+static void unclear_sentence(struct buf *line, const struct tail *t)
+{
+	const struct episodes *x = &t->episodes;
+	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
+	if (x->query.kind != EPISODE_WAIT || !u->count ||
+	    (x->clean.n && u->max_ns <= x->clean.v[x->clean.n - 1]))
+		return;
+	buf_str(line, u->v.v[0].open ? "The longest wait, at least " : "The longest wait, ");
+	units_duration(line, u->max_ns);
+	buf_str(line, " in ");
+	words_site(line, t->tl, u->v.v[0].site);
+	buf_str(line, ", may be for work or for an answer: see the sites marked ? below. ");
+}
+
+/* What the tail is, in a paragraph. */
+static int answer_first(struct buf *b, struct tail *t, struct err *e)
+{
+	struct buf line = {0};
+	unclear_sentence(&line, t);
+	int r = tail_answer(&line, t, e);
+	if (!r && line.n) {
+		wrapped(b, buf_cstr(&line), 0, 0);
+		buf_char(b, '\n');
+	}
+	buf_release(&line);
+	return r;
+}
+
 int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
 		   struct err *e)
 {
-	struct evidence *ev = explainer_evidence(t->explainer);
 	struct buf line = {0};
-	int r = tail_answer(&line, t, e);
+	int r = answer_first(b, t, e);
 	if (r)
 		return r;
-	if (line.n) {
-		wrapped(b, buf_cstr(&line), 0, 0);
-		buf_char(b, '\n');
-		buf_clear(&line);
-	}
 	buf_fmt(&line, "by %s in ", episode_kind_name(t->episodes.query.kind));
 	escape_visible(&line, o->file, strlen(o->file));
 	if (*o->also)
@@ -684,19 +729,22 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	wrapped(b, buf_cstr(&line), 5, 5);
 	buf_release(&line);
 	population_line(b, t, o);
-	hidden_line(b, t, ev);
 	left_out_line(b, t);
 	percentile_table(b, &t->episodes, o->width);
 	if (o->hist)
 		histogram(b, &t->episodes, o->width);
 	if (!t->episodes.clean.n && !t->rows.n) {
-		buf_str(b, "\nno episodes\n");
+		buf_str(b, t->episodes.apart.by[APART_UNCLEAR].count
+				   ? "\nnothing but unclear waits\n"
+				   : "\nno episodes\n");
+		sites(b, t, o);
 		return buf_failed(b) ? err_nomem(e) : 0;
 	}
 	selection_line(b, t, o);
 	groups_table(b, t, o);
 	recurrence_lines(b, t);
 	episodes_table(b, t, o);
+	sites(b, t, o);
 	r = details(b, t, o, e);
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }

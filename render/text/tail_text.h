@@ -16,6 +16,7 @@ struct tailtext_options {
 	uint32_t rows;       /* of the tables; 0 = all */
 	uint32_t details;    /* episodes explained in full */
 	int hist, full_stacks;
+	int why; /* say of each explained wait what site it is at, and its verdict */
 	struct episode_pick pick;
 };
 

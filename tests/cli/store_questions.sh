@@ -39,10 +39,10 @@ def by_tid(path):
     return sums
 
 waits = by_tid("1.folded")
-for comm, tid, wait, idle, run in rows(1):
+for comm, tid, wait, unclear, idle, run in rows(1):
     assert near(wait, ms(waits[tid])), (1, comm, tid, wait, waits[tid])
 front = next(r for r in rows(1) if r[0] == "front-0")
-assert float(front[2]) < 200 and float(front[3]) > 800, front
+assert float(front[2]) - float(front[3]) < 200 and float(front[3]) > 800 and float(front[4]) == 0, front
 causes = dict(l.split() for l in open("2.txt"))
 assert len(rows(2)) >= 4
 for cause, count, total, worst in rows(2):

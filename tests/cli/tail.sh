@@ -80,7 +80,7 @@ for line in open(sys.argv[1]):
         sys.exit(f"wider than 80 columns: {line}")
 PY
 # waiting for a CPU is one part, whoever had it, with all who had it
-"$PERFKIT" tail -q "$file" --top 300 --details 1 | tr -s ' \n' ' ' >queue
+"$PERFKIT" tail -q "$file" --top 300 --details 300 | tr -s ' \n' ' ' >queue
 has queue ": waiting for a CPU in "
 grep -q "ms waiting for a CPU in [^ ]* ([^ ]* used it for 13.0 ms, 5 %, 31 others for 57.5 ms, unrecorded for [0-9.]* ms)" queue || {
 	echo "the worst waited for a CPU:"
@@ -95,7 +95,7 @@ for e in json.load(open(sys.argv[1]))["episodes"]:
     if e["cause"] == "lock":
         sys.exit(f"a wait in match_order is shown: {e}")
 PY
-"$PERFKIT" tail -q "$file" --top 3 --stacks full --details 1 >full
+"$PERFKIT" tail -q "$file" --comm front-0 --top 3 --stacks full --details 1 >full
 has full "futex_wait [kernel]"
 for g in root holder stack cause thread comm; do
 	"$PERFKIT" tail -q "$file" --comm front-0 --p90 --group $g --details 0 >"group-$g"
@@ -121,8 +121,9 @@ PY
 "$PERFKIT" tail -q "$file" --idle --system --over 1ms --json >all.json
 python3 "$SRC/tests/cli/tail_schema.py" all.json
 python3 -c 'import json, sys
-a, b = (json.load(open(f))["population"] for f in ("all.json", "a.json"))
-sys.exit(bool(a["idle_hidden"] or a["system_hidden"]) or not b["idle_hidden"])'
+a, b = (json.load(open(f)) for f in ("all.json", "a.json"))
+p = a["population"]
+sys.exit(bool(p["idle_hidden"] or p["system_hidden"] or a["unclear"]["count"]) or not b["unclear"]["count"])'
 
 # CSV: as many fields in each line, durations as in JSON.
 "$PERFKIT" tail -q "$file" --by activation --comm front-0,front-1 --over 2ms --csv >a.csv
@@ -167,7 +168,7 @@ lacks_number=$(grep -c "^p99.9 = " out || :)
 fails 0 "$PERFKIT" tail "$file" --p999 --force
 # --open lists them, still without a number
 fails 0 "$PERFKIT" tail "$file" --open --details 1
-has out 'p99.9: cannot say; 24 episodes lasted '
+has out 'p99.9: cannot say; 30 episodes lasted '
 has out ', open'
 fails 3 "$PERFKIT" tail "$file" --p999 --json
 python3 "$SRC/tests/cli/tail_schema.py" out
@@ -178,20 +179,21 @@ waits()
 	"$PERFKIT" tail -q --no-local --symfs "$SRC/testdata/demo/symfs" \
 		--kallsyms "$SRC/testdata/waits/kallsyms" "$SRC/testdata/waits/perf.data" "$@"
 }
-# The first sentence is of the group that most time is of. A cell too narrow for a thread keeps the tid.
+# An unclear wait that is longer than all work comes first. A cell too narrow for a thread keeps the tid.
 waits --p99 >waits
-has waits "The longest of the 9 worst waits of waits and other07"
+has waits "The longest wait, 64.1 ms in other11: poll in __poll(), may be for work or for"
+has waits "an answer: see the sites marked ? below. 9 of 9 worst waits of other07________:"
 has waits "~/2897  futex"
-waits --top 2 --force | tr '\n' ' ' >waits
+waits --idle --top 2 --force | tr '\n' ' ' >waits
 has waits "(no two have the same root): "
 
 # A high percentile of few episodes is the longest of them, and that is said.
 waits --p999 --force | tr -s ' \n' ' ' >few
-has few "(the longest: p99.9 takes 1,000 episodes, and there are 863;"
+has few "(the longest: p99.9 takes 1,000 episodes, and there are 862;"
 waits --pct 99.8 --force >enough
 ! grep -q "the longest:" enough || { cat enough; exit 1; }
 # A process that vforks waits for its child.
-waits --cause child --top 863 --details 863 | tr -s ' \n' ' ' >children
+waits --idle --cause child --top 2000 --details 2000 | tr -s ' \n' ' ' >children
 has children "waited in __vfork"
 has children "called exec or exited only after"
 
@@ -238,16 +240,19 @@ done
 # an idle wait whose wakeup is not known is hidden everywhere, as a whole
 "$PERFKIT" import -q --no-local "$file" -o idle.db
 sqlite3 idle.db "UPDATE offcpu SET blocked_ns = 0, runnable_ns = 0, waker_thread_id = NULL,
-	waker_context = NULL, unknown_reason = 'missing wakeup' WHERE idle AND unknown_reason IS NULL"
+	waker_context = NULL, unknown_reason = 'missing wakeup' WHERE unknown_reason IS NULL
+	AND site_id IN (SELECT id FROM sites WHERE verdict = 'unclear');
+	UPDATE sites SET verdict = 'idle', reason = '--idle-frame' WHERE verdict = 'unclear'"
 "$PERFKIT" tail -q --force --json idle.db >idle.json || [ $? = 3 ]
 python3 - idle.json "$(sqlite3 idle.db 'SELECT sum(wait_ns) FROM v_offcpu WHERE idle')" \
 	"$(sqlite3 idle.db 'SELECT sum(off_ns) FROM v_offcpu WHERE idle AND NOT system')" <<'PY'
 import json, sys
 hidden = json.load(open(sys.argv[1]))["population"]["idle_hidden_ns"]
 assert sys.argv[2] == "0", sys.argv
-assert hidden == int(sys.argv[3]) > 5e9, (hidden, sys.argv)
+# but for the waits of a whole life
+assert 5e9 < hidden <= int(sys.argv[3]) < hidden * 1.01, (hidden, sys.argv)
 PY
 "$PERFKIT" collapse --offcpu idle.db 2>err >idle.folded
-grep -q 'hidden: 1,212 idle waits, 5.9 s' err
+grep -q 'hidden: 1,[0-9]* idle waits at [0-9]* sites, [5-9].[0-9] s' err
 shown=$(sqlite3 idle.db 'SELECT sum(wait_ns) / 1000 FROM v_offcpu WHERE NOT system') # lines are rounded
 awk -v want="$shown" '{ n += $NF } END { exit n < want - 99 || n > want + 99 }' idle.folded

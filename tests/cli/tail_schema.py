@@ -1,4 +1,4 @@
-"""tail_schema.py FILE.json: `perfkit tail --json`, schema 1: every key, every type, every sum."""
+"""tail_schema.py FILE.json: `perfkit tail --json`, schema 2: every key, every type, every sum."""
 import json
 import sys
 
@@ -6,9 +6,11 @@ POPULATION = """count threshold_ns selected suspect open unknown idle_hidden idl
 system_hidden idle_hidden_most system_hidden_ns threads processes too_few p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns""".split()
 EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns run_ns blocked_ns
 runnable_ns preempted_ns throttled_ns unknown_ns blocked_by cause state cpu stack waker corunners
-samples chain shares root suspect open missing function holder events""".split()
+samples chain shares root suspect open missing function holder events verdict reason""".split()
 CAUSES = """lock rwlock semaphore cond join barrier futex sleep poll net pipe io fault child signal
 throttle preempt runqueue yield stopped exit unknown""".split()
+SITE = "shown_as program role cause function verdict reason loop count ns p50_ns max_ns max_open".split()
+VERDICTS = "work idle unclear".split()
 ROOT = "tid comm process mechanism cause function ns state pid via".split()
 LINK = "tid comm state cause ns stack pid via prio next_ns function".split()
 VIAS = "self waker owner cpu".split()
@@ -45,8 +47,8 @@ def holder(h, where):
 
 
 keys(d, """schema recording by span answer population histogram recurrence group_by groups
-episodes""".split(), "top")
-need(d["schema"] == 1, "schema")
+unclear sites episodes""".split(), "top")
+need(d["schema"] == 2, "schema")
 keys(d["recording"], "file host origin_ns clock duration_ns".split(), "recording")
 need(isinstance(d["recording"]["origin_ns"], str) and int(d["recording"]["origin_ns"]) > 0, "origin")
 need(d["by"] in ("wait", "span", "activation"), "by")
@@ -57,6 +59,18 @@ ranks = [p[k] for k in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "ma
 need(ranks == sorted(ranks), "percentiles are not ascending")
 need(sum(b["count"] for b in d["histogram"]) == p["count"], "the histogram does not hold all")
 need(all(b["to_ns"] == (b["from_ns"] * 2 or 1) for b in d["histogram"]), "buckets do not double")
+keys(d["unclear"], "count ns max_ns with_work".split(), "unclear")
+both = d["unclear"]["with_work"]
+keys(both, "count p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns".split(), "unclear with work")
+need(d["by"] != "wait" or both["count"] >= p["count"], "work and unclear waits are fewer than work")
+for s in d["sites"]:
+    keys(s, SITE, "site")
+    need(s["verdict"] in VERDICTS and s["reason"] and s["cause"] in CAUSES, "site")
+    need(s["shown_as"] == {"idle": "hidden"}.get(s["verdict"], s["verdict"]) or s["shown_as"] == "whole life", "site")
+    need(s["p50_ns"] <= s["max_ns"] <= s["ns"] <= s["max_ns"] * s["count"], "site sums")
+shown_as = lambda kind, what: sum(s[what] for s in d["sites"] if s["shown_as"] == kind)
+need(shown_as("unclear", "ns") == d["unclear"]["ns"] and shown_as("hidden", "ns") == p["idle_hidden_ns"], "sites")
+need(shown_as("unclear", "count") == d["unclear"]["count"], "sites")
 keys(d["recurrence"], "occurrences together every pause held_up_by".split(), "recurrence")
 for r in [d["recurrence"]] + d["recurrence"]["held_up_by"]:
     beat(r["every"], "every")
@@ -82,6 +96,7 @@ for i, e in enumerate(d["episodes"]):
     need(not i or e["duration_ns"] <= d["episodes"][i - 1]["duration_ns"], w + ": order")
     need(sum(c["ns"] for c in e["corunners"]) <= e["runnable_ns"], w + ": co-runners")
     texts(e["stack"], w)
+    need(e["verdict"] is None or e["verdict"] in VERDICTS and e["reason"], w + ": verdict")
     texts(e["missing"], w)
     need(e["chain"], w + ": no chain")
     root = e["root"]

@@ -12,7 +12,7 @@
 
 static void ask_tail(const struct timeline *tl, enum episode_kind kind, uint32_t span)
 {
-	struct tail_query q = {.episodes = {.kind = kind, .span = span, .system = 1},
+	struct tail_query q = {.episodes = {.kind = kind, .span = span, .of = {.system = 1}},
 			       .pick = {.kind = PICK_TOP, .top = 5, .dirty = 1}};
 	struct tail t;
 	struct err e = {0};

@@ -148,8 +148,8 @@ static inline void assert_sums(const struct explanation *x, const struct episode
 static inline struct tail explain_one(struct rig *r, const char *comm, struct explanation *x)
 {
 	struct tail_query q = top(1);
-	q.episodes.comms = &comm;
-	q.episodes.ncomms = 1;
+	q.episodes.of.comms = &comm;
+	q.episodes.of.ncomms = 1;
 	finish(r);
 	struct tail t = make(r, q);
 	assert_int_equal(t.rows.n, 1);

@@ -41,7 +41,7 @@ static void write_store(const char *more)
 	    "INSERT INTO comms VALUES(1,'c');"
 	    "INSERT INTO threads VALUES(1,1,1,1,1,0,100,0,120,0,0,0,0,0);"
 	    "INSERT INTO offcpu "
-	    "VALUES(1,1,10,20,5,5,0,'S','lock',0,NULL,NULL,NULL,NULL,0,0,0,0,"
+	    "VALUES(1,1,10,20,5,5,0,'S','lock',NULL,NULL,NULL,NULL,NULL,0,0,0,0,"
 	    "NULL,1,NULL,NULL,0,0,NULL,NULL,NULL,NULL);"
 	    "INSERT INTO symbols VALUES(1,NULL,'s');"
 	    "INSERT INTO report_lines VALUES(1,1,'head','line');",

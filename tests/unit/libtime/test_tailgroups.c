@@ -47,8 +47,8 @@ static void the_rhythm_of_one_offender_is_told_apart(void **state)
 	}
 	finish(&r);
 	struct tail_query q = top(20);
-	q.episodes.comms = (const char *const[]){"w"};
-	q.episodes.ncomms = 1;
+	q.episodes.of.comms = (const char *const[]){"w"};
+	q.episodes.of.ncomms = 1;
 	q.group_by = GROUP_HOLDER;
 	struct tail t = make(&r, q);
 	assert_false(recurrence_is(&t.recurrence));
@@ -85,8 +85,8 @@ static void unseen_code_is_one_group_named_as_most_of_it(void **state)
 		    4 < named ? "main;spin;[k]schedule" : "[k]schedule");
 		finish(&r);
 		struct tail_query q = top(5);
-		q.episodes.comms = (const char *const[]){"victim"};
-		q.episodes.ncomms = 1;
+		q.episodes.of.comms = (const char *const[]){"victim"};
+		q.episodes.of.ncomms = 1;
 		struct tail t = make(&r, q);
 		assert_int_equal(t.groups.n, 1);
 		assert_int_equal(t.groups.v[0].count, 5);
@@ -147,8 +147,8 @@ static void code_and_what_it_calls_is_one_group(void **state)
 	}
 	finish(&r);
 	struct tail_query q = top(EACH);
-	q.episodes.comms = (const char *const[]){"w"};
-	q.episodes.ncomms = 1;
+	q.episodes.of.comms = (const char *const[]){"w"};
+	q.episodes.of.ncomms = 1;
 	struct tail t = make(&r, q);
 	assert_int_equal(t.rows.n, EACH);
 	for (unsigned i = 0; i < EACH; i++)

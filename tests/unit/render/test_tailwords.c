@@ -28,8 +28,8 @@ static void say_root(int16_t waiter, int16_t holder, int hogged, struct buf *out
 	off(&r, hog, 48000, 99000, 99000, CAUSE_SLEEP, "hog;c:usleep");
 	finish(&r);
 	struct tail_query q = top(1);
-	q.episodes.comms = (const char *const[]){"w"};
-	q.episodes.ncomms = 1;
+	q.episodes.of.comms = (const char *const[]){"w"};
+	q.episodes.of.ncomms = 1;
 	struct tail t = make(&r, q);
 	assert_int_equal(explain(t.explainer, &t.episodes.v.v[t.rows.v[0].episode], &x, &e), 0);
 	buf_clear(out);
