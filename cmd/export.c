@@ -22,7 +22,7 @@ struct export_opts {
 #define AT(field) offsetof(struct export_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("What to export"),
-	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope",
+	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope|perfetto",
 	 "the format; docs/exports.md\ndescribes each"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
 	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
@@ -34,7 +34,8 @@ static const struct opt rows[] = {
 	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"cgroup", 0, OPT_FLAG, AT(cgroup), NULL, "keep cgroups apart, and name them"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
-	 "of speedscope: running, waiting and spans of each thread\nas they happened"},
+	 "running, waiting and spans of each thread as they\nhappened (speedscope; perfetto "
+	 "always)"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
@@ -58,6 +59,7 @@ struct format {
 static const struct format formats[] = {
 	{"pprof", pprof_write, NULL},
 	{"speedscope", speedscope_write, export_speedscope},
+	{"perfetto", NULL, export_perfetto},
 };
 
 struct writing {
@@ -79,6 +81,18 @@ static const struct format *format_named(const char *name)
 	return NULL;
 }
 
+/* A trace is of the whole recording; who shows it filters. */
+static int check_whole(const struct export_opts *o)
+{
+	const char *given;
+	if (opt_given(&verb_export, o, INPUT_FILTERS " cgroup " WAITS_HIDE, &given) || !given)
+		return 0;
+	say_line("perfkit export: --%s does not go with --to perfetto (see: perfkit help "
+		 "export)",
+		 given);
+	return 2;
+}
+
 static int check(const struct export_opts *o)
 {
 	if (!o->to)
@@ -86,8 +100,14 @@ static int check(const struct export_opts *o)
 	if (o->offcpu + o->offwake + o->wall + o->tail + o->by_time > 1)
 		return usage("--offcpu, --offwake, --wall, --tail and --by-time exclude each "
 			     "other");
-	if (o->by_time && !format_named(o->to)->by_time)
-		return usage("--by-time goes with --to speedscope");
+	const struct format *f = format_named(o->to);
+	if (o->by_time && !f->by_time)
+		return usage("--by-time goes with --to speedscope and perfetto");
+	if (!f->rows && (o->offcpu || o->offwake || o->wall || o->tail))
+		return usage("--to perfetto is of all that happened: --offcpu, --offwake, "
+			     "--wall and --tail do not go with it");
+	if (!f->rows && check_whole(o))
+		return 2;
 	if (!o->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the file with -o FILE");
 	return 0;
@@ -144,8 +164,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return rc;
 	struct writing w = {o, format_named(o->to)};
 	struct export_request rq = {.kind = kind_of(o), .cgroup = o->cgroup, .opt = &o->t};
-	return o->by_time ? export_by_time(&w, path)
-			  : export_source_read(&rq, path, write_rows, &w);
+	return o->by_time || !w.format->rows ? export_by_time(&w, path)
+					     : export_source_read(&rq, path, write_rows, &w);
 }
 
 static void defaults(void *opts)
@@ -163,7 +183,8 @@ const struct verb verb_export = {
 	.examples = "  perfkit export --to pprof -o cpu.pb.gz perf.data\n"
 		    "  perfkit export --to pprof --offcpu --comm nginx -o waits.pb.gz run.db\n"
 		    "  go tool pprof -top cpu.pb.gz\n"
-		    "  perfkit export --to speedscope --by-time -o run.speedscope.json run.db",
+		    "  perfkit export --to speedscope --by-time -o run.speedscope.json run.db\n"
+		    "  perfkit export --to perfetto -o run.pftrace perf.data",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
 	.max_files = 1,

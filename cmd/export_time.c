@@ -1,6 +1,7 @@
 #include "cmd/export_time.h"
 #include "base/mem.h"
 #include "cmd/input/wall.h"
+#include "render/export/perfetto.h"
 #include "render/export/speedscope.h"
 
 #include <stdlib.h>
@@ -127,4 +128,14 @@ int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, 
 	vec_release(&g.spans);
 	vec_release(&g.by_thread);
 	return rc;
+}
+
+int export_perfetto(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)
+{
+	(void)opt;
+	if (ti->tl.parts.n)
+		return err_set(e, ERR_USAGE,
+			       "%s: several recordings; a trace is of one (--recording)",
+			       ti->path);
+	return perfetto_write(&ti->tl, f, e);
 }

@@ -44,6 +44,7 @@ SAME = [
     ["export", "--to", "pprof", "--wall"],
     ["export", "--to", "speedscope"],
     ["export", "--to", "speedscope", "--by-time"],
+    ["export", "--to", "perfetto"],
 ]
 REPORT = ["report"]
 # Options that need the recording itself.

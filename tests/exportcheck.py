@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """exportcheck.py pprof PROFILE FOLDED [TYPE]
 exportcheck.py speedscope FILE FOLDED [COLUMN]
-exportcheck.py speedscope-time FILE FOLDED: what other tools open says what perfkit says.
+exportcheck.py speedscope-time FILE FOLDED
+exportcheck.py perfetto TRACE STORE: what other tools open says what perfkit says.
 
 pprof: reads PROFILE (profile.proto, gzipped) with a decoder of its own: every reference leads
 somewhere, every string is UTF-8, and its samples of TYPE (default: the profile's own default),
@@ -9,11 +10,15 @@ folded, are the lines of FOLDED, which collapse wrote.
 
 speedscope: FILE keeps to the published schema, and its sampled profiles, folded by the comm in
 their names, are the lines of FOLDED. speedscope-time: the same of evented ones, where FOLDED has
-the frames of spans, too, or there are none."""
+the frames of spans, too, or there are none.
+
+perfetto: the runs that TRACE's switches make, its wakeups, samples and slices are those of the
+tables of STORE, one for one."""
 import collections
 import gzip
 import json
 import os
+import sqlite3
 import sys
 
 
@@ -96,7 +101,7 @@ def folded(path):
 
 def tell(what, got, want):
     """Differences of two counters, the first few."""
-    wrong = sorted(k for k in set(got) | set(want) if got[k] != want[k])
+    wrong = sorted((k for k in set(got) | set(want) if got[k] != want[k]), key=repr)
     for k in wrong[:5]:
         print("%s: %s: %d, not %d" % (what, k, got[k], want[k]))
     return 1 if wrong else 0
@@ -184,6 +189,111 @@ def speedscope_time(path, lines):
     return speedscope(path, lines, "", True)
 
 
+class Perfetto:
+    """A trace as sets of tuples; times as they stand there."""
+
+    def __init__(self, path):
+        self.runs, self.wakings, self.samples, self.slices = (collections.Counter()
+                                                              for _ in range(4))
+        self.names, self.frames, self.stacks, self.tracks = {}, {}, {}, {}
+        self.on, self.open = {}, collections.defaultdict(list)
+        for number, packet in fields(open(path, "rb").read()):
+            assert number == 1
+            self.packet(message(packet))
+        assert not any(self.open.values())
+        for cpu, (tid, start) in self.on.items():
+            if tid:
+                self.runs[tid, cpu, start, None] += 1
+
+    def packet(self, p):
+        for b in p[1]:
+            self.bundle(message(b))
+        for data in map(message, p[12]):
+            self.intern(data)
+        for s in map(message, p[66]):
+            stack = self.stacks[s[4][0]] if s[4] else ()
+            tid, cpu = s[3][0] if s[3] else -1, s[1][0] if s[1] else None
+            self.samples[p[8][0], tid, cpu, stack] += 1
+        for t in map(message, p[60]):
+            thread = message(t[4][0])[2][0] if t[4] else None
+            assert t[1][0] not in self.tracks
+            self.tracks[t[1][0]] = thread
+        for x in map(message, p[11]):
+            self.edge(x, p[8][0])
+
+    def intern(self, data):
+        for s in map(message, data[5]):
+            self.names[s[1][0]] = s[2][0].decode("utf-8")
+        for f in map(message, data[6]):
+            self.frames[f[1][0]] = self.names[f[2][0]]
+        for c in map(message, data[7]):
+            self.stacks[c[1][0]] = tuple(self.frames[i] for i in c[2])
+
+    def edge(self, x, ns):
+        """Slices of a track close in the order in which they were opened, the last first."""
+        stack = self.open[x[11][0]]
+        if x[9][0] == 1:
+            stack.append((x[23][0].decode("utf-8"), ns))
+        else:
+            name, start = stack.pop()
+            self.slices[self.tracks[x[11][0]], name, start, ns] += 1
+
+    def bundle(self, b):
+        cpu = b[1][0]
+        for event in map(message, b[2]):
+            ns = event[1][0]
+            for s in map(message, event[4]):
+                prev, start = self.on.get(cpu, (0, 0))
+                assert prev == s[2][0] and start <= ns, "a switch from another thread"
+                if prev:
+                    self.runs[prev, cpu, start, ns] += 1
+                self.on[cpu] = s[6][0], ns
+            for w in map(message, event[20]):
+                self.wakings[ns, cpu, event[2][0], w[2][0]] += 1
+
+
+def perfetto(path, store):
+    got, db = Perfetto(path), sqlite3.connect(store)
+    end, = db.execute("SELECT end_ns FROM recordings").fetchone()
+    runs = collections.Counter()
+    for tid, cpu, a, b in db.execute(
+            "SELECT tid, cpu, start_ns, end_ns FROM thread_states JOIN threads t "
+            "ON t.id = thread_id WHERE state = 'running' AND cpu IS NOT NULL"):
+        runs[tid, cpu, a, b] += 1
+    whole = collections.Counter()
+    for (tid, cpu, a, b), n in got.runs.items():
+        whole[tid, cpu, a, end if b is None else b] += n
+    wakings = collections.Counter(db.execute(
+        "SELECT o.start_ns + o.blocked_ns, cpu_wake, coalesce(w.tid, 0), t.tid FROM offcpu o "
+        "JOIN threads t ON t.id = o.thread_id LEFT JOIN threads w ON w.id = waker_thread_id "
+        "WHERE waker_context IS NOT NULL AND cpu_wake IS NOT NULL AND unknown_reason IS NULL"))
+    frame = dict((i, name or "[%s]" % os.path.basename(dso or "unknown")) for i, name, dso in
+                 db.execute("SELECT f.id, s.name, d.name FROM frames f LEFT JOIN symbols s "
+                            "ON s.id = symbol_id LEFT JOIN dsos d ON d.id = f.dso_id"))
+    stack = {None: ()}
+    for i, parent, f in db.execute("SELECT id, parent_id, frame_id FROM call_paths ORDER BY id"):
+        stack[i] = stack[parent] + (frame[f],)
+    samples = collections.Counter((ns, tid, cpu, stack[path]) for ns, tid, cpu, path in
+                                  db.execute("SELECT time_ns, coalesce(tid, -1), s.cpu, "
+                                             "call_path_id FROM samples s LEFT JOIN threads t "
+                                             "ON t.id = thread_id"))
+    spans = collections.Counter((name, a, b) for name, a, b in db.execute(
+        "SELECT name, start_ns, end_ns FROM spans"))
+    losses = collections.Counter((a, b) for a, b in db.execute(
+        "SELECT from_ns, to_ns FROM losses"))
+    names, slices, others = {n for n, _, _ in spans}, collections.Counter(), collections.Counter()
+    for (_, name, a, b), n in got.slices.items():
+        if name in names:
+            slices[name, a, b] += n
+        else:
+            others[a, b] += n
+    print("%d runs, %d wakeups, %d samples, %d spans, %d losses" % tuple(
+        sum(c.values()) for c in (whole, got.wakings, got.samples, slices, others)))
+    return tell("runs", whole, runs) | tell("wakeups", got.wakings, wakings) | \
+        tell("samples", got.samples, samples) | tell("spans", slices, spans) | \
+        tell("losses", others, losses)
+
+
 if __name__ == "__main__":
     sys.exit({"pprof": pprof, "speedscope": speedscope,
-              "speedscope-time": speedscope_time}[sys.argv[1]](*sys.argv[2:]))
+              "speedscope-time": speedscope_time, "perfetto": perfetto}[sys.argv[1]](*sys.argv[2:]))

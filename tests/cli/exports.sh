@@ -153,11 +153,29 @@ for p in d["profiles"]:
 assert len(want) > 1 and got == want, (got, want)
 E2
 
+# --- perfetto -------------------------------------------------------------------------------------
+# Every run, wakeup, sample, span and loss is the store's; protoc knows every field.
+for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data orders/orders.tar.zst; do
+	rm -f run.pftrace run.db
+	export_ --to perfetto "$SRC/testdata/$f" -o run.pftrace
+	"$PERFKIT" import -q --no-local "$SRC/testdata/$f" -o run.db || wrong "import $f"
+	python3 "$SRC/tests/exportcheck.py" perfetto run.pftrace run.db >counts || wrong "perfetto $f: $(cat counts)"
+	[ $f != waits/perf.data ] || ! grep -q ' 0 samples\|^0 runs\| 0 wakeups' counts || wrong "$f: $(cat counts)"
+	"$PERFKIT" export -q --to perfetto run.db | cmp -s - run.pftrace || wrong "perfetto $f: the store's is another"
+	if command -v protoc >/dev/null; then
+		protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <run.pftrace >decoded || wrong "protoc $f"
+		! grep -m 1 -E '^ *[0-9]+(:| \{)' decoded || wrong "protoc $f: a field that the format does not have"
+	fi
+done
+command -v protoc >/dev/null || echo "no protoc here"
+
 # --- what is refused, and what stays as it was ------------------------------------------------------
 refuses 2 'name the format with --to' "$waits"
 refuses 2 'exclude each other' --to pprof --offcpu --wall "$waits"
 refuses 2 "nonsense" --to nonsense "$waits"
-refuses 2 '--by-time goes with --to speedscope' --to pprof --by-time "$waits"
+refuses 2 '--by-time goes with --to speedscope and perfetto' --to pprof --by-time "$waits"
+refuses 2 '--comm does not go with --to perfetto' --to perfetto --comm x "$waits"
+refuses 2 'do not go with it' --to perfetto --wall "$waits"
 refuses 2 'cpu-cock' --to pprof --event cpu-cock "$waits"
 refuses 3 'no waits to export' --to pprof -q --no-local --offcpu --comm nobody "$waits"
 refuses 3 'no samples to export' --to pprof -q --no-local --comm nobody "$waits"

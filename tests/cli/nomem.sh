@@ -70,6 +70,7 @@ export -q --no-local --to pprof $demo -o o/x.pb.gz
 export -q --no-local --to pprof --wall $switches -o o/x.pb.gz
 export -q --no-local --to speedscope $demo -o o/x.json
 export -q --no-local --to speedscope --by-time $switches -o o/x.json
+export -q --no-local --to perfetto $switches -o o/x.pftrace
 report -q --no-local $waits
 report -q --no-local $demo
 report -q run.db

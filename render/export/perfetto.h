@@ -1,0 +1,28 @@
+/*
+ * perfetto.h - a timeline as a trace of Perfetto: packets that ui.perfetto.dev and
+ * trace_processor read.
+ *
+ *	run of a thread on a CPU    sched_switch at both ends, as ftrace records it: the UI
+ *makes its tracks of CPUs and of threads' states out of these wakeup of a wait sched_waking on
+ *the waker's CPU, in the waker's name; in an interrupt that of process 0, marked with its
+ *context sample                      PerfSample with an interned call stack span a slice of its
+ *thread's track; one that does not nest there, or changes threads, of a track of its own lost
+ *records, holes         a slice of a track of its own; the CPU looks idle there
+ *
+ * Times are those of the recording's clock. A thread that had its tid after another one shares
+ * that one's track.
+ *
+ * The format: github.com/google/perfetto, protos/perfetto/trace; the files that define the
+ * fields are named in perfetto.c.
+ */
+#ifndef RENDER_EXPORT_PERFETTO_H
+#define RENDER_EXPORT_PERFETTO_H
+
+#include "libtime/sched/timeline.h"
+
+#include <stdio.h>
+
+/* Write a finished timeline of one recording to `f`. ERR_NOMEM, ERR_IO. */
+int perfetto_write(const struct timeline *tl, FILE *f, struct err *e);
+
+#endif
