@@ -75,7 +75,7 @@ void aggregate_free(struct aggregate *a)
 	mem_free(a);
 }
 
-const struct tally *aggregate_tally(const struct aggregate *a)
+struct tally *aggregate_tally(struct aggregate *a)
 {
 	return &a->tally;
 }

@@ -94,8 +94,8 @@ int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end,
  * its memory back. Several threads may do so, one an aggregate. ERR_NOMEM. */
 int aggregate_finish(struct aggregate *a);
 
-/* The samples counted; all of them after aggregate_finish. */
-const struct tally *aggregate_tally(const struct aggregate *a);
+/* The samples counted; all of them after aggregate_finish. To be taken away, if wanted. */
+struct tally *aggregate_tally(struct aggregate *a);
 
 /* Counts of all samples that came. */
 const struct aggregate_stats *aggregate_stats(const struct aggregate *a);

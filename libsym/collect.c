@@ -453,6 +453,8 @@ int collection_finish(struct collection *c, struct err *e)
 			finish_one(&all[i]);
 		rc = rc ? rc : all[i].rc;
 	}
+	for (int i = 0; !rc && i < c->n; i++)
+		rc = tally_merge(&c->tally, aggregate_tally(c->aggregates[i]));
 	return rc ? err_nomem(e) : 0;
 }
 
@@ -460,5 +462,6 @@ void collection_release(struct collection *c)
 {
 	for (int i = 0; i < c->n; i++)
 		aggregate_free(c->aggregates[i]);
+	tally_release(&c->tally);
 	*c = (struct collection){0};
 }

@@ -44,6 +44,7 @@ struct collect_options {
 struct collection {
 	struct aggregate *aggregates[MAX_WORKERS];
 	int n;
+	struct tally tally; /* of all, after collection_finish */
 };
 
 /*
@@ -56,8 +57,8 @@ struct collection {
 int collect(struct recording *rec, struct names *names, const struct collect_options *opt,
 	    struct collection *out, struct err *e);
 
-/* Name what waited for it (aggregate_finish), on as many threads as there are aggregates.
- * ERR_NOMEM. */
+/* Name what waited for it (aggregate_finish), on as many threads as there are aggregates, and
+ * put together what they counted: most stacks were met by several. ERR_NOMEM. */
 int collection_finish(struct collection *c, struct err *e);
 
 /* How many workers `collect` would use for these options. */

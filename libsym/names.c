@@ -20,7 +20,7 @@ struct dso_names {
 	/* Runs by symbol, two each: [1] is of guessed frames; and of addresses without one. 0:
 	 * not made. Written under the lock, read without. */
 	uint32_t *by_symbol, unnamed[2];
-	uint64_t top; /* upper 16 bits of the addresses that `unnamed` is for */
+	uint64_t top; /* top_of the addresses that `unnamed` is for */
 	struct u64map by_addr;
 };
 
@@ -43,8 +43,7 @@ struct namer {
 	struct u64map views;          /* space << 32 | version → number */
 	struct view user, kernel;
 	uint64_t kernel_since, kernel_until; /* when `kernel` holds */
-	uint64_t nowhere[2];                 /* upper bits of … */
-	uint32_t nowhere_run[2];             /* the unmapped address met last */
+	uint32_t nowhere[2][16]; /* runs of unmapped addresses by their top; 0: not met */
 	VEC(uint32_t) runs;
 };
 
@@ -150,9 +149,11 @@ static uint8_t frame_kind(const struct names *n, const struct dso *d, int named)
 	return is_jit(n, d, named) ? FRAME_JIT : FRAME_USER;
 }
 
+/* See names_options.merge_addrs. */
 static uint64_t top_of(uint64_t addr)
 {
-	return addr & 0xffff000000000000u;
+	uint64_t kernel = 0xffff000000000000u;
+	return addr >= kernel ? kernel : addr & 0xf000000000000000u;
 }
 
 /* The frames of one address of a DSO (NO_ID: none): what the module says, or the bare address.
@@ -207,7 +208,9 @@ static struct dso_names *dso_new(const struct module_symbols *s, uint8_t kind)
 		return NULL;
 	d->symbols = *s;
 	d->top = kind == DSO_KERNEL ? top_of(UINT64_MAX) : 0;
-	d->by_symbol = s->table ? mem_zalloc(s->table->n * 2, sizeof(*d->by_symbol)) : NULL;
+	/* a page that is read before it is written costs each thread two faults */
+	d->by_symbol =
+		s->table ? mem_zalloc_table(s->table->n * 2 * sizeof(*d->by_symbol)) : NULL;
 	if (s->table && !d->by_symbol) {
 		mem_free(d);
 		return NULL;
@@ -335,9 +338,10 @@ static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint
 	struct names *n = r->names;
 	struct module_lookup none = {.n = 0};
 	uint64_t key = n->opt.merge_addrs ? top_of(ip) : ip;
-	int rc = 0;
-	*run = r->nowhere_run[w->guessed];
-	if (*run && r->nowhere[w->guessed] == key)
+	uint32_t *met = &r->nowhere[w->guessed][ip >> 60];
+	int merged = n->opt.merge_addrs && key << 4 == 0, rc = 0;
+	*run = merged ? *met : 0;
+	if (*run)
 		return 0;
 	modules_lock(n->modules);
 	if (!u64map_get(&n->unmapped[w->guessed], key, run)) {
@@ -346,8 +350,8 @@ static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint
 			rc = u64map_put(&n->unmapped[w->guessed], key, *run);
 	}
 	modules_unlock(n->modules);
-	r->nowhere[w->guessed] = key;
-	r->nowhere_run[w->guessed] = rc ? 0 : *run;
+	if (merged && !rc)
+		*met = *run;
 	return rc;
 }
 
@@ -437,7 +441,7 @@ int namer_new(struct namer **out, struct names *n)
 		return ERR_NOMEM;
 	r->names = n;
 	r->user.space = r->kernel.space = NO_ID - 1;
-	r->known = mem_zalloc((size_t)1 << KNOWN_BITS, sizeof(*r->known));
+	r->known = mem_zalloc_table(sizeof(*r->known) << KNOWN_BITS);
 	if (r->known)
 		return 0;
 	namer_free(r);

@@ -28,11 +28,12 @@
 #include "libsym/unwind/stack_words.h"
 
 struct names_options {
-	int inlines;     /* add frames that were inlined */
-	int lines;       /* fill srcfile and line of frames */
-	int max_stack;   /* frames kept from the leaf; 0 = 1536, of which 1024 unwound */
-	int merge_addrs; /* unnamed frames are one, as far as only the address differs: theirs
-			    is the real one's upper 16 bits */
+	int inlines;   /* add frames that were inlined */
+	int lines;     /* fill srcfile and line of frames */
+	int max_stack; /* frames kept from the leaf; 0 = 1536, of which 1024 unwound */
+	/* Unnamed frames are one, as far as only the address differs. What is left of that says
+	 * whose it may have been: the upper 16 bits of the kernel's, else the upper 4. */
+	int merge_addrs;
 };
 
 struct names {

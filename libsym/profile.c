@@ -132,15 +132,11 @@ static int add_tallied(struct profile *p, const struct tally *t, const struct ta
 static int name_all(struct profile *p, struct collection *c, unsigned by, struct err *e)
 {
 	int rc = collection_finish(c, e);
-	for (int i = 0; i < c->n; i++) {
-		const struct tally *t = aggregate_tally(c->aggregates[i]);
+	for (int i = 0; i < c->n; i++)
 		add_totals(p, c->aggregates[i]);
-		for (size_t k = 0; !rc && k < t->v.n; k++)
-			if (add_tallied(p, t, &t->v.v[k], by))
-				rc = err_nomem(e);
-		aggregate_free(c->aggregates[i]);
-		c->aggregates[i] = NULL;
-	}
+	for (size_t i = 0; !rc && i < c->tally.v.n; i++)
+		if (add_tallied(p, &c->tally, &c->tally.v.v[i], by))
+			rc = err_nomem(e);
 	return rc;
 }
 

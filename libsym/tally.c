@@ -105,6 +105,23 @@ int tally_add(struct tally *t, const struct tallied *key, const uint32_t *runs, 
 	return ++b->n < BATCH ? 0 : count_batch(t);
 }
 
+int tally_merge(struct tally *t, struct tally *from)
+{
+	int rc = 0;
+	if (!t->v.n) {
+		tally_release(t);
+		*t = *from;
+		*from = (struct tally){0};
+		return 0;
+	}
+	for (size_t i = 0; !rc && i < from->v.n; i++) {
+		const struct tallied *x = &from->v.v[i];
+		rc = tally_add(t, x, from->runs.v + x->runs, x->nruns);
+	}
+	tally_release(from);
+	return rc ? rc : tally_finish(t);
+}
+
 static void batch_free(struct tally *t)
 {
 	if (t->batch)
@@ -115,10 +132,7 @@ static void batch_free(struct tally *t)
 
 int tally_finish(struct tally *t)
 {
-	int rc = t->batch ? count_batch(t) : 0;
-	batch_free(t);
-	idmap_release(&t->index);
-	return rc;
+	return t->batch ? count_batch(t) : 0;
 }
 
 void tally_release(struct tally *t)

@@ -37,7 +37,10 @@ struct tally {
  * 0 or ERR_NOMEM. */
 int tally_add(struct tally *t, const struct tallied *key, const uint32_t *runs, size_t n);
 
-/* All that was added shall be in t->v, no more will be. 0 or ERR_NOMEM. */
+/* Count all of `from`, which was finished, and empty it. 0 or ERR_NOMEM. */
+int tally_merge(struct tally *t, struct tally *from);
+
+/* All that was added shall be in t->v. 0 or ERR_NOMEM. */
 int tally_finish(struct tally *t);
 
 /* Give all back; empty then. */
