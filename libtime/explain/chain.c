@@ -334,7 +334,29 @@ static int guess_running(struct explainer *x, const struct candidate *from,
 	return 0;
 }
 
-/* All running time is one part: the function most samples were in. */
+/* The part of its running time that interrupts took from a thread, by its samples: few say
+ * nothing. 0 for none. */
+static uint64_t interrupted_ns(const struct hot *hot, uint64_t run_ns)
+{
+	enum { SEEN = 3, SHARE = 20 };
+	if (hot->interrupted < SEEN || hot->interrupted * SHARE < hot->of)
+		return 0;
+	return run_ns / hot->of * hot->interrupted;
+}
+
+static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t ns)
+{
+	struct chain_part p = {.ns = ns,
+			       .first_ns = x->ran.v[0].from_ns,
+			       .function = hot->interrupt,
+			       .off = TL_NONE,
+			       .state = PART_RUNNING,
+			       .end = END_IRQ};
+	return ns ? chain_add_part(x, &p, NULL) : 0;
+}
+
+/* All running time is one part, the function most samples were in, less what interrupts took.
+ */
 static int running_part(struct explainer *x, const struct candidate *from, struct err *e)
 {
 	struct hot hot;
@@ -346,7 +368,11 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 	if (r)
 		return r;
 	evidence_caller(&x->ev, x->ran.v, x->ran.n, &hot);
+	uint64_t taken = interrupted_ns(&hot, p.ns);
+	if (interrupted_part(x, &hot, taken))
+		return err_nomem(e);
 	x->link->samples = hot.of;
+	p.ns -= taken;
 	p.first_ns = x->ran.v[0].from_ns;
 	p.path = hot.path;
 	p.function = hot.function;

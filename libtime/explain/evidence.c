@@ -219,16 +219,52 @@ static int tally(struct evidence *x, uint32_t path, struct hot *best)
 	if (outer)
 		frame = any_frame(x->tl->stacks, path);
 	else if (best->vague)
-		*best = (struct hot){.of = best->of};
+		best->samples = best->vague = 0;
 	if (!u64map_get(&x->tally, frame, &i)) {
 		i = (uint32_t)x->weight.n;
 		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, frame, i))
 			return ERR_NOMEM;
 	}
 	uint64_t n = ++x->weight.v[i];
-	if (n > best->samples) /* of equals the one that got there first */
-		*best = (struct hot){path, frame, n, best->of, outer};
+	if (n > best->samples) { /* of equals the one that got there first */
+		best->path = path;
+		best->function = frame;
+		best->samples = n;
+		best->vague = outer;
+	}
 	return 0;
+}
+
+static int is_named(const struct stacks *s, uint32_t frame, const char *name)
+{
+	return frame && !strcmp(strtab_get(&s->strings, s->frames.v[frame].name), name);
+}
+
+/* Was a sample taken below an interrupt? The first frame of what that did, else 0: so too for
+ * softirqs that the thread's own system call ran (perf's own interrupt is in no stack).
+ *
+ *	work ── asm_sysvec_call_function_single ── handle_softirqs ── net_rx_action ── ...
+ *	        └ of interrupts                                       └ returned
+ */
+static uint32_t interrupt_in(const struct timeline *tl, uint32_t path)
+{
+	const struct stacks *s = tl->stacks;
+	uint32_t does = 0, caller = 0, inner = 0;
+	unsigned inside = 0;
+	for (; path && s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL;
+	     path = s->paths.v[path].parent) {
+		uint32_t frame = s->paths.v[path].frame;
+		unsigned is = timeline_roles(tl, frame) & ROLE_INTERRUPT;
+		if (is && !inside) {
+			does = inner ? inner : frame;
+			caller = 0;
+		} else if (!is && inside) {
+			caller = frame;
+		}
+		inside = is;
+		inner = frame;
+	}
+	return is_named(s, caller, "__local_bh_enable_ip") ? 0 : does;
 }
 
 int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct hot *out,
@@ -243,12 +279,16 @@ int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct ho
 	x->weight.n = 0;
 	for (size_t i = 0; i < n; i++) {
 		size_t last = x->samples.first.v[w[i].thread + 1];
+		int user = !(x->tl->threads.v[w[i].thread].flags & THREAD_KERNEL);
 		for (size_t k = first_sample(x, w[i].thread, w[i].from_ns); k < last; k++) {
 			const struct tl_sample *s = &x->tl->samples.v[x->samples.id.v[k]];
 			if (s->time_ns >= w[i].to_ns)
 				break;
 			out->of++;
-			if (s->path && tally(x, s->path, out))
+			uint32_t interrupt = user ? interrupt_in(x->tl, s->path) : 0;
+			out->interrupted += interrupt != 0;
+			out->interrupt = out->interrupt ? out->interrupt : interrupt;
+			if (s->path && !interrupt && tally(x, s->path, out))
 				return err_nomem(e);
 		}
 	}
@@ -280,10 +320,11 @@ void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 		     struct hot *out)
 {
 	enum { CALLERS = 4, FRAMES = 64, MANY = 10000 }; /* further up it is the program */
+	uint64_t own = out->of - out->interrupted;
 	const struct stacks *s = x->tl->stacks;
 	int callers = 0;
 	uint32_t p;
-	if (!out->path || out->vague || out->samples * 4 >= out->of * 3 || out->of > MANY)
+	if (!out->path || out->vague || out->samples * 4 >= own * 3 || out->of > MANY)
 		return;
 	p = appframe_telling_path(x->tl, out->path);
 	for (int i = 0; p && i < FRAMES && callers <= CALLERS; i++, p = s->paths.v[p].parent) {
@@ -292,7 +333,7 @@ void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 		callers++; /* the first is the function itself */
 		uint32_t frame = s->paths.v[p].frame;
 		uint64_t below = samples_below(x, w, n, frame);
-		if (below * 4 < out->of * 3)
+		if (below * 4 < own * 3)
 			continue;
 		out->path = p;
 		out->function = frame;

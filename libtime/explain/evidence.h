@@ -70,6 +70,10 @@ struct hot {
 	uint32_t function;    /* its frame id */
 	uint64_t samples, of; /* samples in it, of all in the windows */
 	int vague;            /* no stack shows a frame of the application */
+	/* Samples that interrupts took from the thread, not counted above; what one of them
+	 * did: a frame id. */
+	uint64_t interrupted;
+	uint32_t interrupt;
 };
 
 /* The application function most samples of the windows were taken in, each by its innermost

@@ -147,7 +147,7 @@ static void put_doing(struct answer *a)
 	unsigned state = p ? p->state : PART_UNKNOWN;
 	switch (state) {
 	case PART_RUNNING:
-		put(a, "running");
+		put(a, p->end == END_IRQ ? "interrupted by" : "running");
 		put_place(a, " ");
 		if (p->mechanism)
 			buf_fmt(a->b, ", %s", p->mechanism->words);

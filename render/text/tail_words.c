@@ -306,6 +306,12 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 	buf_char(b, ' ');
 	switch (p->state) {
 	case PART_RUNNING:
+		if (p->end == END_IRQ) {
+			buf_str(b, "interrupted by ");
+			words_function(b, ev->tl, p->function);
+			buf_str(b, ", as samples show");
+			break;
+		}
 		buf_str(b, "running ");
 		if (p->function)
 			words_function(b, ev->tl, p->function);
@@ -645,7 +651,7 @@ static const char *doing_words(const struct tail_root *r)
 {
 	switch (r->state) {
 	case PART_RUNNING:
-		return "running";
+		return r->end == END_IRQ ? "interrupted by" : "running";
 	case PART_RUNNABLE:
 		return "waiting for a CPU";
 	case PART_PREEMPTED:

@@ -36,7 +36,7 @@ says()
 		record "$stacks" "$@" || got=$?
 		[ $got != 77 ] || { no "$name" "$(tail -1 "$here/err")"; return; }
 		# shellcheck disable=SC2086
-		"$PERFKIT" tail -q --no-inline --force --top 200 --details 0 $options "$here/live.data" \
+		"$PERFKIT" tail -q --no-inline --force --top 200 $options "$here/live.data" \
 			>"$here/text" 2>"$here/err" || [ $? = 3 ]
 		said=$(sed '/^$/,$d' "$here/text" | tr '\n' ' ')
 		if echo "$said" | grep -Eq "$sentence"; then
@@ -52,9 +52,9 @@ says()
 
 incident() { says "$1" "$2" "--comm front $3" fp "$bin/incident" "$here/log" "$1"; }
 
-incident pipe 'front waited for room in a full pipe, which reader emptied; reader was asleep' '--cause pipe'
+incident pipe 'front waited for room in a full pipe, which reader emptied; reader was asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
 incident inversion 'mid had the CPU while low held the lock that front wanted' '--cause lock,futex'
-incident nagle 'front waited for server, which was waiting for data that a TCP timer let go' '--cause net --idle'
+incident nagle 'front waited for server, which was waiting for data that a TCP timer let go' '--cause net --work-frame ^(query|read_all)$'
 incident fork 'forker held mmap_lock that front wanted, in fork' '--cause rwlock'
 says allocator "snapshot held the allocator's lock that front wanted" '--comm front --cause lock' \
 	dwarf,stack-size=4096 "$bin/hold" "$here/log" --arena
@@ -76,6 +76,22 @@ if dd if=/dev/zero of="$disk/image" bs=1M count=128 2>err && mkfs.ext4 -q -F -O 
 else
 	rm -rf "$disk"
 	no journal "no file system can be mounted: $(tail -1 err)"
+fi
+
+# Packets that CPU 1 sends arrive on CPU 0.
+if unshare -n -m sh -c 'mount -t sysfs none /sys && ip link set lo up &&
+	echo 1 >/sys/class/net/lo/queues/rx-0/rps_cpus' 2>err; then
+	# about half of the holder's time
+	says flood 'packer held the lock that front wanted, (interrupted by net_rx_action|running pack)' \
+		'--comm front --cause lock --details 9' fp unshare -n -m sh -c "mount -t sysfs none /sys &&
+		ip link set lo up && echo 1 >/sys/class/net/lo/queues/rx-0/rps_cpus &&
+		exec $bin/incident $here/log flood"
+	tr -s ' \n' ' ' <"$here/text" | grep -q 'interrupted by net_rx_action(), as samples show' || {
+		echo "flood WRONG: nothing interrupted"
+		wrong=$((wrong + 1))
+	}
+else
+	no flood "packets cannot be steered: $(tail -1 err)"
 fi
 
 memory=/sys/fs/cgroup/memory/perfkit-$$

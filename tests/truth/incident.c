@@ -9,7 +9,9 @@
  *CPU) nagle	    the second half of a request, which Nagle's algorithm keeps until `server`'s
  *		    delayed ACK
  *	dirty	    the disk below the current directory, whose pages to be written are too many
- *	reclaim	    memory, in a control group that has none left (LOG KIND in one made for it)
+ *	flood	    a lock, whose holder `packer` is interrupted on CPU 0 by packets that
+ *another process floods it with (in a network namespace that steers them to CPU 0) reclaim
+ *memory, in a control group that has none left (LOG KIND in one made for it)
  *
  * Requests of more than 1 ms are logged: "wait".
  */
@@ -18,6 +20,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -296,6 +299,70 @@ static void dirty(void)
 	unlink("export");
 }
 
+/* --- flood ---------------------------------------------------------------------------------
+ */
+
+static void flood(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(9)};
+	char text[64] = "";
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	name_thread("flooder");
+	pin_to(1);
+	go_fifo(10);
+	must(!connect(fd, (struct sockaddr *)&at, sizeof(at)), "connect");
+	struct iovec part = {text, sizeof(text)};
+	struct mmsghdr many[64] = {0};
+	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
+		many[i].msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1};
+	for (;;)
+		sendmmsg(fd, many, sizeof(many) / sizeof(*many), 0);
+}
+
+NOINLINE static void pack(void)
+{
+	burn_ns(6 * MS);
+	STAY();
+}
+
+static void *packs(void *arg)
+{
+	(void)arg;
+	name_thread("packer");
+	pin_to(0);
+	go_fifo(10);
+	while (!atomic_load(&truth_stop)) {
+		pthread_mutex_lock(&lock);
+		sem_post(&held);
+		pack();
+		pthread_mutex_unlock(&lock);
+		sleep_ns(5 * MS);
+	}
+	return NULL;
+}
+
+static void flooded(void)
+{
+	must(!sem_init(&held, 0, 0), "semaphore");
+	pid_t flooder = fork();
+	if (!flooder)
+		flood();
+	pthread_t t = start(packs, NULL);
+	must(!go_fifo(20), "SCHED_FIFO");
+	for (int i = 0; i < ROUNDS; i++) {
+		while (sem_wait(&held))
+			;
+		uint64_t begun = now_ns();
+		control();
+		log_wait(begun);
+	}
+	atomic_store(&truth_stop, 1);
+	pthread_join(t, NULL);
+	kill(flooder, SIGKILL);
+	waitpid(flooder, NULL, 0);
+}
+
 /* --- reclaim -------------------------------------------------------------------------------
  */
 
@@ -331,9 +398,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *kind;
 		void (*run)(void);
-	} kinds[] = {{"journal", journal},     {"fork", forked}, {"pipe", full_pipe},
-		     {"inversion", inversion}, {"nagle", nagle}, {"dirty", dirty},
-		     {"reclaim", reclaim}};
+	} kinds[] = {{"journal", journal},     {"fork", forked},    {"pipe", full_pipe},
+		     {"inversion", inversion}, {"nagle", nagle},    {"dirty", dirty},
+		     {"flood", flooded},       {"reclaim", reclaim}};
 	truth_begin(argc, argv, "front");
 	for (size_t i = 0; argc > 2 && i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(argv[2], kinds[i].kind)) {

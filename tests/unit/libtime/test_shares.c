@@ -159,6 +159,50 @@ static void a_chain_ends_at_a_suspect_interval(void **state)
 	rig_release(&r);
 }
 
+/* Samples below an interrupt are no doing of the thread's, but softirqs that its own system
+ * call runs are. */
+static void samples_below_interrupts_are_a_part_of_their_own(void **state)
+{
+	static const struct {
+		const char *stack;
+		int interrupted;
+	} rows[] = {
+		{"holder;pack;[k]asm_sysvec_call_function_single;[k]__irq_exit_rcu;"
+		 "[k]handle_softirqs;[k]net_rx_action;[k]tcp_v4_rcv",
+		 1},
+		{"holder;pack;c:write;[k]ksys_write;[k]asm_common_interrupt;"
+		 "[k]common_interrupt;[k]handle_softirqs;[k]net_rx_action",
+		 1},
+		{"holder;pack;c:send;[k]tcp_sendmsg;[k]__local_bh_enable_ip;[k]do_softirq;"
+		 "[k]handle_softirqs;[k]net_rx_action",
+		 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct rig r;
+		struct explanation x = {0};
+		rig_init(&r, 50000);
+		uint32_t f = thread(&r, "front", 1, 1), h = thread(&r, "holder", 2, 0);
+		woken_by(off(&r, f, 1000, 9000, 9000, CAUSE_LOCK, "front;ask;c:lll_lock"), h);
+		for (uint64_t k = 0; k < 8; k++) {
+			struct tl_sample s = {.time_ns = (1500 + k * 1000) * 1000, .thread = h};
+			s.path = path(&r, k % 4 ? rows[i].stack : "holder;pack");
+			assert_int_equal(bigvec_push(&r.tl.samples, s, NULL), 0);
+		}
+		struct tail t = explain_one(&r, "front", &x);
+		const struct chain_part *p = link_part(&x, explanation_root(&x));
+		assert_int_equal(explanation_root(&x)->thread, h);
+		assert_int_equal(p->ns, rows[i].interrupted ? 6000000 : 8000000);
+		assert_int_equal(p->end, rows[i].interrupted ? END_IRQ : END_RAN);
+		assert_string_equal(function(&r, p->function),
+				    rows[i].interrupted ? "net_rx_action" : "pack");
+		assert_int_equal(largest_share(&x), p->ns);
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 /* A thread of the kernel that worked on what was waited for is the next link; one that only
  * took the device's answer, after a rest, explains no more than that. */
 static void threads_of_the_kernel_are_actors_while_they_work(void **state)
@@ -199,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_quota_is_the_root_of_what_it_throttled),
 		cmocka_unit_test(a_lock_wait_that_was_retried_has_the_last_ones_holder),
 		cmocka_unit_test(a_chain_ends_at_a_suspect_interval),
+		cmocka_unit_test(samples_below_interrupts_are_a_part_of_their_own),
 		cmocka_unit_test(threads_of_the_kernel_are_actors_while_they_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
