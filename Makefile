@@ -249,7 +249,7 @@ same: all
 
 # What tests/house.sh demands of the sources; part of check as cli/house.
 TEST_ENV = O='$(O)' CC='$(CC)' HEADER_CFLAGS='$(DEP_CFLAGS)'
-.PHONY: check-layers check-house
+.PHONY: check-layers check-house check-rules
 check-layers: $(LINK_A)
 	$(Q)$(TEST_ENV) sh tests/house.sh layers
 # cli/nomem with every single allocation failing in turn: some minutes.
@@ -262,6 +262,9 @@ check-release:
 	$(Q)MAKE='$(MAKE)' CC='$(CC)' sh packaging/release.sh check
 check-nomem: all
 	$(Q)NOMEM_STEP=1 TEST_SECONDS=7200 $(TEST_ENV) sh tests/run.sh cli/nomem
+# Each pattern of the rules names a function that there is; REMAKE=1 looks for them here again.
+check-rules: $(O)/tests/prog/plainname
+	$(Q)python3 tests/rules/check.py $<
 check-house: all
 	$(Q)$(TEST_ENV) sh tests/house.sh headers code externs hostile
 
@@ -411,6 +414,7 @@ help:
 	@echo 'make check-elsewhere  build and test in bare roots of Debian 12 and 13 (R=RELEASES)'
 	@echo 'make same       file, pipe, bundle and store give the same answers (minutes)'
 	@echo 'make check-layers, check-house   rules about the sources; part of check'
+	@echo 'make check-rules                 functions that causes.rules and frames.rules name; part of check'
 	@echo 'make check-nomem  each verb with every allocation failing in turn (some minutes)'
 	@echo 'make pictures   the pictures of the README, docs/pictures'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'

@@ -1,5 +1,6 @@
 #include "cmd/cli/topics.h"
 #include "cmd/cli/fill.h"
+#include "libsym/name/frame_table.h"
 #include "libtime/explain/causes.h"
 #include "libtime/explain/mechanism.h"
 
@@ -20,6 +21,7 @@ static const char words[] =
 const struct topic topics[] = {
 	{"causes", "why threads wait: the rules, and how to write your own", causes_builtin, 0},
 	{"exit-status", "what 0, 1, 2 and 3 mean", exit_status, 0},
+	{"frames", "what functions are for: loops, wrappers, runtimes", frames_builtin, 0},
 	{"mechanisms", "what tail says that waits were for: the rules", mechanisms_builtin, 0},
 	{"names", "where names of functions come from, and why some are missing", names, 0},
 	{"words", "glossary", words, 1},

@@ -103,13 +103,22 @@ static int add_dsos(const struct line *at, struct rule *r, const char *list)
 	return 0;
 }
 
+/* A * that is none of Go's receivers, sync.(*Mutex).Lock. */
+static int has_star(const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (name[i] == '*' && (!i || name[i - 1] != '('))
+			return 1;
+	return 0;
+}
+
 static int add_prefix(const struct line *at, const struct rule *r, const char *name, size_t n)
 {
 	struct frame_table *t = at->t;
 	struct prefix p = {.n = (uint32_t)n, .rule = (uint32_t)t->rules.n - 1};
 	if (!n && !r->dso_n)
 		return bad_line(at, "every name needs a dso=", name);
-	if (memchr(name, '*', n))
+	if (has_star(name, n))
 		return bad_line(at, "* is for the end of a name", name);
 	if (keep_text(t, name, n, &p.text) || vec_push(&t->prefixes, p))
 		return err_nomem(at->e);
@@ -121,7 +130,7 @@ static int add_exact(const struct line *at, const char *name)
 	struct frame_table *t = at->t;
 	struct entry entry = {.rule = (uint32_t)t->rules.n - 1};
 	uint32_t id;
-	if (strchr(name, '*'))
+	if (has_star(name, strlen(name)))
 		return bad_line(at, "* is for the end of a name", name);
 	if (strtab_intern(&t->names, name, &id) || vec_reserve(&t->first, id + 1))
 		return err_nomem(at->e);
@@ -206,7 +215,7 @@ int frame_table_parse(struct frame_table *t, const char *text, size_t n, const c
 	return r;
 }
 
-static const char builtin[] =
+const char frames_builtin[] =
 #include "libsym/name/frames.rules.inc"
 	;
 
@@ -215,7 +224,8 @@ int frame_table_new(struct frame_table **out, struct err *e)
 	struct frame_table *t = *out = mem_zalloc(1, sizeof(*t));
 	if (!t)
 		return err_nomem(e);
-	int r = frame_table_parse(t, builtin, sizeof(builtin) - 1, "frames.rules", e);
+	int r = frame_table_parse(t, frames_builtin, sizeof(frames_builtin) - 1, "frames.rules",
+				  e);
 	if (r) {
 		frame_table_free(t);
 		*out = NULL;

@@ -42,6 +42,9 @@ enum frame_role {
 
 struct frame_table;
 
+/* The text of frames.rules. */
+extern const char frames_builtin[];
+
 /* The built-in table. ERR_NOMEM. */
 int frame_table_new(struct frame_table **out, struct err *e);
 

@@ -7,9 +7,10 @@
 #include <string.h>
 
 static const char *const cause_names[] = {
-	"unknown",  "lock",    "rwlock",   "semaphore", "cond",    "join",  "barrier", "futex",
-	"sleep",    "poll",    "net",      "pipe",      "io",      "fault", "child",   "signal",
-	"throttle", "preempt", "runqueue", "yield",     "stopped", "exit"};
+	"unknown",  "lock",  "rwlock",  "semaphore", "cond",     "join",
+	"barrier",  "futex", "sleep",   "poll",      "net",      "pipe",
+	"io",       "fault", "child",   "signal",    "throttle", "preempt",
+	"runqueue", "yield", "stopped", "exit",      "safepoint"};
 ENTRIES(cause_names, CAUSE_COUNT);
 
 const char *cause_name(unsigned int cause)

@@ -31,6 +31,7 @@ enum cause {
 	CAUSE_YIELD,
 	CAUSE_STOPPED,
 	CAUSE_EXIT,
+	CAUSE_SAFEPOINT, /* of a JVM: until all its threads may go on */
 	CAUSE_COUNT,
 };
 

@@ -465,6 +465,8 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 		return "exited only after ";
 	case CAUSE_BARRIER:
 		return "reached the barrier only after ";
+	case CAUSE_SAFEPOINT:
+		return "ended the safepoint only after ";
 	case CAUSE_NET:
 	case CAUSE_PIPE:
 	case CAUSE_POLL:

@@ -37,7 +37,7 @@ elif command -v groff >/dev/null; then
 fi
 
 # topics: what the docs promise, where only the program is installed
-for topic in causes exit-status mechanisms names words; do
+for topic in causes exit-status frames mechanisms names words; do
 	grep -q "^  help $topic " all || wrong "perfkit help lacks the topic $topic"
 	"$PERFKIT" help $topic >topic.$topic || wrong "perfkit help $topic failed"
 	[ "$(wc -l <topic.$topic)" -gt 10 ] || wrong "perfkit help $topic is short"
@@ -46,6 +46,7 @@ awk 'length > 80 { exit 1 }' all topic.exit-status topic.names topic.words || wr
 cmp -s "$SRC/libtime/explain/causes.rules" topic.causes || wrong "help causes is not the table that is used"
 cmp -s "$SRC/libtime/explain/mechanisms.rules" topic.mechanisms ||
 	wrong "help mechanisms is not the table that is used"
+cmp -s "$SRC/libsym/name/frames.rules" topic.frames || wrong "help frames is not the table that is used"
 "$PERFKIT" collapse -q --no-local --offcpu --causes topic.causes "$SRC/testdata/waits/perf.data" >own.folded &&
 	"$PERFKIT" collapse -q --no-local --offcpu "$SRC/testdata/waits/perf.data" | cmp -s - own.folded ||
 	wrong "the table of help causes does not work as --causes"
