@@ -12,8 +12,10 @@ struct plain {
 
 static void put(struct plain *p, const char *text, size_t n)
 {
-	for (; n && p->n + 1 < p->size; n--)
-		p->out[p->n++] = *text++;
+	size_t room = p->size - 1 - p->n;
+	n = n < room ? n : room;
+	memcpy(p->out + p->n, text, n);
+	p->n += n;
 }
 
 static int begins(const char *s, const char *with)
@@ -112,9 +114,25 @@ static int take_angle(struct plain *p)
 	return 1;
 }
 
+/* Letters, digits, _ and :, of which nearly all names are. */
+static size_t ordinary(const char *s)
+{
+	size_t n = 0;
+	while ((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= 'A' && s[n] <= 'Z') ||
+	       (s[n] >= '0' && s[n] <= ':') || s[n] == '_')
+		n++;
+	return n;
+}
+
 /* One piece of the name; 0 at its end. */
 static int take_piece(struct plain *p)
 {
+	size_t n = ordinary(p->s);
+	if (n) {
+		put(p, p->s, n);
+		p->s += n;
+		return 1;
+	}
 	if (is_operator(p) && strchr("<>=-+*/%^&|~!,[](", *p->s) &&
 	    (*p->s != '(' || begins(p->s, "()("))) {
 		take_operator(p);
