@@ -59,14 +59,14 @@ endif
 $(O)/perfkit: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS)
 
-# One file that needs no library, for machines without any (libdw.a wants libbz2, too). ld
-# warns of dlopen: without a libc beside it, debuginfod is not asked.
+# One file that needs no library, for machines without any. ld warns of dlopen: without a libc
+# beside it, debuginfod is not asked.
 .PHONY: static
 static: $(O)/perfkit-static
 $(O)/perfkit-static: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) $(or $(and $(HARDENED),$(STATIC_PIE)),-static) \
 		$(if $(HARDENED),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) $(LDFLAGS) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS) \
-		`pkg-config --static --libs libdw sqlite3 libtraceevent` -lm && $(STRIP) $@
+		`pkg-config --static --libs libelf sqlite3 libtraceevent` -lm && $(STRIP) $@
 
 # For another Debian architecture, with its cross compiler: $(O)/ARCH/perfkit-static.
 STRIP ?= strip
@@ -164,6 +164,7 @@ $(UNIT_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $$(below_$$(call unit_layer,$$*))
 
 # Small programs the tests run: recorders, workloads, witnesses.
 PROG_BIN := $(patsubst %.c,$(O)/%,$(wildcard tests/prog/*.c))
+$(O)/tests/prog/libdw_witness: LIBS += -ldw
 $(PROG_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TESTLIB) $(LINK_A) $(LIBS)
 

@@ -10,7 +10,7 @@
 #include "cmd/cli/topics.h"
 #include "cmd/verbs.h"
 
-#include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -82,13 +82,14 @@ static int unknown_command(const char *word, int with_topics)
 	return 2;
 }
 
-/* Of the libraries as they are found now; libtraceevent has no way to ask, so its headers'. */
+/* Of the libraries as they are found now; libtraceevent and libelf have no way to ask, so their
+ * headers'. */
 static int version(void)
 {
 	unsigned xxh = XXH_versionNumber();
 	printf("perfkit %s\n", PERFKIT_VERSION);
 	printf("libtraceevent %s\n", TRACEEVENT_VERSION);
-	printf("elfutils      %s\n", dwfl_version(NULL));
+	printf("elfutils      0.%d\n", _ELFUTILS_VERSION);
 	printf("zstd          %s\n", ZSTD_versionString());
 	printf("SQLite        %s\n", sqlite3_libversion());
 	printf("xxHash        %u.%u.%u\n", xxh / 10000, xxh / 100 % 100, xxh % 100);

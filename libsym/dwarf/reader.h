@@ -4,11 +4,11 @@
  *	elffile ──sections──► dwarfread ──DIEs────────► dieindex ┐
  *	                          └──────.debug_line──► linetable ┴─► debuginfo
  *
- * An own reader instead of libdw: 0.188 cannot read zstd sections or .dwp files, opens .dwo
- * files itself by the path the DWARF names, and may not be used by two threads. Here every
- * byte is taken through base/bytes.h, the walk only goes forward, and nothing global is
- * touched. Formats: DWARF 5 standard (section numbers in the comments), the GNU split-DWARF 4
- * and dwz extensions.
+ * An own reader instead of libdw (docs/decisions.md): 0.188 cannot read zstd sections or .dwp
+ * files, opens .dwo files itself by the path the DWARF names, and may not be used by two
+ * threads. Here every byte is taken through base/bytes.h, the walk only goes forward, and
+ * nothing global is touched. Formats: DWARF 5 standard (section numbers in the comments), the
+ * GNU split-DWARF 4 and dwz extensions.
  *
  * Private to libsym's debuginfo; not thread-safe (debug_info.c holds a lock).
  */
