@@ -133,8 +133,8 @@ class Asking:
 
     @staticmethod
     def named(text, stdin):
-        """The input's name is not compared."""
-        if stdin:
+        """The input's name is not compared; binary files have none."""
+        if stdin and b"\0" not in text:
             text = re.sub(rb"(^|: |[ (])-(?=[:,])|(?<=doctor )()-", rb"\1stdin", text,
                           flags=re.M)
         return text
