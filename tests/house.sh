@@ -192,7 +192,7 @@ causes_missing timeline_thread_sums finding_kinds side_clock_map tl_paint_sums t
 tl_segs_next"
 
 # Written for the export formats that follow pprof; to be struck when those use them.
-to_come="export_frame_name export_rows_same_thread pb_amount"
+to_come="pb_amount"
 
 # Each symbol that another object could use is used by one, or is a door for tests.
 externs()
