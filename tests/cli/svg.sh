@@ -23,6 +23,14 @@ has file.svg 'c (3 samples, 75.00%)'
 has file.svg 'all (4 samples, 100%)'
 lacks file.svg 'http://www.w3.org/1999/xlink'
 
+# The scripts parse, where something here can say so.
+"$PERFKIT" timeline -q --no-local "$SRC/testdata/sched/perf.data" -o line.svg
+for picture in file line; do
+	sed -n '/^<script/,/^]]>/p' $picture.svg | sed '1d;$d' >$picture.js
+	[ -s $picture.js ] || { echo "$picture.svg has no script"; exit 1; }
+	! command -v node >/dev/null || node --check $picture.js
+done
+
 # Text comes out as text, wherever it is given.
 evil='<script>]]>&"'"'"
 "$PERFKIT" svg x.folded -o evil.svg --title "$evil" --subtitle "$evil" --countname "$evil" \
