@@ -191,9 +191,6 @@ unwind_end_name unwind_get_stats tracepoints_damage frame_role_name causes_class
 causes_missing timeline_thread_sums finding_kinds side_clock_map tl_paint_sums tl_segs_init
 tl_segs_next"
 
-# Written for the export formats that follow pprof; to be struck when those use them.
-to_come="pb_amount"
-
 # Each symbol that another object could use is used by one, or is a door for tests.
 externs()
 {
@@ -205,7 +202,7 @@ externs()
 	awk '$2 ~ /^[TDRB]$/ { print $1 }' "$tmp/externs" | sort -u | comm -23 - "$tmp/externs.used" |
 		grep -vx main >"$tmp/externs.alone"
 	# shellcheck disable=SC2086
-	printf '%s\n' $test_doors $to_come | sort -u >"$tmp/doors"
+	printf '%s\n' $test_doors | sort -u >"$tmp/doors"
 	comm -23 "$tmp/externs.alone" "$tmp/doors" | grep . && wrong "only its own file uses it: static, or nothing"
 	comm -13 "$tmp/externs.alone" "$tmp/doors" | grep . && wrong "no longer a door for tests alone: strike it from $0"
 	for s in $test_doors; do

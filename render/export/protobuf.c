@@ -35,11 +35,6 @@ void pb_i64(struct buf *b, uint32_t field, int64_t x)
 	pb_u64(b, field, (uint64_t)x);
 }
 
-void pb_amount(struct buf *b, uint32_t field, uint64_t x)
-{
-	pb_u64(b, field, x < INT64_MAX ? x : INT64_MAX);
-}
-
 void pb_text(struct buf *b, uint32_t field, const char *s)
 {
 	char cut[LONG_NAME];

@@ -21,9 +21,6 @@ void pb_u64(struct buf *b, uint32_t field, uint64_t x);
 /* An int64 or int32, a negative one in ten bytes. */
 void pb_i64(struct buf *b, uint32_t field, int64_t x);
 
-/* An int64 that stands for an amount: what is beyond its range is its largest value. */
-void pb_amount(struct buf *b, uint32_t field, uint64_t x);
-
 /* One number of a packed field, between pb_open and pb_close. */
 void pb_packed(struct buf *b, uint64_t x);
 

@@ -25,13 +25,13 @@ record()
 		-o "$here/live.data" -- "$@" >/dev/null 2>"$here/err"
 }
 
-# says NAME SENTENCE OPTIONS STACKS COMMAND...: a regular expression of the first sentence, up to three
+# says NAME SENTENCE OPTIONS STACKS COMMAND...: a regular expression of the first sentence, up to six
 # recordings, for other users of the machine may be a louder cause
 says()
 {
 	name=$1 sentence=$2 options=$3 stacks=$4
 	shift 4
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5 6; do
 		got=0
 		record "$stacks" "$@" || got=$?
 		[ $got != 77 ] || { no "$name" "$(tail -1 "$here/err")"; return; }
@@ -114,7 +114,7 @@ else
 fi
 if command -v javac >/dev/null && javac -d . "$SRC/tests/truth/Pauses.java" 2>err; then
 	says safepoint 'front waited for a JVM safepoint to end, which VM Thread held for GC' \
-		'--comm front --cause cond' fp java -XX:+UseSerialGC -Xmx96m \
+		'--comm front --cause safepoint' fp java -XX:+UseSerialGC -Xmx96m \
 		-XX:-UsePerfData -cp . Pauses
 else
 	no safepoint "no javac"

@@ -26,7 +26,8 @@ questions()  # file prefix
 	"$PERFKIT" collapse --no-inline --addrs --all "$1" >"$2.flat" || bad "collapse $1"
 	"$PERFKIT" collapse --srcline "$1" >"$2.lines" || bad "collapse --srcline $1"
 	"$PERFKIT" report "$1" | sed 1d >"$2.report" || bad "report $1"
-	"$PERFKIT" svg --title t "$1" -o "$2.svg" || bad "svg $1"
+	ln -sfn "$(realpath "$1")" picture # whose file name it shows
+	"$PERFKIT" svg --title t picture -o "$2.svg" || bad "svg $1"
 }
 questions dwarf.data here
 grep -q 'accumulate' here.folded || bad "the program's names are missing"

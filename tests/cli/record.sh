@@ -120,9 +120,11 @@ grep -q 'next: perfkit svg cpu.data' err || bad "cpu: no next step: $(cat err)"
 # A bundle answers the off-CPU questions as the recording does.
 "$PERFKIT" pack tail.data -o tail.tar.zst >/dev/null || bad "pack: exit $?"
 for q in "collapse -e sched:sched_switch" "svg --title t" "svg --title t --offcpu"; do
-	"$PERFKIT" $q tail.data >here 2>/dev/null
+	ln -sfn tail.data asked # pictures show the file's name
+	"$PERFKIT" $q asked >here 2>/dev/null
 	mv server gone
-	"$PERFKIT" $q tail.tar.zst >there 2>/dev/null
+	ln -sfn tail.tar.zst asked
+	"$PERFKIT" $q asked >there 2>/dev/null
 	mv gone server
 	cmp here there >&2 || bad "$q: the bundle answers otherwise"
 	[ -s here ] || bad "$q: no answer"

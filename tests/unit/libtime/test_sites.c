@@ -365,8 +365,8 @@ static void a_sleep_beside_a_loop_is_none(void **state)
 static void interpreters_have_no_roles(void **state)
 {
 	(void)state;
-	judged("_start;main;Py_RunMain;_PyEval_EvalFrameDefault;time_sleep" NAP, 1,
-	       "t0 sleep time_sleep unclear: timer");
+	judged("_start;main;Py_RunMain;_PyEval_EvalFrameDefault;extension_nap" NAP, 1,
+	       "t0 sleep extension_nap unclear: timer");
 }
 
 static void a_wait_for_a_whole_life_is_set_apart(void **state)
