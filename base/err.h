@@ -16,7 +16,7 @@ enum err_code {
 	ERR_NOMEM = -1,       /* short of memory or descriptors (shortage.h) */
 	ERR_IO = -2,          /* open, read, write, rename failed; errno is in the text */
 	ERR_FORMAT = -3,      /* the input breaks the structure of its format */
-	ERR_TORN = -4,        /* the input ends before the structure it announced */
+	ERR_TRUNCATED = -4,   /* the input ends before the structure it announced */
 	ERR_UNSUPPORTED = -5, /* a valid input that this build or version cannot read */
 	ERR_LIMIT = -6,       /* a stated ceiling (size, depth, count) would be passed */
 	ERR_NOTFOUND = -7,    /* the thing asked for is not there; often not a fault */

@@ -255,7 +255,7 @@ static void select_asked(struct findings *f, unsigned asked)
 
 /* What was found when the store was written. 0, or the exit status. */
 static int ask_store(const struct doctor_opts *o, const char *path, unsigned asked,
-		     struct findings *f, unsigned *made_for)
+		     struct findings *f, unsigned *intended_for)
 {
 	struct tlinput_opts to = {.in = o->in, .recording = o->recording};
 	struct err e = {0};
@@ -264,14 +264,14 @@ static int ask_store(const struct doctor_opts *o, const char *path, unsigned ask
 	if (store_open(&s, path, &e))
 		return input_fail(NULL, &e);
 	int rc = tlinput_one_recording(&to, "doctor", path, s, &id);
-	if (!rc && store_findings(s, id, asked, f, made_for, &e))
+	if (!rc && store_findings(s, id, asked, f, intended_for, &e))
 		rc = input_fail(NULL, &e);
 	store_close(s);
 	return rc;
 }
 
 static int ask_recording(const struct doctor_opts *o, const char *const *files, size_t nfiles,
-			 unsigned asked, struct findings *f, unsigned *made_for)
+			 unsigned asked, struct findings *f, unsigned *intended_for)
 {
 	struct input in;
 	struct err e = {0};
@@ -280,7 +280,7 @@ static int ask_recording(const struct doctor_opts *o, const char *const *files, 
 		return rc;
 	if (input_examine(&in, asked, f, &e) || missing_get_files(in.profile, f, &e))
 		rc = input_fail(&in, &e);
-	*made_for = findings_made_for(in.profile->rec);
+	*intended_for = findings_made_for(in.profile->rec);
 	input_close(&in);
 	return rc;
 }
@@ -290,10 +290,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const struct doctor_opts *o = opts;
 	const char *path = nfiles ? files[0] : o->in.input ? o->in.input : "perf.data";
 	struct findings f = {0};
-	unsigned asked = parse_asked(o), made_for = 0;
-	int rc = tlinput_is_store(path) ? ask_store(o, path, asked, &f, &made_for)
-					: ask_recording(o, files, nfiles, asked, &f, &made_for);
-	asked = (asked ? asked : made_for) | ABOUT_NAMES;
+	unsigned asked = parse_asked(o), intended_for = 0;
+	int rc = tlinput_is_store(path)
+			 ? ask_store(o, path, asked, &f, &intended_for)
+			 : ask_recording(o, files, nfiles, asked, &f, &intended_for);
+	asked = (asked ? asked : intended_for) | ABOUT_NAMES;
 	select_asked(&f, asked);
 	if (!rc && o->json)
 		rc = print_json(path, &f, asked);
@@ -301,7 +302,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		rc = print_text(path, &f, asked);
 	rc = rc < 0 ? 1 : rc;
 	int worst = findings_worst(&f, asked);
-	if (!rc && (worst == HARM_WRONG || (o->in.strict && worst >= HARM_PARTIAL)))
+	if (!rc && (worst == SEVERITY_WRONG || (o->in.strict && worst >= SEVERITY_PARTIAL)))
 		rc = 3;
 	findings_release(&f);
 	return rc;

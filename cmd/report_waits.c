@@ -221,7 +221,7 @@ static void length_cell(struct table *t, const struct thread_row *r, uint64_t ns
 
 static void thread_row(struct table *t, const struct tlinput *ti, const struct thread_row *r)
 {
-	words_thread(&t->text, &ti->tl, r->thread, ti->tl.threads.v[r->thread].comm);
+	describe_thread(&t->text, &ti->tl, r->thread, ti->tl.threads.v[r->thread].comm);
 	table_next(t);
 	table_duration(t, r->sums.run);
 	table_duration(t, r->idle);

@@ -82,7 +82,7 @@ static char *sentence(struct panels *p, size_t rank, const struct episode *ep)
 	const struct timeline *tl = p->t->tl;
 	struct buf b = {0};
 	buf_fmt(&b, "#%zu  ", rank + 1);
-	words_thread(&b, tl, ep->thread, ep->comm);
+	describe_thread(&b, tl, ep->thread, ep->comm);
 	if (tl->threads.v[ep->thread].comm != ep->comm) { /* its row has the later name */
 		const struct strtab *names = &tl->stacks->strings;
 		uint32_t later = tl->threads.v[ep->thread].comm;
@@ -92,10 +92,10 @@ static char *sentence(struct panels *p, size_t rank, const struct episode *ep)
 	}
 	buf_str(&b, ", ");
 	units_duration(&b, episode_ns(ep));
-	buf_fmt(&b, " (%s) from ", words_cause(p->x.state, p->x.cause));
+	buf_fmt(&b, " (%s) from ", describe_cause(p->x.state, p->x.cause));
 	units_seconds(&b, ep->start_ns);
 	buf_str(&b, ": ");
-	words_root(&b, explainer_evidence(p->t->explainer), &p->x);
+	describe_root(&b, explainer_evidence(p->t->explainer), &p->x);
 	char *s = mem_strndup(buf_cstr(&b), b.n);
 	if (buf_failed(&b)) {
 		mem_free(s);

@@ -35,7 +35,7 @@ int attr_decode(struct bytes *b, size_t size, struct event_attr *a, struct err *
 			       ATTR_SIZE_VER0);
 	const void *p = bytes_take(b, size);
 	if (!p)
-		return err_set(e, ERR_TORN, "event attribute of %zu bytes passes the end",
+		return err_set(e, ERR_TRUNCATED, "event attribute of %zu bytes passes the end",
 			       size);
 	struct bytes c = bytes_init(p, size, b->swap);
 	a->type = bytes_u32(&c);

@@ -87,7 +87,7 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 	const struct source *src = &rec->reader->src;
 	const uint8_t *p = section_bytes(src, attrs);
 	if (!p)
-		return err_set(e, ERR_TORN,
+		return err_set(e, ERR_TRUNCATED,
 			       "%s: event attributes at 0x%llx extend past the file's end",
 			       rec->name, (unsigned long long)attrs.offset);
 	if (attr_size < ATTR_SIZE_VER0 + 16 || attr_size > 4096 || attrs.size % attr_size)
@@ -176,7 +176,7 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 			end = s.offset + s.size;
 		struct err why;
 		int r = p ? feature_take(rec, bit, p, s.size, &why)
-			  : err_set(&why, ERR_TORN,
+			  : err_set(&why, ERR_TRUNCATED,
 				    "feature section %u extends past the file's end", bit);
 		if (r == ERR_NOMEM)
 			return err_nomem(e);
@@ -225,7 +225,8 @@ int header_read_file(struct recording *rec, struct err *e)
 		return err_set(e, ERR_FORMAT, "%s: file header of %llu bytes, %d expected",
 			       rec->name, (unsigned long long)header_size, FILE_HEADER_SIZE);
 	if (src->size < header_size)
-		return err_set(e, ERR_TORN, "%s: the file ends inside its header", rec->name);
+		return err_set(e, ERR_TRUNCATED, "%s: the file ends inside its header",
+			       rec->name);
 	uint64_t attr_size = bytes_u64(&b);
 	struct section attrs = take_section(&b), data = take_section(&b),
 		       types = take_section(&b);
@@ -238,8 +239,9 @@ int header_read_file(struct recording *rec, struct err *e)
 	if (r)
 		return r;
 	if (data.offset < header_size || data.offset > src->size)
-		return err_set(e, ERR_TORN, "%s: data section at 0x%llx lies outside the file",
-			       rec->name, (unsigned long long)data.offset);
+		return err_set(e, ERR_TRUNCATED,
+			       "%s: data section at 0x%llx lies outside the file", rec->name,
+			       (unsigned long long)data.offset);
 	rec->cut_off = !data.size && data.offset < src->size;
 	st.data_start = data.offset;
 	st.data_end = src->size;

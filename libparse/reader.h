@@ -121,7 +121,7 @@ struct reader {
 	struct chunk_pool pool; /* recording_read_copies */
 	int copies;             /* … is how records are read */
 	int sampled;            /* … and a sample has been among them */
-	struct window window;   /* for recording_skip_samples */
+	struct window window;   /* for recording_sample_run_pread */
 	uint64_t header_seen;   /* header records below this offset were taken in */
 	size_t events_finished; /* the first ones, by header_finish_events */
 	int header_ended;       /* a pipe's: another record came; no more events */

@@ -295,7 +295,7 @@ static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap
  * follows it is read along as long as records are small: copying a page costs as much as asking
  * for the next header. NULL when there is none or it cannot be read: the mapping will tell why.
  */
-static const uint8_t *header_apart(struct window *w, const struct source *src, const uint8_t *p,
+static const uint8_t *header_pread(struct window *w, const struct source *src, const uint8_t *p,
 				   const uint8_t *end, size_t last_size)
 {
 	enum { WINDOW = 128 << 10, FAR = 4096 };
@@ -318,13 +318,13 @@ static const uint8_t *header_apart(struct window *w, const struct source *src, c
 
 /* As samples_end, without touching the mapping and passing over the marks of rounds;
  * `data_end` is that of the records. */
-static const uint8_t *samples_end_apart(struct recording *rec, const struct source *src,
+static const uint8_t *samples_end_pread(struct recording *rec, const struct source *src,
 					const uint8_t *p, const uint8_t *end,
 					const uint8_t *data_end, struct record_run *run)
 {
 	uint16_t size = 0;
 	for (const uint8_t *h; p < end; p += size) {
-		h = header_apart(&rec->reader->window, src, p, data_end, size);
+		h = header_pread(&rec->reader->window, src, p, data_end, size);
 		uint32_t type = h ? load_u32(h, rec->swap) : 0;
 		if (type != PERF_RECORD_SAMPLE && type != PERF_RECORD_FINISHED_ROUND)
 			break;
@@ -360,7 +360,7 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 	if (source_is_mapped(src) && !inflated && !rd->copies)
 		run->source = src;
 	run->end = apart && run->source && src->file
-			   ? samples_end_apart(rec, src, p, end, data_end, run)
+			   ? samples_end_pread(rec, src, p, end, data_end, run)
 			   : samples_end(p, end, rec->swap, !rd->copies, &run->n);
 	if (run->end == p)
 		return 0;
@@ -380,7 +380,7 @@ int recording_sample_run(struct recording *rec, size_t max, struct record_run *r
 	return sample_run(rec, max, 0, run);
 }
 
-int recording_skip_samples(struct recording *rec, size_t max, struct record_run *run)
+int recording_sample_run_pread(struct recording *rec, size_t max, struct record_run *run)
 {
 	return sample_run(rec, max, 1, run);
 }
@@ -407,7 +407,7 @@ static int take_header_record(struct recording *rec, const struct record *r, str
 				   "ATTR at 0x%llx: an event declared after the header",
 				   (unsigned long long)r->offset)
 			 : header_take_record(rec, r, &why);
-	if (rc == ERR_FORMAT || rc == ERR_TORN) {
+	if (rc == ERR_FORMAT || rc == ERR_TRUNCATED) {
 		header_note_bad(rec, r->offset, &why);
 		return 0;
 	}

@@ -137,7 +137,7 @@ struct record_run {
 	uint64_t offset;     /* of p, as in struct record */
 	struct chunk *chunk; /* as in struct record */
 	uint64_t n;          /* records */
-	int kernel;          /* recording_skip_samples: one of them was taken in kernel mode */
+	int kernel; /* recording_sample_run_pread: one of them was taken in kernel mode */
 	const struct source
 		*source; /* what source_bytes gives them from; NULL: a chunk holds them */
 };
@@ -152,7 +152,7 @@ int recording_sample_run(struct recording *rec, size_t max, struct record_run *r
 /* The same, but the headers of a mapped file are read apart from the mapping, as source_bytes
  * does: for readers that get the samples that way too, so that no page of them is mapped. Marks
  * of rounds are passed over, and may be all that such a run holds. */
-int recording_skip_samples(struct recording *rec, size_t max, struct record_run *run);
+int recording_sample_run_pread(struct recording *rec, size_t max, struct record_run *run);
 
 /* Samples that LOST_SAMPLES records tell of and LOST records do not. From Linux 6.0 on an event
  * can count the samples that found no room in the ring buffer (read_format LOST), and perf

@@ -44,7 +44,7 @@ struct collector {
 	int begun;     /* samples have been handed on */
 	int timed;     /* samples carry times */
 	int apart;     /* samples are so large that the mapping is not worth its faults */
-	int kernel_met;
+	int on_kernel_sample;
 	VEC(struct sideband) sideband; /* by_rounds */
 	size_t sideband_chunks;        /* that these hold */
 	uint64_t next_sideband;        /* the earliest time of a record that was not applied */
@@ -210,7 +210,7 @@ static int take_deferred(struct collector *c, const struct record *r, struct err
 static int advance(struct collector *c, uint64_t until, struct err *e)
 {
 	if (c->begun && c->next_sideband > until) {
-		machine_nothing_until(c->machine, until);
+		machine_set_watermark(c->machine, until);
 		return 0;
 	}
 	int rc = counting_wait(c->counting, 0, e);
@@ -263,12 +263,12 @@ static int note_times(struct collector *c, const struct record_run *run)
 }
 
 /* What perf found when it began has no times, and the kernel's mapping is part of it. */
-static int meet_kernel(struct collector *c, struct err *e)
+static int first_kernel_sample(struct collector *c, struct err *e)
 {
-	c->kernel_met = 1;
+	c->on_kernel_sample = 1;
 	int rc = advance(c, 0, e);
 	if (!rc)
-		c->opt->kernel_met(c->opt->kernel_met_ctx);
+		c->opt->on_kernel_sample(c->opt->kernel_met_ctx);
 	return rc;
 }
 
@@ -277,8 +277,9 @@ static int take_samples(struct collector *c, const struct record_run *run, struc
 	if (c->pass == PASS_SIDEBAND)
 		return 0;
 	int rc = c->streaming ? note_times(c, run) : 0;
-	if (!rc && run->kernel && !c->streaming && !c->kernel_met && c->opt->kernel_met)
-		rc = meet_kernel(c, e);
+	if (!rc && run->kernel && !c->streaming && !c->on_kernel_sample &&
+	    c->opt->on_kernel_sample)
+		rc = first_kernel_sample(c, e);
 	if (!rc)
 		rc = note_samples(c, run, e);
 	if (!rc && c->by_rounds && c->held > ROUNDS_MAX)
@@ -327,7 +328,7 @@ static void tell_progress(struct collector *c, uint64_t done)
 
 static int next_samples(struct collector *c, struct record_run *run)
 {
-	return c->apart ? recording_skip_samples(c->rec, SLICE_MAX, run)
+	return c->apart ? recording_sample_run_pread(c->rec, SLICE_MAX, run)
 			: recording_sample_run(c->rec, SLICE_MAX, run);
 }
 

@@ -33,7 +33,7 @@ struct collect_options {
 	/* Called from the calling thread when the walk over a file meets a sample of the
 	 * kernel, with the machine as it was before all times: the kernel's symbols can be read
 	 * while the walk goes on. Once at most, and not for all inputs. NULL: not. */
-	void (*kernel_met)(void *ctx);
+	void (*on_kernel_sample)(void *ctx);
 	void *kernel_met_ctx;
 	/* Called now and then from the calling thread: bytes done so far of the file's. NULL:
 	 * not. */

@@ -111,8 +111,8 @@ static void want(struct expander *x, uint32_t dso, uint64_t offset)
 	while (x->wanted.n <= dso)
 		if (vec_push(&x->wanted, 0))
 			return;
-	if (!x->wanted.v[dso] || modules_wants_all(x->modules))
-		modules_want(x->modules, dso, offset);
+	if (!x->wanted.v[dso] || modules_prefetch_all(x->modules))
+		modules_prefetch(x->modules, dso, offset);
 	x->wanted.v[dso] = 1;
 }
 

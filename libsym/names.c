@@ -575,7 +575,8 @@ int names_push(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *pa
 	return 0;
 }
 
-int names_path(struct names *n, const struct stack_entry *entry, uint32_t *path, struct err *e)
+int names_symbolize(struct names *n, const struct stack_entry *entry, uint32_t *path,
+		    struct err *e)
 {
 	const uint32_t *runs;
 	size_t nruns;

@@ -49,7 +49,7 @@ struct names {
 	VEC(struct frame_run { uint32_t at, n; }) runs; /* [0] is a dummy */
 	struct idmap run_index;
 	struct u64map unmapped[2]; /* address → run, where no DSO is known; [1]: guessed */
-	struct namer *own;         /* names_path's */
+	struct namer *own;         /* names_symbolize's */
 	VEC(struct named { uint32_t run, path; }) last; /* names_push: the stack before */
 };
 
@@ -78,6 +78,7 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 int names_push(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path);
 
 /* The call path of an entry (0 when its stack is empty). 0 or ERR_NOMEM. Not thread-safe. */
-int names_path(struct names *n, const struct stack_entry *entry, uint32_t *path, struct err *e);
+int names_symbolize(struct names *n, const struct stack_entry *entry, uint32_t *path,
+		    struct err *e);
 
 #endif

@@ -238,7 +238,7 @@ static void make_name(struct lister *l, const struct module_file *f, struct buf 
 	case MODULE_DEBUG:
 		debug_name(l, f, b);
 		break;
-	case MODULE_BESIDE:
+	case MODULE_SUPPLEMENTARY:
 		beside_name(l, f, b);
 		break;
 	case MODULE_PERFMAP:
@@ -276,7 +276,8 @@ static int take(void *ctx, const struct module_file *f)
 				 .dso = f->dso,
 				 .samples = samples_of(&l->counts, dso->name),
 				 .order = l->list->files.n};
-	if (f->role != MODULE_BESIDE && f->role != MODULE_JITDUMP && f->role != MODULE_PERFMAP)
+	if (f->role != MODULE_SUPPLEMENTARY && f->role != MODULE_JITDUMP &&
+	    f->role != MODULE_PERFMAP)
 		file.id = *f->id;
 	if (is_copied_from_memory(f, name)) {
 		file.data = f->elf->data;

@@ -185,7 +185,7 @@ static void want_stack(void *profile, const struct stack_entry *x, size_t nth)
 	modules_want_stack(p->modules, x, nth, p->rec->swap, recording_is_mapped(p->rec));
 }
 
-static void kernel_met(void *profile)
+static void on_kernel_sample(void *profile)
 {
 	struct profile *p = profile;
 	modules_want_kernel(p->modules);
@@ -199,7 +199,7 @@ static void start_preparing(struct profile *p, struct collect_options *co)
 	modules_prepare(p->modules, workers);
 	co->aggregate.first_seen = want_stack;
 	co->aggregate.first_seen_ctx = p;
-	co->kernel_met = kernel_met;
+	co->on_kernel_sample = on_kernel_sample;
 	co->kernel_met_ctx = p;
 }
 
@@ -232,7 +232,7 @@ int profile_start_over(struct profile *p, const struct recording_stats *stats, s
 	machine_release(&p->machine);
 	int rc = machine_init(&p->machine, &p->stacks.strings, e);
 	if (!rc) {
-		modules_tell_changes(p->modules);
+		modules_on_code_change(p->modules);
 		rc = recording_rewind(p->rec, e);
 	}
 	p->rec->stats = *stats;

@@ -93,7 +93,7 @@ int bundle_input_open(struct bundle_input *out, const char *path, struct source 
 		return rc ? rc : open_recording(out, path, src, e);
 	}
 	rc = source_peek(src, &head, &n, e);
-	if (rc || !bundle_told(head, n))
+	if (rc || !bundle_detect(head, n))
 		return rc;
 	rc = unpack(out, src, cache, &dir, e);
 	if (!rc)

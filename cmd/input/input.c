@@ -409,7 +409,7 @@ static int check_given(struct input *in, const char *option, const char *path)
 static int check_kallsyms(struct input *in, const char *path)
 {
 	int rc = check_given(in, "kallsyms", path);
-	if (rc || !path || kallsyms_told(path))
+	if (rc || !path || kallsyms_detect(path))
 		return rc;
 	say_line("perfkit %s: --kallsyms %s: not a list of kernel symbols", in->verb, path);
 	return 2;
@@ -595,14 +595,15 @@ int input_fold(struct input *in)
 /* What took a second look at the file is said, although the answer is none the worse. */
 static void say_note(const struct input *in, const struct finding *x, const char *of)
 {
-	if (!in->opt->quiet && x->harm == HARM_ADVICE && !strcmp(x->kind->id, "late-records"))
+	if (!in->opt->quiet && x->harm == SEVERITY_ADVICE &&
+	    !strcmp(x->kind->id, "late-records"))
 		say("%s%s: %s", in->path, of, x->title);
 }
 
 /* A finding that a verb warns of: advice is doctor's, and timeline_answerable refuses some. */
 static int is_said(const struct finding *x, unsigned topics)
 {
-	return x->harm >= HARM_PARTIAL && !x->kind->refused && x->kind->topics & topics;
+	return x->harm >= SEVERITY_PARTIAL && !x->kind->refused && x->kind->topics & topics;
 }
 
 static void hint_at_doctor(struct input *in, size_t more)

@@ -15,7 +15,7 @@ static int starts(const uint8_t *p, size_t n, const void *magic, size_t len)
 enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n)
 {
 	if (starts(p, n, "PERFILE2", 8) || starts(p, n, "2ELIFREP", 8) ||
-	    starts(p, n, "PERFFILE", 8) || starts(p, n, "ELIFFREP", 8) || bundle_told(p, n))
+	    starts(p, n, "PERFFILE", 8) || starts(p, n, "ELIFFREP", 8) || bundle_detect(p, n))
 		return INPUT_PERF_DATA;
 	if (starts(p, n, "SQLite format 3", 16))
 		return INPUT_STORE;

@@ -44,7 +44,7 @@ static int holds_input(struct source *src, int *holds, struct err *e)
 	unzip_close(u);
 	if (rc < 0 && !n)
 		return rc;
-	*holds = !unzip_told(head, n) && input_kind_of_bytes(head, n) != INPUT_UNKNOWN;
+	*holds = !unzip_detect(head, n) && input_kind_of_bytes(head, n) != INPUT_UNKNOWN;
 	return 0;
 }
 
@@ -111,7 +111,7 @@ int plain_input_open(struct source *src, const char *path, struct err *e)
 	const uint8_t *head;
 	size_t n;
 	int holds, rc = source_peek(src, &head, &n, e);
-	if (rc || !unzip_told(head, n))
+	if (rc || !unzip_detect(head, n))
 		return rc;
 	if (!file) {
 		rc = source_is_mapped(src) ? 0 : source_spool(src, e);

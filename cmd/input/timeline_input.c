@@ -184,11 +184,11 @@ static int warn_stored(struct tlinput *ti, struct store *s, const struct store_r
 {
 	struct findings f;
 	struct buf of = {0};
-	unsigned made_for;
+	unsigned intended_for;
 	if (several)
 		buf_fmt(&of, ", recording %lld%s%s", (long long)x->id, *x->host ? " of " : "",
 			x->host);
-	int r = store_findings(s, x->id, q->asked, &f, &made_for, e);
+	int r = store_findings(s, x->id, q->asked, &f, &intended_for, e);
 	if (!r && (r = say_found(ti, &f, q, buf_cstr(&of), e)) == ERR_REFUSED)
 		*status = 3;
 	findings_release(&f);
@@ -325,11 +325,11 @@ static int stored_findings(const struct tlinput *ti, unsigned asked, struct find
 			   struct err *e)
 {
 	struct store *s;
-	unsigned made_for;
+	unsigned intended_for;
 	int rc = store_open(&s, ti->path, e);
 	if (rc)
 		return rc;
-	rc = store_findings(s, ti->recording, asked, out, &made_for, e);
+	rc = store_findings(s, ti->recording, asked, out, &intended_for, e);
 	store_close(s);
 	return rc == ERR_REFUSED ? 0 : rc;
 }

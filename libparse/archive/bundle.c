@@ -13,9 +13,9 @@
 #define PARTIAL BUNDLE_MANIFEST ".partial"
 #define RECORDING "perf.data"
 
-int bundle_told(const uint8_t *head, size_t n)
+int bundle_detect(const uint8_t *head, size_t n)
 {
-	return unzip_told(head, n);
+	return unzip_detect(head, n);
 }
 
 int bundle_is_dir(const char *dir)

@@ -32,7 +32,7 @@ enum { BUNDLE_MANIFEST_MAX = 1 << 24 };
 
 /* 1 when these first bytes of a file are those of compressed data, as a bundle's are: nothing
  * else that perfkit reads begins so. */
-int bundle_told(const uint8_t *head, size_t n);
+int bundle_detect(const uint8_t *head, size_t n);
 
 /* 1 when `dir` is an unpacked bundle: a directory with a whole MANIFEST in it. */
 int bundle_is_dir(const char *dir);
@@ -48,9 +48,10 @@ struct bundle_counts {
 /*
  * Unpack all of `src` below `dir`, which is made if it is not there (its parent must be). The
  * MANIFEST is called MANIFEST.partial until everything is whole: what a kill or an error leaves
- * behind says so. ERR_FORMAT (no bundle, damage), ERR_TORN (cut off), ERR_LIMIT, ERR_REFUSED
- * (an entry that no bundle of ours has), ERR_IO (also: a file exists and BUNDLE_OVERWRITE is
- * not given), ERR_UNSUPPORTED (made by a newer version), ERR_NOMEM. `counts` may be NULL.
+ * behind says so. ERR_FORMAT (no bundle, damage), ERR_TRUNCATED (cut off), ERR_LIMIT,
+ * ERR_REFUSED (an entry that no bundle of ours has), ERR_IO (also: a file exists and
+ * BUNDLE_OVERWRITE is not given), ERR_UNSUPPORTED (made by a newer version), ERR_NOMEM.
+ * `counts` may be NULL.
  */
 int bundle_unpack(struct source *src, const char *dir, int flags, struct bundle_counts *counts,
 		  struct err *e);

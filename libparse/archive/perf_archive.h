@@ -26,7 +26,7 @@ struct unzip;
 /*
  * Unpack what `src` holds below `dir`, which is made if it is not there, as a build-id cache.
  * Entries that are no part of one are passed over. ERR_FORMAT (also: no file of any build-id in
- * it), ERR_TORN, ERR_LIMIT, ERR_REFUSED, ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
+ * it), ERR_TRUNCATED, ERR_LIMIT, ERR_REFUSED, ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
  * `outer` is what the archive itself came out of (unzip_within), or NULL.
  */
 int perfarchive_unpack(struct source *src, const char *dir, struct unzip *outer, struct err *e);

@@ -103,7 +103,8 @@ static int skip(struct tar_reader *t, uint64_t n, struct err *e)
 		int rc = t->read(t->ctx, waste, k, e);
 		if (rc != 1)
 			return rc ? rc
-				  : err_set(e, ERR_TORN, "%s: ends inside a file", t->name);
+				  : err_set(e, ERR_TRUNCATED, "%s: ends inside a file",
+					    t->name);
 		n -= k;
 	}
 	return 0;
@@ -123,7 +124,8 @@ static int read_extra(struct tar_reader *t, uint64_t size, struct buf *to, struc
 		int rc = t->read(t->ctx, text, sizeof(text), e);
 		if (rc != 1)
 			return rc ? rc
-				  : err_set(e, ERR_TORN, "%s: ends inside a header", t->name);
+				  : err_set(e, ERR_TRUNCATED, "%s: ends inside a header",
+					    t->name);
 		buf_add(to, text, k);
 		left -= k;
 	}
@@ -262,7 +264,8 @@ int tar_next(struct tar_reader *t, struct tar_entry *out, struct err *e)
 	while (!rc) {
 		rc = t->read(t->ctx, h, sizeof(h), e);
 		if (!rc)
-			return err_set(e, ERR_TORN, "%s: ends without an end mark", t->name);
+			return err_set(e, ERR_TRUNCATED, "%s: ends without an end mark",
+				       t->name);
 		if (rc < 0 || is_zero_block(h))
 			return rc < 0 ? rc : 0;
 		if (!checksum_is_right(h) || number(h + AT_SIZE, 12, &size) || size > INT64_MAX)
@@ -297,7 +300,7 @@ int64_t tar_read(struct tar_reader *t, void *to, size_t n, struct err *e)
 		return 0;
 	int rc = t->read(t->ctx, to, n, e);
 	if (rc != 1)
-		return rc ? rc : err_set(e, ERR_TORN, "%s: ends inside a file", t->name);
+		return rc ? rc : err_set(e, ERR_TRUNCATED, "%s: ends inside a file", t->name);
 	t->left -= n;
 	return (int64_t)n;
 }

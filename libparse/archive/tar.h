@@ -39,9 +39,9 @@ struct tar_entry {
 
 /*
  * A reader over a stream of bytes. Set `read`, `ctx` and `name`, the rest zero. `read` fills
- * all n bytes: 1, 0 at the end of the stream before the first byte, ERR_TORN inside, ERR_*.
- * `lenient` is for other programs' archives: links come as entries (without where they lead),
- * and a name may come twice.
+ * all n bytes: 1, 0 at the end of the stream before the first byte, ERR_TRUNCATED inside,
+ * ERR_*. `lenient` is for other programs' archives: links come as entries (without where they
+ * lead), and a name may come twice.
  */
 struct tar_reader {
 	int (*read)(void *ctx, void *to, size_t n, struct err *e);
@@ -58,8 +58,8 @@ struct tar_reader {
 };
 
 /* The next entry, what is left of the current one being skipped. 1, 0 at the archive's end,
- * ERR_FORMAT, ERR_TORN, ERR_LIMIT, ERR_REFUSED (an unsafe name, a link, a device, a duplicate),
- * ERR_NOMEM, or what `read` returned. */
+ * ERR_FORMAT, ERR_TRUNCATED, ERR_LIMIT, ERR_REFUSED (an unsafe name, a link, a device, a
+ * duplicate), ERR_NOMEM, or what `read` returned. */
 int tar_next(struct tar_reader *t, struct tar_entry *out, struct err *e);
 
 /* Up to n bytes of the current entry's content: how many, 0 at its end, < 0. */

@@ -61,7 +61,7 @@ static enum zip_kind kind_of(const uint8_t *head, size_t n)
 	return ZIP_NONE;
 }
 
-int unzip_told(const uint8_t *head, size_t n)
+int unzip_detect(const uint8_t *head, size_t n)
 {
 	/* a block, or the end of nothing, follows bzip2's three letters and digit */
 	static const uint8_t block[] = {0x31, 0x41, 0x59, 0x26, 0x53, 0x59},
@@ -285,7 +285,7 @@ int unzip_some(struct unzip *u, void *to, size_t n, size_t *got, struct err *e)
 		if (!*got && u->eof && u->frame_ended)
 			return 0;
 		if (!*got && u->eof)
-			return err_set(e, ERR_TORN, "%s: cut off after %llu bytes",
+			return err_set(e, ERR_TRUNCATED, "%s: cut off after %llu bytes",
 				       u->src->name, (unsigned long long)u->in);
 	}
 	int rc = count(u, *got, e);
@@ -300,8 +300,8 @@ int unzip_read(void *ctx, void *to, size_t n, struct err *e)
 		if (rc == 1)
 			continue;
 		if (!rc && have)
-			rc = err_set(e, ERR_TORN, "%s: ends after %llu bytes", u->src->name,
-				     (unsigned long long)u->out);
+			rc = err_set(e, ERR_TRUNCATED, "%s: ends after %llu bytes",
+				     u->src->name, (unsigned long long)u->out);
 		return rc;
 	}
 	return 1;
@@ -326,7 +326,7 @@ int unzip_open(struct unzip **out, struct source *src, struct err *e)
 	int rc = source_peek(src, &head, &n, e);
 	if (rc)
 		return rc;
-	if (!unzip_told(head, n))
+	if (!unzip_detect(head, n))
 		return err_set(e, ERR_FORMAT, "%s: not compressed data", src->name);
 	struct unzip *u = mem_zalloc(1, sizeof(*u));
 	if (!u)

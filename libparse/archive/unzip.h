@@ -17,7 +17,7 @@ struct unzip;
 
 /* 1 when these are the first bytes of data compressed in one of the ways above; also of ways
  * that this build cannot read (bzip2 and xz are optional): unzip_open says so then. */
-int unzip_told(const uint8_t *head, size_t n);
+int unzip_detect(const uint8_t *head, size_t n);
 
 /* Begin to read `src`, which is borrowed and taken from. ERR_FORMAT when it is not compressed,
  * ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM. */
@@ -28,9 +28,9 @@ int unzip_open(struct unzip **out, struct source *src, struct err *e);
 void unzip_within(struct unzip *u, struct unzip *outer);
 
 /*
- * All n bytes into `to`: 1; 0 at the end of the data before the first of them. ERR_TORN when it
- * ends earlier or is cut off, ERR_FORMAT when damaged, ERR_LIMIT beyond the ratio, ERR_IO. `u`
- * is a struct unzip: this is a tar_reader.read.
+ * All n bytes into `to`: 1; 0 at the end of the data before the first of them. ERR_TRUNCATED
+ * when it ends earlier or is cut off, ERR_FORMAT when damaged, ERR_LIMIT beyond the ratio,
+ * ERR_IO. `u` is a struct unzip: this is a tar_reader.read.
  */
 int unzip_read(void *u, void *to, size_t n, struct err *e);
 

@@ -48,7 +48,7 @@ static int damaged(const struct sink *s, const char *how, struct err *e)
 
 static int torn(const struct sink *s, const char *how, struct err *e)
 {
-	return err_set(e, ERR_TORN, "%s: %s data ends early", s->name, how);
+	return err_set(e, ERR_TRUNCATED, "%s: %s data ends early", s->name, how);
 }
 
 static int run_zlib(const uint8_t *src, size_t n, struct sink *s, struct err *e)

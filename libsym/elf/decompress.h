@@ -21,8 +21,8 @@ enum decompress_kind {
 
 /*
  * Inflate n bytes at src. *out is heap memory the caller gives to mem_free, *out_size its
- * length. `name` is for messages. ERR_FORMAT for damaged data, ERR_TORN when the stream does
- * not end within n bytes, ERR_LIMIT past the ceiling, ERR_NOMEM, ERR_UNSUPPORTED.
+ * length. `name` is for messages. ERR_FORMAT for damaged data, ERR_TRUNCATED when the stream
+ * does not end within n bytes, ERR_LIMIT past the ceiling, ERR_NOMEM, ERR_UNSUPPORTED.
  */
 int decompress(enum decompress_kind kind, const void *src, size_t n, size_t max,
 	       const char *name, uint8_t **out, size_t *out_size, struct err *e);

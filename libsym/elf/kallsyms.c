@@ -189,7 +189,7 @@ static FILE *open_text(const char *path)
 	return f;
 }
 
-int kallsyms_told(const char *path)
+int kallsyms_detect(const char *path)
 {
 	char text[512];
 	struct line l;

@@ -33,7 +33,7 @@ int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms
 int kallsyms_load(const char *path, struct kallsyms *out, struct err *e);
 
 /* 1 for a regular file that has a symbol's line among its first. */
-int kallsyms_told(const char *path);
+int kallsyms_detect(const char *path);
 
 /* 1 when the first lines of the file hold no address but 0; also when it cannot be read. */
 int kallsyms_is_zeroed(const char *path);

@@ -66,7 +66,7 @@ struct map {
 };
 
 /* How far the maps of a part of a space reach: what tells a search to look elsewhere. */
-struct map_reach {
+struct map_max_end {
 	uint64_t end;    /* highest */
 	uint64_t since;  /* earliest */
 	uint64_t until;  /* latest */
@@ -85,7 +85,7 @@ struct space {
 	 * them by its middles; behind them those that came since, which are few.
 	 */
 	VEC(uint32_t) by_start;
-	VEC(struct map_reach) reach;
+	VEC(struct map_max_end) reach;
 	size_t sorted;
 	size_t changed;        /* maps that came or ended since */
 	VEC(uint64_t) changes; /* times of the mmaps, and when BPF programs went; ascending */
@@ -143,7 +143,7 @@ struct machine {
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
 	uint64_t seq;
-	uint64_t applied; /* all up to here is; read beside machine_nothing_until */
+	uint64_t applied; /* all up to here is; read beside machine_set_watermark */
 	uint8_t changing; /* one thread at a time takes records and advances */
 	uint32_t comm_swapper;
 	/* Asked of each file that a process maps, until one tells: the times at which code that
@@ -174,7 +174,7 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e);
 
 /* Say that no record has a time ≤ `until` that was not applied: what machine_advance does where
  * there is nothing to apply. Questions may be asked meanwhile. */
-void machine_nothing_until(struct machine *m, uint64_t until);
+void machine_set_watermark(struct machine *m, uint64_t until);
 
 /* The earliest time of the records that the last machine_advance left; UINT64_MAX: none. */
 uint64_t machine_next(const struct machine *m);

@@ -30,7 +30,7 @@ int machine_note_change(struct machine *m, uint32_t space)
 static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 {
 	struct space *s = &m->spaces.v[space];
-	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_reach){0}) ||
+	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_max_end){0}) ||
 	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
 	const struct map *map = &m->maps.v[index];
@@ -58,24 +58,24 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static struct map_reach together(struct map_reach a, struct map_reach b)
+static struct map_max_end together(struct map_max_end a, struct map_max_end b)
 {
-	return (struct map_reach){.end = larger(a.end, b.end),
-				  .since = a.since < b.since ? a.since : b.since,
-				  .until = larger(a.until, b.until),
-				  .last = a.last > b.last ? a.last : b.last};
+	return (struct map_max_end){.end = larger(a.end, b.end),
+				    .since = a.since < b.since ? a.since : b.since,
+				    .until = larger(a.until, b.until),
+				    .last = a.last > b.last ? a.last : b.last};
 }
 
 /* Node of [lo, hi) is its middle; depth is log2 of the number of maps. */
-static struct map_reach fill_reach(const struct machine *m, struct space *s, size_t lo,
-				   size_t hi)
+static struct map_max_end fill_reach(const struct machine *m, struct space *s, size_t lo,
+				     size_t hi)
 {
 	if (lo >= hi)
-		return (struct map_reach){.since = UINT64_MAX};
+		return (struct map_max_end){.since = UINT64_MAX};
 	size_t mid = lo + (hi - lo) / 2;
 	uint32_t index = s->by_start.v[mid];
 	const struct map *own = &m->maps.v[index];
-	struct map_reach r = {
+	struct map_max_end r = {
 		.end = own->end, .since = own->since, .until = own->until, .last = index};
 	r = together(r, fill_reach(m, s, lo, mid));
 	return s->reach.v[mid] = together(r, fill_reach(m, s, mid + 1, hi));
@@ -139,7 +139,7 @@ static void search_maps(struct map_query *q, size_t lo, size_t hi)
 		return;
 	q->steps--;
 	size_t mid = lo + (hi - lo) / 2;
-	const struct map_reach *r = &q->s->reach.v[mid];
+	const struct map_max_end *r = &q->s->reach.v[mid];
 	if (r->end <= q->addr || r->since > q->time || r->until <= q->time ||
 	    (q->best && r->last <= q->best_index))
 		return;

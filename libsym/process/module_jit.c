@@ -61,7 +61,7 @@ static int code_changes(void *modules, uint32_t dso, const uint64_t **times, siz
 	return rc;
 }
 
-void modules_tell_changes(struct modules *ms)
+void modules_on_code_change(struct modules *ms)
 {
 	ms->machine->code_changes = code_changes;
 	ms->machine->code_changes_ctx = ms;

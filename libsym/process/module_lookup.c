@@ -207,7 +207,7 @@ static int read_file_of(struct modules *ms, uint32_t dso, uint64_t offset,
 	if (mod && !module_is_read(ms, mod)) {
 		if (ms->preparer) {
 			pthread_mutex_unlock(&ms->lock);
-			modules_want(ms, dso, offset);
+			modules_prefetch(ms, dso, offset);
 			pthread_mutex_lock(&ms->lock);
 			return 0;
 		}

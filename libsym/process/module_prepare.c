@@ -179,12 +179,12 @@ static int enqueue(struct preparer *p, int64_t job)
 	return 1;
 }
 
-int modules_wants_all(const struct modules *ms)
+int modules_prefetch_all(const struct modules *ms)
 {
 	return ms->preparer && (ms->opt.inlines || ms->opt.lines);
 }
 
-void modules_want(struct modules *ms, uint32_t dso, uint64_t offset)
+void modules_prefetch(struct modules *ms, uint32_t dso, uint64_t offset)
 {
 	struct preparer *p = ms->preparer;
 	if (!p)
@@ -223,7 +223,7 @@ static void want_user(struct modules *ms, const struct stack_entry *x, uint64_t 
 	const struct map *map = machine_map_at(m, x->space, ip, x->first);
 	if (map &&
 	    (m->dsos.v[map->dso].kind == DSO_FILE || m->dsos.v[map->dso].kind == DSO_VDSO))
-		modules_want(ms, map->dso, ip - map->start + map->pgoff);
+		modules_prefetch(ms, map->dso, ip - map->start + map->pgoff);
 }
 
 void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t nth, int swap,

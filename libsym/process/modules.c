@@ -29,7 +29,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	pthread_mutex_init(&ms->lock, NULL);
 	pthread_mutex_init(&ms->lookups, NULL);
 	pthread_cond_init(&ms->unbusy, NULL);
-	modules_tell_changes(ms);
+	modules_on_code_change(ms);
 	int r = frame_table_new(&ms->frames, e);
 	return r ? r : kernel_find_recorded(ms) ? err_nomem(e) : 0;
 }
@@ -219,6 +219,10 @@ int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
 		return 0;
 	if (!strcmp(hit.name, "main"))
 		return UNWIND_MAIN;
+	/* musl's, of static programs; frames.rules has it not, as functions of programs are
+	 * called so */
+	if (!strcmp(hit.name, "start"))
+		return UNWIND_ROOT;
 	const char *dso = strtab_get(ms->machine->strings, ms->machine->dsos.v[map->dso].path);
 	return frame_roles(ms->frames, 0, hit.name, dso) & ROLE_START ? UNWIND_ROOT : 0;
 }
@@ -254,12 +258,13 @@ static int take_file(struct file_walk *w, enum module_role role, const char *pat
 	return w->take(w->ctx, &w->file);
 }
 
-static int take_beside(void *ctx, const struct elf_file *of, const char *path, const char *name)
+static int take_supplementary(void *ctx, const struct elf_file *of, const char *path,
+			      const char *name)
 {
 	struct file_walk *w = ctx;
 	w->file.name = name;
 	w->file.beside = of == w->mod->files.debug ? MODULE_DEBUG : MODULE_RUNTIME;
-	return take_file(w, MODULE_BESIDE, path, NULL);
+	return take_file(w, MODULE_SUPPLEMENTARY, path, NULL);
 }
 
 static int take_module(struct file_walk *w, const struct module *mod)
@@ -271,7 +276,7 @@ static int take_module(struct file_walk *w, const struct module *mod)
 	if (!rc && f->debug)
 		rc = take_file(w, MODULE_DEBUG, f->debug->path, f->debug);
 	if (!rc && mod->debuginfo)
-		rc = debuginfo_each_file(mod->debuginfo, take_beside, w);
+		rc = debuginfo_each_file(mod->debuginfo, take_supplementary, w);
 	w->file.name = mod->jitdump_name;
 	if (!rc)
 		rc = take_file(w, MODULE_JITDUMP, mod->jitdump_path, NULL);

@@ -56,7 +56,7 @@ void modules_free(struct modules *ms);
 const struct frame_table *modules_frames(const struct modules *ms);
 
 /* Have the machine ask for the times at which generated code was replaced; modules_new does. */
-void modules_tell_changes(struct modules *ms);
+void modules_on_code_change(struct modules *ms);
 
 /* Close all files and forget them: for a machine that is filled anew, and then told again. */
 void modules_forget(struct modules *ms);
@@ -132,10 +132,10 @@ uint32_t modules_dso_named(struct modules *ms, uint32_t name);
  * them ready. Only time depends on it, never an answer.
  *
  *	modules_prepare(ms, 2)                 once; 0 threads: nothing is prepared
- *	modules_want(ms, dso, offset)          any thread, for addresses that will be looked up
- *	modules_want_stack(ms, entry, nth, …)  any thread, for recorded callchains
- *	modules_read(ms, dso, …)               any thread: is it ready?
- *	modules_prepare_end(ms, 1)             before the first modules_lookup of what is not
+ *	modules_prefetch(ms, dso, offset)          any thread, for addresses that will be looked
+ *up modules_want_stack(ms, entry, nth, …)  any thread, for recorded callchains modules_read(ms,
+ *dso, …)               any thread: is it ready? modules_prepare_end(ms, 1)             before
+ *the first modules_lookup of what is not
  */
 void modules_prepare(struct modules *ms, int threads);
 
@@ -145,7 +145,7 @@ void modules_read_unit(struct modules *ms, uint32_t dso, uint64_t offset);
 
 /* An address of a DSO_FILE or DSO_VDSO, as a file offset. Its file must have been opened by
  * modules_cfi or modules_open, or the machine must not change before modules_prepare_end. */
-void modules_want(struct modules *ms, uint32_t dso, uint64_t offset);
+void modules_prefetch(struct modules *ms, uint32_t dso, uint64_t offset);
 
 /* Find and open the files of a DSO, as the thread that changes the machine. ERR_NOMEM. */
 int modules_open(struct modules *ms, uint32_t dso);
@@ -154,8 +154,8 @@ int modules_open(struct modules *ms, uint32_t dso);
  * modules_prepare_end. ERR_NOMEM. */
 int modules_open_debuginfo(struct modules *ms, uint32_t dso);
 
-/* What modules_want needs to be told of: every address, or the first of a DSO only. */
-int modules_wants_all(const struct modules *ms);
+/* What modules_prefetch needs to be told of: every address, or the first of a DSO only. */
+int modules_prefetch_all(const struct modules *ms);
 
 /* The kernel, as far as the machine knows its mapping. One thread at a time, while the machine
  * does not change. */
@@ -172,10 +172,10 @@ void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t 
 void modules_prepare_end(struct modules *ms, int finish);
 
 enum module_role {
-	MODULE_RUNTIME, /* the file that ran (also a kernel module, the vdso) */
-	MODULE_DEBUG,   /* its separate debug file */
-	MODULE_BESIDE,  /* found beside the one or the other: dwz file, .dwo, .dwp */
-	MODULE_PERFMAP, /* perf-PID.map */
+	MODULE_RUNTIME,       /* the file that ran (also a kernel module, the vdso) */
+	MODULE_DEBUG,         /* its separate debug file */
+	MODULE_SUPPLEMENTARY, /* found beside the one or the other: dwz file, .dwo, .dwp */
+	MODULE_PERFMAP,       /* perf-PID.map */
 	MODULE_JITDUMP,
 	MODULE_KALLSYMS,
 	MODULE_VMLINUX,
@@ -188,8 +188,8 @@ struct module_file {
 	const char *path;           /* where it was found */
 	const struct elf_file *elf; /* MODULE_RUNTIME, _DEBUG, _VMLINUX */
 	const struct build_id *id;  /* recorded, else the file's own; len 0: it has none */
-	/* MODULE_BESIDE: where it is looked for, relative to the folder of the module's file
-	 * of role `beside` (".dwp": that file's own name and this). MODULE_JITDUMP: as
+	/* MODULE_SUPPLEMENTARY: where it is looked for, relative to the folder of the module's
+	 * file of role `beside` (".dwp": that file's own name and this). MODULE_JITDUMP: as
 	 * recorded. */
 	const char *name;
 	enum module_role beside;

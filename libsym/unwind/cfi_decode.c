@@ -39,7 +39,8 @@ int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entr
 	if (dwarf64)
 		len = bytes_u64(&b);
 	if (!bytes_ok(&b) || len > bytes_left(&b))
-		return err_set(e, ERR_TORN, "%s: entry at 0x%llx is longer than the section",
+		return err_set(e, ERR_TRUNCATED,
+			       "%s: entry at 0x%llx is longer than the section",
 			       section_name(s), (unsigned long long)offset);
 	if (!len) {
 		*out = (struct cfi_entry){.kind = CFI_ENTRY_ZERO, .end = position(s, &b)};
@@ -50,7 +51,7 @@ int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entr
 	b.end = s->data + end;
 	uint64_t id = dwarf64 ? bytes_u64(&b) : bytes_u32(&b);
 	if (!bytes_ok(&b))
-		return err_set(e, ERR_TORN,
+		return err_set(e, ERR_TRUNCATED,
 			       "%s: entry at 0x%llx has no room for its CIE pointer",
 			       section_name(s), (unsigned long long)offset);
 	int is_cie = s->debug_frame ? id == (dwarf64 ? UINT64_MAX : UINT32_MAX) : id == 0;
@@ -128,7 +129,7 @@ int cfi_pointer(const struct cfi_section *s, struct bytes *b, uint8_t enc, uint6
 		return err_set(e, ERR_UNSUPPORTED, "%s: pointer encoding 0x%02x",
 			       section_name(s), enc);
 	if (!bytes_ok(b))
-		return err_set(e, ERR_TORN, "%s: a pointer runs past its entry",
+		return err_set(e, ERR_TRUNCATED, "%s: a pointer runs past its entry",
 			       section_name(s));
 	*out = v + base;
 	return 0;
@@ -144,7 +145,8 @@ static int read_augmentation(const struct cfi_section *s, struct bytes *b, const
 	if (*aug == 'z') {
 		uint64_t n = bytes_uleb(b);
 		if (!bytes_ok(b) || n > bytes_left(b))
-			return err_set(e, ERR_TORN, "%s: CIE at 0x%llx: augmentation too long",
+			return err_set(e, ERR_TRUNCATED,
+				       "%s: CIE at 0x%llx: augmentation too long",
 				       section_name(s), (unsigned long long)c->offset);
 		after = b->p + n;
 		c->has_aug = 1;
@@ -194,7 +196,8 @@ static int cie_fields(const struct cfi_section *s, struct bytes *b, struct cfi_c
 	const char *aug = (const char *)b->p;
 	const void *nul = memchr(aug, 0, bytes_left(b));
 	if (!nul)
-		return err_set(e, ERR_TORN, "%s: CIE at 0x%llx: augmentation not terminated",
+		return err_set(e, ERR_TRUNCATED,
+			       "%s: CIE at 0x%llx: augmentation not terminated",
 			       section_name(s), (unsigned long long)c->offset);
 	b->p = (const uint8_t *)nul + 1;
 	c->addr_size = 8;
@@ -218,8 +221,8 @@ static int cie_fields(const struct cfi_section *s, struct bytes *b, struct cfi_c
 	if (rc)
 		return rc;
 	return bytes_ok(b) ? 0
-			   : err_set(e, ERR_TORN, "%s: CIE at 0x%llx is torn", section_name(s),
-				     (unsigned long long)c->offset);
+			   : err_set(e, ERR_TRUNCATED, "%s: CIE at 0x%llx is torn",
+				     section_name(s), (unsigned long long)c->offset);
 }
 
 int cfi_cie_read(const struct cfi_section *s, uint64_t offset, struct cfi_cie *c, struct err *e)
@@ -272,12 +275,13 @@ int cfi_fde_read(const struct cfi_section *s, const struct cfi_entry *entry,
 	if (cie->has_aug) {
 		uint64_t n = bytes_uleb(&b);
 		if (!bytes_ok(&b) || n > bytes_left(&b))
-			return err_set(e, ERR_TORN, "%s: FDE at 0x%llx: augmentation too long",
+			return err_set(e, ERR_TRUNCATED,
+				       "%s: FDE at 0x%llx: augmentation too long",
 				       section_name(s), (unsigned long long)entry->body);
 		b.p += n;
 	}
 	if (!bytes_ok(&b))
-		return err_set(e, ERR_TORN, "%s: FDE at 0x%llx is torn", section_name(s),
+		return err_set(e, ERR_TRUNCATED, "%s: FDE at 0x%llx is torn", section_name(s),
 			       (unsigned long long)entry->body);
 	if (len > UINT64_MAX - start)
 		return err_set(e, ERR_FORMAT, "%s: FDE at 0x%llx: range wraps around",
@@ -476,9 +480,9 @@ static int run_fail(const struct cfi_run *r, int rc, struct err *e)
 {
 	return err_set(e, rc, "%s: the CFI program before 0x%llx %s", section_name(r->s),
 		       (unsigned long long)position(r->s, &r->prog),
-		       rc == ERR_LIMIT  ? "uses absurd numbers or nesting"
-		       : rc == ERR_TORN ? "is torn"
-					: "has an opcode that cannot be run");
+		       rc == ERR_LIMIT       ? "uses absurd numbers or nesting"
+		       : rc == ERR_TRUNCATED ? "is torn"
+					     : "has an opcode that cannot be run");
 }
 
 int cfi_run_next(struct cfi_run *r, struct err *e)
@@ -495,7 +499,7 @@ int cfi_run_next(struct cfi_run *r, struct err *e)
 		int rc = run_advance(r, op, &to, e);
 		if (rc == 1) {
 			if (!bytes_ok(b))
-				return run_fail(r, ERR_TORN, e);
+				return run_fail(r, ERR_TRUNCATED, e);
 			if (to < r->loc)
 				return run_fail(r, ERR_FORMAT, e);
 			if (to == r->loc)
@@ -513,7 +517,7 @@ int cfi_run_next(struct cfi_run *r, struct err *e)
 		if (rc)
 			return run_fail(r, rc, e);
 		if (!bytes_ok(b))
-			return run_fail(r, ERR_TORN, e);
+			return run_fail(r, ERR_TRUNCATED, e);
 	}
 	r->row.end = r->end;
 	r->loc = r->end;

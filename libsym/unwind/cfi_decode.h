@@ -87,17 +87,17 @@ enum { CFI_ENTRY_CIE, CFI_ENTRY_FDE, CFI_ENTRY_ZERO };
 
 /*
  * Read the entry's head at `offset`; *out tells its kind and where the next one starts (end).
- * A zero terminator is an entry of kind CFI_ENTRY_ZERO. ERR_TORN / ERR_FORMAT.
+ * A zero terminator is an entry of kind CFI_ENTRY_ZERO. ERR_TRUNCATED / ERR_FORMAT.
  */
 int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entry *out,
 		   struct err *e);
 
-/* Read the CIE at `offset` and run its instructions. ERR_FORMAT, ERR_TORN, ERR_UNSUPPORTED for
- * an augmentation nobody documented. */
+/* Read the CIE at `offset` and run its instructions. ERR_FORMAT, ERR_TRUNCATED, ERR_UNSUPPORTED
+ * for an augmentation nobody documented. */
 int cfi_cie_read(const struct cfi_section *s, uint64_t offset, struct cfi_cie *out,
 		 struct err *e);
 
-/* Read an FDE whose entry and CIE are known. ERR_FORMAT, ERR_TORN. */
+/* Read an FDE whose entry and CIE are known. ERR_FORMAT, ERR_TRUNCATED. */
 int cfi_fde_read(const struct cfi_section *s, const struct cfi_entry *entry,
 		 const struct cfi_cie *cie, struct cfi_fde *out, struct err *e);
 

@@ -9,7 +9,7 @@ enum { DEPTH_DEFAULT = 1024, ENTRY_CODE = 64 };
 /* An empty cache of 1 << bits sets. 0 or ERR_NOMEM, with the old one as it was. */
 static int cache_make(struct unwinder *u, unsigned bits)
 {
-	struct known_set *cache = mem_zalloc_table(sizeof(*cache) << bits);
+	struct cached_rule_set *cache = mem_zalloc_table(sizeof(*cache) << bits);
 	if (!cache)
 		return ERR_NOMEM;
 	u->cache = cache;
@@ -28,7 +28,7 @@ static struct known *cache_set(const struct unwinder *u, uint64_t key, uint32_t 
  * moved, so between stacks only. */
 static void cache_grow(struct unwinder *u)
 {
-	struct known_set *old = u->cache;
+	struct cached_rule_set *old = u->cache;
 	size_t n = (size_t)1 << u->cache_bits;
 	u->grow_at = UINT64_MAX;
 	if (u->cache_bits >= CACHE_BITS_MAX || cache_make(u, u->cache_bits + CACHE_BITS_STEP))
@@ -299,21 +299,21 @@ static enum unwind_end rule_cfa(const struct walk *w, const struct unwind_rule *
 	switch (r->kind) {
 	case RULE_SP:
 		*cfa = w->sp + off;
-		return GOING;
+		return UNWIND_CONTINUE;
 	case RULE_FP:
 		*cfa = w->fp + off;
-		return w->have_fp ? GOING : NEEDS_FULL;
+		return w->have_fp ? UNWIND_CONTINUE : UNWIND_NEEDS_FULL;
 	case RULE_PLT:
 		*cfa = w->sp + off + 8 * ((w->pc & 15) >= (uint64_t)r->cfa_add);
-		return GOING;
+		return UNWIND_CONTINUE;
 	default: {
 		uint64_t at = (r->kind == RULE_DEREF_SP ? w->sp : w->fp) + off;
 		if (r->kind == RULE_DEREF_FP && !w->have_fp)
-			return NEEDS_FULL;
+			return UNWIND_NEEDS_FULL;
 		if (!walk_read(w, at, cfa))
 			return unread(w, at);
 		*cfa += (uint64_t)(int64_t)r->cfa_add;
-		return GOING;
+		return UNWIND_CONTINUE;
 	}
 	}
 }
@@ -344,7 +344,7 @@ enum unwind_end count_signal(struct walk *w)
 	if (w->nsignals == SIGNALS_MAX)
 		return UNWIND_LOOP;
 	w->signal_at[w->nsignals++] = w->sp;
-	return GOING;
+	return UNWIND_CONTINUE;
 }
 
 enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
@@ -367,7 +367,7 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 		ra = w->lr;
 	} else {
 		if (r->ra == SLOT_FP && !w->have_fp)
-			return NEEDS_FULL;
+			return UNWIND_NEEDS_FULL;
 		uint64_t at = slot_address(w, cfa, r->ra, r->ra_off);
 		if (!walk_read(w, at, &ra))
 			return unread(w, at);
@@ -381,7 +381,7 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 		w->have_lr = (uint8_t)have_lr;
 		w->lr = lr;
 	}
-	return GOING;
+	return UNWIND_CONTINUE;
 }
 
 static enum unwind_end step(struct walk *w, const struct known *k)
@@ -393,7 +393,7 @@ static enum unwind_end step(struct walk *w, const struct known *k)
 	if (w->full && r->kind != RULE_NONE && r->spare[1] == UNWIND_CFI) {
 		end = step_full(w, k);
 	} else if (r->kind == RULE_FULL) {
-		return NEEDS_FULL;
+		return UNWIND_NEEDS_FULL;
 	} else {
 		end = r->kind == RULE_NONE ? step_guess(w, k) : step_rule(w, r);
 		if (w->full && !end)
@@ -460,14 +460,14 @@ static enum unwind_end walk_stack(struct walk *w)
 	if (!walk_start(w))
 		return UNWIND_NO_REGS;
 	enum unwind_end end = walk_on(w);
-	if (end != NEEDS_FULL)
+	if (end != UNWIND_NEEDS_FULL)
 		return end;
 	w->u->stats.restarts++;
 	walk_start(w);
 	load_registers(w);
 	w->reg[w->u->arch->sp] = w->sp; /* as late_registers has it */
 	end = walk_on(w);
-	return end == NEEDS_FULL ? UNWIND_BAD_READ : end;
+	return end == UNWIND_NEEDS_FULL ? UNWIND_BAD_READ : end;
 }
 
 /*

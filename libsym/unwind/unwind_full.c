@@ -163,7 +163,7 @@ static enum unwind_end load_caller(struct full *f, int signal)
 	w->fp = reg[fp];
 	w->have_fp = known >> fp & 1;
 	w->fresh = (uint8_t)signal;
-	return GOING;
+	return UNWIND_CONTINUE;
 }
 
 enum unwind_end step_full(struct walk *w, const struct known *k)

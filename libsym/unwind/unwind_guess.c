@@ -238,15 +238,15 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 	enum unwind_end why = k->rule.spare[0];
 	int jit = k->rule.spare[1] & UNWIND_MOD_JIT;
 	if (why == UNWIND_NO_MAP) /* a call through a null pointer: only the top word helps */
-		return w->fresh && guess_leaf(w, 0) ? GOING : why;
+		return w->fresh && guess_leaf(w, 0) ? UNWIND_CONTINUE : why;
 	if (!jit && w->fresh && guess_leaf(w, 1))
-		return GOING;
+		return UNWIND_CONTINUE;
 	if (!w->fresh && why == UNWIND_NO_FILE && guess_sigframe(w))
-		return GOING;
+		return UNWIND_CONTINUE;
 	if (guess_fp(w))
-		return GOING;
+		return UNWIND_CONTINUE;
 	if (w->fresh && guess_leaf(w, 0))
-		return GOING;
+		return UNWIND_CONTINUE;
 	/* generated code keeps frame pointers: one beyond the copy means the copy is short; so
 	 * does code that lies in a file and was reached by one, as V8's builtins are */
 	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp &&

@@ -18,8 +18,8 @@
 
 /* What steps give besides reasons: the walk is at the next frame; the fast walk lacks a
  * register. */
-#define GOING ((enum unwind_end)0)
-#define NEEDS_FULL ((enum unwind_end)100)
+#define UNWIND_CONTINUE ((enum unwind_end)0)
+#define UNWIND_NEEDS_FULL ((enum unwind_end)100)
 
 enum {
 	SIGNALS_MAX = 8, /* signal frames in one stack: they may go down, so they are counted */
@@ -39,10 +39,10 @@ struct known {
 SIZE_IS(struct known, 32);
 
 /* The cache's two ways, the newer first: one cache line. */
-struct known_set {
+struct cached_rule_set {
 	struct known way[2];
 };
-SIZE_IS(struct known_set, 64);
+SIZE_IS(struct cached_rule_set, 64);
 
 /* The direct calls of a file, collected for unwind_late.c. */
 struct late_calls {
@@ -57,8 +57,8 @@ struct unwinder {
 	uint8_t at[CFI_REGS]; /* DWARF register → word in the record, ARCH_NONE */
 	uint64_t pac_mask;
 	struct unwind_stats stats;
-	struct unwind_frame *frames; /* o.max_depth of them */
-	struct known_set *cache;     /* 1 << cache_bits of them */
+	struct unwind_frame *frames;   /* o.max_depth of them */
+	struct cached_rule_set *cache; /* 1 << cache_bits of them */
 	unsigned cache_bits;
 	uint64_t grow_at; /* misses at which it gets too small */
 	VEC(struct late_calls) late_calls;
@@ -131,7 +131,7 @@ enum unwind_end step_full(struct walk *w, const struct known *k);
 /* After a step that was no full one: bring reg[] in line with what the step found out. */
 void keep_registers(struct walk *w, int signal);
 
-/* One more signal frame at w->sp: GOING, or UNWIND_LOOP. */
+/* One more signal frame at w->sp: UNWIND_CONTINUE, or UNWIND_LOOP. */
 enum unwind_end count_signal(struct walk *w);
 
 /* Rules of PLT stubs and signal trampolines, told by section and code bytes: 1 or 0. */

@@ -137,5 +137,5 @@ enum unwind_end step_late_return(struct walk *w)
 		return UNWIND_LATE;
 	}
 	walk_to(w, caller, w->sp, UNWIND_LEAF_GUESS);
-	return GOING;
+	return UNWIND_CONTINUE;
 }

@@ -148,7 +148,7 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 	}
 	b->to_learn = 1;
 	if (!rc && b->p->machine.pending.n >= b->many) {
-		rc = builder_learn(b, ns) ? err_nomem(&why) : 0;
+		rc = builder_apply_pending(b, ns) ? err_nomem(&why) : 0;
 		/* what is of a later time is left: not to be sorted again for each record */
 		b->many = MANY + 2 * b->p->machine.pending.n;
 	}

@@ -34,7 +34,7 @@ static int join_late_chains(struct builder *b)
 
 /* What a stack belongs to, now that all mappings and names are known: some may have been noted
  * late, as of times that had passed. */
-static void settle_spaces(struct builder *b)
+static void resolve_spaces(struct builder *b)
 {
 	for (size_t i = 1; i < b->chains.v.n; i++) {
 		struct stack_entry *x = &b->chains.v.v[i].entry;
@@ -58,7 +58,7 @@ static int name_chains(struct builder *b, struct err *e)
 			r = machine_take_build_ids(&b->p->machine, b->rec, e);
 		if (!r && join_late_chains(b))
 			r = err_nomem(e);
-		settle_spaces(b);
+		resolve_spaces(b);
 	}
 	modules_prepare_end(b->p->modules, !r);
 	if (!r && profile_note_build_ids(b->p))
@@ -104,7 +104,7 @@ static int ran_inline(const struct stacks *s, uint32_t path)
 	return 0;
 }
 
-static int settle_context(struct builder *b, struct err *e)
+static int resolve_context(struct builder *b, struct err *e)
 {
 	struct timeline *tl = b->tl;
 	struct u64map memo = {0};
@@ -238,7 +238,7 @@ int builder_finish(struct builder *b, struct err *e)
 	if (!r)
 		r = name_chains(b, e);
 	if (!r)
-		r = settle_context(b, e);
+		r = resolve_context(b, e);
 	if (!r)
 		r = builder_settle_arguments(b, e);
 	if (!r)

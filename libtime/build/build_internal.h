@@ -125,9 +125,9 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 			struct err *e);
 
 /* build_stacks.c: the machine as of `ns`, for the questions that follow. ERR_NOMEM. */
-int builder_learn(struct builder *b, uint64_t ns);
+int builder_apply_pending(struct builder *b, uint64_t ns);
 
-/* What a sample belongs to, as of the last builder_learn. Valid until the next one. */
+/* What a sample belongs to, as of the last builder_apply_pending. Valid until the next one. */
 const struct thread_view *builder_view(struct builder *b, int32_t pid, int32_t tid,
 				       uint64_t ns);
 

@@ -32,7 +32,7 @@ static int state_of(struct builder *b, uint64_t value, struct sched_event *ev)
 }
 
 /* By the interrupt bits of the record; whether a softirq ran inside the current task's own
- * system call is told by the stack, at the end (settle_context). */
+ * system call is told by the stack, at the end (resolve_context). */
 static uint8_t context_of(const struct sample *s)
 {
 	uint8_t flags = tp_common_flags(s->raw, s->raw_size);
@@ -149,7 +149,7 @@ static int nobody(struct builder *b, const struct sample *s, uint32_t *thread, s
 	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
 	if (u64map_get(&b->nobodies, key, thread))
 		return 0;
-	int r = sched_nobody(b->sched, s->pid, s->tid, s->time, thread, e);
+	int r = sched_pseudo_thread(b->sched, s->pid, s->tid, s->time, thread, e);
 	if (!r && (comm_of(b, s, &b->tl->threads.v[*thread].comm) ||
 		   u64map_put(&b->nobodies, key, *thread)))
 		r = err_nomem(e);
@@ -166,7 +166,7 @@ static int push_sample(struct builder *b, const struct sample *s, const struct e
 	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || b->opt->no_samples)
 		return r;
-	if (builder_learn(b, s->time))
+	if (builder_apply_pending(b, s->time))
 		return err_nomem(e);
 	if ((x.thread == TL_NONE || b->tl->threads.v[x.thread].pid != s->pid) &&
 	    (r = nobody(b, s, &x.thread, e)))
@@ -186,7 +186,8 @@ static int push_event_sample(struct builder *b, const struct sample *s, const st
 		.tid = s->tid,
 		.event = (uint16_t)ev->index,
 		.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
-	if (builder_learn(b, s->time) || comm_of(b, s, &x.comm) || builder_stack(b, s, &x.path))
+	if (builder_apply_pending(b, s->time) || comm_of(b, s, &x.comm) ||
+	    builder_stack(b, s, &x.path))
 		return err_nomem(e);
 	return bigvec_push(&b->tl->event_samples, x, e);
 }
@@ -264,7 +265,7 @@ static int take_total(struct builder *b, const struct sample *s, struct err *e)
 	if (r || x.thread == TL_NONE)
 		return r;
 	b->tl->flags |= TL_HAS_TOTALS;
-	if (builder_learn(b, s->time) || comm_of(b, s, &x.comm) ||
+	if (builder_apply_pending(b, s->time) || comm_of(b, s, &x.comm) ||
 	    builder_chain(b, s, &x.path) || vec_push(&b->tl->totals, x))
 		return err_nomem(e);
 	return 0;

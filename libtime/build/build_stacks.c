@@ -5,7 +5,7 @@
 
 /* Records given to the machine wait there, sorted once for many, until a question is asked;
  * those of a later time than the question's go on waiting. */
-int builder_learn(struct builder *b, uint64_t ns)
+int builder_apply_pending(struct builder *b, uint64_t ns)
 {
 	if (!b->to_learn && ns < b->learn_at)
 		return 0;
@@ -42,7 +42,7 @@ static int open_file(struct builder *b, const struct map *map, uint64_t word)
 	if (machine_take_build_ids(&b->p->machine, b->rec, NULL) ||
 	    modules_open(b->p->modules, map->dso))
 		return ERR_NOMEM;
-	modules_want(b->p->modules, map->dso, offset);
+	modules_prefetch(b->p->modules, map->dso, offset);
 	return 0;
 }
 
@@ -99,7 +99,7 @@ static int find_chain(struct builder *b, const struct sample *s, uint32_t *id)
 	*id = 0;
 	if (!b->expander && !se->chain)
 		return 0;
-	if (builder_learn(b, s->time))
+	if (builder_apply_pending(b, s->time))
 		return ERR_NOMEM;
 	struct stack_entry x = entry_of(b, s);
 	int later = !b->sideband_done && attr_flag(&s->event->attr, ATTR_DEFER_CALLCHAIN);
@@ -135,7 +135,7 @@ int builder_stack(struct builder *b, const struct sample *s, uint32_t *id)
 	int r = builder_chain(b, s, id);
 	if (r || *id || b->events.v[s->event->index].chain)
 		return r;
-	if (builder_learn(b, s->time))
+	if (builder_apply_pending(b, s->time))
 		return ERR_NOMEM;
 	struct stack_entry x = entry_of(b, s);
 	uint64_t ip = s->ip;

@@ -42,7 +42,7 @@ int raw_chains_name(const struct raw_chains *c, struct names *names, uint32_t **
 	uint32_t *out = mem_zalloc(c->v.n ? c->v.n : 1, sizeof(*out));
 	int r = out ? 0 : err_nomem(e);
 	for (size_t i = 1; !r && i < c->v.n; i++)
-		r = names_path(names, &c->v.v[i].entry, &out[i], e);
+		r = names_symbolize(names, &c->v.v[i].entry, &out[i], e);
 	if (r) {
 		mem_free(out);
 		out = NULL;

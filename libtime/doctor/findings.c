@@ -89,7 +89,7 @@ const struct finding_kind *finding_kind(const char *id)
 /* --- adding --------------------------------------------------------------------------------
  */
 
-static const char *keep(struct judge *j, struct buf *b)
+static const char *keep(struct diagnosis *j, struct buf *b)
 {
 	char *s = buf_failed(b) ? NULL : arena_strndup(&j->out->text, buf_cstr(b), b->n);
 	buf_release(b);
@@ -98,7 +98,7 @@ static const char *keep(struct judge *j, struct buf *b)
 	return s ? s : "";
 }
 
-static const char *keep_fmt(struct judge *j, const char *fmt, va_list ap)
+static const char *keep_fmt(struct diagnosis *j, const char *fmt, va_list ap)
 {
 	char text[512];
 	struct buf b = {0};
@@ -107,11 +107,11 @@ static const char *keep_fmt(struct judge *j, const char *fmt, va_list ap)
 	return keep(j, &b);
 }
 
-struct finding *judge_add(struct judge *j, const char *id, enum finding_harm harm,
-			  const char *fmt, ...)
+struct finding *diagnose_add(struct diagnosis *j, const char *id, enum finding_severity harm,
+			     const char *fmt, ...)
 {
 	struct finding f = {.kind = finding_kind(id), .harm = (uint8_t)harm, .remedy = ""};
-	f.wrong_for = harm == HARM_WRONG ? f.kind->topics : 0;
+	f.wrong_for = harm == SEVERITY_WRONG ? f.kind->topics : 0;
 	va_list ap;
 	va_start(ap, fmt);
 	f.title = keep_fmt(j, fmt, ap);
@@ -123,7 +123,7 @@ struct finding *judge_add(struct judge *j, const char *id, enum finding_harm har
 	return &j->out->v.v[j->out->v.n - 1];
 }
 
-void judge_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
+void diagnose_remedy(struct diagnosis *j, struct finding *f, const char *fmt, ...)
 {
 	va_list ap;
 	if (!f)
@@ -133,7 +133,7 @@ void judge_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
 	va_end(ap);
 }
 
-void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
+void diagnose_detail(struct diagnosis *j, struct finding *f, const char *fmt, ...)
 {
 	va_list ap;
 	if (!f || f->ndetails == FINDING_DETAILS)
@@ -153,7 +153,7 @@ static const char nothing_ran[] =
 	"nothing of it ran meanwhile: record for longer or while it is busy, or record more "
 	"(-a; without --no-inherit or --per-thread; a smaller -c)";
 
-void judge_record(struct judge *j, struct finding *f, const struct remedy *change)
+void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy *change)
 {
 	if (!f)
 		return;
@@ -162,7 +162,7 @@ void judge_record(struct judge *j, struct finding *f, const struct remedy *chang
 }
 
 /* Copies of the stacks of all switches do not fit into perf's own buffers. */
-static int needs_room(const struct judge *j)
+static int needs_room(const struct diagnosis *j)
 {
 	const struct remedy *r = &j->remedy;
 	int switches = r->sched;
@@ -170,10 +170,10 @@ static int needs_room(const struct judge *j)
 		const char *name = j->rec->events.v[i].name;
 		switches |= name && !strncmp(name, "sched:sched_switch", 18);
 	}
-	return switches && (r->dump || (r->sched && judge_dump_asked(j)));
+	return switches && (r->dump || (r->sched && diagnose_dump_asked(j)));
 }
 
-int judge_line_changes(const struct judge *j, const struct remedy *change)
+int diagnose_line_changes(const struct diagnosis *j, const struct remedy *change)
 {
 	struct remedy same = {.stacks = 1, .all_cpus = j->remedy.all_cpus}, with = same;
 	struct buf was = {0}, then = {0};
@@ -188,15 +188,15 @@ int judge_line_changes(const struct judge *j, const struct remedy *change)
 
 /* The line of an empty recording, with all that could have left it empty mended, is the same:
  * what else is found of it (its clock) does not fill the next one. */
-static int stays_empty(const struct judge *j)
+static int stays_empty(const struct diagnosis *j)
 {
 	const struct remedy change = {
 		.samples = 1, .sched = j->remedy.sched, .ungroup = j->remedy.ungroup};
-	return !judge_line_changes(j, &change);
+	return !diagnose_line_changes(j, &change);
 }
 
 /* One line for all of them: whoever records again is rid of all. */
-static void tell_line(struct judge *j)
+static void tell_line(struct diagnosis *j)
 {
 	const struct finding_kind *empty = finding_kind("no-samples");
 	struct buf b = {0};
@@ -275,26 +275,27 @@ unsigned findings_made_for(const struct recording *rec)
 	return findings_all_topics(topics);
 }
 
-/* The harm (enum finding_harm) that it does to questions about `topics`. */
+/* The harm (enum finding_severity) that it does to questions about `topics`. */
 static unsigned finding_harm_for(const struct finding *f, unsigned topics)
 {
-	return f->harm == HARM_WRONG && !(f->wrong_for & topics) ? HARM_PARTIAL : f->harm;
+	return f->harm == SEVERITY_WRONG && !(f->wrong_for & topics) ? SEVERITY_PARTIAL
+								     : f->harm;
 }
 
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
 {
-	struct judge j = {.in = in, .rec = in->profile->rec, .out = out};
+	struct diagnosis j = {.in = in, .rec = in->profile->rec, .out = out};
 	*out = (struct findings){0};
 	j.asked = in->asked ? in->asked | ABOUT_NAMES : findings_made_for(j.rec);
 	j.samples = j.rec->stats.by_type[PERF_RECORD_SAMPLE];
-	judge_file(&j);
-	judge_loss(&j);
-	judge_order(&j);
-	judge_events(&j);
-	judge_waits(&j);
-	judge_stacks(&j);
-	judge_maps(&j);
-	judge_names(&j);
+	diagnose_file(&j);
+	diagnose_loss(&j);
+	diagnose_order(&j);
+	diagnose_events(&j);
+	diagnose_waits(&j);
+	diagnose_stacks(&j);
+	diagnose_maps(&j);
+	diagnose_names(&j);
 	tell_line(&j);
 	for (size_t i = 0; i < out->v.n; i++)
 		out->v.v[i].harm = (uint8_t)finding_harm_for(&out->v.v[i], j.asked);
@@ -323,7 +324,7 @@ const struct finding *findings_refusal(const struct findings *f, unsigned topics
 {
 	for (size_t i = 0; i < f->v.n; i++)
 		if (f->v.v[i].kind->topics & topics &&
-		    finding_harm_for(&f->v.v[i], topics) == HARM_WRONG)
+		    finding_harm_for(&f->v.v[i], topics) == SEVERITY_WRONG)
 			return &f->v.v[i];
 	return NULL;
 }
@@ -331,6 +332,6 @@ const struct finding *findings_refusal(const struct findings *f, unsigned topics
 const char *finding_harm_name(unsigned harm)
 {
 	static const char *const names[] = {"advice", "partial", "wrong"};
-	ENTRIES(names, HARM_WRONG + 1);
+	ENTRIES(names, SEVERITY_WRONG + 1);
 	return harm < sizeof(names) / sizeof(*names) ? names[harm] : "";
 }

@@ -20,10 +20,10 @@
 #include "libsym/profile.h"
 
 /* What an answer suffers, least first. */
-enum finding_harm {
-	HARM_ADVICE,  /* nothing: it could be better next time */
-	HARM_PARTIAL, /* something is missing, and what is there is right */
-	HARM_WRONG,   /* what is there misleads */
+enum finding_severity {
+	SEVERITY_ADVICE,  /* nothing: it could be better next time */
+	SEVERITY_PARTIAL, /* something is missing, and what is there is right */
+	SEVERITY_WRONG,   /* what is there misleads */
 };
 
 /* Which questions it touches. */
@@ -51,9 +51,9 @@ enum { FINDING_DETAILS = 6 };
  * as long as the findings. */
 struct finding {
 	const struct finding_kind *kind;
-	uint8_t harm;      /* enum finding_harm: the worst of all questions that were asked */
-	uint8_t wrong_for; /* of HARM_WRONG: the topics that it misleads about; it is
-			    * HARM_PARTIAL for the others that it touches */
+	uint8_t harm; /* enum finding_severity: the worst of all questions that were asked */
+	uint8_t wrong_for; /* of SEVERITY_WRONG: the topics that it misleads about; it is
+			    * SEVERITY_PARTIAL for the others that it touches */
 	const char *title; /* one line, with the numbers */
 	/* One sentence, or a command (remedy_is_command), which is the same for all findings
 	 * that have one: it mends them all. "" when there is no remedy. */

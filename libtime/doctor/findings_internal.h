@@ -8,7 +8,7 @@
 #include "libtime/doctor/findings.h"
 #include "libtime/doctor/remedy.h"
 
-struct judge {
+struct diagnosis {
 	const struct findings_input *in;
 	const struct recording *rec;
 	struct findings *out;
@@ -22,51 +22,51 @@ struct judge {
 
 /* Add a finding; the title is formatted. The result is good until the next one is added; never
  * NULL (a failure is kept in j->failed). */
-struct finding *judge_add(struct judge *j, const char *id, enum finding_harm harm,
-			  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+struct finding *diagnose_add(struct diagnosis *j, const char *id, enum finding_severity harm,
+			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Set its remedy, or add a line of detail. */
-void judge_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
+void diagnose_remedy(struct diagnosis *j, struct finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-void judge_detail(struct judge *j, struct finding *f, const char *fmt, ...)
+void diagnose_detail(struct diagnosis *j, struct finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Its remedy is to record again, with these changes of the recorded line; f may be NULL. */
-void judge_record(struct judge *j, struct finding *f, const struct remedy *change);
+void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy *change);
 
 /* 1 when that would change anything of the recorded line. */
-int judge_line_changes(const struct judge *j, const struct remedy *change);
+int diagnose_line_changes(const struct diagnosis *j, const struct remedy *change);
 
 /* User code at an address that no mapping holds. */
-int judge_is_unmapped(const struct frame *fr);
+int diagnose_is_unmapped(const struct frame *fr);
 
 /* What to copy of a stack where frame pointers do not do; what perf copies, and can copy. */
 enum { DUMP_ENOUGH = 16384, DUMP_LEAST = 4096, DUMP_MAX = 65528 };
 
 /* The largest stack copy that was asked for; 0: none. */
-uint32_t judge_dump_asked(const struct judge *j);
+uint32_t diagnose_dump_asked(const struct diagnosis *j);
 
 /* Copies for a recording that lost many records: smaller ones, but not of no use. */
-uint32_t judge_dump_smaller(const struct judge *j);
+uint32_t diagnose_dump_smaller(const struct diagnosis *j);
 
 /* The remedy of f: what came through a pipe in disorder is right as a file. */
-void judge_ask_the_file(struct judge *j, struct finding *f);
+void diagnose_ask_the_file(struct diagnosis *j, struct finding *f);
 
 /* The remedy of f: stacks by copies instead of frame pointers. */
-void judge_copy_instead(struct judge *j, struct finding *f);
+void diagnose_copy_instead(struct diagnosis *j, struct finding *f);
 
 static inline double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void judge_file(struct judge *j);   /* cut off, broken, quirks of perf */
-void judge_loss(struct judge *j);   /* lost records, holes, throttling */
-void judge_order(struct judge *j);  /* late records, clocks that differ */
-void judge_events(struct judge *j); /* what was asked of the kernel */
-void judge_waits(struct judge *j);  /* what the timeline cannot say */
-void judge_stacks(struct judge *j); /* what was asked for and what came */
-void judge_maps(struct judge *j);   /* processes without mappings; before judge_names */
-void judge_names(struct judge *j);  /* by share of the samples that lack them */
+void diagnose_file(struct diagnosis *j);   /* cut off, broken, quirks of perf */
+void diagnose_loss(struct diagnosis *j);   /* lost records, holes, throttling */
+void diagnose_order(struct diagnosis *j);  /* late records, clocks that differ */
+void diagnose_events(struct diagnosis *j); /* what was asked of the kernel */
+void diagnose_waits(struct diagnosis *j);  /* what the timeline cannot say */
+void diagnose_stacks(struct diagnosis *j); /* what was asked for and what came */
+void diagnose_maps(struct diagnosis *j); /* processes without mappings; before diagnose_names */
+void diagnose_names(struct diagnosis *j); /* by share of the samples that lack them */
 
 #endif

@@ -28,12 +28,13 @@ static int find_lost_paths(struct mapless *l, const struct stacks *s)
 		return ERR_NOMEM;
 	for (size_t i = 1; i < s->paths.n; i++) {
 		const struct call_path *at = &s->paths.v[i];
-		l->lost[i] = l->lost[at->parent] || judge_is_unmapped(&s->frames.v[at->frame]);
+		l->lost[i] =
+			l->lost[at->parent] || diagnose_is_unmapped(&s->frames.v[at->frame]);
 	}
 	return 0;
 }
 
-static void count(const struct judge *j, struct mapless *l, uint32_t thread, uint32_t path,
+static void count(const struct diagnosis *j, struct mapless *l, uint32_t thread, uint32_t path,
 		  uint64_t time)
 {
 	const struct machine *m = &j->in->profile->machine;
@@ -49,7 +50,7 @@ static void count(const struct judge *j, struct mapless *l, uint32_t thread, uin
 	l->n++;
 }
 
-static void count_all(const struct judge *j, struct mapless *l)
+static void count_all(const struct diagnosis *j, struct mapless *l)
 {
 	const struct timeline *tl = l->tl;
 	for (size_t i = 0; i < tl->samples.n; i++)
@@ -98,40 +99,41 @@ static int rank(struct mapless *l)
 
 /* What of the recorded line keeps mappings out; else who may not read them, or came too late.
  */
-static void tell_remedy(struct judge *j, struct finding *f)
+static void tell_remedy(struct diagnosis *j, struct finding *f)
 {
 	const struct remedy change = {.mappings = 1};
-	if (judge_line_changes(j, &change))
-		judge_record(j, f, &change);
+	if (diagnose_line_changes(j, &change))
+		diagnose_record(j, f, &change);
 	else if (j->rec->stats.lost)
-		judge_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
+		diagnose_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
 	else
-		judge_remedy(j, f,
-			     "record as root, who may read the mappings of every process, and "
-			     "on all CPUs (-a), so that no exec is missed");
+		diagnose_remedy(
+			j, f,
+			"record as root, who may read the mappings of every process, and "
+			"on all CPUs (-a), so that no exec is missed");
 }
 
-static void tell(struct judge *j, const struct mapless *l)
+static void tell(struct diagnosis *j, const struct mapless *l)
 {
 	double share = percent(l->n, l->total);
-	struct finding *f =
-		judge_add(j, "mappings-missing", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
-			  "%.1f %% of samples are of processes whose mappings were not "
-			  "recorded",
-			  share);
+	struct finding *f = diagnose_add(
+		j, "mappings-missing", share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
+		"%.1f %% of samples are of processes whose mappings were not "
+		"recorded",
+		share);
 	for (size_t i = 0; i < l->worst.n; i++) {
 		const struct mapless_process *p = &l->worst.v[i];
 		if (percent(p->n, l->total) >= 0.05)
-			judge_detail(j, f, "%5.1f %%  process %d, %s", percent(p->n, l->total),
-				     p->pid,
-				     p->comm ? strtab_get(&l->tl->stacks->strings, p->comm)
-					     : "nameless");
+			diagnose_detail(j, f, "%5.1f %%  process %d, %s",
+					percent(p->n, l->total), p->pid,
+					p->comm ? strtab_get(&l->tl->stacks->strings, p->comm)
+						: "nameless");
 	}
 	tell_remedy(j, f);
 	j->mapless = l->n;
 }
 
-void judge_maps(struct judge *j)
+void diagnose_maps(struct diagnosis *j)
 {
 	struct mapless l = {.tl = j->in->timeline};
 	if (!l.tl) /* samples that were folded do not tell whose they were */

@@ -79,7 +79,7 @@ static int is_lost_kernel(const struct frame *fr)
 	return !fr->dso && (fr->addr >> 48 == 0xffff || fr->addr >> 60 == 0xc);
 }
 
-int judge_is_unmapped(const struct frame *fr)
+int diagnose_is_unmapped(const struct frame *fr)
 {
 	return fr->kind == FRAME_USER && !fr->dso && !fr->name && !is_lost_kernel(fr);
 }
@@ -217,7 +217,7 @@ static void weights_release(struct weights *w)
 }
 
 /* Callchains without stack copies. */
-static int by_frame_pointer(const struct judge *j)
+static int by_frame_pointer(const struct diagnosis *j)
 {
 	uint64_t types = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++)
@@ -225,15 +225,16 @@ static int by_frame_pointer(const struct judge *j)
 	return types & PERF_SAMPLE_CALLCHAIN && !(types & PERF_SAMPLE_STACK_USER);
 }
 
-static void judge_libc(struct judge *j, const struct weights *w)
+static void diagnose_libc(struct diagnosis *j, const struct weights *w)
 {
 	if (!by_frame_pointer(j) || w->only_libc < 20 ||
 	    percent(w->only_libc, w->with_user) < 5)
 		return;
-	struct finding *f = judge_add(j, "fp-ends-in-libc", HARM_PARTIAL,
-				      "%.1f %% of user stacks begin and end in the C library",
-				      percent(w->only_libc, w->with_user));
-	judge_copy_instead(j, f);
+	struct finding *f =
+		diagnose_add(j, "fp-ends-in-libc", SEVERITY_PARTIAL,
+			     "%.1f %% of user stacks begin and end in the C library",
+			     percent(w->only_libc, w->with_user));
+	diagnose_copy_instead(j, f);
 }
 
 /* --- names -----------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ static const char *why(const struct dso_row *r)
 }
 
 /* Which finding the nameless frames of a DSO belong to. */
-static const char *name_finding(const struct judge *j, const struct dso_row *r)
+static const char *name_finding(const struct diagnosis *j, const struct dso_row *r)
 {
 	const struct dso *d = r->dso == NO_ID ? NULL : &j->in->profile->machine.dsos.v[r->dso];
 	if (d && (d->kind == DSO_KERNEL || d->kind == DSO_MODULE))
@@ -299,7 +300,7 @@ static const struct name_text {
 	 "DIR; or DEBUGINFOD_URLS; or perfkit pack there"},
 };
 
-static void detail_of(struct judge *j, struct finding *f, const struct weights *w,
+static void detail_of(struct diagnosis *j, struct finding *f, const struct weights *w,
 		      const struct dso_row *r)
 {
 	const struct profile *p = j->in->profile;
@@ -307,16 +308,16 @@ static void detail_of(struct judge *j, struct finding *f, const struct weights *
 	if (r->dso != NO_ID && p->machine.dsos.v[r->dso].id.len)
 		build_id_hex(&p->machine.dsos.v[r->dso].id, hex);
 	int tell = r->reason == DSO_UNREADABLE && *r->detail;
-	judge_detail(j, f, "%5.1f %%  %s: %s%s%s%s%s%s", percent(r->unnamed, w->total),
-		     r->name ? strtab_get(&p->stacks.strings, r->name) : "[unknown]", why(r),
-		     tell ? " (" : "", tell ? r->detail : "", tell ? ")" : "",
-		     *hex ? ", build-id " : "", hex);
+	diagnose_detail(j, f, "%5.1f %%  %s: %s%s%s%s%s%s", percent(r->unnamed, w->total),
+			r->name ? strtab_get(&p->stacks.strings, r->name) : "[unknown]", why(r),
+			tell ? " (" : "", tell ? r->detail : "", tell ? ")" : "",
+			*hex ? ", build-id " : "", hex);
 	if (f && f->ndetails)
 		f->dsos[f->ndetails - 1] = r->dso;
 }
 
-/* Without those that judge_maps told. */
-static uint64_t unnamed(const struct judge *j, const struct dso_row *r)
+/* Without those that diagnose_maps told. */
+static uint64_t unnamed(const struct diagnosis *j, const struct dso_row *r)
 {
 	if (r->name || r->kernel)
 		return r->unnamed;
@@ -325,19 +326,21 @@ static uint64_t unnamed(const struct judge *j, const struct dso_row *r)
 
 /* Nameless callers far from the leaf cost an answer little: the first frames of every stack lie
  * in the C library. */
-static enum finding_harm name_harm(const struct judge *j, const struct weights *w,
-				   const struct dso_row *r)
+static enum finding_severity name_harm(const struct diagnosis *j, const struct weights *w,
+				       const struct dso_row *r)
 {
 	uint64_t told = r->unnamed - unnamed(j, r);
 	uint64_t leaf = r->leaf > told ? r->leaf - told : 0;
 	uint64_t frames = r->frames > told ? r->frames - told : 0;
-	return percent(leaf, w->total) >= 5 || percent(frames, w->frames) >= 25 ? HARM_PARTIAL
-										: HARM_ADVICE;
+	return percent(leaf, w->total) >= 5 || percent(frames, w->frames) >= 25
+		       ? SEVERITY_PARTIAL
+		       : SEVERITY_ADVICE;
 }
 
 /* One finding for all DSOs that lack names for the same reason; its share is that of the worst
  * of them, since one stack may need several. */
-static void judge_group(struct judge *j, const struct weights *w, const struct name_text *t)
+static void diagnose_group(struct diagnosis *j, const struct weights *w,
+			   const struct name_text *t)
 {
 	struct finding *f = NULL;
 	struct remedy ids = {.build_ids = 1};
@@ -347,7 +350,8 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 		if (share < 1 || strcmp(name_finding(j, r), t->id))
 			continue;
 		if (!f)
-			f = judge_add(j, t->id, HARM_ADVICE, "%.1f %% %s", share, t->title);
+			f = diagnose_add(j, t->id, SEVERITY_ADVICE, "%.1f %% %s", share,
+					 t->title);
 		if (f && f->harm < name_harm(j, w, r))
 			f->harm = (uint8_t)name_harm(j, w, r);
 		ids.own_ids |= r->reason == DSO_SHARED_PATH;
@@ -357,15 +361,16 @@ static void judge_group(struct judge *j, const struct weights *w, const struct n
 	if (!f)
 		return;
 	if (t->remedy)
-		judge_remedy(j, f, "%s", t->remedy);
+		diagnose_remedy(j, f, "%s", t->remedy);
 	else if (!strcmp(t->id, "no-build-ids"))
-		judge_record(j, f, &ids);
+		diagnose_record(j, f, &ids);
 	else if (by_frame_pointer(j))
-		judge_copy_instead(j, f);
+		diagnose_copy_instead(j, f);
 	else
-		judge_remedy(j, f,
-			     "code generated at run time, or a process whose mappings were not "
-			     "recorded: start perf before it");
+		diagnose_remedy(
+			j, f,
+			"code generated at run time, or a process whose mappings were not "
+			"recorded: start perf before it");
 }
 
 typedef VEC(const char *) note_vec;
@@ -381,26 +386,26 @@ static int by_text(const void *a, const void *b)
 }
 
 /* The order in which units are read, on several threads, is no order. */
-static void judge_debug_parts(struct judge *j)
+static void diagnose_debug_parts(struct diagnosis *j)
 {
 	note_vec notes = {0};
 	if (modules_each_note(j->in->profile->modules, take_note, &notes))
 		j->failed = ERR_NOMEM;
 	if (notes.n && !j->failed) {
 		qsort(notes.v, notes.n, sizeof(*notes.v), by_text);
-		struct finding *f = judge_add(j, "debug-parts-missing", HARM_PARTIAL,
-					      "%s of debug information could not be used",
-					      COUNT(notes.n, "part"));
+		struct finding *f = diagnose_add(j, "debug-parts-missing", SEVERITY_PARTIAL,
+						 "%s of debug information could not be used",
+						 COUNT(notes.n, "part"));
 		for (size_t i = 0; i < notes.n; i++)
-			judge_detail(j, f, "%s", notes.v[i]);
-		judge_remedy(j, f,
-			     "copy them to where they were built, or beside the program; or "
-			     "perfkit pack on the machine that has them");
+			diagnose_detail(j, f, "%s", notes.v[i]);
+		diagnose_remedy(j, f,
+				"copy them to where they were built, or beside the program; or "
+				"perfkit pack on the machine that has them");
 	}
 	vec_release(&notes);
 }
 
-static int is_user_only(const struct judge *j)
+static int is_user_only(const struct diagnosis *j)
 {
 	for (size_t i = 0; i < j->rec->events.n; i++)
 		if (j->in->survey->events.n > i && j->in->survey->events.v[i].samples &&
@@ -411,7 +416,7 @@ static int is_user_only(const struct judge *j)
 
 /* Kernel frames, but no mapping of the kernel: perf could not read its symbols, or had no
  * reason to. */
-static void judge_no_kernel_map(struct judge *j)
+static void diagnose_no_kernel_map(struct diagnosis *j)
 {
 	const struct survey *v = j->in->survey;
 	if (!v || !v->kernel_samples || v->kernel_maps || j->rec->events.n == 0)
@@ -421,28 +426,30 @@ static void judge_no_kernel_map(struct judge *j)
 	if (share < 1) /* strays of a recording of user code */
 		return;
 	if (is_user_only(j)) {
-		struct finding *f = judge_add(j, "kptr-restrict", HARM_ADVICE,
-					      "%s of user code came late, in the kernel (skid)",
-					      COUNT(v->kernel_samples, "sample"));
-		judge_remedy(j, f,
-			     "record without :u as root (or kernel.perf_event_paranoid=1) to "
-			     "see what the kernel does there");
+		struct finding *f =
+			diagnose_add(j, "kptr-restrict", SEVERITY_ADVICE,
+				     "%s of user code came late, in the kernel (skid)",
+				     COUNT(v->kernel_samples, "sample"));
+		diagnose_remedy(
+			j, f,
+			"record without :u as root (or kernel.perf_event_paranoid=1) to "
+			"see what the kernel does there");
 		return;
 	}
-	struct finding *f =
-		judge_add(j, "kptr-restrict", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
-			  "%s in the kernel, but perf could not see where it lies",
-			  COUNT(v->kernel_samples, "sample"));
-	judge_remedy(j, f,
-		     "as root on the recorded machine: sysctl kernel.kptr_restrict=0, then "
-		     "record again");
+	struct finding *f = diagnose_add(
+		j, "kptr-restrict", share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
+		"%s in the kernel, but perf could not see where it lies",
+		COUNT(v->kernel_samples, "sample"));
+	diagnose_remedy(j, f,
+			"as root on the recorded machine: sysctl kernel.kptr_restrict=0, then "
+			"record again");
 }
 
-void judge_names(struct judge *j)
+void diagnose_names(struct diagnosis *j)
 {
 	const struct profile *p = j->in->profile;
 	struct weights w = {0};
-	judge_no_kernel_map(j);
+	diagnose_no_kernel_map(j);
 	int rc = sum_paths(&w, j->in);
 	if (!rc)
 		rc = count_paths(&w, p);
@@ -451,10 +458,10 @@ void judge_names(struct judge *j)
 	if (w.rows.n)
 		qsort_r(w.rows.v, w.rows.n, sizeof(*w.rows.v), by_unnamed,
 			(void *)&p->stacks.strings);
-	judge_libc(j, &w);
+	diagnose_libc(j, &w);
 	for (size_t i = 0; i < sizeof(name_texts) / sizeof(*name_texts); i++)
 		if (!j->no_kernel_map || strcmp(name_texts[i].id, "kptr-restrict") != 0)
-			judge_group(j, &w, &name_texts[i]);
-	judge_debug_parts(j);
+			diagnose_group(j, &w, &name_texts[i]);
+	diagnose_debug_parts(j);
 	weights_release(&w);
 }

@@ -27,53 +27,56 @@ static double suspect_share(const struct timeline *tl)
 	return percent(suspect, tl->off.n);
 }
 
-static enum finding_harm harm_of(double share)
+static enum finding_severity harm_of(double share)
 {
-	return share >= 50 ? HARM_WRONG : HARM_PARTIAL;
+	return share >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL;
 }
 
-void judge_ask_the_file(struct judge *j, struct finding *f)
+void diagnose_ask_the_file(struct diagnosis *j, struct finding *f)
 {
-	judge_remedy(j, f,
-		     "write the recording to a file (perf record -o perf.data) and read that: "
-		     "a file is sorted as a whole");
+	diagnose_remedy(
+		j, f,
+		"write the recording to a file (perf record -o perf.data) and read that: "
+		"a file is sorted as a whole");
 }
 
-static void judge_late(struct judge *j, const struct tl_disorder *d, double share)
+static void diagnose_late(struct diagnosis *j, const struct tl_disorder *d, double share)
 {
 	char by[TIME_TEXT];
 	if (!d->late)
 		return;
 	ms_text(d->late_ns, by);
 	if (!d->moved) {
-		judge_add(j, "late-records", HARM_ADVICE,
-			  "%s came too late, by up to %s; the file was sorted as a whole",
-			  COUNT(d->late, "record"), by);
+		diagnose_add(j, "late-records", SEVERITY_ADVICE,
+			     "%s came too late, by up to %s; the file was sorted as a whole",
+			     COUNT(d->late, "record"), by);
 		return;
 	}
-	struct finding *f = judge_add(j, "late-records", harm_of(share),
-				      "%s came too late, by up to %s; %.1f %% of waits suspect",
-				      COUNT(d->late, "record"), by, share);
-	judge_ask_the_file(j, f);
+	struct finding *f =
+		diagnose_add(j, "late-records", harm_of(share),
+			     "%s came too late, by up to %s; %.1f %% of waits suspect",
+			     COUNT(d->late, "record"), by, share);
+	diagnose_ask_the_file(j, f);
 }
 
 /* A clock that all CPUs share, where that was not what they had. */
-static void remedy_clock(struct judge *j, struct finding *f)
+static void remedy_clock(struct diagnosis *j, struct finding *f)
 {
 	struct remedy change = {.clock = 1};
 	for (size_t i = 0; i < j->rec->events.n; i++)
 		if (attr_flag(&j->rec->events.v[i].attr, ATTR_USE_CLOCKID)) {
-			judge_remedy(j, f,
-				     "the recorded machine's CPUs disagree on the time: choose "
-				     "another of its clock sources (available_clocksource in "
-				     "/sys/devices/system/clocksource/clocksource0, as root), "
-				     "then record again");
+			diagnose_remedy(
+				j, f,
+				"the recorded machine's CPUs disagree on the time: choose "
+				"another of its clock sources (available_clocksource in "
+				"/sys/devices/system/clocksource/clocksource0, as root), "
+				"then record again");
 			return;
 		}
-	judge_record(j, f, &change);
+	diagnose_record(j, f, &change);
 }
 
-static void judge_skew(struct judge *j, const struct tl_disorder *d, double share)
+static void diagnose_skew(struct diagnosis *j, const struct tl_disorder *d, double share)
 {
 	char by[TIME_TEXT], more[64] = "";
 	if (!d->skew_ns)
@@ -81,36 +84,37 @@ static void judge_skew(struct judge *j, const struct tl_disorder *d, double shar
 	if (d->skewed_pairs > 1)
 		snprintf(more, sizeof(more), ", those of %llu more pairs by less",
 			 (ull)d->skewed_pairs - 1);
-	struct finding *f = judge_add(
+	struct finding *f = diagnose_add(
 		j, "cpu-clocks", harm_of(share),
 		"the clocks of CPU %u and %u differ by at least %s%s; %.1f %% of "
 		"waits suspect",
 		d->skew_cpus[0], d->skew_cpus[1], ms_text(d->skew_ns, by), more, share);
-	judge_detail(j, f, "%s in an order that cannot be",
-		     COUNT_MANY(d->skewed, "switch or wakeup is", "switches and wakeups are"));
+	diagnose_detail(
+		j, f, "%s in an order that cannot be",
+		COUNT_MANY(d->skewed, "switch or wakeup is", "switches and wakeups are"));
 	remedy_clock(j, f);
 }
 
-static void judge_back(struct judge *j, const struct tl_disorder *d, double share)
+static void diagnose_back(struct diagnosis *j, const struct tl_disorder *d, double share)
 {
 	char by[TIME_TEXT];
 	if (!d->back)
 		return;
 	struct finding *f =
-		judge_add(j, "cpu-clocks", harm_of(share),
-			  "the clock of a CPU ran backwards %s, by up to %s; %.1f %% of "
-			  "waits suspect",
-			  COUNT(d->back, "time"), ms_text(d->back_ns, by), share);
+		diagnose_add(j, "cpu-clocks", harm_of(share),
+			     "the clock of a CPU ran backwards %s, by up to %s; %.1f %% of "
+			     "waits suspect",
+			     COUNT(d->back, "time"), ms_text(d->back_ns, by), share);
 	remedy_clock(j, f);
 }
 
-void judge_order(struct judge *j)
+void diagnose_order(struct diagnosis *j)
 {
 	if (!j->in->timeline)
 		return;
 	const struct tl_disorder *d = &j->in->timeline->disorder;
 	double share = suspect_share(j->in->timeline);
-	judge_late(j, d, share);
-	judge_skew(j, d, share);
-	judge_back(j, d, share);
+	diagnose_late(j, d, share);
+	diagnose_skew(j, d, share);
+	diagnose_back(j, d, share);
 }

@@ -30,57 +30,59 @@ static const char *unread(const struct recording *rec, char *out, size_t n)
 	return out;
 }
 
-static void judge_cut(struct judge *j)
+static void diagnose_cut(struct diagnosis *j)
 {
 	const struct recording_stats *s = &j->rec->stats;
 	struct finding *f = NULL;
 	char rest[80];
 	if (j->rec->cut_off)
-		f = judge_add(
-			j, "cut-off", HARM_PARTIAL,
+		f = diagnose_add(
+			j, "cut-off", SEVERITY_PARTIAL,
 			"perf did not finish this file (killed?): build-ids and event names "
 			"are missing");
 	else if (s->torn[0])
-		f = judge_add(j, "cut-off", HARM_PARTIAL, "%s%s", s->torn,
-			      unread(j->rec, rest, sizeof(rest)));
+		f = diagnose_add(j, "cut-off", SEVERITY_PARTIAL, "%s%s", s->torn,
+				 unread(j->rec, rest, sizeof(rest)));
 	if (j->rec->cut_off && s->torn[0])
-		judge_detail(j, f, "%s%s", s->torn, unread(j->rec, rest, sizeof(rest)));
-	judge_remedy(j, f, "%s",
-		     s->joined ? "keep recordings in files of their own; perfkit import A B -o "
-				 "run.db puts several into one store"
-			       : "end perf with Ctrl-C (kill -INT), not kill -9, and copy the "
-				 "file after perf has ended");
+		diagnose_detail(j, f, "%s%s", s->torn, unread(j->rec, rest, sizeof(rest)));
+	diagnose_remedy(
+		j, f, "%s",
+		s->joined ? "keep recordings in files of their own; perfkit import A B -o "
+			    "run.db puts several into one store"
+			  : "end perf with Ctrl-C (kill -INT), not kill -9, and copy the "
+			    "file after perf has ended");
 }
 
-static void judge_bad(struct judge *j)
+static void diagnose_bad(struct diagnosis *j)
 {
 	const struct recording_stats *s = &j->rec->stats;
 	const struct aggregate_stats *t = &j->in->profile->totals;
 	if (s->bad.n) {
-		struct finding *f =
-			judge_add(j, "bad-records", HARM_PARTIAL, "%s skipped, first: %s",
-				  COUNT(s->bad.n, "broken record"), s->bad.first);
-		judge_remedy(j, f,
-			     "copy the file again; if that does not help, record with another "
-			     "version of perf");
+		struct finding *f = diagnose_add(
+			j, "bad-records", SEVERITY_PARTIAL, "%s skipped, first: %s",
+			COUNT(s->bad.n, "broken record"), s->bad.first);
+		diagnose_remedy(
+			j, f,
+			"copy the file again; if that does not help, record with another "
+			"version of perf");
 	}
 	if (t->no_event)
-		judge_add(j, "unknown-event", HARM_PARTIAL,
-			  "skipped %s of an event that the header does not describe",
-			  COUNT(t->no_event, "sample"));
+		diagnose_add(j, "unknown-event", SEVERITY_PARTIAL,
+			     "skipped %s of an event that the header does not describe",
+			     COUNT(t->no_event, "sample"));
 	if (t->guest)
-		judge_add(j, "guest-samples", HARM_PARTIAL, "left out %s taken in guests",
-			  COUNT(t->guest, "sample"));
+		diagnose_add(j, "guest-samples", SEVERITY_PARTIAL,
+			     "left out %s taken in guests", COUNT(t->guest, "sample"));
 }
 
 /* Events that had samples; without a survey all count. */
-static int is_live(const struct judge *j, size_t event)
+static int is_live(const struct diagnosis *j, size_t event)
 {
 	const struct survey *v = j->in->survey;
 	return !v || (event < v->events.n && v->events.v[event].samples);
 }
 
-static void judge_age(struct judge *j)
+static void diagnose_age(struct diagnosis *j)
 {
 	const struct event *bare = NULL, *single = NULL;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
@@ -96,39 +98,40 @@ static void judge_age(struct judge *j)
 			single = ev;
 	}
 	if (bare) {
-		struct finding *f = judge_add(j, "no-times", HARM_ADVICE,
-					      "%s was recorded without times%s", bare->name,
-					      bare->attr.sample_type & PERF_SAMPLE_TIME
-						      ? " of mappings and names"
-						      : "");
-		judge_record(j, f, &(struct remedy){.times = 1});
+		struct finding *f = diagnose_add(j, "no-times", SEVERITY_ADVICE,
+						 "%s was recorded without times%s", bare->name,
+						 bare->attr.sample_type & PERF_SAMPLE_TIME
+							 ? " of mappings and names"
+							 : "");
+		diagnose_record(j, f, &(struct remedy){.times = 1});
 	}
 	if (single) {
-		struct finding *f = judge_add(
-			j, "no-inherit", HARM_PARTIAL,
+		struct finding *f = diagnose_add(
+			j, "no-inherit", SEVERITY_PARTIAL,
 			"%s in a group (:S): only the first thread was measured", single->name);
-		judge_record(j, f, &(struct remedy){.ungroup = 1});
+		diagnose_record(j, f, &(struct remedy){.ungroup = 1});
 	}
 }
 
-void judge_file(struct judge *j)
+void diagnose_file(struct diagnosis *j)
 {
-	judge_cut(j);
-	judge_bad(j);
+	diagnose_cut(j);
+	diagnose_bad(j);
 	uint64_t traced = j->rec->stats.aux_bytes;
 	if (!j->samples && traced) {
 		struct finding *f =
-			judge_add(j, "no-samples", HARM_WRONG,
-				  "no samples, only %s of AUX trace, which perfkit does not "
-				  "decode",
-				  COUNT(traced, "byte"));
-		judge_remedy(j, f, "perf script decodes it; or record samples: perf record -g");
+			diagnose_add(j, "no-samples", SEVERITY_WRONG,
+				     "no samples, only %s of AUX trace, which perfkit does not "
+				     "decode",
+				     COUNT(traced, "byte"));
+		diagnose_remedy(j, f,
+				"perf script decodes it; or record samples: perf record -g");
 	} else if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
-		struct finding *f =
-			judge_add(j, "no-samples", HARM_WRONG, "no samples were recorded");
-		judge_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
+		struct finding *f = diagnose_add(j, "no-samples", SEVERITY_WRONG,
+						 "no samples were recorded");
+		diagnose_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
-	judge_age(j);
+	diagnose_age(j);
 }
 
 /* --- losses --------------------------------------------------------------------------------
@@ -137,7 +140,7 @@ void judge_file(struct judge *j)
 enum { BINS = 50 };
 
 /* Where on the time axis records were lost: one character a fiftieth. */
-static void lost_where(struct judge *j, struct finding *f)
+static void lost_where(struct diagnosis *j, struct finding *f)
 {
 	static const char ramp[] = " .:-=+*#@";
 	const struct timeline *tl = j->in->timeline;
@@ -162,12 +165,12 @@ static void lost_where(struct judge *j, struct finding *f)
 		text[i] = ramp[bins[i] && !level ? 1 : level];
 	}
 	text[BINS] = '\0';
-	judge_detail(j, f, "0 s |%s| %.2f s", text, (double)span / 1e9);
-	judge_detail(j, f, "@ = %s lost in %.0f ms", COUNT(most, "record"),
-		     (double)span / 1e6 / BINS);
+	diagnose_detail(j, f, "0 s |%s| %.2f s", text, (double)span / 1e9);
+	diagnose_detail(j, f, "@ = %s lost in %.0f ms", COUNT(most, "record"),
+			(double)span / 1e6 / BINS);
 }
 
-static void judge_lost(struct judge *j)
+static void diagnose_lost(struct diagnosis *j)
 {
 	const struct recording_stats *s = &j->rec->stats;
 	uint64_t kept = s->by_type[PERF_RECORD_SAMPLE] + s->by_type[PERF_RECORD_SWITCH] +
@@ -175,29 +178,29 @@ static void judge_lost(struct judge *j)
 	if (s->lost) {
 		double share = 100.0 * (double)s->lost / ((double)s->lost + (double)kept);
 		int waiting = !!(j->asked & (ABOUT_OFFCPU | ABOUT_TAIL));
-		struct finding *f =
-			judge_add(j, "lost-records",
-				  share >= (waiting ? 10 : 50) ? HARM_WRONG : HARM_PARTIAL,
-				  "perf lost %s while recording (%.*f %%)",
-				  COUNT(s->lost, "record"), share < 1 ? 3 : 1, share);
-		if (f && f->harm == HARM_WRONG && share < 50)
+		struct finding *f = diagnose_add(
+			j, "lost-records",
+			share >= (waiting ? 10 : 50) ? SEVERITY_WRONG : SEVERITY_PARTIAL,
+			"perf lost %s while recording (%.*f %%)", COUNT(s->lost, "record"),
+			share < 1 ? 3 : 1, share);
+		if (f && f->harm == SEVERITY_WRONG && share < 50)
 			f->wrong_for = ABOUT_OFFCPU | ABOUT_TAIL;
 		lost_where(j, f);
 		struct remedy change = {.ring = 1, .spare = 1};
 		if (share >= 10) { /* larger buffers alone will not do */
 			change.max_freq = 999;
-			change.max_dump = judge_dump_smaller(j);
+			change.max_dump = diagnose_dump_smaller(j);
 		}
-		judge_record(j, f, &change);
+		diagnose_record(j, f, &change);
 	}
 	uint64_t dropped = recording_dropped_samples(j->rec);
 	if (dropped) {
-		struct finding *f =
-			judge_add(j, "lost-samples", HARM_PARTIAL,
-				  "the kernel dropped %s (%.1f %%)", COUNT(dropped, "sample"),
-				  100.0 * (double)dropped /
-					  ((double)dropped + (double)s->lost + (double)kept));
-		judge_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
+		struct finding *f = diagnose_add(
+			j, "lost-samples", SEVERITY_PARTIAL, "the kernel dropped %s (%.1f %%)",
+			COUNT(dropped, "sample"),
+			100.0 * (double)dropped /
+				((double)dropped + (double)s->lost + (double)kept));
+		diagnose_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
 	}
 }
 
@@ -212,7 +215,7 @@ static int in_lost(const struct timeline *tl, const struct tl_loss *hole)
 	return 0;
 }
 
-static void judge_holes(struct judge *j)
+static void diagnose_holes(struct diagnosis *j)
 {
 	const struct timeline *tl = j->in->timeline;
 	uint64_t holes = 0, suspect = 0, lost = 0;
@@ -226,18 +229,18 @@ static void judge_holes(struct judge *j)
 	if (!holes || tl->flags & TL_SAMPLED) /* told as switch-sampled: no loss at all */
 		return;
 	double share = percent(suspect, tl->off.n);
-	struct finding *f = judge_add(
-		j, "holes", share >= 50 ? HARM_WRONG : HARM_PARTIAL,
+	struct finding *f = diagnose_add(
+		j, "holes", share >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,
 		"%s missing, although perf reported no lost records; %.1f %% of waits "
 		"are suspect",
 		COUNT_MANY(holes, "context switch is", "context switches are"), share);
 	if (tl->disorder.moved) /* they are there, and came late */
-		judge_ask_the_file(j, f);
+		diagnose_ask_the_file(j, f);
 	else
-		judge_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .spare = 1});
+		diagnose_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .spare = 1});
 }
 
-static void judge_throttle(struct judge *j)
+static void diagnose_throttle(struct diagnosis *j)
 {
 	uint64_t n = j->rec->stats.by_type[PERF_RECORD_THROTTLE], asked = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
@@ -247,20 +250,22 @@ static void judge_throttle(struct judge *j)
 	}
 	if (!n)
 		return;
-	struct finding *f = judge_add(
-		j, "throttled", percent(n, j->samples) >= 1 ? HARM_PARTIAL : HARM_ADVICE,
+	struct finding *f = diagnose_add(
+		j, "throttled",
+		percent(n, j->samples) >= 1 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
 		"the kernel throttled sampling %s: the rate was lower than requested",
 		COUNT(n, "time"));
-	judge_record(j, f,
-		     &(struct remedy){.max_freq = asked > 2000 || asked < 2 ? 999 : asked / 2});
+	diagnose_record(
+		j, f,
+		&(struct remedy){.max_freq = asked > 2000 || asked < 2 ? 999 : asked / 2});
 }
 
-void judge_loss(struct judge *j)
+void diagnose_loss(struct diagnosis *j)
 {
-	judge_lost(j);
+	diagnose_lost(j);
 	if (j->in->timeline)
-		judge_holes(j);
-	judge_throttle(j);
+		diagnose_holes(j);
+	diagnose_throttle(j);
 }
 
 /* --- events --------------------------------------------------------------------------------
@@ -273,7 +278,7 @@ static int is_rated(const struct event_attr *a)
 }
 
 /* What the periods of its samples say: how many events there were, 0 where they do not. */
-static uint64_t events_behind(const struct judge *j, size_t event, uint64_t *samples)
+static uint64_t events_behind(const struct diagnosis *j, size_t event, uint64_t *samples)
 {
 	const struct survey *v = j->in->survey;
 	*samples = v && event < v->events.n ? v->events.v[event].samples : 0;
@@ -297,40 +302,41 @@ static unsigned misleading(const char *event)
 		       : 0;
 }
 
-static void judge_probe(struct judge *j, const struct event *ev, const char *how,
-			uint64_t samples, uint64_t behind)
+static void diagnose_probe(struct diagnosis *j, const struct event *ev, const char *how,
+			   uint64_t samples, uint64_t behind)
 {
 	struct finding *f;
 	if (behind ? behind <= samples : !attr_samples_tracepoint(&ev->attr))
-		f = judge_add(j, "tracepoint-sampled", HARM_ADVICE,
-			      "%s was asked for with %s; none of %s is missing", ev->name, how,
-			      DIGITS(samples));
+		f = diagnose_add(j, "tracepoint-sampled", SEVERITY_ADVICE,
+				 "%s was asked for with %s; none of %s is missing", ev->name,
+				 how, DIGITS(samples));
 	else if (behind)
-		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
-			      "%s was sampled (%s): %s of %s were recorded", ev->name, how,
-			      DIGITS(samples), DIGITS(behind));
+		f = diagnose_add(j, "tracepoint-sampled", SEVERITY_WRONG,
+				 "%s was sampled (%s): %s of %s were recorded", ev->name, how,
+				 DIGITS(samples), DIGITS(behind));
 	else
-		f = judge_add(j, "tracepoint-sampled", HARM_WRONG,
-			      "%s was sampled (%s), not recorded each time", ev->name, how);
-	if (f && f->harm == HARM_WRONG) {
+		f = diagnose_add(j, "tracepoint-sampled", SEVERITY_WRONG,
+				 "%s was sampled (%s), not recorded each time", ev->name, how);
+	if (f && f->harm == SEVERITY_WRONG) {
 		f->wrong_for = (uint8_t)misleading(ev->name);
-		f->harm = f->wrong_for ? HARM_WRONG : HARM_PARTIAL;
+		f->harm = f->wrong_for ? SEVERITY_WRONG : SEVERITY_PARTIAL;
 	}
-	judge_record(j, f, &(struct remedy){.every = 1});
+	diagnose_record(j, f, &(struct remedy){.every = 1});
 }
 
 /* Each was asked for, but the samples speak of more: another tool has been at work. */
-static void judge_switches(struct judge *j)
+static void diagnose_switches(struct diagnosis *j)
 {
 	if (!j->in->timeline || !(j->in->timeline->flags & TL_SAMPLED))
 		return;
-	struct finding *f = judge_add(j, "switch-sampled", HARM_WRONG,
-				      "samples of sched:sched_switch stand for others that are "
-				      "missing (perf inject -s?)");
-	judge_record(j, f, &(struct remedy){.sched = 1});
+	struct finding *f =
+		diagnose_add(j, "switch-sampled", SEVERITY_WRONG,
+			     "samples of sched:sched_switch stand for others that are "
+			     "missing (perf inject -s?)");
+	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
-static void judge_tracepoints(struct judge *j)
+static void diagnose_tracepoints(struct diagnosis *j)
 {
 	int told = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
@@ -344,20 +350,20 @@ static void judge_tracepoints(struct judge *j)
 			 (ull)ev->attr.sample_period);
 		uint64_t samples, behind = events_behind(j, i, &samples);
 		if (!sw || (!attr_samples_tracepoint(&ev->attr) && behind <= samples)) {
-			judge_probe(j, ev, how, samples, behind);
+			diagnose_probe(j, ev, how, samples, behind);
 			continue;
 		}
-		struct finding *f =
-			judge_add(j, "switch-sampled", HARM_WRONG,
-				  "%s was sampled (%s), not recorded each time", ev->name, how);
-		judge_record(j, f, &(struct remedy){.sched = 1});
+		struct finding *f = diagnose_add(j, "switch-sampled", SEVERITY_WRONG,
+						 "%s was sampled (%s), not recorded each time",
+						 ev->name, how);
+		diagnose_record(j, f, &(struct remedy){.sched = 1});
 		told = 1;
 	}
 	if (!told)
-		judge_switches(j);
+		diagnose_switches(j);
 }
 
-static void judge_hybrid(struct judge *j)
+static void diagnose_hybrid(struct diagnosis *j)
 {
 	const struct event *core = NULL, *atom = NULL;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
@@ -369,14 +375,14 @@ static void judge_hybrid(struct judge *j)
 	}
 	if (!core || !atom)
 		return;
-	struct finding *f =
-		judge_add(j, "hybrid", HARM_PARTIAL,
-			  "two kinds of cores, two events: %s and %s", core->name, atom->name);
-	judge_record(j, f, &(struct remedy){.only = "cpu-clock"});
+	struct finding *f = diagnose_add(j, "hybrid", SEVERITY_PARTIAL,
+					 "two kinds of cores, two events: %s and %s",
+					 core->name, atom->name);
+	diagnose_record(j, f, &(struct remedy){.only = "cpu-clock"});
 }
 
 /* The first event that counts something, as it would be asked for alone. */
-static const char *first_counted(const struct judge *j)
+static const char *first_counted(const struct diagnosis *j)
 {
 	for (size_t i = 0; i < j->rec->events.n; i++)
 		if (is_live(j, i) && !j->rec->events.v[i].is_tracepoint &&
@@ -385,7 +391,7 @@ static const char *first_counted(const struct judge *j)
 	return NULL;
 }
 
-static void judge_multiplexed(struct judge *j)
+static void diagnose_multiplexed(struct diagnosis *j)
 {
 	uint64_t enabled = 0, running = 0;
 	const struct survey *v = j->in->survey;
@@ -395,13 +401,14 @@ static void judge_multiplexed(struct judge *j)
 	}
 	if (!enabled || percent(running, enabled) >= 99)
 		return;
-	struct finding *f = judge_add(j, "multiplexed", HARM_PARTIAL,
-				      "counters took turns: they counted %.1f %% of the time",
-				      percent(running, enabled));
-	judge_record(j, f, &(struct remedy){.only = first_counted(j)});
+	struct finding *f =
+		diagnose_add(j, "multiplexed", SEVERITY_PARTIAL,
+			     "counters took turns: they counted %.1f %% of the time",
+			     percent(running, enabled));
+	diagnose_record(j, f, &(struct remedy){.only = first_counted(j)});
 }
 
-static void judge_clocks(struct judge *j)
+static void diagnose_clocks(struct diagnosis *j)
 {
 	const struct event *first = NULL, *other = NULL;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
@@ -416,77 +423,79 @@ static void judge_clocks(struct judge *j)
 			other = ev;
 	}
 	if (other) {
-		struct finding *f = judge_add(j, "clock-mixed", HARM_WRONG,
-					      "%s and %s were recorded on different clocks",
-					      first->name, other->name);
-		judge_record(j, f, &(struct remedy){.clock = 1});
+		struct finding *f = diagnose_add(j, "clock-mixed", SEVERITY_WRONG,
+						 "%s and %s were recorded on different clocks",
+						 first->name, other->name);
+		diagnose_record(j, f, &(struct remedy){.clock = 1});
 	}
 	/* where a clock was chosen, the wall clock's time stood in the end that was torn off */
 	int torn = (j->rec->cut_off || j->rec->stats.torn[0]) && first &&
 		   attr_flag(&first->attr, ATTR_USE_CLOCKID);
 	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data &&
 	    !torn) {
-		struct finding *f = judge_add(
-			j, "clock", HARM_ADVICE,
+		struct finding *f = diagnose_add(
+			j, "clock", SEVERITY_ADVICE,
 			"no wall-clock reference was recorded (times are on %s clock)",
 			first && attr_flag(&first->attr, ATTR_USE_CLOCKID) ? "the chosen"
 									   : "perf's own");
-		judge_record(j, f, &(struct remedy){.clock = 1});
+		diagnose_record(j, f, &(struct remedy){.clock = 1});
 	}
 }
 
-void judge_events(struct judge *j)
+void diagnose_events(struct diagnosis *j)
 {
-	judge_tracepoints(j);
-	judge_hybrid(j);
-	judge_multiplexed(j);
-	judge_clocks(j);
+	diagnose_tracepoints(j);
+	diagnose_hybrid(j);
+	diagnose_multiplexed(j);
+	diagnose_clocks(j);
 }
 
 /* --- waits ---------------------------------------------------------------------------------
  */
 
-static void judge_answerable(struct judge *j, uint32_t flags)
+static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 {
 	struct finding *f;
 	const char *nameless = timeline_nameless(j->in->timeline);
 	if (flags & TL_HAS_TOTALS && !(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
-		f = judge_add(j, "offcpu-totals",
-			      j->in->asked & ABOUT_TAIL ? HARM_WRONG : HARM_PARTIAL,
-			      "--off-cpu kept %s of waiting, without their times",
-			      COUNT(j->in->timeline->totals.n, "sum"));
+		f = diagnose_add(j, "offcpu-totals",
+				 j->in->asked & ABOUT_TAIL ? SEVERITY_WRONG : SEVERITY_PARTIAL,
+				 "--off-cpu kept %s of waiting, without their times",
+				 COUNT(j->in->timeline->totals.n, "sum"));
 	} else if (flags & TL_PER_TASK && flags & TL_HAS_SWITCH && !(flags & TL_HAS_RECORDS)) {
-		f = judge_add(j, "per-task", HARM_WRONG,
-			      "sched_switch was recorded for some threads only (no -a)");
+		f = diagnose_add(j, "per-task", SEVERITY_WRONG,
+				 "sched_switch was recorded for some threads only (no -a)");
 	} else if (flags & (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS)) {
 		return;
 	} else if (nameless && j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
-		f = judge_add(j, "no-event-names", HARM_WRONG, "%s", nameless);
-		judge_remedy(j, f,
-			     "copy the file again after perf has ended; if that does not help, "
-			     "record again and end perf with Ctrl-C");
+		f = diagnose_add(j, "no-event-names", SEVERITY_WRONG, "%s", nameless);
+		diagnose_remedy(
+			j, f,
+			"copy the file again after perf has ended; if that does not help, "
+			"record again and end perf with Ctrl-C");
 		return;
 	} else if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
-		f = judge_add(j, "no-switches", HARM_WRONG,
-			      "no context switches were recorded");
+		f = diagnose_add(j, "no-switches", SEVERITY_WRONG,
+				 "no context switches were recorded");
 	} else {
 		return;
 	}
-	judge_record(j, f, &(struct remedy){.sched = 1});
+	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
 /* Harmless where the threads asked about are bound to these CPUs, which nothing tells. */
-static void judge_some_cpus(struct judge *j)
+static void diagnose_some_cpus(struct diagnosis *j)
 {
 	if (!(j->in->timeline->flags & TL_SOME_CPUS))
 		return;
-	struct finding *f = judge_add(j, "some-cpus", HARM_PARTIAL,
-				      "switches of %zu of %u CPUs were recorded (-C)",
-				      build_switch_cpus(j->rec), j->rec->features.cpus_online);
-	judge_record(j, f, &(struct remedy){.sched = 1});
+	struct finding *f =
+		diagnose_add(j, "some-cpus", SEVERITY_PARTIAL,
+			     "switches of %zu of %u CPUs were recorded (-C)",
+			     build_switch_cpus(j->rec), j->rec->features.cpus_online);
+	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
-static void judge_wakeups(struct judge *j, uint32_t flags)
+static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 {
 	const struct timeline *tl = j->in->timeline;
 	uint64_t missing = 0;
@@ -497,22 +506,22 @@ static void judge_wakeups(struct judge *j, uint32_t flags)
 	    (flags & TL_PER_TASK && !(flags & TL_HAS_RECORDS)))
 		return;
 	if (!(flags & (TL_HAS_WAKING | TL_HAS_WAKEUP)))
-		f = judge_add(j, "no-wakeups", HARM_PARTIAL,
-			      "switches were recorded, wakeups were not");
+		f = diagnose_add(j, "no-wakeups", SEVERITY_PARTIAL,
+				 "switches were recorded, wakeups were not");
 	else if (percent(missing, tl->off.n) >= 1)
-		f = judge_add(j, "wakeups-missing", HARM_PARTIAL,
-			      "%s of %s ended without a recorded wakeup", DIGITS(missing),
-			      COUNT(tl->off.n, "wait"));
+		f = diagnose_add(j, "wakeups-missing", SEVERITY_PARTIAL,
+				 "%s of %s ended without a recorded wakeup", DIGITS(missing),
+				 COUNT(tl->off.n, "wait"));
 	if (tl->disorder.skew_ns) /* they are there, and seem to come later */
 		return;
-	judge_record(j, f, &(struct remedy){.sched = 1});
+	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
-void judge_waits(struct judge *j)
+void diagnose_waits(struct diagnosis *j)
 {
 	if (!j->in->timeline)
 		return;
-	judge_answerable(j, j->in->timeline->flags);
-	judge_some_cpus(j);
-	judge_wakeups(j, j->in->timeline->flags);
+	diagnose_answerable(j, j->in->timeline->flags);
+	diagnose_some_cpus(j);
+	diagnose_wakeups(j, j->in->timeline->flags);
 }

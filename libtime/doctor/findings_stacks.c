@@ -22,7 +22,7 @@ static int has_stacks(const struct event *ev)
 }
 
 /* Another event records the switches with stacks, perhaps of some threads only. */
-static int switches_have_stacks(const struct judge *j)
+static int switches_have_stacks(const struct diagnosis *j)
 {
 	for (size_t i = 0; i < j->rec->events.n; i++)
 		if (is_switch(&j->rec->events.v[i]) && has_stacks(&j->rec->events.v[i]))
@@ -30,7 +30,7 @@ static int switches_have_stacks(const struct judge *j)
 	return 0;
 }
 
-static void judge_no_stacks(struct judge *j)
+static void diagnose_no_stacks(struct diagnosis *j)
 {
 	const struct survey *v = j->in->survey;
 	const struct event *bare = NULL;
@@ -47,13 +47,13 @@ static void judge_no_stacks(struct judge *j)
 	}
 	if (!bare)
 		return;
-	struct finding *f =
-		judge_add(j, "no-stacks", is_switch(bare) ? HARM_PARTIAL : HARM_ADVICE,
-			  "%s was recorded without stacks", bare->name);
-	judge_record(j, f, &(struct remedy){.stacks = 1});
+	struct finding *f = diagnose_add(j, "no-stacks",
+					 is_switch(bare) ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
+					 "%s was recorded without stacks", bare->name);
+	diagnose_record(j, f, &(struct remedy){.stacks = 1});
 }
 
-uint32_t judge_dump_asked(const struct judge *j)
+uint32_t diagnose_dump_asked(const struct diagnosis *j)
 {
 	uint32_t asked = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++)
@@ -62,54 +62,55 @@ uint32_t judge_dump_asked(const struct judge *j)
 	return asked;
 }
 
-uint32_t judge_dump_smaller(const struct judge *j)
+uint32_t diagnose_dump_smaller(const struct diagnosis *j)
 {
-	uint32_t asked = judge_dump_asked(j), half = asked / 2 & ~7u;
+	uint32_t asked = diagnose_dump_asked(j), half = asked / 2 & ~7u;
 	if (asked <= DUMP_LEAST)
 		return asked;
 	half = half < DUMP_LEAST ? DUMP_LEAST : half;
 	return half > DUMP_ENOUGH ? DUMP_ENOUGH : half;
 }
 
-void judge_copy_instead(struct judge *j, struct finding *f)
+void diagnose_copy_instead(struct diagnosis *j, struct finding *f)
 {
-	uint32_t asked = judge_dump_asked(j);
+	uint32_t asked = diagnose_dump_asked(j);
 	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
 	if (j->remedy.spare)
-		judge_remedy(j, f,
-			     "stack copies (--call-graph dwarf) would show it, but records are "
-			     "missing and copies would lose more: first make a recording that "
-			     "loses none");
+		diagnose_remedy(
+			j, f,
+			"stack copies (--call-graph dwarf) would show it, but records are "
+			"missing and copies would lose more: first make a recording that "
+			"loses none");
 	else if (asked && remedy_is_perfkit(j->rec))
-		judge_remedy(j, f,
-			     "in such a recording only switches have stack copies; perfkit "
-			     "record cpu takes them for CPU time, too");
+		diagnose_remedy(j, f,
+				"in such a recording only switches have stack copies; perfkit "
+				"record cpu takes them for CPU time, too");
 	else
-		judge_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
+		diagnose_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
 }
 
 /* User callchains that are not there: by --kernel-callchains, or since perf, told to copy the
  * stacks of all events, leaves them out of one that is to have a chain instead. */
-static void judge_left_out(struct judge *j, const char *event)
+static void diagnose_left_out(struct diagnosis *j, const char *event)
 {
-	if (judge_dump_asked(j)) {
-		struct finding *f = judge_add(
-			j, "one-sided-stacks", HARM_PARTIAL,
+	if (diagnose_dump_asked(j)) {
+		struct finding *f = diagnose_add(
+			j, "one-sided-stacks", SEVERITY_PARTIAL,
 			"%s has no user callchains: --call-graph dwarf, given for all events, "
 			"takes them from call-graph=fp",
 			event);
-		judge_record(j, f, &(struct remedy){.stacks = 1});
+		diagnose_record(j, f, &(struct remedy){.stacks = 1});
 		return;
 	}
-	struct finding *f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
-				      "user callchains were left out on request");
+	struct finding *f = diagnose_add(j, "one-sided-stacks", SEVERITY_PARTIAL,
+					 "user callchains were left out on request");
 	if (j->remedy.spare)
-		judge_record(j, f, &(struct remedy){.stacks = 1});
+		diagnose_record(j, f, &(struct remedy){.stacks = 1});
 	else
-		judge_copy_instead(j, f);
+		diagnose_copy_instead(j, f);
 }
 
-static void judge_sides(struct judge *j)
+static void diagnose_sides(struct diagnosis *j)
 {
 	const struct survey *v = j->in->survey;
 	uint64_t kernel = 0, no_user = 0, user = 0, bare = 0;
@@ -128,18 +129,18 @@ static void judge_sides(struct judge *j)
 	}
 	struct finding *f = NULL;
 	if (left_out) {
-		judge_left_out(j, left_out);
+		diagnose_left_out(j, left_out);
 		return;
 	}
 	if (no_user >= 20 && percent(no_user, kernel) >= 50)
-		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
-			      "%.0f %% of %s in system calls have no user stack",
-			      percent(no_user, kernel), COUNT(kernel, "sample"));
+		f = diagnose_add(j, "one-sided-stacks", SEVERITY_PARTIAL,
+				 "%.0f %% of %s in system calls have no user stack",
+				 percent(no_user, kernel), COUNT(kernel, "sample"));
 	else if (bare >= 20 && percent(bare, user) >= 50)
-		f = judge_add(j, "one-sided-stacks", HARM_PARTIAL,
-			      "%.0f %% of %s in user code have no user stack",
-			      percent(bare, user), COUNT(user, "sample"));
-	judge_copy_instead(j, f);
+		f = diagnose_add(j, "one-sided-stacks", SEVERITY_PARTIAL,
+				 "%.0f %% of %s in user code have no user stack",
+				 percent(bare, user), COUNT(user, "sample"));
+	diagnose_copy_instead(j, f);
 }
 
 /*
@@ -148,10 +149,10 @@ static void judge_sides(struct judge *j)
  * Above a thread's stack lies other memory, which fills copies as well; where all that are half
  * full are full, only what was cut tells: as much again leaves that part of what was left.
  */
-static uint32_t dump_needed(const struct judge *j, double cut)
+static uint32_t dump_needed(const struct diagnosis *j, double cut)
 {
 	uint64_t full = 0, half = 0;
-	uint64_t size = judge_dump_asked(j);
+	uint64_t size = diagnose_dump_asked(j);
 	const struct survey *v = j->in->survey;
 	for (size_t i = 0; v && i < v->events.n; i++) {
 		full += v->events.v[i].full;
@@ -167,9 +168,9 @@ static uint32_t dump_needed(const struct judge *j, double cut)
 }
 
 /* The next size to try: where every switch of all CPUs is copied, a step of four at most. */
-static uint32_t next_dump(const struct judge *j, uint32_t need)
+static uint32_t next_dump(const struct diagnosis *j, uint32_t need)
 {
-	uint32_t asked = judge_dump_asked(j);
+	uint32_t asked = diagnose_dump_asked(j);
 	for (size_t i = 0; i < j->rec->events.n; i++)
 		if (is_switch(&j->rec->events.v[i]) && asked && need / 4 > asked)
 			return asked * 4;
@@ -216,7 +217,7 @@ static uint64_t ended(const struct expand_counts *c, const struct end_text *t)
 
 /* Copies that hold what they should, and still could not be followed to their end. Where files
  * are missing, guesses through them lead astray: unwind-stopped tells of those. */
-static void judge_unrooted(struct judge *j)
+static void diagnose_unrooted(struct diagnosis *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	const struct end_text *most = end_texts;
@@ -230,19 +231,19 @@ static void judge_unrooted(struct judge *j)
 	double share = percent(all, c->unwound);
 	if (share < 1)
 		return;
-	struct finding *f = judge_add(
-		j, "unrooted-stacks", share >= 5 ? HARM_PARTIAL : HARM_ADVICE,
+	struct finding *f = diagnose_add(
+		j, "unrooted-stacks", share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
 		"%.1f %% of stack copies were followed, but not to where the stack begins",
 		share);
 	for (const struct end_text *t = end_texts; t < end_texts + n; t++)
 		if (ended(c, t))
-			judge_detail(j, f, "%5.1f %%  end %s", percent(ended(c, t), c->unwound),
-				     t->why);
-	judge_remedy(j, f, "%s", most->remedy);
+			diagnose_detail(j, f, "%5.1f %%  end %s",
+					percent(ended(c, t), c->unwound), t->why);
+	diagnose_remedy(j, f, "%s", most->remedy);
 }
 
 /* Precise events: pc is exact, but the other registers are those after that instruction. */
-static void judge_late(struct judge *j)
+static void diagnose_late(struct diagnosis *j)
 {
 	static const char *const what[UNWIND_LATE_LOST + 1] = {
 		[UNWIND_LATE_CALL] = "at a call: exact, without the return address it pushed",
@@ -256,20 +257,21 @@ static void judge_late(struct judge *j)
 		n += c->late[i];
 	if (percent(n, c->unwound) < 1)
 		return;
-	struct finding *f = judge_add(
+	struct finding *f = diagnose_add(
 		j, "late-registers",
-		percent(c->late[UNWIND_LATE_LOST], c->unwound) < 1 ? HARM_ADVICE : HARM_PARTIAL,
+		percent(c->late[UNWIND_LATE_LOST], c->unwound) < 1 ? SEVERITY_ADVICE
+								   : SEVERITY_PARTIAL,
 		"%.1f %% of stack copies are of precise events at a call or return, their "
 		"registers one instruction late",
 		percent(n, c->unwound));
 	for (int i = UNWIND_LATE_CALL; i <= UNWIND_LATE_LOST; i++)
 		if (c->late[i])
-			judge_detail(j, f, "%5.1f %%  %s", percent(c->late[i], c->unwound),
-				     what[i]);
+			diagnose_detail(j, f, "%5.1f %%  %s", percent(c->late[i], c->unwound),
+					what[i]);
 	if (c->late[UNWIND_LATE_RETURN] || c->late[UNWIND_LATE_LOST])
-		judge_remedy(j, f,
-			     "record the event without the P modifier: -e cycles, not "
-			     "-e cycles:P");
+		diagnose_remedy(j, f,
+				"record the event without the P modifier: -e cycles, not "
+				"-e cycles:P");
 }
 
 /* What stacks of `depth` frames and more begin with. */
@@ -290,7 +292,7 @@ static void count_deep(struct deep *d, uint32_t path, uint64_t samples)
 
 /* The part of them that goes round in circles: a frame pointer that was none, as of a list head
  * that points to itself, gives the kernel one address for ever. Callers have lower numbers. */
-static double astray(struct judge *j, uint32_t depth)
+static double astray(struct diagnosis *j, uint32_t depth)
 {
 	const struct profile *p = j->in->profile;
 	const struct timeline *tl = j->in->timeline;
@@ -322,7 +324,7 @@ static double astray(struct judge *j, uint32_t depth)
 
 /* Callchains with all the frames that the kernel was to take: their outermost callers are not
  * in it. */
-static void judge_chains(struct judge *j)
+static void diagnose_chains(struct diagnosis *j)
 {
 	const struct survey *v = j->in->survey;
 	uint64_t chains = 0, longest = 0;
@@ -342,84 +344,87 @@ static void judge_chains(struct judge *j)
 	if (share < 1)
 		return;
 	struct finding *f =
-		judge_add(j, "deep-stacks", HARM_PARTIAL,
-			  "%.1f %% of callchains have %u frames, the most %s", share, max,
-			  asked ? "the recording asked for" : "the kernel took");
+		diagnose_add(j, "deep-stacks", SEVERITY_PARTIAL,
+			     "%.1f %% of callchains have %u frames, the most %s", share, max,
+			     asked ? "the recording asked for" : "the kernel took");
 	if (asked)
-		judge_remedy(
+		diagnose_remedy(
 			j, f,
 			"ask for more: --call-graph fp without ,%u, or a larger max-stack= "
 			"of the event; perf lock record always asks for 8",
 			max);
 	else
-		judge_remedy(j, f,
-			     "as root on the recorded machine, while nothing records: sysctl "
-			     "kernel.perf_event_max_stack=%u; then record again",
-			     max < 512 ? 512 : 2 * max);
+		diagnose_remedy(
+			j, f,
+			"as root on the recorded machine, while nothing records: sysctl "
+			"kernel.perf_event_max_stack=%u; then record again",
+			max < 512 ? 512 : 2 * max);
 }
 
 /* More frames than are taken: by the kernel into a callchain, or by the unwinder. */
-static void judge_depth(struct judge *j)
+static void diagnose_depth(struct diagnosis *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
-	judge_chains(j);
+	diagnose_chains(j);
 	if (percent(c->by_end[UNWIND_DEPTH], c->unwound) >= 1 &&
 	    !j->in->profile->names.opt.max_stack) {
-		struct finding *f = judge_add(j, "deep-stacks", HARM_PARTIAL,
-					      "%.1f %% of stacks are deeper than 1024 frames",
-					      percent(c->by_end[UNWIND_DEPTH], c->unwound));
-		judge_remedy(j, f, "--max-stack 8192 shows more of them");
+		struct finding *f =
+			diagnose_add(j, "deep-stacks", SEVERITY_PARTIAL,
+				     "%.1f %% of stacks are deeper than 1024 frames",
+				     percent(c->by_end[UNWIND_DEPTH], c->unwound));
+		diagnose_remedy(j, f, "--max-stack 8192 shows more of them");
 	}
 }
 
-static void judge_dumps(struct judge *j)
+static void diagnose_dumps(struct diagnosis *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	uint64_t cut = c->by_end[UNWIND_TRUNCATED];
 	uint64_t stopped = c->by_end[UNWIND_NO_FILE];
-	uint32_t asked = judge_dump_asked(j);
+	uint32_t asked = diagnose_dump_asked(j);
 	if (asked && percent(cut, c->unwound) >= 1) {
 		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);
-		struct finding *f = judge_add(
-			j, "truncated-dumps", HARM_PARTIAL,
+		struct finding *f = diagnose_add(
+			j, "truncated-dumps", SEVERITY_PARTIAL,
 			"%.1f %% of stack copies were too short: %u bytes, about %u needed",
 			percent(cut, c->unwound), asked, need);
 		if (need > asked && j->remedy.spare)
-			judge_remedy(
+			diagnose_remedy(
 				j, f,
 				"records are missing, and larger copies lose more: first make "
 				"a recording that loses none; then use larger copies, fewer "
 				"events with stacks, or --call-graph fp where programs keep "
 				"frame pointers");
 		else if (need > asked)
-			judge_record(j, f,
-				     &(struct remedy){.stacks = 1, .dump = next_dump(j, need)});
+			diagnose_record(
+				j, f,
+				&(struct remedy){.stacks = 1, .dump = next_dump(j, need)});
 		else
-			judge_remedy(j, f,
-				     "the kernel copies no more: build the program with "
-				     "-fno-omit-frame-pointer, then record with -g");
+			diagnose_remedy(j, f,
+					"the kernel copies no more: build the program with "
+					"-fno-omit-frame-pointer, then record with -g");
 	}
 	if (percent(stopped, c->unwound) >= 1) {
-		struct finding *f = judge_add(
-			j, "unwind-stopped", HARM_PARTIAL,
+		struct finding *f = diagnose_add(
+			j, "unwind-stopped", SEVERITY_PARTIAL,
 			"%.1f %% of stack copies end where the right file is not available",
 			percent(stopped, c->unwound));
-		judge_remedy(j, f,
-			     "copy the files named below, or run perfkit pack on the "
-			     "recorded machine");
+		diagnose_remedy(j, f,
+				"copy the files named below, or run perfkit pack on the "
+				"recorded machine");
 	}
 	if (c->deferred_missing)
-		judge_add(j, "deferred-missing", HARM_PARTIAL,
-			  "%s announced a user stack that never arrived",
-			  COUNT(c->deferred_missing, "sample"));
+		diagnose_add(j, "deferred-missing", SEVERITY_PARTIAL,
+			     "%s announced a user stack that never arrived",
+			     COUNT(c->deferred_missing, "sample"));
 }
 
-void judge_stacks(struct judge *j)
+void diagnose_stacks(struct diagnosis *j)
 {
-	judge_no_stacks(j);
-	judge_sides(j);
-	judge_dumps(j);
-	judge_unrooted(j);
-	judge_late(j);
-	judge_depth(j);
+	diagnose_no_stacks(j);
+	diagnose_sides(j);
+	diagnose_dumps(j);
+	diagnose_unrooted(j);
+	diagnose_late(j);
+	diagnose_depth(j);
 }

@@ -183,13 +183,14 @@ static int read_finding(const struct reading *l, sqlite3_stmt *st)
 			    .remedy = text(l, st, 4)};
 	if (!f.title || !f.remedy)
 		return no_text(l);
-	while (f.harm < HARM_WRONG && harm && strcmp(harm, finding_harm_name(f.harm)) != 0)
+	while (f.harm < SEVERITY_WRONG && harm && strcmp(harm, finding_harm_name(f.harm)) != 0)
 		f.harm++;
 	if (!f.kind)
 		return 0;
 	struct finding *old = same_finding(l->out, &f);
 	if (old) {
-		if (f.harm == HARM_WRONG && old->harm != HARM_WRONG && read_wrong_for(l, old))
+		if (f.harm == SEVERITY_WRONG && old->harm != SEVERITY_WRONG &&
+		    read_wrong_for(l, old))
 			return read_failed(l);
 		old->harm = old->harm < f.harm ? f.harm : old->harm;
 		if (*f.remedy) /* a line that mends what the other question found, too */
@@ -197,7 +198,7 @@ static int read_finding(const struct reading *l, sqlite3_stmt *st)
 		return 0;
 	}
 	int r = read_details(l, sqlite3_column_int64(st, 0), &f);
-	if (!r && f.harm == HARM_WRONG)
+	if (!r && f.harm == SEVERITY_WRONG)
 		r = read_wrong_for(l, &f);
 	return r ? r : vec_push(&l->out->v, f) ? err_nomem(l->e) : 0;
 }
@@ -277,14 +278,14 @@ static int is_asked(const struct finding_question *q, unsigned asked)
 }
 
 int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
-		   unsigned *made_for, struct err *e)
+		   unsigned *intended_for, struct err *e)
 {
 	struct reading l = {.s = s, .recording = recording, .out = out, .e = e};
 	*out = (struct findings){0};
 	store_allow(s);
 	int r = check_kept(&l);
 	if (!r)
-		r = read_made_for(&l, made_for);
+		r = read_made_for(&l, intended_for);
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
 		if (is_asked(q, asked))
 			r = read_question(&l, q);

@@ -29,11 +29,11 @@ int store_write_findings(struct store_writer *w, const struct finding_question *
 			 const struct findings *f, struct err *e);
 
 /*
- * Read what was found in a recording; `asked` as in findings_input. *made_for: the topics it
- * was evidently made for. *out is the caller's to release, after a failure too. ERR_REFUSED
+ * Read what was found in a recording; `asked` as in findings_input. *intended_for: the topics
+ * it was evidently made for. *out is the caller's to release, after a failure too. ERR_REFUSED
  * where the store was made by a perfkit that kept no findings; ERR_IO, ERR_FORMAT, ERR_NOMEM.
  */
 int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
-		   unsigned *made_for, struct err *e);
+		   unsigned *intended_for, struct err *e);
 
 #endif

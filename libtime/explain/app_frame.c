@@ -73,7 +73,7 @@ int appframe_is_called(const struct timeline *tl, uint32_t path)
 	return up && !appframe_is_outer(tl, frame_at(tl, up));
 }
 
-uint32_t appframe_telling(const struct timeline *tl, uint32_t path)
+uint32_t appframe_reported(const struct timeline *tl, uint32_t path)
 {
 	uint32_t node = appframe_telling_path(tl, path);
 	return node ? frame_at(tl, node) : 0;
@@ -88,7 +88,7 @@ uint32_t appframe_of_wait(const struct timeline *tl, uint32_t path)
 {
 	const struct stacks *s = tl->stacks;
 	uint32_t kernel = 0, leaf = path ? frame_at(tl, path) : 0;
-	uint32_t telling = appframe_telling(tl, path);
+	uint32_t telling = appframe_reported(tl, path);
 	if (telling && !appframe_is_outer(tl, telling) && is_named(s, telling))
 		return telling;
 	for (int n = 0; path && n < MAX_DEPTH; n++, path = s->paths.v[path].parent) {

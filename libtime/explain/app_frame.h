@@ -23,7 +23,7 @@ int appframe_is_outer(const struct timeline *tl, uint32_t frame);
 
 /* The frame that says most: that of the node, or of its callers where it is a wrapper named
  * after the waiting (std::mutex::lock, WaitLatch). 0 for none. */
-uint32_t appframe_telling(const struct timeline *tl, uint32_t path);
+uint32_t appframe_reported(const struct timeline *tl, uint32_t path);
 
 /* The same for one column of a table, with a name wherever there is one: where the
  * application's frame is missing or has none, the innermost user frame that has, else the

@@ -322,7 +322,7 @@ static int guess_running(struct explainer *x, const struct candidate *from,
 		from && from->via == VIA_WAKER ? x->tl->off.v[from->off].waker_path : 0,
 		stack_at(x, longest(&x->ran, chain_runner(x)))};
 	for (int i = 0; i < 2; i++) {
-		uint32_t function = appframe_telling(x->tl, paths[i]);
+		uint32_t function = appframe_reported(x->tl, paths[i]);
 		int outer = !function || appframe_is_outer(x->tl, function);
 		p->path = p->path ? p->path : paths[i];
 		if (outer)

@@ -73,7 +73,7 @@ static int off_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t of
 		p.cause = x->tl->off.v[off].cause;
 	p.path = off != TL_NONE ? x->tl->off.v[off].path : 0;
 	if (state != PART_RUNNABLE)
-		p.function = appframe_telling(x->tl, p.path);
+		p.function = appframe_reported(x->tl, p.path);
 	return chain_add_part(x, &p, index);
 }
 

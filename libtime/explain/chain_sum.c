@@ -231,7 +231,7 @@ int chain_end_link(struct explainer *x, const struct candidate **next)
 		/* where it waited for a CPU tells where it was, if nobody else is to be named
 		 */
 		if (!(*next && (*next)->via == VIA_CPU))
-			p->function = appframe_telling(x->tl, p->path);
+			p->function = appframe_reported(x->tl, p->path);
 	}
 	if (l->nparts)
 		qsort(x->out->parts.v + l->part, l->nparts, sizeof(*x->out->parts.v),

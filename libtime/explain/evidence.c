@@ -212,7 +212,7 @@ static uint32_t any_frame(const struct stacks *s, uint32_t path)
  * the callers of some library functions) counts only while there is none that does. */
 static int tally(struct evidence *x, uint32_t path, struct hot *best)
 {
-	uint32_t frame = appframe_telling(x->tl, path), i;
+	uint32_t frame = appframe_reported(x->tl, path), i;
 	int outer = !frame || appframe_is_outer(x->tl, frame);
 	if (outer && best->samples && !best->vague)
 		return 0;

@@ -101,7 +101,7 @@ static int holder_of(struct evidence *ev, const struct explanation *x, struct ta
 						 : HOLDER_WAKER;
 	out->cause = out->way == HOLDER_WAKER ? self->cause : CAUSE_UNKNOWN;
 	if (l != explanation_root(x)) {
-		out->function = appframe_telling(ev->tl, l->path);
+		out->function = appframe_reported(ev->tl, l->path);
 		return 0;
 	}
 	const struct chain_part *p = link_part(x, l);

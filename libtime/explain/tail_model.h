@@ -23,7 +23,7 @@ struct tail_root {
 	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
 };
 
-enum holder_way {
+enum blocker_kind {
 	HOLDER_NONE,  /* no other thread */
 	HOLDER_QUEUE, /* no single one: several took turns on its CPU */
 	HOLDER_CPU,   /* had its CPU */
@@ -39,7 +39,7 @@ const char *holder_way_name(unsigned int way);
 struct tail_holder {
 	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
 	uint32_t function;     /* where it was meanwhile; 0 = not known */
-	uint8_t way;           /* enum holder_way */
+	uint8_t way;           /* enum blocker_kind */
 	uint8_t cause;         /* HOLDER_WAKER: of the wait that it ended */
 };
 

@@ -346,8 +346,8 @@ int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, ui
 	return failed(r, e);
 }
 
-int sched_nobody(struct sched *s, int32_t pid, int32_t tid, uint64_t ns, uint32_t *thread,
-		 struct err *e)
+int sched_pseudo_thread(struct sched *s, int32_t pid, int32_t tid, uint64_t ns,
+			uint32_t *thread, struct err *e)
 {
 	int r = add_row(s, tid, thread);
 	if (r)

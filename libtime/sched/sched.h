@@ -98,8 +98,8 @@ int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, ui
 /* A row for samples of no thread that is followed here: of the idle task (tid 0), of one whose
  * tid perf no longer knew (-1), of a tid that belongs to another process. It has no life.
  * ERR_NOMEM. */
-int sched_nobody(struct sched *s, int32_t pid, int32_t tid, uint64_t ns, uint32_t *thread,
-		 struct err *e);
+int sched_pseudo_thread(struct sched *s, int32_t pid, int32_t tid, uint64_t ns,
+			uint32_t *thread, struct err *e);
 
 /*
  * Close what is open at end_ns (at least the last event's time), set the lives and finish the

@@ -32,7 +32,7 @@ int side_lines_open(struct side_lines **out, struct source *src, struct err *e)
 		return err_nomem(e);
 	l->src = src;
 	l->buf.max = SIDE_LINE_MAX;
-	if (!r && unzip_told(head, n)) {
+	if (!r && unzip_detect(head, n)) {
 		r = unzip_open(&l->zip, src, e);
 	} else if (!r && source_is_mapped(src)) {
 		l->mapped = l->ended = 1;

@@ -20,8 +20,8 @@ void side_lines_close(struct side_lines *l);
 
 /*
  * The next line without its end ("\n" or "\r\n"): 1, borrowed until the next call; 0 at the
- * end. ERR_IO, ERR_FORMAT, ERR_TORN (compressed data is cut off), ERR_LIMIT past SIDE_LINE_MAX,
- * ERR_NOMEM.
+ * end. ERR_IO, ERR_FORMAT, ERR_TRUNCATED (compressed data is cut off), ERR_LIMIT past
+ * SIDE_LINE_MAX, ERR_NOMEM.
  */
 int side_lines_next(struct side_lines *l, const char **text, size_t *n, struct err *e);
 

@@ -53,7 +53,7 @@ int bulk_begin(struct bulk *b, struct err *e)
 	return pagefile_open(&b->file, b->path, b->name, e);
 }
 
-int bulk_pause(struct bulk *b, struct err *e)
+int bulk_suspend(struct bulk *b, struct err *e)
 {
 	struct pagefile *f = b->file;
 	b->file = NULL;
@@ -131,7 +131,7 @@ int bulk_finish(struct bulk *b, struct err *e)
 	int r = add_starts(b, e);
 	for (size_t i = 0; !r && i < sizeof(trees) / sizeof(*trees); i++)
 		r = btree_finish(trees[i], b->file, e);
-	return r ? r : bulk_pause(b, e);
+	return r ? r : bulk_suspend(b, e);
 }
 
 void bulk_release(struct bulk *b)

@@ -6,7 +6,7 @@
  *	(SQLite closes the file)
  *	bulk_begin(&b, &e);
  *	bulk_off(&b, cells, &e);  bulk_sample(&b, cells, &e);  ...
- *	bulk_pause(&b, &e);                     // SQLite may have the file for other tables
+ *	bulk_suspend(&b, &e);                     // SQLite may have the file for other tables
  *	...
  *	bulk_begin(&b, &e);
  *	bulk_finish(&b, &e);                    // the tables are whole
@@ -44,7 +44,7 @@ int bulk_init(struct bulk *b, sqlite3 *db, const char *path, const char *name, s
 /* Between SQLite's having the file; bulk_release may come at any time. As pagefile_open and
  * pagefile_close. */
 int bulk_begin(struct bulk *b, struct err *e);
-int bulk_pause(struct bulk *b, struct err *e);
+int bulk_suspend(struct bulk *b, struct err *e);
 
 /* The next row, its first cell (the id) NULL; offcpu's come by thread, then by start, or are
  * ERR_FORMAT. As btree_add. */
@@ -53,7 +53,7 @@ int bulk_sample(struct bulk *b, const struct cell row[SAMPLES_COLUMNS], struct e
 int bulk_event_sample(struct bulk *b, const struct cell row[EVENT_SAMPLES_COLUMNS],
 		      struct err *e);
 
-/* After bulk_begin, in place of bulk_pause: nothing is added any more. */
+/* After bulk_begin, in place of bulk_suspend: nothing is added any more. */
 int bulk_finish(struct bulk *b, struct err *e);
 
 /* What is not paused or finished is lost. */

@@ -179,9 +179,9 @@ static int read_recording(struct load *l)
 			return rows_nomem(l);
 	rec->origin_ns = take_ns(l);
 	rec->end_ns = take_ns(l);
-	rec->wall_ns = (uint64_t)take_opt(l, INT64_MAX, 0);
+	rec->wall_ns = (uint64_t)column_int_or(l, INT64_MAX, 0);
 	rec->wall_exact = take(l) != 0;
-	rec->ncpus = (uint32_t)take_opt(l, UINT16_MAX, 0);
+	rec->ncpus = (uint32_t)column_int_or(l, UINT16_MAX, 0);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
 		l->tl->flags |= take(l) ? flags[i] : 0;
 	return l->bad ? rows_damaged(l, "a time or number out of range") : rows_next(l);
@@ -234,13 +234,13 @@ static int read_threads(struct load *l)
 			    "WHERE recording_id = ? ORDER BY id");
 	while (!r && (got = rows_next(l)) == 1) {
 		uint64_t key = (uint64_t)take(l);
-		struct tl_thread t = {.pid = (int32_t)take_opt(l, INT32_MAX, -1),
+		struct tl_thread t = {.pid = (int32_t)column_int_or(l, INT32_MAX, -1),
 				      .tid = take_tid(l)};
 		t.comm = take_id(l, &l->s->comm, 0);
 		t.first_ns = take_ns(l);
 		t.last_ns = take_ns(l);
 		t.first_cpu = take_cpu(l);
-		t.first_prio = (int16_t)take_opt(l, INT16_MAX, -1);
+		t.first_prio = (int16_t)column_int_or(l, INT16_MAX, -1);
 		t.flags = (uint32_t)take_flag(l, THREAD_KERNEL);
 		t.flags |= (uint32_t)take_flag(l, THREAD_RECORDER);
 		t.flags |= (uint32_t)take_flag(l, THREAD_BORN);
@@ -302,7 +302,7 @@ static int read_frames(struct load *l)
 		f.addr = (uint64_t)take(l);
 		if (take_string(l, &f.srcfile))
 			return rows_nomem(l);
-		f.line = (uint32_t)take_opt(l, UINT32_MAX, 0);
+		f.line = (uint32_t)column_int_or(l, UINT32_MAX, 0);
 		f.flags = (uint8_t)take_flag(l, FRAME_INLINED);
 		f.flags = (uint8_t)(f.flags | take_flag(l, FRAME_GUESSED));
 		f.kind = kind_of(take_text(l));
@@ -411,7 +411,7 @@ static int read_event_samples(struct load *l)
 		s.pid = take_tid(l);
 		s.tid = take_tid(l);
 		s.comm = take_id(l, &l->s->comm, 0);
-		int64_t time = take_opt(l, INT64_MAX, -1);
+		int64_t time = column_int_or(l, INT64_MAX, -1);
 		s.time_ns = time < 0 ? SAMPLE_DUMMY_TIMES : (uint64_t)time;
 		s.cpu = take_cpu(l);
 		s.period = take_ns(l);
@@ -473,10 +473,10 @@ static int read_spans(struct load *l)
 		s.unknown_ns = take_ns(l);
 		s.flags = (uint32_t)take_flag(l, OFF_OPEN);
 		s.flags |= (uint32_t)take_flag(l, OFF_SUSPECT);
-		s.handed_ns = (uint64_t)take_opt(l, INT64_MAX, 0);
+		s.handed_ns = (uint64_t)column_int_or(l, INT64_MAX, 0);
 		if (take_string(l, &s.key_text))
 			return rows_nomem(l);
-		s.pid = (int32_t)take_opt(l, INT32_MAX, -1);
+		s.pid = (int32_t)column_int_or(l, INT32_MAX, -1);
 		s.flags |= (uint32_t)take_flag(l, SPAN_OVERLAPPED);
 		l->bad |= (s.thread == TL_NONE) != (s.end_thread == TL_NONE);
 		if (l->bad || s.end_ns < s.start_ns)

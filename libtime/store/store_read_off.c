@@ -55,14 +55,14 @@ static int take_off(struct load *l, struct off *o)
 	o->unknown = take_name(l, l->reasons, unknown_reason_name, UNKNOWN_NO_WAKE + 1);
 	o->comm = take_id(l, &l->s->comm, 0);
 	o->cpu_wake = take_cpu(l);
-	o->prio_in = (int16_t)take_opt(l, INT16_MAX, -1);
+	o->prio_in = (int16_t)column_int_or(l, INT16_MAX, -1);
 	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_RUNNING));
 	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_NO_STACK));
 	const char *call = take_text(l);
 	o->cpu_queue = take_cpu(l);
 	if (*call && timeline_syscall(l->tl, call, &o->syscall))
 		return ERR_NOMEM;
-	int64_t arg = take_opt(l, INT64_MAX, -1);
+	int64_t arg = column_int_or(l, INT64_MAX, -1);
 	o->arg_kind = take_name(l, l->args, wait_arg_name, ARG_KINDS);
 	return o->arg_kind ? timeline_arg(l->tl, (uint64_t)arg, &o->arg) : 0;
 }

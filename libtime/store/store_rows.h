@@ -133,7 +133,7 @@ static inline int take_was_null(struct load *l, int64_t value)
 }
 
 /* NULL gives `none`. */
-static inline int64_t take_opt(struct load *l, int64_t max, int64_t none)
+static inline int64_t column_int_or(struct load *l, int64_t max, int64_t none)
 {
 	int64_t v = take_to(l, max);
 	return take_was_null(l, v) ? none : v;
@@ -141,7 +141,7 @@ static inline int64_t take_opt(struct load *l, int64_t max, int64_t none)
 
 static inline uint16_t take_cpu(struct load *l)
 {
-	return (uint16_t)take_opt(l, TL_NOCPU - 1, TL_NOCPU);
+	return (uint16_t)column_int_or(l, TL_NOCPU - 1, TL_NOCPU);
 }
 
 /* A row id that `map` knows; NULL gives `none`, an unknown one is damage. */

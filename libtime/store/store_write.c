@@ -588,7 +588,7 @@ static int write_bulk(struct load *l)
 		r = write_sample(l, &tl->samples.v[i]);
 	for (size_t i = 0; !r && i < tl->event_samples.n; i++)
 		r = write_event_sample(l, &tl->event_samples.v[i]);
-	return r ? r : bulk_pause(&l->w->bulk, l->e);
+	return r ? r : bulk_suspend(&l->w->bulk, l->e);
 }
 
 /* --- the door ------------------------------------------------------------------------------

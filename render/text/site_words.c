@@ -16,11 +16,11 @@ void words_site(struct buf *b, const struct timeline *tl, uint32_t site)
 		buf_str(b, "[no site]");
 		return;
 	}
-	words_name(b, tl, s->role);
+	describe_name(b, tl, s->role);
 	buf_fmt(b, ": %s", cause_name(s->cause));
 	if (s->frame) {
 		buf_str(b, " in ");
-		words_function(b, tl, s->frame);
+		describe_function(b, tl, s->frame);
 	}
 }
 

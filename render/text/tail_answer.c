@@ -19,7 +19,7 @@ static void put(struct answer *a, const char *s)
 
 static void put_name(struct answer *a, uint32_t string)
 {
-	words_name(a->b, a->t->tl, string);
+	describe_name(a->b, a->t->tl, string);
 }
 
 /* --- who waited ----------------------------------------------------------------------------
@@ -137,7 +137,7 @@ static void put_place(struct answer *a, const char *in)
 	if (!p || !p->function || a->group->nameless)
 		return;
 	put(a, in);
-	words_function(a->b, a->t->tl, p->function);
+	describe_function(a->b, a->t->tl, p->function);
 }
 
 /* What the root did: "asleep in write_pages()". */
@@ -318,7 +318,7 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 		return r;
 	put_subject(&a);
 	if (t->group_by != GROUP_ROOT) {
-		words_group(b, t, a.group);
+		describe_group(b, t, a.group);
 	} else if (a.x.chain.n == 1) {
 		put_alone(&a);
 		put_share(&a);

@@ -107,8 +107,8 @@ int events_inside(struct evidence *ev, const struct episode *ep, happened_vec *o
 	return r ? err_nomem(e) : 0;
 }
 
-int words_events(struct buf *b, struct evidence *ev, const struct episode *ep, size_t max,
-		 struct err *e)
+int describe_events(struct buf *b, struct evidence *ev, const struct episode *ep, size_t max,
+		    struct err *e)
 {
 	happened_vec x = {0};
 	int r = events_inside(ev, ep, &x, e);

@@ -26,7 +26,7 @@ int events_inside(struct evidence *ev, const struct episode *ep, happened_vec *o
  * (0.2 ms), probe:retry (id=17) at +1.2 ms". At most `max` names. Nothing is appended where
  * there are none. ERR_NOMEM.
  */
-int words_events(struct buf *b, struct evidence *ev, const struct episode *ep, size_t max,
-		 struct err *e);
+int describe_events(struct buf *b, struct evidence *ev, const struct episode *ep, size_t max,
+		    struct err *e);
 
 #endif

@@ -46,7 +46,7 @@ static void frame_text(struct writer *w, const char *key, uint32_t id)
 		return;
 	}
 	buf_clear(&w->text);
-	words_frame(&w->text, w->tl, id);
+	describe_frame(&w->text, w->tl, id);
 	json_text(&w->j, key, buf_cstr(&w->text), w->text.n);
 }
 
@@ -356,7 +356,7 @@ static void groups(struct writer *w)
 		json_close(&w->j, '}');
 		holder(w, &w->t->rows.v[g->row].holder);
 		buf_clear(&w->text);
-		words_group(&w->text, w->t, g);
+		describe_group(&w->text, w->t, g);
 		json_text(&w->j, "name", buf_cstr(&w->text), w->text.n);
 		json_u64(&w->j, "count", g->count);
 		json_u64(&w->j, "ns", g->ns);
@@ -429,7 +429,7 @@ static void corunners(struct writer *w, const struct corunner *v, size_t n)
 /* The innermost function of the application in a stack. */
 static void telling(struct writer *w, uint32_t path)
 {
-	frame_text(w, "function", appframe_telling(w->tl, path));
+	frame_text(w, "function", appframe_reported(w->tl, path));
 }
 
 /* How the chain goes on from a link: what of it the next one explains. */
@@ -495,7 +495,7 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 	json_close(&w->j, ']');
 	corunners(w, x->ahead.v, x->ahead.n);
 	buf_clear(&w->text);
-	words_root(&w->text, explainer_evidence(w->t->explainer), x);
+	describe_root(&w->text, explainer_evidence(w->t->explainer), x);
 	json_text(&w->j, "sentence", buf_cstr(&w->text), w->text.n);
 	json_close(&w->j, '}');
 }
@@ -642,7 +642,7 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT || explanation_suspect(x));
 	json_bool(&w->j, "open", ep->flags & OFF_OPEN);
 	json_open(&w->j, "missing", '[');
-	words_missing(w->tl, x->missing, missing_line, w);
+	describe_missing(w->tl, x->missing, missing_line, w);
 	json_close(&w->j, ']');
 	json_close(&w->j, '}');
 	return r;
@@ -734,7 +734,7 @@ static void function_field(struct writer *w, uint32_t frame)
 	if (!frame)
 		return;
 	buf_clear(&w->text);
-	words_frame(&w->text, w->tl, frame);
+	describe_frame(&w->text, w->tl, frame);
 	field(w->j.b, buf_cstr(&w->text), w->text.n);
 }
 
@@ -746,7 +746,7 @@ static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct 
 	struct buf *b = w->j.b;
 	if (explain(w->t->explainer, ep, x, e))
 		return err_nomem(e);
-	uint32_t function = appframe_telling(w->tl, x->path);
+	uint32_t function = appframe_reported(w->tl, x->path);
 	buf_fmt(b, "%zu,%d,%d", rank + 1, t->pid, t->tid);
 	string_field(w, ep->comm);
 	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,

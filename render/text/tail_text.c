@@ -238,7 +238,7 @@ static void groups_table(struct buf *b, struct tail *t, const struct tailtext_op
 		buf_fmt(&table.text, "%u %%",
 			total ? (unsigned)((double)g->ns * 100 / (double)total + .5) : 0);
 		table_next(&table);
-		words_group(&table.text, t, g);
+		describe_group(&table.text, t, g);
 		table_next(&table);
 	}
 	table_write(b, &table, o->width);
@@ -254,16 +254,16 @@ static void recurrence_lines(struct buf *b, const struct tail *t)
 {
 	const struct recurrence *r = &t->recurrence;
 	struct buf line = {0};
-	words_rhythm(&line, r, "They");
+	describe_period(&line, r, "They");
 	for (size_t i = 0; i < t->nrhythms; i++) {
 		struct buf who = {0};
 		buf_str(&who, "The ");
 		units_count(&who, t->rhythms[i].count);
 		buf_str(&who, " that ");
-		words_name(&who, t->tl, t->rhythms[i].comm);
+		describe_name(&who, t->tl, t->rhythms[i].comm);
 		buf_str(&who, " held up");
 		buf_str(&line, line.n ? " " : "");
-		words_rhythm(&line, &t->rhythms[i].recurrence, buf_cstr(&who));
+		describe_period(&line, &t->rhythms[i].recurrence, buf_cstr(&who));
 		buf_release(&who);
 	}
 	if (r->together * 2 >= r->occurrences && r->together > 1)
@@ -301,12 +301,12 @@ static void episode_row(struct table *table, const struct tail *t, size_t rank, 
 		buf_str(&table->text, "\xe2\x89\xa5 ");
 	table_duration(table, episode_ns(ep));
 	if (keys) {
-		words_name(&table->text, t->tl, episode_key_text(&t->episodes, t->tl, ep));
+		describe_name(&table->text, t->tl, episode_key_text(&t->episodes, t->tl, ep));
 		table_next(table);
 	}
-	words_thread(&table->text, t->tl, ep->thread, ep->comm);
+	describe_thread(&table->text, t->tl, ep->thread, ep->comm);
 	table_next(table);
-	table_text(table, words_cause(row->state, row->cause));
+	table_text(table, describe_cause(row->state, row->cause));
 	words_root_brief(&table->text, t, &row->root);
 	table_next(table);
 }
@@ -369,11 +369,11 @@ static void detail_head(struct detail *d, size_t rank, const struct episode *ep)
 {
 	struct buf *b = d->b;
 	buf_fmt(b, "\n#%zu  ", rank + 1);
-	words_thread(b, d->t->tl, ep->thread, ep->comm);
+	describe_thread(b, d->t->tl, ep->thread, ep->comm);
 	if (ep->end_thread != ep->thread) {
 		buf_str(b, " to ");
-		words_thread(b, d->t->tl, ep->end_thread,
-			     d->t->tl->threads.v[ep->end_thread].comm);
+		describe_thread(b, d->t->tl, ep->end_thread,
+				d->t->tl->threads.v[ep->end_thread].comm);
 	}
 	if (ep->key && !episode_key_text(&d->t->episodes, d->t->tl, ep))
 		buf_fmt(b, "  key=%llu", (unsigned long long)ep->key);
@@ -427,7 +427,7 @@ static void full_stack(struct detail *d, uint32_t path)
 		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
 		size_t at = d->b->n;
 		pad(d->b, at, TEXT);
-		words_frame(d->b, d->t->tl, s->paths.v[path].frame);
+		describe_frame(d->b, d->t->tl, s->paths.v[path].frame);
 		buf_str(d->b, f->kind == FRAME_KERNEL ? " [kernel]\n" : "\n");
 	}
 }
@@ -444,7 +444,7 @@ static void detail_stack(struct detail *d, const char *label, uint32_t path)
 		full_stack(d, path);
 		return;
 	}
-	words_stack(&d->line, d->ev, path, 3);
+	describe_stack(&d->line, d->ev, path, 3);
 	detail_line(d, label);
 }
 
@@ -462,12 +462,12 @@ static void detail_waker(struct detail *d, const struct explanation *x)
 		detail_line(d, "woken by");
 		return;
 	}
-	words_thread(&d->line, tl, o->waker, tl->threads.v[o->waker].comm);
+	describe_thread(&d->line, tl, o->waker, tl->threads.v[o->waker].comm);
 	if (o->waker_context != WAKER_TASK)
 		buf_fmt(&d->line, " (%s)", waker_context_name(o->waker_context));
 	if (!d->o->full_stacks && o->waker_path) {
 		buf_str(&d->line, " in ");
-		words_stack(&d->line, d->ev, o->waker_path, 2);
+		describe_stack(&d->line, d->ev, o->waker_path, 2);
 	}
 	detail_line(d, "woken by");
 	if (d->o->full_stacks)
@@ -488,13 +488,13 @@ static void detail_corunners(struct detail *d, const struct explanation *x)
 		}
 		if (i)
 			buf_str(&d->line, ", ");
-		words_thread(&d->line, d->t->tl, c->thread,
-			     d->t->tl->threads.v[c->thread].comm);
+		describe_thread(&d->line, d->t->tl, c->thread,
+				d->t->tl->threads.v[c->thread].comm);
 		buf_char(&d->line, ' ');
 		units_part(&d->line, c->ns, x->runnable_ns);
 		if (c->prio >= 0 && c->prio != 120) {
 			buf_str(&d->line, " (");
-			words_prio(&d->line, c->prio);
+			describe_prio(&d->line, c->prio);
 			buf_char(&d->line, ')');
 		}
 	}
@@ -509,20 +509,20 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 {
 	const struct chain_link *l = &x->chain.v[i];
 	struct buf *b = &d->line;
-	words_thread(b, d->t->tl, l->thread, l->comm);
+	describe_thread(b, d->t->tl, l->thread, l->comm);
 	buf_char(b, ' ');
 	units_duration(b, l->ns);
 	buf_str(b, ": ");
 	if (i + 1 == x->chain.n) {
-		words_parts(b, d->ev, x, l);
+		describe_parts(b, d->ev, x, l);
 	} else {
-		uint32_t function = appframe_telling(d->t->tl, l->path);
+		uint32_t function = appframe_reported(d->t->tl, l->path);
 		units_part(b, l->next_ns, l->ns);
 		buf_char(b, ' ');
 		words_blocked(b, x, l);
 		if (function) {
 			buf_str(b, " in ");
-			words_function(b, d->t->tl, function);
+			describe_function(b, d->t->tl, function);
 		}
 		buf_str(b, x->chain.v[i + 1].via == VIA_CPU     ? ", behind"
 			   : x->chain.v[i + 1].via == VIA_OWNER ? ", lock held by"
@@ -574,16 +574,16 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 		buf_str(&d->line, " while running");
 		detail_line(d, "samples");
 	}
-	r = words_events(&d->line, d->ev, ep, 4, e);
+	r = describe_events(&d->line, d->ev, ep, 4, e);
 	if (r)
 		return r;
 	if (d->line.n)
 		detail_line(d, "events");
 	for (size_t i = 0; x->chain.n > 1 && i < x->chain.n; i++)
 		detail_link(d, x, i);
-	words_missing(d->t->tl, x->missing, say_missing, d);
+	describe_missing(d->t->tl, x->missing, say_missing, d);
 	buf_str(&d->line, "root cause: ");
-	words_root(&d->line, d->ev, x);
+	describe_root(&d->line, d->ev, x);
 	buf_str(d->b, "    ");
 	wrapped(d->b, buf_cstr(&d->line), 4, 6);
 	buf_clear(&d->line);

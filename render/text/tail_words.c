@@ -6,28 +6,28 @@
 #include <fnmatch.h>
 #include <string.h>
 
-void words_name(struct buf *b, const struct timeline *tl, uint32_t string)
+void describe_name(struct buf *b, const struct timeline *tl, uint32_t string)
 {
 	const struct strtab *s = &tl->stacks->strings;
 	escape_visible(b, strtab_get(s, string), strtab_len(s, string));
 }
 
-void words_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm)
+void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm)
 {
 	if (thread == TL_NONE) {
 		buf_char(b, '?');
 		return;
 	}
-	words_name(b, tl, comm);
+	describe_name(b, tl, comm);
 	buf_fmt(b, "/%d", tl->threads.v[thread].tid);
 	const struct tl_part *p = timeline_part_of(tl, thread);
 	if (p) {
 		buf_char(b, '@');
-		words_name(b, tl, p->label);
+		describe_name(b, tl, p->label);
 	}
 }
 
-void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
+void describe_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
 	const struct frame *f = frame ? &tl->stacks->frames.v[frame] : NULL;
 	if (!f || (!f->name && !f->dso)) {
@@ -35,7 +35,7 @@ void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 		return;
 	}
 	if (f->name) {
-		words_name(b, tl, f->name);
+		describe_name(b, tl, f->name);
 		return;
 	}
 	const char *dso = strtab_get(&tl->stacks->strings, f->dso);
@@ -47,22 +47,22 @@ void words_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 	buf_str(b, bare ? "]" : "");
 }
 
-void words_function(struct buf *b, const struct timeline *tl, uint32_t frame)
+void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
 	size_t at = b->n;
-	words_frame(b, tl, frame);
+	describe_frame(b, tl, frame);
 	if (!buf_failed(b) && b->n > at && b->v[b->n - 1] != ')' && b->v[b->n - 1] != ']')
 		buf_str(b, "()");
 }
 
-const char *words_cause(unsigned state, unsigned cause)
+const char *describe_cause(unsigned state, unsigned cause)
 {
 	if (state == PART_RUNNING || state == PART_UNKNOWN)
 		return part_state_name(state);
 	return cause_name(cause);
 }
 
-void words_prio(struct buf *b, int prio)
+void describe_prio(struct buf *b, int prio)
 {
 	if (prio < 0)
 		return;
@@ -93,7 +93,7 @@ static int is_nameless(const struct stacks *s, uint32_t path)
 	return f && !f->name && !f->dso;
 }
 
-void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
+void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 {
 	const struct timeline *tl = ev->tl;
 	const struct stacks *s = tl->stacks;
@@ -107,20 +107,21 @@ void words_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 	p = p ? p : path;
 	uint32_t how = innermost_user(s, path);
 	if (is_nameless(s, p) && how && !is_nameless(s, innermost_user_path(s, path))) {
-		words_frame(b, tl, how); /* where is not known: how it waited is all there is */
+		describe_frame(b, tl,
+			       how); /* where is not known: how it waited is all there is */
 		return;
 	}
 	for (int i = 0; p && i < max; i++, p = s->paths.v[p].parent) {
 		if (i)
 			buf_str(b, " < ");
-		words_frame(b, tl, s->paths.v[p].frame);
+		describe_frame(b, tl, s->paths.v[p].frame);
 	}
 	if (p)
 		buf_str(b, " < ...");
 	if (node && how && how != s->paths.v[node].frame) {
 		int bare = tl->stacks->frames.v[how].name != 0; /* else it has brackets */
 		buf_str(b, bare ? " [" : " ");
-		words_frame(b, tl, how);
+		describe_frame(b, tl, how);
 		buf_str(b, bare ? "]" : "");
 	}
 }
@@ -143,21 +144,21 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 		buf_fmt(b, " (%s)", cause_name(p->cause));
 		if (p->function) {
 			buf_str(b, " in ");
-			words_function(b, tl, p->function);
+			describe_function(b, tl, p->function);
 		}
 	} else if (p->cause == CAUSE_SLEEP) {
 		buf_str(b, p->function ? "asleep in " : "asleep");
 		if (p->function)
-			words_function(b, tl, p->function);
+			describe_function(b, tl, p->function);
 	} else if (p->cause == CAUSE_IO && how && how != p->function) {
 		buf_str(b, "in ");
-		words_frame(b, tl, how);
+		describe_frame(b, tl, how);
 		buf_str(b, " (io)");
 	} else {
 		buf_fmt(b, "blocked (%s)", cause_name(p->cause));
 		if (p->function) {
 			buf_str(b, " in ");
-			words_function(b, tl, p->function);
+			describe_function(b, tl, p->function);
 		}
 	}
 	switch (p->end) {
@@ -200,7 +201,7 @@ static void kept(struct buf *b, const struct timeline *tl, const struct chain_pa
 	if (p->actor == TL_NONE || p->actor_ns < p->ns / 10)
 		return;
 	buf_str(b, " (");
-	words_thread(b, tl, p->actor, tl->threads.v[p->actor].comm);
+	describe_thread(b, tl, p->actor, tl->threads.v[p->actor].comm);
 	buf_str(b, " kept it there for ");
 	units_part(b, p->actor_ns, p->ns);
 	percent_of(b, p->actor_ns, p->ns);
@@ -222,7 +223,7 @@ static void ahead(struct buf *b, const struct timeline *tl, const struct explana
 	const struct corunner *c = x->ahead.v;
 	uint64_t rest = 0;
 	buf_str(b, " (");
-	words_thread(b, tl, c->thread, tl->threads.v[c->thread].comm);
+	describe_thread(b, tl, c->thread, tl->threads.v[c->thread].comm);
 	buf_str(b, " used it for ");
 	units_part(b, c->ns, ns);
 	percent_of(b, c->ns, ns);
@@ -258,7 +259,7 @@ static void queue_part(struct buf *b, struct evidence *ev, const struct explanat
 	buf_str(b, "waiting for a CPU");
 	if (p->function) {
 		buf_str(b, " in ");
-		words_function(b, ev->tl, p->function);
+		describe_function(b, ev->tl, p->function);
 	}
 	ahead(b, ev->tl, x, l, p->ns);
 }
@@ -282,7 +283,7 @@ static void unknown_part(struct buf *b, struct evidence *ev, const struct chain_
 	buf_str(b, "not known");
 	if (p->function) {
 		buf_str(b, " in ");
-		words_function(b, ev->tl, p->function);
+		describe_function(b, ev->tl, p->function);
 	}
 	buf_str(b, why_unknown(p->end));
 }
@@ -292,7 +293,7 @@ static void preempted_part(struct buf *b, struct evidence *ev, const struct chai
 	buf_str(b, "throttled");
 	if (p->function) {
 		buf_str(b, " in ");
-		words_function(b, ev->tl, p->function);
+		describe_function(b, ev->tl, p->function);
 	}
 	buf_str(b, ": its cgroup had used up its CPU quota");
 }
@@ -308,19 +309,19 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 	case PART_RUNNING:
 		if (p->end == END_IRQ) {
 			buf_str(b, "interrupted by ");
-			words_function(b, ev->tl, p->function);
+			describe_function(b, ev->tl, p->function);
 			buf_str(b, ", as samples show");
 			break;
 		}
 		buf_str(b, "running ");
 		if (p->function)
-			words_function(b, ev->tl, p->function);
+			describe_function(b, ev->tl, p->function);
 		else
 			buf_str(b, "unsampled code");
 		caller = p->function ? appframe_caller(ev->tl, p->path) : 0;
 		if (caller) {
 			buf_str(b, " < ");
-			words_function(b, ev->tl, caller);
+			describe_function(b, ev->tl, caller);
 		}
 		if (p->mechanism)
 			buf_fmt(b, ", %s", p->mechanism->words);
@@ -363,8 +364,8 @@ void words_blocked(struct buf *b, const struct explanation *x, const struct chai
 		buf_fmt(b, " (%s)", cause_name(l->cause));
 }
 
-void words_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
-		 const struct chain_link *l)
+void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
+		    const struct chain_link *l)
 {
 	enum { MOST = 3 };
 	uint64_t told = 0;
@@ -404,7 +405,7 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 		const struct chain_link *of = &x->chain.v[v.v[told].link];
 		buf_str(b, told ? ", " : " ");
 		if (!told || v.v[told].link != v.v[told - 1].link) {
-			words_thread(b, ev->tl, of->thread, of->comm);
+			describe_thread(b, ev->tl, of->thread, of->comm);
 			buf_char(b, ' ');
 		}
 		one_part(b, ev, x, of, &x->parts.v[v.v[told].part], v.v[told].ns);
@@ -502,7 +503,7 @@ static void put_prio(struct buf *b, int prio)
 	if (prio < 0 || prio == USUAL)
 		return;
 	buf_str(b, " (");
-	words_prio(b, prio);
+	describe_prio(b, prio);
 	buf_char(b, ')');
 }
 
@@ -531,10 +532,10 @@ static void inversion(struct buf *b, const struct timeline *tl, const struct exp
 		if (!words_held_lock(x, l) || holder <= waiter)
 			continue;
 		buf_str(b, "; priority inversion: ");
-		words_thread(b, tl, self->thread, self->comm);
+		describe_thread(b, tl, self->thread, self->comm);
 		put_prio(b, waiter);
 		buf_str(b, " waited for a lock held by ");
-		words_thread(b, tl, l->thread, l->comm);
+		describe_thread(b, tl, l->thread, l->comm);
 		put_prio(b, holder);
 		buf_str(b, ", which had no CPU");
 		return;
@@ -567,18 +568,18 @@ static const char *nobody(const struct chain_part *p)
 	return p->kept_ns ? "no single thread: " : "no other thread: ";
 }
 
-void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
+void describe_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 {
 	const struct chain_link *l = explanation_root(x);
 	const struct timeline *tl = ev->tl;
 	if (x->chain.n == 1) {
 		buf_str(b, nobody(link_part(x, l)));
-		words_parts(b, ev, x, l);
+		describe_parts(b, ev, x, l);
 		return;
 	}
 	buf_str(b,
 		tl->threads.v[l->thread].flags & THREAD_KERNEL ? "kernel thread " : "thread ");
-	words_thread(b, tl, l->thread, l->comm);
+	describe_thread(b, tl, l->thread, l->comm);
 	if (l->via == VIA_CPU) {
 		had_cpu(b, tl, l);
 	} else {
@@ -588,7 +589,7 @@ void words_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 	}
 	units_duration(b, l->ns);
 	buf_str(b, ": ");
-	words_parts(b, ev, x, l);
+	describe_parts(b, ev, x, l);
 	other_shares(b, ev, x);
 	inversion(b, tl, x);
 }
@@ -599,7 +600,7 @@ static void gaps_fit(struct buf *b, const struct beat *beat)
 		(unsigned long long)beat->of);
 }
 
-void words_rhythm(struct buf *b, const struct recurrence *r, const char *they)
+void describe_period(struct buf *b, const struct recurrence *r, const char *they)
 {
 	if (!recurrence_is(r))
 		return;
@@ -668,12 +669,12 @@ static const char *doing_words(const struct tail_root *r)
 static void put_place(struct buf *b, const struct tail *t, const struct tail_root *r)
 {
 	buf_str(b, r->state == PART_RUNNING ? " " : " in ");
-	words_function(b, t->tl, r->function);
+	describe_function(b, t->tl, r->function);
 }
 
 void words_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r)
 {
-	words_name(b, t->tl, r->comm);
+	describe_name(b, t->tl, r->comm);
 	buf_fmt(b, ": %s", r->state == PART_BLOCKED ? cause_name(r->cause) : doing_words(r));
 	if (r->function)
 		put_place(b, t, r);
@@ -682,7 +683,7 @@ void words_root_brief(struct buf *b, const struct tail *t, const struct tail_roo
 static void root_cell(struct buf *b, const struct tail *t, const struct tail_root *r,
 		      int nameless)
 {
-	words_name(b, t->tl, r->via == VIA_CPU ? r->process : r->comm);
+	describe_name(b, t->tl, r->via == VIA_CPU ? r->process : r->comm);
 	buf_str(b, ": ");
 	int did = put_role(b, r);
 	if (did && (nameless || (r->state == PART_RUNNING && !r->function)))
@@ -699,7 +700,7 @@ static void root_cell(struct buf *b, const struct tail *t, const struct tail_roo
 static void holder_cell(struct buf *b, const struct tail *t, const struct tail_holder *h)
 {
 	if (h->thread != TL_NONE) {
-		words_name(b, t->tl, h->comm);
+		describe_name(b, t->tl, h->comm);
 		buf_str(b, ": ");
 	}
 	switch (h->way) {
@@ -720,7 +721,7 @@ static void holder_cell(struct buf *b, const struct tail *t, const struct tail_h
 	}
 	if (h->function) {
 		buf_str(b, " in ");
-		words_function(b, t->tl, h->function);
+		describe_function(b, t->tl, h->function);
 	}
 }
 
@@ -728,12 +729,12 @@ static void label_cell(struct buf *b, const struct tail *t, const struct episode
 {
 	uint32_t value = timeline_label(t->tl, ep->at, t->group_label);
 	if (value)
-		words_name(b, t->tl, value);
+		describe_name(b, t->tl, value);
 	else
 		buf_str(b, "(none)");
 }
 
-void words_group(struct buf *b, struct tail *t, const struct tail_group *g)
+void describe_group(struct buf *b, struct tail *t, const struct tail_group *g)
 {
 	const struct tail_row *row = &t->rows.v[g->row];
 	const struct episode *ep = &t->episodes.v.v[row->episode];
@@ -742,16 +743,16 @@ void words_group(struct buf *b, struct tail *t, const struct tail_group *g)
 		holder_cell(b, t, &row->holder);
 		break;
 	case GROUP_STACK:
-		words_stack(b, explainer_evidence(t->explainer), row->path, 4);
+		describe_stack(b, explainer_evidence(t->explainer), row->path, 4);
 		break;
 	case GROUP_CAUSE:
-		buf_str(b, words_cause(row->state, row->cause));
+		buf_str(b, describe_cause(row->state, row->cause));
 		break;
 	case GROUP_THREAD:
-		words_thread(b, t->tl, ep->thread, ep->comm);
+		describe_thread(b, t->tl, ep->thread, ep->comm);
 		break;
 	case GROUP_COMM:
-		words_name(b, t->tl, ep->comm);
+		describe_name(b, t->tl, ep->comm);
 		break;
 	case GROUP_LABEL:
 		label_cell(b, t, ep);
@@ -761,8 +762,8 @@ void words_group(struct buf *b, struct tail *t, const struct tail_group *g)
 	}
 }
 
-void words_missing(const struct timeline *tl, unsigned missing,
-		   void (*say)(void *ctx, const char *line), void *ctx)
+void describe_missing(const struct timeline *tl, unsigned missing,
+		      void (*say)(void *ctx, const char *line), void *ctx)
 {
 	static const struct {
 		unsigned bit;

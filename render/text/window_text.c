@@ -37,13 +37,13 @@ static int window_row(struct writer *w, struct table *table, size_t rank, struct
 	units_seconds(&table->text, ep->start_ns);
 	table_next(table);
 	table_duration(table, episode_ns(ep));
-	words_name(&table->text, tl, episode_key_text(w->a->episodes, tl, ep));
+	describe_name(&table->text, tl, episode_key_text(w->a->episodes, tl, ep));
 	table_next(table);
 	table_duration(table, w->w.sums.run);
 	table_duration(table, w->w.sums.runnable);
 	if (w->w.v.n)
-		words_thread(&table->text, tl, w->w.v.v[0].thread,
-			     tl->threads.v[w->w.v.v[0].thread].comm);
+		describe_thread(&table->text, tl, w->w.v.v[0].thread,
+				tl->threads.v[w->w.v.v[0].thread].comm);
 	table_next(table);
 	return r;
 }
@@ -85,7 +85,7 @@ static void thread_line(struct writer *w, const struct window_thread *x, const c
 {
 	const struct timeline *tl = w->a->tl;
 	struct buf line = {0};
-	words_thread(&line, tl, x->thread, tl->threads.v[x->thread].comm);
+	describe_thread(&line, tl, x->thread, tl->threads.v[x->thread].comm);
 	buf_str(&line, " ran ");
 	units_duration(&line, x->sums.run);
 	buf_str(&line, ", was runnable ");

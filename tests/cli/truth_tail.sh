@@ -36,7 +36,8 @@ of()
 {
 	case $1 in
 	pool-alt) echo "--comm pooled --top $2" ;;
-	pool*) echo "--comm worker --top $2" ;;
+	# with frame pointers nothing tells a job's sleep from a pause: one word settles it
+	pool*) echo "--comm worker --top $2 --work-frame ^(slow_job|run_job)\$" ;;
 	periodic*) echo "--comm ticker --top $2" ;;
 	coldmap) echo "--comm front --top $2 --time $(awk '/^fault/ { if (!a) a = $3; b = $4 }
 		END { printf "%.6f,%.6f", a / 1e9, b / 1e9 }' "$3")" ;;

@@ -50,7 +50,7 @@ n = 0
 for line in open("want.txt"):
     tid, idle, want, count = line.split()
     r = rows[tid]
-    assert abs(ns(r[3]) + ns(r[4]) - int(want)) <= int(want) / 100 and r[5] == count, (line, r)
+    assert abs(ns(r[3]) + ns(r[4]) + ns(r[5]) - int(want)) <= int(want) / 100 and r[6] == count, (line, r)
     assert abs(ns(r[2]) - int(idle)) <= int(idle) / 100, (line, r)
     n += 1
 assert n == 2

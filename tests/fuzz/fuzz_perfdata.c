@@ -102,7 +102,7 @@ static void walk_apart(struct recording *rec)
 	uint8_t buf[RUN];
 	const uint8_t *got;
 	while (recording_next(rec, &r, NULL) == 1)
-		if (recording_skip_samples(rec, RUN, &run) && run.source &&
+		if (recording_sample_run_pread(rec, RUN, &run) && run.source &&
 		    !source_bytes(run.source, run.p, (size_t)(run.end - run.p), buf, &got,
 				  NULL))
 			fuzz_touch(got, (size_t)(run.end - run.p));

@@ -274,7 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	fuzz_file("symfs/bin/prog", prog ? prog : input, prog_n);
 	put_kallsyms(syms, syms_n);
 	/* compressed bundles are fuzz_bundle's */
-	if (!bundle_told(input, main_n)) {
+	if (!bundle_detect(input, main_n)) {
 		snprintf(path, sizeof(path), "%s", fuzz_file("input", input, main_n));
 		if (main_n > 16 && !memcmp(input, "SQLite format 3", 16))
 			run_store(path);

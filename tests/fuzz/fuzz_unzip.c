@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	struct err e = {0};
 	uint8_t piece[PIECE];
 	uint64_t got = 0;
-	unzip_told(p, n);
+	unzip_detect(p, n);
 	if (source_open_mem(&src, p, n, "fuzz", &e))
 		return 0;
 	int rc = unzip_open(&u, &src, &e);

@@ -186,6 +186,8 @@ static int is_root(void *ctx, uint64_t lookup)
 		return 0;
 	struct unwind_frame f = {.lookup = lookup, .module = m.id};
 	name_of(t, &f, name, sizeof(name));
+	if (!strcmp(name, "start")) /* as in modules_root_at */
+		return UNWIND_ROOT;
 	return frame_roles(t->frames, 0, name, "") & ROLE_START ? UNWIND_ROOT : 0;
 }
 

@@ -103,6 +103,8 @@ VARIANTS = [
     ("i", "periodic", "periodic --loud", 10),
     ("i", "periodic-alt", "periodic-alt", 10),
 ]
+# which waits belong to work where nothing but a word of the user's settles it (docs/tail.md)
+WORK = {"pool": "slow_job|run_job|cold_report|execute", "queue": "ask|handle_request|serve_query"}
 # everything a program of this folder calls its threads
 OWN = set("""snapshot ckpt front api hogmain boss hog indexer middle cache back store market engine pricer
 logger journal dispatcher scheduler worker pooled executor slowpart bigshard quickpart shard periodic
@@ -183,6 +185,8 @@ def asked(planted, top, log):
         return ["--by", "span:packet", "--p999"]
     comm = SUFFERS.get(name, ("front", "api"))[planted.endswith("-alt")]
     options = ["--comm", comm, "--top", str(top)]
+    if name in WORK:
+        options += ["--work-frame", "^(%s)$" % WORK[name]]
     if name == "coldmap":  # filling the file waits, too
         faults = [list(map(int, w[2:4])) for w in map(str.split, open(log)) if w[0] == "fault"]
         options += ["--time", f"{faults[0][0] / 1e9:.6f},{faults[-1][1] / 1e9:.6f}"]

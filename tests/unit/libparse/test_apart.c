@@ -70,7 +70,7 @@ static size_t read_runs(int apart, size_t max, struct run *out, uint64_t *sample
 	*samples = 0;
 	assert_int_equal(recording_open(&rec, path, &e), 0);
 	do {
-		while (apart ? recording_skip_samples(rec, max, &r)
+		while (apart ? recording_sample_run_pread(rec, max, &r)
 			     : recording_sample_run(rec, max, &r)) {
 			const uint8_t *p;
 			size_t size = (size_t)(r.end - r.p);
@@ -133,7 +133,7 @@ static void marks_of_rounds_are_passed_over(void **state)
 	assert_int_equal(pw_finish(&w, &image), 0);
 	put_file(image.v, image.n);
 	assert_int_equal(recording_open(&rec, path, NULL), 0);
-	assert_int_equal(recording_skip_samples(rec, 1 << 20, &r), 1);
+	assert_int_equal(recording_sample_run_pread(rec, 1 << 20, &r), 1);
 	assert_int_equal(r.n, 3);
 	assert_int_equal(recording_next(rec, &other, NULL), 0);
 	assert_int_equal(rec->stats.by_type[PERF_RECORD_SAMPLE], 3);

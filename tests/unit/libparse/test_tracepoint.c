@@ -251,7 +251,7 @@ static void an_attribute_cut_short_is_refused(void **state)
 		struct err e = {0};
 		struct event_attr a;
 		struct bytes b = bytes_init(zeroes, n, 0);
-		assert_int_equal(attr_decode(&b, sizeof(zeroes), &a, &e), ERR_TORN);
+		assert_int_equal(attr_decode(&b, sizeof(zeroes), &a, &e), ERR_TRUNCATED);
 		b = bytes_init(zeroes, n, 0);
 		assert_int_equal(attr_decode(&b, n, &a, &e), n < 64 ? ERR_FORMAT : 0);
 	}

@@ -74,9 +74,9 @@ static void check_shared(int max_stack)
 		uint32_t behind, first;
 		x.kind = next_random(&seed) % 8 ? CHAIN_UNWOUND : CHAIN_RAW;
 		x.nwords = random_stack(&seed, words, WORDS);
-		assert_int_equal(names_path(&shared, &x, &behind, NULL), 0);
+		assert_int_equal(names_symbolize(&shared, &x, &behind, NULL), 0);
 		names_init(&alone, &p->machine, p->modules, &p->stacks, &opt, 0);
-		assert_int_equal(names_path(&alone, &x, &first, NULL), 0);
+		assert_int_equal(names_symbolize(&alone, &x, &first, NULL), 0);
 		names_release(&alone);
 		assert_int_equal(behind, first);
 		kept += behind && behind == last;

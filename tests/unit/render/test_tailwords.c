@@ -33,7 +33,7 @@ static void say_root(int16_t waiter, int16_t holder, int hogged, struct buf *out
 	struct tail t = make(&r, q);
 	assert_int_equal(explain(t.explainer, &t.episodes.v.v[t.rows.v[0].episode], &x, &e), 0);
 	buf_clear(out);
-	words_root(out, explainer_evidence(t.explainer), &x);
+	describe_root(out, explainer_evidence(t.explainer), &x);
 	explanation_release(&x);
 	tail_release(&t);
 	rig_release(&r);
