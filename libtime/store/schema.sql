@@ -13,7 +13,7 @@ CREATE TABLE recordings(
 	wall_ns INTEGER, wall_exact INTEGER NOT NULL, ncpus INTEGER,
 	per_task INTEGER NOT NULL, has_switch INTEGER NOT NULL, has_records INTEGER NOT NULL,
 	has_waking INTEGER NOT NULL, has_wakeup INTEGER NOT NULL, sampled INTEGER NOT NULL,
-	has_totals INTEGER NOT NULL, has_direct INTEGER NOT NULL,
+	has_totals INTEGER NOT NULL, has_direct INTEGER NOT NULL, some_cpus INTEGER NOT NULL,
 	stray_samples INTEGER NOT NULL);
 
 CREATE TABLE comms(id INTEGER PRIMARY KEY, comm TEXT NOT NULL);

@@ -21,14 +21,14 @@ enum {
 #define C15 C14 ",c14"
 #define C16 C15 ",c15"
 #define C20 C16 ",c16,c17,c18,c19"
-#define C21 C20 ",c20"
+#define C22 C20 ",c20,c21"
 
 /* The columns of a row. Of those that SQLite numbers itself, the ones behind the id. */
 static const struct {
 	int columns;
 	const char *insert;
 } tables[FEED_TABLES] = {
-	[FEED_RECORDINGS] = {21, "INSERT INTO recordings SELECT " C21 " FROM feed"},
+	[FEED_RECORDINGS] = {22, "INSERT INTO recordings SELECT " C22 " FROM feed"},
 	[FEED_COMMS] = {2, "INSERT INTO comms SELECT " C2 " FROM feed"},
 	[FEED_THREADS] = {14, "INSERT INTO threads SELECT " C14 " FROM feed"},
 	[FEED_EVENTS] = {6, "INSERT INTO selected_events SELECT " C6 " FROM feed"},
@@ -95,7 +95,7 @@ static int vtab_connect(sqlite3 *db, void *feed, int argc, const char *const *ar
 	if (!v)
 		return SQLITE_NOMEM;
 	v->feed = feed;
-	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" C21 ")");
+	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" C22 ")");
 	if (code)
 		mem_free(v);
 	else

@@ -161,12 +161,12 @@ static int read_recording(struct load *l)
 				  &rec->kernel, &rec->arch, &rec->cmdline};
 	static const uint32_t flags[] = {TL_PER_TASK,   TL_HAS_SWITCH, TL_HAS_RECORDS,
 					 TL_HAS_WAKING, TL_HAS_WAKEUP, TL_SAMPLED,
-					 TL_HAS_TOTALS, TL_HAS_DIRECT};
+					 TL_HAS_TOTALS, TL_HAS_DIRECT, TL_SOME_CPUS};
 	int r = rows_select(
 		l, "recordings",
 		"SELECT id,host,file,clock,kernel,arch,cmdline,origin_ns,end_ns,wall_ns,"
 		"wall_exact,ncpus,per_task,has_switch,has_records,has_waking,has_wakeup,"
-		"sampled,has_totals,has_direct FROM recordings WHERE id = ?");
+		"sampled,has_totals,has_direct,some_cpus FROM recordings WHERE id = ?");
 	if (!r)
 		r = rows_next(l);
 	if (r <= 0)

@@ -239,7 +239,7 @@ static int write_recording(struct load *l)
 				 rec->kernel, rec->arch, rec->cmdline};
 	static const uint32_t flags[] = {TL_PER_TASK,   TL_HAS_SWITCH, TL_HAS_RECORDS,
 					 TL_HAS_WAKING, TL_HAS_WAKEUP, TL_SAMPLED,
-					 TL_HAS_TOTALS, TL_HAS_DIRECT};
+					 TL_HAS_TOTALS, TL_HAS_DIRECT, TL_SOME_CPUS};
 	struct cell *row;
 	int col = 1, r = new_row(l, FEED_RECORDINGS, &row);
 	if (r)

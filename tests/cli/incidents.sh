@@ -106,11 +106,19 @@ says quota 'throttled, its cgroup had used up its CPU quota' '--comm quota --cau
 	sh "$SRC/tests/truth/quota.sh" "$bin/quota" "$here/log"
 
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
-if [ -n "$python" ]; then
+# take_gil is static: a python without debug symbols has no name for it
+names_gil()
+{
+	record dwarf,stack-size=4096 "$python" "$SRC/tests/truth/gil_front.py" &&
+		"$PERFKIT" collapse -q --offcpu --force "$here/live.data" 2>"$here/err" | grep -q ';take_gil;'
+}
+if [ -z "$python" ]; then
+	no gil "no python3"
+elif ! names_gil; then
+	no gil "python3 has no debug symbols here"
+else
 	says gil 'cruncher held the GIL that front wanted' '--comm front --cause lock' \
 		dwarf,stack-size=4096 "$python" "$SRC/tests/truth/gil_front.py"
-else
-	no gil "no python3"
 fi
 if command -v javac >/dev/null && javac -d . "$SRC/tests/truth/Pauses.java" 2>err; then
 	says safepoint 'front waited for a JVM safepoint to end, which VM Thread held for GC' \
