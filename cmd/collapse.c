@@ -4,9 +4,9 @@
  */
 #include "base/count.h"
 #include "cmd/input/input.h"
-#include "cmd/input/label.h"
+#include "render/flame/fold_labels.h"
 #include "cmd/input/output.h"
-#include "cmd/input/samples.h"
+#include "cmd/query/samples.h"
 #include "cmd/tail_out.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
@@ -59,7 +59,7 @@ static const struct opt rows[] = {
 struct collapser {
 	const struct collapse_opts *opt;
 	struct foldtree tree;
-	struct labels labels;
+	struct fold_labels labels;
 	const char *unit; /* of the samples added so far */
 	int unlike;       /* it was not the same for all */
 };
@@ -99,8 +99,8 @@ static void warn_unlike(const struct collapser *c, struct input *in)
 static int add_stack(struct collapser *c, const struct folded *f, uint64_t weight)
 {
 	uint32_t node = 0;
-	if (labels_comm(&c->labels, f->comm, f->pid, f->tid, &node) ||
-	    labels_path(&c->labels, f->comm, f->path, &node))
+	if (fold_labels_comm(&c->labels, f->comm, f->pid, f->tid, &node) ||
+	    fold_labels_path(&c->labels, f->comm, f->path, &node))
 		return ERR_NOMEM;
 	foldtree_add(&c->tree, node, weight);
 	return 0;
@@ -160,7 +160,7 @@ static int collapse_cpu(struct collapser *c, const struct label_options *lo, con
 	int rc = samples_open(&s, "collapse", &opt, path, NULL, fold_by(c->opt));
 	if (rc)
 		return rc;
-	labels_init(&c->labels, s.stacks, &c->tree, lo);
+	fold_labels_init(&c->labels, s.stacks, &c->tree, lo);
 	uint32_t event = chosen_event(c, &s);
 	rc = samples_judge(&s, event);
 	if (!rc)
@@ -185,16 +185,16 @@ static int add_wait_row(struct collapser *c, const struct stacks *stacks,
 {
 	const char *mark = wait_mark_text(r->mark);
 	uint32_t node = 0;
-	if (labels_comm(&c->labels, r->comm, r->pid, r->tid, &node) ||
-	    (mark && labels_text(&c->labels, mark, &node)) ||
-	    labels_path(&c->labels, r->comm, r->path, &node))
+	if (fold_labels_comm(&c->labels, r->comm, r->pid, r->tid, &node) ||
+	    (mark && fold_labels_text(&c->labels, mark, &node)) ||
+	    fold_labels_path(&c->labels, r->comm, r->path, &node))
 		return ERR_NOMEM;
 	if (c->opt->offwake && r->waker_context != WAKER_NONE) {
 		char irq[32];
 		const char *name = strtab_get(&stacks->strings, r->waker_comm);
 		snprintf(irq, sizeof(irq), "[%s]", waker_context_name(r->waker_context));
-		if (labels_waker(&c->labels, r->waker_comm ? r->waker_path : 0,
-				 r->waker_comm ? name : irq, &node))
+		if (fold_labels_waker(&c->labels, r->waker_comm ? r->waker_path : 0,
+				      r->waker_comm ? name : irq, &node))
 			return ERR_NOMEM;
 	}
 	foldtree_add(&c->tree, node, r->ns);
@@ -203,7 +203,7 @@ static int add_wait_row(struct collapser *c, const struct stacks *stacks,
 
 /* What is printed, or that nothing is. */
 static void say_weights(struct tlinput *ti, const struct collapse_opts *o,
-			const struct waits *w)
+			const struct wait_sums *w)
 {
 	int cause = o->t.wait.causes.n > 0, state = o->t.wait.states.n > 0;
 	const char *shown = cause && state ? "--state, --cause"
@@ -222,7 +222,7 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 {
 	const struct collapse_opts *o = c->opt;
 	struct tlinput ti;
-	struct waits w;
+	struct wait_sums w;
 	struct err e = {0};
 	unsigned by = (o->pid_name ? WAITS_BY_PID : 0) | (o->tid_name ? WAITS_BY_TID : 0) |
 		      (o->offwake ? WAITS_BY_WAKER : 0);
@@ -231,7 +231,7 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, 0);
 	if (rc)
 		return rc;
-	labels_init(&c->labels, ti.names, &c->tree, lo);
+	fold_labels_init(&c->labels, ti.names, &c->tree, lo);
 	rc = waits_collect(&w, &ti, &o->t.wait, by, &e);
 	for (size_t i = 0; i < w.rows.n && !rc; i++)
 		if (add_wait_row(c, ti.names, &w.rows.v[i]))
@@ -241,7 +241,7 @@ static int collapse_waits(struct collapser *c, const struct label_options *lo,
 	if (!rc)
 		say_weights(&ti, o, &w);
 	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
-	waits_release(&w);
+	wait_sums_release(&w);
 	tlinput_close(&ti);
 	return rc;
 }
@@ -259,8 +259,9 @@ static int add_tail_row(void *ctx, const struct folded *row, struct err *e)
 	struct tail_folding *f = ctx;
 	int pid = f->o->pid_name || f->o->tid_name ? row->pid : -1;
 	uint32_t node = 0;
-	if (labels_comm(&f->c->labels, row->comm, pid, f->o->tid_name ? row->tid : -1, &node) ||
-	    labels_path(&f->c->labels, row->comm, row->path, &node))
+	if (fold_labels_comm(&f->c->labels, row->comm, pid, f->o->tid_name ? row->tid : -1,
+			     &node) ||
+	    fold_labels_path(&f->c->labels, row->comm, row->path, &node))
 		return err_nomem(e);
 	foldtree_add(&f->c->tree, node, row->weight);
 	return 0;
@@ -294,7 +295,7 @@ static int collapse_tail(struct collapser *c, const struct label_options *lo, co
 	int rc = tail_ask(&r, "collapse", path, names, &n, NULL);
 	if (rc)
 		return rc;
-	labels_init(&c->labels, r.ti.names, &c->tree, lo);
+	fold_labels_init(&c->labels, r.ti.names, &c->tree, lo);
 	rc = tail_make(&r.ti.tl, &r.query, &t, &e);
 	if (!rc) {
 		int refused = tail_refuse(&r, &t);
@@ -332,7 +333,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			 ? collapse_waits(&c, &lo, files, nfiles)
 			 : collapse_cpu(&c, &lo, input_name(o, files, nfiles));
 	foldtree_release(&c.tree);
-	labels_release(&c.labels);
+	fold_labels_release(&c.labels);
 	return rc;
 }
 

@@ -2,12 +2,12 @@
  * doctor.c - `perfkit doctor`: can this recording answer? Findings, worst first, each with its
  * remedy; exit status 3 where an answer would be wrong. A store repeats what import found.
  */
-#include "cmd/cli/fill.h"
+#include "render/text/fill.h"
 #include "cmd/input/input.h"
-#include "cmd/input/missing.h"
+#include "libtime/doctor/missing.h"
 #include "cmd/cli/say.h"
-#include "cmd/input/examine.h"
-#include "cmd/input/timeline_input.h"
+#include "cmd/query/examine.h"
+#include "cmd/query/timeline_input.h"
 #include "cmd/verbs.h"
 #include "libtime/doctor/remedy.h"
 #include "libtime/doctor/store_findings.h"

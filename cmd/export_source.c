@@ -1,7 +1,7 @@
 #include "cmd/export_source.h"
 #include "base/mem.h"
-#include "cmd/input/samples.h"
-#include "cmd/input/wall.h"
+#include "cmd/query/samples.h"
+#include "libtime/population/wall.h"
 #include "cmd/cli/say.h"
 
 #include <stdio.h>
@@ -166,7 +166,7 @@ static int fill_waits(struct exporting *x, struct tlinput *ti, struct err *e)
 	static const struct export_column column = {"offcpu", "ns", "waits"};
 	unsigned by = WAITS_BY_PID | WAITS_BY_TID | WAITS_BY_CAUSE |
 		      (x->rq->kind == EXPORT_OFFWAKE ? WAITS_BY_WAKER : 0);
-	struct waits w;
+	struct wait_sums w;
 	int rc = waits_collect(&w, ti, &x->rq->opt->wait, by, e);
 	if (!rc && export_rows_column(&x->rows, &column))
 		rc = err_nomem(e);
@@ -175,7 +175,7 @@ static int fill_waits(struct exporting *x, struct tlinput *ti, struct err *e)
 			rc = err_nomem(e);
 	if (!rc)
 		tl_say_hidden(ti, &w.apart);
-	waits_release(&w);
+	wait_sums_release(&w);
 	return rc;
 }
 
@@ -206,11 +206,12 @@ static int fill_wall(struct exporting *x, struct tlinput *ti, struct err *e)
 {
 	static const struct export_column columns[] = {
 		[WALL_ALL] = {"wall", "ns", NULL}, [WALL_WAITING] = {"offcpu", "ns", NULL}};
+	struct population of = waits_population(ti, &x->rq->opt->wait);
 	struct set_apart h = {.system = 0};
 	if (export_rows_column(&x->rows, &columns[WALL_ALL]) ||
 	    export_rows_column(&x->rows, &columns[WALL_WAITING]))
 		return err_nomem(e);
-	int rc = wall_collect(ti, &x->rq->opt->wait, add_wall_row, x, &h, e);
+	int rc = wall_collect(&ti->tl, &of, add_wall_row, x, &h, e);
 	if (!rc)
 		tl_say_hidden(ti, &h);
 	set_apart_release(&h);

@@ -1,6 +1,6 @@
 #include "cmd/export_time.h"
 #include "base/mem.h"
-#include "cmd/input/wall.h"
+#include "libtime/population/wall.h"
 #include "render/export/perfetto.h"
 #include "render/export/speedscope.h"
 
@@ -111,9 +111,10 @@ static int take_row(void *ctx, const struct wall_row *r)
 int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)
 {
 	struct gathering g = {.ti = ti, .thread = TL_NONE, .e = e};
+	struct population of = waits_population(ti, opt);
 	struct set_apart h = {.system = 0};
 	int rc = index_spans(&g) ? err_nomem(e) : speedscope_open(&g.out, ti->tl.stacks, f, e);
-	rc = rc ? rc : wall_collect(ti, opt, take_row, &g, &h, e);
+	rc = rc ? rc : wall_collect(&ti->tl, &of, take_row, &g, &h, e);
 	rc = rc ? rc : write_thread(&g);
 	if (!rc && !g.written)
 		rc = err_set(e, ERR_REFUSED,

@@ -5,7 +5,7 @@
 #ifndef CMD_EXPORT_TIME_H
 #define CMD_EXPORT_TIME_H
 
-#include "cmd/input/waits.h"
+#include "cmd/query/waits.h"
 
 #include <stdio.h>
 

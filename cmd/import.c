@@ -4,7 +4,7 @@
 #include "base/count.h"
 #include "cmd/input/scratch.h"
 #include "cmd/report_lines.h"
-#include "cmd/input/timeline_input.h"
+#include "cmd/query/timeline_input.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "base/arena.h"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cmd/input/input.h"
 #include "cmd/input/input_kind.h"
-#include "cmd/input/missing.h"
+#include "render/text/missing_text.h"
 #include "cmd/input/output.h"
 #include "cmd/pack_script.h"
 #include "cmd/input/plain_input.h"

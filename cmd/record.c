@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
-#include "cmd/input/examine.h"
+#include "cmd/query/examine.h"
 #include "cmd/record_context.h"
 #include "cmd/record_run.h"
 #include "cmd/verbs.h"

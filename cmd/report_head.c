@@ -1,5 +1,5 @@
 #include "cmd/report_head.h"
-#include "cmd/cli/fill.h"
+#include "render/text/fill.h"
 #include "libparse/sample.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"

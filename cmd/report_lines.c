@@ -1,6 +1,6 @@
 #include "cmd/report_lines.h"
 #include "base/mem.h"
-#include "cmd/input/missing.h"
+#include "render/text/missing_text.h"
 #include "cmd/report_head.h"
 #include "libparse/sample.h"
 #include "libtime/store/store.h"

@@ -5,7 +5,7 @@
 #ifndef CMD_REPORT_LINES_H
 #define CMD_REPORT_LINES_H
 
-#include "cmd/input/timeline_input.h"
+#include "cmd/query/timeline_input.h"
 #include "libtime/doctor/store_report.h"
 
 /* Of the recording that `ti` was built of, or kept in the store it was read of (then perhaps

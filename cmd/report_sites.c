@@ -1,7 +1,7 @@
 #include "cmd/report_sites.h"
 #include "cmd/input/output.h"
-#include "cmd/input/waits.h"
-#include "render/text/site_words.h"
+#include "cmd/query/waits.h"
+#include "render/tail/site_words.h"
 #include "render/text/table.h"
 #include "render/text/units.h"
 

@@ -4,7 +4,7 @@
 #ifndef CMD_REPORT_SITES_H
 #define CMD_REPORT_SITES_H
 
-#include "cmd/input/timeline_input.h"
+#include "cmd/query/timeline_input.h"
 
 /* Print the sites of the waits that pass the filters, those with the longest wait first, at
  * most `top` (0 = all). ERR_NOMEM. */

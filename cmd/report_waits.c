@@ -1,9 +1,9 @@
 #include "cmd/report_waits.h"
 #include "base/mem.h"
 #include "cmd/input/output.h"
-#include "cmd/input/waits.h"
+#include "cmd/query/waits.h"
 #include "render/text/table.h"
-#include "render/text/tail_words.h"
+#include "render/tail/tail_words.h"
 #include "render/text/units.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef CMD_REPORT_WAITS_H
 #define CMD_REPORT_WAITS_H
 
-#include "cmd/input/timeline_input.h"
+#include "cmd/query/timeline_input.h"
 
 /* Of what passes --comm, --pid, --tid, --cpu and --time (a wait by its name then, and by the
  * CPU it left or came back to; running time by the CPU it was on): print totals, the table of

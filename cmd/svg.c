@@ -9,7 +9,7 @@
 #include "cmd/svg_source.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
-#include "cmd/input/caption.h"
+#include "cmd/query/caption.h"
 #include "render/flame/flame_svg.h"
 
 #include <stdlib.h>

@@ -1,17 +1,17 @@
 #include "base/count.h"
 #include "cmd/svg_source.h"
-#include "cmd/input/caption.h"
+#include "cmd/query/caption.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/plain_input.h"
-#include "cmd/input/samples.h"
+#include "cmd/query/samples.h"
 #include "cmd/cli/say.h"
-#include "cmd/input/timeline_samples.h"
-#include "cmd/input/wall.h"
+#include "cmd/query/timeline_samples.h"
+#include "libtime/population/wall.h"
 #include "libtime/explain/causes.h"
 #include "libtime/explain/chain.h"
 #include "render/text/escape.h"
 #include "render/flame/folded.h"
-#include "render/text/site_words.h"
+#include "render/tail/site_words.h"
 #include "render/text/units.h"
 
 #include <stdio.h>
@@ -166,6 +166,11 @@ static void describe_samples(struct svg_drawn *out, const struct svg_request *rq
 	buf_release(&hosts);
 }
 
+static const char *event_name(const void *samples, uint32_t event)
+{
+	return ((const struct samples *)samples)->events.v[event].name;
+}
+
 static int add_samples(const struct svg_request *rq, struct samples *s, uint32_t event,
 		       struct flame *flame, struct svg_drawn *out, struct err *e)
 {
@@ -177,7 +182,8 @@ static int add_samples(const struct svg_request *rq, struct samples *s, uint32_t
 	const struct samples_event *ev = &s->events.v[event];
 	out->unit = all ? "samples" : ev->unit;
 	start_input(&fi, rq, s->stacks, flame);
-	fi.events = s->events.v;
+	fi.events = s;
+	fi.event_name = event_name;
 	for (size_t i = 0; i < s->n && !rc; i++) {
 		const struct folded *f = &s->v[i];
 		if (!all && !samples_same_event(s, f->event, event)) {
@@ -499,7 +505,7 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 		     struct svg_drawn *out, struct err *e)
 {
 	struct flame_input fi;
-	struct waits w;
+	struct wait_sums w;
 	int rc = waits_collect(&w, ti, rq->opt, waits_by(rq), e);
 	start_input(&fi, rq, ti->names, flame);
 	for (size_t i = 0; i < w.rows.n && !rc; i++)
@@ -514,7 +520,7 @@ static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct fl
 			       &w.apart);
 	tl_say_hidden(ti, &w.apart);
 	flame_input_release(&fi);
-	waits_release(&w);
+	wait_sums_release(&w);
 	return rc;
 }
 
@@ -607,8 +613,9 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 {
 	struct wall_drawing d = {.rq = rq, .e = e};
 	struct set_apart h = {.system = 0};
+	struct population of = waits_population(ti, rq->opt);
 	start_input(&d.fi, rq, ti->names, flame);
-	int rc = wall_collect(ti, rq->opt, add_wall_row, &d, &h, e);
+	int rc = wall_collect(&ti->tl, &of, add_wall_row, &d, &h, e);
 	flame_input_release(&d.fi);
 	if (!rc && !d.rows)
 		rc = err_set(e, ERR_REFUSED,

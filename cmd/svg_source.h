@@ -5,9 +5,9 @@
 #ifndef CMD_SVG_SOURCE_H
 #define CMD_SVG_SOURCE_H
 
-#include "cmd/input/flame_input.h"
+#include "render/flame/flame_input.h"
 #include "cmd/tail_out.h"
-#include "cmd/input/waits.h"
+#include "cmd/query/waits.h"
 #include "render/flame/flame.h"
 
 enum svg_kind {

@@ -10,8 +10,8 @@
 #include "cmd/input/output.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
-#include "render/text/tail_json.h"
-#include "render/text/window_text.h"
+#include "render/tail/tail_json.h"
+#include "render/tail/window_text.h"
 #include "render/text/units.h"
 
 #include <stdio.h>

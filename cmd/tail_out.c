@@ -1,10 +1,10 @@
 #include "cmd/input/output.h"
 #include "cmd/tail_out.h"
-#include "cmd/input/caption.h"
-#include "cmd/input/flame_input.h"
+#include "cmd/query/caption.h"
+#include "render/flame/flame_input.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_svg.h"
-#include "render/text/tail_text.h"
+#include "render/tail/tail_text.h"
 
 #include <string.h>
 

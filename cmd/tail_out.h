@@ -5,7 +5,7 @@
 #define CMD_TAIL_OUT_H
 
 #include "base/buf.h"
-#include "cmd/input/waits.h"
+#include "cmd/query/waits.h"
 #include "libtime/explain/tail_model.h"
 #include "libsym/profile.h"
 #include "render/timeline/timeline_svg.h"

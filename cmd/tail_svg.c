@@ -7,7 +7,7 @@
 #include "cmd/input/output.h"
 #include "cmd/tail_out.h"
 #include "render/text/escape.h"
-#include "render/text/tail_words.h"
+#include "render/tail/tail_words.h"
 #include "render/timeline/timeline_svg.h"
 #include "render/text/units.h"
 

@@ -6,7 +6,7 @@
 #include "cmd/verbs.h"
 #include "cmd/tail_out.h"
 #include "cmd/cli/say.h"
-#include "cmd/input/caption.h"
+#include "cmd/query/caption.h"
 #include "render/timeline/timeline_svg.h"
 #include "render/text/weight.h"
 

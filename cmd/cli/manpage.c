@@ -1,6 +1,6 @@
 /* manpage.c - man pages (man(7) macros) from the tables of the verbs. */
 #include "cmd/cli/manpage.h"
-#include "cmd/cli/fill.h"
+#include "render/text/fill.h"
 
 #include <string.h>
 

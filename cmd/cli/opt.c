@@ -1,5 +1,5 @@
 #include "cmd/cli/opt.h"
-#include "cmd/cli/fill.h"
+#include "render/text/fill.h"
 #include "cmd/cli/say.h"
 #include "base/err.h"
 #include "base/mem.h"

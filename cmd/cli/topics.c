@@ -1,5 +1,5 @@
 #include "cmd/cli/topics.h"
-#include "cmd/cli/fill.h"
+#include "render/text/fill.h"
 #include "libsym/name/frame_table.h"
 #include "libtime/explain/causes.h"
 #include "libtime/explain/mechanism.h"

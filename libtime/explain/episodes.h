@@ -18,7 +18,7 @@
 #ifndef LIBTIME_EXPLAIN_EPISODES_H
 #define LIBTIME_EXPLAIN_EPISODES_H
 
-#include "libtime/explain/population.h"
+#include "libtime/population/population.h"
 
 enum episode_kind {
 	EPISODE_WAIT,

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "libtime/explain/causes.h"
-#include "libtime/explain/population.h"
+#include "libtime/population/population.h"
 
 struct rig {
 	struct stacks stacks;

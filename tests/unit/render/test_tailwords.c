@@ -1,5 +1,5 @@
 /* tailwords: what is said of roots on hand-made timelines. */
-#include "render/text/tail_words.h"
+#include "render/tail/tail_words.h"
 #include "base/buf.h"
 #include "tests/unit/libtime/tailrig.h"
 

@@ -1,0 +1,46 @@
+/*
+ * caption.h - what an answer or a picture is of, in words: "waiting on web1 · 2026-11-22
+ * 15:45:54 UTC · perf.data · 100 ms of 1.1 s", and the filters that were given,
+ * "comm=front-0,front-1 time=1.5,1.6".
+ */
+#ifndef CMD_QUERY_CAPTION_H
+#define CMD_QUERY_CAPTION_H
+
+#include "base/buf.h"
+#include "cmd/query/waits.h"
+
+/* Append "name=a,b" in visible form, behind a blank where `b` has text; nothing for an empty
+ * list. */
+void filters_list(struct buf *b, const char *name, const struct opt_list *l);
+
+/* Append the filters that define the population: threads, CPUs and time. "" for none. */
+void filters_population(struct buf *b, const struct input_opts *in);
+
+/* Append every filter that was given: the population's, then event, state and cause, then that
+ * idle or system waits are shown. "" for none. */
+void filters_all(struct buf *b, const struct wait_opts *o);
+
+/* "/a/perf.data" → "perf.data"; "stdin" for "-". */
+const char *caption_file(const char *path);
+
+/* Where and when something was recorded; borrowed texts, "" where not known. */
+struct caption_origin {
+	const char *host, *file;
+	uint64_t wall_ns; /* since 1970; 0 = not known */
+	int exact;
+	size_t recordings; /* 0 = one */
+};
+
+/* What is known of a timeline, with the wall clock at `at_ns` (UINT64_MAX: none); *hosts keeps
+ * the text and is the caller's to release. */
+struct caption_origin caption_origin_of(const struct tlinput *ti, uint64_t at_ns,
+					struct buf *hosts);
+
+/* Append the caption; `ns` long (0 = not known), of `whole_ns` (0 = of nothing longer). */
+void caption(struct buf *b, const char *what, const struct caption_origin *o, uint64_t ns,
+	     uint64_t whole_ns);
+
+/* Append the caption of what --time leaves of a timeline; returns how long that is, in ns. */
+uint64_t caption_timeline(struct buf *b, const char *what, const struct tlinput *ti);
+
+#endif

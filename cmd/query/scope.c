@@ -1,0 +1,137 @@
+#include "cmd/query/scope.h"
+#include "base/mem.h"
+#include "cmd/query/waits.h"
+
+#include <string.h>
+
+/* What a stack lacks; of a wait also what its times lack. */
+enum lack {
+	LACKS_KERNEL_NAME = 1,
+	LACKS_USER_NAME = 2,
+	LACKS_CALLERS = 4, /* it begins at a mark: [truncated] */
+	LACKS_RECORDS = 8, /* the wait is suspect */
+	LACKS_WAKEUP = 16,
+	LACKS = 5
+};
+
+/* Findings that are about one of these only. All others stay. */
+static const struct {
+	const char *id;
+	unsigned lack;
+} about[] = {
+	{"lost-records", LACKS_RECORDS},
+	{"holes", LACKS_RECORDS},
+	{"some-cpus", LACKS_RECORDS},
+	{"wakeups-missing", LACKS_WAKEUP},
+	{"truncated-dumps", LACKS_CALLERS},
+	{"deep-stacks", LACKS_CALLERS},
+	{"kptr-restrict", LACKS_KERNEL_NAME},
+	{"kernel-mismatch", LACKS_KERNEL_NAME},
+	{"no-kernel-symbols", LACKS_KERNEL_NAME},
+	{"build-id-mismatch", LACKS_USER_NAME},
+	{"no-build-ids", LACKS_USER_NAME},
+	{"missing-symbols", LACKS_USER_NAME},
+	{"mappings-missing", LACKS_USER_NAME},
+	{"unmapped-frames", LACKS_USER_NAME},
+	{"unwind-stopped", LACKS_USER_NAME},
+};
+
+struct scope {
+	uint8_t *paths; /* by path: what its stack lacks */
+	uint64_t all, lacking[LACKS];
+};
+
+static uint8_t frame_lacks(const struct frame *f, int is_root)
+{
+	if (f->kind == FRAME_MARK)
+		return is_root ? LACKS_CALLERS : 0;
+	if (f->name)
+		return 0;
+	return f->kind == FRAME_KERNEL || f->addr >> 48 == 0xffff ? LACKS_KERNEL_NAME
+								  : LACKS_USER_NAME;
+}
+
+/* Callers have lower numbers than what they call. */
+static int find_lacks(struct scope *s, const struct stacks *st)
+{
+	s->paths = mem_zalloc(st->paths.n + 1, 1);
+	if (!s->paths)
+		return ERR_NOMEM;
+	for (size_t i = 1; i < st->paths.n; i++) {
+		const struct call_path *p = &st->paths.v[i];
+		s->paths[i] =
+			s->paths[p->parent] | frame_lacks(&st->frames.v[p->frame], !p->parent);
+	}
+	return 0;
+}
+
+static void count(struct scope *s, unsigned lacks)
+{
+	s->all++;
+	for (unsigned i = 0; i < LACKS; i++)
+		s->lacking[i] += lacks >> i & 1;
+}
+
+static int in_time(const struct tlinput *ti, uint64_t from, uint64_t to)
+{
+	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
+	return to >= f->start && (!f->stop || from < f->stop);
+}
+
+static void count_waits(struct scope *s, const struct tlinput *ti)
+{
+	for (size_t i = 0; i < ti->tl.off.n; i++) {
+		const struct off *o = &ti->tl.off.v[i];
+		if (!tl_thread_passes(ti, o->thread, o->comm) ||
+		    !tl_cpu_passes(ti, o->cpu_out, o->cpu_in) ||
+		    !in_time(ti, o->start_ns, o->end_ns))
+			continue;
+		count(s, s->paths[o->path] | (o->flags & OFF_SUSPECT ? LACKS_RECORDS : 0) |
+				 (o->unknown == UNKNOWN_NO_WAKE ? LACKS_WAKEUP : 0));
+	}
+}
+
+static void count_samples(struct scope *s, const struct tlinput *ti)
+{
+	for (size_t i = 0; i < ti->tl.samples.n; i++) {
+		const struct tl_sample *x = &ti->tl.samples.v[i];
+		if (x->thread != TL_NONE && tl_thread_passes(ti, x->thread, x->comm) &&
+		    tl_cpu_passes(ti, x->cpu, x->cpu) && in_time(ti, x->time_ns, x->time_ns))
+			count(s, s->paths[x->path]);
+	}
+}
+
+/* From a hundredth on, as the judges have it. One suspect wait may be the worst. */
+static int touches(const struct scope *s, const struct finding *f)
+{
+	for (size_t i = 0; i < sizeof(about) / sizeof(*about); i++)
+		for (unsigned k = 0; k < LACKS; k++)
+			if (about[i].lack == 1u << k && !strcmp(about[i].id, f->kind->id))
+				return about[i].lack == LACKS_RECORDS
+					       ? s->lacking[k] > 0
+					       : s->lacking[k] * 100 >= s->all && s->lacking[k];
+	return 1;
+}
+
+static int is_filtered(const struct input_opts *o)
+{
+	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time;
+}
+
+int scope_findings(const struct tlinput *ti, struct findings *f)
+{
+	struct scope s = {0};
+	size_t n = 0;
+	if (!is_filtered(&ti->opt->in) || !f->v.n)
+		return 0;
+	if (find_lacks(&s, ti->names))
+		return ERR_NOMEM;
+	count_waits(&s, ti);
+	count_samples(&s, ti);
+	for (size_t i = 0; i < f->v.n; i++)
+		if (touches(&s, &f->v.v[i]))
+			f->v.v[n++] = f->v.v[i];
+	f->v.n = n;
+	mem_free(s.paths);
+	return 0;
+}

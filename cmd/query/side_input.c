@@ -1,0 +1,113 @@
+#include "cmd/query/side_input.h"
+#include "cmd/cli/say.h"
+#include "libtime/side/side_file.h"
+#include "render/text/units.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* "CLOCK_MONOTONIC, exact", "CLOCK_REALTIME, within 1.0 us". */
+static void clock_words(struct buf *b, const struct side_option *o, const struct side_report *r)
+{
+	buf_str(b, side_clock_name(r->map.from));
+	if (o->has_offset)
+		buf_fmt(b, " moved by %" PRId64 " ns", o->offset_ns);
+	if (r->map.guessed)
+		buf_str(b, ", the only clock on which they meet the recording");
+	buf_str(b, r->map.error_ns ? ", within " : ", exact");
+	if (r->map.error_ns)
+		units_duration(b, r->map.error_ns);
+}
+
+static void say_taken(struct tlinput *ti, const struct side_option *o,
+		      const struct side_report *r)
+{
+	struct buf b = {0};
+	if (ti->opt->in.quiet)
+		return;
+	units_plural(&b, r->counts.spans, "span", "spans");
+	buf_str(&b, " on ");
+	clock_words(&b, o, r);
+	if (r->counts.outside) {
+		buf_str(&b, "; ");
+		units_count(&b, r->counts.outside);
+		buf_str(&b, " more lie outside of the recording");
+	}
+	say("%s: %s", o->path.v, buf_cstr(&b));
+	buf_release(&b);
+}
+
+/* Which spans have no thread to be explained by. */
+static void say_windows(struct tlinput *ti, const struct side_option *o,
+			const struct side_counts *c)
+{
+	struct buf b = {0};
+	if (c->strangers) {
+		units_count(&b, c->strangers);
+		buf_str(&b, " name a thread or process that is not in the recording, or not "
+			    "only once");
+	}
+	if (c->threadless) {
+		buf_str(&b, b.n ? "; " : "");
+		units_count(&b, c->threadless);
+		buf_str(&b, " name no single thread");
+	}
+	if (c->overlapped) {
+		buf_str(&b, b.n ? "; " : "");
+		units_count(&b, c->overlapped);
+		buf_str(&b, " overlap others of their thread");
+	}
+	if (b.n && !ti->opt->in.quiet)
+		say("%s: %s: they are windows (perfkit help tail: --by window)", o->path.v,
+		    buf_cstr(&b));
+	buf_release(&b);
+}
+
+static void warn_bad(struct tlinput *ti, const struct side_option *o,
+		     const struct side_report *r)
+{
+	struct buf b = {0};
+	if (!r->bad.n)
+		return;
+	for (size_t i = 0; i < r->bad.n && i < SIDE_BAD_SHOWN; i++)
+		buf_fmt(&b, "%s line %" PRIu64 ": %s", i ? ";" : "", r->bad.first[i].line,
+			r->bad.first[i].why);
+	input_warn(&ti->in, "%s: %" PRIu64 " of %" PRIu64 " rows are left out:%s%s", o->path.v,
+		   r->bad.n, r->rows, buf_cstr(&b), r->bad.n > SIDE_BAD_SHOWN ? " ..." : "");
+	buf_release(&b);
+}
+
+static int add_one(struct tlinput *ti, const char *text)
+{
+	struct side_option o;
+	struct side_report r;
+	struct err e = {0};
+	int rc = side_option_parse(text, &o, &e);
+	if (!rc && !strcmp(o.path.v, "-") && !strcmp(ti->path, "-"))
+		rc = err_set(&e, ERR_USAGE,
+			     "--with: the recording is read from standard input");
+	if (!rc)
+		rc = side_file_add(&ti->tl, &o, &r, &e);
+	if (!rc) {
+		say_taken(ti, &o, &r);
+		say_windows(ti, &o, &r.counts);
+		warn_bad(ti, &o, &r);
+	}
+	side_option_release(&o);
+	return rc ? input_fail(&ti->in, &e) : 0;
+}
+
+int side_input_add(struct tlinput *ti, const char *verb)
+{
+	const struct opt_list *l = &ti->opt->sides;
+	int rc = 0;
+	if (l->n && ti->tl.parts.n) {
+		say_line("perfkit %s: %s: --with belongs to one recording; choose it with "
+			 "--recording",
+			 verb, ti->path);
+		return 2;
+	}
+	for (size_t i = 0; i < l->n && !rc; i++)
+		rc = add_one(ti, l->v[i]);
+	return rc;
+}

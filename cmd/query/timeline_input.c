@@ -1,0 +1,593 @@
+#include "cmd/query/timeline_input.h"
+#include "base/mem.h"
+#include "base/shortage.h"
+#include "libtime/doctor/missing.h"
+#include "cmd/cli/say.h"
+#include "cmd/query/scope.h"
+#include "cmd/query/side_input.h"
+#include "cmd/query/waits.h"
+#include "libtime/build/build.h"
+#include "libtime/store/store.h"
+#include "libtime/store/store_read.h"
+#include "libtime/sched/timeline_join.h"
+#include "render/text/escape.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT(field) offsetof(struct tlinput_opts, field)
+
+const struct opt tlinput_rows[] = {
+	OPT_HEADING("Waits"),
+	{"causes", 0, OPT_STRING, AT(causes), "FILE",
+	 "more rules for causes, tried before the built-in ones\n(perfkit help causes prints "
+	 "those and the grammar)"},
+	{"idle-frame", 0, OPT_EACH, AT(idle_frames), "RE",
+	 "waits with a function matching RE on the stack are idle\n(repeatable)"},
+	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
+	 "waits with a function matching RE on the stack are never\nidle (repeatable)"},
+	OPT_HEADING("Spans"),
+	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
+	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
+	{"with", 0, OPT_EACH, AT(sides), "FILE[,clock=mono|raw|real][,offset=NS]",
+	 "spans that a program logged (CSV, OTLP, Chrome trace), put on\nthe recording's "
+	 "clock (repeatable; docs/requests.md)"},
+	OPT_HEADING("Filters"),
+	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
+	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
+	OPT_END,
+};
+
+enum { ALL = -1 };
+
+static int fail(const struct err *e)
+{
+	return input_fail(NULL, e);
+}
+
+/* Only a regular file is looked into; everything else is for libparse to judge. */
+int tlinput_is_store(const char *path)
+{
+	char head[16];
+	if (!strcmp(path, "-"))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && store_is_sqlite(head, (unsigned long)n);
+}
+
+static int make_causes(struct tlinput *ti)
+{
+	const struct tlinput_opts *o = ti->opt;
+	struct err e = {0};
+	int r = causes_new(&ti->causes, &e);
+	if (!r && o->causes)
+		r = causes_load(ti->causes, o->causes, &e);
+	for (size_t i = 0; !r && i < o->idle_frames.n; i++)
+		r = causes_idle_frame(ti->causes, o->idle_frames.v[i], &e);
+	for (size_t i = 0; !r && i < o->work_frames.n; i++)
+		r = causes_work_frame(ti->causes, o->work_frames.v[i], &e);
+	return r ? fail(&e) : 0;
+}
+
+static int needs_binaries(const struct tlinput *ti, const char *verb)
+{
+	const struct input_opts *o = &ti->opt->in;
+	if (ti->opt->spans.n) {
+		say_line("perfkit %s: %s is a store: its spans are fixed; give --span to "
+			 "import",
+			 verb, ti->path);
+		return 2;
+	}
+	if (!o->symfs && !o->kallsyms && !o->vmlinux && !o->buildid_dir && !o->max_stack &&
+	    !o->no_inline && !o->no_demangle && !o->constructors && !o->trust_paths)
+		return 0;
+	say_line("perfkit %s: %s is a store: its names are fixed; options about binaries "
+		 "and frames are for recordings",
+		 verb, ti->path);
+	return 2;
+}
+
+/* What the answer is about; see tlinput_open. */
+static unsigned topics_of(int need_time)
+{
+	switch (need_time) {
+	case TLINPUT_CONTENTS:
+	case TLINPUT_COPY:
+		return ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
+	case TLINPUT_SAMPLES:
+		return ABOUT_CPU | ABOUT_NAMES;
+	default:
+		return ABOUT_NAMES | (need_time ? ABOUT_TAIL : ABOUT_OFFCPU);
+	}
+}
+
+/* --- stores ------------------------------------------------------------------------------
+ */
+
+static void list_recordings(const struct store_recording *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct buf b = {0};
+		escape_visible(&b, v[i].host, strlen(v[i].host));
+		buf_str(&b, *v[i].host ? ", " : "");
+		escape_visible(&b, v[i].file, strlen(v[i].file));
+		say_line("  --recording %lld  %s", (long long)v[i].id, buf_cstr(&b));
+		buf_release(&b);
+	}
+}
+
+/* A number is an id, everything else a host. */
+static int is_chosen(const char *want, const struct store_recording *x)
+{
+	if (!want)
+		return 1;
+	if (want[strspn(want, "0123456789")])
+		return !strcmp(want, x->host);
+	return strtoll(want, NULL, 10) == x->id;
+}
+
+/* Samples of tracepoints are for those who show how often and where they were passed. */
+static int keeps_event_samples(int need_time)
+{
+	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY;
+}
+
+/* One recording of the store, its causes decided anew where rules were given. */
+static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
+		    int need_time, struct err *e)
+{
+	int r = store_load(s, id, keeps_event_samples(need_time), tl, &ti->stacks, e);
+	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
+		r = causes_apply(ti->causes, tl, e);
+	if (r || need_time < 0 || !timeline_answerable(tl, need_time, e))
+		return r;
+	if (!ti->opt->in.force)
+		return ERR_REFUSED;
+	input_warn(&ti->in, "%s: %s", ti->path, e->msg);
+	return 0;
+}
+
+/* How an answer is judged. */
+struct asking {
+	unsigned asked, topics; /* what findings are asked for, and which of them are said */
+	int may_refuse;         /* where all contents are asked for, no answer would mislead */
+};
+
+static struct asking asking_for(int need_time)
+{
+	int answer = need_time >= TLINPUT_SAMPLES;
+	return (struct asking){answer ? topics_of(need_time) : 0, topics_of(need_time), answer};
+}
+
+/* Say what was found, or refuse. */
+static int say_found(struct tlinput *ti, struct findings *f, const struct asking *q,
+		     const char *of, struct err *e)
+{
+	if (scope_findings(ti, f))
+		return err_nomem(e);
+	if (q->may_refuse && input_refuse(&ti->in, f, q->topics, of))
+		return ERR_REFUSED;
+	input_say_findings(&ti->in, f, q->topics, of);
+	return 0;
+}
+
+/* What import found in it, as a recording's own findings are said; of several, in which.
+ * *status: 3 where the answer is refused, which was said. */
+static int warn_stored(struct tlinput *ti, struct store *s, const struct store_recording *x,
+		       int several, const struct asking *q, int *status, struct err *e)
+{
+	struct findings f;
+	struct buf of = {0};
+	unsigned intended_for;
+	if (several)
+		buf_fmt(&of, ", recording %lld%s%s", (long long)x->id, *x->host ? " of " : "",
+			x->host);
+	int r = store_findings(s, x->id, q->asked, &f, &intended_for, e);
+	if (!r && (r = say_found(ti, &f, q, buf_cstr(&of), e)) == ERR_REFUSED)
+		*status = 3;
+	findings_release(&f);
+	buf_release(&of);
+	return r == ERR_REFUSED ? 0 : r;
+}
+
+static int is_loaded(const struct tlinput *ti, int64_t id)
+{
+	for (size_t i = 0; i < ti->tl.parts.n; i++)
+		if (ti->tl.parts.v[i].id == id)
+			return 1;
+	return !ti->tl.parts.n && ti->recording == id;
+}
+
+static int warn_all_stored(struct tlinput *ti, struct asking q, int *status, struct err *e)
+{
+	const struct store_recording *v;
+	struct store *s;
+	size_t n = 0;
+	int r = store_open(&s, ti->path, e);
+	if (r)
+		return r;
+	r = store_recordings(s, &v, &n, e);
+	for (size_t i = 0; !r && !*status && i < n; i++)
+		if (is_loaded(ti, v[i].id))
+			r = warn_stored(ti, s, &v[i], n > 1, &q, status, e);
+	store_close(s);
+	return r;
+}
+
+static int join_one(struct tlinput *ti, struct store *s, const struct store_recording *x,
+		    int need_time, struct err *e)
+{
+	struct timeline tl;
+	int first = !ti->tl.nstates;
+	int r = load_one(ti, s, x->id, first ? &ti->tl : &tl, need_time, e);
+	if (first)
+		return r;
+	if (!r)
+		r = timeline_join(&ti->tl, &tl, e);
+	if (!r)
+		ti->tl.parts.v[ti->tl.parts.n - 1].id = x->id;
+	timeline_release(&tl);
+	return r;
+}
+
+/* Several clocks have no common time to cut at. */
+static int check_time(struct tlinput *ti, const char *verb)
+{
+	if (!ti->opt->in.time || timeline_one_clock(&ti->tl))
+		return 0;
+	say_line("perfkit %s: %s: --time: its recordings have clocks of their own; choose one "
+		 "with --recording",
+		 verb, ti->path);
+	return 2;
+}
+
+static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, int need_time,
+		       long nth, size_t *of, struct err *e)
+{
+	const struct store_recording *v, *first = NULL;
+	size_t n;
+	const struct asking q = asking_for(need_time);
+	int r = store_recordings(s, &v, &n, e), status = 0;
+	*of = 0;
+	for (size_t i = 0; i < n && !r && !status; i++) {
+		if (!is_chosen(ti->opt->recording, &v[i]))
+			continue;
+		if (nth == ALL || *of == (size_t)nth) {
+			r = join_one(ti, s, &v[i], need_time, e);
+			if (!r && !keeps_event_samples(need_time))
+				r = warn_stored(ti, s, &v[i], n > 1, &q, &status, e);
+			first = first ? first : &v[i];
+			ti->recording = v[i].id;
+		}
+		++*of;
+	}
+	if (status)
+		return status;
+	if (!r && !*of) {
+		say_line("perfkit %s: %s has no recording '%s', but", verb, ti->path,
+			 ti->opt->recording ? ti->opt->recording : "1");
+		list_recordings(v, n);
+		return 2;
+	}
+	if (!r)
+		r = causes_roles(ti->causes, &ti->tl, e);
+	if (!r && ti->tl.parts.n) {
+		ti->tl.parts.v[0].id = first->id;
+		r = timeline_label_parts(&ti->tl, e);
+	}
+	return r ? fail(e) : check_time(ti, verb);
+}
+
+static int load(struct tlinput *ti, const char *verb, int need_time, long nth, size_t *of)
+{
+	struct err e = {0};
+	struct store *s;
+	int rc = needs_binaries(ti, verb);
+	if (!rc)
+		rc = input_open_filters(&ti->in, verb, &ti->opt->in, ti->path);
+	if (rc)
+		return rc;
+	ti->names = &ti->stacks;
+	if (store_open(&s, ti->path, &e))
+		return fail(&e);
+	rc = load_chosen(ti, verb, s, need_time, nth, of, &e);
+	store_close(s);
+	return rc;
+}
+
+int tlinput_one_recording(const struct tlinput_opts *opt, const char *verb, const char *path,
+			  struct store *s, int64_t *id)
+{
+	const struct store_recording *v;
+	struct err e = {0};
+	size_t n, chosen = 0;
+	if (store_recordings(s, &v, &n, &e))
+		return fail(&e);
+	for (size_t i = 0; i < n; i++)
+		if (is_chosen(opt->recording, &v[i])) {
+			*id = v[i].id;
+			chosen++;
+		}
+	if (chosen == 1)
+		return 0;
+	say_line("perfkit %s: %s holds %zu recordings; choose one:", verb, path, n);
+	list_recordings(v, n);
+	return 2;
+}
+
+static int stored_findings(const struct tlinput *ti, unsigned asked, struct findings *out,
+			   struct err *e)
+{
+	struct store *s;
+	unsigned intended_for;
+	int rc = store_open(&s, ti->path, e);
+	if (rc)
+		return rc;
+	rc = store_findings(s, ti->recording, asked, out, &intended_for, e);
+	store_close(s);
+	return rc == ERR_REFUSED ? 0 : rc;
+}
+
+int tlinput_fold_paths(struct tlinput *ti, int event_samples)
+{
+	struct profile *p = ti->in.profile;
+	const struct timeline *tl = &ti->tl;
+	size_t paths = p->stacks.paths.n;
+	uint64_t *n = mem_zalloc(paths + 1, sizeof(*n));
+	int r = n ? 0 : ERR_NOMEM;
+	p->folded.n = 0;
+	for (size_t i = 0; i < tl->samples.n && !r; i++)
+		n[tl->samples.v[i].path]++;
+	for (size_t i = 0; i < tl->event_samples.n && event_samples && !r; i++)
+		n[tl->event_samples.v[i].path]++;
+	for (uint32_t i = 0; i <= paths && !r; i++) {
+		struct folded f = {.path = i, .samples = n[i]};
+		r = n[i] && vec_push(&p->folded, f) ? ERR_NOMEM : 0;
+	}
+	mem_free(n);
+	return r;
+}
+
+/* Judged of a recording. */
+static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e)
+{
+	struct findings_input in = {.profile = ti->in.profile,
+				    .asked = asked & ~(unsigned)ASKED_OF_SAMPLES};
+	int rc = 0;
+	if (!(asked & ASKED_OF_SAMPLES)) {
+		in.timeline = &ti->tl;
+		in.survey = &ti->survey;
+	} else if (tlinput_fold_paths(ti, 1)) {
+		rc = err_nomem(e);
+	}
+	rc = rc ? rc : findings_gather(out, &in, e);
+	ti->in.profile->folded.n = 0;
+	return rc;
+}
+
+int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e)
+{
+	*out = (struct findings){0};
+	if (!ti->in.profile)
+		return stored_findings(ti, asked, out, e);
+	int rc = own_findings(ti, asked, out, e);
+	return rc ? rc : missing_get_files(ti->in.profile, out, e);
+}
+
+int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse)
+{
+	const struct asking q = {asked, topics, may_refuse};
+	struct findings f = {0};
+	struct err e = {0};
+	int status = 0;
+	int rc = ti->in.profile ? own_findings(ti, asked, &f, &e)
+				: warn_all_stored(ti, q, &status, &e);
+	if (!rc && ti->in.profile && (rc = say_found(ti, &f, &q, "", &e)) == ERR_REFUSED)
+		rc = status = 3;
+	findings_release(&f);
+	return status ? status : rc ? input_fail(&ti->in, &e) : 0;
+}
+
+int tlinput_has_scheduler(const struct tlinput *ti)
+{
+	for (size_t i = 0; i < ti->tl.events.n; i++)
+		if (!strcmp(strtab_get(&ti->names->strings, ti->tl.events.v[i].name),
+			    "sched:sched_switch"))
+			return 1;
+	return (ti->tl.flags & TL_HAS_RECORDS) != 0;
+}
+
+int tlinput_only_one(const struct tlinput *ti, const char *verb)
+{
+	const struct strtab *s = &ti->names->strings;
+	if (!ti->tl.parts.n)
+		return 0;
+	say_line("perfkit %s: %s holds %zu recordings; choose one:", verb, ti->path,
+		 ti->tl.parts.n);
+	for (size_t i = 0; i < ti->tl.parts.n; i++) {
+		const struct tl_part *p = &ti->tl.parts.v[i];
+		struct store_recording x = {p->id, strtab_get(s, p->rec.host),
+					    strtab_get(s, p->rec.file)};
+		list_recordings(&x, 1);
+	}
+	return 2;
+}
+
+/* --- recordings --------------------------------------------------------------------------
+ */
+
+/* What the host knew of descriptors lies beside the recording, if it was kept; a stream has
+ * none. */
+static int load_context(const struct tlinput *ti, struct fd_context **out, struct err *e)
+{
+	const char *recording = ti->in.bundle.recording ? ti->in.bundle.recording : ti->path;
+	*out = NULL;
+	return strcmp(recording, "-") ? fd_context_load(out, recording, e) : 0;
+}
+
+/* Of the recording that is open. */
+static int build(struct tlinput *ti, int need_time)
+{
+	struct err e = {0};
+	struct input_progress p;
+	struct fd_context *context;
+	struct build_options bo = {
+		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
+	ti->names = &ti->in.profile->stacks;
+	bo.event_samples = keeps_event_samples(need_time);
+	bo.spans = ti->opt->spans.v;
+	bo.nspans = ti->opt->spans.n;
+	input_progress_start(&p);
+	if (input_shows_progress(&ti->opt->in)) {
+		bo.progress = input_progress_show;
+		bo.progress_ctx = &p;
+	}
+	int r = load_context(ti, &context, &e);
+	bo.context = context;
+	if (!r)
+		r = timeline_build(ti->in.profile, &bo, &ti->tl, &e);
+	fd_context_free(context);
+	input_progress_end(&p);
+	if (!r)
+		r = causes_apply(ti->causes, &ti->tl, &e);
+	if (!r && ti->survey.failed)
+		r = err_nomem(&e);
+	return r ? fail(&e) : 0;
+}
+
+/* Judge a recording for the question, and refuse it, or say what it lacks. */
+static int judge(struct tlinput *ti, int need_time)
+{
+	struct findings f;
+	struct err e = {0};
+	const struct asking q = asking_for(need_time);
+	if (need_time == TLINPUT_CONTENTS)
+		return 0;
+	int rc = tlinput_findings(ti, q.asked, &f, &e);
+	if (!rc)
+		rc = say_found(ti, &f, &q, "", &e);
+	findings_release(&f);
+	return rc == ERR_REFUSED ? 3 : rc ? fail(&e) : 0;
+}
+
+int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path)
+{
+	if (!opt->recording)
+		return 0;
+	say_line("perfkit %s: %s is one recording; --recording is for stores", verb, path);
+	return 2;
+}
+
+/* A recording that cannot answer is refused; a store's were asked one by one. */
+static int check_answerable(struct tlinput *ti, int need_time)
+{
+	struct err e = {0};
+	if (need_time < 0 || !timeline_answerable(&ti->tl, need_time, &e))
+		return 0;
+	if (!ti->opt->in.force)
+		return fail(&e);
+	input_warn(&ti->in, "%s: %s", ti->path, e.msg);
+	return 0;
+}
+
+/* Of a sample without a thread, as the idle task's. */
+static int is_named(const struct tlinput *ti, uint32_t comm)
+{
+	const struct opt_list *l = &ti->opt->in.comms;
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i], strtab_get(&ti->names->strings, comm)))
+			return 1;
+	return 0;
+}
+
+/* 1 when a thread passes --comm, --pid and --tid, by any name it had while it was recorded. */
+static int names_somebody(const struct tlinput *ti)
+{
+	for (uint32_t i = 0; i < ti->tl.threads.n; i++)
+		if (tl_thread_passes(ti, i, ti->tl.threads.v[i].comm))
+			return 1;
+	for (size_t i = 0; i < ti->tl.off.n; i++)
+		if (tl_thread_passes(ti, ti->tl.off.v[i].thread, ti->tl.off.v[i].comm))
+			return 1;
+	for (size_t i = 0; i < ti->tl.samples.n; i++) {
+		const struct tl_sample *s = &ti->tl.samples.v[i];
+		if (s->thread == TL_NONE ? is_named(ti, s->comm)
+					 : tl_thread_passes(ti, s->thread, s->comm))
+			return 1;
+	}
+	return 0;
+}
+
+static int opened(struct tlinput *ti, int need_time, int rc)
+{
+	struct err e = {0};
+	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
+		input_say_nobody(&ti->in);
+	if (!rc && shortage(&e))
+		rc = fail(&e);
+	if (rc)
+		tlinput_close(ti);
+	return rc;
+}
+
+static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     const char *path, int need_time, long nth, size_t *of)
+{
+	*ti = (struct tlinput){.opt = opt, .path = path, .in.opt = &opt->in};
+	*of = 1;
+	int rc = make_causes(ti);
+	if (!rc && tlinput_is_store(path)) {
+		rc = load(ti, verb, need_time, nth, of);
+	} else if (!rc) {
+		rc = tlinput_no_choice(opt, verb, path);
+		rc = rc ? rc : input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
+		rc = rc ? rc : build(ti, need_time);
+		rc = rc ? rc : check_answerable(ti, need_time);
+		rc = rc ? rc : judge(ti, need_time);
+	}
+	rc = rc ? rc : side_input_add(ti, verb);
+	return opened(ti, need_time, rc);
+}
+
+int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     struct input *in, int need_time)
+{
+	*ti = (struct tlinput){.opt = opt, .path = in->path, .in = *in};
+	*in = (struct input){.opt = &opt->in};
+	int rc = tlinput_no_choice(opt, verb, ti->path);
+	rc = rc ? rc : make_causes(ti);
+	rc = rc ? rc : build(ti, need_time);
+	rc = rc ? rc : check_answerable(ti, need_time);
+	rc = rc ? rc : judge(ti, need_time);
+	rc = rc ? rc : side_input_add(ti, verb);
+	return opened(ti, need_time, rc);
+}
+
+int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		 const char *path, int need_time)
+{
+	size_t of;
+	return open_some(ti, verb, opt, path, need_time, ALL, &of);
+}
+
+int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
+		     const char *path, int need_time, size_t nth, size_t *of)
+{
+	return open_some(ti, verb, opt, path, need_time, (long)nth, of);
+}
+
+void tlinput_close(struct tlinput *ti)
+{
+	timeline_release(&ti->tl);
+	survey_release(&ti->survey);
+	causes_free(ti->causes);
+	input_close(&ti->in);
+	stacks_release(&ti->stacks);
+	ti->causes = NULL;
+}

@@ -1,0 +1,127 @@
+#include "cmd/query/waits.h"
+#include "cmd/cli/say.h"
+#include "render/text/escape.h"
+#include "render/tail/site_words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct wait_opts, field)
+
+const struct opt wait_rows[] = {
+	OPT_HEADING("Waits"),
+	{"idle", 0, OPT_FLAG, AT(idle), NULL, "include threads waiting for work"},
+	{"system", 0, OPT_FLAG, AT(system), NULL, "include kernel threads and perf itself"},
+	{"no-unclear", 0, OPT_FLAG, AT(no_unclear), NULL,
+	 "leave out waits that may be for work or for an answer"},
+	{"state", 0, OPT_LIST, AT(states), "STATE,...",
+	 "only time in this state: blocked, runnable, preempted,\nunknown; for tail also "
+	 "running"},
+	{"cause", 0, OPT_LIST, AT(causes), "CAUSE,...",
+	 "only waits with this cause: lock, io, sleep, ... (all of\nthem: perfkit help "
+	 "causes)"},
+	OPT_END,
+};
+
+struct population waits_population(const struct tlinput *ti, const struct wait_opts *opt)
+{
+	const struct input *in = &ti->in;
+	const struct sample_filter *f = &in->fold.aggregate.filter;
+	return (struct population){
+		.comms = ti->opt->in.comms.v,
+		.ncomms = ti->opt->in.comms.n,
+		.pids = in->pids.v,
+		.npids = in->pids.n,
+		.tids = in->tids.v,
+		.ntids = in->tids.n,
+		.cpus = in->cpus.v,
+		.ncpus = in->cpus.n,
+		.start_ns = f->start,
+		.stop_ns = f->stop,
+		.idle = opt && opt->idle,
+		.system = opt && opt->system,
+		.unclear = opt && opt->no_unclear ? UNCLEAR_LEFT_OUT : UNCLEAR_SHOWN,
+	};
+}
+
+int tl_task_passes(const struct tlinput *ti, int32_t pid, int32_t tid, uint32_t comm)
+{
+	struct population p = waits_population(ti, NULL);
+	return population_has_task(&p, &ti->tl, pid, tid, comm);
+}
+
+int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
+{
+	const struct tl_thread *t = &ti->tl.threads.v[thread];
+	return tl_task_passes(ti, t->pid, t->tid, comm);
+}
+
+int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b)
+{
+	if (!ti->in.cpus.n)
+		return 1;
+	struct population p = waits_population(ti, NULL);
+	return population_has_cpu(&p, &ti->tl, a, b);
+}
+
+void tl_say_hidden(struct tlinput *ti, const struct set_apart *x)
+{
+	struct buf b = {0};
+	if (!ti->opt->in.quiet && set_apart_any(x)) {
+		words_hidden(&b, &ti->tl, x);
+		say("hidden: %s", buf_cstr(&b));
+	}
+	buf_release(&b);
+}
+
+/* --- sums ------------------------------------------------------------------------------ */
+
+int waits_no_state(const char *word, const char *words, struct err *e)
+{
+	struct buf b = {0};
+	for (const char *p = words; *p; p++)
+		buf_fmt(&b, *p == ' ' ? ",%c" : "%c", *p);
+	opt_suggest(&b, words, word);
+	int rc = err_set(e, ERR_USAGE, "--state: '%s' is not one of %s", word, buf_cstr(&b));
+	buf_release(&b);
+	return rc;
+}
+
+static int select_states(const struct opt_list *l, struct wait_selection *s, struct err *e)
+{
+	static const char *const names[] = {"blocked", "runnable", "preempted", "unknown"};
+	s->states = l->n ? 0 : WAITS_ALL_STATES;
+	for (size_t i = 0; i < l->n; i++) {
+		size_t k = 0;
+		while (k < 4 && strcmp(l->v[i], names[k]))
+			k++;
+		if (k == 4)
+			return waits_no_state(l->v[i], "blocked runnable preempted unknown", e);
+		s->states |= 1u << k;
+		if (1u << k == WAITS_RUNNABLE)
+			s->states |= WAITS_PREEMPTED; /* preempted is part of runnable */
+	}
+	return 0;
+}
+
+static int select_causes(const struct opt_list *l, struct wait_selection *s, struct err *e)
+{
+	memset(s->causes, l->n ? 0 : 1, sizeof(s->causes));
+	for (size_t i = 0; i < l->n; i++) {
+		int c = cause_named(l->v[i], e);
+		if (c < 0)
+			return err_prefix(e, "--cause");
+		s->causes[c] = 1;
+	}
+	return 0;
+}
+
+int waits_collect(struct wait_sums *w, const struct tlinput *ti, const struct wait_opts *opt,
+		  unsigned by, struct err *e)
+{
+	struct wait_selection s = {.of = waits_population(ti, opt), .by = by};
+	*w = (struct wait_sums){.total_ns = 0};
+	int rc = select_states(&opt->states, &s, e);
+	rc = rc ? rc : select_causes(&opt->causes, &s, e);
+	return rc ? rc : wait_sums_collect(w, &ti->tl, &s, e);
+}

@@ -1,0 +1,259 @@
+#include "libtime/doctor/missing.h"
+#include "base/buf.h"
+#include "base/shellword.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- which ---------------------------------------------------------------------------------
+ */
+
+static int row_of(struct missing *m, const struct profile *p, struct u64map *index,
+		  uint32_t name, uint32_t *row)
+{
+	struct missing_dso d = {.name = name, .detail = ""};
+	if (u64map_get(index, name, row))
+		return 0;
+	d.dso = modules_dso_named(p->modules, name);
+	d.reason =
+		d.dso == NO_ID ? DSO_NOT_A_FILE : modules_reason(p->modules, d.dso, &d.detail);
+	d.is_jit = d.dso != NO_ID && p->machine.dsos.v[d.dso].kind == DSO_ANON;
+	*row = (uint32_t)m->dsos.n;
+	return vec_push(&m->dsos, d) || u64map_put(index, name, *row) ? ERR_NOMEM : 0;
+}
+
+/* Count the i-th stack once for every DSO it has nameless frames of. */
+static int count_stack(struct missing *m, const struct profile *p, struct u64map *index,
+		       size_t i)
+{
+	const struct folded *f = &p->folded.v[i];
+	int leaf_named = 1;
+	for (uint32_t path = f->path; path; path = p->stacks.paths.v[path].parent) {
+		const struct frame *fr = &p->stacks.frames.v[p->stacks.paths.v[path].frame];
+		uint32_t row;
+		if (fr->name)
+			continue;
+		leaf_named &= path != f->path;
+		if (row_of(m, p, index, fr->dso, &row))
+			return ERR_NOMEM;
+		struct missing_dso *d = &m->dsos.v[row];
+		if (d->last_counted != i + 1)
+			d->samples += f->samples;
+		d->last_counted = i + 1;
+	}
+	m->samples += f->samples;
+	m->named_leaf += leaf_named ? f->samples : 0;
+	return 0;
+}
+
+static int by_samples(const void *a, const void *b, void *strings)
+{
+	const struct missing_dso *x = a, *y = b;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
+}
+
+int missing_find(struct missing *m, const struct profile *p, struct err *e)
+{
+	struct u64map index = {0};
+	int rc = 0;
+	*m = (struct missing){0};
+	for (size_t i = 0; !rc && i < p->folded.n; i++)
+		rc = count_stack(m, p, &index, i);
+	u64map_release(&index);
+	if (m->dsos.n)
+		qsort_r(m->dsos.v, m->dsos.n, sizeof(*m->dsos.v), by_samples,
+			(void *)&p->stacks.strings);
+	return rc ? err_nomem(e) : 0;
+}
+
+void missing_release(struct missing *m)
+{
+	vec_release(&m->dsos);
+}
+
+const char *missing_reason(const struct missing_dso *d)
+{
+	if (!d->name)
+		return "no mapping holds the address";
+	if (d->is_jit && d->reason == DSO_NOT_A_FILE)
+		return "anonymous memory (JIT code?), no perf map or jitdump found";
+	return d->reason == DSO_FOUND ? "no symbol covers the address"
+				      : dso_reason_text(d->reason);
+}
+
+/* --- what would help -----------------------------------------------------------------------
+ */
+
+/* Paths whose owner is the distribution, so that its debuginfod has them. */
+static int is_packaged(const char *path)
+{
+	static const char *const dirs[] = {"/usr/bin/", "/usr/sbin/", "/usr/lib",     "/bin/",
+					   "/sbin/",    "/lib",       "/usr/libexec/"};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+		if (!strncmp(path, dirs[i], strlen(dirs[i])))
+			return 1;
+	return 0;
+}
+
+/* The recorded host, where it can be one: what else is in it would be read by ssh. */
+static const char *host_of(const struct profile *p)
+{
+	const char *host = p->rec->features.hostname;
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+	return host && *host && !host[strspn(host, allowed)] ? host : "HOST";
+}
+
+static void copy_line(struct buf *out, const struct profile *p, const char *path)
+{
+	struct buf to = {0}, from = {0};
+	buf_fmt(&to, "symfs%.*s", (int)(strrchr(path, '/') - path), path);
+	buf_fmt(&from, "%s:%s", host_of(p), path);
+	buf_str(out, "mkdir -p ");
+	shell_word(out, buf_cstr(&to));
+	buf_str(out, " && scp -- ");
+	shell_word(out, buf_cstr(&from));
+	buf_char(out, ' ');
+	buf_char(&to, '/');
+	shell_word(out, buf_cstr(&to));
+	buf_str(out, "  # then --symfs symfs");
+	buf_release(&to);
+	buf_release(&from);
+}
+
+static const char deleted[] = " (deleted)";
+
+/* The bytes of a path in front of the mark that the kernel puts behind it, or 0. */
+static size_t deleted_path(const char *path)
+{
+	size_t n = strlen(path), k = sizeof(deleted) - 1;
+	return n > k && !strcmp(path + n - k, deleted) ? n - k : 0;
+}
+
+/* Nothing to copy from its path, but while a process that maps it runs /proc has it. */
+static void deleted_line(struct buf *out, const char *path)
+{
+	struct buf to = {0};
+	buf_fmt(&to, "symfs%.*s", (int)deleted_path(path), path);
+	buf_str(out, "# deleted there; while a process still uses it, copy /proc/PID/exe (of a "
+		     "library, /proc/PID/map_files/…) to ");
+	shell_word(out, buf_cstr(&to));
+	buf_str(out, ", then --symfs symfs");
+	buf_release(&to);
+}
+
+static int file_remedy(const struct profile *p, const struct missing_dso *d, const char *path,
+		       struct buf *out)
+{
+	const struct build_id *id = &p->machine.dsos.v[d->dso].id;
+	char hex[2 * BUILD_ID_MAX + 1];
+	if (d->reason == DSO_SHARED_PATH) {
+		buf_str(out, "# next time record with --buildid-mmap");
+	} else if (d->reason == DSO_UNTRUSTED) {
+		buf_str(out, "# add --trust-paths if the file here is still the one that ran; "
+			     "next time record with --buildid-all");
+	} else if (d->reason == DSO_FOUND && id->len) {
+		buf_fmt(out, "debuginfod-find debuginfo %s", build_id_hex(id, hex));
+	} else if (d->reason == DSO_FOUND || path[0] != '/' || dso_is_anonymous(path)) {
+		return 0;
+	} else if (id->len && is_packaged(path)) {
+		buf_fmt(out, "debuginfod-find executable %s", build_id_hex(id, hex));
+	} else if (deleted_path(path)) {
+		deleted_line(out, path);
+	} else {
+		copy_line(out, p, path);
+	}
+	return 1;
+}
+
+/* The file in which a run time names the code it made. */
+static int jit_remedy(const struct profile *p, const struct dso *dso, struct buf *out)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", dso->pid);
+	copy_line(out, p, path);
+	return 1;
+}
+
+static int kernel_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
+{
+	if (d->reason == DSO_FOUND)
+		return 0;
+	buf_str(out, "ssh -- ");
+	struct buf who = {0};
+	buf_fmt(&who, "root@%s", host_of(p));
+	shell_word(out, buf_cstr(&who));
+	buf_release(&who);
+	buf_str(out, " cat /proc/kallsyms >kallsyms  # before the next boot; then --kallsyms "
+		     "kallsyms");
+	return 1;
+}
+
+int missing_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
+{
+	if (d->dso == NO_ID)
+		return 0;
+	const struct dso *dso = &p->machine.dsos.v[d->dso];
+	const char *path = strtab_get(&p->stacks.strings, dso->path);
+	if (!shell_is_printable(path))
+		return 0;
+	switch (dso->kind) {
+	case DSO_FILE:
+		return file_remedy(p, d, path, out);
+	case DSO_KERNEL:
+	case DSO_MODULE:
+		return kernel_remedy(p, d, out);
+	case DSO_VDSO:
+		buf_str(out, "perfkit pack  # on the recorded machine, before the next boot");
+		return 1;
+	case DSO_ANON:
+		return jit_remedy(p, dso, out);
+	default:
+		return 0;
+	}
+}
+
+int missing_by_debuginfod(const struct profile *p, const struct missing *m)
+{
+	int found = 0;
+	for (size_t i = 0; i < m->dsos.n; i++) {
+		struct buf remedy = {0};
+		if (missing_remedy(p, &m->dsos.v[i], &remedy))
+			found += !strncmp(buf_cstr(&remedy), "debuginfod-find ", 16);
+		buf_release(&remedy);
+	}
+	return found > 1;
+}
+
+/* The command that would fetch a file of the machine; 0 when there is none. */
+static int get_file(const struct profile *p, uint32_t file, struct buf *out)
+{
+	struct missing_dso d = {.dso = file};
+	if (file == NO_ID)
+		return 0;
+	const struct dso *dso = &p->machine.dsos.v[file];
+	d.name = dso->name;
+	d.is_jit = dso->kind == DSO_ANON;
+	d.reason = modules_reason(p->modules, file, &d.detail);
+	return missing_remedy(p, &d, out);
+}
+
+int missing_get_files(const struct profile *p, struct findings *f, struct err *e)
+{
+	int rc = 0;
+	for (size_t i = 0; i < f->v.n; i++)
+		for (size_t k = 0; k < f->v.v[i].ndetails; k++) {
+			struct buf b = {0};
+			const char *s = "";
+			if (get_file(p, f->v.v[i].dsos[k], &b))
+				s = arena_strndup(&f->text, buf_cstr(&b), b.n);
+			if (!s || buf_failed(&b))
+				rc = err_nomem(e);
+			f->v.v[i].get[k] = s ? s : "";
+			buf_release(&b);
+		}
+	return rc;
+}

@@ -1,0 +1,262 @@
+#include "libtime/population/population.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAST_ONES = 4 }; /* intervals of a thread that may be on its way out */
+
+static int has_id(const int32_t *v, size_t n, int32_t x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == x)
+			return 1;
+	return !n;
+}
+
+static int has_comm(const struct population *p, const struct timeline *tl, uint32_t comm)
+{
+	const char *name = p->ncomms ? strtab_get(&tl->stacks->strings, comm) : "";
+	for (size_t i = 0; i < p->ncomms; i++)
+		if (!strcmp(p->comms[i], name))
+			return 1;
+	return !p->ncomms;
+}
+
+int population_has_task(const struct population *p, const struct timeline *tl, int32_t pid,
+			int32_t tid, uint32_t comm)
+{
+	return has_id(p->pids, p->npids, pid) && has_id(p->tids, p->ntids, tid) &&
+	       has_comm(p, tl, comm);
+}
+
+int population_has_thread(const struct population *p, const struct timeline *tl,
+			  uint32_t thread, uint32_t comm)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	return !(t->flags & THREAD_IDLE_TASK) &&
+	       population_has_task(p, tl, t->pid, t->tid, comm);
+}
+
+int population_has_cpu(const struct population *p, const struct timeline *tl, uint16_t a,
+		       uint16_t b)
+{
+	if (!p->ncpus)
+		return 1;
+	a = timeline_cpu(tl, a);
+	b = timeline_cpu(tl, b);
+	for (size_t i = 0; i < p->ncpus; i++)
+		if (p->cpus[i] == a || p->cpus[i] == b)
+			return 1;
+	return 0;
+}
+
+int population_hides_thread(const struct population *p, const struct timeline *tl,
+			    uint32_t thread)
+{
+	return !p->system && tl->threads.v[thread].flags & THREAD_SYSTEM;
+}
+
+int population_clip(const struct population *p, uint64_t *start, uint64_t *end, int *cut)
+{
+	uint64_t stop = p->stop_ns ? p->stop_ns : UINT64_MAX;
+	if (*end <= p->start_ns || *start >= stop)
+		return 0;
+	if (*start < p->start_ns || *end > stop)
+		*cut = 1;
+	if (*start < p->start_ns)
+		*start = p->start_ns;
+	if (*end > stop)
+		*end = stop;
+	return *end > *start;
+}
+
+/* --- one wait ------------------------------------------------------------------------------
+ */
+
+/* Time at the beginning of an interval that its site decides about. One whose wakeup is not
+ * known counts as a whole: nothing tells where its late part begins. */
+static uint64_t waiting_ns(const struct off *o)
+{
+	return o->unknown ? off_ns(o) : o->blocked_ns;
+}
+
+static int is_unended(const struct timeline *tl, const struct off *o)
+{
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	return o->flags & OFF_OPEN && o->end_ns == t->last_ns && o->start_ns > t->first_ns &&
+	       o->unknown != UNKNOWN_EDGE && !(t->flags & THREAD_EXITED) &&
+	       waiting_ns(o) == off_ns(o);
+}
+
+/* Was the wakeup that of an exit: exit_group by a thread of the process, or a signal? */
+static int ended_by_exit(const struct timeline *tl, const struct off *o)
+{
+	const struct stacks *s = tl->stacks;
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	size_t after = t->off_first + t->off_n - (size_t)(o - tl->off.v);
+	if (!(t->flags & THREAD_EXITED) || !o->waker_path || after > LAST_ONES)
+		return 0;
+	for (uint32_t p = o->waker_path; p; p = s->paths.v[p].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[p].frame];
+		const char *name = strtab_get(&s->strings, f->name);
+		if (f->kind == FRAME_KERNEL &&
+		    (!strcmp(name, "do_group_exit") || !strcmp(name, "complete_signal")))
+			return 1;
+	}
+	return 0;
+}
+
+static int is_whole_life(const struct timeline *tl, const struct off *o)
+{
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	const struct tl_recording *rec = timeline_recording_of(tl, o->thread);
+	uint64_t life = t->last_ns - t->first_ns, ns = waiting_ns(o);
+	if (o->cause != CAUSE_JOIN && o->cause != CAUSE_CHILD &&
+	    !(o->flags & (OFF_IDLE | OFF_UNCLEAR)))
+		return 0;
+	if (ended_by_exit(tl, o))
+		return 1;
+	return life / 20 * 19 <= ns && life >= (rec->end_ns - rec->origin_ns) / 2 &&
+	       !is_unended(tl, o);
+}
+
+static enum apart apart_of(const struct population *p, const struct timeline *tl,
+			   const struct off *o)
+{
+	if (p->idle || !waiting_ns(o))
+		return APART_NOT;
+	if (p->unclear == UNCLEAR_APART && is_whole_life(tl, o))
+		return APART_LIFE;
+	if (o->flags & OFF_IDLE)
+		return APART_IDLE;
+	return o->flags & OFF_UNCLEAR && p->unclear != UNCLEAR_SHOWN ? APART_UNCLEAR
+								     : APART_NOT;
+}
+
+int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,
+		    struct wait *out)
+{
+	uint64_t wake = o->start_ns + o->blocked_ns;
+	*out = (struct wait){.off = o, .start = o->start_ns, .end = o->end_ns};
+	if (!population_has_cpu(p, tl, o->cpu_out, o->cpu_in) ||
+	    !population_clip(p, &out->start, &out->end, &out->open))
+		return 0;
+	out->open |= o->flags & OFF_OPEN;
+	out->apart = apart_of(p, tl, o);
+	out->unclear = o->flags & OFF_UNCLEAR && out->apart == APART_NOT;
+	out->unended = is_unended(tl, o) && out->start == o->start_ns && out->end == o->end_ns;
+	if (o->unknown) {
+		out->unknown = out->end - out->start;
+		return 1;
+	}
+	uint64_t split = wake < out->start ? out->start : wake > out->end ? out->end : wake;
+	out->blocked = split - out->start;
+	out->runnable = out->end - split;
+	out->preempted = o->flags & OFF_RUNNING ? out->runnable : 0;
+	return 1;
+}
+
+uint64_t wait_take_apart(struct wait *w)
+{
+	const struct off *o = w->off;
+	uint64_t ns = w->blocked + w->unknown;
+	if (w->apart == APART_NOT)
+		return 0;
+	w->blocked = w->unknown = 0;
+	w->start = w->end - w->runnable;
+	w->open = o->flags & OFF_OPEN || w->start > o->start_ns + waiting_ns(o) ||
+		  w->end < o->end_ns;
+	w->unended = 0;
+	return ns;
+}
+
+/* --- sums by site --------------------------------------------------------------------------
+ */
+
+int site_sums_add(struct site_sums *s, const struct off *o, uint64_t ns, int open)
+{
+	uint32_t i = (uint32_t)s->v.n;
+	if (!u64map_get(&s->index, o->site, &i) &&
+	    (vec_push(&s->v, ((struct site_sum){.site = o->site})) ||
+	     u64map_put(&s->index, o->site, i)))
+		return ERR_NOMEM;
+	struct site_sum *x = &s->v.v[i];
+	x->count++;
+	x->ns += ns;
+	s->count++;
+	s->ns += ns;
+	if (ns > x->max_ns) {
+		x->max_ns = ns;
+		x->path = o->path;
+		x->comm = o->comm;
+		x->open = (uint8_t)(open != 0);
+	}
+	s->max_ns = ns > s->max_ns ? ns : s->max_ns;
+	return vec_push(&s->times, ((struct radix_key){ns, i})) ? ERR_NOMEM : 0;
+}
+
+static int sum_order(const void *a, const void *b)
+{
+	const struct site_sum *x = a, *y = b;
+	if (x->max_ns != y->max_ns)
+		return x->max_ns > y->max_ns ? -1 : 1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
+/* The ⌈n/2⌉-th shortest wait of each site. */
+static int find_medians(struct site_sums *s)
+{
+	size_t n = s->times.n;
+	struct radix_key *other = mem_alloc((n + 1) * sizeof(*other));
+	uint64_t *seen = mem_zalloc(s->v.n + 1, sizeof(*seen));
+	int r = other && seen ? 0 : ERR_NOMEM;
+	const struct radix_key *t = r || !n ? NULL : radix_sort(s->times.v, other, n);
+	for (size_t i = 0; t && i < n; i++) {
+		struct site_sum *x = &s->v.v[t[i].at];
+		if (seen[t[i].at]++ == (x->count - 1) / 2)
+			x->p50_ns = t[i].key;
+	}
+	mem_free(other);
+	mem_free(seen);
+	return r;
+}
+
+int site_sums_finish(struct site_sums *s)
+{
+	int r = find_medians(s);
+	if (s->v.n)
+		qsort(s->v.v, s->v.n, sizeof(*s->v.v), sum_order);
+	vec_release(&s->times);
+	u64map_release(&s->index);
+	return r;
+}
+
+void site_sums_release(struct site_sums *s)
+{
+	vec_release(&s->v);
+	vec_release(&s->times);
+	u64map_release(&s->index);
+}
+
+int set_apart_any(const struct set_apart *x)
+{
+	uint64_t n = x->system;
+	for (int i = 0; i < APART_KINDS; i++)
+		n += x->by[i].count;
+	return n != 0;
+}
+
+int set_apart_finish(struct set_apart *x)
+{
+	for (int i = 0; i < APART_KINDS; i++)
+		if (site_sums_finish(&x->by[i]))
+			return ERR_NOMEM;
+	return 0;
+}
+
+void set_apart_release(struct set_apart *x)
+{
+	for (int i = 0; i < APART_KINDS; i++)
+		site_sums_release(&x->by[i]);
+}

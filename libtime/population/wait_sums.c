@@ -1,0 +1,171 @@
+#include "libtime/population/wait_sums.h"
+#include "base/check.h"
+
+const char *wait_mark_text(unsigned mark)
+{
+	static const char *const texts[] = {NULL, "[open]", "[state unknown]", "[suspect]",
+					    "[unclear]"};
+	ENTRIES(texts, WAIT_UNCLEAR + 1);
+	return mark < sizeof(texts) / sizeof(*texts) ? texts[mark] : NULL;
+}
+
+/* Time of a wait that is asked for. */
+static uint64_t shown_ns(const struct wait *w, unsigned states)
+{
+	uint64_t ns = 0;
+	if (states & WAITS_BLOCKED)
+		ns += w->blocked;
+	if (states & WAITS_RUNNABLE)
+		ns += w->runnable - w->preempted;
+	if (states & WAITS_PREEMPTED)
+		ns += w->preempted;
+	if (states & WAITS_UNKNOWN)
+		ns += w->unknown;
+	return ns;
+}
+
+static int same_row(const struct wait_row *a, const struct wait_row *b)
+{
+	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid &&
+	       a->path == b->path && a->waker_comm == b->waker_comm &&
+	       a->waker_path == b->waker_path && a->waker_context == b->waker_context &&
+	       a->cause == b->cause && a->mark == b->mark;
+}
+
+static uint64_t row_hash(const struct wait_row *r)
+{
+	uint64_t h = hash_u64((uint64_t)r->comm << 32 | r->path);
+	h = hash_u64(h ^ ((uint64_t)r->waker_comm << 32 | r->waker_path));
+	h = hash_u64(h ^ ((uint64_t)(uint32_t)r->pid << 32 | (uint32_t)r->tid));
+	return hash_u64(h ^ ((uint64_t)r->waker_context << 16 | r->cause << 8 | r->mark));
+}
+
+static int add_row(struct wait_sums *w, const struct wait_row *key)
+{
+	uint64_t h = row_hash(key);
+	size_t at = 0;
+	w->total_ns += key->ns;
+	for (uint32_t id; idmap_next(&w->index, h, &at, &id);) {
+		struct wait_row *r = &w->rows.v[id];
+		if (!same_row(r, key))
+			continue;
+		r->ns += key->ns;
+		r->count += key->count;
+		return 0;
+	}
+	if (vec_push(&w->rows, *key))
+		return ERR_NOMEM;
+	return idmap_put(&w->index, h, (uint32_t)(w->rows.n - 1));
+}
+
+static uint8_t mark_of(const struct wait *x)
+{
+	if (x->open)
+		return WAIT_OPEN;
+	if (x->off->unknown)
+		return WAIT_UNKNOWN;
+	return x->off->flags & OFF_SUSPECT ? WAIT_SUSPECT : WAIT_PLAIN;
+}
+
+static void set_waker(const struct timeline *tl, const struct off *o, struct wait_row *r)
+{
+	r->waker_context = o->waker_context;
+	if (o->waker == TL_NONE)
+		return;
+	r->waker_comm = tl->threads.v[o->waker].comm;
+	r->waker_path = o->waker_path;
+}
+
+/* What is asked for of one wait; of that, in a row of its own, what is marked. */
+static int add_parts(struct wait_sums *w, const struct timeline *tl,
+		     const struct wait_selection *s, const struct wait *x)
+{
+	const struct off *o = x->off;
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	struct wait late = *x;
+	struct wait_row r = {.comm = o->comm,
+			     .pid = s->by & (WAITS_BY_PID | WAITS_BY_TID) ? t->pid : -1,
+			     .tid = s->by & WAITS_BY_TID ? t->tid : -1,
+			     .path = o->path,
+			     .cause = s->by & WAITS_BY_CAUSE ? o->cause : 0,
+			     .mark = mark_of(x),
+			     .count = 1};
+	if (s->by & WAITS_BY_WAKER)
+		set_waker(tl, o, &r);
+	late.blocked = x->unclear && r.mark == WAIT_PLAIN ? 0 : x->blocked;
+	r.ns = shown_ns(&late, s->states);
+	uint64_t blocked = shown_ns(x, s->states) - r.ns;
+	if (r.ns && add_row(w, &r))
+		return ERR_NOMEM;
+	if (!blocked)
+		return 0;
+	r.count = r.ns == 0;
+	r.ns = blocked;
+	r.mark = WAIT_UNCLEAR;
+	return add_row(w, &r);
+}
+
+static int add_wait(struct wait_sums *w, const struct timeline *tl,
+		    const struct wait_selection *s, const struct off *o)
+{
+	struct wait x;
+	if (!population_has_thread(&s->of, tl, o->thread, o->comm) ||
+	    !population_wait(&s->of, tl, o, &x))
+		return 0;
+	uint64_t ns = shown_ns(&x, s->states);
+	if (!ns || !s->causes[o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN])
+		return 0;
+	if (population_hides_thread(&s->of, tl, o->thread)) {
+		w->apart.system++;
+		w->apart.system_ns += ns;
+		return 0;
+	}
+	enum apart apart = x.apart;
+	int open = x.open;
+	wait_take_apart(&x);
+	ns -= shown_ns(&x, s->states);
+	if (ns && site_sums_add(&w->apart.by[apart], o, ns, open))
+		return ERR_NOMEM;
+	return add_parts(w, tl, s, &x);
+}
+
+static int add_total(struct wait_sums *w, const struct timeline *tl,
+		     const struct wait_selection *s, const struct tl_off_total *o)
+{
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	struct wait_row r = {.comm = o->comm,
+			     .pid = s->by & (WAITS_BY_PID | WAITS_BY_TID) ? t->pid : -1,
+			     .tid = s->by & WAITS_BY_TID ? t->tid : -1,
+			     .path = o->path,
+			     .ns = o->ns,
+			     .count = o->count};
+	if (!population_has_task(&s->of, tl, t->pid, t->tid, o->comm) ||
+	    !population_has_cpu(&s->of, tl, TL_NOCPU, TL_NOCPU) || !r.ns)
+		return 0;
+	if (population_hides_thread(&s->of, tl, o->thread)) {
+		w->apart.system += o->count;
+		w->apart.system_ns += o->ns;
+		return 0;
+	}
+	return add_row(w, &r);
+}
+
+int wait_sums_collect(struct wait_sums *w, const struct timeline *tl,
+		      const struct wait_selection *s, struct err *e)
+{
+	*w = (struct wait_sums){.total_ns = 0};
+	for (size_t i = 0; i < tl->off.n; i++)
+		if (add_wait(w, tl, s, &tl->off.v[i]))
+			return err_nomem(e);
+	for (size_t i = 0; i < tl->totals.n; i++)
+		if (add_total(w, tl, s, &tl->totals.v[i]))
+			return err_nomem(e);
+	return set_apart_finish(&w->apart) ? err_nomem(e) : 0;
+}
+
+void wait_sums_release(struct wait_sums *w)
+{
+	vec_release(&w->rows);
+	idmap_release(&w->index);
+	set_apart_release(&w->apart);
+}

@@ -1,0 +1,32 @@
+/*
+ * wall.h - run and wait of the same threads in one sum: where wall-clock time went.
+ *
+ *	thread  ──running──┐blocked│runnable┌──running──
+ *	samples   s1   s2                      (none)
+ *
+ * A running interval's time is spread evenly over its samples; without any it is
+ * "[running, no sample]". The sum of all rows is the threads' recorded life, less what is
+ * hidden. Blocked time of unclear sites is "[unclear]".
+ */
+#ifndef LIBTIME_POPULATION_WALL_H
+#define LIBTIME_POPULATION_WALL_H
+
+#include "libtime/population/population.h"
+
+struct wall_row {
+	uint32_t comm, path;
+	uint32_t thread; /* of the timeline */
+	int32_t pid, tid;
+	const char
+		*what; /* "lock", "runnable", "[running, no sample]" …; NULL: plain running */
+	int waiting;
+	uint64_t start_ns, ns;
+};
+
+/* Call `row` for every piece, thread by thread in the order of time; a return other than 0
+ * stops and is returned. What was set apart is *hidden, the caller's to release in any case. */
+int wall_collect(const struct timeline *tl, const struct population *of,
+		 int (*row)(void *ctx, const struct wall_row *r), void *ctx,
+		 struct set_apart *hidden, struct err *e);
+
+#endif

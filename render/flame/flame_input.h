@@ -1,0 +1,58 @@
+/*
+ * flame_input.h - counted call paths (a profile's or a timeline's) into a flame graph.
+ */
+#ifndef RENDER_FLAME_FLAME_INPUT_H
+#define RENDER_FLAME_FLAME_INPUT_H
+
+#include "base/buf.h"
+#include "libsym/profile.h"
+#include "render/flame/flame.h"
+
+/* What the first level above "all" is: waits and the samples of a flame chart know the first
+ * three, the latter their CPU too. */
+enum flame_split {
+	SPLIT_COMM,
+	SPLIT_PID,   /* comm-PID */
+	SPLIT_TID,   /* comm-PID/TID */
+	SPLIT_CPU,   /* "CPU 3", then comm */
+	SPLIT_EVENT, /* event name, then comm */
+	SPLIT_CGROUP /* cgroup's path, then comm */
+};
+
+struct flame_input {
+	const struct stacks *stacks; /* borrowed */
+	const void *events;          /* borrowed; NULL unless SPLIT_EVENT, as below */
+	const char *(*event_name)(const void *events, uint32_t event);
+	struct flame *flame; /* borrowed */
+	enum flame_split split;
+	int simplify;      /* short names, so that equal frames merge */
+	int merge_threads; /* work-0, work-1 ... are work-N; the caller sets it, as `events` */
+	struct buf text;
+	VEC(uint32_t) ids; /* by frame id: the graph's frame + 1; 0 = not made */
+	VEC(uint32_t) path, line;
+};
+
+/* Feed `flame` with paths of `stacks`; the caller sets `events` where it is needed. */
+void flame_input_init(struct flame_input *fi, const struct stacks *stacks, struct flame *flame,
+		      enum flame_split split, int simplify);
+/* Give back the working memory; the graph stays. */
+void flame_input_release(struct flame_input *fi);
+
+/* Add one stack with its weights (flame_add's v0, v1). 0, ERR_NOMEM, ERR_LIMIT. */
+int flame_input_add(struct flame_input *fi, const struct folded *f, uint64_t v0, uint64_t v1,
+		    struct err *e);
+
+/*
+ * The same in steps, for stacks with more behind them: begin (first levels, `mark` below the
+ * comm unless NULL, the path), then marks or a waker's side, then end. 0 or ERR_NOMEM.
+ */
+int flame_input_begin(struct flame_input *fi, const struct folded *f, const char *mark);
+int flame_input_mark(struct flame_input *fi, const char *text, enum flame_kind kind);
+/* "--", the frames of `path` from leaf to root, and the waker's name. */
+int flame_input_waker(struct flame_input *fi, uint32_t path, const char *name);
+int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err *e);
+
+/* "comm", "pid", "tid", "cpu", "event" or "cgroup". 0, or ERR_USAGE. */
+int flame_split_parse(const char *text, enum flame_split *out, struct err *e);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * fold_labels.h - frames as the elements of a folded line, made once per frame.
+ *
+ * The rules are stackcollapse-perf.pl's, done right (tidy.h); `[unknown]` frames become
+ * [basename of the DSO].
+ */
+#ifndef RENDER_FLAME_FOLD_LABELS_H
+#define RENDER_FLAME_FOLD_LABELS_H
+
+#include "base/buf.h"
+#include "libsym/stacks.h"
+#include "render/flame/fold_tree.h"
+
+/* Which marks go behind a name. */
+struct label_options {
+	int kernel, jit, inlined; /* _[k] _[j] _[i] */
+	int addrs;                /* [dso <address>] for frames without a name */
+	int simplify;             /* short C++, Rust and Go names, so that equal frames merge */
+	int srcline;              /* name:file:line */
+	int delim;                /* "-" between user and kernel frames */
+};
+
+struct fold_labels {
+	struct label_options opt;
+	const struct stacks *stacks; /* borrowed */
+	struct foldtree *tree;       /* borrowed: owns the texts */
+	struct buf text;
+	VEC(uint32_t) texts; /* runs of text ids */
+	VEC(struct label_run {
+		uint32_t at, n;
+		int made;
+	})
+	runs[3]; /* by frame id; [1] for threads called java…, [2] wakers */
+	VEC(uint32_t) frames;
+	VEC(struct label_place { /* by path: the node it became below `root` - 1 */
+				 uint32_t root, node;
+	})
+	places;
+};
+
+/* `stacks` and `tree` are borrowed for the life of `l`. */
+void fold_labels_init(struct fold_labels *l, const struct stacks *stacks, struct foldtree *tree,
+		      const struct label_options *opt);
+void fold_labels_release(struct fold_labels *l);
+
+/* The first element of a line: comm, -PID or -PID/TID when pid (tid) is not -1. */
+int fold_labels_comm(struct fold_labels *l, uint32_t comm, int32_t pid, int32_t tid,
+		     uint32_t *node);
+
+/* The frames of `path`, root first, below *node, which becomes the last one's. `comm` decides
+ * whether Java's names are meant. 0 or ERR_NOMEM. */
+int fold_labels_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32_t *node);
+
+/* An element of plain text (a mark, a delimiter) below *node. 0 or ERR_NOMEM. */
+int fold_labels_text(struct fold_labels *l, const char *text, uint32_t *node);
+
+/* The waker's side of a line below *node, as bcc's offwaketime has it: "--", its stack from
+ * leaf to root, its name; each with _[w]. `name` is the waker's comm, or "[hardirq]" and the
+ * like. */
+int fold_labels_waker(struct fold_labels *l, uint32_t path, const char *name, uint32_t *node);
+
+#endif

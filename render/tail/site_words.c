@@ -1,0 +1,201 @@
+#include "render/tail/site_words.h"
+#include "libtime/explain/causes.h"
+#include "render/text/escape.h"
+#include "render/text/table.h"
+#include "render/tail/tail_words.h"
+#include "render/text/units.h"
+
+#include <string.h>
+
+enum { SHOWN = 5, PROSE = 80 };
+
+void words_site(struct buf *b, const struct timeline *tl, uint32_t site)
+{
+	const struct tl_site *s = timeline_site(tl, site);
+	if (!site) {
+		buf_str(b, "[no site]");
+		return;
+	}
+	describe_name(b, tl, s->role);
+	buf_fmt(b, ": %s", cause_name(s->cause));
+	if (s->frame) {
+		buf_str(b, " in ");
+		describe_function(b, tl, s->frame);
+	}
+}
+
+/* A function as a regular expression that a shell takes: what is special in either matches any
+ * character. */
+static void put_pattern(struct buf *b, const char *name)
+{
+	size_t n = strcspn(name, "(<");
+	if (!n)
+		n = strlen(name);
+	for (size_t i = 0; i < n; i++)
+		buf_char(b, strchr(" \t\"'`$&;|*?+^[]{}()<>\\!#~", name[i]) ? '.' : name[i]);
+}
+
+/* What would settle an unclear one: "--idle-frame get_job", "--work-frame get_job", or
+ * "--call-graph dwarf" for the next recording. */
+static void words_settle(struct buf *b, const struct timeline *tl, uint32_t site)
+{
+	const struct tl_site *s = timeline_site(tl, site);
+	const struct frame *f = &tl->stacks->frames.v[s->frame];
+	if (s->reason == REASON_NO_FRAME || !s->frame || !f->name) {
+		buf_str(b, "--call-graph dwarf");
+		return;
+	}
+	buf_str(b, s->loop || s->reason == REASON_LIBRARY_LOOP ? "--idle-frame "
+							       : "--work-frame ");
+	put_pattern(b, strtab_get(&tl->stacks->strings, f->name));
+}
+
+static const char *show_with(const struct set_apart *x)
+{
+	return !x->by[APART_IDLE].count ? "--system"
+	       : !x->system             ? "--idle"
+					: "--idle, --system";
+}
+
+void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x)
+{
+	const struct site_sums *idle = &x->by[APART_IDLE], *unclear = &x->by[APART_UNCLEAR];
+	size_t begin = b->n;
+	if (idle->count) {
+		units_plural(b, idle->count, "idle wait", "idle waits");
+		buf_str(b, " at ");
+		units_plural(b, idle->v.n, "site, ", "sites, ");
+		units_duration(b, idle->ns);
+		buf_str(b, " (longest ");
+		units_duration(b, idle->max_ns);
+		buf_str(b, ", ");
+		words_site(b, tl, idle->v.v[0].site);
+		buf_char(b, ')');
+	}
+	if (unclear->count) {
+		buf_str(b, b->n > begin ? "; " : "");
+		units_plural(b, unclear->count, "unclear wait, ", "unclear waits, ");
+		units_duration(b, unclear->ns);
+	}
+	if (x->system) {
+		buf_str(b, b->n > begin ? "; " : "");
+		units_plural(b, x->system, "wait", "waits");
+		buf_str(b, " of kernel threads and perf, ");
+		units_duration(b, x->system_ns);
+	}
+	if (idle->count || x->system)
+		buf_fmt(b, " (show with %s)", show_with(x));
+}
+
+/* --- tables --------------------------------------------------------------------------------
+ */
+
+static void length_cell(struct table *t, const struct site_sum *s)
+{
+	if (s->open)
+		buf_str(&t->text, "\xe2\x89\xa5 ");
+	table_duration(t, s->max_ns);
+}
+
+static void more_sites(struct buf *b, size_t n)
+{
+	if (n <= SHOWN)
+		return;
+	buf_str(b, "... ");
+	units_plural(b, n - SHOWN, "more site", "more sites");
+	buf_str(b, " (perfkit report --by site lists all)\n");
+}
+
+/* The last column says of a site what `last` writes. */
+static void sums_table(struct buf *b, const struct site_tables *t, enum apart kind,
+		       const char *title, const char *column,
+		       void (*last)(struct buf *b, const struct timeline *tl, uint32_t site))
+{
+	const struct site_sums *s = &t->apart->by[kind];
+	const struct table_column columns[] = {{title},
+					       {"count", .right = 1},
+					       {"total", .right = 1},
+					       {"p50", .right = 1, .drop = 1},
+					       {"max", .right = 1},
+					       {column}};
+	struct table table = {columns, 6};
+	for (size_t i = 0; i < s->v.n && i < SHOWN; i++) {
+		const struct site_sum *x = &s->v.v[i];
+		words_site(&table.text, t->tl, x->site);
+		table_next(&table);
+		table_count(&table, x->count);
+		table_duration(&table, x->ns);
+		table_duration(&table, x->p50_ns);
+		length_cell(&table, x);
+		last(&table.text, t->tl, x->site);
+		table_next(&table);
+	}
+	buf_char(b, '\n');
+	table_write(b, &table, t->width);
+	table_release(&table);
+	more_sites(b, s->v.n);
+}
+
+static void say_reason(struct buf *b, const struct timeline *tl, uint32_t site)
+{
+	buf_str(b, site_reason_name(timeline_site(tl, site)->reason));
+}
+
+static void say_nothing(struct buf *b, const struct timeline *tl, uint32_t site)
+{
+	(void)b;
+	(void)tl;
+	(void)site;
+}
+
+static void sentence(struct buf *b, struct buf *line)
+{
+	if (line->n) {
+		buf_char(b, '\n');
+		text_wrapped(b, buf_cstr(line), 0, 2, PROSE);
+	}
+	buf_release(line);
+}
+
+static void unclear_table(struct buf *b, const struct site_tables *t)
+{
+	sums_table(b, t, APART_UNCLEAR,
+		   t->bounds ? "? bounds of activations" : "? for work, or for an answer?",
+		   "settle with", words_settle);
+}
+
+static void hidden_table(struct buf *b, const struct site_tables *t)
+{
+	const struct site_sums *idle = &t->apart->by[APART_IDLE];
+	struct buf line = {0};
+	if (idle->count) {
+		sums_table(b, t, APART_IDLE, "hidden: waiting for work", "why", say_reason);
+		if (t->reach && idle->max_ns >= t->reach) {
+			buf_str(&line, "a hidden wait of ");
+			units_duration(&line, idle->max_ns);
+			buf_str(&line, " would be among the worst (show with --idle)");
+		}
+	}
+	sentence(b, &line);
+	if (t->apart->system) {
+		struct buf system = {0};
+		buf_str(&system, "hidden: ");
+		units_plural(&system, t->apart->system, "wait", "waits");
+		buf_str(&system, " of kernel threads and perf, ");
+		units_duration(&system, t->apart->system_ns);
+		buf_str(&system, " (show with --system)");
+		sentence(b, &system);
+	}
+	if (!idle->count && !t->apart->system)
+		buf_str(b, "\nhidden: nothing\n");
+}
+
+void site_tables_write(struct buf *b, const struct site_tables *t)
+{
+	if (t->apart->by[APART_UNCLEAR].count)
+		unclear_table(b, t);
+	hidden_table(b, t);
+	if (t->apart->by[APART_LIFE].count)
+		sums_table(b, t, APART_LIFE, "a thread's whole life, or its process's exit", "",
+			   say_nothing);
+}

@@ -1,0 +1,32 @@
+/*
+ * site_words.h - wait sites in words, and the tables of what is set apart of a population:
+ * unclear waits, hidden ones, those of whole lives.
+ */
+#ifndef RENDER_TAIL_SITE_WORDS_H
+#define RENDER_TAIL_SITE_WORDS_H
+
+#include "base/buf.h"
+#include "libtime/population/population.h"
+
+/* A site (index of timeline.sites): "worker: cond in get_job()". */
+void words_site(struct buf *b, const struct timeline *tl, uint32_t site);
+
+/* One line: "1,234 idle waits at 3 sites, 12.3 s (longest 40.0 ms, worker: cond in get_job());
+ * 7 waits of kernel threads and perf, 1.2 s (show with --idle, --system)". */
+void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x);
+
+/*
+ * The tables, as wide as `width`: at most 5 sites each, those with the longest waits. `reach`:
+ * the length from which a wait is among the worst; what was hidden and is as long is said.
+ * `bounds`: unclear waits here are the bounds of activations.
+ */
+struct site_tables {
+	const struct timeline *tl;
+	const struct set_apart *apart;
+	uint64_t reach;
+	int bounds;
+	size_t width;
+};
+void site_tables_write(struct buf *b, const struct site_tables *t);
+
+#endif

@@ -1,0 +1,332 @@
+#include "render/tail/tail_answer.h"
+#include "libtime/explain/causes.h"
+#include "render/text/units.h"
+
+/* The sentence while it is made. */
+struct answer {
+	struct buf *b;
+	struct tail *t;
+	const struct tail_group *group;
+	struct explanation x; /* of the group's worst */
+	uint32_t comms[2];    /* of those that waited */
+	size_t ncomms;        /* may be more than there is room for */
+};
+
+static void put(struct answer *a, const char *s)
+{
+	buf_str(a->b, s);
+}
+
+static void put_name(struct answer *a, uint32_t string)
+{
+	describe_name(a->b, a->t->tl, string);
+}
+
+/* --- who waited ----------------------------------------------------------------------------
+ */
+
+static void note_comm(struct answer *a, uint32_t comm)
+{
+	for (size_t i = 0; i < a->ncomms && i < 2; i++)
+		if (a->comms[i] == comm)
+			return;
+	if (a->ncomms < 2)
+		a->comms[a->ncomms] = comm;
+	a->ncomms++;
+}
+
+/* The name of the one process of all that waited; 0 when there are several. */
+static uint32_t one_process(const struct answer *a)
+{
+	const struct tail *t = a->t;
+	const struct tl_thread *threads = t->tl->threads.v;
+	uint32_t first = t->episodes.v.v[t->rows.v[0].episode].thread;
+	for (size_t i = 1; i < t->rows.n; i++) {
+		uint32_t thread = t->episodes.v.v[t->rows.v[i].episode].thread;
+		if (threads[thread].pid != threads[first].pid ||
+		    timeline_part_of(t->tl, thread) != timeline_part_of(t->tl, first))
+			return 0;
+	}
+	return t->process_of.v[first];
+}
+
+static void put_kind(struct answer *a)
+{
+	const struct episode_query *q = &a->t->episodes.query;
+	if (q->kind == EPISODE_SPAN) {
+		put_name(a, q->span);
+		put(a, " span");
+	} else {
+		put(a, episode_kind_name(q->kind));
+	}
+}
+
+static void put_who(struct answer *a)
+{
+	const struct tail *t = a->t;
+	for (size_t i = 0; i < t->rows.n; i++)
+		note_comm(a, t->episodes.v.v[t->rows.v[i].episode].comm);
+	uint32_t process = a->ncomms > 2 ? one_process(a) : 0;
+	if (a->ncomms > 2 && !process)
+		return;
+	put(a, " of ");
+	put_name(a, process ? process : a->comms[0]);
+	if (a->ncomms == 2) {
+		put(a, " and ");
+		put_name(a, a->comms[1]);
+	}
+}
+
+/* "6 of 9 worst waits of high: " */
+static void put_subject(struct answer *a)
+{
+	size_t n = a->t->rows.n;
+	int unlike = n > 1 && a->t->groups.n == n;
+	if (n == 1) {
+		put(a, "The worst ");
+	} else if (a->group->count == 1 && !a->group->row) {
+		put(a, "The longest of the ");
+		units_count(a->b, n);
+		put(a, " worst ");
+	} else {
+		units_count(a->b, a->group->count);
+		put(a, " of ");
+		units_count(a->b, n);
+		put(a, " worst ");
+	}
+	put_kind(a);
+	put(a, n > 1 ? "s" : "");
+	put_who(a);
+	put(a,
+	    unlike && a->t->group_by == GROUP_ROOT ? " (no two have the same root): " : ": ");
+}
+
+/* --- what held them up ---------------------------------------------------------------------
+ */
+
+static const char *wanted(unsigned cause)
+{
+	switch (cause) {
+	case CAUSE_LOCK:
+	case CAUSE_RWLOCK:
+		return "waiting for a lock";
+	case CAUSE_SLEEP:
+		return "asleep";
+	case CAUSE_IO:
+		return "waiting for a device";
+	case CAUSE_FAULT:
+		return "waiting for a page";
+	case CAUSE_NET:
+		return "waiting for the network";
+	case CAUSE_CHILD:
+		return "waiting for a child process";
+	default:
+		return NULL;
+	}
+}
+
+static const struct chain_part *root_part(const struct answer *a)
+{
+	return link_part(&a->x, explanation_root(&a->x));
+}
+
+/* " in write_pages()", of the root, where it is known. */
+static void put_place(struct answer *a, const char *in)
+{
+	const struct chain_part *p = root_part(a);
+	if (!p || !p->function || a->group->nameless)
+		return;
+	put(a, in);
+	describe_function(a->b, a->t->tl, p->function);
+}
+
+/* What the root did: "asleep in write_pages()". */
+static void put_doing(struct answer *a)
+{
+	const struct chain_part *p = root_part(a);
+	unsigned state = p ? p->state : PART_UNKNOWN;
+	switch (state) {
+	case PART_RUNNING:
+		put(a, p->end == END_IRQ ? "interrupted by" : "running");
+		put_place(a, " ");
+		if (p->mechanism)
+			buf_fmt(a->b, ", %s", p->mechanism->words);
+		return;
+	case PART_RUNNABLE:
+		put(a, "waiting for a CPU");
+		break;
+	case PART_PREEMPTED:
+		put(a, "throttled by its CPU quota");
+		break;
+	case PART_BLOCKED:
+		if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
+			put(a, p->mechanism->words);
+		else if (p->mechanism)
+			buf_fmt(a->b, "waiting for %s", p->mechanism->words);
+		else if (wanted(p->cause))
+			put(a, wanted(p->cause));
+		else
+			buf_fmt(a->b, "blocked (%s)", cause_name(p->cause));
+		break;
+	default:
+		put(a, "what it did is not known");
+		return;
+	}
+	put_place(a, " in ");
+}
+
+/* Who waited for the i-th link: the threads of the question for the first. */
+static void put_waiter(struct answer *a, size_t i)
+{
+	if (i > 1)
+		put_name(a, a->x.chain.v[i - 1].comm);
+	else if (a->ncomms == 1)
+		put_name(a, a->comms[0]);
+	else
+		put(a, a->group->count == 1 ? "it" : "they");
+}
+
+/* "low held the lock that high wanted". */
+static void put_lock_role(struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	put_name(a, l->comm);
+	buf_fmt(a->b, " held %s ", m ? m->words : "the lock");
+	put(a, m || i > 1 || a->ncomms == 1 ? "that " : "");
+	put_waiter(a, i);
+	put(a, " wanted");
+	if (l->doing)
+		buf_fmt(a->b, ", %s", l->doing->words);
+}
+
+/* "front waited for room in a full pipe, which reader emptied". */
+static void put_wait_role(struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	put_waiter(a, i);
+	put(a, " waited for ");
+	if (!m || !*m->verb) {
+		put_name(a, l->comm);
+		return;
+	}
+	buf_fmt(a->b, "%s, which ", m->words);
+	put_name(a, l->comm);
+	buf_fmt(a->b, " %s", m->verb);
+	if (l->doing)
+		buf_fmt(a->b, " %s", l->doing->words);
+}
+
+static void put_role(struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	if (l->via == VIA_CPU) {
+		put_name(a, i + 1 == a->x.chain.n ? a->t->rows.v[a->group->row].root.process
+						  : l->comm);
+		put(a, " had the CPU");
+	} else if (words_held_lock(&a->x, l)) {
+		put_lock_role(a, i);
+	} else {
+		put_wait_role(a, i);
+	}
+}
+
+/* No other thread is the root. */
+static void put_alone(struct answer *a)
+{
+	const struct chain_part *p = root_part(a);
+	if (a->ncomms > 1) {
+		put_name(a, explanation_root(&a->x)->comm);
+		put(a, " ");
+	}
+	if (!p || p->state == PART_UNKNOWN) {
+		put(a, "not known");
+		if (p && p->end == END_SUSPECT)
+			put(a, ", records are missing there");
+		else if (p && p->end == END_NO_WAKE)
+			put(a, ", no wakeup was recorded");
+		return;
+	}
+	if (p->state == PART_PREEMPTED) {
+		put(a, "throttled, its cgroup had used up its CPU quota");
+		return;
+	}
+	put_doing(a);
+	if (p->end == END_TIMED_OUT)
+		put(a, ", whose holder was not seen");
+	else if (p->state == PART_RUNNABLE && p->actors > 1)
+		put(a, ", which several threads had in turn");
+}
+
+/* What the root did, behind its role: ", asleep in f()", "; reader was asleep in f()". */
+static void put_root(struct answer *a)
+{
+	const struct chain_link *root = explanation_root(&a->x), *before = root - 1;
+	const struct chain_part *p = root_part(a);
+	const struct mechanism *m = link_mechanism(&a->x, before);
+	int did = root->via == VIA_CPU || m || words_held_lock(&a->x, root);
+	int unnamed = p && p->state == PART_RUNNING && !p->function;
+	if (did && (a->group->nameless || unnamed))
+		return;
+	if (root->via == VIA_CPU || words_held_lock(&a->x, root)) {
+		put(a, ", ");
+	} else if (m && *m->verb) {
+		put(a, "; ");
+		put_name(a, root->comm);
+		put(a, " was ");
+	} else {
+		put(a, ", which was ");
+	}
+	put_doing(a);
+}
+
+/* Behind a thread that had the CPU stands whose CPU it was; else what the root did comes before
+ * those that it held up. */
+static void put_chain(struct answer *a)
+{
+	size_t last = a->x.chain.n - 1;
+	put_role(a, last);
+	if (explanation_root(&a->x)->via != VIA_CPU || last == 1)
+		put_root(a);
+	if (last == 1)
+		return;
+	put(a, " while ");
+	put_role(a, last - 1);
+	if (last > 2)
+		buf_fmt(a->b, ", behind %zu more", last - 2);
+}
+
+/* " (35 % of the time)", where the root explains no more than that. */
+static void put_share(struct answer *a)
+{
+	const struct chain_part *p = root_part(a);
+	uint64_t whole = a->x.chain.v[0].ns;
+	if (p && p->ns < whole / 4 * 3 && !a->group->nameless)
+		buf_fmt(a->b, " (%u %% of the time)",
+			(unsigned)(100 * (double)p->ns / (double)whole + 0.5));
+}
+
+int tail_answer(struct buf *b, struct tail *t, struct err *e)
+{
+	struct answer a = {.b = b, .t = t, .group = t->groups.v};
+	if (!t->groups.n)
+		return 0;
+	const struct tail_row *row = &t->rows.v[a.group->row];
+	int r = explain(t->explainer, &t->episodes.v.v[row->episode], &a.x, e);
+	if (r)
+		return r;
+	put_subject(&a);
+	if (t->group_by != GROUP_ROOT) {
+		describe_group(b, t, a.group);
+	} else if (a.x.chain.n == 1) {
+		put_alone(&a);
+		put_share(&a);
+	} else {
+		put_chain(&a);
+		put_share(&a);
+	}
+	put(&a, ".");
+	explanation_release(&a.x);
+	return buf_failed(b) ? err_nomem(e) : 0;
+}

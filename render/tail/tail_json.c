@@ -1,0 +1,793 @@
+#include "render/tail/tail_json.h"
+#include "libtime/explain/causes.h"
+#include "render/text/escape.h"
+#include "render/text/json.h"
+#include "render/text/labels.h"
+#include "render/tail/tail_answer.h"
+#include "render/tail/tail_events.h"
+#include "render/tail/tail_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct writer {
+	struct json j;
+	struct tail *t;
+	const struct timeline *tl;
+	VEC(uint32_t) frames;
+	shares_vec shares;
+	happened_vec events;
+	struct buf text;
+};
+
+static void string(struct writer *w, const char *key, uint32_t id)
+{
+	const struct strtab *s = &w->tl->stacks->strings;
+	json_text(&w->j, key, strtab_get(s, id), strtab_len(s, id));
+}
+
+static void optional_string(struct writer *w, const char *key, uint32_t id)
+{
+	if (id)
+		string(w, key, id);
+	else
+		json_null(&w->j, key);
+}
+
+/* A frame's name as recorded; what has none is named as people see it, by its DSO. */
+static void frame_text(struct writer *w, const char *key, uint32_t id)
+{
+	if (!id) {
+		json_null(&w->j, key);
+		return;
+	}
+	if (w->tl->stacks->frames.v[id].name) {
+		string(w, key, w->tl->stacks->frames.v[id].name);
+		return;
+	}
+	buf_clear(&w->text);
+	describe_frame(&w->text, w->tl, id);
+	json_text(&w->j, key, buf_cstr(&w->text), w->text.n);
+}
+
+static void stack(struct writer *w, const char *key, uint32_t path)
+{
+	size_t n = stacks_depth(w->tl->stacks, path);
+	w->frames.n = 0;
+	if (vec_reserve(&w->frames, n + 1)) {
+		w->j.b->failed = ERR_NOMEM;
+		return;
+	}
+	stacks_frames(w->tl->stacks, path, w->frames.v, n);
+	json_open(&w->j, key, '[');
+	for (size_t i = 0; i < n; i++)
+		frame_text(w, NULL, w->frames.v[i]);
+	json_close(&w->j, ']');
+}
+
+static void cause(struct writer *w, unsigned state, unsigned c)
+{
+	if (state == PART_RUNNING)
+		json_null(&w->j, "cause");
+	else
+		json_str(&w->j, "cause", cause_name(c));
+}
+
+/* --- recording and population --------------------------------------------------------------
+ */
+
+static void recording(struct writer *w, const char *key, const struct tl_recording *r,
+		      int64_t id, uint64_t duration_ns)
+{
+	json_open(&w->j, key, '{');
+	if (id)
+		json_i64(&w->j, "id", id);
+	optional_string(w, "file", r->file);
+	optional_string(w, "host", r->host);
+	json_u64_text(&w->j, "origin_ns", r->origin_ns);
+	optional_string(w, "clock", r->clock);
+	json_u64(&w->j, "duration_ns", duration_ns);
+	json_close(&w->j, '}');
+}
+
+static void recordings(struct writer *w)
+{
+	recording(w, "recording", &w->tl->rec, 0, timeline_recorded_ns(w->tl));
+	if (!w->tl->parts.n)
+		return;
+	json_open(&w->j, "recordings", '[');
+	for (size_t i = 0; i < w->tl->parts.n; i++) {
+		const struct tl_part *p = &w->tl->parts.v[i];
+		recording(w, NULL, &p->rec, p->id, p->rec.end_ns - p->rec.origin_ns);
+	}
+	json_close(&w->j, ']');
+}
+
+/* A percentile; null when there is none or it cannot be said. */
+static void percentile(struct writer *w, const char *key, uint32_t millipercent)
+{
+	const struct episodes *x = &w->t->episodes;
+	if (!x->clean.n || episodes_cannot_say(x, millipercent))
+		json_null(&w->j, key);
+	else
+		json_u64(&w->j, key, episodes_percentile(x, millipercent, 0));
+}
+
+/* The site with the longest hidden wait, and that wait's stack. */
+static void idle_most(struct writer *w, const struct site_sums *idle)
+{
+	if (!idle->count) {
+		json_null(&w->j, "idle_hidden_most");
+		return;
+	}
+	json_open(&w->j, "idle_hidden_most", '{');
+	string(w, "comm", idle->v.v[0].comm);
+	json_u64(&w->j, "ns", idle->v.v[0].ns);
+	stack(w, "stack", idle->v.v[0].path);
+	json_close(&w->j, '}');
+}
+
+static void both_percentile(struct writer *w, const char *key, uint32_t millipercent)
+{
+	const struct episodes *x = &w->t->episodes;
+	if (x->both.n)
+		json_u64(&w->j, key, episodes_percentile_of_both(x, millipercent));
+	else
+		json_null(&w->j, key);
+}
+
+/* Unclear waits, and the percentiles of work and of them together. */
+static void unclear(struct writer *w)
+{
+	const struct episodes *x = &w->t->episodes;
+	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
+	json_open(&w->j, "unclear", '{');
+	json_u64(&w->j, "count", u->count);
+	json_u64(&w->j, "ns", u->ns);
+	json_u64(&w->j, "max_ns", u->max_ns);
+	json_open(&w->j, "with_work", '{');
+	json_u64(&w->j, "count", x->both.n);
+	both_percentile(w, "p50_ns", 50000);
+	both_percentile(w, "p90_ns", 90000);
+	both_percentile(w, "p99_ns", 99000);
+	both_percentile(w, "p999_ns", 99900);
+	both_percentile(w, "p9999_ns", 99990);
+	both_percentile(w, "max_ns", 100000);
+	json_close(&w->j, '}');
+	json_close(&w->j, '}');
+}
+
+static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind)
+{
+	static const char *const kinds[] = {"", "hidden", "unclear", "whole life"};
+	const struct tl_site *s = timeline_site(w->tl, x->site);
+	json_open(&w->j, NULL, '{');
+	json_str(&w->j, "shown_as", kinds[kind]);
+	string(w, "program", s->program);
+	string(w, "role", s->role);
+	json_str(&w->j, "cause", cause_name(s->cause));
+	frame_text(w, "function", s->frame);
+	json_str(&w->j, "verdict", site_verdict_name(s->verdict));
+	json_str(&w->j, "reason", site_reason_name(s->reason));
+	json_bool(&w->j, "loop", s->loop);
+	json_u64(&w->j, "count", x->count);
+	json_u64(&w->j, "ns", x->ns);
+	json_u64(&w->j, "p50_ns", x->p50_ns);
+	json_u64(&w->j, "max_ns", x->max_ns);
+	json_bool(&w->j, "max_open", x->open);
+	json_close(&w->j, '}');
+}
+
+/* What was set apart, by site. */
+static void sites(struct writer *w)
+{
+	json_open(&w->j, "sites", '[');
+	for (int k = APART_NOT + 1; k < APART_KINDS; k++) {
+		const struct site_sums *s = &w->t->episodes.apart.by[k];
+		for (size_t i = 0; i < s->v.n; i++)
+			site_sum(w, &s->v.v[i], (enum apart)k);
+	}
+	json_close(&w->j, ']');
+}
+
+static void population(struct writer *w)
+{
+	const struct episodes *x = &w->t->episodes;
+	const struct episode_selection *s = &w->t->selection;
+	const struct site_sums *idle = &x->apart.by[APART_IDLE];
+	json_open(&w->j, "population", '{');
+	json_u64(&w->j, "count", x->clean.n);
+	int none = !s->threshold_ns && !x->clean.n; /* a percentile of nothing */
+	if (s->cannot_say || s->threshold_ns == UINT64_MAX || none)
+		json_null(&w->j, "threshold_ns");
+	else
+		json_u64(&w->j, "threshold_ns", s->threshold_ns);
+	json_bool(&w->j, "too_few", w->t->too_few);
+	json_u64(&w->j, "selected", s->v.n);
+	json_u64(&w->j, "suspect", x->suspect);
+	json_u64(&w->j, "open", x->open);
+	json_u64(&w->j, "unknown", x->unknown);
+	json_u64(&w->j, "idle_hidden", idle->count);
+	json_u64(&w->j, "idle_hidden_ns", idle->ns);
+	idle_most(w, idle);
+	json_u64(&w->j, "system_hidden", x->apart.system);
+	json_u64(&w->j, "system_hidden_ns", x->apart.system_ns);
+	json_u64(&w->j, "threads", x->threads);
+	json_u64(&w->j, "processes", x->processes);
+	percentile(w, "p50_ns", 50000);
+	percentile(w, "p90_ns", 90000);
+	percentile(w, "p99_ns", 99000);
+	percentile(w, "p999_ns", 99900);
+	percentile(w, "p9999_ns", 99990);
+	if (x->clean.n)
+		json_u64(&w->j, "max_ns", x->clean.v[x->clean.n - 1]);
+	else
+		json_null(&w->j, "max_ns");
+	if (x->v.n)
+		json_u64(&w->j, "p999_with_suspect_ns", episodes_percentile(x, 99900, 1));
+	else
+		json_null(&w->j, "p999_with_suspect_ns");
+	json_close(&w->j, '}');
+}
+
+/* Buckets double: [from_ns, to_ns). */
+static void histogram(struct writer *w)
+{
+	const struct episodes *x = &w->t->episodes;
+	json_open(&w->j, "histogram", '[');
+	for (size_t i = 0; i < x->clean.n;) {
+		uint64_t low =
+			x->clean.v[i] ? 1ull << (63 - __builtin_clzll(x->clean.v[i])) : 0;
+		uint64_t most = low ? low + (low - 1) : 0, count = 0;
+		for (; i < x->clean.n && x->clean.v[i] <= most; i++)
+			count++;
+		json_open(&w->j, NULL, '{');
+		json_u64(&w->j, "from_ns", low);
+		json_u64(&w->j, "to_ns", most < UINT64_MAX ? most + 1 : most);
+		json_u64(&w->j, "count", count);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+/* --- rhythm --------------------------------------------------------------------------------
+ */
+
+static void beat(struct writer *w, const char *key, const struct beat *b)
+{
+	if (!b->ns) {
+		json_null(&w->j, key);
+		return;
+	}
+	json_open(&w->j, key, '{');
+	json_u64(&w->j, "ns", b->ns);
+	json_u64(&w->j, "fitting", b->fitting);
+	json_u64(&w->j, "of", b->of);
+	json_close(&w->j, '}');
+}
+
+static void rhythm(struct writer *w, const struct recurrence *r)
+{
+	json_u64(&w->j, "occurrences", r->occurrences);
+	json_u64(&w->j, "together", r->together);
+	beat(w, "every", &r->rate);
+	beat(w, "pause", &r->pause);
+}
+
+static void recurrence(struct writer *w)
+{
+	json_open(&w->j, "recurrence", '{');
+	rhythm(w, &w->t->recurrence);
+	json_open(&w->j, "held_up_by", '[');
+	for (size_t i = 0; i < w->t->nrhythms; i++) {
+		json_open(&w->j, NULL, '{');
+		string(w, "comm", w->t->rhythms[i].comm);
+		json_u64(&w->j, "count", w->t->rhythms[i].count);
+		rhythm(w, &w->t->rhythms[i].recurrence);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	json_close(&w->j, '}');
+}
+
+/* --- groups --------------------------------------------------------------------------------
+ */
+
+static void mechanism(struct writer *w, const char *key, const struct mechanism *m)
+{
+	if (m)
+		json_str(&w->j, key, m->name);
+	else
+		json_null(&w->j, key);
+}
+
+static void root_members(struct writer *w, const struct tail_root *r)
+{
+	json_i64(&w->j, "tid", w->tl->threads.v[r->thread].tid);
+	string(w, "comm", r->comm);
+	cause(w, r->state, r->cause);
+	frame_text(w, "function", r->function);
+	json_u64(&w->j, "ns", r->ns);
+	json_str(&w->j, "state", part_state_name(r->state));
+	json_i64(&w->j, "pid", w->tl->threads.v[r->thread].pid);
+	json_str(&w->j, "via", link_via_name(r->via));
+	string(w, "process", r->process);
+	mechanism(w, "mechanism", r->mechanism ? r->mechanism : r->for_what);
+}
+
+static void holder(struct writer *w, const struct tail_holder *h)
+{
+	json_open(&w->j, "holder", '{');
+	json_str(&w->j, "way", holder_way_name(h->way));
+	if (h->thread == TL_NONE) {
+		json_null(&w->j, "tid");
+		json_null(&w->j, "comm");
+	} else {
+		json_i64(&w->j, "tid", w->tl->threads.v[h->thread].tid);
+		string(w, "comm", h->comm);
+	}
+	frame_text(w, "function", h->function);
+	json_close(&w->j, '}');
+}
+
+/* part / whole in millionths; the low bits of sums beyond hours do not count. */
+static uint64_t millionths(uint64_t part, uint64_t whole)
+{
+	unsigned shift = 0;
+	while (whole >> shift > UINT64_MAX / 1000000)
+		shift++;
+	return whole ? (part >> shift) * 1000000 / (whole >> shift) : 0;
+}
+
+static void groups(struct writer *w)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < w->t->groups.n; i++)
+		total += w->t->groups.v[i].ns;
+	json_open(&w->j, "groups", '[');
+	for (size_t i = 0; i < w->t->groups.n; i++) {
+		const struct tail_group *g = &w->t->groups.v[i];
+		json_open(&w->j, NULL, '{');
+		struct tail_root shared = w->t->rows.v[g->row].root;
+		if (g->nameless)
+			shared.function = 0;
+		json_open(&w->j, "root", '{');
+		root_members(w, &shared);
+		json_close(&w->j, '}');
+		holder(w, &w->t->rows.v[g->row].holder);
+		buf_clear(&w->text);
+		describe_group(&w->text, w->t, g);
+		json_text(&w->j, "name", buf_cstr(&w->text), w->text.n);
+		json_u64(&w->j, "count", g->count);
+		json_u64(&w->j, "ns", g->ns);
+		/* a share for people and charts; everything exact is in ns */
+		buf_clear(&w->text);
+		uint64_t e6 = millionths(g->ns, total);
+		buf_fmt(&w->text, "%u.%06u", (unsigned)(e6 / 1000000),
+			(unsigned)(e6 % 1000000));
+		json_raw(&w->j, "share", buf_cstr(&w->text));
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+/* --- episodes ------------------------------------------------------------------------------
+ */
+
+static void waker(struct writer *w, const struct explanation *x)
+{
+	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	if (!o || o->waker_context == WAKER_NONE) {
+		json_null(&w->j, "waker");
+		return;
+	}
+	json_open(&w->j, "waker", '{');
+	if (o->waker == TL_NONE) {
+		json_null(&w->j, "tid");
+		json_null(&w->j, "pid");
+		json_null(&w->j, "comm");
+	} else {
+		const struct tl_thread *t = &w->tl->threads.v[o->waker];
+		json_i64(&w->j, "tid", t->tid);
+		json_i64(&w->j, "pid", t->pid);
+		string(w, "comm", t->comm);
+	}
+	json_str(&w->j, "context", waker_context_name(o->waker_context));
+	stack(w, "stack", o->waker_path);
+	json_close(&w->j, '}');
+}
+
+static uint64_t from_origin(const struct timeline *tl, uint32_t thread, uint64_t ns)
+{
+	uint64_t origin = timeline_recording_of(tl, thread)->origin_ns;
+	return ns > origin ? ns - origin : 0;
+}
+
+static void prio(struct writer *w, int prio)
+{
+	if (prio < 0)
+		json_null(&w->j, "prio");
+	else
+		json_i64(&w->j, "prio", prio);
+}
+
+static void corunners(struct writer *w, const struct corunner *v, size_t n)
+{
+	json_open(&w->j, "corunners", '[');
+	for (size_t i = 0; i < n; i++) {
+		const struct tl_thread *t = &w->tl->threads.v[v[i].thread];
+		json_open(&w->j, NULL, '{');
+		json_i64(&w->j, "tid", t->tid);
+		string(w, "comm", t->comm);
+		prio(w, v[i].prio);
+		json_u64(&w->j, "ns", v[i].ns);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+/* The innermost function of the application in a stack. */
+static void telling(struct writer *w, uint32_t path)
+{
+	frame_text(w, "function", appframe_reported(w->tl, path));
+}
+
+/* How the chain goes on from a link: what of it the next one explains. */
+static void chain(struct writer *w, const struct explanation *x)
+{
+	json_open(&w->j, "chain", '[');
+	for (size_t i = 0; i < x->chain.n; i++) {
+		const struct chain_link *l = &x->chain.v[i];
+		const struct tl_thread *t = &w->tl->threads.v[l->thread];
+		json_open(&w->j, NULL, '{');
+		json_i64(&w->j, "tid", t->tid);
+		string(w, "comm", l->comm);
+		json_str(&w->j, "state", part_state_name(l->state));
+		cause(w, l->state, l->cause);
+		json_u64(&w->j, "ns", l->ns);
+		stack(w, "stack", l->path);
+		json_i64(&w->j, "pid", t->pid);
+		json_str(&w->j, "via", link_via_name(l->via));
+		prio(w, l->prio);
+		json_u64(&w->j, "next_ns", l->next_ns);
+		telling(w, l->path);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+/* Who kept a link in a part for longest. */
+static void actor(struct writer *w, const struct chain_part *p)
+{
+	if (p->actor == TL_NONE) {
+		json_null(&w->j, "actor");
+		return;
+	}
+	json_open(&w->j, "actor", '{');
+	json_i64(&w->j, "tid", w->tl->threads.v[p->actor].tid);
+	string(w, "comm", w->tl->threads.v[p->actor].comm);
+	json_u64(&w->j, "ns", p->actor_ns);
+	json_close(&w->j, '}');
+}
+
+/* The root with all that its sentence is made of, and the sentence. */
+static void root(struct writer *w, const struct tail_root *r, const struct explanation *x)
+{
+	const struct chain_link *l = explanation_root(x);
+	json_open(&w->j, "root", '{');
+	root_members(w, r);
+	json_u64(&w->j, "samples", l->samples);
+	json_open(&w->j, "parts", '[');
+	for (uint32_t i = 0; i < l->nparts; i++) {
+		const struct chain_part *p = &x->parts.v[l->part + i];
+		json_open(&w->j, NULL, '{');
+		json_str(&w->j, "state", part_state_name(p->state));
+		cause(w, p->state, p->cause);
+		frame_text(w, "function", p->function);
+		json_u64(&w->j, "ns", p->ns);
+		if (p->end == END_NONE)
+			json_null(&w->j, "end");
+		else
+			json_str(&w->j, "end", part_end_name(p->end));
+		actor(w, p);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	corunners(w, x->ahead.v, x->ahead.n);
+	buf_clear(&w->text);
+	describe_root(&w->text, explainer_evidence(w->t->explainer), x);
+	json_text(&w->j, "sentence", buf_cstr(&w->text), w->text.n);
+	json_close(&w->j, '}');
+}
+
+/* What adds up to the episode: the root's parts, and those of the chain's other links. */
+static int shares(struct writer *w, const struct explanation *x, struct err *e)
+{
+	json_open(&w->j, "shares", '[');
+	if (explanation_shares(x, &w->shares))
+		return err_nomem(e);
+	for (size_t i = 0; i < w->shares.n; i++) {
+		const struct chain_link *l = &x->chain.v[w->shares.v[i].link];
+		const struct chain_part *p = &x->parts.v[w->shares.v[i].part];
+		json_open(&w->j, NULL, '{');
+		json_i64(&w->j, "tid", w->tl->threads.v[l->thread].tid);
+		string(w, "comm", l->comm);
+		json_str(&w->j, "state", part_state_name(p->state));
+		cause(w, p->state, p->cause);
+		frame_text(w, "function", p->function);
+		json_u64(&w->j, "ns", w->shares.v[i].ns);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	return 0;
+}
+
+/* Other events of the thread, by name: how often, spans also how long; the first one's fields.
+ */
+static int events(struct writer *w, const struct episode *ep, struct err *e)
+{
+	int r = events_inside(explainer_evidence(w->t->explainer), ep, &w->events, e);
+	json_open(&w->j, "events", '[');
+	for (size_t i = 0; !r && i < w->events.n; i++) {
+		const struct happened *h = &w->events.v[i];
+		json_open(&w->j, NULL, '{');
+		string(w, "name", h->name);
+		json_u64(&w->j, "count", h->count);
+		json_u64(&w->j, "ns", h->ns);
+		json_u64(&w->j, "first_ns", from_origin(w->tl, ep->thread, h->first_ns));
+		optional_string(w, "text", h->text);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	return r;
+}
+
+static void missing_line(void *ctx, const char *line)
+{
+	struct writer *w = ctx;
+	json_str(&w->j, NULL, line);
+}
+
+static void decomposition(struct writer *w, const struct explanation *x)
+{
+	json_u64(&w->j, "run_ns", x->run_ns);
+	json_u64(&w->j, "blocked_ns", x->blocked_ns);
+	json_u64(&w->j, "runnable_ns", x->runnable_ns);
+	json_u64(&w->j, "preempted_ns", x->preempted_ns);
+	json_u64(&w->j, "throttled_ns", x->throttled_ns);
+	json_u64(&w->j, "unknown_ns", x->unknown_ns);
+	json_open(&w->j, "blocked_by", '[');
+	for (unsigned c = 0; c < CAUSE_COUNT; c++) {
+		if (!x->blocked_by[c])
+			continue;
+		json_open(&w->j, NULL, '{');
+		json_str(&w->j, "cause", cause_name(c));
+		json_u64(&w->j, "ns", x->blocked_by[c]);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+	cause(w, x->state, x->cause);
+	json_str(&w->j, "state", part_state_name(x->state));
+}
+
+static void identity(struct writer *w, const struct episode *ep)
+{
+	const struct tl_thread *t = &w->tl->threads.v[ep->thread];
+	if (w->t->episodes.query.kind == EPISODE_SPAN)
+		string(w, "name", w->t->episodes.query.span);
+	else
+		json_null(&w->j, "name");
+	uint32_t key = episode_key_text(&w->t->episodes, w->tl, ep);
+	if (key)
+		string(w, "key", key);
+	else if (ep->key)
+		json_u64(&w->j, "key", ep->key);
+	else
+		json_null(&w->j, "key");
+	if (w->tl->labels.n && w->t->episodes.query.kind == EPISODE_SPAN)
+		labels_json(&w->j, w->tl, ep->at);
+	json_i64(&w->j, "pid", t->pid);
+	json_i64(&w->j, "tid", t->tid);
+	json_i64(&w->j, "end_tid", w->tl->threads.v[ep->end_thread].tid);
+	string(w, "comm", ep->comm);
+	const struct tl_part *p = timeline_part_of(w->tl, ep->thread);
+	if (p)
+		json_i64(&w->j, "recording", p->id);
+	json_u64(&w->j, "start_ns", from_origin(w->tl, ep->thread, ep->start_ns));
+	json_u64(&w->j, "end_ns", from_origin(w->tl, ep->thread, ep->end_ns));
+	json_u64(&w->j, "duration_ns", episode_ns(ep));
+}
+
+/* Of the wait site of the episode's longest wait. */
+static void verdict(struct writer *w, const struct explanation *x)
+{
+	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	if (!o || !o->site) {
+		json_null(&w->j, "verdict");
+		json_null(&w->j, "reason");
+		return;
+	}
+	const struct tl_site *s = timeline_site(w->tl, o->site);
+	json_str(&w->j, "verdict", site_verdict_name(s->verdict));
+	json_str(&w->j, "reason", site_reason_name(s->reason));
+}
+
+static int episode(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+{
+	const struct tail_row *row = &w->t->rows.v[rank];
+	const struct episode *ep = &w->t->episodes.v.v[row->episode];
+	int r = explain(w->t->explainer, ep, x, e);
+	if (r)
+		return r;
+	json_open(&w->j, NULL, '{');
+	json_u64(&w->j, "rank", rank + 1);
+	identity(w, ep);
+	decomposition(w, x);
+	if (ep->cpu == TL_NOCPU)
+		json_null(&w->j, "cpu");
+	else
+		json_u64(&w->j, "cpu", timeline_cpu(w->tl, ep->cpu));
+	stack(w, "stack", x->path);
+	telling(w, x->path);
+	verdict(w, x);
+	waker(w, x);
+	corunners(w, x->corunners.v, x->corunners.n);
+	json_u64(&w->j, "samples", x->samples);
+	r = events(w, ep, e);
+	chain(w, x);
+	if (!r)
+		r = shares(w, x, e);
+	holder(w, &row->holder);
+	root(w, &row->root, x);
+	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT || explanation_suspect(x));
+	json_bool(&w->j, "open", ep->flags & OFF_OPEN);
+	json_open(&w->j, "missing", '[');
+	describe_missing(w->tl, x->missing, missing_line, w);
+	json_close(&w->j, ']');
+	json_close(&w->j, '}');
+	return r;
+}
+
+static size_t rows_shown(const struct tail *t, uint64_t rows)
+{
+	return rows && rows < t->rows.n ? (size_t)rows : t->rows.n;
+}
+
+int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
+{
+	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
+	struct explanation x = {0};
+	int r = 0;
+	json_open(&w.j, NULL, '{');
+	json_u64(&w.j, "schema", 2);
+	recordings(&w);
+	json_str(&w.j, "by", episode_kind_name(t->episodes.query.kind));
+	if (t->episodes.query.kind == EPISODE_SPAN)
+		string(&w, "span", t->episodes.query.span);
+	else
+		json_null(&w.j, "span");
+	r = tail_answer(&w.text, t, e);
+	json_text(&w.j, "answer", buf_cstr(&w.text), w.text.n);
+	population(&w);
+	unclear(&w);
+	sites(&w);
+	histogram(&w);
+	recurrence(&w);
+	json_str(&w.j, "group_by", tail_group_name(t->group_by));
+	groups(&w);
+	json_open(&w.j, "episodes", '[');
+	for (size_t i = 0; !r && i < rows_shown(t, rows); i++) {
+		buf_char(b, i ? ' ' : '\n');
+		r = episode(&w, i, &x, e);
+		buf_char(b, '\n');
+	}
+	json_close(&w.j, ']');
+	json_close(&w.j, '}');
+	buf_char(b, '\n');
+	explanation_release(&x);
+	vec_release(&w.frames);
+	vec_release(&w.shares);
+	vec_release(&w.events);
+	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
+	buf_release(&w.text);
+	return r;
+}
+
+/* --- CSV -----------------------------------------------------------------------------------
+ */
+
+/* A field in quotes where it must be, without anything that a terminal obeys. */
+static void field(struct buf *b, const char *text, size_t size)
+{
+	struct buf visible = {0};
+	escape_controls(&visible, text, size);
+	const char *s = buf_cstr(&visible);
+	size_t n = visible.n;
+	if (buf_failed(&visible))
+		b->failed = ERR_NOMEM;
+	int quote = memchr(s, ',', n) || memchr(s, '"', n);
+	if (!quote) {
+		buf_add(b, s, n);
+		buf_release(&visible);
+		return;
+	}
+	buf_char(b, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"')
+			buf_char(b, '"');
+		buf_char(b, s[i]);
+	}
+	buf_char(b, '"');
+	buf_release(&visible);
+}
+
+static void string_field(struct writer *w, uint32_t id)
+{
+	const struct strtab *s = &w->tl->stacks->strings;
+	buf_char(w->j.b, ',');
+	field(w->j.b, strtab_get(s, id), strtab_len(s, id));
+}
+
+static void function_field(struct writer *w, uint32_t frame)
+{
+	buf_char(w->j.b, ',');
+	if (!frame)
+		return;
+	buf_clear(&w->text);
+	describe_frame(&w->text, w->tl, frame);
+	field(w->j.b, buf_cstr(&w->text), w->text.n);
+}
+
+static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+{
+	const struct tail_row *row = &w->t->rows.v[rank];
+	const struct episode *ep = &w->t->episodes.v.v[row->episode];
+	const struct tl_thread *t = &w->tl->threads.v[ep->thread];
+	struct buf *b = w->j.b;
+	if (explain(w->t->explainer, ep, x, e))
+		return err_nomem(e);
+	uint32_t function = appframe_reported(w->tl, x->path);
+	buf_fmt(b, "%zu,%d,%d", rank + 1, t->pid, t->tid);
+	string_field(w, ep->comm);
+	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+		from_origin(w->tl, ep->thread, ep->start_ns),
+		from_origin(w->tl, ep->thread, ep->end_ns), episode_ns(ep));
+	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, x->run_ns,
+		x->blocked_ns, x->runnable_ns, x->preempted_ns, x->unknown_ns);
+	buf_fmt(b, ",%s,%s", part_state_name(x->state),
+		x->state == PART_RUNNING ? "" : cause_name(x->cause));
+	function_field(w, function);
+	buf_fmt(b, ",%d", w->tl->threads.v[row->root.thread].tid);
+	string_field(w, row->root.comm);
+	buf_fmt(b, ",%s", row->root.state == PART_RUNNING ? "" : cause_name(row->root.cause));
+	function_field(w, row->root.function);
+	buf_fmt(b, ",%" PRIu64 ",%d,%d", row->root.ns, !!(ep->flags & OFF_SUSPECT),
+		!!(ep->flags & OFF_OPEN));
+	const struct tl_part *p = timeline_part_of(w->tl, ep->thread);
+	if (p) {
+		buf_fmt(b, ",%" PRId64, p->id);
+		string_field(w, p->rec.host);
+	}
+	if (w->t->episodes.query.kind == EPISODE_SPAN)
+		string_field(w, episode_key_text(&w->t->episodes, w->tl, ep));
+	buf_char(b, '\n');
+	return 0;
+}
+
+int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
+{
+	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
+	struct explanation x = {0};
+	int r = 0;
+	buf_str(b, "rank,pid,tid,comm,start_ns,end_ns,duration_ns,run_ns,blocked_ns,"
+		   "runnable_ns,preempted_ns,unknown_ns,state,cause,function,root_tid,"
+		   "root_comm,root_cause,root_function,root_ns,suspect,open");
+	buf_str(b, t->tl->parts.n ? ",recording,host" : "");
+	buf_str(b, t->episodes.query.kind == EPISODE_SPAN ? ",key\n" : "\n");
+	for (size_t i = 0; !r && i < rows_shown(t, rows); i++)
+		r = csv_row(&w, i, &x, e);
+	explanation_release(&x);
+	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
+	buf_release(&w.text);
+	return r;
+}

@@ -1,0 +1,750 @@
+#include "render/tail/tail_text.h"
+#include "base/check.h"
+#include "libtime/explain/causes.h"
+#include "render/text/escape.h"
+#include "render/text/labels.h"
+#include "render/text/table.h"
+#include "render/tail/site_words.h"
+#include "render/tail/tail_answer.h"
+#include "render/tail/tail_events.h"
+#include "render/text/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PROSE = 80 };
+
+static const uint32_t shown_percentiles[] = {50000, 90000, 99000, 99900, 99990};
+enum { PERCENTILES = sizeof(shown_percentiles) / sizeof(*shown_percentiles) };
+
+/* --- columns -------------------------------------------------------------------------------
+ */
+
+/* Blanks up to a column of the line that begins at `line`. */
+static void pad(struct buf *b, size_t line, size_t column)
+{
+	if (buf_failed(b))
+		return;
+	size_t chars = b->n > line ? escape_chars(b->v + line, b->n - line) : 0;
+	for (; chars < column; chars++)
+		buf_char(b, ' ');
+}
+
+/* Prose stays narrow on wide terminals. */
+static void wrapped(struct buf *out, const char *text, size_t column, size_t indent)
+{
+	text_wrapped(out, text, column, indent, PROSE);
+}
+
+/* --- the population ------------------------------------------------------------------------
+ */
+
+static void kind_words(struct buf *b, const struct tail *t)
+{
+	const struct episode_query *q = &t->episodes.query;
+	if (q->kind == EPISODE_WAIT || q->kind == EPISODE_ACTIVATION) {
+		buf_str(b, q->kind == EPISODE_WAIT ? "waits" : "activations");
+		return;
+	}
+	buf_str(b, q->kind == EPISODE_SPAN ? "spans of " : "windows of ");
+	const struct strtab *s = &t->tl->stacks->strings;
+	escape_visible(b, strtab_get(s, q->span), strtab_len(s, q->span));
+}
+
+static void population_line(struct buf *b, const struct tail *t,
+			    const struct tailtext_options *o)
+{
+	const struct episodes *x = &t->episodes;
+	struct buf line = {0};
+	kind_words(&line, t);
+	if (x->query.kind != EPISODE_WINDOW) {
+		buf_str(&line, " of ");
+		units_plural(&line, x->threads, "thread", "threads");
+		buf_str(&line, " in ");
+		units_plural(&line, x->processes, "process", "processes");
+	}
+	buf_fmt(&line, " (%s)", *o->filters ? o->filters : "all");
+	buf_str(b, "population: ");
+	wrapped(b, buf_cstr(&line), 12, 12);
+	buf_release(&line);
+}
+
+/* Without the kernel's names a wait is not known to be for a lock or for work. */
+static void symbols_line(struct buf *b, const struct tail *t)
+{
+	uint64_t all, n = timeline_nameless_waits(t->tl, &all);
+	struct buf line = {0};
+	if (n * 20 < all || !n)
+		return;
+	buf_fmt(&line,
+		"no kernel symbols for %.0f %% of waits, so their causes are unknown, and all "
+		"of "
+		"them count as work",
+		100.0 * (double)n / (double)all);
+	buf_str(b, "symbols:    ");
+	wrapped(b, buf_cstr(&line), 12, 12);
+	buf_release(&line);
+}
+
+static void left_out_line(struct buf *b, const struct tail *t)
+{
+	const struct episodes *x = &t->episodes;
+	struct buf line = {0};
+	symbols_line(b, t);
+	if (x->dirty.n) {
+		units_count(&line, x->open);
+		buf_str(&line, " open (cut off by the recording's edge), ");
+		units_count(&line, x->suspect);
+		buf_str(&line, " suspect (next to missing records); with their observed "
+			       "length, p99.9 is ");
+		units_duration(&line, episodes_percentile(x, 99900, 1));
+		buf_str(b, "left out:   ");
+		wrapped(b, buf_cstr(&line), 12, 12);
+		buf_clear(&line);
+	}
+	if (x->unknown) {
+		units_plural(&line, x->unknown, "episode has a wait", "episodes have waits");
+		buf_str(&line, " without a recorded wakeup: blocked and runnable time cannot "
+			       "be told apart");
+		buf_str(b, "unknown:    ");
+		wrapped(b, buf_cstr(&line), 12, 12);
+	}
+	buf_release(&line);
+}
+
+static void percentile_cell(struct table *t, const struct episodes *x, uint32_t millipercent)
+{
+	if (!x->clean.n)
+		table_text(t, "-");
+	else if (episodes_cannot_say(x, millipercent))
+		table_text(t, "cannot say");
+	else
+		table_duration(t, episodes_percentile(x, millipercent, 0));
+}
+
+static void work_row(struct table *t, const struct episodes *x)
+{
+	table_text(t, x->query.kind == EPISODE_WAIT && !x->query.of.idle ? "work" : "all");
+	table_count(t, x->clean.n);
+	for (int i = 0; i < PERCENTILES; i++)
+		percentile_cell(t, x, shown_percentiles[i]);
+	if (x->clean.n)
+		table_duration(t, x->clean.v[x->clean.n - 1]);
+	else
+		table_text(t, "-");
+}
+
+static void both_row(struct table *t, const struct episodes *x)
+{
+	table_text(t, "work and ?");
+	table_count(t, x->both.n);
+	for (int i = 0; i < PERCENTILES; i++)
+		table_duration(t, episodes_percentile_of_both(x, shown_percentiles[i]));
+	table_duration(t, x->both.v[x->both.n - 1]);
+}
+
+static void percentile_table(struct buf *b, const struct episodes *x, size_t width)
+{
+	static const struct table_column columns[] = {
+		{""},
+		{"count", .right = 1},
+		{"p50", .right = 1},
+		{"p90", .right = 1},
+		{"p99", .right = 1},
+		{"p99.9", .right = 1},
+		{"p99.99", .right = 1, .drop = 1},
+		{"max", .right = 1},
+	};
+	struct table t = {columns, PERCENTILES + 3};
+	ENTRIES(columns, PERCENTILES + 3);
+	work_row(&t, x);
+	if (x->apart.by[APART_UNCLEAR].count && x->both.n)
+		both_row(&t, x);
+	buf_char(b, '\n');
+	table_write(b, &t, width);
+	table_release(&t);
+}
+
+int tailtext_population(struct buf *b, const struct tail *t, const struct tailtext_options *o)
+{
+	population_line(b, t, o);
+	left_out_line(b, t);
+	percentile_table(b, &t->episodes, o->width);
+	return buf_failed(b);
+}
+
+/* --- histogram -----------------------------------------------------------------------------
+ */
+
+static int log2_of(uint64_t ns)
+{
+	return ns ? 63 - __builtin_clzll(ns) : 0;
+}
+
+/* Buckets double; each line is the lower and upper bound, the count, and a bar as wide as the
+ * count is of the largest. */
+static void histogram(struct buf *b, const struct episodes *x, size_t width)
+{
+	enum { BAR = 38 };
+	static const struct table_column columns[] = {
+		{"from", .right = 1}, {"to", .right = 1}, {"count", .right = 1}, {""}};
+	struct table t = {columns, 4};
+	uint64_t count[64] = {0}, most = 0;
+	int lo = 63, hi = 0;
+	for (size_t i = 0; i < x->clean.n; i++)
+		count[log2_of(x->clean.v[i])]++;
+	for (int i = 0; i < 64; i++) {
+		if (!count[i])
+			continue;
+		lo = i < lo ? i : lo;
+		hi = i;
+		most = count[i] > most ? count[i] : most;
+	}
+	for (int i = lo; i <= hi && most; i++) {
+		table_duration(&t, i ? 1ull << i : 0);
+		table_duration(&t, i < 63 ? 1ull << (i + 1) : UINT64_MAX);
+		table_count(&t, count[i]);
+		for (uint64_t k = (count[i] * BAR + most - 1) / most; k; k--)
+			buf_char(&t.text, '*');
+		table_next(&t);
+	}
+	buf_char(b, '\n');
+	table_write(b, &t, width);
+	table_release(&t);
+}
+
+/* --- groups --------------------------------------------------------------------------------
+ */
+
+static void groups_table(struct buf *b, struct tail *t, const struct tailtext_options *o)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < t->groups.n; i++)
+		total += t->groups.v[i].ns;
+	if (t->rows.n < 2)
+		return;
+	buf_char(b, '\n');
+	const char *name = t->group_by == GROUP_COMM ? "thread name"
+			   : t->group_by == GROUP_LABEL
+				   ? strtab_get(&t->tl->stacks->strings, t->group_label)
+				   : tail_group_name(t->group_by);
+	const struct table_column columns[] = {
+		{"count", .right = 1}, {"time", .right = 1}, {"share", .right = 1}, {name}};
+	struct table table = {columns, 4};
+	for (size_t i = 0; i < t->groups.n && (!o->rows || i < o->rows); i++) {
+		const struct tail_group *g = &t->groups.v[i];
+		table_count(&table, g->count);
+		table_duration(&table, g->ns);
+		buf_fmt(&table.text, "%u %%",
+			total ? (unsigned)((double)g->ns * 100 / (double)total + .5) : 0);
+		table_next(&table);
+		describe_group(&table.text, t, g);
+		table_next(&table);
+	}
+	table_write(b, &table, o->width);
+	table_release(&table);
+	if (o->rows && t->groups.n > o->rows) {
+		buf_str(b, "... ");
+		units_plural(b, t->groups.n - o->rows, "more group", "more groups");
+		buf_char(b, '\n');
+	}
+}
+
+static void recurrence_lines(struct buf *b, const struct tail *t)
+{
+	const struct recurrence *r = &t->recurrence;
+	struct buf line = {0};
+	describe_period(&line, r, "They");
+	for (size_t i = 0; i < t->nrhythms; i++) {
+		struct buf who = {0};
+		buf_str(&who, "The ");
+		units_count(&who, t->rhythms[i].count);
+		buf_str(&who, " that ");
+		describe_name(&who, t->tl, t->rhythms[i].comm);
+		buf_str(&who, " held up");
+		buf_str(&line, line.n ? " " : "");
+		describe_period(&line, &t->rhythms[i].recurrence, buf_cstr(&who));
+		buf_release(&who);
+	}
+	if (r->together * 2 >= r->occurrences && r->together > 1)
+		buf_fmt(&line, "%s%llu of %llu times several threads were hit at once.",
+			line.n ? " " : "", (unsigned long long)r->together,
+			(unsigned long long)r->occurrences);
+	if (line.n) {
+		buf_char(b, '\n');
+		wrapped(b, buf_cstr(&line), 0, 0);
+	}
+	buf_release(&line);
+}
+
+/* --- the worst, one a line -----------------------------------------------------------------
+ */
+
+/* Do the episodes have keys that people know them by? */
+static int has_keys(const struct tail *t)
+{
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (episode_key_text(&t->episodes, t->tl,
+				     &t->episodes.v.v[t->rows.v[i].episode]))
+			return 1;
+	return 0;
+}
+
+static void episode_row(struct table *table, const struct tail *t, size_t rank, int keys)
+{
+	const struct tail_row *row = &t->rows.v[rank];
+	const struct episode *ep = &t->episodes.v.v[row->episode];
+	table_count(table, rank + 1);
+	units_seconds(&table->text, ep->start_ns);
+	table_next(table);
+	if (ep->flags & OFF_OPEN)
+		buf_str(&table->text, "\xe2\x89\xa5 ");
+	table_duration(table, episode_ns(ep));
+	if (keys) {
+		describe_name(&table->text, t->tl, episode_key_text(&t->episodes, t->tl, ep));
+		table_next(table);
+	}
+	describe_thread(&table->text, t->tl, ep->thread, ep->comm);
+	table_next(table);
+	table_text(table, describe_cause(row->state, row->cause));
+	words_root_brief(&table->text, t, &row->root);
+	table_next(table);
+}
+
+static void episodes_table(struct buf *b, const struct tail *t,
+			   const struct tailtext_options *o)
+{
+	static const struct table_column plain[] = {{"#", .right = 1},
+						    {"start (s)", .right = 1},
+						    {"length", .right = 1},
+						    {"thread", .cut = TABLE_CUT_ID},
+						    {"cause"},
+						    {"root"}};
+	static const struct table_column keyed[] = {
+		{"#", .right = 1}, {"start (s)", .right = 1},       {"length", .right = 1},
+		{"key"},           {"thread", .cut = TABLE_CUT_ID}, {"cause"},
+		{"root"}};
+	int keys = has_keys(t);
+	struct table table = {keys ? keyed : plain, keys ? 7 : 6};
+	size_t n = o->rows && o->rows < t->rows.n ? o->rows : t->rows.n;
+	if (!n || (t->rows.n == 1 && o->details)) /* which tell more */
+		return;
+	for (size_t i = 0; i < n; i++)
+		episode_row(&table, t, i, keys);
+	buf_char(b, '\n');
+	table_write(b, &table, o->width);
+	table_release(&table);
+	if (n < t->rows.n) {
+		buf_str(b, "... ");
+		units_count(b, t->rows.n - n);
+		buf_str(b, " more (show all with --rows 0)\n");
+	}
+}
+
+/* --- details -------------------------------------------------------------------------------
+ */
+
+struct detail {
+	struct buf *b;
+	struct tail *t;
+	struct evidence *ev;
+	const struct tailtext_options *o;
+	struct buf line;
+};
+
+enum { LABEL = 4, TEXT = 16 }; /* columns */
+
+/* "    label       text", the text from d->line, which is emptied. */
+static void detail_line(struct detail *d, const char *label)
+{
+	size_t at = d->b->n;
+	buf_str(d->b, "    ");
+	buf_str(d->b, label);
+	pad(d->b, at, TEXT);
+	wrapped(d->b, buf_cstr(&d->line), TEXT, TEXT);
+	buf_clear(&d->line);
+}
+
+static void detail_head(struct detail *d, size_t rank, const struct episode *ep)
+{
+	struct buf *b = d->b;
+	buf_fmt(b, "\n#%zu  ", rank + 1);
+	describe_thread(b, d->t->tl, ep->thread, ep->comm);
+	if (ep->end_thread != ep->thread) {
+		buf_str(b, " to ");
+		describe_thread(b, d->t->tl, ep->end_thread,
+				d->t->tl->threads.v[ep->end_thread].comm);
+	}
+	if (ep->key && !episode_key_text(&d->t->episodes, d->t->tl, ep))
+		buf_fmt(b, "  key=%llu", (unsigned long long)ep->key);
+	buf_str(b, "  ");
+	units_duration(b, episode_ns(ep));
+	buf_str(b, "  from ");
+	units_seconds(b, ep->start_ns);
+	buf_str(b, " to ");
+	units_seconds(b, ep->end_ns);
+	if (ep->flags & OFF_OPEN)
+		buf_str(b, ", open");
+	if (ep->flags & OFF_SUSPECT)
+		buf_str(b, ", suspect");
+	buf_char(b, '\n');
+	if (d->t->episodes.query.kind == EPISODE_SPAN)
+		labels_words(&d->line, d->t->tl, ep->at);
+	if (d->line.n)
+		detail_line(d, "request");
+}
+
+static void sum_item(struct buf *b, uint64_t ns, uint64_t whole, const char *what)
+{
+	if (!ns)
+		return;
+	if (b->n)
+		buf_str(b, " + ");
+	units_part(b, ns, whole);
+	buf_fmt(b, " %s", what);
+}
+
+static void detail_sum(struct detail *d, const struct explanation *x, uint64_t whole)
+{
+	struct buf *b = &d->line;
+	sum_item(b, x->run_ns, whole, "running");
+	for (unsigned c = 0; c < CAUSE_COUNT; c++) {
+		char text[48];
+		snprintf(text, sizeof(text), "blocked (%s)", cause_name(c));
+		sum_item(b, x->blocked_by[c], whole, text);
+	}
+	sum_item(b, x->runnable_ns - x->preempted_ns, whole, "runnable");
+	sum_item(b, x->preempted_ns - x->throttled_ns, whole, "preempted");
+	sum_item(b, x->throttled_ns, whole, "throttled (CPU quota)");
+	sum_item(b, x->unknown_ns, whole, "unknown");
+	detail_line(d, "time");
+}
+
+static void full_stack(struct detail *d, uint32_t path)
+{
+	const struct stacks *s = d->t->tl->stacks;
+	for (; path; path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		size_t at = d->b->n;
+		pad(d->b, at, TEXT);
+		describe_frame(d->b, d->t->tl, s->paths.v[path].frame);
+		buf_str(d->b, f->kind == FRAME_KERNEL ? " [kernel]\n" : "\n");
+	}
+}
+
+static void detail_stack(struct detail *d, const char *label, uint32_t path)
+{
+	if (d->o->full_stacks && path) {
+		size_t at = d->b->n;
+		buf_str(d->b, "    ");
+		buf_str(d->b, label);
+		pad(d->b, at, TEXT);
+		d->b->n = buf_failed(d->b) ? d->b->n : at + strlen(label) + 4;
+		buf_char(d->b, '\n');
+		full_stack(d, path);
+		return;
+	}
+	describe_stack(&d->line, d->ev, path, 3);
+	detail_line(d, label);
+}
+
+static void detail_waker(struct detail *d, const struct explanation *x)
+{
+	const struct timeline *tl = d->t->tl;
+	const struct off *o = x->off != TL_NONE ? &tl->off.v[x->off] : NULL;
+	if (!o || o->waker_context == WAKER_NONE || !o->blocked_ns)
+		return;
+	if (o->waker == TL_NONE) {
+		buf_str(&d->line, o->waker_context == WAKER_IDLE
+					  ? "the idle task"
+					  : "an interrupt (timer or device)");
+		buf_fmt(&d->line, ", context %s", waker_context_name(o->waker_context));
+		detail_line(d, "woken by");
+		return;
+	}
+	describe_thread(&d->line, tl, o->waker, tl->threads.v[o->waker].comm);
+	if (o->waker_context != WAKER_TASK)
+		buf_fmt(&d->line, " (%s)", waker_context_name(o->waker_context));
+	if (!d->o->full_stacks && o->waker_path) {
+		buf_str(&d->line, " in ");
+		describe_stack(&d->line, d->ev, o->waker_path, 2);
+	}
+	detail_line(d, "woken by");
+	if (d->o->full_stacks)
+		full_stack(d, o->waker_path);
+}
+
+static void detail_corunners(struct detail *d, const struct explanation *x)
+{
+	enum { SHOWN = 3 };
+	uint64_t rest = 0;
+	if (!x->corunners.n)
+		return;
+	for (size_t i = 0; i < x->corunners.n; i++) {
+		const struct corunner *c = &x->corunners.v[i];
+		if (i >= SHOWN) {
+			rest += c->ns;
+			continue;
+		}
+		if (i)
+			buf_str(&d->line, ", ");
+		describe_thread(&d->line, d->t->tl, c->thread,
+				d->t->tl->threads.v[c->thread].comm);
+		buf_char(&d->line, ' ');
+		units_part(&d->line, c->ns, x->runnable_ns);
+		if (c->prio >= 0 && c->prio != 120) {
+			buf_str(&d->line, " (");
+			describe_prio(&d->line, c->prio);
+			buf_char(&d->line, ')');
+		}
+	}
+	if (rest) {
+		buf_str(&d->line, ", others ");
+		units_part(&d->line, rest, x->runnable_ns);
+	}
+	detail_line(d, "on its CPU");
+}
+
+static void detail_link(struct detail *d, const struct explanation *x, size_t i)
+{
+	const struct chain_link *l = &x->chain.v[i];
+	struct buf *b = &d->line;
+	describe_thread(b, d->t->tl, l->thread, l->comm);
+	buf_char(b, ' ');
+	units_duration(b, l->ns);
+	buf_str(b, ": ");
+	if (i + 1 == x->chain.n) {
+		describe_parts(b, d->ev, x, l);
+	} else {
+		uint32_t function = appframe_reported(d->t->tl, l->path);
+		units_part(b, l->next_ns, l->ns);
+		buf_char(b, ' ');
+		words_blocked(b, x, l);
+		if (function) {
+			buf_str(b, " in ");
+			describe_function(b, d->t->tl, function);
+		}
+		buf_str(b, x->chain.v[i + 1].via == VIA_CPU     ? ", behind"
+			   : x->chain.v[i + 1].via == VIA_OWNER ? ", lock held by"
+								: ", until woken by");
+	}
+	detail_line(d, i ? "" : "chain");
+}
+
+static void say_missing(void *ctx, const char *line)
+{
+	struct detail *d = ctx;
+	buf_str(&d->line, line);
+	detail_line(d, "missing");
+}
+
+/* "work: known work wait (backend: semaphore in ProcSleep())". */
+static void detail_site(struct detail *d, const struct explanation *x)
+{
+	const struct timeline *tl = d->t->tl;
+	uint32_t site = x->off != TL_NONE ? tl->off.v[x->off].site : 0;
+	if (!d->o->why || !site)
+		return;
+	const struct tl_site *s = timeline_site(tl, site);
+	words_site(&d->line, tl, site);
+	buf_fmt(&d->line, ": %s (%s)", site_verdict_name(s->verdict),
+		site_reason_name(s->reason));
+	detail_line(d, "site");
+}
+
+static int detail(struct detail *d, size_t rank, struct explanation *x, struct err *e)
+{
+	const struct tail_row *row = &d->t->rows.v[rank];
+	const struct episode *ep = &d->t->episodes.v.v[row->episode];
+	int r = explain(d->t->explainer, ep, x, e);
+	if (r)
+		return r;
+	detail_head(d, rank, ep);
+	detail_sum(d, x, episode_ns(ep));
+	detail_stack(d,
+		     x->state == PART_RUNNING     ? "ran in"
+		     : x->state == PART_PREEMPTED ? "was in"
+						  : "waited in",
+		     x->path);
+	detail_site(d, x);
+	detail_waker(d, x);
+	detail_corunners(d, x);
+	if (x->run_ns && d->t->tl->samples.n) {
+		units_plural(&d->line, x->samples, "sample", "samples");
+		buf_str(&d->line, " while running");
+		detail_line(d, "samples");
+	}
+	r = describe_events(&d->line, d->ev, ep, 4, e);
+	if (r)
+		return r;
+	if (d->line.n)
+		detail_line(d, "events");
+	for (size_t i = 0; x->chain.n > 1 && i < x->chain.n; i++)
+		detail_link(d, x, i);
+	describe_missing(d->t->tl, x->missing, say_missing, d);
+	buf_str(&d->line, "root cause: ");
+	describe_root(&d->line, d->ev, x);
+	buf_str(d->b, "    ");
+	wrapped(d->b, buf_cstr(&d->line), 4, 6);
+	buf_clear(&d->line);
+	return buf_failed(d->b);
+}
+
+static int details(struct buf *b, struct tail *t, const struct tailtext_options *o,
+		   struct err *e)
+{
+	struct detail d = {.b = b, .t = t, .ev = explainer_evidence(t->explainer), .o = o};
+	struct explanation x = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < t->rows.n && i < o->details; i++)
+		r = detail(&d, i, &x, e);
+	explanation_release(&x);
+	buf_release(&d.line);
+	return r;
+}
+
+/* --- all of it -----------------------------------------------------------------------------
+ */
+
+/* Of few episodes a high percentile is just the longest. */
+static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)
+{
+	uint64_t n = t->episodes.clean.n, need = percentile_needs(millipercent);
+	if (!n || !t->too_few)
+		return;
+	buf_str(b, " (the longest: p");
+	units_percent(b, millipercent);
+	buf_str(b, " takes ");
+	units_count(b, need);
+	buf_str(b, " episodes, and there ");
+	buf_str(b, n == 1 ? "is " : "are ");
+	units_count(b, n);
+	buf_str(b, "; ask for --top N or --p90)");
+}
+
+static void selection_line(struct buf *b, const struct tail *t,
+			   const struct tailtext_options *o)
+{
+	const struct episode_pick *p = &o->pick;
+	struct buf line = {0};
+	buf_char(b, '\n');
+	if (p->kind == PICK_PERCENTILE && t->selection.cannot_say) {
+		buf_char(&line, 'p');
+		units_percent(&line, p->millipercent);
+		buf_str(&line, p->dirty ? ": cannot say; "
+					: ": cannot say; of those measured whole, ");
+		units_plural(&line, t->selection.v.n, "episode lasted at least ",
+			     "episodes lasted at least ");
+		units_duration(&line, t->selection.threshold_ns);
+	} else if (p->kind == PICK_PERCENTILE) {
+		buf_char(&line, 'p');
+		units_percent(&line, p->millipercent);
+		buf_str(&line, " = ");
+		units_duration(&line, t->selection.threshold_ns);
+		too_few(&line, t, p->millipercent);
+		buf_str(&line, "; ");
+		units_plural(&line, t->selection.v.n, "episode lasted at least that long",
+			     "episodes lasted at least that long");
+	} else if (p->kind == PICK_OVER) {
+		units_plural(&line, t->selection.v.n, "episode lasted at least ",
+			     "episodes lasted at least ");
+		units_duration(&line, p->ns);
+	} else if (p->kind == PICK_KEY) {
+		units_plural(&line, t->selection.v.n, "episode has", "episodes have");
+		buf_str(&line, " that key");
+	} else {
+		buf_str(&line, "the ");
+		units_plural(&line, t->selection.v.n, "longest episode", "longest episodes");
+	}
+	if (*o->shown) {
+		buf_str(&line, "; showing ");
+		units_count(&line, t->rows.n);
+		buf_fmt(&line, " with %s", o->shown);
+	}
+	if (t->selection.dirty && !p->dirty) {
+		buf_str(&line, "; ");
+		units_plural(&line, t->selection.dirty, "open or suspect one lasted",
+			     "open or suspect ones lasted");
+		buf_str(&line, " as long (list with --open)");
+	}
+	wrapped(b, buf_cstr(&line), 0, 2);
+	buf_release(&line);
+}
+
+static void sites(struct buf *b, const struct tail *t, const struct tailtext_options *o)
+{
+	const struct episodes *x = &t->episodes;
+	struct site_tables tables = {.tl = t->tl,
+				     .apart = &x->apart,
+				     .reach = x->query.kind == EPISODE_WAIT && x->clean.n
+						      ? t->selection.threshold_ns
+						      : 0,
+				     .bounds = x->query.kind == EPISODE_ACTIVATION,
+				     .width = o->width};
+	if (x->query.kind != EPISODE_SPAN)
+		site_tables_write(b, &tables);
+}
+
+/* The longest unclear wait is longer than any that is work: it may be the answer. */
+static void unclear_sentence(struct buf *line, const struct tail *t)
+{
+	const struct episodes *x = &t->episodes;
+	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
+	if (x->query.kind != EPISODE_WAIT || !u->count ||
+	    (x->clean.n && u->max_ns <= x->clean.v[x->clean.n - 1]))
+		return;
+	buf_str(line, u->v.v[0].open ? "The longest wait, at least " : "The longest wait, ");
+	units_duration(line, u->max_ns);
+	buf_str(line, " in ");
+	words_site(line, t->tl, u->v.v[0].site);
+	buf_str(line, ", may be for work or for an answer: see the sites marked ? below. ");
+}
+
+/* What the tail is, in a paragraph. */
+static int answer_first(struct buf *b, struct tail *t, struct err *e)
+{
+	struct buf line = {0};
+	unclear_sentence(&line, t);
+	int r = tail_answer(&line, t, e);
+	if (!r && line.n) {
+		wrapped(b, buf_cstr(&line), 0, 0);
+		buf_char(b, '\n');
+	}
+	buf_release(&line);
+	return r;
+}
+
+int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
+		   struct err *e)
+{
+	struct buf line = {0};
+	int r = answer_first(b, t, e);
+	if (r)
+		return r;
+	buf_fmt(&line, "by %s in ", episode_kind_name(t->episodes.query.kind));
+	escape_visible(&line, o->file, strlen(o->file));
+	if (*o->also)
+		buf_fmt(&line, " (or %s)", o->also);
+	buf_str(b, "tail ");
+	wrapped(b, buf_cstr(&line), 5, 5);
+	buf_release(&line);
+	population_line(b, t, o);
+	left_out_line(b, t);
+	percentile_table(b, &t->episodes, o->width);
+	if (o->hist)
+		histogram(b, &t->episodes, o->width);
+	if (!t->episodes.clean.n && !t->rows.n) {
+		buf_str(b, t->episodes.apart.by[APART_UNCLEAR].count
+				   ? "\nnothing but unclear waits\n"
+				   : "\nno episodes\n");
+		sites(b, t, o);
+		return buf_failed(b) ? err_nomem(e) : 0;
+	}
+	selection_line(b, t, o);
+	groups_table(b, t, o);
+	recurrence_lines(b, t);
+	episodes_table(b, t, o);
+	sites(b, t, o);
+	r = details(b, t, o, e);
+	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
+}

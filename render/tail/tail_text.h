@@ -1,0 +1,30 @@
+/*
+ * tail_text.h - the answer of `tail` as text for people: tables as wide as the terminal, prose
+ * at most 80 columns, but for names that are longer.
+ */
+#ifndef RENDER_TAIL_TAIL_TEXT_H
+#define RENDER_TAIL_TAIL_TEXT_H
+
+#include "render/tail/tail_words.h"
+
+struct tailtext_options {
+	const char *file;    /* as the user named it */
+	const char *filters; /* "comm=x tid=3", or "" */
+	const char *shown;   /* "cause=lock", or "": of the selected ones */
+	const char *also;    /* what else could be asked, or "" */
+	size_t width;        /* of a line, in characters */
+	uint32_t rows;       /* of the tables; 0 = all */
+	uint32_t details;    /* episodes explained in full */
+	int hist, full_stacks;
+	int why; /* say of each explained wait what site it is at, and its verdict */
+	struct episode_pick pick;
+};
+
+/* The whole answer, appended to b. ERR_NOMEM. */
+int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
+		   struct err *e);
+
+/* Only the population and its percentiles, for a span name among several. */
+int tailtext_population(struct buf *b, const struct tail *t, const struct tailtext_options *o);
+
+#endif

@@ -1,0 +1,791 @@
+#include "render/tail/tail_words.h"
+#include "libtime/explain/causes.h"
+#include "render/text/escape.h"
+#include "render/text/units.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+void describe_name(struct buf *b, const struct timeline *tl, uint32_t string)
+{
+	const struct strtab *s = &tl->stacks->strings;
+	escape_visible(b, strtab_get(s, string), strtab_len(s, string));
+}
+
+void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm)
+{
+	if (thread == TL_NONE) {
+		buf_char(b, '?');
+		return;
+	}
+	describe_name(b, tl, comm);
+	buf_fmt(b, "/%d", tl->threads.v[thread].tid);
+	const struct tl_part *p = timeline_part_of(tl, thread);
+	if (p) {
+		buf_char(b, '@');
+		describe_name(b, tl, p->label);
+	}
+}
+
+void describe_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
+{
+	const struct frame *f = frame ? &tl->stacks->frames.v[frame] : NULL;
+	if (!f || (!f->name && !f->dso)) {
+		buf_str(b, "[unknown]");
+		return;
+	}
+	if (f->name) {
+		describe_name(b, tl, f->name);
+		return;
+	}
+	const char *dso = strtab_get(&tl->stacks->strings, f->dso);
+	const char *base = strrchr(dso, '/');
+	base = base ? base + 1 : dso;
+	int bare = base[0] != '['; /* "[vdso]" is its name */
+	buf_str(b, bare ? "[" : "");
+	escape_visible(b, base, strlen(base));
+	buf_str(b, bare ? "]" : "");
+}
+
+void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame)
+{
+	size_t at = b->n;
+	describe_frame(b, tl, frame);
+	if (!buf_failed(b) && b->n > at && b->v[b->n - 1] != ')' && b->v[b->n - 1] != ']')
+		buf_str(b, "()");
+}
+
+const char *describe_cause(unsigned state, unsigned cause)
+{
+	if (state == PART_RUNNING || state == PART_UNKNOWN)
+		return part_state_name(state);
+	return cause_name(cause);
+}
+
+void describe_prio(struct buf *b, int prio)
+{
+	if (prio < 0)
+		return;
+	if (prio < 100)
+		buf_fmt(b, "real-time priority %d", 99 - prio);
+	else
+		buf_fmt(b, "nice %d", prio - 120);
+}
+
+/* The path down to its innermost user frame; 0 for none. */
+static uint32_t innermost_user_path(const struct stacks *s, uint32_t path)
+{
+	while (path && s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL)
+		path = s->paths.v[path].parent;
+	return path;
+}
+
+static uint32_t innermost_user(const struct stacks *s, uint32_t path)
+{
+	path = innermost_user_path(s, path);
+	return path ? s->paths.v[path].frame : 0;
+}
+
+/* An address that nothing is mapped at. */
+static int is_nameless(const struct stacks *s, uint32_t path)
+{
+	const struct frame *f = path ? &s->frames.v[s->paths.v[path].frame] : NULL;
+	return f && !f->name && !f->dso;
+}
+
+void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
+{
+	const struct timeline *tl = ev->tl;
+	const struct stacks *s = tl->stacks;
+	uint32_t node, p;
+	if (!path) {
+		buf_str(b, "no stack recorded");
+		return;
+	}
+	node = appframe_node(tl, path);
+	p = node ? node : innermost_user_path(s, path);
+	p = p ? p : path;
+	uint32_t how = innermost_user(s, path);
+	if (is_nameless(s, p) && how && !is_nameless(s, innermost_user_path(s, path))) {
+		describe_frame(b, tl,
+			       how); /* where is not known: how it waited is all there is */
+		return;
+	}
+	for (int i = 0; p && i < max; i++, p = s->paths.v[p].parent) {
+		if (i)
+			buf_str(b, " < ");
+		describe_frame(b, tl, s->paths.v[p].frame);
+	}
+	if (p)
+		buf_str(b, " < ...");
+	if (node && how && how != s->paths.v[node].frame) {
+		int bare = tl->stacks->frames.v[how].name != 0; /* else it has brackets */
+		buf_str(b, bare ? " [" : " ");
+		describe_frame(b, tl, how);
+		buf_str(b, bare ? "]" : "");
+	}
+}
+
+/* --- what a link did -----------------------------------------------------------------------
+ */
+
+/* "waiting for the GIL", "throttled, too many dirty pages". */
+static void put_mechanism(struct buf *b, const struct mechanism *m)
+{
+	buf_fmt(b, "%s%s", m->kind == MECHANISM_STATE ? "" : "waiting for ", m->words);
+}
+
+static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
+{
+	const struct timeline *tl = ev->tl;
+	uint32_t how = innermost_user(tl->stacks, p->path);
+	if (p->mechanism) {
+		put_mechanism(b, p->mechanism);
+		buf_fmt(b, " (%s)", cause_name(p->cause));
+		if (p->function) {
+			buf_str(b, " in ");
+			describe_function(b, tl, p->function);
+		}
+	} else if (p->cause == CAUSE_SLEEP) {
+		buf_str(b, p->function ? "asleep in " : "asleep");
+		if (p->function)
+			describe_function(b, tl, p->function);
+	} else if (p->cause == CAUSE_IO && how && how != p->function) {
+		buf_str(b, "in ");
+		describe_frame(b, tl, how);
+		buf_str(b, " (io)");
+	} else {
+		buf_fmt(b, "blocked (%s)", cause_name(p->cause));
+		if (p->function) {
+			buf_str(b, " in ");
+			describe_function(b, tl, p->function);
+		}
+	}
+	switch (p->end) {
+	case END_NETWORK:
+		buf_str(b, ", until a packet arrived");
+		break;
+	case END_IRQ:
+		if (p->cause != CAUSE_IO && p->cause != CAUSE_FAULT &&
+		    !(p->mechanism && p->mechanism->kind == MECHANISM_STATE))
+			buf_str(b, ", ended by an interrupt (timer or device)");
+		break;
+	case END_OPEN:
+		buf_str(b, ", not woken before the recording ended");
+		break;
+	case END_NO_WAKE:
+		buf_str(b, ", no wakeup recorded");
+		break;
+	case END_CYCLE:
+		buf_str(b, ", waiting for a thread of this chain");
+		break;
+	case END_DEPTH:
+		buf_str(b, ", chain truncated here");
+		break;
+	case END_TIMED_OUT:
+		buf_str(b, ", which timed out");
+		break;
+	default:
+		break;
+	}
+}
+
+static void percent_of(struct buf *b, uint64_t ns, uint64_t whole)
+{
+	buf_fmt(b, ", %u %%", (unsigned)(100 * (double)ns / (double)whole + 0.5));
+}
+
+/* Who kept a link blocked, where no thread did so for most of it; a tenth is worth telling. */
+static void kept(struct buf *b, const struct timeline *tl, const struct chain_part *p)
+{
+	if (p->actor == TL_NONE || p->actor_ns < p->ns / 10)
+		return;
+	buf_str(b, " (");
+	describe_thread(b, tl, p->actor, tl->threads.v[p->actor].comm);
+	buf_str(b, " kept it there for ");
+	units_part(b, p->actor_ns, p->ns);
+	percent_of(b, p->actor_ns, p->ns);
+	if (p->actors > 1) {
+		buf_str(b, ", ");
+		units_plural(b, p->actors - 1, "other", "others");
+		buf_str(b, " for ");
+		units_part(b, p->kept_ns - p->actor_ns, p->ns);
+	}
+	buf_char(b, ')');
+}
+
+/* Who had the CPU meanwhile, the largest with its share; of the root only. */
+static void ahead(struct buf *b, const struct timeline *tl, const struct explanation *x,
+		  const struct chain_link *l, uint64_t ns)
+{
+	if (l != explanation_root(x) || !x->ahead.n)
+		return;
+	const struct corunner *c = x->ahead.v;
+	uint64_t rest = 0;
+	buf_str(b, " (");
+	describe_thread(b, tl, c->thread, tl->threads.v[c->thread].comm);
+	buf_str(b, " used it for ");
+	units_part(b, c->ns, ns);
+	percent_of(b, c->ns, ns);
+	for (size_t i = 1; i < x->ahead.n; i++)
+		rest += x->ahead.v[i].ns;
+	uint64_t unseen = c->ns + rest < ns ? ns - c->ns - rest : 0;
+	int told = unseen > ns / 10;
+	if (x->ahead.n > 1) {
+		buf_str(b, ", ");
+		units_plural(b, x->ahead.n - 1, "other", "others");
+		buf_str(b, " for ");
+		if (told)
+			units_part(b, rest, ns);
+		else
+			buf_str(b, "the rest");
+	}
+	if (told) {
+		buf_str(b, ", unrecorded for ");
+		units_part(b, unseen, ns);
+	}
+	buf_char(b, ')');
+}
+
+static void queue_part(struct buf *b, struct evidence *ev, const struct explanation *x,
+		       const struct chain_link *l, const struct chain_part *p)
+{
+	if (p->end != END_QUEUED && p->end != END_DEPTH) {
+		buf_str(b, p->end == END_CYCLE
+				   ? "waiting for a CPU that this chain was using"
+				   : "waiting for a CPU (who used it was not recorded)");
+		return;
+	}
+	buf_str(b, "waiting for a CPU");
+	if (p->function) {
+		buf_str(b, " in ");
+		describe_function(b, ev->tl, p->function);
+	}
+	ahead(b, ev->tl, x, l, p->ns);
+}
+
+static const char *why_unknown(unsigned end)
+{
+	switch (end) {
+	case END_SUSPECT:
+		return " (records are missing there)";
+	case END_NO_WAKE:
+		return " (no wakeup recorded)";
+	case END_OPEN:
+		return " (cut off by the edge of the recording)";
+	default:
+		return " (not recorded)";
+	}
+}
+
+static void unknown_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
+{
+	buf_str(b, "not known");
+	if (p->function) {
+		buf_str(b, " in ");
+		describe_function(b, ev->tl, p->function);
+	}
+	buf_str(b, why_unknown(p->end));
+}
+
+static void preempted_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
+{
+	buf_str(b, "throttled");
+	if (p->function) {
+		buf_str(b, " in ");
+		describe_function(b, ev->tl, p->function);
+	}
+	buf_str(b, ": its cgroup had used up its CPU quota");
+}
+
+/* What a link did in a part, or in `ns` of it. */
+static void one_part(struct buf *b, struct evidence *ev, const struct explanation *x,
+		     const struct chain_link *l, const struct chain_part *p, uint64_t ns)
+{
+	uint32_t caller;
+	units_part(b, ns, l->ns);
+	buf_char(b, ' ');
+	switch (p->state) {
+	case PART_RUNNING:
+		if (p->end == END_IRQ) {
+			buf_str(b, "interrupted by ");
+			describe_function(b, ev->tl, p->function);
+			buf_str(b, ", as samples show");
+			break;
+		}
+		buf_str(b, "running ");
+		if (p->function)
+			describe_function(b, ev->tl, p->function);
+		else
+			buf_str(b, "unsampled code");
+		caller = p->function ? appframe_caller(ev->tl, p->path) : 0;
+		if (caller) {
+			buf_str(b, " < ");
+			describe_function(b, ev->tl, caller);
+		}
+		if (p->mechanism)
+			buf_fmt(b, ", %s", p->mechanism->words);
+		break;
+	case PART_BLOCKED:
+		blocked_part(b, ev, p);
+		if (l == explanation_root(x))
+			kept(b, ev->tl, p);
+		break;
+	case PART_RUNNABLE:
+		queue_part(b, ev, x, l, p);
+		break;
+	case PART_PREEMPTED:
+		preempted_part(b, ev, p);
+		break;
+	default:
+		unknown_part(b, ev, p);
+	}
+}
+
+/* What is left of `ns` after the largest: " and 0.2 ms in 3 smaller parts". */
+static void rest(struct buf *b, uint64_t ns, uint64_t whole, size_t parts)
+{
+	if (!parts || ns <= whole / 100)
+		return;
+	buf_str(b, ", ");
+	units_part(b, ns, whole);
+	buf_str(b, " in ");
+	units_plural(b, parts, "smaller part", "smaller parts");
+}
+
+void words_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l)
+{
+	const struct mechanism *m = l->state == PART_BLOCKED ? link_mechanism(x, l) : NULL;
+	if (m)
+		put_mechanism(b, m);
+	else
+		buf_str(b, part_state_name(l->state));
+	if (l->state == PART_BLOCKED)
+		buf_fmt(b, " (%s)", cause_name(l->cause));
+}
+
+void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
+		    const struct chain_link *l)
+{
+	enum { MOST = 3 };
+	uint64_t told = 0;
+	uint32_t n = 0, most = l->nparts == MOST + 1 ? MOST + 1 : MOST;
+	for (; n < l->nparts && n < most; n++) {
+		const struct chain_part *p = &x->parts.v[l->part + n];
+		if (n && n + 1 < l->nparts && p->ns < l->ns / 25)
+			break;
+		if (n && l->ns - told <= l->ns / 100)
+			break;
+		buf_str(b, n ? ", " : "");
+		one_part(b, ev, x, l, p, p->ns);
+		told += p->ns;
+	}
+	rest(b, l->ns - told, l->ns, l->nparts - n);
+}
+
+/* The shares of the episode above the root: they and the root add up to it. */
+static void other_shares(struct buf *b, struct evidence *ev, const struct explanation *x)
+{
+	enum { MOST = 3 };
+	const struct chain_link *l = explanation_root(x);
+	uint64_t whole = x->chain.v[0].ns, left = whole - l->ns;
+	shares_vec v = {0};
+	size_t n = 0, told = 0;
+	if (left <= whole / 100)
+		return;
+	if (explanation_shares(x, &v))
+		b->failed = ERR_NOMEM;
+	for (size_t i = 0; i < v.n; i++)
+		if (v.v[i].link + 1 < x->chain.n)
+			v.v[n++] = v.v[i];
+	buf_str(b, "; the other ");
+	units_part(b, left, whole);
+	buf_char(b, ':');
+	for (; told < n && told < MOST && (!told || v.v[told].ns > whole / 1000); told++) {
+		const struct chain_link *of = &x->chain.v[v.v[told].link];
+		buf_str(b, told ? ", " : " ");
+		if (!told || v.v[told].link != v.v[told - 1].link) {
+			describe_thread(b, ev->tl, of->thread, of->comm);
+			buf_char(b, ' ');
+		}
+		one_part(b, ev, x, of, &x->parts.v[v.v[told].part], v.v[told].ns);
+		left -= v.v[told].ns;
+	}
+	rest(b, left, whole, n - told);
+	vec_release(&v);
+}
+
+/* --- the root ------------------------------------------------------------------------------
+ */
+
+/* Does one of the innermost frames fit one of the globs, which a NULL ends? */
+static int stands_in(const struct stacks *s, uint32_t path, const char *const *globs)
+{
+	enum { INNERMOST = 12 };
+	for (int n = 0; path && n < INNERMOST; n++, path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		for (const char *const *g = globs; f->name && *g; g++)
+			if (!fnmatch(*g, strtab_get(&s->strings, f->name), 0))
+				return 1;
+	}
+	return 0;
+}
+
+/* Did it wait for room to write or send, not for something to read? */
+static int waited_to_send(const struct stacks *s, uint32_t path)
+{
+	static const char *const globs[] = {"*pipe_write*",     "*sendmsg*",
+					    "*_wait_for_wmem*", "*stream_wait_memory*",
+					    "*_send_pskb*",     NULL};
+	return stands_in(s, path, globs);
+}
+
+/* vfork and posix_spawn wait until the child has called exec, not until it ends. */
+static int waited_for_exec(const struct stacks *s, uint32_t path)
+{
+	static const char *const globs[] = {"kernel_clone",        "*do_fork", "*sys_vfork",
+					    "wait_for_vfork_done", "*vfork",   NULL};
+	return stands_in(s, path, globs);
+}
+
+/* What a waker did to the link that waited for it. */
+static const char *hold_words(const struct evidence *ev, const struct chain_link *l)
+{
+	switch (l->cause) {
+	case CAUSE_FUTEX: /* a lock or a condition: nobody knows */
+		return "woke it from its futex only after ";
+	case CAUSE_SEMAPHORE: /* held it, or had nothing to hand over yet */
+		return "posted the semaphore only after ";
+	case CAUSE_COND:
+		return "signalled the condition only after ";
+	case CAUSE_CHILD:
+		if (waited_for_exec(ev->tl->stacks, l->path))
+			return "called exec or exited only after ";
+		return "exited only after ";
+	case CAUSE_JOIN:
+		return "exited only after ";
+	case CAUSE_BARRIER:
+		return "reached the barrier only after ";
+	case CAUSE_SAFEPOINT:
+		return "ended the safepoint only after ";
+	case CAUSE_NET:
+	case CAUSE_PIPE:
+	case CAUSE_POLL:
+		return waited_to_send(ev->tl->stacks, l->path)
+			       ? "read what was sent only after "
+			       : "sent the data only after ";
+	case CAUSE_SIGNAL:
+		return "sent the signal only after ";
+	default:
+		return "kept it waiting for ";
+	}
+}
+
+/* "held the GIL for ", of a link behind another. */
+static void put_hold(struct buf *b, const struct evidence *ev, const struct explanation *x,
+		     const struct chain_link *l)
+{
+	const struct mechanism *m = link_mechanism(x, l - 1);
+	if (!words_held_lock(x, l)) {
+		buf_str(b, hold_words(ev, l - 1));
+		return;
+	}
+	buf_fmt(b, "held %s", m ? m->words : "the lock");
+	if (l->doing)
+		buf_fmt(b, " %s", l->doing->words);
+	buf_str(b, " for ");
+}
+
+/* " (nice 19)", where it is not the usual one. */
+static void put_prio(struct buf *b, int prio)
+{
+	enum { USUAL = 120 };
+	if (prio < 0 || prio == USUAL)
+		return;
+	buf_str(b, " (");
+	describe_prio(b, prio);
+	buf_char(b, ')');
+}
+
+/* The priority of a link whose time went by waiting for a CPU, as far as its doing counts in
+ * the chain; else -1. */
+static int prio_of_wait(const struct timeline *tl, const struct explanation *x,
+			const struct chain_link *l)
+{
+	const struct chain_part *p = link_part(x, l);
+	uint32_t off = TL_NONE;
+	if (l != explanation_root(x))
+		off = l[1].via == VIA_CPU ? l->off : TL_NONE;
+	else if (p && p->state == PART_RUNNABLE)
+		off = p->off;
+	return off != TL_NONE ? tl->off.v[off].prio_in : -1;
+}
+
+/* A lock is held by who gets no CPU, while a thread of higher priority waits for it. */
+static void inversion(struct buf *b, const struct timeline *tl, const struct explanation *x)
+{
+	const struct chain_link *self = &x->chain.v[0];
+	int waiter = self->off != TL_NONE ? tl->off.v[self->off].prio_in : -1;
+	for (size_t i = 1; i < x->chain.n && waiter >= 0; i++) {
+		const struct chain_link *l = &x->chain.v[i];
+		int holder = prio_of_wait(tl, x, l);
+		if (!words_held_lock(x, l) || holder <= waiter)
+			continue;
+		buf_str(b, "; priority inversion: ");
+		describe_thread(b, tl, self->thread, self->comm);
+		put_prio(b, waiter);
+		buf_str(b, " waited for a lock held by ");
+		describe_thread(b, tl, l->thread, l->comm);
+		put_prio(b, holder);
+		buf_str(b, ", which had no CPU");
+		return;
+	}
+}
+
+static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain_link *l)
+{
+	const struct chain_link *before = l - 1;
+	const struct off *o = before->off != TL_NONE ? &tl->off.v[before->off] : NULL;
+	put_prio(b, l->prio);
+	uint16_t cpu = o ? off_waited_cpu(o) : TL_NOCPU;
+	if (cpu == TL_NOCPU)
+		buf_str(b, " had its CPU for ");
+	else
+		buf_fmt(b, " had CPU %u for ", timeline_cpu(tl, cpu));
+}
+
+/* Why no thread is named. */
+static const char *nobody(const struct chain_part *p)
+{
+	if (!p || p->state == PART_UNKNOWN)
+		return "not known: ";
+	if (p->end == END_QUOTA)
+		return "a CPU quota: ";
+	if (p->end == END_TIMED_OUT)
+		return "no holder seen: ";
+	if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
+		return "no other thread: ";
+	return p->kept_ns ? "no single thread: " : "no other thread: ";
+}
+
+void describe_root(struct buf *b, struct evidence *ev, const struct explanation *x)
+{
+	const struct chain_link *l = explanation_root(x);
+	const struct timeline *tl = ev->tl;
+	if (x->chain.n == 1) {
+		buf_str(b, nobody(link_part(x, l)));
+		describe_parts(b, ev, x, l);
+		return;
+	}
+	buf_str(b,
+		tl->threads.v[l->thread].flags & THREAD_KERNEL ? "kernel thread " : "thread ");
+	describe_thread(b, tl, l->thread, l->comm);
+	if (l->via == VIA_CPU) {
+		had_cpu(b, tl, l);
+	} else {
+		put_prio(b, prio_of_wait(tl, x, l));
+		buf_char(b, ' ');
+		put_hold(b, ev, x, l);
+	}
+	units_duration(b, l->ns);
+	buf_str(b, ": ");
+	describe_parts(b, ev, x, l);
+	other_shares(b, ev, x);
+	inversion(b, tl, x);
+}
+
+static void gaps_fit(struct buf *b, const struct beat *beat)
+{
+	buf_fmt(b, " (%llu of %llu gaps fit)", (unsigned long long)beat->fitting,
+		(unsigned long long)beat->of);
+}
+
+void describe_period(struct buf *b, const struct recurrence *r, const char *they)
+{
+	if (!recurrence_is(r))
+		return;
+	buf_fmt(b, "%s recur ", they);
+	if (r->rate.ns) {
+		buf_str(b, "every ~");
+		units_duration(b, r->rate.ns);
+		gaps_fit(b, &r->rate);
+	}
+	if (r->pause.ns) {
+		buf_str(b, r->rate.ns ? ", " : "~");
+		units_duration(b, r->pause.ns);
+		buf_str(b, " after the previous one ended");
+		if (!r->rate.ns)
+			gaps_fit(b, &r->pause);
+		buf_str(b, "; something sleeps in between");
+	}
+	buf_char(b, '.');
+}
+
+static int ended_lock(unsigned via, unsigned cause, const struct mechanism *m)
+{
+	return via == VIA_OWNER ||
+	       (via == VIA_WAKER && (cause == CAUSE_LOCK || cause == CAUSE_RWLOCK ||
+				     (m && m->kind == MECHANISM_LOCK)));
+}
+
+int words_held_lock(const struct explanation *x, const struct chain_link *l)
+{
+	return l->via != VIA_SELF && ended_lock(l->via, l[-1].cause, link_mechanism(x, l - 1));
+}
+
+/* What the root did to who waited for it: "held the GIL"; nothing where there is nothing to say
+ * but what it did itself. 1 when something was said. */
+static int put_role(struct buf *b, const struct tail_root *r)
+{
+	const struct mechanism *m = r->for_what;
+	size_t at = b->n;
+	if (r->via == VIA_CPU)
+		buf_str(b, "had the CPU");
+	else if (ended_lock(r->via, r->held, m))
+		buf_fmt(b, "held %s", m ? m->words : "the lock");
+	else if (m)
+		buf_str(b, m->words);
+	if (r->doing && b->n > at)
+		buf_fmt(b, " %s", r->doing->words);
+	return b->n > at;
+}
+
+static const char *doing_words(const struct tail_root *r)
+{
+	switch (r->state) {
+	case PART_RUNNING:
+		return r->end == END_IRQ ? "interrupted by" : "running";
+	case PART_RUNNABLE:
+		return "waiting for a CPU";
+	case PART_PREEMPTED:
+		return "CPU quota used up";
+	case PART_UNKNOWN:
+		return "not known";
+	default:
+		return r->cause == CAUSE_SLEEP ? "asleep" : cause_name(r->cause);
+	}
+}
+
+static void put_place(struct buf *b, const struct tail *t, const struct tail_root *r)
+{
+	buf_str(b, r->state == PART_RUNNING ? " " : " in ");
+	describe_function(b, t->tl, r->function);
+}
+
+void words_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r)
+{
+	describe_name(b, t->tl, r->comm);
+	buf_fmt(b, ": %s", r->state == PART_BLOCKED ? cause_name(r->cause) : doing_words(r));
+	if (r->function)
+		put_place(b, t, r);
+}
+
+static void root_cell(struct buf *b, const struct tail *t, const struct tail_root *r,
+		      int nameless)
+{
+	describe_name(b, t->tl, r->via == VIA_CPU ? r->process : r->comm);
+	buf_str(b, ": ");
+	int did = put_role(b, r);
+	if (did && (nameless || (r->state == PART_RUNNING && !r->function)))
+		return;
+	buf_str(b, did ? ", " : "");
+	if (r->mechanism)
+		put_mechanism(b, r->mechanism);
+	else
+		buf_str(b, doing_words(r));
+	if (r->function && !nameless)
+		put_place(b, t, r);
+}
+
+static void holder_cell(struct buf *b, const struct tail *t, const struct tail_holder *h)
+{
+	if (h->thread != TL_NONE) {
+		describe_name(b, t->tl, h->comm);
+		buf_str(b, ": ");
+	}
+	switch (h->way) {
+	case HOLDER_NONE:
+		buf_str(b, "no other thread");
+		break;
+	case HOLDER_QUEUE:
+		buf_str(b, "no single thread: several had its CPU");
+		break;
+	case HOLDER_CPU:
+		buf_str(b, "had its CPU");
+		break;
+	case HOLDER_LOCK:
+		buf_str(b, "held the lock");
+		break;
+	default:
+		buf_fmt(b, "woke it (%s)", cause_name(h->cause));
+	}
+	if (h->function) {
+		buf_str(b, " in ");
+		describe_function(b, t->tl, h->function);
+	}
+}
+
+static void label_cell(struct buf *b, const struct tail *t, const struct episode *ep)
+{
+	uint32_t value = timeline_label(t->tl, ep->at, t->group_label);
+	if (value)
+		describe_name(b, t->tl, value);
+	else
+		buf_str(b, "(none)");
+}
+
+void describe_group(struct buf *b, struct tail *t, const struct tail_group *g)
+{
+	const struct tail_row *row = &t->rows.v[g->row];
+	const struct episode *ep = &t->episodes.v.v[row->episode];
+	switch (t->group_by) {
+	case GROUP_HOLDER:
+		holder_cell(b, t, &row->holder);
+		break;
+	case GROUP_STACK:
+		describe_stack(b, explainer_evidence(t->explainer), row->path, 4);
+		break;
+	case GROUP_CAUSE:
+		buf_str(b, describe_cause(row->state, row->cause));
+		break;
+	case GROUP_THREAD:
+		describe_thread(b, t->tl, ep->thread, ep->comm);
+		break;
+	case GROUP_COMM:
+		describe_name(b, t->tl, ep->comm);
+		break;
+	case GROUP_LABEL:
+		label_cell(b, t, ep);
+		break;
+	default:
+		root_cell(b, t, &row->root, g->nameless);
+	}
+}
+
+void describe_missing(const struct timeline *tl, unsigned missing,
+		      void (*say)(void *ctx, const char *line), void *ctx)
+{
+	static const struct {
+		unsigned bit;
+		const char *line;
+	} lines[] = {
+		{MISSING_WAKING_EVENT,
+		 "no wakeup recorded; -e sched:sched_waking shows who ends a wait"},
+		{MISSING_WAKEUP,
+		 "this wakeup was not recorded, although others were: lost, or "
+		 "from an interrupt where perf cannot record (try a larger -m)"},
+		{MISSING_STACK, "no stack at the switch; record with -g or --call-graph dwarf"},
+		{MISSING_HOLE,
+		 "records are missing inside, so its length and what happened are "
+		 "uncertain (try a larger -m)"},
+		{MISSING_OPEN, "cut off by the edge of the recording or of --time: it lasted "
+			       "longer"},
+		{MISSING_SAMPLES,
+		 "no samples of the code that ran, so the stack of its next "
+		 "wakeup or switch names it; record -e cpu-clock/freq=1999/ too"},
+	};
+	(void)tl;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		if (missing & lines[i].bit)
+			say(ctx, lines[i].line);
+}

@@ -1,0 +1,67 @@
+/*
+ * tail_words.h - an explanation in words: the parts of sentences that the table, the details,
+ * the pictures and the JSON of `tail` share.
+ */
+#ifndef RENDER_TAIL_TAIL_WORDS_H
+#define RENDER_TAIL_TAIL_WORDS_H
+
+#include "base/buf.h"
+#include "libtime/explain/tail_model.h"
+
+/* "name/tid"; "?" for TL_NONE. Visible form (escape.h). */
+void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm);
+
+/* A frame by its name: "slow_disk", "[libfoo.so]", "[unknown]" for 0. */
+void describe_frame(struct buf *b, const struct timeline *tl, uint32_t frame);
+
+/* The same as code that ran or waited: "slow_disk()". */
+void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame);
+
+/*
+ * A stack in its shortest form that tells: the innermost `max` application frames, innermost
+ * first, " < " between; then, in brackets, how it waited (the runtime's innermost function).
+ * ERR_NOMEM by the buffer.
+ */
+void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max);
+
+/* What a link did, its largest parts first: "6.0 ms asleep in slow_disk(), 0.4 ms in fdatasync
+ * (io)". They and the rest, which is named too, add up to the link. */
+void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
+		    const struct chain_link *l);
+
+/* How a link waited for the next one: "waiting for the GIL (lock)", "blocked (cond)",
+ * "preempted". */
+void words_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l);
+
+/* 1 when the link kept the one before it from a lock. */
+int words_held_lock(const struct explanation *x, const struct chain_link *l);
+
+/* The root in one sentence, without "root cause: ": "thread back/4715 held the lock for 6.4 ms:
+ * ...; the other 0.3 ms: ...", which add up to the episode. */
+void describe_root(struct buf *b, struct evidence *ev, const struct explanation *x);
+
+/* A name of the timeline (strings id), in visible form. */
+void describe_name(struct buf *b, const struct timeline *tl, uint32_t string);
+
+/* "They recur every ~100 ms (9 of 9 gaps fit)."; nothing where there is no rhythm. */
+void describe_period(struct buf *b, const struct recurrence *r, const char *they);
+
+/* A root in few words, for a column: "snapshot: sleep in write_pages()". */
+void words_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r);
+
+/* What the episodes of a group have in common: of a root also what it did to those that waited,
+ * "snapshot: held the lock, asleep in write_pages()". ERR_NOMEM by the buffer. */
+void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
+
+/* One line for each thing that is not known, with the flag of perf record that would have told:
+ * calls `say` for each. */
+void describe_missing(const struct timeline *tl, unsigned missing,
+		      void (*say)(void *ctx, const char *line), void *ctx);
+
+/* "lock", "io" ...; the state where there is no cause: "running", "unknown". */
+const char *describe_cause(unsigned state, unsigned cause);
+
+/* "nice 0", "real-time 50", "" when not known. */
+void describe_prio(struct buf *b, int prio);
+
+#endif
