@@ -633,34 +633,17 @@ static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct fla
 
 /* --- the tail ------------------------------------------------------------------------- */
 
-static int by_length(const void *a, const void *b, void *episodes)
-{
-	const struct episode *v = ((const struct episodes *)episodes)->v.v;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint64_t dx = episode_ns(&v[x]), dy = episode_ns(&v[y]);
-	if (dx != dy)
-		return dx < dy ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/* As many episodes around the median as the tail has (at most half of all), to compare with. */
+/* As many episodes around the median as the tail has, to compare with. */
 static int add_median(const struct tail *t, struct flame_input *fi, double *ns, struct err *e)
 {
-	VEC(uint32_t) clean = {0};
-	int rc = 0;
-	for (size_t i = 0; i < t->episodes.v.n && !rc; i++)
-		if (!(t->episodes.v.v[i].flags & (OFF_OPEN | OFF_SUSPECT)) &&
-		    vec_push(&clean, (uint32_t)i))
-			rc = err_nomem(e);
-	size_t n = clean.n, k = t->rows.n < n / 2 ? t->rows.n : n / 2;
-	if (!rc && n)
-		qsort_r(clean.v, n, sizeof(*clean.v), by_length, (void *)&t->episodes);
-	for (size_t i = n / 2 - k / 2; i < n / 2 - k / 2 + k && !rc; i++) {
-		const struct episode *ep = &t->episodes.v.v[clean.v[i]];
+	tail_episodes median = {0};
+	int rc = tail_around_median(t, &median, e);
+	for (size_t i = 0; i < median.n && !rc; i++) {
+		const struct episode *ep = &t->episodes.v.v[median.v[i]];
 		*ns += (double)episode_ns(ep);
 		rc = tailout_flame_add(t, fi, ep, 1, e);
 	}
-	vec_release(&clean);
+	vec_release(&median);
 	return rc;
 }
 

@@ -5,6 +5,7 @@
 #include "render/text/escape.h"
 #include "render/flame/flame_svg.h"
 #include "render/tail/tail_text.h"
+#include "render/timeline/tail_panels.h"
 
 #include <string.h>
 
@@ -95,60 +96,6 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 /* --- flame graph ---------------------------------------------------------------------------
  */
 
-static int add_time(const struct tail_times *f, uint32_t thread, uint32_t comm, uint32_t path,
-		    uint64_t ns, struct err *e)
-{
-	struct folded row = {.comm = comm,
-			     .pid = f->tail->tl->threads.v[thread].pid,
-			     .tid = f->tail->tl->threads.v[thread].tid,
-			     .cpu = UINT32_MAX,
-			     .path = path,
-			     .samples = 1,
-			     .weight = ns};
-	return ns ? f->add(f->ctx, &row, e) : 0;
-}
-
-/* A stretch of running time: that of its hottest function's stack. */
-static int add_run(const struct tail_times *f, uint32_t comm, const struct window *w,
-		   struct err *e)
-{
-	struct hot hot;
-	int r = evidence_hot(explainer_evidence(f->tail->explainer), w, 1, &hot, e);
-	return r ? r : add_time(f, w->thread, comm, hot.path, w->to_ns - w->from_ns, e);
-}
-
-static int add_window(const struct tail_times *f, const struct window *w, struct err *e)
-{
-	const struct timeline *tl = f->tail->tl;
-	const struct tl_thread *t = &tl->threads.v[w->thread];
-	uint64_t at = w->from_ns;
-	int r = 0;
-	for (uint32_t i = timeline_off_after(tl, w->thread, at);
-	     !r && i < t->off_first + t->off_n && tl->off.v[i].start_ns < w->to_ns; i++) {
-		const struct off *o = &tl->off.v[i];
-		uint64_t from = o->start_ns > at ? o->start_ns : at;
-		uint64_t to = o->end_ns < w->to_ns ? o->end_ns : w->to_ns;
-		struct window run = {at, from, w->thread};
-		if (from > at)
-			r = add_run(f, o->comm, &run, e);
-		if (!r)
-			r = add_time(f, w->thread, o->comm, o->path, to - from, e);
-		at = to;
-	}
-	struct window run = {at, w->to_ns, w->thread};
-	return r || at >= w->to_ns ? r : add_run(f, t->comm, &run, e);
-}
-
-int tail_times_add(const struct tail_times *f, const struct episode *ep, struct err *e)
-{
-	windows_vec windows = {0};
-	int r = episode_windows(f->tail->tl, ep, &windows) ? err_nomem(e) : 0;
-	for (size_t k = 0; !r && k < windows.n; k++)
-		r = add_window(f, &windows.v[k], e);
-	vec_release(&windows);
-	return r;
-}
-
 static int add_flame(void *ctx, const struct folded *row, struct err *e)
 {
 	return flame_input_add(ctx, row, row->weight, 0, e);
@@ -183,7 +130,7 @@ static int write_flame(struct tail_run *r, const struct tail *t, struct flame *f
 	tailout_what(r, t, &what);
 	caption_timeline(&subtitle, buf_cstr(&what), &r->ti);
 	tailout_filters(r->opt, &filters);
-	o.title = "Time inside the worst episodes";
+	o.title = "Tail Flame Graph"; /* as svg --tail has it */
 	o.subtitle = buf_cstr(&subtitle);
 	o.filters = buf_cstr(&filters);
 	o.countname = "ns";
@@ -210,4 +157,12 @@ int tailout_flame(struct tail_run *r, struct tail *t, struct err *e)
 	flame_input_release(&fi);
 	flame_release(&flame);
 	return rc;
+}
+
+int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,
+		struct err *e)
+{
+	struct outfile out;
+	int r = output_open(&out, path, e);
+	return r ? r : outfile_end(&out, tail_panels_write(t, most, o, out.f, e), e);
 }

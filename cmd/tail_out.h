@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "cmd/query/waits.h"
-#include "libtime/explain/tail_model.h"
+#include "libtime/explain/tail_times.h"
 #include "libsym/profile.h"
 #include "render/timeline/timeline_svg.h"
 
@@ -63,20 +63,6 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
  */
 int tail_refuse(const struct tail_run *r, const struct tail *t);
 
-/*
- * The time inside episodes by stack: off-CPU time by the stack that went off, running time by
- * the stack of its hottest function. What is given to `add` lives for the call; its weight is
- * ns.
- */
-struct tail_times {
-	const struct tail *tail;
-	int (*add)(void *ctx, const struct folded *row, struct err *e);
-	void *ctx;
-};
-
-/* One episode's time, all of it. ERR_NOMEM, or what `add` fails with. */
-int tail_times_add(const struct tail_times *f, const struct episode *ep, struct err *e);
-
 struct flame_input;
 
 /* The time inside one episode by stack, into a flame graph's first weight, or its second with
@@ -96,7 +82,7 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 /* --flame: the time inside the shown episodes by stack, into a file. ERR_IO, ERR_NOMEM. */
 int tailout_flame(struct tail_run *r, struct tail *t, struct err *e);
 
-/* The first `most` of the shown episodes as timelines, into a file (tail_svg.c). ERR_IO,
+/* The first `most` of the shown episodes as timelines, into a file (tail_panels.h). ERR_IO,
  * ERR_NOMEM; ERR_NOTFOUND when there is none. */
 enum { TAIL_PANELS = 10 }; /* where nothing else is asked for */
 int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,

@@ -103,6 +103,11 @@ done
 q='a diff' && says 'orders.tar.zst compared with orders.tar.zst' comm=front-0 'waiting on vm'
 "$PERFKIT" timeline $opts --no-script --time 496,496.01 --comm front-0,snapshot -o out.svg "$orders" || exit 1
 grep -oE '>[a-z]+ [0-9.]+ [a-z]+</text>' out.svg | grep -vE ' ([0-9](\.[0-9])?|10\.0) ms<| us<' && { echo "a wait is longer than the window"; exit 1; }
+# one picture, two names
+"$PERFKIT" tail $opts --p50 --flame one.svg --svg two.svg "$orders" >/dev/null &&
+	"$PERFKIT" svg $opts --tail --p50 -o out.svg "$orders" && cmp one.svg out.svg &&
+	"$PERFKIT" timeline $opts --tail --p50 -o out.svg "$orders" && cmp two.svg out.svg || {
+	echo "tail draws other pictures than svg --tail and timeline --tail"; exit 1; }
 # a pool's numbered threads as one, wakers too
 for k in --offcpu --offwake --wall; do
 	"$PERFKIT" svg $opts $k --merge-threads "$orders" -o out.svg || exit 1

@@ -1,14 +1,7 @@
-/*
- * tail_svg.c - `perfkit tail --svg`: the worst episodes as timelines, one below the other: the
- * episode's thread on top, the threads of its chain below, then the CPU that they waited for
- * (or its own), and the explanation as a sentence above.
- */
+#include "render/timeline/tail_panels.h"
 #include "base/mem.h"
-#include "cmd/input/output.h"
-#include "cmd/tail_out.h"
 #include "render/text/escape.h"
 #include "render/tail/tail_words.h"
-#include "render/timeline/timeline_svg.h"
 #include "render/text/units.h"
 
 enum { CORUNNERS = 3, CPUS = 2 };
@@ -135,19 +128,8 @@ static int add_panel(struct panels *p, size_t rank, struct err *e)
 	return r;
 }
 
-static int write_picture(struct panels *p, const char *path, const struct tl_svg_options *o,
-			 struct err *e)
-{
-	struct outfile out;
-	int r = output_open(&out, path, e);
-	if (r)
-		return r;
-	r = timeline_svg_write(p->t->tl, p->v.v, p->v.n, o, out.f, NULL, e);
-	return outfile_end(&out, r, e);
-}
-
-int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,
-		struct err *e)
+int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *o, FILE *f,
+		      struct err *e)
 {
 	struct panels p = {.t = t};
 	int r = 0;
@@ -156,7 +138,7 @@ int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_s
 	if (!r && !p.v.n)
 		r = err_set(e, ERR_NOTFOUND, "no episodes to draw");
 	if (!r)
-		r = write_picture(&p, path, o, e);
+		r = timeline_svg_write(t->tl, p.v.v, p.v.n, o, f, NULL, e);
 	for (size_t i = 0; i < p.v.n; i++)
 		timeline_svg_episode_release(&p.v.v[i]);
 	for (size_t i = 0; i < p.sentences.n; i++)

@@ -1,0 +1,17 @@
+/*
+ * tail_panels.h - the worst episodes as timelines, one below the other: the episode's thread on
+ * top, the threads of its chain below, then the CPU that they waited for (or its own), and the
+ * explanation as a sentence above.
+ */
+#ifndef RENDER_TIMELINE_TAIL_PANELS_H
+#define RENDER_TIMELINE_TAIL_PANELS_H
+
+#include "libtime/explain/tail_model.h"
+#include "render/timeline/timeline_svg.h"
+
+/* The first `most` of the shown episodes as one SVG. ERR_IO, ERR_NOMEM; ERR_NOTFOUND when there
+ * is none. */
+int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *o, FILE *f,
+		      struct err *e);
+
+#endif
