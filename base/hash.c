@@ -2,24 +2,51 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 64, READ_BYTES = 1 << 18 };
 
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
 	return XXH3_64bits_withSeed(p, n, seed);
 }
 
-void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16])
+static void write_sum(XXH128_hash_t h, uint8_t sum[16])
 {
 	XXH128_canonical_t text;
-	XXH128_canonicalFromHash(&text, XXH3_128bits_withSecret(p, n, key, HASH_KEY_BYTES));
+	XXH128_canonicalFromHash(&text, h);
 	memcpy(sum, text.digest, sizeof(text.digest));
+}
+
+void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16])
+{
+	write_sum(XXH3_128bits_withSecret(p, n, key, HASH_KEY_BYTES), sum);
+}
+
+int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16], uint64_t *size)
+{
+	XXH3_state_t state;
+	ssize_t n;
+	uint8_t *chunk = mem_alloc(READ_BYTES);
+	if (!chunk)
+		return ERR_NOMEM;
+	*size = 0;
+	XXH3_128bits_reset_withSecret(&state, key, HASH_KEY_BYTES);
+	while ((n = read(fd, chunk, READ_BYTES)) > 0 || (n < 0 && errno == EINTR)) {
+		if (n < 0)
+			continue;
+		XXH3_128bits_update(&state, chunk, (size_t)n);
+		*size += (uint64_t)n;
+	}
+	mem_free(chunk);
+	write_sum(XXH3_128bits_digest(&state), sum);
+	return n < 0 ? ERR_IO : 0;
 }
 
 /* The random bytes that the kernel gives each process (auxv). */

@@ -27,6 +27,8 @@ enum {
 	INDEX_MAX = 1 << 26,
 	PATH_BYTES = BUNDLE_CACHE_PATH,
 	DAY = 86400,
+	SUM_BYTES = 16,
+	HEX_BYTES = 2 * SUM_BYTES + 1,
 };
 
 static const uint64_t limit_bytes = 2000000000;
@@ -86,20 +88,31 @@ static int read_key(const char *dir, uint8_t *key)
 	return whole;
 }
 
-/* The name of the entry for these bytes: 1, or 0. */
-static int name_entry(const char *dir, const struct source *src, char name[33])
+/* The key of this cache, made if there is none yet: 1, or 0. */
+static int need_key(const char *dir, uint8_t *key)
 {
-	uint8_t key[HASH_KEY_BYTES], sum[16];
-	if (!read_key(dir, key)) {
-		if (getrandom(key, sizeof(key), 0) != sizeof(key))
-			return 0;
-		write_new(dir, "key", key, sizeof(key));
-		if (!read_key(dir, key))
-			return 0;
-	}
+	if (read_key(dir, key))
+		return 1;
+	if (getrandom(key, HASH_KEY_BYTES, 0) != HASH_KEY_BYTES)
+		return 0;
+	write_new(dir, "key", key, HASH_KEY_BYTES);
+	return read_key(dir, key);
+}
+
+static void hex_of(const uint8_t sum[SUM_BYTES], char hex[HEX_BYTES])
+{
+	for (size_t i = 0; i < SUM_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+}
+
+/* The name of the entry for these bytes: 1, or 0. */
+static int name_entry(const char *dir, const struct source *src, char name[HEX_BYTES])
+{
+	uint8_t key[HASH_KEY_BYTES], sum[SUM_BYTES];
+	if (!need_key(dir, key))
+		return 0;
 	hash_keyed(src->data, src->size, key, sum);
-	for (size_t i = 0; i < sizeof(sum); i++)
-		snprintf(name + 2 * i, 3, "%02x", sum[i]);
+	hex_of(sum, name);
 	return 1;
 }
 
@@ -109,21 +122,30 @@ static int name_entry(const char *dir, const struct source *src, char name[33])
 struct listing {
 	VEC(char *) lines;
 	uint64_t bytes;
-	int rc; /* ERR_NOMEM; ERR_FORMAT: something lies there that no bundle holds */
+	uint8_t key[HASH_KEY_BYTES];
+	int rc; /* ERR_NOMEM; ERR_IO; ERR_FORMAT: something lies there that no bundle holds */
 };
 
-static void list_file(struct listing *l, const char *name, const struct stat *st)
+/* One regular file: its name in the bundle and the hash of what it holds. Closes `fd`. */
+static void list_file(struct listing *l, const char *name, int fd)
 {
 	struct buf b = {0};
-	buf_fmt(&b, "%s %" PRIu64 " %" PRIu64 " %lld.%09ld %lld.%09ld\n", name,
-		(uint64_t)st->st_size, (uint64_t)st->st_ino, (long long)st->st_mtim.tv_sec,
-		st->st_mtim.tv_nsec, (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+	uint8_t sum[SUM_BYTES];
+	char hex[HEX_BYTES];
+	uint64_t size = 0;
+	l->rc = fd < 0 ? ERR_IO : hash_file_keyed(fd, l->key, sum, &size);
+	if (fd >= 0)
+		close(fd);
+	if (l->rc)
+		return;
+	hex_of(sum, hex);
+	buf_fmt(&b, "%s %" PRIu64 " %s\n", hex, size, name);
 	buf_cstr(&b); /* ends in a NUL */
 	if (buf_failed(&b) || vec_push(&l->lines, b.v)) {
 		l->rc = ERR_NOMEM;
 		buf_release(&b);
 	}
-	l->bytes += (uint64_t)st->st_size;
+	l->bytes += size;
 }
 
 /* All below the directory `fd`, which is closed; `path` is its name in the bundle, or "". */
@@ -143,7 +165,8 @@ static void list_dir(struct listing *l, int fd, struct buf *path, int depth)
 		if (fstatat(fd, f->d_name, &st, AT_SYMLINK_NOFOLLOW) || depth > TAR_DEPTH_MAX)
 			l->rc = ERR_FORMAT;
 		else if (S_ISREG(st.st_mode))
-			list_file(l, name, &st);
+			list_file(l, name,
+				  openat(fd, f->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
 		else if (S_ISDIR(st.st_mode))
 			list_dir(l,
 				 openat(fd, f->d_name,
@@ -164,26 +187,23 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What INDEX has to say of a tree as it is now. 0, ERR_NOMEM, ERR_FORMAT. */
-static int make_index(const char *tree, struct buf *out)
+/* What INDEX has to say of a tree as it is now. 0, ERR_NOMEM, ERR_IO, ERR_FORMAT. */
+static int make_index(const char *dir, const char *tree, struct buf *out)
 {
 	struct listing l = {0};
 	struct buf path = {0};
-	char *boot = NULL;
-	size_t n;
-	if (read_file("/proc/sys/kernel/random/boot_id", PATH_BYTES, &boot, &n, NULL))
-		return ERR_FORMAT;
+	if (!read_key(dir, l.key))
+		return ERR_IO;
 	list_dir(&l, open(tree, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), &path, 0);
 	if (l.lines.n)
 		qsort(l.lines.v, l.lines.n, sizeof(*l.lines.v), by_text);
-	buf_fmt(out, "bytes %" PRIu64 "\nboot %s", l.bytes, boot);
+	buf_fmt(out, "bytes %" PRIu64 "\n", l.bytes);
 	for (size_t i = 0; i < l.lines.n; i++) {
 		buf_str(out, l.lines.v[i]);
 		mem_free(l.lines.v[i]);
 	}
 	vec_release(&l.lines);
 	buf_release(&path);
-	mem_free(boot);
 	return l.rc ? l.rc : buf_failed(out) ? ERR_NOMEM : 0;
 }
 
@@ -214,8 +234,8 @@ static int is_intact(const char *dir, const char *name)
 	char *then = NULL;
 	size_t n = 0;
 	int same = path_of(index, dir, name, "/INDEX") && path_of(tree, dir, name, "/tree") &&
-		   !read_file(index, INDEX_MAX, &then, &n, NULL) && !make_index(tree, &now) &&
-		   n == now.n && !memcmp(then, now.v, n);
+		   !read_file(index, INDEX_MAX, &then, &n, NULL) &&
+		   !make_index(dir, tree, &now) && n == now.n && !memcmp(then, now.v, n);
 	mem_free(then);
 	buf_release(&now);
 	return same;
@@ -356,7 +376,7 @@ static void keep(const char *dir, const char *name, const char *tmp, uint64_t by
 	char path[PATH_BYTES], to[PATH_BYTES];
 	struct buf index = {0};
 	if (!path_of(path, tmp, "tree", "") || !path_of(to, dir, name, "") ||
-	    make_index(path, &index) || !make_room(dir, bytes)) {
+	    make_index(dir, path, &index) || !make_room(dir, bytes)) {
 		buf_release(&index);
 		return;
 	}
@@ -404,7 +424,7 @@ static int make_entry(const char *dir, const char *name, struct source *src, cha
 
 int bundle_cache_get(struct source *src, char **tree, int *lock, struct err *e)
 {
-	char dir[PATH_BYTES], name[33];
+	char dir[PATH_BYTES], name[HEX_BYTES];
 	*lock = -1;
 	if (!source_is_mapped(src) || src->size < WORTH_BYTES || !bundle_cache_dir(dir) ||
 	    !name_entry(dir, src, name))

@@ -4,18 +4,18 @@
  *	$XDG_CACHE_HOME/perfkit (else ~/.cache/perfkit), 0700, the user's own
  *		key			192 random bytes
  *		KEY/tree/…		what the bundle holds
- *		KEY/INDEX		its size, the boot, and a line for each file
+ *		KEY/INDEX		its size, and a line for each file
  *		tmp.XXXXXX		being made, or being removed
  *
- * KEY is a hash of all of the bundle's bytes, keyed by `key`, so that no stranger can make a
- * bundle that is taken for another. INDEX has name, size, inode and times (of content and of
- * status) of every file: an entry is used only if what lies there now gives the same INDEX byte
- * for byte, with the same files and no others, and in the boot it was made in, as a crash may
- * lose content that was not yet on the disk. Any other entry is unpacked anew.
+ * KEY is a hash of all of the bundle's bytes, keyed by `key`, so that nobody else can make a
+ * bundle that is taken for another. INDEX has the name, size and hash of the content of every
+ * file. An entry is used only if what lies there now, read again whole, gives the same INDEX
+ * byte for byte: the same files, no others, no byte changed. Any other entry is unpacked anew.
+ * So nothing is believed of a disk that lost content in a crash, either.
  *
  * An entry appears by a rename when it is whole. Who reads one holds a shared lock on its
- *INDEX; who removes one, an exclusive lock. Together they hold at most 2 GB, the longest unused
- *go first. Where anything of this does not work, there is no cache.
+ * INDEX; who removes one, an exclusive lock. Together they hold at most 2 GB; the longest
+ *unused goes first. Where any of this does not work, there is no cache.
  */
 #ifndef CMD_INPUT_BUNDLE_CACHE_H
 #define CMD_INPUT_BUNDLE_CACHE_H

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A bundle is unpacked once and kept; what is kept is used only as it was left.
+# A bundle is unpacked once and kept; what is kept is used only if its content is what it was.
 bad=0
 wrong() { echo "$*"; bad=1; }
 XDG_CACHE_HOME=$PWD/xdg TMPDIR=$PWD/tmp
@@ -26,6 +26,9 @@ ask run.tar.gz >second && cmp -s second right || wrong "the second answer differ
 cp run.tar.gz other-name.tar.gz
 ask other-name.tar.gz >second && cmp -s second right || wrong "the answer by another name differs"
 [ "$(inode)" = "$was" ] || wrong "unpacked a second time"
+touch "$kept"/*/tree/perf.data
+ask run.tar.gz >second && cmp -s second right || wrong "the answer after a touch differs"
+[ "$(inode)" = "$was" ] || wrong "unpacked again for another time of a file"
 
 # What is not as it was left is thrown away, and unpacked anew.
 damage()  # what command…
@@ -43,7 +46,8 @@ damage 'a file more' 'echo x >tree/symfs/more'
 damage 'a file less' 'rm tree/debug/large'
 damage 'a link' 'mv tree/debug/large l && ln -s ../../l tree/debug/large'
 damage 'a cut index' 'head -c 40 INDEX >i && mv i INDEX'
-damage 'another boot' 'sed "s/^boot .*/boot 0/" INDEX >i && mv i INDEX'
+damage 'a byte that the disk lost, all times as they were' \
+	'umask 077; t=$(stat -c %y INDEX); sed "s/^[0-9a-f]* \([0-9]* perf.data\)$/00000000000000000000000000000000 \1/" INDEX >i && mv i INDEX && touch -d "$t" INDEX'
 
 # Several at once, from nothing: each has the answer, and one entry is left.
 rm -rf "$kept"
