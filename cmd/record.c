@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/examine.h"
+#include "cmd/record_chosen.h"
 #include "cmd/record_context.h"
 #include "cmd/record_run.h"
 #include "cmd/verbs.h"
@@ -18,9 +19,10 @@
 #include <unistd.h>
 
 struct record_opts {
-	const char *like, *output, *pid, *event, *call_graph, *begin, *end, *key, *end_key,
-		*exec, *perf;
-	int frequency, pages, duration, dry_run, no_lock_owner, no_estimate;
+	const char *like, *output, *event, *stacks, *begin, *end, *key, *end_key, *exec, *perf,
+		*also, *for_perf;
+	struct chosen_wish chosen;
+	int frequency, pages, duration, dry_run, no_lock_owner, no_estimate, measure;
 };
 
 #define AT(field) offsetof(struct record_opts, field)
@@ -30,8 +32,17 @@ static const struct opt rows[] = {
 	 "print the line that made the recording FILE, with what perfkit\ndoctor would change "
 	 "in "
 	 "it; nothing is run"},
-	{"pid", 'p', OPT_STRING, AT(pid), "PID,...",
-	 "record these processes (waits are still recorded\nsystem-wide)"},
+	{"pid", 'p', OPT_STRING, AT(chosen.pid), "PID,...",
+	 "stacks of these processes only; switches and wakeups are\nstill recorded of all, "
+	 "but without stacks"},
+	{"tid", 't', OPT_STRING, AT(chosen.tid), "TID,...", "the same for these threads"},
+	{"cpu", 'C', OPT_STRING, AT(chosen.cpus), "CPU,...",
+	 "the same for what runs on these CPUs: 0,2-3"},
+	{"cgroup", 'G', OPT_STRING, AT(chosen.cgroup), "PATH",
+	 "the same for the processes that are in this cgroup now,\na path below "
+	 "/sys/fs/cgroup"},
+	{"comm", 0, OPT_STRING, AT(chosen.comm), "GLOB,...",
+	 "the same for threads with such names"},
 	{"duration", 0, OPT_INT, AT(duration), "SECONDS",
 	 "how long (default: until the command ends, or Ctrl-C)"},
 	{"event", 'e', OPT_STRING, AT(event), "NAME",
@@ -41,8 +52,12 @@ static const struct opt rows[] = {
 	 "for offcpu"},
 	{"freq", 'F', OPT_INT, AT(frequency), "HZ",
 	 "samples per second (default: cpu 999, else 199); not for\noffcpu"},
-	{"call-graph", 0, OPT_STRING, AT(call_graph), "KIND",
-	 "dwarf[,BYTES] (default; 8192 bytes for cpu, else 4096), fp\nor none"},
+	{"stacks", 0, OPT_STRING, AT(stacks), "KIND",
+	 "auto (default), dwarf[:BYTES], fp, lbr or none; auto copies\n8192 bytes for cpu, "
+	 "else what the chosen threads' stacks\nhave in use now, or 4096"},
+	{"call-graph", 0, OPT_STRING, AT(stacks), "KIND", "perf's name of --stacks"},
+	{"also", 0, OPT_STRING, AT(also), "WHAT,...",
+	 "vectors (of interrupts), faults, nmi, block, idle, cgroups;\nnot for cpu"},
 	{"no-lock-owner", 0, OPT_FLAG, AT(no_lock_owner), NULL,
 	 "tail, requests: set no probe on glibc's __lll_lock_wait,\nwhich shows who held a "
 	 "contended mutex"},
@@ -60,7 +75,12 @@ static const struct opt rows[] = {
 	{"dry-run", 'n', OPT_FLAG, AT(dry_run), NULL,
 	 "print the commands without running them, and on stderr what\nthe recording would "
 	 "cost"},
-	{"no-estimate", 0, OPT_FLAG, AT(no_estimate), NULL, "with --dry-run: do not measure"},
+	{"measure", 0, OPT_FLAG, AT(measure), NULL,
+	 "with --dry-run: record the events for a second without\nstacks, instead of only "
+	 "counting them"},
+	{"no-estimate", 0, OPT_FLAG, AT(no_estimate), NULL, "with --dry-run: do not count"},
+	{"for-perf", 0, OPT_STRING, AT(for_perf), "VERSION",
+	 "the perf that is to run the line (4.18, 6.17): options that\nit lacks are refused"},
 	{"mmap-pages", 'm', OPT_INT, AT(pages), "PAGES",
 	 "ring buffer of each CPU (default as root: cpu 1024, else\n2048)"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
@@ -86,8 +106,11 @@ static int parse_mode(const char *name, enum record_mode *mode)
 }
 
 /* Nothing is taken that the mode has no use for; numbers that were not given are negative. */
-static int check_given(const struct record_opts *o, enum record_mode mode, struct err *e)
+static int check_given(const struct record_opts *o, struct record_wish *w, struct err *e)
 {
+	enum record_mode mode = w->mode;
+	int major, minor;
+	char more;
 	if (mode == RECORD_OFFCPU && (o->event || o->frequency >= 0))
 		return err_set(e, ERR_USAGE,
 			       "%s applies to CPU samples, which offcpu does not take",
@@ -100,7 +123,32 @@ static int check_given(const struct record_opts *o, enum record_mode mode, struc
 	if (!o->duration || !o->pages)
 		return err_set(e, ERR_USAGE, "%s must be at least 1",
 			       o->pages ? "--duration" : "--mmap-pages");
+	if (o->measure && (!o->dry_run || mode == RECORD_CPU))
+		return err_set(e, ERR_USAGE,
+			       mode == RECORD_CPU ? "--measure does not apply to cpu"
+						  : "--measure belongs to --dry-run");
+	if (mode == RECORD_CPU && o->chosen.comm)
+		return err_set(e, ERR_USAGE, "--comm does not apply to cpu: give --pid");
+	if (!o->for_perf)
+		return 0;
+	if (sscanf(o->for_perf, "%d.%d%c", &major, &minor, &more) != 2 || major < 3 ||
+	    minor < 0 || minor >= PERF_MINORS)
+		return err_set(e, ERR_USAGE,
+			       "--for-perf takes a version, as 4.18 or 6.17, not '%s'",
+			       o->for_perf);
+	w->version = major * PERF_MINORS + minor;
 	return 0;
+}
+
+/* Whose stacks are recorded with waits. */
+static int choose(struct chosen *out, const struct record_opts *o, struct record_wish *w,
+		  struct err *e)
+{
+	if (w->mode == RECORD_CPU || !chosen_any(&o->chosen))
+		return 0;
+	int rc = chosen_find(out, &o->chosen, e);
+	w->chosen = rc ? NULL : out;
+	return rc;
 }
 
 /* Files that the probes go into; heap. */
@@ -111,19 +159,20 @@ struct targets {
 static void find_targets(struct targets *t, const struct record_opts *o,
 			 const struct record_wish *w)
 {
+	const char *pid = o->chosen.pid;
 	*t = (struct targets){0};
 	if (o->exec)
 		t->binary = mem_strdup(o->exec);
-	else if (o->pid)
-		t->binary = file_of_process(o->pid, NULL);
+	else if (pid)
+		t->binary = file_of_process(pid, NULL);
 	else if (w->ncommand)
 		t->binary = file_of_command(w->command[0]);
 	if (o->no_lock_owner || w->mode == RECORD_CPU || w->mode == RECORD_OFFCPU)
 		return;
 	/* without a process to look at, the libc that this one runs with */
-	t->libc = file_of_process(o->pid ? o->pid : "self", "libc.so");
+	t->libc = file_of_process(pid ? pid : "self", "libc.so");
 	if (!t->libc)
-		t->libc = file_of_process(o->pid ? o->pid : "self", "libpthread");
+		t->libc = file_of_process(pid ? pid : "self", "libpthread");
 }
 
 static void print_line(const struct words *w)
@@ -314,7 +363,7 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 		before = (struct stat){0};
 	if (!w->ncommand && !w->duration)
 		fprintf(stderr, "perfkit record: recording %s until Ctrl-C (--duration)\n",
-			w->pid ? "the process" : "all CPUs");
+			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name would be an old one */
 	int status = rc || early ? 1 : run_perf(p, w, &context);
@@ -346,6 +395,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct record_opts *o = opts;
 	struct record_plan plan = {0};
+	struct chosen chosen = {0};
 	struct targets t;
 	struct err e = {0};
 	const char *perf = getenv("PERF");
@@ -364,8 +414,13 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 					: perf && *perf ? perf
 							: "perf",
 				.output = o->output ? o->output : "perf.data",
-				.pid = o->pid,
-				.call_graph = o->call_graph,
+				.pid = o->chosen.pid,
+				.tid = o->chosen.tid,
+				.cpu_list = o->chosen.cpus,
+				.cgroup = o->chosen.cgroup,
+				.stacks = o->stacks,
+				.also = o->also,
+				.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN),
 				.duration = o->duration > 0 ? o->duration : 0,
 				.begin = o->begin,
 				.end = o->end,
@@ -382,7 +437,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	find_targets(&t, o, &w);
 	w.binary = t.binary;
 	w.libc = t.libc;
-	int rc = check_given(o, w.mode, &e);
+	int rc = check_given(o, &w, &e);
+	rc = rc ? rc : choose(&chosen, o, &w, &e);
 	rc = rc ? rc : record_plan(&plan, &w, &e);
 	if (rc) {
 		rc = rc == ERR_USAGE ? 2 : 1;
@@ -390,13 +446,14 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		print_plan(&plan);
 		fflush(stdout);
 		if (!o->no_estimate)
-			print_estimate(&plan, &w);
+			print_estimate(&plan, &w, o->measure);
 	} else {
 		rc = record(&plan, &w, &e);
 	}
 	if (e.msg[0])
 		fprintf(stderr, "perfkit record: %s\n", e.msg);
 	record_plan_release(&plan);
+	chosen_release(&chosen);
 	mem_free(t.binary);
 	mem_free(t.libc);
 	return rc;
@@ -420,7 +477,8 @@ const struct verb verb_record = {
 		"docs/recording.md says what each mode costs.",
 	.examples = "  perfkit record cpu -- ./prog\n"
 		    "  perfkit record tail -p 4711 --duration 30\n"
-		    "  perfkit record tail --dry-run\n"
+		    "  perfkit record offcpu --comm 'nginx*' --stacks fp --duration 30\n"
+		    "  perfkit record tail -p 4711 --dry-run --measure\n"
 		    "  perfkit record --like perf.data\n"
 		    "  perfkit record requests --begin handle --end reply --key id -p 4711",
 	.tables = {rows},

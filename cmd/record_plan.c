@@ -1,6 +1,7 @@
 #include "cmd/record_plan.h"
 #include "base/mem.h"
 #include "base/shellword.h"
+#include "cmd/record_chosen.h"
 #include "libsym/unwind/arch.h"
 
 #include <stdarg.h>
@@ -18,18 +19,25 @@ int words_add(struct words *w, const char *fmt, ...)
 	va_start(ap, fmt);
 	int n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	if (n >= 0)
+	if (n >= 0 && !w->failed)
 		word = mem_alloc((size_t)n + 1);
 	if (!word)
-		return ERR_NOMEM;
+		return w->failed = ERR_NOMEM;
 	va_start(ap, fmt);
 	vsnprintf(word, (size_t)n + 1, fmt, ap);
 	va_end(ap);
 	if (vec_push(&w->v, word)) {
 		mem_free(word);
-		return ERR_NOMEM;
+		w->failed = ERR_NOMEM;
 	}
-	return 0;
+	return w->failed;
+}
+
+/* An option and its value. */
+static void add_pair(struct words *w, const char *option, const char *value)
+{
+	words_add(w, "%s", option);
+	words_add(w, "%s", value);
 }
 
 void words_line(struct buf *out, const struct words *w)
@@ -60,133 +68,179 @@ void record_plan_release(struct record_plan *p)
 /* --- stacks --------------------------------------------------------------------------------
  */
 
-/* "dwarf,16384" → bytes of the dump; 0 for fp, -1 for none, -2 for what is neither. */
-static int dump_size(const char *call_graph, int normal)
+/* --stacks: bytes to copy, or one of GRAPH_*; `normal` for auto and for dwarf without a size.
+ */
+static int record_graph(const char *text, int normal)
 {
 	char *end;
-	if (!call_graph || !strcmp(call_graph, "dwarf"))
+	if (!text || !strcmp(text, "auto") || !strcmp(text, "dwarf"))
 		return normal;
-	if (!strcmp(call_graph, "fp"))
-		return 0;
-	if (!strcmp(call_graph, "none"))
-		return -1;
-	if (strncmp(call_graph, "dwarf,", 6))
-		return -2;
-	long n = strtol(call_graph + 6, &end, 10);
+	if (!strcmp(text, "fp"))
+		return GRAPH_FP;
+	if (!strcmp(text, "none"))
+		return GRAPH_NONE;
+	if (!strcmp(text, "lbr"))
+		return GRAPH_LBR;
+	if (strncmp(text, "dwarf,", 6) && strncmp(text, "dwarf:", 6))
+		return GRAPH_BAD;
+	long n = strtol(text + 6, &end, 10);
 	/* perf wants a multiple of 8 that fits a record */
-	return *end || n < 8 || n > DUMP_MAX || n % 8 ? -2 : (int)n;
+	return *end || n < 8 || n > DUMP_MAX || n % 8 ? GRAPH_BAD : (int)n;
 }
 
-/* EVENT/…/ with the stack kind of that event; `more` are further terms. */
-static int add_event(struct words *w, const char *event, const char *more, int dump)
+/* EVENT/.../ with the stack kind of that event; `more` are further terms. */
+static void add_event(struct words *w, const char *event, const char *more, int stacks)
 {
 	char graph[64] = "";
-	if (dump > 0)
-		snprintf(graph, sizeof(graph), "call-graph=dwarf,stack-size=%d", dump);
-	else if (!dump)
-		snprintf(graph, sizeof(graph), "call-graph=fp");
+	if (stacks > 0)
+		snprintf(graph, sizeof(graph), "call-graph=dwarf,stack-size=%d", stacks);
+	else if (stacks == GRAPH_FP || stacks == GRAPH_LBR)
+		snprintf(graph, sizeof(graph), "call-graph=%s",
+			 stacks == GRAPH_FP ? "fp" : "lbr");
 	const char *comma = *more && *graph ? "," : "";
-	int rc = words_add(w, "-e");
-	if (rc)
-		return rc;
+	words_add(w, "-e");
 	if (!*more && !*graph)
-		return words_add(w, "%s", event);
-	return words_add(w, "%s/%s%s%s/", event, more, comma, graph);
+		words_add(w, "%s", event);
+	else
+		words_add(w, "%s/%s%s%s/", event, more, comma, graph);
 }
 
 /* --- events --------------------------------------------------------------------------------
  */
 
-static int add_cpu_event(struct words *w, const struct record_wish *x, int dump)
+/* Samples cannot be filtered by thread: beyond this, everybody's copies cost more than the
+ * chosen threads' switches, and frame pointers have to do. */
+enum { SAMPLES_MAX_BYTES = 4000000 };
+
+static void add_cpu_event(struct words *w, const struct record_wish *x, int stacks)
 {
 	char terms[200];
 	/* with terms the event would be called by all of them */
 	snprintf(terms, sizeof(terms), "freq=%d,name=%.100s", x->frequency, x->event);
-	return add_event(w, x->event, terms, dump);
+	if (x->chosen && stacks > 0 &&
+	    (double)stacks * x->frequency * x->cpus > SAMPLES_MAX_BYTES)
+		stacks = GRAPH_FP;
+	/* only hardware events record branches */
+	if (stacks == GRAPH_LBR && !strcmp(x->event, "cpu-clock"))
+		stacks = GRAPH_FP;
+	add_event(w, x->event, terms, stacks);
 }
 
-/* The waker's stack is its own frame-pointer chain: a dump a waking would be too much. */
-static int waker_stack(int dump)
+/* An event of all threads; where some are chosen, bare, and with stacks of those. */
+static void add_of_chosen(struct words *w, const struct record_wish *x, const char *event,
+			  const char *filter, int stacks)
 {
-	return dump < 0 ? -1 : 0;
+	if (!x->chosen || stacks == GRAPH_NONE) {
+		add_event(w, event, "", stacks);
+		return;
+	}
+	add_event(w, event, "", GRAPH_NONE);
+	add_event(w, event, "", stacks);
+	add_pair(w, "--filter", filter);
 }
 
-static int add_sched_events(struct words *w, int dump)
+static void add_sched_events(struct words *w, const struct record_wish *x, int stacks)
 {
 	static const char *const plain[] = {
 		"sched:sched_wakeup",       "sched:sched_wakeup_new",
 		"sched:sched_migrate_task", "sched:sched_process_fork",
 		"sched:sched_process_exec", "sched:sched_process_exit"};
-	int rc = add_event(w, "sched:sched_switch", "", dump);
-	if (!rc)
-		rc = add_event(w, "sched:sched_waking", "", waker_stack(dump));
-	for (size_t i = 0; !rc && i < sizeof(plain) / sizeof(*plain); i++)
-		rc = add_event(w, plain[i], "", -1);
-	return rc;
+	/* tracepoints are software events, which record no branches */
+	if (stacks == GRAPH_LBR)
+		stacks = SWITCH_DUMP;
+	add_of_chosen(w, x, "sched:sched_switch", x->chosen ? x->chosen->leaving : NULL,
+		      stacks);
+	/* the waker's stack is its own frame-pointer chain: a copy per waking is too much */
+	add_of_chosen(w, x, "sched:sched_waking", x->chosen ? x->chosen->woken : NULL,
+		      stacks == GRAPH_NONE ? GRAPH_NONE : GRAPH_FP);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		add_event(w, plain[i], "", GRAPH_NONE);
 }
 
-static int add_tail_events(struct words *w, const struct record_wish *x, int dump)
+static void add_tail_events(struct words *w, const struct record_wish *x, int stacks)
 {
-	int rc = add_sched_events(w, dump);
-	if (!rc)
-		rc = add_event(w, "irq:irq_handler_entry", "", -1);
-	if (!rc)
-		rc = add_event(w, "irq:softirq_entry", "", -1);
-	if (!rc)
-		rc = add_cpu_event(w, x, dump);
-	return rc;
+	static const char *const interrupts[] = {"irq:irq_handler_entry",
+						 "irq:irq_handler_exit", "irq:softirq_entry",
+						 "irq:softirq_exit"};
+	add_sched_events(w, x, stacks);
+	for (size_t i = 0; i < sizeof(interrupts) / sizeof(*interrupts); i++)
+		add_event(w, interrupts[i], "", GRAPH_NONE);
+	add_cpu_event(w, x, stacks);
 }
 
-static int add_events(struct record_plan *p, const struct record_wish *x, int dump)
+/* What --also adds: events for `perf -e` parted by blanks, or an option. */
+static const struct also {
+	const char *name, *words;
+	int version; /* the first perf that has it, as in struct record_wish */
+} also_table[] = {
+	{"vectors", "irq_vectors:*_entry irq_vectors:*_exit", 0},
+	{"faults", "exceptions:page_fault_user exceptions:page_fault_kernel", 0},
+	{"nmi", "nmi:nmi_handler", 0},
+	{"block", "block:block_rq_insert block:block_rq_issue block:block_rq_complete", 0},
+	{"idle", "power:cpu_idle", 0},
+	{"cgroups", "--all-cgroups", 5 * PERF_MINORS + 7},
+};
+
+static const struct also *also_named(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof(also_table) / sizeof(*also_table); i++)
+		if (strlen(also_table[i].name) == n && !memcmp(also_table[i].name, name, n))
+			return &also_table[i];
+	return NULL;
+}
+
+static void add_also(struct words *w, const struct record_wish *x)
+{
+	for (const char *p = x->also; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		const struct also *a = also_named(p, strcspn(p, ","));
+		const char *word = a ? a->words : "";
+		for (size_t n; *word; word += n, word += *word == ' ') {
+			n = strcspn(word, " ");
+			if (*word != '-')
+				words_add(w, "-e");
+			words_add(w, "%.*s", (int)n, word);
+		}
+	}
+}
+
+static void add_events(struct record_plan *p, const struct record_wish *x, int stacks)
 {
 	struct words *w = &p->record;
-	int rc = x->mode == RECORD_OFFCPU ? add_sched_events(w, dump)
-					  : add_tail_events(w, x, dump);
-	if (!rc && x->mode == RECORD_REQUESTS) {
-		rc = add_event(w, x->end ? "perfkit:req_start" : "perfkit:request", "", -1);
-		if (!rc)
-			rc = add_event(w,
-				       x->end ? "perfkit:req_end" : "perfkit:request__return",
-				       "", -1);
+	if (x->mode == RECORD_OFFCPU)
+		add_sched_events(w, x, stacks);
+	else
+		add_tail_events(w, x, stacks);
+	if (x->mode == RECORD_REQUESTS) {
+		add_event(w, x->end ? "perfkit:req_start" : "perfkit:request", "", GRAPH_NONE);
+		add_event(w, x->end ? "perfkit:req_end" : "perfkit:request__return", "",
+			  GRAPH_NONE);
 	}
-	if (!rc && p->lock_probe.v.n)
-		rc = add_event(w, "perfkit:lock_wait", "", -1);
-	return rc;
+	if (p->lock_probe.v.n)
+		add_event(w, "perfkit:lock_wait", "", GRAPH_NONE);
+	add_also(w, x);
 }
 
 /* --- probes --------------------------------------------------------------------------------
  */
 
-static int add_probe(struct words *w, const struct record_wish *x, const char *binary,
-		     const char *what)
+static void add_probe(struct words *w, const struct record_wish *x, const char *binary,
+		      const char *what)
 {
-	int rc = words_add(w, "%s", x->perf);
-	if (!rc)
-		rc = words_add(w, "probe");
-	if (!rc)
-		rc = words_add(w, "-q");
-	if (!rc)
-		rc = words_add(w, "-x");
-	if (!rc)
-		rc = words_add(w, "%s", binary);
-	if (!rc)
-		rc = words_add(w, "--add");
-	return rc ? rc : words_add(w, "%s", what);
+	words_add(w, "%s", x->perf);
+	words_add(w, "probe");
+	words_add(w, "-q");
+	add_pair(w, "-x", binary);
+	add_pair(w, "--add", what);
 }
 
-static int add_undo(struct record_plan *p, const struct record_wish *x, const char *event)
+static void add_undo(struct record_plan *p, const struct record_wish *x, const char *event)
 {
-	int rc = 0;
 	if (!p->undo.v.n) {
-		rc = words_add(&p->undo, "%s", x->perf);
-		if (!rc)
-			rc = words_add(&p->undo, "probe");
-		if (!rc)
-			rc = words_add(&p->undo, "-q");
+		words_add(&p->undo, "%s", x->perf);
+		words_add(&p->undo, "probe");
+		words_add(&p->undo, "-q");
 	}
-	if (!rc)
-		rc = words_add(&p->undo, "-d");
-	return rc ? rc : words_add(&p->undo, "%s", event);
+	add_pair(&p->undo, "-d", event);
 }
 
 /*
@@ -194,18 +248,18 @@ static int add_undo(struct record_plan *p, const struct record_wish *x, const ch
  * the mutex's; the owner's tid stands 8 bytes behind (struct __pthread_mutex_s). On a machine
  * whose registers are not known there is no probe.
  */
-static int plan_lock_probe(struct record_plan *p, const struct record_wish *x)
+static void plan_lock_probe(struct record_plan *p, const struct record_wish *x)
 {
 	struct utsname here;
 	const struct arch *arch = uname(&here) ? NULL : arch_named(here.machine);
 	char what[128];
 	if (!arch)
-		return 0;
+		return;
 	snprintf(what, sizeof(what),
 		 "perfkit:lock_wait=__lll_lock_wait mutex=%s word=+0(%s):u32 owner=+8(%s):s32",
 		 arch->first_arg, arch->first_arg, arch->first_arg);
-	int rc = add_probe(&p->lock_probe, x, x->libc, what);
-	return rc ? rc : add_undo(p, x, "perfkit:lock_wait");
+	add_probe(&p->lock_probe, x, x->libc, what);
+	add_undo(p, x, "perfkit:lock_wait");
 }
 
 static int plan_request_probes(struct record_plan *p, const struct record_wish *x)
@@ -219,14 +273,10 @@ static int plan_request_probes(struct record_plan *p, const struct record_wish *
 	if (x->end_key || (x->key && x->end))
 		buf_fmt(&end, " key=%s", x->end_key ? x->end_key : x->key);
 	int rc = buf_failed(&begin) || buf_failed(&end) ? ERR_NOMEM : 0;
-	if (!rc)
-		rc = add_probe(&p->probes[0], x, x->binary, buf_cstr(&begin));
-	if (!rc)
-		rc = add_probe(&p->probes[1], x, x->binary, buf_cstr(&end));
-	if (!rc)
-		rc = add_undo(p, x, x->end ? "perfkit:req_start" : "perfkit:request");
-	if (!rc)
-		rc = add_undo(p, x, x->end ? "perfkit:req_end" : "perfkit:request__return");
+	add_probe(&p->probes[0], x, x->binary, buf_cstr(&begin));
+	add_probe(&p->probes[1], x, x->binary, buf_cstr(&end));
+	add_undo(p, x, x->end ? "perfkit:req_start" : "perfkit:request");
+	add_undo(p, x, x->end ? "perfkit:req_end" : "perfkit:request__return");
 	p->span = x->end ? "req" : "request";
 	buf_release(&begin);
 	buf_release(&end);
@@ -236,9 +286,27 @@ static int plan_request_probes(struct record_plan *p, const struct record_wish *
 /* --- the line ------------------------------------------------------------------------------
  */
 
+/* What --also and --stacks ask of the perf that is to run the line. */
+static int check_version(const struct record_wish *x, struct err *e)
+{
+	for (const char *p = x->also; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		int n = (int)strcspn(p, ",");
+		const struct also *a = also_named(p, (size_t)n);
+		if (!a)
+			return err_set(e, ERR_USAGE,
+				       "--also takes vectors, faults, nmi, block, idle, "
+				       "cgroups, not '%.*s'",
+				       n, p);
+		if (x->version && a->version > x->version)
+			return err_set(e, ERR_USAGE, "--also %s needs perf %d.%d", a->name,
+				       a->version / PERF_MINORS, a->version % PERF_MINORS);
+	}
+	return 0;
+}
+
 static int check(const struct record_wish *x, struct err *e)
 {
-	if (x->command && x->ncommand && x->pid)
+	if (x->mode == RECORD_CPU && x->ncommand && x->pid)
 		return err_set(e, ERR_USAGE, "give a command or -p, not both");
 	if (x->ncommand && x->duration)
 		return err_set(e, ERR_USAGE, "give a command or --duration, not both");
@@ -249,53 +317,65 @@ static int check(const struct record_wish *x, struct err *e)
 					: "requests needs --begin FUNC");
 	if (x->mode != RECORD_REQUESTS && (x->begin || x->end || x->key || x->end_key))
 		return err_set(e, ERR_USAGE, "--begin, --end and --key apply only to requests");
-	if (dump_size(x->call_graph, 8) == -2)
-		return err_set(
-			e, ERR_USAGE,
-			"--call-graph is fp, none or dwarf[,BYTES], BYTES a multiple of 8 "
-			"up to %d, not '%s'",
-			DUMP_MAX, x->call_graph);
+	if (x->mode == RECORD_CPU && x->also)
+		return err_set(e, ERR_USAGE, "--also does not apply to cpu");
+	if (record_graph(x->stacks, 8) == GRAPH_BAD)
+		return err_set(e, ERR_USAGE,
+			       "--stacks is auto, fp, lbr, none or dwarf[:BYTES], BYTES a "
+			       "multiple of 8 up to %d, not '%s'",
+			       DUMP_MAX, x->stacks);
 	if (x->frequency < 1 || x->frequency > 100000)
 		return err_set(e, ERR_USAGE, "--freq must be 1 to 100000 Hz");
-	return 0;
+	return check_version(x, e);
 }
 
 /* cpu: one event, sampled by frequency, of the process alone if one is named. */
-static int plan_cpu(struct words *w, const struct record_wish *x)
+static void plan_cpu(struct words *w, const struct record_wish *x)
 {
-	int dump = dump_size(x->call_graph, CPU_DUMP), rc = 0;
-	if (!x->pid && !x->ncommand)
-		rc = words_add(w, "-a");
-	if (!rc && x->pid)
-		rc = words_add(w, "-p") || words_add(w, "%s", x->pid);
-	if (!rc)
-		rc = words_add(w, "-e") || words_add(w, "%s", x->event) || words_add(w, "-F") ||
-		     words_add(w, "%d", x->frequency);
-	if (!rc && dump >= 0)
-		rc = words_add(w, "--call-graph") ||
-		     (dump ? words_add(w, "dwarf,%d", dump) : words_add(w, "fp"));
-	return rc ? ERR_NOMEM : 0;
+	int stacks = record_graph(x->stacks, CPU_DUMP);
+	if (x->cpu_list)
+		add_pair(w, "-C", x->cpu_list);
+	else if (!x->pid && !x->tid && !x->ncommand)
+		words_add(w, "-a");
+	if (x->pid)
+		add_pair(w, "-p", x->pid);
+	if (x->tid)
+		add_pair(w, "-t", x->tid);
+	add_pair(w, "-e", x->event);
+	words_add(w, "-F");
+	words_add(w, "%d", x->frequency);
+	if (x->cgroup)
+		add_pair(w, "-G", x->cgroup);
+	if (stacks == GRAPH_NONE)
+		return;
+	words_add(w, "--call-graph");
+	if (stacks > 0)
+		words_add(w, "dwarf,%d", stacks);
+	else
+		words_add(w, stacks == GRAPH_FP ? "fp" : "lbr");
 }
 
-static int plan_waits(struct record_plan *p, const struct record_wish *x)
+static void plan_waits(struct record_plan *p, const struct record_wish *x)
 {
 	struct words *w = &p->record;
-	if (words_add(w, "-a") || words_add(w, "-c") || words_add(w, "1"))
-		return ERR_NOMEM;
-	return add_events(p, x, dump_size(x->call_graph, SWITCH_DUMP));
+	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : SWITCH_DUMP;
+	words_add(w, "-a");
+	add_pair(w, "-c", "1");
+	add_events(p, x, record_graph(x->stacks, normal));
 }
 
-static int plan_target(struct words *w, const struct record_wish *x)
+static void plan_target(struct words *w, const struct record_wish *x)
 {
-	int rc = words_add(w, "-o") || words_add(w, "%s", x->output);
-	if (!rc && x->ncommand)
-		rc = words_add(w, "--");
-	for (size_t i = 0; !rc && i < x->ncommand; i++)
-		rc = words_add(w, "%s", x->command[i]);
-	if (!rc && x->duration)
-		rc = words_add(w, "--") || words_add(w, "sleep") ||
-		     words_add(w, "%d", x->duration);
-	return rc ? ERR_NOMEM : 0;
+	add_pair(w, "-o", x->output);
+	if (x->ncommand)
+		words_add(w, "--");
+	for (size_t i = 0; i < x->ncommand; i++)
+		words_add(w, "%s", x->command[i]);
+	if (!x->duration)
+		return;
+	words_add(w, "--");
+	words_add(w, "sleep");
+	words_add(w, "%d", x->duration);
 }
 
 int record_plan(struct record_plan *p, const struct record_wish *x, struct err *e)
@@ -306,18 +386,24 @@ int record_plan(struct record_plan *p, const struct record_wish *x, struct err *
 	if (rc)
 		return rc;
 	if (x->libc && (x->mode == RECORD_TAIL || x->mode == RECORD_REQUESTS))
-		rc = plan_lock_probe(p, x);
-	if (!rc && x->mode == RECORD_REQUESTS)
+		plan_lock_probe(p, x);
+	if (x->mode == RECORD_REQUESTS)
 		rc = plan_request_probes(p, x);
-	if (!rc)
-		rc = words_add(w, "%s", x->perf) || words_add(w, "record") ||
-		     words_add(w, "-k") || words_add(w, "CLOCK_MONOTONIC") ||
-		     words_add(w, "--buildid-all");
-	if (!rc && x->pages)
-		rc = words_add(w, "-m") || words_add(w, "%d", x->pages);
-	if (!rc)
-		rc = x->mode == RECORD_CPU ? plan_cpu(w, x) : plan_waits(p, x);
-	if (!rc)
-		rc = plan_target(w, x);
+	words_add(w, "%s", x->perf);
+	words_add(w, "record");
+	add_pair(w, "-k", "CLOCK_MONOTONIC");
+	words_add(w, "--buildid-all");
+	if (x->pages) {
+		words_add(w, "-m");
+		words_add(w, "%d", x->pages);
+	}
+	if (x->mode == RECORD_CPU)
+		plan_cpu(w, x);
+	else
+		plan_waits(p, x);
+	plan_target(w, x);
+	const struct words *all[] = {w, &p->probes[0], &p->probes[1], &p->lock_probe, &p->undo};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		rc = rc ? rc : all[i]->failed;
 	return rc ? err_nomem(e) : 0;
 }

@@ -4,7 +4,8 @@
  * The plan is made of words, not of text: what runs is what is printed, and no shell comes
  * between. Rules that recordings in this field break most often are built in: tracepoints have
  * period 1 (never -F), waits are recorded system-wide even for one process (who wakes and who
- * runs meanwhile are others), one clock, build-ids of all DSOs, stack dumps and rings bounded.
+ * runs meanwhile are others; only the chosen threads' events carry stacks), one clock,
+ * build-ids of all DSOs, stack dumps and rings bounded.
  */
 #ifndef CMD_RECORD_PLAN_H
 #define CMD_RECORD_PLAN_H
@@ -20,21 +21,30 @@ enum record_mode {
 	RECORD_REQUESTS, /* the same with probes around a unit of work */
 };
 
+enum { PERF_MINORS = 100 };
+
 /* Texts are borrowed; NULL or 0: the default. */
 struct record_wish {
 	enum record_mode mode;
-	const char *perf;          /* the program: "perf" */
-	const char *output;        /* "perf.data" */
-	const char *pid;           /* -p: a list of process ids */
-	const char *event;         /* what samples CPU time: cycles, cpu-clock */
-	int frequency;             /* of it, Hz */
-	const char *call_graph;    /* dwarf, dwarf,BYTES, fp, none */
-	int pages;                 /* -m; 0: perf's own */
-	int duration;              /* seconds, 0: until the command ends or Ctrl-C */
-	const char *libc;          /* file with __lll_lock_wait, NULL: no lock-owner probe */
-	const char *binary;        /* file with the request's functions */
-	const char *begin, *end;   /* functions; end NULL: begin's return */
-	const char *key, *end_key; /* perf probe's argument expressions */
+	const char *perf;            /* the program: "perf" */
+	const char *output;          /* "perf.data" */
+	const char *pid;             /* -p: a list of process ids */
+	const char *tid;             /* -t: of thread ids; cpu only, like the next two */
+	const char *cpu_list;        /* -C: "0,2-3" */
+	const char *cgroup;          /* --cgroup */
+	const struct chosen *chosen; /* whose stacks; NULL: everybody's. Not for cpu */
+	const char *event;           /* what samples CPU time: cycles, cpu-clock */
+	int frequency;               /* of it, Hz */
+	const char *stacks;          /* auto, dwarf, dwarf:BYTES, fp, lbr, none */
+	const char *also;            /* --also: "block,idle" */
+	int version;                 /* of perf, major * PERF_MINORS + minor; 0: any */
+	int cpus;                    /* of this machine */
+	int pages;                   /* -m; 0: perf's own */
+	int duration;                /* seconds, 0: until the command ends or Ctrl-C */
+	const char *libc;            /* file with __lll_lock_wait, NULL: no lock-owner probe */
+	const char *binary;          /* file with the request's functions */
+	const char *begin, *end;     /* functions; end NULL: begin's return */
+	const char *key, *end_key;   /* perf probe's argument expressions */
 	const char *const *command;
 	size_t ncommand;
 };
@@ -42,7 +52,11 @@ struct record_wish {
 /* One command line. */
 struct words {
 	VEC(char *) v;
+	int failed; /* ERR_NOMEM: a word is missing, and all after it */
 };
+
+/* How the stacks of an event are recorded, where it is no number of bytes to copy. */
+enum { GRAPH_FP = 0, GRAPH_NONE = -1, GRAPH_BAD = -2, GRAPH_LBR = -3 };
 
 /* What is done, in this order; `undo` removes what `probes` set, whatever happens between. */
 struct record_plan {
@@ -57,7 +71,7 @@ struct record_plan {
 int record_plan(struct record_plan *p, const struct record_wish *w, struct err *e);
 void record_plan_release(struct record_plan *p);
 
-/* Append a printf-made word. ERR_NOMEM. */
+/* Append a printf-made word; once it failed, nothing more. ERR_NOMEM. */
 int words_add(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Append the words as a line that sh takes apart into the same words. */

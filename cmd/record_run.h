@@ -32,8 +32,11 @@ char *file_of_process(const char *pid, const char *library);
 /* The file a command's first word names by $PATH; heap, NULL when there is none. */
 char *file_of_command(const char *word);
 
-/* Count the plan's events for a second and print rate and size to stderr: of the plan, and of
- * the same with frame pointers where that is much less. */
-void print_estimate(const struct record_plan *p, const struct record_wish *w);
+/*
+ * Print to stderr what the recording would cost: rate, bytes, CPU time, and whether perf can
+ * write so much. The events are counted for a second, with their filters; with `measure` they
+ * are recorded for a second without stacks.
+ */
+void print_estimate(const struct record_plan *p, const struct record_wish *w, int measure);
 
 #endif

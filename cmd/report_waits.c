@@ -15,6 +15,7 @@ struct thread_row {
 	struct tl_sums sums;
 	uint64_t idle, idle_offs;     /* left out of all the other figures */
 	uint64_t unclear;             /* of sums.blocked */
+	uint64_t stacks;              /* of sums.offs, those with a stack */
 	uint64_t n;                   /* waits neither open nor suspect */
 	uint64_t p50, p99, p999, max; /* of their lengths, ns */
 };
@@ -78,6 +79,7 @@ static void add_wait(const struct tlinput *ti, const struct population *of, cons
 	s->preempted += w.preempted;
 	s->unknown += w.unknown;
 	s->offs++;
+	out->stacks += o->path != 0;
 	s->open += !!w.open;
 	s->suspect += (o->flags & OFF_SUSPECT) != 0;
 }
@@ -156,6 +158,7 @@ static struct thread_row sum_rows(const struct thread_row *v, size_t n)
 		all.sums.suspect += v[i].sums.suspect;
 		all.idle += v[i].idle;
 		all.unclear += v[i].unclear;
+		all.stacks += v[i].stacks;
 		all.idle_offs += v[i].idle_offs;
 	}
 	return all;
@@ -174,7 +177,13 @@ static void put_totals(struct buf *out, const struct tlinput *ti, const struct t
 	const struct thread_row all = sum_rows(v, n);
 	struct buf b = {0};
 	units_plural(&b, n, "thread, ", "threads, ");
-	units_plural(&b, all.sums.offs, "wait: ", "waits: ");
+	units_plural(&b, all.sums.offs, "wait", "waits");
+	if (all.stacks && all.stacks < all.sums.offs) {
+		buf_str(&b, ", ");
+		units_count(&b, all.stacks);
+		buf_str(&b, " of them with a stack");
+	}
+	buf_str(&b, ": ");
 	put_time(&b, all.sums.run, " running, ");
 	put_time(&b, all.sums.blocked, all.unclear ? " blocked (" : " blocked, ");
 	if (all.unclear)

@@ -68,9 +68,56 @@ static const char *mode_of(const struct line *l)
 		       : "offcpu";
 }
 
+/* Where only the chosen threads' switches have stacks, two events are called so. */
+static const struct event *switch_event(const struct line *l)
+{
+	const struct event *found = NULL;
+	for (size_t i = 0; i < l->rec->events.n; i++) {
+		const struct event *ev = &l->rec->events.v[i];
+		if (!ev->name || !remedy_starts(ev->name, "sched:sched_switch"))
+			continue;
+		if (!found || ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+			found = ev;
+	}
+	return found;
+}
+
+static const char *filter_of(const struct line *l)
+{
+	for (size_t i = 0; l->known && i < l->args.v.n; i++)
+		if (perf_arg_role(&l->args.v.v[i]) == PERF_FILTER)
+			return l->args.v.v[i].value;
+	return NULL;
+}
+
+/* The option that made a filter like prev_comm == "db" || prev_comm ~ "front-*". */
+static void put_chosen(const struct line *l, struct buf *out)
+{
+	static const struct {
+		const char *field, *option;
+	} by[] = {{"prev_comm", "--comm"}, {"prev_pid", "--tid"}, {"CPU", "--cpu"}};
+	const char *p = filter_of(l);
+	struct buf list = {0};
+	size_t k = 0;
+	while (p && k < 3 && !remedy_starts(p, by[k].field))
+		k++;
+	if (!p || k == 3)
+		return;
+	for (; p; p = strstr(p, "|| ")) {
+		p += strcspn(p, "=~");
+		p += strspn(p, "=~ \"");
+		if (list.n)
+			buf_char(&list, ',');
+		buf_add(&list, p, strcspn(p, k ? " " : "\""));
+	}
+	buf_fmt(out, " %s ", by[k].option);
+	shell_word(out, buf_cstr(&list));
+	buf_release(&list);
+}
+
 static void put_stacks(const struct line *l, struct buf *out)
 {
-	const struct event *sw = event_named(l, "sched:sched_switch");
+	const struct event *sw = switch_event(l);
 	const struct remedy *r = &l->r;
 	uint32_t had = sw ? sw->attr.sample_stack_user : OWN_DUMP;
 	uint32_t size = had || (r->dump && r->copies) ? remedy_copy(r, had) : 0;
@@ -117,6 +164,7 @@ void remedy_own_line(const struct line *l, struct buf *out)
 	uint64_t pages = (l->r.ring ? remedy_larger_ring(l) : l->ring) / PAGE;
 	buf_fmt(out, "perfkit record %s", mode_of(l));
 	put_functions(l, out);
+	put_chosen(l, out);
 	put_stacks(l, out);
 	put_rate(l, out);
 	if (pages && pages != OWN_PAGES)

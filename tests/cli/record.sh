@@ -21,7 +21,7 @@ refused()  # status text record-arguments...
 dry="--dry-run --no-estimate -m 64"
 sched='-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task -e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit'
 start='perf record -k CLOCK_MONOTONIC --buildid-all -m 64'
-irqs='-e irq:irq_handler_entry -e irq:softirq_entry'
+irqs='-e irq:irq_handler_entry -e irq:irq_handler_exit -e irq:softirq_entry -e irq:softirq_exit'
 # samples have the stacks that switches have
 tail="$irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=4096/"
 
@@ -36,7 +36,7 @@ line "$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sc
 line "$start -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o w
 " offcpu $dry --call-graph none -o w
 line "$start -a -c 1 -e sched:sched_switch/call-graph=fp/ $sched $irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=fp/ -o perf.data
-" tail $dry -e cpu-clock --call-graph fp --no-lock-owner -p 4711
+" tail $dry -e cpu-clock --call-graph fp --no-lock-owner
 line "$start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=1024/ $sched $irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=1024/ -o perf.data
 " tail $dry -e cpu-clock --call-graph dwarf,1024 --no-lock-owner
 [ "$(uname -m)" = x86_64 ] && line "perf probe -q -x /opt/s/app --add 'perfkit:request=handle key=id'
@@ -49,6 +49,18 @@ perf probe -q -x 'my app' --add 'perfkit:req_end=g key=%si'
 $start -a -c 1 -e sched:sched_switch/call-graph=dwarf,stack-size=4096/ $sched $tail -e perfkit:req_start -e perfkit:req_end -o perf.data
 perf probe -q -d perfkit:req_start -d perfkit:req_end
 " requests $dry -e cpu-clock --no-lock-owner --begin f --end g --key %di --end-key %si -x 'my app'
+
+# Stacks of the chosen alone; --also.
+chosen="-e sched:sched_switch -e sched:sched_switch/call-graph=fp/ --filter"
+waking="-e sched:sched_waking -e sched:sched_waking/call-graph=fp/ --filter"
+line "$start -a -c 1 $chosen 'prev_comm ~ \"db*\" || prev_comm == \"x y\"' $waking 'comm ~ \"db*\" || comm == \"x y\"' ${sched#* * } -o perf.data
+" offcpu $dry --comm 'db*,x y' --stacks fp
+line "$start -a -c 1 $chosen 'CPU == 0 || CPU == 2 || CPU == 3' $waking 'target_cpu == 0 || target_cpu == 2 || target_cpu == 3' ${sched#* * } -e block:block_rq_insert -e block:block_rq_issue -e block:block_rq_complete -e power:cpu_idle --all-cgroups -o perf.data
+" offcpu $dry -C 0,2-3 --stacks fp --also block,idle,cgroups
+line "$start -a -c 1 $chosen 'prev_pid == $$' $waking 'pid == $$' ${sched#* * } -o perf.data
+" offcpu $dry -t $$ --stacks fp
+line "$start -C 2 -e cpu-clock -F 999 --call-graph lbr -o perf.data
+" cpu $dry -e cpu-clock -C 2 --stacks lbr
 
 # What is printed is what sh would run: the words survive.
 "$PERFKIT" record cpu $dry -- printf '%s|' "it's" 'a  b' '$HOME' >out
@@ -64,6 +76,14 @@ refused 2 "apply only to requests" tail --begin f
 refused 2 "multiple of 8" cpu --call-graph dwarf,9
 refused 2 "multiple of 8" cpu --call-graph dwarf,65536
 refused 2 "not 'lbr,1'" cpu --call-graph lbr,1
+refused 2 "give one of --pid, --tid" offcpu --comm x -C 1
+refused 2 "--cpu takes CPUs as 0,2-3" offcpu -C 3-1
+refused 2 "there is no process 999999999" tail -p 999999999
+refused 2 "--also takes vectors, faults" tail --also disks
+refused 2 "--also cgroups needs perf 5.7" tail --also cgroups --for-perf 4.18
+refused 2 "--for-perf takes a version" tail --for-perf six
+refused 2 "--measure belongs to --dry-run" tail --measure
+refused 2 "--comm does not apply to cpu" cpu --comm x
 # What a mode has no use for, and numbers that mean nothing, are refused, never dropped.
 refused 2 "--freq applies to CPU samples" offcpu -F 50
 refused 2 "--event applies to CPU samples" offcpu -e cycles
@@ -85,8 +105,19 @@ END
 chmod +x perf.sh
 "$PERFKIT" record offcpu --dry-run --perf ./perf.sh >out 2>err || bad "estimate: exit $?"
 # 10,000 switches of 112 + 150 + 160 + 4096 bytes, 5,000 wakings of 112 + 150
-grep -qx '# estimate: 15000 events/s, 46.5 MB/s' err || bad "estimate: $(cat err)"
-grep -q '^# cheaper: --call-graph fp, 3.9 MB/s' err || bad "estimate: $(cat err)"
+grep -qx '# estimate: 15000 events/s, 46.5 MB/s, 5 % of a CPU' err || bad "estimate: $(cat err)"
+grep -q '^# cheaper: --stacks fp, 3.9 MB/s' err || bad "estimate: $(cat err)"
+# 100 of the 10,000 with stacks, in perf's order
+cat >perf.sh <<'END'
+#!/bin/sh
+[ "$8 $9" = "--filter prev_pid == $PPID_OF_TEST" ] || exit 1
+echo '10000,,sched:sched_switch,1000,100.00,,'
+echo '100,,sched:sched_switch,1000,100.00,,'
+echo '<not counted>,,sched:sched_waking,0,0.00,,'
+END
+PPID_OF_TEST=$$ "$PERFKIT" record offcpu --dry-run -t $$ --stacks dwarf:4096 --perf ./perf.sh >out 2>err || bad "estimate: exit $?"
+grep -q '^# sched:sched_switch 10000/s, sched:sched_switch 100/s with stacks' err || bad "estimate: $(cat err)"
+grep -qx '# estimate: 10100 events/s, 1.6 MB/s, 1 % of a CPU' err || bad "estimate: $(cat err)"
 "$PERFKIT" record offcpu --dry-run --perf false >out 2>err || bad "estimate: exit $?"
 grep -q '^# rate not measured' err || bad "estimate: $(cat err)"
 [ -s out ] || bad "no line without a rate"

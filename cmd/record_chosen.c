@@ -1,0 +1,406 @@
+#include "cmd/record_chosen.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+enum {
+	FILTER_MAX = 4000, /* the kernel takes a page */
+	COMM_SIZE = 16,
+	PROC_PATH = 320,
+	DEPTH = 16,        /* of cgroups in each other */
+	PREFIX = 3,        /* of a name before its number */
+	LIST_MAX = 8192,   /* the highest id of a CPU */
+	COPY_STEP = 512,   /* sizes of stack copies */
+	COPY_LEAST = 1024, /* a thread that is asleep may be deeper when it waits next */
+	COPY_MOST = 8192,
+	TLS_SEARCHED = 32768, /* from the end of a thread's stack */
+	TLS_WORDS = 512,
+	TLS_ROOM = 64, /* words of zero */
+};
+
+struct thread_id {
+	long pid, tid;
+	char comm[COMM_SIZE];
+};
+
+struct search {
+	VEC(struct thread_id) threads;
+	int failed;
+};
+
+int chosen_any(const struct chosen_wish *w)
+{
+	return w->pid || w->tid || w->cpus || w->cgroup || w->comm;
+}
+
+/* --- threads -------------------------------------------------------------------------------
+ */
+
+static int read_word_file(const char *path, char *out, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return 0;
+	size_t n = fread(out, 1, size - 1, f);
+	fclose(f);
+	out[n] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return n > 0;
+}
+
+static int fits(const char *globs, const char *comm)
+{
+	char glob[64];
+	for (const char *p = globs; *p; p += strcspn(p, ","), p += *p == ',') {
+		snprintf(glob, sizeof(glob), "%.*s", (int)strcspn(p, ","), p);
+		if (!fnmatch(glob, comm, 0))
+			return 1;
+	}
+	return 0;
+}
+
+static void add_thread(struct search *s, long pid, long tid, const char *globs)
+{
+	char path[PROC_PATH];
+	struct thread_id t = {.pid = pid, .tid = tid};
+	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/comm", pid, tid);
+	if (!read_word_file(path, t.comm, sizeof(t.comm)) || (globs && !fits(globs, t.comm)))
+		return;
+	if (vec_push(&s->threads, t))
+		s->failed = ERR_NOMEM;
+}
+
+/* The threads of a process; with `globs` those whose names fit. */
+static void add_process(struct search *s, long pid, const char *globs)
+{
+	char path[PROC_PATH];
+	snprintf(path, sizeof(path), "/proc/%ld/task", pid);
+	DIR *d = opendir(path);
+	for (const struct dirent *x; d && (x = readdir(d));)
+		if (isdigit((unsigned char)*x->d_name))
+			add_thread(s, pid, atol(x->d_name), globs);
+	if (d)
+		closedir(d);
+}
+
+static void add_named(struct search *s, const char *globs)
+{
+	DIR *d = opendir("/proc");
+	for (const struct dirent *x; d && (x = readdir(d));)
+		if (isdigit((unsigned char)*x->d_name))
+			add_process(s, atol(x->d_name), globs);
+	if (d)
+		closedir(d);
+}
+
+static void add_listed(struct search *s, const char *list, int is_tid)
+{
+	char path[PROC_PATH], group[32];
+	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',') {
+		long id = atol(p);
+		if (!is_tid) {
+			add_process(s, id, NULL);
+			continue;
+		}
+		/* /proc/TID is there though no listing shows it */
+		snprintf(path, sizeof(path), "/proc/%ld/comm", id);
+		if (read_word_file(path, group, sizeof(group)))
+			add_thread(s, id, id, NULL);
+	}
+}
+
+/* --- cgroups -------------------------------------------------------------------------------
+ */
+
+/* The processes of a cgroup and of those below it. */
+static void add_cgroup(struct search *s, const char *folder, int depth)
+{
+	char path[PROC_PATH];
+	long pid;
+	snprintf(path, sizeof(path), "%.250s/cgroup.procs", folder);
+	FILE *f = fopen(path, "re");
+	while (f && fscanf(f, "%ld", &pid) == 1)
+		add_process(s, pid, NULL);
+	if (f)
+		fclose(f);
+	DIR *d = depth < DEPTH ? opendir(folder) : NULL;
+	for (const struct dirent *x; d && (x = readdir(d));) {
+		if (x->d_type != DT_DIR || *x->d_name == '.' ||
+		    strlen(folder) + strlen(x->d_name) > 248)
+			continue;
+		snprintf(path, sizeof(path), "%.200s/%.100s", folder, x->d_name);
+		add_cgroup(s, path, depth + 1);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* A cgroup is looked for in the one hierarchy of version 2, and in those of version 1. */
+static void add_cgroup_named(struct search *s, const char *name)
+{
+	static const char top[] = "/sys/fs/cgroup";
+	char path[PROC_PATH];
+	if (!strncmp(name, "/sys/", 5)) {
+		add_cgroup(s, name, 0);
+		return;
+	}
+	name += *name == '/';
+	snprintf(path, sizeof(path), "%s/%.200s", top, name);
+	add_cgroup(s, path, 0);
+	DIR *d = s->threads.n ? NULL : opendir(top);
+	for (const struct dirent *x; d && (x = readdir(d)) && !s->threads.n;) {
+		if (*x->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%.64s/%.200s", top, x->d_name, name);
+		add_cgroup(s, path, 0);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* --- stacks in use -------------------------------------------------------------------------
+ */
+
+/* Below a control block at words[i] lies the static TLS, and below that, room for more of it
+ * (1,664 bytes in glibc 2.36) that is zero as long as nothing was put there. The first word of
+ * the frames' side; `i` where there is no such room. */
+static ssize_t below_tls(const uint64_t *words, ssize_t i)
+{
+	ssize_t zero = 0, at = i;
+	while (at > 0 && i - at < TLS_WORDS && zero < TLS_ROOM)
+		zero = words[--at] ? 0 : zero + 1;
+	if (zero < TLS_ROOM)
+		return i;
+	while (at > 0 && i - at < TLS_WORDS && !words[at - 1])
+		at--;
+	return at;
+}
+
+/*
+ * Where a thread's stack begins, from the mapping [*, end) that holds `sp`: glibc puts the
+ * thread's control block, which holds its own address twice, and its TLS at the mapping's end
+ * (x86-64's tcbhead_t). Elsewhere, and for the main thread, the end itself.
+ */
+static uint64_t stack_begin(long pid, uint64_t sp, uint64_t end)
+{
+	static uint64_t words[TLS_SEARCHED / 8];
+	uint64_t from = end - sp > TLS_SEARCHED ? end - TLS_SEARCHED : (sp + 7) & ~7ull;
+	struct iovec here = {words, end - from};
+	struct iovec there = {(void *)(uintptr_t)from, end - from};
+	ssize_t got = process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0);
+	for (ssize_t i = got / 8 - 3; i >= 0; i--) {
+		uint64_t at = from + (uint64_t)i * 8;
+		if (words[i] == at && words[i + 2] == at)
+			return from + (uint64_t)below_tls(words, i) * 8;
+	}
+	return end;
+}
+
+/* The end of the mapping that holds `sp`; for the main thread where its frames begin, below
+ * arguments and environment. 0 where there is none. */
+static uint64_t stack_end(const struct thread_id *t, uint64_t sp)
+{
+	char path[PROC_PATH], line[512];
+	uint64_t from, to, end = 0;
+	int is_main = 0;
+	snprintf(path, sizeof(path), "/proc/%ld/maps", t->pid);
+	FILE *f = fopen(path, "re");
+	while (f && !end && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from <= sp &&
+		    sp < to) {
+			end = to;
+			is_main = strstr(line, "[stack]") != NULL;
+		}
+	if (f)
+		fclose(f);
+	if (!is_main)
+		return end ? stack_begin(t->pid, sp, end) : 0;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", t->pid);
+	if (!read_word_file(path, line, sizeof(line)) || !strrchr(line, ')'))
+		return end;
+	char *word = strrchr(line, ')') + 1;
+	for (int column = 3; word && column < 28; column++) /* startstack, see proc(5) */
+		word = strchr(word + 1, ' ');
+	uint64_t start = word ? strtoull(word, NULL, 10) : 0;
+	return start > sp && start < end ? start : end;
+}
+
+/* Bytes of stack that a thread has in use; 0 while it runs, or where nobody may look. */
+static uint64_t stack_used(const struct thread_id *t)
+{
+	char path[PROC_PATH], line[256];
+	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/syscall", t->pid, t->tid);
+	if (!read_word_file(path, line, sizeof(line)) || !strchr(line, ' '))
+		return 0;
+	char *pc = strrchr(line, ' ');
+	*pc = '\0';
+	char *sp = strrchr(line, ' ');
+	uint64_t at = sp ? strtoull(sp + 1, NULL, 16) : 0, end = at ? stack_end(t, at) : 0;
+	return end > at ? end - at : 0;
+}
+
+/* The deepest of them and half as much again. */
+static int copy_of(const struct search *s)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < s->threads.n && i < 1000; i++) {
+		uint64_t used = stack_used(&s->threads.v[i]);
+		most = used > most ? used : most;
+	}
+	if (!most)
+		return 0;
+	most = (most + most / 2 + COPY_STEP - 1) / COPY_STEP * COPY_STEP;
+	return most < COPY_LEAST ? COPY_LEAST : most > COPY_MOST ? COPY_MOST : (int)most;
+}
+
+/* --- filters -------------------------------------------------------------------------------
+ */
+
+/* A filter of each event, alternatives joined by ||. */
+struct filters {
+	struct buf leaving, woken;
+};
+
+static void add_text(struct filters *f, const char *op, const char *text)
+{
+	buf_fmt(&f->leaving, "%sprev_comm %s \"%s\"", f->leaving.n ? " || " : "", op, text);
+	buf_fmt(&f->woken, "%scomm %s \"%s\"", f->woken.n ? " || " : "", op, text);
+}
+
+static void add_number(struct filters *f, const char *leaving, const char *woken, long n)
+{
+	buf_fmt(&f->leaving, "%s%s == %ld", f->leaving.n ? " || " : "", leaving, n);
+	buf_fmt(&f->woken, "%s%s == %ld", f->woken.n ? " || " : "", woken, n);
+}
+
+/* A quote would end the text; a glob takes any character for it. */
+static void add_glob(struct filters *f, const char *glob, size_t n)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "%.*s", (int)n, glob);
+	for (char *p = text; *p; p++)
+		if (*p == '"' || *p == '\\' || !isprint((unsigned char)*p))
+			*p = '?';
+	add_text(f, strpbrk(text, "*?[") ? "~" : "==", text);
+}
+
+/* "front-12" as "front-*": threads of a pool come and go. */
+static void add_name(struct filters *f, const char *comm, struct buf *seen)
+{
+	char text[COMM_SIZE + 2];
+	size_t digit = strcspn(comm, "0123456789");
+	int is_pool = comm[digit] && digit >= PREFIX;
+	snprintf(text, sizeof(text), "%.*s", is_pool ? (int)digit : COMM_SIZE, comm);
+	for (char *p = text; (p = strpbrk(p, "*["));)
+		*p = '?';
+	if (is_pool)
+		strcat(text, "*");
+	struct buf entry = {0};
+	buf_fmt(&entry, "\n%s\n", text);
+	if (!strstr(buf_cstr(seen), buf_cstr(&entry))) {
+		buf_str(seen, buf_cstr(&entry));
+		add_glob(f, text, strlen(text));
+	}
+	buf_release(&entry);
+}
+
+static int add_cpus(struct filters *f, const char *list, struct err *e)
+{
+	const char *p = list;
+	do {
+		char *end;
+		long from = strtol(p, &end, 10), to = from;
+		if (end != p && *end == '-')
+			to = strtol(p = end + 1, &end, 10);
+		if (end == p || (*end && *end != ',') || from < 0 || to < from || to > LIST_MAX)
+			return err_set(e, ERR_USAGE, "--cpu takes CPUs as 0,2-3, not '%s'",
+				       list);
+		for (long cpu = from; cpu <= to; cpu++)
+			add_number(f, "CPU", "target_cpu", cpu);
+		p = end + (*end == ',');
+	} while (*p);
+	return 0;
+}
+
+static int add_filters(struct filters *f, const struct search *s, const struct chosen_wish *w,
+		       struct err *e)
+{
+	struct buf seen = {0};
+	for (const char *p = w->comm; p && *p; p += strcspn(p, ","), p += *p == ',')
+		add_glob(f, p, strcspn(p, ","));
+	for (size_t i = 0; i < s->threads.n; i++) {
+		if (w->pid || w->cgroup)
+			add_name(f, s->threads.v[i].comm, &seen);
+		else if (w->tid)
+			add_number(f, "prev_pid", "pid", s->threads.v[i].tid);
+	}
+	int rc = buf_failed(&seen) ? err_nomem(e) : 0;
+	buf_release(&seen);
+	if (!rc && w->cpus)
+		rc = add_cpus(f, w->cpus, e);
+	if (!rc && (f->leaving.n > FILTER_MAX || f->woken.n > FILTER_MAX))
+		rc = err_set(e, ERR_USAGE,
+			     "the threads have more names than a filter holds: choose by "
+			     "--comm GLOB");
+	return rc;
+}
+
+static int find_threads(struct search *s, const struct chosen_wish *w, struct err *e)
+{
+	if (w->pid)
+		add_listed(s, w->pid, 0);
+	else if (w->tid)
+		add_listed(s, w->tid, 1);
+	else if (w->cgroup)
+		add_cgroup_named(s, w->cgroup);
+	else if (w->comm)
+		add_named(s, w->comm);
+	const char *by = w->pid ? "process" : w->tid ? "thread" : "process in cgroup";
+	const char *value = w->pid ? w->pid : w->tid ? w->tid : w->cgroup;
+	if (s->failed)
+		return err_nomem(e);
+	/* a name may appear later */
+	if (!s->threads.n && value)
+		return err_set(e, ERR_USAGE, "there is no %s %s", by, value);
+	return 0;
+}
+
+int chosen_find(struct chosen *out, const struct chosen_wish *w, struct err *e)
+{
+	struct search s = {0};
+	struct filters f = {0};
+	*out = (struct chosen){0};
+	if (!!w->pid + !!w->tid + !!w->cpus + !!w->cgroup + !!w->comm > 1)
+		return err_set(e, ERR_USAGE,
+			       "give one of --pid, --tid, --cpu, --cgroup, --comm");
+	int rc = find_threads(&s, w, e);
+	rc = rc ? rc : add_filters(&f, &s, w, e);
+	if (!rc) {
+		out->leaving = mem_strdup(buf_cstr(&f.leaving));
+		out->woken = mem_strdup(buf_cstr(&f.woken));
+		out->copy = copy_of(&s);
+		if (buf_failed(&f.leaving) || buf_failed(&f.woken) || !out->leaving ||
+		    !out->woken)
+			rc = err_nomem(e);
+	}
+	buf_release(&f.leaving);
+	buf_release(&f.woken);
+	vec_release(&s.threads);
+	return rc;
+}
+
+void chosen_release(struct chosen *c)
+{
+	mem_free(c->leaving);
+	mem_free(c->woken);
+	*c = (struct chosen){0};
+}

@@ -1,0 +1,100 @@
+# live: two recordings of the same seconds, one with everybody's stacks, one with a service's only
+#
+# The service makes some 5 % of the switches: its recording takes a tenth of the bytes, and names
+# the same waits, as long, with the same causes and roots.
+perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
+cc=$(command -v gcc || command -v cc) || { echo "no compiler"; exit 77; }
+command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
+HOME=$PWD # perf keeps copies of binaries in ~/.debug
+export HOME
+"$perf" record -q -a -e sched:sched_switch -o probe.data -- true 2>/dev/null ||
+	{ echo "perf may not record tracepoints here"; exit 77; }
+$cc -O1 -g -pthread "$SRC/tests/workload/few_waits.c" -o few || exit 1
+fails=0
+bad() { echo "$@"; fails=$((fails + 1)); }
+
+./few &
+service=$!
+trap 'kill $service 2>/dev/null' EXIT
+sleep 0.3
+"$PERFKIT" record offcpu --duration 4 -o all.data >/dev/null 2>err.all &
+all=$!
+"$PERFKIT" record offcpu -p $service --duration 4 -o some.data >/dev/null 2>err.some &
+some=$!
+wait $all || bad "all: $(cat err.all)"
+wait $some || bad "some: $(cat err.some)"
+
+# Every way to choose gives a line that perf takes, and stacks of nobody else.
+threads() { "$perf" script -i "$1" -F comm,event,ip -e sched:sched_switch 2>/dev/null; }
+try() # NAMES-ALLOWED OPTIONS...
+{
+	allowed=$1
+	shift
+	"$PERFKIT" record offcpu "$@" --stacks fp -o try.data -- sleep 0.3 >/dev/null 2>err ||
+		{ bad "$*: $(cat err)"; return; }
+	"$perf" script -i try.data -F comm,event,ip 2>/dev/null >script
+	awk -v ok="^($allowed)\$" '
+		/^[^ \t]/ || /sched:/ { name = $1; on = /sched_switch/; next }
+		NF && on { n++; if (name !~ ok) others++; on = 0 }
+		END { print n + 0, others + 0 }' script >counts
+	read n others <counts
+	[ "$n" -gt 0 ] && [ "$others" = 0 ] || bad "$*: $n stacks, $others of others: $(sort script | uniq -c | sort -rn | head -5)"
+}
+tid=$(grep -l svc-front /proc/$service/task/*/comm | cut -d/ -f5)
+try 'few|svc-front|svc-snap' -p $service
+try svc-front -t "$tid"
+try 'svc-.*' --comm 'svc-*'
+"$PERFKIT" record offcpu -C 0 --stacks fp -o try.data -- sleep 0.3 >/dev/null 2>err || bad "-C: $(cat err)"
+group=$(sed -n 's/^0:://p; s/^[1-9][0-9]*:memory://p' /proc/$service/cgroup | grep -v '^/$' | head -1)
+[ -z "$group" ] || "$PERFKIT" record offcpu -G "$group" --stacks fp -o try.data -- sleep 0.3 >/dev/null 2>err ||
+	grep -q 'more names than' err || bad "-G $group: $(cat err)"
+kill $service
+
+a=$(wc -c <all.data) s=$(wc -c <some.data)
+echo "everybody's stacks: $a bytes; the service's: $s bytes"
+[ $((s * 10)) -le "$a" ] || bad "not a tenth"
+"$PERFKIT" record --like some.data >like 2>err || bad "--like: $(cat err)"
+grep -Eq "^perfkit record offcpu --comm '?(few|svc-(front|snap)|,)*'? --call-graph dwarf,[0-9]+ .*-- sleep 4" like || bad "--like: $(cat like)"
+"$PERFKIT" report some.data 2>/dev/null | tr -s ' \n' ' ' | grep -q 'of them with a stack' || bad "report does not say how many waits have a stack"
+for f in all some; do
+	"$PERFKIT" tail --comm svc-front --top 40 --json $f.data >$f.json 2>err || {
+		grep -q 'refused' err && { echo "records were lost: nothing to compare"; exit 77; }
+		bad "tail $f: $(cat err)"
+	}
+done
+python3 - <<'E2' || bad "the answers differ"
+import json, sys
+a, s = (json.load(open(f + ".json")) for f in ("all", "some"))
+def episodes(x):
+    origin = int(x["recording"]["origin_ns"])
+    return {origin + e["start_ns"]: e for e in x["episodes"]}, origin, origin + x["recording"]["duration_ns"]
+(ea, a0, a1), (es, s0, s1) = episodes(a), episodes(s)
+lo, hi = max(a0, s0) + 300_000_000, min(a1, s1) - 300_000_000
+shortest = max(min(e["duration_ns"] for e in x.values()) for x in (ea, es)) * 1.1 + 50_000
+seen = wrong = 0
+for t, e in es.items():
+    if not lo < t < hi or e["duration_ns"] < shortest or e["suspect"] or e["open"]:
+        continue
+    near = min(ea, key=lambda u: abs(u - t))
+    o = ea[near]
+    seen += 1
+    def root(e):
+        r = e["root"] or {}
+        own = str(r.get("comm")) in ("svc-front", "svc-snap", "few")  # others have no stacks
+        return r.get("comm"), r.get("cause"), own and r.get("function")
+    def facts(e):
+        return e["cause"], e["stack"], root(e)
+    same = abs(near - t) < 200_000 and abs(o["duration_ns"] - e["duration_ns"]) < 200_000 and \
+        facts(o) == facts(e)
+    if not same and not o["suspect"]:
+        wrong += 1
+        print("differs:", near - t, o["duration_ns"] - e["duration_ns"],
+              *[x for x in zip(facts(o), facts(e)) if x[0] != x[1]])
+pa, ps = a["population"], s["population"]
+for k in ("p50_ns", "p90_ns"):
+    if abs(pa[k] - ps[k]) > 0.3 * pa[k] + 20_000:
+        print(k, pa[k], ps[k]); wrong += 1
+print(seen, "episodes compared")
+sys.exit(not seen or wrong > 0)
+E2
+[ $fails = 0 ]
