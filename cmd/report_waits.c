@@ -51,7 +51,7 @@ static void add_length(const struct tlinput *ti, struct population of, const str
 		       uint64_t *scratch, struct thread_row *out)
 {
 	struct wait w;
-	of.unclear = UNCLEAR_APART;
+	of.ranked = 1;
 	if (o->flags & OFF_SUSPECT || !population_wait(&of, &ti->tl, o, &w))
 		return;
 	wait_take_apart(&w);

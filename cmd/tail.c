@@ -265,6 +265,7 @@ static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
 	tailout_filters(o, &filters);
 	so.title = "The worst episodes";
 	so.filters = buf_cstr(&filters);
+	so.no_unclear = o->wait.no_unclear;
 	int rc = tailout_svg(t, o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS,
 			     o->svg, &so, e);
 	buf_release(&filters);
@@ -340,7 +341,7 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 	if (rc)
 		return rc;
 	r->query.episodes.of = waits_population(&r->ti, &r->opt->wait);
-	r->query.episodes.of.unclear = UNCLEAR_APART;
+	r->query.episodes.of.ranked = 1;
 	rc = tail_choose(r, names, n, &many);
 	if (!rc && many && !several)
 		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);

@@ -197,6 +197,7 @@ static void svg_options(const struct timeline_opts *opt, struct tl_svg_options *
 	o->width = opt->width;
 	o->max_arrows = (size_t)opt->arrows;
 	o->no_script = opt->no_script;
+	o->no_unclear = opt->t.wait.no_unclear;
 }
 
 static int write_picture(struct drawing *d, struct err *e)

@@ -40,6 +40,8 @@ void filters_all(struct buf *b, const struct wait_opts *o)
 	filters_list(b, "cause", &o->causes);
 	shown(b, o->idle, "idle waits");
 	shown(b, o->system, "system threads");
+	if (o->no_unclear)
+		buf_fmt(b, "%swithout unclear waits", b->n ? " " : "");
 }
 
 const char *caption_file(const char *path)

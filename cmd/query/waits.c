@@ -40,7 +40,7 @@ struct population waits_population(const struct tlinput *ti, const struct wait_o
 		.stop_ns = f->stop,
 		.idle = opt && opt->idle,
 		.system = opt && opt->system,
-		.unclear = opt && opt->no_unclear ? UNCLEAR_LEFT_OUT : UNCLEAR_SHOWN,
+		.no_unclear = opt && opt->no_unclear,
 	};
 }
 

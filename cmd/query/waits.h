@@ -25,7 +25,7 @@ extern const struct opt wait_rows[];
 #define WAITS_SHOW WAITS_HIDE " state cause"
 
 /* The population that the filters of `ti` and the options (NULL: none) define; lists are
- * borrowed from both. Unclear waits are shown, or left out with --no-unclear. */
+ * borrowed from both. Unclear waits are among the others, or left out with --no-unclear. */
 struct population waits_population(const struct tlinput *ti, const struct wait_opts *opt);
 
 /* 1 when the thread passes --comm, --pid, --tid (a comm at any time of its life counts by

@@ -72,8 +72,8 @@ static int take_wait(struct collector *c, uint32_t i)
 		return ERR_NOMEM;
 	if (w.start == w.end)
 		return 0;
-	if (apart == APART_IDLE && !w.open && !(o->flags & OFF_SUSPECT) &&
-	    vec_push(&c->out->both, w.end - w.start))
+	if ((apart == APART_IDLE || apart == APART_LEFT_OUT) && !w.open &&
+	    !(o->flags & OFF_SUSPECT) && vec_push(&c->out->both, w.end - w.start))
 		return ERR_NOMEM;
 	struct episode ep = {
 		.start_ns = w.start,

@@ -126,12 +126,13 @@ static enum apart apart_of(const struct population *p, const struct timeline *tl
 {
 	if (p->idle || !waiting_ns(o))
 		return APART_NOT;
-	if (p->unclear == UNCLEAR_APART && is_whole_life(tl, o))
+	if (p->ranked && is_whole_life(tl, o))
 		return APART_LIFE;
 	if (o->flags & OFF_IDLE)
 		return APART_IDLE;
-	return o->flags & OFF_UNCLEAR && p->unclear != UNCLEAR_SHOWN ? APART_UNCLEAR
-								     : APART_NOT;
+	if (!(o->flags & OFF_UNCLEAR))
+		return APART_NOT;
+	return p->no_unclear ? APART_LEFT_OUT : p->ranked ? APART_UNCLEAR : APART_NOT;
 }
 
 int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,

@@ -28,11 +28,9 @@ struct population {
 		stop_ns; /* [start, stop) on the recording's clock; stop 0 = no end */
 	int idle;        /* set nothing apart: all waits are alike */
 	int system;      /* kernel threads and the recorder are in it */
-	enum {
-		UNCLEAR_APART,    /* rank them by themselves, and waits of a whole life, too */
-		UNCLEAR_SHOWN,    /* show them among the others */
-		UNCLEAR_LEFT_OUT, /* leave them out */
-	} unclear;
+	int ranked;      /* for a list of the worst: unclear waits are a list of their own,
+			  * and so are waits of a whole life */
+	int no_unclear;  /* leave unclear waits out */
 };
 
 /* A thread by its ids, and its name (strings id) at that time: --comm, --pid, --tid. */
@@ -57,8 +55,9 @@ int population_clip(const struct population *p, uint64_t *start, uint64_t *end, 
 /* What is set apart of a wait. */
 enum apart {
 	APART_NOT,
-	APART_IDLE,    /* hidden */
-	APART_UNCLEAR, /* ranked by itself */
+	APART_IDLE,     /* hidden */
+	APART_UNCLEAR,  /* ranked by itself */
+	APART_LEFT_OUT, /* unclear, with no_unclear */
 	APART_LIFE, /* covers nearly all of its thread's life, or its process's exit ended it */
 	APART_KINDS,
 };

@@ -59,7 +59,7 @@ static const char *show_with(const struct set_apart *x)
 
 void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x)
 {
-	const struct site_sums *idle = &x->by[APART_IDLE], *unclear = &x->by[APART_UNCLEAR];
+	const struct site_sums *idle = &x->by[APART_IDLE], *unclear = &x->by[APART_LEFT_OUT];
 	size_t begin = b->n;
 	if (idle->count) {
 		units_plural(b, idle->count, "idle wait", "idle waits");
@@ -164,6 +164,22 @@ static void unclear_table(struct buf *b, const struct site_tables *t)
 		   "settle with", words_settle);
 }
 
+/* What --no-unclear took away. */
+static void left_out(struct buf *b, const struct site_sums *x)
+{
+	struct buf line = {0};
+	if (!x->count)
+		return;
+	buf_str(&line, "left out: ");
+	units_plural(&line, x->count, "wait", "waits");
+	buf_str(&line, " that may be for work or for an answer, ");
+	units_duration(&line, x->ns);
+	buf_str(&line, ", the longest ");
+	units_duration(&line, x->max_ns);
+	buf_str(&line, " (--no-unclear)");
+	sentence(b, &line);
+}
+
 static void hidden_table(struct buf *b, const struct site_tables *t)
 {
 	const struct site_sums *idle = &t->apart->by[APART_IDLE];
@@ -177,6 +193,7 @@ static void hidden_table(struct buf *b, const struct site_tables *t)
 		}
 	}
 	sentence(b, &line);
+	left_out(b, &t->apart->by[APART_LEFT_OUT]);
 	if (t->apart->system) {
 		struct buf system = {0};
 		buf_str(&system, "hidden: ");
@@ -186,7 +203,7 @@ static void hidden_table(struct buf *b, const struct site_tables *t)
 		buf_str(&system, " (show with --system)");
 		sentence(b, &system);
 	}
-	if (!idle->count && !t->apart->system)
+	if (!idle->count && !t->apart->system && !t->apart->by[APART_LEFT_OUT].count)
 		buf_str(b, "\nhidden: nothing\n");
 }
 

@@ -159,7 +159,7 @@ static void unclear(struct writer *w)
 
 static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind)
 {
-	static const char *const kinds[] = {"", "hidden", "unclear", "whole life"};
+	static const char *const kinds[] = {"", "hidden", "unclear", "left out", "whole life"};
 	const struct tl_site *s = timeline_site(w->tl, x->site);
 	json_open(&w->j, NULL, '{');
 	json_str(&w->j, "shown_as", kinds[kind]);

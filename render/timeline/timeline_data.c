@@ -107,7 +107,7 @@ static void put_off(struct writer *w, const struct off *o, uint64_t ran)
 	svg_number(b, o->blocked_ns);
 	svg_number(b, off_ns(o) - o->blocked_ns);
 	svg_number(b,
-		   (uint64_t)o->cause | (uint64_t)o->flags << 5 | (uint64_t)o->unknown << 10);
+		   (uint64_t)o->cause | (uint64_t)o->flags << 5 | (uint64_t)o->unknown << 13);
 	svg_number(b, path_no(w, o->path));
 	svg_number(b, o->state < w->tl->nstates ? string_no(w, w->tl->states[o->state]) : 0);
 	svg_number(b, o->waker == TL_NONE ? 0 : number_of(w, &w->threads, o->waker) + 1);

@@ -12,7 +12,7 @@
  *length in front: window   start from the picture's base, length, axis zero from the base rows
  *kind, thread (by number here) or CPU, then for threads: begin of its first piece (s), end of
  *its last (s), 1 if the first is an off-CPU interval, then the intervals: running time before,
- *blocked, runnable or unknown time, bits (cause, flags, unknown), path, state (string), waker
+ *blocked, runnable or unknown time, bits (cause, 8 flags, unknown), path, state (string), waker
  *(thread + 1), context (+ 8 times the CPU it waited for + 1, if not the one it came back on),
  *its path, cpu out + 1, in + 1 CPUs:    pieces: time between (s for the first), length, thread
  *	   samples  row, time since the row's last, path, event

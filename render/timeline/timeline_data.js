@@ -3,7 +3,7 @@
 
 const ROW = {cpu: 0, group: 1, thread: 2};
 const PAINT = {run: 0, runnable: 1, preempted: 2, unknown: 3, blocked: 4};
-const OFF = {open: 1, suspect: 2, idle: 4, running: 8, noStack: 16};
+const OFF = {open: 1, suspect: 2, idle: 4, running: 8, noStack: 16, unclear: 32};
 // The numbers of one off-CPU interval.
 const F = {ran: 0, blocked: 1, rest: 2, bits: 3, path: 4, state: 5, waker: 6, context: 7,
 	wakerPath: 8, cpuOut: 9, cpuIn: 10, size: 11};
@@ -20,8 +20,7 @@ function readConf() {
 	const pairs = (text) => String(text).split(" ").map((s) => s.split(":"));
 	conf.paints = pairs(conf.paints).map(([rgb, name, pattern], i) =>
 		({color: "#" + rgb, name, fill: i === PAINT.unknown ? "url(#hatch)" :
-			Number(pattern) ? "url(#paint" + i + ")" : "#" + rgb}));
-	conf.idle = conf.paints.findIndex((p) => p.name === "idle");
+			Number(pattern) ? "url(#paint" + pattern + ")" : "#" + rgb}));
 	conf.contexts = conf.contexts.split(" ");
 	conf.reasons = conf.reasons.split("|");
 	conf.losses = conf.losses.split("|");
@@ -135,11 +134,16 @@ class Segments {
 const GAP = 255;
 
 function offPaint(bits, blocked) {
-	if (bits >> 10)
+	const flags = bits >> 5 & 255;
+	if (bits >> 13)
 		return PAINT.unknown;
 	if (!blocked)
-		return bits >> 5 & OFF.running ? PAINT.preempted : PAINT.runnable;
-	return bits >> 5 & OFF.idle ? conf.idle : PAINT.blocked + (bits & 31);
+		return flags & OFF.running ? PAINT.preempted : PAINT.runnable;
+	if (flags & OFF.idle)
+		return conf.idle;
+	if (flags & OFF.unclear)
+		return conf.noUnclear ? conf.idle + 1 : conf.unclear + (bits & 31);
+	return PAINT.blocked + (bits & 31);
 }
 
 function readThread(r, row) {

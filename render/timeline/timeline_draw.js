@@ -41,7 +41,7 @@ class Folder {
 		this.used.sort((a, b) => a - b);
 		for (const paint of this.used) {
 			const part = this.share[paint] / span;
-			if (paint !== conf.idle || !mixed)
+			if (!isLine(paint) || !mixed)
 				this.out(this.start, span, paint, mixed ? low : 0,
 					mixed ? Math.min(low + part, 1) : 1, this.pieces === 1 ? this.seg : -1, mixed);
 			low += part;
@@ -91,8 +91,13 @@ function eachCell(row, view, emit) {
 	folder.endColumn();
 }
 
+// Idle, or unclear and left out.
+function isLine(paint) {
+	return paint === conf.idle || paint === conf.idle + 1;
+}
+
 function paintHeight(paint) {
-	return paint === conf.idle ? conf.idleH :
+	return isLine(paint) ? conf.idleH : paint >= conf.unclear && paint < conf.idle ? conf.unclearH :
 		paint >= PAINT.blocked && paint < conf.idle ? conf.blockedH : conf.barH;
 }
 
@@ -136,7 +141,7 @@ function offOf(row, i) {
 	const o = row.offs.subarray(i * F.size, (i + 1) * F.size);
 	return {o, start: row.offStart[i], woken: row.offStart[i] + o[F.blocked],
 		end: row.offStart[i] + o[F.blocked] + o[F.rest], cause: conf.paints[PAINT.blocked + (o[F.bits] & 31)].name,
-		flags: o[F.bits] >> 5 & 31, context: o[F.context] & 7, waker: o[F.waker] - 1,
+		flags: o[F.bits] >> 5 & 255, context: o[F.context] & 7, waker: o[F.waker] - 1,
 		queue: (o[F.context] >> 3 || (o[F.bits] >> 5 & OFF.running ? o[F.cpuOut] : o[F.cpuIn])) - 1};
 }
 
@@ -191,9 +196,9 @@ function becauseOf(p, row, i, paint) {
 
 function offLines(p, row, i, paint, length) {
 	const {o, cause, flags, queue} = offOf(row, i), state = tables.strings[o[F.state]], lines = [];
-	const what = paint === PAINT.unknown ? "unknown (" + conf.reasons[o[F.bits] >> 10] + ")" :
+	const what = paint === PAINT.unknown ? "unknown (" + conf.reasons[o[F.bits] >> 13] + ")" :
 		paint < PAINT.blocked ? conf.paints[paint].name : cause === "blocked" ? "blocked" :
-			"blocked: " + cause + (paint === conf.idle ? ", idle" : "");
+			"blocked: " + cause + (paint === conf.idle ? ", idle" : flags & OFF.unclear ? ", for work or for an answer?" : "");
 	lines.push(threadText(row.thread) + " \u00b7 " + what + " \u00b7 " + timeText(length));
 	lines.push(...stackLines("in  ", o[F.path]));
 	if (!o[F.path])
@@ -312,7 +317,7 @@ class Block {
 				this.path(paint, mixed).d.push(mixed ? "M" + round(plotX + x + w / 2) + " " +
 					Math.round(10 * y) / 10 + "v" + Math.max(Math.round(10 * h) / 10, 0.1) :
 					"M" + round(plotX + x) + " " + (y + h / 2) + "h" + round(w));
-				if (!mixed && w > 20 && paint !== conf.idle)
+				if (!mixed && w > 20 && !isLine(paint))
 					this.label(row, x, w, paint, y + h / 2, seg);
 			});
 			this.rowHits(row, isHit, hits);

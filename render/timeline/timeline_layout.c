@@ -18,17 +18,21 @@ void tl_segs_init(struct tl_segs *s, const struct timeline *tl, uint32_t thread,
 	s->to = t->last_ns < to ? t->last_ns : to;
 	s->off = timeline_off_after(tl, thread, s->at);
 	s->end = t->off_first + t->off_n;
+	s->no_unclear = 0;
 }
 
-static uint8_t off_paint(const struct off *o, int blocked)
+static uint8_t off_paint(const struct off *o, int blocked, int no_unclear)
 {
+	unsigned cause = o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN;
 	if (o->unknown)
 		return TLP_UNKNOWN;
 	if (!blocked)
 		return o->flags & OFF_RUNNING ? TLP_PREEMPTED : TLP_RUNNABLE;
 	if (o->flags & OFF_IDLE)
 		return TLP_IDLE;
-	return (uint8_t)(TLP_BLOCKED + (o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN));
+	if (o->flags & OFF_UNCLEAR)
+		return no_unclear ? TLP_LEFT_OUT : (uint8_t)(TLP_UNCLEAR + cause);
+	return (uint8_t)(TLP_BLOCKED + cause);
 }
 
 int tl_segs_next(struct tl_segs *s, struct tl_seg *out)
@@ -44,7 +48,7 @@ int tl_segs_next(struct tl_segs *s, struct tl_seg *out)
 		uint64_t woken = o->start_ns + o->blocked_ns;
 		int blocked = !o->unknown && s->at < woken;
 		out->off = s->off;
-		out->paint = off_paint(o, blocked);
+		out->paint = off_paint(o, blocked, s->no_unclear);
 		end = blocked ? woken : o->end_ns;
 		s->off += end >= o->end_ns;
 	}
@@ -304,7 +308,7 @@ static void end_column(struct folder *f)
 	int mixed = kinds > 1 || f->gap;
 	for (int i = 0; i < TLP_COUNT; i++) {
 		double part = f->share[i] / span;
-		if (f->share[i] > 0 && (i != TLP_IDLE || !mixed))
+		if (f->share[i] > 0 && (!tl_paint_is_line(i) || !mixed))
 			emit(f, f->start, span, (uint8_t)i, mixed ? low : 0,
 			     mixed ? fmin(low + part, 1) : 1, f->pieces == 1 ? f->ref : TL_NONE,
 			     mixed);
@@ -356,6 +360,7 @@ int tl_thread_cells(const struct timeline *tl, uint32_t thread, const struct tl_
 	struct tl_segs s;
 	struct tl_seg seg;
 	tl_segs_init(&s, tl, thread, w->from_ns, w->to_ns);
+	s.no_unclear = w->no_unclear;
 	while (tl_segs_next(&s, &seg))
 		add_piece(&f, to_px(w, seg.start_ns), to_px(w, seg.end_ns), seg.paint, seg.off);
 	end_column(&f);

@@ -20,12 +20,25 @@ enum tl_paint {
 	TLP_RUNNABLE,
 	TLP_PREEMPTED,
 	TLP_UNKNOWN,
-	TLP_BLOCKED, /* + enum cause */
-	TLP_IDLE = TLP_BLOCKED + CAUSE_COUNT,
+	TLP_BLOCKED,                             /* + enum cause */
+	TLP_UNCLEAR = TLP_BLOCKED + CAUSE_COUNT, /* + enum cause: perhaps for work */
+	TLP_IDLE = TLP_UNCLEAR + CAUSE_COUNT,
+	TLP_LEFT_OUT,       /* unclear, with no_unclear */
 	TLP_CPU,            /* + colour number of the thread that has the CPU */
 	TLP_CPU_COLORS = 9, /* the last one is for all others */
 	TLP_COUNT = TLP_CPU + TLP_CPU_COLORS,
 };
+
+static inline int tl_paint_is_unclear(unsigned paint)
+{
+	return paint >= TLP_UNCLEAR && paint < TLP_IDLE;
+}
+
+/* Drawn as a line, and not part of a mixed column: nothing that one waits for. */
+static inline int tl_paint_is_line(unsigned paint)
+{
+	return paint == TLP_IDLE || paint == TLP_LEFT_OUT;
+}
 
 /* --- segments: the states of a thread one after the other ----------------------------- */
 
@@ -40,6 +53,7 @@ struct tl_segs {
 	const struct timeline *tl;
 	uint64_t at, to;
 	uint32_t off, end; /* next interval, end of the thread's slice */
+	int no_unclear;    /* unclear waits are TLP_LEFT_OUT; 0 after tl_segs_init */
 };
 
 /* `to` may lie beyond the thread's life. Needs a finished timeline. */
@@ -117,6 +131,7 @@ typedef VEC(struct tl_cell) tl_cells;
 struct tl_window {
 	uint64_t from_ns, to_ns;
 	double width; /* px */
+	int no_unclear;
 };
 
 /* Append the cells of a thread's row, of a CPU's row. `color` gives TLP_CPU's colour number of

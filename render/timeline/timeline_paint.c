@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+/* Of a blocked paint, unclear or not. */
+static unsigned paint_cause(unsigned paint)
+{
+	return tl_paint_filled_as(paint) - TLP_BLOCKED;
+}
+
 uint32_t tl_paint_color(unsigned int paint)
 {
 	static const uint32_t states[] = {0x0f7a5a, 0xf3df3c, 0xe0662a, 0xb4b4ae};
@@ -18,9 +24,9 @@ uint32_t tl_paint_color(unsigned int paint)
 		return states[paint];
 	if (paint >= TLP_CPU)
 		return cpu[paint < TLP_COUNT ? paint - TLP_CPU : TLP_CPU_COLORS - 1];
-	if (paint == TLP_IDLE)
+	if (tl_paint_is_line(paint))
 		return 0xa9a9a2;
-	const char *name = cause_name(paint - TLP_BLOCKED);
+	const char *name = cause_name(paint_cause(paint));
 	return palette_cause(name, strlen(name));
 }
 
@@ -28,8 +34,13 @@ int tl_paint_pattern(unsigned int paint)
 {
 	if (paint < TLP_BLOCKED || paint >= TLP_IDLE)
 		return 0;
-	const char *name = cause_name(paint - TLP_BLOCKED);
+	const char *name = cause_name(paint_cause(paint));
 	return palette_cause_pattern(name, strlen(name));
+}
+
+unsigned tl_paint_filled_as(unsigned int paint)
+{
+	return tl_paint_is_unclear(paint) ? paint - TLP_UNCLEAR + TLP_BLOCKED : paint;
 }
 
 const char *tl_paint_name(unsigned int paint)
@@ -38,9 +49,9 @@ const char *tl_paint_name(unsigned int paint)
 	ENTRIES(states, TLP_UNKNOWN + 1);
 	if (paint <= TLP_UNKNOWN)
 		return states[paint];
-	if (paint == TLP_BLOCKED + CAUSE_UNKNOWN)
+	if (paint < TLP_IDLE && paint_cause(paint) == CAUSE_UNKNOWN)
 		return "blocked";
 	if (paint < TLP_IDLE)
-		return cause_name(paint - TLP_BLOCKED);
-	return paint == TLP_IDLE ? "idle" : "";
+		return cause_name(paint_cause(paint));
+	return paint == TLP_IDLE ? "idle" : paint == TLP_LEFT_OUT ? "unclear" : "";
 }

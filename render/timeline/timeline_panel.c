@@ -188,7 +188,7 @@ static uint64_t first_tick(const struct tl_panel *p, uint64_t step)
 static void put_grid(struct tl_writer *w, const struct tl_panel *p, const struct tl_place *at)
 {
 	struct buf *b = &w->b;
-	struct tl_window win = {p->from_ns, p->to_ns, plot_width(w)};
+	struct tl_window win = {p->from_ns, p->to_ns, plot_width(w), w->o->no_unclear};
 	uint64_t step = tl_axis_step(&win, TICK_ROOM), t = first_tick(p, step);
 	buf_str(b, "<g class=\"grid\" font-size=\"10\">\n");
 	while (t >= p->from_ns && t <= p->to_ns) {
@@ -302,7 +302,7 @@ static void begin_paint(struct tl_writer *w, unsigned paint, int mixed)
 	if (paint == TLP_UNKNOWN)
 		buf_str(&w->b, "url(#hatch)");
 	else if (tl_paint_pattern(paint) && !mixed)
-		buf_fmt(&w->b, "url(#paint%u)", paint);
+		buf_fmt(&w->b, "url(#paint%u)", tl_paint_filled_as(paint));
 	else
 		buf_fmt(&w->b, "#%06x", tl_paint_color(paint));
 	buf_str(&w->b, "\" d=\"");
@@ -351,12 +351,13 @@ static void put_label(struct tl_writer *w, const struct tl_panel *p, const doubl
 	int cpu = p->rows[c->row].kind == TLROW_CPU;
 	size_t room = c->w > 8 ? (size_t)((c->w - 6) / LABEL_CHAR) : 0;
 	double y, h;
-	if (c->mixed || c->paint == TLP_IDLE || room < 3)
+	if (c->mixed || tl_paint_is_line(c->paint) || room < 3)
 		return;
 	if (cpu && c->ref != TL_NONE) {
 		buf_str(&text, tl_str(w, w->tl->threads.v[w->runs.v.v[c->ref].thread].comm));
 	} else if (!cpu) {
-		buf_fmt(&text, "%s ", tl_paint_name(c->paint));
+		buf_fmt(&text, "%s%s ", tl_paint_name(c->paint),
+			tl_paint_is_unclear(c->paint) ? "?" : "");
 		size_t name = text.n;
 		tl_put_ns(&text, shown_ns(w, p, c));
 		if (escape_chars(text.v, text.n) > room && !buf_failed(&text))
@@ -395,7 +396,7 @@ static void put_unrecorded(struct tl_writer *w, const struct tl_panel *p, const 
 static int put_bars(struct tl_writer *w, const struct tl_panel *p, const double *row_y)
 {
 	tl_cells cells = {0};
-	struct tl_window win = {p->from_ns, p->to_ns, plot_width(w)};
+	struct tl_window win = {p->from_ns, p->to_ns, plot_width(w), w->o->no_unclear};
 	int rc = 0;
 	for (size_t i = 0; i < p->nrows && !rc; i++) {
 		const struct tl_row *r = &p->rows[i];
@@ -519,7 +520,7 @@ static int put_arrows(struct tl_writer *w, const struct tl_panel *p, const doubl
 	size_t n = p->narrows, total = n;
 	int rc = 0;
 	if (!v) {
-		struct tl_window win = {p->from_ns, p->to_ns, plot_width(w)};
+		struct tl_window win = {p->from_ns, p->to_ns, plot_width(w), w->o->no_unclear};
 		rc = tl_find_arrows(w->tl, p->rows, p->nrows, &win, w->o->max_arrows, &found,
 				    &total);
 		v = found.v;

@@ -147,17 +147,21 @@ static void put_key(struct tl_writer *w, const char *shape, const char *text)
 
 static void put_paint_key(struct tl_writer *w, unsigned paint)
 {
-	char shape[160], fill[24] = "url(#hatch)";
-	int h = paint == TLP_IDLE ? IDLE_H : paint >= TLP_BLOCKED ? 9 : 12;
+	char shape[160], fill[24] = "url(#hatch)", name[32];
+	int h = paint < TLP_BLOCKED   ? 12
+		: paint < TLP_UNCLEAR ? 9
+				      : (int)tl_paint_height(paint);
 	if (tl_paint_pattern(paint))
-		snprintf(fill, sizeof(fill), "url(#paint%u)", paint);
+		snprintf(fill, sizeof(fill), "url(#paint%u)", tl_paint_filled_as(paint));
 	else if (paint != TLP_UNKNOWN)
 		snprintf(fill, sizeof(fill), "#%06x", tl_paint_color(paint));
 	snprintf(shape, sizeof(shape),
 		 "<rect%s y=\"%d\" width=\"12\" height=\"%d\"%s fill=\"%s\"/>",
 		 paint == TLP_RUN ? " class=\"run\"" : "", 12 - h, h, h > 4 ? " rx=\"2\"" : "",
 		 fill);
-	put_key(w, shape, tl_paint_name(paint));
+	snprintf(name, sizeof(name), "%s%s", tl_paint_name(paint),
+		 tl_paint_is_unclear(paint) ? "?" : "");
+	put_key(w, shape, name);
 }
 
 /* Above the panels, though what it explains is known once they are written. */
@@ -208,14 +212,17 @@ static void put_conf(struct tl_writer *w)
 		w->o->width, PAD, NAMES, FOOT_H, AXIS_H, LOST_H);
 	buf_fmt(b, "captionH %d\npanelGap %d\nstillArrows %d\nsomeCpus %d\n", CAPTION_H,
 		PANEL_GAP, STILL_ARROWS, (w->tl->flags & TL_SOME_CPUS) != 0);
-	buf_fmt(b, "groupH %d\nrowH %d\ncpuH %d\nbarY %d\nbarH %d\nblockedH %d\nidleH %d\n",
-		GROUP_H, ROW_H, CPU_H, BAR_Y, BAR_H, BLOCKED_H, IDLE_H);
+	buf_fmt(b, "groupH %d\nrowH %d\ncpuH %d\nbarY %d\nbarH %d\nblockedH %d\n", GROUP_H,
+		ROW_H, CPU_H, BAR_Y, BAR_H, BLOCKED_H);
+	buf_fmt(b, "unclearH %d\nidleH %d\nunclear %d\nidle %d\nnoUnclear %d\n", UNCLEAR_H,
+		IDLE_H, TLP_UNCLEAR, TLP_IDLE, w->o->no_unclear);
 	buf_fmt(b, "tickRoom %d\nlabelChar %g\nwide %d\nmaxArrows %zu\n", TICK_ROOM, LABEL_CHAR,
 		TL_WIDE, w->o->max_arrows);
 	buf_str(b, "paints");
 	for (unsigned i = 0; i < TLP_COUNT; i++)
-		buf_fmt(b, " %06x:%s:%d", tl_paint_color(i), tl_paint_name(i),
-			tl_paint_pattern(i));
+		buf_fmt(b, " %06x:%s%s:%u", tl_paint_color(i), tl_paint_name(i),
+			tl_paint_is_unclear(i) ? "?" : "",
+			tl_paint_pattern(i) ? tl_paint_filled_as(i) : 0);
 	buf_str(b, "\ncontexts");
 	for (unsigned i = 0; i <= WAKER_IDLE; i++)
 		buf_fmt(b, " %s", *waker_context_name(i) ? waker_context_name(i) : "-");
@@ -277,7 +284,7 @@ static void put_desc(struct tl_writer *w)
 static void put_patterns(struct buf *b)
 {
 	static const char *const lines[] = {"", "M0 6L6 0", "M0 0L6 6", "M3 0v6", "M0 3h6"};
-	for (unsigned i = TLP_BLOCKED; i < TLP_IDLE; i++)
+	for (unsigned i = TLP_BLOCKED; i < TLP_UNCLEAR; i++)
 		if (tl_paint_pattern(i))
 			buf_fmt(b,
 				"<pattern id=\"paint%u\" width=\"6\" height=\"6\" "

@@ -31,6 +31,7 @@ struct tl_svg_options {
 	double width;      /* 1200 px */
 	size_t max_arrows; /* 150 wakeups a panel: those that ended the longest waits */
 	int no_script;
+	int no_unclear; /* unclear waits are lines, as idle ones */
 };
 
 struct tl_svg_stats {
@@ -75,7 +76,11 @@ uint32_t tl_paint_color(unsigned int paint);
 /* The number of the pattern over that colour, 0 for none: see palette_cause_pattern. */
 int tl_paint_pattern(unsigned int paint);
 
-/* "running", "runnable", "preempted", "unknown", "idle", a cause's name; "" for CPU colours. */
+/* The paint that has the same colour and pattern: for an unclear wait that of its cause. */
+unsigned tl_paint_filled_as(unsigned int paint);
+
+/* "running", "runnable", "preempted", "unknown", "idle", "unclear" (left out), a cause's name,
+ * behind which a "?" marks those of tl_paint_is_unclear; "" for CPU colours. */
 const char *tl_paint_name(unsigned int paint);
 
 #endif

@@ -27,6 +27,7 @@ enum {
 	BAR_Y = 4,       /* in a row: spans above, samples below */
 	BAR_H = 14,      /* in CPUs' rows, too */
 	BLOCKED_H = 10,  /* shapes tell states apart, too: a blocked thread is lower, */
+	UNCLEAR_H = 6,   /* where that may be for work, lower still, */
 	IDLE_H = 2,      /* an idle one a line */
 	TICK_ROOM = 110, /* between ticks of the axis */
 	LABEL_SIZE = 9,
@@ -78,7 +79,8 @@ static inline const char *tl_str(const struct tl_writer *w, uint32_t id)
 /* How high a bar of this paint is when it fills its cell. */
 static inline double tl_paint_height(unsigned paint)
 {
-	return paint == TLP_IDLE                          ? IDLE_H
+	return tl_paint_is_line(paint)                    ? IDLE_H
+	       : tl_paint_is_unclear(paint)               ? UNCLEAR_H
 	       : paint >= TLP_BLOCKED && paint < TLP_IDLE ? BLOCKED_H
 							  : BAR_H;
 }

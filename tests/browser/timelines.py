@@ -10,7 +10,7 @@ CAUSES = {"lock": "start_thread;worker;handle;pthread_mutex_lock;futex_wait_[k];
           "sleep": "start_thread;slow_disk;nanosleep;do_nanosleep_[k];schedule_[k]",
           "poll": "main;loop;epoll_wait;do_epoll_wait_[k];schedule_[k]",
           "runqueue": "-", "preempt": "start_thread;worker;compute;preempt_schedule_[k];schedule_[k]"}
-OPEN, SUSPECT, IDLE, RUNNING = 1, 2, 4, 8
+OPEN, SUSPECT, IDLE, RUNNING, UNCLEAR, LOOP = 1, 2, 4, 8, 32, 64
 
 
 class World:
@@ -56,7 +56,7 @@ def convoy(panel=True):
     workers = [w.thread("worker-%d" % i, 4711, 4712 + i, cpu=i % 3) for i in range(6)]
     w.off(snap, 100 * MS, 110 * MS, 10 * MS, "sleep", IDLE, context=4, cpus=(3, 3))
     w.off(snap, 114 * MS, 119 * MS, int(4.9 * MS), "io", context=4, state="D", cpus=(3, 3))
-    w.off(snap, 122 * MS, 140 * MS, 18 * MS, "sleep", IDLE | OPEN, cpus=(3, 3))
+    w.off(snap, 122 * MS, 140 * MS, 18 * MS, "sleep", UNCLEAR | LOOP | OPEN, cpus=(3, 3))
     rng = random.Random(3)
     for i, t in enumerate(workers):
         at = 100 * MS

@@ -256,3 +256,14 @@ PY
 grep -q 'hidden: 1,[0-9]* idle waits at [0-9]* sites, [5-9].[0-9] s' err
 shown=$(sqlite3 idle.db 'SELECT sum(wait_ns) / 1000 FROM v_offcpu WHERE NOT system') # lines are rounded
 awk -v want="$shown" '{ n += $NF } END { exit n < want - 99 || n > want + 99 }' idle.folded
+
+# --no-unclear takes unclear waits out of the list, of both percentiles, and says how many
+orders=$SRC/testdata/orders/orders.tar.zst
+"$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 "$orders" >out
+grep -q 'work and ?' out && grep -q 'settle with' out
+"$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 --no-unclear "$orders" >out
+grep -q '^left out: [0-9]* waits that may be for work or for an answer' out
+if grep -q 'work and ?\|settle with\|marked ?' out; then
+	cat out
+	exit 1
+fi

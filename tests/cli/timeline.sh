@@ -37,6 +37,12 @@ grep -q 'CPU 0<' "$tmp/f.svg" && ! grep -q 'CPU 1<\|ping<' "$tmp/f.svg" || fail 
 "$PERFKIT" timeline -q --top 0 -o "$tmp/h.svg" "$SRC/testdata/orders-one-cpu/orders.tar.zst"
 grep -q 'process unknown, thread ' "$tmp/h.svg" && ! grep -q 'process -1' "$tmp/h.svg" ||
 	fail "a process that was not recorded"
+orders=$SRC/testdata/orders/orders.tar.zst
+"$PERFKIT" timeline -q --comm front-0 --threads --no-script -o "$tmp/h.svg" "$orders"
+grep -q '>pipe?<' "$tmp/h.svg" || fail "a wait for work or for an answer is not marked"
+"$PERFKIT" timeline -q --comm front-0 --threads --no-script --no-unclear -o "$tmp/h.svg" "$orders"
+grep -q '>unclear<' "$tmp/h.svg" && grep -q 'without unclear waits' "$tmp/h.svg" &&
+	! grep -q '>pipe?' "$tmp/h.svg" || fail "--no-unclear"
 "$PERFKIT" timeline --cpus --threads -o "$tmp/g.svg" "$data" 2>/dev/null
 [ $? = 2 ] || fail "--cpus --threads"
 exit 0

@@ -373,7 +373,7 @@ static void a_wait_for_a_whole_life_is_set_apart(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct population p = {0};
+	struct population p = {.ranked = 1};
 	struct wait w;
 	rig_init(&r, 4, 1);
 	r.tl.threads.v[3].first_ns = 900000;
@@ -398,7 +398,7 @@ static void an_exit_of_the_process_ends_no_wait(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct population p = {0};
+	struct population p = {.ranked = 1};
 	struct wait w;
 	for (int exits = 0; exits < 2; exits++) {
 		rig_init(&r, 2, 1);

@@ -109,6 +109,27 @@ static void states_follow_each_other_without_gap(void **state)
 	end(&w);
 }
 
+/* A wait that may be for work is marked, or a line with no_unclear. */
+static void unclear_waits_have_paints_of_their_own(void **state)
+{
+	(void)state;
+	struct world w;
+	struct tl_segs s;
+	begin(&w);
+	w.tl.off.v[0].flags |= OFF_UNCLEAR | OFF_LOOP;
+	tl_segs_init(&s, &w.tl, 0, 100, 450);
+	segment(&s, 100, 400, TLP_UNCLEAR + CAUSE_LOCK);
+	segment(&s, 400, 450, TLP_RUNNABLE);
+	tl_segs_init(&s, &w.tl, 0, 100, 450);
+	s.no_unclear = 1;
+	segment(&s, 100, 400, TLP_LEFT_OUT);
+	segment(&s, 400, 450, TLP_RUNNABLE);
+	assert_int_equal(tl_paint_filled_as(TLP_UNCLEAR + CAUSE_LOCK),
+			 TLP_BLOCKED + CAUSE_LOCK);
+	assert_string_equal(tl_paint_name(TLP_UNCLEAR + CAUSE_LOCK), "lock");
+	end(&w);
+}
+
 static void sums_are_the_life(void **state)
 {
 	(void)state;
@@ -141,7 +162,7 @@ static void wide_pieces_are_exact_cells(void **state)
 	(void)state;
 	struct world w;
 	tl_cells v = {0};
-	struct tl_window win = {0, 1000, 100};
+	struct tl_window win = {0, 1000, 100, 0};
 	begin(&w);
 	assert_int_equal(tl_thread_cells(&w.tl, 0, &win, 7, &v), 0);
 	assert_int_equal(v.n, 4);
@@ -163,7 +184,7 @@ static void fine_pieces_share_columns_by_time(void **state)
 	(void)state;
 	struct world w;
 	tl_cells v = {0};
-	struct tl_window win = {0, 1000, 4};
+	struct tl_window win = {0, 1000, 4, 0};
 	begin(&w);
 	assert_int_equal(tl_thread_cells(&w.tl, 0, &win, 0, &v), 0);
 	assert_int_equal(v.n, 5);
@@ -183,7 +204,7 @@ static void a_short_run_between_long_sleeps_stays_visible(void **state)
 	(void)state;
 	struct world w = {0};
 	tl_cells v = {0};
-	struct tl_window win = {0, 1000000, 100};
+	struct tl_window win = {0, 1000000, 100, 0};
 	assert_int_equal(timeline_init(&w.tl, &w.stacks), 0);
 	thread(&w, "t", 1, 1, 0, 1000000);
 	off(&w, 0, 0, 505000, 505000, CAUSE_SLEEP, OFF_IDLE, TL_NONE);
@@ -253,7 +274,7 @@ static void arrows_are_the_wakeups_between_rows(void **state)
 	tl_arrows v = {0};
 	size_t total;
 	static const struct tl_row rows[] = {{0, TLROW_THREAD}, {1, TLROW_THREAD}};
-	struct tl_window win = {0, 1000, 1000};
+	struct tl_window win = {0, 1000, 1000, 0};
 	begin(&w);
 	assert_int_equal(tl_find_arrows(&w.tl, rows, 2, &win, 10, &v, &total), 0);
 	assert_int_equal(total, 1);
@@ -278,7 +299,7 @@ static void ticks_are_round_and_far_enough_apart(void **state)
 		uint64_t span, step;
 	} cases[] = {{1000, 200}, {1000000000, 200000000}, {999, 200}, {7, 1}, {4600, 1000}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct tl_window w = {5, 5 + cases[i].span, 1000};
+		struct tl_window w = {5, 5 + cases[i].span, 1000, 0};
 		assert_int_equal(tl_axis_step(&w, 110), cases[i].step);
 	}
 }
@@ -400,6 +421,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states_follow_each_other_without_gap),
+		cmocka_unit_test(unclear_waits_have_paints_of_their_own),
 		cmocka_unit_test(sums_are_the_life),
 		cmocka_unit_test(wide_pieces_are_exact_cells),
 		cmocka_unit_test(fine_pieces_share_columns_by_time),
