@@ -37,10 +37,10 @@ struct frame_table {
 	VEC(struct prefix) prefixes, dsos;
 };
 
-static const char *const role_names[] = {"runtime",    "start",     "wrapper",      "opaque",
-					 "scheduler",  "interrupt", "helper",       "work-wait",
-					 "takes-work", "loop",      "library-loop", "handler",
-					 "application"};
+static const char *const role_names[] = {
+	"runtime",      "start",   "wrapper",   "opaque",     "scheduler",
+	"interrupt",    "helper",  "work-wait", "takes-work", "loop",
+	"library-loop", "handler", "poll-loop", "root-start", "application"};
 
 enum { ROLES = sizeof(role_names) / sizeof(*role_names) };
 _Static_assert(ROLE_APPLICATION == 1 << (ROLES - 1), "a name for each role");

@@ -37,7 +37,9 @@ enum frame_role {
 	ROLE_LOOP = 1 << 9,          /* a program's own loop: a wait directly in it is idle */
 	ROLE_LIBRARY_LOOP = 1 << 10, /* of an event library; proves nothing */
 	ROLE_HANDLER = 1 << 11,      /* a signal handler's caller: interrupts work */
-	ROLE_APPLICATION = 1 << 12,  /* by the user: the application's, whatever else fits */
+	ROLE_POLL_LOOP = 1 << 12,    /* the same, and through functions without names */
+	ROLE_ROOT_START = 1 << 13,   /* ROLE_START, if nothing called it */
+	ROLE_APPLICATION = 1 << 14,  /* by the user: the application's, whatever else fits */
 };
 
 struct frame_table;

@@ -219,12 +219,10 @@ int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip)
 		return 0;
 	if (!strcmp(hit.name, "main"))
 		return UNWIND_MAIN;
-	/* musl's, of static programs; frames.rules has it not, as functions of programs are
-	 * called so */
-	if (!strcmp(hit.name, "start"))
-		return UNWIND_ROOT;
 	const char *dso = strtab_get(ms->machine->strings, ms->machine->dsos.v[map->dso].path);
-	return frame_roles(ms->frames, 0, hit.name, dso) & ROLE_START ? UNWIND_ROOT : 0;
+	return frame_roles(ms->frames, 0, hit.name, dso) & (ROLE_START | ROLE_ROOT_START)
+		       ? UNWIND_ROOT
+		       : 0;
 }
 
 int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip, uint64_t *start)

@@ -143,7 +143,7 @@ struct unwind_opts {
 	/*
 	 * Optional: asked once where unwinding stops without a proper end: is the function at
 	 * this lookup address an outermost one? enum unwind_root; its name tells
-	 * (ROLE_START of frame_table.h).
+	 * (ROLE_START and ROLE_ROOT_START of frame_table.h).
 	 */
 	int (*is_root)(void *ctx, uint64_t lookup);
 	/*

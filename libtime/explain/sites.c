@@ -41,6 +41,7 @@ struct place {
 	uint32_t app;   /* app path; 0 = no application function */
 	uint32_t role;  /* outermost application function; 0 = not told */
 	uint32_t known; /* the frame that DECIDED is about; 0 = none */
+	uint32_t loop;  /* a poll loop with nothing but nameless functions below it; 0 = none */
 	uint32_t flags; /* enum place_flag */
 };
 
@@ -153,6 +154,8 @@ static void take_roles(struct place *p, uint32_t frame, unsigned roles)
 		p->flags |= PROGRAM_LOOP;
 		p->known = frame;
 	}
+	if (roles & ROLE_POLL_LOOP)
+		p->loop = frame;
 	if (roles & ROLE_LIBRARY_LOOP)
 		p->flags |= LIBRARY_LOOP;
 	if (roles & ROLE_HANDLER)
@@ -191,6 +194,8 @@ static int take_frame(struct sites *x, struct place *p, uint32_t frame, int root
 		p->flags |= WHOLE;
 	if (app || roles & ROLE_OPAQUE)
 		leave_loop(p);
+	if ((app && f->name) || roles & (ROLE_OPAQUE | ROLE_WRAPPER))
+		p->loop = 0;
 	if (roles & ROLE_OPAQUE)
 		p->flags |= INTERPRETED;
 	if (app)
@@ -205,12 +210,21 @@ static int take_frame(struct sites *x, struct place *p, uint32_t frame, int root
 	return r;
 }
 
+static int is_poll(const char *name)
+{
+	return strstr(name, "epoll_") || !strcmp(name, "do_select");
+}
+
 static void take_kernel_frame(const struct sites *x, struct place *p, uint32_t frame)
 {
 	const char *name = strtab_get(&x->s->strings, x->s->frames.v[frame].name);
 	take_roles(p, frame, timeline_roles(x->tl, frame));
 	if (strstr(name, "sendmsg"))
 		p->flags |= SENDS;
+	if (p->loop && !(p->flags & DECIDED) && is_poll(name)) {
+		p->flags |= PROGRAM_LOOP;
+		p->known = p->loop;
+	}
 }
 
 /* A parent's id is below its children's. */

@@ -186,9 +186,9 @@ static int is_root(void *ctx, uint64_t lookup)
 		return 0;
 	struct unwind_frame f = {.lookup = lookup, .module = m.id};
 	name_of(t, &f, name, sizeof(name));
-	if (!strcmp(name, "start")) /* as in modules_root_at */
-		return UNWIND_ROOT;
-	return frame_roles(t->frames, 0, name, "") & ROLE_START ? UNWIND_ROOT : 0;
+	return frame_roles(t->frames, 0, name, "") & (ROLE_START | ROLE_ROOT_START)
+		       ? UNWIND_ROOT
+		       : 0;
 }
 
 static void print_stack(const struct target *t, const struct unwind_stack *st)

@@ -277,6 +277,25 @@ static void names_decide(void **state)
 }
 
 /* Of a library, in clients and servers alike. */
+/* A stripped nginx: its loop calls a static function, whose name is gone, which waits. */
+static void a_loop_waits_through_functions_without_names(void **state)
+{
+	(void)state;
+#define NGINX START "ngx_process_events_and_timers@/usr/sbin/nginx;@/usr/sbin/nginx;"
+#define EPOLL "epoll_wait@libc.so.6;do_epoll_wait[k];schedule[k]"
+	struct rig r;
+	rig_init(&r, 4, 1);
+	slept(&r, 0, 1000, 2000, NGINX EPOLL, TL_NONE, "");
+	slept(&r, 1, 1000, 2000, NGINX "poll@libc.so.6;do_poll[k]", TL_NONE, "");
+	slept(&r, 2, 1000, 2000, NGINX "handler@/usr/sbin/nginx;" EPOLL, TL_NONE, "");
+	slept(&r, 3, 1000, 2000, START "loop;@/bin/prog;" EPOLL, TL_NONE, "");
+	apply(&r);
+	static const uint8_t want[] = {SITE_IDLE, SITE_UNCLEAR, SITE_UNCLEAR, SITE_UNCLEAR};
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(timeline_site(&r.tl, r.tl.off.v[i].site)->verdict, want[i]);
+	rig_release(&r);
+}
+
 static void a_library_loop_proves_nothing(void **state)
 {
 	(void)state;
@@ -440,6 +459,7 @@ int main(void)
 		cmocka_unit_test(options_come_first),
 		cmocka_unit_test(locks_and_devices_are_never_idle),
 		cmocka_unit_test(names_decide),
+		cmocka_unit_test(a_loop_waits_through_functions_without_names),
 		cmocka_unit_test(a_library_loop_proves_nothing),
 		cmocka_unit_test(what_a_signal_handler_waits_for_is_work),
 		cmocka_unit_test(directions_of_sockets_decide),
