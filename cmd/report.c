@@ -8,7 +8,7 @@
 #include "cmd/input/output.h"
 #include "cmd/report_head.h"
 #include "cmd/report_lines.h"
-#include "cmd/report_sites.h"
+#include "cmd/report_tables.h"
 #include "cmd/report_waits.h"
 #include "cmd/query/timeline_samples.h"
 #include "cmd/verbs.h"
@@ -22,23 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct report_opts {
-	struct tlinput_opts tl;
-	int top, stats, system;
-	const char *by;
-};
-
 #define AT(field) offsetof(struct report_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
-	{"by", 0, OPT_STRING, AT(by), "thread|site",
-	 "threads (default), or the places where threads wait, with\nwhether it is for work "
-	 "and why"},
 	{"top", 'n', OPT_INT, AT(top), "N",
-	 "threads and files, or sites, shown (default 20; 0 = all)"},
+	 "threads and files, or rows, shown (default 20; 0 = all)"},
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
-	OPT_HEADING("Waits"),
-	{"system", 0, OPT_FLAG, AT(system), NULL, "include kernel threads and perf itself"},
 	OPT_END,
 };
 
@@ -272,6 +261,7 @@ enum { ALL_TOPICS = ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT
 /* All samples, and nothing of waiting: folded, which is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
+	int top = (int)report_top(o);
 	in->fold.aggregate.by = BY_PID | BY_TID;
 	int rc = input_fold(in);
 	if (!rc && !o->stats)
@@ -284,8 +274,8 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	}
 	struct report_counts n;
 	rc = count_folded(&n, in->profile) || print_head(in, &n) ||
-	     (in->profile->folded.n && (print_folded_threads(in->profile, o->top) ||
-					print_unnamed(in->profile, o->top)));
+	     (in->profile->folded.n &&
+	      (print_folded_threads(in->profile, top) || print_unnamed(in->profile, top)));
 	vec_release(&n.events);
 	return rc ? out_of_memory() : 0;
 }
@@ -317,21 +307,29 @@ static void print_store(const struct tlinput *ti, int several)
 	buf_release(&b);
 }
 
-static int is_by_site(const struct report_opts *o)
+/* The table of --by alone. */
+static int print_table(struct tlinput *ti, const struct report_opts *o,
+		       const struct table_kind *kind, size_t nth, size_t of)
 {
-	return o->by && !strcmp(o->by, "site");
-}
-
-/* The sites alone. */
-static int print_sites(struct tlinput *ti, const struct report_opts *o, size_t nth, size_t of)
-{
-	int rc = tlinput_judge(ti, 0, ABOUT_OFFCPU | ABOUT_NAMES, 0);
+	struct err e = {0};
+	int rc = 0;
+	if (of > 1 && (o->csv || o->json)) {
+		say_line("perfkit report: %s holds %zu recordings; --csv and --json are for "
+			 "one: choose it with --recording",
+			 ti->path, of);
+		return 2;
+	}
+	if (table_needs_waits(kind) && timeline_answerable(&ti->tl, 1, &e)) {
+		if (!o->wait.tl.in.force)
+			return input_fail(&ti->in, &e);
+		input_warn(&ti->in, "%s: %s", ti->path, e.msg);
+	}
+	rc = tlinput_judge(ti, 0, ABOUT_OFFCPU | ABOUT_NAMES, 0);
 	if (!rc && nth)
 		putchar('\n');
 	if (!rc && of > 1)
 		print_store(ti, 1);
-	if (!rc && report_sites(ti, o->top, o->system))
-		rc = out_of_memory();
+	rc = rc ? rc : report_table(ti, o, kind);
 	return rc ? rc : input_status(&ti->in);
 }
 
@@ -340,8 +338,11 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 {
 	struct report_lines lines = {0};
 	struct err e = {0};
-	if (is_by_site(o))
-		return print_sites(ti, o, nth, of);
+	int top = (int)report_top(o);
+	if (o->by) {
+		const struct table_kind *kind = report_kind(o);
+		return kind ? print_table(ti, o, kind, nth, of) : 2;
+	}
 	int rc = tl_check_events(ti);
 	if (!rc)
 		rc = tlinput_judge(
@@ -356,11 +357,11 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 			print_store(ti, 1);
 		if (!report_lines_head(&lines) && of == 1)
 			print_store(ti, 0);
-		if ((ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS) &&
-		     report_waits(ti, o->top, o->system)) ||
-		    print_timeline_threads(ti, o->top))
+		if (ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
+			rc = report_waits(ti, o);
+		if (!rc && print_timeline_threads(ti, top))
 			rc = out_of_memory();
-		report_lines_names(&lines, o->top);
+		report_lines_names(&lines, top);
 	}
 	report_lines_release(&lines);
 	return rc ? rc : input_status(&ti->in);
@@ -372,7 +373,8 @@ static int report_store(const struct report_opts *o, const char *path)
 	size_t of = 1;
 	int rc = 0;
 	for (size_t i = 0; i < of && !rc; i++) {
-		rc = tlinput_open_nth(&ti, "report", &o->tl, path, TLINPUT_CONTENTS, i, &of);
+		rc = tlinput_open_nth(&ti, "report", &o->wait.tl, path, TLINPUT_CONTENTS, i,
+				      &of);
 		if (rc)
 			break;
 		rc = print_one(&ti, o, i, of);
@@ -385,7 +387,7 @@ static int report_store(const struct report_opts *o, const char *path)
 static int report_timeline(const struct report_opts *o, struct input *in)
 {
 	struct tlinput ti;
-	int rc = tlinput_of_input(&ti, "report", &o->tl, in, TLINPUT_CONTENTS);
+	int rc = tlinput_of_input(&ti, "report", &o->wait.tl, in, TLINPUT_CONTENTS);
 	if (rc)
 		return rc;
 	rc = print_one(&ti, o, 0, 1);
@@ -406,39 +408,48 @@ static int has_scheduler(const struct recording *rec)
 /* Filters choose who is in the tables; what is said of the recording stays. */
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
-	return !o->stats && (has_filters(&o->tl.in) || has_scheduler(rec) || is_by_site(o));
+	return !o->stats && (has_filters(&o->wait.tl.in) || has_scheduler(rec) || o->by);
 }
 
-static int no_records(const char *path)
+static int is_by_cgroup(const struct report_opts *o)
 {
-	say_line("perfkit report: %s is a store; --stats is for recordings", path);
+	return o->by && !strcmp(o->by, "cgroup");
+}
+
+static int not_for_stores(const char *path, const char *option)
+{
+	say_line("perfkit report: %s is a store; %s is for recordings", path, option);
 	return 2;
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct report_opts *o = opts;
-	const char *path = nfiles ? files[0] : o->tl.in.input ? o->tl.in.input : "perf.data";
+	const char *path = nfiles                ? files[0]
+			   : o->wait.tl.in.input ? o->wait.tl.in.input
+						 : "perf.data";
 	struct source src;
 	enum input_kind kind;
 	struct err e = {0};
-	struct input in = {.opt = &o->tl.in};
-	if (o->by && strcmp(o->by, "thread") && !is_by_site(o)) {
-		say_line("perfkit report: --by is thread or site, not %s (see: perfkit help "
-			 "report)",
-			 o->by);
+	struct input in = {.opt = &o->wait.tl.in};
+	if (o->by && !report_kind(o))
 		return 2;
-	}
 	if (input_kind_open(path, &src, &kind, &e))
 		return input_fail(&in, &e);
 	if (kind == INPUT_STORE) {
 		source_close(&src);
-		return o->stats ? no_records(path) : report_store(o, path);
+		return o->stats          ? not_for_stores(path, "--stats")
+		       : is_by_cgroup(o) ? not_for_stores(path, "--by cgroup")
+					 : report_store(o, path);
 	}
-	int rc = input_open_source(&in, "report", &o->tl.in, path, &src);
+	int rc = input_open_source(&in, "report", &o->wait.tl.in, path, &src);
 	if (rc)
 		return rc;
-	if (wants_timeline(o, in.profile->rec)) {
+	if (is_by_cgroup(o)) {
+		rc = report_cgroups(&in, o);
+		rc = rc ? rc : input_status(&in);
+		input_close(&in);
+	} else if (wants_timeline(o, in.profile->rec)) {
 		rc = report_timeline(o, &in);
 	} else {
 		rc = report_samples(&in, o);
@@ -450,7 +461,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct report_opts *)opts)->top = 20;
+	((struct report_opts *)opts)->top = -1;
 }
 
 const struct verb verb_report = {
@@ -458,14 +469,19 @@ const struct verb verb_report = {
 	.brief = "summarize host, events, losses, symbols and each thread's time",
 	.usage = "[options] [FILE]",
 	.examples = "  perfkit report perf.data\n  perfkit report --by site perf.data\n"
+		    "  perfkit report --by lock --sort max --csv perf.data\n"
 		    "  perfkit report --stats perf.data",
-	.tables = {rows, tlinput_rows, input_rows},
+	.tables = {rows, report_table_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct report_opts),
 	.max_files = 1,
 	.modes = {{"",
-		   "by top system recording causes idle-frame work-frame span " INPUT_FILTERS},
+		   "top idle system no-unclear cause recording causes idle-frame work-frame "
+		   "span with " INPUT_FILTERS},
+		  {"by", REPORT_TABLE_OPTIONS
+		   " top idle system no-unclear cause recording causes idle-frame work-frame "
+		   "span with " INPUT_FILTERS},
 		  {"stats", NULL},
-		  {NULL, "with"}},
+		  {NULL, "state"}},
 	.run = run,
 	.defaults = defaults,
 };

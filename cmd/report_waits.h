@@ -9,12 +9,11 @@
 #ifndef CMD_REPORT_WAITS_H
 #define CMD_REPORT_WAITS_H
 
-#include "cmd/query/timeline_input.h"
+#include "cmd/report_tables.h"
 
 /* Of what passes --comm, --pid, --tid, --cpu and --time (a wait by its name then, and by the
- * CPU it left or came back to; running time by the CPU it was on): print totals, the table of
- * the `top` (0 = all) threads that waited longest, and what the recording lacks. `system`:
- * kernel threads and perf too. 0 or ERR_NOMEM. */
-int report_waits(const struct tlinput *ti, int top, int system);
+ * CPU it left or came back to; running time by the CPU it was on): print totals and the table
+ * of the threads that waited longest. 0, or the exit status. */
+int report_waits(struct tlinput *ti, const struct report_opts *o);
 
 #endif

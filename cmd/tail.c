@@ -131,13 +131,9 @@ static int parse_show(const struct tail_run *r, struct tail_show *s)
 {
 	const struct tail_opts *o = r->opt;
 	*s = (struct tail_show){0};
-	for (size_t i = 0; i < o->wait.causes.n; i++) {
-		struct err e = {0};
-		int c = cause_named(o->wait.causes.v[i], &e);
-		if (c < 0)
-			return usage(r, "--cause: ", e.msg);
-		s->causes |= 1u << c;
-	}
+	struct err why = {0};
+	if (waits_causes(&o->wait.causes, &s->causes, &why))
+		return usage(r, "", why.msg);
 	for (size_t i = 0; i < o->wait.states.n; i++) {
 		unsigned k = 0;
 		while (k <= PART_UNKNOWN && strcmp(part_state_name(k), o->wait.states.v[i]))

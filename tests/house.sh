@@ -68,7 +68,7 @@ rooms_of()
 	case $1 in
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
-	libtime) echo "sched spans side build population explain store doctor" ;;
+	libtime) echo "sched spans side build population explain tables store doctor" ;;
 	render) echo "text tail export svg flame timeline" ;;
 	cmd) echo "cli input query ." ;;
 	*) echo "." ;;
@@ -226,7 +226,7 @@ hostile()
 	# shellcheck disable=SC2086
 	grep -nF '\\u%04x' $sources | grep -v '^render/text/json\.c:' && wrong "JSON is escaped in render/text/json.c"
 	# shellcheck disable=SC2086
-	grep -nE "memchr\(s, ',', n\)" $sources | grep -v '^render/tail/tail_json\.c:' && wrong "CSV is quoted in render/tail/tail_json.c"
+	grep -nE "memchr\(s, ',', n\)" $sources | grep -v '^render/text/csv\.c:' && wrong "CSV is quoted in render/text/csv.c"
 }
 
 for what; do

@@ -8,6 +8,7 @@
 static const char *known_words(const struct opt *o)
 {
 	static const char *const known[][2] = {
+		{"by WHAT", "thread site span function lock waker cgroup"},
 		{"by", "wait activation span window"},
 		{"group", "root holder stack cause thread comm label:"},
 		{"state", "blocked runnable preempted unknown running"},
@@ -16,9 +17,13 @@ static const char *known_words(const struct opt *o)
 			  "purple orange kind dso"},
 		{"bgcolors", "yellow blue green grey"},
 	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(o->name, known[i][0]))
+	size_t n = strlen(o->name);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		const char *name = known[i][0]; /* and the argument's, where that matters */
+		if (!strcmp(o->name, name) || (!strncmp(o->name, name, n) && name[n] == ' ' &&
+					       !strcmp(o->arg, name + n + 1)))
 			return known[i][1];
+	}
 	return NULL;
 }
 

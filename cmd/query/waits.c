@@ -19,7 +19,7 @@ const struct opt wait_rows[] = {
 	 "running"},
 	{"cause", 0, OPT_LIST, AT(causes), "CAUSE,...",
 	 "only waits with this cause: lock, io, sleep, ... (all of\nthem: perfkit help "
-	 "causes)"},
+	 "causes); '!sleep': all but these"},
 	OPT_END,
 };
 
@@ -104,16 +104,27 @@ static int select_states(const struct opt_list *l, struct wait_selection *s, str
 	return 0;
 }
 
-static int select_causes(const struct opt_list *l, struct wait_selection *s, struct err *e)
+int waits_causes(const struct opt_list *l, uint32_t *mask, struct err *e)
 {
-	memset(s->causes, l->n ? 0 : 1, sizeof(s->causes));
+	_Static_assert(CAUSE_COUNT < 31, "a bit for each cause, and one for none of them");
+	*mask = !l->n ? 0 : 1u << 31 | (l->v[0][0] == '!' ? (1u << CAUSE_COUNT) - 1 : 0);
 	for (size_t i = 0; i < l->n; i++) {
-		int c = cause_named(l->v[i], e);
+		int out = l->v[i][0] == '!';
+		int c = cause_named(l->v[i] + out, e);
 		if (c < 0)
 			return err_prefix(e, "--cause");
-		s->causes[c] = 1;
+		*mask = out ? *mask & ~(1u << c) : *mask | 1u << c;
 	}
 	return 0;
+}
+
+static int select_causes(const struct opt_list *l, struct wait_selection *s, struct err *e)
+{
+	uint32_t mask;
+	int rc = waits_causes(l, &mask, e);
+	for (unsigned c = 0; c < CAUSE_COUNT && !rc; c++)
+		s->causes[c] = !mask || mask >> c & 1;
+	return rc;
 }
 
 int waits_collect(struct wait_sums *w, const struct tlinput *ti, const struct wait_opts *opt,

@@ -28,6 +28,10 @@ extern const struct opt wait_rows[];
  * borrowed from both. Unclear waits are among the others, or left out with --no-unclear. */
 struct population waits_population(const struct tlinput *ti, const struct wait_opts *opt);
 
+/* The causes that --cause names, as bits of enum cause; 0 for all. "!sleep" leaves one out. 0,
+ * or ERR_USAGE for a word that is no cause. */
+int waits_causes(const struct opt_list *l, uint32_t *mask, struct err *e);
+
 /* 1 when the thread passes --comm, --pid, --tid (a comm at any time of its life counts by
  * `comm`, the strings id at that moment). */
 int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm);

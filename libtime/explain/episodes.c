@@ -137,46 +137,53 @@ static void as_window(struct episode *ep)
 	ep->unknown = 0;
 }
 
-static int clip(const struct collector *c, struct episode *ep)
+static int clip(const struct population *of, struct episode *ep)
 {
 	int cut = 0;
-	int some = population_clip(c->of, &ep->start_ns, &ep->end_ns, &cut);
+	int some = population_clip(of, &ep->start_ns, &ep->end_ns, &cut);
 	ep->flags |= cut ? OFF_OPEN : 0;
 	return some;
 }
 
-static int take_span(struct collector *c, uint32_t i)
+int episodes_span(const struct timeline *tl, const struct episode_query *q, uint32_t span,
+		  struct episode *out)
 {
-	const struct tl_span *s = &c->tl->spans.v[i];
-	int window = c->out->query.kind == EPISODE_WINDOW;
+	const struct tl_span *s = &tl->spans.v[span];
+	int window = q->kind == EPISODE_WINDOW;
 	uint32_t thread = s->thread;
-	if (s->name != c->out->query.span ||
-	    (!window && !episodes_span_thread(c->tl, &c->out->query, i, &thread)))
+	if (!window && !episodes_span_thread(tl, q, span, &thread))
 		return 0;
-	struct episode ep = {
+	*out = (struct episode){
 		.start_ns = s->start_ns,
 		.end_ns = s->end_ns,
 		.key = s->key,
 		.thread = thread,
 		.end_thread = s->thread == TL_NONE ? thread : s->end_thread,
-		.comm = thread == TL_NONE ? 0 : c->tl->threads.v[thread].comm,
-		.at = i,
+		.comm = thread == TL_NONE ? 0 : tl->threads.v[thread].comm,
+		.at = span,
 		.cpu = TL_NOCPU,
 		.flags = s->flags & (OFF_OPEN | OFF_SUSPECT),
 		.unknown = s->unknown_ns != 0 && s->thread != TL_NONE,
 	};
 	if (window)
-		as_window(&ep);
-	if (thread != TL_NONE && !population_has_thread(c->of, c->tl, thread, ep.comm))
+		as_window(out);
+	if (thread != TL_NONE && !population_has_thread(&q->of, tl, thread, out->comm))
 		return 0;
-	if (c->of->ncpus && thread != TL_NONE) {
-		uint16_t cpu = timeline_cpu_at(c->tl, thread, s->start_ns);
-		if (!population_has_cpu(c->of, c->tl, cpu, cpu))
+	if (q->of.ncpus && thread != TL_NONE) {
+		uint16_t cpu = timeline_cpu_at(tl, thread, s->start_ns);
+		if (!population_has_cpu(&q->of, tl, cpu, cpu))
 			return 0;
 	}
-	if (!has_labels(c->tl, &c->out->query, i) || !clip(c, &ep))
-		return 0;
-	return add_episode(c, &ep);
+	return has_labels(tl, q, span) && clip(&q->of, out);
+}
+
+static int take_span(struct collector *c, uint32_t i)
+{
+	struct episode ep;
+	return c->tl->spans.v[i].name == c->out->query.span &&
+			       episodes_span(c->tl, &c->out->query, i, &ep)
+		       ? add_episode(c, &ep)
+		       : 0;
 }
 
 /* --- activations: what lies between two idle waits of a thread */
@@ -194,7 +201,7 @@ static int end_activation(struct collector *c, struct activation *a, uint64_t en
 	int begun = a->begun;
 	a->begun = 0;
 	if (!begun || end_ns <= a->ep.start_ns ||
-	    !population_has_cpu(c->of, c->tl, a->ep.cpu, a->ep.cpu) || !clip(c, &a->ep))
+	    !population_has_cpu(c->of, c->tl, a->ep.cpu, a->ep.cpu) || !clip(c->of, &a->ep))
 		return 0;
 	if (population_hides_thread(c->of, c->tl, a->ep.thread)) {
 		hide_system(c->out, episode_ns(&a->ep));

@@ -148,6 +148,11 @@ int episodes_only_thread(const struct timeline *tl, const struct episode_query *
 int episodes_span_thread(const struct timeline *tl, const struct episode_query *q,
 			 uint32_t span, uint32_t *thread);
 
+/* 1 when a span, whatever its name, is an episode of the query's kind that its filters leave:
+ * *out, cut to --time. */
+int episodes_span(const struct timeline *tl, const struct episode_query *q, uint32_t span,
+		  struct episode *out);
+
 /* The key that a side file gave an episode of spans or windows; 0 for none (strings id). */
 uint32_t episode_key_text(const struct episodes *x, const struct timeline *tl,
 			  const struct episode *ep);

@@ -223,7 +223,8 @@ static int find_medians(struct site_sums *s)
 	return r;
 }
 
-int site_sums_finish(struct site_sums *s)
+/* Order them and find the medians; nothing is added any more. */
+static int site_sums_finish(struct site_sums *s)
 {
 	int r = find_medians(s);
 	if (s->v.n)
@@ -233,7 +234,7 @@ int site_sums_finish(struct site_sums *s)
 	return r;
 }
 
-void site_sums_release(struct site_sums *s)
+static void site_sums_release(struct site_sums *s)
 {
 	vec_release(&s->v);
 	vec_release(&s->times);

@@ -102,10 +102,6 @@ struct site_sums {
 /* Count `ns` of a wait. ERR_NOMEM. */
 int site_sums_add(struct site_sums *s, const struct off *o, uint64_t ns, int open);
 
-/* Order them and find the medians; nothing is added any more. ERR_NOMEM. */
-int site_sums_finish(struct site_sums *s);
-void site_sums_release(struct site_sums *s);
-
 /* What was set apart of a population's waits, by enum apart, and its system threads' waits. */
 struct set_apart {
 	struct site_sums by[APART_KINDS]; /* [APART_NOT] is not used */

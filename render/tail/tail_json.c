@@ -1,5 +1,6 @@
 #include "render/tail/tail_json.h"
 #include "libtime/explain/causes.h"
+#include "render/text/csv.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
 #include "render/text/labels.h"
@@ -696,36 +697,11 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 /* --- CSV -----------------------------------------------------------------------------------
  */
 
-/* A field in quotes where it must be, without anything that a terminal obeys. */
-static void field(struct buf *b, const char *text, size_t size)
-{
-	struct buf visible = {0};
-	escape_controls(&visible, text, size);
-	const char *s = buf_cstr(&visible);
-	size_t n = visible.n;
-	if (buf_failed(&visible))
-		b->failed = ERR_NOMEM;
-	int quote = memchr(s, ',', n) || memchr(s, '"', n);
-	if (!quote) {
-		buf_add(b, s, n);
-		buf_release(&visible);
-		return;
-	}
-	buf_char(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"')
-			buf_char(b, '"');
-		buf_char(b, s[i]);
-	}
-	buf_char(b, '"');
-	buf_release(&visible);
-}
-
 static void string_field(struct writer *w, uint32_t id)
 {
 	const struct strtab *s = &w->tl->stacks->strings;
 	buf_char(w->j.b, ',');
-	field(w->j.b, strtab_get(s, id), strtab_len(s, id));
+	csv_field(w->j.b, strtab_get(s, id), strtab_len(s, id));
 }
 
 static void function_field(struct writer *w, uint32_t frame)
@@ -735,7 +711,7 @@ static void function_field(struct writer *w, uint32_t frame)
 		return;
 	buf_clear(&w->text);
 	describe_frame(&w->text, w->tl, frame);
-	field(w->j.b, buf_cstr(&w->text), w->text.n);
+	csv_field(w->j.b, buf_cstr(&w->text), w->text.n);
 }
 
 static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct err *e)

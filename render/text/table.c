@@ -45,6 +45,7 @@ static size_t cell(const struct table *t, size_t i, const char **text)
 
 struct widths {
 	size_t of[TABLE_COLUMNS]; /* 0: left out */
+	size_t last;              /* of those that are not */
 };
 
 static void measure(const struct table *t, struct widths *w)
@@ -60,32 +61,35 @@ static void measure(const struct table *t, struct widths *w)
 }
 
 /* How wide a line is, the last column not counted. */
-static size_t left_of_last(const struct table *t, const struct widths *w)
+static size_t left_of_last(const struct widths *w)
 {
 	size_t sum = 0;
-	for (size_t c = 0; c + 1 < t->ncolumns; c++)
+	for (size_t c = 0; c < w->last; c++)
 		sum += w->of[c] ? w->of[c] + GAP : 0;
 	return sum;
 }
 
-static size_t too_wide(const struct table *t, const struct widths *w, size_t width)
+static size_t too_wide(const struct widths *w, size_t width)
 {
-	size_t sum = left_of_last(t, w) + w->of[t->ncolumns - 1];
+	size_t sum = left_of_last(w) + w->of[w->last];
 	return sum > width ? sum - width : 0;
 }
 
 static void drop_columns(const struct table *t, struct widths *w, size_t width)
 {
-	for (unsigned turn = 1; turn < TABLE_COLUMNS && too_wide(t, w, width); turn++)
+	for (unsigned turn = 1; turn < TABLE_COLUMNS && too_wide(w, width); turn++) {
 		for (size_t c = 0; c < t->ncolumns; c++)
 			if (t->columns[c].drop == turn)
 				w->of[c] = 0;
+		while (w->last && !w->of[w->last])
+			w->last--;
+	}
 }
 
 static void cut_columns(const struct table *t, struct widths *w, size_t width)
 {
-	for (size_t c = 0; c + 1 < t->ncolumns; c++) {
-		size_t over = too_wide(t, w, width), head = strlen(t->columns[c].head);
+	for (size_t c = 0; c < w->last; c++) {
+		size_t over = too_wide(w, width), head = strlen(t->columns[c].head);
 		size_t least = head > CUT_TO ? head : CUT_TO;
 		if (t->columns[c].cut == TABLE_WHOLE || !over || w->of[c] <= least)
 			continue;
@@ -143,7 +147,7 @@ static void trim(struct buf *out, size_t line)
 static void put_last(struct buf *out, const struct table *t, const struct widths *w,
 		     size_t width, size_t line, const char *text, size_t n)
 {
-	size_t last = t->ncolumns - 1, column = left_of_last(t, w);
+	size_t last = w->last, column = left_of_last(w);
 	struct buf words = {0};
 	if (!n) {
 		trim(out, line);
@@ -178,7 +182,7 @@ static void put_row(struct buf *out, const struct table *t, const struct widths 
 	for (size_t c = 0; c < t->ncolumns; c++) {
 		const char *text;
 		size_t n = cell(t, row * t->ncolumns + c, &text);
-		if (c + 1 == t->ncolumns)
+		if (c == w->last)
 			put_last(out, t, w, width, line, text, n);
 		else if (w->of[c])
 			put_cell(out, &t->columns[c], w->of[c], text, n);
@@ -192,6 +196,7 @@ void table_write(struct buf *out, struct table *t, size_t width)
 		out->failed = buf_failed(&t->text);
 		return;
 	}
+	w.last = t->ncolumns - 1;
 	measure(t, &w);
 	drop_columns(t, &w, width);
 	cut_columns(t, &w, width);

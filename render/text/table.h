@@ -26,7 +26,7 @@ struct table_column {
 	unsigned drop; /* 1 is left out first, then 2 ...; 0 never */
 };
 
-enum { TABLE_COLUMNS = 12 };
+enum { TABLE_COLUMNS = 24 };
 
 /* Zero-initialised, but for the columns, whose array must outlive it. */
 struct table {

@@ -43,7 +43,7 @@ for args, where, run_where, lo, hi in [
     run, = db.execute(f"""SELECT sum({part}) FROM thread_states s
         JOIN threads t ON t.id = s.thread_id JOIN comms c ON c.id = t.comm_id
         WHERE state = 'running' AND {run_where} AND {inside}""").fetchone()
-    waits = int(re.search(r"([\d,]+) waits?:", text).group(1).replace(",", ""))
+    waits = int(re.search(r"([\d,]+) waits?[:,]", text).group(1).replace(",", ""))
     states = [told(text, w) for w in ("blocked[,( ]", "runnable", "in an unknown state")]
     got, rounded = (sum(x) for x in zip(*states))
     assert waits == n, (args, waits, n)

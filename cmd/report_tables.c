@@ -1,0 +1,305 @@
+#include "cmd/report_tables.h"
+#include "base/nearest.h"
+#include "cmd/cli/say.h"
+#include "cmd/input/output.h"
+#include "render/tail/rows_text.h"
+#include "render/text/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct report_opts, field)
+const struct opt report_table_rows[] = {
+	OPT_HEADING("Output"),
+	{"by", 0, OPT_STRING, AT(by), "WHAT",
+	 "one table: thread, site (where threads wait, and whether it\nis for work), span, "
+	 "function, lock, waker, cgroup, label:KEY"},
+	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
+	{"filter", 0, OPT_EACH, AT(filters), "COLUMN>VALUE",
+	 "only these rows (repeatable): 'max>=5ms', 'waits<10',\n'name=/pay', 'verdict!=idle'"},
+	{"every", 0, OPT_STRING, AT(every), "DUR",
+	 "the table for each stretch of time: 1s, 100ms"},
+	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
+	 "only spans with this label count (repeatable)"},
+	{"in-tail", 0, OPT_FLAG, AT(in_tail), NULL,
+	 "with --by function: what functions cost in the slowest\n1 % of requests, beside the "
+	 "median ones"},
+	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: all rows, or --top"},
+	{"json", 0, OPT_FLAG, AT(json), NULL, "print JSON: all rows, or --top"},
+	OPT_END,
+};
+
+enum { TOP = 20, FILTERS = 16 };
+
+static int usage(const char *what, const char *arg, const char *more)
+{
+	say_line("perfkit report: %s%s%s (see: perfkit help report)", what, arg, more);
+	return 2;
+}
+
+/* --- what is asked -------------------------------------------------------------------------
+ */
+
+const struct table_kind *report_kind(const struct report_opts *o)
+{
+	const struct table_kind *kind = table_kind_of(o->by);
+	char word[16];
+	size_t n;
+	if (kind && o->in_tail && !strcmp(kind->name, "function"))
+		return table_in_tail();
+	if (kind && o->in_tail) {
+		usage("--in-tail is for --by function, not ", o->by, "");
+		return NULL;
+	}
+	if (kind)
+		return kind;
+	struct buf names = {0};
+	const struct table_kind *all = table_kinds(&n);
+	for (size_t i = 0; i < n; i++)
+		buf_fmt(&names, "%s%s", i ? " " : "", all[i].name);
+	const char *near = nearest_in(buf_cstr(&names), o->by, word, sizeof(word));
+	buf_clear(&names);
+	for (size_t i = 0; i < n; i++)
+		buf_fmt(&names, "%s%s", !i ? "" : i + 1 < n ? ", " : " or ", all[i].name);
+	say_line("perfkit report: --by is %sKEY, not %s%s%s%s (see: perfkit help report)",
+		 buf_cstr(&names), o->by, near ? "; did you mean '" : "", near ? near : "",
+		 near ? "'?" : "");
+	buf_release(&names);
+	return NULL;
+}
+
+uint64_t report_top(const struct report_opts *o)
+{
+	return o->top >= 0 ? (uint64_t)o->top : o->csv || o->json ? 0 : TOP;
+}
+
+/* A column of the table by its name in data, or that without its unit, or above the text. */
+static int column_named(const struct rows *r, const char *name, size_t n, enum column *out)
+{
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		enum column c = r->columns[i].column;
+		const char *full = column_info(c)->name, *head = column_info(c)->head;
+		size_t len = strlen(full);
+		int stem = n < len && !strncmp(name, full, n) && full[n] == '_' &&
+			   !strchr(full + n + 1, '_');
+		if ((n == len && !memcmp(name, full, n)) || stem ||
+		    (n == strlen(head) && !memcmp(name, head, n))) {
+			*out = c;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int no_column(const struct rows *r, const char *option, const char *given)
+{
+	struct buf b = {0};
+	for (size_t i = 0; i < r->ncolumns; i++)
+		buf_fmt(&b, "%s%s", i ? ", " : "", column_info(r->columns[i].column)->name);
+	say_line("perfkit report: %s%s: the columns are %s", option, given, buf_cstr(&b));
+	buf_release(&b);
+	return 2;
+}
+
+/* "5ms" where the column has times, "12.5" of a share, a number of others. */
+static int parse_value(enum column c, const char *s, uint64_t *out)
+{
+	char *end;
+	double share;
+	switch (column_info(c)->cell) {
+	case CELL_NS:
+		return units_parse_duration(s, out);
+	case CELL_CHANGE:
+		if (units_parse_duration(s + (*s == '-'), out))
+			return -1;
+		*out = *s == '-' ? -*out : *out;
+		return 0;
+	case CELL_SHARE:
+		share = strtod(s, &end);
+		*out = share >= 0 && share < 1e9 ? (uint64_t)(share * 1000 + 0.5) : 0;
+		return end == s || *end || !(share >= 0 && share < 1e9) ? -1 : 0;
+	case CELL_COUNT:
+	case CELL_ADDRESS:
+	case CELL_TIME:
+		*out = strtoull(s, &end, 0);
+		return end == s || *end ? -1 : 0;
+	default:
+		return 0;
+	}
+}
+
+/* COLUMN, one of = != < <= > >=, VALUE. */
+static int parse_filter(const struct rows *r, const char *text, struct row_filter *f)
+{
+	size_t n = strcspn(text, "=!<>");
+	const char *s = text + n;
+	*f = (struct row_filter){.how = *s == '<'   ? FILTER_LESS
+					: *s == '>' ? FILTER_MORE
+					: *s == '!' ? FILTER_OTHER
+						    : FILTER_EQUAL};
+	if (!*s || (*s == '!' && s[1] != '='))
+		return usage("--filter is COLUMN>VALUE, or with =, !=, <, <=, >=, not ", text,
+			     "");
+	if (!column_named(r, text, n, &f->column))
+		return no_column(r, "--filter ", text);
+	f->or_equal = s[1] == '=' && (*s == '<' || *s == '>');
+	f->text = s + 1 + (f->or_equal || *s == '!');
+	if (parse_value(f->column, f->text, &f->value))
+		return usage("--filter: no value of that column in ", text, "");
+	return 0;
+}
+
+static int filter_and_sort(const struct report_opts *o, const struct timeline *tl,
+			   struct rows *r)
+{
+	struct row_filter filters[FILTERS];
+	enum column by = r->kind->sort;
+	int reverse = o->sort && *o->sort == '-';
+	if (o->filters.n > FILTERS)
+		return usage("too many --filter", "", "");
+	for (size_t i = 0; i < o->filters.n; i++)
+		if (parse_filter(r, o->filters.v[i], &filters[i]))
+			return 2;
+	if (o->sort && !column_named(r, o->sort + reverse, strlen(o->sort + reverse), &by))
+		return no_column(r, "--sort ", o->sort);
+	struct err e = {0};
+	if (rows_filter(r, tl, filters, o->filters.n))
+		return input_fail(NULL, (err_nomem(&e), &e));
+	rows_sort(r, tl, by, reverse);
+	return 0;
+}
+
+/* --- the query -----------------------------------------------------------------------------
+ */
+
+static int label_named(const struct tlinput *ti, const char *s, size_t n, uint32_t *key)
+{
+	struct buf b = {0};
+	buf_add(&b, s, n);
+	int known = strtab_find(&ti->names->strings, buf_cstr(&b), key);
+	buf_release(&b);
+	for (size_t i = 0; known && i < ti->tl.labels.n; i++)
+		if (ti->tl.labels.v[i].key == *key)
+			return 0;
+	return usage("no span has the label ", s, "");
+}
+
+static int take_where(const struct tlinput *ti, const struct opt_list *l,
+		      struct label_match *out)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const char *is = strchr(l->v[i], '=');
+		out[i] = (struct label_match){0, 0};
+		if (!is)
+			return usage("--where is LABEL=VALUE, not ", l->v[i], "");
+		if (label_named(ti, l->v[i], (size_t)(is - l->v[i]), &out[i].key))
+			return 2;
+		strtab_find(&ti->names->strings, is + 1, &out[i].value);
+	}
+	return 0;
+}
+
+static int has_filters(const struct tlinput *ti)
+{
+	const struct input_opts *o = &ti->opt->in;
+	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time;
+}
+
+static int parse_query(const struct tlinput *ti, const struct report_opts *o,
+		       const struct table_kind *kind, struct label_match *where,
+		       struct table_query *q)
+{
+	struct err e = {0};
+	*q = (struct table_query){.of = waits_population(ti, &o->wait),
+				  .where = where,
+				  .nwhere = o->where.n,
+				  .filtered = has_filters(ti)};
+	if (waits_causes(&o->wait.causes, &q->causes, &e))
+		return input_fail(&ti->in, &e);
+	if (o->every && (units_parse_duration(o->every, &q->every_ns) || !q->every_ns))
+		return usage("--every takes a duration like 1s or 100ms, not ", o->every, "");
+	if (o->every && kind == table_in_tail())
+		return usage("--in-tail is about the whole recording: no --every", "", "");
+	if (o->where.n > FILTERS)
+		return usage("too many --where", "", "");
+	int rc = take_where(ti, &o->where, where);
+	if (!rc && o->by && !strncmp(o->by, "label:", 6))
+		rc = label_named(ti, o->by + 6, strlen(o->by + 6), &q->label);
+	return rc;
+}
+
+static int collect_table(struct tlinput *ti, const struct report_opts *o,
+			 const struct table_kind *kind, struct rows *out)
+{
+	struct label_match where[FILTERS];
+	struct table_query q;
+	struct err e = {0};
+	*out = (struct rows){.kind = kind};
+	int rc = parse_query(ti, o, kind, where, &q);
+	if (rc)
+		return rc;
+	if (table_collect(kind, &ti->tl, &q, out, &e)) {
+		err_prefix(&e, "%s", ti->path);
+		return input_fail(&ti->in, &e);
+	}
+	return filter_and_sort(o, &ti->tl, out);
+}
+
+/* --- output --------------------------------------------------------------------------------
+ */
+
+static int print(const struct timeline *tl, const struct report_opts *o, const struct rows *r)
+{
+	struct buf b = {0};
+	struct err e = {0};
+	if (o->csv)
+		rows_csv(&b, tl, r, report_top(o));
+	else if (o->json)
+		rows_json(&b, tl, r, report_top(o), o->by);
+	else if (r->order.n)
+		rows_table(&b, tl, r, report_top(o), output_width());
+	if (!o->csv && !o->json && r->hidden) {
+		units_plural(&b, r->hidden, "thread", "threads");
+		buf_str(&b, " of the kernel and perf hidden (show with --system)\n");
+	}
+	fwrite(b.v, 1, b.n, stdout);
+	int failed = buf_failed(&b);
+	buf_release(&b);
+	return failed ? input_fail(NULL, (err_nomem(&e), &e)) : 0;
+}
+
+int report_table(struct tlinput *ti, const struct report_opts *o, const struct table_kind *kind)
+{
+	struct rows r;
+	int rc = collect_table(ti, o, kind, &r);
+	if (!rc && !r.order.n)
+		input_say_none(&ti->in, kind->many, NULL);
+	rc = rc ? rc : print(&ti->tl, o, &r);
+	rows_release(&r);
+	return rc;
+}
+
+int report_cgroups(struct input *in, const struct report_opts *o)
+{
+	struct rows r = {.kind = NULL};
+	struct err e = {0};
+	const struct timeline tl = {.stacks = &in->profile->stacks};
+	if (o->every || o->where.n)
+		return usage("--by cgroup counts samples: no --every, no --where", "", "");
+	in->fold.aggregate.by = BY_CGROUP | BY_TID;
+	int rc = input_fold(in);
+	if (rc)
+		return rc;
+	if (table_cgroups(in->profile, &r, &e))
+		rc = input_fail(in, &e);
+	rc = rc ? rc : filter_and_sort(o, &tl, &r);
+	rc = rc ? rc : print(&tl, o, &r);
+	rows_release(&r);
+	return rc;
+}
+
+int report_thread_rows(struct tlinput *ti, const struct report_opts *o, struct rows *out)
+{
+	return collect_table(ti, o, table_kind_of("thread"), out);
+}

@@ -1,0 +1,38 @@
+/* report_tables.h - `report --by WHAT`: its options, and its tables printed. */
+#ifndef CMD_REPORT_TABLES_H
+#define CMD_REPORT_TABLES_H
+
+#include "cmd/query/waits.h"
+#include "libtime/tables/tables.h"
+
+struct report_opts {
+	struct wait_opts wait;
+	int top; /* < 0: not given */
+	int stats, csv, json, in_tail;
+	const char *by, *sort, *every;
+	struct opt_list filters, where;
+};
+
+extern const struct opt report_table_rows[];
+
+/* Names of the options that only tables read. */
+#define REPORT_TABLE_OPTIONS "sort filter every where in-tail csv json"
+
+/* The kind of table that --by names; NULL, after one line on stderr, when it is none. */
+const struct table_kind *report_kind(const struct report_opts *o);
+
+/* How many rows of text to show: 0 is all. */
+uint64_t report_top(const struct report_opts *o);
+
+/* Print the table of an open timeline, and what it lacks. 0, or the exit status. */
+int report_table(struct tlinput *ti, const struct report_opts *o,
+		 const struct table_kind *kind);
+
+/* The same of cgroups, which need the samples alone. */
+int report_cgroups(struct input *in, const struct report_opts *o);
+
+/* The rows of all threads for the report without --by; the caller releases them. 0, or the exit
+ * status. */
+int report_thread_rows(struct tlinput *ti, const struct report_opts *o, struct rows *out);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * by_lock.c - locks: who waits for each, how long, and who holds it meanwhile.
+ *
+ * A lock is the futex or the address that a probe read, in its process; where neither is known,
+ * the place that waits for it stands for it.
+ *
+ *	front-0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒┐            two waits,
+ *	front-1        ▒▒▒▒▒▒▒▒▒│▒▒▒▒┐       two holds that they waited for:
+ *	snapshot  ██████████████┘    │       one of snapshot,
+ *	front-0                 █████┘       one of front-0
+ */
+#include "libtime/explain/lock_held.h"
+#include "libtime/tables/collect.h"
+
+#include <stdlib.h>
+
+/* A thread held the lock of a row while another waited for it. */
+struct hold {
+	uint64_t from_ns, to_ns;
+	uint32_t row, thread;
+};
+
+struct locks {
+	struct collect *c;
+	struct evidence ev;
+	windows_vec held;
+	VEC(struct hold) holds;
+};
+
+/* --- waits ---------------------------------------------------------------------------------
+ */
+
+/* What tells the lock of a wait apart: *address, 0 where only the place is known. */
+static int lock_of(struct locks *x, uint32_t off, uint64_t *address, uint64_t *key)
+{
+	const struct timeline *tl = x->c->tl;
+	const struct off *o = &tl->off.v[off];
+	struct lock_mark m;
+	*address = o->arg_kind == ARG_FUTEX ? off_arg(tl, o) : 0;
+	if (!*address) {
+		int r = evidence_lock_mark(&x->ev, off, &m, x->c->e);
+		if (r < 0)
+			return r;
+		*address = r ? m.address : 0;
+	}
+	const struct tl_part *part = timeline_part_of(tl, o->thread);
+	uint64_t pid = (uint32_t)tl->threads.v[o->thread].pid | (part ? part->id : 0) << 32;
+	*key = *address ? hash_u64(hash_u64(*address) ^ pid) : o->site;
+	return 0;
+}
+
+static int add_hold(struct locks *x, uint32_t row, const struct window *w, uint64_t from,
+		    uint64_t to)
+{
+	struct hold h = {.from_ns = w->from_ns > from ? w->from_ns : from,
+			 .to_ns = w->to_ns < to ? w->to_ns : to,
+			 .row = row,
+			 .thread = w->thread};
+	return h.from_ns < h.to_ns ? vec_push(&x->holds, h) : 0;
+}
+
+/* Whoever the probe tells of, else who ended the wait. */
+static int find_holders(struct locks *x, uint32_t off, const struct wait *w, uint32_t row)
+{
+	const struct timeline *tl = x->c->tl;
+	uint64_t from = w->start, to = w->start + w->blocked;
+	const struct off *o = &tl->off.v[lock_retried(tl, off)];
+	struct window all = {from, to, o->waker};
+	int r = lock_held(&x->ev, off, &x->held, x->c->e);
+	for (size_t i = 0; i < x->held.n && !r; i++)
+		r = add_hold(x, row, &x->held.v[i], from, to);
+	return r || x->held.n || o->waker == TL_NONE ? r : add_hold(x, row, &all, from, to);
+}
+
+static int add_wait(struct locks *x, uint32_t off, const struct wait *w)
+{
+	struct rows *rows = x->c->rows;
+	const struct off *o = w->off;
+	uint64_t address, key, max;
+	uint32_t row;
+	int r = lock_of(x, off, &address, &key);
+	if (r)
+		return r;
+	if (collect_row(x->c, w->start, key, &row))
+		return ERR_NOMEM;
+	max = rows_get(rows, row, COL_MAX);
+	if (max == CELL_NONE || w->blocked > max) {
+		rows_set(rows, row, COL_SITE, o->site);
+		rows_set(rows, row, COL_PROCESS, timeline_site(x->c->tl, o->site)->program);
+		rows_set(rows, row, COL_ADDRESS, address ? address : CELL_NONE);
+	}
+	rows_add(rows, row, COL_WAITS, 1);
+	rows_add(rows, row, COL_TOTAL, w->blocked);
+	if (rows_length(rows, row, w->blocked, w->open) ||
+	    rows_distinct(rows, row, COL_WAITERS, o->thread))
+		return ERR_NOMEM;
+	return find_holders(x, off, w, row);
+}
+
+static int take_off(struct locks *x, uint32_t off)
+{
+	const struct collect *c = x->c;
+	const struct off *o = &c->tl->off.v[off];
+	struct wait w;
+	if (!off_is_lock(o) || !collect_wants(c, o->cause) ||
+	    population_hides_thread(&c->q->of, c->tl, o->thread) ||
+	    !population_has_thread(&c->q->of, c->tl, o->thread, o->comm) ||
+	    !population_wait(&c->q->of, c->tl, o, &w))
+		return 0;
+	wait_take_apart(&w);
+	return w.blocked ? add_wait(x, off, &w) : 0;
+}
+
+/* --- holds ---------------------------------------------------------------------------------
+ */
+
+static int hold_order(const void *a, const void *b)
+{
+	const struct hold *x = a, *y = b;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
+}
+
+/* The holds of one thread and row from v[i] on: what overlaps is one, however many wait.
+ * Returns where the next thread's begin. */
+static size_t count_holds(struct rows *rows, const struct hold *v, size_t i, size_t n)
+{
+	size_t first = i;
+	uint64_t end = 0, waited = 0;
+	for (; i < n && v[i].row == v[first].row && v[i].thread == v[first].thread; i++) {
+		rows_add(rows, v[i].row, COL_HOLDS, v[i].from_ns >= end);
+		waited += v[i].to_ns - v[i].from_ns;
+		end = v[i].to_ns > end ? v[i].to_ns : end;
+	}
+	uint64_t most = rows_get(rows, v[first].row, COL_HOLDER_TIME);
+	if (most == CELL_NONE || waited > most) {
+		rows_set(rows, v[first].row, COL_HOLDER_TIME, waited);
+		rows_set(rows, v[first].row, COL_HOLDER, v[first].thread);
+	}
+	return i;
+}
+
+int collect_locks(struct collect *c)
+{
+	struct locks x = {.c = c};
+	int r = evidence_init(&x.ev, c->tl, c->e);
+	for (uint32_t i = 0; i < c->tl->off.n && !r; i++)
+		r = take_off(&x, i);
+	if (!r && x.holds.n)
+		qsort(x.holds.v, x.holds.n, sizeof(*x.holds.v), hold_order);
+	for (size_t i = 0; i < x.holds.n && !r;)
+		i = count_holds(c->rows, x.holds.v, i, x.holds.n);
+	evidence_release(&x.ev);
+	vec_release(&x.held);
+	vec_release(&x.holds);
+	return r;
+}

@@ -1,0 +1,128 @@
+/* by_thread.c - how long each thread ran and waited. */
+#include "libtime/tables/collect.h"
+
+/* [from, to) as running time of a thread. */
+static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t cpu,
+		   uint64_t from, uint64_t to)
+{
+	const struct population *of = &c->q->of;
+	int cut;
+	if (from >= to || !population_has_cpu(of, c->tl, cpu, cpu) ||
+	    !population_has_thread(of, c->tl, thread, comm))
+		return 0;
+	uint32_t row, last = collect_window(c, to - 1);
+	for (uint32_t w = collect_window(c, from); w <= last; w++) {
+		const struct population p = collect_population(c, w);
+		uint64_t start = from, end = to;
+		if (!population_clip(&p, &start, &end, &cut) || start >= end)
+			continue;
+		if (collect_row(c, start, thread, &row))
+			return ERR_NOMEM;
+		rows_set(c->rows, row, COL_THREAD, thread);
+		rows_add(c->rows, row, COL_RUN, end - start);
+	}
+	return 0;
+}
+
+/* The percentiles are of the same waits, as long, as `tail` ranks (episodes.h). */
+static int add_length(struct collect *c, const struct off *o, uint32_t row)
+{
+	struct population of = c->q->of;
+	struct wait w;
+	of.ranked = 1;
+	if (o->flags & OFF_SUSPECT || !population_wait(&of, c->tl, o, &w))
+		return 0;
+	wait_take_apart(&w);
+	return w.start < w.end && !w.open ? rows_length(c->rows, row, w.end - w.start, 0) : 0;
+}
+
+/* The time of one wait in one window. */
+static int add_parts(struct collect *c, const struct off *o, uint32_t window)
+{
+	const struct population p = collect_population(c, window);
+	struct wait w;
+	uint32_t row;
+	if (!population_wait(&p, c->tl, o, &w))
+		return 0;
+	if (collect_row(c, w.start, o->thread, &row))
+		return ERR_NOMEM;
+	rows_set(c->rows, row, COL_THREAD, o->thread);
+	rows_add(c->rows, row, COL_IDLE, wait_take_apart(&w));
+	if (w.start == w.end)
+		return 0;
+	rows_add(c->rows, row, w.unclear ? COL_UNCLEAR : COL_BLOCKED, w.blocked);
+	rows_add(c->rows, row, COL_RUNNABLE, w.runnable);
+	rows_add(c->rows, row, COL_PREEMPTED, w.preempted);
+	rows_add(c->rows, row, COL_UNKNOWN, w.unknown);
+	rows_add(c->rows, row, COL_WAITING, w.blocked + w.runnable);
+	return 0;
+}
+
+/* What is counted once, where the wait begins. */
+static int add_wait(struct collect *c, const struct off *o)
+{
+	struct wait w;
+	uint32_t row;
+	if (!collect_wants(c, o->cause) ||
+	    !population_has_thread(&c->q->of, c->tl, o->thread, o->comm) ||
+	    !population_wait(&c->q->of, c->tl, o, &w))
+		return 0;
+	uint32_t last = collect_window(c, w.end > w.start ? w.end - 1 : w.end);
+	for (uint32_t k = collect_window(c, w.start); k <= last; k++)
+		if (add_parts(c, o, k))
+			return ERR_NOMEM;
+	if (collect_row(c, w.start, o->thread, &row) || add_length(c, o, row))
+		return ERR_NOMEM;
+	rows_add(c->rows, row, COL_IDLE_WAITS, wait_take_apart(&w) != 0);
+	if (w.start == w.end)
+		return 0;
+	rows_add(c->rows, row, COL_WAITS, 1);
+	rows_add(c->rows, row, COL_STACKS, o->path != 0);
+	rows_add(c->rows, row, COL_OPEN, w.open != 0);
+	rows_add(c->rows, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
+	return 0;
+}
+
+/* What passes the filters of a thread's life. */
+static int add_thread(struct collect *c, uint32_t thread)
+{
+	const struct tl_thread *t = &c->tl->threads.v[thread];
+	uint64_t at = t->first_ns;
+	uint16_t cpu = t->first_cpu;
+	int r = 0;
+	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !r; i++) {
+		const struct off *o = &c->tl->off.v[i];
+		r = add_run(c, thread, o->comm, cpu, at, o->start_ns);
+		r = r ? r : add_wait(c, o);
+		at = o->end_ns;
+		cpu = o->cpu_in;
+	}
+	return r ? r : add_run(c, thread, t->comm, cpu, at, t->last_ns);
+}
+
+static void hide_from(struct rows *r, size_t first)
+{
+	r->hidden += r->keys.n > first;
+	for (size_t i = first; i < r->keys.n; i++)
+		r->keys.v[i].hidden = 1;
+}
+
+int collect_threads(struct collect *c)
+{
+	int r = 0;
+	for (uint32_t t = 0; t < c->tl->threads.n && !r; t++) {
+		size_t first = c->rows->keys.n;
+		uint32_t row;
+		if (c->tl->threads.v[t].flags & THREAD_IDLE_TASK)
+			continue;
+		if (!c->q->filtered && !c->q->every_ns) {
+			r = collect_row(c, c->base_ns, t, &row);
+			if (!r)
+				rows_set(c->rows, row, COL_THREAD, t);
+		}
+		r = r ? r : add_thread(c, t);
+		if (population_hides_thread(&c->q->of, c->tl, t))
+			hide_from(c->rows, first);
+	}
+	return r;
+}

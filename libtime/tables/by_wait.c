@@ -1,0 +1,78 @@
+/* by_wait.c - waits by where threads wait, and by who ended them. */
+#include "libtime/tables/collect.h"
+
+typedef int take_wait(struct collect *c, const struct population *of, const struct off *o);
+
+static int each_wait(struct collect *c, const struct population *of, take_wait *take)
+{
+	int r = 0;
+	for (size_t i = 0; i < c->tl->off.n && !r; i++) {
+		const struct off *o = &c->tl->off.v[i];
+		if (collect_wants(c, o->cause) &&
+		    !population_hides_thread(of, c->tl, o->thread) &&
+		    population_has_thread(of, c->tl, o->thread, o->comm))
+			r = take(c, of, o);
+	}
+	return r;
+}
+
+/* --- sites ---------------------------------------------------------------------------------
+ */
+
+static int take_at_site(struct collect *c, const struct population *of, const struct off *o)
+{
+	const struct tl_site *s = timeline_site(c->tl, o->site);
+	struct wait w;
+	uint32_t row;
+	uint64_t ns = population_wait(of, c->tl, o, &w) ? w.blocked + w.unknown : 0;
+	if (!ns)
+		return 0;
+	if (collect_row(c, w.start, o->site, &row) || rows_length(c->rows, row, ns, w.open))
+		return ERR_NOMEM;
+	rows_set(c->rows, row, COL_SITE, o->site);
+	rows_set(c->rows, row, COL_VERDICT, s->verdict);
+	rows_set(c->rows, row, COL_REASON, s->reason);
+	rows_add(c->rows, row, COL_WAITS, 1);
+	rows_add(c->rows, row, COL_TOTAL, ns);
+	return 0;
+}
+
+int collect_sites(struct collect *c)
+{
+	struct population of = c->q->of;
+	of.idle = 1;
+	return each_wait(c, &of, take_at_site);
+}
+
+/* --- wakers --------------------------------------------------------------------------------
+ */
+
+static uint64_t waker_of(const struct off *o)
+{
+	return o->waker != TL_NONE ? o->waker : ACTOR_CONTEXT | o->waker_context;
+}
+
+static int take_woken(struct collect *c, const struct population *of, const struct off *o)
+{
+	struct wait w;
+	uint32_t row;
+	if (!population_wait(of, c->tl, o, &w))
+		return 0;
+	wait_take_apart(&w);
+	if (!w.blocked)
+		return 0;
+	if (collect_row(c, w.start, waker_of(o), &row) ||
+	    rows_length(c->rows, row, w.blocked, w.open) ||
+	    rows_distinct(c->rows, row, COL_THREADS, o->thread))
+		return ERR_NOMEM;
+	rows_set(c->rows, row, COL_WAKER, waker_of(o));
+	rows_add(c->rows, row, COL_WAITS, 1);
+	rows_add(c->rows, row, COL_BLOCKED, w.blocked);
+	rows_add(c->rows, row, COL_RUNNABLE, w.runnable);
+	return 0;
+}
+
+int collect_wakers(struct collect *c)
+{
+	return each_wait(c, &c->q->of, take_woken);
+}

@@ -1,0 +1,37 @@
+/* collect.h - what the functions that sum tables up share; within libtime/tables only. */
+#ifndef LIBTIME_TABLES_COLLECT_H
+#define LIBTIME_TABLES_COLLECT_H
+
+#include "libtime/tables/tables.h"
+
+struct collect {
+	const struct timeline *tl;
+	const struct table_query *q;
+	struct rows *rows;
+	uint64_t base_ns; /* where the first window begins */
+	struct err *e;
+};
+
+/* Which window a moment lies in; 0 where there is but one. */
+uint32_t collect_window(const struct collect *c, uint64_t ns);
+
+/* The population of one window. */
+struct population collect_population(const struct collect *c, uint32_t window);
+
+/* The row of a key in the window of `ns`. ERR_NOMEM. */
+int collect_row(struct collect *c, uint64_t ns, uint64_t key, uint32_t *row);
+
+/* 1 when waits with this cause are asked for. */
+int collect_wants(const struct collect *c, unsigned cause);
+
+/* One function for each table; 0, ERR_NOMEM, ERR_REFUSED. */
+int collect_threads(struct collect *c);
+int collect_sites(struct collect *c);
+int collect_wakers(struct collect *c);
+int collect_locks(struct collect *c);
+int collect_spans(struct collect *c);
+int collect_functions(struct collect *c);
+int collect_in_tail(struct collect *c);
+int collect_labels(struct collect *c);
+
+#endif

@@ -1,0 +1,340 @@
+#include "libtime/tables/rows.h"
+#include "base/check.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct column_info *column_info(enum column c)
+{
+	static const struct column_info infos[] = {
+		[COL_TIME] = {"time_ns", "from", CELL_TIME},
+		[COL_THREAD] = {"thread", "thread", CELL_THREAD},
+		[COL_WAKER] = {"waker", "waker", CELL_ACTOR},
+		[COL_SITE] = {"site", "site", CELL_SITE},
+		[COL_NAME] = {"name", "name", CELL_TEXT},
+		[COL_PROCESS] = {"process", "process", CELL_TEXT},
+		[COL_ADDRESS] = {"address", "address", CELL_ADDRESS},
+		[COL_VALUE] = {"value", "value", CELL_TEXT},
+		[COL_CGROUP] = {"cgroup", "cgroup", CELL_TEXT},
+		[COL_INTERRUPT] = {"interrupt", "interrupt", CELL_TEXT},
+		[COL_RUN] = {"run_ns", "running", CELL_NS},
+		[COL_IDLE] = {"idle_ns", "idle", CELL_NS},
+		[COL_UNCLEAR] = {"unclear_ns", "?", CELL_NS},
+		[COL_BLOCKED] = {"blocked_ns", "blocked", CELL_NS},
+		[COL_RUNNABLE] = {"runnable_ns", "runnable", CELL_NS},
+		[COL_PREEMPTED] = {"preempted_ns", "preempted", CELL_NS},
+		[COL_UNKNOWN] = {"unknown_ns", "unknown", CELL_NS},
+		[COL_WAITING] = {"waiting_ns", "waiting", CELL_NS},
+		[COL_WAITS] = {"waits", "waits", CELL_COUNT},
+		[COL_STACKS] = {"with_stack", "with stack", CELL_COUNT},
+		[COL_CALLS] = {"calls", "calls", CELL_COUNT},
+		[COL_COUNT] = {"count", "count", CELL_COUNT},
+		[COL_SAMPLES] = {"samples", "samples", CELL_COUNT},
+		[COL_OPEN] = {"open", "open", CELL_COUNT},
+		[COL_SUSPECT] = {"suspect", "suspect", CELL_COUNT},
+		[COL_IDLE_WAITS] = {"idle_waits", "idle waits", CELL_COUNT},
+		[COL_TOTAL] = {"total_ns", "total", CELL_NS},
+		[COL_AVERAGE] = {"average_ns", "average", CELL_NS},
+		[COL_P50] = {"p50_ns", "p50", CELL_NS},
+		[COL_P90] = {"p90_ns", "p90", CELL_NS},
+		[COL_P99] = {"p99_ns", "p99", CELL_NS},
+		[COL_P999] = {"p999_ns", "p99.9", CELL_NS},
+		[COL_P9999] = {"p9999_ns", "p99.99", CELL_NS},
+		[COL_MAX] = {"max_ns", "max", CELL_NS},
+		[COL_MAX_OPEN] = {"max_open", "max open", CELL_COUNT},
+		[COL_SHARE] = {"share_percent", "share", CELL_SHARE},
+		[COL_PARENT_SHARE] = {"parent_percent", "of parent", CELL_SHARE},
+		[COL_VERDICT] = {"verdict", "verdict", CELL_VERDICT},
+		[COL_REASON] = {"reason", "reason", CELL_REASON},
+		[COL_WAITERS] = {"waiters", "waiters", CELL_COUNT},
+		[COL_HOLDS] = {"holds", "holds", CELL_COUNT},
+		[COL_HOLDER] = {"holder", "worst holder", CELL_THREAD},
+		[COL_HOLDER_TIME] = {"holder_ns", "held", CELL_NS},
+		[COL_THREADS] = {"threads", "threads", CELL_COUNT},
+		[COL_CPUS] = {"cpus", "CPUs", CELL_COUNT},
+		[COL_TAIL] = {"tail_ns", "in tail", CELL_NS},
+		[COL_MEDIAN] = {"median_ns", "in median", CELL_NS},
+		[COL_MORE] = {"more_ns", "more", CELL_CHANGE},
+		[COL_TAIL_CALLS] = {"tail_calls", "tail calls", CELL_COUNT},
+	};
+	ENTRIES(infos, COLUMNS);
+	return &infos[c];
+}
+
+/* --- cells ---------------------------------------------------------------------------------
+ */
+
+void rows_init(struct rows *r, const struct table_kind *kind, int timed)
+{
+	*r = (struct rows){.kind = kind, .ncolumns = timed != 0};
+	for (size_t i = 0; i < TABLE_KIND_COLUMNS && kind->columns[i].column; i++)
+		if (r->ncolumns < TABLE_KIND_COLUMNS)
+			r->columns[r->ncolumns++] = kind->columns[i];
+	memset(r->slot, (int)r->ncolumns, sizeof(r->slot));
+	for (size_t i = 0; i < r->ncolumns; i++)
+		r->slot[r->columns[i].column] = (uint8_t)i;
+}
+
+void rows_release(struct rows *r)
+{
+	vec_release(&r->cells);
+	vec_release(&r->keys);
+	idmap_release(&r->index);
+	vec_release(&r->lengths);
+	u64map_release(&r->seen);
+	vec_release(&r->order);
+}
+
+static uint64_t *cell_of(struct rows *r, uint32_t row, enum column c)
+{
+	size_t n = r->ncolumns;
+	return r->slot[c] < n ? &r->cells.v[row * n + r->slot[c]] : NULL;
+}
+
+uint64_t rows_get(const struct rows *r, uint32_t row, enum column c)
+{
+	size_t n = r->ncolumns;
+	return r->slot[c] < n ? r->cells.v[row * n + r->slot[c]] : CELL_NONE;
+}
+
+void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value)
+{
+	uint64_t *x = cell_of(r, row, c);
+	if (x)
+		*x = value;
+}
+
+void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more)
+{
+	uint64_t *x = cell_of(r, row, c);
+	if (x)
+		*x = *x == CELL_NONE ? more : *x + more;
+}
+
+/* What is not known before rows_finish, or may never be. */
+static int starts_unknown(enum column c)
+{
+	return (c >= COL_AVERAGE && c <= COL_MAX) || c == COL_ADDRESS || c == COL_HOLDER ||
+	       c == COL_HOLDER_TIME || c == COL_SHARE || c == COL_PARENT_SHARE;
+}
+
+static int new_row(struct rows *r, uint32_t window, uint64_t key, uint64_t hash, uint32_t *row)
+{
+	size_t n = r->ncolumns;
+	*row = (uint32_t)r->keys.n;
+	if (r->keys.n >= TL_NONE || vec_reserve(&r->cells, n) ||
+	    vec_push(&r->keys, ((struct row_key){.key = key, .window = window})) ||
+	    idmap_put(&r->index, hash, *row))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		r->cells.v[r->cells.n++] = starts_unknown(r->columns[i].column) ? CELL_NONE : 0;
+	return 0;
+}
+
+int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row)
+{
+	uint64_t h = hash_u64(hash_u64(key) ^ window);
+	size_t at = 0;
+	while (idmap_next(&r->index, h, &at, row))
+		if (r->keys.v[*row].key == key && r->keys.v[*row].window == window)
+			return 0;
+	return new_row(r, window, key, h, row);
+}
+
+int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value)
+{
+	uint64_t key = (uint64_t)row << 32 | value;
+	uint32_t any;
+	if (u64map_get(&r->seen, key, &any))
+		return 0;
+	rows_add(r, row, c, 1);
+	return u64map_put(&r->seen, key, 0);
+}
+
+/* --- lengths -------------------------------------------------------------------------------
+ */
+
+int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open)
+{
+	uint64_t *max = cell_of(r, row, COL_MAX);
+	if (max && (*max == CELL_NONE || ns > *max)) {
+		*max = ns;
+		rows_set(r, row, COL_MAX_OPEN, open != 0);
+	}
+	return vec_push(&r->lengths, ((struct radix_key){ns, row}));
+}
+
+static const struct {
+	enum column column;
+	uint32_t millipercent;
+} percentiles[] = {{COL_P50, 50000},
+		   {COL_P90, 90000},
+		   {COL_P99, 99000},
+		   {COL_P999, 99900},
+		   {COL_P9999, 99990}};
+
+/* Nearest rank: the ⌈n·p⌉-th of n, from 1 on. */
+static uint64_t rank_of(uint64_t n, uint32_t millipercent)
+{
+	return n / 100000 * millipercent + (n % 100000 * millipercent + 99999) / 100000;
+}
+
+struct of_row {
+	uint64_t n, seen, sum;
+};
+
+/* One more of a row's lengths, which come in ascending order. */
+static void take_length(struct rows *r, uint32_t row, uint64_t ns, struct of_row *x)
+{
+	x->seen++;
+	x->sum += ns;
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(*percentiles); i++)
+		if (rank_of(x->n, percentiles[i].millipercent) == x->seen)
+			rows_set(r, row, percentiles[i].column, ns);
+	if (x->seen == x->n)
+		rows_set(r, row, COL_AVERAGE, x->sum / x->n);
+}
+
+int rows_finish(struct rows *r)
+{
+	size_t n = r->lengths.n;
+	struct radix_key *other = mem_alloc((n + 1) * sizeof(*other));
+	struct of_row *of = mem_zalloc(r->keys.n + 1, sizeof(*of));
+	int rc = other && of ? 0 : ERR_NOMEM;
+	for (size_t i = 0; !rc && i < n; i++)
+		of[r->lengths.v[i].at].n++;
+	const struct radix_key *v = rc || !n ? NULL : radix_sort(r->lengths.v, other, n);
+	for (size_t i = 0; v && i < n; i++)
+		take_length(r, (uint32_t)v[i].at, v[i].key, &of[v[i].at]);
+	mem_free(other);
+	mem_free(of);
+	vec_release(&r->lengths);
+	return rc;
+}
+
+/* --- order ---------------------------------------------------------------------------------
+ */
+
+const char *rows_text(const struct rows *r, const struct timeline *tl, uint32_t row,
+		      enum column c)
+{
+	const struct strtab *s = &tl->stacks->strings;
+	uint64_t v = rows_get(r, row, c);
+	if (v == CELL_NONE)
+		return "";
+	switch (column_info(c)->cell) {
+	case CELL_TEXT:
+		return strtab_get(s, (uint32_t)v);
+	case CELL_ACTOR:
+		if (v & ACTOR_CONTEXT)
+			return waker_context_name((unsigned)v);
+		return strtab_get(s, tl->threads.v[v].comm);
+	case CELL_THREAD:
+		return strtab_get(s, tl->threads.v[v].comm);
+	case CELL_SITE:
+		return strtab_get(s, timeline_site(tl, (uint32_t)v)->role);
+	case CELL_VERDICT:
+		return site_verdict_name((unsigned)v);
+	case CELL_REASON:
+		return site_reason_name((unsigned)v);
+	default:
+		return "";
+	}
+}
+
+static int is_text(enum column c)
+{
+	return column_info(c)->cell <= CELL_REASON;
+}
+
+static int passes(const struct rows *r, const struct timeline *tl, uint32_t row,
+		  const struct row_filter *f)
+{
+	uint64_t v = rows_get(r, row, f->column);
+	int order;
+	if (is_text(f->column))
+		order = strcmp(rows_text(r, tl, row, f->column), f->text ? f->text : "");
+	else if (v == CELL_NONE)
+		return f->how == FILTER_OTHER;
+	else if (column_info(f->column)->cell == CELL_CHANGE)
+		order = (int64_t)v < (int64_t)f->value ? -1 : (int64_t)v > (int64_t)f->value;
+	else
+		order = v < f->value ? -1 : v > f->value;
+	switch (f->how) {
+	case FILTER_EQUAL:
+		return !order;
+	case FILTER_OTHER:
+		return order != 0;
+	case FILTER_LESS:
+		return order < 0 || (!order && f->or_equal);
+	default:
+		return order > 0 || (!order && f->or_equal);
+	}
+}
+
+int rows_filter(struct rows *r, const struct timeline *tl, const struct row_filter *f, size_t n)
+{
+	for (uint32_t i = 0; i < r->keys.n; i++) {
+		int stays = !r->keys.v[i].hidden;
+		for (size_t k = 0; k < n && stays; k++)
+			stays = passes(r, tl, i, &f[k]);
+		if (stays && vec_push(&r->order, i))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+int rows_is_empty(const struct rows *r, uint32_t row)
+{
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		uint64_t v = rows_get(r, row, r->columns[i].column);
+		enum cell cell = column_info(r->columns[i].column)->cell;
+		if (cell >= CELL_COUNT && cell <= CELL_CHANGE && v && v != CELL_NONE)
+			return 0;
+	}
+	return 1;
+}
+
+struct sorting {
+	const struct rows *r;
+	const struct timeline *tl;
+	enum column by;
+	int reverse;
+};
+
+/* Numbers from the largest down, what is not known last; texts up. */
+static int cell_order(const struct sorting *s, uint32_t x, uint32_t y, enum column c)
+{
+	uint64_t a = rows_get(s->r, x, c), b = rows_get(s->r, y, c);
+	if (a == b || is_text(c))
+		return a == b ? 0
+			      : strcmp(rows_text(s->r, s->tl, x, c),
+				       rows_text(s->r, s->tl, y, c));
+	if (a == CELL_NONE || b == CELL_NONE)
+		return a == CELL_NONE ? 1 : -1;
+	if (column_info(c)->cell == CELL_CHANGE)
+		return (int64_t)a > (int64_t)b ? -1 : 1;
+	return a > b ? -1 : 1;
+}
+
+static int row_order(const void *a, const void *b, void *ctx)
+{
+	const struct sorting *s = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t wx = s->r->keys.v[x].window, wy = s->r->keys.v[y].window;
+	if (wx != wy)
+		return wx < wy ? -1 : 1;
+	int order = cell_order(s, x, y, s->by);
+	if (order)
+		return s->reverse ? -order : order;
+	order = cell_order(s, x, y, s->r->kind->then);
+	return order ? order : x < y ? -1 : x > y;
+}
+
+void rows_sort(struct rows *r, const struct timeline *tl, enum column by, int reverse)
+{
+	struct sorting s = {r, tl, by, reverse};
+	if (r->order.n)
+		qsort_r(r->order.v, r->order.n, sizeof(*r->order.v), row_order, &s);
+}

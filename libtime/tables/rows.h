@@ -1,0 +1,190 @@
+/*
+ * rows.h - the rows of a table while they are summed up, and the finished table as data:
+ * what `report --by WHAT` answers, before anything of it is text.
+ *
+ *	rows_init(&r, kind, 0);
+ *	for (each wait, span ...) {
+ *		rows_row(&r, window, key, &row);       // made when the key is new
+ *		rows_add(&r, row, COL_TOTAL, ns);
+ *		rows_length(&r, row, ns, open);        // for percentiles and the maximum
+ *	}
+ *	rows_finish(&r);                               // percentiles, maxima, averages
+ *	rows_sort(&r, strings, column, down);
+ *	for (i < r.order.n) rows_get(&r, r.order.v[i], COL_TOTAL) ...
+ */
+#ifndef LIBTIME_TABLES_ROWS_H
+#define LIBTIME_TABLES_ROWS_H
+
+#include "base/radix.h"
+#include "libtime/sched/timeline.h"
+
+/* What a cell holds. */
+enum cell {
+	CELL_TEXT,    /* strings id */
+	CELL_THREAD,  /* index of timeline.threads */
+	CELL_ACTOR,   /* the same, or ACTOR_CONTEXT | enum waker_context */
+	CELL_SITE,    /* index of timeline.sites */
+	CELL_VERDICT, /* enum site_verdict */
+	CELL_REASON,  /* enum site_reason */
+	CELL_ADDRESS,
+	CELL_COUNT,
+	CELL_NS,
+	CELL_CHANGE, /* ns, as int64_t */
+	CELL_SHARE,  /* thousandths of a percent */
+	CELL_TIME,   /* ns on the recording's clock */
+};
+
+#define CELL_NONE UINT64_MAX /* not known, or there is none */
+#define ACTOR_CONTEXT (1ull << 32)
+
+enum column {
+	COL_TIME, /* where the row's window begins (--every) */
+	COL_THREAD,
+	COL_WAKER,
+	COL_SITE,
+	COL_NAME,
+	COL_PROCESS,
+	COL_ADDRESS,
+	COL_VALUE,
+	COL_CGROUP,
+	COL_INTERRUPT,
+	COL_RUN,
+	COL_IDLE,
+	COL_UNCLEAR,
+	COL_BLOCKED,
+	COL_RUNNABLE,
+	COL_PREEMPTED,
+	COL_UNKNOWN,
+	COL_WAITING, /* blocked, unclear and runnable */
+	COL_WAITS,
+	COL_STACKS, /* waits with a stack */
+	COL_CALLS,
+	COL_COUNT,
+	COL_SAMPLES,
+	COL_OPEN,
+	COL_SUSPECT,
+	COL_IDLE_WAITS,
+	COL_TOTAL,
+	COL_AVERAGE,
+	COL_P50,
+	COL_P90,
+	COL_P99,
+	COL_P999,
+	COL_P9999,
+	COL_MAX,
+	COL_MAX_OPEN, /* the longest was cut: it lasted longer */
+	COL_SHARE,
+	COL_PARENT_SHARE,
+	COL_VERDICT,
+	COL_REASON,
+	COL_WAITERS,
+	COL_HOLDS,
+	COL_HOLDER,
+	COL_HOLDER_TIME,
+	COL_THREADS,
+	COL_CPUS,
+	COL_TAIL,
+	COL_MEDIAN,
+	COL_MORE,
+	COL_TAIL_CALLS,
+	COLUMNS,
+};
+
+struct column_info {
+	const char *name; /* in CSV, JSON and --sort: "total_ns" */
+	const char *head; /* above its cells in text: "total" */
+	enum cell cell;
+};
+
+/* Never NULL for a column. */
+const struct column_info *column_info(enum column c);
+
+/* A column of a table. */
+struct table_column_of {
+	enum column column;
+	uint8_t drop; /* text narrower than the table: 1 is left out first; 0 never */
+	uint8_t data; /* in CSV and JSON only */
+};
+
+enum { TABLE_KIND_COLUMNS = 24 };
+
+struct collect;
+
+/* A kind of table. */
+struct table_kind {
+	const char *name;       /* of --by; "label:" stands for any label */
+	const char *help;       /* in a few words */
+	const char *one, *many; /* "thread", "threads" */
+	enum column sort, then; /* default order: descending */
+	struct table_column_of columns[TABLE_KIND_COLUMNS]; /* up to COL_TIME */
+	int (*collect)(struct collect *c);                  /* NULL: not from a timeline */
+};
+
+struct rows {
+	const struct table_kind *kind;
+	struct table_column_of columns[TABLE_KIND_COLUMNS];
+	size_t ncolumns;
+	uint8_t slot[COLUMNS]; /* column → place in a row; ncolumns: not in it */
+	VEC(uint64_t) cells;   /* row by row, ncolumns each */
+	VEC(struct row_key {
+		uint64_t key;
+		uint32_t window;
+		uint8_t hidden;
+	})
+	keys;
+	struct idmap index;
+	VEC(struct radix_key) lengths; /* ns, row; until rows_finish */
+	struct u64map seen;            /* of rows_distinct */
+	VEC(uint32_t) order;           /* the rows to show; of rows_sort */
+	uint64_t hidden;               /* threads of the system that are left out */
+};
+
+/* Empty, for a kind of table; `timed`: each row begins with its window. */
+void rows_init(struct rows *r, const struct table_kind *kind, int timed);
+void rows_release(struct rows *r);
+
+/* The row of a key in a window (0: there is but one), made when new. ERR_NOMEM. */
+int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row);
+
+/* A cell; columns that the table does not have are CELL_NONE and take nothing. */
+uint64_t rows_get(const struct rows *r, uint32_t row, enum column c);
+void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value);
+void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more);
+
+/* Count `value` in column c if it is the row's first of it; one such column a table. ERR_NOMEM.
+ */
+int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value);
+
+/* Count a length for the row's percentiles, maximum and average; `open`: it lasted longer.
+ * ERR_NOMEM. */
+int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open);
+
+/* Percentiles (nearest rank), and averages of the lengths. No more rows or lengths come.
+ * ERR_NOMEM. */
+int rows_finish(struct rows *r);
+
+/* What a row must be to stay. */
+struct row_filter {
+	enum column column;
+	enum { FILTER_EQUAL, FILTER_OTHER, FILTER_LESS, FILTER_MORE } how;
+	int or_equal;     /* of LESS and MORE */
+	uint64_t value;   /* numbers */
+	const char *text; /* texts: names of threads and sites, too */
+};
+
+/* The rows that are not hidden and pass all n filters into r->order. ERR_NOMEM. */
+int rows_filter(struct rows *r, const struct timeline *tl, const struct row_filter *f,
+		size_t n);
+
+/* Order r->order: window by window, each by the column (numbers from the largest down, texts
+ * up; `reverse` turns it round), then by the kind's second column, then as the rows came. */
+void rows_sort(struct rows *r, const struct timeline *tl, enum column by, int reverse);
+
+/* 1 when all counts and times of a row are 0 or not known. */
+int rows_is_empty(const struct rows *r, uint32_t row);
+
+/* The text that a cell of texts, threads or sites is compared by; "" for others. */
+const char *rows_text(const struct rows *r, const struct timeline *tl, uint32_t row,
+		      enum column c);
+
+#endif

@@ -1,0 +1,229 @@
+#include "libtime/tables/tables.h"
+#include "libtime/tables/collect.h"
+
+#include <string.h>
+
+enum { MAX_WINDOWS = 1 << 20 };
+
+#define DATA(c)         \
+	{               \
+		c, 0, 1 \
+	}
+#define LENGTHS                                                                          \
+	{COL_P50}, {COL_P90, 5}, {COL_P99, 4}, {COL_P999, 3}, {COL_P9999, 7}, {COL_MAX}, \
+		{COL_AVERAGE, 6},                                                        \
+	{                                                                                \
+		COL_TOTAL                                                                \
+	}
+#define SPAN_COLUMNS                                                                       \
+	{COL_CALLS}, LENGTHS, {COL_PARENT_SHARE, 9}, {COL_RUN, 8}, {COL_BLOCKED, 8},       \
+		{COL_RUNNABLE, 8}, DATA(COL_PREEMPTED), DATA(COL_UNKNOWN), DATA(COL_OPEN), \
+		DATA(COL_SUSPECT)
+
+/* A kind's columns begin with what a row is about. */
+static const struct table_kind kinds[] = {
+	{.name = "thread",
+	 .help = "running, waiting, and how long waits last",
+	 .one = "thread",
+	 .many = "threads",
+	 .sort = COL_WAITING,
+	 .then = COL_RUN,
+	 .collect = collect_threads,
+	 .columns = {{COL_THREAD},
+		     {COL_RUN},
+		     {COL_IDLE},
+		     {COL_UNCLEAR},
+		     {COL_BLOCKED},
+		     {COL_RUNNABLE},
+		     {COL_WAITS},
+		     {COL_P50, 2},
+		     {COL_P99, 3},
+		     {COL_P999, 1},
+		     {COL_MAX},
+		     DATA(COL_WAITING),
+		     DATA(COL_PREEMPTED),
+		     DATA(COL_UNKNOWN),
+		     DATA(COL_OPEN),
+		     DATA(COL_SUSPECT),
+		     DATA(COL_STACKS),
+		     DATA(COL_IDLE_WAITS)}},
+	{.name = "site",
+	 .help = "the places where threads wait, and whether it is for work",
+	 .one = "site",
+	 .many = "sites",
+	 .sort = COL_MAX,
+	 .then = COL_TOTAL,
+	 .collect = collect_sites,
+	 .columns = {{COL_SITE},
+		     {COL_WAITS},
+		     {COL_TOTAL},
+		     {COL_P50, 1},
+		     {COL_MAX},
+		     DATA(COL_MAX_OPEN),
+		     {COL_VERDICT},
+		     {COL_REASON}}},
+	{.name = "span",
+	 .help = "spans by name: requests, probes, traces",
+	 .one = "name",
+	 .many = "names",
+	 .sort = COL_TOTAL,
+	 .then = COL_CALLS,
+	 .collect = collect_spans,
+	 .columns = {{COL_NAME}, SPAN_COLUMNS}},
+	{.name = "function",
+	 .help = "the same of functions with a probe on entry and return",
+	 .one = "function",
+	 .many = "functions",
+	 .sort = COL_TOTAL,
+	 .then = COL_CALLS,
+	 .collect = collect_functions,
+	 .columns = {{COL_NAME}, SPAN_COLUMNS}},
+	{.name = "lock",
+	 .help = "locks: who waits, how long, and who holds them",
+	 .one = "lock",
+	 .many = "locks",
+	 .sort = COL_TOTAL,
+	 .then = COL_WAITS,
+	 .collect = collect_locks,
+	 .columns = {{COL_PROCESS, 2},
+		     {COL_ADDRESS, 1},
+		     {COL_SITE},
+		     {COL_WAITS},
+		     {COL_TOTAL},
+		     {COL_P50, 4},
+		     {COL_P99, 5},
+		     {COL_MAX},
+		     DATA(COL_MAX_OPEN),
+		     {COL_WAITERS, 3},
+		     {COL_HOLDS},
+		     {COL_HOLDER},
+		     {COL_HOLDER_TIME, 6}}},
+	{.name = "waker",
+	 .help = "who ended the waits",
+	 .one = "waker",
+	 .many = "wakers",
+	 .sort = COL_BLOCKED,
+	 .then = COL_WAITS,
+	 .collect = collect_wakers,
+	 .columns = {{COL_WAKER},
+		     {COL_WAITS},
+		     {COL_THREADS},
+		     {COL_BLOCKED},
+		     {COL_P50, 1},
+		     {COL_P99, 2},
+		     {COL_MAX},
+		     {COL_RUNNABLE}}},
+	{.name = "cgroup",
+	 .help = "samples by cgroup (of recordings made with --all-cgroups)",
+	 .one = "cgroup",
+	 .many = "cgroups",
+	 .sort = COL_SAMPLES,
+	 .then = COL_THREADS,
+	 .columns = {{COL_CGROUP}, {COL_SAMPLES}, {COL_SHARE}, {COL_THREADS}}},
+	{.name = "label:",
+	 .help = "spans by the value of a label: label:KEY",
+	 .one = "value",
+	 .many = "values",
+	 .sort = COL_TOTAL,
+	 .then = COL_CALLS,
+	 .collect = collect_labels,
+	 .columns = {{COL_VALUE}, SPAN_COLUMNS}},
+};
+
+static const struct table_kind in_tail = {
+	.name = "function",
+	.help = "",
+	.one = "function",
+	.many = "functions",
+	.sort = COL_MORE,
+	.then = COL_TAIL,
+	.collect = collect_in_tail,
+	.columns = {{COL_NAME},
+		    {COL_TAIL},
+		    {COL_MEDIAN},
+		    {COL_MORE},
+		    {COL_SHARE},
+		    {COL_TAIL_CALLS},
+		    DATA(COL_CALLS)},
+};
+
+const struct table_kind *table_kinds(size_t *n)
+{
+	*n = sizeof(kinds) / sizeof(*kinds);
+	return kinds;
+}
+
+const struct table_kind *table_kind_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t n = strlen(kinds[i].name);
+		int prefix = kinds[i].name[n - 1] == ':';
+		if (prefix ? !strncmp(name, kinds[i].name, n) && name[n]
+			   : !strcmp(name, kinds[i].name))
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+const struct table_kind *table_in_tail(void)
+{
+	return &in_tail;
+}
+
+int table_needs_waits(const struct table_kind *kind)
+{
+	return kind->collect == collect_sites || kind->collect == collect_locks ||
+	       kind->collect == collect_wakers || kind->collect == collect_threads;
+}
+
+/* --- windows -------------------------------------------------------------------------------
+ */
+
+uint32_t collect_window(const struct collect *c, uint64_t ns)
+{
+	return c->q->every_ns && ns > c->base_ns
+		       ? (uint32_t)((ns - c->base_ns) / c->q->every_ns)
+		       : 0;
+}
+
+struct population collect_population(const struct collect *c, uint32_t window)
+{
+	struct population p = c->q->of;
+	if (!c->q->every_ns)
+		return p;
+	uint64_t from = c->base_ns + window * c->q->every_ns, to = from + c->q->every_ns;
+	p.start_ns = from > p.start_ns ? from : p.start_ns;
+	p.stop_ns = p.stop_ns && p.stop_ns < to ? p.stop_ns : to;
+	return p;
+}
+
+int collect_row(struct collect *c, uint64_t ns, uint64_t key, uint32_t *row)
+{
+	uint32_t window = collect_window(c, ns);
+	if (rows_row(c->rows, window, key, row))
+		return ERR_NOMEM;
+	rows_set(c->rows, *row, COL_TIME, c->base_ns + window * c->q->every_ns);
+	return 0;
+}
+
+int collect_wants(const struct collect *c, unsigned cause)
+{
+	return !c->q->causes || c->q->causes >> cause & 1;
+}
+
+int table_collect(const struct table_kind *kind, const struct timeline *tl,
+		  const struct table_query *q, struct rows *out, struct err *e)
+{
+	uint64_t origin = tl->rec.origin_ns, start = q->of.start_ns;
+	struct collect c = {.tl = tl,
+			    .q = q,
+			    .rows = out,
+			    .base_ns = start > origin ? start : origin,
+			    .e = e};
+	rows_init(out, kind, q->every_ns != 0);
+	if (q->every_ns && (tl->rec.end_ns - origin) / q->every_ns >= MAX_WINDOWS)
+		return err_set(e, ERR_LIMIT, "more than %d windows of time", MAX_WINDOWS);
+	int r = kind->collect(&c);
+	r = r ? r : rows_finish(out);
+	return r == ERR_NOMEM ? err_nomem(e) : r;
+}

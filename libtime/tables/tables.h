@@ -1,0 +1,56 @@
+/*
+ * tables.h - `report --by WHAT`: which tables there are, and their rows from a timeline.
+ *
+ *	timeline ──by_thread, by_wait, by_lock, by_span──► rows (rows.h) ──render/text──► text
+ *
+ * A table is a row of table_kinds: its columns, its order, and the function that sums it up.
+ * All of them count what the same filters leave, and each adds up to what `tail`, or perf,
+ * counts in total: time is taken once, by the thread, wait or span that it belongs to.
+ *
+ * With `every_ns`, each stretch of time has rows of its own. Waits, spans and interrupts
+ *belong, whole, to the one in which they begin; the time of threads is cut at the edges.
+ */
+#ifndef LIBTIME_TABLES_TABLES_H
+#define LIBTIME_TABLES_TABLES_H
+
+#include "libsym/profile.h"
+#include "libtime/explain/episodes.h"
+#include "libtime/tables/rows.h"
+
+struct table_query {
+	struct population of;            /* lists are borrowed */
+	uint32_t causes;                 /* bits of enum cause: waits with others do not count;
+					  * 0: all do */
+	const struct label_match *where; /* spans must have these labels */
+	size_t nwhere;
+	uint32_t label;    /* of "label:KEY": strings id of KEY */
+	uint64_t every_ns; /* 0: one window for all */
+	int filtered;      /* threads of which nothing passes have no row */
+};
+
+/* What can follow --by; *n of them. */
+const struct table_kind *table_kinds(size_t *n);
+
+/* The kind of that name, "label:KEY" for any KEY; NULL for none. */
+const struct table_kind *table_kind_of(const char *name);
+
+/* Functions inside of slow requests beside those inside of median ones. */
+const struct table_kind *table_in_tail(void);
+
+/* 1 when the table is about waits, which needs context switches with both ends. */
+int table_needs_waits(const struct table_kind *kind);
+
+/*
+ * The rows of a finished timeline with causes. *out is the caller's to release, after a failure
+ * too. ERR_NOMEM; ERR_LIMIT past 2^20 windows; ERR_REFUSED where the timeline has nothing that
+ * the table is about, with what would have been.
+ */
+int table_collect(const struct table_kind *kind, const struct timeline *tl,
+		  const struct table_query *q, struct rows *out, struct err *e);
+
+/* The rows of cgroups, from samples that were folded by them (BY_CGROUP | BY_TID), those of
+ * tracepoints only where there are no others. Names are ids of the profile's strings.
+ * ERR_NOMEM; ERR_REFUSED where no sample names its cgroup. */
+int table_cgroups(struct profile *p, struct rows *out, struct err *e);
+
+#endif
