@@ -98,28 +98,47 @@ $(COMPLETIONS): $(O)/completions/perfkit.%: $(O)/perfkit
 	$(Q)$(O)/perfkit help --completion $* >$@
 
 # --- what the pictures carry ----------------------------------------------------------------
-# Style sheets and scripts of the pictures as C strings: flame_css, flame_js, timeline_css, ...
+# Style sheets and scripts as C strings: flame_css, flame_js, timeline_css, ..., html_js. A
+# picture's script is a function of its <svg> and of the page that has it; a report holds those
+# of all pictures. Comment lines and indentation stay out.
+picture_JS = render/svg/svg_text.js render/svg/svg_common.js $($1_OWN)
+flame_OWN := render/flame/flame_tree.js render/flame/flame_draw.js render/flame/flame_ui.js
+timeline_OWN := render/timeline/timeline_data.js render/timeline/timeline_draw.js render/timeline/timeline_ui.js
+html_OWN := render/svg/svg_text.js render/flame/flame_tree.js $(addprefix render/html/html_,data.js time.js heat.js flame.js table.js episodes.js ui.js)
 flame_CSS := render/flame/flame.css
-flame_JS := render/svg/svg_common.js render/flame/flame_tree.js render/flame/flame_draw.js render/flame/flame_ui.js
 timeline_CSS := render/flame/flame.css render/timeline/timeline.css
-timeline_JS := render/svg/svg_common.js render/timeline/timeline_data.js render/timeline/timeline_draw.js \
-	render/timeline/timeline_ui.js
+html_CSS := render/html/html.css
+SCRIPTS := render/svg/svg_text.js render/svg/svg_common.js $(flame_OWN) $(timeline_OWN) $(html_OWN)
+js_strip = sed -e '/^[[:blank:]]*\/\//d' -e 's/^[[:blank:]]*//' $1
+picture_function = { echo '(function (svg, host) { "use strict";'; $(call js_strip,$(call picture_JS,$1)); echo '})'; }
+$(O)/render/flame.js $(O)/render/timeline.js: $(O)/render/%.js: $(SCRIPTS) Makefile
+	@mkdir -p $(@D)
+	$(Q){ $(call picture_function,$*); \
+		echo '(document.currentScript && document.currentScript.closest("svg") || document.documentElement, null);'; \
+	} >$@.tmp && mv $@.tmp $@
+$(O)/render/html.js: $(SCRIPTS) Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo '(function () { "use strict"; const pictures = {flame:'; $(call picture_function,flame); \
+		echo ', timeline:'; $(call picture_function,timeline); echo '};'; \
+		$(call js_strip,$(html_OWN)); echo '})();'; } >$@.tmp && mv $@.tmp $@
+# As the page's policy wants it: base64 of a script's SHA-256.
+csp_hash = sha256sum <$1 | awk '{ s = substr($$1, 1, 64) "00"; x = "0123456789abcdef"; \
+	d = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"; \
+	for (i = 1; i < 66; i += 3) { v = 0; for (k = 0; k < 3; k++) v = v * 16 + index(x, substr(s, i + k, 1)) - 1; \
+		o = o substr(d, int(v / 64) + 1, 1) substr(d, v % 64 + 1, 1) } print "sha256-" substr(o, 1, 43) "=" }'
 c_bytes = od -An -v -tx1 | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'
 .SECONDEXPANSION:
-$(O)/render/%_embed.c: $$($$*_CSS) $$($$*_JS)
-	@mkdir -p $(@D)
+$(O)/render/%_embed.c: $(O)/render/%.js $$($$*_CSS)
 	$(call say,GEN,$@){ \
 		echo 'extern const char $*_css[], $*_js[];'; \
 		echo 'const char $*_css[] = {'; cat $($*_CSS) | $(c_bytes); echo '0};'; \
-		echo 'const char $*_js[] = {'; \
-		{ echo '(function () { "use strict";'; \
-		  echo 'const svg = document.currentScript && document.currentScript.closest("svg") || document.documentElement;'; \
-		  cat $($*_JS); echo '})();'; } | $(c_bytes); echo '0};'; \
+		echo 'const char $*_js[] = {'; cat $< | $(c_bytes); echo '0};'; \
+		[ $* != html ] || echo "extern const char html_js_hash[]; const char html_js_hash[] = \"`$(call csp_hash,$<)`\";"; \
 	} >$@.tmp && mv $@.tmp $@
 $(O)/render/%_embed.o: $(O)/render/%_embed.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
-.PRECIOUS: $(O)/render/%_embed.c
-$(O)/librender.a: $(O)/render/flame_embed.o $(O)/render/timeline_embed.o
+.PRECIOUS: $(O)/render/%_embed.c $(O)/render/%.js
+$(O)/librender.a: $(O)/render/flame_embed.o $(O)/render/timeline_embed.o $(O)/render/html_embed.o
 
 # Data files that are compiled in: X becomes the C string $(O)/gen/X.inc.
 c_string = sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/?/\\?/g' -e 's/^/"/' -e 's/$$/\\n"/'

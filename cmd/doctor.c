@@ -156,17 +156,10 @@ static int print_finding(const struct finding *f, const char **told)
 
 static int print_text(const char *path, const struct findings *f, unsigned asked)
 {
-	static const char *const verdicts[] = {
-		"can answer", "can answer; it could be better next time", "can answer in part",
-		"an answer would be wrong"};
-	static const char *const names[] = {NULL, "some are missing", "many are missing",
-					    "wrong"};
 	put_visible(stdout, path);
 	printf(":");
 	for (size_t i = 0; i < TOPICS; i++) {
-		int worst = findings_worst(f, topics[i].bit);
-		const char *verdict =
-			(topics[i].bit == ABOUT_NAMES ? names : verdicts)[worst + 1];
+		const char *verdict = findings_verdict(f, topics[i].bit);
 		if (asked == ABOUT_NAMES && !verdict)
 			verdict = "all are there";
 		if (asked & topics[i].bit && verdict)

@@ -329,11 +329,24 @@ static int answer(struct tail_run *r)
 int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,
 	     int *several)
 {
-	int many = 0;
 	r->verb = verb;
 	int rc = parse(r);
 	if (!rc)
 		rc = tlinput_open(&r->ti, verb, &r->opt->wait.tl, path, 1);
+	if (rc)
+		return rc;
+	rc = tail_ask_opened(r, verb, names, n, several);
+	if (rc)
+		tlinput_close(&r->ti);
+	return rc;
+}
+
+int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_t *n,
+		    int *several)
+{
+	int many = 0;
+	r->verb = verb;
+	int rc = parse(r);
 	if (rc)
 		return rc;
 	r->query.episodes.of = waits_population(&r->ti, &r->opt->wait);
@@ -346,8 +359,6 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 		rc = usage(r, "these spans are windows, no single thread's work", "");
 	if (several)
 		*several = many;
-	if (rc)
-		tlinput_close(&r->ti);
 	return rc;
 }
 

@@ -59,6 +59,10 @@ enum { TAIL_NAMES = 64 };
 int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *names, size_t *n,
 	     int *several);
 
+/* The same of a timeline that is open as r->ti, and stays so. */
+int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_t *n,
+		    int *several);
+
 /* 0 when the selected tail rests on episodes seen whole (or --force), else 3 after saying so.
  */
 int tail_refuse(const struct tail_run *r, const struct tail *t);

@@ -69,7 +69,7 @@ rooms_of()
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
 	libtime) echo "sched spans side build population explain tables store doctor" ;;
-	render) echo "text tail export svg flame timeline" ;;
+	render) echo "text tail export svg flame timeline html" ;;
 	cmd) echo "cli input query ." ;;
 	*) echo "." ;;
 	esac

@@ -320,6 +320,17 @@ int findings_worst(const struct findings *f, unsigned topics)
 	return worst;
 }
 
+const char *findings_verdict(const struct findings *f, unsigned topic)
+{
+	static const char *const verdicts[] = {
+		"can answer", "can answer; it could be better next time", "can answer in part",
+		"an answer would be wrong"};
+	static const char *const names[] = {NULL, "some are missing", "many are missing",
+					    "wrong"};
+	int worst = findings_worst(f, topic);
+	return (topic == ABOUT_NAMES ? names : verdicts)[worst + 1];
+}
+
 const struct finding *findings_refusal(const struct findings *f, unsigned topics)
 {
 	for (size_t i = 0; i < f->v.n; i++)

@@ -105,6 +105,10 @@ void findings_release(struct findings *f);
 /* The worst harm of all that touch one of `topics`, or -1 when nothing does. */
 int findings_worst(const struct findings *f, unsigned topics);
 
+/* The verdict about one topic: "can answer", "can answer in part" ...; of names what is
+ * missing, NULL where nothing is. */
+const char *findings_verdict(const struct findings *f, unsigned topic);
+
 /*
  * Why an answer about `topics` would mislead, or NULL when it would not: what `doctor` calls
  * wrong, and why the verb that answers refuses. The one place where that is decided.

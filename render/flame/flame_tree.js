@@ -186,13 +186,16 @@ class Merger {
 			this.self1[node] += v1;
 	}
 
+	// `at` then says where in the tree each node is.
 	tree(order) {
 		const n = this.parent.length, children = Array.from({length: n}, () => null);
 		for (let i = 1; i < n; i++)
 			(children[this.parent[i]] = children[this.parent[i]] || []).push(i);
 		const out = newTree(n, this.self1 !== null), todo = [[0, 0, 0]];
+		this.at = new Int32Array(n);
 		for (let at = 0; todo.length; at++) {
 			const [id, parent, depth] = todo.pop();
+			this.at[id] = at;
 			out.parent[at] = parent;
 			out.depth[at] = depth;
 			out.frame[at] = this.frame[id];

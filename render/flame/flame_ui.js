@@ -1,10 +1,10 @@
 // flame_ui.js - what a person does with the picture: zoom, search, focus, hide, flip, merge
 // from the leaf; with the mouse or the keyboard; kept in the URL's fragment.
 
-const conf = readConf();
-const frames = readFrames();
-const base = readTree(conf.two > 0);
-if (!conf.span)
+const conf = host ? host.conf : readConf();
+const frames = host ? host.frames : readFrames();
+let base = host ? host.tree : readTree(conf.two > 0);
+if (!conf.span && !host)
 	base.total[0] = Math.max(base.total[0], conf.total);
 
 // Everything that decides what is seen. `zoom` counts nodes of tree 0 (the function and what
@@ -465,7 +465,7 @@ const keys = {i: "flip", r: "leaf", f: "focus", h: "hide", u: "undo", Backspace:
 	N: "previous", c: "fold", 0: "reset"};
 
 function onKey(e) {
-	if (document.documentElement !== svg && !svg.contains(e.target))
+	if (document.documentElement !== svg && !svg.contains(targetOf(e)))
 		return; // inside a page, the rest of the page keeps its keys
 	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
 		e.preventDefault();
@@ -475,7 +475,7 @@ function onKey(e) {
 		actions.fold();
 	} else if (e.ctrlKey || e.altKey || e.metaKey) {
 		return;
-	} else if (e.key.startsWith("Arrow") && document.activeElement === ui.frames) {
+	} else if (e.key.startsWith("Arrow") && svg.getRootNode().activeElement === ui.frames) {
 		e.preventDefault();
 		step(e.key);
 	} else if (e.key === "Enter" && selected) {
@@ -510,7 +510,22 @@ if (!state.icicle && svg === document.documentElement)
 	window.scrollTo(0, Number(svg.getAttribute("height"))); // to the root
 bar.stick();
 
-// For scripts around the picture and for tests: what is drawn, and how long that took.
-svg.flame = {state, boxes: () => boxes.map((b) => ({name: frames.label[b.tree.frame[b.node]],
+// Another tree of the same frames, in the view that there is as far as it has that.
+function replaceTree(tree) {
+	const at = view.trees[state.tree], way = wayTo(at, state.zoom);
+	base = tree;
+	selected = null;
+	leastHeight = 0;
+	buildView();
+	state.tree = view.trees[state.tree] ? state.tree : 0;
+	state.zoom = nodeAt(view.trees[state.tree], way);
+	if (svg.getBoundingClientRect().width)
+		redraw();
+	return drawMs;
+}
+
+// For pages around the picture and for tests: what is drawn, and how long that took.
+svg.flame = {state, replaceTree, load: loadText, relayout: fitWindow, tree: () => base,
+	focus: (name) => change(() => { state.focus = name; }), boxes: () => boxes.map((b) => ({name: frames.label[b.tree.frame[b.node]],
 	tree: b.t, node: b.node, row: b.row, x: b.x, y: b.y, w: b.w, above: b.above})),
 	drawMs: () => drawMs, nodes: base.n};

@@ -1,7 +1,8 @@
 // svg_common.js - what the scripts of all pictures share: packed numbers, elements, times, the
 // tooltip's card, the bar that stays in sight (buttons, search, legend, details), the width of
 // the window, print, history. What they call (conf, state, actions, search, nextHit, ui.frames,
-// relayout, stateText, loadState) is the picture's.
+// relayout, stateText, loadState) is the picture's. `host` is the page that a picture is part of,
+// or null: a page keeps the views itself.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -69,29 +70,9 @@ function readNumbers(text) {
 	return out.subarray(0, n);
 }
 
-// --- texts ---------------------------------------------------------------------------------
-
-function shortNumber(x) {
-	const a = Math.abs(x);
-	return x.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
-}
-
-// As units_duration (units.c) says it.
-function timeText(ns) {
-	const a = Math.round(Math.abs(ns));
-	const [unit, name] = a < 1e3 ? [1, "ns"] : a < 999500 ? [1e3, "us"] :
-		a < 999500000 ? [1e6, "ms"] : [1e9, "s"];
-	const tenths = Math.round(a / (unit / 10));
-	const digits = unit > 1 && tenths < 1000 ? 1 : 0;
-	return (ns < 0 ? "-" : "") + (digits ? tenths / 10 : Math.round(a / unit)).toFixed(digits) + " " + name;
-}
-
-// A time on an axis, with the digits that its steps need.
-function tickText(t, step) {
-	const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
-	const [ns, name] = units.find(([u]) => step >= u / 10) || units[3];
-	const text = (Math.abs(t) / ns).toFixed(step < ns ? 1 : 0).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-	return (t < 0 ? "\u2212" : "") + text + " " + name;
+// What an event happened to, also inside of a page's part that hides it.
+function targetOf(event) {
+	return event.composedPath()[0];
 }
 
 // --- pointing and telling --------------------------------------------------------------------
@@ -382,8 +363,8 @@ function setHeight(height) {
 let fitHeight = window.innerHeight;
 
 function fitWindow() {
-	const width = Math.max(LEAST_WIDTH, Math.floor(svg.getBoundingClientRect().width));
-	if (width === conf.width && window.innerHeight === fitHeight)
+	const room = Math.floor(svg.getBoundingClientRect().width), width = Math.max(LEAST_WIDTH, room);
+	if (!room || width === conf.width && window.innerHeight === fitHeight)
 		return;
 	fitHeight = window.innerHeight;
 	conf.width = width;
@@ -416,7 +397,7 @@ function setPrinting(on) {
 const views = {step: history.state && history.state.step || 0, text: null};
 
 function urlState() {
-	return location.hash.slice(1) || location.search.slice(1);
+	return host ? host.state() : location.hash.slice(1) || location.search.slice(1);
 }
 
 // Keep the view in the URL: as a new one that Back and Undo leave again, or in place of the last.
@@ -425,6 +406,11 @@ function saveState(isNew) {
 	if (text === views.text)
 		return;
 	views.text = text;
+	if (host) {
+		views.step += isNew ? 1 : 0;
+		host.save(text, isNew);
+		return;
+	}
 	try {
 		if (isNew)
 			history.pushState({step: ++views.step}, "", url);
@@ -435,19 +421,25 @@ function saveState(isNew) {
 	}
 }
 
+// The view that a text of the URL describes.
+function loadText(text) {
+	views.text = text;
+	loadState(new URLSearchParams(text));
+}
+
 function onHistory() {
 	views.step = history.state && history.state.step || 0;
 	if (urlState() === views.text)
 		return;
-	views.text = urlState();
-	loadState(new URLSearchParams(views.text));
+	loadText(urlState());
 }
 
 function startHistory() {
-	window.addEventListener("popstate", onHistory);
-	window.addEventListener("hashchange", onHistory);
-	views.text = urlState();
-	loadState(new URLSearchParams(views.text));
+	if (!host) {
+		window.addEventListener("popstate", onHistory);
+		window.addEventListener("hashchange", onHistory);
+	}
+	loadText(urlState());
 }
 
 function takeBack() {

@@ -35,9 +35,7 @@ static void put_pattern(struct buf *b, const char *name)
 		buf_char(b, strchr(" \t\"'`$&;|*?+^[]{}()<>\\!#~", name[i]) ? '.' : name[i]);
 }
 
-/* What would settle an unclear one: "--idle-frame get_job", "--work-frame get_job", or
- * "--call-graph dwarf" for the next recording. */
-static void words_settle(struct buf *b, const struct timeline *tl, uint32_t site)
+void words_settle(struct buf *b, const struct timeline *tl, uint32_t site)
 {
 	const struct tl_site *s = timeline_site(tl, site);
 	const struct frame *f = &tl->stacks->frames.v[s->frame];

@@ -11,6 +11,10 @@
 /* A site (index of timeline.sites): "worker: cond in get_job()". */
 void words_site(struct buf *b, const struct timeline *tl, uint32_t site);
 
+/* What would settle an unclear one: "--idle-frame get_job", "--work-frame get_job", or
+ * "--call-graph dwarf" for the next recording. */
+void words_settle(struct buf *b, const struct timeline *tl, uint32_t site);
+
 /* One line: "1,234 idle waits at 3 sites, 12.3 s (longest 40.0 ms, worker: cond in get_job());
  * 7 waits of kernel threads and perf, 1.2 s (show with --idle, --system)". */
 void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x);

@@ -590,16 +590,23 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 	return buf_failed(d->b);
 }
 
-static int details(struct buf *b, struct tail *t, const struct tailtext_options *o,
-		   struct err *e)
+int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
+		     const struct tailtext_options *o, struct err *e)
 {
 	struct detail d = {.b = b, .t = t, .ev = explainer_evidence(t->explainer), .o = o};
 	struct explanation x = {0};
-	int r = 0;
-	for (size_t i = 0; !r && i < t->rows.n && i < o->details; i++)
-		r = detail(&d, i, &x, e);
+	int r = detail(&d, rank, &x, e);
 	explanation_release(&x);
 	buf_release(&d.line);
+	return r;
+}
+
+static int details(struct buf *b, struct tail *t, const struct tailtext_options *o,
+		   struct err *e)
+{
+	int r = 0;
+	for (size_t i = 0; !r && i < t->rows.n && i < o->details; i++)
+		r = tailtext_episode(b, t, i, o, e);
 	return r;
 }
 
@@ -700,12 +707,16 @@ static void unclear_sentence(struct buf *line, const struct tail *t)
 	buf_str(line, ", may be for work or for an answer: see the sites marked ? below. ");
 }
 
-/* What the tail is, in a paragraph. */
+int tailtext_answer(struct buf *b, struct tail *t, struct err *e)
+{
+	unclear_sentence(b, t);
+	return tail_answer(b, t, e);
+}
+
 static int answer_first(struct buf *b, struct tail *t, struct err *e)
 {
 	struct buf line = {0};
-	unclear_sentence(&line, t);
-	int r = tail_answer(&line, t, e);
+	int r = tailtext_answer(&line, t, e);
 	if (!r && line.n) {
 		wrapped(b, buf_cstr(&line), 0, 0);
 		buf_char(b, '\n');

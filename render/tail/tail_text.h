@@ -24,6 +24,14 @@ struct tailtext_options {
 int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
 		   struct err *e);
 
+/* What the tail is, in a paragraph: the sentence of tail_answer.h, behind one about an unclear
+ * wait that is longer. ERR_NOMEM. */
+int tailtext_answer(struct buf *b, struct tail *t, struct err *e);
+
+/* What `tail` explains of one shown episode, as a block of text. ERR_NOMEM. */
+int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
+		     const struct tailtext_options *o, struct err *e);
+
 /* Only the population and its percentiles, for a span name among several. */
 int tailtext_population(struct buf *b, const struct tail *t, const struct tailtext_options *o);
 

@@ -128,6 +128,28 @@ static int add_panel(struct panels *p, size_t rank, struct err *e)
 	return r;
 }
 
+static void panels_release(struct panels *p)
+{
+	for (size_t i = 0; i < p->v.n; i++)
+		timeline_svg_episode_release(&p->v.v[i]);
+	for (size_t i = 0; i < p->sentences.n; i++)
+		mem_free(p->sentences.v[i]);
+	vec_release(&p->v);
+	vec_release(&p->sentences);
+	vec_release(&p->threads);
+	explanation_release(&p->x);
+}
+
+int tail_panels_one(struct tail *t, size_t rank, const struct tl_svg_options *o, FILE *f,
+		    struct err *e)
+{
+	struct panels p = {.t = t};
+	int r = add_panel(&p, rank, e);
+	r = r ? r : timeline_svg_write(t->tl, p.v.v, p.v.n, o, f, NULL, e);
+	panels_release(&p);
+	return r;
+}
+
 int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *o, FILE *f,
 		      struct err *e)
 {
@@ -139,13 +161,6 @@ int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *
 		r = err_set(e, ERR_NOTFOUND, "no episodes to draw");
 	if (!r)
 		r = timeline_svg_write(t->tl, p.v.v, p.v.n, o, f, NULL, e);
-	for (size_t i = 0; i < p.v.n; i++)
-		timeline_svg_episode_release(&p.v.v[i]);
-	for (size_t i = 0; i < p.sentences.n; i++)
-		mem_free(p.sentences.v[i]);
-	vec_release(&p.v);
-	vec_release(&p.sentences);
-	vec_release(&p.threads);
-	explanation_release(&p.x);
+	panels_release(&p);
 	return r;
 }

@@ -14,4 +14,8 @@
 int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *o, FILE *f,
 		      struct err *e);
 
+/* The same of one of them. */
+int tail_panels_one(struct tail *t, size_t rank, const struct tl_svg_options *o, FILE *f,
+		    struct err *e);
+
 #endif

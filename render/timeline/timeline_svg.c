@@ -247,7 +247,10 @@ static int put_script(struct tl_writer *w)
 	buf_str(&w->b, "<metadata id=\"timeline-data\">\n");
 	put_conf(w);
 	int rc = tl_data_write(&d, w->panels, w->n, &w->b, w->out, w->e);
-	buf_str(&w->b, "</metadata>\n<script type=\"text/javascript\"><![CDATA[\n");
+	buf_str(&w->b, "</metadata>\n");
+	if (w->o->in_page)
+		return rc;
+	buf_str(&w->b, "<script type=\"text/javascript\"><![CDATA[\n");
 	buf_str(&w->b, timeline_js);
 	buf_str(&w->b, "]]></script>\n");
 	return rc;

@@ -32,6 +32,7 @@ struct tl_svg_options {
 	size_t max_arrows; /* 150 wakeups a panel: those that ended the longest waits */
 	int no_script;
 	int no_unclear; /* unclear waits are lines, as idle ones */
+	int in_page;    /* data, but no script: the page has it */
 };
 
 struct tl_svg_stats {

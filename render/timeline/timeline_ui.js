@@ -20,6 +20,12 @@ function setView(p, from, to) {
 	redraw(p);
 }
 
+// For the page around: what is in view of the first panel, in ns of the recording's time.
+function tellView() {
+	if (host && host.onView)
+		host.onView(panels[0].view.from, panels[0].view.to);
+}
+
 function isWhole(p) {
 	return p.view.from === 0 && p.view.to === p.span;
 }
@@ -99,6 +105,7 @@ function flush() {
 			q.stale = false;
 			drawPanel(q);
 		}
+	tellView();
 	saveSoon();
 }
 
@@ -322,7 +329,7 @@ function onDown(event) {
 function onDrag(event) {
 	const q = toPicture(event), p = drag.p;
 	if (!p) {
-		if (event.target === svg || !svg.contains(event.target) || !event.target.closest(".plot"))
+		if (targetOf(event) === svg || !svg.contains(targetOf(event)) || !targetOf(event).closest(".plot"))
 			moveCursor(null);
 		return;
 	}
@@ -573,7 +580,7 @@ const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", Arr
 	Enter: "selected", w: "waker", h: "holder", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
 
 function onKey(e) {
-	if (document.documentElement !== svg && !svg.contains(e.target))
+	if (document.documentElement !== svg && !svg.contains(targetOf(e)))
 		return; // inside a page, the rest of the page keeps its keys
 	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
 		e.preventDefault();
@@ -618,10 +625,18 @@ startHistory();
 relayout();
 focusRow(null);
 say(selected);
-const episode = plots[Number(episodeAsked) - 1];
+const episode = host ? null : plots[Number(episodeAsked) - 1];
 if (episode)
 	window.scrollTo(0, episode.panel.axisY - bar.height - 60);
 
-// For scripts around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, plots, drawMs: () => drawMs, selected: () => selected, under,
+// The row of a thread by its ids, at a time; for the page around.
+function showThread(tid, t) {
+	const p = panels[0], row = p.rows.findIndex((r) => r.kind === ROW.thread && r.thread.tid === tid);
+	if (row >= 0)
+		goTo(p, row, t);
+	return row >= 0;
+}
+
+// For pages around the picture and for tests: what is drawn, and how long that took.
+svg.timeline = {state, panels, setView, showThread, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

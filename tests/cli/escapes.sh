@@ -35,6 +35,7 @@ try doctor --json perf.data
 try tail perf.data
 try tail --force perf.data
 try timeline perf.data
+try html perf.data
 try import perf.data -o run.db
 try report run.db
 try svg perf.data

@@ -56,7 +56,7 @@ cmp -s "$SRC/libsym/name/frames.rules" topic.frames || wrong "help frames is not
 # the order of help: usage, examples, then options in groups, each shown once
 awk '/^Examples:/ { e = NR } /^[A-Z].*:$/ && !/^Examples:/ && !g { g = NR } END { exit !(e && g && e < g) }' help.tail ||
 	wrong "help tail: examples come behind the options"
-for v in collapse export import report svg tail timeline; do
+for v in collapse export html import report svg tail timeline; do
 	for g in Filters "Symbols and stacks" General; do
 		[ "$(grep -c "^$g:$" help.$v)" = 1 ] || wrong "help $v: group $g"
 	done

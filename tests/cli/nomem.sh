@@ -66,6 +66,7 @@ svg -q --no-local --wall $switches -o o/x.svg
 tail -q --no-local --p90 --json $switches
 tail -q --no-local --p90 $waits
 timeline -q --no-local $switches -o o/x.svg
+html -q --no-local $switches -o o/x.html
 export -q --no-local --to pprof $demo -o o/x.pb.gz
 export -q --no-local --to pprof --wall $switches -o o/x.pb.gz
 export -q --no-local --to speedscope $demo -o o/x.json

@@ -48,6 +48,7 @@ collapse -q --no-local $waits -o out/x
 svg -q --no-local --wall $waits -o out/x.svg
 svg -q --no-local --wall $waits
 timeline -q --no-local $waits -o out/x.svg
+html -q --no-local $waits -o out/x.html
 export -q --no-local --to pprof $waits -o out/x.pb.gz
 tail -q --no-local --p90 --svg out/x.svg --flame out/y.svg $waits
 tail -q --no-local --p90 run.db

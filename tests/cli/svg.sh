@@ -29,6 +29,7 @@ for picture in file line; do
 	sed -n '/^<script/,/^]]>/p' $picture.svg | sed '1d;$d' >$picture.js
 	[ -s $picture.js ] || { echo "$picture.svg has no script"; exit 1; }
 	! command -v node >/dev/null || node --check $picture.js
+	! grep -q '^[[:blank:]]*//' $picture.js || { echo "$picture.svg has comments in its script"; exit 1; }
 done
 
 # Text comes out as text, wherever it is given.

@@ -1,7 +1,7 @@
 /*
- * few_waits.c - a service whose switches are few among a neighbour's many: "svc-front" wants a lock
- * every 5 ms that "svc-snap" holds for 8 ms eight times a second; "noise" is two processes that
- * pass a byte to each other, 20 times what the service switches.
+ * few_waits.c - a service whose switches are few among a neighbour's many: "svc-front" wants a
+ * lock every 5 ms that "svc-snap" holds for 8 ms eight times a second; "noise" is two processes
+ * that pass a byte to each other, 20 times what the service switches.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

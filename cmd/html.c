@@ -1,0 +1,455 @@
+/*
+ * html.c - `perfkit html`: one self-contained page with linked views of a recording.
+ */
+#include "base/check.h"
+#include "base/mem.h"
+#include "cmd/html_data.h"
+#include "cmd/input/output.h"
+#include "cmd/query/caption.h"
+#include "cmd/cli/say.h"
+#include "cmd/tail_out.h"
+#include "cmd/verbs.h"
+#include "render/html/html_page.h"
+#include "render/tail/site_words.h"
+#include "render/tail/tail_json.h"
+#include "render/tail/tail_text.h"
+#include "render/timeline/tail_panels.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct html_opts {
+	struct tail_opts t; /* first, for the rows of tail, waits and input */
+	const char *output, *title;
+	uint64_t max_size;
+};
+
+enum { EPISODES = 20, PICTURES = 10, TOP_THREADS = 50, TEXT_WIDTH = 100, MAX_MB = 50 };
+
+#define AT(field) offsetof(struct html_opts, field)
+static const struct opt rows[] = {
+	OPT_HEADING("Episodes"),
+	{"top", 0, OPT_U64, AT(t.top), "N", "the N longest episodes (default 20)"},
+	OPT_HEADING("Output"),
+	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"title", 0, OPT_STRING, AT(title), "TEXT", "the page's title"},
+	{"max-size", 0, OPT_U64, AT(max_size), "MB",
+	 "refuse to write a larger file (default 50)"},
+	OPT_END,
+};
+
+struct report {
+	const struct html_opts *opt;
+	struct tail_opts picks;
+	struct tail_run r;
+	struct tail t;
+	int has_tail;
+	struct err why_not; /* there are no waits to show */
+	struct html_data data;
+	struct findings findings;
+	struct buf subtitle, filters, answer, text, head;
+	struct buf scratch;
+};
+
+static int usage(const char *what)
+{
+	say_line("perfkit html: %s (see: perfkit help html)", what);
+	return 2;
+}
+
+/* --- what the page says ------------------------------------------------------------------ */
+
+static void head_findings(struct report *p, struct json *j)
+{
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} topics[] = {{"CPU time", ABOUT_CPU},
+		      {"waiting", ABOUT_OFFCPU},
+		      {"worst episodes", ABOUT_TAIL},
+		      {"names", ABOUT_NAMES}};
+	json_open(j, "verdicts", '[');
+	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics); i++) {
+		int waits = topics[i].bit & (ABOUT_OFFCPU | ABOUT_TAIL);
+		const char *verdict = findings_verdict(&p->findings, topics[i].bit);
+		if (!verdict || (waits && !p->has_tail) ||
+		    (topics[i].bit == ABOUT_CPU && !p->r.ti.tl.samples.n))
+			continue;
+		json_open(j, NULL, '[');
+		json_str(j, NULL, topics[i].name);
+		json_str(j, NULL, verdict);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+	json_open(j, "findings", '[');
+	for (size_t i = 0; i < p->findings.v.n; i++) {
+		const struct finding *f = &p->findings.v.v[i];
+		json_open(j, NULL, '{');
+		json_str(j, "harm", finding_harm_name(f->harm));
+		json_str(j, "title", f->title);
+		json_str(j, "spoils", f->kind->spoils);
+		json_str(j, "remedy", f->remedy);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void head_site(struct report *p, struct json *j, const struct site_sum *s, int settle)
+{
+	const struct timeline *tl = &p->r.ti.tl;
+	const struct tl_site *site = timeline_site(tl, s->site);
+	struct buf *b = &p->scratch;
+	json_open(j, NULL, '{');
+	buf_clear(b);
+	words_site(b, tl, s->site);
+	json_str(j, "site", buf_cstr(b));
+	json_str(j, "reason", site_reason_name(site->reason));
+	json_u64(j, "count", s->count);
+	json_u64(j, "ns", s->ns);
+	json_u64(j, "p50_ns", s->p50_ns);
+	json_u64(j, "max_ns", s->max_ns);
+	json_bool(j, "open", s->open);
+	if (settle) {
+		buf_clear(b);
+		words_settle(b, tl, s->site);
+		json_str(j, "settle", buf_cstr(b));
+	}
+	json_close(j, '}');
+}
+
+static void head_sites(struct report *p, struct json *j)
+{
+	static const char *const names[] = {NULL, "idle", "unclear", "left_out", "life"};
+	const struct set_apart *x = &p->t.episodes.apart;
+	ENTRIES(names, APART_KINDS);
+	json_open(j, "sites", '{');
+	for (int k = APART_IDLE; k < APART_KINDS; k++) {
+		json_open(j, names[k], '[');
+		for (size_t i = 0; i < x->by[k].v.n; i++)
+			head_site(p, j, &x->by[k].v.v[i], k == APART_UNCLEAR);
+		json_close(j, ']');
+	}
+	json_u64(j, "system", x->system);
+	json_u64(j, "system_ns", x->system_ns);
+	json_close(j, '}');
+}
+
+/* How many episodes were seen whole of each length: powers of the square root of two. */
+static void head_lengths(struct report *p, struct json *j)
+{
+	const struct episodes *x = &p->t.episodes;
+	json_open(j, "lengths", '[');
+	for (size_t i = 0; i < x->clean.n;) {
+		uint64_t low = x->clean.v[i], n = 0;
+		unsigned top = low ? 63 - (unsigned)__builtin_clzll(low) : 0;
+		uint64_t half = top ? (1ull << top) + (1ull << (top - 1)) : 1;
+		uint64_t from = low < half ? 1ull << top : half;
+		uint64_t to = low < half ? half : top < 63 ? 2ull << top : UINT64_MAX;
+		for (; i < x->clean.n && x->clean.v[i] < to; i++)
+			n++;
+		json_open(j, NULL, '[');
+		json_u64(j, NULL, from);
+		json_u64(j, NULL, to);
+		json_u64(j, NULL, n);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+}
+
+static int head_tail(struct report *p, struct json *j, struct err *e)
+{
+	struct buf *b = &p->scratch;
+	struct tailtext_options to = {
+		.file = "", .filters = "", .shown = "", .also = "", .width = TEXT_WIDTH};
+	int rc = 0;
+	buf_clear(b);
+	rc = tailjson_write(b, &p->t, EPISODES, e);
+	json_raw(j, "tail", buf_cstr(b));
+	json_open(j, "texts", '[');
+	for (size_t i = 0; !rc && i < p->t.rows.n && i < EPISODES; i++) {
+		buf_clear(b);
+		rc = tailtext_episode(b, &p->t, i, &to, e);
+		json_text(j, NULL, buf_cstr(b), b->n);
+	}
+	json_close(j, ']');
+	json_open(j, "roots", '[');
+	for (size_t i = 0; i < p->t.rows.n && i < EPISODES; i++) {
+		buf_clear(b);
+		words_root_brief(b, &p->t, &p->t.rows.v[i].root);
+		json_text(j, NULL, buf_cstr(b), b->n);
+	}
+	json_close(j, ']');
+	head_sites(p, j);
+	head_lengths(p, j);
+	return rc;
+}
+
+static size_t pictures(const struct report *p)
+{
+	return !p->has_tail ? 0 : p->t.rows.n < PICTURES ? p->t.rows.n : PICTURES;
+}
+
+static int make_head(struct report *p, struct err *e)
+{
+	struct json j = {.b = &p->head};
+	int rc = 0;
+	json_open(&j, NULL, '{');
+	json_u64(&j, "schema", 1);
+	json_str(&j, "filters", buf_cstr(&p->filters));
+	html_data_head(&p->data, &j);
+	head_findings(p, &j);
+	json_str(&j, "why_not", p->has_tail ? NULL : p->why_not.msg);
+	json_u64(&j, "pictures", pictures(p));
+	if (p->has_tail)
+		rc = head_tail(p, &j, e);
+	json_close(&j, '}');
+	return rc;
+}
+
+/* --- pictures ---------------------------------------------------------------------------- */
+
+static void picture_options(const struct report *p, struct tl_svg_options *o)
+{
+	tl_svg_defaults(o);
+	o->in_page = 1;
+	o->filters = buf_cstr((struct buf *)&p->filters);
+}
+
+/* What writes into a blob through a stream. */
+struct picture {
+	struct report *p;
+	size_t rank; /* of an episode */
+	struct tl_panel panel;
+	int (*draw)(struct picture *x, FILE *out, struct err *e);
+};
+
+static int put_picture(struct picture *x, const char *id, FILE *out, struct err *e)
+{
+	struct html_blob blob;
+	int rc = html_blob_begin(&blob, id, out, e);
+	if (rc)
+		return rc;
+	FILE *f = html_blob_file(&blob);
+	rc = f ? x->draw(x, f, e) : err_nomem(e);
+	if (f && fclose(f) && !rc)
+		rc = err_sys(e, "cannot write");
+	return html_blob_end(&blob, rc, e);
+}
+
+static int draw_episode(struct picture *x, FILE *out, struct err *e)
+{
+	struct tl_svg_options o;
+	picture_options(x->p, &o);
+	o.title = "Episode";
+	return tail_panels_one(&x->p->t, x->rank, &o, out, e);
+}
+
+static int draw_panel(struct picture *x, FILE *out, struct err *e)
+{
+	struct tl_svg_options o;
+	picture_options(x->p, &o);
+	return timeline_svg_write(&x->p->r.ti.tl, &x->panel, 1, &o, out, NULL, e);
+}
+
+static int put_timeline(struct report *p, FILE *out, struct err *e)
+{
+	const struct timeline *tl = &p->r.ti.tl;
+	struct tl_pick_options o = {.from_ns = p->data.from_ns,
+				    .to_ns = p->data.to_ns,
+				    .top = TOP_THREADS,
+				    .show_system = p->picks.wait.system,
+				    .no_cpus = (tl->flags & TL_PER_TASK) != 0};
+	struct tl_pick pick = {.threads = 0};
+	uint8_t *allowed = mem_zalloc(tl->threads.n + 1, 1);
+	if (!allowed)
+		return err_nomem(e);
+	for (uint32_t i = 0; i < tl->threads.n; i++)
+		allowed[i] = (uint8_t)tl_thread_passes(&p->r.ti, i, tl->threads.v[i].comm);
+	o.allowed = allowed;
+	int rc = tl_pick(tl, &o, &pick, e);
+	struct picture x = {.p = p, .draw = draw_panel};
+	x.panel = (struct tl_panel){.from_ns = o.from_ns,
+				    .to_ns = o.to_ns,
+				    .zero_ns = tl->rec.origin_ns,
+				    .clip = p->picks.wait.tl.in.time != NULL,
+				    .rows = pick.rows.v,
+				    .nrows = pick.rows.n};
+	rc = rc ? rc : put_picture(&x, "timeline", out, e);
+	tl_pick_release(&pick);
+	mem_free(allowed);
+	return rc;
+}
+
+static int put_pictures(struct report *p, FILE *out, struct err *e)
+{
+	int rc = p->has_tail ? put_timeline(p, out, e) : 0;
+	for (size_t i = 0; i < pictures(p) && !rc; i++) {
+		struct picture x = {.p = p, .rank = i, .draw = draw_episode};
+		char id[32];
+		snprintf(id, sizeof(id), "episode%zu", i + 1);
+		rc = put_picture(&x, id, out, e);
+	}
+	return rc;
+}
+
+/* --- the page ---------------------------------------------------------------------------- */
+
+static int put_columns(struct report *p, FILE *out, struct err *e)
+{
+	struct html_blob blob;
+	struct buf strings = {0};
+	html_data_strings(&p->data, &strings);
+	int rc = html_blob_write("strings", &strings, out, e);
+	rc = rc ? rc : html_blob_begin(&blob, "columns", out, e);
+	if (rc)
+		return rc;
+	return html_blob_end(&blob, html_columns_write(&p->data.columns, &blob, e), e);
+}
+
+static int put_page(struct report *p, FILE *out, struct err *e)
+{
+	struct buf b = {0}, title = {0};
+	buf_fmt(&title, "perfkit report: %s", caption_file(tailout_file(&p->r)));
+	struct html_page page = {.title = p->opt->title ? p->opt->title : buf_cstr(&title),
+				 .subtitle = buf_cstr(&p->subtitle),
+				 .filters = buf_cstr(&p->filters),
+				 .answer = buf_cstr(&p->answer),
+				 .text = buf_cstr(&p->text)};
+	html_page_begin(&page, &b, out);
+	int rc = buf_failed(&b) || buf_failed(&title) ? err_nomem(e) : 0;
+	buf_release(&b);
+	buf_release(&title);
+	rc = rc ? rc : html_blob_write("head", &p->head, out, e);
+	rc = rc ? rc : put_columns(p, out, e);
+	rc = rc ? rc : put_pictures(p, out, e);
+	html_page_end(out);
+	return rc;
+}
+
+static int write_report(struct report *p, struct err *e)
+{
+	struct outfile out;
+	int rc = output_open(&out, p->opt->output, e);
+	if (rc)
+		return rc;
+	rc = put_page(p, out.f, e);
+	if (!rc && !fflush(out.f) && out.written > p->opt->max_size << 20)
+		rc = err_set(e, ERR_REFUSED,
+			     "the report would have %llu MB, more than --max-size %llu; narrow "
+			     "it with --time or --comm",
+			     (unsigned long long)((out.written >> 20) + 1),
+			     (unsigned long long)p->opt->max_size);
+	return outfile_end(&out, rc, e);
+}
+
+/* --- what is asked ------------------------------------------------------------------------ */
+
+/* The worst episodes, where the recording can tell of any. 0, or the exit status. */
+static int ask_tail(struct report *p)
+{
+	struct tail_opts *o = &p->picks;
+	uint32_t names[TAIL_NAMES];
+	size_t n = 0;
+	int several = 0;
+	struct err e = {0};
+	if (timeline_answerable(&p->r.ti.tl, 1, &p->why_not) && !o->wait.tl.in.force)
+		return 0;
+	if (!tlinput_has_scheduler(&p->r.ti))
+		return 0;
+	if (!o->preset && !o->pct && !o->over && !o->key && o->top == TAIL_NO_TOP)
+		o->top = EPISODES;
+	int rc = tail_ask_opened(&p->r, "html", names, &n, &several);
+	if (!rc && (several || p->r.query.episodes.kind == EPISODE_WINDOW)) {
+		o->by = "wait";
+		rc = tail_ask_opened(&p->r, "html", names, &n, NULL);
+	}
+	if (rc)
+		return rc;
+	if (tail_make(&p->r.ti.tl, &p->r.query, &p->t, &e))
+		return input_fail(&p->r.ti.in, &e);
+	p->has_tail = 1;
+	return 0;
+}
+
+static int say_all(struct report *p, struct err *e)
+{
+	caption_timeline(&p->subtitle, "recorded", &p->r.ti);
+	tailout_filters(&p->picks, &p->filters);
+	if (!p->has_tail)
+		return 0;
+	p->picks.details = 3;
+	p->picks.rows = EPISODES;
+	int rc = tailtext_answer(&p->answer, &p->t, e);
+	return rc ? rc : tailout_text(&p->r, &p->t, &p->text, e);
+}
+
+static int make(struct report *p)
+{
+	struct err e = {0};
+	int rc = tlinput_findings(&p->r.ti, 0, &p->findings, &e);
+	rc = rc ? rc : say_all(p, &e);
+	rc = rc ? rc : html_data_gather(&p->data, &p->r.ti, &p->picks.wait, &e);
+	rc = rc ? rc : make_head(p, &e);
+	rc = rc ? rc : write_report(p, &e);
+	return rc ? input_fail(&p->r.ti.in, &e) : input_status(&p->r.ti.in);
+}
+
+static void release(struct report *p)
+{
+	html_data_release(&p->data);
+	if (p->has_tail)
+		tail_release(&p->t);
+	findings_release(&p->findings);
+	buf_release(&p->subtitle);
+	buf_release(&p->filters);
+	buf_release(&p->answer);
+	buf_release(&p->text);
+	buf_release(&p->head);
+	buf_release(&p->scratch);
+	tlinput_close(&p->r.ti);
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	struct report p = {.opt = opts, .picks = ((const struct html_opts *)opts)->t};
+	const char *input = p.picks.wait.tl.in.input;
+	const char *path = nfiles ? files[0] : input ? input : "perf.data";
+	struct err e = {0};
+	p.r = (struct tail_run){.verb = "html", .opt = &p.picks};
+	if (!p.opt->output && isatty(STDOUT_FILENO))
+		return usage("standard output is a terminal: name the report with -o FILE");
+	if (output_check(p.opt->output, &e))
+		return input_fail(NULL, &e);
+	int rc = tlinput_open(&p.r.ti, "html", &p.picks.wait.tl, path, TLINPUT_CONTENTS);
+	if (rc)
+		return rc;
+	rc = tlinput_only_one(&p.r.ti, "html");
+	rc = rc ? rc : ask_tail(&p);
+	rc = rc ? rc : make(&p);
+	release(&p);
+	return rc;
+}
+
+static void defaults(void *opts)
+{
+	struct html_opts *o = opts;
+	o->t.top = TAIL_NO_TOP;
+	o->max_size = MAX_MB;
+}
+
+const struct verb verb_html = {
+	.name = "html",
+	.brief = "write a report: linked views in one file, for a browser",
+	.usage = "[options] [FILE]",
+	.text = "One self-contained page that needs no network: what was recorded, heat maps,\n"
+		"flame graphs and a timeline of any stretch of time, the worst episodes with\n"
+		"their explanation, and what is hidden. docs/html.md explains the views.",
+	.examples = "  perfkit html perf.data -o report.html\n"
+		    "  perfkit html --comm server --time 7183.8,7184.2 -o report.html run.db\n"
+		    "  perfkit html --by activation --over 2ms -o report.html perf.data",
+	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
+	.options_size = sizeof(struct html_opts),
+	.max_files = 1,
+	.run = run,
+	.defaults = defaults,
+};

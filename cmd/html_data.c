@@ -1,0 +1,403 @@
+#include "cmd/html_data.h"
+#include "base/check.h"
+#include "cmd/query/timeline_samples.h"
+#include "render/flame/palette.h"
+#include "render/text/escape.h"
+
+/* Of the flame graphs, in the order that html_time.js counts them. */
+static const char *const html_marks[] = {
+	"[open]",   "[state unknown]", "[suspect]",     "[unclear]",           "[unclear]",
+	"runnable", "preempted",       "state unknown", "[running, no sample]"};
+/* The first ones stand below a thread's name, those behind them on top of a wait's stack. */
+enum { MARKS_BELOW = 4, MARKS_WAIT = 8, MARKS = 9 };
+ENTRIES(html_marks, MARKS);
+
+struct gathering {
+	struct html_data *d;
+	const struct timeline *tl;
+	struct html_column *path_parent, *path_frame, *row_comm, *row_path;
+	struct html_column *v[8]; /* of the table that is being filled */
+	uint64_t at[2];           /* end of the thread's last wait, last run */
+	uint32_t thread[2];       /* whose they were */
+	struct html_column *wait[7], *run[5];
+	struct err *e;
+};
+
+static uint64_t since(const struct html_data *d, uint64_t ns)
+{
+	return ns > d->from_ns ? ns - d->from_ns : 0;
+}
+
+static void columns(struct gathering *g, struct html_column **out, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++)
+		out[i] = html_column(&g->d->columns, names[i]);
+}
+
+/* --- stacks ---------------------------------------------------------------------------- */
+
+/* The number of the path that flame_input_begin laid out; callers get theirs before callees. */
+static int path_number(struct gathering *g, uint32_t path, uint32_t *no)
+{
+	struct html_data *d = g->d;
+	const struct stacks *s = d->ti->names;
+	size_t depth = d->fi.line.n - 1;
+	VEC(uint32_t) ids = {0};
+	int rc = 0;
+	*no = 0;
+	for (uint32_t p = path; p && !rc; p = s->paths.v[p].parent)
+		rc = vec_push(&ids, p);
+	for (size_t i = 0; i < ids.n && i < depth && !rc; i++) {
+		uint32_t parent = *no, id = ids.v[ids.n - 1 - i];
+		if (u64map_get(&d->path_no, id, no))
+			continue;
+		html_put(g->path_parent, parent);
+		html_put(g->path_frame, d->fi.line.v[1 + i]);
+		*no = (uint32_t)g->path_frame->n;
+		rc = u64map_put(&d->path_no, id, *no);
+	}
+	vec_release(&ids);
+	return rc;
+}
+
+/* The number of a thread's name with a stack. ERR_NOMEM. */
+static int row_number(struct gathering *g, uint32_t comm, uint32_t path, uint32_t *no)
+{
+	struct html_data *d = g->d;
+	uint64_t key = (uint64_t)comm << 32 | path;
+	struct folded f = {.comm = comm, .pid = -1, .tid = -1, .cpu = UINT32_MAX, .path = path};
+	uint32_t p;
+	if (u64map_get(&d->row_no, key, no))
+		return 0;
+	if (flame_input_begin(&d->fi, &f, NULL) || path_number(g, path, &p))
+		return ERR_NOMEM;
+	html_put(g->row_comm, d->fi.line.v[0]);
+	html_put(g->row_path, p);
+	*no = (uint32_t)g->row_comm->n - 1;
+	return u64map_put(&d->row_no, key, *no);
+}
+
+/* The frame of a thread's name alone. */
+static int comm_frame(struct gathering *g, uint32_t comm, uint32_t *frame)
+{
+	struct folded f = {.comm = comm, .pid = -1, .tid = -1, .cpu = UINT32_MAX};
+	if (flame_input_begin(&g->d->fi, &f, NULL))
+		return ERR_NOMEM;
+	*frame = g->d->fi.line.v[0];
+	return 0;
+}
+
+static int mark_frame(struct html_data *d, const char *text, enum flame_kind kind, uint32_t *id)
+{
+	d->fi.line.n = 0;
+	if (flame_input_mark(&d->fi, text, kind))
+		return ERR_NOMEM;
+	*id = d->fi.line.v[0];
+	return 0;
+}
+
+static int make_marks(struct html_data *d)
+{
+	int rc = 0;
+	for (unsigned i = 0; i < MARKS && !rc; i++)
+		rc = mark_frame(d, html_marks[i],
+				i >= MARKS_BELOW && i < MARKS_WAIT ? FLAME_WAIT : FLAME_MARK,
+				&d->marks[i]);
+	for (unsigned c = 0; c < CAUSE_COUNT && !rc; c++)
+		rc = mark_frame(d, cause_name(c), FLAME_WAIT, &d->cause_frames[c]);
+	return rc;
+}
+
+/* --- samples --------------------------------------------------------------------------- */
+
+static int put_samples(struct gathering *g)
+{
+	static const char *const names[] = {"sample.t",     "sample.row",    "sample.weight",
+					    "sample.event", "sample.thread", NULL};
+	uint64_t at = g->d->from_ns;
+	int rc = 0;
+	columns(g, g->v, names);
+	for (size_t i = 0; i < g->tl->samples.n && !rc; i++) {
+		const struct tl_sample *s = &g->tl->samples.v[i];
+		uint32_t row;
+		if (!tl_event_wanted(g->d->ti, s->event) || !tl_sample_passes(g->d->ti, s))
+			continue;
+		rc = row_number(g, s->comm, s->path, &row);
+		html_put_signed(g->v[0], (int64_t)(s->time_ns - at));
+		html_put(g->v[1], row);
+		html_put(g->v[2], s->period);
+		html_put(g->v[3], s->event);
+		html_put(g->v[4], s->thread == TL_NONE ? 0 : s->thread + 1u);
+		at = s->time_ns;
+	}
+	return rc;
+}
+
+/* --- threads --------------------------------------------------------------------------- */
+
+/* Whose this is and how long after the one before: the first two columns of waits and runs. */
+static void put_place(struct gathering *g, int which, struct html_column **v, uint32_t thread,
+		      uint64_t start, uint64_t end)
+{
+	html_put_signed(v[0], (int64_t)thread - g->thread[which]);
+	if (thread != g->thread[which])
+		g->at[which] = g->d->from_ns;
+	html_put_signed(v[1], (int64_t)(start - g->at[which]));
+	g->thread[which] = thread;
+	g->at[which] = end;
+}
+
+static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t cpu,
+		   uint64_t from, uint64_t to)
+{
+	const struct html_data *d = g->d;
+	uint32_t frame;
+	from = from > d->from_ns ? from : d->from_ns;
+	to = to < d->to_ns ? to : d->to_ns;
+	if (from >= to || !tl_cpu_passes(d->ti, cpu, cpu))
+		return 0;
+	if (comm_frame(g, comm, &frame))
+		return ERR_NOMEM;
+	put_place(g, 1, g->run, thread, from, to);
+	html_put(g->run[2], to - from);
+	html_put(g->run[3], cpu == TL_NOCPU ? 0 : cpu + 1u);
+	html_put(g->run[4], frame);
+	return 0;
+}
+
+static unsigned wait_bits(const struct wait *w)
+{
+	const struct off *o = w->off;
+	return (o->flags & OFF_OPEN ? HTML_OPEN : 0u) |
+	       (o->flags & OFF_SUSPECT ? HTML_SUSPECT : 0u) | (o->unknown ? HTML_UNKNOWN : 0u) |
+	       (o->flags & OFF_RUNNING ? HTML_RUNNING : 0u) | (w->unclear ? HTML_UNCLEAR : 0u) |
+	       (w->apart != APART_NOT ? HTML_HIDDEN : 0u) |
+	       (w->start > o->start_ns ? HTML_CUT_LEFT : 0u) |
+	       (w->end < o->end_ns ? HTML_CUT_RIGHT : 0u);
+}
+
+static int put_wait(struct gathering *g, const struct off *o)
+{
+	struct html_data *d = g->d;
+	struct wait w;
+	uint32_t row;
+	if (!population_wait(&d->of, g->tl, o, &w))
+		return 0;
+	if (row_number(g, o->comm, o->path, &row))
+		return ERR_NOMEM;
+	put_place(g, 0, g->wait, o->thread, w.start, w.end);
+	html_put(g->wait[2], w.blocked + w.unknown);
+	html_put(g->wait[3], w.runnable);
+	html_put(g->wait[4], wait_bits(&w));
+	html_put(g->wait[5], row);
+	html_put(g->wait[6], o->cause);
+	return 0;
+}
+
+static int put_life(struct gathering *g, uint32_t thread)
+{
+	const struct timeline *tl = g->tl;
+	const struct html_data *d = g->d;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint64_t at = t->first_ns;
+	uint32_t comm = t->comm;
+	uint16_t cpu = t->first_cpu;
+	int hidden = population_hides_thread(&d->of, tl, thread), rc = 0;
+	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !rc; i++) {
+		const struct off *o = &tl->off.v[i];
+		comm = o->comm;
+		if (tl_thread_passes(d->ti, thread, comm)) {
+			rc = put_run(g, thread, comm, o->cpu_out, at, o->start_ns);
+			rc = rc || hidden ? rc : put_wait(g, o);
+		}
+		at = o->end_ns;
+		cpu = o->cpu_in;
+	}
+	if (!rc && tl_thread_passes(d->ti, thread, comm))
+		rc = put_run(g, thread, comm, cpu, at, t->last_ns);
+	return rc;
+}
+
+static int put_threads(struct gathering *g)
+{
+	static const char *const names[] = {
+		"thread.comm", "thread.pid",   "thread.tid", "thread.first",
+		"thread.life", "thread.flags", NULL};
+	static const char *const waits[] = {"wait.thread", "wait.gap",  "wait.blocked",
+					    "wait.rest",   "wait.bits", "wait.row",
+					    "wait.cause",  NULL};
+	static const char *const runs[] = {"run.thread", "run.gap",  "run.ns",
+					   "run.cpu",    "run.comm", NULL};
+	struct html_data *d = g->d;
+	int rc = 0;
+	columns(g, g->v, names);
+	columns(g, g->wait, waits);
+	columns(g, g->run, runs);
+	for (uint32_t i = 0; i < g->tl->threads.n && !rc; i++) {
+		const struct tl_thread *t = &g->tl->threads.v[i];
+		uint32_t frame = 0;
+		rc = comm_frame(g, t->comm, &frame);
+		html_put(g->v[0], frame);
+		html_put(g->v[1], (uint64_t)(t->pid + 1ll));
+		html_put(g->v[2], (uint64_t)(t->tid + 1ll));
+		html_put(g->v[3], since(d, t->first_ns));
+		html_put(g->v[4], t->last_ns - t->first_ns);
+		html_put(g->v[5], t->flags);
+		if (!rc && !(t->flags & THREAD_IDLE_TASK) && tlinput_has_scheduler(d->ti))
+			rc = put_life(g, i);
+	}
+	return rc;
+}
+
+/* --- spans, losses, frames --------------------------------------------------------------- */
+
+static int put_spans(struct gathering *g)
+{
+	static const char *const names[] = {"span.t", "span.ns", "span.name", "span.thread",
+					    NULL};
+	const struct html_data *d = g->d;
+	columns(g, g->v, names);
+	for (size_t i = 0; i < g->tl->spans.n; i++) {
+		const struct tl_span *s = &g->tl->spans.v[i];
+		uint32_t name;
+		if (s->start_ns < d->from_ns || s->start_ns >= d->to_ns)
+			continue;
+		if (strtab_intern_n(&g->d->flame.strings,
+				    strtab_get(&d->ti->names->strings, s->name),
+				    strtab_len(&d->ti->names->strings, s->name), &name))
+			return ERR_NOMEM;
+		html_put(g->v[0], s->start_ns - d->from_ns);
+		html_put(g->v[1], s->end_ns - s->start_ns);
+		html_put(g->v[2], name);
+		html_put(g->v[3], s->thread == TL_NONE ? 0 : s->thread + 1u);
+	}
+	return 0;
+}
+
+static int put_losses(struct gathering *g)
+{
+	static const char *const names[] = {"loss.t",    "loss.ns",    "loss.cpu",
+					    "loss.kind", "loss.count", NULL};
+	const struct html_data *d = g->d;
+	columns(g, g->v, names);
+	for (size_t i = 0; i < g->tl->losses.n; i++) {
+		const struct tl_loss *l = &g->tl->losses.v[i];
+		if (l->to_ns <= d->from_ns || l->from_ns >= d->to_ns)
+			continue;
+		html_put(g->v[0], since(d, l->from_ns));
+		html_put(g->v[1], since(d, l->to_ns) - since(d, l->from_ns));
+		html_put(g->v[2], l->cpu == TL_NOCPU ? 0 : l->cpu + 1u);
+		html_put(g->v[3], l->kind);
+		html_put(g->v[4], l->count);
+	}
+	return 0;
+}
+
+static void put_frames(struct gathering *g)
+{
+	static const char *const names[] = {"frame.name", "frame.dso",  "frame.src",
+					    "frame.line", "frame.to",   "frame.kind",
+					    "frame.hot",  "frame.cold", NULL};
+	const struct flame *f = &g->d->flame;
+	const struct palette hot = {.id = PALETTE_HOT}, cause = {.id = PALETTE_CAUSE};
+	columns(g, g->v, names);
+	for (uint32_t i = 0; i < f->frames.n; i++) {
+		const struct flame_frame *fr = &f->frames.v[i];
+		html_put(g->v[0], fr->name);
+		html_put(g->v[1], fr->dso);
+		html_put(g->v[2], fr->src);
+		html_put(g->v[3], fr->line);
+		html_put(g->v[4], fr->line_to);
+		html_put(g->v[5], fr->kind);
+		html_put(g->v[6], palette_color(&hot, f, i));
+		html_put(g->v[7], palette_color(&cause, f, i));
+	}
+}
+
+/* --- all of it --------------------------------------------------------------------------- */
+
+static int gather(struct gathering *g)
+{
+	static const char *const stacks[] = {"path.parent", "path.frame", "row.comm",
+					     "row.path", NULL};
+	struct html_column *v[4];
+	columns(g, v, stacks);
+	g->path_parent = v[0];
+	g->path_frame = v[1];
+	g->row_comm = v[2];
+	g->row_path = v[3];
+	int rc = make_marks(g->d);
+	rc = rc ? rc : put_samples(g);
+	rc = rc ? rc : put_threads(g);
+	rc = rc ? rc : put_spans(g);
+	rc = rc ? rc : put_losses(g);
+	if (!rc)
+		put_frames(g);
+	return rc;
+}
+
+int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct wait_opts *opt,
+		     struct err *e)
+{
+	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
+	const struct tl_recording *r = &ti->tl.rec;
+	*d = (struct html_data){.ti = ti, .opt = opt, .of = waits_population(ti, opt)};
+	d->from_ns = f->start > r->origin_ns ? f->start : r->origin_ns;
+	d->to_ns = f->stop && f->stop < r->end_ns ? f->stop : r->end_ns;
+	int rc = flame_init(&d->flame) ? err_nomem(e) : 0;
+	flame_input_init(&d->fi, ti->names, &d->flame, SPLIT_COMM, 0);
+	struct gathering g = {.d = d, .tl = &ti->tl, .e = e};
+	return rc ? rc : gather(&g) ? err_nomem(e) : 0;
+}
+
+static void head_events(const struct html_data *d, struct json *j)
+{
+	const struct timeline *tl = &d->ti->tl;
+	json_open(j, "events", '[');
+	for (size_t i = 0; i < tl->events.n; i++) {
+		const struct tl_event *ev = &tl->events.v[i];
+		const char *name = strtab_get(&d->ti->names->strings, ev->name);
+		json_open(j, NULL, '{');
+		json_str(j, "name", name);
+		json_str(j, "unit", tl_event_unit(name, ev->tracepoint));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void html_data_head(const struct html_data *d, struct json *j)
+{
+	json_u64_text(j, "from_ns", d->from_ns);
+	json_u64(j, "span_ns", d->to_ns - d->from_ns);
+	json_u64(j, "cpus", d->ti->tl.rec.ncpus);
+	json_bool(j, "shows_system", d->of.system);
+	json_open(j, "marks", '[');
+	for (unsigned i = 0; i < MARKS; i++)
+		json_u64(j, NULL, d->marks[i]);
+	json_close(j, ']');
+	json_open(j, "causes", '[');
+	for (unsigned c = 0; c < CAUSE_COUNT; c++)
+		json_u64(j, NULL, d->cause_frames[c]);
+	json_close(j, ']');
+	head_events(d, j);
+	html_columns_head(&d->columns, j);
+}
+
+void html_data_strings(const struct html_data *d, struct buf *b)
+{
+	const struct strtab *s = &d->flame.strings;
+	for (uint32_t i = 0; i < s->entries.n; i++) {
+		if (i)
+			buf_char(b, '\n');
+		escape_visible(b, strtab_get(s, i), strtab_len(s, i));
+	}
+}
+
+void html_data_release(struct html_data *d)
+{
+	html_columns_release(&d->columns);
+	u64map_release(&d->path_no);
+	u64map_release(&d->row_no);
+	flame_input_release(&d->fi);
+	flame_release(&d->flame);
+}

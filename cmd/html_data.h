@@ -1,0 +1,64 @@
+/*
+ * html_data.h - what happened in a recording as the columns of a report (html_column.h):
+ *threads, samples, waits, running intervals, spans, losses, and the frames and stacks they
+ *name. The script of the report sums them up for any stretch of time.
+ *
+ *	columns              one number for each ...
+ *	frame.*              frame of the flame graphs: strings, kind, colours of two palettes
+ *	path.*               call path, from 1 on: caller's path (0 = none), frame
+ *	row.*                stack with its thread's name: frame of the name, path
+ *	thread.*             thread: name, pid + 1, tid + 1, first, life, flags
+ *	sample.*             sample in the order of time: since the last, row, weight, event,
+ *	                     thread + 1
+ *	wait.*               wait of a thread that is shown, by thread and time: since the last
+ *	                     one's end, blocked or unknown time, the rest, enum html_wait, row,
+ *	                     cause, site
+ *	run.*                time on a CPU: the same, CPU + 1, name
+ *	span.*, loss.*       span; stretch of lost records
+ *
+ * Times count from the first moment shown, in ns.
+ */
+#ifndef CMD_HTML_DATA_H
+#define CMD_HTML_DATA_H
+
+#include "cmd/query/waits.h"
+#include "render/flame/flame_input.h"
+#include "render/html/html_column.h"
+
+enum html_wait {
+	HTML_OPEN = 1,     /* of the recording itself: see OFF_OPEN */
+	HTML_SUSPECT = 2,  /* next to missing records */
+	HTML_UNKNOWN = 4,  /* blocked or runnable is not known */
+	HTML_RUNNING = 8,  /* left the CPU running: the rest is preempted */
+	HTML_UNCLEAR = 16, /* for work, or for an answer */
+	HTML_HIDDEN = 32,  /* its blocked part is: idle, or unclear with --no-unclear */
+	HTML_CUT_LEFT = 64,
+	HTML_CUT_RIGHT = 128, /* by --time */
+};
+
+struct html_data {
+	const struct tlinput *ti;
+	const struct wait_opts *opt;
+	struct population of;
+	uint64_t from_ns, to_ns;
+	struct flame flame; /* its frames alone */
+	struct flame_input fi;
+	struct u64map path_no, row_no;
+	struct html_columns columns;
+	uint32_t marks[9]; /* frames: [open] ... [running, no sample] */
+	uint32_t cause_frames[CAUSE_COUNT];
+};
+
+/* Gather everything of an open timeline. `d` is to be released, after a failure too. ERR_NOMEM.
+ */
+int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct wait_opts *opt,
+		     struct err *e);
+
+/* What the script must know to read them, into an open JSON object. */
+void html_data_head(const struct html_data *d, struct json *j);
+
+/* The names, one a line, in visible form. */
+void html_data_strings(const struct html_data *d, struct buf *b);
+void html_data_release(struct html_data *d);
+
+#endif

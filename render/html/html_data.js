@@ -1,0 +1,151 @@
+// html_data.js - what the page carries, decoded: a head (JSON), names, and columns of numbers
+// (html_data.h says which; html_column.h how they are written).
+
+const conf = {span: 0}; // for flame_tree.js: no lanes here
+let head = null, strings = [], data = null, frames = null;
+
+function fromBase64(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const raw = atob(text), bytes = new Uint8Array(raw.length);
+	for (let i = 0; i < raw.length; i++)
+		bytes[i] = raw.charCodeAt(i);
+	return bytes;
+}
+
+// The bytes of an element; its text is given back.
+async function inflate(id) {
+	const e = document.getElementById(id), bytes = fromBase64(e.textContent);
+	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+async function inflateText(id) {
+	return new TextDecoder().decode(await inflate(id));
+}
+
+// n numbers of seven bits a byte from bytes[at] on; signed ones are doubled, less one if
+// negative.
+function readColumn(bytes, at, n, isSigned) {
+	const out = new Float64Array(n);
+	for (let i = 0; i < n; i++) {
+		let x = 0, unit = 1, b = bytes[at++];
+		for (; b & 128; b = bytes[at++]) {
+			x += (b & 127) * unit;
+			unit *= 128;
+		}
+		x += b * unit;
+		out[i] = !isSigned ? x : x % 2 ? -(x + 1) / 2 : x / 2;
+	}
+	return out;
+}
+
+const SIGNED = new Set(["sample.t", "wait.thread", "wait.gap", "run.thread", "run.gap"]);
+
+// data.sample.row[i] and so on.
+function readColumns(bytes, columns) {
+	const out = {};
+	let at = 0;
+	for (const [name, n, size] of columns) {
+		const [table, field] = name.split(".");
+		out[table] = out[table] || {};
+		out[table][field] = readColumn(bytes, at, n, SIGNED.has(name));
+		at += size;
+	}
+	return out;
+}
+
+// Differences become numbers of threads and times.
+function addUp(table, ns) {
+	const n = table.thread.length, start = new Float64Array(n), end = new Float64Array(n);
+	let thread = 0, at = 0;
+	for (let i = 0; i < n; i++) {
+		if (table.thread[i])
+			at = 0;
+		thread += table.thread[i];
+		table.thread[i] = thread;
+		start[i] = at + table.gap[i];
+		at = end[i] = start[i] + ns(i);
+	}
+	table.start = start;
+	table.end = end;
+	table.n = n;
+}
+
+function hex(rgb) {
+	return "#" + rgb.toString(16).padStart(6, "0");
+}
+
+// As the flame graphs' scripts want them (flame_tree.js, readFrames).
+function makeFrames() {
+	const f = data.frame, n = f.name.length, out = {n, smaller: 0, name: [], label: [], kind: Uint8Array.from(f.kind),
+		dso: [], src: [], hot: [], cold: [], order: new Int32Array(n)};
+	for (let i = 0; i < n; i++) {
+		const name = strings[f.name[i]];
+		out.name.push(name);
+		out.label.push(name.replace(/_\[[kjiw]\]$/, ""));
+		out.dso.push(strings[f.dso[i]]);
+		out.src.push(!f.src[i] ? "" : strings[f.src[i]] + (f.line[i] ? ":" + f.line[i] : "") +
+			(f.to[i] ? "\u2013" + f.to[i] : ""));
+		out.hot.push(hex(f.hot[i]));
+		out.cold.push(hex(f.cold[i]));
+	}
+	const byName = Array.from(out.order.keys()).sort((a, b) =>
+		out.name[a] < out.name[b] ? -1 : out.name[a] > out.name[b] ? 1 : a - b);
+	byName.forEach((frame, rank) => { out.order[frame] = rank; });
+	return out;
+}
+
+async function readHead() {
+	head = JSON.parse(await inflateText("head"));
+}
+
+async function readData() {
+	strings = (await inflateText("strings")).split("\n");
+	data = readColumns(await inflate("columns"), head.columns);
+	const {sample, wait, run} = data;
+	let at = 0;
+	for (let i = 0; i < sample.t.length; i++)
+		sample.t[i] = at += sample.t[i];
+	addUp(wait, (i) => wait.blocked[i] + wait.rest[i]);
+	addUp(run, (i) => run.ns[i]);
+	frames = makeFrames();
+}
+
+// --- texts: those of the pictures (svg_common.js) ----------------------------------------------
+
+function countText(x) {
+	return String(x).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+// A moment as the clock has it, to the nanosecond: "7183.812494000", as --time takes it.
+function clockText(t) {
+	const ns = BigInt(head.from_ns) + BigInt(Math.round(t)), s = String(ns).padStart(10, "0");
+	return s.slice(0, -9) + "." + s.slice(-9);
+}
+
+// --- elements --------------------------------------------------------------------------------
+
+// An element with attributes and children; texts go in as texts.
+function el(name, attrs, ...children) {
+	const e = document.createElement(name);
+	for (const [key, value] of Object.entries(attrs || {}))
+		if (key.startsWith("on"))
+			e.addEventListener(key.slice(2), value);
+		else if (value !== null && value !== false)
+			e.setAttribute(key, value === true ? "" : value);
+	for (const c of children.flat())
+		if (c !== null && c !== undefined)
+			e.append(c);
+	return e;
+}
+
+// Rows of cells as a table; `right`: the numbers of columns that hold numbers.
+function table(caption, heads, rows, right) {
+	const tall = rows.length > 25 ? " tall" : "";
+	const cell = (kind) => (c, i) => el(kind, {class: right.includes(i) ? "number" : null,
+		scope: kind === "th" ? "col" : null}, c);
+	return el("div", {class: "scroll" + tall, tabindex: 0, role: "region", "aria-label": caption}, el("table", {},
+		el("caption", {}, caption), el("thead", {}, el("tr", {}, heads.map(cell("th")))),
+		el("tbody", {}, rows.map((r) => el("tr", r.attrs || {}, (r.cells || r).map(cell("td")))))));
+}

@@ -1,0 +1,135 @@
+// html_episodes.js - the worst episodes as `perfkit tail` explains them: a table, and of the
+// chosen one the text, the chain, its stacks and its picture.
+
+function threadText(x) {
+	return x ? (x.comm || "?") + "/" + x.tid : "?";
+}
+
+// A moment of the JSON, which counts from the first record, on the page's axis.
+function fromOrigin(ns) {
+	return Number(BigInt(head.tail.recording.origin_ns) + BigInt(ns) - BigInt(head.from_ns));
+}
+
+function placeOf(ep) {
+	const from = fromOrigin(ep.start_ns);
+	return {from, to: from + ep.duration_ns};
+}
+
+function drawEpisodes() {
+	const box = document.getElementById("episodes"), all = head.tail.episodes, s = view.stretch;
+	const seen = all.filter((ep) => !s || (placeOf(ep).to > s.from && placeOf(ep).from < s.to));
+	box.textContent = "";
+	box.append(table("The " + all.length + " worst episodes (" + head.tail.by + ")" + (s ? ", " + seen.length + " of them in the selection" : ""),
+		["#", "from (s)", "length", "thread", "cause", "root"], seen.map((ep) => ({
+			attrs: {class: view.ep === ep.rank ? "chosen" : null},
+			cells: [el("a", {href: "#", class: "link", "aria-current": view.ep === ep.rank ? "true" : null,
+				onclick: (e) => { e.preventDefault(); chooseEpisode(ep.rank); }}, "#" + ep.rank),
+				clockText(placeOf(ep).from).slice(0, -3), timeText(ep.duration_ns), threadText(ep), ep.cause || ep.state || "", head.roots[all.indexOf(ep)]]})), [1, 2]));
+	drawEpisode();
+}
+
+function chooseEpisode(rank) {
+	view.ep = view.ep === rank ? 0 : rank;
+	view.pane = "episodes";
+	showPane();
+	saveView(true);
+}
+
+// Links: to the thread of each link of the chain, in the timeline, and to the episode's stretch.
+function chainList(ep) {
+	const p = placeOf(ep), margin = (p.to - p.from) / 10;
+	const go = (tid) => () => {
+		choose({from: Math.max(0, Math.round(p.from - margin)), to: Math.min(head.span_ns, Math.round(p.to + margin))}, null);
+		view.pane = "timeline";
+		showPane();
+		goToThread(tid, p.from);
+	};
+	const how = {self: "", waker: "until woken by ", owner: "lock held by ", cpu: "behind, on its CPU, "};
+	return el("ol", {class: "chain"}, (ep.chain || []).map((l) => el("li", {}, how[l.via] || "",
+		el("button", {class: "link", title: "show this thread in the timeline", onclick: go(l.tid)}, threadText(l)),
+		" " + timeText(l.ns) + ", " + (l.state || "") + (l.cause ? " (" + l.cause + ")" : ""))));
+}
+
+function stackList(title, stack) {
+	return !stack || !stack.length ? null : el("div", {class: "stack"}, el("h4", {}, title),
+		el("ol", {}, stack.slice().reverse().map((f) => el("li", {}, f))));
+}
+
+// "Lasted as this: its own stack, and one of each thread of the chain."
+function stacksOf(ep) {
+	const links = (ep.chain || []).slice(1).map((l) => stackList(threadText(l), l.stack));
+	return el("div", {class: "beside"}, stackList(threadText(ep) + ", " + (ep.cause || ep.state), ep.stack), links);
+}
+
+let shownEpisode = 0;
+
+async function drawEpisode() {
+	const box = document.getElementById("episode"), ep = head.tail.episodes.find((x) => x.rank === view.ep);
+	if (shownEpisode === view.ep && box.firstChild)
+		return;
+	shownEpisode = view.ep;
+	box.textContent = "";
+	if (!ep)
+		return;
+	const p = placeOf(ep);
+	box.append(el("h3", {}, "#" + ep.rank + "  " + threadText(ep) + ", " + timeText(ep.duration_ns)),
+		el("p", {}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)}, "Select its time"),
+			" in all views"),
+		el("pre", {tabindex: 0}, head.texts[head.tail.episodes.indexOf(ep)] || ""));
+	if (ep.rank <= head.pictures) {
+		const at = el("div", {}), rank = view.ep;
+		box.append(at);
+		await putPicture(at, "episode" + ep.rank, {onView: null});
+		if (rank !== view.ep)
+			return;
+	}
+	box.append(el("h3", {}, "Chain"), chainList(ep), el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep));
+}
+
+// --- pictures that the program drew ------------------------------------------------------------
+
+const pictureTexts = {};
+
+// A timeline of the page, into an element; its <svg>.
+async function putPicture(into, id, hooks) {
+	pictureTexts[id] = pictureTexts[id] || inflateText(id);
+	const doc = new DOMParser().parseFromString(await pictureTexts[id], "image/svg+xml");
+	const svg = document.importNode(doc.documentElement, true), {host, root} = island("");
+	root.append(svg);
+	into.textContent = "";
+	into.append(host);
+	pictures.timeline(svg, {state: () => "", save: () => {}, back: () => {}, ...hooks});
+	return svg;
+}
+
+let timelineSvg = null, timelineWait = null, timelineTold = null;
+
+async function drawTimeline() {
+	const box = document.getElementById("timeline-box");
+	if (!timelineWait)
+		timelineWait = putPicture(box, "timeline", {onView: onTimelineView}).then((svg) => { timelineSvg = svg; });
+	await timelineWait;
+	timelineSvg.timeline.relayout();
+	const s = stretch(), v = timelineSvg.timeline.view(0);
+	if (Math.round(v.from) !== s.from || Math.round(v.to) !== s.to) {
+		timelineTold = {from: s.from, to: s.to};
+		timelineSvg.timeline.setView(timelineSvg.timeline.panels[0], s.from, s.to);
+	}
+}
+
+// A zoom in the timeline selects that stretch everywhere.
+let viewTimer = 0;
+
+function onTimelineView(from, to) {
+	const s = {from: Math.round(from), to: Math.round(to)};
+	if (timelineTold && Math.abs(timelineTold.from - s.from) < 20 && Math.abs(timelineTold.to - s.to) < 20)
+		return;
+	timelineTold = s;
+	clearTimeout(viewTimer);
+	viewTimer = setTimeout(() => choose(s.from === 0 && s.to === head.span_ns ? null : s, null), 150);
+}
+
+async function goToThread(tid, t) {
+	await drawTimeline();
+	timelineSvg.timeline.showThread(tid, Math.max(t, 0));
+}

@@ -1,0 +1,87 @@
+// html_table.js - functions of the flame graph as a table: self, total, and of one of them who
+// calls it and what it calls.
+
+const TABLE_ROWS = 100;
+
+// By function (frames of one name are one): self and total; each stack counts once.
+function functionsOf(tree) {
+	const sums = new Map(), above = new Map();
+	const of = (name) => {
+		if (!sums.has(name))
+			sums.set(name, {name, self: 0, total: 0});
+		return sums.get(name);
+	};
+	const ends = [];
+	for (let i = 1; i < tree.n; i++) {
+		while (ends.length && ends[ends.length - 1].end <= i) {
+			const top = ends.pop();
+			above.set(top.name, above.get(top.name) - 1);
+		}
+		const name = frames.label[tree.frame[i]], n = above.get(name) || 0, f = of(name);
+		f.self += tree.self[i];
+		if (!n)
+			f.total += tree.total[i];
+		above.set(name, n + 1);
+		ends.push({name, end: tree.end[i]});
+	}
+	return [...sums.values()];
+}
+
+// Weights of the callers and callees of all calls of a function.
+function neighbours(tree, name) {
+	const callers = new Map(), callees = new Map();
+	const add = (map, frame, x) => map.set(frames.label[frame], (map.get(frames.label[frame]) || 0) + x);
+	for (let i = 1; i < tree.n; i++) {
+		if (frames.label[tree.frame[i]] === name)
+			add(callers, tree.frame[tree.parent[i]], tree.total[i]);
+		else if (frames.label[tree.frame[tree.parent[i]]] === name && tree.parent[i])
+			add(callees, tree.frame[i], tree.total[i]);
+	}
+	return [callers, callees];
+}
+
+function share(x, whole) {
+	return whole > 0 ? (100 * x / whole).toFixed(1) + " %" : "";
+}
+
+function functionLink(name) {
+	return el("button", {class: "link", onclick: () => chooseFunction(name)}, name);
+}
+
+function sideTable(caption, map, kind, whole) {
+	const rows = [...map].sort((a, b) => b[1] - a[1]).slice(0, 12);
+	return table(caption, ["function", "time", "share"].map((h) => h === "time" && unitOf(kind) !== "ns" ? "weight" : h),
+		rows.map(([name, x]) => [functionLink(name), weighText(kind, x), share(x, whole)]), [1, 2]);
+}
+
+function drawSandwich(tree, kind) {
+	const box = document.getElementById("sandwich"), whole = tree.total[0], all = functionsOf(tree);
+	const key = view.sort === "self" ? "self" : "total";
+	all.sort((a, b) => b[key] - a[key] || (a.name < b.name ? -1 : 1));
+	const sorter = (k) => el("button", {class: "link", "aria-pressed": String(key === k), onclick: () => {
+		view.sort = k;
+		drawSandwich(view.tree, view.graph);
+		saveView(false);
+	}}, k);
+	box.textContent = "";
+	box.append(table("Functions of " + kinds[kind].what() + (all.length > TABLE_ROWS ? ", the first " + TABLE_ROWS + " of " + all.length : ""),
+		["function", sorter("self"), "", sorter("total"), ""], all.slice(0, TABLE_ROWS).map((f) => ({
+			attrs: {class: f.name === view.fn ? "chosen" : null},
+			cells: [functionLink(f.name), weighText(kind, f.self), share(f.self, whole), weighText(kind, f.total), share(f.total, whole)]})),
+		[1, 2, 3, 4]));
+	if (view.fn && all.some((f) => f.name === view.fn)) {
+		const [callers, callees] = neighbours(tree, view.fn);
+		box.append(el("div", {class: "beside"}, sideTable("Callers of " + view.fn, callers, kind, whole),
+			sideTable("Called by " + view.fn, callees, kind, whole)));
+	}
+}
+
+// Callers and callees of one function, in the graph and beside it; the same again: of none.
+function chooseFunction(name) {
+	view.fn = view.fn === name ? "" : name;
+	const f = flames[view.graph];
+	if (f && !f.host.hidden)
+		f.svg.flame.focus(view.fn || null);
+	drawSandwich(view.tree, view.graph);
+	saveView(true);
+}

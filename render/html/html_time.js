@@ -1,0 +1,259 @@
+// html_time.js - sums over a stretch of time, as collapse, svg and report make them: CPU samples,
+// time off the CPU, both, by stack; and what threads and CPUs did.
+
+const BIT = {open: 1, suspect: 2, unknown: 4, running: 8, unclear: 16, hidden: 32, cutLeft: 64, cutRight: 128};
+const MARK = {open: 0, unknown: 1, suspect: 2, unclear: 3, waitUnclear: 4, runnable: 5, preempted: 6, waitUnknown: 7, noSample: 8};
+const SYSTEM = 3; // flags of threads that are the kernel's or perf's
+
+// The first index whose value is at least x.
+function lowerBound(v, x) {
+	let low = 0, high = v.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (v[mid] < x)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+// --- one wait in a stretch: population_wait and wait_take_apart of population.c -----------------
+
+const part = {blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0, isOpen: false, bits: 0};
+
+// What of wait i lies in [from, to), into `part`; false where nothing does.
+function cutWait(i, from, to) {
+	const w = data.wait, start = Math.max(w.start[i], from), end = Math.min(w.end[i], to);
+	if (end <= start)
+		return false;
+	const bits = w.bits[i], wake = w.start[i] + w.blocked[i];
+	const split = bits & BIT.unknown ? end : Math.min(Math.max(wake, start), end);
+	const waiting = split - start;
+	part.bits = bits;
+	part.runnable = end - split;
+	part.preempted = bits & BIT.running ? part.runnable : 0;
+	part.hidden = bits & BIT.hidden ? waiting : 0;
+	part.blocked = bits & (BIT.hidden | BIT.unknown) ? 0 : waiting;
+	part.unknown = bits & BIT.unknown && !(bits & BIT.hidden) ? waiting : 0;
+	if (bits & BIT.hidden)
+		part.isOpen = (bits & (BIT.open | BIT.cutRight)) !== 0 || split > wake || end < w.end[i];
+	else
+		part.isOpen = (bits & (BIT.open | BIT.cutLeft | BIT.cutRight)) !== 0 || start > w.start[i] || end < w.end[i];
+	return true;
+}
+
+// --- stacks ------------------------------------------------------------------------------------
+
+// A flame graph whose nodes are made when a stack first has weight, and then stay: another
+// stretch has other weights.
+class Graph {
+	constructor(two) {
+		this.merger = new Merger(0, two);
+		this.known = [];
+		this.skeleton = null;
+	}
+
+	// The node of a row's stack below mark `below` and under frame `top`; 0 is none of either. `slot`
+	// tells such pairs apart.
+	node(slot, row, below, top) {
+		const known = this.known[slot] = this.known[slot] || new Int32Array(data.row.comm.length);
+		if (known[row])
+			return known[row];
+		const way = top ? [top] : [], m = this.merger;
+		for (let p = data.row.path[row]; p; p = data.path.parent[p - 1])
+			way.push(data.path.frame[p - 1]);
+		let at = m.child(0, data.row.comm[row]);
+		if (below)
+			at = m.child(at, below);
+		for (let i = way.length - 1; i >= 0; i--)
+			at = m.child(at, way[i]);
+		return known[row] = at;
+	}
+
+	start() {
+		this.merger.self.fill(0);
+		if (this.merger.self1)
+			this.merger.self1.fill(0);
+	}
+
+	// The tree of what has weight.
+	tree() {
+		const m = this.merger;
+		if (!this.skeleton || this.skeleton.n !== m.parent.length)
+			this.skeleton = m.tree(frames.order);
+		const s = this.skeleton, total = new Float64Array(s.n), place = new Int32Array(s.n);
+		for (let id = 0; id < s.n; id++)
+			total[m.at[id]] = m.self[id];
+		for (let i = s.n - 1; i > 0; i--)
+			total[s.parent[i]] += total[i];
+		let n = 1;
+		for (let i = 1; i < s.n; i++)
+			place[i] = total[i] > 0 ? n++ : 0;
+		const out = newTree(n, m.self1 !== null);
+		for (let id = 0; id < s.n; id++) {
+			const i = m.at[id], to = place[i];
+			if (i && !to)
+				continue;
+			out.parent[to] = place[s.parent[i]];
+			out.frame[to] = s.frame[i];
+			out.depth[to] = s.depth[i];
+			out.self[to] = m.self[id];
+			if (out.self1)
+				out.self1[to] = m.self1[id];
+		}
+		return sumUp(out);
+	}
+}
+
+const graphs = {};
+
+function graphOf(kind) {
+	graphs[kind] = graphs[kind] || new Graph(kind === "wall");
+	graphs[kind].start();
+	return graphs[kind];
+}
+
+// As `perfkit collapse --event`: samples from `from` to `to`, both included.
+function sumCpu(from, to, event) {
+	const g = graphOf("cpu"), s = data.sample, self = g.merger.self, known = g.known;
+	for (let i = lowerBound(s.t, from); i < s.t.length && s.t[i] <= to; i++)
+		if (s.event[i] === event) {
+			const row = s.row[i];
+			self[known[0] && known[0][row] || g.node(0, row, 0, 0)] += s.weight[i];
+		}
+	return g.tree();
+}
+
+function inBand(i, band) {
+	return !band || (data.wait.end[i] - data.wait.start[i] >= band.low && data.wait.end[i] - data.wait.start[i] < band.high);
+}
+
+// As `perfkit svg --offcpu`: the cause on top of a wait that was seen whole.
+function sumOff(from, to, band) {
+	const g = graphOf("off"), w = data.wait, m = head.marks;
+	const add = (slot, row, below, top, ns) => {
+		if (ns > 0)
+			g.merger.self[g.node(slot, row, below, top)] += ns;
+	};
+	for (let i = 0; i < w.n; i++) {
+		if (!inBand(i, band) || !cutWait(i, from, to))
+			continue;
+		const row = w.row[i], cause = w.cause[i], whole = part.blocked + part.runnable + part.unknown;
+		if (part.isOpen)
+			add(0, row, m[MARK.open], 0, whole);
+		else if (part.bits & BIT.unknown)
+			add(1, row, m[MARK.unknown], 0, whole);
+		else if (part.bits & BIT.suspect)
+			add(2, row, m[MARK.suspect], 0, whole);
+		else if (part.bits & BIT.unclear) {
+			add(3, row, m[MARK.unclear], 0, part.blocked);
+			add(4 + cause, row, 0, head.causes[cause], part.runnable);
+		} else {
+			add(4 + cause, row, 0, head.causes[cause], whole);
+		}
+	}
+	return g.tree();
+}
+
+function isShown(thread) {
+	return head.shows_system || !(data.thread.flags[thread] & SYSTEM);
+}
+
+// Samples by thread, each in the order of time: numbers of samples, and where a thread's begin.
+let samplesOf = null;
+
+function indexSamples() {
+	const s = data.sample, n = data.thread.comm.length, first = new Int32Array(n + 2);
+	for (let i = 0; i < s.t.length; i++)
+		first[s.thread[i] + 1]++;
+	for (let i = 1; i < n + 2; i++)
+		first[i] += first[i - 1];
+	const at = first.slice(), list = new Int32Array(s.t.length);
+	for (let i = 0; i < s.t.length; i++)
+		list[at[s.thread[i]]++] = i;
+	return {first, list};
+}
+
+// As `perfkit svg --wall`: samples share the time of their running interval (wall.c).
+function sumWall(from, to) {
+	const g = graphOf("wall"), r = data.run, w = data.wait, s = data.sample, m = head.marks;
+	samplesOf = samplesOf || indexSamples();
+	const noSample = new Map();
+	let next = 0, end = 0, thread = -1;
+	for (let i = 0; i < r.n; i++) {
+		const a = Math.max(r.start[i], from), b = Math.min(r.end[i], to);
+		if (r.thread[i] !== thread) {
+			thread = r.thread[i];
+			next = samplesOf.first[thread + 1];
+			end = samplesOf.first[thread + 2];
+		}
+		if (b <= a || !isShown(thread))
+			continue;
+		while (next < end && s.t[samplesOf.list[next]] < a)
+			next++;
+		const begin = next;
+		while (next < end && s.t[samplesOf.list[next]] < b)
+			next++;
+		const n = next - begin, each = n ? Math.floor((b - a) / n) : 0;
+		for (let k = begin; k < next; k++)
+			g.merger.self[g.node(0, s.row[samplesOf.list[k]], 0, 0)] += k + 1 < next ? each : b - a - each * (n - 1);
+		if (!n) {
+			const comm = r.comm[i];
+			if (!noSample.has(comm))
+				noSample.set(comm, g.merger.child(g.merger.child(0, comm), m[MARK.noSample]));
+			g.merger.self[noSample.get(comm)] += b - a;
+		}
+	}
+	const add = (slot, row, top, ns) => {
+		if (ns <= 0)
+			return;
+		const node = g.node(slot, row, 0, top);
+		g.merger.self[node] += ns;
+		g.merger.self1[node] += ns;
+	};
+	for (let i = 0; i < w.n; i++) {
+		if (!cutWait(i, from, to))
+			continue;
+		const row = w.row[i], cause = w.cause[i];
+		if (part.bits & BIT.unclear)
+			add(1, row, m[MARK.waitUnclear], part.blocked);
+		else
+			add(5 + cause, row, head.causes[cause], part.blocked);
+		add(2, row, m[MARK.runnable], part.runnable - part.preempted);
+		add(3, row, m[MARK.preempted], part.preempted);
+		add(4, row, m[MARK.waitUnknown], part.unknown);
+	}
+	return g.tree();
+}
+
+// --- threads and CPUs --------------------------------------------------------------------------
+
+// What each thread and CPU did in the stretch: ns by state.
+function sumThreads(from, to) {
+	const sums = new Map(), cpus = new Float64Array(head.cpus);
+	const of = (i) => {
+		if (!sums.has(i))
+			sums.set(i, {thread: i, run: 0, blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0});
+		return sums.get(i);
+	};
+	for (let i = 0; i < data.run.n; i++) {
+		const ns = Math.min(data.run.end[i], to) - Math.max(data.run.start[i], from);
+		if (ns <= 0)
+			continue;
+		if (data.run.cpu[i] && data.run.cpu[i] <= cpus.length)
+			cpus[data.run.cpu[i] - 1] += ns;
+		if (isShown(data.run.thread[i]))
+			of(data.run.thread[i]).run += ns;
+	}
+	for (let i = 0; i < data.wait.n; i++)
+		if (cutWait(i, from, to)) {
+			const s = of(data.wait.thread[i]);
+			s.blocked += part.blocked;
+			s.runnable += part.runnable - part.preempted;
+			s.preempted += part.preempted;
+			s.unknown += part.unknown;
+			s.hidden += part.hidden;
+		}
+	return {threads: [...sums.values()], cpus};
+}

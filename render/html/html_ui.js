@@ -1,0 +1,384 @@
+// html_ui.js - the page: what was recorded, the heat map, the panes, and the one view they share,
+// which the URL's fragment keeps.
+
+// The chosen stretch and band (null: all), the pane, what its parts show.
+const view = {stretch: null, band: null, pane: "overview", map: "", graph: "", event: 0, ep: 0, fn: "", sort: "self",
+	flame: {}, tree: null};
+
+const panes = {
+	overview: {name: "Overview", has: () => true, draw: drawOverview},
+	flame: {name: "Flame graph", has: () => Object.keys(kinds).some((k) => kinds[k].has()), draw: drawFlamePane},
+	timeline: {name: "Timeline", has: () => head.why_not === null, draw: drawTimeline},
+	episodes: {name: "Episodes", has: () => head.tail && head.tail.episodes.length > 0, draw: drawEpisodes},
+	sites: {name: "Wait sites", has: () => head.sites !== undefined, draw: drawSites},
+};
+
+let heat = null, drawMs = 0;
+
+function stretch() {
+	return view.stretch || {from: 0, to: head.span_ns};
+}
+
+function stretchText(s) {
+	return timeText(s.to - s.from) + " from +" + timeText(s.from) + (s.band ? ", waits of " + timeText(s.band.low) + " to " +
+		timeText(s.band.high) : "");
+}
+
+// --- the view ------------------------------------------------------------------------------------
+
+// Select a stretch (null: all) and a band of lengths, in every pane.
+function choose(s, band) {
+	const isAll = !s || s.to <= s.from || (s.from <= 0 && s.to >= head.span_ns);
+	view.stretch = isAll ? null : s;
+	view.band = band;
+	redraw();
+	saveView(true);
+}
+
+function viewText() {
+	const q = new URLSearchParams();
+	const put = (key, value, usual) => { if (value !== usual) q.set(key, value); };
+	if (view.stretch)
+		q.set("t", view.stretch.from + "," + view.stretch.to);
+	if (view.band)
+		q.set("band", view.band.low + "," + view.band.high);
+	put("pane", view.pane, "overview");
+	put("map", view.map, firstOf(maps));
+	put("graph", view.graph, firstOf(kinds));
+	put("event", view.event, firstEvent());
+	put("ep", view.ep, 0);
+	put("fn", view.fn, "");
+	put("sort", view.sort, "self");
+	for (const kind in view.flame)
+		if (view.flame[kind])
+			q.set("flame-" + kind, view.flame[kind]);
+	return q.toString();
+}
+
+let savedText = null;
+
+function saveView(isNew) {
+	const text = viewText();
+	if (text === savedText)
+		return;
+	savedText = text;
+	try {
+		history[isNew ? "pushState" : "replaceState"](null, "", "#" + text);
+	} catch (e) {
+		location.hash = text;
+	}
+}
+
+function firstOf(table) {
+	return Object.keys(table).find((k) => table[k].has()) || Object.keys(table)[0];
+}
+
+// The event of most samples.
+function firstEvent() {
+	const n = new Float64Array(head.events.length + 1);
+	data.sample.event.forEach((e) => { n[e]++; });
+	return n.indexOf(Math.max(...n));
+}
+
+function pairOf(text) {
+	const [a, b] = (text || "").split(",").map(Number);
+	return b > a && a >= 0 ? [a, b] : null;
+}
+
+function loadView() {
+	const q = new URLSearchParams(location.hash.slice(1)), t = pairOf(q.get("t")), band = pairOf(q.get("band"));
+	const known = (table, name) => table[name] && table[name].has() ? name : firstOf(table);
+	view.stretch = t && t[1] <= head.span_ns ? {from: t[0], to: t[1]} : null;
+	view.band = band ? {low: band[0], high: band[1]} : null;
+	view.ep = Number(q.get("ep")) || 0;
+	view.pane = known(panes, q.get("pane") || (view.ep ? "episodes" : "overview"));
+	view.map = known(maps, q.get("map"));
+	view.graph = known(kinds, q.get("graph"));
+	view.event = head.events[q.get("event")] ? Number(q.get("event")) : firstEvent();
+	view.fn = q.get("fn") || "";
+	view.sort = q.get("sort") === "total" ? "total" : "self";
+	for (const kind in kinds) {
+		view.flame[kind] = q.get("flame-" + kind) || "";
+		if (flames[kind])
+			flames[kind].svg.flame.load(view.flame[kind]);
+	}
+	savedText = viewText();
+}
+
+// --- parts ---------------------------------------------------------------------------------------
+
+// Buttons of which one is chosen, as a list of tabs.
+function tabs(label, all, chosen, pick, panel) {
+	const names = Object.keys(all).filter((k) => all[k].has());
+	const list = el("div", {role: "tablist", "aria-label": label, class: "tabs"}, names.map((k) => el("button", {role: "tab",
+		id: "tab-" + panel + "-" + k, "aria-controls": panel, "aria-selected": String(k === chosen), tabindex: k === chosen ? 0 : -1,
+		onclick: () => pick(k)}, all[k].name)));
+	list.addEventListener("keydown", (e) => {
+		const by = {ArrowLeft: -1, ArrowRight: 1}[e.key];
+		if (!by)
+			return;
+		e.preventDefault();
+		const next = names[(names.indexOf(chosen) + by + names.length) % names.length];
+		pick(next);
+		document.getElementById("tab-" + panel + "-" + next).focus();
+	});
+	return list;
+}
+
+function replace(id, ...children) {
+	const e = document.getElementById(id);
+	e.textContent = "";
+	e.append(...children.flat().filter((c) => c !== null));
+}
+
+function drawHeat() {
+	const box = document.getElementById("heat-box");
+	if (!maps[view.map].has()) {
+		document.getElementById("map").hidden = true;
+		return;
+	}
+	replace("heat-tabs", tabs("Heat map", maps, view.map, (k) => {
+		view.map = k;
+		drawHeat();
+		saveView(false);
+	}, "heat-box"));
+	heat.make(view.map, box.clientWidth);
+	heat.draw();
+	drawSelected();
+}
+
+function drawSelected() {
+	const s = view.stretch;
+	replace("selected", s || view.band ? [
+		el("strong", {}, stretchText({...stretch(), band: view.band})), " \u00b7 ",
+		el("code", {}, "--time " + clockText(stretch().from) + "," + clockText(stretch().to)), " ",
+		el("button", {onclick: () => choose(null, null)}, "Show all (Esc)")] :
+		["All of the recording: " + timeText(head.span_ns) + ". Drag over the map to select a stretch: every view follows."]);
+}
+
+// --- overview --------------------------------------------------------------------------------------
+
+const STATES = [["run", "running", "#0f7b5a"], ["blocked", "blocked", "#3f6fc4"], ["runnable", "runnable", "#f2d53c"],
+	["preempted", "preempted", "#e06a2b"], ["unknown", "unknown", "#9a9a94"], ["hidden", "hidden", "#dcdcd6"]];
+
+function barOf(sum, whole) {
+	const said = STATES.filter(([key]) => sum[key] > 0).map(([key, name]) => name + " " + timeText(sum[key])).join(", ");
+	return el("div", {class: "bar", role: "img", title: said, "aria-label": said}, STATES.map(([key, , color]) => {
+		const part = el("span", {});
+		part.style.width = (100 * sum[key] / whole).toFixed(3) + "%";
+		part.style.background = color;
+		return part;
+	}));
+}
+
+function threadTable() {
+	const s = stretch(), sums = sumThreads(s.from, s.to), whole = s.to - s.from;
+	const busy = (x) => x.run + x.runnable + x.preempted;
+	const shown = sums.threads.sort((a, b) => busy(b) - busy(a) || a.thread - b.thread).slice(0, 30);
+	const rows = shown.map((x) => {
+		const t = data.thread, i = x.thread;
+		return [frames.label[t.comm[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked),
+			timeText(x.runnable + x.preempted), x.unknown ? timeText(x.unknown) : "", x.hidden ? timeText(x.hidden) : ""];
+	});
+	const key = el("p", {class: "legend"}, STATES.map(([, name, color]) => {
+		const swatch = el("span", {class: "swatch"});
+		swatch.style.background = color;
+		return el("span", {}, swatch, name);
+	}));
+	return [table("Threads" + (view.stretch ? " in the selection" : "") + (sums.threads.length > shown.length ? ", the " + shown.length +
+		" busiest of " + sums.threads.length : ""), ["thread", "of " + timeText(whole), "running", "blocked", "run-queue delay", "unknown", "hidden"],
+		rows, [2, 3, 4, 5, 6]), key, cpuTable(sums.cpus, whole)];
+}
+
+function cpuTable(cpus, whole) {
+	const rows = [...cpus].map((ns, i) => ["CPU " + i, barOf({run: ns}, whole), timeText(ns), share(ns, whole)]);
+	return rows.length ? table("CPUs: time that threads ran", ["CPU", "of " + timeText(whole), "busy", "share"], rows, [2, 3]) : null;
+}
+
+function percentileTable() {
+	const p = head.tail.population, cells = [["p50", p.p50_ns], ["p90", p.p90_ns], ["p99", p.p99_ns], ["p99.9", p.p999_ns],
+		["p99.99", p.p9999_ns], ["max", p.max_ns]];
+	return table("Lengths of " + countText(p.count) + " episodes (" + head.tail.by + ")", cells.map(([name]) => name),
+		[cells.map(([, ns]) => ns === null ? "\u2013" : timeText(ns))], [0, 1, 2, 3, 4, 5]);
+}
+
+function histogram() {
+	const most = Math.max(...head.lengths.map((x) => x[2]), 1);
+	const bars = head.lengths.map(([from, to, n]) => {
+		const bar = el("span", {title: timeText(from) + " to " + timeText(to) + ": " + countText(n)});
+		bar.style.height = (100 * Math.log(1 + n) / Math.log(1 + most)).toFixed(1) + "%";
+		return bar;
+	});
+	const first = head.lengths[0], last = head.lengths[head.lengths.length - 1];
+	return !first ? null : el("figure", {}, el("div", {class: "bars", role: "img",
+		"aria-label": "histogram of lengths from " + timeText(first[0]) + " to " + timeText(last[1])}, bars),
+		el("figcaption", {}, timeText(first[0]) + " \u2026 " + timeText(last[1]) + ", steps of a half power of two; height: logarithm of the count"));
+}
+
+function findingItem(f) {
+	return el("li", {class: f.harm}, el("strong", {}, f.harm + ": "), f.title, el("br", {}), f.spoils,
+		f.remedy ? [el("br", {}), "Remedy: ", el("code", {}, f.remedy)] : null);
+}
+
+function doctorPart() {
+	const verdicts = el("ul", {class: "plain"}, head.verdicts.map(([topic, text]) => el("li", {}, el("strong", {}, topic + ": "), text)));
+	const found = head.findings.length ? el("details", {open: head.findings.some((f) => f.harm === "wrong")},
+		el("summary", {}, head.findings.length + (head.findings.length === 1 ? " finding" : " findings")),
+		el("ul", {class: "findings"}, head.findings.map(findingItem))) : el("p", {}, "Nothing was found that spoils an answer.");
+	return [el("h3", {}, "Can this recording answer?"), verdicts, found];
+}
+
+function lossPart() {
+	const l = data.loss, names = ["lost records", "missing switches", "throttled", "records out of order"];
+	const rows = Array.from(l.t).map((t, i) => ["+" + timeText(t), timeText(l.ns[i]), l.cpu[i] ? "CPU " + (l.cpu[i] - 1) : "any CPU",
+		names[l.kind[i]] || "", countText(l.count[i])]);
+	return rows.length ? table("What is missing", ["from", "length", "where", "what", "count"], rows.slice(0, 50), [0, 1, 4]) : null;
+}
+
+function drawOverview() {
+	const parts = [doctorPart()];
+	if (head.why_not !== null)
+		parts.push(el("p", {class: "note"}, "No waits are shown: " + head.why_not));
+	if (head.tail)
+		parts.push(el("div", {class: "beside"}, percentileTable(), histogram()));
+	if (data.run.n)
+		parts.push(threadTable());
+	parts.push(lossPart());
+	replace("overview", parts.flat(2));
+}
+
+// --- the other panes -------------------------------------------------------------------------------
+
+function drawFlamePane() {
+	replace("flame-tabs", tabs("Flame graph", kinds, view.graph, (k) => {
+		view.graph = k;
+		drawFlamePane();
+		saveView(true);
+	}, "flame"), view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null);
+	drawFlame();
+}
+
+function eventChoice() {
+	const seen = new Set(data.sample.event), list = el("select", {"aria-label": "event", onchange: (e) => {
+		view.event = Number(e.target.value);
+		drawFlame();
+		drawHeat();
+		saveView(true);
+	}});
+	head.events.forEach((ev, i) => {
+		if (seen.has(i))
+			list.append(el("option", {value: i, selected: i === view.event}, ev.name));
+	});
+	return list;
+}
+
+function siteTable(caption, sites, last, cell) {
+	return !sites.length ? null : table(caption, ["site", "count", "total", "p50", "max", last], sites.map((s) =>
+		[s.site, countText(s.count), timeText(s.ns), timeText(s.p50_ns), (s.open ? "\u2265 " : "") + timeText(s.max_ns), cell(s)]), [1, 2, 3, 4]);
+}
+
+function drawSites() {
+	const s = head.sites, parts = [
+		siteTable("? Waiting for work, or for an answer: ranked by themselves", s.unclear, "settle with", (x) => el("code", {}, x.settle)),
+		siteTable("Hidden: waiting for work (--idle shows them)", s.idle, "because", (x) => x.reason),
+		siteTable("Left out by --no-unclear", s.left_out, "because", (x) => x.reason),
+		siteTable("Waits of a whole life, or that an exit ended", s.life, "because", (x) => x.reason)].filter((x) => x);
+	if (s.system)
+		parts.push(el("p", {}, countText(s.system) + " waits of kernel threads and perf, " + timeText(s.system_ns) + ", are hidden; --system shows them."));
+	replace("sites", parts.length ? parts : el("p", {}, "Nothing is hidden."),
+		el("p", {class: "note"}, "Counts are of the whole recording, whatever is selected above."));
+}
+
+function showPane() {
+	replace("nav", tabs("Views", panes, view.pane, (k) => {
+		view.pane = k;
+		showPane();
+		saveView(true);
+	}, "pane"));
+	for (const k in panes)
+		document.getElementById("pane-" + k).hidden = k !== view.pane;
+	panes[view.pane].draw();
+}
+
+function redraw() {
+	const began = performance.now();
+	if (heat && maps[view.map].has())
+		heat.draw();
+	drawSelected();
+	showPane();
+	drawMs = performance.now() - began;
+}
+
+// --- the skeleton ------------------------------------------------------------------------------------
+
+function build() {
+	const main = document.getElementById("main"), says = el("p", {id: "says", "aria-live": "polite"});
+	const canvas = el("canvas", {id: "heat", tabindex: 0, role: "application",
+		"aria-label": "heat map: arrows move, Shift and arrows select, Enter takes the selection, Escape shows all"});
+	main.append(el("section", {id: "map", "aria-label": "Heat map"}, el("div", {id: "heat-tabs"}), el("div", {id: "heat-box"}, canvas), says,
+		el("p", {id: "selected"})), el("nav", {id: "nav", "aria-label": "Views"}));
+	const pane = (k, ...children) => el("section", {id: "pane-" + k, role: "tabpanel", "aria-label": panes[k].name, hidden: true}, children);
+	main.append(el("div", {id: "pane"},
+		pane("overview", el("div", {id: "overview"})),
+		pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
+			el("div", {id: "flame"}), el("div", {id: "sandwich"})),
+		pane("timeline", el("div", {id: "timeline-box"})),
+		pane("episodes", el("div", {id: "episodes"}), el("div", {id: "episode", "aria-live": "polite"})),
+		pane("sites", el("div", {id: "sites"}))));
+	heat = new Heat(canvas, (text) => { says.textContent = text; });
+	canvas.addEventListener("focus", () => heat.draw());
+	canvas.addEventListener("blur", () => heat.draw());
+}
+
+function onKey(e) {
+	if (e.key === "Escape" && !e.defaultPrevented && document.activeElement === document.body)
+		choose(null, null);
+}
+
+async function start() {
+	await readHead();
+	await readData();
+	build();
+	loadView();
+	drawHeat();
+	showPane();
+	let width = window.innerWidth;
+	window.addEventListener("resize", () => {
+		if (window.innerWidth !== width) {
+			width = window.innerWidth;
+			drawHeat();
+		}
+	});
+	window.addEventListener("keydown", onKey);
+	window.addEventListener("popstate", () => {
+		loadView();
+		drawHeat();
+		showPane();
+	});
+	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => heat.draw());
+	document.documentElement.dataset.ready = "1";
+}
+
+// A tree as folded text, without the frames that name causes.
+function foldTree(tree) {
+	const sums = new Map();
+	for (let i = 1; i < tree.n; i++) {
+		const way = [];
+		for (let j = i; tree.self[i] && j; j = tree.parent[j])
+			if (frames.kind[tree.frame[j]] !== KIND.wait)
+				way.unshift(frames.name[tree.frame[j]]);
+		if (way.length)
+			sums.set(way.join(";"), (sums.get(way.join(";")) || 0) + tree.self[i]);
+	}
+	return [...sums].map(([stack, x]) => stack + " " + x).sort();
+}
+
+// For scripts that test the page: the view, sums of a stretch, and times in ms.
+window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, head: () => head, data: () => data,
+	frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms}),
+	flame: (kind) => flames[kind] && flames[kind].svg, timeline: () => timelineSvg};
+start().catch((e) => {
+	document.getElementById("main").append(el("p", {class: "note"}, "This report cannot be shown here: " + e.message +
+		" (it needs a browser with DecompressionStream, of 2023 or later)"));
+	document.documentElement.dataset.ready = "failed";
+});

@@ -1,0 +1,191 @@
+"""html.py PERFKIT SRC - drive reports in a real browser; their sums against what perfkit prints.
+
+Prints one line per failed check; exit 1 if any failed, 77 without a browser.
+"""
+import glob
+import os
+import random
+import subprocess
+import sys
+import time
+
+from webdriver import Browser, missing
+
+PERFKIT, SRC = sys.argv[1:3]
+ORDERS = SRC + "/testdata/orders/orders.tar.zst"
+DEMO = SRC + "/testdata/demo/perf.data"
+LOCAL = ["-q", "--no-local", "--force"]
+FAILED = []
+BRUSHES = 20
+
+
+def check(what, got, want):
+    if got != want:
+        FAILED.append(what)
+        print("FAILED %s: got %r, want %r" % (what, got, want))
+
+
+def ask(*args):
+    return subprocess.run([PERFKIT, *args], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+def report(name, path, *options):
+    out = os.path.abspath(name + ".html")
+    subprocess.run([PERFKIT, "html", *LOCAL, *options, "-o", out, path], check=True, stderr=subprocess.DEVNULL)
+    return out
+
+
+def show(b, path, fragment=""):
+    b.open("about:blank")
+    b.open("file://" + path + fragment)
+    for _ in range(200):
+        ready = b.js("return document.documentElement.dataset.ready || ''")
+        if ready:
+            break
+        time.sleep(0.05)
+    check(os.path.basename(path) + fragment + ": opens", ready, "1")
+
+
+def settled(b, script, want):
+    """The value of a script once it is as wanted, or after two seconds."""
+    for _ in range(40):
+        got = b.js("return " + script)
+        if got == want:
+            break
+        time.sleep(0.05)
+    return got
+
+
+def stretches(b, n):
+    """Stretches of the recording, the whole one first: (from, to, as --time takes it)."""
+    rng = random.Random(7)
+    origin, span = int(b.js("return report.head().from_ns")), b.js("return report.head().span_ns")
+    for i in range(n):
+        a, z = sorted((rng.randrange(span), rng.randrange(span))) if i else (0, span)
+        if i % 3 == 1:
+            z = min(a + rng.randrange(1, 3000000), span)
+        clock = ["%d.%09d" % divmod(origin + t, 10**9) for t in (a, z)]
+        yield a, max(z, a + 1), ",".join(clock)
+
+
+def folded(text):
+    return sorted(line for line in text.decode("utf-8", "replace").splitlines() if not line.endswith(" 0"))
+
+
+def compare(b, what, sums, args, path):
+    """Stack by stack, to the nanosecond."""
+    for a, z, clock in stretches(b, BRUSHES):
+        got = b.js("return report.foldTree(%s)" % (sums % (a, z)))
+        want = folded(ask("collapse", *LOCAL, *args, "--time", clock, path))
+        check("%s in %s: there is some" % (what, clock), len(got) > 5 or z - a < 10**8, True)
+        if sorted(got) != want:
+            check("%s in %s" % (what, clock), [x for x in got if x not in want][:3], [x for x in want if x not in got][:3])
+
+
+def compare_wall(b, path, source):
+    """Against the picture that `svg --wall` makes of the stretch."""
+    for a, z, clock in list(stretches(b, BRUSHES))[:8]:
+        subprocess.run([PERFKIT, "svg", *LOCAL, "--wall", "--time", clock, source, "-o", "wall.svg"], check=True,
+                       stderr=subprocess.DEVNULL)
+        show(b, path)
+        got = b.js("const t = report.sumWall(%d, %d); return [t.n, t.total[0], t.total1[0]]" % (a, z))
+        b.open("file://" + os.path.abspath("wall.svg"))
+        want = b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0], t.total1[0]]")
+        check("wall clock in " + clock, got, want)
+
+
+def check_orders(b):
+    path = report("orders", ORDERS)
+    show(b, path)
+    compare(b, "off-CPU", "report.sumOff(%d, %d, null)", ["--offcpu", "--unit", "ns"], ORDERS)
+    compare_wall(b, path, ORDERS)
+    show(b, path, "#ep=3")
+    check("#ep=3 opens the third episode", b.js("return document.querySelector('#episode h3').textContent.slice(0, 2)"), "#3")
+    check("its picture", settled(b, "!!document.querySelector('#episode .island').shadowRoot.querySelector('svg')", True), True)
+    text = ask("tail", *LOCAL, "--top", "20", "--details", "3", ORDERS).decode()
+    line = [x for x in text.splitlines() if x.startswith("#3  ")][0]
+    check("its text is tail's", b.js("return document.querySelector('#episode pre').textContent.includes(arguments[0])", line), True)
+    b.js("document.querySelector('#episode .chain button').click()")
+    check("a thread of the chain is shown in the timeline",
+          settled(b, "report.timeline() ? report.timeline().timeline.selected() !== null : false", True), True)
+    check("the episode's stretch is selected", b.js("return report.view.stretch !== null"), True)
+
+
+def check_keys(b, path):
+    show(b, path)
+    b.js("document.getElementById('heat').focus()")
+    b.keys("Right", "Right", "Shift+Right", "Shift+Right", "Enter")
+    check("keys select a stretch", b.js("return report.view.stretch !== null"), True)
+    check("and the URL keeps it", "t=" in b.url(), True)
+    kept, url = b.js("return [report.view.stretch.from, report.view.stretch.to]"), b.url()
+    b.keys("Escape")
+    check("Escape shows all", b.js("return report.view.stretch"), None)
+    show(b, path, url[url.index("#"):])
+    check("a link restores the stretch", b.js("return [report.view.stretch.from, report.view.stretch.to]"), kept)
+
+
+def check_demo(b):
+    path = report("demo", DEMO, "--symfs", SRC + "/testdata/demo/symfs")
+    show(b, path, "#pane=flame")
+    compare(b, "CPU", "report.sumCpu(%d, %d, report.view.event)", ["--symfs", SRC + "/testdata/demo/symfs"], DEMO)
+    check("no pane of waits without waits", b.js("return document.querySelectorAll('#nav button').length"), 2)
+    b.js("document.querySelector('#sandwich tbody button').click()")
+    check("a function of the table is the graph's focus", b.js("return report.flame('cpu').flame.state.focus"),
+          b.js("return report.view.fn"))
+    check_keys(b, path)
+    b.js("report.view.pane = 'flame'; report.showPane()")
+    boxes = b.js("return report.flame('cpu').flame.boxes().length")
+    b.js("report.choose({from: 1000000000, to: 1001000000}, null)")
+    check("a brush makes another graph", b.js("return report.flame('cpu').flame.boxes().length") != boxes, True)
+    for dark in (True, False):
+        b.dark(dark)
+    b.printed(True)
+    b.printed(False)
+
+
+def check_hostile(b):
+    """Names of hostile recordings run nothing, and nothing is fetched."""
+    for source in sorted(glob.glob(SRC + "/testdata/worst-names/*.data") + glob.glob(SRC + "/testdata/worst-names/*.zst")):
+        path = report("hostile", source, "--title", "<img src=x onerror=window.hacked=1>")
+        show(b, path)
+        for pane in b.js("return [...document.querySelectorAll('#nav button')].map((x) => x.id.slice(9))"):
+            b.js("report.view.pane = arguments[0]; report.showPane()", pane)
+        check("hostile names run nothing", b.js("return window.hacked || document.querySelectorAll('main img, header img').length"), 0)
+        check("nothing is fetched", b.js("return performance.getEntriesByType('resource').filter((r) => !r.name.startsWith('blob:')).length"), 0)
+
+
+def check_axe(b):
+    """No serious fault of accessibility, where axe-core is installed."""
+    root = subprocess.run("npm root -g 2>/dev/null", shell=True, stdout=subprocess.PIPE).stdout.decode().strip()
+    axe = os.environ.get("AXE_CORE", os.path.join(root, "axe-core", "axe.min.js"))
+    if not os.path.exists(axe):
+        print("left out: axe-core is not installed")
+        return
+    for name, fragment in (("orders", ""), ("orders", "#ep=3"), ("orders", "#pane=flame"), ("orders", "#pane=sites"), ("orders", "#pane=timeline")):
+        show(b, os.path.abspath(name + ".html"), fragment)
+        time.sleep(0.3)
+        b.cdp("Runtime.evaluate", expression=open(axe).read())
+        b.js("window.found = null; axe.run().then((r) => { window.found = r.violations"
+             ".filter((v) => v.impact === 'serious' || v.impact === 'critical')"
+             ".map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 90)).join(' | ')); });")
+        for _ in range(200):
+            found = b.js("return window.found")
+            if found is not None:
+                break
+            time.sleep(0.05)
+        check("axe-core, %s%s" % (name, fragment), found, [])
+
+
+def main():
+    if missing():
+        print("%s is not installed" % missing())
+        sys.exit(77)
+    with Browser(1280, 900) as b:
+        check_orders(b)
+        check_demo(b)
+        check_hostile(b)
+        check_axe(b)
+    sys.exit(1 if FAILED else 0)
+
+
+main()

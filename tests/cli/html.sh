@@ -1,0 +1,54 @@
+# html: one self-contained page, its policy, what it carries, what it refuses.
+orders=$SRC/testdata/orders/orders.tar.zst demo=$SRC/testdata/demo/perf.data
+wrong() { echo "$*"; exit 1; }
+"$PERFKIT" html -q --no-local -o o.html "$orders" || exit 1
+"$PERFKIT" html -q --no-local "$orders" >stdout.html || exit 1
+cmp o.html stdout.html || exit 1
+
+# Nothing is fetched: no address but names of XML, no element that loads.
+grep -o 'https\{0,1\}://[^"'\'' )<]*' o.html | sort -u | grep -v '^http://www.w3.org/\(2000/svg\|1999/xhtml\)$' &&
+	wrong "the page names an address"
+grep -Eq '<(img|link|iframe|object|embed|audio|video)|@import|url\(http' o.html && wrong "the page loads something"
+
+# The policy allows the one script, by its hash, and none in an attribute.
+grep -q "default-src 'none'" o.html || wrong "no policy"
+[ "$(grep -c '<script>' o.html)" = 1 ] || wrong "more than one script"
+if command -v python3 >/dev/null; then
+	python3 - <<'PY' || exit 1
+import base64, hashlib, json, re, zlib
+page = open("o.html", encoding="utf-8").read()
+script = re.search(r"<script>(.*?)</script>", page, re.S).group(1)
+want = "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+assert "'%s'" % want in page, "the policy has another hash than the script"
+assert "unsafe-inline'; script-src 'sha256-" in page and "unsafe-eval" not in page
+def blob(name):
+    text = re.search(r'<script type="text/plain" id="%s">([^<]*)</script>' % name, page).group(1)
+    return zlib.decompress(base64.b64decode(text))
+head = json.loads(blob("head"))
+columns = blob("columns")
+assert sum(c[2] for c in head["columns"]) == len(columns), "the head does not fit the columns"
+by = {c[0]: c[1] for c in head["columns"]}
+assert by["wait.thread"] == by["wait.row"] > 2000 and by["run.ns"] > 2000, by
+assert len(head["tail"]["episodes"]) == len(head["texts"]) == len(head["roots"]) == 20
+assert head["texts"][2].lstrip().startswith("#3  front-"), head["texts"][2]
+assert blob("timeline").startswith(b"<?xml") and b"<script" not in blob("timeline")
+for i in range(head["pictures"]):
+    assert b"class=\"timeline\"" in blob("episode%d" % (i + 1))
+PY
+fi
+
+# Text comes out as text, wherever it is given.
+evil='</title><script>alert(1)</script>'
+"$PERFKIT" html -q --no-local --title "$evil" -o evil.html "$demo" || exit 1
+grep -q 'alert(1)</script>' evil.html && wrong "a title is markup"
+
+# What was not recorded is said, and nothing is drawn of it.
+grep -q 'id="timeline"' evil.html && wrong "a timeline without context switches"
+
+# The filters stand in the head; nothing is hidden by --max-size.
+"$PERFKIT" html -q --no-local --comm front-0 -o front.html "$orders" && grep -q 'only comm=front-0' front.html ||
+	wrong "the filter is not said"
+"$PERFKIT" html -q --no-local --max-size 0 -o big.html "$orders" 2>err && wrong "a report above --max-size was written"
+[ ! -e big.html ] && grep -q 'more than --max-size 0' err || wrong "--max-size: $(cat err)"
+"$PERFKIT" html -o o.html --top 3 --p99 "$orders" 2>err && wrong "--top and --p99 together"
+exit 0

@@ -1,0 +1,4 @@
+# Reports in a real browser: tests/browser/html.py.
+# live: drives a browser
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+PYTHONPATH=$SRC/tests/browser python3 "$SRC/tests/browser/html.py" "$PERFKIT" "$SRC"
