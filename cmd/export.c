@@ -22,7 +22,7 @@ struct export_opts {
 #define AT(field) offsetof(struct export_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("What to export"),
-	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope|perfetto",
+	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope|firefox|perfetto",
 	 "the format; docs/exports.md\ndescribes each"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
 	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
@@ -34,8 +34,8 @@ static const struct opt rows[] = {
 	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"cgroup", 0, OPT_FLAG, AT(cgroup), NULL, "keep cgroups apart, and name them"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
-	 "running, waiting and spans of each thread as they\nhappened (speedscope; perfetto "
-	 "always)"},
+	 "running, waiting and spans of each thread as they\nhappened (speedscope; firefox "
+	 "and perfetto always)"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
@@ -54,12 +54,15 @@ struct format {
 	const char *name;
 	format_writer *rows;
 	time_writer *by_time;
+	int need_time; /* of by_time: see tlinput_open */
+	int whole;     /* of by_time: it takes no filters */
 };
 
 static const struct format formats[] = {
-	{"pprof", pprof_write, NULL},
-	{"speedscope", speedscope_write, export_speedscope},
-	{"perfetto", NULL, export_perfetto},
+	{"pprof", pprof_write, NULL, 0, 0},
+	{"speedscope", speedscope_write, export_speedscope, 1, 0},
+	{"firefox", NULL, export_firefox, TLINPUT_SAMPLES, 0},
+	{"perfetto", NULL, export_perfetto, 1, 1},
 };
 
 struct writing {
@@ -81,16 +84,23 @@ static const struct format *format_named(const char *name)
 	return NULL;
 }
 
-/* A trace is of the whole recording; who shows it filters. */
-static int check_whole(const struct export_opts *o)
+/* 2 after saying that an option of `list` was given, 0 without. */
+static int check_none_of(const struct export_opts *o, const char *list, const char *instead)
 {
 	const char *given;
-	if (opt_given(&verb_export, o, INPUT_FILTERS " cgroup " WAITS_HIDE, &given) || !given)
+	if (opt_given(&verb_export, o, list, &given) || !given)
 		return 0;
-	say_line("perfkit export: --%s does not go with --to perfetto (see: perfkit help "
-		 "export)",
-		 given);
+	say_line("perfkit export: --%s %s (see: perfkit help export)", given, instead);
 	return 2;
+}
+
+/* Which waits are hidden is a question of what has waits. */
+static int check_waits(const struct export_opts *o, const struct format *f)
+{
+	if (!f->rows || o->offcpu + o->offwake + o->wall + o->tail + o->by_time)
+		return 0;
+	return check_none_of(o, "span " WAITS_HIDE,
+			     "goes with --offcpu, --offwake, --wall, --by-time or --tail");
 }
 
 static int check(const struct export_opts *o)
@@ -102,11 +112,15 @@ static int check(const struct export_opts *o)
 			     "other");
 	const struct format *f = format_named(o->to);
 	if (o->by_time && !f->by_time)
-		return usage("--by-time goes with --to speedscope and perfetto");
+		return usage("--by-time goes with --to speedscope, firefox and perfetto");
 	if (!f->rows && (o->offcpu || o->offwake || o->wall || o->tail))
-		return usage("--to perfetto is of all that happened: --offcpu, --offwake, "
-			     "--wall and --tail do not go with it");
-	if (!f->rows && check_whole(o))
+		return usage("--to firefox and perfetto are of all that happened: --offcpu, "
+			     "--offwake, --wall and --tail do not go with them");
+	/* a trace is of the whole recording; who shows it filters */
+	if (f->whole && check_none_of(o, INPUT_FILTERS " cgroup " WAITS_HIDE,
+				      "does not go with --to perfetto"))
+		return 2;
+	if (check_waits(o, f))
 		return 2;
 	if (!o->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the file with -o FILE");
@@ -129,7 +143,7 @@ static int export_by_time(const struct writing *w, const char *path)
 	struct tlinput ti;
 	struct outfile out;
 	struct err e = {0};
-	int rc = tlinput_open(&ti, "export", &w->opt->t.wait.tl, path, 1);
+	int rc = tlinput_open(&ti, "export", &w->opt->t.wait.tl, path, w->format->need_time);
 	if (rc)
 		return rc;
 	rc = output_open(&out, w->opt->output, &e);
@@ -184,11 +198,12 @@ const struct verb verb_export = {
 		    "  perfkit export --to pprof --offcpu --comm nginx -o waits.pb.gz run.db\n"
 		    "  go tool pprof -top cpu.pb.gz\n"
 		    "  perfkit export --to speedscope --by-time -o run.speedscope.json run.db\n"
+		    "  perfkit export --to firefox -o run.json.gz perf.data\n"
 		    "  perfkit export --to perfetto -o run.pftrace perf.data",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
 	.max_files = 1,
-	.modes = {{"", "event cgroup"},
+	.modes = {{"", "event cgroup span " WAITS_HIDE},
 		  {"offcpu", WAITS_SHOW},
 		  {"offwake", WAITS_SHOW},
 		  {"wall", WAITS_HIDE},

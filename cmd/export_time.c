@@ -1,10 +1,13 @@
 #include "cmd/export_time.h"
 #include "base/mem.h"
+#include "cmd/query/timeline_samples.h"
 #include "libtime/population/wall.h"
+#include "render/export/firefox.h"
 #include "render/export/perfetto.h"
 #include "render/export/speedscope.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The thread at hand, gathered. */
 struct gathering {
@@ -131,12 +134,55 @@ int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, 
 	return rc;
 }
 
+static int one_recording(const struct tlinput *ti, const char *what, struct err *e)
+{
+	if (!ti->tl.parts.n)
+		return 0;
+	return err_set(e, ERR_USAGE, "%s: several recordings; %s is of one (--recording)",
+		       ti->path, what);
+}
+
+/* The event that is shown and its halves on hybrid CPUs. */
+struct shown_event {
+	const struct tlinput *ti;
+	const char *name;
+};
+
+static const char *event_name(const struct tlinput *ti, uint32_t event)
+{
+	return strtab_get(&ti->names->strings, ti->tl.events.v[event].name);
+}
+
+static int is_shown(const void *ctx, uint32_t event)
+{
+	const struct shown_event *x = ctx;
+	return tl_same_event(event_name(x->ti, event), x->name);
+}
+
+int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)
+{
+	struct population of = waits_population(ti, opt);
+	struct set_apart hidden;
+	uint32_t event;
+	int rc = one_recording(ti, "a profile", e);
+	rc = rc ? rc : tl_one_event(ti, "--to firefox shows", &event, e);
+	if (rc)
+		return rc;
+	struct shown_event shown = {ti, ti->tl.events.n ? event_name(ti, event) : ""};
+	struct firefox_options o = {.of = &of,
+				    .wanted = is_shown,
+				    .ctx = &shown,
+				    .in_time = !strcmp(tl_event_unit(shown.name, 0), "ns")};
+	rc = firefox_write(&ti->tl, &o, f, &hidden, e);
+	if (!rc)
+		tl_say_hidden(ti, &hidden);
+	set_apart_release(&hidden);
+	return rc ? err_prefix(e, "%s", ti->path) : 0;
+}
+
 int export_perfetto(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)
 {
 	(void)opt;
-	if (ti->tl.parts.n)
-		return err_set(e, ERR_USAGE,
-			       "%s: several recordings; a trace is of one (--recording)",
-			       ti->path);
-	return perfetto_write(&ti->tl, f, e);
+	int rc = one_recording(ti, "a trace", e);
+	return rc ? rc : perfetto_write(&ti->tl, f, e);
 }

@@ -13,6 +13,11 @@
  * below its spans. ERR_REFUSED when there are none, ERR_NOMEM, ERR_IO. */
 int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
 
+/* The samples of one event, waits and spans as a profile of firefox.h; `--event` chooses, else
+ * the first one with samples. ERR_USAGE for several recordings or events, ERR_REFUSED when
+ * nothing is left, ERR_NOMEM, ERR_IO. */
+int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
+
 /* The whole timeline as a trace of perfetto.h; `opt` is not looked at. ERR_USAGE for several
  * recordings, ERR_NOMEM, ERR_IO. */
 int export_perfetto(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);

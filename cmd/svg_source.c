@@ -261,21 +261,6 @@ static uint64_t first_sample(const struct tlinput *ti, const char *event)
 	return UINT64_MAX;
 }
 
-/* The event of a flame chart: the one asked for, else that of the first sample. */
-static int chart_event(const struct tlinput *ti, uint32_t *event, struct err *e)
-{
-	const struct opt_list *l = &ti->opt->in.events;
-	const char *want = l->n ? l->v[0] : NULL;
-	if (l->n > 1)
-		return err_set(e, ERR_USAGE, "--flamechart draws one event, not %zu", l->n);
-	*event = want               ? tl_find_event(ti, want)
-		 : ti->tl.samples.n ? ti->tl.samples.v[0].event
-				    : 0;
-	if (*event == TL_NONE)
-		return err_set(e, ERR_USAGE, "no event '%s' in %s", want, ti->path);
-	return 0;
-}
-
 static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err *e)
 {
 	const struct timeline *tl = &ti->tl;
@@ -432,7 +417,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 		return ERR_USAGE;
 	}
 	const struct timeline *tl = &ti.tl;
-	int rc = chart_event(&ti, &event, e);
+	int rc = tl_one_event(&ti, "--flamechart draws", &event, e);
 	start_input(&fi, rq, ti.names, flame);
 	fi.split = rq->split == SPLIT_CPU ? SPLIT_CPU : SPLIT_TID;
 	if (!rc)

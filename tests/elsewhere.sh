@@ -60,6 +60,8 @@ make_root()
 		{ tail -1 "$work/debootstrap.log"; return 1; }
 	echo force-unsafe-io >"$2/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	cp -L /etc/resolv.conf "$2/etc/resolv.conf" 2>/dev/null
+	# chromedriver looks for the browser at this name
+	printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$2/etc/hosts"
 	apt-config dump Acquire::http::Proxy >"$2/etc/apt/apt.conf.d/80proxy" 2>/dev/null
 	case $from in */ubuntu) sed -i 's/ main$/ main universe/' "$2/etc/apt/sources.list" ;; esac
 }

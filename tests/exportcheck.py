@@ -2,7 +2,8 @@
 """exportcheck.py pprof PROFILE FOLDED [TYPE]
 exportcheck.py speedscope FILE FOLDED [COLUMN]
 exportcheck.py speedscope-time FILE FOLDED
-exportcheck.py perfetto TRACE STORE: what other tools open says what perfkit says.
+exportcheck.py perfetto TRACE STORE
+exportcheck.py firefox PROFILE STORE EVENT: what other tools open says what perfkit says.
 
 pprof: reads PROFILE (profile.proto, gzipped) with a decoder of its own: every reference leads
 somewhere, every string is UTF-8, and its samples of TYPE (default: the profile's own default),
@@ -13,8 +14,13 @@ their names, are the lines of FOLDED. speedscope-time: the same of evented ones,
 the frames of spans, too, or there are none.
 
 perfetto: the runs that TRACE's switches make, its wakeups, samples and slices are those of the
-tables of STORE, one for one."""
+tables of STORE, one for one.
+
+firefox: PROFILE keeps to the published types (every column as long as its table, every index in
+it), and its samples of EVENT, markers and CPU time are those of STORE, one for one, where it was
+written with --idle --system."""
 import collections
+import decimal
 import gzip
 import json
 import os
@@ -252,6 +258,17 @@ class Perfetto:
                 self.wakings[ns, cpu, event[2][0], w[2][0]] += 1
 
 
+def store_stacks(db):
+    """{call path: its names, root first}"""
+    frame = dict((i, name or "[%s]" % os.path.basename(dso or "unknown")) for i, name, dso in
+                 db.execute("SELECT f.id, s.name, d.name FROM frames f LEFT JOIN symbols s "
+                            "ON s.id = symbol_id LEFT JOIN dsos d ON d.id = f.dso_id"))
+    stack = {None: ()}
+    for i, parent, f in db.execute("SELECT id, parent_id, frame_id FROM call_paths ORDER BY id"):
+        stack[i] = stack[parent] + (frame[f],)
+    return stack
+
+
 def perfetto(path, store):
     got, db = Perfetto(path), sqlite3.connect(store)
     end, = db.execute("SELECT end_ns FROM recordings").fetchone()
@@ -267,12 +284,7 @@ def perfetto(path, store):
         "SELECT o.start_ns + o.blocked_ns, cpu_wake, coalesce(w.tid, 0), t.tid FROM offcpu o "
         "JOIN threads t ON t.id = o.thread_id LEFT JOIN threads w ON w.id = waker_thread_id "
         "WHERE waker_context IS NOT NULL AND cpu_wake IS NOT NULL AND unknown_reason IS NULL"))
-    frame = dict((i, name or "[%s]" % os.path.basename(dso or "unknown")) for i, name, dso in
-                 db.execute("SELECT f.id, s.name, d.name FROM frames f LEFT JOIN symbols s "
-                            "ON s.id = symbol_id LEFT JOIN dsos d ON d.id = f.dso_id"))
-    stack = {None: ()}
-    for i, parent, f in db.execute("SELECT id, parent_id, frame_id FROM call_paths ORDER BY id"):
-        stack[i] = stack[parent] + (frame[f],)
+    stack = store_stacks(db)
     samples = collections.Counter((ns, tid, cpu, stack[path]) for ns, tid, cpu, path in
                                   db.execute("SELECT time_ns, coalesce(tid, -1), s.cpu, "
                                              "call_path_id FROM samples s LEFT JOIN threads t "
@@ -294,6 +306,118 @@ def perfetto(path, store):
         tell("losses", others, losses)
 
 
+def ns(ms):
+    """A time of a profile, which has ms with six decimals."""
+    return int(ms * 1000000)
+
+
+class Firefox:
+    """A processed profile of version 60; every table is held against src/types/profile.ts."""
+
+    COLUMNS = {
+        "stackTable": "frame prefix",
+        "frameTable": "address inlineDepth category subcategory func nativeSymbol innerWindowID "
+                      "line column",
+        "funcTable": "name isJS relevantForJS resource source lineNumber columnNumber",
+        "resourceTable": "lib name host type",
+        "nativeSymbols": "libIndex address name functionSize",
+        "sources": "uuid filename"}
+
+    def __init__(self, path):
+        self.d = json.load(gzip.open(path), parse_float=decimal.Decimal,
+                           parse_int=decimal.Decimal)
+        assert set(self.d) == {"meta", "libs", "threads", "shared"}
+        assert self.d["meta"]["preprocessedProfileVersion"] == 60
+        s = self.d["shared"]
+        assert set(s) == set(self.COLUMNS) | {"stringArray"}
+        for table, columns in self.COLUMNS.items():
+            self.table(s[table], columns)
+        self.points(s["stackTable"]["frame"], s["frameTable"])
+        self.points(s["frameTable"]["func"], s["funcTable"])
+        self.points(s["funcTable"]["resource"], s["resourceTable"], -1)
+        self.points(s["funcTable"]["source"], s["sources"])
+        self.points(s["resourceTable"]["lib"], {"length": len(self.d["libs"])})
+        for column in s["funcTable"]["name"], s["resourceTable"]["name"], s["sources"]["filename"]:
+            self.points(column, {"length": len(s["stringArray"])})
+        self.stacks = {None: ()}
+        for i, (parent, frame) in enumerate(zip(s["stackTable"]["prefix"],
+                                                s["stackTable"]["frame"])):
+            func = s["frameTable"]["func"][int(frame)]
+            name = s["stringArray"][int(s["funcTable"]["name"][int(func)])]
+            self.stacks[i] = self.stacks[parent] + (name,) # parents come first
+
+    @staticmethod
+    def table(t, columns, optional=""):
+        assert set(columns.split()) | {"length"} <= set(t), set(t)
+        assert set(t) <= set(columns.split()) | set(optional.split()) | {"length"}, set(t)
+        for k in set(t) - {"length", "weightType"}:
+            assert len(t[k]) == t["length"], k
+
+    @staticmethod
+    def points(column, table, none=None):
+        assert all(i is None or i == none or 0 <= i < table["length"] for i in column)
+
+    def threads(self):
+        for t in self.d["threads"]:
+            self.table(t["samples"], "stack time weight weightType", "threadCPUDelta")
+            self.table(t["markers"], "data name startTime endTime phase category")
+            self.points(t["samples"]["stack"], self.d["shared"]["stackTable"])
+            assert t["samples"]["time"] == sorted(t["samples"]["time"])
+            assert t["markers"]["startTime"] == sorted(t["markers"]["startTime"])
+            yield t
+
+    def markers(self, t):
+        for data, name, a, b in zip(*(t["markers"][k] for k in (
+                "data", "name", "startTime", "endTime"))):
+            kind = next(s for s in self.d["meta"]["markerSchema"] if s["name"] == data["type"])
+            assert set(data) <= {f["key"] for f in kind["fields"]} | {"type", "cause"}, data
+            yield data, self.d["shared"]["stringArray"][int(name)], ns(a), ns(b)
+
+
+def firefox(path, store, event):
+    got, db = Firefox(path), sqlite3.connect(store)
+    origin, = db.execute("SELECT origin_ns FROM recordings").fetchone()
+    stack = store_stacks(db)
+    samples, waits, spans, losses, cpu = (collections.Counter() for _ in range(5))
+    weight = ns if got.d["threads"][0]["samples"]["weightType"] == "tracing-ms" else int
+    for t in got.threads():
+        s = t["samples"]
+        for at, path_, w in zip(s["time"], s["stack"], s["weight"]):
+            if w:
+                samples[int(t["tid"]), ns(at), got.stacks[path_], weight(w)] += 1
+        for data, name, a, b in got.markers(t):
+            if data["type"] == "Wait":
+                where = got.stacks[int(data["cause"]["stack"])] if "cause" in data else ()
+                waits[int(t["tid"]), name, a, b, ns(data["blocked"]), where] += 1
+            elif data["type"] == "Span":
+                spans[name, a, b] += 1
+            else:
+                losses[a, b] += 1
+        cpu[int(t["tid"])] += int(sum(s.get("threadCPUDelta", [])[1:]))
+    want = collections.Counter(
+        (tid, at - origin, stack[path_], period) for tid, at, path_, period in db.execute(
+            "SELECT t.tid, time_ns, call_path_id, period FROM samples s JOIN threads t ON t.id = "
+            "thread_id JOIN selected_events e ON e.id = s.event_id WHERE e.name = ?", (event,)))
+    off = collections.Counter(
+        (tid, cause, a - origin, b - origin, blocked, stack[path_])
+        for tid, cause, a, b, blocked, path_ in db.execute(
+            "SELECT t.tid, cause, start_ns, end_ns, blocked_ns, call_path_id FROM offcpu o "
+            "JOIN threads t ON t.id = thread_id WHERE end_ns > start_ns"))
+    pieces = collections.Counter((n, a - origin, b - origin) for n, a, b in db.execute(
+        "SELECT name, start_ns, end_ns FROM spans"))
+    lost = collections.Counter((a - origin, b - origin) for a, b in db.execute(
+        "SELECT from_ns, to_ns FROM losses"))
+    ran = collections.Counter()
+    for tid, run in db.execute("SELECT tid, run_ns FROM v_thread_time"):
+        ran[tid] += run
+    print("%d samples, %d waits, %d spans, %d losses" % tuple(
+        sum(c.values()) for c in (samples, waits, spans, losses)))
+    bad = tell("samples", samples, want) | tell("waits", waits, off) | \
+        tell("spans", spans, pieces) | tell("losses", losses, lost)
+    return bad | tell("CPU time", +cpu, collections.Counter({t: ran[t] for t in cpu if cpu[t]}))
+
+
 if __name__ == "__main__":
     sys.exit({"pprof": pprof, "speedscope": speedscope,
-              "speedscope-time": speedscope_time, "perfetto": perfetto}[sys.argv[1]](*sys.argv[2:]))
+              "speedscope-time": speedscope_time, "perfetto": perfetto,
+              "firefox": firefox}[sys.argv[1]](*sys.argv[2:]))

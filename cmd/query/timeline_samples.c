@@ -21,6 +21,20 @@ uint32_t tl_find_event(const struct tlinput *ti, const char *want)
 	return found;
 }
 
+int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, struct err *e)
+{
+	const struct opt_list *l = &ti->opt->in.events;
+	const char *want = l->n ? l->v[0] : NULL;
+	if (l->n > 1)
+		return err_set(e, ERR_USAGE, "%s one event, not %zu", what, l->n);
+	*event = want               ? tl_find_event(ti, want)
+		 : ti->tl.samples.n ? ti->tl.samples.v[0].event
+				    : 0;
+	if (*event == TL_NONE)
+		return err_set(e, ERR_USAGE, "no event '%s' in %s", want, ti->path);
+	return 0;
+}
+
 static const char *name_of(const void *ti, size_t event)
 {
 	return event_name(ti, event);

@@ -11,6 +11,10 @@
 /* The event that --event names (event_name_fits), index of timeline.events; TL_NONE. */
 uint32_t tl_find_event(const struct tlinput *ti, const char *want);
 
+/* The event of an answer about one: the one that --event names, else that of the first sample;
+ * 0 where there are none. ERR_USAGE, `what` ("--flamechart draws") beginning the sentence. */
+int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, struct err *e);
+
 /* 0, or 2 after saying that --event names one that is not there. */
 int tl_check_events(const struct tlinput *ti);
 

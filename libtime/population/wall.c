@@ -1,5 +1,5 @@
 #include "libtime/population/wall.h"
-#include "base/mem.h"
+#include "libtime/population/thread_samples.h"
 
 struct wall {
 	const struct timeline *tl;
@@ -7,29 +7,8 @@ struct wall {
 	int (*row)(void *ctx, const struct wall_row *r);
 	void *ctx;
 	struct set_apart *hidden;
-	uint32_t *sample; /* indices of timeline.samples by thread, then time */
-	uint32_t *first;  /* thread t has sample[first[t]] .. sample[first[t + 1] - 1] */
+	struct thread_samples samples;
 };
-
-/* Samples in time order, dealt out to their threads. */
-static int index_samples(struct wall *w)
-{
-	const struct timeline *tl = w->tl;
-	size_t threads = tl->threads.n;
-	w->first = mem_zalloc(threads + 2, sizeof(*w->first));
-	w->sample = mem_zalloc(tl->samples.n, sizeof(*w->sample));
-	if (!w->first || !w->sample)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < tl->samples.n; i++)
-		if (tl->samples.v[i].thread < threads)
-			w->first[tl->samples.v[i].thread + 2]++;
-	for (size_t t = 2; t < threads + 2; t++)
-		w->first[t] += w->first[t - 1];
-	for (size_t i = 0; i < tl->samples.n; i++)
-		if (tl->samples.v[i].thread < threads)
-			w->sample[w->first[tl->samples.v[i].thread + 1]++] = (uint32_t)i;
-	return 0;
-}
 
 /* Fill in who it was, unless nothing was. */
 static int emit(const struct wall *w, uint32_t thread, struct wall_row r)
@@ -45,14 +24,14 @@ static int add_running(const struct wall *w, uint32_t thread, uint32_t comm, uin
 		       uint64_t to, uint32_t *next)
 {
 	const struct timeline *tl = w->tl;
-	uint32_t end = w->first[thread + 1], begin, n = 0;
+	uint32_t end = w->samples.first[thread + 1], begin, n = 0;
 	int cut;
 	if (!population_clip(&w->of, &from, &to, &cut))
 		return 0;
-	while (*next < end && tl->samples.v[w->sample[*next]].time_ns < from)
+	while (*next < end && tl->samples.v[w->samples.at[*next]].time_ns < from)
 		++*next;
 	begin = *next;
-	while (*next < end && tl->samples.v[w->sample[*next]].time_ns < to) {
+	while (*next < end && tl->samples.v[w->samples.at[*next]].time_ns < to) {
 		++*next;
 		n++;
 	}
@@ -64,7 +43,7 @@ static int add_running(const struct wall *w, uint32_t thread, uint32_t comm, uin
 					      .ns = to - from});
 	uint64_t each = (to - from) / n, left = (to - from) - each * n;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct tl_sample *s = &tl->samples.v[w->sample[begin + i]];
+		const struct tl_sample *s = &tl->samples.v[w->samples.at[begin + i]];
 		int rc = emit(w, thread,
 			      (struct wall_row){.comm = s->comm,
 						.path = s->path,
@@ -127,7 +106,7 @@ static int add_thread(const struct wall *w, uint32_t thread)
 	const struct timeline *tl = w->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
 	uint64_t at = t->first_ns;
-	uint32_t next = w->first[thread], comm = t->comm;
+	uint32_t next = w->samples.first[thread], comm = t->comm;
 	uint16_t cpu = t->first_cpu; /* where it runs from `at` on */
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &tl->off.v[i];
@@ -155,7 +134,7 @@ int wall_collect(const struct timeline *tl, const struct population *of,
 {
 	struct wall w = {.tl = tl, .of = *of, .row = row, .ctx = ctx, .hidden = hidden};
 	*hidden = (struct set_apart){0};
-	int rc = index_samples(&w) ? err_nomem(e) : 0;
+	int rc = thread_samples_make(&w.samples, tl) ? err_nomem(e) : 0;
 	for (uint32_t t = 0; t < tl->threads.n && !rc; t++) {
 		if (tl->threads.v[t].flags & THREAD_IDLE_TASK)
 			continue;
@@ -164,7 +143,6 @@ int wall_collect(const struct timeline *tl, const struct population *of,
 		else
 			rc = add_thread(&w, t);
 	}
-	mem_free(w.first);
-	mem_free(w.sample);
+	thread_samples_release(&w.samples);
 	return rc ? rc : set_apart_finish(hidden) ? err_nomem(e) : 0;
 }

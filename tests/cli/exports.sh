@@ -169,13 +169,52 @@ for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data orders/order
 done
 command -v protoc >/dev/null || echo "no protoc here"
 
+# --- firefox --------------------------------------------------------------------------------------
+# Every sample, wait, span and loss is the store's, and a thread's CPU time is its running time.
+for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data requests/otel.tar.zst; do
+	rm -f run.json.gz run.db
+	export_ --to firefox --idle --system "$SRC/testdata/$f" -o run.json.gz
+	"$PERFKIT" import -q --no-local "$SRC/testdata/$f" -o run.db || wrong "import $f"
+	case $f in switch*) e=cpu-clock ;; *) e=cpu-clock/freq=997/ ;; esac
+	python3 "$SRC/tests/exportcheck.py" firefox run.json.gz run.db $e >counts || wrong "firefox $f: $(cat counts)"
+	case $f in
+	waits*) grep -q '^1032 samples, 1090 waits, .* 63 losses' counts ;;
+	kinds*) grep -q ' 122 spans' counts ;;
+	switch*) grep -q '^405 samples, 6289 waits' counts ;;
+	esac || wrong "$f: $(cat counts)"
+	"$PERFKIT" export -q --to firefox --idle --system run.db | cmp -s - run.json.gz || wrong "firefox $f: the store's is another"
+done
+# without switches there are samples alone, as many ns as collapse has; filters choose
+export_ --to firefox $(at demo) --comm search -o run.json.gz
+collapse $(at demo) --comm search >want.folded
+python3 - want.folded <<'E2' || wrong "firefox: the samples of a clock"
+import decimal, gzip, json, sys
+d = json.load(gzip.open("run.json.gz"), parse_float=decimal.Decimal)
+t, = d["threads"]
+assert t["name"] == "search" and "threadCPUDelta" not in t["samples"]
+assert t["samples"]["weightType"] == "tracing-ms" and not t["markers"]["length"]
+want = sum(int(line.rsplit(" ", 1)[1]) for line in open(sys.argv[1]))
+assert sum(t["samples"]["weight"]) * 1000000 == want, (sum(t["samples"]["weight"]), want)
+names = {d["shared"]["stringArray"][i] for i in d["shared"]["resourceTable"]["name"]}
+assert "shop" in names and [x["codeId"] for x in d["libs"] if x["name"] == "shop"] == [
+    "9a33b27d5a846de5aa3422556806c6979a668ff6"]
+lib = next(x for x in d["libs"] if x["name"] == "shop")
+assert lib["breakpadId"] == "7DB2339A845AE56DAA3422556806C6970", lib
+E2
+# idle waits are hidden, and that is said
+"$PERFKIT" export --no-local --to firefox "$waits" -o run.json.gz 2>err && grep -q 'hidden: .*kernel threads' err ||
+	wrong "firefox: nothing is said of what is hidden: $(cat err)"
+
 # --- what is refused, and what stays as it was ------------------------------------------------------
 refuses 2 'name the format with --to' "$waits"
 refuses 2 'exclude each other' --to pprof --offcpu --wall "$waits"
 refuses 2 "nonsense" --to nonsense "$waits"
-refuses 2 '--by-time goes with --to speedscope and perfetto' --to pprof --by-time "$waits"
+refuses 2 '--by-time goes with --to speedscope, firefox and perfetto' --to pprof --by-time "$waits"
 refuses 2 '--comm does not go with --to perfetto' --to perfetto --comm x "$waits"
-refuses 2 'do not go with it' --to perfetto --wall "$waits"
+refuses 2 'do not go with them' --to perfetto --wall "$waits"
+refuses 2 '--idle goes with' --to pprof --idle "$waits"
+refuses 2 'shows one event, not 2' --to firefox -e cpu-clock,page-faults $(at events)
+refuses 3 'no samples, waits or spans' --to firefox -q --no-local --comm nobody "$waits"
 refuses 2 'cpu-cock' --to pprof --event cpu-cock "$waits"
 refuses 3 'no waits to export' --to pprof -q --no-local --offcpu --comm nobody "$waits"
 refuses 3 'no samples to export' --to pprof -q --no-local --comm nobody "$waits"
