@@ -269,7 +269,10 @@ same: all
 
 # What tests/house.sh demands of the sources; part of check as cli/house.
 TEST_ENV = O='$(O)' CC='$(CC)' HEADER_CFLAGS='$(DEP_CFLAGS)'
-.PHONY: check-layers check-house check-rules
+.PHONY: check-layers check-house check-rules lines
+lines:
+	@sh tests/house.sh lines
+
 check-layers: $(LINK_A)
 	$(Q)$(TEST_ENV) sh tests/house.sh layers
 # cli/nomem with every single allocation failing in turn: some minutes.
@@ -434,6 +437,7 @@ help:
 	@echo 'make check-elsewhere  build and test in bare roots of Debian 12 and 13 (R=RELEASES)'
 	@echo 'make same       file, pipe, bundle and store give the same answers (minutes)'
 	@echo 'make check-layers, check-house   rules about the sources; part of check'
+	@echo 'make lines      how large each room is, and how long functions are'
 	@echo 'make check-rules                 functions that causes.rules and frames.rules name; part of check'
 	@echo 'make check-nomem  each verb with every allocation failing in turn (some minutes)'
 	@echo 'make pictures   the pictures of the README, docs/pictures'

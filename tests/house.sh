@@ -6,6 +6,7 @@
 #	headers	  each header compiles alone; a public one says something about each prototype
 #	externs	  what other files could call, one calls
 #	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV
+#	lines	  says how large each room is and how long functions are
 #	code	  memory goes through base/mem.c, machines are told apart in libsym/unwind/arch_*.c, no
 #		  file is too long, the format is clang-format's
 #
@@ -227,6 +228,24 @@ hostile()
 	grep -nF '\\u%04x' $sources | grep -v '^render/text/json\.c:' && wrong "JSON is escaped in render/text/json.c"
 	# shellcheck disable=SC2086
 	grep -nE "memchr\(s, ',', n\)" $sources | grep -v '^render/text/csv\.c:' && wrong "CSV is quoted in render/text/csv.c"
+}
+
+# Product lines and files of each room, and how long functions are.
+lines()
+{
+	find $folders \( -name '*.[ch]' -o -name '*.js' -o -name '*.css' -o -name '*.rules' \) | sort |
+		xargs awk '
+			FNR == 1 { room = FILENAME; sub("/[^/]*$", "", room); files[room]++; open = 0 }
+			{ n[room]++ }
+			/^{/ { open = FNR }
+			/^}/ && open { print "function", FNR - open - 1; open = 0 }
+			END { for (room in n) print "room", room, files[room], n[room] }' >"$tmp/lines"
+	printf '%-20s %5s %7s\n' room files lines
+	sort "$tmp/lines" | awk '$1 == "room" { printf "%-20s %5d %7d\n", $2, $3, $4; f += $3; n += $4 }
+		END { printf "%-20s %5d %7d\n", "all", f, n }'
+	awk '$1 == "function" { print $2 }' "$tmp/lines" | sort -n | awk '{ v[NR] = $1 } END {
+		printf "%d functions: median %d lines, 90 %% at most %d, the longest %d\n",
+			NR, v[int((NR + 1) / 2)], v[int(NR * 0.9)], v[NR] }'
 }
 
 for what; do

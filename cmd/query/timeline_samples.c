@@ -7,7 +7,8 @@ static const char *event_name(const struct tlinput *ti, size_t event)
 	return strtab_get(&ti->names->strings, ti->tl.events.v[event].name);
 }
 
-uint32_t tl_find_event(const struct tlinput *ti, const char *want)
+/* The event that --event names (event_name_fits), index of timeline.events; TL_NONE. */
+static uint32_t find_event(const struct tlinput *ti, const char *want)
 {
 	uint32_t found = TL_NONE;
 	int best = 0;
@@ -27,9 +28,7 @@ int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, st
 	const char *want = l->n ? l->v[0] : NULL;
 	if (l->n > 1)
 		return err_set(e, ERR_USAGE, "%s one event, not %zu", what, l->n);
-	*event = want               ? tl_find_event(ti, want)
-		 : ti->tl.samples.n ? ti->tl.samples.v[0].event
-				    : 0;
+	*event = want ? find_event(ti, want) : ti->tl.samples.n ? ti->tl.samples.v[0].event : 0;
 	if (*event == TL_NONE)
 		return err_set(e, ERR_USAGE, "no event '%s' in %s", want, ti->path);
 	return 0;
@@ -44,7 +43,7 @@ int tl_check_events(const struct tlinput *ti)
 {
 	const struct opt_list *l = &ti->opt->in.events;
 	for (size_t i = 0; i < l->n; i++)
-		if (tl_find_event(ti, l->v[i]) == TL_NONE)
+		if (find_event(ti, l->v[i]) == TL_NONE)
 			return input_no_event(&ti->in, l->v[i], name_of, ti, ti->tl.events.n);
 	return 0;
 }
@@ -53,7 +52,7 @@ int tl_event_wanted(const struct tlinput *ti, uint32_t event)
 {
 	const struct opt_list *l = &ti->opt->in.events;
 	for (size_t i = 0; i < l->n; i++) {
-		uint32_t at = tl_find_event(ti, l->v[i]);
+		uint32_t at = find_event(ti, l->v[i]);
 		if (at != TL_NONE && ti->tl.events.v[at].name == ti->tl.events.v[event].name)
 			return 1;
 	}

@@ -8,9 +8,6 @@
 #include "cmd/query/timeline_input.h"
 #include "cmd/query/waits.h"
 
-/* The event that --event names (event_name_fits), index of timeline.events; TL_NONE. */
-uint32_t tl_find_event(const struct tlinput *ti, const char *want);
-
 /* The event of an answer about one: the one that --event names, else that of the first sample;
  * 0 where there are none. ERR_USAGE, `what` ("--flamechart draws") beginning the sentence. */
 int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, struct err *e);
