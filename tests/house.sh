@@ -196,7 +196,9 @@ tl_segs_next"
 externs()
 {
 	[ -f "$O/libbase.a" ] || { wrong "$O is not built"; return; }
-	objects=$(for d in $libraries; do archive "$d"; done; find "$O/cmd" -name '*.o')
+	# of sources that are gone, objects may still lie there
+	objects=$(for d in $libraries; do archive "$d"; done
+		find cmd -name '*.c' | sed "s|^|$O/|; s|c\$|o|" | xargs ls 2>/dev/null)
 	# shellcheck disable=SC2086
 	nm -A -g $objects | awk 'NF > 2 { print $NF, $(NF - 1) }' >"$tmp/externs"
 	awk '$2 == "U" { print $1 }' "$tmp/externs" | sort -u >"$tmp/externs.used"
