@@ -328,6 +328,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			 "perfkit help collapse)");
 		return 2;
 	}
+	if (o->t.wait.tl.sides.n && !o->t.wait.tl.label && !o->tail) {
+		say_line("perfkit collapse: --with goes with --label or --tail (see: perfkit "
+			 "help collapse)");
+		return 2;
+	}
 	int rc = o->tail ? collapse_tail(&c, &lo, input_name(o, files, nfiles))
 		 : o->offcpu || o->offwake
 			 ? collapse_waits(&c, &lo, files, nfiles)
@@ -355,9 +360,9 @@ const struct verb verb_collapse = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct collapse_opts),
 	.max_files = 1,
-	.modes = {{"", "event all-events weight"},
-		  {"offcpu", "unit " WAITS_SHOW},
-		  {"offwake", "unit " WAITS_SHOW},
+	.modes = {{"", "event all-events weight label with"},
+		  {"offcpu", "unit label with " WAITS_SHOW},
+		  {"offwake", "unit label with " WAITS_SHOW},
 		  {"tail", "unit top " TAIL_PICKS}},
 	.run = run,
 	.defaults = defaults,

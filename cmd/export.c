@@ -208,7 +208,8 @@ const struct verb verb_export = {
 		  {"offwake", WAITS_SHOW},
 		  {"wall", WAITS_HIDE},
 		  {"by-time", "span " WAITS_HIDE},
-		  {"tail", "top " TAIL_PICKS}},
+		  {"tail", "top " TAIL_PICKS},
+		  {NULL, "label"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -232,7 +232,7 @@ const struct verb verb_import = {
 	.tables = {rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct import_opts),
 	.max_files = 256,
-	.modes = {{NULL, INPUT_FILTERS}},
+	.modes = {{NULL, "label " INPUT_FILTERS}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -481,7 +481,7 @@ const struct verb verb_report = {
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "
 		   "span with " INPUT_FILTERS},
 		  {"stats", NULL},
-		  {NULL, "state"}},
+		  {NULL, "state label"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -27,7 +27,6 @@ struct svg_opts {
 	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
 		no_script, simplify, merge_threads, offcpu, offwake, wall, chain, tail,
 		tail_diff;
-	const char *split;
 };
 
 #define AT(field) offsetof(struct svg_opts, field)
@@ -49,8 +48,9 @@ static const struct opt rows[] = {
 	 "scale BEFORE to the total of AFTER (default with --diff),\nor not"},
 	{"no-vanished", 0, OPT_FLAG, AT(no_vanished), NULL,
 	 "do not show stacks that only BEFORE has"},
-	{"split", 0, OPT_STRING, AT(split), "comm|pid|tid|cpu|event|cgroup",
-	 "the first level (default comm); for waits comm, pid or tid"},
+	{"split", 0, OPT_STRING, AT(t.wait.tl.split), "comm|pid|tid|cpu|event|cgroup|label:KEY",
+	 "the first level (default comm); label:KEY: the value of a\nlabel of spans; for waits "
+	 "comm, pid, tid or label:KEY"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "shorten C++, Rust and Go names, so that equal frames merge"},
 	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
@@ -219,7 +219,9 @@ static void set_options(struct drawing *d)
 static int set_split(struct svg_request *rq, const char *text, struct err *e)
 {
 	int rc = text ? flame_split_parse(text, &rq->split, e) : 0;
-	if (!rc && rq->kind != SVG_CPU && rq->split > SPLIT_TID)
+	int waits = rq->kind == SVG_OFFCPU || rq->kind == SVG_OFFWAKE;
+	if (!rc && rq->kind != SVG_CPU && rq->split > SPLIT_TID &&
+	    !(waits && rq->split == SPLIT_LABEL))
 		rc = err_set(e, ERR_USAGE,
 			     "--split %s is for samples, not waits: comm, pid or tid", text);
 	if (!rc && rq->in_order && rq->split > SPLIT_CPU)
@@ -242,6 +244,13 @@ static int set_request(struct drawing *d, struct err *e)
 		     : o->offcpu  ? SVG_OFFCPU
 				  : SVG_CPU;
 	d->rq.in_order = o->flamechart;
+	int rc = set_split(&d->rq, o->t.wait.tl.split, e);
+	if (rc)
+		return rc;
+	if (o->t.wait.tl.sides.n && !o->t.wait.tl.label && d->rq.split != SPLIT_LABEL &&
+	    !o->tail && !o->tail_diff)
+		return err_set(e, ERR_USAGE,
+			       "--with goes with --label, --split label:KEY or --tail");
 	if (o->flamechart && d->rq.kind != SVG_CPU)
 		return err_set(e, ERR_USAGE,
 			       "--flamechart draws samples or folded text, not waits");
@@ -251,7 +260,7 @@ static int set_request(struct drawing *d, struct err *e)
 	d->rq.tail = &o->t;
 	if (opt_given(&verb_svg, o, FOR_RECORDINGS, &d->rq.for_recordings))
 		return err_nomem(e);
-	return set_split(&d->rq, o->split, e);
+	return 0;
 }
 
 /* Colours and title that suit what is drawn, where the user said nothing. */
@@ -473,9 +482,9 @@ const struct verb verb_svg = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct svg_opts),
 	.max_files = 2,
-	.modes = {{"", "event"},
-		  {"offcpu", WAITS_SHOW},
-		  {"offwake", WAITS_SHOW},
+	.modes = {{"", "event label with"},
+		  {"offcpu", "label with " WAITS_SHOW},
+		  {"offwake", "label with " WAITS_SHOW},
 		  {"wall", WAITS_HIDE},
 		  {"chain", WAITS_HIDE},
 		  {"tail", "top " TAIL_PICKS},

@@ -454,7 +454,11 @@ static unsigned waits_by(const struct svg_request *rq)
 static int add_wait(const struct svg_request *rq, struct flame_input *fi,
 		    const struct tlinput *ti, const struct wait_row *r, struct err *e)
 {
-	struct folded f = {.comm = r->comm, .pid = r->pid, .tid = r->tid, .path = r->path};
+	struct folded f = {.comm = r->comm,
+			   .pid = r->pid,
+			   .tid = r->tid,
+			   .label = r->label,
+			   .path = r->path};
 	uint64_t v0 = rq->before ? 0 : r->ns, v1 = rq->before ? r->ns : 0;
 	if (flame_input_begin(fi, &f, wait_mark_text(r->mark)))
 		return err_nomem(e);

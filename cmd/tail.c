@@ -417,7 +417,7 @@ const struct verb verb_tail = {
 	.modes = {{"", "group hist details stacks"},
 		  {"json", "group hist details stacks"}, /* how the text looks is not an */
 		  {"csv", "hist details stacks"},        /* error where there is none */
-		  {NULL, "event"}},
+		  {NULL, "event label"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -330,7 +330,7 @@ const struct verb verb_timeline = {
 	.max_files = 1,
 	.modes = {{"", "cpus threads by-time"},
 		  {"tail", "by p50 p90 p95 p99 p999 p9999 p pct over open idle state cause"},
-		  {NULL, "event"}},
+		  {NULL, "event label"}},
 	.run = run,
 	.defaults = defaults,
 };

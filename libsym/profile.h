@@ -26,6 +26,7 @@ struct folded {
 	int32_t pid, tid; /* meaningful as far as fold_options.by asked for them, else -1 */
 	uint32_t cpu;
 	uint32_t cgroup; /* strings id of its path, NO_ID unknown; 0 unless asked for */
+	uint32_t label;  /* strings id: a label's value; 0 = none, or not asked for */
 	uint32_t path;   /* call path; 0 = the stack was empty */
 	int chain;       /* the event records callchains */
 	uint64_t weight, samples;

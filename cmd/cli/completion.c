@@ -11,6 +11,7 @@ static const char *known_words(const struct opt *o)
 		{"by WHAT", "thread site span function lock waker cgroup"},
 		{"by", "wait activation span window"},
 		{"group", "root holder stack cause thread comm label:"},
+		{"split", "comm pid tid cpu event cgroup"},
 		{"state", "blocked runnable preempted unknown running"},
 		{"call-graph", "dwarf fp none"},
 		{"color", "hot mem io wakeup chain java js perl red green blue aqua yellow "

@@ -68,7 +68,8 @@ static int take_events(struct samples *s)
 static int same_row(const struct folded *a, const struct folded *b)
 {
 	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->path == b->path;
+	       a->tid == b->tid && a->cpu == b->cpu && a->path == b->path &&
+	       a->label == b->label;
 }
 
 static int add_row(struct samples *s, const struct folded *f)
@@ -76,7 +77,7 @@ static int add_row(struct samples *s, const struct folded *f)
 	uint64_t h = hash_u64((uint64_t)f->comm << 32 | f->path);
 	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^
 		     f->cpu) ^
-	    hash_u64((uint32_t)f->pid);
+	    hash_u64((uint64_t)f->label << 32 | (uint32_t)f->pid);
 	size_t at = 0;
 	for (uint32_t id; idmap_next(&s->index, h, &at, &id);) {
 		struct folded *x = &s->own.v[id];
@@ -110,6 +111,7 @@ static int count(struct samples *s, unsigned by, const struct tl_sample *x, int3
 			   .cpu = by & BY_CPU && x->cpu != TL_NOCPU
 					  ? timeline_cpu(&s->ti.tl, x->cpu)
 					  : UINT32_MAX,
+			   .label = tl_split_label(&s->ti, x->thread, x->time_ns),
 			   .path = x->path,
 			   .weight = x->period,
 			   .samples = 1};
@@ -137,6 +139,7 @@ static int count_events(struct samples *s, unsigned by, size_t from, size_t to)
 	for (size_t i = from; i < to && !rc; i++) {
 		const struct tl_event_sample *x = &s->ti.tl.event_samples.v[i];
 		struct tl_sample as = {.time_ns = x->time_ns,
+				       .thread = tl_event_thread(&s->ti, x),
 				       .period = x->period,
 				       .comm = x->comm,
 				       .path = x->path,
@@ -171,12 +174,23 @@ static int count_samples(struct samples *s, unsigned by)
 	return rc;
 }
 
-static int open_store(struct samples *s, const char *verb, const struct tlinput_opts *opt,
-		      unsigned by)
+/* Labels are the threads' in time. */
+static int asks_labels(const struct tlinput_opts *opt)
+{
+	return opt->label || (opt->split && !strncmp(opt->split, "label:", 6));
+}
+
+/* A store, or a recording whose samples are asked for by label; `src`: already looked at. */
+static int open_timeline(struct samples *s, const char *verb, const struct tlinput_opts *opt,
+			 struct source *src, unsigned by)
 {
 	struct err e = {0};
+	struct input in;
 	const char *path = s->ti.path;
-	int rc = tlinput_open(&s->ti, verb, opt, path, TLINPUT_CONTENTS);
+	int rc = src ? input_open_source(&in, verb, &opt->in, path, src) : 0;
+	rc = rc    ? rc
+	     : src ? tlinput_of_input(&s->ti, verb, opt, &in, TLINPUT_CONTENTS)
+		   : tlinput_open(&s->ti, verb, opt, path, TLINPUT_CONTENTS);
 	if (rc)
 		return rc;
 	s->stacks = s->ti.names;
@@ -199,8 +213,9 @@ int samples_open(struct samples *s, const char *verb, const struct tlinput_opts 
 		 const char *path, struct source *src, unsigned by)
 {
 	*s = (struct samples){.ti = {.opt = opt, .path = path, .in.opt = &opt->in}};
-	int rc = !src && tlinput_is_store(path) ? open_store(s, verb, opt, by)
-						: open_recording(s, verb, opt, src, by);
+	int rc = asks_labels(opt) || (!src && tlinput_is_store(path))
+			 ? open_timeline(s, verb, opt, src, by)
+			 : open_recording(s, verb, opt, src, by);
 	if (rc)
 		samples_close(s);
 	return rc;
@@ -295,8 +310,8 @@ static unsigned topics_of(const struct samples *s, uint32_t shown)
 int samples_judge(struct samples *s, uint32_t shown)
 {
 	unsigned topics = topics_of(s, shown);
-	return s->ti.in.profile ? input_judge(&s->ti.in, topics)
-				: tlinput_judge(&s->ti, ASKED_OF_SAMPLES | topics, topics, 1);
+	return !s->ti.tl.finished ? input_judge(&s->ti.in, topics)
+				  : tlinput_judge(&s->ti, ASKED_OF_SAMPLES | topics, topics, 1);
 }
 
 uint64_t samples_weight(const struct samples *s, const struct folded *f)

@@ -22,13 +22,13 @@ struct samples_time {
 };
 
 struct samples {
-	struct tlinput ti;           /* of a recording: ti.in alone is open */
+	struct tlinput ti;           /* of a recording: ti.in alone is open, but with labels */
 	const struct stacks *stacks; /* what the rows' ids mean */
 	VEC(struct samples_event) events;
 	VEC(struct samples_time) times; /* of each event, recording by recording */
 	const struct folded *v;         /* rows in no order, weights as perf counts them */
 	size_t n;
-	VEC(struct folded) own; /* of a store */
+	VEC(struct folded) own; /* of a timeline: of a store, or with labels */
 	struct idmap index;
 };
 

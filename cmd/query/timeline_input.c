@@ -36,6 +36,8 @@ const struct opt tlinput_rows[] = {
 	 "spans that a program logged (CSV, OTLP, Chrome trace), put on\nthe recording's "
 	 "clock (repeatable; docs/requests.md)"},
 	OPT_HEADING("Filters"),
+	{"label", 0, OPT_STRING, AT(label), "KEY=VALUE",
+	 "only what threads did in spans with this label (or with\nspan=NAME, key=ID)"},
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
 	OPT_END,
@@ -536,6 +538,43 @@ static int opened(struct tlinput *ti, int need_time, int rc)
 	return rc;
 }
 
+/* --- labels ------------------------------------------------------------------------------
+ */
+
+static int build_lanes(struct tlinput *ti, const char *verb, const char *key,
+		       struct label_lanes *out)
+{
+	struct err e = {0};
+	int r = label_lanes_build(&ti->tl, key, out);
+	if (r < 0)
+		return fail((err_nomem(&e), &e));
+	if (!r)
+		say_line("perfkit %s: no span of %s has the label %s", verb, ti->path, key);
+	return r ? 0 : 2;
+}
+
+/* --label and --split label:KEY. */
+static int take_labels(struct tlinput *ti, const char *verb)
+{
+	const struct tlinput_opts *o = ti->opt;
+	const char *is = o->label ? strchr(o->label, '=') : NULL;
+	int rc = 0;
+	if (o->label && !is) {
+		say_line("perfkit %s: --label is KEY=VALUE, not %s", verb, o->label);
+		return 2;
+	}
+	if (o->label) {
+		struct buf key = {0};
+		buf_add(&key, o->label, (size_t)(is - o->label));
+		rc = build_lanes(ti, verb, buf_cstr(&key), &ti->label);
+		buf_release(&key);
+		if (!strtab_find(&ti->names->strings, is + 1, &ti->label_value))
+			ti->label_value = TL_NONE;
+	}
+	ti->splits = o->split && !strncmp(o->split, "label:", 6);
+	return rc || !ti->splits ? rc : build_lanes(ti, verb, o->split + 6, &ti->split);
+}
+
 static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, long nth, size_t *of)
 {
@@ -552,6 +591,7 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = rc ? rc : judge(ti, need_time);
 	}
 	rc = rc ? rc : side_input_add(ti, verb);
+	rc = rc ? rc : take_labels(ti, verb);
 	return opened(ti, need_time, rc);
 }
 
@@ -566,6 +606,7 @@ int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_
 	rc = rc ? rc : check_answerable(ti, need_time);
 	rc = rc ? rc : judge(ti, need_time);
 	rc = rc ? rc : side_input_add(ti, verb);
+	rc = rc ? rc : take_labels(ti, verb);
 	return opened(ti, need_time, rc);
 }
 
@@ -584,6 +625,8 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 
 void tlinput_close(struct tlinput *ti)
 {
+	label_lanes_release(&ti->label);
+	label_lanes_release(&ti->split);
 	timeline_release(&ti->tl);
 	survey_release(&ti->survey);
 	causes_free(ti->causes);

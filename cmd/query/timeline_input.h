@@ -8,12 +8,14 @@
 #include "cmd/input/input.h"
 #include "libtime/explain/causes.h"
 #include "libtime/doctor/store_findings.h"
-#include "libtime/sched/timeline.h"
+#include "libtime/spans/label_lanes.h"
 
 /* First member of a verb's options struct, so that input_rows and tlinput_rows fit it. */
 struct tlinput_opts {
 	struct input_opts in;
 	const char *causes, *recording;
+	const char *label; /* K=V: only what lies in spans with that label */
+	const char *split; /* "label:K": what lies in spans with its values, apart */
 	struct opt_list idle_frames, work_frames, spans, sides;
 };
 
@@ -27,6 +29,9 @@ struct tlinput {
 	struct timeline tl;
 	struct survey survey; /* of a recording */
 	struct causes *causes;
+	struct label_lanes label, split; /* of --label and --split label:K */
+	uint32_t label_value;            /* strings id */
+	int splits;
 	const char *path;
 	int64_t recording; /* its id, where one of a store was opened; else 0 */
 };

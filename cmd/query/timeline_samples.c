@@ -109,9 +109,35 @@ static int place_passes(const struct tlinput *ti, uint64_t time_ns, uint16_t cpu
 	       tl_cpu_passes(ti, cpu, cpu);
 }
 
+/* Does a thread bear the label of --label then? */
+static int label_passes(const struct tlinput *ti, uint32_t thread, uint64_t time_ns)
+{
+	uint64_t until;
+	return !ti->opt->label ||
+	       label_lanes_at(&ti->label, thread, time_ns, &until) == ti->label_value;
+}
+
+uint32_t tl_event_thread(const struct tlinput *ti, const struct tl_event_sample *s)
+{
+	if (!ti->opt->label && !ti->splits)
+		return TL_NONE;
+	for (uint32_t i = 0; i < ti->tl.threads.n; i++) {
+		const struct tl_thread *t = &ti->tl.threads.v[i];
+		if (t->tid == s->tid && t->first_ns <= s->time_ns && s->time_ns <= t->last_ns)
+			return i;
+	}
+	return TL_NONE;
+}
+
+uint32_t tl_split_label(const struct tlinput *ti, uint32_t thread, uint64_t time_ns)
+{
+	uint64_t until;
+	return ti->splits ? label_lanes_at(&ti->split, thread, time_ns, &until) : 0;
+}
+
 int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s)
 {
-	if (!place_passes(ti, s->time_ns, s->cpu))
+	if (!place_passes(ti, s->time_ns, s->cpu) || !label_passes(ti, s->thread, s->time_ns))
 		return 0;
 	/* as stores of an older perfkit have the idle task */
 	return s->thread == TL_NONE ? !ti->in.pids.n && !ti->in.tids.n && !ti->opt->in.comms.n
@@ -121,5 +147,6 @@ int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s)
 int tl_event_sample_passes(const struct tlinput *ti, const struct tl_event_sample *s)
 {
 	return place_passes(ti, s->time_ns, s->cpu) &&
+	       label_passes(ti, tl_event_thread(ti, s), s->time_ns) &&
 	       tl_task_passes(ti, s->pid, s->tid, s->comm);
 }

@@ -34,7 +34,13 @@ const char *tl_event_unit(const char *name, int tracepoint);
 /* 1 when a sample is of this event, by name, and passes the filters. */
 int tl_sample_is_of(const struct tlinput *ti, const struct tl_sample *s, const char *event);
 
-/* 1 when a sample passes --time, --cpu, --comm, --pid, --tid. */
+/* The value (strings id, 0: none) of the label of --split label:KEY on a thread then. */
+uint32_t tl_split_label(const struct tlinput *ti, uint32_t thread, uint64_t time_ns);
+
+/* The thread of such a sample, where labels are asked for; else TL_NONE. */
+uint32_t tl_event_thread(const struct tlinput *ti, const struct tl_event_sample *s);
+
+/* 1 when a sample passes --label, --time, --cpu, --comm, --pid, --tid. */
 int tl_sample_passes(const struct tlinput *ti, const struct tl_sample *s);
 int tl_event_sample_passes(const struct tlinput *ti, const struct tl_event_sample *s);
 

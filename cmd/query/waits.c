@@ -132,6 +132,9 @@ int waits_collect(struct wait_sums *w, const struct tlinput *ti, const struct wa
 {
 	struct wait_selection s = {.of = waits_population(ti, opt), .by = by};
 	*w = (struct wait_sums){.total_ns = 0};
+	s.filter = ti->opt->label ? &ti->label : NULL;
+	s.filter_value = ti->label_value;
+	s.split = ti->splits ? &ti->split : NULL;
 	int rc = select_states(&opt->states, &s, e);
 	rc = rc ? rc : select_causes(&opt->causes, &s, e);
 	return rc ? rc : wait_sums_collect(w, &ti->tl, &s, e);

@@ -29,7 +29,7 @@ static int same_row(const struct wait_row *a, const struct wait_row *b)
 	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid &&
 	       a->path == b->path && a->waker_comm == b->waker_comm &&
 	       a->waker_path == b->waker_path && a->waker_context == b->waker_context &&
-	       a->cause == b->cause && a->mark == b->mark;
+	       a->cause == b->cause && a->mark == b->mark && a->label == b->label;
 }
 
 static uint64_t row_hash(const struct wait_row *r)
@@ -37,7 +37,8 @@ static uint64_t row_hash(const struct wait_row *r)
 	uint64_t h = hash_u64((uint64_t)r->comm << 32 | r->path);
 	h = hash_u64(h ^ ((uint64_t)r->waker_comm << 32 | r->waker_path));
 	h = hash_u64(h ^ ((uint64_t)(uint32_t)r->pid << 32 | (uint32_t)r->tid));
-	return hash_u64(h ^ ((uint64_t)r->waker_context << 16 | r->cause << 8 | r->mark));
+	return hash_u64(h ^ ((uint64_t)r->label << 32 | (uint64_t)r->waker_context << 16 |
+			     r->cause << 8 | r->mark));
 }
 
 static int add_row(struct wait_sums *w, const struct wait_row *key)
@@ -78,7 +79,7 @@ static void set_waker(const struct timeline *tl, const struct off *o, struct wai
 
 /* What is asked for of one wait; of that, in a row of its own, what is marked. */
 static int add_parts(struct wait_sums *w, const struct timeline *tl,
-		     const struct wait_selection *s, const struct wait *x)
+		     const struct wait_selection *s, const struct wait *x, uint32_t label)
 {
 	const struct off *o = x->off;
 	const struct tl_thread *t = &tl->threads.v[o->thread];
@@ -89,6 +90,7 @@ static int add_parts(struct wait_sums *w, const struct timeline *tl,
 			     .path = o->path,
 			     .cause = s->by & WAITS_BY_CAUSE ? o->cause : 0,
 			     .mark = mark_of(x),
+			     .label = label,
 			     .count = 1};
 	if (s->by & WAITS_BY_WAKER)
 		set_waker(tl, o, &r);
@@ -105,28 +107,74 @@ static int add_parts(struct wait_sums *w, const struct timeline *tl,
 	return add_row(w, &r);
 }
 
+/* What a population has of one wait; `open`: its end or begin was not recorded, or is cut by
+ * --time. */
 static int add_wait(struct wait_sums *w, const struct timeline *tl,
-		    const struct wait_selection *s, const struct off *o)
+		    const struct wait_selection *s, const struct population *of,
+		    const struct off *o, uint32_t label)
 {
-	struct wait x;
-	if (!population_has_thread(&s->of, tl, o->thread, o->comm) ||
-	    !population_wait(&s->of, tl, o, &x))
+	struct wait x, whole;
+	if (!population_wait(of, tl, o, &x) || !population_wait(&s->of, tl, o, &whole))
 		return 0;
 	uint64_t ns = shown_ns(&x, s->states);
 	if (!ns || !s->causes[o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN])
 		return 0;
-	if (population_hides_thread(&s->of, tl, o->thread)) {
+	if (population_hides_thread(of, tl, o->thread)) {
 		w->apart.system++;
 		w->apart.system_ns += ns;
 		return 0;
 	}
 	enum apart apart = x.apart;
-	int open = x.open;
+	int open = whole.open;
 	wait_take_apart(&x);
+	wait_take_apart(&whole);
+	x.open = whole.open;
 	ns -= shown_ns(&x, s->states);
 	if (ns && site_sums_add(&w->apart.by[apart], o, ns, open))
 		return ERR_NOMEM;
-	return add_parts(w, tl, s, &x);
+	return add_parts(w, tl, s, &x, label);
+}
+
+/* From `at` on: up to when the labels stay as they are, whether the wait is asked for there,
+ * and under which label. */
+static int label_at(const struct wait_selection *s, const struct off *o, uint64_t at,
+		    uint64_t *until, uint32_t *label)
+{
+	uint64_t end;
+	int asked = 1;
+	*until = o->end_ns;
+	*label = 0;
+	if (s->filter) {
+		asked = label_lanes_at(s->filter, o->thread, at, &end) == s->filter_value;
+		*until = end < *until ? end : *until;
+	}
+	if (s->split) {
+		*label = label_lanes_at(s->split, o->thread, at, &end);
+		*until = end < *until ? end : *until;
+	}
+	return asked;
+}
+
+/* A wait, cut where a label changes. */
+static int add_labelled(struct wait_sums *w, const struct timeline *tl,
+			const struct wait_selection *s, const struct off *o)
+{
+	uint64_t at = o->start_ns, until;
+	uint32_t label;
+	int r = 0;
+	if (!population_has_thread(&s->of, tl, o->thread, o->comm))
+		return 0;
+	if (!s->filter && !s->split)
+		return add_wait(w, tl, s, &s->of, o, 0);
+	for (; at < o->end_ns && !r; at = until) {
+		struct population of = s->of;
+		int asked = label_at(s, o, at, &until, &label);
+		of.start_ns = of.start_ns > at ? of.start_ns : at;
+		of.stop_ns = of.stop_ns && of.stop_ns < until ? of.stop_ns : until;
+		if (asked && of.start_ns < of.stop_ns)
+			r = add_wait(w, tl, s, &of, o, label);
+	}
+	return r;
 }
 
 static int add_total(struct wait_sums *w, const struct timeline *tl,
@@ -140,7 +188,7 @@ static int add_total(struct wait_sums *w, const struct timeline *tl,
 			     .ns = o->ns,
 			     .count = o->count};
 	if (!population_has_task(&s->of, tl, t->pid, t->tid, o->comm) ||
-	    !population_has_cpu(&s->of, tl, TL_NOCPU, TL_NOCPU) || !r.ns)
+	    !population_has_cpu(&s->of, tl, TL_NOCPU, TL_NOCPU) || !r.ns || s->filter)
 		return 0;
 	if (population_hides_thread(&s->of, tl, o->thread)) {
 		w->apart.system += o->count;
@@ -155,7 +203,7 @@ int wait_sums_collect(struct wait_sums *w, const struct timeline *tl,
 {
 	*w = (struct wait_sums){.total_ns = 0};
 	for (size_t i = 0; i < tl->off.n; i++)
-		if (add_wait(w, tl, s, &tl->off.v[i]))
+		if (add_labelled(w, tl, s, &tl->off.v[i]))
 			return err_nomem(e);
 	for (size_t i = 0; i < tl->totals.n; i++)
 		if (add_total(w, tl, s, &tl->totals.v[i]))

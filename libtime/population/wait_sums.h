@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "libtime/population/population.h"
+#include "libtime/spans/label_lanes.h"
 
 enum waits_by {
 	WAITS_BY_PID = 1,
@@ -31,6 +32,10 @@ struct wait_selection {
 	unsigned states;             /* enum waits_states */
 	uint8_t causes[CAUSE_COUNT]; /* by enum cause: shown? */
 	unsigned by;                 /* enum waits_by */
+	/* Only what lies where a label has a value; what lies where another has one value in
+	 * rows apart from what has the next one. NULL: not asked. Borrowed. */
+	const struct label_lanes *filter, *split;
+	uint32_t filter_value; /* strings id */
 };
 
 /* Time that stands apart from plain waits, below a frame of its own. */
@@ -50,6 +55,7 @@ struct wait_row {
 	uint32_t waker_path;
 	uint8_t waker_context;
 	uint8_t cause, mark;
+	uint32_t label; /* strings id: the value of `split`; 0: none */
 	uint64_t ns;
 	uint64_t count; /* intervals */
 };

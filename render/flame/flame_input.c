@@ -23,7 +23,11 @@ void flame_input_release(struct flame_input *fi)
 int flame_split_parse(const char *text, enum flame_split *out, struct err *e)
 {
 	static const char *const names[] = {"comm", "pid", "tid", "cpu", "event", "cgroup"};
-	ENTRIES(names, SPLIT_CGROUP + 1);
+	ENTRIES(names, SPLIT_LABEL);
+	if (!strncmp(text, "label:", 6) && text[6]) {
+		*out = SPLIT_LABEL;
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!strcmp(text, names[i])) {
 			*out = (enum flame_split)i;
@@ -31,7 +35,8 @@ int flame_split_parse(const char *text, enum flame_split *out, struct err *e)
 		}
 	}
 	return err_set(e, ERR_USAGE,
-		       "--split is comm, pid, tid, cpu, event or cgroup, not '%s'", text);
+		       "--split is comm, pid, tid, cpu, event, cgroup or label:KEY, not '%s'",
+		       text);
 }
 
 static const char *basename_of(const char *path)
@@ -140,6 +145,9 @@ static int push_first_levels(struct flame_input *fi, const struct folded *f)
 		buf_str(&fi->text, f->cgroup == NO_ID
 					   ? "[cgroup unknown]"
 					   : strtab_get(&fi->stacks->strings, f->cgroup));
+	else if (fi->split == SPLIT_LABEL)
+		buf_str(&fi->text,
+			f->label ? strtab_get(&fi->stacks->strings, f->label) : "[no label]");
 	if (fi->text.n && push_text(fi))
 		return ERR_NOMEM;
 	buf_clear(&fi->text);

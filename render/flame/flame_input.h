@@ -12,11 +12,12 @@
  * three, the latter their CPU too. */
 enum flame_split {
 	SPLIT_COMM,
-	SPLIT_PID,   /* comm-PID */
-	SPLIT_TID,   /* comm-PID/TID */
-	SPLIT_CPU,   /* "CPU 3", then comm */
-	SPLIT_EVENT, /* event name, then comm */
-	SPLIT_CGROUP /* cgroup's path, then comm */
+	SPLIT_PID,    /* comm-PID */
+	SPLIT_TID,    /* comm-PID/TID */
+	SPLIT_CPU,    /* "CPU 3", then comm */
+	SPLIT_EVENT,  /* event name, then comm */
+	SPLIT_CGROUP, /* cgroup's path, then comm */
+	SPLIT_LABEL,  /* value of a label, then comm */
 };
 
 struct flame_input {
@@ -52,7 +53,7 @@ int flame_input_mark(struct flame_input *fi, const char *text, enum flame_kind k
 int flame_input_waker(struct flame_input *fi, uint32_t path, const char *name);
 int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err *e);
 
-/* "comm", "pid", "tid", "cpu", "event" or "cgroup". 0, or ERR_USAGE. */
+/* "comm", "pid", "tid", "cpu", "event", "cgroup" or "label:KEY". 0, or ERR_USAGE. */
 int flame_split_parse(const char *text, enum flame_split *out, struct err *e);
 
 #endif

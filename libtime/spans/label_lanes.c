@@ -1,0 +1,164 @@
+#include "libtime/spans/label_lanes.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void label_lanes_release(struct label_lanes *x)
+{
+	vec_release(&x->v);
+	vec_release(&x->first);
+}
+
+/* --- which spans ---------------------------------------------------------------------------
+ */
+
+enum { BY_LABEL, BY_NAME, BY_KEY };
+
+static int kind_of(const struct timeline *tl, const char *key, uint32_t *id)
+{
+	if (strtab_find(&tl->stacks->strings, key, id))
+		for (size_t i = 0; i < tl->labels.n; i++)
+			if (tl->labels.v[i].key == *id)
+				return BY_LABEL;
+	return !strcmp(key, "span") ? BY_NAME : !strcmp(key, "key") ? BY_KEY : -1;
+}
+
+static uint32_t value_of(const struct timeline *tl, uint32_t span, int kind, uint32_t id)
+{
+	const struct tl_span *s = &tl->spans.v[span];
+	return kind == BY_NAME  ? s->name
+	       : kind == BY_KEY ? s->key_text
+				: timeline_label(tl, span, id);
+}
+
+typedef VEC(struct label_piece) pieces;
+
+static int push(pieces *v, uint32_t thread, uint64_t from, uint64_t to, uint32_t value)
+{
+	struct label_piece p = {from, to, thread, value};
+	return thread != TL_NONE && from < to ? vec_push(v, p) : 0;
+}
+
+/* One piece for each span, or two where it was handed over: they still overlap. */
+static int find_pieces(const struct timeline *tl, int kind, uint32_t id, pieces *out)
+{
+	int r = 0;
+	for (uint32_t i = 0; i < tl->spans.n && !r; i++) {
+		const struct tl_span *s = &tl->spans.v[i];
+		uint32_t value = s->thread == TL_NONE || s->flags & SPAN_OVERLAPPED
+					 ? 0
+					 : value_of(tl, i, kind, id);
+		uint64_t at = s->handed_ns ? s->handed_ns : s->end_ns;
+		if (value)
+			r = push(out, s->thread, s->start_ns, at, value) ||
+			    push(out, s->end_thread, at, s->end_ns, value);
+	}
+	return r ? ERR_NOMEM : 0;
+}
+
+/* --- the innermost one ---------------------------------------------------------------------
+ */
+
+static int piece_order(const void *a, const void *b)
+{
+	const struct label_piece *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	if (x->to_ns != y->to_ns)
+		return x->to_ns > y->to_ns ? -1 : 1;
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+struct sweep {
+	struct label_lanes *out;
+	pieces open; /* the innermost last */
+	uint64_t at_ns;
+};
+
+/* The innermost open piece holds up to `to`. */
+static int hold(struct sweep *w, uint64_t to)
+{
+	while (w->open.n) {
+		const struct label_piece *p = &w->open.v[w->open.n - 1];
+		uint64_t end = p->to_ns < to ? p->to_ns : to;
+		if (end > w->at_ns) {
+			struct label_piece x = {w->at_ns, end, p->thread, p->value};
+			if (vec_push(&w->out->v, x))
+				return ERR_NOMEM;
+			w->at_ns = end;
+		}
+		if (p->to_ns > to)
+			return 0;
+		w->open.n--;
+	}
+	return 0;
+}
+
+static int sweep(struct sweep *w, const pieces *v)
+{
+	int r = 0;
+	for (size_t i = 0; i < v->n && !r; i++) {
+		const struct label_piece *p = &v->v[i];
+		int other = i && p->thread != v->v[i - 1].thread;
+		r = hold(w, other ? UINT64_MAX : p->from_ns);
+		w->at_ns = p->from_ns;
+		r = r ? r : vec_push(&w->open, *p);
+	}
+	return r ? r : hold(w, UINT64_MAX);
+}
+
+static int index_threads(struct label_lanes *x, size_t threads)
+{
+	size_t at = 0;
+	if (vec_reserve(&x->first, threads + 1))
+		return ERR_NOMEM;
+	for (size_t t = 0; t <= threads; t++) {
+		while (at < x->v.n && x->v.v[at].thread < t)
+			at++;
+		x->first.v[x->first.n++] = (uint32_t)at;
+	}
+	return 0;
+}
+
+int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out)
+{
+	struct sweep w = {.out = out};
+	pieces v = {0};
+	uint32_t id = 0;
+	int kind = kind_of(tl, key, &id);
+	*out = (struct label_lanes){{0}, {0}};
+	if (kind < 0)
+		return 0;
+	int r = find_pieces(tl, kind, id, &v);
+	if (!r && v.n)
+		qsort(v.v, v.n, sizeof(*v.v), piece_order);
+	r = r ? r : sweep(&w, &v);
+	r = r ? r : index_threads(out, tl->threads.n);
+	vec_release(&v);
+	vec_release(&w.open);
+	return r ? ERR_NOMEM : 1;
+}
+
+uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint64_t ns,
+			uint64_t *until)
+{
+	*until = UINT64_MAX;
+	if ((size_t)thread + 1 >= x->first.n)
+		return 0;
+	size_t low = x->first.v[thread], high = x->first.v[thread + 1], end = high;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (x->v.v[mid].to_ns <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == end)
+		return 0;
+	int inside = x->v.v[low].from_ns <= ns;
+	*until = inside ? x->v.v[low].to_ns : x->v.v[low].from_ns;
+	return inside ? x->v.v[low].value : 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * label_lanes.h - which value a label has on a thread at a moment: that of the innermost span
+ * there which has the label.
+ *
+ *	span  route=/pay   ├───────────────────────────┤
+ *	span  (no route)       ├────────┤
+ *	span  route=/card                    ├────┤
+ *	lane               │   /pay          │/card│/pay │ (none)
+ *	                   ^ from here on, not 1 ns before
+ *
+ * Spans that are no thread's work (windows, those that share their thread) label nothing. A
+ *span that was handed over labels the first thread until then, and the other from there on.
+ */
+#ifndef LIBTIME_SPANS_LABEL_LANES_H
+#define LIBTIME_SPANS_LABEL_LANES_H
+
+#include "libtime/sched/timeline.h"
+
+struct label_piece {
+	uint64_t from_ns, to_ns;
+	uint32_t thread, value; /* strings id */
+};
+
+/* Zero-initialised: no label anywhere. */
+struct label_lanes {
+	VEC(struct label_piece) v; /* by thread, then in time; they do not overlap */
+	VEC(uint32_t) first;       /* thread t has v[first[t]] .. v[first[t + 1]] */
+};
+
+/*
+ * The lanes of a key of a finished timeline; where no span has such a label, "span" stands for
+ * the spans' names, "key" for their keys. 1; 0 where there is nothing of that name; ERR_NOMEM.
+ * *out is the caller's to release in any case.
+ */
+int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out);
+void label_lanes_release(struct label_lanes *x);
+
+/* The value (strings id; 0: none) that holds at `ns`, and up to when (UINT64_MAX: for good). */
+uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint64_t ns,
+			uint64_t *until);
+
+#endif
