@@ -5,6 +5,11 @@ const SLIVER = 2; // px; narrower boxes of one colour share a path
 
 // --- texts ---------------------------------------------------------------------------------
 
+function shortNumber(x) {
+	const a = Math.abs(x);
+	return x.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
+}
+
 function bytesText(x) {
 	const unit = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 	let i = 0;

@@ -1,7 +1,7 @@
 // html_data.js - what the page carries, decoded: a head (JSON), names, and columns of numbers
 // (html_data.h says which; html_column.h how they are written).
 
-const conf = {span: 0}; // for flame_tree.js: no lanes here
+const conf = {span: 0}; // for flame_merge.js: no lanes here
 let head = null, strings = [], data = null, frames = null;
 
 function fromBase64(text) {

@@ -1,10 +1,5 @@
 // svg_text.js - numbers and times as the pictures and reports say them.
 
-function shortNumber(x) {
-	const a = Math.abs(x);
-	return x.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
-}
-
 // As units_duration (units.c) says it.
 function timeText(ns) {
 	const a = Math.round(Math.abs(ns));
