@@ -117,6 +117,24 @@ static void head_site(struct report *p, struct json *j, const struct site_sum *s
 	json_close(j, '}');
 }
 
+/* The roots of the episodes, those of most time first. */
+static void head_groups(struct report *p, struct json *j)
+{
+	struct buf *b = &p->scratch;
+	json_open(j, "groups", '[');
+	for (size_t i = 0; i < p->t.groups.n && i < EPISODES; i++) {
+		const struct tail_group *g = &p->t.groups.v[i];
+		json_open(j, NULL, '{');
+		buf_clear(b);
+		describe_group(b, &p->t, g);
+		json_text(j, "root", buf_cstr(b), b->n);
+		json_u64(j, "count", g->count);
+		json_u64(j, "ns", g->ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void head_sites(struct report *p, struct json *j)
 {
 	static const char *const names[] = {NULL, "idle", "unclear", "left_out", "life"};
@@ -179,6 +197,7 @@ static int head_tail(struct report *p, struct json *j, struct err *e)
 		json_text(j, NULL, buf_cstr(b), b->n);
 	}
 	json_close(j, ']');
+	head_groups(p, j);
 	head_sites(p, j);
 	head_lengths(p, j);
 	return rc;
@@ -380,6 +399,8 @@ static int say_all(struct report *p, struct err *e)
 	p->picks.details = 3;
 	p->picks.rows = EPISODES;
 	int rc = tailtext_answer(&p->answer, &p->t, e);
+	buf_str(&p->answer, p->answer.n ? " " : "");
+	tailtext_rhythm(&p->answer, &p->t);
 	return rc ? rc : tailout_text(&p->r, &p->t, &p->text, e);
 }
 

@@ -195,6 +195,13 @@ function cpuTable(cpus, whole) {
 	return rows.length ? table("CPUs: time that threads ran", ["CPU", "of " + timeText(whole), "busy", "share"], rows, [2, 3]) : null;
 }
 
+// What the worst episodes rest on.
+function groupTable() {
+	const whole = head.groups.reduce((sum, g) => sum + g.ns, 0);
+	return !head.groups.length ? null : table("Roots of the " + head.tail.episodes.length + " worst episodes", ["root", "count", "time", "share"],
+		head.groups.map((g) => [g.root, countText(g.count), timeText(g.ns), share(g.ns, whole)]), [1, 2, 3]);
+}
+
 function percentileTable() {
 	const p = head.tail.population, cells = [["p50", p.p50_ns], ["p90", p.p90_ns], ["p99", p.p99_ns], ["p99.9", p.p999_ns],
 		["p99.99", p.p9999_ns], ["max", p.max_ns]];
@@ -240,7 +247,7 @@ function drawOverview() {
 	if (head.why_not !== null)
 		parts.push(el("p", {class: "note"}, "No waits are shown: " + head.why_not));
 	if (head.tail)
-		parts.push(el("div", {class: "beside"}, percentileTable(), histogram()));
+		parts.push(groupTable(), el("div", {class: "beside"}, percentileTable(), histogram()));
 	if (data.run.n)
 		parts.push(threadTable());
 	parts.push(lossPart());

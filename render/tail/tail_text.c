@@ -250,11 +250,11 @@ static void groups_table(struct buf *b, struct tail *t, const struct tailtext_op
 	}
 }
 
-static void recurrence_lines(struct buf *b, const struct tail *t)
+void tailtext_rhythm(struct buf *line, const struct tail *t)
 {
 	const struct recurrence *r = &t->recurrence;
-	struct buf line = {0};
-	describe_period(&line, r, "They");
+	size_t begin = line->n;
+	describe_period(line, r, "They");
 	for (size_t i = 0; i < t->nrhythms; i++) {
 		struct buf who = {0};
 		buf_str(&who, "The ");
@@ -262,14 +262,20 @@ static void recurrence_lines(struct buf *b, const struct tail *t)
 		buf_str(&who, " that ");
 		describe_name(&who, t->tl, t->rhythms[i].comm);
 		buf_str(&who, " held up");
-		buf_str(&line, line.n ? " " : "");
-		describe_period(&line, &t->rhythms[i].recurrence, buf_cstr(&who));
+		buf_str(line, line->n > begin ? " " : "");
+		describe_period(line, &t->rhythms[i].recurrence, buf_cstr(&who));
 		buf_release(&who);
 	}
 	if (r->together * 2 >= r->occurrences && r->together > 1)
-		buf_fmt(&line, "%s%llu of %llu times several threads were hit at once.",
-			line.n ? " " : "", (unsigned long long)r->together,
+		buf_fmt(line, "%s%llu of %llu times several threads were hit at once.",
+			line->n > begin ? " " : "", (unsigned long long)r->together,
 			(unsigned long long)r->occurrences);
+}
+
+static void recurrence_lines(struct buf *b, const struct tail *t)
+{
+	struct buf line = {0};
+	tailtext_rhythm(&line, t);
 	if (line.n) {
 		buf_char(b, '\n');
 		wrapped(b, buf_cstr(&line), 0, 0);

@@ -28,6 +28,9 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
  * wait that is longer. ERR_NOMEM. */
 int tailtext_answer(struct buf *b, struct tail *t, struct err *e);
 
+/* When the worst recur, in a sentence or two; nothing where they do not. */
+void tailtext_rhythm(struct buf *line, const struct tail *t);
+
 /* What `tail` explains of one shown episode, as a block of text. ERR_NOMEM. */
 int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
 		     const struct tailtext_options *o, struct err *e);
