@@ -176,9 +176,14 @@ static int opened(struct recording **out, struct recording *rec, int r)
 
 int recording_open(struct recording **out, const char *path, struct err *e)
 {
+	return recording_open_as(out, path, strcmp(path, "-") ? path : "stdin", e);
+}
+
+int recording_open_as(struct recording **out, const char *path, const char *name, struct err *e)
+{
 	struct recording *rec = NULL;
 	*out = NULL;
-	int r = reader_new(&rec, strcmp(path, "-") ? path : "stdin", e);
+	int r = reader_new(&rec, name, e);
 	if (r)
 		return r;
 	r = open_source(rec, path, e);

@@ -441,8 +441,8 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	if (!rc && (src->data || src->fd >= 0))
 		rc = recording_open_source(&rec, src, &e);
 	else if (!rc)
-		rc = recording_open(&rec, in->bundle.recording ? in->bundle.recording : path,
-				    &e);
+		rc = recording_open_as(&rec, in->bundle.recording ? in->bundle.recording : path,
+				       path, &e);
 	if (!rc && (rc = take_archive(in, rec, &e)))
 		recording_close(rec);
 	if (!rc) {
