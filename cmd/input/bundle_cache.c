@@ -292,8 +292,9 @@ static int is_older(const struct entry *a, const struct entry *b)
 static int read_entry(const char *dir, const char *name, struct entry *x)
 {
 	char path[PATH_BYTES], head[64] = {0};
+	size_t len = strlen(name);
 	struct stat st;
-	int fd = path_of(path, dir, name, "/INDEX")
+	int fd = len < sizeof(x->name) && path_of(path, dir, name, "/INDEX")
 			 ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
 			 : -1;
 	int ok = fd >= 0 && !fstat(fd, &st) && read(fd, head, sizeof(head) - 1) > 0 &&
@@ -301,7 +302,7 @@ static int read_entry(const char *dir, const char *name, struct entry *x)
 	if (fd >= 0)
 		close(fd);
 	if (ok) {
-		snprintf(x->name, sizeof(x->name), "%s", name);
+		memcpy(x->name, name, len + 1);
 		x->used = st.st_mtim;
 	}
 	return ok;
