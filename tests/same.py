@@ -4,13 +4,14 @@ from the file, from standard input, as a bundle and as a store; every answer (st
 stderr) is the file's, but for the input's name. What is asked, and of which of the four, is the
 table in docs/reliability.md; a form marked "no" refuses with status 2.
 
-The recordings: all of testdata, those of $PERFKIT_CORPUS (FILE.zst, in any folder), and 200
-damaged ones, which tests/mutate.py makes of testdata. --tenth asks a tenth of all that,
-chosen by SEED. One line for each difference, the count at the end."""
-import collections
+The recordings: all of testdata (of bundles what is in them), those of $PERFKIT_CORPUS (FILE.zst,
+in any folder; several are separated by colons), and 200 damaged ones, which tests/mutate.py makes
+of testdata. --tenth asks a tenth of all that, chosen by SEED. One line for each difference, the
+count at the end."""
 import concurrent.futures
 import glob
 import gzip
+import json
 import os
 import random
 import re
@@ -64,6 +65,19 @@ class Recording:
                 f.write(self.data())
 
 
+class Bundled(Recording):
+    """What a bundle holds: the recording, and symbols in a folder beside it."""
+
+    def put(self, to):
+        folder = os.path.dirname(os.path.dirname(to)) + "/unpacked"
+        os.makedirs(folder + "/symfs")
+        with subprocess.Popen(["zstd", "-dqc", self.path], stdout=subprocess.PIPE) as zstd:
+            subprocess.run(["tar", "xf", "-", "-C", folder], stdin=zstd.stdout, check=True)
+        os.rename(folder + "/perf.data", to)
+        self.names = ["--no-local", "--symfs", folder + "/symfs", "--buildid-dir",
+                      folder + "/debug"]
+
+
 def read(path):
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rb") as f:
@@ -85,11 +99,13 @@ def args_of(folder):
 
 
 def bundled(src):
-    for folder in sorted(glob.glob(src + "/testdata/*")):
-        for path in sorted(glob.glob(folder + "/*.data") + glob.glob(folder + "/*.data.gz") +
-                           glob.glob(folder + "/*.dir")):
-            yield Recording(os.path.relpath(path, src + "/testdata"),
-                            lambda path=path: read(path), path, **args_of(folder))
+    for path in sorted(glob.glob(src + "/testdata/**", recursive=True)):
+        name = os.path.relpath(path, src + "/testdata")
+        if re.search(r"\.(data(\.gz)?|dir)$", path):
+            yield Recording(name, lambda path=path: read(path), path,
+                            **args_of(os.path.dirname(path)))
+        elif path.endswith(".tar.zst"):
+            yield Bundled(name, path=path)
 
 
 def strangers(corpus):
@@ -98,7 +114,7 @@ def strangers(corpus):
 
 
 def damaged(src):
-    models = [r for r in bundled(src) if os.path.isfile(r.path) and
+    models = [r for r in bundled(src) if r.data and os.path.isfile(r.path) and
               os.path.getsize(r.path) < 1 << 20]
     for seed in range(MUTANTS):
         model = models[seed % len(models)]
@@ -135,8 +151,8 @@ class Asking:
     def named(text, stdin):
         """The input's name is not compared; binary files have none."""
         if stdin and b"\0" not in text:
-            text = re.sub(rb"(^|: |[ (])-(?=[:,])|(?<=doctor )()-", rb"\1stdin", text,
-                          flags=re.M)
+            text = re.sub(rb"(^|: |[ (])-(?=[:,])|(doctor |; |: )-(?=[ \n])|(\"file\":\")-(?=\")",
+                          rb"\1\2\3stdin", text, flags=re.M)
         return text
 
     def make(self):
@@ -149,12 +165,32 @@ class Asking:
         # of a stream late records are moved, of a file they are sorted
         if b"came too late" in self.run("file", ["doctor"] + self.recording.names + ["stdin"])[1]:
             self.made["standard input"] = False
+        self.write_spans()
         for form, args in (("bundle", ["pack", "-q"]), ("store", ["import", "-q", "-f"])):
             got = self.run("file", args + names + ["stdin", "-o", "../%s/stdin" % form])
             self.made[form] = got[0] == 0
             if got[0] == 0 or got == self.run("file", args + names + ["stdin", "-o", "/dev/null"]):
                 continue
             self.refusal(form, got)
+
+    def write_spans(self):
+        """spans.csv, for --with: the longest waits and a little more, with their threads and
+        without."""
+        rc, text, _ = self.run("file", ["tail", "-q", "--force", "--json", "--top", "20"] +
+                               self.recording.names + ["stdin"])
+        try:
+            got = json.loads(text) if rc == 0 else {}
+        except ValueError:  # a name that is no UTF-8
+            got = {}
+        origin = int(got.get("recording", {}).get("origin_ns") or 0)
+        rows = ["start_ns,end_ns,tid,key,route"]
+        for i, e in enumerate(got.get("episodes", [])):
+            rows.append("%d,%d,%s,key %d,%s" % (
+                origin + e["start_ns"] - 1000, origin + e["end_ns"] + 100000,
+                e["tid"] if i % 3 else "", i, "/a" if i % 2 else "/b"))
+        for folder in "file", "bundle", "store":
+            with open("%s/%s/spans.csv" % (self.cwd, folder), "w") as f:
+                f.write("\n".join(rows + ["5,7,1,short,/c"]) + "\n")
 
     def refusal(self, form, got):
         """What cannot be packed or imported cannot be read either."""
@@ -220,8 +256,8 @@ def main():
     tenth = args[3] if args[2:3] == ["--tenth"] else None
     only = args[4:] if tenth else args[2:]
     recordings = list(bundled(src)) + list(damaged(src))
-    if os.environ.get("PERFKIT_CORPUS"):
-        recordings += strangers(os.path.abspath(os.environ["PERFKIT_CORPUS"]))
+    for corpus in filter(None, os.environ.get("PERFKIT_CORPUS", "").split(":")):
+        recordings += strangers(os.path.abspath(corpus))
     recordings = [r for r in recordings if all(w in r.name for w in only)]
 
     def asked(what):

@@ -122,3 +122,30 @@ put side chrome <<'END'
 {"ph":"b","ts":31,"id":"0x1","cat":"c","pid":1,"tid":3,"name":"h"},
 {"ph":"e","ts":50,"id":"0x1","cat":"c","pid":1,"tid":2,"name":"h"}]
 END
+
+# which descriptors a host's processes had open
+put context one <<'END'
+perfkit-context 1
+of 100
+snapshot
+process 1 net:[4026531840]
+fd 0 /dev/null
+fd 1 pipe:[11]
+fd 3 socket:[21]
+fd 4 socket:[22]
+fd 5 anon_inode:[eventpoll]
+fd 6 socket:[23]
+fd 7 anon_inode:[eventfd]
+fd 8 socket:[31]
+tfd 5 4
+tfd 5 6
+net net:[4026531840] tcp
+	 0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 21 1 0
+	 1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000 0 0 22 1 0
+	 2: 0100007F:C350 0100007F:1F90 01 00000000:00000000 00:00000000 00000000 0 0 23 1 0
+net net:[4026531840] unix
+	0000000000000000: 00000002 00000000 00010000 0001 01 30 /run/a
+	0000000000000000: 00000003 00000000 00000000 0001 03 31 /run/a
+END
+{ cat "$dir/context/one"; tail -n +3 "$dir/context/one" | sed 's/^fd 4 .*/fd 4 pipe:[1]/;s/^tfd 5 6/tfd 5 3/'; } |
+	put context two
