@@ -113,7 +113,8 @@ struct recording {
 int recording_open(struct recording **out, const char *path, struct err *e);
 
 /* The same, called `name` in answers: what is inside a bundle goes by the bundle's name. */
-int recording_open_as(struct recording **out, const char *path, const char *name, struct err *e);
+int recording_open_as(struct recording **out, const char *path, const char *name,
+		      struct err *e);
 
 /* The same over an opened source, which the recording takes over (*src is emptied) whatever
  * happens: for callers that looked at its first bytes. */
