@@ -89,6 +89,29 @@ static int32_t only_map(const char *dir)
 	return found == 1 ? pid : 0;
 }
 
+/* The first line of PROC/mountinfo, which names a mount by a number of its namespace. */
+static void first_mount(const char *proc, char *line, size_t n)
+{
+	char path[64], *text;
+	size_t len;
+	snprintf(path, sizeof(path), "%s/mountinfo", proc);
+	*line = '\0';
+	if (read_file(path, 1 << 20, &text, &len, NULL))
+		return;
+	snprintf(line, n, "%.*s", (int)strcspn(text, "\n"), text);
+	mem_free(text);
+}
+
+/* Does the process, which runs here, see another root folder than this one? */
+static int has_other_root(int32_t pid)
+{
+	char proc[32], own[256], other[256];
+	snprintf(proc, sizeof(proc), "/proc/%d", pid);
+	first_mount("/proc/self", own, sizeof(own));
+	first_mount(proc, other, sizeof(other));
+	return *other && strcmp(own, other) != 0;
+}
+
 static int try_container(struct map_search *s, int any_owner, const char *root, int32_t pid)
 {
 	char dir[4096];
@@ -113,7 +136,7 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 	       (symfs && try_container(&s, 1, symfs, pid)) ||
 	       (map_dir && try_dir(&s, 1, map_dir, "", pid)) ||
 	       (here && try_dir(&s, 0, "", "/tmp", pid)) ||
-	       (here && try_container(&s, 0, "", pid)));
+	       (here && has_other_root(pid) && try_container(&s, 0, "", pid)));
 	return s.rc;
 }
 

@@ -170,9 +170,15 @@ static int file_remedy(const struct profile *p, const struct missing_dso *d, con
 }
 
 /* The file in which a run time names the code it made. */
-static int jit_remedy(const struct profile *p, const struct dso *dso, struct buf *out)
+static int jit_remedy(const struct profile *p, const struct missing_dso *d,
+		      const struct dso *dso, struct buf *out)
 {
 	char path[64];
+	if (d->reason == DSO_UNREADABLE && !strncmp(d->detail, "/proc/", 6)) {
+		buf_str(out, "# add --no-sandbox: a sandboxed program may not look into a "
+			     "container");
+		return 1;
+	}
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", dso->pid);
 	copy_line(out, p, path);
 	return 1;
@@ -210,7 +216,7 @@ int missing_remedy(const struct profile *p, const struct missing_dso *d, struct 
 		buf_str(out, "perfkit pack  # on the recorded machine, before the next boot");
 		return 1;
 	case DSO_ANON:
-		return jit_remedy(p, dso, out);
+		return jit_remedy(p, d, dso, out);
 	default:
 		return 0;
 	}
