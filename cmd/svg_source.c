@@ -714,12 +714,9 @@ static int may_be_text(struct source *src)
 int svg_source_read(const struct svg_request *rq, const char *path, struct flame *flame,
 		    struct svg_drawn *out, struct err *e)
 {
-	struct source src = {.fd = -1};
-	enum input_kind kind = INPUT_PERF_DATA;
-	int rc = 0;
-	/* of a pipe the first bytes are there once: who reads a timeline looks at them */
-	if (strcmp(path, "-") != 0 || (rq->kind == SVG_CPU && !rq->in_order))
-		rc = input_kind_open(path, &src, &kind, e);
+	struct source src;
+	enum input_kind kind;
+	int rc = input_kind_open(path, &src, &kind, e);
 	if (rc)
 		return rc;
 	int in_order = rq->in_order && (kind == INPUT_PERF_DATA || kind == INPUT_STORE);
@@ -728,21 +725,21 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 		return read_folded(rq, path, &src, flame, out, e);
 	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU && !in_order)
 		return read_samples(rq, path, &src, flame, out, e);
-	source_close(&src);
-	if ((rq->kind == SVG_TAIL || rq->kind == SVG_TAIL_DIFF) && !text)
+	if (kind != INPUT_PERF_DATA && kind != INPUT_STORE) {
+		source_close(&src);
+		return text ? err_set(e, ERR_USAGE,
+				      "%s: is folded text; --offcpu and the like need a "
+				      "recording or a store",
+				      path)
+			    : err_set(e, ERR_UNSUPPORTED,
+				      "%s: neither perf.data, store nor folded stacks", path);
+	}
+	input_kind_close(path, &src);
+	if (rq->kind == SVG_TAIL || rq->kind == SVG_TAIL_DIFF)
 		return read_tail(rq, path, flame, out, e);
 	if (in_order)
 		return read_chart(rq, path, flame, out, e);
 	if (kind == INPUT_STORE && rq->kind == SVG_CPU)
 		return read_samples(rq, path, NULL, flame, out, e);
-	if (kind == INPUT_PERF_DATA || (kind == INPUT_STORE && rq->kind != SVG_CPU))
-		return read_timeline(rq, path, flame, out, e);
-	if (text)
-		return err_set(
-			e, ERR_USAGE,
-			"%s: is folded text; --offcpu and the like need a recording or a "
-			"store",
-			path);
-	return err_set(e, ERR_UNSUPPORTED, "%s: neither perf.data, store nor folded stacks",
-		       path);
+	return read_timeline(rq, path, flame, out, e);
 }

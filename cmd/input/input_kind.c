@@ -73,6 +73,32 @@ static int is_file(const char *path)
 	return strcmp(path, "-") != 0 && !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+/* A stream, opened and not read yet. */
+static struct source kept = {.fd = -1};
+static const char *kept_path;
+
+static int open_or_take(const char *path, struct source *src, struct err *e)
+{
+	if (!kept_path || strcmp(path, kept_path)) {
+		int rc = source_open(src, path, e);
+		return rc ? rc : plain_input_open(src, path, e);
+	}
+	*src = kept;
+	kept_path = NULL;
+	return 0;
+}
+
+void input_kind_close(const char *path, struct source *src)
+{
+	if (is_file(path)) {
+		source_close(src);
+		return;
+	}
+	kept = *src;
+	kept_path = path;
+	*src = (struct source){.fd = -1};
+}
+
 int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e)
 {
 	struct stat st;
@@ -82,13 +108,11 @@ int input_kind_open(const char *path, struct source *src, enum input_kind *kind,
 	*kind = INPUT_PERF_DATA;
 	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
 		return 0;
-	int rc = source_open(src, path, e);
+	int rc = open_or_take(path, src, e);
 	if (rc && !strcmp(path, "perf.data") && access(path, F_OK))
 		return err_set(e, rc,
 			       "perf.data: no such file: name a recording, or make one "
 			       "(perfkit record cpu -- ./prog)");
-	if (!rc)
-		rc = plain_input_open(src, path, e);
 	if (!rc)
 		rc = source_peek(src, &p, &n, e);
 	if (!rc) {

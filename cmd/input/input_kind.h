@@ -27,4 +27,8 @@ enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n);
  */
 int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e);
 
+/* Close what input_kind_open opened. A stream, whose first bytes are there once, is kept and
+ * given to whoever opens this path next; `path` is borrowed until then. */
+void input_kind_close(const char *path, struct source *src);
+
 #endif

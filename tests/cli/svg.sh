@@ -148,6 +148,22 @@ for o in --comm=a -ecycles --pid=1 --tid=1 -C0 --time=1,2 --split=tid --simplify
 done
 [ ! -e none.svg ]
 
+# A stream is looked at once, and read by whoever is asked.
+for o in --flamechart ''; do
+	"$PERFKIT" svg $o x.folded -o file.svg
+	"$PERFKIT" svg $o - <x.folded -o redirected.svg
+	cat x.folded | "$PERFKIT" svg $o - -o piped.svg
+	cmp file.svg redirected.svg && cmp file.svg piped.svg
+done
+for o in --offcpu --flamechart; do
+	printf 'no\0text' >x.none
+	fails 1 "$PERFKIT" svg $o x.none
+	sed 's/x.none/-/' err >want
+	rc=0
+	cat x.none | "$PERFKIT" svg $o - 2>err || rc=$?
+	[ $rc = 1 ] && cmp want err
+done
+
 # One event is drawn, and what is not is said: in a picture of a recording and of its store.
 events=$SRC/testdata/events/perf.data
 "$PERFKIT" import -q --no-local "$events" -o events.db
