@@ -76,6 +76,9 @@ void ask_timeline(struct timeline *tl)
 	for (uint32_t i = 0; i < tl->threads.n; i++) {
 		struct tl_sums sums;
 		timeline_thread_sums(tl, i, &sums);
+		fuzz_must(sums.run + sums.blocked + sums.runnable + sums.unknown ==
+				  tl->threads.v[i].last_ns - tl->threads.v[i].first_ns,
+			  "a thread's states sum up to its life");
 	}
 	timeline_answerable(tl, 1, &e);
 	if (!timeline_runs(tl, &runs, &e))

@@ -5,6 +5,7 @@
  * second part, it is the ELF file that every recorded path named "prog" leads to (--symfs), and
  * a third is --kallsyms. Nothing that any verb writes may hold a byte that a terminal obeys.
  */
+#include "tests/fuzz/asktimeline.h"
 #include "tests/fuzz/fuzz.h"
 
 #include "base/hash.h"
@@ -42,7 +43,8 @@ static void capture_begin(struct capture *c)
 	stderr = c->f[1];
 }
 
-static int said_late; /* the last verb said that records came too late */
+/* Of the last verb: did it say that records came too late; its exit status. */
+static int said_late, status;
 
 /* Gives a hash of what was on stdout. */
 static uint64_t capture_end(struct capture *c, const char *verb)
@@ -103,6 +105,7 @@ static uint64_t run(const struct verb *v, const char *file, const char *words)
 	uint64_t hash = capture_end(&c, v->name);
 	/* 2: of the recordings in a store one has to be chosen */
 	fuzz_must(rc >= 0 && rc <= 3, "the exit status is one of the contract");
+	status = rc;
 	return hash;
 }
 
@@ -113,6 +116,8 @@ static void run_twice(const struct verb *v, const char *file, const char *words)
 }
 
 #define WAITS "--offcpu --force --idle --system FILE"
+#define SAMPLES "--all-events --all --tid-name --force FILE"
+#define PARTS "--csv --p50 --open --force --idle --system FILE"
 #define PACKED "--no-local --symfs SYMFS --buildid-dir SYMFS "
 #define LOCAL "--no-local --symfs SYMFS --kallsyms KALLSYMS --buildid-dir SYMFS "
 
@@ -197,19 +202,37 @@ static void run_bundle(const char *file)
 	    "--no-local --no-cache --srcline --simplify --force FILE");
 }
 
+/* What names no file in its answer. */
+static void compare_store(const char *file)
+{
+	static const struct {
+		const struct verb *verb;
+		const char *of_store, *of_file;
+	} asked[] = {
+		{&verb_collapse, WAITS, LOCAL WAITS},
+		{&verb_collapse, SAMPLES, LOCAL SAMPLES},
+		{&verb_tail, PARTS, LOCAL PARTS},
+	};
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		uint64_t kept = run(asked[i].verb, out_db, asked[i].of_store);
+		fuzz_must(status != 1, "what import writes can be read");
+		fuzz_must(run(asked[i].verb, file, asked[i].of_file) == kept,
+			  "a store answers as its recording does");
+	}
+}
+
 static void run_kept(const char *file, const uint8_t *p, size_t n)
 {
 	unlink(out_db);
 	run(&verb_import, file, LOCAL "--force -o DB FILE");
 	if (!access(out_db, F_OK)) {
-		uint64_t kept = run(&verb_collapse, out_db, WAITS);
-		fuzz_must(run(&verb_collapse, file, LOCAL WAITS) == kept,
-			  "a store answers as its recording does");
+		compare_store(file);
+		ask_store(out_db);
 		run_store(out_db);
 	}
 	run_bundle(file);
 	run_piped(file, p, n, LOCAL WAITS);
-	run_piped(file, p, n, LOCAL "--all-events --all --tid-name --force FILE");
+	run_piped(file, p, n, LOCAL SAMPLES);
 }
 
 static void run_again(const char *file)
