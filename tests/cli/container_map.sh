@@ -39,7 +39,7 @@ mount -t tmpfs none /tmp && exec "$0"
 S
 unshare -m -p -f --mount-proc true 2>/dev/null || { echo "no namespaces here"; exit 77; }
 cp jit-inside /var/tmp/jit-inside.$$ || exit 77
-trap 'kill $inside 2>/dev/null; kill $runner 2>/dev/null; rm -f /var/tmp/jit-inside.$$' EXIT
+trap 'kill -9 $inside 2>/dev/null; kill $runner 2>/dev/null; rm -f /var/tmp/jit-inside.$$' EXIT
 inside='' runner=''
 unshare -m -p -f --mount-proc --kill-child sh -c "$(cat inside.sh)" /var/tmp/jit-inside.$$ &
 runner=$!
@@ -59,7 +59,8 @@ cmp -s open closed && exit 0 # the kernel has no Landlock
 tr -s '\n ' ' ' <told | grep -q "perf-1.map: Permission denied) add --no-sandbox" ||
 	{ echo "in the sandbox: $(cat told err)"; exit 1; }
 # A process that sees this root folder has no map elsewhere to be kept from.
-kill "$inside"
+kill -9 "$inside"
+for i in 1 2 3 4 5 6 7 8 9; do [ -e "/proc/$inside" ] && sleep 0.3; done
 "$PERFKIT" report run.data >told 2>err
 grep -q 'Permission denied' told && { echo "ended: $(cat told)"; exit 1; }
 exit 0
