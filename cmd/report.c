@@ -11,6 +11,7 @@
 #include "cmd/report_tables.h"
 #include "cmd/report_waits.h"
 #include "cmd/query/timeline_samples.h"
+#include "libtime/build/build.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
@@ -395,20 +396,10 @@ static int report_timeline(const struct report_opts *o, struct input *in)
 	return rc;
 }
 
-/* 1 when the recording tells when threads left and got a CPU. */
-static int has_scheduler(const struct recording *rec)
-{
-	for (size_t i = 0; i < rec->events.n; i++)
-		if (!strcmp(rec->events.v[i].name, "sched:sched_switch") ||
-		    attr_flag(&rec->events.v[i].attr, ATTR_CONTEXT_SWITCH))
-			return 1;
-	return 0;
-}
-
 /* Filters choose who is in the tables; what is said of the recording stays. */
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
-	return !o->stats && (has_filters(&o->wait.tl.in) || has_scheduler(rec) || o->by);
+	return !o->stats && (has_filters(&o->wait.tl.in) || build_has_scheduler(rec) || o->by);
 }
 
 static int is_by_cgroup(const struct report_opts *o)

@@ -43,6 +43,10 @@ struct build_options {
 	int event_samples; /* keep the samples of tracepoints, too: timeline.event_samples */
 };
 
+/* 1 when the recording tells when threads left and got a CPU: by the formats of its
+ * tracepoints, where their names are lost. */
+int build_has_scheduler(const struct recording *rec);
+
 /* On how many CPUs the recording tells of switches, by the events' instances; 0: not known. */
 size_t build_switch_cpus(const struct recording *rec);
 

@@ -133,6 +133,20 @@ static int classify(struct builder *b, const struct event *ev)
 	return vec_push(&b->events, se) || vec_push(&b->tl->events, te) ? ERR_NOMEM : 0;
 }
 
+int build_has_scheduler(const struct recording *rec)
+{
+	struct tracepoints *formats;
+	int has = 0, rc = tracepoints_new(&formats, rec, NULL);
+	for (size_t i = 0; !rc && !has && i < rec->events.n; i++) {
+		const struct event *ev = &rec->events.v[i];
+		const struct tracepoint *tp = tracepoint_of(formats, ev);
+		has = (tp && tp_is(tp, "sched", "sched_switch")) ||
+		      attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH);
+	}
+	tracepoints_free(formats);
+	return has;
+}
+
 /* Which events begin or end spans; they are no marks then. */
 static int begin_spans(struct builder *b, struct err *e)
 {
