@@ -402,9 +402,14 @@ static int wants_timeline(const struct report_opts *o, const struct recording *r
 	return !o->stats && (has_filters(&o->wait.tl.in) || build_has_scheduler(rec) || o->by);
 }
 
+static int is_by(const struct report_opts *o, const char *what)
+{
+	return o->by && !strcmp(o->by, what);
+}
+
 static int is_by_cgroup(const struct report_opts *o)
 {
-	return o->by && !strcmp(o->by, "cgroup");
+	return is_by(o, "cgroup");
 }
 
 static int not_for_stores(const char *path, const char *option)
@@ -431,6 +436,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		source_close(&src);
 		return o->stats          ? not_for_stores(path, "--stats")
 		       : is_by_cgroup(o) ? not_for_stores(path, "--by cgroup")
+		       : is_by(o, "irq") ? not_for_stores(path, "--by irq")
 					 : report_store(o, path);
 	}
 	int rc = input_open_source(&in, "report", &o->wait.tl.in, path, &src);

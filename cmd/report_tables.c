@@ -14,7 +14,7 @@ const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
 	 "one table: thread, site (where threads wait, and whether it\nis for work), span, "
-	 "function, lock, waker, cgroup, label:KEY"},
+	 "function, lock, waker, irq, cgroup, label:KEY"},
 	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
 	{"filter", 0, OPT_EACH, AT(filters), "COLUMN>VALUE",
 	 "only these rows (repeatable): 'max>=5ms', 'waits<10',\n'name=/pay', 'verdict!=idle'"},
@@ -210,11 +210,13 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, struct label_match *where,
 		       struct table_query *q)
 {
+	const struct input_opts *in = &ti->opt->in;
 	struct err e = {0};
 	*q = (struct table_query){.of = waits_population(ti, &o->wait),
 				  .where = where,
 				  .nwhere = o->where.n,
-				  .filtered = has_filters(ti)};
+				  .filtered = has_filters(ti),
+				  .of_threads = in->comms.n || in->pids.n || in->tids.n};
 	if (waits_causes(&o->wait.causes, &q->causes, &e))
 		return input_fail(&ti->in, &e);
 	if (o->every && (units_parse_duration(o->every, &q->every_ns) || !q->every_ns))

@@ -8,7 +8,7 @@
 static const char *known_words(const struct opt *o)
 {
 	static const char *const known[][2] = {
-		{"by WHAT", "thread site span function lock waker cgroup"},
+		{"by WHAT", "thread site span function lock waker irq cgroup"},
 		{"by", "wait activation span window"},
 		{"group", "root holder stack cause thread comm label:"},
 		{"split", "comm pid tid cpu event cgroup"},

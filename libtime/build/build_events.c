@@ -119,7 +119,8 @@ static int classify(struct builder *b, const struct event *ev)
 		b->tl->flags |= se.kind == SCHED_WAKING   ? TL_HAS_WAKING
 				: se.kind == SCHED_WAKEUP ? TL_HAS_WAKEUP
 							  : 0u;
-	} else if (ev->is_tracepoint && !(tp && is_syscall(tp, &se))) {
+	} else if (ev->is_tracepoint &&
+		   !(tp && (is_syscall(tp, &se) || builder_is_irq(tp, &se)))) {
 		se.role = !tp || is_noise(tp->system) ? ROLE_NONE : ROLE_MARK;
 	} else if (!strncmp(name, "offcpu-time", 11)) {
 		se.role = ROLE_TOTAL;

@@ -32,10 +32,23 @@ enum role {
 	ROLE_SAMPLE,
 	ROLE_SCHED, /* a scheduler tracepoint: `kind` says which */
 	ROLE_MARK,
-	ROLE_TOTAL, /* offcpu-time */
-	ROLE_ENTER, /* a system call begins … */
-	ROLE_LEAVE, /* … and ends */
-	ROLE_NONE,  /* other tracepoints of the kernel: they only tell who is current */
+	ROLE_TOTAL,     /* offcpu-time */
+	ROLE_ENTER,     /* a system call begins … */
+	ROLE_LEAVE,     /* … and ends */
+	ROLE_IRQ_ENTRY, /* an interrupt begins: `kind` is an enum irq_kind … */
+	ROLE_IRQ_EXIT,  /* … and ends */
+	ROLE_NONE,      /* other tracepoints of the kernel: they only tell who is current */
+};
+
+enum irq_kind { IRQ_HARD, IRQ_SOFT, IRQ_VECTOR };
+
+/* The interrupts a CPU is in, the innermost last. */
+struct irq_lane {
+	uint32_t n;
+	struct irq_open {
+		uint64_t key, start_ns;
+		uint32_t vector, thread;
+	} v[16];
 };
 
 struct source_event {
@@ -43,7 +56,8 @@ struct source_event {
 	uint8_t chain;                    /* its samples carry callchains */
 	uint8_t twin;                     /* nth event of this kind, from 1; 0: the only one */
 	uint32_t name;                    /* strings id */
-	const char *call;                 /* ROLE_ENTER: the system call; "" by number in a */
+	const char *call;                 /* ROLE_ENTER: the system call; "" by number in a;
+					   * IRQ_VECTOR: the tracepoint */
 	uint32_t role_at, nroles;         /* in builder.roles */
 	struct tp_field a, b, c, d, e, f; /* meaning by kind: see fields_of */
 };
@@ -90,6 +104,7 @@ struct builder {
 	struct view_memo views[VIEWS];
 	VEC(struct throttle) throttles; /* by CPU */
 	VEC(struct twin) twins;         /* by CPU and kind */
+	VEC(struct irq_lane) irqs;      /* by CPU */
 	struct u64map kernel_pids, execed;
 	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
@@ -153,6 +168,13 @@ int builder_argument(struct builder *b, const struct sample *s, uint16_t *index)
 
 /* What these arguments are, by the named stacks and the context. ERR_NOMEM. */
 int builder_settle_arguments(struct builder *b, struct err *e);
+
+/* build_irq.c: is it an entry or exit of an interrupt? Its role and fields then. */
+int builder_is_irq(const struct tracepoint *tp, struct source_event *se);
+
+/* One of them: tl->interrupts. ERR_NOMEM. */
+int builder_take_irq(struct builder *b, const struct source_event *se, const struct sample *s,
+		     const struct record_id *id, struct err *e);
 
 /* build_end.c: after the last record. */
 int builder_finish(struct builder *b, struct err *e);

@@ -356,6 +356,9 @@ static int take_meaning(struct builder *b, const struct source_event *se,
 		return take_enter(b, se, s, id, e);
 	case ROLE_LEAVE:
 		return take_leave(b, s, id, e);
+	case ROLE_IRQ_ENTRY:
+	case ROLE_IRQ_EXIT:
+		return builder_take_irq(b, se, s, id, e);
 	case ROLE_TOTAL:
 		return s->time < SAMPLE_DUMMY_TIMES ? take_direct(b, s, id, e)
 						    : take_total(b, s, e);

@@ -28,6 +28,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->spans);
 	vec_release(&tl->labels);
 	vec_release(&tl->marks);
+	vec_release(&tl->interrupts);
 	vec_release(&tl->losses);
 	vec_release(&tl->totals);
 	vec_release(&tl->sites);

@@ -237,6 +237,15 @@ struct tl_mark { /* a single event worth showing: a tracepoint that is no schedu
 	uint16_t cpu;
 };
 
+/* The time of an interrupt on a CPU; one that came inside of it counts in both. */
+struct tl_interrupt {
+	uint64_t start_ns, end_ns;
+	uint32_t vector; /* strings id: "irq 25 virtio0-input", "softirq NET_RX", "local_timer"
+			  */
+	uint32_t thread; /* whose time it was; TL_NONE: the idle task's */
+	uint16_t cpu;
+};
+
 enum loss_kind {
 	LOSS_LOST,
 	LOSS_HOLE,
@@ -319,6 +328,7 @@ struct timeline {
 	VEC(struct tl_span) spans;
 	VEC(struct tl_label) labels; /* by span */
 	VEC(struct tl_mark) marks;
+	VEC(struct tl_interrupt) interrupts; /* where recorded; by end */
 	VEC(struct tl_loss) losses;
 	VEC(struct tl_off_total) totals;
 	VEC(struct tl_site) sites;      /* of causes_apply; [0] stands for none */

@@ -43,6 +43,8 @@ static uint32_t cpus_of(const struct timeline *tl)
 		reach(&n, tl->marks.v[i].cpu);
 	for (size_t i = 0; i < tl->losses.n; i++)
 		reach(&n, tl->losses.v[i].cpu);
+	for (size_t i = 0; i < tl->interrupts.n; i++)
+		reach(&n, tl->interrupts.v[i].cpu);
 	return n;
 }
 
@@ -193,6 +195,13 @@ static int join_spans_and_losses(struct join *j)
 		struct tl_label l = j->more->labels.v[i];
 		l.span += j->span;
 		if (vec_push(&j->tl->labels, l))
+			return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < j->more->interrupts.n; i++) {
+		struct tl_interrupt x = j->more->interrupts.v[i];
+		x.thread = thread(j, x.thread);
+		x.cpu = cpu(j, x.cpu);
+		if (vec_push(&j->tl->interrupts, x))
 			return ERR_NOMEM;
 	}
 	for (size_t i = 0; i < j->more->losses.n; i++) {

@@ -33,5 +33,6 @@ int collect_spans(struct collect *c);
 int collect_functions(struct collect *c);
 int collect_in_tail(struct collect *c);
 int collect_labels(struct collect *c);
+int collect_interrupts(struct collect *c);
 
 #endif

@@ -53,6 +53,7 @@ const struct column_info *column_info(enum column c)
 		[COL_HOLDER_TIME] = {"holder_ns", "held", CELL_NS},
 		[COL_THREADS] = {"threads", "threads", CELL_COUNT},
 		[COL_CPUS] = {"cpus", "CPUs", CELL_COUNT},
+		[COL_FROM_THREADS] = {"from_threads_ns", "from threads", CELL_NS},
 		[COL_TAIL] = {"tail_ns", "in tail", CELL_NS},
 		[COL_MEDIAN] = {"median_ns", "in median", CELL_NS},
 		[COL_MORE] = {"more_ns", "more", CELL_CHANGE},

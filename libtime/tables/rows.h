@@ -83,6 +83,7 @@ enum column {
 	COL_HOLDER_TIME,
 	COL_THREADS,
 	COL_CPUS,
+	COL_FROM_THREADS, /* what threads, not the idle task, lost to it */
 	COL_TAIL,
 	COL_MEDIAN,
 	COL_MORE,

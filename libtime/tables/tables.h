@@ -25,6 +25,7 @@ struct table_query {
 	size_t nwhere;
 	uint32_t label;    /* of "label:KEY": strings id of KEY */
 	uint64_t every_ns; /* 0: one window for all */
+	int of_threads;    /* --comm, --pid, --tid were given: the idle task is not asked for */
 	int filtered;      /* threads of which nothing passes have no row */
 };
 

@@ -112,6 +112,37 @@ assert rows and all(r["waits"] >= 100 and r["blocked_ns"] < 2e8 for r in rows)
 END
 python3 check.py "$PERFKIT" "$orders" "$serve" "$csv" shop.data "$SRC/testdata/report/requests.csv"
 
+# interrupts: those that perf script shows, paired here
+cat >irq.py <<'END'
+import collections, gzip, json, re, subprocess, sys
+perfkit, shop, witness = sys.argv[1:]
+open_, want = collections.defaultdict(list), collections.defaultdict(list)
+for line in gzip.open(witness, "rt"):
+    m = re.match(r"\[(\d+)\] (\d+)\.(\d{9}): (\w+):(\w+)_(entry|exit): (.*)", line)
+    cpu, s, ns, system, name, way, fields = m.groups()
+    t = int(s) * 10**9 + int(ns)
+    number = re.search(r"(?:irq|vec|vector)=(\d+)", fields).group(1)
+    key = (cpu, system, name, number)
+    if way == "entry":
+        text = {"irq_handler": lambda: "irq %s %s" % (number, re.search(r"name=(\S+)", fields).group(1)),
+                "softirq": lambda: "softirq " + re.search(r"action=(\w+)", fields).group(1)}.get(name, lambda: name)()
+        open_[key].append((t, text))
+    elif open_[key]:
+        start, text = open_[key].pop()
+        want[text].append((t - start, cpu))
+out = subprocess.run([perfkit, "report", "-q", "--no-local", "--json", "--by", "irq", shop],
+                     stdout=subprocess.PIPE, check=True).stdout
+got = {r["interrupt"]: r for r in json.loads(out)["rows"]}
+assert set(got) == set(want) and len(got) > 3, (set(got) ^ set(want))
+for name, r in got.items():
+    ns = sorted(x for x, _ in want[name])
+    assert r["count"] == len(ns) and r["total_ns"] == sum(ns) and r["max_ns"] == ns[-1], name
+    assert r["p50_ns"] == ns[(len(ns) + 1) // 2 - 1] and r["from_threads_ns"] <= r["total_ns"], name
+    assert r["cpus"] == len({c for _, c in want[name]}), name
+assert any(r["from_threads_ns"] for r in got.values())
+END
+python3 irq.py "$PERFKIT" shop.data "$SRC/testdata/report/interrupts.txt.gz"
+
 # the same from a store and a pipe; of CSV as many fields in each line
 "$PERFKIT" import -q --no-local --with "$csv" "$serve" -o serve.db
 "$PERFKIT" import -q --no-local shop.data -o shop.db
@@ -156,7 +187,9 @@ refused 2 'no value of that column' --by waker --filter 'max>fast' shop.data
 refused 2 'no span has the label nothing' --by label:nothing --with "$csv" "$serve"
 refused 2 "no cause 'slep'" --by waker --cause '!slep' shop.data
 refused 2 'goes with --by' --sort max shop.data
-refused 2 'is for recordings' --by cgroup shop.db
+refused 2 '--by cgroup is for recordings' --by cgroup shop.db
+refused 2 '--by irq is for recordings' --by irq shop.db
+refused 3 'no interrupts were recorded' --by irq "$orders"
 refused 2 '--in-tail is for --by function' --by lock --in-tail shop.data
 refused 3 'there are no spans' --by span "$orders"
 refused 3 'no function was recorded on entry and return' --by function --with "$csv" "$serve"
