@@ -1,4 +1,5 @@
 #include "libtime/explain/episodes.h"
+#include "libtime/explain/lock_held.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/search.h"
@@ -56,12 +57,32 @@ static int set_apart(struct collector *c, struct wait *w)
 	return ns ? site_sums_add(&c->out->apart.by[apart], w->off, ns, open) : 0;
 }
 
-static int take_wait(struct collector *c, uint32_t i)
+int episode_wait(const struct timeline *tl, const struct population *of, uint32_t off,
+		 struct wait *out, uint32_t *last)
+{
+	struct wait end;
+	*last = off;
+	if (!population_wait(of, tl, &tl->off.v[off], out))
+		return 0;
+	*last = lock_last_try(tl, off);
+	if (*last == off)
+		return 1;
+	const struct off *o = &tl->off.v[*last];
+	out->end = o->end_ns;
+	population_clip(of, &out->start, &out->end, &out->open);
+	out->open |= o->flags & OFF_OPEN;
+	out->unended = population_wait(of, tl, o, &end) && end.unended;
+	return 1;
+}
+
+/* *last: see episode_wait. */
+static int take_wait(struct collector *c, uint32_t i, uint32_t *last)
 {
 	const struct off *o = &c->tl->off.v[i];
 	struct wait w;
+	*last = i;
 	if (!population_has_thread(c->of, c->tl, o->thread, o->comm) ||
-	    !population_wait(c->of, c->tl, o, &w))
+	    !episode_wait(c->tl, c->of, i, &w, last))
 		return 0;
 	if (population_hides_thread(c->of, c->tl, o->thread)) {
 		hide_system(c->out, w.end - w.start);
@@ -270,8 +291,8 @@ static int take_thread(struct collector *c, uint32_t thread)
 		return population_has_thread(c->of, c->tl, thread, t->comm)
 			       ? take_activations(c, thread)
 			       : 0;
-	for (uint32_t i = 0; !r && i < t->off_n; i++)
-		r = take_wait(c, t->off_first + i);
+	for (uint32_t i = t->off_first; !r && i < t->off_first + t->off_n; i++)
+		r = take_wait(c, i, &i);
 	return r;
 }
 

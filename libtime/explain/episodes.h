@@ -4,7 +4,8 @@
  *	timeline ─► episodes_collect (population.h; open and suspect ones apart)
  *	         ─► episodes_percentile ─► episodes_select ─► chain.h explains the selected
  *
- * An episode is one wait (an off-CPU interval less what population.h sets apart of it), one
+ * An episode is one wait (an off-CPU interval less what population.h sets apart of it; a wait
+ * for a lock that timed out and was begun again is one with the next), one
  * span (work between two events), or one activation (a thread's stay between the wakeup out of
  * an idle wait and its next idle wait; it starts at the waking; waits at an unclear site that
  * looks like a loop bound it, too). Percentiles are nearest rank in integers: pX of n episodes
@@ -72,6 +73,14 @@ struct episodes {
 	uint64_t threads, processes; /* distinct, of v */
 	struct set_apart apart;      /* the waits that are not in v, or only their late parts */
 };
+
+/*
+ * The interval `off` as one wait: as population_wait, but where it waits for a lock, timed out
+ * and was begun again (lock_held.h), as far as its last try: start and end, open and unended
+ * are of them all, the rest of the first. *last is the index of that one, or `off`.
+ */
+int episode_wait(const struct timeline *tl, const struct population *of, uint32_t off,
+		 struct wait *out, uint32_t *last);
 
 /* Collect the population. The timeline must be finished and have its causes. On failure
  * (ERR_NOMEM) the object is empty; else it is released by episodes_release. */

@@ -194,7 +194,7 @@ static int timed_out(const struct off *o)
 	       o->waker == TL_NONE && !(o->flags & (OFF_OPEN | OFF_SUSPECT));
 }
 
-uint32_t lock_retried(const struct timeline *tl, uint32_t off)
+uint32_t lock_last_try(const struct timeline *tl, uint32_t off)
 {
 	enum { BRIEFLY = 8 }; /* it ran in between for less than this part of the wait */
 	const struct off *first = &tl->off.v[off], *last = first;
@@ -204,13 +204,21 @@ uint32_t lock_retried(const struct timeline *tl, uint32_t off)
 	for (int n = 0; timed_out(last) && n < STEPS && i < t->off_first + t->off_n; n++, i++) {
 		const struct off *o = &tl->off.v[i];
 		ran += o->start_ns - tl->off.v[i - 1].end_ns;
+		if (ran > off_ns(last) / BRIEFLY)
+			break;
 		if (o->flags & OFF_RUNNING)
 			continue; /* preempted on its way there */
 		if (o->path != first->path || o->cause != first->cause ||
-		    ran > off_ns(last) / BRIEFLY || o->flags & OFF_SUSPECT || o->unknown)
-			return off;
+		    o->flags & OFF_SUSPECT || o->unknown)
+			break;
 		last = o;
 		ran = 0;
 	}
-	return last->waker != TL_NONE ? (uint32_t)(last - tl->off.v) : off;
+	return (uint32_t)(last - tl->off.v);
+}
+
+uint32_t lock_retried(const struct timeline *tl, uint32_t off)
+{
+	uint32_t last = lock_last_try(tl, off);
+	return tl->off.v[last].waker != TL_NONE ? last : off;
 }

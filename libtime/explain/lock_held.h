@@ -32,8 +32,11 @@ int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
  *	▒▒▒▒▒▒▒▒│▒▒▒▒▒▒▒▒│▒▒▒▒▒┘ woken by the holder
  *	 timed out        └ the index returned for all three
  *
- * `off` itself, where it is no such wait, or nobody is seen to have ended the last of them.
+ * `off` itself, where it is no such wait.
  */
+uint32_t lock_last_try(const struct timeline *tl, uint32_t off);
+
+/* The same, but `off` where nobody is seen to have ended the last of them. */
 uint32_t lock_retried(const struct timeline *tl, uint32_t off);
 
 #endif

@@ -1,5 +1,6 @@
 /* by_thread.c - how long each thread ran and waited. */
 #include "libtime/tables/collect.h"
+#include "libtime/explain/episodes.h"
 
 /* [from, to) as running time of a thread. */
 static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t cpu,
@@ -24,13 +25,18 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 	return 0;
 }
 
-/* The percentiles are of the same waits, as long, as `tail` ranks (episodes.h). */
-static int add_length(struct collect *c, const struct off *o, uint32_t row)
+/* The percentiles are of the same waits, as long, as `tail` ranks (episodes.h). Those before
+ * *next are part of an earlier one already: tries for one lock. */
+static int add_length(struct collect *c, const struct off *o, uint32_t row, uint32_t *next)
 {
+	uint32_t i = (uint32_t)(o - c->tl->off.v);
 	struct population of = c->q->of;
 	struct wait w;
 	of.ranked = 1;
-	if (o->flags & OFF_SUSPECT || !population_wait(&of, c->tl, o, &w))
+	if (i < *next || !episode_wait(c->tl, &of, i, &w, &i))
+		return 0;
+	*next = i + 1;
+	if (o->flags & OFF_SUSPECT)
 		return 0;
 	wait_take_apart(&w);
 	return w.start < w.end && !w.open ? rows_length(c->rows, row, w.end - w.start, 0) : 0;
@@ -59,7 +65,7 @@ static int add_parts(struct collect *c, const struct off *o, uint32_t window)
 }
 
 /* What is counted once, where the wait begins. */
-static int add_wait(struct collect *c, const struct off *o)
+static int add_wait(struct collect *c, const struct off *o, uint32_t *next)
 {
 	struct wait w;
 	uint32_t row;
@@ -71,7 +77,7 @@ static int add_wait(struct collect *c, const struct off *o)
 	for (uint32_t k = collect_window(c, w.start); k <= last; k++)
 		if (add_parts(c, o, k))
 			return ERR_NOMEM;
-	if (collect_row(c, w.start, o->thread, &row) || add_length(c, o, row))
+	if (collect_row(c, w.start, o->thread, &row) || add_length(c, o, row, next))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE_WAITS, wait_take_apart(&w) != 0);
 	if (w.start == w.end)
@@ -89,11 +95,12 @@ static int add_thread(struct collect *c, uint32_t thread)
 	const struct tl_thread *t = &c->tl->threads.v[thread];
 	uint64_t at = t->first_ns;
 	uint16_t cpu = t->first_cpu;
+	uint32_t next = 0;
 	int r = 0;
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !r; i++) {
 		const struct off *o = &c->tl->off.v[i];
 		r = add_run(c, thread, o->comm, cpu, at, o->start_ns);
-		r = r ? r : add_wait(c, o);
+		r = r ? r : add_wait(c, o, &next);
 		at = o->end_ns;
 		cpu = o->cpu_in;
 	}

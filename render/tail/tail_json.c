@@ -9,6 +9,7 @@
 #include "render/tail/tail_words.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct writer {
@@ -375,6 +376,19 @@ static void groups(struct writer *w)
 /* --- episodes ------------------------------------------------------------------------------
  */
 
+/* The futex of a lock wait, "0x55d0c0a01040": a text, as numbers that large lose digits. */
+static void lock_address(struct writer *w, const struct explanation *x)
+{
+	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	char text[24];
+	if (!o || !off_is_lock(o) || o->arg_kind != ARG_FUTEX) {
+		json_null(&w->j, "lock");
+		return;
+	}
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)off_arg(w->tl, o));
+	json_str(&w->j, "lock", text);
+}
+
 static void waker(struct writer *w, const struct explanation *x)
 {
 	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
@@ -631,6 +645,7 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	stack(w, "stack", x->path);
 	telling(w, x->path);
 	verdict(w, x);
+	lock_address(w, x);
 	waker(w, x);
 	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);

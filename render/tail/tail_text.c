@@ -1,6 +1,7 @@
 #include "render/tail/tail_text.h"
 #include "base/check.h"
 #include "libtime/explain/causes.h"
+#include "libtime/explain/lock_held.h"
 #include "render/text/escape.h"
 #include "render/text/labels.h"
 #include "render/text/table.h"
@@ -454,10 +455,28 @@ static void detail_stack(struct detail *d, const char *label, uint32_t path)
 	detail_line(d, label);
 }
 
-static void detail_waker(struct detail *d, const struct explanation *x)
+/* Which lock it was: by its address where the registers were recorded, as there may be many at
+ * one place; and the function that let it go. */
+static void detail_lock(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
 	const struct off *o = x->off != TL_NONE ? &tl->off.v[x->off] : NULL;
+	if (!o || !off_is_lock(o) || o->arg_kind != ARG_FUTEX)
+		return;
+	buf_fmt(&d->line, "futex 0x%llx", (unsigned long long)off_arg(tl, o));
+	o = &tl->off.v[lock_retried(tl, x->off)];
+	uint32_t function = o->waker == TL_NONE ? 0 : appframe_reported(tl, o->waker_path);
+	if (function) {
+		buf_str(&d->line, ", let go in ");
+		describe_function(&d->line, tl, function);
+	}
+	detail_line(d, "lock");
+}
+
+static void detail_waker(struct detail *d, const struct explanation *x)
+{
+	const struct timeline *tl = d->t->tl;
+	const struct off *o = x->off != TL_NONE ? &tl->off.v[lock_retried(tl, x->off)] : NULL;
 	if (!o || o->waker_context == WAKER_NONE || !o->blocked_ns)
 		return;
 	if (o->waker == TL_NONE) {
@@ -573,6 +592,7 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 						  : "waited in",
 		     x->path);
 	detail_site(d, x);
+	detail_lock(d, x);
 	detail_waker(d, x);
 	detail_corunners(d, x);
 	if (x->run_ns && d->t->tl->samples.n) {

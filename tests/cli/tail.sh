@@ -267,3 +267,6 @@ if grep -q 'work and ?\|settle with\|marked ?' out; then
 	cat out
 	exit 1
 fi
+# which lock: the futex's address, from the registers, and who let it go
+"$PERFKIT" tail -q --no-local --comm front-0 --cause lock --p99 --details 1 "$orders" >out
+grep -q '^    lock  *futex 0x[0-9a-f]*, let go in take_snapshot()$' out || { cat out; exit 1; }

@@ -5,9 +5,10 @@ Records each program of this folder, with frame pointers and with stack dumps, w
 thread names, N times (3), and looks at the whole recording, its first half and its first quarter.
 The programs log when a thread waited for what a request needs and when it waited for work. Prints,
 for each program, of the time that its requests waited, the share that perfkit hides as idle: the
-worst of its recordings and cuts (0 is right, all else is a fault); then how many wait sites of the
-logged threads were looked at among the first five by their longest wait, and how many of those
-were idle; and the share of logged idle time that is hidden (the more the better).
+worst of its recordings and cuts (0 is right, all else is a fault); then, of the first five wait sites
+of the logged threads by their longest wait, how many were idle: of those that tail ranks as work (at
+most one in five is the aim), and of work and unclear ones together; and the share of logged idle time
+that is hidden (the more the better).
 
 --keep DIR keeps the recordings. Needs root, perf, python3; parts skip without g++, javac, node or
 go. Environment: O (build folder, build), PERFKIT. Exit 0 when nothing is hidden, 1 when something
@@ -150,41 +151,49 @@ def overlap(spans, start, end):
 
 
 def waits(store):
-    """(tid, start, blocked, hidden, site) of each wait; a site by its id, or what stands for it."""
+    """(tid, start, blocked, verdict, site) of each wait; a site by its id, or what stands for it."""
     db = sqlite3.connect(store)
     columns = {row[1] for row in db.execute("PRAGMA table_info(offcpu)")}
     if "site_id" in columns:
-        query = ("SELECT t.tid, o.start_ns, o.blocked_ns, s.verdict = 'idle', o.site_id FROM offcpu o "
+        query = ("SELECT t.tid, o.start_ns, o.blocked_ns, s.verdict, o.site_id FROM offcpu o "
                  "JOIN threads t ON t.id = o.thread_id LEFT JOIN sites s ON s.id = o.site_id")
     else:
-        query = ("SELECT t.tid, o.start_ns, o.blocked_ns, o.idle, o.thread_id || o.cause || o.call_path_id "
+        query = ("SELECT t.tid, o.start_ns, o.blocked_ns, iif(o.idle, 'idle', 'work'), o.thread_id || o.cause || o.call_path_id "
                  "FROM offcpu o JOIN threads t ON t.id = o.thread_id")
     return db.execute(query + " WHERE o.blocked_ns > 0").fetchall()
 
 
-Figures = collections.namedtuple("Figures", "needed hidden idle idle_hidden looked_at idle_sites")
+Figures = collections.namedtuple("Figures", "needed hidden idle idle_hidden work idle_work sites idle_sites")
+
+
+def first_five(sites):
+    """How many there are, and how many of them are mostly idle: (longest, all, idle) of each."""
+    first = sorted(sites, reverse=True)[:5]
+    return len(first), sum(2 * s[2] > s[1] for s in first)
 
 
 def judge(data, store, logs):
     if run(PERFKIT, "import", "-q", "-f", data, "-o", store):
         return None
     needed = hidden = idle = idle_hidden = 0
-    sites = collections.defaultdict(lambda: [0, 0, 0])
+    sites, verdicts = collections.defaultdict(lambda: [0, 0, 0]), {}
     requests = {tid: union(kinds["request"]) for tid, kinds in logs.items()}
     pauses = {tid: union(kinds["idle"]) for tid, kinds in logs.items()}
-    for tid, start, blocked, is_hidden, site in waits(store):
+    for tid, start, blocked, verdict, site in waits(store):
         if tid not in logs:
             continue
         in_request = overlap(requests[tid], start, start + blocked)
         in_pause = overlap(pauses[tid], start, start + blocked)
         needed, idle = needed + in_request, idle + in_pause
-        if is_hidden:
+        verdicts[site] = verdict
+        if verdict == "idle":
             hidden, idle_hidden = hidden + in_request, idle_hidden + in_pause
         else:
             s = sites[site]
             s[0], s[1], s[2] = max(s[0], blocked), s[1] + blocked, s[2] + in_pause
-    first = sorted(sites.values(), reverse=True)[:5]
-    return Figures(needed, hidden, idle, idle_hidden, len(first), sum(2 * s[2] > s[1] for s in first))
+    return Figures(needed, hidden, idle, idle_hidden,
+                   *first_five([s for site, s in sites.items() if verdicts[site] == "work"]),
+                   *first_five(sites.values()))
 
 
 class Cell:
@@ -233,11 +242,12 @@ def share(part, whole):
 
 def row(name, cells):
     all_figures = [f for c in cells.values() for f in c.figures]
-    total = Figures(*map(sum, zip(*all_figures))) if all_figures else Figures(*[0] * 6)
+    total = Figures(*map(sum, zip(*all_figures))) if all_figures else Figures(*[0] * 8)
     columns = [cells[k].text() if k in cells else "same" for k in
                (("fp", True), ("fp", False), ("dwarf", True), ("dwarf", False))]
-    print("| %s | %s | %d of %d | %s |" % (name, " | ".join(columns), total.idle_sites, total.looked_at,
-                                         share(total.idle_hidden, total.idle)), flush=True)
+    print("| %s | %s | %d of %d | %d of %d | %s |" %
+          (name, " | ".join(columns), total.idle_work, total.work, total.idle_sites, total.sites,
+           share(total.idle_hidden, total.idle)), flush=True)
 
 
 def main():
@@ -260,8 +270,8 @@ def main():
 
 def table(args, work):
     how, kept = build(work), {}
-    print("| waits of requests that are hidden | fp | fp, unnamed | dwarf | dwarf, unnamed | idle among first 5 sites"
-          " | idle time hidden |\n|---|---|---|---|---|---|---|")
+    print("| waits of requests that are hidden | fp | fp, unnamed | dwarf | dwarf, unnamed | idle of the first 5: work"
+          " | work and ? | idle time hidden |\n|---|---|---|---|---|---|---|---|")
     for name, program, options in PROGRAMS:
         if args.pattern not in name:
             continue
