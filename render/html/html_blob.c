@@ -77,6 +77,8 @@ int html_blob_add(struct html_blob *b, struct buf *data, struct err *e)
 
 int html_blob_end(struct html_blob *b, int rc, struct err *e)
 {
+	if (b->failed == ERR_NOMEM) /* its writer knows of no more than a stream that failed */
+		rc = err_nomem(e);
 	rc = rc ? rc : deflate_all(b, Z_FINISH, e);
 	put_rest(b);
 	fputs("</script>\n", b->out);
@@ -89,7 +91,10 @@ static ssize_t take(void *blob, const char *p, size_t n)
 	struct buf data = {0};
 	struct err e;
 	buf_add(&data, p, n);
-	return html_blob_add(blob, &data, &e) ? 0 : (ssize_t)n;
+	struct html_blob *b = blob;
+	b->failed = b->failed ? b->failed : html_blob_add(b, &data, &e);
+	buf_release(&data);
+	return b->failed ? 0 : (ssize_t)n;
 }
 
 FILE *html_blob_file(struct html_blob *b)

@@ -18,6 +18,7 @@ struct html_blob {
 	uint8_t left[3];
 	unsigned nleft;   /* bytes that wait for a group of three */
 	uint64_t written; /* characters */
+	int failed;       /* of the stream into it: 0, or why it takes no more */
 };
 
 /* Begin <script type="text/plain" id="ID">, which browsers do not run. ERR_NOMEM. */
