@@ -44,7 +44,7 @@ function mix(a, b, t) {
 }
 
 const STEPS = 48;
-const deltas = new Map(), heats = new Map();
+const deltas = new Map(), heats = new Map(), belows = new Map();
 
 function cached(map, key, make) {
 	let c = map.get(key);
@@ -106,7 +106,7 @@ function causesOf(tree) {
 }
 
 function belowCause(color, own) {
-	return cached(heats, color + (parseInt(own.slice(3, 5), 16) & 3), () => mix(parseInt(color.slice(1), 16),
+	return cached(belows, color + (parseInt(own.slice(3, 5), 16) & 3), () => mix(parseInt(color.slice(1), 16),
 		0xffffff, 0.15 + (parseInt(own.slice(3, 5), 16) & 3) * 0.12));
 }
 
