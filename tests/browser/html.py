@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import firefox
 from webdriver import Browser, missing
 
 PERFKIT, SRC = sys.argv[1:3]
@@ -176,6 +177,23 @@ def check_axe(b):
         check("axe-core, %s%s" % (name, fragment), found, [])
 
 
+def check_firefox():
+    """Firefox opens a report, and sums and draws as Chromium does."""
+    if not firefox.program():
+        print("left out: Firefox is not installed")
+        return
+    with firefox.Firefox() as b:
+        path = os.path.abspath("orders.html")
+        show(b, path, "#pane=flame")
+        a, z, clock = list(stretches(b, 3))[2]
+        want = sum(int(x.split()[-1]) for x in folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", "--time", clock, ORDERS)))
+        check("Firefox: off-CPU in " + clock, b.js("return report.sumOff(%d, %d, null).total[0]" % (a, z)), want)
+        check("Firefox: boxes are drawn", b.js("return report.flame('off').flame.boxes().length") > 50, True)
+        b.js("report.choose({from: %d, to: %d}, null); report.view.pane = 'timeline'; report.showPane()" % (a, z))
+        check("Firefox: the timeline follows",
+              settled(b, "report.timeline() ? Math.round(report.timeline().timeline.view(0).from) : -1", a), a)
+
+
 def main():
     if missing():
         print("%s is not installed" % missing())
@@ -185,6 +203,7 @@ def main():
         check_demo(b)
         check_hostile(b)
         check_axe(b)
+    check_firefox()
     sys.exit(1 if FAILED else 0)
 
 
