@@ -325,6 +325,24 @@ static uint64_t newest(const struct order *o)
 	return o->newest - o->second > ALONE ? o->second : o->newest;
 }
 
+/* A mapping or a name without a time: it holds from the start, as perf notes what it finds
+ * there. */
+static int holds_from_start(const struct record *r, uint64_t time)
+{
+	switch (r->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP:
+		return !time;
+	default:
+		return 0;
+	}
+}
+
 static int hold(struct order *o, const struct record *r, struct err *e)
 {
 	struct held h = {.p = r->p,
@@ -334,6 +352,9 @@ static int hold(struct order *o, const struct record *r, struct err *e)
 			 .stream = r->stream};
 	uint32_t at = time_at(r, h.event);
 	uint64_t time = at ? load_u64(r->p + at, o->rec->swap) : 0;
+	int first = !recording_is_stream(o->rec) && holds_from_start(r, time);
+	if (first && o->released && !o->whole)
+		return ORDER_LATE; /* what was given out should have known of it */
 	int rc = time && time < o->released ? take_late(o, r, at, &time, e) : 0;
 	if (!rc && o->whole && r->chunk)
 		rc = keep_bytes(o, r, &h, e);
@@ -341,8 +362,8 @@ static int hold(struct order *o, const struct record *r, struct err *e)
 		rc = note_back(o, &h, time, e);
 	if (rc)
 		return rc;
-	/* those without a time come before all that is not yet released */
-	rc = time < SAMPLE_DUMMY_TIMES ? add_key(o, h, time ? time : o->released, e)
+	/* others without a time come before all that is not yet released */
+	rc = time < SAMPLE_DUMMY_TIMES ? add_key(o, h, time || first ? time : o->released, e)
 				       : add_dummy(o, h, time, e);
 	if (rc)
 		return rc;

@@ -46,8 +46,8 @@ struct ordered {
  * The next record. 1, 0 at the end, < 0 as recording_next, or ORDER_LATE: this file's records
  * come late, and the caller starts over with order_whole. Never ORDER_LATE of a stream.
  * Records of equal time keep the file's order; those without a time come before all others of
- * their window, with id->has_time 0. The view is valid until the next call, and the
- * caller's to change.
+ * their window (of a file, mappings and names before all), with id->has_time 0. The view is
+ * valid until the next call, and the caller's to change.
  */
 int order_next(struct order *o, struct ordered **out, struct err *e);
 

@@ -219,6 +219,57 @@ static void a_file_whose_records_come_late_is_sorted_whole(void **state)
 	}
 }
 
+/* A fork without a time behind three rounds: the samples given out knew nothing of it. */
+static void write_fork(struct buf *image)
+{
+	static const uint64_t ids[] = {11};
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .name = "cpu-clock",
+				      .sample_type = PW_S_IDENTIFIER | PW_S_TID | PW_S_TIME,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = ids,
+				      .nids = 1});
+	for (uint64_t us = 100; us <= 400; us += 100) {
+		if (us == 400)
+			pw_fork(&w, &(struct pw_id){.pid = 7, .tid = 7, .id = 11}, 8, 7, 8, 7,
+				0);
+		pw_sample(&w, 0,
+			  &(struct pw_sample){.pid = 7, .tid = 7, .id = 11, .time = us * 1000});
+		pw_finished_round(&w);
+	}
+	assert_int_equal(pw_finish(&w, image), 0);
+}
+
+static void what_has_no_time_holds_from_the_start(void **state)
+{
+	struct buf image = {0};
+	struct recording *rec;
+	struct order *o;
+	struct ordered *next;
+	int got, samples = 0;
+	(void)state;
+	write_fork(&image);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "fork", NULL), 0);
+	assert_int_equal(order_new(&o, rec, NULL), 0);
+	while ((got = order_next(o, &next, NULL)) == 1)
+		assert_int_not_equal(next->r.type, PERF_RECORD_FORK);
+	assert_int_equal(got, ORDER_LATE);
+	order_free(o);
+	assert_int_equal(recording_rewind(rec, NULL), 0);
+	assert_int_equal(order_new(&o, rec, NULL), 0);
+	order_whole(o);
+	while ((got = order_next(o, &next, NULL)) == 1 && next->r.type != PERF_RECORD_FORK)
+		samples += next->r.type == PERF_RECORD_SAMPLE;
+	assert_int_equal(got, 1);
+	assert_int_equal(samples, 0);
+	assert_int_equal(order_counts(o).late, 0);
+	order_free(o);
+	recording_close(rec);
+	buf_release(&image);
+}
+
 static void a_late_record_of_a_stream_counts_as_of_when_it_came(void **state)
 {
 	static const uint64_t want[] = {100,         150, 200, 300, RELEASED_US, RELEASED_US,
@@ -416,6 +467,7 @@ int main(void)
 		cmocka_unit_test(reading_ahead_gives_the_same_records),
 		cmocka_unit_test(reading_ahead_may_be_left_halfway),
 		cmocka_unit_test(a_file_whose_records_come_late_is_sorted_whole),
+		cmocka_unit_test(what_has_no_time_holds_from_the_start),
 		cmocka_unit_test(a_late_record_of_a_stream_counts_as_of_when_it_came),
 		cmocka_unit_test(a_clock_that_is_set_back_is_counted),
 		cmocka_unit_test(one_time_in_the_future_ends_no_round),
