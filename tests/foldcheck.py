@@ -34,7 +34,7 @@ COMPUTED = """noreturn truncated last-word cut-short leaf-alone leaf-dropped no-
     skipped-caller max-stack vdso-name vdso-kernel local-name jit-callers plt-header plt-name
     dso-blank address-form template-arguments anonymous-namespace short-comm no-time
     data-symbol own-name first-query go-inlined chain-inlined lbr-leaf before-exec
-    exited-task""".split()
+    exited-task return-type""".split()
 CAPPED = {"wrong-caller": 1, "corrupt-callchain": 1, "ksymbol-overlap": 1,
           "jit-reused-address": 1, "lbr-empty": 1}
 
@@ -75,6 +75,20 @@ def cut(name):
     if re.search(r"\.\(.*\)\.", name):
         return name
     return re.sub(r"\((?!anonymous namespace\)).*", "", name)
+
+
+def without_return_type(name):
+    """A name as __cxa_demangle writes it begins with the return type where the function is made
+    from a template: all up to the last blank outside of brackets. The script may have cut the
+    name inside of some."""
+    depth, start = 0, 0
+    for i, c in enumerate(name):
+        if name.startswith("operator", i) and not depth:
+            break
+        depth += (c in "<([") - (c in ">)]")
+        if c == " " and not depth:
+            start = i + 1
+    return name[start:]
 
 
 def unqualified(name):
@@ -305,7 +319,7 @@ def comm_class(want, got):
 
 def inlined_class(p, i):
     """A name that perf has from addr2line: of an inlined function, or of the function itself."""
-    want, got = p.w[i], p.g[i]
+    want, got = without_return_type(p.w[i]), p.g[i]
     symbols = p.rec.symbols
     if p.inlined[i]:
         function = cut(p.function_of(i))
@@ -334,6 +348,8 @@ def frame_class(p, i):
         return "local-name"
     if want == cut(got):
         return "template-arguments"
+    if without_return_type(want) in (got, cut(got)):
+        return "return-type"
     if want.startswith("[") and got == ".plt":
         return "plt-header"
     if (want == "@plt" or want.startswith("[")) and got.endswith("@plt"):

@@ -7,11 +7,14 @@ command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 for tool in javac redis-server; do command -v $tool >/dev/null || echo "left out: $tool"; done
 ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 || echo "left out: postgresql"
+# Build-ids of single mappings: in a container, other processes have other files at the same paths.
+buildids=
+perf record -q --buildid-mmap -e cpu-clock:u -o probe.data true >/dev/null 2>&1 && buildids=--buildid-mmap
 # All on one CPU: some virtual machines lose the switches of the idle task of another one, and
 # with it the waits beside them.
 record()
 {
-	perf record -q -a -N --call-graph dwarf,4096 -m 2048 -k CLOCK_MONOTONIC -c 1 -e sched:sched_switch \
+	perf record -q -a -N $buildids --call-graph dwarf,4096 -m 2048 -k CLOCK_MONOTONIC -c 1 -e sched:sched_switch \
 		-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup/call-graph=no/ \
 		-e sched:sched_wakeup_new/call-graph=no/ -e sched:sched_process_exit/call-graph=no/ \
 		-e cpu-clock/freq=499/ -o live.data -- taskset -c 0 "$@" >out 2>err
