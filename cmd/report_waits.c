@@ -1,6 +1,7 @@
 #include "cmd/report_waits.h"
 #include "cmd/input/output.h"
 #include "render/tail/rows_text.h"
+#include "render/tail/site_words.h"
 #include "render/text/table.h"
 #include "render/text/units.h"
 
@@ -68,6 +69,11 @@ static void put_totals(struct buf *out, const struct tlinput *ti, const struct r
 	}
 	buf_fmt(out, "\n%-*s", LABEL, "scheduler");
 	text_wrapped(out, buf_cstr(&b), LABEL, LABEL, WIDTH);
+	buf_clear(&b);
+	if (words_nameless(&b, &ti->tl)) {
+		buf_fmt(out, "%-*s", LABEL, "symbols");
+		text_wrapped(out, buf_cstr(&b), LABEL, LABEL, WIDTH);
+	}
 	out->failed = buf_failed(&b) ? buf_failed(&b) : out->failed;
 	buf_release(&b);
 }

@@ -109,7 +109,7 @@ struct drawing {
 	struct svg_request rq;
 	struct svg_drawn drawn[2]; /* [1]: the first file of a diff */
 	struct buf title, compared;
-	const char *hidden[1];
+	const char *hidden[2];
 	int status; /* exit status of what already printed its failure */
 };
 
@@ -276,11 +276,11 @@ static void describe(struct drawing *d)
 		o->subtitle = buf_cstr(&d->drawn[0].subtitle);
 	if (s->filters.n)
 		o->filters = buf_cstr(&d->drawn[0].filters);
-	if (s->hidden.n) {
-		d->hidden[0] = buf_cstr(&d->drawn[0].hidden);
-		o->hidden = d->hidden;
-		o->n_hidden = 1;
-	}
+	o->hidden = d->hidden;
+	if (s->hidden.n)
+		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].hidden);
+	if (s->spoilt.n)
+		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].spoilt);
 	if (d->flame.span) { /* lanes have their thread on top; none is left out, or times shift
 			      */
 		o->inverted = 1;

@@ -23,6 +23,7 @@ void svg_drawn_release(struct svg_drawn *d)
 	buf_release(&d->subtitle);
 	buf_release(&d->filters);
 	buf_release(&d->hidden);
+	buf_release(&d->spoilt);
 }
 
 static void start_input(struct flame_input *fi, const struct svg_request *rq,
@@ -143,6 +144,7 @@ static void describe_timeline(struct svg_drawn *out, const struct svg_request *r
 			      const char *what, const struct tlinput *ti)
 {
 	out->seconds = (double)caption_timeline(&out->subtitle, what, ti) / 1e9;
+	words_nameless(&out->spoilt, &ti->tl);
 	describe_choices(out, rq);
 }
 
@@ -484,10 +486,10 @@ static void describe_waits(struct svg_drawn *out, const struct svg_request *rq,
 	out->title = title;
 	out->unit = "ns";
 	describe_timeline(out, rq, what, ti);
-	if (!set_apart_any(x))
-		return;
-	buf_str(&out->hidden, "hidden: ");
-	words_hidden(&out->hidden, &ti->tl, x);
+	if (set_apart_any(x)) {
+		buf_str(&out->hidden, "hidden: ");
+		words_hidden(&out->hidden, &ti->tl, x);
+	}
 }
 
 static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,

@@ -39,6 +39,7 @@ struct svg_drawn {
 	struct buf subtitle; /* what, host, date, file, length */
 	struct buf filters;  /* every filter that was given; "" */
 	struct buf hidden;   /* what was left out; "" */
+	struct buf spoilt;   /* what missing kernel symbols spoil; "" */
 	double before_scale; /* SVG_TAIL_DIFF: median time to tail time; else 0 */
 	double seconds;      /* recorded; 0 = unknown */
 	int columns;         /* of folded text */

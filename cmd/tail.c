@@ -379,6 +379,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	int rc = tail_ask(&r, "tail", path, names, &n, one ? NULL : &several);
 	if (rc)
 		return rc;
+	if (o.json || o.csv)
+		tlinput_say_spoilt(&r.ti);
 	rc = several ? each_name(&r, names, n) : answer(&r);
 	if (!rc)
 		rc = input_status(&r.ti.in);

@@ -7,6 +7,7 @@
 #include "cmd/tail_out.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
+#include "render/tail/site_words.h"
 #include "render/timeline/timeline_svg.h"
 #include "render/text/weight.h"
 
@@ -167,7 +168,8 @@ static void hide(struct drawing *d, size_t n, const char *what, uint64_t ns, con
 	struct buf *b = &d->hidden[d->nhidden];
 	if (!n)
 		return;
-	buf_fmt(b, "%zu %s thread%s", n, what, n == 1 ? "" : "s");
+	buf_fmt(b, "%s%zu %s thread%s", d->nhidden ? "" : "not shown: ", n, what,
+		n == 1 ? "" : "s");
 	if (ns) {
 		buf_str(b, ", ran ");
 		weight_text(b, (double)ns, 1, 1, "ns");
@@ -179,11 +181,15 @@ static void hide(struct drawing *d, size_t n, const char *what, uint64_t ns, con
 static void say_hidden(struct drawing *d)
 {
 	const struct tl_pick *p = &d->pick;
+	struct buf *spoilt;
 	if (d->opt->cpus)
 		return;
 	hide(d, p->left, "less active", p->left_ns, " (--top)");
 	hide(d, p->quiet, "sleeping", 0, "");
 	hide(d, p->system, "system", p->system_ns, " (--system)");
+	spoilt = &d->hidden[d->nhidden];
+	if (words_nameless(spoilt, &d->ti.tl))
+		d->hidden_text[d->nhidden++] = buf_cstr(spoilt);
 }
 
 /* --- drawing ------------------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
 #include "libtime/sched/timeline_join.h"
+#include "render/tail/site_words.h"
 #include "render/text/escape.h"
 
 #include <fcntl.h>
@@ -526,13 +527,23 @@ static int names_somebody(const struct tlinput *ti)
 	return 0;
 }
 
-static int opened(struct tlinput *ti, int need_time, int rc)
+void tlinput_say_spoilt(const struct tlinput *ti)
+{
+	struct buf b = {0};
+	if (!ti->opt->in.quiet && words_nameless(&b, &ti->tl))
+		say("%s", buf_cstr(&b));
+	buf_release(&b);
+}
+
+static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 {
 	struct err e = {0};
 	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
 		input_say_nobody(&ti->in);
 	if (!rc && shortage(&e))
 		rc = fail(&e);
+	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
+		tlinput_say_spoilt(ti);
 	if (rc)
 		tlinput_close(ti);
 	return rc;
@@ -592,7 +603,7 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 	}
 	rc = rc ? rc : side_input_add(ti, verb);
 	rc = rc ? rc : take_labels(ti, verb);
-	return opened(ti, need_time, rc);
+	return opened(ti, verb, need_time, rc);
 }
 
 int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
@@ -607,7 +618,7 @@ int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_
 	rc = rc ? rc : judge(ti, need_time);
 	rc = rc ? rc : side_input_add(ti, verb);
 	rc = rc ? rc : take_labels(ti, verb);
-	return opened(ti, need_time, rc);
+	return opened(ti, verb, need_time, rc);
 }
 
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,

@@ -56,6 +56,10 @@ int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts
 int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, size_t nth, size_t *of);
 
+/* On stderr: what missing kernel symbols spoil of an answer about waits (words_nameless).
+ * tlinput_open has said it, but for `tail`, which says it in its answer. */
+void tlinput_say_spoilt(const struct tlinput *ti);
+
 /* The same over an opened recording, which is taken over whatever happens. */
 int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     struct input *in, int need_time);

@@ -85,6 +85,20 @@ void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apa
 		buf_fmt(b, " (show with %s)", show_with(x));
 }
 
+/* Without the kernel's names a wait is not known to be for a lock or for work. */
+int words_nameless(struct buf *b, const struct timeline *tl)
+{
+	uint64_t all, n = timeline_nameless_waits(tl, &all);
+	if (!n || n * 20 < all)
+		return 0;
+	buf_fmt(b,
+		"no kernel symbols for %.0f %% of waits: their causes are unknown, and idle "
+		"ones "
+		"among them are not recognized",
+		100.0 * (double)n / (double)all);
+	return 1;
+}
+
 /* --- tables --------------------------------------------------------------------------------
  */
 

@@ -70,20 +70,14 @@ static void population_line(struct buf *b, const struct tail *t,
 	buf_release(&line);
 }
 
-/* Without the kernel's names a wait is not known to be for a lock or for work. */
 static void symbols_line(struct buf *b, const struct tail *t)
 {
-	uint64_t all, n = timeline_nameless_waits(t->tl, &all);
 	struct buf line = {0};
-	if (n * 20 < all || !n)
-		return;
-	buf_fmt(&line,
-		"no kernel symbols for %.0f %% of waits, so their causes are unknown, and all "
-		"of "
-		"them count as work",
-		100.0 * (double)n / (double)all);
-	buf_str(b, "symbols:    ");
-	wrapped(b, buf_cstr(&line), 12, 12);
+	if (words_nameless(&line, t->tl)) {
+		buf_str(&line, " (they count as work)");
+		buf_str(b, "symbols:    ");
+		wrapped(b, buf_cstr(&line), 12, 12);
+	}
 	buf_release(&line);
 }
 

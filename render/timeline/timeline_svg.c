@@ -87,7 +87,7 @@ static void subtitle_text(struct tl_writer *w, struct buf *b)
 static void hidden_text(const struct tl_writer *w, struct buf *b)
 {
 	for (size_t i = 0; i < w->o->n_hidden; i++) {
-		buf_str(b, i ? " \xc2\xb7 " : "not shown: ");
+		buf_str(b, i ? " \xc2\xb7 " : "");
 		buf_str(b, w->o->hidden[i]);
 	}
 }

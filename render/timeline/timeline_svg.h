@@ -24,7 +24,7 @@ struct tl_svg_options {
 	const char *subtitle; /* NULL: host, wall-clock start, file, length, the clock's time at
 				 +0 */
 	const char *filters;  /* that were given, a line below the subtitle */
-	const char *const *hidden; /* one short text each for what was left out */
+	const char *const *hidden; /* one short text each: left out, or not to be told */
 	size_t n_hidden;
 	const char *notes; /* at the end of the <desc> */
 	const char *font;  /* "Verdana" */

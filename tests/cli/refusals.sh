@@ -49,12 +49,34 @@ done
 [ $refused -ge 15 ] || wrong "only $refused refused"
 [ $answered -ge 40 ] || wrong "only $answered answered"
 
-# Without kernel symbols the answer itself says what that spoils, of a store, too.
+# Every verb that answers about waits refuses what doctor calls wrong, and writes nothing.
+ways="collapse --offcpu|collapse --offwake|collapse --tail --top 3|svg --offcpu|svg --offwake|svg --wall
+svg --chain|svg --tail --top 3|timeline|timeline --tail --top 3|tail --json --top 3|tail --csv --top 3
+export --to pprof --offcpu|export --to pprof --wall|export --to pprof --tail --top 3|export --to perfetto
+export --to speedscope --by-time"
+echo "$ways" | tr '|' '\n' >ways
+for name in lost-records holes per-task switch-sampled no-event-names; do
+	while read -r way; do
+		# shellcheck disable=SC2086
+		"$PERFKIT" $way --no-local "$SRC/testdata/doctor/$name.data.gz" >out 2>err
+		[ $? = 3 ] && [ ! -s out ] || wrong "$name: $way is not refused: $(cat err)"
+	done <ways
+done
+
+# Without kernel symbols each answer says what that spoils, of a store, too: in the answer itself
+# where it is text or a picture, else on standard error.
 f=$SRC/testdata/waits/perf.data
+spoilt='no kernel symbols for 100 % of waits'
 "$PERFKIT" import -q --no-local -o two.db "$f"
 for x in "--no-local $f" two.db; do
-	"$PERFKIT" tail -q $x | tr -s ' \n' '  ' | grep -q 'no kernel symbols for 100 % of waits.*count as work' ||
-		wrong "tail $x does not say what missing kernel symbols spoil"
+	while read -r way; do
+		"$PERFKIT" $way $x >out 2>err && grep -q "$spoilt" err || wrong "$way $x does not say what is spoilt"
+		case $way in svg*) grep -q "$spoilt" out || wrong "$way $x: the picture does not say it" ;; esac
+	done <ways
+	for way in tail report 'report --by site'; do
+		"$PERFKIT" $way -q $x | tr -s ' \n' '  ' | grep -q "$spoilt: their causes are unknown" ||
+			wrong "$way $x does not say what is spoilt"
+	done
 done
 "$PERFKIT" tail -q "$SRC/testdata/orders/orders.tar.zst" | grep -q 'no kernel symbols' && wrong "orders: there are kernel symbols"
 
