@@ -299,7 +299,8 @@ static int is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* Does the build-id cache of this machine lack a file that the recording names? */
+/* Does the build-id cache of this machine lack a file that the recording names? Newer perfs
+ * name the vdso, but neither cache nor archive it. */
 static int lacks_files(const struct recording *rec)
 {
 	static const struct dso_options by_default;
@@ -307,7 +308,7 @@ static int lacks_files(const struct recording *rec)
 		const struct recorded_build_id *b = &rec->features.build_ids.v[i];
 		struct build_id id = {.len = b->size};
 		memcpy(id.v, b->id, sizeof(b->id));
-		if (!dso_cache_has(&by_default, &id))
+		if (strcmp(b->filename, "[vdso]") != 0 && !dso_cache_has(&by_default, &id))
 			return 1;
 	}
 	return 0;

@@ -56,6 +56,10 @@ static int plt_stub(const struct plt_bytes *s, size_t at, struct plt_stub *out)
 	return 1;
 }
 
+#ifndef R_RISCV_IRELATIVE /* glibc before 2.32 */
+#define R_RISCV_IRELATIVE 58
+#endif
+
 static const struct plt_shapes plt = {
 	.jump_slot = R_RISCV_JUMP_SLOT,
 	.glob_dat = R_RISCV_64,
