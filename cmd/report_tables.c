@@ -275,6 +275,8 @@ int report_table(struct tlinput *ti, const struct report_opts *o, const struct t
 {
 	struct rows r;
 	int rc = collect_table(ti, o, kind, &r);
+	if (!rc)
+		tlinput_say_spoilt(ti);
 	if (!rc && !r.order.n)
 		input_say_none(&ti->in, kind->many, NULL);
 	rc = rc ? rc : print(&ti->tl, o, &r);

@@ -57,7 +57,7 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 		     const char *path, int need_time, size_t nth, size_t *of);
 
 /* On stderr: what missing kernel symbols spoil of an answer about waits (words_nameless).
- * tlinput_open has said it, but for `tail`, which says it in its answer. */
+ * tlinput_open has said it, but for `tail` and `report`, which say it in their answers. */
 void tlinput_say_spoilt(const struct tlinput *ti);
 
 /* The same over an opened recording, which is taken over whatever happens. */
