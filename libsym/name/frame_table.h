@@ -78,7 +78,7 @@ unsigned frame_roles(const struct frame_table *t, int kernel, const char *symbol
 /*
  * The name that rules are compared with, cut to size - 1 bytes: no argument lists, template
  * arguments, return types, "__GI_", symbol versions, nor what compilers append
- *(".constprop.0").
+ * (".constprop.0").
  *
  *	void std::condition_variable::wait<f()::{lambda()#1}>(...)
  *	     → std::condition_variable::wait

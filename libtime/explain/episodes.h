@@ -4,17 +4,22 @@
  *	timeline ─► episodes_collect (population.h; open and suspect ones apart)
  *	         ─► episodes_percentile ─► episodes_select ─► chain.h explains the selected
  *
- * An episode is one wait (an off-CPU interval less what population.h sets apart of it; a wait
- * for a lock that timed out and was begun again is one with the next), one
- * span (work between two events), or one activation (a thread's stay between the wakeup out of
- * an idle wait and its next idle wait; it starts at the waking; waits at an unclear site that
- * looks like a loop bound it, too). Percentiles are nearest rank in integers: pX of n episodes
- * is the ⌈X/100·n⌉-th smallest, X in thousandths of a percent.
+ * An episode is one of
+ *
+ *	wait	    an off-CPU interval, less what population.h sets apart of it; the tries
+ *		    for one lock, each of which timed out, are one wait
+ *	span	    work between two events
+ *	activation  a thread's stay between the wakeup out of an idle wait and its next idle
+ *		    wait, from the waking on; waits at an unclear site that looks like a loop
+ *		    bound it, too
+ *
+ * Percentiles are nearest rank, in integers: pX of n episodes is the ⌈X/100·n⌉-th smallest,
+ * with X in thousandths of a percent.
  *
  * Open episodes (cut by the recording's or --time's edge) and suspect ones (touched by lost
  * records or holes) are not known in full: an open one lasted longer; where records are
- *missing, two waits may look like one. They are counted, have percentiles of their own, and are
- *not part of the clean population.
+ * missing, two waits may look like one. They are counted, have percentiles of their own, and
+ * are not part of the clean population.
  */
 #ifndef LIBTIME_EXPLAIN_EPISODES_H
 #define LIBTIME_EXPLAIN_EPISODES_H

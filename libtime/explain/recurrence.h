@@ -10,7 +10,7 @@
  * nothing has a rhythm (each distance then fits by chance, as often as the tolerance is wide),
  * for several periods and tolerances, and believes only what chance gives once in a thousand
  * times, and what at least six gaps show. (Simulated for a Poisson process and for more even
- *ones: tests/unit/libtime/test_recurrence.c.)
+ * ones: tests/unit/libtime/test_recurrence.c.)
  */
 #ifndef LIBTIME_EXPLAIN_RECURRENCE_H
 #define LIBTIME_EXPLAIN_RECURRENCE_H

@@ -1,6 +1,5 @@
 /*
- * prev_state.h - what the bits of sched_switch's prev_state mean, read from the recorded
- *format.
+ * prev_state.h - what the bits of sched_switch's prev_state mean, by the recorded format.
  *
  * The bits changed between kernels (64 is "x" up to 4.13 and "P" since; the "+" of a preempted
  * task is bit 512, 1024, 2048, 4096 or 256), but every recording carries the tracepoint's

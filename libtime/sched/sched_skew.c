@@ -1,6 +1,6 @@
 /*
- * sched_skew.c - clocks of CPUs that differ, by what they make impossible; see
- *sched_internal.h.
+ * sched_skew.c - clocks of CPUs that differ, found by what that makes impossible; see
+ * sched_internal.h.
  *
  * Each CPU's records are in their order, so a difference shows where a thread goes from one to
  * another:

@@ -1,6 +1,6 @@
 /*
  * timeline_join.h - the recordings of a store side by side in one timeline, so that one
- *question is answered over all of them.
+ * question is answered over all of them.
  *
  *	host a   CPU 0, 1, 2, 3       threads 0 .. 17      → parts[0]
  *	host b   CPU 4, 5 (its 0, 1)  threads 18 .. 40     → parts[1]

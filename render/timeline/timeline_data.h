@@ -6,15 +6,19 @@
  *
  *	<t-strings> one string a line, visible form; line 0 is empty
  *	<t-threads> per thread: comm (string), pid + 1, tid + 1, flags, colour number
- *	<t-frames>  per frame: name, dso (strings), kind, + 8 for a runtime's or a thread's
- *start <t-paths>   per call path, from 1 on: caller's path (0 = none), frame <t-events>  per
- *event: name (string) <t-panel>   one a panel, its lists one after the other, each with its
- *length in front: window   start from the picture's base, length, axis zero from the base rows
- *kind, thread (by number here) or CPU, then for threads: begin of its first piece (s), end of
- *its last (s), 1 if the first is an off-CPU interval, then the intervals: running time before,
- *blocked, runnable or unknown time, bits (cause, 8 flags, unknown), path, state (string), waker
- *(thread + 1), context (+ 8 times the CPU it waited for + 1, if not the one it came back on),
- *its path, cpu out + 1, in + 1 CPUs:    pieces: time between (s for the first), length, thread
+ *	<t-frames>  per frame: name, dso (strings), kind, + 8 for a runtime's or a start
+ *	<t-paths>   per call path, from 1 on: caller's path (0 = none), frame
+ *	<t-events>  per event: name (string)
+ *	<t-panel>   one a panel, its lists one after the other, each with its length in front:
+ *	   window   start from the picture's base, length, axis zero from the base
+ *	   rows     kind, thread (by number here) or CPU, then for
+ *	     threads: begin of its first piece (s), end of its last (s), 1 if the first is an
+ *	              off-CPU interval, then the intervals: running time before, blocked,
+ *	              runnable or unknown time, bits (5 of cause, 8 of flags, unknown),
+ *	              path, state (string), waker (thread + 1), context (+ 8 times the CPU
+ *	              it waited for + 1, if not the one it came back on), its path, cpu
+ *	              out + 1, in + 1
+ *	     CPUs:    pieces: time between (s for the first), length, thread
  *	   samples  row, time since the row's last, path, event
  *	   spans    row, start (s), length, name (string), thread that ended it
  *	   marks    row, time, name, text (strings), path

@@ -1,17 +1,19 @@
 /*
  * incident LOG KIND - a well-known cause of slow requests, planted: `front` asks twenty to
- *forty times, and what it waits for is
+ * forty times, and what it waits for is
  *
  *	journal	    the commit of the journal below the current directory, for fsync
  *	fork	    mmap_lock, which `forker` holds while it forks a process with much memory
  *	pipe	    room in a pipe that `reader` empties slowly
- *	inversion   a lock that `low` holds without a CPU, since `mid` has it (real time, one
- *CPU) nagle	    the second half of a request, which Nagle's algorithm keeps until `server`'s
- *		    delayed ACK
- *	dirty	    the disk below the current directory, whose pages to be written are too many
- *	flood	    a lock, whose holder `packer` is interrupted on CPU 0 by packets that
- *another process floods it with (in a network namespace that steers them to CPU 0) reclaim
- *memory, in a control group that has none left (LOG KIND in one made for it)
+ *	inversion   a lock that `low` holds without a CPU, since `mid` has it (real time,
+ *		    one CPU)
+ *	nagle	    the second half of a request, which Nagle's algorithm keeps until
+ *		    `server`'s delayed ACK
+ *	dirty	    the disk below the current directory, which has too many pages to write
+ *	flood	    a lock, whose holder `packer` is interrupted on CPU 0 by the packets of
+ *		    another process (in a network namespace that steers them to CPU 0)
+ *	reclaim     memory, in a control group that has none left (started in one made for
+ *		    it)
  *
  * Requests of more than 1 ms are logged: "wait".
  */
