@@ -30,8 +30,8 @@ static uint64_t parse_size(const char *s)
 static void limit_memory(uint64_t bytes)
 {
 	struct rlimit now;
-#ifdef __SANITIZE_THREAD__
-	return; /* its shadow counts, and is larger than any bound */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return; /* a sanitizer's own memory counts, and is larger than any bound */
 #endif
 	if (getrlimit(RLIMIT_DATA, &now) || bytes >= now.rlim_cur)
 		return;
