@@ -489,12 +489,12 @@ struct held { /* by threads of one name */
 	uint32_t comm;
 };
 
-static int held_order(const void *a, const void *b)
+static int held_order(const void *a, const void *b, void *strings)
 {
 	const struct held *x = a, *y = b;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
-	return (x->comm > y->comm) - (x->comm < y->comm);
+	return strcmp(strtab_get(strings, x->comm), strtab_get(strings, y->comm));
 }
 
 typedef VEC(struct held) helds;
@@ -529,7 +529,8 @@ static int who_held(const struct tail *t, helds *out)
 	}
 	u64map_release(&index);
 	if (!r && out->n)
-		qsort(out->v, out->n, sizeof(*out->v), held_order);
+		qsort_r(out->v, out->n, sizeof(*out->v), held_order,
+			(void *)&t->tl->stacks->strings);
 	return r;
 }
 

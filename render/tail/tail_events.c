@@ -3,6 +3,7 @@
 #include "render/text/units.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TEXT = 48 }; /* characters shown of an event's fields */
 
@@ -54,12 +55,12 @@ static int add_spans(happened_vec *x, struct evidence *ev, const struct episode 
 	return r;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b, void *strings)
 {
 	const struct happened *x = a, *y = b;
 	if (x->first_ns != y->first_ns)
 		return x->first_ns < y->first_ns ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
 static void put(struct buf *b, const struct timeline *tl, const struct episode *ep,
@@ -102,7 +103,8 @@ int events_inside(struct evidence *ev, const struct episode *ep, happened_vec *o
 			r = add_spans(out, ev, ep, &windows.v[i], e);
 	}
 	if (!r && out->n)
-		qsort(out->v, out->n, sizeof(*out->v), by_time);
+		qsort_r(out->v, out->n, sizeof(*out->v), by_time,
+			(void *)&ev->tl->stacks->strings);
 	vec_release(&windows);
 	return r ? err_nomem(e) : 0;
 }

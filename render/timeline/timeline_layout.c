@@ -398,12 +398,12 @@ struct named_time {
 	uint32_t comm;
 };
 
-static int longer_first(const void *pa, const void *pb)
+static int longer_first(const void *pa, const void *pb, void *strings)
 {
 	const struct named_time *a = pa, *b = pb;
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	return a->comm < b->comm ? -1 : a->comm > b->comm;
+	return strcmp(strtab_get(strings, a->comm), strtab_get(strings, b->comm));
 }
 
 typedef VEC(struct named_time) named_times;
@@ -435,7 +435,7 @@ int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t
 	uint8_t *color = mem_zalloc(tl->threads.n + 1, 1);
 	int rc = color ? sum_names(tl, from, to, &v) : ERR_NOMEM;
 	if (!rc && v.n)
-		qsort(v.v, v.n, sizeof(*v.v), longer_first);
+		qsort_r(v.v, v.n, sizeof(*v.v), longer_first, (void *)&tl->stacks->strings);
 	for (size_t i = 0; i < tl->threads.n && !rc; i++) {
 		uint8_t k = 0;
 		while (k < TLP_CPU_COLORS - 1 &&
