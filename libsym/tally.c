@@ -22,7 +22,7 @@ static int same(const struct tally *t, const struct tallied *x, const struct tal
 	return x->nruns == key->nruns && x->event == key->event && x->comm == key->comm &&
 	       x->pid == key->pid && x->tid == key->tid && x->cpu == key->cpu &&
 	       x->cgroup == key->cgroup && x->chain == key->chain &&
-	       !memcmp(t->runs.v + x->runs, runs, x->nruns * sizeof(*runs));
+	       (!x->nruns || !memcmp(t->runs.v + x->runs, runs, x->nruns * sizeof(*runs)));
 }
 
 static uint64_t hash_of(const struct tallied *key, const uint32_t *runs, uint64_t seed)
