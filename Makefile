@@ -148,7 +148,7 @@ $(O)/gen/%.inc: %
 $(O)/gen/cmd/cli/help/words.inc: docs/words.md
 	@mkdir -p $(@D)
 	$(Q)$(c_string) $< >$@
-$(O)/libtime/store/store_schema.o: $(O)/gen/libtime/store/schema.sql.inc
+$(O)/libtime/store/store_schema.o: $(O)/gen/libtime/store/views.sql.inc
 $(O)/libtime/explain/causes_builtin.o: $(O)/gen/libtime/explain/causes.rules.inc
 $(O)/libtime/explain/mechanism.o: $(O)/gen/libtime/explain/mechanisms.rules.inc
 $(O)/libsym/name/frame_table.o: $(O)/gen/libsym/name/frames.rules.inc
@@ -299,7 +299,7 @@ CLANG_TIDY ?= clang-tidy
 GCC ?= gcc
 READ_SRC := $(foreach d,$(LAYERS) cmd,$(call sources,$(d)))
 READ_DEPS := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.h $(d)/*/*.h)) tests/analyze.h config.mk \
-	$(addprefix $(O)/gen/,libtime/store/schema.sql.inc libtime/explain/causes.rules.inc libtime/explain/mechanisms.rules.inc libsym/name/frames.rules.inc \
+	$(addprefix $(O)/gen/,libtime/store/views.sql.inc libtime/explain/causes.rules.inc libtime/explain/mechanisms.rules.inc libsym/name/frames.rules.inc \
 	cmd/pack.sh.inc) \
 	$(HELP_INC)
 READ_CFLAGS = $(filter-out -MMD -MP,$(ALL_CFLAGS)) -I$(O)/gen \

@@ -1,6 +1,5 @@
 /*
- * cell.h - one value of a row on its way into the store, by either way: through SQLite
- * (store_feed.h) or as a record of its file format (btree.h).
+ * cell.h - one value of a row on its way into the store (store_feed.h).
  */
 #ifndef LIBTIME_STORE_CELL_H
 #define LIBTIME_STORE_CELL_H

@@ -1,6 +1,6 @@
 /*
- * store.h - what the writer and the reader of the SQLite store agree on. The schema itself is
- * schema.sql, described for users in docs/store.md.
+ * store.h - what the writer and the reader of the SQLite store agree on. Its tables are
+ * declared in schema.h, its views are views.sql; docs/store.md describes both for users.
  */
 #ifndef LIBTIME_STORE_STORE_H
 #define LIBTIME_STORE_STORE_H
@@ -8,12 +8,12 @@
 #include "base/err.h"
 
 enum {
-	STORE_VERSION = 3,              /* PRAGMA user_version */
+	STORE_VERSION = 4,              /* PRAGMA user_version */
 	STORE_APPLICATION = 0x70666b74, /* PRAGMA application_id: "pfkt" */
 };
 
-/* schema.sql as it was when this was built; the line of dashes is part of it. */
-extern const char store_schema[];
+/* views.sql as it was when this was built: findings, then all views. */
+extern const char store_views[];
 
 /* 1 when the first bytes of a file (n of them; 16 suffice) are those of an SQLite database. */
 int store_is_sqlite(const void *head, unsigned long n);

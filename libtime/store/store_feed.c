@@ -1,4 +1,5 @@
 #include "libtime/store/store_feed.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -8,45 +9,14 @@ enum {
 	QUEUED = 6,    /* batches waiting */
 };
 
-#define C2 "c0,c1"
-#define C3 C2 ",c2"
-#define C4 C3 ",c3"
-#define C5 C3 ",c3,c4"
-#define C6 C5 ",c5"
-#define C7 C6 ",c6"
-#define C9 C7 ",c7,c8"
-#define C12 C9 ",c9,c10,c11"
-#define C13 C12 ",c12"
-#define C14 C13 ",c13"
-#define C15 C14 ",c14"
-#define C16 C15 ",c15"
-#define C20 C16 ",c16,c17,c18,c19"
-#define C22 C20 ",c20,c21"
-
-/* The columns of a row. Of those that SQLite numbers itself, the ones behind the id. */
-static const struct {
-	int columns;
-	const char *insert;
-} tables[FEED_TABLES] = {
-	[FEED_RECORDINGS] = {22, "INSERT INTO recordings SELECT " C22 " FROM feed"},
-	[FEED_COMMS] = {2, "INSERT INTO comms SELECT " C2 " FROM feed"},
-	[FEED_THREADS] = {14, "INSERT INTO threads SELECT " C14 " FROM feed"},
-	[FEED_EVENTS] = {6, "INSERT INTO selected_events SELECT " C6 " FROM feed"},
-	[FEED_DSOS] = {4, "INSERT INTO dsos SELECT " C4 " FROM feed"},
-	[FEED_SYMBOLS] = {3, "INSERT INTO symbols SELECT " C3 " FROM feed"},
-	[FEED_FRAMES] = {9, "INSERT INTO frames SELECT " C9 " FROM feed"},
-	[FEED_CALL_PATHS] = {4, "INSERT INTO call_paths SELECT " C4 " FROM feed"},
-	[FEED_SITES] = {12, "INSERT INTO sites SELECT " C12 " FROM feed"},
-	[FEED_OFFCPU_TOTALS] = {5, "INSERT INTO offcpu_totals SELECT NULL," C5 " FROM feed"},
-	[FEED_SPANS] = {20, "INSERT INTO spans SELECT " C20 " FROM feed"},
-	[FEED_LABELS] = {3, "INSERT INTO labels SELECT c0,c1,NULL,c2,NULL,NULL FROM feed"},
-	[FEED_MARKS] = {7, "INSERT INTO marks SELECT NULL," C7 " FROM feed"},
-	[FEED_LOSSES] = {7, "INSERT INTO losses SELECT NULL," C7 " FROM feed"},
-};
+/* As many as the widest table has. */
+#define COLUMNS                                                                              \
+	"c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22," \
+	"c23"
 
 struct batch {
 	struct batch *next; /* of the free ones */
-	enum feed_table table;
+	enum store_table table;
 	size_t rows;
 	struct cell cells[CELLS];
 };
@@ -54,10 +24,10 @@ struct batch {
 struct feed {
 	sqlite3 *db;
 	const char *path;
-	sqlite3_stmt *insert[FEED_TABLES]; /* the writer's, as `reading` */
-	const struct batch *reading;       /* what the virtual table shows */
-	struct batch *open[FEED_TABLES];   /* the caller's, being filled */
-	struct batch *unused;              /* the caller's */
+	sqlite3_stmt *insert[STORE_TABLES]; /* the writer's, as `reading` */
+	const struct batch *reading;        /* what the virtual table shows */
+	struct batch *open[STORE_TABLES];   /* the caller's, being filled */
+	struct batch *unused;               /* the caller's */
 	int threaded;
 	pthread_t thread;
 	/* all below is under `lock` */
@@ -95,7 +65,7 @@ static int vtab_connect(sqlite3 *db, void *feed, int argc, const char *const *ar
 	if (!v)
 		return SQLITE_NOMEM;
 	v->feed = feed;
-	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" C22 ")");
+	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" COLUMNS ")");
 	if (code)
 		mem_free(v);
 	else
@@ -148,7 +118,7 @@ static int vtab_filter(sqlite3_vtab_cursor *cursor, int plan, const char *name, 
 static int vtab_next(sqlite3_vtab_cursor *cursor)
 {
 	struct feed_cursor *c = (struct feed_cursor *)cursor;
-	c->row += tables[c->batch->table].columns;
+	c->row += store_tables[c->batch->table].n;
 	c->at++;
 	return SQLITE_OK;
 }
@@ -198,11 +168,20 @@ static int db_failed(struct feed *f, struct err *e)
 		       sqlite3_errmsg(f->db));
 }
 
-static int prepare(struct feed *f, enum feed_table table, struct err *e)
+/* INSERT INTO name SELECT c0,c1,... FROM feed */
+static int prepare(struct feed *f, enum store_table table, struct err *e)
 {
-	if (sqlite3_prepare_v2(f->db, tables[table].insert, -1, &f->insert[table], NULL))
-		return db_failed(f, e);
-	return 0;
+	struct buf sql = {0};
+	buf_fmt(&sql, "INSERT INTO %s SELECT ", store_tables[table].name);
+	for (size_t i = 0; i < store_tables[table].n; i++)
+		buf_fmt(&sql, "%sc%zu", i ? "," : "", i);
+	buf_str(&sql, " FROM feed");
+	int r = buf_failed(&sql) ? err_nomem(e)
+		: sqlite3_prepare_v2(f->db, buf_cstr(&sql), -1, &f->insert[table], NULL)
+			? db_failed(f, e)
+			: 0;
+	buf_release(&sql);
+	return r;
 }
 
 static int write_batch(struct feed *f, const struct batch *b, struct err *e)
@@ -284,7 +263,7 @@ static int queue_batch(struct feed *f, struct batch *b, struct err *e)
 	return r;
 }
 
-static int new_batch(struct feed *f, enum feed_table table, struct err *e)
+static int new_batch(struct feed *f, enum store_table table, struct err *e)
 {
 	struct batch *b = f->unused;
 	if (b)
@@ -297,9 +276,9 @@ static int new_batch(struct feed *f, enum feed_table table, struct err *e)
 	return 0;
 }
 
-int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct err *e)
+int feed_row(struct feed *f, enum store_table table, struct cell **row, struct err *e)
 {
-	size_t columns = (size_t)tables[table].columns;
+	size_t columns = store_tables[table].n;
 	struct batch *b = f->open[table];
 	int r = 0;
 	*row = NULL;
@@ -330,7 +309,7 @@ static int wait_for_writer(struct feed *f, struct err *e)
 
 int feed_wait(struct feed *f, struct err *e)
 {
-	for (int i = 0; i < FEED_TABLES; i++) {
+	for (int i = 0; i < STORE_TABLES; i++) {
 		struct batch *b = f->open[i];
 		f->open[i] = NULL;
 		if (b) /* what fails is told below */
@@ -341,7 +320,7 @@ int feed_wait(struct feed *f, struct err *e)
 
 void feed_drop(struct feed *f)
 {
-	for (int i = 0; i < FEED_TABLES; i++) {
+	for (int i = 0; i < STORE_TABLES; i++) {
 		struct batch *b = f->open[i];
 		f->open[i] = NULL;
 		if (!b)
@@ -393,7 +372,7 @@ void feed_close(struct feed *f)
 		pthread_mutex_unlock(&f->lock);
 		pthread_join(f->thread, NULL);
 	}
-	for (int i = 0; i < FEED_TABLES; i++) {
+	for (int i = 0; i < STORE_TABLES; i++) {
 		sqlite3_finalize(f->insert[i]);
 		mem_free(f->open[i]);
 	}

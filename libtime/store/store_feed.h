@@ -2,7 +2,7 @@
  * store_feed.h - rows on their way into SQLite, which writes them on a thread of its own.
  *
  *	feed_open(&f, db, "run.db", &e);
- *	feed_row(f, FEED_COMMS, &row, &e);      // the next row's cells, to be filled
+ *	feed_row(f, TABLE_COMMS, &row, &e);      // the next row's cells, to be filled
  *	cell_int(&row[0], 1);
  *	cell_text(&row[1], "nginx");
  *	...
@@ -20,24 +20,7 @@
 
 #include "base/err.h"
 #include "libtime/store/cell.h"
-
-enum feed_table {
-	FEED_RECORDINGS,
-	FEED_COMMS,
-	FEED_THREADS,
-	FEED_EVENTS,
-	FEED_DSOS,
-	FEED_SYMBOLS,
-	FEED_FRAMES,
-	FEED_CALL_PATHS,
-	FEED_SITES,
-	FEED_OFFCPU_TOTALS,
-	FEED_SPANS,
-	FEED_LABELS,
-	FEED_MARKS,
-	FEED_LOSSES,
-	FEED_TABLES,
-};
+#include "libtime/store/schema.h"
 
 struct feed;
 
@@ -46,10 +29,9 @@ struct feed;
  * does the work. ERR_NOMEM, ERR_IO. */
 int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e);
 
-/* The cells of a new row, one a column of the table (of offcpu_totals, marks and losses
- * but the id, which SQLite counts; of labels: key, value, span_id); valid until the table's
- * next row, and to be set by then. ERR_NOMEM; ERR_IO for what happened to a row before. */
-int feed_row(struct feed *f, enum feed_table table, struct cell **row, struct err *e);
+/* The cells of a new row, one for each column of the table; valid until the table's next row,
+ * and to be set by then. ERR_NOMEM; ERR_IO for what happened to a row before. */
+int feed_row(struct feed *f, enum store_table table, struct cell **row, struct err *e);
 
 /* Until all rows are written. As feed_row. */
 int feed_wait(struct feed *f, struct err *e);

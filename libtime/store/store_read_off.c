@@ -13,11 +13,10 @@
 enum {
 	MAX_PARTS = 4,
 	ROWS_PER_PART = 65536,
-	ROW_BYTES = 24, /* no row takes less: the record's header alone has a byte a column */
+	ROW_BYTES = 16, /* no row takes less: the record's header alone has a byte a column */
 };
 
-/* Row ids from..to. The maps of row ids are only looked at; the timeline and the stacks of its
- * own hold the names of states and system calls. */
+/* Row ids from..to. The maps of row ids are only looked at. */
 struct off_part {
 	pthread_t thread;
 	int started;
@@ -26,85 +25,43 @@ struct off_part {
 	size_t n, room;
 	struct store store;
 	struct load load;
-	struct stacks stacks;
-	struct timeline tl;
 	struct err e;
 	int r;
 };
 
-static int take_off(struct load *l, struct off *o)
+/* What its kind and its site say of an interval. */
+static struct off whole(const struct load *l, const struct off_row *row)
 {
-	take(l);
-	o->thread = take_thread(l);
-	o->start_ns = take_ns(l);
-	o->end_ns = take_ns(l);
-	o->blocked_ns = take_ns(l);
-	if (take_state(l, &o->state))
-		return ERR_NOMEM;
-	o->cause = take_name(l, l->causes, cause_name, CAUSE_COUNT);
-	o->site = take_id(l, &l->site, 0);
-	o->flags = site_flags(&l->sites[o->site]);
-	o->path = take_id(l, &l->s->path_of, 0);
-	o->waker = take_id(l, &l->thread, TL_NONE);
-	o->waker_context = take_name(l, l->contexts, waker_context_name, WAKER_IDLE + 1);
-	o->waker_path = take_id(l, &l->s->path_of, 0);
-	o->cpu_out = take_cpu(l);
-	o->cpu_in = take_cpu(l);
-	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_OPEN));
-	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_SUSPECT));
-	o->unknown = take_name(l, l->reasons, unknown_reason_name, UNKNOWN_NO_WAKE + 1);
-	o->comm = take_id(l, &l->s->comm, 0);
-	o->cpu_wake = take_cpu(l);
-	o->prio_in = (int16_t)column_int_or(l, INT16_MAX, -1);
-	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_RUNNING));
-	o->flags = (uint8_t)(o->flags | take_flag(l, OFF_NO_STACK));
-	const char *call = take_text(l);
-	o->cpu_queue = take_cpu(l);
-	if (*call && timeline_syscall(l->tl, call, &o->syscall))
-		return ERR_NOMEM;
-	int64_t arg = column_int_or(l, INT64_MAX, -1);
-	o->arg_kind = take_name(l, l->args, wait_arg_name, ARG_KINDS);
-	return o->arg_kind ? timeline_arg(l->tl, (uint64_t)arg, &o->arg) : 0;
-}
-
-#define OFF_ROWS                                                                   \
-	"SELECT id,thread_id,start_ns,end_ns,blocked_ns,prev_state,cause,site_id," \
-	"call_path_id,waker_thread_id,waker_context,waker_call_path_id,cpu_out,"   \
-	"cpu_in,open,suspect,unknown_reason,comm_id,cpu_wake,prio_in,running,"     \
-	"no_stack,syscall,cpu_queue,arg0,arg0_kind FROM offcpu "                   \
-	"WHERE id BETWEEN ?2 AND ?3 "
-/* the unary + keeps SQLite off the index by thread, whose rows it would sort again */
-#define OF_RECORDING "AND +thread_id IN (SELECT id FROM threads WHERE recording_id = ?1) "
-#define IN_ORDER "ORDER BY id"
-
-static int select_rows(struct load *l)
-{
-	int one = l->s->recordings.n == 1;
-	return rows_select(l, "offcpu",
-			   one ? OFF_ROWS IN_ORDER : OFF_ROWS OF_RECORDING IN_ORDER);
+	const struct off_kind *k = &l->kinds.v[row->kind];
+	struct off o = row->off;
+	o.state = k->state;
+	o.cause = k->cause;
+	o.waker_context = k->waker_context;
+	o.unknown = k->unknown;
+	o.flags = (uint8_t)(k->flags | site_flags(&l->tl->sites.v[o.site]));
+	o.arg_kind = k->arg_kind;
+	o.syscall = k->syscall;
+	o.arg = k->arg;
+	return o;
 }
 
 static int read_rows(struct off_part *p)
 {
 	struct load *l = &p->load;
+	struct off_row row = {0};
 	int got = 0;
-	int r = select_rows(l);
+	int r = rows_select(l, TABLE_OFFCPU, 1);
 	if (!r) {
 		sqlite3_bind_int64(l->st, 2, p->from);
 		sqlite3_bind_int64(l->st, 3, p->to);
 	}
-	while (!r && (got = rows_next(l)) == 1) {
-		struct off o = {0};
-		if (take_off(l, &o))
-			return rows_nomem(l);
+	while (!r && (got = rows_next(l, &row)) == 1) {
 		if (l->bad)
 			return rows_damaged(l,
 					    "a thread, stack, CPU or time that is not there");
-		if (o.end_ns < o.start_ns)
-			return rows_damaged(l, "ends before it starts");
 		if (p->n == p->room)
 			return rows_damaged(l, "more rows than there are ids");
-		p->v[p->n++] = o;
+		p->v[p->n++] = whole(l, &row);
 	}
 	return r ? r : got;
 }
@@ -114,8 +71,6 @@ static void *read_part(void *arg)
 	struct off_part *p = arg;
 	if (store_connect(&p->store))
 		p->r = p->store.db ? store_db_failed(&p->store, &p->e) : err_nomem(&p->e);
-	if (!p->r && timeline_init(&p->tl, &p->stacks))
-		p->r = err_nomem(&p->e);
 	if (!p->r)
 		p->r = read_rows(p);
 	sqlite3_finalize(p->load.st);
@@ -123,57 +78,13 @@ static void *read_part(void *arg)
 	return NULL;
 }
 
-/* --- putting the parts together ----------------------------------------------------------
- */
-
-/* A part's numbers of states and system calls → the timeline's. */
-struct renumber {
-	uint8_t state[TL_MAX_STATES + 1];
-	VEC(uint16_t) call, arg;
-	int same;
-};
-
-static int renumber_init(struct renumber *m, struct timeline *tl, const struct off_part *p)
-{
-	const struct strtab *s = &p->stacks.strings;
-	int r = 0;
-	m->same = 1;
-	for (unsigned i = 0; !r && i < p->tl.nstates; i++) {
-		r = timeline_state(tl, strtab_get(s, p->tl.states[i]), &m->state[i]);
-		m->same &= m->state[i] == i;
-	}
-	for (size_t i = 0; !r && i < p->tl.syscalls.n; i++) {
-		uint16_t x = 0;
-		r = timeline_syscall(tl, strtab_get(s, p->tl.syscalls.v[i]), &x);
-		r = r || vec_push(&m->call, x) ? ERR_NOMEM : 0;
-		m->same &= x == i;
-	}
-	for (size_t i = 0; !r && i < p->tl.args.n; i++) {
-		uint16_t x = 0;
-		r = i ? timeline_arg(tl, p->tl.args.v[i], &x) : 0;
-		r = r || vec_push(&m->arg, x) ? ERR_NOMEM : 0;
-		m->same &= x == i;
-	}
-	return r;
-}
-
 /* Put a part's intervals right behind those before it. */
-static int join_part(struct timeline *tl, const struct off_part *p)
+static void join_part(struct timeline *tl, const struct off_part *p)
 {
-	struct renumber m = {.same = 0};
 	struct off *to = tl->off.v + tl->off.n;
-	int r = renumber_init(&m, tl, p);
 	if (to != p->v && p->n)
 		memmove(to, p->v, p->n * sizeof(*to));
-	for (size_t i = 0; !r && !m.same && i < p->n; i++) {
-		to[i].state = m.state[to[i].state];
-		to[i].syscall = m.call.v[to[i].syscall];
-		to[i].arg = to[i].arg < m.arg.n ? m.arg.v[to[i].arg] : 0;
-	}
 	tl->off.n += p->n;
-	vec_release(&m.call);
-	vec_release(&m.arg);
-	return r;
 }
 
 static void start_part(struct off_part *p, const struct load *l, struct off *v, int alone)
@@ -184,8 +95,6 @@ static void start_part(struct off_part *p, const struct load *l, struct off *v, 
 	p->load = *l;
 	p->load.s = &p->store;
 	p->load.st = NULL;
-	p->load.tl = &p->tl;
-	p->load.stacks = &p->stacks;
 	p->load.e = &p->e;
 	p->started = !alone && !pthread_create(&p->thread, NULL, read_part, p);
 	if (!p->started)
@@ -215,37 +124,35 @@ static int read_parts(struct load *l, unsigned n, int64_t from, int64_t to, size
 		if (!r && parts[i].r && l->e)
 			*l->e = parts[i].e;
 		r = r ? r : parts[i].r;
-		if (!r && join_part(tl, &parts[i]))
-			r = err_nomem(l->e);
-		timeline_release(&parts[i].tl);
-		stacks_release(&parts[i].stacks);
+		if (!r)
+			join_part(tl, &parts[i]);
 	}
 	return r;
 }
 
-/* The row ids of the recording: the index by thread has them. */
+#define OF_RECORDING                           \
+	"FROM offcpu_rows WHERE thread_id IN " \
+	"(SELECT id FROM threads WHERE recording_id = ?1)"
+
+/* The row ids of the recording; of several recordings each has a run of its own. */
 static int range_of(struct load *l, int64_t *from, int64_t *to)
 {
-	static const char of[] = "SELECT min(id),max(id) FROM offcpu WHERE thread_id IN "
-				 "(SELECT id FROM threads WHERE recording_id = ?1)";
-	int r = 0;
-	if (l->s->recordings.n == 1) {
-		r = store_query_int(l->s, "SELECT min(id) FROM offcpu", from, l->e);
-		return r ? r : store_query_int(l->s, "SELECT max(id) FROM offcpu", to, l->e);
-	}
-	r = rows_select(l, "offcpu", of);
-	if (!r)
-		r = rows_next(l);
-	*from = r == 1 ? take(l) : 0;
-	*to = r == 1 ? take(l) : 0;
-	return r == 1 ? rows_next(l) : r;
+	int all = l->s->recordings.n == 1;
+	int r = store_query_int(
+		l->s, all ? "SELECT min(id) FROM offcpu_rows" : "SELECT min(id) " OF_RECORDING,
+		l->recording, from, l->e);
+	return r ? r
+		 : store_query_int(l->s,
+				   all ? "SELECT max(id) FROM offcpu_rows"
+				       : "SELECT max(id) " OF_RECORDING,
+				   l->recording, to, l->e);
 }
 
 /* ids of a store that was tampered with may be anything, and far apart; SQLite's count(*) is
  * one step that nothing bounds */
 static int count_rows(struct load *l, int64_t *rows)
 {
-	return store_query_int(l->s, "SELECT sum(1) FROM offcpu", rows, l->e);
+	return store_query_int(l->s, "SELECT sum(1) FROM offcpu_rows", 0, rows, l->e);
 }
 
 int storeoff_read(struct load *l)

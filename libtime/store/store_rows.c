@@ -1,4 +1,4 @@
-#include "libtime/store/store_rows.h"
+#include "libtime/store/store_decode.h"
 #include "base/buf.h"
 
 #include <fcntl.h>
@@ -25,12 +25,15 @@ int store_db_failed(struct store *s, struct err *e)
 		       "%s: %s", s->path, sqlite3_errmsg(s->db));
 }
 
-int store_query_int(struct store *s, const char *sql, int64_t *v, struct err *e)
+int store_query_int(struct store *s, const char *sql, int64_t recording, int64_t *v,
+		    struct err *e)
 {
 	sqlite3_stmt *st;
 	store_allow(s);
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL))
 		return store_db_failed(s, e);
+	if (sqlite3_bind_parameter_count(st))
+		sqlite3_bind_int64(st, 1, recording);
 	int got = sqlite3_step(st);
 	*v = got == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
 	sqlite3_finalize(st);
@@ -131,33 +134,59 @@ int store_connect(struct store *s)
 /* --- rows --------------------------------------------------------------------------------
  */
 
-int rows_select(struct load *l, const char *table, const char *sql)
+/* SELECT a,b,... FROM table WHERE ... ORDER BY key */
+static void select_sql(const struct load *l, struct buf *b, int some)
 {
-	l->table = table;
-	l->any = 0;
-	store_allow(l->s);
-	if (sqlite3_prepare_v2(l->s->db, sql, -1, &l->st, NULL))
-		return store_db_failed(l->s, l->e);
-	if (sqlite3_bind_parameter_count(l->st))
-		sqlite3_bind_int64(l->st, 1, l->recording);
-	return 0;
+	const struct table *t = l->table;
+	int all = !t->of_recording || (l->s->recordings.n == 1 && t != store_tables);
+	buf_str(b, "SELECT ");
+	schema_columns(b, t);
+	buf_fmt(b, " FROM %s WHERE %s", t->name, all ? "1" : t->of_recording);
+	if (some)
+		buf_str(b, " AND id BETWEEN ?2 AND ?3");
+	buf_fmt(b, " ORDER BY %s", t->key ? t->key : "id");
 }
 
-int rows_next(struct load *l)
+int rows_select(struct load *l, enum store_table table, int some)
+{
+	struct buf sql = {0};
+	int r = 0;
+	l->table = &store_tables[table];
+	l->any = 0;
+	store_allow(l->s);
+	select_sql(l, &sql, some);
+	if (buf_failed(&sql))
+		r = err_nomem(l->e);
+	else if (sqlite3_prepare_v2(l->s->db, buf_cstr(&sql), -1, &l->st, NULL))
+		r = store_db_failed(l->s, l->e);
+	else if (sqlite3_bind_parameter_count(l->st))
+		sqlite3_bind_int64(l->st, 1, l->recording);
+	buf_release(&sql);
+	return r;
+}
+
+/* Keys ascend; of tables without ids the first column of the key. */
+static int comes_again(const struct load *l, int64_t id)
+{
+	return l->any && (l->table->key ? id < l->id : id <= l->id);
+}
+
+int rows_next(struct load *l, void *row)
 {
 	int got = sqlite3_step(l->st), r = 0;
-	int64_t last = l->id;
-	l->col = 0;
 	l->bad = 0;
 	if (!l->s->text)
 		r = store_endless(l->s, l->e);
 	else if (got != SQLITE_ROW && got != SQLITE_DONE)
 		r = store_db_failed(l->s, l->e);
 	if (got == SQLITE_ROW && !r) {
-		int again = l->any && sqlite3_column_int64(l->st, 0) <= last;
-		l->id = sqlite3_column_int64(l->st, 0);
+		int64_t id = sqlite3_column_int64(l->st, 0);
+		int again = comes_again(l, id);
+		l->id = id;
 		l->any = 1;
-		return again ? rows_damaged(l, "comes twice") : 1;
+		if (again)
+			return rows_damaged(l, "comes twice");
+		return decode_row(l, row) ? rows_nomem(l) : 1;
 	}
 	sqlite3_finalize(l->st);
 	l->st = NULL;
@@ -167,7 +196,7 @@ int rows_next(struct load *l)
 int rows_damaged(struct load *l, const char *why)
 {
 	int r = err_set(l->e, ERR_FORMAT, "%s: a damaged store: %s %lld: %s", l->s->path,
-			l->table, (long long)sqlite3_column_int64(l->st, 0), why);
+			l->table->name, (long long)sqlite3_column_int64(l->st, 0), why);
 	sqlite3_finalize(l->st);
 	l->st = NULL;
 	return r;
@@ -178,56 +207,4 @@ int rows_nomem(struct load *l)
 	sqlite3_finalize(l->st);
 	l->st = NULL;
 	return err_nomem(l->e);
-}
-
-/* The slot of a short text in what was told before; NULL for a long one. */
-static struct recalled *recall(struct recalled *v, const char *s)
-{
-	size_t n = strlen(s);
-	if (n >= sizeof(v->text))
-		return NULL;
-	return &v[(n * 7 + (unsigned char)s[0] * 3u + (unsigned char)s[n ? n - 1 : 0]) %
-		  RECALLED];
-}
-
-static struct recalled *known(struct recalled *r, const char *s)
-{
-	return r && r->known && !strcmp(r->text, s) ? r : NULL;
-}
-
-static void remember(struct recalled *r, const char *s, uint16_t value)
-{
-	if (!r)
-		return;
-	*r = (struct recalled){.known = 1, .value = value};
-	memcpy(r->text, s, strlen(s) + 1);
-}
-
-uint8_t take_name(struct load *l, struct recalled *told, const char *(*name)(unsigned int),
-		  unsigned int n)
-{
-	const char *s = take_text(l);
-	struct recalled *r = recall(told, s);
-	uint8_t found = 0;
-	if (known(r, s))
-		return (uint8_t)r->value;
-	for (unsigned int i = 0; i < n && !found; i++)
-		if (!strcmp(s, name(i)))
-			found = (uint8_t)i;
-	remember(r, s, found);
-	return found;
-}
-
-int take_state(struct load *l, uint8_t *index)
-{
-	const char *s = take_text(l);
-	struct recalled *r = recall(l->states, s);
-	if (known(r, s)) {
-		*index = (uint8_t)r->value;
-		return 0;
-	}
-	if (timeline_state(l->tl, s, index))
-		return ERR_NOMEM;
-	remember(r, s, *index);
-	return 0;
 }

@@ -1,10 +1,10 @@
-/* store_schema.c - the store's tables and views, compiled in as text (see the Makefile). */
+/* store_schema.c - the store's views, compiled in as text (see the Makefile). */
 #include "libtime/store/store.h"
 
 #include <string.h>
 
-const char store_schema[] =
-#include "libtime/store/schema.sql.inc"
+const char store_views[] =
+#include "libtime/store/views.sql.inc"
 	;
 
 int store_is_sqlite(const void *head, unsigned long n)

@@ -6,11 +6,10 @@
  *	store_writer_add(w, &tl, &e);       // once per recording
  *	store_writer_commit(w, &e);         // or store_writer_abort(w)
  *
- * Everything goes to PATH.tmp.PID: most tables in transactions without a journal, written by a
- * thread of its own beside the caller that makes the rows (store_feed.h); the two large ones
- * page by page, while SQLite has the file closed (store_bulk.h); other indexes and views at
- * the end. Then the file is synced and renamed over PATH. A killed import leaves PATH as it
- * was (and, killed by SIGKILL, the temporary file behind).
+ * Everything goes to PATH.tmp.PID in one transaction without a journal: rows as schema.h
+ * declares them, written by a thread of its own beside the caller that makes them
+ * (store_feed.h). Then the file is synced and renamed over PATH. A killed import leaves PATH
+ * as it was (and, killed by SIGKILL, the temporary file behind).
  */
 #ifndef LIBTIME_STORE_STORE_WRITE_H
 #define LIBTIME_STORE_STORE_WRITE_H
@@ -32,11 +31,11 @@ void store_writer_progress(struct store_writer *w,
 			   void (*tell)(void *arg, uint64_t done, uint64_t total), void *arg);
 
 /* One finished timeline as one more row of `recordings`. ERR_IO, ERR_NOMEM, ERR_FORMAT;
- * ERR_LIMIT for times past 2^63 ns and rows longer than a page. The writer can then only be
+ * ERR_LIMIT for times past 2^63 ns. The writer can then only be
  * aborted. */
 int store_writer_add(struct store_writer *w, const struct timeline *tl, struct err *e);
 
-/* Indexes, views, sync, rename; the writer is gone either way. ERR_IO. */
+/* Sync, rename; the writer is gone either way. ERR_IO. */
 int store_writer_commit(struct store_writer *w, struct err *e);
 
 /* Remove what was written; NULL is accepted. */

@@ -239,8 +239,10 @@ done
 
 # an idle wait whose wakeup is not known is hidden everywhere, as a whole
 "$PERFKIT" import -q --no-local "$file" -o idle.db
-sqlite3 idle.db "UPDATE offcpu SET blocked_ns = 0, runnable_ns = 0, waker_thread_id = NULL,
-	waker_context = NULL, unknown_reason = 'missing wakeup' WHERE unknown_reason IS NULL
+sqlite3 idle.db "INSERT INTO offcpu_kinds SELECT id + 1000000, prev_state, cause, NULL, 'missing wakeup',
+	open, suspect, running, no_stack, syscall, arg0, arg0_kind FROM offcpu_kinds;
+	UPDATE offcpu_rows SET blocked_ns = 0, waker_thread_id = NULL, kind_id = kind_id + 1000000
+	WHERE kind_id IN (SELECT id FROM offcpu_kinds WHERE unknown_reason IS NULL)
 	AND site_id IN (SELECT id FROM sites WHERE verdict = 'unclear');
 	UPDATE sites SET verdict = 'idle', reason = '--idle-frame' WHERE verdict = 'unclear'"
 "$PERFKIT" tail -q --force --json idle.db >idle.json || [ $? = 3 ]

@@ -2,7 +2,7 @@
 #include "tests/lib/tempdb.h"
 
 #include "libtime/doctor/findings.h"
-#include "libtime/store/store.h"
+#include "libtime/store/schema.h"
 #include "libtime/doctor/store_findings.h"
 #include "libtime/store/store_read.h"
 #include "libtime/doctor/store_report.h"
@@ -32,17 +32,20 @@ static void run(const char *sql, int64_t *first)
 /* A store of one recording with a row in each table, in pages of 4096 bytes. */
 static void write_store(const char *more)
 {
+	struct buf sql = {0};
 	unlink(db_path);
 	run("PRAGMA page_size = 4096", NULL);
-	run(store_schema, NULL);
+	schema_sql(&sql);
+	run(buf_cstr(&sql), NULL);
+	buf_release(&sql);
 	run("INSERT INTO recordings "
 	    "VALUES(1,'h','f','c','k','a','c',0,100,NULL,0,4,0,1,0,1,1,0,"
 	    "0,0,0,0);"
 	    "INSERT INTO comms VALUES(1,'c');"
-	    "INSERT INTO threads VALUES(1,1,1,1,1,0,100,0,120,0,0,0,0,0);"
-	    "INSERT INTO offcpu "
-	    "VALUES(1,1,10,20,5,5,0,'S','lock',NULL,NULL,NULL,NULL,NULL,0,0,0,0,"
-	    "NULL,1,NULL,NULL,0,0,NULL,NULL,NULL,NULL);"
+	    "INSERT INTO threads VALUES(1,1,1,1,1,0,100,0,120,1,1,0,0,0,0,0);"
+	    "INSERT INTO offcpu_kinds VALUES(1,'S','lock',NULL,NULL,0,0,0,0,NULL,NULL,NULL);"
+	    "INSERT INTO offcpu_rows VALUES(1,1,10,10,5,1,NULL,NULL,1,NULL,NULL,0,0,NULL,"
+	    "NULL,NULL);"
 	    "INSERT INTO symbols VALUES(1,NULL,'s');"
 	    "INSERT INTO report_lines VALUES(1,1,'head','line');",
 	    NULL);
@@ -160,7 +163,7 @@ static void endless(const char *table)
 static void pages_that_are_used_again_do_not_make_rows_without_end(void **state)
 {
 	(void)state;
-	static const char *const tables[] = {"comms", "threads", "offcpu", "report_lines",
+	static const char *const tables[] = {"comms", "threads", "offcpu_rows", "report_lines",
 					     "symbols"};
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		write_store("");
@@ -175,8 +178,8 @@ static void pages_that_are_used_again_do_not_make_rows_without_end(void **state)
 	change_page("losses", use_again);
 	endless("losses");
 	/* and those that are counted because their ids may be anything */
-	write_store("UPDATE offcpu SET id = -1");
-	change_page("offcpu", use_again);
+	write_store("UPDATE offcpu_rows SET id = -1");
+	change_page("offcpu_rows", use_again);
 	endless("offcpu of negative ids");
 }
 

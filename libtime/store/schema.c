@@ -1,0 +1,520 @@
+/* schema.c - the declarations, and what is made of them; see schema.h. */
+#include "libtime/store/schema.h"
+#include "base/check.h"
+#include "libtime/store/store.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define COUNT_OF(a) (sizeof(a) / sizeof(*(a)))
+
+static const char *frame_kind_word(unsigned int kind)
+{
+	static const char *const words[] = {"", "kernel", "jit", "mark"};
+	ENTRIES(words, FRAME_MARK + 1);
+	return kind < COUNT_OF(words) ? words[kind] : "";
+}
+
+/* name, kind, field of ROW, unit, meaning */
+#define PLAIN(name, kind, field, unit, meaning)                             \
+	{                                                                   \
+		name, kind, offsetof(ROW, field), 0, NULL, 0, unit, meaning \
+	}
+#define ARGUED(name, kind, field, arg, unit, meaning)                         \
+	{                                                                     \
+		name, kind, offsetof(ROW, field), arg, NULL, 0, unit, meaning \
+	}
+#define WORD(name, field, word, words, meaning)                                      \
+	{                                                                            \
+		name, COLUMN_WORD, offsetof(ROW, field), 0, word, words, "", meaning \
+	}
+#define KEY(meaning)                                        \
+	{                                                   \
+		"id", COLUMN_ID, 0, 0, NULL, 0, "", meaning \
+	}
+#define RECORDING                                                                   \
+	{                                                                           \
+		"recording_id", COLUMN_RECORDING, 0, 0, NULL, 0, "→ recordings", "" \
+	}
+
+#define ROW struct timeline
+#define HAS(name, bit, meaning) ARGUED(name, COLUMN_BIT32, flags, bit, "0, 1", meaning)
+static const struct column recordings[] = {
+	KEY(""),
+	PLAIN("host", COLUMN_TEXT_OR_EMPTY, rec.host, "", "where it was recorded"),
+	PLAIN("file", COLUMN_TEXT_OR_EMPTY, rec.file, "", "the path given to `import`"),
+	PLAIN("clock", COLUMN_TEXT_OR_EMPTY, rec.clock, "",
+	      "`CLOCK_MONOTONIC`, …, or `perf` for perf's own clock"),
+	PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, rec.kernel, "", "its release"),
+	PLAIN("arch", COLUMN_TEXT_OR_EMPTY, rec.arch, "", "of the machine"),
+	PLAIN("cmdline", COLUMN_TEXT_OR_EMPTY, rec.cmdline, "", "perf's command line"),
+	PLAIN("origin_ns", COLUMN_U64, rec.origin_ns, "ns", "time of the first record"),
+	PLAIN("end_ns", COLUMN_U64, rec.end_ns, "ns", "time of the last record"),
+	PLAIN("wall_ns", COLUMN_TIME_OR_MAX, rec.wall_ns, "ns since 1970",
+	      "at origin_ns; NULL if the recording does not say"),
+	PLAIN("wall_exact", COLUMN_U8, rec.wall_exact, "0, 1",
+	      "from CLOCK_DATA (`perf record -k`), to a microsecond"),
+	PLAIN("ncpus", COLUMN_U32_OR_0, rec.ncpus, "", "CPUs of the host"),
+	HAS("per_task", TL_PER_TASK, "recorded with `-p`, `-t`, or one command without `-a`"),
+	HAS("has_switch", TL_HAS_SWITCH, "`sched_switch` was recorded"),
+	HAS("has_records", TL_HAS_RECORDS, "SWITCH records were (`--switch-events`)"),
+	HAS("has_waking", TL_HAS_WAKING, "`sched_waking` was"),
+	HAS("has_wakeup", TL_HAS_WAKEUP, "`sched_wakeup` was"),
+	HAS("sampled", TL_SAMPLED, "`sched_switch` was sampled, so waits are missing"),
+	HAS("has_totals", TL_HAS_TOTALS, "`perf record --off-cpu`: sums per stack"),
+	HAS("has_direct", TL_HAS_DIRECT, "`perf record --off-cpu`: single intervals"),
+	HAS("some_cpus", TL_SOME_CPUS, "switches of some CPUs only were recorded (`-C`)"),
+	PLAIN("stray_samples", COLUMN_U64, stray_samples, "",
+	      "samples in no running interval of their thread (clock trouble)"),
+};
+#undef ROW
+
+#define ROW struct store_name
+static const struct column comms[] = {
+	KEY(""),
+	PLAIN("comm", COLUMN_TEXT, name, "", "a thread's name"),
+};
+static const struct column dsos[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("name", COLUMN_TEXT, name, "", "path, or `[name]` of a mapping"),
+	PLAIN("build_id", COLUMN_TEXT_OR_EMPTY, build_id, "hex",
+	      "NULL if not recorded, or if files of that name had several"),
+};
+static const struct column symbols[] = {
+	KEY(""),
+	PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),
+	PLAIN("name", COLUMN_TEXT, name, "", "the function"),
+};
+static const struct column files[] = {
+	KEY(""),
+	PLAIN("name", COLUMN_TEXT, name, "", "path of a source file"),
+};
+#undef ROW
+
+#define ROW struct tl_thread
+#define IS(name, bit, meaning) ARGUED(name, COLUMN_BIT32, flags, bit, "0, 1", meaning)
+static const struct column threads[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "its process; NULL if no record has it"),
+	PLAIN("tid", COLUMN_I32, tid, "", ""),
+	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "its last name"),
+	PLAIN("first_ns", COLUMN_U64, first_ns, "ns",
+	      "its recorded life begins: the first record that shows its state"),
+	PLAIN("last_ns", COLUMN_U64, last_ns, "ns", "its exit or the recording's end"),
+	PLAIN("first_cpu", COLUMN_CPU, first_cpu, "",
+	      "where it ran at first_ns; NULL if it did not, or that is not known"),
+	PLAIN("first_prio", COLUMN_I16_OR_NEGATIVE, first_prio, "", "its priority then"),
+	PLAIN("offcpu_first", COLUMN_FIRST_OFF, off_first, "",
+	      "its intervals have ids from here on"),
+	PLAIN("offcpu_count", COLUMN_U32, off_n, "", "and are so many"),
+	IS("kernel", THREAD_KERNEL, "a kernel thread"),
+	IS("recorder", THREAD_RECORDER, "perf, or the `sleep` that set the duration"),
+	IS("born", THREAD_BORN, "its creation was recorded"),
+	IS("exited", THREAD_EXITED, "its end was recorded"),
+	IS("lifeless", THREAD_IDLE_TASK,
+	   "stands for samples of the idle task (tid 0), of threads so near their end that "
+	   "perf "
+	   "no longer knew their tid (-1), or of a tid that damaged records give to several "
+	   "processes"),
+};
+#undef ROW
+
+#define ROW struct tl_event
+static const struct column events[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("name", COLUMN_TEXT, name, "", "as perf names it"),
+	PLAIN("tracepoint", COLUMN_U8, tracepoint, "0, 1", "a tracepoint or probe"),
+	PLAIN("sched", COLUMN_U8, sched, "0, 1", "its records became intervals"),
+	WORD("stacks", stacks, stack_kind_name, STACK_KINDS,
+	     "how user stacks were taken: `frame pointers`, `dwarf`, `lbr`"),
+};
+#undef ROW
+
+#define ROW struct frame
+static const struct column frames[] = {
+	KEY(""),
+	ARGUED("symbol_id", COLUMN_SYMBOL, name, offsetof(struct frame, dso), "→ symbols",
+	       "NULL for an address without a name"),
+	PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),
+	PLAIN("address", COLUMN_BITS, addr, "",
+	      "the symbol's start; without one, the offset in the file, or the address itself "
+	      "outside of files"),
+	PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),
+	PLAIN("line", COLUMN_U32_OR_0, line, "", ""),
+	ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1", "into its caller"),
+	ARGUED("guessed", COLUMN_BIT8, flags, FRAME_GUESSED, "0, 1",
+	       "found without call-frame information"),
+	WORD("kind", kind, frame_kind_word, FRAME_MARK + 1,
+	     "`kernel`, `jit`, `mark` (no code: `[truncated]`); NULL: user code"),
+};
+#undef ROW
+
+#define ROW struct call_path
+static const struct column call_paths[] = {
+	KEY("parents have smaller ones"),
+	PLAIN("parent_id", COLUMN_PATH, parent, "→ call_paths", "NULL at a root"),
+	PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames", ""),
+};
+#undef ROW
+
+#define ROW struct wait_frame
+static const struct column wait_frames[] = {
+	PLAIN("call_path_id", COLUMN_PATH, path, "→ call_paths", "the stack of a switch-out"),
+	PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames", "where the thread waited"),
+};
+#undef ROW
+
+#define ROW struct tl_site
+static const struct column sites[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("program", COLUMN_TEXT, program, "", "name of the process: of its first thread"),
+	PLAIN("role", COLUMN_TEXT, role, "",
+	      "the thread's outermost application function; its name, if stacks do not reach "
+	      "that far or an interpreter hides it"),
+	WORD("cause", cause, cause_name, CAUSE_COUNT, "as in offcpu"),
+	PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames",
+	      "the function that waits, or the frame of the table that stands for it"),
+	WORD("verdict", verdict, site_verdict_name, SITE_VERDICTS,
+	     "`work`, `idle` or `unclear`"),
+	WORD("reason", reason, site_reason_name, SITE_REASONS,
+	     "which line of the rule said so"),
+	PLAIN("loop", COLUMN_U8, loop, "0, 1",
+	      "unclear, but looks like its thread's loop: bounds activations"),
+	PLAIN("waits", COLUMN_U64, waits, "", "those with blocked time"),
+	PLAIN("wait_ns", COLUMN_U64, wait_ns, "ns", "their sum"),
+	PLAIN("max_ns", COLUMN_U64, max_ns, "ns", "the longest"),
+};
+#undef ROW
+
+#define ROW struct off_kind
+static const struct column kinds[] = {
+	KEY(""),
+	PLAIN("prev_state", COLUMN_STATE, state, "",
+	      "what perf prints for the switch-out's state: `S`, `D`, `R`, `R+` …; NULL for "
+	      "SWITCH records and the first wait of a new thread"),
+	WORD("cause", cause, cause_name, CAUSE_COUNT,
+	     "`lock` `rwlock` `semaphore` `cond` `join` `barrier` `futex` `sleep` `poll` `net` "
+	     "`pipe` `io` `fault` `child` `signal` `throttle` `preempt` `runqueue` `yield` "
+	     "`stopped` `exit` `safepoint` `unknown`; `throttle`: by a CPU quota, before Linux "
+	     "6.18 like `preempt`"),
+	WORD("waker_context", waker_context, waker_context_name, WAKER_IDLE + 1,
+	     "`task`, `softirq-inline`, `softirq`, `hardirq`, `idle`; NULL: no wakeup"),
+	WORD("unknown_reason", unknown, unknown_reason_name, UNKNOWN_NO_WAKE + 1,
+	     "`hole`, `lost`, `open edge`, `missing wakeup`: what happened meanwhile is not "
+	     "known; blocked and runnable time are then 0"),
+	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
+	ARGUED("suspect", COLUMN_BIT8, flags, OFF_SUSPECT, "0, 1",
+	       "touched by lost records, a hole, a throttled event or differing clocks"),
+	ARGUED("running", COLUMN_BIT8, flags, OFF_RUNNING, "0, 1",
+	       "switched out in a running state"),
+	ARGUED("no_stack", COLUMN_BIT8, flags, OFF_NO_STACK, "0, 1",
+	       "the switch-out carried no callchain"),
+	PLAIN("syscall", COLUMN_SYSCALL, syscall, "",
+	      "the system call it was in, for futex with the operation (`futex:wait`); NULL in "
+	      "none, or if they were not recorded"),
+	PLAIN("arg0", COLUMN_ARG, arg, "",
+	      "what it waited on: the call's first argument; NULL without the thread's "
+	      "registers ([recording.md](recording.md))"),
+	WORD("arg0_kind", arg_kind, wait_arg_name, ARG_KINDS,
+	     "`futex` (an address, which tells locks apart) or a descriptor: `accepted`, "
+	     "`listening`, `connected` (sockets, by which side began), `socket`, `pipe`, "
+	     "`eventfd`, `timerfd`, `epoll`, `epoll-accepted` (of no others), "
+	     "`epoll-connected`, `file`, `fd` (not known)"),
+};
+#undef ROW
+
+#define ROW struct off_row
+static const struct column offcpu[] = {
+	KEY("ascends by thread, then by time"),
+	PLAIN("thread_id", COLUMN_THREAD_KEY, off.thread, "→ threads", ""),
+	PLAIN("start_ns", COLUMN_U64, off.start_ns, "ns", "the switch-out"),
+	ARGUED("off_ns", COLUMN_LENGTH, off.end_ns, offsetof(struct off_row, off.start_ns),
+	       "ns", "until the switch-in"),
+	PLAIN("blocked_ns", COLUMN_U64, off.blocked_ns, "ns",
+	      "switch-out → wakeup: it slept; the rest was run-queue delay"),
+	PLAIN("kind_id", COLUMN_KIND, kind, "→ offcpu_kinds", ""),
+	PLAIN("site_id", COLUMN_SITE, off.site, "→ sites",
+	      "its verdict holds for blocked_ns (for all, if unknown_reason is set)"),
+	PLAIN("call_path_id", COLUMN_PATH, off.path, "→ call_paths", "of the switch-out"),
+	PLAIN("comm_id", COLUMN_COMM, off.comm, "→ comms", "the thread's name at start_ns"),
+	PLAIN("waker_thread_id", COLUMN_THREAD, off.waker, "→ threads",
+	      "who woke it; NULL if an interrupt did, or if not known"),
+	PLAIN("waker_call_path_id", COLUMN_PATH, off.waker_path, "→ call_paths",
+	      "of the wakeup"),
+	PLAIN("cpu_out", COLUMN_CPU, off.cpu_out, "", "of the switch-out"),
+	PLAIN("cpu_in", COLUMN_CPU, off.cpu_in, "", "of the switch-in"),
+	PLAIN("cpu_wake", COLUMN_CPU, off.cpu_wake, "", "of the wakeup"),
+	PLAIN("cpu_queue", COLUMN_CPU, off.cpu_queue, "",
+	      "whose run queue the wakeup put it in (another may have pulled it from there); "
+	      "NULL without a `sched_wakeup`"),
+	PLAIN("prio_in", COLUMN_I16_OR_NEGATIVE, off.prio_in, "",
+	      "kernel priority when it came back (120 = nice 0, below 100 real-time)"),
+};
+#undef ROW
+
+#define ROW struct tl_off_total
+static const struct column totals[] = {
+	KEY(""),
+	PLAIN("thread_id", COLUMN_THREAD_KEY, thread, "→ threads", ""),
+	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", ""),
+	PLAIN("call_path_id", COLUMN_PATH, path, "→ call_paths", ""),
+	PLAIN("ns", COLUMN_U64, ns, "ns", "off CPU, at no known time"),
+	PLAIN("count", COLUMN_U64, count, "", "samples"),
+};
+#undef ROW
+
+#define ROW struct sample_task
+static const struct column tasks[] = {
+	KEY(""),
+	PLAIN("event_id", COLUMN_EVENT, event, "→ selected_events", ""),
+	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
+	      "NULL for tracepoints, probes and `--off-cpu`"),
+	PLAIN("pid", COLUMN_I32, pid, "", "-1: not known"),
+	PLAIN("tid", COLUMN_I32, tid, "", "-1: of a thread so near its end"),
+	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "its name then"),
+	PLAIN("tracepoint", COLUMN_U8, tracepoint, "0, 1",
+	      "rows are in event_sample_rows, not in sample_rows"),
+	PLAIN("first_ns", COLUMN_TIME_OR_MAX, first_ns, "ns",
+	      "the first sample; NULL: at no known time"),
+	PLAIN("last_ns", COLUMN_TIME_OR_MAX, last_ns, "ns", "the last"),
+};
+#undef ROW
+
+#define ROW struct sample_sum
+static const struct column sums[] = {
+	KEY(""),
+	PLAIN("task_id", COLUMN_TASK, task, "→ sample_tasks", ""),
+	PLAIN("call_path_id", COLUMN_PATH, path, "→ call_paths", ""),
+	PLAIN("samples", COLUMN_U64, samples, "", "how many"),
+	PLAIN("weight", COLUMN_U64, weight, "the event's",
+	      "sum of their periods (ns for cpu-clock)"),
+};
+#undef ROW
+
+#define ROW struct sample_row
+static const struct column samples[] = {
+	PLAIN("time_ns", COLUMN_BITS, time_ns, "ns", "-1: at no known time"),
+	PLAIN("nth", COLUMN_U64, nth, "", "tells samples of one time apart"),
+	PLAIN("sum_id", COLUMN_SUM, sum, "→ sample_sums", "thread, event and stack"),
+	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
+	PLAIN("period", COLUMN_U64, period, "the event's",
+	      "a sample that reads counters (`-e '{a,b}:S'`) has a row for each that moved"),
+};
+#undef ROW
+
+#define ROW struct tl_span
+static const struct column spans[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("name", COLUMN_TEXT, name, "", ""),
+	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
+	      "NULL if a file given by `--with` names none, or none that was recorded"),
+	PLAIN("end_thread_id", COLUMN_THREAD, end_thread, "→ threads", "where it ended"),
+	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", ""),
+	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", "latency is end_ns − start_ns"),
+	PLAIN("key", COLUMN_BITS, key, "", "as recorded"),
+	PLAIN("key_text", COLUMN_TEXT_OR_EMPTY, key_text, "", "the same of a file's"),
+	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "a file's without a thread: its process"),
+	PLAIN("parent_id", COLUMN_SPAN, parent, "→ spans", "the one it is nested in"),
+	PLAIN("run_ns", COLUMN_U64, run_ns, "ns", "the parts of its wall time"),
+	PLAIN("blocked_ns", COLUMN_U64, blocked_ns, "ns", ""),
+	PLAIN("runnable_ns", COLUMN_U64, runnable_ns, "ns", ""),
+	PLAIN("preempted_ns", COLUMN_U64, preempted_ns, "ns", "the part of runnable_ns"),
+	PLAIN("unknown_ns", COLUMN_U64, unknown_ns, "ns", ""),
+	PLAIN("handed_ns", COLUMN_U64_OR_0, handed_ns, "ns",
+	      "when end_thread got it; NULL: one thread did it all"),
+	ARGUED("open", COLUMN_BIT32, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
+	ARGUED("suspect", COLUMN_BIT32, flags, OFF_SUSPECT, "0, 1", "records were lost in it"),
+	ARGUED("overlapped", COLUMN_BIT32, flags, SPAN_OVERLAPPED, "0, 1",
+	       "its thread worked on other spans meanwhile"),
+};
+#undef ROW
+
+#define ROW struct tl_label
+static const struct column labels[] = {
+	KEY(""),
+	PLAIN("key", COLUMN_TEXT, key, "", ""),
+	PLAIN("value", COLUMN_TEXT, value, "", ""),
+	PLAIN("span_id", COLUMN_SPAN_KEY, span, "→ spans", "what it is said of"),
+};
+#undef ROW
+
+#define ROW struct tl_mark
+static const struct column marks[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads", ""),
+	PLAIN("time_ns", COLUMN_U64, time_ns, "ns", ""),
+	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
+	PLAIN("name", COLUMN_TEXT, name, "", "the event"),
+	PLAIN("text", COLUMN_TEXT_OR_EMPTY, text, "",
+	      "its fields as `perf script` prints them, or as `name=value`"),
+	PLAIN("call_path_id", COLUMN_PATH, path, "→ call_paths", ""),
+};
+#undef ROW
+
+#define ROW struct tl_loss
+static const struct column losses[] = {
+	KEY(""),
+	RECORDING,
+	WORD("kind", kind, loss_kind_name, LOSS_KINDS,
+	     "`lost` (count records), `hole` (a switch is missing), `throttle`, `disorder` "
+	     "(the "
+	     "order of the records is not sure)"),
+	PLAIN("cpu", COLUMN_CPU, cpu, "", "NULL: not known"),
+	PLAIN("from_ns", COLUMN_U64, from_ns, "ns", "missing in (from_ns, to_ns]"),
+	PLAIN("to_ns", COLUMN_U64, to_ns, "ns", ""),
+	PLAIN("count", COLUMN_U64, count, "", "records lost"),
+	PLAIN("sched", COLUMN_U8, sched, "0, 1", "scheduler records may be among them"),
+};
+#undef ROW
+
+#define OF_RECORDING "recording_id = ?1"
+#define THREAD_OF "thread_id IN (SELECT id FROM threads WHERE recording_id = ?1)"
+#define TASKS_OF "event_id IN (SELECT id FROM selected_events WHERE recording_id = ?1)"
+#define SUMS_OF "task_id IN (SELECT id FROM sample_tasks WHERE " TASKS_OF ")"
+#define ROWS_OF "sum_id IN (SELECT id FROM sample_sums WHERE " SUMS_OF ")"
+#define SPANS_OF "span_id IN (SELECT id FROM spans WHERE recording_id = ?1)"
+#define TABLE(columns) columns, COUNT_OF(columns)
+
+const struct table store_tables[STORE_TABLES] = {
+	[TABLE_RECORDINGS] = {"recordings", "One row for each imported file.",
+			      TABLE(recordings), "id = ?1", NULL},
+	[TABLE_COMMS] = {"comms", "Thread names.", TABLE(comms), NULL, NULL},
+	[TABLE_THREADS] = {"threads",
+			   "A reused tid gets another row. Without scheduler records a thread "
+			   "has no lifetime: first_ns = last_ns.",
+			   TABLE(threads), OF_RECORDING, NULL},
+	[TABLE_EVENTS] = {"selected_events", "The recorded events.", TABLE(events),
+			  OF_RECORDING, NULL},
+	[TABLE_DSOS] = {"dsos", "Files of code.", TABLE(dsos), NULL, NULL},
+	[TABLE_SYMBOLS] = {"symbols", "Functions.", TABLE(symbols), NULL, NULL},
+	[TABLE_FILES] = {"files", "Source files.", TABLE(files), NULL, NULL},
+	[TABLE_FRAMES] = {"frames", "Lines of stacks.", TABLE(frames), NULL, NULL},
+	[TABLE_CALL_PATHS] = {"call_paths",
+			      "The tree of all stacks, outermost frame first: a row is the "
+			      "whole stack from the root down to it.",
+			      TABLE(call_paths), NULL, NULL},
+	[TABLE_WAIT_FRAMES] = {"wait_frames",
+			       "Of stacks at the start of a wait, the innermost frame of the "
+			       "application, as `tail` names it (functions that only wait for "
+			       "their caller, such as `pthread_mutex_lock`, do not count); if "
+			       "none has a name, the innermost named user frame, else the "
+			       "kernel's frame above its scheduler.",
+			       TABLE(wait_frames), NULL, "call_path_id"},
+	[TABLE_SITES] = {"sites",
+			 "The places where threads wait "
+			 "([tail.md](tail.md#work-idle-or-unclear)); one verdict holds for all "
+			 "waits at a site.",
+			 TABLE(sites), OF_RECORDING, NULL},
+	[TABLE_KINDS] = {"offcpu_kinds", "What off-CPU intervals have in common.", TABLE(kinds),
+			 NULL, NULL},
+	[TABLE_OFFCPU] = {"offcpu_rows",
+			  "The off-CPU intervals, from the switch that takes a thread off a "
+			  "CPU to the switch that puts it on one. Between them the thread "
+			  "runs. Ask the view `offcpu`.",
+			  TABLE(offcpu), THREAD_OF, NULL},
+	[TABLE_TOTALS] = {"offcpu_totals", "`perf record --off-cpu` sums.", TABLE(totals),
+			  THREAD_OF, NULL},
+	[TABLE_TASKS] = {"sample_tasks", "Whom an event sampled, by one name.", TABLE(tasks),
+			 TASKS_OF, NULL},
+	[TABLE_SUMS] = {"sample_sums", "The samples of a task with one stack, added up.",
+			TABLE(sums), SUMS_OF, NULL},
+	[TABLE_SAMPLES] = {"sample_rows",
+			   "The on-CPU samples in the order of time; those of guests are left "
+			   "out. Ask the view `samples`.",
+			   TABLE(samples), ROWS_OF, "time_ns, nth"},
+	[TABLE_EVENT_SAMPLES] =
+		{"event_sample_rows",
+		 "The same of tracepoints, probes and `--off-cpu`; what describes "
+		 "waiting is also an interval, a mark or a total. Ask the view "
+		 "`event_samples`.",
+		 TABLE(samples), ROWS_OF, "time_ns, nth"},
+	[TABLE_SPANS] =
+		{"spans",
+		 "Work between a begin and an end event, or of a file given by `--with`.",
+		 TABLE(spans), OF_RECORDING, NULL},
+	[TABLE_LABELS] = {"labels", "What a file given by `--with` says of a span.",
+			  TABLE(labels), SPANS_OF, NULL},
+	[TABLE_MARKS] = {"marks", "Single events, with their fields.", TABLE(marks),
+			 OF_RECORDING, NULL},
+	[TABLE_LOSSES] = {"losses", "What is missing.", TABLE(losses), OF_RECORDING, NULL},
+};
+
+/* --- what is made of them --------------------------------------------------------------------
+ */
+
+static int is_text(const struct column *c)
+{
+	return c->kind >= COLUMN_TEXT && c->kind <= COLUMN_SYSCALL;
+}
+
+/* As declared by the kind: can it be NULL? */
+static int is_optional(const struct column *c)
+{
+	switch (c->kind) {
+	case COLUMN_U64_OR_0:
+	case COLUMN_TIME_OR_MAX:
+	case COLUMN_I32_OR_NEGATIVE:
+	case COLUMN_I16_OR_NEGATIVE:
+	case COLUMN_U32_OR_0:
+	case COLUMN_CPU:
+	case COLUMN_TEXT_OR_EMPTY:
+	case COLUMN_STATE:
+	case COLUMN_SYSCALL:
+	case COLUMN_ARG:
+		return 1;
+	case COLUMN_WORD:
+		return !*c->word(0);
+	default:
+		return c->kind >= COLUMN_COMM && c->kind != COLUMN_THREAD_KEY &&
+		       c->kind != COLUMN_SPAN_KEY && c->kind < COLUMN_KIND;
+	}
+}
+
+/* The table a column refers to: behind the arrow of its unit. */
+static const char *referred(const struct column *c)
+{
+	static const char arrow[] = "→ ";
+	return strncmp(c->unit, arrow, sizeof(arrow) - 1) ? NULL : c->unit + sizeof(arrow) - 1;
+}
+
+void schema_columns(struct buf *b, const struct table *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		buf_str(b, i ? "," : "");
+		buf_str(b, t->columns[i].name);
+	}
+}
+
+static void create_table(struct buf *b, const struct table *t)
+{
+	buf_fmt(b, "CREATE TABLE %s(", t->name);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct column *c = &t->columns[i];
+		buf_fmt(b, "%s\n\t%s %s", i ? "," : "", c->name,
+			is_text(c) ? "TEXT" : "INTEGER");
+		if (c->kind == COLUMN_ID)
+			buf_str(b, " PRIMARY KEY");
+		else if (!is_optional(c))
+			buf_str(b, " NOT NULL");
+		if (referred(c))
+			buf_fmt(b, " REFERENCES %s(id)", referred(c));
+	}
+	if (t->key)
+		buf_fmt(b, ",\n\tPRIMARY KEY(%s)", t->key);
+	buf_str(b, t->key ? ") WITHOUT ROWID;\n" : ");\n");
+}
+
+void schema_sql(struct buf *b)
+{
+	buf_fmt(b, "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n",
+		STORE_APPLICATION, STORE_VERSION);
+	for (size_t i = 0; i < STORE_TABLES; i++)
+		create_table(b, &store_tables[i]);
+	buf_str(b, store_views);
+}

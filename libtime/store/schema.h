@@ -1,0 +1,167 @@
+/*
+ * schema.h - the tables of a store, declared once: each column's name, kind, unit and meaning.
+ *
+ * CREATE TABLE, the writer, the reader and the tables of docs/store.md come from here; whoever
+ * writes timelines in another format may use it, too. A column says where its value lies in the
+ * struct that a row stands for (model) and, by its kind, how it is stored. A new column is one
+ * line in schema.c, with the field it belongs to.
+ *
+ *	const struct table *t = &store_tables[TABLE_SPANS];
+ *	for (size_t i = 0; i < t->n; i++) ... t->columns[i].name, .unit, .meaning ...
+ */
+#ifndef LIBTIME_STORE_SCHEMA_H
+#define LIBTIME_STORE_SCHEMA_H
+
+#include "base/buf.h"
+#include "libtime/sched/timeline.h"
+
+/* The type of a field, and which of its values is NULL. Ids of the model become row ids. */
+enum column_kind {
+	/* what belongs to the table, not to a field */
+	COLUMN_ID,        /* the row's key, counted from 1 through all recordings */
+	COLUMN_RECORDING, /* → recordings */
+	COLUMN_FIRST_OFF, /* uint32_t index of timeline.off → offcpu_rows; never read */
+	/* numbers */
+	COLUMN_U64,         /* up to 2^63 - 1, to which larger ones are cut */
+	COLUMN_U64_OR_0,    /* the same, NULL for 0 */
+	COLUMN_TIME_OR_MAX, /* a time, NULL for those past 2^63 - 1 */
+	COLUMN_BITS,        /* uint64_t of any value, as a signed number */
+	COLUMN_LENGTH,      /* uint64_t end of what starts at `arg`, as its length */
+	COLUMN_I32,
+	COLUMN_I32_OR_NEGATIVE, /* NULL below 0 */
+	COLUMN_I16_OR_NEGATIVE,
+	COLUMN_U32,
+	COLUMN_U32_OR_0,
+	COLUMN_U8,   /* 0 or 1 */
+	COLUMN_CPU,  /* uint16_t, NULL for TL_NOCPU */
+	COLUMN_BIT8, /* the bits `arg` of a uint8_t, as 0 or 1 */
+	COLUMN_BIT32,
+	/* texts */
+	COLUMN_TEXT, /* a strings id */
+	COLUMN_TEXT_OR_EMPTY,
+	COLUMN_WORD,    /* uint8_t of the enumeration `word`; NULL where that says "" */
+	COLUMN_STATE,   /* index of timeline.states */
+	COLUMN_SYSCALL, /* index of timeline.syscalls */
+	COLUMN_ARG,     /* index of timeline.args, NULL for 0 */
+	/* references: NULL for what stands for none */
+	COLUMN_COMM,       /* a strings id → comms */
+	COLUMN_DSO,        /* a strings id → dsos */
+	COLUMN_FILE,       /* a strings id → files */
+	COLUMN_SYMBOL,     /* a strings id, of the DSO at `arg` → symbols */
+	COLUMN_EVENT,      /* uint16_t → selected_events */
+	COLUMN_THREAD,     /* → threads; TL_NONE */
+	COLUMN_THREAD_KEY, /* the same, never NULL */
+	COLUMN_FRAME,      /* → frames */
+	COLUMN_PATH,       /* → call_paths */
+	COLUMN_SITE,       /* → sites */
+	COLUMN_SPAN,       /* → spans; TL_NONE */
+	COLUMN_SPAN_KEY,
+	COLUMN_KIND, /* → offcpu_kinds, never NULL */
+	COLUMN_TASK, /* → sample_tasks, never NULL */
+	COLUMN_SUM,  /* → sample_sums, never NULL */
+	COLUMN_KINDS,
+};
+
+struct column {
+	const char *name;
+	enum column_kind kind;
+	uint32_t at;  /* offset of the field */
+	uint32_t arg; /* see enum column_kind */
+	const char *(*word)(unsigned int);
+	unsigned int words;
+	const char *unit; /* "ns"; "" where there is none */
+	const char *meaning;
+};
+
+enum store_table {
+	TABLE_RECORDINGS,
+	TABLE_COMMS,
+	TABLE_THREADS,
+	TABLE_EVENTS,
+	TABLE_DSOS,
+	TABLE_SYMBOLS,
+	TABLE_FILES,
+	TABLE_FRAMES,
+	TABLE_CALL_PATHS,
+	TABLE_WAIT_FRAMES,
+	TABLE_SITES,
+	TABLE_KINDS,
+	TABLE_OFFCPU,
+	TABLE_TOTALS,
+	TABLE_TASKS,
+	TABLE_SUMS,
+	TABLE_SAMPLES,
+	TABLE_EVENT_SAMPLES,
+	TABLE_SPANS,
+	TABLE_LABELS,
+	TABLE_MARKS,
+	TABLE_LOSSES,
+	STORE_TABLES,
+};
+
+struct table {
+	const char *name;
+	const char *about; /* what a row is: for docs/store.md */
+	const struct column *columns;
+	size_t n;
+	/* SQL: which rows are of the recording ?1; NULL: all recordings share them */
+	const char *of_recording;
+	const char *key; /* SQL: the primary key of a table without COLUMN_ID, or NULL */
+};
+
+extern const struct table store_tables[STORE_TABLES];
+
+/* --- what rows of some tables stand for: elsewhere it is part of something larger -----------
+ */
+
+/* A strings id with a name; of symbols also the file it is in. */
+struct store_name {
+	uint32_t name, dso, build_id;
+};
+
+struct wait_frame {
+	uint32_t path, frame;
+};
+
+/* What many off-CPU intervals have in common. */
+struct off_kind {
+	uint8_t state, cause, waker_context, unknown, flags, arg_kind;
+	uint16_t syscall, arg;
+};
+
+struct off_row {
+	struct off off;
+	uint32_t kind;
+};
+
+/* Whom an event sampled, by one name. */
+struct sample_task {
+	uint64_t first_ns, last_ns;
+	uint32_t thread, comm; /* thread: TL_NONE where pid and tid say it */
+	int32_t pid, tid;
+	uint16_t event;
+	uint8_t tracepoint; /* of event_samples */
+};
+
+/* Its samples with one stack. */
+struct sample_sum {
+	uint64_t samples, weight;
+	uint32_t task, path;
+};
+
+struct sample_row {
+	uint64_t time_ns, nth, period;
+	uint32_t sum;
+	uint16_t cpu;
+};
+
+/* --- SQL from the declarations ---------------------------------------------------------------
+ */
+
+/* "a,b,c": all columns, in order. */
+void schema_columns(struct buf *b, const struct table *t);
+
+/* All that makes an empty store: tables, then views. */
+void schema_sql(struct buf *b);
+
+#endif

@@ -1,0 +1,261 @@
+/* store_write_rows.c - the two large tables: what many rows have in common is written once, and
+ * the rows refer to it. See store_encode.h. */
+#include "libtime/store/store_encode.h"
+#include "base/mem.h"
+#include "base/radix.h"
+#include "libparse/sample.h"
+#include "libtime/explain/app_frame.h"
+
+#include <string.h>
+
+/* --- off-CPU intervals
+ * ------------------------------------------------------------------------- */
+
+struct kinds {
+	VEC(struct off_kind) v;
+	struct idmap index;
+};
+
+static struct off_kind kind_of(const struct off *o)
+{
+	return (struct off_kind){.state = o->state,
+				 .cause = o->cause,
+				 .waker_context = o->waker_context,
+				 .unknown = o->unknown,
+				 .flags = (uint8_t)(o->flags & ~OFF_SITE),
+				 .arg_kind = o->arg_kind,
+				 .syscall = o->syscall,
+				 .arg = o->arg_kind == ARG_NONE ? 0 : o->arg};
+}
+
+/* The number of a kind, which becomes a row when first met. */
+static int put_kind(struct writing *l, struct kinds *k, const struct off *o, uint32_t *id)
+{
+	const struct off_kind x = kind_of(o);
+	uint64_t h = hash_bytes(&x, sizeof(x), 0);
+	size_t at = 0;
+	while (idmap_next(&k->index, h, &at, id))
+		if (!memcmp(&k->v.v[*id], &x, sizeof(x)))
+			return 0;
+	*id = (uint32_t)k->v.n;
+	if (vec_push(&k->v, x) || idmap_put(&k->index, h, *id))
+		return err_nomem(l->e);
+	return writing_row(l, TABLE_KINDS, &x);
+}
+
+/* By thread and time, as whoever looks for a thread's intervals relies on. */
+static int check_order(const struct writing *l, size_t i)
+{
+	const struct off *o = &l->tl->off.v[i], *before = i ? o - 1 : o;
+	if (o->thread > before->thread ||
+	    (o->thread == before->thread && o->start_ns >= before->start_ns))
+		return 0;
+	return err_set(l->e, ERR_FORMAT,
+		       "cannot write the store: the off-CPU intervals of a thread are not in "
+		       "the order of time");
+}
+
+/* Of the stacks that waits began with, the frame that tells where. */
+static int write_wait_frames(struct writing *l)
+{
+	uint8_t *seen = mem_zalloc(l->tl->stacks->paths.n + 1, 1);
+	int r = seen ? 0 : err_nomem(l->e);
+	for (size_t i = 0; !r && i < l->tl->off.n; i++) {
+		uint32_t path = l->tl->off.v[i].path;
+		if (!path || seen[path])
+			continue;
+		seen[path] = 1;
+		struct wait_frame row = {path, appframe_of_wait(l->tl, path)};
+		r = row.frame ? writing_row(l, TABLE_WAIT_FRAMES, &row) : 0;
+	}
+	mem_free(seen);
+	return r;
+}
+
+int write_offcpu(struct writing *l)
+{
+	struct kinds k = {.index = {0}};
+	int r = write_wait_frames(l);
+	for (size_t i = 0; !r && i < l->tl->off.n; i++) {
+		struct off_row row = {.off = l->tl->off.v[i]};
+		r = check_order(l, i);
+		r = r ? r : put_kind(l, &k, &row.off, &row.kind);
+		r = r ? r : writing_row(l, TABLE_OFFCPU, &row);
+	}
+	vec_release(&k.v);
+	idmap_release(&k.index);
+	return r;
+}
+
+/* --- samples
+ * ----------------------------------------------------------------------------------- */
+
+/* Samples of either kind on their way: who, and with what stack. */
+struct sums {
+	VEC(struct sample_task) tasks;
+	VEC(struct sample_sum) v;
+	struct idmap index;
+	struct u64map sum_of; /* task << 32 | path */
+};
+
+static int same_task(const struct sample_task *a, const struct sample_task *b)
+{
+	return a->thread == b->thread && a->comm == b->comm && a->pid == b->pid &&
+	       a->tid == b->tid && a->event == b->event && a->tracepoint == b->tracepoint;
+}
+
+static int task_of(struct sums *s, const struct sample_task *x, uint32_t *id)
+{
+	uint64_t h = hash_u64((uint64_t)x->thread << 32 | x->comm) ^
+		     hash_u64((uint64_t)(uint32_t)x->tid << 17 | (uint64_t)x->event << 1 |
+			      x->tracepoint);
+	size_t at = 0;
+	while (idmap_next(&s->index, h, &at, id))
+		if (same_task(&s->tasks.v[*id], x))
+			return 0;
+	*id = (uint32_t)s->tasks.n;
+	return vec_push(&s->tasks, *x) ? ERR_NOMEM : idmap_put(&s->index, h, *id);
+}
+
+static int sum_of(struct sums *s, uint32_t task, uint32_t path, uint32_t *id)
+{
+	uint64_t key = (uint64_t)task << 32 | path;
+	struct sample_sum fresh = {.task = task, .path = path};
+	if (u64map_get(&s->sum_of, key, id))
+		return 0;
+	*id = (uint32_t)s->v.n;
+	return vec_push(&s->v, fresh) ? ERR_NOMEM : u64map_put(&s->sum_of, key, *id);
+}
+
+/* Add a sample to its task and its sum. */
+static int add(struct sums *s, const struct sample_task *of, uint32_t path, uint64_t time_ns,
+	       uint64_t period, uint32_t *sum)
+{
+	uint32_t id;
+	if (task_of(s, of, &id) || sum_of(s, id, path, sum))
+		return ERR_NOMEM;
+	struct sample_task *t = &s->tasks.v[id];
+	struct sample_sum *x = &s->v.v[*sum];
+	t->first_ns = time_ns < t->first_ns ? time_ns : t->first_ns;
+	if (sample_is_time(time_ns) && time_ns > t->last_ns)
+		t->last_ns = time_ns;
+	x->samples++;
+	x->weight += period;
+	return 0;
+}
+
+static struct sample_task task_of_sample(const struct timeline *tl, const struct tl_sample *s)
+{
+	const struct tl_thread *t = s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
+	return (struct sample_task){.first_ns = UINT64_MAX,
+				    .thread = s->thread,
+				    .comm = s->comm,
+				    .pid = t ? t->pid : -1,
+				    .tid = t ? t->tid : -1,
+				    .event = s->event};
+}
+
+static struct sample_task task_of_hit(const struct tl_event_sample *s)
+{
+	return (struct sample_task){.first_ns = UINT64_MAX,
+				    .thread = TL_NONE,
+				    .comm = s->comm,
+				    .pid = s->pid,
+				    .tid = s->tid,
+				    .event = s->event,
+				    .tracepoint = 1};
+}
+
+/* Rows in the order of time; equal times stay as they are. */
+struct ordering {
+	uint64_t time_ns, nth;
+	int any;
+};
+
+/* Recordings share the table: the nth of one are never those of another. */
+static int write_sample(struct writing *l, enum store_table table, struct ordering *o,
+			struct sample_row row)
+{
+	uint64_t base = (uint64_t)(l->rows[TABLE_RECORDINGS] - 1) << 32;
+	o->nth = o->any && o->time_ns == row.time_ns ? o->nth + 1 : base;
+	o->time_ns = row.time_ns;
+	o->any = 1;
+	row.nth = o->nth;
+	return writing_row(l, table, &row);
+}
+
+static int write_cpu_samples(struct writing *l, struct sums *s)
+{
+	struct ordering o = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < l->tl->samples.n; i++) {
+		const struct tl_sample *x = &l->tl->samples.v[i];
+		struct sample_row row = {
+			.time_ns = x->time_ns, .period = x->period, .cpu = x->cpu};
+		const struct sample_task of = task_of_sample(l->tl, x);
+		if (add(s, &of, x->path, x->time_ns, x->period, &row.sum))
+			return err_nomem(l->e);
+		r = write_sample(l, TABLE_SAMPLES, &o, row);
+	}
+	return r;
+}
+
+/* A sample's time as SQL has it: -1 for none, before all others. */
+static uint64_t stored_time(uint64_t ns)
+{
+	return sample_is_time(ns) ? ns : UINT64_MAX;
+}
+
+static int write_hits_in(struct writing *l, struct sums *s, const struct radix_key *order)
+{
+	struct ordering o = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < l->tl->event_samples.n; i++) {
+		const struct tl_event_sample *x = &l->tl->event_samples.v[order[i].at];
+		struct sample_row row = {
+			.time_ns = stored_time(x->time_ns), .period = x->period, .cpu = x->cpu};
+		const struct sample_task of = task_of_hit(x);
+		if (add(s, &of, x->path, x->time_ns, x->period, &row.sum))
+			return err_nomem(l->e);
+		r = write_sample(l, TABLE_EVENT_SAMPLES, &o, row);
+	}
+	return r;
+}
+
+static int write_hits(struct writing *l, struct sums *s)
+{
+	size_t n = l->tl->event_samples.n;
+	BIGVEC(struct radix_key) v = {0}, other = {0};
+	int r = bigvec_reserve(&v, n + 1, l->e);
+	r = r ? r : bigvec_reserve(&other, n + 1, l->e);
+	for (size_t i = 0; !r && i < n; i++)
+		v.v[i] = (struct radix_key){stored_time(l->tl->event_samples.v[i].time_ns) + 1,
+					    i};
+	r = r ? r : write_hits_in(l, s, radix_sort(v.v, other.v, n));
+	bigvec_release(&v);
+	bigvec_release(&other);
+	return r;
+}
+
+static int write_sums(struct writing *l, const struct sums *s)
+{
+	int r = 0;
+	for (size_t i = 0; !r && i < s->tasks.n; i++)
+		r = writing_row(l, TABLE_TASKS, &s->tasks.v[i]);
+	for (size_t i = 0; !r && i < s->v.n; i++)
+		r = writing_row(l, TABLE_SUMS, &s->v.v[i]);
+	return r;
+}
+
+int write_samples(struct writing *l)
+{
+	struct sums s = {.index = {0}};
+	int r = write_cpu_samples(l, &s);
+	r = r ? r : write_hits(l, &s);
+	r = r ? r : write_sums(l, &s);
+	vec_release(&s.tasks);
+	vec_release(&s.v);
+	idmap_release(&s.index);
+	u64map_release(&s.sum_of);
+	return r;
+}

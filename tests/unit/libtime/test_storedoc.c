@@ -1,0 +1,73 @@
+/* store: docs/store.md describes each column as it is declared (libtime/store/schema.c). */
+#include "tests/lib/unit.h"
+
+#include "libtime/store/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void section(struct buf *b, const struct table *t)
+{
+	buf_fmt(b, "### %s\n\n%s\n\n| column | unit | meaning |\n|---|---|---|\n", t->name,
+		t->about);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct column *c = &t->columns[i];
+		buf_fmt(b, "| %s | %s | %s |\n", c->name, c->unit, c->meaning);
+	}
+	buf_char(b, '\n');
+}
+
+static char *page(void)
+{
+	FILE *f = fopen("docs/store.md", "r");
+	struct buf b = {0};
+	char block[4096];
+	assert_non_null(f);
+	for (size_t n; (n = fread(block, 1, sizeof(block), f)) > 0;)
+		buf_add(&b, block, n);
+	fclose(f);
+	buf_cstr(&b);
+	return b.v;
+}
+
+static void each_table_is_described_as_it_is_declared(void **state)
+{
+	(void)state;
+	char *doc = page();
+	int bad = 0;
+	for (size_t i = 0; i < STORE_TABLES; i++) {
+		struct buf want = {0};
+		section(&want, &store_tables[i]);
+		if (!strstr(doc, buf_cstr(&want))) {
+			printf("docs/store.md should say:\n\n%s", buf_cstr(&want));
+			bad++;
+		}
+		buf_release(&want);
+	}
+	free(doc);
+	assert_int_equal(bad, 0);
+}
+
+static void each_column_says_where_its_value_lies(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < STORE_TABLES; i++)
+		for (size_t k = 0; k < store_tables[i].n; k++) {
+			const struct column *c = &store_tables[i].columns[k];
+			assert_true(*c->name && c->kind < COLUMN_KINDS);
+			assert_int_equal(c->kind == COLUMN_WORD, c->word != NULL);
+			for (size_t m = 0; m < k; m++)
+				assert_string_not_equal(c->name,
+							store_tables[i].columns[m].name);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_table_is_described_as_it_is_declared),
+		cmocka_unit_test(each_column_says_where_its_value_lies),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
