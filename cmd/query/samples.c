@@ -84,7 +84,7 @@ static int add_row(struct samples *s, const struct folded *f)
 		if (!same_row(x, f))
 			continue;
 		x->weight += f->weight;
-		x->samples++;
+		x->samples += f->samples;
 		return 0;
 	}
 	if (vec_push(&s->own, *f))
@@ -151,6 +151,30 @@ static int count_events(struct samples *s, unsigned by, size_t from, size_t to)
 	return rc;
 }
 
+/* The same of samples that the store has added up. */
+static int count_sums(struct samples *s, unsigned by, size_t from, size_t to)
+{
+	int rc = 0;
+	for (size_t i = from; i < to && !rc; i++) {
+		const struct tl_sum *x = &s->ti.tl.sums.v[i];
+		struct samples_time *t = &s->times.v[s->times.n - s->events.n + x->event];
+		struct folded f = {.event = x->event,
+				   .comm = x->comm,
+				   .pid = by & (BY_PID | BY_TID) ? x->pid : -1,
+				   .tid = by & BY_TID ? x->tid : -1,
+				   .cpu = UINT32_MAX,
+				   .path = x->path,
+				   .weight = x->weight,
+				   .samples = x->samples};
+		if (!s->events.v[x->event].wanted)
+			continue;
+		note_time(t, x->first_ns);
+		note_time(t, x->last_ns);
+		rc = add_row(s, &f);
+	}
+	return rc;
+}
+
 /* Of one recording after the other. */
 static int count_samples(struct samples *s, unsigned by)
 {
@@ -168,6 +192,9 @@ static int count_samples(struct samples *s, unsigned by)
 		rc = rc ? rc
 			: count_events(s, by, parts[i].event_sample_first,
 				       next ? next->event_sample_first : tl->event_samples.n);
+		rc = rc ? rc
+			: count_sums(s, by, parts[i].sum_first,
+				     next ? next->sum_first : tl->sums.n);
 	}
 	s->v = s->own.v;
 	s->n = s->own.n;
@@ -180,6 +207,15 @@ static int asks_labels(const struct tlinput_opts *opt)
 	return opt->label || (opt->split && !strncmp(opt->split, "label:", 6));
 }
 
+/* Sums tell nothing of CPUs or labels, nor which samples are of some time. What findings say of
+ * some threads only is told by waits, too. */
+static int sums_do(const struct tlinput_opts *opt, unsigned by)
+{
+	const struct input_opts *o = &opt->in;
+	return !(by & BY_CPU) && !asks_labels(opt) && !o->comms.n && !o->pids.n && !o->tids.n &&
+	       !o->cpus.n && !o->time;
+}
+
 /* A store, or a recording whose samples are asked for by label; `src`: already looked at. */
 static int open_timeline(struct samples *s, const char *verb, const struct tlinput_opts *opt,
 			 struct source *src, unsigned by)
@@ -187,10 +223,11 @@ static int open_timeline(struct samples *s, const char *verb, const struct tlinp
 	struct err e = {0};
 	struct input in;
 	const char *path = s->ti.path;
+	int what = sums_do(opt, by) ? TLINPUT_SUMS : TLINPUT_CONTENTS;
 	int rc = src ? input_open_source(&in, verb, &opt->in, path, src) : 0;
 	rc = rc    ? rc
 	     : src ? tlinput_of_input(&s->ti, verb, opt, &in, TLINPUT_CONTENTS)
-		   : tlinput_open(&s->ti, verb, opt, path, TLINPUT_CONTENTS);
+		   : tlinput_open(&s->ti, verb, opt, path, what);
 	if (rc)
 		return rc;
 	s->stacks = s->ti.names;

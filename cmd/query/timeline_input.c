@@ -102,6 +102,7 @@ static unsigned topics_of(int need_time)
 	switch (need_time) {
 	case TLINPUT_CONTENTS:
 	case TLINPUT_COPY:
+	case TLINPUT_SUMS:
 		return ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
 	case TLINPUT_SAMPLES:
 		return ABOUT_CPU | ABOUT_NAMES;
@@ -138,14 +139,18 @@ static int is_chosen(const char *want, const struct store_recording *x)
 /* Samples of tracepoints are for those who show how often and where they were passed. */
 static int keeps_event_samples(int need_time)
 {
-	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY;
+	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY ||
+	       need_time == TLINPUT_SUMS;
 }
 
 /* One recording of the store, its causes decided anew where rules were given. */
 static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
 		    int need_time, struct err *e)
 {
-	int r = store_load(s, id, keeps_event_samples(need_time), tl, &ti->stacks, e);
+	enum store_contents what = need_time == TLINPUT_SUMS        ? STORE_SUMS
+				   : keeps_event_samples(need_time) ? STORE_ALL
+								    : STORE_TIMELINE;
+	int r = store_load(s, id, what, tl, &ti->stacks, e);
 	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
 		r = causes_apply(ti->causes, tl, e);
 	if (r || need_time < 0 || !timeline_answerable(tl, need_time, e))

@@ -24,6 +24,7 @@ void timeline_release(struct timeline *tl)
 	bigvec_release(&tl->off);
 	bigvec_release(&tl->samples);
 	bigvec_release(&tl->event_samples);
+	bigvec_release(&tl->sums);
 	vec_release(&tl->events);
 	vec_release(&tl->spans);
 	vec_release(&tl->labels);

@@ -197,6 +197,16 @@ enum stack_kind {
 	STACK_KINDS,
 };
 
+/* All samples of one event, thread, name and stack, where a store was asked for sums alone. */
+struct tl_sum {
+	uint64_t samples, weight;
+	uint64_t first_ns,
+		last_ns; /* of the thread's samples with any stack; UINT64_MAX, 0: none */
+	int32_t pid, tid;
+	uint32_t comm, path;
+	uint16_t event; /* index of timeline.events */
+};
+
 struct tl_event {                  /* an event of the recording (perf's evsel) */
 	uint32_t name;             /* strings id */
 	uint8_t tracepoint, sched; /* sched: its records went into the state machine */
@@ -298,7 +308,7 @@ struct tl_part {
 	uint32_t flags;          /* enum timeline_flag */
 	uint32_t label;          /* strings id: its host, made distinct */
 	uint32_t thread_first;
-	size_t sample_first, event_sample_first;
+	size_t sample_first, event_sample_first, sum_first;
 	uint16_t cpu_first;
 };
 
@@ -324,6 +334,7 @@ struct timeline {
 	BIGVEC(struct off) off; /* once finished: by thread, then by time */
 	BIGVEC(struct tl_sample) samples;
 	BIGVEC(struct tl_event_sample) event_samples; /* where asked for; in no order */
+	BIGVEC(struct tl_sum) sums;                   /* in place of samples and intervals */
 	VEC(struct tl_event) events;
 	VEC(struct tl_span) spans;
 	VEC(struct tl_label) labels; /* by span */

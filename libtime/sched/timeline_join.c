@@ -163,6 +163,12 @@ static int join_samples(struct join *j, struct err *e)
 		s.cpu = cpu(j, s.cpu);
 		tl->event_samples.v[tl->event_samples.n++] = s;
 	}
+	for (size_t i = 0; i < more->sums.n; i++) {
+		struct tl_sum s = more->sums.v[i];
+		s.event = j->event.v[s.event];
+		if ((r = bigvec_push(&tl->sums, s, e)))
+			return r;
+	}
 	for (size_t i = 0; i < more->marks.n; i++) {
 		struct tl_mark m = more->marks.v[i];
 		m.thread = thread(j, m.thread);
@@ -226,6 +232,7 @@ static int add_part(struct timeline *tl, const struct timeline *of, struct tl_pa
 		part->thread_first = (uint32_t)tl->threads.n;
 		part->sample_first = tl->samples.n;
 		part->event_sample_first = tl->event_samples.n;
+		part->sum_first = tl->sums.n;
 	}
 	if (first + n >= TL_NOCPU)
 		return err_set(e, ERR_LIMIT, "more than %u CPUs in all recordings",

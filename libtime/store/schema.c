@@ -50,7 +50,7 @@ static const struct column recordings[] = {
 	PLAIN("cmdline", COLUMN_TEXT_OR_EMPTY, rec.cmdline, "", "perf's command line"),
 	PLAIN("origin_ns", COLUMN_U64, rec.origin_ns, "ns", "time of the first record"),
 	PLAIN("end_ns", COLUMN_U64, rec.end_ns, "ns", "time of the last record"),
-	PLAIN("wall_ns", COLUMN_TIME_OR_MAX, rec.wall_ns, "ns since 1970",
+	PLAIN("wall_ns", COLUMN_U64_OR_0, rec.wall_ns, "ns since 1970",
 	      "at origin_ns; NULL if the recording does not say"),
 	PLAIN("wall_exact", COLUMN_U8, rec.wall_exact, "0, 1",
 	      "from CLOCK_DATA (`perf record -k`), to a microsecond"),
@@ -280,7 +280,7 @@ static const struct column tasks[] = {
 	      "rows are in event_sample_rows, not in sample_rows"),
 	PLAIN("first_ns", COLUMN_TIME_OR_MAX, first_ns, "ns",
 	      "the first sample; NULL: at no known time"),
-	PLAIN("last_ns", COLUMN_TIME_OR_MAX, last_ns, "ns", "the last"),
+	PLAIN("last_ns", COLUMN_U64_OR_0, last_ns, "ns", "the last"),
 };
 #undef ROW
 
@@ -297,12 +297,20 @@ static const struct column sums[] = {
 
 #define ROW struct sample_row
 static const struct column samples[] = {
-	PLAIN("time_ns", COLUMN_BITS, time_ns, "ns", "-1: at no known time"),
+	PLAIN("time_ns", COLUMN_U64, time_ns, "ns", ""),
 	PLAIN("nth", COLUMN_U64, nth, "", "tells samples of one time apart"),
 	PLAIN("sum_id", COLUMN_SUM, sum, "→ sample_sums", "thread, event and stack"),
 	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
 	PLAIN("period", COLUMN_U64, period, "the event's",
 	      "a sample that reads counters (`-e '{a,b}:S'`) has a row for each that moved"),
+};
+static const struct column event_samples[] = {
+	KEY(""),
+	PLAIN("time_ns", COLUMN_TIME_OR_MAX, time_ns, "ns",
+	      "NULL for the sums that `--off-cpu` writes at the end"),
+	PLAIN("sum_id", COLUMN_SUM, sum, "→ sample_sums", "thread, event and stack"),
+	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
+	PLAIN("period", COLUMN_U64, period, "the event's", ""),
 };
 #undef ROW
 
@@ -433,7 +441,7 @@ const struct table store_tables[STORE_TABLES] = {
 		 "The same of tracepoints, probes and `--off-cpu`; what describes "
 		 "waiting is also an interval, a mark or a total. Ask the view "
 		 "`event_samples`.",
-		 TABLE(samples), ROWS_OF, "time_ns, nth"},
+		 TABLE(event_samples), ROWS_OF, NULL},
 	[TABLE_SPANS] =
 		{"spans",
 		 "Work between a begin and an end event, or of a file given by `--with`.",

@@ -24,7 +24,7 @@ enum column_kind {
 	/* numbers */
 	COLUMN_U64,         /* up to 2^63 - 1, to which larger ones are cut */
 	COLUMN_U64_OR_0,    /* the same, NULL for 0 */
-	COLUMN_TIME_OR_MAX, /* a time, NULL for those past 2^63 - 1 */
+	COLUMN_TIME_OR_MAX, /* a time, NULL (and UINT64_MAX) for those past 2^63 - 1 */
 	COLUMN_BITS,        /* uint64_t of any value, as a signed number */
 	COLUMN_LENGTH,      /* uint64_t end of what starts at `arg`, as its length */
 	COLUMN_I32,

@@ -79,8 +79,10 @@ static void take_number(struct load *l, int col, const struct column *c, void *r
 	switch (c->kind) {
 	case COLUMN_U64:
 	case COLUMN_U64_OR_0:
-	case COLUMN_TIME_OR_MAX:
 		set_u64(row, c->at, number(l, col, INT64_MAX));
+		break;
+	case COLUMN_TIME_OR_MAX:
+		set_u64(row, c->at, number_or(l, col, INT64_MAX, UINT64_MAX));
 		break;
 	case COLUMN_BITS:
 		set_u64(row, c->at, (uint64_t)sqlite3_column_int64(l->st, col));
@@ -170,7 +172,7 @@ static int take_text(struct load *l, int col, const struct column *c, void *row)
  * -------------------------------------------------------------------------------- */
 
 /* What a reference's row ids stand for; *none: what NULL does. */
-static const struct u64map *map_of(const struct load *l, enum column_kind kind, uint32_t *none)
+static const struct row_map *map_of(const struct load *l, enum column_kind kind, uint32_t *none)
 {
 	*none = 0;
 	switch (kind) {
@@ -219,10 +221,10 @@ static int is_needed(enum column_kind kind)
 static void take_reference(struct load *l, int col, const struct column *c, void *row)
 {
 	uint32_t none, v;
-	const struct u64map *map = map_of(l, c->kind, &none);
+	const struct row_map *map = map_of(l, c->kind, &none);
 	int64_t id = sqlite3_column_int64(l->st, col);
 	int null = !id && is_null(l, col);
-	if (null || !u64map_get(map, (uint64_t)id, &v)) {
+	if (null || !row_map_get(map, id, &v)) {
 		l->bad |= !null || is_needed(c->kind);
 		v = is_needed(c->kind) ? 0 : none;
 	}

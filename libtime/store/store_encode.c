@@ -152,7 +152,7 @@ static void put_number(const struct column *c, const void *row, struct cell *to)
 	case COLUMN_U64_OR_0:
 	case COLUMN_TIME_OR_MAX:
 		v = field_u64(row, c->at);
-		put_if(v && v <= INT64_MAX, (int64_t)v, to);
+		put_if(v <= INT64_MAX && (v || c->kind == COLUMN_TIME_OR_MAX), (int64_t)v, to);
 		break;
 	case COLUMN_BITS:
 		cell_int(to, (int64_t)field_u64(row, c->at));

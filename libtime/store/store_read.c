@@ -96,10 +96,10 @@ int store_open(struct store **out, const char *path, struct err *e)
 
 static void forget_names(struct store *s)
 {
-	struct u64map *const maps[] = {&s->frame, &s->path_of, &s->comm,
-				       &s->dso,   &s->symbol,  &s->file};
+	struct row_map *const maps[] = {&s->frame, &s->path_of, &s->comm,
+					&s->dso,   &s->symbol,  &s->file};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		u64map_release(maps[i]);
+		row_map_release(maps[i]);
 	s->stacks = NULL;
 }
 
@@ -168,13 +168,13 @@ static int read_recording(struct load *l)
 }
 
 /* Tables of id and text: → strings ids. */
-static int read_names(struct load *l, enum store_table table, struct u64map *map)
+static int read_names(struct load *l, enum store_table table, struct row_map *map)
 {
 	struct store_name x = {0};
 	int r = rows_select(l, table, 0), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		const struct strtab *s = &l->stacks->strings;
-		if (u64map_put(map, (uint64_t)l->id, x.name) ||
+		if (row_map_put(map, l->id, x.name) ||
 		    (x.build_id &&
 		     stacks_note_build_id(l->stacks, x.name, strtab_get(s, x.build_id))))
 			r = rows_nomem(l);
@@ -197,9 +197,9 @@ static int read_names(struct load *l, enum store_table table, struct u64map *map
 		return r ? r : got;                                            \
 	} while (0)
 
-static int add_index(struct load *l, struct u64map *map, size_t index)
+static int add_index(struct load *l, struct row_map *map, size_t index)
 {
-	return map ? u64map_put(map, (uint64_t)l->id, (uint32_t)index) : 0;
+	return map ? row_map_put(map, l->id, (uint32_t)index) : 0;
 }
 
 enum { LIMIT = INT32_MAX };
@@ -277,7 +277,7 @@ static int read_samples(struct load *l)
 	struct sample_row x = {0};
 	int r = rows_select(l, TABLE_SAMPLES, 0), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
-		if (l->bad || x.time_ns > INT64_MAX)
+		if (l->bad)
 			return rows_damaged(l,
 					    "a thread, stack, CPU or time that is not there");
 		const struct sample_sum *sum = &l->sums.v[x.sum];
@@ -370,15 +370,50 @@ static int read_shared(struct load *l)
 	return r;
 }
 
-static int read_all(struct load *l)
+/* The sums themselves, in place of what they add up. */
+static int keep_sums(struct load *l)
 {
-	static int (*const tables[])(struct load *) = {
-		read_recording, read_shared,   read_threads, read_events, read_sites,
-		read_kinds,     storeoff_read, read_tasks,   read_sums,   read_samples,
-		read_totals,    read_spans,    read_labels,  read_marks,  read_losses};
 	int r = 0;
-	for (size_t i = 0; !r && i < sizeof(tables) / sizeof(*tables); i++)
-		r = tables[i](l);
+	for (size_t i = 0; !r && i < l->sums.n; i++) {
+		const struct sample_sum *x = &l->sums.v[i];
+		const struct sample_task *t = &l->tasks.v[x->task];
+		struct tl_sum sum = {.samples = x->samples,
+				     .weight = x->weight,
+				     .first_ns = t->first_ns,
+				     .last_ns = t->last_ns,
+				     .pid = t->pid,
+				     .tid = t->tid,
+				     .comm = t->comm,
+				     .path = x->path,
+				     .event = t->event};
+		r = bigvec_push(&l->tl->sums, sum, l->e);
+	}
+	return r;
+}
+
+typedef int read_table(struct load *l);
+
+static int read_each(struct load *l, read_table *const *tables)
+{
+	int r = 0;
+	for (; !r && *tables; tables++)
+		r = (*tables)(l);
+	return r;
+}
+
+static int read_all(struct load *l, enum store_contents what)
+{
+	static read_table *const first[] = {
+		read_recording, read_shared, read_threads, read_events,
+		read_tasks,     read_sums,   NULL};
+	static read_table *const rest[] = {read_sites,  read_kinds, storeoff_read, read_samples,
+					   read_totals, read_spans, read_labels,   read_marks,
+					   read_losses, NULL};
+	int r = read_each(l, first);
+	if (!r)
+		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);
+	if (!r && what == STORE_ALL)
+		r = read_event_samples(l);
 	if (!r)
 		r = timeline_finish(l->tl, l->e);
 	if (!r && timeline_check(l->tl, l->e)) {
@@ -388,8 +423,8 @@ static int read_all(struct load *l)
 	return r;
 }
 
-int store_load(struct store *s, int64_t recording, int event_samples, struct timeline *tl,
-	       struct stacks *stacks, struct err *e)
+int store_load(struct store *s, int64_t recording, enum store_contents what,
+	       struct timeline *tl, struct stacks *stacks, struct err *e)
 {
 	struct load l = {.s = s, .tl = tl, .stacks = stacks, .e = e, .recording = recording};
 	const struct store_recording *v;
@@ -401,17 +436,15 @@ int store_load(struct store *s, int64_t recording, int event_samples, struct tim
 	if (!r && timeline_init(tl, stacks))
 		r = err_nomem(e);
 	if (!r)
-		r = read_all(&l);
-	if (!r && event_samples)
-		r = read_event_samples(&l);
+		r = read_all(&l, what);
 	sqlite3_finalize(l.st);
-	u64map_release(&l.thread);
-	u64map_release(&l.event);
-	u64map_release(&l.span);
-	u64map_release(&l.site);
-	u64map_release(&l.kind);
-	u64map_release(&l.task);
-	u64map_release(&l.sum);
+	row_map_release(&l.thread);
+	row_map_release(&l.event);
+	row_map_release(&l.span);
+	row_map_release(&l.site);
+	row_map_release(&l.kind);
+	row_map_release(&l.task);
+	row_map_release(&l.sum);
 	vec_release(&l.kinds);
 	vec_release(&l.tasks);
 	vec_release(&l.sums);

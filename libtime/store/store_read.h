@@ -29,15 +29,22 @@ struct store_recording {
 int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
 		     struct err *e);
 
+/* What of it is loaded. */
+enum store_contents {
+	STORE_TIMELINE, /* all but the samples of tracepoints */
+	STORE_ALL,
+	STORE_SUMS, /* sums in place of samples and intervals: all that folding them needs */
+};
+
 /*
  * Load a recording (0 = the first) into tl, which is empty, and stacks, which are empty or were
- * filled by this function from the same store; the samples of tracepoints only if event_samples
- * is set. The timeline is finished; of the first one thread, event, frame and call path indexes
- * come out in the order they were written in. ERR_NOTFOUND, ERR_FORMAT ("offcpu 17: ends before
- * it starts"), ERR_IO, ERR_NOMEM; tl and stacks are then to be released.
+ * filled by this function from the same store. The timeline is finished; of the first one
+ * thread, event, frame and call path indexes come out in the order they were written in.
+ * ERR_NOTFOUND, ERR_FORMAT ("offcpu 17: ends before it starts"), ERR_IO, ERR_NOMEM; tl and
+ * stacks are then to be released.
  */
-int store_load(struct store *s, int64_t recording, int event_samples, struct timeline *tl,
-	       struct stacks *stacks, struct err *e);
+int store_load(struct store *s, int64_t recording, enum store_contents what,
+	       struct timeline *tl, struct stacks *stacks, struct err *e);
 
 /* NULL is accepted. */
 void store_close(struct store *s);

@@ -12,7 +12,7 @@
 #define LIBTIME_STORE_STORE_ROWS_H
 
 #include "base/arena.h"
-#include "base/hash.h"
+#include "libtime/store/row_map.h"
 #include "libtime/store/schema.h"
 #include "libtime/store/store_read.h"
 
@@ -27,16 +27,8 @@ struct store {
 	struct arena texts; /* of recordings */
 	/* what all recordings share: row ids → ids of `stacks`, valid once that is set */
 	const struct stacks *stacks;
-	struct u64map frame, path_of;
-	struct u64map comm, dso, symbol, file; /* → strings ids */
-};
-
-/* Texts of few kinds, one a row: what each was read as the last time. */
-enum { RECALLED = 32 };
-struct recalled {
-	char text[20];
-	uint16_t value;
-	uint8_t known;
+	struct row_map frame, path_of;
+	struct row_map comm, dso, symbol, file; /* → strings ids */
 };
 
 /* A recording on its way out: the store's row ids → indexes of the timeline. */
@@ -46,7 +38,7 @@ struct load {
 	struct stacks *stacks;
 	struct err *e;
 	int64_t recording;
-	struct u64map thread, event, span, site, kind, task, sum;
+	struct row_map thread, event, span, site, kind, task, sum;
 	VEC(struct off_kind) kinds;
 	VEC(struct sample_task) tasks;
 	VEC(struct sample_sum) sums;

@@ -2,7 +2,6 @@
  * the rows refer to it. See store_encode.h. */
 #include "libtime/store/store_encode.h"
 #include "base/mem.h"
-#include "base/radix.h"
 #include "libparse/sample.h"
 #include "libtime/explain/app_frame.h"
 
@@ -166,74 +165,39 @@ static struct sample_task task_of_hit(const struct tl_event_sample *s)
 				    .tracepoint = 1};
 }
 
-/* Rows in the order of time; equal times stay as they are. */
-struct ordering {
-	uint64_t time_ns, nth;
-	int any;
-};
-
-/* Recordings share the table: the nth of one are never those of another. */
-static int write_sample(struct writing *l, enum store_table table, struct ordering *o,
-			struct sample_row row)
-{
-	uint64_t base = (uint64_t)(l->rows[TABLE_RECORDINGS] - 1) << 32;
-	o->nth = o->any && o->time_ns == row.time_ns ? o->nth + 1 : base;
-	o->time_ns = row.time_ns;
-	o->any = 1;
-	row.nth = o->nth;
-	return writing_row(l, table, &row);
-}
-
+/* In the order of time. Recordings share the table: the nth of one are never those of another.
+ */
 static int write_cpu_samples(struct writing *l, struct sums *s)
 {
-	struct ordering o = {0};
+	uint64_t base = (uint64_t)(l->rows[TABLE_RECORDINGS] - 1) << 32;
+	struct sample_row row = {.time_ns = UINT64_MAX};
 	int r = 0;
 	for (size_t i = 0; !r && i < l->tl->samples.n; i++) {
 		const struct tl_sample *x = &l->tl->samples.v[i];
-		struct sample_row row = {
-			.time_ns = x->time_ns, .period = x->period, .cpu = x->cpu};
 		const struct sample_task of = task_of_sample(l->tl, x);
+		row.nth = x->time_ns == row.time_ns ? row.nth + 1 : base;
+		row.time_ns = x->time_ns;
+		row.period = x->period;
+		row.cpu = x->cpu;
 		if (add(s, &of, x->path, x->time_ns, x->period, &row.sum))
 			return err_nomem(l->e);
-		r = write_sample(l, TABLE_SAMPLES, &o, row);
-	}
-	return r;
-}
-
-/* A sample's time as SQL has it: -1 for none, before all others. */
-static uint64_t stored_time(uint64_t ns)
-{
-	return sample_is_time(ns) ? ns : UINT64_MAX;
-}
-
-static int write_hits_in(struct writing *l, struct sums *s, const struct radix_key *order)
-{
-	struct ordering o = {0};
-	int r = 0;
-	for (size_t i = 0; !r && i < l->tl->event_samples.n; i++) {
-		const struct tl_event_sample *x = &l->tl->event_samples.v[order[i].at];
-		struct sample_row row = {
-			.time_ns = stored_time(x->time_ns), .period = x->period, .cpu = x->cpu};
-		const struct sample_task of = task_of_hit(x);
-		if (add(s, &of, x->path, x->time_ns, x->period, &row.sum))
-			return err_nomem(l->e);
-		r = write_sample(l, TABLE_EVENT_SAMPLES, &o, row);
+		r = writing_row(l, TABLE_SAMPLES, &row);
 	}
 	return r;
 }
 
 static int write_hits(struct writing *l, struct sums *s)
 {
-	size_t n = l->tl->event_samples.n;
-	BIGVEC(struct radix_key) v = {0}, other = {0};
-	int r = bigvec_reserve(&v, n + 1, l->e);
-	r = r ? r : bigvec_reserve(&other, n + 1, l->e);
-	for (size_t i = 0; !r && i < n; i++)
-		v.v[i] = (struct radix_key){stored_time(l->tl->event_samples.v[i].time_ns) + 1,
-					    i};
-	r = r ? r : write_hits_in(l, s, radix_sort(v.v, other.v, n));
-	bigvec_release(&v);
-	bigvec_release(&other);
+	int r = 0;
+	for (size_t i = 0; !r && i < l->tl->event_samples.n; i++) {
+		const struct tl_event_sample *x = &l->tl->event_samples.v[i];
+		const struct sample_task of = task_of_hit(x);
+		struct sample_row row = {
+			.time_ns = x->time_ns, .period = x->period, .cpu = x->cpu};
+		if (add(s, &of, x->path, x->time_ns, x->period, &row.sum))
+			return err_nomem(l->e);
+		r = writing_row(l, TABLE_EVENT_SAMPLES, &row);
+	}
 	return r;
 }
 

@@ -41,7 +41,7 @@ FROM sample_rows a LEFT JOIN sample_sums s ON s.id = a.sum_id
 LEFT JOIN sample_tasks t ON t.id = s.task_id;
 
 CREATE VIEW event_samples AS
-SELECT t.event_id, t.pid, t.tid, t.comm_id, CASE WHEN a.time_ns >= 0 THEN a.time_ns END AS time_ns,
+SELECT t.event_id, t.pid, t.tid, t.comm_id, a.time_ns,
 	a.cpu, a.period, s.call_path_id
 FROM event_sample_rows a LEFT JOIN sample_sums s ON s.id = a.sum_id
 LEFT JOIN sample_tasks t ON t.id = s.task_id;
@@ -177,38 +177,49 @@ GROUP BY 1;
 -- Percentiles of the waits of each thread name: nearest rank. Waits without
 -- time at work, open, suspect ones and system threads are not in the population.
 CREATE VIEW v_percentiles AS
-WITH ranked AS (
-	SELECT recording_id, comm, work_ns,
-		row_number() OVER (PARTITION BY recording_id, comm ORDER BY work_ns) AS rank,
-		count(*) OVER (PARTITION BY recording_id, comm) AS n
-	FROM v_offcpu
-	WHERE NOT open AND NOT suspect AND NOT system AND work_ns > 0)
-SELECT recording_id, comm, n AS count,
-	max(CASE WHEN rank = (50000 * n + 99999) / 100000 THEN work_ns END) AS p50_ns,
-	max(CASE WHEN rank = (90000 * n + 99999) / 100000 THEN work_ns END) AS p90_ns,
-	max(CASE WHEN rank = (99000 * n + 99999) / 100000 THEN work_ns END) AS p99_ns,
-	max(CASE WHEN rank = (99900 * n + 99999) / 100000 THEN work_ns END) AS p999_ns,
-	max(work_ns) AS max_ns
-FROM ranked GROUP BY recording_id, comm, n;
+WITH waits AS (
+	SELECT t.recording_id, o.comm_id,
+		CASE WHEN coalesce(k.verdict, 'work') = 'work' THEN o.off_ns
+			WHEN y.unknown_reason IS NULL THEN o.off_ns - o.blocked_ns ELSE 0 END AS ns
+	FROM offcpu_rows o
+	LEFT JOIN offcpu_kinds y ON y.id = o.kind_id
+	LEFT JOIN threads t ON t.id = o.thread_id
+	LEFT JOIN sites k ON k.id = o.site_id
+	WHERE NOT y.open AND NOT y.suspect AND NOT t.kernel AND NOT t.recorder),
+counted AS (
+	SELECT recording_id, comm_id, ns, count(*) AS waits FROM waits WHERE ns > 0 GROUP BY 1, 2, 3),
+ranked AS (
+	SELECT recording_id, comm_id, ns, sum(waits) OVER (PARTITION BY recording_id, comm_id ORDER BY ns)
+		AS rank, sum(waits) OVER (PARTITION BY recording_id, comm_id) AS n
+	FROM counted)
+SELECT r.recording_id, c.comm, n AS count,
+	min(CASE WHEN rank >= (50000 * n + 99999) / 100000 THEN ns END) AS p50_ns,
+	min(CASE WHEN rank >= (90000 * n + 99999) / 100000 THEN ns END) AS p90_ns,
+	min(CASE WHEN rank >= (99000 * n + 99999) / 100000 THEN ns END) AS p99_ns,
+	min(CASE WHEN rank >= (99900 * n + 99999) / 100000 THEN ns END) AS p999_ns,
+	max(ns) AS max_ns
+FROM ranked r LEFT JOIN comms c ON c.id = r.comm_id GROUP BY r.recording_id, c.comm, n;
 
 -- Each thread's life and its parts: run + blocked + runnable + unknown = life.
 CREATE VIEW v_thread_time AS
 SELECT t.id AS thread_id, t.recording_id, t.pid, t.tid, c.comm, t.kernel OR t.recorder AS system,
 	t.last_ns - t.first_ns AS life_ns,
-	t.last_ns - t.first_ns - coalesce(sum(o.end_ns - o.start_ns), 0) AS run_ns,
+	t.last_ns - t.first_ns - coalesce(sum(o.off_ns), 0) AS run_ns,
 	coalesce(sum(o.blocked_ns), 0) AS blocked_ns,
-	coalesce(sum(o.runnable_ns), 0) AS runnable_ns,
-	coalesce(sum(o.preempted_ns), 0) AS preempted_ns,
-	coalesce(sum(CASE WHEN o.unknown_reason IS NOT NULL THEN o.end_ns - o.start_ns END), 0)
-		AS unknown_ns,
+	coalesce(sum(CASE WHEN y.unknown_reason IS NULL THEN o.off_ns - o.blocked_ns END), 0)
+		AS runnable_ns,
+	coalesce(sum(CASE WHEN y.unknown_reason IS NULL AND y.running
+		THEN o.off_ns - o.blocked_ns END), 0) AS preempted_ns,
+	coalesce(sum(CASE WHEN y.unknown_reason IS NOT NULL THEN o.off_ns END), 0) AS unknown_ns,
 	coalesce(sum(CASE WHEN s.verdict IS NOT 'idle' THEN 0
-		WHEN o.unknown_reason IS NULL THEN o.blocked_ns
-		ELSE o.end_ns - o.start_ns END), 0) AS idle_ns,
+		WHEN y.unknown_reason IS NULL THEN o.blocked_ns ELSE o.off_ns END), 0) AS idle_ns,
 	coalesce(sum(CASE WHEN s.verdict IS 'unclear' THEN o.blocked_ns END), 0) AS unclear_ns,
-	coalesce(sum(CASE WHEN s.verdict IS 'idle' THEN 0 ELSE o.blocked_ns END + o.runnable_ns), 0)
+	coalesce(sum(CASE WHEN s.verdict IS 'idle' THEN 0 ELSE o.blocked_ns END
+		+ CASE WHEN y.unknown_reason IS NULL THEN o.off_ns - o.blocked_ns ELSE 0 END), 0)
 		AS wait_ns,
-	count(o.id) AS intervals, max(o.end_ns - o.start_ns) AS max_ns
-FROM threads t LEFT JOIN offcpu o
-	ON o.id BETWEEN t.offcpu_first AND t.offcpu_first + t.offcpu_count - 1
+	count(o.id) AS intervals, max(o.off_ns) AS max_ns
+FROM threads t
+LEFT JOIN offcpu_rows o ON o.id >= t.offcpu_first AND o.id < t.offcpu_first + t.offcpu_count
+LEFT JOIN offcpu_kinds y ON y.id = o.kind_id
 LEFT JOIN sites s ON s.id = o.site_id
 LEFT JOIN comms c ON c.id = t.comm_id GROUP BY t.id;

@@ -114,7 +114,7 @@ static void build(struct timeline *tl, struct stacks *st)
 				      .comm = name(st, i % 2 ? "two" : "one thread")};
 		assert_int_equal(bigvec_push(&tl->samples, x, NULL), 0);
 	}
-	struct tl_event_sample hits[] = {{.time_ns = SAMPLE_DUMMY_TIMES, /* first in stores */
+	struct tl_event_sample hits[] = {{.time_ns = SAMPLE_DUMMY_TIMES,
 					  .period = 5,
 					  .pid = 0,
 					  .tid = 0,
@@ -321,6 +321,41 @@ static int64_t query(const char *sql)
 }
 
 /* More rows than are read by one thread, with a state that only the last of them have. */
+static void sums_add_up_to_the_samples(void **state)
+{
+	(void)state;
+	struct stacks st = {0}, st2 = {0};
+	struct timeline tl, sums;
+	struct store *s;
+	struct err e = {0};
+	uint64_t n = 0, weight = 0, first = UINT64_MAX, last = 0;
+	write_store(2);
+	build(&tl, &st);
+	assert_int_equal(store_open(&s, db_path, &e), 0);
+	assert_int_equal(store_load(s, 2, STORE_SUMS, &sums, &st2, &e), 0);
+	store_close(s);
+	assert_int_equal(sums.off.n + sums.samples.n + sums.event_samples.n, 0);
+	for (size_t i = 0; i < sums.sums.n; i++) {
+		const struct tl_sum *x = &sums.sums.v[i];
+		if (x->tid != 11 && x->tid != 12)
+			continue;
+		n += x->samples;
+		weight += x->weight;
+		first = x->first_ns < first ? x->first_ns : first;
+		last = x->last_ns > last ? x->last_ns : last;
+		path_equal(&st, tl.samples.v[0].path, &st2, x->path);
+	}
+	assert_int_equal(sums.sums.n, 4); /* two threads, and two samples of tracepoints */
+	assert_int_equal(n, tl.samples.n);
+	assert_int_equal(weight, n * 10101);
+	assert_int_equal(first, tl.samples.v[0].time_ns);
+	assert_int_equal(last, tl.samples.v[n - 1].time_ns);
+	timeline_release(&tl);
+	timeline_release(&sums);
+	stacks_release(&st);
+	stacks_release(&st2);
+}
+
 static void a_large_table_comes_back_in_its_order(void **state)
 {
 	enum { ROWS = 300000 };
@@ -631,6 +666,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_store_gives_back_the_timeline),
+		cmocka_unit_test(sums_add_up_to_the_samples),
 		cmocka_unit_test(a_large_table_comes_back_in_its_order),
 		cmocka_unit_test(views_add_up_to_the_timeline),
 		cmocka_unit_test(damaged_newer_and_foreign_stores_are_refused_by_name),
