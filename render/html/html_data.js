@@ -126,7 +126,13 @@ function clockText(t) {
 
 // --- elements --------------------------------------------------------------------------------
 
-// An element with attributes and children; texts go in as texts.
+// A text in which nothing can hide or turn the reading: such characters as \u{NNNN} (escape.h).
+function visible(text) {
+	return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+		(c) => "\\u{" + c.charCodeAt(0).toString(16).padStart(4, "0") + "}");
+}
+
+// An element with attributes and children; texts go in as texts, made visible.
 function el(name, attrs, ...children) {
 	const e = document.createElement(name);
 	for (const [key, value] of Object.entries(attrs || {}))
@@ -136,7 +142,7 @@ function el(name, attrs, ...children) {
 			e.setAttribute(key, value === true ? "" : value);
 	for (const c of children.flat())
 		if (c !== null && c !== undefined)
-			e.append(c);
+			e.append(typeof c === "string" ? visible(c) : c);
 	return e;
 }
 

@@ -42,7 +42,7 @@ void html_page_begin(const struct html_page *p, struct buf *b, FILE *out)
 	buf_str(b, "</head>\n<body>\n<header>\n");
 	element(b, "<h1>", p->title, "</h1>\n");
 	element(b, "<p id=\"subtitle\">", p->subtitle, "</p>\n");
-	element(b, "<p id=\"filters\">only ", p->filters, "</p>\n");
+	element(b, "<p id=\"filters\">filters: ", p->filters, "</p>\n");
 	buf_str(b, "</header>\n<main id=\"main\">\n");
 	element(b, "<p id=\"answer\">", p->answer, "</p>\n");
 	buf_str(b, "<noscript>");

@@ -46,7 +46,7 @@ grep -q 'alert(1)</script>' evil.html && wrong "a title is markup"
 grep -q 'id="timeline"' evil.html && wrong "a timeline without context switches"
 
 # The filters stand in the head; nothing is hidden by --max-size.
-"$PERFKIT" html -q --no-local --comm front-0 -o front.html "$orders" && grep -q 'only comm=front-0' front.html ||
+"$PERFKIT" html -q --no-local --comm front-0 -o front.html "$orders" && grep -q 'filters: comm=front-0' front.html ||
 	wrong "the filter is not said"
 "$PERFKIT" html -q --no-local --max-size 0 -o big.html "$orders" 2>err && wrong "a report above --max-size was written"
 [ ! -e big.html ] && grep -q 'more than --max-size 0' err || wrong "--max-size: $(cat err)"
