@@ -21,8 +21,11 @@ struct jitdump {
 	uint64_t line_bias; /* see read_debug */
 	struct jitdump_info info;
 	VEC(struct jit_code) codes; /* by start, then time, once read */
-	/* Of the implicit search tree over codes: highest end and latest load below a node. */
-	uint64_t *max_end, *max_loaded;
+	/* Of the implicit search tree over codes: what is below a node, itself included. */
+	struct jit_below {
+		uint64_t end;         /* the highest */
+		uint64_t first, last; /* the earliest and the latest load */
+	} * below;
 	VEC(uint64_t) changes;
 };
 
@@ -200,19 +203,24 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Node of [lo, hi) is its middle; depth is log2 of the number of codes. */
-static void fill_tree(struct jitdump *j, size_t lo, size_t hi, uint64_t *end, uint64_t *loaded)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-	*end = *loaded = 0;
+	return a < b ? a : b;
+}
+
+/* Node of [lo, hi) is its middle; depth is log2 of the number of codes. */
+static struct jit_below fill_tree(struct jitdump *j, size_t lo, size_t hi)
+{
 	if (lo >= hi)
-		return;
+		return (struct jit_below){.first = UINT64_MAX};
 	size_t mid = lo + (hi - lo) / 2;
-	uint64_t e[2], l[2];
-	fill_tree(j, lo, mid, &e[0], &l[0]);
-	fill_tree(j, mid + 1, hi, &e[1], &l[1]);
+	struct jit_below l = fill_tree(j, lo, mid), r = fill_tree(j, mid + 1, hi);
 	const struct jit_code *c = &j->codes.v[mid];
-	j->max_end[mid] = *end = larger(end_of(c), larger(e[0], e[1]));
-	j->max_loaded[mid] = *loaded = larger(c->loaded, larger(l[0], l[1]));
+	return j->below[mid] = (struct jit_below){
+		       .end = larger(end_of(c), larger(l.end, r.end)),
+		       .first = smaller(c->loaded, smaller(l.first, r.first)),
+		       .last = larger(c->loaded, larger(l.last, r.last)),
+	       };
 }
 
 static int by_number(const void *a, const void *b)
@@ -245,16 +253,14 @@ static int find_changes(struct jitdump *j)
 
 static int make_tree(struct jitdump *j)
 {
-	uint64_t end, loaded;
 	if (j->line_bias != 0x40)
 		j->line_bias = 0;
 	if (j->codes.n)
 		qsort(j->codes.v, j->codes.n, sizeof(*j->codes.v), by_start);
-	j->max_end = mem_zalloc(j->codes.n, sizeof(*j->max_end));
-	j->max_loaded = mem_zalloc(j->codes.n, sizeof(*j->max_loaded));
-	if (!j->max_end || !j->max_loaded)
+	j->below = mem_zalloc(j->codes.n, sizeof(*j->below));
+	if (!j->below)
 		return ERR_NOMEM;
-	fill_tree(j, 0, j->codes.n, &end, &loaded);
+	fill_tree(j, 0, j->codes.n);
 	j->info.codes = j->codes.n;
 	return find_changes(j);
 }
@@ -279,8 +285,9 @@ static void search(struct query *q, size_t lo, size_t hi)
 	q->steps--;
 	size_t mid = lo + (hi - lo) / 2;
 	const struct jit_code *c = &q->j->codes.v[mid];
-	if (q->j->max_end[mid] <= q->addr ||
-	    (q->best && q->j->max_loaded[mid] <= q->best->loaded))
+	const struct jit_below *all = &q->j->below[mid];
+	if (all->end <= q->addr || all->first > q->time ||
+	    (q->best && all->last <= q->best->loaded))
 		return;
 	/* Later starts first: the newest code of an address tends to be there. */
 	if (c->start <= q->addr) {
@@ -416,8 +423,7 @@ void jitdump_close(struct jitdump *j)
 		unmap_file(j->data, j->size);
 	vec_release(&j->codes);
 	vec_release(&j->changes);
-	mem_free(j->max_end);
-	mem_free(j->max_loaded);
+	mem_free(j->below);
 	mem_free(j);
 }
 
