@@ -36,6 +36,13 @@ struct view {
 	uint32_t space, version, number;
 };
 
+/* A word of a stack that was named, and what it came to. */
+struct named_word {
+	uint64_t word;
+	uint32_t run;   /* 0: none */
+	uint32_t state; /* state_of the walk in front of it */
+};
+
 struct namer {
 	struct names *names;
 	struct known_word *known;
@@ -45,6 +52,8 @@ struct namer {
 	uint64_t kernel_since, kernel_until; /* when `kernel` holds */
 	uint32_t nowhere[2][16]; /* runs of unmapped addresses by their top; 0: not met */
 	VEC(uint32_t) runs;
+	VEC(struct named_word) stack, before; /* being named; the one before it */
+	uint64_t views_before;                /* both numbers that held for it */
 };
 
 /* Where the words being read stand. */
@@ -57,7 +66,7 @@ struct walk {
 	int lookup; /* addresses are lookup addresses (UNWOUND_USER) */
 	int execve; /* a kernel frame is inside execve */
 	int guessed;
-	int timed; /* the meaning of the last address depends on the time */
+	int timed; /* the meaning of an address depends on the time */
 };
 
 /* --- the names' own ------------------------------------------------------------------------
@@ -318,15 +327,15 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 	return rc;
 }
 
-static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, struct walk *w,
-		      uint32_t *run)
+static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const struct walk *w,
+		      int *timed, uint32_t *run)
 {
 	struct dso_names *d;
 	int rc = meet_dso(r, map->dso, ip - map->start + map->pgoff, &d);
 	if (rc)
 		return rc;
-	w->timed = d->symbols.timed;
-	if (w->timed && w->early)
+	*timed = d->symbols.timed;
+	if (*timed && w->early)
 		return 1;
 	uint32_t *place = place_of_run(r, d, map, ip, map_ip(r->names->machine, map, ip), w);
 	*run = place ? __atomic_load_n(place, __ATOMIC_RELAXED) : 0;
@@ -415,13 +424,15 @@ static int take_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *
 	*run = k->run;
 	if (k->word != ip || k->how != how) {
 		const struct map *map;
-		w->timed = 0;
+		int timed = 0;
 		int rc = find_map(r, ip, w, &map);
 		if (!rc)
-			rc = map ? run_in_map(r, map, ip, w, run) : run_unmapped(r, ip, w, run);
+			rc = map ? run_in_map(r, map, ip, w, &timed, run)
+				 : run_unmapped(r, ip, w, run);
 		if (rc)
 			return rc;
-		if (!w->timed)
+		w->timed |= timed;
+		if (!timed)
 			*k = (struct known_word){ip, how, *run};
 	}
 	w->guessed = 0;
@@ -457,6 +468,8 @@ void namer_free(struct namer *r)
 	vec_release(&r->dsos);
 	u64map_release(&r->views);
 	vec_release(&r->runs);
+	vec_release(&r->stack);
+	vec_release(&r->before);
 	mem_free(r);
 }
 
@@ -523,6 +536,60 @@ static int take_marker(struct namer *r, uint64_t word, struct walk *w, uint32_t 
 	return 0;
 }
 
+/* All that decides what the words to come mean, beside the views. */
+static uint32_t state_of(const struct walk *w)
+{
+	return (uint32_t)(w->kernel | w->skip << 1 | w->exact << 2 | w->lookup << 3 |
+			  !!w->execve << 4 | w->guessed << 5);
+}
+
+static uint64_t views_of(const struct namer *r)
+{
+	return (uint64_t)r->kernel.number << 32 | r->user.number;
+}
+
+/* How many of the last words of x are those of the stack before: where a thread is sampled
+ * again, its callers are mostly the same, and need not be looked up again. */
+static size_t same_callers(const struct namer *r, const struct stack_entry *x, int swap)
+{
+	size_t n = 0, most = r->before.n < x->nwords ? r->before.n : x->nwords;
+	if (r->views_before != views_of(r))
+		return 0;
+	while (n < most && r->before.v[r->before.n - 1 - n].word ==
+				   load_u64(x->words + (x->nwords - 1 - n) * 8, swap))
+		n++;
+	return n;
+}
+
+static void take_named(struct namer *r, struct named_word w)
+{
+	r->stack.v[r->stack.n++] = w;
+	if (w.run)
+		r->runs.v[r->runs.n++] = w.run;
+}
+
+/* The stack that was named is the one before the next, unless words are left to name. */
+static void keep_stack(struct namer *r, int whole)
+{
+	__typeof__(r->stack) named = r->stack;
+	r->stack = r->before;
+	r->before = named;
+	r->views_before = views_of(r);
+	if (!whole)
+		r->before.n = 0;
+}
+
+static int name_word(struct namer *r, uint64_t word, struct walk *w)
+{
+	struct named_word x = {.word = word, .state = state_of(w)};
+	int rc = is_chain_marker(word) ? take_marker(r, word, w, &x.run)
+		 : w->skip             ? 0
+				       : take_address(r, word, w, &x.run);
+	if (!rc)
+		take_named(r, x);
+	return rc;
+}
+
 int namer_runs(struct namer *r, const struct stack_entry *x, int early, const uint32_t **runs,
 	       size_t *n)
 {
@@ -532,26 +599,26 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 			 .early = early,
 			 .exact = 1,
 			 .kernel = x->cpumode == PERF_RECORD_MISC_KERNEL};
-	int swap = r->names->swap && x->kind == CHAIN_RAW;
-	r->runs.n = 0;
-	if (number_views(r, x) || vec_reserve(&r->runs, x->nwords))
+	int swap = r->names->swap && x->kind == CHAIN_RAW, rc = 0;
+	r->runs.n = r->stack.n = 0;
+	if (number_views(r, x) || vec_reserve(&r->runs, x->nwords) ||
+	    vec_reserve(&r->stack, x->nwords))
 		return ERR_NOMEM;
-	for (size_t i = 0; i < x->nwords; i++)
+	size_t own = x->nwords - same_callers(r, x, swap), i;
+	const struct named_word *callers = r->before.v + (r->before.n - (x->nwords - own));
+	for (i = 0; i < own; i++)
 		__builtin_prefetch(known_place(r, load_u64(x->words + i * 8, swap)));
-	for (size_t i = 0; i < x->nwords && r->runs.n < max; i++) {
-		uint64_t word = load_u64(x->words + i * 8, swap);
-		uint32_t run = 0;
-		int rc = is_chain_marker(word) ? take_marker(r, word, &w, &run)
-			 : w.skip              ? 0
-					       : take_address(r, word, &w, &run);
-		if (rc)
-			return rc;
-		if (run)
-			r->runs.v[r->runs.n++] = run;
+	for (i = 0; !rc && i < x->nwords && r->runs.n < max; i++) {
+		if (i >= own && callers[i - own].state == state_of(&w))
+			break;
+		rc = name_word(r, load_u64(x->words + i * 8, swap), &w);
 	}
+	for (; !rc && i < x->nwords && r->runs.n < max; i++)
+		take_named(r, callers[i - own]);
+	keep_stack(r, !rc && !w.timed && i == x->nwords);
 	*runs = r->runs.v;
 	*n = r->runs.n;
-	return 0;
+	return rc;
 }
 
 /* Stacks of one thread come one after the other and share their callers. */
