@@ -26,6 +26,14 @@ static int count(struct report_counts *n, const struct tlinput *ti)
 	for (size_t i = 0; i < tl->events.n; i++)
 		if (vec_push(&n->events, (struct report_event){0}))
 			return ERR_NOMEM;
+	for (size_t i = 0; i < tl->events.n; i++) {
+		const struct tl_event *ev = &tl->events.v[i];
+		n->events.v[i].samples += ev->counted;
+		n->events.v[i].weight += ev->counted_period;
+		n->first_ns =
+			ev->counted && ev->first_ns < n->first_ns ? ev->first_ns : n->first_ns;
+		n->last_ns = ev->last_ns > n->last_ns ? ev->last_ns : n->last_ns;
+	}
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];
 		count_one(n, s->event, s->time_ns, s->period);

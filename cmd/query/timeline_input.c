@@ -404,11 +404,7 @@ int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_r
 
 int tlinput_has_scheduler(const struct tlinput *ti)
 {
-	for (size_t i = 0; i < ti->tl.events.n; i++)
-		if (!strcmp(strtab_get(&ti->names->strings, ti->tl.events.v[i].name),
-			    "sched:sched_switch"))
-			return 1;
-	return (ti->tl.flags & TL_HAS_RECORDS) != 0;
+	return timeline_tells_switches(&ti->tl);
 }
 
 int tlinput_only_one(const struct tlinput *ti, const char *verb)
@@ -448,7 +444,9 @@ static int build(struct tlinput *ti, int need_time)
 	struct build_options bo = {
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
 	ti->names = &ti->in.profile->stacks;
-	bo.event_samples = keeps_event_samples(need_time);
+	bo.event_samples = need_time == TLINPUT_COPY        ? EVENT_SAMPLES_ALL
+			   : keeps_event_samples(need_time) ? EVENT_SAMPLES_ELSE
+							    : EVENT_SAMPLES_NONE;
 	bo.spans = ti->opt->spans.v;
 	bo.nspans = ti->opt->spans.n;
 	input_progress_start(&p);

@@ -24,6 +24,14 @@
 #include "libtime/sched/timeline.h"
 #include "libsym/profile.h"
 
+/* Samples of tracepoints in timeline.event_samples; others are counted (struct tl_event). */
+enum event_samples {
+	EVENT_SAMPLES_NONE,
+	EVENT_SAMPLES_ELSE, /* all, where nothing else tells who ran: no switches are recorded
+			     */
+	EVENT_SAMPLES_ALL,
+};
+
 struct build_options {
 	const struct fd_context *context; /* of the recorded host; may be NULL */
 	/* told now and then how many bytes of the file's are read; may be NULL */
@@ -38,9 +46,9 @@ struct build_options {
 	/* called before a file is read once more: what was watched so far is void; NULL where
 	 * `watch` is */
 	void (*rewatch)(void *ctx);
-	void *watch_ctx;   /* of both */
-	int no_samples;    /* leave the on-CPU samples out (their stacks are the larger part) */
-	int event_samples; /* keep the samples of tracepoints, too: timeline.event_samples */
+	void *watch_ctx; /* of both */
+	int no_samples;  /* leave the on-CPU samples out (their stacks are the larger part) */
+	enum event_samples event_samples; /* of tracepoints: which are kept */
 };
 
 /* 1 when the recording tells when threads left and got a CPU: by the formats of its

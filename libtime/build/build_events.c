@@ -103,7 +103,8 @@ static int classify(struct builder *b, const struct event *ev)
 {
 	struct source_event se = {.chain = !!(ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)};
 	struct tl_event te = {.tracepoint = (uint8_t)ev->is_tracepoint,
-			      .stacks = stacks_of(ev->attr.sample_type)};
+			      .stacks = stacks_of(ev->attr.sample_type),
+			      .first_ns = UINT64_MAX};
 	const struct tracepoint *tp = tracepoint_of(b->formats, ev);
 	const char *name = ev->name ? ev->name : "";
 	if (strtab_intern(&b->p->stacks.strings, name, &se.name))
@@ -196,6 +197,8 @@ int builder_begin(struct builder *b, struct err *e)
 		builder_find_twins(b);
 	if (!r)
 		r = begin_spans(b, e);
+	b->keeps_event_samples = b->opt->event_samples == EVENT_SAMPLES_ALL ||
+				 (b->opt->event_samples && !timeline_tells_switches(b->tl));
 	if (!r && b->per_task && !b->system_wide)
 		b->tl->flags |= TL_PER_TASK;
 	if (!r && some_cpus(b))

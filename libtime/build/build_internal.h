@@ -121,6 +121,7 @@ struct builder {
 	VEC(uint8_t) opened; /* by DSO: its files have been looked for */
 	struct bad_records bad; /* told when all are read */
 	int system_wide, per_task;
+	int keeps_event_samples; /* those of tracepoints become rows, else numbers */
 };
 
 /* build_events.c: before the first record with a time, when formats and the kind of recording

@@ -288,6 +288,15 @@ int timeline_finish(struct timeline *tl, struct err *e)
 
 /* --- reading --------------------------------------------------------------------------- */
 
+int timeline_tells_switches(const struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->events.n; i++)
+		if (!strcmp(strtab_get(&tl->stacks->strings, tl->events.v[i].name),
+			    "sched:sched_switch"))
+			return 1;
+	return (tl->flags & TL_HAS_RECORDS) != 0;
+}
+
 void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];

@@ -211,6 +211,8 @@ struct tl_event {                  /* an event of the recording (perf's evsel) *
 	uint32_t name;             /* strings id */
 	uint8_t tracepoint, sched; /* sched: its records went into the state machine */
 	uint8_t stacks;            /* enum stack_kind */
+	/* Of its samples that are kept nowhere: how many, their periods, and when. */
+	uint64_t counted, counted_period, first_ns, last_ns;
 };
 
 struct tl_span {
@@ -394,6 +396,10 @@ struct tl_sums {
 	uint64_t run, blocked, runnable, preempted /* of runnable */, unknown;
 	uint64_t offs, open, suspect; /* intervals */
 };
+
+/* 1 when it tells when threads left and got a CPU: its events are known, and need be no more.
+ */
+int timeline_tells_switches(const struct timeline *tl);
 
 /* Sum up one thread. Needs a finished timeline. */
 void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out);

@@ -168,7 +168,7 @@ static void build(struct maker *m, struct result *r)
 {
 	struct recording *rec;
 	struct profile_options po = {.modules.find.kallsyms = m->kallsyms};
-	struct build_options bo = {.context = m->context, .event_samples = 1};
+	struct build_options bo = {.context = m->context, .event_samples = EVENT_SAMPLES_ALL};
 	struct err e = {0};
 	*r = (struct result){0};
 	if (pw_finish(&m->w, &m->image))
