@@ -91,7 +91,7 @@ best 'libparse: every record' 3 "$prog/recstat" "$file"
 if make_waits; then
 	bytes=$(wc -c <"$dir/waits.db")
 	waits=$("$O/perfkit" tail -q --force --details 0 --rows 1 "$dir/waits.db" |
-		sed -n 's/^population: *\([0-9,]*\) .*/\1/p' | tr -d ,)
+		awk '$1 == "work" && $2 ~ /^[0-9,]+$/ { gsub(",", "", $2); print $2; exit }')
 	echo "$dir/waits.db: $waits waits"
 	best 'perfkit tail STORE' 3 "$O/perfkit" tail -q --force "$dir/waits.db"
 	awk -v n="$waits" -v wall="$wall" -v cpu="$cpu" 'BEGIN {
