@@ -20,7 +20,7 @@ struct collapse_opts {
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
 	int kernel, jit, inlined, all, addrs, delim, simplify;
-	int offcpu, offwake, tail;
+	int offcpu, offwake, tail, user_callchains, kernel_callchains;
 	const char *unit;
 };
 
@@ -51,6 +51,10 @@ static const struct opt rows[] = {
 	{"delim", 0, OPT_FLAG, AT(delim), NULL, "put a - between user and kernel frames"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "shorten C++, Rust and Go names, so that equal frames merge"},
+	{"user-callchains", 0, OPT_FLAG, AT(user_callchains), NULL,
+	 "leave the kernel's frames out of stacks"},
+	{"kernel-callchains", 0, OPT_FLAG, AT(kernel_callchains), NULL,
+	 "leave all but the kernel's frames out"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
 	OPT_END,
@@ -321,8 +325,18 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				   .inlined = o->inlined || o->all,
 				   .addrs = o->addrs,
 				   .srcline = o->t.wait.tl.in.lines,
-				   .delim = o->delim,
+				   .side = o->user_callchains     ? USER_SIDE
+					   : o->kernel_callchains ? KERNEL_SIDE
+								  : BOTH_SIDES,
+				   .delim = o->delim && !o->user_callchains &&
+					    !o->kernel_callchains,
 				   .simplify = o->simplify};
+	if (o->user_callchains && o->kernel_callchains) {
+		say_line("perfkit collapse: --user-callchains excludes --kernel-callchains "
+			 "(see: "
+			 "perfkit help collapse)");
+		return 2;
+	}
 	if (o->tail && (o->offcpu || o->offwake)) {
 		say_line("perfkit collapse: --tail excludes --offcpu and --offwake (see: "
 			 "perfkit help collapse)");

@@ -26,7 +26,7 @@ struct svg_opts {
 	uint64_t seed;
 	int hash, random, cp, reverse, inverted, flamechart, negate, diff, no_vanished,
 		no_script, simplify, merge_threads, offcpu, offwake, wall, chain, tail,
-		tail_diff;
+		tail_diff, user_callchains, kernel_callchains;
 };
 
 #define AT(field) offsetof(struct svg_opts, field)
@@ -51,6 +51,10 @@ static const struct opt rows[] = {
 	{"split", 0, OPT_STRING, AT(t.wait.tl.split), "comm|pid|tid|cpu|event|cgroup|label:KEY",
 	 "the first level (default comm); label:KEY: the value of a\nlabel of spans; for waits "
 	 "comm, pid, tid or label:KEY"},
+	{"user-callchains", 0, OPT_FLAG, AT(user_callchains), NULL,
+	 "leave the kernel's frames out of stacks"},
+	{"kernel-callchains", 0, OPT_FLAG, AT(kernel_callchains), NULL,
+	 "leave all but the kernel's frames out"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "shorten C++, Rust and Go names, so that equal frames merge"},
 	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
@@ -99,7 +103,10 @@ static const struct opt rows[] = {
 };
 
 /* Folded text has no use for these. */
-#define FOR_RECORDINGS INPUT_FILTERS " " INPUT_NAMING " split simplify merge-threads recording"
+#define FOR_RECORDINGS           \
+	INPUT_FILTERS            \
+		" " INPUT_NAMING \
+		" split simplify user-callchains kernel-callchains merge-threads recording"
 
 struct drawing {
 	const struct svg_opts *opt;
@@ -254,6 +261,11 @@ static int set_request(struct drawing *d, struct err *e)
 	if (o->flamechart && d->rq.kind != SVG_CPU)
 		return err_set(e, ERR_USAGE,
 			       "--flamechart draws samples or folded text, not waits");
+	if (o->user_callchains && o->kernel_callchains)
+		return err_set(e, ERR_USAGE, "--user-callchains excludes --kernel-callchains");
+	d->rq.side = o->user_callchains     ? USER_SIDE
+		     : o->kernel_callchains ? KERNEL_SIDE
+					    : BOTH_SIDES;
 	d->rq.simplify = o->simplify;
 	d->rq.merge_threads = o->merge_threads;
 	d->rq.opt = &o->t.wait;

@@ -30,6 +30,7 @@ static void start_input(struct flame_input *fi, const struct svg_request *rq,
 			const struct stacks *stacks, struct flame *flame)
 {
 	flame_input_init(fi, stacks, flame, rq->split, rq->simplify);
+	fi->side = rq->side;
 	fi->merge_threads = rq->merge_threads;
 }
 

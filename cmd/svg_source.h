@@ -23,6 +23,7 @@ enum svg_kind {
 struct svg_request {
 	enum svg_kind kind;
 	enum flame_split split;
+	enum stack_side side;
 	int simplify, merge_threads;
 	int before;                 /* weights go to v[1]: the first file of a diff */
 	int in_order;               /* a flame chart: stacks one by one, in the order of time */

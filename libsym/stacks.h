@@ -79,4 +79,12 @@ size_t stacks_frames(const struct stacks *s, uint32_t path, uint32_t *out, size_
 /* Give everything back; the object is empty and usable again. */
 void stacks_release(struct stacks *s);
 
+/* Which frames of stacks are shown. */
+enum stack_side { BOTH_SIDES, USER_SIDE, KERNEL_SIDE };
+
+static inline int frame_is_on(const struct frame *f, enum stack_side side)
+{
+	return side == BOTH_SIDES || (f->kind == FRAME_KERNEL) == (side == KERNEL_SIDE);
+}
+
 #endif

@@ -167,8 +167,10 @@ static int push_path(struct flame_input *fi, uint32_t path, int waker)
 		return ERR_NOMEM;
 	stacks_frames(fi->stacks, path, fi->path.v, n);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t id;
-		if (frame_id(fi, fi->path.v[waker ? n - 1 - i : i], &id))
+		uint32_t id, frame = fi->path.v[waker ? n - 1 - i : i];
+		if (!frame_is_on(&fi->stacks->frames.v[frame], fi->side))
+			continue;
+		if (frame_id(fi, frame, &id))
 			return ERR_NOMEM;
 		if (waker) { /* the same frame, drawn as the waker's */
 			struct flame_frame ff = fi->flame->frames.v[id];

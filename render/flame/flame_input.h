@@ -26,7 +26,8 @@ struct flame_input {
 	const char *(*event_name)(const void *events, uint32_t event);
 	struct flame *flame; /* borrowed */
 	enum flame_split split;
-	int simplify;      /* short names, so that equal frames merge */
+	int simplify;         /* short names, so that equal frames merge */
+	enum stack_side side; /* frames of the other are left out; the caller sets it */
 	int merge_threads; /* work-0, work-1 ... are work-N; the caller sets it, as `events` */
 	struct buf text;
 	VEC(uint32_t) ids; /* by frame id: the graph's frame + 1; 0 = not made */

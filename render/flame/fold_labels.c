@@ -191,7 +191,9 @@ int fold_labels_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32
 		*node = l->places.v[path].node;
 	while (l->frames.n) {
 		path = l->frames.v[--l->frames.n];
-		if (push_frame(l, path, java ? FOR_JAVA : FOR_ALL, node))
+		const struct frame *f = &l->stacks->frames.v[l->stacks->paths.v[path].frame];
+		if (frame_is_on(f, l->opt.side) &&
+		    push_frame(l, path, java ? FOR_JAVA : FOR_ALL, node))
 			return ERR_NOMEM;
 		l->places.v[path] = (struct label_place){root, *node};
 	}
@@ -206,7 +208,8 @@ int fold_labels_waker(struct fold_labels *l, uint32_t path, const char *name, ui
 	if (fold_labels_text(l, "--", node) || path_frames(l, path, &n))
 		return ERR_NOMEM;
 	while (n-- > 0)
-		if (push_run(l, l->frames.v[n], FOR_WAKER, node))
+		if (frame_is_on(&l->stacks->frames.v[l->frames.v[n]], l->opt.side) &&
+		    push_run(l, l->frames.v[n], FOR_WAKER, node))
 			return ERR_NOMEM;
 	snprintf(text, sizeof(text), "%.40s_[w]", name);
 	for (char *p = text; *p; p++)

@@ -18,6 +18,7 @@ struct label_options {
 	int simplify;             /* short C++, Rust and Go names, so that equal frames merge */
 	int srcline;              /* name:file:line */
 	int delim;                /* "-" between user and kernel frames */
+	enum stack_side side;     /* frames of the other are left out */
 };
 
 struct fold_labels {
