@@ -14,6 +14,20 @@ demo="$SRC/testdata/demo/perf.data --symfs $SRC/testdata/demo/symfs"
 "$PERFKIT" collapse -q --no-local $demo -o folded.txt || exit 1
 "$PERFKIT" pack -q --no-local $demo -o demo.tar.zst || exit 1
 mkdir o
+cat >some.csv <<'E2'
+start_ns,end_ns,tid,key,route
+5108600000000,5108620000000,1306,a-1,/pay
+5108640000000,5108680000000,1306,a-2,/list
+5108610000000,5108630000000,1307,b-1,/pay
+5108700000000,5108690000000,1307,b-2,/pay
+5108710000000,5108790000000,1305,c-1,"/a,b"
+E2
+cat >some.jsonl <<'E2'
+{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","name":"GET","startTimeUnixNano":"5108600000000","endTimeUnixNano":"5108690000000","attributes":[{"key":"thread.id","value":{"intValue":"1306"}}]}]}]}]}
+E2
+cat >some.json <<'E2'
+{"traceEvents":[{"ph":"X","ts":5108600000,"dur":20000,"pid":1293,"tid":1306,"name":"f","args":{"route":"/pay"}},{"ph":"B","ts":5108640000,"pid":1293,"tid":1306,"name":"g","args":{"a":"b"}},{"ph":"E","ts":5108660000,"pid":1293,"tid":1306}]}
+E2
 
 fault()  # text
 {
@@ -75,6 +89,13 @@ export -q --no-local --to perfetto $switches -o o/x.pftrace
 report -q --no-local $waits
 report -q --no-local $demo
 report -q run.db
+report -q --by label:route --with some.csv run.db
+report -q --by span --with some.jsonl,offset=0 run.db
+report -q --by span --with some.json run.db
+report -q --by lock --json run.db
+report -q --by waker --every 100ms --csv run.db
+collapse -q --offcpu --label route=/pay --with some.csv run.db
+tail -q --by span --p50 --with some.csv run.db
 doctor --no-local $switches
 import -q --no-local $switches -o o/run.db
 tail -q --p90 run.db
