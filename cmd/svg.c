@@ -103,10 +103,10 @@ static const struct opt rows[] = {
 };
 
 /* Folded text has no use for these. */
-#define FOR_RECORDINGS           \
-	INPUT_FILTERS            \
-		" " INPUT_NAMING \
-		" split simplify user-callchains kernel-callchains merge-threads recording"
+#define FOR_RECORDINGS   \
+	INPUT_FILTERS    \
+	" " INPUT_NAMING \
+	" split simplify user-callchains kernel-callchains merge-threads recording"
 
 struct drawing {
 	const struct svg_opts *opt;
