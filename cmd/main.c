@@ -74,12 +74,13 @@ static int unknown_command(const char *word, int with_topics)
 	for (size_t i = 0; i < VERBS; i++)
 		nearest_offer(&x, verbs[i]->name);
 	nearest_offer(&x, "flamegraph");
+	nearest_offer(&x, "--version");
 	if (!with_topics)
 		nearest_offer(&x, "help");
 	for (const struct topic *t = topics; with_topics && t->name; t++)
 		nearest_offer(&x, t->name);
-	say("no command '%s'%s%s%s (see: perfkit help)", word, x.best ? "; did you mean '" : "",
-	    x.best ? x.best : "", x.best ? "'?" : "");
+	say("no %s '%s'%s%s%s (see: perfkit help)", *word == '-' ? "option" : "command", word,
+	    x.best ? "; did you mean '" : "", x.best ? x.best : "", x.best ? "'?" : "");
 	return 2;
 }
 

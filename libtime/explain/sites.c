@@ -345,7 +345,7 @@ static int is_answer(struct sites *x, const struct off *o)
 	uint32_t *near = &x->near.v[o->waker];
 	uint32_t i = *near =
 		timeline_off_after_near(tl, o->waker, o->start_ns + o->blocked_ns, *near);
-	for (int n = 0; n < LOOKED_BACK && i > t->off_first; n++) {
+	for (int n = 0; n < (int)LOOKED_BACK && i > t->off_first; n++) {
 		const struct off *w = &tl->off.v[--i];
 		if (may_idle(w->cause) || w->cause == CAUSE_FUTEX)
 			return w->waker == o->thread;

@@ -76,6 +76,7 @@ meant tail TAIL
 meant activation tail --by activaton "$waits"
 meant hot svg --colors hott "$waits"
 meant flamegraph flamegrph
+meant --version --verison
 meant causes help causse
 meant --top tail --tpo 3 "$waits"
 meant --offcpu svg --ofcpu "$waits"
