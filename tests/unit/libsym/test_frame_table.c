@@ -85,6 +85,8 @@ static void built_in(void **state)
 		{ROLE_TAKES_WORK, 0, "pq_getbyte", "/usr/lib/postgresql/15/bin/postgres"},
 		{0, 0, "pq_getbyte", "/bin/app"},
 		{ROLE_LIBRARY_LOOP, 0, "uv__io_poll", "/usr/bin/node"},
+		{ROLE_TAKES_WORK, 0, "ThreadpoolMgr::WorkerThreadStart(void*)",
+		 "/opt/dotnet/libcoreclr.so"},
 		{ROLE_LOOP, 0, "worker", "/usr/bin/node"},
 		{ROLE_LOOP | ROLE_POLL_LOOP | ROLE_LIBRARY_LOOP, 0, "aeMain",
 		 "/usr/bin/redis-server"},
