@@ -35,6 +35,7 @@ static const struct verb *const verbs[] = {
 	&verb_tail,
 	&verb_timeline,
 	&verb_unpack,
+	&verb_watch,
 };
 /* clang-format on */
 enum { VERBS = sizeof(verbs) / sizeof(*verbs), MAX_FILES = 256 };

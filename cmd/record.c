@@ -374,8 +374,9 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 		return rc == ERR_REFUSED ? 3 : 1;
 	/* Ctrl-C is how a recording of everything ends: perf has written it whole, and says
 	 * by which signal it or the command that it ran ended. */
-	int written = is_written(w->output, &before);
-	if (written)
+	int piped = !strcmp(w->output, "-");
+	int written = piped || is_written(w->output, &before);
+	if (written && !piped)
 		write_context(&context, w->output);
 	buf_release(&context);
 	if (status > 128 && run_interrupted() && written)
@@ -386,7 +387,7 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 				       ? "; the waits of all processes need root or CAP_PERFMON"
 				       : ""),
 		       1;
-	if (!status)
+	if (!status && !piped)
 		next_step(p, w);
 	return status;
 }

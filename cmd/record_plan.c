@@ -324,6 +324,8 @@ static int check(const struct record_wish *x, struct err *e)
 			       "--stacks is auto, fp, lbr, none or dwarf[:BYTES], BYTES a "
 			       "multiple of 8 up to %d, not '%s'",
 			       DUMP_MAX, x->stacks);
+	if (!strcmp(x->output, "-") && x->version && x->version < 5 * PERF_MINORS + 12)
+		return err_set(e, ERR_USAGE, "--output - needs perf 5.12 (--buildid-mmap)");
 	if (x->frequency < 1 || x->frequency > 100000)
 		return err_set(e, ERR_USAGE, "--freq must be 1 to 100000 Hz");
 	return check_version(x, e);
@@ -392,7 +394,8 @@ int record_plan(struct record_plan *p, const struct record_wish *x, struct err *
 	words_add(w, "%s", x->perf);
 	words_add(w, "record");
 	add_pair(w, "-k", "CLOCK_MONOTONIC");
-	words_add(w, "--buildid-all");
+	/* what goes through a pipe cannot have a list of them at its end */
+	words_add(w, strcmp(x->output, "-") ? "--buildid-all" : "--buildid-mmap");
 	if (x->pages) {
 		words_add(w, "-m");
 		words_add(w, "%d", x->pages);

@@ -16,5 +16,6 @@ extern const struct verb verb_svg;
 extern const struct verb verb_tail;
 extern const struct verb verb_timeline;
 extern const struct verb verb_unpack;
+extern const struct verb verb_watch;
 
 #endif

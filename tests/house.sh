@@ -69,7 +69,7 @@ rooms_of()
 	case $1 in
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
-	libtime) echo "sched spans side build population explain tables store doctor" ;;
+	libtime) echo "sched spans side build population explain tables watch store doctor" ;;
 	render) echo "text tail export svg flame timeline html" ;;
 	cmd) echo "cli input query ." ;;
 	*) echo "." ;;
@@ -185,7 +185,7 @@ code()
 # What tests alone ask for, and why it is there:
 #	faults to inject, inputs that are in memory, states that no command prints
 test_doors="mem_fail_after mem_fail_once
-recording_open_mem profile_open cfi_open_bytes jitdump_open_mem kallsyms_parse perfmap_parse
+profile_open cfi_open_bytes jitdump_open_mem kallsyms_parse perfmap_parse
 causes_parse mechanisms_parse fd_context_parse side_file_read
 build_id_parse kallsyms_find debuginfo_line debuginfo_stats cfi_each_fde cfi_damage cfi_memory
 unwind_end_name unwind_get_stats tracepoints_damage frame_role_name causes_classify

@@ -1,0 +1,379 @@
+#include "cmd/watch_run.h"
+#include "base/outfile.h"
+#include "cmd/cli/say.h"
+#include "cmd/input/input.h"
+#include "render/export/prometheus.h"
+#include "render/text/units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STEP_NS = 1000000000, READ_SIZE = 256 << 10, IDLE_MS = 200 };
+
+/* What a child says of its answer. */
+struct reply {
+	struct watch_counts counts;
+	uint64_t first_ns, last_ns; /* of its spikes; 0: none */
+};
+
+struct watcher {
+	const struct watch_plan *plan;
+	struct history *h;
+	struct history_status now;
+	struct watch_counts total;
+	uint8_t bytes[READ_SIZE];
+	size_t nbytes, at; /* read; of them taken */
+	int fd, ended, full;
+	pid_t child; /* 0: none */
+	int reply_fd;
+	struct reply reply;
+	size_t replied;          /* bytes of `reply` that came */
+	uint64_t asked_ns;       /* newest record when the last answer began */
+	uint64_t done_ns, to_ns; /* waits that ended until then are answered; by the child */
+	uint64_t save_from, save_at, save_until; /* save_until 0: nothing to save */
+	double lag_s, said_s;
+	int status;
+};
+
+static volatile sig_atomic_t stopped, asked_to_save;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGUSR2)
+		asked_to_save = 1;
+	else
+		stopped = 1;
+}
+
+/* Ctrl-C reaches perf, too, which then ends the stream: what it wrote last is read. */
+static void catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+	sigaction(SIGUSR2, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- what is said --------------------------------------------------------------------------
+ */
+
+static uint64_t own_memory(void)
+{
+	unsigned long size, resident;
+	FILE *f = fopen("/proc/self/statm", "re");
+	int n = f ? fscanf(f, "%lu %lu", &size, &resident) : 0;
+	if (f)
+		fclose(f);
+	return n == 2 ? (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* The largest of the children that have ended. */
+static uint64_t answers_memory(void)
+{
+	struct rusage u = {0};
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (uint64_t)u.ru_maxrss * 1024;
+}
+
+/* How far the records that were answered are behind the clock they are on; -1: not known.
+ * perf's own clock is no clock that others can read. */
+static double lag_of(const struct history_status *s)
+{
+	enum { YEAR_LIKE = 86400 }; /* more than a day: of another run, or another machine */
+	struct timespec t;
+	if (s->clockid < 0 || clock_gettime(s->clockid, &t))
+		return -1;
+	double lag = (double)t.tv_sec + (double)t.tv_nsec / 1e9 - (double)s->newest_ns / 1e9;
+	return lag >= 0 && lag < YEAR_LIKE ? lag : -1;
+}
+
+static void write_prom(const struct watcher *w)
+{
+	struct prometheus_state s = {.counts = &w->total,
+				     .records = w->now.records,
+				     .lost = w->now.lost,
+				     .memory_bytes = own_memory(),
+				     .lag_s = w->lag_s};
+	struct outfile o;
+	struct err e = {0};
+	if (!w->plan->opt->prom)
+		return;
+	int rc = outfile_open(&o, w->plan->opt->prom, &e);
+	if (!rc) {
+		prometheus_write(o.f, &s);
+		rc = outfile_end(&o, 0, &e);
+	}
+	if (rc)
+		say("%s", e.msg);
+}
+
+static void say_status(struct watcher *w)
+{
+	const struct history_status *s = &w->now;
+	struct buf b = {0};
+	uint64_t spikes = 0;
+	for (int i = 0; i < SEVERITIES; i++)
+		spikes += w->total.spikes[i];
+	units_plural(&b, w->total.waits, "wait, ", "waits, ");
+	units_plural(&b, spikes, "spike", "spikes");
+	if (w->total.longest_ns) {
+		buf_str(&b, " (longest ");
+		units_duration(&b, w->total.longest_ns);
+		buf_char(&b, ')');
+	}
+	if (w->total.unclear && !w->plan->opt->unclear) {
+		buf_str(&b, ", ");
+		units_count(&b, w->total.unclear);
+		buf_str(&b, " ? not shown");
+	}
+	buf_str(&b, "; ");
+	units_plural(&b, s->records, "record, ", "records, ");
+	units_count(&b, s->lost);
+	buf_str(&b, " lost; history ");
+	units_duration(&b, s->newest_ns - s->oldest_ns);
+	buf_fmt(&b, " in %.1f MB; memory %.1f MB, answers %.1f MB", (double)s->bytes / 1e6,
+		(double)own_memory() / 1e6, (double)answers_memory() / 1e6);
+	if (w->lag_s >= 0)
+		buf_fmt(&b, "; lag %.1f s", w->lag_s);
+	say_line("# %s", buf_cstr(&b));
+	buf_release(&b);
+	w->said_s = seconds();
+}
+
+/* --- children ------------------------------------------------------------------------------
+ */
+
+static void write_reply(int fd, const struct reply *r)
+{
+	const char *p = (const char *)r;
+	for (size_t at = 0; at < sizeof(*r);) {
+		ssize_t n = write(fd, p + at, sizeof(*r) - at);
+		if (n <= 0)
+			return;
+		at += (size_t)n;
+	}
+}
+
+static void answer_in_child(const struct watcher *w, int fd)
+{
+	struct reply r = {0};
+	struct spike_query q = w->plan->query;
+	q.recorder = WATCH_COMM;
+	q.done_ns = w->done_ns;
+	q.safe_ns = w->to_ns;
+	int rc = watch_answer(w->plan, w->h, q, &r.counts, &r.first_ns, &r.last_ns);
+	if (!rc)
+		write_reply(fd, &r);
+	_exit(rc);
+}
+
+/* Answer what is complete; at the end, all that there is. */
+static void start_answer(struct watcher *w)
+{
+	int fd[2];
+	w->to_ns = w->ended ? UINT64_MAX : w->now.safe_ns;
+	w->asked_ns = w->now.newest_ns;
+	history_seen(w->h);
+	w->full = 0;
+	if (pipe2(fd, O_CLOEXEC))
+		return;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (!pid) {
+		close(fd[0]);
+		answer_in_child(w, fd[1]);
+	}
+	close(fd[1]);
+	if (pid < 0) {
+		close(fd[0]);
+		return;
+	}
+	w->child = pid;
+	w->reply_fd = fd[0];
+	w->replied = 0;
+}
+
+/* Keep from --before to --after of the first spike; what follows meanwhile is in it. */
+static void want_save(struct watcher *w, uint64_t from, uint64_t at)
+{
+	const struct watch_plan *p = w->plan;
+	if (!p->opt->save || w->save_until)
+		return;
+	w->save_from = from > p->before_ns ? from - p->before_ns : 0;
+	w->save_at = at;
+	w->save_until = at + p->after_ns;
+}
+
+static void take_reply(struct watcher *w)
+{
+	int status = 0;
+	while (waitpid(w->child, &status, 0) < 0 && errno == EINTR)
+		;
+	close(w->reply_fd);
+	w->child = 0;
+	if (w->replied != sizeof(w->reply)) {
+		/* what it could not answer, the next one will not either */
+		w->status = WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
+		if (WIFSIGNALED(status))
+			say("an answer ended by signal %d", WTERMSIG(status));
+		return;
+	}
+	watch_counts_add(&w->total, &w->reply.counts);
+	w->done_ns = w->to_ns;
+	w->lag_s = lag_of(&w->now);
+	if (w->reply.first_ns)
+		want_save(w, w->reply.first_ns, w->reply.last_ns);
+	write_prom(w);
+}
+
+static void read_reply(struct watcher *w)
+{
+	char *to = (char *)&w->reply;
+	ssize_t n = read(w->reply_fd, to + w->replied, sizeof(w->reply) - w->replied);
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n > 0)
+		w->replied += (size_t)n;
+	if (n <= 0 || w->replied == sizeof(w->reply))
+		take_reply(w);
+}
+
+/* A child writes the file, from the memory as it is now. */
+static void save(struct watcher *w)
+{
+	struct err e = {0};
+	fflush(stdout);
+	pid_t pid = fork();
+	if (!pid) {
+		int rc = watch_save(w->plan, w->h, w->save_from, w->save_at, &e);
+		if (rc)
+			say("%s", e.msg);
+		_exit(rc != 0);
+	}
+	w->save_until = 0;
+	/* some tens of MB: soon over, and the next answer's child is told from it */
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* --- reading -------------------------------------------------------------------------------
+ */
+
+static int take_bytes(struct watcher *w)
+{
+	struct err e = {0};
+	size_t used;
+	int rc = history_take(w->h, w->bytes + w->at, w->nbytes - w->at, &used, &e);
+	w->at += used;
+	w->full = rc > 0;
+	history_status(w->h, &w->now);
+	if (rc < 0)
+		w->status = input_fail(NULL, &e);
+	return rc < 0;
+}
+
+static void read_more(struct watcher *w)
+{
+	ssize_t n = read(w->fd, w->bytes, sizeof(w->bytes));
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		say("reading: %s", strerror(errno));
+	if (!n || (n < 0 && errno != EINTR && errno != EAGAIN))
+		w->ended = 1;
+	w->nbytes = n > 0 ? (size_t)n : 0;
+	w->at = 0;
+}
+
+/* Wait for bytes, for the child, or a moment. */
+static void wait_for_more(struct watcher *w)
+{
+	int reads = !w->ended && !w->full && w->at == w->nbytes;
+	struct pollfd p[2] = {{.fd = reads ? w->fd : -1, .events = POLLIN},
+			      {.fd = w->child ? w->reply_fd : -1, .events = POLLIN}};
+	if (poll(p, 2, w->at < w->nbytes && !w->full ? 0 : IDLE_MS) <= 0)
+		return;
+	if (p[1].revents)
+		read_reply(w);
+	if (p[0].revents)
+		read_more(w);
+}
+
+static int answer_is_due(const struct watcher *w)
+{
+	if (w->child || !w->now.records)
+		return 0;
+	return w->full || w->ended ||
+	       (w->now.newest_ns - w->asked_ns >= STEP_NS && w->now.safe_ns > w->done_ns);
+}
+
+static void save_if_due(struct watcher *w)
+{
+	if (asked_to_save) {
+		asked_to_save = 0;
+		want_save(w, w->now.newest_ns, w->now.newest_ns);
+	}
+	if (w->save_until && (w->ended || w->now.newest_ns >= w->save_until))
+		save(w);
+}
+
+static void go_on(struct watcher *w)
+{
+	int last = 0; /* the answer about the end has begun */
+	while (!w->status) {
+		wait_for_more(w);
+		if (last && !w->child)
+			break;
+		if (stopped)
+			w->ended = 1;
+		if (w->at < w->nbytes && !(w->full && w->child) && take_bytes(w))
+			return;
+		if (w->ended && w->at == w->nbytes && !w->child && !w->now.records)
+			return;
+		if (answer_is_due(w) && !(w->ended && w->at < w->nbytes && !w->full)) {
+			last = w->ended && w->at == w->nbytes;
+			start_answer(w);
+		}
+		save_if_due(w);
+		if (w->plan->opt->status && seconds() - w->said_s >= w->plan->opt->status)
+			say_status(w);
+	}
+	save_if_due(w);
+}
+
+int watch_run(const struct watch_plan *plan, int fd)
+{
+	static struct watcher w;
+	struct err e = {0};
+	w = (struct watcher){.plan = plan, .fd = fd, .lag_s = -1, .said_s = seconds()};
+	prctl(PR_SET_NAME, WATCH_COMM);
+	catch_signals();
+	if (history_new(&w.h, plan->limits, &e))
+		return input_fail(NULL, &e);
+	go_on(&w);
+	if (!w.status && !w.now.records) {
+		say("the stream has no records");
+		w.status = 3;
+	}
+	if (!w.status) {
+		say_status(&w);
+		write_prom(&w);
+	}
+	history_free(w.h);
+	return w.status;
+}

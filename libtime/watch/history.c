@@ -1,0 +1,322 @@
+#include "libtime/watch/history.h"
+#include "base/mem.h"
+#include "libtime/watch/tasks.h"
+
+#include <string.h>
+
+enum {
+	CHUNK = 256 << 10,
+	CHUNK_NS = 500000000,
+	MAGIC = 16,
+	HEADER_MAX = 64 << 20, /* formats of tracepoints, features, build-ids */
+	EXTRA_AT = RECORD_HEADER_SIZE,
+};
+
+struct kept {
+	uint8_t *p;
+	size_t n;
+	uint64_t min_ns, max_ns; /* 0: no record has a time */
+};
+
+struct history {
+	struct history_limits limits;
+	struct buf header;     /* magic and header records; `rec` lies in it */
+	struct buf late;       /* header records that came after it */
+	struct buf part;       /* of a record that has not come whole */
+	struct recording *rec; /* of the header; NULL: it is not complete */
+	VEC(struct kept) chunks;
+	size_t unseen; /* index of the first chunk that no answer has seen whole */
+	struct tasks tasks;
+	uint64_t skip;                   /* bytes behind an AUXTRACE record */
+	uint64_t round_ns[2], newest_ns; /* newest time at the ends of the last two rounds */
+	uint64_t records, lost;
+};
+
+int history_new(struct history **out, struct history_limits limits, struct err *e)
+{
+	struct history *h = *out = mem_zalloc(1, sizeof(*h));
+	if (!h)
+		return err_nomem(e);
+	h->limits = limits;
+	return 0;
+}
+
+void history_free(struct history *h)
+{
+	if (!h)
+		return;
+	for (size_t i = 0; i < h->chunks.n; i++)
+		mem_free(h->chunks.v[i].p);
+	vec_release(&h->chunks);
+	buf_release(&h->header);
+	buf_release(&h->late);
+	buf_release(&h->part);
+	tasks_release(&h->tasks);
+	recording_close(h->rec);
+	mem_free(h);
+}
+
+/* --- chunks --------------------------------------------------------------------------------
+ */
+
+/* Side-band records of the oldest chunk are state from now on. */
+static int forget_first(struct history *h)
+{
+	struct kept c = h->chunks.v[0];
+	int rc = 0;
+	for (size_t at = 0; !rc && at < c.n;) {
+		struct record r;
+		at += record_view(c.p + at, 0, &r);
+		rc = tasks_take(&h->tasks, &r);
+	}
+	mem_free(c.p);
+	memmove(h->chunks.v, h->chunks.v + 1, --h->chunks.n * sizeof(*h->chunks.v));
+	h->unseen -= h->unseen > 0;
+	return rc;
+}
+
+static int is_old(const struct history *h)
+{
+	const struct kept *c = h->chunks.v;
+	return h->chunks.n > 1 &&
+	       ((h->chunks.n + 1) * CHUNK > h->limits.bytes ||
+		(h->newest_ns > h->limits.ns && c->max_ns < h->newest_ns - h->limits.ns));
+}
+
+/* The chunk that has room for the record. 1: see history_take. */
+static int room_for(struct history *h, size_t size, uint64_t ns, struct kept **out)
+{
+	struct kept *last = h->chunks.n ? &h->chunks.v[h->chunks.n - 1] : NULL;
+	struct kept fresh = {0};
+	*out = last;
+	if (last && last->n + size <= CHUNK &&
+	    (!ns || !last->min_ns || ns < last->min_ns + CHUNK_NS))
+		return 0;
+	while (is_old(h)) {
+		if (!h->unseen)
+			return 1;
+		if (forget_first(h))
+			return ERR_NOMEM;
+	}
+	fresh.p = mem_alloc(CHUNK);
+	if (!fresh.p || vec_push(&h->chunks, fresh)) {
+		mem_free(fresh.p);
+		return ERR_NOMEM;
+	}
+	*out = &h->chunks.v[h->chunks.n - 1];
+	return 0;
+}
+
+static int keep(struct history *h, const struct record *r, uint64_t ns)
+{
+	struct kept *c;
+	int rc = room_for(h, r->size, ns, &c);
+	if (rc)
+		return rc;
+	memcpy(c->p + c->n, r->p, r->size);
+	c->n += r->size;
+	if (!ns)
+		return 0;
+	c->min_ns = !c->min_ns || ns < c->min_ns ? ns : c->min_ns;
+	c->max_ns = ns > c->max_ns ? ns : c->max_ns;
+	h->newest_ns = ns > h->newest_ns ? ns : h->newest_ns;
+	return 0;
+}
+
+void history_seen(struct history *h)
+{
+	/* the last one still grows */
+	h->unseen = h->chunks.n ? h->chunks.n - 1 : 0;
+}
+
+int history_forget(struct history *h, uint64_t ns, struct err *e)
+{
+	while (h->chunks.n > 1 && h->chunks.v[0].max_ns < ns)
+		if (forget_first(h))
+			return err_nomem(e);
+	return 0;
+}
+
+/* --- records -------------------------------------------------------------------------------
+ */
+
+static int add_bytes(struct history *h, const uint8_t *p, size_t n, struct err *e)
+{
+	struct buf *b = h->rec ? &h->late : &h->header;
+	if (b->n + n > HEADER_MAX)
+		return err_set(e, ERR_LIMIT, "the stream's header is too long");
+	buf_add(b, p, n);
+	return buf_failed(b) ? err_nomem(e) : 0;
+}
+
+/* Whole recordings need them once, wherever they stand. */
+static int is_header(uint32_t type)
+{
+	return record_is_header(type) || type == PERF_RECORD_HEADER_EVENT_TYPE ||
+	       type == PERF_RECORD_ID_INDEX || type == PERF_RECORD_THREAD_MAP ||
+	       type == PERF_RECORD_CPU_MAP || type == PERF_RECORD_TIME_CONV;
+}
+
+/* The formats of tracepoints stand behind their record. */
+static uint64_t bytes_behind(const struct record *r)
+{
+	if (r->type == PERF_RECORD_HEADER_TRACING_DATA && r->size >= EXTRA_AT + 4)
+		return ((uint64_t)load_u32(r->p + EXTRA_AT, 0) + 7) & ~7ull;
+	return 0;
+}
+
+static int open_header(struct history *h, struct err *e)
+{
+	return recording_open_mem(&h->rec, h->header.v, h->header.n, "the stream", e);
+}
+
+static int take_record(struct history *h, const struct record *r, struct err *e)
+{
+	struct record_id id = {0};
+	int rc = h->rec ? 0 : open_header(h, e);
+	if (rc)
+		return rc;
+	if (r->type == PERF_RECORD_COMPRESSED || r->type == PERF_RECORD_COMPRESSED2)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "the stream is compressed: leave out perf record's -z");
+	if (r->type == PERF_RECORD_FINISHED_ROUND) {
+		h->round_ns[0] = h->round_ns[1];
+		h->round_ns[1] = h->newest_ns;
+	} else if (r->type < PERF_RECORD_HEADER_ATTR) {
+		recording_id(h->rec, r, &id);
+	} else if (r->type == PERF_RECORD_AUXTRACE && r->size >= EXTRA_AT + 8) {
+		h->skip = load_u64(r->p + EXTRA_AT, 0);
+		return 0;
+	}
+	rc = keep(h, r, id.has_time ? id.time : 0);
+	if (rc)
+		return rc < 0 ? err_nomem(e) : rc;
+	h->records++;
+	if (r->type == PERF_RECORD_LOST && r->size >= RECORD_HEADER_SIZE + 16)
+		h->lost += load_u64(r->p + RECORD_HEADER_SIZE + 8, 0);
+	return 0;
+}
+
+/* One record, or what stands before the first, of the n bytes at p: how many it has, 0 where
+ * it is not there whole, < 0. *full as history_take. */
+static int64_t take_one(struct history *h, const uint8_t *p, size_t n, int *full, struct err *e)
+{
+	struct record r;
+	size_t need = h->header.n ? RECORD_HEADER_SIZE : MAGIC;
+	int rc;
+	if (n < need)
+		return 0;
+	if (!h->header.n) {
+		if (memcmp(p, "PERFILE2", 8) != 0 || load_u64(p + 8, 0) != MAGIC)
+			return err_set(e, ERR_FORMAT,
+				       "not a stream of perf record -o - (of this machine's "
+				       "byte order)");
+		rc = add_bytes(h, p, MAGIC, e);
+		return rc ? rc : MAGIC;
+	}
+	if (record_view(p, 0, &r) < RECORD_HEADER_SIZE)
+		return err_set(e, ERR_FORMAT, "a record of the stream has no size");
+	if (n < r.size)
+		return 0;
+	uint64_t behind = bytes_behind(&r);
+	if (n - r.size < behind)
+		return 0;
+	if (is_header(r.type)) {
+		rc = add_bytes(h, p, r.size + behind, e);
+	} else {
+		rc = take_record(h, &r, e);
+		*full = rc > 0;
+	}
+	return rc < 0 ? rc : *full ? 0 : (int64_t)(r.size + behind);
+}
+
+static int take_all(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
+{
+	int full = 0;
+	*used = 0;
+	while (*used < n) {
+		if (h->skip) {
+			uint64_t some = h->skip < n - *used ? h->skip : n - *used;
+			h->skip -= some;
+			*used += some;
+			continue;
+		}
+		int64_t got = take_one(h, p + *used, n - *used, &full, e);
+		if (got < 0)
+			return (int)got;
+		if (!got)
+			break;
+		*used += (size_t)got;
+	}
+	return full;
+}
+
+/* A record that came in part is put together in `part` with what comes now. */
+int history_take(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
+{
+	size_t whole, before = h->part.n;
+	int rc;
+	*used = 0;
+	if (!before) {
+		rc = take_all(h, p, n, used, e);
+		if (rc)
+			return rc;
+		p += *used;
+		n -= *used;
+	}
+	if (!n)
+		return 0;
+	buf_add(&h->part, p, n);
+	if (buf_failed(&h->part))
+		return err_nomem(e);
+	rc = take_all(h, (const uint8_t *)h->part.v, before + n, &whole, e);
+	if (rc < 0)
+		return rc;
+	if (rc && whole <= before) { /* what was there before stays there */
+		memmove(h->part.v, h->part.v + whole, before - whole);
+		h->part.n = before - whole;
+		return rc;
+	}
+	h->part.n = before + n - whole;
+	memmove(h->part.v, h->part.v + whole, h->part.n);
+	*used += n;
+	return rc;
+}
+
+/* --- what is kept --------------------------------------------------------------------------
+ */
+
+static uint64_t oldest(const struct history *h)
+{
+	uint64_t ns = 0;
+	/* records of one round may stand in two chunks */
+	for (size_t i = 0; i < h->chunks.n && i < 3; i++) {
+		const struct kept *c = &h->chunks.v[i];
+		ns = c->min_ns && (!ns || c->min_ns < ns) ? c->min_ns : ns;
+	}
+	return ns;
+}
+
+void history_status(const struct history *h, struct history_status *out)
+{
+	const struct event *ev = h->rec ? h->rec->events.v : NULL;
+	*out = (struct history_status){.oldest_ns = oldest(h),
+				       .newest_ns = h->newest_ns,
+				       .safe_ns = h->round_ns[0],
+				       .records = h->records,
+				       .lost = h->lost,
+				       .bytes = h->chunks.n * CHUNK + tasks_bytes(&h->tasks),
+				       .clockid = -1};
+	if (ev && attr_flag(&ev->attr, ATTR_USE_CLOCKID))
+		out->clockid = ev->attr.clockid;
+}
+
+void history_write(const struct history *h, FILE *f)
+{
+	uint32_t back = h->rec ? h->rec->events.v[0].tail_time : 0;
+	fwrite(h->header.v, 1, h->header.n, f);
+	fwrite(h->late.v, 1, h->late.n, f);
+	tasks_write(&h->tasks, oldest(h), back, f);
+	for (size_t i = 0; i < h->chunks.n; i++)
+		fwrite(h->chunks.v[i].p, 1, h->chunks.v[i].n, f);
+}

@@ -1,0 +1,32 @@
+#include "render/tail/spike_text.h"
+#include "render/tail/tail_words.h"
+#include "render/text/units.h"
+
+static void put_waker(struct buf *b, const struct timeline *tl, const struct off *o)
+{
+	if (o->waker != TL_NONE) {
+		buf_str(b, "; woken by ");
+		describe_thread(b, tl, o->waker, tl->threads.v[o->waker].comm);
+	} else if (o->waker_context != WAKER_NONE && o->waker_context != WAKER_TASK) {
+		buf_fmt(b, "; woken in %s", waker_context_name(o->waker_context));
+	}
+}
+
+void spike_line(struct buf *b, struct spikes *s, const struct spike_query *q, size_t i)
+{
+	struct tail *t = &s->tail;
+	const struct timeline *tl = t->tl;
+	const struct tail_row *row = &t->rows.v[s->rows.v[i]];
+	const struct episode *ep = &t->episodes.v.v[row->episode];
+	uint64_t ns = episode_ns(ep), us = ep->start_ns / 1000;
+	buf_fmt(b, "%llu.%06llu %-8s %s", (unsigned long long)(us / 1000000),
+		(unsigned long long)(us % 1000000), severity_name(spike_severity(q, ns)),
+		ep->flags & OFF_OPEN ? ">= " : "");
+	units_duration(b, ns);
+	buf_char(b, ' ');
+	describe_thread(b, tl, ep->thread, ep->comm);
+	buf_fmt(b, " %s: ", describe_cause(row->state, row->cause));
+	words_root_brief(b, t, &row->root);
+	put_waker(b, tl, &tl->off.v[ep->at]);
+	buf_char(b, '\n');
+}

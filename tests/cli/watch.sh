@@ -1,0 +1,110 @@
+# live: perf records through a pipe while perfkit watch reports; then the same stream in a loop
+#
+# Spikes, live, are those that `perfkit tail` finds in the stream afterwards; what is saved is a
+# recording with the spike in it; memory does not grow with the stream.
+perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
+cc=$(command -v gcc || command -v cc) || { echo "no compiler"; exit 77; }
+command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
+HOME=$PWD # perf keeps copies of binaries in ~/.debug
+export HOME
+"$perf" record -q -a -e sched:sched_switch -o probe.data -- true 2>/dev/null ||
+	{ echo "perf may not record tracepoints here"; exit 77; }
+$cc -O1 -g -pthread "$SRC/tests/workload/few_waits.c" -o few || exit 1
+fails=0
+bad() { echo "$@"; fails=$((fails + 1)); }
+refused() # status text arguments...
+{
+	want=$1 text=$2 got=0
+	shift 2
+	timeout 60 "$PERFKIT" watch "$@" >out 2>err || got=$?
+	[ $got = "$want" ] && grep -qF -- "$text" err || bad "watch $*: exit $got: $(cat err)"
+	[ ! -s out ] || bad "watch $* printed: $(cat out)"
+}
+refused 2 "no duration like" --over soon /dev/null
+refused 2 "--save needs a folder" --save no-such /dev/null
+refused 2 "--window must be at least 2s" --window 1s /dev/null
+refused 2 "--memory is a number" --memory lots /dev/null
+refused 3 "the stream has no records" /dev/null
+refused 1 "not a stream of perf record" probe.data
+refused 1 "cannot be opened" no-such
+
+./few &
+service=$! watch=
+trap "kill \$service \$watch 2>/dev/null" EXIT
+mkdir saves
+mkfifo stream.fifo
+sleep 0.3
+"$PERFKIT" watch --over 5ms --crit 7ms --most 1000 --comm svc-front --status 1 --prom p.prom \
+	--save saves --before 1s --after 500ms --keep 2 stream.fifo >spikes 2>err &
+watch=$!
+"$PERFKIT" record offcpu -p $service --duration 8 -o - 2>record.err | tee stream >stream.fifo &
+sleep 4
+kill -USR2 $watch 2>/dev/null || bad "watch has ended: $(cat err)"
+# half a second after it, and perf hands records over when it wakes up
+for i in 1 2 3 4 5 6; do
+	ls saves/*.data >/dev/null 2>&1 && break
+	sleep 0.5
+done
+ls saves/*.data >/dev/null 2>&1 || bad "nothing saved: $(cat err)"
+wait $watch || bad "watch: exit $?: $(cat err)"
+kill $service
+[ -s stream ] || bad "no stream: $(cat record.err)"
+
+# The lines: when, how bad, how long, who, why, woken by whom.
+grep -Eq '^[0-9]+\.[0-9]{6} (info    |critical) (>= )?[0-9.]+ m?s svc-front/[0-9]+ lock: svc-snap: .*woken by svc-snap/[0-9]+$' spikes ||
+	bad "no spike of the lock: $(head -5 spikes) $(cat err)"
+grep -v 'svc-front/' spikes && bad "spikes of others"
+"$PERFKIT" tail --force -q --over 5ms --comm svc-front --csv stream >tail.csv 2>tail.err || bad "tail: $(cat tail.err)"
+python3 - <<'E2' || bad "live and afterwards differ"
+import csv, re, sys
+unit = {"us": 1e3, "ms": 1e6, "s": 1e9}
+live = []
+for line in open("spikes"):
+    m = re.match(r"(\d+\.\d+) +\w+ +(>= )?([\d.]+) (\w+) ", line)
+    live.append((float(m[1]), float(m[3]) * unit[m[4]], bool(m[2])))
+rows = list(csv.DictReader(open("tail.csv")))
+origin = None
+after = []
+for r in rows:
+    after.append((float(r["start_ns"]) / 1e9, float(r["duration_ns"]) if "duration_ns" in r else float(r["end_ns"]) - float(r["start_ns"])))
+# tail counts from the recording's first record
+import itertools
+best = 0
+for t0, _, cut in live[:5] + live[-5:]:
+    for t1, _ in after:
+        shift = t0 - t1
+        hits = sum(any(abs(a + shift - t) < 2e-6 and abs(d - n) < 0.06 * n + 1e4 for a, d in after) for t, n, c in live if not c)
+        best = max(best, hits)
+whole = sum(not c for _, _, c in live)
+print(len(live), "spikes live,", len(after), "afterwards,", best, "the same")
+sys.exit(not (whole and best >= 0.9 * whole and whole >= 0.8 * len(after)))
+E2
+# Prometheus' text: every line of its grammar, few series, sums that agree with the lines.
+if command -v promtool >/dev/null 2>&1; then promtool check metrics <p.prom >prom.out 2>&1 || bad "promtool: $(cat prom.out)"; fi
+grep -v '^#' p.prom | grep -vE '^[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+$' && bad "not Prometheus' text"
+[ "$(grep -vc '^#' p.prom)" -le 200 ] || bad "more than 200 series"
+sum=$(awk '/^perfkit_spikes_total/ { n += $2 } END { print n + 0 }' p.prom)
+[ "$sum" = "$(grep -c svc-front spikes)" ] || bad "$sum spikes in the sums, $(grep -c svc-front spikes) lines"
+grep -Eq '^# .* records, [0-9,]+ lost; history .* memory [0-9.]+ MB, .*lag [0-9.]+ s$' err || bad "no status: $(cat err)"
+
+# Saved: no more than asked for, each a recording that answers.
+[ "$(ls saves | wc -l)" = 2 ] || bad "saved: $(ls saves)"
+for f in saves/*.data; do
+	"$PERFKIT" report -q "$f" >report 2>report.err || bad "$f: report: $(cat report.err)"
+	"$PERFKIT" tail --force -q --top 5 --comm svc-front "$f" >tail.out 2>tail.err || bad "$f: tail: $(cat tail.err)"
+	grep -q svc-front tail.out || bad "$f: no spike in it: $(cat tail.out)"
+	"$PERFKIT" import -q -o x.db "$f" 2>import.err || bad "$f: import: $(cat import.err)"
+	rm -f x.db
+done
+
+# The stream, looped to two minutes: what is in use after a quarter is what is in use at the end.
+timeout 200 python3 "$SRC/tests/cli/loop_stream.py" stream 120 |
+	timeout 200 "$PERFKIT" watch --over 5ms --comm svc-front --memory 8 --status 1 >loop 2>loop.err ||
+	bad "loop: exit $?: $(tail -2 loop.err)"
+sed -n 's/^# .*memory \([0-9.]*\) MB, answers \([0-9.]*\) MB.*/\1 \2/p' loop.err >memory
+awk '{ own[NR] = $1; child[NR] = $2 }
+	END { q = int(NR / 3) + 1
+	      print NR " lines; " own[q] " and " child[q] " MB, at the end " own[NR] " and " child[NR]
+	      exit !(NR >= 4 && own[NR] <= own[q] * 1.1 + 1 && child[NR] <= child[q] * 1.3 + 4) }' memory ||
+	bad "memory grows: $(cat memory)"
+[ $fails = 0 ]
