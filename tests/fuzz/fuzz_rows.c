@@ -16,8 +16,24 @@
 enum { EDIT = 12, EDITS_MAX = 12, COLUMNS_MAX = 32 };
 
 static const char *const tables[] = {
-	"recordings", "comms",   "threads", "selected_events", "dsos",  "symbols", "frames",
-	"call_paths", "samples", "offcpu",  "offcpu_totals",   "spans", "marks",   "losses",
+	"recordings",
+	"comms",
+	"threads",
+	"selected_events",
+	"dsos",
+	"symbols",
+	"frames",
+	"call_paths",
+	"sample_sums",
+	"offcpu_rows",
+	"offcpu_totals",
+	"spans",
+	"marks",
+	"losses",
+	"offcpu_kinds",
+	"sample_tasks",
+	"event_sample_rows",
+	"sites",
 };
 enum { TABLES = sizeof(tables) / sizeof(*tables) };
 
