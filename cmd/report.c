@@ -320,6 +320,8 @@ static int print_table(struct tlinput *ti, const struct report_opts *o,
 			 ti->path, of);
 		return 2;
 	}
+	if (!strcmp(kind->name, "thread") && !(ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)))
+		kind = table_sampled();
 	if (table_needs_waits(kind) && timeline_answerable(&ti->tl, 1, &e)) {
 		if (!o->wait.tl.in.force)
 			return input_fail(&ti->in, &e);

@@ -26,6 +26,7 @@ int collect_wants(const struct collect *c, unsigned cause);
 
 /* One function for each table; 0, ERR_NOMEM, ERR_REFUSED. */
 int collect_threads(struct collect *c);
+int collect_sampled(struct collect *c);
 int collect_sites(struct collect *c);
 int collect_wakers(struct collect *c);
 int collect_locks(struct collect *c);

@@ -146,6 +146,17 @@ static const struct table_kind kinds[] = {
 	 .columns = {{COL_VALUE}, SPAN_COLUMNS}},
 };
 
+static const struct table_kind sampled = {
+	.name = "thread",
+	.help = "",
+	.one = "thread",
+	.many = "threads",
+	.sort = COL_SAMPLES,
+	.then = COL_SHARE,
+	.collect = collect_sampled,
+	.columns = {{COL_THREAD}, {COL_SAMPLES}, {COL_SHARE}},
+};
+
 static const struct table_kind in_tail = {
 	.name = "function",
 	.help = "",
@@ -179,6 +190,11 @@ const struct table_kind *table_kind_of(const char *name)
 			return &kinds[i];
 	}
 	return NULL;
+}
+
+const struct table_kind *table_sampled(void)
+{
+	return &sampled;
 }
 
 const struct table_kind *table_in_tail(void)

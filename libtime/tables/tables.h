@@ -23,6 +23,9 @@ struct table_query {
 					  * 0: all do */
 	const struct label_match *where; /* spans must have these labels */
 	size_t nwhere;
+	/* Which events' samples count; NULL: all. */
+	int (*wants_event)(const void *ctx, uint32_t event);
+	const void *ctx;
 	uint32_t label;    /* of "label:KEY": strings id of KEY */
 	uint64_t every_ns; /* 0: one window for all */
 	int of_threads;    /* --comm, --pid, --tid were given: the idle task is not asked for */
@@ -34,6 +37,9 @@ const struct table_kind *table_kinds(size_t *n);
 
 /* The kind of that name, "label:KEY" for any KEY; NULL for none. */
 const struct table_kind *table_kind_of(const char *name);
+
+/* Threads where no context switches were recorded: their samples. */
+const struct table_kind *table_sampled(void);
 
 /* Functions inside of slow requests beside those inside of median ones. */
 const struct table_kind *table_in_tail(void);

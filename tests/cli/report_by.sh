@@ -171,6 +171,17 @@ grep -q "^/,[0-9]*,100.000,[0-9]*$" cgroups.csv
 n=$("$PERFKIT" report -q --no-local shop.data | sed -n 's/^events *cpu-clock[^ ]* *\([0-9]*\) samples.*/\1/p')
 [ -z "$n" ] || grep -q "^/,$n," cgroups.csv
 
+# without context switches, threads by their samples: as the report counts them, which keeps
+# apart what a thread was called
+demo=$SRC/testdata/demo/perf.data
+"$PERFKIT" report -q --no-local --by thread --csv "$demo" >threads.csv
+"$PERFKIT" report -q --no-local "$demo" | awk '$3 ~ /^19[0-9]+$/ { gsub(",", "", $4); n[$3] += $4 }
+	END { for (t in n) print t, n[t] }' | sort >want
+awk -F, 'NR > 1 { print $3, $4 }' threads.csv | sort | cmp - want || { cat threads.csv want; exit 1; }
+[ "$(awk '{ n += $2 } END { print n }' want)" = 5271 ] || { cat want; exit 1; }
+"$PERFKIT" import -q --no-local "$demo" -o demo.db
+"$PERFKIT" report -q --by thread --csv demo.db | cmp - threads.csv
+
 # what cannot be
 refused()
 {
