@@ -14,7 +14,8 @@
  * fields, a callchain of kernel and user frames, registers; a copy comes on top. */
 enum { PLAIN_BYTES = 112, CHAIN_BYTES = 150, REGS_BYTES = 160, PERF_STAT_FIELDS = 3 };
 
-/* CPU time of a record, kernel and perf together, as `make bench-record` measures it. */
+/* CPU time of a record, kernel and perf together: rounded from docs/recording.md's table of
+ * prices, so good for a choice between two lines, not for a bill. */
 enum { PLAIN_NS = 700, CHAIN_NS = 1100, COPY_NS = 900, COPY_NS_PER_KB = 400 };
 
 /* More than this perf did not write without losing records, at -m 2048 on two CPUs. */
