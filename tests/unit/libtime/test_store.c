@@ -51,24 +51,12 @@ static void feed(struct sched *s, struct sched_event ev)
 }
 
 /* Two threads on two CPUs, every kind of row at least once. */
-static void build(struct timeline *tl, struct stacks *st)
+/* 200 switches of two threads, each with its wakeup, and lost records. */
+static void feed_switches(struct sched *s, struct timeline *tl, uint32_t lock, uint32_t spin)
 {
-	struct sched *s;
 	uint8_t sleep, run;
-	assert_int_equal(timeline_init(tl, st), 0);
 	assert_int_equal(timeline_state(tl, "S", &sleep), 0);
 	assert_int_equal(timeline_state(tl, "R+", &run), 0);
-	tl->flags = TL_HAS_SWITCH | TL_HAS_WAKING | TL_HAS_WAKEUP;
-	tl->rec = (struct tl_recording){.host = name(st, "box"),
-					.file = name(st, "perf.data"),
-					.clock = name(st, "CLOCK_MONOTONIC"),
-					.origin_ns = 1000,
-					.end_ns = 90000,
-					.wall_ns = 1700000000000000000u,
-					.ncpus = 2};
-	uint32_t lock = path(st, "main;work;__lll_lock_wait;futex_wait;schedule", 2);
-	uint32_t spin = path(st, "main;work;spin", 0);
-	assert_int_equal(sched_new(tl, &s, NULL), 0);
 	uint32_t one;
 	assert_int_equal(sched_thread(s, 11, 11, "one thread", &one, NULL), 0);
 	struct sched_event sw = {.kind = SCHED_SWITCH, .pid = 11, .tid = 11, .cpu = 0};
@@ -102,6 +90,10 @@ static void build(struct timeline *tl, struct stacks *st)
 				     .pid = -1,
 				     .from_ns = 21400,
 				     .count = 5});
+}
+
+static void add_samples(struct timeline *tl, struct stacks *st, uint32_t lock, uint32_t spin)
+{
 	tl->events.n = 0;
 	struct tl_event ev = {.name = name(st, "cpu-clock")};
 	assert_int_equal(vec_push(&tl->events, ev), 0);
@@ -129,6 +121,11 @@ static void build(struct timeline *tl, struct stacks *st)
 					  .cpu = 1}};
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(bigvec_push(&tl->event_samples, hits[i], NULL), 0);
+}
+
+/* Spans, one in the other, a mark and an accumulated wait. */
+static void add_others(struct timeline *tl, struct stacks *st, uint32_t lock, uint32_t spin)
+{
 	struct tl_span span = {.name = name(st, "request"),
 			       .start_ns = 1100,
 			       .end_ns = 1900,
@@ -149,6 +146,26 @@ static void build(struct timeline *tl, struct stacks *st)
 	struct tl_off_total total = {
 		.ns = 5000, .count = 3, .path = lock, .comm = name(st, "two"), .thread = 1};
 	assert_int_equal(vec_push(&tl->totals, total), 0);
+}
+
+static void build(struct timeline *tl, struct stacks *st)
+{
+	struct sched *s;
+	assert_int_equal(timeline_init(tl, st), 0);
+	tl->flags = TL_HAS_SWITCH | TL_HAS_WAKING | TL_HAS_WAKEUP;
+	tl->rec = (struct tl_recording){.host = name(st, "box"),
+					.file = name(st, "perf.data"),
+					.clock = name(st, "CLOCK_MONOTONIC"),
+					.origin_ns = 1000,
+					.end_ns = 90000,
+					.wall_ns = 1700000000000000000u,
+					.ncpus = 2};
+	uint32_t lock = path(st, "main;work;__lll_lock_wait;futex_wait;schedule", 2);
+	uint32_t spin = path(st, "main;work;spin", 0);
+	assert_int_equal(sched_new(tl, &s, NULL), 0);
+	feed_switches(s, tl, lock, spin);
+	add_samples(tl, st, lock, spin);
+	add_others(tl, st, lock, spin);
 	assert_int_equal(sched_finish(s, 22000, NULL), 0);
 	sched_free(s);
 	struct causes *c;
