@@ -525,10 +525,18 @@ while IFS= read -r mapped; do
 	esac
 done <"$work/wanted"
 
-# The vdso has no file: perf record keeps a copy by build-id.
+# The vdso has no file. Most perfs keep a copy by build-id; this shell has the one of this boot.
+fetch_own_vdso()  # build-id
+{
+	range=$(sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) .*\[vdso\]$/\1 \2/p' "/proc/$$/maps" 2>/dev/null)
+	[ -n "$range" ] || return 1
+	from=$((0x${range% *} / 4096)) to=$((0x${range#* } / 4096))
+	dd if="/proc/$$/mem" of="$work/new" bs=4096 skip="$from" count=$((to - from)) 2>/dev/null &&
+		[ "$(build_id "$work/new")" = "$1" ]
+}
 for vdso in '[vdso]' '[vdso32]'; do
 	for id in $(ids_of "$vdso"); do
-		if fetch_cached "$id" vdso; then put "$(entry "$id")/vdso"; fi
+		if fetch_cached "$id" vdso || fetch_own_vdso "$id"; then put "$(entry "$id")/vdso"; fi
 	done
 done
 

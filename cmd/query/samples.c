@@ -202,18 +202,13 @@ static int count_samples(struct samples *s, unsigned by)
 }
 
 /* Labels are the threads' in time. */
-static int asks_labels(const struct tlinput_opts *opt)
-{
-	return opt->label || (opt->split && !strncmp(opt->split, "label:", 6));
-}
-
 /* Sums tell nothing of CPUs or labels, nor which samples are of some time. What findings say of
  * some threads only is told by waits, too. */
 static int sums_do(const struct tlinput_opts *opt, unsigned by)
 {
 	const struct input_opts *o = &opt->in;
-	return !(by & BY_CPU) && !asks_labels(opt) && !o->comms.n && !o->pids.n && !o->tids.n &&
-	       !o->cpus.n && !o->time;
+	return !(by & BY_CPU) && !tlinput_asks_labels(opt) && !o->comms.n && !o->pids.n &&
+	       !o->tids.n && !o->cpus.n && !o->time;
 }
 
 /* A store, or a recording whose samples are asked for by label; `src`: already looked at. */
@@ -250,7 +245,7 @@ int samples_open(struct samples *s, const char *verb, const struct tlinput_opts 
 		 const char *path, struct source *src, unsigned by)
 {
 	*s = (struct samples){.ti = {.opt = opt, .path = path, .in.opt = &opt->in}};
-	int rc = asks_labels(opt) || (!src && tlinput_is_store(path))
+	int rc = tlinput_asks_labels(opt) || (!src && tlinput_is_store(path))
 			 ? open_timeline(s, verb, opt, src, by)
 			 : open_recording(s, verb, opt, src, by);
 	if (rc)

@@ -402,6 +402,11 @@ int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_r
 	return status ? status : rc ? input_fail(&ti->in, &e) : 0;
 }
 
+int tlinput_asks_labels(const struct tlinput_opts *opt)
+{
+	return opt->label || (opt->split && !strncmp(opt->split, "label:", 6));
+}
+
 int tlinput_has_scheduler(const struct tlinput *ti)
 {
 	return timeline_tells_switches(&ti->tl);
@@ -444,9 +449,11 @@ static int build(struct tlinput *ti, int need_time)
 	struct build_options bo = {
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
 	ti->names = &ti->in.profile->stacks;
-	bo.event_samples = need_time == TLINPUT_COPY        ? EVENT_SAMPLES_ALL
-			   : keeps_event_samples(need_time) ? EVENT_SAMPLES_ELSE
-							    : EVENT_SAMPLES_NONE;
+	/* which sample bears a label depends on its time: they cannot be counted unseen */
+	int all = need_time == TLINPUT_COPY || tlinput_asks_labels(ti->opt);
+	bo.event_samples = !keeps_event_samples(need_time) ? EVENT_SAMPLES_NONE
+			   : all                           ? EVENT_SAMPLES_ALL
+							   : EVENT_SAMPLES_ELSE;
 	bo.spans = ti->opt->spans.v;
 	bo.nspans = ti->opt->spans.n;
 	input_progress_start(&p);

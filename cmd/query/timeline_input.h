@@ -93,6 +93,9 @@ int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_r
  * tracepoints too where asked for: path and samples are set. The caller empties it. */
 int tlinput_fold_paths(struct tlinput *ti, int event_samples);
 
+/* 1 when --label or --split label:KEY was given. */
+int tlinput_asks_labels(const struct tlinput_opts *opt);
+
 /* 1 when the recordings tell when threads left and got a CPU. */
 int tlinput_has_scheduler(const struct tlinput *ti);
 

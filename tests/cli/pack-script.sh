@@ -44,6 +44,16 @@ answers dwarf.data run.tar.zst
 bare sh pack.sh noid.data noid.tar.zst 2>err || bad "pack.sh: exit $?: $(cat err)"
 answers noid.data noid.tar.zst
 
+# perf does not always keep the vdso; the shell that packs has this boot's.
+"$perf" record -q --buildid-all -e cpu-clock -F 1999 -g -o vdso.data "app/a program" >/dev/null 2>&1
+vdso=$("$perf" buildid-list -i vdso.data | sed -n 's/ \[vdso\]$//p')
+if [ -n "$vdso" ]; then
+	bare HOME="$PWD/nohome" sh pack.sh vdso.data vdso.tar.zst 2>err || bad "pack.sh: exit $?: $(cat err)"
+	tar --zstd -xOf vdso.tar.zst "debug/.build-id/$(echo "$vdso" | sed 's/^../&\//')/vdso" >copied 2>err ||
+		bad "no vdso in the bundle: $(cat err)"
+	[ "$("$perf" buildid-list -i copied)" = "$vdso" ] || bad "another vdso in the bundle"
+fi
+
 # What debug information names further: .dwo, .dwp and dwz files, found as perfkit pack finds them.
 mkdir split
 for kind in dwo dwp dwz; do
