@@ -167,6 +167,40 @@ static void the_order_of_the_rules_decides(void **state)
 			 "Thread::call_run;JVM_Sleep;JavaThread::sleep;os::PlatformEvent"
 			 "::park;pthread_cond_timedwait;futex_wait_[k]"),
 		CAUSE_SLEEP);
+	/* java.util.concurrent, as recorded: twelve frames below the lock */
+#define PARK                                                                                   \
+	"void java.util.concurrent.locks.LockSupport.park;void jdk.internal.misc.Unsafe.park;" \
+	"Unsafe_Park;Parker::park;pthread_cond_wait@@GLIBC_2.3.2;__pthread_cond_wait_common;"  \
+	"__futex_abstimed_wait_common;__futex_abstimed_wait_common64;do_futex_[k];futex_wait_" \
+	"[k]"
+#define AQS "void java.util.concurrent.locks.AbstractQueuedSynchronizer"
+	assert_int_equal(
+		classify(c, "S",
+			 "void L.locker;void java.util.concurrent.locks.ReentrantLock.lock;"
+			 "void java.util.concurrent.locks.ReentrantLock$Sync.lock;" AQS
+			 ".acquire;" AQS ".acquire;" PARK),
+		CAUSE_LOCK);
+	assert_int_equal(
+		classify(c, "S",
+			 "void L.rw;void java.util.concurrent.locks.ReentrantReadWriteLock"
+			 "$WriteLock.lock;" AQS ".acquire;" AQS ".acquire;" PARK),
+		CAUSE_RWLOCK);
+	assert_int_equal(classify(c, "S",
+				  "void L.sem;void java.util.concurrent.Semaphore.acquire;" AQS
+				  ".acquireSharedInterruptibly;" AQS ".acquire;" PARK),
+			 CAUSE_SEMAPHORE);
+	assert_int_equal(
+		classify(c, "S",
+			 "void L.eat;java.lang.Object java.util.concurrent.LinkedBlockingQueue"
+			 ".take;" AQS "$ConditionObject.await;" PARK),
+		CAUSE_COND);
+	/* what the JVM waits for when the lock is called the first time is not the lock */
+	assert_int_equal(
+		classify(c, "S",
+			 "void java.util.concurrent.locks.ReentrantLock.lock;CompileBroker::"
+			 "wait_for_completion;Monitor::wait;os::PlatformMonitor::wait;"
+			 "pthread_cond_wait;futex_wait_[k]"),
+		CAUSE_COND);
 	/* Go's own locks, and a thread of it without a goroutine to run */
 	assert_int_equal(classify(c, "S",
 				  "runtime.mcall;runtime.lock2;runtime.futexsleep;"

@@ -39,6 +39,10 @@ static void stacks_tell_what_a_wait_was_for(void **state)
 		{"JavaThread::sleep(long);SafepointMechanism::process(JavaThread*, bool, bool);"
 		 "SafepointSynchronize::block(JavaThread*);[k]futex_wait",
 		 "", "a JVM safepoint to end"},
+		{"void L.locker;void java.util.concurrent.locks.ReentrantLock.lock;"
+		 "int java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire;"
+		 "Parker::park;[k]futex_wait",
+		 "", "the Java lock"},
 		{"main;send;c:write;[k]anon_pipe_write;[k]schedule", "", "room in a full pipe"},
 		{"main;match;c:pthread_mutex_lock;[k]futex_wait", "", "-"},
 		/* a function of the same name as one of the kernel's */
