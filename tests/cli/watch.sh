@@ -50,8 +50,14 @@ wait $watch || bad "watch: exit $?: $(cat err)"
 kill $service
 [ -s stream ] || bad "no stream: $(cat record.err)"
 
-# The lines: when, how bad, how long, who, why, woken by whom.
-grep -Eq '^[0-9]+\.[0-9]{6} (info    |critical) (>= )?[0-9.]+ m?s svc-front/[0-9]+ lock: svc-snap: .*woken by svc-snap/[0-9]+$' spikes ||
+# The lines: when, how bad, how long, who, why, woken by whom. In a root within a root the kernel records paths
+# that lead nowhere inside; without the C library's functions a lock is a futex.
+cause=lock
+if "$PERFKIT" doctor stream 2>/dev/null | tr -s ' \n' ' ' | grep -q '/libc\.so\.6: not found'; then
+	echo "left out: names of functions, as recorded paths are not of this root"
+	cause=futex
+fi
+grep -Eq '^[0-9]+\.[0-9]{6} (info    |critical) (>= )?[0-9.]+ m?s svc-front/[0-9]+ '$cause': svc-snap: .*woken by svc-snap/[0-9]+$' spikes ||
 	bad "no spike of the lock: $(head -5 spikes) $(cat err)"
 grep -v 'svc-front/' spikes && bad "spikes of others"
 "$PERFKIT" tail --force -q --over 5ms --comm svc-front --csv stream >tail.csv 2>tail.err || bad "tail: $(cat tail.err)"
