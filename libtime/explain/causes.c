@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	INNERMOST = 16,   /* user frames that tell a mechanism: Java's locks have 12 below them */
+	INNERMOST = 16, /* user frames that tell a mechanism: Java's locks have 12 below them */
 	MAX_TERMS = 1024, /* per table */
 	MAX_FILE = 1 << 20,
 	MAX_FRAMES = 512, /* looked at per stack, from the leaf */
