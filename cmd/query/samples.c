@@ -168,8 +168,10 @@ static int count_sums(struct samples *s, unsigned by, size_t from, size_t to)
 				   .samples = x->samples};
 		if (!s->events.v[x->event].wanted)
 			continue;
-		note_time(t, x->first_ns);
-		note_time(t, x->last_ns);
+		/* samples at no known time are there, too: behind all others */
+		note_time(t, x->last_ns ? x->first_ns : SAMPLE_DUMMY_TIMES);
+		if (x->last_ns)
+			note_time(t, x->last_ns);
 		rc = add_row(s, &f);
 	}
 	return rc;
