@@ -11,7 +11,7 @@
  * kernel writes out and drops from memory as it sees fit. Room on the disk is taken before it
  * is used, so a full disk is an error of the push that needed it and never a signal; so is one
  * of which the last tenth would be taken (diskroom.h). Where no file can be made, the elements
- *stay in memory.
+ * stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
  */

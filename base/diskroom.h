@@ -5,7 +5,7 @@
  *	r = diskroom_take(&room, fd, n, name, e);   // before each write of n bytes
  *
  * The file system is asked at the start and every 16 MB, on small disks more often; one with
- *less than 32 MB free may be filled. Only regular files count.
+ * less than 32 MB free may be filled. Only regular files count.
  */
 #ifndef BASE_DISKROOM_H
 #define BASE_DISKROOM_H

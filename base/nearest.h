@@ -6,8 +6,8 @@
  *	if (n.best) ... "did you mean 'report'?"
  *
  * The distance counts letters inserted, dropped, replaced and swapped with their neighbour, not
- *their case; a word may differ by a third of its letters at most. A word that begins with all
- *that was typed is near, too. Of equally near ones the first offered wins.
+ * their case; a word may differ by a third of its letters at most. A word that begins with all
+ * that was typed is near, too. Of equally near ones the first offered wins.
  */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H

@@ -1,7 +1,7 @@
 /*
  * html_data.h - what happened in a recording as the columns of a report (html_column.h):
- *threads, samples, waits, running intervals, spans, losses, and the frames and stacks they
- *name. The script of the report sums them up for any stretch of time.
+ * threads, samples, waits, running intervals, spans, losses, and the frames and stacks they
+ * name. The script of the report sums them up for any stretch of time.
  *
  *	columns              one number for each ...
  *	frame.*              frame of the flame graphs: strings, kind, colours of two palettes

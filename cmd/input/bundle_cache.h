@@ -15,7 +15,7 @@
  *
  * An entry appears by a rename when it is whole. Who reads one holds a shared lock on its
  * INDEX; who removes one, an exclusive lock. Together they hold at most 2 GB; the longest
- *unused goes first. Where any of this does not work, there is no cache.
+ * unused goes first. Where any of this does not work, there is no cache.
  */
 #ifndef CMD_INPUT_BUNDLE_CACHE_H
 #define CMD_INPUT_BUNDLE_CACHE_H

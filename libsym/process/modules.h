@@ -131,11 +131,11 @@ uint32_t modules_dso_named(struct modules *ms, uint32_t name);
  * hit and build their tables (symbols, DWARF units, kallsyms), so that modules_lookup finds
  * them ready. Only time depends on it, never an answer.
  *
- *	modules_prepare(ms, 2)                 once; 0 threads: nothing is prepared
- *	modules_prefetch(ms, dso, offset)          any thread, for addresses that will be looked
- *up modules_want_stack(ms, entry, nth, …)  any thread, for recorded callchains modules_read(ms,
- *dso, …)               any thread: is it ready? modules_prepare_end(ms, 1)             before
- *the first modules_lookup of what is not
+ *	modules_prepare(ms, 2)              once; 0 threads: nothing is prepared
+ *	modules_prefetch(ms, dso, offset)   any thread, for addresses to be looked up
+ *	modules_want_stack(ms, entry, ...)  any thread, for recorded callchains
+ *	modules_read(ms, dso, ...)          any thread: is it ready?
+ *	modules_prepare_end(ms, 1)          before the first modules_lookup of the rest
  */
 void modules_prepare(struct modules *ms, int threads);
 

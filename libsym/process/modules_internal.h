@@ -1,12 +1,11 @@
 /*
  * modules_internal.h - what the parts of modules share.
  *
- *	modules.c     opened and closed; what the unwinder asks; which files were used
+ *	modules.c         opened and closed; what the unwinder asks; which files were used
  *	module_lookup.c   addresses of files: symbols, names, inlined frames
  *	module_kernel.c   … of the kernel and its modules
  *	module_jit.c      … of generated code
- *	module_prepare.c     opening files and building tables on threads of their own, ahead of
- *need
+ *	module_prepare.c  opening files and building tables ahead of need, on their own threads
  *
  * Everything in a module is written under the lock, and libelf's handles are used under it or
  * by the thread that made the module busy. Tables never change once they are there.

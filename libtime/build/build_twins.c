@@ -1,15 +1,15 @@
 /*
  * build_twins.c - one tracepoint recorded by several perf events, as with switches bare of all
- *and with stacks of some:
+ * and with stacks of some:
  *
- *	-e sched:sched_switch -e sched:sched_switch/call-graph=dwarf/ --filter 'prev_comm ==
- *"db"'
+ *	-e sched:sched_switch -e sched:sched_switch/call-graph=dwarf/ \
+ *		--filter 'prev_comm == "db"'
  *
  * Each hit then comes once for every event that it passes the filter of. The kernel makes the
- *raw bytes of a hit once and hands them to the events one after the other (perf_tp_event() in
+ * raw bytes of a hit once and hands them to the events one after the other (perf_tp_event() in
  * kernel/events/core.c), with interrupts off for those of the scheduler: on its CPU, the
- *samples of one hit follow each other, have equal raw bytes, and a time each, some microseconds
- *apart.
+ * samples of one hit follow each other, have equal raw bytes, and a time each, some
+ * microseconds apart.
  */
 #include "libtime/build/build_internal.h"
 

@@ -9,10 +9,13 @@
  *	process PID NETNS		its network namespace: net:[4026531840]
  *	fd N TARGET			of that process: what /proc/PID/fd/N links to
  *	tfd EPFD N			of that process: epoll EPFD watches N
- *(/proc/PID/fdinfo/EPFD) net NETNS tcp|tcp6|udp|udp6|unix	the lines below, up to the next
- *of these words, <TAB>...			are of /proc/net/FILE of that namespace, as it
- *prints them (net/ipv4/tcp_ipv4.c get_tcp4_sock, net/unix/af_unix.c unix_seq_show), of those
- *sockets that an fd line names or that listen
+ *					(/proc/PID/fdinfo/EPFD)
+ *	net NETNS tcp|tcp6|udp|udp6|unix
+ *					the lines below, up to the next of these words
+ *	<TAB>...			are of /proc/net/FILE of that namespace, as it prints
+ *					them (net/ipv4/tcp_ipv4.c get_tcp4_sock,
+ *					net/unix/af_unix.c unix_seq_show), of those sockets
+ *					that an fd line names or that listen
  *
  * A TCP socket whose local port is listened on in its namespace was accepted; one whose port is
  * not was connected by this process. A Unix socket with a path of its own was accepted; of one

@@ -1,7 +1,7 @@
 /*
  * chrome.h - traces in the format that Chrome made, and that viztracer, uftrace, Perfetto's
- *tools and many others write ("Trace Event Format"): a list of events, or an object that has it
- *as "traceEvents".
+ * tools and many others write ("Trace Event Format"): a list of events, or an object that has
+ * it as "traceEvents".
  *
  *	{"ph":"X","name":"f","cat":"c","ts":1.5,"dur":2,"pid":1,"tid":2,"args":{"k":"v"}}
  *	{"ph":"B",...} ... {"ph":"E",...}                of one thread, one in another

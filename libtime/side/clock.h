@@ -4,7 +4,7 @@
  *	recording made with     its clock             a file's times can be on
  *	-k CLOCK_MONOTONIC      CLOCK_MONOTONIC       mono, exactly; real, to about 1 us
  *	-k CLOCK_MONOTONIC_RAW  CLOCK_MONOTONIC_RAW   raw, exactly; real, to about 1 us + 500
- *ppm neither                 perf's own            none, but for an offset that is given
+ * ppm neither                 perf's own            none, but for an offset that is given
  *
  * CLOCK_REALTIME is tied to the others by the one pair of times that perf notes with -k
  * (CLOCK_DATA). It has microseconds. CLOCK_MONOTONIC is slewed as CLOCK_REALTIME is;

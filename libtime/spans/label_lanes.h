@@ -9,7 +9,7 @@
  *	                   ^ from here on, not 1 ns before
  *
  * Spans that are no thread's work (windows, those that share their thread) label nothing. A
- *span that was handed over labels the first thread until then, and the other from there on.
+ * span that was handed over labels the first thread until then, and the other from there on.
  */
 #ifndef LIBTIME_SPANS_LABEL_LANES_H
 #define LIBTIME_SPANS_LABEL_LANES_H

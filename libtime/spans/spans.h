@@ -3,7 +3,7 @@
  *
  * A span is work between two events: of one thread, nested as a stack; of one CPU (interrupts);
  * or of whoever handles one key, across threads. Which events begin and end what is
- *span_def.h's business; this machine knows nothing of perf.data.
+ * span_def.h's business; this machine knows nothing of perf.data.
  *
  *	spans_new(&tl, &s, &e);
  *	spans_kind(s, &(struct span_kind){.name = id}, &kind);

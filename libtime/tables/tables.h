@@ -8,7 +8,7 @@
  * counts in total: time is taken once, by the thread, wait or span that it belongs to.
  *
  * With `every_ns`, each stretch of time has rows of its own. Waits, spans and interrupts
- *belong, whole, to the one in which they begin; the time of threads is cut at the edges.
+ * belong, whole, to the one in which they begin; the time of threads is cut at the edges.
  */
 #ifndef LIBTIME_TABLES_TABLES_H
 #define LIBTIME_TABLES_TABLES_H

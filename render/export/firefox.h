@@ -3,10 +3,10 @@
  * profiler.firefox.com opens.
  *
  *	sample of the chosen event   a sample with its period as weight
- *	wait                         a marker with its cause, waker and stack; a sample of
- *weight 0 at each end, so that the track of CPU use is exact span                         a
- *marker of its thread; of no thread, of a track of its own lost records, holes          markers
- *of a track of their own
+ *	wait                         a marker with its cause, waker and stack, and a sample
+ *	                             of weight 0 at each end: the CPU use shown is exact
+ *	span                         a marker of its thread, or of a track of its own
+ *	lost records, holes          markers of a track of their own
  *
  * Times are ms from the first record with six decimals, so no ns is lost. Of threads that had
  * one tid after each other each has a track of its own.

@@ -2,12 +2,14 @@
  * perfetto.h - a timeline as a trace of Perfetto: packets that ui.perfetto.dev and
  * trace_processor read.
  *
- *	run of a thread on a CPU    sched_switch at both ends, as ftrace records it: the UI
- *makes its tracks of CPUs and of threads' states out of these wakeup of a wait sched_waking on
- *the waker's CPU, in the waker's name; in an interrupt that of process 0, marked with its
- *context sample                      PerfSample with an interned call stack span a slice of its
- *thread's track; one that does not nest there, or changes threads, of a track of its own lost
- *records, holes         a slice of a track of its own; the CPU looks idle there
+ *	run of a thread on a CPU   sched_switch at both ends, as ftrace records it: the UI makes
+ *	                           its tracks of CPUs and of threads' states out of these
+ *	wakeup of a wait           sched_waking on the waker's CPU, in the waker's name; in an
+ *	                           interrupt that of process 0, marked with its context
+ *	sample                     PerfSample with an interned call stack
+ *	span                       a slice of its thread's track; one that does not nest there,
+ *	                           or changes threads, of a track of its own
+ *	lost records, holes        a slice of a track of its own; the CPU looks idle there
  *
  * Times are those of the recording's clock. A thread that had its tid after another one shares
  * that one's track.

@@ -1,13 +1,13 @@
 /*
  * pprof.h - rows as a profile of pprof: gzipped profile.proto, as `go tool pprof`, Pyroscope
- *and others read it.
+ * and others read it.
  *
  *	column cpu-clock     sample types samples/count and cpu/nanoseconds
  *	column cycles        sample types samples/count and cycles/count
  *	a tracepoint         sample type NAME/count
  *	row                  Sample: locations leaf first, a value a type; labels comm, pid,
- *tid, ... frame, what was inlined into it    one Location with a Line each, innermost first DSO
- *Mapping with its build-id; addresses are not known any more, so its start and limit are 0
+ * tid, ... frame, what was inlined into it    one Location with a Line each, innermost first
+ *DSO Mapping with its build-id; addresses are not known any more, so its start and limit are 0
  *
  * Named frames have no address; for unnamed ones it is the offset in the file, of callers less
  * 1, as pprof wants it: inside the calling instruction.

@@ -1,7 +1,7 @@
 /*
  * flameapi MODE PALETTE COUNTNAME OUT - draw a flame graph from stacks fed through the API of
  * render/flame/flame.h, as recordings are, with what folded text cannot say: files, source
- *lines, kinds, waiting parts. MODE is plain, diff or wall. Lines on stdin, fields by tabs:
+ * lines, kinds, waiting parts. MODE is plain, diff or wall. Lines on stdin, fields by tabs:
  *
  *	V0	V1	name|dso|source:line|kind	name|...
  */

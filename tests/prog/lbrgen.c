@@ -1,6 +1,6 @@
 /*
  * lbrgen.c - a recording of `perf record --call-graph lbr`, which needs an Intel processor,
- *from a list of its samples: real addresses of a real program, written by hand.
+ * from a list of its samples: real addresses of a real program, written by hand.
  *
  *	lbrgen PROGRAM START LENGTH OFFSET < samples > perf.data
  *

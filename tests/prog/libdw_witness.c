@@ -4,10 +4,10 @@
  *	libdw_witness ELF [STEP]
  *
  * At every STEP-th byte of .text: the frames inlined there, their names, lines and files. At
- *the start of every row of call frame information: the CFA and each register. Prints each
+ * the start of every row of call frame information: the CFA and each register. Prints each
  * difference, then one line "N addresses, N rows, N differ"; exit 1 if any differs, 77 when
- *libdw cannot read the file. Programs of perfkit do not use libdw; this one compares nothing
- *else.
+ * libdw cannot read the file. Programs of perfkit do not use libdw; this one compares nothing
+ * else.
  */
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/unwind/cfi.h"

@@ -5,7 +5,7 @@
  *
  *	stackat [options] -- PROGRAM ARGS...
  *	stackat [options] -f DUMP        # a stack that an aarch64 or riscv64 program wrote of
- *itself
+ * itself
  *
  * Prints one line: the function names leaf first, guessed frames with "?", signal trampolines
  * as "<signal>", recorded ones with "+", then the reason. Options:

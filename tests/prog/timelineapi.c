@@ -1,7 +1,7 @@
 /*
  * timelineapi OUT [WIDTH] - draw a timeline that is written down on stdin, one thing a line,
  * words apart by tabs, stacks "root;...;leaf" ("-" = none; names in _[k] are the kernel's),
- *times in ns:
+ * times in ns:
  *
  *	rec	HOST	ORIGIN	END	WALL	NCPUS
  *	thread	NAME PID TID FIRST LAST FLAGS FIRST_CPU     the next one's number is n + 1

@@ -1,8 +1,8 @@
 /*
  * requests.h - what the programs of this folder share. Each serves or sends requests in one
- *known way and logs when a thread waited for something that a request needs ("request"), and
- *when it waited for work ("idle"), on CLOCK_MONOTONIC. A tool that hides idle waits must not
- *hide any of the first.
+ * known way and logs when a thread waited for something that a request needs ("request"), and
+ * when it waited for work ("idle"), on CLOCK_MONOTONIC. A tool that hides idle waits must not
+ * hide any of the first.
  *
  *	PROGRAM LOG [--seconds S] [--unnamed] [options]
  *

@@ -6,7 +6,7 @@
  *
  * DIR/jit-1.dump and DIR/nobid.bin are mapped, and memory of no file, which /tmp/perf-PID.map
  * names. With `links` the three end as links to MAP, DUMP and BINARY. The strings below are
- *what a packer could take for links to debug files. x86-64.
+ * what a packer could take for links to debug files. x86-64.
  */
 #include <fcntl.h>
 #include <stdio.h>
