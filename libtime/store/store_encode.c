@@ -210,8 +210,9 @@ static void put_words(const struct writing *l, const struct column *c, const voi
 		break;
 	default: /* COLUMN_ARG */
 		arg = field_u16(row, c->at);
-		put_if(arg && arg < tl->args.n, (int64_t)tl->args.v[arg < tl->args.n ? arg : 0],
-		       to);
+		if (arg >= tl->args.n)
+			arg = 0;
+		put_if(arg, arg ? (int64_t)tl->args.v[arg] : 0, to);
 	}
 }
 

@@ -311,11 +311,17 @@ void history_status(const struct history *h, struct history_status *out)
 		out->clockid = ev->attr.clockid;
 }
 
+static void write_buf(const struct buf *b, FILE *f)
+{
+	if (b->n)
+		fwrite(b->v, 1, b->n, f);
+}
+
 void history_write(const struct history *h, FILE *f)
 {
 	uint32_t back = h->rec ? h->rec->events.v[0].tail_time : 0;
-	fwrite(h->header.v, 1, h->header.n, f);
-	fwrite(h->late.v, 1, h->late.n, f);
+	write_buf(&h->header, f);
+	write_buf(&h->late, f);
 	tasks_write(&h->tasks, oldest(h), back, f);
 	for (size_t i = 0; i < h->chunks.n; i++)
 		fwrite(h->chunks.v[i].p, 1, h->chunks.v[i].n, f);
