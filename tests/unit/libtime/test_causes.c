@@ -167,6 +167,44 @@ static void the_order_of_the_rules_decides(void **state)
 			 "Thread::call_run;JVM_Sleep;JavaThread::sleep;os::PlatformEvent"
 			 "::park;pthread_cond_timedwait;futex_wait_[k]"),
 		CAUSE_SLEEP);
+	/* Go's own locks, and a thread of it without a goroutine to run */
+	assert_int_equal(classify(c, "S",
+				  "runtime.mcall;runtime.lock2;runtime.futexsleep;"
+				  "runtime.futex.abi0;futex_wait_[k]"),
+			 CAUSE_LOCK);
+	assert_int_equal(classify(c, "S",
+				  "main.main;runtime.stopm;runtime.mPark;runtime.notesleep;"
+				  "runtime.futexsleep;runtime.futex.abi0;futex_wait_[k]"),
+			 CAUSE_COND);
+	/* vfork and posix_spawn wait for the child; what else blocks in a fork does not */
+	assert_int_equal(classify(c, "D",
+				  "main;__vfork;__x64_sys_vfork_[k];kernel_clone_[k];"
+				  "wait_for_completion_state_[k];__wait_for_common_[k]"),
+			 CAUSE_CHILD);
+	assert_int_equal(classify(c, "D",
+				  "main;vfork;_do_fork_[k];wait_for_completion_killable_[k];"
+				  "schedule_timeout_[k]"),
+			 CAUSE_CHILD);
+	assert_int_equal(classify(c, "D",
+				  "main;fork;kernel_clone_[k];copy_process_[k];"
+				  "wait_for_completion_[k];schedule_timeout_[k]"),
+			 CAUSE_UNKNOWN);
+	/* without user frames a futex is a futex */
+	assert_int_equal(
+		classify(c, "S", "do_syscall_64_[k];__x64_sys_futex_[k];futex_wait_[k]"),
+		CAUSE_FUTEX);
+	assert_true(*causes_missing(c, CAUSE_FUTEX) != '\0');
+	assert_int_equal(classify(c, "S", ""), CAUSE_UNKNOWN);
+	assert_int_equal(classify(c, "R+", ""), CAUSE_PREEMPT);
+	assert_int_equal(classify(c, "S", "main;usleep;clock_nanosleep"), CAUSE_SLEEP);
+	assert_int_equal(classify(c, "T", "main;do_signal_stop_[k]"), CAUSE_STOPPED);
+	causes_free(c);
+}
+
+static void java_locks_are_told_by_name(void **state)
+{
+	(void)state;
+	struct causes *c = new_causes();
 	/* java.util.concurrent, as recorded: twelve frames below the lock */
 #define PARK                                                                                   \
 	"void java.util.concurrent.locks.LockSupport.park;void jdk.internal.misc.Unsafe.park;" \
@@ -201,37 +239,6 @@ static void the_order_of_the_rules_decides(void **state)
 			 "wait_for_completion;Monitor::wait;os::PlatformMonitor::wait;"
 			 "pthread_cond_wait;futex_wait_[k]"),
 		CAUSE_COND);
-	/* Go's own locks, and a thread of it without a goroutine to run */
-	assert_int_equal(classify(c, "S",
-				  "runtime.mcall;runtime.lock2;runtime.futexsleep;"
-				  "runtime.futex.abi0;futex_wait_[k]"),
-			 CAUSE_LOCK);
-	assert_int_equal(classify(c, "S",
-				  "main.main;runtime.stopm;runtime.mPark;runtime.notesleep;"
-				  "runtime.futexsleep;runtime.futex.abi0;futex_wait_[k]"),
-			 CAUSE_COND);
-	/* vfork and posix_spawn wait for the child; what else blocks in a fork does not */
-	assert_int_equal(classify(c, "D",
-				  "main;__vfork;__x64_sys_vfork_[k];kernel_clone_[k];"
-				  "wait_for_completion_state_[k];__wait_for_common_[k]"),
-			 CAUSE_CHILD);
-	assert_int_equal(classify(c, "D",
-				  "main;vfork;_do_fork_[k];wait_for_completion_killable_[k];"
-				  "schedule_timeout_[k]"),
-			 CAUSE_CHILD);
-	assert_int_equal(classify(c, "D",
-				  "main;fork;kernel_clone_[k];copy_process_[k];"
-				  "wait_for_completion_[k];schedule_timeout_[k]"),
-			 CAUSE_UNKNOWN);
-	/* without user frames a futex is a futex */
-	assert_int_equal(
-		classify(c, "S", "do_syscall_64_[k];__x64_sys_futex_[k];futex_wait_[k]"),
-		CAUSE_FUTEX);
-	assert_true(*causes_missing(c, CAUSE_FUTEX) != '\0');
-	assert_int_equal(classify(c, "S", ""), CAUSE_UNKNOWN);
-	assert_int_equal(classify(c, "R+", ""), CAUSE_PREEMPT);
-	assert_int_equal(classify(c, "S", "main;usleep;clock_nanosleep"), CAUSE_SLEEP);
-	assert_int_equal(classify(c, "T", "main;do_signal_stop_[k]"), CAUSE_STOPPED);
 	causes_free(c);
 }
 
@@ -317,6 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(real_waits_get_their_cause),
 		cmocka_unit_test(the_order_of_the_rules_decides),
+		cmocka_unit_test(java_locks_are_told_by_name),
 		cmocka_unit_test(throttling_is_told_from_other_task_works),
 		cmocka_unit_test(own_rules_come_first),
 		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
