@@ -364,7 +364,7 @@ shots: all $(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi
 
 # The pictures the README shows; check compares them with what its commands make.
 pictures: all
-	$(Q)$(O)/perfkit svg -q --no-local --symfs testdata/demo/symfs testdata/demo/perf.data -o docs/pictures/demo.svg
+	$(Q)$(O)/perfkit svg -q testdata/demo/demo.tar.zst -o docs/pictures/demo.svg
 	$(Q)$(O)/perfkit tail -q --no-local --by activation --comm front-0,front-1 --over 2ms --rows 3 --details 1 \
 		--svg docs/pictures/orders.svg testdata/orders/orders.tar.zst >/dev/null
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/report_picture.py $(O)/perfkit docs/pictures/report.png
@@ -372,8 +372,8 @@ pictures: all
 # Folded stacks on stdout; then where their picture is, and how long all of it took, on stderr.
 START := $(shell date +%s)
 demo: all
-	$(Q)$(O)/perfkit collapse testdata/demo/perf.data --symfs testdata/demo/symfs
-	$(Q)$(O)/perfkit svg -q testdata/demo/perf.data --symfs testdata/demo/symfs -o $(O)/demo.svg
+	$(Q)$(O)/perfkit collapse testdata/demo/demo.tar.zst
+	$(Q)$(O)/perfkit svg -q testdata/demo/demo.tar.zst -o $(O)/demo.svg
 	$(Q)echo "the same as a flame graph: $(O)/demo.svg, made in $$(($$(date +%s) - $(START))) s; open it in a browser" >&2
 
 # --- the rest ----------------------------------------------------------------------------
@@ -381,8 +381,8 @@ DOCS := README.md LICENSE $(wildcard docs/*.md)
 PICTURES := $(wildcard docs/pictures/*.svg docs/pictures/*.png)
 SHARE = $(DESTDIR)$(PREFIX)/share
 # What the tutorials ask: their commands can be typed in $(PREFIX)/share/perfkit, too.
-EXAMPLES := $(wildcard testdata/orders/*.tar.zst testdata/orders/*.c testdata/demo/perf.data \
-	testdata/demo/*.c) $(shell find -L testdata/demo/symfs -type f | sort)
+EXAMPLES := $(wildcard testdata/orders/*.tar.zst testdata/orders/*.c testdata/demo/*.tar.zst \
+	testdata/demo/perf.data testdata/demo/*.c) $(shell find -L testdata/demo/symfs -type f | sort)
 install: all $(O)/man/made $(COMPLETIONS)
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/perfkit/docs/pictures \
 		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \

@@ -2,8 +2,9 @@
 """bystanders.py FILE [FILE...] -- COMM [COMM...]: in a system-wide recording, rename every
 process and mapped file that is neither the workload (the names given), nor the kernel's, nor
 the distribution's, to words with a number (service-03, /other-000012). The length stays, so that
-nothing moves. A recording is about its workload; what else ran on that machine is nobody's
+nothing moves. Stack copies end with the process's environment: variables that are set here become x's. A recording is about its workload; what else ran on that machine is nobody's
 business. Uncompressed files only."""
+import os
 import re
 import subprocess
 import sys
@@ -70,5 +71,8 @@ for f in files:
     for old in sorted(renames, key=len, reverse=True):
         data = re.sub(rb"(?<![/\w])" + re.escape(old) + rb"\0",
                       lambda m: renames[old] + b"\0", data)
+    for name in os.environb:
+        data = re.sub(rb"\0" + re.escape(name) + rb"=[^\0]*",
+                      lambda m: b"\0" + b"x" * (len(m[0]) - 1), data)
     open(f, "wb").write(data)
 print("renamed %d of %d names" % (len(renames), len(comms) + len(paths)), file=sys.stderr)

@@ -8,3 +8,4 @@ perf record -N -q -F 797 -e cpu-clock:u -g -o perf.data /srv/perfkit/shop 4
 chmod 644 perf.data
 echo --symfs symfs >args
 sh ../witness.sh demo
+perfkit pack -q --no-local --symfs symfs perf.data -o demo.tar.zst

@@ -33,7 +33,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void pause_ns(long ns)
+static inline __attribute__((always_inline)) void pause_ns(long ns)
 {
 	struct timespec t = {0, ns};
 	nanosleep(&t, NULL);

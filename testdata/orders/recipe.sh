@@ -1,13 +1,14 @@
 #!/bin/sh
-# A planted tail (orders.c) recorded on all CPUs with whole stacks, packed as a bundle.
+# A planted tail (orders.c) and what ran, recorded on all CPUs with stack copies, packed as a bundle.
 # truth.txt is the program's own log: its slowest answers, from lock to unlock, in ns.
 #
 # perf 6.1.192, Linux 6.18, x86-64, two virtual CPUs, nothing else running; run as root with
 # perfkit's build on PATH. When a virtual CPU of that machine goes idle, the kernel loses the
 # records of some switches, so `orders backtest` keeps each CPU busy at SCHED_IDLE priority, which
-# gives way to everything else. Of several attempts this one was kept, because the three switches
-# it misses touch no thread that answers orders. The program is linked statically, so its frames
-# need no file of the machine. perf itself is left unnamed.
+# gives way to everything else. Of several attempts this one was kept: it misses one switch, which
+# touches no thread that answers orders. Copies of 4 KB hold all stacks but those of write_pages(),
+# which has a page of its own there; larger ones lose more. The program is linked statically, so its
+# frames need no file of the machine. perf itself is left unnamed.
 set -e
 cd "$(dirname "$0")"
 mkdir -p /srv/perfkit
@@ -20,11 +21,11 @@ for cpu in $(seq 0 $(($(nproc) - 1))); do
 	pids="$pids $!"
 done
 sleep 0.5
-perf record -N -q -a -m 4096 -k CLOCK_MONOTONIC --call-graph dwarf,6144 \
+perf record -N -q -a -m 4096 -k CLOCK_MONOTONIC --call-graph dwarf,4096 -e cpu-clock/freq=997/ \
 	-e sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new \
 	-o "$tmp/orders.data" -- chrt -f 50 /srv/perfkit/orders 1 >truth.txt
 kill $pids
-python3 ../bystanders.py "$tmp/orders.data" -- orders front-0 front-1 snapshot backtest chrt bash
+python3 ../bystanders.py "$tmp/orders.data" -- orders front-0 front-1 snapshot backtest chrt bash kdamond.0
 python3 ../kallsyms.py "$tmp/orders.data" >"$tmp/kallsyms"
 python3 ../vdso.py "$tmp/debug"
 mkdir -p "$tmp/symfs/srv/perfkit"

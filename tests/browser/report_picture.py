@@ -9,7 +9,7 @@ import time
 from webdriver import Browser, missing
 
 PERFKIT, OUT = sys.argv[1:3]
-VIEW = "#pane=timeline&t=435000000,460000000"
+VIEW = "#map=off&pane=timeline&t=435000000,460000000"
 
 if missing():
     print("%s is not installed: %s stays as it is" % (missing(), OUT))

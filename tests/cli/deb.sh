@@ -11,7 +11,7 @@ bad=0
 for f in bin/perfkit share/man/man1/perfkit.1.gz share/man/man1/perfkit-svg.1.gz \
 	share/doc/perfkit/copyright share/doc/perfkit/changelog.gz share/doc/perfkit/README.md \
 	share/zsh/vendor-completions/_perfkit share/perfkit/causes.rules \
-	share/perfkit/testdata/orders/orders.tar.zst share/perfkit/testdata/demo/perf.data; do
+	share/perfkit/testdata/orders/orders.tar.zst share/perfkit/testdata/demo/demo.tar.zst share/perfkit/testdata/demo/perf.data; do
 	grep -qx "./usr/$f" held || { echo "the package lacks $f"; bad=1; }
 done
 dpkg-deb -f "$deb" Depends | grep -q 'libtraceevent1 .*libzstd1' || { echo "dependencies are wrong"; bad=1; }

@@ -21,23 +21,27 @@ for front in "front-0", "front-1":
 for e in episodes:
     root = e["root"]
     assert not e["suspect"] and not e["open"] and not e["unknown_ns"], e
-    assert (root["comm"], root["function"], root["cause"]) == ("snapshot", "pause_ns", "sleep"), root
+    assert (root["comm"], root["function"], root["cause"]) == ("snapshot", "write_pages", "sleep"), root
 PY
 "$PERFKIT" report -q --no-local "$orders/orders.tar.zst" >report.txt
 sed -n '/^thread /,/^$/p' report.txt | sed -n 2,3p | cut -d/ -f1 | sort | tr '\n' ' ' >first
 grep -qx 'front-0 front-1 ' first || { cat report.txt; exit 1; }
 
-# The recording misses switches of other threads, which is nobody's business here.
+# The recording misses a switch of another thread, and write_pages() has 4 KB on its stack, which
+# the stack copies do not reach beyond: neither is the business of those that answer orders.
 for verb in tail report "timeline -o orders.svg"; do
-	"$PERFKIT" $verb --no-local --comm front-0,front-1,snapshot "$orders/orders.tar.zst" >/dev/null 2>err
+	"$PERFKIT" $verb --no-local --comm front-0,front-1 "$orders/orders.tar.zst" >/dev/null 2>err
 	[ ! -s err ] || { echo "$verb:"; cat err; exit 1; }
+	"$PERFKIT" $verb --no-local --comm snapshot "$orders/orders.tar.zst" >/dev/null 2>err
+	grep -q 'stack copies were too short' err && ! grep -q missing err || { echo "$verb:"; cat err; exit 1; }
 done
-"$PERFKIT" tail --no-local "$orders/orders.tar.zst" 2>&1 >/dev/null | grep -q '3 context switches are missing'
+"$PERFKIT" tail --no-local "$orders/orders.tar.zst" 2>&1 >/dev/null | grep -q '1 context switch is missing'
 
 # Tables are as wide as the terminal: optional columns in wide ones, the root whole in all.
 for columns in 20 80 120; do
-	COLUMNS=$columns "$PERFKIT" tail -q --no-local --details 0 "$orders/orders.tar.zst" >"tail-$columns"
-	grep -q '^3  .* snapshot: sleep in pause_ns()$' "tail-$columns" || { cat "tail-$columns"; exit 1; }
+	COLUMNS=$columns "$PERFKIT" tail -q --no-local --comm front-0,front-1 --top 3 --details 0 \
+		"$orders/orders.tar.zst" >"tail-$columns"
+	grep -q '^3  .* snapshot: sleep in write_pages()$' "tail-$columns" || { cat "tail-$columns"; exit 1; }
 	COLUMNS=$columns "$PERFKIT" report -q --no-local "$orders/orders.tar.zst" >"report-$columns"
 done
 cmp tail-20 tail-80
