@@ -156,7 +156,7 @@ static const char *event_name(const struct tlinput *ti, uint32_t event)
 static int is_shown(const void *ctx, uint32_t event)
 {
 	const struct shown_event *x = ctx;
-	return tl_same_event(event_name(x->ti, event), x->name);
+	return event_names_match(event_name(x->ti, event), x->name);
 }
 
 int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)
@@ -172,7 +172,7 @@ int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, str
 	struct firefox_options o = {.of = &of,
 				    .wanted = is_shown,
 				    .ctx = &shown,
-				    .in_time = !strcmp(tl_event_unit(shown.name, 0), "ns")};
+				    .in_time = !strcmp(event_name_unit(shown.name, 0), "ns")};
 	rc = firefox_write(&ti->tl, &o, f, &hidden, e);
 	if (!rc)
 		tl_say_hidden(ti, &hidden);

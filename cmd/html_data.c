@@ -116,11 +116,12 @@ static int put_samples(struct gathering *g)
 					    "sample.event", "sample.thread", NULL};
 	uint64_t at = g->d->from_ns;
 	int rc = 0;
+	const struct sample_selection which = tl_selection(g->d->ti);
 	columns(g, g->v, names);
 	for (size_t i = 0; i < g->tl->samples.n && !rc; i++) {
 		const struct tl_sample *s = &g->tl->samples.v[i];
 		uint32_t row;
-		if (!tl_event_wanted(g->d->ti, s->event) || !tl_sample_passes(g->d->ti, s))
+		if (!sample_is_selected(&which, g->tl, s))
 			continue;
 		rc = row_number(g, s->comm, s->path, &row);
 		html_put_signed(g->v[0], (int64_t)(s->time_ns - at));
@@ -359,7 +360,7 @@ static void head_events(const struct html_data *d, struct json *j)
 		const char *name = strtab_get(&d->ti->names->strings, ev->name);
 		json_open(j, NULL, '{');
 		json_str(j, "name", name);
-		json_str(j, "unit", tl_event_unit(name, ev->tracepoint));
+		json_str(j, "unit", event_name_unit(name, ev->tracepoint));
 		json_close(j, '}');
 	}
 	json_close(j, ']');

@@ -160,6 +160,7 @@ static int print_folded_threads(const struct profile *p, int top)
 static int print_timeline_threads(const struct tlinput *ti, int top)
 {
 	const struct timeline *tl = &ti->tl;
+	const struct sample_selection which = tl_selection(ti);
 	size_t others = tlinput_has_scheduler(ti) ? 0 : tl->event_samples.n;
 	struct row *v = mem_zalloc(tl->samples.n + others + 1, sizeof(*v));
 	size_t n = 0;
@@ -169,7 +170,7 @@ static int print_timeline_threads(const struct tlinput *ti, int top)
 		const struct tl_sample *s = &tl->samples.v[i];
 		const struct tl_thread *t =
 			s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
-		if (tl_event_wanted(ti, s->event) && tl_sample_passes(ti, s))
+		if (sample_is_selected(&which, tl, s))
 			v[n++] = (struct row){.comm = s->comm,
 					      .pid = t ? t->pid : -1,
 					      .tid = t ? t->tid : -1,
@@ -177,7 +178,7 @@ static int print_timeline_threads(const struct tlinput *ti, int top)
 	}
 	for (size_t i = 0; i < others; i++) {
 		const struct tl_event_sample *s = &tl->event_samples.v[i];
-		if (tl_event_wanted(ti, s->event) && tl_event_sample_passes(ti, s))
+		if (event_sample_is_selected(&which, tl, s))
 			v[n++] = (struct row){
 				.comm = s->comm, .pid = s->pid, .tid = s->tid, .samples = 1};
 	}

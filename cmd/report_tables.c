@@ -207,11 +207,6 @@ static int has_filters(const struct tlinput *ti)
 	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time;
 }
 
-static int wants_event(const void *ti, uint32_t event)
-{
-	return tl_event_wanted(ti, event);
-}
-
 static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, struct label_match *where,
 		       struct table_query *q)
@@ -221,8 +216,7 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 	*q = (struct table_query){.of = waits_population(ti, &o->wait),
 				  .where = where,
 				  .nwhere = o->where.n,
-				  .wants_event = wants_event,
-				  .ctx = ti,
+				  .events = ti->events,
 				  .filtered = has_filters(ti),
 				  .of_threads = in->comms.n || in->pids.n || in->tids.n};
 	if (waits_causes(&o->wait.causes, &q->causes, &e))

@@ -6,6 +6,7 @@
 #include "cmd/query/samples.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/timeline_samples.h"
+#include "libtime/population/sample_chart.h"
 #include "libtime/population/wall.h"
 #include "libtime/explain/causes.h"
 #include "libtime/explain/chain.h"
@@ -100,7 +101,7 @@ static const char *title_of(const char *event, int tracepoint)
 	for (size_t i = 0; i < sizeof(cpu) / sizeof(*cpu) && !tracepoint; i++)
 		if (strstr(event, cpu[i]))
 			return "CPU";
-	if (!tracepoint && tl_is_off_cpu(event))
+	if (!tracepoint && event_name_is_off_cpu(event))
 		return "Off-CPU Time";
 	return tracepoint ? "Tracepoint" : "Event";
 }
@@ -237,33 +238,6 @@ static int read_samples(const struct svg_request *rq, const char *path, struct s
 
 /* --- flame charts ----------------------------------------------------------------------- */
 
-/* From the first to the last sample of each recording, of those that are drawn. */
-static double sampled_seconds(const struct tlinput *ti, const char *event)
-{
-	const struct timeline *tl = &ti->tl;
-	uint64_t ns = 0;
-	size_t n = tl->parts.n ? tl->parts.n : 1;
-	for (size_t i = 0; i < n; i++) {
-		size_t from = tl->parts.n ? tl->parts.v[i].sample_first : 0;
-		size_t to = i + 1 < n ? tl->parts.v[i + 1].sample_first : tl->samples.n;
-		while (from < to && !tl_sample_is_of(ti, &tl->samples.v[from], event))
-			from++;
-		while (from < to && !tl_sample_is_of(ti, &tl->samples.v[to - 1], event))
-			to--;
-		if (to > from)
-			ns += tl->samples.v[to - 1].time_ns - tl->samples.v[from].time_ns;
-	}
-	return (double)ns / 1e9;
-}
-
-static uint64_t first_sample(const struct tlinput *ti, const char *event)
-{
-	for (size_t i = 0; i < ti->tl.samples.n; i++)
-		if (tl_sample_is_of(ti, &ti->tl.samples.v[i], event))
-			return ti->tl.samples.v[i].time_ns;
-	return UINT64_MAX;
-}
-
 static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err *e)
 {
 	const struct timeline *tl = &ti->tl;
@@ -276,130 +250,42 @@ static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err
 	return err_set(e, ERR_REFUSED, "%s: no samples to draw", ti->path);
 }
 
-/* The samples of a chart: lane by lane, each in the order of time. */
-struct chart {
-	const struct tlinput *ti;
-	const struct svg_request *rq;
-	struct flame_input *fi;
-	VEC(uint32_t) ids;          /* of timeline.samples */
-	uint64_t from_ns, usual_ns; /* where it begins; what a sample stands for at most */
-	uint32_t away;              /* frame of times without samples */
-};
-
-static uint32_t lane_of(const struct chart *c, const struct tl_sample *s)
+/* A piece: the time before it is away. */
+static int add_piece(struct flame_input *fi, const struct timeline *tl,
+		     const struct chart_piece *p, uint32_t away, struct err *e)
 {
-	return c->rq->split == SPLIT_CPU ? s->cpu : s->thread;
-}
-
-static int by_lane(const void *pa, const void *pb, void *chart)
-{
-	const struct chart *c = chart;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	const struct tl_sample *x = &c->ti->tl.samples.v[a], *y = &c->ti->tl.samples.v[b];
-	uint32_t lx = lane_of(c, x), ly = lane_of(c, y);
-	if (lx != ly)
-		return lx < ly ? -1 : 1;
-	return a < b ? -1 : a > b; /* they are sorted by time */
-}
-
-static int by_ns(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-/* A clock's sample stands for its period; another's for the usual distance to the one before it
- * in its lane. */
-static int find_usual(struct chart *c, const char *unit, struct err *e)
-{
-	const struct tl_sample *v = c->ti->tl.samples.v;
-	VEC(uint64_t) d = {0};
-	int rc = 0, is_time = !strcmp(unit, "ns");
-	for (size_t i = is_time ? 0 : 1; i < c->ids.n && !rc; i++) {
-		const struct tl_sample *s = &v[c->ids.v[i]];
-		const struct tl_sample *last = i ? &v[c->ids.v[i - 1]] : s;
-		if (is_time || lane_of(c, s) == lane_of(c, last))
-			rc = vec_push(&d, is_time ? s->period : s->time_ns - last->time_ns);
-	}
-	if (d.n)
-		qsort(d.v, d.n, sizeof(*d.v), by_ns);
-	c->usual_ns = d.n && d.v[d.n / 2] ? d.v[d.n / 2] : 1;
-	vec_release(&d);
-	return rc ? err_nomem(e) : 0;
-}
-
-/* Which samples, and where the first one begins and the last one ends. */
-static int choose_samples(struct chart *c, uint32_t event, const char *unit, uint64_t *left_out,
-			  struct err *e)
-{
-	const struct timeline *tl = &c->ti->tl;
-	for (size_t i = 0; i < tl->samples.n; i++) {
-		const struct tl_sample *s = &tl->samples.v[i];
-		if (!tl_sample_passes(c->ti, s))
-			continue;
-		if (s->event != event)
-			*left_out += !c->ti->opt->in.events.n;
-		else if (vec_push(&c->ids, (uint32_t)i))
-			return err_nomem(e);
-	}
-	if (!c->ids.n)
-		return nothing_to_chart(c->ti, event, e);
-	uint64_t first = tl->samples.v[c->ids.v[0]].time_ns;
-	uint64_t last = tl->samples.v[c->ids.v[c->ids.n - 1]].time_ns;
-	qsort_r(c->ids.v, c->ids.n, sizeof(*c->ids.v), by_lane, c);
-	int rc = find_usual(c, unit, e);
-	c->from_ns = first > c->usual_ns ? first - c->usual_ns : 0;
-	c->fi->flame->span = last - c->from_ns;
-	return rc;
-}
-
-/* The sample's frames from *at on, its lane's time so far: what lies before it is away, unless
- * that is too little to tell from jitter. */
-static int add_sample(struct chart *c, const struct tl_sample *s, uint64_t *at, struct err *e)
-{
-	const struct timeline *tl = &c->ti->tl;
+	const struct tl_sample *s = &tl->samples.v[p->sample];
 	const struct tl_thread *t = s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
 	struct folded f = {.comm = t ? t->comm : s->comm,
 			   .pid = t ? t->pid : -1,
 			   .tid = t ? t->tid : -1,
 			   .cpu = s->cpu,
 			   .path = s->path};
-	uint64_t end = s->time_ns - c->from_ns, free = end - *at, start = *at;
-	if (end <= *at)
-		return 0;
-	if (free > c->usual_ns + c->usual_ns / 2)
-		start = end - c->usual_ns;
-	int rc = flame_input_begin(c->fi, &f, NULL);
+	int rc = flame_input_begin(fi, &f, NULL);
 	if (!rc && !s->path)
-		rc = flame_input_mark(c->fi, "[no stack]", FLAME_MARK);
+		rc = flame_input_mark(fi, "[no stack]", FLAME_MARK);
 	if (rc)
 		return err_nomem(e);
-	uint32_t away[] = {c->fi->line.v[0], c->away};
-	rc = flame_add(c->fi->flame, away, 2, start - *at, 0, e);
-	*at = end;
-	return rc ? rc : flame_input_end(c->fi, end - start, 0, e);
+	uint32_t before[] = {fi->line.v[0], away};
+	rc = flame_add(fi->flame, before, 2, p->away_ns, 0, e);
+	return rc ? rc : flame_input_end(fi, p->ns, 0, e);
 }
 
 static int add_chart(const struct svg_request *rq, const struct tlinput *ti, uint32_t event,
-		     struct flame_input *fi, uint64_t *left_out, struct err *e)
+		     struct flame_input *fi, struct sample_chart *c, struct err *e)
 {
-	const struct tl_event *ev = &ti->tl.events.v[event];
-	struct chart c = {.ti = ti, .rq = rq, .fi = fi};
+	struct sample_selection which = tl_selection(ti);
 	struct flame_frame away = {.kind = FLAME_AWAY};
-	uint64_t at = 0;
-	int rc = choose_samples(
-		&c, event,
-		tl_event_unit(strtab_get(&ti->names->strings, ev->name), ev->tracepoint),
-		left_out, e);
-	if (!rc && flame_frame(fi->flame, &away, &c.away))
+	uint32_t id;
+	which.events = NULL; /* counted as left out */
+	int rc = sample_chart_make(c, &ti->tl, &which, event, rq->split == SPLIT_CPU, e);
+	if (!rc && !c->samples)
+		rc = nothing_to_chart(ti, event, e);
+	if (!rc && flame_frame(fi->flame, &away, &id))
 		rc = err_nomem(e);
-	for (size_t i = 0; i < c.ids.n && !rc; i++) {
-		const struct tl_sample *s = &ti->tl.samples.v[c.ids.v[i]];
-		if (!i || lane_of(&c, s) != lane_of(&c, &ti->tl.samples.v[c.ids.v[i - 1]]))
-			at = 0;
-		rc = add_sample(&c, s, &at, e);
-	}
-	vec_release(&c.ids);
+	fi->flame->span = c->span_ns;
+	for (size_t i = 0; i < c->v.n && !rc; i++)
+		rc = add_piece(fi, &ti->tl, &c->v.v[i], id, e);
 	return rc;
 }
 
@@ -409,7 +295,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 {
 	struct tlinput ti;
 	struct flame_input fi;
-	uint64_t left_out = 0;
+	struct sample_chart chart = {.span_ns = 0};
 	uint32_t event = 0;
 	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
 	if (out->status)
@@ -424,19 +310,20 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	start_input(&fi, rq, ti.names, flame);
 	fi.split = rq->split == SPLIT_CPU ? SPLIT_CPU : SPLIT_TID;
 	if (!rc)
-		rc = add_chart(rq, &ti, event, &fi, &left_out, e);
+		rc = add_chart(rq, &ti, event, &fi, &chart, e);
 	if (!rc) {
 		const char *name = strtab_get(&ti.names->strings, tl->events.v[event].name);
-		warn_left_out(&ti.in, name, left_out, "--event draws another");
+		warn_left_out(&ti.in, name, ti.events ? 0 : chart.left_out,
+			      "--event draws another");
 		out->unit = "ns";
 		out->title = title_of(name, tl->events.v[event].tracepoint);
-		out->seconds = sampled_seconds(&ti, name);
+		out->seconds = (double)chart.sampled_ns / 1e9;
 		struct buf hosts = {0};
-		struct caption_origin o =
-			caption_origin_of(&ti, first_sample(&ti, name), &hosts);
+		struct caption_origin o = caption_origin_of(&ti, chart.first_ns, &hosts);
 		describe(out, rq, name, &o);
 		buf_release(&hosts);
 	}
+	sample_chart_release(&chart);
 	flame_input_release(&fi);
 	out->warned += ti.in.warned;
 	tlinput_close(&ti);

@@ -206,6 +206,17 @@ const struct event *recording_event(const struct recording *rec, const struct re
  * "cycles:P") or how it was recorded ("cpu-clock" and "cpu-clock/freq=99/"), 0 not. */
 int event_name_fits(const char *have, const char *want);
 
+/* 1 when two names are one event: its halves on a hybrid CPU (cpu_core/, cpu_atom/) are. */
+int event_names_match(const char *a, const char *b);
+
+/* perf record --off-cpu: samples of waits. */
+int event_name_is_off_cpu(const char *name);
+
+/* What the samples of an event weigh: "ns" for clocks and --off-cpu, "samples" for tracepoints,
+ * else "events". The second knows no more than the name. */
+const char *event_unit(const struct event *ev);
+const char *event_name_unit(const char *name, int tracepoint);
+
 /* The event by name ("cycles", "sched:sched_switch"), the first that fits best, or NULL. */
 const struct event *recording_find_event(const struct recording *rec, const char *name);
 

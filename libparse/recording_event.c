@@ -52,6 +52,42 @@ int event_name_fits(const char *have, const char *want)
 	return have[strspn(have, "ukhpPGHSDWIe")] == 0;
 }
 
+int event_names_match(const char *a, const char *b)
+{
+	static const char *const pmus[] = {"cpu_core/", "cpu_atom/"};
+	for (size_t i = 0; i < 2; i++) {
+		if (!strncmp(a, pmus[i], 9))
+			a += 9;
+		if (!strncmp(b, pmus[i], 9))
+			b += 9;
+	}
+	return !strcmp(a, b);
+}
+
+int event_name_is_off_cpu(const char *name)
+{
+	return !strncmp(name, "offcpu-time", 11);
+}
+
+const char *event_unit(const struct event *ev)
+{
+	if (ev->is_tracepoint)
+		return "samples";
+	if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config <= 1)
+		return "ns"; /* cpu-clock, task-clock */
+	return event_name_unit(ev->name ? ev->name : "", 0);
+}
+
+const char *event_name_unit(const char *name, int tracepoint)
+{
+	if (tracepoint)
+		return "samples";
+	return !strncmp(name, "cpu-clock", 9) || !strncmp(name, "task-clock", 10) ||
+			       event_name_is_off_cpu(name)
+		       ? "ns"
+		       : "events";
+}
+
 const struct event *recording_find_event(const struct recording *rec, const char *name)
 {
 	const struct event *found = NULL;

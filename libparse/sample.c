@@ -1,4 +1,5 @@
 #include "libparse/sample.h"
+#include "libparse/recording.h"
 
 static int bad(const struct record *r, struct err *e, const char *field)
 {
@@ -222,7 +223,7 @@ int sample_in_guest(const struct sample *s)
 
 static int is_named_off_cpu(const struct event *ev)
 {
-	return ev->name && !strncmp(ev->name, "offcpu-time", 11);
+	return ev->name && event_name_is_off_cpu(ev->name);
 }
 
 /* Only perf's sums of off-CPU time have no place in time. */

@@ -1,7 +1,4 @@
 #include "cmd/query/samples.h"
-#include "base/mem.h"
-#include "cmd/query/timeline_samples.h"
-#include "libparse/sample.h"
 
 #include <string.h>
 
@@ -14,14 +11,15 @@ static int take_profile(struct samples *s)
 	s->stacks = &p->stacks;
 	s->v = p->folded.v;
 	s->n = p->folded.n;
+	s->sums.times.events = p->rec->events.n;
 	for (size_t i = 0; i < p->rec->events.n; i++) {
 		const struct event *ev = &p->rec->events.v[i];
 		struct samples_event x = {.name = ev->name,
 					  .unit = event_unit(ev),
 					  .tracepoint = ev->is_tracepoint,
 					  .wanted = !wanted || wanted[i]};
-		struct samples_time t = {p->first_of_event[i], p->last_of_event[i]};
-		if (vec_push(&s->events, x) || vec_push(&s->times, t))
+		struct event_time t = {p->first_of_event[i], p->last_of_event[i]};
+		if (vec_push(&s->events, x) || vec_push(&s->sums.times.v, t))
 			return ERR_NOMEM;
 	}
 	return 0;
@@ -56,154 +54,15 @@ static int take_events(struct samples *s)
 		const struct tl_event *ev = &tl->events.v[i];
 		const char *name = strtab_get(&s->stacks->strings, ev->name);
 		struct samples_event x = {.name = name,
-					  .unit = tl_event_unit(name, ev->tracepoint),
+					  .unit = event_name_unit(name, ev->tracepoint),
 					  .tracepoint = ev->tracepoint,
-					  .wanted = tl_event_wanted(&s->ti, i)};
+					  .wanted = !s->ti.events || s->ti.events[i]};
 		if (vec_push(&s->events, x))
 			return ERR_NOMEM;
 	}
 	return 0;
 }
 
-static int same_row(const struct folded *a, const struct folded *b)
-{
-	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->path == b->path &&
-	       a->label == b->label;
-}
-
-static int add_row(struct samples *s, const struct folded *f)
-{
-	uint64_t h = hash_u64((uint64_t)f->comm << 32 | f->path);
-	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^
-		     f->cpu) ^
-	    hash_u64((uint64_t)f->label << 32 | (uint32_t)f->pid);
-	size_t at = 0;
-	for (uint32_t id; idmap_next(&s->index, h, &at, &id);) {
-		struct folded *x = &s->own.v[id];
-		if (!same_row(x, f))
-			continue;
-		x->weight += f->weight;
-		x->samples += f->samples;
-		return 0;
-	}
-	if (vec_push(&s->own, *f))
-		return ERR_NOMEM;
-	return idmap_put(&s->index, h, (uint32_t)(s->own.n - 1));
-}
-
-static void note_time(struct samples_time *t, uint64_t ns)
-{
-	if (ns < t->first)
-		t->first = ns;
-	if (ns < SAMPLE_DUMMY_TIMES && ns > t->last)
-		t->last = ns;
-}
-
-/* One sample that passes the filters, of the recording begun last. */
-static int count(struct samples *s, unsigned by, const struct tl_sample *x, int32_t pid,
-		 int32_t tid)
-{
-	struct folded f = {.event = x->event,
-			   .comm = x->comm,
-			   .pid = by & (BY_PID | BY_TID) ? pid : -1,
-			   .tid = by & BY_TID ? tid : -1,
-			   .cpu = by & BY_CPU && x->cpu != TL_NOCPU
-					  ? timeline_cpu(&s->ti.tl, x->cpu)
-					  : UINT32_MAX,
-			   .label = tl_split_label(&s->ti, x->thread, x->time_ns),
-			   .path = x->path,
-			   .weight = x->period,
-			   .samples = 1};
-	note_time(&s->times.v[s->times.n - s->events.n + x->event], x->time_ns);
-	return add_row(s, &f);
-}
-
-static int count_cpu(struct samples *s, unsigned by, size_t from, size_t to)
-{
-	const struct timeline *tl = &s->ti.tl;
-	int rc = 0;
-	for (size_t i = from; i < to && !rc; i++) {
-		const struct tl_sample *x = &tl->samples.v[i];
-		const struct tl_thread *t =
-			x->thread == TL_NONE ? NULL : &tl->threads.v[x->thread];
-		if (s->events.v[x->event].wanted && tl_sample_passes(&s->ti, x))
-			rc = count(s, by, x, t ? t->pid : -1, t ? t->tid : -1);
-	}
-	return rc;
-}
-
-static int count_events(struct samples *s, unsigned by, size_t from, size_t to)
-{
-	int rc = 0;
-	for (size_t i = from; i < to && !rc; i++) {
-		const struct tl_event_sample *x = &s->ti.tl.event_samples.v[i];
-		struct tl_sample as = {.time_ns = x->time_ns,
-				       .thread = tl_event_thread(&s->ti, x),
-				       .period = x->period,
-				       .comm = x->comm,
-				       .path = x->path,
-				       .event = x->event,
-				       .cpu = x->cpu};
-		if (s->events.v[x->event].wanted && tl_event_sample_passes(&s->ti, x))
-			rc = count(s, by, &as, x->pid, x->tid);
-	}
-	return rc;
-}
-
-/* The same of samples that the store has added up. */
-static int count_sums(struct samples *s, unsigned by, size_t from, size_t to)
-{
-	int rc = 0;
-	for (size_t i = from; i < to && !rc; i++) {
-		const struct tl_sum *x = &s->ti.tl.sums.v[i];
-		struct samples_time *t = &s->times.v[s->times.n - s->events.n + x->event];
-		struct folded f = {.event = x->event,
-				   .comm = x->comm,
-				   .pid = by & (BY_PID | BY_TID) ? x->pid : -1,
-				   .tid = by & BY_TID ? x->tid : -1,
-				   .cpu = UINT32_MAX,
-				   .path = x->path,
-				   .weight = x->weight,
-				   .samples = x->samples};
-		if (!s->events.v[x->event].wanted)
-			continue;
-		/* samples at no known time are there, too: behind all others */
-		note_time(t, x->last_ns ? x->first_ns : SAMPLE_DUMMY_TIMES);
-		if (x->last_ns)
-			note_time(t, x->last_ns);
-		rc = add_row(s, &f);
-	}
-	return rc;
-}
-
-/* Of one recording after the other. */
-static int count_samples(struct samples *s, unsigned by)
-{
-	const struct timeline *tl = &s->ti.tl;
-	const struct tl_part whole = {0}, *parts = tl->parts.n ? tl->parts.v : &whole;
-	size_t n = tl->parts.n ? tl->parts.n : 1;
-	int rc = 0;
-	for (size_t i = 0; i < n && !rc; i++) {
-		const struct tl_part *next = i + 1 < n ? &parts[i + 1] : NULL;
-		for (size_t k = 0; k < s->events.n && !rc; k++)
-			rc = vec_push(&s->times, (struct samples_time){.first = UINT64_MAX});
-		rc = rc ? rc
-			: count_cpu(s, by, parts[i].sample_first,
-				    next ? next->sample_first : tl->samples.n);
-		rc = rc ? rc
-			: count_events(s, by, parts[i].event_sample_first,
-				       next ? next->event_sample_first : tl->event_samples.n);
-		rc = rc ? rc
-			: count_sums(s, by, parts[i].sum_first,
-				     next ? next->sum_first : tl->sums.n);
-	}
-	s->v = s->own.v;
-	s->n = s->own.n;
-	return rc;
-}
-
-/* Labels are the threads' in time. */
 /* Sums tell nothing of CPUs or labels, nor which samples are of some time. What findings say of
  * some threads only is told by waits, too. */
 static int sums_do(const struct tlinput_opts *opt, unsigned by)
@@ -231,10 +90,11 @@ static int open_timeline(struct samples *s, const char *verb, const struct tlinp
 	rc = tl_check_events(&s->ti);
 	if (rc)
 		return rc;
-	if (take_events(s))
-		rc = err_nomem(&e);
-	if (!rc && count_samples(s, by))
-		rc = err_nomem(&e);
+	const struct sample_selection which = tl_selection(&s->ti);
+	rc = take_events(s) ? err_nomem(&e)
+			    : sample_sums_collect(&s->sums, &s->ti.tl, &which, by, &e);
+	s->v = s->sums.rows.v;
+	s->n = s->sums.rows.n;
 	if (rc)
 		return input_fail(&s->ti.in, &e);
 	input_say_empty(&s->ti.in, s->n);
@@ -258,74 +118,45 @@ int samples_open(struct samples *s, const char *verb, const struct tlinput_opts 
 void samples_close(struct samples *s)
 {
 	vec_release(&s->events);
-	vec_release(&s->times);
-	vec_release(&s->own);
-	idmap_release(&s->index);
+	sample_sums_release(&s->sums);
 	tlinput_close(&s->ti);
 }
 
 uint32_t samples_earliest(const struct samples *s)
 {
-	uint32_t best = NO_ID;
-	uint64_t first = UINT64_MAX;
-	for (size_t at = 0; at < s->times.n && best == NO_ID; at += s->events.n)
-		for (uint32_t i = 0; i < s->events.n; i++)
-			if (s->times.v[at + i].first < first) {
-				first = s->times.v[at + i].first;
-				best = i;
-			}
-	return best;
+	return event_times_earliest(&s->sums.times);
 }
 
 int samples_has(const struct samples *s, uint32_t event)
 {
-	for (size_t at = event; at < s->times.n; at += s->events.n)
-		if (s->times.v[at].first != UINT64_MAX)
-			return 1;
-	return 0;
+	return event_times_has(&s->sums.times, event);
 }
 
-double samples_seconds(const struct samples *s, uint32_t event,
-		       int (*is)(const struct samples *s, uint32_t a, uint32_t b))
+double samples_seconds(const struct samples *s, uint32_t event, event_is *is)
 {
-	double seconds = 0;
-	for (size_t at = 0; at < s->times.n; at += s->events.n) {
-		struct samples_time t = {.first = UINT64_MAX};
-		for (uint32_t i = 0; i < s->events.n; i++) {
-			const struct samples_time *x = &s->times.v[at + i];
-			if (!is(s, i, event))
-				continue;
-			t.first = x->first < t.first ? x->first : t.first;
-			t.last = x->last > t.last ? x->last : t.last;
-		}
-		seconds += t.last > t.first ? (double)(t.last - t.first) / 1e9 : 0;
-	}
-	return seconds;
+	return event_times_seconds(&s->sums.times, event, is, s);
 }
 
-uint64_t samples_start(const struct samples *s, uint32_t event,
-		       int (*is)(const struct samples *s, uint32_t a, uint32_t b))
+uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is)
 {
-	uint64_t first = UINT64_MAX;
-	for (size_t i = 0; i < s->times.n; i++)
-		if (is(s, (uint32_t)(i % s->events.n), event) && s->times.v[i].first < first)
-			first = s->times.v[i].first;
-	return first;
+	return event_times_start(&s->sums.times, event, is, s);
 }
 
-int samples_same_name(const struct samples *s, uint32_t a, uint32_t b)
+int samples_same_name(const void *samples, uint32_t a, uint32_t b)
 {
+	const struct samples *s = samples;
 	return a == b || !strcmp(s->events.v[a].name, s->events.v[b].name);
 }
 
-int samples_same_event(const struct samples *s, uint32_t a, uint32_t b)
+int samples_same_event(const void *samples, uint32_t a, uint32_t b)
 {
-	return a == b || tl_same_event(s->events.v[a].name, s->events.v[b].name);
+	const struct samples *s = samples;
+	return a == b || event_names_match(s->events.v[a].name, s->events.v[b].name);
 }
 
-int samples_any_event(const struct samples *s, uint32_t a, uint32_t b)
+int samples_any_event(const void *samples, uint32_t a, uint32_t b)
 {
-	(void)s, (void)a, (void)b;
+	(void)samples, (void)a, (void)b;
 	return 1;
 }
 

@@ -6,30 +6,23 @@
 #ifndef CMD_QUERY_SAMPLES_H
 #define CMD_QUERY_SAMPLES_H
 
-#include "cmd/query/timeline_input.h"
+#include "cmd/query/timeline_samples.h"
 
 /* An event of the recording. Texts live as long as the samples. */
 struct samples_event {
 	const char *name;
-	const char *unit; /* of its weights: see event_unit (timeline_samples.h) */
+	const char *unit; /* of its weights: see event_unit */
 	int tracepoint;
 	int wanted; /* --event names it, or is absent */
-};
-
-/* When an event had samples that pass the filters, in ns; first UINT64_MAX: never. */
-struct samples_time {
-	uint64_t first, last; /* last 0: at no known time */
 };
 
 struct samples {
 	struct tlinput ti;           /* of a recording: ti.in alone is open, but with labels */
 	const struct stacks *stacks; /* what the rows' ids mean */
 	VEC(struct samples_event) events;
-	VEC(struct samples_time) times; /* of each event, recording by recording */
-	const struct folded *v;         /* rows in no order, weights as perf counts them */
+	struct sample_sums sums; /* of a timeline: of a store, or with labels; times of all */
+	const struct folded *v;  /* rows in no order, weights as perf counts them */
 	size_t n;
-	VEC(struct folded) own; /* of a timeline: of a store, or with labels */
-	struct idmap index;
 };
 
 /*
@@ -50,20 +43,16 @@ uint32_t samples_earliest(const struct samples *s);
 /* 1 when the event has samples that pass. */
 int samples_has(const struct samples *s, uint32_t event);
 
-/* From the first to the last sample of the events that `is` says belong to `event`, summed over
- * recordings. */
-double samples_seconds(const struct samples *s, uint32_t event,
-		       int (*is)(const struct samples *s, uint32_t a, uint32_t b));
+/* From the first to the last sample of the events that `is` says are `event` (one of those
+ * below), summed over recordings. */
+double samples_seconds(const struct samples *s, uint32_t event, event_is *is);
 
 /* When the first sample of such an event was taken, on the recording's clock; UINT64_MAX: at
  * no known time. */
-uint64_t samples_start(const struct samples *s, uint32_t event,
-		       int (*is)(const struct samples *s, uint32_t a, uint32_t b));
+uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is);
 
 /* 1 for events of one name; of one but for the half of a hybrid CPU; for all there are. */
-int samples_same_name(const struct samples *s, uint32_t a, uint32_t b);
-int samples_same_event(const struct samples *s, uint32_t a, uint32_t b);
-int samples_any_event(const struct samples *s, uint32_t a, uint32_t b);
+event_is samples_same_name, samples_same_event, samples_any_event;
 
 /* Judge the recording for an answer about event `shown` (NO_ID: about all that are wanted): as
  * input_judge, of a store by what import found. 0, or the exit status. */

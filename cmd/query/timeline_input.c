@@ -5,6 +5,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/query/scope.h"
 #include "cmd/query/side_input.h"
+#include "cmd/query/timeline_samples.h"
 #include "cmd/query/waits.h"
 #include "libtime/build/build.h"
 #include "libtime/store/store.h"
@@ -548,6 +549,8 @@ void tlinput_say_spoilt(const struct tlinput *ti)
 static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 {
 	struct err e = {0};
+	if (!rc && tl_choose_events(ti))
+		rc = fail((err_nomem(&e), &e));
 	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
 		input_say_nobody(&ti->in);
 	if (!rc && shortage(&e))
@@ -651,6 +654,8 @@ void tlinput_close(struct tlinput *ti)
 	timeline_release(&ti->tl);
 	survey_release(&ti->survey);
 	causes_free(ti->causes);
+	mem_free(ti->events);
+	ti->events = NULL;
 	input_close(&ti->in);
 	stacks_release(&ti->stacks);
 	ti->causes = NULL;

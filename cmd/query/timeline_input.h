@@ -29,6 +29,7 @@ struct tlinput {
 	struct timeline tl;
 	struct survey survey; /* of a recording */
 	struct causes *causes;
+	uint8_t *events; /* of --event: a flag per event of the timeline; NULL: all */
 	struct label_lanes label, split; /* of --label and --split label:K */
 	uint32_t label_value;            /* strings id */
 	int splits;

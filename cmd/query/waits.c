@@ -44,7 +44,7 @@ struct population waits_population(const struct tlinput *ti, const struct wait_o
 	};
 }
 
-int tl_task_passes(const struct tlinput *ti, int32_t pid, int32_t tid, uint32_t comm)
+static int task_passes(const struct tlinput *ti, int32_t pid, int32_t tid, uint32_t comm)
 {
 	struct population p = waits_population(ti, NULL);
 	return population_has_task(&p, &ti->tl, pid, tid, comm);
@@ -53,7 +53,7 @@ int tl_task_passes(const struct tlinput *ti, int32_t pid, int32_t tid, uint32_t 
 int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
 {
 	const struct tl_thread *t = &ti->tl.threads.v[thread];
-	return tl_task_passes(ti, t->pid, t->tid, comm);
+	return task_passes(ti, t->pid, t->tid, comm);
 }
 
 int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b)

@@ -36,9 +36,6 @@ int waits_causes(const struct opt_list *l, uint32_t *mask, struct err *e);
  * `comm`, the strings id at that moment). */
 int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm);
 
-/* The same of a thread that is named by its ids. */
-int tl_task_passes(const struct tlinput *ti, int32_t pid, int32_t tid, uint32_t comm);
-
 /* ERR_USAGE: `word` is no state; those there are stand in `words`, blanks between. */
 int waits_no_state(const char *word, const char *words, struct err *e);
 

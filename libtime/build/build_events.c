@@ -123,7 +123,7 @@ static int classify(struct builder *b, const struct event *ev)
 	} else if (ev->is_tracepoint &&
 		   !(tp && (is_syscall(tp, &se) || builder_is_irq(tp, &se)))) {
 		se.role = !tp || is_noise(tp->system) ? ROLE_NONE : ROLE_MARK;
-	} else if (!strncmp(name, "offcpu-time", 11)) {
+	} else if (event_name_is_off_cpu(name)) {
 		se.role = ROLE_TOTAL;
 		se.chain = 1;
 	}

@@ -232,7 +232,7 @@ void findings_sort(struct findings *f)
 
 unsigned findings_event_topics(const char *name, int is_tracepoint, int switches)
 {
-	int off = !strncmp(name, "offcpu-time", 11);
+	int off = event_name_is_off_cpu(name);
 	if (is_tracepoint && strncmp(name, "sched:", 6) != 0)
 		return strchr(name, ':') ? ABOUT_COUNTS : WAITING; /* lost: may be switches */
 	if (is_tracepoint) /* others, such as exits, stand beside switches or are counted */

@@ -413,7 +413,7 @@ static void diagnose_clocks(struct diagnosis *j)
 	const struct event *first = NULL, *other = NULL;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
-		if (!is_live(j, i) || starts(ev->name, "offcpu-time") ||
+		if (!is_live(j, i) || event_name_is_off_cpu(ev->name) ||
 		    starts(ev->name, "dummy"))
 			continue;
 		first = first ? first : ev;

@@ -306,7 +306,7 @@ void remedy_put_recorded(struct line *l, struct buf *out)
 		/* "tracepoint 355": the end of the file, which has the names, is missing */
 		nameless |= ev->is_tracepoint && (!*name || strchr(name, ' '));
 		if (!*name || !shell_is_printable(name) || strchr(name, ' ') ||
-		    remedy_starts(name, "dummy") || remedy_starts(name, "offcpu-time"))
+		    remedy_starts(name, "dummy") || event_name_is_off_cpu(name))
 			continue;
 		size_t n = ev->is_tracepoint ? strlen(name) : strcspn(name, ":");
 		if (list.n)

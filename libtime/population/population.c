@@ -51,6 +51,31 @@ int population_has_cpu(const struct population *p, const struct timeline *tl, ui
 	return 0;
 }
 
+static int has_place(const struct population *p, const struct timeline *tl, uint64_t time_ns,
+		     uint16_t cpu)
+{
+	return time_ns >= p->start_ns && !(p->stop_ns && time_ns > p->stop_ns) &&
+	       population_has_cpu(p, tl, cpu, cpu);
+}
+
+int population_has_sample(const struct population *p, const struct timeline *tl,
+			  const struct tl_sample *s)
+{
+	const struct tl_thread *t = s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
+	if (!has_place(p, tl, s->time_ns, s->cpu))
+		return 0;
+	/* stores of an older perfkit have the idle task's samples without a thread */
+	return t ? population_has_task(p, tl, t->pid, t->tid, s->comm)
+		 : !p->npids && !p->ntids && !p->ncomms;
+}
+
+int population_has_event_sample(const struct population *p, const struct timeline *tl,
+				const struct tl_event_sample *s)
+{
+	return has_place(p, tl, s->time_ns, s->cpu) &&
+	       population_has_task(p, tl, s->pid, s->tid, s->comm);
+}
+
 int population_hides_thread(const struct population *p, const struct timeline *tl,
 			    uint32_t thread)
 {

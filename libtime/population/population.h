@@ -10,8 +10,8 @@
  *	unclear          set apart, marked ?             runnable: late in any case
  *	idle             set apart, hidden               runnable
  */
-#ifndef LIBTIME_EXPLAIN_POPULATION_H
-#define LIBTIME_EXPLAIN_POPULATION_H
+#ifndef LIBTIME_POPULATION_POPULATION_H
+#define LIBTIME_POPULATION_POPULATION_H
 
 #include "base/radix.h"
 #include "libtime/sched/timeline.h"
@@ -44,6 +44,13 @@ int population_has_thread(const struct population *p, const struct timeline *tl,
 /* --cpu was not given, or names `a` or `b`. TL_NOCPU is on no list. */
 int population_has_cpu(const struct population *p, const struct timeline *tl, uint16_t a,
 		       uint16_t b);
+
+/* A sample passes the filters of threads, CPUs and time, in which stop_ns itself is. One of no
+ * thread passes where no thread is asked for. */
+int population_has_sample(const struct population *p, const struct timeline *tl,
+			  const struct tl_sample *s);
+int population_has_event_sample(const struct population *p, const struct timeline *tl,
+				const struct tl_event_sample *s);
 
 /* Left out as system? */
 int population_hides_thread(const struct population *p, const struct timeline *tl,

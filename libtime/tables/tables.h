@@ -23,13 +23,11 @@ struct table_query {
 					  * 0: all do */
 	const struct label_match *where; /* spans must have these labels */
 	size_t nwhere;
-	/* Which events' samples count; NULL: all. */
-	int (*wants_event)(const void *ctx, uint32_t event);
-	const void *ctx;
-	uint32_t label;    /* of "label:KEY": strings id of KEY */
-	uint64_t every_ns; /* 0: one window for all */
-	int of_threads;    /* --comm, --pid, --tid were given: the idle task is not asked for */
-	int filtered;      /* threads of which nothing passes have no row */
+	const uint8_t *events; /* whose samples count: a flag per event; NULL: all. Borrowed */
+	uint32_t label;        /* of "label:KEY": strings id of KEY */
+	uint64_t every_ns;     /* 0: one window for all */
+	int of_threads; /* --comm, --pid, --tid were given: the idle task is not asked for */
+	int filtered;   /* threads of which nothing passes have no row */
 };
 
 /* What can follow --by; *n of them. */

@@ -1,0 +1,74 @@
+/*
+ * sample_sums.h - a timeline's samples summed by thread name, stack and what else keeps them
+ * apart, and when each event had samples: what collapse, svg and export show of a store, and of
+ * a recording where labels are asked for.
+ */
+#ifndef LIBTIME_POPULATION_SAMPLE_SUMS_H
+#define LIBTIME_POPULATION_SAMPLE_SUMS_H
+
+#include "base/hash.h"
+#include "libsym/profile.h"
+#include "libtime/population/population.h"
+#include "libtime/spans/label_lanes.h"
+
+/* Which samples a question is about. Zero-initialised: all. */
+struct sample_selection {
+	struct population of;
+	const uint8_t *events; /* a flag per event of the timeline; NULL: all. Borrowed */
+	/* Only where a label has a value; rows apart by another's. NULL: not asked. Borrowed.
+	 */
+	const struct label_lanes *filter, *split;
+	uint32_t filter_value; /* strings id */
+};
+
+/* 1 when the sample passes all of it. */
+int sample_is_selected(const struct sample_selection *s, const struct timeline *tl,
+		       const struct tl_sample *x);
+int event_sample_is_selected(const struct sample_selection *s, const struct timeline *tl,
+			     const struct tl_event_sample *x);
+
+/* When an event had samples, in ns; first UINT64_MAX: never. */
+struct event_time {
+	uint64_t first, last; /* last 0: at no known time */
+};
+
+/* Of every event, recording by recording: v[recording * events + event]. */
+struct event_times {
+	size_t events;
+	VEC(struct event_time) v;
+};
+
+/* 1 when event `a` counts as `b`. */
+typedef int event_is(const void *ctx, uint32_t a, uint32_t b);
+
+/* The event of the earliest sample, of two at once the first; NO_ID: there are no samples. */
+uint32_t event_times_earliest(const struct event_times *t);
+
+/* 1 when the event has samples. */
+int event_times_has(const struct event_times *t, uint32_t event);
+
+/* From the first to the last sample of the events that are `event`, summed over recordings. */
+double event_times_seconds(const struct event_times *t, uint32_t event, event_is *is,
+			   const void *ctx);
+
+/* When the first sample of such an event was taken; UINT64_MAX: at no known time. */
+uint64_t event_times_start(const struct event_times *t, uint32_t event, event_is *is,
+			   const void *ctx);
+
+/* Zero-initialised: empty. */
+struct sample_sums {
+	VEC(struct folded) rows; /* in order of first appearance */
+	struct event_times times;
+	struct idmap index;
+};
+
+/*
+ * Sum up the selected samples, those of tracepoints and sums loaded from a store (which know no
+ * CPU, time or label) too. `by`: BY_PID, BY_TID, BY_CPU of enum aggregate_by. *out is the
+ * caller's to release in any case. ERR_NOMEM.
+ */
+int sample_sums_collect(struct sample_sums *out, const struct timeline *tl,
+			const struct sample_selection *s, unsigned by, struct err *e);
+void sample_sums_release(struct sample_sums *s);
+
+#endif
