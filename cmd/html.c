@@ -2,6 +2,7 @@
  * html.c - `perfkit html`: one self-contained page with linked views of a recording.
  */
 #include "base/check.h"
+#include "base/bigvec.h"
 #include "base/mem.h"
 #include "cmd/html_data.h"
 #include "cmd/input/output.h"
@@ -9,10 +10,12 @@
 #include "cmd/cli/say.h"
 #include "cmd/tail_out.h"
 #include "cmd/verbs.h"
+#include "libtime/sched/thin.h"
 #include "render/html/html_page.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_json.h"
 #include "render/tail/tail_text.h"
+#include "render/text/units.h"
 #include "render/timeline/tail_panels.h"
 
 #include <string.h>
@@ -21,7 +24,7 @@
 struct html_opts {
 	struct tail_opts t; /* first, for the rows of tail, waits and input */
 	const char *output, *title;
-	uint64_t max_size;
+	double max_size; /* MB */
 };
 
 enum { EPISODES = 20, PICTURES = 10, TOP_THREADS = 50, TEXT_WIDTH = 100, MAX_MB = 50 };
@@ -33,8 +36,9 @@ static const struct opt rows[] = {
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "the page's title"},
-	{"max-size", 0, OPT_U64, AT(max_size), "MB",
-	 "refuse to write a larger file (default 50)"},
+	{"max-size", 0, OPT_REAL, AT(max_size), "MB",
+	 "sum up what is shorter than 10us, 100us, 1ms or 10ms until\nthe file is not larger, "
+	 "and say so in it; 0: no bound (default 50)"},
 	OPT_END,
 };
 
@@ -46,6 +50,9 @@ struct report {
 	int has_tail;
 	struct err why_not; /* there are no waits to show */
 	struct html_data data;
+	struct timeline thin;
+	const struct timeline *shown; /* the recording's, or `thin` */
+	uint64_t grain_ns;            /* of `thin`; 0: nothing is summed up */
 	struct findings findings;
 	struct buf subtitle, filters, answer, text, head;
 	struct buf scratch;
@@ -215,6 +222,7 @@ static int make_head(struct report *p, struct err *e)
 	json_open(&j, NULL, '{');
 	json_u64(&j, "schema", 1);
 	json_str(&j, "filters", buf_cstr(&p->filters));
+	json_u64(&j, "grain_ns", p->grain_ns);
 	html_data_head(&p->data, &j);
 	head_findings(p, &j);
 	json_str(&j, "why_not", p->has_tail ? NULL : p->why_not.msg);
@@ -267,12 +275,18 @@ static int draw_panel(struct picture *x, FILE *out, struct err *e)
 {
 	struct tl_svg_options o;
 	picture_options(x->p, &o);
-	return timeline_svg_write(&x->p->r.ti.tl, &x->panel, 1, &o, out, NULL, e);
+	struct buf b = {0};
+	const char *thinned = tl_svg_grain(&b, x->p->grain_ns);
+	o.hidden = &thinned;
+	o.n_hidden = x->p->grain_ns > 0;
+	int rc = timeline_svg_write(x->p->shown, &x->panel, 1, &o, out, NULL, e);
+	buf_release(&b);
+	return rc;
 }
 
 static int put_timeline(struct report *p, FILE *out, struct err *e)
 {
-	const struct timeline *tl = &p->r.ti.tl;
+	const struct timeline *tl = p->shown;
 	struct tl_pick_options o = {.from_ns = p->data.from_ns,
 				    .to_ns = p->data.to_ns,
 				    .top = TOP_THREADS,
@@ -345,20 +359,94 @@ static int put_page(struct report *p, FILE *out, struct err *e)
 	return rc;
 }
 
+/* The page in memory, or beyond that in a file without a name; `most` 0: of any size. */
+struct sink {
+	BIGVEC(char) v;
+	uint64_t most;
+	int too_large;
+	struct err e;
+};
+
+static ssize_t take(void *sink, const char *p, size_t n)
+{
+	struct sink *s = sink;
+	s->too_large |= s->most && s->v.n + n > s->most;
+	if (s->too_large || s->e.code || bigvec_reserve(&s->v, n, &s->e))
+		return 0;
+	memcpy(s->v.v + s->v.n, p, n);
+	s->v.n += n;
+	return (ssize_t)n;
+}
+
+static int write_page(struct report *p, struct sink *s, struct err *e)
+{
+	FILE *f = fopencookie(s, "w", (cookie_io_functions_t){.write = take});
+	if (!f)
+		return err_nomem(e);
+	int rc = put_page(p, f, e);
+	if (fclose(f) && !rc)
+		rc = err_sys(e, "cannot write");
+	return s->e.code ? err_set(e, s->e.code, "%s", s->e.msg) : rc;
+}
+
+/* Make the page of what is not summed up to p->grain_ns. */
+static int make_page(struct report *p, struct sink *s, struct err *e)
+{
+	const struct timeline *tl = &p->r.ti.tl;
+	int rc = p->grain_ns ? timeline_thin(tl, p->grain_ns, &p->thin, e) : 0;
+	p->shown = p->grain_ns ? &p->thin : tl;
+	rc = rc ? rc : html_data_gather(&p->data, &p->r.ti, p->shown, &p->picks.wait, e);
+	buf_clear(&p->head);
+	rc = rc ? rc : make_head(p, e);
+	rc = rc ? rc : write_page(p, s, e);
+	html_data_release(&p->data);
+	if (p->grain_ns)
+		timeline_thin_release(&p->thin);
+	return rc;
+}
+
+static void say_grain(struct report *p)
+{
+	struct buf b = {0};
+	units_duration(&b, p->grain_ns);
+	input_warn(&p->r.ti.in,
+		   "to stay below %g MB (--max-size), what is shorter than %s is summed up",
+		   p->opt->max_size, buf_cstr(&b));
+	buf_release(&b);
+}
+
+static int too_large(const struct report *p, struct err *e)
+{
+	return err_set(e, ERR_REFUSED,
+		       "the report would have more than --max-size %g MB, even with what is "
+		       "shorter than 10 ms summed up; narrow it with --time or --comm",
+		       p->opt->max_size);
+}
+
 static int write_report(struct report *p, struct err *e)
 {
+	static const uint64_t grains[] = {0, 10000, 100000, 1000000, 10000000};
+	struct sink s = {.most = (uint64_t)(p->opt->max_size * (1 << 20))};
 	struct outfile out;
-	int rc = output_open(&out, p->opt->output, e);
-	if (rc)
-		return rc;
-	rc = put_page(p, out.f, e);
-	if (!rc && !fflush(out.f) && out.written > p->opt->max_size << 20)
-		rc = err_set(e, ERR_REFUSED,
-			     "the report would have %llu MB, more than --max-size %llu; narrow "
-			     "it with --time or --comm",
-			     (unsigned long long)((out.written >> 20) + 1),
-			     (unsigned long long)p->opt->max_size);
-	return outfile_end(&out, rc, e);
+	int rc = 0;
+	for (size_t i = 0; i < sizeof(grains) / sizeof(*grains); i++) {
+		p->grain_ns = grains[i];
+		s.v.n = 0;
+		s.too_large = 0;
+		rc = make_page(p, &s, e);
+		if (!s.too_large)
+			break;
+	}
+	rc = s.too_large ? too_large(p, e) : rc;
+	if (!rc && p->grain_ns)
+		say_grain(p);
+	rc = rc ? rc : output_open(&out, p->opt->output, e);
+	if (!rc) {
+		fwrite(s.v.v, 1, s.v.n, out.f);
+		rc = outfile_end(&out, 0, e);
+	}
+	bigvec_release(&s.v);
+	return rc;
 }
 
 /* --- what is asked ------------------------------------------------------------------------ */
@@ -409,15 +497,12 @@ static int make(struct report *p)
 	struct err e = {0};
 	int rc = tlinput_findings(&p->r.ti, 0, &p->findings, &e);
 	rc = rc ? rc : say_all(p, &e);
-	rc = rc ? rc : html_data_gather(&p->data, &p->r.ti, &p->picks.wait, &e);
-	rc = rc ? rc : make_head(p, &e);
 	rc = rc ? rc : write_report(p, &e);
 	return rc ? input_fail(&p->r.ti.in, &e) : input_status(&p->r.ti.in);
 }
 
 static void release(struct report *p)
 {
-	html_data_release(&p->data);
 	if (p->has_tail)
 		tail_release(&p->t);
 	findings_release(&p->findings);
@@ -437,6 +522,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const char *path = nfiles ? files[0] : input ? input : "perf.data";
 	struct err e = {0};
 	p.r = (struct tail_run){.verb = "html", .opt = &p.picks};
+	if (!(p.opt->max_size >= 0 && p.opt->max_size <= 1 << 20))
+		return usage("--max-size is a number of MB");
 	if (!p.opt->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the report with -o FILE");
 	if (output_check(p.opt->output, &e))

@@ -17,9 +17,9 @@ struct gathering {
 	const struct timeline *tl;
 	struct html_column *path_parent, *path_frame, *row_comm, *row_path;
 	struct html_column *v[8]; /* of the table that is being filled */
-	uint64_t at[2];           /* end of the thread's last wait, last run */
-	uint32_t thread[2];       /* whose they were */
-	struct html_column *wait[7], *run[5];
+	uint64_t at;              /* end of the thread's last wait or run */
+	uint32_t thread;          /* whose it was */
+	struct html_column *life[3], *wait[5], *run[3];
 	struct err *e;
 };
 
@@ -136,16 +136,17 @@ static int put_samples(struct gathering *g)
 
 /* --- threads --------------------------------------------------------------------------- */
 
-/* Whose this is and how long after the one before: the first two columns of waits and runs. */
-static void put_place(struct gathering *g, int which, struct html_column **v, uint32_t thread,
-		      uint64_t start, uint64_t end)
+/* Is it a wait, whose, and how long after the thread's last wait or run? */
+static void put_place(struct gathering *g, int is_wait, uint32_t thread, uint64_t start,
+		      uint64_t end)
 {
-	html_put_signed(v[0], (int64_t)thread - g->thread[which]);
-	if (thread != g->thread[which])
-		g->at[which] = g->d->from_ns;
-	html_put_signed(v[1], (int64_t)(start - g->at[which]));
-	g->thread[which] = thread;
-	g->at[which] = end;
+	if (thread != g->thread)
+		g->at = g->d->from_ns;
+	html_put(g->life[0], (uint64_t)is_wait);
+	html_put_signed(g->life[1], (int64_t)thread - g->thread);
+	html_put_signed(g->life[2], (int64_t)(start - g->at));
+	g->thread = thread;
+	g->at = end;
 }
 
 static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t cpu,
@@ -159,10 +160,10 @@ static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t
 		return 0;
 	if (comm_frame(g, comm, &frame))
 		return ERR_NOMEM;
-	put_place(g, 1, g->run, thread, from, to);
-	html_put(g->run[2], to - from);
-	html_put(g->run[3], cpu == TL_NOCPU ? 0 : cpu + 1u);
-	html_put(g->run[4], frame);
+	put_place(g, 0, thread, from, to);
+	html_put(g->run[0], to - from);
+	html_put(g->run[1], cpu == TL_NOCPU ? 0 : cpu + 1u);
+	html_put(g->run[2], frame);
 	return 0;
 }
 
@@ -186,12 +187,12 @@ static int put_wait(struct gathering *g, const struct off *o)
 		return 0;
 	if (row_number(g, o->comm, o->path, &row))
 		return ERR_NOMEM;
-	put_place(g, 0, g->wait, o->thread, w.start, w.end);
-	html_put(g->wait[2], w.blocked + w.unknown);
-	html_put(g->wait[3], w.runnable);
-	html_put(g->wait[4], wait_bits(&w));
-	html_put(g->wait[5], row);
-	html_put(g->wait[6], o->cause);
+	put_place(g, 1, o->thread, w.start, w.end);
+	html_put(g->wait[0], w.blocked + w.unknown);
+	html_put(g->wait[1], w.runnable);
+	html_put(g->wait[2], wait_bits(&w));
+	html_put(g->wait[3], row);
+	html_put(g->wait[4], o->cause);
 	return 0;
 }
 
@@ -224,14 +225,14 @@ static int put_threads(struct gathering *g)
 	static const char *const names[] = {
 		"thread.comm", "thread.pid",   "thread.tid", "thread.first",
 		"thread.life", "thread.flags", NULL};
-	static const char *const waits[] = {"wait.thread", "wait.gap",  "wait.blocked",
-					    "wait.rest",   "wait.bits", "wait.row",
-					    "wait.cause",  NULL};
-	static const char *const runs[] = {"run.thread", "run.gap",  "run.ns",
-					   "run.cpu",    "run.comm", NULL};
+	static const char *const lives[] = {"life.wait", "life.thread", "life.gap", NULL};
+	static const char *const waits[] = {"wait.blocked", "wait.rest",  "wait.bits",
+					    "wait.row",     "wait.cause", NULL};
+	static const char *const runs[] = {"run.ns", "run.cpu", "run.comm", NULL};
 	struct html_data *d = g->d;
 	int rc = 0;
 	columns(g, g->v, names);
+	columns(g, g->life, lives);
 	columns(g, g->wait, waits);
 	columns(g, g->run, runs);
 	for (uint32_t i = 0; i < g->tl->threads.n && !rc; i++) {
@@ -337,8 +338,8 @@ static int gather(struct gathering *g)
 	return rc;
 }
 
-int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct wait_opts *opt,
-		     struct err *e)
+int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct timeline *tl,
+		     const struct wait_opts *opt, struct err *e)
 {
 	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
 	const struct tl_recording *r = &ti->tl.rec;
@@ -347,7 +348,7 @@ int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct
 	d->to_ns = f->stop && f->stop < r->end_ns ? f->stop : r->end_ns;
 	int rc = flame_init(&d->flame) ? err_nomem(e) : 0;
 	flame_input_init(&d->fi, ti->names, &d->flame, SPLIT_COMM, 0);
-	struct gathering g = {.d = d, .tl = &ti->tl, .e = e};
+	struct gathering g = {.d = d, .tl = tl, .e = e};
 	return rc ? rc : gather(&g) ? err_nomem(e) : 0;
 }
 

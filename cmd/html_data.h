@@ -10,11 +10,10 @@
  *	thread.*             thread: name, pid + 1, tid + 1, first, life, flags
  *	sample.*             sample in the order of time: since the last, row, weight, event,
  *	                     thread + 1
- *	wait.*               wait of a thread that is shown, by thread and time: since the last
- *	                     one's end, blocked or unknown time, the rest, enum html_wait, row,
- *	                     cause, site
- *	run.*                time on a CPU: the same, CPU + 1, name
- *	span.*, loss.*       span; stretch of lost records
+ *	life.*               wait or time on a CPU, by thread and time: is it a wait, thread
+ *since the last one's, ns since its end wait.*               the waits of these, where shown:
+ *blocked or unknown time, the rest, enum html_wait, row, cause run.*                the times
+ *on a CPU: length, CPU + 1, name span.*, loss.*       span; stretch of lost records
  *
  * Times count from the first moment shown, in ns.
  */
@@ -49,10 +48,11 @@ struct html_data {
 	uint32_t cause_frames[CAUSE_COUNT];
 };
 
-/* Gather everything of an open timeline. `d` is to be released, after a failure too. ERR_NOMEM.
+/* Gather everything of an open timeline: of `tl`, which is ti's, or made of it. `d` is to be
+ * released, after a failure too. ERR_NOMEM.
  */
-int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct wait_opts *opt,
-		     struct err *e);
+int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct timeline *tl,
+		     const struct wait_opts *opt, struct err *e);
 
 /* What the script must know to read them, into an open JSON object. */
 void html_data_head(const struct html_data *d, struct json *j);

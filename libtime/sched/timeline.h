@@ -325,6 +325,7 @@ enum timeline_flag {
 	TL_HAS_TOTALS = 64,  /* --off-cpu, accumulated */
 	TL_HAS_DIRECT = 128, /* --off-cpu, direct */
 	TL_SOME_CPUS = 256,  /* recorded with -C: threads run unseen on the others */
+	TL_THINNED = 512,    /* by timeline_thin: who explains a short interval is not told */
 };
 
 struct timeline {

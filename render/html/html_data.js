@@ -40,7 +40,7 @@ function readColumn(bytes, at, n, isSigned) {
 	return out;
 }
 
-const SIGNED = new Set(["sample.t", "wait.thread", "wait.gap", "run.thread", "run.gap"]);
+const SIGNED = new Set(["sample.t", "life.thread", "life.gap"]);
 
 // data.sample.row[i] and so on.
 function readColumns(bytes, columns) {
@@ -55,21 +55,22 @@ function readColumns(bytes, columns) {
 	return out;
 }
 
-// Differences become numbers of threads and times.
-function addUp(table, ns) {
-	const n = table.thread.length, start = new Float64Array(n), end = new Float64Array(n);
+// Waits and runs get their threads and times.
+function placeLives({life, wait, run}) {
 	let thread = 0, at = 0;
-	for (let i = 0; i < n; i++) {
-		if (table.thread[i])
-			at = 0;
-		thread += table.thread[i];
-		table.thread[i] = thread;
-		start[i] = at + table.gap[i];
-		at = end[i] = start[i] + ns(i);
+	for (const table of [wait, run]) {
+		const n = (table.row || table.ns).length;
+		Object.assign(table, {n: 0, thread: new Int32Array(n), start: new Float64Array(n), end: new Float64Array(n)});
 	}
-	table.start = start;
-	table.end = end;
-	table.n = n;
+	for (let i = 0; i < life.wait.length; i++) {
+		const table = life.wait[i] ? wait : run, k = table.n++;
+		at = life.thread[i] ? life.gap[i] : at + life.gap[i];
+		thread += life.thread[i];
+		table.thread[k] = thread;
+		table.start[k] = at;
+		table.end[k] = at += table === wait ? wait.blocked[k] + wait.rest[k] : run.ns[k];
+	}
+	delete data.life;
 }
 
 function hex(rgb) {
@@ -103,12 +104,11 @@ async function readHead() {
 async function readData() {
 	strings = (await inflateText("strings")).split("\n");
 	data = readColumns(await inflate("columns"), head.columns);
-	const {sample, wait, run} = data;
+	const {sample} = data;
 	let at = 0;
 	for (let i = 0; i < sample.t.length; i++)
 		sample.t[i] = at += sample.t[i];
-	addUp(wait, (i) => wait.blocked[i] + wait.rest[i]);
-	addUp(run, (i) => run.ns[i]);
+	placeLives(data);
 	frames = makeFrames();
 }
 

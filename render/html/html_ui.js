@@ -316,15 +316,23 @@ function redraw() {
 	drawMs = performance.now() - began;
 }
 
+// What every view of a thinned report says.
+function grainNote() {
+	const grain = timeText(head.grain_ns);
+	return head.grain_ns ? el("p", {class: "note grain"}, "to " + grain + ": waits, runs and samples within " + grain +
+		" of a thread are summed up; longer ones, episodes and spans are as recorded") : null;
+}
+
 // --- the skeleton ------------------------------------------------------------------------------------
 
 function build() {
 	const main = document.getElementById("main"), says = el("p", {id: "says", "aria-live": "polite"});
 	const canvas = el("canvas", {id: "heat", tabindex: 0, role: "application",
 		"aria-label": "heat map: arrows move, Shift and arrows select, Enter takes the selection, Escape shows all"});
-	main.append(el("section", {id: "map", "aria-label": "Heat map"}, el("div", {id: "heat-tabs"}), el("div", {id: "heat-box"}, canvas), says,
+	main.append(el("section", {id: "map", "aria-label": "Heat map"}, el("div", {id: "heat-tabs"}), grainNote(), el("div", {id: "heat-box"}, canvas), says,
 		el("p", {id: "selected"})), el("nav", {id: "nav", "aria-label": "Views"}));
-	const pane = (k, ...children) => el("section", {id: "pane-" + k, role: "tabpanel", "aria-label": panes[k].name, hidden: true}, children);
+	const pane = (k, ...children) => el("section", {id: "pane-" + k, role: "tabpanel", "aria-label": panes[k].name, hidden: true},
+		k === "episodes" || k === "sites" ? null : grainNote(), children);
 	main.append(el("div", {id: "pane"},
 		pane("overview", el("div", {id: "overview"})),
 		pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),

@@ -1,4 +1,5 @@
 #include "render/timeline/tail_panels.h"
+#include "libtime/sched/thin.h"
 #include "base/mem.h"
 #include "render/text/escape.h"
 #include "render/tail/tail_words.h"
@@ -140,12 +141,44 @@ static void panels_release(struct panels *p)
 	explanation_release(&p->x);
 }
 
+/* Intervals in the rows of a panel. */
+static size_t intervals_of(const struct timeline *tl, const struct tl_panel *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->nrows; i++)
+		if (p->rows[i].kind == TLROW_THREAD)
+			n += timeline_off_after(tl, p->rows[i].id, p->to_ns) -
+			     timeline_off_after(tl, p->rows[i].id, p->from_ns);
+	return n;
+}
+
+/* A panel of which the finest pixels of a wide screen show no less. */
+static int write_thinned(const struct timeline *tl, const struct tl_panel *p,
+			 const struct tl_svg_options *o, FILE *f, struct err *e)
+{
+	struct tl_svg_options own = *o;
+	struct timeline thin = {0};
+	struct buf b = {0};
+	uint64_t grain = (p->to_ns - p->from_ns) / PANEL_CELLS + 1;
+	const char *text = tl_svg_grain(&b, grain);
+	int r = timeline_thin(tl, grain, &thin, e);
+	own.hidden = &text;
+	own.n_hidden = 1;
+	r = r ? r : timeline_svg_write(&thin, p, 1, &own, f, NULL, e);
+	timeline_thin_release(&thin);
+	buf_release(&b);
+	return r;
+}
+
 int tail_panels_one(struct tail *t, size_t rank, const struct tl_svg_options *o, FILE *f,
 		    struct err *e)
 {
 	struct panels p = {.t = t};
 	int r = add_panel(&p, rank, e);
-	r = r ? r : timeline_svg_write(t->tl, p.v.v, p.v.n, o, f, NULL, e);
+	if (!r && intervals_of(t->tl, p.v.v) > PANEL_INTERVALS)
+		r = write_thinned(t->tl, p.v.v, o, f, e);
+	else if (!r)
+		r = timeline_svg_write(t->tl, p.v.v, 1, o, f, NULL, e);
 	panels_release(&p);
 	return r;
 }

@@ -14,7 +14,9 @@
 int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *o, FILE *f,
 		      struct err *e);
 
-/* The same of one of them. */
+/* One of them, for a page; where it has more than PANEL_INTERVALS, those shorter than a
+ * PANEL_CELLS-th of it are summed up, and the picture says so. */
+enum { PANEL_INTERVALS = 10000, PANEL_CELLS = 8192 };
 int tail_panels_one(struct tail *t, size_t rank, const struct tl_svg_options *o, FILE *f,
 		    struct err *e);
 

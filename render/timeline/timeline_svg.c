@@ -13,6 +13,14 @@
 /* The style sheet and the script, made by the Makefile. */
 extern const char timeline_css[], timeline_js[];
 
+const char *tl_svg_grain(struct buf *b, uint64_t grain_ns)
+{
+	buf_str(b, "to ");
+	units_duration(b, grain_ns);
+	buf_str(b, ": what is shorter is summed up");
+	return buf_cstr(b);
+}
+
 void tl_svg_defaults(struct tl_svg_options *o)
 {
 	*o = (struct tl_svg_options){

@@ -14,6 +14,7 @@
 #ifndef RENDER_TIMELINE_TIMELINE_SVG_H
 #define RENDER_TIMELINE_TIMELINE_SVG_H
 
+#include "base/buf.h"
 #include "render/timeline/timeline_layout.h"
 
 #include <stdio.h>
@@ -70,6 +71,9 @@ struct tl_episode {
 int timeline_svg_episode(const struct timeline *tl, const struct tl_episode *ep,
 			 struct tl_panel *out, struct err *e);
 void timeline_svg_episode_release(struct tl_panel *p);
+
+/* What pictures of a thinned timeline say of themselves (thin.h), into `b`: "to 10 us: ...". */
+const char *tl_svg_grain(struct buf *b, uint64_t grain_ns);
 
 /* 0xRRGGBB of a paint. */
 uint32_t tl_paint_color(unsigned int paint);

@@ -111,6 +111,22 @@ def check_orders(b):
     check("the episode's stretch is selected", b.js("return report.view.stretch !== null"), True)
 
 
+def check_thinned(b):
+    """Above --max-size, sums are off by what one grain holds at either end, for each thread."""
+    path = report("thinned", ORDERS, "--max-size", "0.36")
+    show(b, path)
+    grain, threads = b.js("return [report.head().grain_ns, new Set(report.data().wait.thread).size]")
+    check("a grain", grain >= 10000, True)
+    check("each view says so", b.js("return [...document.querySelectorAll('.grain')].map((x) => x.closest('section').id)"),
+          ["map", "pane-overview", "pane-flame", "pane-timeline"])
+    for a, z, clock in stretches(b, BRUSHES):
+        got = b.js("return report.sumOff(%d, %d, null).total[0]" % (a, z))
+        want = sum(int(x.split()[-1]) for x in folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", "--time", clock, ORDERS)))
+        check("thinned: off-CPU in " + clock, abs(got - want) <= 2 * grain * threads or (got, want), True)
+    whole = ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", ORDERS)
+    check("thinned: all of it is exact", b.js("return report.foldTree(report.sumOff(0, report.head().span_ns, null))"), folded(whole))
+
+
 def check_keys(b, path):
     show(b, path)
     b.js("document.getElementById('heat').focus()")
@@ -200,6 +216,7 @@ def main():
         sys.exit(77)
     with Browser(1280, 900) as b:
         check_orders(b)
+        check_thinned(b)
         check_demo(b)
         check_hostile(b)
         check_axe(b)

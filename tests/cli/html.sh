@@ -28,7 +28,7 @@ head = json.loads(blob("head"))
 columns = blob("columns")
 assert sum(c[2] for c in head["columns"]) == len(columns), "the head does not fit the columns"
 by = {c[0]: c[1] for c in head["columns"]}
-assert by["wait.thread"] == by["wait.row"] > 2000 and by["run.ns"] > 2000, by
+assert by["wait.row"] > 2000 and by["run.ns"] > 2000 and by["life.wait"] == by["wait.row"] + by["run.ns"], by
 assert len(head["tail"]["episodes"]) == len(head["texts"]) == len(head["roots"]) == 20
 assert head["texts"][2].lstrip().startswith("#3  front-"), head["texts"][2]
 assert blob("timeline").startswith(b"<?xml") and b"<script" not in blob("timeline")
@@ -45,10 +45,16 @@ grep -q 'alert(1)</script>' evil.html && wrong "a title is markup"
 # What was not recorded is said, and nothing is drawn of it.
 grep -q 'id="timeline"' evil.html && wrong "a timeline without context switches"
 
-# The filters stand in the head; nothing is hidden by --max-size.
+# The filters stand in the head.
 "$PERFKIT" html -q --no-local --comm front-0 -o front.html "$orders" && grep -q 'filters: comm=front-0' front.html ||
 	wrong "the filter is not said"
-"$PERFKIT" html -q --no-local --max-size 0 -o big.html "$orders" 2>err && wrong "a report above --max-size was written"
-[ ! -e big.html ] && grep -q 'more than --max-size 0' err || wrong "--max-size: $(cat err)"
+
+# Above --max-size short things are summed up, and program and page say so; what is too large even
+# so is not written.
+"$PERFKIT" html --no-local --max-size 0.35 -o thin.html "$orders" 2>err || wrong "thinned: $(cat err)"
+grep -q 'to stay below 0.35 MB (--max-size), what is shorter than 10*[0.]* [um]s is summed up' err || wrong "not said: $(cat err)"
+[ "$(wc -c <thin.html)" -le 367001 ] || wrong "thinned to $(wc -c <thin.html) bytes"
+"$PERFKIT" html -q --no-local --max-size 0.1 -o big.html "$orders" 2>err && wrong "a report above --max-size was written"
+[ ! -e big.html ] && grep -q 'more than --max-size 0.1 MB' err || wrong "--max-size: $(cat err)"
 "$PERFKIT" html -o o.html --top 3 --p99 "$orders" 2>err && wrong "--top and --p99 together"
 exit 0
