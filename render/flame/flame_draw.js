@@ -24,7 +24,8 @@ function weightText(ticks) {
 		return timeText(x * conf.unitNs);
 	if (conf.countname === "bytes")
 		return bytesText(x);
-	return x.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",") + " " + conf.countname;
+	const digits = x.toFixed(0), isOne = Math.abs(digits) === 1 && conf.countname === "samples";
+	return digits.replace(/\B(?=(\d{3})+$)/g, ",") + " " + (isOne ? "sample" : conf.countname);
 }
 
 function percent(part, whole) {

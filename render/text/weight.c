@@ -74,7 +74,7 @@ void weight_text(struct buf *b, double ticks, double scale, double factor,
 		put_bytes(b, x);
 	} else {
 		put_grouped(b, x);
-		buf_char(b, ' ');
-		buf_str(b, countname);
+		int one = fabs(x) >= 0.5 && fabs(x) < 1.5 && !strcmp(countname, "samples");
+		buf_fmt(b, " %s", one ? "sample" : countname);
 	}
 }

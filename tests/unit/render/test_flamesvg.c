@@ -53,6 +53,8 @@ static void weights_are_shown_in_human_units(void **state)
 	} cases[] = {
 		{1234567, 1, 1, "samples", "1,234,567 samples"},
 		{999, 1, 1, "samples", "999 samples"},
+		{1, 1, 1, "samples", "1 sample"},
+		{1, 1, 1, "cache-misses", "1 cache-misses"},
 		{-1234, 1, 1, "samples", "-1,234 samples"},
 		{2500000, 1000000, 2, "samples", "5 samples"},
 		{999, 1, 1, "ns", "999 ns"},
@@ -89,7 +91,7 @@ static void a_frame_tells_file_line_and_share(void **state)
 	assert_int_equal(flame_finish(&f, NULL), 0);
 	flame_svg_defaults(&o);
 	char *svg = draw(&f, &o, NULL);
-	says(svg, "<title>read&lt;x&gt; (1 samples, "
+	says(svg, "<title>read&lt;x&gt; (1 sample, "
 		  "25.00%)&#10;/lib/libc.so.6&#10;io/read.c:42</title>");
 	free(svg);
 	flame_release(&f);
