@@ -68,17 +68,27 @@ static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, s
 	return 0;
 }
 
-static int grow_memory(void **v, size_t want, size_t size, struct err *e)
+/*
+ * A vector that becomes large gets its room in memory at once, on large pages: what is not used
+ * of it is address space only, and growing would copy, which touches each page anew. Where
+ * address space is short it grows as others do.
+ */
+static int grow_memory(void **v, size_t used, size_t *want, size_t size, struct err *e)
 {
-	void *p = mem_resize(*v, want, size);
+	size_t bytes = *want * size;
+	void *p = bytes > SMALL && bytes <= BIGVEC_IN_MEMORY ? mem_try_large(BIGVEC_IN_MEMORY)
+							     : NULL;
+	if (p) {
+		if (used)
+			memcpy(p, *v, used);
+		mem_free(*v);
+		*want = BIGVEC_IN_MEMORY / size;
+	} else {
+		p = mem_resize(*v, *want, size);
+	}
 	if (!p)
 		return err_nomem(e);
 	*v = p;
-	if (want * size > SMALL) { /* fewer and cheaper first touches */
-		uintptr_t from = ((uintptr_t)p + PAGES - 1) / PAGES * PAGES;
-		uintptr_t to = ((uintptr_t)p + want * size) / PAGES * PAGES;
-		madvise((void *)from, to - from, MADV_HUGEPAGE);
-	}
 	return 0;
 }
 
@@ -93,15 +103,15 @@ static size_t next_room(size_t room, size_t least, size_t size)
 	return want < least ? least : want;
 }
 
-static int resize(void **v, struct bigvec_map *m, size_t n, size_t want, size_t size,
+static int resize(void **v, struct bigvec_map *m, size_t n, size_t *want, size_t size,
 		  struct err *e)
 {
 	int r = 1;
 	if (m->bytes)
-		r = grow_file(v, m, want * size, e);
-	else if (want * size > BIGVEC_IN_MEMORY)
-		r = move_out(v, m, n * size, want * size, e);
-	return r == 1 ? grow_memory(v, want, size, e) : r;
+		r = grow_file(v, m, *want * size, e);
+	else if (*want * size > BIGVEC_IN_MEMORY)
+		r = move_out(v, m, n * size, *want * size, e);
+	return r == 1 ? grow_memory(v, n * size, want, size, e) : r;
 }
 
 int bigvec_grow_(void **v, size_t *room, struct bigvec_map *m, size_t n, size_t more,
@@ -110,7 +120,7 @@ int bigvec_grow_(void **v, size_t *room, struct bigvec_map *m, size_t n, size_t 
 	size_t want = 0;
 	if (more <= SIZE_MAX / 2 - n)
 		want = *room || more == 1 ? next_room(*room, n + more, size) : n + more;
-	m->failed = want && want <= SIZE_MAX / 2 / size ? resize(v, m, n, want, size, e)
+	m->failed = want && want <= SIZE_MAX / 2 / size ? resize(v, m, n, &want, size, e)
 							: err_nomem(e);
 	if (!m->failed)
 		*room = want;

@@ -57,16 +57,21 @@ void *mem_zalloc(size_t n, size_t size)
 	return given(refuse() ? NULL : calloc(n ? n : 1, size ? size : 1), n * size);
 }
 
-void *mem_alloc_large(size_t size)
+void *mem_try_large(size_t size)
 {
 	enum { LARGE_PAGE = 2 << 20, CACHE_LINE = 64 };
 	void *p;
 	size_t align = size < LARGE_PAGE ? CACHE_LINE : LARGE_PAGE;
 	if (refuse() || posix_memalign(&p, align, size))
-		return given(NULL, size);
+		return NULL;
 	if (align == LARGE_PAGE)
 		madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
 	return p;
+}
+
+void *mem_alloc_large(size_t size)
+{
+	return given(mem_try_large(size), size);
 }
 
 void *mem_zalloc_table(size_t size)

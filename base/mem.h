@@ -23,8 +23,11 @@ void *mem_zalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2))
  * it from a file. */
 void *mem_alloc_large(size_t size) __attribute__((malloc, alloc_size(1)));
 
-/* The same of zeroes, with all pages there from the start: for tables that are soon written all
- * over, in no order. */
+/* The same, for callers who can do without: that there is none is not noted as a shortage. */
+void *mem_try_large(size_t size) __attribute__((malloc, alloc_size(1)));
+
+/* Zeroes on large pages, with all pages there from the start: for tables that are soon written
+ * all over, in no order. */
 void *mem_zalloc_table(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* Resize to n * size bytes; NULL (and `p` left as it was) on overflow or exhaustion. */
