@@ -82,7 +82,7 @@ void rows_release(struct rows *r)
 	vec_release(&r->cells);
 	vec_release(&r->keys);
 	idmap_release(&r->index);
-	vec_release(&r->lengths);
+	bigvec_release(&r->lengths);
 	u64map_release(&r->seen);
 	vec_release(&r->order);
 }
@@ -133,14 +133,26 @@ static int new_row(struct rows *r, uint32_t window, uint64_t key, uint64_t hash,
 	return 0;
 }
 
+static int is_row(const struct rows *r, uint32_t row, uint32_t window, uint64_t key)
+{
+	return r->keys.v[row].key == key && r->keys.v[row].window == window;
+}
+
+/* Mostly the one asked for last: a thread's intervals come one after the other. */
 int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row)
 {
-	uint64_t h = hash_u64(hash_u64(key) ^ window);
 	size_t at = 0;
-	while (idmap_next(&r->index, h, &at, row))
-		if (r->keys.v[*row].key == key && r->keys.v[*row].window == window)
-			return 0;
-	return new_row(r, window, key, h, row);
+	*row = r->last;
+	if (r->last < r->keys.n && is_row(r, r->last, window, key))
+		return 0;
+	uint64_t h = hash_u64(hash_u64(key) ^ window);
+	int met = 0;
+	while (!met && idmap_next(&r->index, h, &at, row))
+		met = is_row(r, *row, window, key);
+	if (!met && new_row(r, window, key, h, row))
+		return ERR_NOMEM;
+	r->last = *row;
+	return 0;
 }
 
 int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value)
@@ -163,7 +175,7 @@ int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open)
 		*max = ns;
 		rows_set(r, row, COL_MAX_OPEN, open != 0);
 	}
-	return vec_push(&r->lengths, ((struct radix_key){ns, row}));
+	return bigvec_push(&r->lengths, ((struct radix_key){ns, row}), NULL) ? ERR_NOMEM : 0;
 }
 
 static const struct {
@@ -181,18 +193,28 @@ static uint64_t rank_of(uint64_t n, uint32_t millipercent)
 	return n / 100000 * millipercent + (n % 100000 * millipercent + 99999) / 100000;
 }
 
+enum { PERCENTILES = sizeof(percentiles) / sizeof(*percentiles) };
+
 struct of_row {
 	uint64_t n, seen, sum;
+	uint64_t rank; /* of percentile `next` */
+	size_t next;
 };
+
+static void next_percentile(struct of_row *x, size_t next)
+{
+	x->next = next;
+	x->rank = next < PERCENTILES ? rank_of(x->n, percentiles[next].millipercent) : 0;
+}
 
 /* One more of a row's lengths, which come in ascending order. */
 static void take_length(struct rows *r, uint32_t row, uint64_t ns, struct of_row *x)
 {
-	x->seen++;
+	if (!x->seen++)
+		next_percentile(x, 0);
 	x->sum += ns;
-	for (size_t i = 0; i < sizeof(percentiles) / sizeof(*percentiles); i++)
-		if (rank_of(x->n, percentiles[i].millipercent) == x->seen)
-			rows_set(r, row, percentiles[i].column, ns);
+	for (; x->rank == x->seen; next_percentile(x, x->next + 1))
+		rows_set(r, row, percentiles[x->next].column, ns);
 	if (x->seen == x->n)
 		rows_set(r, row, COL_AVERAGE, x->sum / x->n);
 }
@@ -200,7 +222,7 @@ static void take_length(struct rows *r, uint32_t row, uint64_t ns, struct of_row
 int rows_finish(struct rows *r)
 {
 	size_t n = r->lengths.n;
-	struct radix_key *other = mem_alloc((n + 1) * sizeof(*other));
+	struct radix_key *other = mem_alloc_large((n + 1) * sizeof(*other));
 	struct of_row *of = mem_zalloc(r->keys.n + 1, sizeof(*of));
 	int rc = other && of ? 0 : ERR_NOMEM;
 	for (size_t i = 0; !rc && i < n; i++)
@@ -210,7 +232,7 @@ int rows_finish(struct rows *r)
 		take_length(r, (uint32_t)v[i].at, v[i].key, &of[v[i].at]);
 	mem_free(other);
 	mem_free(of);
-	vec_release(&r->lengths);
+	bigvec_release(&r->lengths);
 	return rc;
 }
 

@@ -15,6 +15,7 @@
 #ifndef LIBTIME_TABLES_ROWS_H
 #define LIBTIME_TABLES_ROWS_H
 
+#include "base/bigvec.h"
 #include "base/radix.h"
 #include "libtime/sched/timeline.h"
 
@@ -134,10 +135,11 @@ struct rows {
 	})
 	keys;
 	struct idmap index;
-	VEC(struct radix_key) lengths; /* ns, row; until rows_finish */
-	struct u64map seen;            /* of rows_distinct */
-	VEC(uint32_t) order;           /* the rows to show; of rows_sort */
-	uint64_t hidden;               /* threads of the system that are left out */
+	BIGVEC(struct radix_key) lengths; /* ns, row; until rows_finish */
+	uint32_t last;                    /* of rows_row */
+	struct u64map seen;               /* of rows_distinct */
+	VEC(uint32_t) order;              /* the rows to show; of rows_sort */
+	uint64_t hidden;                  /* threads of the system that are left out */
 };
 
 /* Empty, for a kind of table; `timed`: each row begins with its window. */
