@@ -129,13 +129,15 @@ static int first_wins(struct chooser *c, const struct raw_symbol *a, const struc
 		return b->bind == STB_WEAK;
 	if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL))
 		return a->bind == STB_GLOBAL;
-	if (!la->len)
-		*la = looks_of(c, a->name);
-	*lb = looks_of(c, b->name);
-	if (la->under != lb->under)
-		return la->under < lb->under;
-	if (la->len != lb->len)
-		return la->len > lb->len;
+	if (strcmp(a->name, b->name) != 0) { /* else .symtab and .dynsym both have it */
+		if (!la->len)
+			*la = looks_of(c, a->name);
+		*lb = looks_of(c, b->name);
+		if (la->under != lb->under)
+			return la->under < lb->under;
+		if (la->len != lb->len)
+			return la->len > lb->len;
+	}
 	/* Old kernels' aliases of system calls. */
 	return strncmp(a->name, "SyS", 3) != 0 && strncmp(a->name, "compat_SyS", 10) != 0;
 }

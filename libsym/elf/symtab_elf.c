@@ -192,7 +192,7 @@ static int add_table(struct symtab_builder *b, struct elf_file *f, uint32_t type
 	struct sections secs = {0};
 	if (!view_of(f, type, &v))
 		return 0;
-	int rc = read_sections(f, &secs);
+	int rc = read_sections(f, &secs) || vec_reserve(&b->raw, v.n) ? ERR_NOMEM : 0;
 	b->room += SYMTAB_SHARED_NAMES * v.strs_size;
 	if (is_module)
 		lay_out_module(&secs);
