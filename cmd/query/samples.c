@@ -40,6 +40,7 @@ static int open_recording(struct samples *s, const char *verb, const struct tlin
 		return rc;
 	in->fold.aggregate.by = by;
 	rc = input_fold(in);
+	rc = rc ? rc : tlinput_fold_trampolines(&s->ti, &in->profile->stacks);
 	if (!rc && take_profile(s))
 		rc = input_fail(in, &(struct err){ERR_NOMEM, "out of memory"});
 	return rc;

@@ -19,13 +19,44 @@ static void clock_words(struct buf *b, const struct side_option *o, const struct
 		units_duration(b, r->map.error_ns);
 }
 
+/* Trampolines that label nothing. */
+static void say_unseen(struct tlinput *ti, const struct side_option *o,
+		       const struct side_report *r)
+{
+	const struct side_bound *x = &r->bound;
+	struct buf b = {0};
+	if (x->strangers)
+		buf_fmt(&b,
+			"%" PRIu64 " of %" PRIu64 " trampolines are of a process that was "
+			"not recorded",
+			x->strangers, x->trampolines);
+	else if (x->unseen == x->trampolines && x->unseen)
+		buf_fmt(&b,
+			"no recorded stack has one of its %" PRIu64 " trampolines (stacks "
+			"by frame pointers need -fno-omit-frame-pointer)",
+			x->unseen);
+	if (r->unbound) {
+		buf_str(&b, b.n ? "; " : "");
+		units_plural(&b, r->unbound, "label", "labels");
+		buf_str(&b, " found no free trampoline");
+	}
+	if (b.n)
+		input_warn(&ti->in, "%s: %s", o->path.v, buf_cstr(&b));
+	buf_release(&b);
+}
+
 static void say_taken(struct tlinput *ti, const struct side_option *o,
 		      const struct side_report *r)
 {
 	struct buf b = {0};
 	if (ti->opt->in.quiet)
 		return;
-	units_plural(&b, r->counts.spans, "span", "spans");
+	if (r->bound.bindings) {
+		units_plural(&b, r->bound.bindings, "binding of ", "bindings of ");
+		units_plural(&b, r->bound.trampolines, "trampoline", "trampolines");
+	} else {
+		units_plural(&b, r->counts.spans, "span", "spans");
+	}
 	buf_str(&b, " on ");
 	clock_words(&b, o, r);
 	if (r->counts.outside) {
@@ -91,6 +122,7 @@ static int add_one(struct tlinput *ti, const char *text)
 	if (!rc) {
 		say_taken(ti, &o, &r);
 		say_windows(ti, &o, &r.counts);
+		say_unseen(ti, &o, &r);
 		warn_bad(ti, &o, &r);
 	}
 	side_option_release(&o);

@@ -10,6 +10,7 @@
 #include "libtime/build/build.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
+#include "libsym/trampolines.h"
 #include "libtime/sched/timeline_join.h"
 #include "render/tail/site_words.h"
 #include "render/text/escape.h"
@@ -35,11 +36,16 @@ const struct opt tlinput_rows[] = {
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
 	{"with", 0, OPT_EACH, AT(sides), "FILE[,clock=mono|raw|real][,offset=NS]",
-	 "spans that a program logged (CSV, OTLP, Chrome trace), put on\nthe recording's "
-	 "clock (repeatable; docs/requests.md)"},
+	 "spans or labels that a program logged (CSV, OTLP, Chrome\ntrace, label histories), "
+	 "put "
+	 "on the recording's clock\n(repeatable; docs/requests.md)"},
 	OPT_HEADING("Filters"),
 	{"label", 0, OPT_STRING, AT(label), "KEY=VALUE",
-	 "only what threads did in spans with this label (or with\nspan=NAME, key=ID)"},
+	 "only what threads did with this label: in spans (span=NAME\nand key=ID, too) or "
+	 "below "
+	 "trampolines"},
+	{"keep-trampolines", 0, OPT_FLAG, AT(keep_trampolines), NULL,
+	 "show trampoline<7> and its like by their numbers, not all as\ntrampoline<0>"},
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
 	OPT_END,
@@ -546,6 +552,13 @@ void tlinput_say_spoilt(const struct tlinput *ti)
 	buf_release(&b);
 }
 
+int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s)
+{
+	struct err e = {0};
+	return ti->opt->keep_trampolines || !trampolines_fold(s) ? 0
+								 : fail((err_nomem(&e), &e));
+}
+
 static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 {
 	struct err e = {0};
@@ -553,6 +566,9 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 		rc = fail((err_nomem(&e), &e));
 	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
 		input_say_nobody(&ti->in);
+	if (!rc && need_time != TLINPUT_COPY)
+		rc = tlinput_fold_trampolines(ti, ti->in.profile ? &ti->in.profile->stacks
+								 : &ti->stacks);
 	if (!rc && shortage(&e))
 		rc = fail(&e);
 	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
@@ -573,7 +589,7 @@ static int build_lanes(struct tlinput *ti, const char *verb, const char *key,
 	if (r < 0)
 		return fail((err_nomem(&e), &e));
 	if (!r)
-		say_line("perfkit %s: no span of %s has the label %s", verb, ti->path, key);
+		say_line("perfkit %s: nothing in %s has the label %s", verb, ti->path, key);
 	return r ? 0 : 2;
 }
 

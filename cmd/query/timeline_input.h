@@ -16,6 +16,7 @@ struct tlinput_opts {
 	const char *causes, *recording;
 	const char *label; /* K=V: only what lies in spans with that label */
 	const char *split; /* "label:K": what lies in spans with its values, apart */
+	int keep_trampolines;
 	struct opt_list idle_frames, work_frames, spans, sides;
 };
 
@@ -93,6 +94,10 @@ int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_r
 /* Count the samples of a recording's timeline by stack into its profile's `folded`, those of
  * tracepoints too where asked for: path and samples are set. The caller empties it. */
 int tlinput_fold_paths(struct tlinput *ti, int event_samples);
+
+/* Name all trampolines as one (libsym/trampolines.h), but with --keep-trampolines. 0, or the
+ * exit status. tlinput_open has done it, but for copies. */
+int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s);
 
 /* 1 when --label or --split label:KEY was given. */
 int tlinput_asks_labels(const struct tlinput_opts *opt);

@@ -9,11 +9,12 @@ static int event_is_selected(const struct sample_selection *s, uint32_t event)
 	return !s->events || s->events[event];
 }
 
-static int has_label(const struct sample_selection *s, uint32_t thread, uint64_t time_ns)
+static int has_label(const struct sample_selection *s, uint32_t thread, uint32_t path,
+		     uint64_t time_ns)
 {
 	uint64_t until;
 	return !s->filter ||
-	       label_lanes_at(s->filter, thread, time_ns, &until) == s->filter_value;
+	       label_lanes_at(s->filter, thread, path, time_ns, &until) == s->filter_value;
 }
 
 /* The thread of a sample that names it by its ids, where labels are asked for. */
@@ -34,14 +35,14 @@ int sample_is_selected(const struct sample_selection *s, const struct timeline *
 		       const struct tl_sample *x)
 {
 	return event_is_selected(s, x->event) && population_has_sample(&s->of, tl, x) &&
-	       has_label(s, x->thread, x->time_ns);
+	       has_label(s, x->thread, x->path, x->time_ns);
 }
 
 int event_sample_is_selected(const struct sample_selection *s, const struct timeline *tl,
 			     const struct tl_event_sample *x)
 {
 	return event_is_selected(s, x->event) && population_has_event_sample(&s->of, tl, x) &&
-	       has_label(s, thread_of(s, tl, x), x->time_ns);
+	       has_label(s, thread_of(s, tl, x), x->path, x->time_ns);
 }
 
 /* --- times --------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ static int add_sample(struct summing *c, const struct tl_sample *x, int32_t pid,
 			   .weight = x->period,
 			   .samples = 1};
 	if (c->s->split)
-		f.label = label_lanes_at(c->s->split, x->thread, x->time_ns, &until);
+		f.label = label_lanes_at(c->s->split, x->thread, x->path, x->time_ns, &until);
 	note_time(&c->times[x->event], x->time_ns);
 	return add_row(c->out, &f);
 }

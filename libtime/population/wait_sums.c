@@ -145,11 +145,12 @@ static int label_at(const struct wait_selection *s, const struct off *o, uint64_
 	*until = o->end_ns;
 	*label = 0;
 	if (s->filter) {
-		asked = label_lanes_at(s->filter, o->thread, at, &end) == s->filter_value;
+		asked = label_lanes_at(s->filter, o->thread, o->path, at, &end) ==
+			s->filter_value;
 		*until = end < *until ? end : *until;
 	}
 	if (s->split) {
-		*label = label_lanes_at(s->split, o->thread, at, &end);
+		*label = label_lanes_at(s->split, o->thread, o->path, at, &end);
 		*until = end < *until ? end : *until;
 	}
 	return asked;

@@ -28,6 +28,8 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->events);
 	vec_release(&tl->spans);
 	vec_release(&tl->labels);
+	vec_release(&tl->trampolines);
+	vec_release(&tl->bindings);
 	vec_release(&tl->marks);
 	vec_release(&tl->interrupts);
 	vec_release(&tl->losses);

@@ -241,6 +241,21 @@ struct tl_label {            /* what a side file says of a span */
 	uint32_t span;       /* index of timeline.spans */
 };
 
+/* A function that a program calls labelled work through, so that stacks tell the label. */
+struct tl_trampoline {
+	uint32_t frame;                    /* frame id */
+	uint32_t history;                  /* of tl_binding */
+	int32_t pid;                       /* of which process; -1: of all */
+	uint32_t thread_first, thread_end; /* of which recording: the indexes of its threads */
+};
+
+/* From here on a trampoline's calls bore this label, up to the history's next binding. */
+struct tl_binding {
+	uint64_t from_ns;
+	uint32_t history;
+	uint32_t key, value; /* strings ids */
+};
+
 struct tl_mark { /* a single event worth showing: a tracepoint that is no scheduler's */
 	uint64_t time_ns;
 	uint32_t name; /* strings id: the event */
@@ -340,7 +355,9 @@ struct timeline {
 	BIGVEC(struct tl_sum) sums;                   /* in place of samples and intervals */
 	VEC(struct tl_event) events;
 	VEC(struct tl_span) spans;
-	VEC(struct tl_label) labels; /* by span */
+	VEC(struct tl_label) labels;           /* by span */
+	VEC(struct tl_trampoline) trampolines; /* by frame */
+	VEC(struct tl_binding) bindings;       /* by history, then by time */
 	VEC(struct tl_mark) marks;
 	VEC(struct tl_interrupt) interrupts; /* where recorded; by end */
 	VEC(struct tl_loss) losses;

@@ -1,6 +1,7 @@
 #include "libtime/sched/timeline_join.h"
 #include "base/buf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct join {
@@ -219,6 +220,38 @@ static int join_spans_and_losses(struct join *j)
 	return 0;
 }
 
+static int trampoline_order(const void *a, const void *b)
+{
+	const struct tl_trampoline *x = a, *y = b;
+	if (x->frame != y->frame)
+		return x->frame < y->frame ? -1 : 1;
+	return x->history < y->history ? -1 : x->history > y->history;
+}
+
+static int join_histories(struct join *j)
+{
+	struct timeline *tl = j->tl;
+	uint32_t first = tl->bindings.n ? tl->bindings.v[tl->bindings.n - 1].history + 1 : 0;
+	for (size_t i = 0; i < j->more->bindings.n; i++) {
+		struct tl_binding b = j->more->bindings.v[i];
+		b.history += first;
+		if (vec_push(&tl->bindings, b))
+			return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < j->more->trampolines.n; i++) {
+		struct tl_trampoline t = j->more->trampolines.v[i];
+		t.history += first;
+		t.thread_first += j->part.thread_first;
+		t.thread_end += j->part.thread_first;
+		if (vec_push(&tl->trampolines, t))
+			return ERR_NOMEM;
+	}
+	if (tl->trampolines.n)
+		qsort(tl->trampolines.v, tl->trampolines.n, sizeof(*tl->trampolines.v),
+		      trampoline_order);
+	return 0;
+}
+
 /* --- the recordings themselves -------------------------------------------------------------
  */
 
@@ -274,7 +307,7 @@ int timeline_join(struct timeline *tl, const struct timeline *more, struct err *
 		r = join_threads(&j, e);
 	if (!r)
 		r = join_samples(&j, e);
-	if (!r && join_spans_and_losses(&j))
+	if (!r && (join_spans_and_losses(&j) || join_histories(&j)))
 		r = err_nomem(e);
 	vec_release(&j.event);
 	vec_release(&j.syscall);

@@ -84,6 +84,18 @@ static int overlaps(const struct timeline *tl, const struct side *side,
 	return 0;
 }
 
+static int bound_meanwhile(const struct timeline *tl, const struct side *side,
+			   const struct side_clock_map *m)
+{
+	for (size_t i = 0; i < side->bindings.n; i++) {
+		uint64_t at;
+		if (!side_clock_apply(m, side->bindings.v[i].at_ns, &at) &&
+		    at >= tl->rec.origin_ns && at <= tl->rec.end_ns)
+			return 1;
+	}
+	return 0;
+}
+
 static int no_clock(const struct timeline *tl, const struct side *side, struct err *e)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -91,6 +103,11 @@ static int no_clock(const struct timeline *tl, const struct side *side, struct e
 		const struct side_span *s = &side->spans.v[i];
 		from = s->start_ns < from ? s->start_ns : from;
 		to = s->end_ns > to ? s->end_ns : to;
+	}
+	for (size_t i = 0; i < side->bindings.n; i++) {
+		uint64_t at = side->bindings.v[i].at_ns;
+		from = at < from ? at : from;
+		to = at > to ? at : to;
 	}
 	const char *own = own_clock(tl);
 	return err_set(
@@ -113,7 +130,8 @@ int side_clock_choose(const struct timeline *tl, const struct side *side, enum s
 		return side_clock_map(tl, clock, out, e);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct side_clock_map m;
-		if (side_clock_map(tl, all[i], &m, NULL) || !overlaps(tl, side, &m))
+		if (side_clock_map(tl, all[i], &m, NULL) ||
+		    (!overlaps(tl, side, &m) && !bound_meanwhile(tl, side, &m)))
 			continue;
 		m.guessed = 1;
 		*out = m;

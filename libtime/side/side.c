@@ -6,6 +6,8 @@ void side_release(struct side *s)
 {
 	vec_release(&s->spans);
 	vec_release(&s->labels);
+	vec_release(&s->trampolines);
+	vec_release(&s->bindings);
 }
 
 void side_bad_row(struct side *s, uint64_t line, const char *why)

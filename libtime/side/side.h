@@ -2,8 +2,8 @@
  * side.h - what a side file says: the spans, with their labels, that a program or another tool
  * wrote while perf recorded, on the clock of that program.
  *
- *	FILE ──lines──► csv, otlp, chrome ──► struct side ──clock, attach──► timeline.spans,
- *.labels
+ *	FILE ──lines──► csv, otlp, chrome ──► struct side ──clock──attach──► timeline.spans,
+ *.labels histories                           └─────bind───► .trampolines, .bindings
  *
  * The readers know nothing of a recording: times are as the file has them, in nanoseconds;
  * threads are named, not found. A row that breaks its format is left out, counted and
@@ -56,6 +56,18 @@ struct side_label {
 	uint32_t key, value; /* strings ids */
 };
 
+/* A function that labelled work was called through, and what it stood for from a time on. */
+struct side_trampoline {
+	uint32_t symbol; /* strings id */
+	int32_t pid;     /* -1: not told */
+};
+
+struct side_binding {
+	uint64_t at_ns;
+	uint32_t trampoline; /* index of side.trampolines */
+	uint32_t key, value; /* strings ids */
+};
+
 enum { SIDE_BAD_SHOWN = 4 };
 
 /* Rows that were left out, and why the first ones were. */
@@ -71,6 +83,9 @@ struct side {
 	struct strtab *strings; /* borrowed */
 	VEC(struct side_span) spans;
 	VEC(struct side_label) labels;
+	VEC(struct side_trampoline) trampolines;
+	VEC(struct side_binding) bindings; /* as they stand in the file */
+	uint64_t unbound;                  /* labels that found no trampoline */
 	enum side_clock clock;
 	enum side_nesting nesting;
 	uint64_t rows; /* broken ones too */

@@ -1,6 +1,7 @@
 #include "libtime/side/side_file.h"
 #include "libtime/side/chrome.h"
 #include "libtime/side/csv.h"
+#include "libtime/side/histories.h"
 #include "libtime/side/otlp.h"
 
 #include <errno.h>
@@ -76,6 +77,8 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return err_set(e, ERR_FORMAT, "it is empty");
 	if (side_otlp_told(head, n))
 		return side_otlp_read(out, l, e);
+	if (side_histories_told(head, n))
+		return side_histories_read(out, l, e);
 	if (side_csv_told(head, n))
 		return side_csv_read(out, l, e);
 	if (side_chrome_told(head, n))
@@ -84,7 +87,7 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		e, ERR_FORMAT,
 		"no kind of side file that is known: CSV with a line of names that has "
 		"start and end or duration (start_us,duration_us,tid,key), OTLP traces as "
-		"JSON lines, a Chrome trace");
+		"JSON lines, a Chrome trace, label histories");
 }
 
 int side_file_read(struct side *out, struct source *src, struct err *e)
@@ -95,11 +98,12 @@ int side_file_read(struct side *out, struct source *src, struct err *e)
 		return r;
 	r = read_kind(out, l, e);
 	side_lines_close(l);
-	if (!r && !out->spans.n && out->bad.n)
+	int empty = !out->spans.n && !out->bindings.n;
+	if (!r && empty && out->bad.n)
 		return err_set(e, ERR_FORMAT, "line %llu: %s; no row is whole",
 			       (unsigned long long)out->bad.first[0].line,
 			       out->bad.first[0].why);
-	return !r && !out->spans.n ? err_set(e, ERR_FORMAT, "no spans in it") : r;
+	return !r && empty ? err_set(e, ERR_FORMAT, "no spans in it") : r;
 }
 
 static int choose_clock(const struct timeline *tl, const struct side *side,
@@ -126,9 +130,12 @@ int side_file_add(struct timeline *tl, const struct side_option *o, struct side_
 		r = choose_clock(tl, &side, o, &out->map, e);
 	if (!r)
 		r = side_attach(tl, &side, &out->map, &out->counts, e);
+	if (!r)
+		r = side_bind(tl, &side, &out->map, &out->bound, e);
 	if (r && e && strncmp(e->msg, src.name, strlen(src.name)) != 0)
 		err_prefix(e, "%s", src.name);
 	out->rows = side.rows;
+	out->unbound = side.unbound;
 	out->bad = side.bad;
 	side_release(&side);
 	source_close(&src);

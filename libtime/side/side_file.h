@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "libparse/source.h"
 #include "libtime/side/attach.h"
+#include "libtime/side/bind.h"
 
 /* What was given. */
 struct side_option {
@@ -27,7 +28,9 @@ void side_option_release(struct side_option *o);
 struct side_report {
 	struct side_clock_map map;
 	struct side_counts counts;
-	uint64_t rows; /* broken ones too */
+	struct side_bound bound;
+	uint64_t unbound; /* labels that found no trampoline */
+	uint64_t rows;    /* broken ones too */
 	struct side_bad bad;
 };
 

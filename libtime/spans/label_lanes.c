@@ -8,6 +8,8 @@ void label_lanes_release(struct label_lanes *x)
 {
 	vec_release(&x->v);
 	vec_release(&x->first);
+	vec_release(&x->inner);
+	vec_release(&x->history);
 }
 
 /* --- which spans ---------------------------------------------------------------------------
@@ -15,12 +17,23 @@ void label_lanes_release(struct label_lanes *x)
 
 enum { BY_LABEL, BY_NAME, BY_KEY };
 
+static int is_bound(const struct timeline *tl, uint32_t key)
+{
+	for (size_t i = 0; i < tl->bindings.n; i++)
+		if (tl->bindings.v[i].key == key)
+			return 1;
+	return 0;
+}
+
 static int kind_of(const struct timeline *tl, const char *key, uint32_t *id)
 {
-	if (strtab_find(&tl->stacks->strings, key, id))
+	if (strtab_find(&tl->stacks->strings, key, id)) {
 		for (size_t i = 0; i < tl->labels.n; i++)
 			if (tl->labels.v[i].key == *id)
 				return BY_LABEL;
+		if (is_bound(tl, *id))
+			return BY_LABEL;
+	}
 	return !strcmp(key, "span") ? BY_NAME : !strcmp(key, "key") ? BY_KEY : -1;
 }
 
@@ -123,16 +136,119 @@ static int index_threads(struct label_lanes *x, size_t threads)
 	return 0;
 }
 
+/* --- trampolines ---------------------------------------------------------------------------
+ */
+
+static size_t first_of_frame(const struct timeline *tl, uint32_t frame)
+{
+	size_t low = 0, high = tl->trampolines.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (tl->trampolines.v[mid].frame < frame)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Callers stand before what they call. */
+static int find_inner(struct label_lanes *x, const struct stacks *s)
+{
+	if (vec_reserve(&x->inner, s->paths.n + 1))
+		return ERR_NOMEM;
+	for (uint32_t p = 0; p < s->paths.n; p++) {
+		const struct call_path *path = &s->paths.v[p];
+		size_t at = p ? first_of_frame(x->tl, path->frame) : 0;
+		int is = p && at < x->tl->trampolines.n &&
+			 x->tl->trampolines.v[at].frame == path->frame;
+		x->inner.v[x->inner.n++] = is ? p : p ? x->inner.v[path->parent] : 0;
+	}
+	return 0;
+}
+
+static int index_histories(struct label_lanes *x)
+{
+	const struct timeline *tl = x->tl;
+	size_t at = 0, last = tl->bindings.v[tl->bindings.n - 1].history;
+	for (size_t h = 0; h <= last + 1; h++) {
+		while (at < tl->bindings.n && tl->bindings.v[at].history < h)
+			at++;
+		if (vec_push(&x->history, (uint32_t)at))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* What a history says at `ns`; 0 where that is another label, or nothing yet. */
+static uint32_t bound_at(const struct label_lanes *x, uint32_t history, uint64_t ns,
+			 uint64_t *until)
+{
+	const struct tl_binding *v = x->tl->bindings.v;
+	if ((size_t)history + 1 >= x->history.n)
+		return 0;
+	size_t low = x->history.v[history], high = x->history.v[history + 1], first = low;
+	size_t end = high;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (v[mid].from_ns <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < end && v[low].from_ns < *until)
+		*until = v[low].from_ns;
+	return low > first && v[low - 1].key == x->key ? v[low - 1].value : 0;
+}
+
+static int is_of(const struct tl_trampoline *t, const struct timeline *tl, uint32_t thread)
+{
+	return thread >= t->thread_first && thread < t->thread_end &&
+	       (t->pid < 0 || tl->threads.v[thread].pid == t->pid);
+}
+
+/* Of the innermost trampoline on the stack that has the label then. */
+static uint32_t called_through(const struct label_lanes *x, uint32_t thread, uint32_t path,
+			       uint64_t ns, uint64_t *until)
+{
+	const struct timeline *tl = x->tl;
+	const struct stacks *s = tl->stacks;
+	if (thread >= tl->threads.n || path >= x->inner.n)
+		return 0;
+	for (path = x->inner.v[path]; path; path = x->inner.v[s->paths.v[path].parent]) {
+		uint32_t frame = s->paths.v[path].frame, value = 0;
+		for (size_t i = first_of_frame(tl, frame);
+		     !value && i < tl->trampolines.n && tl->trampolines.v[i].frame == frame;
+		     i++)
+			if (is_of(&tl->trampolines.v[i], tl, thread))
+				value = bound_at(x, tl->trampolines.v[i].history, ns, until);
+		if (value)
+			return value;
+	}
+	return 0;
+}
+
+/* --- both ----------------------------------------------------------------------------------
+ */
+
+static int build_trampolines(struct label_lanes *x, const struct timeline *tl, uint32_t key)
+{
+	x->tl = tl;
+	x->key = key;
+	return find_inner(x, tl->stacks) || index_histories(x) ? ERR_NOMEM : 0;
+}
+
 int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out)
 {
 	struct sweep w = {.out = out};
 	pieces v = {0};
 	uint32_t id = 0;
 	int kind = kind_of(tl, key, &id);
-	*out = (struct label_lanes){{0}, {0}};
+	*out = (struct label_lanes){.key = 0};
 	if (kind < 0)
 		return 0;
-	int r = find_pieces(tl, kind, id, &v);
+	int r = kind == BY_LABEL && is_bound(tl, id) ? build_trampolines(out, tl, id) : 0;
+	r = r ? r : find_pieces(tl, kind, id, &v);
 	if (!r && v.n)
 		qsort(v.v, v.n, sizeof(*v.v), piece_order);
 	r = r ? r : sweep(&w, &v);
@@ -142,10 +258,9 @@ int label_lanes_build(const struct timeline *tl, const char *key, struct label_l
 	return r ? ERR_NOMEM : 1;
 }
 
-uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint64_t ns,
+static uint32_t in_span(const struct label_lanes *x, uint32_t thread, uint64_t ns,
 			uint64_t *until)
 {
-	*until = UINT64_MAX;
 	if ((size_t)thread + 1 >= x->first.n)
 		return 0;
 	size_t low = x->first.v[thread], high = x->first.v[thread + 1], end = high;
@@ -159,6 +274,15 @@ uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint64_t n
 	if (low == end)
 		return 0;
 	int inside = x->v.v[low].from_ns <= ns;
-	*until = inside ? x->v.v[low].to_ns : x->v.v[low].from_ns;
+	uint64_t change = inside ? x->v.v[low].to_ns : x->v.v[low].from_ns;
+	*until = change < *until ? change : *until;
 	return inside ? x->v.v[low].value : 0;
+}
+
+uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint32_t path,
+			uint64_t ns, uint64_t *until)
+{
+	*until = UINT64_MAX;
+	uint32_t value = x->tl ? called_through(x, thread, path, ns, until) : 0;
+	return value ? value : in_span(x, thread, ns, until);
 }

@@ -1,6 +1,6 @@
 /*
- * label_lanes.h - which value a label has on a thread at a moment: that of the innermost span
- * there which has the label.
+ * label_lanes.h - which value a label has on a thread at a moment: that of the innermost
+ * trampoline on its stack, else that of the innermost span there which has the label.
  *
  *	span  route=/pay   ├───────────────────────────┤
  *	span  (no route)       ├────────┤
@@ -10,6 +10,11 @@
  *
  * Spans that are no thread's work (windows, those that share their thread) label nothing. A
  * span that was handed over labels the first thread until then, and the other from there on.
+ *
+ * A trampoline is a function of which the program says what it stood for, and since when:
+ *
+ *	query=41   ├─────────┤query=42                 its history; from the binding on it is 42
+ *	stack       main; work; trampoline<7>; search  bears what trampoline<7> stood for then
  */
 #ifndef LIBTIME_SPANS_LABEL_LANES_H
 #define LIBTIME_SPANS_LABEL_LANES_H
@@ -25,18 +30,27 @@ struct label_piece {
 struct label_lanes {
 	VEC(struct label_piece) v; /* by thread, then in time; they do not overlap */
 	VEC(uint32_t) first;       /* thread t has v[first[t]] .. v[first[t + 1]] */
+	/* Where trampolines have the label; else tl is NULL. */
+	const struct timeline *tl;
+	uint32_t key;
+	VEC(uint32_t)
+	inner;                 /* by path: the nearest one from it to the root that ends in a
+				* trampoline; 0: none */
+	VEC(uint32_t) history; /* history h has bindings[history[h]] .. [history[h + 1]] */
 };
 
 /*
- * The lanes of a key of a finished timeline; where no span has such a label, "span" stands for
+ * The lanes of a key of a finished timeline, which is borrowed; where nothing has such a label,
+ * "span" stands for
  * the spans' names, "key" for their keys. 1; 0 where there is nothing of that name; ERR_NOMEM.
  * *out is the caller's to release in any case.
  */
 int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out);
 void label_lanes_release(struct label_lanes *x);
 
-/* The value (strings id; 0: none) that holds at `ns`, and up to when (UINT64_MAX: for good). */
-uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint64_t ns,
-			uint64_t *until);
+/* The value (strings id; 0: none) that holds at `ns` for a thread with that stack (a call path;
+ * 0: not known), and up to when (UINT64_MAX: for good). */
+uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint32_t path,
+			uint64_t ns, uint64_t *until);
 
 #endif

@@ -351,6 +351,27 @@ static const struct column labels[] = {
 };
 #undef ROW
 
+#define ROW struct tl_trampoline
+static const struct column trampolines[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames", "the function"),
+	PLAIN("history", COLUMN_U32, history, "", "what it stood for: of label_bindings"),
+	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "of which process; NULL: of all"),
+};
+#undef ROW
+
+#define ROW struct tl_binding
+static const struct column bindings[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("history", COLUMN_U32, history, "", ""),
+	PLAIN("from_ns", COLUMN_U64, from_ns, "ns", "it holds up to the next of its history"),
+	PLAIN("key", COLUMN_TEXT, key, "", "the label"),
+	PLAIN("value", COLUMN_TEXT, value, "", ""),
+};
+#undef ROW
+
 #define ROW struct tl_mark
 static const struct column marks[] = {
 	KEY(""),
@@ -448,6 +469,13 @@ const struct table store_tables[STORE_TABLES] = {
 		 TABLE(spans), OF_RECORDING, NULL},
 	[TABLE_LABELS] = {"labels", "What a file given by `--with` says of a span.",
 			  TABLE(labels), SPANS_OF, NULL},
+	[TABLE_TRAMPOLINES] = {"trampolines",
+			       "Functions that a program calls labelled work through: whatever "
+			       "has one on its stack bears its label.",
+			       TABLE(trampolines), OF_RECORDING, NULL},
+	[TABLE_BINDINGS] = {"label_bindings",
+			    "Which label a trampoline stood for, and since when.",
+			    TABLE(bindings), OF_RECORDING, NULL},
 	[TABLE_MARKS] = {"marks", "Single events, with their fields.", TABLE(marks),
 			 OF_RECORDING, NULL},
 	[TABLE_LOSSES] = {"losses", "What is missing.", TABLE(losses), OF_RECORDING, NULL},

@@ -44,7 +44,8 @@ static int check_kind(struct store *s, struct err *e)
 			"('recordings','comms','threads','selected_events','dsos','symbols',"
 			"'files','frames','call_paths','wait_frames','sites','offcpu_kinds',"
 			"'offcpu_rows','offcpu_totals','sample_tasks','sample_sums',"
-			"'sample_rows','event_sample_rows','spans','labels','marks','losses')",
+			"'sample_rows','event_sample_rows','spans','labels',"
+			"'trampolines','label_bindings','marks','losses')",
 			0, &tables, e);
 	if (r)
 		return r;
@@ -337,6 +338,37 @@ static int read_labels(struct load *l)
 		 "a span that is not there, or not in order");
 }
 
+static int read_trampolines(struct load *l)
+{
+	READ_VEC(TABLE_TRAMPOLINES, struct tl_trampoline, l->tl->trampolines, LIMIT, NULL,
+		 l->tl->trampolines.n &&
+			 l->tl->trampolines.v[l->tl->trampolines.n - 1].frame > x.frame,
+		 "a function that is not there, or not in order");
+}
+
+static int binding_follows(const struct tl_binding *a, const struct tl_binding *b)
+{
+	return a->history < b->history ||
+	       (a->history == b->history && a->from_ns <= b->from_ns);
+}
+
+static int read_bindings(struct load *l)
+{
+	READ_VEC(TABLE_BINDINGS, struct tl_binding, l->tl->bindings, LIMIT, NULL,
+		 l->tl->bindings.n &&
+			 !binding_follows(&l->tl->bindings.v[l->tl->bindings.n - 1], &x),
+		 "a time out of range, or not in order");
+}
+
+static int read_histories(struct load *l)
+{
+	struct timeline *tl = l->tl;
+	int r = read_trampolines(l);
+	for (size_t i = 0; i < tl->trampolines.n; i++)
+		tl->trampolines.v[i].thread_end = (uint32_t)tl->threads.n;
+	return r ? r : read_bindings(l);
+}
+
 static int read_marks(struct load *l)
 {
 	READ_VEC(TABLE_MARKS, struct tl_mark, l->tl->marks, LIMIT, NULL, 0,
@@ -406,9 +438,10 @@ static int read_all(struct load *l, enum store_contents what)
 	static read_table *const first[] = {
 		read_recording, read_shared, read_threads, read_events,
 		read_tasks,     read_sums,   NULL};
-	static read_table *const rest[] = {read_sites,  read_kinds, storeoff_read, read_samples,
-					   read_totals, read_spans, read_labels,   read_marks,
-					   read_losses, NULL};
+	static read_table *const rest[] = {
+		read_sites,  read_kinds,  storeoff_read, read_samples,
+		read_totals, read_spans,  read_labels,   read_histories,
+		read_marks,  read_losses, NULL};
 	int r = read_each(l, first);
 	if (!r)
 		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);

@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "libtime/side/side_file.h"
+#include "libtime/spans/label_lanes.h"
 
 #include <string.h>
 
@@ -22,6 +23,10 @@ static int make_timeline(struct timeline *tl, struct stacks *s)
 	tl->rec.wall_ns = 1790000000000000000u;
 	tl->rec.wall_exact = 1;
 	r = r || strtab_intern(&s->strings, "CLOCK_MONOTONIC", &tl->rec.clock);
+	struct frame f = {.kind = FRAME_USER};
+	uint32_t frame, path;
+	r = r || strtab_intern(&s->strings, "void a::trampoline<7>(int)", &f.name) ||
+	    stacks_frame(s, &f, &frame) || stacks_push(s, 0, frame, &path);
 	return r || add_thread(tl, 1, "main") || add_thread(tl, 2, "a") ||
 	       add_thread(tl, 3, "b") || timeline_finish(tl, NULL);
 }
@@ -45,14 +50,32 @@ static void check(const struct timeline *tl)
 	}
 }
 
+/* A label below a trampoline, at each binding of it and 1 ns before. */
+static void check_bindings(const struct timeline *tl)
+{
+	struct label_lanes x;
+	uint64_t until;
+	for (size_t i = 0; i < tl->bindings.n && i < 8; i++) {
+		const struct tl_binding *b = &tl->bindings.v[i];
+		if (label_lanes_build(tl, strtab_get(&tl->stacks->strings, b->key), &x) == 1) {
+			label_lanes_at(&x, 0, 1, b->from_ns, &until);
+			fuzz_must(until > b->from_ns, "a label holds for a while");
+		}
+		label_lanes_release(&x);
+	}
+}
+
 static void attach(struct timeline *tl, const struct side *side, enum side_clock clock)
 {
 	struct side_clock_map map;
 	struct side_counts counts;
+	struct side_bound bound;
 	struct err e = {0};
 	int rc = side_clock_choose(tl, side, clock, &map, &e);
 	if (!rc)
 		rc = side_attach(tl, side, &map, &counts, &e);
+	if (!rc)
+		rc = side_bind(tl, side, &map, &bound, &e);
 	if (rc)
 		fuzz_failed(rc, &e);
 }
@@ -74,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	if (!rc)
 		attach(&tl, &side, SIDE_CLOCK_REAL);
 	check(&tl);
+	check_bindings(&tl);
 	source_close(&src);
 out:
 	side_release(&side);

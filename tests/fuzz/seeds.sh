@@ -116,6 +116,16 @@ put side otlp <<'END'
 {"resourceSpans":[{"resource":{"attributes":[{"key":"process.pid","value":{"intValue":"1"}}]},"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"00000000000000a1","name":"GET","startTimeUnixNano":"1790000000000001000","endTimeUnixNano":"1790000000000009000","attributes":[{"key":"thread.id","value":{"intValue":2}},{"key":"thread.name","value":{"stringValue":"a"}}],"status":{"code":2}},{"traceId":"aa","spanId":"00000000000000a2","parentSpanId":"00000000000000a1","name":"db","startTimeUnixNano":1790000000000002000,"endTimeUnixNano":1790000000000003000}]}]}]}
 {"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"00000000000000b1","name":"\ud83d\ude00","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}],"resource":{}}]}
 END
+put side histories <<'END'
+perfkit-labels v1
+clock mono
+pid 1
+tramp 7 a::trampoline<7>
+bind 7 100 query 41
+bind 7 200000 query a b
+bind 3 5 user
+lost 2
+END
 put side chrome <<'END'
 [{"ph":"X","ts":1.5,"dur":20,"pid":1,"tid":2,"name":"f","args":{"k":"v","n":[1]}},
 {"ph":"B","ts":30,"pid":1,"tid":3,"name":"g"},{"ph":"E","ts":40,"pid":1,"tid":3},

@@ -3,6 +3,7 @@
  */
 #include "tests/unit/libtime/tailrig.h"
 
+#include "libtime/side/bind.h"
 #include "libtime/spans/label_lanes.h"
 
 static uint32_t span(struct rig *r, uint32_t thread, uint64_t from, uint64_t to)
@@ -28,7 +29,7 @@ static const char *at(struct rig *r, const struct label_lanes *x, uint32_t threa
 		      uint64_t until)
 {
 	uint64_t end;
-	uint32_t value = label_lanes_at(x, thread, ns, &end);
+	uint32_t value = label_lanes_at(x, thread, 0, ns, &end);
 	assert_int_equal(end, until);
 	return value ? strtab_get(&r->stacks.strings, value) : "";
 }
@@ -53,6 +54,85 @@ static void a_label_changes_to_the_nanosecond(void **state)
 	assert_string_equal(at(&r, &x, b, 2000, 2500), "7");
 	assert_string_equal(at(&r, &x, 99, 2000, UINT64_MAX), "");
 	label_lanes_release(&x);
+	rig_release(&r);
+}
+
+/* --- trampolines ---------------------------------------------------------------------------
+ */
+
+static const char *below(struct rig *r, const struct label_lanes *x, uint32_t thread,
+			 uint32_t path, uint64_t ns, uint64_t until)
+{
+	uint64_t end;
+	uint32_t value = label_lanes_at(x, thread, path, ns, &end);
+	assert_int_equal(end, until);
+	return value ? strtab_get(&r->stacks.strings, value) : "";
+}
+
+static void bind(struct rig *r, struct side *s, uint32_t trampoline, uint64_t ns,
+		 const char *key, const char *value)
+{
+	struct side_binding b = {ns, trampoline, text(r, key), text(r, value)};
+	assert_int_equal(vec_push(&s->bindings, b), 0);
+}
+
+static void name_trampoline(struct rig *r, struct side *s, const char *symbol, int32_t pid)
+{
+	struct side_trampoline t = {text(r, symbol), pid};
+	assert_int_equal(vec_push(&s->trampolines, t), 0);
+}
+
+/* Two histories, one within the other on the stacks; out of order in the file. */
+static void a_trampoline_bears_what_it_stood_for_then(void **state)
+{
+	struct rig r;
+	struct side s = {.strings = NULL};
+	struct side_clock_map same = {.offset_ns = 0};
+	struct side_bound bound;
+	struct label_lanes x;
+	(void)state;
+	rig_init(&r, 100);
+	s.strings = &r.stacks.strings;
+	uint32_t a = thread(&r, "a", 1, 0), b = thread(&r, "b", 2, 1);
+	r.tl.threads.v[a].pid = 10, r.tl.threads.v[b].pid = 20;
+	uint32_t plain = path(&r, "main;work");
+	uint32_t outer = path(&r, "main;void my::trampoline<1>(void (*)(void*), void*);work");
+	uint32_t inner =
+		path(&r, "main;void my::trampoline<1>(void (*)(void*), void*);"
+			 "void my::trampoline<2>(void (*)(void*), void*);work;[k]wait");
+	uint32_t other = path(&r, "main;xtrampoline<1>(int);work");
+	name_trampoline(&r, &s, "trampoline<1>", 10);
+	name_trampoline(&r, &s, "my::trampoline<2>", -1);
+	name_trampoline(&r, &s, "trampoline<3>", 10);
+	name_trampoline(&r, &s, "trampoline<1>", 30);
+	bind(&r, &s, 0, 2000, "query", "42");
+	bind(&r, &s, 1, 1500, "table", "users");
+	bind(&r, &s, 0, 1000, "query", "41");
+	bind(&r, &s, 1, 1800, "query", "inner");
+	bind(&r, &s, 0, 3000, "user", "ann");
+	assert_int_equal(side_bind(&r.tl, &s, &same, &bound, NULL), 0);
+	assert_int_equal(bound.bindings, 5);
+	assert_int_equal(bound.unseen, 1);
+	assert_int_equal(bound.strangers, 1);
+	assert_int_equal(label_lanes_build(&r.tl, "query", &x), 1);
+	assert_string_equal(below(&r, &x, a, outer, 999, 1000), "");
+	assert_string_equal(below(&r, &x, a, outer, 1000, 2000), "41");
+	assert_string_equal(below(&r, &x, a, outer, 1999, 2000), "41");
+	assert_string_equal(below(&r, &x, a, outer, 2000, 3000), "42");
+	assert_string_equal(below(&r, &x, a, outer, 3000, UINT64_MAX), "");
+	assert_string_equal(below(&r, &x, a, plain, 2000, UINT64_MAX), "");
+	assert_string_equal(below(&r, &x, a, other, 2000, UINT64_MAX), "");
+	assert_string_equal(below(&r, &x, a, inner, 1499, 1500), "41");
+	assert_string_equal(below(&r, &x, a, inner, 1799, 1800),
+			    "41"); /* table says no query */
+	assert_string_equal(below(&r, &x, a, inner, 1800, UINT64_MAX), "inner");
+	assert_string_equal(below(&r, &x, b, outer, 2000, UINT64_MAX), ""); /* of pid 10 */
+	assert_string_equal(below(&r, &x, b, inner, 2000, UINT64_MAX), "inner");
+	label_lanes_release(&x);
+	assert_int_equal(label_lanes_build(&r.tl, "table", &x), 1);
+	assert_string_equal(below(&r, &x, a, inner, 1500, 1800), "users");
+	label_lanes_release(&x);
+	side_release(&s);
 	rig_release(&r);
 }
 
@@ -125,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_label_changes_to_the_nanosecond),
+		cmocka_unit_test(a_trampoline_bears_what_it_stood_for_then),
 		cmocka_unit_test(the_innermost_span_that_has_it_says),
 		cmocka_unit_test(a_span_handed_over_labels_both_threads_in_turn),
 		cmocka_unit_test(windows_label_nothing_and_names_stand_in),

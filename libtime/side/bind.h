@@ -1,0 +1,22 @@
+/*
+ * bind.h - a side file's label histories, put on a timeline: its trampolines are frames there.
+ */
+#ifndef LIBTIME_SIDE_BIND_H
+#define LIBTIME_SIDE_BIND_H
+
+#include "libtime/side/clock.h"
+
+struct side_bound {
+	uint64_t bindings;    /* put on the timeline */
+	uint64_t trampolines; /* functions they are of, */
+	uint64_t unseen;      /* and how many of these no recorded stack has */
+	uint64_t strangers;   /* those of a process that was not recorded */
+};
+
+/* A frame is a trampoline if its function has that name, with or without return type, outer
+ * namespaces and arguments. Recording and stacks are finished. ERR_NOMEM: then the timeline is
+ * to be released. */
+int side_bind(struct timeline *tl, const struct side *side, const struct side_clock_map *map,
+	      struct side_bound *out, struct err *e);
+
+#endif

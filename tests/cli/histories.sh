@@ -1,0 +1,89 @@
+# Label histories (--with labels.txt): samples and waits below a trampoline bear what it stood for, as
+# the program's own log has it; file, pipe and store agree; trampolines are shown as one.
+set -eu
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+kept=$SRC/testdata/labels
+file=$kept/labelled.tar.zst
+with="--no-local --with $kept/labels.txt"
+bad() { echo "$*"; exit 1; }
+total() { awk '{ n += $NF } END { print n + 0 }'; }
+
+"$PERFKIT" collapse --no-local --with "$kept/labels.txt" --label table=events "$file" >events.folded 2>err
+grep -q 'labels.txt: 202 bindings of 256 trampolines on CLOCK_MONOTONIC, exact$' err
+
+# against the log: begin and end of each query on its thread
+for label in table=users table=orders table=events query=0 query=1 query=50 query=100; do
+	# shellcheck disable=SC2086
+	"$PERFKIT" collapse -q $with --weight samples --label $label "$file" | total >got
+	"$PERFKIT" collapse -q --no-local --with "$kept/truth.csv" --weight samples --label $label "$file" | total >want
+	[ "$(cat want)" -gt 0 ] || bad "$label: no samples in its queries"
+	# shellcheck disable=SC2086
+	cmp got want || bad "$label: $(cat got) samples, $(cat want) by the log"
+done
+# shellcheck disable=SC2086
+"$PERFKIT" collapse -q $with --offcpu --unit ns --label table=events "$file" | total >got
+"$PERFKIT" collapse -q --no-local --with "$kept/truth.csv" --offcpu --unit ns --label table=events "$file" | total >want
+[ "$(cat want)" -gt 20000000 ] && cmp got want || bad "events wait $(cat got) ns, $(cat want) by the log"
+
+# every sample of a trampoline has a label, split into those of the log
+# shellcheck disable=SC2086
+"$PERFKIT" svg -q $with --split label:table "$file" -o split.svg
+for t in users orders events 'no label'; do
+	grep -q "$t" split.svg || bad "split.svg lacks $t"
+done
+
+# rebound at another time: from there on, and not 1 ns before
+python3 - "$kept/labels.txt" >moved.txt <<'END'
+import sys
+for line in open(sys.argv[1]):
+    w = line.split()
+    if w[0] == "bind" and w[3] == "table":
+        last = w
+    print(line, end="")
+print(f"bind {last[1]} {int(last[2]) + 1} table moved")
+print("bind 200 5 table nowhere")
+print("bind x 5 table nowhere")
+print("hello")
+END
+"$PERFKIT" collapse --no-local --with moved.txt --weight samples --label table=moved "$file" >moved.folded 2>err
+[ "$(total <moved.folded)" -gt 0 ] || bad "a later binding does not hold"
+grep -q 'moved.txt: 2 of .* rows are left out: line [0-9]*: a trampoline.s index is no number; line [0-9]*: it begins with no word that is known' err
+
+# shown as one, or by number
+grep -q 'dynamic_label::trampoline<0>;' events.folded || bad 'no trampoline<0>'
+grep -q 'trampoline<[1-9]' events.folded && bad 'trampolines by number'
+# shellcheck disable=SC2086
+"$PERFKIT" collapse -q $with --keep-trampolines --label table=events "$file" | grep -q 'trampoline<[1-9]' ||
+	bad '--keep-trampolines'
+"$PERFKIT" collapse -q --no-local "$file" >all.folded
+grep -q 'trampoline<0>' all.folded || bad 'no trampoline<0> without labels'
+grep -q 'trampoline<[1-9]' all.folded && bad 'trampolines by number without labels'
+
+# the store keeps them
+# shellcheck disable=SC2086
+"$PERFKIT" import -q $with "$file" -o labels.db
+"$PERFKIT" import -q --no-local "$file" -o plain.db
+"$PERFKIT" collapse -q --label table=events labels.db | cmp - events.folded
+"$PERFKIT" collapse -q --label table=events --with "$kept/labels.txt" plain.db | cmp - events.folded
+# shellcheck disable=SC2086
+"$PERFKIT" collapse -q $with --keep-trampolines --offcpu --label table=events "$file" >off.folded
+"$PERFKIT" collapse -q --keep-trampolines --offcpu --label table=events labels.db | cmp - off.folded
+
+# another process's, another version, nothing
+sed 's/^pid .*/pid 4194303/' "$kept/labels.txt" >stranger.txt
+"$PERFKIT" collapse --no-local --with stranger.txt --label table=events "$file" 2>err >out
+[ ! -s out ] && grep -q 'stranger.txt: 256 of 256 trampolines are of a process that was not recorded' err
+refused()
+{
+	want=$1 words=$2
+	shift 2
+	rc=0
+	"$PERFKIT" collapse -q --no-local --label table=events "$@" "$file" 2>err >out || rc=$?
+	[ $rc = "$want" ] && grep -q "$words" err || { echo "$*: exit $rc"; cat err; exit 1; }
+}
+echo 'perfkit-labels v2' >v2.txt
+refused 1 'v2.txt: line 1: label histories of another version' --with v2.txt
+echo 'perfkit-labels v1' >none.txt
+refused 1 'none.txt: no spans' --with none.txt
+refused 3 'perf record -k CLOCK_MONOTONIC_RAW' --with "$kept/labels.txt,clock=raw"
+exit 0
