@@ -102,6 +102,13 @@ int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug,
 		    const struct plt_shapes *plt, struct symtab **out, struct err *e);
 
 /*
+ * The variables of a module: objects with a size in its writable sections, of .symtab, else of
+ * .dynsym. Files and errors as above, but `runtime` is not NULL.
+ */
+int symtab_of_variables(struct elf_file *runtime, struct elf_file *debug, struct symtab **out,
+			struct err *e);
+
+/*
  * The symbols of a kernel module (.ko, ET_REL): addresses count from the start of the loaded
  * module, its executable sections (without .init*) laid out one after the other as the kernel
  * does it (kernel/module/main.c layout_sections); .text comes first. arm64 modules with a PLT

@@ -13,8 +13,10 @@
 struct section {
 	uint64_t addr, size, align;
 	uint64_t place; /* .ko: where the kernel puts it in the module, UINT64_MAX = nowhere */
-	uint8_t alloc, exec, text_name;
+	uint8_t alloc, exec, write, text_name;
 };
+
+enum what { FUNCTIONS, MODULE_FUNCTIONS, VARIABLES };
 
 struct sections {
 	VEC(struct section) of; /* by section index */
@@ -36,6 +38,7 @@ static int read_sections(struct elf_file *f, struct sections *out)
 			x.align = s.sh_addralign;
 			x.alloc = (s.sh_flags & SHF_ALLOC) != 0;
 			x.exec = (s.sh_flags & SHF_EXECINSTR) != 0;
+			x.write = (s.sh_flags & SHF_WRITE) != 0;
 			x.text_name = memmem(name, strnlen(name, NAME_MAX), "text", 4) != NULL;
 			if (x.alloc && x.exec && strncmp(name, ".init", 5) != 0)
 				x.place = 0;
@@ -140,8 +143,11 @@ static int is_mapping_symbol(uint16_t machine, const char *name)
 	       (!name[2] || name[2] == '.');
 }
 
-static int wanted(const GElf_Sym *s, const struct section *x)
+static int wanted(const GElf_Sym *s, const struct section *x, enum what what)
 {
+	if (what == VARIABLES)
+		return x->alloc && x->write && s->st_size &&
+		       GELF_ST_TYPE(s->st_info) == STT_OBJECT;
 	if (!x->alloc || !x->exec)
 		return 0;
 	switch (GELF_ST_TYPE(s->st_info)) {
@@ -158,7 +164,7 @@ static int wanted(const GElf_Sym *s, const struct section *x)
 }
 
 static int add_symbol(struct symtab_builder *b, const struct sym_view *v, const GElf_Sym *s,
-		      const struct section *x, int is_module)
+		      const struct section *x, enum what what)
 {
 	const char *name = v->strs + s->st_name;
 	if (is_mapping_symbol(v->machine, name))
@@ -173,7 +179,7 @@ static int add_symbol(struct symtab_builder *b, const struct sym_view *v, const 
 	if (v->machine == EM_ARM && r.type == STT_FUNC)
 		r.start &= ~(uint64_t)1; /* the Thumb bit */
 	uint64_t base = x->addr;
-	if (is_module) {
+	if (what == MODULE_FUNCTIONS) {
 		if (x->place == UINT64_MAX)
 			return 0;
 		base = x->place;
@@ -186,7 +192,8 @@ static int add_symbol(struct symtab_builder *b, const struct sym_view *v, const 
 	return vec_push(&b->raw, r);
 }
 
-static int add_table(struct symtab_builder *b, struct elf_file *f, uint32_t type, int is_module)
+static int add_table(struct symtab_builder *b, struct elf_file *f, uint32_t type,
+		     enum what what)
 {
 	struct sym_view v;
 	struct sections secs = {0};
@@ -194,7 +201,7 @@ static int add_table(struct symtab_builder *b, struct elf_file *f, uint32_t type
 		return 0;
 	int rc = read_sections(f, &secs) || vec_reserve(&b->raw, v.n) ? ERR_NOMEM : 0;
 	b->room += SYMTAB_SHARED_NAMES * v.strs_size;
-	if (is_module)
+	if (what == MODULE_FUNCTIONS)
 		lay_out_module(&secs);
 	for (size_t i = 1; !rc && i < v.n; i++) {
 		GElf_Sym s = symbol_at(&v, i);
@@ -202,8 +209,8 @@ static int add_table(struct symtab_builder *b, struct elf_file *f, uint32_t type
 		    s.st_name >= v.strs_size)
 			continue;
 		const struct section *x = &secs.of.v[s.st_shndx];
-		if (wanted(&s, x))
-			rc = add_symbol(b, &v, &s, x, is_module);
+		if (wanted(&s, x, what))
+			rc = add_symbol(b, &v, &s, x, what);
 	}
 	vec_release(&secs.of);
 	return rc;
@@ -239,15 +246,15 @@ static int collect(struct symtab_builder *b, struct elf_file *runtime, struct el
 	struct elf_file *full = has_table(debug, SHT_SYMTAB)     ? debug
 				: has_table(runtime, SHT_SYMTAB) ? runtime
 								 : NULL;
-	int rc = full ? add_table(b, full, SHT_SYMTAB, 0) : 0;
+	int rc = full ? add_table(b, full, SHT_SYMTAB, FUNCTIONS) : 0;
 	if (!rc && !full && runtime && open_minidebug(runtime, image, mini))
-		rc = add_table(b, *mini, SHT_SYMTAB, 0);
+		rc = add_table(b, *mini, SHT_SYMTAB, FUNCTIONS);
 	if (!rc && !full && runtime)
 		rc = symtab_builder_add_go(b, runtime);
 	if (!rc && runtime)
-		rc = add_table(b, runtime, SHT_DYNSYM, 0);
+		rc = add_table(b, runtime, SHT_DYNSYM, FUNCTIONS);
 	if (!rc && !runtime)
-		rc = add_table(b, debug, SHT_DYNSYM, 0);
+		rc = add_table(b, debug, SHT_DYNSYM, FUNCTIONS);
 	if (!rc && runtime)
 		rc = symtab_builder_add_plt(b, runtime, plt, NULL);
 	return rc;
@@ -268,11 +275,24 @@ int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug,
 	return rc;
 }
 
+int symtab_of_variables(struct elf_file *runtime, struct elf_file *debug, struct symtab **out,
+			struct err *e)
+{
+	struct symtab_builder b = {0};
+	struct elf_file *full = has_table(debug, SHT_SYMTAB) ? debug : runtime;
+	*out = NULL;
+	int rc = add_table(&b, full, has_table(full, SHT_SYMTAB) ? SHT_SYMTAB : SHT_DYNSYM,
+			   VARIABLES);
+	rc = rc ? err_nomem(e) : symtab_builder_finish(&b, out, e);
+	symtab_builder_release(&b);
+	return rc;
+}
+
 int symtab_from_module(struct elf_file *ko, struct symtab **out, struct err *e)
 {
 	struct symtab_builder b = {.plain_names = 1};
 	*out = NULL;
-	int rc = add_table(&b, ko, SHT_SYMTAB, 1);
+	int rc = add_table(&b, ko, SHT_SYMTAB, MODULE_FUNCTIONS);
 	rc = rc ? err_nomem(e) : symtab_builder_finish(&b, out, e);
 	symtab_builder_release(&b);
 	return rc;

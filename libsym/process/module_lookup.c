@@ -45,8 +45,7 @@ static size_t name_length(struct modules *ms, const char *name)
 	return n;
 }
 
-/* The printable form of a raw name, made once. */
-static int printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
+int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t *id)
 {
 	uint64_t key = (uint64_t)(uintptr_t)raw;
 	if (u64map_get(&ms->names, key, id))
@@ -104,7 +103,7 @@ int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,
 {
 	out->n = 1;
 	out->frames[0] = (struct module_frame){.start = hit->start};
-	return printable(ms, hit->name, mangled, &out->frames[0].name);
+	return lookup_printable(ms, hit->name, mangled, &out->frames[0].name);
 }
 
 static int lies_below(const char *path, const char *dir)
@@ -169,11 +168,11 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 		*to = (struct module_frame){.start = outer ? start : f[i].entry,
 					    .inlined = f[i].inlined,
 					    .line = f[i].line};
-		if (printable(ms,
-			      outer && symbol ? symbol
-			      : f[i].name     ? f[i].name
-					      : "",
-			      1, &to->name))
+		if (lookup_printable(ms,
+				     outer && symbol ? symbol
+				     : f[i].name     ? f[i].name
+						     : "",
+				     1, &to->name))
 			return ERR_NOMEM;
 		if (f[i].file && strtab_intern(ms->machine->strings, f[i].file, &to->file))
 			return ERR_NOMEM;

@@ -41,6 +41,7 @@ static void module_free(struct module *mod)
 	cfi_close(mod->cfi);
 	debuginfo_close(mod->debuginfo);
 	symtab_free(mod->symbols);
+	symtab_free(mod->variables);
 	perfmap_release(&mod->perfmap);
 	mem_free(mod->perfmap_path);
 	mem_free(mod->recorded);

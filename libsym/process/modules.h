@@ -74,6 +74,14 @@ int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint6
 		   int how, struct module_lookup *out);
 
 /*
+ * The variable of a mapped file that lies at `address` of a space: 1, with *name "orders: book"
+ * or "orders: book+0x8" (a strings id), or 0: memory of no file, or no symbol has it.
+ * ERR_NOMEM. One thread at a time, after modules_prepare_end.
+ */
+int modules_variable_at(struct modules *ms, uint32_t space, uint64_t address, uint64_t time,
+			uint32_t *name);
+
+/*
  * What names the addresses of a DSO, once its files have been read. It never changes, so any
  * number of threads may look up in it (module_symbol_at).
  */

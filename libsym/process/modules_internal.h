@@ -3,6 +3,7 @@
  *
  *	modules.c         opened and closed; what the unwinder asks; which files were used
  *	module_lookup.c   addresses of files: symbols, names, inlined frames
+ *	module_data.c     … of their variables
  *	module_kernel.c   … of the kernel and its modules
  *	module_jit.c      … of generated code
  *	module_prepare.c  opening files and building tables ahead of need, on their own threads
@@ -28,9 +29,9 @@
 struct module {
 	int opened; /* files were looked for */
 	int busy;   /* a thread reads the files without holding the lock */
-	int cfi_tried, symbols_tried, debuginfo_tried, maps_tried;
+	int cfi_tried, symbols_tried, variables_tried, debuginfo_tried, maps_tried;
 	struct dso_files files;
-	struct symtab *symbols;
+	struct symtab *symbols, *variables;
 	struct debuginfo *debuginfo;
 	struct cfi *cfi;
 	struct perfmap perfmap;   /* DSO_ANON */
@@ -125,6 +126,9 @@ int kernel_find_recorded(struct modules *ms);
  * one before. 0: none.
  */
 int lookup_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbol_hit *hit);
+
+/* The printable form of a raw name, which is `mangled` or not, made once. 0 or ERR_NOMEM. */
+int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t *id);
 
 /* A symbol as the only frame, its name made printable. 0 or ERR_NOMEM. */
 int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,

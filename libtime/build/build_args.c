@@ -8,6 +8,9 @@
  * and x86-64's ax, which the kernel sets to -ENOSYS on entry (PUSH_AND_CLEAR_REGS in
  * arch/x86/entry/entry_64.S). Whole registers come with --call-graph dwarf; else with
  * --user-regs=di,si,dx.
+ *
+ * A futex in a mapped file's data is called by the variable's name there; one on the heap or a
+ * stack has only its address.
  */
 #include "base/bytes.h"
 #include "libsym/unwind/arch.h"
@@ -42,23 +45,52 @@ int builder_argument(struct builder *b, const struct sample *s, uint16_t *index)
 		return 0;
 	if (user_register(s, arch->call_mark, swap, &mark) && mark != (uint64_t)-ENOSYS)
 		return 0; /* a page fault, an interrupt */
-	return value <= INT64_MAX ? timeline_arg(b->tl, value, index) : 0;
+	return value <= INT64_MAX ? timeline_arg(b->tl, value, 0, index) : 0;
 }
 
-/* What a system call's first argument is, by the call's name. */
+/* What a system call's first argument is, by the call's name. Only a socket that is listened on
+ * blocks in accept, only one of this side in connect. */
 static uint8_t kind_by_call(const char *call, size_t n)
 {
-	static const char *const descriptors[] = {
-		"read",        "readv",   "pread64",     "preadv",    "preadv2",
-		"write",       "writev",  "pwrite64",    "pwritev",   "pwritev2",
-		"recvfrom",    "recvmsg", "recvmmsg",    "sendto",    "sendmsg",
-		"sendmmsg",    "accept",  "accept4",     "connect",   "epoll_wait",
-		"epoll_pwait", "ioctl",   "fsync",       "fdatasync", "fallocate",
-		"flock",       "fcntl",   "epoll_pwait2"};
-	for (size_t i = 0; i < sizeof(descriptors) / sizeof(*descriptors); i++)
-		if (strlen(descriptors[i]) == n && !memcmp(call, descriptors[i], n))
-			return ARG_FD;
-	return n == 5 && !memcmp(call, "futex", n) ? ARG_FUTEX : ARG_NONE;
+	static const struct {
+		const char *call;
+		uint8_t kind;
+	} calls[] = {{"futex", ARG_FUTEX},       {"read", ARG_FD},
+		     {"readv", ARG_FD},          {"pread64", ARG_FD},
+		     {"preadv", ARG_FD},         {"preadv2", ARG_FD},
+		     {"write", ARG_FD},          {"writev", ARG_FD},
+		     {"pwrite64", ARG_FD},       {"pwritev", ARG_FD},
+		     {"pwritev2", ARG_FD},       {"ioctl", ARG_FD},
+		     {"fsync", ARG_FD},          {"fdatasync", ARG_FD},
+		     {"fallocate", ARG_FD},      {"flock", ARG_FD},
+		     {"fcntl", ARG_FD},          {"recvfrom", ARG_SOCKET},
+		     {"recvmsg", ARG_SOCKET},    {"recvmmsg", ARG_SOCKET},
+		     {"sendto", ARG_SOCKET},     {"sendmsg", ARG_SOCKET},
+		     {"sendmmsg", ARG_SOCKET},   {"accept", ARG_LISTENING},
+		     {"accept4", ARG_LISTENING}, {"connect", ARG_CONNECTED},
+		     {"epoll_wait", ARG_EPOLL},  {"epoll_pwait", ARG_EPOLL},
+		     {"epoll_pwait2", ARG_EPOLL}};
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strlen(calls[i].call) == n && !memcmp(call, calls[i].call, n))
+			return calls[i].kind;
+	return ARG_NONE;
+}
+
+/* The descriptor of a call, of which the context says more, unless it cannot be: then the
+ * number was another file's when it waited. */
+static uint8_t kind_in_context(uint8_t by_call, uint8_t known)
+{
+	int epoll = known >= ARG_EPOLL && known <= ARG_EPOLL_CONNECTED;
+	switch (by_call) {
+	case ARG_FD:
+		return known;
+	case ARG_SOCKET:
+		return known == ARG_ACCEPTED || known == ARG_CONNECTED ? known : by_call;
+	case ARG_EPOLL:
+		return epoll ? known : by_call;
+	default:
+		return by_call;
+	}
 }
 
 /* "__x64_sys_recvfrom", the frame of a system call, or of a function that has its arguments. */
@@ -105,22 +137,49 @@ static int kind_of(const struct timeline *tl, const struct off *o, struct u64map
 	return u64map_put(memo, o->path, *kind);
 }
 
-int builder_settle_arguments(struct builder *b, struct err *e)
+/* Put a variable's name to a futex. `memo`: space << 16 | argument → that with a name. */
+static int name_futex(struct builder *b, struct off *o, struct u64map *memo)
 {
 	struct timeline *tl = b->tl;
-	struct u64map memo = {0};
-	uint32_t kind;
-	int r = 0;
-	for (size_t i = 0; !r && tl->args.n && i < tl->off.n; i++) {
-		struct off *o = &tl->off.v[i];
-		if (!o->arg || (r = kind_of(tl, o, &memo, &kind)))
-			continue;
-		if (kind == ARG_FD && b->opt->context)
-			kind = fd_context_kind(b->opt->context, tl->threads.v[o->thread].pid,
-					       tl->args.v[o->arg]);
-		o->arg_kind = (uint8_t)kind;
-		o->arg = kind ? o->arg : 0;
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	uint32_t space = builder_view(b, t->pid, t->tid, o->start_ns)->space, known, name = 0;
+	uint64_t value = tl->args.v[o->arg].value;
+	uint64_t key = (uint64_t)space << 16 | o->arg;
+	if (space == NO_ID || u64map_get(memo, key, &known)) {
+		o->arg = space == NO_ID ? o->arg : (uint16_t)known;
+		return 0;
 	}
-	u64map_release(&memo);
+	int r = modules_variable_at(b->p->modules, space, value, o->start_ns, &name);
+	if (r == 1)
+		r = timeline_arg(tl, value, name, &o->arg);
+	return r || u64map_put(memo, key, o->arg) ? ERR_NOMEM : 0;
+}
+
+static int settle_argument(struct builder *b, struct off *o, struct u64map *kinds,
+			   struct u64map *futexes)
+{
+	const struct timeline *tl = b->tl;
+	uint32_t kind;
+	if (kind_of(tl, o, kinds, &kind))
+		return ERR_NOMEM;
+	if (kind >= ARG_FD && b->opt->context)
+		kind = kind_in_context((uint8_t)kind,
+				       fd_context_kind(b->opt->context,
+						       tl->threads.v[o->thread].pid,
+						       tl->args.v[o->arg].value));
+	o->arg_kind = (uint8_t)kind;
+	o->arg = kind ? o->arg : 0;
+	return kind == ARG_FUTEX ? name_futex(b, o, futexes) : 0;
+}
+
+int builder_settle_arguments(struct builder *b, struct err *e)
+{
+	struct u64map kinds = {0}, futexes = {0};
+	int r = 0;
+	for (size_t i = 0; !r && b->tl->args.n && i < b->tl->off.n; i++)
+		if (b->tl->off.v[i].arg)
+			r = settle_argument(b, &b->tl->off.v[i], &kinds, &futexes);
+	u64map_release(&kinds);
+	u64map_release(&futexes);
 	return r ? err_nomem(e) : 0;
 }

@@ -39,7 +39,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->syscalls);
 	u64map_release(&tl->syscall_of);
 	vec_release(&tl->args);
-	u64map_release(&tl->arg_of);
+	idmap_release(&tl->arg_of);
 	*tl = (struct timeline){0};
 }
 
@@ -93,22 +93,24 @@ int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index)
 		       : 0;
 }
 
-int timeline_arg(struct timeline *tl, uint64_t value, uint16_t *index)
+int timeline_arg(struct timeline *tl, uint64_t value, uint32_t variable, uint16_t *index)
 {
-	uint32_t known;
+	uint64_t hash = hash_u64(hash_u64(value) ^ variable);
+	size_t at = 0;
 	*index = 0;
-	if (u64map_get(&tl->arg_of, value, &known)) {
-		*index = (uint16_t)known;
-		return 0;
-	}
-	if (!tl->args.n && vec_push(&tl->args, 0))
+	for (uint32_t id; idmap_next(&tl->arg_of, hash, &at, &id);)
+		if (tl->args.v[id].value == value && tl->args.v[id].variable == variable) {
+			*index = (uint16_t)id;
+			return 0;
+		}
+	if (!tl->args.n && vec_push(&tl->args, (struct tl_arg){0}))
 		return ERR_NOMEM;
 	if (tl->args.n > UINT16_MAX)
 		return 0;
-	if (vec_push(&tl->args, value))
+	if (vec_push(&tl->args, ((struct tl_arg){value, variable})))
 		return ERR_NOMEM;
 	*index = (uint16_t)(tl->args.n - 1);
-	return u64map_put(&tl->arg_of, value, *index);
+	return idmap_put(&tl->arg_of, hash, *index);
 }
 
 enum { DROP_EVERY = 1 << 17 /* intervals */ };

@@ -80,6 +80,13 @@ enum wait_arg {
 	ARG_KINDS,
 };
 
+/* Such an argument. */
+struct tl_arg {
+	uint64_t value;
+	uint32_t variable; /* strings id: "orders: book+0x8", of a futex; 0: memory of no file,
+			    * or without a symbol */
+};
+
 /* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
  * it on one. Where `unknown` is set the whole length is of state unknown and blocked_ns is 0;
  * else off = blocked + runnable and runnable = end - start - blocked. 72 bytes. */
@@ -366,8 +373,8 @@ struct timeline {
 	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not told) */
 	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
 	struct u64map syscall_of;       /* the other way */
-	VEC(uint64_t) args;             /* first arguments of system calls; [0] is none */
-	struct u64map arg_of;
+	VEC(struct tl_arg) args;        /* first arguments of system calls; [0] is none */
+	struct idmap arg_of;
 	uint8_t nstates;
 	uint8_t finished;
 	uint32_t flags; /* enum timeline_flag */
@@ -399,8 +406,9 @@ int timeline_state(struct timeline *tl, const char *text, uint8_t *index);
 /* The index of a system call's text, made when new; 0 past 65535 of them. ERR_NOMEM. */
 int timeline_syscall(struct timeline *tl, const char *text, uint16_t *index);
 
-/* The index of a first argument, made when new; 0 past 65535 of them. ERR_NOMEM. */
-int timeline_arg(struct timeline *tl, uint64_t value, uint16_t *index);
+/* The index of a first argument and its variable (strings id, or 0), made when new; 0 past
+ * 65535 of them. ERR_NOMEM. */
+int timeline_arg(struct timeline *tl, uint64_t value, uint32_t variable, uint16_t *index);
 
 /*
  * The last step of building: intervals sorted by thread and time, each thread's slice set,
@@ -515,7 +523,16 @@ const char *wait_arg_name(unsigned int kind);
  * that is ARG_NONE. */
 static inline uint64_t off_arg(const struct timeline *tl, const struct off *o)
 {
-	return o->arg_kind != ARG_NONE && o->arg < tl->args.n ? tl->args.v[o->arg] : 0;
+	return o->arg_kind != ARG_NONE && o->arg < tl->args.n ? tl->args.v[o->arg].value : 0;
+}
+
+/* The variable that lies there, of a futex: "orders: book+0x8"; "" where it is not known. */
+static inline const char *off_variable(const struct timeline *tl, const struct off *o)
+{
+	uint32_t id = o->arg_kind == ARG_FUTEX && o->arg < tl->args.n
+			      ? tl->args.v[o->arg].variable
+			      : 0;
+	return id ? strtab_get(&tl->stacks->strings, id) : "";
 }
 
 /* "work", "idle", "unclear"; "program's loop", ...; "dwarf", ...; "" past the

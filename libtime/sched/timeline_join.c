@@ -93,8 +93,9 @@ static int join_states(struct join *j)
 			return ERR_NOMEM;
 	}
 	for (size_t i = 0; i < j->more->args.n; i++) {
+		const struct tl_arg *a = &j->more->args.v[i];
 		uint16_t arg = 0;
-		if ((i && timeline_arg(j->tl, j->more->args.v[i], &arg)) ||
+		if ((i && timeline_arg(j->tl, a->value, a->variable, &arg)) ||
 		    vec_push(&j->arg, arg))
 			return ERR_NOMEM;
 	}

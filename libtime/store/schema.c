@@ -224,6 +224,9 @@ static const struct column kinds[] = {
 	     "`listening`, `connected` (sockets, by which side began), `socket`, `pipe`, "
 	     "`eventfd`, `timerfd`, `epoll`, `epoll-accepted` (of no others), "
 	     "`epoll-connected`, `file`, `fd` (not known)"),
+	PLAIN("arg0_variable", COLUMN_VARIABLE, arg, "",
+	      "the variable of a mapped file that lies at a futex's address: `orders: book`, "
+	      "`libfoo.so: table+0x28`; NULL for other memory, and without a symbol"),
 };
 #undef ROW
 
@@ -486,7 +489,7 @@ const struct table store_tables[STORE_TABLES] = {
 
 static int is_text(const struct column *c)
 {
-	return c->kind >= COLUMN_TEXT && c->kind <= COLUMN_SYSCALL;
+	return c->kind >= COLUMN_TEXT && c->kind <= COLUMN_VARIABLE;
 }
 
 /* As declared by the kind: can it be NULL? */
@@ -503,6 +506,7 @@ static int is_optional(const struct column *c)
 	case COLUMN_STATE:
 	case COLUMN_SYSCALL:
 	case COLUMN_ARG:
+	case COLUMN_VARIABLE:
 		return 1;
 	case COLUMN_WORD:
 		return !*c->word(0);

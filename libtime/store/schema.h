@@ -39,10 +39,11 @@ enum column_kind {
 	/* texts */
 	COLUMN_TEXT, /* a strings id */
 	COLUMN_TEXT_OR_EMPTY,
-	COLUMN_WORD,    /* uint8_t of the enumeration `word`; NULL where that says "" */
-	COLUMN_STATE,   /* index of timeline.states */
-	COLUMN_SYSCALL, /* index of timeline.syscalls */
-	COLUMN_ARG,     /* index of timeline.args, NULL for 0 */
+	COLUMN_WORD,     /* uint8_t of the enumeration `word`; NULL where that says "" */
+	COLUMN_STATE,    /* index of timeline.states */
+	COLUMN_SYSCALL,  /* index of timeline.syscalls */
+	COLUMN_VARIABLE, /* index of timeline.args: what lies there, NULL for "" */
+	COLUMN_ARG,      /* index of timeline.args, NULL for 0 */
 	/* references: NULL for what stands for none */
 	COLUMN_COMM,       /* a strings id → comms */
 	COLUMN_DSO,        /* a strings id → dsos */

@@ -159,9 +159,16 @@ static int take_text(struct load *l, int col, const struct column *c, void *row)
 		r = *s ? timeline_syscall(l->tl, s, &index) : 0;
 		set_u16(row, c->at, index);
 		break;
+	case COLUMN_VARIABLE: /* behind COLUMN_ARG, of the same field */
+		memcpy(&index, (const char *)row + c->at, sizeof(index));
+		r = strtab_intern(&l->stacks->strings, s, &id);
+		if (!r && id && index < l->tl->args.n)
+			r = timeline_arg(l->tl, l->tl->args.v[index].value, id, &index);
+		set_u16(row, c->at, index);
+		break;
 	default: /* COLUMN_ARG */
 		if (!is_null(l, col))
-			r = timeline_arg(l->tl, (uint64_t)sqlite3_column_int64(l->st, col),
+			r = timeline_arg(l->tl, (uint64_t)sqlite3_column_int64(l->st, col), 0,
 					 &index);
 		set_u16(row, c->at, index);
 	}

@@ -208,11 +208,15 @@ static void put_words(const struct writing *l, const struct column *c, const voi
 	case COLUMN_SYSCALL:
 		put_text(string(l, tl->syscalls.v[field_u16(row, c->at)]), 1, to);
 		break;
+	case COLUMN_VARIABLE:
+		arg = field_u16(row, c->at);
+		put_text(string(l, arg < tl->args.n ? tl->args.v[arg].variable : 0), 1, to);
+		break;
 	default: /* COLUMN_ARG */
 		arg = field_u16(row, c->at);
 		if (arg >= tl->args.n)
 			arg = 0;
-		put_if(arg, arg ? (int64_t)tl->args.v[arg] : 0, to);
+		put_if(arg, arg ? (int64_t)tl->args.v[arg].value : 0, to);
 	}
 }
 

@@ -88,6 +88,8 @@ static int add_wait(struct locks *x, uint32_t off, const struct wait *w)
 		rows_set(rows, row, COL_SITE, o->site);
 		rows_set(rows, row, COL_PROCESS, timeline_site(x->c->tl, o->site)->program);
 		rows_set(rows, row, COL_ADDRESS, address ? address : CELL_NONE);
+		rows_set(rows, row, COL_LOCK,
+			 o->arg_kind == ARG_FUTEX ? x->c->tl->args.v[o->arg].variable : 0);
 	}
 	rows_add(rows, row, COL_WAITS, 1);
 	rows_add(rows, row, COL_TOTAL, w->blocked);

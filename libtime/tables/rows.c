@@ -15,6 +15,7 @@ const struct column_info *column_info(enum column c)
 		[COL_NAME] = {"name", "name", CELL_TEXT},
 		[COL_PROCESS] = {"process", "process", CELL_TEXT},
 		[COL_ADDRESS] = {"address", "address", CELL_ADDRESS},
+		[COL_LOCK] = {"lock", "lock", CELL_TEXT},
 		[COL_VALUE] = {"value", "value", CELL_TEXT},
 		[COL_CGROUP] = {"cgroup", "cgroup", CELL_TEXT},
 		[COL_INTERRUPT] = {"interrupt", "interrupt", CELL_TEXT},

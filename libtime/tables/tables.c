@@ -86,6 +86,7 @@ static const struct table_kind kinds[] = {
 	 .then = COL_WAITS,
 	 .collect = collect_locks,
 	 .columns = {{COL_PROCESS, 2},
+		     {COL_LOCK},
 		     {COL_ADDRESS, 1},
 		     {COL_SITE},
 		     {COL_WAITS},

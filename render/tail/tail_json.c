@@ -383,10 +383,15 @@ static void lock_address(struct writer *w, const struct explanation *x)
 	char text[24];
 	if (!o || !off_is_lock(o) || o->arg_kind != ARG_FUTEX) {
 		json_null(&w->j, "lock");
+		json_null(&w->j, "lock_name");
 		return;
 	}
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)off_arg(w->tl, o));
 	json_str(&w->j, "lock", text);
+	if (*off_variable(w->tl, o))
+		json_str(&w->j, "lock_name", off_variable(w->tl, o));
+	else
+		json_null(&w->j, "lock_name");
 }
 
 static void waker(struct writer *w, const struct explanation *x)

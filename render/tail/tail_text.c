@@ -449,15 +449,17 @@ static void detail_stack(struct detail *d, const char *label, uint32_t path)
 	detail_line(d, label);
 }
 
-/* Which lock it was: by its address where the registers were recorded, as there may be many at
- * one place; and the function that let it go. */
+/* Which lock it was: by its variable and address where the registers were recorded, as there
+ * may be many at one place; and the function that let it go. */
 static void detail_lock(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
 	const struct off *o = x->off != TL_NONE ? &tl->off.v[x->off] : NULL;
 	if (!o || !off_is_lock(o) || o->arg_kind != ARG_FUTEX)
 		return;
-	buf_fmt(&d->line, "futex 0x%llx", (unsigned long long)off_arg(tl, o));
+	const char *variable = off_variable(tl, o);
+	buf_fmt(&d->line, "%s%sfutex 0x%llx%s", variable, *variable ? " (" : "",
+		(unsigned long long)off_arg(tl, o), *variable ? ")" : "");
 	o = &tl->off.v[lock_retried(tl, x->off)];
 	uint32_t function = o->waker == TL_NONE ? 0 : appframe_reported(tl, o->waker_path);
 	if (function) {

@@ -7,6 +7,7 @@ serve=$SRC/testdata/requests/serve.tar.zst
 csv=$SRC/testdata/requests/requests.csv
 gunzip -c "$SRC/testdata/report/shop.data.gz" >shop.data
 
+"$PERFKIT" import -q --no-local "$orders" -o orders.db
 cat >check.py <<'END'
 import csv, json, subprocess, sys
 perfkit, orders, serve, log, shop, shop_log = sys.argv[1:]
@@ -39,6 +40,9 @@ assert total(only, "blocked_ns") + total(other, "blocked_ns") == blocked
 assert 0 < total(only, "waits") < total(report("waker", orders), "waits")
 locks = report("lock", orders)
 assert total(locks, "total_ns") == total(only, "blocked_ns")
+# the lock's name is that of the symbol at its address (testdata/orders/orders.c)
+assert [r["lock"] for r in locks if r["lock"]] == ["orders: book"] and locks[0]["address"], locks
+assert locks == report("lock", "orders.db")
 assert locks[0]["holder_comm"] == "snapshot" and 0 < locks[0]["holder_ns"] <= locks[0]["total_ns"]
 assert all(r["holds"] <= r["waits"] and r["waiters"] <= r["waits"] for r in locks)
 

@@ -240,7 +240,7 @@ done
 # an idle wait whose wakeup is not known is hidden everywhere, as a whole
 "$PERFKIT" import -q --no-local "$file" -o idle.db
 sqlite3 idle.db "INSERT INTO offcpu_kinds SELECT id + 1000000, prev_state, cause, NULL, 'missing wakeup',
-	open, suspect, running, no_stack, syscall, arg0, arg0_kind FROM offcpu_kinds;
+	open, suspect, running, no_stack, syscall, arg0, arg0_kind, arg0_variable FROM offcpu_kinds;
 	UPDATE offcpu_rows SET blocked_ns = 0, waker_thread_id = NULL, kind_id = kind_id + 1000000
 	WHERE kind_id IN (SELECT id FROM offcpu_kinds WHERE unknown_reason IS NULL)
 	AND site_id IN (SELECT id FROM sites WHERE verdict = 'unclear');
@@ -269,6 +269,6 @@ if grep -q 'work and ?\|settle with\|marked ?' out; then
 	cat out
 	exit 1
 fi
-# which lock: the futex's address, from the registers, and who let it go
+# which lock: the variable at the futex's address, from the registers, and who let it go
 "$PERFKIT" tail -q --no-local --comm front-0 --cause lock --p99 --details 1 "$orders" >out
-grep -q '^    lock  *futex 0x[0-9a-f]*, let go in take_snapshot()$' out || { cat out; exit 1; }
+grep -q '^    lock  *orders: book (futex 0x[0-9a-f]*), let go in take_snapshot()$' out || { cat out; exit 1; }

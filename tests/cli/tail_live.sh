@@ -93,6 +93,15 @@ if not 3e6 < d["episodes"][0]["duration_ns"]:
 if r["function"] not in ("copy_to_tape", "archive", "nap"):
     sys.exit("rank 1 is in " + str(r["function"]))
 PY
+	case $how in dwarf*) ;; *) continue ;; esac
+	# the lock is called as its variable, wherever the program was put in memory
+	"$PERFKIT" report -q --by lock --comm operator --json held.data >locks.json
+	python3 - locks.json "$(nm held | sed -n 's/ b m$//p')" <<'PY'
+import json, sys
+named = [r for r in json.load(open(sys.argv[1]))["rows"] if r["lock"]]
+if [r["lock"] for r in named] != ["held: m"] or (int(named[0]["address"], 16) ^ int(sys.argv[2], 16)) & 0xfff:
+    sys.exit("which lock: " + str(named))
+PY
 done
 "$PERFKIT" tail -q held.data --comm dreamer --json >dreamer.json
 python3 -c 'import json

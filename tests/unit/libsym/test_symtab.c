@@ -203,6 +203,37 @@ static void debug_file_wins_and_dynsym_is_added(void **state)
 	elf_file_close(debug);
 }
 
+static void variables_are_objects_in_writable_sections(void **state)
+{
+	(void)state;
+	static const uint8_t bytes[0x100];
+	struct elf_file *f = NULL;
+	struct symtab *t = NULL;
+	start_elf(EM_X86_64);
+	unsigned fixed = smallelf_section(&s, ".rodata", SHT_PROGBITS, SHF_ALLOC, 0x2000, bytes,
+					  sizeof(bytes));
+	unsigned data = smallelf_section(&s, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE,
+					 0x3000, bytes, sizeof(bytes));
+	add("function", STB_GLOBAL, STT_FUNC, 0x1000, 16);
+	smallelf_symbol(&s, "constant", STB_GLOBAL, STT_OBJECT, (uint16_t)fixed, 0x2000, 8);
+	smallelf_symbol(&s, "book", STB_LOCAL, STT_OBJECT, (uint16_t)data, 0x3020, 40);
+	smallelf_symbol(&s, "label", STB_LOCAL, STT_NOTYPE, (uint16_t)data, 0x3060, 0);
+	smallelf_symbol(&s, "sizeless", STB_LOCAL, STT_OBJECT, (uint16_t)data, 0x3070, 0);
+	size_t n = smallelf_finish(&s);
+	assert_int_equal(elf_file_open_mem(s.image, n, "small", &f, NULL), 0);
+	assert_int_equal(symtab_of_variables(f, NULL, &t, NULL), 0);
+	expect(t, 0x301f, NULL);
+	expect(t, 0x3020, "book");
+	expect(t, 0x3047, "book");
+	expect(t, 0x3048, NULL);
+	expect(t, 0x3060, NULL);
+	expect(t, 0x3070, NULL);
+	expect(t, 0x1000, NULL);
+	expect(t, 0x2000, NULL);
+	symtab_free(t);
+	elf_file_close(f);
+}
+
 static void minidebuginfo_is_read(void **state)
 {
 	(void)state;
@@ -577,6 +608,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_code_is_left_out),
 		cmocka_unit_test(risc_v_mapping_symbols_are_no_names),
 		cmocka_unit_test(debug_file_wins_and_dynsym_is_added),
+		cmocka_unit_test(variables_are_objects_in_writable_sections),
 		cmocka_unit_test(minidebuginfo_is_read),
 		cmocka_unit_test(x86_stubs_are_named_by_their_slot),
 		cmocka_unit_test(arm64_stubs_are_named_by_their_slot),

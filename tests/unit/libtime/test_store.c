@@ -57,7 +57,8 @@ static void feed_switches(struct sched *s, struct timeline *tl, uint32_t lock, u
 	uint8_t sleep, run;
 	assert_int_equal(timeline_state(tl, "S", &sleep), 0);
 	assert_int_equal(timeline_state(tl, "R+", &run), 0);
-	uint32_t one;
+	uint32_t one, book;
+	assert_int_equal(strtab_intern(&tl->stacks->strings, "orders: book+0x8", &book), 0);
 	assert_int_equal(sched_thread(s, 11, 11, "one thread", &one, NULL), 0);
 	struct sched_event sw = {.kind = SCHED_SWITCH, .pid = 11, .tid = 11, .cpu = 0};
 	for (int i = 0; i < 200; i++) {
@@ -69,7 +70,8 @@ static void feed_switches(struct sched *s, struct timeline *tl, uint32_t lock, u
 		sw.state = i % 3 ? sleep : run;
 		sw.state_class = i % 3 ? STATE_BLOCKED : STATE_RUNNING;
 		sw.path = i % 3 ? lock : spin;
-		assert_int_equal(timeline_arg(tl, 0x7f0000000000u + (unsigned)i % 5, &sw.arg),
+		assert_int_equal(timeline_arg(tl, 0x7f0000000000u + (unsigned)i % 5,
+					      i % 5 == 2 ? book : 0, &sw.arg),
 				 0);
 		sw.next_prio = 120;
 		feed(s, sw);
@@ -254,6 +256,7 @@ static void same(const struct timeline *a, const struct timeline *b)
 		assert_int_equal(x.waker_context, y.waker_context);
 		assert_int_equal(x.arg_kind, y.arg_kind);
 		assert_int_equal(off_arg(a, &x), off_arg(b, &y));
+		assert_string_equal(off_variable(a, &x), off_variable(b, &y));
 	}
 	assert_int_equal(a->samples.n, b->samples.n);
 	for (size_t i = 0; i < a->samples.n; i++) {

@@ -1,0 +1,148 @@
+/*
+ * module_data.c - an address of data: which variable lies there.
+ *
+ * perf records mappings of code alone, unless asked for more. A file's data lies as far from
+ *its code in memory as its addresses say:
+ *
+ *	file     │ code │ constants │ data, bss │
+ *	memory   ├──────┤ recorded    ├─────────┤ not recorded: start of the code + difference
+ *
+ * The file of the nearest code below an address is the one to ask: what the linker keeps
+ * together is mapped together, and its data behind its code.
+ */
+#include "libsym/process/modules_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	LOOKED_BELOW = 64, /* mappings: of generated code, or replaced since */
+	FORKS = 16,
+};
+
+/* Code of a file, mapped at that time. */
+static int is_code(const struct machine *m, const struct map *x, uint64_t time)
+{
+	return x->prot & PROT_EXEC && x->since <= time && x->until > time &&
+	       m->dsos.v[x->dso].kind == DSO_FILE;
+}
+
+static const struct map *later(const struct map *a, const struct map *b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return b->start > a->start || (b->start == a->start && b->since >= a->since) ? b : a;
+}
+
+/* The mapping of a file that begins last at or below the address, as known at `time`. */
+static const struct map *nearest_below(const struct machine *m, const struct space *s,
+				       uint64_t address, uint64_t time)
+{
+	const struct map *best = NULL;
+	size_t from = 0, to = s->sorted;
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+		if (m->maps.v[s->by_start.v[at]].start <= address)
+			from = at + 1;
+		else
+			to = at;
+	}
+	to = from > LOOKED_BELOW ? from - LOOKED_BELOW : 0;
+	for (size_t i = from; i-- > to;) {
+		const struct map *x = &m->maps.v[s->by_start.v[i]];
+		if (best && x->start < best->start)
+			break;
+		if (is_code(m, x, time))
+			best = later(best, x);
+	}
+	for (size_t i = s->sorted; i < s->by_start.n; i++) { /* those that came since: few */
+		const struct map *x = &m->maps.v[s->by_start.v[i]];
+		if (x->start <= address && is_code(m, x, time))
+			best = later(best, x);
+	}
+	return best;
+}
+
+/* The same in a process that was forked: it has its parent's mappings, as they were then. */
+static const struct map *file_below(const struct machine *m, uint32_t space, uint64_t address,
+				    uint64_t time)
+{
+	const struct map *best = NULL;
+	for (int i = 0; i < FORKS && space < m->spaces.n; i++) {
+		const struct space *s = &m->spaces.v[space];
+		best = later(nearest_below(m, s, address, time), best);
+		time = s->fork_time < time ? s->fork_time : time;
+		space = s->parent;
+	}
+	return best;
+}
+
+static int is_writable(const struct elf_file *f, uint64_t vaddr)
+{
+	for (size_t i = 0; i < f->nsegments; i++)
+		if (f->segments[i].flags & PF_W && vaddr >= f->segments[i].vaddr &&
+		    vaddr - f->segments[i].vaddr < f->segments[i].memsz)
+			return 1;
+	return 0;
+}
+
+/* The symbol of a file's variable at an address that lies `distance` behind a mapping's start.
+ */
+static int find_variable(struct modules *ms, const struct map *map, uint64_t distance,
+			 struct symbol_hit *hit, uint64_t *offset)
+{
+	struct module *mod = module_of(ms, map->dso);
+	uint64_t vaddr;
+	if (!mod)
+		return ERR_NOMEM;
+	const struct dso_files *f = &mod->files;
+	if (!f->runtime || !elf_file_vaddr(f->runtime, map->pgoff, &vaddr))
+		return 0;
+	vaddr += distance;
+	if (!is_writable(f->runtime, vaddr))
+		return 0;
+	if (!mod->variables_tried &&
+	    symtab_of_variables(f->runtime, f->debug, &mod->variables, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	mod->variables_tried = 1;
+	if (!mod->variables || !symtab_find(mod->variables, vaddr, hit))
+		return 0;
+	*offset = vaddr - hit->start;
+	return 1;
+}
+
+static int intern_variable(struct modules *ms, uint32_t dso, const struct symbol_hit *hit,
+			   uint64_t offset, uint32_t *name)
+{
+	struct strtab *s = ms->machine->strings;
+	struct buf b = {0};
+	uint32_t symbol;
+	int r = lookup_printable(ms, hit->name, 1, &symbol);
+	if (!r) {
+		const char *path = strtab_get(s, ms->machine->dsos.v[dso].name);
+		const char *slash = strrchr(path, '/');
+		buf_fmt(&b, "%s: %s", slash ? slash + 1 : path, strtab_get(s, symbol));
+		if (offset)
+			buf_fmt(&b, "+0x%" PRIx64, offset);
+		r = buf_failed(&b) ? ERR_NOMEM : strtab_intern(s, buf_cstr(&b), name);
+	}
+	buf_release(&b);
+	return r ? r : 1;
+}
+
+int modules_variable_at(struct modules *ms, uint32_t space, uint64_t address, uint64_t time,
+			uint32_t *name)
+{
+	const struct map *map = file_below(ms->machine, space, address, time);
+	struct symbol_hit hit;
+	uint64_t offset;
+	if (!map)
+		return 0;
+	pthread_mutex_lock(&ms->lock);
+	int r = find_variable(ms, map, address - map->start, &hit, &offset);
+	if (r == 1)
+		r = intern_variable(ms, map->dso, &hit, offset, name);
+	pthread_mutex_unlock(&ms->lock);
+	return r;
+}
