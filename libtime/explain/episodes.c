@@ -44,15 +44,16 @@ static void hide_system(struct episodes *out, uint64_t ns)
 }
 
 /* Count what is set apart of a wait, and leave the rest of it in *w. An unclear wait counts in
- * full among both. */
+ * full among both; of one whose begin was cut off, and of others, what is left. */
 static int set_apart(struct collector *c, struct wait *w)
 {
 	enum apart apart = w->apart;
-	uint64_t whole = w->end - w->start;
-	int open = w->open, clean = !open && !(w->off->flags & OFF_SUSPECT);
+	uint64_t both = w->end - w->start;
+	int open = w->open;
 	uint64_t ns = wait_take_apart(w);
-	if ((apart == APART_NOT || apart == APART_UNCLEAR) && whole && clean &&
-	    vec_push(&c->out->both, whole))
+	if ((apart != APART_NOT && apart != APART_UNCLEAR) || open)
+		both = w->open ? 0 : w->end - w->start;
+	if (both && !(w->off->flags & OFF_SUSPECT) && vec_push(&c->out->both, both))
 		return ERR_NOMEM;
 	return ns ? site_sums_add(&c->out->apart.by[apart], w->off, ns, open) : 0;
 }
@@ -88,14 +89,10 @@ static int take_wait(struct collector *c, uint32_t i, uint32_t *last)
 		hide_system(c->out, w.end - w.start);
 		return 0;
 	}
-	enum apart apart = w.apart;
 	if (set_apart(c, &w))
 		return ERR_NOMEM;
 	if (w.start == w.end)
 		return 0;
-	if ((apart == APART_IDLE || apart == APART_LEFT_OUT) && !w.open &&
-	    !(o->flags & OFF_SUSPECT) && vec_push(&c->out->both, w.end - w.start))
-		return ERR_NOMEM;
 	struct episode ep = {
 		.start_ns = w.start,
 		.end_ns = w.end,
