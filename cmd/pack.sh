@@ -4,6 +4,12 @@
 #
 #	sh pack.sh [perf.data [run.tar.zst]]   or   sh pack.sh perf.data -o run.tar.zst
 #
+# What the recorded processes' descriptors were is looked up, too: sockets and who began them. When
+# all is over that is late: a number may be another file's by now. So run this before you record,
+# if you can; it writes perf.data.context-before, which the packing takes along:
+#
+#	sh pack.sh --before [perf.data]
+#
 # Needs sh, perf, tar and the usual small tools (awk, dd, grep, ls, mktemp, od, sed, sort, tr);
 # zstd, else gzip (the bundle is then a .tar.gz). readelf, if there, finds debug files that only
 # a link in the binary names. Run it as root on the recorded machine before that reboots: only
@@ -25,13 +31,13 @@ export LC_ALL
 perf=${PERF:-perf}
 me=$(id -u) || exit 1
 nobody=65534
-usage='usage: sh pack.sh [--trust-paths] [perf.data] [-o run.tar.zst]'
+usage='usage: sh pack.sh [--trust-paths | --before] [perf.data] [-o run.tar.zst]'
 nl='
 '
 
 clean() { printf '%s' "$1" | tr -c '\040-\176' '?'; } # for terminals and MANIFEST
 die() { printf 'pack.sh: %s\n' "$(clean "$*")" >&2; exit 1; }
-data= out= trust=
+data= out= trust= before=
 while [ $# -gt 0 ]; do
 	case $1 in
 	-o | --output)
@@ -40,10 +46,12 @@ while [ $# -gt 0 ]; do
 		shift
 		;;
 	--trust-paths) trust=1 ;;
+	--before) before=1 ;;
 	-h | --help)
 		printf '%s\n' "$usage" '' \
 			'  --trust-paths  also read, as root, files that only root may read and that' \
-			'                 nothing recorded identifies'
+			'                 nothing recorded identifies' \
+			'  --before       look at the descriptors of all processes, for a recording to come'
 		exit 0
 		;;
 	-*) die "no option $1 ($usage)" ;;
@@ -56,6 +64,49 @@ while [ $# -gt 0 ]; do
 	shift
 done
 data=${data:-perf.data}
+
+# --- which descriptor is what ----------------------------------------------------------------
+
+# Of the processes whose numbers are read, as libtime/build/fd_context.h has them: kinds, not paths.
+snapshot()
+{
+	while read -r pid; do
+		space=$(ls -ln "/proc/$pid/ns/net" 2>/dev/null | sed -n 's/.* -> \(net:\[[0-9]*\]\)$/\1/p')
+		[ -n "$space" ] || continue
+		fds=$(ls -ln "/proc/$pid/fd/" 2>/dev/null | sed -n \
+			-e 's/^l[^>]* \([0-9][0-9]*\) -> \(socket:\[[0-9]*\]\)$/fd \1 \2/p' \
+			-e 's/^l[^>]* \([0-9][0-9]*\) -> \(pipe:\[[0-9]*\]\)$/fd \1 \2/p' \
+			-e 's/^l[^>]* \([0-9][0-9]*\) -> \(anon_inode:[][a-z]*\)$/fd \1 \2/p' \
+			-e 's/^l[^>]* \([0-9][0-9]*\) -> \/.*/fd \1 \//p')
+		[ -n "$fds" ] || continue
+		printf 'process %s %s\n%s\n' "$pid" "$space" "$fds"
+		for epoll in $(printf '%s\n' "$fds" | sed -n 's/^fd \([0-9]*\) anon_inode:\[eventpoll\]$/\1/p'); do
+			sed -n "s/^tfd: *\([0-9][0-9]*\).*/tfd $epoll \1/p" "/proc/$pid/fdinfo/$epoll" 2>/dev/null
+		done
+	done >"$1"
+	cat "$1"
+	# sockets that one of them has open, and all that listen, of each network namespace
+	sed -n 's/^process //p' "$1" | sort -u -k2,2 | while read -r pid space; do
+		for file in tcp tcp6 udp udp6 unix; do
+			[ -r "/proc/$pid/net/$file" ] || continue
+			printf 'net %s %s\n' "$space" "$file"
+			awk -v unix="$file" 'BEGIN { is_unix = unix == "unix" }
+			FNR == NR { if ($1 == "fd" && sub(/^socket:\[/, "", $3)) open[$3 + 0] = 1; next }
+			{ at = is_unix ? $7 : $10; listens = is_unix ? $4 ~ /^0*1[0-9A-F][0-9A-F][0-9A-F][0-9A-F]$/ : $4 == "0A" }
+			FNR > 1 && (listens || at + 0 in open) { sub(/^ +/, ""); print "\t" $0 }
+			' "$1" "/proc/$pid/net/$file" 2>/dev/null
+		done
+	done
+}
+if [ -n "$before" ]; then
+	umask 077
+	work=$(mktemp -d "${TMPDIR:-/tmp}/perfkit-pack.XXXXXX") || die "cannot write to ${TMPDIR:-/tmp}"
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 1' HUP INT TERM
+	{ printf 'snapshot\n' && ls /proc | grep '^[0-9][0-9]*$' | snapshot "$work/processes"; } >"$work/context" &&
+		mv "$work/context" "$data.context-before" || die "cannot write $data.context-before"
+	exit
+fi
 [ -r "$data" ] || die "$data: cannot be read"
 for tool in "$perf" tar awk cp dd grep ls mktemp od sed sort tr; do
 	command -v "$tool" >/dev/null 2>&1 || die "$tool is not installed"
@@ -404,6 +455,7 @@ put_binary()  # path build-id-or-nothing, both as recorded
 #	f path				what frames lie in
 #	m path				what such a process had mapped
 #	i build-id path, p dev inode path	what is known of a mapping
+#	s pid				a process that has a sample
 #	n				how many mappings were printed
 "$perf" script -i "$data" --no-inline --show-mmap-events --show-task-events -F pid,tid,ip,dso \
 	2>"$work/script.err" | awk '
@@ -438,6 +490,7 @@ match($0, /[0-9a-f]+ \(.*\)$/) {
 }
 END {
 	for (pid in sampled) {
+		print "s", pid
 		k = split(maps[pid], at, " ")
 		for (j = 1; j <= k; j++) used[at[j]] = 1
 	}
@@ -568,17 +621,43 @@ else
 fi
 
 cp -R "$data" "$b/perf.data" || die "cannot copy $data"
+
+# Descriptors: what `perfkit record` wrote beside it, else from before, and as they are now, of those
+# processes that began before the recording ended.
+size=$(wc -c <"$b/perf.data" 2>/dev/null | tr -d ' ')
+late=$(stat -c %Y "$data" 2>/dev/null) && late=$(($(date +%s) - late)) || late=
+ticks=$(getconf CLK_TCK 2>/dev/null) || ticks=100
+began_before()
+{
+	while read -r pid; do
+		sed 's/.*)//' "/proc/$pid/stat" 2>/dev/null | awk -v pid="$pid" -v ticks="$ticks" -v late="$late" '
+		FNR == NR { up = $1; next }
+		up - $20 / ticks > late { print pid }' /proc/uptime -
+	done
+}
+if [ -f "$data.context" ] && [ "$(sed -n '2s/^of //p' "$data.context" 2>/dev/null)" = "$size" ]; then
+	cp "$data.context" "$b/perf.data.context"
+elif [ -f "$b/perf.data" ] && [ -n "$late" ]; then
+	{
+		printf 'perfkit-context 1\nof %s\n' "$size"
+		cat "$data.context-before" 2>/dev/null
+		printf 'snapshot\nlate %s\n' "$late"
+		of_kind s | began_before | snapshot "$work/processes"
+	} >"$b/perf.data.context"
+fi
+context=
+[ ! -f "$b/perf.data.context" ] || context=perf.data.context
 (
 	cd "$b" || exit 1
 	printf '%s\n' 'perfkit-bundle 1' 'made-by pack.sh' "host $(clean "$(uname -n)")"
-	find perf.data debug symfs -type f | sort | while IFS= read -r f; do
+	find perf.data $context debug symfs -type f | sort | while IFS= read -r f; do
 		printf 'file %s - %s\n' "$(wc -c <"$f" | tr -d ' ')" "$(clean "$f")"
 	done
 	[ ! -f "$work/missing" ] || cat "$work/missing"
 ) >"$work/MANIFEST"
 mv "$work/MANIFEST" "$b/MANIFEST"
 made=$(mktemp "$out.XXXXXX") || die "cannot write $out"
-{ cd "$b" && tar -cf - MANIFEST perf.data debug symfs || : >"$work/torn"; } | $zip >"$made" ||
+{ cd "$b" && tar -cf - MANIFEST perf.data $context debug symfs || : >"$work/torn"; } | $zip >"$made" ||
 	die "cannot write $out"
 [ ! -e "$work/torn" ] || die "cannot write $out"
 mv "$made" "$out" || die "cannot write $out"

@@ -40,8 +40,8 @@ struct watch { /* an epoll's */
 
 struct fd_context {
 	struct u64map kind; /* pid << 32 | number → snapshots that agree << 8 | enum wait_arg */
-	struct strtab names; /* namespaces and paths */
-	uint32_t snapshots;
+	struct strtab names;       /* namespaces and paths */
+	uint32_t snapshots, early; /* early: not late */
 	/* of the snapshot at hand */
 	VEC(struct socket) sockets;
 	VEC(struct descriptor) fds;
@@ -51,6 +51,7 @@ struct fd_context {
 	uint64_t pid;           /* of the process at hand; 0: none */
 	uint32_t space;         /* names id: the namespace of the net lines at hand */
 	enum net net;
+	int late;
 };
 
 /* --- lines -------------------------------------------------------------------------------- */
@@ -269,6 +270,8 @@ static int end_snapshot(struct fd_context *c)
 	for (size_t i = 0; !r && i < c->fds.n; i++)
 		r = note(c, c->fds.v[i].key, c->fds.v[i].kind);
 	c->snapshots += c->fds.n != 0;
+	c->early += c->fds.n != 0 && !c->late;
+	c->late = 0;
 	c->sockets.n = c->fds.n = c->watches.n = 0;
 	c->pid = 0;
 	c->net = NET_NONE;
@@ -293,6 +296,7 @@ static int take_line(struct fd_context *c, const char *line)
 		return take_process(c, line);
 	if (!strncmp(line, "net ", 4))
 		return take_net(c, line);
+	c->late |= !strncmp(line, "late ", 5);
 	return strcmp(line, "snapshot") ? 0 : end_snapshot(c);
 }
 
@@ -374,6 +378,20 @@ void fd_context_free(struct fd_context *c)
 	mem_free(c);
 }
 
+/* What was seen when all was over: nothing that would hide a wait. */
+static uint8_t in_doubt(uint8_t kind)
+{
+	switch (kind) {
+	case ARG_ACCEPTED:
+	case ARG_LISTENING:
+		return ARG_SOCKET;
+	case ARG_EPOLL_ACCEPTED:
+		return ARG_EPOLL;
+	default:
+		return kind;
+	}
+}
+
 uint8_t fd_context_kind(const struct fd_context *c, int32_t pid, uint64_t fd)
 {
 	uint32_t v;
@@ -381,5 +399,5 @@ uint8_t fd_context_kind(const struct fd_context *c, int32_t pid, uint64_t fd)
 	    !u64map_get(&c->kind, (uint64_t)(uint32_t)pid << 32 | fd, &v) ||
 	    v >> 8 != c->snapshots)
 		return ARG_FD;
-	return (uint8_t)v;
+	return c->early ? (uint8_t)v : in_doubt((uint8_t)v);
 }

@@ -6,6 +6,7 @@
  *	perfkit-context 1
  *	of BYTES			the size of the recording that it belongs to
  *	snapshot			one or more follow, each with all of these lines
+ *	late SECONDS			it was taken that long after the recording had ended
  *	process PID NETNS		its network namespace: net:[4026531840]
  *	fd N TARGET			of that process: what /proc/PID/fd/N links to
  *	tfd EPFD N			of that process: epoll EPFD watches N
@@ -20,6 +21,11 @@
  * A TCP socket whose local port is listened on in its namespace was accepted; one whose port is
  * not was connected by this process. A Unix socket with a path of its own was accepted; of one
  * without it is not known. Where snapshots differ, nothing is said about a descriptor.
+ *
+ * Where all snapshots are late (pack --script), a number may have been another file's during
+ *the recording: then sockets that were accepted or are listened on count as sockets of which no
+ * more is known, so that no wait is hidden on such evidence. That a socket was connected is
+ * believed, for it shows a wait.
  */
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H
 #define LIBTIME_BUILD_FD_CONTEXT_H

@@ -354,7 +354,7 @@ static void what_a_thread_waits_on(void **state)
 		uint8_t kind;
 	} row[] = {
 		{0xffffffff81100210, (uint64_t)-38, 5, ARG_CONNECTED},
-		{0xffffffff81100210, (uint64_t)-38, 6, ARG_FD},
+		{0xffffffff81100210, (uint64_t)-38, 6, ARG_SOCKET}, /* recvfrom: nothing else */
 		{0xffffffff81100310, (uint64_t)-38, 0x7f0012345678, ARG_FUTEX},
 		{0xffffffff81100410, (uint64_t)-38, 5, ARG_NONE},
 		{0xffffffff81100510, (uint64_t)-38, 5, ARG_NONE},

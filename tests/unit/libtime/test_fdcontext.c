@@ -88,6 +88,27 @@ static void snapshots_that_differ(void **state)
 	fd_context_free(c);
 }
 
+/* What was seen when all was over hides nothing, unless it was so before, too. */
+static void late_snapshots(void **state)
+{
+	struct fd_context *c =
+		parse("perfkit-context 1\nof 1\nsnapshot\nlate 37\n" FDS TCP UNIX);
+	(void)state;
+	expect(c, 7, 1, ARG_PIPE);
+	expect(c, 7, 4, ARG_SOCKET);
+	expect(c, 7, 5, ARG_SOCKET);
+	expect(c, 7, 6, ARG_CONNECTED);
+	expect(c, 7, 9, ARG_EPOLL);
+	expect(c, 7, 10, ARG_EPOLL_CONNECTED);
+	fd_context_free(c);
+	c = parse("perfkit-context 1\nof 1\nsnapshot\n" FDS TCP UNIX
+		  "snapshot\nlate 37\nprocess 7 " SPACE
+		  "\nfd 5 socket:[101]\nfd 6 pipe:[1]\n" TCP);
+	expect(c, 7, 5, ARG_ACCEPTED);
+	expect(c, 7, 6, ARG_FD);
+	fd_context_free(c);
+}
+
 static void damage_is_survived(void **state)
 {
 	static const char whole[] = "perfkit-context 1\nof 1\nsnapshot\n" FDS TCP UNIX;
@@ -117,9 +138,8 @@ static void kinds_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_snapshot),
-		cmocka_unit_test(snapshots_that_differ),
-		cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(a_snapshot),       cmocka_unit_test(snapshots_that_differ),
+		cmocka_unit_test(late_snapshots),   cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(kinds_have_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
