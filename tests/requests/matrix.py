@@ -3,7 +3,8 @@
 
 Records each program of this folder, with frame pointers and with stack dumps, with and without
 thread names, N times (3), and looks at the whole recording, its first half and its first quarter.
-The programs log when a thread waited for what a request needs and when it waited for work. Prints,
+Programs mostly sleep, so some run in one recording: never two of one binary, as their wait sites
+would be the same. The programs log when a thread waited for what a request needs and when it waited for work. Prints,
 for each program, of the time that its requests waited, the share that perfkit hides as idle: the
 worst of its recordings and cuts (0 is right, all else is a fault); then, of the first five wait sites
 of the logged threads by their longest wait, how many were idle: of those that tail ranks as work (at
@@ -18,12 +19,15 @@ import bisect
 import collections
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import struct
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(SRC, "tests", "requests")
@@ -34,7 +38,7 @@ EVENTS = ",".join("sched:sched_" + e for e in
 STACKS = {"fp": ["-g"], "dwarf": ["--call-graph", "dwarf,4096"]}
 CUTS = (1, 2, 4)
 
-# name, program, options; what makes the program, if not the Makefile
+# name, program, options
 PROGRAMS = [
     ("remote peer", "remote", ""),
     ("pool, 2 workers, signal", "pool", ""),
@@ -62,7 +66,7 @@ PROGRAMS = [
     ("Node", "web.js", ""),
     ("Go", "chans.go", ""),
 ]
-ONE_NAME = {"web.js", "chans.go"}  # their runtimes name the threads
+STARTS = {"Requests.java": 0.6, "web.js": 0.2}  # seconds before they serve anything
 
 
 def run(*args, **kw):
@@ -87,10 +91,20 @@ def build(work):
     return how
 
 
-def record(data, stacks, log, command):
-    log_args = [*command[0], log, *command[1]]
+def groups(programs):
+    """Those that are recorded together."""
+    out = []
+    for x in programs:
+        fits = [g for g in out if x[1] not in {y[1] for y in g}]
+        min(fits, key=len).append(x) if fits else out.append([x])
+    return out
+
+
+def record(data, stacks, commands):
+    """All commands at once. One that fails has no log."""
+    script = " ".join("%s &" % shlex.join(c) for c in commands) + " wait"
     return run("perf", "record", "-q", "-a", "-N", "-m", "4096", "-k", "CLOCK_MONOTONIC", *STACKS[stacks],
-               "-e", EVENTS, "-o", data, "--", *log_args, cwd=os.path.dirname(data))
+               "-e", EVENTS, "-o", data, "--", "sh", "-c", script, cwd=os.path.dirname(data))
 
 
 def cut(data, out, parts):
@@ -112,13 +126,10 @@ def cut(data, out, parts):
         f.write(head + b[start:end] + table + b[start + size + 16 * features:])
 
 
-def read_logs(log):
-    """{tid: {kind: [(start, end), …] in order}}"""
+def read_logs(folder):
+    """{tid: {kind: [(start, end), …] in order}} of a program."""
     lines = collections.defaultdict(lambda: collections.defaultdict(list))
-    folder = os.path.dirname(log)
     for name in os.listdir(folder):
-        if not name.startswith(os.path.basename(log)):
-            continue
         with open(os.path.join(folder, name)) as f:
             for line in f:
                 kind, tid, start, end = line.split()
@@ -173,15 +184,23 @@ def first_five(sites):
 
 
 def judge(data, store, logs):
+    """{program: Figures} of one recording; None if it cannot be read. logs: {program: read_logs}"""
     if run(PERFKIT, "import", "-q", "-f", data, "-o", store):
         return None
+    of = collections.defaultdict(list)
+    owner = {tid: name for name, tids in logs.items() for tid in tids}
+    for w in waits(store):
+        if w[0] in owner:
+            of[owner[w[0]]].append(w)
+    return {name: figures(of[name], tids) for name, tids in logs.items()}
+
+
+def figures(rows, logs):
     needed = hidden = idle = idle_hidden = 0
     sites, verdicts = collections.defaultdict(lambda: [0, 0, 0]), {}
     requests = {tid: union(kinds["request"]) for tid, kinds in logs.items()}
     pauses = {tid: union(kinds["idle"]) for tid, kinds in logs.items()}
-    for tid, start, blocked, verdict, site in waits(store):
-        if tid not in logs:
-            continue
+    for tid, start, blocked, verdict, site in rows:
         in_request = overlap(requests[tid], start, start + blocked)
         in_pause = overlap(pauses[tid], start, start + blocked)
         needed, idle = needed + in_request, idle + in_pause
@@ -213,27 +232,36 @@ class Cell:
         return "%.1f %%" % self.worst if self.figures else "-"
 
 
-def measure(work, keep, name, stacks, named, command, times):
-    cell = Cell()
-    words = [*command[1], *([] if named else ["--unnamed"])]
+def piece(data, parts):
+    if parts == 1:
+        return data
+    cut(data, data + str(parts), parts)
+    return data + str(parts)
+
+
+def measure(work, keep, group, stacks, named, times):
+    """{name: Cell} of the programs recorded together: group is [(name, command)]."""
+    cells = {name: Cell() for name, _ in group}
     for n in range(times):
         folder = tempfile.mkdtemp(dir=work)
-        data, log = os.path.join(folder, "perf.data"), os.path.join(folder, "log")
-        if record(data, stacks, log, (command[0], words)) not in (0, 143):
-            cell.missed += 1
-            continue
-        logs = read_logs(log)
-        for parts in CUTS:
-            piece = data
-            if parts > 1:
-                piece = os.path.join(folder, "part")
-                cut(data, piece, parts)
-            cell.add(judge(piece, os.path.join(folder, "store"), logs))
+        data, commands, folders = os.path.join(folder, "perf.data"), [], {}
+        for name, (program, options) in group:
+            folders[name] = tempfile.mkdtemp(dir=folder)
+            commands.append([*program, os.path.join(folders[name], "log"), *options,
+                             *([] if named else ["--unnamed"])])
+        failed = record(data, stacks, commands)
+        logs = {name: read_logs(f) for name, f in folders.items()}
+        with ThreadPoolExecutor(2) as two:
+            all_figures = [None] if failed else two.map(
+                lambda parts: judge(piece(data, parts), data + ".store%d" % parts, logs), CUTS)
+            for f in all_figures:
+                for name in cells:
+                    cells[name].add(f and f[name])
         if keep:
-            shutil.copytree(folder, os.path.join(keep, "-".join([*name.split(), stacks,
+            shutil.copytree(folder, os.path.join(keep, "-".join([*group[0][0].split(), stacks,
                                                                 "named" if named else "unnamed", str(n)])))
         shutil.rmtree(folder)
-    return cell
+    return cells
 
 
 def share(part, whole):
@@ -243,7 +271,7 @@ def share(part, whole):
 def row(name, cells):
     all_figures = [f for c in cells.values() for f in c.figures]
     total = Figures(*map(sum, zip(*all_figures))) if all_figures else Figures(*[0] * 8)
-    columns = [cells[k].text() if k in cells else "same" for k in
+    columns = [cells[k].text() for k in
                (("fp", True), ("fp", False), ("dwarf", True), ("dwarf", False))]
     print("| %s | %s | %d of %d | %d of %d | %s |" %
           (name, " | ".join(columns), total.idle_work, total.work, total.idle_sites, total.sites,
@@ -269,27 +297,35 @@ def main():
 
 
 def table(args, work):
-    how, kept = build(work), {}
+    how, kept, begun = build(work), {}, time.time()
+    wanted = [x for x in PROGRAMS if args.pattern in x[0]]
+    here = [x for x in wanted if x[1] in how]
+    cells = collections.defaultdict(dict)
+    for group in groups(here):
+        late = max(STARTS.get(program, 0) for _, program, _ in group)
+        commands = [(name, (how[program], [*options.split(), "--seconds",
+                                           str(float(args.seconds) + late - STARTS.get(program, 0))]))
+                    for name, program, options in group]
+        for stacks in STACKS:
+            for named in (True, False):
+                for name, cell in measure(work, args.keep, commands, stacks, named, args.n).items():
+                    cells[name][stacks, named] = cell
     print("| waits of requests that are hidden | fp | fp, unnamed | dwarf | dwarf, unnamed | idle of the first 5: work"
           " | work and ? | idle time hidden |\n|---|---|---|---|---|---|---|---|")
-    for name, program, options in PROGRAMS:
-        if args.pattern not in name:
-            continue
+    for name, program, options in wanted:
         if program not in how:
             print("| %s | not here: %s cannot be built or run |" % (name, program))
             continue
-        command = (how[program], [*options.split(), "--seconds", args.seconds])
-        cells = {(s, named): measure(work, args.keep, name, s, named, command, args.n)
-                 for s in STACKS for named in ((True,) if program in ONE_NAME else (True, False))}
-        row(name, cells)
+        row(name, cells[name])
         kept[name] = {"%s%s" % (s, "" if named else " unnamed"):
                       {"worst": round(c.worst, 2), "missed": c.missed, "recordings": [f._asdict() for f in c.figures]}
-                      for (s, named), c in cells.items()}
+                      for (s, named), c in cells[name].items()}
+    print("\n%d recordings each, %d s" % (args.n, time.time() - begun))
     if args.json:
         with open(args.json, "w") as f:
             json.dump(kept, f, indent=1)
     hidden = [name for name, cells in kept.items() if any(c["worst"] > 0 for c in cells.values())]
-    print("\n%d of %d programs have request time hidden" % (len(hidden), len(kept)))
+    print("%d of %d programs have request time hidden" % (len(hidden), len(kept)))
     return 1 if hidden else 0
 
 
