@@ -6,8 +6,7 @@
 #include "cmd/input/input.h"
 #include "render/flame/fold_labels.h"
 #include "cmd/input/output.h"
-#include "cmd/query/samples.h"
-#include "cmd/tail_out.h"
+#include "cmd/query/stack_source.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "render/flame/fold_tree.h"
@@ -64,6 +63,8 @@ struct collapser {
 	const struct collapse_opts *opt;
 	struct foldtree tree;
 	struct fold_labels labels;
+	const struct samples_event *events; /* of samples; else NULL */
+	size_t rows;
 	const char *unit; /* of the samples added so far */
 	int unlike;       /* it was not the same for all */
 };
@@ -100,16 +101,6 @@ static void warn_unlike(const struct collapser *c, struct input *in)
 			   "samples instead; --event chooses one)");
 }
 
-static int add_stack(struct collapser *c, const struct folded *f, uint64_t weight)
-{
-	uint32_t node = 0;
-	if (fold_labels_comm(&c->labels, f->comm, f->pid, f->tid, &node) ||
-	    fold_labels_path(&c->labels, f->comm, f->path, &node))
-		return ERR_NOMEM;
-	foldtree_add(&c->tree, node, weight);
-	return 0;
-}
-
 /* The one event to show; NO_ID: all that were read. */
 static uint32_t chosen_event(const struct collapser *c, const struct samples *s)
 {
@@ -118,25 +109,31 @@ static uint32_t chosen_event(const struct collapser *c, const struct samples *s)
 	return samples_earliest(s);
 }
 
-static int build_tree(struct collapser *c, struct samples *s, uint32_t event, struct err *e)
+static int add_row(void *collapser, const struct stack_row *r, struct err *e)
 {
-	uint64_t left_out = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		const struct folded *f = &s->v[i];
-		if (event != NO_ID && !samples_same_name(s, f->event, event)) {
-			left_out += f->samples;
-			continue;
-		}
-		note_unit(c, s->events.v[f->event].unit);
-		if (add_stack(c, f, counts_samples(c) ? f->samples : samples_weight(s, f)))
-			return err_nomem(e);
-	}
-	warn_unlike(c, &s->ti.in);
-	if (left_out && !c->opt->t.wait.tl.in.quiet)
+	struct collapser *c = collapser;
+	const struct collapse_opts *o = c->opt;
+	struct stack_row named = *r;
+	uint32_t node;
+	named.of.pid = o->pid_name || o->tid_name ? r->of.pid : -1;
+	named.of.tid = o->tid_name ? r->of.tid : -1;
+	if (c->events)
+		note_unit(c, c->events[r->of.event].unit);
+	if (fold_labels_row(&c->labels, &named, &node))
+		return err_nomem(e);
+	foldtree_add(&c->tree, node, r->of.weight);
+	c->rows++;
+	return 0;
+}
+
+/* What is shown of the samples, and what is not. */
+static void say_events(struct collapser *c, const struct stack_source *s)
+{
+	warn_unlike(c, &s->ti->in);
+	if (s->left_out && !c->opt->t.wait.tl.in.quiet)
 		say("showing %s; left out %s of other events (choose with --event, "
 		    "--all-events)",
-		    s->events.v[event].name, COUNT(left_out, "sample"));
-	return 0;
+		    s->samples.events.v[s->event].name, COUNT(s->left_out, "sample"));
 }
 
 /* Sums are kept in ns and rounded once. */
@@ -155,28 +152,6 @@ static int write_tree(struct collapser *c, uint64_t unit, struct err *e)
 	return outfile_end(&out, rc, e);
 }
 
-static int collapse_cpu(struct collapser *c, const struct label_options *lo, const char *path)
-{
-	struct tlinput_opts opt = c->opt->t.wait.tl;
-	struct samples s;
-	struct err e = {0};
-	opt.in.no_lines = !opt.in.lines;
-	int rc = samples_open(&s, "collapse", &opt, path, NULL, fold_by(c->opt));
-	if (rc)
-		return rc;
-	fold_labels_init(&c->labels, s.stacks, &c->tree, lo);
-	uint32_t event = chosen_event(c, &s);
-	rc = samples_judge(&s, event);
-	if (!rc)
-		rc = build_tree(c, &s, event, &e) || write_tree(c, 1, &e)
-			     ? input_fail(&s.ti.in, &e)
-			     : input_status(&s.ti.in);
-	samples_close(&s);
-	return rc;
-}
-
-/* --- off-CPU ------------------------------------------------------------------------- */
-
 static uint64_t unit_ns(const char *unit)
 {
 	if (!unit || !strcmp(unit, "us"))
@@ -184,135 +159,68 @@ static uint64_t unit_ns(const char *unit)
 	return !strcmp(unit, "ns") ? 1 : 1000000;
 }
 
-static int add_wait_row(struct collapser *c, const struct stacks *stacks,
-			const struct wait_row *r)
-{
-	const char *mark = wait_mark_text(r->mark);
-	uint32_t node = 0;
-	if (fold_labels_comm(&c->labels, r->comm, r->pid, r->tid, &node) ||
-	    (mark && fold_labels_text(&c->labels, mark, &node)) ||
-	    fold_labels_path(&c->labels, r->comm, r->path, &node))
-		return ERR_NOMEM;
-	if (c->opt->offwake && r->waker_context != WAKER_NONE) {
-		char irq[32];
-		const char *name = strtab_get(&stacks->strings, r->waker_comm);
-		snprintf(irq, sizeof(irq), "[%s]", waker_context_name(r->waker_context));
-		if (fold_labels_waker(&c->labels, r->waker_comm ? r->waker_path : 0,
-				      r->waker_comm ? name : irq, &node))
-			return ERR_NOMEM;
-	}
-	foldtree_add(&c->tree, node, r->ns);
-	return 0;
-}
-
 /* What is printed, or that nothing is. */
-static void say_weights(struct tlinput *ti, const struct collapse_opts *o,
-			const struct wait_sums *w)
+static void say_waits(struct collapser *c, const struct stack_source *s)
 {
+	const struct collapse_opts *o = c->opt;
 	int cause = o->t.wait.causes.n > 0, state = o->t.wait.states.n > 0;
 	const char *shown = cause && state ? "--state, --cause"
 			    : cause        ? "--cause"
 			    : state        ? "--state"
 					   : NULL;
-	if (!w->rows.n && !set_apart_any(&w->apart))
-		input_say_none(&ti->in, "wait", shown);
+	if (!c->rows && !set_apart_any(&s->hidden))
+		input_say_none(&s->ti->in, "wait", shown);
 	else if (!o->t.wait.tl.in.quiet)
 		say("weights are off-CPU time in %s", o->unit ? o->unit : "us");
-	tl_say_hidden(ti, &w->apart);
+	tl_say_hidden(s->ti, &s->hidden);
 }
 
-static int collapse_waits(struct collapser *c, const struct label_options *lo,
-			  const char *const *files, size_t nfiles)
+static void say_tail(const struct collapser *c, const struct stack_source *s)
 {
-	const struct collapse_opts *o = c->opt;
-	struct tlinput ti;
-	struct wait_sums w;
-	struct err e = {0};
-	unsigned by = (o->pid_name ? WAITS_BY_PID : 0) | (o->tid_name ? WAITS_BY_TID : 0) |
-		      (o->offwake ? WAITS_BY_WAKER : 0);
-	uint64_t unit = unit_ns(o->unit);
-	const char *path = input_name(o, files, nfiles);
-	int rc = tlinput_open(&ti, "collapse", &o->t.wait.tl, path, 0);
-	if (rc)
-		return rc;
-	fold_labels_init(&c->labels, ti.names, &c->tree, lo);
-	rc = waits_collect(&w, &ti, &o->t.wait, by, &e);
-	for (size_t i = 0; i < w.rows.n && !rc; i++)
-		if (add_wait_row(c, ti.names, &w.rows.v[i]))
-			rc = err_nomem(&e);
-	if (!rc)
-		rc = write_tree(c, unit, &e);
-	if (!rc)
-		say_weights(&ti, o, &w);
-	rc = rc ? input_fail(&ti.in, &e) : input_status(&ti.in);
-	wait_sums_release(&w);
-	tlinput_close(&ti);
-	return rc;
-}
-
-/* --- the worst episodes --------------------------------------------------------------- */
-
-struct tail_folding {
-	struct collapser *c;
-	const struct collapse_opts *o;
-	const struct tail_run *r;
-};
-
-static int add_tail_row(void *ctx, const struct folded *row, struct err *e)
-{
-	struct tail_folding *f = ctx;
-	int pid = f->o->pid_name || f->o->tid_name ? row->pid : -1;
-	uint32_t node = 0;
-	if (fold_labels_comm(&f->c->labels, row->comm, pid, f->o->tid_name ? row->tid : -1,
-			     &node) ||
-	    fold_labels_path(&f->c->labels, row->comm, row->path, &node))
-		return err_nomem(e);
-	foldtree_add(&f->c->tree, node, row->weight);
-	return 0;
-}
-
-static int fold_tail(struct tail_folding *f, const struct tail *t, uint64_t unit, struct err *e)
-{
-	struct tail_times times = {.tail = t, .add = add_tail_row, .ctx = f};
-	int rc = 0;
-	for (size_t i = 0; i < t->rows.n && !rc; i++)
-		rc = tail_times_add(&times, &t->episodes.v.v[t->rows.v[i].episode], e);
-	if (!rc)
-		rc = write_tree(f->c, unit, e);
-	if (!rc && !f->o->t.wait.tl.in.quiet)
+	if (!c->opt->t.wait.tl.in.quiet)
 		say("weights are time inside the %zu worst of %zu episodes (by %s) in %s",
-		    t->rows.n, tailout_ranked(f->r, t),
-		    episode_kind_name(f->r->query.episodes.kind),
-		    f->o->unit ? f->o->unit : "us");
+		    s->tail.rows.n, tail_ranked(&s->run, &s->tail),
+		    episode_kind_name(s->run.query.episodes.kind),
+		    c->opt->unit ? c->opt->unit : "us");
+}
+
+static int fold(struct collapser *c, struct stack_source *s, struct err *e)
+{
+	int samples = s->asked == STACKS_OF_SAMPLES;
+	int rc = stack_source_rows(s, add_row, c, e);
+	if (!rc && samples)
+		say_events(c, s);
+	rc = rc ? rc : write_tree(c, samples ? 1 : unit_ns(c->opt->unit), e);
+	if (!rc && s->asked == STACKS_OF_TAIL)
+		say_tail(c, s);
+	else if (!rc && !samples)
+		say_waits(c, s);
 	return rc;
 }
 
-static int collapse_tail(struct collapser *c, const struct label_options *lo, const char *path)
+static int collapse(struct collapser *c, enum stack_question asked,
+		    const struct label_options *lo, const char *path)
 {
-	struct tail_run r = {.opt = &c->opt->t};
-	struct tail_folding f = {.c = c, .o = c->opt, .r = &r};
-	struct tail t;
+	struct tail_opts opt = c->opt->t;
+	struct stack_source s;
 	struct err e = {0};
-	uint32_t names[TAIL_NAMES];
-	size_t n = 0;
-	uint64_t unit = unit_ns(c->opt->unit);
-	int rc = tail_ask(&r, "collapse", path, names, &n, NULL);
+	int samples = asked == STACKS_OF_SAMPLES, judged = 0;
+	opt.wait.tl.in.no_lines = samples && !opt.wait.tl.in.lines;
+	int rc = stack_source_open(&s, "collapse", asked, &opt, path, NULL, fold_by(c->opt));
 	if (rc)
 		return rc;
-	fold_labels_init(&c->labels, r.ti.names, &c->tree, lo);
-	rc = tail_make(&r.ti.tl, &r.query, &t, &e);
-	if (!rc) {
-		int refused = tail_refuse(&r, &t);
-		if (!refused)
-			rc = fold_tail(&f, &t, unit, &e);
-		tail_release(&t);
-		if (refused) {
-			tlinput_close(&r.ti);
-			return refused;
-		}
+	fold_labels_init(&c->labels, s.stacks, &c->tree, lo);
+	if (samples) {
+		c->events = s.samples.events.v;
+		s.event = chosen_event(c, &s.samples);
+		s.is = samples_same_name;
+		s.count = counts_samples(c);
+		judged = samples_judge(&s.samples, s.event);
 	}
-	rc = rc ? input_fail(&r.ti.in, &e) : input_status(&r.ti.in);
-	tlinput_close(&r.ti);
+	rc = judged            ? judged
+	     : fold(c, &s, &e) ? input_fail(&s.ti->in, &e)
+			       : input_status(&s.ti->in);
+	stack_source_close(&s);
 	return rc;
 }
 
@@ -347,10 +255,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			 "help collapse)");
 		return 2;
 	}
-	int rc = o->tail ? collapse_tail(&c, &lo, input_name(o, files, nfiles))
-		 : o->offcpu || o->offwake
-			 ? collapse_waits(&c, &lo, files, nfiles)
-			 : collapse_cpu(&c, &lo, input_name(o, files, nfiles));
+	enum stack_question asked = o->tail      ? STACKS_OF_TAIL
+				    : o->offwake ? STACKS_OF_WAKERS
+				    : o->offcpu  ? STACKS_OF_WAITS
+						 : STACKS_OF_SAMPLES;
+	int rc = collapse(&c, asked, &lo, input_name(o, files, nfiles));
 	foldtree_release(&c.tree);
 	fold_labels_release(&c.labels);
 	return rc;

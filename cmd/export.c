@@ -156,13 +156,13 @@ static int export_by_time(const struct writing *w, const char *path)
 	return rc;
 }
 
-static enum export_kind kind_of(const struct export_opts *o)
+static enum stack_question asked_by(const struct export_opts *o)
 {
-	return o->offcpu    ? EXPORT_OFFCPU
-	       : o->offwake ? EXPORT_OFFWAKE
-	       : o->wall    ? EXPORT_WALL
-	       : o->tail    ? EXPORT_TAIL
-			    : EXPORT_CPU;
+	return o->offcpu    ? STACKS_OF_WAITS
+	       : o->offwake ? STACKS_OF_WAKERS
+	       : o->wall    ? STACKS_OF_WALL
+	       : o->tail    ? STACKS_OF_TAIL
+			    : STACKS_OF_SAMPLES;
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
@@ -177,7 +177,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (rc)
 		return rc;
 	struct writing w = {o, format_named(o->to)};
-	struct export_request rq = {.kind = kind_of(o), .cgroup = o->cgroup, .opt = &o->t};
+	struct export_request rq = {.asked = asked_by(o), .cgroup = o->cgroup, .opt = &o->t};
 	return o->by_time || !w.format->rows ? export_by_time(&w, path)
 					     : export_source_read(&rq, path, write_rows, &w);
 }

@@ -5,20 +5,14 @@
 #ifndef CMD_EXPORT_SOURCE_H
 #define CMD_EXPORT_SOURCE_H
 
-#include "cmd/tail_out.h"
+#include "cmd/query/stack_source.h"
 #include "render/export/export_rows.h"
 
-enum export_kind {
-	EXPORT_CPU,     /* every event is a column of its own */
-	EXPORT_OFFCPU,  /* as collapse --offcpu */
-	EXPORT_OFFWAKE, /* as collapse --offwake: behind each stack "--" and its waker's */
-	EXPORT_WALL,    /* as svg --wall; a second column has the waiting alone */
-	EXPORT_TAIL,    /* as collapse --tail */
-};
-
 struct export_request {
-	enum export_kind kind;
-	int cgroup; /* EXPORT_CPU, of recordings: keep cgroups apart */
+	/* Samples: every event is a column of its own. Wall-clock time: a second column has the
+	 * waiting alone. */
+	enum stack_question asked;
+	int cgroup; /* samples of recordings: keep cgroups apart */
 	const struct tail_opts *opt;
 };
 

@@ -481,7 +481,7 @@ static int ask_tail(struct report *p)
 static int say_all(struct report *p, struct err *e)
 {
 	caption_timeline(&p->subtitle, "recorded", &p->r.ti);
-	tailout_filters(&p->picks, &p->filters);
+	tail_filters(&p->picks, &p->filters);
 	if (!p->has_tail)
 		return 0;
 	p->picks.details = 3;

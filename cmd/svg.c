@@ -226,8 +226,8 @@ static void set_options(struct drawing *d)
 static int set_split(struct svg_request *rq, const char *text, struct err *e)
 {
 	int rc = text ? flame_split_parse(text, &rq->split, e) : 0;
-	int waits = rq->kind == SVG_OFFCPU || rq->kind == SVG_OFFWAKE;
-	if (!rc && rq->kind != SVG_CPU && rq->split > SPLIT_TID &&
+	int waits = rq->asked == STACKS_OF_WAITS || rq->asked == STACKS_OF_WAKERS;
+	if (!rc && rq->asked != STACKS_OF_SAMPLES && rq->split > SPLIT_TID &&
 	    !(waits && rq->split == SPLIT_LABEL))
 		rc = err_set(e, ERR_USAGE,
 			     "--split %s is for samples, not waits: comm, pid or tid", text);
@@ -243,13 +243,13 @@ static int set_request(struct drawing *d, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       "--offcpu, --offwake, --wall, --chain, --tail and"
 			       " --tail-diff exclude each other");
-	d->rq.kind = o->tail_diff ? SVG_TAIL_DIFF
-		     : o->tail    ? SVG_TAIL
-		     : o->wall    ? SVG_WALL
-		     : o->chain   ? SVG_CHAIN
-		     : o->offwake ? SVG_OFFWAKE
-		     : o->offcpu  ? SVG_OFFCPU
-				  : SVG_CPU;
+	d->rq.asked = o->tail || o->tail_diff ? STACKS_OF_TAIL
+		      : o->wall               ? STACKS_OF_WALL
+		      : o->chain              ? STACKS_OF_CHAINS
+		      : o->offwake            ? STACKS_OF_WAKERS
+		      : o->offcpu             ? STACKS_OF_WAITS
+					      : STACKS_OF_SAMPLES;
+	d->rq.median = o->tail_diff;
 	d->rq.in_order = o->flamechart;
 	int rc = set_split(&d->rq, o->t.wait.tl.split, e);
 	if (rc)
@@ -258,7 +258,7 @@ static int set_request(struct drawing *d, struct err *e)
 	    !o->tail && !o->tail_diff)
 		return err_set(e, ERR_USAGE,
 			       "--with goes with --label, --split label:KEY or --tail");
-	if (o->flamechart && d->rq.kind != SVG_CPU)
+	if (o->flamechart && d->rq.asked != STACKS_OF_SAMPLES)
 		return err_set(e, ERR_USAGE,
 			       "--flamechart draws samples or folded text, not waits");
 	if (o->user_callchains && o->kernel_callchains)
@@ -268,7 +268,6 @@ static int set_request(struct drawing *d, struct err *e)
 					    : BOTH_SIDES;
 	d->rq.simplify = o->simplify;
 	d->rq.merge_threads = o->merge_threads;
-	d->rq.opt = &o->t.wait;
 	d->rq.tail = &o->t;
 	if (opt_given(&verb_svg, o, FOR_RECORDINGS, &d->rq.for_recordings))
 		return err_nomem(e);
@@ -298,9 +297,9 @@ static void describe(struct drawing *d)
 		o->inverted = 1;
 		o->max_nodes = SIZE_MAX;
 	}
-	if (d->rq.kind == SVG_WALL)
+	if (d->rq.asked == STACKS_OF_WALL)
 		o->mode = FLAME_WALL;
-	if (d->rq.kind == SVG_TAIL_DIFF) {
+	if (d->rq.median) {
 		o->mode = FLAME_DIFF;
 		o->before_name = "median";
 		o->after_name = "tail";
@@ -335,7 +334,7 @@ static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 	const struct flame_node *root = d->flame.nodes.v;
 	struct flame_svg_options *o = &d->o;
 	double before = d->drawn[1].seconds, after = d->drawn[0].seconds;
-	int by_time = d->rq.kind != SVG_CPU && before > 0 && after > 0;
+	int by_time = d->rq.asked != STACKS_OF_SAMPLES && before > 0 && after > 0;
 	o->mode = FLAME_DIFF;
 	o->before_name = caption_file(files[0]);
 	o->after_name = caption_file(files[1]);

@@ -3,13 +3,8 @@
 #include "cmd/query/caption.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/plain_input.h"
-#include "cmd/query/samples.h"
 #include "cmd/cli/say.h"
-#include "cmd/query/timeline_samples.h"
 #include "libtime/population/sample_chart.h"
-#include "libtime/population/wall.h"
-#include "libtime/explain/causes.h"
-#include "libtime/explain/chain.h"
 #include "render/text/escape.h"
 #include "render/flame/folded.h"
 #include "render/tail/site_words.h"
@@ -42,7 +37,7 @@ static void warn_skipped(const struct svg_request *rq, const char *path,
 {
 	struct buf first = {0}, count = {0};
 	out->warned += st->skipped > 0;
-	if (!st->skipped || rq->opt->tl.in.quiet)
+	if (!st->skipped || rq->tail->wait.tl.in.quiet)
 		return;
 	escape_visible(&first, st->first_skipped, strlen(st->first_skipped));
 	units_plural(&count, st->skipped, "line", "lines");
@@ -131,7 +126,7 @@ static void describe_choices(struct svg_drawn *out, const struct svg_request *rq
 {
 	if (rq->merge_threads)
 		buf_str(&out->subtitle, " \xc2\xb7 numbered threads merged");
-	tailout_filters(rq->tail, &out->filters);
+	tail_filters(rq->tail, &out->filters);
 }
 
 /* What, where, when, of which file, how long; and the filters. */
@@ -175,65 +170,36 @@ static const char *event_name(const void *samples, uint32_t event)
 	return ((const struct samples *)samples)->events.v[event].name;
 }
 
-static int add_samples(const struct svg_request *rq, struct samples *s, uint32_t event,
-		       struct flame *flame, struct svg_drawn *out, struct err *e)
+/* Choose the event, or all of them; which is in *event. */
+static int choose_event(const struct svg_request *rq, struct stack_source *src, uint32_t *event,
+			struct err *e)
 {
-	struct flame_input fi;
-	uint64_t left_out = 0;
-	int all = rq->split == SPLIT_EVENT, rc = 0;
-	if (event == NO_ID)
+	struct samples *s = &src->samples;
+	int all = rq->split == SPLIT_EVENT;
+	*event = drawn_event(s);
+	src->event = all ? NO_ID : *event;
+	src->is = samples_same_event;
+	src->count = all;
+	if (*event == NO_ID)
 		return err_set(e, ERR_REFUSED, "%s: no samples to draw", s->ti.path);
-	const struct samples_event *ev = &s->events.v[event];
-	out->unit = all ? "samples" : ev->unit;
-	start_input(&fi, rq, s->stacks, flame);
-	fi.events = s;
-	fi.event_name = event_name;
-	for (size_t i = 0; i < s->n && !rc; i++) {
-		const struct folded *f = &s->v[i];
-		if (!all && !samples_same_event(s, f->event, event)) {
-			left_out += f->samples;
-			continue;
-		}
-		uint64_t w = !strcmp(out->unit, "samples") ? f->samples : f->weight;
-		rc = flame_input_add(&fi, f, rq->before ? 0 : w, rq->before ? w : 0, e);
-	}
-	flame_input_release(&fi);
-	if (rc)
-		return rc;
-	warn_left_out(&s->ti.in, ev->name, left_out,
-		      "--event draws another, --split event all");
-	hint_at_waits(s, ev);
-	out->title = all ? "Event" : title_of(ev->name, ev->tracepoint);
-	out->seconds = samples_seconds(s, event, all ? samples_any_event : samples_same_event);
-	describe_samples(out, rq, all ? "all events" : ev->name, s,
-			 samples_start(s, event, all ? samples_any_event : samples_same_event));
 	return 0;
 }
 
-static unsigned aggregate_by(const struct svg_request *rq)
+static void describe_event(struct svg_drawn *out, const struct svg_request *rq,
+			   struct stack_source *src, uint32_t event)
 {
-	return (rq->split == SPLIT_PID ? BY_PID : 0) |
-	       (rq->split == SPLIT_TID ? BY_PID | BY_TID : 0) |
-	       (rq->split == SPLIT_CPU ? BY_CPU : 0) |
-	       (rq->split == SPLIT_CGROUP ? BY_CGROUP : 0);
-}
-
-/* `src` NULL: of a store. */
-static int read_samples(const struct svg_request *rq, const char *path, struct source *src,
-			struct flame *flame, struct svg_drawn *out, struct err *e)
-{
-	struct samples s;
-	if (!src && rq->split == SPLIT_CGROUP)
-		return err_set(e, ERR_USAGE, "--split cgroup is for recordings");
-	out->status = samples_open(&s, "svg", &rq->opt->tl, path, src, aggregate_by(rq));
-	if (out->status)
-		return ERR_IO;
-	uint32_t event = drawn_event(&s);
-	int rc = out->status = samples_judge(&s, rq->split == SPLIT_EVENT ? NO_ID : event);
-	rc = rc ? rc : add_samples(rq, &s, event, flame, out, e);
-	out->warned += s.ti.in.warned;
-	samples_close(&s);
-	return rc;
+	struct samples *s = &src->samples;
+	const struct samples_event *ev = &s->events.v[event];
+	int all = rq->split == SPLIT_EVENT;
+	event_is *is = all ? samples_any_event : samples_same_event;
+	warn_left_out(&s->ti.in, ev->name, src->left_out,
+		      "--event draws another, --split event all");
+	hint_at_waits(s, ev);
+	out->title = all ? "Event" : title_of(ev->name, ev->tracepoint);
+	out->unit = all ? "samples" : ev->unit;
+	out->seconds = samples_seconds(s, event, is);
+	describe_samples(out, rq, all ? "all events" : ev->name, s,
+			 samples_start(s, event, is));
 }
 
 /* --- flame charts ----------------------------------------------------------------------- */
@@ -297,7 +263,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	struct flame_input fi;
 	struct sample_chart chart = {.span_ns = 0};
 	uint32_t event = 0;
-	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path, TLINPUT_SAMPLES);
+	out->status = tlinput_open(&ti, "svg", &rq->tail->wait.tl, path, TLINPUT_SAMPLES);
 	if (out->status)
 		return ERR_IO;
 	out->status = tlinput_only_one(&ti, "svg");
@@ -330,266 +296,132 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	return rc;
 }
 
-/* --- waits ---------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
-static unsigned waits_by(const struct svg_request *rq)
-{
-	return (rq->split == SPLIT_PID ? WAITS_BY_PID : 0) |
-	       (rq->split == SPLIT_TID ? WAITS_BY_PID | WAITS_BY_TID : 0) |
-	       (rq->kind == SVG_OFFWAKE ? WAITS_BY_WAKER : 0) |
-	       (rq->kind == SVG_OFFCPU ? WAITS_BY_CAUSE : 0);
-}
-
-/* The levels that come behind a wait's stack: its mark, its waker. */
-static int add_wait(const struct svg_request *rq, struct flame_input *fi,
-		    const struct tlinput *ti, const struct wait_row *r, struct err *e)
-{
-	struct folded f = {.comm = r->comm,
-			   .pid = r->pid,
-			   .tid = r->tid,
-			   .label = r->label,
-			   .path = r->path};
-	uint64_t v0 = rq->before ? 0 : r->ns, v1 = rq->before ? r->ns : 0;
-	if (flame_input_begin(fi, &f, wait_mark_text(r->mark)))
-		return err_nomem(e);
-	if (rq->kind == SVG_OFFCPU && r->mark == WAIT_PLAIN &&
-	    flame_input_mark(fi, cause_name(r->cause), FLAME_WAIT))
-		return err_nomem(e);
-	if (rq->kind == SVG_OFFWAKE && r->waker_context != WAKER_NONE) {
-		char irq[32];
-		snprintf(irq, sizeof(irq), "[%s]", waker_context_name(r->waker_context));
-		if (flame_input_waker(fi, r->waker_comm ? r->waker_path : 0,
-				      r->waker_comm
-					      ? strtab_get(&ti->names->strings, r->waker_comm)
-					      : irq))
-			return err_nomem(e);
-	}
-	return flame_input_end(fi, v0, v1, e);
-}
-
-static void describe_waits(struct svg_drawn *out, const struct svg_request *rq,
-			   const struct tlinput *ti, const char *title, const char *what,
-			   const struct set_apart *x)
-{
-	out->title = title;
-	out->unit = "ns";
-	describe_timeline(out, rq, what, ti);
-	if (set_apart_any(x)) {
-		buf_str(&out->hidden, "hidden: ");
-		words_hidden(&out->hidden, &ti->tl, x);
-	}
-}
-
-static int add_waits(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
-		     struct svg_drawn *out, struct err *e)
-{
-	struct flame_input fi;
-	struct wait_sums w;
-	int rc = waits_collect(&w, ti, rq->opt, waits_by(rq), e);
-	start_input(&fi, rq, ti->names, flame);
-	for (size_t i = 0; i < w.rows.n && !rc; i++)
-		rc = add_wait(rq, &fi, ti, &w.rows.v[i], e);
-	if (!rc && !w.rows.n)
-		rc = err_set(e, ERR_REFUSED,
-			     "%s: no waits to draw (show hidden ones with --idle, --system)",
-			     ti->path);
-	if (!rc)
-		describe_waits(out, rq, ti, "Off-CPU Time",
-			       rq->kind == SVG_OFFWAKE ? "waiting, with its wakers" : "waiting",
-			       &w.apart);
-	tl_say_hidden(ti, &w.apart);
-	flame_input_release(&fi);
-	wait_sums_release(&w);
-	return rc;
-}
-
-/* --- chains --------------------------------------------------------------------------- */
-
-/*
- * One wait: its stack, then link by link who held it up. Each link explains a part of what the
- * one before does; the rest ends there.
- */
-static int add_chain(const struct svg_request *rq, struct flame_input *fi,
-		     const struct tlinput *ti, const struct episode *ep,
-		     const struct explanation *x, struct err *e)
-{
-	const struct tl_thread *t = &ti->tl.threads.v[ep->thread];
-	struct folded f = {.comm = ep->comm,
-			   .pid = rq->split == SPLIT_PID || rq->split == SPLIT_TID ? t->pid
-										   : -1,
-			   .tid = rq->split == SPLIT_TID ? t->tid : -1,
-			   .path = x->path};
-	if (flame_input_begin(fi, &f, NULL))
-		return err_nomem(e);
-	for (size_t i = 0; i < x->chain.n; i++) {
-		const struct chain_link *l = &x->chain.v[i];
-		uint64_t next = i + 1 < x->chain.n ? x->chain.v[i + 1].ns : 0;
-		uint64_t ns = l->ns > next ? l->ns - next : 0;
-		if (i &&
-		    flame_input_waker(fi, l->path, strtab_get(&ti->names->strings, l->comm)))
-			return err_nomem(e);
-		int rc = flame_input_end(fi, rq->before ? 0 : ns, rq->before ? ns : 0, e);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static int add_chains(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
-		      struct svg_drawn *out, struct err *e)
-{
-	struct episode_query q = {.of = waits_population(ti, rq->opt)};
-	struct episodes eps;
-	struct explanation x = {0};
-	struct explainer *ex = NULL;
-	struct flame_input fi;
-	int rc = episodes_collect(&ti->tl, &q, &eps, e);
-	if (rc)
-		return rc;
-	start_input(&fi, rq, ti->names, flame);
-	rc = explainer_new(&ti->tl, &ex, e);
-	for (size_t i = 0; i < eps.v.n && !rc; i++) {
-		rc = explain(ex, &eps.v.v[i], &x, e);
-		rc = rc ? rc : add_chain(rq, &fi, ti, &eps.v.v[i], &x, e);
-	}
-	if (!rc && !eps.v.n)
-		rc = err_set(e, ERR_REFUSED,
-			     "%s: no waits to draw (show hidden ones with --idle, --system)",
-			     ti->path);
-	if (!rc) {
-		describe_waits(out, rq, ti, "Off-CPU Chain",
-			       "waiting, with the threads behind it", &eps.apart);
-		tl_say_hidden(ti, &eps.apart);
-	}
-	explanation_release(&x);
-	explainer_free(ex);
-	flame_input_release(&fi);
-	episodes_release(&eps);
-	return rc;
-}
-
-struct wall_drawing {
+struct drawing_rows {
 	const struct svg_request *rq;
 	struct flame_input fi;
 	size_t rows;
-	struct err *e;
+	int before; /* weights go to v[1] */
 };
 
-static int add_wall_row(void *ctx, const struct wall_row *r)
+static int add_row(void *ctx, const struct stack_row *r, struct err *e)
 {
-	struct wall_drawing *d = ctx;
-	struct folded f = {.comm = r->comm, .pid = r->pid, .tid = r->tid, .path = r->path};
+	struct drawing_rows *d = ctx;
+	uint64_t w = r->of.weight;
 	d->rows++;
-	if (flame_input_begin(&d->fi, &f, NULL))
-		return err_nomem(d->e);
-	if (r->what && flame_input_mark(&d->fi, r->what, r->waiting ? FLAME_WAIT : FLAME_MARK))
-		return err_nomem(d->e);
-	return flame_input_end(&d->fi, r->ns, r->waiting ? r->ns : 0, d->e);
+	if (d->rq->asked == STACKS_OF_WALL)
+		return flame_input_row(&d->fi, r, w, r->waiting ? w : 0, e);
+	return flame_input_row(&d->fi, r, d->before ? 0 : w, d->before ? w : 0, e);
 }
 
-static int add_wall(const struct svg_request *rq, struct tlinput *ti, struct flame *flame,
-		    struct svg_drawn *out, struct err *e)
+/* What a picture of time is called, what it says that it is of, and what it says if it is of
+ * nothing. */
+static const struct {
+	const char *title, *what, *nothing;
+} times[] = {
+	[STACKS_OF_WAITS] = {"Off-CPU Time", "waiting", "no waits to draw"},
+	[STACKS_OF_WAKERS] = {"Off-CPU Time", "waiting, with its wakers", "no waits to draw"},
+	[STACKS_OF_WALL] = {"Wall-Clock Time", "running and waiting of the same threads",
+			    "nothing ran or waited here"},
+	[STACKS_OF_CHAINS] = {"Off-CPU Chain", "waiting, with the threads behind it",
+			      "no waits to draw"},
+};
+
+static int nothing_to_draw(const struct svg_request *rq, const struct stack_source *src,
+			   struct err *e)
 {
-	struct wall_drawing d = {.rq = rq, .e = e};
-	struct set_apart h = {.system = 0};
-	struct population of = waits_population(ti, rq->opt);
-	start_input(&d.fi, rq, ti->names, flame);
-	int rc = wall_collect(&ti->tl, &of, add_wall_row, &d, &h, e);
-	flame_input_release(&d.fi);
-	if (!rc && !d.rows)
-		rc = err_set(e, ERR_REFUSED,
-			     "%s: nothing ran or waited here (show hidden waits with --idle, "
-			     "--system)",
-			     ti->in.path);
-	if (!rc)
-		describe_waits(out, rq, ti, "Wall-Clock Time",
-			       "running and waiting of the same threads", &h);
-	if (!rc)
-		tl_say_hidden(ti, &h);
-	set_apart_release(&h);
-	return rc;
+	return err_set(e, ERR_REFUSED, "%s: %s (show hidden %s with --idle, --system)",
+		       src->ti->path, times[rq->asked].nothing,
+		       rq->asked == STACKS_OF_WALL ? "waits" : "ones");
 }
 
-/* --- the tail ------------------------------------------------------------------------- */
-
-/* As many episodes around the median as the tail has, to compare with. */
-static int add_median(const struct tail *t, struct flame_input *fi, double *ns, struct err *e)
+static void describe_time(struct svg_drawn *out, const struct svg_request *rq,
+			  struct stack_source *src)
 {
-	tail_episodes median = {0};
-	int rc = tail_around_median(t, &median, e);
-	for (size_t i = 0; i < median.n && !rc; i++) {
-		const struct episode *ep = &t->episodes.v.v[median.v[i]];
-		*ns += (double)episode_ns(ep);
-		rc = tailout_flame_add(t, fi, ep, 1, e);
+	out->title = times[rq->asked].title;
+	describe_timeline(out, rq, times[rq->asked].what, src->ti);
+	if (set_apart_any(&src->hidden)) {
+		buf_str(&out->hidden, "hidden: ");
+		words_hidden(&out->hidden, &src->ti->tl, &src->hidden);
 	}
-	vec_release(&median);
+}
+
+/* Stacks of the median episodes beside those of the tail. */
+static int add_median(struct drawing_rows *d, const struct stack_source *src,
+		      struct svg_drawn *out, struct err *e)
+{
+	uint64_t tail_ns, median_ns;
+	d->before = 1;
+	int rc = stack_rows_median(&src->tail, add_row, d, &tail_ns, &median_ns, e);
+	out->before_scale = median_ns ? (double)tail_ns / (double)median_ns : 0;
 	return rc;
 }
 
-static int add_tail(const struct svg_request *rq, const struct tail_run *r,
-		    const struct tail *t, struct flame *flame, struct svg_drawn *out,
+static void describe_tail(struct svg_drawn *out, const struct svg_request *rq,
+			  const struct stack_source *src)
+{
+	struct buf what = {0};
+	out->title = "Tail";
+	tail_what(&src->run, &src->tail, &what);
+	if (rq->median)
+		buf_str(&what, ", compared with the median ones at equal time,");
+	describe_timeline(out, rq, buf_cstr(&what), src->ti);
+	buf_release(&what);
+}
+
+static int add_rows(struct drawing_rows *d, struct stack_source *src, struct svg_drawn *out,
 		    struct err *e)
 {
-	struct flame_input fi;
-	double tail_ns = 0, median_ns = 0;
-	int rc = 0;
-	if (!t->rows.n)
-		return err_set(e, ERR_REFUSED, "%s: no episode selected", r->ti.path);
-	start_input(&fi, rq, r->ti.names, flame);
-	for (size_t i = 0; i < t->rows.n && !rc; i++) {
-		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
-		tail_ns += (double)episode_ns(ep);
-		rc = tailout_flame_add(t, &fi, ep, rq->before, e);
-	}
-	if (!rc && rq->kind == SVG_TAIL_DIFF)
-		rc = add_median(t, &fi, &median_ns, e);
-	flame_input_release(&fi);
-	out->before_scale = median_ns > 0 ? tail_ns / median_ns : 0;
-	out->title = "Tail";
+	const struct svg_request *rq = d->rq;
+	int samples = rq->asked == STACKS_OF_SAMPLES, tail = rq->asked == STACKS_OF_TAIL;
+	uint32_t event = NO_ID;
+	int rc = samples ? choose_event(rq, src, &event, e) : 0;
+	rc = rc ? rc : stack_source_rows(src, add_row, d, e);
+	if (!rc && tail && rq->median)
+		rc = add_median(d, src, out, e);
+	if (!rc && tail && !src->tail.rows.n)
+		rc = err_set(e, ERR_REFUSED, "%s: no episode selected", src->ti->path);
+	else if (!rc && !samples && !tail && !d->rows)
+		rc = nothing_to_draw(rq, src, e);
 	out->unit = "ns";
-	struct buf what = {0};
-	tailout_what(r, t, &what);
-	if (rq->kind == SVG_TAIL_DIFF)
-		buf_str(&what, ", compared with the median ones at equal time,");
-	describe_timeline(out, rq, buf_cstr(&what), &r->ti);
-	buf_release(&what);
+	if (!rc && samples)
+		describe_event(out, rq, src, event);
+	else if (!rc && tail)
+		describe_tail(out, rq, src);
+	else if (!rc)
+		describe_time(out, rq, src);
+	if (!samples && !tail && (!rc || rq->asked <= STACKS_OF_WAKERS))
+		tl_say_hidden(src->ti, &src->hidden);
 	return rc;
 }
 
-static int read_tail(const struct svg_request *rq, const char *path, struct flame *flame,
-		     struct svg_drawn *out, struct err *e)
+/* `src` NULL: not of a recording's samples. */
+static int read_rows(const struct svg_request *rq, const char *path, struct source *src,
+		     struct flame *flame, struct svg_drawn *out, struct err *e)
 {
-	struct tail_run r = {.opt = rq->tail};
-	struct tail t;
-	uint32_t names[TAIL_NAMES];
-	size_t n = 0;
-	out->status = tail_ask(&r, "svg", path, names, &n, NULL);
+	struct stack_source s;
+	struct drawing_rows d = {.rq = rq, .before = rq->before};
+	unsigned by = (rq->split == SPLIT_PID ? BY_PID : 0) |
+		      (rq->split == SPLIT_TID ? BY_PID | BY_TID : 0) |
+		      (rq->split == SPLIT_CPU ? BY_CPU : 0) |
+		      (rq->split == SPLIT_CGROUP ? BY_CGROUP : 0);
+	if (!src && rq->split == SPLIT_CGROUP)
+		return err_set(e, ERR_USAGE, "--split cgroup is for recordings");
+	out->status = stack_source_open(&s, "svg", rq->asked, rq->tail, path, src, by);
 	if (out->status)
 		return ERR_IO;
-	int rc = tail_make(&r.ti.tl, &r.query, &t, e);
-	if (!rc) {
-		out->status = tail_refuse(&r, &t);
-		rc = out->status ? ERR_REFUSED : add_tail(rq, &r, &t, flame, out, e);
-		tail_release(&t);
-	}
-	out->warned += r.ti.in.warned;
-	tlinput_close(&r.ti);
-	return rc;
-}
-
-static int read_timeline(const struct svg_request *rq, const char *path, struct flame *flame,
-			 struct svg_drawn *out, struct err *e)
-{
-	struct tlinput ti;
-	out->status = tlinput_open(&ti, "svg", &rq->opt->tl, path,
-				   rq->kind == SVG_WALL || rq->kind == SVG_CHAIN);
-	if (out->status)
-		return ERR_IO;
-	int rc = rq->kind == SVG_WALL    ? add_wall(rq, &ti, flame, out, e)
-		 : rq->kind == SVG_CHAIN ? add_chains(rq, &ti, flame, out, e)
-					 : add_waits(rq, &ti, flame, out, e);
-	out->warned += ti.in.warned;
-	tlinput_close(&ti);
+	s.causes = rq->asked == STACKS_OF_WAITS;
+	start_input(&d.fi, rq, s.stacks, flame);
+	d.fi.events = &s.samples;
+	d.fi.event_name = event_name;
+	if (rq->asked == STACKS_OF_SAMPLES)
+		out->status = samples_judge(
+			&s.samples, rq->split == SPLIT_EVENT ? NO_ID : drawn_event(&s.samples));
+	int rc = out->status ? out->status : add_rows(&d, &s, out, e);
+	out->warned += s.ti->in.warned;
+	flame_input_release(&d.fi);
+	stack_source_close(&s);
 	return rc;
 }
 
@@ -609,12 +441,13 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 	int rc = input_kind_open(path, &src, &kind, e);
 	if (rc)
 		return rc;
+	int samples = rq->asked == STACKS_OF_SAMPLES;
 	int in_order = rq->in_order && (kind == INPUT_PERF_DATA || kind == INPUT_STORE);
 	int text = kind == INPUT_FOLDED || (kind == INPUT_UNKNOWN && may_be_text(&src));
-	if (text && rq->kind == SVG_CPU)
+	if (text && samples)
 		return read_folded(rq, path, &src, flame, out, e);
-	if (kind == INPUT_PERF_DATA && rq->kind == SVG_CPU && !in_order)
-		return read_samples(rq, path, &src, flame, out, e);
+	if (kind == INPUT_PERF_DATA && samples && !in_order)
+		return read_rows(rq, path, &src, flame, out, e);
 	if (kind != INPUT_PERF_DATA && kind != INPUT_STORE) {
 		source_close(&src);
 		return text ? err_set(e, ERR_USAGE,
@@ -625,11 +458,7 @@ int svg_source_read(const struct svg_request *rq, const char *path, struct flame
 				      "%s: neither perf.data, store nor folded stacks", path);
 	}
 	input_kind_close(path, &src);
-	if (rq->kind == SVG_TAIL || rq->kind == SVG_TAIL_DIFF)
-		return read_tail(rq, path, flame, out, e);
-	if (in_order)
+	if (in_order && samples)
 		return read_chart(rq, path, flame, out, e);
-	if (kind == INPUT_STORE && rq->kind == SVG_CPU)
-		return read_samples(rq, path, NULL, flame, out, e);
-	return read_timeline(rq, path, flame, out, e);
+	return read_rows(rq, path, NULL, flame, out, e);
 }

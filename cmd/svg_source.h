@@ -6,22 +6,12 @@
 #define CMD_SVG_SOURCE_H
 
 #include "render/flame/flame_input.h"
-#include "cmd/tail_out.h"
-#include "cmd/query/waits.h"
+#include "cmd/query/stack_source.h"
 #include "render/flame/flame.h"
 
-enum svg_kind {
-	SVG_CPU,
-	SVG_OFFCPU,
-	SVG_OFFWAKE,   /* off-CPU, the waker's stack reversed above */
-	SVG_WALL,      /* run and wait; v[1] is the waiting part */
-	SVG_TAIL,      /* the time inside the worst episodes, as `perfkit tail` picks them */
-	SVG_TAIL_DIFF, /* the same in v[0], that inside the median ones in v[1] */
-	SVG_CHAIN,     /* off-CPU, the chain of threads that explains each wait above it */
-};
-
 struct svg_request {
-	enum svg_kind kind;
+	enum stack_question asked; /* of wall-clock time v[1] is the waiting part */
+	int median;                /* of the tail: the time inside median episodes in v[1] */
 	enum flame_split split;
 	enum stack_side side;
 	int simplify, merge_threads;
@@ -29,8 +19,7 @@ struct svg_request {
 	int in_order;               /* a flame chart: stacks one by one, in the order of time */
 	int columns;                /* folded text: see folded_options */
 	const char *for_recordings; /* an option given that folded text has no use for; NULL */
-	const struct wait_opts *opt;
-	const struct tail_opts *tail; /* picks of SVG_TAIL; its wait is *opt */
+	const struct tail_opts *tail;
 };
 
 /* What was drawn, for the title and the unit. */
@@ -41,7 +30,7 @@ struct svg_drawn {
 	struct buf filters;  /* every filter that was given; "" */
 	struct buf hidden;   /* what was left out; "" */
 	struct buf spoilt;   /* what missing kernel symbols spoil; "" */
-	double before_scale; /* SVG_TAIL_DIFF: median time to tail time; else 0 */
+	double before_scale; /* with `median`: tail time by median time; else 0 */
 	double seconds;      /* recorded; 0 = unknown */
 	int columns;         /* of folded text */
 	int status;          /* exit status of what has printed its failure already */

@@ -18,12 +18,6 @@ static void population_filters(const struct tail_opts *o, struct buf *b)
 	filters_list(b, "where", &o->where);
 }
 
-void tailout_filters(const struct tail_opts *o, struct buf *b)
-{
-	filters_all(b, &o->wait);
-	filters_list(b, "where", &o->where);
-}
-
 static void also_text(const struct tail_run *r, struct buf *b)
 {
 	enum { MAX = 4 };
@@ -79,11 +73,6 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 	return rc;
 }
 
-size_t tailout_ranked(const struct tail_run *r, const struct tail *t)
-{
-	return r->query.pick.dirty ? t->episodes.v.n : t->episodes.clean.n;
-}
-
 void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 {
 	struct buf filters = {0};
@@ -96,28 +85,9 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 /* --- flame graph ---------------------------------------------------------------------------
  */
 
-static int add_flame(void *ctx, const struct folded *row, struct err *e)
+static int add_row(void *flame_input, const struct stack_row *r, struct err *e)
 {
-	return flame_input_add(ctx, row, row->weight, 0, e);
-}
-
-static int add_flame_before(void *ctx, const struct folded *row, struct err *e)
-{
-	return flame_input_add(ctx, row, 0, row->weight, e);
-}
-
-int tailout_flame_add(const struct tail *t, struct flame_input *fi, const struct episode *ep,
-		      int before, struct err *e)
-{
-	struct tail_times f = {
-		.tail = t, .add = before ? add_flame_before : add_flame, .ctx = fi};
-	return tail_times_add(&f, ep, e);
-}
-
-void tailout_what(const struct tail_run *r, const struct tail *t, struct buf *b)
-{
-	buf_fmt(b, "time inside the %zu worst of %zu episodes (by %s)", t->rows.n,
-		tailout_ranked(r, t), episode_kind_name(r->query.episodes.kind));
+	return flame_input_row(flame_input, r, r->of.weight, 0, e);
 }
 
 static int write_flame(struct tail_run *r, const struct tail *t, struct flame *flame,
@@ -127,9 +97,9 @@ static int write_flame(struct tail_run *r, const struct tail *t, struct flame *f
 	struct outfile out;
 	struct buf what = {0}, subtitle = {0}, filters = {0};
 	flame_svg_defaults(&o);
-	tailout_what(r, t, &what);
+	tail_what(r, t, &what);
 	caption_timeline(&subtitle, buf_cstr(&what), &r->ti);
-	tailout_filters(r->opt, &filters);
+	tail_filters(r->opt, &filters);
 	o.title = "Tail Flame Graph"; /* as svg --tail has it */
 	o.subtitle = buf_cstr(&subtitle);
 	o.filters = buf_cstr(&filters);
@@ -150,8 +120,7 @@ int tailout_flame(struct tail_run *r, struct tail *t, struct err *e)
 	struct flame_input fi;
 	int rc = flame_init(&flame) ? err_nomem(e) : 0;
 	flame_input_init(&fi, t->tl->stacks, &flame, SPLIT_COMM, 0);
-	for (size_t i = 0; !rc && i < t->rows.n; i++)
-		rc = tailout_flame_add(t, &fi, &t->episodes.v.v[t->rows.v[i].episode], 0, e);
+	rc = rc ? rc : stack_rows_tail(t, add_row, &fi, e);
 	if (!rc)
 		rc = write_flame(r, t, &flame, e);
 	flame_input_release(&fi);

@@ -249,30 +249,21 @@ static int draw_tail(const struct timeline_opts *opt, const char *path)
 	struct tail t;
 	struct err e = {0};
 	struct buf filters = {0};
-	uint32_t names[TAIL_NAMES];
-	size_t n = 0, most = TAIL_PANELS;
+	size_t most = TAIL_PANELS;
 	if (picks.top && picks.top != TAIL_NO_TOP)
 		most = (size_t)picks.top;
-	int rc = tail_ask(&r, "timeline", path, names, &n, NULL);
+	int rc = tail_open(&r, "timeline", path, &t);
 	if (rc)
 		return rc;
-	rc = tail_make(&r.ti.tl, &r.query, &t, &e);
-	if (rc) {
-		rc = input_fail(&r.ti.in, &e);
-		tlinput_close(&r.ti);
-		return rc;
-	}
 	svg_options(opt, &o);
-	tailout_filters(&picks, &filters);
+	tail_filters(&picks, &filters);
 	o.filters = buf_cstr(&filters);
-	rc = tail_refuse(&r, &t);
-	if (!rc && t.rows.n > most && !picks.wait.tl.in.quiet)
+	if (t.rows.n > most && !picks.wait.tl.in.quiet)
 		say("drawing %zu of the %zu worst episodes (choose with --top N)", most,
 		    t.rows.n);
-	if (!rc)
-		rc = tailout_svg(&t, most, opt->output ? opt->output : "-", &o, &e)
-			     ? input_fail(&r.ti.in, &e)
-			     : input_status(&r.ti.in);
+	rc = tailout_svg(&t, most, opt->output ? opt->output : "-", &o, &e)
+		     ? input_fail(&r.ti.in, &e)
+		     : input_status(&r.ti.in);
 	buf_release(&filters);
 	tail_release(&t);
 	tlinput_close(&r.ti);

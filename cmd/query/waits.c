@@ -127,15 +127,14 @@ static int select_causes(const struct opt_list *l, struct wait_selection *s, str
 	return rc;
 }
 
-int waits_collect(struct wait_sums *w, const struct tlinput *ti, const struct wait_opts *opt,
-		  unsigned by, struct err *e)
+int waits_selection(struct wait_selection *out, const struct tlinput *ti,
+		    const struct wait_opts *opt, unsigned by, struct err *e)
 {
-	struct wait_selection s = {.of = waits_population(ti, opt), .by = by};
-	*w = (struct wait_sums){.total_ns = 0};
-	s.filter = ti->opt->label ? &ti->label : NULL;
-	s.filter_value = ti->label_value;
-	s.split = ti->splits ? &ti->split : NULL;
-	int rc = select_states(&opt->states, &s, e);
-	rc = rc ? rc : select_causes(&opt->causes, &s, e);
-	return rc ? rc : wait_sums_collect(w, &ti->tl, &s, e);
+	*out = (struct wait_selection){.of = waits_population(ti, opt),
+				       .by = by,
+				       .filter = ti->opt->label ? &ti->label : NULL,
+				       .filter_value = ti->label_value,
+				       .split = ti->splits ? &ti->split : NULL};
+	int rc = select_states(&opt->states, out, e);
+	return rc ? rc : select_causes(&opt->causes, out, e);
 }

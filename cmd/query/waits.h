@@ -46,9 +46,9 @@ int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b);
 /* "hidden: 1,234 idle waits, 12.3 s (longest ...); ..." on stderr, of what was set apart. */
 void tl_say_hidden(struct tlinput *ti, const struct set_apart *x);
 
-/* Sum up every interval that passes the options of `ti`. `by`: enum waits_by. 0, ERR_USAGE (an
- * unknown state or cause), ERR_NOMEM. */
-int waits_collect(struct wait_sums *w, const struct tlinput *ti, const struct wait_opts *opt,
-		  unsigned by, struct err *e);
+/* The waits that the options are about; borrows from `ti`. `by`: enum waits_by. 0, ERR_USAGE
+ * (an unknown state or cause). */
+int waits_selection(struct wait_selection *out, const struct tlinput *ti,
+		    const struct wait_opts *opt, unsigned by, struct err *e);
 
 #endif

@@ -37,7 +37,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-int export_rows_add(struct export_rows *r, const struct export_row *row)
+static int add_row(struct export_rows *r, const struct export_row *row)
 {
 	uint64_t h = hash_row(row);
 	size_t at = 0;
@@ -52,6 +52,59 @@ int export_rows_add(struct export_rows *r, const struct export_row *row)
 	if (vec_push(&r->v, *row))
 		return ERR_NOMEM;
 	return idmap_put(&r->index, h, (uint32_t)(r->v.n - 1));
+}
+
+/* The frames of `from` below *path: root first, or the other way round. */
+static int push_frames(struct stacks *s, uint32_t from, int reverse, uint32_t *path)
+{
+	size_t n = stacks_depth(s, from);
+	uint32_t *frames = mem_alloc((n + 1) * sizeof(*frames));
+	int rc = frames ? 0 : ERR_NOMEM;
+	if (!rc)
+		stacks_frames(s, from, frames, n);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = stacks_push(s, *path, frames[reverse ? n - 1 - i : i], path);
+	mem_free(frames);
+	return rc;
+}
+
+/* "--", the waker's stack from leaf to root, its name; or the interrupt it was. */
+static int push_waker(struct stacks *s, const struct row_waker *w, uint32_t *path)
+{
+	if (stacks_mark(s, "--", path) || push_frames(s, w->path, 1, path))
+		return ERR_NOMEM;
+	return stacks_mark(s, w->name, path);
+}
+
+static int push_marks(struct stacks *s, const struct stack_row *row, uint32_t *path)
+{
+	*path = row->of.path;
+	if (row->below) {
+		*path = 0;
+		if (stacks_mark(s, row->below, path) || push_frames(s, row->of.path, 0, path))
+			return ERR_NOMEM;
+	}
+	if (row->above && stacks_mark(s, row->above, path))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < row->nwakers; i++)
+		if (push_waker(s, &row->wakers[i], path))
+			return ERR_NOMEM;
+	return 0;
+}
+
+int export_rows_stack(struct export_rows *r, struct stacks *stacks, const struct stack_row *row,
+		      uint32_t column)
+{
+	const struct folded *f = &row->of;
+	struct export_row x = {.comm = f->comm,
+			       .cgroup = f->cgroup == NO_ID ? 0 : f->cgroup,
+			       .pid = f->pid,
+			       .tid = f->tid,
+			       .cause = row->cause,
+			       .column = column,
+			       .value = f->weight,
+			       .count = f->samples};
+	return push_marks(stacks, row, &x.path) ? ERR_NOMEM : add_row(r, &x);
 }
 
 /* --- the order ------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
  *
  *	struct export_rows r = {.stacks = stacks};
  *	export_rows_column(&r, &(struct export_column){"offcpu", "ns", "waits"});
- *	export_rows_add(&r, &row);                     // any number of times
+ *	export_rows_stack(&r, stacks, &row, 0);         // any number of times
  *	export_rows_sort(&r, &e);
  *	for (size_t i = 0; i < r.v.n; i++) ... r.v.v[i] ...
  *	export_rows_release(&r);
@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "libsym/stacks.h"
+#include "libtime/explain/stack_rows.h"
 
 /* A kind of value. Texts are borrowed for the life of the rows. */
 struct export_column {
@@ -45,8 +45,10 @@ struct export_rows {
 /* One more column. 0 or ERR_NOMEM. */
 int export_rows_column(struct export_rows *r, const struct export_column *c);
 
-/* Add a row's value and count to the row that is like it. 0 or ERR_NOMEM. */
-int export_rows_add(struct export_rows *r, const struct export_row *row);
+/* Add a stack's weight and count to the row that is like it; its marks and wakers become frames
+ * of `stacks`, which are the rows' own. 0 or ERR_NOMEM. */
+int export_rows_stack(struct export_rows *r, struct stacks *stacks, const struct stack_row *row,
+		      uint32_t column);
 
 /* By thread (its name, pid, tid), then by stack, all by what they say and never by their ids:
  * a recording and its store give the same order. Rows that differ in their column alone follow

@@ -201,7 +201,7 @@ int flame_input_begin(struct flame_input *fi, const struct folded *f, const char
 	return push_path(fi, f->path, 0);
 }
 
-int flame_input_waker(struct flame_input *fi, uint32_t path, const char *name)
+static int add_waker(struct flame_input *fi, uint32_t path, const char *name)
 {
 	if (flame_input_mark(fi, "--", FLAME_MARK) || push_path(fi, path, 1))
 		return ERR_NOMEM;
@@ -219,10 +219,20 @@ int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err
 	return flame_add(fi->flame, fi->line.v, fi->line.n, v0, v1, e);
 }
 
-int flame_input_add(struct flame_input *fi, const struct folded *f, uint64_t v0, uint64_t v1,
+static int begin_row(struct flame_input *fi, const struct stack_row *r)
+{
+	const char *above = r->above ? r->above : r->below ? NULL : r->cause;
+	if (flame_input_begin(fi, &r->of, r->below) ||
+	    (above && flame_input_mark(fi, above, r->waiting ? FLAME_WAIT : FLAME_MARK)))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < r->nwakers; i++)
+		if (add_waker(fi, r->wakers[i].path, r->wakers[i].name))
+			return ERR_NOMEM;
+	return 0;
+}
+
+int flame_input_row(struct flame_input *fi, const struct stack_row *r, uint64_t v0, uint64_t v1,
 		    struct err *e)
 {
-	if (flame_input_begin(fi, f, NULL))
-		return err_nomem(e);
-	return flame_input_end(fi, v0, v1, e);
+	return begin_row(fi, r) ? err_nomem(e) : flame_input_end(fi, v0, v1, e);
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "libsym/profile.h"
+#include "libtime/explain/stack_rows.h"
 #include "render/flame/flame.h"
 
 /* What the first level above "all" is: waits and the samples of a flame chart know the first
@@ -40,19 +41,19 @@ void flame_input_init(struct flame_input *fi, const struct stacks *stacks, struc
 /* Give back the working memory; the graph stays. */
 void flame_input_release(struct flame_input *fi);
 
-/* Add one stack with its weights (flame_add's v0, v1). 0, ERR_NOMEM, ERR_LIMIT. */
-int flame_input_add(struct flame_input *fi, const struct folded *f, uint64_t v0, uint64_t v1,
-		    struct err *e);
-
 /*
- * The same in steps, for stacks with more behind them: begin (first levels, `mark` below the
- * comm unless NULL, the path), then marks or a waker's side, then end. 0 or ERR_NOMEM.
+ * A stack in steps, for those with more behind them: begin (first levels, `mark` below the comm
+ * unless NULL, the path), then marks, then end with its weights (flame_add's v0, v1). 0,
+ * ERR_NOMEM, ERR_LIMIT.
  */
 int flame_input_begin(struct flame_input *fi, const struct folded *f, const char *mark);
 int flame_input_mark(struct flame_input *fi, const char *text, enum flame_kind kind);
-/* "--", the frames of `path` from leaf to root, and the waker's name. */
-int flame_input_waker(struct flame_input *fi, uint32_t path, const char *name);
 int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err *e);
+
+/* A row with its marks and wakers ("--", the frames from leaf to root, the name). On top of the
+ * stack of a wait that has no mark stands its cause, if asked for. ERR_NOMEM, ERR_LIMIT. */
+int flame_input_row(struct flame_input *fi, const struct stack_row *r, uint64_t v0, uint64_t v1,
+		    struct err *e);
 
 /* "comm", "pid", "tid", "cpu", "event", "cgroup" or "label:KEY". 0, or ERR_USAGE. */
 int flame_split_parse(const char *text, enum flame_split *out, struct err *e);

@@ -114,8 +114,8 @@ static int run_of(struct fold_labels *l, uint32_t frame, int how, struct label_r
 	return 0;
 }
 
-int fold_labels_comm(struct fold_labels *l, uint32_t comm, int32_t pid, int32_t tid,
-		     uint32_t *node)
+static int add_comm(struct fold_labels *l, uint32_t comm, int32_t pid, int32_t tid,
+		    uint32_t *node)
 {
 	uint32_t text;
 	buf_clear(&l->text);
@@ -130,7 +130,7 @@ int fold_labels_comm(struct fold_labels *l, uint32_t comm, int32_t pid, int32_t 
 	return foldtree_child(l->tree, *node, text, node);
 }
 
-int fold_labels_text(struct fold_labels *l, const char *text, uint32_t *node)
+static int add_text(struct fold_labels *l, const char *text, uint32_t *node)
 {
 	uint32_t id;
 	if (foldtree_text(l->tree, text, strlen(text), &id))
@@ -170,13 +170,13 @@ static int push_frame(struct fold_labels *l, uint32_t path, int how, uint32_t *n
 {
 	const struct call_path *p = &l->stacks->paths.v[path];
 	if (l->opt.delim && p->parent && is_kernel(l, path) && !is_kernel(l, p->parent) &&
-	    fold_labels_text(l, "-", node))
+	    add_text(l, "-", node))
 		return ERR_NOMEM;
 	return push_run(l, p->frame, how, node);
 }
 
 /* Stacks of one thread follow each other, so callers have their place already. */
-int fold_labels_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32_t *node)
+static int add_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32_t *node)
 {
 	int java = !strncmp(strtab_get(&l->stacks->strings, comm), "java", 4);
 	uint32_t root = *node + 1;
@@ -200,12 +200,12 @@ int fold_labels_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32
 	return 0;
 }
 
-int fold_labels_waker(struct fold_labels *l, uint32_t path, const char *name, uint32_t *node)
+static int add_waker(struct fold_labels *l, uint32_t path, const char *name, uint32_t *node)
 {
 	char text[64];
 	uint32_t id;
 	size_t n;
-	if (fold_labels_text(l, "--", node) || path_frames(l, path, &n))
+	if (add_text(l, "--", node) || path_frames(l, path, &n))
 		return ERR_NOMEM;
 	while (n-- > 0)
 		if (frame_is_on(&l->stacks->frames.v[l->frames.v[n]], l->opt.side) &&
@@ -217,4 +217,17 @@ int fold_labels_waker(struct fold_labels *l, uint32_t path, const char *name, ui
 	if (text_id(l, text, strlen(text), &id))
 		return ERR_NOMEM;
 	return foldtree_child(l->tree, *node, id, node);
+}
+
+int fold_labels_row(struct fold_labels *l, const struct stack_row *r, uint32_t *node)
+{
+	const struct folded *f = &r->of;
+	*node = 0;
+	if (add_comm(l, f->comm, f->pid, f->tid, node) ||
+	    (r->below && add_text(l, r->below, node)) || add_path(l, f->comm, f->path, node))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < r->nwakers; i++)
+		if (add_waker(l, r->wakers[i].path, r->wakers[i].name, node))
+			return ERR_NOMEM;
+	return 0;
 }

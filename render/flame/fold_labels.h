@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "libsym/stacks.h"
+#include "libtime/explain/stack_rows.h"
 #include "render/flame/fold_tree.h"
 
 /* Which marks go behind a name. */
@@ -44,20 +45,12 @@ void fold_labels_init(struct fold_labels *l, const struct stacks *stacks, struct
 		      const struct label_options *opt);
 void fold_labels_release(struct fold_labels *l);
 
-/* The first element of a line: comm, -PID or -PID/TID when pid (tid) is not -1. */
-int fold_labels_comm(struct fold_labels *l, uint32_t comm, int32_t pid, int32_t tid,
-		     uint32_t *node);
-
-/* The frames of `path`, root first, below *node, which becomes the last one's. `comm` decides
- * whether Java's names are meant. 0 or ERR_NOMEM. */
-int fold_labels_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32_t *node);
-
-/* An element of plain text (a mark, a delimiter) below *node. 0 or ERR_NOMEM. */
-int fold_labels_text(struct fold_labels *l, const char *text, uint32_t *node);
-
-/* The waker's side of a line below *node, as bcc's offwaketime has it: "--", its stack from
- * leaf to root, its name; each with _[w]. `name` is the waker's comm, or "[hardirq]" and the
- * like. */
-int fold_labels_waker(struct fold_labels *l, uint32_t path, const char *name, uint32_t *node);
+/*
+ * A row as a line below the tree's root: comm (with -PID or -PID/TID when pid, tid is not -1),
+ * mark, the frames of its stack, root first; then, as bcc's offwaketime has it, "--", the
+ * waker's stack from leaf to root, its name, each with _[w]. *node is the last one's.
+ * ERR_NOMEM.
+ */
+int fold_labels_row(struct fold_labels *l, const struct stack_row *r, uint32_t *node);
 
 #endif

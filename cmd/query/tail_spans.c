@@ -1,4 +1,4 @@
-#include "cmd/tail_spans.h"
+#include "cmd/query/tail_spans.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
 

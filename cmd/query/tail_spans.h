@@ -2,10 +2,10 @@
  * tail_spans.h - which spans, or what else, the episodes of `tail` are: --by, --key, --where,
  * --group label:KEY, once the names that the recording has are known.
  */
-#ifndef CMD_TAIL_SPANS_H
-#define CMD_TAIL_SPANS_H
+#ifndef CMD_QUERY_TAIL_SPANS_H
+#define CMD_QUERY_TAIL_SPANS_H
 
-#include "cmd/tail_out.h"
+#include "cmd/query/tail_query.h"
 
 /* Say in one line why, and which spans there are; 2. */
 int tail_list_names(const struct tail_run *r, const char *why, const uint32_t *names, size_t n);

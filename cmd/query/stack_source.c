@@ -1,0 +1,77 @@
+#include "cmd/query/stack_source.h"
+
+static int open_timeline(struct stack_source *s, const char *verb, const char *path)
+{
+	int need_time = s->asked == STACKS_OF_WALL || s->asked == STACKS_OF_CHAINS;
+	return tlinput_open(&s->own, verb, &s->opt->wait.tl, path, need_time);
+}
+
+int stack_source_open(struct stack_source *s, const char *verb, enum stack_question asked,
+		      const struct tail_opts *opt, const char *path, struct source *src,
+		      unsigned by)
+{
+	*s = (struct stack_source){
+		.asked = asked, .opt = opt, .by = by, .event = NO_ID, .run.opt = opt};
+	int samples = asked == STACKS_OF_SAMPLES, tail = asked == STACKS_OF_TAIL;
+	int rc = samples ? samples_open(&s->samples, verb, &opt->wait.tl, path, src, by)
+		 : tail  ? tail_open(&s->run, verb, path, &s->tail)
+			 : open_timeline(s, verb, path);
+	s->ti = samples ? &s->samples.ti : tail ? &s->run.ti : &s->own;
+	s->stacks = samples ? s->samples.stacks : s->ti->tl.stacks;
+	return rc;
+}
+
+static int sample_rows(struct stack_source *s, stack_row_sink *add, void *ctx, struct err *e)
+{
+	const struct samples *x = &s->samples;
+	int rc = 0;
+	for (size_t i = 0; i < x->n && !rc; i++) {
+		struct stack_row r = {.of = x->v[i]};
+		if (s->event != NO_ID && !s->is(x, r.of.event, s->event)) {
+			s->left_out += r.of.samples;
+			continue;
+		}
+		r.of.weight = s->count ? r.of.samples : samples_weight(x, &r.of);
+		rc = add(ctx, &r, e);
+	}
+	return rc;
+}
+
+static int wait_rows_of(struct stack_source *s, stack_row_sink *add, void *ctx, struct err *e)
+{
+	struct wait_selection which;
+	unsigned by = (s->by & BY_PID ? WAITS_BY_PID : 0) |
+		      (s->by & BY_TID ? WAITS_BY_TID : 0) | (s->causes ? WAITS_BY_CAUSE : 0) |
+		      (s->asked == STACKS_OF_WAKERS ? WAITS_BY_WAKER : 0);
+	int rc = waits_selection(&which, s->ti, &s->opt->wait, by, e);
+	return rc ? rc : stack_rows_waits(&s->ti->tl, &which, add, ctx, &s->hidden, e);
+}
+
+int stack_source_rows(struct stack_source *s, stack_row_sink *add, void *ctx, struct err *e)
+{
+	const struct population of = waits_population(s->ti, &s->opt->wait);
+	switch (s->asked) {
+	case STACKS_OF_SAMPLES:
+		return sample_rows(s, add, ctx, e);
+	case STACKS_OF_WALL:
+		return stack_rows_wall(&s->ti->tl, &of, add, ctx, &s->hidden, e);
+	case STACKS_OF_CHAINS:
+		return stack_rows_chains(&s->ti->tl, &of, add, ctx, &s->hidden, e);
+	case STACKS_OF_TAIL:
+		return stack_rows_tail(&s->tail, add, ctx, e);
+	default:
+		return wait_rows_of(s, add, ctx, e);
+	}
+}
+
+void stack_source_close(struct stack_source *s)
+{
+	set_apart_release(&s->hidden);
+	if (s->asked == STACKS_OF_SAMPLES) {
+		samples_close(&s->samples);
+		return;
+	}
+	if (s->asked == STACKS_OF_TAIL)
+		tail_release(&s->tail);
+	tlinput_close(s->ti);
+}

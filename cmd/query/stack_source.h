@@ -1,0 +1,61 @@
+/*
+ * stack_source.h - the stacks that collapse, svg and export are about: samples, waits,
+ * wall-clock time or the time inside the worst episodes, of a recording, a bundle or a store.
+ * All come as the rows of stack_rows.h.
+ *
+ *	stack_source_open(&s, "svg", STACKS_OF_WAITS, opt, path, NULL, 0);
+ *	stack_source_rows(&s, add, ctx, &e);
+ *	stack_source_close(&s);
+ */
+#ifndef CMD_QUERY_STACK_SOURCE_H
+#define CMD_QUERY_STACK_SOURCE_H
+
+#include "cmd/query/samples.h"
+#include "cmd/query/tail_query.h"
+#include "libtime/explain/stack_rows.h"
+
+enum stack_question {
+	STACKS_OF_SAMPLES,
+	STACKS_OF_WAITS,
+	STACKS_OF_WAKERS, /* waits with their wakers */
+	STACKS_OF_WALL,
+	STACKS_OF_CHAINS,
+	STACKS_OF_TAIL, /* the time inside the worst episodes */
+};
+
+struct stack_source {
+	enum stack_question asked;
+	const struct tail_opts *opt;
+	unsigned by;        /* enum aggregate_by, of waits the first two */
+	int causes;         /* of waits: rows apart by cause; set before the rows are read */
+	struct tlinput *ti; /* what is open */
+	const struct stacks *stacks; /* what the rows' ids mean */
+
+	/* STACKS_OF_SAMPLES: the one event that is asked for and what else `is` one with it;
+	 * NO_ID: all events. Set before the rows are read; weights are periods, of tracepoints
+	 * and with `count` samples. */
+	struct samples samples;
+	uint32_t event;
+	event_is *is;
+	int count;
+	uint64_t left_out; /* samples of other events */
+
+	struct tail_run run; /* STACKS_OF_TAIL */
+	struct tail tail;
+	struct tlinput own;      /* the others' */
+	struct set_apart hidden; /* once the rows are read */
+};
+
+/* Open `path`; `src`, of samples, as in samples_open. 0, or the exit status after one line on
+ * stderr; then nothing is open. */
+int stack_source_open(struct stack_source *s, const char *verb, enum stack_question asked,
+		      const struct tail_opts *opt, const char *path, struct source *src,
+		      unsigned by);
+
+/* Give all rows to `add`. ERR_USAGE, ERR_NOMEM, or what `add` failed with. */
+int stack_source_rows(struct stack_source *s, stack_row_sink *add, void *ctx, struct err *e);
+
+/* Give all back. */
+void stack_source_close(struct stack_source *s);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * stack_rows.h - stacks with what they weigh in ns: waits, waits with their wakers or with the
+ *chain of threads behind them, wall-clock time, or the time inside the worst episodes. Whatever
+ *was asked for, a row has the same shape, so that folded text, flame graphs and exports are
+ * written by one function each.
+ *
+ *	comm ── below ── stack of `path`, root first ── above ── "--" waker's stack reversed,
+ *	        [open]                                  lock          its name ── "--" ...
+ */
+#ifndef LIBTIME_EXPLAIN_STACK_ROWS_H
+#define LIBTIME_EXPLAIN_STACK_ROWS_H
+
+#include "libsym/profile.h"
+#include "libtime/explain/tail_model.h"
+#include "libtime/population/wait_sums.h"
+
+/* Who ended a wait, or held one of a chain up. */
+struct row_waker {
+	uint32_t path;    /* 0: none known */
+	const char *name; /* of the thread, or "[hardirq]" and the like; life: the call's */
+};
+
+struct stack_row {
+	struct folded of; /* whose, and where; its weight, and how many it stands for (0: that
+			   * was not counted) */
+	const char *below, *above; /* marks; NULL: none */
+	const char *cause;         /* of a wait, where asked for: WAITS_BY_CAUSE; else NULL */
+	const struct row_waker *wakers;
+	size_t nwakers;
+	int waiting; /* the time was not spent running */
+};
+
+/* A row lives for the call. A return other than 0 stops and is returned. */
+typedef int stack_row_sink(void *ctx, const struct stack_row *r, struct err *e);
+
+/*
+ * Each calls `add` for its rows; equal ones may come more than once. *hidden is what was set
+ * apart, the caller's to release in any case. ERR_NOMEM, or what `add` failed with.
+ *
+ * Waits: summed up; with WAITS_BY_WAKER a row has its waker.
+ */
+int stack_rows_waits(const struct timeline *tl, const struct wait_selection *s,
+		     stack_row_sink *add, void *ctx, struct set_apart *hidden, struct err *e);
+
+/* Running and waiting, thread by thread in the order of time: marks above the stack say what
+ * kind of time it was. */
+int stack_rows_wall(const struct timeline *tl, const struct population *of, stack_row_sink *add,
+		    void *ctx, struct set_apart *hidden, struct err *e);
+
+/* Each wait, and behind it link by link who held it up. A link explains a part of what the one
+ * before it does; the rest ends there, so one wait makes a row a link. */
+int stack_rows_chains(const struct timeline *tl, const struct population *of,
+		      stack_row_sink *add, void *ctx, struct set_apart *hidden, struct err *e);
+
+/* The time inside the shown episodes: tail_times.h. */
+int stack_rows_tail(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e);
+
+/* The same of as many episodes around the median. *ns: their time, and that of the shown ones.
+ */
+int stack_rows_median(const struct tail *t, stack_row_sink *add, void *ctx, uint64_t *tail_ns,
+		      uint64_t *median_ns, struct err *e);
+
+#endif
