@@ -4,13 +4,14 @@
 #include "base/check.h"
 #include "base/bigvec.h"
 #include "base/mem.h"
-#include "cmd/html_data.h"
 #include "cmd/input/output.h"
 #include "cmd/query/caption.h"
+#include "cmd/query/timeline_samples.h"
 #include "cmd/cli/say.h"
 #include "cmd/tail_out.h"
 #include "cmd/verbs.h"
 #include "libtime/sched/thin.h"
+#include "render/html/html_data.h"
 #include "render/html/html_page.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_json.h"
@@ -393,9 +394,11 @@ static int write_page(struct report *p, struct sink *s, struct err *e)
 static int make_page(struct report *p, struct sink *s, struct err *e)
 {
 	const struct timeline *tl = &p->r.ti.tl;
+	const struct population of = waits_population(&p->r.ti, &p->picks.wait);
+	const struct sample_selection samples = tl_selection(&p->r.ti);
 	int rc = p->grain_ns ? timeline_thin(tl, p->grain_ns, &p->thin, e) : 0;
 	p->shown = p->grain_ns ? &p->thin : tl;
-	rc = rc ? rc : html_data_gather(&p->data, &p->r.ti, p->shown, &p->picks.wait, e);
+	rc = rc ? rc : html_data_gather(&p->data, p->shown, &of, &samples, e);
 	buf_clear(&p->head);
 	rc = rc ? rc : make_head(p, e);
 	rc = rc ? rc : write_page(p, s, e);

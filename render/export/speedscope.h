@@ -24,6 +24,14 @@
 /* Write sorted rows to `f`. ERR_NOMEM, ERR_IO. */
 int speedscope_write(const struct export_rows *rows, FILE *f, struct err *e);
 
+/*
+ * Write what each thread of a timeline did when: the pieces of wall.h below its spans. What was
+ * set apart is *hidden, the caller's to release in any case. ERR_REFUSED where nothing is left,
+ * ERR_NOMEM, ERR_IO.
+ */
+int speedscope_timeline(const struct timeline *tl, const struct population *of, FILE *f,
+			struct set_apart *hidden, struct err *e);
+
 /* A file of evented profiles, thread by thread. */
 struct speedscope;
 

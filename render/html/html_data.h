@@ -17,10 +17,10 @@
  *
  * Times count from the first moment shown, in ns.
  */
-#ifndef CMD_HTML_DATA_H
-#define CMD_HTML_DATA_H
+#ifndef RENDER_HTML_HTML_DATA_H
+#define RENDER_HTML_HTML_DATA_H
 
-#include "cmd/query/waits.h"
+#include "libtime/population/sample_sums.h"
 #include "render/flame/flame_input.h"
 #include "render/html/html_column.h"
 
@@ -36,9 +36,9 @@ enum html_wait {
 };
 
 struct html_data {
-	const struct tlinput *ti;
-	const struct wait_opts *opt;
+	const struct timeline *tl;
 	struct population of;
+	struct sample_selection samples;
 	uint64_t from_ns, to_ns;
 	struct flame flame; /* its frames alone */
 	struct flame_input fi;
@@ -48,11 +48,11 @@ struct html_data {
 	uint32_t cause_frames[CAUSE_COUNT];
 };
 
-/* Gather everything of an open timeline: of `tl`, which is ti's, or made of it. `d` is to be
- * released, after a failure too. ERR_NOMEM.
- */
-int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct timeline *tl,
-		     const struct wait_opts *opt, struct err *e);
+/* Gather everything of a timeline that the filters leave: threads and waits by `of`. What is
+ * given is borrowed. `d` is to be released, after a failure too. ERR_NOMEM. */
+int html_data_gather(struct html_data *d, const struct timeline *tl,
+		     const struct population *of, const struct sample_selection *samples,
+		     struct err *e);
 
 /* What the script must know to read them, into an open JSON object. */
 void html_data_head(const struct html_data *d, struct json *j);

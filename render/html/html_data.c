@@ -1,6 +1,5 @@
-#include "cmd/html_data.h"
+#include "render/html/html_data.h"
 #include "base/check.h"
-#include "cmd/query/timeline_samples.h"
 #include "render/flame/palette.h"
 #include "render/text/escape.h"
 
@@ -40,7 +39,7 @@ static void columns(struct gathering *g, struct html_column **out, const char *c
 static int path_number(struct gathering *g, uint32_t path, uint32_t *no)
 {
 	struct html_data *d = g->d;
-	const struct stacks *s = d->ti->names;
+	const struct stacks *s = d->tl->stacks;
 	size_t depth = d->fi.line.n - 1;
 	VEC(uint32_t) ids = {0};
 	int rc = 0;
@@ -116,12 +115,11 @@ static int put_samples(struct gathering *g)
 					    "sample.event", "sample.thread", NULL};
 	uint64_t at = g->d->from_ns;
 	int rc = 0;
-	const struct sample_selection which = tl_selection(g->d->ti);
 	columns(g, g->v, names);
 	for (size_t i = 0; i < g->tl->samples.n && !rc; i++) {
 		const struct tl_sample *s = &g->tl->samples.v[i];
 		uint32_t row;
-		if (!sample_is_selected(&which, g->tl, s))
+		if (!sample_is_selected(&g->d->samples, g->tl, s))
 			continue;
 		rc = row_number(g, s->comm, s->path, &row);
 		html_put_signed(g->v[0], (int64_t)(s->time_ns - at));
@@ -156,7 +154,7 @@ static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t
 	uint32_t frame;
 	from = from > d->from_ns ? from : d->from_ns;
 	to = to < d->to_ns ? to : d->to_ns;
-	if (from >= to || !tl_cpu_passes(d->ti, cpu, cpu))
+	if (from >= to || !population_has_cpu(&d->of, d->tl, cpu, cpu))
 		return 0;
 	if (comm_frame(g, comm, &frame))
 		return ERR_NOMEM;
@@ -208,14 +206,14 @@ static int put_life(struct gathering *g, uint32_t thread)
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !rc; i++) {
 		const struct off *o = &tl->off.v[i];
 		comm = o->comm;
-		if (tl_thread_passes(d->ti, thread, comm)) {
+		if (population_has_thread(&d->of, tl, thread, comm)) {
 			rc = put_run(g, thread, comm, o->cpu_out, at, o->start_ns);
 			rc = rc || hidden ? rc : put_wait(g, o);
 		}
 		at = o->end_ns;
 		cpu = o->cpu_in;
 	}
-	if (!rc && tl_thread_passes(d->ti, thread, comm))
+	if (!rc && population_has_thread(&d->of, tl, thread, comm))
 		rc = put_run(g, thread, comm, cpu, at, t->last_ns);
 	return rc;
 }
@@ -245,7 +243,7 @@ static int put_threads(struct gathering *g)
 		html_put(g->v[3], since(d, t->first_ns));
 		html_put(g->v[4], t->last_ns - t->first_ns);
 		html_put(g->v[5], t->flags);
-		if (!rc && !(t->flags & THREAD_IDLE_TASK) && tlinput_has_scheduler(d->ti))
+		if (!rc && !(t->flags & THREAD_IDLE_TASK) && timeline_tells_switches(d->tl))
 			rc = put_life(g, i);
 	}
 	return rc;
@@ -265,8 +263,8 @@ static int put_spans(struct gathering *g)
 		if (s->start_ns < d->from_ns || s->start_ns >= d->to_ns)
 			continue;
 		if (strtab_intern_n(&g->d->flame.strings,
-				    strtab_get(&d->ti->names->strings, s->name),
-				    strtab_len(&d->ti->names->strings, s->name), &name))
+				    strtab_get(&d->tl->stacks->strings, s->name),
+				    strtab_len(&d->tl->stacks->strings, s->name), &name))
 			return ERR_NOMEM;
 		html_put(g->v[0], s->start_ns - d->from_ns);
 		html_put(g->v[1], s->end_ns - s->start_ns);
@@ -338,27 +336,26 @@ static int gather(struct gathering *g)
 	return rc;
 }
 
-int html_data_gather(struct html_data *d, const struct tlinput *ti, const struct timeline *tl,
-		     const struct wait_opts *opt, struct err *e)
+int html_data_gather(struct html_data *d, const struct timeline *tl,
+		     const struct population *of, const struct sample_selection *samples,
+		     struct err *e)
 {
-	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
-	const struct tl_recording *r = &ti->tl.rec;
-	*d = (struct html_data){.ti = ti, .opt = opt, .of = waits_population(ti, opt)};
-	d->from_ns = f->start > r->origin_ns ? f->start : r->origin_ns;
-	d->to_ns = f->stop && f->stop < r->end_ns ? f->stop : r->end_ns;
+	*d = (struct html_data){.tl = tl, .of = *of, .samples = *samples};
+	d->from_ns = of->start_ns > tl->rec.origin_ns ? of->start_ns : tl->rec.origin_ns;
+	d->to_ns = of->stop_ns && of->stop_ns < tl->rec.end_ns ? of->stop_ns : tl->rec.end_ns;
 	int rc = flame_init(&d->flame) ? err_nomem(e) : 0;
-	flame_input_init(&d->fi, ti->names, &d->flame, SPLIT_COMM, 0);
+	flame_input_init(&d->fi, tl->stacks, &d->flame, SPLIT_COMM, 0);
 	struct gathering g = {.d = d, .tl = tl, .e = e};
 	return rc ? rc : gather(&g) ? err_nomem(e) : 0;
 }
 
 static void head_events(const struct html_data *d, struct json *j)
 {
-	const struct timeline *tl = &d->ti->tl;
+	const struct timeline *tl = d->tl;
 	json_open(j, "events", '[');
 	for (size_t i = 0; i < tl->events.n; i++) {
 		const struct tl_event *ev = &tl->events.v[i];
-		const char *name = strtab_get(&d->ti->names->strings, ev->name);
+		const char *name = strtab_get(&d->tl->stacks->strings, ev->name);
 		json_open(j, NULL, '{');
 		json_str(j, "name", name);
 		json_str(j, "unit", event_name_unit(name, ev->tracepoint));
@@ -371,7 +368,7 @@ void html_data_head(const struct html_data *d, struct json *j)
 {
 	json_u64_text(j, "from_ns", d->from_ns);
 	json_u64(j, "span_ns", d->to_ns - d->from_ns);
-	json_u64(j, "cpus", d->ti->tl.rec.ncpus);
+	json_u64(j, "cpus", d->tl->rec.ncpus);
 	json_bool(j, "shows_system", d->of.system);
 	json_open(j, "marks", '[');
 	for (unsigned i = 0; i < MARKS; i++)
