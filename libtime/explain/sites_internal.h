@@ -1,0 +1,101 @@
+/*
+ * sites_internal.h - what the parts of sites (sites.h) share.
+ *
+ *	site_place.c     call paths: the application's functions on them, and what the roles of
+ *			 their frames add up to
+ *	sites.c          the intervals are put into sites and counted, with what other stacks
+ *			 show of each role's work
+ *	site_verdict.c   each site is judged, and its verdict goes into the intervals
+ */
+#ifndef LIBTIME_EXPLAIN_SITES_INTERNAL_H
+#define LIBTIME_EXPLAIN_SITES_INTERNAL_H
+
+#include "libtime/explain/sites.h"
+
+enum { SITE_ENOUGH = 4 }; /* waits, or stacks, that say something */
+
+/* What the frames of a path add up to. */
+enum place_flag {
+	WHOLE = 1,         /* begins where threads do */
+	INTERPRETED = 2,   /* an opaque frame hides which function runs */
+	IN_RUNTIME = 4,    /* the innermost user frame is not the application's */
+	WORK_WAIT = 8,     /* below a known work wait */
+	TAKES_WORK = 16,   /* below a function that fetches work */
+	PROGRAM_LOOP = 32, /* directly in a program's own loop */
+	LIBRARY_LOOP = 64, /* directly in a library's loop */
+	IN_HANDLER = 128,  /* below a signal handler's caller */
+	ASKED_WORK = 256,  /* --work-frame */
+	ASKED_IDLE = 512,  /* --idle-frame, of the innermost application function */
+	SENDS = 1024,      /* in the kernel, sends to a socket */
+	DECIDED = WORK_WAIT | TAKES_WORK | PROGRAM_LOOP,
+};
+
+/* Of every call path: the path of its application functions alone ("app path", lines and files
+ * of calls do not count), and what the roles of its frames add up to. */
+struct place {
+	uint32_t app;   /* app path; 0 = no application function */
+	uint32_t role;  /* outermost application function; 0 = not told */
+	uint32_t known; /* the frame that DECIDED is about; 0 = none */
+	uint32_t loop;  /* a poll loop with nothing but nameless functions below it; 0 = none */
+	uint32_t flags; /* enum place_flag */
+};
+
+struct app_path {
+	uint32_t parent, function;
+};
+
+struct role {
+	uint32_t program, name; /* strings ids */
+	uint64_t work, all;     /* stacks that count for line 5 */
+	uint64_t events;        /* waits for others that look like its loop's */
+};
+
+struct share { /* of a role's stacks, those with one function on them */
+	uint64_t work, all;
+};
+
+struct site {
+	uint32_t role, path, app, flags;
+	uint64_t answered, packets;
+	uint32_t args; /* what was waited on: bits by enum wait_arg */
+};
+
+/* Equal stacks of a role, counted. */
+struct stack_count {
+	uint32_t role, path;
+	uint64_t n;
+	int work;
+};
+
+struct sites {
+	struct causes *c;
+	struct timeline *tl;
+	const struct stacks *s;
+	int dwarf;
+	VEC(uint8_t) asked;      /* by frame: enum frame_asked */
+	VEC(uint32_t) function;  /* frame → the first one of the same function */
+	VEC(struct place) place; /* by path */
+	VEC(struct app_path) app;
+	VEC(uint32_t) program; /* thread → strings id */
+	VEC(struct role) role;
+	VEC(struct site) site; /* beside tl->sites */
+	VEC(struct stack_count) count;
+	VEC(struct share) share;
+	VEC(uint32_t) near;  /* thread → where a look into its intervals ended */
+	VEC(uint32_t) stamp; /* function → the last stack it was counted for */
+	struct u64map app_of, role_of, key_of, site_of, waits_at, count_of[2], share_of;
+};
+
+/* The value of a key, made `*id` when it is new. ERR_NOMEM. */
+int sites_first_of(struct u64map *m, uint64_t key, uint32_t *id);
+
+/* May a wait of this cause be for work? */
+int sites_may_idle(unsigned cause);
+
+/* Fill function, asked, place and app. ERR_NOMEM. */
+int sites_find_places(struct sites *x);
+
+/* Verdict, reason and hint of each site; the bits of OFF_SITE of each interval. */
+void sites_judge(struct sites *x);
+
+#endif
