@@ -93,10 +93,10 @@ static void count_waits(struct scope *s, const struct tlinput *ti)
 
 static void count_samples(struct scope *s, const struct tlinput *ti)
 {
+	struct population of = waits_population(ti, NULL);
 	for (size_t i = 0; i < ti->tl.samples.n; i++) {
 		const struct tl_sample *x = &ti->tl.samples.v[i];
-		if (x->thread != TL_NONE && tl_thread_passes(ti, x->thread, x->comm) &&
-		    tl_cpu_passes(ti, x->cpu, x->cpu) && in_time(ti, x->time_ns, x->time_ns))
+		if (x->thread != TL_NONE && population_has_sample(&of, &ti->tl, x))
 			count(s, s->paths[x->path]);
 	}
 }

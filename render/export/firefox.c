@@ -28,16 +28,11 @@ static int row_order(const void *a, const void *b)
 static int take_samples(struct firefox *x, uint32_t thread)
 {
 	const struct timeline *tl = x->tl;
-	const struct tl_thread *t = &tl->threads.v[thread];
-	const struct population *p = x->o->of;
 	for (uint32_t i = x->samples.first[thread]; i < x->samples.first[thread + 1]; i++) {
 		const struct tl_sample *s = &tl->samples.v[x->samples.at[i]];
 		struct row r = {s->time_ns, s->period, s->path, ROW_SAMPLE};
-		if (x->o->wanted(x->o->ctx, s->event) && s->time_ns >= p->start_ns &&
-		    !(p->stop_ns && s->time_ns > p->stop_ns) &&
-		    population_has_cpu(p, tl, s->cpu, s->cpu) &&
-		    population_has_task(p, tl, t->pid, t->tid, s->comm) &&
-		    vec_push(&x->rows, r))
+		if (x->o->wanted(x->o->ctx, s->event) &&
+		    population_has_sample(x->o->of, tl, s) && vec_push(&x->rows, r))
 			return ERR_NOMEM;
 	}
 	x->sampled = x->rows.n > 0;
