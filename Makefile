@@ -240,6 +240,12 @@ fuzz:
 		fuzz-bin
 	$(Q)sh tests/fuzz/run.sh $(O)-fuzz $(or $(T),60) $(or $(F),$(FUZZ_NAMES))
 
+# The programs that read exported tables in tests: tests/readers.txt.
+.PHONY: readers
+readers: $(O)/readers/made
+$(O)/readers/made: tests/readers.txt
+	$(call say,PIP,$@)python3 -m venv $(@D) && $(@D)/bin/pip install -q -r $< && touch $@
+
 # The unit programs alone, and those of another architecture under qemu: s390x, the other byte
 # order; i386, 32 bits; arm64.
 .PHONY: units
@@ -445,6 +451,7 @@ help:
 	@echo 'make pictures   the pictures of the README, docs/pictures'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
+	@echo 'make readers    what reads exported tables in tests: from PyPI (needs python3-venv)'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'

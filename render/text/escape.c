@@ -123,6 +123,30 @@ void escape_visible(struct buf *b, const char *s, size_t n)
 	escape(b, s, n, 0);
 }
 
+int escape_is_utf8(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	uint32_t cp;
+	size_t len = 1;
+	for (size_t i = 0; i < n && len; i += len)
+		len = p[i] < 0x80 ? 1 : utf8_decode(p + i, n - i, &cp);
+	return len != 0;
+}
+
+void escape_invalid(struct buf *b, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	uint32_t cp;
+	for (size_t i = 0, len; i < n; i += len) {
+		len = utf8_decode(p + i, n - i, &cp);
+		if (len)
+			buf_add(b, p + i, len);
+		else
+			buf_fmt(b, "\\x%02x", p[i]);
+		len = len ? len : 1;
+	}
+}
+
 void escape_xml(struct buf *b, const char *s, size_t n)
 {
 	escape(b, s, n, 1);

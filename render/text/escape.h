@@ -23,6 +23,11 @@ void escape_visible(struct buf *b, const char *s, size_t n);
  * that other programs read (folded stacks). */
 void escape_controls(struct buf *b, const char *s, size_t n);
 
+/* 1 when the n bytes at s are UTF-8; append them with the bytes that are not as \xNN and all
+ * others as they are: for formats whose texts are UTF-8 and hold any character. */
+int escape_is_utf8(const char *s, size_t n);
+void escape_invalid(struct buf *b, const char *s, size_t n);
+
 /* Append the n bytes at s in visible form, with & < > " ' as entities. */
 void escape_xml(struct buf *b, const char *s, size_t n);
 
