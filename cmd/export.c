@@ -3,6 +3,7 @@
  * open.
  */
 #include "cmd/export_source.h"
+#include "cmd/export_tables.h"
 #include "cmd/export_time.h"
 #include "cmd/input/output.h"
 #include "cmd/verbs.h"
@@ -11,6 +12,7 @@
 #include "render/export/speedscope.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct export_opts {
@@ -22,7 +24,7 @@ struct export_opts {
 #define AT(field) offsetof(struct export_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("What to export"),
-	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope|firefox|perfetto",
+	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope|firefox|perfetto|parquet",
 	 "the format; docs/exports.md\ndescribes each"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
 	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
@@ -37,7 +39,9 @@ static const struct opt rows[] = {
 	 "running, waiting and spans of each thread as they\nhappened (speedscope; firefox "
 	 "and perfetto always)"},
 	OPT_HEADING("Output"),
-	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
+	{"output", 'o', OPT_OUTPUT, AT(output), "FILE",
+	 "write to FILE instead of stdout; parquet: the folder of all\ntables, to which it "
+	 "adds"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
 	OPT_END,
@@ -55,14 +59,16 @@ struct format {
 	format_writer *rows;
 	time_writer *by_time;
 	int need_time; /* of by_time: see tlinput_open */
-	int whole;     /* of by_time: it takes no filters */
+	int whole;     /* it takes no filters */
+	int tables;    /* a folder of tables, of any number of recordings: export_tables.h */
 };
 
 static const struct format formats[] = {
-	{"pprof", pprof_write, NULL, 0, 0},
-	{"speedscope", speedscope_write, export_speedscope, 1, 0},
-	{"firefox", NULL, export_firefox, TLINPUT_SAMPLES, 0},
-	{"perfetto", NULL, export_perfetto, 1, 1},
+	{"pprof", pprof_write, NULL, 0, 0, 0},
+	{"speedscope", speedscope_write, export_speedscope, 1, 0, 0},
+	{"firefox", NULL, export_firefox, TLINPUT_SAMPLES, 0, 0},
+	{"perfetto", NULL, export_perfetto, 1, 1, 0},
+	{"parquet", NULL, NULL, 0, 1, 1},
 };
 
 struct writing {
@@ -103,7 +109,18 @@ static int check_waits(const struct export_opts *o, const struct format *f)
 			     "goes with --offcpu, --offwake, --wall, --by-time or --tail");
 }
 
-static int check(const struct export_opts *o)
+static int check_folder(const struct export_opts *o)
+{
+	struct stat st;
+	if (!o->output || !strcmp(o->output, "-"))
+		return usage("--to parquet writes a folder of tables: name it with -o DIR");
+	if (stat(o->output, &st) || S_ISDIR(st.st_mode))
+		return 0;
+	say("%s: exists and is no folder", o->output);
+	return 1;
+}
+
+static int check(const struct export_opts *o, size_t nfiles)
 {
 	if (!o->to)
 		return usage("name the format with --to");
@@ -114,14 +131,23 @@ static int check(const struct export_opts *o)
 	if (o->by_time && !f->by_time)
 		return usage("--by-time goes with --to speedscope, firefox and perfetto");
 	if (!f->rows && (o->offcpu || o->offwake || o->wall || o->tail))
-		return usage("--to firefox and perfetto are of all that happened: --offcpu, "
-			     "--offwake, --wall and --tail do not go with them");
+		return usage("--to firefox, perfetto and parquet are of all that happened: "
+			     "--offcpu, --offwake, --wall and --tail do not go with them");
 	/* a trace is of the whole recording; who shows it filters */
-	if (f->whole && check_none_of(o, INPUT_FILTERS " cgroup " WAITS_HIDE,
-				      "does not go with --to perfetto"))
+	if (f->whole &&
+	    check_none_of(o,
+			  f->tables ? INPUT_FILTERS " cgroup idle system no-unclear recording"
+				    : INPUT_FILTERS " cgroup " WAITS_HIDE,
+			  "does not go with --to perfetto and parquet"))
 		return 2;
-	if (check_waits(o, f))
+	if (check_waits(o, f) ||
+	    (!f->tables && !o->tail &&
+	     check_none_of(o, "with", "goes with --tail and --to parquet")))
 		return 2;
+	if (f->tables)
+		return check_folder(o);
+	if (nfiles > 1)
+		return usage("one FILE only, but for --to parquet");
 	if (!o->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the file with -o FILE");
 	return 0;
@@ -171,12 +197,15 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const char *input = o->t.wait.tl.in.input;
 	const char *path = nfiles ? files[0] : input ? input : "perf.data";
 	struct err e = {0};
-	int rc = check(o);
-	if (!rc && output_check(o->output, &e))
-		rc = input_fail(NULL, &e);
+	int rc = check(o, nfiles);
 	if (rc)
 		return rc;
 	struct writing w = {o, format_named(o->to)};
+	if (w.format->tables)
+		return export_tables(&o->t.wait.tl, o->output, nfiles ? files : &path,
+				     nfiles ? nfiles : 1);
+	if (output_check(o->output, &e))
+		return input_fail(NULL, &e);
 	struct export_request rq = {.asked = asked_by(o), .cgroup = o->cgroup, .opt = &o->t};
 	return o->by_time || !w.format->rows ? export_by_time(&w, path)
 					     : export_source_read(&rq, path, write_rows, &w);
@@ -190,20 +219,23 @@ static void defaults(void *opts)
 const struct verb verb_export = {
 	.name = "export",
 	.brief = "write profiles that pprof and other tools open",
-	.usage = "--to FORMAT [options] [FILE]",
+	.usage = "--to FORMAT [options] [FILE...]",
 	.text = "Holds what collapse and svg show: samples of every event, or waits. Each "
 		"format\n"
-		"keeps inlined functions, threads and units as far as it can.",
+		"keeps inlined functions, threads and units as far as it can. --to parquet "
+		"writes\n"
+		"everything, as tables for DuckDB, ClickHouse and Spark: docs/exports.md.",
 	.examples = "  perfkit export --to pprof -o cpu.pb.gz perf.data\n"
 		    "  perfkit export --to pprof --offcpu --comm nginx -o waits.pb.gz run.db\n"
 		    "  go tool pprof -top cpu.pb.gz\n"
 		    "  perfkit export --to speedscope --by-time -o run.speedscope.json run.db\n"
 		    "  perfkit export --to firefox -o run.json.gz perf.data\n"
-		    "  perfkit export --to perfetto -o run.pftrace perf.data",
+		    "  perfkit export --to perfetto -o run.pftrace perf.data\n"
+		    "  perfkit export --to parquet -o tables perf.data web-17.tar.zst",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
-	.max_files = 1,
-	.modes = {{"", "event cgroup span " WAITS_HIDE},
+	.max_files = 256,
+	.modes = {{"", "event cgroup span with " WAITS_HIDE},
 		  {"offcpu", WAITS_SHOW},
 		  {"offwake", WAITS_SHOW},
 		  {"wall", WAITS_HIDE},

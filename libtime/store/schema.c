@@ -133,23 +133,25 @@ static const struct column events[] = {
 };
 #undef ROW
 
+#define FRAME_COLUMNS                                                                    \
+	KEY(""),                                                                         \
+		ARGUED("symbol_id", COLUMN_SYMBOL, name, offsetof(struct frame, dso),    \
+		       "→ symbols", "NULL for an address without a name"),               \
+		PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),                          \
+		PLAIN("address", COLUMN_BITS, addr, "",                                  \
+		      "the symbol's start; without one, the offset in the file, or the " \
+		      "address itself "                                                  \
+		      "outside of files"),                                               \
+		PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),                   \
+		PLAIN("line", COLUMN_U32_OR_0, line, "", ""),                            \
+		ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1",             \
+		       "into its caller"),                                               \
+		ARGUED("guessed", COLUMN_BIT8, flags, FRAME_GUESSED, "0, 1",             \
+		       "found without call-frame information"),                          \
+		WORD("kind", kind, frame_kind_word, FRAME_MARK + 1,                      \
+		     "`kernel`, `jit`, `mark` (no code: `[truncated]`); NULL: user code")
 #define ROW struct frame
-static const struct column frames[] = {
-	KEY(""),
-	ARGUED("symbol_id", COLUMN_SYMBOL, name, offsetof(struct frame, dso), "→ symbols",
-	       "NULL for an address without a name"),
-	PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),
-	PLAIN("address", COLUMN_BITS, addr, "",
-	      "the symbol's start; without one, the offset in the file, or the address itself "
-	      "outside of files"),
-	PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),
-	PLAIN("line", COLUMN_U32_OR_0, line, "", ""),
-	ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1", "into its caller"),
-	ARGUED("guessed", COLUMN_BIT8, flags, FRAME_GUESSED, "0, 1",
-	       "found without call-frame information"),
-	WORD("kind", kind, frame_kind_word, FRAME_MARK + 1,
-	     "`kernel`, `jit`, `mark` (no code: `[truncated]`); NULL: user code"),
-};
+static const struct column frames[] = {FRAME_COLUMNS};
 #undef ROW
 
 #define ROW struct call_path
@@ -167,96 +169,147 @@ static const struct column wait_frames[] = {
 };
 #undef ROW
 
+#define SITE_COLUMNS                                                                         \
+	KEY(""), RECORDING,                                                                  \
+		PLAIN("program", COLUMN_TEXT, program, "",                                   \
+		      "name of the process: of its first thread"),                           \
+		PLAIN("role", COLUMN_TEXT, role, "",                                         \
+		      "the thread's outermost application function; its name, if stacks do " \
+		      "not reach "                                                           \
+		      "that far or an interpreter hides it"),                                \
+		WORD("cause", cause, cause_name, CAUSE_COUNT, "as in offcpu"),               \
+		PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames",                           \
+		      "the function that waits, or the frame of the table that stands for "  \
+		      "it"),                                                                 \
+		WORD("verdict", verdict, site_verdict_name, SITE_VERDICTS,                   \
+		     "`work`, `idle` or `unclear`"),                                         \
+		WORD("reason", reason, site_reason_name, SITE_REASONS,                       \
+		     "which line of the rule said so"),                                      \
+		PLAIN("loop", COLUMN_U8, loop, "0, 1",                                       \
+		      "unclear, but looks like its thread's loop: bounds activations"),      \
+		PLAIN("waits", COLUMN_U64, waits, "", "those with blocked time"),            \
+		PLAIN("wait_ns", COLUMN_U64, wait_ns, "ns", "their sum"),                    \
+		PLAIN("max_ns", COLUMN_U64, max_ns, "ns", "the longest")
 #define ROW struct tl_site
-static const struct column sites[] = {
-	KEY(""),
-	RECORDING,
-	PLAIN("program", COLUMN_TEXT, program, "", "name of the process: of its first thread"),
-	PLAIN("role", COLUMN_TEXT, role, "",
-	      "the thread's outermost application function; its name, if stacks do not reach "
-	      "that far or an interpreter hides it"),
-	WORD("cause", cause, cause_name, CAUSE_COUNT, "as in offcpu"),
-	PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames",
-	      "the function that waits, or the frame of the table that stands for it"),
-	WORD("verdict", verdict, site_verdict_name, SITE_VERDICTS,
-	     "`work`, `idle` or `unclear`"),
-	WORD("reason", reason, site_reason_name, SITE_REASONS,
-	     "which line of the rule said so"),
-	PLAIN("loop", COLUMN_U8, loop, "0, 1",
-	      "unclear, but looks like its thread's loop: bounds activations"),
-	PLAIN("waits", COLUMN_U64, waits, "", "those with blocked time"),
-	PLAIN("wait_ns", COLUMN_U64, wait_ns, "ns", "their sum"),
-	PLAIN("max_ns", COLUMN_U64, max_ns, "ns", "the longest"),
-};
+static const struct column sites[] = {SITE_COLUMNS};
 #undef ROW
 
+/* What offcpu_rows and its kinds have in common with `offcpu`, where they are one row. F(x) is
+ * the field that struct off calls x. */
+#define KIND_COLUMNS                                                                            \
+	PLAIN("prev_state", COLUMN_STATE, F(state), "",                                         \
+	      "what perf prints for the switch-out's state: `S`, `D`, `R`, `R+` …; NULL for " \
+	      "SWITCH records and the first wait of a new thread"),                             \
+		WORD("cause", F(cause), cause_name, CAUSE_COUNT,                                \
+		     "`lock` `rwlock` `semaphore` `cond` `join` `barrier` `futex` `sleep` "     \
+		     "`poll` `net` "                                                            \
+		     "`pipe` `io` `fault` `child` `signal` `throttle` `preempt` `runqueue` "    \
+		     "`yield` "                                                                 \
+		     "`stopped` `exit` `safepoint` `unknown`; `throttle`: by a CPU quota, "     \
+		     "before Linux "                                                            \
+		     "6.18 like `preempt`"),                                                    \
+		WORD("waker_context", F(waker_context), waker_context_name, WAKER_IDLE + 1,     \
+		     "`task`, `softirq-inline`, `softirq`, `hardirq`, `idle`; NULL: no "        \
+		     "wakeup"),                                                                 \
+		WORD("unknown_reason", F(unknown), unknown_reason_name, UNKNOWN_NO_WAKE + 1,    \
+		     "`hole`, `lost`, `open edge`, `missing wakeup`: what happened meanwhile "  \
+		     "is not "                                                                  \
+		     "known; blocked and runnable time are then 0"),                            \
+		ARGUED("open", COLUMN_BIT8, F(flags), OFF_OPEN, "0, 1",                         \
+		       "cut by the recording's edge"),                                          \
+		ARGUED("suspect", COLUMN_BIT8, F(flags), OFF_SUSPECT, "0, 1",                   \
+		       "touched by lost records, a hole, a throttled event or differing "       \
+		       "clocks"),                                                               \
+		ARGUED("running", COLUMN_BIT8, F(flags), OFF_RUNNING, "0, 1",                   \
+		       "switched out in a running state"),                                      \
+		ARGUED("no_stack", COLUMN_BIT8, F(flags), OFF_NO_STACK, "0, 1",                 \
+		       "the switch-out carried no callchain"),                                  \
+		PLAIN("syscall", COLUMN_SYSCALL, F(syscall), "",                                \
+		      "the system call it was in, for futex with the operation "                \
+		      "(`futex:wait`); NULL in "                                                \
+		      "none, or if they were not recorded"),                                    \
+		PLAIN("arg0", COLUMN_ARG, F(arg), "",                                           \
+		      "what it waited on: the call's first argument; NULL without the "         \
+		      "thread's "                                                               \
+		      "registers ([recording.md](recording.md))"),                              \
+		WORD("arg0_kind", F(arg_kind), wait_arg_name, ARG_KINDS,                        \
+		     "`futex` (an address, which tells locks apart) or a descriptor: "          \
+		     "`accepted`, "                                                             \
+		     "`listening`, `connected` (sockets, by which side began), `socket`, "      \
+		     "`pipe`, "                                                                 \
+		     "`eventfd`, `timerfd`, `epoll`, `epoll-accepted` (of no others), "         \
+		     "`epoll-connected`, `file`, `fd` (not known)"),                            \
+		PLAIN("arg0_variable", COLUMN_VARIABLE, F(arg), "",                             \
+		      "the variable of a mapped file that lies at a futex's address: "          \
+		      "`orders: book`, "                                                        \
+		      "`libfoo.so: table+0x28`; NULL for other memory, and without a symbol")
+#define OFF_WHEN                                                                             \
+	PLAIN("thread_id", COLUMN_THREAD_KEY, off.thread, "→ threads", ""),                  \
+		PLAIN("start_ns", COLUMN_U64, off.start_ns, "ns", "the switch-out"),         \
+		ARGUED("off_ns", COLUMN_LENGTH, off.end_ns,                                  \
+		       offsetof(struct off_row, off.start_ns), "ns", "until the switch-in"), \
+		PLAIN("blocked_ns", COLUMN_U64, off.blocked_ns, "ns",                        \
+		      "switch-out → wakeup: it slept; the rest was run-queue delay")
+#define OFF_WHERE                                                                              \
+	PLAIN("site_id", COLUMN_SITE, off.site, "→ sites",                                     \
+	      "its verdict holds for blocked_ns (for all, if unknown_reason is set)"),         \
+		PLAIN("call_path_id", COLUMN_PATH, off.path, "→ call_paths",                   \
+		      "of the switch-out"),                                                    \
+		PLAIN("comm_id", COLUMN_COMM, off.comm, "→ comms",                             \
+		      "the thread's name at start_ns"),                                        \
+		PLAIN("waker_thread_id", COLUMN_THREAD, off.waker, "→ threads",                \
+		      "who woke it; NULL if an interrupt did, or if not known"),               \
+		PLAIN("waker_call_path_id", COLUMN_PATH, off.waker_path, "→ call_paths",       \
+		      "of the wakeup"),                                                        \
+		PLAIN("cpu_out", COLUMN_CPU, off.cpu_out, "", "of the switch-out"),            \
+		PLAIN("cpu_in", COLUMN_CPU, off.cpu_in, "", "of the switch-in"),               \
+		PLAIN("cpu_wake", COLUMN_CPU, off.cpu_wake, "", "of the wakeup"),              \
+		PLAIN("cpu_queue", COLUMN_CPU, off.cpu_queue, "",                              \
+		      "whose run queue the wakeup put it in (another may have pulled it from " \
+		      "there); "                                                               \
+		      "NULL without a `sched_wakeup`"),                                        \
+		PLAIN("prio_in", COLUMN_I16_OR_NEGATIVE, off.prio_in, "",                      \
+		      "kernel priority when it came back (120 = nice 0, below 100 real-time)")
+
 #define ROW struct off_kind
+#define F(x) x
 static const struct column kinds[] = {
 	KEY(""),
-	PLAIN("prev_state", COLUMN_STATE, state, "",
-	      "what perf prints for the switch-out's state: `S`, `D`, `R`, `R+` …; NULL for "
-	      "SWITCH records and the first wait of a new thread"),
-	WORD("cause", cause, cause_name, CAUSE_COUNT,
-	     "`lock` `rwlock` `semaphore` `cond` `join` `barrier` `futex` `sleep` `poll` `net` "
-	     "`pipe` `io` `fault` `child` `signal` `throttle` `preempt` `runqueue` `yield` "
-	     "`stopped` `exit` `safepoint` `unknown`; `throttle`: by a CPU quota, before Linux "
-	     "6.18 like `preempt`"),
-	WORD("waker_context", waker_context, waker_context_name, WAKER_IDLE + 1,
-	     "`task`, `softirq-inline`, `softirq`, `hardirq`, `idle`; NULL: no wakeup"),
-	WORD("unknown_reason", unknown, unknown_reason_name, UNKNOWN_NO_WAKE + 1,
-	     "`hole`, `lost`, `open edge`, `missing wakeup`: what happened meanwhile is not "
-	     "known; blocked and runnable time are then 0"),
-	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
-	ARGUED("suspect", COLUMN_BIT8, flags, OFF_SUSPECT, "0, 1",
-	       "touched by lost records, a hole, a throttled event or differing clocks"),
-	ARGUED("running", COLUMN_BIT8, flags, OFF_RUNNING, "0, 1",
-	       "switched out in a running state"),
-	ARGUED("no_stack", COLUMN_BIT8, flags, OFF_NO_STACK, "0, 1",
-	       "the switch-out carried no callchain"),
-	PLAIN("syscall", COLUMN_SYSCALL, syscall, "",
-	      "the system call it was in, for futex with the operation (`futex:wait`); NULL in "
-	      "none, or if they were not recorded"),
-	PLAIN("arg0", COLUMN_ARG, arg, "",
-	      "what it waited on: the call's first argument; NULL without the thread's "
-	      "registers ([recording.md](recording.md))"),
-	WORD("arg0_kind", arg_kind, wait_arg_name, ARG_KINDS,
-	     "`futex` (an address, which tells locks apart) or a descriptor: `accepted`, "
-	     "`listening`, `connected` (sockets, by which side began), `socket`, `pipe`, "
-	     "`eventfd`, `timerfd`, `epoll`, `epoll-accepted` (of no others), "
-	     "`epoll-connected`, `file`, `fd` (not known)"),
-	PLAIN("arg0_variable", COLUMN_VARIABLE, arg, "",
-	      "the variable of a mapped file that lies at a futex's address: `orders: book`, "
-	      "`libfoo.so: table+0x28`; NULL for other memory, and without a symbol"),
+	KIND_COLUMNS,
 };
+#undef F
 #undef ROW
 
 #define ROW struct off_row
 static const struct column offcpu[] = {
 	KEY("ascends by thread, then by time"),
-	PLAIN("thread_id", COLUMN_THREAD_KEY, off.thread, "→ threads", ""),
-	PLAIN("start_ns", COLUMN_U64, off.start_ns, "ns", "the switch-out"),
-	ARGUED("off_ns", COLUMN_LENGTH, off.end_ns, offsetof(struct off_row, off.start_ns),
-	       "ns", "until the switch-in"),
-	PLAIN("blocked_ns", COLUMN_U64, off.blocked_ns, "ns",
-	      "switch-out → wakeup: it slept; the rest was run-queue delay"),
+	OFF_WHEN,
 	PLAIN("kind_id", COLUMN_KIND, kind, "→ offcpu_kinds", ""),
-	PLAIN("site_id", COLUMN_SITE, off.site, "→ sites",
-	      "its verdict holds for blocked_ns (for all, if unknown_reason is set)"),
-	PLAIN("call_path_id", COLUMN_PATH, off.path, "→ call_paths", "of the switch-out"),
-	PLAIN("comm_id", COLUMN_COMM, off.comm, "→ comms", "the thread's name at start_ns"),
-	PLAIN("waker_thread_id", COLUMN_THREAD, off.waker, "→ threads",
-	      "who woke it; NULL if an interrupt did, or if not known"),
-	PLAIN("waker_call_path_id", COLUMN_PATH, off.waker_path, "→ call_paths",
-	      "of the wakeup"),
-	PLAIN("cpu_out", COLUMN_CPU, off.cpu_out, "", "of the switch-out"),
-	PLAIN("cpu_in", COLUMN_CPU, off.cpu_in, "", "of the switch-in"),
-	PLAIN("cpu_wake", COLUMN_CPU, off.cpu_wake, "", "of the wakeup"),
-	PLAIN("cpu_queue", COLUMN_CPU, off.cpu_queue, "",
-	      "whose run queue the wakeup put it in (another may have pulled it from there); "
-	      "NULL without a `sched_wakeup`"),
-	PLAIN("prio_in", COLUMN_I16_OR_NEGATIVE, off.prio_in, "",
-	      "kernel priority when it came back (120 = nice 0, below 100 real-time)"),
+	OFF_WHERE,
 };
+#undef ROW
+
+static const char *verdict_word(unsigned int verdict)
+{
+	return verdict ? site_verdict_name(verdict - 1) : "";
+}
+
+#define ROW struct flat_off
+#define F(x) off.x
+static const struct column flat_offcpu[] = {
+	OFF_WHEN,
+	PLAIN("runnable_ns", COLUMN_U64, runnable_ns, "ns",
+	      "wakeup → switch-in: it waited for a CPU; preempted, if `running`"),
+	PLAIN("wait_ns", COLUMN_U64, wait_ns, "ns",
+	      "what counts as waiting: all but the idle part"),
+	PLAIN("work_ns", COLUMN_U64, work_ns, "ns", "the same without the unclear part"),
+	WORD("verdict", verdict, verdict_word, SITE_VERDICTS + 1,
+	     "of its site; NULL: it has none"),
+	PLAIN("system", COLUMN_U8, system, "0, 1", "of a kernel thread or the recorder"),
+	KIND_COLUMNS,
+	OFF_WHERE,
+};
+#undef F
 #undef ROW
 
 #define ROW struct tl_off_total
@@ -405,6 +458,71 @@ static const struct column losses[] = {
 };
 #undef ROW
 
+#define ROW struct tl_site
+static const struct column flat_sites[] = {
+	SITE_COLUMNS,
+	PLAIN("function", COLUMN_FUNCTION, frame, "", "the name of frame_id"),
+};
+#undef ROW
+
+#define ROW struct frame
+static const struct column flat_frames[] = {
+	FRAME_COLUMNS,
+	PLAIN("build_id", COLUMN_BUILD_ID, dso, "hex", "of the DSO; NULL if not recorded"),
+};
+#undef ROW
+
+#define ROW struct tl_sample
+static const struct column flat_samples[] = {
+	PLAIN("time_ns", COLUMN_U64, time_ns, "ns", ""),
+	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads", ""),
+	PLAIN("comm_id", COLUMN_COMM, comm, "", "the thread's name then"),
+	PLAIN("event_id", COLUMN_EVENT, event, "", ""),
+	PLAIN("call_path_id", COLUMN_PATH, path, "→ call_paths", ""),
+	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
+	PLAIN("period", COLUMN_U64, period, "the event's", "as in `sample_rows` of a store"),
+};
+#undef ROW
+
+#define ROW struct tl_event_sample
+static const struct column flat_event_samples[] = {
+	PLAIN("time_ns", COLUMN_TIME_OR_MAX, time_ns, "ns",
+	      "NULL for the sums that `--off-cpu` writes at the end"),
+	PLAIN("pid", COLUMN_I32, pid, "", "-1: not known"),
+	PLAIN("tid", COLUMN_I32, tid, "", ""),
+	PLAIN("comm_id", COLUMN_COMM, comm, "", "the thread's name then"),
+	PLAIN("event_id", COLUMN_EVENT, event, "", ""),
+	PLAIN("call_path_id", COLUMN_PATH, path, "→ call_paths", ""),
+	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
+	PLAIN("period", COLUMN_U64, period, "the event's", ""),
+};
+#undef ROW
+
+#define ROW struct flat_episode
+static const struct column flat_episodes[] = {
+	WORD("kind", kind, episode_kind_name, EPISODE_WINDOW, "`wait` or `span`"),
+	PLAIN("name", COLUMN_TEXT_OR_EMPTY, name, "", "of a span"),
+	PLAIN("nth", COLUMN_U32, nth, "", "1 is the longest of its kind and name"),
+	PLAIN("population", COLUMN_U64, population, "",
+	      "how many there were: those of which the percentile is"),
+	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", ""),
+	ARGUED("duration_ns", COLUMN_LENGTH, end_ns, offsetof(struct flat_episode, start_ns),
+	       "ns", ""),
+	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads", ""),
+	PLAIN("comm_id", COLUMN_COMM, comm, "", "the thread's name then"),
+	WORD("cause", cause, cause_name, CAUSE_COUNT, "of its largest part, as in offcpu"),
+	WORD("state", state, part_state_name, PART_UNKNOWN + 1, "in that part"),
+	PLAIN("call_path_id", COLUMN_PATH, path, "→ call_paths", "of that part"),
+	PLAIN("root_comm", COLUMN_COMM, root_comm, "", "the thread where its chain ended"),
+	PLAIN("root_process", COLUMN_TEXT_OR_EMPTY, root_process, "", "and its program"),
+	PLAIN("root_function", COLUMN_TEXT_OR_EMPTY, root_function, "",
+	      "what that was in; `[FILE]`: code without a name"),
+	WORD("root_state", root_state, part_state_name, PART_UNKNOWN + 1, "what it did"),
+	WORD("root_cause", root_cause, cause_name, CAUSE_COUNT, "if blocked, why"),
+	PLAIN("root_ns", COLUMN_U64, root_ns, "ns", "of the episode's time that explains"),
+};
+#undef ROW
+
 #define OF_RECORDING "recording_id = ?1"
 #define THREAD_OF "thread_id IN (SELECT id FROM threads WHERE recording_id = ?1)"
 #define TASKS_OF "event_id IN (SELECT id FROM selected_events WHERE recording_id = ?1)"
@@ -484,16 +602,33 @@ const struct table store_tables[STORE_TABLES] = {
 	[TABLE_LOSSES] = {"losses", "What is missing.", TABLE(losses), OF_RECORDING, NULL},
 };
 
+const struct flat_table flat_tables[FLAT_TABLES] = {
+	[FLAT_THREADS] = {"threads", TABLE(threads), "first_ns"},
+	[FLAT_EVENTS] = {"events", TABLE(events), NULL},
+	[FLAT_FRAMES] = {"frames", TABLE(flat_frames), NULL},
+	[FLAT_CALL_PATHS] = {"call_paths", TABLE(call_paths), NULL},
+	[FLAT_SITES] = {"sites", TABLE(flat_sites), NULL},
+	[FLAT_OFFCPU] = {"offcpu", TABLE(flat_offcpu), "start_ns"},
+	[FLAT_TOTALS] = {"offcpu_totals", TABLE(totals), NULL},
+	[FLAT_SAMPLES] = {"samples", TABLE(flat_samples), "time_ns"},
+	[FLAT_EVENT_SAMPLES] = {"event_samples", TABLE(flat_event_samples), "time_ns"},
+	[FLAT_SPANS] = {"spans", TABLE(spans), "start_ns"},
+	[FLAT_LABELS] = {"labels", TABLE(labels), NULL},
+	[FLAT_MARKS] = {"marks", TABLE(marks), "time_ns"},
+	[FLAT_LOSSES] = {"losses", TABLE(losses), "from_ns"},
+	[FLAT_EPISODES] = {"episodes", TABLE(flat_episodes), "start_ns"},
+	[FLAT_RECORDINGS] = {"recordings", TABLE(recordings), "origin_ns"},
+};
+
 /* --- what is made of them --------------------------------------------------------------------
  */
 
-static int is_text(const struct column *c)
+int schema_is_text(const struct column *c)
 {
 	return c->kind >= COLUMN_TEXT && c->kind <= COLUMN_VARIABLE;
 }
 
-/* As declared by the kind: can it be NULL? */
-static int is_optional(const struct column *c)
+int schema_is_optional(const struct column *c)
 {
 	switch (c->kind) {
 	case COLUMN_U64_OR_0:
@@ -507,6 +642,8 @@ static int is_optional(const struct column *c)
 	case COLUMN_SYSCALL:
 	case COLUMN_ARG:
 	case COLUMN_VARIABLE:
+	case COLUMN_BUILD_ID:
+	case COLUMN_FUNCTION:
 		return 1;
 	case COLUMN_WORD:
 		return !*c->word(0);
@@ -537,10 +674,10 @@ static void create_table(struct buf *b, const struct table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
 		buf_fmt(b, "%s\n\t%s %s", i ? "," : "", c->name,
-			is_text(c) ? "TEXT" : "INTEGER");
+			schema_is_text(c) ? "TEXT" : "INTEGER");
 		if (c->kind == COLUMN_ID)
 			buf_str(b, " PRIMARY KEY");
-		else if (!is_optional(c))
+		else if (!schema_is_optional(c))
 			buf_str(b, " NOT NULL");
 		if (referred(c))
 			buf_fmt(b, " REFERENCES %s(id)", referred(c));

@@ -13,7 +13,7 @@
 #define LIBTIME_STORE_SCHEMA_H
 
 #include "base/buf.h"
-#include "libtime/sched/timeline.h"
+#include "libtime/explain/chain.h"
 
 /* The type of a field, and which of its values is NULL. Ids of the model become row ids. */
 enum column_kind {
@@ -40,6 +40,8 @@ enum column_kind {
 	COLUMN_TEXT, /* a strings id */
 	COLUMN_TEXT_OR_EMPTY,
 	COLUMN_WORD,     /* uint8_t of the enumeration `word`; NULL where that says "" */
+	COLUMN_BUILD_ID, /* a strings id of a DSO: its build-id; NULL if not known */
+	COLUMN_FUNCTION, /* a frame: its name; NULL for none. Both are of flat tables only */
 	COLUMN_STATE,    /* index of timeline.states */
 	COLUMN_SYSCALL,  /* index of timeline.syscalls */
 	COLUMN_VARIABLE, /* index of timeline.args: what lies there, NULL for "" */
@@ -157,6 +159,63 @@ struct sample_row {
 	uint32_t sum;
 	uint16_t cpu;
 };
+
+/* --- flat tables ----------------------------------------------------------------------------
+ *
+ * The same for engines of columns, which store equal values side by side for nothing and join
+ * slowly: texts stand in their rows, and offcpu, samples and event_samples are what a store's
+ * views of these names show. Rows are of one recording and ordered by time (flat.h).
+ */
+
+enum flat_table_id {
+	FLAT_THREADS,
+	FLAT_EVENTS,
+	FLAT_FRAMES,
+	FLAT_CALL_PATHS,
+	FLAT_SITES,
+	FLAT_OFFCPU,
+	FLAT_TOTALS,
+	FLAT_SAMPLES,
+	FLAT_EVENT_SAMPLES,
+	FLAT_SPANS,
+	FLAT_LABELS,
+	FLAT_MARKS,
+	FLAT_LOSSES,
+	FLAT_EPISODES,
+	FLAT_RECORDINGS,
+	FLAT_TABLES,
+};
+
+struct flat_table {
+	const char *name;
+	const struct column *columns;
+	size_t n;
+	const char
+		*time; /* the column that rows are ordered by, on the recording's clock; NULL */
+};
+
+extern const struct flat_table flat_tables[FLAT_TABLES];
+
+struct flat_off {
+	struct off off;
+	uint64_t runnable_ns, wait_ns, work_ns;
+	uint8_t verdict; /* enum site_verdict + 1; 0 = no site */
+	uint8_t system;
+};
+
+/* One of the worst episodes, as `tail` explains it. */
+struct flat_episode {
+	uint64_t start_ns, end_ns, population, root_ns;
+	uint32_t name, nth, thread, comm, path;
+	uint32_t root_comm, root_process, root_function;
+	uint8_t kind, cause, state, root_state, root_cause;
+};
+
+/* Is a column's value a text (of flat tables, also COLUMN_COMM to COLUMN_EVENT are)? */
+int schema_is_text(const struct column *c);
+
+/* As declared by the kind: can it be NULL? */
+int schema_is_optional(const struct column *c);
 
 /* --- SQL from the declarations ---------------------------------------------------------------
  */

@@ -61,6 +61,12 @@ static int put_symbol(struct writing *l, uint32_t name, uint32_t dso, uint32_t *
 	return writing_row(l, TABLE_SYMBOLS, &row);
 }
 
+static void put_text(const char *s, int or_null, struct cell *to)
+{
+	if (*s || !or_null)
+		cell_text(to, s);
+}
+
 static int put_reference(struct writing *l, const struct column *c, uint32_t v, const void *row,
 			 struct cell *to)
 {
@@ -136,12 +142,6 @@ static void put_u64(uint64_t v, struct cell *to)
 	cell_int(to, v < INT64_MAX ? (int64_t)v : INT64_MAX);
 }
 
-static void put_text(const char *s, int or_null, struct cell *to)
-{
-	if (*s || !or_null)
-		cell_text(to, s);
-}
-
 static void put_number(const struct column *c, const void *row, struct cell *to)
 {
 	uint64_t v = 0;
@@ -212,6 +212,12 @@ static void put_words(const struct writing *l, const struct column *c, const voi
 		arg = field_u16(row, c->at);
 		put_text(string(l, arg < tl->args.n ? tl->args.v[arg].variable : 0), 1, to);
 		break;
+	case COLUMN_BUILD_ID:
+		put_text(stacks_build_id(tl->stacks, field_u32(row, c->at)), 1, to);
+		break;
+	case COLUMN_FUNCTION:
+		put_text(string(l, tl->stacks->frames.v[field_u32(row, c->at)].name), 1, to);
+		break;
 	default: /* COLUMN_ARG */
 		arg = field_u16(row, c->at);
 		if (arg >= tl->args.n)
@@ -220,28 +226,45 @@ static void put_words(const struct writing *l, const struct column *c, const voi
 	}
 }
 
+/* A name in place of the row that it would be. */
+static void put_in_place(const struct writing *l, const struct column *c, const void *row,
+			 struct cell *to)
+{
+	if (c->kind == COLUMN_EVENT)
+		put_text(string(l, l->tl->events.v[field_u16(row, c->at)].name), 0, to);
+	else
+		put_text(string(l, field_u32(row, c->at)), c->kind != COLUMN_COMM, to);
+}
+
+int encode_cell(struct writing *l, const struct column *c, int64_t id, const void *row,
+		struct cell *to)
+{
+	cell_null(to);
+	if (c->kind == COLUMN_ID)
+		cell_int(to, id);
+	else if (c->kind == COLUMN_RECORDING)
+		cell_int(to, l->rows[TABLE_RECORDINGS]);
+	else if (c->kind == COLUMN_FIRST_OFF)
+		put_index(l, TABLE_OFFCPU, field_u32(row, c->at) + 1ull, to);
+	else if (c->kind < COLUMN_TEXT)
+		put_number(c, row, to);
+	else if (c->kind < COLUMN_COMM)
+		put_words(l, c, row, to);
+	else if (l->flat && c->kind <= COLUMN_EVENT)
+		put_in_place(l, c, row, to);
+	else if (c->kind < COLUMN_EVENT)
+		return put_reference(l, c, field_u32(row, c->at), row, to);
+	else
+		put_model(l, c, row, to);
+	return 0;
+}
+
 int encode_row(struct writing *l, enum store_table table, int64_t id, const void *row,
 	       struct cell *cells)
 {
 	const struct table *t = &store_tables[table];
 	int r = 0;
-	for (size_t i = 0; !r && i < t->n; i++) {
-		const struct column *c = &t->columns[i];
-		cell_null(&cells[i]);
-		if (c->kind == COLUMN_ID)
-			cell_int(&cells[i], id);
-		else if (c->kind == COLUMN_RECORDING)
-			cell_int(&cells[i], l->rows[TABLE_RECORDINGS]);
-		else if (c->kind == COLUMN_FIRST_OFF)
-			put_index(l, TABLE_OFFCPU, field_u32(row, c->at) + 1ull, &cells[i]);
-		else if (c->kind < COLUMN_TEXT)
-			put_number(c, row, &cells[i]);
-		else if (c->kind < COLUMN_COMM)
-			put_words(l, c, row, &cells[i]);
-		else if (c->kind < COLUMN_EVENT)
-			r = put_reference(l, c, field_u32(row, c->at), row, &cells[i]);
-		else
-			put_model(l, c, row, &cells[i]);
-	}
+	for (size_t i = 0; !r && i < t->n; i++)
+		r = encode_cell(l, &t->columns[i], id, row, &cells[i]);
 	return r;
 }

@@ -19,11 +19,16 @@ struct writing {
 	/* row ids by strings id; 0 = not written yet */
 	uint32_t *comm_id, *dso_id, *file_id;
 	struct u64map symbol_id; /* name << 32 | DSO → row id */
+	int flat;                /* texts stand in the rows: only `tl` and `e` are set, too */
 };
 
 /* Write one more row: `row` is the struct that the table's columns are declared of. It is
  * counted, and has the number of the table's rows as its id. ERR_NOMEM, ERR_IO. */
 int writing_row(struct writing *l, enum store_table table, const void *row);
+
+/* One cell of such a row. COLUMN_ID is `id`. */
+int encode_cell(struct writing *l, const struct column *c, int64_t id, const void *row,
+		struct cell *to);
 
 /* Fill the cells of a row that has this id. Names it refers to become rows when first met. As
  * writing_row. */

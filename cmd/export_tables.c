@@ -1,0 +1,240 @@
+#include "cmd/export_tables.h"
+#include "base/count.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "cmd/cli/say.h"
+#include "libtime/explain/episodes.h"
+#include "render/export/flat_parquet.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What Hive, and whoever reads its folders, takes for a missing value. */
+static const char no_value[] = "__HIVE_DEFAULT_PARTITION__";
+
+enum { DATE = 32, HOST = 200 };
+
+struct exporting {
+	const char *dir;
+	struct tlinput *ti;
+	struct flat_origin origin;
+	char date[DATE], host[HOST];
+	struct outfile out[FLAT_TABLES];
+	uint64_t rows, bytes;
+};
+
+/* --- the recording's id
+ * ------------------------------------------------------------------------
+ */
+
+/* Everybody's: the ids of one file are to be the same everywhere. */
+static void id_key(uint8_t key[HASH_KEY_BYTES])
+{
+	for (size_t i = 0; i < HASH_KEY_BYTES; i++)
+		key[i] = (uint8_t)(hash_u64(i + 1) >> 24);
+}
+
+/* Add a file's bytes to the id. */
+static int hash_one(int dir, const char *name, uint64_t *id)
+{
+	uint8_t key[HASH_KEY_BYTES], sum[16];
+	uint64_t size = 0, low = 0;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int r = fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ? ERR_IO : 0;
+	id_key(key);
+	r = r ? r : hash_file_keyed(fd, key, sum, &size);
+	for (size_t i = 0; !r && i < 8; i++)
+		low = low << 8 | sum[i];
+	*id = hash_u64(*id ^ low) + size;
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int is_file(const struct dirent *d)
+{
+	return *d->d_name != '.';
+}
+
+static int hash_folder(const char *path, uint64_t *id)
+{
+	struct dirent **names;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int n = fd < 0 ? -1 : scandir(path, &names, is_file, alphasort);
+	int r = n > 0 ? 0 : ERR_IO;
+	for (int i = 0; i < n; i++) {
+		r = r ? r : hash_one(fd, names[i]->d_name, id);
+		mem_free(names[i]);
+	}
+	if (n >= 0)
+		mem_free(names);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* A positive number: engines have signed ones. */
+static int identify(struct exporting *x, struct err *e)
+{
+	const struct input *in = &x->ti->in;
+	const char *path = in->bundle.recording ? in->bundle.recording : x->ti->path;
+	struct stat st;
+	uint64_t id = 0;
+	int r = stat(path, &st)       ? ERR_IO
+		: S_ISDIR(st.st_mode) ? hash_folder(path, &id)
+				      : hash_one(AT_FDCWD, path, &id);
+	x->origin.recording = (int64_t)(id & INT64_MAX);
+	if (r == ERR_NOMEM)
+		return err_nomem(e);
+	return r ? err_set(e, ERR_USAGE,
+			   "%s: tables are made of files: a recording's id is a hash of its "
+			   "bytes",
+			   x->ti->path)
+		 : 0;
+}
+
+/* --- where it goes ---------------------------------------------------------------------------
+ */
+
+/* Folders of one name each: what is neither a letter, a digit nor one of -._ is written as %XX,
+ * as Hive does, of a host's name that ends where no more would fit. */
+static void host_folder(const char *host, char to[HOST])
+{
+	size_t n = 0;
+	for (const char *p = host; *p && n + 4 < HOST; p++) {
+		int plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+			    (*p >= '0' && *p <= '9') || strchr("-._", *p);
+		n += (size_t)snprintf(to + n, HOST - n, plain ? "%c" : "%%%02X",
+				      (unsigned char)*p);
+	}
+	if (!n)
+		snprintf(to, HOST, "%s", no_value);
+}
+
+static void locate(struct exporting *x)
+{
+	const struct timeline *tl = &x->ti->tl;
+	time_t wall = (time_t)(tl->rec.wall_ns / 1000000000);
+	struct tm day;
+	x->origin.origin_ns = tl->rec.origin_ns;
+	x->origin.wall_ns = tl->rec.wall_ns;
+	if (!tl->rec.wall_ns || !gmtime_r(&wall, &day) ||
+	    !strftime(x->date, sizeof(x->date), "%Y-%m-%d", &day))
+		snprintf(x->date, sizeof(x->date), "%s", no_value);
+	host_folder(strtab_get(&tl->stacks->strings, tl->rec.host), x->host);
+}
+
+/* Make the folders that lead to `path`. */
+static int make_folders(char *path, struct err *e)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		int bad = mkdir(path, 0777) && errno != EEXIST;
+		if (bad)
+			err_sys(e, "%s: cannot make the folder", path);
+		*slash = '/';
+		if (bad)
+			return ERR_IO;
+	}
+	return 0;
+}
+
+static int open_table(struct exporting *x, enum flat_table_id table, struct err *e)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s/date=%s/host=%s/%016" PRIx64 ".parquet",
+			 x->dir, flat_tables[table].name, x->date, x->host,
+			 (uint64_t)x->origin.recording);
+	if (n >= PATH_MAX)
+		return err_set(e, ERR_IO, "%s: the folder's name is too long", x->dir);
+	int r = make_folders(path, e);
+	return r ? r : outfile_open(&x->out[table], path, e);
+}
+
+/* --- one recording ---------------------------------------------------------------------------
+ */
+
+static int write_tables(struct exporting *x, struct err *e)
+{
+	struct flat *f;
+	int r = flat_open(&f, &x->ti->tl, e);
+	for (int i = 0; !r && i < FLAT_TABLES; i++) {
+		size_t rows = 0;
+		r = open_table(x, (enum flat_table_id)i, e);
+		r = r ? r
+		      : flat_parquet_write(f, (enum flat_table_id)i, &x->origin, x->out[i].f,
+					   &rows, e);
+		if (r && x->out[i].failed.code) /* the stream's own, which came first */
+			*e = x->out[i].failed;
+		x->rows += rows;
+	}
+	flat_close(f);
+	return r;
+}
+
+static int finish_tables(struct exporting *x, int r, struct err *e)
+{
+	for (int i = 0; i < FLAT_TABLES; i++) {
+		uint64_t bytes = 0;
+		if (!x->out[i].f)
+			continue;
+		if (!r)
+			fflush(x->out[i].f);
+		bytes = x->out[i].written;
+		r = outfile_end(&x->out[i], r, e);
+		x->bytes += bytes;
+	}
+	return r;
+}
+
+static int export_one(const struct tlinput_opts *opt, const char *dir, const char *path,
+		      size_t nth, size_t *of)
+{
+	struct tlinput ti;
+	struct err e = {0};
+	int rc = tlinput_open_nth(&ti, "export", opt, path, TLINPUT_COPY, nth, of);
+	if (rc)
+		return rc;
+	struct exporting x = {.dir = dir, .ti = &ti};
+	int r = identify(&x, &e);
+	if (!r) {
+		locate(&x);
+		r = finish_tables(&x, write_tables(&x, &e), &e);
+	}
+	if (!r && !opt->in.quiet)
+		say("%s: %s, %.1f MB: %s, %s, recording %016" PRIx64, path,
+		    COUNT(x.rows, "row"), (double)x.bytes / 1e6, x.host,
+		    *x.date == '_' ? "no date" : x.date, (uint64_t)x.origin.recording);
+	rc = r ? input_fail(&ti.in, &e) : input_status(&ti.in);
+	tlinput_close(&ti);
+	return rc;
+}
+
+int export_tables(const struct tlinput_opts *opt, const char *dir, const char *const *paths,
+		  size_t n)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc && i < n; i++) {
+		size_t of = 1;
+		if (tlinput_is_store(paths[i])) {
+			say("%s: a store; tables are made of recordings and bundles, whose "
+			    "bytes tell them apart",
+			    paths[i]);
+			return 3;
+		}
+		for (size_t k = 0; k < of && !rc; k++)
+			rc = export_one(opt, dir, paths[i], k, &of);
+	}
+	return rc;
+}

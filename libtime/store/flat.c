@@ -1,0 +1,285 @@
+#include "libtime/store/flat.h"
+#include "base/mem.h"
+#include "base/radix.h"
+#include "libtime/explain/tail_model.h"
+#include "libtime/store/store_encode.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+struct flat {
+	struct timeline *tl;
+	struct writing encoding;
+	VEC(struct flat_episode) episodes;
+	/* the table at hand */
+	const struct flat_table *table;
+	const char *v; /* its structs, one behind the other */
+	size_t n, size;
+	struct radix_key *order; /* by time; NULL: as they lie */
+	/* the rows at hand */
+	char *rows;
+	uint64_t *at; /* indexes of v */
+	size_t row_size, room;
+};
+
+/* --- what the timeline does not hold as a row ------------------------------------------------
+ */
+
+/* struct flat_off begins with the interval, so its declared offsets are good for both. */
+static_assert(offsetof(struct flat_off, off) == 0, "flat_off begins with off");
+
+static void flatten_off(const struct timeline *tl, const struct off *o, struct flat_off *to)
+{
+	uint64_t off_ns = o->end_ns - o->start_ns;
+	uint8_t verdict = o->site ? tl->sites.v[o->site].verdict : SITE_WORK;
+	*to = (struct flat_off){
+		.off = *o,
+		.runnable_ns = o->unknown == KNOWN ? off_ns - o->blocked_ns : 0,
+		.verdict = o->site ? (uint8_t)(verdict + 1) : 0,
+		.system = (tl->threads.v[o->thread].flags & THREAD_SYSTEM) != 0,
+	};
+	if (o->arg_kind == ARG_NONE) /* left over from elsewhere */
+		to->off.arg = 0;
+	to->wait_ns = verdict == SITE_IDLE ? to->runnable_ns : off_ns;
+	to->work_ns = verdict == SITE_WORK ? off_ns : to->runnable_ns;
+}
+
+/* A frame's name as tail tells it: what has none is known by its file. */
+static int name_frame(struct timeline *tl, uint32_t frame, uint32_t *name, struct err *e)
+{
+	const struct frame *f = &tl->stacks->frames.v[frame];
+	struct buf b = {0};
+	*name = f->name;
+	if (!frame || f->name)
+		return 0;
+	const char *dso = strtab_get(&tl->stacks->strings, f->dso), *base = strrchr(dso, '/');
+	base = base ? base + 1 : *dso ? dso : "[unknown]";
+	if (*base == '[')
+		buf_str(&b, base);
+	else
+		buf_fmt(&b, "[%s]", base);
+	int r = buf_failed(&b) || strtab_intern(&tl->stacks->strings, buf_cstr(&b), name);
+	buf_release(&b);
+	return r ? err_nomem(e) : 0;
+}
+
+static int add_episode(struct flat *f, const struct tail *t, size_t i, struct err *e)
+{
+	const struct tail_row *r = &t->rows.v[i];
+	const struct episode *ep = &t->episodes.v.v[r->episode];
+	struct flat_episode x = {
+		.start_ns = ep->start_ns,
+		.end_ns = ep->end_ns,
+		.population = t->episodes.clean.n,
+		.name = t->episodes.query.kind == EPISODE_SPAN ? t->episodes.query.span : 0,
+		.nth = (uint32_t)i + 1,
+		.thread = ep->thread,
+		.comm = ep->comm,
+		.path = r->path,
+		.kind = (uint8_t)t->episodes.query.kind,
+		.cause = r->cause,
+		.state = r->state,
+		.root_comm = r->root.comm,
+		.root_process = r->root.process,
+		.root_state = r->root.state,
+		.root_cause = r->root.cause,
+		.root_ns = r->root.ns,
+	};
+	int rc = name_frame(f->tl, r->root.function, &x.root_function, e);
+	return rc ? rc : vec_push(&f->episodes, x) ? err_nomem(e) : 0;
+}
+
+/* A tail that rests mostly on episodes that were not seen whole is not told, as tail refuses to
+ * tell it. */
+static int add_tail(struct flat *f, enum episode_kind kind, uint32_t span, struct err *e)
+{
+	struct tail_query q = {.episodes = {.kind = kind, .span = span, .of.ranked = 1},
+			       .pick = {.kind = PICK_PERCENTILE, .millipercent = 99900},
+			       .group_by = GROUP_ROOT};
+	struct tail t;
+	q.episodes.alone = episodes_only_thread(f->tl, &q.episodes, &q.episodes.alone_thread);
+	int r = tail_make(f->tl, &q, &t, e);
+	if (r)
+		return r;
+	size_t n = t.selection.cannot_say ? 0 : t.rows.n;
+	for (size_t i = 0; !r && i < n && i < FLAT_EPISODES_MOST; i++)
+		r = add_episode(f, &t, i, e);
+	tail_release(&t);
+	return r;
+}
+
+static int add_episodes(struct flat *f, struct err *e)
+{
+	struct u64map seen = {0};
+	uint32_t none;
+	int r = f->tl->off.n ? add_tail(f, EPISODE_WAIT, 0, e) : 0;
+	for (size_t i = 0; !r && i < f->tl->spans.n; i++) {
+		uint32_t name = f->tl->spans.v[i].name;
+		if (u64map_get(&seen, name, &none))
+			continue;
+		r = u64map_put(&seen, name, 0) ? err_nomem(e)
+					       : add_tail(f, EPISODE_SPAN, name, e);
+	}
+	u64map_release(&seen);
+	return r;
+}
+
+int flat_open(struct flat **out, struct timeline *tl, struct err *e)
+{
+	*out = NULL;
+	struct flat *f = mem_zalloc(1, sizeof(*f));
+	if (!f)
+		return err_nomem(e);
+	f->tl = tl;
+	f->encoding = (struct writing){.tl = tl, .flat = 1};
+	int r = add_episodes(f, e);
+	if (r)
+		flat_close(f);
+	else
+		*out = f;
+	return r;
+}
+
+/* --- a table ---------------------------------------------------------------------------------
+ */
+
+/* The structs from the `from`-th on: some tables begin with one that stands for none. */
+#define ROWS(vec, from)                                                     \
+	(f->v = (vec).n > (from) ? (const char *)((vec).v + (from)) : NULL, \
+	 f->n = (vec).n > (from) ? (vec).n - (from) : 0, f->size = sizeof(*(vec).v))
+
+static void find_rows(struct flat *f, enum flat_table_id table)
+{
+	const struct timeline *tl = f->tl;
+	switch (table) {
+	case FLAT_THREADS:
+		ROWS(tl->threads, 0);
+		break;
+	case FLAT_EVENTS:
+		ROWS(tl->events, 0);
+		break;
+	case FLAT_FRAMES:
+		ROWS(tl->stacks->frames, 1);
+		break;
+	case FLAT_CALL_PATHS:
+		ROWS(tl->stacks->paths, 1);
+		break;
+	case FLAT_SITES:
+		ROWS(tl->sites, 1);
+		break;
+	case FLAT_OFFCPU:
+		ROWS(tl->off, 0);
+		break;
+	case FLAT_TOTALS:
+		ROWS(tl->totals, 0);
+		break;
+	case FLAT_SAMPLES:
+		ROWS(tl->samples, 0);
+		break;
+	case FLAT_EVENT_SAMPLES:
+		ROWS(tl->event_samples, 0);
+		break;
+	case FLAT_SPANS:
+		ROWS(tl->spans, 0);
+		break;
+	case FLAT_LABELS:
+		ROWS(tl->labels, 0);
+		break;
+	case FLAT_MARKS:
+		ROWS(tl->marks, 0);
+		break;
+	case FLAT_LOSSES:
+		ROWS(tl->losses, 0);
+		break;
+	case FLAT_EPISODES:
+		ROWS(f->episodes, 0);
+		break;
+	default: /* FLAT_RECORDINGS */
+		f->v = (const char *)tl;
+		f->n = 1;
+		f->size = sizeof(*tl);
+	}
+}
+
+static const struct column *column_named(const struct flat_table *t, const char *name)
+{
+	const struct column *c = t->columns;
+	while (strcmp(c->name, name) != 0)
+		c++;
+	return c;
+}
+
+static int sort_rows(struct flat *f, struct err *e)
+{
+	const struct column *c = column_named(f->table, f->table->time);
+	struct radix_key *a = mem_alloc(f->n * sizeof(*a)), *b = mem_alloc(f->n * sizeof(*b));
+	for (size_t i = 0; a && b && i < f->n; i++) {
+		a[i].at = i;
+		memcpy(&a[i].key, f->v + i * f->size + c->at, sizeof(a[i].key));
+	}
+	f->order = a && b ? radix_sort(a, b, f->n) : NULL;
+	mem_free(f->order == a ? NULL : a);
+	mem_free(f->order == b ? NULL : b);
+	return f->order ? 0 : err_nomem(e);
+}
+
+int flat_begin(struct flat *f, enum flat_table_id table, size_t *rows, struct err *e)
+{
+	f->table = &flat_tables[table];
+	mem_free(f->order);
+	f->order = NULL;
+	mem_free(f->rows);
+	f->rows = NULL;
+	f->room = 0;
+	find_rows(f, table);
+	f->row_size = table == FLAT_OFFCPU ? sizeof(struct flat_off) : f->size;
+	*rows = f->n;
+	return f->table->time && f->n > 1 ? sort_rows(f, e) : 0;
+}
+
+static int make_room(struct flat *f, size_t n, struct err *e)
+{
+	if (n <= f->room)
+		return 0;
+	mem_free(f->rows);
+	mem_free(f->at);
+	f->rows = mem_alloc(n * f->row_size);
+	f->at = mem_alloc(n * sizeof(*f->at));
+	f->room = f->rows && f->at ? n : 0;
+	return f->room ? 0 : err_nomem(e);
+}
+
+int flat_gather(struct flat *f, size_t first, size_t n, struct err *e)
+{
+	int r = make_room(f, n, e);
+	for (size_t i = 0; !r && i < n; i++) {
+		uint64_t at = f->order ? f->order[first + i].at : first + i;
+		const void *from = f->v + at * f->size;
+		void *to = f->rows + i * f->row_size;
+		f->at[i] = at;
+		if (f->row_size == f->size)
+			memcpy(to, from, f->size);
+		else
+			flatten_off(f->tl, from, to);
+	}
+	return r;
+}
+
+int flat_cell(struct flat *f, size_t column, size_t i, struct cell *to, struct err *e)
+{
+	f->encoding.e = e;
+	return encode_cell(&f->encoding, &f->table->columns[column], (int64_t)f->at[i] + 1,
+			   f->rows + i * f->row_size, to);
+}
+
+void flat_close(struct flat *f)
+{
+	if (!f)
+		return;
+	mem_free(f->order);
+	mem_free(f->rows);
+	mem_free(f->at);
+	vec_release(&f->episodes);
+	mem_free(f);
+}

@@ -1,0 +1,40 @@
+/*
+ * flat.h - the rows of the flat tables (schema.h) of one timeline, for whoever writes them in
+ * another format than SQLite.
+ *
+ *	flat_open(&f, &tl, &e);
+ *	flat_begin(f, FLAT_OFFCPU, &rows, &e);
+ *	flat_gather(f, first, n, &e);              // rows first..first + n, in the order of
+ *time flat_cell(f, column, i, &cell, &e);        // the i-th of those flat_close(f);
+ *
+ * Rows are gathered by the group and cells are asked for column by column: what is held is one
+ * group of rows and, of a table ordered by time, 32 bytes a row.
+ */
+#ifndef LIBTIME_STORE_FLAT_H
+#define LIBTIME_STORE_FLAT_H
+
+#include "libtime/store/cell.h"
+#include "libtime/store/schema.h"
+
+struct flat;
+
+enum { FLAT_EPISODES_MOST = 1000 }; /* of waits, and of spans of one name */
+
+/* The rows of a finished timeline of one recording with its causes, borrowed. Of its episodes
+ * these are the p99.9: waits, and spans of each name. ERR_NOMEM; *out is NULL then. */
+int flat_open(struct flat **out, struct timeline *tl, struct err *e);
+
+/* Begin with a table: how many rows it has. ERR_NOMEM. */
+int flat_begin(struct flat *f, enum flat_table_id table, size_t *rows, struct err *e);
+
+/* Have n rows from `first` on at hand. ERR_NOMEM. */
+int flat_gather(struct flat *f, size_t first, size_t n, struct err *e);
+
+/* The value of the table's column in the i-th row at hand. Texts live as long as the timeline.
+ */
+int flat_cell(struct flat *f, size_t column, size_t i, struct cell *to, struct err *e);
+
+/* NULL is accepted. */
+void flat_close(struct flat *f);
+
+#endif
