@@ -3,6 +3,7 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "cmd/html_report.h"
 #include "cmd/tail_out.h"
 #include "cmd/query/tail_spans.h"
 #include "cmd/verbs.h"
@@ -37,6 +38,9 @@ static const struct opt rows[] = {
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},
 	{"svg", 0, OPT_OUTPUT, AT(svg), "FILE",
 	 "draw timelines of the worst episodes into FILE (10, or\n--rows)"},
+	{"html", 0, OPT_OUTPUT, AT(html), "FILE",
+	 "write a report of them into FILE (see perfkit help html);\nexplained episodes name "
+	 "their place in it"},
 	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE",
 	 "draw a flame graph of the selected episodes into FILE"},
 	OPT_END,
@@ -100,6 +104,12 @@ static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
 	return rc;
 }
 
+static int report(struct tail_run *r, struct tail *t, struct err *e)
+{
+	struct html_request to = {.output = r->opt->html, .max_size = HTML_MB};
+	return html_report(r, t, &to, e);
+}
+
 /* Windows are explained by what threads did in them: text or JSON. */
 static int answer_windows(struct tail_run *r)
 {
@@ -107,10 +117,10 @@ static int answer_windows(struct tail_run *r)
 	struct tail t = {.tl = &r->ti.tl};
 	struct err e = {0};
 	struct buf b = {0};
-	if (o->csv || o->svg || o->flame || o->hist || o->group)
+	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group)
 		return usage(r,
 			     "these spans are windows, no single thread's work: they have no "
-			     "--csv, --svg, --flame, --hist or --group",
+			     "--csv, --svg, --html, --flame, --hist or --group",
 			     "");
 	int rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
 	rc = rc ? rc : episodes_select(&t.episodes, t.tl, &r->query.pick, &t.selection, &e);
@@ -138,6 +148,9 @@ static int answer(struct tail_run *r)
 	struct err e = {0};
 	struct buf b = {0};
 	const struct tail_opts *o = r->opt;
+	int several = o->html ? tlinput_only_one(&r->ti, "tail") : 0;
+	if (several)
+		return several;
 	if (tail_make(&r->ti.tl, &r->query, &t, &e))
 		return fail(&e);
 	int refused = tail_refuse(r, &t);
@@ -152,6 +165,8 @@ static int answer(struct tail_run *r)
 		rc = tailout_flame(r, &t, &e);
 	if (!rc && o->svg && !refused)
 		rc = draw(o, &t, &e);
+	if (!rc && o->html && !refused)
+		rc = report(r, &t, &e);
 	rc = rc ? fail(&e) : refused;
 	buf_release(&b);
 	tail_release(&t);
@@ -171,7 +186,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const char *path = nfiles               ? files[0]
 			   : o.wait.tl.in.input ? o.wait.tl.in.input
 						: "perf.data";
-	int one = o.json || o.csv || o.svg || o.flame;
+	int one = o.json || o.csv || o.svg || o.flame || o.html;
 	int rc = tail_ask(&r, "tail", path, names, &n, one ? NULL : &several);
 	if (rc)
 		return rc;
@@ -206,6 +221,7 @@ const struct verb verb_tail = {
 		"worst are\n"
 		"shown. Idle waits (a thread waiting for work in its main loop) are hidden.",
 	.examples = "  perfkit tail perf.data\n"
+		    "  perfkit tail --p99 --html report.html perf.data\n"
 		    "  perfkit tail --p99 --comm server perf.data\n"
 		    "  perfkit tail --comm server --over 5ms --group thread run.db\n"
 		    "  perfkit tail --by activation --json perf.data",

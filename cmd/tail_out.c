@@ -1,4 +1,5 @@
 #include "cmd/input/output.h"
+#include "cmd/html_report.h"
 #include "cmd/tail_out.h"
 #include "cmd/query/caption.h"
 #include "render/flame/flame_input.h"
@@ -65,6 +66,8 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 		.why = o->why,
 		.full_stacks = o->stacks && !strcmp(o->stacks, "full"),
 		.pick = r->query.pick,
+		.report = o->html,
+		.reported = HTML_EPISODES,
 	};
 	int rc = tailtext_write(b, t, &to, e);
 	buf_release(&filters);

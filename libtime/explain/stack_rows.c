@@ -139,6 +139,19 @@ static int give_time(void *ctx, const struct folded *f, struct err *e)
 	return g->add(g->ctx, &r, e);
 }
 
+int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e)
+{
+	struct explanation x = {0};
+	int rc = 0;
+	for (size_t i = 0; i < t->rows.n && !rc; i++) {
+		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
+		rc = explain(t->explainer, ep, &x, e);
+		rc = rc ? rc : give_chain(t->tl, ep, &x, add, ctx, e);
+	}
+	explanation_release(&x);
+	return rc;
+}
+
 int stack_rows_tail(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e)
 {
 	struct giving g = {add, ctx, e};

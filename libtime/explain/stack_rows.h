@@ -52,6 +52,9 @@ int stack_rows_wall(const struct timeline *tl, const struct population *of, stac
 int stack_rows_chains(const struct timeline *tl, const struct population *of,
 		      stack_row_sink *add, void *ctx, struct set_apart *hidden, struct err *e);
 
+/* The same of the shown episodes. */
+int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e);
+
 /* The time inside the shown episodes: tail_times.h. */
 int stack_rows_tail(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e);
 

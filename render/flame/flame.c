@@ -27,6 +27,19 @@ void flame_release(struct flame *f)
 	*f = (struct flame){0};
 }
 
+int flame_restart(struct flame *f)
+{
+	struct flame_node root = {0};
+	idmap_release(&f->node_index);
+	mem_free(f->child);
+	mem_free(f->child_at);
+	f->child = f->child_at = NULL;
+	f->nodes.n = f->path.n = 0;
+	f->stacks = f->deep = 0;
+	f->finished = 0;
+	return vec_push(&f->nodes, root);
+}
+
 /* Does source file `a` stand for a function rather than `b`? Any does before none. */
 static int src_before(const struct flame *f, uint32_t a, uint32_t b)
 {

@@ -91,6 +91,9 @@ enum {
 int flame_init(struct flame *f);
 void flame_release(struct flame *f);
 
+/* Forget the stacks; frames keep their ids, for another graph of the same. ERR_NOMEM. */
+int flame_restart(struct flame *f);
+
 /* The id of the frame equal to *fr, made when new; lines of the same source file widen its
  * range. 0 or ERR_NOMEM. */
 int flame_frame(struct flame *f, const struct flame_frame *fr, uint32_t *id);

@@ -293,24 +293,28 @@ static int put_losses(struct gathering *g)
 	return 0;
 }
 
-static void put_frames(struct gathering *g)
+void html_data_frames(struct html_data *d)
 {
-	static const char *const names[] = {"frame.name", "frame.dso",  "frame.src",
-					    "frame.line", "frame.to",   "frame.kind",
-					    "frame.hot",  "frame.cold", NULL};
-	const struct flame *f = &g->d->flame;
-	const struct palette hot = {.id = PALETTE_HOT}, cause = {.id = PALETTE_CAUSE};
-	columns(g, g->v, names);
+	static const char *const names[] = {
+		"frame.name", "frame.dso", "frame.src",  "frame.line",  "frame.to",
+		"frame.kind", "frame.hot", "frame.cold", "frame.chain", NULL};
+	const struct flame *f = &d->flame;
+	const struct palette hot = {.id = PALETTE_HOT}, cause = {.id = PALETTE_CAUSE},
+			     chain = {.id = PALETTE_CHAIN};
+	struct html_column *v[9];
+	for (size_t i = 0; names[i]; i++)
+		v[i] = html_column(&d->columns, names[i]);
 	for (uint32_t i = 0; i < f->frames.n; i++) {
 		const struct flame_frame *fr = &f->frames.v[i];
-		html_put(g->v[0], fr->name);
-		html_put(g->v[1], fr->dso);
-		html_put(g->v[2], fr->src);
-		html_put(g->v[3], fr->line);
-		html_put(g->v[4], fr->line_to);
-		html_put(g->v[5], fr->kind);
-		html_put(g->v[6], palette_color(&hot, f, i));
-		html_put(g->v[7], palette_color(&cause, f, i));
+		html_put(v[0], fr->name);
+		html_put(v[1], fr->dso);
+		html_put(v[2], fr->src);
+		html_put(v[3], fr->line);
+		html_put(v[4], fr->line_to);
+		html_put(v[5], fr->kind);
+		html_put(v[6], palette_color(&hot, f, i));
+		html_put(v[7], palette_color(&cause, f, i));
+		html_put(v[8], palette_color(&chain, f, i));
 	}
 }
 
@@ -331,8 +335,6 @@ static int gather(struct gathering *g)
 	rc = rc ? rc : put_threads(g);
 	rc = rc ? rc : put_spans(g);
 	rc = rc ? rc : put_losses(g);
-	if (!rc)
-		put_frames(g);
 	return rc;
 }
 
@@ -379,7 +381,6 @@ void html_data_head(const struct html_data *d, struct json *j)
 		json_u64(j, NULL, d->cause_frames[c]);
 	json_close(j, ']');
 	head_events(d, j);
-	html_columns_head(&d->columns, j);
 }
 
 void html_data_strings(const struct html_data *d, struct buf *b)

@@ -4,16 +4,18 @@
  * name. The script of the report sums them up for any stretch of time.
  *
  *	columns              one number for each ...
- *	frame.*              frame of the flame graphs: strings, kind, colours of two palettes
+ *	frame.*              frame of the flame graphs: strings, kind, colours of three palettes
  *	path.*               call path, from 1 on: caller's path (0 = none), frame
  *	row.*                stack with its thread's name: frame of the name, path
  *	thread.*             thread: name, pid + 1, tid + 1, first, life, flags
  *	sample.*             sample in the order of time: since the last, row, weight, event,
  *	                     thread + 1
- *	life.*               wait or time on a CPU, by thread and time: is it a wait, thread
- *since the last one's, ns since its end wait.*               the waits of these, where shown:
- *blocked or unknown time, the rest, enum html_wait, row, cause run.*                the times
- *on a CPU: length, CPU + 1, name span.*, loss.*       span; stretch of lost records
+ *	life.*               wait or time on a CPU, by thread and time: is it a wait, the
+ *	                     thread since the last one's, ns since its end
+ *	wait.*               the waits of these, where shown: blocked or unknown time, the
+ *	                     rest, enum html_wait, row, cause
+ *	run.*                the times on a CPU: length, CPU + 1, name
+ *	span.*, loss.*       span; stretch of lost records
  *
  * Times count from the first moment shown, in ns.
  */
@@ -53,6 +55,9 @@ struct html_data {
 int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
 		     struct err *e);
+
+/* Add the columns of the frames, when all graphs have theirs. */
+void html_data_frames(struct html_data *d);
 
 /* What the script must know to read them, into an open JSON object. */
 void html_data_head(const struct html_data *d, struct json *j);

@@ -2,7 +2,7 @@
 // (html_data.h says which; html_column.h how they are written).
 
 const conf = {span: 0}; // for flame_merge.js: no lanes here
-let head = null, strings = [], data = null, frames = null;
+let head = null, strings = [], data = null, frames = null, given = [];
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64)
@@ -80,7 +80,7 @@ function hex(rgb) {
 // As the flame graphs' scripts want them (flame_tree.js, readFrames).
 function makeFrames() {
 	const f = data.frame, n = f.name.length, out = {n, smaller: 0, name: [], label: [], kind: Uint8Array.from(f.kind),
-		dso: [], src: [], hot: [], cold: [], order: new Int32Array(n)};
+		dso: [], src: [], hot: [], cold: [], chain: [], order: new Int32Array(n)};
 	for (let i = 0; i < n; i++) {
 		const name = strings[f.name[i]];
 		out.name.push(name);
@@ -90,11 +90,32 @@ function makeFrames() {
 			(f.to[i] ? "\u2013" + f.to[i] : ""));
 		out.hot.push(hex(f.hot[i]));
 		out.cold.push(hex(f.cold[i]));
+		out.chain.push(hex(f.chain[i]));
 	}
 	const byName = Array.from(out.order.keys()).sort((a, b) =>
 		out.name[a] < out.name[b] ? -1 : out.name[a] > out.name[b] ? 1 : a - b);
 	byName.forEach((frame, rank) => { out.order[frame] = rank; });
 	return out;
+}
+
+// The graphs that the program computed: {kind, episode, scale, tree}.
+function makeGraphs() {
+	const {node} = data;
+	let at = 0;
+	return (head.graphs || []).map(({kind, episode, nodes, before_scale: scale}) => {
+		const tree = newTree(nodes, scale > 0), above = [0];
+		for (let i = 0; i < nodes; i++, at++) {
+			const depth = i ? tree.depth[i - 1] + 1 - node.ups[at] : 0;
+			tree.frame[i] = node.frame[at];
+			tree.depth[i] = depth;
+			tree.parent[i] = depth ? above[depth - 1] : 0;
+			tree.self[i] = node.v0[at];
+			if (scale > 0)
+				tree.self1[i] = node.v1[at];
+			above[depth] = i;
+		}
+		return {kind, episode, scale, tree: sumUp(tree)};
+	});
 }
 
 async function readHead() {
@@ -110,6 +131,7 @@ async function readData() {
 		sample.t[i] = at += sample.t[i];
 	placeLives(data);
 	frames = makeFrames();
+	given = makeGraphs();
 }
 
 // --- texts: those of the pictures (svg_common.js) ----------------------------------------------

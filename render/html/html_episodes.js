@@ -47,18 +47,39 @@ function chainList(ep) {
 	const how = {self: "", waker: "until woken by ", owner: "lock held by ", cpu: "behind, on its CPU, "};
 	return el("ol", {class: "chain"}, (ep.chain || []).map((l) => el("li", {}, how[l.via] || "",
 		el("button", {class: "link", title: "show this thread in the timeline", onclick: go(l.tid)}, threadText(l)),
-		" " + timeText(l.ns) + ", " + (l.state || "") + (l.cause ? " (" + l.cause + ")" : ""))));
+		" " + timeText(l.ns) + ", " + (l.state || "") + (l.cause ? " (" + l.cause + ")" : "") + (l.function ? " in " + l.function + "()" : ""))));
 }
 
-function stackList(title, stack) {
-	return !stack || !stack.length ? null : el("div", {class: "stack"}, el("h4", {}, title),
-		el("ol", {}, stack.slice().reverse().map((f) => el("li", {}, f))));
+// The application's frames, innermost first; how the kernel and the runtime got there in one line
+// that opens.
+function stackList(title, {stack, function: telling}, note) {
+	if (!stack || !stack.length)
+		return null;
+	const all = stack.slice().reverse(), own = all.indexOf(telling), cut = own < 3 ? 0 : own;
+	return el("div", {class: "stack"}, el("h4", {}, title), note ? el("p", {class: "note"}, note) : null,
+		cut ? el("details", {}, el("summary", {}, "\u2026 " + cut + " frames of how: " + all[cut - 1] + " \u2026"),
+			el("ol", {}, all.slice(0, cut).map((f) => el("li", {}, f)))) : null,
+		el("ol", {start: cut + 1}, all.slice(cut).map((f) => el("li", {}, f))));
 }
 
-// "Lasted as this: its own stack, and one of each thread of the chain."
+// Its own stack, one of each thread of the chain, and that of an episode as they usually are.
 function stacksOf(ep) {
-	const links = (ep.chain || []).slice(1).map((l) => stackList(threadText(l), l.stack));
-	return el("div", {class: "beside"}, stackList(threadText(ep) + ", " + (ep.cause || ep.state), ep.stack), links);
+	const m = head.median, how = {waker: "woke it", owner: "held the lock", cpu: "had its CPU"};
+	const holds = (l) => ep.holder && ep.holder.way === "lock" && ep.holder.tid === l.tid;
+	const links = (ep.chain || []).slice(1).map((l) => stackList(threadText(l) + ", " +
+		(holds(l) ? how.owner : how[l.via] || l.state) + ":", l,
+		timeText(l.ns) + " " + (l.cause ? l.state + " (" + l.cause + ")" : l.state)));
+	return el("div", {class: "beside"}, stackList(threadText(ep) + " waited:", ep, timeText(ep.duration_ns) + " " + (ep.cause || ep.state)), links,
+		m ? stackList("The median episode, " + threadText(m) + ":", m, timeText(m.duration_ns) + " " + (m.cause || m.state || "")) : null);
+}
+
+// To the flame graphs that the program made of one episode.
+function graphLinks(ep) {
+	return given.filter((g) => g.episode === ep.rank).map((g) => el("button", {onclick: () => {
+		Object.assign(view, {of: ep.rank, graph: g.kind, pane: "flame"});
+		showPane();
+		saveView(true);
+	}}, "Flame graph: " + kinds[g.kind].name.toLowerCase()));
 }
 
 let shownEpisode = 0;
@@ -71,19 +92,15 @@ async function drawEpisode() {
 	box.textContent = "";
 	if (!ep)
 		return;
-	const p = placeOf(ep);
-	box.append(el("h3", {}, "#" + ep.rank + "  " + threadText(ep) + ", " + timeText(ep.duration_ns)),
+	const p = placeOf(ep), picture = el("div", {class: "picture"});
+	box.append(el("div", {class: "text"}, el("h3", {}, "#" + ep.rank + "  " + threadText(ep) + ", " + timeText(ep.duration_ns)),
 		el("p", {}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)}, "Select its time"),
-			" in all views"),
-		el("pre", {tabindex: 0}, head.texts[head.tail.episodes.indexOf(ep)] || ""));
-	if (ep.rank <= head.pictures) {
-		const at = el("div", {}), rank = view.ep;
-		box.append(at);
-		await putPicture(at, "episode" + ep.rank, {onView: null});
-		if (rank !== view.ep)
-			return;
-	}
-	box.append(el("h3", {}, "Chain"), chainList(ep), el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep));
+			" in all views ", graphLinks(ep)),
+		el("pre", {tabindex: 0}, (head.texts[head.tail.episodes.indexOf(ep)] || "").trim()),
+		el("h3", {}, "Chain"), chainList(ep)), picture,
+		el("div", {class: "stacks"}, el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep)));
+	if (ep.rank <= head.pictures)
+		await putPicture(picture, "episode" + ep.rank, {onView: null});
 }
 
 // --- pictures that the program drew ------------------------------------------------------------

@@ -24,7 +24,7 @@ function functionsOf(tree) {
 		above.set(name, n + 1);
 		ends.push({name, end: tree.end[i]});
 	}
-	return [...sums.values()];
+	return [...sums.values()].filter((f) => f.total > 0);
 }
 
 // Weights of the callers and callees of all calls of a function.
@@ -79,7 +79,7 @@ function drawSandwich(tree, kind) {
 // Callers and callees of one function, in the graph and beside it; the same again: of none.
 function chooseFunction(name) {
 	view.fn = view.fn === name ? "" : name;
-	const f = flames[view.graph];
+	const f = flames[flameKey(view.graph)];
 	if (f && !f.host.hidden)
 		f.svg.flame.focus(view.fn || null);
 	drawSandwich(view.tree, view.graph);

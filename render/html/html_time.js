@@ -3,7 +3,7 @@
 
 const BIT = {open: 1, suspect: 2, unknown: 4, running: 8, unclear: 16, hidden: 32, cutLeft: 64, cutRight: 128};
 const MARK = {open: 0, unknown: 1, suspect: 2, unclear: 3, waitUnclear: 4, runnable: 5, preempted: 6, waitUnknown: 7, noSample: 8};
-const SYSTEM = 3; // flags of threads that are the kernel's or perf's
+const SYSTEM = 3, IDLE_TASK = 16; // flags of threads that are the kernel's or perf's, or none
 
 // The first index whose value is at least x.
 function lowerBound(v, x) {
@@ -106,6 +106,15 @@ class Graph {
 	}
 }
 
+// What tells by a thread's number and its name then (a frame) whether it is among those chosen,
+// "comm:NAME" or "tid:TID"; null: all are.
+function chosenThreads() {
+	const [, by, what] = /^(comm|tid):(.*)$/s.exec(view.who) || [];
+	if (by === "tid")
+		return (thread) => data.thread.tid[thread] - 1 === Number(what);
+	return by ? (thread, comm) => frames.label[comm] === what : null;
+}
+
 const graphs = {};
 
 function graphOf(kind) {
@@ -116,9 +125,9 @@ function graphOf(kind) {
 
 // As `perfkit collapse --event`: samples from `from` to `to`, both included.
 function sumCpu(from, to, event) {
-	const g = graphOf("cpu"), s = data.sample, self = g.merger.self, known = g.known;
+	const g = graphOf("cpu"), s = data.sample, self = g.merger.self, known = g.known, chosen = chosenThreads();
 	for (let i = lowerBound(s.t, from); i < s.t.length && s.t[i] <= to; i++)
-		if (s.event[i] === event) {
+		if (s.event[i] === event && (!chosen || chosen(s.thread[i] - 1, data.row.comm[s.row[i]]))) {
 			const row = s.row[i];
 			self[known[0] && known[0][row] || g.node(0, row, 0, 0)] += s.weight[i];
 		}
@@ -131,13 +140,13 @@ function inBand(i, band) {
 
 // As `perfkit svg --offcpu`: the cause on top of a wait that was seen whole.
 function sumOff(from, to, band) {
-	const g = graphOf("off"), w = data.wait, m = head.marks;
+	const g = graphOf("off"), w = data.wait, m = head.marks, chosen = chosenThreads();
 	const add = (slot, row, below, top, ns) => {
 		if (ns > 0)
 			g.merger.self[g.node(slot, row, below, top)] += ns;
 	};
 	for (let i = 0; i < w.n; i++) {
-		if (!inBand(i, band) || !cutWait(i, from, to))
+		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]) || !inBand(i, band) || !cutWait(i, from, to))
 			continue;
 		const row = w.row[i], cause = w.cause[i], whole = part.blocked + part.runnable + part.unknown;
 		if (part.isOpen)
@@ -178,6 +187,7 @@ function indexSamples() {
 // As `perfkit svg --wall`: samples share the time of their running interval (wall.c).
 function sumWall(from, to) {
 	const g = graphOf("wall"), r = data.run, w = data.wait, s = data.sample, m = head.marks;
+	const chosen = chosenThreads();
 	samplesOf = samplesOf || indexSamples();
 	const noSample = new Map();
 	let next = 0, end = 0, thread = -1;
@@ -188,7 +198,7 @@ function sumWall(from, to) {
 			next = samplesOf.first[thread + 1];
 			end = samplesOf.first[thread + 2];
 		}
-		if (b <= a || !isShown(thread))
+		if (b <= a || !isShown(thread) || chosen && !chosen(thread, r.comm[i]))
 			continue;
 		while (next < end && s.t[samplesOf.list[next]] < a)
 			next++;
@@ -213,7 +223,7 @@ function sumWall(from, to) {
 		g.merger.self1[node] += ns;
 	};
 	for (let i = 0; i < w.n; i++) {
-		if (!cutWait(i, from, to))
+		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]) || !cutWait(i, from, to))
 			continue;
 		const row = w.row[i], cause = w.cause[i];
 		if (part.bits & BIT.unclear)

@@ -2,7 +2,7 @@
 // which the URL's fragment keeps.
 
 // The chosen stretch and band (null: all), the pane, what its parts show.
-const view = {stretch: null, band: null, pane: "overview", map: "", graph: "", event: 0, ep: 0, fn: "", sort: "self",
+const view = {stretch: null, band: null, pane: "overview", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", fn: "", sort: "self",
 	flame: {}, tree: null};
 
 const panes = {
@@ -47,6 +47,8 @@ function viewText() {
 	put("graph", view.graph, firstOf(kinds));
 	put("event", view.event, firstEvent());
 	put("ep", view.ep, 0);
+	put("of", view.of, 0);
+	put("who", view.who, "");
 	put("fn", view.fn, "");
 	put("sort", view.sort, "self");
 	for (const kind in view.flame)
@@ -95,13 +97,16 @@ function loadView() {
 	view.map = known(maps, q.get("map"));
 	view.graph = known(kinds, q.get("graph"));
 	view.event = head.events[q.get("event")] ? Number(q.get("event")) : firstEvent();
+	view.of = Number(q.get("of")) || 0;
+	view.who = q.get("who") || "";
 	view.fn = q.get("fn") || "";
 	view.sort = q.get("sort") === "total" ? "total" : "self";
-	for (const kind in kinds) {
-		view.flame[kind] = q.get("flame-" + kind) || "";
-		if (flames[kind])
-			flames[kind].svg.flame.load(view.flame[kind]);
-	}
+	view.flame = {};
+	for (const [key, text] of q)
+		if (key.startsWith("flame-"))
+			view.flame[key.slice(6)] = text;
+	for (const key in flames)
+		flames[key].svg.flame.load(view.flame[key] || "");
 	savedText = viewText();
 }
 
@@ -257,26 +262,63 @@ function drawOverview() {
 // --- the other panes -------------------------------------------------------------------------------
 
 function drawFlamePane() {
+	const isGiven = kinds[view.graph].given;
 	replace("flame-tabs", tabs("Flame graph", kinds, view.graph, (k) => {
 		view.graph = k;
 		drawFlamePane();
 		saveView(true);
-	}, "flame"), view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null);
+	}, "flame"), el("p", {class: "choices"}, isGiven ? episodeChoice() : threadChoice(),
+		view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null,
+		isGiven ? el("span", {class: "note"}, kinds[view.graph].what() + "; whatever is selected above") : null));
 	drawFlame();
 }
 
+// A list of [value, text] to choose from.
+function choice(label, options, chosen, pick) {
+	return el("label", {}, label + " ", el("select", {onchange: (e) => {
+		pick(e.target.value);
+		saveView(true);
+	}}, options.map(([value, text]) => el("option", {value, selected: String(value) === String(chosen)}, text))));
+}
+
 function eventChoice() {
-	const seen = new Set(data.sample.event), list = el("select", {"aria-label": "event", onchange: (e) => {
-		view.event = Number(e.target.value);
+	const seen = new Set(data.sample.event), events = head.events.map((ev, i) => [i, ev.name]).filter(([i]) => seen.has(i));
+	return choice("event", events, view.event, (i) => {
+		view.event = Number(i);
 		drawFlame();
 		drawHeat();
-		saveView(true);
-	}});
-	head.events.forEach((ev, i) => {
-		if (seen.has(i))
-			list.append(el("option", {value: i, selected: i === view.event}, ev.name));
 	});
-	return list;
+}
+
+function episodeChoice() {
+	const of = given.filter((g) => g.kind === view.graph).map((g) => [g.episode, g.episode ? "#" + g.episode + "  " +
+		threadText(head.tail.episodes[g.episode - 1]) : view.graph === "tail" ? "all the worst episodes" : "the whole recording"]);
+	return choice("of", of, givenOf(view.graph).episode, (i) => {
+		view.of = Number(i);
+		drawFlame();
+	});
+}
+
+// All threads, those of one name, or one.
+function threadChoice() {
+	const names = new Map(), t = data.thread;
+	t.tid.forEach((tid, i) => {
+		const name = frames.label[t.comm[i]];
+		if (isShown(i) && !(t.flags[i] & IDLE_TASK))
+			names.set(name, (names.get(name) || []).concat(tid - 1));
+	});
+	const options = [["", "all threads"]];
+	for (const [name, tids] of [...names].sort((a, b) => a[0] < b[0] ? -1 : 1)) {
+		options.push(["comm:" + name, tids.length > 1 ? name + " (" + tids.length + " threads)" : name]);
+		if (tids.length > 1)
+			options.push(...tids.slice(0, 50).map((tid) => ["tid:" + tid, "\u2003" + name + "/" + tid]));
+	}
+	return choice("threads", options, view.who, chooseThread);
+}
+
+function chooseThread(who) {
+	view.who = who;
+	drawFlame();
 }
 
 function siteTable(caption, sites, last, cell) {
@@ -338,7 +380,7 @@ function build() {
 		pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
 			el("div", {id: "flame"}), el("div", {id: "sandwich"})),
 		pane("timeline", el("div", {id: "timeline-box"})),
-		pane("episodes", el("div", {id: "episodes"}), el("div", {id: "episode", "aria-live": "polite"})),
+		pane("episodes", el("div", {class: "episodes"}, el("div", {id: "episodes"}), el("div", {id: "episode"}))),
 		pane("sites", el("div", {id: "sites"}))));
 	heat = new Heat(canvas, (text) => { says.textContent = text; });
 	canvas.addEventListener("focus", () => heat.draw());
@@ -391,7 +433,7 @@ function foldTree(tree) {
 // For scripts that test the page: the view, sums of a stretch, and times in ms.
 window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, head: () => head, data: () => data,
 	frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms}),
-	flame: (kind) => flames[kind] && flames[kind].svg, timeline: () => timelineSvg};
+	flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg};
 start().catch((e) => {
 	document.getElementById("main").append(el("p", {class: "note"}, "This report cannot be shown here: " + e.message +
 		" (it needs a browser with DecompressionStream, of 2023 or later)"));

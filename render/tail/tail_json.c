@@ -1,5 +1,6 @@
 #include "render/tail/tail_json.h"
 #include "libtime/explain/causes.h"
+#include "libtime/explain/tail_times.h"
 #include "render/text/csv.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
@@ -632,15 +633,10 @@ static void verdict(struct writer *w, const struct explanation *x)
 	json_str(&w->j, "reason", site_reason_name(s->reason));
 }
 
-static int episode(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+/* Members of any episode, chosen or not. */
+static int about(struct writer *w, const struct episode *ep, struct explanation *x,
+		 struct err *e)
 {
-	const struct tail_row *row = &w->t->rows.v[rank];
-	const struct episode *ep = &w->t->episodes.v.v[row->episode];
-	int r = explain(w->t->explainer, ep, x, e);
-	if (r)
-		return r;
-	json_open(&w->j, NULL, '{');
-	json_u64(&w->j, "rank", rank + 1);
 	identity(w, ep);
 	decomposition(w, x);
 	if (ep->cpu == TL_NOCPU)
@@ -654,10 +650,21 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	waker(w, x);
 	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);
-	r = events(w, ep, e);
+	int r = events(w, ep, e);
 	chain(w, x);
-	if (!r)
-		r = shares(w, x, e);
+	return r ? r : shares(w, x, e);
+}
+
+static int episode(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+{
+	const struct tail_row *row = &w->t->rows.v[rank];
+	const struct episode *ep = &w->t->episodes.v.v[row->episode];
+	int r = explain(w->t->explainer, ep, x, e);
+	if (r)
+		return r;
+	json_open(&w->j, NULL, '{');
+	json_u64(&w->j, "rank", rank + 1);
+	r = about(w, ep, x, e);
 	holder(w, &row->holder);
 	root(w, &row->root, x);
 	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT || explanation_suspect(x));
@@ -667,6 +674,29 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 	json_close(&w->j, ']');
 	json_close(&w->j, '}');
 	return r;
+}
+
+int tailjson_median(struct buf *b, struct tail *t, struct err *e)
+{
+	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
+	struct explanation x = {0};
+	tail_episodes median = {0};
+	int r = tail_around_median(t, &median, e);
+	if (!r && !median.n)
+		json_null(&w.j, NULL);
+	if (!r && median.n) {
+		const struct episode *ep = &t->episodes.v.v[median.v[median.n / 2]];
+		json_open(&w.j, NULL, '{');
+		r = explain(t->explainer, ep, &x, e);
+		r = r ? r : about(&w, ep, &x, e);
+		json_close(&w.j, '}');
+	}
+	explanation_release(&x);
+	vec_release(&w.frames);
+	vec_release(&w.shares);
+	vec_release(&w.events);
+	vec_release(&median);
+	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 
 static size_t rows_shown(const struct tail *t, uint64_t rows)

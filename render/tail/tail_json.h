@@ -16,6 +16,10 @@
 /* Append the JSON object and a newline; the first `rows` episodes (0 = all). ERR_NOMEM. */
 int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e);
 
+/* The median one of the episodes that were seen whole, as an object with the members that do
+ * not depend on being chosen, or null. ERR_NOMEM. */
+int tailjson_median(struct buf *b, struct tail *t, struct err *e);
+
 /* Append a header line and one line an episode (RFC 4180, "\n" ends). ERR_NOMEM. */
 int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e);
 

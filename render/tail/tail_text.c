@@ -609,6 +609,8 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 	buf_str(d->b, "    ");
 	wrapped(d->b, buf_cstr(&d->line), 4, 6);
 	buf_clear(&d->line);
+	if (d->o->report && rank < d->o->reported)
+		buf_fmt(d->b, "    report: %s#ep=%zu\n", d->o->report, rank + 1);
 	return buf_failed(d->b);
 }
 

@@ -18,6 +18,8 @@ struct tailtext_options {
 	int hist, full_stacks;
 	int why; /* say of each explained wait what site it is at, and its verdict */
 	struct episode_pick pick;
+	const char *report; /* a report that has the first `reported` episodes; NULL for none */
+	uint32_t reported;
 };
 
 /* The whole answer, appended to b. ERR_NOMEM. */

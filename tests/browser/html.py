@@ -94,8 +94,32 @@ def compare_wall(b, path, source):
         check("wall clock in " + clock, got, want)
 
 
+def compare_given(b, path):
+    """What the program computed is what svg draws."""
+    for kind, options in (("offwake", ["--offwake"]), ("chain", ["--chain"]), ("tail", ["--tail-diff", "--top", "20"])):
+        subprocess.run([PERFKIT, "svg", *LOCAL, *options, ORDERS, "-o", "given.svg"], check=True, stderr=subprocess.DEVNULL)
+        show(b, path)
+        got = b.js("const t = report.given().find((g) => g.kind === '%s' && !g.episode).tree;"
+                   "return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]" % kind)
+        b.open("file://" + os.path.abspath("given.svg"))
+        want = b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]")
+        check("%s is svg's" % kind, got, want)
+    show(b, path, "#pane=flame&graph=tail&of=3")
+    check("that of an episode", b.js("return report.flame('tail').flame.tree().total[0]"),
+          b.js("return report.head().tail.episodes[2].duration_ns"))
+
+
+def check_threads(b, path):
+    """The flame graphs of some threads are collapse's of them."""
+    show(b, path, "#pane=flame&who=comm:front-0")
+    want = folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", "--comm", "front-0", ORDERS))
+    check("off-CPU of one thread", b.js("return report.foldTree(report.flame('off').flame.tree())"), want)
+
+
 def check_orders(b):
     path = report("orders", ORDERS)
+    compare_given(b, path)
+    check_threads(b, path)
     show(b, path)
     compare(b, "off-CPU", "report.sumOff(%d, %d, null)", ["--offcpu", "--unit", "ns"], ORDERS)
     compare_wall(b, path, ORDERS)

@@ -29,6 +29,10 @@ columns = blob("columns")
 assert sum(c[2] for c in head["columns"]) == len(columns), "the head does not fit the columns"
 by = {c[0]: c[1] for c in head["columns"]}
 assert by["wait.row"] > 2000 and by["run.ns"] > 2000 and by["life.wait"] == by["wait.row"] + by["run.ns"], by
+assert head["median"]["stack"] and head["median"]["duration_ns"] < 1e6, head["median"]
+graphs = [(g["kind"], g["episode"]) for g in head["graphs"]]
+assert graphs[:3] == [("offwake", 0), ("chain", 0), ("tail", 0)] and ("chain", 20) in graphs, graphs
+assert by["node.v0"] == sum(g["nodes"] for g in head["graphs"])
 assert len(head["tail"]["episodes"]) == len(head["texts"]) == len(head["roots"]) == 20
 assert head["texts"][2].lstrip().startswith("#3  front-"), head["texts"][2]
 assert blob("timeline").startswith(b"<?xml") and b"<script" not in blob("timeline")
@@ -36,6 +40,12 @@ for i in range(head["pictures"]):
     assert b"class=\"timeline\"" in blob("episode%d" % (i + 1))
 PY
 fi
+
+# tail writes the report of its own question, and names the place of what it explains.
+"$PERFKIT" tail -q --no-local --by activation --comm front-0 --top 3 --details 2 --html tail.html "$orders" >tail.txt || exit 1
+[ "$(grep -c '^    report: tail.html#ep=[12]$' tail.txt)" = 2 ] || wrong "no links: $(grep report tail.txt)"
+"$PERFKIT" html -q --no-local --by activation --comm front-0 --top 3 -o same.html "$orders" || exit 1
+cmp tail.html same.html || wrong "tail --html is not html"
 
 # Text comes out as text, wherever it is given.
 evil='</title><script>alert(1)</script>'
