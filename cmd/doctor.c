@@ -9,7 +9,7 @@
 #include "cmd/query/examine.h"
 #include "cmd/query/timeline_input.h"
 #include "cmd/verbs.h"
-#include "libtime/doctor/remedy.h"
+#include "libtime/record/remedy.h"
 #include "libtime/doctor/store_findings.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"

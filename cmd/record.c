@@ -9,7 +9,7 @@
 #include "cmd/record_context.h"
 #include "cmd/record_run.h"
 #include "cmd/verbs.h"
-#include "libtime/doctor/remedy.h"
+#include "libtime/record/remedy.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -432,9 +432,14 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (parse_mode(files[0], &w.mode))
 		return 2;
 	w.event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
-	w.frequency = o->frequency >= 0 ? o->frequency : w.mode == RECORD_CPU ? 999 : 199;
+	w.frequency = o->frequency >= 0      ? o->frequency
+		      : w.mode == RECORD_CPU ? PLAN_CPU_FREQ
+					     : PLAN_FREQ;
 	/* what a user may lock in memory is perf's to know */
-	w.pages = o->pages > 0 ? o->pages : geteuid() ? 0 : w.mode == RECORD_CPU ? 1024 : 2048;
+	w.pages = o->pages > 0           ? o->pages
+		  : geteuid()            ? 0
+		  : w.mode == RECORD_CPU ? PLAN_CPU_PAGES
+					 : PLAN_PAGES;
 	find_targets(&t, o, &w);
 	w.binary = t.binary;
 	w.libc = t.libc;

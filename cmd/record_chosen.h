@@ -9,8 +9,7 @@
 #ifndef CMD_RECORD_CHOSEN_H
 #define CMD_RECORD_CHOSEN_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "libtime/record/plan.h"
 
 /* What a user chose by; texts are borrowed, NULL: not given. */
 struct chosen_wish {
@@ -18,12 +17,6 @@ struct chosen_wish {
 	const char *cpus;      /* "0,2-3" */
 	const char *cgroup;    /* path below /sys/fs/cgroup, or whole */
 	const char *comm;      /* globs of thread names */
-};
-
-struct chosen {
-	char *leaving; /* filter of sched_switch: a chosen thread leaves its CPU; heap */
-	char *woken;   /* filter of sched_waking: one is woken; heap */
-	int copy;      /* bytes of stack that its threads have in use; 0: not known */
 };
 
 /* 1 when anything was chosen. */

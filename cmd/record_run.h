@@ -4,7 +4,7 @@
 #ifndef CMD_RECORD_RUN_H
 #define CMD_RECORD_RUN_H
 
-#include "cmd/record_plan.h"
+#include "libtime/record/plan.h"
 
 /* 1 when the kernel lets this user count hardware cycles. */
 int has_hardware_cycles(void);

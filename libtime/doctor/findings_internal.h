@@ -6,7 +6,7 @@
 #define LIBTIME_DOCTOR_FINDINGS_INTERNAL_H
 
 #include "libtime/doctor/findings.h"
-#include "libtime/doctor/remedy.h"
+#include "libtime/record/remedy.h"
 
 struct diagnosis {
 	const struct findings_input *in;

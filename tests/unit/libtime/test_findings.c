@@ -5,7 +5,7 @@
 
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings.h"
-#include "libtime/doctor/remedy.h"
+#include "libtime/record/remedy.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  */
 #include "tests/lib/unit.h"
 
-#include "libtime/doctor/remedy.h"
+#include "libtime/record/remedy.h"
 
 #include <stdlib.h>
 

@@ -1,16 +1,13 @@
 /* remedy_events.c - the events of a remedy line: what each keeps, what changes. */
 #include "base/shellword.h"
-#include "libtime/doctor/remedy_internal.h"
+#include "libtime/record/plan.h"
+#include "libtime/record/remedy_internal.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ull;
-
-const char *const remedy_sched_events[] = {"sched:sched_switch",       "sched:sched_waking",
-					   "sched:sched_wakeup",       "sched:sched_wakeup_new",
-					   "sched:sched_process_exit", NULL};
 
 int remedy_starts(const char *s, const char *with)
 {
@@ -219,10 +216,10 @@ static void put_terms(const struct line *l, struct buf *b, const struct item *it
 	if (!rate && l->mixed && !it->tracepoint)
 		put_rate(l, b, b->n ? "," : "", "");
 	struct graph g = l->per_event ? item_graph(l, it, own) : (struct graph){0};
+	if (g.kind[0] && b->n)
+		buf_char(b, ',');
 	if (g.kind[0])
-		buf_fmt(b, "%scall-graph=%s", b->n ? "," : "", g.kind);
-	if (g.size)
-		buf_fmt(b, ",stack-size=%u", g.size);
+		plan_put_graph(b, g.kind, g.size);
 }
 
 static void put_event(const struct line *l, struct buf *b, const struct item *it)
@@ -254,8 +251,9 @@ static unsigned sched_set(const struct item *it)
 		return 0;
 	memcpy(name, it->name, it->nname);
 	name[it->nname] = '\0';
-	for (unsigned i = 0; remedy_sched_events[i]; i++)
-		if (!fnmatch(name, remedy_sched_events[i], 0))
+	for (unsigned i = 0; plan_sched_events[i].name; i++)
+		if (!plan_sched_events[i].optional &&
+		    !fnmatch(name, plan_sched_events[i].name, 0))
 			set |= 1u << i;
 	return set;
 }

@@ -1,14 +1,14 @@
 /* remedy_own.c - the remedy of what `perfkit record` recorded: its own line, corrected. */
 #include "base/shellword.h"
-#include "libtime/doctor/remedy_internal.h"
+#include "libtime/record/plan.h"
+#include "libtime/record/remedy_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ull;
 
-/* What `perfkit record` takes where nothing is asked for (cmd/record_plan.h). */
-enum { OWN_DUMP = 4096, OWN_FREQ = 199, OWN_PAGES = 2048, PAGE = 4096 };
+enum { PAGE = 4096 };
 
 static const struct event *event_named(const struct line *l, const char *name)
 {
@@ -32,23 +32,6 @@ static const struct event *cpu_event(const struct line *l)
 	return NULL;
 }
 
-/* perf record -k CLOCK_MONOTONIC --buildid-all [-m N] -a -c 1 -e sched:sched_switch... */
-static int has_shape(const struct features *f)
-{
-	static const char *const head[] = {"-k", "CLOCK_MONOTONIC", "--buildid-all"};
-	static const char *const tail[] = {"-a", "-c", "1", "-e"};
-	size_t at = 2;
-	for (size_t i = 0; i < 3; i++, at++)
-		if (at >= f->nargv || strcmp(f->argv[at], head[i]))
-			return 0;
-	if (at + 1 < f->nargv && !strcmp(f->argv[at], "-m"))
-		at += 2;
-	for (size_t i = 0; i < 4; i++, at++)
-		if (at >= f->nargv || strcmp(f->argv[at], tail[i]))
-			return 0;
-	return at < f->nargv && remedy_starts(f->argv[at], "sched:sched_switch");
-}
-
 int remedy_is_own(const struct line *l)
 {
 	int probe = 0;
@@ -56,7 +39,8 @@ int remedy_is_own(const struct line *l)
 		const char *name = l->rec->events.v[i].name;
 		probe |= name && remedy_starts(name, "perfkit:");
 	}
-	return probe || (l->known && has_shape(&l->rec->features));
+	return probe ||
+	       (l->known && record_plan_is(l->rec->features.argv, l->rec->features.nargv));
 }
 
 static const char *mode_of(const struct line *l)
@@ -119,10 +103,10 @@ static void put_stacks(const struct line *l, struct buf *out)
 {
 	const struct event *sw = switch_event(l);
 	const struct remedy *r = &l->r;
-	uint32_t had = sw ? sw->attr.sample_stack_user : OWN_DUMP;
+	uint32_t had = sw ? sw->attr.sample_stack_user : PLAN_DUMP;
 	uint32_t size = had || (r->dump && r->copies) ? remedy_copy(r, had) : 0;
 	int chain = sw && sw->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
-	if (size && size != OWN_DUMP)
+	if (size && size != PLAN_DUMP)
 		buf_fmt(out, " --call-graph dwarf,%u", size);
 	else if (!size)
 		buf_str(out, chain || r->stacks ? " --call-graph fp" : " --call-graph none");
@@ -136,7 +120,7 @@ static void put_rate(const struct line *l, struct buf *out)
 	uint64_t freq = ev && attr_flag(&ev->attr, ATTR_FREQ) ? ev->attr.sample_period : 0;
 	if (l->r.max_freq && freq > l->r.max_freq)
 		freq = l->r.max_freq;
-	if (freq && freq != OWN_FREQ)
+	if (freq && freq != PLAN_FREQ)
 		buf_fmt(out, " -F %llu", (ull)freq);
 	const char *name = l->r.only ? l->r.only : ev ? ev->name : NULL;
 	/* the two that it would choose itself */
@@ -167,7 +151,7 @@ void remedy_own_line(const struct line *l, struct buf *out)
 	put_chosen(l, out);
 	put_stacks(l, out);
 	put_rate(l, out);
-	if (pages && pages != OWN_PAGES)
+	if (pages && pages != PLAN_PAGES)
 		buf_fmt(out, " -m %llu", (ull)pages);
 	if (!l->known)
 		buf_str(out, " -- COMMAND");

@@ -1,4 +1,4 @@
-#include "libtime/doctor/perf_args.h"
+#include "libtime/record/perf_args.h"
 
 #include "base/err.h"
 #include "base/shellword.h"

@@ -1,11 +1,11 @@
 /*
  * remedy_internal.h - what the makers of remedy lines share: the recorded line, read.
  */
-#ifndef LIBTIME_DOCTOR_REMEDY_INTERNAL_H
-#define LIBTIME_DOCTOR_REMEDY_INTERNAL_H
+#ifndef LIBTIME_RECORD_REMEDY_INTERNAL_H
+#define LIBTIME_RECORD_REMEDY_INTERNAL_H
 
-#include "libtime/doctor/perf_args.h"
-#include "libtime/doctor/remedy.h"
+#include "libtime/record/perf_args.h"
+#include "libtime/record/remedy.h"
 
 /* How stacks are taken, as --call-graph and the terms of an event say it. */
 struct graph {
@@ -28,11 +28,8 @@ struct line {
 	int known;     /* the recorded line could be read */
 	uint64_t ring;
 	struct graph graph;  /* of all events */
-	unsigned sched_seen; /* of sched_events, those that the line has; a bit each */
+	unsigned sched_seen; /* of plan_sched_events, those that the line has; a bit each */
 };
-
-/* The scheduler's events that waits are made of; ends with NULL. */
-extern const char *const remedy_sched_events[];
 
 /* 1 when `s` begins with `with`. */
 int remedy_starts(const char *s, const char *with);

@@ -1,4 +1,5 @@
-#include "libtime/doctor/remedy_internal.h"
+#include "libtime/record/plan.h"
+#include "libtime/record/remedy_internal.h"
 
 #include "base/shellword.h"
 
@@ -300,9 +301,10 @@ static void put_events(struct line *l, struct buf *out)
 		remedy_put_list(l, out, l->r.only);
 	else if (!l->has_events && (!l->known || l->mixed))
 		remedy_put_recorded(l, out);
-	for (unsigned i = 0; l->r.sched && remedy_sched_events[i]; i++)
-		if (!(l->sched_seen & 1u << i))
-			remedy_put_list(l, out, remedy_sched_events[i]);
+	const struct plan_event *ev = plan_sched_events;
+	for (unsigned i = 0; l->r.sched && ev[i].name; i++)
+		if (!ev[i].optional && !(l->sched_seen & 1u << i))
+			remedy_put_list(l, out, ev[i].name);
 }
 
 void remedy_line(struct buf *out, const struct recording *rec, const struct remedy *r)

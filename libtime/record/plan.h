@@ -1,5 +1,5 @@
 /*
- * record_plan.h - which `perf probe` and `perf record` lines answer which question.
+ * plan.h - which `perf probe` and `perf record` lines answer which question.
  *
  * The plan is made of words, not of text: what runs is what is printed, and no shell comes
  * between. Rules that recordings in this field break most often are built in: tracepoints have
@@ -7,12 +7,14 @@
  * runs meanwhile are others; only the chosen threads' events carry stacks), one clock,
  * build-ids of all DSOs, stack dumps and rings bounded.
  */
-#ifndef CMD_RECORD_PLAN_H
-#define CMD_RECORD_PLAN_H
+#ifndef LIBTIME_RECORD_PLAN_H
+#define LIBTIME_RECORD_PLAN_H
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/vec.h"
+
+#include <stdint.h>
 
 enum record_mode {
 	RECORD_CPU,      /* where CPU time goes */
@@ -22,6 +24,30 @@ enum record_mode {
 };
 
 enum { PERF_MINORS = 100 };
+
+/* What is recorded where nothing is asked for. */
+enum {
+	PLAN_CPU_FREQ = 999,
+	PLAN_CPU_PAGES = 1024,
+	PLAN_FREQ = 199,   /* of the modes about waits */
+	PLAN_PAGES = 2048, /* of their ring buffers */
+	PLAN_DUMP = 4096,  /* bytes of stack with a switch */
+};
+
+/* The scheduler's events, as they are recorded; `optional`: waits can be told without. Ends
+ * with a name NULL. */
+struct plan_event {
+	const char *name;
+	int optional;
+};
+extern const struct plan_event plan_sched_events[];
+
+/* Threads whose stacks are recorded. */
+struct chosen {
+	char *leaving; /* filter of sched_switch: a chosen thread leaves its CPU; heap */
+	char *woken;   /* filter of sched_waking: one is woken; heap */
+	int copy;      /* bytes of stack that its threads have in use; 0: not known */
+};
 
 /* Texts are borrowed; NULL or 0: the default. */
 struct record_wish {
@@ -70,6 +96,13 @@ struct record_plan {
 /* Make the plan. ERR_USAGE (what contradicts what is in the message), ERR_NOMEM. */
 int record_plan(struct record_plan *p, const struct record_wish *w, struct err *e);
 void record_plan_release(struct record_plan *p);
+
+/* 1 when the words (argv[0] is perf) are a plan's for one of the modes about waits. */
+int record_plan_is(const char *const *argv, size_t n);
+
+/* Append an event's terms that say how its stacks are taken: kind "fp", "dwarf", "lbr" or "no",
+ * `bytes` copied (0: not said). */
+void plan_put_graph(struct buf *out, const char *kind, uint32_t bytes);
 
 /* Append a printf-made word; once it failed, nothing more. ERR_NOMEM. */
 int words_add(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -5,8 +5,8 @@
  * Read from the CMDLINE feature of a recording, so the words are a stranger's and belong to any
  * perf from 3.x on; remedy.h changes them.
  */
-#ifndef LIBTIME_DOCTOR_PERF_ARGS_H
-#define LIBTIME_DOCTOR_PERF_ARGS_H
+#ifndef LIBTIME_RECORD_PERF_ARGS_H
+#define LIBTIME_RECORD_PERF_ARGS_H
 
 #include "base/buf.h"
 #include "base/vec.h"

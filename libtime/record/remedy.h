@@ -4,8 +4,8 @@
  * Each finding asks for changes; all of them together give one line, so that whoever pastes it
  * gets a recording without any of these findings.
  */
-#ifndef LIBTIME_DOCTOR_REMEDY_H
-#define LIBTIME_DOCTOR_REMEDY_H
+#ifndef LIBTIME_RECORD_REMEDY_H
+#define LIBTIME_RECORD_REMEDY_H
 
 #include "base/buf.h"
 #include "libparse/recording.h"

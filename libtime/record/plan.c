@@ -1,7 +1,6 @@
-#include "cmd/record_plan.h"
+#include "libtime/record/plan.h"
 #include "base/mem.h"
 #include "base/shellword.h"
-#include "cmd/record_chosen.h"
 #include "libsym/unwind/arch.h"
 
 #include <stdarg.h>
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-enum { CPU_DUMP = 8192, SWITCH_DUMP = 4096, DUMP_MAX = 65528 };
+enum { CPU_DUMP = 8192, DUMP_MAX = 65528 };
 
 int words_add(struct words *w, const char *fmt, ...)
 {
@@ -88,21 +87,31 @@ static int record_graph(const char *text, int normal)
 	return *end || n < 8 || n > DUMP_MAX || n % 8 ? GRAPH_BAD : (int)n;
 }
 
+void plan_put_graph(struct buf *out, const char *kind, uint32_t bytes)
+{
+	buf_fmt(out, "call-graph=%s", kind);
+	if (bytes)
+		buf_fmt(out, ",stack-size=%u", bytes);
+}
+
 /* EVENT/.../ with the stack kind of that event; `more` are further terms. */
 static void add_event(struct words *w, const char *event, const char *more, int stacks)
 {
-	char graph[64] = "";
+	static const char *const kinds[] = {[-GRAPH_FP] = "fp", [-GRAPH_LBR] = "lbr"};
+	struct buf graph = {0};
 	if (stacks > 0)
-		snprintf(graph, sizeof(graph), "call-graph=dwarf,stack-size=%d", stacks);
+		plan_put_graph(&graph, "dwarf", (uint32_t)stacks);
 	else if (stacks == GRAPH_FP || stacks == GRAPH_LBR)
-		snprintf(graph, sizeof(graph), "call-graph=%s",
-			 stacks == GRAPH_FP ? "fp" : "lbr");
-	const char *comma = *more && *graph ? "," : "";
+		plan_put_graph(&graph, kinds[-stacks], 0);
 	words_add(w, "-e");
-	if (!*more && !*graph)
+	if (!*more && !graph.n)
 		words_add(w, "%s", event);
 	else
-		words_add(w, "%s/%s%s%s/", event, more, comma, graph);
+		words_add(w, "%s/%s%s%s/", event, more, *more && graph.n ? "," : "",
+			  buf_cstr(&graph));
+	if (buf_failed(&graph))
+		w->failed = ERR_NOMEM;
+	buf_release(&graph);
 }
 
 /* --- events --------------------------------------------------------------------------------
@@ -139,22 +148,28 @@ static void add_of_chosen(struct words *w, const struct record_wish *x, const ch
 	add_pair(w, "--filter", filter);
 }
 
+const struct plan_event plan_sched_events[] = {{"sched:sched_switch", 0},
+					       {"sched:sched_waking", 0},
+					       {"sched:sched_wakeup", 0},
+					       {"sched:sched_wakeup_new", 0},
+					       {"sched:sched_migrate_task", 1},
+					       {"sched:sched_process_fork", 1},
+					       {"sched:sched_process_exec", 1},
+					       {"sched:sched_process_exit", 0},
+					       {NULL, 0}};
+
 static void add_sched_events(struct words *w, const struct record_wish *x, int stacks)
 {
-	static const char *const plain[] = {
-		"sched:sched_wakeup",       "sched:sched_wakeup_new",
-		"sched:sched_migrate_task", "sched:sched_process_fork",
-		"sched:sched_process_exec", "sched:sched_process_exit"};
 	/* tracepoints are software events, which record no branches */
 	if (stacks == GRAPH_LBR)
-		stacks = SWITCH_DUMP;
-	add_of_chosen(w, x, "sched:sched_switch", x->chosen ? x->chosen->leaving : NULL,
+		stacks = PLAN_DUMP;
+	add_of_chosen(w, x, plan_sched_events[0].name, x->chosen ? x->chosen->leaving : NULL,
 		      stacks);
 	/* the waker's stack is its own frame-pointer chain: a copy per waking is too much */
-	add_of_chosen(w, x, "sched:sched_waking", x->chosen ? x->chosen->woken : NULL,
+	add_of_chosen(w, x, plan_sched_events[1].name, x->chosen ? x->chosen->woken : NULL,
 		      stacks == GRAPH_NONE ? GRAPH_NONE : GRAPH_FP);
-	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
-		add_event(w, plain[i], "", GRAPH_NONE);
+	for (const struct plan_event *ev = plan_sched_events + 2; ev->name; ev++)
+		add_event(w, ev->name, "", GRAPH_NONE);
 }
 
 static void add_tail_events(struct words *w, const struct record_wish *x, int stacks)
@@ -360,7 +375,7 @@ static void plan_cpu(struct words *w, const struct record_wish *x)
 static void plan_waits(struct record_plan *p, const struct record_wish *x)
 {
 	struct words *w = &p->record;
-	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : SWITCH_DUMP;
+	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
 	words_add(w, "-a");
 	add_pair(w, "-c", "1");
 	add_events(p, x, record_graph(x->stacks, normal));
@@ -378,6 +393,22 @@ static void plan_target(struct words *w, const struct record_wish *x)
 	words_add(w, "--");
 	words_add(w, "sleep");
 	words_add(w, "%d", x->duration);
+}
+
+/* perf record -k CLOCK_MONOTONIC --buildid-all [-m N] -a -c 1 -e sched:sched_switch... */
+int record_plan_is(const char *const *argv, size_t n)
+{
+	static const char *const words[] = {
+		"-k", "CLOCK_MONOTONIC", "--buildid-all", "-m", "", "-a", "-c", "1", "-e"};
+	enum { PAGES = 3, BEHIND = 5 };
+	size_t at = 2, count = sizeof(words) / sizeof(*words);
+	for (size_t i = 0; i < count; i++, at++) {
+		if (i == PAGES && at < n && strcmp(argv[at], words[i]))
+			i = BEHIND;
+		if (at >= n || (*words[i] && strcmp(argv[at], words[i])))
+			return 0;
+	}
+	return at < n && !strncmp(argv[at], plan_sched_events[0].name, 18);
 }
 
 int record_plan(struct record_plan *p, const struct record_wish *x, struct err *e)

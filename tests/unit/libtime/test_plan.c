@@ -1,0 +1,101 @@
+/* Lines of perf record: what a plan holds, and that it is known again in a recording. */
+#include "libtime/record/plan.h"
+#include "tests/lib/unit.h"
+
+#include <string.h>
+
+static struct record_wish wish(enum record_mode mode, int pages)
+{
+	return (struct record_wish){.mode = mode,
+				    .perf = "perf",
+				    .output = "perf.data",
+				    .event = "cpu-clock",
+				    .frequency = PLAN_FREQ,
+				    .cpus = 2,
+				    .pages = pages,
+				    .begin = mode == RECORD_REQUESTS ? "serve" : NULL,
+				    .binary = "/bin/app"};
+}
+
+static struct record_plan plan(struct record_wish w)
+{
+	struct record_plan p;
+	struct err e = {0};
+	if (record_plan(&p, &w, &e))
+		fail_msg("%s", e.msg);
+	return p;
+}
+
+static int has(const struct words *w, const char *part)
+{
+	for (size_t i = 0; i < w->v.n; i++)
+		if (strstr(w->v.v[i], part))
+			return 1;
+	return 0;
+}
+
+static void a_plan_about_waits_is_known_again(void **state)
+{
+	(void)state;
+	static const enum record_mode modes[] = {RECORD_OFFCPU, RECORD_TAIL, RECORD_REQUESTS};
+	for (size_t i = 0; i < 6; i++) {
+		struct record_plan p = plan(wish(modes[i % 3], i < 3 ? 0 : PLAN_PAGES));
+		const char *const *v = (const char *const *)p.record.v.v;
+		assert_true(record_plan_is(v, p.record.v.n));
+		for (size_t n = 0; n < 9; n++) /* cut before the first event */
+			assert_false(record_plan_is(v, n));
+		record_plan_release(&p);
+	}
+	struct record_plan cpu = plan(wish(RECORD_CPU, 0));
+	assert_false(record_plan_is((const char *const *)cpu.record.v.v, cpu.record.v.n));
+	record_plan_release(&cpu);
+}
+
+/* Tracepoints have period 1; what samples by frequency says so itself. */
+static void waits_are_recorded_each_time(void **state)
+{
+	(void)state;
+	struct record_plan p = plan(wish(RECORD_TAIL, 0));
+	for (const struct plan_event *ev = plan_sched_events; ev->name; ev++)
+		assert_true(has(&p.record, ev->name));
+	assert_false(has(&p.record, "-F"));
+	assert_true(has(&p.record, "cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,"));
+	assert_true(has(&p.record, "sched:sched_switch/call-graph=dwarf,stack-size=4096/"));
+	assert_true(has(&p.record, "sched:sched_waking/call-graph=fp/"));
+	record_plan_release(&p);
+}
+
+static void stacks_are_those_asked_for(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *asked, *term;
+	} t[] = {{"fp", "sched_switch/call-graph=fp/"},
+		 {"dwarf:1024", "sched_switch/call-graph=dwarf,stack-size=1024/"},
+		 {"lbr", "sched_switch/call-graph=dwarf,stack-size=4096/"}};
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		struct record_wish w = wish(RECORD_OFFCPU, 0);
+		w.stacks = t[i].asked;
+		struct record_plan p = plan(w);
+		assert_true(has(&p.record, t[i].term));
+		record_plan_release(&p);
+	}
+	struct record_wish none = wish(RECORD_OFFCPU, 0), bad = none;
+	struct err e = {0};
+	none.stacks = "none";
+	struct record_plan p = plan(none);
+	assert_false(has(&p.record, "call-graph"));
+	record_plan_release(&p);
+	bad.stacks = "dwarf:7";
+	assert_int_equal(record_plan(&p, &bad, &e), ERR_USAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_about_waits_is_known_again),
+		cmocka_unit_test(waits_are_recorded_each_time),
+		cmocka_unit_test(stacks_are_those_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
