@@ -81,12 +81,25 @@ static int name_chains(struct builder *b, struct err *e)
 	return r;
 }
 
-/* 1 when the softirq of this stack was run by the current task's own system call (or by what
- * else it was doing), not on the way out of an interrupt nor by ksoftirqd. */
+/* A function that sends a packet: what it raised, its own task may run at once. */
+static int sends(const char *name)
+{
+	static const char *const parts[] = {"xmit", "finish_output", "sendmsg", "netif_rx",
+					    "tun_"};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strstr(name, parts[i]))
+			return 1;
+	return 0;
+}
+
+/* 1 when the softirq of this stack was run by the current task's own sending, not on the way
+ * out of an interrupt nor by ksoftirqd, nor where the task let softirqs in again for reasons of
+ * its own (fpu_clone, begin_new_exec): then others had raised what it ran. */
 static int ran_inline(const struct stacks *s, uint32_t path)
 {
 	static const char *const yes[] = {"do_softirq", "__local_bh_enable_ip",
 					  "do_softirq_own_stack"};
+	int inside = 0;
 	static const char *const no[] = {"irq_exit", "irq_exit_rcu", "__irq_exit_rcu",
 					 "run_ksoftirqd"};
 	for (; path; path = s->paths.v[path].parent) {
@@ -98,8 +111,9 @@ static int ran_inline(const struct stacks *s, uint32_t path)
 			if (!strcmp(name, no[i]))
 				return 0;
 		for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
-			if (!strcmp(name, yes[i]))
-				return 1;
+			inside |= !strcmp(name, yes[i]);
+		if (inside && sends(name))
+			return 1;
 	}
 	return 0;
 }

@@ -36,6 +36,7 @@ static const char waking_fields[] = "\tfield:char comm[16];\toffset:8;\tsize:16;
 struct maker {
 	struct pw w;
 	struct buf image;
+	uint64_t caller;    /* of that */
 	uint64_t in_kernel; /* where the next samples' stacks end; 0: in user code */
 	const char *kallsyms;
 	const struct fd_context *context;
@@ -102,7 +103,7 @@ static void sample(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int 
 		   const uint8_t *raw, uint32_t size)
 {
 	uint64_t ips[] = {m->in_kernel ? PW_CONTEXT_KERNEL : PW_CONTEXT_USER,
-			  m->in_kernel ? m->in_kernel : 0x1000 + (unsigned)tid};
+			  m->in_kernel ? m->in_kernel : 0x1000 + (unsigned)tid, m->caller};
 	pw_sample(&m->w, attr,
 		  &(struct pw_sample){.misc = PW_MISC_KERNEL,
 				      .ip = 1,
@@ -115,7 +116,7 @@ static void sample(struct maker *m, size_t attr, uint64_t us, uint32_t cpu, int 
 				      .user_abi = m->regs[0] ? 2 : 0,
 				      .user_regs = m->regs,
 				      .ips = ips,
-				      .nips = 2,
+				      .nips = m->in_kernel && m->caller ? 3 : 2,
 				      .raw = raw,
 				      .raw_size = size});
 }
@@ -319,7 +320,8 @@ static void a_tracepoint_recorded_twice_is_one_event(void **state)
 static void write_kallsyms(char *path)
 {
 	static const char text[] = "ffffffff81000000 T _stext\nffffffff81100000 T do_softirq\n"
-				   "ffffffff81100100 T something_else\n"
+				   "ffffffff81100080 T __dev_queue_xmit\n"
+				   "ffffffff81100100 T fpu_clone\n"
 				   "ffffffff81100200 T __x64_sys_recvfrom\n"
 				   "ffffffff81100300 T __x64_sys_futex\n"
 				   "ffffffff81100400 T __x64_sys_poll\n"
@@ -462,14 +464,15 @@ static void every_kind_of_interval_in_one_file(void **state)
 	wake(&m, 3, t + 41, 1, 9, 10, 0); /* a new thread, which then exits */
 	sw(&m, t + 50, 0, 7, 1, 10);
 	sw(&m, t + 55, 0, 10, 64, 0);
-	m.in_kernel =
-		0xffffffff81100010; /* a softirq of 9's own system call, and another one */
+	m.in_kernel = 0xffffffff81100010; /* a softirq that 9 raised, and one that it lets in */
+	m.caller = 0xffffffff81100090;
 	waking(&m, t + 60, 1, 9, 7, 0x10);
 	m.in_kernel = 0;
 	wakeup(&m, t + 60, 1, 9, 7);
 	sw(&m, t + 65, 0, 0, 0, 7);
 	sw(&m, t + 70, 0, 7, 1, 0);
-	m.in_kernel = 0xffffffff81100110;
+	m.in_kernel = 0xffffffff81100010;
+	m.caller = 0xffffffff81100110;
 	waking(&m, t + 75, 1, 9, 7, 0x10);
 	m.in_kernel = 0;
 	wakeup(&m, t + 75, 1, 9, 7);
