@@ -54,6 +54,8 @@ incident() { says "$1" "$2" "--comm front $3" fp "$bin/incident" "$here/log" "$1
 
 incident pipe 'front waited for room in a full pipe, which reader emptied; reader was asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
 incident inversion 'mid had the CPU while low held the lock that front wanted' '--cause lock,futex'
+# A busy machine leaves what a timer sends to ksoftirqd, in whose stack no timer is seen any more: then
+# all that is known is "the network", and only another recording tells.
 incident nagle 'front waited for server, which was waiting for data that a TCP timer let go' '--cause net --work-frame ^(query|read_all)$'
 incident fork 'forker held mmap_lock that front wanted, in fork' '--cause rwlock'
 says allocator "snapshot held the allocator's lock that front wanted" '--comm front --cause lock' \
