@@ -439,7 +439,6 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		source_close(&src);
 		return o->stats          ? not_for_stores(path, "--stats")
 		       : is_by_cgroup(o) ? not_for_stores(path, "--by cgroup")
-		       : is_by(o, "irq") ? not_for_stores(path, "--by irq")
 					 : report_store(o, path);
 	}
 	int rc = input_open_source(&in, "report", &o->wait.tl.in, path, &src);

@@ -11,6 +11,7 @@
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
 #include "render/tail/tail_json.h"
+#include "render/tail/gap_text.h"
 #include "render/tail/window_text.h"
 #include "render/text/units.h"
 
@@ -140,8 +141,40 @@ static int answer_windows(struct tail_run *r)
 	return rc ? fail(&e) : 0;
 }
 
+/* Gaps are explained by what had the CPU in them: text or JSON. */
+static int answer_gaps(struct tail_run *r)
+{
+	const struct tail_opts *o = r->opt;
+	struct tail t = {.tl = &r->ti.tl};
+	struct err e = {0};
+	struct buf b = {0};
+	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group)
+		return usage(r,
+			     "gaps are of CPUs, not of threads: they have no --csv, --svg, "
+			     "--html, --flame, --hist or --group",
+			     "");
+	int rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
+	rc = rc ? rc : episodes_select(&t.episodes, t.tl, &r->query.pick, &t.selection, &e);
+	struct gaps_answer a = {
+		t.tl,          &t.episodes, &t.selection, (size_t)o->rows, (size_t)o->details,
+		output_width()};
+	a.rows = o->json && !o->rows_given ? 0 : a.rows;
+	if (!rc && !o->json) {
+		buf_fmt(&b, "tail by gap in %s\n", tailout_file(r));
+		tailout_population(r, &t, &b);
+	}
+	rc = rc ? rc : o->json ? gaps_json(&b, &a, &e) : gaps_text(&b, &a, &e);
+	if (!rc)
+		fwrite(b.v, 1, b.n, stdout);
+	buf_release(&b);
+	tail_release(&t);
+	return rc ? fail(&e) : 0;
+}
+
 static int answer(struct tail_run *r)
 {
+	if (r->query.episodes.kind == EPISODE_GAP)
+		return answer_gaps(r);
 	if (r->query.episodes.kind == EPISODE_WINDOW)
 		return answer_windows(r);
 	struct tail t;

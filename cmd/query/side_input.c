@@ -51,7 +51,9 @@ static void say_taken(struct tlinput *ti, const struct side_option *o,
 	struct buf b = {0};
 	if (ti->opt->in.quiet)
 		return;
-	if (r->bound.bindings) {
+	if (r->placed.gaps) {
+		units_plural(&b, r->placed.gaps, "gap", "gaps");
+	} else if (r->bound.bindings) {
 		units_plural(&b, r->bound.bindings, "binding of ", "bindings of ");
 		units_plural(&b, r->bound.trampolines, "trampoline", "trampolines");
 	} else {
@@ -59,9 +61,13 @@ static void say_taken(struct tlinput *ti, const struct side_option *o,
 	}
 	buf_str(&b, " on ");
 	clock_words(&b, o, r);
-	if (r->counts.outside) {
+	if (r->placed.rough) {
+		buf_str(&b, "; each somewhere in an interval of ");
+		units_duration(&b, r->placed.length_ns);
+	}
+	if (r->counts.outside + r->placed.outside) {
 		buf_str(&b, "; ");
-		units_count(&b, r->counts.outside);
+		units_count(&b, r->counts.outside + r->placed.outside);
 		buf_str(&b, " more lie outside of the recording");
 	}
 	say("%s: %s", o->path.v, buf_cstr(&b));

@@ -11,11 +11,11 @@
 #define AT(field) offsetof(struct tail_opts, field)
 const struct opt tail_pick_rows[] = {
 	OPT_HEADING("Episodes"),
-	{"by", 0, OPT_STRING, AT(by), "wait|activation|span[:NAME]|window[:NAME]",
+	{"by", 0, OPT_STRING, AT(by), "wait|activation|gap|span[:NAME]|window[:NAME]",
 	 "what an episode is: a wait; a thread's work between two\nidle waits; a span "
 	 "(default: span if the recording has spans\nof exactly one name, else wait); a "
 	 "window: the time of a span\nthat no single thread worked on, and what threads did in "
-	 "it"},
+	 "it;\na gap: time of a CPU that a jitter sampler did not get (--with)"},
 	{"p50", 0, OPT_PRESET, AT(preset), NULL, "episodes at or above the median,"},
 	{"p90", 0, OPT_PRESET, AT(preset), NULL, "the 90th percentile,"},
 	{"p95", 0, OPT_PRESET, AT(preset), NULL, "the 95th,"},
@@ -150,10 +150,12 @@ static int parse(struct tail_run *r)
 	struct tail_query *q = &r->query;
 	const char *by = o->by ? o->by : "";
 	int spans = is_by(by, "span") || is_by(by, "window");
-	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && !spans)
-		return not_one_of(r, "by",
-				  "wait, activation, span, span:NAME, window or window:NAME",
-				  "wait activation span window", by);
+	if (*by && strcmp(by, "wait") && strcmp(by, "activation") && strcmp(by, "gap") &&
+	    !spans)
+		return not_one_of(
+			r, "by",
+			"wait, activation, gap, span, span:NAME, window or window:NAME",
+			"wait activation gap span window", by);
 	if (*by && !spans && (o->key || o->where.n))
 		return usage(r, "--key and --where choose spans, not --by ", by);
 	if (o->json && o->csv)
@@ -210,6 +212,8 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	rc = tail_choose(r, names, n, &many);
 	if (!rc && many && !several)
 		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);
+	if (!rc && r->query.episodes.kind == EPISODE_GAP && strcmp(verb, "tail") != 0)
+		rc = usage(r, "gaps are of CPUs, not of threads: only tail explains them", "");
 	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW &&
 	    strcmp(verb, "tail") != 0)
 		rc = usage(r, "these spans are windows, no single thread's work", "");

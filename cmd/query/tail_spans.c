@@ -230,6 +230,15 @@ int tail_choose(struct tail_run *r, uint32_t *names, size_t *n, int *several)
 	*n = episodes_span_names(&r->ti.tl, names, TAIL_NAMES);
 	if (*n > TAIL_NAMES)
 		*n = TAIL_NAMES;
+	if (by && !strcmp(by, "gap")) {
+		q->kind = EPISODE_GAP;
+		return r->ti.tl.gaps.n ? 0
+				       : say_two(r,
+						 "no gaps: give what a jitter sampler wrote "
+						 "with --with "
+						 "FILE",
+						 "");
+	}
 	if (by && strncmp(by, "span", 4) != 0 && strncmp(by, "window", 6) != 0) {
 		q->kind = !strcmp(by, "wait") ? EPISODE_WAIT : EPISODE_ACTIVATION;
 		return 0;

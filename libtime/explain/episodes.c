@@ -9,8 +9,8 @@
 
 const char *episode_kind_name(unsigned int kind)
 {
-	static const char *const names[] = {"wait", "span", "activation", "window"};
-	ENTRIES(names, EPISODE_WINDOW + 1);
+	static const char *const names[] = {"wait", "span", "activation", "window", "gap"};
+	ENTRIES(names, EPISODE_GAP + 1);
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
@@ -204,6 +204,22 @@ static int take_span(struct collector *c, uint32_t i)
 		       : 0;
 }
 
+/* Of one whose place is not known the length counts: it stands at the end of its interval. */
+static int take_gap(struct collector *c, uint32_t i)
+{
+	const struct tl_gap *g = &c->tl->gaps.v[i];
+	struct episode ep = {.start_ns = g->end_ns - g->lost_ns,
+			     .end_ns = g->end_ns,
+			     .thread = TL_NONE,
+			     .end_thread = TL_NONE,
+			     .at = i,
+			     .cpu = g->cpu,
+			     .flags = g->flags & OFF_OPEN};
+	return population_has_cpu(c->of, c->tl, g->cpu, g->cpu) && clip(c->of, &ep)
+		       ? add_episode(c, &ep)
+		       : 0;
+}
+
 /* --- activations: what lies between two idle waits of a thread */
 
 struct activation {
@@ -357,6 +373,9 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)
 		for (uint32_t i = 0; !r && i < tl->spans.n; i++)
 			r = take_span(&c, i);
+	else if (q->kind == EPISODE_GAP)
+		for (uint32_t i = 0; !r && i < tl->gaps.n; i++)
+			r = take_gap(&c, i);
 	else
 		for (uint32_t i = 0; !r && i < tl->threads.n; i++)
 			r = take_thread(&c, i);

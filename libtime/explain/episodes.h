@@ -31,9 +31,10 @@ enum episode_kind {
 	EPISODE_SPAN, /* those that are one thread's work */
 	EPISODE_ACTIVATION,
 	EPISODE_WINDOW, /* spans as times in which chosen threads did something: all of them */
+	EPISODE_GAP,    /* gaps of CPUs: gap_parts.h explains them */
 };
 
-/* "wait", "span", "activation", "window". */
+/* "wait", "span", "activation", "window", "gap". */
 const char *episode_kind_name(unsigned int kind);
 
 /* A label that a span must have; strings ids. */
@@ -60,10 +61,10 @@ struct episode {
 	uint32_t thread, end_thread; /* the same but for spans handed over; of a window also
 				      * TL_NONE */
 	uint32_t comm;               /* strings id: the thread's name */
-	uint32_t at;                 /* index of timeline.off (wait) or .spans; else TL_NONE */
-	uint16_t cpu;                /* where a wait came back; TL_NOCPU = not told */
-	uint8_t flags;               /* OFF_OPEN, OFF_SUSPECT */
-	uint8_t unknown;             /* part of its time is of state unknown */
+	uint32_t at;     /* index of timeline.off (wait), .spans or .gaps; else TL_NONE */
+	uint16_t cpu;    /* where a wait came back; TL_NOCPU = not told */
+	uint8_t flags;   /* OFF_OPEN, OFF_SUSPECT */
+	uint8_t unknown; /* part of its time is of state unknown */
 	uint8_t unended; /* a wait that began, and was not over when the recording ended */
 };
 

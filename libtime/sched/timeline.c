@@ -32,6 +32,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->bindings);
 	vec_release(&tl->marks);
 	vec_release(&tl->interrupts);
+	vec_release(&tl->gaps);
 	vec_release(&tl->losses);
 	vec_release(&tl->totals);
 	vec_release(&tl->sites);

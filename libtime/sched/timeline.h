@@ -280,6 +280,15 @@ struct tl_interrupt {
 	uint16_t cpu;
 };
 
+/* Time of a CPU that a program which wanted all of it did not get, as it measured. */
+struct tl_gap {
+	uint64_t start_ns, end_ns; /* it lies in here, */
+	uint64_t lost_ns;          /* as long as this: end - start where both were measured */
+	uint32_t thread;           /* the program's, which spins; TL_NONE: not known */
+	uint16_t cpu;
+	uint8_t flags; /* OFF_OPEN */
+};
+
 enum loss_kind {
 	LOSS_LOST,
 	LOSS_HOLE,
@@ -367,6 +376,7 @@ struct timeline {
 	VEC(struct tl_binding) bindings;       /* by history, then by time */
 	VEC(struct tl_mark) marks;
 	VEC(struct tl_interrupt) interrupts; /* where recorded; by end */
+	VEC(struct tl_gap) gaps;             /* of --with; by CPU, then by start */
 	VEC(struct tl_loss) losses;
 	VEC(struct tl_off_total) totals;
 	VEC(struct tl_site) sites;      /* of causes_apply; [0] stands for none */

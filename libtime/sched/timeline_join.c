@@ -46,6 +46,8 @@ static uint32_t cpus_of(const struct timeline *tl)
 		reach(&n, tl->losses.v[i].cpu);
 	for (size_t i = 0; i < tl->interrupts.n; i++)
 		reach(&n, tl->interrupts.v[i].cpu);
+	for (size_t i = 0; i < tl->gaps.n; i++)
+		reach(&n, tl->gaps.v[i].cpu);
 	return n;
 }
 
@@ -210,6 +212,13 @@ static int join_spans_and_losses(struct join *j)
 		x.thread = thread(j, x.thread);
 		x.cpu = cpu(j, x.cpu);
 		if (vec_push(&j->tl->interrupts, x))
+			return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < j->more->gaps.n; i++) {
+		struct tl_gap g = j->more->gaps.v[i];
+		g.thread = thread(j, g.thread);
+		g.cpu = cpu(j, g.cpu);
+		if (vec_push(&j->tl->gaps, g))
 			return ERR_NOMEM;
 	}
 	for (size_t i = 0; i < j->more->losses.n; i++) {

@@ -84,12 +84,18 @@ static int overlaps(const struct timeline *tl, const struct side *side,
 	return 0;
 }
 
-static int bound_meanwhile(const struct timeline *tl, const struct side *side,
+static int noted_meanwhile(const struct timeline *tl, const struct side *side,
 			   const struct side_clock_map *m)
 {
 	for (size_t i = 0; i < side->bindings.n; i++) {
 		uint64_t at;
 		if (!side_clock_apply(m, side->bindings.v[i].at_ns, &at) &&
+		    at >= tl->rec.origin_ns && at <= tl->rec.end_ns)
+			return 1;
+	}
+	for (size_t i = 0; i < side->gaps.n; i++) {
+		uint64_t at;
+		if (!side_clock_apply(m, side->gaps.v[i].end_ns, &at) &&
 		    at >= tl->rec.origin_ns && at <= tl->rec.end_ns)
 			return 1;
 	}
@@ -108,6 +114,11 @@ static int no_clock(const struct timeline *tl, const struct side *side, struct e
 		uint64_t at = side->bindings.v[i].at_ns;
 		from = at < from ? at : from;
 		to = at > to ? at : to;
+	}
+	for (size_t i = 0; i < side->gaps.n; i++) {
+		const struct side_gap *g = &side->gaps.v[i];
+		from = g->start_ns < from ? g->start_ns : from;
+		to = g->end_ns > to ? g->end_ns : to;
 	}
 	const char *own = own_clock(tl);
 	return err_set(
@@ -131,7 +142,7 @@ int side_clock_choose(const struct timeline *tl, const struct side *side, enum s
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct side_clock_map m;
 		if (side_clock_map(tl, all[i], &m, NULL) ||
-		    (!overlaps(tl, side, &m) && !bound_meanwhile(tl, side, &m)))
+		    (!overlaps(tl, side, &m) && !noted_meanwhile(tl, side, &m)))
 			continue;
 		m.guessed = 1;
 		*out = m;

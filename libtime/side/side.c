@@ -8,6 +8,8 @@ void side_release(struct side *s)
 	vec_release(&s->labels);
 	vec_release(&s->trampolines);
 	vec_release(&s->bindings);
+	vec_release(&s->gaps);
+	vec_release(&s->spinners);
 }
 
 void side_bad_row(struct side *s, uint64_t line, const char *why)

@@ -4,6 +4,7 @@
  *
  *	FILE ──lines──► csv, otlp, chrome ──► struct side ──clock──attach──► timeline.spans,
  *.labels histories                           └─────bind───► .trampolines, .bindings
+ *	                gaps                                └place_gaps► .gaps
  *
  * The readers know nothing of a recording: times are as the file has them, in nanoseconds;
  * threads are named, not found. A row that breaks its format is left out, counted and
@@ -68,6 +69,16 @@ struct side_binding {
 	uint32_t key, value; /* strings ids */
 };
 
+/* Time that a program which spins on a CPU did not get: it lies in [start, end]. */
+struct side_gap {
+	uint64_t start_ns, end_ns, lost_ns;
+	int32_t cpu; /* -1: not told */
+};
+
+struct side_spinner {
+	int32_t cpu, tid;
+};
+
 enum { SIDE_BAD_SHOWN = 4 };
 
 /* Rows that were left out, and why the first ones were. */
@@ -85,7 +96,9 @@ struct side {
 	VEC(struct side_label) labels;
 	VEC(struct side_trampoline) trampolines;
 	VEC(struct side_binding) bindings; /* as they stand in the file */
-	uint64_t unbound;                  /* labels that found no trampoline */
+	VEC(struct side_gap) gaps;
+	VEC(struct side_spinner) spinners;
+	uint64_t unbound; /* labels that found no trampoline */
 	enum side_clock clock;
 	enum side_nesting nesting;
 	uint64_t rows; /* broken ones too */

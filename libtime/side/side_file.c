@@ -1,6 +1,7 @@
 #include "libtime/side/side_file.h"
 #include "libtime/side/chrome.h"
 #include "libtime/side/csv.h"
+#include "libtime/side/gaps.h"
 #include "libtime/side/histories.h"
 #include "libtime/side/otlp.h"
 
@@ -20,6 +21,15 @@ static int take_offset(const char *s, struct side_option *o)
 	return errno || end == s || *end || o->offset_ns == INT64_MIN ? -1 : 0;
 }
 
+static int take_cpu(const char *s, struct side_option *o)
+{
+	char *end;
+	errno = 0;
+	long n = strtol(s, &end, 10);
+	o->cpu = (int)n;
+	return errno || end == s || *end || n < 0 || n >= TL_NOCPU ? -1 : 0;
+}
+
 /* One word behind a comma: 1 taken, 0 none of ours, < 0. */
 static int take_word(const char *word, struct side_option *o, struct err *e)
 {
@@ -30,6 +40,11 @@ static int take_word(const char *word, struct side_option *o, struct err *e)
 					  "--with: clock is mono, raw, real or tsc, not '%s'",
 					  word + 6);
 	}
+	if (!strncmp(word, "cpu=", 4))
+		return take_cpu(word + 4, o)
+			       ? err_set(e, ERR_USAGE, "--with: cpu is a number, not '%s'",
+					 word + 4)
+			       : 1;
 	if (strncmp(word, "offset=", 7) != 0)
 		return 0;
 	return take_offset(word + 7, o)
@@ -41,7 +56,7 @@ static int take_word(const char *word, struct side_option *o, struct err *e)
 int side_option_parse(const char *text, struct side_option *out, struct err *e)
 {
 	int r = 1;
-	*out = (struct side_option){.clock = SIDE_CLOCK_UNKNOWN};
+	*out = (struct side_option){.clock = SIDE_CLOCK_UNKNOWN, .cpu = -1};
 	buf_str(&out->path, text);
 	while (r > 0 && !buf_failed(&out->path)) {
 		char *comma = strrchr(buf_cstr(&out->path), ',');
@@ -79,6 +94,8 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return side_otlp_read(out, l, e);
 	if (side_histories_told(head, n))
 		return side_histories_read(out, l, e);
+	if (side_gaps_told(head, n))
+		return side_gaps_read(out, l, e);
 	if (side_csv_told(head, n))
 		return side_csv_read(out, l, e);
 	if (side_chrome_told(head, n))
@@ -87,7 +104,7 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		e, ERR_FORMAT,
 		"no kind of side file that is known: CSV with a line of names that has "
 		"start and end or duration (start_us,duration_us,tid,key), OTLP traces as "
-		"JSON lines, a Chrome trace, label histories");
+		"JSON lines, a Chrome trace, label histories, gaps (time,delay)");
 }
 
 int side_file_read(struct side *out, struct source *src, struct err *e)
@@ -98,12 +115,12 @@ int side_file_read(struct side *out, struct source *src, struct err *e)
 		return r;
 	r = read_kind(out, l, e);
 	side_lines_close(l);
-	int empty = !out->spans.n && !out->bindings.n;
+	int empty = !out->spans.n && !out->bindings.n && !out->gaps.n;
 	if (!r && empty && out->bad.n)
 		return err_set(e, ERR_FORMAT, "line %llu: %s; no row is whole",
 			       (unsigned long long)out->bad.first[0].line,
 			       out->bad.first[0].why);
-	return !r && empty ? err_set(e, ERR_FORMAT, "no spans in it") : r;
+	return !r && empty ? err_set(e, ERR_FORMAT, "nothing in it") : r;
 }
 
 static int choose_clock(const struct timeline *tl, const struct side *side,
@@ -132,6 +149,8 @@ int side_file_add(struct timeline *tl, const struct side_option *o, struct side_
 		r = side_attach(tl, &side, &out->map, &out->counts, e);
 	if (!r)
 		r = side_bind(tl, &side, &out->map, &out->bound, e);
+	if (!r)
+		r = side_place_gaps(tl, &side, &out->map, o->cpu, &out->placed, e);
 	if (r && e && strncmp(e->msg, src.name, strlen(src.name)) != 0)
 		err_prefix(e, "%s", src.name);
 	out->rows = side.rows;

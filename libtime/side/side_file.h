@@ -1,6 +1,6 @@
 /*
- * side_file.h - `--with FILE[,clock=C][,offset=NS]`: a side file of any kind, told by its
- * content, read and put on a timeline.
+ * side_file.h - `--with FILE[,clock=C][,offset=NS][,cpu=N]`: a side file of any kind, told by
+ * its content, read and put on a timeline.
  */
 #ifndef LIBTIME_SIDE_SIDE_FILE_H
 #define LIBTIME_SIDE_SIDE_FILE_H
@@ -9,12 +9,14 @@
 #include "libparse/source.h"
 #include "libtime/side/attach.h"
 #include "libtime/side/bind.h"
+#include "libtime/side/place_gaps.h"
 
 /* What was given. */
 struct side_option {
 	struct buf path;
 	enum side_clock clock; /* UNKNOWN: not given */
 	int has_offset;
+	int cpu;           /* of gaps that name none; -1: not given */
 	int64_t offset_ns; /* added to the file's times; without a clock they are then on the
 			    * recording's */
 };
@@ -29,6 +31,7 @@ struct side_report {
 	struct side_clock_map map;
 	struct side_counts counts;
 	struct side_bound bound;
+	struct side_placed placed;
 	uint64_t unbound; /* labels that found no trampoline */
 	uint64_t rows;    /* broken ones too */
 	struct side_bad bad;

@@ -442,6 +442,35 @@ static const struct column marks[] = {
 };
 #undef ROW
 
+#define ROW struct tl_interrupt
+static const struct column interrupts[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
+	PLAIN("vector", COLUMN_TEXT, vector, "",
+	      "`irq 25 virtio0-input`, `softirq NET_RX`, `local_timer` …"),
+	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", ""),
+	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", "one that came inside of it counts in both"),
+	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
+	      "whose time it was; NULL: the idle task's"),
+};
+#undef ROW
+
+#define ROW struct tl_gap
+static const struct column gaps[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
+	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", "it lies between the two"),
+	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", ""),
+	PLAIN("lost_ns", COLUMN_U64, lost_ns, "ns",
+	      "as long as this; less than end_ns − start_ns: where exactly is not known"),
+	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
+	      "the program that measured it; NULL: not known"),
+	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
+};
+#undef ROW
+
 #define ROW struct tl_loss
 static const struct column losses[] = {
 	KEY(""),
@@ -599,6 +628,13 @@ const struct table store_tables[STORE_TABLES] = {
 			    TABLE(bindings), OF_RECORDING, NULL},
 	[TABLE_MARKS] = {"marks", "Single events, with their fields.", TABLE(marks),
 			 OF_RECORDING, NULL},
+	[TABLE_INTERRUPTS] = {"interrupts",
+			      "Interrupts, softirqs and vectors, where they were recorded.",
+			      TABLE(interrupts), OF_RECORDING, NULL},
+	[TABLE_GAPS] =
+		{"gaps",
+		 "Time of a CPU that a program did not get, as a jitter sampler measured.",
+		 TABLE(gaps), OF_RECORDING, NULL},
 	[TABLE_LOSSES] = {"losses", "What is missing.", TABLE(losses), OF_RECORDING, NULL},
 };
 

@@ -45,7 +45,8 @@ static int check_kind(struct store *s, struct err *e)
 			"'files','frames','call_paths','wait_frames','sites','offcpu_kinds',"
 			"'offcpu_rows','offcpu_totals','sample_tasks','sample_sums',"
 			"'sample_rows','event_sample_rows','spans','labels',"
-			"'trampolines','label_bindings','marks','losses')",
+			"'trampolines','label_bindings','marks',"
+			"'interrupts','gaps','losses')",
 			0, &tables, e);
 	if (r)
 		return r;
@@ -375,6 +376,20 @@ static int read_marks(struct load *l)
 		 "a thread, stack or time that is not there");
 }
 
+static int read_interrupts(struct load *l)
+{
+	READ_VEC(TABLE_INTERRUPTS, struct tl_interrupt, l->tl->interrupts, LIMIT, NULL,
+		 x.end_ns < x.start_ns || x.cpu == TL_NOCPU,
+		 "a thread, CPU or time that is not there");
+}
+
+static int read_gaps(struct load *l)
+{
+	READ_VEC(TABLE_GAPS, struct tl_gap, l->tl->gaps, LIMIT, NULL,
+		 x.end_ns < x.start_ns || x.cpu == TL_NOCPU,
+		 "a thread, CPU or time that is not there");
+}
+
 static int read_losses(struct load *l)
 {
 	READ_VEC(TABLE_LOSSES, struct tl_loss, l->tl->losses, LIMIT, NULL, 0,
@@ -439,9 +454,10 @@ static int read_all(struct load *l, enum store_contents what)
 		read_recording, read_shared, read_threads, read_events,
 		read_tasks,     read_sums,   NULL};
 	static read_table *const rest[] = {
-		read_sites,  read_kinds,  storeoff_read, read_samples,
-		read_totals, read_spans,  read_labels,   read_histories,
-		read_marks,  read_losses, NULL};
+		read_sites,  read_kinds,      storeoff_read, read_samples,
+		read_totals, read_spans,      read_labels,   read_histories,
+		read_marks,  read_interrupts, read_gaps,     read_losses,
+		NULL};
 	int r = read_each(l, first);
 	if (!r)
 		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);

@@ -28,9 +28,10 @@ static int add(struct collect *c, const struct tl_interrupt *x)
 int collect_interrupts(struct collect *c)
 {
 	if (!c->tl->interrupts.n)
-		return err_set(c->e, ERR_REFUSED,
-			       "no interrupts were recorded: perf record -e "
-			       "'irq:*,irq_vectors:*'");
+		return err_set(
+			c->e, ERR_REFUSED,
+			"no interrupts were recorded: perfkit record tail --also vectors "
+			"records them");
 	for (size_t i = 0; i < c->tl->interrupts.n; i++)
 		if (add(c, &c->tl->interrupts.v[i]))
 			return ERR_NOMEM;

@@ -35,5 +35,6 @@ int collect_functions(struct collect *c);
 int collect_in_tail(struct collect *c);
 int collect_labels(struct collect *c);
 int collect_interrupts(struct collect *c);
+int collect_gaps(struct collect *c);
 
 #endif

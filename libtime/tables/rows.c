@@ -1,4 +1,5 @@
 #include "libtime/tables/rows.h"
+#include "libtime/explain/gap_parts.h"
 #include "base/check.h"
 #include "base/mem.h"
 
@@ -19,6 +20,7 @@ const struct column_info *column_info(enum column c)
 		[COL_VALUE] = {"value", "value", CELL_TEXT},
 		[COL_CGROUP] = {"cgroup", "cgroup", CELL_TEXT},
 		[COL_INTERRUPT] = {"interrupt", "interrupt", CELL_TEXT},
+		[COL_TAKER] = {"taker", "who had the CPU", CELL_ACTOR},
 		[COL_RUN] = {"run_ns", "running", CELL_NS},
 		[COL_IDLE] = {"idle_ns", "idle", CELL_NS},
 		[COL_UNCLEAR] = {"unclear_ns", "?", CELL_NS},
@@ -31,6 +33,7 @@ const struct column_info *column_info(enum column c)
 		[COL_STACKS] = {"with_stack", "with stack", CELL_COUNT},
 		[COL_CALLS] = {"calls", "calls", CELL_COUNT},
 		[COL_COUNT] = {"count", "count", CELL_COUNT},
+		[COL_GAPS] = {"gaps", "gaps", CELL_COUNT},
 		[COL_SAMPLES] = {"samples", "samples", CELL_COUNT},
 		[COL_OPEN] = {"open", "open", CELL_COUNT},
 		[COL_SUSPECT] = {"suspect", "suspect", CELL_COUNT},
@@ -240,6 +243,14 @@ int rows_finish(struct rows *r)
 /* --- order ---------------------------------------------------------------------------------
  */
 
+const char *actor_name(const struct timeline *tl, uint64_t actor)
+{
+	if (actor & ACTOR_NAMED)
+		return strtab_get(&tl->stacks->strings, (uint32_t)actor);
+	return actor & ACTOR_GAP ? gap_taker_name((unsigned)actor)
+				 : waker_context_name((unsigned)actor);
+}
+
 const char *rows_text(const struct rows *r, const struct timeline *tl, uint32_t row,
 		      enum column c)
 {
@@ -251,8 +262,8 @@ const char *rows_text(const struct rows *r, const struct timeline *tl, uint32_t 
 	case CELL_TEXT:
 		return strtab_get(s, (uint32_t)v);
 	case CELL_ACTOR:
-		if (v & ACTOR_CONTEXT)
-			return waker_context_name((unsigned)v);
+		if (v >> 32)
+			return actor_name(tl, v);
 		return strtab_get(s, tl->threads.v[v].comm);
 	case CELL_THREAD:
 		return strtab_get(s, tl->threads.v[v].comm);

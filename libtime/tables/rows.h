@@ -23,7 +23,7 @@
 enum cell {
 	CELL_TEXT,    /* strings id */
 	CELL_THREAD,  /* index of timeline.threads */
-	CELL_ACTOR,   /* the same, or ACTOR_CONTEXT | enum waker_context */
+	CELL_ACTOR,   /* the same, or one of ACTOR_... */
 	CELL_SITE,    /* index of timeline.sites */
 	CELL_VERDICT, /* enum site_verdict */
 	CELL_REASON,  /* enum site_reason */
@@ -36,7 +36,10 @@ enum cell {
 };
 
 #define CELL_NONE UINT64_MAX /* not known, or there is none */
-#define ACTOR_CONTEXT (1ull << 32)
+/* Actors that are no threads; in the low half what they are. */
+#define ACTOR_CONTEXT (1ull << 32) /* enum waker_context */
+#define ACTOR_NAMED (1ull << 33)   /* a strings id: an interrupt */
+#define ACTOR_GAP (1ull << 34)     /* enum gap_taker */
 
 enum column {
 	COL_TIME, /* where the row's window begins (--every) */
@@ -50,6 +53,7 @@ enum column {
 	COL_VALUE,
 	COL_CGROUP,
 	COL_INTERRUPT,
+	COL_TAKER,
 	COL_RUN,
 	COL_IDLE,
 	COL_UNCLEAR,
@@ -62,6 +66,7 @@ enum column {
 	COL_STACKS, /* waits with a stack */
 	COL_CALLS,
 	COL_COUNT,
+	COL_GAPS,
 	COL_SAMPLES,
 	COL_OPEN,
 	COL_SUSPECT,
@@ -101,6 +106,9 @@ struct column_info {
 
 /* Never NULL for a column. */
 const struct column_info *column_info(enum column c);
+
+/* What an actor that is no thread is called: "hardirq", "local_timer", "unexplained". */
+const char *actor_name(const struct timeline *tl, uint64_t actor);
 
 /* A column of a table. */
 struct table_column_of {

@@ -130,6 +130,21 @@ static const struct table_kind kinds[] = {
 		     {COL_MAX},
 		     DATA(COL_AVERAGE),
 		     {COL_CPUS}}},
+	{.name = "gap",
+	 .help = "who had the CPU in the gaps of a jitter sampler (--with)",
+	 .one = "gap",
+	 .many = "gaps",
+	 .sort = COL_TOTAL,
+	 .then = COL_GAPS,
+	 .collect = collect_gaps,
+	 .columns = {{COL_TAKER},
+		     {COL_GAPS},
+		     {COL_TOTAL},
+		     {COL_SHARE, 3},
+		     {COL_P50, 1},
+		     {COL_P99, 2},
+		     {COL_MAX},
+		     {COL_CPUS}}},
 	{.name = "cgroup",
 	 .help = "samples by cgroup (of recordings made with --all-cgroups)",
 	 .one = "cgroup",
@@ -206,7 +221,8 @@ const struct table_kind *table_in_tail(void)
 int table_needs_waits(const struct table_kind *kind)
 {
 	return kind->collect == collect_sites || kind->collect == collect_locks ||
-	       kind->collect == collect_wakers || kind->collect == collect_threads;
+	       kind->collect == collect_wakers || kind->collect == collect_gaps ||
+	       kind->collect == collect_threads;
 }
 
 /* --- windows -------------------------------------------------------------------------------

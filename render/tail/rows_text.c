@@ -59,10 +59,13 @@ struct text {
 
 static void put_actor(struct buf *b, const struct timeline *tl, uint64_t v)
 {
-	if (!(v & ACTOR_CONTEXT))
+	const char *name = v >> 32 ? actor_name(tl, v) : "";
+	if (!(v >> 32))
 		describe_thread(b, tl, (uint32_t)v, tl->threads.v[v].comm);
+	else if (v & ACTOR_NAMED)
+		escape_visible(b, name, strlen(name));
 	else
-		buf_fmt(b, "[%s]", (uint32_t)v ? waker_context_name((unsigned)v) : "not known");
+		buf_fmt(b, "[%s]", *name ? name : "not known");
 }
 
 static void put_share(struct buf *b, uint64_t millipercent)
@@ -220,7 +223,7 @@ static int is_thread(enum cell cell)
 /* The thread of a cell, or NULL. */
 static const struct tl_thread *thread_in(const struct timeline *tl, uint64_t v)
 {
-	return v == CELL_NONE || v & ACTOR_CONTEXT ? NULL : &tl->threads.v[v];
+	return v == CELL_NONE || v >> 32 ? NULL : &tl->threads.v[v];
 }
 
 /* "comm" of the table's own thread, "holder_comm" of another. */

@@ -47,6 +47,10 @@ static void kind_words(struct buf *b, const struct tail *t)
 		buf_str(b, q->kind == EPISODE_WAIT ? "waits" : "activations");
 		return;
 	}
+	if (q->kind == EPISODE_GAP) {
+		buf_str(b, "gaps of CPUs");
+		return;
+	}
 	buf_str(b, q->kind == EPISODE_SPAN ? "spans of " : "windows of ");
 	const struct strtab *s = &t->tl->stacks->strings;
 	escape_visible(b, strtab_get(s, q->span), strtab_len(s, q->span));
@@ -58,7 +62,7 @@ static void population_line(struct buf *b, const struct tail *t,
 	const struct episodes *x = &t->episodes;
 	struct buf line = {0};
 	kind_words(&line, t);
-	if (x->query.kind != EPISODE_WINDOW) {
+	if (x->query.kind != EPISODE_WINDOW && x->query.kind != EPISODE_GAP) {
 		buf_str(&line, " of ");
 		units_plural(&line, x->threads, "thread", "threads");
 		buf_str(&line, " in ");

@@ -150,6 +150,8 @@ python3 irq.py "$PERFKIT" shop.data "$SRC/testdata/report/interrupts.txt.gz"
 # the same from a store and a pipe; of CSV as many fields in each line
 "$PERFKIT" import -q --no-local --with "$csv" "$serve" -o serve.db
 "$PERFKIT" import -q --no-local shop.data -o shop.db
+"$PERFKIT" report -q --no-local --by irq --csv shop.data >irq.csv
+"$PERFKIT" report -q --by irq --csv shop.db | cmp - irq.csv
 for q in thread site lock waker span function 'function --in-tail' 'span --csv' 'thread --json --every 50ms'; do
 	# shellcheck disable=SC2086
 	"$PERFKIT" report -q --no-local --by $q shop.data >file.txt
@@ -203,7 +205,6 @@ refused 2 'no span has the label nothing' --by label:nothing --with "$csv" "$ser
 refused 2 "no cause 'slep'" --by waker --cause '!slep' shop.data
 refused 2 'goes with --by' --sort max shop.data
 refused 2 '--by cgroup is for recordings' --by cgroup shop.db
-refused 2 '--by irq is for recordings' --by irq shop.db
 refused 3 'no interrupts were recorded' --by irq "$orders"
 refused 2 '--in-tail is for --by function' --by lock --in-tail shop.data
 refused 3 'there are no spans' --by span "$orders"

@@ -4,6 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include "libtime/explain/gap_parts.h"
 #include "libtime/side/side_file.h"
 #include "libtime/spans/label_lanes.h"
 
@@ -65,17 +66,38 @@ static void check_bindings(const struct timeline *tl)
 	}
 }
 
+/* The parts of each gap add up to it. */
+static void check_gaps(const struct timeline *tl)
+{
+	struct gap_work w = {.start_ns = 0};
+	struct gap_finder *f;
+	if (!tl->gaps.n || gap_finder_new(&f, tl, NULL))
+		return;
+	for (size_t i = 0; i < tl->gaps.n && i < 64; i++) {
+		uint64_t sum = 0;
+		fuzz_must(!gap_explain(f, &tl->gaps.v[i], &w, NULL), "a gap is explained");
+		for (size_t k = 0; k < w.v.n; k++)
+			sum += w.v.v[k].ns;
+		fuzz_must(sum == tl->gaps.v[i].lost_ns, "its parts sum up");
+	}
+	gap_work_release(&w);
+	gap_finder_free(f);
+}
+
 static void attach(struct timeline *tl, const struct side *side, enum side_clock clock)
 {
 	struct side_clock_map map;
 	struct side_counts counts;
 	struct side_bound bound;
+	struct side_placed placed;
 	struct err e = {0};
 	int rc = side_clock_choose(tl, side, clock, &map, &e);
 	if (!rc)
 		rc = side_attach(tl, side, &map, &counts, &e);
 	if (!rc)
 		rc = side_bind(tl, side, &map, &bound, &e);
+	if (!rc)
+		rc = side_place_gaps(tl, side, &map, 0, &placed, &e);
 	if (rc)
 		fuzz_failed(rc, &e);
 }
@@ -98,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		attach(&tl, &side, SIDE_CLOCK_REAL);
 	check(&tl);
 	check_bindings(&tl);
+	check_gaps(&tl);
 	source_close(&src);
 out:
 	side_release(&side);

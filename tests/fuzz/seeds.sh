@@ -116,6 +116,15 @@ put side otlp <<'END'
 {"resourceSpans":[{"resource":{"attributes":[{"key":"process.pid","value":{"intValue":"1"}}]},"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"00000000000000a1","name":"GET","startTimeUnixNano":"1790000000000001000","endTimeUnixNano":"1790000000000009000","attributes":[{"key":"thread.id","value":{"intValue":2}},{"key":"thread.name","value":{"stringValue":"a"}}],"status":{"code":2}},{"traceId":"aa","spanId":"00000000000000a2","parentSpanId":"00000000000000a1","name":"db","startTimeUnixNano":1790000000000002000,"endTimeUnixNano":1790000000000003000}]}]}]}
 {"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"00000000000000b1","name":"\ud83d\ude00","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}],"resource":{}}]}
 END
+put side gaps <<'END'
+perfkit-gaps v1
+clock mono
+spinner 0 1
+gap 0 100 5000
+gap 0 200000 900000000
+gap 1 300 299
+END
+printf 'time,delay,cpu\n100000,500\n200000,70000,0\n300000,9,1\n' | put side sampler
 put side histories <<'END'
 perfkit-labels v1
 clock mono

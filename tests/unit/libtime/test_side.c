@@ -158,7 +158,7 @@ static void files_that_will_not_do_are_refused_with_the_reason(void **state)
 	refused("start_us,duration\n1,2\n", "duration has no unit");
 	refused("start_us,end_us,begin_ns\n1,2,3\n", "twice");
 	refused("start_us,end_us\n2,1\n", "line 2: it ends before it begins");
-	refused("start_us,end_us\n", "no spans");
+	refused("start_us,end_us\n", "nothing in it");
 }
 
 /* --- on a timeline -------------------------------------------------------------------------
@@ -492,7 +492,7 @@ static void chrome_events_become_spans(void **state)
 	assert_int_equal(g.side.bad.first[1].line, 11);
 	forget(&g);
 	refused("{\"a\":1}", "neither OTLP");
-	refused("[1,2]", "no spans");
+	refused("[1,2]", "nothing in it");
 	refused("[{\"ph\":\"X\"]", "line 1");
 }
 

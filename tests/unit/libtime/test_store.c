@@ -498,8 +498,8 @@ static void refused(const char *change_sql, int code, const char *says)
 static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 {
 	(void)state;
-	refused("PRAGMA user_version = 6", ERR_UNSUPPORTED, "version 6");
-	refused("PRAGMA user_version = 4", ERR_UNSUPPORTED, "import the recording again");
+	refused("PRAGMA user_version = 7", ERR_UNSUPPORTED, "version 7");
+	refused("PRAGMA user_version = 5", ERR_UNSUPPORTED, "import the recording again");
 	refused("PRAGMA user_version = 1", ERR_UNSUPPORTED, "older perfkit");
 	refused("PRAGMA application_id = 0", ERR_UNSUPPORTED, "not one of perfkit's");
 	refused("ALTER TABLE comms ADD COLUMN x AS (hex(zeroblob(100000000)))", ERR_REFUSED,

@@ -1,0 +1,58 @@
+/*
+ * gap_parts.h - what had a CPU while a program that wanted it did not: a gap, taken apart.
+ *
+ *	spinner   ████████▏                  ▕████████        what it measured: the gap
+ *	CPU       spinner │ cc1 ──────│ spinner                  sched_switch
+ *	interrupts        ├ timer ┤     ├ virtio ┤               irq, softirq, vectors
+ *	parts             timer   cc1   ?  virtio  ?             ? = nothing recorded explains
+ *it
+ *
+ * Interrupts are taken out of what they interrupted, inner ones out of outer ones, so that the
+ * parts add up to the gap. Nothing outside of a gap explains it: where the spinner had the CPU
+ * and no interrupt was recorded, the time is unexplained (the hypervisor, SMIs, NMIs, or what
+ * was not recorded).
+ *
+ * Of a gap known only to lie in an interval, the place is looked for: one stretch of that
+ *length on the CPU, up to a tenth shorter, which the spinner did not have. Where there is none,
+ *or more than one, the gap is one part of its own, not placed.
+ */
+#ifndef LIBTIME_EXPLAIN_GAP_PARTS_H
+#define LIBTIME_EXPLAIN_GAP_PARTS_H
+
+#include "libtime/sched/timeline.h"
+
+enum gap_taker {
+	TAKEN_BY_THREAD,
+	TAKEN_BY_INTERRUPT,
+	TAKEN_BY_NOTHING, /* unexplained */
+	TAKEN_WITHOUT,    /* no thread had the CPU: the spinner itself was waiting */
+	TAKEN_UNKNOWN,    /* records are missing there */
+	TAKEN_NOWHERE,    /* not placed */
+};
+
+/* "thread", "interrupt", "unexplained", "spinner not running", "records missing", "not placed";
+ * for tables and JSON. */
+const char *gap_taker_name(unsigned int by);
+
+struct gap_part {
+	uint64_t ns;
+	uint32_t what; /* thread, or strings id of an interrupt; else 0 */
+	uint8_t by;    /* enum gap_taker */
+};
+
+/* One gap's parts; zero-initialised is empty, reused from gap to gap. */
+struct gap_work {
+	VEC(struct gap_part) v;    /* the longest first */
+	uint64_t start_ns, end_ns; /* where it was; both 0 where it is not placed */
+};
+
+struct gap_finder;
+
+/* Over a finished timeline, which is borrowed. ERR_NOMEM. */
+int gap_finder_new(struct gap_finder **out, const struct timeline *tl, struct err *e);
+void gap_finder_free(struct gap_finder *f);
+int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_work *out,
+		struct err *e);
+void gap_work_release(struct gap_work *w);
+
+#endif

@@ -1,0 +1,172 @@
+#include "libtime/side/gaps.h"
+#include "libtime/side/clock.h"
+#include "libtime/side/when.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char first_line[] = "perfkit-gaps ", csv_line[] = "time,delay";
+
+enum { CELLS = 3 };
+
+struct words {
+	const char *v[CELLS];
+	size_t n[CELLS], count;
+};
+
+static int begins(const char *s, size_t n, const char *with)
+{
+	size_t len = strlen(with);
+	return n >= len && !memcmp(s, with, len);
+}
+
+int side_gaps_told(const char *text, size_t n)
+{
+	return begins(text, n, first_line) || begins(text, n, csv_line);
+}
+
+/* Up to CELLS words between separators; `count` is how many there are. */
+static void cut(struct words *w, const char *s, size_t n, char separator)
+{
+	w->count = 0;
+	for (size_t at = 0; at <= n;) {
+		const char *end = at < n ? memchr(s + at, separator, n - at) : NULL;
+		size_t len = (end ? (size_t)(end - s) : n) - at;
+		if (w->count < CELLS) {
+			w->v[w->count] = s + at;
+			w->n[w->count] = len;
+		}
+		w->count++;
+		at += len + 1;
+	}
+}
+
+static int number(const struct words *w, size_t i, uint64_t max, uint64_t *out)
+{
+	return i >= w->count || when_number(w->v[i], w->n[i], 1, out) || *out > max ? -1 : 0;
+}
+
+/* --- every gap -----------------------------------------------------------------------------
+ */
+
+static const char *take_gap(struct side *out, const struct words *w, int *rc)
+{
+	struct side_gap g = {.cpu = -1};
+	uint64_t cpu;
+	if (w->count != 3 || number(w, 0, UINT16_MAX - 1, &cpu) ||
+	    number(w, 1, INT64_MAX, &g.start_ns) || number(w, 2, INT64_MAX, &g.end_ns))
+		return "a gap is CPU, begin and end in ns";
+	if (g.end_ns < g.start_ns)
+		return "it ends before it begins";
+	g.cpu = (int32_t)cpu;
+	g.lost_ns = g.end_ns - g.start_ns;
+	*rc = vec_push(&out->gaps, g);
+	return NULL;
+}
+
+static const char *take_spinner(struct side *out, const struct words *w, int *rc)
+{
+	uint64_t cpu, tid;
+	if (w->count != 2 || number(w, 0, UINT16_MAX - 1, &cpu) ||
+	    number(w, 1, INT32_MAX, &tid))
+		return "a spinner is CPU and tid";
+	*rc = vec_push(&out->spinners, ((struct side_spinner){(int32_t)cpu, (int32_t)tid}));
+	return NULL;
+}
+
+static const char *take_clock(struct side *out, const struct words *w, int *rc)
+{
+	(void)rc;
+	out->clock = w->count == 1 ? side_clock_of(w->v[0], w->n[0]) : SIDE_CLOCK_UNKNOWN;
+	return out->clock ? NULL : "clock is mono, raw or real";
+}
+
+static const char *take_line(struct side *out, const char *s, size_t n, int *rc)
+{
+	static const struct {
+		const char *word;
+		const char *(*take)(struct side *, const struct words *, int *rc);
+	} kinds[] = {{"gap ", take_gap}, {"spinner ", take_spinner}, {"clock ", take_clock}};
+	struct words w;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t len = strlen(kinds[i].word);
+		if (!begins(s, n, kinds[i].word))
+			continue;
+		cut(&w, s + len, n - len, ' ');
+		return kinds[i].take(out, &w, rc);
+	}
+	return "it begins with no word that is known";
+}
+
+/* --- one of each interval ------------------------------------------------------------------
+ */
+
+static const char *take_row(struct side *out, const char *s, size_t n, int *rc)
+{
+	struct side_gap g = {.cpu = -1};
+	struct words w;
+	uint64_t cpu;
+	cut(&w, s, n, ',');
+	if (number(&w, 0, INT64_MAX, &g.end_ns) || number(&w, 1, INT64_MAX, &g.lost_ns))
+		return "time and delay are numbers of ns";
+	if (w.count > 2 && !number(&w, 2, UINT16_MAX - 1, &cpu))
+		g.cpu = (int32_t)cpu;
+	g.start_ns = g.end_ns; /* until the interval is known */
+	*rc = vec_push(&out->gaps, g);
+	return NULL;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct side_gap *x = a, *y = b;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+/* The interval is the least time between two rows; a gap lies in the one before its row, or
+ * began, before that, no earlier than its length says. */
+static void set_windows(struct side *out)
+{
+	uint64_t interval = UINT64_MAX;
+	if (out->gaps.n)
+		qsort(out->gaps.v, out->gaps.n, sizeof(*out->gaps.v), by_end);
+	for (size_t i = 1; i < out->gaps.n; i++) {
+		const struct side_gap *g = &out->gaps.v[i];
+		if (g->cpu == g[-1].cpu && g->end_ns > g[-1].end_ns &&
+		    g->end_ns - g[-1].end_ns < interval)
+			interval = g->end_ns - g[-1].end_ns;
+	}
+	for (size_t i = 0; i < out->gaps.n; i++) {
+		struct side_gap *g = &out->gaps.v[i];
+		uint64_t back = (interval == UINT64_MAX ? 0 : interval) + g->lost_ns;
+		g->start_ns = g->end_ns > back ? g->end_ns - back : 0;
+	}
+}
+
+/* --- either --------------------------------------------------------------------------------
+ */
+
+int side_gaps_read(struct side *out, struct side_lines *l, struct err *e)
+{
+	const char *s, *why;
+	size_t n;
+	int rc = 0, r = side_lines_next(l, &s, &n, e);
+	int csv = r > 0 && begins(s, n, csv_line);
+	if (r > 0 && !csv &&
+	    (n != strlen("perfkit-gaps v1") || memcmp(s, "perfkit-gaps v1", n)))
+		return err_set(e, ERR_FORMAT, "line 1: gaps of another version than v1");
+	while (r > 0 && (r = side_lines_next(l, &s, &n, e)) > 0) {
+		if (!n || *s == '#')
+			continue;
+		out->rows++;
+		why = csv ? take_row(out, s, n, &rc) : take_line(out, s, n, &rc);
+		if (why)
+			side_bad_row(out, side_lines_number(l), why);
+		if (rc)
+			return err_nomem(e);
+	}
+	if (csv)
+		set_windows(out);
+	return r;
+}

@@ -1,0 +1,25 @@
+/*
+ * gaps.h - what jitter samplers write: time that a spinning program did not get.
+ *
+ *	perfkit-gaps v1                   every gap, with both ends
+ *	clock mono                        or raw, real
+ *	spinner 1 29451                   CPU and tid of the program that wanted all of that CPU
+ *	gap 1 7183812494120 7183812498360 CPU, begin and end in ns
+ *
+ *	time,delay[,cpu]                  the longest gap of each interval, in ns: when the
+ *interval 1718000000100000000,4240          ended, which is all that is known of when the gap
+ *was
+ */
+#ifndef LIBTIME_SIDE_GAPS_H
+#define LIBTIME_SIDE_GAPS_H
+
+#include "libtime/side/lines.h"
+#include "libtime/side/side.h"
+
+/* 1 when the text begins as one of the two does. */
+int side_gaps_told(const char *text, size_t n);
+
+/* Read all of it. ERR_FORMAT for another version; ERR_* of lines.h, ERR_NOMEM. */
+int side_gaps_read(struct side *out, struct side_lines *l, struct err *e);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * place_gaps.h - a side file's gaps, put on a timeline.
+ */
+#ifndef LIBTIME_SIDE_PLACE_GAPS_H
+#define LIBTIME_SIDE_PLACE_GAPS_H
+
+#include "libtime/side/clock.h"
+
+struct side_placed {
+	uint64_t gaps;    /* put on the timeline */
+	uint64_t outside; /* not: they lie before or behind the recording */
+	uint64_t rough;   /* of gaps: those of which only the interval they were in is known */
+	uint64_t length_ns; /* of the longest such interval */
+};
+
+/*
+ * Gaps that name no CPU are of `cpu` (-1: not told, ERR_USAGE). Where the file names no
+ * spinner, it is the thread that had the CPU longest from its first gap to its last, if none
+ * had half as much. The timeline is finished. ERR_NOMEM.
+ */
+int side_place_gaps(struct timeline *tl, const struct side *side,
+		    const struct side_clock_map *map, int cpu, struct side_placed *out,
+		    struct err *e);
+
+#endif

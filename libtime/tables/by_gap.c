@@ -1,0 +1,68 @@
+/* by_gap.c - who had the CPU in the gaps that a jitter sampler measured. */
+#include "libtime/explain/gap_parts.h"
+#include "libtime/tables/collect.h"
+
+/* "[unexplained]" and its like are actors without a thread. */
+static uint64_t taker_of(const struct gap_part *p)
+{
+	if (p->by == TAKEN_BY_THREAD)
+		return p->what;
+	return p->by == TAKEN_BY_INTERRUPT ? ACTOR_NAMED | p->what : ACTOR_GAP | p->by;
+}
+
+static int add(struct collect *c, const struct tl_gap *g, const struct gap_part *p, int open)
+{
+	uint32_t row;
+	if (collect_row(c, g->start_ns, taker_of(p), &row) ||
+	    rows_length(c->rows, row, p->ns, open) ||
+	    rows_distinct(c->rows, row, COL_CPUS, g->cpu))
+		return ERR_NOMEM;
+	rows_set(c->rows, row, COL_TAKER, taker_of(p));
+	rows_add(c->rows, row, COL_GAPS, 1);
+	rows_add(c->rows, row, COL_TOTAL, p->ns);
+	return 0;
+}
+
+static int add_gap(struct collect *c, struct gap_finder *f, const struct tl_gap *g,
+		   struct gap_work *w)
+{
+	const struct population *of = &c->q->of;
+	uint64_t start = g->start_ns, end = g->end_ns;
+	int cut = 0, r = 0;
+	if (!population_has_cpu(of, c->tl, g->cpu, g->cpu) ||
+	    !population_clip(of, &start, &end, &cut))
+		return 0;
+	if (gap_explain(f, g, w, NULL))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < w->v.n && !r; i++)
+		r = add(c, g, &w->v.v[i], (g->flags & OFF_OPEN) != 0);
+	return r;
+}
+
+static void set_shares(struct rows *rows)
+{
+	uint64_t all = 0;
+	for (uint32_t i = 0; i < rows->keys.n; i++)
+		all += rows_get(rows, i, COL_TOTAL);
+	for (uint32_t i = 0; i < rows->keys.n && all; i++)
+		rows_set(rows, i, COL_SHARE,
+			 (uint64_t)((double)rows_get(rows, i, COL_TOTAL) / (double)all * 1e5 +
+				    0.5));
+}
+
+int collect_gaps(struct collect *c)
+{
+	struct gap_finder *f;
+	struct gap_work w = {.start_ns = 0};
+	if (!c->tl->gaps.n)
+		return err_set(c->e, ERR_REFUSED,
+			       "no gaps: give what a jitter sampler wrote with --with FILE");
+	int r = gap_finder_new(&f, c->tl, NULL) ? ERR_NOMEM : 0;
+	for (size_t i = 0; i < c->tl->gaps.n && !r; i++)
+		r = add_gap(c, f, &c->tl->gaps.v[i], &w);
+	if (!r)
+		set_shares(c->rows);
+	gap_finder_free(f);
+	gap_work_release(&w);
+	return r;
+}

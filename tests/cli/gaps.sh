@@ -1,0 +1,71 @@
+# Gaps of CPUs (--with a jitter sampler's file): what a program did to its own CPU is in the gap around
+# it, to the nanosecond of the clock; what nothing recorded took is unexplained; store and recording
+# agree; a sampler's CSV is placed where one stretch alone fits.
+set -eu
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+kept=$SRC/testdata/jitter
+file=$kept/gaps.tar.zst
+bad() { echo "$*"; exit 1; }
+origin=$("$PERFKIT" tail -q --no-local --by wait --json --top 1 "$file" |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["recording"]["origin_ns"])')
+"$PERFKIT" tail -q --no-local --by gap --top 0 --json --with "$kept/gaps.txt" "$file" >gaps.json
+"$PERFKIT" tail -q --no-local --by gap --top 0 --json --with "$kept/sampler.csv,cpu=1" "$file" >rough.json
+python3 "$SRC/tests/truth/check_gaps.py" "$origin" "$kept/truth.txt" gaps.json rough.json
+
+# the table is the sum of the gaps
+"$PERFKIT" report -q --no-local --by gap --json --with "$kept/gaps.txt" "$file" >table.json
+python3 - gaps.json table.json <<'END'
+import json, sys
+gaps, table = (json.load(open(f)) for f in sys.argv[1:])
+sums = {}
+for e in gaps["episodes"]:
+    for p in e["parts"]:
+        who = (p.get("comm") or p.get("vector") or p["by"], p.get("tid"))
+        n, ns, longest = sums.get(who, (0, 0, 0))
+        sums[who] = n + 1, ns + p["ns"], max(longest, p["ns"])
+rows = {(r["taker_comm"], r["taker_tid"]): (r["gaps"], r["total_ns"], r["max_ns"]) for r in table["rows"]}
+assert rows == sums, set(rows.items()) ^ set(sums.items())
+END
+"$PERFKIT" report -q --no-local --by gap --csv --with "$kept/gaps.txt" "$file" | grep -q '^unexplained,,,[0-9]*,' ||
+	bad "no unexplained gaps in CSV"
+
+# only some CPUs, only some time
+[ -z "$("$PERFKIT" report -q --no-local --by gap --cpu 0 --csv --with "$kept/gaps.txt" "$file" | sed 1d)" ] ||
+	bad "gaps of CPU 0"
+
+# from a store
+"$PERFKIT" import -q --no-local --with "$kept/gaps.txt" "$file" -o gaps.db
+"$PERFKIT" tail -q --by gap --top 0 --json gaps.db | cmp - gaps.json
+"$PERFKIT" report -q --by gap --json gaps.db | cmp - table.json
+"$PERFKIT" tail -q --no-local --by gap --with "$kept/gaps.txt" "$file" | sed 1d >file.txt
+"$PERFKIT" tail -q --by gap gaps.db | sed 1d | cmp - file.txt
+"$PERFKIT" report -q --no-local --by irq --json "$file" >irq.json
+"$PERFKIT" report -q --by irq --json gaps.db | cmp - irq.json
+grep -q local_timer irq.json
+
+# what the clock and the spinner are
+"$PERFKIT" tail --no-local --by gap --with "$kept/gaps.txt" "$file" 2>err >/dev/null
+grep -q 'gaps.txt: [0-9]* gaps on CLOCK_MONOTONIC, exact$' err
+"$PERFKIT" tail --no-local --by gap --with "$kept/sampler.csv,cpu=1" "$file" 2>err >/dev/null
+grep -q 'sampler.csv: [0-9]* gaps on CLOCK_REALTIME, the only clock on which they meet the recording, within 1.0 us; each somewhere in an interval of [0-9.]* ms$' err
+
+# broken lines, and what cannot be
+{ cat "$kept/gaps.txt"; echo 'gap 1 9 5'; echo 'gap 1'; echo 'gop 1 2 3'; } >torn.txt
+"$PERFKIT" tail --no-local --by gap --top 0 --json --with torn.txt "$file" 2>err | cmp - gaps.json
+grep -q 'torn.txt: 3 of .* rows are left out: line [0-9]*: it ends before it begins; line [0-9]*: a gap is CPU' err
+refused()
+{
+	want=$1 words=$2
+	shift 2
+	rc=0
+	"$PERFKIT" "$@" "$file" 2>err >out || rc=$?
+	[ $rc = "$want" ] && grep -q -e "$words" err || { echo "$*: exit $rc"; cat err; exit 1; }
+}
+refused 2 'sampler.csv: its gaps name no CPU: say which one with ,cpu=N' tail -q --no-local --by gap --with "$kept/sampler.csv"
+refused 2 'no gaps: give what a jitter sampler wrote' tail -q --no-local --by gap
+refused 3 'no gaps: give what a jitter sampler wrote' report -q --no-local --by gap
+refused 2 'gaps are of CPUs' tail -q --no-local --by gap --csv --with "$kept/gaps.txt"
+refused 2 'cpu is a number' tail -q --no-local --by gap --with "$kept/sampler.csv,cpu=x"
+echo 'perfkit-gaps v2' >v2.txt
+refused 1 'v2.txt: line 1: gaps of another version' tail -q --no-local --by gap --with v2.txt
+exit 0
