@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/strtab.h"
+#include "cmd/record_host.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -34,6 +35,7 @@ struct snapshot {
 	struct buf *out;
 	struct u64map wanted; /* inodes of sockets that somebody has open */
 	VEC(struct space) spaces;
+	struct host_cgroups cgroups;
 };
 
 static int read_link(const char *path, char *out, size_t size)
@@ -84,9 +86,22 @@ static void add_descriptor(struct snapshot *s, long pid, const char *number)
 		add_epoll(s, pid, number);
 }
 
+/* What a process is called, without what would end its line. */
+static void process_name(long pid, char name[64])
+{
+	char path[PROC_PATH];
+	snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+	FILE *f = fopen(path, "re");
+	if (!f || !fgets(name, 64, f))
+		*name = '\0';
+	if (f)
+		fclose(f);
+	name[strcspn(name, "\n\r")] = '\0';
+}
+
 static void add_process(struct snapshot *s, long pid)
 {
-	char path[PROC_PATH], space[64];
+	char path[PROC_PATH], space[64], name[64];
 	int any = 0;
 	snprintf(path, sizeof(path), "/proc/%ld/ns/net", pid);
 	if (!read_link(path, space, sizeof(space)))
@@ -98,8 +113,11 @@ static void add_process(struct snapshot *s, long pid)
 	for (const struct dirent *x; (x = readdir(d)) && !buf_failed(s->out);) {
 		if (!isdigit((unsigned char)*x->d_name))
 			continue;
-		if (!any++) /* kernel threads have none */
-			buf_fmt(s->out, "process %ld %s\n", pid, space);
+		if (!any++) { /* kernel threads have none */
+			process_name(pid, name);
+			record_host_cgroup(s->out, &s->cgroups, pid);
+			buf_fmt(s->out, "process %ld %s %s\n", pid, space, name);
+		}
 		add_descriptor(s, pid, x->d_name);
 	}
 	if (any)
@@ -165,6 +183,9 @@ void record_context_add(struct buf *out, const char *pids)
 	struct snapshot s = {.out = out};
 	out->max = out->max ? out->max : TEXT_MAX;
 	buf_str(out, "snapshot\n");
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		buf_str(out, "order big\n");
+	record_host_add(out);
 	if (!pids)
 		add_all(&s);
 	for (const char *p = pids; p && *p; p += strcspn(p, ","), p += *p == ',')
@@ -173,6 +194,7 @@ void record_context_add(struct buf *out, const char *pids)
 		for (size_t k = 0; k < sizeof(files) / sizeof(*files); k++)
 			add_net(&s, &s.spaces.v[i], files[k]);
 	u64map_release(&s.wanted);
+	host_cgroups_release(&s.cgroups);
 	vec_release(&s.spaces);
 }
 

@@ -17,6 +17,7 @@
 #include "libtime/build/build_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ABI_64 = 2 }; /* enum perf_sample_regs_abi */
@@ -155,31 +156,60 @@ static int name_futex(struct builder *b, struct off *o, struct u64map *memo)
 	return r || u64map_put(memo, key, o->arg) ? ERR_NOMEM : 0;
 }
 
-static int settle_argument(struct builder *b, struct off *o, struct u64map *kinds,
-			   struct u64map *futexes)
+/* What a descriptor that a thread waited on leads to, as a fact; each once. */
+static int add_target(struct builder *b, struct u64map *known, int32_t pid, uint64_t fd)
+{
+	const char *target = fd_context_target(b->opt->context, pid, fd);
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | fd;
+	struct strtab *s = &b->tl->stacks->strings;
+	struct tl_fact f = {0};
+	char subject[48];
+	uint32_t yes;
+	if (!target || u64map_get(known, key, &yes))
+		return 0;
+	snprintf(subject, sizeof(subject), "%d/%llu", pid, (unsigned long long)fd);
+	if (u64map_put(known, key, 1) || strtab_intern(s, "fd", &f.kind) ||
+	    strtab_intern(s, subject, &f.subject) || strtab_intern(s, "target", &f.key) ||
+	    strtab_intern(s, target, &f.before))
+		return ERR_NOMEM;
+	f.after = f.before;
+	return vec_push(&b->tl->facts, f);
+}
+
+/* What is known of the arguments that have been looked at. */
+struct settled {
+	struct u64map kinds, futexes, targets;
+};
+
+static int settle_argument(struct builder *b, struct off *o, struct settled *known)
 {
 	const struct timeline *tl = b->tl;
+	const struct fd_context *context = b->opt->context;
 	uint32_t kind;
-	if (kind_of(tl, o, kinds, &kind))
+	if (kind_of(tl, o, &known->kinds, &kind))
 		return ERR_NOMEM;
-	if (kind >= ARG_FD && b->opt->context)
-		kind = kind_in_context((uint8_t)kind,
-				       fd_context_kind(b->opt->context,
-						       tl->threads.v[o->thread].pid,
-						       tl->args.v[o->arg].value));
+	if (kind >= ARG_FD && context) {
+		int32_t pid = tl->threads.v[o->thread].pid;
+		uint64_t fd = tl->args.v[o->arg].value;
+		kind = kind_in_context((uint8_t)kind, fd_context_kind(context, pid, fd));
+		if (add_target(b, &known->targets, pid, fd))
+			return ERR_NOMEM;
+	}
 	o->arg_kind = (uint8_t)kind;
 	o->arg = kind ? o->arg : 0;
-	return kind == ARG_FUTEX ? name_futex(b, o, futexes) : 0;
+	return kind == ARG_FUTEX ? name_futex(b, o, &known->futexes) : 0;
 }
 
 int builder_settle_arguments(struct builder *b, struct err *e)
 {
-	struct u64map kinds = {0}, futexes = {0};
-	int r = 0;
+	struct settled known = {.kinds = {0}};
+	int r = b->opt->context ? fact_table_apply(fd_context_facts(b->opt->context), b->tl)
+				: 0;
 	for (size_t i = 0; !r && b->tl->args.n && i < b->tl->off.n; i++)
 		if (b->tl->off.v[i].arg)
-			r = settle_argument(b, &b->tl->off.v[i], &kinds, &futexes);
-	u64map_release(&kinds);
-	u64map_release(&futexes);
+			r = settle_argument(b, &b->tl->off.v[i], &known);
+	u64map_release(&known.kinds);
+	u64map_release(&known.futexes);
+	u64map_release(&known.targets);
 	return r ? err_nomem(e) : 0;
 }

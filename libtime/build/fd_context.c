@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "libsym/elf/read_file.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +25,15 @@ enum net { NET_NONE, NET_TCP, NET_UDP, NET_UNIX };
 
 struct socket {
 	uint64_t inode;
-	uint64_t place; /* namespace and port, or path */
+	uint64_t place;              /* namespace and port, or path */
+	uint32_t space, local, peer; /* names ids; 0: not of the internet, or of no peer */
 	uint8_t net, kind;
 };
 
 struct descriptor {
-	uint64_t key;   /* pid << 32 | number */
-	uint64_t inode; /* of a socket */
+	uint64_t key;             /* pid << 32 | number */
+	uint64_t inode;           /* of a socket */
+	uint32_t process, target; /* names ids: whose it is; a file's path */
 	uint8_t kind;
 };
 
@@ -40,8 +43,12 @@ struct watch { /* an epoll's */
 
 struct fd_context {
 	struct u64map kind; /* pid << 32 | number → snapshots that agree << 8 | enum wait_arg */
-	struct strtab names;       /* namespaces and paths */
-	uint32_t snapshots, early; /* early: not late */
+	struct u64map target; /* pid << 32 | number → names id; 0: snapshots differ */
+	struct strtab names;  /* namespaces, addresses, processes and paths */
+	struct fact_table facts;
+	uint32_t snapshots, early; /* with descriptors; early: not late */
+	unsigned number;           /* of the one at hand */
+	int big;                   /* byte order of addresses */
 	/* of the snapshot at hand */
 	VEC(struct socket) sockets;
 	VEC(struct descriptor) fds;
@@ -49,6 +56,7 @@ struct fd_context {
 	struct u64map listens;  /* namespace << 32 | port, or names id of a Unix path */
 	struct u64map by_inode; /* → index of sockets */
 	uint64_t pid;           /* of the process at hand; 0: none */
+	uint32_t process;       /* names id: what it is called */
 	uint32_t space;         /* names id: the namespace of the net lines at hand */
 	enum net net;
 	int late;
@@ -68,6 +76,28 @@ static uint64_t place_of_port(const struct fd_context *c, uint64_t port)
 	return (uint64_t)c->space << 32 | port;
 }
 
+/* "0100007F:1F90" as "127.0.0.1:8080": words as the host has them in memory. */
+static int intern_address(struct fd_context *c, const char *hex, uint64_t port, uint32_t *id)
+{
+	char text[INET6_ADDRSTRLEN + 16], ip[INET6_ADDRSTRLEN];
+	size_t words = strcspn(hex, ":") / 8, mapped;
+	uint32_t part, v[4];
+	*id = 0;
+	if (words != 1 && words != 4)
+		return 0;
+	for (size_t i = 0; i < words; i++) {
+		if (sscanf(hex + 8 * i, "%8" SCNx32, &part) != 1)
+			return 0;
+		v[i] = c->big ? htonl(part) : htonl(__builtin_bswap32(part));
+	}
+	mapped = words == 4 && !v[0] && !v[1] && v[2] == htonl(0xffff) ? 3 : 0;
+	int v4 = words == 1 || mapped;
+	if (!inet_ntop(v4 ? AF_INET : AF_INET6, v + mapped, ip, sizeof(ip)))
+		return 0;
+	snprintf(text, sizeof(text), v4 ? "%s:%u" : "[%s]:%u", ip, (unsigned)port);
+	return strtab_intern(&c->names, text, id);
+}
+
 /* A line of /proc/net/tcp, udp and the like. */
 static int take_inet(struct fd_context *c, const char *line)
 {
@@ -81,6 +111,7 @@ static int take_inet(struct fd_context *c, const char *line)
 	struct socket s = {.inode = inode,
 			   .net = (uint8_t)c->net,
 			   .place = place_of_port(c, port),
+			   .space = c->space,
 			   .kind = ARG_SOCKET};
 	if (c->net == NET_TCP && state == TCP_LISTEN) {
 		s.kind = ARG_LISTENING;
@@ -89,6 +120,9 @@ static int take_inet(struct fd_context *c, const char *line)
 	} else if (far_port && state != TCP_CLOSE) {
 		s.kind = ARG_CONNECTED; /* until it is known who listens */
 	}
+	if (far_port && (intern_address(c, local, port, &s.local) ||
+			 intern_address(c, remote, far_port, &s.peer)))
+		return ERR_NOMEM;
 	return vec_push(&c->sockets, s);
 }
 
@@ -134,12 +168,16 @@ static uint8_t kind_of_target(const char *target)
 static int take_fd(struct fd_context *c, const char *line)
 {
 	uint32_t number;
-	char target[64] = "";
-	if (!c->pid || sscanf(line, "fd %" SCNu32 " %63s", &number, target) != 2)
+	char target[LINE_MAX_BYTES] = "";
+	if (!c->pid || sscanf(line, "fd %" SCNu32 " %1023[^\n]", &number, target) != 2)
 		return 0;
-	struct descriptor d = {.key = c->pid << 32 | number, .kind = kind_of_target(target)};
+	struct descriptor d = {.key = c->pid << 32 | number,
+			       .process = c->process,
+			       .kind = kind_of_target(target)};
 	if (sscanf(target, "socket:[%" SCNu64 "]", &d.inode) == 1)
 		d.kind = ARG_SOCKET;
+	if (*target == '/' && target[1] && strtab_intern(&c->names, target, &d.target))
+		return ERR_NOMEM;
 	return vec_push(&c->fds, d);
 }
 
@@ -154,11 +192,11 @@ static int take_watch(struct fd_context *c, const char *line)
 
 static int take_process(struct fd_context *c, const char *line)
 {
-	c->pid = 0;
 	uint32_t pid;
-	if (sscanf(line, "process %" SCNu32, &pid) == 1 && pid <= INT32_MAX)
-		c->pid = pid;
-	return 0;
+	char comm[64] = "";
+	int n = sscanf(line, "process %" SCNu32 " %*s %63[^\n]", &pid, comm);
+	c->pid = n >= 1 && pid <= INT32_MAX ? pid : 0;
+	return strtab_intern(&c->names, comm, &c->process);
 }
 
 static int take_net(struct fd_context *c, const char *line)
@@ -261,12 +299,78 @@ static int settle_sockets(struct fd_context *c, struct u64map *now)
 	return r;
 }
 
+/* --- what is at the other end ------------------------------------------------------------- */
+
+/* Which process has a socket, by its inode; and which socket has two ends. */
+struct ends {
+	struct u64map owner, socket;
+};
+
+static int find_ends(const struct fd_context *c, struct ends *x)
+{
+	int r = 0;
+	for (size_t i = 0; !r && i < c->fds.n; i++)
+		if (c->fds.v[i].inode)
+			r = u64map_put(&x->owner, c->fds.v[i].inode, c->fds.v[i].process);
+	for (uint32_t i = 0; !r && i < c->sockets.n; i++) {
+		const struct socket *s = &c->sockets.v[i];
+		if (s->peer)
+			r = u64map_put(&x->socket, (uint64_t)s->local << 32 | s->peer, i);
+	}
+	return r;
+}
+
+/* "127.0.0.1:5432 (postgres)" */
+static int name_peer(struct fd_context *c, const struct ends *x, const struct socket *s,
+		     uint32_t *id)
+{
+	uint32_t other, process = 0;
+	char text[256];
+	*id = s->peer;
+	if (!u64map_get(&x->socket, (uint64_t)s->peer << 32 | s->local, &other) ||
+	    c->sockets.v[other].space != s->space ||
+	    !u64map_get(&x->owner, c->sockets.v[other].inode, &process) || !process)
+		return 0;
+	snprintf(text, sizeof(text), "%s (%s)", strtab_get(&c->names, s->peer),
+		 strtab_get(&c->names, process));
+	return strtab_intern(&c->names, text, id);
+}
+
+static int note_target(struct fd_context *c, uint64_t key, uint32_t id)
+{
+	uint32_t before;
+	if (u64map_get(&c->target, key, &before) && before != id)
+		id = 0;
+	return u64map_put(&c->target, key, id);
+}
+
+static int settle_targets(struct fd_context *c)
+{
+	struct ends x = {{0}, {0}};
+	uint32_t at;
+	int r = find_ends(c, &x);
+	for (size_t i = 0; !r && i < c->fds.n; i++) {
+		const struct descriptor *d = &c->fds.v[i];
+		uint32_t id = d->target;
+		if (d->inode && u64map_get(&c->by_inode, d->inode, &at) &&
+		    c->sockets.v[at].peer)
+			r = name_peer(c, &x, &c->sockets.v[at], &id);
+		if (!r && id)
+			r = note_target(c, d->key, id);
+	}
+	u64map_release(&x.owner);
+	u64map_release(&x.socket);
+	return r;
+}
+
 static int end_snapshot(struct fd_context *c)
 {
 	struct u64map now = {0};
 	int r = settle_sockets(c, &now);
 	if (!r)
 		r = settle_epolls(c, &now);
+	if (!r)
+		r = settle_targets(c);
 	for (size_t i = 0; !r && i < c->fds.n; i++)
 		r = note(c, c->fds.v[i].key, c->fds.v[i].kind);
 	c->snapshots += c->fds.n != 0;
@@ -297,7 +401,14 @@ static int take_line(struct fd_context *c, const char *line)
 	if (!strncmp(line, "net ", 4))
 		return take_net(c, line);
 	c->late |= !strncmp(line, "late ", 5);
-	return strcmp(line, "snapshot") ? 0 : end_snapshot(c);
+	if (!strncmp(line, "fact ", 5))
+		return fact_table_take(&c->facts, line + 5, c->number);
+	if (!strcmp(line, "order big"))
+		c->big = 1;
+	if (strcmp(line, "snapshot") != 0)
+		return 0;
+	c->number++;
+	return end_snapshot(c);
 }
 
 /* --- the text ------------------------------------------------------------------------------
@@ -369,6 +480,8 @@ void fd_context_free(struct fd_context *c)
 	if (!c)
 		return;
 	u64map_release(&c->kind);
+	u64map_release(&c->target);
+	fact_table_release(&c->facts);
 	strtab_release(&c->names);
 	vec_release(&c->sockets);
 	vec_release(&c->fds);
@@ -400,4 +513,18 @@ uint8_t fd_context_kind(const struct fd_context *c, int32_t pid, uint64_t fd)
 	    v >> 8 != c->snapshots)
 		return ARG_FD;
 	return c->early ? (uint8_t)v : in_doubt((uint8_t)v);
+}
+
+const char *fd_context_target(const struct fd_context *c, int32_t pid, uint64_t fd)
+{
+	uint32_t id;
+	if (!c->early || fd_context_kind(c, pid, fd) == ARG_FD ||
+	    !u64map_get(&c->target, (uint64_t)(uint32_t)pid << 32 | fd, &id) || !id)
+		return NULL;
+	return strtab_get(&c->names, id);
+}
+
+const struct fact_table *fd_context_facts(const struct fd_context *c)
+{
+	return &c->facts;
 }

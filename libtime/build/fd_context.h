@@ -7,7 +7,8 @@
  *	of BYTES			the size of the recording that it belongs to
  *	snapshot			one or more follow, each with all of these lines
  *	late SECONDS			it was taken that long after the recording had ended
- *	process PID NETNS		its network namespace: net:[4026531840]
+ *	order big			where addresses of sockets have that byte order
+ *	process PID NETNS [COMM]	its network namespace, net:[4026531840], and its name
  *	fd N TARGET			of that process: what /proc/PID/fd/N links to
  *	tfd EPFD N			of that process: epoll EPFD watches N
  *					(/proc/PID/fdinfo/EPFD)
@@ -17,6 +18,7 @@
  *					them (net/ipv4/tcp_ipv4.c get_tcp4_sock,
  *					net/unix/af_unix.c unix_seq_show), of those sockets
  *					that an fd line names or that listen
+ *	fact ...			of the host: fact_table.h
  *
  * A TCP socket whose local port is listened on in its namespace was accepted; one whose port is
  * not was connected by this process. A Unix socket with a path of its own was accepted; of one
@@ -30,7 +32,7 @@
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H
 #define LIBTIME_BUILD_FD_CONTEXT_H
 
-#include "libtime/sched/timeline.h"
+#include "libtime/build/fact_table.h"
 
 struct fd_context;
 
@@ -50,5 +52,13 @@ void fd_context_free(struct fd_context *c);
 
 /* What a descriptor of a process is: ARG_FD where it is not known. */
 uint8_t fd_context_kind(const struct fd_context *c, int32_t pid, uint64_t fd);
+
+/* A file's path; a socket's peer, "10.0.0.5:5432", with the process where that is on the same
+ * host, "127.0.0.1:5432 (postgres)". NULL where it is not
+ * known, or all snapshots are late. Life: the context's. */
+const char *fd_context_target(const struct fd_context *c, int32_t pid, uint64_t fd);
+
+/* What else the host knew. */
+const struct fact_table *fd_context_facts(const struct fd_context *c);
 
 #endif

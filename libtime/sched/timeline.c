@@ -30,6 +30,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->labels);
 	vec_release(&tl->trampolines);
 	vec_release(&tl->bindings);
+	vec_release(&tl->facts);
 	vec_release(&tl->marks);
 	vec_release(&tl->interrupts);
 	vec_release(&tl->gaps);

@@ -263,6 +263,12 @@ struct tl_binding {
 	uint32_t key, value; /* strings ids */
 };
 
+/* What the host knew before and after the recording (strings ids; 0: not told then); kinds and
+ * keys are in build/fact_table.h. Asked through facts.h. */
+struct tl_fact {
+	uint32_t kind, subject, key, before, after;
+};
+
 struct tl_mark { /* a single event worth showing: a tracepoint that is no scheduler's */
 	uint64_t time_ns;
 	uint32_t name; /* strings id: the event */
@@ -341,6 +347,7 @@ struct tl_part {
 	uint32_t flags;          /* enum timeline_flag */
 	uint32_t label;          /* strings id: its host, made distinct */
 	uint32_t thread_first;
+	size_t fact_first;
 	size_t sample_first, event_sample_first, sum_first;
 	uint16_t cpu_first;
 };
@@ -374,6 +381,7 @@ struct timeline {
 	VEC(struct tl_label) labels;           /* by span */
 	VEC(struct tl_trampoline) trampolines; /* by frame */
 	VEC(struct tl_binding) bindings;       /* by history, then by time */
+	VEC(struct tl_fact) facts;
 	VEC(struct tl_mark) marks;
 	VEC(struct tl_interrupt) interrupts; /* where recorded; by end */
 	VEC(struct tl_gap) gaps;             /* of --with; by CPU, then by start */

@@ -207,6 +207,9 @@ static int join_spans_and_losses(struct join *j)
 		if (vec_push(&j->tl->labels, l))
 			return ERR_NOMEM;
 	}
+	for (size_t i = 0; i < j->more->facts.n; i++)
+		if (vec_push(&j->tl->facts, j->more->facts.v[i]))
+			return ERR_NOMEM;
 	for (size_t i = 0; i < j->more->interrupts.n; i++) {
 		struct tl_interrupt x = j->more->interrupts.v[i];
 		x.thread = thread(j, x.thread);
@@ -276,6 +279,7 @@ static int add_part(struct timeline *tl, const struct timeline *of, struct tl_pa
 		part->sample_first = tl->samples.n;
 		part->event_sample_first = tl->event_samples.n;
 		part->sum_first = tl->sums.n;
+		part->fact_first = tl->facts.n;
 	}
 	if (first + n >= TL_NOCPU)
 		return err_set(e, ERR_LIMIT, "more than %u CPUs in all recordings",

@@ -552,6 +552,22 @@ static const struct column flat_episodes[] = {
 };
 #undef ROW
 
+#define ROW struct tl_fact
+static const struct column context[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("kind", COLUMN_TEXT, kind, "",
+	      "`cpu`, `host`, `node`, `pressure`, `irq`, `softirq`, `disk`, `mount`, "
+	      "`process`, "
+	      "`cgroup`, `fd`"),
+	PLAIN("subject", COLUMN_TEXT, subject, "",
+	      "which: a CPU's number, a path, a pid, `PID/FD` …"),
+	PLAIN("key", COLUMN_TEXT, key, "", "what: `cpu.max`, `nr_throttled`, `steal_ms` …"),
+	PLAIN("before", COLUMN_TEXT_OR_EMPTY, before, "", "at the start; NULL: not told"),
+	PLAIN("after", COLUMN_TEXT_OR_EMPTY, after, "", "at the end"),
+};
+#undef ROW
+
 #define OF_RECORDING "recording_id = ?1"
 #define THREAD_OF "thread_id IN (SELECT id FROM threads WHERE recording_id = ?1)"
 #define TASKS_OF "event_id IN (SELECT id FROM selected_events WHERE recording_id = ?1)"
@@ -636,6 +652,11 @@ const struct table store_tables[STORE_TABLES] = {
 		 "Time of a CPU that a program did not get, as a jitter sampler measured.",
 		 TABLE(gaps), OF_RECORDING, NULL},
 	[TABLE_LOSSES] = {"losses", "What is missing.", TABLE(losses), OF_RECORDING, NULL},
+	[TABLE_CONTEXT] = {"context",
+			   "What the host knew before and after "
+			   "([context.md](context.md)); counters as they "
+			   "were, so that the difference is the recording's.",
+			   TABLE(context), OF_RECORDING, NULL},
 };
 
 const struct flat_table flat_tables[FLAT_TABLES] = {

@@ -46,7 +46,7 @@ static int check_kind(struct store *s, struct err *e)
 			"'offcpu_rows','offcpu_totals','sample_tasks','sample_sums',"
 			"'sample_rows','event_sample_rows','spans','labels',"
 			"'trampolines','label_bindings','marks',"
-			"'interrupts','gaps','losses')",
+			"'interrupts','gaps','losses','context')",
 			0, &tables, e);
 	if (r)
 		return r;
@@ -396,6 +396,12 @@ static int read_losses(struct load *l)
 		 "a time or number out of range");
 }
 
+static int read_context(struct load *l)
+{
+	READ_VEC(TABLE_CONTEXT, struct tl_fact, l->tl->facts, LIMIT, NULL, 0,
+		 "a text that is not there");
+}
+
 /* --- a whole recording ---------------------------------------------------------------------
  */
 
@@ -454,10 +460,10 @@ static int read_all(struct load *l, enum store_contents what)
 		read_recording, read_shared, read_threads, read_events,
 		read_tasks,     read_sums,   NULL};
 	static read_table *const rest[] = {
-		read_sites,  read_kinds,      storeoff_read, read_samples,
-		read_totals, read_spans,      read_labels,   read_histories,
-		read_marks,  read_interrupts, read_gaps,     read_losses,
-		NULL};
+		read_sites,   read_kinds,      storeoff_read, read_samples,
+		read_totals,  read_spans,      read_labels,   read_histories,
+		read_marks,   read_interrupts, read_gaps,     read_losses,
+		read_context, NULL};
 	int r = read_each(l, first);
 	if (!r)
 		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);

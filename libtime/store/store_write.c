@@ -117,7 +117,8 @@ static int write_model(struct writing *l)
 	r = r ? r : WRITE(l, TABLE_MARKS, tl->marks, 0);
 	r = r ? r : WRITE(l, TABLE_INTERRUPTS, tl->interrupts, 0);
 	r = r ? r : WRITE(l, TABLE_GAPS, tl->gaps, 0);
-	return r ? r : WRITE(l, TABLE_LOSSES, tl->losses, 0);
+	r = r ? r : WRITE(l, TABLE_LOSSES, tl->losses, 0);
+	return r ? r : WRITE(l, TABLE_CONTEXT, tl->facts, 0);
 }
 
 static int writing_begin(struct writing *l, struct store_writer *w, const struct timeline *tl,
@@ -152,7 +153,8 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
 		    tl->off.n + tl->samples.n + tl->event_samples.n + tl->totals.n +
 		    tl->sites.n + tl->spans.n + tl->labels.n + tl->trampolines.n +
-		    tl->bindings.n + tl->marks.n + tl->interrupts.n + tl->gaps.n + tl->losses.n;
+		    tl->bindings.n + tl->marks.n + tl->interrupts.n + tl->gaps.n +
+		    tl->losses.n + tl->facts.n;
 	r = r ? r : write_model(&l);
 	r = r ? r : write_offcpu(&l);
 	r = r ? r : write_samples(&l);

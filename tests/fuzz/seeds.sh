@@ -148,6 +148,14 @@ perfkit-context 1
 of 100
 snapshot
 process 1 net:[4026531840]
+fact process	1	cgroup	/a/b
+fact cgroup	/a	cpu.max	20000 100000
+fact cgroup	/a	nr_throttled	3
+fact cgroup	/a/b	name	space/pod/container
+fact mount	/	device	8:1
+fact mount	/	source	/dev/sda1
+fact disk	8:1	name	sda1
+fact irq	25 virtio0	0	7
 fd 0 /dev/null
 fd 1 pipe:[11]
 fd 3 socket:[21]
@@ -166,5 +174,5 @@ net net:[4026531840] unix
 	0000000000000000: 00000002 00000000 00010000 0001 01 30 /run/a
 	0000000000000000: 00000003 00000000 00000000 0001 03 31 /run/a
 END
-{ cat "$dir/context/one"; tail -n +3 "$dir/context/one" | sed 's/^fd 4 .*/fd 4 pipe:[1]/;s/^tfd 5 6/tfd 5 3/'; } |
+{ cat "$dir/context/one"; tail -n +3 "$dir/context/one" | sed 's/^fd 4 .*/fd 4 pipe:[1]/;s/7$/9/;s/^tfd 5 6/tfd 5 3/'; } |
 	put context two

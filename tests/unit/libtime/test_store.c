@@ -145,6 +145,11 @@ static void add_others(struct timeline *tl, struct stacks *st, uint32_t lock, ui
 			       .thread = TL_NONE,
 			       .cpu = TL_NOCPU};
 	assert_int_equal(vec_push(&tl->marks, mark), 0);
+	struct tl_fact fact = {.kind = name(st, "cgroup"),
+			       .subject = name(st, "/a b"),
+			       .key = name(st, "cpu.max"),
+			       .before = name(st, "1000 20000")};
+	assert_int_equal(vec_push(&tl->facts, fact), 0);
 	struct tl_off_total total = {
 		.ns = 5000, .count = 3, .path = lock, .comm = name(st, "two"), .thread = 1};
 	assert_int_equal(vec_push(&tl->totals, total), 0);
@@ -285,6 +290,10 @@ static void same(const struct timeline *a, const struct timeline *b)
 	assert_int_equal(b->marks.v[0].thread, TL_NONE);
 	assert_int_equal(a->losses.n, b->losses.n);
 	assert_int_equal(b->losses.v[0].count, a->losses.v[0].count);
+	assert_int_equal(a->facts.n, b->facts.n);
+	text_equal(s, a->facts.v[0].subject, t, b->facts.v[0].subject);
+	text_equal(s, a->facts.v[0].before, t, b->facts.v[0].before);
+	assert_int_equal(b->facts.v[0].after, 0);
 	assert_int_equal(a->totals.n, b->totals.n);
 	assert_int_equal(b->totals.v[0].ns, 5000);
 	assert_int_equal(a->rec.wall_ns, b->rec.wall_ns);
@@ -498,7 +507,7 @@ static void refused(const char *change_sql, int code, const char *says)
 static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 {
 	(void)state;
-	refused("PRAGMA user_version = 7", ERR_UNSUPPORTED, "version 7");
+	refused("PRAGMA user_version = 99", ERR_UNSUPPORTED, "version 99");
 	refused("PRAGMA user_version = 5", ERR_UNSUPPORTED, "import the recording again");
 	refused("PRAGMA user_version = 1", ERR_UNSUPPORTED, "older perfkit");
 	refused("PRAGMA application_id = 0", ERR_UNSUPPORTED, "not one of perfkit's");

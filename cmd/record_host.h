@@ -1,0 +1,27 @@
+/*
+ * record_host.h - what this machine is, and how it is doing, as `fact` lines of a recording's
+ * context (libtime/build/fd_context.h): CPUs, devices, mounts, interrupts, pressure, cgroups.
+ * Read from /proc and /sys before and after the recording, nothing while it runs.
+ */
+#ifndef CMD_RECORD_HOST_H
+#define CMD_RECORD_HOST_H
+
+#include "base/buf.h"
+#include "base/strtab.h"
+
+/* The cgroups whose facts are in a snapshot; zero-initialised is none. */
+struct host_cgroups {
+	struct strtab paths;
+};
+
+/* Of the machine. What cannot be read is left out; the buffer tells of its own failure. */
+void record_host_add(struct buf *out);
+
+/* Of a process: its cgroup, and of that and those above it what is not there yet: quotas,
+ * throttling, memory limits, the container's name where its runtime left one. */
+void record_host_cgroup(struct buf *out, struct host_cgroups *seen, long pid);
+
+/* Valid for none, too. */
+void host_cgroups_release(struct host_cgroups *seen);
+
+#endif

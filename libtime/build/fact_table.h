@@ -1,0 +1,48 @@
+/*
+ * fact_table.h - what the recorded host was, and how it was doing, before and after: the `fact`
+ * lines of a recording's context (fd_context.h), which become the timeline's facts.
+ *
+ *	fact KIND<TAB>SUBJECT<TAB>KEY<TAB>VALUE
+ *
+ *	KIND		SUBJECT		KEY and value
+ *	cpu		number		siblings, governor, steal_ms
+ *	host		cpus		online, isolated, nohz_full, smt
+ *	node		number		cpus
+ *	pressure	cpu, memory, io	some, full: microseconds (/proc/pressure)
+ *	irq, softirq	as /proc names it	CPU's number: how many
+ *	disk		MAJOR:MINOR	name
+ *	mount		its folder	device (MAJOR:MINOR), type, source
+ *	process		pid		cgroup: its path
+ *	cgroup		its path	cpu.max, nr_periods, nr_throttled, throttled_us,
+ *					memory.max, memory.high, memory.max_hits,
+ *					memory.high_hits, name (NAMESPACE/POD/CONTAINER)
+ *
+ * Other kinds and keys are kept as they are. perfkit itself adds, of descriptors that threads
+ * waited on, `fd` facts: subject PID/NUMBER, key `target`, a file's path or a socket's peer.
+ */
+#ifndef LIBTIME_BUILD_FACT_TABLE_H
+#define LIBTIME_BUILD_FACT_TABLE_H
+
+#include "libtime/sched/timeline.h"
+
+/* Zero-initialised is empty. Ids are of `names`. */
+struct fact_table {
+	struct strtab names;
+	VEC(struct tl_fact) v; /* in the order of the text */
+	struct idmap index;
+};
+
+/* The rest of a line behind "fact ", said in the `snapshot`th of the text, from 1 on. What
+ * is no fact is skipped. ERR_NOMEM. */
+int fact_table_take(struct fact_table *t, const char *line, unsigned snapshot);
+
+/*
+ * Add those to a timeline that tell something of it: of processes those of its threads, of
+ * interrupts those that there were meanwhile. ERR_NOMEM.
+ */
+int fact_table_apply(const struct fact_table *t, struct timeline *tl);
+
+/* Valid for an empty one, too. */
+void fact_table_release(struct fact_table *t);
+
+#endif

@@ -1,0 +1,171 @@
+#include "libtime/sched/facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_MOST = 1024 };
+
+static const char *text(const struct timeline *tl, uint32_t id)
+{
+	return strtab_get(&tl->stacks->strings, id);
+}
+
+/* What is known of `key`, of the recording that a thread is of; NULL. */
+static const struct tl_fact *find(const struct timeline *tl, uint32_t thread, const char *kind,
+				  const char *subject, const char *key)
+{
+	const struct strtab *s = &tl->stacks->strings;
+	const struct tl_part *p = timeline_part_of(tl, thread);
+	size_t i = p ? p->fact_first : 0;
+	size_t end = p && p + 1 < tl->parts.v + tl->parts.n ? p[1].fact_first : tl->facts.n;
+	uint32_t k, su, ke;
+	if (i == end || !strtab_find(s, kind, &k) || !strtab_find(s, subject, &su) ||
+	    !strtab_find(s, key, &ke))
+		return NULL;
+	for (; i < end; i++) {
+		const struct tl_fact *f = &tl->facts.v[i];
+		if (f->subject == su && f->kind == k && f->key == ke)
+			return f;
+	}
+	return NULL;
+}
+
+static uint32_t value_of(const struct tl_fact *f)
+{
+	return !f ? 0 : f->before ? f->before : f->after;
+}
+
+/* By how much a counter grew while it was recorded. */
+static uint64_t growth(const struct timeline *tl, const struct tl_fact *f)
+{
+	if (!f || !f->after)
+		return 0;
+	uint64_t before = strtoull(text(tl, f->before), NULL, 10);
+	uint64_t after = strtoull(text(tl, f->after), NULL, 10);
+	return after > before ? after - before : 0;
+}
+
+/* --- cgroups --------------------------------------------------------------------------------
+ */
+
+uint32_t fact_cgroup(const struct timeline *tl, uint32_t thread)
+{
+	char pid[16];
+	if (!tl->facts.n || tl->threads.v[thread].pid <= 0)
+		return 0;
+	snprintf(pid, sizeof(pid), "%d", tl->threads.v[thread].pid);
+	return value_of(find(tl, thread, "process", pid, "cgroup"));
+}
+
+/* "/a/b/c", then "/a/b", then "/a": 0 behind the last. */
+static int next_above(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (!slash || slash == path)
+		return 0;
+	*slash = '\0';
+	return 1;
+}
+
+static int path_of(const struct timeline *tl, uint32_t cgroup, char path[PATH_MOST])
+{
+	snprintf(path, PATH_MOST, "%s", text(tl, cgroup));
+	return cgroup && strtab_len(&tl->stacks->strings, cgroup) < PATH_MOST;
+}
+
+uint32_t fact_container(const struct timeline *tl, uint32_t thread, uint32_t cgroup)
+{
+	char path[PATH_MOST];
+	uint32_t name = 0;
+	if (!path_of(tl, cgroup, path))
+		return 0;
+	do
+		name = value_of(find(tl, thread, "cgroup", path, "name"));
+	while (!name && next_above(path));
+	return name;
+}
+
+static int quota_at(const struct timeline *tl, uint32_t thread, const char *path,
+		    struct fact_quota *q)
+{
+	unsigned long long quota, period;
+	uint32_t max = value_of(find(tl, thread, "cgroup", path, "cpu.max"));
+	if (!max || sscanf(text(tl, max), "%llu %llu", &quota, &period) != 2 || !quota ||
+	    !period || quota > UINT64_MAX / 1000 || period > UINT64_MAX / 1000 ||
+	    !strtab_find(&tl->stacks->strings, path, &q->cgroup))
+		return 0;
+	q->quota_ns = quota * 1000;
+	q->period_ns = period * 1000;
+	q->throttled = growth(tl, find(tl, thread, "cgroup", path, "nr_throttled"));
+	q->periods = growth(tl, find(tl, thread, "cgroup", path, "nr_periods"));
+	return 1;
+}
+
+static double share(const struct fact_quota *q)
+{
+	return (double)q->quota_ns / (double)q->period_ns;
+}
+
+int fact_quota_of(const struct timeline *tl, uint32_t thread, uint32_t cgroup,
+		  struct fact_quota *out)
+{
+	struct fact_quota q;
+	char path[PATH_MOST];
+	int found = 0;
+	if (!tl->facts.n || !path_of(tl, cgroup, path))
+		return 0;
+	do {
+		if (!quota_at(tl, thread, path, &q))
+			continue;
+		if (!found || q.throttled > out->throttled ||
+		    (q.throttled == out->throttled && share(&q) < share(out)))
+			*out = q;
+		found = 1;
+	} while (next_above(path));
+	return found;
+}
+
+int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *out)
+{
+	return fact_quota_of(tl, thread, fact_cgroup(tl, thread), out);
+}
+
+/* --- descriptors and devices ----------------------------------------------------------------
+ */
+
+const char *fact_target(const struct timeline *tl, const struct off *o)
+{
+	char subject[48];
+	if (!tl->facts.n || o->arg_kind < ARG_FD)
+		return NULL;
+	snprintf(subject, sizeof(subject), "%d/%llu", tl->threads.v[o->thread].pid,
+		 (unsigned long long)off_arg(tl, o));
+	uint32_t id = value_of(find(tl, o->thread, "fd", subject, "target"));
+	return id ? text(tl, id) : NULL;
+}
+
+/* What a mount's source is called: "/dev/sda1" without its folder; of one that names none,
+ * /dev/root or a mapper's, as the disk's own number is. */
+static const char *source_of(const struct timeline *tl, uint32_t thread, const char *mount)
+{
+	const char *device = text(tl, value_of(find(tl, thread, "mount", mount, "device")));
+	const char *source = text(tl, value_of(find(tl, thread, "mount", mount, "source")));
+	uint32_t disk = value_of(find(tl, thread, "disk", device, "name"));
+	if (disk)
+		return text(tl, disk);
+	return *source ? source + (strncmp(source, "/dev/", 5) ? 0 : 5) : NULL;
+}
+
+const char *fact_device(const struct timeline *tl, uint32_t thread, const char *path)
+{
+	char at[PATH_MOST];
+	if (*path != '/' || strlen(path) >= sizeof(at))
+		return NULL;
+	snprintf(at, sizeof(at), "%s", path);
+	do
+		if (find(tl, thread, "mount", at, "device"))
+			return source_of(tl, thread, at);
+	while (next_above(at));
+	return find(tl, thread, "mount", "/", "device") ? source_of(tl, thread, "/") : NULL;
+}

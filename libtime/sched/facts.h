@@ -1,0 +1,39 @@
+/*
+ * facts.h - questions to what the host knew (timeline.facts): cgroups and their quotas, what a
+ * descriptor leads to, and which device that is on. Everything may be unknown.
+ */
+#ifndef LIBTIME_SCHED_FACTS_H
+#define LIBTIME_SCHED_FACTS_H
+
+#include "libtime/sched/timeline.h"
+
+/* The cgroup of a thread's process (strings id); 0: not known. */
+uint32_t fact_cgroup(const struct timeline *tl, uint32_t thread);
+
+/* A cgroup's container as its runtime calls it (strings id): "NAMESPACE/POD/CONTAINER"; 0. */
+uint32_t fact_container(const struct timeline *tl, uint32_t thread, uint32_t cgroup);
+
+/* A limit of CPU time. */
+struct fact_quota {
+	uint32_t cgroup; /* strings id: whose it is, the thread's own or one above */
+	uint64_t quota_ns, period_ns; /* so much in each period */
+	uint64_t throttled, periods;  /* while it was recorded: periods that used it up, of all;
+				       * 0, 0: not known */
+};
+
+/* The quota that limits a thread: of those above it the one that was used up most often, else
+ * the smallest. 0 where there is none, or none is known. */
+int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *out);
+
+/* The same of a cgroup itself, of the recording that `thread` is of. */
+int fact_quota_of(const struct timeline *tl, uint32_t thread, uint32_t cgroup,
+		  struct fact_quota *out);
+
+/* What a wait's descriptor leads to: a path, or a peer's address. NULL where not known. */
+const char *fact_target(const struct timeline *tl, const struct off *o);
+
+/* The device that a path lies on, of the recording that `thread` is of: "sda1", or what is
+ * mounted there. NULL where not known. */
+const char *fact_device(const struct timeline *tl, uint32_t thread, const char *path);
+
+#endif
