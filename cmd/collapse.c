@@ -56,6 +56,7 @@ static const struct opt rows[] = {
 	 "leave all but the kernel's frames out"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
+	CGROUP_ROWS,
 	OPT_END,
 };
 
@@ -284,9 +285,9 @@ const struct verb verb_collapse = {
 	.options_size = sizeof(struct collapse_opts),
 	.max_files = 1,
 	.modes = {{"", "event all-events weight label with"},
-		  {"offcpu", "unit label with " WAITS_SHOW},
-		  {"offwake", "unit label with " WAITS_SHOW},
-		  {"tail", "unit top " TAIL_PICKS}},
+		  {"offcpu", "cgroup unit label with " WAITS_SHOW},
+		  {"offwake", "cgroup unit label with " WAITS_SHOW},
+		  {"tail", "cgroup unit top " TAIL_PICKS}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -24,6 +24,7 @@ static const struct opt rows[] = {
 	{"max-size", 0, OPT_REAL, AT(max_size), "MB",
 	 "sum up what is shorter than 10us, 100us, 1ms or 10ms until\nthe file is not larger, "
 	 "and say so in it; 0: no bound (default 50)"},
+	CGROUP_ROWS,
 	OPT_END,
 };
 

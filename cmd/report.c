@@ -29,6 +29,7 @@ static const struct opt rows[] = {
 	{"top", 'n', OPT_INT, AT(top), "N",
 	 "threads and files, or rows, shown (default 20; 0 = all)"},
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
+	CGROUP_ROWS,
 	OPT_END,
 };
 
@@ -402,7 +403,8 @@ static int report_timeline(const struct report_opts *o, struct input *in)
 /* Filters choose who is in the tables; what is said of the recording stays. */
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
-	return !o->stats && (has_filters(&o->wait.tl.in) || build_has_scheduler(rec) || o->by);
+	return !o->stats && (has_filters(&o->wait.tl.in) || o->wait.tl.cgroup ||
+			     build_has_scheduler(rec) || o->by);
 }
 
 static int is_by(const struct report_opts *o, const char *what)
@@ -410,9 +412,18 @@ static int is_by(const struct report_opts *o, const char *what)
 	return o->by && !strcmp(o->by, what);
 }
 
-static int is_by_cgroup(const struct report_opts *o)
+/* Cgroups of samples alone: of a recording that has no context, or no waits. */
+static int is_by_sampled_cgroup(const struct report_opts *o, const struct input *in)
 {
-	return is_by(o, "cgroup");
+	const char *path = in->bundle.recording ? in->bundle.recording : in->path;
+	struct fd_context *context = NULL;
+	if (!is_by(o, "cgroup"))
+		return 0;
+	if (build_has_scheduler(in->profile->rec) && strcmp(path, "-") != 0)
+		fd_context_load(&context, path, NULL);
+	int known = context != NULL;
+	fd_context_free(context);
+	return !known;
 }
 
 static int not_for_stores(const char *path, const char *option)
@@ -437,14 +448,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return input_fail(&in, &e);
 	if (kind == INPUT_STORE) {
 		source_close(&src);
-		return o->stats          ? not_for_stores(path, "--stats")
-		       : is_by_cgroup(o) ? not_for_stores(path, "--by cgroup")
-					 : report_store(o, path);
+		return o->stats ? not_for_stores(path, "--stats") : report_store(o, path);
 	}
 	int rc = input_open_source(&in, "report", &o->wait.tl.in, path, &src);
 	if (rc)
 		return rc;
-	if (is_by_cgroup(o)) {
+	if (is_by_sampled_cgroup(o, &in)) {
 		rc = report_cgroups(&in, o);
 		rc = rc ? rc : input_status(&in);
 		input_close(&in);
@@ -475,10 +484,10 @@ const struct verb verb_report = {
 	.max_files = 1,
 	.modes = {{"",
 		   "top idle system no-unclear cause recording causes idle-frame work-frame "
-		   "span with " INPUT_FILTERS},
+		   "span with cgroup " INPUT_FILTERS},
 		  {"by", REPORT_TABLE_OPTIONS
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "
-		   "span with " INPUT_FILTERS},
+		   "span with cgroup " INPUT_FILTERS},
 		  {"stats", NULL},
 		  {NULL, "state label"}},
 	.run = run,

@@ -204,7 +204,7 @@ static int take_where(const struct tlinput *ti, const struct opt_list *l,
 static int has_filters(const struct tlinput *ti)
 {
 	const struct input_opts *o = &ti->opt->in;
-	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time;
+	return o->comms.n || ti->in.pids.n || o->tids.n || o->cpus.n || o->time;
 }
 
 static int parse_query(const struct tlinput *ti, const struct report_opts *o,
@@ -218,7 +218,7 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 				  .nwhere = o->where.n,
 				  .events = ti->events,
 				  .filtered = has_filters(ti),
-				  .of_threads = in->comms.n || in->pids.n || in->tids.n};
+				  .of_threads = in->comms.n || ti->in.pids.n || in->tids.n};
 	if (waits_causes(&o->wait.causes, &q->causes, &e))
 		return input_fail(&ti->in, &e);
 	if (o->every && (units_parse_duration(o->every, &q->every_ns) || !q->every_ns))

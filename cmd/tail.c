@@ -44,6 +44,7 @@ static const struct opt rows[] = {
 	 "their place in it"},
 	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE",
 	 "draw a flame graph of the selected episodes into FILE"},
+	CGROUP_ROWS,
 	OPT_END,
 };
 

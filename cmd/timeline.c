@@ -47,6 +47,7 @@ static const struct opt rows[] = {
 	{"width", 0, OPT_REAL, AT(width), "PX", "width of the picture (default 1200)"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
 	 "a still picture, without script and data"},
+	CGROUP_ROWS,
 	OPT_END,
 };
 

@@ -11,11 +11,13 @@
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
 #include "libsym/trampolines.h"
+#include "libtime/sched/facts.h"
 #include "libtime/sched/timeline_join.h"
 #include "render/tail/site_words.h"
 #include "render/text/escape.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -615,6 +617,87 @@ static int take_labels(struct tlinput *ti, const char *verb)
 	return rc || !ti->splits ? rc : build_lanes(ti, verb, o->split + 6, &ti->split);
 }
 
+/* --- cgroups -----------------------------------------------------------------------------
+ */
+
+/* "/a/b/c" fits a glob if the whole does, one of the folders that lead there, or the last part
+ * of one of these: "/a", "b", "c*". */
+static int path_fits(const char *glob, const char *path)
+{
+	char at[1024];
+	int fits = 0;
+	snprintf(at, sizeof(at), "%s", path);
+	while (*at && !fits) {
+		char *cut = strrchr(at, '/');
+		fits = !fnmatch(glob, at, 0) || (cut && cut[1] && !fnmatch(glob, cut + 1, 0));
+		*(cut ? cut : at) = '\0';
+	}
+	return fits;
+}
+
+/* By its path, or as its container is called: NAMESPACE/POD/CONTAINER. */
+static int cgroup_fits(const struct tlinput *ti, uint32_t thread, uint32_t cgroup)
+{
+	const struct strtab *s = &ti->names->strings;
+	uint32_t name = fact_container(&ti->tl, thread, cgroup);
+	return path_fits(ti->opt->cgroup, strtab_get(s, cgroup)) ||
+	       path_fits(ti->opt->cgroup, strtab_get(s, name));
+}
+
+static int says_no_cgroup(const struct tlinput *ti, const char *verb, int known)
+{
+	if (known)
+		say_line("perfkit %s: no process of %s is in a cgroup like %s; perfkit report "
+			 "--by cgroup lists them",
+			 verb, ti->path, ti->opt->cgroup);
+	else
+		say_line("perfkit %s: %s does not say which cgroups processes were in: record "
+			 "with perfkit record, which keeps that beside it",
+			 verb, ti->path);
+	return known ? 2 : 3;
+}
+
+/* The processes of --cgroup, of those of --pid where it was given too. */
+static int take_cgroup(struct tlinput *ti, const char *verb)
+{
+	VEC(int32_t) fit = {0};
+	struct u64map seen = {0};
+	uint32_t yes;
+	struct err e = {0};
+	int known = 0, r = 0;
+	if (!ti->opt->cgroup)
+		return 0;
+	if (ti->tl.parts.n) {
+		say_line("perfkit %s: --cgroup is for one recording: choose it with "
+			 "--recording",
+			 verb);
+		return 2;
+	}
+	for (uint32_t t = 0; !r && t < ti->tl.threads.n; t++) {
+		int32_t pid = ti->tl.threads.v[t].pid;
+		if (pid <= 0 || u64map_get(&seen, (uint64_t)pid, &yes))
+			continue;
+		r = u64map_put(&seen, (uint64_t)pid, 1);
+		uint32_t cgroup = fact_cgroup(&ti->tl, t);
+		known |= cgroup != 0;
+		int wanted = !ti->in.pids.n;
+		for (size_t i = 0; i < ti->in.pids.n; i++)
+			wanted |= ti->in.pids.v[i] == pid;
+		if (!r && wanted && cgroup && cgroup_fits(ti, t, cgroup))
+			r = vec_push(&fit, pid);
+	}
+	u64map_release(&seen);
+	ti->in.pids.n = 0;
+	for (size_t i = 0; !r && i < fit.n; i++)
+		r = vec_push(&ti->in.pids, fit.v[i]);
+	ti->in.fold.aggregate.filter.pids = ti->in.pids.v;
+	ti->in.fold.aggregate.filter.npids = ti->in.pids.n;
+	vec_release(&fit);
+	if (r)
+		return fail((err_nomem(&e), &e));
+	return ti->in.pids.n ? 0 : says_no_cgroup(ti, verb, known);
+}
+
 static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, long nth, size_t *of)
 {
@@ -631,6 +714,7 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = rc ? rc : judge(ti, need_time);
 	}
 	rc = rc ? rc : side_input_add(ti, verb);
+	rc = rc ? rc : take_cgroup(ti, verb);
 	rc = rc ? rc : take_labels(ti, verb);
 	return opened(ti, verb, need_time, rc);
 }
@@ -646,6 +730,7 @@ int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_
 	rc = rc ? rc : check_answerable(ti, need_time);
 	rc = rc ? rc : judge(ti, need_time);
 	rc = rc ? rc : side_input_add(ti, verb);
+	rc = rc ? rc : take_cgroup(ti, verb);
 	rc = rc ? rc : take_labels(ti, verb);
 	return opened(ti, verb, need_time, rc);
 }

@@ -14,13 +14,24 @@
 struct tlinput_opts {
 	struct input_opts in;
 	const char *causes, *recording;
-	const char *label; /* K=V: only what lies in spans with that label */
-	const char *split; /* "label:K": what lies in spans with its values, apart */
+	const char *label;  /* K=V: only what lies in spans with that label */
+	const char *cgroup; /* GLOB: only threads of processes in such cgroups */
+	const char *split;  /* "label:K": what lies in spans with its values, apart */
 	int keep_trampolines;
 	struct opt_list idle_frames, work_frames, spans, sides;
 };
 
 extern const struct opt tlinput_rows[];
+
+/* --cgroup, for verbs that have no other option of that name; their options begin with struct
+ * tlinput_opts. */
+#define CGROUP_ROWS                                                                       \
+	OPT_HEADING("Filters"),                                                           \
+	{                                                                                 \
+		"cgroup", 0, OPT_STRING, offsetof(struct tlinput_opts, cgroup), "GLOB",   \
+			"only processes in such cgroups, containers or pods, where the\n" \
+			"recording's context names them (docs/context.md)"                \
+	}
 
 struct tlinput {
 	const struct tlinput_opts *opt;

@@ -460,10 +460,9 @@ static int read_all(struct load *l, enum store_contents what)
 		read_recording, read_shared, read_threads, read_events,
 		read_tasks,     read_sums,   NULL};
 	static read_table *const rest[] = {
-		read_sites,   read_kinds,      storeoff_read, read_samples,
-		read_totals,  read_spans,      read_labels,   read_histories,
-		read_marks,   read_interrupts, read_gaps,     read_losses,
-		read_context, NULL};
+		read_sites, read_kinds,  storeoff_read,  read_samples, read_totals,
+		read_spans, read_labels, read_histories, read_marks,   read_interrupts,
+		read_gaps,  read_losses, read_context,   NULL};
 	int r = read_each(l, first);
 	if (!r)
 		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);

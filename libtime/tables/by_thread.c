@@ -2,6 +2,19 @@
 #include "libtime/tables/collect.h"
 #include "libtime/explain/episodes.h"
 
+/* The row of a thread, or of its cgroup, in the window of `ns`. */
+static int thread_row(struct collect *c, uint64_t ns, uint32_t thread, uint32_t *row)
+{
+	if (collect_row(c, ns, c->cgroup ? c->cgroup[thread] : thread, row))
+		return ERR_NOMEM;
+	if (!c->cgroup) {
+		rows_set(c->rows, *row, COL_THREAD, thread);
+		return 0;
+	}
+	rows_set(c->rows, *row, COL_CGROUP, c->cgroup[thread]);
+	return rows_distinct(c->rows, *row, COL_THREADS, thread);
+}
+
 /* [from, to) as running time of a thread. */
 static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t cpu,
 		   uint64_t from, uint64_t to)
@@ -17,9 +30,8 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 		uint64_t start = from, end = to;
 		if (!population_clip(&p, &start, &end, &cut) || start >= end)
 			continue;
-		if (collect_row(c, start, thread, &row))
+		if (thread_row(c, start, thread, &row))
 			return ERR_NOMEM;
-		rows_set(c->rows, row, COL_THREAD, thread);
 		rows_add(c->rows, row, COL_RUN, end - start);
 	}
 	return 0;
@@ -50,9 +62,8 @@ static int add_parts(struct collect *c, const struct off *o, uint32_t window)
 	uint32_t row;
 	if (!population_wait(&p, c->tl, o, &w))
 		return 0;
-	if (collect_row(c, w.start, o->thread, &row))
+	if (thread_row(c, w.start, o->thread, &row))
 		return ERR_NOMEM;
-	rows_set(c->rows, row, COL_THREAD, o->thread);
 	rows_add(c->rows, row, COL_IDLE, wait_take_apart(&w));
 	if (w.start == w.end)
 		return 0;
@@ -77,7 +88,7 @@ static int add_wait(struct collect *c, const struct off *o, uint32_t *next)
 	for (uint32_t k = collect_window(c, w.start); k <= last; k++)
 		if (add_parts(c, o, k))
 			return ERR_NOMEM;
-	if (collect_row(c, w.start, o->thread, &row) || add_length(c, o, row, next))
+	if (thread_row(c, w.start, o->thread, &row) || add_length(c, o, row, next))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE_WAITS, wait_take_apart(&w) != 0);
 	if (w.start == w.end)
@@ -120,15 +131,18 @@ int collect_threads(struct collect *c)
 	for (uint32_t t = 0; t < c->tl->threads.n && !r; t++) {
 		size_t first = c->rows->keys.n;
 		uint32_t row;
+		int hidden = population_hides_thread(&c->q->of, c->tl, t);
 		if (c->tl->threads.v[t].flags & THREAD_IDLE_TASK)
 			continue;
+		if (hidden && c->cgroup) { /* of one row with others */
+			c->rows->hidden++;
+			continue;
+		}
 		if (!c->q->filtered && !c->q->every_ns) {
-			r = collect_row(c, c->base_ns, t, &row);
-			if (!r)
-				rows_set(c->rows, row, COL_THREAD, t);
+			r = thread_row(c, c->base_ns, t, &row);
 		}
 		r = r ? r : add_thread(c, t);
-		if (population_hides_thread(&c->q->of, c->tl, t))
+		if (hidden)
 			hide_from(c->rows, first);
 	}
 	return r;

@@ -8,7 +8,8 @@ struct collect {
 	const struct timeline *tl;
 	const struct table_query *q;
 	struct rows *rows;
-	uint64_t base_ns; /* where the first window begins */
+	uint64_t base_ns;       /* where the first window begins */
+	const uint32_t *cgroup; /* of threads (strings ids), where rows are of them; NULL */
 	struct err *e;
 };
 
@@ -26,6 +27,7 @@ int collect_wants(const struct collect *c, unsigned cause);
 
 /* One function for each table; 0, ERR_NOMEM, ERR_REFUSED. */
 int collect_threads(struct collect *c);
+int collect_cgroups(struct collect *c);
 int collect_sampled(struct collect *c);
 int collect_sites(struct collect *c);
 int collect_wakers(struct collect *c);

@@ -62,6 +62,8 @@ const struct column_info *column_info(enum column c)
 		[COL_MEDIAN] = {"median_ns", "in median", CELL_NS},
 		[COL_MORE] = {"more_ns", "more", CELL_CHANGE},
 		[COL_TAIL_CALLS] = {"tail_calls", "tail calls", CELL_COUNT},
+		[COL_QUOTA] = {"quota_percent", "CPU quota", CELL_SHARE},
+		[COL_THROTTLED] = {"throttled_periods", "throttled", CELL_COUNT},
 	};
 	ENTRIES(infos, COLUMNS);
 	return &infos[c];

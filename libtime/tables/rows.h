@@ -95,6 +95,8 @@ enum column {
 	COL_MEDIAN,
 	COL_MORE,
 	COL_TAIL_CALLS,
+	COL_QUOTA,     /* of one CPU */
+	COL_THROTTLED, /* periods in which it was used up */
 	COLUMNS,
 };
 

@@ -146,12 +146,31 @@ static const struct table_kind kinds[] = {
 		     {COL_MAX},
 		     {COL_CPUS}}},
 	{.name = "cgroup",
-	 .help = "samples by cgroup (of recordings made with --all-cgroups)",
+	 .help = "the same as by thread, by cgroup, with CPU quotas; or samples",
 	 .one = "cgroup",
 	 .many = "cgroups",
-	 .sort = COL_SAMPLES,
-	 .then = COL_THREADS,
-	 .columns = {{COL_CGROUP}, {COL_SAMPLES}, {COL_SHARE}, {COL_THREADS}}},
+	 .sort = COL_WAITING,
+	 .then = COL_RUN,
+	 .collect = collect_cgroups,
+	 .columns = {{COL_CGROUP},
+		     {COL_THREADS, 4},
+		     {COL_RUN},
+		     {COL_IDLE, 6},
+		     {COL_UNCLEAR, 5},
+		     {COL_BLOCKED},
+		     {COL_RUNNABLE},
+		     {COL_WAITS},
+		     {COL_P50, 2},
+		     {COL_P99, 3},
+		     {COL_P999, 1},
+		     {COL_MAX},
+		     {COL_QUOTA},
+		     {COL_THROTTLED},
+		     DATA(COL_WAITING),
+		     DATA(COL_PREEMPTED),
+		     DATA(COL_UNKNOWN),
+		     DATA(COL_OPEN),
+		     DATA(COL_SUSPECT)}},
 	{.name = "label:",
 	 .help = "spans by the value of a label: label:KEY",
 	 .one = "value",
@@ -171,6 +190,16 @@ static const struct table_kind sampled = {
 	.then = COL_SHARE,
 	.collect = collect_sampled,
 	.columns = {{COL_THREAD}, {COL_SAMPLES}, {COL_SHARE}},
+};
+
+static const struct table_kind sampled_cgroups = {
+	.name = "cgroup",
+	.help = "",
+	.one = "cgroup",
+	.many = "cgroups",
+	.sort = COL_SAMPLES,
+	.then = COL_THREADS,
+	.columns = {{COL_CGROUP}, {COL_SAMPLES}, {COL_SHARE}, {COL_THREADS}},
 };
 
 static const struct table_kind in_tail = {
@@ -213,6 +242,11 @@ const struct table_kind *table_sampled(void)
 	return &sampled;
 }
 
+const struct table_kind *table_sampled_cgroups(void)
+{
+	return &sampled_cgroups;
+}
+
 const struct table_kind *table_in_tail(void)
 {
 	return &in_tail;
@@ -222,7 +256,7 @@ int table_needs_waits(const struct table_kind *kind)
 {
 	return kind->collect == collect_sites || kind->collect == collect_locks ||
 	       kind->collect == collect_wakers || kind->collect == collect_gaps ||
-	       kind->collect == collect_threads;
+	       kind->collect == collect_threads || kind->collect == collect_cgroups;
 }
 
 /* --- windows -------------------------------------------------------------------------------

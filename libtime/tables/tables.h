@@ -39,6 +39,9 @@ const struct table_kind *table_kind_of(const char *name);
 /* Threads where no context switches were recorded: their samples. */
 const struct table_kind *table_sampled(void);
 
+/* Cgroups where none are known but those of samples: --all-cgroups. */
+const struct table_kind *table_sampled_cgroups(void);
+
 /* Functions inside of slow requests beside those inside of median ones. */
 const struct table_kind *table_in_tail(void);
 

@@ -157,6 +157,7 @@ static void put_doing(struct answer *a)
 		break;
 	case PART_PREEMPTED:
 		put(a, "throttled by its CPU quota");
+		words_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
 		break;
 	case PART_BLOCKED:
 		if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
@@ -173,6 +174,8 @@ static void put_doing(struct answer *a)
 		return;
 	}
 	put_place(a, " in ");
+	if (state == PART_BLOCKED && p->off != TL_NONE)
+		words_target(a->b, a->t->tl, &a->t->tl->off.v[p->off], ", ");
 }
 
 /* Who waited for the i-th link: the threads of the question for the first. */
@@ -250,6 +253,7 @@ static void put_alone(struct answer *a)
 	}
 	if (p->state == PART_PREEMPTED) {
 		put(a, "throttled, its cgroup had used up its CPU quota");
+		words_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
 		return;
 	}
 	put_doing(a);

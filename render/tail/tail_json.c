@@ -1,6 +1,7 @@
 #include "render/tail/tail_json.h"
 #include "libtime/explain/causes.h"
 #include "libtime/explain/tail_times.h"
+#include "libtime/sched/facts.h"
 #include "render/text/csv.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
@@ -395,6 +396,15 @@ static void lock_address(struct writer *w, const struct explanation *x)
 		json_null(&w->j, "lock_name");
 }
 
+static void target(struct writer *w, const struct explanation *x)
+{
+	const char *text = x->off != TL_NONE ? fact_target(w->tl, &w->tl->off.v[x->off]) : NULL;
+	if (text)
+		json_str(&w->j, "target", text);
+	else
+		json_null(&w->j, "target");
+}
+
 static void waker(struct writer *w, const struct explanation *x)
 {
 	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
@@ -647,6 +657,7 @@ static int about(struct writer *w, const struct episode *ep, struct explanation 
 	telling(w, x->path);
 	verdict(w, x);
 	lock_address(w, x);
+	target(w, x);
 	waker(w, x);
 	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);

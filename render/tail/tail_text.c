@@ -473,6 +473,16 @@ static void detail_lock(struct detail *d, const struct explanation *x)
 	detail_line(d, "lock");
 }
 
+static void detail_target(struct detail *d, const struct explanation *x)
+{
+	const struct timeline *tl = d->t->tl;
+	if (x->off == TL_NONE)
+		return;
+	words_target(&d->line, tl, &tl->off.v[x->off], "");
+	if (d->line.n)
+		detail_line(d, "waited on");
+}
+
 static void detail_waker(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
@@ -593,6 +603,7 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 		     x->path);
 	detail_site(d, x);
 	detail_lock(d, x);
+	detail_target(d, x);
 	detail_waker(d, x);
 	detail_corunners(d, x);
 	if (x->run_ns && d->t->tl->samples.n) {

@@ -1,5 +1,6 @@
 #include "render/tail/tail_words.h"
 #include "libtime/explain/causes.h"
+#include "libtime/sched/facts.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 
@@ -135,6 +136,43 @@ static void put_mechanism(struct buf *b, const struct mechanism *m)
 	buf_fmt(b, "%s%s", m->kind == MECHANISM_STATE ? "" : "waiting for ", m->words);
 }
 
+void words_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts)
+{
+	struct fact_quota q;
+	if (!fact_quota(tl, thread, &q))
+		return;
+	uint32_t name = fact_container(tl, thread, q.cgroup);
+	buf_str(b, " of ");
+	units_duration(b, q.quota_ns);
+	buf_str(b, " in ");
+	units_duration(b, q.period_ns);
+	buf_str(b, " (");
+	describe_name(b, tl, name ? name : q.cgroup);
+	if (counts && q.throttled) {
+		buf_fmt(b, ", throttled in %llu", (unsigned long long)q.throttled);
+		if (q.periods)
+			buf_fmt(b, " of %llu", (unsigned long long)q.periods);
+		buf_str(b, " periods");
+	}
+	buf_char(b, ')');
+}
+
+void words_target(struct buf *b, const struct timeline *tl, const struct off *o,
+		  const char *before)
+{
+	const char *target = fact_target(tl, o);
+	const char *device = target ? fact_device(tl, o->thread, target) : NULL;
+	if (!target)
+		return;
+	buf_str(b, before);
+	buf_str(b, *target == '/' ? "" : "peer ");
+	escape_visible(b, target, strlen(target));
+	if (device) {
+		buf_str(b, " on ");
+		escape_visible(b, device, strlen(device));
+	}
+}
+
 static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
 {
 	const struct timeline *tl = ev->tl;
@@ -161,6 +199,8 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 			describe_function(b, tl, p->function);
 		}
 	}
+	if (p->off != TL_NONE)
+		words_target(b, tl, &tl->off.v[p->off], ", ");
 	switch (p->end) {
 	case END_NETWORK:
 		buf_str(b, ", until a packet arrived");
@@ -296,6 +336,8 @@ static void preempted_part(struct buf *b, struct evidence *ev, const struct chai
 		describe_function(b, ev->tl, p->function);
 	}
 	buf_str(b, ": its cgroup had used up its CPU quota");
+	if (p->off != TL_NONE)
+		words_quota(b, ev->tl, ev->tl->off.v[p->off].thread, 1);
 }
 
 /* What a link did in a part, or in `ns` of it. */

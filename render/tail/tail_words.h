@@ -58,6 +58,15 @@ void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx);
 
+/* " of 20 ms in 100 ms (/svc)", the CPU quota of a thread's cgroup or container, with `counts`
+ * also how often it was used up; nothing where it is not known. */
+void words_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts);
+
+/* "/var/lib/db/wal on sda1" or "peer 10.0.0.5:5432", what a wait's descriptor leads to, behind
+ * `before`; nothing where it is not known. */
+void words_target(struct buf *b, const struct timeline *tl, const struct off *o,
+		  const char *before);
+
 /* "lock", "io" ...; the state where there is no cause: "running", "unknown". */
 const char *describe_cause(unsigned state, unsigned cause);
 

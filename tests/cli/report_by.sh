@@ -204,7 +204,7 @@ refused 2 'no value of that column' --by waker --filter 'max>fast' shop.data
 refused 2 'no span has the label nothing' --by label:nothing --with "$csv" "$serve"
 refused 2 "no cause 'slep'" --by waker --cause '!slep' shop.data
 refused 2 'goes with --by' --sort max shop.data
-refused 2 '--by cgroup is for recordings' --by cgroup shop.db
+refused 3 'nothing is known of cgroups' --by cgroup shop.db
 refused 3 'no interrupts were recorded' --by irq "$orders"
 refused 2 '--in-tail is for --by function' --by lock --in-tail shop.data
 refused 3 'there are no spans' --by span "$orders"
