@@ -375,7 +375,8 @@ int tlinput_fold_paths(struct tlinput *ti, int event_samples)
 static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e)
 {
 	struct findings_input in = {.profile = ti->in.profile,
-				    .asked = asked & ~(unsigned)ASKED_OF_SAMPLES};
+				    .asked = asked & ~(unsigned)ASKED_OF_SAMPLES,
+				    .names = &ti->names_of[!!(asked & ASKED_OF_SAMPLES)]};
 	int rc = 0;
 	if (!(asked & ASKED_OF_SAMPLES)) {
 		in.timeline = &ti->tl;
@@ -754,8 +755,11 @@ void tlinput_close(struct tlinput *ti)
 	label_lanes_release(&ti->split);
 	timeline_release(&ti->tl);
 	survey_release(&ti->survey);
+	name_weights_free(ti->names_of[0]);
+	name_weights_free(ti->names_of[1]);
 	causes_free(ti->causes);
 	mem_free(ti->events);
+	ti->names_of[0] = ti->names_of[1] = NULL;
 	ti->events = NULL;
 	input_close(&ti->in);
 	stacks_release(&ti->stacks);

@@ -39,7 +39,8 @@ struct tlinput {
 	struct stacks stacks;       /* of a store; a recording's are the profile's */
 	const struct stacks *names; /* the one of the two that the timeline's ids mean */
 	struct timeline tl;
-	struct survey survey; /* of a recording */
+	struct survey survey;             /* of a recording */
+	struct name_weights *names_of[2]; /* of findings: of the timeline, of its samples */
 	struct causes *causes;
 	uint8_t *events; /* of --event: a flag per event of the timeline; NULL: all */
 	struct label_lanes label, split; /* of --label and --split label:K */

@@ -74,7 +74,13 @@ struct findings_input {
 	const struct timeline *timeline; /* NULL: only folded */
 	const struct survey *survey;     /* NULL: not taken */
 	unsigned asked; /* topics the user asks for; 0: those the recording was made for */
+	/* Where the sums over all names are kept for the next question about the same stacks,
+	 * samples and waits; *names is NULL at first, the caller's to free. NULL: nowhere. */
+	struct name_weights **names;
 };
+
+/* NULL is accepted. */
+void name_weights_free(struct name_weights *w);
 
 /* Judge. All is borrowed for the call; *out is the caller's to release, also after ERR_NOMEM.
  */

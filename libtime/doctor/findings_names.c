@@ -40,15 +40,22 @@ struct walk {
 	open; /* nameless frames that it is below */
 };
 
+/* What is left of it all. */
+struct name_weights {
+	uint64_t total, frames, with_user, only_libc;
+	VEC(struct dso_row) rows;
+	struct u64map index;
+};
+
 struct weights {
 	uint64_t *by_path; /* samples (and waits) that end there */
 	uint64_t *below;   /* … there or in a path that goes on from there */
 	uint8_t *says;     /* by path: of all its frames together */
 	uint8_t *frame_says;
+	uint8_t nameless_says; /* by the last nameless frame's DSO and kind, … */
+	struct frame nameless; /* … those of this */
 	struct walk walk;
-	uint64_t total, frames, with_user, only_libc;
-	VEC(struct dso_row) rows;
-	struct u64map index;
+	struct name_weights *out;
 };
 
 static int sum_paths(struct weights *w, const struct findings_input *in)
@@ -68,7 +75,7 @@ static int sum_paths(struct weights *w, const struct findings_input *in)
 	for (size_t i = 0; tl && n && i < tl->totals.n; i++)
 		w->by_path[tl->totals.v[i].path]++;
 	for (size_t i = 1; i < n; i++)
-		w->total += w->by_path[i];
+		w->out->total += w->by_path[i];
 	return 0;
 }
 
@@ -85,7 +92,7 @@ int diagnose_is_unmapped(const struct frame *fr)
 }
 
 /* Of a frame: by DSO; what no mapping holds, apart for the kernel and the rest. */
-static struct dso_row *row_of(struct weights *w, const struct profile *p,
+static struct dso_row *row_of(struct name_weights *w, const struct profile *p,
 			      const struct frame *fr)
 {
 	uint32_t at, name = fr->dso;
@@ -111,14 +118,10 @@ static int is_linker(const char *path)
 	       !strncmp(base, "ld-musl", 7);
 }
 
-static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t frame)
+static uint8_t look_at(const struct profile *p, const struct frame *fr)
 {
 	const struct strtab *s = &p->stacks.strings;
-	const struct frame *fr = &p->stacks.frames.v[frame];
-	uint8_t says = w->frame_says[frame];
-	if (says)
-		return says;
-	says = SORTED_OUT;
+	uint8_t says = SORTED_OUT;
 	if (!fr->name && fr->kind != FRAME_MARK)
 		says |= NAMELESS;
 	if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
@@ -130,7 +133,22 @@ static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t f
 		if (!is_linker(dso) && !(frame_roles(t, 0, name, dso) & ROLE_START))
 			says |= WORK;
 	}
-	return w->frame_says[frame] = says;
+	return says;
+}
+
+/* Of nameless frames there may be one for each address: what one says those beside it say. */
+static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t frame)
+{
+	const struct frame *fr = &p->stacks.frames.v[frame];
+	uint8_t *says = &w->frame_says[frame];
+	if (*says)
+		return *says;
+	if (fr->name)
+		return *says = look_at(p, fr);
+	if (!w->nameless_says || fr->dso != w->nameless.dso || fr->kind != w->nameless.kind)
+		w->nameless_says = look_at(p, fr);
+	w->nameless = *fr;
+	return *says = w->nameless_says;
 }
 
 /* A frame without a name: a sample counts once for a DSO, however many it has of it. */
@@ -139,15 +157,16 @@ static int count_nameless(struct weights *w, const struct profile *p, uint32_t p
 	struct walk *k = &w->walk;
 	uint32_t path = k->order[place];
 	while (k->open.n && k->open.v[k->open.n - 1].until <= place)
-		w->rows.v[k->open.v[--k->open.n].row].open--;
-	struct dso_row *row = row_of(w, p, &p->stacks.frames.v[p->stacks.paths.v[path].frame]);
+		w->out->rows.v[k->open.v[--k->open.n].row].open--;
+	struct dso_row *row =
+		row_of(w->out, p, &p->stacks.frames.v[p->stacks.paths.v[path].frame]);
 	if (!row)
 		return ERR_NOMEM;
 	if (!row->open++)
 		row->unnamed += w->below[path];
 	row->leaf += w->by_path[path];
 	row->frames += w->below[path];
-	struct open_frame open = {(uint32_t)(row - w->rows.v), place + k->size[path]};
+	struct open_frame open = {(uint32_t)(row - w->out->rows.v), place + k->size[path]};
 	return vec_push(&k->open, open);
 }
 
@@ -158,9 +177,9 @@ static int count_path(struct weights *w, const struct profile *p, uint32_t place
 	const struct call_path *at = &p->stacks.paths.v[path];
 	uint8_t all = w->says[at->parent] | frame_says(w, p, at->frame);
 	w->says[path] = all;
-	w->frames += w->below[path];
-	w->with_user += all & USER ? w->by_path[path] : 0;
-	w->only_libc += !(all & NOT_LIBC) && all & WORK ? w->by_path[path] : 0;
+	w->out->frames += w->below[path];
+	w->out->with_user += all & USER ? w->by_path[path] : 0;
+	w->out->only_libc += !(all & NOT_LIBC) && all & WORK ? w->by_path[path] : 0;
 	return w->frame_says[at->frame] & NAMELESS ? count_nameless(w, p, place) : 0;
 }
 
@@ -212,8 +231,15 @@ static void weights_release(struct weights *w)
 	mem_free(w->walk.order);
 	vec_release(&w->walk.open);
 	mem_free(w->frame_says);
+}
+
+void name_weights_free(struct name_weights *w)
+{
+	if (!w)
+		return;
 	vec_release(&w->rows);
 	u64map_release(&w->index);
+	mem_free(w);
 }
 
 /* Callchains without stack copies. */
@@ -225,7 +251,7 @@ static int by_frame_pointer(const struct diagnosis *j)
 	return types & PERF_SAMPLE_CALLCHAIN && !(types & PERF_SAMPLE_STACK_USER);
 }
 
-static void diagnose_libc(struct diagnosis *j, const struct weights *w)
+static void diagnose_libc(struct diagnosis *j, const struct name_weights *w)
 {
 	if (!by_frame_pointer(j) || w->only_libc < 20 ||
 	    percent(w->only_libc, w->with_user) < 5)
@@ -300,7 +326,7 @@ static const struct name_text {
 	 "DIR; or DEBUGINFOD_URLS; or perfkit pack there"},
 };
 
-static void detail_of(struct diagnosis *j, struct finding *f, const struct weights *w,
+static void detail_of(struct diagnosis *j, struct finding *f, const struct name_weights *w,
 		      const struct dso_row *r)
 {
 	const struct profile *p = j->in->profile;
@@ -326,7 +352,7 @@ static uint64_t unnamed(const struct diagnosis *j, const struct dso_row *r)
 
 /* Nameless callers far from the leaf cost an answer little: the first frames of every stack lie
  * in the C library. */
-static enum finding_severity name_harm(const struct diagnosis *j, const struct weights *w,
+static enum finding_severity name_harm(const struct diagnosis *j, const struct name_weights *w,
 				       const struct dso_row *r)
 {
 	uint64_t told = r->unnamed - unnamed(j, r);
@@ -339,7 +365,7 @@ static enum finding_severity name_harm(const struct diagnosis *j, const struct w
 
 /* One finding for all DSOs that lack names for the same reason; its share is that of the worst
  * of them, since one stack may need several. */
-static void diagnose_group(struct diagnosis *j, const struct weights *w,
+static void diagnose_group(struct diagnosis *j, const struct name_weights *w,
 			   const struct name_text *t)
 {
 	struct finding *f = NULL;
@@ -445,23 +471,33 @@ static void diagnose_no_kernel_map(struct diagnosis *j)
 			"record again");
 }
 
-void diagnose_names(struct diagnosis *j)
+/* What the names of the input weigh, into *out; partly, where memory is short. */
+static int weigh(const struct findings_input *in, struct name_weights *out)
 {
-	const struct profile *p = j->in->profile;
-	struct weights w = {0};
-	diagnose_no_kernel_map(j);
-	int rc = sum_paths(&w, j->in);
+	const struct profile *p = in->profile;
+	struct weights w = {.out = out};
+	int rc = sum_paths(&w, in);
 	if (!rc)
 		rc = count_paths(&w, p);
-	if (rc)
-		j->failed = rc;
-	if (w.rows.n)
-		qsort_r(w.rows.v, w.rows.n, sizeof(*w.rows.v), by_unnamed,
+	if (out->rows.n)
+		qsort_r(out->rows.v, out->rows.n, sizeof(*out->rows.v), by_unnamed,
 			(void *)&p->stacks.strings);
-	diagnose_libc(j, &w);
+	weights_release(&w);
+	return rc;
+}
+
+void diagnose_names(struct diagnosis *j)
+{
+	struct name_weights *own = NULL, **w = j->in->names ? j->in->names : &own;
+	diagnose_no_kernel_map(j);
+	if (!*w && (!(*w = mem_zalloc(1, sizeof(**w))) || weigh(j->in, *w)))
+		j->failed = ERR_NOMEM;
+	if (!*w)
+		return;
+	diagnose_libc(j, *w);
 	for (size_t i = 0; i < sizeof(name_texts) / sizeof(*name_texts); i++)
 		if (!j->no_kernel_map || strcmp(name_texts[i].id, "kptr-restrict") != 0)
-			diagnose_group(j, &w, &name_texts[i]);
+			diagnose_group(j, *w, &name_texts[i]);
 	diagnose_debug_parts(j);
-	weights_release(&w);
+	name_weights_free(own);
 }
