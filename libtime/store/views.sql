@@ -103,31 +103,31 @@ LEFT JOIN wait_frames z ON z.call_path_id = o.call_path_id
 LEFT JOIN frames f ON f.id = coalesce(z.frame_id, p.frame_id)
 LEFT JOIN symbols s ON s.id = f.symbol_id;
 
+-- Where a sample was is looked up only if it is asked for: SQLite skips a subquery that nobody reads,
+-- but not a join.
 CREATE VIEW v_samples AS
 SELECT e.recording_id, e.name AS event, k.pid, k.tid, c.comm, a.time_ns, a.cpu, a.period,
-	y.name AS function, d.name AS dso, s.call_path_id
+	(SELECT y.name FROM call_paths p JOIN frames f ON f.id = p.frame_id
+		JOIN symbols y ON y.id = f.symbol_id WHERE p.id = s.call_path_id) AS function,
+	(SELECT d.name FROM call_paths p JOIN frames f ON f.id = p.frame_id
+		JOIN dsos d ON d.id = f.dso_id WHERE p.id = s.call_path_id) AS dso, s.call_path_id
 FROM sample_rows a
 LEFT JOIN sample_sums s ON s.id = a.sum_id
 LEFT JOIN sample_tasks k ON k.id = s.task_id
 LEFT JOIN selected_events e ON e.id = k.event_id
-LEFT JOIN comms c ON c.id = k.comm_id
-LEFT JOIN call_paths p ON p.id = s.call_path_id
-LEFT JOIN frames f ON f.id = p.frame_id
-LEFT JOIN symbols y ON y.id = f.symbol_id
-LEFT JOIN dsos d ON d.id = f.dso_id;
+LEFT JOIN comms c ON c.id = k.comm_id;
 
 -- The same added up by thread, event and stack.
 CREATE VIEW v_sample_sums AS
 SELECT e.recording_id, e.name AS event, k.pid, k.tid, c.comm, s.samples, s.weight,
-	y.name AS function, d.name AS dso, s.call_path_id
+	(SELECT y.name FROM call_paths p JOIN frames f ON f.id = p.frame_id
+		JOIN symbols y ON y.id = f.symbol_id WHERE p.id = s.call_path_id) AS function,
+	(SELECT d.name FROM call_paths p JOIN frames f ON f.id = p.frame_id
+		JOIN dsos d ON d.id = f.dso_id WHERE p.id = s.call_path_id) AS dso, s.call_path_id
 FROM sample_sums s
 LEFT JOIN sample_tasks k ON k.id = s.task_id
 LEFT JOIN selected_events e ON e.id = k.event_id
 LEFT JOIN comms c ON c.id = k.comm_id
-LEFT JOIN call_paths p ON p.id = s.call_path_id
-LEFT JOIN frames f ON f.id = p.frame_id
-LEFT JOIN symbols y ON y.id = f.symbol_id
-LEFT JOIN dsos d ON d.id = f.dso_id
 WHERE NOT k.tracepoint;
 
 -- Frames as text; addresses in hex, unsigned.
@@ -138,14 +138,13 @@ FROM frames f LEFT JOIN files x ON x.id = f.file_id LEFT JOIN symbols s ON s.id 
 
 -- Each call path as "root;...;leaf".
 CREATE VIEW v_stacks AS
-WITH RECURSIVE named(id, parent_id, name) AS (
-	SELECT p.id, p.parent_id, coalesce(s.name, printf('0x%x', f.address))
+WITH RECURSIVE walk(id, stack) AS (
+	SELECT p.id, coalesce(s.name, printf('0x%x', f.address))
 	FROM call_paths p JOIN frames f ON f.id = p.frame_id
-	LEFT JOIN symbols s ON s.id = f.symbol_id),
-walk(id, stack) AS (
-	SELECT id, name FROM named WHERE parent_id IS NULL
-	UNION ALL SELECT n.id, w.stack || ';' || n.name
-	FROM walk w JOIN call_paths n0 ON n0.parent_id = w.id JOIN named n ON n.id = n0.id)
+	LEFT JOIN symbols s ON s.id = f.symbol_id WHERE p.parent_id IS NULL
+	UNION ALL SELECT p.id, w.stack || ';' || coalesce(s.name, printf('0x%x', f.address))
+	FROM walk w JOIN call_paths p ON p.parent_id = w.id JOIN frames f ON f.id = p.frame_id
+	LEFT JOIN symbols s ON s.id = f.symbol_id)
 SELECT id AS call_path_id, stack FROM walk;
 
 CREATE VIEW v_folded_oncpu AS
