@@ -26,8 +26,9 @@ static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash,
 
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
 {
+	c->seed = c->seed ? c->seed : hash_seed();
 	uint32_t owner = x->space == NO_ID ? ~(uint32_t)x->pid : x->space;
-	uint64_t h = hash_bytes(x->words, (size_t)x->nwords * 8, hash_seed()) ^
+	uint64_t h = hash_bytes(x->words, (size_t)x->nwords * 8, c->seed) ^
 		     hash_u64((uint64_t)owner << 32 ^ (uint64_t)x->version << 8 ^ x->kind);
 	size_t at = 0;
 	while (idmap_next(&c->index, h, &at, id))

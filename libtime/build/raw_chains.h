@@ -21,6 +21,7 @@ struct raw_chains {
 	})
 	v; /* [0] is a dummy */
 	struct idmap index;
+	uint64_t seed; /* asked for once: it is a call of the C library */
 	struct arena words;
 };
 
