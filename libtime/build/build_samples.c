@@ -403,6 +403,7 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 		s.time = r->offset;
 	const struct source_event *se = &b->events.v[ev->index];
 	b->chain_known = 0;
+	b->chains.stay = b->ahead && !r->chunk;
 	id->cpu = s.cpu;
 	if (sample_in_guest(&s)) {
 		b->p->totals.guest++;

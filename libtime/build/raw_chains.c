@@ -15,11 +15,14 @@ static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash,
 	struct raw_chain fresh = {.entry = *x, .hash = hash};
 	if (!c->v.n && vec_push(&c->v, (struct raw_chain){0}))
 		return ERR_NOMEM;
-	uint8_t *copy = arena_alloc(&c->words, (size_t)x->nwords * 8);
-	if (!copy || c->v.n >= UINT32_MAX - 1)
+	if (c->v.n >= UINT32_MAX - 1)
 		return ERR_NOMEM;
-	memcpy(copy, x->words, (size_t)x->nwords * 8);
-	fresh.entry.words = copy;
+	if (!c->stay || x->kind != CHAIN_RAW) {
+		uint8_t *copy = arena_alloc(&c->words, (size_t)x->nwords * 8);
+		if (!copy)
+			return ERR_NOMEM;
+		fresh.entry.words = memcpy(copy, x->words, (size_t)x->nwords * 8);
+	}
 	*id = (uint32_t)c->v.n;
 	return vec_push(&c->v, fresh) ? ERR_NOMEM : idmap_put(&c->index, hash, *id);
 }

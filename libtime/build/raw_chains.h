@@ -23,10 +23,12 @@ struct raw_chains {
 	struct idmap index;
 	uint64_t seed; /* asked for once: it is a call of the C library */
 	struct arena words;
+	int stay; /* raw words stay where they are as long as the chains do: not copied */
 };
 
 /* The number of a callchain: equal words, address space (where it is not known, process),
- * version, kind and cpumode have one. The words are copied when new. ERR_NOMEM. */
+ * version, kind and cpumode have one. The words are copied when new, unless they stay.
+ * ERR_NOMEM. */
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id);
 
 /* The call path of every number into a new array, the caller's to free; *path[0] is 0.
