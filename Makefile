@@ -255,7 +255,7 @@ check-%:
 	$(Q)O='$(O)/$*' RUN="$$(sh packaging/cross.sh $* run)" sh tests/run.sh unit/$(T)
 
 # T=cli/NAME needs no unit programs, T=unit/NAME nothing else; few tests need the fuzz targets.
-WITH_FUZZ = cli/fuzz cli/ceilings cli/escapes
+WITH_FUZZ = cli/fuzz cli/ceilings cli/escapes cli/html_browser
 for_units = $(if $(filter 1,$(HAVE_CMOCKA)),$(if $(filter cli/%,$(T)),,$(UNIT_BIN)))
 for_cli = $(if $(filter unit/%,$(T)),,$(PROG_BIN) $(TRUTH_BIN) \
 	$(if $(filter-out $(WITH_FUZZ),$(filter cli/%,$(T))),,$(FUZZ_BIN) $(O)/tests/fuzz/seeds))

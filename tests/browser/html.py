@@ -224,7 +224,7 @@ def check_firefox():
         return
     with firefox.Firefox() as b:
         path = os.path.abspath("orders.html")
-        show(b, path, "#pane=flame")
+        show(b, path, "#pane=flame&graph=off")
         a, z, clock = list(stretches(b, 3))[2]
         want = sum(int(x.split()[-1]) for x in folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", "--time", clock, ORDERS)))
         check("Firefox: off-CPU in " + clock, b.js("return report.sumOff(%d, %d, null).total[0]" % (a, z)), want)
