@@ -6,6 +6,7 @@
 #include "render/text/escape.h"
 #include "render/text/json.h"
 #include "render/text/labels.h"
+#include "render/tail/site_words.h"
 #include "render/tail/tail_answer.h"
 #include "render/tail/tail_events.h"
 #include "render/tail/tail_words.h"
@@ -52,6 +53,22 @@ static void frame_text(struct writer *w, const char *key, uint32_t id)
 	buf_clear(&w->text);
 	describe_frame(&w->text, w->tl, id);
 	json_text(&w->j, key, buf_cstr(&w->text), w->text.n);
+}
+
+/* The text's warning, with its counts. */
+static void no_kernel_symbols(struct writer *w)
+{
+	uint64_t all, n = timeline_nameless_waits(w->tl, &all);
+	buf_clear(&w->text);
+	if (!words_nameless(&w->text, w->tl)) {
+		json_null(&w->j, "no_kernel_symbols");
+		return;
+	}
+	json_open(&w->j, "no_kernel_symbols", '{');
+	json_u64(&w->j, "count", n);
+	json_u64(&w->j, "of", all);
+	json_text(&w->j, "spoils", buf_cstr(&w->text), w->text.n);
+	json_close(&w->j, '}');
 }
 
 static void stack(struct writer *w, const char *key, uint32_t path)
@@ -730,6 +747,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 		json_null(&w.j, "span");
 	r = tail_answer(&w.text, t, e);
 	json_text(&w.j, "answer", buf_cstr(&w.text), w.text.n);
+	no_kernel_symbols(&w);
 	population(&w);
 	unclear(&w);
 	sites(&w);

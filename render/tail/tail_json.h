@@ -1,5 +1,5 @@
 /*
- * tail_json.h - the answer of `tail` for programs: JSON (schema 1) and CSV.
+ * tail_json.h - the answer of `tail` for programs: JSON (schema 2) and CSV.
  *
  * The schema is fixed: keys are added, never changed. Times are ns; start_ns and end_ns count
  * from recording.origin_ns (the first record), which is a string, so that no reader loses

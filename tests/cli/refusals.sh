@@ -78,8 +78,15 @@ for x in "--no-local $f" two.db; do
 		"$PERFKIT" $way -q $x | tr -s ' \n' '  ' | grep -q "$spoilt: their causes are unknown" ||
 			wrong "$way $x does not say what is spoilt"
 	done
+	"$PERFKIT" tail -q --json $x >spoilt.json
+	python3 - spoilt.json "$spoilt: their causes are unknown" <<'PY' || wrong "tail --json $x does not say what is spoilt"
+import json, sys
+said = json.load(open(sys.argv[1]))["no_kernel_symbols"]
+assert said["count"] == said["of"] > 0 and said["spoils"].startswith(sys.argv[2]), said
+PY
 done
 "$PERFKIT" tail -q "$SRC/testdata/orders/orders.tar.zst" | grep -q 'no kernel symbols' && wrong "orders: there are kernel symbols"
+"$PERFKIT" tail -q --json "$SRC/testdata/orders/orders.tar.zst" | grep -q '"no_kernel_symbols": *null' || wrong "orders: JSON"
 
 # At most three findings are said, and where the rest is; what is missing of other threads is not.
 "$PERFKIT" tail --no-local "$f" >out 2>err

@@ -46,12 +46,15 @@ def holder(h, where):
     need((h["tid"] is None) == (h["way"] in ("none", "queue")), where + ": thread")
 
 
-keys(d, """schema recording by span answer population histogram recurrence group_by groups
+keys(d, """schema recording by span answer no_kernel_symbols population histogram recurrence group_by groups
 unclear sites episodes""".split(), "top")
 need(d["schema"] == 2, "schema")
 keys(d["recording"], "file host origin_ns clock duration_ns".split(), "recording")
 need(isinstance(d["recording"]["origin_ns"], str) and int(d["recording"]["origin_ns"]) > 0, "origin")
 need(d["by"] in ("wait", "span", "activation"), "by")
+if d["no_kernel_symbols"]:
+    keys(d["no_kernel_symbols"], "count of spoils".split(), "no_kernel_symbols")
+    need(0 < d["no_kernel_symbols"]["count"] <= d["no_kernel_symbols"]["of"], "no_kernel_symbols")
 p = d["population"]
 keys(p, POPULATION, "population")
 ranks = [p[k] for k in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns")
