@@ -31,9 +31,9 @@ const struct opt tlinput_rows[] = {
 	 "more rules for causes, tried before the built-in ones\n(perfkit help causes prints "
 	 "those and the grammar)"},
 	{"idle-frame", 0, OPT_EACH, AT(idle_frames), "RE",
-	 "waits with a function matching RE on the stack are idle\n(repeatable)"},
+	 "waits whose innermost function of the application matches\nRE are idle (repeatable)"},
 	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
-	 "waits with a function matching RE on the stack are never\nidle (repeatable)"},
+	 "waits with a function matching RE on the stack are work\n(repeatable)"},
 	OPT_HEADING("Spans"),
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
