@@ -63,6 +63,13 @@ $(O)/perfkit: $(call obj,cmd) $(LINK_A)
 # beside it, debuginfod is not asked.
 .PHONY: static
 static: $(O)/perfkit-static
+ifneq ($(NO_STATIC),)
+$(O)/perfkit-static: no-static
+.PHONY: no-static
+no-static:
+	@echo 'make static: $(NO_STATIC): Debian 13 ships a libelf.a that does not link;' \
+		'Debian 12 has one that does, and the program it makes runs everywhere' >&2; exit 1
+endif
 $(O)/perfkit-static: $(call obj,cmd) $(LINK_A)
 	$(call say,LD,$@)$(CC) $(SANITIZE) $(or $(and $(HARDENED),$(STATIC_PIE)),-static) \
 		$(if $(HARDENED),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) $(LDFLAGS) -o $@ $(call obj,cmd) $(LINK_A) $(LIBS) \
