@@ -28,7 +28,7 @@ def read_perf(path):
         m = re.match(r"\s*(\d+)\.(\d+) \[(\d+)\]\s+(.*?)\[(-?\d+)(?:/(-?\d+))?\]\s+"
                      r"([\d.]+)\s+([\d.]+)\s+([\d.]+)", line)
         if m:
-            yield (int(m[5]), int(m[1]) * 1000000 + int(m[2]), float(m[7]), float(m[8]), int(m[3]))
+            yield (int(m[5]), int(m[1]) * 1000000 + int(m[2]), float(m[7]), float(m[8]), int(m[3]), m[4])
         elif re.match(r"\s*\d+\.\d+ \[", line) and "<idle>" not in line:
             yield None if "[" in line.split("] ", 1)[1].split("  ")[0] else "no tid"
 
@@ -38,11 +38,12 @@ def us(ns):
 def near(ours_ns, perf_ms):
     return abs(ours_ns / 1e6 - perf_ms) <= 0.00101
 
-def classify(i, wait, delay, before, woken_first):
+def classify(i, wait, delay, before, woken_first, nameless):
     """Why perf says something else about interval i (our row before the switch-out); `before` is
     when perf saw the last switch-out on that CPU, where only some tasks were recorded: there it
     ends the wait, or has none if it lies before the thread's own. `woken_first`: the thread was
-    first seen by being woken, and this is perf's first line without a time for it."""
+    first seen by being woken, and this is perf's first line without a time for it. `nameless`: perf
+    shows no name but ":TID", as after the thread's EXIT record."""
     length = i["end"] - i["start"]
     if before is not None:
         if abs(us(i["start"]) + wait * 1000 - before) <= 2.1:
@@ -65,11 +66,13 @@ def classify(i, wait, delay, before, woken_first):
         return "missing-wakeup"
     if wait == 0 and delay == 0 and woken_first:
         return "forgotten-at-fork"
+    if wait == 0 and delay == 0 and nameless:
+        return "forgotten-at-exit"
     return None
 
 def main():
     per_task = "--per-task" in sys.argv
-    last_on, last_row, forgotten = {}, None, set()
+    last_on, last_row, forgotten, gone = {}, None, set(), set()
     ours, compared, same = read_ours(sys.argv[1]), 0, 0
     classes, odd, unread = collections.Counter(), [], 0
     at = {tid: {r["start"] // 1000: k for k, r in enumerate(rows)} for tid, rows in ours.items()}
@@ -80,7 +83,7 @@ def main():
         if row == "no tid":
             classes["tid-not-shown"] += 1      # which thread it was cannot be told
             continue
-        tid, t, wait, delay, cpu = row
+        tid, t, wait, delay, cpu, name = row
         if last_row == (tid, t, cpu) and wait == 0 and delay == 0:
             classes["recorded-twice"] += 1
             continue
@@ -109,9 +112,12 @@ def main():
             continue
         first = ours[tid][0]
         woken_first = first["out"] < 0 and first["ctx"] and tid not in forgotten
-        c = classify(i, wait, delay, (before or 0) if per_task else None, woken_first)
+        c = classify(i, wait, delay, (before or 0) if per_task else None, woken_first,
+                     name == ":%d" % tid and tid not in gone)
         if c == "forgotten-at-fork":
             forgotten.add(tid)
+        if c == "forgotten-at-exit":
+            gone.add(tid)
         if c:
             classes[c] += 1
         else:
