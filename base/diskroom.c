@@ -31,7 +31,7 @@ int diskroom_take(struct diskroom *d, int fd, size_t n, const char *name, struct
 	if (avail >= d->floor + n)
 		return 0;
 	return err_set(e, ERR_IO,
-		       "%s: stopped before the last tenth of the free disk was taken "
-		       "(%llu MB are left)",
+		       "%s: stopped, to leave a tenth of the free disk space (%llu MB are "
+		       "left)",
 		       name, (unsigned long long)(avail >> 20));
 }

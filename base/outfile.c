@@ -83,7 +83,7 @@ static int may_write(struct outfile *o, size_t n)
 	o->written += n;
 	if (o->most && o->written > o->most)
 		return err_set(&o->failed, ERR_REFUSED,
-			       "%s: would have more than %llu MB (--max-memory SIZE allows "
+			       "%s: would be larger than %llu MB (--max-memory SIZE allows "
 			       "more, --force any size)",
 			       shown_name(o), (unsigned long long)(o->most >> 20));
 	return diskroom_take(&o->disk, o->fd, n, shown_name(o), &o->failed);

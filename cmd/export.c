@@ -131,7 +131,7 @@ static int check(const struct export_opts *o, size_t nfiles)
 	if (o->by_time && !f->by_time)
 		return usage("--by-time goes with --to speedscope, firefox and perfetto");
 	if (!f->rows && (o->offcpu || o->offwake || o->wall || o->tail))
-		return usage("--to firefox, perfetto and parquet are of all that happened: "
+		return usage("--to firefox, perfetto and parquet export everything: "
 			     "--offcpu, --offwake, --wall and --tail do not go with them");
 	/* a trace is of the whole recording; who shows it filters */
 	if (f->whole &&

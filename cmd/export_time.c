@@ -21,7 +21,7 @@ static int one_recording(const struct tlinput *ti, const char *what, struct err 
 {
 	if (!ti->tl.parts.n)
 		return 0;
-	return err_set(e, ERR_USAGE, "%s: several recordings; %s is of one (--recording)",
+	return err_set(e, ERR_USAGE, "%s: several recordings; %s takes one (--recording)",
 		       ti->path, what);
 }
 

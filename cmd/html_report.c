@@ -402,7 +402,8 @@ static void say_grain(struct report *p)
 	struct buf b = {0};
 	units_duration(&b, p->grain_ns);
 	input_warn(&p->r->ti.in,
-		   "to stay below %g MB (--max-size), what is shorter than %s is summed up",
+		   "to stay below %g MB (--max-size), everything shorter than %s is only "
+		   "summed up",
 		   p->opt->max_size, buf_cstr(&b));
 	buf_release(&b);
 }
@@ -410,7 +411,7 @@ static void say_grain(struct report *p)
 static int too_large(const struct report *p, struct err *e)
 {
 	return err_set(e, ERR_REFUSED,
-		       "the report would have more than --max-size %g MB, even with what is "
+		       "the report would exceed --max-size %g MB, even with everything "
 		       "shorter than 10 ms summed up; narrow it with --time or --comm",
 		       p->opt->max_size);
 }

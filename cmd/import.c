@@ -57,7 +57,7 @@ static int clocks_agree(struct before *c, const struct timeline *tl, const char 
 	}
 	if (same || c->exact)
 		return 1;
-	say("%s: its times (%s of %s) cannot be compared with those before (%s of "
+	say("%s: its times (%s of %s) cannot be compared with earlier ones (%s of "
 	    "%s): no clock data; record with -k CLOCK_MONOTONIC, or --force",
 	    path, clock, *host ? host : "an unknown host", c->clock,
 	    *c->host ? c->host : "an unknown host");
@@ -76,8 +76,8 @@ static int warn_again(struct before *b, struct tlinput *ti, const char *path, st
 		    strcmp(x->host, host) != 0)
 			continue;
 		input_warn(&ti->in,
-			   "%s: the same recording as %s: all that it holds counts twice", path,
-			   x->path);
+			   "%s: the same recording as %s, so everything in it counts twice",
+			   path, x->path);
 		return 0;
 	}
 	struct imported x = {.host = arena_strndup(&b->strings, host, strlen(host)),

@@ -401,7 +401,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct err e = {0};
 	const char *perf = getenv("PERF");
 	if (o->like && nfiles) {
-		say_line("perfkit record: --like stands alone: the mode is FILE's");
+		say_line("perfkit record: --like FILE takes no mode and no command: they are "
+			 "those of FILE");
 		return 2;
 	}
 	if (o->like)

@@ -116,8 +116,8 @@ static void hint_at_waits(const struct samples *s, const struct samples_event *d
 		return;
 	for (size_t i = 0; i < s->events.n; i++)
 		if (!strcmp(s->events.v[i].name, "sched:sched_switch")) {
-			say("a tracepoint's samples count how often it was passed; --offcpu, "
-			    "--wall and --tail draw the waiting");
+			say("samples of a tracepoint count how often it was hit; --offcpu, "
+			    "--wall and --tail draw waiting");
 			return;
 		}
 }
@@ -209,8 +209,8 @@ static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err
 	const struct timeline *tl = &ti->tl;
 	if (event < tl->events.n && tl->events.v[event].tracepoint)
 		return err_set(e, ERR_REFUSED,
-			       "%s: no samples to draw: those of %s and of other tracepoints "
-			       "are waits and marks here (--offcpu)",
+			       "%s: no samples to draw: %s and other tracepoints are shown as "
+			       "waits (--offcpu)",
 			       ti->path,
 			       strtab_get(&ti->names->strings, tl->events.v[event].name));
 	return err_set(e, ERR_REFUSED, "%s: no samples to draw", ti->path);

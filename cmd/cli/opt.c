@@ -209,7 +209,7 @@ static int set_value(const struct verb *v, const struct opt *o, void *opts, cons
 	case OPT_EVENTS:
 	case OPT_EACH:
 		if (!arg[strspn(arg, o->kind == OPT_EACH ? "" : ",")])
-			return usage_error(v, "nothing is listed in --", o->name, "");
+			return usage_error(v, "the list is empty: --", o->name, "");
 		if (list_add(target, o->kind, arg))
 			return no_memory(v);
 		return opt_words(o) ? check_words(v, o, target) : 0;

@@ -174,9 +174,9 @@ int tail_refuse(const struct tail_run *r, const struct tail *t)
 		return 0;
 	units_percent(&pct, r->query.pick.millipercent);
 	say("cannot say what p%s is: of %llu episodes that long, %llu are open or "
-	    "suspect (cut by the recording's edge, or records are missing there); "
-	    "--top N, a lower percentile or a population (--comm, --pid) can be asked, a "
-	    "longer recording with a larger -m would help%s",
+	    "suspect (cut off by the recording's edge, or next to missing records); ask "
+	    "for --top N, a lower percentile or fewer threads (--comm, --pid), or record "
+	    "for longer with a larger -m%s",
 	    buf_cstr(&pct), (unsigned long long)(s->v.n + s->dirty),
 	    (unsigned long long)s->dirty,
 	    r->opt->wait.tl.in.force ? "" : "; --open, --force go on");

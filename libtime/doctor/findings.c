@@ -26,12 +26,12 @@ const struct finding_kind finding_kinds[] = {
 	{"holes", "Waits beside a missing switch are suspect and left out of percentiles.",
 	 WAITING, 0},
 	{"late-records",
-	 "From a pipe they count as of when they came; in a file they are put in their place.",
+	 "Read from a file, they are sorted into place; from a pipe, they count when they "
+	 "arrived.",
 	 WAITING, 0},
-	{"cpu-clocks", "Waits that this changes by a hundredth or more are suspect.", WAITING,
-	 0},
-	{"throttled", "The kernel paused sampling: busy phases weigh too little.", ALL, 0},
-	{"cut-off", "Everything after the tear is missing, including names kept at the end.",
+	{"cpu-clocks", "Waits that this changes by 1 % or more are suspect.", WAITING, 0},
+	{"throttled", "The kernel paused sampling: busy phases are underrepresented.", ALL, 0},
+	{"cut-off", "Everything after the cut is missing, including names kept at the end.",
 	 ALL, 0},
 	{"bad-records", "Their contents are missing.", ALL, 0},
 	{"unknown-event", "Samples whose event the header does not describe are left out.", ALL,
@@ -150,7 +150,7 @@ static const char record_again[] = "perf record";
 
 /* Where the line has no fault. */
 static const char nothing_ran[] =
-	"nothing of it ran meanwhile: record for longer or while it is busy, or record more "
+	"what was recorded did not run: record for longer or while it is busy, or record more "
 	"(-a; without --no-inherit or --per-thread; a smaller -c)";
 
 void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy *change)

@@ -90,7 +90,7 @@ static void diagnose_skew(struct diagnosis *j, const struct tl_disorder *d, doub
 		"waits suspect",
 		d->skew_cpus[0], d->skew_cpus[1], ms_text(d->skew_ns, by), more, share);
 	diagnose_detail(
-		j, f, "%s in an order that cannot be",
+		j, f, "%s in an impossible order",
 		COUNT_MANY(d->skewed, "switch or wakeup is", "switches and wakeups are"));
 	remedy_clock(j, f);
 }

@@ -490,7 +490,7 @@ static void diagnose_some_cpus(struct diagnosis *j)
 		return;
 	struct finding *f =
 		diagnose_add(j, "some-cpus", SEVERITY_PARTIAL,
-			     "switches of %zu of %u CPUs were recorded (-C)",
+			     "switches of only %zu of %u CPUs were recorded (-C)",
 			     build_switch_cpus(j->rec), j->rec->features.cpus_online);
 	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }

@@ -186,7 +186,7 @@ static const struct end_text {
 	 "build that code with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer "
 	 "and record with -g; run-time compilers have an option to keep frame pointers",
 	 {UNWIND_NO_CFI}},
-	{"at memory that was not there when the stack was copied: a page not touched yet",
+	{"at a page of the stack that had never been touched, so it was not copied",
 	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g",
 	 {UNWIND_HOLE}},
 	{"at a signal handler with a stack of its own: only that one was copied",
@@ -233,8 +233,7 @@ static void diagnose_unrooted(struct diagnosis *j)
 		return;
 	struct finding *f = diagnose_add(
 		j, "unrooted-stacks", share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
-		"%.1f %% of stack copies were followed, but not to where the stack begins",
-		share);
+		"%.1f %% of stack copies could not be followed to the outermost caller", share);
 	for (const struct end_text *t = end_texts; t < end_texts + n; t++)
 		if (ended(c, t))
 			diagnose_detail(j, f, "%5.1f %%  end %s",

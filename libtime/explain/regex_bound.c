@@ -113,18 +113,17 @@ int regex_bounded(const char *re, struct err *e)
 {
 	struct measure m = {.p = re};
 	if (strlen(re) > BYTES_MAX)
-		return err_set(e, ERR_USAGE,
-			       "a regular expression of more than %d bytes is not taken",
+		return err_set(e, ERR_USAGE, "a regular expression may have at most %d bytes",
 			       BYTES_MAX);
 	while (*m.p && !m.back && m.depth + 1 < DEPTH_MAX && m.last <= WRITTEN_MAX &&
 	       m.size[m.depth] <= WRITTEN_MAX)
 		take_one(&m);
 	if (m.back)
-		return err_set(e, ERR_USAGE, "'%s': back references (\\1 to \\9) are not taken",
-			       re);
+		return err_set(e, ERR_USAGE,
+			       "'%s': back references (\\1 to \\9) are not supported", re);
 	if (*m.p || m.size[0] + m.last > WRITTEN_MAX)
 		return err_set(e, ERR_USAGE,
-			       "'%s': its repetitions write out to more than %d characters", re,
+			       "'%s': its repetitions expand to more than %d characters", re,
 			       WRITTEN_MAX);
 	return 0;
 }

@@ -24,10 +24,9 @@ static int check_plain(struct store *s, struct err *e)
 		"AND c.hidden <> 0)",
 		0, &computed, e);
 	if (!r && computed)
-		r = err_set(
-			e, ERR_REFUSED,
-			"%s: tables or columns of this store are computed; perfkit's are not",
-			s->path);
+		r = err_set(e, ERR_REFUSED,
+			    "%s: not one of perfkit's stores: it computes tables or columns",
+			    s->path);
 	return r;
 }
 

@@ -64,10 +64,10 @@ status 0 '' "$PERFKIT" collapse -q -o folded long.tar.zst
 [ "$(wc -l <folded)" = 100 ] || wrong "long names merged: $(wc -l <folded) stacks"
 tr ' ;' '\n\n' <folded | head -3000 | awk 'length > 4096 { exit 1 }' || wrong "a name of more than 4 KB"
 for verb in collapse svg 'svg --no-script'; do
-	status 3 'o/x: would have more than 64 MB (--max-memory' "$PERFKIT" $verb -q --max-memory 64M -o o/x long.tar.zst
+	status 3 'o/x: would be larger than 64 MB (--max-memory' "$PERFKIT" $verb -q --max-memory 64M -o o/x long.tar.zst
 	[ -z "$(ls -A o)" ] || wrong "$verb leaves $(ls -A o)"
 done
-status 3 'stdout: would have more than 64 MB' "$PERFKIT" collapse -q --max-memory 64M long.tar.zst
+status 3 'stdout: would be larger than 64 MB' "$PERFKIT" collapse -q --max-memory 64M long.tar.zst
 [ "$(wc -c <out)" -le 67108864 ] || wrong "stdout got $(wc -c <out) bytes"
 rm -f folded
 
@@ -83,7 +83,7 @@ done
 # The last tenth of what is free on a disk stays free.
 if [ "$(id -u)" = 0 ] && mkdir disk && mount -t tmpfs -o size=60m perfkit-test disk 2>/dev/null; then
 	trap 'umount "$HOME/disk" 2>/dev/null' EXIT
-	status 1 'disk/x: stopped before the last tenth of the free disk was taken' "$PERFKIT" collapse -q -o disk/x long.tar.zst
+	status 1 'disk/x: stopped, to leave a tenth of the free disk space' "$PERFKIT" collapse -q -o disk/x long.tar.zst
 	[ -z "$(ls -A disk)" ] || wrong "left on the disk: $(ls -A disk)"
 	umount disk
 	trap - EXIT
@@ -92,7 +92,7 @@ else
 fi
 
 # --- what users give --------------------------------------------------------------------------
-status 2 'repetitions write out to more than' "$PERFKIT" collapse --offcpu --idle-frame '((a{1,1000}){1,1000})' "$waits"
+status 2 'repetitions expand to more than' "$PERFKIT" collapse --offcpu --idle-frame '((a{1,1000}){1,1000})' "$waits"
 status 2 'back references' "$PERFKIT" collapse --offcpu --work-frame '(a)\1' "$waits"
 for file in /dev/zero /proc/kmsg .; do
 	status 1 "$file: not a regular file" "$PERFKIT" collapse --offcpu --causes $file "$waits"
@@ -100,6 +100,6 @@ done
 head -c 1100000 /dev/zero >long.rules
 status 1 'long.rules: larger than 1 MiB' "$PERFKIT" collapse --offcpu --causes long.rules "$waits"
 for option in '-C ,' '--tid ,,,' '--state ,' '--pid ,'; do
-	status 2 'nothing is listed in --' "$PERFKIT" collapse --offcpu $option "$waits"
+	status 2 'the list is empty: --' "$PERFKIT" collapse --offcpu $option "$waits"
 done
 exit $bad

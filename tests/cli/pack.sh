@@ -84,7 +84,7 @@ exec 3<&-
 # A full disk: one line, status 1, nothing that looks whole.
 if mkdir small && mount -t tmpfs -o size=1m none small 2>/dev/null; then
 	"$PERFKIT" unpack run.tar.zst -C small/run 2>err && bad "unpacked onto a full disk"
-	grep -q 'No space left\|last tenth of the free disk' err || bad "full disk: $(cat err)"
+	grep -q 'No space left\|tenth of the free disk space' err || bad "full disk: $(cat err)"
 	[ -e small/run/MANIFEST ] && bad "full disk: it looks like a whole bundle"
 	rm -rf small/run
 	TMPDIR=$PWD/small "$PERFKIT" collapse run.tar.zst 2>err >/dev/null && bad "read onto a full disk"

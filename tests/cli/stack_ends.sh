@@ -101,7 +101,7 @@ record hole --call-graph dwarf,65528 ./ends
 expect hole '^ends;[[]truncated];roomy;spin '
 id hole unrooted-stacks
 no_id hole truncated-dumps
-grep -q 'not to where the stack begins' hole.err || { echo "collapse says nothing"; failed=1; }
+grep -q 'could not be followed to the outermost caller' hole.err || { echo "collapse says nothing"; failed=1; }
 
 record deep --call-graph dwarf,65528 ./ends 1500
 expect deep '^ends;[[]truncated];down;down;.*;down;spin '

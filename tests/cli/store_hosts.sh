@@ -93,7 +93,7 @@ done
 # told: by another name, out of a store; two recordings are not.
 cp "$a" copy.data
 "$PERFKIT" import --no-local "$a" copy.data -o twice.db 2>err
-[ "$(grep -c 'copy.data: the same recording as .*: all that it holds counts twice' err)" = 1 ]
+[ "$(grep -c 'copy.data: the same recording as .*, so everything in it counts twice' err)" = 1 ]
 "$PERFKIT" import two.db a.db -o all.db 2>err
 [ "$(grep -c 'a.db: the same recording as two.db' err)" = 1 ]
 "$PERFKIT" import --no-local "$a" b.data -o two.db 2>err

@@ -197,9 +197,9 @@ lacks err 'left out'
 sched=$SRC/testdata/sched/perf.data
 fails 0 "$PERFKIT" svg --no-local "$sched" -o tracepoint.svg
 has tracepoint.svg '<title>Tracepoint Flame Graph</title>'
-has err '--offcpu, --wall and --tail draw the waiting'
+has err '--offcpu, --wall and --tail draw waiting'
 fails 3 "$PERFKIT" svg --no-local --flamechart "$sched" -o none.svg
-has err 'other tracepoints are waits and marks here (--offcpu)'
+has err 'other tracepoints are shown as waits (--offcpu)'
 [ ! -e none.svg ]
 
 # What spoils an event is said where that event is shown: the first that is no tracepoint in a
