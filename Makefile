@@ -162,6 +162,9 @@ $(O)/libsym/name/frame_table.o: $(O)/gen/libsym/name/frames.rules.inc
 $(O)/libtime/store/store_schema.o $(O)/libtime/explain/causes_builtin.o $(O)/libtime/explain/mechanism.o $(O)/libsym/name/frame_table.o: ALL_CFLAGS += -I$(O)/gen
 $(O)/cmd/pack_script.o: $(O)/gen/cmd/pack.sh.inc
 $(O)/cmd/pack_script.o: ALL_CFLAGS += -I$(O)/gen
+FLEET_INC := $(patsubst %,$(O)/gen/%.inc,$(wildcard fleet/*.sql))
+$(O)/cmd/fleet_queries.o: $(FLEET_INC)
+$(O)/cmd/fleet_queries.o: ALL_CFLAGS += -I$(O)/gen/fleet
 HELP_INC := $(addprefix $(O)/gen/,cmd/cli/help/exit-status.txt.inc cmd/cli/help/names.txt.inc cmd/cli/help/words.inc)
 $(O)/cmd/cli/topics.o: $(HELP_INC)
 $(O)/cmd/cli/topics.o: ALL_CFLAGS += -I$(O)/gen
@@ -358,6 +361,10 @@ coverage:
 	$(Q)$(MAKE) O=$(O)-cov OPT='-O0 -g' SANITIZE=--coverage check || true
 	$(Q)O=$(O)-cov sh tests/coverage.sh -v
 
+.PHONY: bench-fleet
+bench-fleet: all
+	$(Q)O=$(O) sh tests/bench_fleet.sh
+
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_diverse.sh
 	$(Q)O=$(O) sh tests/bench.sh
@@ -459,6 +466,7 @@ help:
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make readers    what reads exported tables in tests: from PyPI (needs python3-venv)'
+	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What Hive, and whoever reads its folders, takes for a missing value. */
-static const char no_value[] = "__HIVE_DEFAULT_PARTITION__";
+/* What every engine takes for a date, and no recording was made on; and a name. */
+static const char no_date[] = "1970-01-01", no_host[] = "unknown";
 
 enum { DATE = 32, HOST = 200 };
 
@@ -119,7 +119,7 @@ static void host_folder(const char *host, char to[HOST])
 				      (unsigned char)*p);
 	}
 	if (!n)
-		snprintf(to, HOST, "%s", no_value);
+		snprintf(to, HOST, "%s", no_host);
 }
 
 static void locate(struct exporting *x)
@@ -131,7 +131,7 @@ static void locate(struct exporting *x)
 	x->origin.wall_ns = tl->rec.wall_ns;
 	if (!tl->rec.wall_ns || !gmtime_r(&wall, &day) ||
 	    !strftime(x->date, sizeof(x->date), "%Y-%m-%d", &day))
-		snprintf(x->date, sizeof(x->date), "%s", no_value);
+		snprintf(x->date, sizeof(x->date), "%s", no_date);
 	host_folder(strtab_get(&tl->stacks->strings, tl->rec.host), x->host);
 }
 
@@ -215,7 +215,7 @@ static int export_one(const struct tlinput_opts *opt, const char *dir, const cha
 	if (!r && !opt->in.quiet)
 		say("%s: %s, %.1f MB: %s, %s, recording %016" PRIx64, path,
 		    COUNT(x.rows, "row"), (double)x.bytes / 1e6, x.host,
-		    *x.date == '_' ? "no date" : x.date, (uint64_t)x.origin.recording);
+		    ti.tl.rec.wall_ns ? x.date : "no date", (uint64_t)x.origin.recording);
 	rc = r ? input_fail(&ti.in, &e) : input_status(&ti.in);
 	tlinput_close(&ti);
 	return rc;

@@ -26,6 +26,7 @@ static const struct verb *const verbs[] = {
 	&verb_collapse,
 	&verb_doctor,
 	&verb_export,
+	&verb_fleet,
 	&verb_html,
 	&verb_import,
 	&verb_pack,

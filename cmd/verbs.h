@@ -7,6 +7,7 @@
 extern const struct verb verb_collapse;
 extern const struct verb verb_doctor;
 extern const struct verb verb_export;
+extern const struct verb verb_fleet;
 extern const struct verb verb_html;
 extern const struct verb verb_import;
 extern const struct verb verb_pack;

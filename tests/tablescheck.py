@@ -88,7 +88,8 @@ for what, of_tables, of_store in ASKED:
     for s in stores:
         q = sqlite3.connect(s)
         q.text_factory = lambda b: b.decode("utf-8", "backslashreplace")
-        want += q.execute(of_store).fetchall()
+        # the folder's name stands for the host's, and is "unknown" where the recording does not say
+        want += [(r[0] or "unknown", *r[1:]) for r in q.execute(of_store)]
     want.sort(key=key)
     print(f"{what}: {len(have)} rows")
     if have != want:

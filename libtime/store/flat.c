@@ -1,4 +1,5 @@
 #include "libtime/store/flat.h"
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/radix.h"
 #include "libtime/explain/tail_model.h"
@@ -12,6 +13,10 @@ struct flat {
 	struct timeline *tl;
 	struct writing encoding;
 	VEC(struct flat_episode) episodes;
+	uint8_t *has_stack; /* by call path: something has it */
+	VEC(uint32_t) frames;
+	struct buf stack;
+	struct arena stacks; /* of the rows at hand */
 	/* the table at hand */
 	const struct flat_table *table;
 	const char *v; /* its structs, one behind the other */
@@ -46,19 +51,26 @@ static void flatten_off(const struct timeline *tl, const struct off *o, struct f
 }
 
 /* A frame's name as tail tells it: what has none is known by its file. */
-static int name_frame(struct timeline *tl, uint32_t frame, uint32_t *name, struct err *e)
+static void name_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
 	const struct frame *f = &tl->stacks->frames.v[frame];
-	struct buf b = {0};
-	*name = f->name;
-	if (!frame || f->name)
-		return 0;
 	const char *dso = strtab_get(&tl->stacks->strings, f->dso), *base = strrchr(dso, '/');
-	base = base ? base + 1 : *dso ? dso : "[unknown]";
-	if (*base == '[')
-		buf_str(&b, base);
+	base = base ? base + 1 : dso;
+	if (f->name)
+		buf_str(b, strtab_get(&tl->stacks->strings, f->name));
+	else if (*base == '[')
+		buf_str(b, base);
 	else
-		buf_fmt(&b, "[%s]", base);
+		buf_fmt(b, "[%s]", *base ? base : "unknown");
+}
+
+static int function_of(struct timeline *tl, uint32_t frame, uint32_t *name, struct err *e)
+{
+	struct buf b = {0};
+	*name = 0;
+	if (!frame)
+		return 0;
+	name_frame(&b, tl, frame);
 	int r = buf_failed(&b) || strtab_intern(&tl->stacks->strings, buf_cstr(&b), name);
 	buf_release(&b);
 	return r ? err_nomem(e) : 0;
@@ -86,7 +98,7 @@ static int add_episode(struct flat *f, const struct tail *t, size_t i, struct er
 		.root_cause = r->root.cause,
 		.root_ns = r->root.ns,
 	};
-	int rc = name_frame(f->tl, r->root.function, &x.root_function, e);
+	int rc = function_of(f->tl, r->root.function, &x.root_function, e);
 	return rc ? rc : vec_push(&f->episodes, x) ? err_nomem(e) : 0;
 }
 
@@ -123,6 +135,62 @@ static int add_episodes(struct flat *f, struct err *e)
 	}
 	u64map_release(&seen);
 	return r;
+}
+
+/* --- stacks as text
+ * ----------------------------------------------------------------------------
+ */
+
+#define MARK(vec, field)                     \
+	for (size_t i = 0; i < (vec).n; i++) \
+		f->has_stack[(vec).v[i].field] = 1;
+
+static int mark_stacks(struct flat *f, struct err *e)
+{
+	const struct timeline *tl = f->tl;
+	if (f->has_stack)
+		return 0;
+	f->has_stack = mem_zalloc(tl->stacks->paths.n + 1, 1);
+	if (!f->has_stack)
+		return err_nomem(e);
+	MARK(tl->off, path)
+	MARK(tl->off, waker_path)
+	MARK(tl->samples, path)
+	MARK(tl->event_samples, path)
+	MARK(tl->totals, path)
+	return 0;
+}
+
+/* A semicolon in a name would part it in two. */
+static void add_folded(struct flat *f, uint32_t frame)
+{
+	size_t at = f->stack.n;
+	buf_str(&f->stack, at ? ";" : "");
+	at = f->stack.n;
+	name_frame(&f->stack, f->tl, frame);
+	for (; !buf_failed(&f->stack) && at < f->stack.n; at++)
+		if (f->stack.v[at] == ';')
+			f->stack.v[at] = ':';
+}
+
+static int stack_cell(struct flat *f, uint32_t path, struct cell *to, struct err *e)
+{
+	size_t n = stacks_depth(f->tl->stacks, path);
+	cell_null(to);
+	if (!f->has_stack[path])
+		return 0;
+	f->frames.n = 0;
+	if (vec_reserve(&f->frames, n))
+		return err_nomem(e);
+	stacks_frames(f->tl->stacks, path, f->frames.v, n);
+	buf_clear(&f->stack);
+	for (size_t i = 0; i < n; i++)
+		add_folded(f, f->frames.v[i]);
+	const char *text = arena_strndup(&f->stacks, buf_cstr(&f->stack), f->stack.n);
+	if (!text || buf_failed(&f->stack))
+		return err_nomem(e);
+	cell_text(to, text);
+	return 0;
 }
 
 int flat_open(struct flat **out, struct timeline *tl, struct err *e)
@@ -235,6 +303,8 @@ int flat_begin(struct flat *f, enum flat_table_id table, size_t *rows, struct er
 	find_rows(f, table);
 	f->row_size = table == FLAT_OFFCPU ? sizeof(struct flat_off) : f->size;
 	*rows = f->n;
+	if (table == FLAT_CALL_PATHS)
+		return mark_stacks(f, e);
 	return f->table->time && f->n > 1 ? sort_rows(f, e) : 0;
 }
 
@@ -253,6 +323,7 @@ static int make_room(struct flat *f, size_t n, struct err *e)
 int flat_gather(struct flat *f, size_t first, size_t n, struct err *e)
 {
 	int r = make_room(f, n, e);
+	arena_release(&f->stacks);
 	for (size_t i = 0; !r && i < n; i++) {
 		uint64_t at = f->order ? f->order[first + i].at : first + i;
 		const void *from = f->v + at * f->size;
@@ -268,15 +339,22 @@ int flat_gather(struct flat *f, size_t first, size_t n, struct err *e)
 
 int flat_cell(struct flat *f, size_t column, size_t i, struct cell *to, struct err *e)
 {
+	const struct column *c = &f->table->columns[column];
 	f->encoding.e = e;
-	return encode_cell(&f->encoding, &f->table->columns[column], (int64_t)f->at[i] + 1,
-			   f->rows + i * f->row_size, to);
+	if (c->kind == COLUMN_STACK)
+		return stack_cell(f, (uint32_t)f->at[i] + 1, to, e);
+	return encode_cell(&f->encoding, c, (int64_t)f->at[i] + 1, f->rows + i * f->row_size,
+			   to);
 }
 
 void flat_close(struct flat *f)
 {
 	if (!f)
 		return;
+	mem_free(f->has_stack);
+	vec_release(&f->frames);
+	buf_release(&f->stack);
+	arena_release(&f->stacks);
 	mem_free(f->order);
 	mem_free(f->rows);
 	mem_free(f->at);

@@ -154,12 +154,12 @@ static const struct column events[] = {
 static const struct column frames[] = {FRAME_COLUMNS};
 #undef ROW
 
+#define CALL_PATH_COLUMNS                                                                  \
+	KEY("parents have smaller ones"),                                                  \
+		PLAIN("parent_id", COLUMN_PATH, parent, "→ call_paths", "NULL at a root"), \
+		PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames", "")
 #define ROW struct call_path
-static const struct column call_paths[] = {
-	KEY("parents have smaller ones"),
-	PLAIN("parent_id", COLUMN_PATH, parent, "→ call_paths", "NULL at a root"),
-	PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames", ""),
-};
+static const struct column call_paths[] = {CALL_PATH_COLUMNS};
 #undef ROW
 
 #define ROW struct wait_frame
@@ -501,6 +501,15 @@ static const struct column flat_frames[] = {
 };
 #undef ROW
 
+#define ROW struct call_path
+static const struct column flat_call_paths[] = {
+	CALL_PATH_COLUMNS,
+	PLAIN("stack", COLUMN_STACK, frame, "",
+	      "`root;...;leaf`, of paths that samples or waits have; `[FILE]`: code without a "
+	      "name"),
+};
+#undef ROW
+
 #define ROW struct tl_sample
 static const struct column flat_samples[] = {
 	PLAIN("time_ns", COLUMN_U64, time_ns, "ns", ""),
@@ -663,7 +672,7 @@ const struct flat_table flat_tables[FLAT_TABLES] = {
 	[FLAT_THREADS] = {"threads", TABLE(threads), "first_ns"},
 	[FLAT_EVENTS] = {"events", TABLE(events), NULL},
 	[FLAT_FRAMES] = {"frames", TABLE(flat_frames), NULL},
-	[FLAT_CALL_PATHS] = {"call_paths", TABLE(call_paths), NULL},
+	[FLAT_CALL_PATHS] = {"call_paths", TABLE(flat_call_paths), NULL},
 	[FLAT_SITES] = {"sites", TABLE(flat_sites), NULL},
 	[FLAT_OFFCPU] = {"offcpu", TABLE(flat_offcpu), "start_ns"},
 	[FLAT_TOTALS] = {"offcpu_totals", TABLE(totals), NULL},
@@ -701,6 +710,7 @@ int schema_is_optional(const struct column *c)
 	case COLUMN_VARIABLE:
 	case COLUMN_BUILD_ID:
 	case COLUMN_FUNCTION:
+	case COLUMN_STACK:
 		return 1;
 	case COLUMN_WORD:
 		return !*c->word(0);

@@ -41,9 +41,11 @@ enum column_kind {
 	COLUMN_TEXT_OR_EMPTY,
 	COLUMN_WORD,     /* uint8_t of the enumeration `word`; NULL where that says "" */
 	COLUMN_BUILD_ID, /* a strings id of a DSO: its build-id; NULL if not known */
-	COLUMN_FUNCTION, /* a frame: its name; NULL for none. Both are of flat tables only */
-	COLUMN_STATE,    /* index of timeline.states */
-	COLUMN_SYSCALL,  /* index of timeline.syscalls */
+	COLUMN_FUNCTION, /* a frame: its name; NULL for none */
+	COLUMN_STACK,   /* of a call path: folded text; NULL where nothing has that stack. These
+			 * three are of flat tables only */
+	COLUMN_STATE,   /* index of timeline.states */
+	COLUMN_SYSCALL, /* index of timeline.syscalls */
 	COLUMN_VARIABLE, /* index of timeline.args: what lies there, NULL for "" */
 	COLUMN_ARG,      /* index of timeline.args, NULL for 0 */
 	/* references: NULL for what stands for none */

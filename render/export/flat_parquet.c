@@ -128,8 +128,10 @@ int flat_parquet_write(struct flat *f, enum flat_table_id table, const struct fl
 	declare(&x);
 	int r = flat_begin(f, table, rows, e);
 	r = r ? r : parquet_open(&p, out, x.columns, x.n, e);
-	for (size_t at = 0; !r && at < *rows; at += PARQUET_GROUP) {
-		size_t n = *rows - at < PARQUET_GROUP ? *rows - at : PARQUET_GROUP;
+	/* whole stacks as texts are long: fewer rows at a time */
+	size_t group = table == FLAT_CALL_PATHS ? PARQUET_GROUP / 8 : PARQUET_GROUP;
+	for (size_t at = 0; !r && at < *rows; at += group) {
+		size_t n = *rows - at < group ? *rows - at : group;
 		r = flat_gather(f, at, n, e);
 		r = r ? r : parquet_group(p, n, value_of, &x, e);
 	}

@@ -175,6 +175,7 @@ while read -r v option words; do
 	for w in $words; do
 		case $v in
 		record) set -- cpu --dry-run --no-estimate ;;
+		fleet) set -- hosts ;;
 		export) set -- -q --no-local -o "out.$w" "$waits" ;;
 		*) set -- -q --no-local "$waits" ;;
 		esac

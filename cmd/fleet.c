@@ -1,0 +1,367 @@
+/*
+ * fleet.c - `perfkit fleet`: a question about the tables of many recordings, asked of an engine
+ * that is installed here.
+ */
+#include "base/buf.h"
+#include "base/nearest.h"
+#include "base/vec.h"
+#include "cmd/cli/say.h"
+#include "cmd/fleet_queries.h"
+#include "cmd/input/output.h"
+#include "cmd/verbs.h"
+#include "render/text/table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct fleet_opts {
+	const char *since, *sql;
+	int csv;
+};
+
+#define AT(field) offsetof(struct fleet_opts, field)
+static const struct opt rows[] = {
+	OPT_HEADING("Options"),
+	{"since", 0, OPT_STRING, AT(since), "DATE",
+	 "only recordings from that day (UTC) on: 2026-08-03"},
+	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: times in nanoseconds"},
+	{"sql", 0, OPT_STRING, AT(sql), "duckdb|clickhouse|spark",
+	 "print the question as that engine takes it, with the\nviews it needs; nothing is "
+	 "asked"},
+	OPT_END,
+};
+
+static int usage(const char *what)
+{
+	say_line("perfkit fleet: %s (see: perfkit help fleet)", what);
+	return 2;
+}
+
+/* --- the engine
+ * --------------------------------------------------------------------------------
+ */
+
+/* The module duckdb of Python as the program of that name. */
+static const char python[] = "import csv, sys\n"
+			     "try:\n"
+			     "    import duckdb\n"
+			     "except ImportError:\n"
+			     "    sys.exit(126)\n"
+			     "try:\n"
+			     "    r = duckdb.connect().execute(sys.argv[1])\n"
+			     "except duckdb.Error as e:\n"
+			     "    sys.exit(str(e))\n"
+			     "w = csv.writer(sys.stdout, lineterminator='\\n')\n"
+			     "w.writerow([d[0] for d in r.description])\n"
+			     "while rows := r.fetchmany(10000):\n"
+			     "    w.writerows(rows)\n";
+
+enum { NOT_HERE = 126, NOT_FOUND = 127 };
+
+/* In the child: the first of the engines that there is, in the folder of the tables. */
+static void become_engine(const char *dir, const char *sql, int out, int try_python)
+{
+	const char *duckdb[] = {"duckdb", "-batch", "-bail", "-csv", "-nullvalue",
+				"",       "-c",     sql,     NULL};
+	const char *module[] = {"python3", "-c", python, sql, NULL};
+	if (chdir(dir) || dup2(out, STDOUT_FILENO) < 0)
+		_exit(1);
+	if (!try_python)
+		execvp(duckdb[0], (char *const *)(uintptr_t)duckdb);
+	else
+		execvp(module[0], (char *const *)(uintptr_t)module);
+	_exit(NOT_FOUND);
+}
+
+static int read_all(int fd, struct buf *out)
+{
+	char piece[1 << 16];
+	ssize_t n;
+	while ((n = read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			buf_add(out, piece, (size_t)n);
+	return n < 0 ? ERR_IO : 0;
+}
+
+/* Its exit status, and what it printed. */
+static int ask(const char *dir, const char *sql, int try_python, struct buf *out)
+{
+	int fd[2], status = 0;
+	if (pipe(fd))
+		return 1;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (!pid) {
+		close(fd[0]);
+		become_engine(dir, sql, fd[1], try_python);
+	}
+	close(fd[1]);
+	int r = pid < 0 ? ERR_IO : read_all(fd[0], out);
+	close(fd[0]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	return r || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+}
+
+static int ask_any(const char *dir, const char *sql, struct buf *out)
+{
+	int rc = NOT_FOUND;
+	for (int try_python = 0; try_python < 2 && rc == NOT_FOUND; try_python++)
+		rc = ask(dir, sql, try_python, out);
+	if (rc == NOT_FOUND || rc == NOT_HERE) {
+		say("there is no duckdb here: `pip install duckdb`, or the program from "
+		    "duckdb.org; --sql prints the question for other engines");
+		return 3;
+	}
+	if (rc)
+		say("%s: duckdb could not answer", dir);
+	return rc ? 1 : 0;
+}
+
+/* --- its answer
+ * --------------------------------------------------------------------------------
+ */
+
+struct answer {
+	struct buf text; /* all cells, each ended by a NUL */
+	VEC(size_t) cells;
+	size_t columns;
+};
+
+static const char *cell(const struct answer *a, size_t row, size_t column)
+{
+	return a->text.v + a->cells.v[row * a->columns + column];
+}
+
+/* One cell of CSV from p on: behind it. */
+static const char *take_cell(struct answer *a, const char *p, const char *end)
+{
+	int quoted = p < end && *p == '"';
+	for (p += quoted; p < end; p++) {
+		if (quoted && *p == '"' && (p + 1 == end || p[1] != '"')) {
+			p++;
+			break;
+		}
+		if (!quoted && (*p == ',' || *p == '\n' || *p == '\r'))
+			break;
+		p += quoted && *p == '"';
+		buf_char(&a->text, *p);
+	}
+	buf_char(&a->text, '\0');
+	return p + (p < end && *p == '\r');
+}
+
+static int parse(struct answer *a, const struct buf *csv)
+{
+	const char *p = csv->v, *end = p + csv->n;
+	while (p < end) {
+		if (vec_push(&a->cells, a->text.n))
+			return ERR_NOMEM;
+		p = take_cell(a, p, end);
+		if (!a->columns && (p >= end || *p == '\n'))
+			a->columns = a->cells.n;
+		p += p < end;
+	}
+	buf_cstr(&a->text);
+	if (!a->columns || a->cells.n % a->columns || a->columns > TABLE_COLUMNS)
+		return ERR_FORMAT;
+	return buf_failed(&a->text);
+}
+
+static int is_duration(const char *head)
+{
+	size_t n = strlen(head);
+	return n > 3 && !strcmp(head + n - 3, "_ns");
+}
+
+static int is_number(const char *s)
+{
+	char *end;
+	strtod(s, &end);
+	return *s && !*end;
+}
+
+static int all_numbers(const struct answer *a, size_t column)
+{
+	size_t some = 0;
+	for (size_t r = 1; r < a->cells.n / a->columns; r++) {
+		const char *s = cell(a, r, column);
+		if (*s && !is_number(s))
+			return 0;
+		some += *s != '\0';
+	}
+	return some > 0;
+}
+
+static void add_cell(struct table *t, const char *text, int duration)
+{
+	int plain = *text != '\0';
+	for (const char *p = text; *p; p++)
+		plain = plain && isdigit((unsigned char)*p);
+	if (duration && plain)
+		table_duration(t, strtoull(text, NULL, 10));
+	else
+		table_text(t, *text ? text : "-");
+}
+
+/* "waited_ns" is a duration with a unit: "waited". */
+static void print_table(struct answer *a, struct buf *out)
+{
+	struct table_column columns[TABLE_COLUMNS];
+	int durations[TABLE_COLUMNS];
+	for (size_t i = 0; i < a->columns; i++) {
+		char *head = a->text.v + a->cells.v[i];
+		durations[i] = is_duration(head);
+		columns[i] = (struct table_column){.head = head, .right = all_numbers(a, i)};
+		columns[i].cut = columns[i].right ? TABLE_WHOLE : TABLE_CUT;
+		if (durations[i])
+			head[strlen(head) - 3] = '\0';
+		for (; *head; head++)
+			*head = *head == '_' ? ' ' : *head;
+	}
+	struct table t = {.columns = columns, .ncolumns = a->columns};
+	for (size_t r = 1; r < a->cells.n / a->columns; r++)
+		for (size_t i = 0; i < a->columns; i++)
+			add_cell(&t, cell(a, r, i), durations[i]);
+	table_write(out, &t, output_width());
+	table_release(&t);
+}
+
+/* "stack weight": what svg and collapse take. */
+static void print_folded(const struct answer *a, struct buf *out)
+{
+	for (size_t r = 1; r < a->cells.n / a->columns; r++)
+		buf_fmt(out, "%s %s\n", cell(a, r, 0), cell(a, r, 1));
+}
+
+static int print_answer(const struct buf *csv)
+{
+	struct answer a = {.columns = 0};
+	struct buf out = {0};
+	int r = parse(&a, csv);
+	if (!r && !strcmp(cell(&a, 0, 0), "folded"))
+		print_folded(&a, &out);
+	else if (!r)
+		print_table(&a, &out);
+	if (r == ERR_FORMAT)
+		say("duckdb printed no table");
+	else if (r || buf_failed(&out))
+		say("out of memory");
+	else
+		fwrite(out.v, 1, out.n, stdout);
+	r = r || buf_failed(&out) ? 1 : 0;
+	buf_release(&out);
+	buf_release(&a.text);
+	vec_release(&a.cells);
+	return r;
+}
+
+/* --- the question
+ * ------------------------------------------------------------------------------
+ */
+
+static const struct fleet_text *find_query(const char *name)
+{
+	const struct fleet_text *q = fleet_named(fleet_queries, name);
+	struct buf b = {0};
+	if (q)
+		return q;
+	buf_fmt(&b, "no question is called %s", name);
+	opt_suggest(&b, verb_fleet.words, name);
+	usage(buf_cstr(&b));
+	buf_release(&b);
+	return NULL;
+}
+
+static int is_date(const char *s)
+{
+	static const char like[] = "0000-00-00";
+	size_t i = 0;
+	while (like[i] && (like[i] == '-' ? s[i] == '-' : isdigit((unsigned char)s[i])))
+		i++;
+	return !like[i] && !s[i];
+}
+
+static int check_folder(const char *dir)
+{
+	struct buf b = {0};
+	struct stat st;
+	buf_fmt(&b, "%s/recordings", dir);
+	int is = !stat(buf_cstr(&b), &st) && S_ISDIR(st.st_mode);
+	buf_release(&b);
+	if (!is)
+		say("%s: holds no tables; perfkit export --to parquet -o DIR FILE... makes "
+		    "them",
+		    dir);
+	return is ? 0 : 1;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct fleet_opts *o = opts;
+	const struct fleet_text *q = nfiles ? find_query(files[0]) : NULL;
+	struct buf sql = {0}, csv = {0};
+	int rc = !nfiles                          ? usage("name a question")
+		 : !q                             ? 2
+		 : o->since && !is_date(o->since) ? usage("--since takes a day: 2026-08-03")
+		 : o->sql                         ? 0
+		 : nfiles < 2                     ? usage("name the folder of the tables")
+						  : check_folder(files[1]);
+	if (rc)
+		return rc;
+	buf_fmt(&sql, "%s", fleet_named(fleet_preludes, o->sql ? o->sql : "duckdb")->sql);
+	if (o->since) /* digits */
+		buf_fmt(&sql, "SET VARIABLE since = DATE '%s';\n", o->since);
+	buf_str(&sql, q->sql);
+	if (buf_failed(&sql))
+		rc = 1;
+	else if (o->sql)
+		fputs(buf_cstr(&sql), stdout);
+	else
+		rc = ask_any(files[1], buf_cstr(&sql), &csv);
+	if (!rc && !o->sql && o->csv)
+		fwrite(csv.v, 1, csv.n, stdout);
+	else if (!rc && !o->sql)
+		rc = print_answer(&csv);
+	buf_release(&sql);
+	buf_release(&csv);
+	return rc;
+}
+
+const struct verb verb_fleet = {
+	.name = "fleet",
+	.brief = "ask the tables of many recordings, with DuckDB",
+	.usage = "[options] QUESTION DIR",
+	.text = "DIR is what perfkit export --to parquet wrote. The questions:\n"
+		"\n"
+		"  hosts    which hosts wait most in the middle of work, and why\n"
+		"  roots    the same root of the worst waits on how many hosts\n"
+		"  spans    percentiles of spans by name, host, version and hour\n"
+		"  new      wait sites of the last day that are new or have doubled\n"
+		"  worst    the worst 20 episodes anywhere, and the recording to open\n"
+		"  flame    the fleet's waiting as folded stacks, for perfkit svg\n"
+		"  cpu      its CPU time as folded stacks\n"
+		"  losses   what each host's recordings lack\n"
+		"  clocks   whose times can be compared, and how far\n"
+		"\n"
+		"docs/fleet.md says how to get tables from a fleet, and what they cost.",
+	.examples =
+		"  perfkit export --to parquet -o tables web-*.data\n"
+		"  perfkit fleet roots tables\n"
+		"  perfkit fleet flame --since 2026-08-03 tables | perfkit svg - -o fleet.svg\n"
+		"  perfkit fleet hosts --sql clickhouse",
+	.exits = "3  there is no duckdb here",
+	.words = "hosts|roots|spans|new|worst|flame|cpu|losses|clocks",
+	.tables = {rows},
+	.options_size = sizeof(struct fleet_opts),
+	.max_files = 2,
+	.run = run,
+};

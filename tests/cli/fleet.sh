@@ -1,0 +1,90 @@
+#!/bin/sh
+# fleet: questions over the tables of several recordings, asked of DuckDB: sums are the store's; what
+# cannot be asked is said.
+. "$SRC/tests/lib/readers.sh"
+bad=0
+wrong() { echo "$*"; bad=1; }
+refuses()  # STATUS WORDS OPTIONS...
+{
+	status=$1 words=$2
+	shift 2
+	"$PERFKIT" fleet "$@" >out 2>err </dev/null
+	rc=$?
+	[ $rc = "$status" ] && [ ! -s out ] && grep -qF -- "$words" err || wrong "fleet $*: status $rc, $(cat err)"
+}
+gunzip -c "$SRC/testdata/kinds/perf.data.gz" >kinds.data
+cp "$SRC/testdata/orders/orders.tar.zst" "$SRC/testdata/waits/perf.data" .
+# another host: its name stands in the file, padded to 64 bytes
+python3 "$SRC/tests/bench_fleet.py" host perf.data other-host 864000 other.data || wrong "cannot rename the host"
+"$PERFKIT" export -q --no-local --to parquet -o tables orders.tar.zst kinds.data perf.data other.data 2>err || wrong "export: $(cat err)"
+refuses 2 'name a question'
+refuses 2 "did you mean 'hosts'" host tables
+refuses 2 'name the folder' hosts
+refuses 1 'holds no tables' hosts .
+refuses 2 '--since takes a day' --since yesterday hosts tables
+refuses 2 '--since takes a day' --since "2026-01-01'" hosts tables
+PATH=/nowhere "$PERFKIT" fleet hosts tables >out 2>err
+[ $? = 3 ] && grep -q 'pip install duckdb' err && [ ! -s out ] || wrong "without an engine: $(cat err)"
+# every file of fleet/ is a question, and each can be had for each engine
+for f in "$SRC"/fleet/*.sql; do
+	q=$(basename "$f" .sql)
+	case $q in prelude.*) continue ;; esac
+	questions="${questions:-} $q"
+	for engine in duckdb clickhouse spark; do
+		"$PERFKIT" fleet $q --sql $engine >sql 2>err || wrong "$q --sql $engine: $(cat err)"
+		cat "$SRC/fleet/prelude.$engine.sql" "$f" | cmp -s - sql || wrong "$q --sql $engine is not what fleet/ holds"
+	done
+done
+
+has duckdb || { [ $bad = 0 ] || exit 1; echo "left out: no duckdb here (make readers)"; exit 0; }
+mkdir bin && ln -s "$reader" bin/python3 && printf '#!/bin/sh\nexec "%s" "$@"\n' "$reader" >bin/python3.sh && rm bin/python3 &&
+	mv bin/python3.sh bin/python3 && chmod +x bin/python3
+PATH=$PWD/bin:$PATH
+for q in $questions; do
+	"$PERFKIT" fleet $q tables >$q.txt 2>err || wrong "fleet $q: $(cat err)"
+	"$PERFKIT" fleet --csv $q tables >$q.csv 2>err || wrong "fleet --csv $q: $(cat err)"
+	[ "$(wc -l <$q.txt)" -ge 2 ] || wrong "fleet $q: $(cat $q.txt)"
+done
+# the fleet's waiting is that of the stores, recording by recording
+for f in orders.tar.zst kinds.data perf.data; do "$PERFKIT" import -q --no-local $f -o $f.db || wrong "import $f"; done
+python3 - <<'E2' || wrong "sums are not the stores'"
+import csv, sqlite3, sys
+csv.field_size_limit(1 << 24)
+db = {f: sqlite3.connect(f + ".db") for f in ("orders.tar.zst", "kinds.data", "perf.data")}
+one = lambda sql: sum((q.execute(sql).fetchone()[0] or 0) * (2 if f == "perf.data" else 1) for f, q in db.items())
+rows = lambda name: list(csv.DictReader(open(name + ".csv")))
+assert sum(int(r["waited_ns"]) for r in rows("hosts")) == one(
+    "SELECT sum(work_ns) FROM v_offcpu WHERE NOT system")
+assert sum(int(r["weight"]) for r in rows("flame")) == one("SELECT sum(ns) FROM v_folded_offcpu")
+assert sum(int(r["waits"]) for r in rows("losses")) == one("SELECT count(*) FROM offcpu")
+assert sum(int(r["missing_switches"]) for r in rows("losses")) == one("SELECT count(*) FROM losses WHERE kind = 'hole'") > 0
+assert {r["host"] for r in rows("losses")} >= {"other-host"} and len(rows("losses")) >= 2
+both = [r for r in rows("roots") if r["hosts"] == "2"]
+assert both and all(int(r["episodes"]) % 2 == 0 for r in both), rows("roots")
+spans = {r["name"]: r for r in rows("spans")}
+for name, r in spans.items():
+    lengths = sorted(x for x, in db["kinds.data"].execute(
+        "SELECT end_ns - start_ns FROM spans WHERE name = ? AND NOT open AND NOT suspect", (name,)))
+    n = len(lengths)
+    for column, p in (("p50_ns", 50000), ("p99_ns", 99000), ("p999_ns", 99900)):
+        assert int(r[column]) == lengths[(n * p + 99999) // 100000 - 1], (name, column, r)
+assert spans and int(rows("worst")[0]["duration_ns"]) == max(int(r["duration_ns"]) for r in rows("worst"))
+# the site waits on two hosts on the last day but one, and the day of the other host is the last
+assert all(r["before_wait_ns"] != "" for r in rows("new"))
+E2
+awk '{ s += $NF } END { printf "%.0f\n", s }' flame.txt >a
+awk -F, 'NR > 1 { s += $NF } END { printf "%.0f\n", s }' flame.csv >b
+cmp -s a b || wrong "flame: folded lines are not the answer: $(cat a b)"
+"$PERFKIT" svg -q - -o fleet.svg <flame.txt 2>err && grep -q '<svg' fleet.svg || wrong "flame | svg: $(cat err)"
+# from a day on: the other host was recorded ten days later
+day=$(ls tables/recordings | sort | tail -1 | sed 's/date=//')
+"$PERFKIT" fleet --csv --since "$day" losses tables >since.csv 2>err || wrong "--since: $(cat err)"
+[ "$(wc -l <since.csv)" -lt "$(wc -l <losses.csv)" ] && grep -q '^other-host' since.csv || wrong "--since $day: $(cat since.csv)"
+# other engines, where they are: the same answers
+"$reader" "$SRC/tests/bench_fleet.py" ask duckdb tables "$SRC/fleet" answers.duckdb >out 2>&1 || wrong "duckdb: $(tail -3 out)"
+for engine in clickhouse:chdb; do
+	has ${engine#*:} || { echo "left out: no ${engine#*:} here (pip install ${engine#*:})"; continue; }
+	"$reader" "$SRC/tests/bench_fleet.py" ask ${engine%:*} tables "$SRC/fleet" answers.${engine%:*} >out 2>&1 || wrong "$engine: $(tail -3 out)"
+	diff -r answers.duckdb answers.${engine%:*} >differ || wrong "$engine answers otherwise: $(head -5 differ)"
+done
+exit $bad
