@@ -71,7 +71,10 @@ function saveView(isNew) {
 	}
 }
 
+// Of a recording that tells of waits these first.
 function firstOf(table) {
+	if (head.tail && table.off && table.off.has())
+		return "off";
 	return Object.keys(table).find((k) => table[k].has()) || Object.keys(table)[0];
 }
 

@@ -148,32 +148,40 @@ function mark(id, on, usable) {
 	b.setAttribute("aria-pressed", on ? "true" : "false");
 }
 
-function makeSearchField(parent) {
-	const box = make("foreignObject", {width: 160, height: 20}, parent);
+// A field for text; `typed` and `entered` get its <input>, the latter the key, too.
+function makeField(cls, width, placeholder, label, typed, entered) {
+	const box = make("foreignObject", {width, height: 20});
 	const input = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
-	input.setAttribute("class", "search");
-	input.setAttribute("placeholder", "Search (Ctrl-F), regular expression");
-	input.setAttribute("aria-label", "Search, regular expression");
+	input.setAttribute("class", cls);
+	input.setAttribute("placeholder", placeholder);
+	input.setAttribute("aria-label", label);
+	input.setAttribute("title", label);
 	box.appendChild(input);
-	let timer = 0;
-	input.addEventListener("input", () => {
-		clearTimeout(timer);
-		timer = setTimeout(() => search(input.value), 120);
-	});
+	input.addEventListener("input", () => typed(input));
 	input.addEventListener("keydown", (e) => {
 		e.stopPropagation();
 		if (e.key === "Enter") {
-			clearTimeout(timer);
-			if (state.search !== input.value)
-				search(input.value);
-			nextHit(e.shiftKey ? -1 : 1);
+			entered(input, e);
 		} else if (e.key === "Escape") {
 			input.value = "";
-			search("");
+			typed(input);
 			ui.frames.focus();
 		}
 	});
-	return box;
+	return {g: box, width};
+}
+
+function makeSearchField() {
+	let timer = 0;
+	return makeField("search", FIELD, "Search (Ctrl-F), regular expression", "Search, regular expression", (input) => {
+		clearTimeout(timer);
+		timer = setTimeout(() => search(input.value), input.value ? 120 : 0);
+	}, (input, e) => {
+		clearTimeout(timer);
+		if (state.search !== input.value)
+			search(input.value);
+		nextHit(e.shiftKey ? -1 : 1);
+	});
 }
 
 const searchActions = {
@@ -204,12 +212,14 @@ const GAP_X = 6, ROW_Y = 26, FIELD = 160; // px between buttons, of a row of the
 // Buttons and search, the legend, and a line about the selection and the matches. It follows
 // the window when the page scrolls.
 class Bar {
-	constructor(buttons) {
+	constructor(buttons, fields) {
 		this.group = make("g", {id: "bar"}, svg);
 		this.ground = make("rect", {class: "bar-ground", x: 0, y: 0}, this.group);
 		this.tools = make("g", {id: "tools"}, this.group);
-		this.buttons = buttons.map((b) => button(b, this.tools));
-		this.field = makeSearchField(this.tools);
+		this.buttons = buttons.map((b) => button(b, this.tools)).concat(fields || []);
+		this.field = makeSearchField().g;
+		for (const {g} of (fields || []).concat({g: this.field}))
+			this.tools.appendChild(g);
 		this.search = searchButtons.map((b) => button(b, this.tools));
 		this.legend = svg.querySelector("#legend");
 		this.group.appendChild(this.legend);

@@ -359,6 +359,39 @@ static int put_losses(struct writer *w)
 	return rc;
 }
 
+static int has_row(const struct tl_panel *p, uint16_t cpu)
+{
+	for (size_t i = 0; i < p->nrows; i++)
+		if (p->rows[i].kind == TLROW_CPU && p->rows[i].id == cpu)
+			return 1;
+	return 0;
+}
+
+static int put_interrupts(struct writer *w)
+{
+	const struct timeline *tl = w->tl;
+	VEC(uint32_t) v = {0};
+	int rc = 0;
+	for (size_t i = 0; i < tl->interrupts.n && !rc; i++) {
+		const struct tl_interrupt *x = &tl->interrupts.v[i];
+		if (x->end_ns > w->p->from_ns && x->start_ns < w->p->to_ns &&
+		    has_row(w->p, x->cpu))
+			rc = vec_push(&v, (uint32_t)i);
+	}
+	rc = rc ? err_nomem(w->e) : 0;
+	svg_number(w->b, v.n);
+	for (size_t i = 0; i < v.n && !rc; i++) {
+		const struct tl_interrupt *x = &tl->interrupts.v[v.v[i]];
+		svg_number(w->b, x->cpu);
+		svg_signed(w->b, since(x->start_ns, w->p->from_ns));
+		svg_number(w->b, x->end_ns - x->start_ns);
+		svg_number(w->b, string_no(w, x->vector));
+		rc = flush(w);
+	}
+	vec_release(&v);
+	return rc;
+}
+
 static int put_held(struct writer *w)
 {
 	int rc = 0;
@@ -412,6 +445,7 @@ static int put_panel(struct writer *w, const struct tl_panel *p)
 	rc = rc ? rc : put_spans(w);
 	rc = rc ? rc : put_marks(w);
 	rc = rc ? rc : put_losses(w);
+	rc = rc ? rc : put_interrupts(w);
 	rc = rc ? rc : put_held(w);
 	put_given(w);
 	buf_str(w->b, "</t-panel>\n");

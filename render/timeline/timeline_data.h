@@ -23,6 +23,7 @@
  *	   spans    row, start (s), length, name (string), thread that ended it
  *	   marks    row, time, name, text (strings), path
  *	   losses   start (s), length, cpu + 1 (0 = all), kind, records
+ *	   irqs     cpu, start (s), length, vector (string), of CPUs that have rows
  *	   held     who held the lock of a wait: row, number of its interval there, thread,
  *	            start since the wait's, length
  *	   high-    row, start (s), length

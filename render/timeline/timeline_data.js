@@ -1,7 +1,7 @@
 // timeline_data.js - the intervals inside the picture (timeline_data.h has the format), decoded:
 // panels of rows; a row's segments are what a thread did, or who had a CPU, one after the other.
 
-const ROW = {cpu: 0, group: 1, thread: 2};
+const ROW = {cpu: 0, group: 1, thread: 2, lane: 3};
 const PAINT = {run: 0, runnable: 1, preempted: 2, unknown: 3, blocked: 4};
 const OFF = {open: 1, suspect: 2, idle: 4, running: 8, noStack: 16, unclear: 32};
 // The numbers of one off-CPU interval.
@@ -227,6 +227,7 @@ function readPanel(text, index) {
 		text: tables.strings[r.next()], path: r.next()}));
 	p.losses = r.list(() => ({t: r.signed(), length: r.next(), cpu: r.next() - 1,
 		kind: r.next(), count: r.next()}));
+	p.irqs = r.list(() => ({cpu: r.next(), t: r.signed(), length: r.next(), name: tables.strings[r.next()]}));
 	r.list(() => {
 		const row = p.rows[r.next()], interval = r.next();
 		row.held = row.held || new Map();
@@ -238,6 +239,7 @@ function readPanel(text, index) {
 	if (!p.given)
 		p.arrows = findArrows(p);
 	p.view = {from: 0, to: p.span};
+	p.markers = {};
 	return p;
 }
 

@@ -268,12 +268,14 @@ class Block {
 		this.hits = make("path", {class: "hits"}, group);
 		this.labels = new Pool("text", make("g", {class: "labels", "font-size": 9}, group));
 		for (const [name, css] of [["samples", "samples"], ["sampleHits", "samples hit"],
-			["spans", "spans"], ["marks", "marks"]])
+			["spans", "spans"], ["marks", "marks"], ["boxes", "boxes"]])
 			this[name] = make("path", {class: css}, group);
 	}
 
 	layout() {
 		const last = this.rows[this.rows.length - 1];
+		if (!last)
+			return;
 		this.top = this.rows[0].y;
 		this.end = last.y + last.h;
 		for (const [row, rect, text] of this.unrecorded) {
@@ -286,8 +288,10 @@ class Block {
 
 	draw(isHit) {
 		this.stale = false;
+		this.labels.start();
 		this.drawBars(isHit);
 		this.drawEvents(isHit);
+		this.labels.finish();
 	}
 
 	// The path of a paint: strokes upwards for mixed columns, to the right for other cells.
@@ -303,15 +307,14 @@ class Block {
 
 	drawBars(isHit) {
 		const hits = [], v = this.panel.view;
-		this.labels.start();
 		this.cells = 0;
 		for (const p of this.paths)
 			if (p)
 				p.d.length = 0;
 		for (const row of this.rows) {
-			if (!row.segs)
+			if (!row.segs && !row.folded)
 				continue;
-			eachCell(row, v, (x, w, paint, low, high, seg, mixed) => {
+			(row.folded ? eachShare : eachCell)(row, v, (x, w, paint, low, high, seg, mixed) => {
 				const [y, h] = cellBox(row, paint, low, high, mixed);
 				this.cells++;
 				this.path(paint, mixed).d.push(mixed ? "M" + round(plotX + x + w / 2) + " " +
@@ -322,7 +325,6 @@ class Block {
 			});
 			this.rowHits(row, isHit, hits);
 		}
-		this.labels.finish();
 		for (const p of this.paths)
 			if (p)
 				p.element.setAttribute("d", p.d.join(""));
@@ -369,9 +371,11 @@ class Block {
 	}
 
 	drawEvents(isHit) {
-		const v = this.panel.view, plain = [], hits = [], spans = [], marks = [];
+		const v = this.panel.view, plain = [], hits = [], spans = [], marks = [], boxes = [];
 		for (const row of this.rows) {
 			let last = -1;
+			if (row.kind === ROW.lane)
+				this.drawLane(row, boxes);
 			for (const s of row.samples) {
 				if (s.t < v.from || s.t >= v.to)
 					continue;
@@ -396,6 +400,30 @@ class Block {
 		this.sampleHits.setAttribute("d", hits.join(""));
 		this.spans.setAttribute("d", spans.join(""));
 		this.marks.setAttribute("d", marks.join(""));
+		this.boxes.setAttribute("d", boxes.join(""));
+	}
+
+	// Boxes of a lane, of those within half a pixel one; wide ones have their name.
+	drawLane(row, out) {
+		const v = this.panel.view, ends = [];
+		for (const b of row.boxes) {
+			if (b.t + b.length <= v.from || b.t >= v.to)
+				continue;
+			const x0 = Math.max(xOf(v, b.t), 0), x1 = Math.min(xOf(v, b.t + b.length), plotW);
+			if (x1 < (ends[b.level] || -1) + 0.5)
+				continue;
+			ends[b.level] = x1;
+			const y = row.y + 1 + b.level * LANE_H, w = Math.max(x1 - x0, 0.7), room = Math.floor((w - 6) / conf.labelChar);
+			out.push("M", round(plotX + x0), " ", y, "h", round(w), "v", LANE_H - 2, "h", -round(w), "z");
+			const text = b.name + " " + timeText(b.length), fits = text.length <= room ? text : b.name;
+			if (room < 4)
+				continue;
+			const t = this.labels.take();
+			t.setAttribute("class", "");
+			t.setAttribute("x", round(plotX + x0 + 3));
+			t.setAttribute("y", y + LANE_H - 4);
+			t.textContent = fits.length <= room ? fits : fits.slice(0, room - 2) + "..";
+		}
 	}
 }
 
@@ -425,23 +453,50 @@ class Plot {
 	}
 
 	makeElements() {
-		const p = this.panel, cpus = p.rows.findIndex((row) => row.kind !== ROW.cpu);
-		const high = p.rows.slice(0, Math.max(cpus, 0)).length * conf.cpuH;
-		this.sticky = high < window.innerHeight / 3 ? Math.max(cpus, 0) : 0;
+		const p = this.panel;
 		this.gridLine = make("path", {}, make("g", {class: "grid"}, this.drawn));
 		this.stuckGround = make("rect", {class: "bar-ground", x: 0}, this.stuck);
 		this.ticks = new Pool("text", make("g", {class: "grid", "font-size": 10}, this.stuck));
-		for (let i = 0; i < p.rows.length;) {
-			const end = i < this.sticky ? this.sticky : Math.min(i + BLOCK_ROWS, p.rows.length);
-			this.blocks.push(new Block(p, p.rows.slice(i, end), i < this.sticky ? this.stuck : this.drawn));
-			i = end;
-		}
-		const names = make("g", {class: "names", "font-size": 11}, this.stuck);
-		this.names.slice(0, this.sticky).forEach((name) => names.appendChild(name));
+		this.stuckRows = make("g", {}, this.stuck);
+		this.restRows = make("g", {}, this.drawn);
+		this.stuckNames = make("g", {class: "names", "font-size": 11}, this.stuck);
+		this.markers = make("g", {class: "markers", "font-size": 11}, this.stuck);
+		this.restNames = this.names.find((name) => name) && this.names.find((name) => name).parentNode;
+		makeLanes(p);
+		findMembers(p);
+		p.rows.forEach((row, i) => {
+			if (row.kind === ROW.lane)
+				this.names[i] = make("text", {class: "dim lane", x: conf.pad + 20}, this.restNames);
+			if (row.kind === ROW.lane)
+				this.names[i].textContent = row.what;
+			row.name = this.names[i] && this.names[i].firstChild ? this.names[i].firstChild.textContent : "";
+		});
+		this.arrange();
 		this.arrows = make("path", {class: "arrows"}, this.drawn);
 		this["lost-band"] = make("path", {class: "lost-band"}, this.drawn);
 		this.lost = make("path", {class: "lost", fill: "url(#hatch-lost)"}, this.stuck);
 		this.high = p.highlights.map(() => make("rect", {class: "highlight", rx: 3}, this.drawn));
+	}
+
+	// Make the blocks of the rows in sight.
+	arrange() {
+		const p = this.panel, cpus = p.rows.filter((row) => row.kind === ROW.cpu).length;
+		const [stuck, rest] = arrange(p, cpus * conf.cpuH < window.innerHeight / 3);
+		this.stuckRows.textContent = this.restRows.textContent = "";
+		this.blocks = [];
+		this.order = stuck.concat(rest);
+		if (stuck.length)
+			this.blocks.push(new Block(p, stuck.map((i) => p.rows[i]), this.stuckRows));
+		for (let i = 0; i < rest.length; i += BLOCK_ROWS)
+			this.blocks.push(new Block(p, rest.slice(i, i + BLOCK_ROWS).map((k) => p.rows[k]), this.restRows));
+		this.names.forEach((name, i) => {
+			if (!name)
+				return;
+			name.setAttribute("display", p.rows[i].shown ? "inline" : "none");
+			(p.rows[i].stuck ? this.stuckNames : this.restNames).appendChild(name);
+			if (p.rows[i].kind === ROW.group)
+				name.firstChild.textContent = (p.rows[i].folded ? "\u25b8 " : "\u25be ") + p.rows[i].name;
+		});
 	}
 
 	// Put the panel at y; returns where it ends.
@@ -451,16 +506,20 @@ class Plot {
 			y += wrapText(this.caption, this.captionText, conf.pad, y + 13, conf.captionH, conf.width - 2 * conf.pad);
 		p.axisY = y;
 		y = p.rowsY = y + conf.axisH + (p.losses.length ? conf.lostH : 0);
-		p.rows.forEach((row, i) => {
+		p.stuckEnd = p.rowsY;
+		for (const row of p.rows)
+			row.y = -1000;
+		for (const i of this.order) {
+			const row = p.rows[i];
 			row.y = y;
-			y += row.h;
+			y += row.folded ? conf.rowH : row.h;
+			p.stuckEnd = row.stuck ? y : p.stuckEnd;
 			if (this.names[i])
-				this.names[i].setAttribute("y", row.y + row.h / 2 + 4);
+				this.names[i].setAttribute("y", row.kind === ROW.lane ? row.y + 11 : (row.y + y) / 2 + 4);
 			if (row.kind !== ROW.group)
 				lanes.push("M", plotX, " ", y - 1.5, "h", plotW);
-		});
+		}
 		p.end = y;
-		p.stuckEnd = this.sticky ? p.rows[this.sticky - 1].y + p.rows[this.sticky - 1].h : p.rowsY;
 		this.lanes.setAttribute("d", lanes.join(""));
 		this.ground.setAttribute("y", p.axisY);
 		this.ground.setAttribute("width", plotW);
@@ -488,7 +547,7 @@ class Plot {
 	}
 
 	rowShift(row) {
-		return row < this.sticky ? this.dy : 0;
+		return this.panel.rows[row].stuck ? this.dy : 0;
 	}
 
 	// Draw what is in sight now, the rest soon after.
@@ -497,6 +556,7 @@ class Plot {
 		this.drawGrid();
 		this.drawArrows();
 		this.drawLosses();
+		this.drawMarkers();
 		this.panel.highlights.forEach((h, i) => {
 			const row = this.panel.rows[h.row];
 			this.place(this.high[i], h.t, h.t + h.length, row.y + 1, row.h - 2);
@@ -540,13 +600,26 @@ class Plot {
 		const p = this.panel, v = p.view, d = [];
 		const parts = blocked ? holdersOf(row, i) : ownersOf(p, row, i);
 		for (const {thread, from, ns} of parts) {
-			const there = p.rows.find((r) => r.kind === ROW.thread && r.threadNo === thread);
+			const there = p.rows.find((r) => r.shown && r.kind === ROW.thread && r.threadNo === thread);
 			const x0 = Math.max(xOf(v, from), 0), x1 = Math.min(xOf(v, from + ns), plotW);
 			if (there && x1 > x0)
 				d.push("M", round(plotX + x0), " ", there.y + 1, "h", round(Math.max(x1 - x0, 1)), "v", there.h - 3,
 					"h", -round(Math.max(x1 - x0, 1)), "z");
 		}
 		this.because.setAttribute("d", d.join(""));
+	}
+
+	// Marks of two moments, to measure between.
+	drawMarkers() {
+		const p = this.panel, v = p.view;
+		this.markers.textContent = "";
+		for (const [name, t] of Object.entries(p.markers)) {
+			if (t < v.from || t > v.to)
+				continue;
+			const x = round(plotX + xOf(v, t));
+			make("path", {d: "M" + x + " " + (p.rowsY - 6) + "V" + p.end}, this.markers);
+			make("text", {x: x + 3, y: p.rowsY - 1}, this.markers).textContent = name;
+		}
 	}
 
 	drawGrid() {
@@ -568,7 +641,8 @@ class Plot {
 	// The arrows in view: the longest waits first, those of two rows apart from each other. More
 	// than a few would hide the bars: then only those of the row that is pointed at or selected.
 	countArrows() {
-		const v = this.panel.view, taken = new Set(), drawn = [], inView = (a) => a.t >= v.from && a.t < v.to;
+		const v = this.panel.view, taken = new Set(), drawn = [], rows = this.panel.rows;
+		const inView = (a) => a.t >= v.from && a.t < v.to && rows[a.from].shown && rows[a.to].shown;
 		this.arrowsSeen = this.panel.arrows.reduce((n, a) => n + (inView(a) ? 1 : 0), 0);
 		const few = this.arrowsSeen <= conf.stillArrows || this.panel.given;
 		this.arrowsDrawn = 0;

@@ -240,6 +240,7 @@ static void put_conf(struct tl_writer *w)
 	buf_str(b, "\nlosses");
 	for (unsigned i = 0; i < LOSS_KINDS; i++)
 		buf_fmt(b, "%s%s", i ? "|" : " ", loss_kind_name(i));
+	buf_fmt(b, "\nclock %llu", (unsigned long long)w->base_ns);
 	buf_fmt(b, "\nwallMs %.3f\n</d-conf>\n",
 		w->tl->rec.wall_ns ? ((double)w->tl->rec.wall_ns -
 				      ((double)w->tl->rec.origin_ns - (double)w->base_ns)) /

@@ -59,11 +59,21 @@ function drawPanel(p) {
 
 function showDrawn(p) {
 	const v = p.view, plot = plots[p.index], parts = [];
+	const {A, B} = p.markers;
+	if (A !== undefined && B !== undefined)
+		parts.push("A to B: " + timeText(B - A));
 	if (!isWhole(p))
 		parts.push("view: " + timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
 	if (plot.arrowsSeen > plot.arrowsDrawn)
 		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn: those of the row pointed at");
 	ui.drawn.textContent = parts.join(" \u00b7 ");
+}
+
+// Rows came or went.
+function rearrange(p) {
+	plots[p.index].arrange();
+	relayout();
+	saveSoon();
 }
 
 // Head, bar and panels for the width there is.
@@ -210,7 +220,7 @@ function show(s) {
 	select(s);
 	const row = p.rows[s.row], [top, end] = inSight(), plot = plots[s.p];
 	const least = bar.end + p.stuckEnd - p.axisY;
-	if (s.row >= plot.sticky && (row.y < least || row.y + row.h > end))
+	if (!row.stuck && (row.y < least || row.y + row.h > end))
 		window.scrollBy(0, row.y - (top + end) / 2);
 }
 
@@ -234,6 +244,11 @@ function lossLines(p, t) {
 		pointText(l.t + l.length - p.zero, p.view) + ": what ran or waited there may be missing or wrong");
 }
 
+// The number of the row at y of the panel; -1: none.
+function rowAt(p, y) {
+	return p.rows.findIndex((r) => r.shown && y >= r.y && y < r.y + (r.folded ? conf.rowH : r.h));
+}
+
 function timeAt(p, x) {
 	const v = p.view;
 	return v.from + Math.min(Math.max((x - plotX) / plotW, 0), 1) * (v.to - v.from);
@@ -246,7 +261,7 @@ function under(x, y) {
 	if (!p || x < plotX || x > plotX + plotW)
 		return null;
 	y = plots[p.index].inPanel(y);
-	const row = p.rows.findIndex((r) => y >= r.y && y < r.y + r.h);
+	const row = rowAt(p, y);
 	if (row < 0 || !p.rows[row].segs)
 		return null;
 	const segs = p.rows[row].segs, t = timeAt(p, x), seg = segs.after(t);
@@ -274,6 +289,14 @@ function eventLines(row, t, px) {
 	return lines;
 }
 
+// The box of a lane at a point, or one a few pixels beside it.
+function laneLines(p, row, y, t) {
+	const px = (p.view.to - p.view.from) / plotW, level = Math.floor((y - row.y - 1) / LANE_H);
+	const b = row.boxes.find((x) => x.level === level && t >= x.t - 2 * px && t < x.t + x.length + 2 * px);
+	return !b ? [] : [b.name + " \u00b7 " + timeText(b.length), pointText(b.t - p.zero, p.view) + " \u2026 " +
+		pointText(b.t + b.length - p.zero, p.view)].concat(b.last && b.last !== p.rows[row.of].thread ? "ended by " + threadText(b.last) : []);
+}
+
 // What the card says of a point: of the lane of missing records, or of an interval.
 function tipLines(q, u) {
 	const p = panelAt(q.y), y = p && plots[p.index].inPanel(q.y);
@@ -281,7 +304,11 @@ function tipLines(q, u) {
 		return [];
 	if (y < p.rowsY)
 		return y > p.axisY + conf.axisH - 6 ? lossLines(p, timeAt(p, q.x)) : [];
-	const there = p.rows.find((r) => y >= r.y && y < r.y + r.h);
+	const there = p.rows[rowAt(p, y)];
+	if (there && there.kind === ROW.lane)
+		return laneLines(p, there, y, timeAt(p, q.x));
+	if (there && there.folded)
+		return [there.name + " \u00b7 " + there.members.length + " threads", "the share of them in each state; a click on the name shows them"];
 	if (there && there.unrecorded)
 		return ["CPU " + there.cpu + " \u00b7 not recorded",
 			"nothing was recorded of this CPU: it may have been busy"];
@@ -295,8 +322,13 @@ function tipLines(q, u) {
 	return lines.concat(lines.length ? eventLines(row, u.t, u.px) : []);
 }
 
+let pointed = null, cursorAt = null; // a row's number, a moment
+
 function onMove(event) {
-	const q = toPicture(event), u = under(q.x, q.y), lines = tipLines(q, u);
+	const q = toPicture(event), u = under(q.x, q.y), lines = tipLines(q, u), p = panelAt(q.y);
+	pointed = p ? rowAt(p, plots[p.index].inPanel(q.y)) : null;
+	cursorAt = p && q.x >= plotX ? timeAt(p, q.x) : null;
+	state.at = p ? p.index : state.at;
 	moveCursor(q);
 	focusRow(u);
 	if (lines.length)
@@ -458,9 +490,17 @@ function nextHit(step) {
 
 function stateText() {
 	const q = new URLSearchParams();
-	for (const p of panels)
+	for (const p of panels) {
 		if (!isWhole(p))
 			q.set("z" + p.index, Math.round(p.view.from) + "," + Math.round(p.view.to));
+		for (const flag of ROW_FLAGS) {
+			const rows = p.rows.map((row, i) => i).filter((i) => p.rows[i][flag]);
+			if (rows.length)
+				q.set(flag + p.index, rows.join());
+		}
+		for (const name in p.markers)
+			q.set(name + p.index, Math.round(p.markers[name]));
+	}
 	if (episodeAsked)
 		q.set("ep", episodeAsked);
 	if (state.search)
@@ -485,6 +525,15 @@ function loadState(q) {
 	for (const p of panels) {
 		const [from, to] = (q.get("z" + p.index) || "").split(",").map(Number);
 		p.view = to > from && from >= 0 && to <= p.span ? {from, to} : {from: 0, to: p.span};
+		for (const flag of ROW_FLAGS) {
+			const rows = (q.get(flag + p.index) || "").split(",");
+			p.rows.forEach((row, i) => { row[flag] = rows.includes(String(i)) && (flag !== "folded" || row.members !== undefined); });
+		}
+		p.markers = {};
+		for (const name of ["A", "B"])
+			if (q.get(name + p.index) !== null)
+				p.markers[name] = Number(q.get(name + p.index));
+		plots[p.index].arrange();
 	}
 	state.search = q.get("s") || "";
 	state.fold = q.get("ic") === "1";
@@ -496,7 +545,7 @@ function loadState(q) {
 	compile();
 	if (!plotW)
 		return; // the first layout draws
-	panels.forEach(drawPanel);
+	relayout();
 	focusRow(null);
 	say(selected);
 }
@@ -541,7 +590,66 @@ function step(key) {
 	}
 }
 
+const ROW_FLAGS = ["pinned", "hidden", "folded"];
+
+// The row that the reader is at: pointed at, else selected.
+function rowHere() {
+	return here().rows[pointed !== null ? pointed : selected ? selected.row : -1];
+}
+
+function toggle(row, flag) {
+	if (!row)
+		return;
+	row[flag] = !row[flag];
+	if (row.hidden && row.pinned)
+		row[flag === "hidden" ? "pinned" : "hidden"] = false;
+	rearrange(here());
+}
+
+function showAllRows() {
+	for (const row of here().rows)
+		row.hidden = row.pinned = row.folded = false;
+	rearrange(here());
+}
+
+// A or B at the pointer's moment, or away when it is there.
+function putMarker(name) {
+	const p = here(), t = cursorAt === null ? (p.view.from + p.view.to) / 2 : cursorAt;
+	if (Math.abs(xOf(p.view, p.markers[name]) - xOf(p.view, t)) < 2)
+		delete p.markers[name];
+	else
+		p.markers[name] = t;
+	redraw(p);
+}
+
+// A moment as people have it: "+12.3 ms" from the zero of the axis, or "7183.812494", the clock's
+// (a line of a log, --time); undefined: neither.
+function momentOf(p, text) {
+	const [, digits, unit] = /^\+?\s*(-?\d+(?:\.\d+)?)\s*(ns|us|ms|s)$/.exec(text) || [];
+	if (digits)
+		return p.zero + Number(digits) * {ns: 1, us: 1e3, ms: 1e6, s: 1e9}[unit];
+	const [, s, part] = /^(\d+)(?:\.(\d{1,9}))?$/.exec(text) || [];
+	return s && Number(BigInt(s) * 1000000000n + BigInt((part || "").padEnd(9, "0")) - BigInt(conf.clock)) - p.base;
+}
+
+// Show that moment, marked A.
+function goToMoment(text) {
+	const p = here(), t = momentOf(p, text.trim());
+	const isThere = t >= 0 && t <= p.span;
+	if (!isThere)
+		return false;
+	const span = isWhole(p) ? p.span / 20 : p.view.to - p.view.from;
+	p.markers.A = t;
+	setView(p, t - span / 2, t + span / 2);
+	return true;
+}
+
 const actions = {
+	pin: () => toggle(rowHere(), "pinned"),
+	hideRow: () => toggle(rowHere(), "hidden"),
+	rows: showAllRows,
+	A: () => putMarker("A"),
+	B: () => putMarker("B"),
 	reset: () => { panels.forEach((p) => setView(p, 0, p.span)); },
 	wider: () => zoomBy(here(), 2),
 	closer: () => zoomBy(here(), 0.5),
@@ -562,6 +670,9 @@ const buttons = [
 	["right", "\u2192", 24, "Later (Right)"],
 	["selected", "To interval", 80, "Zoom to the selected interval (Enter, double click)"],
 	["waker", "To waker", 70, "Who ended this wait (w; h: who held its lock or had its CPU)"],
+	["rows", "All rows", 62, "Show all rows again (X). A row pointed at: t pins it on top, x hides it. A click on a process folds its threads"],
+	["A", "A", 24, "Mark the moment pointed at (a), to measure from"],
+	["B", "B", 24, "Mark another (b): the difference stands below"],
 	["undo", "Undo", 52, "Take the last step back (u, Backspace, or the browser's Back)"],
 ];
 
@@ -572,12 +683,13 @@ function setButtons() {
 	mark("right", false, here().view.to < here().span);
 	mark("selected", false, selected !== null);
 	mark("waker", false, selected !== null && wakeupOf(selected) !== null);
+	mark("rows", false, here().rows.some((row) => row.hidden || row.pinned || row.folded));
 	mark("undo", false, views.step > 0);
 	markSearch();
 }
 
 const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right",
-	Enter: "selected", w: "waker", h: "holder", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
+	Enter: "selected", w: "waker", h: "holder", t: "pin", x: "hideRow", X: "rows", a: "A", b: "B", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
 
 function onKey(e) {
 	if (document.documentElement !== svg && !svg.contains(targetOf(e)))
@@ -603,7 +715,8 @@ function onKey(e) {
 	}
 }
 
-const bar = new Bar(buttons);
+const bar = new Bar(buttons, [makeField("moment", 110, "Go to +12.3 ms", "Go to a time: +12.3 ms from the start, or the clock's seconds",
+	() => {}, (input) => input.classList.toggle("bad", !goToMoment(input.value)))]);
 make("g", {id: "tip", display: "none"}, svg);
 for (const plot of plots) {
 	const g = plot.group;
@@ -616,6 +729,20 @@ for (const plot of plots) {
 	g.addEventListener("dblclick", onDouble);
 	g.addEventListener("wheel", onWheel, {passive: false});
 }
+// Names: of a process to fold its threads; t and x pin and hide the row pointed at.
+for (const plot of plots)
+	plot.names.forEach((name, i) => {
+		const row = plot.panel.rows[i];
+		if (!name)
+			return;
+		name.addEventListener("mouseenter", () => { pointed = i; state.at = plot.panel.index; });
+		if (row.kind === ROW.group) {
+			name.setAttribute("class", "group link");
+			name.setAttribute("tabindex", 0);
+			name.setAttribute("role", "button");
+			onPress(name, () => toggle(row, "folded"));
+		}
+	});
 window.addEventListener("mousemove", onDrag);
 window.addEventListener("mouseup", onUp);
 window.addEventListener("keydown", onKey);
@@ -632,11 +759,13 @@ if (episode)
 // The row of a thread by its ids, at a time; for the page around.
 function showThread(tid, t) {
 	const p = panels[0], row = p.rows.findIndex((r) => r.kind === ROW.thread && r.thread.tid === tid);
+	if (row >= 0 && !p.rows[row].shown)
+		showAllRows();
 	if (row >= 0)
 		goTo(p, row, t);
 	return row >= 0;
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, setView, showThread, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, panels, actions, goToMoment, setView, showThread, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

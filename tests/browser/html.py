@@ -111,7 +111,7 @@ def compare_given(b, path):
 
 def check_threads(b, path):
     """The flame graphs of some threads are collapse's of them."""
-    show(b, path, "#pane=flame&who=comm:front-0")
+    show(b, path, "#pane=flame&graph=off&who=comm:front-0")
     want = folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", "--comm", "front-0", ORDERS))
     check("off-CPU of one thread", b.js("return report.foldTree(report.flame('off').flame.tree())"), want)
 

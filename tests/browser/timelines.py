@@ -82,6 +82,7 @@ def convoy(panel=True):
             w.sample(t, free + 60000 + k * 50000)
     for k in range(12):
         w.sample(snap, 110 * MS + k * 300000, "start_thread;snapshot;copy_tables;memcpy")
+    w.line("irq", 3, 112 * MS, 113 * MS, "softirq NET_RX")
     w.line("span", workers[2], 108 * MS, 125 * MS, "request")
     w.line("mark", workers[2], 111 * MS, "probe:slow_path", "id=7")
     w.line("loss", 2, 131 * MS, 132 * MS, 311, 0)

@@ -10,6 +10,7 @@
  *	sample	THREAD TIME STACK
  *	span	THREAD START END NAME
  *	mark	THREAD TIME NAME TEXT
+ *	irq	CPU	START	END	NAME
  *	loss	CPU	FROM	TO	COUNT	KIND
  *	flags	N                                           enum timeline_flag
  *	pick	FROM	TO	TOP	CPUS	one panel: the most active threads
@@ -120,6 +121,13 @@ static void add_point(struct job *j, char **w)
 				      .time_ns = num(w[2]),
 				      .path = stack(j, w[3])};
 		must(bigvec_push(&tl->samples, s, NULL), NULL, w[0]);
+	} else if (!strcmp(w[0], "irq")) {
+		struct tl_interrupt x = {.cpu = cpu(w[1]),
+					 .start_ns = num(w[2]),
+					 .end_ns = num(w[3]),
+					 .thread = TL_NONE,
+					 .vector = text(j, w[4])};
+		must(vec_push(&tl->interrupts, x), NULL, w[0]);
 	} else if (!strcmp(w[0], "span")) {
 		struct tl_span s = {.thread = (uint32_t)num(w[1]),
 				    .end_thread = (uint32_t)num(w[1]),

@@ -1,0 +1,87 @@
+// timeline_rows.js - which rows are shown and where: lanes of spans and interrupts below the rows
+// that have them; rows that are pinned below the CPUs, hidden, or folded into their process's.
+
+const LANE_H = 13, LEVELS = 4; // of spans inside of each other
+
+// Boxes of a lane with how deep they lie in each other.
+function nest(boxes) {
+	const ends = [];
+	boxes.sort((a, b) => a.t - b.t || b.length - a.length);
+	for (const b of boxes) {
+		while (ends.length && ends[ends.length - 1] <= b.t)
+			ends.pop();
+		b.level = Math.min(ends.length, LEVELS - 1);
+		ends.push(b.t + b.length);
+	}
+	return boxes.reduce((n, b) => Math.max(n, b.level + 1), 1);
+}
+
+// A row that shows boxes {t, length, name}; it belongs to row `of`.
+function makeLane(p, of, what, boxes) {
+	const levels = nest(boxes);
+	p.rows.push({kind: ROW.lane, of, what, boxes, h: 3 + LANE_H * levels, samples: [], spans: [], marks: []});
+}
+
+function makeLanes(p) {
+	p.rows.slice().forEach((row, i) => {
+		if (row.spans.length)
+			makeLane(p, i, "spans", row.spans);
+		const irqs = row.kind === ROW.cpu ? p.irqs.filter((x) => x.cpu === row.index) : [];
+		if (irqs.length)
+			makeLane(p, i, "interrupts", irqs);
+	});
+}
+
+// The threads below each heading.
+function findMembers(p) {
+	let group = null;
+	for (const row of p.rows) {
+		if (row.kind === ROW.group)
+			row.members = (group = []);
+		else if (row.kind === ROW.thread && group && (row.pool || p.rows.some((g) => g.members === group && g.thread.pid === row.thread.pid)))
+			group.push(row);
+	}
+}
+
+// The numbers of the rows in sight: first those that stick below the axis, then the others.
+function arrange(p, sticksCpus) {
+	const lanes = new Map();
+	p.rows.forEach((row, i) => {
+		if (row.kind === ROW.lane)
+			lanes.set(row.of, (lanes.get(row.of) || []).concat(i));
+	});
+	const folded = new Set(p.rows.filter((g) => g.folded).flatMap((g) => g.members));
+	const withLanes = (list) => list.flatMap((i) => [i, ...(lanes.get(i) || [])]);
+	const own = p.rows.map((row, i) => i).filter((i) => p.rows[i].kind !== ROW.lane && !p.rows[i].hidden && !folded.has(p.rows[i]));
+	const sticks = (i) => p.rows[i].pinned || sticksCpus && p.rows[i].kind === ROW.cpu;
+	const stuck = withLanes(own.filter(sticks)).filter((i) => !p.rows[i].hidden);
+	const rest = withLanes(own.filter((i) => !sticks(i))).filter((i) => !p.rows[i].hidden);
+	p.rows.forEach((row) => { row.shown = row.stuck = false; });
+	for (const i of stuck.concat(rest))
+		p.rows[i].shown = true;
+	for (const i of stuck)
+		p.rows[i].stuck = true;
+	return [stuck, rest];
+}
+
+// A folded heading: of each pixel, the shares of its threads' states.
+function eachShare(group, view, emit) {
+	const columns = Math.ceil(plotW), paints = conf.paints.length, share = new Float64Array(columns * paints);
+	const scale = plotW / (view.to - view.from);
+	for (const {segs} of group.members)
+		for (let i = segs.after(view.from); i < segs.n && segs.start[i] < view.to; i++) {
+			let x = (Math.max(segs.start[i], view.from) - view.from) * scale;
+			const end = Math.min((segs.start[i + 1] - view.from) * scale, columns);
+			for (; x < end; x = Math.floor(x) + 1)
+				share[Math.floor(x) * paints + segs.paint[i]] += Math.min(end, Math.floor(x) + 1) - x;
+		}
+	for (let x = 0; x < columns; x++) {
+		let low = 0;
+		for (let paint = 0; paint < paints; paint++) {
+			const part = share[x * paints + paint] / group.members.length;
+			if (part > 0 && !isLine(paint))
+				emit(x, 1, paint, low, low + part, -1, true);
+			low += isLine(paint) ? 0 : part;
+		}
+	}
+}
