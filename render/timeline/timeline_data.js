@@ -98,6 +98,8 @@ class Reader {
 	}
 }
 
+const BLOCK = 16;
+
 // Segments: parallel arrays; segment i is [start[i], start[i + 1]).
 class Segments {
 	constructor(room) {
@@ -113,8 +115,15 @@ class Segments {
 		this.ref[this.n++] = ref;
 	}
 
+	// Sums by paint of each BLOCK segments, for where many share a pixel.
 	end(at) {
 		this.start[this.n] = at;
+		this.paints = [...new Set(this.paint.subarray(0, this.n))];
+		const size = this.paints.length, place = new Uint8Array(256);
+		this.paints.forEach((paint, k) => { place[paint] = k; });
+		this.sums = new Float64Array(Math.floor(this.n / BLOCK) * size);
+		for (let i = 0; i < this.n - this.n % BLOCK; i++)
+			this.sums[Math.floor(i / BLOCK) * size + place[this.paint[i]]] += this.start[i + 1] - this.start[i];
 	}
 
 	// The first segment that ends after t; n when there is none.
@@ -238,6 +247,7 @@ function readPanel(text, index) {
 	p.arrows = r.list(() => ({from: r.next(), to: r.next(), t: r.signed(), waited: 0}));
 	if (!p.given)
 		p.arrows = findArrows(p);
+	p.inTime = p.arrows.slice().sort((a, b) => a.t - b.t);
 	p.view = {from: 0, to: p.span};
 	p.markers = {};
 	return p;

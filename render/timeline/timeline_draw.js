@@ -53,6 +53,28 @@ class Folder {
 		this.gap = false;
 	}
 
+	// A block of segments, all in one column.
+	addBlock(x0, x1, segs, block, scale) {
+		const column = Math.floor(x0), size = segs.paints.length;
+		if (this.start < 0 || column !== this.column) {
+			this.endColumn();
+			this.start = x0;
+			this.column = column;
+		}
+		for (let k = 0; k < size; k++) {
+			const ns = segs.sums[block * size + k], paint = segs.paints[k];
+			if (ns > 0 && paint === GAP) {
+				this.gap = true;
+			} else if (ns > 0) {
+				if (!this.share[paint])
+					this.used.push(paint);
+				this.share[paint] += ns * scale;
+			}
+		}
+		this.pieces += BLOCK;
+		this.end = x1;
+	}
+
 	add(x0, x1, paint, seg) {
 		if (x1 - x0 >= conf.wide) {
 			this.endColumn();
@@ -84,10 +106,18 @@ class Folder {
 
 function eachCell(row, view, emit) {
 	const segs = row.segs, folder = new Folder(emit);
-	const scale = plotW / (view.to - view.from);
-	for (let i = segs.after(view.from); i < segs.n && segs.start[i] < view.to; i++)
+	const scale = plotW / (view.to - view.from), column = (k) => Math.floor((segs.start[k] - view.from) * scale);
+	for (let i = segs.after(view.from); i < segs.n && segs.start[i] < view.to; i++) {
+		while (i % BLOCK === 0 && i + BLOCK <= segs.n && segs.start[i] >= view.from && segs.start[i + BLOCK] < view.to &&
+			column(i) === column(i + BLOCK)) {
+			folder.addBlock((segs.start[i] - view.from) * scale, (segs.start[i + BLOCK] - view.from) * scale, segs, i / BLOCK, scale);
+			i += BLOCK;
+		}
+		if (i >= segs.n || segs.start[i] >= view.to)
+			break;
 		folder.add((Math.max(segs.start[i], view.from) - view.from) * scale,
 			(Math.min(segs.start[i + 1], view.to) - view.from) * scale, segs.paint[i], i);
+	}
 	folder.endColumn();
 }
 
@@ -252,6 +282,19 @@ function columnLines(row, from, to) {
 
 // --- drawing -------------------------------------------------------------------------------
 
+// The first of a list in time that is at t or later.
+function firstAt(list, t) {
+	let low = 0, high = list.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (list[mid].t < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 // The rows of a plot are drawn in blocks, so that those in sight come first.
 const BLOCK_ROWS = 12;
 
@@ -376,9 +419,8 @@ class Block {
 			let last = -1;
 			if (row.kind === ROW.lane)
 				this.drawLane(row, boxes);
-			for (const s of row.samples) {
-				if (s.t < v.from || s.t >= v.to)
-					continue;
+			for (let i = firstAt(row.samples, v.from); i < row.samples.length && row.samples[i].t < v.to; i++) {
+				const s = row.samples[i];
 				const x = xOf(v, s.t), hit = isHit && isHit(s.path);
 				if (x < last + 0.5 && !hit)
 					continue;
@@ -643,12 +685,13 @@ class Plot {
 	countArrows() {
 		const v = this.panel.view, taken = new Set(), drawn = [], rows = this.panel.rows;
 		const inView = (a) => a.t >= v.from && a.t < v.to && rows[a.from].shown && rows[a.to].shown;
-		this.arrowsSeen = this.panel.arrows.reduce((n, a) => n + (inView(a) ? 1 : 0), 0);
+		const all = this.panel.inTime, first = firstAt(all, v.from), end = firstAt(all, v.to);
+		this.arrowsSeen = end - first;
 		const few = this.arrowsSeen <= conf.stillArrows || this.panel.given;
 		this.arrowsDrawn = 0;
 		if (!few && this.focus < 0)
 			return drawn;
-		for (const a of this.panel.arrows) {
+		for (const a of all.slice(first, end).sort((x, y) => y.waited - x.waited || x.t - y.t || x.to - y.to)) {
 			if (drawn.length >= conf.maxArrows)
 				break;
 			if (!inView(a) || !(few || a.from === this.focus || a.to === this.focus))

@@ -53,7 +53,8 @@ function arrange(p, sticksCpus) {
 	const folded = new Set(p.rows.filter((g) => g.folded).flatMap((g) => g.members));
 	const withLanes = (list) => list.flatMap((i) => [i, ...(lanes.get(i) || [])]);
 	const own = p.rows.map((row, i) => i).filter((i) => p.rows[i].kind !== ROW.lane && !p.rows[i].hidden && !folded.has(p.rows[i]));
-	const sticks = (i) => p.rows[i].pinned || sticksCpus && p.rows[i].kind === ROW.cpu;
+	const others = p.rows.findIndex((row) => row.kind !== ROW.cpu);
+	const sticks = (i) => p.rows[i].pinned || sticksCpus && i < others;
 	const stuck = withLanes(own.filter(sticks)).filter((i) => !p.rows[i].hidden);
 	const rest = withLanes(own.filter((i) => !sticks(i))).filter((i) => !p.rows[i].hidden);
 	p.rows.forEach((row) => { row.shown = row.stuck = false; });
