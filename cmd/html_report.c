@@ -105,6 +105,7 @@ static void head_groups(struct report *p, struct json *j)
 		json_text(j, "root", buf_cstr(b), b->n);
 		json_u64(j, "count", g->count);
 		json_u64(j, "ns", g->ns);
+		json_u64(j, "rank", g->row + 1u); /* of the worst of them */
 		json_close(j, '}');
 	}
 	json_close(j, ']');

@@ -50,6 +50,7 @@ class Heat {
 	// Count what there is for the width there is.
 	make(map, width) {
 		const span = head.span_ns || 1;
+		HEAT.height = Math.min(Math.max(200, Math.round(window.innerHeight / 4)), 400);
 		this.map = map;
 		this.width = width;
 		this.isOffset = maps[map].y === "offset";
@@ -143,8 +144,11 @@ class Heat {
 		const step = niceStep(head.span_ns * 90 / (this.width - HEAT.left));
 		g.textAlign = "left";
 		g.textBaseline = "top";
-		for (let t = 0; t < head.span_ns * 0.97; t += step)
-			g.fillText(tickText(t, step), HEAT.left + t / this.step * this.w + 2, HEAT.height + 5);
+		for (let t = 0; t < head.span_ns; t += step) {
+			const x = HEAT.left + t / this.step * this.w + 2, text = tickText(t, step);
+			if (x + g.measureText(text).width < this.width)
+				g.fillText(text, x, HEAT.height + 5);
+		}
 		for (let t = 0; t < head.span_ns; t += step)
 			g.fillRect(HEAT.left + t / this.step * this.w, HEAT.height, 1, 5);
 	}

@@ -207,7 +207,8 @@ function cpuTable(cpus, whole) {
 function groupTable() {
 	const whole = head.groups.reduce((sum, g) => sum + g.ns, 0);
 	return !head.groups.length ? null : table("Roots of the " + head.tail.episodes.length + " worst episodes", ["root", "count", "time", "share"],
-		head.groups.map((g) => [g.root, countText(g.count), timeText(g.ns), share(g.ns, whole)]), [1, 2, 3]);
+		head.groups.map((g) => [el("a", {href: "#ep=" + g.rank, class: "link", title: "the worst of them, with its stacks",
+			onclick: (e) => { e.preventDefault(); view.ep = 0; chooseEpisode(g.rank); }}, g.root), countText(g.count), timeText(g.ns), share(g.ns, whole)]), [1, 2, 3]);
 }
 
 function percentileTable() {
@@ -410,6 +411,7 @@ async function start() {
 		}
 	});
 	window.addEventListener("keydown", onKey);
+	window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
 	window.addEventListener("popstate", () => {
 		loadView();
 		drawHeat();
