@@ -203,7 +203,7 @@ def check_axe(b):
     if not os.path.exists(axe):
         print("left out: axe-core is not installed")
         return
-    for name, fragment in (("orders", ""), ("orders", "#ep=3"), ("orders", "#pane=flame"), ("orders", "#pane=sites"), ("orders", "#pane=timeline")):
+    for name, fragment in (("orders", ""), ("orders", "#pane=flame&graph=tail&of=3"), ("orders", "#ep=3"), ("orders", "#pane=flame"), ("orders", "#pane=sites"), ("orders", "#pane=timeline")):
         show(b, os.path.abspath(name + ".html"), fragment)
         time.sleep(0.3)
         b.cdp("Runtime.evaluate", expression=open(axe).read())
