@@ -387,7 +387,7 @@ pictures: all
 	$(Q)$(O)/perfkit svg -q testdata/demo/demo.tar.zst -o docs/pictures/demo.svg
 	$(Q)$(O)/perfkit tail -q --no-local --by activation --comm front-0,front-1 --over 2ms --rows 3 --details 1 \
 		--svg docs/pictures/orders.svg testdata/orders/orders.tar.zst >/dev/null
-	$(Q)PYTHONPATH=tests/browser python3 tests/browser/report_picture.py $(O)/perfkit docs/pictures/report.png
+	$(Q)PYTHONPATH=tests/browser python3 tests/browser/report_picture.py $(O)/perfkit docs/pictures
 
 # Folded stacks on stdout; then where their picture is, and how long all of it took, on stderr.
 START := $(shell date +%s)
@@ -398,7 +398,7 @@ demo: all
 
 # --- the rest ----------------------------------------------------------------------------
 DOCS := README.md LICENSE $(wildcard docs/*.md)
-PICTURES := $(wildcard docs/pictures/*.svg docs/pictures/*.png)
+PICTURES := $(wildcard docs/pictures/*.svg docs/pictures/*.png docs/pictures/*.webp)
 SHARE = $(DESTDIR)$(PREFIX)/share
 # What the tutorials ask: their commands can be typed in $(PREFIX)/share/perfkit, too.
 EXAMPLES := $(wildcard testdata/orders/*.tar.zst testdata/orders/*.c testdata/demo/*.tar.zst \

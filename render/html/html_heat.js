@@ -50,7 +50,7 @@ class Heat {
 	// Count what there is for the width there is.
 	make(map, width) {
 		const span = head.span_ns || 1;
-		HEAT.height = Math.min(Math.max(200, Math.round(window.innerHeight / 4)), 400);
+		HEAT.height = Math.min(Math.max(200, Math.round(window.innerHeight / 4)), 320);
 		this.map = map;
 		this.width = width;
 		this.isOffset = maps[map].y === "offset";

@@ -1,4 +1,4 @@
-"""report_picture.py PERFKIT OUT.png - a report of testdata/orders, some ms of it selected."""
+"""report_picture.py PERFKIT FOLDER - reports of recordings of several kinds, a view of each as a picture."""
 import base64
 import os
 import subprocess
@@ -9,21 +9,35 @@ import time
 from webdriver import Browser, missing
 
 PERFKIT, OUT = sys.argv[1:3]
-VIEW = "#map=off&pane=timeline&t=435000000,460000000"
+# name, recording, options, the view, size
+VIEWS = [
+    ("report.png", "orders/orders.tar.zst", [], "#pane=timeline&t=435000000,460000000", 1280, 900),
+    ("report-episode.webp", "orders/orders.tar.zst", ["--comm", "front-0,front-1"], "#ep=1", 1440, 1250),
+    ("report-cpu.webp", "demo/perf.data", ["--symfs", "testdata/demo/symfs"], "#pane=flame", 1280, 1000),
+    ("report-spans.webp", "requests/serve.tar.zst", ["--with", "testdata/requests/requests.csv"], "#map=span", 1280, 900),
+]
+
+
+def draw(b, page, name, view, width, height):
+    b.size(width, height)
+    b.open("about:blank")
+    b.open("file://" + page + view)
+    for _ in range(100):
+        if b.js("return document.documentElement.dataset.ready && (report.view.pane !== 'timeline' || report.timeline()) ? 1 : 0"):
+            break
+        time.sleep(0.05)
+    time.sleep(0.7)
+    kind = {"format": "png"} if name.endswith("png") else {"format": "webp", "quality": 55}
+    picture = b.cdp("Page.captureScreenshot", **kind)
+    with open(os.path.join(OUT, name), "wb") as out:
+        out.write(base64.b64decode(picture["data"]))
+
 
 if missing():
-    print("%s is not installed: %s stays as it is" % (missing(), OUT))
+    print("%s is not installed: the reports' pictures stay as they are" % missing())
     sys.exit(0)
 with tempfile.TemporaryDirectory() as tmp, Browser(1280, 900) as b:
     page = os.path.join(tmp, "report.html")
-    subprocess.run([PERFKIT, "html", "-q", "--no-local", "-o", page, "testdata/orders/orders.tar.zst"], check=True)
-    b.size(1280, 900)
-    b.open("file://" + page + VIEW)
-    for _ in range(100):
-        if b.js("return document.documentElement.dataset.ready && report.timeline() ? 1 : 0"):
-            break
-        time.sleep(0.05)
-    time.sleep(0.5)
-    png = b.cdp("Page.captureScreenshot", format="png")
-    with open(OUT, "wb") as out:
-        out.write(base64.b64decode(png["data"]))
+    for name, recording, options, view, width, height in VIEWS:
+        subprocess.run([PERFKIT, "html", "-q", "--no-local", *options, "-o", page, "testdata/" + recording], check=True)
+        draw(b, page, name, view, width, height)
