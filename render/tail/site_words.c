@@ -124,12 +124,9 @@ static void sums_table(struct buf *b, const struct site_tables *t, enum apart ki
 		       void (*last)(struct buf *b, const struct timeline *tl, uint32_t site))
 {
 	const struct site_sums *s = &t->apart->by[kind];
-	const struct table_column columns[] = {{title},
-					       {"count", .right = 1},
-					       {"total", .right = 1},
-					       {"p50", .right = 1, .drop = 1},
-					       {"max", .right = 1},
-					       {column}};
+	const struct table_column columns[] = {
+		{title, .cut = TABLE_CUT},      {"count", .right = 1}, {"total", .right = 1},
+		{"p50", .right = 1, .drop = 1}, {"max", .right = 1},   {column}};
 	struct table table = {columns, 6};
 	for (size_t i = 0; i < s->v.n && i < SHOWN; i++) {
 		const struct site_sum *x = &s->v.v[i];
