@@ -124,7 +124,7 @@ static int add_one(struct tlinput *ti, const char *text)
 		rc = err_set(&e, ERR_USAGE,
 			     "--with: the recording is read from standard input");
 	if (!rc)
-		rc = side_file_add(&ti->tl, &o, &r, &e);
+		rc = side_file_add(&ti->tl, ti->in.profile, &o, &r, &e);
 	if (!rc) {
 		say_taken(ti, &o, &r);
 		say_windows(ti, &o, &r.counts);

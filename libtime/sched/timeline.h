@@ -234,13 +234,14 @@ struct tl_span {
 	uint32_t parent;   /* index of timeline.spans or TL_NONE */
 	uint32_t key_text; /* strings id: the key as a side file has it, or 0 */
 	int32_t pid;       /* of a side file's without a thread: its process; else -1 */
-	uint32_t flags;    /* OFF_OPEN, OFF_SUSPECT, SPAN_OVERLAPPED */
+	uint32_t flags;    /* OFF_OPEN, OFF_SUSPECT, enum span_flag */
 };
 
 enum span_flag {
 	/* Of a side file's: its thread worked on other spans meanwhile, so what the thread did
 	 * is not what the span did. */
 	SPAN_OVERLAPPED = 32,
+	SPAN_CALL = 64, /* of a side file's: a call of a function */
 };
 
 struct tl_label {            /* what a side file says of a span */

@@ -96,6 +96,18 @@ static uint32_t only_one(const struct attach *a, const struct by_id *by, int32_t
 	return found;
 }
 
+/* The other thread has the rest of it; where that one was not recorded, nobody knows whose. */
+static void hand_over(struct attach *a, const struct side_span *s, struct tl_span *x)
+{
+	uint32_t to = only_one(a, &a->tids, s->end_tid, s, x);
+	if (to == TL_NONE || side_clock_apply(a->map, s->handed_ns, &x->handed_ns)) {
+		x->thread = x->end_thread = TL_NONE;
+		x->handed_ns = 0;
+		return;
+	}
+	x->end_thread = to;
+}
+
 static void find_thread(struct attach *a, const struct side_span *s, struct tl_span *x)
 {
 	uint32_t any;
@@ -109,6 +121,8 @@ static void find_thread(struct attach *a, const struct side_span *s, struct tl_s
 	if (s->flags & SIDE_NO_THREAD)
 		x->thread = TL_NONE;
 	x->end_thread = x->thread;
+	if (s->handed_ns && x->thread != TL_NONE)
+		hand_over(a, s, x);
 	if (x->thread != TL_NONE)
 		x->pid = -1;
 	else if (s->tid < 0 && s->pid < 0)
@@ -132,6 +146,8 @@ static int place(const struct attach *a, const struct side_span *s, struct tl_sp
 		return 0;
 	if (x->start_ns < r->origin_ns || x->end_ns > r->end_ns)
 		x->flags |= OFF_OPEN;
+	x->flags |= s->flags & SIDE_OPEN ? OFF_OPEN : 0;
+	x->flags |= s->site ? SPAN_CALL : 0;
 	return 1;
 }
 
@@ -204,6 +220,12 @@ static int set_parents(struct attach *a)
 /* --- spans that share their thread ---------------------------------------------------------
  */
 
+/* Where a span leaves its first thread. */
+static uint64_t own_end(const struct tl_span *x)
+{
+	return x->handed_ns ? x->handed_ns : x->end_ns;
+}
+
 static int thread_order(const void *a, const void *b, void *ctx)
 {
 	const struct tl_span *v = ctx;
@@ -212,7 +234,7 @@ static int thread_order(const void *a, const void *b, void *ctx)
 		return x->thread < y->thread ? -1 : 1;
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
+	return own_end(x) > own_end(y) ? -1 : own_end(x) < own_end(y);
 }
 
 static int is_ancestor(const struct attach *a, uint32_t of, uint32_t who)
@@ -227,7 +249,7 @@ static int is_ancestor(const struct attach *a, uint32_t of, uint32_t who)
 static int may_nest(const struct attach *a, uint32_t outer, uint32_t inner)
 {
 	const struct tl_span *o = &a->spans.v[outer], *x = &a->spans.v[inner];
-	if (x->end_ns > o->end_ns)
+	if (own_end(x) > own_end(o))
 		return 0;
 	switch (a->side->nesting) {
 	case NEST_ANY:
@@ -251,19 +273,19 @@ static int mark_shared(struct attach *a, const uint32_t *v, size_t n)
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++) {
 		struct tl_span *x = &a->spans.v[v[i]];
-		while (open.n && a->spans.v[open.v[open.n - 1]].end_ns <= x->start_ns)
+		while (open.n && own_end(&a->spans.v[open.v[open.n - 1]]) <= x->start_ns)
 			open.n--;
 		uint32_t outer = open.n ? open.v[open.n - 1] : TL_NONE;
 		int clash = outer != TL_NONE && !may_nest(a, outer, v[i]);
 		if (clash)
 			a->spans.v[outer].flags |= SPAN_OVERLAPPED;
-		if (clash && a->spans.v[outer].end_ns > shared_end)
-			shared_end = a->spans.v[outer].end_ns;
+		if (clash && own_end(&a->spans.v[outer]) > shared_end)
+			shared_end = own_end(&a->spans.v[outer]);
 		if (clash || x->start_ns < shared_end) {
 			x->flags |= SPAN_OVERLAPPED;
-			shared_end = x->end_ns > shared_end ? x->end_ns : shared_end;
+			shared_end = own_end(x) > shared_end ? own_end(x) : shared_end;
 		}
-		while (open.n && a->spans.v[open.v[open.n - 1]].end_ns < x->end_ns)
+		while (open.n && own_end(&a->spans.v[open.v[open.n - 1]]) < own_end(x))
 			a->spans.v[open.v[--open.n]].flags |= SPAN_OVERLAPPED;
 		r = vec_push(&open, v[i]);
 	}

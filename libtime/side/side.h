@@ -2,9 +2,9 @@
  * side.h - what a side file says: the spans, with their labels, that a program or another tool
  * wrote while perf recorded, on the clock of that program.
  *
- *	FILE ──lines──► csv, otlp, chrome ──► struct side ──clock──attach──► timeline.spans,
- *.labels histories                           └─────bind───► .trampolines, .bindings
- *	                gaps                                └place_gaps► .gaps
+ *	FILE ──lines──► csv, otlp, chrome, ldb ──► struct side ──clock──attach──►
+ *timeline.spans, .labels histories                           └─────bind───► .trampolines,
+ *.bindings gaps                                └place_gaps► .gaps
  *
  * The readers know nothing of a recording: times are as the file has them, in nanoseconds;
  * threads are named, not found. A row that breaks its format is left out, counted and
@@ -40,15 +40,19 @@ enum side_nesting {
 enum side_span_flag {
 	SIDE_NO_THREAD = 1,  /* its thread does other work meanwhile: asynchronous */
 	SIDE_OWN_NUMBER = 2, /* tid may be a number that only its language knows */
+	SIDE_OPEN = 4,       /* it was not over when the file ended */
 };
 
 /* One span. Texts are strings ids, 0 where not told. */
 struct side_span {
 	uint64_t start_ns, end_ns;
 	uint64_t id, parent; /* 0: none; parents are looked for among spans of the same key */
+	uint64_t handed_ns;  /* when end_tid got it from tid; 0: one thread did it all */
+	uint64_t site;       /* of a function's call: the address that it returned to; else 0 */
 	uint32_t name, key;
 	uint32_t thread_name;
 	int32_t pid, tid;        /* -1: not told */
+	int32_t end_tid;         /* where handed_ns is set */
 	uint32_t label, nlabels; /* side.labels[label ..] */
 	uint32_t flags;
 };

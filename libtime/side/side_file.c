@@ -3,7 +3,9 @@
 #include "libtime/side/csv.h"
 #include "libtime/side/gaps.h"
 #include "libtime/side/histories.h"
+#include "libtime/side/ldb.h"
 #include "libtime/side/otlp.h"
+#include "libtime/side/sites.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,11 +102,13 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return side_csv_read(out, l, e);
 	if (side_chrome_told(head, n))
 		return side_chrome_read(out, l, e);
+	if (side_ldb_told(head, n))
+		return side_ldb_read(out, l, e);
 	return err_set(
 		e, ERR_FORMAT,
 		"no kind of side file that is known: CSV with a line of names that has "
 		"start and end or duration (start_us,duration_us,tid,key), OTLP traces as "
-		"JSON lines, a Chrome trace, label histories, gaps (time,delay)");
+		"JSON lines, a Chrome trace, label histories, gaps (time,delay), LDB");
 }
 
 int side_file_read(struct side *out, struct source *src, struct err *e)
@@ -133,8 +137,8 @@ static int choose_clock(const struct timeline *tl, const struct side *side,
 	return r;
 }
 
-int side_file_add(struct timeline *tl, const struct side_option *o, struct side_report *out,
-		  struct err *e)
+int side_file_add(struct timeline *tl, struct profile *p, const struct side_option *o,
+		  struct side_report *out, struct err *e)
 {
 	struct side side = {.strings = &tl->stacks->strings};
 	struct source src = {.fd = -1};
@@ -145,6 +149,8 @@ int side_file_add(struct timeline *tl, const struct side_option *o, struct side_
 	r = side_file_read(&side, &src, e);
 	if (!r)
 		r = choose_clock(tl, &side, o, &out->map, e);
+	if (!r)
+		r = side_name_sites(&side, p, tl, &out->map, e);
 	if (!r)
 		r = side_attach(tl, &side, &out->map, &out->counts, e);
 	if (!r)

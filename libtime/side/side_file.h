@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "libparse/source.h"
 #include "libtime/side/attach.h"
+#include "libsym/profile.h"
 #include "libtime/side/bind.h"
 #include "libtime/side/place_gaps.h"
 
@@ -41,10 +42,11 @@ struct side_report {
  * Read the file and add its spans to the timeline, one finished recording. ERR_IO, ERR_FORMAT
  * (no kind that is known, nothing in it, or no row that is whole: the text names file and
  * line), ERR_REFUSED (its clock), ERR_LIMIT, ERR_NOMEM; the timeline is as it was, but after
- * the last two, where it is to be released.
+ * the last two, where it is to be released. `p`: the recording's, to name calls by; NULL of a
+ * store.
  */
-int side_file_add(struct timeline *tl, const struct side_option *o, struct side_report *out,
-		  struct err *e);
+int side_file_add(struct timeline *tl, struct profile *p, const struct side_option *o,
+		  struct side_report *out, struct err *e);
 
 /* Read a side file into *out, whose strings are set; on failure, too, it is the caller's to
  * release. For side_file_add and tests. */

@@ -76,7 +76,10 @@ int spans_sort(struct timeline *tl)
 static void fill(const struct part_sums *parts, struct tl_span *x)
 {
 	struct tl_sums sum = {0};
-	part_sums_add(parts, x->thread, x->start_ns, x->end_ns, &sum);
+	uint64_t at = x->handed_ns ? x->handed_ns : x->end_ns;
+	part_sums_add(parts, x->thread, x->start_ns, at, &sum);
+	if (x->handed_ns)
+		part_sums_add(parts, x->end_thread, at, x->end_ns, &sum);
 	x->run_ns = sum.run;
 	x->blocked_ns = sum.blocked;
 	x->runnable_ns = sum.runnable;

@@ -395,6 +395,7 @@ static const struct column spans[] = {
 	ARGUED("suspect", COLUMN_BIT32, flags, OFF_SUSPECT, "0, 1", "records were lost in it"),
 	ARGUED("overlapped", COLUMN_BIT32, flags, SPAN_OVERLAPPED, "0, 1",
 	       "its thread worked on other spans meanwhile"),
+	ARGUED("call", COLUMN_BIT32, flags, SPAN_CALL, "0, 1", "a function's, of a file"),
 };
 #undef ROW
 

@@ -166,7 +166,8 @@ int collect_labels(struct collect *c)
 /* --- functions -----------------------------------------------------------------------------
  */
 
-/* Names X of which an event X__return was recorded, whatever its group. */
+/* Names X of which an event X__return was recorded, whatever its group, and those of calls that
+ * a side file has. */
 static int find_functions(struct by_span *x)
 {
 	static const char tail[] = "__return";
@@ -175,6 +176,9 @@ static int find_functions(struct by_span *x)
 	x->is_function = mem_zalloc(s->entries.n + 1, 1);
 	if (!x->is_function)
 		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->spans.n; i++)
+		if (tl->spans.v[i].flags & SPAN_CALL)
+			x->is_function[tl->spans.v[i].name] = 1;
 	for (size_t i = 0; i < tl->events.n; i++) {
 		const char *name = strtab_get(s, tl->events.v[i].name);
 		const char *colon = strchr(name, ':');

@@ -116,6 +116,7 @@ put side otlp <<'END'
 {"resourceSpans":[{"resource":{"attributes":[{"key":"process.pid","value":{"intValue":"1"}}]},"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"00000000000000a1","name":"GET","startTimeUnixNano":"1790000000000001000","endTimeUnixNano":"1790000000000009000","attributes":[{"key":"thread.id","value":{"intValue":2}},{"key":"thread.name","value":{"stringValue":"a"}}],"status":{"code":2}},{"traceId":"aa","spanId":"00000000000000a2","parentSpanId":"00000000000000a1","name":"db","startTimeUnixNano":1790000000000002000,"endTimeUnixNano":1790000000000003000}]}]}]}
 {"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"00000000000000b1","name":"\ud83d\ude00","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}],"resource":{}}]}
 END
+head -c 4000 testdata/ldb/ldb.data | put side ldb
 put side gaps <<'END'
 perfkit-gaps v1
 clock mono

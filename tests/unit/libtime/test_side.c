@@ -178,7 +178,7 @@ static int add_text(struct rig *r, const char *s, const char *option, struct err
 	snprintf(text, sizeof(text), "%s%s", name, option);
 	assert_int_equal(side_option_parse(text, &o, e), 0);
 	assert_string_equal(o.path.v, name);
-	int rc = side_file_add(&r->tl, &o, &added, e);
+	int rc = side_file_add(&r->tl, NULL, &o, &added, e);
 	side_option_release(&o);
 	unlink(name);
 	return rc;
