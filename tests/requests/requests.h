@@ -15,6 +15,7 @@
 
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -60,7 +61,7 @@ static inline void fail(const char *what)
 	exit(1);
 }
 
-/* In a new process: its own, empty log LOG.NAME, written on SIGTERM. */
+/* In a new process, which ends with its parent: its own, empty log LOG.NAME, written on SIGTERM. */
 static inline void child_stop(int sig)
 {
 	(void)sig;
@@ -74,6 +75,7 @@ static inline void child_begin(const char *name)
 	snprintf(path, sizeof(path), "%s.%s", truth_log, name);
 	truth_log = path;
 	atomic_store(&truth_n, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigaction(SIGTERM, &stop, NULL); /* no SA_RESTART: it ends the wait */
 }
 
