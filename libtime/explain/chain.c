@@ -19,7 +19,8 @@ const char *part_end_name(unsigned int end)
 	static const char *const names[] = {"",          "ran",       "device",    "timer",
 					    "network",   "interrupt", "nobody",    "open",
 					    "no_wakeup", "cycle",     "depth",     "gone",
-					    "others",    "quota",     "timed_out", "suspect"};
+					    "others",    "quota",     "timed_out", "suspect",
+					    "idle"};
 	ENTRIES(names, END_COUNT);
 	return end < sizeof(names) / sizeof(*names) ? names[end] : "";
 }

@@ -54,6 +54,7 @@ enum part_end {
 	END_TIMED_OUT, /* a lock's holder is not known: the wait timed out, and so did its
 			  retries */
 	END_SUSPECT,   /* not known: records are missing next to the interval */
+	END_IDLE_EXIT, /* its CPU was idle, and had to wake up */
 	END_COUNT,
 };
 

@@ -318,6 +318,18 @@ static int note_corunner(struct explainer *x, const struct window *w, uint16_t c
 	return vec_push(&x->out->ahead, c);
 }
 
+/* Why nobody is seen on the CPU that a woken thread waited for, from `at` on: where all switches
+ * were recorded it was idle, and had to wake up. */
+static uint8_t end_of_free_cpu(struct explainer *x, const struct off *o, uint64_t at)
+{
+	unsigned flags = timeline_flags_of(x->tl, o->thread);
+	int all = flags & TL_HAS_SWITCH && !(flags & (TL_PER_TASK | TL_SOME_CPUS | TL_SAMPLED));
+	int woken = !(o->flags & (OFF_RUNNING | OFF_SUSPECT | OFF_OPEN)) &&
+		    o->cpu_in == off_waited_cpu(o);
+	return all && woken && evidence_knows_cpu(&x->ev, o->cpu_in, at) ? END_IDLE_EXIT
+									 : END_IDLE_CPU;
+}
+
 /* A thread without quota left is not on the run queue: who had its CPU did not keep it off. */
 int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
 {
@@ -334,7 +346,8 @@ int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 		if (note_corunner(x, &w, off_waited_cpu(o)))
 			return ERR_NOMEM;
 		if (w.from_ns > at)
-			r = chain_own_part(x, PART_RUNNABLE, END_IDLE_CPU, off, at, w.from_ns);
+			r = chain_own_part(x, PART_RUNNABLE, end_of_free_cpu(x, o, at), off, at,
+					   w.from_ns);
 		uint64_t since = w.from_ns;
 		at = w.to_ns;
 		if (r)
@@ -350,6 +363,6 @@ int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 			r = chain_own_part(x, PART_RUNNABLE, END_GONE, off, w.to_ns, at);
 	}
 	if (!r && at < to)
-		r = chain_own_part(x, PART_RUNNABLE, END_IDLE_CPU, off, at, to);
+		r = chain_own_part(x, PART_RUNNABLE, end_of_free_cpu(x, o, at), off, at, to);
 	return r;
 }

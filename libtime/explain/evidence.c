@@ -1,6 +1,7 @@
 #include "libtime/explain/evidence.h"
 #include "base/gallop.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,34 @@ int evidence_prio(struct evidence *x, uint16_t cpu, uint32_t thread, uint64_t at
 			break;
 		if (run->thread == thread && run->end_ns > at_ns)
 			return run->prio;
+	}
+	return -1;
+}
+
+int evidence_knows_cpu(struct evidence *x, uint16_t cpu, uint64_t at_ns)
+{
+	if (cpu == TL_NOCPU || need_runs(x, NULL) || (size_t)cpu + 1 >= x->runs.first.n)
+		return 0;
+	uint32_t first = x->runs.first.v[cpu];
+	return first < x->runs.first.v[cpu + 1] && x->runs.v.v[first].start_ns < at_ns;
+}
+
+/* "state=1 cpu_id=3"; on its way out of it -1, unsigned (drivers/cpuidle/cpuidle.c). */
+int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns)
+{
+	enum { BACK = 100000, NAMED = 100 };
+	const struct timeline *tl = x->tl;
+	uint32_t name;
+	unsigned state;
+	if (!strtab_find(&tl->stacks->strings, "power:cpu_idle", &name))
+		return -1;
+	size_t at = PARTITION_POINT(i, 0, tl->marks.n, tl->marks.v[i].time_ns < at_ns);
+	for (size_t n = 0; at-- > 0 && n < BACK; n++) {
+		const struct tl_mark *m = &tl->marks.v[at];
+		if (m->name != name || m->cpu != cpu)
+			continue;
+		const char *text = strtab_get(&tl->stacks->strings, m->text);
+		return sscanf(text, "state=%u", &state) == 1 && state < NAMED ? (int)state : -1;
 	}
 	return -1;
 }

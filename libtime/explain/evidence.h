@@ -64,6 +64,14 @@ int evidence_holders(struct evidence *x, uint16_t cpu, uint64_t from_ns, uint64_
 /* The priority that thread ran with on `cpu` at that time; -1 when not known. */
 int evidence_prio(struct evidence *x, uint16_t cpu, uint32_t thread, uint64_t at_ns);
 
+/* 1 when a thread is known to have run on `cpu` before `at_ns`: from then on all that it did is
+ * known, where all switches were recorded. */
+int evidence_knows_cpu(struct evidence *x, uint16_t cpu, uint64_t at_ns);
+
+/* The idle state that `cpu` was in at that time, by the marks of power:cpu_idle; -1 where they do
+ * not tell. */
+int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns);
+
 /* What samples say about running time. */
 struct hot {
 	uint32_t path;        /* a stack of the function most samples were in; 0 = no samples */

@@ -153,7 +153,10 @@ static void put_doing(struct answer *a)
 			buf_fmt(a->b, ", %s", p->mechanism->words);
 		return;
 	case PART_RUNNABLE:
-		put(a, "waiting for a CPU");
+		if (p->end == END_IDLE_EXIT)
+			words_idle_cpu(a->b, explainer_evidence(a->t->explainer), p);
+		else
+			put(a, "waiting for a CPU");
 		break;
 	case PART_PREEMPTED:
 		put(a, "throttled by its CPU quota");

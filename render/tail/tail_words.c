@@ -287,9 +287,22 @@ static void ahead(struct buf *b, const struct timeline *tl, const struct explana
 	buf_char(b, ')');
 }
 
+void words_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p)
+{
+	const struct off *o = p->off != TL_NONE ? &ev->tl->off.v[p->off] : NULL;
+	int state = o ? evidence_idle_state(ev, o->cpu_in, o->start_ns + o->blocked_ns) : -1;
+	buf_str(b, "waiting for an idle CPU to wake up");
+	if (state >= 0)
+		buf_fmt(b, " (idle state %d)", state);
+}
+
 static void queue_part(struct buf *b, struct evidence *ev, const struct explanation *x,
 		       const struct chain_link *l, const struct chain_part *p)
 {
+	if (p->end == END_IDLE_EXIT) {
+		words_idle_cpu(b, ev, p);
+		return;
+	}
 	if (p->end != END_QUEUED && p->end != END_DEPTH) {
 		buf_str(b, p->end == END_CYCLE
 				   ? "waiting for a CPU that this chain was using"
@@ -698,7 +711,8 @@ static const char *doing_words(const struct tail_root *r)
 	case PART_RUNNING:
 		return r->end == END_IRQ ? "interrupted by" : "running";
 	case PART_RUNNABLE:
-		return "waiting for a CPU";
+		return r->end == END_IDLE_EXIT ? "waiting for an idle CPU to wake up"
+					       : "waiting for a CPU";
 	case PART_PREEMPTED:
 		return "CPU quota used up";
 	case PART_UNKNOWN:

@@ -58,6 +58,9 @@ void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx);
 
+/* "waiting for an idle CPU to wake up (idle state 2)", of a part that ended so. */
+void words_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p);
+
 /* " of 20 ms in 100 ms (/svc)", the CPU quota of a thread's cgroup or container, with `counts`
  * also how often it was used up; nothing where it is not known. */
 void words_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts);

@@ -15,7 +15,7 @@ ROOT = "tid comm process mechanism cause function ns state pid via".split()
 LINK = "tid comm state cause ns stack pid via prio next_ns function".split()
 VIAS = "self waker owner cpu".split()
 ENDS = """ran device timer network interrupt nobody open no_wakeup cycle depth gone others
-quota timed_out suspect""".split()
+quota timed_out suspect idle""".split()
 STATES = "running blocked runnable preempted unknown".split()
 
 d = json.load(open(sys.argv[1]), parse_constant=lambda c: sys.exit(f"not JSON: {c}"))

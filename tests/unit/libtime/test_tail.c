@@ -800,6 +800,46 @@ static void where_no_corunner_had_most_the_root_waits_for_a_cpu(void **state)
 	rig_release(&r);
 }
 
+/* Woken onto a CPU that nobody had, where all switches were recorded: it was idle. */
+static void an_idle_cpu_has_to_wake_up(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		uint8_t of_wait, end;
+	} cases[] = {{TL_HAS_SWITCH, 0, END_IDLE_EXIT},
+		     {0, 0, END_IDLE_CPU},
+		     {TL_HAS_SWITCH | TL_PER_TASK, 0, END_IDLE_CPU},
+		     {TL_HAS_SWITCH | TL_SOME_CPUS, 0, END_IDLE_CPU},
+		     {TL_HAS_SWITCH, OFF_RUNNING, END_IDLE_CPU}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct rig r;
+		struct explanation x = {0};
+		rig_init(&r, 5000);
+		uint32_t front = thread(&r, "front", 1, 0);
+		struct off *o = off(&r, front, 1000, cases[i].of_wait ? 1000 : 1100, 1900,
+				    CAUSE_IO, "front;read");
+		o->flags |= cases[i].of_wait;
+		struct tl_mark deep = {.time_ns = 1050 * 1000,
+				       .name = text(&r, "power:cpu_idle"),
+				       .text = text(&r, "state=2 cpu_id=0"),
+				       .thread = TL_NONE};
+		assert_int_equal(vec_push(&r.tl.marks, deep), 0);
+		r.tl.flags = cases[i].flags;
+		struct tail t = explain_one(&r, "front", &x);
+		const struct chain_part *p = link_part(&x, explanation_root(&x));
+		assert_int_equal(p->state, PART_RUNNABLE);
+		assert_int_equal(p->end, cases[i].end);
+		struct evidence *ev = explainer_evidence(t.explainer);
+		assert_int_equal(evidence_idle_state(ev, 0, 1100 * 1000), 2);
+		assert_int_equal(evidence_idle_state(ev, 0, 1040 * 1000), -1);
+		assert_int_equal(evidence_idle_state(ev, 1, 1100 * 1000), -1);
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 /* The holder of a lock sleeps 150 of 1000, and 700 of them stands behind seven threads: each
  * had the CPU for less than it slept, all of them for most of the time. */
 static void waiting_for_a_cpu_is_one_part_whoever_had_it(void **state)
@@ -917,6 +957,7 @@ int main(void)
 		cmocka_unit_test(a_span_handed_over_is_told_of_the_thread_that_ran_most),
 		cmocka_unit_test(several_corunners_are_counted),
 		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
+		cmocka_unit_test(an_idle_cpu_has_to_wake_up),
 		cmocka_unit_test(waiting_for_a_cpu_is_one_part_whoever_had_it),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(chains_report_a_lack_of_memory),
