@@ -16,11 +16,10 @@ const char *part_state_name(unsigned int state)
 
 const char *part_end_name(unsigned int end)
 {
-	static const char *const names[] = {"",          "ran",       "device",    "timer",
-					    "network",   "interrupt", "nobody",    "open",
-					    "no_wakeup", "cycle",     "depth",     "gone",
-					    "others",    "quota",     "timed_out", "suspect",
-					    "idle"};
+	static const char *const names[] = {
+		"",       "ran",   "device",    "timer",   "network", "interrupt",
+		"nobody", "open",  "no_wakeup", "cycle",   "depth",   "gone",
+		"others", "quota", "timed_out", "suspect", "idle"};
 	ENTRIES(names, END_COUNT);
 	return end < sizeof(names) / sizeof(*names) ? names[end] : "";
 }
@@ -345,15 +344,25 @@ static uint64_t interrupted_ns(const struct hot *hot, uint64_t run_ns)
 	return run_ns / hot->of * hot->interrupted;
 }
 
-static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t ns)
+/* What interrupts took of the running time: as they were recorded, else as samples show. */
+static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t *taken,
+			    struct err *e)
 {
-	struct chain_part p = {.ns = ns,
-			       .first_ns = x->ran.v[0].from_ns,
+	enum { SHARE = 20 };
+	struct chain_part p = {.first_ns = x->ran.v[0].from_ns,
 			       .function = hot->interrupt,
 			       .off = TL_NONE,
 			       .state = PART_RUNNING,
 			       .end = END_IRQ};
-	return ns ? chain_add_part(x, &p, NULL) : 0;
+	int r = evidence_interrupted(&x->ev, x->ran.v, x->ran.n, &p.ns, &p.vector, e);
+	if (r)
+		return r;
+	if (!x->tl->interrupts.n)
+		p.ns = interrupted_ns(hot, x->link->run_ns);
+	else if (p.ns > x->link->run_ns || p.ns * SHARE < x->link->run_ns)
+		p.ns = 0;
+	*taken = p.ns;
+	return p.ns && chain_add_part(x, &p, NULL) ? err_nomem(e) : 0;
 }
 
 /* All running time is one part, the function most samples were in, less what interrupts took.
@@ -369,9 +378,10 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 	if (r)
 		return r;
 	evidence_caller(&x->ev, x->ran.v, x->ran.n, &hot);
-	uint64_t taken = interrupted_ns(&hot, p.ns);
-	if (interrupted_part(x, &hot, taken))
-		return err_nomem(e);
+	uint64_t taken;
+	r = interrupted_part(x, &hot, &taken, e);
+	if (r)
+		return r;
 	x->link->samples = hot.of;
 	p.ns -= taken;
 	p.first_ns = x->ran.v[0].from_ns;

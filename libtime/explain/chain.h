@@ -75,7 +75,9 @@ struct chain_part {
 	uint32_t actor, actors; /* that one, or TL_NONE; how many did */
 	uint32_t path;          /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
 	uint32_t function;      /* frame id of its innermost application frame; 0 */
-	uint32_t off;           /* index of timeline.off; TL_NONE for running */
+	uint32_t vector; /* strings id: END_IRQ, the interrupt that took most, where recorded; 0
+			  */
+	uint32_t off;    /* index of timeline.off; TL_NONE for running */
 	const struct mechanism *mechanism; /* of `path`; NULL; life: the explainer's */
 	uint8_t state, cause;
 	uint8_t end; /* of most of its time */

@@ -8,7 +8,9 @@ enum { FEW = 16 };
 
 static uint64_t part_key(const struct chain_part *p)
 {
-	return (uint64_t)p->function << 32 | (uint64_t)p->state << 8 | p->cause;
+	enum { VECTORS = 1 << 20 };
+	return (uint64_t)p->function << 32 | (uint64_t)(p->vector % VECTORS) << 12 |
+	       (uint64_t)p->state << 8 | p->cause;
 }
 
 /* Where the link's part of that key stands among its parts. The first few are looked through,
@@ -27,6 +29,7 @@ static int new_part(struct explainer *x, uint64_t key, const struct chain_part *
 	struct chain_link *l = x->link;
 	struct chain_part new = {.first_ns = p->first_ns,
 				 .function = p->function,
+				 .vector = p->vector,
 				 .off = TL_NONE,
 				 .actor = TL_NONE,
 				 .state = p->state,
@@ -318,8 +321,8 @@ static int note_corunner(struct explainer *x, const struct window *w, uint16_t c
 	return vec_push(&x->out->ahead, c);
 }
 
-/* Why nobody is seen on the CPU that a woken thread waited for, from `at` on: where all switches
- * were recorded it was idle, and had to wake up. */
+/* Why nobody is seen on the CPU that a woken thread waited for, from `at` on: where all
+ * switches were recorded it was idle, and had to wake up. */
 static uint8_t end_of_free_cpu(struct explainer *x, const struct off *o, uint64_t at)
 {
 	unsigned flags = timeline_flags_of(x->tl, o->thread);

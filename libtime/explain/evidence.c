@@ -22,6 +22,8 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->spans.first);
 	vec_release(&x->marks.id);
 	vec_release(&x->marks.first);
+	vec_release(&x->interrupts.id);
+	vec_release(&x->interrupts.first);
 	vec_release(&x->wakes.id);
 	vec_release(&x->wakes.first);
 	vec_release(&x->lock_wakes);
@@ -318,6 +320,74 @@ int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct ho
 			out->interrupted += interrupt != 0;
 			out->interrupt = out->interrupt ? out->interrupt : interrupt;
 			if (s->path && !interrupt && tally(x, s->path, out))
+				return err_nomem(e);
+		}
+	}
+	return 0;
+}
+
+static int need_interrupts(struct evidence *x)
+{
+	const struct timeline *tl = x->tl;
+	if (!x->have_interrupts &&
+	    group(&x->interrupts, tl, tl->interrupts.v, tl->interrupts.n,
+		  sizeof(struct tl_interrupt), offsetof(struct tl_interrupt, thread)))
+		return ERR_NOMEM;
+	x->have_interrupts = 1;
+	return 0;
+}
+
+/* Add what a vector took; *best is the one with most so far, *most how much. */
+static int tally_vector(struct evidence *x, uint32_t vector, uint64_t ns, uint32_t *best,
+			uint64_t *most)
+{
+	uint32_t i;
+	if (!u64map_get(&x->tally, vector, &i)) {
+		i = (uint32_t)x->weight.n;
+		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, vector, i))
+			return ERR_NOMEM;
+	}
+	x->weight.v[i] += ns;
+	if (x->weight.v[i] > *most) {
+		*most = x->weight.v[i];
+		*best = vector;
+	}
+	return 0;
+}
+
+/* They stand by their ends: from the last one back, what lies inside of one already counted
+ *adds nothing.
+ *
+ *	outer ├───────────┤   counted first
+ *	inner    ├───┤        nothing left of it
+ */
+int evidence_interrupted(struct evidence *x, const struct window *w, size_t n, uint64_t *ns,
+			 uint32_t *vector, struct err *e)
+{
+	uint64_t most = 0;
+	*ns = *vector = 0;
+	if (!x->tl->interrupts.n)
+		return 0;
+	if (need_interrupts(x))
+		return err_nomem(e);
+	u64map_release(&x->tally);
+	x->weight.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct tl_interrupt *v = x->tl->interrupts.v;
+		uint64_t low = w[i].to_ns;
+		size_t first = first_at(&x->interrupts, &v->end_ns, sizeof(*v), w[i].thread,
+					w[i].from_ns);
+		size_t last = first_at(&x->interrupts, &v->end_ns, sizeof(*v), w[i].thread,
+				       w[i].to_ns);
+		for (; last > first; last--) {
+			const struct tl_interrupt *t = &v[x->interrupts.id.v[last - 1]];
+			uint64_t to = t->end_ns < low ? t->end_ns : low;
+			uint64_t from = t->start_ns > w[i].from_ns ? t->start_ns : w[i].from_ns;
+			if (from >= to)
+				continue;
+			*ns += to - from;
+			low = from;
+			if (tally_vector(x, t->vector, to - from, vector, &most))
 				return err_nomem(e);
 		}
 	}

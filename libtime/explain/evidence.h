@@ -31,7 +31,7 @@ struct evidence {
 	VEC(size_t) last_run;            /* of a CPU: where the last question about it led to */
 	struct by_thread {               /* ids of samples or marks: by thread, then in time */
 		VEC(uint32_t) id, first; /* thread t: id[first[t]] .. id[first[t + 1]] */
-	} samples, marks, spans, wakes;
+	} samples, marks, spans, wakes, interrupts;
 	VEC(struct lock_wake) lock_wakes; /* by time */
 	VEC(struct lock_mark) lock_marks; /* by address, then in time */
 	struct u64map by_tid;             /* tid → the first thread of it, ... */
@@ -39,7 +39,7 @@ struct evidence {
 	struct u64map tally;              /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
 	int have_runs, have_samples, have_marks, have_spans, have_wakes, have_lock_marks;
-	int have_tids;
+	int have_tids, have_interrupts;
 };
 
 /* Nothing is looked up yet: indices are made by the first question that needs them. ERR_NOMEM;
@@ -68,9 +68,15 @@ int evidence_prio(struct evidence *x, uint16_t cpu, uint32_t thread, uint64_t at
  * known, where all switches were recorded. */
 int evidence_knows_cpu(struct evidence *x, uint16_t cpu, uint64_t at_ns);
 
-/* The idle state that `cpu` was in at that time, by the marks of power:cpu_idle; -1 where they do
- * not tell. */
+/* The idle state that `cpu` was in at that time, by the marks of power:cpu_idle; -1 where they
+ * do not tell. */
 int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns);
+
+/* What recorded interrupts took from the threads of n windows, in which they ran; one in
+ * another counts once. *vector (strings id) is the one that took most, 0 for none. ERR_NOMEM.
+ */
+int evidence_interrupted(struct evidence *x, const struct window *w, size_t n, uint64_t *ns,
+			 uint32_t *vector, struct err *e);
 
 /* What samples say about running time. */
 struct hot {

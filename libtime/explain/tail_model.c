@@ -67,6 +67,7 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 		.cause = p ? p->cause : (uint8_t)CAUSE_UNKNOWN,
 		.end = p ? p->end : (uint8_t)END_NONE,
 		.function = p ? p->function : 0,
+		.vector = p ? p->vector : 0,
 		.path = p ? p->path : 0,
 		.guessed = p && p->state == PART_RUNNING && l->guessed,
 	};
@@ -169,7 +170,7 @@ static unsigned role_of(const struct tail_root *r)
 static uint64_t root_key(const struct tail *t, const struct tail_root *r, uint32_t function)
 {
 	return mix(mix(mix(r->state << 8 | role_of(r), r->cause), r->comm),
-		   function_key(t->tl, function));
+		   r->vector ? ~(uint64_t)r->vector : function_key(t->tl, function));
 }
 
 /* Equal keys are one group; 64 mixed bits of the few fields that tell them apart. */

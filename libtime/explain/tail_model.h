@@ -16,6 +16,7 @@ struct tail_root {
 			      comm */
 	uint32_t function; /* frame id; 0 = not known */
 	uint32_t path;     /* the stack it stands in; 0 = none */
+	uint32_t vector;   /* strings id: of an interrupt that took its time; 0 */
 	uint8_t state, cause, end, via;
 	uint8_t held; /* VIA_WAKER, VIA_OWNER: the cause of the wait that it ended */
 	/* What that wait was for, what it did meanwhile, and what its own part is; NULL. */

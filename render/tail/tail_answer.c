@@ -134,6 +134,11 @@ static const struct chain_part *root_part(const struct answer *a)
 static void put_place(struct answer *a, const char *in)
 {
 	const struct chain_part *p = root_part(a);
+	if (p && p->vector) {
+		put(a, in);
+		put_name(a, p->vector);
+		return;
+	}
 	if (!p || !p->function || a->group->nameless)
 		return;
 	put(a, in);

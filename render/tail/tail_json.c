@@ -537,6 +537,11 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 			json_null(&w->j, "end");
 		else
 			json_str(&w->j, "end", part_end_name(p->end));
+		if (p->vector)
+			json_str(&w->j, "vector",
+				 strtab_get(&w->tl->stacks->strings, p->vector));
+		else
+			json_null(&w->j, "vector");
 		actor(w, p);
 		json_close(&w->j, '}');
 	}

@@ -364,6 +364,10 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 	case PART_RUNNING:
 		if (p->end == END_IRQ) {
 			buf_str(b, "interrupted by ");
+			if (p->vector) {
+				describe_name(b, ev->tl, p->vector);
+				break;
+			}
 			describe_function(b, ev->tl, p->function);
 			buf_str(b, ", as samples show");
 			break;
@@ -725,6 +729,10 @@ static const char *doing_words(const struct tail_root *r)
 static void put_place(struct buf *b, const struct tail *t, const struct tail_root *r)
 {
 	buf_str(b, r->state == PART_RUNNING ? " " : " in ");
+	if (r->vector) {
+		describe_name(b, t->tl, r->vector);
+		return;
+	}
 	describe_function(b, t->tl, r->function);
 }
 
@@ -732,7 +740,7 @@ void words_root_brief(struct buf *b, const struct tail *t, const struct tail_roo
 {
 	describe_name(b, t->tl, r->comm);
 	buf_fmt(b, ": %s", r->state == PART_BLOCKED ? cause_name(r->cause) : doing_words(r));
-	if (r->function)
+	if (r->function || r->vector)
 		put_place(b, t, r);
 }
 
@@ -742,14 +750,14 @@ static void root_cell(struct buf *b, const struct tail *t, const struct tail_roo
 	describe_name(b, t->tl, r->via == VIA_CPU ? r->process : r->comm);
 	buf_str(b, ": ");
 	int did = put_role(b, r);
-	if (did && (nameless || (r->state == PART_RUNNING && !r->function)))
+	if (did && (nameless || (r->state == PART_RUNNING && !r->function && !r->vector)))
 		return;
 	buf_str(b, did ? ", " : "");
 	if (r->mechanism)
 		put_mechanism(b, r->mechanism);
 	else
 		buf_str(b, doing_words(r));
-	if (r->function && !nameless)
+	if ((r->function && !nameless) || r->vector)
 		put_place(b, t, r);
 }
 

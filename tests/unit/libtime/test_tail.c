@@ -840,6 +840,46 @@ static void an_idle_cpu_has_to_wake_up(void **state)
 	}
 }
 
+/* The holder of a lock loses 800 of its 1000 to softirqs, in which another interrupt comes. */
+static void interrupts_that_were_recorded_have_their_time_and_name(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	(void)state;
+	rig_init(&r, 5000);
+	uint32_t front = thread(&r, "front", 1, TL_NOCPU), back = thread(&r, "back", 2, 0);
+	struct tl_interrupt inner = {.start_ns = 1200 * 1000,
+				     .end_ns = 1300 * 1000,
+				     .vector = text(&r, "irq 25 virtio0"),
+				     .thread = back};
+	struct tl_interrupt outer = {.start_ns = 1100 * 1000,
+				     .end_ns = 1900 * 1000,
+				     .vector = text(&r, "softirq NET_RX"),
+				     .thread = back};
+	struct tl_interrupt other = {.start_ns = 1400 * 1000,
+				     .end_ns = 1950 * 1000,
+				     .vector = text(&r, "softirq TIMER"),
+				     .thread = front};
+	assert_int_equal(vec_push(&r.tl.interrupts, inner), 0);
+	assert_int_equal(vec_push(&r.tl.interrupts, outer), 0);
+	assert_int_equal(vec_push(&r.tl.interrupts, other), 0);
+	woken_by(off(&r, front, 1000, 2000, 2000, CAUSE_LOCK, "front;work;c:lll_lock"), back);
+	struct tail t = explain_one(&r, "front", &x);
+	const struct chain_link *root = explanation_root(&x);
+	const struct chain_part *p = link_part(&x, root);
+	assert_int_equal(root->thread, back);
+	assert_int_equal(p->state, PART_RUNNING);
+	assert_int_equal(p->end, END_IRQ);
+	assert_int_equal(p->ns, 800 * 1000);
+	assert_int_equal(p->vector, outer.vector);
+	assert_int_equal(p[1].ns, 200 * 1000);
+	assert_int_equal(p[1].end, END_RAN);
+	assert_int_equal(t.rows.v[0].root.vector, outer.vector);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 /* The holder of a lock sleeps 150 of 1000, and 700 of them stands behind seven threads: each
  * had the CPU for less than it slept, all of them for most of the time. */
 static void waiting_for_a_cpu_is_one_part_whoever_had_it(void **state)
@@ -958,6 +998,7 @@ int main(void)
 		cmocka_unit_test(several_corunners_are_counted),
 		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
 		cmocka_unit_test(an_idle_cpu_has_to_wake_up),
+		cmocka_unit_test(interrupts_that_were_recorded_have_their_time_and_name),
 		cmocka_unit_test(waiting_for_a_cpu_is_one_part_whoever_had_it),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(chains_report_a_lack_of_memory),
