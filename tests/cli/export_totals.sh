@@ -1,0 +1,57 @@
+#!/bin/sh
+# One recording exported five ways holds the same samples and CPU time in each, as readers that are not
+# perfkit's count them: the table at the head of docs/exports.md is this test's.
+. "$SRC/tests/lib/readers.sh"
+bad=0
+wrong() { echo "$*"; bad=1; }
+event="-e cpu-clock/freq=997/"
+run=$SRC/testdata/orders/orders.tar.zst
+for f in pprof speedscope firefox perfetto parquet; do
+	set -- --to $f -q --no-local -o run.$f
+	[ $f != firefox ] || set -- "$@" --idle --system
+	"$PERFKIT" export "$@" "$run" 2>err || wrong "$f: $(cat err)"
+done
+"$PERFKIT" collapse -q --no-local $event --weight period "$run" >folded 2>err || wrong "collapse: $(cat err)"
+"$PERFKIT" collapse -q --no-local $event --weight samples "$run" >counted 2>err || wrong "collapse: $(cat err)"
+sum() { awk '{ s += $NF } END { printf "%.0f", s }' "$1"; }
+want="$(sum counted) $(sum folded)"
+"$reader" - "$SRC/tests" >totals <<'E2' || wrong "not all can be read"
+import gzip, json, os, sys
+from decimal import Decimal
+sys.path.insert(0, sys.argv[1])
+from exportcheck import Perfetto, Pprof
+p = Pprof("run.pprof")
+column = lambda name: [t[0] for t in p.types].index(name)
+print("pprof", sum(v[column("cpu-clock/freq=997/:samples")] for _, v, _ in p.samples), sum(v[column("cpu")] for _, v, _ in p.samples))
+d = json.load(open("run.speedscope"))
+print("speedscope", "-", sum(int(w) for x in d["profiles"] if x["unit"] == "nanoseconds" for w in x["weights"]))
+d = json.load(gzip.open("run.firefox"), parse_float=Decimal)
+weights = [w for t in d["threads"] for w in t["samples"]["weight"]]
+print("firefox", sum(w != 0 for w in weights), int(sum(weights) * 1000000))
+print("perfetto", sum(Perfetto("run.perfetto").samples.values()), "-")
+try:
+    import duckdb
+    print("parquet", *duckdb.connect().execute("SELECT count(*), sum(period) FROM 'run.parquet/samples/*/*/*.parquet'").fetchone())
+except ImportError:
+    print("parquet", "-", "-")
+E2
+go=$(command -v go || ls /usr/local/go/bin/go 2>/dev/null)
+GOFLAGS=-mod=mod HOME=$PWD PPROF_TMPDIR=$PWD && export GOFLAGS HOME PPROF_TMPDIR
+if [ -n "$go" ] && "$go" tool pprof -help >/dev/null 2>&1; then
+	"$go" tool pprof -top -nodefraction=0 -sample_index=cpu -unit=ns run.pprof 2>err |
+		sed -n 's/.*accounting for .* of \([0-9]*\)[a-z]* total$/pprof - \1/p' >>totals
+else
+	echo "left out: no go tool pprof here"
+fi
+! grep -q '^parquet - -' totals || echo "left out: no duckdb here (make readers)"
+while read -r f samples ns; do
+	[ "$samples" = - ] || [ "$samples" = "${want% *}" ] || wrong "$f: $samples samples, collapse has ${want% *}"
+	[ "$ns" = - ] || [ "$ns" = "${want#* }" ] || wrong "$f: $ns ns, collapse has ${want#* }"
+done <totals
+# what the page says
+while read -r f samples ns; do
+	[ "$f $samples $ns" = "parquet - -" ] || { [ "$f" = pprof ] && [ "$samples" = - ]; } ||
+		grep -qF "| $f | $samples | $ns |" "$SRC/docs/exports.md" || wrong "docs/exports.md should say: | $f | $samples | $ns |"
+done <totals
+[ "$(wc -l <totals)" -ge 5 ] || wrong "a format is missing: $(cat totals)"
+exit $bad
