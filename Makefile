@@ -264,6 +264,14 @@ check-%:
 	$(Q)MAKE='$(MAKE)' O='$(O)' sh packaging/cross.sh $* units
 	$(Q)O='$(O)/$*' RUN="$$(sh packaging/cross.sh $* run)" sh tests/run.sh unit/$(T)
 
+# A name that no test has is said before anything is built.
+TEST_NAMES = $(patsubst tests/cli/%.sh,cli/%,$(wildcard tests/cli/*.sh)) \
+	$(subst /test_,/,$(patsubst tests/%.c,%,$(wildcard tests/unit/*/test_*.c)))
+ifeq ($(filter check,$(MAKECMDGOALS)) $(words $(T)),check 1)
+$(if $(findstring $(T),$(TEST_NAMES)),,\
+	$(error no test has '$(T)' in its name; names are like cli/tail and unit/libsym/plt))
+endif
+
 # T=cli/NAME needs no unit programs, T=unit/NAME nothing else; few tests need the fuzz targets.
 WITH_FUZZ = cli/fuzz cli/ceilings cli/escapes cli/html_browser
 for_units = $(if $(filter 1,$(HAVE_CMOCKA)),$(if $(filter cli/%,$(T)),,$(UNIT_BIN)))
