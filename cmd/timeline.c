@@ -19,7 +19,7 @@ struct timeline_opts {
 	const char *output, *title, *subtitle, *notes;
 	double width;
 	int arrows;
-	int cpus, threads, by_time, no_script, tail;
+	int cpus, threads, by_time, merge_threads, no_script, tail;
 };
 
 #define AT(field) offsetof(struct timeline_opts, field)
@@ -36,6 +36,9 @@ static const struct opt rows[] = {
 	 "all"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "sort rows by first activity, not by weight"},
+	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
+	 "numbered threads of a pool as one: work-0, work-1 ... below\nwork-N, folded in a "
+	 "browser"},
 	{"arrows", 0, OPT_INT, AT(arrows), "N",
 	 "draw at most N wakeups at a time (default 150)"},
 	OPT_HEADING("Output"),
@@ -159,6 +162,7 @@ static int pick(struct drawing *d, struct err *e)
 	o->no_cpus = d->opt->threads || (d->ti.tl.flags & TL_PER_TASK && !d->opt->cpus);
 	o->no_threads = d->opt->cpus;
 	o->by_time = d->opt->by_time;
+	o->merge = d->opt->merge_threads;
 	return rc ? rc : tl_pick(&d->ti.tl, o, &d->pick, e);
 }
 
@@ -326,7 +330,7 @@ const struct verb verb_timeline = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct timeline_opts),
 	.max_files = 1,
-	.modes = {{"", "cpus threads by-time"},
+	.modes = {{"", "cpus threads by-time merge-threads"},
 		  {"tail", "by p50 p90 p95 p99 p999 p9999 p pct over open idle state cause"},
 		  {NULL, "event label"}},
 	.run = run,

@@ -11,7 +11,7 @@
  *	<t-events>  per event: name (string)
  *	<t-panel>   one a panel, its lists one after the other, each with its length in front:
  *	   window   start from the picture's base, length, axis zero from the base
- *	   rows     kind, thread (by number here) or CPU, then for
+ *	   rows     kind (3: heading of a pool), thread (by number here) or CPU, then for
  *	     threads: begin of its first piece (s), end of its last (s), 1 if the first is an
  *	              off-CPU interval, then the intervals: running time before, blocked,
  *	              runnable or unknown time, bits (5 of cause, 8 of flags, unknown),

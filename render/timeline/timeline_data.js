@@ -1,7 +1,7 @@
 // timeline_data.js - the intervals inside the picture (timeline_data.h has the format), decoded:
 // panels of rows; a row's segments are what a thread did, or who had a CPU, one after the other.
 
-const ROW = {cpu: 0, group: 1, thread: 2, lane: 3};
+const ROW = {cpu: 0, group: 1, thread: 2, pool: 3, lane: 4};
 const PAINT = {run: 0, runnable: 1, preempted: 2, unknown: 3, blocked: 4};
 const OFF = {open: 1, suspect: 2, idle: 4, running: 8, noStack: 16, unclear: 32};
 // The numbers of one off-CPU interval.
@@ -213,6 +213,9 @@ function readRow(r) {
 	} else {
 		row.thread = tables.threads[r.next()];
 	}
+	row.pool = row.kind === ROW.pool;
+	if (row.pool)
+		row.kind = ROW.group;
 	row.h = [conf.cpuH, conf.groupH, conf.rowH][row.kind];
 	return row;
 }

@@ -162,16 +162,44 @@ static int find_candidates(const struct timeline *tl, const struct tl_pick_optio
 	return 0;
 }
 
-/* Give all candidates of a process the same group, its weight and its begin. */
-static int group_by_process(const struct timeline *tl, candidates *v)
+size_t tl_pool_name(const char *comm)
+{
+	size_t n = strlen(comm), base = n;
+	while (base && comm[base - 1] >= '0' && comm[base - 1] <= '9')
+		base--;
+	return base == n ? 0 : base;
+}
+
+int tl_in_pool(const struct timeline *tl, const struct tl_row *r, const char *comm, size_t base)
+{
+	if (r->kind != TLROW_THREAD)
+		return 0;
+	const char *own = strtab_get(&tl->stacks->strings, tl->threads.v[r->id].comm);
+	return tl_pool_name(own) == base && !memcmp(own, comm, base);
+}
+
+/* What has the same key is one group: a pool's threads, else a process's. */
+static uint64_t group_key(const struct timeline *tl, const struct tl_pick_options *o,
+			  uint32_t thread)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	const char *comm = strtab_get(&tl->stacks->strings, t->comm);
+	size_t base = o->merge ? tl_pool_name(comm) : 0;
+	if (base)
+		return hash_bytes(comm, base, 0) | 1ull << 63;
+	return t->pid >= 0 ? (uint64_t)t->pid : (1ull << 32) + thread;
+}
+
+/* Give all candidates of a process or pool the same group, its weight and its begin. */
+static int make_groups(const struct timeline *tl, const struct tl_pick_options *o,
+		       candidates *v)
 {
 	struct u64map at = {0};
 	VEC(struct candidate) groups = {0};
 	int rc = 0;
 	for (size_t i = 0; i < v->n && !rc; i++) {
 		struct candidate *c = &v->v[i];
-		const struct tl_thread *t = &tl->threads.v[c->thread];
-		uint64_t key = t->pid >= 0 ? (uint64_t)t->pid : (1ull << 32) + c->thread;
+		uint64_t key = group_key(tl, o, c->thread);
 		uint32_t g;
 		if (!u64map_get(&at, key, &g)) {
 			struct candidate empty = {.begin = c->begin};
@@ -211,7 +239,8 @@ static int find_leaders(const struct timeline *tl, struct u64map *leaders)
 	return rc;
 }
 
-static int push_threads(const struct timeline *tl, struct tl_pick *p, const candidates *v)
+static int push_threads(const struct timeline *tl, const struct tl_pick_options *o,
+			struct tl_pick *p, const candidates *v)
 {
 	struct u64map leaders = {0};
 	int rc = find_leaders(tl, &leaders);
@@ -219,8 +248,11 @@ static int push_threads(const struct timeline *tl, struct tl_pick *p, const cand
 		uint32_t group = v->v[i].group, leader = v->v[i].thread;
 		int first = !i || v->v[i - 1].group != group;
 		if (first && i + 1 < v->n && v->v[i + 1].group == group) {
-			u64map_get(&leaders, (uint64_t)tl->threads.v[leader].pid, &leader);
-			rc = push_row(p, leader, TLROW_GROUP);
+			int pool = group_key(tl, o, leader) >> 63 != 0;
+			if (!pool)
+				u64map_get(&leaders, (uint64_t)tl->threads.v[leader].pid,
+					   &leader);
+			rc = push_row(p, leader, pool ? TLROW_POOL : TLROW_GROUP);
 		}
 		rc = rc ? rc : push_row(p, v->v[i].thread, TLROW_THREAD);
 	}
@@ -240,10 +272,10 @@ static int pick_threads(const struct timeline *tl, const struct tl_pick_options 
 		p->left++;
 		p->left_ns += v.v[--v.n].run;
 	}
-	rc = rc ? rc : group_by_process(tl, &v);
+	rc = rc ? rc : make_groups(tl, o, &v);
 	if (!rc && v.n)
 		qsort(v.v, v.n, sizeof(*v.v), o->by_time ? by_group_time : by_group_weight);
-	rc = rc ? rc : push_threads(tl, p, &v);
+	rc = rc ? rc : push_threads(tl, o, p, &v);
 	vec_release(&v);
 	return rc;
 }

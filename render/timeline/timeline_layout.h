@@ -68,12 +68,18 @@ enum tl_row_kind {
 	TLROW_CPU,    /* id: the CPU */
 	TLROW_GROUP,  /* id: a thread; the heading of its process */
 	TLROW_THREAD, /* id: the thread */
+	TLROW_POOL,   /* id: a thread; the heading of the numbered ones of a pool */
 };
 
 struct tl_row {
 	uint32_t id;
 	uint8_t kind;
 };
+
+static inline int tl_row_is_heading(const struct tl_row *r)
+{
+	return r->kind == TLROW_GROUP || r->kind == TLROW_POOL;
+}
 
 struct tl_pick_options {
 	uint64_t from_ns, to_ns;
@@ -82,6 +88,7 @@ struct tl_pick_options {
 	size_t top;             /* at most so many threads; 0 = all */
 	int show_system;        /* kernel threads and the recorder, too */
 	int no_threads, no_cpus;
+	int merge;   /* numbered threads of a pool, by name, have a heading of their own */
 	int by_time; /* threads in the order of their first activity, not of their weight */
 };
 
@@ -104,6 +111,14 @@ struct tl_pick {
 int tl_pick(const struct timeline *tl, const struct tl_pick_options *o, struct tl_pick *out,
 	    struct err *e);
 void tl_pick_release(struct tl_pick *p);
+
+/* How much of a thread's name a pool of numbered ones shares: 5 of "work-12"; 0 where it ends
+ * in no number. */
+size_t tl_pool_name(const char *comm);
+
+/* 1 for the row of a thread of that pool, of whose name `base` bytes are shared. */
+int tl_in_pool(const struct timeline *tl, const struct tl_row *r, const char *comm,
+	       size_t base);
 
 /* Cut an interval that reaches over [from, to) to it; one that was cut is OFF_OPEN. */
 void tl_clip_off(struct off *o, uint64_t from, uint64_t to);

@@ -18,7 +18,7 @@ static double plot_width(const struct tl_writer *w)
 
 static double row_height(const struct tl_row *r)
 {
-	return r->kind == TLROW_GROUP ? GROUP_H : r->kind == TLROW_CPU ? CPU_H : ROW_H;
+	return tl_row_is_heading(r) ? GROUP_H : r->kind == TLROW_CPU ? CPU_H : ROW_H;
 }
 
 static double rows_height(const struct tl_panel *p)
@@ -107,6 +107,28 @@ static void put_tick_text(struct buf *b, uint64_t t, uint64_t zero, uint64_t ste
 /* --- the parts of a panel ------------------------------------------------------------------
  */
 
+/* "work-N  58 threads": the heading of row i. */
+static void put_pool_name(struct tl_writer *w, const struct tl_panel *p, size_t i, double mid)
+{
+	struct buf *b = &w->b;
+	struct buf name = {0};
+	const char *comm = tl_str(w, w->tl->threads.v[p->rows[i].id].comm);
+	size_t base = tl_pool_name(comm), n = i + 1;
+	while (n < p->nrows && tl_in_pool(w->tl, &p->rows[n], comm, base))
+		n++;
+	buf_add(&name, comm, base);
+	buf_char(&name, 'N');
+	buf_fmt(b, "<text class=\"group\" id=\"n%zu-%zu\"", (size_t)(p - w->panels), i);
+	svg_attr_px(b, "x", PAD);
+	svg_attr_px(b, "y", mid);
+	buf_char(b, '>');
+	put_cut(b, buf_cstr(&name), 16);
+	buf_fmt(b, "<tspan class=\"dim\"> %zu threads</tspan></text>\n", n - i - 1);
+	if (buf_failed(&name))
+		b->failed = buf_failed(&name);
+	buf_release(&name);
+}
+
 /* `below`: the process whose heading is above. */
 static void put_name(struct tl_writer *w, const struct tl_panel *p, size_t i, double y,
 		     int32_t below)
@@ -119,6 +141,10 @@ static void put_name(struct tl_writer *w, const struct tl_panel *p, size_t i, do
 		svg_attr_px(b, "x", PAD);
 		svg_attr_px(b, "y", mid);
 		buf_fmt(b, ">CPU %u</text>\n", timeline_cpu(w->tl, (uint16_t)r->id));
+		return;
+	}
+	if (r->kind == TLROW_POOL) {
+		put_pool_name(w, p, i, mid);
 		return;
 	}
 	const struct tl_thread *t = &w->tl->threads.v[r->id];
@@ -150,7 +176,7 @@ static void put_names(struct tl_writer *w, const struct tl_panel *p, const struc
 	buf_str(&w->b, "<g class=\"names\" font-size=\"11\">\n");
 	for (size_t i = 0; i < p->nrows; i++) {
 		put_name(w, p, i, y, below);
-		if (p->rows[i].kind == TLROW_GROUP)
+		if (tl_row_is_heading(&p->rows[i]))
 			below = w->tl->threads.v[p->rows[i].id].pid;
 		y += row_height(&p->rows[i]);
 	}
@@ -165,7 +191,7 @@ static void put_lanes(struct tl_writer *w, const struct tl_panel *p, const struc
 	buf_str(b, "<path class=\"lanes\" d=\"");
 	for (size_t i = 0; i < p->nrows; i++) {
 		double h = row_height(&p->rows[i]);
-		if (p->rows[i].kind != TLROW_GROUP) {
+		if (!tl_row_is_heading(&p->rows[i])) {
 			buf_fmt(b, "M%d ", PAD + NAMES);
 			svg_px(b, y + h - 1.5);
 			buf_char(b, 'h');

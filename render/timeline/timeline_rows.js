@@ -32,14 +32,21 @@ function makeLanes(p) {
 	});
 }
 
-// The threads below each heading.
+// "work-" of "work-12".
+function poolOf(row) {
+	return row.thread.comm.replace(/[0-9]+$/, "");
+}
+
+// The threads below each heading: of its process, or its pool.
 function findMembers(p) {
 	let group = null;
 	for (const row of p.rows) {
-		if (row.kind === ROW.group)
-			row.members = (group = []);
-		else if (row.kind === ROW.thread && group && (row.pool || p.rows.some((g) => g.members === group && g.thread.pid === row.thread.pid)))
-			group.push(row);
+		if (row.kind === ROW.group) {
+			group = row;
+			row.members = [];
+		} else if (row.kind === ROW.thread && group && (group.pool ? poolOf(row) === poolOf(group) : row.thread.pid === group.thread.pid)) {
+			group.members.push(row);
+		}
 	}
 }
 

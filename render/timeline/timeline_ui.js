@@ -488,6 +488,11 @@ function nextHit(step) {
 
 // --- the URL -------------------------------------------------------------------------------
 
+// Pools are folded at first.
+function usualRows(p, flag) {
+	return flag === "folded" ? p.rows.map((row, i) => i).filter((i) => p.rows[i].pool).join() : "";
+}
+
 function stateText() {
 	const q = new URLSearchParams();
 	for (const p of panels) {
@@ -495,7 +500,7 @@ function stateText() {
 			q.set("z" + p.index, Math.round(p.view.from) + "," + Math.round(p.view.to));
 		for (const flag of ROW_FLAGS) {
 			const rows = p.rows.map((row, i) => i).filter((i) => p.rows[i][flag]);
-			if (rows.length)
+			if (rows.join() !== usualRows(p, flag))
 				q.set(flag + p.index, rows.join());
 		}
 		for (const name in p.markers)
@@ -526,7 +531,7 @@ function loadState(q) {
 		const [from, to] = (q.get("z" + p.index) || "").split(",").map(Number);
 		p.view = to > from && from >= 0 && to <= p.span ? {from, to} : {from: 0, to: p.span};
 		for (const flag of ROW_FLAGS) {
-			const rows = (q.get(flag + p.index) || "").split(",");
+			const rows = (q.get(flag + p.index) ?? usualRows(p, flag)).split(",");
 			p.rows.forEach((row, i) => { row[flag] = rows.includes(String(i)) && (flag !== "folded" || row.members !== undefined); });
 		}
 		p.markers = {};

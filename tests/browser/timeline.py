@@ -345,7 +345,7 @@ def speed(b):
 def rows_and_marks(b, path):
     """Lanes, rows that are folded, pinned and hidden, marks, and a jump to a time."""
     show(b, path)
-    row = ("const r = %s.panels[0].rows.find((r) => r.kind === 3 && r.what === arguments[0]); "
+    row = ("const r = %s.panels[0].rows.find((r) => r.kind === 4 && r.what === arguments[0]); "
            "return [r.y + 6, r.boxes.length, r.shown]" % T)
     y, n, shown = b.js(row, "interrupts")
     check("interrupts have a lane", (n, shown), (1, True))

@@ -247,6 +247,33 @@ static void rows_are_the_most_active_by_process(void **state)
 	end(&w);
 }
 
+static void numbered_threads_have_a_heading_of_their_own(void **state)
+{
+	(void)state;
+	struct world w = {0};
+	struct tl_pick p;
+	struct tl_pick_options o = {.to_ns = 1000, .no_cpus = 1, .merge = 1};
+	static const char *const names[] = {"work-1", "main", "work-22", "worker-3"};
+	static const struct tl_row want[] = {{2, TLROW_POOL},
+					     {2, TLROW_THREAD},
+					     {0, TLROW_THREAD},
+					     {1, TLROW_THREAD},
+					     {3, TLROW_THREAD}};
+	assert_int_equal(timeline_init(&w.tl, &w.stacks), 0);
+	for (int i = 0; i < 4; i++)
+		thread(&w, names[i], 10 + i, 10 + i, 0,
+		       i == 2 ? 1000 : 900 - 100 * (uint64_t)i);
+	assert_int_equal(timeline_finish(&w.tl, NULL), 0);
+	assert_int_equal(tl_pick(&w.tl, &o, &p, NULL), 0);
+	assert_int_equal(p.rows.n, 5);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(p.rows.v[i].id, want[i].id);
+		assert_int_equal(p.rows.v[i].kind, want[i].kind);
+	}
+	tl_pick_release(&p);
+	end(&w);
+}
+
 static void system_threads_are_hidden_and_counted(void **state)
 {
 	(void)state;
@@ -427,6 +454,7 @@ int main(void)
 		cmocka_unit_test(fine_pieces_share_columns_by_time),
 		cmocka_unit_test(a_short_run_between_long_sleeps_stays_visible),
 		cmocka_unit_test(rows_are_the_most_active_by_process),
+		cmocka_unit_test(numbered_threads_have_a_heading_of_their_own),
 		cmocka_unit_test(system_threads_are_hidden_and_counted),
 		cmocka_unit_test(arrows_are_the_wakeups_between_rows),
 		cmocka_unit_test(ticks_are_round_and_far_enough_apart),
