@@ -1,5 +1,6 @@
 #include "libtime/side/attach.h"
 #include "base/mem.h"
+#include "base/radix.h"
 #include "libtime/spans/span_add.h"
 
 #include <stdlib.h>
@@ -171,31 +172,45 @@ static int take_span(struct attach *a, uint32_t i)
 	return 0;
 }
 
-/* By start, longer ones first: so parents mostly stand before their children. */
-static int side_order(const void *a, const void *b, void *ctx)
+/* --- order ---------------------------------------------------------------------------------
+ */
+
+/* Of spans that begin together the longer ones first. */
+static int longer_first(const void *a, const void *b, void *ctx)
 {
 	const struct side_span *v = ctx;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	if (v[i].start_ns != v[k].start_ns)
-		return v[i].start_ns < v[k].start_ns ? -1 : 1;
+	uint64_t i = ((const struct radix_key *)a)->at, k = ((const struct radix_key *)b)->at;
 	if (v[i].end_ns != v[k].end_ns)
 		return v[i].end_ns > v[k].end_ns ? -1 : 1;
 	return i < k ? -1 : i > k;
 }
 
+static void order_equal_starts(struct radix_key *v, size_t n, struct side_span *spans)
+{
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && v[to].key == v[from].key;)
+			to++;
+		if (to - from > 1)
+			qsort_r(v + from, to - from, sizeof(*v), longer_first, spans);
+	}
+}
+
+/* By start, longer ones first: so parents mostly stand before their children. */
 static int take_spans(struct attach *a)
 {
 	size_t n = a->side->spans.n;
-	uint32_t *v = mem_resize(NULL, n + 1, sizeof(*v));
-	int r = v ? 0 : ERR_NOMEM;
-	for (uint32_t i = 0; i < n && !r; i++)
-		v[i] = i;
-	if (!r && n)
-		qsort_r(v, n, sizeof(*v), side_order, a->side->spans.v);
+	struct radix_key *v = mem_resize(NULL, 2 * n + 1, sizeof(*v)), *sorted = v;
+	int r = v ? vec_reserve(&a->spans, n) || vec_reserve(&a->from, n) : ERR_NOMEM;
 	for (size_t i = 0; i < n && !r; i++)
-		r = take_span(a, v[i]);
+		v[i] = (struct radix_key){a->side->spans.v[i].start_ns, i};
+	if (!r && n) {
+		sorted = radix_sort(v, v + n, n);
+		order_equal_starts(sorted, n, a->side->spans.v);
+	}
+	for (size_t i = 0; i < n && !r; i++)
+		r = take_span(a, (uint32_t)sorted[i].at);
 	mem_free(v);
-	return r;
+	return r ? ERR_NOMEM : 0;
 }
 
 /* A parent begins no later than its child, and stands before it. */
@@ -224,17 +239,6 @@ static int set_parents(struct attach *a)
 static uint64_t own_end(const struct tl_span *x)
 {
 	return x->handed_ns ? x->handed_ns : x->end_ns;
-}
-
-static int thread_order(const void *a, const void *b, void *ctx)
-{
-	const struct tl_span *v = ctx;
-	const struct tl_span *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return own_end(x) > own_end(y) ? -1 : own_end(x) < own_end(y);
 }
 
 static int is_ancestor(const struct attach *a, uint32_t of, uint32_t who)
@@ -293,15 +297,20 @@ static int mark_shared(struct attach *a, const uint32_t *v, size_t n)
 	return r;
 }
 
+/* Spans stand by start, longer ones first; so do those of each thread. */
 static int find_shared(struct attach *a)
 {
 	size_t n = a->spans.n, from = 0;
+	struct radix_key *k = mem_resize(NULL, 2 * n + 1, sizeof(*k)), *sorted = k;
 	uint32_t *v = mem_resize(NULL, n + 1, sizeof(*v));
-	int r = v ? 0 : ERR_NOMEM;
-	for (uint32_t i = 0; i < n && !r; i++)
-		v[i] = i;
+	int r = k && v ? 0 : ERR_NOMEM;
+	for (size_t i = 0; i < n && !r; i++)
+		k[i] = (struct radix_key){a->spans.v[i].thread, i};
 	if (!r && n)
-		qsort_r(v, n, sizeof(*v), thread_order, a->spans.v);
+		sorted = radix_sort(k, k + n, n);
+	for (size_t i = 0; i < n && !r; i++)
+		v[i] = (uint32_t)sorted[i].at;
+	mem_free(k);
 	for (size_t i = 0; i <= n && !r; i++) {
 		if (i < n && a->spans.v[v[i]].thread == a->spans.v[v[from]].thread)
 			continue;

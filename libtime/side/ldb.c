@@ -400,6 +400,9 @@ int side_ldb_read(struct side *out, struct side_lines *l, struct err *e)
 			       "the one with 12 is");
 	out->nesting = NEST_ANY;
 	name_kinds(&x);
+	/* most are calls; the bytes are there, so their number is no claim of the file's */
+	if (vec_reserve(&out->spans, n / RECORD))
+		x.rc = ERR_NOMEM;
 	take_records(&x, (const uint8_t *)data, n);
 	if (x.events.n)
 		qsort(x.events.v, x.events.n, sizeof(*x.events.v), event_order);
