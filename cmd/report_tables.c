@@ -186,6 +186,22 @@ static int label_named(const struct tlinput *ti, const char *s, size_t n, uint32
 	return usage("no span has the label ", s, "");
 }
 
+/* Is KEY of --by label:KEY a label of trampolines, and of no span? */
+static int label_is_bound(const struct tlinput *ti, const char *by, uint32_t *key)
+{
+	const struct timeline *tl = &ti->tl;
+	int bound = 0;
+	if (!by || strncmp(by, "label:", 6) != 0 || !tl->bindings.n ||
+	    !strtab_find(&ti->names->strings, by + 6, key))
+		return 0;
+	for (size_t i = 0; i < tl->labels.n; i++)
+		if (tl->labels.v[i].key == *key)
+			return 0;
+	for (size_t i = 0; i < tl->bindings.n && !bound; i++)
+		bound = tl->bindings.v[i].key == *key;
+	return bound;
+}
+
 static int take_where(const struct tlinput *ti, const struct opt_list *l,
 		      struct label_match *out)
 {
@@ -228,7 +244,8 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 	if (o->where.n > FILTERS)
 		return usage("too many --where", "", "");
 	int rc = take_where(ti, &o->where, where);
-	if (!rc && o->by && !strncmp(o->by, "label:", 6))
+	if (!rc && o->by && !strncmp(o->by, "label:", 6) &&
+	    !label_is_bound(ti, o->by, &q->label))
 		rc = label_named(ti, o->by + 6, strlen(o->by + 6), &q->label);
 	return rc;
 }
@@ -276,6 +293,9 @@ static int print(const struct timeline *tl, const struct report_opts *o, const s
 int report_table(struct tlinput *ti, const struct report_opts *o, const struct table_kind *kind)
 {
 	struct rows r;
+	uint32_t key;
+	if (label_is_bound(ti, o->by, &key))
+		kind = table_bound();
 	int rc = collect_table(ti, o, kind, &r);
 	if (!rc)
 		tlinput_say_spoilt(ti);

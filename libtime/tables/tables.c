@@ -202,6 +202,25 @@ static const struct table_kind sampled_cgroups = {
 	.columns = {{COL_CGROUP}, {COL_SAMPLES}, {COL_SHARE}, {COL_THREADS}},
 };
 
+static const struct table_kind bound = {
+	.name = "label:",
+	.help = "",
+	.one = "value",
+	.many = "values",
+	.sort = COL_SAMPLES,
+	.then = COL_BLOCKED,
+	.collect = collect_bound,
+	.columns = {{COL_VALUE},
+		    {COL_SAMPLES},
+		    {COL_SHARE, 3},
+		    {COL_WAITS},
+		    {COL_BLOCKED},
+		    {COL_RUNNABLE},
+		    {COL_P50, 1},
+		    {COL_P99, 2},
+		    {COL_MAX}},
+};
+
 static const struct table_kind in_tail = {
 	.name = "function",
 	.help = "",
@@ -245,6 +264,11 @@ const struct table_kind *table_sampled(void)
 const struct table_kind *table_sampled_cgroups(void)
 {
 	return &sampled_cgroups;
+}
+
+const struct table_kind *table_bound(void)
+{
+	return &bound;
 }
 
 const struct table_kind *table_in_tail(void)

@@ -42,6 +42,9 @@ const struct table_kind *table_sampled(void);
 /* Cgroups where none are known but those of samples: --all-cgroups. */
 const struct table_kind *table_sampled_cgroups(void);
 
+/* Samples and waits by a label of trampolines (libtime/spans/label_lanes.h). */
+const struct table_kind *table_bound(void);
+
 /* Functions inside of slow requests beside those inside of median ones. */
 const struct table_kind *table_in_tail(void);
 

@@ -69,6 +69,19 @@ grep -q 'trampoline<[1-9]' all.folded && bad 'trampolines by number without labe
 "$PERFKIT" collapse -q $with --keep-trampolines --offcpu --label table=events "$file" >off.folded
 "$PERFKIT" collapse -q --keep-trampolines --offcpu --label table=events labels.db | cmp - off.folded
 
+# the table by label is the sum of the samples and waits
+"$PERFKIT" report -q --no-local --by label:table --csv --with "$kept/labels.txt" "$file" >table.csv
+for t in users orders events; do
+	# shellcheck disable=SC2086
+	"$PERFKIT" collapse -q $with --weight samples --label table=$t "$file" | total >want
+	awk -F, -v t=$t '$1 == t { print $2 }' table.csv | cmp - want || bad "report --by label:table: $t"
+done
+# shellcheck disable=SC2086
+"$PERFKIT" collapse -q $with --offcpu --idle --unit ns --label table=events "$file" | total >want
+"$PERFKIT" report -q --no-local --idle --by label:table --csv --with "$kept/labels.txt" "$file" |
+	awk -F, '$1 == "events" { print $5 + $6 }' | cmp - want || bad 'waits by label'
+"$PERFKIT" report -q --by label:table --csv labels.db | cmp - table.csv
+
 # another process's, another version, nothing
 sed 's/^pid .*/pid 4194303/' "$kept/labels.txt" >stranger.txt
 "$PERFKIT" collapse --no-local --with stranger.txt --label table=events "$file" 2>err >out
