@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD = 40, ADDRESS_FROM = 1 << 16 };
+enum {
+	RECORD = 40,
+	ADDRESS_FROM = 1 << 16,
+	AT_ONCE = 1024, /* requests of a thread, mutexes it waits for, or holds */
+	NOT_OPEN = UINT32_MAX - 1,
+};
 
 enum {
 	EV_STACK = 1,
@@ -34,8 +39,13 @@ struct event {
 /* A thread works on a request, or waits for or holds a mutex. */
 struct stay {
 	uint64_t key, from_ns;
+};
+
+typedef VEC(struct stay) stays;
+
+struct thread {
 	uint32_t tid;
-	uint32_t index; /* of its request */
+	stays works, waits, holds;
 };
 
 struct request {
@@ -50,7 +60,9 @@ struct ldb {
 	struct side *out;
 	VEC(struct event) events; /* all but calls */
 	VEC(struct request) open;
-	VEC(struct stay) stays, waits, holds;
+	struct u64map open_at; /* id → index of open, or NOT_OPEN */
+	VEC(struct thread) threads;
+	struct u64map thread_at;                   /* tid → index of threads */
 	uint32_t request, part, queue, wait, hold; /* strings ids: names */
 	uint32_t mutex, held;                      /* and labels */
 	uint64_t end_ns;
@@ -149,10 +161,29 @@ static void take_call(struct ldb *x, const uint8_t *p, uint64_t ns, uint64_t nth
 
 static struct request *request_of(struct ldb *x, uint64_t id)
 {
-	for (size_t i = x->open.n; i-- > 0;)
-		if (x->open.v[i].id == id)
-			return &x->open.v[i];
-	return NULL;
+	uint32_t at;
+	return u64map_get(&x->open_at, id, &at) && at != NOT_OPEN ? &x->open.v[at] : NULL;
+}
+
+static struct request *begin_request(struct ldb *x, const struct event *ev)
+{
+	struct request q = {
+		.id = ev->arg, .from_ns = ev->ns, .first_tid = ev->tid, .last_tid = ev->tid};
+	if (vec_push(&x->open, q) || u64map_put(&x->open_at, q.id, (uint32_t)(x->open.n - 1))) {
+		x->rc = ERR_NOMEM;
+		return NULL;
+	}
+	return &x->open.v[x->open.n - 1];
+}
+
+static void forget_request(struct ldb *x, struct request *q)
+{
+	int r = u64map_put(&x->open_at, q->id, NOT_OPEN);
+	*q = x->open.v[--x->open.n];
+	uint32_t at = (uint32_t)(q - x->open.v);
+	if (at < x->open.n)
+		r = r ? r : u64map_put(&x->open_at, q->id, at);
+	x->rc = x->rc ? x->rc : r;
 }
 
 static void add_request(struct ldb *x, const struct request *q, uint64_t end, int open)
@@ -167,9 +198,9 @@ static void add_request(struct ldb *x, const struct request *q, uint64_t end, in
 	add(x, s);
 }
 
-static void add_part(struct ldb *x, const struct stay *p, uint64_t end, int open)
+static void add_part(struct ldb *x, uint32_t tid, const struct stay *p, uint64_t end, int open)
 {
-	struct side_span s = span(x->part, p->tid, p->from_ns, end);
+	struct side_span s = span(x->part, tid, p->from_ns, end);
 	s.key = text(x, "%llu", p->key);
 	s.flags = open ? SIDE_OPEN : 0;
 	add(x, s);
@@ -184,12 +215,43 @@ static void add_queue(struct ldb *x, const struct request *q, uint64_t end, int 
 	add(x, s);
 }
 
-static struct stay *stay_of(struct stay *v, size_t n, uint64_t key, uint32_t tid)
+static struct stay *stay_of(stays *v, uint64_t key)
 {
-	for (size_t i = n; i-- > 0;)
-		if (v[i].key == key && v[i].tid == tid)
-			return &v[i];
+	for (size_t i = v->n; i-- > 0;)
+		if (v->v[i].key == key)
+			return &v->v[i];
 	return NULL;
+}
+
+/* 0 where it has too many already: a search through them must stay short. */
+static int begin(struct ldb *x, stays *v, const struct event *ev)
+{
+	struct stay s = {ev->arg, ev->ns};
+	if (v->n >= AT_ONCE) {
+		side_bad_row(x->out, ev->nth, "a thread with more than 1,024 of these at once");
+		return 0;
+	}
+	if (vec_push(v, s))
+		x->rc = ERR_NOMEM;
+	return !x->rc;
+}
+
+static void end(stays *v, struct stay *s)
+{
+	*s = v->v[--v->n];
+}
+
+static struct thread *thread_of(struct ldb *x, uint32_t tid)
+{
+	uint32_t at = (uint32_t)x->threads.n;
+	struct thread fresh = {.tid = tid};
+	if (u64map_get(&x->thread_at, tid, &at))
+		return &x->threads.v[at];
+	if (vec_push(&x->threads, fresh) || u64map_put(&x->thread_at, tid, at)) {
+		x->rc = ERR_NOMEM;
+		return NULL;
+	}
+	return &x->threads.v[at];
 }
 
 /* From when it was put in the queue on, its time is that of the thread which takes it out. */
@@ -201,40 +263,29 @@ static void take_over(struct request *q, const struct event *ev)
 	q->handed_ns = q->queued_ns ? q->queued_ns : ev->ns;
 }
 
-static void take_set(struct ldb *x, const struct event *ev)
+static void take_set(struct ldb *x, struct thread *t, const struct event *ev)
 {
-	struct request *q = request_of(x, ev->arg);
-	struct stay s = {.key = ev->arg, .from_ns = ev->ns, .tid = ev->tid};
-	if (stay_of(x->stays.v, x->stays.n, ev->arg, ev->tid))
+	if (stay_of(&t->works, ev->arg) || !begin(x, &t->works, ev))
 		return;
-	if (!q) {
-		struct request fresh = {.id = ev->arg,
-					.from_ns = ev->ns,
-					.first_tid = ev->tid,
-					.last_tid = ev->tid};
-		if (vec_push(&x->open, fresh)) {
-			x->rc = ERR_NOMEM;
-			return;
-		}
-		q = &x->open.v[x->open.n - 1];
-	} else if (q->queued_ns) {
+	struct request *q = request_of(x, ev->arg);
+	if (q && q->queued_ns)
 		add_queue(x, q, ev->ns, 0);
-	}
+	q = q ? q : begin_request(x, ev);
+	if (!q)
+		return;
 	take_over(q, ev);
 	q->holders++;
 	q->queued_ns = 0;
 	q->last_tid = ev->tid;
-	if (vec_push(&x->stays, s))
-		x->rc = ERR_NOMEM;
 }
 
-/* The stay at index i ends; with the last of its request that is done, unless it is queued. */
-static void end_stay(struct ldb *x, size_t i, uint64_t ns, int queued)
+/* A stay ends; with the last of its request that is done, unless it is queued. */
+static void end_work(struct ldb *x, struct thread *t, struct stay *at, uint64_t ns, int queued)
 {
-	struct stay s = x->stays.v[i];
+	struct stay s = *at;
 	struct request *q = request_of(x, s.key);
-	x->stays.v[i] = x->stays.v[--x->stays.n];
-	add_part(x, &s, ns, 0);
+	end(&t->works, at);
+	add_part(x, t->tid, &s, ns, 0);
 	if (!q || --q->holders)
 		return;
 	if (queued) {
@@ -242,56 +293,59 @@ static void end_stay(struct ldb *x, size_t i, uint64_t ns, int queued)
 		return;
 	}
 	add_request(x, q, ns, 0);
-	*q = x->open.v[--x->open.n];
+	forget_request(x, q);
 }
 
-static void take_leave(struct ldb *x, const struct event *ev)
+static void take_leave(struct ldb *x, struct thread *t, const struct event *ev)
 {
-	for (size_t i = x->stays.n; i-- > 0;)
-		if (x->stays.v[i].tid == ev->tid &&
-		    (ev->type == EV_CLEAR || x->stays.v[i].key == ev->arg))
-			end_stay(x, i, ev->ns, ev->type == EV_BLOCK);
+	struct stay *s = stay_of(&t->works, ev->arg);
+	if (ev->type != EV_CLEAR && s)
+		end_work(x, t, s, ev->ns, ev->type == EV_BLOCK);
+	while (ev->type == EV_CLEAR && t->works.n)
+		end_work(x, t, &t->works.v[t->works.n - 1], ev->ns, 0);
 }
 
 /* --- mutexes -------------------------------------------------------------------------------
  */
 
-static void add_mutex(struct ldb *x, const struct stay *s, uint32_t name, uint32_t label,
-		      uint64_t end, int open)
+static void add_mutex(struct ldb *x, struct side_span s, uint32_t label, uint64_t mutex,
+		      int open)
 {
-	struct side_span m = span(name, s->tid, s->from_ns, end);
 	char address[32];
-	int n = snprintf(address, sizeof(address), "0x%llx", (unsigned long long)s->key);
-	m.flags = open ? SIDE_OPEN : 0;
+	int n = snprintf(address, sizeof(address), "0x%llx", (unsigned long long)mutex);
+	s.flags = open ? SIDE_OPEN : 0;
 	if (side_add_label(x->out, label, address, (size_t)n))
 		x->rc = ERR_NOMEM;
-	add(x, m);
+	add(x, s);
 }
 
-static void begin(struct ldb *x, const struct event *ev, int hold)
+static void add_wait(struct ldb *x, uint32_t tid, const struct stay *s, uint64_t to, int open)
 {
-	struct stay s = {.key = ev->arg, .from_ns = ev->ns, .tid = ev->tid};
-	if (hold ? vec_push(&x->holds, s) : vec_push(&x->waits, s))
-		x->rc = ERR_NOMEM;
+	add_mutex(x, span(x->wait, tid, s->from_ns, to), x->mutex, s->key, open);
 }
 
-static void take_lock(struct ldb *x, const struct event *ev)
+static void add_hold(struct ldb *x, uint32_t tid, const struct stay *s, uint64_t to, int open)
 {
-	struct stay *s = stay_of(x->waits.v, x->waits.n, ev->arg, ev->tid);
+	add_mutex(x, span(x->hold, tid, s->from_ns, to), x->held, s->key, open);
+}
+
+static void take_lock(struct ldb *x, struct thread *t, const struct event *ev)
+{
+	struct stay *s = stay_of(&t->waits, ev->arg);
 	if (s) {
-		add_mutex(x, s, x->wait, x->mutex, ev->ns, 0);
-		*s = x->waits.v[--x->waits.n];
+		add_wait(x, t->tid, s, ev->ns, 0);
+		end(&t->waits, s);
 	}
-	begin(x, ev, 1);
+	begin(x, &t->holds, ev);
 }
 
-static void take_unlock(struct ldb *x, const struct event *ev)
+static void take_unlock(struct ldb *x, struct thread *t, const struct event *ev)
 {
-	struct stay *s = stay_of(x->holds.v, x->holds.n, ev->arg, ev->tid);
+	struct stay *s = stay_of(&t->holds, ev->arg);
 	if (!s)
 		return;
-	add_mutex(x, s, x->hold, x->held, ev->ns, 0);
-	*s = x->holds.v[--x->holds.n];
+	add_hold(x, t->tid, s, ev->ns, 0);
+	end(&t->holds, s);
 }
 
 /* --- all of it -----------------------------------------------------------------------------
@@ -307,23 +361,26 @@ static int event_order(const void *a, const void *b)
 
 static void take_event(struct ldb *x, const struct event *ev)
 {
+	struct thread *t = thread_of(x, ev->tid);
+	if (!t)
+		return;
 	switch (ev->type) {
 	case EV_SET:
-		take_set(x, ev);
+		take_set(x, t, ev);
 		break;
 	case EV_BLOCK:
 	case EV_UNSET:
 	case EV_CLEAR:
-		take_leave(x, ev);
+		take_leave(x, t, ev);
 		break;
 	case EV_WAIT:
-		begin(x, ev, 0);
+		begin(x, &t->waits, ev);
 		break;
 	case EV_LOCK:
-		take_lock(x, ev);
+		take_lock(x, t, ev);
 		break;
 	case EV_UNLOCK:
-		take_unlock(x, ev);
+		take_unlock(x, t, ev);
 		break;
 	default:
 		break;
@@ -333,17 +390,34 @@ static void take_event(struct ldb *x, const struct event *ev)
 /* What was not over when the file ends. */
 static void take_open(struct ldb *x)
 {
-	for (size_t i = 0; i < x->stays.n; i++)
-		add_part(x, &x->stays.v[i], x->end_ns, 1);
+	for (size_t i = 0; i < x->threads.n; i++) {
+		const struct thread *t = &x->threads.v[i];
+		for (size_t k = 0; k < t->works.n; k++)
+			add_part(x, t->tid, &t->works.v[k], x->end_ns, 1);
+		for (size_t k = 0; k < t->waits.n; k++)
+			add_wait(x, t->tid, &t->waits.v[k], x->end_ns, 1);
+		for (size_t k = 0; k < t->holds.n; k++)
+			add_hold(x, t->tid, &t->holds.v[k], x->end_ns, 1);
+	}
 	for (size_t i = 0; i < x->open.n; i++) {
 		if (x->open.v[i].queued_ns)
 			add_queue(x, &x->open.v[i], x->end_ns, 1);
 		add_request(x, &x->open.v[i], x->end_ns, 1);
 	}
-	for (size_t i = 0; i < x->waits.n; i++)
-		add_mutex(x, &x->waits.v[i], x->wait, x->mutex, x->end_ns, 1);
-	for (size_t i = 0; i < x->holds.n; i++)
-		add_mutex(x, &x->holds.v[i], x->hold, x->held, x->end_ns, 1);
+}
+
+static void release(struct ldb *x)
+{
+	for (size_t i = 0; i < x->threads.n; i++) {
+		vec_release(&x->threads.v[i].works);
+		vec_release(&x->threads.v[i].waits);
+		vec_release(&x->threads.v[i].holds);
+	}
+	vec_release(&x->threads);
+	vec_release(&x->events);
+	vec_release(&x->open);
+	u64map_release(&x->open_at);
+	u64map_release(&x->thread_at);
 }
 
 static void take_records(struct ldb *x, const uint8_t *p, size_t n)
@@ -410,11 +484,7 @@ int side_ldb_read(struct side *out, struct side_lines *l, struct err *e)
 		take_event(&x, &x.events.v[i]);
 	if (!x.rc)
 		take_open(&x);
-	vec_release(&x.events);
-	vec_release(&x.open);
-	vec_release(&x.stays);
-	vec_release(&x.waits);
-	vec_release(&x.holds);
+	release(&x);
 	if (x.rc == ERR_LIMIT)
 		return err_set(e, x.rc, "more than 2^32 spans or labels");
 	return x.rc ? err_nomem(e) : 0;
