@@ -138,6 +138,10 @@ static void put_cell(struct buf *b, const struct timeline *tl, const struct rows
 		return;
 	default:
 		text = rows_text(r, tl, row, c);
+		if (c == COL_LOCK && !*text) { /* of no variable */
+			put_cell(b, tl, r, row, COL_ADDRESS);
+			return;
+		}
 		escape_visible(b, text, strlen(text));
 	}
 }
