@@ -177,7 +177,12 @@ static int filter_and_sort(const struct report_opts *o, const struct timeline *t
 static int label_named(const struct tlinput *ti, const char *s, size_t n, uint32_t *key)
 {
 	struct buf b = {0};
+	struct err e = {0};
 	buf_add(&b, s, n);
+	if (buf_failed(&b)) {
+		buf_release(&b);
+		return input_fail(NULL, (err_nomem(&e), &e));
+	}
 	int known = strtab_find(&ti->names->strings, buf_cstr(&b), key);
 	buf_release(&b);
 	for (size_t i = 0; known && i < ti->tl.labels.n; i++)
@@ -210,8 +215,9 @@ static int take_where(const struct tlinput *ti, const struct opt_list *l,
 		out[i] = (struct label_match){0, 0};
 		if (!is)
 			return usage("--where is LABEL=VALUE, not ", l->v[i], "");
-		if (label_named(ti, l->v[i], (size_t)(is - l->v[i]), &out[i].key))
-			return 2;
+		int rc = label_named(ti, l->v[i], (size_t)(is - l->v[i]), &out[i].key);
+		if (rc)
+			return rc;
 		strtab_find(&ti->names->strings, is + 1, &out[i].value);
 	}
 	return 0;

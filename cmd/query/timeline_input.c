@@ -608,8 +608,10 @@ static int take_labels(struct tlinput *ti, const char *verb)
 	}
 	if (o->label) {
 		struct buf key = {0};
+		struct err e = {0};
 		buf_add(&key, o->label, (size_t)(is - o->label));
-		rc = build_lanes(ti, verb, buf_cstr(&key), &ti->label);
+		rc = buf_failed(&key) ? fail((err_nomem(&e), &e))
+				      : build_lanes(ti, verb, buf_cstr(&key), &ti->label);
 		buf_release(&key);
 		if (!strtab_find(&ti->names->strings, is + 1, &ti->label_value))
 			ti->label_value = TL_NONE;

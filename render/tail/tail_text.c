@@ -626,7 +626,7 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 	buf_clear(&d->line);
 	if (d->o->report && rank < d->o->reported)
 		buf_fmt(d->b, "    report: %s#ep=%zu\n", d->o->report, rank + 1);
-	return buf_failed(d->b);
+	return buf_failed(d->b) ? err_nomem(e) : 0;
 }
 
 int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
