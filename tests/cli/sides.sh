@@ -7,9 +7,9 @@ for p in remote server; do
 	${CC:-cc} -D_GNU_SOURCE -O1 -g -o $p "$SRC/tests/requests/$p.c" "$SRC/tests/requests/log.c" -lpthread ||
 		{ echo "no compiler here"; exit 77; }
 done
-./remote remote.log --seconds 60 >/dev/null 2>&1 &
+./remote remote.log --seconds 150 >/dev/null 2>&1 &
 remote=$!
-./server server.log --how epoll --seconds 60 >/dev/null 2>&1 &
+./server server.log --how epoll --seconds 150 >/dev/null 2>&1 &
 server=$!
 trap 'kill $remote $server 2>/dev/null || :' EXIT
 sleep 0.5
