@@ -154,7 +154,7 @@ static int read_lines(struct histories *h, struct side_lines *l, struct err *e)
 {
 	const char *s, *why;
 	size_t n;
-	int r;
+	int r = 0;
 	while (!h->rc && (r = side_lines_next(l, &s, &n, e)) > 0) {
 		if (side_histories_told(s, n)) {
 			if (!is(s, n, "perfkit-labels v1"))
