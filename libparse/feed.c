@@ -4,45 +4,19 @@
 
 enum {
 	CHUNK_SIZE = 1 << 20,
-	COPIED = 2 << 20, /* a chunk of a file, with its head: one large page */
 	/* A record has at most 64 KB; one more that is like the last but for its time costs
 	 * some 20 bytes (stack dumps of a loop come to 1600 times). */
 	RATIO_MAX = 4096,
 	RATIO_FREE = 64 << 20,
 };
 
-static struct chunk *chunk_init(struct chunk *c, size_t size, struct chunk_pool *pool)
-{
-	if (c)
-		*c = (struct chunk){.refs = 1, .size = size - sizeof(*c), .pool = pool};
-	return c;
-}
-
 /* A new chunk with one reference, or NULL. References are counted by one thread only. */
 static struct chunk *chunk_new(size_t size)
 {
-	size += sizeof(struct chunk);
-	return chunk_init(mem_alloc(size), size, NULL);
-}
-
-/* A chunk for what is read of a file, one that waits if there is such. */
-static struct chunk *pool_take(struct chunk_pool *pool)
-{
-	struct chunk *c = pool->free;
-	if (!c)
-		return chunk_init(mem_alloc_large(COPIED), COPIED, pool);
-	pool->free = c->next;
-	c->refs = 1;
+	struct chunk *c = mem_alloc(sizeof(*c) + size);
+	if (c)
+		*c = (struct chunk){.refs = 1, .size = size};
 	return c;
-}
-
-void chunk_pool_close(struct chunk_pool *pool)
-{
-	pool->closed = 1;
-	for (struct chunk *c; (c = pool->free);) {
-		pool->free = c->next;
-		mem_free(c);
-	}
 }
 
 void chunk_hold(struct chunk *c)
@@ -53,14 +27,8 @@ void chunk_hold(struct chunk *c)
 
 void chunk_drop(struct chunk *c)
 {
-	if (!c || --c->refs)
-		return;
-	if (c->pool && !c->pool->closed) {
-		c->next = c->pool->free;
-		c->pool->free = c;
-	} else {
+	if (c && !--c->refs)
 		mem_free(c);
-	}
 }
 
 /* Move to a new chunk that starts with what is left of the old one and holds n bytes or more.
@@ -68,9 +36,7 @@ void chunk_drop(struct chunk *c)
 static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 {
 	size_t left = (size_t)(f->end - f->p);
-	int copied = f->pool && n <= CHUNK_SIZE && f->stop - f->at >= COPIED;
-	struct chunk *c =
-		copied ? pool_take(f->pool) : chunk_new(n > CHUNK_SIZE ? n : CHUNK_SIZE);
+	struct chunk *c = chunk_new(n > CHUNK_SIZE ? n : CHUNK_SIZE);
 	if (!c)
 		return err_nomem(e);
 	if (left)
@@ -80,21 +46,6 @@ static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 	f->p = c->data;
 	f->end = c->data + left;
 	return 0;
-}
-
-/* What comes next, at most `room` bytes of it: how many, 0 at the end, < 0. */
-static int64_t feed_read(struct feed *f, uint8_t *to, size_t room, struct err *e)
-{
-	const uint8_t *got;
-	if (!f->file)
-		return source_read(f->src, to, room, e);
-	if (room > f->stop - f->at)
-		room = (size_t)(f->stop - f->at);
-	int rc = source_bytes(f->file, f->file->data + f->at, room, to, &got, e);
-	if (rc)
-		return rc;
-	f->at += room;
-	return (int64_t)room;
 }
 
 /* At least n bytes in one chunk: as feed_need. */
@@ -108,13 +59,11 @@ static int feed_fill(struct feed *f, size_t n, struct err *e)
 	uint8_t *fill = f->chunk->data + (f->end - f->chunk->data);
 	size_t room = (size_t)(f->chunk->data + f->chunk->size - fill);
 	while ((size_t)(f->end - f->p) < n) {
-		int64_t got = feed_read(f, fill, room, e);
+		int64_t got = source_read(f->src, fill, room, e);
 		if (got < 0)
 			return (int)got;
 		if (!got) {
 			f->eof = 1;
-			if (f->pool)
-				chunk_pool_close(f->pool);
 			return 0;
 		}
 		fill += got;
@@ -129,7 +78,7 @@ int feed_need(struct feed *f, size_t n, struct err *e)
 {
 	size_t have;
 	while ((have = (size_t)(f->end - f->p)) < n) {
-		if ((!f->src && !f->file) || f->eof)
+		if (!f->src || f->eof)
 			return 0;
 		size_t step = have < CHUNK_SIZE / 2 ? CHUNK_SIZE : 2 * have;
 		int r = feed_fill(f, step < n ? step : n, e);

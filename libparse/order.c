@@ -1,4 +1,5 @@
 #include "libparse/order.h"
+#include "libparse/rounds.h"
 #include "base/bigvec.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -75,9 +76,9 @@ struct order {
 	BIGVEC(uint8_t) bytes;     /* held whole: records out of chunks */
 	VEC(struct dummy) dummies; /* come behind all others */
 	uint64_t newest, second;   /* times of all records read */
-	uint64_t safe_time;
-	uint64_t released; /* nothing older is to come */
-	size_t in_round;   /* records held since a late one, or the round's beginning */
+	struct rounds round;       /* its safe time */
+	uint64_t released;         /* nothing older is to come */
+	size_t in_round;           /* records held since a late one, or the round's beginning */
 	struct order_counts counts;
 	VEC(struct order_doubt) doubts;
 	int round_ended; /* there are rounds */
@@ -393,11 +394,11 @@ static int end_all(struct order *o, struct err *e)
 static int end_round(struct order *o, struct err *e)
 {
 	int rc = 0;
-	if (o->rounds && o->safe_time) {
-		o->released = o->safe_time;
-		rc = o->whole ? 0 : release(o, o->safe_time, e);
+	rounds_end(&o->round, newest(o));
+	if (o->rounds && o->round.safe) {
+		o->released = o->round.safe;
+		rc = o->whole ? 0 : release(o, o->round.safe, e);
 	}
-	o->safe_time = newest(o);
 	o->in_round = 0;
 	o->round_ended = 1;
 	return rc;

@@ -17,20 +17,9 @@
 
 struct chunk {
 	uint32_t refs;
-	size_t size;             /* bytes in data */
-	struct chunk_pool *pool; /* where it goes when nobody holds it; NULL: it is freed */
-	struct chunk *next;      /* in the pool */
+	size_t size; /* bytes in data */
 	uint8_t data[];
 };
-
-/* Chunks that wait to be filled again: fresh memory costs as much as what is read into it. */
-struct chunk_pool {
-	struct chunk *free;
-	int closed; /* what comes back is freed */
-};
-
-/* Free what waits, and from now on what comes back. */
-void chunk_pool_close(struct chunk_pool *pool);
 
 struct feed {
 	struct source *src; /* NULL: mapped range only */
@@ -38,10 +27,6 @@ struct feed {
 	uint64_t offset;     /* file offset of p */
 	struct chunk *chunk; /* holds p for a stream */
 	int eof;
-	/* A mapped file that is read into chunks all the same (recording_read_copies). */
-	const struct source *file; /* else NULL */
-	uint64_t at, stop;         /* file offsets: what is read next, and the end of it all */
-	struct chunk_pool *pool;
 };
 
 /* At least n contiguous bytes at f->p: 1, 0 when the input ends before, < 0 on a read error. */
@@ -53,7 +38,7 @@ int feed_skip(struct feed *f, uint64_t n, struct err *e);
 /* Bytes from f->p to the end, as far as they are known: a pipe's are when they came. */
 static inline uint64_t feed_left(const struct feed *f)
 {
-	return (uint64_t)(f->end - f->p) + (f->file ? f->stop - f->at : 0);
+	return (uint64_t)(f->end - f->p);
 }
 
 static inline void feed_advance(struct feed *f, size_t n)
@@ -90,17 +75,7 @@ int inflater_push(struct inflater *z, const uint8_t *p, size_t n, uint64_t offse
 int inflater_more(struct inflater *z, struct err *e);
 void inflater_release(struct inflater *z);
 
-enum {
-	MAX_STREAMS = 4096,
-	FILES_KEPT = 256, /* open at a time, of a directory */
-};
-
-/* Bytes of a mapped file that were read without touching the mapping. */
-struct window {
-	uint8_t *buf;
-	const uint8_t *at; /* where in the mapping they lie; NULL: none yet */
-	size_t n;
-};
+enum { MAX_STREAMS = 4096 };
 
 /* One run of records: the data section, or one data file of a directory. */
 struct stream {
@@ -118,10 +93,6 @@ struct reader {
 	struct record pending; /* first record behind a pipe's header, already read */
 	int has_pending;
 	struct chunk *held;     /* behind the last record's view, until the next call */
-	struct chunk_pool pool; /* recording_read_copies */
-	int copies;             /* … is how records are read */
-	int sampled;            /* … and a sample has been among them */
-	struct window window;   /* for recording_sample_run_pread */
 	uint64_t header_seen;   /* header records below this offset were taken in */
 	size_t events_finished; /* the first ones, by header_finish_events */
 	int header_ended;       /* a pipe's: another record came; no more events */

@@ -272,74 +272,22 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 	}
 }
 
-/* The end of the samples that begin at p; *n counts them. `ahead`: they are not in the cache.
- */
-static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap, int ahead,
-				  uint64_t *n)
+/* The end of the samples that begin at p; *n counts them. */
+static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap, uint64_t *n)
 {
 	uint32_t want = swap ? __builtin_bswap32(PERF_RECORD_SAMPLE) : PERF_RECORD_SAMPLE;
 	while (end - p >= RECORD_HEADER_SIZE && load_u32(p, 0) == want) {
 		uint16_t size = load_u16(p + 6, swap);
 		if (size < RECORD_HEADER_SIZE || size > end - p)
 			break;
-		if (ahead)
-			fetch_ahead(p, size);
+		fetch_ahead(p, size);
 		p += size;
 		++*n;
 	}
 	return p;
 }
 
-/*
- * The header at p, which lies in a mapped file and in front of `end`, out of the window. What
- * follows it is read along as long as records are small: copying a page costs as much as asking
- * for the next header. NULL when there is none or it cannot be read: the mapping will tell why.
- */
-static const uint8_t *header_pread(struct window *w, const struct source *src, const uint8_t *p,
-				   const uint8_t *end, size_t last_size)
-{
-	enum { WINDOW = 128 << 10, FAR = 4096 };
-	if (end - p < RECORD_HEADER_SIZE)
-		return NULL;
-	if (w->at && p >= w->at && p + RECORD_HEADER_SIZE <= w->at + w->n)
-		return w->buf + (p - w->at);
-	size_t n = last_size >= FAR ? RECORD_HEADER_SIZE : WINDOW;
-	if (n > (size_t)(end - p))
-		n = (size_t)(end - p);
-	w->at = NULL;
-	const uint8_t *got;
-	if ((!w->buf && !(w->buf = mem_alloc(WINDOW))) ||
-	    source_bytes(src, p, n, w->buf, &got, NULL))
-		return NULL;
-	w->at = p;
-	w->n = n;
-	return w->buf;
-}
-
-/* As samples_end, without touching the mapping and passing over the marks of rounds;
- * `data_end` is that of the records. */
-static const uint8_t *samples_end_pread(struct recording *rec, const struct source *src,
-					const uint8_t *p, const uint8_t *end,
-					const uint8_t *data_end, struct record_run *run)
-{
-	uint16_t size = 0;
-	for (const uint8_t *h; p < end; p += size) {
-		h = header_pread(&rec->reader->window, src, p, data_end, size);
-		uint32_t type = h ? load_u32(h, rec->swap) : 0;
-		if (type != PERF_RECORD_SAMPLE && type != PERF_RECORD_FINISHED_ROUND)
-			break;
-		size = load_u16(h + 6, rec->swap);
-		if (size < RECORD_HEADER_SIZE || size > end - p)
-			break;
-		int mode = load_u16(h + 4, rec->swap) & PERF_RECORD_MISC_CPUMODE_MASK;
-		run->n += type == PERF_RECORD_SAMPLE;
-		run->kernel |= type == PERF_RECORD_SAMPLE && mode == PERF_RECORD_MISC_KERNEL;
-		rec->stats.by_type[PERF_RECORD_FINISHED_ROUND] += type != PERF_RECORD_SAMPLE;
-	}
-	return p;
-}
-
-static int sample_run(struct recording *rec, size_t max, int apart, struct record_run *run)
+int recording_sample_run(struct recording *rec, size_t max, struct record_run *run)
 {
 	struct reader *rd = rec->reader;
 	*run = (struct record_run){0};
@@ -352,16 +300,10 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 		return 0;
 	const uint8_t *p = inflated ? z->p : st->feed.p,
 		      *end = inflated ? z->end : st->feed.end;
-	const struct source *src = st->src.data ? &st->src : &rd->src;
-	const uint8_t *data_end = end;
 	if ((size_t)(end - p) > max)
 		end = p + max;
 	run->p = p;
-	if (source_is_mapped(src) && !inflated && !rd->copies)
-		run->source = src;
-	run->end = apart && run->source && src->file
-			   ? samples_end_pread(rec, src, p, end, data_end, run)
-			   : samples_end(p, end, rec->swap, !rd->copies, &run->n);
+	run->end = samples_end(p, end, rec->swap, &run->n);
 	if (run->end == p)
 		return 0;
 	run->offset = st->feed.offset;
@@ -371,18 +313,7 @@ static int sample_run(struct recording *rec, size_t max, int apart, struct recor
 	else
 		feed_advance(&st->feed, (size_t)(run->end - p));
 	rec->stats.by_type[PERF_RECORD_SAMPLE] += run->n;
-	rd->sampled = 1;
 	return 1;
-}
-
-int recording_sample_run(struct recording *rec, size_t max, struct record_run *run)
-{
-	return sample_run(rec, max, 0, run);
-}
-
-int recording_sample_run_pread(struct recording *rec, size_t max, struct record_run *run)
-{
-	return sample_run(rec, max, 1, run);
 }
 
 int record_is_header(uint32_t type)
@@ -397,7 +328,7 @@ int record_is_header(uint32_t type)
 static int take_header_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct reader *rd = rec->reader;
-	if (r->offset < rd->header_seen || (rd->copies && rd->sampled) ||
+	if (r->offset < rd->header_seen ||
 	    (!rec->pipe_mode && r->type == PERF_RECORD_HEADER_ATTR))
 		return 0;
 	rd->header_seen = r->offset + 1;
@@ -433,7 +364,6 @@ int recording_next(struct recording *rec, struct record *r, struct err *e)
 			return got;
 		if (got) {
 			r->stream = (uint32_t)rd->current;
-			rd->sampled |= r->type == PERF_RECORD_SAMPLE;
 			count(rec, r);
 			int rc = record_is_header(r->type) ? take_header_record(rec, r, e) : 0;
 			return rc ? rc : 1;

@@ -141,9 +141,6 @@ struct record_run {
 	uint64_t offset;     /* of p, as in struct record */
 	struct chunk *chunk; /* as in struct record */
 	uint64_t n;          /* records */
-	int kernel; /* recording_sample_run_pread: one of them was taken in kernel mode */
-	const struct source
-		*source; /* what source_bytes gives them from; NULL: a chunk holds them */
 };
 
 /*
@@ -153,11 +150,6 @@ struct record_run {
  */
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
 
-/* The same, but the headers of a mapped file are read apart from the mapping, as source_bytes
- * does: for readers that get the samples that way too, so that no page of them is mapped. Marks
- * of rounds are passed over, and may be all that such a run holds. */
-int recording_sample_run_pread(struct recording *rec, size_t max, struct record_run *run);
-
 /* Samples that LOST_SAMPLES records tell of and LOST records do not. From Linux 6.0 on an event
  * can count the samples that found no room in the ring buffer (read_format LOST), and perf
  * writes that as LOST_SAMPLES: the same loss a second time, but for what was lost after the
@@ -166,15 +158,6 @@ uint64_t recording_dropped_samples(const struct recording *rec);
 
 /* Start over at the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
 int recording_rewind(struct recording *rec, struct err *e);
-
-/*
- * Until recording_rewind, read the file into chunks as a pipe is read, so that no page of it is
- * mapped: for readers that take each record once, as it comes. To be called before the first
- * record is read. Header records (attributes, features, build-ids) behind the first sample are
- * handed out but not taken in, so that others may look at events and features meanwhile. 1, or
- * 0 and nothing has changed: this is not one plain file.
- */
-int recording_read_copies(struct recording *rec);
 
 /* 1 for records that change what the recording says of itself. */
 int record_is_header(uint32_t type);

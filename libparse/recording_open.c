@@ -65,8 +65,6 @@ static int open_directory_streams(struct recording *rec, const char *dir, struct
 		int r = source_open(&s.src, path, e);
 		if (r)
 			return r;
-		if (i >= FILES_KEPT)
-			source_close_file(&s.src);
 		s.data_end = s.src.size;
 		if (!source_is_mapped(&s.src))
 			r = err_set(e, ERR_IO, "%s: cannot be mapped", path);
@@ -234,9 +232,7 @@ void recording_close(struct recording *rec)
 	}
 	vec_release(&rd->streams);
 	chunk_drop(rd->held);
-	chunk_pool_close(&rd->pool);
 	source_close(&rd->src);
-	mem_free(rd->window.buf);
 	mem_free(rd);
 	for (size_t i = 0; i < rec->events.n; i++) {
 		mem_free(rec->events.v[i].name);
@@ -261,7 +257,7 @@ int recording_rewind(struct recording *rec, struct err *e)
 	if (recording_is_stream(rec))
 		return err_set(e, ERR_UNSUPPORTED, "%s: a pipe cannot be read twice",
 			       rec->name);
-	rd->has_pending = rd->copies = rd->sampled = 0;
+	rd->has_pending = 0;
 	struct recording_stats was = rec->stats;
 	rec->stats = (struct recording_stats){.bad = rd->bad};
 	if (!rec->pipe_mode) { /* a cut that the header told stays known */
@@ -277,20 +273,4 @@ int recording_is_mapped(const struct recording *rec)
 {
 	return source_is_mapped(&rec->reader->src) && !rec->compressed &&
 	       !(rec->features.bits[0] >> HEADER_COMPRESSED & 1);
-}
-
-int recording_read_copies(struct recording *rec)
-{
-	struct reader *rd = rec->reader;
-	struct stream *st = rd->streams.n == 1 ? &rd->streams.v[0] : NULL;
-	if (!st || st->src.data || !rd->src.file || !recording_is_mapped(rec) ||
-	    rec->pipe_mode || rec->directory || st->feed.offset != st->data_start)
-		return 0;
-	st->feed = (struct feed){.file = &rd->src,
-				 .offset = st->data_start,
-				 .at = st->data_start,
-				 .stop = st->data_end,
-				 .pool = &rd->pool};
-	rd->copies = 1;
-	return 1;
 }

@@ -49,8 +49,9 @@ static int adopt(struct source *s, int fd, struct err *e)
 	s->size = (uint64_t)st.st_size;
 	s->mapped = 1;
 	s->mtime_ns = source_mtime_ns(&st);
-	s->file = fd; /* 0: standard input is read through the mapping */
 	s->fd = -1;
+	if (fd)
+		close(fd);
 	return 0;
 }
 
@@ -85,38 +86,6 @@ int source_open_mem(struct source *s, const void *p, size_t n, const char *name,
 	*s = (struct source){.fd = -1, .data = p, .size = n};
 	s->name = mem_strdup(name);
 	return s->name ? 0 : err_nomem(e);
-}
-
-int source_bytes(const struct source *s, const uint8_t *p, size_t n, uint8_t *buf,
-		 const uint8_t **out, struct err *e)
-{
-	*out = p;
-	if (!s->file)
-		return 0;
-	*out = buf;
-	uint64_t at = (uint64_t)(p - s->data);
-	while (n) {
-		ssize_t got = pread(s->file, buf, n, (off_t)at);
-		if (!got)
-			return err_set(e, ERR_IO, "%s: became shorter while it was read",
-				       s->name);
-		if (got < 0 && errno != EINTR)
-			return err_sys(e, "%s: read error at byte %llu", s->name,
-				       (unsigned long long)at);
-		if (got < 0)
-			continue;
-		buf += got;
-		at += (uint64_t)got;
-		n -= (size_t)got;
-	}
-	return 0;
-}
-
-void source_close_file(struct source *s)
-{
-	if (s->file)
-		close(s->file);
-	s->file = 0;
 }
 
 /* Hand out what source_peek has read ahead. */
@@ -210,7 +179,7 @@ int source_spool(struct source *s, struct err *e)
 	if (s->fd > 0)
 		close(s->fd);
 	s->fd = -1;
-	s->file = fd;
+	close(fd);
 	s->data = p;
 	s->mapped = 1;
 	return 0;
@@ -222,7 +191,6 @@ void source_close(struct source *s)
 		munmap((void *)s->data, (size_t)s->size);
 	if (s->fd > 0)
 		close(s->fd);
-	source_close_file(s);
 	mem_free(s->name);
 	*s = (struct source){.fd = -1};
 }

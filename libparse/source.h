@@ -21,7 +21,6 @@ struct source {
 	uint64_t size;       /* of data; for a stream: bytes read so far */
 	int fd;              /* of a stream, else -1 */
 	int mapped;
-	int file;         /* of a mapped file, for source_bytes; else 0 */
 	uint64_t origin;  /* bytes of the outermost file that this came out of; 0: it is */
 	int unbounded;    /* inflate whatever is in it (--force) */
 	int64_t mtime_ns; /* when a mapped file was last written; else 0 */
@@ -62,18 +61,6 @@ static inline uint64_t source_origin(const struct source *s)
  * one byte, retries interrupted reads.
  */
 int64_t source_read(struct source *s, void *buf, size_t n, struct err *e);
-
-/*
- * The n bytes at `p`, which lies in s->data. Those of a file are read into `buf` and leave the
- * mapping untouched: its page faults cost more than the copy, and what was touched counts as
- * memory. Memory is given where it lies. *out is the one or the other. For any number of
- * threads. ERR_IO, also when the file has become shorter.
- */
-int source_bytes(const struct source *s, const uint8_t *p, size_t n, uint8_t *buf,
-		 const uint8_t **out, struct err *e);
-
-/* From now on source_bytes gives the mapping itself: for those who hold very many files. */
-void source_close_file(struct source *s);
 
 /*
  * The first bytes of the content, without taking them: *p is borrowed, *n at most SOURCE_HEAD

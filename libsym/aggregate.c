@@ -135,7 +135,7 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	c->filled = 1;
 	c->pid = s->pid;
 	c->tid = s->tid;
-	uint64_t applied = __atomic_load_n(&a->machine->applied, __ATOMIC_RELAXED);
+	uint64_t applied = a->machine->applied;
 	machine_thread_at(a->machine, s->pid, s->tid, s->time, &c->view);
 	if (c->view.until > applied) /* what comes later may not be known yet */
 		c->view.until = applied == TIME_END ? TIME_END : applied + 1;
@@ -241,7 +241,7 @@ static int count_named(struct aggregate *a, const struct stack_entry *x, int ear
 
 static int count(struct aggregate *a, const struct stack_entry *x)
 {
-	int all_known = __atomic_load_n(&a->machine->applied, __ATOMIC_RELAXED) == TIME_END;
+	int all_known = a->machine->applied == TIME_END;
 	int rc = all_known ? count_named(a, x, 1) : 1;
 	return rc == 1 ? keep_words(a, x) : rc;
 }

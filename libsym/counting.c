@@ -11,7 +11,6 @@ struct job {
 struct counter {
 	struct counting *all;
 	struct aggregate *aggregate;
-	uint8_t *buf; /* of SLICE_MAX bytes, for slices with a source */
 	pthread_t thread;
 };
 
@@ -30,16 +29,8 @@ struct counting {
 
 static int count_slice(struct counter *w, const struct slice *s, struct err *e)
 {
-	const uint8_t *p = s->p;
-	size_t n = (size_t)(s->end - s->p);
-	if (s->source) {
-		if (!w->buf && !(w->buf = mem_alloc(SLICE_MAX)))
-			return err_nomem(e);
-		int rc = source_bytes(s->source, s->p, n, w->buf, &p, e);
-		if (rc)
-			return rc;
-	}
-	return aggregate_slice(w->aggregate, p, p + n, s->chunk ? NULL : s->p, s->offset, e);
+	return aggregate_slice(w->aggregate, s->p, s->end, s->chunk ? NULL : s->p, s->offset,
+			       e);
 }
 
 /* Count the next slice. Under the lock, but not while at it. */
@@ -132,10 +123,10 @@ int counting_give(struct counting *c, const struct slice *s, size_t n, struct er
 	return rc;
 }
 
-int counting_wait(struct counting *c, uint64_t bytes, struct err *e)
+int counting_wait(struct counting *c, struct err *e)
 {
 	pthread_mutex_lock(&c->lock);
-	while (c->left > bytes) {
+	while (c->left) {
 		if (c->next < c->jobs.n)
 			count_next(c, &c->counters[0]);
 		else
@@ -164,8 +155,6 @@ void counting_free(struct counting *c)
 	c->next = c->jobs.n;
 	for (size_t i = 0; i < c->jobs.n; i++)
 		chunk_drop(c->jobs.v[i].slice.chunk);
-	for (int i = 0; i < c->n; i++)
-		mem_free(c->counters[i].buf);
 	vec_release(&c->jobs);
 	pthread_cond_destroy(&c->progress);
 	pthread_cond_destroy(&c->more);

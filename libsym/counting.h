@@ -21,8 +21,7 @@ enum {
 struct slice {
 	const uint8_t *p, *end;
 	uint64_t offset;
-	struct chunk *chunk;         /* held; NULL for a mapped file */
-	const struct source *source; /* the file to read them from, apart from the mapping */
+	struct chunk *chunk; /* held; NULL for a mapped file */
 };
 
 struct counting;
@@ -35,10 +34,9 @@ int counting_new(struct counting **out, struct aggregate **aggregates, int n, st
  * by the calling thread in a later call. ERR_NOMEM: none was taken. */
 int counting_give(struct counting *c, const struct slice *s, size_t n, struct err *e);
 
-/* Count along until at most `bytes` of what was given wait or are being counted: with 0 no
- * thread is at anything. < 0: what the first slice that failed failed with; the rest is let go.
- */
-int counting_wait(struct counting *c, uint64_t bytes, struct err *e);
+/* Count along until all that was given is counted. < 0: what the first slice that failed failed
+ * with; the rest is let go. */
+int counting_wait(struct counting *c, struct err *e);
 
 /* End the threads, drop what was not counted. NULL is accepted. */
 void counting_free(struct counting *c);

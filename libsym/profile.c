@@ -185,12 +185,6 @@ static void want_stack(void *profile, const struct stack_entry *x, size_t nth)
 	modules_want_stack(p->modules, x, nth, p->rec->swap, recording_is_mapped(p->rec));
 }
 
-static void on_kernel_sample(void *profile)
-{
-	struct profile *p = profile;
-	modules_want_kernel(p->modules);
-}
-
 static void start_preparing(struct profile *p, struct collect_options *co)
 {
 	int workers = collect_workers(co);
@@ -199,8 +193,6 @@ static void start_preparing(struct profile *p, struct collect_options *co)
 	modules_prepare(p->modules, workers);
 	co->aggregate.first_seen = want_stack;
 	co->aggregate.first_seen_ctx = p;
-	co->on_kernel_sample = on_kernel_sample;
-	co->kernel_met_ctx = p;
 }
 
 /* Samples that read counters are weighed against the reading before, so in order: by one. */
@@ -210,19 +202,6 @@ static int workers_for(const struct recording *rec, int wanted)
 		if (rec->events.v[i].attr.sample_type & PERF_SAMPLE_READ)
 			return 1;
 	return wanted;
-}
-
-/* One way of reading the samples: as collect's answer. */
-static int try_collect(struct profile *p, struct collect_options *co, struct collection *c,
-		       struct err *e)
-{
-	int rc = make_expanders(p, co, e);
-	if (rc)
-		return rc;
-	start_preparing(p, co);
-	rc = collect(p->rec, &p->names, co, c, e);
-	modules_prepare_end(p->modules, !rc);
-	return rc;
 }
 
 int profile_start_over(struct profile *p, const struct recording_stats *stats, struct err *e)
@@ -243,15 +222,13 @@ int profile_start_over(struct profile *p, const struct recording_stats *stats, s
 static int collect_all(struct profile *p, struct collect_options *co, struct collection *c,
 		       struct err *e)
 {
-	struct recording_stats stats = p->rec->stats;
-	int rc = try_collect(p, co, c, e);
-	if (rc != 1)
+	int rc = make_expanders(p, co, e);
+	if (rc)
 		return rc;
-	collection_release(c);
-	free_expanders(co);
-	rc = profile_start_over(p, &stats, e);
-	co->headers_first = 1;
-	return rc ? rc : try_collect(p, co, c, e);
+	start_preparing(p, co);
+	rc = collect(p->rec, &p->names, co, c, e);
+	modules_prepare_end(p->modules, !rc);
+	return rc;
 }
 
 /* The names asked for; `:TID` is what a thread without one is called. */

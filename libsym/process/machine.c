@@ -399,14 +399,9 @@ int machine_advance(struct machine *m, uint64_t until, struct err *e)
 		memmove(m->pending.v, m->pending.v + i,
 			(m->pending.n - i) * sizeof(*m->pending.v));
 	m->pending.n -= m->pending.n ? i : 0;
-	machine_set_watermark(m, until);
+	m->applied = until;
 	machine_sort_spaces(m, until == TIME_END);
 	return end_change(m, 0);
-}
-
-void machine_set_watermark(struct machine *m, uint64_t until)
-{
-	__atomic_store_n(&m->applied, until, __ATOMIC_RELAXED);
 }
 
 uint64_t machine_next(const struct machine *m)

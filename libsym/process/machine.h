@@ -143,7 +143,7 @@ struct machine {
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
 	uint64_t seq;
-	uint64_t applied; /* all up to here is; read beside machine_set_watermark */
+	uint64_t applied; /* all up to here is */
 	uint8_t changing; /* one thread at a time takes records and advances */
 	uint32_t comm_swapper;
 	/* Asked of each file that a process maps, until one tells: the times at which code that
@@ -171,10 +171,6 @@ int machine_take(struct machine *m, const struct recording *rec, const struct re
 
 /* Apply what was taken with a time ≤ `until`, in time order. 0 or ERR_NOMEM. */
 int machine_advance(struct machine *m, uint64_t until, struct err *e);
-
-/* Say that no record has a time ≤ `until` that was not applied: what machine_advance does where
- * there is nothing to apply. Questions may be asked meanwhile. */
-void machine_set_watermark(struct machine *m, uint64_t until);
 
 /* The earliest time of the records that the last machine_advance left; UINT64_MAX: none. */
 uint64_t machine_next(const struct machine *m);

@@ -1,4 +1,5 @@
 #include "libtime/watch/history.h"
+#include "libparse/rounds.h"
 #include "base/mem.h"
 #include "libtime/watch/tasks.h"
 
@@ -27,8 +28,8 @@ struct history {
 	VEC(struct kept) chunks;
 	size_t unseen; /* index of the first chunk that no answer has seen whole */
 	struct tasks tasks;
-	uint64_t skip;                   /* bytes behind an AUXTRACE record */
-	uint64_t round_ns[2], newest_ns; /* newest time at the ends of the last two rounds */
+	uint64_t skip; /* bytes behind an AUXTRACE record */
+	struct rounds rounds;
 	uint64_t records, lost;
 };
 
@@ -78,9 +79,9 @@ static int forget_first(struct history *h)
 static int is_old(const struct history *h)
 {
 	const struct kept *c = h->chunks.v;
-	return h->chunks.n > 1 &&
-	       ((h->chunks.n + 1) * CHUNK > h->limits.bytes ||
-		(h->newest_ns > h->limits.ns && c->max_ns < h->newest_ns - h->limits.ns));
+	return h->chunks.n > 1 && ((h->chunks.n + 1) * CHUNK > h->limits.bytes ||
+				   (h->rounds.newest > h->limits.ns &&
+				    c->max_ns < h->rounds.newest - h->limits.ns));
 }
 
 /* The chunk that has room for the record. 1: see history_take. */
@@ -119,7 +120,7 @@ static int keep(struct history *h, const struct record *r, uint64_t ns)
 		return 0;
 	c->min_ns = !c->min_ns || ns < c->min_ns ? ns : c->min_ns;
 	c->max_ns = ns > c->max_ns ? ns : c->max_ns;
-	h->newest_ns = ns > h->newest_ns ? ns : h->newest_ns;
+	h->rounds.newest = ns > h->rounds.newest ? ns : h->rounds.newest;
 	return 0;
 }
 
@@ -180,8 +181,7 @@ static int take_record(struct history *h, const struct record *r, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "the stream is compressed: leave out perf record's -z");
 	if (r->type == PERF_RECORD_FINISHED_ROUND) {
-		h->round_ns[0] = h->round_ns[1];
-		h->round_ns[1] = h->newest_ns;
+		rounds_end(&h->rounds, h->rounds.newest);
 	} else if (r->type < PERF_RECORD_HEADER_ATTR) {
 		recording_id(h->rec, r, &id);
 	} else if (r->type == PERF_RECORD_AUXTRACE && r->size >= EXTRA_AT + 8) {
@@ -301,8 +301,8 @@ void history_status(const struct history *h, struct history_status *out)
 {
 	const struct event *ev = h->rec ? h->rec->events.v : NULL;
 	*out = (struct history_status){.oldest_ns = oldest(h),
-				       .newest_ns = h->newest_ns,
-				       .safe_ns = h->round_ns[0],
+				       .newest_ns = h->rounds.newest,
+				       .safe_ns = h->rounds.safe,
 				       .records = h->records,
 				       .lost = h->lost,
 				       .bytes = h->chunks.n * CHUNK + tasks_bytes(&h->tasks),

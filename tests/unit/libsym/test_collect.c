@@ -307,7 +307,7 @@ static void count_names(struct recording *rec, int workers, uint64_t n[ROUNDS + 
 	profile_close(p);
 }
 
-/* A file is read by rounds while its samples are counted; memory, headers first. */
+/* From a file and from memory. */
 static void check_dumps(enum late late, int workers)
 {
 	char path[] = "/tmp/perfkit-rounds-XXXXXX";
@@ -333,7 +333,7 @@ static void check_dumps(enum late late, int workers)
 	buf_release(&image);
 }
 
-static void a_file_of_dumps_counts_by_rounds_as_headers_first(void **state)
+static void a_file_of_dumps_is_counted_as_memory_is(void **state)
 {
 	(void)state;
 	check_dumps(IN_TIME, 1);
@@ -361,7 +361,7 @@ static void a_record_behind_its_round_is_in_time_all_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_of_dumps_counts_by_rounds_as_headers_first),
+		cmocka_unit_test(a_file_of_dumps_is_counted_as_memory_is),
 		cmocka_unit_test(a_record_behind_its_round_is_in_time_all_the_same),
 		cmocka_unit_test(records_of_no_time_that_comes_change_no_name),
 		cmocka_unit_test(a_file_names_samples_by_their_time),
