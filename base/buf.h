@@ -1,7 +1,7 @@
 /*
  * buf.h - a growing byte buffer with a ceiling and a sticky failure.
  *
- * Writers append without looking; whoever needs the result asks buf_failed once at the end.
+ * Writers append without looking; callers check buf_failed once at the end.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H

@@ -1,9 +1,9 @@
 /*
- * bytes.h - the one way to take values out of bytes that came from a stranger.
+ * bytes.h - the one way to read values from untrusted bytes.
  *
  * A cursor over a byte range with a byte order and a sticky error: reading past the end gives
- * zeroes and sets `bad`; whoever uses a value as a length, count or index asks bytes_ok first.
- * Unaligned data is fine on every host.
+ * zeroes and sets `bad`; callers check bytes_ok before using a value as a length, count or
+ * index. Unaligned data is fine on every host.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H

@@ -5,7 +5,7 @@
 
 enum { ASK_EVERY = 16 << 20, LAST_PART = 10, SMALL = 32 << 20 };
 
-/* Bytes free to this user where fd lies; 1, or 0 where that is no file of a file system. */
+/* Bytes free to this user where fd is; 1, or 0 where that is no file of a file system. */
 static int ask(int fd, uint64_t *avail)
 {
 	struct stat st;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XXH3, 64 bits. Whoever knows the seed can write any number of texts that share a hash. */
+/* XXH3, 64 bits. With the seed one can write any number of texts that share a hash. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 
 /* This process's own seed, for what a stranger wrote: the same at each call, nobody outside
@@ -39,7 +39,7 @@ static inline uint64_t hash_u64(uint64_t x)
 }
 
 /*
- * The home of a hash among mask + 1 slots is told by the top half of its product with the
+ * The home of a hash among mask + 1 slots is the top half of its product with the
  * table's salt, an odd number that nobody outside knows: then any two hashes meet as seldom as
  * random ones (multiply-shift hashing).
  */

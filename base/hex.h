@@ -16,9 +16,9 @@ static inline int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The eight digits at p, the first the highest: 1 and *x, or 0 where one is none. All eight at
- * once, as lists of symbols have millions of them: a comparison with k of bytes below 0x80 is
- * the top bit of byte + 0x80 - k. */
+/* The eight digits at p, the first the highest: 1 and *x, or 0 if one is not a digit. All eight
+ * at once, as lists of symbols have millions of them: a comparison with k of bytes below 0x80
+ * is the top bit of byte + 0x80 - k. */
 static inline int hex_eight(const char *p, uint32_t *x)
 {
 	const uint64_t each = 0x0101010101010101, top = each << 7;

@@ -1,5 +1,5 @@
 /*
- * longname.h - names of a stranger's making are bounded where they are repeated.
+ * longname.h - untrusted names are bounded where they are repeated.
  *
  * A perf map names a function in 400 KB once, and a picture of 150,000 boxes would repeat it in
  * each. What is longer than LONG_NAME bytes is cut; the number of bytes cut off and their hash

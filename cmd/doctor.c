@@ -112,22 +112,22 @@ static int print_command_at(size_t used, size_t indent, const char *s)
 	return failed ? ERR_NOMEM : 0;
 }
 
-/* The line that mends several findings is told once: *told. */
-static int print_remedy(const struct finding *f, const char **told)
+/* The line that mends several findings is printed once: *printed. */
+static int print_remedy(const struct finding *f, const char **printed)
 {
 	printf("%*sremedy: ", INDENT, "");
 	if (remedy_is_command(f->remedy)) {
-		if (*told && !strcmp(*told, f->remedy)) {
+		if (*printed && !strcmp(*printed, f->remedy)) {
 			puts("the same line");
 			return 0;
 		}
-		*told = f->remedy;
+		*printed = f->remedy;
 		return print_command_at(INDENT + 8, INDENT + 2, f->remedy);
 	}
 	return print_text_at(INDENT + 8, INDENT + 2, f->remedy);
 }
 
-static int print_finding(const struct finding *f, const char **told)
+static int print_finding(const struct finding *f, const char **printed)
 {
 	int failed = 0;
 	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
@@ -149,7 +149,7 @@ static int print_finding(const struct finding *f, const char **told)
 	printf("%*s", INDENT, "");
 	failed |= print_text_at(INDENT, INDENT + 2, f->kind->spoils);
 	if (*f->remedy)
-		failed |= print_remedy(f, told);
+		failed |= print_remedy(f, printed);
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
 	return failed;
 }
@@ -168,9 +168,9 @@ static int print_text(const char *path, const struct findings *f, unsigned asked
 	}
 	putchar('\n');
 	int failed = 0;
-	const char *told = NULL;
+	const char *printed = NULL;
 	for (size_t i = 0; i < f->v.n; i++)
-		failed |= print_finding(&f->v.v[i], &told);
+		failed |= print_finding(&f->v.v[i], &printed);
 	if (failed)
 		say("out of memory");
 	return failed;

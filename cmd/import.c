@@ -158,7 +158,7 @@ static int import_file(struct store_writer *w, const struct import_opts *o, cons
 	return rc;
 }
 
-/* No signal comes between the temporary file and its being known to whoever removes it. */
+/* No signal comes between the temporary file and its registration for removal. */
 static int open_writer(struct store_writer **w, const char *path, struct err *e)
 {
 	sigset_t all, old;

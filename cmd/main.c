@@ -181,13 +181,13 @@ static int finish(int rc)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return rc;
-	if (rc != 1) /* else whoever wrote has said so */
+	if (rc != 1) /* else the writer has said so */
 		fprintf(stderr, "perfkit: stdout: cannot write%s%s\n", errno ? ": " : "",
 			errno ? strerror(errno) : "");
 	return 1;
 }
 
-/* Files are read in place: one that is cut meanwhile, or a disk that fails, is told by SIGBUS.
+/* Files are read in place: one that is cut meanwhile, or a disk that fails, shows as SIGBUS.
  */
 static void on_bus(int sig)
 {
@@ -201,7 +201,8 @@ static void on_bus(int sig)
 }
 
 /* The number of a standard stream that is closed would be the next file's. Nothing can be read
- * from or written to what stands in for it (stderr apart), so that results lost are told. */
+ * from or written to what stands in for it (stderr apart), so that lost results are reported.
+ */
 static void fill_standard_streams(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)

@@ -272,7 +272,7 @@ static void manifest_missing(struct packer *k)
 	}
 }
 
-/* What the list of missing names tells already is not told again. */
+/* What the list of missing names says already is not repeated. */
 static void forget_listed(struct packer *k)
 {
 	const struct dso *dsos = k->in.profile->machine.dsos.v;
@@ -326,7 +326,7 @@ static int make_manifest(struct packer *k, struct err *e)
 
 /* --- writing ----------------------------------------------------------------------------- */
 
-/* What the host knew of descriptors, where it lies beside the recording and is of it. */
+/* What the host knew of descriptors, if it is beside the recording and belongs to it. */
 static int add_context(const struct packer *k, struct bundle_writer *w, struct err *e)
 {
 	struct fd_context *context;

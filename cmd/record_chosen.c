@@ -170,7 +170,7 @@ static void add_cgroup_named(struct search *s, const char *name)
 /* --- stacks in use -------------------------------------------------------------------------
  */
 
-/* Below a control block at words[i] lies the static TLS, and below that, room for more of it
+/* Below a control block at words[i] is the static TLS, and below that, room for more of it
  * (1,664 bytes in glibc 2.36) that is zero as long as nothing was put there. The first word of
  * the frames' side; `i` where there is no such room. */
 static ssize_t below_tls(const uint64_t *words, ssize_t i)

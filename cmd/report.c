@@ -41,7 +41,7 @@ static void label(const char *s)
 	printf("%-*s", LABEL, s);
 }
 
-/* Texts of a stranger's file, with control characters made visible. */
+/* Texts of an untrusted file, with control characters made visible. */
 static void text(const char *s)
 {
 	put_visible(stdout, s);

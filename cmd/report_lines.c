@@ -104,7 +104,7 @@ int report_lines_of(struct report_lines *out, struct tlinput *ti, struct err *e)
 	return r ? err_nomem(e) : 0;
 }
 
-/* A store may be a stranger's: nothing but line feeds goes to the terminal as it is. */
+/* A store is untrusted: nothing but line feeds goes to the terminal as it is. */
 static void put(const char *text)
 {
 	struct buf b = {0};

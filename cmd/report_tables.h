@@ -18,7 +18,8 @@ extern const struct opt report_table_rows[];
 /* Names of the options that only tables read. */
 #define REPORT_TABLE_OPTIONS "sort filter every where in-tail csv json"
 
-/* The kind of table that --by names; NULL, after one line on stderr, when it is none. */
+/* The kind of table that --by names; NULL, after one line on stderr, if there is no such kind.
+ */
 const struct table_kind *report_kind(const struct report_opts *o);
 
 /* How many rows of text to show: 0 is all. */

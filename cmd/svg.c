@@ -1,7 +1,8 @@
 /*
  * svg.c - `perfkit svg`: interactive flame graphs.
  *
- * Options are flamegraph.pl's where it has them. The source of the stacks is told by content.
+ * Options are flamegraph.pl's where it has them. The source of the stacks is recognized by
+ * content.
  */
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -223,7 +224,7 @@ static void set_options(struct drawing *d)
 
 /* --- stacks --------------------------------------------------------------------------- */
 
-/* A wait lies between two CPUs and is no event's; a flame chart shows one event. */
+/* A wait is between two CPUs and is no event's; a flame chart shows one event. */
 static int set_split(struct svg_request *rq, const char *text, struct err *e)
 {
 	int rc = text ? flame_split_parse(text, &rq->split, e) : 0;

@@ -4,7 +4,7 @@
  * libtraceevent reads the formats that kernels write, and believes them: it follows a null
  * pointer where a print fmt names a field that is not there, reads past a record where one asks
  * for more elements than an array has, and loses memory where a text holds a control character.
- * Formats come with the recording, from a stranger. So only those go to it that keep to this
+ * Formats come with the recording and are untrusted. So only those go to it that keep to this
  * form, which is nearly all that kernels have:
  *
  *	name: NAME			words are letters, digits and _

@@ -56,7 +56,7 @@ struct inflater {
 	uint64_t offset;  /* of that record */
 	int more;         /* there is more to come of it */
 	int spoiled;      /* … which nobody can read */
-	int lost;         /* set by whoever leaves data out: what follows is of no use until a
+	int lost;         /* set when data was left out: what follows is of no use until a
 			   * frame begins */
 	uint64_t taken, given;
 };

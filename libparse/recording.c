@@ -324,7 +324,7 @@ int record_is_header(uint32_t type)
 }
 
 /* Pipe mode repeats its header when read again: what is known already is not taken twice.
- * Whoever reads samples has counted the events by then: there come no more. */
+ * Readers of samples have counted the events by then: no more may come. */
 static int take_header_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct reader *rd = rec->reader;

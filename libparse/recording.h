@@ -1,7 +1,7 @@
 /*
  * recording.h - one perf.data, opened: events, features and a forward cursor over its records.
  *
- * This is libparse's model: whoever reads a recording includes this header, record.h and
+ * This is libparse's model: to read a recording include this header, record.h and
  * sample.h, and nothing else of libparse but order.h (records in time order) and tracepoint.h
  * (fields of tracepoints).
  *
@@ -80,7 +80,7 @@ void bad_records_add(struct bad_records *b, const struct bad_records *more);
 struct recording_stats {
 	uint64_t by_type[RECORD_TYPES_COUNTED]; /* records per type, inflated ones included */
 	uint64_t unknown_types;      /* records with a type ≥ RECORD_TYPES_COUNTED */
-	uint64_t lost, lost_samples; /* sums told by LOST and LOST_SAMPLES */
+	uint64_t lost, lost_samples; /* sums of LOST and LOST_SAMPLES */
 	struct bad_records bad;
 	uint64_t torn_bytes;    /* bytes after the last whole record */
 	uint64_t missing_bytes; /* of the data section: behind the file's end */
@@ -145,8 +145,9 @@ struct record_run {
 
 /*
  * Take the samples that come next, at most about `max` bytes of them, as far as they are in
- * memory already: 1 and *run, or 0 when the next record is none or has to be read first (then
- * recording_next goes on). For readers that look at samples later: it touches headers only.
+ * memory already: 1 and *run, or 0 when the next record is not a sample or has to be read first
+ * (then recording_next goes on). For readers that look at samples later: it touches headers
+ * only.
  */
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
 
@@ -163,7 +164,7 @@ int recording_rewind(struct recording *rec, struct err *e);
 int record_is_header(uint32_t type);
 
 /* 1 when records lie in the mapped file itself, so that views live as long as the recording;
- * 0 for pipes and (as told by the header) compressed files, whose records come in chunks. */
+ * 0 for pipes and compressed files (by their header), whose records come in chunks. */
 int recording_is_mapped(const struct recording *rec);
 
 /* 1 for what can be read only once: recording_rewind refuses. */

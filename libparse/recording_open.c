@@ -95,7 +95,7 @@ static int open_source(struct recording *rec, const char *path, struct err *e)
 	return source_open(&rd->src, header, e);
 }
 
-/* Header records of a pipe, up to the first record that is none; it waits as pending. */
+/* Header records of a pipe, up to the first record that is not one; it waits as pending. */
 static int read_pipe_header(struct recording *rec, struct err *e)
 {
 	struct reader *rd = rec->reader;
@@ -260,7 +260,7 @@ int recording_rewind(struct recording *rec, struct err *e)
 	rd->has_pending = 0;
 	struct recording_stats was = rec->stats;
 	rec->stats = (struct recording_stats){.bad = rd->bad};
-	if (!rec->pipe_mode) { /* a cut that the header told stays known */
+	if (!rec->pipe_mode) { /* a cut that the header shows stays known */
 		memcpy(rec->stats.torn, was.torn, sizeof(was.torn));
 		rec->stats.missing_bytes = was.missing_bytes;
 		rec->stats.joined = was.joined;

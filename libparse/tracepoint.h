@@ -9,10 +9,10 @@
  *	int64_t pid = tp_int(&f, s.raw, s.raw_size, rec->swap);
  *
  * The formats come from HEADER_TRACING_DATA (a blob in trace-cmd's format; written by
- * tools/perf/util/trace-event-info.c): per event the text of its `format` file. Where a field
- * lies is read from that text here; libtraceevent, which evaluates the print fmt, is only asked
- * for the text of a record, and only with formats that print_fmt.h lets through. Damage in the
- * blob costs the formats behind it, nothing else.
+ * tools/perf/util/trace-event-info.c): per event the text of its `format` file. A field's
+ * place is read from that text here; libtraceevent, which evaluates the print fmt, is only
+ *asked for the text of a record, and only with formats that print_fmt.h lets through. Damage in
+ *the blob costs the formats behind it, nothing else.
  */
 #ifndef LIBPARSE_TRACEPOINT_H
 #define LIBPARSE_TRACEPOINT_H
@@ -29,7 +29,7 @@ struct tracepoint {
 	uint64_t id; /* attr.config of its events */
 };
 
-/* Where a field lies in the raw data. size 0: there is no such field. */
+/* Where a field is in the raw data. size 0: there is no such field. */
 struct tp_field {
 	uint32_t offset, size;
 	uint8_t is_signed, is_string;

@@ -67,7 +67,7 @@ static struct slice *open_slice(struct collector *c)
 	return c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
 }
 
-/* Can the slice go on with what lies at p? */
+/* Can the slice go on with what is at p? */
 static int goes_on(const struct slice *s, const uint8_t *p, size_t n, const struct chunk *chunk)
 {
 	return s && s->end == p && s->chunk == chunk && p + n - s->p <= SLICE_MAX;

@@ -365,7 +365,7 @@ static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint
 }
 
 /*
- * The kernel's .init.text, where the idle task of the boot CPU comes from, lies outside the
+ * The kernel's .init.text, where the idle task of the boot CPU comes from, is outside the
  * mapping that perf records; the symbols reach there, and so does the mapping then.
  */
 static int beside_kernel(struct namer *r, uint64_t ip, const struct walk *w,

@@ -14,7 +14,7 @@
 
 struct pack_file {
 	char *name;          /* in the bundle; safe, unique */
-	char *path;          /* where it lies, or what it was mapped from (messages) */
+	char *path;          /* where it is, or what it was mapped from (messages) */
 	const uint8_t *data; /* its content, borrowed from the profile; NULL: read `path` */
 	size_t size;
 	struct build_id id; /* len 0: none */

@@ -22,7 +22,7 @@ struct tallied {
 };
 
 /*
- * Zero-initialised is empty. What came last waits until there is a batch of it: a stack lies
+ * Zero-initialised is empty. What came last waits until there is a batch of it: a stack is
  * anywhere in tables larger than the CPU's caches, and the three reads that find it take three
  * times as long one sample after the other as when those of a batch are under way together.
  */

@@ -6,7 +6,7 @@
 
 static const char word[] = "trampoline<";
 
-/* The number of a trampoline in a name; NULL when it is none. */
+/* The number of a trampoline in a name; NULL if it is not one. */
 static const char *number_in(const char *name)
 {
 	const char *at = name;

@@ -1,5 +1,5 @@
 /*
- * say.h - the one way lines get to stderr: what a stranger's file may have put into them is
+ * say.h - the one way lines get to stderr: what an untrusted file may have put into them is
  * made visible (render/text/escape.h), so that no terminal obeys it and a line stays one line.
  */
 #ifndef CMD_CLI_SAY_H

@@ -1,5 +1,5 @@
 /*
- * budget.h - how much memory and output a verb that reads strangers' files may take.
+ * budget.h - how much memory and output a verb that reads untrusted files may take.
  *
  * Bounds of single formats multiply where one is nested in another, so there is one for the
  * whole: --max-memory, by default 2 GB, for the memory of this process (RLIMIT_DATA; tables

@@ -123,7 +123,7 @@ struct listing {
 	VEC(char *) lines;
 	uint64_t bytes;
 	uint8_t key[HASH_KEY_BYTES];
-	int rc; /* ERR_NOMEM; ERR_IO; ERR_FORMAT: something lies there that no bundle holds */
+	int rc; /* ERR_NOMEM; ERR_IO; ERR_FORMAT: something is there that no bundle holds */
 };
 
 /* One regular file: its name in the bundle and the hash of what it holds. Closes `fd`. */

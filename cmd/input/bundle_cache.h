@@ -9,7 +9,7 @@
  *
  * KEY is a hash of all of the bundle's bytes, keyed by `key`, so that nobody else can make a
  * bundle that is taken for another. INDEX has the name, size and hash of the content of every
- * file. An entry is used only if what lies there now, read again whole, gives the same INDEX
+ * file. An entry is used only if what is there now, read again whole, gives the same INDEX
  * byte for byte: the same files, no others, no byte changed. Any other entry is unpacked anew.
  * So nothing is believed of a disk that lost content in a crash, either.
  *

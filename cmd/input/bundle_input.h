@@ -1,6 +1,6 @@
 /*
  * bundle_input.h - a bundle as the input of a verb: unpacked into the cache or the scratch
- * folder, or an unpacked one read where it lies. And the tarball of `perf archive`, which is
+ * folder, or an unpacked one read where it is. And the tarball of `perf archive`, which is
  * half of one.
  */
 #ifndef CMD_INPUT_BUNDLE_INPUT_H
@@ -8,7 +8,7 @@
 
 #include "libparse/source.h"
 
-/* Where the parts of an open bundle lie; zeroes when the input is none. */
+/* Where the parts of an open bundle lie; zeroes if the input is not a bundle. */
 struct bundle_input {
 	char *recording, *symfs, *buildid_dir;
 	int cached; /* it is in use: a descriptor + 1; 0: it is not in the cache */

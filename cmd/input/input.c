@@ -316,7 +316,7 @@ static int lacks_files(const struct recording *rec)
 
 /*
  * A tarball of perf archive as build-id cache: the file that --buildid-dir names, or, when the
- * recorded machine's cache is not here, the one that lies beside the recording.
+ * recorded machine's cache is not here, the one that is beside the recording.
  */
 static int take_archive(struct input *in, const struct recording *rec, struct err *e)
 {
@@ -356,7 +356,7 @@ static const char *buildid_dir(const struct input *in)
 	return given || !in->opt->no_local ? given : "";
 }
 
-/* The folder that the recording lies in: JIT maps may have been copied there. Heap, or NULL. */
+/* The folder that the recording is in: JIT maps may have been copied there. Heap, or NULL. */
 static char *folder_of(const struct input *in)
 {
 	const char *slash = strrchr(in->path, '/');

@@ -48,7 +48,7 @@ struct input {
 	VEC(int32_t) pids, tids;
 	VEC(uint32_t) cpus;
 	uint8_t *events;
-	int warned, hinted; /* findings were told, with a hint at doctor */
+	int warned, hinted; /* findings were reported, with a hint at doctor */
 };
 
 /* Open the recording named by the options or files (default perf.data) and parse the filters.

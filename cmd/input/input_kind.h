@@ -1,5 +1,5 @@
 /*
- * input_kind.h - what a file is, told by its first bytes, never by its name.
+ * input_kind.h - what a file is, by its first bytes, never by its name.
  */
 #ifndef CMD_INPUT_INPUT_KIND_H
 #define CMD_INPUT_INPUT_KIND_H

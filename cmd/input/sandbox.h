@@ -1,5 +1,5 @@
 /*
- * sandbox.h - verbs that read strangers' files give up what they do not need.
+ * sandbox.h - verbs that read untrusted files give up what they do not need.
  *
  * Whatever a recording may do to the program that reads it, the kernel then lets it write
  * nowhere but beside the outputs that the user named, in the scratch folder and in perfkit's

@@ -65,7 +65,7 @@ static int take_events(struct samples *s)
 }
 
 /* Sums tell nothing of CPUs or labels, nor which samples are of some time. What findings say of
- * some threads only is told by waits, too. */
+ * some threads only follows from waits, too. */
 static int sums_do(const struct tlinput_opts *opt, unsigned by)
 {
 	const struct input_opts *o = &opt->in;

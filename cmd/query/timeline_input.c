@@ -60,7 +60,7 @@ static int fail(const struct err *e)
 	return input_fail(NULL, e);
 }
 
-/* Only a regular file is looked into; everything else is for libparse to judge. */
+/* Only a regular file is looked into; everything else is left to libparse. */
 int tlinput_is_store(const char *path)
 {
 	char head[16];
@@ -441,7 +441,7 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 /* --- recordings --------------------------------------------------------------------------
  */
 
-/* What the host knew of descriptors lies beside the recording, if it was kept; a stream has
+/* What the host knew of descriptors is beside the recording, if it was kept; a stream has
  * none. */
 static int load_context(const struct tlinput *ti, struct fd_context **out, struct err *e)
 {

@@ -82,7 +82,7 @@ int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_
 /* 0, or 2 after saying that `path`, which is no store, has no --recording to choose. */
 int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path);
 
-/* For verbs whose answer lies on one axis of time: 0, or 2 after a list of the recordings when
+/* For verbs whose answer is on one axis of time: 0, or 2 after a list of the recordings when
  * there are several. */
 int tlinput_only_one(const struct tlinput *ti, const char *verb);
 

@@ -88,7 +88,7 @@ static int take_manifest(struct unpacker *u, const struct tar_entry *f, struct e
 	return rc;
 }
 
-/* What follows the MANIFEST lies as it is to be. */
+/* What follows the MANIFEST keeps its layout. */
 static int unpack_bundle(struct unpacker *u, const struct tar_entry *first, struct err *e)
 {
 	struct tar_entry f;

@@ -17,7 +17,7 @@
  * perf.symbols.tar.bz2) unpacks into the same folders. MANIFEST begins with the line
  * "perfkit-bundle 1"; nothing in it is needed for reading.
  *
- * A bundle comes from a stranger: see tar.h for what is refused; unzip.h bounds what comes out,
+ * A bundle is untrusted: see tar.h for what is refused; unzip.h bounds what comes out,
  * and tree.h creates nothing through a symbolic link.
  */
 #ifndef LIBPARSE_ARCHIVE_BUNDLE_H

@@ -137,7 +137,7 @@ static const char *below_dwz(const char *name)
 	return dwz && !strstr(dwz, "..") ? dwz + 5 : base_name(name);
 }
 
-/* The place of a build-id in the cache that `path` lies in, if it lies in one. */
+/* The place of a build-id in the cache that `path` is in, if it is in one. */
 static void cache_path(struct buf *b, const char *path, const char *hex, const char *leaf)
 {
 	const char *cache = strstr(path, "/.build-id/");

@@ -71,7 +71,7 @@ struct debuginfo_options {
 	void *arg;
 	int no_lines; /* frames come without file and line, and .debug_line is not read */
 	/* Where the module was recorded, if known: the file opened may be a cache's copy, and
-	 * what is named relative to it, or after it (.dwp), lies beside the original. Borrowed.
+	 * what is named relative to it, or after it (.dwp), is beside the original. Borrowed.
 	 */
 	const char *recorded;
 };

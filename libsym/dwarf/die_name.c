@@ -95,7 +95,7 @@ static int is_scope(unsigned tag)
 	       tag == DW_TAG_module || tag == DW_TAG_interface_type;
 }
 
-/* Close the scopes that a DIE at this depth and offset lies outside of. */
+/* Close the scopes that a DIE at this depth and offset is outside of. */
 static void scopes_close(struct scopes_build *w, size_t depth, uint64_t off)
 {
 	while (w->depths.n && w->depths.v[w->depths.n - 1] >= depth) {

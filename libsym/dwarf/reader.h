@@ -163,7 +163,7 @@ struct dwarf_value {
 int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 		     int64_t implicit, struct dwarf_value *v);
 
-/* The text of a string value, life of the sections; NULL when it is none or out of bounds. */
+/* The text of a string value, life of the sections; NULL if it is not one, or out of bounds. */
 const char *dwarf_string(const struct dwarf_unit *u, const struct dwarf_value *v);
 
 /* The address of an address or address-index value: 1 and *addr, or 0. */

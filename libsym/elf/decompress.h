@@ -1,7 +1,7 @@
 /*
  * decompress.h - whole buffers out of zlib, gzip, zstd and xz, for ELF sections and modules.
  *
- * The input is a stranger's: the output grows with what really comes out, never with what a
+ * The input is untrusted: the output grows with what really comes out, never with what a
  * header promises, and stops at a ceiling of `max` bytes and of 1100 times the input (deflate
  * cannot exceed 1032; debug sections stay below 50).
  */

@@ -18,13 +18,13 @@
 
 enum dso_reason {
 	DSO_FOUND = 0,
-	DSO_NOT_A_FILE,    /* //anon, [heap], [stack], /SYSV..., /dev/zero: look for JIT code */
-	DSO_SPECIAL_FILE,  /* a device, fifo, directory or procfs path: not opened */
-	DSO_NOT_FOUND,     /* no candidate exists */
-	DSO_MISMATCH,      /* candidates exist, all with another build-id (or none) */
-	DSO_UNTRUSTED,     /* a candidate exists, but no build-id was recorded to check it */
-	DSO_SHARED_PATH,   /* one of several files of this path, whose build-ids are not told */
-	DSO_UNREADABLE,    /* a candidate exists and is damaged, no ELF, or not permitted */
+	DSO_NOT_A_FILE,   /* //anon, [heap], [stack], /SYSV..., /dev/zero: look for JIT code */
+	DSO_SPECIAL_FILE, /* a device, fifo, directory or procfs path: not opened */
+	DSO_NOT_FOUND,    /* no candidate exists */
+	DSO_MISMATCH,     /* candidates exist, all with another build-id (or none) */
+	DSO_UNTRUSTED,    /* a candidate exists, but no build-id was recorded to check it */
+	DSO_SHARED_PATH,  /* one of several files of this path, whose build-ids are not known */
+	DSO_UNREADABLE,   /* a candidate exists and is damaged, no ELF, or not permitted */
 	DSO_ZERO_KALLSYMS, /* kernel: only a kallsyms full of zeroes (kptr_restrict) */
 	DSO_CYCLES,        /* generated code: a jitdump whose times are cycles, not ns */
 };
@@ -68,8 +68,8 @@ struct dso_options {
 	int host_is_ours;   /* recorded host and kernel release are this machine's */
 	int64_t written_ns; /* the recording was, since 1970; 0: not known */
 	int debuginfod;     /* 1: ask debuginfod too, if DEBUGINFOD_URLS is set */
-	/* Optional: told several times a second while a server is asked, never for what lies in
-	 * debuginfod's cache; by one thread at a time. */
+	/* Optional: called several times a second while a server is asked, never for what is
+	 * in debuginfod's cache; by one thread at a time. */
 	void (*fetching)(void *ctx, const struct dso_fetch *f);
 	void *fetching_ctx;
 };
@@ -92,7 +92,7 @@ struct dso_files {
 /*
  * Find the files of a mapping `path` with the recorded build-id `id` (NULL or len 0: none).
  * `mapped` (or NULL) is the file that was mapped there: without an id, its own path on this
- * machine is not taken when another file of the same file system lies there now; where files
+ * machine is not taken when another file of the same file system is there now; where files
  * shared that path, only the very file is taken, or what a bundle has for it.
  * "[vdso]" is found by id; " (deleted)" is removed first; "//anon" and its like give
  * DSO_NOT_A_FILE. 0 whatever was found (see out->reason); ERR_NOMEM.

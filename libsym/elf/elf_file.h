@@ -2,7 +2,7 @@
  * elf_file.h - one ELF file, opened safely and mapped read-only: what symtab.h, cfi.h and
  * debug_info.h read from.
  *
- * The path may come from a stranger's recording: only regular files are opened (O_NONBLOCK,
+ * The path may come from an untrusted recording: only regular files are opened (O_NONBLOCK,
  * fstat, no fifo, no device), libelf gets the mapped memory, never the path. A file that is no
  * ELF, or whose headers lie outside the file, is refused with one line. 32 and 64 bits, both
  * byte orders. One object belongs to one thread at a time.
@@ -98,7 +98,7 @@ void elf_file_close(struct elf_file *f);
 int elf_file_section(struct elf_file *f, const char *name, GElf_Shdr *shdr,
 		     const uint8_t **data, size_t *size, struct err *e);
 
-/* The name of a section, "" for one that lies outside of the table. Borrowed, life of `f`. */
+/* The name of a section, "" for one that is outside of the table. Borrowed, life of `f`. */
 const char *elf_file_section_name(const struct elf_file *f, const GElf_Shdr *s);
 
 /*

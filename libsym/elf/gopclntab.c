@@ -60,7 +60,7 @@ static int read_header(struct go_table *t)
 	       t->nfunc < (t->n - t->functab) / row;
 }
 
-/* The name of the function whose _func lies at `at`, NULL when it leads outside. */
+/* The name of the function whose _func is at `at`, NULL when it leads outside. */
 static const char *name_of(struct symtab_builder *sb, const struct go_table *t, uint64_t at)
 {
 	if (at > t->n - t->functab)

@@ -35,7 +35,7 @@ int file_failed(const char *path, struct err *e)
 
 /*
  * Open a regular file for reading; *fd is the caller's to close, *st its status. ERR_NOTFOUND,
- * ERR_UNSUPPORTED for anything that is no regular file or, without OPEN_PROCFS, lies on
+ * ERR_UNSUPPORTED for anything that is no regular file or, without OPEN_PROCFS, is on
  * procfs, sysfs, debugfs or tracefs; else as file_failed.
  */
 static int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e)

@@ -103,7 +103,7 @@ static int add_dsos(const struct line *at, struct rule *r, const char *list)
 	return 0;
 }
 
-/* A * that is none of Go's receivers, sync.(*Mutex).Lock. */
+/* A * that is not one of Go's receivers, sync.(*Mutex).Lock. */
 static int has_star(const char *name, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -11,7 +11,8 @@ static void names(struct buf *out, const char *s, size_t n, unsigned flags, int 
 
 /*
  * The inline namespaces that libraries keep their versions apart by. `#` stands for digits and
- * `_`. A plain v1 is told by what it lies in: elsewhere it is a name that its users wrote.
+ * `_`. A plain v1 is recognized by its enclosing namespace: elsewhere it is a name that its
+ * users wrote.
  */
 static const struct {
 	const char *in, *name;

@@ -109,7 +109,7 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 	struct map map = p->map;
 	map.since = p->time;
 	map.until = TIME_END;
-	if (d->kind == DSO_VDSO) /* before 4.3 the kernel told its address there */
+	if (d->kind == DSO_VDSO) /* before 4.3 the kernel put its address there */
 		map.pgoff = 0;
 	if (map.end <= map.start)
 		return 0;

@@ -1,7 +1,7 @@
 /*
- * module_data.c - an address of data: which variable lies there.
+ * module_data.c - an address of data: which variable is there.
  *
- * perf records mappings of code alone, unless asked for more. A file's data lies as far from
+ * perf records mappings of code alone, unless asked for more. A file's data is as far from
  *its code in memory as its addresses say:
  *
  *	file     │ code │ constants │ data, bss │
@@ -87,7 +87,7 @@ static int is_writable(const struct elf_file *f, uint64_t vaddr)
 	return 0;
 }
 
-/* The symbol of a file's variable at an address that lies `distance` behind a mapping's start.
+/* The symbol of a file's variable at an address that is `distance` behind a mapping's start.
  */
 static int find_variable(struct modules *ms, const struct map *map, uint64_t distance,
 			 struct symbol_hit *hit, uint64_t *offset)

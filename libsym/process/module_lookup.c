@@ -190,7 +190,7 @@ int module_symbol_at(const struct module_symbols *s, const struct map *map, uint
 	if (s->file && !elf_file_vaddr(s->file, ip - map->start + map->pgoff, &addr))
 		return 0;
 	/* In a kallsyms of another boot only the kernel itself is as it was, moved as a whole:
-	 * each module lies elsewhere. */
+	 * each module is elsewhere. */
 	return lookup_symbol(s->table, &addr, how, hit) && !(hit->module && s->slide);
 }
 

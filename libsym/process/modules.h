@@ -58,7 +58,7 @@ const struct frame_table *modules_frames(const struct modules *ms);
 /* Have the machine ask for the times at which generated code was replaced; modules_new does. */
 void modules_on_code_change(struct modules *ms);
 
-/* Close all files and forget them: for a machine that is filled anew, and then told again. */
+/* Close all files and forget them: for a machine that is filled again. */
 void modules_forget(struct modules *ms);
 
 /* Held by a thread that calls modules_lookup, or interns what that gave, while others may. */
@@ -66,7 +66,7 @@ void modules_lock(struct modules *ms);
 void modules_unlock(struct modules *ms);
 
 /*
- * Frames of address `ip`, which lies in `map`, at `time`. 0 (out->n may be 0: no name) or
+ * Frames of address `ip`, which is in `map`, at `time`. 0 (out->n may be 0: no name) or
  * ERR_NOMEM. It interns strings: one thread at a time, and while others prepare, only of a DSO
  * that modules_read has said is read.
  */
@@ -74,7 +74,7 @@ int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint6
 		   int how, struct module_lookup *out);
 
 /*
- * The variable of a mapped file that lies at `address` of a space: 1, with *name "orders: book"
+ * The variable of a mapped file that is at `address` of a space: 1, with *name "orders: book"
  * or "orders: book+0x8" (a strings id), or 0: memory of no file, or no symbol has it.
  * ERR_NOMEM. One thread at a time, after modules_prepare_end.
  */
@@ -162,14 +162,14 @@ int modules_open(struct modules *ms, uint32_t dso);
  * modules_prepare_end. ERR_NOMEM. */
 int modules_open_debuginfo(struct modules *ms, uint32_t dso);
 
-/* What modules_prefetch needs to be told of: every address, or the first of a DSO only. */
+/* What modules_prefetch needs to know: every address, or the first of a DSO only. */
 int modules_prefetch_all(const struct modules *ms);
 
 /* The kernel, as far as the machine knows its mapping. One thread at a time, while the machine
  * does not change. */
 void modules_want_kernel(struct modules *ms);
 
-/* The kernel, when the stack's words have some of it; of each so manyth stack (`nth` counts
+/* The kernel, when the stack's words have some of it; of every few stacks (`nth` counts
  * them) the user addresses too, if `user`: the machine must not change until then.
  * Words as in the entry; `swap`: in the other byte order. */
 struct stack_entry;

@@ -38,7 +38,7 @@ struct module {
 	struct jitdump *jitdump;  /* the modules' */
 	const char *jitdump_path; /* the same */
 	char *perfmap_path;
-	char *recorded; /* path of a DSO_FILE; NULL where it is none that could be opened */
+	char *recorded;           /* path of a DSO_FILE; NULL if it cannot be opened */
 	const char *jitdump_name; /* as recorded */
 };
 

@@ -100,10 +100,10 @@ struct arch {
 	 * down to call_min in steps of call_step, until that many bytes are readable */
 	int (*after_call)(const uint8_t *before, unsigned n);
 	uint8_t call_max, call_min, call_step;
-	/* The target of the direct call in the call_max bytes before ra: 1, 0. NULL: not told.
+	/* The target of the direct call in the call_max bytes before ra: 1, 0. NULL: not known.
 	 */
 	int (*call_target)(const uint8_t *before, uint64_t ra, uint64_t *target);
-	/* Do the ARCH_PROLOGUE_MAX bytes at b set up a frame pointer? NULL: not told. */
+	/* Do the ARCH_PROLOGUE_MAX bytes at b set up a frame pointer? NULL: not known. */
 	int (*sets_fp)(const uint8_t *b);
 	/* Bytes that a lazy PLT slot, given whole, has pushed above the return address when at
 	 * `offset` in it. NULL: none. */

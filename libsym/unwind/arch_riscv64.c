@@ -1,12 +1,12 @@
 /*
  * riscv64.
  *
- * A frame record lies below the address in s0, which is the CFA:
+ * A frame record is below the address in s0, which is the CFA:
  *
  *	s0 - 16: the caller's s0    s0 - 8: return address    s0: the caller's sp
  *
  * The vdso's trampoline has call-frame information that says "signal frame" and no more; where
- * it lies in the kernel's frame is told by its code (arch/riscv/kernel/vdso/rt_sigreturn.S).
+ * it is in the kernel's frame is told by its code (arch/riscv/kernel/vdso/rt_sigreturn.S).
  */
 #include "libsym/unwind/arch.h"
 #include "libsym/elf/symtab.h"

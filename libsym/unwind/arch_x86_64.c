@@ -12,7 +12,7 @@ static const uint8_t perf_bit[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 2
 
 enum { CALL_BYTES = 7, E8 = 0xe8, DIRECT_CALL = 5 };
 
-/* Length of an instruction FF /2 (call through register or memory) at p, 0 when it is none;
+/* Length of an instruction FF /2 (call through register or memory) at p, 0 if it is not one;
  * n readable bytes. A prefix before it does not matter here. */
 static unsigned call_indirect(const uint8_t *p, unsigned n)
 {

@@ -1,8 +1,8 @@
 /*
- * call_sites.h - where the direct calls in code lead, told by their bytes (arch.h next_call).
+ * call_sites.h - where the direct calls in code lead, by their bytes (arch.h next_call).
  *
  * Made once from the code of a segment, then asked by target. Bytes that only look like a call
- * are in it, too: whoever asks checks what it finds against the stack.
+ * are in it, too: callers check what they find against the stack.
  */
 #ifndef LIBSYM_UNWIND_CALL_SITES_H
 #define LIBSYM_UNWIND_CALL_SITES_H

@@ -37,7 +37,7 @@ enum rule_kind {
 	RULE_END,      /* outermost frame: the return address is undefined */
 };
 
-/* Where a saved register lies. */
+/* Where a saved register is. */
 enum rule_slot {
 	SLOT_SAME, /* fp: not changed; ra: in the link register */
 	SLOT_CFA,  /* at CFA + off */
@@ -116,7 +116,7 @@ const uint8_t *cfi_code_from(const struct cfi *c, uint64_t va, uint64_t *start, 
 /* Up to `n` bytes of the file's content at `va` into out; returns how many there are. */
 size_t cfi_code(const struct cfi *c, uint64_t va, uint8_t *out, size_t n);
 
-/* 1 when va lies in .plt, .plt.sec or .plt.got; *slot is the offset inside .plt's 16-byte
+/* 1 when va is in .plt, .plt.sec or .plt.got; *slot is the offset inside .plt's 16-byte
  * slot, *lazy is 1 in .plt itself. */
 int cfi_in_plt(const struct cfi *c, uint64_t va, unsigned *slot, int *lazy);
 

@@ -1,5 +1,5 @@
 /*
- * stack_words.h - the words of a stack, whoever made them.
+ * stack_words.h - the words of a stack, from any source.
  *
  * A recorded callchain is a list of addresses, leaf first, with context markers
  * (PERF_CONTEXT_KERNEL, …USER) in between. The unwinder adds two markers of its own, so that

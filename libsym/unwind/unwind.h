@@ -57,7 +57,7 @@ enum unwind_end {
 			page the kernel could not read, since nothing had touched it yet */
 	UNWIND_OTHER_STACK, /* a signal handler has a stack of its own: what it interrupted is
 			       farther away than any copy reaches */
-	UNWIND_NO_MAP,      /* the next address lies in no executable mapping */
+	UNWIND_NO_MAP,      /* the next address is in no executable mapping */
 	UNWIND_NO_FILE,  /* the mapped file is not at hand, or what is there is another build */
 	UNWIND_NO_CFI,   /* no unwind information, and nothing that could be guessed */
 	UNWIND_BAD_READ, /* a rule led below or far from the stack, or is broken */

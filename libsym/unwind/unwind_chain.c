@@ -9,9 +9,9 @@
  *	chain  memcpy            print   main  __libc_start_call_main
  *	                         └ covered     └ appended from here
  *
- * Which entries are covered is told by where they lie: the frame pointers are followed through
- * the copy, and a return address below the sp that the walk has reached belongs to a frame it
- * has found. Where the bytes do not reach, equal addresses tell.
+ * Which entries are covered follows from their addresses: the frame pointers are followed
+ *through the copy, and a return address below the sp that the walk has reached belongs to a
+ *frame it has found. Where the bytes do not reach, equal addresses tell.
  */
 #include "libsym/unwind/unwind_internal.h"
 

@@ -128,7 +128,7 @@ int call_target(struct walk *w, uint64_t ra, uint64_t *target)
 	       a->call_target(b, ra, target);
 }
 
-/* 1 when pc lies in a PLT. */
+/* 1 when pc is in a PLT. */
 static int is_plt(struct walk *w, uint64_t pc)
 {
 	struct unwind_module m = {0};
@@ -176,7 +176,7 @@ static int guess_leaf(struct walk *w, int certain)
 	return 1;
 }
 
-/* Planted by whoever made the stack: no call stands in front of it (Go's goexit + 1). */
+/* Planted by the code that made the stack: no call stands in front of it (Go's goexit + 1). */
 static int is_planted_root(const struct walk *w, uint64_t ra)
 {
 	return ra && w->u->o.is_root && w->u->o.is_root(w->s->ctx, ra) == UNWIND_ROOT;
@@ -206,7 +206,7 @@ static int stack_word_is(const struct walk *w, uint64_t addr, uint64_t mask, uin
 
 /*
  * A return address into code of which there are no bytes (the vdso of another machine): is a
- * signal frame what lies at sp? uc_flags is small, uc_link 0, the architecture's mark is in its
+ * signal frame what is at sp? uc_flags is small, uc_link 0, the architecture's mark is in its
  * place, and the interrupted pc is code.
  */
 static int guess_sigframe(struct walk *w)
@@ -248,7 +248,7 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 	if (w->fresh && guess_leaf(w, 0))
 		return UNWIND_CONTINUE;
 	/* generated code keeps frame pointers: one beyond the copy means the copy is short; so
-	 * does code that lies in a file and was reached by one, as V8's builtins are */
+	 * does code that is in a file and was reached by one, as V8's builtins are */
 	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp &&
 	    !(w->fp & 7)) {
 		enum unwind_end end = unread(w, w->fp);

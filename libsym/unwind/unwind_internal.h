@@ -3,7 +3,7 @@
  *
  *	unwind.c        the loop, the cache, the rules of two loads
  *	unwind_full.c   the same step with every register (expressions, odd registers)
- *	unwind_guess.c  what can be told from code bytes and frame pointers without CFI
+ *	unwind_guess.c  what code bytes and frame pointers without CFI
  *	unwind_late.c   precise events, whose registers are one instruction late
  *	unwind_chain.c  going on along the recorded frame-pointer chain
  */
@@ -100,7 +100,7 @@ static inline int walk_read(const struct walk *w, uint64_t addr, uint64_t *v)
 	return 1;
 }
 
-/* Where a word of the frame record that fp leads to lies. */
+/* Where a word of the frame record that fp leads to is. */
 static inline uint64_t record_word(uint64_t fp, int8_t offset)
 {
 	return fp + (uint64_t)(int64_t)offset;
@@ -134,7 +134,7 @@ void keep_registers(struct walk *w, int signal);
 /* One more signal frame at w->sp: UNWIND_CONTINUE, or UNWIND_LOOP. */
 enum unwind_end count_signal(struct walk *w);
 
-/* Rules of PLT stubs and signal trampolines, told by section and code bytes: 1 or 0. */
+/* Rules of PLT stubs and signal trampolines, recognized by section and code bytes: 1 or 0. */
 int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *rule);
 
 /* The ladder without CFI; gives the reason in `k` when nothing fits. */

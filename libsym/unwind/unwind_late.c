@@ -32,7 +32,8 @@ static int after_late_call(struct walk *w, const uint8_t *b, size_t n)
 	return !n || (ra - w->pc <= n && w->u->arch->late->is_call(b, (unsigned)(ra - w->pc)));
 }
 
-/* The return address that a rule leads to from the registers as they are; 0 when it is none. */
+/* The return address that a rule leads to from the registers as they are; 0 if it is not one.
+ */
 static uint64_t returns_to(struct walk *w, const struct unwind_rule *r)
 {
 	uint64_t ra, base = r->kind == RULE_FP ? w->fp : w->sp;
@@ -104,7 +105,7 @@ static uint64_t caller_at(struct walk *w, uint64_t ra)
 
 /*
  * Where the caller goes on, of a function that has returned: of all functions with a direct
- * call to it, the only one whose frame fits what lies at sp. 0: none, or several. Which of
+ * call to it, the only one whose frame fits what is at sp. 0: none, or several. Which of
  * several calls in it was made is not known: the first.
  */
 static uint64_t late_caller(struct walk *w)

@@ -34,13 +34,13 @@ enum event_samples {
 
 struct build_options {
 	const struct fd_context *context; /* of the recorded host; may be NULL */
-	/* told now and then how many bytes of the file's are read; may be NULL */
+	/* called now and then with how many bytes of the file's are read; may be NULL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 	const char *const *spans; /* --span: see span_def.h */
 	size_t nspans;
-	/* told of every record in the order of time, of samples with their fields (else NULL);
-	 * what it is given ends with the call; may be NULL */
+	/* called with every record in the order of time, of samples with their fields (else
+	 * NULL); what it is given ends with the call; may be NULL */
 	void (*watch)(void *ctx, const struct recording *rec, const struct record *r,
 		      const struct record_id *id, const struct sample *s);
 	/* called before a file is read once more: what was watched so far is void; NULL where

@@ -119,7 +119,7 @@ struct builder {
 	uint64_t learn_at;   /* the earliest time of those it has left; UINT64_MAX: none */
 	size_t many;         /* records waiting there that are enough to learn them at once */
 	VEC(uint8_t) opened; /* by DSO: its files have been looked for */
-	struct bad_records bad; /* told when all are read */
+	struct bad_records bad; /* reported when all are read */
 	int system_wide, per_task;
 	int keeps_event_samples; /* those of tracepoints become rows, else numbers */
 };
@@ -154,7 +154,7 @@ int builder_chain(struct builder *b, const struct sample *s, uint32_t *id);
 /* The same, the sampled address alone where no stack was recorded. */
 int builder_stack(struct builder *b, const struct sample *s, uint32_t *id);
 
-/* An event of `kind` with the record's own fields; the rest not told. */
+/* An event of `kind` with the record's own fields; the rest not known. */
 void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev);
 
 /* The system call a thread is in, as far as they are recorded: index of timeline.syscalls. */

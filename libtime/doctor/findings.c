@@ -195,7 +195,7 @@ static int stays_empty(const struct diagnosis *j)
 	return !diagnose_line_changes(j, &change);
 }
 
-/* One line for all of them: whoever records again is rid of all. */
+/* One line for all of them: a recording made with it has none of these findings. */
 static void tell_line(struct diagnosis *j)
 {
 	const struct finding_kind *empty = finding_kind("no-samples");

@@ -47,7 +47,7 @@ extern const struct finding_kind finding_kinds[];
 
 enum { FINDING_DETAILS = 6 };
 
-/* Texts may hold what a stranger wrote: escape_visible before a terminal sees them. They live
+/* Texts may hold untrusted data: escape_visible before a terminal sees them. They live
  * as long as the findings. */
 struct finding {
 	const struct finding_kind *kind;

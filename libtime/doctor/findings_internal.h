@@ -1,5 +1,5 @@
 /*
- * findings_internal.h - what the judges of findings_*.c share. Each judge looks at one side of
+ * findings_internal.h - what the files findings_*.c share. Each looks at one side of
  * a recording and adds what it finds.
  */
 #ifndef LIBTIME_DOCTOR_FINDINGS_INTERNAL_H
@@ -15,9 +15,10 @@ struct diagnosis {
 	unsigned asked;
 	uint64_t samples;     /* records that carry a stack or a weight */
 	struct remedy remedy; /* what all findings change in the recorded line */
-	int no_kernel_map;    /* samples in the kernel, and no word of where it lies */
-	uint64_t mapless; /* samples and waits told as those of processes without mappings */
-	int failed;       /* ERR_NOMEM */
+	int no_kernel_map;    /* samples in the kernel, and no word of where it is */
+	uint64_t
+		mapless; /* samples and waits reported as those of processes without mappings */
+	int failed;      /* ERR_NOMEM */
 };
 
 /* Add a finding; the title is formatted. The result is good until the next one is added; never

@@ -1,4 +1,4 @@
-/* findings_maps.c - a judge of processes whose mappings were not recorded: no address of theirs
+/* findings_maps.c - processes whose mappings were not recorded: no address of theirs
  * can be named. */
 #include "base/mem.h"
 #include "libtime/doctor/findings_internal.h"

@@ -342,7 +342,7 @@ static void detail_of(struct diagnosis *j, struct finding *f, const struct name_
 		f->dsos[f->ndetails - 1] = r->dso;
 }
 
-/* Without those that diagnose_maps told. */
+/* Without those that diagnose_maps reported. */
 static uint64_t unnamed(const struct diagnosis *j, const struct dso_row *r)
 {
 	if (r->name || r->kernel)

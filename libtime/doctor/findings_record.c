@@ -226,7 +226,7 @@ static void diagnose_holes(struct diagnosis *j)
 			 (!lost || lost > 1000 || !in_lost(tl, &tl->losses.v[i]));
 	for (size_t i = 0; i < tl->off.n; i++)
 		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
-	if (!holes || tl->flags & TL_SAMPLED) /* told as switch-sampled: no loss at all */
+	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: no loss at all */
 		return;
 	double share = percent(suspect, tl->off.n);
 	struct finding *f = diagnose_add(

@@ -146,7 +146,7 @@ static void diagnose_sides(struct diagnosis *j)
 /*
  * The copy that would have held all but a hundredth of the stacks: from the size asked for on,
  * each doubling leaves the part of the stacks too long that the last one left (full of half).
- * Above a thread's stack lies other memory, which fills copies as well; where all that are half
+ * Above a thread's stack is other memory, which fills copies as well; where all that are half
  * full are full, only what was cut tells: as much again leaves that part of what was left.
  */
 static uint32_t dump_needed(const struct diagnosis *j, double cut)

@@ -235,7 +235,7 @@ static int take_window(struct explainer *x, const struct window *w, struct err *
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
 	uint64_t at = w->from_ns, to = w->to_ns;
 	int r = 0;
-	/* what lies outside a thread's recorded life is not known */
+	/* what is outside a thread's recorded life is not known */
 	if (at < t->first_ns || to > t->last_ns) {
 		uint64_t a = chain_clamp(t->first_ns, at, to),
 			 b = chain_clamp(t->last_ns, a, to);

@@ -60,7 +60,8 @@ int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *in
 	return 0;
 }
 
-/* A stretch that a thread spent off a CPU. Waiting for one is one part, whoever had it. */
+/* A stretch that a thread spent off a CPU. Waiting for one is one part, no matter which thread
+ * had it. */
 static int off_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off,
 		    const struct window *w, uint32_t *index)
 {

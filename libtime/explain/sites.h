@@ -17,7 +17,7 @@
  *	3 a frame is a known work wait (frames.rules)                          work
  *	4 a frame takes work, or a program's own loop waits directly           idle
  *	5 stacks by DWARF, and a function that does other work too, but is
- *	  not on all of the role's stacks, lies above the wait                 work
+ *	  not on all of the role's stacks, is above the wait                 work
  *	6 a socket that was accepted or is listened on / was connected         idle / work
  *	7 all else                                                             unclear
  *

@@ -34,7 +34,7 @@ enum place_flag {
  * of calls do not count), and what the roles of its frames add up to. */
 struct place {
 	uint32_t app;   /* app path; 0 = no application function */
-	uint32_t role;  /* outermost application function; 0 = not told */
+	uint32_t role;  /* outermost application function; 0 = not known */
 	uint32_t known; /* the frame that DECIDED is about; 0 = none */
 	uint32_t loop;  /* a poll loop with nothing but nameless functions below it; 0 = none */
 	uint32_t flags; /* enum place_flag */

@@ -250,7 +250,7 @@ static int callers_group(struct tail *t, const struct u64map *index, uint32_t g,
 	return r < 0 ? r : 0;
 }
 
-/* Halves the way for whoever asks next. */
+/* Halves the way for the next lookup. */
 static uint32_t last_of(uint32_t *into, uint32_t g)
 {
 	while (into[g] != g)

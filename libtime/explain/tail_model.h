@@ -81,7 +81,7 @@ int tail_group_of(const char *name);
 struct tail_group {
 	uint64_t count, ns; /* episodes; their durations together */
 	uint32_t row;       /* the worst that names it: index of tail.rows */
-	uint8_t nameless;   /* no function is the root's of most: none is to be told */
+	uint8_t nameless;   /* no function is the root's of most: none is to be named */
 };
 
 /* A rhythm of the episodes that threads of one name held up, as holder or as root. */

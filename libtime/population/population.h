@@ -80,7 +80,7 @@ struct wait {
 	int unended;      /* its begin was seen, its end is past the end of the recording */
 };
 
-/* 0 when nothing of the interval lies inside --time or its CPUs are not asked for. Threads are
+/* 0 when nothing of the interval is inside --time or its CPUs are not asked for. Threads are
  * not looked at: see population_has_thread. */
 int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,
 		    struct wait *out);

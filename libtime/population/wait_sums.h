@@ -32,7 +32,7 @@ struct wait_selection {
 	unsigned states;             /* enum waits_states */
 	uint8_t causes[CAUSE_COUNT]; /* by enum cause: shown? */
 	unsigned by;                 /* enum waits_by */
-	/* Only what lies where a label has a value; what lies where another has one value in
+	/* Only what is where a label has a value; what is where another has one value in
 	 * rows apart from what has the next one. NULL: not asked. Borrowed. */
 	const struct label_lanes *filter, *split;
 	uint32_t filter_value; /* strings id */

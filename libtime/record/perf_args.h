@@ -2,7 +2,7 @@
  * perf_args.h - what somebody asked of `perf record`: the words of its command line, as
  * options.
  *
- * Read from the CMDLINE feature of a recording, so the words are a stranger's and belong to any
+ * Read from the CMDLINE feature of a recording, so the words are untrusted and belong to any
  * perf from 3.x on; remedy.h changes them.
  */
 #ifndef LIBTIME_RECORD_PERF_ARGS_H
@@ -37,7 +37,7 @@ enum perf_role {
 	PERF_SYNTH,      /* --synth: of what was there before, no or not all mappings */
 };
 
-/* One option: `opt` NULL where it is none that is known; `value` as given, or NULL. */
+/* One option: `opt` NULL if it is not known; `value` as given, or NULL. */
 struct perf_arg {
 	const struct perf_opt *opt;
 	const char *word, *value; /* borrowed from the words */

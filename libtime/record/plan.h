@@ -34,7 +34,7 @@ enum {
 	PLAN_DUMP = 4096,  /* bytes of stack with a switch */
 };
 
-/* The scheduler's events, as they are recorded; `optional`: waits can be told without. Ends
+/* The scheduler's events, as they are recorded; `optional`: waits can be measured without. Ends
  * with a name NULL. */
 struct plan_event {
 	const char *name;

@@ -1,8 +1,8 @@
 /*
  * remedy.h - the `perf record` line that would have been right, from the one that was recorded.
  *
- * Each finding asks for changes; all of them together give one line, so that whoever pastes it
- * gets a recording without any of these findings.
+ * Each finding asks for changes; all of them together give one line, so that pasting it
+ * gives a recording without any of these findings.
  */
 #ifndef LIBTIME_RECORD_REMEDY_H
 #define LIBTIME_RECORD_REMEDY_H

@@ -268,7 +268,7 @@ static void put_item(struct line *l, struct buf *list, const char *s, size_t n)
 	l->sched_seen |= set;
 	if (list->n)
 		buf_char(list, ',');
-	if (set && it.nmods) /* one side of a switch is none */
+	if (set && it.nmods) /* one side of a switch is not a switch */
 		it.nmods = 0;
 	put_event(l, list, &it);
 }

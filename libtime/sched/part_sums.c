@@ -9,7 +9,7 @@ static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 	return b > a ? b - a : 0;
 }
 
-/* What of an interval lies in [from, to). */
+/* What of an interval is in [from, to). */
 static void add_off(struct tl_sums *s, const struct off *o, uint64_t from, uint64_t to)
 {
 	uint64_t all = overlap(o->start_ns, o->end_ns, from, to);
@@ -44,7 +44,7 @@ void part_sums_release(struct part_sums *x)
 	vec_release(&x->before);
 }
 
-/* Of the intervals before number i, whoever's they are. */
+/* Of the intervals before number i, of all threads. */
 static struct tl_sums sum_before(const struct part_sums *x, uint32_t i)
 {
 	struct tl_sums s = x->before.v[i / STRIDE];

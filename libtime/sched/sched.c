@@ -152,7 +152,7 @@ static int on_comm(struct sched *s, const struct sched_event *ev)
 	return r;
 }
 
-/* A whole interval at once, told at its end. Which thread had which CPU is not known then. */
+/* A whole interval at once, known at its end. Which thread had which CPU is not known then. */
 static int on_direct(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;

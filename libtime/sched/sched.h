@@ -1,7 +1,7 @@
 /*
  * sched.h - scheduler events in time order → the off-CPU intervals of a timeline.
  *
- * The machine knows nothing of perf.data: whoever reads a recording (build.h) or writes a test
+ * The machine knows nothing of perf.data: a reader of recordings (build.h) or a test
  * turns each record into one struct sched_event. What it believes and the states it moves
  * through are drawn in sched_internal.h. Memory grows with threads and intervals only.
  *
@@ -49,13 +49,13 @@ struct sched_event {
 	/* may be NULL; read during the call, up to their NUL or SCHED_COMM_SIZE - 1 bytes */
 	const char *prev_comm, *next_comm, *target_comm;
 	uint32_t path;              /* call path of the record; 0 = none */
-	int32_t pid, tid;           /* the record's own (current task's); -1 where not told */
+	int32_t pid, tid;           /* the record's own (current task's); -1 where not known */
 	int32_t prev_tid, next_tid; /* SCHED_SWITCH, raw fields */
-	int32_t target_tid, target_pid; /* of wakeups, fork, comm, exit; pid -1 = not told */
-	int16_t next_prio;              /* -1 = not told */
+	int32_t target_tid, target_pid; /* of wakeups, fork, comm, exit; pid -1 = not known */
+	int16_t next_prio;              /* -1 = not known */
 	uint16_t cpu;                   /* TL_NOCPU where the record has none */
 	/* SCHED_MIGRATE; to_cpu: also of WAKEUP*, in whose run queue it puts `target`. TL_NOCPU
-	 * where not told */
+	 * where not known */
 	uint16_t from_cpu, to_cpu;
 	uint16_t syscall; /* SCHED_SWITCH, OUT: index of timeline.syscalls that `prev` is in */
 	uint16_t arg;     /* SCHED_SWITCH: index of timeline.args, its first argument */
@@ -90,7 +90,7 @@ int sched_add_stack(struct sched *s, const struct sched_event *ev, uint64_t firs
 		    struct err *e);
 
 /* The thread that has this tid now, made if there is none (its life then starts when a record
- * first shows its state). pid -1 = not told; comm may be NULL. For samples and names. tid 0
+ * first shows its state). pid -1 = not known; comm may be NULL. For samples and names. tid 0
  * and below give TL_NONE. ERR_NOMEM. */
 int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, uint32_t *thread,
 		 struct err *e);

@@ -26,7 +26,7 @@
  *  2. A thread in RUNNING is believed to be on cpu[t->cpu]; at most one thread that is RUNNING
  *     names a given CPU, and then cpu.cur_tid is its tid, unless cur_tid is not known (-1).
  *  3. Emitted intervals of one thread are pushed in the order of time and never overlap; what
- *     lies between them is running.
+ *     is between them is running.
  *  4. `wake` of an OFF thread is the last waking before the first wakeup; `early` of a RUNNING
  *     one is a waking no wakeup has followed yet: it belongs to the next sleep if that one is
  *     ended by a wakeup without a waking of its own (the waker raced with the switch-out).
@@ -106,7 +106,7 @@ struct sched {
 	uint64_t now;
 	int chain;     /* the chain rule holds */
 	int no_cpus;   /* per-task records that carry no CPU: each thread has one of its own */
-	struct err *e; /* of the call at hand; ERR_IO has been told there */
+	struct err *e; /* of the call at hand; ERR_IO has been set there */
 };
 
 /* --- sched.c -------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ int sched_thread_of(struct sched *s, int32_t tid, uint32_t *i);
 /* The same, sooner: most often it is the one believed to be on this CPU. */
 int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid, uint32_t *i);
 
-/* `target` was created: whoever had its tid before has ended. */
+/* `target` was created: the thread that had its tid before has ended. */
 int sched_new_thread(struct sched *s, const struct sched_event *ev, uint32_t *i);
 
 /* NULL and "" say nothing. */

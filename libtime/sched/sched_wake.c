@@ -16,7 +16,7 @@ static int make_wake(struct sched *s, const struct sched_event *ev, struct wake 
 	return sched_thread_of(s, ev->tid, &w->waker);
 }
 
-/* First seen by being woken: how long it had slept lies before the recording. */
+/* First seen by being woken: how long it had slept is before the recording. */
 static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int flags)
 {
 	sched_begin_life(s, i, w->ns);

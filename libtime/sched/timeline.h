@@ -45,7 +45,7 @@ enum unknown_reason {
 	KNOWN,
 	UNKNOWN_HOLE,    /* a switch is missing (chain rule) */
 	UNKNOWN_LOST,    /* the wakeup is missing and records were lost there */
-	UNKNOWN_EDGE,    /* the switch lies before the first record of its CPU */
+	UNKNOWN_EDGE,    /* the switch is before the first record of its CPU */
 	UNKNOWN_NO_WAKE, /* no waking recorded for a sleep that ended */
 };
 
@@ -99,7 +99,7 @@ struct off {
 	uint32_t waker;      /* thread, or TL_NONE */
 	uint32_t waker_path; /* call path of the waking; of the bystander in irq contexts */
 	uint16_t cpu_out, cpu_in, cpu_wake; /* TL_NOCPU where not known */
-	uint16_t cpu_queue; /* in whose run queue the wakeup put it; TL_NOCPU: not told */
+	uint16_t cpu_queue; /* in whose run queue the wakeup put it; TL_NOCPU: not known */
 	int16_t prio_in;    /* kernel priority (120 = nice 0, < 100 real-time); -1 not known */
 	uint8_t state; /* index of timeline.states: the text perf prints, "S", "R+", "D|K" */
 	uint8_t cause; /* enum cause */
@@ -166,7 +166,7 @@ enum thread_flag {
 /* One thread; a reused tid is another one. first..last is its recorded life: from the first
  * record that shows its state to its end, or to the end of the recording. */
 struct tl_thread {
-	int32_t pid, tid; /* pid -1 where no record told it; tid ≤ 0: see THREAD_IDLE_TASK */
+	int32_t pid, tid; /* pid -1 where no record has it; tid ≤ 0: see THREAD_IDLE_TASK */
 	uint32_t comm;    /* strings id: the last known name */
 	uint64_t first_ns, last_ns;
 	uint32_t off_first, off_n; /* its intervals in timeline.off, valid once finished */
@@ -308,7 +308,7 @@ enum loss_kind {
 struct tl_loss {
 	uint64_t from_ns, to_ns;
 	uint64_t count; /* records lost; 1 for a hole or a throttle */
-	uint16_t cpu;   /* TL_NOCPU: not told, touches every CPU */
+	uint16_t cpu;   /* TL_NOCPU: not known, touches every CPU */
 	uint8_t kind;
 	uint8_t sched; /* scheduler records may be missing there */
 };
@@ -389,7 +389,7 @@ struct timeline {
 	VEC(struct tl_loss) losses;
 	VEC(struct tl_off_total) totals;
 	VEC(struct tl_site) sites;      /* of causes_apply; [0] stands for none */
-	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not told) */
+	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not known) */
 	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
 	struct u64map syscall_of;       /* the other way */
 	VEC(struct tl_arg) args;        /* first arguments of system calls; [0] is none */
@@ -419,7 +419,7 @@ static inline unsigned timeline_roles(const struct timeline *tl, uint32_t frame)
 	return frame < tl->roles.n ? tl->roles.v[frame] : 0;
 }
 
-/* The index of a state text, made when new; 0 ("not told") when the table is full. */
+/* The index of a state text, made when new; 0 ("not known") when the table is full. */
 int timeline_state(struct timeline *tl, const char *text, uint8_t *index);
 
 /* The index of a system call's text, made when new; 0 past 65535 of them. ERR_NOMEM. */
@@ -509,7 +509,7 @@ int timeline_one_clock(const struct timeline *tl);
 /* How long was recorded, in ns: the sum where there are several recordings. */
 uint64_t timeline_recorded_ns(const struct timeline *tl);
 
-/* The same of what lies in [from, to); to 0: no end. */
+/* The same of what is in [from, to); to 0: no end. */
 uint64_t timeline_recorded_in(const struct timeline *tl, uint64_t from_ns, uint64_t to_ns);
 
 /*
@@ -545,7 +545,7 @@ static inline uint64_t off_arg(const struct timeline *tl, const struct off *o)
 	return o->arg_kind != ARG_NONE && o->arg < tl->args.n ? tl->args.v[o->arg].value : 0;
 }
 
-/* The variable that lies there, of a futex: "orders: book+0x8"; "" where it is not known. */
+/* The variable that is there, of a futex: "orders: book+0x8"; "" where it is not known. */
 static inline const char *off_variable(const struct timeline *tl, const struct off *o)
 {
 	uint32_t id = o->arg_kind == ARG_FUTEX && o->arg < tl->args.n

@@ -189,7 +189,7 @@ static int join_samples(struct join *j, struct err *e)
 	return 0;
 }
 
-/* A loss whose CPU is not told touched the intervals when its recording was finished; here it
+/* A loss whose CPU is not known touched the intervals when its recording was finished; here it
  * only counts. */
 static int join_spans_and_losses(struct join *j)
 {

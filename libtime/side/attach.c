@@ -137,7 +137,7 @@ static void find_thread(struct attach *a, const struct side_span *s, struct tl_s
 /* --- spans ---------------------------------------------------------------------------------
  */
 
-/* 1 when the span lies in the recording, at least in part. */
+/* 1 when the span is in the recording, at least in part. */
 static int place(const struct attach *a, const struct side_span *s, struct tl_span *x)
 {
 	const struct tl_recording *r = &a->tl->rec;

@@ -40,7 +40,7 @@ int side_clock_map(const struct timeline *tl, enum side_clock clock, struct side
 int side_clock_choose(const struct timeline *tl, const struct side *side, enum side_clock asked,
 		      struct side_clock_map *out, struct err *e);
 
-/* A file's time on the recording's clock: 0, or -1 where it lies before that clock's zero. */
+/* A file's time on the recording's clock: 0, or -1 where it is before that clock's zero. */
 static inline int side_clock_apply(const struct side_clock_map *m, uint64_t ns, uint64_t *out)
 {
 	uint64_t to = ns + (uint64_t)m->offset_ns;

@@ -43,7 +43,7 @@ enum side_span_flag {
 	SIDE_OPEN = 4,       /* it was not over when the file ended */
 };
 
-/* One span. Texts are strings ids, 0 where not told. */
+/* One span. Texts are strings ids, 0 where not known. */
 struct side_span {
 	uint64_t start_ns, end_ns;
 	uint64_t id, parent; /* 0: none; parents are looked for among spans of the same key */
@@ -64,7 +64,7 @@ struct side_label {
 /* A function that labelled work was called through, and what it stood for from a time on. */
 struct side_trampoline {
 	uint32_t symbol; /* strings id */
-	int32_t pid;     /* -1: not told */
+	int32_t pid;     /* -1: not known */
 };
 
 struct side_binding {
@@ -115,7 +115,7 @@ void side_release(struct side *s);
 /* Count a row that is left out; `why` is kept. */
 void side_bad_row(struct side *s, uint64_t line, const char *why);
 
-/* Intern n bytes that a stranger wrote; of a text with a NUL what stands before it. ERR_NOMEM.
+/* Intern n untrusted bytes; of a text with a NUL what stands before it. ERR_NOMEM.
  */
 int side_intern(struct side *s, const char *text, size_t n, uint32_t *id);
 

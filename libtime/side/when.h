@@ -9,7 +9,7 @@
 
 /*
  * A decimal number of units of `scale` ns (1, 1000, 10^6, 10^9): "12", "1718000000.123456".
- * What is less than 1 ns is cut off. 0; -1 when it is none, negative, or past 2^63.
+ * What is less than 1 ns is cut off. 0; -1 if it is not a time, negative, or past 2^63.
  */
 int when_number(const char *s, size_t n, uint64_t scale, uint64_t *ns);
 

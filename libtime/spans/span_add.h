@@ -1,5 +1,5 @@
 /*
- * span_add.h - spans that others told of, put among those of a finished timeline.
+ * span_add.h - spans from other sources, put among those of a finished timeline.
  */
 #ifndef LIBTIME_SPANS_SPAN_ADD_H
 #define LIBTIME_SPANS_SPAN_ADD_H

@@ -28,7 +28,7 @@
 
 enum { SPAN_KEY_FIELDS = 4 };
 
-struct span_key { /* where the key lies in one of the two events */
+struct span_key { /* where the key is in one of the two events */
 	struct tp_field field[SPAN_KEY_FIELDS];
 	uint32_t n;
 };

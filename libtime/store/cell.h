@@ -27,7 +27,7 @@ static inline void cell_null(struct cell *c)
 	*c = (struct cell){.type = SQLITE_NULL};
 }
 
-/* Borrowed until whoever takes the row says; of more than 2^31 bytes the first are kept. */
+/* Borrowed until the reader of the row says; of more than 2^31 bytes the first are kept. */
 static inline void cell_text(struct cell *c, const char *s)
 {
 	size_t n = strlen(s);

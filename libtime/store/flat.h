@@ -1,5 +1,5 @@
 /*
- * flat.h - the rows of the flat tables (schema.h) of one timeline, for whoever writes them in
+ * flat.h - the rows of the flat tables (schema.h) of one timeline, for writers of them in
  * another format than SQLite.
  *
  *	flat_open(&f, &tl, &e);

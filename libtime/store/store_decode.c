@@ -126,7 +126,7 @@ static const char *text(struct load *l, int col)
 	return s && !store_take_text(l->s, n) ? (const char *)s : "";
 }
 
-/* The number of a word; 0 when it is none. */
+/* The number of a word; 0 if it is not one. */
 static uint8_t word_of(const struct column *c, const char *s)
 {
 	for (unsigned int i = 0; i < c->words; i++)

@@ -241,7 +241,7 @@ static void *write_batches(void *feed)
 /* --- the caller's side ----------------------------------------------------------------------
  */
 
-static int told(const struct feed *f, struct err *e)
+static int failure_of(const struct feed *f, struct err *e)
 {
 	if (f->failed && e)
 		*e = f->why;
@@ -261,7 +261,7 @@ static int queue_batch(struct feed *f, struct batch *b, struct err *e)
 {
 	if (!f->threaded) {
 		write_here(f, b);
-		return told(f, e);
+		return failure_of(f, e);
 	}
 	pthread_mutex_lock(&f->lock);
 	while (f->put - f->taken == QUEUED)
@@ -272,7 +272,7 @@ static int queue_batch(struct feed *f, struct batch *b, struct err *e)
 		f->unused = f->done;
 		f->done = NULL;
 	}
-	int r = told(f, e);
+	int r = failure_of(f, e);
 	pthread_mutex_unlock(&f->lock);
 	return r;
 }
@@ -316,7 +316,7 @@ static int wait_for_writer(struct feed *f, struct err *e)
 	pthread_mutex_lock(&f->lock);
 	while (f->threaded && f->written != f->put)
 		pthread_cond_wait(&f->changed, &f->lock);
-	int r = told(f, e);
+	int r = failure_of(f, e);
 	pthread_mutex_unlock(&f->lock);
 	return r;
 }
@@ -326,7 +326,7 @@ int feed_wait(struct feed *f, struct err *e)
 	for (int i = 0; i < STORE_TABLES; i++) {
 		struct batch *b = f->open[i];
 		f->open[i] = NULL;
-		if (b) /* what fails is told below */
+		if (b) /* a failure is returned below */
 			(void)queue_batch(f, b, NULL);
 	}
 	return wait_for_writer(f, e);
@@ -342,7 +342,7 @@ void feed_drop(struct feed *f)
 		b->next = f->unused;
 		f->unused = b;
 	}
-	(void)wait_for_writer(f, NULL); /* whoever drops has a failure to tell */
+	(void)wait_for_writer(f, NULL); /* the caller has a failure already */
 }
 
 int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e)

@@ -9,11 +9,11 @@
  *	feed_wait(f, &e);                       // all are in the database
  *	feed_close(f);
  *
- * Rows are gathered in batches by table; full ones go through a short queue, so that whoever
- * makes rows waits when SQLite falls behind. A batch is one run of a prepared
- * `INSERT INTO table SELECT … FROM feed`, where `feed` is a virtual table over the batch: that
- * costs half of what binding and stepping row by row does. Batches are written in the order in
- * which they became full, so equal rows give an equal file.
+ * Rows are gathered in batches by table; full ones go through a short queue, so that the maker
+ *of rows waits when SQLite falls behind. A batch is one run of a prepared `INSERT INTO table
+ *SELECT … FROM feed`, where `feed` is a virtual table over the batch: that costs half of what
+ *binding and stepping row by row does. Batches are written in the order in which they became
+ *full, so equal rows give an equal file.
  */
 #ifndef LIBTIME_STORE_STORE_FEED_H
 #define LIBTIME_STORE_STORE_FEED_H
@@ -36,7 +36,7 @@ int feed_row(struct feed *f, enum store_table table, struct cell **row, struct e
 /* Until all rows are written. As feed_row. */
 int feed_wait(struct feed *f, struct err *e);
 
-/* In place of feed_wait for whoever cannot go on: a last row may lack cells, so what is still
+/* In place of feed_wait after a failure: a last row may lack cells, so what is still
  * being gathered is forgotten. Texts that cells borrowed are free again. */
 void feed_drop(struct feed *f);
 

@@ -1,7 +1,7 @@
 /*
  * store_read.h - one recording of an SQLite store → the timeline it was written from.
  *
- * The file may come from a stranger: it is opened read-only with SQLite's own schema
+ * The file is untrusted: it is opened read-only with SQLite's own schema
  * distrusted, only real tables are read, and every id, time and sum is checked before it is
  * used.
  */

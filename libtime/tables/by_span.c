@@ -230,7 +230,7 @@ int collect_functions(struct collect *c)
 
 /* --- what makes slow requests slow ---------------------------------------------------------
  *
- * A request is a span that lies in no other. Those of one name in order of length:
+ * A request is a span that is in no other. Those of one name in order of length:
  *
  *	├──────────┤ as many as the tail, around the median ├──────────┤          ├ tail ┤
  *	                                                                          p99

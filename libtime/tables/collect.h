@@ -13,7 +13,7 @@ struct collect {
 	struct err *e;
 };
 
-/* Which window a moment lies in; 0 where there is but one. */
+/* Which window a moment is in; 0 where there is but one. */
 uint32_t collect_window(const struct collect *c, uint64_t ns);
 
 /* The population of one window. */

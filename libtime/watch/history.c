@@ -21,7 +21,7 @@ struct kept {
 
 struct history {
 	struct history_limits limits;
-	struct buf header;     /* magic and header records; `rec` lies in it */
+	struct buf header;     /* magic and header records; `rec` is in it */
 	struct buf late;       /* header records that came after it */
 	struct buf part;       /* of a record that has not come whole */
 	struct recording *rec; /* of the header; NULL: it is not complete */

@@ -54,7 +54,7 @@ void history_seen(struct history *h);
 /* What is known now. */
 void history_status(const struct history *h, struct history_status *out);
 
-/* Forget what lies before `ns`, as far as whole chunks do. ERR_NOMEM. */
+/* Forget what is before `ns`, as far as whole chunks do. ERR_NOMEM. */
 int history_forget(struct history *h, uint64_t ns, struct err *e);
 
 /* Write it as a recording in pipe mode. What fails is f's error. */

@@ -61,7 +61,7 @@ typedef int parquet_value_of(void *ctx, size_t column, size_t row, struct parque
 
 struct parquet;
 
-/* ERR_NOMEM; *out is NULL then. `f` is borrowed, and whoever opened it looks for its errors. */
+/* ERR_NOMEM; *out is NULL then. `f` is borrowed; its owner checks it for errors. */
 int parquet_open(struct parquet **out, FILE *f, const struct parquet_column *columns, size_t n,
 		 struct err *e);
 

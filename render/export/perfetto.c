@@ -292,7 +292,7 @@ static void put_switch(struct perfetto *p, uint32_t cpu, uint64_t ns, const stru
 	pb_close(&p->b, event);
 }
 
-/* Interrupts are told by the flags of trace events (TRACE_FLAG_HARDIRQ, _SOFTIRQ). */
+/* Interrupts are recognized by the flags of trace events (TRACE_FLAG_HARDIRQ, _SOFTIRQ). */
 static uint32_t context_flags(const struct off *o)
 {
 	return o->waker_context == WAKER_HARDIRQ   ? 0x08
@@ -429,7 +429,7 @@ static void put_string(struct perfetto *p, uint32_t field, uint32_t iid, const c
 	pb_close(&p->b, at);
 }
 
-/* A build-id as the bytes that its hex stands for, nothing where it is none. */
+/* A build-id as the bytes that its hex stands for, nothing if it is not one. */
 static void put_build_id(struct perfetto *p, uint32_t iid, const char *hex)
 {
 	size_t n = strlen(hex);

@@ -155,7 +155,7 @@ static int put_types(struct pprof *p)
  */
 
 /* The number of a location, given at first use. Only of bare addresses it matters whether they
- * called: there pprof is told an address. */
+ * called: pprof gets an address there. */
 static int location(struct pprof *p, uint32_t group, int caller, uint64_t *id)
 {
 	const struct frame *f = &p->s->frames.v[p->groups.paths.v[group].frame];

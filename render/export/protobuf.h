@@ -24,7 +24,7 @@ void pb_i64(struct buf *b, uint32_t field, int64_t x);
 /* One number of a packed field, between pb_open and pb_close. */
 void pb_packed(struct buf *b, uint64_t x);
 
-/* A string, from a stranger: it is made visible (render/text/escape.h), so that it is UTF-8,
+/* An untrusted string: it is made visible (render/text/escape.h), so that it is UTF-8,
  * and cut as names in all answers are (base/longname.h). */
 void pb_text(struct buf *b, uint32_t field, const char *s);
 

@@ -143,7 +143,7 @@ static void release(struct speedscope *s)
 	vec_release(&s->wanted);
 }
 
-/* "comm 123/125", "comm ?/125" where no record told the process; and what is counted where that
+/* "comm 123/125", "comm ?/125" where no record has the process; and what is counted where that
  * is not said elsewhere. */
 static void open_profile(struct speedscope *s, const char *type, const struct export_row *who,
 			 const char *what)

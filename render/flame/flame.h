@@ -26,7 +26,7 @@ enum flame_kind {
 	FLAME_WAKER, /* on the waker's side of an off-CPU wakeup graph */
 	FLAME_MARK,  /* not code: delimiters, [unknown time], [truncated] */
 	FLAME_WAIT,  /* a mark named after the cause of a wait: lock, io, net ... */
-	FLAME_GONE,  /* a mark: what lies above it is in the "before" profile only; the nodes
+	FLAME_GONE,  /* a mark: what is above it is in the "before" profile only; the nodes
 			above carry their before weight in v[0] */
 	FLAME_GAP,  /* flame charts: time of the caller itself between two callees; not drawn */
 	FLAME_AWAY, /* lanes (flame.span): a time without samples, below a first-level frame;

@@ -1,7 +1,7 @@
 /*
  * flame_data.h - the whole graph in a compact text, carried inside the picture.
  *
- * What is drawn at first is pruned; the script in the picture reads this to show what lies
+ * What is drawn at first is pruned; the script in the picture reads this to show what is
  * below. It is XML without markup inside its elements:
  *
  *	<metadata id="flame-data">

@@ -1,5 +1,5 @@
 /*
- * flame_layout.h - where each frame of a flame graph lies, apart from how it is drawn.
+ * flame_layout.h - where each frame of a flame graph is, apart from how it is drawn.
  *
  * The geometry is flamegraph.pl's: the root spans the width; a node's own weight comes first,
  * its children follow from left to right (lanes of a chart lie one beside the other instead); a

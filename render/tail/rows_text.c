@@ -162,7 +162,7 @@ static int is_right(enum cell cell)
 	return cell >= CELL_COUNT;
 }
 
-/* Names of strangers may be long; who and where a table is about stays whole. */
+/* Names may be long; who and where a table is about stays whole. */
 static enum table_cut cut_of(enum cell cell, int first)
 {
 	if (cell == CELL_TEXT || (cell == CELL_SITE && !first))

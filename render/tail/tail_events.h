@@ -10,7 +10,7 @@
 
 /* Events of one name inside an episode. */
 struct happened {
-	uint64_t count, ns; /* ns: of spans, the time of theirs that lies in the episode */
+	uint64_t count, ns; /* ns: of spans, the time of theirs that is in the episode */
 	uint64_t first_ns;
 	uint32_t name, text; /* strings ids; text: the first one's fields; 0 for spans */
 };

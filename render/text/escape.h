@@ -1,7 +1,7 @@
 /*
  * escape.h - the one way names get into a picture.
  *
- * Every name (symbol, comm, path, title) is data from a stranger. It is first made *visible*:
+ * Every name (symbol, comm, path, title) is untrusted data. It is first made *visible*:
  * valid UTF-8 in which nothing can hide or steer the reader or the parser, then escaped for
  * XML. The same text is good as element content and inside a quoted attribute.
  *

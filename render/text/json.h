@@ -28,7 +28,7 @@ void json_i64(struct json *j, const char *key, int64_t x);
 void json_bool(struct json *j, const char *key, int x);
 void json_null(struct json *j, const char *key);
 
-/* A text of n bytes from a stranger; NULL is null. Bytes that are not UTF-8 come out in visible
+/* An untrusted text of n bytes; NULL is null. Bytes that are not UTF-8 come out in visible
  * form (\xNN as text), so that every reader accepts it. */
 void json_text(struct json *j, const char *key, const char *s, size_t n);
 void json_str(struct json *j, const char *key, const char *s);

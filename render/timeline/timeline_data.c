@@ -228,7 +228,7 @@ static int put_rows(struct writer *w)
 	return rc;
 }
 
-/* --- what lies on the rows --------------------------------------------------------------- */
+/* --- what is on the rows --------------------------------------------------------------- */
 
 /* Something at a row, in the order of rows and then of its own table. */
 struct placed {

@@ -1,5 +1,5 @@
 /*
- * timeline_layout.h - a timeline's geometry: which rows, and what lies where in them.
+ * timeline_layout.h - a timeline's geometry: which rows, and what is where in them.
  *
  * Time goes right; a row is a thread or a CPU. What is wide enough is a cell of its own; what
  * is finer shares cells one pixel wide, in which each state has the height of its share:

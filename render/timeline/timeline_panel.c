@@ -1,4 +1,4 @@
-/* One panel of a timeline: its names, axis, bars, and what lies on them. */
+/* One panel of a timeline: its names, axis, bars, and what is on them. */
 #include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
 #include "render/text/escape.h"

@@ -25,7 +25,7 @@ struct tl_svg_options {
 	const char *subtitle; /* NULL: host, wall-clock start, file, length, the clock's time at
 				 +0 */
 	const char *filters;  /* that were given, a line below the subtitle */
-	const char *const *hidden; /* one short text each: left out, or not to be told */
+	const char *const *hidden; /* one short text each: left out, or not known */
 	size_t n_hidden;
 	const char *notes; /* at the end of the <desc> */
 	const char *font;  /* "Verdana" */
@@ -46,7 +46,7 @@ struct tl_svg_stats {
 void tl_svg_defaults(struct tl_svg_options *o);
 
 /*
- * Write panels, stacked. Every window lies inside [rec.origin_ns, rec.end_ns] or is cut to
+ * Write panels, stacked. Every window is inside [rec.origin_ns, rec.end_ns] or is cut to
  * what is known; rows are of this timeline, which is finished. `st` may be NULL. 0, ERR_NOMEM,
  * ERR_IO; ERR_USAGE for an empty window or a row that is not there.
  */

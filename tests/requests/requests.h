@@ -61,7 +61,8 @@ static inline void fail(const char *what)
 	exit(1);
 }
 
-/* In a new process, which ends with its parent: its own, empty log LOG.NAME, written on SIGTERM. */
+/* In a new process, which ends with its parent: its own, empty log LOG.NAME, written on
+ * SIGTERM. */
 static inline void child_stop(int sig)
 {
 	(void)sig;
