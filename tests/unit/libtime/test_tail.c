@@ -1,10 +1,8 @@
-/*
- * tail: hand-made timelines; ranks, populations, decompositions and chains, number by number.
+/* tail: hand-made timelines; ranks, populations, decompositions and chains, number by number.
  */
 #include "tests/unit/libtime/tailrig.h"
 
-/* --- ranks ---------------------------------------------------------------------------------
- */
+/* --- ranks ----------------------------------------------------------------------------- */
 
 static void ranks_are_nearest_rank_in_integers(void **state)
 {
@@ -12,25 +10,23 @@ static void ranks_are_nearest_rank_in_integers(void **state)
 		uint64_t n;
 		uint32_t pct;
 		uint64_t rank;
-	} rows[] = {
-		{1, 50000, 1},
-		{1, 99990, 1},
-		{999, 50000, 500},
-		{999, 99900, 999},
-		{1000, 99900, 999},
-		{1000, 99990, 1000},
-		{1001, 99900, 1000},
-		{1001, 50000, 501},
-		{10000, 99900, 9990},
-		{10000, 99990, 9999},
-		{12000, 99900, 11988},
-		{12000, 99990, 11999},
-		{12000, 90000, 10800},
-		{12000, 99950, 11994},
-		{12000, 100000, 12000},
-		{7, 1, 1},
-		{1ull << 60, 100000, 1ull << 60},
-	};
+	} rows[] = {{1, 50000, 1},
+		    {1, 99990, 1},
+		    {999, 50000, 500},
+		    {999, 99900, 999},
+		    {1000, 99900, 999},
+		    {1000, 99990, 1000},
+		    {1001, 99900, 1000},
+		    {1001, 50000, 501},
+		    {10000, 99900, 9990},
+		    {10000, 99990, 9999},
+		    {12000, 99900, 11988},
+		    {12000, 99990, 11999},
+		    {12000, 90000, 10800},
+		    {12000, 99950, 11994},
+		    {12000, 100000, 12000},
+		    {7, 1, 1},
+		    {1ull << 60, 100000, 1ull << 60}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		assert_int_equal(percentile_rank(rows[i].n, rows[i].pct), rows[i].rank);
@@ -77,8 +73,7 @@ static void percentiles_and_selection_of_12000(void **state)
 	rig_release(&r);
 }
 
-/* --- populations ---------------------------------------------------------------------------
- */
+/* --- populations ----------------------------------------------------------------------- */
 
 static void idle_parts_are_not_waits_but_their_late_wakeups_are(void **state)
 {
@@ -223,8 +218,7 @@ static void time_filter_cuts_and_opens(void **state)
 	rig_release(&r);
 }
 
-/* --- chains --------------------------------------------------------------------------------
- */
+/* --- chains ---------------------------------------------------------------------------- */
 
 static void chain_goes_through_two_locks_to_the_sleeper(void **state)
 {
@@ -743,8 +737,7 @@ static void handed_over_spans_follow_the_wakeups(void **state)
 	rig_release(&r);
 }
 
-/* --- co-runners, memory ------------------------------------------------------------
- */
+/* --- co-runners, memory ---------------------------------------------------------------- */
 
 /* `victim` wants CPU 0 from 100 to 200; three hogs have it, the first up to `first`. */
 static uint32_t rig_queue(struct rig *r, uint64_t first)
