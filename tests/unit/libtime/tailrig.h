@@ -169,4 +169,19 @@ static inline const char *function(struct rig *r, uint32_t frame)
 	return frame ? name(r, r->stacks.frames.v[frame].name) : "-";
 }
 
+/* `victim` wants CPU 0 from 100 to 200; three hogs have it, the first up to `first`. */
+static inline uint32_t rig_queue(struct rig *r, uint64_t first)
+{
+	rig_init(r, 1000);
+	uint32_t victim = thread(r, "victim", 1, 0);
+	off(r, victim, 100, 100, 200, CAUSE_PREEMPT, "main;work")->flags = OFF_RUNNING;
+	const uint64_t on[] = {100, first, 180, 200};
+	for (int i = 0; i < 3; i++) {
+		uint32_t t = thread(r, "hog", 10 + i, TL_NOCPU);
+		off(r, t, 0, 0, on[i], CAUSE_SLEEP, "main;nap");
+		off(r, t, on[i + 1], 1000, 1000, CAUSE_SLEEP, "main;nap");
+	}
+	return victim;
+}
+
 #endif
