@@ -109,6 +109,8 @@ static const char *take_row(struct side *out, const char *s, size_t n, int *rc)
 	cut(&w, s, n, ',');
 	if (number(&w, 0, INT64_MAX, &g.end_ns) || number(&w, 1, INT64_MAX, &g.lost_ns))
 		return "time and delay are numbers of ns";
+	if (g.lost_ns > g.end_ns)
+		return "its delay began before time did";
 	if (w.count > 2 && !number(&w, 2, UINT16_MAX - 1, &cpu))
 		g.cpu = (int32_t)cpu;
 	g.start_ns = g.end_ns; /* until the interval is known */

@@ -385,7 +385,8 @@ static int read_interrupts(struct load *l)
 static int read_gaps(struct load *l)
 {
 	READ_VEC(TABLE_GAPS, struct tl_gap, l->tl->gaps, LIMIT, NULL,
-		 x.end_ns < x.start_ns || x.cpu == TL_NOCPU,
+		 x.end_ns < x.start_ns || x.lost_ns > x.end_ns - x.start_ns ||
+			 x.cpu == TL_NOCPU,
 		 "a thread, CPU or time that is not there");
 }
 
