@@ -188,7 +188,11 @@ static const struct also {
 	const char *name, *words;
 	int version; /* the first perf that has it, as in struct record_wish */
 } also_table[] = {
-	{"vectors", "irq_vectors:*_entry irq_vectors:*_exit", 0},
+	/* not irq_work's: the kernel lets nobody sample its exit, since a sample raises it */
+	{"vectors",
+	 "irq_vectors:local_timer_* irq_vectors:reschedule_* irq_vectors:call_function_* "
+	 "irq_vectors:*_apic_*",
+	 0},
 	{"faults", "exceptions:page_fault_user exceptions:page_fault_kernel", 0},
 	{"nmi", "nmi:nmi_handler", 0},
 	{"block", "block:block_rq_insert block:block_rq_issue block:block_rq_complete", 0},

@@ -148,6 +148,14 @@ grep -q 'next: perfkit svg cpu.data' err || bad "cpu: no next step: $(cat err)"
 "$PERFKIT" record tail -e cpu-clock -o tail.data -- ./server >/dev/null 2>err || bad "tail: $(cat err)"
 [ "$(count tail.data sched:sched_waking)" -gt 100 ] || bad "tail: $(events tail.data)"
 
+# perf takes every event that --also adds, where this kernel has them all.
+if (for e in irq_vectors:local_timer_entry exceptions:page_fault_user nmi:nmi_handler block:block_rq_issue \
+	power:cpu_idle; do "$perf" record -q -e $e -o probe.data -- true 2>/dev/null || exit 1; done); then
+	"$PERFKIT" record tail -e cpu-clock --no-lock-owner --also vectors,faults,nmi,block,idle,cgroups -o also.data \
+		-- ./server >/dev/null 2>err || bad "--also: $(cat err)"
+	"$PERFKIT" report --by irq also.data 2>/dev/null | grep -q '^local_timer ' || bad "--also: no timer interrupt"
+fi
+
 # A bundle answers the off-CPU questions as the recording does.
 "$PERFKIT" pack tail.data -o tail.tar.zst >/dev/null || bad "pack: exit $?"
 for q in "collapse -e sched:sched_switch" "svg --title t" "svg --title t --offcpu"; do
