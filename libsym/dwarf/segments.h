@@ -1,5 +1,6 @@
 /*
- * segments.h - overlapping address ranges painted over each other into sorted, disjoint segments.
+ * segments.h - overlapping address ranges, painted over each other, as sorted, disjoint
+ * segments.
  *
  *	spans   [------ 0 ------)      segments  0   1   2    none
  *	           [-- 1 --)                     |   |   |    |
