@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "libtime/explain/chain.h"
+#include "libtime/explain/gap_parts.h"
 #include "libtime/explain/lock_held.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
@@ -34,8 +35,10 @@ struct writer {
 	struct numbering strings, threads, frames, paths;
 	uint32_t *row_of; /* by thread: its row in the panel + 1 */
 	struct evidence evidence;
-	windows_vec holders;   /* of one lock */
-	VEC(struct held) held; /* of all in the panel */
+	windows_vec holders;           /* of one lock */
+	VEC(struct held) held;         /* of all in the panel */
+	struct gap_finder *gap_finder; /* made for the first gap */
+	struct gap_work gap;
 	int failed;
 };
 
@@ -392,6 +395,63 @@ static int put_interrupts(struct writer *w)
 	return rc;
 }
 
+/* Who took its CPU, of intervals as they were recorded alone. */
+static int explain_gap(struct writer *w, const struct tl_gap *g)
+{
+	int placed = g->end_ns - g->start_ns <= g->lost_ns;
+	w->gap.v.n = 0;
+	w->gap.start_ns = placed ? g->start_ns : 0;
+	w->gap.end_ns = placed ? g->end_ns : 0;
+	if (w->tl->flags & TL_THINNED)
+		return 0;
+	int rc = w->gap_finder ? 0 : gap_finder_new(&w->gap_finder, w->tl, w->e);
+	return rc ? rc : gap_explain(w->gap_finder, g, &w->gap, w->e);
+}
+
+static void put_part(struct writer *w, const struct gap_part *p)
+{
+	svg_number(w->b, p->ns);
+	svg_number(w->b, p->by);
+	svg_number(w->b, p->by == TAKEN_BY_THREAD      ? number_of(w, &w->threads, p->what)
+			 : p->by == TAKEN_BY_INTERRUPT ? string_no(w, p->what)
+						       : 0);
+}
+
+static int put_gap(struct writer *w, const struct tl_gap *g)
+{
+	int rc = explain_gap(w, g), placed = w->gap.end_ns != 0;
+	uint64_t from = placed ? w->gap.start_ns : g->start_ns;
+	uint64_t to = placed ? w->gap.end_ns : g->end_ns;
+	svg_number(w->b, g->cpu);
+	svg_signed(w->b, since(from, w->p->from_ns));
+	svg_number(w->b, to - from);
+	svg_number(w->b, g->lost_ns);
+	svg_number(w->b, !placed);
+	svg_number(w->b, w->gap.v.n);
+	for (size_t i = 0; i < w->gap.v.n; i++)
+		put_part(w, &w->gap.v.v[i]);
+	return rc ? rc : flush(w);
+}
+
+static int put_gaps(struct writer *w)
+{
+	const struct timeline *tl = w->tl;
+	VEC(uint32_t) v = {0};
+	int rc = 0;
+	for (size_t i = 0; i < tl->gaps.n && !rc; i++) {
+		const struct tl_gap *g = &tl->gaps.v[i];
+		if (g->end_ns > w->p->from_ns && g->start_ns < w->p->to_ns &&
+		    has_row(w->p, g->cpu))
+			rc = vec_push(&v, (uint32_t)i);
+	}
+	rc = rc ? err_nomem(w->e) : 0;
+	svg_number(w->b, v.n);
+	for (size_t i = 0; i < v.n && !rc; i++)
+		rc = put_gap(w, &tl->gaps.v[v.v[i]]);
+	vec_release(&v);
+	return rc;
+}
+
 static int put_held(struct writer *w)
 {
 	int rc = 0;
@@ -446,6 +506,7 @@ static int put_panel(struct writer *w, const struct tl_panel *p)
 	rc = rc ? rc : put_marks(w);
 	rc = rc ? rc : put_losses(w);
 	rc = rc ? rc : put_interrupts(w);
+	rc = rc ? rc : put_gaps(w);
 	rc = rc ? rc : put_held(w);
 	put_given(w);
 	buf_str(w->b, "</t-panel>\n");
@@ -526,6 +587,8 @@ int tl_data_write(const struct tl_data *d, const struct tl_panel *panels, size_t
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = put_panel(&w, &panels[i]);
 	evidence_release(&w.evidence);
+	gap_finder_free(w.gap_finder);
+	gap_work_release(&w.gap);
 	vec_release(&w.holders);
 	vec_release(&w.held);
 	put_threads(&w);

@@ -24,6 +24,7 @@ function readConf() {
 	conf.contexts = conf.contexts.split(" ");
 	conf.reasons = conf.reasons.split("|");
 	conf.losses = conf.losses.split("|");
+	conf.takers = conf.takers.split("|");
 	return conf;
 }
 
@@ -220,6 +221,21 @@ function readRow(r) {
 	return row;
 }
 
+const TAKER = {thread: 0, interrupt: 1};
+
+function takerName(by, what) {
+	return by === TAKER.thread ? threadText(tables.threads[what]) :
+		by === TAKER.interrupt ? tables.strings[what] : "[" + conf.takers[by] + "]";
+}
+
+// A gap of a CPU is named by what had the CPU for most of it.
+function readGap(r) {
+	const gap = {cpu: r.next(), t: r.signed(), length: r.next(), ns: r.next(), isVague: r.next() === 1};
+	gap.parts = r.list(() => ({ns: r.next(), name: takerName(r.next(), r.next())}));
+	gap.name = gap.parts.length ? gap.parts[0].name : "gap";
+	return gap;
+}
+
 function readPanel(text, index) {
 	const r = new Reader(text), p = {index};
 	p.base = r.next();
@@ -240,6 +256,7 @@ function readPanel(text, index) {
 	p.losses = r.list(() => ({t: r.signed(), length: r.next(), cpu: r.next() - 1,
 		kind: r.next(), count: r.next()}));
 	p.irqs = r.list(() => ({cpu: r.next(), t: r.signed(), length: r.next(), name: tables.strings[r.next()]}));
+	p.gaps = r.list(() => readGap(r));
 	r.list(() => {
 		const row = p.rows[r.next()], interval = r.next();
 		row.held = row.held || new Map();

@@ -311,7 +311,7 @@ class Block {
 		this.hits = make("path", {class: "hits"}, group);
 		this.labels = new Pool("text", make("g", {class: "labels", "font-size": 9}, group));
 		for (const [name, css] of [["samples", "samples"], ["sampleHits", "samples hit"],
-			["spans", "spans"], ["marks", "marks"], ["boxes", "boxes"]])
+			["spans", "spans"], ["marks", "marks"], ["boxes", "boxes"], ["vague", "boxes vague"]])
 			this[name] = make("path", {class: css}, group);
 	}
 
@@ -414,11 +414,11 @@ class Block {
 	}
 
 	drawEvents(isHit) {
-		const v = this.panel.view, plain = [], hits = [], spans = [], marks = [], boxes = [];
+		const v = this.panel.view, plain = [], hits = [], spans = [], marks = [], boxes = [], vague = [];
 		for (const row of this.rows) {
 			let last = -1;
 			if (row.kind === ROW.lane)
-				this.drawLane(row, boxes);
+				this.drawLane(row, boxes, vague);
 			for (let i = firstAt(row.samples, v.from); i < row.samples.length && row.samples[i].t < v.to; i++) {
 				const s = row.samples[i];
 				const x = xOf(v, s.t), hit = isHit && isHit(s.path);
@@ -443,10 +443,12 @@ class Block {
 		this.spans.setAttribute("d", spans.join(""));
 		this.marks.setAttribute("d", marks.join(""));
 		this.boxes.setAttribute("d", boxes.join(""));
+		this.vague.setAttribute("d", vague.join(""));
 	}
 
-	// Boxes of a lane, of those within half a pixel one; wide ones have their name.
-	drawLane(row, out) {
+	// Boxes of a lane, of those within half a pixel one; wide ones have their name. Of some only
+	// an interval is known in which they lie: into `vague`.
+	drawLane(row, boxes, vague) {
 		const v = this.panel.view, ends = [];
 		for (const b of row.boxes) {
 			if (b.t + b.length <= v.from || b.t >= v.to)
@@ -456,8 +458,8 @@ class Block {
 				continue;
 			ends[b.level] = x1;
 			const y = row.y + 1 + b.level * LANE_H, w = Math.max(x1 - x0, 0.7), room = Math.floor((w - 6) / conf.labelChar);
-			out.push("M", round(plotX + x0), " ", y, "h", round(w), "v", LANE_H - 2, "h", -round(w), "z");
-			const text = b.name + " " + timeText(b.length), fits = text.length <= room ? text : b.name;
+			(b.isVague ? vague : boxes).push("M", round(plotX + x0), " ", y, "h", round(w), "v", LANE_H - 2, "h", -round(w), "z");
+			const text = b.name + " " + timeText(b.parts ? b.ns : b.length), fits = text.length <= room ? text : b.name;
 			if (room < 4)
 				continue;
 			const t = this.labels.take();

@@ -1,5 +1,5 @@
-// timeline_rows.js - which rows are shown and where: lanes of spans and interrupts below the rows
-// that have them; rows that are pinned below the CPUs, hidden, or folded into their process's.
+// timeline_rows.js - which rows are shown and where: lanes of spans, interrupts and gaps below
+// the rows that have them; rows that are pinned below the CPUs, hidden, or folded into their process's.
 
 const LANE_H = 13, LEVELS = 4; // of spans inside of each other
 
@@ -16,7 +16,7 @@ function nest(boxes) {
 	return boxes.reduce((n, b) => Math.max(n, b.level + 1), 1);
 }
 
-// A row that shows boxes {t, length, name}; it belongs to row `of`.
+// A row that shows boxes {t, length, name}, of gaps also {ns, isVague, parts}; it belongs to row `of`.
 function makeLane(p, of, what, boxes) {
 	const levels = nest(boxes);
 	p.rows.push({kind: ROW.lane, of, what, boxes, h: 3 + LANE_H * levels, samples: [], spans: [], marks: []});
@@ -26,9 +26,13 @@ function makeLanes(p) {
 	p.rows.slice().forEach((row, i) => {
 		if (row.spans.length)
 			makeLane(p, i, "spans", row.spans);
-		const irqs = row.kind === ROW.cpu ? p.irqs.filter((x) => x.cpu === row.index) : [];
-		if (irqs.length)
-			makeLane(p, i, "interrupts", irqs);
+		if (row.kind !== ROW.cpu)
+			return;
+		for (const [what, all] of [["interrupts", p.irqs], ["gaps", p.gaps]]) {
+			const boxes = all.filter((x) => x.cpu === row.index);
+			if (boxes.length)
+				makeLane(p, i, what, boxes);
+		}
 	});
 }
 

@@ -1,5 +1,6 @@
 #include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
+#include "libtime/explain/gap_parts.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
 #include "render/svg/svg_text.h"
@@ -240,6 +241,9 @@ static void put_conf(struct tl_writer *w)
 	buf_str(b, "\nlosses");
 	for (unsigned i = 0; i < LOSS_KINDS; i++)
 		buf_fmt(b, "%s%s", i ? "|" : " ", loss_kind_name(i));
+	buf_str(b, "\ntakers");
+	for (unsigned i = 0; i <= TAKEN_NOWHERE; i++)
+		buf_fmt(b, "%s%s", i ? "|" : " ", gap_taker_name(i));
 	buf_fmt(b, "\nclock %llu", (unsigned long long)w->base_ns);
 	buf_fmt(b, "\nwallMs %.3f\n</d-conf>\n",
 		w->tl->rec.wall_ns ? ((double)w->tl->rec.wall_ns -

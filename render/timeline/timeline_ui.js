@@ -289,12 +289,24 @@ function eventLines(row, t, px) {
 	return lines;
 }
 
+const PARTS = 8; // of a gap that a card shows
+
+function gapLines(gap, when) {
+	const left = gap.parts.length - PARTS;
+	return ["gap \u00b7 " + timeText(gap.ns), (gap.isVague ? "somewhere in " : "") + when].concat(
+		gap.parts.slice(0, PARTS).map((part) => timeText(part.ns) + "  " + part.name), left > 0 ? "\u2026 " + left + " more" : []);
+}
+
 // The box of a lane at a point, or one a few pixels beside it.
 function laneLines(p, row, y, t) {
 	const px = (p.view.to - p.view.from) / plotW, level = Math.floor((y - row.y - 1) / LANE_H);
 	const b = row.boxes.find((x) => x.level === level && t >= x.t - 2 * px && t < x.t + x.length + 2 * px);
-	return !b ? [] : [b.name + " \u00b7 " + timeText(b.length), pointText(b.t - p.zero, p.view) + " \u2026 " +
-		pointText(b.t + b.length - p.zero, p.view)].concat(b.last && b.last !== p.rows[row.of].thread ? "ended by " + threadText(b.last) : []);
+	if (!b)
+		return [];
+	const when = pointText(b.t - p.zero, p.view) + " \u2026 " + pointText(b.t + b.length - p.zero, p.view);
+	if (b.parts)
+		return gapLines(b, when);
+	return [b.name + " \u00b7 " + timeText(b.length), when].concat(b.last && b.last !== p.rows[row.of].thread ? "ended by " + threadText(b.last) : []);
 }
 
 // What the card says of a point: of the lane of missing records, or of an interval.

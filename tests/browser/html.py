@@ -2,6 +2,7 @@
 
 Prints one line per failed check; exit 1 if any failed, 77 without a browser.
 """
+import json
 import os
 import random
 import subprocess
@@ -12,6 +13,7 @@ import firefox
 from webdriver import Browser, missing
 
 PERFKIT, SRC = sys.argv[1:3]
+JITTER = SRC + "/testdata/jitter/gaps.tar.zst"
 ORDERS = SRC + "/testdata/orders/orders.tar.zst"
 DEMO = SRC + "/testdata/demo/perf.data"
 LOCAL = ["-q", "--no-local", "--force"]
@@ -152,6 +154,36 @@ def check_thinned(b):
     check("thinned: all of it is exact", b.js("return report.foldTree(report.sumOff(0, report.head().span_ns, null))"), folded(whole))
 
 
+def gaps_shown(b):
+    """Of the gaps in the timeline pane: place and length, and what took the CPU."""
+    settled(b, "!!report.timeline()", True)
+    return sorted(b.js("return report.timeline().timeline.panels[0].gaps.map((g) => "
+                       "[g.cpu, g.isVague ? null : g.t, g.isVague ? null : g.t + g.length, g.ns, g.parts.map((p) => [p.name, p.ns])])"),
+                  key=repr)
+
+
+def gap_parts(gap):
+    return [[p.get("vector") or ("%s %d" % (p["comm"], p["tid"]) if "comm" in p else "[%s]" % p["by"]), p["ns"]]
+            for p in gap["parts"]]
+
+
+def check_gaps(b):
+    """The lanes of gaps have what `tail --by gap` says of them, to the nanosecond."""
+    for name, file in (("exact", "gaps.txt"), ("placed", "sampler.csv,cpu=1")):
+        with_gaps = ["--with", SRC + "/testdata/jitter/" + file]
+        path = report("gaps-" + name, JITTER, *with_gaps)
+        show(b, path, "#pane=timeline")
+        told = json.loads(ask("tail", *LOCAL, "--by", "gap", "--top", "0", "--json", *with_gaps, JITTER))["episodes"]
+        want = sorted(([g["cpu"], g["start_ns"], g["end_ns"], g["duration_ns"], gap_parts(g)] for g in told), key=repr)
+        check("gaps, %s" % name, gaps_shown(b), want)
+        check("their lane", b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.what === 'gaps')"
+                                 ".map((r) => r.boxes.length)"), [len(told)])
+        if name == "exact":
+            most = os.path.getsize(path) * 0.999 / 1048576
+            show(b, report("gaps-thinned", JITTER, "--max-size", "%.6f" % most, *with_gaps), "#pane=timeline")
+            check("summed up, none is explained", gaps_shown(b), sorted((g[:4] + [[]] for g in want), key=repr))
+
+
 def check_keys(b, path):
     show(b, path)
     b.js("document.getElementById('heat').focus()")
@@ -242,6 +274,7 @@ def main():
     with Browser(1280, 900) as b:
         check_orders(b)
         check_thinned(b)
+        check_gaps(b)
         check_demo(b)
         check_hostile(b)
         check_axe(b)

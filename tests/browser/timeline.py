@@ -392,6 +392,30 @@ def rows_and_marks(b, path):
     check("what is no time there", b.js("return [%s.goToMoment('7 s'), %s.goToMoment('x')]" % (T, T)), [False, False])
 
 
+def gaps(b):
+    """A spinner's gaps below its CPU: what took it, and none where only an interval is known."""
+    w, spinner, _ = timelines.convoy()
+    w.line("gap", 3, 111 * MS, int(113.5 * MS), int(2.5 * MS), spinner)
+    w.line("gap", 3, 120 * MS, 130 * MS, 4 * MS, spinner)
+    w.line("gap", 7, 111 * MS, 112 * MS, MS, spinner)
+    show(b, draw("gaps", w.text()))
+    settle(b)
+    check("gaps have a lane below their CPU", b.js(
+        "const p = %s.panels[0]; return p.rows.filter((r) => r.kind === 4 && r.what === 'gaps')"
+        ".map((r) => [p.rows[r.of].cpu, r.boxes.length, r.shown, r.boxes.map((x) => x.level)])" % T), [[3, 2, True, [0, 0]]])
+    y = b.js("return %s.panels[0].rows.find((r) => r.what === 'gaps').y + 6" % T)
+    b.move(x_of(b, 12 * MS), y)
+    check("that tells what took the CPU", tip(b), ["gap \u00b7 2.5 ms", "+11.0 ms \u2026 +13.5 ms",
+                                                  "1.5 ms  [unexplained]", "1.0 ms  softirq NET_RX"])
+    b.move(x_of(b, 25 * MS), y)
+    check("and where it does not know", tip(b), ["gap \u00b7 4.0 ms", "somewhere in +20.0 ms \u2026 +30.0 ms",
+                                                "4.0 ms  [not placed]"])
+    check("which is no filled box", b.js("return [...document.querySelectorAll('.boxes.vague')].map((e) => e.getAttribute('d'))"
+                                         ".filter((d) => d).map((d) => d.split('M').length - 1)"), [1])
+    labels = b.js("return [...document.querySelectorAll('.labels text')].map((t) => t.textContent)")
+    check("its label says how long it was", "[not placed] 4.0 ms" in labels, True)
+
+
 def main():
     if missing():
         print("%s is not installed" % missing())
@@ -402,6 +426,7 @@ def main():
         tooltips(b, path)
         preemption(b)
         rows_and_marks(b, path)
+        gaps(b)
         searching(b, path)
         still_and_drawn_agree(b, path)
         panels(b)

@@ -11,6 +11,7 @@
  *	span	THREAD START END NAME
  *	mark	THREAD TIME NAME TEXT
  *	irq	CPU	START	END	NAME
+ *	gap	CPU	START	END	LOST	THREAD
  *	loss	CPU	FROM	TO	COUNT	KIND
  *	flags	N                                           enum timeline_flag
  *	pick	FROM	TO	TOP	CPUS	one panel: the most active threads
@@ -128,6 +129,13 @@ static void add_point(struct job *j, char **w)
 					 .thread = TL_NONE,
 					 .vector = text(j, w[4])};
 		must(vec_push(&tl->interrupts, x), NULL, w[0]);
+	} else if (!strcmp(w[0], "gap")) {
+		struct tl_gap g = {.cpu = cpu(w[1]),
+				   .start_ns = num(w[2]),
+				   .end_ns = num(w[3]),
+				   .lost_ns = num(w[4]),
+				   .thread = (uint32_t)num(w[5])};
+		must(vec_push(&tl->gaps, g), NULL, w[0]);
 	} else if (!strcmp(w[0], "span")) {
 		struct tl_span s = {.thread = (uint32_t)num(w[1]),
 				    .end_thread = (uint32_t)num(w[1]),
