@@ -706,6 +706,30 @@ const char *loss_kind_name(unsigned int kind)
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
+static int trampoline_order(const void *a, const void *b)
+{
+	const struct tl_trampoline *x = a, *y = b;
+	if (x->frame != y->frame)
+		return x->frame < y->frame ? -1 : 1;
+	return x->history < y->history ? -1 : x->history > y->history;
+}
+
+void timeline_sort_trampolines(struct timeline *tl)
+{
+	if (tl->trampolines.n)
+		qsort(tl->trampolines.v, tl->trampolines.n, sizeof(*tl->trampolines.v),
+		      trampoline_order);
+}
+
+uint32_t timeline_next_history(const struct timeline *tl)
+{
+	uint32_t next = tl->bindings.n ? tl->bindings.v[tl->bindings.n - 1].history + 1 : 0;
+	for (size_t i = 0; i < tl->trampolines.n; i++)
+		if (tl->trampolines.v[i].history >= next)
+			next = tl->trampolines.v[i].history + 1;
+	return next;
+}
+
 size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *first)
 {
 	size_t lo = PARTITION_POINT(i, 0, tl->labels.n, tl->labels.v[i].span < span);

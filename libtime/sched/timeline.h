@@ -486,6 +486,12 @@ struct tl_runs {
 int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e);
 void tl_runs_release(struct tl_runs *r);
 
+/* Trampolines in their order: by frame, then by history. */
+void timeline_sort_trampolines(struct timeline *tl);
+
+/* The first number that no trampoline and no binding has for its history. */
+uint32_t timeline_next_history(const struct timeline *tl);
+
 /* The labels of a span: timeline.labels[*first], and how many. */
 size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *first);
 

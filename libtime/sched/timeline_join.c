@@ -1,7 +1,6 @@
 #include "libtime/sched/timeline_join.h"
 #include "base/buf.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct join {
@@ -233,18 +232,10 @@ static int join_spans_and_losses(struct join *j)
 	return 0;
 }
 
-static int trampoline_order(const void *a, const void *b)
-{
-	const struct tl_trampoline *x = a, *y = b;
-	if (x->frame != y->frame)
-		return x->frame < y->frame ? -1 : 1;
-	return x->history < y->history ? -1 : x->history > y->history;
-}
-
 static int join_histories(struct join *j)
 {
 	struct timeline *tl = j->tl;
-	uint32_t first = tl->bindings.n ? tl->bindings.v[tl->bindings.n - 1].history + 1 : 0;
+	uint32_t first = timeline_next_history(tl);
 	for (size_t i = 0; i < j->more->bindings.n; i++) {
 		struct tl_binding b = j->more->bindings.v[i];
 		b.history += first;
@@ -259,9 +250,7 @@ static int join_histories(struct join *j)
 		if (vec_push(&tl->trampolines, t))
 			return ERR_NOMEM;
 	}
-	if (tl->trampolines.n)
-		qsort(tl->trampolines.v, tl->trampolines.n, sizeof(*tl->trampolines.v),
-		      trampoline_order);
+	timeline_sort_trampolines(tl);
 	return 0;
 }
 

@@ -99,14 +99,6 @@ static int match_frames(struct binder *b)
 /* --- bindings ------------------------------------------------------------------------------
  */
 
-static int trampoline_order(const void *a, const void *b)
-{
-	const struct tl_trampoline *x = a, *y = b;
-	if (x->frame != y->frame)
-		return x->frame < y->frame ? -1 : 1;
-	return x->history < y->history ? -1 : x->history > y->history;
-}
-
 /* Of two at one moment the one further behind in the file holds. */
 static int binding_order(const void *a, const void *b, void *ctx)
 {
@@ -172,15 +164,13 @@ int side_bind(struct timeline *tl, const struct side *side, const struct side_cl
 	*out = (struct side_bound){0};
 	if (!n)
 		return 0;
-	b.first = tl->bindings.n ? tl->bindings.v[tl->bindings.n - 1].history + 1 : 0;
+	b.first = timeline_next_history(tl);
 	b.next = mem_zalloc(n, sizeof(*b.next));
 	b.seen = mem_zalloc(n, 1);
 	int r = b.next && b.seen ? index_symbols(&b) : ERR_NOMEM;
 	r = r ? r : match_frames(&b);
 	r = r ? r : add_bindings(&b);
-	if (!r && tl->trampolines.n)
-		qsort(tl->trampolines.v, tl->trampolines.n, sizeof(*tl->trampolines.v),
-		      trampoline_order);
+	timeline_sort_trampolines(tl);
 	if (!r)
 		count(&b);
 	u64map_release(&b.by_symbol);

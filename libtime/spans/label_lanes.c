@@ -9,7 +9,6 @@ void label_lanes_release(struct label_lanes *x)
 	vec_release(&x->v);
 	vec_release(&x->first);
 	vec_release(&x->inner);
-	vec_release(&x->history);
 }
 
 /* --- which spans ---------------------------------------------------------------------------
@@ -167,17 +166,20 @@ static int find_inner(struct label_lanes *x, const struct stacks *s)
 	return 0;
 }
 
-static int index_histories(struct label_lanes *x)
+/* The first binding past a history's up to `ns`. */
+static size_t binding_after(const struct timeline *tl, uint32_t history, uint64_t ns)
 {
-	const struct timeline *tl = x->tl;
-	size_t at = 0, last = tl->bindings.v[tl->bindings.n - 1].history;
-	for (size_t h = 0; h <= last + 1; h++) {
-		while (at < tl->bindings.n && tl->bindings.v[at].history < h)
-			at++;
-		if (vec_push(&x->history, (uint32_t)at))
-			return ERR_NOMEM;
+	const struct tl_binding *v = tl->bindings.v;
+	size_t low = 0, high = tl->bindings.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (v[mid].history < history ||
+		    (v[mid].history == history && v[mid].from_ns <= ns))
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return 0;
+	return low;
 }
 
 /* What a history says at `ns`; 0 where that is another label, or nothing yet. */
@@ -185,20 +187,11 @@ static uint32_t bound_at(const struct label_lanes *x, uint32_t history, uint64_t
 			 uint64_t *until)
 {
 	const struct tl_binding *v = x->tl->bindings.v;
-	if ((size_t)history + 1 >= x->history.n)
-		return 0;
-	size_t low = x->history.v[history], high = x->history.v[history + 1], first = low;
-	size_t end = high;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (v[mid].from_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < end && v[low].from_ns < *until)
-		*until = v[low].from_ns;
-	return low > first && v[low - 1].key == x->key ? v[low - 1].value : 0;
+	size_t at = binding_after(x->tl, history, ns);
+	if (at < x->tl->bindings.n && v[at].history == history && v[at].from_ns < *until)
+		*until = v[at].from_ns;
+	int is = at && v[at - 1].history == history && v[at - 1].key == x->key;
+	return is ? v[at - 1].value : 0;
 }
 
 static int is_of(const struct tl_trampoline *t, const struct timeline *tl, uint32_t thread)
@@ -235,7 +228,7 @@ static int build_trampolines(struct label_lanes *x, const struct timeline *tl, u
 {
 	x->tl = tl;
 	x->key = key;
-	return find_inner(x, tl->stacks) || index_histories(x) ? ERR_NOMEM : 0;
+	return find_inner(x, tl->stacks);
 }
 
 int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out)

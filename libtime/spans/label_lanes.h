@@ -34,16 +34,14 @@ struct label_lanes {
 	const struct timeline *tl;
 	uint32_t key;
 	VEC(uint32_t)
-	inner;                 /* by path: the nearest one from it to the root that ends in a
-				* trampoline; 0: none */
-	VEC(uint32_t) history; /* history h has bindings[history[h]] .. [history[h + 1]] */
+	inner; /* by path: the nearest one from it to the root that ends in a
+		* trampoline; 0: none */
 };
 
 /*
  * The lanes of a key of a finished timeline, which is borrowed; where nothing has such a label,
- * "span" stands for
- * the spans' names, "key" for their keys. 1; 0 where there is nothing of that name; ERR_NOMEM.
- * *out is the caller's to release in any case.
+ * "span" stands for the spans' names, "key" for their keys. 1; 0 where there is nothing of that
+ * name; ERR_NOMEM. *out is the caller's to release in any case.
  */
 int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out);
 void label_lanes_release(struct label_lanes *x);

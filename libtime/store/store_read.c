@@ -341,8 +341,9 @@ static int read_labels(struct load *l)
 static int read_trampolines(struct load *l)
 {
 	READ_VEC(TABLE_TRAMPOLINES, struct tl_trampoline, l->tl->trampolines, LIMIT, NULL,
-		 l->tl->trampolines.n &&
-			 l->tl->trampolines.v[l->tl->trampolines.n - 1].frame > x.frame,
+		 x.history >= LIMIT ||
+			 (l->tl->trampolines.n &&
+			  l->tl->trampolines.v[l->tl->trampolines.n - 1].frame > x.frame),
 		 "a function that is not there, or not in order");
 }
 
@@ -355,8 +356,9 @@ static int binding_follows(const struct tl_binding *a, const struct tl_binding *
 static int read_bindings(struct load *l)
 {
 	READ_VEC(TABLE_BINDINGS, struct tl_binding, l->tl->bindings, LIMIT, NULL,
-		 l->tl->bindings.n &&
-			 !binding_follows(&l->tl->bindings.v[l->tl->bindings.n - 1], &x),
+		 x.history >= LIMIT ||
+			 (l->tl->bindings.n &&
+			  !binding_follows(&l->tl->bindings.v[l->tl->bindings.n - 1], &x)),
 		 "a time out of range, or not in order");
 }
 

@@ -136,6 +136,39 @@ static void a_trampoline_bears_what_it_stood_for_then(void **state)
 	rig_release(&r);
 }
 
+/* The first file names a trampoline that was never bound: the second file's bindings are not
+ * its.
+ */
+static void two_files_have_histories_of_their_own(void **state)
+{
+	struct rig r;
+	struct side_clock_map same = {.offset_ns = 0};
+	struct side_bound bound;
+	struct label_lanes x;
+	(void)state;
+	rig_init(&r, 100);
+	struct side one = {.strings = &r.stacks.strings}, two = one;
+	uint32_t a = thread(&r, "a", 1, 0);
+	uint32_t first = path(&r, "main;trampoline<1>;work");
+	uint32_t unbound = path(&r, "main;trampoline<2>;work");
+	uint32_t second = path(&r, "main;trampoline<3>;work");
+	name_trampoline(&r, &one, "trampoline<1>", -1);
+	name_trampoline(&r, &one, "trampoline<2>", -1);
+	bind(&r, &one, 0, 1000, "query", "1");
+	name_trampoline(&r, &two, "trampoline<3>", -1);
+	bind(&r, &two, 0, 1000, "query", "3");
+	assert_int_equal(side_bind(&r.tl, &one, &same, &bound, NULL), 0);
+	assert_int_equal(side_bind(&r.tl, &two, &same, &bound, NULL), 0);
+	assert_int_equal(label_lanes_build(&r.tl, "query", &x), 1);
+	assert_string_equal(below(&r, &x, a, first, 2000, UINT64_MAX), "1");
+	assert_string_equal(below(&r, &x, a, unbound, 2000, UINT64_MAX), "");
+	assert_string_equal(below(&r, &x, a, second, 2000, UINT64_MAX), "3");
+	label_lanes_release(&x);
+	side_release(&one);
+	side_release(&two);
+	rig_release(&r);
+}
+
 static void the_innermost_span_that_has_it_says(void **state)
 {
 	struct rig r;
@@ -206,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_label_changes_to_the_nanosecond),
 		cmocka_unit_test(a_trampoline_bears_what_it_stood_for_then),
+		cmocka_unit_test(two_files_have_histories_of_their_own),
 		cmocka_unit_test(the_innermost_span_that_has_it_says),
 		cmocka_unit_test(a_span_handed_over_labels_both_threads_in_turn),
 		cmocka_unit_test(windows_label_nothing_and_names_stand_in),
