@@ -1,23 +1,17 @@
 #include "cmd/export_tables.h"
 #include "base/count.h"
-#include "base/hash.h"
-#include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
 #include "libtime/explain/episodes.h"
 #include "render/export/flat_parquet.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* What every engine takes for a date, and no recording was made on; and a name. */
 static const char no_date[] = "1970-01-01", no_host[] = "unknown";
@@ -33,75 +27,21 @@ struct exporting {
 	uint64_t rows, bytes;
 };
 
-/* --- the recording's id
- * ------------------------------------------------------------------------
- */
-
-/* Everybody's: the ids of one file are to be the same everywhere. */
-static void id_key(uint8_t key[HASH_KEY_BYTES])
-{
-	for (size_t i = 0; i < HASH_KEY_BYTES; i++)
-		key[i] = (uint8_t)(hash_u64(i + 1) >> 24);
-}
-
-/* Add a file's bytes to the id. */
-static int hash_one(int dir, const char *name, uint64_t *id)
-{
-	uint8_t key[HASH_KEY_BYTES], sum[16];
-	uint64_t size = 0, low = 0;
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	int r = fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ? ERR_IO : 0;
-	id_key(key);
-	r = r ? r : hash_file_keyed(fd, key, sum, &size);
-	for (size_t i = 0; !r && i < 8; i++)
-		low = low << 8 | sum[i];
-	*id = hash_u64(*id ^ low) + size;
-	if (fd >= 0)
-		close(fd);
-	return r;
-}
-
-static int is_file(const struct dirent *d)
-{
-	return *d->d_name != '.';
-}
-
-static int hash_folder(const char *path, uint64_t *id)
-{
-	struct dirent **names;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int n = fd < 0 ? -1 : scandir(path, &names, is_file, alphasort);
-	int r = n > 0 ? 0 : ERR_IO;
-	for (int i = 0; i < n; i++) {
-		r = r ? r : hash_one(fd, names[i]->d_name, id);
-		mem_free(names[i]);
-	}
-	if (n >= 0)
-		mem_free(names);
-	if (fd >= 0)
-		close(fd);
-	return r;
-}
-
-/* A positive number: engines have signed ones. */
+/* A positive number, as of tlinput_open_nth: engines have signed ones. */
 static int identify(struct exporting *x, struct err *e)
 {
-	const struct input *in = &x->ti->in;
-	const char *path = in->bundle.recording ? in->bundle.recording : x->ti->path;
-	struct stat st;
-	uint64_t id = 0;
-	int r = stat(path, &st)       ? ERR_IO
-		: S_ISDIR(st.st_mode) ? hash_folder(path, &id)
-				      : hash_one(AT_FDCWD, path, &id);
-	x->origin.recording = (int64_t)(id & INT64_MAX);
-	if (r == ERR_NOMEM)
-		return err_nomem(e);
-	return r ? err_set(e, ERR_USAGE,
-			   "%s: tables are made of files: a recording's id is a hash of its "
-			   "bytes",
-			   x->ti->path)
-		 : 0;
+	const struct tlinput *ti = x->ti;
+	char of[64] = "";
+	x->origin.recording = (int64_t)ti->tl.rec.hash;
+	if (ti->tl.rec.hash)
+		return 0;
+	if (ti->recording)
+		snprintf(of, sizeof(of), ", recording %lld", (long long)ti->recording);
+	return err_set(
+		e, ERR_USAGE,
+		"%s%s: has no id: that is a hash of a file's bytes, which a stream (or a "
+		"folder within a folder) does not have",
+		ti->path, of);
 }
 
 /* --- where it goes ---------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "base/shortage.h"
 #include "libtime/doctor/missing.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/recording_hash.h"
 #include "cmd/query/scope.h"
 #include "cmd/query/side_input.h"
 #include "cmd/query/timeline_samples.h"
@@ -475,6 +476,8 @@ static int build(struct tlinput *ti, int need_time)
 	bo.context = context;
 	if (!r)
 		r = timeline_build(ti->in.profile, &bo, &ti->tl, &e);
+	if (!r && need_time == TLINPUT_COPY)
+		r = recording_hash(&ti->in, &ti->tl.rec.hash, &e);
 	fd_context_free(context);
 	input_progress_end(&p);
 	if (!r)

@@ -53,7 +53,8 @@ struct tlinput {
 enum {
 	TLINPUT_SAMPLES = -1,  /* only where CPU time went */
 	TLINPUT_CONTENTS = -2, /* what is in it, samples of tracepoints too; nothing is said */
-	TLINPUT_COPY = -3,     /* the same, of a recording all is said that it cannot tell */
+	TLINPUT_COPY = -3,     /* the same, of a recording all is said that it cannot tell,
+			   and rec.hash is set */
 	TLINPUT_SUMS = -4,     /* of a store: samples added up by event, thread and stack */
 };
 

@@ -336,6 +336,7 @@ struct tl_recording {
 	uint32_t arch, cmdline;
 	uint64_t origin_ns, end_ns; /* first and last record */
 	uint64_t wall_ns; /* wall-clock time (ns since 1970) of origin_ns; 0 = unknown */
+	uint64_t hash;    /* of its bytes: its id everywhere; 0 = unknown */
 	uint32_t ncpus;
 	uint8_t wall_exact; /* from CLOCK_DATA; else from the header's capture time */
 };

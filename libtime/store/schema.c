@@ -37,35 +37,51 @@ static const char *frame_kind_word(unsigned int kind)
 		"recording_id", COLUMN_RECORDING, 0, 0, NULL, 0, "→ recordings", "" \
 	}
 
+#define FIRST(name, table, meaning)                                \
+	{                                                          \
+		name, COLUMN_FIRST, 0, table, NULL, 0, "", meaning \
+	}
+
 #define ROW struct timeline
 #define HAS(name, bit, meaning) ARGUED(name, COLUMN_BIT32, flags, bit, "0, 1", meaning)
+#define RECORDING_COLUMNS                                                                      \
+	KEY(""), PLAIN("host", COLUMN_TEXT_OR_EMPTY, rec.host, "", "where it was recorded"),   \
+		PLAIN("file", COLUMN_TEXT_OR_EMPTY, rec.file, "",                              \
+		      "the path given to `import`"),                                           \
+		PLAIN("clock", COLUMN_TEXT_OR_EMPTY, rec.clock, "",                            \
+		      "`CLOCK_MONOTONIC`, …, or `perf` for perf's own clock"),                 \
+		PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, rec.kernel, "", "its release"),          \
+		PLAIN("arch", COLUMN_TEXT_OR_EMPTY, rec.arch, "", "of the machine"),           \
+		PLAIN("cmdline", COLUMN_TEXT_OR_EMPTY, rec.cmdline, "",                        \
+		      "perf's command line"),                                                  \
+		PLAIN("origin_ns", COLUMN_U64, rec.origin_ns, "ns",                            \
+		      "time of the first record"),                                             \
+		PLAIN("end_ns", COLUMN_U64, rec.end_ns, "ns", "time of the last record"),      \
+		PLAIN("wall_ns", COLUMN_U64_OR_0, rec.wall_ns, "ns since 1970",                \
+		      "at origin_ns; NULL if the recording does not say"),                     \
+		PLAIN("wall_exact", COLUMN_U8, rec.wall_exact, "0, 1",                         \
+		      "from CLOCK_DATA (`perf record -k`), to a microsecond"),                 \
+		PLAIN("ncpus", COLUMN_U32_OR_0, rec.ncpus, "", "CPUs of the host"),            \
+		HAS("per_task", TL_PER_TASK,                                                   \
+		    "recorded with `-p`, `-t`, or one command without `-a`"),                  \
+		HAS("has_switch", TL_HAS_SWITCH, "`sched_switch` was recorded"),               \
+		HAS("has_records", TL_HAS_RECORDS, "SWITCH records were (`--switch-events`)"), \
+		HAS("has_waking", TL_HAS_WAKING, "`sched_waking` was"),                        \
+		HAS("has_wakeup", TL_HAS_WAKEUP, "`sched_wakeup` was"),                        \
+		HAS("sampled", TL_SAMPLED,                                                     \
+		    "`sched_switch` was sampled, so waits are missing"),                       \
+		HAS("has_totals", TL_HAS_TOTALS, "`perf record --off-cpu`: sums per stack"),   \
+		HAS("has_direct", TL_HAS_DIRECT, "`perf record --off-cpu`: single intervals"), \
+		HAS("some_cpus", TL_SOME_CPUS,                                                 \
+		    "switches of some CPUs only were recorded (`-C`)"),                        \
+		PLAIN("stray_samples", COLUMN_U64, stray_samples, "",                          \
+		      "samples in no running interval of their thread (clock trouble)")
 static const struct column recordings[] = {
-	KEY(""),
-	PLAIN("host", COLUMN_TEXT_OR_EMPTY, rec.host, "", "where it was recorded"),
-	PLAIN("file", COLUMN_TEXT_OR_EMPTY, rec.file, "", "the path given to `import`"),
-	PLAIN("clock", COLUMN_TEXT_OR_EMPTY, rec.clock, "",
-	      "`CLOCK_MONOTONIC`, …, or `perf` for perf's own clock"),
-	PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, rec.kernel, "", "its release"),
-	PLAIN("arch", COLUMN_TEXT_OR_EMPTY, rec.arch, "", "of the machine"),
-	PLAIN("cmdline", COLUMN_TEXT_OR_EMPTY, rec.cmdline, "", "perf's command line"),
-	PLAIN("origin_ns", COLUMN_U64, rec.origin_ns, "ns", "time of the first record"),
-	PLAIN("end_ns", COLUMN_U64, rec.end_ns, "ns", "time of the last record"),
-	PLAIN("wall_ns", COLUMN_U64_OR_0, rec.wall_ns, "ns since 1970",
-	      "at origin_ns; NULL if the recording does not say"),
-	PLAIN("wall_exact", COLUMN_U8, rec.wall_exact, "0, 1",
-	      "from CLOCK_DATA (`perf record -k`), to a microsecond"),
-	PLAIN("ncpus", COLUMN_U32_OR_0, rec.ncpus, "", "CPUs of the host"),
-	HAS("per_task", TL_PER_TASK, "recorded with `-p`, `-t`, or one command without `-a`"),
-	HAS("has_switch", TL_HAS_SWITCH, "`sched_switch` was recorded"),
-	HAS("has_records", TL_HAS_RECORDS, "SWITCH records were (`--switch-events`)"),
-	HAS("has_waking", TL_HAS_WAKING, "`sched_waking` was"),
-	HAS("has_wakeup", TL_HAS_WAKEUP, "`sched_wakeup` was"),
-	HAS("sampled", TL_SAMPLED, "`sched_switch` was sampled, so waits are missing"),
-	HAS("has_totals", TL_HAS_TOTALS, "`perf record --off-cpu`: sums per stack"),
-	HAS("has_direct", TL_HAS_DIRECT, "`perf record --off-cpu`: single intervals"),
-	HAS("some_cpus", TL_SOME_CPUS, "switches of some CPUs only were recorded (`-C`)"),
-	PLAIN("stray_samples", COLUMN_U64, stray_samples, "",
-	      "samples in no running interval of their thread (clock trouble)"),
+	RECORDING_COLUMNS,
+	PLAIN("hash", COLUMN_U64_OR_0, rec.hash, "",
+	      "of its bytes: its id in [tables](exports.md#parquet); NULL of a stream"),
+	FIRST("first_frame_id", TABLE_FRAMES, "its frames have ids from here on"),
+	FIRST("first_call_path_id", TABLE_CALL_PATHS, "and its call paths"),
 };
 #undef ROW
 
@@ -488,6 +504,10 @@ static const struct column losses[] = {
 };
 #undef ROW
 
+#define ROW struct timeline
+static const struct column flat_recordings[] = {RECORDING_COLUMNS};
+#undef ROW
+
 #define ROW struct tl_site
 static const struct column flat_sites[] = {
 	SITE_COLUMNS,
@@ -584,6 +604,11 @@ static const struct column context[] = {
 #define SUMS_OF "task_id IN (SELECT id FROM sample_tasks WHERE " TASKS_OF ")"
 #define ROWS_OF "sum_id IN (SELECT id FROM sample_sums WHERE " SUMS_OF ")"
 #define SPANS_OF "span_id IN (SELECT id FROM spans WHERE recording_id = ?1)"
+/* A recording's rows lie together, before those of the next. */
+#define FROM_FIRST(first)                                             \
+	"id >= (SELECT " first " FROM recordings WHERE id = ?1) AND " \
+	"id < ifnull((SELECT min(" first                              \
+	") FROM recordings WHERE id > ?1), 9223372036854775807)"
 #define TABLE(columns) columns, COUNT_OF(columns)
 
 const struct table store_tables[STORE_TABLES] = {
@@ -596,14 +621,15 @@ const struct table store_tables[STORE_TABLES] = {
 			   TABLE(threads), OF_RECORDING, NULL},
 	[TABLE_EVENTS] = {"selected_events", "The recorded events.", TABLE(events),
 			  OF_RECORDING, NULL},
-	[TABLE_DSOS] = {"dsos", "Files of code.", TABLE(dsos), NULL, NULL},
+	[TABLE_DSOS] = {"dsos", "Files of code.", TABLE(dsos), OF_RECORDING, NULL},
 	[TABLE_SYMBOLS] = {"symbols", "Functions.", TABLE(symbols), NULL, NULL},
 	[TABLE_FILES] = {"files", "Source files.", TABLE(files), NULL, NULL},
-	[TABLE_FRAMES] = {"frames", "Lines of stacks.", TABLE(frames), NULL, NULL},
+	[TABLE_FRAMES] = {"frames", "Lines of stacks.", TABLE(frames),
+			  FROM_FIRST("first_frame_id"), NULL},
 	[TABLE_CALL_PATHS] = {"call_paths",
 			      "The tree of all stacks, outermost frame first: a row is the "
 			      "whole stack from the root down to it.",
-			      TABLE(call_paths), NULL, NULL},
+			      TABLE(call_paths), FROM_FIRST("first_call_path_id"), NULL},
 	[TABLE_WAIT_FRAMES] = {"wait_frames",
 			       "Of stacks at the start of a wait, the innermost frame of the "
 			       "application, as `tail` names it (functions that only wait for "
@@ -684,7 +710,7 @@ const struct flat_table flat_tables[FLAT_TABLES] = {
 	[FLAT_MARKS] = {"marks", TABLE(marks), "time_ns"},
 	[FLAT_LOSSES] = {"losses", TABLE(losses), "from_ns"},
 	[FLAT_EPISODES] = {"episodes", TABLE(flat_episodes), "start_ns"},
-	[FLAT_RECORDINGS] = {"recordings", TABLE(recordings), "origin_ns"},
+	[FLAT_RECORDINGS] = {"recordings", TABLE(flat_recordings), "origin_ns"},
 };
 
 /* --- what is made of them --------------------------------------------------------------------

@@ -21,6 +21,7 @@ enum column_kind {
 	COLUMN_ID,        /* the row's key, counted from 1 through all recordings */
 	COLUMN_RECORDING, /* → recordings */
 	COLUMN_FIRST_OFF, /* uint32_t index of timeline.off → offcpu_rows; never read */
+	COLUMN_FIRST,     /* id of the recording's first row in the table `arg`; never read */
 	/* numbers */
 	COLUMN_U64,         /* up to 2^63 - 1, to which larger ones are cut */
 	COLUMN_U64_OR_0,    /* the same, NULL for 0 */

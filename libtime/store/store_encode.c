@@ -246,6 +246,8 @@ int encode_cell(struct writing *l, const struct column *c, int64_t id, const voi
 		cell_int(to, l->rows[TABLE_RECORDINGS]);
 	else if (c->kind == COLUMN_FIRST_OFF)
 		put_index(l, TABLE_OFFCPU, field_u32(row, c->at) + 1ull, to);
+	else if (c->kind == COLUMN_FIRST)
+		put_index(l, (enum store_table)c->arg, 1, to);
 	else if (c->kind < COLUMN_TEXT)
 		put_number(c, row, to);
 	else if (c->kind < COLUMN_COMM)

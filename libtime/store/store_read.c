@@ -407,7 +407,7 @@ static int read_context(struct load *l)
 /* --- a whole recording ---------------------------------------------------------------------
  */
 
-/* Names and stacks are read once for all recordings that go into the same `stacks`. */
+/* Names are read once for all recordings that go into the same `stacks`. */
 static int read_shared(struct load *l)
 {
 	struct store *s = l->s;
@@ -415,14 +415,16 @@ static int read_shared(struct load *l)
 		return 0;
 	forget_names(s);
 	int r = read_names(l, TABLE_COMMS, &s->comm);
-	r = r ? r : read_names(l, TABLE_DSOS, &s->dso);
 	r = r ? r : read_names(l, TABLE_SYMBOLS, &s->symbol);
 	r = r ? r : read_names(l, TABLE_FILES, &s->file);
-	r = r ? r : read_frames(l);
-	r = r ? r : read_paths(l);
 	if (!r)
 		s->stacks = l->stacks;
 	return r;
+}
+
+static int read_dsos(struct load *l)
+{
+	return read_names(l, TABLE_DSOS, &l->s->dso);
 }
 
 /* The sums themselves, in place of what they add up. */
@@ -459,8 +461,8 @@ static int read_each(struct load *l, read_table *const *tables)
 static int read_all(struct load *l, enum store_contents what)
 {
 	static read_table *const first[] = {
-		read_recording, read_shared, read_threads, read_events,
-		read_tasks,     read_sums,   NULL};
+		read_recording, read_shared, read_dsos,  read_frames, read_paths,
+		read_threads,   read_events, read_tasks, read_sums,   NULL};
 	static read_table *const rest[] = {
 		read_sites, read_kinds,  storeoff_read,  read_samples, read_totals,
 		read_spans, read_labels, read_histories, read_marks,   read_interrupts,

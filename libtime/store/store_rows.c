@@ -147,6 +147,16 @@ static void select_sql(const struct load *l, struct buf *b, int some)
 	buf_fmt(b, " ORDER BY %s", t->key ? t->key : "id");
 }
 
+/* The tables are there: a column is not. */
+static int not_prepared(struct store *s, struct err *e)
+{
+	if (sqlite3_errcode(s->db) != SQLITE_ERROR)
+		return store_db_failed(s, e);
+	return err_set(e, ERR_UNSUPPORTED,
+		       "%s: a store made by an older perfkit (%s); import the recording again",
+		       s->path, sqlite3_errmsg(s->db));
+}
+
 int rows_select(struct load *l, enum store_table table, int some)
 {
 	struct buf sql = {0};
@@ -158,7 +168,7 @@ int rows_select(struct load *l, enum store_table table, int some)
 	if (buf_failed(&sql))
 		r = err_nomem(l->e);
 	else if (sqlite3_prepare_v2(l->s->db, buf_cstr(&sql), -1, &l->st, NULL))
-		r = store_db_failed(l->s, l->e);
+		r = not_prepared(l->s, l->e);
 	else if (sqlite3_bind_parameter_count(l->st))
 		sqlite3_bind_int64(l->st, 1, l->recording);
 	buf_release(&sql);

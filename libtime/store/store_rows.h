@@ -25,10 +25,11 @@ struct store {
 	uint64_t steps, text; /* what the statement at work may still take: store_allow */
 	VEC(struct store_recording) recordings;
 	struct arena texts; /* of recordings */
-	/* what all recordings share: row ids → ids of `stacks`, valid once that is set */
+	/* row ids → ids of `stacks`, once that is set: of the recordings read into it, */
 	const struct stacks *stacks;
 	struct row_map frame, path_of;
-	struct row_map comm, dso, symbol, file; /* → strings ids */
+	struct row_map dso;                /* → strings ids */
+	struct row_map comm, symbol, file; /* and of what all recordings share */
 };
 
 /* A recording on its way out: the store's row ids → indexes of the timeline. */

@@ -166,6 +166,7 @@ static void build(struct timeline *tl, struct stacks *st)
 					.origin_ns = 1000,
 					.end_ns = 90000,
 					.wall_ns = 1700000000000000000u,
+					.hash = 0x7eadbeef12345678,
 					.ncpus = 2};
 	uint32_t lock = path(st, "main;work;__lll_lock_wait;futex_wait;schedule", 2);
 	uint32_t spin = path(st, "main;work;spin", 0);
@@ -297,6 +298,7 @@ static void same(const struct timeline *a, const struct timeline *b)
 	assert_int_equal(a->totals.n, b->totals.n);
 	assert_int_equal(b->totals.v[0].ns, 5000);
 	assert_int_equal(a->rec.wall_ns, b->rec.wall_ns);
+	assert_int_equal(a->rec.hash, b->rec.hash);
 	text_equal(s, a->rec.host, t, b->rec.host);
 }
 
@@ -510,6 +512,14 @@ static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 	refused("PRAGMA user_version = 99", ERR_UNSUPPORTED, "version 99");
 	refused("PRAGMA user_version = 5", ERR_UNSUPPORTED, "import the recording again");
 	refused("PRAGMA user_version = 1", ERR_UNSUPPORTED, "older perfkit");
+	refused("ALTER TABLE recordings DROP COLUMN hash", ERR_UNSUPPORTED,
+		"made by an older perfkit (no such column: hash); import the recording again");
+	refused("UPDATE recordings SET hash = -1", ERR_FORMAT, "recordings 1");
+	refused("UPDATE recordings SET first_frame_id = 3; INSERT INTO recordings SELECT "
+		"2,host,file,clock,kernel,arch,cmdline,origin_ns,end_ns,wall_ns,wall_exact,"
+		"ncpus,per_task,has_switch,has_records,has_waking,has_wakeup,sampled,"
+		"has_totals,has_direct,some_cpus,stray_samples,hash,99,99 FROM recordings",
+		ERR_FORMAT, "a parent or frame that is not there");
 	refused("PRAGMA application_id = 0", ERR_UNSUPPORTED, "not one of perfkit's");
 	refused("ALTER TABLE comms ADD COLUMN x AS (hex(zeroblob(100000000)))", ERR_REFUSED,
 		"computes");

@@ -1,0 +1,69 @@
+#include "cmd/input/recording_hash.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Everybody's: the ids of one file are to be the same everywhere. */
+static void id_key(uint8_t key[HASH_KEY_BYTES])
+{
+	for (size_t i = 0; i < HASH_KEY_BYTES; i++)
+		key[i] = (uint8_t)(hash_u64(i + 1) >> 24);
+}
+
+/* Add a file's bytes to the id. */
+static int hash_one(int dir, const char *name, uint64_t *id)
+{
+	uint8_t key[HASH_KEY_BYTES], sum[16];
+	uint64_t size = 0, low = 0;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int r = fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ? ERR_IO : 0;
+	id_key(key);
+	r = r ? r : hash_file_keyed(fd, key, sum, &size);
+	for (size_t i = 0; !r && i < 8; i++)
+		low = low << 8 | sum[i];
+	*id = hash_u64(*id ^ low) + size;
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int is_file(const struct dirent *d)
+{
+	return *d->d_name != '.';
+}
+
+static int hash_folder(const char *path, uint64_t *id)
+{
+	struct dirent **names;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int n = fd < 0 ? -1 : scandir(path, &names, is_file, alphasort);
+	int r = n > 0 ? 0 : ERR_IO;
+	for (int i = 0; i < n; i++) {
+		r = r ? r : hash_one(fd, names[i]->d_name, id);
+		mem_free(names[i]);
+	}
+	if (n >= 0)
+		mem_free(names);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+int recording_hash(const struct input *in, uint64_t *hash, struct err *e)
+{
+	const char *path = in->bundle.recording ? in->bundle.recording : in->path;
+	struct stat st;
+	uint64_t id = 0;
+	int r = !strcmp(path, "-") || stat(path, &st) ? ERR_IO
+		: S_ISDIR(st.st_mode)                 ? hash_folder(path, &id)
+						      : hash_one(AT_FDCWD, path, &id);
+	*hash = r ? 0 : id & INT64_MAX;
+	return r == ERR_NOMEM ? err_nomem(e) : 0;
+}
