@@ -134,11 +134,10 @@ static int check(const struct export_opts *o, size_t nfiles)
 		return usage("--to firefox, perfetto and parquet export everything: "
 			     "--offcpu, --offwake, --wall and --tail do not go with them");
 	/* a trace is of the whole recording; who shows it filters */
-	if (f->whole &&
-	    check_none_of(o,
-			  f->tables ? INPUT_FILTERS " cgroup idle system no-unclear recording"
-				    : INPUT_FILTERS " cgroup " WAITS_HIDE,
-			  "does not go with --to perfetto and parquet"))
+	if (f->whole && check_none_of(o,
+				      f->tables ? INPUT_FILTERS " cgroup idle system no-unclear"
+						: INPUT_FILTERS " cgroup " WAITS_HIDE,
+				      "does not go with --to perfetto and parquet"))
 		return 2;
 	if (check_waits(o, f) ||
 	    (!f->tables && !o->tail &&
@@ -224,14 +223,15 @@ const struct verb verb_export = {
 		"format\n"
 		"keeps inlined functions, threads and units as far as it can. --to parquet "
 		"writes\n"
-		"everything, as tables for DuckDB, ClickHouse and Spark: docs/exports.md.",
+		"everything, as tables for DuckDB, ClickHouse and Spark, of any number of\n"
+		"recordings, bundles and stores: docs/exports.md.",
 	.examples = "  perfkit export --to pprof -o cpu.pb.gz perf.data\n"
 		    "  perfkit export --to pprof --offcpu --comm nginx -o waits.pb.gz run.db\n"
 		    "  go tool pprof -top cpu.pb.gz\n"
 		    "  perfkit export --to speedscope --by-time -o run.speedscope.json run.db\n"
 		    "  perfkit export --to firefox -o run.json.gz perf.data\n"
 		    "  perfkit export --to perfetto -o run.pftrace perf.data\n"
-		    "  perfkit export --to parquet -o tables perf.data web-17.tar.zst",
+		    "  perfkit export --to parquet -o tables perf.data web-17.tar.zst run.db",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
 	.max_files = 256,

@@ -167,12 +167,6 @@ int export_tables(const struct tlinput_opts *opt, const char *dir, const char *c
 	int rc = 0;
 	for (size_t i = 0; !rc && i < n; i++) {
 		size_t of = 1;
-		if (tlinput_is_store(paths[i])) {
-			say("%s: a store; tables are made of recordings and bundles, whose "
-			    "bytes tell them apart",
-			    paths[i]);
-			return 3;
-		}
 		for (size_t k = 0; k < of && !rc; k++)
 			rc = export_one(opt, dir, paths[i], k, &of);
 	}

@@ -1,6 +1,7 @@
 #!/bin/sh
-# export --to parquet: every row of the tables is the store's of the same recording; twice exported
-# counts once; hostile names stay names; nothing is seen of an export that failed.
+# export --to parquet: every row of the tables is the store's of the same recording; a store's tables are
+# its recordings'; twice exported counts once; hostile names stay names; nothing is seen of an export that
+# failed.
 . "$SRC/tests/lib/readers.sh"
 bad=0
 wrong() { echo "$*"; bad=1; }
@@ -32,9 +33,9 @@ refuses 2 '--comm does not go with --to perfetto and parquet' --to parquet -o x 
 refuses 2 'one FILE only' --to pprof -o x "$waits" "$waits"
 : >file
 refuses 1 'is no folder' --to parquet -o file "$waits"
-"$PERFKIT" import -q --no-local "$waits" -o run.db || wrong import
-refuses 3 'a store' --to parquet -o x run.db
-[ ! -e x ] || wrong "a refused export leaves something: $(files x)"
+cat "$waits" | "$PERFKIT" import -q --no-local -o run.db - || wrong "import of a stream"
+refuses 2 'run.db, recording 1: has no id: that is a hash of a file' --to parquet -o x run.db
+refuses 2 '--recording is for stores' --to parquet -o x --recording 1 "$waits"
 cat "$waits" | "$PERFKIT" export --to parquet -o x -q - 2>err && wrong "standard input has no bytes to tell it by"
 [ -z "$(find x -type f 2>/dev/null)" ] || wrong "a refused export leaves something: $(files x)"
 # a full disk, as it were: no file of the recording is seen
@@ -46,19 +47,50 @@ tables -o hostile hostile.data
 find hostile -type d | grep -q 'host=[-A-Za-z0-9._%]*$' && ! find hostile -type d | grep -q "$(printf '\033')" ||
 	wrong "a hostile host: $(find hostile -type d)"
 
-# --- what the tables hold --------------------------------------------------------------------------
-has duckdb || { [ $bad = 0 ] || exit 1; echo "left out: no duckdb here (make readers)"; exit 0; }
+# --- a store's tables are those of its recordings, byte for byte ----------------------------------------
 gunzip -c "$SRC/testdata/kinds/perf.data.gz" >kinds.data
 gunzip -c "$SRC/testdata/off-cpu/perf.data.gz" >off-cpu.data
 head -c 500000 "$waits" >cut.data
 cp "$SRC/testdata/orders/orders.tar.zst" "$SRC/testdata/requests/otel.tar.zst" .
 for f in demo events switch-events threads-dir worst-names cxx-names; do cp -r "$SRC/testdata/$f/perf.data" $f.data; done
+gunzip -c "$SRC/testdata/requests/traces.jsonl.gz" >traces.jsonl
+all="kinds.data off-cpu.data cut.data orders.tar.zst otel.tar.zst demo.data events.data switch-events.data
+	threads-dir.data worst-names.data cxx-names.data hostile.data same-bytes.data"
+same_tables() { diff -rq "$1" "$2" >differ || wrong "$2 is not $1: $(cat differ)"; }
+for f in $all; do
+	tables -o recordings $f
+	"$PERFKIT" import -q --no-local $f -o $f.db || wrong "import $f"
+	"$PERFKIT" export --to parquet -q -o stores $f.db 2>err || wrong "export $f.db: $(cat err)"
+done
+same_tables recordings stores
+[ "$(files recordings | wc -l)" = $((15 * $(echo $all | wc -w))) ] || wrong "a file a table: $(files recordings)"
+"$PERFKIT" import -q --no-local --force $all -o all.db 2>err || wrong "import of all: $(cat err)"
+"$PERFKIT" import -q --force all.db -o copy.db 2>err || wrong "import of a store: $(cat err)"
+for db in all copy; do
+	"$PERFKIT" export --to parquet -q -o $db.tables $db.db 2>err || wrong "export $db.db: $(cat err)"
+	same_tables recordings $db.tables
+done
+"$PERFKIT" export --to parquet -q -o fourth --recording 4 all.db 2>err || wrong "export --recording: $(cat err)"
+tables -o orders orders.tar.zst
+same_tables orders fourth
+tables -o spans --with traces.jsonl otel.tar.zst
+"$PERFKIT" import -q --no-local --with traces.jsonl otel.tar.zst -o with.db || wrong "import --with"
+"$PERFKIT" export --to parquet -q -o spans.stores with.db 2>err || wrong "export with.db: $(cat err)"
+same_tables spans spans.stores
+# and a bundle has the id of the recording in it
+mkdir bundle && tar --zstd -xf orders.tar.zst -C bundle || wrong tar
+tables -o unpacked "$(find bundle -name perf.data)"
+[ "$(files unpacked | sed -n 's,.*/,,p' | sort -u)" = "$(files orders | sed -n 's,.*/,,p' | sort -u)" ] ||
+	wrong "a bundle's id is not its recording's: $(files unpacked)"
+
+# --- what the tables hold --------------------------------------------------------------------------
+has duckdb || { [ $bad = 0 ] || exit 1; echo "left out: no duckdb here (make readers)"; exit 0; }
 stores=
 for f in "$waits" kinds.data off-cpu.data cut.data orders.tar.zst otel.tar.zst demo.data events.data \
 	switch-events.data threads-dir.data worst-names.data cxx-names.data hostile.data; do
 	rm -rf one
 	tables -o one $f
-	"$PERFKIT" import -q --no-local $f -o $(basename $f).db || wrong "import $f"
+	[ -e $(basename $f).db ] || "$PERFKIT" import -q --no-local $f -o $(basename $f).db || wrong "import $f"
 	stores="$stores $(basename $f).db"
 	"$reader" "$SRC/tests/tablescheck.py" one $(basename $f).db >check 2>&1 || wrong "$f: $(tail -12 check)"
 	[ $f != kinds.data ] || grep -q '^spans: 122 rows' check || wrong "$f: $(cat check)"
@@ -66,9 +98,7 @@ done
 # several at once, in one folder; what a file given by --with says of spans, too
 tables -o all "$waits" kinds.data orders.tar.zst demo.data
 "$reader" "$SRC/tests/tablescheck.py" all perf.data.db kinds.data.db orders.tar.zst.db demo.data.db >check 2>&1 || wrong "together: $(tail -12 check)"
-gunzip -c "$SRC/testdata/requests/traces.jsonl.gz" >traces.jsonl
 tables -o with --with traces.jsonl otel.tar.zst
-"$PERFKIT" import -q --no-local --with traces.jsonl otel.tar.zst -o with.db || wrong "import --with"
 "$reader" "$SRC/tests/tablescheck.py" with with.db >check 2>&1 && ! grep -q '^spans: 0' check || wrong "--with: $(tail -12 check)"
 # the worst are those that tail names
 "$PERFKIT" tail --no-local -q --json orders.tar.zst >tail.json 2>err || wrong "tail: $(cat err)"
