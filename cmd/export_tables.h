@@ -1,12 +1,12 @@
 /*
  * export_tables.h - `export --to parquet`: recordings as files of columns that a fleet's
- *engines read where they lie.
+ * engines read where they lie.
  *
  *	DIR/offcpu/date=2026-08-03/host=web-17/3f09c1d2a4b5e677.parquet
  *
  * Each recording is one file in each table's folder, named after its id, a hash of its bytes:
- *it counts once however often it is exported, and the last export wins. The files of a
- *recording appear when all of them are written, that of `recordings` last.
+ * it counts once however often it is exported, and the last export wins. The files of a
+ * recording appear when all of them are written, that of `recordings` last.
  */
 #ifndef CMD_EXPORT_TABLES_H
 #define CMD_EXPORT_TABLES_H

@@ -11,8 +11,8 @@
  * The formats come from HEADER_TRACING_DATA (a blob in trace-cmd's format; written by
  * tools/perf/util/trace-event-info.c): per event the text of its `format` file. A field's
  * place is read from that text here; libtraceevent, which evaluates the print fmt, is only
- *asked for the text of a record, and only with formats that print_fmt.h lets through. Damage in
- *the blob costs the formats behind it, nothing else.
+ * asked for the text of a record, and only with formats that print_fmt.h lets through. Damage
+ * in the blob costs the formats behind it, nothing else.
  */
 #ifndef LIBPARSE_TRACEPOINT_H
 #define LIBPARSE_TRACEPOINT_H

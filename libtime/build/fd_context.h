@@ -25,8 +25,8 @@
  * without it is not known. Where snapshots differ, nothing is said about a descriptor.
  *
  * Where all snapshots are late (pack --script), a number may have been another file's during
- *the recording: then sockets that were accepted or are listened on count as sockets of which no
- * more is known, so that no wait is hidden on such evidence. That a socket was connected is
+ * the recording: then sockets that were accepted or are listened on count as sockets of which
+ * no more is known, so that no wait is hidden on such evidence. That a socket was connected is
  * believed, for it shows a wait.
  */
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H

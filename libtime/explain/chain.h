@@ -5,11 +5,11 @@
  *	middle ██████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒█       blocked (lock) until back woke it
  *	back   ─────█▒▒▒▒io▒▒▒▒sleep▒▒▒█        the root: what it did is the end of the chain
  *
- * From the episode's end backwards: its waker is looked at in the time the thread
- * was blocked, the thread that had its CPU in the time it was runnable, and so on; each link
- *covers the part of the episode that it explains. A link's time is divided into parts that add
- *up to it: code that ran, waiting for a CPU, and one for each cause and function it was blocked
- *in, whoever ended those waits. The chain goes on from the largest part to the thread that kept
+ * From the episode's end backwards: its waker is looked at in the time the thread was blocked,
+ * the thread that had its CPU in the time it was runnable, and so on; each link covers the
+ * part of the episode that it explains. A link's time is divided into parts that add up to it:
+ * code that ran, waiting for a CPU, and one for each cause and function it was blocked in,
+ * whoever ended those waits. The chain goes on from the largest part to the thread that kept
  * the link there for more than half of it, unless another part is larger than what that thread
  * explains; else it ends, and that link is the root. Threads already on the chain and depth
  * CHAIN_DEPTH cut it.

@@ -356,7 +356,7 @@ static int tally_vector(struct evidence *x, uint32_t vector, uint64_t ns, uint32
 }
 
 /* They stand by their ends: from the last one back, what lies inside of one already counted
- *adds nothing.
+ * adds nothing.
  *
  *	outer ├───────────┤   counted first
  *	inner    ├───┤        nothing left of it

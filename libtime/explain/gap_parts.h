@@ -4,8 +4,7 @@
  *	spinner   ████████▏                  ▕████████        what it measured: the gap
  *	CPU       spinner │ cc1 ──────│ spinner                  sched_switch
  *	interrupts        ├ timer ┤     ├ virtio ┤               irq, softirq, vectors
- *	parts             timer   cc1   ?  virtio  ?             ? = nothing recorded explains
- *it
+ *	parts             timer   cc1   ?  virtio  ?             ?: nothing recorded explains it
  *
  * Interrupts are taken out of what they interrupted, inner ones out of outer ones, so that the
  * parts add up to the gap. Nothing outside of a gap explains it: where the spinner had the CPU
@@ -13,8 +12,8 @@
  * was not recorded).
  *
  * Of a gap known only to lie in an interval, the place is looked for: one stretch of that
- *length on the CPU, up to a tenth shorter, which the spinner did not have. Where there is none,
- *or more than one, the gap is one part of its own, not placed.
+ * length on the CPU, up to a tenth shorter, which the spinner did not have. Where there is
+ * none, or more than one, the gap is one part of its own, not placed.
  */
 #ifndef LIBTIME_EXPLAIN_GAP_PARTS_H
 #define LIBTIME_EXPLAIN_GAP_PARTS_H

@@ -6,10 +6,10 @@
  *	                           ┃ cell of one grain ┃
  *
  * Time is cut into cells of one grain. Of the intervals of a thread that lie in one cell, on
- *one CPU, those of equal stack, cause and flags become one as long as all; what ran between
- *them runs before. Equal samples of a cell become one with the sum of their periods. What
- *reaches from cell to cell stays as it is, so every interval of a grain or longer does, and the
- *sums of any stretch are off by no more than what one cell has at either end, a thread.
+ * one CPU, those of equal stack, cause and flags become one as long as all; what ran between
+ * them runs before. Equal samples of a cell become one with the sum of their periods. What
+ * reaches from cell to cell stays as it is, so every interval of a grain or longer does, and
+ * the sums of any stretch are off by no more than what one cell has at either end, a thread.
  */
 #ifndef LIBTIME_SCHED_THIN_H
 #define LIBTIME_SCHED_THIN_H

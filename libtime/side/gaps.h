@@ -7,8 +7,7 @@
  *	gap 1 7183812494120 7183812498360 CPU, begin and end in ns
  *
  *	time,delay[,cpu]                  the longest gap of each interval, in ns: when the
- *interval 1718000000100000000,4240          ended, which is all that is known of when the gap
- *was
+ *	1718000000100000000,4240          interval ended, all that is known of its place
  */
 #ifndef LIBTIME_SIDE_GAPS_H
 #define LIBTIME_SIDE_GAPS_H

@@ -2,9 +2,9 @@
  * side.h - what a side file says: the spans, with their labels, that a program or another tool
  * wrote while perf recorded, on the clock of that program.
  *
- *	FILE ──lines──► csv, otlp, chrome, ldb ──► struct side ──clock──attach──►
- *timeline.spans, .labels histories                           └─────bind───► .trampolines,
- *.bindings gaps                                └place_gaps► .gaps
+ *	csv, otlp, chrome, ldb ─► spans, labels         ─attach─► timeline
+ *	histories              ─► trampolines, bindings ─bind───► of the
+ *	gaps                   ─► gaps, spinners        ─place──► recording
  *
  * The readers know nothing of a recording: times are as the file has them, in nanoseconds;
  * threads are named, not found. A row that breaks its format is left out, counted and

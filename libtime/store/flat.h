@@ -4,8 +4,9 @@
  *
  *	flat_open(&f, &tl, &e);
  *	flat_begin(f, FLAT_OFFCPU, &rows, &e);
- *	flat_gather(f, first, n, &e);              // rows first..first + n, in the order of
- *time flat_cell(f, column, i, &cell, &e);        // the i-th of those flat_close(f);
+ *	flat_gather(f, first, n, &e);              // n rows from `first` on, by time
+ *	flat_cell(f, column, i, &cell, &e);        // the i-th of those
+ *	flat_close(f);
  *
  * Rows are gathered by the group and cells are asked for column by column: what is held is one
  * group of rows and, of a table ordered by time, 32 bytes a row.

@@ -10,10 +10,10 @@
  *	feed_close(f);
  *
  * Rows are gathered in batches by table; full ones go through a short queue, so that the maker
- *of rows waits when SQLite falls behind. A batch is one run of a prepared `INSERT INTO table
- *SELECT … FROM feed`, where `feed` is a virtual table over the batch: that costs half of what
- *binding and stepping row by row does. Batches are written in the order in which they became
- *full, so equal rows give an equal file.
+ * of rows waits when SQLite falls behind. A batch is one run of a prepared `INSERT INTO table
+ * SELECT … FROM feed`, where `feed` is a virtual table over the batch: that costs half of what
+ * binding and stepping row by row does. Batches are written in the order in which they became
+ * full, so equal rows give an equal file.
  */
 #ifndef LIBTIME_STORE_STORE_FEED_H
 #define LIBTIME_STORE_STORE_FEED_H

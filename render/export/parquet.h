@@ -3,15 +3,14 @@
  *
  *	parquet_open(&p, f, columns, n, &e);
  *	parquet_group(p, rows, value_of, ctx, &e);    // again and again
- *	parquet_close(p, rc, &e);                     // the footer: without it, no reader takes
- *it
+ *	parquet_close(p, rc, &e);                     // the footer, which every reader needs
  *
  * A file is a row of groups, and a group a run of columns: each column's levels (which values
  * are there) and values, in one page, compressed by zstd. Values are asked for column by
- *column, so that no more is held than one column of one group. Texts go through a dictionary of
- *the group; so do numbers that repeat; other numbers are stored as differences
- * (DELTA_BINARY_PACKED). Each column of a group tells its least and greatest value and how many
- * are missing.
+ * column, so that no more is held than one column of one group. Texts go through a dictionary
+ * of the group; so do numbers that repeat; other numbers are stored as differences
+ * (DELTA_BINARY_PACKED). Each column of a group tells its least and greatest value and how
+ * many are missing.
  *
  * Format: github.com/apache/parquet-format, README.md, Encodings.md and parquet.thrift; the
  * footer is written in Thrift's compact protocol. Nothing in it is newer than what Spark,

@@ -7,7 +7,8 @@
  *	a tracepoint         sample type NAME/count
  *	row                  Sample: locations leaf first, a value a type; labels comm, pid,
  * tid, ... frame, what was inlined into it    one Location with a Line each, innermost first
- *DSO Mapping with its build-id; addresses are not known any more, so its start and limit are 0
+ * DSO Mapping with its build-id; addresses are not known any more, so its start and limit are
+ * 0
  *
  * Named frames have no address; for unnamed ones it is the offset in the file, of callers less
  * 1, as pprof wants it: inside the calling instruction.

@@ -1,7 +1,8 @@
 /*
- * gaps LOG GAPS CSV - a thread that spins on CPU 1 and notes every gap in its clock of 1 us and
- *more, as GAPS ("perfkit-gaps v1", CLOCK_MONOTONIC) and as samplers do, the longest of each 10
- *ms, as CSV (CLOCK_REALTIME). LOG says what took the CPU from it, and when, on CLOCK_MONOTONIC:
+ * gaps LOG GAPS CSV - a thread that spins on CPU 1 and notes every gap in its clock of 1 us
+ * and more, as GAPS ("perfkit-gaps v1", CLOCK_MONOTONIC) and as samplers do, the longest of
+ * each 10 ms, as CSV (CLOCK_REALTIME). LOG says what took the CPU from it, and when, on
+ * CLOCK_MONOTONIC:
  *
  *	disturber  another thread, of real-time priority, that burnt CPU time there
  *	itself     the spinner did not look at the clock for a while: nothing else had the CPU
