@@ -267,7 +267,9 @@ static int kube_name(const char *id, char name[TEXT_SIZE])
 		const char *dash = strrchr(x->d_name, '-');
 		if (!dash || sscanf(dash, "-%70[0-9a-f].log", found) != 1 ||
 		    strcmp(found, id) != 0 ||
-		    sscanf(x->d_name, "%255[^_]_%255[^_]_%255[^_]", pod, space, container) != 3)
+		    sscanf(x->d_name, "%255[^_]_%255[^_]_%255[^_]", pod, space, container) !=
+			    3 ||
+		    strlen(container) <= strlen(dash))
 			continue;
 		container[strlen(container) - strlen(dash)] = '\0';
 		snprintf(name, TEXT_SIZE, "%s/%s/%s", space, pod, container);
