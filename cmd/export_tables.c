@@ -123,18 +123,18 @@ static int write_tables(struct exporting *x, struct err *e)
 	return r;
 }
 
+/* All of them are whole before the first appears: none does when the end of one cannot be
+ * written. */
 static int finish_tables(struct exporting *x, int r, struct err *e)
 {
-	for (int i = 0; i < FLAT_TABLES; i++) {
-		uint64_t bytes = 0;
-		if (!x->out[i].f)
-			continue;
-		if (!r)
-			fflush(x->out[i].f);
-		bytes = x->out[i].written;
-		r = outfile_end(&x->out[i], r, e);
-		x->bytes += bytes;
+	for (int i = 0; i < FLAT_TABLES && !r; i++) {
+		if (x->out[i].f && fflush(x->out[i].f))
+			r = err_sys(e, "%s: cannot write", flat_tables[i].name);
+		x->bytes += x->out[i].written;
 	}
+	for (int i = 0; i < FLAT_TABLES; i++)
+		if (x->out[i].f)
+			r = outfile_end(&x->out[i], r, e);
 	return r;
 }
 

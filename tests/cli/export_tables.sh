@@ -41,6 +41,17 @@ cat "$waits" | "$PERFKIT" export --to parquet -o x -q - 2>err && wrong "standard
 # a full disk, as it were: no file of the recording is seen
 (ulimit -f 8; "$PERFKIT" export --to parquet -q --no-local -o full "$waits" 2>err) && wrong "no room, and no error"
 [ -z "$(find full -type f 2>/dev/null)" ] || wrong "of an export that failed: $(files full)"
+# nor when only the end of one is missing (shells count in blocks of 512 or 1024)
+largest=$(find twice -type f -exec wc -c {} + | awk '$2 != "total" && $1 > n { n = $1 } END { print n }')
+for blocks in $(((largest - 1) / 512)) $(((largest - 1) / 1024)); do
+	rm -rf full
+	rc=0
+	(ulimit -f $blocks; "$PERFKIT" export --to parquet -q --no-local -o full "$waits" 2>err) || rc=$?
+	n=$(find full -type f | grep -c .)
+	[ $rc = 1 ] && [ "$n" = 0 ] || { [ $rc = 0 ] && [ "$n" = 15 ]; } || wrong "$blocks blocks: exit $rc, and $n files are seen"
+	[ $rc = 0 ] || failed=1
+done
+[ -n "${failed-}" ] || wrong "no file was too large"
 # names of folders are the host's, and no more than one folder
 "$O/tests/prog/hostile" >hostile.data
 tables -o hostile hostile.data
