@@ -410,10 +410,14 @@ def gaps(b):
     b.move(x_of(b, 25 * MS), y)
     check("and where it does not know", tip(b), ["gap \u00b7 4.0 ms", "somewhere in +20.0 ms \u2026 +30.0 ms",
                                                 "4.0 ms  [not placed]"])
-    check("which is no filled box", b.js("return [...document.querySelectorAll('.boxes.vague')].map((e) => e.getAttribute('d'))"
+    check("which is a box of another kind", b.js("return [...document.querySelectorAll('.boxes.vague')].map((e) => e.getAttribute('d'))"
                                          ".filter((d) => d).map((d) => d.split('M').length - 1)"), [1])
     labels = b.js("return [...document.querySelectorAll('.labels text')].map((t) => t.textContent)")
     check("its label says how long it was", "[not placed] 4.0 ms" in labels, True)
+    b.dark(True)
+    light = b.js("return getComputedStyle(document.querySelector('.boxes.vague')).fill.match(/[0-9]+/g)")
+    b.dark(False)
+    check("on a light ground, in the dark, too, for the label is black", light is not None and min(int(x) for x in light) > 128, True)
 
 
 def main():
