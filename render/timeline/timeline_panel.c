@@ -597,6 +597,7 @@ int tl_put_panel(struct tl_writer *w, const struct tl_panel *p, double top)
 	put_caption(w, p, top);
 	put_names(w, p, &at);
 	buf_fmt(&w->b, "<g class=\"plot\" id=\"plot%zu\">\n", (size_t)(p - w->panels));
+	size_t still = w->b.n;
 	put_lanes(w, p, &at);
 	put_grid(w, p, &at);
 	int rc = put_bars(w, p, row_y);
@@ -604,6 +605,8 @@ int tl_put_panel(struct tl_writer *w, const struct tl_panel *p, double top)
 	rc = rc ? rc : put_arrows(w, p, row_y);
 	put_losses(w, p, &at);
 	put_highlights(w, p, row_y);
+	if (w->o->in_page && !buf_failed(&w->b))
+		w->b.n = still; /* drawn for the legend only: the page's script draws it anew */
 	buf_str(&w->b, "</g>\n");
 	mem_free(row_y);
 	return rc ? err_nomem(w->e) : flame_flush(&w->b, w->out, w->e);

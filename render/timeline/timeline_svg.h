@@ -33,7 +33,7 @@ struct tl_svg_options {
 	size_t max_arrows; /* 150 wakeups a panel: those that ended the longest waits */
 	int no_script;
 	int no_unclear; /* unclear waits are lines, as idle ones */
-	int in_page;    /* data, but no script: the page has it */
+	int in_page; /* data, but neither script nor still picture: the page's script draws */
 };
 
 struct tl_svg_stats {

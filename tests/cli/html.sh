@@ -36,6 +36,8 @@ assert by["node.v0"] == sum(g["nodes"] for g in head["graphs"])
 assert len(head["tail"]["episodes"]) == len(head["texts"]) == len(head["roots"]) == 20
 assert head["texts"][2].lstrip().startswith("#3  front-"), head["texts"][2]
 assert blob("timeline").startswith(b"<?xml") and b"<script" not in blob("timeline")
+assert b'<g class="plot" id="plot0">\n</g>' in blob("timeline"), "what the script draws is there twice"
+assert b'<rect class="run"' in blob("timeline"), "no legend"
 for i in range(head["pictures"]):
     assert b"class=\"timeline\"" in blob("episode%d" % (i + 1))
 PY
