@@ -10,10 +10,11 @@ static uint64_t taker_of(const struct gap_part *p)
 	return p->by == TAKEN_BY_INTERRUPT ? ACTOR_NAMED | p->what : ACTOR_GAP | p->by;
 }
 
-static int add(struct collect *c, const struct tl_gap *g, const struct gap_part *p, int open)
+static int add(struct collect *c, const struct tl_gap *g, uint64_t start,
+	       const struct gap_part *p, int open)
 {
 	uint32_t row;
-	if (collect_row(c, g->start_ns, taker_of(p), &row) ||
+	if (collect_row(c, start, taker_of(p), &row) ||
 	    rows_length(c->rows, row, p->ns, open) ||
 	    rows_distinct(c->rows, row, COL_CPUS, g->cpu))
 		return ERR_NOMEM;
@@ -23,19 +24,33 @@ static int add(struct collect *c, const struct tl_gap *g, const struct gap_part 
 	return 0;
 }
 
-static int add_gap(struct collect *c, struct gap_finder *f, const struct tl_gap *g,
-		   struct gap_work *w)
+/* What --time leaves of a gap: of one whose place is not known, a length without a place. */
+static void cut_gap(struct tl_gap *g, uint64_t start, uint64_t end)
+{
+	if (g->end_ns - g->start_ns > g->lost_ns) {
+		g->thread = TL_NONE; /* no spinner: the place is not looked for */
+	} else {
+		g->start_ns = start;
+		g->end_ns = end;
+	}
+	g->lost_ns = end - start;
+	g->flags |= OFF_OPEN;
+}
+
+static int add_gap(struct collect *c, struct gap_finder *f, struct tl_gap g, struct gap_work *w)
 {
 	const struct population *of = &c->q->of;
-	uint64_t start = g->start_ns, end = g->end_ns;
+	uint64_t start = g.end_ns - g.lost_ns, end = g.end_ns;
 	int cut = 0, r = 0;
-	if (!population_has_cpu(of, c->tl, g->cpu, g->cpu) ||
+	if (!population_has_cpu(of, c->tl, g.cpu, g.cpu) ||
 	    !population_clip(of, &start, &end, &cut))
 		return 0;
-	if (gap_explain(f, g, w, NULL))
+	if (cut)
+		cut_gap(&g, start, end);
+	if (gap_explain(f, &g, w, NULL))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < w->v.n && !r; i++)
-		r = add(c, g, &w->v.v[i], (g->flags & OFF_OPEN) != 0);
+		r = add(c, &g, start, &w->v.v[i], (g.flags & OFF_OPEN) != 0);
 	return r;
 }
 
@@ -59,7 +74,7 @@ int collect_gaps(struct collect *c)
 			       "no gaps: give what a jitter sampler wrote with --with FILE");
 	int r = gap_finder_new(&f, c->tl, NULL) ? ERR_NOMEM : 0;
 	for (size_t i = 0; i < c->tl->gaps.n && !r; i++)
-		r = add_gap(c, f, &c->tl->gaps.v[i], &w);
+		r = add_gap(c, f, c->tl->gaps.v[i], &w);
 	if (!r)
 		set_shares(c->rows);
 	gap_finder_free(f);

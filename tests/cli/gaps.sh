@@ -32,6 +32,18 @@ END
 # only some CPUs, only some time
 [ -z "$("$PERFKIT" report -q --no-local --by gap --cpu 0 --csv --with "$kept/gaps.txt" "$file" | sed 1d)" ] ||
 	bad "gaps of CPU 0"
+# the longest gap, parted in the middle: each half is as long as it is, whoever took it
+read -r begin end <<END
+$(awk '$1 == "gap" && $4 - $3 > n { n = $4 - $3; at = $3 " " $4 } END { print at }' "$kept/gaps.txt")
+END
+middle=$(((begin + end) / 2))
+seconds() { printf '%d.%09d' $(($1 / 1000000000)) $(($1 % 1000000000)); }
+for half in "$begin $middle" "$middle $end"; do
+	from=${half% *} to=${half#* }
+	"$PERFKIT" report -q --no-local --by gap --csv --time "$(seconds $from),$(seconds $to)" --with "$kept/gaps.txt" "$file" >half.csv
+	[ "$(awk -F, 'NR > 1 { n += $5 } END { printf "%d", n }' half.csv)" = $((to - from)) ] ||
+		bad "half a gap of $((to - from)) ns: $(cat half.csv)"
+done
 
 # from a store
 "$PERFKIT" import -q --no-local --with "$kept/gaps.txt" "$file" -o gaps.db
