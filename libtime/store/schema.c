@@ -411,7 +411,8 @@ static const struct column spans[] = {
 	ARGUED("suspect", COLUMN_BIT32, flags, OFF_SUSPECT, "0, 1", "records were lost in it"),
 	ARGUED("overlapped", COLUMN_BIT32, flags, SPAN_OVERLAPPED, "0, 1",
 	       "its thread worked on other spans meanwhile"),
-	ARGUED("call", COLUMN_BIT32, flags, SPAN_CALL, "0, 1", "a function's, of a file"),
+	ARGUED("call", COLUMN_BIT32, flags, SPAN_CALL, "0, 1",
+	       "a function call, from a file given by `--with`"),
 };
 #undef ROW
 
@@ -429,8 +430,8 @@ static const struct column trampolines[] = {
 	KEY(""),
 	RECORDING,
 	PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames", "the function"),
-	PLAIN("history", COLUMN_U32, history, "", "what it stood for: of label_bindings"),
-	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "of which process; NULL: of all"),
+	PLAIN("history", COLUMN_U32, history, "", "what it stood for: label_bindings.history"),
+	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "the process it applies to; NULL: all"),
 };
 #undef ROW
 
@@ -439,7 +440,8 @@ static const struct column bindings[] = {
 	KEY(""),
 	RECORDING,
 	PLAIN("history", COLUMN_U32, history, "", ""),
-	PLAIN("from_ns", COLUMN_U64, from_ns, "ns", "it holds up to the next of its history"),
+	PLAIN("from_ns", COLUMN_U64, from_ns, "ns",
+	      "it holds until the next row of the same history"),
 	PLAIN("key", COLUMN_TEXT, key, "", "the label"),
 	PLAIN("value", COLUMN_TEXT, value, "", ""),
 };
@@ -467,7 +469,8 @@ static const struct column interrupts[] = {
 	PLAIN("vector", COLUMN_TEXT, vector, "",
 	      "`irq 25 virtio0-input`, `softirq NET_RX`, `local_timer` …"),
 	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", ""),
-	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", "one that came inside of it counts in both"),
+	PLAIN("end_ns", COLUMN_U64, end_ns, "ns",
+	      "the time of a nested interrupt counts in both"),
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
 	      "whose time it was; NULL: the idle task's"),
 };
@@ -478,10 +481,10 @@ static const struct column gaps[] = {
 	KEY(""),
 	RECORDING,
 	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
-	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", "it lies between the two"),
+	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", "the gap is within start_ns and end_ns"),
 	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", ""),
 	PLAIN("lost_ns", COLUMN_U64, lost_ns, "ns",
-	      "as long as this; less than end_ns − start_ns: where exactly is not known"),
+	      "its length; if less than end_ns − start_ns, its exact place is not known"),
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
 	      "the program that measured it; NULL: not known"),
 	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
@@ -593,7 +596,7 @@ static const struct column context[] = {
 	PLAIN("subject", COLUMN_TEXT, subject, "",
 	      "which: a CPU's number, a path, a pid, `PID/FD` …"),
 	PLAIN("key", COLUMN_TEXT, key, "", "what: `cpu.max`, `nr_throttled`, `steal_ms` …"),
-	PLAIN("before", COLUMN_TEXT_OR_EMPTY, before, "", "at the start; NULL: not told"),
+	PLAIN("before", COLUMN_TEXT_OR_EMPTY, before, "", "at the start; NULL: not known"),
 	PLAIN("after", COLUMN_TEXT_OR_EMPTY, after, "", "at the end"),
 };
 #undef ROW
@@ -671,10 +674,11 @@ const struct table store_tables[STORE_TABLES] = {
 		 TABLE(spans), OF_RECORDING, NULL},
 	[TABLE_LABELS] = {"labels", "What a file given by `--with` says of a span.",
 			  TABLE(labels), SPANS_OF, NULL},
-	[TABLE_TRAMPOLINES] = {"trampolines",
-			       "Functions that a program calls labelled work through: whatever "
-			       "has one on its stack bears its label.",
-			       TABLE(trampolines), OF_RECORDING, NULL},
+	[TABLE_TRAMPOLINES] =
+		{"trampolines",
+		 "Functions through which a program calls labelled work: a sample "
+		 "or wait with one on its stack bears its label.",
+		 TABLE(trampolines), OF_RECORDING, NULL},
 	[TABLE_BINDINGS] = {"label_bindings",
 			    "Which label a trampoline stood for, and since when.",
 			    TABLE(bindings), OF_RECORDING, NULL},
@@ -685,13 +689,13 @@ const struct table store_tables[STORE_TABLES] = {
 			      TABLE(interrupts), OF_RECORDING, NULL},
 	[TABLE_GAPS] =
 		{"gaps",
-		 "Time of a CPU that a program did not get, as a jitter sampler measured.",
+		 "Time for which a program did not get its CPU, measured by a jitter sampler.",
 		 TABLE(gaps), OF_RECORDING, NULL},
 	[TABLE_LOSSES] = {"losses", "What is missing.", TABLE(losses), OF_RECORDING, NULL},
 	[TABLE_CONTEXT] = {"context",
-			   "What the host knew before and after "
-			   "([context.md](context.md)); counters as they "
-			   "were, so that the difference is the recording's.",
+			   "What the host knew before and after the recording "
+			   "([context.md](context.md)). Counters are raw: their "
+			   "difference is what happened in between.",
 			   TABLE(context), OF_RECORDING, NULL},
 };
 
