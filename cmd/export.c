@@ -40,8 +40,7 @@ static const struct opt rows[] = {
 	 "and perfetto always)"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE",
-	 "write to FILE instead of stdout; parquet: the folder of all\ntables, to which it "
-	 "adds"},
+	 "write to FILE instead of stdout; parquet: the folder of\ntables to add to"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
 	OPT_END,
@@ -116,7 +115,7 @@ static int check_folder(const struct export_opts *o)
 		return usage("--to parquet writes a folder of tables: name it with -o DIR");
 	if (stat(o->output, &st) || S_ISDIR(st.st_mode))
 		return 0;
-	say("%s: exists and is no folder", o->output);
+	say("%s: exists and is not a folder", o->output);
 	return 1;
 }
 
@@ -146,7 +145,7 @@ static int check(const struct export_opts *o, size_t nfiles)
 	if (f->tables)
 		return check_folder(o);
 	if (nfiles > 1)
-		return usage("one FILE only, but for --to parquet");
+		return usage("only --to parquet takes more than one FILE");
 	if (!o->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the file with -o FILE");
 	return 0;

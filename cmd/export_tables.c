@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* What every engine takes for a date, and no recording was made on; and a name. */
+/* Stand-ins: a date that engines accept and on which no recording was made, and a name. */
 static const char no_date[] = "1970-01-01", no_host[] = "unknown";
 
 enum { DATE = 32, HOST = 200 };
@@ -47,8 +47,8 @@ static int identify(struct exporting *x, struct err *e)
 /* --- where it goes ---------------------------------------------------------------------------
  */
 
-/* Folders of one name each: what is neither a letter, a digit nor one of -._ is written as %XX,
- * as Hive does, of a host's name that ends where no more would fit. */
+/* The host as one folder's name: what is not a letter, a digit or one of -._ is written as %XX,
+ * as Hive does. Names that do not fit are cut. */
 static void host_folder(const char *host, char to[HOST])
 {
 	size_t n = 0;

@@ -30,11 +30,10 @@ struct fleet_opts {
 static const struct opt rows[] = {
 	OPT_HEADING("Options"),
 	{"since", 0, OPT_STRING, AT(since), "DATE",
-	 "only recordings from that day (UTC) on: 2026-08-03"},
+	 "only recordings of that day (UTC) and later: 2026-08-03"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: times in nanoseconds"},
 	{"sql", 0, OPT_STRING, AT(sql), "duckdb|clickhouse|spark",
-	 "print the question as that engine takes it, with the\nviews it needs; nothing is "
-	 "asked"},
+	 "print the query as SQL for that engine, with the views it\nneeds, and do not run it"},
 	OPT_END,
 };
 
@@ -44,11 +43,9 @@ static int usage(const char *what)
 	return 2;
 }
 
-/* --- the engine
- * --------------------------------------------------------------------------------
- */
+/* --- the engine ------------------------------------------------------------------------- */
 
-/* The module duckdb of Python as the program of that name. */
+/* Python's module duckdb in place of the program of that name. */
 static const char python[] = "import csv, sys\n"
 			     "try:\n"
 			     "    import duckdb\n"
@@ -65,7 +62,7 @@ static const char python[] = "import csv, sys\n"
 
 enum { NOT_HERE = 126, NOT_FOUND = 127 };
 
-/* In the child: the first of the engines that there is, in the folder of the tables. */
+/* In the child: become the engine, in the folder of the tables. */
 static void become_engine(const char *dir, const char *sql, int out, int try_python)
 {
 	const char *duckdb[] = {"duckdb", "-batch", "-bail", "-csv", "-nullvalue",
@@ -117,8 +114,8 @@ static int ask_any(const char *dir, const char *sql, struct buf *out)
 	for (int try_python = 0; try_python < 2 && rc == NOT_FOUND; try_python++)
 		rc = ask(dir, sql, try_python, out);
 	if (rc == NOT_FOUND || rc == NOT_HERE) {
-		say("there is no duckdb here: `pip install duckdb`, or the program from "
-		    "duckdb.org; --sql prints the question for other engines");
+		say("there is no duckdb here: install it with `pip install duckdb` or from "
+		    "duckdb.org; --sql prints the query for other engines");
 		return 3;
 	}
 	if (rc)
@@ -126,9 +123,7 @@ static int ask_any(const char *dir, const char *sql, struct buf *out)
 	return rc ? 1 : 0;
 }
 
-/* --- its answer
- * --------------------------------------------------------------------------------
- */
+/* --- its answer ------------------------------------------------------------------------- */
 
 struct answer {
 	struct buf text; /* all cells, each ended by a NUL */
@@ -141,7 +136,7 @@ static const char *cell(const struct answer *a, size_t row, size_t column)
 	return a->text.v + a->cells.v[row * a->columns + column];
 }
 
-/* One cell of CSV from p on: behind it. */
+/* Take one cell of CSV from p on; returns what follows it. */
 static const char *take_cell(struct answer *a, const char *p, const char *end)
 {
 	int quoted = p < end && *p == '"';
@@ -264,9 +259,7 @@ static int print_answer(const struct buf *csv)
 	return r;
 }
 
-/* --- the question
- * ------------------------------------------------------------------------------
- */
+/* --- the question ----------------------------------------------------------------------- */
 
 static const struct fleet_text *find_query(const char *name)
 {
@@ -274,7 +267,7 @@ static const struct fleet_text *find_query(const char *name)
 	struct buf b = {0};
 	if (q)
 		return q;
-	buf_fmt(&b, "no question is called %s", name);
+	buf_fmt(&b, "there is no question %s", name);
 	opt_suggest(&b, verb_fleet.words, name);
 	usage(buf_cstr(&b));
 	buf_release(&b);
@@ -343,14 +336,14 @@ const struct verb verb_fleet = {
 	.text = "DIR is what perfkit export --to parquet wrote. The questions:\n"
 		"\n"
 		"  hosts    which hosts wait most in the middle of work, and why\n"
-		"  roots    the same root of the worst waits on how many hosts\n"
+		"  roots    what caused the worst waits, and on how many hosts\n"
 		"  spans    percentiles of spans by name, host, version and hour\n"
 		"  new      wait sites of the last day that are new or have doubled\n"
 		"  worst    the worst 20 episodes anywhere, and the recording to open\n"
 		"  flame    the fleet's waiting as folded stacks, for perfkit svg\n"
 		"  cpu      its CPU time as folded stacks\n"
 		"  losses   what each host's recordings lack\n"
-		"  clocks   whose times can be compared, and how far\n"
+		"  clocks   which hosts' times can be compared, and how exactly\n"
 		"\n"
 		"docs/fleet.md says how to get tables from a fleet, and what they cost.",
 	.examples =

@@ -22,8 +22,8 @@ static const struct opt rows[] = {
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "the page's title"},
 	{"max-size", 0, OPT_REAL, AT(max_size), "MB",
-	 "sum up what is shorter than 10us, 100us, 1ms or 10ms until\nthe file is not larger, "
-	 "and say so in it; 0: no bound (default 50)"},
+	 "sum up what is shorter than 10us, 100us, 1ms or 10ms until\nthe file is at most this "
+	 "large, and say so in it; 0: no limit\n(default 50)"},
 	CGROUP_ROWS,
 	OPT_END,
 };

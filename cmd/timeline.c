@@ -37,8 +37,8 @@ static const struct opt rows[] = {
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "sort rows by first activity, not by weight"},
 	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
-	 "numbered threads of a pool as one: work-0, work-1 ... below\nwork-N, folded in a "
-	 "browser"},
+	 "put the numbered threads of a pool (work-0, work-1 ...)\nbelow one heading, work-N, "
+	 "folded in a browser"},
 	{"arrows", 0, OPT_INT, AT(arrows), "N",
 	 "draw at most N wakeups at a time (default 150)"},
 	OPT_HEADING("Output"),

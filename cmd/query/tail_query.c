@@ -15,7 +15,7 @@ const struct opt tail_pick_rows[] = {
 	 "what an episode is: a wait; a thread's work between two\nidle waits; a span "
 	 "(default: span if the recording has spans\nof exactly one name, else wait); a "
 	 "window: the time of a span\nthat no single thread worked on, and what threads did in "
-	 "it;\na gap: time of a CPU that a jitter sampler did not get (--with)"},
+	 "it;\na gap: time for which a jitter sampler lacked its CPU (--with)"},
 	{"p50", 0, OPT_PRESET, AT(preset), NULL, "episodes at or above the median,"},
 	{"p90", 0, OPT_PRESET, AT(preset), NULL, "the 90th percentile,"},
 	{"p95", 0, OPT_PRESET, AT(preset), NULL, "the 95th,"},
@@ -44,8 +44,8 @@ static int usage(const struct tail_run *r, const char *what, const char *arg)
 /* --- what is asked -------------------------------------------------------------------------
  */
 
-/* "p50", "p99.9" and, as people say it, "p999": without a point, what follows two digits of
- * which the first is a 9 are decimals. */
+/* "p50", "p99.9" and, as people say it, "p999": without a point, digits after the first two are
+ * decimals, if the first is a 9. */
 static int preset_percent(const char *name, uint32_t *out)
 {
 	const char *digits = name + 1;
@@ -165,7 +165,7 @@ static int parse(struct tail_run *r)
 	return rc ? rc : parse_show(r, &q->show);
 }
 
-/* The selected tail rests on what was not seen whole: no number, unless forced. */
+/* Give no number, unless forced, if most of the selected tail was not seen whole. */
 int tail_refuse(const struct tail_run *r, const struct tail *t)
 {
 	const struct episode_selection *s = &t->selection;

@@ -38,17 +38,17 @@ const struct opt tlinput_rows[] = {
 	OPT_HEADING("Spans"),
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
-	{"with", 0, OPT_EACH, AT(sides), "FILE[,clock=mono|raw|real][,offset=NS]",
-	 "spans or labels that a program logged (CSV, OTLP, Chrome\ntrace, label histories), "
-	 "put "
-	 "on the recording's clock\n(repeatable; docs/requests.md)"},
+	{"with", 0, OPT_EACH, AT(sides), "FILE[,clock=mono|raw|real][,offset=NS][,cpu=N]",
+	 "spans, labels or gaps that a program logged (CSV, OTLP,\nChrome trace, LDB, label "
+	 "histories, jitter samplers), put\non the recording's clock (repeatable; "
+	 "docs/requests.md)"},
 	OPT_HEADING("Filters"),
 	{"label", 0, OPT_STRING, AT(label), "KEY=VALUE",
-	 "only what threads did with this label: in spans (span=NAME\nand key=ID, too) or "
+	 "only what threads did with this label: in spans (also\nspan=NAME and key=ID) or "
 	 "below "
 	 "trampolines"},
 	{"keep-trampolines", 0, OPT_FLAG, AT(keep_trampolines), NULL,
-	 "show trampoline<7> and its like by their numbers, not all as\ntrampoline<0>"},
+	 "show trampoline<7> and the like with their numbers, not all\nas trampoline<0>"},
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
 	OPT_END,

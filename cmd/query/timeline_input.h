@@ -25,12 +25,12 @@ extern const struct opt tlinput_rows[];
 
 /* --cgroup, for verbs that have no other option of that name; their options begin with struct
  * tlinput_opts. */
-#define CGROUP_ROWS                                                                       \
-	OPT_HEADING("Filters"),                                                           \
-	{                                                                                 \
-		"cgroup", 0, OPT_STRING, offsetof(struct tlinput_opts, cgroup), "GLOB",   \
-			"only processes in such cgroups, containers or pods, where the\n" \
-			"recording's context names them (docs/context.md)"                \
+#define CGROUP_ROWS                                                                        \
+	OPT_HEADING("Filters"),                                                            \
+	{                                                                                  \
+		"cgroup", 0, OPT_STRING, offsetof(struct tlinput_opts, cgroup), "GLOB",    \
+			"only processes in matching cgroups, containers or pods, if the\n" \
+			"recording's context has them (docs/context.md)"                   \
 	}
 
 struct tlinput {

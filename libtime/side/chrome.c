@@ -86,7 +86,7 @@ static uint8_t take_time(struct chrome *c, uint64_t *ns, struct event *x)
 	const char *s;
 	size_t n;
 	if (!json_pull_scalar(&c->j, &s, &n) || when_number(s, n, MICROSECOND, ns)) {
-		x->why = "a time is no number of microseconds";
+		x->why = "a time is not a number of microseconds";
 		return 0;
 	}
 	return 1;

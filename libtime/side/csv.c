@@ -295,7 +295,7 @@ struct row {
 static void take_time(const struct column *c, const struct cell *x, uint64_t *ns, struct row *r)
 {
 	if (c->scale && when_number(x->s, x->n, c->scale, ns))
-		r->why = "a time is no number";
+		r->why = "a time is not a number";
 	else if (!c->scale && when_iso(x->s, x->n, ns))
 		r->why = "a time is not ISO 8601 with its zone";
 }
@@ -306,7 +306,7 @@ static void take_id(const struct cell *x, int32_t *id, struct row *r)
 	if (!x->n)
 		return;
 	if (when_number(x->s, x->n, 1, &v) || v > INT32_MAX)
-		r->why = "a pid or tid is no number";
+		r->why = "a pid or tid is not a number";
 	else
 		*id = (int32_t)v;
 }
@@ -349,7 +349,7 @@ static void complete(const struct csv *c, struct row *r)
 	if (!c->has_end)
 		s->end_ns = s->start_ns + r->duration;
 	if (!c->has_start && r->duration > s->end_ns)
-		r->why = "it is longer than time is";
+		r->why = "it begins before time 0";
 	else if (!c->has_start)
 		s->start_ns = s->end_ns - r->duration;
 	if (s->end_ns < s->start_ns)

@@ -95,7 +95,7 @@ static const char *take_line(struct side *out, const char *s, size_t n, int *rc)
 		cut(&w, s + len, n - len, ' ');
 		return kinds[i].take(out, &w, rc);
 	}
-	return "it begins with no word that is known";
+	return "it does not begin with a known word";
 }
 
 /* --- one of each interval ------------------------------------------------------------------
@@ -110,7 +110,7 @@ static const char *take_row(struct side *out, const char *s, size_t n, int *rc)
 	if (number(&w, 0, INT64_MAX, &g.end_ns) || number(&w, 1, INT64_MAX, &g.lost_ns))
 		return "time and delay are numbers of ns";
 	if (g.lost_ns > g.end_ns)
-		return "its delay began before time did";
+		return "its delay begins before time 0";
 	if (w.count > 2 && !number(&w, 2, UINT16_MAX - 1, &cpu))
 		g.cpu = (int32_t)cpu;
 	g.start_ns = g.end_ns; /* until the interval is known */

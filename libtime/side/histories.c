@@ -70,7 +70,7 @@ static const char *take_trampoline(struct histories *h, const char *s, size_t le
 	uint64_t index;
 	uint32_t at;
 	if (number(&s, &left, INDEX_MAX, &index))
-		return "a trampoline's index is no number";
+		return "a trampoline's index is not a number";
 	while (left && *s == ' ')
 		s++, left--;
 	if (!left)
@@ -90,9 +90,9 @@ static const char *take_binding(struct histories *h, const char *s, size_t left)
 	uint64_t index;
 	size_t n;
 	if (number(&s, &left, INDEX_MAX, &index))
-		return "a trampoline's index is no number";
+		return "a trampoline's index is not a number";
 	if (number(&s, &left, INT64_MAX, &b.at_ns))
-		return "its time is no number of ns";
+		return "its time is not a number of ns";
 	const char *key = word(&s, &left, &n);
 	if (!n)
 		return "it has no key";
@@ -108,7 +108,7 @@ static const char *take_pid(struct histories *h, const char *s, size_t left)
 {
 	uint64_t pid;
 	if (number(&s, &left, INT32_MAX, &pid) || !pid)
-		return "its pid is no number";
+		return "its pid is not a number";
 	h->pid = (int32_t)pid;
 	return NULL;
 }
@@ -125,7 +125,7 @@ static const char *take_lost(struct histories *h, const char *s, size_t left)
 {
 	uint64_t n;
 	if (number(&s, &left, INT64_MAX, &n))
-		return "it is no number";
+		return "it is not a number";
 	h->out->unbound += n;
 	return NULL;
 }
@@ -146,7 +146,7 @@ static const char *take_line(struct histories *h, const char *s, size_t left)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (is(w, n, kinds[i].word))
 			return kinds[i].take(h, s, left);
-	return "it begins with no word that is known";
+	return "it does not begin with a known word";
 }
 
 /* Several files one behind the other are one. */

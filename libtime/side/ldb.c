@@ -84,7 +84,7 @@ static const char *wrong(const uint8_t *p)
 {
 	uint32_t type = u32_at(p);
 	if (type < EV_STACK || type > EV_LAST)
-		return "an event of a type that is not known";
+		return "an event of unknown type";
 	if (u32_at(p + 8) >= 1000000000u)
 		return "its time has more than 10^9 ns";
 	return u32_at(p + 12) && u32_at(p + 12) <= INT32_MAX ? NULL : "it has no thread";
@@ -149,7 +149,7 @@ static void take_call(struct ldb *x, const uint8_t *p, uint64_t ns, uint64_t nth
 	struct side_span s = span(0, u32_at(p + 12), ns - length, ns);
 	s.site = u64_at(p + 24);
 	if (length > ns)
-		side_bad_row(x->out, nth, "a call is longer than time is");
+		side_bad_row(x->out, nth, "a call begins before time 0");
 	else if (!s.site)
 		side_bad_row(x->out, nth, "a call without a return address");
 	else
@@ -470,7 +470,8 @@ int side_ldb_read(struct side *out, struct side_lines *l, struct err *e)
 		return r;
 	if (is_older((const uint8_t *)data, n))
 		return err_set(e, ERR_UNSUPPORTED,
-			       "LDB's older layout with 8 types of events, which is not read; "
+			       "LDB's older layout with 8 types of events, which perfkit does "
+			       "not read; "
 			       "the one with 12 is");
 	out->nesting = NEST_ANY;
 	name_kinds(&x);

@@ -30,9 +30,9 @@ refuses()  # STATUS WORDS OPTIONS...
 }
 refuses 2 'name it with -o DIR' --to parquet "$waits"
 refuses 2 '--comm does not go with --to perfetto and parquet' --to parquet -o x --comm a "$waits"
-refuses 2 'one FILE only' --to pprof -o x "$waits" "$waits"
+refuses 2 'more than one FILE' --to pprof -o x "$waits" "$waits"
 : >file
-refuses 1 'is no folder' --to parquet -o file "$waits"
+refuses 1 'is not a folder' --to parquet -o file "$waits"
 cat "$waits" | "$PERFKIT" import -q --no-local -o run.db - || wrong "import of a stream"
 refuses 2 'run.db, recording 1: has no id: that is a hash of a file' --to parquet -o x run.db
 refuses 2 '--recording is for stores' --to parquet -o x --recording 1 "$waits"

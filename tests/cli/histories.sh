@@ -47,7 +47,7 @@ print("hello")
 END
 "$PERFKIT" collapse --no-local --with moved.txt --weight samples --label table=moved "$file" >moved.folded 2>err
 [ "$(total <moved.folded)" -gt 0 ] || bad "a later binding does not hold"
-grep -q 'moved.txt: 2 of .* rows are left out: line [0-9]*: a trampoline.s index is no number; line [0-9]*: it begins with no word that is known' err
+grep -q 'moved.txt: 2 of .* rows are left out: line [0-9]*: a trampoline.s index is not a number; line [0-9]*: it does not begin with a known word' err
 
 # shown as one, or by number
 grep -q 'dynamic_label::trampoline<0>;' events.folded || bad 'no trampoline<0>'
