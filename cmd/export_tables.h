@@ -1,6 +1,6 @@
 /*
- * export_tables.h - `export --to parquet`: recordings as files of columns that a fleet's
- * engines read where they lie.
+ * export_tables.h - `export --to parquet`: recordings as Parquet files, which engines that
+ * answer questions about a fleet read in place.
  *
  *	DIR/offcpu/date=2026-08-03/host=web-17/3f09c1d2a4b5e677.parquet
  *

@@ -14,11 +14,11 @@ struct host_cgroups {
 	struct strtab paths;
 };
 
-/* Of the machine. What cannot be read is left out; the buffer tells of its own failure. */
+/* Add the machine's facts. What cannot be read is left out; check buf_failed afterwards. */
 void record_host_add(struct buf *out);
 
-/* Of a process: its cgroup, and of that and those above it what is not there yet: quotas,
- * throttling, memory limits, the container's name where its runtime left one. */
+/* Add a process's cgroup, and the facts of that cgroup and those above it that are not in
+ * `seen`: quotas, throttling, memory limits, the container's name if its runtime left one. */
 void record_host_cgroup(struct buf *out, struct host_cgroups *seen, long pid);
 
 /* Valid for none, too. */

@@ -9,7 +9,7 @@
  * perf script; measured against perf 6.1:
  *  - sources are united: .symtab of the debug file, else of the runtime file, MiniDebugInfo,
  *    .dynsym; for Go programs without .symtab .gopclntab; then stubs of .plt, .plt.sec,
- * .plt.got and .iplt as `name@plt`, and `.plt` for the header of a lazy PLT;
+ *    .plt.got and .iplt as `name@plt`, and `.plt` for the header of a lazy PLT;
  *  - functions, indirect functions, objects in executable sections, and labels without a type
  *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no
  *    mapping symbols of ARM and RISC-V ($x, $d, $a, $t);

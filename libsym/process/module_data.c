@@ -1,8 +1,8 @@
 /*
  * module_data.c - an address of data: which variable is there.
  *
- * perf records mappings of code alone, unless asked for more. A file's data is as far from its
- * code in memory as its addresses say:
+ * perf records mappings of code alone, unless asked for more. In memory, a file's data is as
+ * far from its code as the file's own addresses say:
  *
  *	file     │ code │ constants │ data, bss │
  *	memory   ├──────┤ recorded    ├─────────┤ not recorded: start of the code + difference

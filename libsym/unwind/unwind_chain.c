@@ -11,7 +11,7 @@
  *
  * Which entries are covered follows from their addresses: the frame pointers are followed
  * through the copy, and a return address below the sp that the walk has reached belongs to a
- * frame it has found. Where the bytes do not reach, equal addresses tell.
+ * frame it has found. Where the bytes do not reach, equal addresses decide.
  */
 #include "libsym/unwind/unwind_internal.h"
 

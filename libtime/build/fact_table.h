@@ -17,8 +17,8 @@
  *					memory.max, memory.high, memory.max_hits,
  *					memory.high_hits, name (NAMESPACE/POD/CONTAINER)
  *
- * Other kinds and keys are kept as they are. perfkit itself adds, of descriptors that threads
- * waited on, `fd` facts: subject PID/NUMBER, key `target`, a file's path or a socket's peer.
+ * Other kinds and keys are kept as they are. For descriptors that threads waited on, perfkit
+ * itself adds `fd` facts: subject PID/NUMBER, key `target`, a file's path or a socket's peer.
  */
 #ifndef LIBTIME_BUILD_FACT_TABLE_H
 #define LIBTIME_BUILD_FACT_TABLE_H

@@ -24,10 +24,10 @@
  * not was connected by this process. A Unix socket with a path of its own was accepted; of one
  * without it is not known. Where snapshots differ, nothing is said about a descriptor.
  *
- * Where all snapshots are late (pack --script), a number may have been another file's during
- * the recording: then sockets that were accepted or are listened on count as sockets of which
- * no more is known, so that no wait is hidden on such evidence. That a socket was connected is
- * believed, for it shows a wait.
+ * Where all snapshots are late (pack --script), a descriptor number may have meant another
+ * file during the recording. Accepted and listening sockets then count as sockets of an unknown
+ * kind, so that no wait is hidden on such evidence. Connected sockets are believed, for they
+ * make a wait visible.
  */
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H
 #define LIBTIME_BUILD_FD_CONTEXT_H

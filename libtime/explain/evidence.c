@@ -355,8 +355,8 @@ static int tally_vector(struct evidence *x, uint32_t vector, uint64_t ns, uint32
 	return 0;
 }
 
-/* They stand by their ends: from the last one back, what lies inside of one already counted
- * adds nothing.
+/* They are sorted by their ends: from the last one back, an interrupt inside one that is
+ * already counted adds nothing.
  *
  *	outer ├───────────┤   counted first
  *	inner    ├───┤        nothing left of it

@@ -1,19 +1,19 @@
 /*
- * gap_parts.h - what had a CPU while a program that wanted it did not: a gap, taken apart.
+ * gap_parts.h - a gap taken apart: what had the CPU while a program that wanted it did not.
  *
  *	spinner   ████████▏                  ▕████████        what it measured: the gap
  *	CPU       spinner │ cc1 ──────│ spinner                  sched_switch
  *	interrupts        ├ timer ┤     ├ virtio ┤               irq, softirq, vectors
- *	parts             timer   cc1   ?  virtio  ?             ?: nothing recorded explains it
+ *	parts             timer   cc1   ?  virtio  ?             ? = unexplained
  *
  * Interrupts are taken out of what they interrupted, inner ones out of outer ones, so that the
  * parts add up to the gap. Nothing outside of a gap explains it: where the spinner had the CPU
  * and no interrupt was recorded, the time is unexplained (the hypervisor, SMIs, NMIs, or what
  * was not recorded).
  *
- * Of a gap known only to lie in an interval, the place is looked for: one stretch of that
- * length on the CPU, up to a tenth shorter, which the spinner did not have. Where there is
- * none, or more than one, the gap is one part of its own, not placed.
+ * A gap may be known only to lie in some interval. Its place is then the one stretch of that
+ * length (up to a tenth shorter) in which the spinner did not have the CPU. If there is none,
+ * or more than one, the gap is a single part, "not placed".
  */
 #ifndef LIBTIME_EXPLAIN_GAP_PARTS_H
 #define LIBTIME_EXPLAIN_GAP_PARTS_H

@@ -2,10 +2,10 @@
  * sites_internal.h - what the parts of sites (sites.h) share.
  *
  *	site_place.c     call paths: the application's functions on them, and what the roles of
- *			 their frames add up to
- *	sites.c          the intervals are put into sites and counted, with what other stacks
+ *			 their frames say together
+ *	sites.c          puts intervals into sites and counts them, and what other stacks
  *			 show of each role's work
- *	site_verdict.c   each site is judged, and its verdict goes into the intervals
+ *	site_verdict.c   judges each site and puts its verdict into the intervals
  */
 #ifndef LIBTIME_EXPLAIN_SITES_INTERNAL_H
 #define LIBTIME_EXPLAIN_SITES_INTERNAL_H

@@ -1,8 +1,8 @@
 /*
- * stack_rows.h - stacks with what they weigh in ns: waits, waits with their wakers or with the
- * chain of threads behind them, wall-clock time, or the time inside the worst episodes.
- * Whatever was asked for, a row has the same shape, so that folded text, flame graphs and
- * exports are written by one function each.
+ * stack_rows.h - stacks with their weights in ns: waits, waits with their wakers or with the
+ * chain of threads behind them, wall-clock time, or the time inside the worst episodes. Rows
+ * have the same shape for every question, so that one function each writes folded text, flame
+ * graphs and exports.
  *
  *	comm ── below ── stack of `path`, root first ── above ── "--" waker's stack reversed,
  *	        [open]                                  lock          its name ── "--" ...

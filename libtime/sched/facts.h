@@ -1,6 +1,6 @@
 /*
- * facts.h - questions to what the host knew (timeline.facts): cgroups and their quotas, what a
- * descriptor leads to, and which device that is on. Everything may be unknown.
+ * facts.h - asks a recording's context (timeline.facts): cgroups and their quotas, what a
+ * descriptor refers to, and which device that is on. Any answer may be unknown.
  */
 #ifndef LIBTIME_SCHED_FACTS_H
 #define LIBTIME_SCHED_FACTS_H
@@ -16,13 +16,13 @@ uint32_t fact_container(const struct timeline *tl, uint32_t thread, uint32_t cgr
 /* A limit of CPU time. */
 struct fact_quota {
 	uint32_t cgroup; /* strings id: whose it is, the thread's own or one above */
-	uint64_t quota_ns, period_ns; /* so much in each period */
+	uint64_t quota_ns, period_ns; /* quota_ns of CPU time in each period */
 	uint64_t throttled, periods;  /* while it was recorded: periods that used it up, of all;
 				       * 0, 0: not known */
 };
 
-/* The quota that limits a thread: of those above it the one that was used up most often, else
- * the smallest. 0 where there is none, or none is known. */
+/* The quota that limits a thread: among its cgroup and the ones above, the quota that was used
+ * up most often, else the smallest. 0 where there is none, or none is known. */
 int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *out);
 
 /* The same of a cgroup itself, of the recording that `thread` is of. */

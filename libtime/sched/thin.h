@@ -5,11 +5,12 @@
  *	thin    run──────│off──────┃off ─────────────────┃ run───│off─
  *	                           ┃ cell of one grain ┃
  *
- * Time is cut into cells of one grain. Of the intervals of a thread that lie in one cell, on
- * one CPU, those of equal stack, cause and flags become one as long as all; what ran between
- * them runs before. Equal samples of a cell become one with the sum of their periods. What
- * reaches from cell to cell stays as it is, so every interval of a grain or longer does, and
- * the sums of any stretch are off by no more than what one cell has at either end, a thread.
+ * Time is cut into cells of one grain. A thread's intervals that lie in one cell, on one CPU,
+ * and have the same stack, cause and flags become one interval of their total length; what ran
+ * between them is moved before it. Equal samples of a cell become one with the sum of their
+ * periods. An interval that crosses cells stays as it is, and with it every interval longer
+ * than a grain. For each thread, the sums of any stretch are off by at most one cell at either
+ * end.
  */
 #ifndef LIBTIME_SCHED_THIN_H
 #define LIBTIME_SCHED_THIN_H

@@ -8,9 +8,9 @@
 
 struct side_bound {
 	uint64_t bindings;    /* put on the timeline */
-	uint64_t trampolines; /* functions they are of, */
-	uint64_t unseen;      /* and how many of these no recorded stack has */
-	uint64_t strangers;   /* those of a process that was not recorded */
+	uint64_t trampolines; /* the functions of these bindings */
+	uint64_t unseen;      /* of these, those that no recorded stack has */
+	uint64_t strangers;   /* and those of a process that was not recorded */
 };
 
 /* A frame is a trampoline if its function has that name, with or without return type, outer

@@ -6,8 +6,8 @@
  *	spinner 1 29451                   CPU and tid of the program that wanted all of that CPU
  *	gap 1 7183812494120 7183812498360 CPU, begin and end in ns
  *
- *	time,delay[,cpu]                  the longest gap of each interval, in ns: when the
- *	1718000000100000000,4240          interval ended, all that is known of its place
+ *	time,delay[,cpu]                  the longest gap of each reporting interval, in ns;
+ *	1718000000100000000,4240          time: when that interval ended
  */
 #ifndef LIBTIME_SIDE_GAPS_H
 #define LIBTIME_SIDE_GAPS_H

@@ -4,19 +4,19 @@
  *
  *	s32 type; u32 sec; u32 nsec; u32 tid; u64 arg1; u64 arg2; u64 arg3
  *
- *	 1 STACK         a call returned by now: how long it took (ns), its return address
- *	 2 TAG_SET       the thread works on request arg1 from now on
- *	 3 TAG_BLOCK     no more: the request waits in a queue
- *	 4 TAG_UNSET     no more: done, unless others work on it
- *	 5 TAG_CLEAR     the same of all its requests
- *	 6 MUTEX_WAIT, 7 MUTEX_LOCK, 8 MUTEX_UNLOCK      of the mutex at arg1
+ *	 1 STACK       a call returned; arg1: how long it took (ns), arg2: its return address
+ *	 2 TAG_SET     the thread begins to work on request arg1
+ *	 3 TAG_BLOCK   it stops: the request waits in a queue
+ *	 4 TAG_UNSET   it stops: the request is done, unless other threads work on it
+ *	 5 TAG_CLEAR   as TAG_UNSET, for all of the thread's requests
+ *	 6 MUTEX_WAIT, 7 MUTEX_LOCK, 8 MUTEX_UNLOCK   of the mutex at arg1
  *	 9 JOIN_WAIT, 10 JOINED, 11 THREAD_CREATE, 12 THREAD_EXIT
  *
- * Spans made of them, each of its thread: calls, named by the site they were made from
- * (side_span.site); "request" with its id as key, from the first SET to the last UNSET or
- * CLEAR, and in it "request part", a thread's stay, and "in queue", from BLOCK to the next
- * SET; "mutex wait" with the label mutex=ADDRESS, and "mutex hold" with held=ADDRESS. The
- * older layout has eight types and other numbers; it is recognised and refused.
+ * They become spans, each on its own thread: calls, named after the site they were made from
+ * (side_span.site); "request", with its id as key, from the first SET to the last UNSET or
+ * CLEAR, and inside it "request part", a thread's share, and "in queue", from BLOCK to the next
+ * SET; "mutex wait" with the label mutex=ADDRESS, and "mutex hold" with held=ADDRESS. The older
+ * layout has eight types with other numbers; it is recognised and refused.
  */
 #ifndef LIBTIME_SIDE_LDB_H
 #define LIBTIME_SIDE_LDB_H

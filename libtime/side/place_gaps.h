@@ -7,9 +7,9 @@
 #include "libtime/side/clock.h"
 
 struct side_placed {
-	uint64_t gaps;    /* put on the timeline */
-	uint64_t outside; /* not: they lie before or behind the recording */
-	uint64_t rough;   /* of gaps: those of which only the interval they were in is known */
+	uint64_t gaps;      /* put on the timeline */
+	uint64_t outside;   /* left out: before or after the recording */
+	uint64_t rough;     /* of `gaps`: those whose place is known only as an interval */
 	uint64_t length_ns; /* of the longest such interval */
 };
 

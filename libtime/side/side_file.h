@@ -1,6 +1,6 @@
 /*
- * side_file.h - `--with FILE[,clock=C][,offset=NS][,cpu=N]`: a side file of any kind, told by
- * its content, read and put on a timeline.
+ * side_file.h - `--with FILE[,clock=C][,offset=NS][,cpu=N]`: a side file of any kind,
+ * recognised by its content, read and put on a timeline.
  */
 #ifndef LIBTIME_SIDE_SIDE_FILE_H
 #define LIBTIME_SIDE_SIDE_FILE_H

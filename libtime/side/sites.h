@@ -1,6 +1,6 @@
 /*
- * sites.h - calls that are known by the address they return to, named after the place in the
- * program they were made from: "serve at server+0x1a2f", the function, and where in its file.
+ * sites.h - names for calls whose return address is known, after the place that made them:
+ * "serve at server+0x1a2f" is the function and the offset in its file.
  */
 #ifndef LIBTIME_SIDE_SITES_H
 #define LIBTIME_SIDE_SITES_H

@@ -11,7 +11,7 @@
  * Spans that are no thread's work (windows, those that share their thread) label nothing. A
  * span that was handed over labels the first thread until then, and the other from there on.
  *
- * A trampoline is a function of which the program says what it stood for, and since when:
+ * A trampoline is a function; the program logs what it stands for, and from when on:
  *
  *	query=41   ├─────────┤query=42                 its history; from the binding on it is 42
  *	stack       main; work; trampoline<7>; search  bears what trampoline<7> stood for then

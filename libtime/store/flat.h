@@ -1,15 +1,15 @@
 /*
- * flat.h - the rows of the flat tables (schema.h) of one timeline, for writers of them in
- * another format than SQLite.
+ * flat.h - the rows of one timeline's flat tables (schema.h), for writers of formats other than
+ * SQLite.
  *
  *	flat_open(&f, &tl, &e);
  *	flat_begin(f, FLAT_OFFCPU, &rows, &e);
- *	flat_gather(f, first, n, &e);              // n rows from `first` on, by time
- *	flat_cell(f, column, i, &cell, &e);        // the i-th of those
+ *	flat_gather(f, first, n, &e);        // n rows from `first` on, ordered by time
+ *	flat_cell(f, column, i, &cell, &e);  // a cell of the i-th of them
  *	flat_close(f);
  *
- * Rows are gathered by the group and cells are asked for column by column: what is held is one
- * group of rows and, of a table ordered by time, 32 bytes a row.
+ * Rows are gathered in groups, and cells are read column by column: it holds one group of rows
+ * and, for a table ordered by time, 32 bytes per row.
  */
 #ifndef LIBTIME_STORE_FLAT_H
 #define LIBTIME_STORE_FLAT_H

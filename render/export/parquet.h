@@ -3,13 +3,13 @@
  *
  *	parquet_open(&p, f, columns, n, &e);
  *	parquet_group(p, rows, value_of, ctx, &e);    // again and again
- *	parquet_close(p, rc, &e);                     // the footer, which every reader needs
+ *	parquet_close(p, rc, &e);                     // the footer, which readers need
  *
- * A file is a row of groups, and a group a run of columns: each column's levels (which values
- * are there) and values, in one page, compressed by zstd. Values are asked for column by
- * column, so that no more is held than one column of one group. Texts go through a dictionary
+ * A file is a series of row groups, and a group a series of columns: each column's levels
+ * (which values are there) and values, in one page, compressed by zstd. Values are asked for
+ * column by column, so that only one column of one group is held. Texts go through a dictionary
  * of the group; so do numbers that repeat; other numbers are stored as differences
- * (DELTA_BINARY_PACKED). Each column of a group tells its least and greatest value and how
+ * (DELTA_BINARY_PACKED). Each column of a group records its least and greatest value and how
  * many are missing.
  *
  * Format: github.com/apache/parquet-format, README.md, Encodings.md and parquet.thrift; the

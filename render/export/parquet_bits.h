@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bits that it takes to write v; 0 for 0. */
+/* The number of bits needed to write v; 0 for 0. */
 static inline unsigned bits_of(uint64_t v)
 {
 	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;

@@ -5,10 +5,12 @@
  *	column cpu-clock     sample types samples/count and cpu/nanoseconds
  *	column cycles        sample types samples/count and cycles/count
  *	a tracepoint         sample type NAME/count
- *	row                  Sample: locations leaf first, a value a type; labels comm, pid,
- * tid, ... frame, what was inlined into it    one Location with a Line each, innermost first
- * DSO Mapping with its build-id; addresses are not known any more, so its start and limit are
- * 0
+ *	row                  Sample: locations leaf first, one value per type; labels comm,
+ *	                     pid, tid, ...
+ *	frame                Location, with a Line for it and for each function inlined into
+ *	                     it, innermost first
+ *	DSO                  Mapping with its build-id; start and limit are 0, since the
+ *	                     mapped addresses are no longer known
  *
  * Named frames have no address; for unnamed ones it is the offset in the file, of callers less
  * 1, as pprof wants it: inside the calling instruction.

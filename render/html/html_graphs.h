@@ -1,7 +1,7 @@
 /*
- * html_graphs.h - the flame graphs that a report has as the program computed them: waits with
- * their wakers and chains, the tail against the median, and of each shown episode its chain and
- * itself against the median.
+ * html_graphs.h - a report's flame graphs that the program computes, not the page: waits with
+ * their wakers and chains, the tail against the median, and for each episode shown its chain
+ * and its comparison with the median.
  *
  *	node.frame, .ups, .v0, .v1   all nodes, graph by graph, as flame_data.h has them; frames
  *	                             are those of html_data.h

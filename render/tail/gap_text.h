@@ -16,7 +16,7 @@ struct gaps_answer {
 	size_t width;         /* columns of the terminal */
 };
 
-/* Who had the CPU in the selected gaps, a table of these, and the first ones in full.
+/* What had the CPU in the selected gaps, a table of the gaps, and the first ones in full.
  * ERR_NOMEM.
  */
 int gaps_text(struct buf *b, const struct gaps_answer *a, struct err *e);

@@ -1,7 +1,7 @@
 /*
- * gaps LOG GAPS CSV - a thread that spins on CPU 1 and notes every gap in its clock of 1 us
- * and more, as GAPS ("perfkit-gaps v1", CLOCK_MONOTONIC) and as samplers do, the longest of
- * each 10 ms, as CSV (CLOCK_REALTIME). LOG says what took the CPU from it, and when, on
+ * gaps LOG GAPS CSV - a thread that spins on CPU 1 and notes every gap in its clock of 1 us and
+ * more: all of them in GAPS ("perfkit-gaps v1", CLOCK_MONOTONIC), and in CSV the longest of
+ * each 10 ms, as samplers do (CLOCK_REALTIME). LOG says what took the CPU from it, and when, on
  * CLOCK_MONOTONIC:
  *
  *	disturber  another thread, of real-time priority, that burnt CPU time there

@@ -1,8 +1,7 @@
 /*
- * ldb LOG LDB - a front thread hands requests over a queue to two workers, which call
- * functions under a lock; LDB gets what the debugger of that name would write of it, thread
- * after thread, so that the file is in no order of time. LOG says the same in plain words, on
- * CLOCK_MONOTONIC:
+ * ldb LOG LDB - a front thread hands requests over a queue to two workers, which call functions
+ * under a lock. The debugger LDB would write the file LDB: one thread after another, so not in
+ * the order of time. LOG says the same in plain words, on CLOCK_MONOTONIC:
  *
  *	request ID FROM TO      queue ID FROM TO      part ID TID FROM TO
  *	call SITE TID FROM TO   wait TID FROM TO      hold TID FROM TO
