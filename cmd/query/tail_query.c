@@ -110,7 +110,7 @@ static int parse_show(const struct tail_run *r, struct tail_show *s)
 	return 0;
 }
 
-/* `option` takes `what`, of which `words` are the plain ones: what was meant? */
+/* `option` takes `what`; suggest the one of `words`, its plain values, that is nearest. */
 static int not_one_of(const struct tail_run *r, const char *option, const char *what,
 		      const char *words, const char *given)
 {
