@@ -31,9 +31,9 @@ struct stack_source {
 	struct tlinput *ti; /* what is open */
 	const struct stacks *stacks; /* what the rows' ids mean */
 
-	/* STACKS_OF_SAMPLES: the one event that is asked for and what else `is` one with it;
-	 * NO_ID: all events. Set before the rows are read; weights are periods, of tracepoints
-	 * and with `count` samples. */
+	/* STACKS_OF_SAMPLES: the event asked for, and others that `is` says are the same;
+	 * NO_ID: all events. Set before the rows are read. Weights are periods, or numbers of
+	 * samples for tracepoints and with `count`. */
 	struct samples samples;
 	uint32_t event;
 	event_is *is;

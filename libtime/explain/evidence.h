@@ -72,8 +72,8 @@ int evidence_knows_cpu(struct evidence *x, uint16_t cpu, uint64_t at_ns);
  * do not tell. */
 int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns);
 
-/* What recorded interrupts took from the threads of n windows, in which they ran; one in
- * another counts once. *vector (strings id) is the one that took most, 0 for none. ERR_NOMEM.
+/* The time that recorded interrupts took from threads running in n windows; nested ones count
+ * once. *vector (strings id) is the one that took most, 0 for none. ERR_NOMEM.
  */
 int evidence_interrupted(struct evidence *x, const struct window *w, size_t n, uint64_t *ns,
 			 uint32_t *vector, struct err *e);

@@ -4,8 +4,8 @@
  *	sample          s1        s2   s3                 s4
  *	lane   ├──away──┤├──s1───┤├─s2─┤├s3┤├────away────┤├─s4──┤
  *
- * A sample stands for the time before it, up to the sample before in its lane; for no more than
- * is usual, unless the rest is too short to tell from jitter.
+ * A sample stands for the time since the previous one in its lane, but for no more than the
+ * usual interval, unless the rest is too short to tell from jitter.
  */
 #ifndef LIBTIME_POPULATION_SAMPLE_CHART_H
 #define LIBTIME_POPULATION_SAMPLE_CHART_H

@@ -81,7 +81,7 @@ struct words {
 	int failed; /* ERR_NOMEM: a word is missing, and all after it */
 };
 
-/* How the stacks of an event are recorded, where it is no number of bytes to copy. */
+/* How the stacks of an event are recorded, if not by copying a number of bytes. */
 enum { GRAPH_FP = 0, GRAPH_NONE = -1, GRAPH_BAD = -2, GRAPH_LBR = -3 };
 
 /* What is done, in this order; `undo` removes what `probes` set, whatever happens between. */

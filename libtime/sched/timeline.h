@@ -257,7 +257,7 @@ struct tl_trampoline {
 	uint32_t thread_first, thread_end; /* of which recording: the indexes of its threads */
 };
 
-/* From here on a trampoline's calls bore this label, up to the history's next binding. */
+/* A trampoline's calls bear this label from here until the history's next binding. */
 struct tl_binding {
 	uint64_t from_ns;
 	uint32_t history;

@@ -1,5 +1,5 @@
 /*
- * nest.h - which span each span is in: the one that its file or its probes tell, else the
+ * nest.h - which span each span is in: the one that its file or its probes name, else the
  * innermost one of its thread that holds all of it.
  */
 #ifndef LIBTIME_TABLES_NEST_H

@@ -112,8 +112,8 @@ int tl_pick(const struct timeline *tl, const struct tl_pick_options *o, struct t
 	    struct err *e);
 void tl_pick_release(struct tl_pick *p);
 
-/* How much of a thread's name a pool of numbered ones shares: 5 of "work-12"; 0 where it ends
- * in no number. */
+/* The length of the part of a thread's name that a numbered pool shares: 5 of "work-12"; 0 if
+ * the name does not end in a number. */
 size_t tl_pool_name(const char *comm);
 
 /* 1 for the row of a thread of that pool, of whose name `base` bytes are shared. */
