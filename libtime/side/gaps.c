@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char first_line[] = "perfkit-gaps ", csv_line[] = "time,delay";
+static const char first_line[] = "perfkit-gaps ", csv_line[] = "time,delay",
+		  with_cpu[] = "time,delay,cpu";
 
 enum { CELLS = 3 };
 
@@ -20,9 +21,17 @@ static int begins(const char *s, size_t n, const char *with)
 	return n >= len && !memcmp(s, with, len);
 }
 
+/* A line of names with these first, no longer names that begin so. */
+static int has_names(const char *s, size_t n, const char *names)
+{
+	size_t len = strlen(names);
+	return begins(s, n, names) &&
+	       (n == len || s[len] == ',' || s[len] == '\n' || s[len] == '\r');
+}
+
 int side_gaps_told(const char *text, size_t n)
 {
-	return begins(text, n, first_line) || begins(text, n, csv_line);
+	return begins(text, n, first_line) || has_names(text, n, csv_line);
 }
 
 /* Up to CELLS words between separators; `count` is how many there are. */
@@ -101,7 +110,7 @@ static const char *take_line(struct side *out, const char *s, size_t n, int *rc)
 /* --- one of each interval ------------------------------------------------------------------
  */
 
-static const char *take_row(struct side *out, const char *s, size_t n, int *rc)
+static const char *take_row(struct side *out, const char *s, size_t n, int has_cpu, int *rc)
 {
 	struct side_gap g = {.cpu = -1};
 	struct words w;
@@ -111,8 +120,9 @@ static const char *take_row(struct side *out, const char *s, size_t n, int *rc)
 		return "time and delay are numbers of ns";
 	if (g.lost_ns > g.end_ns)
 		return "its delay begins before time 0";
-	if (w.count > 2 && !number(&w, 2, UINT16_MAX - 1, &cpu))
-		g.cpu = (int32_t)cpu;
+	if (has_cpu && number(&w, 2, UINT16_MAX - 1, &cpu))
+		return "its CPU is no number";
+	g.cpu = has_cpu ? (int32_t)cpu : -1;
 	g.start_ns = g.end_ns; /* until the interval is known */
 	*rc = vec_push(&out->gaps, g);
 	return NULL;
@@ -154,7 +164,8 @@ int side_gaps_read(struct side *out, struct side_lines *l, struct err *e)
 	const char *s, *why;
 	size_t n;
 	int rc = 0, r = side_lines_next(l, &s, &n, e);
-	int csv = r > 0 && begins(s, n, csv_line);
+	int csv = r > 0 && has_names(s, n, csv_line);
+	int has_cpu = csv && has_names(s, n, with_cpu);
 	if (r > 0 && !csv &&
 	    (n != strlen("perfkit-gaps v1") || memcmp(s, "perfkit-gaps v1", n)))
 		return err_set(e, ERR_FORMAT, "line 1: gaps of another version than v1");
@@ -162,7 +173,7 @@ int side_gaps_read(struct side *out, struct side_lines *l, struct err *e)
 		if (!n || *s == '#')
 			continue;
 		out->rows++;
-		why = csv ? take_row(out, s, n, &rc) : take_line(out, s, n, &rc);
+		why = csv ? take_row(out, s, n, has_cpu, &rc) : take_line(out, s, n, &rc);
 		if (why)
 			side_bad_row(out, side_lines_number(l), why);
 		if (rc)

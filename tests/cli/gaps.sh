@@ -78,6 +78,14 @@ refused 2 'no gaps: give what a jitter sampler wrote' tail -q --no-local --by ga
 refused 3 'no gaps: give what a jitter sampler wrote' report -q --no-local --by gap
 refused 2 'gaps are of CPUs' tail -q --no-local --by gap --csv --with "$kept/gaps.txt"
 refused 2 'cpu is a number' tail -q --no-local --by gap --with "$kept/sampler.csv,cpu=x"
+# a third column is the CPU where it is called so, and there in each row
+sed '1s/$/,cpu/; 2,$s/$/,1/' "$kept/sampler.csv" >cpu.csv
+"$PERFKIT" tail -q --no-local --by gap --top 0 --json --with cpu.csv "$file" | cmp - rough.json
+sed '2s/,1$/,one/; 3s/,1$//' cpu.csv >torn.csv
+"$PERFKIT" tail --no-local --by gap --with torn.csv "$file" 2>err >/dev/null
+grep -q 'torn.csv: 2 of .* rows are left out: line 2: its CPU is no number; line 3: its CPU' err || bad "torn.csv: $(cat err)"
+sed '1s/cpu/seq/' cpu.csv >seq.csv
+refused 2 'seq.csv: its gaps name no CPU' tail -q --no-local --by gap --with seq.csv
 echo 'perfkit-gaps v2' >v2.txt
 refused 1 'v2.txt: line 1: gaps of another version' tail -q --no-local --by gap --with v2.txt
 exit 0
