@@ -84,7 +84,7 @@ static int read_all(int fd, struct buf *out)
 	while ((n = read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR))
 		if (n > 0)
 			buf_add(out, piece, (size_t)n);
-	return n < 0 ? ERR_IO : 0;
+	return n < 0 ? ERR_IO : buf_failed(out);
 }
 
 /* Its exit status, and what it printed. */
@@ -118,7 +118,9 @@ static int ask_any(const char *dir, const char *sql, struct buf *out)
 		    "duckdb.org; --sql prints the query for other engines");
 		return 3;
 	}
-	if (rc)
+	if (rc && buf_failed(out))
+		say("out of memory");
+	else if (rc)
 		say("%s: duckdb could not answer", dir);
 	return rc ? 1 : 0;
 }
@@ -288,9 +290,11 @@ static int check_folder(const char *dir)
 	struct buf b = {0};
 	struct stat st;
 	buf_fmt(&b, "%s/recordings", dir);
-	int is = !stat(buf_cstr(&b), &st) && S_ISDIR(st.st_mode);
+	int failed = buf_failed(&b), is = !stat(buf_cstr(&b), &st) && S_ISDIR(st.st_mode);
 	buf_release(&b);
-	if (!is)
+	if (failed)
+		say("out of memory");
+	else if (!is)
 		say("%s: holds no tables; perfkit export --to parquet -o DIR FILE... makes "
 		    "them",
 		    dir);
@@ -314,9 +318,10 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (o->since) /* digits */
 		buf_fmt(&sql, "SET VARIABLE since = DATE '%s';\n", o->since);
 	buf_str(&sql, q->sql);
-	if (buf_failed(&sql))
+	if (buf_failed(&sql)) {
+		say("out of memory");
 		rc = 1;
-	else if (o->sql)
+	} else if (o->sql)
 		fputs(buf_cstr(&sql), stdout);
 	else
 		rc = ask_any(files[1], buf_cstr(&sql), &csv);

@@ -13,7 +13,16 @@ demo="$SRC/testdata/demo/perf.data --symfs $SRC/testdata/demo/symfs"
 "$PERFKIT" import -q --no-local "$waits" -o run.db || exit 1
 "$PERFKIT" collapse -q --no-local $demo -o folded.txt || exit 1
 "$PERFKIT" pack -q --no-local $demo -o demo.tar.zst || exit 1
-mkdir o
+mkdir -p o bin tables/recordings
+${CC:-cc} -x c -o bin/duckdb - <<'E2' || exit 1
+#include <unistd.h>
+int main(void)
+{
+	static const char answer[] = "folded,weight\na;b,1\nc;d,2\n";
+	return write(1, answer, sizeof(answer) - 1) < 0;
+}
+E2
+PATH=$PWD/bin:$PATH
 cat >some.csv <<'E2'
 start_ns,end_ns,tid,key,route
 5108600000000,5108620000000,1306,a-1,/pay
@@ -103,6 +112,9 @@ doctor run.db
 pack -q --no-local $demo -o o/x.tar.zst
 unpack -q -f demo.tar.zst -C unpacked
 record --dry-run cpu true
+fleet cpu --sql duckdb
+fleet cpu --csv tables
+fleet cpu tables
 E2
 echo "$runs runs"
 exit $bad
