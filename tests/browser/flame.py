@@ -168,6 +168,7 @@ def test_search(b):
     check("the URL shows the same search", text(b, "matched"), matched)
     b.keys("Control+f")
     b.keys("Escape")
+    time.sleep(0.3)
     check("Esc ends the search", text(b, "matched"), "")
     b.js("const i = document.querySelector('input.search'); i.value = '('; i.dispatchEvent(new Event('input'))")
     time.sleep(0.3)
