@@ -6,15 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
+static int fail(struct buf *b, int why)
+{
+	b->n = 0;
+	return b->failed = why;
+}
+
 /* Room for n more bytes and a NUL, or the sticky failure. */
 static int reserve(struct buf *b, size_t n)
 {
 	if (b->failed)
 		return b->failed;
 	if (n >= SIZE_MAX / 2 - b->n)
-		return b->failed = ERR_NOMEM;
+		return fail(b, ERR_NOMEM);
 	if (b->max && b->n + n > b->max)
-		return b->failed = ERR_LIMIT;
+		return fail(b, ERR_LIMIT);
 	if (b->cap - b->n > n)
 		return 0;
 	size_t want = b->cap ? b->cap * 2 : 256;
@@ -22,7 +28,7 @@ static int reserve(struct buf *b, size_t n)
 		want = b->n + n + 1;
 	char *p = mem_resize(b->v, want, 1);
 	if (!p)
-		return b->failed = ERR_NOMEM;
+		return fail(b, ERR_NOMEM);
 	b->v = p;
 	b->cap = want;
 	return 0;

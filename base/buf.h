@@ -27,7 +27,8 @@ void buf_u64(struct buf *b, uint64_t x);
 /* Append formatted text. */
 void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The content as a NUL-terminated string (the NUL is not counted in n); "" when failed. */
+/* The content as a NUL-terminated string (the NUL is not counted in n); "" when failed: n is 0
+ * then. */
 const char *buf_cstr(struct buf *b);
 
 /* 0, or the first failure of any append. */

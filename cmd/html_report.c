@@ -30,7 +30,15 @@ struct report {
 	struct findings findings;
 	struct buf subtitle, filters, answer, text, head;
 	struct buf scratch;
+	int failed; /* scratch did, before it was used again */
 };
+
+/* The scratch text, empty. */
+static void again(struct report *p)
+{
+	p->failed |= buf_failed(&p->scratch);
+	buf_clear(&p->scratch);
+}
 
 /* --- what the page says ------------------------------------------------------------------ */
 
@@ -75,7 +83,7 @@ static void head_site(struct report *p, struct json *j, const struct site_sum *s
 	const struct tl_site *site = timeline_site(tl, s->site);
 	struct buf *b = &p->scratch;
 	json_open(j, NULL, '{');
-	buf_clear(b);
+	again(p);
 	words_site(b, tl, s->site);
 	json_str(j, "site", buf_cstr(b));
 	json_str(j, "reason", site_reason_name(site->reason));
@@ -85,7 +93,7 @@ static void head_site(struct report *p, struct json *j, const struct site_sum *s
 	json_u64(j, "max_ns", s->max_ns);
 	json_bool(j, "open", s->open);
 	if (settle) {
-		buf_clear(b);
+		again(p);
 		words_settle(b, tl, s->site);
 		json_str(j, "settle", buf_cstr(b));
 	}
@@ -100,7 +108,7 @@ static void head_groups(struct report *p, struct json *j)
 	for (size_t i = 0; i < p->t->groups.n && i < HTML_EPISODES; i++) {
 		const struct tail_group *g = &p->t->groups.v[i];
 		json_open(j, NULL, '{');
-		buf_clear(b);
+		again(p);
 		describe_group(b, p->t, g);
 		json_text(j, "root", buf_cstr(b), b->n);
 		json_u64(j, "count", g->count);
@@ -156,22 +164,22 @@ static int head_tail(struct report *p, struct json *j, struct err *e)
 	struct tailtext_options to = {
 		.file = "", .filters = "", .shown = "", .also = "", .width = TEXT_WIDTH};
 	int rc = 0;
-	buf_clear(b);
+	again(p);
 	rc = tailjson_write(b, p->t, HTML_EPISODES, e);
 	json_raw(j, "tail", buf_cstr(b));
-	buf_clear(b);
+	again(p);
 	rc = rc ? rc : tailjson_median(b, p->t, e);
 	json_raw(j, "median", buf_cstr(b));
 	json_open(j, "texts", '[');
 	for (size_t i = 0; !rc && i < p->t->rows.n && i < HTML_EPISODES; i++) {
-		buf_clear(b);
+		again(p);
 		rc = tailtext_episode(b, p->t, i, &to, e);
 		json_text(j, NULL, buf_cstr(b), b->n);
 	}
 	json_close(j, ']');
 	json_open(j, "roots", '[');
 	for (size_t i = 0; i < p->t->rows.n && i < HTML_EPISODES; i++) {
-		buf_clear(b);
+		again(p);
 		words_root_brief(b, p->t, &p->t->rows.v[i].root);
 		json_text(j, NULL, buf_cstr(b), b->n);
 	}
@@ -330,6 +338,17 @@ static int put_columns(struct report *p, FILE *out, struct err *e)
 	return html_blob_end(&blob, html_columns_write(&p->data.columns, &blob, e), e);
 }
 
+/* Did a text of the page find no memory? */
+static int texts_failed(const struct report *p)
+{
+	const struct buf *const all[] = {&p->subtitle, &p->filters, &p->answer, &p->text,
+					 &p->scratch};
+	int failed = p->failed;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		failed |= buf_failed(all[i]);
+	return failed;
+}
+
 static int put_page(struct report *p, FILE *out, struct err *e)
 {
 	struct buf b = {0}, title = {0};
@@ -340,7 +359,7 @@ static int put_page(struct report *p, FILE *out, struct err *e)
 				 .answer = buf_cstr(&p->answer),
 				 .text = buf_cstr(&p->text)};
 	html_page_begin(&page, &b, out);
-	int rc = buf_failed(&b) || buf_failed(&title) ? err_nomem(e) : 0;
+	int rc = buf_failed(&b) || buf_failed(&title) || texts_failed(p) ? err_nomem(e) : 0;
 	buf_release(&b);
 	buf_release(&title);
 	rc = rc ? rc : html_blob_write("head", &p->head, out, e);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static int hash_folder(const char *path, uint64_t *id)
 	struct dirent **names;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = fd < 0 ? -1 : scandir(path, &names, is_file, alphasort);
-	int r = n > 0 ? 0 : ERR_IO;
+	int r = n > 0 ? 0 : n < 0 && errno == ENOMEM ? ERR_NOMEM : ERR_IO;
 	for (int i = 0; i < n; i++) {
 		r = r ? r : hash_one(fd, names[i]->d_name, id);
 		mem_free(names[i]);

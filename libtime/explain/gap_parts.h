@@ -50,6 +50,8 @@ struct gap_finder;
 /* Over a finished timeline, which is borrowed. ERR_NOMEM. */
 int gap_finder_new(struct gap_finder **out, const struct timeline *tl, struct err *e);
 void gap_finder_free(struct gap_finder *f);
+/* Take one gap of that timeline apart; *out is emptied first, and its parts add up to the gap.
+ * ERR_NOMEM. */
 int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_work *out,
 		struct err *e);
 void gap_work_release(struct gap_work *w);
