@@ -1,6 +1,6 @@
 #include "cmd/query/side_input.h"
 #include "cmd/cli/say.h"
-#include "libtime/side/side_file.h"
+#include "libtime/join/side_file.h"
 #include "render/text/units.h"
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
 #include "libtime/side/gaps.h"
-#include "libtime/side/clock.h"
 #include "libtime/side/when.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "libtime/side/histories.h"
 #include "base/buf.h"
 #include "base/hash.h"
-#include "libtime/side/clock.h"
 #include "libtime/side/when.h"
 
 #include <limits.h>

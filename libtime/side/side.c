@@ -1,6 +1,29 @@
 #include "libtime/side/side.h"
+#include "base/check.h"
 
 #include <string.h>
+
+const char *side_clock_name(enum side_clock clock)
+{
+	static const char *const names[] = {"unknown clock",
+					    "CLOCK_MONOTONIC",
+					    "CLOCK_MONOTONIC_RAW",
+					    "CLOCK_REALTIME",
+					    "TSC",
+					    "the recording's own clock"};
+	ENTRIES(names, SIDE_CLOCK_SAME + 1);
+	return names[clock];
+}
+
+enum side_clock side_clock_of(const char *word, size_t n)
+{
+	static const char *const words[] = {"", "mono", "raw", "real", "tsc"};
+	ENTRIES(words, SIDE_CLOCK_SAME);
+	for (int i = 1; i < 5; i++)
+		if (strlen(words[i]) == n && !memcmp(words[i], word, n))
+			return (enum side_clock)i;
+	return SIDE_CLOCK_UNKNOWN;
+}
 
 void side_release(struct side *s)
 {

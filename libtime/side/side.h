@@ -28,6 +28,10 @@ enum side_clock {
 	SIDE_CLOCK_SAME,    /* the recording's own */
 };
 
+/* "CLOCK_MONOTONIC" ...; "mono", "raw", "real", "tsc" → the clock, UNKNOWN for other words. */
+const char *side_clock_name(enum side_clock clock);
+enum side_clock side_clock_of(const char *word, size_t n);
+
 /* Which spans of one thread can belong to it at the same time, one inside another. Others that
  * overlap show a thread that works on several at once. */
 enum side_nesting {

@@ -5,7 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "libtime/explain/gap_parts.h"
-#include "libtime/side/side_file.h"
+#include "libtime/join/side_file.h"
 #include "libtime/spans/label_lanes.h"
 
 #include <string.h>

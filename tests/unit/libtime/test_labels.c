@@ -3,7 +3,7 @@
  */
 #include "tests/unit/libtime/tailrig.h"
 
-#include "libtime/side/bind.h"
+#include "libtime/join/bind.h"
 #include "libtime/spans/label_lanes.h"
 
 static uint32_t span(struct rig *r, uint32_t thread, uint64_t from, uint64_t to)

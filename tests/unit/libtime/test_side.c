@@ -3,7 +3,7 @@
  */
 #include "tests/unit/libtime/tailrig.h"
 
-#include "libtime/side/side_file.h"
+#include "libtime/join/side_file.h"
 #include "libtime/side/when.h"
 
 #include <unistd.h>

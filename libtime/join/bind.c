@@ -1,4 +1,4 @@
-#include "libtime/side/bind.h"
+#include "libtime/join/bind.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -7,10 +7,10 @@
  * somebody chooses (windows), not of the span. Nor of spans that overlap others of their thread
  * in a way that one thread's work cannot (side_nesting).
  */
-#ifndef LIBTIME_SIDE_ATTACH_H
-#define LIBTIME_SIDE_ATTACH_H
+#ifndef LIBTIME_JOIN_ATTACH_H
+#define LIBTIME_JOIN_ATTACH_H
 
-#include "libtime/side/clock.h"
+#include "libtime/join/clock.h"
 
 struct side_counts {
 	uint64_t spans;      /* put on the timeline */

@@ -2,11 +2,11 @@
  * sites.h - names for calls whose return address is known, after the place that made them:
  * "serve at server+0x1a2f" is the function and the offset in its file.
  */
-#ifndef LIBTIME_SIDE_SITES_H
-#define LIBTIME_SIDE_SITES_H
+#ifndef LIBTIME_JOIN_SITES_H
+#define LIBTIME_JOIN_SITES_H
 
 #include "libsym/profile.h"
-#include "libtime/side/clock.h"
+#include "libtime/join/clock.h"
 
 /* Set the names of spans with a site. `p` has the mappings of the recorded processes; NULL (a
  * store): names are addresses, "0x55d0c0de1a2f". The address is that of the call, one less than

@@ -10,8 +10,8 @@
  * (CLOCK_DATA). It has microseconds. CLOCK_MONOTONIC is slewed as CLOCK_REALTIME is;
  * CLOCK_MONOTONIC_RAW is not, and the kernel slews by at most 500 ppm.
  */
-#ifndef LIBTIME_SIDE_CLOCK_H
-#define LIBTIME_SIDE_CLOCK_H
+#ifndef LIBTIME_JOIN_CLOCK_H
+#define LIBTIME_JOIN_CLOCK_H
 
 #include "libtime/sched/timeline.h"
 #include "libtime/side/side.h"
@@ -22,10 +22,6 @@ struct side_clock_map {
 	uint64_t error_ns; /* by how much the result may be wrong */
 	int guessed;       /* no one said which clock it is */
 };
-
-/* "CLOCK_MONOTONIC" ...; "mono", "raw", "real", "tsc" → the clock, UNKNOWN for other words. */
-const char *side_clock_name(enum side_clock clock);
-enum side_clock side_clock_of(const char *word, size_t n);
 
 /* From `clock` to a recording's. ERR_REFUSED with the reason, and the `perf record` option that
  * would have allowed it. */

@@ -1,4 +1,4 @@
-#include "libtime/side/attach.h"
+#include "libtime/join/attach.h"
 #include "base/mem.h"
 #include "base/radix.h"
 #include "libtime/spans/span_add.h"

@@ -1,10 +1,10 @@
 /*
  * bind.h - a side file's label histories, put on a timeline: its trampolines are frames there.
  */
-#ifndef LIBTIME_SIDE_BIND_H
-#define LIBTIME_SIDE_BIND_H
+#ifndef LIBTIME_JOIN_BIND_H
+#define LIBTIME_JOIN_BIND_H
 
-#include "libtime/side/clock.h"
+#include "libtime/join/clock.h"
 
 struct side_bound {
 	uint64_t bindings;    /* put on the timeline */

@@ -1,4 +1,4 @@
-#include "libtime/side/place_gaps.h"
+#include "libtime/join/place_gaps.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -2,15 +2,15 @@
  * side_file.h - `--with FILE[,clock=C][,offset=NS][,cpu=N]`: a side file of any kind,
  * recognised by its content, read and put on a timeline.
  */
-#ifndef LIBTIME_SIDE_SIDE_FILE_H
-#define LIBTIME_SIDE_SIDE_FILE_H
+#ifndef LIBTIME_JOIN_SIDE_FILE_H
+#define LIBTIME_JOIN_SIDE_FILE_H
 
 #include "base/buf.h"
 #include "libparse/source.h"
-#include "libtime/side/attach.h"
+#include "libtime/join/attach.h"
 #include "libsym/profile.h"
-#include "libtime/side/bind.h"
-#include "libtime/side/place_gaps.h"
+#include "libtime/join/bind.h"
+#include "libtime/join/place_gaps.h"
 
 /* What was given. */
 struct side_option {

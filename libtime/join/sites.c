@@ -1,4 +1,4 @@
-#include "libtime/side/sites.h"
+#include "libtime/join/sites.h"
 #include "base/buf.h"
 
 #include <string.h>

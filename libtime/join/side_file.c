@@ -1,11 +1,11 @@
-#include "libtime/side/side_file.h"
+#include "libtime/join/side_file.h"
 #include "libtime/side/chrome.h"
 #include "libtime/side/csv.h"
 #include "libtime/side/gaps.h"
 #include "libtime/side/histories.h"
 #include "libtime/side/ldb.h"
 #include "libtime/side/otlp.h"
-#include "libtime/side/sites.h"
+#include "libtime/join/sites.h"
 
 #include <errno.h>
 #include <stdlib.h>

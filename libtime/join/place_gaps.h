@@ -1,10 +1,10 @@
 /*
  * place_gaps.h - a side file's gaps, put on a timeline.
  */
-#ifndef LIBTIME_SIDE_PLACE_GAPS_H
-#define LIBTIME_SIDE_PLACE_GAPS_H
+#ifndef LIBTIME_JOIN_PLACE_GAPS_H
+#define LIBTIME_JOIN_PLACE_GAPS_H
 
-#include "libtime/side/clock.h"
+#include "libtime/join/clock.h"
 
 struct side_placed {
 	uint64_t gaps;      /* put on the timeline */
