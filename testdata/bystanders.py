@@ -2,8 +2,9 @@
 """bystanders.py FILE [FILE...] -- COMM [COMM...]: in a system-wide recording, rename every
 process and mapped file that is neither the workload (the names given), nor the kernel's, nor
 the distribution's, to words with a number (service-03, /other-000012). The length stays, so that
-nothing moves. Stack copies end with the process's environment: variables that are set here become x's. A recording is about its workload; what else ran on that machine is nobody's
-business. Uncompressed files only."""
+nothing moves. Stack copies end with the process's environment: variables that are set here become
+x's. A recording is about its workload; what else ran on that machine is nobody's business.
+Uncompressed files only."""
 import os
 import re
 import subprocess
@@ -33,6 +34,14 @@ def plain_path(number, length):
     """A path of that length: /other-0000012."""
     head = "/other-" if length > 9 else "/"
     return (head + "%0*d" % (length - len(head), number)).encode()
+
+
+def blank(match):
+    """x's for a variable. Where the copy of the stack ends within it, the copy's size follows, of
+    which two bytes at most are not zero: those two stay."""
+    text = match[0]
+    keep = 2 if match.string[match.end():match.end() + 6] == bytes(6) else 0
+    return b"\0" + b"x" * (len(text) - 1 - keep) + text[len(text) - keep:]
 
 
 comms, paths = set(), set()
@@ -72,7 +81,6 @@ for f in files:
         data = re.sub(rb"(?<![/\w])" + re.escape(old) + rb"\0",
                       lambda m: renames[old] + b"\0", data)
     for name in os.environb:
-        data = re.sub(rb"\0" + re.escape(name) + rb"=[^\0]*",
-                      lambda m: b"\0" + b"x" * (len(m[0]) - 1), data)
+        data = re.sub(rb"\0" + re.escape(name) + rb"=[^\0]*", blank, data)
     open(f, "wb").write(data)
 print("renamed %d of %d names" % (len(renames), len(comms) + len(paths)), file=sys.stderr)

@@ -54,7 +54,7 @@ KEEP static void compress_pages(void)
 
 KEEP static void write_pages(void)
 {
-	char page[4096] = "snapshot";
+	static char page[4096] = "snapshot";
 	if (write(disk, page, sizeof(page)) < 0)
 		exit(1);
 	fdatasync(disk);

@@ -5,10 +5,10 @@
 # perf 6.1.192, Linux 6.18, x86-64, two virtual CPUs, nothing else running; run as root with
 # perfkit's build on PATH. When a virtual CPU of that machine goes idle, the kernel loses the
 # records of some switches, so `orders backtest` keeps each CPU busy at SCHED_IDLE priority, which
-# gives way to everything else. Of several attempts this one was kept: it misses one switch, which
-# touches no thread that answers orders. Copies of 4 KB hold all stacks but those of write_pages(),
-# which has a page of its own there; larger ones lose more. The program is linked statically, so its
-# frames need no file of the machine. perf itself is left unnamed.
+# gives way to everything else. Of a hundred attempts this one was kept: it misses four switches,
+# none of them of a thread that answers orders or holds their lock. Copies of 4 KB hold all stacks;
+# larger ones lose more. The program is linked statically, so its frames need no file of the machine.
+# perf itself is left unnamed.
 set -e
 cd "$(dirname "$0")"
 mkdir -p /srv/perfkit

@@ -11,7 +11,7 @@ from webdriver import Browser, missing
 PERFKIT, OUT = sys.argv[1:3]
 # name, recording, options, the view, size
 VIEWS = [
-    ("report.png", "orders/orders.tar.zst", [], "#pane=timeline&t=435000000,460000000", 1280, 900),
+    ("report.png", "orders/orders.tar.zst", [], "#pane=timeline&t=532000000,557000000", 1280, 900),
     ("report-episode.webp", "orders/orders.tar.zst", ["--comm", "front-0,front-1"], "#ep=1", 1440, 1250),
     ("report-cpu.webp", "demo/perf.data", ["--symfs", "testdata/demo/symfs"], "#pane=flame", 1280, 1000),
     ("report-spans.webp", "requests/serve.tar.zst", ["--with", "testdata/requests/requests.csv"], "#map=span", 1280, 900),

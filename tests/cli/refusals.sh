@@ -96,5 +96,5 @@ done
 "$PERFKIT" import -q -o orders.db "$SRC/testdata/orders/orders.tar.zst"
 "$PERFKIT" tail --comm front-0,front-1 orders.db >out 2>err
 ! [ -s err ] || wrong "front-0 and front-1 of the store lack nothing: $(cat err)"
-"$PERFKIT" tail "$SRC/testdata/orders/orders.tar.zst" 2>&1 >out | grep -q 'context switch is missing' || wrong "orders: no word of its missing switch"
+"$PERFKIT" tail "$SRC/testdata/orders/orders.tar.zst" 2>&1 >out | grep -q 'context switches are missing' || wrong "orders: no word of its missing switches"
 exit $bad

@@ -73,7 +73,7 @@ done
 # a wait is longer than the stretch
 opts="-q --no-local"
 orders=$SRC/testdata/orders/orders.tar.zst
-begin=34329.572491008
+begin=45745.433855906
 lines() # the text of a picture's lines that stand above it, and its <desc>
 {
 	grep -o -e '<desc>[^<]*' -e 'id="[a-z]*"[^>]*><tspan.*</text>' "$1" | sed 's/<[^>]*>//g'
@@ -90,8 +90,8 @@ for q in "svg --wall" "svg --offcpu --cause lock" "svg --offwake --state blocked
 	"tail --p50 --svg out.svg"; do
 	out="-o out.svg"
 	case $q in tail*) out= ;; esac
-	"$PERFKIT" $q $opts --comm front-0,front-1 --time $begin,34329.672491008 $out "$orders" >/dev/null || exit 1
-	says vm orders.tar.zst comm=front-0,front-1 "time=$begin,34329.672491008"
+	"$PERFKIT" $q $opts --comm front-0,front-1 --time $begin,45745.533855906 $out "$orders" >/dev/null || exit 1
+	says vm orders.tar.zst comm=front-0,front-1 "time=$begin,45745.533855906"
 	case $q in
 	*cause*) says 'cause=lock' ;;
 	*state*) says 'state=blocked' ;;
@@ -101,7 +101,7 @@ for q in "svg --wall" "svg --offcpu --cause lock" "svg --offwake --state blocked
 done
 "$PERFKIT" svg $opts --diff --offcpu --comm front-0 "$orders" "$orders" -o out.svg || exit 1
 q='a diff' && says 'orders.tar.zst compared with orders.tar.zst' comm=front-0 'waiting on vm'
-"$PERFKIT" timeline $opts --no-script --time 34329.9,34329.91 --comm front-0,snapshot -o out.svg "$orders" || exit 1
+"$PERFKIT" timeline $opts --no-script --time 45745.78,45745.79 --comm front-0,snapshot -o out.svg "$orders" || exit 1
 grep -oE '>[a-z]+ [0-9.]+ [a-z]+</text>' out.svg | grep -vE ' ([0-9](\.[0-9])?|10\.0) ms<| us<' && { echo "a wait is longer than the window"; exit 1; }
 # one picture, two names
 "$PERFKIT" tail $opts --p50 --flame one.svg --svg two.svg "$orders" >/dev/null &&
