@@ -1,5 +1,6 @@
 #include "render/html/html_data.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "render/flame/palette.h"
 #include "render/text/escape.h"
 
@@ -16,6 +17,7 @@ struct gathering {
 	const struct timeline *tl;
 	struct html_column *path_parent, *path_frame, *row_comm, *row_path;
 	struct html_column *v[8]; /* of the table that is being filled */
+	int64_t last_path;        /* the highest that a row has */
 	uint64_t at;              /* end of the thread's last wait or run */
 	uint32_t thread;          /* whose it was */
 	struct html_column *life[3], *wait[5], *run[3];
@@ -35,45 +37,64 @@ static void columns(struct gathering *g, struct html_column **out, const char *c
 
 /* --- stacks ---------------------------------------------------------------------------- */
 
-/* The number of the path that flame_input_begin laid out; callers get theirs before callees. */
-static int path_number(struct gathering *g, uint32_t path, uint32_t *no)
+/* The number of the path that flame_input_begin laid out; callers get theirs before callees.
+ * Paths whose frames have the same names are one. */
+static int path_number(struct gathering *g, uint32_t *no)
 {
 	struct html_data *d = g->d;
-	const struct stacks *s = d->tl->stacks;
-	size_t depth = d->fi.line.n - 1;
-	VEC(uint32_t) ids = {0};
 	int rc = 0;
 	*no = 0;
-	for (uint32_t p = path; p && !rc; p = s->paths.v[p].parent)
-		rc = vec_push(&ids, p);
-	for (size_t i = 0; i < ids.n && i < depth && !rc; i++) {
-		uint32_t parent = *no, id = ids.v[ids.n - 1 - i];
-		if (u64map_get(&d->path_no, id, no))
+	for (size_t i = 1; i < d->fi.line.n && !rc; i++) {
+		uint32_t parent = *no, frame = d->fi.line.v[i];
+		uint64_t key = (uint64_t)parent << 32 | frame;
+		if (u64map_get(&d->path_no, key, no))
 			continue;
-		html_put(g->path_parent, parent);
-		html_put(g->path_frame, d->fi.line.v[1 + i]);
+		html_put(g->path_parent, g->path_frame->n - parent);
+		html_put(g->path_frame, frame);
 		*no = (uint32_t)g->path_frame->n;
-		rc = u64map_put(&d->path_no, id, *no);
+		rc = u64map_put(&d->path_no, key, *no);
 	}
-	vec_release(&ids);
 	return rc;
 }
 
-/* The number of a thread's name with a stack. ERR_NOMEM. */
+/* The number of the row that flame_input_begin laid out: stacks that read the same share it. */
+static int laid_out_row(struct gathering *g, uint32_t *no)
+{
+	struct html_data *d = g->d;
+	uint32_t p;
+	if (path_number(g, &p))
+		return ERR_NOMEM;
+	uint64_t key = 1ull << 63 | (uint64_t)d->fi.line.v[0] << 32 | p;
+	if (u64map_get(&d->row_no, key, no))
+		return 0;
+	html_put(g->row_comm, d->fi.line.v[0]);
+	html_put_signed(g->row_path, (int64_t)p - g->last_path);
+	g->last_path = p > g->last_path ? p : g->last_path;
+	*no = (uint32_t)g->row_comm->n;
+	return u64map_put(&d->row_no, key, *no);
+}
+
+/* The number of a thread's name with a stack, from 1 on. ERR_NOMEM. */
 static int row_number(struct gathering *g, uint32_t comm, uint32_t path, uint32_t *no)
 {
 	struct html_data *d = g->d;
 	uint64_t key = (uint64_t)comm << 32 | path;
 	struct folded f = {.comm = comm, .pid = -1, .tid = -1, .cpu = UINT32_MAX, .path = path};
-	uint32_t p;
 	if (u64map_get(&d->row_no, key, no))
 		return 0;
-	if (flame_input_begin(&d->fi, &f, NULL) || path_number(g, path, &p))
+	if (flame_input_begin(&d->fi, &f, NULL) || laid_out_row(g, no))
 		return ERR_NOMEM;
-	html_put(g->row_comm, d->fi.line.v[0]);
-	html_put(g->row_path, p);
-	*no = (uint32_t)g->row_comm->n - 1;
 	return u64map_put(&d->row_no, key, *no);
+}
+
+/* Put a stack's row: 0 where it is new, for it then has the next number. */
+static int put_row(struct gathering *g, struct html_column *c, uint32_t comm, uint32_t path)
+{
+	uint64_t rows = g->row_comm->n;
+	uint32_t no = 0;
+	int rc = row_number(g, comm, path, &no);
+	html_put(c, no > rows ? 0 : no);
+	return rc;
 }
 
 /* The frame of a thread's name alone. */
@@ -109,26 +130,56 @@ static int make_marks(struct html_data *d)
 
 /* --- samples --------------------------------------------------------------------------- */
 
+/* The samples that are selected, by CPU; the time stays their order on each. */
+static int samples_by_cpu(const struct html_data *d, const struct timeline *tl, uint32_t **list,
+			  size_t *n)
+{
+	enum { CPUS = 1 << 16 };
+	size_t *at = mem_zalloc(CPUS + 1, sizeof(*at));
+	*list = mem_zalloc(tl->samples.n + 1, sizeof(**list));
+	if (!at || !*list) {
+		mem_free(at);
+		return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < tl->samples.n; i++)
+		at[tl->samples.v[i].cpu + 1] +=
+			(size_t)sample_is_selected(&d->samples, tl, &tl->samples.v[i]);
+	for (size_t i = 0; i < CPUS; i++)
+		at[i + 1] += at[i];
+	*n = at[CPUS];
+	for (size_t i = 0; i < tl->samples.n; i++)
+		if (sample_is_selected(&d->samples, tl, &tl->samples.v[i]))
+			(*list)[at[tl->samples.v[i].cpu]++] = (uint32_t)i;
+	mem_free(at);
+	return 0;
+}
+
+/* The time since the last one on its CPU tells less than how that differs from the one before:
+ * samplers tick. */
 static int put_samples(struct gathering *g)
 {
-	static const char *const names[] = {"sample.t",     "sample.row",    "sample.weight",
-					    "sample.event", "sample.thread", NULL};
+	static const char *const names[] = {
+		"sample.t",   "sample.row", "sample.weight", "sample.event", "sample.thread",
+		"sample.cpu", NULL};
+	uint32_t *list;
+	size_t n = 0;
 	uint64_t at = g->d->from_ns;
-	int rc = 0;
+	int64_t tick = 0;
 	columns(g, g->v, names);
-	for (size_t i = 0; i < g->tl->samples.n && !rc; i++) {
-		const struct tl_sample *s = &g->tl->samples.v[i];
-		uint32_t row;
-		if (!sample_is_selected(&g->d->samples, g->tl, s))
-			continue;
-		rc = row_number(g, s->comm, s->path, &row);
-		html_put_signed(g->v[0], (int64_t)(s->time_ns - at));
-		html_put(g->v[1], row);
+	int rc = samples_by_cpu(g->d, g->tl, &list, &n);
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct tl_sample *s = &g->tl->samples.v[list[i]];
+		int64_t since_last = (int64_t)(s->time_ns - at);
+		html_put_signed(g->v[0], since_last - tick);
+		rc = put_row(g, g->v[1], s->comm, s->path);
 		html_put(g->v[2], s->period);
 		html_put(g->v[3], s->event);
 		html_put(g->v[4], s->thread == TL_NONE ? 0 : s->thread + 1u);
+		html_put(g->v[5], s->cpu == TL_NOCPU ? 0 : s->cpu + 1u);
 		at = s->time_ns;
+		tick = since_last;
 	}
+	mem_free(list);
 	return rc;
 }
 
@@ -180,18 +231,14 @@ static int put_wait(struct gathering *g, const struct off *o)
 {
 	struct html_data *d = g->d;
 	struct wait w;
-	uint32_t row;
 	if (!population_wait(&d->of, g->tl, o, &w))
 		return 0;
-	if (row_number(g, o->comm, o->path, &row))
-		return ERR_NOMEM;
 	put_place(g, 1, o->thread, w.start, w.end);
 	html_put(g->wait[0], w.blocked + w.unknown);
 	html_put(g->wait[1], w.runnable);
 	html_put(g->wait[2], wait_bits(&w));
-	html_put(g->wait[3], row);
 	html_put(g->wait[4], o->cause);
-	return 0;
+	return put_row(g, g->wait[3], o->comm, o->path);
 }
 
 static int put_life(struct gathering *g, uint32_t thread)

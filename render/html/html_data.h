@@ -5,15 +5,18 @@
  *
  *	columns              one number for each ...
  *	frame.*              frame of the flame graphs: strings, kind, colours of three palettes
- *	path.*               call path, from 1 on: caller's path (0 = none), frame
- *	row.*                stack with its thread's name: frame of the name, path
+ *	path.*               call path, from 1 on: how many before it its caller's is (the path
+ *	                     that is 0: none), frame
+ *	row.*                stack with its thread's name: frame of the name, path since the
+ *	                     highest of the rows before
  *	thread.*             thread: name, pid + 1, tid + 1, first, life, flags
- *	sample.*             sample in the order of time: since the last, row, weight, event,
- *	                     thread + 1
+ *	sample.*             sample by CPU and time: how much more since the last one than
+ *	                     that took, row + 1 (0: the next one), weight, event,
+ *	                     thread + 1, CPU + 1
  *	life.*               wait or time on a CPU, by thread and time: is it a wait, the
  *	                     thread since the last one's, ns since its end
  *	wait.*               the waits of these, where shown: blocked or unknown time, the
- *	                     rest, enum html_wait, row, cause
+ *	                     rest, enum html_wait, row as above, cause
  *	run.*                the times on a CPU: length, CPU + 1, name
  *	span.*, loss.*       span; stretch of lost records
  *

@@ -24,35 +24,76 @@ async function inflateText(id) {
 	return new TextDecoder().decode(await inflate(id));
 }
 
-// n numbers of seven bits a byte from bytes[at] on; signed ones are doubled, less one if
-// negative.
-function readColumn(bytes, at, n, isSigned) {
-	const out = new Float64Array(n);
-	for (let i = 0; i < n; i++) {
-		let x = 0, unit = 1, b = bytes[at++];
-		for (; b & 128; b = bytes[at++]) {
-			x += (b & 127) * unit;
-			unit *= 128;
-		}
-		x += b * unit;
-		out[i] = !isSigned ? x : x % 2 ? -(x + 1) / 2 : x / 2;
-	}
+// n numbers, first the lowest byte of each, then the second, and so on; signed ones are doubled,
+// less one if negative.
+function readColumn(bytes, at, n, width, isSigned) {
+	const out = new (isSigned || width > 3 ? Float64Array : [Uint8Array, Uint8Array, Uint16Array, Int32Array][width])(n);
+	for (let k = 0, unit = 1; k < width; k++, unit *= 256)
+		for (let i = 0; i < n; i++)
+			out[i] += bytes[at++] * unit;
+	for (let i = 0; isSigned && i < n; i++)
+		out[i] = out[i] % 2 ? -(out[i] + 1) / 2 : out[i] / 2;
 	return out;
 }
 
-const SIGNED = new Set(["sample.t", "life.thread", "life.gap"]);
+const SIGNED = new Set(["sample.t", "row.path", "life.thread", "life.gap"]);
 
 // data.sample.row[i] and so on.
 function readColumns(bytes, columns) {
 	const out = {};
 	let at = 0;
-	for (const [name, n, size] of columns) {
+	for (const [name, n, width] of columns) {
 		const [table, field] = name.split(".");
 		out[table] = out[table] || {};
-		out[table][field] = readColumn(bytes, at, n, SIGNED.has(name));
-		at += size;
+		out[table][field] = readColumn(bytes, at, n, width, SIGNED.has(name));
+		at += n * width;
 	}
 	return out;
+}
+
+// Numbers of stacks instead of what tells them from the ones before.
+function placeStacks({path, row, sample, wait}) {
+	const n = path.frame.length, m = row.path.length, parents = new Int32Array(n), paths = new Int32Array(m);
+	for (let i = 0; i < n; i++)
+		parents[i] = i - path.parent[i];
+	for (let i = 0, most = 0; i < m; i++)
+		most = Math.max(most, paths[i] = most + row.path[i]);
+	path.parent = parents;
+	row.path = paths;
+	let next = 0;
+	for (const table of [sample, wait])
+		table.row = Int32Array.from(table.row, (no) => no ? no - 1 : next++);
+}
+
+// Samples of each CPU get their times; then they stand in the order of time.
+function placeSamples(sample) {
+	const n = sample.t.length, first = [];
+	for (let i = 0, at = 0, tick = 0; i < n; i++) {
+		sample.t[i] = at += tick += sample.t[i];
+		if (!i || sample.cpu[i] !== sample.cpu[i - 1])
+			first.push(i);
+	}
+	const order = mergeInTime(sample.t, first.map((i, k) => [i, k + 1 < first.length ? first[k + 1] : n]));
+	for (const field in sample)
+		sample[field] = sample[field].map((x, i, all) => all[order[i]]);
+}
+
+// The numbers of v's stretches [from, to), each in order, as one in order: two and two merged.
+function mergeInTime(v, parts) {
+	let order = Int32Array.from(v, (x, i) => i), other = order.slice();
+	while (parts.length > 1) {
+		const next = [];
+		for (let k = 0; k < parts.length; k += 2) {
+			let [a, mid] = parts[k], b = mid;
+			const end = k + 1 < parts.length ? parts[k + 1][1] : mid;
+			next.push([a, end]);
+			for (let i = a; i < end; i++)
+				other[i] = b >= end || a < mid && v[order[a]] <= v[order[b]] ? order[a++] : order[b++];
+		}
+		[order, other] = [other, order];
+		parts = next;
+	}
+	return order;
 }
 
 // Waits and runs get their threads and times.
@@ -125,10 +166,8 @@ async function readHead() {
 async function readData() {
 	strings = (await inflateText("strings")).split("\n");
 	data = readColumns(await inflate("columns"), head.columns);
-	const {sample} = data;
-	let at = 0;
-	for (let i = 0; i < sample.t.length; i++)
-		sample.t[i] = at += sample.t[i];
+	placeStacks(data);
+	placeSamples(data.sample);
 	placeLives(data);
 	frames = makeFrames();
 	given = makeGraphs();

@@ -26,7 +26,7 @@ def blob(name):
     return zlib.decompress(base64.b64decode(text))
 head = json.loads(blob("head"))
 columns = blob("columns")
-assert sum(c[2] for c in head["columns"]) == len(columns), "the head does not fit the columns"
+assert sum(c[1] * c[2] for c in head["columns"]) == len(columns), "the head does not fit the columns"
 by = {c[0]: c[1] for c in head["columns"]}
 assert by["wait.row"] > 2000 and by["run.ns"] > 2000 and by["life.wait"] == by["wait.row"] + by["run.ns"], by
 assert head["median"]["stack"] and head["median"]["duration_ns"] < 1e6, head["median"]
