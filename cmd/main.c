@@ -142,6 +142,16 @@ static int help_command(int argc, char **argv)
 	return 0;
 }
 
+/* In the sandbox: 0, or the exit status. */
+static int confined(const struct verb *v, const void *opts)
+{
+	struct err e = {0};
+	if (!sandbox_enter(v, opts, &e))
+		return 0;
+	say("%s", e.msg);
+	return 1;
+}
+
 static int run(const struct verb *v, int argc, char **argv)
 {
 	const char *files[MAX_FILES];
@@ -160,8 +170,7 @@ static int run(const struct verb *v, int argc, char **argv)
 	} else if (!rc) {
 		rc = opt_check_modes(v, opts);
 		rc = rc ? rc : budget_begin(v, opts);
-		if (!rc)
-			sandbox_enter(v, opts);
+		rc = rc ? rc : confined(v, opts);
 		rc = rc ? rc : v->run(opts, files, nfiles);
 	}
 	opt_release(v, opts);

@@ -2,7 +2,9 @@
 #include "base/outfile.h"
 #include "cmd/input/bundle_cache.h"
 #include "cmd/input/input.h"
+#include "cmd/input/scratch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -44,16 +46,23 @@ static uint64_t rights(void)
 }
 
 struct sandbox {
-	int rules;
+	int rules, shortage; /* shortage: an errno, where descriptors or memory ran out */
 	uint64_t rights;
 };
 
+static int is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 /* What is not there needs no leave. */
-static void allow(const struct sandbox *s, const char *path)
+static void allow(struct sandbox *s, const char *path)
 {
 	struct stat st;
 	int fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
+		if (is_shortage(errno))
+			s->shortage = errno;
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -61,7 +70,8 @@ static void allow(const struct sandbox *s, const char *path)
 	struct path_beneath rule = {.allowed_access = s->rights, .parent_fd = fd};
 	if (!S_ISDIR(st.st_mode))
 		rule.allowed_access &= WRITE_FILE | TRUNCATE;
-	syscall(ADD_RULE, s->rules, RULE_PATH_BENEATH, &rule, 0);
+	if (syscall(ADD_RULE, s->rules, RULE_PATH_BENEATH, &rule, 0) && is_shortage(errno))
+		s->shortage = errno;
 	close(fd);
 }
 
@@ -80,7 +90,7 @@ static const char *dangling_target(const char *path, char *out)
 
 /* The folder that the file comes to lie in, since it is made under another name there; a device
  * or fifo itself. */
-static void allow_output(const struct sandbox *s, const char *path)
+static void allow_output(struct sandbox *s, const char *path)
 {
 	char target[PATH_MAX], dir[PATH_MAX];
 	struct stat st;
@@ -96,27 +106,31 @@ static void allow_output(const struct sandbox *s, const char *path)
 	allow(s, dir);
 }
 
-static void allow_scratch(const struct sandbox *s)
+/* $TMPDIR alone, if files can be made there; else the usual places, of which SQLite has its own
+ * favourite; the current directory if there is none. */
+static void allow_scratch(struct sandbox *s)
 {
-	static const char *const usual[] = {"/tmp", "/var/tmp", "/dev/shm"};
-	const char *own = getenv("TMPDIR");
+	const char *places[SCRATCH_PLACES];
 	struct stat st;
-	if (own && *own && !stat(own, &st) && S_ISDIR(st.st_mode)) {
-		allow(s, own);
-		return;
+	scratch_places(places);
+	for (size_t i = 0, found = 0; i < SCRATCH_PLACES - !!found; i++) {
+		if (stat(places[i], &st) || !S_ISDIR(st.st_mode) || access(places[i], W_OK | X_OK))
+			continue;
+		allow(s, places[i]);
+		if (i == 0 && strcmp(places[0], places[1]) != 0)
+			return;
+		found++;
 	}
-	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
-		allow(s, usual[i]);
 }
 
-static void allow_cache(const struct sandbox *s)
+static void allow_cache(struct sandbox *s)
 {
 	char path[BUNDLE_CACHE_PATH];
 	if (bundle_cache_dir(path))
 		allow(s, path);
 }
 
-static void allow_outputs(const struct sandbox *s, const struct verb *v, const void *opts)
+static void allow_outputs(struct sandbox *s, const struct verb *v, const void *opts)
 {
 	for (size_t t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++) {
@@ -130,30 +144,35 @@ static void allow_outputs(const struct sandbox *s, const struct verb *v, const v
 		}
 }
 
+static const char no_sandbox[] = "cannot enter the sandbox (--no-sandbox does without)";
+
 static int asks_debuginfod(const struct input_opts *o)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	return urls && *urls && !o->no_local;
 }
 
-void sandbox_enter(const struct verb *v, const void *opts)
+int sandbox_enter(const struct verb *v, const void *opts, struct err *e)
 {
 	const struct input_opts *o = opts;
 	struct ruleset_attr attr;
 	if (!input_is_read_by(v) || o->no_sandbox || asks_debuginfod(o) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return;
+		return 0;
 	struct sandbox s = {.rights = rights()};
 	attr.handled_access_fs = s.rights;
 	if (!s.rights)
-		return;
+		return 0;
 	s.rules = (int)syscall(CREATE_RULESET, &attr, sizeof(attr), 0);
 	if (s.rules < 0)
-		return;
+		return is_shortage(errno) ? err_sys(e, "%s", no_sandbox) : 0;
 	allow_outputs(&s, v, opts);
 	allow_scratch(&s);
 	if (!o->no_cache)
 		allow_cache(&s);
-	syscall(RESTRICT_SELF, s.rules, 0);
+	if (!s.shortage)
+		syscall(RESTRICT_SELF, s.rules, 0);
 	close(s.rules);
+	errno = s.shortage;
+	return s.shortage ? err_sys(e, "%s", no_sandbox) : 0;
 }

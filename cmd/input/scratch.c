@@ -116,16 +116,26 @@ void scratch_file(const char *path)
 	catch_signals();
 }
 
+void scratch_places(const char *places[SCRATCH_PLACES])
+{
+	const char *own = getenv("TMPDIR");
+	places[0] = own && *own ? own : "/tmp";
+	places[1] = "/tmp";
+	places[2] = "/var/tmp";
+	places[3] = "/dev/shm";
+	places[4] = ".";
+}
+
 int scratch_dir(const char **path, struct err *e)
 {
-	const char *dirs[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", "."};
+	const char *dirs[SCRATCH_PLACES];
 	*path = scratch_path;
 	if (scratch_owner)
 		return 0;
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+	scratch_places(dirs);
+	for (size_t i = 0; i < SCRATCH_PLACES; i++) {
 		char text[sizeof(scratch_path)], full[sizeof(scratch_path)];
-		if (!dirs[i] || !*dirs[i] ||
-		    snprintf(text, sizeof(text), "%s/perfkit.XXXXXX", dirs[i]) >=
+		if (snprintf(text, sizeof(text), "%s/perfkit.XXXXXX", dirs[i]) >=
 			    (int)sizeof(text) ||
 		    !mkdtemp(text))
 			continue;

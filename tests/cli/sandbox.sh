@@ -70,6 +70,17 @@ at=$PWD/tmp && echo old >tmp/x.old && planted report -q --no-local "$waits"
 at=$PWD/home/.cache/perfkit && echo old >"$at/x.old" && planted report -q --no-local "$waits"
 [ "${did%% *}" = made ] || { echo "cache: could $did"; bad=1; }
 at=
+# Where none of the usual places can be written, a bundle is unpacked here.
+cat >narrow <<'E2'
+for d in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro none $d || exit 77; done
+exec "$1" collapse -q --no-cache --no-local demo.tar.zst
+E2
+TMPDIR='' unshare -rm sh narrow "$PERFKIT" >here 2>err
+case $? in
+0) "$PERFKIT" collapse -q --no-local demo.tar.zst | cmp -s - here || { echo "unpacked here: another answer"; bad=1; } ;;
+77) echo "left out: folders that cannot be written ($(head -1 err))" ;;
+*) echo "unpacked here: $(cat err)"; bad=1 ;;
+esac
 DEBUGINFOD_URLS=file:///nonexistent planted report -q "$waits"
 [ "${did%% *}" = made ] || { echo "with debuginfod: could $did"; bad=1; }
 exit $bad

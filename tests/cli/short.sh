@@ -38,7 +38,7 @@ for verb in collapse "tail --force" report; do
 	said=0 n=3 rc=1
 	while [ $n -lt 12 ] && [ $rc != 0 ]; do
 		sh -c 'ulimit -n $1 && shift && exec "$@"' sh $n \
-			"$PERFKIT" $verb -q --no-local --no-sandbox "$bundle" >out 2>err </dev/null
+			"$PERFKIT" $verb -q --no-local "$bundle" >out 2>err </dev/null
 		rc=$?
 		case $rc in
 		0 | 127) ;;
