@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,18 +62,24 @@ void buf_u64(struct buf *b, uint64_t x)
 	buf_add(b, digits + at, sizeof(digits) - at);
 }
 
-void buf_fmt(struct buf *b, const char *fmt, ...)
+void buf_vfmt(struct buf *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
-	va_start(ap, fmt);
+	va_list again;
 	va_copy(again, ap);
 	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n >= 0 && !reserve(b, (size_t)n)) {
 		vsnprintf(b->v + b->n, (size_t)n + 1, fmt, again);
 		b->n += (size_t)n;
 	}
 	va_end(again);
+}
+
+void buf_fmt(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vfmt(b, fmt, ap);
+	va_end(ap);
 }
 
 const char *buf_cstr(struct buf *b)

@@ -9,7 +9,6 @@
 #include "cmd/query/examine.h"
 #include "cmd/query/timeline_input.h"
 #include "cmd/verbs.h"
-#include "libtime/record/remedy.h"
 #include "libtime/doctor/store_findings.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
@@ -112,22 +111,7 @@ static int print_command_at(size_t used, size_t indent, const char *s)
 	return failed ? ERR_NOMEM : 0;
 }
 
-/* The line that mends several findings is printed once: *printed. */
-static int print_remedy(const struct finding *f, const char **printed)
-{
-	printf("%*sremedy: ", INDENT, "");
-	if (remedy_is_command(f->remedy)) {
-		if (*printed && !strcmp(*printed, f->remedy)) {
-			puts("the same line");
-			return 0;
-		}
-		*printed = f->remedy;
-		return print_command_at(INDENT + 8, INDENT + 2, f->remedy);
-	}
-	return print_text_at(INDENT + 8, INDENT + 2, f->remedy);
-}
-
-static int print_finding(const struct finding *f, const char **printed)
+static int print_finding(const struct finding *f)
 {
 	int failed = 0;
 	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
@@ -148,8 +132,10 @@ static int print_finding(const struct finding *f, const char **printed)
 	}
 	printf("%*s", INDENT, "");
 	failed |= print_text_at(INDENT, INDENT + 2, f->kind->spoils);
-	if (*f->remedy)
-		failed |= print_remedy(f, printed);
+	if (*f->remedy) {
+		printf("%*sremedy: ", INDENT, "");
+		failed |= print_text_at(INDENT + 8, INDENT + 2, f->remedy);
+	}
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
 	return failed;
 }
@@ -168,9 +154,12 @@ static int print_text(const char *path, const struct findings *f, unsigned asked
 	}
 	putchar('\n');
 	int failed = 0;
-	const char *printed = NULL;
 	for (size_t i = 0; i < f->v.n; i++)
-		failed |= print_finding(&f->v.v[i], &printed);
+		failed |= print_finding(&f->v.v[i]);
+	if (*f->line) {
+		fputs("\nall together: ", stdout);
+		failed |= print_command_at(14, 2, f->line);
+	}
 	if (failed)
 		say("out of memory");
 	return failed;
@@ -223,6 +212,7 @@ static int print_json(const char *path, const struct findings *f, unsigned asked
 	for (size_t i = 0; i < f->v.n; i++)
 		json_finding(&j, &f->v.v[i]);
 	json_close(&j, ']');
+	json_str(&j, "line", *f->line ? f->line : NULL);
 	json_close(&j, '}');
 	int failed = buf_failed(&b);
 	if (failed)
@@ -236,14 +226,18 @@ static int print_json(const char *path, const struct findings *f, unsigned asked
 /* --- all of it -----------------------------------------------------------------------------
  */
 
-/* Leave only what touches the questions asked. */
+/* Leave only what touches the questions asked, and the line where that asks for one. */
 static void select_asked(struct findings *f, unsigned asked)
 {
 	size_t n = 0;
+	int again = 0;
 	for (size_t i = 0; i < f->v.n; i++)
-		if (f->v.v[i].kind->topics & asked)
+		if (f->v.v[i].kind->topics & asked) {
+			again |= f->v.v[i].again;
 			f->v.v[n++] = f->v.v[i];
+		}
 	f->v.n = n;
+	f->line = again ? f->line : "";
 }
 
 /* What was found when the store was written. 0, or the exit status. */

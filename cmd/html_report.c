@@ -75,6 +75,7 @@ static void head_findings(struct report *p, struct json *j)
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+	json_str(j, "line", p->findings.line);
 }
 
 static void head_site(struct report *p, struct json *j, const struct site_sum *s, int settle)

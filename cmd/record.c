@@ -9,7 +9,6 @@
 #include "cmd/record_context.h"
 #include "cmd/record_run.h"
 #include "cmd/verbs.h"
-#include "libtime/record/remedy.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -188,8 +187,8 @@ static void print_line(const struct words *w)
 static void print_plan(const struct record_plan *p)
 {
 	print_line(&p->lock_probe);
-	print_line(&p->probes[0]);
-	print_line(&p->probes[1]);
+	for (size_t i = 0; i < PLAN_PROBES; i++)
+		print_line(&p->probes[i]);
 	print_line(&p->record);
 	print_line(&p->undo);
 }
@@ -197,37 +196,30 @@ static void print_plan(const struct record_plan *p)
 /* --- like another recording ----------------------------------------------------------------
  */
 
-/* The one command that mends all findings, else the recorded line as it was. */
-static void line_like(struct buf *out, const struct findings *f, const struct recording *rec)
-{
-	for (size_t i = 0; i < f->v.n; i++)
-		if (remedy_is_command(f->v.v[i].remedy)) {
-			buf_str(out, f->v.v[i].remedy);
-			return;
-		}
-	remedy_line(out, rec, &(struct remedy){0});
-}
-
 /* The line is only printed: it runs the command that a file names. */
 static int print_like(const char *path)
 {
 	struct input_opts opts = {0};
 	struct findings f = {0};
 	struct buf line = {0};
+	struct record_plan plan = {0};
 	struct input in;
 	struct err e = {0};
 	int rc = input_open(&in, "record", &opts, &path, 1);
 	if (rc)
 		return rc;
-	if (input_examine(&in, 0, &f, &e))
+	struct record_wish wish = {.perf = "perf", .like = in.profile->rec};
+	rc = input_examine(&in, 0, &f, &e);
+	wish.change = f.change;
+	rc = rc ? rc : record_plan(&plan, &wish, &e);
+	record_plan_line(&line, &plan);
+	rc = rc ? rc : buf_failed(&line) ? err_nomem(&e) : 0;
+	if (rc)
 		rc = input_fail(&in, &e);
 	else
-		line_like(&line, &f, in.profile->rec);
-	if (!rc && buf_failed(&line))
-		rc = input_fail(&in, &(struct err){.msg = "out of memory"});
-	if (!rc)
 		puts(buf_cstr(&line));
 	buf_release(&line);
+	record_plan_release(&plan);
 	findings_release(&f);
 	input_close(&in);
 	return rc;
@@ -288,7 +280,7 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 		if (rc)
 			return rc;
 	}
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 0; i < PLAN_PROBES; i++)
 		if (!run_interrupted() && p->probes[i].v.n && set_probe(&p->probes[i]) &&
 		    !run_interrupted())
 			return err_set(e, ERR_UNSUPPORTED, "cannot set the probe");

@@ -1,5 +1,6 @@
 #include "libtime/doctor/findings_internal.h"
 #include "base/check.h"
+#include "libtime/record/plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,10 +101,8 @@ static const char *keep(struct diagnosis *j, struct buf *b)
 
 static const char *keep_fmt(struct diagnosis *j, const char *fmt, va_list ap)
 {
-	char text[512];
 	struct buf b = {0};
-	vsnprintf(text, sizeof(text), fmt, ap);
-	buf_str(&b, text);
+	buf_vfmt(&b, fmt, ap);
 	return keep(j, &b);
 }
 
@@ -145,10 +144,9 @@ void diagnose_detail(struct diagnosis *j, struct finding *f, const char *fmt, ..
 	va_end(ap);
 }
 
-/* Stands for the line until all changes are known. */
-static const char record_again[] = "perf record";
-
 /* Where the line has no fault. */
+static const char no_change[] =
+	"no option would change it: record fewer events, or while less else runs";
 static const char nothing_ran[] =
 	"what was recorded did not run: record for longer or while it is busy, or record more "
 	"(-a; without --no-inherit or --per-thread; a smaller -c)";
@@ -158,7 +156,8 @@ void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy
 	if (!f)
 		return;
 	remedy_merge(&j->remedy, change);
-	f->remedy = record_again;
+	f->change = *change;
+	f->again = 1;
 }
 
 /* Copies of the stacks of all switches do not fit into perf's own buffers. */
@@ -173,42 +172,60 @@ static int needs_room(const struct diagnosis *j)
 	return switches && (r->dump || (r->sched && diagnose_dump_asked(j)));
 }
 
-int diagnose_line_changes(const struct diagnosis *j, const struct remedy *change)
+int diagnose_line_changes(struct diagnosis *j, const struct remedy *change)
 {
-	struct remedy same = {.stacks = 1, .all_cpus = j->remedy.all_cpus}, with = same;
-	struct buf was = {0}, then = {0};
-	remedy_merge(&with, change);
-	remedy_line(&was, j->rec, &same);
-	remedy_line(&then, j->rec, &with);
-	int changes = strcmp(buf_cstr(&was), buf_cstr(&then)) != 0;
-	buf_release(&was);
-	buf_release(&then);
-	return changes;
+	struct remedy with = *change;
+	with.all_cpus = j->remedy.all_cpus;
+	int changes = remedy_changes(j->rec, &with);
+	j->failed = changes < 0 ? changes : j->failed;
+	return changes > 0;
 }
 
 /* The line of an empty recording, with all that could have left it empty mended, is the same:
  * what else is found of it (its clock) does not fill the next one. */
-static int stays_empty(const struct diagnosis *j)
+static int stays_empty(struct diagnosis *j)
 {
 	const struct remedy change = {
 		.samples = 1, .sched = j->remedy.sched, .ungroup = j->remedy.ungroup};
 	return !diagnose_line_changes(j, &change);
 }
 
+/* Say what of the line would mend a finding. */
+static void say_change(struct diagnosis *j, struct finding *f)
+{
+	struct buf b = {0};
+	int empty = !strcmp(f->kind->id, "no-samples");
+	if (!empty || !stays_empty(j))
+		remedy_why(&b, j->rec, &f->change, &j->remedy);
+	f->again = b.n || buf_failed(&b);
+	f->remedy = f->again ? keep(j, &b) : empty ? nothing_ran : no_change;
+}
+
 /* One line for all of them: a recording made with it has none of these findings. */
 static void tell_line(struct diagnosis *j)
 {
-	const struct finding_kind *empty = finding_kind("no-samples");
+	struct record_plan p;
 	struct buf b = {0};
+	int again = 0;
 	j->remedy.ring |= needs_room(j);
 	j->remedy.all_cpus = j->in->survey && j->in->survey->all_threads;
-	remedy_line(&b, j->rec, &j->remedy);
-	const char *line = keep(j, &b);
 	for (size_t i = 0; i < j->out->v.n; i++) {
 		struct finding *f = &j->out->v.v[i];
-		if (f->remedy == record_again)
-			f->remedy = f->kind == empty && stays_empty(j) ? nothing_ran : line;
+		if (f->again)
+			say_change(j, f);
+		again |= f->again;
 	}
+	if (!again)
+		return;
+	if (record_plan(
+		    &p,
+		    &(struct record_wish){.perf = "perf", .like = j->rec, .change = j->remedy},
+		    NULL))
+		j->failed = ERR_NOMEM;
+	record_plan_line(&b, &p);
+	j->out->line = keep(j, &b);
+	j->out->change = j->remedy;
+	record_plan_release(&p);
 }
 
 /* --- all of them ---------------------------------------------------------------------------
@@ -285,7 +302,7 @@ static unsigned finding_harm_for(const struct finding *f, unsigned topics)
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
 {
 	struct diagnosis j = {.in = in, .rec = in->profile->rec, .out = out};
-	*out = (struct findings){0};
+	*out = (struct findings){.line = ""};
 	j.asked = in->asked ? in->asked | ABOUT_NAMES : findings_made_for(j.rec);
 	j.samples = j.rec->stats.by_type[PERF_RECORD_SAMPLE];
 	diagnose_file(&j);

@@ -4,7 +4,7 @@
  *	struct findings f;
  *	findings_gather(&f, &(struct findings_input){.profile = p, .timeline = &tl,
  *						     .survey = &survey}, &e);
- *	for (i < f.v.n) ... f.v.v[i].kind->id, .harm, .title, .remedy ...
+ *	for (i < f.v.n) ... f.v.v[i].kind->id, .harm, .title, .remedy ...; f.line
  *	findings_release(&f);
  *
  * Gathered from what reading left behind: the recording's attributes, features and statistics,
@@ -16,6 +16,7 @@
 #define LIBTIME_DOCTOR_FINDINGS_H
 
 #include "libtime/doctor/survey.h"
+#include "libtime/record/remedy.h"
 #include "libtime/sched/timeline.h"
 #include "libsym/profile.h"
 
@@ -52,12 +53,12 @@ enum { FINDING_DETAILS = 6 };
 struct finding {
 	const struct finding_kind *kind;
 	uint8_t harm; /* enum finding_severity: the worst of all questions that were asked */
-	uint8_t wrong_for; /* of SEVERITY_WRONG: the topics that it misleads about; it is
-			    * SEVERITY_PARTIAL for the others that it touches */
-	const char *title; /* one line, with the numbers */
-	/* One sentence, or a command (remedy_is_command), which is the same for all findings
-	 * that have one: it mends them all. "" when there is no remedy. */
-	const char *remedy;
+	uint8_t wrong_for;    /* of SEVERITY_WRONG: the topics that it misleads about; it is
+			       * SEVERITY_PARTIAL for the others that it touches */
+	const char *title;    /* one line, with the numbers */
+	const char *remedy;   /* the options that would help and why, or a sentence; "" */
+	struct remedy change; /* what it changes in the recorded line; not of a store */
+	int again;            /* recording again by findings.line mends it */
 	const char *details[FINDING_DETAILS]; /* lines below the title */
 	uint32_t dsos[FINDING_DETAILS];       /* the machine's DSO a line is about, or NO_ID */
 	const char *get[FINDING_DETAILS];     /* the command that fetches it; "" until told */
@@ -66,6 +67,8 @@ struct finding {
 
 struct findings {
 	VEC(struct finding) v; /* worst first, then in the order of finding_kinds */
+	const char *line;      /* the command that mends all that have `again`; "": none has */
+	struct remedy change;  /* what it changes in the recorded one; not of a store */
 	struct arena text;
 };
 

@@ -6,7 +6,6 @@
 #define LIBTIME_DOCTOR_FINDINGS_INTERNAL_H
 
 #include "libtime/doctor/findings.h"
-#include "libtime/record/remedy.h"
 
 struct diagnosis {
 	const struct findings_input *in;
@@ -36,7 +35,7 @@ void diagnose_detail(struct diagnosis *j, struct finding *f, const char *fmt, ..
 void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy *change);
 
 /* 1 when that would change anything of the recorded line. */
-int diagnose_line_changes(const struct diagnosis *j, const struct remedy *change);
+int diagnose_line_changes(struct diagnosis *j, const struct remedy *change);
 
 /* User code at an address that no mapping holds. */
 int diagnose_is_unmapped(const struct frame *fr);

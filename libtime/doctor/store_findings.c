@@ -60,8 +60,8 @@ int store_write_findings(struct store_writer *w, const struct finding_question *
 	struct store_handle h = store_writer_handle(w);
 	sqlite3_stmt *row = NULL, *detail = NULL;
 	int r = 0;
-	if (sqlite3_prepare_v2(h.db, "INSERT INTO findings VALUES(NULL,?,?,?,?,?,?)", -1, &row,
-			       NULL) ||
+	if (sqlite3_prepare_v2(h.db, "INSERT INTO findings VALUES(NULL,?,?,?,?,?,?,?)", -1,
+			       &row, NULL) ||
 	    sqlite3_prepare_v2(h.db, "INSERT INTO finding_details VALUES(?,?,?,?)", -1, &detail,
 			       NULL))
 		r = write_failed(&h, e);
@@ -73,6 +73,7 @@ int store_write_findings(struct store_writer *w, const struct finding_question *
 		put_text(row, 4, finding_harm_name(x->harm));
 		put_text(row, 5, x->title);
 		put_text(row, 6, x->remedy);
+		put_text(row, 7, x->again ? f->line : "");
 		r = step(&h, row, e);
 		r = r ? r : write_details(&h, detail, x, e);
 	}
@@ -181,8 +182,12 @@ static int read_finding(const struct reading *l, sqlite3_stmt *st)
 	struct finding f = {.kind = finding_kind((const char *)sqlite3_column_text(st, 1)),
 			    .title = text(l, st, 3),
 			    .remedy = text(l, st, 4)};
-	if (!f.title || !f.remedy)
+	const char *line = text(l, st, 5);
+	if (!f.title || !f.remedy || !line)
 		return no_text(l);
+	f.again = *line != '\0';
+	if (f.again) /* it mends what the questions before found, too */
+		l->out->line = line;
 	while (f.harm < SEVERITY_WRONG && harm && strcmp(harm, finding_harm_name(f.harm)) != 0)
 		f.harm++;
 	if (!f.kind)
@@ -193,8 +198,7 @@ static int read_finding(const struct reading *l, sqlite3_stmt *st)
 		    read_wrong_for(l, old))
 			return read_failed(l);
 		old->harm = old->harm < f.harm ? f.harm : old->harm;
-		if (*f.remedy) /* a line that mends what the other question found, too */
-			old->remedy = f.remedy;
+		old->again |= f.again;
 		return 0;
 	}
 	int r = read_details(l, sqlite3_column_int64(st, 0), &f);
@@ -208,7 +212,7 @@ static int read_question(const struct reading *l, const struct finding_question 
 	sqlite3_stmt *st;
 	int got = SQLITE_DONE;
 	int r = select_rows(l, &st,
-			    "SELECT id,finding,harm,title,remedy FROM findings "
+			    "SELECT id,finding,harm,title,remedy,line FROM findings "
 			    "WHERE recording_id = ?1 AND question = ?2 ORDER BY id",
 			    l->recording);
 	if (!r)
@@ -281,7 +285,7 @@ int store_findings(struct store *s, int64_t recording, unsigned asked, struct fi
 		   unsigned *intended_for, struct err *e)
 {
 	struct reading l = {.s = s, .recording = recording, .out = out, .e = e};
-	*out = (struct findings){0};
+	*out = (struct findings){.line = ""};
 	store_allow(s);
 	int r = check_kept(&l);
 	if (!r)

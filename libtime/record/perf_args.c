@@ -1,7 +1,6 @@
 #include "libtime/record/perf_args.h"
 
 #include "base/err.h"
-#include "base/shellword.h"
 
 #include <string.h>
 
@@ -107,17 +106,17 @@ static const struct perf_opt *by_name(const char *name, size_t n)
 }
 
 /* Words still to be read. */
-struct words {
+struct cursor {
 	const char *const *v;
 	size_t n, at;
 };
 
-static const char *next(struct words *w)
+static const char *next(struct cursor *w)
 {
 	return w->at < w->n ? w->v[w->at++] : NULL;
 }
 
-static int read_long(struct perf_args *out, const char *word, struct words *w)
+static int read_long(struct perf_args *out, const char *word, struct cursor *w)
 {
 	const char *name = word + 2, *equals = strchr(name, '=');
 	struct perf_arg a = {.word = word};
@@ -130,7 +129,7 @@ static int read_long(struct perf_args *out, const char *word, struct words *w)
 }
 
 /* -agF99 is -a -g -F 99. */
-static int read_letters(struct perf_args *out, const char *word, struct words *w)
+static int read_letters(struct perf_args *out, const char *word, struct cursor *w)
 {
 	for (const char *p = word + 1; *p; p++) {
 		struct perf_arg a = {.word = word, .letter = *p, .opt = by_letter(*p)};
@@ -157,7 +156,7 @@ static int is_perf(const char *word)
 
 int perf_args_read(struct perf_args *out, const char *const *words, size_t nwords)
 {
-	struct words w = {.v = words, .n = nwords, .at = 2};
+	struct cursor w = {.v = words, .n = nwords, .at = 2};
 	int rc = 0;
 	*out = (struct perf_args){.command = nwords};
 	if (nwords < 2 || !is_perf(words[0]) || strcmp(words[1], "record") != 0)
@@ -178,19 +177,15 @@ enum perf_role perf_arg_role(const struct perf_arg *a)
 	return a->opt ? a->opt->role : PERF_OTHER;
 }
 
-void perf_arg_add(struct buf *out, const struct perf_arg *a)
+void perf_arg_add(struct words *out, const struct perf_arg *a)
 {
-	struct buf word = {0};
 	int attached = a->letter && a->opt && a->opt->takes == REST;
 	if (a->letter)
-		buf_fmt(&word, "-%c%s", a->letter, attached && a->value ? a->value : "");
-	buf_char(out, ' ');
-	shell_word(out, a->letter ? buf_cstr(&word) : a->word);
-	if (a->value && !attached && (a->letter || !strchr(a->word, '='))) {
-		buf_char(out, ' ');
-		shell_word(out, a->value);
-	}
-	buf_release(&word);
+		words_add(out, "-%c%s", a->letter, attached && a->value ? a->value : "");
+	else
+		words_add(out, "%s", a->word);
+	if (a->value && !attached && (a->letter || !strchr(a->word, '=')))
+		words_add(out, "%s", a->value);
 }
 
 void perf_args_release(struct perf_args *a)

@@ -8,8 +8,7 @@
 #ifndef LIBTIME_RECORD_PERF_ARGS_H
 #define LIBTIME_RECORD_PERF_ARGS_H
 
-#include "base/buf.h"
-#include "base/vec.h"
+#include "libtime/record/words.h"
 
 #include <stddef.h>
 
@@ -56,8 +55,8 @@ int perf_args_read(struct perf_args *out, const char *const *words, size_t nword
 /* What it decides; PERF_OTHER for those that are not known. */
 enum perf_role perf_arg_role(const struct perf_arg *a);
 
-/* Append a blank and the option as it was given, quoted for sh. */
-void perf_arg_add(struct buf *out, const struct perf_arg *a);
+/* Append the option as it was given. ERR_NOMEM stays in `out`. */
+void perf_arg_add(struct words *out, const struct perf_arg *a);
 
 /* Give all back; the options are empty then. */
 void perf_args_release(struct perf_args *a);

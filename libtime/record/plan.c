@@ -1,9 +1,7 @@
-#include "libtime/record/plan.h"
-#include "base/mem.h"
-#include "base/shellword.h"
+#include "libtime/record/remedy_internal.h"
+#include "base/buf.h"
 #include "libsym/unwind/arch.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,57 +9,22 @@
 
 enum { CPU_DUMP = 8192, DUMP_MAX = 65528 };
 
-int words_add(struct words *w, const char *fmt, ...)
-{
-	va_list ap;
-	char *word = NULL;
-	va_start(ap, fmt);
-	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (n >= 0 && !w->failed)
-		word = mem_alloc((size_t)n + 1);
-	if (!word)
-		return w->failed = ERR_NOMEM;
-	va_start(ap, fmt);
-	vsnprintf(word, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	if (vec_push(&w->v, word)) {
-		mem_free(word);
-		w->failed = ERR_NOMEM;
-	}
-	return w->failed;
-}
-
-/* An option and its value. */
-static void add_pair(struct words *w, const char *option, const char *value)
-{
-	words_add(w, "%s", option);
-	words_add(w, "%s", value);
-}
-
-void words_line(struct buf *out, const struct words *w)
-{
-	for (size_t i = 0; i < w->v.n; i++) {
-		if (i)
-			buf_char(out, ' ');
-		shell_word(out, w->v.v[i]);
-	}
-}
-
-void words_release(struct words *w)
-{
-	for (size_t i = 0; i < w->v.n; i++)
-		mem_free(w->v.v[i]);
-	vec_release(&w->v);
-}
-
 void record_plan_release(struct record_plan *p)
 {
 	words_release(&p->lock_probe);
-	words_release(&p->probes[0]);
-	words_release(&p->probes[1]);
+	for (size_t i = 0; i < PLAN_PROBES; i++)
+		words_release(&p->probes[i]);
 	words_release(&p->record);
 	words_release(&p->undo);
+}
+
+void record_plan_line(struct buf *out, const struct record_plan *p)
+{
+	for (size_t i = 0; i < PLAN_PROBES && p->probes[i].v.n; i++) {
+		words_line(out, &p->probes[i]);
+		buf_str(out, " && ");
+	}
+	words_line(out, &p->record);
 }
 
 /* --- stacks --------------------------------------------------------------------------------
@@ -145,7 +108,7 @@ static void add_of_chosen(struct words *w, const struct record_wish *x, const ch
 	}
 	add_event(w, event, "", GRAPH_NONE);
 	add_event(w, event, "", stacks);
-	add_pair(w, "--filter", filter);
+	words_pair(w, "--filter", filter);
 }
 
 const struct plan_event plan_sched_events[] = {{"sched:sched_switch", 0},
@@ -248,8 +211,8 @@ static void add_probe(struct words *w, const struct record_wish *x, const char *
 	words_add(w, "%s", x->perf);
 	words_add(w, "probe");
 	words_add(w, "-q");
-	add_pair(w, "-x", binary);
-	add_pair(w, "--add", what);
+	words_pair(w, "-x", binary);
+	words_pair(w, "--add", what);
 }
 
 static void add_undo(struct record_plan *p, const struct record_wish *x, const char *event)
@@ -259,7 +222,7 @@ static void add_undo(struct record_plan *p, const struct record_wish *x, const c
 		words_add(&p->undo, "probe");
 		words_add(&p->undo, "-q");
 	}
-	add_pair(&p->undo, "-d", event);
+	words_pair(&p->undo, "-d", event);
 }
 
 /*
@@ -355,18 +318,18 @@ static void plan_cpu(struct words *w, const struct record_wish *x)
 {
 	int stacks = record_graph(x->stacks, CPU_DUMP);
 	if (x->cpu_list)
-		add_pair(w, "-C", x->cpu_list);
+		words_pair(w, "-C", x->cpu_list);
 	else if (!x->pid && !x->tid && !x->ncommand)
 		words_add(w, "-a");
 	if (x->pid)
-		add_pair(w, "-p", x->pid);
+		words_pair(w, "-p", x->pid);
 	if (x->tid)
-		add_pair(w, "-t", x->tid);
-	add_pair(w, "-e", x->event);
+		words_pair(w, "-t", x->tid);
+	words_pair(w, "-e", x->event);
 	words_add(w, "-F");
 	words_add(w, "%d", x->frequency);
 	if (x->cgroup)
-		add_pair(w, "-G", x->cgroup);
+		words_pair(w, "-G", x->cgroup);
 	if (stacks == GRAPH_NONE)
 		return;
 	words_add(w, "--call-graph");
@@ -381,13 +344,13 @@ static void plan_waits(struct record_plan *p, const struct record_wish *x)
 	struct words *w = &p->record;
 	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
 	words_add(w, "-a");
-	add_pair(w, "-c", "1");
+	words_pair(w, "-c", "1");
 	add_events(p, x, record_graph(x->stacks, normal));
 }
 
 static void plan_target(struct words *w, const struct record_wish *x)
 {
-	add_pair(w, "-o", x->output);
+	words_pair(w, "-o", x->output);
 	if (x->ncommand)
 		words_add(w, "--");
 	for (size_t i = 0; i < x->ncommand; i++)
@@ -415,20 +378,16 @@ int record_plan_is(const char *const *argv, size_t n)
 	return at < n && !strncmp(argv[at], plan_sched_events[0].name, 18);
 }
 
-int record_plan(struct record_plan *p, const struct record_wish *x, struct err *e)
+static int plan_mode(struct record_plan *p, const struct record_wish *x)
 {
 	struct words *w = &p->record;
-	*p = (struct record_plan){0};
-	int rc = check(x, e);
-	if (rc)
-		return rc;
+	int rc = 0;
 	if (x->libc && (x->mode == RECORD_TAIL || x->mode == RECORD_REQUESTS))
 		plan_lock_probe(p, x);
 	if (x->mode == RECORD_REQUESTS)
 		rc = plan_request_probes(p, x);
-	words_add(w, "%s", x->perf);
-	words_add(w, "record");
-	add_pair(w, "-k", "CLOCK_MONOTONIC");
+	words_pair(w, x->perf, "record");
+	words_pair(w, "-k", "CLOCK_MONOTONIC");
 	/* what goes through a pipe cannot have a list of them at its end */
 	words_add(w, strcmp(x->output, "-") ? "--buildid-all" : "--buildid-mmap");
 	if (x->pages) {
@@ -440,8 +399,18 @@ int record_plan(struct record_plan *p, const struct record_wish *x, struct err *
 	else
 		plan_waits(p, x);
 	plan_target(w, x);
-	const struct words *all[] = {w, &p->probes[0], &p->probes[1], &p->lock_probe, &p->undo};
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		rc = rc ? rc : all[i]->failed;
+	return rc ? rc : w->failed;
+}
+
+int record_plan(struct record_plan *p, const struct record_wish *x, struct err *e)
+{
+	*p = (struct record_plan){0};
+	int rc = x->like ? 0 : check(x, e);
+	if (rc)
+		return rc;
+	rc = x->like ? remedy_plan(p, x) : plan_mode(p, x);
+	rc = rc ? rc : p->lock_probe.failed ? p->lock_probe.failed : p->undo.failed;
+	for (size_t i = 0; i < PLAN_PROBES; i++)
+		rc = rc ? rc : p->probes[i].failed;
 	return rc ? err_nomem(e) : 0;
 }

@@ -1,8 +1,9 @@
 /*
- * plan.h - which `perf probe` and `perf record` lines answer which question.
+ * plan.h - which `perf probe` and `perf record` lines answer which question, or mend a
+ * recording.
  *
- * The plan is made of words, not of text: what runs is what is printed, and no shell comes
- * between. Rules that recordings in this field break most often are built in: tracepoints have
+ * A plan begins with a mode or with the line of a recording. It is made of words (words.h).
+ * Rules that recordings in this field break most often are built in: tracepoints have
  * period 1 (never -F), waits are recorded system-wide even for one process (who wakes and who
  * runs meanwhile are others; only the chosen threads' events carry stacks), one clock,
  * build-ids of all DSOs, stack dumps and rings bounded.
@@ -10,9 +11,9 @@
 #ifndef LIBTIME_RECORD_PLAN_H
 #define LIBTIME_RECORD_PLAN_H
 
-#include "base/buf.h"
 #include "base/err.h"
-#include "base/vec.h"
+#include "libtime/record/remedy.h"
+#include "libtime/record/words.h"
 
 #include <stdint.h>
 
@@ -51,6 +52,10 @@ struct chosen {
 
 /* Texts are borrowed; NULL or 0: the default. */
 struct record_wish {
+	/* the line of this recording with these changes, and nothing of what follows but
+	 * `perf`; NULL: a mode */
+	const struct recording *like;
+	struct remedy change;
 	enum record_mode mode;
 	const char *perf;            /* the program: "perf" */
 	const char *output;          /* "perf.data" */
@@ -75,27 +80,37 @@ struct record_wish {
 	size_t ncommand;
 };
 
-/* One command line. */
-struct words {
-	VEC(char *) v;
-	int failed; /* ERR_NOMEM: a word is missing, and all after it */
-};
-
 /* How the stacks of an event are recorded, if not by copying a number of bytes. */
 enum { GRAPH_FP = 0, GRAPH_NONE = -1, GRAPH_BAD = -2, GRAPH_LBR = -3 };
 
+enum { PLAN_PROBES = 16 };
+
 /* What is done, in this order; `undo` removes what `probes` set, whatever happens between. */
 struct record_plan {
-	struct words lock_probe; /* may fail: the recording does without it */
-	struct words probes[2];
+	struct words lock_probe;          /* may fail: the recording does without it */
+	struct words probes[PLAN_PROBES]; /* empty from the first empty one on */
 	struct words record;
 	struct words undo; /* all probes; run where any was set */
 	const char *span;  /* for `perfkit tail --by span:NAME`; NULL: none */
 };
 
-/* Make the plan. ERR_USAGE (what contradicts what is in the message), ERR_NOMEM. */
+/*
+ * Make the plan; to be released after a failure, too. ERR_USAGE (what contradicts what is in
+ * the message), ERR_NOMEM.
+ *
+ * Like a recording: its words with what `change` changes. Options that name a rate go to the
+ * events they are meant for where tracepoints stand beside. What cannot be shown on a terminal
+ * or is not perf record's own line is replaced: the options by the recording's events (EVENT
+ * where their names are lost), the command by COMMAND. How stacks are taken stays each event's
+ * own where the line has it so. Events of probes that are gone (perfkit:*, probe_*:*) are left
+ * out; where no other is there, `probes` set them. A recording that `perfkit record` made gives
+ * `perfkit record ...`, which sets its probes anew.
+ */
 int record_plan(struct record_plan *p, const struct record_wish *w, struct err *e);
 void record_plan_release(struct record_plan *p);
+
+/* Append the plan's probes and the recording as one line for sh. */
+void record_plan_line(struct buf *out, const struct record_plan *p);
 
 /* 1 when the words (argv[0] is perf) are a plan's for one of the modes about waits. */
 int record_plan_is(const char *const *argv, size_t n);
@@ -103,14 +118,5 @@ int record_plan_is(const char *const *argv, size_t n);
 /* Append an event's terms that say how its stacks are taken: kind "fp", "dwarf", "lbr" or "no",
  * `bytes` copied (0: not said). */
 void plan_put_graph(struct buf *out, const char *kind, uint32_t bytes);
-
-/* Append a printf-made word; once it failed, nothing more. ERR_NOMEM. */
-int words_add(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* Append the words as a line that sh takes apart into the same words. */
-void words_line(struct buf *out, const struct words *w);
-
-/* Forget the words. */
-void words_release(struct words *w);
 
 #endif

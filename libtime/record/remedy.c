@@ -1,8 +1,8 @@
-#include "libtime/record/plan.h"
 #include "libtime/record/remedy_internal.h"
 
 #include "base/shellword.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +30,6 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->mappings |= more->mappings;
 	all->all_cpus |= more->all_cpus;
 	all->only = all->only ? all->only : more->only;
-}
-
-int remedy_is_command(const char *text)
-{
-	return !strcmp(text, "perf record") || remedy_starts(text, "perf record ") ||
-	       remedy_starts(text, "perfkit record ") || remedy_starts(text, "perf probe ");
 }
 
 /* --- what the recorded line says -------------------------------------------------------------
@@ -160,46 +154,51 @@ uint64_t remedy_larger_ring(const struct line *l)
 	return size > l->ring ? size : l->ring;
 }
 
-static void put_ring(const struct line *l, struct buf *out)
+const char *remedy_ring_text(const struct line *l, char text[RING_TEXT])
 {
 	uint64_t bytes = remedy_larger_ring(l);
-	if (bytes & 0xfffff)
-		buf_fmt(out, " -m %lluK", (ull)bytes >> 10);
+	if (remedy_is_own(l))
+		snprintf(text, RING_TEXT, "%llu", (ull)bytes / PAGE);
+	else if (bytes & 0xfffff)
+		snprintf(text, RING_TEXT, "%lluK", (ull)bytes >> 10);
 	else
-		buf_fmt(out, " -m %lluM", (ull)bytes >> 20);
+		snprintf(text, RING_TEXT, "%lluM", (ull)bytes >> 20);
+	return text;
 }
 
-static void put_added(const struct line *l, struct buf *out)
+static void put_added(const struct line *l, struct words *out)
 {
 	const struct remedy *r = &l->r;
+	char ring[RING_TEXT];
 	if (r->sched || all_instead(l) || (r->all_cpus && !l->known))
-		buf_str(out, " -a");
+		words_add(out, "-a");
 	if (all_copies(l))
-		buf_fmt(out, " --call-graph dwarf,%u", all_copies(l));
+		words_option(out, "--call-graph", "dwarf,%u", all_copies(l));
 	else if (r->stacks && !l->has_stacks && !l->per_event)
-		buf_str(out, " -g");
+		words_add(out, "-g");
 	if (r->ring)
-		put_ring(l, out);
+		words_option(out, "-m", "%s", remedy_ring_text(l, ring));
 	if (r->clock)
-		buf_str(out, " -k CLOCK_MONOTONIC");
+		words_pair(out, "-k", "CLOCK_MONOTONIC");
 	if (r->times)
-		buf_str(out, " -T");
+		words_add(out, "-T");
 	if (r->own_ids)
-		buf_str(out, " --buildid-mmap");
+		words_add(out, "--buildid-mmap");
 	else if (r->build_ids)
-		buf_str(out, " --buildid-all");
+		words_add(out, "--buildid-all");
 	uint64_t cap = r->max_freq;
 	if (l->mixed)
 		return;
 	if (cap)
-		buf_fmt(out, " -F %llu", (ull)(l->freq && l->freq < cap ? l->freq : cap));
+		words_option(out, "-F", "%llu",
+			     (ull)(l->freq && l->freq < cap ? l->freq : cap));
 	else if (!l->known && l->freq)
-		buf_fmt(out, " -F %llu", (ull)l->freq);
+		words_option(out, "-F", "%llu", (ull)l->freq);
 	else if (!l->known && l->period > 1)
-		buf_fmt(out, " -c %llu", (ull)l->period);
+		words_option(out, "-c", "%llu", (ull)l->period);
 }
 
-static void put_options(struct line *l, struct buf *out)
+static void put_options(struct line *l, struct words *out)
 {
 	for (size_t i = 0; i < l->args.v.n; i++) {
 		const struct perf_arg *a = &l->args.v.v[i];
@@ -210,22 +209,19 @@ static void put_options(struct line *l, struct buf *out)
 	}
 }
 
-int remedy_put_command(const struct line *l, struct buf *out)
+int remedy_put_command(const struct line *l, struct words *out)
 {
 	const struct features *f = &l->rec->features;
-	size_t n = out->n;
-	if (l->args.command >= f->nargv)
+	int shown = l->known;
+	if (l->known && l->args.command >= f->nargv)
 		return 0;
-	buf_str(out, " --");
-	for (size_t i = l->args.command; i < f->nargv; i++) {
-		if (!shell_is_printable(f->argv[i])) {
-			out->n = n;
-			buf_str(out, " -- COMMAND");
-			return 1;
-		}
-		buf_char(out, ' ');
-		shell_word(out, f->argv[i]);
-	}
+	for (size_t i = l->args.command; shown && i < f->nargv; i++)
+		shown = shell_is_printable(f->argv[i]);
+	words_add(out, "--");
+	if (!shown)
+		words_add(out, "COMMAND");
+	for (size_t i = l->args.command; shown && i < f->nargv; i++)
+		words_add(out, "%s", f->argv[i]);
 	return 1;
 }
 
@@ -266,8 +262,7 @@ static int read_line(struct line *l)
 	return 1;
 }
 
-/* Read it, and settle what contradicts itself. */
-static struct line line_of(const struct recording *rec, const struct remedy *r)
+struct line remedy_line(const struct recording *rec, const struct remedy *r)
 {
 	struct line l = {.rec = rec, .r = *r};
 	l.r.stacks |= r->sched;
@@ -287,13 +282,13 @@ static struct line line_of(const struct recording *rec, const struct remedy *r)
 
 int remedy_is_perfkit(const struct recording *rec)
 {
-	struct line l = line_of(rec, &(struct remedy){0});
+	struct line l = remedy_line(rec, &(struct remedy){0});
 	int own = remedy_is_own(&l);
 	perf_args_release(&l.args);
 	return own;
 }
 
-static void put_events(struct line *l, struct buf *out)
+static void put_events(struct line *l, struct words *out)
 {
 	if (l->known)
 		put_options(l, out);
@@ -307,22 +302,24 @@ static void put_events(struct line *l, struct buf *out)
 			remedy_put_list(l, out, ev[i].name);
 }
 
-void remedy_line(struct buf *out, const struct recording *rec, const struct remedy *r)
+int remedy_plan(struct record_plan *p, const struct record_wish *wish)
 {
-	struct line l = line_of(rec, r);
-	if (remedy_is_own(&l)) {
-		remedy_own_line(&l, out);
-		perf_args_release(&l.args);
-		return;
+	struct line l = remedy_line(wish->like, &wish->change);
+	struct words *w = &p->record;
+	int own = remedy_is_own(&l);
+	if (!own && l.probes && !l.others)
+		remedy_put_probes(&l, p, wish->perf);
+	words_pair(w, own ? "perfkit" : wish->perf, "record");
+	if (own) {
+		remedy_own_line(&l, w);
+	} else {
+		put_added(&l, w);
+		put_events(&l, w);
 	}
-	if (l.probes && !l.others)
-		remedy_put_probes(&l, out);
-	buf_str(out, "perf record");
-	put_added(&l, out);
-	put_events(&l, out);
-	if (!l.known)
-		buf_str(out, " -- COMMAND");
-	else if (!remedy_put_command(&l, out) && r->sched)
-		buf_str(out, " -- sleep 10");
+	if (!remedy_put_command(&l, w) && wish->change.sched && !own) {
+		words_add(w, "--");
+		words_pair(w, "sleep", "10");
+	}
 	perf_args_release(&l.args);
+	return w->failed;
 }

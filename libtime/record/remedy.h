@@ -1,14 +1,16 @@
 /*
- * remedy.h - the `perf record` line that would have been right, from the one that was recorded.
+ * remedy.h - what would have to change in a recorded `perf record` line.
  *
- * Each finding asks for changes; all of them together give one line, so that pasting it
- * gives a recording without any of these findings.
+ * Each finding asks for changes and says which options and why; all of them together give one
+ * line (plan.h), so that pasting it gives a recording without any of these findings.
  */
 #ifndef LIBTIME_RECORD_REMEDY_H
 #define LIBTIME_RECORD_REMEDY_H
 
 #include "base/buf.h"
-#include "libparse/recording.h"
+#include <stdint.h>
+
+struct recording;
 
 /* What is to change in the recorded line; zero-initialised: nothing. */
 struct remedy {
@@ -38,20 +40,15 @@ void remedy_merge(struct remedy *all, const struct remedy *more);
  * Only sched_switch has stack copies there. */
 int remedy_is_perfkit(const struct recording *rec);
 
-/* 1 when a remedy is a command for sh, not a sentence. */
-int remedy_is_command(const char *text);
+/* 1 when `r` changes anything of the recorded line, 0 when not; ERR_NOMEM. */
+int remedy_changes(const struct recording *rec, const struct remedy *r);
 
 /*
- * Append `perf record ...`: the recorded words with what `r` changes, quoted for sh. Options
- * that name a rate go to the events they are meant for where tracepoints stand beside. What
- * cannot be shown on a terminal or is not perf record's own line is replaced: the options by
- * the recording's events (EVENT where their names are lost), the command by COMMAND. How stacks
- * are taken stays each event's own where the line has it so.
- *
- * Events of probes that are gone (perfkit:*, probe_*:*) are left out; where no other is there,
- * `perf probe ... &&` stands in front. A recording that `perfkit record` made gives `perfkit
- * record ...`, which sets its probes anew.
+ * Append the options by which `r` changes the recorded line, and why: "-m 64M: larger buffers".
+ * Sizes are those of `all` changes together, of which r is a part. Nothing where r changes
+ * nothing.
  */
-void remedy_line(struct buf *out, const struct recording *rec, const struct remedy *r);
+void remedy_why(struct buf *out, const struct recording *rec, const struct remedy *r,
+		const struct remedy *all);
 
 #endif

@@ -278,7 +278,7 @@ static int is_verbatim(const struct line *l)
 	return !l->mixed && !l->r.ungroup && !l->per_event && !(l->probes && l->others);
 }
 
-void remedy_put_list(struct line *l, struct buf *out, const char *list)
+void remedy_put_list(struct line *l, struct words *out, const char *list)
 {
 	struct buf b = {0};
 	size_t n;
@@ -287,18 +287,17 @@ void remedy_put_list(struct line *l, struct buf *out, const char *list)
 	else
 		for (const char *s = next_item(&list, &n); n; s = next_item(&list, &n))
 			put_item(l, &b, s, n);
-	if (b.n) {
-		buf_str(out, " -e ");
-		shell_word(out, buf_cstr(&b));
-	}
+	if (b.n)
+		words_pair(out, "-e", buf_cstr(&b));
+	out->failed = buf_failed(&b) ? ERR_NOMEM : out->failed;
 	buf_release(&b);
 }
 
-void remedy_put_recorded(struct line *l, struct buf *out)
+void remedy_put_recorded(struct line *l, struct words *out)
 {
 	struct buf list = {0};
 	int nameless = 0;
-	for (size_t i = 0; i < l->rec->events.n && i < 16; i++) {
+	for (size_t i = 0; i < l->rec->events.n && i < PLAN_PROBES; i++) {
 		const struct event *ev = &l->rec->events.v[i];
 		const char *name = ev->name ? ev->name : "";
 		/* "tracepoint 355": the end of the file, which has the names, is missing */
@@ -317,21 +316,20 @@ void remedy_put_recorded(struct line *l, struct buf *out)
 	}
 	remedy_put_list(l, out, buf_cstr(&list));
 	if (nameless)
-		buf_str(out, " -e EVENT");
+		words_pair(out, "-e", "EVENT");
+	out->failed = buf_failed(&list) ? ERR_NOMEM : out->failed;
 	buf_release(&list);
 }
 
-void remedy_put_probes(const struct line *l, struct buf *out)
+void remedy_put_probes(const struct line *l, struct record_plan *p, const char *perf)
 {
-	for (size_t i = 0; i < l->rec->events.n && i < 16; i++) {
+	struct words *w = p->probes;
+	for (size_t i = 0; i < l->rec->events.n && i < PLAN_PROBES; i++) {
 		const char *name = l->rec->events.v[i].name ? l->rec->events.v[i].name : "";
 		if (!is_probe(name, strlen(name)) || !shell_is_printable(name))
 			continue;
-		buf_str(out, "perf probe -x FILE --add ");
-		struct buf def = {0};
-		buf_fmt(&def, "%.*s=FUNCTION", (int)strcspn(name, "/"), name);
-		shell_word(out, buf_cstr(&def));
-		buf_str(out, " && ");
-		buf_release(&def);
+		words_pair(w, perf, "probe");
+		words_pair(w, "-x", "FILE");
+		words_option(w++, "--add", "%.*s=FUNCTION", (int)strcspn(name, "/"), name);
 	}
 }

@@ -1,14 +1,11 @@
 /* remedy_own.c - the remedy of what `perfkit record` recorded: its own line, corrected. */
 #include "base/shellword.h"
-#include "libtime/record/plan.h"
 #include "libtime/record/remedy_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ull;
-
-enum { PAGE = 4096 };
 
 static const struct event *event_named(const struct line *l, const char *name)
 {
@@ -75,7 +72,7 @@ static const char *filter_of(const struct line *l)
 }
 
 /* The option that made a filter like prev_comm == "db" || prev_comm ~ "front-*". */
-static void put_chosen(const struct line *l, struct buf *out)
+static void put_chosen(const struct line *l, struct words *out)
 {
 	static const struct {
 		const char *field, *option;
@@ -94,12 +91,12 @@ static void put_chosen(const struct line *l, struct buf *out)
 			buf_char(&list, ',');
 		buf_add(&list, p, strcspn(p, k ? " " : "\""));
 	}
-	buf_fmt(out, " %s ", by[k].option);
-	shell_word(out, buf_cstr(&list));
+	words_pair(out, by[k].option, buf_cstr(&list));
+	out->failed = buf_failed(&list) ? ERR_NOMEM : out->failed;
 	buf_release(&list);
 }
 
-static void put_stacks(const struct line *l, struct buf *out)
+static void put_stacks(const struct line *l, struct words *out)
 {
 	const struct event *sw = switch_event(l);
 	const struct remedy *r = &l->r;
@@ -107,12 +104,12 @@ static void put_stacks(const struct line *l, struct buf *out)
 	uint32_t size = had || (r->dump && r->copies) ? remedy_copy(r, had) : 0;
 	int chain = sw && sw->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 	if (size && size != PLAN_DUMP)
-		buf_fmt(out, " --call-graph dwarf,%u", size);
+		words_option(out, "--call-graph", "dwarf,%u", size);
 	else if (!size)
-		buf_str(out, chain || r->stacks ? " --call-graph fp" : " --call-graph none");
+		words_pair(out, "--call-graph", chain || r->stacks ? "fp" : "none");
 }
 
-static void put_rate(const struct line *l, struct buf *out)
+static void put_rate(const struct line *l, struct words *out)
 {
 	const struct event *ev = cpu_event(l);
 	if (!strcmp(mode_of(l), "offcpu")) /* it samples none */
@@ -121,40 +118,34 @@ static void put_rate(const struct line *l, struct buf *out)
 	if (l->r.max_freq && freq > l->r.max_freq)
 		freq = l->r.max_freq;
 	if (freq && freq != PLAN_FREQ)
-		buf_fmt(out, " -F %llu", (ull)freq);
+		words_option(out, "-F", "%llu", (ull)freq);
 	const char *name = l->r.only ? l->r.only : ev ? ev->name : NULL;
 	/* the two that it would choose itself */
 	if (name && shell_is_printable(name) && strcmp(name, "cpu-clock") != 0 &&
-	    !remedy_starts(name, "cycles")) {
-		buf_str(out, " -e ");
-		shell_word(out, name);
-	}
+	    !remedy_starts(name, "cycles"))
+		words_pair(out, "-e", name);
 }
 
 /* Where the functions of requests lie is not in a recording. */
-static void put_functions(const struct line *l, struct buf *out)
+static void put_functions(const struct line *l, struct words *out)
 {
 	if (strcmp(mode_of(l), "requests") != 0)
 		return;
-	buf_str(out, " --begin FUNC");
+	words_pair(out, "--begin", "FUNC");
 	if (event_named(l, "perfkit:req_end"))
-		buf_str(out, " --end FUNC");
+		words_pair(out, "--end", "FUNC");
 	if (!l->known || l->args.command >= l->rec->features.nargv)
-		buf_str(out, " --exec FILE");
+		words_pair(out, "--exec", "FILE");
 }
 
-void remedy_own_line(const struct line *l, struct buf *out)
+void remedy_own_line(const struct line *l, struct words *out)
 {
 	uint64_t pages = (l->r.ring ? remedy_larger_ring(l) : l->ring) / PAGE;
-	buf_fmt(out, "perfkit record %s", mode_of(l));
+	words_add(out, "%s", mode_of(l));
 	put_functions(l, out);
 	put_chosen(l, out);
 	put_stacks(l, out);
 	put_rate(l, out);
 	if (pages && pages != PLAN_PAGES)
-		buf_fmt(out, " -m %llu", (ull)pages);
-	if (!l->known)
-		buf_str(out, " -- COMMAND");
-	else
-		remedy_put_command(l, out);
+		words_option(out, "-m", "%llu", (ull)pages);
 }

@@ -9,7 +9,7 @@ CREATE TABLE findings(
 	recording_id INTEGER NOT NULL REFERENCES recordings(id),
 	question TEXT NOT NULL,
 	finding TEXT NOT NULL, harm TEXT NOT NULL,
-	title TEXT NOT NULL, remedy TEXT);
+	title TEXT NOT NULL, remedy TEXT, line TEXT);
 
 CREATE TABLE finding_details(
 	finding_id INTEGER NOT NULL REFERENCES findings(id),

@@ -233,14 +233,15 @@ function histogram() {
 
 function findingItem(f) {
 	return el("li", {class: f.harm}, el("strong", {}, f.harm + ": "), f.title, el("br", {}), f.spoils,
-		f.remedy ? [el("br", {}), "Remedy: ", el("code", {}, f.remedy)] : null);
+		f.remedy ? [el("br", {}), "Remedy: ", f.remedy] : null);
 }
 
 function doctorPart() {
 	const verdicts = el("ul", {class: "plain"}, head.verdicts.map(([topic, text]) => el("li", {}, el("strong", {}, topic + ": "), text)));
 	const found = head.findings.length ? el("details", {open: head.findings.some((f) => f.harm === "wrong")},
 		el("summary", {}, head.findings.length + (head.findings.length === 1 ? " finding" : " findings")),
-		el("ul", {class: "findings"}, head.findings.map(findingItem))) : el("p", {}, "Nothing was found that spoils an answer.");
+		el("ul", {class: "findings"}, head.findings.map(findingItem)),
+		head.line ? el("p", {}, "All together: ", el("code", {}, head.line)) : null) : el("p", {}, "Nothing was found that spoils an answer.");
 	return [el("h3", {}, "Can this recording answer?"), verdicts, found];
 }
 

@@ -38,14 +38,14 @@ mended()
 import json, sys
 busy = {"lost-records", "lost-samples", "holes", "wakeups-missing"}
 for f in json.load(sys.stdin)["findings"]:
-    if (f["remedy"] or "").startswith("perf record ") and f["id"] not in busy:
+    if (f["remedy"] or "").startswith("-") and f["id"] not in busy:
         print(f["id"])'
 }
 
-# The last remedy as a terminal shows it, pasted; what it records goes to y.data.
+# The line as a terminal shows it, pasted; what it records goes to y.data.
 paste_remedy()
 {
-	awk '/^ *remedy: perf record / { sub(/^ *remedy: /, ""); on = 1; text = "" }
+	awk '/^all together: perf record / { sub(/^all together: /, ""); on = 1; text = "" }
 		on { text = text $0 "\n" }
 		on && !/\\$/ { on = 0 }
 		END { printf "%s", text }' out | sed '1s/^perf record/perf record -N -o y.data/' >remedy.sh

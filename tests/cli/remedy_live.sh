@@ -21,9 +21,8 @@ paste()
 {
 	"$PERFKIT" doctor --json x.data | python3 -c '
 import json, sys
-c = {f["remedy"] for f in json.load(sys.stdin)["findings"] if (f["remedy"] or "").startswith("perf")}
-print("\n".join(c))' >remedy
-	[ "$(wc -l <remedy)" = 1 ] && [ -s remedy ] || { bad "$1: not one remedy: $(cat remedy)"; return 1; }
+print(json.load(sys.stdin)["line"] or "")' >remedy
+	[ "$(wc -c <remedy)" -gt 1 ] || { bad "$1: no line"; return 1; }
 	line=$(cat remedy)
 	sed 's/^perf record/perf record -N -o y.data/
 		s|^perfkit record \([a-z]*\)|"$PERFKIT" record \1 -o y.data|' remedy >remedy.sh
@@ -61,7 +60,7 @@ if perf probe -q -x ./$name --add work >/dev/null 2>&1; then
 	*) bad "the clock is gone: $line" ;;
 	esac
 	"$PERFKIT" doctor alone.data >out
-	grep -q 'remedy: perf probe -x FILE --add ' out || bad "probes alone: $(cat out)"
+	grep -q '^all together: perf probe -x FILE --add ' out || bad "probes alone: $(cat out)"
 else
 	echo "no uprobes here: lines with probes were not tried"
 fi
@@ -103,8 +102,8 @@ elif [ $rc != 0 ]; then
 	bad "perfkit record: $(cat err)"
 else
 	"$PERFKIT" doctor x.data >out
-	grep -q 'remedy: perf ' out && bad "perf's own line cannot set the probe: $(cat out)"
-	if grep -q 'remedy: perfkit record tail ' out; then
+	grep -q '^all together: perf ' out && bad "perf's own line cannot set the probe: $(cat out)"
+	if grep -q '^all together: perfkit record tail ' out; then
 		for try in 1 2 3 4 5; do
 			paste "perfkit record" >why && break
 			grep -q 'already exist' why || { cat why; break; }

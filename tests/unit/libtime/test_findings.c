@@ -5,7 +5,6 @@
 
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings.h"
-#include "libtime/record/remedy.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -736,7 +735,8 @@ static void the_copy_needed_is_told_by_what_was_cut(void **state)
 	assert_string_equal(
 		f->title,
 		"50.0 % of stack copies were too short: 1024 bytes, about 7168 needed");
-	assert_non_null(strstr(f->remedy, " --call-graph dwarf,7168 "));
+	assert_string_equal(f->remedy, "--call-graph dwarf,7168: larger stack copies");
+	assert_non_null(strstr(a.f.line, " --call-graph dwarf,7168 "));
 	answer_release(&a);
 }
 
@@ -752,7 +752,7 @@ static void an_empty_recording_is_not_repeated_as_it_was(void **state)
 		ask(&(struct scene){.no_samples = 1, .no_id_all = i}, 0, &a);
 		const struct finding *f = find(&a, "no-samples");
 		assert_non_null(f);
-		assert_false(remedy_is_command(f->remedy));
+		assert_false(f->again);
 		answer_release(&a);
 	}
 }
@@ -770,8 +770,8 @@ static void copies_of_all_switches_get_larger_buffers(void **state)
 		ask(&scenes[i], 0, &a);
 		const struct finding *f = find(&a, i < 2 ? "switch-sampled" : "no-times");
 		assert_non_null(f);
-		assert_true(remedy_is_command(f->remedy));
-		assert_int_equal(!!strstr(f->remedy, " -m 64M "), i == 1);
+		assert_true(f->again);
+		assert_int_equal(!!strstr(a.f.line, " -m 64M "), i == 1);
 		answer_release(&a);
 	}
 }
@@ -842,8 +842,10 @@ static void files_of_one_path_are_told_apart_by_their_mappings(void **state)
 	ask(&(struct scene){.dso = "/no/such", .build_ids = 2}, 0, &a);
 	const struct finding *f = find(&a, "no-build-ids");
 	assert_non_null(f);
-	assert_true(says(f->remedy, "--buildid-mmap"));
-	assert_false(says(f->remedy, "--buildid-all"));
+	assert_string_equal(f->remedy,
+			    "--buildid-mmap: each mapping has the build-id of its file");
+	assert_true(says(a.f.line, "--buildid-mmap"));
+	assert_false(says(a.f.line, "--buildid-all"));
 	assert_non_null(strstr(f->details[0], "several files had this path"));
 	answer_release(&a);
 }
@@ -855,25 +857,22 @@ static long copies_of(const char *line)
 	return dwarf ? atol(dwarf + 19) : 0;
 }
 
-/* Whoever pastes the remedy of one finding is rid of all that a line can mend. */
-static int remedies_agree(const struct scene *s, unsigned asked)
+/* The line mends all that a line can mend. */
+static int line_mends(const struct scene *s, unsigned asked)
 {
 	struct answer a;
 	int ok = 1;
 	ask(s, asked, &a);
-	for (size_t i = 0; i < a.f.v.n; i++)
-		for (size_t k = 0; k < a.f.v.n; k++) {
-			const char *line = a.f.v.v[i].remedy, *id = a.f.v.v[k].kind->id;
-			/* where records were lost, copies come later: a sentence says it */
-			int later = s->lost && strncmp(a.f.v.v[k].remedy, "perf record", 11);
-			int grows = s->lost && copies_of(line) > (long)s->dump;
-			if (strncmp(line, "perf record ", 12) != 0 ||
-			    (!grows && (later || !has_fault(line, id))))
-				continue;
-			print_message("the remedy of %s has %s: %s\n", a.f.v.v[i].kind->id, id,
-				      line);
-			ok = 0;
-		}
+	for (size_t i = 0; i < a.f.v.n; i++) {
+		const char *line = a.f.line, *id = a.f.v.v[i].kind->id;
+		/* where records were lost, copies come later: a sentence says it */
+		int later = s->lost && !a.f.v.v[i].again;
+		int grows = s->lost && copies_of(line) > (long)s->dump;
+		if (!*line || (!grows && (later || !has_fault(line, id))))
+			continue;
+		print_message("the line has %s: %s\n", id, line);
+		ok = 0;
+	}
 	answer_release(&a);
 	return ok;
 }
@@ -883,15 +882,15 @@ static void no_remedy_has_the_fault_of_another_finding(void **state)
 	int ok = 1;
 	(void)state;
 	for (size_t i = 0; i < FAULTS; i++) {
-		ok &= remedies_agree(&faults[i].hit, faults[i].asked);
+		ok &= line_mends(&faults[i].hit, faults[i].asked);
 		/* and together with faults of other kinds */
 		struct scene s = faults[i].hit;
 		s.lost += 50;
 		s.sched = 1;
 		s.switch_freq = 99;
-		ok &= remedies_agree(&s, faults[i].asked | ABOUT_CPU | ABOUT_TAIL);
+		ok &= line_mends(&s, faults[i].asked | ABOUT_CPU | ABOUT_TAIL);
 		s.dso = "/lib/x86_64-linux-gnu/libc.so.6";
-		ok &= remedies_agree(&s, ABOUT_OFFCPU);
+		ok &= line_mends(&s, ABOUT_OFFCPU);
 	}
 	assert_true(ok);
 }
