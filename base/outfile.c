@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -194,6 +196,23 @@ static int close_file(struct outfile *o, struct err *e)
 	return r;
 }
 
+/* The file gets its name; while it has the temporary one, no signal ends the process. */
+static int replace(struct outfile *o, struct err *e)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	int r = o->unnamed && name_late(o) ? err_sys(e, "%s: cannot write", o->path) : 0;
+	if (close_file(o, r ? NULL : e) && !r)
+		r = ERR_IO;
+	if (!r && rename(o->tmp, o->path))
+		r = err_sys(e, "%s: cannot rename into place", o->path);
+	if (r)
+		unlink(o->tmp); /* ENOENT where it never had a name */
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
 int outfile_commit(struct outfile *o, struct err *e)
 {
 	int r = shortage(&o->failed);
@@ -201,14 +220,12 @@ int outfile_commit(struct outfile *o, struct err *e)
 		r = ERR_IO;
 	if (!r && o->tmp && fsync(o->fd) && errno != EINVAL)
 		r = err_sys(e, "%s: cannot write", o->path);
-	if (!r && o->tmp && o->unnamed && name_late(o))
-		r = err_sys(e, "%s: cannot write", o->path);
-	if (close_file(o, r ? NULL : e) && !r)
+	if (!r && o->tmp)
+		r = replace(o, e);
+	else if (close_file(o, r ? NULL : e) && !r)
 		r = ERR_IO;
-	if (!r && o->tmp && rename(o->tmp, o->path))
-		r = err_sys(e, "%s: cannot rename into place", o->path);
-	if (r && o->tmp)
-		unlink(o->tmp); /* ENOENT where it never had a name */
+	if (r && o->tmp && !o->unnamed)
+		unlink(o->tmp);
 	forget(o);
 	return r && e ? e->code : r;
 }

@@ -71,7 +71,8 @@ class Bundled(Recording):
 
     def put(self, to):
         folder = os.path.dirname(os.path.dirname(to)) + "/unpacked"
-        os.makedirs(folder + "/symfs")
+        for part in "/symfs", "/debug":
+            os.makedirs(folder + part)
         with subprocess.Popen(["zstd", "-dqc", self.path], stdout=subprocess.PIPE) as zstd:
             subprocess.run(["tar", "xf", "-", "-C", folder], stdin=zstd.stdout, check=True)
         os.rename(folder + "/perf.data", to)
