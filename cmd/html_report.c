@@ -31,6 +31,12 @@ struct report {
 	struct buf subtitle, filters, answer, text, head;
 	struct buf scratch;
 	int failed; /* scratch did, before it was used again */
+	struct population of;
+	struct tl_pick pick;                /* rows of the timeline */
+	uint8_t *drawn;                     /* by thread: in a picture */
+	struct thin_keep windows[PICTURES]; /* of the episodes that have pictures */
+	struct thin_keep keep[PICTURES];    /* those that a thinned timeline has as recorded */
+	size_t nkeep;
 };
 
 /* The scratch text, empty. */
@@ -227,7 +233,7 @@ static int make_head(struct report *p, struct err *e)
 		rc = head_tail(p, &j, e);
 	if (p->t && !rc)
 		rc = head_graphs(p, &j, e);
-	html_data_frames(&p->data);
+	rc = rc ? rc : html_data_frames(&p->data, e);
 	html_columns_head(&p->data.columns, &j);
 	json_close(&j, '}');
 	return rc;
@@ -239,7 +245,21 @@ static void picture_options(const struct report *p, struct tl_svg_options *o)
 {
 	tl_svg_defaults(o);
 	o->in_page = 1;
+	o->page_ns = &p->data.from_ns;
 	o->filters = buf_cstr((struct buf *)&p->filters);
+}
+
+/* A picture of more intervals than that carries its own, summed up in finer steps than the
+ * report. */
+static int keeps(const struct report *p, size_t rank)
+{
+	const struct timeline *tl = &p->r->ti.tl;
+	const struct thin_keep *x = &p->windows[rank];
+	size_t n = 0;
+	for (uint32_t i = 0; i < tl->threads.n && n <= PANEL_INTERVALS; i++)
+		n += timeline_off_after(tl, i, x->to_ns) -
+		     timeline_off_after(tl, i, x->from_ns);
+	return n <= PANEL_INTERVALS;
 }
 
 /* What writes into a blob through a stream. */
@@ -268,6 +288,8 @@ static int draw_episode(struct picture *x, FILE *out, struct err *e)
 	struct tl_svg_options o;
 	picture_options(x->p, &o);
 	o.title = "Episode";
+	if (x->p->grain_ns && !keeps(x->p, x->rank))
+		o.page_ns = NULL;
 	return tail_panels_one(x->p->t, x->rank, &o, out, e);
 }
 
@@ -284,33 +306,63 @@ static int draw_panel(struct picture *x, FILE *out, struct err *e)
 	return rc;
 }
 
-static int put_timeline(struct report *p, FILE *out, struct err *e)
+static void pick_options(const struct report *p, struct tl_pick_options *o)
 {
 	const struct timeline *tl = p->shown;
-	struct tl_pick_options o = {.from_ns = p->data.from_ns,
-				    .to_ns = p->data.to_ns,
-				    .top = TOP_THREADS,
-				    .show_system = p->r->opt->wait.system,
-				    .no_cpus = (tl->flags & TL_PER_TASK) != 0};
-	struct tl_pick pick = {.threads = 0};
+	uint64_t from = p->of.start_ns, to = p->of.stop_ns;
+	*o = (struct tl_pick_options){.from_ns = from > tl->rec.origin_ns ? from
+									  : tl->rec.origin_ns,
+				      .to_ns = to && to < tl->rec.end_ns ? to : tl->rec.end_ns,
+				      .top = TOP_THREADS,
+				      .show_system = p->r->opt->wait.system,
+				      .no_cpus = (tl->flags & TL_PER_TASK) != 0};
+}
+
+/* The windows of the episodes' pictures, and the threads that they show. */
+static int choose_windows(struct report *p, struct err *e)
+{
+	int rc = 0;
+	p->drawn = mem_zalloc(p->r->ti.tl.threads.n + 1, 1);
+	if (!p->drawn)
+		return err_nomem(e);
+	for (size_t i = 0; i < pictures(p) && !rc; i++) {
+		rc = tail_panels_what(p->t, i, &p->windows[i], p->drawn, e);
+		if (!rc && keeps(p, i))
+			p->keep[p->nkeep++] = p->windows[i];
+	}
+	return rc;
+}
+
+/* The rows of the timeline. */
+static int choose_rows(struct report *p, struct err *e)
+{
+	const struct timeline *tl = p->shown;
+	struct tl_pick_options o;
+	pick_options(p, &o);
 	uint8_t *allowed = mem_zalloc(tl->threads.n + 1, 1);
 	if (!allowed)
 		return err_nomem(e);
 	for (uint32_t i = 0; i < tl->threads.n; i++)
 		allowed[i] = (uint8_t)tl_thread_passes(&p->r->ti, i, tl->threads.v[i].comm);
 	o.allowed = allowed;
-	int rc = tl_pick(tl, &o, &pick, e);
-	struct picture x = {.p = p, .draw = draw_panel};
-	x.panel = (struct tl_panel){.from_ns = o.from_ns,
-				    .to_ns = o.to_ns,
-				    .zero_ns = tl->rec.origin_ns,
-				    .clip = p->r->opt->wait.tl.in.time != NULL,
-				    .rows = pick.rows.v,
-				    .nrows = pick.rows.n};
-	rc = rc ? rc : put_picture(&x, "timeline", out, e);
-	tl_pick_release(&pick);
+	int rc = tl_pick(tl, &o, &p->pick, e);
 	mem_free(allowed);
+	for (size_t i = 0; i < p->pick.rows.n && !rc; i++)
+		if (p->pick.rows.v[i].kind == TLROW_THREAD)
+			p->drawn[p->pick.rows.v[i].id] = 1;
 	return rc;
+}
+
+static int put_timeline(struct report *p, FILE *out, struct err *e)
+{
+	struct picture x = {.p = p, .draw = draw_panel};
+	x.panel = (struct tl_panel){.from_ns = p->data.from_ns,
+				    .to_ns = p->data.to_ns,
+				    .zero_ns = p->shown->rec.origin_ns,
+				    .clip = p->r->opt->wait.tl.in.time != NULL,
+				    .rows = p->pick.rows.v,
+				    .nrows = p->pick.rows.n};
+	return put_picture(&x, "timeline", out, e);
 }
 
 static int put_pictures(struct report *p, FILE *out, struct err *e)
@@ -404,15 +456,18 @@ static int write_page(struct report *p, struct sink *s, struct err *e)
 static int make_page(struct report *p, struct sink *s, struct err *e)
 {
 	const struct timeline *tl = &p->r->ti.tl;
-	const struct population of = waits_population(&p->r->ti, &p->r->opt->wait);
 	const struct sample_selection samples = tl_selection(&p->r->ti);
-	int rc = p->grain_ns ? timeline_thin(tl, p->grain_ns, &p->thin, e) : 0;
+	int rc = p->grain_ns ? timeline_thin(tl, p->grain_ns, p->keep, p->nkeep, &p->thin, e)
+			     : 0;
 	p->shown = p->grain_ns ? &p->thin : tl;
-	rc = rc ? rc : html_data_gather(&p->data, p->shown, &of, &samples, e);
+	p->of = waits_population(&p->r->ti, &p->r->opt->wait);
+	rc = rc || !p->t ? rc : choose_rows(p, e);
+	rc = rc ? rc : html_data_gather(&p->data, p->shown, &p->of, &samples, p->drawn, e);
 	buf_clear(&p->head);
 	rc = rc ? rc : make_head(p, e);
 	rc = rc ? rc : write_page(p, s, e);
 	html_data_release(&p->data);
+	tl_pick_release(&p->pick);
 	if (p->grain_ns)
 		timeline_thin_release(&p->thin);
 	return rc;
@@ -488,7 +543,9 @@ int html_report(struct tail_run *r, struct tail *t, const struct html_request *o
 	struct report p = {.opt = o, .r = r, .t = t};
 	int rc = tlinput_findings(&r->ti, 0, &p.findings, e);
 	rc = rc ? rc : say_all(&p, e);
+	rc = rc || !t ? rc : choose_windows(&p, e);
 	rc = rc ? rc : write_report(&p, e);
+	mem_free(p.drawn);
 	findings_release(&p.findings);
 	buf_release(&p.subtitle);
 	buf_release(&p.filters);

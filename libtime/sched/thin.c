@@ -7,6 +7,8 @@
 struct thinner {
 	const struct timeline *tl;
 	uint64_t grain;
+	const struct thin_keep *keep;
+	size_t nkeep;
 	struct timeline *out;
 	struct err *e;
 };
@@ -18,11 +20,20 @@ static uint64_t cell_of(const struct thinner *t, uint64_t ns)
 
 /* --- intervals --------------------------------------------------------------------------- */
 
+static int is_kept(const struct thinner *t, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < t->nkeep; i++)
+		if (from < t->keep[i].to_ns && to >= t->keep[i].from_ns)
+			return 1;
+	return 0;
+}
+
 /* Does it lie in one cell, with the thread on one CPU before and after? */
 static int may_merge(const struct thinner *t, const struct off *o)
 {
 	return o->cpu_in == o->cpu_out && !(o->flags & OFF_OPEN) &&
-	       cell_of(t, o->start_ns) == cell_of(t, o->end_ns);
+	       cell_of(t, o->start_ns) == cell_of(t, o->end_ns) &&
+	       !is_kept(t, o->start_ns, o->end_ns);
 }
 
 static int same_group(const struct thinner *t, const struct off *a, const struct off *b)
@@ -143,7 +154,8 @@ static int put_samples(struct thinner *t)
 		if (i + 1 < tl->samples.n && cell_of(t, s[1].time_ns) == cell_of(t, s->time_ns))
 			continue;
 		struct tl_sample *cell = t->out->samples.v + first;
-		first += merge_cell(cell, t->out->samples.n - first);
+		size_t n = t->out->samples.n - first;
+		first += is_kept(t, cell->time_ns, s->time_ns) ? n : merge_cell(cell, n);
 		t->out->samples.n = first;
 	}
 	return 0;
@@ -151,10 +163,11 @@ static int put_samples(struct thinner *t)
 
 /* --- all of it --------------------------------------------------------------------------- */
 
-int timeline_thin(const struct timeline *tl, uint64_t grain_ns, struct timeline *out,
-		  struct err *e)
+int timeline_thin(const struct timeline *tl, uint64_t grain_ns, const struct thin_keep *keep,
+		  size_t nkeep, struct timeline *out, struct err *e)
 {
-	struct thinner t = {.tl = tl, .grain = grain_ns, .out = out, .e = e};
+	struct thinner t = {
+		.tl = tl, .grain = grain_ns, .out = out, .e = e, .keep = keep, .nkeep = nkeep};
 	struct tl_thread *threads = mem_zalloc(tl->threads.n + 1, sizeof(*threads));
 	int rc = 0;
 	*out = *tl;

@@ -10,20 +10,24 @@
  * between them is moved before it. Equal samples of a cell become one with the sum of their
  * periods. An interval that crosses cells stays as it is, and with it every interval longer
  * than a grain. For each thread, the sums of any stretch are off by at most one cell at either
- * end.
+ * end. Stretches that are to be kept have what lies in them as it is.
  */
 #ifndef LIBTIME_SCHED_THIN_H
 #define LIBTIME_SCHED_THIN_H
 
 #include "libtime/sched/timeline.h"
 
+struct thin_keep {
+	uint64_t from_ns, to_ns;
+};
+
 /*
  * Thin a finished timeline into *out, which has intervals, samples and threads of its own and
  * borrows all else. A merged interval has no waker. *out is zeroed before, and for
  * timeline_thin_release also after a failure: ERR_NOMEM, ERR_IO.
  */
-int timeline_thin(const struct timeline *tl, uint64_t grain_ns, struct timeline *out,
-		  struct err *e);
+int timeline_thin(const struct timeline *tl, uint64_t grain_ns, const struct thin_keep *keep,
+		  size_t nkeep, struct timeline *out, struct err *e);
 void timeline_thin_release(struct timeline *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "render/flame/palette.h"
 #include "render/text/escape.h"
+#include "render/timeline/timeline_data.h"
 
 /* Of the flame graphs, in the order that html_time.js counts them. */
 static const char *const html_marks[] = {
@@ -20,7 +21,7 @@ struct gathering {
 	int64_t last_path;        /* the highest that a row has */
 	uint64_t at;              /* end of the thread's last wait or run */
 	uint32_t thread;          /* whose it was */
-	struct html_column *life[3], *wait[5], *run[3];
+	struct html_column *life[3], *wait[11], *run[4];
 	struct err *e;
 };
 
@@ -198,14 +199,16 @@ static void put_place(struct gathering *g, int is_wait, uint32_t thread, uint64_
 	g->at = end;
 }
 
+/* `out`: the filters leave it out. */
 static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t cpu,
-		   uint64_t from, uint64_t to)
+		   uint64_t from, uint64_t to, int out)
 {
 	const struct html_data *d = g->d;
 	uint32_t frame;
 	from = from > d->from_ns ? from : d->from_ns;
 	to = to < d->to_ns ? to : d->to_ns;
-	if (from >= to || !population_has_cpu(&d->of, d->tl, cpu, cpu))
+	out = out || !population_has_cpu(&d->of, d->tl, cpu, cpu);
+	if (from >= to || (out && !d->drawn))
 		return 0;
 	if (comm_frame(g, comm, &frame))
 		return ERR_NOMEM;
@@ -213,32 +216,66 @@ static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t
 	html_put(g->run[0], to - from);
 	html_put(g->run[1], cpu == TL_NOCPU ? 0 : cpu + 1u);
 	html_put(g->run[2], frame);
+	html_put(g->run[3], (uint64_t)out);
 	return 0;
 }
 
 static unsigned wait_bits(const struct wait *w)
 {
 	const struct off *o = w->off;
-	return (o->flags & OFF_OPEN ? HTML_OPEN : 0u) |
-	       (o->flags & OFF_SUSPECT ? HTML_SUSPECT : 0u) | (o->unknown ? HTML_UNKNOWN : 0u) |
-	       (o->flags & OFF_RUNNING ? HTML_RUNNING : 0u) | (w->unclear ? HTML_UNCLEAR : 0u) |
-	       (w->apart != APART_NOT ? HTML_HIDDEN : 0u) |
+	return o->flags | (unsigned)o->unknown << HTML_REASON |
+	       (w->unclear ? HTML_UNCLEAR : 0u) | (w->apart != APART_NOT ? HTML_HIDDEN : 0u) |
 	       (w->start > o->start_ns ? HTML_CUT_LEFT : 0u) |
 	       (w->end < o->end_ns ? HTML_CUT_RIGHT : 0u);
 }
 
-static int put_wait(struct gathering *g, const struct off *o)
+/* The number of a waker's path; 0: none. */
+static int waker_path(struct gathering *g, uint32_t path, uint32_t *no)
 {
 	struct html_data *d = g->d;
-	struct wait w;
-	if (!population_wait(&d->of, g->tl, o, &w))
+	struct folded f = {.pid = -1, .tid = -1, .cpu = UINT32_MAX, .path = path};
+	uint64_t key = 1ull << 62 | path;
+	*no = 0;
+	if (!path || u64map_get(&d->row_no, key, no))
 		return 0;
+	if (flame_input_begin(&d->fi, &f, NULL) || path_number(g, no))
+		return ERR_NOMEM;
+	return u64map_put(&d->row_no, key, *no);
+}
+
+/* What tooltips tell of a wait. */
+static int put_story(struct gathering *g, const struct off *o)
+{
+	uint32_t path;
+	if (waker_path(g, o->waker_path, &path))
+		return ERR_NOMEM;
+	html_put(g->wait[5], o->state);
+	html_put(g->wait[6], o->waker == TL_NONE ? 0 : o->waker + 1u);
+	html_put(g->wait[7], tl_waker_context(o));
+	html_put(g->wait[8], path);
+	html_put(g->wait[9], o->cpu_out == TL_NOCPU ? 0 : o->cpu_out + 1u);
+	html_put(g->wait[10], o->cpu_in == TL_NOCPU ? 0 : o->cpu_in + 1u);
+	return 0;
+}
+
+/* Of the population, or (`out`) for pictures alone. */
+static int put_wait(struct gathering *g, const struct off *o, int out)
+{
+	struct html_data *d = g->d;
+	struct population all = {.start_ns = d->of.start_ns, .stop_ns = d->of.stop_ns};
+	struct wait w;
+	int drawn = d->drawn && d->drawn[o->thread];
+	if (out || !population_wait(&d->of, g->tl, o, &w)) {
+		if (!drawn || !population_wait(&all, g->tl, o, &w))
+			return 0;
+		out = 1;
+	}
 	put_place(g, 1, o->thread, w.start, w.end);
 	html_put(g->wait[0], w.blocked + w.unknown);
 	html_put(g->wait[1], w.runnable);
-	html_put(g->wait[2], wait_bits(&w));
+	html_put(g->wait[2], wait_bits(&w) | (out ? HTML_OUT : 0u));
 	html_put(g->wait[4], o->cause);
-	return put_row(g, g->wait[3], o->comm, o->path);
+	return put_row(g, g->wait[3], o->comm, o->path) || put_story(g, o) ? ERR_NOMEM : 0;
 }
 
 static int put_life(struct gathering *g, uint32_t thread)
@@ -253,16 +290,15 @@ static int put_life(struct gathering *g, uint32_t thread)
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !rc; i++) {
 		const struct off *o = &tl->off.v[i];
 		comm = o->comm;
-		if (population_has_thread(&d->of, tl, thread, comm)) {
-			rc = put_run(g, thread, comm, o->cpu_out, at, o->start_ns);
-			rc = rc || hidden ? rc : put_wait(g, o);
-		}
+		int out = !population_has_thread(&d->of, tl, thread, comm);
+		rc = put_run(g, thread, comm, o->cpu_out, at, o->start_ns, out);
+		rc = rc ? rc : put_wait(g, o, out || hidden);
 		at = o->end_ns;
 		cpu = o->cpu_in;
 	}
-	if (!rc && population_has_thread(&d->of, tl, thread, comm))
-		rc = put_run(g, thread, comm, cpu, at, t->last_ns);
-	return rc;
+	return rc ? rc
+		  : put_run(g, thread, comm, cpu, at, t->last_ns,
+			    !population_has_thread(&d->of, tl, thread, comm));
 }
 
 static int put_threads(struct gathering *g)
@@ -271,9 +307,11 @@ static int put_threads(struct gathering *g)
 		"thread.comm", "thread.pid",   "thread.tid", "thread.first",
 		"thread.life", "thread.flags", NULL};
 	static const char *const lives[] = {"life.wait", "life.thread", "life.gap", NULL};
-	static const char *const waits[] = {"wait.blocked", "wait.rest",  "wait.bits",
-					    "wait.row",     "wait.cause", NULL};
-	static const char *const runs[] = {"run.ns", "run.cpu", "run.comm", NULL};
+	static const char *const waits[] = {"wait.blocked", "wait.rest",    "wait.bits",
+					    "wait.row",     "wait.cause",   "wait.state",
+					    "wait.waker",   "wait.context", "wait.wakerPath",
+					    "wait.out",     "wait.in",      NULL};
+	static const char *const runs[] = {"run.ns", "run.cpu", "run.comm", "run.out", NULL};
 	struct html_data *d = g->d;
 	int rc = 0;
 	columns(g, g->v, names);
@@ -340,15 +378,37 @@ static int put_losses(struct gathering *g)
 	return 0;
 }
 
-void html_data_frames(struct html_data *d)
+enum { PART_RUNTIME = 1, PART_KERNEL = 2 };
+
+/* Of which part of a program each frame is. */
+static uint8_t *frame_parts(const struct html_data *d)
 {
-	static const char *const names[] = {
-		"frame.name", "frame.dso", "frame.src",  "frame.line",  "frame.to",
-		"frame.kind", "frame.hot", "frame.cold", "frame.chain", NULL};
+	uint8_t *part = mem_zalloc(d->flame.frames.n + 1, 1);
+	for (uint32_t i = 0; part && i < d->fi.ids.n; i++) {
+		uint32_t to = d->fi.ids.v[i];
+		if (!to)
+			continue;
+		if (timeline_roles(d->tl, i) & (ROLE_RUNTIME | ROLE_START))
+			part[to - 1] |= PART_RUNTIME;
+		if (d->tl->stacks->frames.v[i].kind == FRAME_KERNEL)
+			part[to - 1] |= PART_KERNEL;
+	}
+	return part;
+}
+
+int html_data_frames(struct html_data *d, struct err *e)
+{
+	static const char *const names[] = {"frame.name", "frame.dso",  "frame.src",
+					    "frame.line", "frame.to",   "frame.kind",
+					    "frame.hot",  "frame.cold", "frame.chain",
+					    "frame.part", NULL};
 	const struct flame *f = &d->flame;
+	uint8_t *part = frame_parts(d);
+	if (!part)
+		return err_nomem(e);
 	const struct palette hot = {.id = PALETTE_HOT}, cause = {.id = PALETTE_CAUSE},
 			     chain = {.id = PALETTE_CHAIN};
-	struct html_column *v[9];
+	struct html_column *v[10];
 	for (size_t i = 0; names[i]; i++)
 		v[i] = html_column(&d->columns, names[i]);
 	for (uint32_t i = 0; i < f->frames.n; i++) {
@@ -362,7 +422,10 @@ void html_data_frames(struct html_data *d)
 		html_put(v[6], palette_color(&hot, f, i));
 		html_put(v[7], palette_color(&cause, f, i));
 		html_put(v[8], palette_color(&chain, f, i));
+		html_put(v[9], part[i]);
 	}
+	mem_free(part);
+	return 0;
 }
 
 /* --- all of it --------------------------------------------------------------------------- */
@@ -387,9 +450,9 @@ static int gather(struct gathering *g)
 
 int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
-		     struct err *e)
+		     const uint8_t *drawn, struct err *e)
 {
-	*d = (struct html_data){.tl = tl, .of = *of, .samples = *samples};
+	*d = (struct html_data){.tl = tl, .of = *of, .samples = *samples, .drawn = drawn};
 	d->from_ns = of->start_ns > tl->rec.origin_ns ? of->start_ns : tl->rec.origin_ns;
 	d->to_ns = of->stop_ns && of->stop_ns < tl->rec.end_ns ? of->stop_ns : tl->rec.end_ns;
 	int rc = flame_init(&d->flame) ? err_nomem(e) : 0;
@@ -426,6 +489,10 @@ void html_data_head(const struct html_data *d, struct json *j)
 	json_open(j, "causes", '[');
 	for (unsigned c = 0; c < CAUSE_COUNT; c++)
 		json_u64(j, NULL, d->cause_frames[c]);
+	json_close(j, ']');
+	json_open(j, "states", '[');
+	for (size_t i = 0; i < d->tl->nstates; i++)
+		json_str(j, NULL, strtab_get(&d->tl->stacks->strings, d->tl->states[i]));
 	json_close(j, ']');
 	head_events(d, j);
 }

@@ -4,21 +4,18 @@
  * name. The script of the report sums them up for any stretch of time.
  *
  *	columns              one number for each ...
- *	frame.*              frame of the flame graphs: strings, kind, colours of three palettes
- *	path.*               call path, from 1 on: how many before it its caller's is (the path
- *	                     that is 0: none), frame
- *	row.*                stack with its thread's name: frame of the name, path since the
- *	                     highest of the rows before
- *	thread.*             thread: name, pid + 1, tid + 1, first, life, flags
- *	sample.*             sample by CPU and time: how much more since the last one than
- *	                     that took, row + 1 (0: the next one), weight, event,
- *	                     thread + 1, CPU + 1
- *	life.*               wait or time on a CPU, by thread and time: is it a wait, the
- *	                     thread since the last one's, ns since its end
- *	wait.*               the waits of these, where shown: blocked or unknown time, the
- *	                     rest, enum html_wait, row as above, cause
- *	run.*                the times on a CPU: length, CPU + 1, name
- *	span.*, loss.*       span; stretch of lost records
+ *	frame.*              frame of the flame graphs: strings, kind, colours of three
+ *palettes, 1 for a runtime's or a start + 2 for the kernel's path.*               call path,
+ *from 1 on: how many before it its caller's is (the path that is 0: none), frame row.* stack
+ *with its thread's name: frame of the name, path since the highest of the rows before thread.*
+ *thread: name, pid + 1, tid + 1, first, life, flags sample.*             sample by CPU and
+ *time: how much more since the last one than that took, row + 1 (0: the next one), weight,
+ *event, thread + 1, CPU + 1 life.*               wait or time on a CPU, by thread and time: is
+ *it a wait, the thread since the last one's, ns since its end wait.*               the waits of
+ *these, where shown: blocked or unknown time, the rest, enum html_wait, row as above, cause;
+ *state, waker + 1, context (timeline_data.h), its path, CPU out + 1 and in + 1 run.* the times
+ *on a CPU: length, CPU + 1, name, 1 if the filters leave it out span.*, loss.*       span;
+ *stretch of lost records
  *
  * Times count from the first moment shown, in ns.
  */
@@ -29,21 +26,21 @@
 #include "render/flame/flame_input.h"
 #include "render/html/html_column.h"
 
+/* Bits of a wait: enum off_flag (as recorded), enum unknown_reason from HTML_REASON on, and: */
 enum html_wait {
-	HTML_OPEN = 1,     /* of the recording itself: see OFF_OPEN */
-	HTML_SUSPECT = 2,  /* next to missing records */
-	HTML_UNKNOWN = 4,  /* blocked or runnable is not known */
-	HTML_RUNNING = 8,  /* left the CPU running: the rest is preempted */
-	HTML_UNCLEAR = 16, /* for work, or for an answer */
-	HTML_HIDDEN = 32,  /* its blocked part is: idle, or unclear with --no-unclear */
-	HTML_CUT_LEFT = 64,
-	HTML_CUT_RIGHT = 128, /* by --time */
+	HTML_UNCLEAR = 1 << 8, /* for work, or for an answer */
+	HTML_HIDDEN = 1 << 9,  /* its blocked part is: idle, or unclear with --no-unclear */
+	HTML_CUT_LEFT = 1 << 10,
+	HTML_CUT_RIGHT = 1 << 11, /* by --time */
+	HTML_OUT = 1 << 12,       /* in pictures alone: the filters leave it out */
+	HTML_REASON = 13,         /* the first bit */
 };
 
 struct html_data {
 	const struct timeline *tl;
 	struct population of;
 	struct sample_selection samples;
+	const uint8_t *drawn; /* by thread: pictures have a row of it; NULL: of none */
 	uint64_t from_ns, to_ns;
 	struct flame flame; /* its frames alone */
 	struct flame_input fi;
@@ -53,14 +50,16 @@ struct html_data {
 	uint32_t cause_frames[CAUSE_COUNT];
 };
 
-/* Gather everything of a timeline that the filters leave: threads and waits by `of`. What is
- * given is borrowed. `d` is to be released, after a failure too. ERR_NOMEM. */
+/* Gather everything of a timeline that the filters leave: threads and waits by `of`; and what
+ * pictures need beside: all of the threads `drawn`, and of the others when they had a CPU
+ * (NULL: nothing). What is given is borrowed. `d` is to be released, after a failure too.
+ * ERR_NOMEM. */
 int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
-		     struct err *e);
+		     const uint8_t *drawn, struct err *e);
 
-/* Add the columns of the frames, when all graphs have theirs. */
-void html_data_frames(struct html_data *d);
+/* Add the columns of the frames, when all graphs have theirs. ERR_NOMEM. */
+int html_data_frames(struct html_data *d, struct err *e);
 
 /* What the script must know to read them, into an open JSON object. */
 void html_data_head(const struct html_data *d, struct json *j);

@@ -111,6 +111,8 @@ function placeLives({life, wait, run}) {
 		table.start[k] = at;
 		table.end[k] = at += table === wait ? wait.blocked[k] + wait.rest[k] : run.ns[k];
 	}
+	wait.any = wait.bits.some((bits) => !(bits & BIT.out));
+	run.any = run.out.some((out) => !out);
 	delete data.life;
 }
 

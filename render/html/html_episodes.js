@@ -115,7 +115,7 @@ async function putPicture(into, id, hooks) {
 	root.append(svg);
 	into.textContent = "";
 	into.append(host);
-	pictures.timeline(svg, {state: () => "", save: () => {}, back: () => {}, ...hooks});
+	pictures.timeline(svg, {page, state: () => "", save: () => {}, back: () => {}, ...hooks});
 	return svg;
 }
 

@@ -7,9 +7,9 @@ const SVG_NS = "http://www.w3.org/2000/svg";
 const kinds = {
 	cpu: {name: "CPU", palette: "hot", colors: "hot", mode: "plain", has: () => data.sample.t.length > 0,
 		sum: (s) => sumCpu(s.from, s.to, view.event), what: () => "CPU samples of " + head.events[view.event].name},
-	off: {name: "Off-CPU", palette: "cause", colors: "cold", mode: "plain", has: () => data.wait.n > 0,
+	off: {name: "Off-CPU", palette: "cause", colors: "cold", mode: "plain", has: () => data.wait.any,
 		sum: (s) => sumOff(s.from, s.to, view.band), what: () => "time off the CPU"},
-	wall: {name: "Wall clock", palette: "hot", colors: "hot", mode: "wall", has: () => data.run.n > 0,
+	wall: {name: "Wall clock", palette: "hot", colors: "hot", mode: "wall", has: () => data.run.any,
 		sum: (s) => sumWall(s.from, s.to), what: () => "running and waiting of the same threads"},
 	offwake: {name: "Wakers", palette: "chain", colors: "chain", mode: "plain", given: true,
 		what: () => "waits, above each the waker's stack"},

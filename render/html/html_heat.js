@@ -6,8 +6,8 @@ const HEAT = {rows: 50, cell: 14, height: 200, left: 62, foot: 22};
 
 const maps = {
 	cpu: {name: "CPU samples", y: "offset", has: () => data.sample.t.length > 0},
-	off: {name: "Off-CPU", y: "length", has: () => data.wait.n > 0},
-	delay: {name: "Run-queue delay", y: "delay", has: () => data.wait.n > 0},
+	off: {name: "Off-CPU", y: "length", has: () => data.wait.any},
+	delay: {name: "Run-queue delay", y: "delay", has: () => data.wait.any},
 	span: {name: "Span latency", y: "length", has: () => data.span.t.length > 0},
 };
 
@@ -27,6 +27,8 @@ function eachPoint(map, emit) {
 		return;
 	}
 	for (let i = 0; i < w.n; i++) {
+		if (w.bits[i] & BIT.out)
+			continue;
 		const isUnknown = w.bits[i] & BIT.unknown;
 		if (map === "delay" && !isUnknown && w.rest[i] > 0)
 			emit(w.start[i] + w.blocked[i], w.rest[i]);

@@ -1,7 +1,8 @@
 // html_time.js - sums over a stretch of time, as collapse, svg and report make them: CPU samples,
 // time off the CPU, both, by stack; and what threads and CPUs did.
 
-const BIT = {open: 1, suspect: 2, unknown: 4, running: 8, unclear: 16, hidden: 32, cutLeft: 64, cutRight: 128};
+// enum html_wait (html_data.h); unknown: why it is.
+const BIT = {open: 1, suspect: 2, running: 8, unclear: 1 << 8, hidden: 1 << 9, cutLeft: 1 << 10, cutRight: 1 << 11, out: 1 << 12, unknown: 7 << 13};
 const MARK = {open: 0, unknown: 1, suspect: 2, unclear: 3, waitUnclear: 4, runnable: 5, preempted: 6, waitUnknown: 7, noSample: 8};
 const SYSTEM = 3, IDLE_TASK = 16; // flags of threads that are the kernel's or perf's, or none
 
@@ -25,7 +26,7 @@ const part = {blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0, isOp
 // What of wait i lies in [from, to), into `part`; false where nothing does.
 function cutWait(i, from, to) {
 	const w = data.wait, start = Math.max(w.start[i], from), end = Math.min(w.end[i], to);
-	if (end <= start)
+	if (end <= start || w.bits[i] & BIT.out)
 		return false;
 	const bits = w.bits[i], wake = w.start[i] + w.blocked[i];
 	const split = bits & BIT.unknown ? end : Math.min(Math.max(wake, start), end);
@@ -198,7 +199,7 @@ function sumWall(from, to) {
 			next = samplesOf.first[thread + 1];
 			end = samplesOf.first[thread + 2];
 		}
-		if (b <= a || !isShown(thread) || chosen && !chosen(thread, r.comm[i]))
+		if (b <= a || r.out[i] || !isShown(thread) || chosen && !chosen(thread, r.comm[i]))
 			continue;
 		while (next < end && s.t[samplesOf.list[next]] < a)
 			next++;
@@ -249,7 +250,7 @@ function sumThreads(from, to) {
 	};
 	for (let i = 0; i < data.run.n; i++) {
 		const ns = Math.min(data.run.end[i], to) - Math.max(data.run.start[i], from);
-		if (ns <= 0)
+		if (ns <= 0 || data.run.out[i])
 			continue;
 		if (data.run.cpu[i] && data.run.cpu[i] <= cpus.length)
 			cpus[data.run.cpu[i] - 1] += ns;

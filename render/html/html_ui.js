@@ -258,7 +258,7 @@ function drawOverview() {
 		parts.push(el("p", {class: "note"}, "No waits are shown: " + head.why_not));
 	if (head.tail)
 		parts.push(groupTable(), el("div", {class: "beside"}, percentileTable(), histogram()));
-	if (data.run.n)
+	if (data.run.any)
 		parts.push(threadTable());
 	parts.push(lossPart());
 	replace("overview", parts.flat(2));

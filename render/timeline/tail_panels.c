@@ -161,7 +161,7 @@ static int write_thinned(const struct timeline *tl, const struct tl_panel *p,
 	struct buf b = {0};
 	uint64_t grain = (p->to_ns - p->from_ns) / PANEL_CELLS + 1;
 	const char *text = tl_svg_grain(&b, grain);
-	int r = timeline_thin(tl, grain, &thin, e);
+	int r = timeline_thin(tl, grain, NULL, 0, &thin, e);
 	own.hidden = &text;
 	own.n_hidden = 1;
 	r = r ? r : timeline_svg_write(&thin, p, 1, &own, f, NULL, e);
@@ -175,10 +175,23 @@ int tail_panels_one(struct tail *t, size_t rank, const struct tl_svg_options *o,
 {
 	struct panels p = {.t = t};
 	int r = add_panel(&p, rank, e);
-	if (!r && intervals_of(t->tl, p.v.v) > PANEL_INTERVALS)
+	if (!r && !o->page_ns && intervals_of(t->tl, p.v.v) > PANEL_INTERVALS)
 		r = write_thinned(t->tl, p.v.v, o, f, e);
 	else if (!r)
 		r = timeline_svg_write(t->tl, p.v.v, 1, o, f, NULL, e);
+	panels_release(&p);
+	return r;
+}
+
+int tail_panels_what(struct tail *t, size_t rank, struct thin_keep *window, uint8_t *drawn,
+		     struct err *e)
+{
+	struct panels p = {.t = t};
+	int r = add_panel(&p, rank, e);
+	for (size_t i = 0; !r && i < p.threads.n; i++)
+		drawn[p.threads.v[i]] = 1;
+	if (!r)
+		*window = (struct thin_keep){p.v.v[0].from_ns, p.v.v[0].to_ns};
 	panels_release(&p);
 	return r;
 }

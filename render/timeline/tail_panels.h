@@ -7,6 +7,7 @@
 #define RENDER_TIMELINE_TAIL_PANELS_H
 
 #include "libtime/explain/tail_model.h"
+#include "libtime/sched/thin.h"
 #include "render/timeline/timeline_svg.h"
 
 /* The first `most` of the shown episodes as one SVG. ERR_IO, ERR_NOMEM; ERR_NOTFOUND when there
@@ -14,10 +15,15 @@
 int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *o, FILE *f,
 		      struct err *e);
 
-/* One of them, for a page; where it has more than PANEL_INTERVALS, those shorter than a
- * PANEL_CELLS-th of it are summed up, and the picture says so. */
+/* One of them, for a page; where the picture itself carries more than PANEL_INTERVALS, those
+ * shorter than a PANEL_CELLS-th of it are summed up, and the picture says so. */
 enum { PANEL_INTERVALS = 10000, PANEL_CELLS = 8192 };
 int tail_panels_one(struct tail *t, size_t rank, const struct tl_svg_options *o, FILE *f,
 		    struct err *e);
+
+/* What the picture of an episode shows: its window, and drawn[thread] = 1 of each thread that
+ * has a row. ERR_NOMEM. */
+int tail_panels_what(struct tail *t, size_t rank, struct thin_keep *window, uint8_t *drawn,
+		     struct err *e);
 
 #endif

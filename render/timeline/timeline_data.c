@@ -53,6 +53,11 @@ static uint32_t number_of(struct writer *w, struct numbering *m, uint32_t id)
 	return no;
 }
 
+static uint32_t thread_no(struct writer *w, uint32_t id)
+{
+	return w->d->page_ns ? id : number_of(w, &w->threads, id);
+}
+
 static uint32_t string_no(struct writer *w, uint32_t id)
 {
 	return id ? number_of(w, &w->strings, id) + 1 : 0;
@@ -96,11 +101,11 @@ static int64_t since(uint64_t t, uint64_t from)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* 0 where it waited for the CPU that it came back on, or for none. */
-static uint64_t queued_on(const struct off *o)
+/* The CPU it waited for is 0 where it came back on that, or waited for none. */
+uint64_t tl_waker_context(const struct off *o)
 {
 	uint16_t cpu = off_runnable_ns(o) ? off_waited_cpu(o) : TL_NOCPU;
-	return cpu == TL_NOCPU || cpu == o->cpu_in ? 0 : cpu + 1u;
+	return o->waker_context | (cpu == TL_NOCPU || cpu == o->cpu_in ? 0 : (cpu + 1ull) << 3);
 }
 
 static void put_off(struct writer *w, const struct off *o, uint64_t ran)
@@ -113,8 +118,8 @@ static void put_off(struct writer *w, const struct off *o, uint64_t ran)
 		   (uint64_t)o->cause | (uint64_t)o->flags << 5 | (uint64_t)o->unknown << 13);
 	svg_number(b, path_no(w, o->path));
 	svg_number(b, o->state < w->tl->nstates ? string_no(w, w->tl->states[o->state]) : 0);
-	svg_number(b, o->waker == TL_NONE ? 0 : number_of(w, &w->threads, o->waker) + 1);
-	svg_number(b, o->waker_context | queued_on(o) << 3);
+	svg_number(b, o->waker == TL_NONE ? 0 : thread_no(w, o->waker) + 1);
+	svg_number(b, tl_waker_context(o));
 	svg_number(b, path_no(w, o->waker_path));
 	svg_number(b, o->cpu_out == TL_NOCPU ? 0 : o->cpu_out + 1u);
 	svg_number(b, o->cpu_in == TL_NOCPU ? 0 : o->cpu_in + 1u);
@@ -142,6 +147,25 @@ static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t o
 	return rc;
 }
 
+/* The page has the thread's intervals: who held the locks, by the interval's number there. */
+static int put_holders(struct writer *w, uint32_t thread, uint32_t row)
+{
+	const struct timeline *tl = w->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t first = timeline_off_after(tl, thread, w->p->from_ns);
+	int rc = 0;
+	svg_number(w->b, thread);
+	for (uint32_t k = first; k < t->off_first + t->off_n && !rc; k++) {
+		struct off o = tl->off.v[k];
+		if (o.start_ns >= w->p->to_ns)
+			break;
+		if (w->p->clip)
+			tl_clip_off(&o, w->p->from_ns, w->p->to_ns);
+		rc = find_holders(w, row, k - first, k, &o);
+	}
+	return rc;
+}
+
 /* Pieces that reach over the window's edge are carried whole, unless the panel clips them. */
 static int put_thread(struct writer *w, uint32_t thread, uint32_t row)
 {
@@ -162,7 +186,7 @@ static int put_thread(struct writer *w, uint32_t thread, uint32_t row)
 		begin = begin < w->p->from_ns ? w->p->from_ns : begin;
 		last = last > w->p->to_ns ? w->p->to_ns : last;
 	}
-	svg_number(w->b, number_of(w, &w->threads, thread));
+	svg_number(w->b, thread_no(w, thread));
 	svg_signed(w->b, since(begin, w->p->from_ns));
 	svg_signed(w->b, since(last, w->p->from_ns));
 	svg_number(w->b, (uint64_t)off_first);
@@ -207,7 +231,7 @@ static int put_cpu(struct writer *w, uint32_t cpu)
 		}
 		svg_signed(w->b, since(run.start_ns, at));
 		svg_number(w->b, run.end_ns - run.start_ns);
-		svg_number(w->b, number_of(w, &w->threads, run.thread));
+		svg_number(w->b, thread_no(w, run.thread));
 		at = run.end_ns;
 		rc = flush(w);
 	}
@@ -221,12 +245,16 @@ static int put_rows(struct writer *w)
 	for (size_t i = 0; i < w->p->nrows && !rc; i++) {
 		const struct tl_row *r = &w->p->rows[i];
 		svg_number(w->b, r->kind);
-		if (r->kind == TLROW_THREAD)
+		if (r->kind == TLROW_THREAD && w->d->page_ns)
+			rc = put_holders(w, r->id, (uint32_t)i);
+		else if (r->kind == TLROW_THREAD)
 			rc = put_thread(w, r->id, (uint32_t)i);
+		else if (r->kind == TLROW_CPU && w->d->page_ns)
+			svg_number(w->b, r->id);
 		else if (r->kind == TLROW_CPU)
 			rc = put_cpu(w, r->id);
 		else
-			svg_number(w->b, number_of(w, &w->threads, r->id));
+			svg_number(w->b, thread_no(w, r->id));
 	}
 	return rc;
 }
@@ -269,7 +297,8 @@ static int put_samples(struct writer *w)
 	const struct timeline *tl = w->tl;
 	placed_list v = {0};
 	size_t i = tl_sample_after(tl, w->p->from_ns);
-	for (; i < tl->samples.n && tl->samples.v[i].time_ns < w->p->to_ns; i++)
+	for (; !w->d->page_ns && i < tl->samples.n && tl->samples.v[i].time_ns < w->p->to_ns;
+	     i++)
 		place(w, &v, tl->samples.v[i].thread, i);
 	sort_placed(w, &v);
 	uint64_t at = 0;
@@ -306,7 +335,7 @@ static int put_spans(struct writer *w)
 		svg_signed(w->b, since(s->start_ns, w->p->from_ns));
 		svg_number(w->b, s->end_ns - s->start_ns);
 		svg_number(w->b, string_no(w, s->name));
-		svg_number(w->b, number_of(w, &w->threads, last));
+		svg_number(w->b, thread_no(w, last));
 		rc = flush(w);
 	}
 	vec_release(&v);
@@ -412,7 +441,7 @@ static void put_part(struct writer *w, const struct gap_part *p)
 {
 	svg_number(w->b, p->ns);
 	svg_number(w->b, p->by);
-	svg_number(w->b, p->by == TAKEN_BY_THREAD      ? number_of(w, &w->threads, p->what)
+	svg_number(w->b, p->by == TAKEN_BY_THREAD      ? thread_no(w, p->what)
 			 : p->by == TAKEN_BY_INTERRUPT ? string_no(w, p->what)
 						       : 0);
 }
@@ -460,7 +489,7 @@ static int put_held(struct writer *w)
 		const struct held *h = &w->held.v[i];
 		svg_number(w->b, h->row);
 		svg_number(w->b, h->interval);
-		svg_number(w->b, number_of(w, &w->threads, h->thread));
+		svg_number(w->b, thread_no(w, h->thread));
 		svg_number(w->b, h->after_ns);
 		svg_number(w->b, h->ns);
 		rc = flush(w);
@@ -497,6 +526,8 @@ static int put_panel(struct writer *w, const struct tl_panel *p)
 		if (p->rows[i].kind == TLROW_THREAD)
 			w->row_of[p->rows[i].id] = (uint32_t)i + 1;
 	buf_str(w->b, "<t-panel>");
+	if (w->d->page_ns)
+		svg_signed(w->b, since(p->from_ns, *w->d->page_ns));
 	svg_number(w->b, p->from_ns - w->d->base_ns);
 	svg_number(w->b, p->to_ns - p->from_ns);
 	svg_number(w->b, p->zero_ns - w->d->base_ns);
@@ -527,6 +558,12 @@ static void put_threads(struct writer *w)
 		svg_number(w->b, (uint64_t)(t->tid + 1ll));
 		svg_number(w->b, t->flags);
 		svg_number(w->b, w->d->colors[id]);
+	}
+	for (uint32_t i = 0; w->d->page_ns && i < w->tl->threads.n; i++) {
+		if (w->d->colors[i] == TLP_CPU_COLORS - 1)
+			continue;
+		svg_number(w->b, i);
+		svg_number(w->b, w->d->colors[i]);
 	}
 	buf_str(w->b, "</t-threads>\n<t-events>");
 	for (size_t i = 0; i < w->tl->events.n; i++)

@@ -32,6 +32,11 @@
  *	   high-    row, start (s), length
  *	   lights
  *	   arrows   1 if they are given here, then: from row, to row, time
+ *
+ * In a page that has what threads did by itself (tl_data.page_ns), a panel begins with its
+ *start on the page's axis (s), and its rows are a kind and a thread or CPU; samples are left
+ *out. Threads have the numbers of the timeline; <t-threads> then has those of a colour of their
+ *own: thread, colour.
  */
 #ifndef RENDER_TIMELINE_TIMELINE_DATA_H
 #define RENDER_TIMELINE_TIMELINE_DATA_H
@@ -45,9 +50,13 @@
 struct tl_data {
 	const struct timeline *tl;
 	const struct tl_runs *runs;
-	const uint8_t *colors; /* tl_cpu_colors */
-	uint64_t base_ns;      /* no panel's start, no zero is before it */
+	const uint8_t *colors;   /* tl_cpu_colors */
+	uint64_t base_ns;        /* no panel's start, no zero is before it */
+	const uint64_t *page_ns; /* a page has the intervals, counted from there; else NULL */
 };
+
+/* The number that stands for a wakeup's context and the CPU waited for: see above. */
+uint64_t tl_waker_context(const struct off *o);
 
 /* Write the elements. Flushes to `out` as it goes. 0, ERR_NOMEM, ERR_IO. */
 int tl_data_write(const struct tl_data *d, const struct tl_panel *panels, size_t n,

@@ -1,5 +1,6 @@
 // timeline_data.js - the intervals inside the picture (timeline_data.h has the format), decoded:
 // panels of rows; a row's segments are what a thread did, or who had a CPU, one after the other.
+// In a report the page has the intervals, samples and stacks of all pictures: `host.page` (html_lives.js).
 
 const ROW = {cpu: 0, group: 1, thread: 2, pool: 3, lane: 4};
 const PAINT = {run: 0, runnable: 1, preempted: 2, unknown: 3, blocked: 4};
@@ -29,30 +30,46 @@ function readConf() {
 }
 
 function readTables() {
-	const strings = element("t-strings").split("\n");
+	const strings = element("t-strings").split("\n"), page = conf.fromPage ? host.page : null;
 	const groups = (name, size, make) => {
 		const num = readNumbers(element(name)), out = [];
 		for (let i = 0; i + size <= num.length; i += size)
 			out.push(make(num, i));
 		return out;
 	};
+	const frames = groups("t-frames", 3, (n, i) => ({name: strings[n[i]] ||
+		"[" + (strings[n[i + 1]].split("/").pop() || "unknown") + "]", kind: n[i + 2] & 7,
+		isRuntime: n[i + 2] > 7}));
+	const paths = [null].concat(groups("t-paths", 2, (n, i) => ({parent: n[i], frame: n[i + 1]})));
+	const threads = page ? page.threads() : groups("t-threads", 5, (n, i) => ({comm: strings[n[i]], pid: n[i + 1] - 1,
+		tid: n[i + 2] - 1, flags: n[i + 3], color: n[i + 4]}));
+	if (page)
+		groups("t-threads", 2, (n, i) => { threads[n[i]].color = n[i + 1]; });
 	return {
-		strings,
-		threads: groups("t-threads", 5, (n, i) => ({comm: strings[n[i]], pid: n[i + 1] - 1,
-			tid: n[i + 2] - 1, flags: n[i + 3], color: n[i + 4]})),
+		strings, threads, own: paths.length - 1, paths, page,
+		states: page ? page.states : strings,
 		events: groups("t-events", 1, (n, i) => strings[n[i]]),
-		frames: groups("t-frames", 3, (n, i) => ({name: strings[n[i]] ||
-			"[" + (strings[n[i + 1]].split("/").pop() || "unknown") + "]", kind: n[i + 2] & 7,
-			isRuntime: n[i + 2] > 7})),
-		paths: [null].concat(groups("t-paths", 2, (n, i) => ({parent: n[i], frame: n[i + 1]}))),
+		frames: page ? frames.concat(page.frames) : frames, ownFrames: frames.length,
+		allPaths: paths.length + (page ? page.parent.length : 0),
 	};
+}
+
+// The caller's path, and the number of the frame: the page's paths stand behind the picture's.
+function callerOf(path) {
+	const i = path - tables.own - 1, above = i < 0 ? tables.paths[path].parent : tables.page.parent[i];
+	return i < 0 || !above ? above : above + tables.own;
+}
+
+function frameOf(path) {
+	const i = path - tables.own - 1;
+	return i < 0 ? tables.paths[path].frame : tables.page.frame[i] + tables.ownFrames;
 }
 
 // The frames of a call path, leaf first.
 function stackOf(path) {
 	const frames = [];
-	for (; path; path = tables.paths[path].parent)
-		frames.push(tables.frames[tables.paths[path].frame]);
+	for (; path; path = callerOf(path))
+		frames.push(tables.frames[frameOf(path)]);
 	return frames;
 }
 
@@ -156,29 +173,43 @@ function offPaint(bits, blocked) {
 	return PAINT.blocked + (bits & 31);
 }
 
-function readThread(r, row) {
+// What a thread did, as numbers: its begin, its end, off-CPU intervals.
+function readOffs(r) {
+	const at = r.signed(), last = r.signed();
+	r.next();
+	const n = r.next(), offs = r.num.subarray(r.at, r.at + n * F.size);
+	r.at += n * F.size;
+	return {at, last, n, offs};
+}
+
+// The same of the page, whose paths get their numbers here.
+function pageOffs(p, thread) {
+	const x = tables.page.offs(thread, p.page, p.page + p.span, F);
+	for (let i = 0; i < x.n * F.size; i += F.size)
+		for (const f of [F.path, F.wakerPath])
+			if (x.offs[i + f])
+				x.offs[i + f] += tables.own;
+	return x;
+}
+
+function readThread(r, p, row) {
 	row.threadNo = r.next();
 	row.thread = tables.threads[row.threadNo];
-	let at = r.signed();
-	const last = r.signed();
-	r.next();
-	const n = r.next();
-	row.offs = r.num.subarray(r.at, r.at + n * F.size);
-	r.at += n * F.size;
+	let {at, last, n, offs} = tables.page ? pageOffs(p, row.threadNo) : readOffs(r);
+	row.offs = offs;
 	row.offStart = new Float64Array(n);
 	const segs = new Segments(3 * n + 1);
-	for (let i = 0; i < n; i++) {
-		const o = row.offs.subarray(i * F.size, (i + 1) * F.size);
-		if (o[F.ran])
+	for (let i = 0, k = 0; i < n; i++, k += F.size) {
+		if (offs[k + F.ran])
 			segs.add(at, PAINT.run, -1 - i);
-		at += o[F.ran];
+		at += offs[k + F.ran];
 		row.offStart[i] = at;
-		if (o[F.blocked])
-			segs.add(at, offPaint(o[F.bits], true), i);
-		at += o[F.blocked];
-		if (o[F.rest])
-			segs.add(at, offPaint(o[F.bits], false), i);
-		at += o[F.rest];
+		if (offs[k + F.blocked])
+			segs.add(at, offPaint(offs[k + F.bits], true), i);
+		at += offs[k + F.blocked];
+		if (offs[k + F.rest])
+			segs.add(at, offPaint(offs[k + F.bits], false), i);
+		at += offs[k + F.rest];
 	}
 	if (last > at)
 		segs.add(at, PAINT.run, -1 - n);
@@ -186,31 +217,99 @@ function readThread(r, row) {
 	row.segs = segs;
 }
 
-function readCpu(r, row) {
+// Calls take(start, end, thread) of each time that a thread had a CPU; how many there are is first
+// given to `room`.
+function eachRun(r, p, cpu, room, take) {
+	if (tables.page) {
+		tables.page.runs(cpu, p.page, p.page + p.span, room, take);
+		return;
+	}
+	const n = r.next();
+	room(n);
+	for (let i = 0, at = 0; i < n; i++) {
+		const start = at + r.signed();
+		at = start + r.next();
+		take(start, at, r.next());
+	}
+}
+
+function readCpu(r, p, row) {
+	let segs = null, shown = -Infinity; // two threads on a CPU at a time: the first one is shown
 	row.index = row.cpu = r.next();
-	const n = r.next(), segs = new Segments(2 * n + 2);
-	let at = 0, shown = -Infinity; // two threads on a CPU at a time: the first one is shown
-	for (let i = 0; i < n; i++) {
-		const start = at + r.signed(), length = r.next(), thread = r.next();
-		at = start + length;
+	eachRun(r, p, row.cpu, (n) => {
+		segs = new Segments(2 * n + 2);
+		row.unrecorded = conf.someCpus > 0 && !n;
+	}, (start, at, thread) => {
 		if (at <= shown)
-			continue;
+			return;
 		if (start > Math.max(shown, 0))
 			segs.add(Math.max(shown, 0), GAP, -1);
 		segs.add(Math.max(start, shown), conf.paints.length - 9 + tables.threads[thread].color, thread);
 		shown = at;
-	}
+	});
 	segs.end(Math.max(shown, 0));
-	row.unrecorded = conf.someCpus > 0 && !n;
 	row.segs = segs;
 }
 
-function readRow(r) {
-	const row = {kind: r.next(), samples: [], spans: [], marks: []};
+// Samples of a row, in the order of time.
+class Samples {
+	constructor(n) {
+		this.n = 0;
+		this.t = new Float64Array(n);
+		this.path = new Int32Array(n);
+		this.event = new Uint16Array(n);
+	}
+
+	add(t, path, event) {
+		this.t[this.n] = t;
+		this.path[this.n] = path;
+		this.event[this.n++] = event;
+	}
+
+	// The first at t or later.
+	firstAt(t) {
+		let low = 0, high = this.n;
+		while (low < high) {
+			const mid = (low + high) >> 1;
+			if (this.t[mid] < t)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		return low;
+	}
+}
+
+const NO_SAMPLES = new Samples(0);
+
+function readSamples(r, p) {
+	const rows = [];
+	let row = -1, at = 0;
+	for (let n = r.next(); n > 0; n--) {
+		const before = row;
+		row = r.next();
+		at = row === before ? at + r.next() : r.next();
+		(rows[row] = rows[row] || []).push([at, r.next(), r.next()]);
+	}
+	p.rows.forEach((row, i) => {
+		const list = rows[i] || [];
+		row.samples = list.length ? new Samples(list.length) : NO_SAMPLES;
+		for (const [t, path, event] of list)
+			row.samples.add(t, path, event);
+	});
+	if (tables.page)
+		for (const row of p.rows)
+			if (row.kind === ROW.thread)
+				tables.page.samples(row.threadNo, p.page, p.page + p.span, (n) => { row.samples = new Samples(n); },
+					(t, path, event) => row.samples.add(t, path ? path + tables.own : 0, event));
+}
+
+function readRow(r, p) {
+	const row = {kind: r.next(), samples: NO_SAMPLES, spans: [], marks: []};
 	if (row.kind === ROW.thread) {
-		readThread(r, row);
+		readThread(r, p, row);
 	} else if (row.kind === ROW.cpu) {
-		readCpu(r, row);
+		readCpu(r, p, row);
 	} else {
 		row.thread = tables.threads[r.next()];
 	}
@@ -238,17 +337,12 @@ function readGap(r) {
 
 function readPanel(text, index) {
 	const r = new Reader(text), p = {index};
+	p.page = tables.page ? r.signed() : 0; // its start there
 	p.base = r.next();
 	p.span = r.next();
 	p.zero = r.next() - p.base; // may be negative
-	p.rows = r.list(() => readRow(r));
-	let row = -1, at = 0;
-	r.list(() => {
-		const before = row;
-		row = r.next();
-		at = row === before ? at + r.next() : r.next();
-		p.rows[row].samples.push({t: at, path: r.next(), event: r.next()});
-	});
+	p.rows = r.list(() => readRow(r, p));
+	readSamples(r, p);
 	r.list(() => p.rows[r.next()].spans.push({t: r.signed(), length: r.next(),
 		name: tables.strings[r.next()], last: tables.threads[r.next()]}));
 	r.list(() => p.rows[r.next()].marks.push({t: r.next(), name: tables.strings[r.next()],

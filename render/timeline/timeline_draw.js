@@ -225,7 +225,7 @@ function becauseOf(p, row, i, paint) {
 }
 
 function offLines(p, row, i, paint, length) {
-	const {o, cause, flags, queue} = offOf(row, i), state = tables.strings[o[F.state]], lines = [];
+	const {o, cause, flags, queue} = offOf(row, i), state = tables.states[o[F.state]], lines = [];
 	const what = paint === PAINT.unknown ? "unknown (" + conf.reasons[o[F.bits] >> 13] + ")" :
 		paint < PAINT.blocked ? conf.paints[paint].name : cause === "blocked" ? "blocked" :
 			"blocked: " + cause + (paint === conf.idle ? ", idle" : flags & OFF.unclear ? ", for work or for an answer?" : "");
@@ -416,17 +416,16 @@ class Block {
 	drawEvents(isHit) {
 		const v = this.panel.view, plain = [], hits = [], spans = [], marks = [], boxes = [], vague = [];
 		for (const row of this.rows) {
-			let last = -1;
+			const s = row.samples, half = (v.to - v.from) / plotW / 2;
 			if (row.kind === ROW.lane)
 				this.drawLane(row, boxes, vague);
-			for (let i = firstAt(row.samples, v.from); i < row.samples.length && row.samples[i].t < v.to; i++) {
-				const s = row.samples[i];
-				const x = xOf(v, s.t), hit = isHit && isHit(s.path);
-				if (x < last + 0.5 && !hit)
-					continue;
-				last = x;
-				(hit ? hits : plain).push("M", round(plotX + x), " ", row.y + conf.barY + conf.barH, "v3");
-			}
+			for (let i = s.firstAt(v.from); i < s.n && s.t[i] < v.to; i = s.firstAt(s.t[i] + half))
+				plain.push("M", round(plotX + xOf(v, s.t[i])), " ", row.y + conf.barY + conf.barH, "v3");
+			for (let i = s.firstAt(v.from), next = 0; isHit && i < s.n && s.t[i] < v.to; i++)
+				if (s.t[i] >= next && isHit(s.path[i])) {
+					next = s.t[i] + half;
+					hits.push("M", round(plotX + xOf(v, s.t[i])), " ", row.y + conf.barY + conf.barH, "v3");
+				}
 			for (const s of row.spans) {
 				if (s.t + s.length <= v.from || s.t >= v.to)
 					continue;

@@ -19,7 +19,7 @@ function nest(boxes) {
 // A row that shows boxes {t, length, name}, of gaps also {ns, isVague, parts}; it belongs to row `of`.
 function makeLane(p, of, what, boxes) {
 	const levels = nest(boxes);
-	p.rows.push({kind: ROW.lane, of, what, boxes, h: 3 + LANE_H * levels, samples: [], spans: [], marks: []});
+	p.rows.push({kind: ROW.lane, of, what, boxes, h: 3 + LANE_H * levels, samples: NO_SAMPLES, spans: [], marks: []});
 }
 
 function makeLanes(p) {

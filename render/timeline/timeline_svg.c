@@ -219,8 +219,9 @@ static void put_conf(struct tl_writer *w)
 	struct buf *b = &w->b;
 	buf_fmt(b, "<d-conf>width %g\npad %d\nnames %d\nfoot %d\naxisH %d\nlostH %d\n",
 		w->o->width, PAD, NAMES, FOOT_H, AXIS_H, LOST_H);
-	buf_fmt(b, "captionH %d\npanelGap %d\nstillArrows %d\nsomeCpus %d\n", CAPTION_H,
-		PANEL_GAP, STILL_ARROWS, (w->tl->flags & TL_SOME_CPUS) != 0);
+	buf_fmt(b, "captionH %d\npanelGap %d\nstillArrows %d\nsomeCpus %d\nfromPage %d\n",
+		CAPTION_H, PANEL_GAP, STILL_ARROWS, (w->tl->flags & TL_SOME_CPUS) != 0,
+		w->o->page_ns != NULL);
 	buf_fmt(b, "groupH %d\nrowH %d\ncpuH %d\nbarY %d\nbarH %d\nblockedH %d\n", GROUP_H,
 		ROW_H, CPU_H, BAR_Y, BAR_H, BLOCKED_H);
 	buf_fmt(b, "unclearH %d\nidleH %d\nunclear %d\nidle %d\nnoUnclear %d\n", UNCLEAR_H,
@@ -254,7 +255,7 @@ static void put_conf(struct tl_writer *w)
 
 static int put_script(struct tl_writer *w)
 {
-	struct tl_data d = {w->tl, &w->runs, w->colors, w->base_ns};
+	struct tl_data d = {w->tl, &w->runs, w->colors, w->base_ns, w->o->page_ns};
 	if (w->o->no_script)
 		return 0;
 	buf_str(&w->b, "<metadata id=\"timeline-data\">\n");

@@ -34,6 +34,7 @@ struct tl_svg_options {
 	int no_script;
 	int no_unclear; /* unclear waits are lines, as idle ones */
 	int in_page; /* data, but neither script nor still picture: the page's script draws */
+	const uint64_t *page_ns; /* the page also has the intervals: see timeline_data.h */
 };
 
 struct tl_svg_stats {

@@ -282,10 +282,9 @@ function eventLines(row, t, px) {
 	for (const m of row.marks)
 		if (Math.abs(m.t - t) < 3 * px)
 			lines.push(m.name + (m.text ? " \u00b7 " + m.text : ""));
-	const near = row.samples.reduce((best, s) =>
-		Math.abs(s.t - t) < (best ? Math.abs(best.t - t) : 3 * px) ? s : best, null);
-	if (near)
-		lines.push("sample of " + tables.events[near.event], ...stackLines("in  ", near.path));
+	const s = row.samples, after = s.firstAt(t), i = after && (after === s.n || t - s.t[after - 1] <= s.t[after] - t) ? after - 1 : after;
+	if (i < s.n && Math.abs(s.t[i] - t) < 3 * px)
+		lines.push("sample of " + tables.events[s.event[i]], ...stackLines("in  ", s.path[i]));
 	return lines;
 }
 
@@ -451,9 +450,9 @@ function compile() {
 	}
 	if (re) {
 		const frameHit = tables.frames.map((f) => re.test(f.name));
-		pathHit = new Uint8Array(tables.paths.length);
-		for (let i = 1; i < tables.paths.length; i++)
-			pathHit[i] = frameHit[tables.paths[i].frame] || pathHit[tables.paths[i].parent] ? 1 : 0;
+		pathHit = new Uint8Array(tables.allPaths);
+		for (let i = 1; i < tables.allPaths; i++)
+			pathHit[i] = frameHit[frameOf(i)] || pathHit[callerOf(i)] ? 1 : 0;
 	}
 	findHits(re);
 }
@@ -476,7 +475,8 @@ function findHits(re) {
 				ns += row.segs.start[i + 1] - row.segs.start[i];
 				hits.push({p: p.index, row: r, seg: i});
 			}
-			samples += pathHit ? row.samples.filter((s) => isHit(s.path)).length : 0;
+			for (let i = 0; pathHit && i < row.samples.n; i++)
+				samples += isHit(row.samples.path[i]) ? 1 : 0;
 		});
 	hits.sort((a, b) => a.p - b.p || segmentOf(a).from - segmentOf(b).from || a.row - b.row);
 	hitAt = -1;
@@ -785,4 +785,5 @@ function showThread(tid, t) {
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
 svg.timeline = {state, panels, actions, goToMoment, setView, showThread, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

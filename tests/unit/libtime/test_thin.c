@@ -51,7 +51,7 @@ static void finish(struct rig *r)
 {
 	struct err e = {0};
 	assert_int_equal(timeline_finish(&r->tl, &e), 0);
-	assert_int_equal(timeline_thin(&r->tl, GRAIN, &r->thin, &e), 0);
+	assert_int_equal(timeline_thin(&r->tl, GRAIN, NULL, 0, &r->thin, &e), 0);
 	assert_int_equal(timeline_check(&r->thin, &e), 0);
 }
 

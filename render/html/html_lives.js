@@ -1,0 +1,104 @@
+// html_lives.js - what threads and CPUs did, as the pictures of timelines take it from the page
+// (timeline_data.js, host.page): intervals and samples of a stretch, counted from its begin.
+
+let bounds = null, runsByCpu = null, pageFrames = null;
+
+// Where each thread's rows begin in a table that is in the order of threads.
+function boundsOf(table) {
+	const first = new Int32Array(data.thread.comm.length + 1);
+	for (let i = 0; i < table.n; i++)
+		first[table.thread[i] + 1]++;
+	for (let i = 1; i < first.length; i++)
+		first[i] += first[i - 1];
+	return first;
+}
+
+// The first row of a thread, whose rows are [low, high), that ends after t.
+function rowAfter(table, low, high, t) {
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (table.end[mid] > t)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+// The rows of a thread that overlap [from, to): the first, and the one behind the last.
+function overlapping(table, first, thread, from, to) {
+	const end = first[thread + 1], i = rowAfter(table, first[thread], end, from);
+	let next = i;
+	while (next < end && table.start[next] < to)
+		next++;
+	return [i, next];
+}
+
+const page = {
+	get states() { return head.states; },
+	get parent() { return data.path.parent; },
+	get frame() { return data.path.frame; },
+
+	get frames() {
+		pageFrames = pageFrames || frames.label.map((label, i) => ({name: frames.name[i], kind: data.frame.part[i] & 2 ? 1 : 0,
+			isRuntime: (data.frame.part[i] & 1) !== 0}));
+		return pageFrames;
+	},
+
+	// Their colours are the picture's.
+	threads() {
+		const t = data.thread;
+		return Array.from(t.comm, (comm, i) => ({comm: frames.name[comm], pid: t.pid[i] - 1, tid: t.tid[i] - 1,
+			flags: t.flags[i], color: 8}));
+	},
+
+	// Pieces that reach over the edge are whole; F: places of the numbers of an interval.
+	offs(thread, from, to, F) {
+		const w = data.wait, r = data.run;
+		bounds = bounds || {wait: boundsOf(w), run: boundsOf(r)};
+		const [a, b] = overlapping(w, bounds.wait, thread, from, to), [c, d] = overlapping(r, bounds.run, thread, from, to);
+		const n = b - a, offs = new Float64Array(n * F.size), isRun = c < d && (!n || r.start[c] < w.start[a]);
+		const begin = isRun ? r.start[c] : n ? w.start[a] : from, runLast = c < d && (!n || r.end[d - 1] > w.end[b - 1]);
+		for (let i = a, k = 0, at = begin; i < b; i++, k += F.size) {
+			const bits = w.bits[i];
+			offs[k + F.ran] = w.start[i] - at;
+			offs[k + F.blocked] = w.blocked[i];
+			offs[k + F.rest] = w.rest[i];
+			offs[k + F.bits] = w.cause[i] | (bits & 255 | (bits & (BIT.cutLeft | BIT.cutRight) ? 1 : 0)) << 5 | bits >> 13 << 13;
+			offs[k + F.path] = data.row.path[w.row[i]];
+			offs[k + F.state] = w.state[i];
+			offs[k + F.waker] = w.waker[i];
+			offs[k + F.context] = w.context[i];
+			offs[k + F.wakerPath] = w.wakerPath[i];
+			offs[k + F.cpuOut] = w.out[i];
+			offs[k + F.cpuIn] = w.in[i];
+			at = w.end[i];
+		}
+		return {at: begin - from, last: (runLast ? r.end[d - 1] : n ? w.end[b - 1] : begin) - from, n, offs};
+	},
+
+	runs(cpu, from, to, room, take) {
+		const r = data.run;
+		if (!runsByCpu) {
+			runsByCpu = Array.from({length: r.cpu.reduce((most, c) => Math.max(most, c), 0) + 1}, () => []);
+			for (let i = 0; i < r.n; i++)
+				runsByCpu[r.cpu[i]].push(i);
+			for (const list of runsByCpu)
+				list.sort((a, b) => r.start[a] - r.start[b]);
+		}
+		const list = (runsByCpu[cpu + 1] || []).filter((i) => r.end[i] > from && r.start[i] < to);
+		room(list.length);
+		for (const i of list)
+			take(r.start[i] - from, r.end[i] - from, r.thread[i]);
+	},
+
+	samples(thread, from, to, room, take) {
+		const s = data.sample;
+		samplesOf = samplesOf || indexSamples();
+		const list = samplesOf.list.subarray(samplesOf.first[thread + 1], samplesOf.first[thread + 2]);
+		const shown = list.filter((i) => s.t[i] >= from && s.t[i] < to);
+		room(shown.length);
+		for (const i of shown)
+			take(s.t[i] - from, data.row.path[s.row[i]], s.event[i]);
+	},
+};
