@@ -34,6 +34,15 @@ static int find_asked(struct sites *x)
 	return 0;
 }
 
+/* Generated code without a name hides which function runs, as an interpreter does: all threads
+ * of a JVM without a perf map begin at one such address. */
+static unsigned roles_of(const struct sites *x, uint32_t frame)
+{
+	const struct frame *f = &x->s->frames.v[frame];
+	return timeline_roles(x->tl, frame) |
+	       (f->kind == FRAME_JIT && !f->name ? ROLE_OPAQUE : 0);
+}
+
 static int is_application(unsigned roles)
 {
 	const unsigned others = ROLE_RUNTIME | ROLE_START | ROLE_WRAPPER | ROLE_OPAQUE;
@@ -88,7 +97,7 @@ static int push_app(struct sites *x, struct place *p, uint32_t frame)
 static int take_frame(struct sites *x, struct place *p, uint32_t frame, int root)
 {
 	const struct frame *f = &x->s->frames.v[frame];
-	unsigned roles = timeline_roles(x->tl, frame), asked = x->asked.v[frame];
+	unsigned roles = roles_of(x, frame), asked = x->asked.v[frame];
 	int app = is_application(roles), r = 0;
 	/* a libc without symbols: its outermost frames are the thread's start */
 	if (root && (roles & ROLE_START || (roles & ROLE_RUNTIME && !f->name)))

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public class Requests {
 	static final ReentrantLock lock = new ReentrantLock();
 	static final Object monitor = new Object();
-	static final LinkedBlockingQueue<CompletableFuture<Integer>> queue = new LinkedBlockingQueue<>();
+	static final LinkedBlockingQueue<Job> queue = new LinkedBlockingQueue<>();
 	static final List<String> lines = new ArrayList<>();
 	static volatile Object garbage;
 	static String how = "lock";
@@ -27,8 +27,16 @@ public class Requests {
 		void run() throws Exception;
 	}
 
+	static class Job extends CompletableFuture<Integer> {
+		final long came = System.nanoTime();
+	}
+
 	static void say(String kind, String tid, long since) {
-		String line = kind + " " + tid + " " + since + " " + System.nanoTime();
+		say(kind, tid, since, Long.MAX_VALUE);
+	}
+
+	static void say(String kind, String tid, long since, long until) {
+		String line = kind + " " + tid + " " + since + " " + Math.min(until, System.nanoTime());
 		synchronized (lines) {
 			lines.add(line);
 		}
@@ -62,7 +70,7 @@ public class Requests {
 				garbage = null;
 			}
 		} else {
-			CompletableFuture<Integer> answer = new CompletableFuture<>();
+			Job answer = new Job();
 			queue.put(answer);
 			answer.get();
 		}
@@ -76,7 +84,7 @@ public class Requests {
 			say("request", me, t);
 			t = System.nanoTime();
 			Thread.sleep(1);
-			say("idle", me, t);
+			say("idle", me, t, t + 1_000_000);
 		}
 	}
 
@@ -91,8 +99,8 @@ public class Requests {
 		String me = tid();
 		while (true) {
 			long t = System.nanoTime();
-			CompletableFuture<Integer> job = queue.take();
-			say("idle", me, t);
+			Job job = queue.take();
+			say("idle", me, t, Math.max(t, job.came));
 			if (job.isDone())
 				return;
 			Thread.sleep(2);
@@ -139,7 +147,8 @@ public class Requests {
 		threads.add(start("owner", how.equals("queue") ? Requests::worker : Requests::owner));
 		for (Thread t : threads.subList(0, 3))
 			t.join();
-		CompletableFuture<Integer> end = CompletableFuture.completedFuture(0);
+		Job end = new Job();
+		end.complete(0);
 		queue.put(end);
 		threads.get(3).join();
 		try (PrintWriter out = new PrintWriter(args[0])) {

@@ -10,12 +10,14 @@ struct actor {
 	pthread_mutex_t m;
 	pthread_cond_t c;
 	int from[BOX], n, due;
+	uint64_t came[BOX];
 };
 static struct actor fronts[FRONTS], backend;
 
 static void put(struct actor *to, int from)
 {
 	pthread_mutex_lock(&to->m);
+	to->came[to->n] = now_ns();
 	to->from[to->n++] = from;
 	pthread_cond_signal(&to->c);
 	pthread_mutex_unlock(&to->m);
@@ -28,10 +30,15 @@ NOINLINE static int receive(struct actor *a)
 	while (!a->n) {
 		uint64_t t = now_ns();
 		pthread_cond_wait(&a->c, &a->m);
-		truth(a->due ? "request" : "idle", t, now_ns());
+		if (a->due)
+			truth("request", t, now_ns());
+		else
+			idle_until(t, a->n ? a->came[0] : 0);
 	}
 	from = a->from[0];
-	memmove(a->from, a->from + 1, (size_t)--a->n * sizeof(a->from[0]));
+	a->n--;
+	memmove(a->from, a->from + 1, (size_t)a->n * sizeof(a->from[0]));
+	memmove(a->came, a->came + 1, (size_t)a->n * sizeof(a->came[0]));
 	pthread_mutex_unlock(&a->m);
 	return from;
 }
@@ -79,7 +86,7 @@ int main(int argc, char **argv)
 		t[i] = start(i < FRONTS ? front : backends, (void *)(uintptr_t)i);
 	}
 	for (int n = 0; more_requests(); n++) {
-		pause_logged("idle", 3 * MS);
+		pause_logged(3 * MS);
 		put(&fronts[n % FRONTS], -1);
 	}
 	sleep_ns(20 * MS);

@@ -28,8 +28,8 @@ func now() int64 {
 	return t.Nano()
 }
 
-func say(kind string, since int64) {
-	line := fmt.Sprintf("%s %d %d %d", kind, syscall.Gettid(), since, now())
+func say(kind string, since, until int64) {
+	line := fmt.Sprintf("%s %d %d %d", kind, syscall.Gettid(), since, min(until, now()))
 	logMu.Lock()
 	lines = append(lines, line)
 	logMu.Unlock()
@@ -45,7 +45,7 @@ func handle(n int) {
 		jobs <- answer
 		<-answer
 	}
-	say("request", t)
+	say("request", t, now())
 }
 
 func front(done *sync.WaitGroup) {
@@ -55,7 +55,7 @@ func front(done *sync.WaitGroup) {
 		handle(n)
 		t := now()
 		time.Sleep(2 * time.Millisecond)
-		say("idle", t)
+		say("idle", t, t+2000000)
 	}
 }
 

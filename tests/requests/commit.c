@@ -8,7 +8,7 @@
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t appended = PTHREAD_COND_INITIALIZER, written = PTHREAD_COND_INITIALIZER;
-static uint64_t last_appended, last_written;
+static uint64_t last_appended, last_written, came; /* when the flusher had nothing to do */
 static atomic_int stop;
 static int by_timer, disk;
 
@@ -30,7 +30,7 @@ NOINLINE static void flush_once(void)
 	while (!by_timer && last_appended == last_written && !atomic_load(&stop)) {
 		uint64_t t = now_ns();
 		pthread_cond_wait(&appended, &m);
-		truth("idle", t, now_ns());
+		idle_until(t, last_appended > last_written ? came : 0);
 	}
 	upto = last_appended;
 	pthread_mutex_unlock(&m);
@@ -60,6 +60,8 @@ NOINLINE static void commit(void)
 {
 	uint64_t t = now_ns(), mine;
 	pthread_mutex_lock(&m);
+	if (last_appended == last_written)
+		came = now_ns();
 	mine = ++last_appended;
 	pthread_cond_signal(&appended);
 	while (last_written < mine)
@@ -75,7 +77,7 @@ static void *session(void *arg)
 	while (more_requests()) {
 		burn_ns(uneven_ns(&state, 60 * US));
 		commit();
-		pause_logged("idle", uneven_ns(&state, 2 * MS));
+		pause_logged(uneven_ns(&state, 2 * MS));
 	}
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * futures LOG - requests that wait for a std::future which a worker of a pool fulfils. "request":
- * the stay in get(); "idle": a worker on its empty queue.
+ * futures LOG - requests that wait for a std::future which a worker of a pool fulfils.
+ * "request": the stay in get(); "idle": a worker on its empty queue.
  */
 #include <condition_variable>
 #include <deque>
@@ -11,10 +11,12 @@
 
 #include "log.hh"
 
-namespace {
+namespace
+{
 std::mutex m;
 std::condition_variable work;
 std::deque<std::packaged_task<int()>> tasks;
+std::deque<uint64_t> came;
 bool stop;
 
 bool run_one()
@@ -23,12 +25,13 @@ bool run_one()
 	while (tasks.empty() && !stop) {
 		uint64_t t = log_now();
 		work.wait(lock);
-		log_line("idle", t);
+		log_idle(t, came.empty() ? 0 : came.front());
 	}
 	if (tasks.empty())
 		return false;
 	auto task = std::move(tasks.front());
 	tasks.pop_front();
+	came.pop_front();
 	lock.unlock();
 	task();
 	return true;
@@ -50,6 +53,7 @@ __attribute__((noinline)) int handle(int n)
 	{
 		std::lock_guard<std::mutex> lock(m);
 		tasks.push_back(std::move(task));
+		came.push_back(log_now());
 	}
 	work.notify_one();
 	int got = answer.get();
@@ -63,7 +67,11 @@ int main(int argc, char **argv)
 	std::vector<std::thread> workers, fronts;
 	log_begin(argc, argv);
 	for (int i = 0; i < 2; i++)
-		workers.emplace_back([] { log_role("worker"); while (run_one()) {} });
+		workers.emplace_back([] {
+			log_role("worker");
+			while (run_one()) {
+			}
+		});
 	for (int i = 0; i < 3; i++)
 		fronts.emplace_back([] {
 			log_role("front");

@@ -11,8 +11,8 @@ until = time.monotonic() + (float(args[args.index("--seconds") + 1]) if "--secon
 lines, jobs, now = [], queue.Queue(), time.monotonic_ns
 
 
-def say(kind, since):
-    lines.append((kind, threading.get_native_id(), since, now()))
+def say(kind, since, until=None):
+    lines.append((kind, threading.get_native_id(), since, min(until or now(), now())))
 
 
 def role(name):
@@ -33,8 +33,8 @@ def worker():
     role("worker")
     while True:
         t = now()
-        job = jobs.get()
-        say("idle", t)
+        came, job = jobs.get()
+        say("idle", t, max(t, came))
         if job is None:
             return
         time.sleep(0.002)
@@ -43,7 +43,7 @@ def worker():
 
 def handle_request():
     t, done = now(), threading.Event()
-    jobs.put(done)
+    jobs.put((now(), done))
     done.wait()
     say("request", t)
 
@@ -54,14 +54,14 @@ def front():
         handle_request()
         t = now()
         time.sleep(0.003)
-        say("idle", t)
+        say("idle", t, t + 3000000)
 
 
 threads = [threading.Thread(target=f) for f in (cruncher, cruncher, worker, front)]
 for t in threads:
     t.start()
 threads[3].join()
-jobs.put(None)
+jobs.put((now(), None))
 for t in threads:
     t.join()
 with open(log, "w") as out:

@@ -3,6 +3,7 @@
 
 uint64_t log_now(void);
 void log_line(const char *kind, uint64_t since);
+void log_idle(uint64_t since, uint64_t work_came);
 void log_burn(uint64_t ns);
 void log_role(const char *name);
 void log_begin(int argc, char **argv);
@@ -17,6 +18,11 @@ uint64_t log_now(void)
 void log_line(const char *kind, uint64_t since)
 {
 	truth(kind, since, now_ns());
+}
+
+void log_idle(uint64_t since, uint64_t work_came)
+{
+	idle_until(since, work_came);
 }
 
 void log_burn(uint64_t ns)

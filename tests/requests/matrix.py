@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""matrix.py [-n N] [--keep DIR] [--json FILE] [PATTERN] - is time hidden that a request waited?
+"""matrix.py [-n N] [--keep DIR] [--json FILE] [REGEX] - is time hidden that a request waited?
 
 Records each program of this folder, with frame pointers and with stack dumps, with and without
 thread names, N times (3), and looks at the whole recording, its first half and its first quarter.
@@ -7,9 +7,9 @@ Programs mostly sleep, so some run in one recording: never two of one binary, as
 would be the same. The programs log when a thread waited for what a request needs and when it waited for work. Prints,
 for each program, of the time that its requests waited, the share that perfkit hides as idle: the
 worst of its recordings and cuts (0 is right, all else is a fault); then, of the first five wait sites
-of the logged threads by their longest wait, how many were idle: of those that tail ranks as work (at
-most one in five is the aim), and of work and unclear ones together; and the share of logged idle time
-that is hidden (the more the better).
+of the logged threads by their longest wait, how many were idle: of those that tail ranks as work (how
+many a recording on average, which should not exceed one, and the most in any), and of work and unclear
+ones together; and the share of logged idle time that is hidden (the more the better).
 
 --keep DIR keeps the recordings. Needs root, perf, python3; parts skip without g++, javac, node or
 go. Environment: O (build folder, build), PERFKIT. Exit 0 when nothing is hidden, 1 when something
@@ -19,6 +19,7 @@ import bisect
 import collections
 import json
 import os
+import re
 import shlex
 import shutil
 import sqlite3
@@ -273,9 +274,10 @@ def row(name, cells):
     total = Figures(*map(sum, zip(*all_figures))) if all_figures else Figures(*[0] * 8)
     columns = [cells[k].text() for k in
                (("fp", True), ("fp", False), ("dwarf", True), ("dwarf", False))]
-    print("| %s | %s | %d of %d | %d of %d | %s |" %
-          (name, " | ".join(columns), total.idle_work, total.work, total.idle_sites, total.sites,
-           share(total.idle_hidden, total.idle)), flush=True)
+    idle = [f.idle_work for f in all_figures] or [0]
+    print("| %s | %s | %d of %d: %.1f, most %d | %d of %d | %s |" %
+          (name, " | ".join(columns), total.idle_work, total.work, sum(idle) / len(idle), max(idle),
+           total.idle_sites, total.sites, share(total.idle_hidden, total.idle)), flush=True)
 
 
 def main():
@@ -298,7 +300,7 @@ def main():
 
 def table(args, work):
     how, kept, begun = build(work), {}, time.time()
-    wanted = [x for x in PROGRAMS if args.pattern in x[0]]
+    wanted = [x for x in PROGRAMS if re.search(args.pattern, x[0])]
     here = [x for x in wanted if x[1] in how]
     cells = collections.defaultdict(dict)
     for group in groups(here):

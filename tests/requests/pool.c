@@ -9,6 +9,7 @@
 enum { MOST = 64 };
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t some_work = PTHREAD_COND_INITIALIZER, some_done[MOST];
+static uint64_t came[MOST]; /* by job, not by place in the queue */
 static int queue[MOST], queued, done[MOST], broadcast, timeout_ms;
 static atomic_int stop;
 
@@ -19,7 +20,7 @@ NOINLINE static int get_job(void)
 	while (!queued && !atomic_load(&stop)) {
 		uint64_t t = now_ns();
 		pthread_cond_wait(&some_work, &m);
-		truth("idle", t, now_ns());
+		idle_until(t, queued ? came[queue[0]] : 0);
 	}
 	if (queued) {
 		job = queue[0];
@@ -83,6 +84,7 @@ NOINLINE static void ask(int k)
 {
 	uint64_t t = now_ns();
 	pthread_mutex_lock(&m);
+	came[k] = now_ns();
 	queue[queued++] = k;
 	pthread_cond_signal(&some_work);
 	pthread_mutex_unlock(&m);
@@ -98,7 +100,7 @@ static void *client(void *arg)
 		ask(k);
 		burn_ns(20 * US);
 		if (think)
-			pause_logged("idle", (uint64_t)think * US);
+			pause_logged((uint64_t)think * US);
 	}
 	return NULL;
 }

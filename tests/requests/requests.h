@@ -2,7 +2,9 @@
  * requests.h - what the programs of this folder share. Each serves or sends requests in one
  * known way and logs when a thread waited for something that a request needs ("request"), and
  * when it waited for work ("idle"), on CLOCK_MONOTONIC. A tool that hides idle waits must not
- * hide any of the first.
+ * hide any of the first. A wait for work is over when the work is there, or the time of a pause
+ * is up: whatever keeps a thread after that (the queue's lock, the GIL, a safepoint) is delay,
+ * and logged as neither.
  *
  *	PROGRAM LOG [--seconds S] [--unnamed] [options]
  *
@@ -41,11 +43,18 @@ static inline void role(const char *name)
 		name_thread(name);
 }
 
-static inline void pause_logged(const char *kind, uint64_t ns)
+/* "idle" from `since` until `work_came`; until now where nothing came. */
+static inline void idle_until(uint64_t since, uint64_t work_came)
+{
+	uint64_t now = now_ns();
+	truth("idle", since, work_came > since && work_came < now ? work_came : now);
+}
+
+static inline void pause_logged(uint64_t ns)
 {
 	uint64_t t = now_ns();
 	sleep_ns(ns);
-	truth(kind, t, now_ns());
+	idle_until(t, t + ns);
 }
 
 /* A cheap source of uneven work, the same in every run. */

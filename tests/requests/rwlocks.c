@@ -29,7 +29,7 @@ static void *reader(void *arg)
 	role("reader");
 	while (more_requests()) {
 		look_up();
-		pause_logged("idle", 700 * US);
+		pause_logged(700 * US);
 	}
 	return NULL;
 }
@@ -39,7 +39,7 @@ static void *writer(void *arg)
 	(void)arg;
 	role("writer");
 	while (more_requests()) {
-		pause_logged("idle", 40 * MS);
+		pause_logged(40 * MS);
 		replace_table();
 	}
 	return NULL;

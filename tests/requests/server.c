@@ -116,7 +116,7 @@ static void serve_prefork(int listening)
 		}
 	}
 	while (!atomic_load(&truth_stop))
-		pause_logged("idle", 1000 * (uint64_t)MS);
+		pause_logged(1000 * (uint64_t)MS);
 	for (int i = 0; i < CLIENTS; i++)
 		kill(pid[i], SIGTERM);
 	while (wait(NULL) > 0)
@@ -224,7 +224,7 @@ static void *client(void *arg)
 	role("client");
 	for (char n = (char)(uintptr_t)arg; more_requests(); n = (char)((n + 1) & 63)) {
 		ask(fd, n);
-		pause_logged("idle", 300 * US);
+		pause_logged(300 * US);
 	}
 	close(fd);
 	return NULL;

@@ -21,7 +21,7 @@ static void *worker(void *arg)
 			sleep_ns(3 * MS);
 			atomic_fetch_add(&finished, 1);
 		} else {
-			pause_logged("idle", 200 * US);
+			pause_logged(200 * US);
 		}
 	}
 	return NULL;
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		if (ticks >= 0)
 			wait_for_tick(ticks);
 		else
-			pause_logged("idle", 5 * MS);
+			pause_logged(5 * MS);
 	}
 	atomic_store(&stop, 1);
 	if (t)

@@ -35,7 +35,9 @@ static uint32_t path_of(struct rig *r, const char *folded)
 			*kernel = '\0';
 		if (at)
 			*at++ = '\0';
-		f.kind = kernel ? FRAME_KERNEL : FRAME_USER;
+		f.kind = kernel                        ? FRAME_KERNEL
+			 : at && !strcmp(at, "//anon") ? FRAME_JIT
+						       : FRAME_USER;
 		f.name = text(r, w);
 		f.dso = text(r, kernel ? "[kernel.kallsyms]" : at ? at : "/bin/prog");
 		assert_int_equal(stacks_frame(&r->stacks, &f, &id), 0);
@@ -388,6 +390,24 @@ static void interpreters_have_no_roles(void **state)
 	       "t0 sleep extension_nap unclear: timer");
 }
 
+/* All threads of a JVM without a perf map go through one stub. */
+static void generated_code_without_names_has_no_roles(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_init(&r, 2, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint64_t t = 0; t < 20; t++) {
+			worked(&r, i, t * 1000, START "@//anon;compute");
+			slept(&r, i, t * 1000 + 100, t * 1000 + 400, START "@//anon;rest" NAP,
+			      TL_NONE, "");
+		}
+	apply(&r);
+	expect(&r, 0, 0, "t0 sleep rest unclear: timer");
+	expect(&r, 1, 0, "t1 sleep rest unclear: timer");
+	rig_release(&r);
+}
+
 static void a_wait_for_a_whole_life_is_set_apart(void **state)
 {
 	(void)state;
@@ -466,6 +486,7 @@ int main(void)
 		cmocka_unit_test(unclear_waits_say_why),
 		cmocka_unit_test(a_sleep_beside_a_loop_is_none),
 		cmocka_unit_test(interpreters_have_no_roles),
+		cmocka_unit_test(generated_code_without_names_has_no_roles),
 		cmocka_unit_test(a_wait_for_a_whole_life_is_set_apart),
 		cmocka_unit_test(an_exit_of_the_process_ends_no_wait),
 		cmocka_unit_test(exhaustion_is_an_error),
