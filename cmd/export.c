@@ -38,6 +38,9 @@ static const struct opt rows[] = {
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "running, waiting and spans of each thread as they\nhappened (speedscope; firefox "
 	 "and perfetto always)"},
+	{"no-names", 0, OPT_FLAG, AT(t.wait.tl.in.no_names), NULL,
+	 "parquet: leave frames of files with a build-id as offsets,\nto be named by what "
+	 "perfkit symbols writes"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE",
 	 "write to FILE instead of stdout; parquet: the folder of\ntables to add to"},
@@ -142,6 +145,8 @@ static int check(const struct export_opts *o, size_t nfiles)
 	    (!f->tables && !o->tail &&
 	     check_none_of(o, "with", "goes with --tail and --to parquet")))
 		return 2;
+	if (o->t.wait.tl.in.no_names && !f->tables)
+		return usage("--no-names goes with --to parquet");
 	if (f->tables)
 		return check_folder(o);
 	if (nfiles > 1)

@@ -138,6 +138,24 @@ static int finish_tables(struct exporting *x, int r, struct err *e)
 	return r;
 }
 
+/* Stack dumps are unwound here or never: what is exported of them without the files would look
+ * like whole stacks. One in ten is bound to end early. */
+static int check_unwound(const struct tlinput *ti, struct err *e)
+{
+	enum { MOST_PERCENT = 10 };
+	const struct input_opts *o = &ti->opt->in;
+	const struct expand_counts *c = ti->in.profile ? &ti->in.profile->unwinding : NULL;
+	if (!o->no_names || o->force || !c ||
+	    c->by_end[UNWIND_NO_FILE] * 100 <= c->unwound * MOST_PERCENT)
+		return 0;
+	return err_set(e, ERR_REFUSED,
+		       "%s: %" PRIu64 " of %" PRIu64
+		       " stack dumps cannot be unwound without the binaries, which are not "
+		       "here; --no-names suits frame pointers and LBR (--force exports "
+		       "what there is)",
+		       ti->path, c->by_end[UNWIND_NO_FILE], c->unwound);
+}
+
 static int export_one(const struct tlinput_opts *opt, const char *dir, const char *path,
 		      size_t nth, size_t *of)
 {
@@ -148,6 +166,7 @@ static int export_one(const struct tlinput_opts *opt, const char *dir, const cha
 		return rc;
 	struct exporting x = {.dir = dir, .ti = &ti};
 	int r = identify(&x, &e);
+	r = r ? r : check_unwound(&ti, &e);
 	if (!r) {
 		locate(&x);
 		r = finish_tables(&x, write_tables(&x, &e), &e);

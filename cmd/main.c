@@ -33,6 +33,7 @@ static const struct verb *const verbs[] = {
 	&verb_record,
 	&verb_report,
 	&verb_svg,
+	&verb_symbols,
 	&verb_tail,
 	&verb_timeline,
 	&verb_unpack,

@@ -14,6 +14,7 @@ extern const struct verb verb_pack;
 extern const struct verb verb_record;
 extern const struct verb verb_report;
 extern const struct verb verb_svg;
+extern const struct verb verb_symbols;
 extern const struct verb verb_tail;
 extern const struct verb verb_timeline;
 extern const struct verb verb_unpack;

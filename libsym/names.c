@@ -193,9 +193,30 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	}
 	rc = intern_run(n, at, run);
 	const char *outer = strtab_get(&n->stacks->strings, l->frames[l->n - 1].name);
-	*run |= modules_interrupts_caller(outer) ? RUN_INTERRUPTS : 0;
+	/* user code that was interrupted by a signal is not on a recorded chain: the frame
+	 * pointer below the handler's leads to its caller's */
+	if (f.kind == FRAME_KERNEL && modules_interrupts_caller(outer))
+		*run |= RUN_INTERRUPTS;
 	*run |= strstr(outer, "execve") ? RUN_EXECVE : 0;
 	return rc;
+}
+
+/* Is the address left to whoever has the file? */
+static int is_left(const struct names *n, const struct dso *d)
+{
+	return n->opt.offsets && d->kind == DSO_FILE && *stacks_build_id(n->stacks, d->name);
+}
+
+/* The frame of an address that is left so. Under the lock. */
+static int make_offset(struct names *n, const struct map *map, uint64_t offset,
+		       const struct walk *w, uint32_t *run)
+{
+	struct frame f = {.dso = n->machine->dsos.v[map->dso].name,
+			  .addr = offset,
+			  .flags = FRAME_OFFSET};
+	size_t at = n->frames.n;
+	f.flags |= w->guessed ? FRAME_GUESSED : 0;
+	return push_frame(n, &f) ? ERR_NOMEM : intern_run(n, at, run);
 }
 
 static int make_cut(struct names *n, uint32_t *run)
@@ -327,10 +348,22 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 	return rc;
 }
 
+static int run_left(struct namer *r, const struct map *map, uint64_t ip, const struct walk *w,
+		    uint32_t *run)
+{
+	uint64_t offset = map_ip(r->names->machine, map, ip);
+	modules_lock(r->names->modules);
+	int rc = make_offset(r->names, map, offset - (lookup_how(w) == LOOKUP_RETURN), w, run);
+	modules_unlock(r->names->modules);
+	return rc;
+}
+
 static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const struct walk *w,
 		      int *timed, uint32_t *run)
 {
 	struct dso_names *d;
+	if (is_left(r->names, &r->names->machine->dsos.v[map->dso]))
+		return run_left(r, map, ip, w, run);
 	int rc = meet_dso(r, map->dso, ip - map->start + map->pgoff, &d);
 	if (rc)
 		return rc;

@@ -35,6 +35,9 @@ struct names_options {
 	/* Unnamed frames are one, as far as only the address differs. What is left of that says
 	 * whose it may have been: the upper 16 bits of the kernel's, else the upper 4. */
 	int merge_addrs;
+	/* Addresses of files with a known build-id get no name: their frames are FRAME_OFFSET.
+	 */
+	int offsets;
 };
 
 struct names {

@@ -25,6 +25,8 @@ enum frame_kind {
 enum frame_flag {
 	FRAME_INLINED = 1, /* inlined into its caller's code */
 	FRAME_GUESSED = 2, /* found by frame pointer or scan where CFI was missing */
+	FRAME_OFFSET = 4,  /* not looked up: its name is that of `addr`, an offset of the file;
+			      of a caller, inside the call (names_options.offsets) */
 };
 
 struct frame {
@@ -81,6 +83,12 @@ void stacks_release(struct stacks *s);
 
 /* Which frames of stacks are shown. */
 enum stack_side { BOTH_SIDES, USER_SIDE, KERNEL_SIDE };
+
+/* 1 for a frame that has a name, here or where its offset is looked up. */
+static inline int frame_is_named(const struct frame *f)
+{
+	return f->name || f->flags & FRAME_OFFSET;
+}
 
 static inline int frame_is_on(const struct frame *f, enum stack_side side)
 {

@@ -389,9 +389,11 @@ static struct profile_options profile_options(const struct input *in)
 			    .constructors = opt->constructors,
 			    .lines = opt->lines,
 			    .no_lines = opt->no_lines,
+			    .offsets = opt->no_names,
 			    .inlines = !opt->no_inline},
 		.names = {.inlines = !opt->no_inline,
 			  .lines = opt->lines,
+			  .offsets = opt->no_names,
 			  .max_stack = opt->max_stack},
 	};
 }

@@ -21,6 +21,7 @@ struct input_opts {
 	int no_inline, no_demangle, constructors, max_stack;
 	int lines;    /* --srcline of verbs that have it: file and line of frames */
 	int no_lines; /* set by verbs that show none: inlined frames come without them */
+	int no_names; /* --no-names of export: frames of files stay offsets */
 	int trust_paths, no_local;
 	int no_cache;           /* bundle_cache.h */
 	const char *max_memory; /* --max-memory, see budget.h */

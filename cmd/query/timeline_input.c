@@ -98,7 +98,8 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 		return 2;
 	}
 	if (!o->symfs && !o->kallsyms && !o->vmlinux && !o->buildid_dir && !o->max_stack &&
-	    !o->no_inline && !o->no_demangle && !o->constructors && !o->trust_paths)
+	    !o->no_inline && !o->no_demangle && !o->constructors && !o->trust_paths &&
+	    !o->no_names)
 		return 0;
 	say_line("perfkit %s: %s is a store: its names are fixed; options about binaries "
 		 "and frames are for recordings",

@@ -289,6 +289,22 @@ void debuginfo_prepare(struct debuginfo *d, uint64_t va)
 
 /* --- lookups ---------------------------------------------------------------------------- */
 
+int debuginfo_edges(struct debuginfo *d, debuginfo_edges_vec *out)
+{
+	const struct unit_tables *t;
+	int r = 0;
+	for (size_t i = 0; r >= 0 && i < d->cover.n; i++) {
+		const struct span_seg *own = &d->cover.v[i];
+		r = vec_push(out, own->va) ? ERR_NOMEM : 0;
+		if (!r && own->id != SPAN_NONE && !d->tables[own->id])
+			r = tables_at(d, own->va, &t);
+	}
+	for (size_t u = 0; r >= 0 && u < d->main.units.n; u++)
+		for (size_t i = 0; d->tables[u] && r >= 0 && i < d->tables[u]->dies.segs.n; i++)
+			r = vec_push(out, d->tables[u]->dies.segs.v[i].va) ? ERR_NOMEM : 0;
+	return r < 0 ? r : 0;
+}
+
 int debuginfo_line(struct debuginfo *d, uint64_t va, const char **file, uint32_t *line)
 {
 	const struct unit_tables *t;

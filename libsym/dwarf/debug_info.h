@@ -40,6 +40,7 @@
 #define LIBSYM_DWARF_DEBUG_INFO_H
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "libsym/elf/elf_file.h"
 
 #include <stdint.h>
@@ -98,6 +99,11 @@ int debuginfo_open(struct elf_file *runtime, struct elf_file *debug,
  */
 int debuginfo_frames(struct debuginfo *d, uint64_t va, const char *symbol,
 		     struct debuginfo_frame *out, size_t max);
+
+/* Append every address at which the answer of debuginfo_frames may change, in no order, some
+ * twice; builds all units. 0 or ERR_NOMEM. */
+typedef VEC(uint64_t) debuginfo_edges_vec;
+int debuginfo_edges(struct debuginfo *d, debuginfo_edges_vec *out);
 
 /* Build what a lookup at va needs, ahead of it. */
 void debuginfo_prepare(struct debuginfo *d, uint64_t va);

@@ -137,7 +137,7 @@ int modules_variable_at(struct modules *ms, uint32_t space, uint64_t address, ui
 	const struct map *map = file_below(ms->machine, space, address, time);
 	struct symbol_hit hit;
 	uint64_t offset;
-	if (!map)
+	if (!map || ms->opt.offsets)
 		return 0;
 	pthread_mutex_lock(&ms->lock);
 	int r = find_variable(ms, map, address - map->start, &hit, &offset);

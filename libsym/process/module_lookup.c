@@ -93,7 +93,10 @@ int lookup_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbo
 	if (how == LOOKUP_EXACT || (found && *vaddr == hit->start && is_planted(hit->name)))
 		return found;
 	*vaddr -= 1;
-	if (found && *vaddr >= hit->start)
+	/* unless a symbol inside this one ends there */
+	int nested =
+		found && hit->index + 1 < t->n && t->symbols[hit->index + 1].start <= *vaddr;
+	if (found && *vaddr >= hit->start && !nested)
 		return 1;
 	return symtab_find(t, *vaddr, hit);
 }

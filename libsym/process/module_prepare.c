@@ -187,7 +187,7 @@ int modules_prefetch_all(const struct modules *ms)
 void modules_prefetch(struct modules *ms, uint32_t dso, uint64_t offset)
 {
 	struct preparer *p = ms->preparer;
-	if (!p)
+	if (!p || ms->opt.offsets)
 		return;
 	pthread_mutex_lock(&p->lock);
 	while (p->wanted.n <= dso && !vec_push(&p->wanted, (struct wanted){0}))

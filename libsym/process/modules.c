@@ -164,6 +164,8 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi)
 
 int modules_open(struct modules *ms, uint32_t dso)
 {
+	if (ms->opt.offsets)
+		return 0;
 	pthread_mutex_lock(&ms->lock);
 	int rc = module_of(ms, dso) ? 0 : ERR_NOMEM;
 	pthread_mutex_unlock(&ms->lock);

@@ -23,6 +23,7 @@ struct modules_options {
 	int inlines;      /* frames that were inlined, from DWARF */
 	int lines;        /* file and line of each frame, from DWARF */
 	int no_lines;     /* inlined frames without file and line: line tables stay unread */
+	int offsets;      /* names_options.offsets: files are opened only when that is needed */
 };
 
 /* One level of what an address means; `name` and `file` are strings ids. */

@@ -122,7 +122,7 @@ static uint8_t look_at(const struct profile *p, const struct frame *fr)
 {
 	const struct strtab *s = &p->stacks.strings;
 	uint8_t says = SORTED_OUT;
-	if (!fr->name && fr->kind != FRAME_MARK)
+	if (!frame_is_named(fr) && fr->kind != FRAME_MARK)
 		says |= NAMELESS;
 	if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
 		const struct frame_table *t = modules_frames(p->modules);
@@ -143,7 +143,7 @@ static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t f
 	uint8_t *says = &w->frame_says[frame];
 	if (*says)
 		return *says;
-	if (fr->name)
+	if (frame_is_named(fr))
 		return *says = look_at(p, fr);
 	if (!w->nameless_says || fr->dso != w->nameless.dso || fr->kind != w->nameless.kind)
 		w->nameless_says = look_at(p, fr);

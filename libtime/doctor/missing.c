@@ -32,7 +32,7 @@ static int count_stack(struct missing *m, const struct profile *p, struct u64map
 	for (uint32_t path = f->path; path; path = p->stacks.paths.v[path].parent) {
 		const struct frame *fr = &p->stacks.frames.v[p->stacks.paths.v[path].frame];
 		uint32_t row;
-		if (fr->name)
+		if (frame_is_named(fr))
 			continue;
 		leaf_named &= path != f->path;
 		if (row_of(m, p, index, fr->dso, &row))

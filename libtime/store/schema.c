@@ -522,6 +522,9 @@ static const struct column flat_sites[] = {
 static const struct column flat_frames[] = {
 	FRAME_COLUMNS,
 	PLAIN("build_id", COLUMN_BUILD_ID, dso, "hex", "of the DSO; NULL if not recorded"),
+	ARGUED("file_offset", COLUMN_OFFSET, addr, offsetof(struct frame, flags), "",
+	       "with `--no-names`: where `symbols` of that build-id has its name; NULL: it was "
+	       "looked up"),
 };
 #undef ROW
 
@@ -730,6 +733,7 @@ int schema_is_optional(const struct column *c)
 	switch (c->kind) {
 	case COLUMN_U64_OR_0:
 	case COLUMN_TIME_OR_MAX:
+	case COLUMN_OFFSET:
 	case COLUMN_I32_OR_NEGATIVE:
 	case COLUMN_I16_OR_NEGATIVE:
 	case COLUMN_U32_OR_0:

@@ -27,7 +27,8 @@ enum column_kind {
 	COLUMN_U64_OR_0,    /* the same, NULL for 0 */
 	COLUMN_TIME_OR_MAX, /* a time, NULL (and UINT64_MAX) for those past 2^63 - 1 */
 	COLUMN_BITS,        /* uint64_t of any value, as a signed number */
-	COLUMN_LENGTH,      /* uint64_t end of what starts at `arg`, as its length */
+	COLUMN_OFFSET, /* the same of a frame that is FRAME_OFFSET, else NULL; of flat tables */
+	COLUMN_LENGTH, /* uint64_t end of what starts at `arg`, as its length */
 	COLUMN_I32,
 	COLUMN_I32_OR_NEGATIVE, /* NULL below 0 */
 	COLUMN_I16_OR_NEGATIVE,

@@ -157,6 +157,10 @@ static void put_number(const struct column *c, const void *row, struct cell *to)
 	case COLUMN_BITS:
 		cell_int(to, (int64_t)field_u64(row, c->at));
 		break;
+	case COLUMN_OFFSET:
+		put_if(field_u8(row, c->arg) & FRAME_OFFSET, (int64_t)field_u64(row, c->at),
+		       to);
+		break;
 	case COLUMN_LENGTH:
 		put_u64(field_u64(row, c->at) - field_u64(row, c->arg), to);
 		break;
