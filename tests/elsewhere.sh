@@ -67,14 +67,21 @@ make_root()
 }
 
 # inside DIR COMMAND - by the root's own shell, with this machine's /proc, /sys and /dev. The root
-# is a mount of its own: only then can tests make mount namespaces in it.
+# is the root of a mount namespace, not of a process alone: tests make namespaces in it, and perf
+# looks into those of others to read their build-ids.
 inside()
 {
 	unshare -m sh -eu -c '
 		mount --bind "$0" "$0"
 		for d in proc sys dev; do mount --rbind /$d "$0/$d"; done
-		exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
-			TERM=dumb CI="${CI:-}" sh -c "cd /src && $1"' "$1" "$2" </dev/null
+		cd "$0"
+		mkdir -p outside
+		pivot_root . outside
+		umount -l outside
+		rmdir outside
+		cd /src
+		exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+			TERM=dumb CI="${CI:-}" sh -c "$1"' "$1" "$2" </dev/null
 }
 
 # step RELEASE DIR COMMAND - run and time it; its output goes here and to $work/log
