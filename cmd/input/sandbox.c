@@ -114,7 +114,8 @@ static void allow_scratch(struct sandbox *s)
 	struct stat st;
 	scratch_places(places);
 	for (size_t i = 0, found = 0; i < SCRATCH_PLACES - !!found; i++) {
-		if (stat(places[i], &st) || !S_ISDIR(st.st_mode) || access(places[i], W_OK | X_OK))
+		if (stat(places[i], &st) || !S_ISDIR(st.st_mode) ||
+		    access(places[i], W_OK | X_OK))
 			continue;
 		allow(s, places[i]);
 		if (i == 0 && strcmp(places[0], places[1]) != 0)

@@ -16,8 +16,8 @@
  * Enter it, for good, before the first input is opened; threads that are made later are in it,
  * too. Verbs without input_rows (they run programs, or write folders) stay outside, as does
  * everything with --no-sandbox and where debuginfod is asked, which keeps a cache of its own.
- * Where the kernel has no Landlock, only privileges are given up. ERR_IO if descriptors or memory
- * are too short to say what may be written.
+ * Where the kernel has no Landlock, only privileges are given up. ERR_IO if descriptors or
+ * memory are too short to say what may be written.
  */
 int sandbox_enter(const struct verb *v, const void *opts, struct err *e);
 

@@ -7,14 +7,14 @@
 
 #include "base/err.h"
 
-/* Where that folder is made, the first that can be written: $TMPDIR, /tmp, /var/tmp, /dev/shm, and
- * the current directory. Borrowed from the environment. */
+/* Where that folder is made, the first that can be written: $TMPDIR, /tmp, /var/tmp, /dev/shm,
+ * and the current directory. Borrowed from the environment. */
 enum { SCRATCH_PLACES = 5 };
 void scratch_places(const char *places[SCRATCH_PLACES]);
 
 /*
- * The folder, made at the first call: 0700, in one of these places. *path is borrowed for the process's life.
- * ERR_IO.
+ * The folder, made at the first call: 0700, in one of these places. *path is borrowed for the
+ * process's life. ERR_IO.
  */
 int scratch_dir(const char **path, struct err *e);
 
