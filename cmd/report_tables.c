@@ -23,6 +23,8 @@ const struct opt report_table_rows[] = {
 	 "the table for each stretch of time: 1s, 100ms"},
 	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
 	 "only spans with this label count (repeatable)"},
+	{"outermost", 0, OPT_FLAG, AT(outermost), NULL,
+	 "spans inside of others of their name do not count:\nrecursion"},
 	{"in-tail", 0, OPT_FLAG, AT(in_tail), NULL,
 	 "with --by function: what functions cost in the slowest\n1 % of requests, beside the "
 	 "median ones"},
@@ -80,7 +82,7 @@ static int column_named(const struct rows *r, const char *name, size_t n, enum c
 {
 	for (size_t i = 0; i < r->ncolumns; i++) {
 		enum column c = r->columns[i].column;
-		const char *full = column_info(c)->name, *head = column_info(c)->head;
+		const char *full = rows_info(r, c)->name, *head = rows_info(r, c)->head;
 		size_t len = strlen(full);
 		int stem = n < len && !strncmp(name, full, n) && full[n] == '_' &&
 			   !strchr(full + n + 1, '_');
@@ -97,18 +99,18 @@ static int no_column(const struct rows *r, const char *option, const char *given
 {
 	struct buf b = {0};
 	for (size_t i = 0; i < r->ncolumns; i++)
-		buf_fmt(&b, "%s%s", i ? ", " : "", column_info(r->columns[i].column)->name);
+		buf_fmt(&b, "%s%s", i ? ", " : "", rows_info(r, r->columns[i].column)->name);
 	say_line("perfkit report: %s%s: the columns are %s", option, given, buf_cstr(&b));
 	buf_release(&b);
 	return 2;
 }
 
 /* "5ms" where the column has times, "12.5" of a share, a number of others. */
-static int parse_value(enum column c, const char *s, uint64_t *out)
+static int parse_value(const struct rows *r, enum column c, const char *s, uint64_t *out)
 {
 	char *end;
 	double share;
-	switch (column_info(c)->cell) {
+	switch (rows_info(r, c)->cell) {
 	case CELL_NS:
 		return units_parse_duration(s, out);
 	case CELL_CHANGE:
@@ -146,7 +148,7 @@ static int parse_filter(const struct rows *r, const char *text, struct row_filte
 		return no_column(r, "--filter ", text);
 	f->or_equal = s[1] == '=' && (*s == '<' || *s == '>');
 	f->text = s + 1 + (f->or_equal || *s == '!');
-	if (parse_value(f->column, f->text, &f->value))
+	if (parse_value(r, f->column, f->text, &f->value))
 		return usage("--filter: no value of that column in ", text, "");
 	return 0;
 }
@@ -237,6 +239,7 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 	struct err e = {0};
 	*q = (struct table_query){.of = waits_population(ti, &o->wait),
 				  .where = where,
+				  .outermost = o->outermost,
 				  .nwhere = o->where.n,
 				  .events = ti->events,
 				  .filtered = has_filters(ti),

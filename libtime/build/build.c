@@ -168,6 +168,8 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, NULL);
 	if (r->type == PERF_RECORD_THREAD_MAP && !b->sched)
 		note_thread_map(b, r);
+	if (r->type == PERF_RECORD_ID_INDEX && builder_take_id_index(b, r))
+		return err_nomem(e);
 	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED && !b->sideband_done &&
 	    deferred_take(&b->deferred, r, b->rec->swap, NULL) == ERR_NOMEM)
 		return err_nomem(e);
@@ -357,6 +359,7 @@ static void builder_free(struct builder *b)
 	u64map_release(&b->syscall_index);
 	u64map_release(&b->execed);
 	u64map_release(&b->nobodies);
+	u64map_release(&b->instances);
 	counters_release(&b->counters);
 	mem_free(b);
 }

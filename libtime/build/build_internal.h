@@ -7,6 +7,7 @@
  *	build.c         reading; every record but samples
  *	build_samples.c  samples: scheduler tracepoints, on-CPU samples, marks, totals
  *	build_args.c    what a system call's first argument is
+ *	build_counters.c what counters stood at when a probe was hit
  *	build_stacks.c   whose a sample is, and its stack
  *	build_end.c      the end: names, wakers' contexts, kernel threads, the recording's row
  */
@@ -108,6 +109,7 @@ struct builder {
 	struct u64map kernel_pids, execed;
 	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
+	struct u64map instances;     /* ids of events → what they count: build_counters.c */
 	struct u64map nobodies;      /* pid << 32 | tid → thread without a life */
 	struct counters counters;
 	uint64_t first_ns, last_ns, records;
@@ -169,6 +171,14 @@ int builder_argument(struct builder *b, const struct sample *s, uint16_t *index)
 
 /* What these arguments are, by the named stacks and the context. ERR_NOMEM. */
 int builder_settle_arguments(struct builder *b, struct err *e);
+
+/* build_counters.c: an ID_INDEX record: what the instances of events count. ERR_NOMEM. */
+int builder_take_id_index(struct builder *b, const struct record *r);
+
+/* The counters that a probe's sample reads, of its own thread: 1, or 0 where it reads none, or
+ * those of a whole CPU. */
+int builder_reading(const struct builder *b, const struct sample *s, uint32_t thread,
+		    struct span_reading *out);
 
 /* build_irq.c: is it an entry or exit of an interrupt? Its role and fields then. */
 int builder_is_irq(const struct tracepoint *tp, struct source_event *se);

@@ -28,6 +28,7 @@ void timeline_release(struct timeline *tl)
 	vec_release(&tl->events);
 	vec_release(&tl->spans);
 	vec_release(&tl->labels);
+	vec_release(&tl->counters);
 	vec_release(&tl->trampolines);
 	vec_release(&tl->bindings);
 	vec_release(&tl->facts);
@@ -747,6 +748,40 @@ uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key)
 		if (tl->labels.v[i].key == key)
 			return tl->labels.v[i].value;
 	return 0;
+}
+
+static int counter_order(const void *a, const void *b)
+{
+	const struct tl_counter *x = a, *y = b;
+	if (x->span != y->span)
+		return x->span < y->span ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+void timeline_sort_counters(struct timeline *tl)
+{
+	if (tl->counters.n)
+		qsort(tl->counters.v, tl->counters.n, sizeof(*tl->counters.v), counter_order);
+}
+
+size_t timeline_counters_of(const struct timeline *tl, uint32_t span, size_t *first)
+{
+	size_t lo = PARTITION_POINT(i, 0, tl->counters.n, tl->counters.v[i].span < span);
+	size_t end = lo;
+	*first = lo;
+	while (end < tl->counters.n && tl->counters.v[end].span == span)
+		end++;
+	return end - lo;
+}
+
+const struct tl_counter *timeline_counter(const struct timeline *tl, uint32_t span,
+					  uint32_t event)
+{
+	size_t first, n = timeline_counters_of(tl, span, &first);
+	for (size_t i = first; i < first + n; i++)
+		if (tl->counters.v[i].event == event)
+			return &tl->counters.v[i];
+	return NULL;
 }
 
 const char *site_verdict_name(unsigned int verdict)

@@ -249,6 +249,20 @@ struct tl_label {            /* what a side file says of a span */
 	uint32_t span;       /* index of timeline.spans */
 };
 
+enum counter_flag {
+	COUNTER_SCALED = 1,   /* it counted part of the time only (multiplexing) */
+	COUNTER_AT_LEAST = 2, /* how much more it may be is not known */
+};
+
+/* How far a counter moved in a span. */
+struct tl_counter {
+	uint64_t value; /* it is this at least, … */
+	uint64_t error; /* … and this more at most; 0: exact */
+	uint32_t span;  /* index of timeline.spans */
+	uint32_t event; /* strings id: "page-faults" */
+	uint32_t flags; /* enum counter_flag */
+};
+
 /* A function that a program calls labelled work through, so that stacks tell the label. */
 struct tl_trampoline {
 	uint32_t frame;                    /* frame id */
@@ -381,6 +395,7 @@ struct timeline {
 	VEC(struct tl_event) events;
 	VEC(struct tl_span) spans;
 	VEC(struct tl_label) labels;           /* by span */
+	VEC(struct tl_counter) counters;       /* by span */
 	VEC(struct tl_trampoline) trampolines; /* by frame */
 	VEC(struct tl_binding) bindings;       /* by history, then by time */
 	VEC(struct tl_fact) facts;
@@ -498,6 +513,16 @@ size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *firs
 
 /* The value of a span's label (strings ids); 0 where it has none of that key. */
 uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key);
+
+/* Counters in their order: by span, then by event. */
+void timeline_sort_counters(struct timeline *tl);
+
+/* The counters of a span: timeline.counters[*first], and how many. */
+size_t timeline_counters_of(const struct timeline *tl, uint32_t span, size_t *first);
+
+/* A span's counter of an event (strings id); NULL where it has none. */
+const struct tl_counter *timeline_counter(const struct timeline *tl, uint32_t span,
+					  uint32_t event);
 
 /* Which of several recordings a thread is of; NULL where the timeline is one.
  * timeline_recording_of is never NULL. */

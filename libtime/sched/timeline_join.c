@@ -206,6 +206,12 @@ static int join_spans_and_losses(struct join *j)
 		if (vec_push(&j->tl->labels, l))
 			return ERR_NOMEM;
 	}
+	for (size_t i = 0; i < j->more->counters.n; i++) {
+		struct tl_counter c = j->more->counters.v[i];
+		c.span += j->span;
+		if (vec_push(&j->tl->counters, c))
+			return ERR_NOMEM;
+	}
 	for (size_t i = 0; i < j->more->facts.n; i++)
 		if (vec_push(&j->tl->facts, j->more->facts.v[i]))
 			return ERR_NOMEM;

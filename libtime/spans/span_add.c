@@ -43,6 +43,9 @@ static void move(struct timeline *tl, const struct place *p, const uint32_t *now
 		tl->labels.v[i].span = now[tl->labels.v[i].span];
 	if (tl->labels.n)
 		qsort(tl->labels.v, tl->labels.n, sizeof(*tl->labels.v), label_order);
+	for (size_t i = 0; i < tl->counters.n; i++)
+		tl->counters.v[i].span = now[tl->counters.v[i].span];
+	timeline_sort_counters(tl);
 }
 
 int spans_sort(struct timeline *tl)

@@ -33,6 +33,7 @@ struct keyed {
 struct extra {
 	uint64_t given_ns; /* last end event of the first thread */
 	uint64_t taken_ns; /* last begin event of another thread */
+	uint32_t reading;  /* of span_counters, at its begin */
 	uint8_t headless;  /* its begin was not recorded */
 	uint8_t by;
 };
@@ -48,6 +49,7 @@ struct spans {
 	struct u64map lane_of; /* thread, or 1 << 32 | CPU */
 	struct u64map seen;    /* kind << 32 | lane: a begin was seen there */
 	struct idmap by_key;
+	struct span_counters counters;
 };
 
 int spans_new(struct timeline *tl, struct spans **out, struct err *e)
@@ -72,6 +74,7 @@ void spans_free(struct spans *s)
 	u64map_release(&s->lane_of);
 	u64map_release(&s->seen);
 	idmap_release(&s->by_key);
+	span_counters_release(&s->counters);
 	mem_free(s);
 }
 
@@ -175,6 +178,9 @@ static int begin_nested(struct spans *s, const struct span_event *ev, uint32_t l
 	int r = u64map_put(&s->seen, (uint64_t)ev->kind << 32 | lane, 1);
 	if (!r)
 		r = open_span(s, ev, parent, &span);
+	if (!r && ev->reading)
+		r = span_counters_begin(&s->counters, ev->thread, ev->kind, ev->reading,
+					&s->extra.v[span].reading);
 	return r ? r : push_node(s, &s->lanes.v[lane], span, ev->kind);
 }
 
@@ -185,11 +191,14 @@ static int end_nested(struct spans *s, const struct span_event *ev, uint32_t lan
 	for (uint32_t *link = &l->top; *link != TL_NONE; link = &s->nodes.v[*link].below) {
 		if (s->nodes.v[*link].kind != ev->kind)
 			continue;
-		struct tl_span *x = &s->tl->spans.v[s->nodes.v[*link].span];
+		uint32_t span = s->nodes.v[*link].span;
+		struct tl_span *x = &s->tl->spans.v[span];
 		x->end_ns = ev->time_ns;
 		x->flags &= ~(uint32_t)OFF_OPEN;
 		unlink_node(s, l, link);
-		return 0;
+		return ev->reading ? span_counters_end(&s->counters, ev->thread, ev->kind, span,
+						       ev->reading, s->extra.v[span].reading)
+				   : 0;
 	}
 	uint64_t key = (uint64_t)ev->kind << 32 | lane;
 	if (u64map_get(&s->seen, key, &seen))
@@ -378,5 +387,6 @@ int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct er
 		fill(&parts, x, &s->extra.v[i]);
 	}
 	part_sums_release(&parts);
+	r = r ? r : span_counters_finish(&s->counters, s->tl);
 	return r || spans_sort(s->tl) ? err_nomem(e) : 0;
 }

@@ -18,7 +18,7 @@
 #ifndef LIBTIME_SPANS_SPANS_H
 #define LIBTIME_SPANS_SPANS_H
 
-#include "libtime/sched/timeline.h"
+#include "libtime/spans/span_counters.h"
 
 enum span_by {
 	SPAN_BY_THREAD, /* an end closes the thread's innermost open span of its kind */
@@ -43,6 +43,7 @@ struct span_event {
 	uint32_t kind, thread; /* of spans_kind; TL_NONE: the idle task */
 	uint16_t cpu;
 	uint8_t end;
+	const struct span_reading *reading; /* of spans of one thread; NULL: no counters */
 };
 
 struct spans;

@@ -425,6 +425,21 @@ static const struct column labels[] = {
 };
 #undef ROW
 
+#define ROW struct tl_counter
+static const struct column counters[] = {
+	KEY(""),
+	PLAIN("span_id", COLUMN_SPAN_KEY, span, "→ spans", ""),
+	PLAIN("event", COLUMN_TEXT, event, "", "`page-faults`, `task-clock` …"),
+	PLAIN("value", COLUMN_U64, value, "the event's",
+	      "how far it moved between begin and end, at least"),
+	PLAIN("error", COLUMN_U64, error, "the event's", "how much more it may be; 0: exact"),
+	ARGUED("at_least", COLUMN_BIT32, flags, COUNTER_AT_LEAST, "0, 1",
+	       "how much more is not known"),
+	ARGUED("scaled", COLUMN_BIT32, flags, COUNTER_SCALED, "0, 1",
+	       "extrapolated: the counter ran part of the time (multiplexing)"),
+};
+#undef ROW
+
 #define ROW struct tl_trampoline
 static const struct column trampolines[] = {
 	KEY(""),
@@ -677,6 +692,9 @@ const struct table store_tables[STORE_TABLES] = {
 		 TABLE(spans), OF_RECORDING, NULL},
 	[TABLE_LABELS] = {"labels", "What a file given by `--with` says of a span.",
 			  TABLE(labels), SPANS_OF, NULL},
+	[TABLE_COUNTERS] = {"counters",
+			    "What counters in a probe's group counted during a span.",
+			    TABLE(counters), SPANS_OF, NULL},
 	[TABLE_TRAMPOLINES] =
 		{"trampolines",
 		 "Functions through which a program calls labelled work: a sample "

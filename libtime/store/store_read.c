@@ -43,7 +43,7 @@ static int check_kind(struct store *s, struct err *e)
 			"('recordings','comms','threads','selected_events','dsos','symbols',"
 			"'files','frames','call_paths','wait_frames','sites','offcpu_kinds',"
 			"'offcpu_rows','offcpu_totals','sample_tasks','sample_sums',"
-			"'sample_rows','event_sample_rows','spans','labels',"
+			"'sample_rows','event_sample_rows','spans','labels','counters',"
 			"'trampolines','label_bindings','marks',"
 			"'interrupts','gaps','losses','context')",
 			0, &tables, e);
@@ -338,6 +338,13 @@ static int read_labels(struct load *l)
 		 "a span that is not there, or not in order");
 }
 
+static int read_counters(struct load *l)
+{
+	READ_VEC(TABLE_COUNTERS, struct tl_counter, l->tl->counters, LIMIT, NULL,
+		 l->tl->counters.n && l->tl->counters.v[l->tl->counters.n - 1].span > x.span,
+		 "a span that is not there, or not in order");
+}
+
 static int read_trampolines(struct load *l)
 {
 	READ_VEC(TABLE_TRAMPOLINES, struct tl_trampoline, l->tl->trampolines, LIMIT, NULL,
@@ -464,9 +471,9 @@ static int read_all(struct load *l, enum store_contents what)
 		read_recording, read_shared, read_dsos,  read_frames, read_paths,
 		read_threads,   read_events, read_tasks, read_sums,   NULL};
 	static read_table *const rest[] = {
-		read_sites, read_kinds,  storeoff_read,  read_samples, read_totals,
-		read_spans, read_labels, read_histories, read_marks,   read_interrupts,
-		read_gaps,  read_losses, read_context,   NULL};
+		read_sites,      read_kinds,  storeoff_read, read_samples,   read_totals,
+		read_spans,      read_labels, read_counters, read_histories, read_marks,
+		read_interrupts, read_gaps,   read_losses,   read_context,   NULL};
 	int r = read_each(l, first);
 	if (!r)
 		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);

@@ -112,6 +112,7 @@ static int write_model(struct writing *l)
 	r = r ? r : WRITE(l, TABLE_TOTALS, tl->totals, 0);
 	r = r ? r : WRITE(l, TABLE_SPANS, tl->spans, 0);
 	r = r ? r : WRITE(l, TABLE_LABELS, tl->labels, 0);
+	r = r ? r : WRITE(l, TABLE_COUNTERS, tl->counters, 0);
 	r = r ? r : WRITE(l, TABLE_TRAMPOLINES, tl->trampolines, 0);
 	r = r ? r : WRITE(l, TABLE_BINDINGS, tl->bindings, 0);
 	r = r ? r : WRITE(l, TABLE_MARKS, tl->marks, 0);
@@ -152,9 +153,9 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	int r = writing_begin(&l, w, tl, e);
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
 		    tl->off.n + tl->samples.n + tl->event_samples.n + tl->totals.n +
-		    tl->sites.n + tl->spans.n + tl->labels.n + tl->trampolines.n +
-		    tl->bindings.n + tl->marks.n + tl->interrupts.n + tl->gaps.n +
-		    tl->losses.n + tl->facts.n;
+		    tl->sites.n + tl->spans.n + tl->labels.n + tl->counters.n +
+		    tl->trampolines.n + tl->bindings.n + tl->marks.n + tl->interrupts.n +
+		    tl->gaps.n + tl->losses.n + tl->facts.n;
 	r = r ? r : write_model(&l);
 	r = r ? r : write_offcpu(&l);
 	r = r ? r : write_samples(&l);

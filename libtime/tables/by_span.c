@@ -17,8 +17,26 @@ struct by_span {
 	uint32_t *parent;      /* of each span (nest.h) */
 	uint64_t *parent_time; /* of each row: of the spans around its spans, each once */
 	size_t nparent_time;
+	uint8_t *counter;     /* by strings id: which counter of the table's, 0: none */
 	uint8_t *is_function; /* by strings id; NULL: not asked */
 };
+
+/* A column for each event that was counted in spans. */
+static int find_counters(struct by_span *x)
+{
+	const struct timeline *tl = x->c->tl;
+	const struct strtab *s = &tl->stacks->strings;
+	x->counter = mem_zalloc(s->entries.n + 1, 1);
+	if (!x->counter)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->counters.n; i++) {
+		uint32_t event = tl->counters.v[i].event;
+		if (!x->counter[event])
+			x->counter[event] =
+				(uint8_t)rows_add_counter(x->c->rows, strtab_get(s, event));
+	}
+	return 0;
+}
 
 static int begin(struct by_span *x, struct collect *c)
 {
@@ -34,7 +52,8 @@ static int begin(struct by_span *x, struct collect *c)
 				      .nwhere = c->q->nwhere};
 	x->q.alone = episodes_only_thread(tl, &x->q, &x->q.alone_thread);
 	int r = part_sums_init(&x->parts, tl);
-	return r ? r : spans_nest(tl, &x->parent);
+	r = r ? r : spans_nest(tl, &x->parent);
+	return r || !tl->counters.n ? r : find_counters(x);
 }
 
 static void end(struct by_span *x)
@@ -42,6 +61,7 @@ static void end(struct by_span *x)
 	part_sums_release(&x->parts);
 	mem_free(x->parent);
 	mem_free(x->parent_time);
+	mem_free(x->counter);
 	mem_free(x->is_function);
 }
 
@@ -100,13 +120,41 @@ static void add_parts(struct rows *rows, uint32_t row, const struct tl_sums *s)
 	rows_add(rows, row, COL_UNKNOWN, s->unknown);
 }
 
+static void add_counters(const struct by_span *x, uint32_t row, uint32_t span)
+{
+	const struct timeline *tl = x->c->tl;
+	size_t first, n = timeline_counters_of(tl, span, &first);
+	int bounded = 0, scaled = 0;
+	for (size_t i = first; i < first + n; i++) {
+		const struct tl_counter *c = &tl->counters.v[i];
+		if (!x->counter[c->event])
+			continue;
+		rows_add(x->c->rows, row, x->counter[c->event], c->value);
+		bounded |= c->error || c->flags & COUNTER_AT_LEAST;
+		scaled |= !!(c->flags & COUNTER_SCALED);
+	}
+	rows_add(x->c->rows, row, COL_COUNTED, n > 0);
+	rows_add(x->c->rows, row, COL_BOUNDED, (uint64_t)bounded);
+	rows_add(x->c->rows, row, COL_SCALED, (uint64_t)scaled);
+}
+
+/* Is it inside of another of its name, which counts its time as well? */
+static int is_recursion(const struct by_span *x, uint32_t span)
+{
+	const struct tl_span *v = x->c->tl->spans.v;
+	uint32_t p = x->parent[span];
+	while (p != TL_NONE && v[p].name != v[span].name)
+		p = x->parent[p];
+	return p != TL_NONE;
+}
+
 /* One span into the row of `text`, which stands in column `about`. */
 static int add(struct by_span *x, uint32_t span, enum column about, uint32_t text)
 {
 	struct rows *rows = x->c->rows;
 	struct episode ep;
 	uint32_t row;
-	int how = take(x, span, &ep);
+	int how = x->c->q->outermost && is_recursion(x, span) ? 0 : take(x, span, &ep);
 	if (!how)
 		return 0;
 	uint64_t ns = episode_ns(&ep);
@@ -121,6 +169,7 @@ static int add(struct by_span *x, uint32_t span, enum column about, uint32_t tex
 	rows_add(rows, row, COL_OPEN, (ep.flags & OFF_OPEN) != 0);
 	rows_add(rows, row, COL_SUSPECT, (ep.flags & OFF_SUSPECT) != 0);
 	add_parts(rows, row, &sums);
+	add_counters(x, row, span);
 	return ep.flags & (OFF_OPEN | OFF_SUSPECT) ? 0 : rows_length(rows, row, ns, 0);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct column_info *column_info(enum column c)
+static const struct column_info *column_info(enum column c)
 {
 	static const struct column_info infos[] = {
 		[COL_TIME] = {"time_ns", "from", CELL_TIME},
@@ -64,9 +64,47 @@ const struct column_info *column_info(enum column c)
 		[COL_TAIL_CALLS] = {"tail_calls", "tail calls", CELL_COUNT},
 		[COL_QUOTA] = {"quota_percent", "CPU quota", CELL_SHARE},
 		[COL_THROTTLED] = {"throttled_periods", "throttled", CELL_COUNT},
+		[COL_COUNTED] = {"counted_calls", "counted", CELL_COUNT},
+		[COL_BOUNDED] = {"bounded_calls", "bounded", CELL_COUNT},
+		[COL_SCALED] = {"scaled_calls", "scaled", CELL_COUNT},
+		[COL_COUNTER_LAST] = {"counter", "counter", CELL_COUNT},
 	};
 	ENTRIES(infos, COLUMNS);
 	return &infos[c];
+}
+
+const struct column_info *rows_info(const struct rows *r, enum column c)
+{
+	return c >= COL_COUNTER && c < COL_COUNTER + r->ncounters
+		       ? &r->counters[c - COL_COUNTER]
+		       : column_info(c);
+}
+
+static void add_column(struct rows *r, enum column c, uint8_t drop, uint8_t data)
+{
+	if (r->slot[c] < r->ncolumns)
+		return;
+	for (size_t i = 0; i < COLUMNS; i++) /* "none" is one further now */
+		r->slot[i] += r->slot[i] == r->ncolumns;
+	r->slot[c] = (uint8_t)r->ncolumns;
+	r->columns[r->ncolumns++] = (struct table_column_of){c, drop, data};
+}
+
+enum column rows_add_counter(struct rows *r, const char *event)
+{
+	size_t n = r->ncounters;
+	if (n >= ROW_COUNTERS)
+		return 0;
+	int time = !strncmp(event, "task-clock", 10) || !strncmp(event, "cpu-clock", 9);
+	r->counters[n] = (struct column_info){event, event, time ? CELL_NS : CELL_COUNT};
+	add_column(r, COL_COUNTER + (enum column)n, 0, 0);
+	r->ncounters++;
+	if (n)
+		return COL_COUNTER + (enum column)n;
+	add_column(r, COL_COUNTED, 0, 1);
+	add_column(r, COL_BOUNDED, 0, 1);
+	add_column(r, COL_SCALED, 0, 1);
+	return COL_COUNTER;
 }
 
 /* --- cells ---------------------------------------------------------------------------------
@@ -260,7 +298,7 @@ const char *rows_text(const struct rows *r, const struct timeline *tl, uint32_t 
 	uint64_t v = rows_get(r, row, c);
 	if (v == CELL_NONE)
 		return "";
-	switch (column_info(c)->cell) {
+	switch (rows_info(r, c)->cell) {
 	case CELL_TEXT:
 		return strtab_get(s, (uint32_t)v);
 	case CELL_ACTOR:
@@ -294,7 +332,7 @@ static int passes(const struct rows *r, const struct timeline *tl, uint32_t row,
 		order = strcmp(rows_text(r, tl, row, f->column), f->text ? f->text : "");
 	else if (v == CELL_NONE)
 		return f->how == FILTER_OTHER;
-	else if (column_info(f->column)->cell == CELL_CHANGE)
+	else if (rows_info(r, f->column)->cell == CELL_CHANGE)
 		order = (int64_t)v < (int64_t)f->value ? -1 : (int64_t)v > (int64_t)f->value;
 	else
 		order = v < f->value ? -1 : v > f->value;
@@ -326,7 +364,7 @@ int rows_is_empty(const struct rows *r, uint32_t row)
 {
 	for (size_t i = 0; i < r->ncolumns; i++) {
 		uint64_t v = rows_get(r, row, r->columns[i].column);
-		enum cell cell = column_info(r->columns[i].column)->cell;
+		enum cell cell = rows_info(r, r->columns[i].column)->cell;
 		if (cell >= CELL_COUNT && cell <= CELL_CHANGE && v && v != CELL_NONE)
 			return 0;
 	}
@@ -350,7 +388,7 @@ static int cell_order(const struct sorting *s, uint32_t x, uint32_t y, enum colu
 				       rows_text(s->r, s->tl, y, c));
 	if (a == CELL_NONE || b == CELL_NONE)
 		return a == CELL_NONE ? 1 : -1;
-	if (column_info(c)->cell == CELL_CHANGE)
+	if (rows_info(s->r, c)->cell == CELL_CHANGE)
 		return (int64_t)a > (int64_t)b ? -1 : 1;
 	return a > b ? -1 : 1;
 }

@@ -97,6 +97,11 @@ enum column {
 	COL_TAIL_CALLS,
 	COL_QUOTA,     /* of one CPU */
 	COL_THROTTLED, /* periods in which it was used up */
+	COL_COUNTED,   /* calls whose counters were read */
+	COL_BOUNDED,   /* … and may have counted more than is told */
+	COL_SCALED,    /* … and counted part of the time */
+	COL_COUNTER,   /* the first of ROW_COUNTERS: rows.counters */
+	COL_COUNTER_LAST = COL_COUNTER + 7,
 	COLUMNS,
 };
 
@@ -105,9 +110,6 @@ struct column_info {
 	const char *head; /* above its cells in text: "total" */
 	enum cell cell;
 };
-
-/* Never NULL for a column. */
-const struct column_info *column_info(enum column c);
 
 /* What an actor that is no thread is called: "hardirq", "local_timer", "unexplained". */
 const char *actor_name(const struct timeline *tl, uint64_t actor);
@@ -119,7 +121,7 @@ struct table_column_of {
 	uint8_t data; /* in CSV and JSON only */
 };
 
-enum { TABLE_KIND_COLUMNS = 24 };
+enum { TABLE_KIND_COLUMNS = 24, ROW_COUNTERS = 8 };
 
 struct collect;
 
@@ -135,8 +137,10 @@ struct table_kind {
 
 struct rows {
 	const struct table_kind *kind;
-	struct table_column_of columns[TABLE_KIND_COLUMNS];
+	struct table_column_of columns[TABLE_KIND_COLUMNS + ROW_COUNTERS + 4];
 	size_t ncolumns;
+	struct column_info counters[ROW_COUNTERS]; /* of COL_COUNTER and those behind it */
+	size_t ncounters;
 	uint8_t slot[COLUMNS]; /* column → place in a row; ncolumns: not in it */
 	VEC(uint64_t) cells;   /* row by row, ncolumns each */
 	VEC(struct row_key {
@@ -152,6 +156,13 @@ struct rows {
 	VEC(uint32_t) order;              /* the rows to show; of rows_sort */
 	uint64_t hidden;                  /* threads of the system that are left out */
 };
+
+/* What a column is called, and what its cells hold; never NULL. */
+const struct column_info *rows_info(const struct rows *r, enum column c);
+
+/* A column for the counter of an event, borrowed, and those that say how sure counters are;
+ * before there are rows. 0 past ROW_COUNTERS of them, else the column. */
+enum column rows_add_counter(struct rows *r, const char *event);
 
 /* Empty, for a kind of table; `timed`: each row begins with its window. */
 void rows_init(struct rows *r, const struct table_kind *kind, int timed);

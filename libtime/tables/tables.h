@@ -26,6 +26,7 @@ struct table_query {
 	const uint8_t *events; /* whose samples count: a flag per event; NULL: all. Borrowed */
 	uint32_t label;        /* of "label:KEY": strings id of KEY */
 	uint64_t every_ns;     /* 0: one window for all */
+	int outermost;         /* spans inside of others of their name do not count */
 	int of_threads; /* --comm, --pid, --tid were given: the idle task is not asked for */
 	int filtered;   /* threads of which nothing passes have no row */
 };

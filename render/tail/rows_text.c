@@ -98,6 +98,13 @@ static void put_duration(struct buf *b, const struct rows *r, uint32_t row, enum
 	units_duration(b, ns);
 }
 
+/* In front of a counter: at least, or about. */
+static void put_sure(struct buf *b, const struct rows *r, uint32_t row)
+{
+	buf_str(b, rows_get(r, row, COL_BOUNDED) ? "\xe2\x89\xa5 " : "");
+	buf_str(b, rows_get(r, row, COL_SCALED) ? "~" : "");
+}
+
 static void put_cell(struct buf *b, const struct timeline *tl, const struct rows *r,
 		     uint32_t row, enum column c)
 {
@@ -107,7 +114,9 @@ static void put_cell(struct buf *b, const struct timeline *tl, const struct rows
 		buf_char(b, '-');
 		return;
 	}
-	switch (column_info(c)->cell) {
+	if (c >= COL_COUNTER)
+		put_sure(b, r, row);
+	switch (rows_info(r, c)->cell) {
 	case CELL_THREAD:
 	case CELL_ACTOR:
 		put_actor(b, tl, v);
@@ -178,7 +187,7 @@ void rows_table(struct buf *b, const struct timeline *tl, const struct rows *row
 	struct text x = {.t = {.columns = columns}, .tl = tl};
 	for (size_t i = 0; i < rows->ncolumns; i++) {
 		const struct table_column_of *c = &rows->columns[i];
-		const struct column_info *info = column_info(c->column);
+		const struct column_info *info = rows_info(rows, c->column);
 		if (!c->data)
 			columns[x.t.ncolumns++] =
 				(struct table_column){.head = info->head,
@@ -205,7 +214,7 @@ void rows_table(struct buf *b, const struct timeline *tl, const struct rows *row
 static void data_text(struct buf *out, const struct timeline *tl, const struct rows *r,
 		      uint32_t row, enum column c)
 {
-	enum cell cell = column_info(c)->cell;
+	enum cell cell = rows_info(r, c)->cell;
 	buf_clear(out);
 	if (cell == CELL_SITE || cell == CELL_REASON || cell == CELL_ADDRESS)
 		put_cell(out, tl, r, row, c);
@@ -231,11 +240,11 @@ static const struct tl_thread *thread_in(const struct timeline *tl, uint64_t v)
 }
 
 /* "comm" of the table's own thread, "holder_comm" of another. */
-static void thread_field(struct buf *out, enum column c, const char *part)
+static void thread_field(struct buf *out, const struct rows *r, enum column c, const char *part)
 {
 	buf_clear(out);
 	if (c != COL_THREAD)
-		buf_fmt(out, "%s_", column_info(c)->name);
+		buf_fmt(out, "%s_", rows_info(r, c)->name);
 	buf_str(out, part);
 }
 
@@ -249,9 +258,9 @@ static void csv_number(struct csv *x, const struct rows *r, uint32_t row, enum c
 	uint64_t v = rows_get(r, row, c);
 	if (v == CELL_NONE)
 		return;
-	if (column_info(c)->cell == CELL_SHARE)
+	if (rows_info(r, c)->cell == CELL_SHARE)
 		put_decimal(x->b, v);
-	else if (column_info(c)->cell == CELL_CHANGE)
+	else if (rows_info(r, c)->cell == CELL_CHANGE)
 		buf_fmt(x->b, "%" PRId64, (int64_t)v);
 	else
 		buf_fmt(x->b, "%" PRIu64, v);
@@ -260,7 +269,7 @@ static void csv_number(struct csv *x, const struct rows *r, uint32_t row, enum c
 static void csv_cell(struct csv *x, const struct rows *r, uint32_t row, enum column c)
 {
 	uint64_t v = rows_get(r, row, c);
-	enum cell cell = column_info(c)->cell;
+	enum cell cell = rows_info(r, c)->cell;
 	if (cell >= CELL_COUNT) {
 		csv_number(x, r, row, c);
 		return;
@@ -294,13 +303,13 @@ void rows_csv(struct buf *b, const struct timeline *tl, const struct rows *rows,
 	for (size_t i = 0; i < rows->ncolumns; i++) {
 		enum column c = rows->columns[i].column;
 		buf_str(b, i ? "," : "");
-		if (!is_thread(column_info(c)->cell)) {
-			buf_str(b, column_info(c)->name);
+		if (!is_thread(rows_info(rows, c)->cell)) {
+			buf_str(b, rows_info(rows, c)->name);
 			continue;
 		}
 		static const char *const parts[] = {"comm", "pid", "tid"};
 		for (int k = 0; k < 3; k++) {
-			thread_field(&x.text, c, parts[k]);
+			thread_field(&x.text, rows, c, parts[k]);
 			buf_fmt(b, "%s%s", k ? "," : "", buf_cstr(&x.text));
 		}
 	}
@@ -319,29 +328,29 @@ struct json_rows {
 	const struct timeline *tl;
 };
 
-static void json_thread(struct json_rows *x, enum column c, uint64_t v, const char *comm)
+static void json_thread(struct json_rows *x, const struct rows *r, enum column c, uint64_t v,
+			const char *comm)
 {
 	const struct tl_thread *t = thread_in(x->tl, v);
-	thread_field(&x->text, c, "comm");
+	thread_field(&x->text, r, c, "comm");
 	if (v == CELL_NONE)
 		json_null(&x->j, buf_cstr(&x->text));
 	else
 		json_str(&x->j, buf_cstr(&x->text), comm);
-	thread_field(&x->text, c, "pid");
+	thread_field(&x->text, r, c, "pid");
 	if (t)
 		json_i64(&x->j, buf_cstr(&x->text), t->pid);
 	else
 		json_null(&x->j, buf_cstr(&x->text));
-	thread_field(&x->text, c, "tid");
+	thread_field(&x->text, r, c, "tid");
 	if (t)
 		json_i64(&x->j, buf_cstr(&x->text), t->tid);
 	else
 		json_null(&x->j, buf_cstr(&x->text));
 }
 
-static void json_number(struct json_rows *x, enum column c, uint64_t v)
+static void json_number(struct json_rows *x, const struct column_info *info, uint64_t v)
 {
-	const struct column_info *info = column_info(c);
 	if (info->cell == CELL_CHANGE) {
 		json_i64(&x->j, info->name, (int64_t)v);
 	} else if (info->cell == CELL_TIME) {
@@ -361,17 +370,17 @@ static void json_row(void *to, const struct rows *r, uint32_t row)
 	json_open(&x->j, NULL, '{');
 	for (size_t i = 0; i < r->ncolumns; i++) {
 		enum column c = r->columns[i].column;
-		const struct column_info *info = column_info(c);
+		const struct column_info *info = rows_info(r, c);
 		uint64_t v = rows_get(r, row, c);
 		if (is_thread(info->cell)) {
-			json_thread(x, c, v, rows_text(r, x->tl, row, c));
+			json_thread(x, r, c, v, rows_text(r, x->tl, row, c));
 		} else if (v == CELL_NONE) {
 			json_null(&x->j, info->name);
 		} else if (info->cell < CELL_COUNT) {
 			data_text(&x->text, x->tl, r, row, c);
 			json_text(&x->j, info->name, buf_cstr(&x->text), x->text.n);
 		} else {
-			json_number(x, c, v);
+			json_number(x, info, v);
 		}
 	}
 	json_close(&x->j, '}');

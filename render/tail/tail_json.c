@@ -23,6 +23,7 @@ struct writer {
 	shares_vec shares;
 	happened_vec events;
 	struct buf text;
+	VEC(uint32_t) counters; /* of CSV: strings ids of events */
 };
 
 static void string(struct writer *w, const char *key, uint32_t id)
@@ -639,6 +640,8 @@ static void identity(struct writer *w, const struct episode *ep)
 		json_null(&w->j, "key");
 	if (w->tl->labels.n && w->t->episodes.query.kind == EPISODE_SPAN)
 		labels_json(&w->j, w->tl, ep->at);
+	if (w->tl->counters.n && w->t->episodes.query.kind == EPISODE_SPAN)
+		counters_json(&w->j, w->tl, ep->at);
 	json_i64(&w->j, "pid", t->pid);
 	json_i64(&w->j, "tid", t->tid);
 	json_i64(&w->j, "end_tid", w->tl->threads.v[ep->end_thread].tid);
@@ -798,6 +801,48 @@ static void function_field(struct writer *w, uint32_t frame)
 	csv_field(w->j.b, buf_cstr(&w->text), w->text.n);
 }
 
+/* The events that were counted in spans, in order of appearance. ERR_NOMEM. */
+static int find_counters(struct writer *w)
+{
+	for (size_t i = 0; i < w->tl->counters.n; i++) {
+		uint32_t event = w->tl->counters.v[i].event;
+		size_t k = 0;
+		while (k < w->counters.n && w->counters.v[k] != event)
+			k++;
+		if (k == w->counters.n && vec_push(&w->counters, event))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* Two columns for each: nothing where the span has none, or where no error is known. */
+static void counter_fields(struct writer *w, uint32_t span)
+{
+	for (size_t i = 0; i < w->counters.n; i++) {
+		const struct tl_counter *c = timeline_counter(w->tl, span, w->counters.v[i]);
+		if (!c)
+			buf_str(w->j.b, ",,");
+		else if (c->flags & COUNTER_AT_LEAST)
+			buf_fmt(w->j.b, ",%" PRIu64 ",", c->value);
+		else
+			buf_fmt(w->j.b, ",%" PRIu64 ",%" PRIu64, c->value, c->error);
+	}
+}
+
+static void counter_heads(struct writer *w)
+{
+	const struct strtab *s = &w->tl->stacks->strings;
+	for (size_t i = 0; i < w->counters.n; i++) {
+		const char *name = strtab_get(s, w->counters.v[i]);
+		buf_char(w->j.b, ',');
+		csv_field(w->j.b, name, strlen(name));
+		buf_clear(&w->text);
+		buf_fmt(&w->text, "%s_error", name);
+		buf_char(w->j.b, ',');
+		csv_field(w->j.b, buf_cstr(&w->text), w->text.n);
+	}
+}
+
 static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct err *e)
 {
 	const struct tail_row *row = &w->t->rows.v[rank];
@@ -830,6 +875,8 @@ static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct 
 	}
 	if (w->t->episodes.query.kind == EPISODE_SPAN)
 		string_field(w, episode_key_text(&w->t->episodes, w->tl, ep));
+	if (w->t->episodes.query.kind == EPISODE_SPAN)
+		counter_fields(w, ep->at);
 	buf_char(b, '\n');
 	return 0;
 }
@@ -843,10 +890,17 @@ int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 		   "runnable_ns,preempted_ns,unknown_ns,state,cause,function,root_tid,"
 		   "root_comm,root_cause,root_function,root_ns,suspect,open");
 	buf_str(b, t->tl->parts.n ? ",recording,host" : "");
-	buf_str(b, t->episodes.query.kind == EPISODE_SPAN ? ",key\n" : "\n");
+	if (t->episodes.query.kind == EPISODE_SPAN) {
+		buf_str(b, ",key");
+		r = find_counters(&w);
+		counter_heads(&w);
+	}
+	buf_char(b, '\n');
 	for (size_t i = 0; !r && i < rows_shown(t, rows); i++)
 		r = csv_row(&w, i, &x, e);
 	explanation_release(&x);
+	vec_release(&w.counters);
+	r = r == ERR_NOMEM ? err_nomem(e) : r;
 	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
 	buf_release(&w.text);
 	return r;

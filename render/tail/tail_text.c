@@ -397,6 +397,10 @@ static void detail_head(struct detail *d, size_t rank, const struct episode *ep)
 		labels_words(&d->line, d->t->tl, ep->at);
 	if (d->line.n)
 		detail_line(d, "request");
+	if (d->t->episodes.query.kind == EPISODE_SPAN)
+		counters_words(&d->line, d->t->tl, ep->at);
+	if (d->line.n)
+		detail_line(d, "counted");
 }
 
 static void sum_item(struct buf *b, uint64_t ns, uint64_t whole, const char *what)

@@ -1,5 +1,8 @@
 #include "render/text/labels.h"
 #include "render/text/escape.h"
+#include "render/text/units.h"
+
+#include <string.h>
 
 static void put(struct buf *b, const struct timeline *tl, uint32_t id)
 {
@@ -38,6 +41,47 @@ void labels_json(struct json *j, const struct timeline *tl, uint32_t span)
 		json_open(j, NULL, '{');
 		text(j, tl, "key", tl->labels.v[i].key);
 		text(j, tl, "value", tl->labels.v[i].value);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+/* Clocks count nanoseconds. */
+static int is_clock(const char *event)
+{
+	return !strncmp(event, "task-clock", 10) || !strncmp(event, "cpu-clock", 9);
+}
+
+void counters_words(struct buf *b, const struct timeline *tl, uint32_t span)
+{
+	size_t first, n = timeline_counters_of(tl, span, &first);
+	for (size_t i = first; i < first + n; i++) {
+		const struct tl_counter *c = &tl->counters.v[i];
+		buf_str(b, i > first ? ", " : "");
+		put(b, tl, c->event);
+		buf_str(b, c->error || c->flags & COUNTER_AT_LEAST ? " \xe2\x89\xa5 " : " ");
+		buf_str(b, c->flags & COUNTER_SCALED ? "~" : "");
+		if (is_clock(strtab_get(&tl->stacks->strings, c->event)))
+			units_duration(b, c->value);
+		else
+			units_count(b, c->value);
+	}
+}
+
+void counters_json(struct json *j, const struct timeline *tl, uint32_t span)
+{
+	size_t first, n = timeline_counters_of(tl, span, &first);
+	json_open(j, "counters", '[');
+	for (size_t i = first; i < first + n; i++) {
+		const struct tl_counter *c = &tl->counters.v[i];
+		json_open(j, NULL, '{');
+		text(j, tl, "event", c->event);
+		json_u64(j, "value", c->value);
+		if (c->flags & COUNTER_AT_LEAST)
+			json_null(j, "error");
+		else
+			json_u64(j, "error", c->error);
+		json_bool(j, "scaled", c->flags & COUNTER_SCALED);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

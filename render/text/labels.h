@@ -11,6 +11,13 @@
 /* "req-17 (route=/pay, status=200)", in visible form; nothing of a span without either. */
 void labels_words(struct buf *b, const struct timeline *tl, uint32_t span);
 
+/* What was counted in it: "page-faults 12, task-clock 0.4 ms"; nothing where nothing was. "≥":
+ * at least; "~": extrapolated. */
+void counters_words(struct buf *b, const struct timeline *tl, uint32_t span);
+
+/* "counters":[{"event","value","error" or null where no limit is known,"scaled"}, ...] */
+void counters_json(struct json *j, const struct timeline *tl, uint32_t span);
+
 /* "labels":[{"key","value"}, ...] */
 void labels_json(struct json *j, const struct timeline *tl, uint32_t span);
 

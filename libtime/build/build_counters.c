@@ -1,0 +1,80 @@
+/* build_counters.c - what counters stood at when a probe was hit; see build_internal.h. */
+#include "base/bytes.h"
+#include "libparse/perf_abi.h"
+#include "libtime/build/build_internal.h"
+
+/* Of what an instance of an event counts, by its id; 0: no record tells. */
+enum instance {
+	OF_THREAD = 1, /* a thread, on all CPUs */
+	OF_BOTH,       /* a thread on one CPU */
+	OF_CPU,        /* all threads of a CPU */
+};
+
+/* ID_INDEX: u64 nr, then { u64 id, idx, cpu, tid }, newer ones followed by as many pairs for
+ * virtual machines (struct perf_record_id_index of perf). */
+int builder_take_id_index(struct builder *b, const struct record *r)
+{
+	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
+	if (r->size < RECORD_HEADER_SIZE + 8)
+		return 0;
+	uint64_t n = load_u64(p, b->rec->swap), room = (r->size - RECORD_HEADER_SIZE - 8) / 32;
+	for (uint64_t i = 0; i < n && i < room; i++) {
+		const uint8_t *x = p + 8 + 32 * i;
+		int64_t cpu = (int64_t)load_u64(x + 16, b->rec->swap);
+		int64_t tid = (int64_t)load_u64(x + 24, b->rec->swap);
+		uint32_t of = tid <= 0 ? OF_CPU : cpu < 0 ? OF_THREAD : OF_BOTH;
+		if (u64map_put(&b->instances, load_u64(x, b->rec->swap), of))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* Which of its event's instances an id is; they are in the same order for all events. */
+static uint32_t place_of(const struct event *ev, uint64_t id)
+{
+	uint32_t i = 0;
+	while (i < ev->ids.n && ev->ids.v[i] != id)
+		i++;
+	return i;
+}
+
+/* Older perf writes no ID_INDEX: several instances are taken for CPUs. */
+static uint32_t instance_of(const struct builder *b, const struct sample *s)
+{
+	uint32_t of;
+	if (u64map_get(&b->instances, s->id, &of))
+		return of;
+	return b->system_wide ? OF_CPU : s->event->ids.n <= 1 ? OF_THREAD : OF_BOTH;
+}
+
+int builder_reading(const struct builder *b, const struct sample *s, uint32_t thread,
+		    struct span_reading *out)
+{
+	const struct event_attr *a = &s->event->attr;
+	const uint64_t whole = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	if (!(a->sample_type & PERF_SAMPLE_READ) || (a->read_format & whole) != whole ||
+	    thread == TL_NONE)
+		return 0;
+	*out = (struct span_reading){.group = s->event->index,
+				     .enabled_ns = s->time_enabled,
+				     .running_ns = s->time_running};
+	out->instance = place_of(s->event, s->id);
+	uint32_t of = instance_of(b, s);
+	if (of == OF_CPU)
+		return 0;
+	out->place = of == OF_THREAD ? READING_THREAD : READING_CPU;
+	out->from_zero =
+		attr_flag(a, ATTR_ENABLE_ON_EXEC) ||
+		(attr_flag(a, ATTR_INHERIT) && b->tl->threads.v[thread].flags & THREAD_BORN);
+	for (uint64_t i = 0; i < s->read_values.n && out->n < SPAN_COUNTERS;
+	     i += s->read_stride) {
+		const uint8_t *p = s->read_values.p + i * 8;
+		const struct event *ev =
+			recording_event_of_id(b->rec, load_u64(p + 8, b->rec->swap));
+		if (!ev || ev == s->event || ev->index >= b->events.n)
+			continue;
+		out->name[out->n] = b->events.v[ev->index].name;
+		out->value[out->n++] = load_u64(p, b->rec->swap);
+	}
+	return out->n > 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * span_counters.h - what counters stood at when spans began and ended → how far they moved in
+ * each span.
+ *
+ * A probe that leads a group (`-e '{probe,page-faults,task-clock}:S'`) reads the group's
+ * counters whenever it is hit. The probe at the begin has one group, that at the end another:
+ * two sets of counters of the same events, which count alike but may have been started at
+ * different moments. Where that is so (perf attached to a running thread) the difference of the
+ * two starts is bound by the readings themselves, since a counter never falls:
+ *
+ *	begin's group   12 ─────────────── 15 ───            o: how much later the end's started
+ *	end's group           11 ────────────────── 14       11 + o ≥ 12, 15 ≥ 11 + o ...
+ */
+#ifndef LIBTIME_SPANS_SPAN_COUNTERS_H
+#define LIBTIME_SPANS_SPAN_COUNTERS_H
+
+#include "libtime/sched/timeline.h"
+
+enum { SPAN_COUNTERS = 16 }; /* of one group; more are not read */
+
+/* How the instances of a group's counters lie over threads and CPUs. */
+enum reading_place {
+	READING_THREAD, /* one for the thread, on all CPUs */
+	READING_CPU,    /* one for the thread on each CPU */
+};
+
+/* What the counters of one group stood at. */
+struct span_reading {
+	uint32_t group;    /* the probe's event */
+	uint32_t instance; /* which of the group's instances was read, in the same order for all
+			    * groups */
+	uint8_t place;     /* enum reading_place */
+	uint8_t from_zero; /* all groups of the thread were started at one moment */
+	uint8_t n;
+	uint64_t enabled_ns, running_ns; /* both 0: not recorded */
+	uint32_t name[SPAN_COUNTERS];    /* strings ids */
+	uint64_t value[SPAN_COUNTERS];
+};
+
+/* Zero-initialised: nothing was read. */
+struct span_counters {
+	VEC(struct kept_reading) kept;
+	VEC(uint64_t) values;
+	VEC(struct counted_span) counted;
+	VEC(struct counter_offset) offsets;
+	struct u64map offset_of;
+};
+
+/* Give its memory back. */
+void span_counters_release(struct span_counters *c);
+
+/* A reading at the begin of a span of `kind` by `thread`: *id is what the end gives back; 0
+ * stands for none. ERR_NOMEM. */
+int span_counters_begin(struct span_counters *c, uint32_t thread, uint32_t kind,
+			const struct span_reading *r, uint32_t *id);
+
+/* The reading at the end of `span`, which began with reading `id` of the same thread and kind.
+ * ERR_NOMEM. */
+int span_counters_end(struct span_counters *c, uint32_t thread, uint32_t kind, uint32_t span,
+		      const struct span_reading *r, uint32_t id);
+
+/* All counters of all spans into tl->counters, by span. ERR_NOMEM. */
+int span_counters_finish(struct span_counters *c, struct timeline *tl);
+
+#endif

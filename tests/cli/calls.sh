@@ -1,0 +1,44 @@
+# Counters of calls: each call has the page faults and context switches that the program counted
+# in it; tables add them up, with recursion or without; a store answers as its recording.
+set -eu
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+data=$SRC/testdata/calls
+gunzip -c "$data/calls.data.gz" >calls.data
+pk() { "$PERFKIT" "$@"; }
+
+for name in work walk; do
+	pk tail -q --no-local --by span:$name --csv --top 0 calls.data >$name.csv
+	python3 "$SRC/tests/truth/check_calls.py" "$data/log.txt" $name.csv $name
+done
+
+pk import -q --no-local calls.data -o calls.db
+for q in "report -q --no-local --json --by span" "report -q --no-local --csv --outermost --by span" \
+	"tail -q --no-local --by span:walk --top 3 --json" "tail -q --no-local --by span:work --top 2"; do
+	pk $q calls.data >file.out
+	pk $q calls.db >store.out
+	cmp file.out store.out
+done
+pk tail -q --no-local --by span:work --top 1 calls.data | grep -q '^    counted     page-faults [0-9]*, context-switches [0-9]*, task-clock '
+
+pk report -q --no-local --json --by span calls.data >all.json
+pk report -q --no-local --json --by span --outermost calls.data >outer.json
+python3 - "$data/log.txt" <<'END'
+import json, sys
+rows = {n: {r["name"]: r for r in json.load(open(n))["rows"]} for n in ("all.json", "outer.json")}
+truth = {}
+for line in open(sys.argv[1]):
+    kind, tid, faults, switches = line.split()
+    if kind.endswith("-counts"):
+        truth.setdefault(kind[:-7], []).append((int(faults), int(switches)))
+# the first calls are not in the log
+assert rows["all.json"]["walk"]["calls"] == len(truth["walk"]) + 3
+assert rows["outer.json"]["walk"]["calls"] * 3 == rows["all.json"]["walk"]["calls"]
+assert rows["outer.json"]["work"] == rows["all.json"]["work"]
+# every third line is a whole walk: three, two and one page
+outer = truth["walk"][2::3]
+assert all(f == 6 and s == 3 for f, s in outer), outer
+assert rows["outer.json"]["walk"]["context-switches"] == sum(s for f, s in outer) + 3
+assert rows["outer.json"]["walk"]["page-faults"] == 6 * len(outer) + 6
+r = rows["all.json"]["work"]
+assert (r["counted_calls"], r["bounded_calls"], r["scaled_calls"]) == (len(truth["work"]) + 1, 0, 0), r
+END
