@@ -136,14 +136,15 @@ static int check(const struct export_opts *o, size_t nfiles)
 		return usage("--to firefox, perfetto and parquet export everything: "
 			     "--offcpu, --offwake, --wall and --tail do not go with them");
 	/* a trace is of the whole recording; who shows it filters */
-	if (f->whole && check_none_of(o,
-				      f->tables ? INPUT_FILTERS " cgroup idle system no-unclear"
-						: INPUT_FILTERS " cgroup " WAITS_HIDE,
-				      "does not go with --to perfetto and parquet"))
+	if (f->whole &&
+	    check_none_of(o,
+			  f->tables ? INPUT_FILTERS " label cgroup idle system no-unclear"
+				    : INPUT_FILTERS " label cgroup " WAITS_HIDE,
+			  "does not go with --to perfetto and parquet"))
 		return 2;
 	if (check_waits(o, f) ||
-	    (!f->tables && !o->tail &&
-	     check_none_of(o, "with", "goes with --tail and --to parquet")))
+	    (f->rows && !o->tail && !o->by_time && !o->t.wait.tl.label &&
+	     check_none_of(o, "with", "goes with --label, --tail and --by-time")))
 		return 2;
 	if (o->t.wait.tl.in.no_names && !f->tables)
 		return usage("--no-names goes with --to parquet");
@@ -239,13 +240,12 @@ const struct verb verb_export = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
 	.max_files = 256,
-	.modes = {{"", "event cgroup span with " WAITS_HIDE},
-		  {"offcpu", WAITS_SHOW},
-		  {"offwake", WAITS_SHOW},
-		  {"wall", WAITS_HIDE},
-		  {"by-time", "span " WAITS_HIDE},
-		  {"tail", "top " TAIL_PICKS},
-		  {NULL, "label"}},
+	.modes = {{"", "event cgroup span label with " WAITS_HIDE},
+		  {"offcpu", "label with " WAITS_SHOW},
+		  {"offwake", "label with " WAITS_SHOW},
+		  {"wall", "label with " WAITS_HIDE},
+		  {"by-time", "span label with " WAITS_HIDE},
+		  {"tail", "top " TAIL_PICKS}},
 	.run = run,
 	.defaults = defaults,
 };

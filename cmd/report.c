@@ -404,7 +404,7 @@ static int report_timeline(const struct report_opts *o, struct input *in)
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
 	return !o->stats && (has_filters(&o->wait.tl.in) || o->wait.tl.cgroup ||
-			     build_has_scheduler(rec) || o->by);
+			     o->wait.tl.label || build_has_scheduler(rec) || o->by);
 }
 
 static int is_by(const struct report_opts *o, const char *what)
@@ -484,12 +484,12 @@ const struct verb verb_report = {
 	.max_files = 1,
 	.modes = {{"",
 		   "top idle system no-unclear cause recording causes idle-frame work-frame "
-		   "span with cgroup " INPUT_FILTERS},
+		   "span with label cgroup " INPUT_FILTERS},
 		  {"by", REPORT_TABLE_OPTIONS
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "
-		   "span with cgroup " INPUT_FILTERS},
+		   "span with label cgroup " INPUT_FILTERS},
 		  {"stats", NULL},
-		  {NULL, "state label"}},
+		  {NULL, "state"}},
 	.run = run,
 	.defaults = defaults,
 };

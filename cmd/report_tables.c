@@ -228,7 +228,8 @@ static int take_where(const struct tlinput *ti, const struct opt_list *l,
 static int has_filters(const struct tlinput *ti)
 {
 	const struct input_opts *o = &ti->opt->in;
-	return o->comms.n || ti->in.pids.n || o->tids.n || o->cpus.n || o->time;
+	return o->comms.n || ti->in.pids.n || o->tids.n || o->cpus.n || o->time ||
+	       ti->opt->label;
 }
 
 static int parse_query(const struct tlinput *ti, const struct report_opts *o,
@@ -250,6 +251,8 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 		return usage("--every takes a duration like 1s or 100ms, not ", o->every, "");
 	if (o->every && kind == table_in_tail())
 		return usage("--in-tail is about the whole recording: no --every", "", "");
+	if (o->wait.tl.label && kind == table_kind_of("gap"))
+		return usage("gaps are of CPUs, not of threads: no --label", "", "");
 	if (o->where.n > FILTERS)
 		return usage("too many --where", "", "");
 	int rc = take_where(ti, &o->where, where);
@@ -320,8 +323,9 @@ int report_cgroups(struct input *in, const struct report_opts *o)
 	struct rows r = {.kind = NULL};
 	struct err e = {0};
 	const struct timeline tl = {.stacks = &in->profile->stacks};
-	if (o->every || o->where.n)
-		return usage("--by cgroup counts samples: no --every, no --where", "", "");
+	if (o->every || o->where.n || o->wait.tl.label)
+		return usage("--by cgroup counts samples: no --every, --where or --label", "",
+			     "");
 	in->fold.aggregate.by = BY_CGROUP | BY_TID;
 	int rc = input_fold(in);
 	if (rc)

@@ -265,7 +265,7 @@ const struct verb verb_tail = {
 	.modes = {{"", "group hist details stacks"},
 		  {"json", "group hist details stacks"}, /* how the text looks is not an */
 		  {"csv", "hist details stacks"},        /* error where there is none */
-		  {NULL, "event label"}},
+		  {NULL, "event"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -15,7 +15,7 @@
 
 static void population_filters(const struct tail_opts *o, struct buf *b)
 {
-	filters_population(b, &o->wait.tl.in);
+	filters_population(b, &o->wait.tl);
 	filters_list(b, "where", &o->where);
 }
 

@@ -7,8 +7,10 @@
 #include "cmd/tail_out.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
+#include "libtime/population/wall.h"
 #include "render/tail/site_words.h"
 #include "render/timeline/timeline_svg.h"
+#include "render/text/units.h"
 #include "render/text/weight.h"
 
 #include <string.h>
@@ -54,14 +56,15 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-enum { MAX_HIDDEN = 4, TOP_THREADS = 50 };
+enum { MAX_HIDDEN = 5, TOP_THREADS = 50, MAX_LABELLED = 4096 };
 
 struct drawing {
 	const struct timeline_opts *opt;
 	struct tlinput ti;
 	struct tl_pick_options pick_options;
 	struct tl_pick pick;
-	uint8_t *threads, *cpus; /* by number: asked for; NULL = all */
+	uint8_t *threads, *cpus;           /* by number: asked for; NULL = all */
+	VEC(struct tl_highlight) labelled; /* of --label; the row: at first the thread */
 	struct buf filters;
 	struct buf hidden[MAX_HIDDEN];
 	const char *hidden_text[MAX_HIDDEN];
@@ -149,11 +152,91 @@ static int set_filters(struct drawing *d, struct err *e)
 	return 0;
 }
 
+static int add_labelled(void *ctx, const struct wall_row *w)
+{
+	struct drawing *d = ctx;
+	struct tl_highlight h = {w->start_ns, w->start_ns + w->ns, w->thread},
+			    *last = d->labelled.n ? &d->labelled.v[d->labelled.n - 1] : NULL;
+	if (last && last->row == h.row && last->to_ns == h.from_ns) {
+		last->to_ns = h.to_ns;
+		return 0;
+	}
+	return vec_push(&d->labelled, h);
+}
+
+/* Of more stretches than a picture can show, those near each other become one. */
+static void join_labelled(struct drawing *d)
+{
+	const struct tl_pick_options *o = &d->pick_options;
+	uint64_t near = (o->to_ns - o->from_ns) / MAX_LABELLED;
+	size_t n = 0;
+	if (d->labelled.n <= MAX_LABELLED)
+		return;
+	for (size_t i = 0; i < d->labelled.n; i++) {
+		struct tl_highlight h = d->labelled.v[i], *last = &d->labelled.v[n ? n - 1 : 0];
+		if (n && last->row == h.row && h.from_ns - last->to_ns < near)
+			last->to_ns = h.to_ns;
+		else
+			d->labelled.v[n++] = h;
+	}
+	d->labelled.n = n;
+	struct buf *b = &d->hidden[d->nhidden];
+	buf_str(b, "stretches with the label less than ");
+	units_duration(b, near);
+	buf_str(b, " apart are marked as one");
+	d->hidden_text[d->nhidden++] = buf_cstr(b);
+}
+
+/* Only threads that have the label at some time, which is marked. */
+static int set_labelled(struct drawing *d, struct err *e)
+{
+	struct population of = waits_population(&d->ti, &d->opt->t.wait);
+	struct set_apart none;
+	if (!of.label)
+		return 0;
+	of.idle = of.system = 1;
+	int rc = wall_collect(&d->ti.tl, &of, add_labelled, d, &none, e);
+	set_apart_release(&none);
+	if (rc)
+		return e->code ? e->code : err_nomem(e);
+	for (size_t t = 0, i = 0; t < d->ti.tl.threads.n; t++) {
+		int any = 0;
+		for (; i < d->labelled.n && d->labelled.v[i].row == t; i++)
+			any = 1;
+		d->threads[t] &= any;
+	}
+	join_labelled(d);
+	return 0;
+}
+
+/* From threads to the rows that they have in the picture. */
+static int place_labelled(struct drawing *d)
+{
+	size_t threads = d->ti.tl.threads.n, n = 0;
+	uint32_t *row_of = d->labelled.n ? mem_zalloc(threads, sizeof(*row_of)) : NULL;
+	if (d->labelled.n && !row_of)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < d->pick.rows.n && row_of; i++)
+		if (d->pick.rows.v[i].kind == TLROW_THREAD)
+			row_of[d->pick.rows.v[i].id] = (uint32_t)i + 1;
+	for (size_t i = 0; i < d->labelled.n; i++) {
+		struct tl_highlight h = d->labelled.v[i];
+		if (!row_of[h.row])
+			continue;
+		h.row = row_of[h.row] - 1;
+		d->labelled.v[n++] = h;
+	}
+	d->labelled.n = n;
+	mem_free(row_of);
+	return 0;
+}
+
 static int pick(struct drawing *d, struct err *e)
 {
 	struct tl_pick_options *o = &d->pick_options;
 	int rc = set_window(d, e);
 	rc = rc ? rc : set_filters(d, e);
+	rc = rc ? rc : set_labelled(d, e);
 	o->allowed = d->threads;
 	o->cpus = d->cpus;
 	o->top = d->opt->t.top == TAIL_NO_TOP ? TOP_THREADS : (size_t)d->opt->t.top;
@@ -163,7 +246,8 @@ static int pick(struct drawing *d, struct err *e)
 	o->no_threads = d->opt->cpus;
 	o->by_time = d->opt->by_time;
 	o->merge = d->opt->merge_threads;
-	return rc ? rc : tl_pick(&d->ti.tl, o, &d->pick, e);
+	rc = rc ? rc : tl_pick(&d->ti.tl, o, &d->pick, e);
+	return rc ? rc : place_labelled(d) ? err_nomem(e) : 0;
 }
 
 /* --- what is not in the picture ---------------------------------------------------------- */
@@ -221,7 +305,9 @@ static int write_picture(struct drawing *d, struct err *e)
 			     .zero_ns = d->ti.tl.rec.origin_ns,
 			     .clip = opt->t.wait.tl.in.time != NULL,
 			     .rows = d->pick.rows.v,
-			     .nrows = d->pick.rows.n};
+			     .nrows = d->pick.rows.n,
+			     .highlights = d->labelled.v,
+			     .nhighlights = d->labelled.n};
 	svg_options(opt, &o);
 	filters_all(&d->filters, &opt->t.wait);
 	o.filters = buf_cstr(&d->filters);
@@ -298,6 +384,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	tl_pick_release(&d.pick);
 	mem_free(d.threads);
 	mem_free(d.cpus);
+	vec_release(&d.labelled);
 	buf_release(&d.filters);
 	for (size_t i = 0; i < MAX_HIDDEN; i++)
 		buf_release(&d.hidden[i]);
@@ -332,7 +419,7 @@ const struct verb verb_timeline = {
 	.max_files = 1,
 	.modes = {{"", "cpus threads by-time merge-threads"},
 		  {"tail", "by p50 p90 p95 p99 p999 p9999 p pct over open idle state cause"},
-		  {NULL, "event label"}},
+		  {NULL, "event"}},
 	.run = run,
 	.defaults = defaults,
 };

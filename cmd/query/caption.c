@@ -14,16 +14,23 @@ void filters_list(struct buf *b, const char *name, const struct opt_list *l)
 	}
 }
 
-void filters_population(struct buf *b, const struct input_opts *in)
+static void filters_text(struct buf *b, const char *name, const char *value)
 {
+	if (!value)
+		return;
+	buf_fmt(b, "%s%s=", b->n ? " " : "", name);
+	escape_visible(b, value, strlen(value));
+}
+
+void filters_population(struct buf *b, const struct tlinput_opts *o)
+{
+	const struct input_opts *in = &o->in;
 	filters_list(b, "comm", &in->comms);
 	filters_list(b, "pid", &in->pids);
 	filters_list(b, "tid", &in->tids);
 	filters_list(b, "cpu", &in->cpus);
-	if (in->time) {
-		buf_str(b, b->n ? " time=" : "time=");
-		escape_visible(b, in->time, strlen(in->time));
-	}
+	filters_text(b, "time", in->time);
+	filters_text(b, "label", o->label);
 }
 
 static void shown(struct buf *b, int on, const char *what)
@@ -34,7 +41,7 @@ static void shown(struct buf *b, int on, const char *what)
 
 void filters_all(struct buf *b, const struct wait_opts *o)
 {
-	filters_population(b, &o->tl.in);
+	filters_population(b, &o->tl);
 	filters_list(b, "event", &o->tl.in.events);
 	filters_list(b, "state", &o->states);
 	filters_list(b, "cause", &o->causes);

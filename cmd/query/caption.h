@@ -13,8 +13,8 @@
  * list. */
 void filters_list(struct buf *b, const char *name, const struct opt_list *l);
 
-/* Append the filters that define the population: threads, CPUs and time. "" for none. */
-void filters_population(struct buf *b, const struct input_opts *in);
+/* Append the filters that define the population: threads, CPUs, time, label. "" for none. */
+void filters_population(struct buf *b, const struct tlinput_opts *o);
 
 /* Append every filter that was given: the population's, then event, state and cause, then that
  * idle or system waits are shown. "" for none. */

@@ -38,7 +38,7 @@ extern const struct opt tail_pick_rows[];
 /* Their names, and those of other options that the picked episodes depend on, for a verb's
  * modes. */
 #define TAIL_PICKS \
-	WAITS_SHOW " span with key where by p50 p90 p95 p99 p999 p9999 p pct over open"
+	WAITS_SHOW " span label with key where by p50 p90 p95 p99 p999 p9999 p pct over open"
 
 /*
  * Open `path` as a timeline and turn the options into r->query. *several, when not NULL: the

@@ -68,7 +68,5 @@ struct sample_selection tl_selection(const struct tlinput *ti)
 {
 	return (struct sample_selection){.of = waits_population(ti, NULL),
 					 .events = ti->events,
-					 .filter = ti->opt->label ? &ti->label : NULL,
-					 .filter_value = ti->label_value,
 					 .split = ti->splits ? &ti->split : NULL};
 }

@@ -38,6 +38,8 @@ struct population waits_population(const struct tlinput *ti, const struct wait_o
 		.ncpus = in->cpus.n,
 		.start_ns = f->start,
 		.stop_ns = f->stop,
+		.label = ti->opt->label ? &ti->label : NULL,
+		.label_value = ti->label_value,
 		.idle = opt && opt->idle,
 		.system = opt && opt->system,
 		.no_unclear = opt && opt->no_unclear,
@@ -132,8 +134,6 @@ int waits_selection(struct wait_selection *out, const struct tlinput *ti,
 {
 	*out = (struct wait_selection){.of = waits_population(ti, opt),
 				       .by = by,
-				       .filter = ti->opt->label ? &ti->label : NULL,
-				       .filter_value = ti->label_value,
 				       .split = ti->splits ? &ti->split : NULL};
 	int rc = select_states(&opt->states, out, e);
 	return rc ? rc : select_causes(&opt->causes, out, e);

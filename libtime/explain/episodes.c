@@ -66,6 +66,8 @@ int episode_wait(const struct timeline *tl, const struct population *of, uint32_
 	if (!population_wait(of, tl, &tl->off.v[off], out))
 		return 0;
 	*last = lock_last_try(tl, off);
+	if (of->to_ns && of->to_ns < tl->off.v[*last].end_ns)
+		*last = off; /* the label does not hold from try to try */
 	if (*last == off)
 		return 1;
 	const struct off *o = &tl->off.v[*last];
@@ -77,13 +79,12 @@ int episode_wait(const struct timeline *tl, const struct population *of, uint32_
 }
 
 /* *last: see episode_wait. */
-static int take_wait(struct collector *c, uint32_t i, uint32_t *last)
+static int take_part(struct collector *c, const struct population *of, uint32_t i,
+		     uint32_t *last)
 {
 	const struct off *o = &c->tl->off.v[i];
 	struct wait w;
-	*last = i;
-	if (!population_has_thread(c->of, c->tl, o->thread, o->comm) ||
-	    !episode_wait(c->tl, c->of, i, &w, last))
+	if (!episode_wait(c->tl, of, i, &w, last))
 		return 0;
 	if (population_hides_thread(c->of, c->tl, o->thread)) {
 		hide_system(c->out, w.end - w.start);
@@ -106,6 +107,20 @@ static int take_wait(struct collector *c, uint32_t i, uint32_t *last)
 		.unended = w.unended != 0,
 	};
 	return add_episode(c, &ep);
+}
+
+static int take_wait(struct collector *c, uint32_t i, uint32_t *last)
+{
+	const struct off *o = &c->tl->off.v[i];
+	struct population part;
+	uint64_t at = o->start_ns;
+	int r = 0;
+	*last = i;
+	if (!population_has_thread(c->of, c->tl, o->thread, o->comm))
+		return 0;
+	while (!r && population_part(c->of, o->thread, o->path, &at, o->end_ns, &part))
+		r = take_part(c, &part, i, last);
+	return r;
 }
 
 static int has_labels(const struct timeline *tl, const struct episode_query *q, uint32_t span)
@@ -192,7 +207,8 @@ int episodes_span(const struct timeline *tl, const struct episode_query *q, uint
 		if (!population_has_cpu(&q->of, tl, cpu, cpu))
 			return 0;
 	}
-	return has_labels(tl, q, span) && clip(&q->of, out);
+	return has_labels(tl, q, span) && population_has_span(&q->of, tl, span) &&
+	       clip(&q->of, out);
 }
 
 static int take_span(struct collector *c, uint32_t i)
@@ -227,21 +243,32 @@ struct activation {
 	int begun;
 };
 
+static int add_activation(struct collector *c, const struct population *of, struct episode ep)
+{
+	if (!clip(of, &ep))
+		return 0;
+	if (population_hides_thread(c->of, c->tl, ep.thread)) {
+		hide_system(c->out, episode_ns(&ep));
+		return 0;
+	}
+	return add_episode(c, &ep);
+}
+
 static int end_activation(struct collector *c, struct activation *a, uint64_t end_ns,
 			  uint8_t flags)
 {
+	struct population part;
+	uint64_t at = a->ep.start_ns;
+	int begun = a->begun, r = 0;
 	a->ep.end_ns = end_ns;
 	a->ep.flags |= flags;
-	int begun = a->begun;
 	a->begun = 0;
 	if (!begun || end_ns <= a->ep.start_ns ||
-	    !population_has_cpu(c->of, c->tl, a->ep.cpu, a->ep.cpu) || !clip(c->of, &a->ep))
+	    !population_has_cpu(c->of, c->tl, a->ep.cpu, a->ep.cpu))
 		return 0;
-	if (population_hides_thread(c->of, c->tl, a->ep.thread)) {
-		hide_system(c->out, episode_ns(&a->ep));
-		return 0;
-	}
-	return add_episode(c, &a->ep);
+	while (!r && population_part(c->of, a->ep.thread, 0, &at, end_ns, &part))
+		r = add_activation(c, &part, a->ep);
+	return r;
 }
 
 static void begin_activation(struct activation *a, const struct off *o)

@@ -51,6 +51,16 @@ int population_has_cpu(const struct population *p, const struct timeline *tl, ui
 	return 0;
 }
 
+uint32_t population_thread_of(const struct timeline *tl, const struct tl_event_sample *x)
+{
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		if (t->tid == x->tid && t->first_ns <= x->time_ns && x->time_ns <= t->last_ns)
+			return i;
+	}
+	return TL_NONE;
+}
+
 static int has_place(const struct population *p, const struct timeline *tl, uint64_t time_ns,
 		     uint16_t cpu)
 {
@@ -62,7 +72,8 @@ int population_has_sample(const struct population *p, const struct timeline *tl,
 			  const struct tl_sample *s)
 {
 	const struct tl_thread *t = s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
-	if (!has_place(p, tl, s->time_ns, s->cpu))
+	if (!has_place(p, tl, s->time_ns, s->cpu) ||
+	    !population_has_label(p, s->thread, s->path, s->time_ns))
 		return 0;
 	/* stores of an older perfkit have the idle task's samples without a thread */
 	return t ? population_has_task(p, tl, t->pid, t->tid, s->comm)
@@ -73,7 +84,47 @@ int population_has_event_sample(const struct population *p, const struct timelin
 				const struct tl_event_sample *s)
 {
 	return has_place(p, tl, s->time_ns, s->cpu) &&
-	       population_has_task(p, tl, s->pid, s->tid, s->comm);
+	       population_has_task(p, tl, s->pid, s->tid, s->comm) &&
+	       (!p->label ||
+		population_has_label(p, population_thread_of(tl, s), s->path, s->time_ns));
+}
+
+/* --- labels --------------------------------------------------------------------------------
+ */
+
+int population_has_label(const struct population *p, uint32_t thread, uint32_t path,
+			 uint64_t ns)
+{
+	uint64_t until;
+	return !p->label ||
+	       label_lanes_at(p->label, thread, path, ns, &until) == p->label_value;
+}
+
+int population_has_span(const struct population *p, const struct timeline *tl, uint32_t span)
+{
+	const struct tl_span *s = &tl->spans.v[span];
+	uint32_t own = p->label ? label_lanes_of_span(p->label, tl, span) : 0;
+	return own ? own == p->label_value : population_has_label(p, s->thread, 0, s->start_ns);
+}
+
+int population_part(const struct population *p, uint32_t thread, uint32_t path, uint64_t *at,
+		    uint64_t to, struct population *part)
+{
+	uint64_t from = *at, until;
+	*part = *p;
+	*at = UINT64_MAX;
+	if (!p->label)
+		return from != UINT64_MAX;
+	while (from < to &&
+	       label_lanes_at(p->label, thread, path, from, &until) != p->label_value)
+		from = until;
+	if (from >= to)
+		return 0;
+	for (until = from; until < to && population_has_label(p, thread, path, until);)
+		label_lanes_at(p->label, thread, path, until, &until);
+	part->from_ns = from;
+	part->to_ns = *at = until;
+	return 1;
 }
 
 int population_hides_thread(const struct population *p, const struct timeline *tl,
@@ -93,6 +144,10 @@ int population_clip(const struct population *p, uint64_t *start, uint64_t *end, 
 		*start = p->start_ns;
 	if (*end > stop)
 		*end = stop;
+	if (p->to_ns) {
+		*start = *start < p->from_ns ? p->from_ns : *start;
+		*end = *end > p->to_ns ? p->to_ns : *end;
+	}
 	return *end > *start;
 }
 
@@ -160,6 +215,13 @@ static enum apart apart_of(const struct population *p, const struct timeline *tl
 	return p->no_unclear ? APART_LEFT_OUT : p->ranked ? APART_UNCLEAR : APART_NOT;
 }
 
+/* With its waiting time taken apart. */
+static int is_late_open(const struct population *p, const struct off *o)
+{
+	return o->flags & OFF_OPEN || p->start_ns > o->start_ns + waiting_ns(o) ||
+	       (p->stop_ns && p->stop_ns < o->end_ns);
+}
+
 int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,
 		    struct wait *out)
 {
@@ -169,6 +231,7 @@ int population_wait(const struct population *p, const struct timeline *tl, const
 	    !population_clip(p, &out->start, &out->end, &out->open))
 		return 0;
 	out->open |= o->flags & OFF_OPEN;
+	out->late_open = is_late_open(p, o);
 	out->apart = apart_of(p, tl, o);
 	out->unclear = o->flags & OFF_UNCLEAR && out->apart == APART_NOT;
 	out->unended = is_unended(tl, o) && out->start == o->start_ns && out->end == o->end_ns;
@@ -185,14 +248,12 @@ int population_wait(const struct population *p, const struct timeline *tl, const
 
 uint64_t wait_take_apart(struct wait *w)
 {
-	const struct off *o = w->off;
 	uint64_t ns = w->blocked + w->unknown;
 	if (w->apart == APART_NOT)
 		return 0;
 	w->blocked = w->unknown = 0;
 	w->start = w->end - w->runnable;
-	w->open = o->flags & OFF_OPEN || w->start > o->start_ns + waiting_ns(o) ||
-		  w->end < o->end_ns;
+	w->open = w->late_open;
 	w->unended = 0;
 	return ns;
 }

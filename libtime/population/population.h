@@ -14,7 +14,7 @@
 #define LIBTIME_POPULATION_POPULATION_H
 
 #include "base/radix.h"
-#include "libtime/sched/timeline.h"
+#include "libtime/spans/label_lanes.h"
 
 /* Zero-initialised: everything but the system. Lists are borrowed; n 0 = all. */
 struct population {
@@ -26,11 +26,15 @@ struct population {
 	size_t ncpus;
 	uint64_t start_ns,
 		stop_ns; /* [start, stop) on the recording's clock; stop 0 = no end */
-	int idle;        /* set nothing apart: all waits are alike */
-	int system;      /* kernel threads and the recorder are in it */
-	int ranked;      /* for a list of the worst: unclear waits are a list of their own,
-			  * and so are waits of a whole life */
-	int no_unclear;  /* leave unclear waits out */
+	const struct label_lanes *label; /* only what has a label's value; NULL: not asked */
+	uint32_t label_value;            /* strings id */
+	uint64_t from_ns, to_ns; /* of population_part: cut to it, which leaves nothing open;
+				  * to 0 = no end */
+	int idle;                /* set nothing apart: all waits are alike */
+	int system;              /* kernel threads and the recorder are in it */
+	int ranked;     /* for a list of the worst: unclear waits are a list of their own,
+			 * and so are waits of a whole life */
+	int no_unclear; /* leave unclear waits out */
 };
 
 /* A thread by its ids, and its name (strings id) at that time: --comm, --pid, --tid. */
@@ -52,11 +56,33 @@ int population_has_sample(const struct population *p, const struct timeline *tl,
 int population_has_event_sample(const struct population *p, const struct timeline *tl,
 				const struct tl_event_sample *s);
 
+/* --label: does what a thread did with that stack (a call path; 0: not known) at `ns` have it?
+ */
+int population_has_label(const struct population *p, uint32_t thread, uint32_t path,
+			 uint64_t ns);
+
+/* A span has the label itself; or, where it has none of that key, what is around its begin on
+ * its thread has it. */
+int population_has_span(const struct population *p, const struct timeline *tl, uint32_t span);
+
+/*
+ * The stretches of [*at, to) in which a thread with that stack has the label, one after the
+ * other: 1 and *part, the population cut to the next of them, and *at behind it; 0: no more.
+ * Without
+ * --label all of it at once.
+ */
+int population_part(const struct population *p, uint32_t thread, uint32_t path, uint64_t *at,
+		    uint64_t to, struct population *part);
+
+/* The thread of a sample that names it by its ids; TL_NONE. */
+uint32_t population_thread_of(const struct timeline *tl, const struct tl_event_sample *x);
+
 /* Left out as system? */
 int population_hides_thread(const struct population *p, const struct timeline *tl,
 			    uint32_t thread);
 
-/* Cut [*start, *end) at --time. 0 when nothing is left; *cut is set when it was cut. */
+/* Cut [*start, *end) at --time, and to the part. 0 when nothing is left; *cut is set when
+ * --time cut it. */
 int population_clip(const struct population *p, uint64_t *start, uint64_t *end, int *cut);
 
 /* What is set apart of a wait. */
@@ -77,6 +103,7 @@ struct wait {
 	enum apart apart; /* of blocked and unknown time, wait_take_apart takes it out */
 	int unclear;      /* its site is unclear, and it is not set apart */
 	int open;         /* cut by an edge */
+	int late_open;    /* so is what wait_take_apart leaves of it */
 	int unended;      /* its begin was seen, its end is past the end of the recording */
 };
 

@@ -9,40 +9,16 @@ static int event_is_selected(const struct sample_selection *s, uint32_t event)
 	return !s->events || s->events[event];
 }
 
-static int has_label(const struct sample_selection *s, uint32_t thread, uint32_t path,
-		     uint64_t time_ns)
-{
-	uint64_t until;
-	return !s->filter ||
-	       label_lanes_at(s->filter, thread, path, time_ns, &until) == s->filter_value;
-}
-
-/* The thread of a sample that names it by its ids, where labels are asked for. */
-static uint32_t thread_of(const struct sample_selection *s, const struct timeline *tl,
-			  const struct tl_event_sample *x)
-{
-	if (!s->filter && !s->split)
-		return TL_NONE;
-	for (uint32_t i = 0; i < tl->threads.n; i++) {
-		const struct tl_thread *t = &tl->threads.v[i];
-		if (t->tid == x->tid && t->first_ns <= x->time_ns && x->time_ns <= t->last_ns)
-			return i;
-	}
-	return TL_NONE;
-}
-
 int sample_is_selected(const struct sample_selection *s, const struct timeline *tl,
 		       const struct tl_sample *x)
 {
-	return event_is_selected(s, x->event) && population_has_sample(&s->of, tl, x) &&
-	       has_label(s, x->thread, x->path, x->time_ns);
+	return event_is_selected(s, x->event) && population_has_sample(&s->of, tl, x);
 }
 
 int event_sample_is_selected(const struct sample_selection *s, const struct timeline *tl,
 			     const struct tl_event_sample *x)
 {
-	return event_is_selected(s, x->event) && population_has_event_sample(&s->of, tl, x) &&
-	       has_label(s, thread_of(s, tl, x), x->path, x->time_ns);
+	return event_is_selected(s, x->event) && population_has_event_sample(&s->of, tl, x);
 }
 
 /* --- times --------------------------------------------------------------------------------
@@ -183,7 +159,8 @@ static int add_event_samples(struct summing *c, size_t from, size_t to)
 	for (size_t i = from; i < to && !rc; i++) {
 		const struct tl_event_sample *x = &c->tl->event_samples.v[i];
 		struct tl_sample as = {.time_ns = x->time_ns,
-				       .thread = thread_of(c->s, c->tl, x),
+				       .thread = c->s->split ? population_thread_of(c->tl, x)
+							     : TL_NONE,
 				       .period = x->period,
 				       .comm = x->comm,
 				       .path = x->path,

@@ -9,16 +9,13 @@
 #include "base/hash.h"
 #include "libsym/profile.h"
 #include "libtime/population/population.h"
-#include "libtime/spans/label_lanes.h"
 
 /* Which samples a question is about. Zero-initialised: all. */
 struct sample_selection {
 	struct population of;
 	const uint8_t *events; /* a flag per event of the timeline; NULL: all. Borrowed */
-	/* Only where a label has a value; rows apart by another's. NULL: not asked. Borrowed.
-	 */
-	const struct label_lanes *filter, *split;
-	uint32_t filter_value; /* strings id */
+	const struct label_lanes
+		*split; /* rows apart by its value; NULL: not asked. Borrowed */
 };
 
 /* 1 when the sample passes all of it. */

@@ -107,14 +107,13 @@ static int add_parts(struct wait_sums *w, const struct timeline *tl,
 	return add_row(w, &r);
 }
 
-/* What a population has of one wait; `open`: its end or begin was not recorded, or is cut by
- * --time. */
+/* What a population has of one wait. */
 static int add_wait(struct wait_sums *w, const struct timeline *tl,
 		    const struct wait_selection *s, const struct population *of,
 		    const struct off *o, uint32_t label)
 {
-	struct wait x, whole;
-	if (!population_wait(of, tl, o, &x) || !population_wait(&s->of, tl, o, &whole))
+	struct wait x;
+	if (!population_wait(of, tl, o, &x))
 		return 0;
 	uint64_t ns = shown_ns(&x, s->states);
 	if (!ns || !s->causes[o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN])
@@ -125,56 +124,43 @@ static int add_wait(struct wait_sums *w, const struct timeline *tl,
 		return 0;
 	}
 	enum apart apart = x.apart;
-	int open = whole.open;
+	int open = x.open;
 	wait_take_apart(&x);
-	wait_take_apart(&whole);
-	x.open = whole.open;
 	ns -= shown_ns(&x, s->states);
 	if (ns && site_sums_add(&w->apart.by[apart], o, ns, open))
 		return ERR_NOMEM;
 	return add_parts(w, tl, s, &x, label);
 }
 
-/* From `at` on: up to when the labels stay as they are, whether the wait is asked for there,
- * and under which label. */
-static int label_at(const struct wait_selection *s, const struct off *o, uint64_t at,
-		    uint64_t *until, uint32_t *label)
+/* The part of a wait, cut where --split's label changes. */
+static int add_split(struct wait_sums *w, const struct timeline *tl,
+		     const struct wait_selection *s, struct population *part,
+		     const struct off *o)
 {
-	uint64_t end;
-	int asked = 1;
-	*until = o->end_ns;
-	*label = 0;
-	if (s->filter) {
-		asked = label_lanes_at(s->filter, o->thread, o->path, at, &end) ==
-			s->filter_value;
-		*until = end < *until ? end : *until;
+	uint64_t end = part->to_ns && part->to_ns < o->end_ns ? part->to_ns : o->end_ns;
+	uint64_t at = part->from_ns > o->start_ns ? part->from_ns : o->start_ns, until;
+	int r = 0;
+	if (!s->split)
+		return add_wait(w, tl, s, part, o, 0);
+	for (; at < end && !r; at = until) {
+		uint32_t label = label_lanes_at(s->split, o->thread, o->path, at, &until);
+		part->from_ns = at;
+		part->to_ns = until < end ? until : end;
+		r = add_wait(w, tl, s, part, o, label);
 	}
-	if (s->split) {
-		*label = label_lanes_at(s->split, o->thread, o->path, at, &end);
-		*until = end < *until ? end : *until;
-	}
-	return asked;
+	return r;
 }
 
-/* A wait, cut where a label changes. */
 static int add_labelled(struct wait_sums *w, const struct timeline *tl,
 			const struct wait_selection *s, const struct off *o)
 {
-	uint64_t at = o->start_ns, until;
-	uint32_t label;
+	struct population part;
+	uint64_t at = o->start_ns;
 	int r = 0;
 	if (!population_has_thread(&s->of, tl, o->thread, o->comm))
 		return 0;
-	if (!s->filter && !s->split)
-		return add_wait(w, tl, s, &s->of, o, 0);
-	for (; at < o->end_ns && !r; at = until) {
-		struct population of = s->of;
-		int asked = label_at(s, o, at, &until, &label);
-		of.start_ns = of.start_ns > at ? of.start_ns : at;
-		of.stop_ns = of.stop_ns && of.stop_ns < until ? of.stop_ns : until;
-		if (asked && of.start_ns < of.stop_ns)
-			r = add_wait(w, tl, s, &of, o, label);
-	}
+	while (!r && population_part(&s->of, o->thread, o->path, &at, o->end_ns, &part))
+		r = add_split(w, tl, s, &part, o);
 	return r;
 }
 
@@ -189,7 +175,7 @@ static int add_total(struct wait_sums *w, const struct timeline *tl,
 			     .ns = o->ns,
 			     .count = o->count};
 	if (!population_has_task(&s->of, tl, t->pid, t->tid, o->comm) ||
-	    !population_has_cpu(&s->of, tl, TL_NOCPU, TL_NOCPU) || !r.ns || s->filter)
+	    !population_has_cpu(&s->of, tl, TL_NOCPU, TL_NOCPU) || !r.ns || s->of.label)
 		return 0;
 	if (population_hides_thread(&s->of, tl, o->thread)) {
 		w->apart.system += o->count;

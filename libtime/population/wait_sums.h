@@ -7,7 +7,6 @@
 
 #include "base/hash.h"
 #include "libtime/population/population.h"
-#include "libtime/spans/label_lanes.h"
 
 enum waits_by {
 	WAITS_BY_PID = 1,
@@ -32,10 +31,8 @@ struct wait_selection {
 	unsigned states;             /* enum waits_states */
 	uint8_t causes[CAUSE_COUNT]; /* by enum cause: shown? */
 	unsigned by;                 /* enum waits_by */
-	/* Only what is where a label has a value; what is where another has one value in
-	 * rows apart from what has the next one. NULL: not asked. Borrowed. */
-	const struct label_lanes *filter, *split;
-	uint32_t filter_value; /* strings id */
+	/* Rows apart by the value of a label. NULL: not asked. Borrowed. */
+	const struct label_lanes *split;
 };
 
 /* Time that stands apart from plain waits, below a frame of its own. */

@@ -1,5 +1,5 @@
 #include "libtime/population/wall.h"
-#include "libtime/population/thread_samples.h"
+#include "base/search.h"
 
 struct wall {
 	const struct timeline *tl;
@@ -19,40 +19,67 @@ static int emit(const struct wall *w, uint32_t thread, struct wall_row r)
 	return r.ns ? w->row(w->ctx, &r) : 0;
 }
 
+/* The first sample of a thread at `ns` or later. */
+static uint32_t sample_from(const struct timeline *tl, const struct thread_samples *s,
+			    uint32_t thread, uint64_t ns)
+{
+	return (uint32_t)PARTITION_POINT(i, s->first[thread], s->first[thread + 1],
+					 tl->samples.v[s->at[i]].time_ns < ns);
+}
+
+int wall_running(const struct timeline *tl, const struct population *of,
+		 const struct thread_samples *samples, uint32_t thread, uint64_t from,
+		 uint64_t to,
+		 int (*piece)(void *ctx, const struct tl_sample *s, uint64_t from, uint64_t to),
+		 void *ctx)
+{
+	uint64_t until = to;
+	int rc = 0;
+	for (; from < to && !rc; from = until) {
+		uint32_t value =
+			of->label ? label_lanes_at(of->label, thread, 0, from, &until) : 0;
+		until = until < to ? until : to;
+		uint32_t next = sample_from(tl, samples, thread, from);
+		uint32_t n = sample_from(tl, samples, thread, until) - next;
+		uint64_t each = n ? (until - from) / n : 0;
+		if (!n && (!of->label || value == of->label_value))
+			rc = piece(ctx, NULL, from, until);
+		for (uint32_t i = 0; i < n && !rc; i++) {
+			const struct tl_sample *s = &tl->samples.v[samples->at[next + i]];
+			uint64_t at = from + each * i;
+			if (population_has_label(of, thread, s->path, s->time_ns))
+				rc = piece(ctx, s, at, i + 1 == n ? until : at + each);
+		}
+	}
+	return rc;
+}
+
+struct running {
+	const struct wall *w;
+	uint32_t thread, comm;
+};
+
+static int add_piece(void *ctx, const struct tl_sample *s, uint64_t from, uint64_t to)
+{
+	const struct running *r = ctx;
+	return emit(r->w, r->thread,
+		    (struct wall_row){.comm = s ? s->comm : r->comm,
+				      .path = s ? s->path : 0,
+				      .what = s ? NULL : "[running, no sample]",
+				      .start_ns = from,
+				      .ns = to - from});
+}
+
 /* A running interval [from, to): its samples share its time, the last takes the remainder. */
 static int add_running(const struct wall *w, uint32_t thread, uint32_t comm, uint64_t from,
-		       uint64_t to, uint32_t *next)
+		       uint64_t to)
 {
-	const struct timeline *tl = w->tl;
-	uint32_t end = w->samples.first[thread + 1], begin, n = 0;
+	struct running r = {w, thread, comm};
 	int cut;
-	if (!population_clip(&w->of, &from, &to, &cut))
-		return 0;
-	while (*next < end && tl->samples.v[w->samples.at[*next]].time_ns < from)
-		++*next;
-	begin = *next;
-	while (*next < end && tl->samples.v[w->samples.at[*next]].time_ns < to) {
-		++*next;
-		n++;
-	}
-	if (!n)
-		return emit(w, thread,
-			    (struct wall_row){.comm = comm,
-					      .what = "[running, no sample]",
-					      .start_ns = from,
-					      .ns = to - from});
-	uint64_t each = (to - from) / n, left = (to - from) - each * n;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct tl_sample *s = &tl->samples.v[w->samples.at[begin + i]];
-		int rc = emit(w, thread,
-			      (struct wall_row){.comm = s->comm,
-						.path = s->path,
-						.start_ns = from + each * i,
-						.ns = each + (i + 1 == n ? left : 0)});
-		if (rc)
-			return rc;
-	}
-	return 0;
+	return population_clip(&w->of, &from, &to, &cut)
+		       ? wall_running(w->tl, &w->of, &w->samples, thread, from, to, add_piece,
+				      &r)
+		       : 0;
 }
 
 /* The part of a wait that begins at r->start_ns and is called `what`; the next begins where it
@@ -67,10 +94,11 @@ static int add_part(const struct wall *w, uint32_t thread, struct wall_row *r, c
 	return rc;
 }
 
-static int add_waiting(const struct wall *w, uint32_t thread, const struct off *o)
+static int add_wait(const struct wall *w, const struct population *of, uint32_t thread,
+		    const struct off *o)
 {
 	struct wait x;
-	if (!population_wait(&w->of, w->tl, o, &x))
+	if (!population_wait(of, w->tl, o, &x))
 		return 0;
 	enum apart apart = x.apart;
 	int open = x.open;
@@ -85,6 +113,16 @@ static int add_waiting(const struct wall *w, uint32_t thread, const struct off *
 	return rc ? rc : add_part(w, thread, &r, "state unknown", x.unknown);
 }
 
+static int add_waiting(const struct wall *w, uint32_t thread, const struct off *o)
+{
+	struct population part;
+	uint64_t at = o->start_ns;
+	int rc = 0;
+	while (!rc && population_part(&w->of, thread, o->path, &at, o->end_ns, &part))
+		rc = add_wait(w, &part, thread, o);
+	return rc;
+}
+
 /* The waits of a thread that is not shown, counted as --offcpu counts them. */
 static void hide_system(const struct wall *w, uint32_t thread)
 {
@@ -93,11 +131,15 @@ static void hide_system(const struct wall *w, uint32_t thread)
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &tl->off.v[i];
 		struct wait x;
-		if (!population_has_thread(&w->of, tl, thread, o->comm) ||
-		    !population_wait(&w->of, tl, o, &x))
-			continue;
-		w->hidden->system++;
-		w->hidden->system_ns += x.end - x.start;
+		struct population part;
+		uint64_t at = o->start_ns;
+		while (population_has_thread(&w->of, tl, thread, o->comm) &&
+		       population_part(&w->of, thread, o->path, &at, o->end_ns, &part)) {
+			if (!population_wait(&part, tl, o, &x))
+				continue;
+			w->hidden->system++;
+			w->hidden->system_ns += x.end - x.start;
+		}
 	}
 }
 
@@ -106,7 +148,7 @@ static int add_thread(const struct wall *w, uint32_t thread)
 	const struct timeline *tl = w->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
 	uint64_t at = t->first_ns;
-	uint32_t next = w->samples.first[thread], comm = t->comm;
+	uint32_t comm = t->comm;
 	uint16_t cpu = t->first_cpu; /* where it runs from `at` on */
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &tl->off.v[i];
@@ -114,7 +156,7 @@ static int add_thread(const struct wall *w, uint32_t thread)
 		comm = o->comm;
 		if (population_has_thread(&w->of, tl, thread, comm)) {
 			if (population_has_cpu(&w->of, tl, o->cpu_out, o->cpu_out))
-				rc = add_running(w, thread, comm, at, o->start_ns, &next);
+				rc = add_running(w, thread, comm, at, o->start_ns);
 			rc = rc ? rc : add_waiting(w, thread, o);
 		}
 		if (rc)
@@ -124,7 +166,7 @@ static int add_thread(const struct wall *w, uint32_t thread)
 	}
 	return population_has_thread(&w->of, tl, thread, comm) &&
 			       population_has_cpu(&w->of, tl, cpu, cpu)
-		       ? add_running(w, thread, comm, at, t->last_ns, &next)
+		       ? add_running(w, thread, comm, at, t->last_ns)
 		       : 0;
 }
 

@@ -12,6 +12,7 @@
 #define LIBTIME_POPULATION_WALL_H
 
 #include "libtime/population/population.h"
+#include "libtime/population/thread_samples.h"
 
 struct wall_row {
 	uint32_t comm, path;
@@ -22,6 +23,17 @@ struct wall_row {
 	int waiting;
 	uint64_t start_ns, ns;
 };
+
+/*
+ * Call `piece` for each stretch of [from, to), in which a thread ran, that belongs to one
+ * sample or to none (NULL), and has the population's label: by the sample's stack, else by the
+ * spans there. A return other than 0 stops and is returned.
+ */
+int wall_running(const struct timeline *tl, const struct population *of,
+		 const struct thread_samples *samples, uint32_t thread, uint64_t from,
+		 uint64_t to,
+		 int (*piece)(void *ctx, const struct tl_sample *s, uint64_t from, uint64_t to),
+		 void *ctx);
 
 /* Call `row` for every piece, thread by thread in the order of time; a return other than 0
  * stops and is returned. What was set apart is *hidden, the caller's to release in any case. */

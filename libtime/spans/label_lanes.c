@@ -36,12 +36,13 @@ static int kind_of(const struct timeline *tl, const char *key, uint32_t *id)
 	return !strcmp(key, "span") ? BY_NAME : !strcmp(key, "key") ? BY_KEY : -1;
 }
 
-static uint32_t value_of(const struct timeline *tl, uint32_t span, int kind, uint32_t id)
+uint32_t label_lanes_of_span(const struct label_lanes *x, const struct timeline *tl,
+			     uint32_t span)
 {
 	const struct tl_span *s = &tl->spans.v[span];
-	return kind == BY_NAME  ? s->name
-	       : kind == BY_KEY ? s->key_text
-				: timeline_label(tl, span, id);
+	return x->kind == BY_NAME  ? s->name
+	       : x->kind == BY_KEY ? s->key_text
+				   : timeline_label(tl, span, x->key);
 }
 
 typedef VEC(struct label_piece) pieces;
@@ -53,14 +54,14 @@ static int push(pieces *v, uint32_t thread, uint64_t from, uint64_t to, uint32_t
 }
 
 /* One piece for each span, or two where it was handed over: they still overlap. */
-static int find_pieces(const struct timeline *tl, int kind, uint32_t id, pieces *out)
+static int find_pieces(const struct label_lanes *x, const struct timeline *tl, pieces *out)
 {
 	int r = 0;
 	for (uint32_t i = 0; i < tl->spans.n && !r; i++) {
 		const struct tl_span *s = &tl->spans.v[i];
 		uint32_t value = s->thread == TL_NONE || s->flags & SPAN_OVERLAPPED
 					 ? 0
-					 : value_of(tl, i, kind, id);
+					 : label_lanes_of_span(x, tl, i);
 		uint64_t at = s->handed_ns ? s->handed_ns : s->end_ns;
 		if (value)
 			r = push(out, s->thread, s->start_ns, at, value) ||
@@ -224,10 +225,9 @@ static uint32_t called_through(const struct label_lanes *x, uint32_t thread, uin
 /* --- both ----------------------------------------------------------------------------------
  */
 
-static int build_trampolines(struct label_lanes *x, const struct timeline *tl, uint32_t key)
+static int build_trampolines(struct label_lanes *x, const struct timeline *tl)
 {
 	x->tl = tl;
-	x->key = key;
 	return find_inner(x, tl->stacks);
 }
 
@@ -237,11 +237,11 @@ int label_lanes_build(const struct timeline *tl, const char *key, struct label_l
 	pieces v = {0};
 	uint32_t id = 0;
 	int kind = kind_of(tl, key, &id);
-	*out = (struct label_lanes){.key = 0};
+	*out = (struct label_lanes){.kind = kind, .key = id};
 	if (kind < 0)
 		return 0;
-	int r = kind == BY_LABEL && is_bound(tl, id) ? build_trampolines(out, tl, id) : 0;
-	r = r ? r : find_pieces(tl, kind, id, &v);
+	int r = kind == BY_LABEL && is_bound(tl, id) ? build_trampolines(out, tl) : 0;
+	r = r ? r : find_pieces(out, tl, &v);
 	if (!r && v.n)
 		qsort(v.v, v.n, sizeof(*v.v), piece_order);
 	r = r ? r : sweep(&w, &v);

@@ -30,9 +30,9 @@ struct label_piece {
 struct label_lanes {
 	VEC(struct label_piece) v; /* by thread, then in time; they do not overlap */
 	VEC(uint32_t) first;       /* thread t has v[first[t]] .. v[first[t + 1]] */
-	/* Where trampolines have the label; else tl is NULL. */
-	const struct timeline *tl;
+	int kind;                  /* what of a span is its value: label_lanes.c */
 	uint32_t key;
+	const struct timeline *tl; /* where trampolines have the label; else NULL */
 	VEC(uint32_t)
 	inner; /* by path: the nearest one from it to the root that ends in a
 		* trampoline; 0: none */
@@ -45,6 +45,10 @@ struct label_lanes {
  */
 int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out);
 void label_lanes_release(struct label_lanes *x);
+
+/* The value (strings id; 0: none) that a span of the timeline has itself. */
+uint32_t label_lanes_of_span(const struct label_lanes *x, const struct timeline *tl,
+			     uint32_t span);
 
 /* The value (strings id; 0: none) that holds at `ns` for a thread with that stack (a call path;
  * 0: not known), and up to when (UINT64_MAX: for good). */

@@ -8,7 +8,8 @@ static int add(struct collect *c, const struct tl_interrupt *x)
 	uint32_t row;
 	int cut = 0;
 	if (!population_has_cpu(of, c->tl, x->cpu, x->cpu) ||
-	    !population_clip(of, &start, &end, &cut))
+	    !population_clip(of, &start, &end, &cut) ||
+	    !population_has_label(of, x->thread, 0, start))
 		return 0;
 	if (c->q->of_threads &&
 	    (x->thread == TL_NONE ||

@@ -24,15 +24,13 @@ static int take_sample(struct collect *c, const struct label_lanes *lanes,
 
 /* A wait is below its trampoline from end to end, so it bears what that stood for at its start.
  */
-static int take_wait(struct collect *c, const struct label_lanes *lanes, const struct off *o)
+static int take_wait(struct collect *c, const struct population *of, const struct off *o,
+		     void *lanes)
 {
-	const struct population *of = &c->q->of;
 	uint64_t until;
 	uint32_t row, value;
 	struct wait w;
-	if (!collect_wants(c, o->cause) || population_hides_thread(of, c->tl, o->thread) ||
-	    !population_has_thread(of, c->tl, o->thread, o->comm) ||
-	    !population_wait(of, c->tl, o, &w))
+	if (!population_wait(of, c->tl, o, &w))
 		return 0;
 	value = label_lanes_at(lanes, o->thread, o->path, o->start_ns, &until);
 	if (!value)
@@ -57,8 +55,7 @@ int collect_bound(struct collect *c)
 	r = r < 0 ? r : 0;
 	for (size_t i = 0; i < c->tl->samples.n && !r; i++)
 		r = take_sample(c, &lanes, &c->tl->samples.v[i], &all);
-	for (size_t i = 0; i < c->tl->off.n && !r; i++)
-		r = take_wait(c, &lanes, &c->tl->off.v[i]);
+	r = r ? r : collect_waits(c, &c->q->of, take_wait, &lanes);
 	for (uint32_t i = 0; i < c->rows->keys.n && all && !r; i++)
 		rows_set(c->rows, i, COL_SHARE,
 			 (uint64_t)((double)rows_get(c->rows, i, COL_SAMPLES) / (double)all *

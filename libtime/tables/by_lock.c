@@ -99,18 +99,14 @@ static int add_wait(struct locks *x, uint32_t off, const struct wait *w)
 	return find_holders(x, off, w, row);
 }
 
-static int take_off(struct locks *x, uint32_t off)
+static int take_off(struct collect *c, const struct population *of, const struct off *o,
+		    void *locks)
 {
-	const struct collect *c = x->c;
-	const struct off *o = &c->tl->off.v[off];
 	struct wait w;
-	if (!off_is_lock(o) || !collect_wants(c, o->cause) ||
-	    population_hides_thread(&c->q->of, c->tl, o->thread) ||
-	    !population_has_thread(&c->q->of, c->tl, o->thread, o->comm) ||
-	    !population_wait(&c->q->of, c->tl, o, &w))
+	if (!off_is_lock(o) || !population_wait(of, c->tl, o, &w))
 		return 0;
 	wait_take_apart(&w);
-	return w.blocked ? add_wait(x, off, &w) : 0;
+	return w.blocked ? add_wait(locks, (uint32_t)(o - c->tl->off.v), &w) : 0;
 }
 
 /* --- holds ---------------------------------------------------------------------------------
@@ -151,8 +147,7 @@ int collect_locks(struct collect *c)
 {
 	struct locks x = {.c = c};
 	int r = evidence_init(&x.ev, c->tl, c->e);
-	for (uint32_t i = 0; i < c->tl->off.n && !r; i++)
-		r = take_off(&x, i);
+	r = r ? r : collect_waits(c, &c->q->of, take_off, &x);
 	if (!r && x.holds.n)
 		qsort(x.holds.v, x.holds.n, sizeof(*x.holds.v), hold_order);
 	for (size_t i = 0; i < x.holds.n && !r;)

@@ -1,6 +1,7 @@
 /* by_thread.c - how long each thread ran and waited. */
 #include "libtime/tables/collect.h"
 #include "libtime/explain/episodes.h"
+#include "libtime/population/wall.h"
 
 /* The row of a thread, or of its cgroup, in the window of `ns`. */
 static int thread_row(struct collect *c, uint64_t ns, uint32_t thread, uint32_t *row)
@@ -15,39 +16,56 @@ static int thread_row(struct collect *c, uint64_t ns, uint32_t thread, uint32_t 
 	return rows_distinct(c->rows, *row, COL_THREADS, thread);
 }
 
+struct running {
+	struct collect *c;
+	uint32_t thread;
+};
+
+static int add_piece(void *ctx, const struct tl_sample *s, uint64_t from, uint64_t to)
+{
+	const struct running *x = ctx;
+	uint32_t row;
+	(void)s;
+	if (thread_row(x->c, from, x->thread, &row))
+		return ERR_NOMEM;
+	rows_add(x->c->rows, row, COL_RUN, to - from);
+	return 0;
+}
+
 /* [from, to) as running time of a thread. */
 static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t cpu,
 		   uint64_t from, uint64_t to)
 {
 	const struct population *of = &c->q->of;
-	int cut;
+	struct running x = {c, thread};
+	int cut, r = 0;
 	if (from >= to || !population_has_cpu(of, c->tl, cpu, cpu) ||
 	    !population_has_thread(of, c->tl, thread, comm))
 		return 0;
-	uint32_t row, last = collect_window(c, to - 1);
-	for (uint32_t w = collect_window(c, from); w <= last; w++) {
-		const struct population p = collect_population(c, w);
+	uint32_t last = collect_window(c, to - 1);
+	for (uint32_t w = collect_window(c, from); w <= last && !r; w++) {
+		const struct population p = collect_population(c, of, w);
 		uint64_t start = from, end = to;
 		if (!population_clip(&p, &start, &end, &cut) || start >= end)
 			continue;
-		if (thread_row(c, start, thread, &row))
-			return ERR_NOMEM;
-		rows_add(c->rows, row, COL_RUN, end - start);
+		r = of->label ? wall_running(c->tl, of, c->samples, thread, start, end,
+					     add_piece, &x)
+			      : add_piece(&x, NULL, start, end);
 	}
-	return 0;
+	return r;
 }
 
 /* The percentiles are of the same waits, as long, as `tail` ranks (episodes.h). Those before
  * *next are part of an earlier one already: tries for one lock. */
-static int add_length(struct collect *c, const struct off *o, uint32_t row, uint32_t *next)
+static int add_length(struct collect *c, struct population of, const struct off *o,
+		      uint32_t row, uint32_t *next)
 {
 	uint32_t i = (uint32_t)(o - c->tl->off.v);
-	struct population of = c->q->of;
 	struct wait w;
 	of.ranked = 1;
 	if (i < *next || !episode_wait(c->tl, &of, i, &w, &i))
 		return 0;
-	*next = i + 1;
+	*next = i + (i != (uint32_t)(o - c->tl->off.v));
 	if (o->flags & OFF_SUSPECT)
 		return 0;
 	wait_take_apart(&w);
@@ -55,9 +73,10 @@ static int add_length(struct collect *c, const struct off *o, uint32_t row, uint
 }
 
 /* The time of one wait in one window. */
-static int add_parts(struct collect *c, const struct off *o, uint32_t window)
+static int add_parts(struct collect *c, const struct population *of, const struct off *o,
+		     uint32_t window)
 {
-	const struct population p = collect_population(c, window);
+	const struct population p = collect_population(c, of, window);
 	struct wait w;
 	uint32_t row;
 	if (!population_wait(&p, c->tl, o, &w))
@@ -76,19 +95,18 @@ static int add_parts(struct collect *c, const struct off *o, uint32_t window)
 }
 
 /* What is counted once, where the wait begins. */
-static int add_wait(struct collect *c, const struct off *o, uint32_t *next)
+static int add_wait(struct collect *c, const struct population *of, const struct off *o,
+		    uint32_t *next)
 {
 	struct wait w;
 	uint32_t row;
-	if (!collect_wants(c, o->cause) ||
-	    !population_has_thread(&c->q->of, c->tl, o->thread, o->comm) ||
-	    !population_wait(&c->q->of, c->tl, o, &w))
+	if (!population_wait(of, c->tl, o, &w))
 		return 0;
 	uint32_t last = collect_window(c, w.end > w.start ? w.end - 1 : w.end);
 	for (uint32_t k = collect_window(c, w.start); k <= last; k++)
-		if (add_parts(c, o, k))
+		if (add_parts(c, of, o, k))
 			return ERR_NOMEM;
-	if (thread_row(c, w.start, o->thread, &row) || add_length(c, o, row, next))
+	if (thread_row(c, w.start, o->thread, &row) || add_length(c, *of, o, row, next))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE_WAITS, wait_take_apart(&w) != 0);
 	if (w.start == w.end)
@@ -98,6 +116,21 @@ static int add_wait(struct collect *c, const struct off *o, uint32_t *next)
 	rows_add(c->rows, row, COL_OPEN, w.open != 0);
 	rows_add(c->rows, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
 	return 0;
+}
+
+/* A wait, as far as it has the label. */
+static int take_wait(struct collect *c, const struct off *o, uint32_t *next)
+{
+	const struct population *of = &c->q->of;
+	struct population part;
+	uint64_t at = o->start_ns;
+	int r = 0;
+	if (!collect_wants(c, o->cause) ||
+	    !population_has_thread(of, c->tl, o->thread, o->comm))
+		return 0;
+	while (!r && population_part(of, o->thread, o->path, &at, o->end_ns, &part))
+		r = add_wait(c, &part, o, next);
+	return r;
 }
 
 /* What passes the filters of a thread's life. */
@@ -111,7 +144,7 @@ static int add_thread(struct collect *c, uint32_t thread)
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !r; i++) {
 		const struct off *o = &c->tl->off.v[i];
 		r = add_run(c, thread, o->comm, cpu, at, o->start_ns);
-		r = r ? r : add_wait(c, o, &next);
+		r = r ? r : take_wait(c, o, &next);
 		at = o->end_ns;
 		cpu = o->cpu_in;
 	}
@@ -127,7 +160,9 @@ static void hide_from(struct rows *r, size_t first)
 
 int collect_threads(struct collect *c)
 {
-	int r = 0;
+	struct thread_samples samples = {0};
+	int r = c->q->of.label ? thread_samples_make(&samples, c->tl) : 0;
+	c->samples = &samples;
 	for (uint32_t t = 0; t < c->tl->threads.n && !r; t++) {
 		size_t first = c->rows->keys.n;
 		uint32_t row;
@@ -145,5 +180,7 @@ int collect_threads(struct collect *c)
 		if (hidden)
 			hide_from(c->rows, first);
 	}
+	thread_samples_release(&samples);
+	c->samples = NULL;
 	return r;
 }

@@ -1,26 +1,13 @@
 /* by_wait.c - waits by where threads wait, and by who ended them. */
 #include "libtime/tables/collect.h"
 
-typedef int take_wait(struct collect *c, const struct population *of, const struct off *o);
-
-static int each_wait(struct collect *c, const struct population *of, take_wait *take)
-{
-	int r = 0;
-	for (size_t i = 0; i < c->tl->off.n && !r; i++) {
-		const struct off *o = &c->tl->off.v[i];
-		if (collect_wants(c, o->cause) &&
-		    !population_hides_thread(of, c->tl, o->thread) &&
-		    population_has_thread(of, c->tl, o->thread, o->comm))
-			r = take(c, of, o);
-	}
-	return r;
-}
-
 /* --- sites ---------------------------------------------------------------------------------
  */
 
-static int take_at_site(struct collect *c, const struct population *of, const struct off *o)
+static int take_at_site(struct collect *c, const struct population *of, const struct off *o,
+			void *ctx)
 {
+	(void)ctx;
 	const struct tl_site *s = timeline_site(c->tl, o->site);
 	struct wait w;
 	uint32_t row;
@@ -41,7 +28,7 @@ int collect_sites(struct collect *c)
 {
 	struct population of = c->q->of;
 	of.idle = 1;
-	return each_wait(c, &of, take_at_site);
+	return collect_waits(c, &of, take_at_site, NULL);
 }
 
 /* --- wakers --------------------------------------------------------------------------------
@@ -52,8 +39,10 @@ static uint64_t waker_of(const struct off *o)
 	return o->waker != TL_NONE ? o->waker : ACTOR_CONTEXT | o->waker_context;
 }
 
-static int take_woken(struct collect *c, const struct population *of, const struct off *o)
+static int take_woken(struct collect *c, const struct population *of, const struct off *o,
+		      void *ctx)
 {
+	(void)ctx;
 	struct wait w;
 	uint32_t row;
 	if (!population_wait(of, c->tl, o, &w))
@@ -74,5 +63,5 @@ static int take_woken(struct collect *c, const struct population *of, const stru
 
 int collect_wakers(struct collect *c)
 {
-	return each_wait(c, &c->q->of, take_woken);
+	return collect_waits(c, &c->q->of, take_woken, NULL);
 }

@@ -4,26 +4,37 @@
 
 #include "libtime/tables/tables.h"
 
+struct thread_samples;
+
 struct collect {
 	const struct timeline *tl;
 	const struct table_query *q;
 	struct rows *rows;
 	uint64_t base_ns;       /* where the first window begins */
 	const uint32_t *cgroup; /* of threads (strings ids), where rows are of them; NULL */
+	const struct thread_samples *samples; /* where a label is asked for; else NULL */
 	struct err *e;
 };
 
 /* Which window a moment is in; 0 where there is but one. */
 uint32_t collect_window(const struct collect *c, uint64_t ns);
 
-/* The population of one window. */
-struct population collect_population(const struct collect *c, uint32_t window);
+/* A population in one window. */
+struct population collect_population(const struct collect *c, const struct population *of,
+				     uint32_t window);
 
 /* The row of a key in the window of `ns`. ERR_NOMEM. */
 int collect_row(struct collect *c, uint64_t ns, uint64_t key, uint32_t *row);
 
 /* 1 when waits with this cause are asked for. */
 int collect_wants(const struct collect *c, unsigned cause);
+
+/* Call `take` for every wait that `of` and --cause leave, with the population of each part of
+ * it that has the label. A return other than 0 stops and is returned. */
+typedef int collect_wait(struct collect *c, const struct population *of, const struct off *o,
+			 void *ctx);
+int collect_waits(struct collect *c, const struct population *of, collect_wait *take,
+		  void *ctx);
 
 /* One function for each table; 0, ERR_NOMEM, ERR_REFUSED. */
 int collect_threads(struct collect *c);

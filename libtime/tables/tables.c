@@ -293,9 +293,10 @@ uint32_t collect_window(const struct collect *c, uint64_t ns)
 		       : 0;
 }
 
-struct population collect_population(const struct collect *c, uint32_t window)
+struct population collect_population(const struct collect *c, const struct population *of,
+				     uint32_t window)
 {
-	struct population p = c->q->of;
+	struct population p = *of;
 	if (!c->q->every_ns)
 		return p;
 	uint64_t from = c->base_ns + window * c->q->every_ns, to = from + c->q->every_ns;
@@ -316,6 +317,23 @@ int collect_row(struct collect *c, uint64_t ns, uint64_t key, uint32_t *row)
 int collect_wants(const struct collect *c, unsigned cause)
 {
 	return !c->q->causes || c->q->causes >> cause & 1;
+}
+
+int collect_waits(struct collect *c, const struct population *of, collect_wait *take, void *ctx)
+{
+	struct population part;
+	int r = 0;
+	for (size_t i = 0; i < c->tl->off.n && !r; i++) {
+		const struct off *o = &c->tl->off.v[i];
+		uint64_t at = o->start_ns;
+		if (!collect_wants(c, o->cause) ||
+		    population_hides_thread(of, c->tl, o->thread) ||
+		    !population_has_thread(of, c->tl, o->thread, o->comm))
+			continue;
+		while (!r && population_part(of, o->thread, o->path, &at, o->end_ns, &part))
+			r = take(c, &part, o, ctx);
+	}
+	return r;
 }
 
 int table_collect(const struct table_kind *kind, const struct timeline *tl,

@@ -40,11 +40,11 @@ static int take_samples(struct firefox *x, uint32_t thread)
 }
 
 /* Where the thread left a CPU and came back to one; what of it is shown is a marker. */
-static int take_wait(struct firefox *x, const struct off *o, int system)
+static int take_part(struct firefox *x, const struct population *of, const struct off *o,
+		     int system)
 {
 	struct wait w;
-	if (!population_has_thread(x->o->of, x->tl, o->thread, o->comm) ||
-	    !population_wait(x->o->of, x->tl, o, &w) || w.end == w.start)
+	if (!population_wait(of, x->tl, o, &w) || w.end == w.start)
 		return 0;
 	struct row out = {w.start, 0, o->path, ROW_OUT}, in = {w.end, 0, o->path, ROW_IN};
 	if (vec_push(&x->rows, out) || vec_push(&x->rows, in))
@@ -61,6 +61,18 @@ static int take_wait(struct firefox *x, const struct off *o, int system)
 		return ERR_NOMEM;
 	struct marker m = {w.start, w.end, w.blocked, w.runnable, o, 0, MARKER_WAIT};
 	return w.end > w.start ? vec_push(&x->markers, m) : 0;
+}
+
+static int take_wait(struct firefox *x, const struct off *o, int system)
+{
+	struct population part;
+	uint64_t at = o->start_ns;
+	int rc = 0;
+	if (!population_has_thread(x->o->of, x->tl, o->thread, o->comm))
+		return 0;
+	while (!rc && population_part(x->o->of, o->thread, o->path, &at, o->end_ns, &part))
+		rc = take_part(x, &part, o, system);
+	return rc;
 }
 
 static int take_waits(struct firefox *x, uint32_t thread)
@@ -122,6 +134,7 @@ static int take_edges(struct firefox *x, uint32_t thread)
 static int knows_cpu_time(const struct firefox *x, uint32_t thread)
 {
 	return timeline_flags_of(x->tl, thread) & TL_HAS_SWITCH && !x->o->of->ncpus &&
+	       !x->o->of->label &&
 	       x->tl->threads.v[thread].last_ns > x->tl->threads.v[thread].first_ns;
 }
 
@@ -396,6 +409,7 @@ static int take_spans(struct firefox *x, uint32_t thread, size_t *next)
 		if (s->thread > thread)
 			break;
 		if (s->thread == thread && shows(x, thread) &&
+		    population_has_span(x->o->of, x->tl, i) &&
 		    population_clip(x->o->of, &m.start, &m.end, &cut) &&
 		    vec_push(&x->markers, m))
 			return ERR_NOMEM;

@@ -57,6 +57,8 @@ static int take_spans(struct gathering *g)
 		struct speedscope_span s = {x->start_ns, x->end_ns, x->name};
 		if (x->thread != g->thread)
 			break;
+		if (!population_has_span(of, tl, g->by_thread.v[i]))
+			continue;
 		s.start_ns = s.start_ns < of->start_ns ? of->start_ns : s.start_ns;
 		s.end_ns = of->stop_ns && s.end_ns > of->stop_ns ? of->stop_ns : s.end_ns;
 		if (s.start_ns <= s.end_ns && vec_push(&g->spans, s))

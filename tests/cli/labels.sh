@@ -43,6 +43,74 @@ key=$("$PERFKIT" collapse -q --offcpu --unit ns --label key=0-30 serve.db | tota
 "$PERFKIT" collapse -q --no-local --offcpu --label route=/pay --with "$csv" "$serve" >file.folded
 "$PERFKIT" collapse -q --offcpu --label route=/pay serve.db | cmp - file.folded
 
+# every question about a population: what one value has, and what none has, is what there is
+cat >sums.py <<'END'
+import json, sys
+what, files = sys.argv[1], sys.argv[2:]
+def total(f):
+    if what == "wall":
+        return sum(sum(p["weights"]) for p in json.load(open(f))["profiles"] if "wall" in p["name"])
+    if what == "tail":
+        return sum(e["duration_ns"] for e in json.load(open(f))["episodes"])
+    rows = json.load(open(f))["rows"]
+    return sum(r["run_ns"] + r["blocked_ns"] + r["unclear_ns"] + r["runnable_ns"] + r["unknown_ns"] for r in rows)
+parts = [total(f) for f in files]
+assert sum(parts[1:]) == parts[0] and all(parts), (what, parts)
+END
+# Usage: sums WHAT FILE SIDE KEY VALUE...
+sums()
+{
+	what=$1 file=$2 side=$3 key=$4
+	shift 4
+	case $what in
+	wall) set -- "$@" -- export --to speedscope --wall ;;
+	tail) set -- "$@" -- tail --by wait --top 0 --open --json ;;
+	report) set -- "$@" -- report --by thread --json ;;
+	esac
+	values=
+	while [ "$1" != -- ]; do
+		values="$values $1"
+		shift
+	done
+	shift
+	"$PERFKIT" "$@" -q --force --no-local --idle --system "$file" >whole.json
+	parts=
+	for value in $values; do
+		[ "$value" = none ] && value=
+		"$PERFKIT" "$@" -q --force --no-local --idle --system --label "$key=$value" --with "$side" \
+			"$file" >"part${value#/}.json"
+		parts="$parts part${value#/}.json"
+	done
+	# shellcheck disable=SC2086 # words
+	python3 sums.py "$what" whole.json $parts
+}
+labelled=$SRC/testdata/labels/labelled.tar.zst
+labels=$SRC/testdata/labels/labels.txt
+for what in wall report; do
+	sums $what "$serve" "$csv" route /pay /list none
+	sums $what "$labelled" "$labels" table users orders events none
+done
+sums tail "$serve" "$csv" route /pay none
+sums tail "$labelled" "$labels" table events none
+
+# a span has the label itself, or what is around its begin has it
+"$PERFKIT" tail -q --top 0 --open --json --label route=/list serve.db >label.json
+"$PERFKIT" tail -q --top 0 --open --json --where route=/list serve.db | cmp - label.json
+got=$("$PERFKIT" report -q --by function --json --label span=handle shop.db |
+	python3 -c 'import json, sys; print(*sorted(r["name"] for r in json.load(sys.stdin)["rows"]))')
+[ "$got" = handle ] || bad "spans named handle: $got"
+
+# a timeline marks where its threads have the label
+"$PERFKIT" timeline -q --no-local --label route=/pay --with "$csv" "$serve" -o marked.svg
+[ "$(grep -o 'class="highlight"' marked.svg | wc -l)" = 46 ] || bad "timeline: not 46 requests marked"
+! grep -q '>snapshot' marked.svg || bad 'timeline: a thread without the label'
+"$PERFKIT" timeline -q --label route=/pay serve.db -o marked.db.svg
+cmp marked.svg marked.db.svg
+for to in firefox pprof; do
+	"$PERFKIT" export -q --no-local --to $to --label span=lookup shop.data -o lookup.$to
+	"$PERFKIT" export -q --to $to --label span=lookup shop.db | cmp - lookup.$to
+done
+
 # pictures
 "$PERFKIT" svg -q --no-local -e cpu-clock/freq=499/ --split label:span shop.data -o split.svg
 for name in lookup parse '\[no label\]'; do
@@ -64,8 +132,8 @@ refused()
 }
 refused 'has the label nothing' collapse -q --no-local --label nothing=1 shop.data
 refused 'is KEY=VALUE' collapse -q --no-local --label span shop.data
-refused 'label does not go with --wall' svg --wall --label span=lookup shop.data -o x.svg
-refused 'has no meaning here' tail --label span=lookup shop.data
+refused 'label does not go with --to perfetto' export --to perfetto --label span=lookup shop.data
+refused 'gaps are of CPUs' report --by gap --label span=lookup shop.data
 refused 'comm, pid or tid' svg --wall --split label:span shop.data -o x.svg
 refused '--with goes with --label' svg --no-local --with "$csv" "$serve" -o x.svg
 refused '--with goes with --label' collapse --no-local --offcpu --with "$csv" "$serve"

@@ -4,7 +4,7 @@
 #include "tests/unit/libtime/tailrig.h"
 
 #include "libtime/join/bind.h"
-#include "libtime/spans/label_lanes.h"
+#include "libtime/population/population.h"
 
 static uint32_t span(struct rig *r, uint32_t thread, uint64_t from, uint64_t to)
 {
@@ -191,6 +191,56 @@ static void the_innermost_span_that_has_it_says(void **state)
 	rig_release(&r);
 }
 
+static uint32_t value(struct rig *r, const char *s)
+{
+	uint32_t id = TL_NONE;
+	strtab_find(&r->stacks.strings, s, &id);
+	return id;
+}
+
+/* A wait [900, 5000) below three requests, the first two of one route. */
+static void a_population_has_what_bears_the_label(void **state)
+{
+	struct rig r;
+	struct label_lanes x;
+	struct population part;
+	struct wait w;
+	(void)state;
+	rig_init(&r, 100);
+	uint32_t t = thread(&r, "t", 1, 0);
+	label(&r, span(&r, t, 1000, 2000), "route", "/pay");
+	label(&r, span(&r, t, 2000, 3000), "route", "/pay");
+	label(&r, span(&r, t, 3500, 4500), "route", "/list");
+	uint32_t inner = span(&r, t, 3600, 3700), outer = span(&r, t, 3400, 3800);
+	struct off o = {.start_ns = 900, .end_ns = 5000, .blocked_ns = 3000, .thread = t};
+	assert_int_equal(label_lanes_build(&r.tl, "route", &x), 1);
+	struct population pay = {.label = &x, .label_value = value(&r, "/pay"), .idle = 1};
+	struct population list = {.label = &x, .label_value = value(&r, "/list"), .idle = 1};
+	uint64_t at = 900;
+	assert_int_equal(population_part(&pay, t, 0, &at, 5000, &part), 1);
+	assert_int_equal(population_wait(&part, &r.tl, &o, &w), 1);
+	assert_int_equal(w.start, 1000);
+	assert_int_equal(w.end, 3000);
+	assert_int_equal(w.blocked, 2000);
+	assert_int_equal(w.open, 0);
+	assert_int_equal(population_part(&pay, t, 0, &at, 5000, &part), 0);
+	at = 900;
+	assert_int_equal(population_part(&list, t, 0, &at, 5000, &part), 1);
+	assert_int_equal(population_wait(&part, &r.tl, &o, &w), 1);
+	assert_int_equal(w.blocked, 400); /* up to the wakeup at 3900 */
+	assert_int_equal(w.runnable, 600);
+	assert_int_equal(population_part(&list, t, 0, &at, 5000, &part), 0);
+	assert_int_equal(population_has_label(&pay, t, 0, 999), 0);
+	assert_int_equal(population_has_label(&pay, t, 0, 1000), 1);
+	assert_int_equal(population_has_label(&pay, t, 0, 2999), 1);
+	assert_int_equal(population_has_label(&pay, t, 0, 3000), 0);
+	assert_int_equal(population_has_span(&list, &r.tl, inner), 1);
+	assert_int_equal(population_has_span(&list, &r.tl, outer), 0);
+	assert_int_equal(population_has_span(&pay, &r.tl, 1), 1);
+	label_lanes_release(&x);
+	rig_release(&r);
+}
+
 static void a_span_handed_over_labels_both_threads_in_turn(void **state)
 {
 	struct rig r;
@@ -241,6 +291,7 @@ int main(void)
 		cmocka_unit_test(a_trampoline_bears_what_it_stood_for_then),
 		cmocka_unit_test(two_files_have_histories_of_their_own),
 		cmocka_unit_test(the_innermost_span_that_has_it_says),
+		cmocka_unit_test(a_population_has_what_bears_the_label),
 		cmocka_unit_test(a_span_handed_over_labels_both_threads_in_turn),
 		cmocka_unit_test(windows_label_nothing_and_names_stand_in),
 	};
