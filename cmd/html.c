@@ -125,6 +125,7 @@ const struct verb verb_html = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct html_opts),
 	.max_files = 1,
+	.modes = {{NULL, "label"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -220,6 +220,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const char *path = nfiles               ? files[0]
 			   : o.wait.tl.in.input ? o.wait.tl.in.input
 						: "perf.data";
+	if (o.html && o.wait.tl.label)
+		return usage(&(struct tail_run){.verb = "tail"},
+			     "--html shows a whole recording: no --label", "");
 	int one = o.json || o.csv || o.svg || o.flame || o.html;
 	int rc = tail_ask(&r, "tail", path, names, &n, one ? NULL : &several);
 	if (rc)

@@ -133,6 +133,8 @@ refused()
 refused 'has the label nothing' collapse -q --no-local --label nothing=1 shop.data
 refused 'is KEY=VALUE' collapse -q --no-local --label span shop.data
 refused 'label does not go with --to perfetto' export --to perfetto --label span=lookup shop.data
+refused 'has no meaning here' html --label span=lookup shop.data
+refused 'no --label' tail --html x.html --label span=lookup shop.data
 refused 'gaps are of CPUs' report --by gap --label span=lookup shop.data
 refused 'comm, pid or tid' svg --wall --split label:span shop.data -o x.svg
 refused '--with goes with --label' svg --no-local --with "$csv" "$serve" -o x.svg
