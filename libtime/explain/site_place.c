@@ -5,18 +5,29 @@
 
 #include <string.h>
 
+/* An inlined lambda: all have one name, so the place where it was inlined tells them apart.
+ * Most threads of C++ programs begin in one. */
+static int is_lambda(const struct sites *x, const struct frame *f)
+{
+	return f->flags & FRAME_INLINED &&
+	       !strcmp(strtab_get(&x->s->strings, f->name), "operator()");
+}
+
 static int find_functions(struct sites *x)
 {
-	struct u64map functions = {0};
+	struct u64map functions = {0}, lambdas = {0};
 	int r = 0;
 	for (uint32_t i = 0; !r && i < x->s->frames.n; i++) {
 		const struct frame *f = &x->s->frames.v[i];
 		uint32_t id = i;
-		if (f->name)
+		if (f->name && is_lambda(x, f))
+			r = sites_first_of(&lambdas, (uint64_t)f->dso << 48 ^ f->addr, &id);
+		else if (f->name)
 			r = sites_first_of(&functions, (uint64_t)f->name << 32 | f->dso, &id);
 		r = r || vec_push(&x->function, id) ? ERR_NOMEM : 0;
 	}
 	u64map_release(&functions);
+	u64map_release(&lambdas);
 	return r;
 }
 

@@ -390,6 +390,33 @@ static void interpreters_have_no_roles(void **state)
 	       "t0 sleep extension_nap unclear: timer");
 }
 
+/* Threads that begin in two lambdas, each inlined in one place, as those of std::thread are. */
+static void inlined_lambdas_are_told_apart(void **state)
+{
+	(void)state;
+	struct rig r;
+	uint32_t lambda[2];
+	pool(&r, 1, 20);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct frame f = {.name = text(&r, "operator()"),
+				  .dso = text(&r, "/bin/prog"),
+				  .addr = 0x1000 + i,
+				  .flags = FRAME_INLINED};
+		assert_int_equal(stacks_frame(&r.stacks, &f, &lambda[i]), 0);
+	}
+	for (size_t i = 1; i < r.stacks.paths.n; i++) {
+		struct frame *f = &r.stacks.frames.v[r.stacks.paths.v[i].frame];
+		const char *name = strtab_get(&r.stacks.strings, f->name);
+		if (!strcmp(name, "worker") || !strcmp(name, "feeder"))
+			r.stacks.paths.v[i].frame = lambda[*name == 'f'];
+	}
+	apply(&r);
+	expect(&r, 0, 0, "operator() cond get_job unclear: no evidence loop");
+	expect(&r, 0, 1, "operator() cond ask work: inside work");
+	expect(&r, 1, 0, "operator() sleep operator() unclear: timer loop");
+	rig_release(&r);
+}
+
 /* All threads of a JVM without a perf map go through one stub. */
 static void generated_code_without_names_has_no_roles(void **state)
 {
@@ -486,6 +513,7 @@ int main(void)
 		cmocka_unit_test(unclear_waits_say_why),
 		cmocka_unit_test(a_sleep_beside_a_loop_is_none),
 		cmocka_unit_test(interpreters_have_no_roles),
+		cmocka_unit_test(inlined_lambdas_are_told_apart),
 		cmocka_unit_test(generated_code_without_names_has_no_roles),
 		cmocka_unit_test(a_wait_for_a_whole_life_is_set_apart),
 		cmocka_unit_test(an_exit_of_the_process_ends_no_wait),
