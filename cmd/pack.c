@@ -341,6 +341,19 @@ static int add_context(const struct packer *k, struct bundle_writer *w, struct e
 	return rc;
 }
 
+/* The gaps that `record jitter` noted. */
+static int add_gaps(const struct packer *k, struct bundle_writer *w, struct err *e)
+{
+	struct buf path = {0};
+	struct stat st;
+	buf_fmt(&path, "%s.gaps", k->recording);
+	int rc = buf_failed(&path) ? err_nomem(e) : 0;
+	if (!rc && !stat(buf_cstr(&path), &st) && S_ISREG(st.st_mode))
+		rc = bundle_add_file(w, "perf.data.gaps", buf_cstr(&path), e);
+	buf_release(&path);
+	return rc;
+}
+
 static int add_recording(struct packer *k, struct bundle_writer *w, struct err *e)
 {
 	int rc = k->parts.n ? 0 : bundle_add_file(w, "perf.data", k->recording, e);
@@ -352,7 +365,8 @@ static int add_recording(struct packer *k, struct bundle_writer *w, struct err *
 		buf_release(&name);
 		buf_release(&path);
 	}
-	return rc ? rc : add_context(k, w, e);
+	rc = rc ? rc : add_context(k, w, e);
+	return rc ? rc : add_gaps(k, w, e);
 }
 
 static int write_bundle(struct packer *k, const char *output, uint64_t *size, struct err *e)

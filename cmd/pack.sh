@@ -647,6 +647,10 @@ elif [ -f "$b/perf.data" ] && [ -n "$late" ]; then
 fi
 context=
 [ ! -f "$b/perf.data.context" ] || context=perf.data.context
+if [ -f "$b/perf.data" ] && [ -f "$data.gaps" ]; then
+	cp "$data.gaps" "$b/perf.data.gaps"
+	context="$context perf.data.gaps"
+fi
 (
 	cd "$b" || exit 1
 	printf '%s\n' 'perfkit-bundle 1' 'made-by pack.sh' "host $(clean "$(uname -n)")"

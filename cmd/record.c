@@ -7,6 +7,7 @@
 #include "cmd/query/examine.h"
 #include "cmd/record_chosen.h"
 #include "cmd/record_context.h"
+#include "cmd/record_jitter.h"
 #include "cmd/record_run.h"
 #include "cmd/verbs.h"
 
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 struct record_opts {
+	struct jitter_opts jitter; /* first: its table counts from here */
 	const char *like, *output, *event, *stacks, *begin, *end, *key, *end_key, *exec, *perf,
 		*also, *for_perf;
 	struct chosen_wish chosen;
@@ -34,7 +36,8 @@ static const struct opt rows[] = {
 	{"pid", 'p', OPT_STRING, AT(chosen.pid), "PID,...",
 	 "stacks of these processes only; switches and wakeups are\nstill recorded of all, "
 	 "but without stacks"},
-	{"tid", 't', OPT_STRING, AT(chosen.tid), "TID,...", "the same for these threads"},
+	{"tid", 't', OPT_STRING, AT(chosen.tid), "TID,...",
+	 "the same for these threads (jitter: -t is --threshold)"},
 	{"cpu", 'C', OPT_STRING, AT(chosen.cpus), "CPU,...",
 	 "the same for what runs on these CPUs: 0,2-3"},
 	{"cgroup", 'G', OPT_STRING, AT(chosen.cgroup), "PATH",
@@ -42,7 +45,7 @@ static const struct opt rows[] = {
 	 "/sys/fs/cgroup"},
 	{"comm", 0, OPT_STRING, AT(chosen.comm), "GLOB,...",
 	 "the same for threads with such names"},
-	{"duration", 0, OPT_INT, AT(duration), "SECONDS",
+	{"duration", 'd', OPT_INT, AT(duration), "SECONDS",
 	 "how long (default: until the command ends, or Ctrl-C)"},
 	{"event", 'e', OPT_STRING, AT(event), "NAME",
 	 "the event that samples CPU time (default cycles, or cpu-clock\nwithout a hardware "
@@ -70,7 +73,8 @@ static const struct opt rows[] = {
 	{"exec", 'x', OPT_STRING, AT(exec), "FILE",
 	 "the binary or library that has the functions"},
 	OPT_HEADING("How to record"),
-	{"output", 'o', OPT_STRING, AT(output), "FILE", "the recording (default perf.data)"},
+	{"output", 'o', OPT_STRING, AT(output), "FILE",
+	 "the recording (default perf.data; jitter: jitter.tar.zst)"},
 	{"dry-run", 'n', OPT_FLAG, AT(dry_run), NULL,
 	 "print the commands without running them, and on stderr what\nthe recording would "
 	 "cost"},
@@ -88,8 +92,8 @@ static const struct opt rows[] = {
 
 static int parse_mode(const char *name, enum record_mode *mode)
 {
-	static const char *const names[] = {"cpu", "offcpu", "tail", "requests"};
-	ENTRIES(names, RECORD_REQUESTS + 1);
+	static const char *const names[] = {"cpu", "offcpu", "tail", "requests", "jitter"};
+	ENTRIES(names, RECORD_JITTER + 1);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!strcmp(name, names[i])) {
 			*mode = (enum record_mode)i;
@@ -98,8 +102,9 @@ static int parse_mode(const char *name, enum record_mode *mode)
 	}
 	struct buf b = {0};
 	opt_suggest(&b, verb_record.words, name);
-	say_line("perfkit record: mode '%s' is not one of cpu, offcpu, tail, requests%s", name,
-		 buf_cstr(&b));
+	say_line(
+		"perfkit record: mode '%s' is not one of cpu, offcpu, tail, requests, jitter%s",
+		name, buf_cstr(&b));
 	buf_release(&b);
 	return 2;
 }
@@ -108,12 +113,16 @@ static int parse_mode(const char *name, enum record_mode *mode)
 static int check_given(const struct record_opts *o, struct record_wish *w, struct err *e)
 {
 	enum record_mode mode = w->mode;
+	const char *name;
 	int major, minor;
 	char more;
-	if (mode == RECORD_OFFCPU && (o->event || o->frequency >= 0))
+	if ((mode == RECORD_OFFCPU || mode == RECORD_JITTER) && (o->event || o->frequency >= 0))
 		return err_set(e, ERR_USAGE,
-			       "%s applies to CPU samples, which offcpu does not take",
-			       o->event ? "--event" : "--freq");
+			       "%s applies to CPU samples, which %s does not take",
+			       o->event ? "--event" : "--freq",
+			       mode == RECORD_JITTER ? "jitter" : "offcpu");
+	if (mode != RECORD_JITTER && record_jitter_given(&o->jitter, &name))
+		return err_set(e, ERR_USAGE, "%s applies only to jitter", name);
 	if (mode != RECORD_TAIL && mode != RECORD_REQUESTS && o->no_lock_owner)
 		return err_set(e, ERR_USAGE,
 			       "--no-lock-owner applies only to tail and requests");
@@ -302,6 +311,8 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 	case RECORD_TAIL:
 		fprintf(stderr, "next: perfkit tail --p999 %s\n", file);
 		break;
+	case RECORD_JITTER: /* record_jitter.h says its own */
+		break;
 	case RECORD_REQUESTS:
 		if (!strcmp(p->span, "req"))
 			fprintf(stderr,
@@ -384,6 +395,30 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 	return status;
 }
 
+/* It records all, and chooses CPUs by itself. */
+static int run_jitter(const struct record_opts *o, struct record_wish *w)
+{
+	struct jitter_opts j = o->jitter;
+	const struct chosen_wish *c = &o->chosen;
+	struct err e = {0};
+	int dry = (o->dry_run ? JITTER_DRY : 0) | (o->no_estimate ? 0 : JITTER_PRICE) |
+		  (o->measure ? JITTER_MEASURE : 0);
+	int rc = check_given(o, w, &e);
+	if (!rc && (c->pid || c->cpus || c->cgroup || c->comm || w->ncommand))
+		rc = err_set(&e, ERR_USAGE,
+			     "jitter records all CPUs, and runs nothing but its spinners: no "
+			     "--pid, --cpu, --cgroup, --comm, and no command");
+	if (rc) {
+		say_line("perfkit record: %s", e.msg);
+		return 2;
+	}
+	if (!j.threshold)
+		j.threshold = c->tid;
+	w->output = o->output;
+	w->tid = NULL;
+	return record_jitter(&j, w, o->dry_run ? dry : 0);
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct record_opts *o = opts;
@@ -400,8 +435,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (o->like)
 		return print_like(o->like);
 	if (!nfiles) {
-		fprintf(stderr, "perfkit record: which mode? cpu, offcpu, tail or requests "
-				"(see: perfkit help record)\n");
+		fprintf(stderr,
+			"perfkit record: which mode? cpu, offcpu, tail, requests or jitter "
+			"(see: perfkit help record)\n");
 		return 2;
 	}
 	struct record_wish w = {.perf = o->perf         ? o->perf
@@ -433,6 +469,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		  : geteuid()            ? 0
 		  : w.mode == RECORD_CPU ? PLAN_CPU_PAGES
 					 : PLAN_PAGES;
+	if (w.mode == RECORD_JITTER)
+		return run_jitter(o, &w);
 	find_targets(&t, o, &w);
 	w.binary = t.binary;
 	w.libc = t.libc;
@@ -462,6 +500,7 @@ static void defaults(void *opts)
 {
 	struct record_opts *o = opts;
 	o->frequency = o->pages = o->duration = -1;
+	o->jitter.control = -1;
 }
 
 const struct verb verb_record = {
@@ -472,18 +511,20 @@ const struct verb verb_record = {
 		"  cpu        where does CPU time go?\n"
 		"  offcpu     where does waiting go?\n"
 		"  tail       what happened in the worst 0.1 %, and who caused it?\n"
-		"  requests   the same for requests: work between two functions\n\n"
+		"  requests   the same for requests: work between two functions\n"
+		"  jitter     what takes these CPUs from a program that wants all of them?\n\n"
 		"docs/recording.md says what each mode costs.",
 	.examples = "  perfkit record cpu -- ./prog\n"
 		    "  perfkit record tail -p 4711 --duration 30\n"
 		    "  perfkit record offcpu --comm 'nginx*' --stacks fp --duration 30\n"
 		    "  perfkit record tail -p 4711 --dry-run --measure\n"
+		    "  perfkit record jitter -c 2-3 --control 0 -d 30 -o jitter.tar.zst\n"
 		    "  perfkit record --like perf.data\n"
 		    "  perfkit record requests --begin handle --end reply --key id -p 4711",
-	.tables = {rows},
+	.tables = {rows, record_jitter_rows},
 	.options_size = sizeof(struct record_opts),
 	.max_files = 256,
-	.words = "cpu offcpu tail requests",
+	.words = "cpu offcpu tail requests jitter",
 	.exits = "the exit status of COMMAND or perf",
 	.run = run,
 	.defaults = defaults,

@@ -1,4 +1,5 @@
 #include "cmd/record_chosen.h"
+#include "base/cpu_list.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -315,20 +316,13 @@ static void add_name(struct filters *f, const char *comm, struct buf *seen)
 
 static int add_cpus(struct filters *f, const char *list, struct err *e)
 {
+	int from, to, r;
 	const char *p = list;
-	do {
-		char *end;
-		long from = strtol(p, &end, 10), to = from;
-		if (end != p && *end == '-')
-			to = strtol(p = end + 1, &end, 10);
-		if (end == p || (*end && *end != ',') || from < 0 || to < from || to > LIST_MAX)
-			return err_set(e, ERR_USAGE, "--cpu takes CPUs as 0,2-3, not '%s'",
-				       list);
-		for (long cpu = from; cpu <= to; cpu++)
+	while ((r = cpu_list_next(&p, LIST_MAX, &from, &to)) > 0)
+		for (int cpu = from; cpu <= to; cpu++)
 			add_number(f, "CPU", "target_cpu", cpu);
-		p = end + (*end == ',');
-	} while (*p);
-	return 0;
+	return r || !*list ? err_set(e, ERR_USAGE, "--cpu takes CPUs as 0,2-3, not '%s'", list)
+			   : 0;
 }
 
 static int add_filters(struct filters *f, const struct search *s, const struct chosen_wish *w,

@@ -15,12 +15,15 @@ const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
 	 "one table: thread, site (where threads wait, and whether it\nis for work), span, "
-	 "function, lock, waker, irq, cgroup, label:KEY"},
+	 "function, lock, waker, irq, gap, jitter, cgroup,\nlabel:KEY"},
 	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
 	{"filter", 0, OPT_EACH, AT(filters), "COLUMN>VALUE",
 	 "only these rows (repeatable): 'max>=5ms', 'waits<10',\n'name=/pay', 'verdict!=idle'"},
 	{"every", 0, OPT_STRING, AT(every), "DUR",
 	 "the table for each stretch of time: 1s, 100ms"},
+	{"expected", 0, OPT_STRING, AT(expected), "DUR",
+	 "with --by jitter: percentiles as met by what comes every\nDUR: a gap of 3 DUR also "
+	 "counts as 2 DUR and 1 DUR"},
 	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
 	 "only spans with this label count (repeatable)"},
 	{"outermost", 0, OPT_FLAG, AT(outermost), NULL,
@@ -249,6 +252,11 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 		return input_fail(&ti->in, &e);
 	if (o->every && (units_parse_duration(o->every, &q->every_ns) || !q->every_ns))
 		return usage("--every takes a duration like 1s or 100ms, not ", o->every, "");
+	if (o->expected && strcmp(kind->name, "jitter"))
+		return usage("--expected is for --by jitter, not ", kind->name, "");
+	if (o->expected &&
+	    (units_parse_duration(o->expected, &q->expected_ns) || !q->expected_ns))
+		return usage("--expected takes a duration like 1ms, not ", o->expected, "");
 	if (o->every && kind == table_in_tail())
 		return usage("--in-tail is about the whole recording: no --every", "", "");
 	if (o->wait.tl.label && kind == table_kind_of("gap"))

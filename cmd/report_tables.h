@@ -9,14 +9,14 @@ struct report_opts {
 	struct wait_opts wait;
 	int top; /* < 0: not given */
 	int stats, csv, json, in_tail, outermost;
-	const char *by, *sort, *every;
+	const char *by, *sort, *every, *expected;
 	struct opt_list filters, where;
 };
 
 extern const struct opt report_table_rows[];
 
 /* Names of the options that only tables read. */
-#define REPORT_TABLE_OPTIONS "sort filter every where in-tail csv json"
+#define REPORT_TABLE_OPTIONS "sort filter every expected where in-tail csv json"
 
 /* The kind of table that --by names; NULL, after one line on stderr, if there is no such kind.
  */

@@ -58,6 +58,8 @@ for f in files[:1]:
             comms.add(field)
         for field in re.findall(r"sched_(?:switch|waking|wakeup\w*): (.*?):\d+ \[", line):
             comms.add(field)
+        for field in re.findall(r"sched_process_exec: filename=(.*?) pid=", line):
+            paths.add(field.encode())
         for field in re.findall(r"==> (.*?):\d+ \[", line):
             comms.add(field)
     out = subprocess.run(["perf", "script", "--show-mmap-events", "-F", "event", "-i", f],

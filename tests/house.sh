@@ -71,7 +71,7 @@ rooms_of()
 	libsym) echo "name elf dwarf unwind jit process ." ;;
 	libtime) echo "sched spans side join build population explain tables watch store record doctor" ;;
 	render) echo "text tail export svg flame timeline html" ;;
-	cmd) echo "cli input query ." ;;
+	cmd) echo "cli input query jitter ." ;;
 	*) echo "." ;;
 	esac
 }

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "CLOCK_MONOTONIC, exact", "CLOCK_REALTIME, within 1.0 us". */
 static void clock_words(struct buf *b, const struct side_option *o, const struct side_report *r)
@@ -114,7 +115,18 @@ static void warn_bad(struct tlinput *ti, const struct side_option *o,
 	buf_release(&b);
 }
 
-static int add_one(struct tlinput *ti, const char *text)
+static void warn_dropped(struct tlinput *ti, const struct side_option *o,
+			 const struct side_report *r)
+{
+	if (r->dropped)
+		input_warn(&ti->in,
+			   "%s: the sampler could not keep %" PRIu64
+			   " more gaps, which came too fast (record jitter --threshold)",
+			   o->path.v, r->dropped);
+}
+
+/* `beside`: it was not asked for, so that only what is wrong with it is said. */
+static int add_one(struct tlinput *ti, const char *text, int beside)
 {
 	struct side_option o;
 	struct side_report r;
@@ -125,14 +137,35 @@ static int add_one(struct tlinput *ti, const char *text)
 			     "--with: the recording is read from standard input");
 	if (!rc)
 		rc = side_file_add(&ti->tl, ti->in.profile, &o, &r, &e);
-	if (!rc) {
+	if (!rc && !beside) {
 		say_taken(ti, &o, &r);
 		say_windows(ti, &o, &r.counts);
 		say_unseen(ti, &o, &r);
+	}
+	if (!rc) {
 		warn_bad(ti, &o, &r);
+		warn_dropped(ti, &o, &r);
 	}
 	side_option_release(&o);
 	return rc ? input_fail(&ti->in, &e) : 0;
+}
+
+/* What `perfkit record jitter` left beside the recording, or in its bundle. */
+static int add_beside(struct tlinput *ti)
+{
+	const char *recording = ti->in.bundle.recording ? ti->in.bundle.recording : ti->path;
+	struct buf path = {0};
+	struct err e = {0};
+	int rc = 0;
+	if (!ti->in.profile || ti->tl.gaps.n)
+		return 0;
+	buf_fmt(&path, "%s.gaps", recording);
+	if (buf_failed(&path))
+		rc = input_fail(&ti->in, (err_nomem(&e), &e));
+	else if (!access(buf_cstr(&path), F_OK))
+		rc = add_one(ti, buf_cstr(&path), 1);
+	buf_release(&path);
+	return rc;
 }
 
 int side_input_add(struct tlinput *ti, const char *verb)
@@ -146,6 +179,6 @@ int side_input_add(struct tlinput *ti, const char *verb)
 		return 2;
 	}
 	for (size_t i = 0; i < l->n && !rc; i++)
-		rc = add_one(ti, l->v[i]);
-	return rc;
+		rc = add_one(ti, l->v[i], 0);
+	return rc ? rc : add_beside(ti);
 }

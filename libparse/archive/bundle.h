@@ -4,6 +4,7 @@
  *	MANIFEST                             text, first of all: what is inside
  *	perf.data                            the recording (a folder for `record --threads`)
  *	perf.data.context                    what the host knew of descriptors (fd_context.h)
+ *	perf.data.gaps                       what a jitter sampler noted (libtime/side/gaps.h)
  *	debug/.build-id/xx/yyyy…/elf         files by build-id: a build-id cache as perf's, with
  *	                       /debug        separate debug file
  *	                       /vdso

@@ -231,7 +231,8 @@ static int take_gap(struct collector *c, uint32_t i)
 			     .at = i,
 			     .cpu = g->cpu,
 			     .flags = g->flags & OFF_OPEN};
-	return population_has_cpu(c->of, c->tl, g->cpu, g->cpu) && clip(c->of, &ep)
+	return !(g->flags & GAP_CONTROL) && population_has_cpu(c->of, c->tl, g->cpu, g->cpu) &&
+			       clip(c->of, &ep)
 		       ? add_episode(c, &ep)
 		       : 0;
 }

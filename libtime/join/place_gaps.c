@@ -53,14 +53,18 @@ static int set_spinner(struct placer *p, uint16_t cpu, size_t from, size_t to)
 	struct tl_gap *v = p->tl->gaps.v;
 	uint64_t start = v[from].start_ns, end = v[from].end_ns;
 	uint32_t thread = TL_NONE;
+	uint8_t flags = 0;
 	int named = 0;
 	for (size_t i = from; i < to; i++)
 		end = v[i].end_ns > end ? v[i].end_ns : end;
-	for (size_t i = 0; i < p->side->spinners.n; i++)
-		if (p->side->spinners.v[i].cpu == cpu) {
-			thread = thread_of(p->tl, p->side->spinners.v[i].tid, start, end);
-			named = 1;
-		}
+	for (size_t i = 0; i < p->side->spinners.n; i++) {
+		const struct side_spinner *s = &p->side->spinners.v[i];
+		if (s->cpu != cpu)
+			continue;
+		thread = thread_of(p->tl, s->tid, start, end);
+		flags = s->control ? GAP_CONTROL : 0;
+		named = 1;
+	}
 	if (!named) {
 		uint64_t *ns = mem_zalloc(p->tl->threads.n + 1, sizeof(*ns));
 		if (!ns)
@@ -68,8 +72,10 @@ static int set_spinner(struct placer *p, uint16_t cpu, size_t from, size_t to)
 		thread = most_on(p, cpu, start, end, ns);
 		mem_free(ns);
 	}
-	for (size_t i = from; i < to; i++)
+	for (size_t i = from; i < to; i++) {
 		v[i].thread = thread;
+		v[i].flags |= flags;
+	}
 	return 0;
 }
 

@@ -161,6 +161,7 @@ int side_file_add(struct timeline *tl, struct profile *p, const struct side_opti
 		err_prefix(e, "%s", src.name);
 	out->rows = side.rows;
 	out->unbound = side.unbound;
+	out->dropped = side.dropped;
 	out->bad = side.bad;
 	side_release(&side);
 	source_close(&src);

@@ -34,6 +34,7 @@ struct side_report {
 	struct side_bound bound;
 	struct side_placed placed;
 	uint64_t unbound; /* labels that found no trampoline */
+	uint64_t dropped; /* gaps that the sampler could not keep */
 	uint64_t rows;    /* broken ones too */
 	struct side_bad bad;
 };

@@ -143,7 +143,9 @@ static void add_tail_events(struct words *w, const struct record_wish *x, int st
 	add_sched_events(w, x, stacks);
 	for (size_t i = 0; i < sizeof(interrupts) / sizeof(*interrupts); i++)
 		add_event(w, interrupts[i], "", GRAPH_NONE);
-	add_cpu_event(w, x, stacks);
+	/* samples would make gaps of their own */
+	if (x->mode != RECORD_JITTER)
+		add_cpu_event(w, x, stacks);
 }
 
 /* What --also adds: events for `perf -e` parted by blanks, or an option. */
@@ -345,6 +347,8 @@ static void plan_waits(struct record_plan *p, const struct record_wish *x)
 	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
 	words_add(w, "-a");
 	words_pair(w, "-c", "1");
+	if (x->mode == RECORD_JITTER && !x->stacks)
+		normal = GRAPH_NONE;
 	add_events(p, x, record_graph(x->stacks, normal));
 }
 

@@ -22,6 +22,8 @@ enum record_mode {
 	RECORD_OFFCPU,   /* where waiting goes */
 	RECORD_TAIL,     /* both, and who caused the worst waits */
 	RECORD_REQUESTS, /* the same with probes around a unit of work */
+	RECORD_JITTER,   /* who had a CPU that a program of ours spins on: no stacks, no samples
+			  */
 };
 
 enum { PERF_MINORS = 100 };

@@ -307,8 +307,11 @@ struct tl_gap {
 	uint64_t lost_ns;          /* as long as this: end - start where both were measured */
 	uint32_t thread;           /* the program's, which spins; TL_NONE: not known */
 	uint16_t cpu;
-	uint8_t flags; /* OFF_OPEN */
+	uint8_t flags; /* OFF_OPEN, GAP_CONTROL */
 };
+
+/* The CPU was to be idle: its gaps are a baseline, and nobody's question. */
+enum { GAP_CONTROL = 128 };
 
 enum loss_kind {
 	LOSS_LOST,

@@ -7,7 +7,7 @@
 static const char first_line[] = "perfkit-gaps ", csv_line[] = "time,delay",
 		  with_cpu[] = "time,delay,cpu";
 
-enum { CELLS = 3 };
+enum { CELLS = 4 };
 
 struct words {
 	const char *v[CELLS];
@@ -72,13 +72,49 @@ static const char *take_gap(struct side *out, const struct words *w, int *rc)
 	return NULL;
 }
 
-static const char *take_spinner(struct side *out, const struct words *w, int *rc)
+static const char *add_spinner(struct side *out, const struct words *w, int control, int *rc)
 {
+	struct side_spinner s = {.control = control};
 	uint64_t cpu, tid;
 	if (w->count != 2 || number(w, 0, UINT16_MAX - 1, &cpu) ||
 	    number(w, 1, INT32_MAX, &tid))
 		return "a spinner is CPU and tid";
-	*rc = vec_push(&out->spinners, ((struct side_spinner){(int32_t)cpu, (int32_t)tid}));
+	s.cpu = (int32_t)cpu;
+	s.tid = (int32_t)tid;
+	*rc = vec_push(&out->spinners, s);
+	return NULL;
+}
+
+static const char *take_spinner(struct side *out, const struct words *w, int *rc)
+{
+	return add_spinner(out, w, 0, rc);
+}
+
+static const char *take_control(struct side *out, const struct words *w, int *rc)
+{
+	return add_spinner(out, w, 1, rc);
+}
+
+static const char *take_anchor(struct side *out, const struct words *w, int *rc)
+{
+	struct side_anchor a;
+	if (w->count != 4 || number(w, 0, INT64_MAX, &a.ns[SIDE_CLOCK_MONO]) ||
+	    number(w, 1, INT64_MAX, &a.ns[SIDE_CLOCK_RAW]) ||
+	    number(w, 2, INT64_MAX, &a.ns[SIDE_CLOCK_REAL]) ||
+	    number(w, 3, INT64_MAX, &a.error_ns))
+		return "an anchor is three clocks and their error in ns";
+	a.ns[SIDE_CLOCK_UNKNOWN] = 0;
+	*rc = vec_push(&out->anchors, a);
+	return NULL;
+}
+
+static const char *take_dropped(struct side *out, const struct words *w, int *rc)
+{
+	uint64_t cpu, n;
+	(void)rc;
+	if (w->count != 2 || number(w, 0, UINT16_MAX - 1, &cpu) || number(w, 1, INT32_MAX, &n))
+		return "dropped is CPU and how many gaps";
+	out->dropped += n;
 	return NULL;
 }
 
@@ -94,7 +130,9 @@ static const char *take_line(struct side *out, const char *s, size_t n, int *rc)
 	static const struct {
 		const char *word;
 		const char *(*take)(struct side *, const struct words *, int *rc);
-	} kinds[] = {{"gap ", take_gap}, {"spinner ", take_spinner}, {"clock ", take_clock}};
+	} kinds[] = {{"gap ", take_gap},         {"spinner ", take_spinner},
+		     {"control ", take_control}, {"anchor ", take_anchor},
+		     {"dropped ", take_dropped}, {"clock ", take_clock}};
 	struct words w;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		size_t len = strlen(kinds[i].word);

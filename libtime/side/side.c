@@ -33,6 +33,7 @@ void side_release(struct side *s)
 	vec_release(&s->bindings);
 	vec_release(&s->gaps);
 	vec_release(&s->spinners);
+	vec_release(&s->anchors);
 }
 
 void side_bad_row(struct side *s, uint64_t line, const char *why)

@@ -85,6 +85,12 @@ struct side_gap {
 
 struct side_spinner {
 	int32_t cpu, tid;
+	int control; /* of a CPU that was to be idle */
+};
+
+/* The clocks at one moment, by enum side_clock, which is error_ns uncertain. */
+struct side_anchor {
+	uint64_t ns[SIDE_CLOCK_REAL + 1], error_ns;
 };
 
 enum { SIDE_BAD_SHOWN = 4 };
@@ -106,6 +112,8 @@ struct side {
 	VEC(struct side_binding) bindings; /* as they stand in the file */
 	VEC(struct side_gap) gaps;
 	VEC(struct side_spinner) spinners;
+	VEC(struct side_anchor) anchors;
+	uint64_t dropped; /* gaps that the sampler could not keep */
 	uint64_t unbound; /* labels that found no trampoline */
 	enum side_clock clock;
 	enum side_nesting nesting;

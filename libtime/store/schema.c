@@ -503,6 +503,8 @@ static const struct column gaps[] = {
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
 	      "the program that measured it; NULL: not known"),
 	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
+	ARGUED("control", COLUMN_BIT8, flags, GAP_CONTROL, "0, 1",
+	       "of a CPU that was to be idle: the baseline"),
 };
 #undef ROW
 

@@ -42,7 +42,7 @@ static int add_gap(struct collect *c, struct gap_finder *f, struct tl_gap g, str
 	const struct population *of = &c->q->of;
 	uint64_t start = g.end_ns - g.lost_ns, end = g.end_ns;
 	int cut = 0, r = 0;
-	if (!population_has_cpu(of, c->tl, g.cpu, g.cpu) ||
+	if (g.flags & GAP_CONTROL || !population_has_cpu(of, c->tl, g.cpu, g.cpu) ||
 	    !population_clip(of, &start, &end, &cut))
 		return 0;
 	if (cut)

@@ -49,6 +49,7 @@ int collect_in_tail(struct collect *c);
 int collect_labels(struct collect *c);
 int collect_interrupts(struct collect *c);
 int collect_gaps(struct collect *c);
+int collect_jitter(struct collect *c);
 int collect_bound(struct collect *c);
 
 #endif

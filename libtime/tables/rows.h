@@ -54,6 +54,7 @@ enum column {
 	COL_CGROUP,
 	COL_INTERRUPT,
 	COL_TAKER,
+	COL_CPU,
 	COL_RUN,
 	COL_IDLE,
 	COL_UNCLEAR,
@@ -97,6 +98,7 @@ enum column {
 	COL_TAIL_CALLS,
 	COL_QUOTA,     /* of one CPU */
 	COL_THROTTLED, /* periods in which it was used up */
+	COL_CONTROL,   /* 1 of a CPU that was to be idle */
 	COL_COUNTED,   /* calls whose counters were read */
 	COL_BOUNDED,   /* … and may have counted more than is told */
 	COL_SCALED,    /* … and counted part of the time */

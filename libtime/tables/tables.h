@@ -27,6 +27,7 @@ struct table_query {
 	uint32_t label;        /* of "label:KEY": strings id of KEY */
 	uint64_t every_ns;     /* 0: one window for all */
 	int outermost;         /* spans inside of others of their name do not count */
+	uint64_t expected_ns;  /* of "jitter": what met a gap comes so often; 0: not asked */
 	int of_threads; /* --comm, --pid, --tid were given: the idle task is not asked for */
 	int filtered;   /* threads of which nothing passes have no row */
 };

@@ -38,6 +38,97 @@ static void describe_taker(struct buf *b, const struct timeline *tl, const struc
 		buf_fmt(b, "[%s]", gap_taker_name(p->by));
 }
 
+/* --- the control ---------------------------------------------------------------------------
+ */
+
+static const struct percentile {
+	const char *name;
+	uint32_t millipercent;
+} percentiles[] = {{"p50_ns", 50000},  {"p90_ns", 90000},   {"p99_ns", 99000},
+		   {"p999_ns", 99900}, {"p9999_ns", 99990}, {"max_ns", 100000}};
+enum { PERCENTILES = sizeof(percentiles) / sizeof(*percentiles) };
+
+/* The gaps of a CPU that was to be idle. */
+struct baseline {
+	uint16_t cpu;
+	VEC(uint64_t) lengths; /* sorted */
+};
+
+static int shortest_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The one of the first such CPU from gap *at on, which is moved behind it: 1, 0 where there is
+ * none, ERR_NOMEM. Gaps lie by CPU. */
+static int next_baseline(struct baseline *b, const struct timeline *tl, size_t *at)
+{
+	const struct tl_gap *v = tl->gaps.v;
+	b->lengths.n = 0;
+	for (; *at < tl->gaps.n; ++*at) {
+		const struct tl_gap *g = &v[*at];
+		if (b->lengths.n && g->cpu != b->cpu)
+			break;
+		if (!(g->flags & GAP_CONTROL))
+			continue;
+		b->cpu = g->cpu;
+		if (vec_push(&b->lengths, g->lost_ns))
+			return ERR_NOMEM;
+	}
+	if (b->lengths.n)
+		qsort(b->lengths.v, b->lengths.n, sizeof(*b->lengths.v), shortest_first);
+	return b->lengths.n != 0;
+}
+
+/* Nearest rank, as elsewhere. */
+static uint64_t baseline_at(const struct baseline *b, uint32_t millipercent)
+{
+	uint64_t rank = ((uint64_t)b->lengths.n * millipercent + 99999) / 100000;
+	return b->lengths.v[rank ? rank - 1 : 0];
+}
+
+static int baseline_text(struct writer *w, struct err *e)
+{
+	struct baseline x = {0};
+	size_t at = 0;
+	int r;
+	while ((r = next_baseline(&x, w->a->tl, &at)) > 0) {
+		buf_fmt(w->b, "\ncontrol: CPU %u, which was to be idle, had ",
+			timeline_cpu(w->a->tl, x.cpu));
+		units_plural(w->b, x.lengths.n, "gap", "gaps");
+		buf_str(w->b, ", p50 ");
+		units_duration(w->b, baseline_at(&x, 50000));
+		buf_str(w->b, ", p99 ");
+		units_duration(w->b, baseline_at(&x, 99000));
+		buf_str(w->b, ", max ");
+		units_duration(w->b, baseline_at(&x, 100000));
+		buf_char(w->b, '\n');
+	}
+	vec_release(&x.lengths);
+	return r ? err_nomem(e) : 0;
+}
+
+static int baseline_json(struct writer *w, struct json *j, struct err *e)
+{
+	struct baseline x = {0};
+	size_t at = 0;
+	int r;
+	json_open(j, "control", '[');
+	while ((r = next_baseline(&x, w->a->tl, &at)) > 0) {
+		json_open(j, NULL, '{');
+		json_u64(j, "cpu", timeline_cpu(w->a->tl, x.cpu));
+		json_u64(j, "count", x.lengths.n);
+		for (size_t i = 0; i < PERCENTILES; i++)
+			json_u64(j, percentiles[i].name,
+				 baseline_at(&x, percentiles[i].millipercent));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	vec_release(&x.lengths);
+	return r ? err_nomem(e) : 0;
+}
+
 /* --- text ----------------------------------------------------------------------------------
  */
 
@@ -184,6 +275,7 @@ static int text(struct writer *w, struct err *e)
 {
 	int r = takers_table(w, e);
 	r = r ? r : gaps_table(w, e);
+	r = r ? r : baseline_text(w, e);
 	for (size_t i = 0; i < w->a->selection->v.n && i < w->a->details && !r; i++)
 		r = detail(w, i, e);
 	buf_str(w->b, "\n[unexplained]: the program had the CPU, and nothing recorded took it: "
@@ -206,16 +298,12 @@ static void json_string(struct json *j, const struct timeline *tl, const char *k
 
 static void population(struct json *j, const struct episodes *x)
 {
-	static const struct {
-		const char *name;
-		uint32_t millipercent;
-	} p[] = {{"p50_ns", 50000},  {"p90_ns", 90000},   {"p99_ns", 99000},
-		 {"p999_ns", 99900}, {"p9999_ns", 99990}, {"max_ns", 100000}};
 	json_open(j, "population", '{');
 	json_u64(j, "count", x->clean.n);
 	json_u64(j, "open", x->open);
-	for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
-		json_u64(j, p[i].name, episodes_percentile(x, p[i].millipercent, 0));
+	for (size_t i = 0; i < PERCENTILES; i++)
+		json_u64(j, percentiles[i].name,
+			 episodes_percentile(x, percentiles[i].millipercent, 0));
 	json_close(j, '}');
 }
 
@@ -286,6 +374,7 @@ static int json(struct writer *w, struct err *e)
 	for (size_t i = 0; i < n && (!w->a->rows || i < w->a->rows) && !r; i++)
 		r = gap_json(w, &j, i, e);
 	json_close(&j, ']');
+	r = r ? r : baseline_json(w, &j, e);
 	json_close(&j, '}');
 	buf_char(w->b, '\n');
 	return r;

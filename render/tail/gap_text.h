@@ -24,7 +24,8 @@ int gaps_text(struct buf *b, const struct gaps_answer *a, struct err *e);
 /*
  * {"schema":1,"by":"gap","interrupts_recorded","population":{"count","open","p50_ns" ...
  * "max_ns"},"episodes":[{"rank","cpu","start_ns","end_ns","duration_ns","open","placed",
- * "spinner":{"tid","pid","comm"},"parts":[{"by","tid","pid","comm","vector","ns"}]}]};
+ * "spinner":{"tid","pid","comm"},"parts":[{"by","tid","pid","comm","vector","ns"}]}],
+ * "control":[{"cpu","count","p50_ns" ... "max_ns"}]};
  * start_ns, end_ns count from the recording's first record and are null of a gap that is not
  * placed; "by" is of gap_taker_name. ERR_NOMEM.
  */
