@@ -111,6 +111,8 @@ tail -q --p90 run.db
 doctor run.db
 pack -q --no-local $demo -o o/x.tar.zst
 unpack -q -f demo.tar.zst -C unpacked
+symbols -q --no-local --to parquet -o named $SRC/testdata/lbr/symfs/srv/perfkit/calls
+export -q --to parquet --no-names --no-local -o offsets $SRC/testdata/cxx-names/perf.data
 record --dry-run cpu true
 fleet cpu --sql duckdb
 fleet cpu --csv tables
