@@ -18,7 +18,7 @@
 struct export_opts {
 	struct tail_opts t; /* for recordings and stores */
 	const char *to, *output;
-	int offcpu, offwake, wall, tail, cgroup, by_time;
+	int offcpu, offwake, wall, tail, by_cgroup, by_time;
 };
 
 #define AT(field) offsetof(struct export_opts, field)
@@ -34,7 +34,8 @@ static const struct opt rows[] = {
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
 	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
 	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
-	{"cgroup", 0, OPT_FLAG, AT(cgroup), NULL, "keep cgroups apart, and name them"},
+	{"by-cgroup", 0, OPT_FLAG, AT(by_cgroup), NULL,
+	 "pprof: keep the cgroups of samples apart, as labels"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "running, waiting and spans of each thread as they\nhappened (speedscope; firefox "
 	 "and perfetto always)"},
@@ -46,6 +47,7 @@ static const struct opt rows[] = {
 	 "write to FILE instead of stdout; parquet: the folder of\ntables to add to"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
+	CGROUP_ROWS,
 	OPT_END,
 };
 
@@ -107,7 +109,7 @@ static int check_waits(const struct export_opts *o, const struct format *f)
 {
 	if (!f->rows || o->offcpu + o->offwake + o->wall + o->tail + o->by_time)
 		return 0;
-	return check_none_of(o, "span " WAITS_HIDE,
+	return check_none_of(o, "span cgroup " WAITS_HIDE,
 			     "goes with --offcpu, --offwake, --wall, --by-time or --tail");
 }
 
@@ -138,8 +140,9 @@ static int check(const struct export_opts *o, size_t nfiles)
 	/* a trace is of the whole recording; who shows it filters */
 	if (f->whole &&
 	    check_none_of(o,
-			  f->tables ? INPUT_FILTERS " label cgroup idle system no-unclear"
-				    : INPUT_FILTERS " label cgroup " WAITS_HIDE,
+			  f->tables ? INPUT_FILTERS
+				  " label cgroup by-cgroup idle system no-unclear"
+				    : INPUT_FILTERS " label cgroup by-cgroup " WAITS_HIDE,
 			  "does not go with --to perfetto and parquet"))
 		return 2;
 	if (check_waits(o, f) ||
@@ -210,7 +213,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				     nfiles ? nfiles : 1);
 	if (output_check(o->output, &e))
 		return input_fail(NULL, &e);
-	struct export_request rq = {.asked = asked_by(o), .cgroup = o->cgroup, .opt = &o->t};
+	struct export_request rq = {.asked = asked_by(o), .cgroup = o->by_cgroup, .opt = &o->t};
 	return o->by_time || !w.format->rows ? export_by_time(&w, path)
 					     : export_source_read(&rq, path, write_rows, &w);
 }
@@ -240,12 +243,12 @@ const struct verb verb_export = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
 	.max_files = 256,
-	.modes = {{"", "event cgroup span label with " WAITS_HIDE},
-		  {"offcpu", "label with " WAITS_SHOW},
-		  {"offwake", "label with " WAITS_SHOW},
-		  {"wall", "label with " WAITS_HIDE},
-		  {"by-time", "span label with " WAITS_HIDE},
-		  {"tail", "top " TAIL_PICKS}},
+	.modes = {{"", "event by-cgroup cgroup span label with " WAITS_HIDE},
+		  {"offcpu", "cgroup label with " WAITS_SHOW},
+		  {"offwake", "cgroup label with " WAITS_SHOW},
+		  {"wall", "cgroup label with " WAITS_HIDE},
+		  {"by-time", "cgroup span label with " WAITS_HIDE},
+		  {"tail", "cgroup top " TAIL_PICKS}},
 	.run = run,
 	.defaults = defaults,
 };

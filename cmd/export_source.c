@@ -133,7 +133,7 @@ int export_source_read(const struct export_request *rq, const char *path,
 {
 	struct exporting x = {.rq = rq, .write = write, .ctx = ctx};
 	struct err e = {0};
-	const char *missing = rq->cgroup                  ? "--cgroup"
+	const char *missing = rq->cgroup                  ? "--by-cgroup"
 			      : rq->opt->wait.tl.in.lines ? "--srcline"
 							  : NULL;
 	if (missing && tlinput_is_store(path)) {

@@ -83,6 +83,16 @@ ask report --by thread --csv --cgroup "$name"
 cmp by_pid answer || bad "--cgroup $name is not process $spinner"
 ask report --by thread --csv --cgroup 'inn*'
 cmp by_pid answer || bad "--cgroup 'inn*' is not process $spinner"
+# an export selects by the same
+for how in --wall --offcpu --tail; do
+	for who in "pid $spinner" "cgroup $name"; do
+		rm -f "${who%% *}.pb.gz"
+		"$PERFKIT" export -q --force --idle --to pprof $how --$who -o "${who%% *}.pb.gz" live.data 2>err || cat err >"${who%% *}.pb.gz"
+	done
+	cmp pid.pb.gz cgroup.pb.gz || bad "export $how --cgroup $name is not --pid $spinner"
+done
+"$PERFKIT" export -q --force --to firefox --pid $spinner -o pid.json.gz live.data 2>err && "$PERFKIT" export -q --force --to firefox \
+	--cgroup "$name" -o cgroup.json.gz live.data 2>err && cmp pid.json.gz cgroup.json.gz || bad "export --to firefox --cgroup: $(cat err)"
 status=0
 "$PERFKIT" tail --cgroup /nowhere live.data 2>err || status=$?
 [ $status = 2 ] && grep -q 'no process of live.data is in a cgroup like /nowhere' err || bad "an unknown cgroup: $status $(cat err)"

@@ -219,7 +219,8 @@ refuses 2 'cpu-cock' --to pprof --event cpu-cock "$waits"
 refuses 3 'no waits to export' --to pprof -q --no-local --offcpu --comm nobody "$waits"
 refuses 3 'no samples to export' --to pprof -q --no-local --comm nobody "$waits"
 "$PERFKIT" import -q --no-local "$waits" -o run.db || wrong import
-refuses 2 '--cgroup is for recordings' --to pprof --cgroup run.db
+refuses 2 '--cgroup' --to pprof --cgroup 'web*' run.db
+refuses 2 '--by-cgroup is for recordings' --to pprof --by-cgroup run.db
 refuses 2 'srcline' --to pprof --srcline run.db
 refuses 3 'not replaced' --to pprof -q --no-local -o run.db "$waits"
 gzip -c "$waits" >kept.gz
