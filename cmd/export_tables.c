@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Stand-ins: a date that engines accept and on which no recording was made, and a name. */
 static const char no_date[] = "1970-01-01", no_host[] = "unknown";
@@ -123,12 +124,12 @@ static int write_tables(struct exporting *x, struct err *e)
 	return r;
 }
 
-/* All of them are whole before the first appears: none does when the end of one cannot be
- * written. */
+/* All of them are whole and on the disk before the first appears, and all appear then: none
+ * does when the end of one cannot be written. */
 static int finish_tables(struct exporting *x, int r, struct err *e)
 {
 	for (int i = 0; i < FLAT_TABLES && !r; i++) {
-		if (x->out[i].f && fflush(x->out[i].f))
+		if (x->out[i].f && (fflush(x->out[i].f) || fsync(x->out[i].fd)))
 			r = err_sys(e, "%s: cannot write", flat_tables[i].name);
 		x->bytes += x->out[i].written;
 	}

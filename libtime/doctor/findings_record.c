@@ -204,26 +204,37 @@ static void diagnose_lost(struct diagnosis *j)
 	}
 }
 
-static int in_lost(const struct timeline *tl, const struct tl_loss *hole)
+enum { LOST_MOST = 1000 }; /* that holes are compared with */
+
+static int in_lost(const struct tl_loss *const *lost, size_t n, const struct tl_loss *hole)
 {
-	for (size_t i = 0; i < tl->losses.n; i++) {
-		const struct tl_loss *l = &tl->losses.v[i];
-		if (l->kind == LOSS_LOST && (l->cpu == hole->cpu || l->cpu == TL_NOCPU) &&
-		    l->from_ns < hole->to_ns && hole->from_ns < l->to_ns)
+	for (size_t i = 0; i < n; i++) {
+		const struct tl_loss *l = lost[i];
+		if ((l->cpu == hole->cpu || l->cpu == TL_NOCPU) && l->from_ns < hole->to_ns &&
+		    hole->from_ns < l->to_ns)
 			return 1;
 	}
 	return 0;
 }
 
+/* Holes that no lost records explain. */
+static uint64_t count_holes(const struct timeline *tl)
+{
+	const struct tl_loss *lost[LOST_MOST];
+	uint64_t holes = 0, n = 0;
+	for (size_t i = 0; i < tl->losses.n; i++)
+		if (tl->losses.v[i].kind == LOSS_LOST && n++ < LOST_MOST)
+			lost[n - 1] = &tl->losses.v[i];
+	for (size_t i = 0; i < tl->losses.n; i++)
+		holes += tl->losses.v[i].kind == LOSS_HOLE &&
+			 (n > LOST_MOST || !in_lost(lost, n, &tl->losses.v[i]));
+	return holes;
+}
+
 static void diagnose_holes(struct diagnosis *j)
 {
 	const struct timeline *tl = j->in->timeline;
-	uint64_t holes = 0, suspect = 0, lost = 0;
-	for (size_t i = 0; i < tl->losses.n; i++)
-		lost += tl->losses.v[i].kind == LOSS_LOST;
-	for (size_t i = 0; i < tl->losses.n; i++)
-		holes += tl->losses.v[i].kind == LOSS_HOLE &&
-			 (!lost || lost > 1000 || !in_lost(tl, &tl->losses.v[i]));
+	uint64_t holes = count_holes(tl), suspect = 0;
 	for (size_t i = 0; i < tl->off.n; i++)
 		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
 	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: no loss at all */

@@ -9,12 +9,19 @@
 #include <stddef.h>
 #include <string.h>
 
+struct text {
+	const char *s;
+	size_t n;
+};
+
 struct flat {
 	struct timeline *tl;
 	struct writing encoding;
 	VEC(struct flat_episode) episodes;
 	uint8_t *has_stack; /* by call path: something has it */
 	VEC(uint32_t) frames;
+	struct text *folded; /* names of frames as they stand in stacks; NULL: not made */
+	struct arena names;
 	struct buf stack;
 	struct arena stacks; /* of the rows at hand */
 	/* the table at hand */
@@ -148,10 +155,11 @@ static int add_episodes(struct flat *f, struct err *e)
 static int mark_stacks(struct flat *f, struct err *e)
 {
 	const struct timeline *tl = f->tl;
-	if (f->has_stack)
+	if (f->folded)
 		return 0;
 	f->has_stack = mem_zalloc(tl->stacks->paths.n + 1, 1);
-	if (!f->has_stack)
+	f->folded = mem_zalloc(tl->stacks->frames.n + 1, sizeof(*f->folded));
+	if (!f->has_stack || !f->folded)
 		return err_nomem(e);
 	MARK(tl->off, path)
 	MARK(tl->off, waker_path)
@@ -161,36 +169,58 @@ static int mark_stacks(struct flat *f, struct err *e)
 	return 0;
 }
 
-/* A semicolon in a name would part it in two. */
-static void add_folded(struct flat *f, uint32_t frame)
+/* A frame's name as it stands in stacks: a semicolon would part it in two. */
+static int fold_name(struct flat *f, uint32_t frame)
 {
-	size_t at = f->stack.n;
-	buf_str(&f->stack, at ? ";" : "");
-	at = f->stack.n;
+	struct text *t = &f->folded[frame];
+	buf_clear(&f->stack);
 	name_frame(&f->stack, f->tl, frame);
-	for (; !buf_failed(&f->stack) && at < f->stack.n; at++)
-		if (f->stack.v[at] == ';')
-			f->stack.v[at] = ':';
+	char *s = arena_strndup(&f->names, buf_cstr(&f->stack), f->stack.n);
+	if (!s || buf_failed(&f->stack))
+		return ERR_NOMEM;
+	*t = (struct text){s, f->stack.n};
+	for (; *s; s++)
+		if (*s == ';')
+			*s = ':';
+	return 0;
+}
+
+/* The frames of a path have their names at hand; the path's depth, or ERR_NOMEM. */
+static int fold_names(struct flat *f, uint32_t path)
+{
+	size_t n = stacks_depth(f->tl->stacks, path);
+	f->frames.n = 0;
+	if (vec_reserve(&f->frames, n))
+		return ERR_NOMEM;
+	f->frames.n = stacks_frames(f->tl->stacks, path, f->frames.v, n);
+	for (size_t i = 0; i < n; i++)
+		if (!f->folded[f->frames.v[i]].s && fold_name(f, f->frames.v[i]))
+			return ERR_NOMEM;
+	return 0;
 }
 
 static int stack_cell(struct flat *f, uint32_t path, struct cell *to, struct err *e)
 {
-	size_t n = stacks_depth(f->tl->stacks, path);
+	size_t n = 0;
 	cell_null(to);
 	if (!f->has_stack[path])
 		return 0;
-	f->frames.n = 0;
-	if (vec_reserve(&f->frames, n))
+	if (fold_names(f, path))
 		return err_nomem(e);
-	stacks_frames(f->tl->stacks, path, f->frames.v, n);
-	buf_clear(&f->stack);
-	for (size_t i = 0; i < n; i++)
-		add_folded(f, f->frames.v[i]);
-	const char *text = arena_strndup(&f->stacks, buf_cstr(&f->stack), f->stack.n);
-	if (!text || buf_failed(&f->stack))
+	for (size_t i = 0; i < f->frames.n; i++)
+		n += f->folded[f->frames.v[i]].n + 1;
+	char *text = arena_alloc(&f->stacks, n + 1), *end = text;
+	if (!text)
 		return err_nomem(e);
-	cell_text(to, text);
-	return 0;
+	for (size_t i = 0; i < f->frames.n; i++) {
+		const struct text *t = &f->folded[f->frames.v[i]];
+		memcpy(end, t->s, t->n);
+		end += t->n;
+		*end++ = ';';
+	}
+	end[-1] = '\0'; /* a path has a frame */
+	*to = (struct cell){.s = text, .type = SQLITE_TEXT, .n = (int)(n - 1)};
+	return n > INT32_MAX ? err_set(e, ERR_LIMIT, "a stack has more than 2 GB of names") : 0;
 }
 
 int flat_open(struct flat **out, struct timeline *tl, struct err *e)
@@ -355,6 +385,8 @@ void flat_close(struct flat *f)
 	vec_release(&f->frames);
 	buf_release(&f->stack);
 	arena_release(&f->stacks);
+	arena_release(&f->names);
+	mem_free(f->folded);
 	mem_free(f->order);
 	mem_free(f->rows);
 	mem_free(f->at);
