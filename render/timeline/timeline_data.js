@@ -116,6 +116,7 @@ class Reader {
 	}
 }
 
+// Sums of this many segments, of so many blocks of them, and so on.
 const BLOCK = 16;
 
 // Segments: parallel arrays; segment i is [start[i], start[i + 1]).
@@ -133,15 +134,23 @@ class Segments {
 		this.ref[this.n++] = ref;
 	}
 
-	// Sums by paint of each BLOCK segments, for where many share a pixel.
+	// Sums by paint of blocks of BLOCK segments, of BLOCK blocks and so on, for where many share a
+	// pixel: levels of {size, sums}, size in segments.
 	end(at) {
 		this.start[this.n] = at;
 		this.paints = [...new Set(this.paint.subarray(0, this.n))];
-		const size = this.paints.length, place = new Uint8Array(256);
+		const width = this.paints.length, place = new Uint8Array(256);
 		this.paints.forEach((paint, k) => { place[paint] = k; });
-		this.sums = new Float64Array(Math.floor(this.n / BLOCK) * size);
-		for (let i = 0; i < this.n - this.n % BLOCK; i++)
-			this.sums[Math.floor(i / BLOCK) * size + place[this.paint[i]]] += this.start[i + 1] - this.start[i];
+		this.levels = [];
+		for (let size = BLOCK; size <= this.n; size *= BLOCK) {
+			const below = this.levels[this.levels.length - 1], blocks = Math.floor(this.n / size);
+			const sums = new Float64Array(blocks * width);
+			for (let i = 0; !below && i < blocks * size; i++)
+				sums[Math.floor(i / size) * width + place[this.paint[i]]] += this.start[i + 1] - this.start[i];
+			for (let i = 0; below && i < blocks * BLOCK * width; i++)
+				sums[Math.floor(i / width / BLOCK) * width + i % width] += below.sums[i];
+			this.levels.push({size, sums});
+		}
 	}
 
 	// The first segment that ends after t; n when there is none.

@@ -54,7 +54,7 @@ class Folder {
 	}
 
 	// A block of segments, all in one column.
-	addBlock(x0, x1, segs, block, scale) {
+	addBlock(x0, x1, segs, {size: pieces, sums}, block, scale) {
 		const column = Math.floor(x0), size = segs.paints.length;
 		if (this.start < 0 || column !== this.column) {
 			this.endColumn();
@@ -62,7 +62,7 @@ class Folder {
 			this.column = column;
 		}
 		for (let k = 0; k < size; k++) {
-			const ns = segs.sums[block * size + k], paint = segs.paints[k];
+			const ns = sums[block * size + k], paint = segs.paints[k];
 			if (ns > 0 && paint === GAP) {
 				this.gap = true;
 			} else if (ns > 0) {
@@ -71,7 +71,7 @@ class Folder {
 				this.share[paint] += ns * scale;
 			}
 		}
-		this.pieces += BLOCK;
+		this.pieces += pieces;
 		this.end = x1;
 	}
 
@@ -104,19 +104,32 @@ class Folder {
 	}
 }
 
+// The largest block that begins at segment i and lies in one column before `to`; null: none does.
+function blockAt(segs, i, to, column) {
+	let best = null;
+	for (const level of segs.levels) {
+		const end = i + level.size;
+		if (i % level.size || end > segs.n || segs.start[end] > to || column(i) !== column(end))
+			break;
+		best = level;
+	}
+	return best;
+}
+
 function eachCell(row, view, emit) {
 	const segs = row.segs, folder = new Folder(emit);
 	const scale = plotW / (view.to - view.from), column = (k) => Math.floor((segs.start[k] - view.from) * scale);
-	for (let i = segs.after(view.from); i < segs.n && segs.start[i] < view.to; i++) {
-		while (i % BLOCK === 0 && i + BLOCK <= segs.n && segs.start[i] >= view.from && segs.start[i + BLOCK] < view.to &&
-			column(i) === column(i + BLOCK)) {
-			folder.addBlock((segs.start[i] - view.from) * scale, (segs.start[i + BLOCK] - view.from) * scale, segs, i / BLOCK, scale);
-			i += BLOCK;
+	let i = segs.after(view.from);
+	while (i < segs.n && segs.start[i] < view.to) {
+		const block = segs.start[i] >= view.from ? blockAt(segs, i, view.to, column) : null;
+		if (block) {
+			folder.addBlock((segs.start[i] - view.from) * scale, (segs.start[i + block.size] - view.from) * scale, segs, block, i / block.size, scale);
+			i += block.size;
+			continue;
 		}
-		if (i >= segs.n || segs.start[i] >= view.to)
-			break;
 		folder.add((Math.max(segs.start[i], view.from) - view.from) * scale,
 			(Math.min(segs.start[i + 1], view.to) - view.from) * scale, segs.paint[i], i);
+		i++;
 	}
 	folder.endColumn();
 }
