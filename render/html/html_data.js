@@ -61,8 +61,12 @@ function placeStacks({path, row, sample, wait}) {
 	path.parent = parents;
 	row.path = paths;
 	let next = 0;
-	for (const table of [sample, wait])
-		table.row = Int32Array.from(table.row, (no) => no ? no - 1 : next++);
+	for (const table of [sample, wait]) {
+		const rows = new Int32Array(table.row.length);
+		for (let i = 0; i < rows.length; i++)
+			rows[i] = table.row[i] ? table.row[i] - 1 : next++;
+		table.row = rows;
+	}
 }
 
 // Samples of each CPU get their times; then they stand in the order of time.
@@ -74,13 +78,17 @@ function placeSamples(sample) {
 			first.push(i);
 	}
 	const order = mergeInTime(sample.t, first.map((i, k) => [i, k + 1 < first.length ? first[k + 1] : n]));
-	for (const field in sample)
-		sample[field] = sample[field].map((x, i, all) => all[order[i]]);
+	for (const field in sample) {
+		const from = sample[field], to = new from.constructor(n);
+		for (let i = 0; i < n; i++)
+			to[i] = from[order[i]];
+		sample[field] = to;
+	}
 }
 
 // The numbers of v's stretches [from, to), each in order, as one in order: two and two merged.
 function mergeInTime(v, parts) {
-	let order = Int32Array.from(v, (x, i) => i), other = order.slice();
+	let order = new Int32Array(v.length).map((x, i) => i), other = order.slice();
 	while (parts.length > 1) {
 		const next = [];
 		for (let k = 0; k < parts.length; k += 2) {

@@ -8,7 +8,7 @@ const kinds = {
 	cpu: {name: "CPU", palette: "hot", colors: "hot", mode: "plain", has: () => data.sample.t.length > 0,
 		sum: (s) => sumCpu(s.from, s.to, view.event), what: () => "CPU samples of " + head.events[view.event].name},
 	off: {name: "Off-CPU", palette: "cause", colors: "cold", mode: "plain", has: () => data.wait.any,
-		sum: (s) => sumOff(s.from, s.to, view.band), what: () => "time off the CPU"},
+		sum: (s) => sumOff(s.from, s.to, s.band), what: () => "time off the CPU"},
 	wall: {name: "Wall clock", palette: "hot", colors: "hot", mode: "wall", has: () => data.run.any,
 		sum: (s) => sumWall(s.from, s.to), what: () => "running and waiting of the same threads"},
 	offwake: {name: "Wakers", palette: "chain", colors: "chain", mode: "plain", given: true,
@@ -128,11 +128,24 @@ function saveFlame(key, text, isNew) {
 	saveView(isNew);
 }
 
-// Sum up the stretch and draw it; says how long that took.
-function drawFlame() {
-	const kind = view.graph, key = flameKey(kind), began = performance.now();
-	const tree = kinds[kind].sum(stretch()), box = document.getElementById("flame"), f = flames[key];
-	const isEmpty = !(tree.total[0] > 0);
+let drawing = 0;
+
+// Sum up the stretch and draw it, unless another has been asked for meanwhile; says how long that
+// took.
+async function drawFlame() {
+	const kind = view.graph, no = ++drawing, began = performance.now();
+	const {tree, functions} = await askSum(kind, {...stretch(), band: view.band});
+	if (no !== drawing)
+		return;
+	showFlame(kind, tree);
+	view.tree = tree;
+	view.functions = functions;
+	document.getElementById("flame").ms = performance.now() - began;
+	drawSandwich(tree, kind);
+}
+
+function showFlame(kind, tree) {
+	const key = flameKey(kind), f = flames[key], isEmpty = !(tree.total[0] > 0);
 	for (const k in flames)
 		flames[k].host.hidden = k !== key || isEmpty;
 	document.getElementById("flame-empty").hidden = !isEmpty;
@@ -143,9 +156,6 @@ function drawFlame() {
 		f.svg.flame.relayout();
 		f.svg.flame.replaceTree(tree);
 	}
-	view.tree = tree;
-	box.ms = performance.now() - began;
-	drawSandwich(tree, kind);
 }
 
 // "4.2 s", "1,203 samples".

@@ -66,6 +66,7 @@ class Heat {
 			this.countSamples();
 		else
 			this.countLengths();
+		this.picture = null;
 		this.most = this.counts.reduce((a, b) => Math.max(a, b), 0);
 	}
 
@@ -120,6 +121,21 @@ class Heat {
 			const [from, to, u] = t < 0.5 ? [a, b, t * 2] : [b, d, t * 2 - 1];
 			return "rgb(" + from.map((x, i) => Math.round(x + (to[i] - x) * u)).join(",") + ")";
 		};
+		if (isDark !== this.isDark || dpr !== this.dpr)
+			this.picture = null;
+		Object.assign(this, {isDark, dpr});
+		this.picture = this.picture || this.drawCells(dpr, tint);
+		g.drawImage(this.picture, 0, 0, this.width, HEAT.height);
+		this.drawAxes(g, style.color);
+		this.drawSelection(g, style.color);
+	}
+
+	// The map itself, which no selection changes.
+	drawCells(dpr, tint) {
+		const picture = document.createElement("canvas"), g = picture.getContext("2d");
+		picture.width = Math.max(Math.round(this.width * dpr), 1);
+		picture.height = Math.round(HEAT.height * dpr);
+		g.setTransform(dpr, 0, 0, dpr, 0, 0);
 		g.fillStyle = tint(0);
 		g.fillRect(HEAT.left, 0, this.width - HEAT.left, HEAT.height);
 		for (let x = 0; x < this.columns; x++)
@@ -130,8 +146,7 @@ class Heat {
 				g.fillStyle = tint(0.12 + 0.88 * Math.log(1 + n) / Math.log(1 + this.most));
 				g.fillRect(HEAT.left + x * this.w, HEAT.height - (y + 1) * this.h, Math.max(this.w - 0.5, 1), Math.max(this.h - 0.5, 1));
 			}
-		this.drawAxes(g, style.color);
-		this.drawSelection(g, style.color);
+		return picture;
 	}
 
 	drawAxes(g, color) {

@@ -30,7 +30,8 @@ void html_page_begin(const struct html_page *p, struct buf *b, FILE *out)
 {
 	buf_str(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		   "base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; "
+		   "base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; worker-src "
+		   "blob:; "
 		   "script-src '");
 	buf_str(b, html_js_hash);
 	buf_str(b, "'\">\n<meta name=\"viewport\" content=\"width=device-width, "

@@ -1,7 +1,7 @@
 /*
  * html_page.h - the page around a report's data: head, what stands without scripts, style,
  * scripts. The page's policy (CSP) lets it fetch nothing and run its own script alone, known by
- * its hash.
+ * its hash; workers of it, too.
  *
  *	html_page_begin(&page, out);
  *	html_blob_write("head", &json, out, &e);       // and the others

@@ -55,7 +55,7 @@ function sideTable(caption, map, kind, whole) {
 }
 
 function drawSandwich(tree, kind) {
-	const box = document.getElementById("sandwich"), whole = tree.total[0], all = functionsOf(tree);
+	const box = document.getElementById("sandwich"), whole = tree.total[0], all = view.functions;
 	const key = view.sort === "self" ? "self" : "total";
 	all.sort((a, b) => b[key] - a[key] || (a.name < b.name ? -1 : 1));
 	const sorter = (k) => el("button", {class: "link", "aria-pressed": String(key === k), onclick: () => {

@@ -3,7 +3,7 @@
 
 // The chosen stretch and band (null: all), the pane, what its parts show.
 const view = {stretch: null, band: null, pane: "overview", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", fn: "", sort: "self",
-	flame: {}, tree: null};
+	flame: {}, tree: null, functions: []};
 
 const panes = {
 	overview: {name: "Overview", has: () => true, draw: drawOverview},
@@ -78,11 +78,21 @@ function firstOf(table) {
 	return Object.keys(table).find((k) => table[k].has()) || Object.keys(table)[0];
 }
 
+// How many samples each event has.
+let samplesByEvent = null;
+
+function eventCounts() {
+	if (!samplesByEvent) {
+		samplesByEvent = new Float64Array(head.events.length + 1);
+		for (const e of data.sample.event)
+			samplesByEvent[e]++;
+	}
+	return samplesByEvent;
+}
+
 // The event of most samples.
 function firstEvent() {
-	const n = new Float64Array(head.events.length + 1);
-	data.sample.event.forEach((e) => { n[e]++; });
-	return n.indexOf(Math.max(...n));
+	return eventCounts().indexOf(Math.max(...eventCounts()));
 }
 
 function pairOf(text) {
@@ -275,7 +285,7 @@ function drawFlamePane() {
 	}, "flame"), el("p", {class: "choices"}, isGiven ? episodeChoice() : threadChoice(),
 		view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null,
 		isGiven ? el("span", {class: "note"}, kinds[view.graph].what() + "; whatever is selected above") : null));
-	drawFlame();
+	return drawFlame();
 }
 
 // A list of [value, text] to choose from.
@@ -287,7 +297,7 @@ function choice(label, options, chosen, pick) {
 }
 
 function eventChoice() {
-	const seen = new Set(data.sample.event), events = head.events.map((ev, i) => [i, ev.name]).filter(([i]) => seen.has(i));
+	const events = head.events.map((ev, i) => [i, ev.name]).filter(([i]) => eventCounts()[i]);
 	return choice("event", events, view.event, (i) => {
 		view.event = Number(i);
 		drawFlame();
@@ -351,7 +361,7 @@ function showPane() {
 	}, "pane"));
 	for (const k in panes)
 		document.getElementById("pane-" + k).hidden = k !== view.pane;
-	panes[view.pane].draw();
+	return panes[view.pane].draw();
 }
 
 function redraw() {
@@ -403,7 +413,7 @@ async function start() {
 	build();
 	loadView();
 	drawHeat();
-	showPane();
+	await showPane();
 	let width = window.innerWidth;
 	window.addEventListener("resize", () => {
 		if (window.innerWidth !== width) {
@@ -436,12 +446,14 @@ function foldTree(tree) {
 	return [...sums].map(([stack, x]) => stack + " " + x).sort();
 }
 
-// For scripts that test the page: the view, sums of a stretch, and times in ms.
-window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, head: () => head, data: () => data,
-	frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms}),
-	flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg};
-start().catch((e) => {
-	document.getElementById("main").append(el("p", {class: "note"}, "This report cannot be shown here: " + e.message +
-		" (it needs a browser with DecompressionStream, of 2023 or later)"));
-	document.documentElement.dataset.ready = "failed";
-});
+if (!isWorker) {
+	// For scripts that test the page: the view, sums of a stretch, and times in ms.
+	window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, head: () => head, data: () => data,
+		frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms, inWorker: !!(worker && worker.ask)}),
+		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg};
+	start().catch((e) => {
+		document.getElementById("main").append(el("p", {class: "note"}, "This report cannot be shown here: " + e.message +
+			" (it needs a browser with DecompressionStream, of 2023 or later)"));
+		document.documentElement.dataset.ready = "failed";
+	});
+}

@@ -235,9 +235,11 @@ def check_demo(b):
           b.js("return report.view.fn"))
     check_keys(b, path)
     b.js("report.view.pane = 'flame'; report.showPane()")
+    settled(b, "!!report.flame('cpu')", True)
     boxes = b.js("return report.flame('cpu').flame.boxes().length")
     b.js("report.choose({from: 1000000000, to: 1001000000}, null)")
-    check("a brush makes another graph", b.js("return report.flame('cpu').flame.boxes().length") != boxes, True)
+    check("a brush makes another graph", settled(b, "report.flame('cpu').flame.boxes().length !== %d" % boxes, True), True)
+    check("made by a worker", b.js("return report.ms().inWorker"), True)
     for dark in (True, False):
         b.dark(dark)
     b.printed(True)

@@ -20,7 +20,7 @@ page = open("o.html", encoding="utf-8").read()
 script = re.search(r"<script>(.*?)</script>", page, re.S).group(1)
 want = "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 assert "'%s'" % want in page, "the policy has another hash than the script"
-assert "unsafe-inline'; script-src 'sha256-" in page and "unsafe-eval" not in page
+assert "unsafe-inline'; worker-src blob:; script-src 'sha256-" in page and "unsafe-eval" not in page
 def blob(name):
     text = re.search(r'<script type="text/plain" id="%s">([^<]*)</script>' % name, page).group(1)
     return zlib.decompress(base64.b64decode(text))

@@ -1,0 +1,78 @@
+// html_worker.js - flame graphs of a stretch are summed up by a worker, so that the page stays
+// quick meanwhile. It runs this same script, which the page's policy knows, without a document.
+// Where a browser makes no worker of it, the page sums up itself.
+
+const isWorker = typeof document === "undefined";
+const source = isWorker ? "" : document.currentScript.textContent;
+// What sums need of the data, table by table.
+const SUMMED = {sample: ["t", "row", "weight", "event", "thread"], run: ["n", "start", "end", "thread", "comm", "out"],
+	wait: ["n", "start", "end", "thread", "blocked", "bits", "row", "cause"], row: ["comm", "path"], path: ["parent", "frame"],
+	thread: ["comm", "tid", "flags"]};
+
+let worker = null;
+const asked = new Map(); // by number: who waits for the answer
+
+function sumUpNow(kind, s) {
+	const tree = kinds[kind].sum(s);
+	return {tree, functions: functionsOf(tree)};
+}
+
+function startWorker() {
+	const some = (all, names) => Object.fromEntries(names.map((name) => [name, all[name]]));
+	const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
+	worker = {ask: new Worker(url), asks: 0};
+	worker.ask.onmessage = ({data: answer}) => {
+		asked.get(answer.no).resolve(answer);
+		asked.delete(answer.no);
+	};
+	worker.ask.onerror = () => {
+		worker = {ask: null};
+		for (const {kind, s, resolve} of asked.values())
+			resolve(sumUpNow(kind, s));
+		asked.clear();
+	};
+	worker.ask.postMessage({head: some(head, ["marks", "causes", "shows_system", "events", "span_ns"]),
+		data: Object.fromEntries(Object.entries(SUMMED).map(([name, fields]) => [name, some(data[name], fields)])),
+		frames: some(frames, ["label", "order", "kind"])});
+}
+
+// {tree, functions} of a stretch, now or once the worker has them.
+function askSum(kind, s) {
+	try {
+		if (!worker)
+			startWorker();
+	} catch (e) {
+		worker = {ask: null};
+	}
+	if (kinds[kind].given || !worker.ask)
+		return sumUpNow(kind, s);
+	return new Promise((resolve) => {
+		const no = worker.asks++;
+		asked.set(no, {kind, s, resolve});
+		worker.ask.postMessage({no, kind, s, view: {who: view.who, event: view.event}});
+	});
+}
+
+// --- in the worker -----------------------------------------------------------------------------
+
+const summed = new Set();
+
+function answer({no, kind, s, view: chosen}) {
+	if (!summed.has(kind)) { // all nodes there can be: no later stretch has to place new ones
+		summed.add(kind);
+		Object.assign(view, chosen, {who: ""});
+		kinds[kind].sum({from: 0, to: head.span_ns, band: null});
+	}
+	Object.assign(view, chosen);
+	const {tree, functions} = sumUpNow(kind, s);
+	const buffers = Object.values(tree).filter((x) => x && x.buffer).map((x) => x.buffer);
+	self.postMessage({no, tree, functions}, [...new Set(buffers)]);
+}
+
+if (isWorker)
+	self.onmessage = ({data: told}) => {
+		if (told.head)
+			({head, data, frames} = told);
+		else
+			answer(told);
+	};
