@@ -3,7 +3,6 @@
  */
 #include "base/count.h"
 #include "cmd/input/scratch.h"
-#include "cmd/report_lines.h"
 #include "cmd/query/timeline_input.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
@@ -102,12 +101,12 @@ static int add_findings(struct store_writer *w, struct tlinput *ti, struct err *
 }
 
 /* What report would say of it. */
-static int add_report(struct store_writer *w, struct tlinput *ti, struct err *e)
+static int add_file(struct store_writer *w, struct tlinput *ti, struct err *e)
 {
-	struct report_lines lines;
-	int r = report_lines_of(&lines, ti, e);
-	r = r ? r : store_write_report(w, &lines, e);
-	report_lines_release(&lines);
+	struct file_facts f;
+	int r = tlinput_file_facts(ti, &f, e);
+	r = r ? r : store_write_file(w, &f, e);
+	file_facts_release(&f);
 	return r;
 }
 
@@ -129,7 +128,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	if (input_shows_progress(&o->tl.in))
 		store_writer_progress(w, input_progress_show, &p);
 	if (!rc && (store_writer_add(w, &ti.tl, &e) || add_findings(w, &ti, &e) ||
-		    add_report(w, &ti, &e)))
+		    add_file(w, &ti, &e)))
 		rc = input_fail(&ti.in, &e);
 	store_writer_progress(w, NULL, NULL);
 	input_progress_end(&p);

@@ -81,7 +81,7 @@ struct packer {
 	uint64_t left_bytes;
 	VEC(struct content) contents; /* to give back */
 	VEC(char *) parts;            /* files of a directory recording, sorted */
-	struct missing missing;
+	struct unnamed_files missing;
 	struct buf manifest;
 	uint64_t bytes;
 };
@@ -243,14 +243,12 @@ static void manifest_file(struct packer *k, uint64_t size, const struct build_id
 	k->bytes += size;
 }
 
-static void manifest_lacks(struct packer *k, uint64_t samples, const struct build_id *id,
-			   uint32_t name, const char *why)
+static void manifest_lacks(struct packer *k, uint64_t samples, const char *id, uint32_t name,
+			   const char *why)
 {
 	const char *text =
 		name ? strtab_get(&k->in.profile->stacks.strings, name) : "[unknown]";
-	char hex[2 * BUILD_ID_MAX + 1];
-	buf_fmt(&k->manifest, "missing %" PRIu64 " %s ", samples,
-		id && id->len ? build_id_hex(id, hex) : "-");
+	buf_fmt(&k->manifest, "missing %" PRIu64 " %s ", samples, *id ? id : "-");
 	escape_visible(&k->manifest, text, strlen(text));
 	buf_fmt(&k->manifest, ": %s\n", why);
 }
@@ -258,15 +256,19 @@ static void manifest_lacks(struct packer *k, uint64_t samples, const struct buil
 static void manifest_missing(struct packer *k)
 {
 	const struct dso *dsos = k->in.profile->machine.dsos.v;
-	for (size_t i = 0; i < k->missing.dsos.n; i++) {
-		const struct missing_dso *d = &k->missing.dsos.v[i];
-		manifest_lacks(k, d->samples, d->dso == NO_ID ? NULL : &dsos[d->dso].id,
-			       d->name, missing_reason(d));
+	for (size_t i = 0; i < k->missing.v.n; i++) {
+		const struct unnamed_file *d = &k->missing.v.v[i];
+		manifest_lacks(k, d->samples,
+			       strtab_get(&k->in.profile->stacks.strings, d->build_id), d->name,
+			       missing_reason(d));
 	}
 	for (size_t i = 0; i < k->lost.n; i++) {
 		const struct dso *d = &dsos[k->lost.v[i]];
 		const char *detail;
-		manifest_lacks(k, 0, &d->id, d->name,
+		char hex[2 * BUILD_ID_MAX + 1] = "";
+		if (d->id.len)
+			build_id_hex(&d->id, hex);
+		manifest_lacks(k, 0, hex, d->name,
 			       dso_reason_text(modules_reason(k->in.profile->modules,
 							      k->lost.v[i], &detail)));
 	}
@@ -279,8 +281,8 @@ static void forget_listed(struct packer *k)
 	size_t n = 0;
 	for (size_t i = 0; i < k->lost.n; i++) {
 		int listed = 0;
-		for (size_t j = 0; !listed && j < k->missing.dsos.n; j++)
-			listed = k->missing.dsos.v[j].name == dsos[k->lost.v[i]].name;
+		for (size_t j = 0; !listed && j < k->missing.v.n; j++)
+			listed = k->missing.v.v[j].name == dsos[k->lost.v[i]].name;
 		if (!listed)
 			k->lost.v[n++] = k->lost.v[i];
 	}
@@ -455,9 +457,11 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 		fprintf(f, "%s without a frame in them not found (see MANIFEST)\n",
 			COUNT_MANY(k->lost.n, "mapped file was", "mapped files were"));
 	print_largest(k, f);
-	if (k->missing.dsos.n)
+	if (k->missing.v.n)
 		fputc('\n', f);
-	missing_print(f, k->in.profile, &k->missing, k->opt->top);
+	const char *host = k->in.profile->rec->features.hostname;
+	missing_print(f, &k->in.profile->stacks.strings, host ? host : "", &k->missing,
+		      k->opt->top);
 }
 
 static int pack(struct packer *k, const char *output, struct err *e)
@@ -495,7 +499,7 @@ static void release(struct packer *k)
 	vec_release(&k->contents);
 	vec_release(&k->parts);
 	vec_release(&k->lost);
-	missing_release(&k->missing);
+	vec_release(&k->missing.v);
 	packlist_release(&k->list);
 	buf_release(&k->manifest);
 	input_close(&k->in);

@@ -4,10 +4,10 @@
  */
 #include "base/mem.h"
 #include "cmd/input/input_kind.h"
-#include "render/text/missing_text.h"
+#include "render/text/file_text.h"
 #include "cmd/input/output.h"
-#include "cmd/report_head.h"
-#include "cmd/report_lines.h"
+#include "libtime/doctor/describe.h"
+#include "libtime/doctor/missing.h"
 #include "cmd/report_tables.h"
 #include "cmd/report_waits.h"
 #include "cmd/query/timeline_samples.h"
@@ -197,20 +197,6 @@ static int has_filters(const struct input_opts *o)
 	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time || o->events.n;
 }
 
-static int print_unnamed(const struct profile *p, int top)
-{
-	struct missing m;
-	if (missing_find(&m, p, NULL)) {
-		missing_release(&m);
-		return ERR_NOMEM;
-	}
-	printf("\nnames: %.1f %% of all samples have a named innermost function\n",
-	       m.samples ? 100.0 * (double)m.named_leaf / (double)m.samples : 100.0);
-	missing_print(stdout, p, &m, top);
-	missing_release(&m);
-	return 0;
-}
-
 static void print_stats(const struct recording *rec)
 {
 	for (uint32_t t = 0; t < RECORD_TYPES_COUNTED; t++) {
@@ -224,26 +210,10 @@ static void print_stats(const struct recording *rec)
 	}
 }
 
-/* What was counted of a folded profile. */
-static int count_folded(struct report_counts *n, const struct profile *p)
-{
-	*n = (struct report_counts){.first_ns = p->totals.first_time,
-				    .last_ns = p->totals.last_time};
-	for (size_t i = 0; i < p->rec->events.n; i++)
-		if (vec_push(&n->events, (struct report_event){0}))
-			return ERR_NOMEM;
-	for (size_t i = 0; i < p->folded.n; i++) {
-		const struct folded *f = &p->folded.v[i];
-		n->events.v[f->event].samples += f->samples;
-		n->events.v[f->event].weight += f->weight;
-	}
-	return 0;
-}
-
-static int print_head(const struct input *in, const struct report_counts *n)
+static int print_head(const struct file_facts *f)
 {
 	struct buf head = {0};
-	report_head(&head, in, n);
+	file_text_head(&head, f);
 	int rc = buf_failed(&head);
 	fputs(buf_cstr(&head), stdout);
 	buf_release(&head);
@@ -275,11 +245,18 @@ static int report_samples(struct input *in, const struct report_opts *o)
 		print_stats(in->profile->rec);
 		return 0;
 	}
-	struct report_counts n;
-	rc = count_folded(&n, in->profile) || print_head(in, &n) ||
-	     (in->profile->folded.n &&
-	      (print_folded_threads(in->profile, top) || print_unnamed(in->profile, top)));
-	vec_release(&n.events);
+	struct profile *p = in->profile;
+	struct file_facts f;
+	rc = describe_recording(&f, p, in->path);
+	if (!rc)
+		describe_folded(&f, p);
+	f.has_names = p->folded.n > 0;
+	rc = rc || print_head(&f) ||
+	     (f.has_names &&
+	      (print_folded_threads(p, top) || missing_find(&f.unnamed, p, NULL)));
+	if (!rc)
+		file_text_names(stdout, &f, top);
+	file_facts_release(&f);
 	return rc ? out_of_memory() : 0;
 }
 
@@ -341,7 +318,7 @@ static int print_table(struct tlinput *ti, const struct report_opts *o,
 /* One recording, the nth of so many in the store. */
 static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth, size_t of)
 {
-	struct report_lines lines = {0};
+	struct file_facts file = {0};
 	struct err e = {0};
 	int top = (int)report_top(o);
 	if (o->by) {
@@ -353,22 +330,25 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 		rc = tlinput_judge(
 			ti, tlinput_has_scheduler(ti) ? 0 : ASKED_OF_SAMPLES | ALL_TOPICS,
 			ALL_TOPICS, 0);
-	if (!rc && report_lines_of(&lines, ti, &e))
+	if (!rc && tlinput_file_facts(ti, &file, &e))
 		rc = input_fail(&ti->in, &e);
 	if (!rc) {
 		if (nth)
 			putchar('\n');
 		if (of > 1)
 			print_store(ti, 1);
-		if (!report_lines_head(&lines) && of == 1)
+		if (file.stacks)
+			rc = print_head(&file) ? out_of_memory() : 0;
+		else if (of == 1)
 			print_store(ti, 0);
-		if (ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
+		if (!rc && ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
 			rc = report_waits(ti, o);
 		if (!rc && print_timeline_threads(ti, top))
 			rc = out_of_memory();
-		report_lines_names(&lines, top);
+		if (file.stacks)
+			file_text_names(stdout, &file, top);
 	}
-	report_lines_release(&lines);
+	file_facts_release(&file);
 	return rc ? rc : input_status(&ti->in);
 }
 

@@ -1,6 +1,7 @@
 #include "cmd/query/timeline_input.h"
 #include "base/mem.h"
 #include "base/shortage.h"
+#include "libtime/doctor/describe.h"
 #include "libtime/doctor/missing.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/recording_hash.h"
@@ -353,7 +354,9 @@ static int stored_findings(const struct tlinput *ti, unsigned asked, struct find
 	return rc == ERR_REFUSED ? 0 : rc;
 }
 
-int tlinput_fold_paths(struct tlinput *ti, int event_samples)
+/* Count the samples of a recording's timeline by stack into its profile's `folded`, those of
+ * tracepoints too where asked for: path and samples are set. The caller empties it. */
+static int fold_paths(struct tlinput *ti, int event_samples)
 {
 	struct profile *p = ti->in.profile;
 	const struct timeline *tl = &ti->tl;
@@ -383,7 +386,7 @@ static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out
 	if (!(asked & ASKED_OF_SAMPLES)) {
 		in.timeline = &ti->tl;
 		in.survey = &ti->survey;
-	} else if (tlinput_fold_paths(ti, 1)) {
+	} else if (fold_paths(ti, 1)) {
 		rc = err_nomem(e);
 	}
 	rc = rc ? rc : findings_gather(out, &in, e);
@@ -398,6 +401,33 @@ int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, s
 		return stored_findings(ti, asked, out, e);
 	int rc = own_findings(ti, asked, out, e);
 	return rc ? rc : missing_get_files(ti->in.profile, out, e);
+}
+
+static int stored_file_facts(const struct tlinput *ti, struct file_facts *out, struct err *e)
+{
+	struct store *s;
+	int r = store_open(&s, ti->path, e);
+	if (r)
+		return r;
+	r = store_read_file(s, ti->recording, out, e);
+	store_close(s);
+	return r;
+}
+
+int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e)
+{
+	struct profile *p = ti->in.profile;
+	*out = (struct file_facts){0};
+	if (!p)
+		return stored_file_facts(ti, out, e);
+	int r = describe_recording(out, p, ti->in.path);
+	if (!r)
+		describe_timeline(out, &ti->tl);
+	r = r ? r : fold_paths(ti, !tlinput_has_scheduler(ti));
+	out->has_names = p->folded.n > 0;
+	r = r || (out->has_names && missing_find(&out->unnamed, p, NULL));
+	p->folded.n = 0;
+	return r ? err_nomem(e) : 0;
 }
 
 int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse)

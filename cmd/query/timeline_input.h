@@ -8,6 +8,7 @@
 #include "cmd/input/input.h"
 #include "libtime/explain/causes.h"
 #include "libtime/doctor/store_findings.h"
+#include "libtime/store/file_facts.h"
 #include "libtime/spans/label_lanes.h"
 
 /* First member of a verb's options struct, so that input_rows and tlinput_rows fit it. */
@@ -92,6 +93,10 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb);
 int tlinput_one_recording(const struct tlinput_opts *opt, const char *verb, const char *path,
 			  struct store *s, int64_t *id);
 
+/* What it is as a file, from the recording or its store (then perhaps nothing: stacks NULL).
+ * To be released, after a failure too. ERR_NOMEM, ERR_IO, ERR_FORMAT. */
+int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e);
+
 /* What can be found when asked so: judged of a recording, read of a store, where an older
  * perfkit left nothing to read. *out is the caller's to release, also after ERR_NOMEM, ERR_IO,
  * ERR_FORMAT. */
@@ -103,10 +108,6 @@ int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, s
  * inputs that were opened without a word. 0, or the exit status.
  */
 int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse);
-
-/* Count the samples of a recording's timeline by stack into its profile's `folded`, those of
- * tracepoints too where asked for: path and samples are set. The caller empties it. */
-int tlinput_fold_paths(struct tlinput *ti, int event_samples);
 
 /* Name all trampolines as one (libsym/trampolines.h), but with --keep-trampolines. 0, or the
  * exit status. tlinput_open has done it, but for copies. */

@@ -9,22 +9,40 @@
 /* --- which ---------------------------------------------------------------------------------
  */
 
-static int row_of(struct missing *m, const struct profile *p, struct u64map *index,
+/* What is known of a DSO without names, or of addresses in none (NO_ID). */
+static int look_up(struct unnamed_file *f, struct profile *p, uint32_t name, uint32_t file)
+{
+	struct strtab *s = &p->stacks.strings;
+	char hex[2 * BUILD_ID_MAX + 1] = "";
+	const char *detail = "";
+	*f = (struct unnamed_file){.name = name, .pid = -1, .reason = DSO_NOT_A_FILE};
+	if (file == NO_ID)
+		return 0;
+	const struct dso *d = &p->machine.dsos.v[file];
+	f->reason = (uint8_t)modules_reason(p->modules, file, &detail);
+	f->kind = (uint8_t)(d->kind + 1);
+	f->path = d->path;
+	f->pid = d->pid;
+	if (d->id.len)
+		build_id_hex(&d->id, hex);
+	return strtab_intern(s, hex, &f->build_id) || strtab_intern(s, detail, &f->detail);
+}
+
+static int row_of(struct unnamed_files *m, struct profile *p, struct u64map *index,
 		  uint32_t name, uint32_t *row)
 {
-	struct missing_dso d = {.name = name, .detail = ""};
+	struct unnamed_file f;
 	if (u64map_get(index, name, row))
 		return 0;
-	d.dso = modules_dso_named(p->modules, name);
-	d.reason =
-		d.dso == NO_ID ? DSO_NOT_A_FILE : modules_reason(p->modules, d.dso, &d.detail);
-	d.is_jit = d.dso != NO_ID && p->machine.dsos.v[d.dso].kind == DSO_ANON;
-	*row = (uint32_t)m->dsos.n;
-	return vec_push(&m->dsos, d) || u64map_put(index, name, *row) ? ERR_NOMEM : 0;
+	*row = (uint32_t)m->v.n;
+	return look_up(&f, p, name, modules_dso_named(p->modules, name)) ||
+			       vec_push(&m->v, f) || u64map_put(index, name, *row)
+		       ? ERR_NOMEM
+		       : 0;
 }
 
 /* Count the i-th stack once for every DSO it has nameless frames of. */
-static int count_stack(struct missing *m, const struct profile *p, struct u64map *index,
+static int count_stack(struct unnamed_files *m, struct profile *p, struct u64map *index,
 		       size_t i)
 {
 	const struct folded *f = &p->folded.v[i];
@@ -37,7 +55,7 @@ static int count_stack(struct missing *m, const struct profile *p, struct u64map
 		leaf_named &= path != f->path;
 		if (row_of(m, p, index, fr->dso, &row))
 			return ERR_NOMEM;
-		struct missing_dso *d = &m->dsos.v[row];
+		struct unnamed_file *d = &m->v.v[row];
 		if (d->last_counted != i + 1)
 			d->samples += f->samples;
 		d->last_counted = i + 1;
@@ -49,39 +67,33 @@ static int count_stack(struct missing *m, const struct profile *p, struct u64map
 
 static int by_samples(const void *a, const void *b, void *strings)
 {
-	const struct missing_dso *x = a, *y = b;
+	const struct unnamed_file *x = a, *y = b;
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-int missing_find(struct missing *m, const struct profile *p, struct err *e)
+int missing_find(struct unnamed_files *m, struct profile *p, struct err *e)
 {
 	struct u64map index = {0};
 	int rc = 0;
-	*m = (struct missing){0};
+	*m = (struct unnamed_files){.samples = 0};
 	for (size_t i = 0; !rc && i < p->folded.n; i++)
 		rc = count_stack(m, p, &index, i);
 	u64map_release(&index);
-	if (m->dsos.n)
-		qsort_r(m->dsos.v, m->dsos.n, sizeof(*m->dsos.v), by_samples,
-			(void *)&p->stacks.strings);
+	if (m->v.n)
+		qsort_r(m->v.v, m->v.n, sizeof(*m->v.v), by_samples, &p->stacks.strings);
 	return rc ? err_nomem(e) : 0;
 }
 
-void missing_release(struct missing *m)
+const char *missing_reason(const struct unnamed_file *f)
 {
-	vec_release(&m->dsos);
-}
-
-const char *missing_reason(const struct missing_dso *d)
-{
-	if (!d->name)
+	if (!f->name)
 		return "no mapping holds the address";
-	if (d->is_jit && d->reason == DSO_NOT_A_FILE)
+	if (f->kind == DSO_ANON + 1 && f->reason == DSO_NOT_A_FILE)
 		return "anonymous memory (JIT code?), no perf map or jitdump found";
-	return d->reason == DSO_FOUND ? "no symbol covers the address"
-				      : dso_reason_text(d->reason);
+	return f->reason == DSO_FOUND ? "no symbol covers the address"
+				      : dso_reason_text(f->reason);
 }
 
 /* --- what would help -----------------------------------------------------------------------
@@ -99,19 +111,18 @@ static int is_packaged(const char *path)
 }
 
 /* The recorded host, where it can be one: what else is in it would be read by ssh. */
-static const char *host_of(const struct profile *p)
+static const char *host_of(const char *host)
 {
-	const char *host = p->rec->features.hostname;
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789._-";
-	return host && *host && !host[strspn(host, allowed)] ? host : "HOST";
+	return *host && !host[strspn(host, allowed)] ? host : "HOST";
 }
 
-static void copy_line(struct buf *out, const struct profile *p, const char *path)
+static void copy_line(struct buf *out, const char *host, const char *path)
 {
 	struct buf to = {0}, from = {0};
 	buf_fmt(&to, "symfs%.*s", (int)(strrchr(path, '/') - path), path);
-	buf_fmt(&from, "%s:%s", host_of(p), path);
+	buf_fmt(&from, "%s:%s", host_of(host), path);
 	buf_str(out, "mkdir -p ");
 	shell_word(out, buf_cstr(&to));
 	buf_str(out, " && scp -- ");
@@ -145,52 +156,50 @@ static void deleted_line(struct buf *out, const char *path)
 	buf_release(&to);
 }
 
-static int file_remedy(const struct profile *p, const struct missing_dso *d, const char *path,
-		       struct buf *out)
+static int file_remedy(const char *host, const struct unnamed_file *d, const char *path,
+		       const char *id, struct buf *out)
 {
-	const struct build_id *id = &p->machine.dsos.v[d->dso].id;
-	char hex[2 * BUILD_ID_MAX + 1];
 	if (d->reason == DSO_SHARED_PATH) {
 		buf_str(out, "# next time record with --buildid-mmap");
 	} else if (d->reason == DSO_UNTRUSTED) {
 		buf_str(out, "# add --trust-paths if the file here is still the one that ran; "
 			     "next time record with --buildid-all");
-	} else if (d->reason == DSO_FOUND && id->len) {
-		buf_fmt(out, "debuginfod-find debuginfo %s", build_id_hex(id, hex));
+	} else if (d->reason == DSO_FOUND && *id) {
+		buf_fmt(out, "debuginfod-find debuginfo %s", id);
 	} else if (d->reason == DSO_FOUND || path[0] != '/' || dso_is_anonymous(path)) {
 		return 0;
-	} else if (id->len && is_packaged(path)) {
-		buf_fmt(out, "debuginfod-find executable %s", build_id_hex(id, hex));
+	} else if (*id && is_packaged(path)) {
+		buf_fmt(out, "debuginfod-find executable %s", id);
 	} else if (deleted_path(path)) {
 		deleted_line(out, path);
 	} else {
-		copy_line(out, p, path);
+		copy_line(out, host, path);
 	}
 	return 1;
 }
 
 /* The file in which a run time names the code it made. */
-static int jit_remedy(const struct profile *p, const struct missing_dso *d,
-		      const struct dso *dso, struct buf *out)
+static int jit_remedy(const struct strtab *s, const char *host, const struct unnamed_file *d,
+		      struct buf *out)
 {
 	char path[64];
-	if (d->reason == DSO_UNREADABLE && !strncmp(d->detail, "/proc/", 6)) {
+	if (d->reason == DSO_UNREADABLE && !strncmp(strtab_get(s, d->detail), "/proc/", 6)) {
 		buf_str(out, "# add --no-sandbox: a sandboxed program may not look into a "
 			     "container");
 		return 1;
 	}
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", dso->pid);
-	copy_line(out, p, path);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", d->pid);
+	copy_line(out, host, path);
 	return 1;
 }
 
-static int kernel_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
+static int kernel_remedy(const char *host, const struct unnamed_file *d, struct buf *out)
 {
 	if (d->reason == DSO_FOUND)
 		return 0;
 	buf_str(out, "ssh -- ");
 	struct buf who = {0};
-	buf_fmt(&who, "root@%s", host_of(p));
+	buf_fmt(&who, "root@%s", host_of(host));
 	shell_word(out, buf_cstr(&who));
 	buf_release(&who);
 	buf_str(out, " cat /proc/kallsyms >kallsyms  # before the next boot; then --kallsyms "
@@ -198,36 +207,34 @@ static int kernel_remedy(const struct profile *p, const struct missing_dso *d, s
 	return 1;
 }
 
-int missing_remedy(const struct profile *p, const struct missing_dso *d, struct buf *out)
+int missing_remedy(const struct strtab *s, const char *host, const struct unnamed_file *f,
+		   struct buf *out)
 {
-	if (d->dso == NO_ID)
+	const char *path = strtab_get(s, f->path), *id = strtab_get(s, f->build_id);
+	if (!f->kind || id[strspn(id, "0123456789abcdef")] || !shell_is_printable(path))
 		return 0;
-	const struct dso *dso = &p->machine.dsos.v[d->dso];
-	const char *path = strtab_get(&p->stacks.strings, dso->path);
-	if (!shell_is_printable(path))
-		return 0;
-	switch (dso->kind) {
+	switch (f->kind - 1) {
 	case DSO_FILE:
-		return file_remedy(p, d, path, out);
+		return file_remedy(host, f, path, id, out);
 	case DSO_KERNEL:
 	case DSO_MODULE:
-		return kernel_remedy(p, d, out);
+		return kernel_remedy(host, f, out);
 	case DSO_VDSO:
 		buf_str(out, "perfkit pack  # on the recorded machine, before the next boot");
 		return 1;
 	case DSO_ANON:
-		return jit_remedy(p, d, dso, out);
+		return jit_remedy(s, host, f, out);
 	default:
 		return 0;
 	}
 }
 
-int missing_by_debuginfod(const struct profile *p, const struct missing *m)
+int missing_by_debuginfod(const struct strtab *s, const struct unnamed_files *files)
 {
 	int found = 0;
-	for (size_t i = 0; i < m->dsos.n; i++) {
+	for (size_t i = 0; i < files->v.n; i++) {
 		struct buf remedy = {0};
-		if (missing_remedy(p, &m->dsos.v[i], &remedy))
+		if (missing_remedy(s, "", &files->v.v[i], &remedy))
 			found += !strncmp(buf_cstr(&remedy), "debuginfod-find ", 16);
 		buf_release(&remedy);
 	}
@@ -235,19 +242,18 @@ int missing_by_debuginfod(const struct profile *p, const struct missing *m)
 }
 
 /* The command that would fetch a file of the machine; 0 when there is none. */
-static int get_file(const struct profile *p, uint32_t file, struct buf *out)
+static int get_file(struct profile *p, uint32_t file, struct buf *out)
 {
-	struct missing_dso d = {.dso = file};
+	const char *host = p->rec->features.hostname;
+	struct unnamed_file f;
 	if (file == NO_ID)
 		return 0;
-	const struct dso *dso = &p->machine.dsos.v[file];
-	d.name = dso->name;
-	d.is_jit = dso->kind == DSO_ANON;
-	d.reason = modules_reason(p->modules, file, &d.detail);
-	return missing_remedy(p, &d, out);
+	if (look_up(&f, p, p->machine.dsos.v[file].name, file))
+		out->failed = ERR_NOMEM;
+	return missing_remedy(&p->stacks.strings, host ? host : "", &f, out);
 }
 
-int missing_get_files(const struct profile *p, struct findings *f, struct err *e)
+int missing_get_files(struct profile *p, struct findings *f, struct err *e)
 {
 	int rc = 0;
 	for (size_t i = 0; i < f->v.n; i++)

@@ -1,6 +1,9 @@
 /* schema.c - the declarations, and what is made of them; see schema.h. */
 #include "libtime/store/schema.h"
 #include "base/check.h"
+#include "libsym/elf/dso_find.h"
+#include "libsym/process/machine.h"
+#include "libtime/store/file_facts.h"
 #include "libtime/store/store.h"
 
 #include <stddef.h>
@@ -13,6 +16,37 @@ static const char *frame_kind_word(unsigned int kind)
 	static const char *const words[] = {"", "kernel", "jit", "mark"};
 	ENTRIES(words, FRAME_MARK + 1);
 	return kind < COUNT_OF(words) ? words[kind] : "";
+}
+
+static const char *file_mode_word(unsigned int mode)
+{
+	static const char *const words[] = {"file", "pipe", "directory"};
+	ENTRIES(words, FILE_MODES);
+	return mode < COUNT_OF(words) ? words[mode] : "";
+}
+
+static const char *event_stacks_word(unsigned int kind)
+{
+	static const char *const words[] = {"", "frame pointers", "copies", "branches"};
+	ENTRIES(words, EVENT_STACKS_KINDS);
+	return kind < COUNT_OF(words) ? words[kind] : "";
+}
+
+static const char *dso_kind_word(unsigned int kind)
+{
+	static const char *const words[] = {"",     "file",      "kernel", "module",
+					    "vdso", "anonymous", "bpf",    "special"};
+	ENTRIES(words, DSO_SPECIAL + 2);
+	return kind < COUNT_OF(words) ? words[kind] : "";
+}
+
+static const char *dso_reason_word(unsigned int reason)
+{
+	static const char *const words[] = {
+		"no symbol", "no file",        "special",    "not found",     "other build",
+		"unchecked", "several builds", "unreadable", "zero kallsyms", "cycles"};
+	ENTRIES(words, DSO_CYCLES + 1);
+	return reason < COUNT_OF(words) ? words[reason] : "";
 }
 
 /* name, kind, field of ROW, unit, meaning */
@@ -621,6 +655,83 @@ static const struct column context[] = {
 };
 #undef ROW
 
+#define ROW struct file_facts
+static const struct column recording_files[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("path", COLUMN_TEXT, path, "", "the path given to `import`, or the file in it"),
+	WORD("mode", mode, file_mode_word, FILE_MODES, "`file`, `pipe`, `directory`"),
+	PLAIN("big_endian", COLUMN_U8, big_endian, "0, 1", ""),
+	PLAIN("compressed", COLUMN_U8, compressed, "0, 1", "by zstd"),
+	PLAIN("bytes", COLUMN_U64, bytes, "bytes", "of records"),
+	PLAIN("host", COLUMN_TEXT_OR_EMPTY, host, "", "as perf wrote it"),
+	PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, kernel, "", ""),
+	PLAIN("arch", COLUMN_TEXT_OR_EMPTY, arch, "", ""),
+	PLAIN("cpus", COLUMN_U32, cpus, "", "online; 0: not known"),
+	PLAIN("perf", COLUMN_TEXT_OR_EMPTY, perf, "", "its version"),
+	PLAIN("cpu", COLUMN_TEXT_OR_EMPTY, cpu, "", "the processor's name"),
+	PLAIN("command", COLUMN_TEXT_OR_EMPTY, command, "", "perf's command line"),
+	PLAIN("clock", COLUMN_TEXT_OR_EMPTY, clock, "", "as recordings.clock; NULL: unknown"),
+	PLAIN("first_ns", COLUMN_TIME_OR_MAX, first_ns, "ns", "the first sample with a time"),
+	PLAIN("last_ns", COLUMN_U64, last_ns, "ns", "the last one"),
+	PLAIN("lost", COLUMN_U64, lost, "", "records that perf lost"),
+	PLAIN("dropped", COLUMN_U64, dropped, "", "samples that the kernel dropped"),
+	PLAIN("broken", COLUMN_U64, broken, "", "records that could not be read"),
+	PLAIN("unknown_records", COLUMN_U64, unknown_records, "", "of types past 127"),
+	PLAIN("cut_off", COLUMN_U8, cut_off, "0, 1", "perf did not finish the file"),
+	PLAIN("torn", COLUMN_TEXT_OR_EMPTY, torn, "", "where reading ended early, and why"),
+	PLAIN("has_names", COLUMN_U8, has_names, "0, 1", "unnamed_files was filled"),
+	PLAIN("samples", COLUMN_U64, unnamed.samples, "",
+	      "those of which names were looked for"),
+	PLAIN("named", COLUMN_U64, unnamed.named_leaf, "", "whose innermost function has one"),
+};
+#undef ROW
+
+#define ROW struct file_event
+static const struct column recorded_events[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("name", COLUMN_TEXT, name, "", "as perf names it"),
+	PLAIN("tracepoint", COLUMN_U8, tracepoint, "0, 1", "a tracepoint or probe"),
+	PLAIN("samples", COLUMN_U64, samples, "", ""),
+	PLAIN("weight", COLUMN_U64, weight, "", "sum of their periods"),
+	PLAIN("rate", COLUMN_U64, rate, "",
+	      "the period asked for; with by_rate samples a second"),
+	PLAIN("by_rate", COLUMN_U8, by_rate, "0, 1", "`-F`, not `-c`"),
+	WORD("stacks", stacks, event_stacks_word, EVENT_STACKS_KINDS,
+	     "asked for: `frame pointers`, `copies`, `branches`; NULL: none"),
+};
+#undef ROW
+
+#define ROW struct file_records
+static const struct column record_counts[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("type", COLUMN_U32, type, "",
+	      "its number in linux/perf_event.h; from 64 on perf's own"),
+	PLAIN("count", COLUMN_U64, count, "", ""),
+};
+#undef ROW
+
+#define ROW struct unnamed_file
+static const struct column unnamed_files[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("name", COLUMN_TEXT_OR_EMPTY, name, "",
+	      "as dsos.name; NULL: no mapping holds the address"),
+	PLAIN("samples", COLUMN_U64, samples, "", "with at least one such frame"),
+	WORD("kind", kind, dso_kind_word, DSO_SPECIAL + 2,
+	     "`file`, `kernel`, `module`, `vdso`, `anonymous`, `bpf`, `special`"),
+	WORD("reason", reason, dso_reason_word, DSO_CYCLES + 1,
+	     "why: `not found`, `other build`, `unchecked` (no build-id was recorded), `no "
+	     "symbol` …"),
+	PLAIN("path", COLUMN_TEXT_OR_EMPTY, path, "", "as recorded"),
+	PLAIN("build_id", COLUMN_TEXT_OR_EMPTY, build_id, "hex", ""),
+	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "whose memory, if anonymous"),
+	PLAIN("detail", COLUMN_TEXT_OR_EMPTY, detail, "", "the candidate that was refused"),
+};
+#undef ROW
+
 #define OF_RECORDING "recording_id = ?1"
 #define THREAD_OF "thread_id IN (SELECT id FROM threads WHERE recording_id = ?1)"
 #define TASKS_OF "event_id IN (SELECT id FROM selected_events WHERE recording_id = ?1)"
@@ -720,6 +831,17 @@ const struct table store_tables[STORE_TABLES] = {
 			   "([context.md](context.md)). Counters are raw: their "
 			   "difference is what happened in between.",
 			   TABLE(context), OF_RECORDING, NULL},
+	[TABLE_RECORDING_FILES] = {"recording_files",
+				   "What `perfkit report` says of a recording as a file.",
+				   TABLE(recording_files), OF_RECORDING, NULL},
+	[TABLE_RECORDED_EVENTS] = {"recorded_events",
+				   "What was asked for of each event, and what came.",
+				   TABLE(recorded_events), OF_RECORDING, NULL},
+	[TABLE_RECORD_COUNTS] = {"record_counts", "How many records of each type there were.",
+				 TABLE(record_counts), OF_RECORDING, NULL},
+	[TABLE_UNNAMED_FILES] = {"unnamed_files",
+				 "The files whose functions have no names, most samples first.",
+				 TABLE(unnamed_files), OF_RECORDING, NULL},
 };
 
 const struct flat_table flat_tables[FLAT_TABLES] = {

@@ -1,4 +1,5 @@
 #include "libtime/store/store_rows.h"
+#include "libtime/store/file_facts.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
@@ -30,6 +31,19 @@ static int check_plain(struct store *s, struct err *e)
 	return r;
 }
 
+/* How many of the tables it should have are there. */
+static int count_tables(struct store *s, int64_t *n, struct err *e)
+{
+	struct buf sql = {0};
+	buf_str(&sql, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (");
+	for (size_t i = 0; i < STORE_TABLES; i++)
+		buf_fmt(&sql, "%s'%s'", i ? "," : "", store_tables[i].name);
+	buf_char(&sql, ')');
+	int r = buf_failed(&sql) ? err_nomem(e) : store_query_int(s, buf_cstr(&sql), 0, n, e);
+	buf_release(&sql);
+	return r;
+}
+
 static int check_kind(struct store *s, struct err *e)
 {
 	int64_t application, version, tables;
@@ -37,16 +51,7 @@ static int check_kind(struct store *s, struct err *e)
 	if (!r)
 		r = store_query_int(s, "PRAGMA user_version", 0, &version, e);
 	if (!r)
-		r = store_query_int(
-			s,
-			"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-			"('recordings','comms','threads','selected_events','dsos','symbols',"
-			"'files','frames','call_paths','wait_frames','sites','offcpu_kinds',"
-			"'offcpu_rows','offcpu_totals','sample_tasks','sample_sums',"
-			"'sample_rows','event_sample_rows','spans','labels','counters',"
-			"'trampolines','label_bindings','marks',"
-			"'interrupts','gaps','losses','context')",
-			0, &tables, e);
+		r = count_tables(s, &tables, e);
 	if (r)
 		return r;
 	if (application != STORE_APPLICATION)
@@ -513,5 +518,58 @@ int store_load(struct store *s, int64_t recording, enum store_contents what,
 	vec_release(&l.kinds);
 	vec_release(&l.tasks);
 	vec_release(&l.sums);
+	return r;
+}
+
+/* --- a recording as a file -------------------------------------------------------------------
+ */
+
+void file_facts_release(struct file_facts *f)
+{
+	stacks_release(&f->own);
+	vec_release(&f->events);
+	vec_release(&f->records);
+	vec_release(&f->unnamed.v);
+	*f = (struct file_facts){0};
+}
+
+static int read_file(struct load *l, struct file_facts *out)
+{
+	int got = 0, r = rows_select(l, TABLE_RECORDING_FILES, 0);
+	while (!r && (got = rows_next(l, out)) == 1)
+		if (l->bad || out->stacks)
+			return rows_damaged(l, "a number out of range, or a second file");
+		else
+			out->stacks = &out->own;
+	return r ? r : got;
+}
+
+static int read_recorded_events(struct load *l, struct file_facts *out)
+{
+	READ_VEC(TABLE_RECORDED_EVENTS, struct file_event, out->events, LIMIT, NULL, 0,
+		 "a number out of range");
+}
+
+static int read_record_counts(struct load *l, struct file_facts *out)
+{
+	READ_VEC(TABLE_RECORD_COUNTS, struct file_records, out->records, LIMIT, NULL, 0,
+		 "a number out of range");
+}
+
+static int read_unnamed(struct load *l, struct file_facts *out)
+{
+	READ_VEC(TABLE_UNNAMED_FILES, struct unnamed_file, out->unnamed.v, LIMIT, NULL, 0,
+		 "a number out of range");
+}
+
+int store_read_file(struct store *s, int64_t recording, struct file_facts *out, struct err *e)
+{
+	struct load l = {.s = s, .stacks = &out->own, .e = e, .recording = recording};
+	*out = (struct file_facts){0};
+	int r = read_file(&l, out);
+	r = r ? r : read_recorded_events(&l, out);
+	r = r ? r : read_record_counts(&l, out);
+	r = r ? r : read_unnamed(&l, out);
+	sqlite3_finalize(l.st);
 	return r;
 }

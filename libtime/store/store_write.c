@@ -1,4 +1,5 @@
 #include "libtime/store/store_write.h"
+#include "libtime/store/file_facts.h"
 #include "base/mem.h"
 #include "base/shortage.h"
 #include "base/outfile.h"
@@ -164,6 +165,22 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	else
 		r = feed_wait(w->feed, e);
 	writing_end(&l);
+	return r;
+}
+
+int store_write_file(struct store_writer *w, const struct file_facts *f, struct err *e)
+{
+	const struct timeline texts = {.stacks = f->stacks};
+	struct writing l = {.w = w, .tl = &texts, .e = e, .rows = w->rows};
+	if (!f->stacks)
+		return 0;
+	int r = writing_row(&l, TABLE_RECORDING_FILES, f);
+	r = r ? r : WRITE(&l, TABLE_RECORDED_EVENTS, f->events, 0);
+	r = r ? r : WRITE(&l, TABLE_RECORD_COUNTS, f->records, 0);
+	r = r ? r : WRITE(&l, TABLE_UNNAMED_FILES, f->unnamed.v, 0);
+	if (!r)
+		return feed_wait(w->feed, e);
+	feed_drop(w->feed);
 	return r;
 }
 

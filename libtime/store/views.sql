@@ -15,11 +15,6 @@ CREATE TABLE finding_details(
 	finding_id INTEGER NOT NULL REFERENCES findings(id),
 	line INTEGER NOT NULL, text TEXT NOT NULL, get TEXT);
 
-CREATE TABLE report_lines(
-	recording_id INTEGER NOT NULL REFERENCES recordings(id),
-	line INTEGER NOT NULL, part TEXT NOT NULL, text TEXT NOT NULL);
-
-
 CREATE INDEX findings_of ON findings(recording_id, question);
 CREATE INDEX finding_lines ON finding_details(finding_id, line);
 

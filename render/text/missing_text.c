@@ -10,35 +10,40 @@ static void visible(struct buf *b, const char *s)
 	escape_visible(b, s, strlen(s));
 }
 
-void missing_text(struct buf *out, const struct profile *p, const struct missing *m,
-		  const struct missing_dso *d)
+/* The lines about one of them. Commands are not broken: they are to be pasted. */
+static void add_file(struct buf *out, const struct strtab *s, const char *host,
+		     const struct unnamed_files *m, const struct unnamed_file *d)
 {
 	enum { INDENT = 11 };
 	struct buf b = {0};
-	char hex[2 * BUILD_ID_MAX + 1];
 	buf_fmt(out, "  %5.1f %%  ", 100.0 * (double)d->samples / (double)m->samples);
-	visible(&b, d->name ? strtab_get(&p->stacks.strings, d->name) : "[unknown]");
+	visible(&b, d->name ? strtab_get(s, d->name) : "[unknown]");
 	buf_fmt(&b, ": %s", missing_reason(d));
-	if (*d->detail) {
+	if (d->detail) {
 		buf_str(&b, " (");
-		visible(&b, d->detail);
+		visible(&b, strtab_get(s, d->detail));
 		buf_char(&b, ')');
 	}
 	fill_text(out, INDENT, INDENT, buf_cstr(&b));
-	if (d->dso != NO_ID && p->machine.dsos.v[d->dso].id.len)
-		buf_fmt(out, "%*sbuild-id %s\n", INDENT, "",
-			build_id_hex(&p->machine.dsos.v[d->dso].id, hex));
+	if (d->build_id) {
+		buf_fmt(out, "%*sbuild-id ", INDENT, "");
+		visible(out, strtab_get(s, d->build_id));
+		buf_char(out, '\n');
+	}
 	buf_clear(&b);
-	if (missing_remedy(p, d, &b) && !strncmp(buf_cstr(&b), "# ", 2)) {
+	if (missing_remedy(s, host, d, &b) && !strncmp(buf_cstr(&b), "# ", 2)) {
 		buf_fmt(out, "%*s", INDENT, "");
 		fill_text(out, INDENT, INDENT, buf_cstr(&b) + 2);
 	} else if (b.n) {
-		buf_fmt(out, "%*sget it:  %s\n", INDENT, "", buf_cstr(&b));
+		buf_fmt(out, "%*sget it:  ", INDENT, "");
+		visible(out, buf_cstr(&b));
+		buf_char(out, '\n');
 	}
 	buf_release(&b);
 }
 
-void missing_print_hint(FILE *f)
+/* How to get all of them from a server at once. */
+static void print_hint(FILE *f)
 {
 	if (!getenv("DEBUGINFOD_URLS"))
 		fprintf(f,
@@ -46,19 +51,20 @@ void missing_print_hint(FILE *f)
 			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org perfkit report …\n");
 }
 
-void missing_print(FILE *f, const struct profile *p, const struct missing *m, int top)
+void missing_print(FILE *f, const struct strtab *s, const char *host,
+		   const struct unnamed_files *m, int top)
 {
-	size_t n = top > 0 && (size_t)top < m->dsos.n ? (size_t)top : m->dsos.n;
+	size_t n = top > 0 && (size_t)top < m->v.n ? (size_t)top : m->v.n;
 	struct buf out = {0};
 	if (!n)
 		return;
-	fputs(MISSING_TITLE, f);
+	fputs("unnamed frames (share of samples affected):\n", f);
 	for (size_t i = 0; i < n; i++)
-		missing_text(&out, p, m, &m->dsos.v[i]);
+		add_file(&out, s, host, m, &m->v.v[i]);
 	fputs(buf_cstr(&out), f);
 	buf_release(&out);
-	if (n < m->dsos.n)
-		fprintf(f, MISSING_MORE, m->dsos.n - n);
-	if (missing_by_debuginfod(p, m))
-		missing_print_hint(f);
+	if (n < m->v.n)
+		fprintf(f, "  %zu more (show all with --top 0)\n", m->v.n - n);
+	if (missing_by_debuginfod(s, m))
+		print_hint(f);
 }

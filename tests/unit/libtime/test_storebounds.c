@@ -5,7 +5,7 @@
 #include "libtime/store/schema.h"
 #include "libtime/doctor/store_findings.h"
 #include "libtime/store/store_read.h"
-#include "libtime/doctor/store_report.h"
+#include "libtime/store/file_facts.h"
 
 #include <endian.h>
 #include <sqlite3.h>
@@ -48,7 +48,7 @@ static void write_store(const char *more)
 	    "INSERT INTO offcpu_rows VALUES(1,1,10,10,5,1,NULL,NULL,1,NULL,NULL,0,0,NULL,"
 	    "NULL,NULL);"
 	    "INSERT INTO symbols VALUES(1,NULL,'s');"
-	    "INSERT INTO report_lines VALUES(1,1,'head','line');",
+	    "INSERT INTO record_counts VALUES(1,1,9,5);",
 	    NULL);
 	run(more, NULL);
 }
@@ -133,7 +133,7 @@ static int read_all(struct err *e)
 	struct timeline tl = {0};
 	struct stacks st = {0};
 	struct findings f = {0};
-	struct report_lines lines = {0};
+	struct file_facts file = {0};
 	const struct store_recording *v;
 	unsigned topics;
 	size_t n;
@@ -145,11 +145,11 @@ static int read_all(struct err *e)
 	if (!r)
 		r = store_findings(s, 1, 0, &f, &topics, e);
 	if (!r)
-		r = store_report(s, 1, &lines, e);
+		r = store_read_file(s, 1, &file, e);
 	timeline_release(&tl);
 	stacks_release(&st);
 	findings_release(&f);
-	report_lines_release(&lines);
+	file_facts_release(&file);
 	store_close(s);
 	return r;
 }
@@ -164,7 +164,7 @@ static void endless(const char *table)
 static void pages_that_are_used_again_do_not_make_rows_without_end(void **state)
 {
 	(void)state;
-	static const char *const tables[] = {"comms", "threads", "offcpu_rows", "report_lines",
+	static const char *const tables[] = {"comms", "threads", "offcpu_rows", "record_counts",
 					     "symbols"};
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		write_store("");

@@ -1,0 +1,208 @@
+#include "render/text/file_text.h"
+#include "base/check.h"
+#include "libparse/record.h"
+#include "render/text/fill.h"
+#include "render/text/escape.h"
+#include "render/text/missing_text.h"
+#include "render/text/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LABEL = 11 };
+
+/* "before1,234after" */
+static void counted(struct buf *b, const char *before, uint64_t n, const char *after)
+{
+	buf_str(b, before);
+	units_count(b, n);
+	buf_str(b, after);
+}
+
+/* "name       text", the text visible and wrapped. */
+static void line(struct buf *out, const char *label, struct buf *text)
+{
+	buf_fmt(out, "%-*s", LABEL, label);
+	fill_text(out, LABEL, LABEL + 2, buf_cstr(text));
+	buf_release(text);
+	*text = (struct buf){0};
+}
+
+static void visible(struct buf *b, const char *s)
+{
+	escape_visible(b, s, strlen(s));
+}
+
+/* --- what it is -----------------------------------------------------------------------------
+ */
+
+static void add_text(struct buf *b, const struct file_facts *f, uint32_t id)
+{
+	visible(b, strtab_get(&f->stacks->strings, id));
+}
+
+static void add_file(struct buf *out, const struct file_facts *f)
+{
+	static const char *const modes[] = {"file", "pipe", "directory"};
+	ENTRIES(modes, FILE_MODES);
+	struct buf b = {0};
+	add_text(&b, f, f->path);
+	buf_fmt(&b, ", %s mode, %s-endian%s, %.1f MB of records", modes[f->mode % FILE_MODES],
+		f->big_endian ? "big" : "little", f->compressed ? ", zstd" : "",
+		(double)f->bytes / 1e6);
+	line(out, "recording", &b);
+}
+
+static void add_or_unknown(struct buf *b, const struct file_facts *f, uint32_t id)
+{
+	visible(b, id ? strtab_get(&f->stacks->strings, id) : "?");
+}
+
+static void add_host(struct buf *out, const struct file_facts *f)
+{
+	struct buf b = {0};
+	if (f->host || f->kernel || f->arch) {
+		add_or_unknown(&b, f, f->host);
+		buf_str(&b, ", Linux ");
+		add_or_unknown(&b, f, f->kernel);
+		buf_char(&b, ' ');
+		add_or_unknown(&b, f, f->arch);
+		if (f->cpus)
+			buf_fmt(&b, ", %u CPUs", f->cpus);
+		if (f->perf) {
+			buf_str(&b, ", perf ");
+			add_text(&b, f, f->perf);
+		}
+		line(out, "host", &b);
+	}
+	if (f->cpu) {
+		add_text(&b, f, f->cpu);
+		line(out, "cpu", &b);
+	}
+	if (f->command) {
+		add_text(&b, f, f->command);
+		line(out, "command", &b);
+	}
+}
+
+static void add_clock(struct buf *out, const struct file_facts *f)
+{
+	const char *clock = strtab_get(&f->stacks->strings, f->clock);
+	struct buf b = {0};
+	visible(&b, !*clock                  ? "unknown"
+		    : !strcmp(clock, "perf") ? "perf's own (sched_clock)"
+					     : clock);
+	if (f->first_ns <= f->last_ns && f->last_ns) {
+		buf_fmt(&b,
+			", samples %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " (",
+			f->first_ns / 1000000000, f->first_ns % 1000000000,
+			f->last_ns / 1000000000, f->last_ns % 1000000000);
+		units_duration(&b, f->last_ns - f->first_ns);
+		buf_char(&b, ')');
+	}
+	line(out, "clock", &b);
+}
+
+static void add_events(struct buf *out, const struct file_facts *f)
+{
+	static const char *const stacks[] = {"no stacks", "stacks from frame pointers",
+					     "stacks from stack copies (DWARF)",
+					     "branch stacks"};
+	ENTRIES(stacks, EVENT_STACKS_KINDS);
+	for (size_t i = 0; i < f->events.n; i++) {
+		const struct file_event *ev = &f->events.v[i];
+		struct buf b = {0};
+		add_text(&b, f, ev->name);
+		counted(&b, ": ", ev->samples, ev->samples == 1 ? " sample" : " samples");
+		if (!ev->tracepoint && ev->weight)
+			counted(&b, ", sum of periods ", ev->weight, "");
+		if (ev->by_rate)
+			counted(&b, ", ", ev->rate, " Hz");
+		else
+			counted(&b, ", period ", ev->rate, "");
+		buf_fmt(&b, ", %s", stacks[ev->stacks % EVENT_STACKS_KINDS]);
+		line(out, i ? "" : "events", &b);
+	}
+}
+
+static void add_records(struct buf *out, const struct file_facts *f)
+{
+	enum { WIDTH = 78, GAP = 2 };
+	struct buf item = {0};
+	size_t column = LABEL;
+	buf_fmt(out, "%-*s", LABEL, "records");
+	for (size_t i = 0; i < f->records.n; i++) {
+		const struct file_records *r = &f->records.v[i];
+		const char *name = record_type_name(r->type);
+		buf_clear(&item);
+		if (name)
+			buf_fmt(&item, "%s ", name);
+		else
+			buf_fmt(&item, "type %u: ", r->type);
+		units_count(&item, r->count);
+		if (column > LABEL && column + GAP + item.n > WIDTH) {
+			buf_fmt(out, "\n%*s", LABEL, "");
+			column = LABEL;
+		}
+		buf_fmt(out, "%s%s", column > LABEL ? "  " : "", buf_cstr(&item));
+		column += item.n + (column > LABEL ? GAP : 0);
+	}
+	out->failed = buf_failed(&item) ? buf_failed(&item) : out->failed;
+	buf_release(&item);
+	if (f->unknown_records)
+		counted(out, "  unknown types ", f->unknown_records, "");
+	buf_char(out, '\n');
+}
+
+static uint64_t samples_of(const struct file_facts *f)
+{
+	for (size_t i = 0; i < f->records.n; i++)
+		if (f->records.v[i].type == PERF_RECORD_SAMPLE)
+			return f->records.v[i].count;
+	return 0;
+}
+
+static void add_loss(struct buf *out, const struct file_facts *f)
+{
+	struct buf b = {0};
+	if (f->lost) {
+		counted(&b, "", f->lost, " records lost by perf");
+		buf_fmt(&b, " (%.1f %% of all)  ",
+			100.0 * (double)f->lost / (double)(f->lost + samples_of(f)));
+	}
+	if (f->dropped)
+		counted(&b, "", f->dropped, " samples dropped by the kernel  ");
+	if (f->cut_off)
+		buf_str(&b, "not finished by perf  ");
+	if (f->torn) {
+		add_text(&b, f, f->torn);
+		buf_str(&b, "  ");
+	}
+	if (f->broken)
+		counted(&b, "", f->broken, " broken records");
+	if (!b.n)
+		buf_str(&b, "none recorded");
+	line(out, "loss", &b);
+}
+
+void file_text_head(struct buf *out, const struct file_facts *f)
+{
+	add_file(out, f);
+	add_host(out, f);
+	add_clock(out, f);
+	add_events(out, f);
+	add_records(out, f);
+	add_loss(out, f);
+}
+
+void file_text_names(FILE *f, const struct file_facts *x, int top)
+{
+	const struct unnamed_files *u = &x->unnamed;
+	if (!x->has_names)
+		return;
+	fprintf(f, "\nnames: %.1f %% of all samples have a named innermost function\n",
+		u->samples ? 100.0 * (double)u->named_leaf / (double)u->samples : 100.0);
+	const struct strtab *s = &x->stacks->strings;
+	missing_print(f, s, strtab_get(s, x->host), u, top);
+}
