@@ -5,7 +5,7 @@
 #	BENCH_SCHED    join with this recording instead of the one of bench_sched.sh
 #	BENCH_RUNS     runs of each command; the best counts (default 3)
 #
-# Made here: a million rows of CSV and 95 MB of OTLP, put on the bundled recording of a service, and
+# Made here: a million rows of CSV, 150 MB of LDB's events and 95 MB of OTLP, put on the bundled recording of a service, and
 # a million spans on some four million scheduler events. Times are the CPU's, less those of the same
 # question without the file.
 set -eu
@@ -16,12 +16,12 @@ for tool in python3 sqlite3; do
 	command -v $tool >/dev/null 2>&1 || { echo "bench: no $tool here: nothing of side files"; exit 0; }
 done
 
-# row LABEL AMOUNT UNIT AIM STORE FILE[,offset=0]: what --with FILE costs
+# row LABEL AMOUNT UNIT AIM STORE FILE[,offset=0] [TABLE]: what --with FILE costs
 row()
 {
 	measure "$times" "$perfkit" report -q --by thread --top 1 "$5"
 	base=$cpu
-	measure "$times" "$perfkit" report -q --by thread --top 1 --with "$6" "$5"
+	measure "$times" "$perfkit" report -q --by "${7:-thread}" --top 1 --with "$6" "$5"
 	awk -v l="$1" -v n="$2" -v u="$3" -v aim="$4" -v s="$cpu" -v b="$base" 'BEGIN {
 		t = s - b > 0.001 ? s - b : 0.001
 		printf "%-34s %8.2f s %8.1f %-9s aim %5.1f %s\n", l, t, n / t, u, aim, (n / t >= aim ? "yes" : "NO") }'
@@ -39,6 +39,8 @@ range "$dir/serve.db"
 python3 "$SRC/tests/bench_requests.py" csv 1000000 "$origin" "$end" 18889 >"$dir/big.csv"
 python3 "$SRC/tests/bench_requests.py" otlp 300000 "$wall" "$((wall + end - origin))" 0 >"$dir/big.jsonl"
 row 'CSV, a million rows' 1 'M rows/s' 1 "$dir/serve.db" "$dir/big.csv"
+python3 "$SRC/tests/bench_requests.py" ldb 3750000 "$origin" "$end" 18889 >"$dir/big.ldb"
+row 'LDB, percentiles of all calls' 150 'MB/s' 150 "$dir/serve.db" "$dir/big.ldb" function
 row 'OTLP' "$(($(wc -c <"$dir/big.jsonl") / 1000000))" 'MB/s' 100 "$dir/serve.db" "$dir/big.jsonl"
 
 sched=${BENCH_SCHED:-$dir/sched.data}

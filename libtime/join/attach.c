@@ -28,9 +28,10 @@ struct attach {
 	const struct side_clock_map *map;
 	struct side_counts *counts;
 	struct by_id tids, pids;
-	VEC(struct tl_span) spans;
-	VEC(uint32_t) from; /* index of side->spans, parallel to spans */
-	VEC(struct tl_label) labels;
+	size_t base;       /* the timeline's own spans; the side file's stand behind them */
+	struct tl_span *v; /* the latter, n of them */
+	size_t n;
+	VEC(uint32_t) from; /* index of side->spans, parallel to v */
 };
 
 /* --- threads -------------------------------------------------------------------------------
@@ -156,18 +157,18 @@ static int take_span(struct attach *a, uint32_t i)
 {
 	const struct side_span *s = &a->side->spans.v[i];
 	struct tl_span x = {.name = s->name, .key_text = s->key, .parent = TL_NONE};
-	uint32_t at = (uint32_t)a->spans.n;
+	uint32_t at = (uint32_t)a->tl->spans.n;
 	if (!place(a, s, &x)) {
 		a->counts->outside++;
 		return 0;
 	}
 	find_thread(a, s, &x);
-	if (vec_push(&a->spans, x) || vec_push(&a->from, i) ||
-	    vec_reserve(&a->labels, s->nlabels))
+	if (vec_push(&a->tl->spans, x) || vec_push(&a->from, i) ||
+	    vec_reserve(&a->tl->labels, s->nlabels))
 		return ERR_NOMEM;
 	for (uint32_t k = s->label; k < s->label + s->nlabels; k++) {
 		const struct side_label *l = &a->side->labels.v[k];
-		a->labels.v[a->labels.n++] = (struct tl_label){l->key, l->value, at};
+		a->tl->labels.v[a->tl->labels.n++] = (struct tl_label){l->key, l->value, at};
 	}
 	return 0;
 }
@@ -200,7 +201,7 @@ static int take_spans(struct attach *a)
 {
 	size_t n = a->side->spans.n;
 	struct radix_key *v = mem_resize(NULL, 2 * n + 1, sizeof(*v)), *sorted = v;
-	int r = v ? vec_reserve(&a->spans, n) || vec_reserve(&a->from, n) : ERR_NOMEM;
+	int r = v ? vec_reserve(&a->tl->spans, n) || vec_reserve(&a->from, n) : ERR_NOMEM;
 	for (size_t i = 0; i < n && !r; i++)
 		v[i] = (struct radix_key){a->side->spans.v[i].start_ns, i};
 	if (!r && n) {
@@ -210,6 +211,8 @@ static int take_spans(struct attach *a)
 	for (size_t i = 0; i < n && !r; i++)
 		r = take_span(a, (uint32_t)sorted[i].at);
 	mem_free(v);
+	a->v = a->tl->spans.v + a->base;
+	a->n = a->from.n;
 	return r ? ERR_NOMEM : 0;
 }
 
@@ -219,14 +222,14 @@ static int set_parents(struct attach *a)
 	struct u64map by_id = {0};
 	int r = 0;
 	uint32_t p;
-	for (uint32_t i = 0; i < a->spans.n && !r; i++)
+	for (uint32_t i = 0; i < a->n && !r; i++)
 		if (a->side->spans.v[a->from.v[i]].id)
 			r = u64map_put(&by_id, a->side->spans.v[a->from.v[i]].id, i);
-	for (uint32_t i = 0; i < a->spans.n && !r; i++) {
+	for (uint32_t i = 0; i < a->n && !r; i++) {
 		uint64_t parent = a->side->spans.v[a->from.v[i]].parent;
 		if (parent && u64map_get(&by_id, parent, &p) && p < i &&
-		    a->spans.v[p].key_text == a->spans.v[i].key_text)
-			a->spans.v[i].parent = p;
+		    a->v[p].key_text == a->v[i].key_text)
+			a->v[i].parent = (uint32_t)a->base + p;
 	}
 	u64map_release(&by_id);
 	return r;
@@ -243,16 +246,19 @@ static uint64_t own_end(const struct tl_span *x)
 
 static int is_ancestor(const struct attach *a, uint32_t of, uint32_t who)
 {
-	for (int n = 0; of != TL_NONE && n < ANCESTORS; n++, of = a->spans.v[of].parent)
+	for (int n = 0; n < ANCESTORS; n++, of = a->v[of].parent - (uint32_t)a->base) {
 		if (of == who)
 			return 1;
+		if (a->v[of].parent == TL_NONE)
+			return 0;
+	}
 	return 0;
 }
 
 /* May `inner`, which begins in `outer`, be a part of it that the thread did? */
 static int may_nest(const struct attach *a, uint32_t outer, uint32_t inner)
 {
-	const struct tl_span *o = &a->spans.v[outer], *x = &a->spans.v[inner];
+	const struct tl_span *o = &a->v[outer], *x = &a->v[inner];
 	if (own_end(x) > own_end(o))
 		return 0;
 	switch (a->side->nesting) {
@@ -276,21 +282,21 @@ static int mark_shared(struct attach *a, const uint32_t *v, size_t n)
 	uint64_t shared_end = 0;
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++) {
-		struct tl_span *x = &a->spans.v[v[i]];
-		while (open.n && own_end(&a->spans.v[open.v[open.n - 1]]) <= x->start_ns)
+		struct tl_span *x = &a->v[v[i]];
+		while (open.n && own_end(&a->v[open.v[open.n - 1]]) <= x->start_ns)
 			open.n--;
 		uint32_t outer = open.n ? open.v[open.n - 1] : TL_NONE;
 		int clash = outer != TL_NONE && !may_nest(a, outer, v[i]);
 		if (clash)
-			a->spans.v[outer].flags |= SPAN_OVERLAPPED;
-		if (clash && own_end(&a->spans.v[outer]) > shared_end)
-			shared_end = own_end(&a->spans.v[outer]);
+			a->v[outer].flags |= SPAN_OVERLAPPED;
+		if (clash && own_end(&a->v[outer]) > shared_end)
+			shared_end = own_end(&a->v[outer]);
 		if (clash || x->start_ns < shared_end) {
 			x->flags |= SPAN_OVERLAPPED;
 			shared_end = own_end(x) > shared_end ? own_end(x) : shared_end;
 		}
-		while (open.n && own_end(&a->spans.v[open.v[open.n - 1]]) < own_end(x))
-			a->spans.v[open.v[--open.n]].flags |= SPAN_OVERLAPPED;
+		while (open.n && own_end(&a->v[open.v[open.n - 1]]) < own_end(x))
+			a->v[open.v[--open.n]].flags |= SPAN_OVERLAPPED;
 		r = vec_push(&open, v[i]);
 	}
 	vec_release(&open);
@@ -300,48 +306,47 @@ static int mark_shared(struct attach *a, const uint32_t *v, size_t n)
 /* Spans stand by start, longer ones first; so do those of each thread. */
 static int find_shared(struct attach *a)
 {
-	size_t n = a->spans.n, from = 0;
-	struct radix_key *k = mem_resize(NULL, 2 * n + 1, sizeof(*k)), *sorted = k;
-	uint32_t *v = mem_resize(NULL, n + 1, sizeof(*v));
-	int r = k && v ? 0 : ERR_NOMEM;
-	for (size_t i = 0; i < n && !r; i++)
-		k[i] = (struct radix_key){a->spans.v[i].thread, i};
-	if (!r && n)
-		sorted = radix_sort(k, k + n, n);
-	for (size_t i = 0; i < n && !r; i++)
-		v[i] = (uint32_t)sorted[i].at;
-	mem_free(k);
-	for (size_t i = 0; i <= n && !r; i++) {
-		if (i < n && a->spans.v[v[i]].thread == a->spans.v[v[from]].thread)
-			continue;
-		if (n && a->spans.v[v[from]].thread != TL_NONE)
-			r = mark_shared(a, v + from, i - from);
-		from = i;
-	}
+	size_t threads = a->tl->threads.n;
+	uint32_t *first = mem_zalloc(threads + 3, sizeof(*first));
+	uint32_t *v = mem_resize(NULL, a->n + 1, sizeof(*v));
+	int r = first && v ? 0 : ERR_NOMEM;
+	/* while they are dealt out, thread t's begin stands at t + 1 */
+	for (size_t i = 0; i < a->n && !r; i++)
+		if (a->v[i].thread != TL_NONE)
+			first[a->v[i].thread + 2]++;
+	for (size_t t = 2; t < threads + 2 && !r; t++)
+		first[t] += first[t - 1];
+	for (uint32_t i = 0; i < a->n && !r; i++)
+		if (a->v[i].thread != TL_NONE)
+			v[first[a->v[i].thread + 1]++] = i;
+	for (size_t t = 0; t < threads && !r; t++)
+		r = mark_shared(a, v + first[t], first[t + 1] - first[t]);
+	mem_free(first);
 	mem_free(v);
-	for (size_t i = 0; i < n; i++)
-		a->counts->overlapped += !!(a->spans.v[i].flags & SPAN_OVERLAPPED);
+	for (size_t i = 0; i < a->n; i++)
+		a->counts->overlapped += !!(a->v[i].flags & SPAN_OVERLAPPED);
 	return r;
 }
 
 int side_attach(struct timeline *tl, const struct side *side, const struct side_clock_map *map,
 		struct side_counts *out, struct err *e)
 {
-	struct attach a = {.tl = tl, .side = side, .map = map, .counts = out};
+	struct attach a = {
+		.tl = tl, .side = side, .map = map, .counts = out, .base = tl->spans.n};
 	*out = (struct side_counts){0};
+	if (side->spans.n >= TL_NONE - tl->spans.n)
+		return err_set(e, ERR_LIMIT, "more than 2^32 spans");
 	int r = index_threads(&a.tids, tl, 0);
 	r = r ? r : index_threads(&a.pids, tl, 1);
 	r = r ? r : take_spans(&a);
 	r = r ? r : set_parents(&a);
 	r = r ? r : find_shared(&a);
-	r = r ? err_nomem(e) : spans_add(tl, a.spans.v, a.spans.n, a.labels.v, a.labels.n, e);
-	out->spans = a.spans.n;
+	r = r ? err_nomem(e) : spans_added(tl, a.base, e);
+	out->spans = a.n;
 	vec_release(&a.tids.v);
 	u64map_release(&a.tids.first);
 	vec_release(&a.pids.v);
 	u64map_release(&a.pids.first);
-	vec_release(&a.spans);
 	vec_release(&a.from);
-	vec_release(&a.labels);
 	return r;
 }

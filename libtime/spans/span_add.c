@@ -91,33 +91,13 @@ static void fill(const struct part_sums *parts, struct tl_span *x)
 	x->flags |= sum.suspect ? OFF_SUSPECT : 0;
 }
 
-static int append(struct timeline *tl, const struct part_sums *parts, const struct tl_span *v,
-		  size_t n, const struct tl_label *labels, size_t nlabels)
-{
-	uint32_t base = (uint32_t)tl->spans.n;
-	if (vec_reserve(&tl->spans, n) || vec_reserve(&tl->labels, nlabels))
-		return ERR_NOMEM;
-	for (size_t i = 0; i < n; i++) {
-		struct tl_span *x = &tl->spans.v[tl->spans.n++];
-		*x = v[i];
-		x->parent += x->parent == TL_NONE ? 0 : base;
-		fill(parts, x);
-	}
-	for (size_t i = 0; i < nlabels; i++) {
-		tl->labels.v[tl->labels.n] = labels[i];
-		tl->labels.v[tl->labels.n++].span += base;
-	}
-	return spans_sort(tl);
-}
-
-int spans_add(struct timeline *tl, const struct tl_span *v, size_t n,
-	      const struct tl_label *labels, size_t nlabels, struct err *e)
+int spans_added(struct timeline *tl, size_t base, struct err *e)
 {
 	struct part_sums parts = {0};
-	if (n >= TL_NONE - tl->spans.n)
-		return err_set(e, ERR_LIMIT, "more than 2^32 spans");
 	int r = part_sums_init(&parts, tl);
-	r = r ? r : append(tl, &parts, v, n, labels, nlabels);
+	for (size_t i = base; i < tl->spans.n && !r; i++)
+		fill(&parts, &tl->spans.v[i]);
+	r = r ? r : spans_sort(tl);
 	part_sums_release(&parts);
 	return r ? err_nomem(e) : 0;
 }

@@ -11,13 +11,12 @@
 int spans_sort(struct timeline *tl);
 
 /*
- * Add n spans of the timeline's own times and threads (or TL_NONE), with the parents that they
- * have among each other, and labels by index of v. Their parts, which sum up to end - start,
- * and OFF_SUSPECT are set here; time outside of a thread's recorded life, or without a thread,
- * is unknown. The timeline must be finished. ERR_NOMEM, ERR_LIMIT past 2^32 - 2 spans: then
- * the timeline is to be released.
+ * Take the spans in that were put behind the first `base` ones of the timeline: of its own
+ * times and threads (or TL_NONE), with parents and labels by index of timeline.spans. Their
+ * parts, which sum up to end - start, and OFF_SUSPECT are set here; time outside of a thread's
+ * recorded life, or without a thread, is unknown. The timeline must be finished. ERR_NOMEM:
+ * then the timeline is to be released.
  */
-int spans_add(struct timeline *tl, const struct tl_span *v, size_t n,
-	      const struct tl_label *labels, size_t nlabels, struct err *e);
+int spans_added(struct timeline *tl, size_t base, struct err *e);
 
 #endif

@@ -3,21 +3,6 @@
 
 #include <stdlib.h>
 
-/* By thread, then in time, the longer one of two first. */
-static int lane_order(const void *a, const void *b, void *ctx)
-{
-	const struct tl_span *v = ctx;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct tl_span *x = &v[i], *y = &v[k];
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return i < k ? -1 : i > k;
-}
-
 /* Is a span the work of one thread from begin to end? */
 static int has_lane(const struct tl_span *s)
 {
@@ -43,6 +28,49 @@ static int find_around(const struct timeline *tl, const uint32_t *v, size_t n, u
 	return r;
 }
 
+/* Of spans that begin together the longer ones first. */
+static int longer_first(const void *a, const void *b, void *ctx)
+{
+	const struct tl_span *v = ctx;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	if (v[i].end_ns != v[k].end_ns)
+		return v[i].end_ns > v[k].end_ns ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static void order_equal_starts(const struct timeline *tl, uint32_t *v, size_t n)
+{
+	const struct tl_span *s = tl->spans.v;
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && s[v[to]].start_ns == s[v[from]].start_ns &&
+				    s[v[to]].thread == s[v[from]].thread;)
+			to++;
+		if (to - from > 1)
+			qsort_r(v + from, to - from, sizeof(*v), longer_first, tl->spans.v);
+	}
+}
+
+/* The lanes one after the other, each in time: the timeline's spans stand by their start. */
+static int find_lanes(const struct timeline *tl, uint32_t *v, size_t *lanes)
+{
+	size_t threads = tl->threads.n;
+	uint32_t *first = mem_zalloc(threads + 2, sizeof(*first));
+	if (!first)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->spans.n; i++)
+		if (has_lane(&tl->spans.v[i]))
+			first[tl->spans.v[i].thread + 1]++;
+	for (size_t t = 1; t <= threads; t++)
+		first[t] += first[t - 1];
+	*lanes = first[threads];
+	for (uint32_t i = 0; i < tl->spans.n; i++)
+		if (has_lane(&tl->spans.v[i]))
+			v[first[tl->spans.v[i].thread]++] = i;
+	order_equal_starts(tl, v, *lanes);
+	mem_free(first);
+	return 0;
+}
+
 int spans_nest(const struct timeline *tl, uint32_t **parent)
 {
 	size_t n = tl->spans.n, lanes = 0;
@@ -52,11 +80,8 @@ int spans_nest(const struct timeline *tl, uint32_t **parent)
 	for (uint32_t i = 0; i < n && !r; i++) {
 		uint32_t p = tl->spans.v[i].parent;
 		(*parent)[i] = p < i ? p : TL_NONE;
-		if (has_lane(&tl->spans.v[i]))
-			v[lanes++] = i;
 	}
-	if (!r && lanes)
-		qsort_r(v, lanes, sizeof(*v), lane_order, tl->spans.v);
+	r = r ? r : find_lanes(tl, v, &lanes);
 	r = r ? r : find_around(tl, v, lanes, *parent);
 	mem_free(v);
 	return r;
