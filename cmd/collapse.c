@@ -18,7 +18,7 @@ struct collapse_opts {
 	struct tail_opts t; /* for recordings and stores */
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
-	int kernel, jit, inlined, all, addrs, delim, simplify;
+	int kernel, jit, inlined, all, delim, simplify;
 	int offcpu, offwake, tail, user_callchains, kernel_callchains;
 	const char *unit;
 };
@@ -46,7 +46,8 @@ static const struct opt rows[] = {
 	{"jit", 0, OPT_FLAG, AT(jit), NULL, "mark JIT-compiled functions with _[j]"},
 	{"inline", 0, OPT_FLAG, AT(inlined), NULL, "mark inlined functions with _[i]"},
 	{"all", 0, OPT_FLAG, AT(all), NULL, "all three marks"},
-	{"addrs", 0, OPT_FLAG, AT(addrs), NULL, "show the addresses of unnamed frames"},
+	{"addrs", 0, OPT_FLAG, AT(t.wait.tl.addrs), NULL,
+	 "show the addresses of unnamed frames"},
 	{"delim", 0, OPT_FLAG, AT(delim), NULL, "put a - between user and kernel frames"},
 	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
 	 "shorten C++, Rust and Go names, so that equal frames merge"},
@@ -80,7 +81,7 @@ static const char *input_name(const struct collapse_opts *o, const char *const *
 static unsigned fold_by(const struct collapse_opts *o)
 {
 	return (o->pid_name ? BY_PID : 0) | (o->tid_name ? BY_PID | BY_TID : 0) |
-	       (o->addrs ? BY_ADDR : 0);
+	       (o->t.wait.tl.addrs ? BY_ADDR | BY_UNMAPPED : 0);
 }
 
 static int counts_samples(const struct collapser *c)
@@ -232,7 +233,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct label_options lo = {.kernel = o->kernel || o->all,
 				   .jit = o->jit || o->all,
 				   .inlined = o->inlined || o->all,
-				   .addrs = o->addrs,
+				   .addrs = o->t.wait.tl.addrs,
 				   .srcline = o->t.wait.tl.in.lines,
 				   .side = o->user_callchains     ? USER_SIDE
 					   : o->kernel_callchains ? KERNEL_SIDE

@@ -25,6 +25,8 @@ struct import_opts {
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "the store to write (default perf.db)"},
+	{"addrs", 0, OPT_FLAG, AT(tl.addrs), NULL,
+	 "keep the addresses of frames that no mapping holds"},
 	OPT_END,
 };
 

@@ -28,8 +28,8 @@ enum aggregate_by {
 	BY_TID = 2,
 	BY_CPU = 4,
 	BY_CGROUP = 8,
-	BY_ADDR = 16, /* unnamed frames by their address, else only by names_options.merge_addrs
-		       */
+	BY_ADDR = 16,     /* unnamed frames by their address, where a mapping holds it … */
+	BY_UNMAPPED = 32, /* … and elsewhere (names_options.addrs) */
 };
 
 /* Which samples count. Zero-initialised: all. Lists are sorted by nobody and short. */

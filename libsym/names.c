@@ -158,7 +158,7 @@ static uint8_t frame_kind(const struct names *n, const struct dso *d, int named)
 	return is_jit(n, d, named) ? FRAME_JIT : FRAME_USER;
 }
 
-/* See names_options.merge_addrs. */
+/* See names_options.addrs. */
 static uint64_t top_of(uint64_t addr)
 {
 	uint64_t kernel = 0xffff000000000000u;
@@ -177,7 +177,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	int rc;
 	f.kind = frame_kind(n, d, l->n > 0);
 	if (!l->n) {
-		f.addr = n->opt.merge_addrs ? top_of(addr) : addr;
+		f.addr = n->opt.addrs == MERGE_UNNAMED ? top_of(addr) : addr;
 		rc = push_frame(n, &f);
 		return rc ? rc : intern_run(n, at, run);
 	}
@@ -312,8 +312,9 @@ static uint32_t *place_of_run(const struct namer *r, struct dso_names *d, const 
 		return NULL;
 	if (module_symbol_at(&d->symbols, map, ip, lookup_how(w), &hit))
 		return &d->by_symbol[hit.index * 2 + (size_t)w->guessed];
-	return r->names->opt.merge_addrs && top_of(at) == d->top ? &d->unnamed[w->guessed]
-								 : NULL;
+	return r->names->opt.addrs == MERGE_UNNAMED && top_of(at) == d->top
+		       ? &d->unnamed[w->guessed]
+		       : NULL;
 }
 
 /* The module's word on an address. Under the lock. */
@@ -375,19 +376,34 @@ static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const
 	return *run ? 0 : find_run(r, d, map, ip, w, place, run);
 }
 
+/* See names_options.addrs. 1 where the upper 4 bits are all that is left of *addr. In the
+ * kernel, and of its addresses, any may be code. */
+static int merge_unmapped(const struct names *n, const struct walk *w, uint64_t *addr)
+{
+	uint64_t top = top_of(*addr);
+	int upper = top << 4 == 0;
+	if (n->opt.addrs == MERGE_UNNAMED)
+		*addr = top;
+	else if (n->opt.addrs == KEEP_ADDRS || w->kernel || !upper)
+		return 0;
+	else
+		*addr = top | FRAME_MERGED;
+	return upper;
+}
+
 static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint32_t *run)
 {
 	struct names *n = r->names;
 	struct module_lookup none = {.n = 0};
-	uint64_t key = n->opt.merge_addrs ? top_of(ip) : ip;
+	uint64_t key = ip;
 	uint32_t *met = &r->nowhere[w->guessed][ip >> 60];
-	int merged = n->opt.merge_addrs && key << 4 == 0, rc = 0;
+	int merged = merge_unmapped(n, w, &key), rc = 0;
 	*run = merged ? *met : 0;
 	if (*run)
 		return 0;
 	modules_lock(n->modules);
 	if (!u64map_get(&n->unmapped[w->guessed], key, run)) {
-		rc = make_run(n, NO_ID, ip, &none, w->guessed, run);
+		rc = make_run(n, NO_ID, key, &none, w->guessed, run);
 		if (!rc)
 			rc = u64map_put(&n->unmapped[w->guessed], key, *run);
 	}

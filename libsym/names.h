@@ -32,9 +32,11 @@ struct names_options {
 	int inlines;   /* add frames that were inlined */
 	int lines;     /* fill srcfile and line of frames */
 	int max_stack; /* frames kept from the leaf; 0 = 1536, of which 1024 unwound */
-	/* Unnamed frames are one, as far as only the address differs. What is left of that says
-	 * whose it may have been: the upper 16 bits of the kernel's, else the upper 4. */
-	int merge_addrs;
+	/* Unnamed frames are one, as far as only the address differs: those of user space that
+	 * no mapping holds (mostly what a broken frame pointer led to: on a busy host four
+	 * fifths of all frames; see FRAME_MERGED), or all. What is left of that says whose it
+	 * may have been: the upper 16 bits of the kernel's, else the upper 4. */
+	enum { KEEP_ADDRS, MERGE_UNMAPPED, MERGE_UNNAMED } addrs;
 	/* Addresses of files with a known build-id get no name: their frames are FRAME_OFFSET.
 	 */
 	int offsets;

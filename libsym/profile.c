@@ -275,7 +275,9 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	struct deferred_chains deferred = {0};
 	struct sample_filter *filter = &co.aggregate.filter;
 	co.deferred = &deferred;
-	p->names.opt.merge_addrs = !(opt->aggregate.by & BY_ADDR);
+	p->names.opt.addrs = opt->aggregate.by & BY_UNMAPPED ? KEEP_ADDRS
+			     : opt->aggregate.by & BY_ADDR   ? MERGE_UNMAPPED
+							     : MERGE_UNNAMED;
 	p->totals.first_time = UINT64_MAX;
 	p->first_of_event = mem_alloc(nevents * sizeof(*p->first_of_event));
 	p->last_of_event = mem_zalloc(nevents, sizeof(*p->last_of_event));

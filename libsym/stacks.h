@@ -35,10 +35,14 @@ struct frame {
 	uint32_t srcfile; /* strings id; 0 = unknown */
 	uint32_t line;    /* 0 = unknown */
 	uint64_t addr;    /* named frames: the symbol's start; unnamed: perf script's ip: file
-			     offset for user code of a file, else the absolute address */
+			     offset for user code of a file, else the absolute address; of
+			     all that no mapping holds perhaps only its upper 4 bits, above
+			     FRAME_MERGED, which no processor has */
 	uint8_t kind;     /* enum frame_kind */
 	uint8_t flags;    /* enum frame_flag bits */
 };
+
+#define FRAME_MERGED 0x00ffffffffffffffu
 
 struct call_path {
 	uint32_t parent; /* 0 = root */
@@ -88,6 +92,12 @@ enum stack_side { BOTH_SIDES, USER_SIDE, KERNEL_SIDE };
 static inline int frame_is_named(const struct frame *f)
 {
 	return f->name || f->flags & FRAME_OFFSET;
+}
+
+/* 1 where only the upper bits of an address that no mapping holds were kept. */
+static inline int frame_is_merged(const struct frame *f)
+{
+	return !f->name && !f->dso && f->addr << 4 == FRAME_MERGED << 4;
 }
 
 static inline int frame_is_on(const struct frame *f, enum stack_side side)

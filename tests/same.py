@@ -158,7 +158,7 @@ class Asking:
         return text
 
     def make(self):
-        for folder in "file", "bundle", "store":
+        for folder in "file", "bundle", "store", "addresses":
             os.mkdir(self.cwd + "/" + folder)
         self.recording.put(self.cwd + "/file/stdin")
         names = self.recording.names
@@ -168,6 +168,7 @@ class Asking:
         if b"came too late" in self.run("file", ["doctor"] + self.recording.names + ["stdin"])[1]:
             self.made["standard input"] = False
         self.write_spans()
+        self.run("file", ["import", "-q", "-f", "--addrs"] + names + ["stdin", "-o", "../addresses/stdin"])
         for form, args in (("bundle", ["pack", "-q"]), ("store", ["import", "-q", "-f"])):
             got = self.run("file", args + names + ["stdin", "-o", "../%s/stdin" % form])
             self.made[form] = got[0] == 0
@@ -206,7 +207,7 @@ class Asking:
 
     def ask(self, words, form):
         if form == "store":
-            return self.run("store", words + ["stdin"])
+            return self.run("addresses" if "--addrs" in words else "store", words + ["stdin"])
         folder = "bundle" if form == "bundle" else "file"
         args = words[:1] + self.recording.names + words[1:]
         stdin = form == "standard input"

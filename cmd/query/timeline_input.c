@@ -498,6 +498,7 @@ static int build(struct tlinput *ti, int need_time)
 							   : EVENT_SAMPLES_ELSE;
 	bo.spans = ti->opt->spans.v;
 	bo.nspans = ti->opt->spans.n;
+	bo.addrs = ti->opt->addrs;
 	input_progress_start(&p);
 	if (input_shows_progress(&ti->opt->in)) {
 		bo.progress = input_progress_show;

@@ -19,6 +19,7 @@ struct tlinput_opts {
 	const char *cgroup; /* GLOB: only threads of processes in such cgroups */
 	const char *split;  /* "label:K": what lies in spans with its values, apart */
 	int keep_trampolines;
+	int addrs; /* see build_options.addrs */
 	struct opt_list idle_frames, work_frames, spans, sides;
 };
 

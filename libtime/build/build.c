@@ -398,6 +398,7 @@ int timeline_build(struct profile *p, const struct build_options *opt, struct ti
 		   struct err *e)
 {
 	const struct recording_stats stats = p->rec->stats;
+	p->names.opt.addrs = opt->addrs ? KEEP_ADDRS : MERGE_UNMAPPED;
 	int r = build(p, opt, 0, tl, e);
 	if (r != ORDER_LATE)
 		return r;

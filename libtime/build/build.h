@@ -49,6 +49,7 @@ struct build_options {
 	void *watch_ctx; /* of both */
 	int no_samples;  /* leave the on-CPU samples out (their stacks are the larger part) */
 	enum event_samples event_samples; /* of tracepoints: which are kept */
+	int addrs; /* frames that no mapping holds apart by their addresses */
 };
 
 /* 1 when the recording tells when threads left and got a CPU: by the formats of its

@@ -190,8 +190,9 @@ static const struct column events[] = {
 		PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),                          \
 		PLAIN("address", COLUMN_BITS, addr, "",                                  \
 		      "the symbol's start; without one, the offset in the file, or the " \
-		      "address itself "                                                  \
-		      "outside of files"),                                               \
+		      "address itself outside of files; of what no mapping in user "     \
+		      "space holds, only the upper 4 bits, above 0xffffffffffffff; "     \
+		      "`import --addrs` keeps all"),                                     \
 		PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),                   \
 		PLAIN("line", COLUMN_U32_OR_0, line, "", ""),                            \
 		ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1",             \

@@ -69,7 +69,7 @@ static void make_text(struct fold_labels *l, const struct frame *f, int how)
 	} else {
 		flags |= TIDY_NOSPLIT;
 		buf_fmt(&raw, "[%s", f->dso ? basename_of(strtab_get(s, f->dso)) : "unknown");
-		if (l->opt.addrs)
+		if (l->opt.addrs && !frame_is_merged(f))
 			buf_fmt(&raw, " <%llx>", (unsigned long long)f->addr);
 		buf_char(&raw, ']');
 	}
