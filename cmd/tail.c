@@ -112,59 +112,42 @@ static int report(struct tail_run *r, struct tail *t, struct err *e)
 	return html_report(r, t, &to, e);
 }
 
-/* Windows are explained by what threads did in them: text or JSON. */
-static int answer_windows(struct tail_run *r)
-{
-	const struct tail_opts *o = r->opt;
-	struct tail t = {.tl = &r->ti.tl};
-	struct err e = {0};
-	struct buf b = {0};
-	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group)
-		return usage(r,
-			     "these spans are windows, no single thread's work: they have no "
-			     "--csv, --svg, --html, --flame, --hist or --group",
-			     "");
-	int rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
-	rc = rc ? rc : episodes_select(&t.episodes, t.tl, &r->query.pick, &t.selection, &e);
-	struct windows_answer a = {
-		t.tl,          &t.episodes, &t.selection, (size_t)o->rows, (size_t)o->details,
-		output_width()};
-	a.rows = o->json && !o->rows_given ? 0 : a.rows;
-	if (!rc && !o->json) {
-		buf_fmt(&b, "tail by window in %s\n", tailout_file(r));
-		tailout_population(r, &t, &b);
-	}
-	rc = rc ? rc : o->json ? windows_json(&b, &a, &e) : windows_text(&b, &a, &e);
-	if (!rc)
-		fwrite(b.v, 1, b.n, stdout);
-	buf_release(&b);
-	tail_release(&t);
-	return rc ? fail(&e) : 0;
-}
+/* Episodes that are no single thread's have no chain: text or JSON of their own. */
+static const struct threadless {
+	enum episode_kind kind;
+	const char *by, *refused;
+	int (*text)(struct buf *b, const struct episodes_answer *a, struct err *e);
+	int (*json)(struct buf *b, const struct episodes_answer *a, struct err *e);
+} threadless[] = {
+	{EPISODE_WINDOW, "window",
+	 "these spans are windows, no single thread's work: they have no --csv, --svg, --html, "
+	 "--flame, --hist or --group",
+	 windows_text, windows_json},
+	{EPISODE_GAP, "gap",
+	 "gaps are of CPUs, not of threads: they have no --csv, --svg, --html, --flame, --hist "
+	 "or --group",
+	 gaps_text, gaps_json},
+};
 
-/* Gaps are explained by what had the CPU in them: text or JSON. */
-static int answer_gaps(struct tail_run *r)
+static int answer_threadless(struct tail_run *r, const struct threadless *k)
 {
 	const struct tail_opts *o = r->opt;
 	struct tail t = {.tl = &r->ti.tl};
 	struct err e = {0};
 	struct buf b = {0};
 	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group)
-		return usage(r,
-			     "gaps are of CPUs, not of threads: they have no --csv, --svg, "
-			     "--html, --flame, --hist or --group",
-			     "");
+		return usage(r, k->refused, "");
 	int rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
 	rc = rc ? rc : episodes_select(&t.episodes, t.tl, &r->query.pick, &t.selection, &e);
-	struct gaps_answer a = {
+	struct episodes_answer a = {
 		t.tl,          &t.episodes, &t.selection, (size_t)o->rows, (size_t)o->details,
 		output_width()};
 	a.rows = o->json && !o->rows_given ? 0 : a.rows;
 	if (!rc && !o->json) {
-		buf_fmt(&b, "tail by gap in %s\n", tailout_file(r));
+		buf_fmt(&b, "tail by %s in %s\n", k->by, tailout_file(r));
 		tailout_population(r, &t, &b);
 	}
-	rc = rc ? rc : o->json ? gaps_json(&b, &a, &e) : gaps_text(&b, &a, &e);
+	rc = rc ? rc : (o->json ? k->json : k->text)(&b, &a, &e);
 	if (!rc)
 		fwrite(b.v, 1, b.n, stdout);
 	buf_release(&b);
@@ -174,10 +157,9 @@ static int answer_gaps(struct tail_run *r)
 
 static int answer(struct tail_run *r)
 {
-	if (r->query.episodes.kind == EPISODE_GAP)
-		return answer_gaps(r);
-	if (r->query.episodes.kind == EPISODE_WINDOW)
-		return answer_windows(r);
+	for (size_t i = 0; i < sizeof(threadless) / sizeof(*threadless); i++)
+		if (r->query.episodes.kind == threadless[i].kind)
+			return answer_threadless(r, &threadless[i]);
 	struct tail t;
 	struct err e = {0};
 	struct buf b = {0};

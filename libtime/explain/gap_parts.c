@@ -1,4 +1,5 @@
 #include "libtime/explain/gap_parts.h"
+#include "base/search.h"
 #include "base/check.h"
 #include "base/mem.h"
 
@@ -102,15 +103,8 @@ void gap_work_release(struct gap_work *w)
 /* The first of a CPU's runs that ends after `ns`. */
 static uint32_t run_after(const struct gap_finder *f, uint16_t cpu, uint64_t ns)
 {
-	uint32_t low = f->runs.first.v[cpu], high = f->runs.first.v[cpu + 1];
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (f->runs.v.v[mid].end_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (uint32_t)PARTITION_POINT(i, f->runs.first.v[cpu], f->runs.first.v[cpu + 1],
+					 f->runs.v.v[i].end_ns <= ns);
 }
 
 /* Are records of a CPU missing at `ns`? *until: up to when that stays so. */
@@ -208,15 +202,9 @@ static uint32_t irq_after(const struct gap_finder *f, uint16_t cpu, uint64_t ns,
 	if (cpu + 1u >= f->first.n)
 		return 0;
 	uint64_t from = ns > f->longest_ns ? ns - f->longest_ns : 0;
-	uint32_t low = f->first.v[cpu], high = *end = f->first.v[cpu + 1];
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (f->irqs.v[mid].start_ns < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	*end = f->first.v[cpu + 1];
+	return (uint32_t)PARTITION_POINT(i, f->first.v[cpu], *end,
+					 f->irqs.v[i].start_ns < from);
 }
 
 static int take_apart(const struct gap_finder *f, const struct tl_gap *gap, uint64_t from,

@@ -1,4 +1,5 @@
 #include "libtime/explain/windows.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +44,7 @@ enum { LOOK_BACK = 4096 }; /* spans that begin before the window's end */
 /* How many spans begin before `ns`. */
 static size_t spans_before(const struct timeline *tl, uint64_t ns)
 {
-	size_t lo = 0, hi = tl->spans.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (tl->spans.v[mid].start_ns < ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return PARTITION_POINT(i, 0, tl->spans.n, tl->spans.v[i].start_ns < ns);
 }
 
 /* Spans stand by start, so that the stretches in which any other one is open come in order. */

@@ -1,4 +1,5 @@
 #include "libtime/spans/label_lanes.h"
+#include "base/search.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -141,15 +142,7 @@ static int index_threads(struct label_lanes *x, size_t threads)
 
 static size_t first_of_frame(const struct timeline *tl, uint32_t frame)
 {
-	size_t low = 0, high = tl->trampolines.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (tl->trampolines.v[mid].frame < frame)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return PARTITION_POINT(i, 0, tl->trampolines.n, tl->trampolines.v[i].frame < frame);
 }
 
 /* Callers stand before what they call. */
@@ -171,16 +164,9 @@ static int find_inner(struct label_lanes *x, const struct stacks *s)
 static size_t binding_after(const struct timeline *tl, uint32_t history, uint64_t ns)
 {
 	const struct tl_binding *v = tl->bindings.v;
-	size_t low = 0, high = tl->bindings.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (v[mid].history < history ||
-		    (v[mid].history == history && v[mid].from_ns <= ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return PARTITION_POINT(i, 0, tl->bindings.n,
+			       v[i].history < history ||
+				       (v[i].history == history && v[i].from_ns <= ns));
 }
 
 /* What a history says at `ns`; 0 where that is another label, or nothing yet. */
@@ -256,20 +242,14 @@ static uint32_t in_span(const struct label_lanes *x, uint32_t thread, uint64_t n
 {
 	if ((size_t)thread + 1 >= x->first.n)
 		return 0;
-	size_t low = x->first.v[thread], high = x->first.v[thread + 1], end = high;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (x->v.v[mid].to_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == end)
+	size_t end = x->first.v[thread + 1];
+	size_t at = PARTITION_POINT(i, x->first.v[thread], end, x->v.v[i].to_ns <= ns);
+	if (at == end)
 		return 0;
-	int inside = x->v.v[low].from_ns <= ns;
-	uint64_t change = inside ? x->v.v[low].to_ns : x->v.v[low].from_ns;
+	int inside = x->v.v[at].from_ns <= ns;
+	uint64_t change = inside ? x->v.v[at].to_ns : x->v.v[at].from_ns;
 	*until = change < *until ? change : *until;
-	return inside ? x->v.v[low].value : 0;
+	return inside ? x->v.v[at].value : 0;
 }
 
 uint32_t label_lanes_at(const struct label_lanes *x, uint32_t thread, uint32_t path,

@@ -1,4 +1,5 @@
 #include "libtime/watch/tasks.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -36,15 +37,7 @@ static int32_t id_at(const uint8_t *p, size_t at)
 
 static size_t thread_at(const struct tasks *t, int32_t tid)
 {
-	size_t from = 0, to = t->threads.n;
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (t->threads.v[mid].tid < tid)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return PARTITION_POINT(i, 0, t->threads.n, t->threads.v[i].tid < tid);
 }
 
 static struct task *thread_of(struct tasks *t, int32_t tid)
@@ -73,15 +66,7 @@ static struct task *thread_made(struct tasks *t, int32_t pid, int32_t tid)
 
 static size_t space_at(const struct tasks *t, int32_t pid)
 {
-	size_t from = 0, to = t->spaces.n;
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (t->spaces.v[mid].pid < pid)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return PARTITION_POINT(i, 0, t->spaces.n, t->spaces.v[i].pid < pid);
 }
 
 static struct space *space_of(struct tasks *t, int32_t pid)

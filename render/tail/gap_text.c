@@ -12,7 +12,7 @@ enum { PARTS = 8, TEXT = 16, PROSE = 80 };
 
 struct writer {
 	struct buf *b;
-	const struct gaps_answer *a;
+	const struct episodes_answer *a;
 	struct gap_finder *finder;
 	struct gap_work w;
 };
@@ -40,13 +40,6 @@ static void describe_taker(struct buf *b, const struct timeline *tl, const struc
 
 /* --- the control ---------------------------------------------------------------------------
  */
-
-static const struct percentile {
-	const char *name;
-	uint32_t millipercent;
-} percentiles[] = {{"p50_ns", 50000},  {"p90_ns", 90000},   {"p99_ns", 99000},
-		   {"p999_ns", 99900}, {"p9999_ns", 99990}, {"max_ns", 100000}};
-enum { PERCENTILES = sizeof(percentiles) / sizeof(*percentiles) };
 
 /* The gaps of a CPU that was to be idle. */
 struct baseline {
@@ -119,9 +112,8 @@ static int baseline_json(struct writer *w, struct json *j, struct err *e)
 		json_open(j, NULL, '{');
 		json_u64(j, "cpu", timeline_cpu(w->a->tl, x.cpu));
 		json_u64(j, "count", x.lengths.n);
-		for (size_t i = 0; i < PERCENTILES; i++)
-			json_u64(j, percentiles[i].name,
-				 baseline_at(&x, percentiles[i].millipercent));
+		for (const struct answer_percentile *p = answer_percentiles; p->key; p++)
+			json_u64(j, p->key, baseline_at(&x, p->millipercent));
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -231,19 +223,14 @@ static int gaps_table(struct writer *w, struct err *e)
 						      {"most of it", .cut = TABLE_CUT_ID},
 						      {"time", .right = 1}};
 	struct table table = {columns, 6};
-	size_t all = w->a->selection->v.n,
-	       n = w->a->rows && w->a->rows < all ? w->a->rows : all;
+	size_t n = answer_rows(w->a);
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++)
 		r = gap_row(w, &table, i, e);
 	buf_char(w->b, '\n');
 	table_write(w->b, &table, w->a->width);
 	table_release(&table);
-	if (n < all) {
-		buf_str(w->b, "... ");
-		units_count(w->b, all - n);
-		buf_str(w->b, " more (show all with --rows 0)\n");
-	}
+	answer_more(w->b, w->a);
 	return r;
 }
 
@@ -290,31 +277,6 @@ static int text(struct writer *w, struct err *e)
 /* --- JSON ----------------------------------------------------------------------------------
  */
 
-static void json_string(struct json *j, const struct timeline *tl, const char *key, uint32_t id)
-{
-	const struct strtab *s = &tl->stacks->strings;
-	json_text(j, key, strtab_get(s, id), strtab_len(s, id));
-}
-
-static void population(struct json *j, const struct episodes *x)
-{
-	json_open(j, "population", '{');
-	json_u64(j, "count", x->clean.n);
-	json_u64(j, "open", x->open);
-	for (size_t i = 0; i < PERCENTILES; i++)
-		json_u64(j, percentiles[i].name,
-			 episodes_percentile(x, percentiles[i].millipercent, 0));
-	json_close(j, '}');
-}
-
-static void thread(struct json *j, const struct timeline *tl, uint32_t thread)
-{
-	const struct tl_thread *t = &tl->threads.v[thread];
-	json_i64(j, "tid", t->tid);
-	json_i64(j, "pid", t->pid);
-	json_string(j, tl, "comm", t->comm);
-}
-
 static void parts(struct writer *w, struct json *j)
 {
 	json_open(j, "parts", '[');
@@ -323,9 +285,9 @@ static void parts(struct writer *w, struct json *j)
 		json_open(j, NULL, '{');
 		json_str(j, "by", gap_taker_name(p->by));
 		if (p->by == TAKEN_BY_THREAD)
-			thread(j, w->a->tl, p->what);
+			answer_json_thread(j, w->a->tl, p->what);
 		if (p->by == TAKEN_BY_INTERRUPT)
-			json_string(j, w->a->tl, "vector", p->what);
+			answer_json_text(j, w->a->tl, "vector", p->what);
 		json_u64(j, "ns", p->ns);
 		json_close(j, '}');
 	}
@@ -352,7 +314,7 @@ static int gap_json(struct writer *w, struct json *j, size_t rank, struct err *e
 	json_bool(j, "placed", w->w.end_ns != 0);
 	if (g->thread != TL_NONE) {
 		json_open(j, "spinner", '{');
-		thread(j, w->a->tl, g->thread);
+		answer_json_thread(j, w->a->tl, g->thread);
 		json_close(j, '}');
 	}
 	parts(w, j);
@@ -363,15 +325,12 @@ static int gap_json(struct writer *w, struct json *j, size_t rank, struct err *e
 static int json(struct writer *w, struct err *e)
 {
 	struct json j = {.b = w->b};
-	size_t n = w->a->selection->v.n;
 	int r = 0;
-	json_open(&j, NULL, '{');
-	json_u64(&j, "schema", 1);
-	json_str(&j, "by", "gap");
+	answer_json_open(&j, "gap");
 	json_bool(&j, "interrupts_recorded", w->a->tl->interrupts.n != 0);
-	population(&j, w->a->episodes);
+	answer_json_population(&j, w->a->episodes);
 	json_open(&j, "episodes", '[');
-	for (size_t i = 0; i < n && (!w->a->rows || i < w->a->rows) && !r; i++)
+	for (size_t i = 0; i < answer_rows(w->a) && !r; i++)
 		r = gap_json(w, &j, i, e);
 	json_close(&j, ']');
 	r = r ? r : baseline_json(w, &j, e);
@@ -380,10 +339,10 @@ static int json(struct writer *w, struct err *e)
 	return r;
 }
 
-/* --- the doors -----------------------------------------------------------------------------
+/* --- public functions ------------------------------------------------------------------------
  */
 
-static int answer(struct buf *b, const struct gaps_answer *a,
+static int answer(struct buf *b, const struct episodes_answer *a,
 		  int (*with)(struct writer *w, struct err *e), struct err *e)
 {
 	struct writer w = {.b = b, .a = a};
@@ -394,12 +353,12 @@ static int answer(struct buf *b, const struct gaps_answer *a,
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 
-int gaps_text(struct buf *b, const struct gaps_answer *a, struct err *e)
+int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e)
 {
 	return answer(b, a, text, e);
 }
 
-int gaps_json(struct buf *b, const struct gaps_answer *a, struct err *e)
+int gaps_json(struct buf *b, const struct episodes_answer *a, struct err *e)
 {
 	return answer(b, a, json, e);
 }

@@ -5,21 +5,12 @@
 #ifndef RENDER_TAIL_GAP_TEXT_H
 #define RENDER_TAIL_GAP_TEXT_H
 
-#include "base/buf.h"
-#include "libtime/explain/episodes.h"
-
-struct gaps_answer {
-	const struct timeline *tl;
-	const struct episodes *episodes;
-	const struct episode_selection *selection;
-	size_t rows, details; /* gaps in the table, or in JSON; in full */
-	size_t width;         /* columns of the terminal */
-};
+#include "render/tail/episodes_answer.h"
 
 /* What had the CPU in the selected gaps, a table of the gaps, and the first ones in full.
  * ERR_NOMEM.
  */
-int gaps_text(struct buf *b, const struct gaps_answer *a, struct err *e);
+int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e);
 
 /*
  * {"schema":1,"by":"gap","interrupts_recorded","population":{"count","open","p50_ns" ...
@@ -29,6 +20,6 @@ int gaps_text(struct buf *b, const struct gaps_answer *a, struct err *e);
  * start_ns, end_ns count from the recording's first record and are null of a gap that is not
  * placed; "by" is of gap_taker_name. ERR_NOMEM.
  */
-int gaps_json(struct buf *b, const struct gaps_answer *a, struct err *e);
+int gaps_json(struct buf *b, const struct episodes_answer *a, struct err *e);
 
 #endif

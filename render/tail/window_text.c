@@ -10,7 +10,7 @@ enum { THREADS = 5, PROSE = 80, TEXT = 16 };
 
 struct writer {
 	struct buf *b;
-	const struct windows_answer *a;
+	const struct episodes_answer *a;
 	struct part_sums parts;
 	struct window_work w;
 };
@@ -58,19 +58,14 @@ static int windows_table(struct writer *w, struct err *e)
 						      {"runnable", .right = 1},
 						      {"most by", .cut = TABLE_CUT_ID}};
 	struct table table = {columns, 7};
-	size_t all = w->a->selection->v.n,
-	       n = w->a->rows && w->a->rows < all ? w->a->rows : all;
+	size_t n = answer_rows(w->a);
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++)
 		r = window_row(w, &table, i, e);
 	buf_char(w->b, '\n');
 	table_write(w->b, &table, w->a->width);
 	table_release(&table);
-	if (n < all) {
-		buf_str(w->b, "... ");
-		units_count(w->b, all - n);
-		buf_str(w->b, " more (show all with --rows 0)\n");
-	}
+	answer_more(w->b, w->a);
 	return r;
 }
 
@@ -174,38 +169,14 @@ static int text(struct writer *w, struct err *e)
 /* --- JSON ----------------------------------------------------------------------------------
  */
 
-static void string(struct json *j, const struct timeline *tl, const char *key, uint32_t id)
-{
-	const struct strtab *s = &tl->stacks->strings;
-	json_text(j, key, strtab_get(s, id), strtab_len(s, id));
-}
-
-static void population(struct json *j, const struct episodes *x)
-{
-	static const struct {
-		const char *name;
-		uint32_t millipercent;
-	} p[] = {{"p50_ns", 50000},  {"p90_ns", 90000},   {"p99_ns", 99000},
-		 {"p999_ns", 99900}, {"p9999_ns", 99990}, {"max_ns", 100000}};
-	json_open(j, "population", '{');
-	json_u64(j, "count", x->clean.n);
-	json_u64(j, "open", x->open);
-	for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
-		json_u64(j, p[i].name, episodes_percentile(x, p[i].millipercent, 0));
-	json_close(j, '}');
-}
-
 static void threads(struct writer *w, struct json *j)
 {
 	const struct timeline *tl = w->a->tl;
 	json_open(j, "threads", '[');
 	for (size_t i = 0; i < w->w.v.n; i++) {
 		const struct window_thread *x = &w->w.v.v[i];
-		const struct tl_thread *t = &tl->threads.v[x->thread];
 		json_open(j, NULL, '{');
-		json_i64(j, "tid", t->tid);
-		json_i64(j, "pid", t->pid);
-		string(j, tl, "comm", t->comm);
+		answer_json_thread(j, tl, x->thread);
 		json_u64(j, "run_ns", x->sums.run);
 		json_u64(j, "blocked_ns", x->sums.blocked);
 		json_u64(j, "runnable_ns", x->sums.runnable);
@@ -224,7 +195,7 @@ static int window_json(struct writer *w, struct json *j, size_t rank, struct err
 	int r = look(w, rank, e);
 	json_open(j, NULL, '{');
 	json_u64(j, "rank", rank + 1);
-	string(j, tl, "key", episode_key_text(w->a->episodes, tl, ep));
+	answer_json_text(j, tl, "key", episode_key_text(w->a->episodes, tl, ep));
 	labels_json(j, tl, ep->at);
 	json_i64(j, "start_ns", (int64_t)(ep->start_ns - origin));
 	json_i64(j, "end_ns", (int64_t)(ep->end_ns - origin));
@@ -241,15 +212,12 @@ static int window_json(struct writer *w, struct json *j, size_t rank, struct err
 static int json(struct writer *w, struct err *e)
 {
 	struct json j = {.b = w->b};
-	size_t n = w->a->selection->v.n;
 	int r = 0;
-	json_open(&j, NULL, '{');
-	json_u64(&j, "schema", 1);
-	json_str(&j, "by", "window");
-	string(&j, w->a->tl, "span", w->a->episodes->query.span);
-	population(&j, w->a->episodes);
+	answer_json_open(&j, "window");
+	answer_json_text(&j, w->a->tl, "span", w->a->episodes->query.span);
+	answer_json_population(&j, w->a->episodes);
 	json_open(&j, "episodes", '[');
-	for (size_t i = 0; i < n && (!w->a->rows || i < w->a->rows) && !r; i++)
+	for (size_t i = 0; i < answer_rows(w->a) && !r; i++)
 		r = window_json(w, &j, i, e);
 	json_close(&j, ']');
 	json_close(&j, '}');
@@ -257,10 +225,10 @@ static int json(struct writer *w, struct err *e)
 	return r;
 }
 
-/* --- the doors -----------------------------------------------------------------------------
+/* --- public functions ------------------------------------------------------------------------
  */
 
-static int answer(struct buf *b, const struct windows_answer *a,
+static int answer(struct buf *b, const struct episodes_answer *a,
 		  int (*with)(struct writer *w, struct err *e), struct err *e)
 {
 	struct writer w = {.b = b, .a = a};
@@ -270,12 +238,12 @@ static int answer(struct buf *b, const struct windows_answer *a,
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 
-int windows_text(struct buf *b, const struct windows_answer *a, struct err *e)
+int windows_text(struct buf *b, const struct episodes_answer *a, struct err *e)
 {
 	return answer(b, a, text, e);
 }
 
-int windows_json(struct buf *b, const struct windows_answer *a, struct err *e)
+int windows_json(struct buf *b, const struct episodes_answer *a, struct err *e)
 {
 	return answer(b, a, json, e);
 }

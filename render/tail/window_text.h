@@ -5,19 +5,11 @@
 #ifndef RENDER_TAIL_WINDOW_TEXT_H
 #define RENDER_TAIL_WINDOW_TEXT_H
 
-#include "base/buf.h"
 #include "libtime/explain/windows.h"
-
-struct windows_answer {
-	const struct timeline *tl;
-	const struct episodes *episodes;
-	const struct episode_selection *selection;
-	size_t rows, details; /* windows in the table, or in JSON; in full */
-	size_t width;         /* columns of the terminal */
-};
+#include "render/tail/episodes_answer.h"
 
 /* A table of the selected windows and the first ones in full. ERR_NOMEM. */
-int windows_text(struct buf *b, const struct windows_answer *a, struct err *e);
+int windows_text(struct buf *b, const struct episodes_answer *a, struct err *e);
 
 /*
  * {"schema":1,"by":"window","span","population":{"count","open","p50_ns" ... "max_ns"},
@@ -26,6 +18,6 @@ int windows_text(struct buf *b, const struct windows_answer *a, struct err *e);
  * "preempted_ns","unknown_ns"}]}]}; start_ns, end_ns count from the recording's first record.
  * ERR_NOMEM.
  */
-int windows_json(struct buf *b, const struct windows_answer *a, struct err *e);
+int windows_json(struct buf *b, const struct episodes_answer *a, struct err *e);
 
 #endif

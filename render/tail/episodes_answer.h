@@ -1,0 +1,41 @@
+/*
+ * episodes_answer.h - what the answers about episodes that are no single thread's share: gaps
+ * (gap_text.h) and windows (window_text.h).
+ */
+#ifndef RENDER_TAIL_EPISODES_ANSWER_H
+#define RENDER_TAIL_EPISODES_ANSWER_H
+
+#include "libtime/explain/episodes.h"
+#include "render/text/json.h"
+
+struct episodes_answer {
+	const struct timeline *tl;
+	const struct episodes *episodes;
+	const struct episode_selection *selection;
+	size_t rows, details; /* episodes in the table (0: all), or in JSON; in full */
+	size_t width;         /* columns of the terminal */
+};
+
+/* The percentiles of JSON, by key; end with a key of NULL. */
+struct answer_percentile {
+	const char *key;
+	uint32_t millipercent;
+};
+extern const struct answer_percentile answer_percentiles[];
+
+/* How many rows the table has. */
+size_t answer_rows(const struct episodes_answer *a);
+
+/* Append how many more there are; nothing where none is left out. */
+void answer_more(struct buf *b, const struct episodes_answer *a);
+
+/* {"schema":1,"by": and, once more keys are written, "population":{"count","open","p50_ns" ...
+ * "max_ns"}. */
+void answer_json_open(struct json *j, const char *by);
+void answer_json_population(struct json *j, const struct episodes *x);
+
+/* A text of the timeline by its strings id; a thread's tid, pid and comm. */
+void answer_json_text(struct json *j, const struct timeline *tl, const char *key, uint32_t id);
+void answer_json_thread(struct json *j, const struct timeline *tl, uint32_t thread);
+
+#endif
