@@ -12,6 +12,7 @@ struct html_opts {
 	struct tail_opts t; /* first, for the rows of tail, waits and input */
 	const char *output, *title;
 	double max_size; /* MB */
+	int merge_threads;
 };
 
 #define AT(field) offsetof(struct html_opts, field)
@@ -24,6 +25,8 @@ static const struct opt rows[] = {
 	{"max-size", 0, OPT_REAL, AT(max_size), "MB",
 	 "sum up what is shorter than 10us, 100us, 1ms or 10ms until\nthe file is at most this "
 	 "large, and say so in it; 0: no limit\n(default 50)"},
+	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
+	 "numbered threads of a pool as one: work-0, work-1 ... are\nwork-N"},
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -72,7 +75,8 @@ static int ask_tail(struct question *p)
 
 static int write_report(struct question *p, const struct html_opts *o)
 {
-	struct html_request to = {o->output, o->title, p->why_not.msg, o->max_size};
+	struct html_request to = {o->output, o->title, p->why_not.msg, o->max_size,
+				  o->merge_threads};
 	struct err e = {0};
 	return html_report(&p->r, p->has_tail ? &p->t : NULL, &to, &e)
 		       ? input_fail(&p->r.ti.in, &e)

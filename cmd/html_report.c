@@ -315,6 +315,7 @@ static void pick_options(const struct report *p, struct tl_pick_options *o)
 				      .to_ns = to && to < tl->rec.end_ns ? to : tl->rec.end_ns,
 				      .top = TOP_THREADS,
 				      .show_system = p->r->opt->wait.system,
+				      .merge = p->opt->merge_threads,
 				      .no_cpus = (tl->flags & TL_PER_TASK) != 0};
 }
 
@@ -462,7 +463,9 @@ static int make_page(struct report *p, struct sink *s, struct err *e)
 	p->shown = p->grain_ns ? &p->thin : tl;
 	p->of = waits_population(&p->r->ti, &p->r->opt->wait);
 	rc = rc || !p->t ? rc : choose_rows(p, e);
-	rc = rc ? rc : html_data_gather(&p->data, p->shown, &p->of, &samples, p->drawn, e);
+	rc = rc ? rc
+		: html_data_gather(&p->data, p->shown, &p->of, &samples, p->drawn,
+				   p->opt->merge_threads, e);
 	buf_clear(&p->head);
 	rc = rc ? rc : make_head(p, e);
 	rc = rc ? rc : write_page(p, s, e);
@@ -523,6 +526,8 @@ static int write_report(struct report *p, struct err *e)
 static int say_all(struct report *p, struct err *e)
 {
 	caption_timeline(&p->subtitle, "recorded", &p->r->ti);
+	if (p->opt->merge_threads)
+		buf_str(&p->subtitle, " \xc2\xb7 numbered threads merged");
 	tail_filters(p->r->opt, &p->filters);
 	if (!p->t)
 		return 0;

@@ -14,6 +14,7 @@ struct html_request {
 	const char *title;   /* NULL: one by the file's name */
 	const char *why_not; /* why there are no waits to show; for t == NULL */
 	double max_size;     /* MB; 0: of any size */
+	int merge_threads;   /* those of a pool are one: see flame_input.h, tl_pick_options */
 };
 
 /* Write the report; what had to be summed up for its size is warned of. ERR_IO, ERR_NOMEM;

@@ -151,6 +151,26 @@ int population_clip(const struct population *p, uint64_t *start, uint64_t *end, 
 	return *end > *start;
 }
 
+int population_gap(const struct population *p, const struct timeline *tl, struct tl_gap *g)
+{
+	uint64_t start = g->end_ns - g->lost_ns, end = g->end_ns;
+	int cut = 0;
+	if (!population_has_cpu(p, tl, g->cpu, g->cpu) ||
+	    !population_clip(p, &start, &end, &cut))
+		return 0;
+	if (!cut)
+		return 1;
+	if (g->end_ns - g->start_ns > g->lost_ns) {
+		g->thread = TL_NONE; /* no spinner: the place is not looked for */
+	} else {
+		g->start_ns = start;
+		g->end_ns = end;
+	}
+	g->lost_ns = end - start;
+	g->flags |= OFF_OPEN;
+	return 1;
+}
+
 /* --- one wait ------------------------------------------------------------------------------
  */
 

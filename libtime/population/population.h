@@ -85,6 +85,10 @@ int population_hides_thread(const struct population *p, const struct timeline *t
  * --time cut it. */
 int population_clip(const struct population *p, uint64_t *start, uint64_t *end, int *cut);
 
+/* Leave of a gap what --time and --cpu leave: of one whose place is not known, a length without
+ * a place. 0 when that is nothing; OFF_OPEN is set where it was cut. */
+int population_gap(const struct population *p, const struct timeline *tl, struct tl_gap *g);
+
 /* What is set apart of a wait. */
 enum apart {
 	APART_NOT,

@@ -24,31 +24,14 @@ static int add(struct collect *c, const struct tl_gap *g, uint64_t start,
 	return 0;
 }
 
-/* What --time leaves of a gap: of one whose place is not known, a length without a place. */
-static void cut_gap(struct tl_gap *g, uint64_t start, uint64_t end)
-{
-	if (g->end_ns - g->start_ns > g->lost_ns) {
-		g->thread = TL_NONE; /* no spinner: the place is not looked for */
-	} else {
-		g->start_ns = start;
-		g->end_ns = end;
-	}
-	g->lost_ns = end - start;
-	g->flags |= OFF_OPEN;
-}
-
 static int add_gap(struct collect *c, struct gap_finder *f, struct tl_gap g, struct gap_work *w)
 {
-	const struct population *of = &c->q->of;
-	uint64_t start = g.end_ns - g.lost_ns, end = g.end_ns;
-	int cut = 0, r = 0;
-	if (g.flags & GAP_CONTROL || !population_has_cpu(of, c->tl, g.cpu, g.cpu) ||
-	    !population_clip(of, &start, &end, &cut))
+	int r = 0;
+	if (g.flags & GAP_CONTROL || !population_gap(&c->q->of, c->tl, &g))
 		return 0;
-	if (cut)
-		cut_gap(&g, start, end);
 	if (gap_explain(f, &g, w, NULL))
 		return ERR_NOMEM;
+	uint64_t start = g.end_ns - g.lost_ns;
 	for (size_t i = 0; i < w->v.n && !r; i++)
 		r = add(c, &g, start, &w->v.v[i], (g.flags & OFF_OPEN) != 0);
 	return r;

@@ -301,11 +301,19 @@ static int put_life(struct gathering *g, uint32_t thread)
 			    !population_has_thread(&d->of, tl, thread, comm));
 }
 
+/* A string of the timeline among those of the page. */
+static int name_string(struct gathering *g, uint32_t id, uint32_t *name)
+{
+	const struct strtab *s = &g->tl->stacks->strings;
+	return strtab_intern_n(&g->d->flame.strings, strtab_get(s, id), strtab_len(s, id),
+			       name);
+}
+
 static int put_threads(struct gathering *g)
 {
-	static const char *const names[] = {
-		"thread.comm", "thread.pid",   "thread.tid", "thread.first",
-		"thread.life", "thread.flags", NULL};
+	static const char *const names[] = {"thread.comm",  "thread.pid",  "thread.tid",
+					    "thread.first", "thread.life", "thread.flags",
+					    "thread.name",  NULL};
 	static const char *const lives[] = {"life.wait", "life.thread", "life.gap", NULL};
 	static const char *const waits[] = {"wait.blocked", "wait.rest",    "wait.bits",
 					    "wait.row",     "wait.cause",   "wait.state",
@@ -320,14 +328,17 @@ static int put_threads(struct gathering *g)
 	columns(g, g->run, runs);
 	for (uint32_t i = 0; i < g->tl->threads.n && !rc; i++) {
 		const struct tl_thread *t = &g->tl->threads.v[i];
-		uint32_t frame = 0;
-		rc = comm_frame(g, t->comm, &frame);
+		uint32_t frame = 0, name = 0;
+		rc = comm_frame(g, t->comm, &frame) || name_string(g, t->comm, &name)
+			     ? ERR_NOMEM
+			     : 0;
 		html_put(g->v[0], frame);
 		html_put(g->v[1], (uint64_t)(t->pid + 1ll));
 		html_put(g->v[2], (uint64_t)(t->tid + 1ll));
 		html_put(g->v[3], since(d, t->first_ns));
 		html_put(g->v[4], t->last_ns - t->first_ns);
 		html_put(g->v[5], t->flags);
+		html_put(g->v[6], name);
 		if (!rc && !(t->flags & THREAD_IDLE_TASK) && timeline_tells_switches(d->tl))
 			rc = put_life(g, i);
 	}
@@ -347,9 +358,7 @@ static int put_spans(struct gathering *g)
 		uint32_t name;
 		if (s->start_ns < d->from_ns || s->start_ns >= d->to_ns)
 			continue;
-		if (strtab_intern_n(&g->d->flame.strings,
-				    strtab_get(&d->tl->stacks->strings, s->name),
-				    strtab_len(&d->tl->stacks->strings, s->name), &name))
+		if (name_string(g, s->name, &name))
 			return ERR_NOMEM;
 		html_put(g->v[0], s->start_ns - d->from_ns);
 		html_put(g->v[1], s->end_ns - s->start_ns);
@@ -450,13 +459,14 @@ static int gather(struct gathering *g)
 
 int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
-		     const uint8_t *drawn, struct err *e)
+		     const uint8_t *drawn, int merge_threads, struct err *e)
 {
 	*d = (struct html_data){.tl = tl, .of = *of, .samples = *samples, .drawn = drawn};
 	d->from_ns = of->start_ns > tl->rec.origin_ns ? of->start_ns : tl->rec.origin_ns;
 	d->to_ns = of->stop_ns && of->stop_ns < tl->rec.end_ns ? of->stop_ns : tl->rec.end_ns;
 	int rc = flame_init(&d->flame) ? err_nomem(e) : 0;
 	flame_input_init(&d->fi, tl->stacks, &d->flame, SPLIT_COMM, 0);
+	d->fi.merge_threads = merge_threads;
 	struct gathering g = {.d = d, .tl = tl, .e = e};
 	return rc ? rc : gather(&g) ? err_nomem(e) : 0;
 }

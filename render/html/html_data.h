@@ -8,8 +8,8 @@
  *palettes, 1 for a runtime's or a start + 2 for the kernel's path.*               call path,
  *from 1 on: how many before it its caller's is (the path that is 0: none), frame row.* stack
  *with its thread's name: frame of the name, path since the highest of the rows before thread.*
- *thread: name, pid + 1, tid + 1, first, life, flags sample.*             sample by CPU and
- *time: how much more since the last one than that took, row + 1 (0: the next one), weight,
+ *thread: frame of its name, pid + 1, tid + 1, first, life, flags, name sample.* sample by CPU
+ *and time: how much more since the last one than that took, row + 1 (0: the next one), weight,
  *event, thread + 1, CPU + 1 life.*               wait or time on a CPU, by thread and time: is
  *it a wait, the thread since the last one's, ns since its end wait.*               the waits of
  *these, where shown: blocked or unknown time, the rest, enum html_wait, row as above, cause;
@@ -52,11 +52,11 @@ struct html_data {
 
 /* Gather everything of a timeline that the filters leave: threads and waits by `of`; and what
  * pictures need beside: all of the threads `drawn`, and of the others when they had a CPU
- * (NULL: nothing). What is given is borrowed. `d` is to be released, after a failure too.
- * ERR_NOMEM. */
+ * (NULL: nothing). `merge_threads`: flame_input.h. What is given is borrowed. `d` is to be
+ * released, after a failure too. ERR_NOMEM. */
 int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
-		     const uint8_t *drawn, struct err *e);
+		     const uint8_t *drawn, int merge_threads, struct err *e);
 
 /* Add the columns of the frames, when all graphs have theirs. ERR_NOMEM. */
 int html_data_frames(struct html_data *d, struct err *e);

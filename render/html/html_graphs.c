@@ -138,6 +138,7 @@ int html_graphs_add(struct html_data *d, const struct tail *t,
 	g.v[0] = html_column(&d->columns, "node.v0");
 	g.v[1] = html_column(&d->columns, "node.v1");
 	flame_input_init(&g.fi, t->tl->stacks, &d->flame, SPLIT_COMM, 0);
+	g.fi.merge_threads = d->fi.merge_threads;
 	json_open(j, "graphs", '[');
 	for (size_t i = 0; i <= episodes && !rc; i++)
 		rc = add_graphs(&g, i);

@@ -48,7 +48,7 @@ const page = {
 	// Their colours are the picture's.
 	threads() {
 		const t = data.thread;
-		return Array.from(t.comm, (comm, i) => ({comm: frames.name[comm], pid: t.pid[i] - 1, tid: t.tid[i] - 1,
+		return Array.from(t.name, (name, i) => ({comm: strings[name], pid: t.pid[i] - 1, tid: t.tid[i] - 1,
 			flags: t.flags[i], color: 8}));
 	},
 

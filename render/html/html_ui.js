@@ -195,7 +195,7 @@ function threadTable() {
 	const shown = sums.threads.sort((a, b) => busy(b) - busy(a) || a.thread - b.thread).slice(0, 30);
 	const rows = shown.map((x) => {
 		const t = data.thread, i = x.thread;
-		return [frames.label[t.comm[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked),
+		return [strings[t.name[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked),
 			timeText(x.runnable + x.preempted), x.unknown ? timeText(x.unknown) : "", x.hidden ? timeText(x.hidden) : ""];
 	});
 	const key = el("p", {class: "legend"}, STATES.map(([, name, color]) => {

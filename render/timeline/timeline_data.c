@@ -4,6 +4,7 @@
 #include "libtime/explain/chain.h"
 #include "libtime/explain/gap_parts.h"
 #include "libtime/explain/lock_held.h"
+#include "libtime/population/population.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
 #include "render/svg/svg_text.h"
@@ -462,21 +463,24 @@ static int put_gap(struct writer *w, const struct tl_gap *g)
 	return rc ? rc : flush(w);
 }
 
+/* A panel that clips has of each gap what `report --by gap --time` counts. */
 static int put_gaps(struct writer *w)
 {
 	const struct timeline *tl = w->tl;
-	VEC(uint32_t) v = {0};
+	const struct population of = {.start_ns = w->p->clip ? w->p->from_ns : 0,
+				      .stop_ns = w->p->clip ? w->p->to_ns : 0};
+	VEC(struct tl_gap) v = {0};
 	int rc = 0;
 	for (size_t i = 0; i < tl->gaps.n && !rc; i++) {
-		const struct tl_gap *g = &tl->gaps.v[i];
-		if (g->end_ns > w->p->from_ns && g->start_ns < w->p->to_ns &&
-		    has_row(w->p, g->cpu))
-			rc = vec_push(&v, (uint32_t)i);
+		struct tl_gap g = tl->gaps.v[i];
+		if (g.end_ns > w->p->from_ns && g.start_ns < w->p->to_ns &&
+		    has_row(w->p, g.cpu) && population_gap(&of, tl, &g))
+			rc = vec_push(&v, g);
 	}
 	rc = rc ? err_nomem(w->e) : 0;
 	svg_number(w->b, v.n);
 	for (size_t i = 0; i < v.n && !rc; i++)
-		rc = put_gap(w, &tl->gaps.v[v.v[i]]);
+		rc = put_gap(w, &v.v[i]);
 	vec_release(&v);
 	return rc;
 }

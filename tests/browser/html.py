@@ -212,6 +212,37 @@ def check_gaps(b):
             check("summed up, none is explained", gaps_shown(b), sorted((g[:4] + [[]] for g in want), key=repr))
 
 
+def check_cut_gaps(b):
+    """The lanes have of a gap what --time leaves of it, as `report --by gap` counts it."""
+    with_gaps = ["--with", SRC + "/testdata/jitter/gaps.txt"]
+    gap = json.loads(ask("tail", *LOCAL, "--by", "gap", "--top", "1", "--json", *with_gaps, JITTER))["episodes"][0]
+    show(b, report("gaps-cut", JITTER, *with_gaps))
+    middle = (gap["start_ns"] + gap["end_ns"]) // 2
+    from_ns = int(b.js("return report.head().from_ns")) + middle
+    window = ["--time", "%d.%09d," % divmod(from_ns, 10**9)]
+    show(b, report("gaps-cut", JITTER, *with_gaps, *window), "#pane=timeline")
+    rows = ask("report", *LOCAL, "--by", "gap", "--csv", *with_gaps, *window, JITTER).decode().splitlines()
+    at = rows[0].split(",").index("total_ns")
+    shown = gaps_shown(b)
+    check("a gap is cut", [g[3] for g in shown if g[1] == 0], [gap["end_ns"] - middle])
+    check("gaps under --time", sum(g[3] for g in shown), sum(int(r.split(",")[at]) for r in rows[1:]))
+
+
+def check_merged(b):
+    """--merge-threads: what svg draws of merged threads; the timeline's pools."""
+    path = report("merged", ORDERS, "--merge-threads")
+    show(b, path, "#pane=flame&graph=off")
+    got = b.js("const t = report.flame('off').flame.tree(); return [t.n, t.total[0]]")
+    names = b.js("return [...new Set(report.data().row.comm)].map((c) => report.frames().name[c])")
+    check("merged names", "front-N" in names and "front-0" not in names, True)
+    subprocess.run([PERFKIT, "svg", *LOCAL, "--offcpu", "--merge-threads", ORDERS, "-o", "merged.svg"], check=True, stderr=subprocess.DEVNULL)
+    b.open("file://" + os.path.abspath("merged.svg"))
+    check("merged is svg's", got, b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0]]"))
+    show(b, path, "#pane=timeline")
+    settled(b, "!!report.timeline()", True)
+    check("a pool in the timeline", b.js("return report.timeline().timeline.panels[0].rows.some((r) => r.pool && /^front/.test(r.thread.comm))"), True)
+
+
 def check_keys(b, path):
     show(b, path)
     b.js("document.getElementById('heat').focus()")
@@ -305,6 +336,8 @@ def main():
         check_orders(b)
         check_thinned(b)
         check_gaps(b)
+        check_cut_gaps(b)
+        check_merged(b)
         check_demo(b)
         check_hostile(b)
         check_axe(b)
