@@ -4,10 +4,11 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
-#include "cmd/query/examine.h"
+#include "cmd/record_calls.h"
 #include "cmd/record_chosen.h"
 #include "cmd/record_context.h"
 #include "cmd/record_jitter.h"
+#include "cmd/record_like.h"
 #include "cmd/record_run.h"
 #include "cmd/verbs.h"
 
@@ -23,7 +24,9 @@ struct record_opts {
 	const char *like, *output, *event, *stacks, *begin, *end, *key, *end_key, *exec, *perf,
 		*also, *for_perf;
 	struct chosen_wish chosen;
-	int frequency, pages, duration, dry_run, no_lock_owner, no_estimate, measure;
+	struct opt_list regions;
+	int frequency, pages, duration, dry_run, no_lock_owner, no_estimate, measure, list,
+		inherit;
 };
 
 #define AT(field) offsetof(struct record_opts, field)
@@ -51,7 +54,7 @@ static const struct opt rows[] = {
 	 "the event that samples CPU time (default cycles, or cpu-clock\nwithout a hardware "
 	 "counter); "
 	 "not "
-	 "for offcpu"},
+	 "for offcpu. calls: what is counted\n(page-faults,context-switches,task-clock)"},
 	{"freq", 'F', OPT_INT, AT(frequency), "HZ",
 	 "samples per second (default: cpu 999, else 199); not for\noffcpu"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "KIND",
@@ -72,6 +75,14 @@ static const struct opt rows[] = {
 	{"end-key", 0, OPT_STRING, AT(end_key), "ARG", "the same at the end, if it differs"},
 	{"exec", 'x', OPT_STRING, AT(exec), "FILE",
 	 "the binary or library that has the functions"},
+	OPT_HEADING("Calls"),
+	{"region", 'r', OPT_EACH, AT(regions), "FUNC|FILE:A-B",
+	 "count in each call of FUNC, or from line A until line B begins\n(repeatable)"},
+	{"list", 0, OPT_FLAG, AT(list), NULL,
+	 "print where probes would go; without -r: all functions"},
+	{"inherit", 0, OPT_FLAG, AT(inherit), NULL,
+	 "threads that start later count, too (Linux 6.12, perf 6.13);\ncalls that change CPUs "
+	 "are then counted in part"},
 	OPT_HEADING("How to record"),
 	{"output", 'o', OPT_STRING, AT(output), "FILE",
 	 "the recording (default perf.data; jitter: jitter.tar.zst)"},
@@ -102,9 +113,9 @@ static int parse_mode(const char *name, enum record_mode *mode)
 	}
 	struct buf b = {0};
 	opt_suggest(&b, verb_record.words, name);
-	say_line(
-		"perfkit record: mode '%s' is not one of cpu, offcpu, tail, requests, jitter%s",
-		name, buf_cstr(&b));
+	say_line("perfkit record: mode '%s' is not one of cpu, offcpu, tail, requests, calls, "
+		 "jitter%s",
+		 name, buf_cstr(&b));
 	buf_release(&b);
 	return 2;
 }
@@ -127,7 +138,10 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 		return err_set(e, ERR_USAGE,
 			       "--no-lock-owner applies only to tail and requests");
 	if (mode != RECORD_REQUESTS && o->exec)
-		return err_set(e, ERR_USAGE, "--exec applies only to requests");
+		return err_set(e, ERR_USAGE, "--exec applies only to requests and calls");
+	if (o->regions.n || o->list || o->inherit)
+		return err_set(e, ERR_USAGE,
+			       "--region, --list and --inherit apply only to calls");
 	if (!o->duration || !o->pages)
 		return err_set(e, ERR_USAGE, "%s must be at least 1",
 			       o->pages ? "--duration" : "--mmap-pages");
@@ -200,38 +214,6 @@ static void print_plan(const struct record_plan *p)
 		print_line(&p->probes[i]);
 	print_line(&p->record);
 	print_line(&p->undo);
-}
-
-/* --- like another recording ----------------------------------------------------------------
- */
-
-/* The line is only printed: it runs the command that a file names. */
-static int print_like(const char *path)
-{
-	struct input_opts opts = {0};
-	struct findings f = {0};
-	struct buf line = {0};
-	struct record_plan plan = {0};
-	struct input in;
-	struct err e = {0};
-	int rc = input_open(&in, "record", &opts, &path, 1);
-	if (rc)
-		return rc;
-	struct record_wish wish = {.perf = "perf", .like = in.profile->rec};
-	rc = input_examine(&in, 0, &f, &e);
-	wish.change = f.change;
-	rc = rc ? rc : record_plan(&plan, &wish, &e);
-	record_plan_line(&line, &plan);
-	rc = rc ? rc : buf_failed(&line) ? err_nomem(&e) : 0;
-	if (rc)
-		rc = input_fail(&in, &e);
-	else
-		puts(buf_cstr(&line));
-	buf_release(&line);
-	record_plan_release(&plan);
-	findings_release(&f);
-	input_close(&in);
-	return rc;
 }
 
 /* --- running -------------------------------------------------------------------------------
@@ -419,6 +401,57 @@ static int run_jitter(const struct record_opts *o, struct record_wish *w)
 	return record_jitter(&j, w, o->dry_run ? dry : 0);
 }
 
+/* The first option that counters of calls have no use for; NULL: none was given. */
+static const char *not_for_calls(const struct record_opts *o)
+{
+	return o->chosen.cpus || o->chosen.cgroup || o->chosen.comm
+		       ? "calls counts in threads: -p, -t or a command"
+	       : o->stacks || o->also || o->frequency >= 0
+		       ? "--stacks, --also and --freq do not apply to calls"
+	       : o->begin || o->end || o->key || o->end_key
+		       ? "--begin, --end and --key apply only to requests; calls takes --region"
+	       : o->no_lock_owner || o->measure || o->for_perf
+		       ? "--no-lock-owner, --measure and --for-perf do not apply to calls"
+	       : !o->duration || !o->pages ? "--duration and --mmap-pages must be at least 1"
+					   : NULL;
+}
+
+static int run_calls(const struct record_opts *o, struct record_wish *w)
+{
+	struct err e = {0};
+	struct targets t;
+	const char *wrong = not_for_calls(o);
+	if (wrong) {
+		say_line("perfkit record: %s", wrong);
+		return 2;
+	}
+	w->mode = RECORD_CPU; /* no lock owners */
+	find_targets(&t, o, w);
+	struct calls_request q = {
+		.binary = t.binary,
+		.regions = (const char *const *)o->regions.v,
+		.nregions = o->regions.n,
+		.list = o->list,
+		.dry_run = o->dry_run,
+		.wish = {.perf = w->perf,
+			 .output = w->output,
+			 .pid = w->pid,
+			 .tid = w->tid,
+			 .events = o->event ? o->event
+					    : "page-faults,context-switches,task-clock",
+			 .inherit = o->inherit,
+			 .duration = w->duration,
+			 .pages = o->pages > 0 ? o->pages : 0,
+			 .command = w->command,
+			 .ncommand = w->ncommand}};
+	int rc = record_calls(&q, &e);
+	if (e.msg[0])
+		fprintf(stderr, "perfkit record: %s\n", e.msg);
+	mem_free(t.binary);
+	mem_free(t.libc);
+	return rc;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct record_opts *o = opts;
@@ -433,11 +466,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return 2;
 	}
 	if (o->like)
-		return print_like(o->like);
+		return record_like(o->like);
 	if (!nfiles) {
-		fprintf(stderr,
-			"perfkit record: which mode? cpu, offcpu, tail, requests or jitter "
-			"(see: perfkit help record)\n");
+		fprintf(stderr, "perfkit record: which mode? cpu, offcpu, tail, requests, "
+				"calls or jitter "
+				"(see: perfkit help record)\n");
 		return 2;
 	}
 	struct record_wish w = {.perf = o->perf         ? o->perf
@@ -458,6 +491,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				.end_key = o->end_key,
 				.command = files + 1,
 				.ncommand = nfiles - 1};
+	if (!strcmp(files[0], "calls"))
+		return run_calls(o, &w);
 	if (parse_mode(files[0], &w.mode))
 		return 2;
 	w.event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
@@ -512,6 +547,8 @@ const struct verb verb_record = {
 		"  offcpu     where does waiting go?\n"
 		"  tail       what happened in the worst 0.1 %, and who caused it?\n"
 		"  requests   the same for requests: work between two functions\n"
+		"  calls      what did each call of a function count: page faults, switches "
+		"...?\n"
 		"  jitter     what takes these CPUs from a program that wants all of them?\n\n"
 		"docs/recording.md says what each mode costs.",
 	.examples = "  perfkit record cpu -- ./prog\n"
@@ -520,11 +557,12 @@ const struct verb verb_record = {
 		    "  perfkit record tail -p 4711 --dry-run --measure\n"
 		    "  perfkit record jitter -c 2-3 --control 0 -d 30 -o jitter.tar.zst\n"
 		    "  perfkit record --like perf.data\n"
-		    "  perfkit record requests --begin handle --end reply --key id -p 4711",
+		    "  perfkit record requests --begin handle --end reply --key id -p 4711\n"
+		    "  perfkit record calls -r parse -r main.c:19-24 -- ./prog",
 	.tables = {rows, record_jitter_rows},
 	.options_size = sizeof(struct record_opts),
 	.max_files = 256,
-	.words = "cpu offcpu tail requests jitter",
+	.words = "cpu offcpu tail requests calls jitter",
 	.exits = "the exit status of COMMAND or perf",
 	.run = run,
 	.defaults = defaults,

@@ -234,6 +234,7 @@ static int unit_fill(struct debuginfo *d, struct dwarf_unit *u, struct unit_tabl
 			code = NULL;
 	}
 	r = 0;
+	t->lines.keeps_statements = d->files.opt.statements;
 	if (u->has_line && !d->files.opt.no_lines)
 		r = line_table_build(&t->lines, u, &d->main, u->line_off, &d->text);
 	if (r == ERR_NOMEM)
@@ -285,6 +286,25 @@ void debuginfo_prepare(struct debuginfo *d, uint64_t va)
 {
 	const struct unit_tables *t;
 	tables_at(d, va, &t);
+}
+
+int debuginfo_each_statement(struct debuginfo *d,
+			     int (*take)(void *ctx, uint64_t va, const char *file,
+					 uint32_t line),
+			     void *ctx)
+{
+	int r = 0;
+	for (uint32_t i = 0; !r && i < d->main.units.n; i++) {
+		const struct unit_tables *t = d->tables[i] ? d->tables[i] : unit_build(d, i);
+		if (!t)
+			return ERR_NOMEM;
+		for (size_t k = 0; !r && k < t->lines.statements.n; k++) {
+			const struct line_row *row = &t->lines.statements.v[k];
+			const char *file = line_table_file(&t->lines, row->file);
+			r = file ? take(ctx, row->va, file, row->line) : 0;
+		}
+	}
+	return r;
 }
 
 /* --- lookups ---------------------------------------------------------------------------- */

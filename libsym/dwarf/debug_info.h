@@ -70,7 +70,8 @@ struct debuginfo_frame {
 struct debuginfo_options {
 	int (*open)(void *arg, const char *path, struct elf_file **out, struct err *e);
 	void *arg;
-	int no_lines; /* frames come without file and line, and .debug_line is not read */
+	int statements; /* debuginfo_each_statement is asked */
+	int no_lines;   /* frames come without file and line, and .debug_line is not read */
 	/* Where the module was recorded, if known: the file opened may be a cache's copy, and
 	 * what is named relative to it, or after it (.dwp), is beside the original. Borrowed.
 	 */
@@ -111,6 +112,17 @@ void debuginfo_prepare(struct debuginfo *d, uint64_t va);
 /* The source line at va: 1 with *file (NULL = unknown) and *line (0 = unknown), 0 when no line
  * covers va, or ERR_NOMEM. */
 int debuginfo_line(struct debuginfo *d, uint64_t va, const char **file, uint32_t *line);
+
+/*
+ * Where statements begin: call `take` for each such address of every unit (`statements` was set
+ * in the options). They begin an instruction, and a debugger may stop there. `file` is the full
+ * path as compiled; a line may have several addresses, in no order. Stops at the first return
+ * value that is not 0 and returns it; ERR_NOMEM. Not while other threads look up.
+ */
+int debuginfo_each_statement(struct debuginfo *d,
+			     int (*take)(void *ctx, uint64_t va, const char *file,
+					 uint32_t line),
+			     void *ctx);
 
 /*
  * What could not be had, one plain sentence each, for doctor and -v: "dwz file X (build-id Y)

@@ -26,6 +26,7 @@ struct line_header {
 	const uint8_t *lengths; /* operands of standard opcode i at [i - 1] */
 	VEC(const char *) dirs;
 	VEC(struct line_file) files;
+	uint8_t is_stmt; /* of rows, before they say otherwise */
 };
 
 /* --- header ----------------------------------------------------------------------------- */
@@ -134,7 +135,7 @@ static int header_read(struct bytes *b, struct dwarf_object *o, const struct dwa
 	h->min_inst = bytes_u8(&head);
 	if (h->version >= 4)
 		bytes_skip(&head, 1); /* operations per instruction: VLIW machines only */
-	bytes_skip(&head, 1);         /* default_is_stmt */
+	h->is_stmt = bytes_u8(&head) != 0;
 	h->line_base = (int8_t)bytes_u8(&head);
 	h->line_range = bytes_u8(&head);
 	h->opcode_base = bytes_u8(&head);
@@ -205,14 +206,16 @@ static int paths_make(struct line_table *t, const struct line_header *h, struct 
 struct line_state {
 	uint64_t va;
 	uint64_t file, line;
-	size_t first; /* row the sequence starts with */
-	uint8_t unsorted;
+	size_t first, first_statement; /* rows the sequence starts with */
+	uint8_t unsorted, is_stmt;
 };
 
 static int row_add(struct line_table *t, struct line_state *s)
 {
 	struct line_row row = {s->va, s->file > UINT32_MAX ? UINT32_MAX : (uint32_t)s->file,
 			       s->line > UINT32_MAX ? 0 : (uint32_t)s->line};
+	if (t->keeps_statements && s->is_stmt && row.line && vec_push(&t->statements, row))
+		return ERR_NOMEM;
 	if (t->rows.n > s->first) {
 		struct line_row *last = &t->rows.v[t->rows.n - 1];
 		if (last->va > row.va)
@@ -238,7 +241,7 @@ static int by_va(const void *pa, const void *pb)
 }
 
 /* DW_LNE_end_sequence: rows since s->first become a sequence, or nothing. */
-static int seq_end(struct line_table *t, struct line_state *s)
+static int seq_end(struct line_table *t, struct line_state *s, int is_stmt)
 {
 	size_t n = t->rows.n - s->first;
 	int r = 0;
@@ -251,13 +254,18 @@ static int seq_end(struct line_table *t, struct line_state *s)
 		r = vec_push(&t->seqs, q);
 	} else {
 		t->rows.n = s->first;
+		t->statements.n = s->first_statement;
 	}
-	*s = (struct line_state){.file = 1, .line = 1, .first = t->rows.n};
+	*s = (struct line_state){.file = 1,
+				 .line = 1,
+				 .first = t->rows.n,
+				 .first_statement = t->statements.n,
+				 .is_stmt = (uint8_t)is_stmt};
 	return r;
 }
 
 /* An extended opcode (6.2.5.3). */
-static int extended(struct line_table *t, struct line_state *s, struct bytes *b)
+static int extended(struct line_table *t, struct line_state *s, struct bytes *b, int is_stmt)
 {
 	uint64_t len = bytes_uleb(b);
 	if (!bytes_ok(b) || !len || len > bytes_left(b))
@@ -267,7 +275,7 @@ static int extended(struct line_table *t, struct line_state *s, struct bytes *b)
 	bytes_skip(b, len);
 	switch (bytes_u8(&arg)) {
 	case DW_LNE_end_sequence:
-		return seq_end(t, s);
+		return seq_end(t, s, is_stmt);
 	case DW_LNE_set_address:
 		s->va = dwarf_uint(&arg, (unsigned)(len - 1));
 		return bytes_ok(&arg) ? 0 : ERR_FORMAT;
@@ -290,6 +298,9 @@ static int standard(struct line_table *t, struct line_state *s, struct bytes *b,
 		return 0;
 	case DW_LNS_set_file:
 		s->file = bytes_uleb(b);
+		return 0;
+	case DW_LNS_negate_stmt:
+		s->is_stmt = !s->is_stmt;
 		return 0;
 	case DW_LNS_const_add_pc:
 		s->va += (uint64_t)((255 - h->opcode_base) / h->line_range) * h->min_inst;
@@ -315,7 +326,7 @@ static int special(struct line_table *t, struct line_state *s, const struct line
 
 static int program_run(struct line_table *t, const struct line_header *h, struct bytes *b)
 {
-	struct line_state s = {.file = 1, .line = 1, .first = t->rows.n};
+	struct line_state s = {.file = 1, .line = 1, .first = t->rows.n, .is_stmt = h->is_stmt};
 	int r = 0;
 	while (!r && bytes_left(b)) {
 		unsigned op = bytes_u8(b);
@@ -324,7 +335,7 @@ static int program_run(struct line_table *t, const struct line_header *h, struct
 		} else if (op) {
 			r = standard(t, &s, b, h, op);
 		} else {
-			r = extended(t, &s, b);
+			r = extended(t, &s, b, h->is_stmt);
 		}
 		if (!r && !bytes_ok(b))
 			r = ERR_FORMAT;
@@ -387,6 +398,7 @@ int line_table_find(const struct line_table *t, uint64_t va, const char **file, 
 void line_table_release(struct line_table *t)
 {
 	vec_release(&t->rows);
+	vec_release(&t->statements);
 	vec_release(&t->seqs);
 	vec_release(&t->files);
 }

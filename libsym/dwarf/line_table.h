@@ -25,6 +25,10 @@ struct line_table {
 	VEC(struct line_row) rows;
 	VEC(struct line_seq) seqs; /* by lo */
 	VEC(const char *) files;   /* full paths in the strtab given to the builder */
+	/* Where statements begin (is_stmt), as the program has them: in no order, lines with
+	 * several. Only with keeps_statements. */
+	VEC(struct line_row) statements;
+	int keeps_statements;
 };
 
 /*

@@ -1,0 +1,20 @@
+/*
+ * record_calls.h - `perfkit record calls`: counters of each call of functions and lines.
+ */
+#ifndef CMD_RECORD_CALLS_H
+#define CMD_RECORD_CALLS_H
+
+#include "libtime/record/calls.h"
+
+struct calls_request {
+	const char *binary; /* NULL: not known */
+	const char *const *regions;
+	size_t nregions;
+	struct calls_wish wish;
+	int list, dry_run;
+};
+
+/* Do it, or print what would be done; `e` says why not. The exit status. */
+int record_calls(const struct calls_request *q, struct err *e);
+
+#endif
