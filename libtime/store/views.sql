@@ -142,30 +142,35 @@ WITH RECURSIVE walk(id, stack) AS (
 	LEFT JOIN symbols s ON s.id = f.symbol_id)
 SELECT id AS call_path_id, stack FROM walk;
 
+-- v_stacks is read once and its rows look their sums up: the texts need no index then.
 CREATE VIEW v_folded_oncpu AS
-SELECT g.event, g.comm || coalesce(';' || k.stack, '') AS stack, sum(g.weight) AS weight,
-	sum(g.samples) AS samples
-FROM (SELECT e.name AS event, replace(coalesce(c.comm, ''), ' ', '_') AS comm,
-		a.call_path_id, sum(a.weight) AS weight, sum(a.samples) AS samples
+WITH g AS (
+	SELECT coalesce(a.call_path_id, 0) AS path, t.event_id, t.comm_id, sum(a.weight) AS weight,
+		sum(a.samples) AS samples
 	FROM sample_sums a JOIN sample_tasks t ON t.id = a.task_id
-	JOIN selected_events e ON e.id = t.event_id
-	LEFT JOIN comms c ON c.id = t.comm_id WHERE NOT t.tracepoint GROUP BY 1, 2, 3) g
-LEFT JOIN v_stacks k ON k.call_path_id = g.call_path_id
+	WHERE NOT t.tracepoint GROUP BY 1, 2, 3)
+SELECT e.name AS event, replace(coalesce(c.comm, ''), ' ', '_') || k.text AS stack,
+	sum(g.weight) AS weight, sum(g.samples) AS samples
+FROM (SELECT 0 AS path, '' AS text UNION ALL SELECT call_path_id, ';' || stack FROM v_stacks) k
+CROSS JOIN g ON g.path = k.path JOIN selected_events e ON e.id = g.event_id
+LEFT JOIN comms c ON c.id = g.comm_id
 GROUP BY 1, 2;
 
 -- Waiting by stack, in ns: idle parts and system threads left out.
 CREATE VIEW v_folded_offcpu AS
-SELECT g.comm || coalesce(';' || k.stack, '') AS stack, sum(g.ns) AS ns, sum(g.n) AS intervals
-FROM (SELECT replace(coalesce(c.comm, ''), ' ', '_') AS comm, o.call_path_id,
+WITH g AS (
+	SELECT coalesce(o.call_path_id, 0) AS path, o.comm_id,
 		sum(CASE WHEN s.verdict IS NOT 'idle' THEN o.off_ns
 			WHEN y.unknown_reason IS NULL THEN o.off_ns - o.blocked_ns ELSE 0 END) AS ns,
 		count(*) AS n
 	FROM offcpu_rows o JOIN threads t ON t.id = o.thread_id
 	LEFT JOIN offcpu_kinds y ON y.id = o.kind_id
 	LEFT JOIN sites s ON s.id = o.site_id
-	LEFT JOIN comms c ON c.id = o.comm_id
-	WHERE NOT t.kernel AND NOT t.recorder GROUP BY 1, 2) g
-LEFT JOIN v_stacks k ON k.call_path_id = g.call_path_id
+	WHERE NOT t.kernel AND NOT t.recorder GROUP BY 1, 2)
+SELECT replace(coalesce(c.comm, ''), ' ', '_') || k.text AS stack, sum(g.ns) AS ns,
+	sum(g.n) AS intervals
+FROM (SELECT 0 AS path, '' AS text UNION ALL SELECT call_path_id, ';' || stack FROM v_stacks) k
+CROSS JOIN g ON g.path = k.path LEFT JOIN comms c ON c.id = g.comm_id
 GROUP BY 1;
 
 -- Percentiles of the waits of each thread name: nearest rank. Waits without
