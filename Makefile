@@ -250,11 +250,10 @@ fuzz:
 		fuzz-bin
 	$(Q)sh tests/fuzz/run.sh $(O)-fuzz $(or $(T),60) $(or $(F),$(FUZZ_NAMES))
 
-# The programs that read exported tables in tests: tests/readers.txt.
+# The programs that read exports in tests: tests/readers.txt.
 .PHONY: readers
-readers: $(O)/readers/made
-$(O)/readers/made: tests/readers.txt
-	$(call say,PIP,$@)python3 -m venv $(@D) && $(@D)/bin/pip install -q -r $< && touch $@
+readers:
+	$(Q)sh tests/readers.sh $(O)/readers
 
 # The unit programs alone, and those of another architecture under qemu: s390x, the other byte
 # order; i386, 32 bits; arm64.
@@ -473,7 +472,7 @@ help:
 	@echo 'make pictures   the pictures of the README, docs/pictures'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
-	@echo 'make readers    what reads exported tables in tests: from PyPI (needs python3-venv)'
+	@echo 'make readers    what reads exports in tests: from PyPI (needs python3-venv) and npm'
 	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'

@@ -43,6 +43,20 @@ if [ -n "$go" ] && "$go" tool pprof -help >/dev/null 2>&1; then
 else
 	echo "left out: no go tool pprof here"
 fi
+if command -v protoc >/dev/null; then
+	n=$(protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <run.perfetto | grep -c '^  perf_sample {')
+	echo "perfetto $n -" >>totals
+else
+	echo "left out: no protoc here"
+fi
+for f in pprof speedscope; do
+	if command -v node >/dev/null && [ -d "$O/readers/node_modules" ]; then
+		node "$SRC/tests/npm_readers.cjs" "$O/readers" $f run.$f >read 2>err && sed "s/^/$f /" read >>totals ||
+			wrong "$f as npm's reader has it: $(cat err)"
+	else
+		echo "left out: no node or npm packages here (make readers)"
+	fi
+done
 ! grep -q '^parquet - -' totals || echo "left out: no duckdb here (make readers)"
 while read -r f samples ns; do
 	[ "$samples" = - ] || [ "$samples" = "${want% *}" ] || wrong "$f: $samples samples, collapse has ${want% *}"
