@@ -112,21 +112,23 @@ static int report(struct tail_run *r, struct tail *t, struct err *e)
 	return html_report(r, t, &to, e);
 }
 
-/* Episodes that are no single thread's have no chain: text or JSON of their own. */
+/* Episodes that are no single thread's have no chain: text, JSON and CSV of their own. */
 static const struct threadless {
 	enum episode_kind kind;
 	const char *by, *refused;
 	int (*text)(struct buf *b, const struct episodes_answer *a, struct err *e);
 	int (*json)(struct buf *b, const struct episodes_answer *a, struct err *e);
+	/* NULL: there is none */
+	int (*csv)(struct buf *b, const struct episodes_answer *a, struct err *e);
 } threadless[] = {
 	{EPISODE_WINDOW, "window",
 	 "these spans are windows, no single thread's work: they have no --csv, --svg, --html, "
 	 "--flame, --hist or --group",
-	 windows_text, windows_json},
+	 windows_text, windows_json, NULL},
 	{EPISODE_GAP, "gap",
-	 "gaps are of CPUs, not of threads: they have no --csv, --svg, --html, --flame, --hist "
-	 "or --group",
-	 gaps_text, gaps_json},
+	 "gaps are of CPUs, not of threads: they have no --svg, --html, --flame, --hist or "
+	 "--group",
+	 gaps_text, gaps_json, gaps_csv},
 };
 
 static int answer_threadless(struct tail_run *r, const struct threadless *k)
@@ -135,19 +137,19 @@ static int answer_threadless(struct tail_run *r, const struct threadless *k)
 	struct tail t = {.tl = &r->ti.tl};
 	struct err e = {0};
 	struct buf b = {0};
-	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group)
+	if ((o->csv && !k->csv) || o->svg || o->html || o->flame || o->hist || o->group)
 		return usage(r, k->refused, "");
 	int rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
 	rc = rc ? rc : episodes_select(&t.episodes, t.tl, &r->query.pick, &t.selection, &e);
 	struct episodes_answer a = {
 		t.tl,          &t.episodes, &t.selection, (size_t)o->rows, (size_t)o->details,
 		output_width()};
-	a.rows = o->json && !o->rows_given ? 0 : a.rows;
-	if (!rc && !o->json) {
+	a.rows = (o->json || o->csv) && !o->rows_given ? 0 : a.rows;
+	if (!rc && !o->json && !o->csv) {
 		buf_fmt(&b, "tail by %s in %s\n", k->by, tailout_file(r));
 		tailout_population(r, &t, &b);
 	}
-	rc = rc ? rc : (o->json ? k->json : k->text)(&b, &a, &e);
+	rc = rc ? rc : (o->json ? k->json : o->csv ? k->csv : k->text)(&b, &a, &e);
 	if (!rc)
 		fwrite(b.v, 1, b.n, stdout);
 	buf_release(&b);

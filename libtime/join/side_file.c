@@ -2,9 +2,11 @@
 #include "libtime/side/chrome.h"
 #include "libtime/side/csv.h"
 #include "libtime/side/gaps.h"
+#include "libtime/side/hiccups.h"
 #include "libtime/side/histories.h"
 #include "libtime/side/ldb.h"
 #include "libtime/side/otlp.h"
+#include "libtime/side/samplers.h"
 #include "libtime/join/sites.h"
 
 #include <errno.h>
@@ -98,6 +100,12 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return side_histories_read(out, l, e);
 	if (side_gaps_told(head, n))
 		return side_gaps_read(out, l, e);
+	if (side_sysjitter_told(head, n))
+		return side_sysjitter_read(out, l, e);
+	if (side_influx_told(head, n))
+		return side_influx_read(out, l, e);
+	if (side_hiccups_told(head, n))
+		return side_hiccups_read(out, l, e);
 	if (side_csv_told(head, n))
 		return side_csv_read(out, l, e);
 	if (side_chrome_told(head, n))
@@ -108,7 +116,8 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		e, ERR_FORMAT,
 		"no kind of side file that is known: CSV with a line of names that has "
 		"start and end or duration (start_us,duration_us,tid,key), OTLP traces as "
-		"JSON lines, a Chrome trace, label histories, gaps (time,delay), LDB");
+		"JSON lines, a Chrome trace, label histories, gaps (time,delay; InfluxDB; "
+		"sysjitter --raw), HdrHistogram interval log, LDB");
 }
 
 int side_file_read(struct side *out, struct source *src, struct err *e)
@@ -131,6 +140,10 @@ static int choose_clock(const struct timeline *tl, const struct side *side,
 			const struct side_option *o, struct side_clock_map *m, struct err *e)
 {
 	enum side_clock asked = o->has_offset && !o->clock ? SIDE_CLOCK_SAME : o->clock;
+	if (side->from_start && !o->has_offset)
+		return err_set(e, ERR_REFUSED,
+			       "its times count from its own start, which it does not tell: "
+			       "give ,offset=NS, the start on the recording's clock");
 	int r = side_clock_choose(tl, side, asked, m, e);
 	if (!r && o->has_offset)
 		m->offset_ns = (int64_t)((uint64_t)m->offset_ns + (uint64_t)o->offset_ns);

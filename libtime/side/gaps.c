@@ -173,9 +173,7 @@ static int by_end(const void *a, const void *b)
 	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
 }
 
-/* The interval is the least time between two rows; a gap lies in the one before its row, or
- * began, before that, no earlier than its length says. */
-static void set_windows(struct side *out)
+void side_gaps_windows(struct side *out)
 {
 	uint64_t interval = UINT64_MAX;
 	if (out->gaps.n)
@@ -217,6 +215,6 @@ int side_gaps_read(struct side *out, struct side_lines *l, struct err *e)
 			return err_nomem(e);
 	}
 	if (csv)
-		set_windows(out);
+		side_gaps_windows(out);
 	return r;
 }

@@ -24,4 +24,9 @@ int side_gaps_told(const char *text, size_t n);
 /* Read all of it. ERR_FORMAT for another version; ERR_* of lines.h, ERR_NOMEM. */
 int side_gaps_read(struct side *out, struct side_lines *l, struct err *e);
 
+/* Of gaps that end when a reporting interval does: where each may lie. The interval is the
+ * least time between two rows of a CPU; a gap lies in the one before its row, or began, before
+ * that, no earlier than its length says. */
+void side_gaps_windows(struct side *out);
+
 #endif

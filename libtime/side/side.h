@@ -4,7 +4,8 @@
  *
  *	csv, otlp, chrome, ldb ─► spans, labels         ─attach─► timeline
  *	histories              ─► trampolines, bindings ─bind───► of the
- *	gaps                   ─► gaps, spinners        ─place──► recording
+ *	hiccups                ─► spans without thread  ─attach─► recording
+ *	gaps, samplers         ─► gaps, spinners        ─place──► recording
  *
  * The readers know nothing of a recording: times are as the file has them, in nanoseconds;
  * threads are named, not found. A row that breaks its format is left out, counted and
@@ -113,6 +114,7 @@ struct side {
 	VEC(struct side_gap) gaps;
 	VEC(struct side_spinner) spinners;
 	VEC(struct side_anchor) anchors;
+	int from_start;   /* times count from its own start, which it does not tell */
 	uint64_t dropped; /* gaps that the sampler could not keep */
 	uint64_t unbound; /* labels that found no trampoline */
 	enum side_clock clock;

@@ -1,11 +1,13 @@
 #include "render/tail/gap_text.h"
 #include "libtime/explain/gap_parts.h"
 #include "render/tail/tail_words.h"
+#include "render/text/csv.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
 #include "render/text/table.h"
 #include "render/text/units.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { PARTS = 8, TEXT = 16, PROSE = 80 };
@@ -339,6 +341,46 @@ static int json(struct writer *w, struct err *e)
 	return r;
 }
 
+/* --- CSV -----------------------------------------------------------------------------------
+ */
+
+static void csv_part(struct writer *w, size_t rank, const struct gap_part *p)
+{
+	const struct timeline *tl = w->a->tl;
+	const struct strtab *s = &tl->stacks->strings;
+	const struct tl_gap *g = gap_at(w, rank);
+	buf_fmt(w->b, "%zu,%u,", rank + 1, timeline_cpu(tl, g->cpu));
+	if (w->w.end_ns)
+		buf_fmt(w->b, "%" PRIu64 ",%" PRIu64, w->w.start_ns, w->w.end_ns);
+	else
+		buf_char(w->b, ',');
+	buf_fmt(w->b, ",%" PRIu64 ",%d,%s,", g->lost_ns, (g->flags & OFF_OPEN) != 0,
+		gap_taker_name(p->by));
+	if (p->by == TAKEN_BY_THREAD) {
+		const struct tl_thread *t = &tl->threads.v[p->what];
+		csv_field(w->b, strtab_get(s, t->comm), strtab_len(s, t->comm));
+		buf_fmt(w->b, ",%d,%d", t->pid, t->tid);
+	} else {
+		if (p->by == TAKEN_BY_INTERRUPT)
+			csv_field(w->b, strtab_get(s, p->what), strtab_len(s, p->what));
+		buf_str(w->b, ",,");
+	}
+	buf_fmt(w->b, ",%" PRIu64 "\n", p->ns);
+}
+
+static int csv(struct writer *w, struct err *e)
+{
+	size_t n = w->a->selection->v.n;
+	int r = 0;
+	buf_str(w->b, "rank,cpu,start_ns,end_ns,duration_ns,open,by,name,pid,tid,part_ns\n");
+	for (size_t i = 0; i < n && (!w->a->rows || i < w->a->rows) && !r; i++) {
+		r = look(w, i, e);
+		for (size_t k = 0; k < w->w.v.n && !r; k++)
+			csv_part(w, i, &w->w.v.v[k]);
+	}
+	return r;
+}
+
 /* --- public functions ------------------------------------------------------------------------
  */
 
@@ -361,4 +403,9 @@ int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e)
 int gaps_json(struct buf *b, const struct episodes_answer *a, struct err *e)
 {
 	return answer(b, a, json, e);
+}
+
+int gaps_csv(struct buf *b, const struct episodes_answer *a, struct err *e)
+{
+	return answer(b, a, csv, e);
 }

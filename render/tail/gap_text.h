@@ -22,4 +22,8 @@ int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e);
  */
 int gaps_json(struct buf *b, const struct episodes_answer *a, struct err *e);
 
+/* A line for each part of each gap, below a line of names; times are ns on the recording's
+ * clock, empty of a gap that is not placed. ERR_NOMEM. */
+int gaps_csv(struct buf *b, const struct episodes_answer *a, struct err *e);
+
 #endif

@@ -1,0 +1,174 @@
+#include "libtime/side/samplers.h"
+#include "libtime/side/gaps.h"
+#include "libtime/side/when.h"
+
+#include <string.h>
+
+enum {
+	DRIFT = 2000,   /* 1 part of so many: 500 ppm */
+	ROUNDED = 1000, /* ns: what sysjitter's own readings may take */
+};
+
+struct text {
+	const char *s;
+	size_t n;
+};
+
+/* What stands before the first `end`, taken off *t. */
+static struct text take_to(struct text *t, char end)
+{
+	const char *at = t->n ? memchr(t->s, end, t->n) : NULL;
+	struct text out = {t->s, at ? (size_t)(at - t->s) : t->n};
+	t->s += out.n + (at != NULL);
+	t->n -= out.n + (at != NULL);
+	return out;
+}
+
+static struct text take_word(struct text *t)
+{
+	while (t->n && *t->s == ' ')
+		t->s++, t->n--;
+	return take_to(t, ' ');
+}
+
+static int number(struct text t, uint64_t max, uint64_t *out)
+{
+	return when_number(t.s, t.n, 1, out) || *out > max ? -1 : 0;
+}
+
+/* --- InfluxDB ------------------------------------------------------------------------------
+ */
+
+/* Of "a=1,cpu=2": the value of cpu; n is 0 where there is none. */
+static struct text value_of(struct text list, const char *key)
+{
+	size_t len = strlen(key);
+	while (list.n) {
+		struct text x = take_to(&list, ',');
+		if (x.n > len && !memcmp(x.s, key, len) && x.s[len] == '=')
+			return (struct text){x.s + len + 1, x.n - len - 1};
+	}
+	return (struct text){"", 0};
+}
+
+/* Tags end at the first blank that no backslash stands before. */
+static struct text take_tags(struct text *t)
+{
+	struct text out = *t;
+	size_t n = 0;
+	while (n < t->n && (t->s[n] != ' ' || (n && t->s[n - 1] == '\\')))
+		n++;
+	out.n = n;
+	t->s += n + (n < t->n);
+	t->n -= n + (n < t->n);
+	return out;
+}
+
+static struct text length_in(struct text fields)
+{
+	static const char *const names[] = {"latency", "jitter", "delay"};
+	struct text x = {"", 0};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !x.n; i++)
+		x = value_of(fields, names[i]);
+	if (x.n && (x.s[x.n - 1] == 'i' || x.s[x.n - 1] == 'u'))
+		x.n--;
+	return x;
+}
+
+int side_influx_told(const char *text, size_t n)
+{
+	uint64_t x;
+	struct text head = {text, n}, line = take_to(&head, '\n');
+	struct text tags = take_tags(&line), fields = take_word(&line);
+	return tags.n && *tags.s != '#' && !number(length_in(fields), INT64_MAX, &x) &&
+	       !memchr(tags.s, '{', tags.n);
+}
+
+static const char *take_point(struct side *out, struct text line, int *rc)
+{
+	struct side_gap g = {.cpu = -1};
+	struct text tags = take_tags(&line), fields = take_word(&line), cpu;
+	uint64_t n;
+	if (number(length_in(fields), INT64_MAX, &g.lost_ns))
+		return "no field latency, jitter or delay with a number of ns";
+	if (number(take_word(&line), INT64_MAX, &g.end_ns) || line.n)
+		return "its time is no number of ns";
+	if (g.lost_ns > g.end_ns)
+		return "its delay begins before time 0";
+	cpu = value_of(tags, "cpu");
+	if (cpu.n && number(cpu, UINT16_MAX - 1, &n))
+		return "its CPU is no number";
+	g.cpu = cpu.n ? (int32_t)n : -1;
+	g.start_ns = g.end_ns; /* until the interval is known */
+	*rc = vec_push(&out->gaps, g);
+	return NULL;
+}
+
+int side_influx_read(struct side *out, struct side_lines *l, struct err *e)
+{
+	struct text line;
+	int r, rc = 0;
+	while ((r = side_lines_next(l, &line.s, &line.n, e)) > 0) {
+		if (!line.n || *line.s == '#')
+			continue;
+		out->rows++;
+		const char *why = take_point(out, line, &rc);
+		if (why)
+			side_bad_row(out, side_lines_number(l), why);
+		if (rc)
+			return err_nomem(e);
+	}
+	side_gaps_windows(out);
+	return r;
+}
+
+/* --- sysjitter -----------------------------------------------------------------------------
+ */
+
+int side_sysjitter_told(const char *text, size_t n)
+{
+	struct text head = {text, n}, line = take_to(&head, '\n');
+	return line.n > 12 && *line.s == '#' && memmem(line.s, line.n, "Timestamp", 9) &&
+	       memmem(line.s, line.n, "<== interruption =>", 19);
+}
+
+/* Timestamp, delta where it is unsorted, cycles, ns. */
+static const char *take_interruption(struct side *out, struct text line, int columns, int *rc)
+{
+	struct side_gap g = {.cpu = -1};
+	uint64_t x[4] = {0};
+	int n = 0;
+	for (; n < columns; n++)
+		if (number(take_word(&line), INT64_MAX / 2, &x[n]))
+			return "an interruption is so many numbers as the second line names";
+	if (take_word(&line).n)
+		return "it has more columns than the second line names";
+	g.lost_ns = x[columns - 1];
+	if (g.lost_ns > x[0])
+		return "it began before the start";
+	uint64_t margin = x[0] / DRIFT + ROUNDED, begin = x[0] - g.lost_ns;
+	g.start_ns = begin > margin ? begin - margin : 0;
+	g.end_ns = x[0] + margin;
+	*rc = vec_push(&out->gaps, g);
+	return NULL;
+}
+
+int side_sysjitter_read(struct side *out, struct side_lines *l, struct err *e)
+{
+	struct text line;
+	int r, rc = 0, columns = 3;
+	out->from_start = 1;
+	while ((r = side_lines_next(l, &line.s, &line.n, e)) > 0) {
+		if (line.n && *line.s == '#' && memmem(line.s, line.n, "delta", 5))
+			columns = 4;
+		if (!line.n || *line.s == '#')
+			continue;
+		out->rows++;
+		const char *why = take_interruption(out, line, columns, &rc);
+		if (why)
+			side_bad_row(out, side_lines_number(l), why);
+		if (rc)
+			return err_nomem(e);
+	}
+	return r;
+}
