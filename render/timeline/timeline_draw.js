@@ -377,7 +377,7 @@ class Block {
 					Math.round(10 * y) / 10 + "v" + Math.max(Math.round(10 * h) / 10, 0.1) :
 					"M" + round(plotX + x) + " " + (y + h / 2) + "h" + round(w));
 				if (!mixed && w > 20 && !isLine(paint))
-					this.label(row, x, w, paint, y + h / 2, seg);
+					this.label(row, x, w, paint, y, h, seg);
 			});
 			this.rowHits(row, isHit, hits);
 		}
@@ -387,7 +387,8 @@ class Block {
 		this.hits.setAttribute("d", hits.join(""));
 	}
 
-	label(row, x, w, paint, mid, seg) {
+	// Inside of the cell; of one that is lower than the text, above it.
+	label(row, x, w, paint, y, h, seg) {
 		const room = Math.floor((w - 6) / conf.labelChar);
 		let text;
 		if (row.kind === ROW.cpu) {
@@ -402,9 +403,9 @@ class Block {
 		if (room < 3 || text.length > room || !text)
 			return;
 		const t = this.labels.take();
-		t.setAttribute("class", paint === PAINT.run ? "light" : "");
+		t.setAttribute("class", paint === PAINT.run ? "light" : h < conf.labelH ? "above" : "");
 		t.setAttribute("x", round(plotX + x + 3));
-		t.setAttribute("y", round(mid + 3.2));
+		t.setAttribute("y", round(h < conf.labelH ? y - 1 : y + h / 2 + 3.2));
 		t.textContent = text;
 	}
 

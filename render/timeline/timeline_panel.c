@@ -392,9 +392,12 @@ static void put_label(struct tl_writer *w, const struct tl_panel *p, const doubl
 	cell_box(c, row_y[c->row], cpu, &y, &h);
 	const char *s = buf_cstr(&text);
 	if (*s && (cpu || escape_chars(s, strlen(s)) <= room)) {
-		buf_str(&w->b, c->paint == TLP_RUN ? "<text class=\"light\"" : "<text");
+		int above = h < LABEL_SIZE; /* the cell is lower than the text */
+		buf_str(&w->b, c->paint == TLP_RUN ? "<text class=\"light\""
+			       : above             ? "<text class=\"above\""
+						   : "<text");
 		svg_attr_px(&w->b, "x", PAD + NAMES + c->x + 3);
-		svg_attr_px(&w->b, "y", y + h / 2 + 3.2);
+		svg_attr_px(&w->b, "y", above ? y - 1 : y + h / 2 + 3.2);
 		buf_char(&w->b, '>');
 		put_cut(&w->b, s, room);
 		buf_str(&w->b, "</text>\n");

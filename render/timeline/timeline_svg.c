@@ -226,8 +226,8 @@ static void put_conf(struct tl_writer *w)
 		ROW_H, CPU_H, BAR_Y, BAR_H, BLOCKED_H);
 	buf_fmt(b, "unclearH %d\nidleH %d\nunclear %d\nidle %d\nnoUnclear %d\n", UNCLEAR_H,
 		IDLE_H, TLP_UNCLEAR, TLP_IDLE, w->o->no_unclear);
-	buf_fmt(b, "tickRoom %d\nlabelChar %g\nwide %d\nmaxArrows %zu\n", TICK_ROOM, LABEL_CHAR,
-		TL_WIDE, w->o->max_arrows);
+	buf_fmt(b, "tickRoom %d\nlabelChar %g\nlabelH %d\nwide %d\nmaxArrows %zu\n", TICK_ROOM,
+		LABEL_CHAR, LABEL_SIZE, TL_WIDE, w->o->max_arrows);
 	buf_str(b, "paints");
 	for (unsigned i = 0; i < TLP_COUNT; i++)
 		buf_fmt(b, " %06x:%s%s:%u", tl_paint_color(i), tl_paint_name(i),
