@@ -122,6 +122,7 @@ static int find_key(struct tail_run *r)
 	const struct timeline *tl = &r->ti.tl;
 	struct episode_pick *p = &r->query.pick;
 	const struct tl_span *longest = NULL;
+	int named = r->opt->by && strchr(r->opt->by, ':');
 	char *end;
 	strtab_find(strings_of(r), r->opt->key, &p->key_text);
 	errno = 0;
@@ -131,12 +132,16 @@ static int find_key(struct tail_run *r)
 		const struct tl_span *s = &tl->spans.v[i];
 		if (s->key_text ? s->key_text != p->key_text : !p->key || s->key != p->key)
 			continue;
+		if (named && s->name != r->query.episodes.span)
+			continue;
 		if (!longest || s->end_ns - s->start_ns > longest->end_ns - longest->start_ns)
 			longest = s;
 	}
 	if (!longest)
-		return say_two(r, "no span has the key ", r->opt->key);
-	if (!r->opt->by || !strchr(r->opt->by, ':'))
+		return say_two(
+			r, named ? "no span of that name has the key " : "no span has the key ",
+			r->opt->key);
+	if (!named)
 		r->query.episodes.span = longest->name;
 	return 0;
 }

@@ -79,7 +79,8 @@ static int noted_meanwhile(const struct timeline *tl, const struct side *side,
 	return 0;
 }
 
-static int no_clock(const struct timeline *tl, const struct side *side, struct err *e)
+/* The first and the last moment that the file names. */
+static void find_times(const struct side *side, uint64_t *first, uint64_t *last)
 {
 	uint64_t from = UINT64_MAX, to = 0;
 	for (size_t i = 0; i < side->spans.n; i++) {
@@ -97,6 +98,14 @@ static int no_clock(const struct timeline *tl, const struct side *side, struct e
 		from = g->start_ns < from ? g->start_ns : from;
 		to = g->end_ns > to ? g->end_ns : to;
 	}
+	*first = from;
+	*last = to;
+}
+
+static int no_clock(const struct timeline *tl, const struct side *side, struct err *e)
+{
+	uint64_t from, to;
+	find_times(side, &from, &to);
 	const char *own = own_clock(tl);
 	return err_set(
 		e, ERR_REFUSED,
@@ -106,6 +115,33 @@ static int no_clock(const struct timeline *tl, const struct side *side, struct e
 		(double)from / 1e9, (double)to / 1e9, (double)tl->rec.origin_ns / 1e9,
 		(double)tl->rec.end_ns / 1e9, own,
 		strcmp(own, "perf") ? "" : ": record with perf record -k CLOCK_MONOTONIC");
+}
+
+/* A label that was bound before the recording holds in it. */
+static int bound_before_end(const struct timeline *tl, const struct side *side,
+			    const struct side_clock_map *m)
+{
+	uint64_t at;
+	for (size_t i = 0; i < side->bindings.n; i++)
+		if (side_clock_apply(m, side->bindings.v[i].at_ns, &at) || at <= tl->rec.end_ns)
+			return 1;
+	return 0;
+}
+
+int side_clock_check(const struct timeline *tl, const struct side *side,
+		     const struct side_clock_map *m, struct err *e)
+{
+	uint64_t from, to;
+	if (overlaps(tl, side, m) || noted_meanwhile(tl, side, m) ||
+	    bound_before_end(tl, side, m))
+		return 0;
+	find_times(side, &from, &to);
+	return err_set(e, ERR_REFUSED,
+		       "its times (%.6f to %.6f s on %s) lie outside of the recording (%.6f to "
+		       "%.6f s)",
+		       (double)from / 1e9, (double)to / 1e9, side_clock_name(m->from),
+		       (double)(tl->rec.origin_ns - (uint64_t)m->offset_ns) / 1e9,
+		       (double)(tl->rec.end_ns - (uint64_t)m->offset_ns) / 1e9);
 }
 
 int side_clock_choose(const struct timeline *tl, const struct side *side, enum side_clock asked,

@@ -36,6 +36,11 @@ int side_clock_map(const struct timeline *tl, enum side_clock clock, struct side
 int side_clock_choose(const struct timeline *tl, const struct side *side, enum side_clock asked,
 		      struct side_clock_map *out, struct err *e);
 
+/* 0 where anything that the file says is of the recording's time by that map; else ERR_REFUSED.
+ */
+int side_clock_check(const struct timeline *tl, const struct side *side,
+		     const struct side_clock_map *m, struct err *e);
+
 /* A file's time on the recording's clock: 0, or -1 where it is before that clock's zero. */
 static inline int side_clock_apply(const struct side_clock_map *m, uint64_t ns, uint64_t *out)
 {

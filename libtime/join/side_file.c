@@ -96,6 +96,8 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return err_set(e, ERR_FORMAT, "it is empty");
 	if (side_otlp_told(head, n))
 		return side_otlp_read(out, l, e);
+	if (side_chrome_told(head, n)) /* its one line may quote a CSV's */
+		return side_chrome_read(out, l, e);
 	if (side_histories_told(head, n))
 		return side_histories_read(out, l, e);
 	if (side_gaps_told(head, n))
@@ -108,8 +110,6 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return side_hiccups_read(out, l, e);
 	if (side_csv_told(head, n))
 		return side_csv_read(out, l, e);
-	if (side_chrome_told(head, n))
-		return side_chrome_read(out, l, e);
 	if (side_ldb_told(head, n))
 		return side_ldb_read(out, l, e);
 	return err_set(
@@ -147,7 +147,7 @@ static int choose_clock(const struct timeline *tl, const struct side *side,
 	int r = side_clock_choose(tl, side, asked, m, e);
 	if (!r && o->has_offset)
 		m->offset_ns = (int64_t)((uint64_t)m->offset_ns + (uint64_t)o->offset_ns);
-	return r;
+	return r ? r : side_clock_check(tl, side, m, e);
 }
 
 int side_file_add(struct timeline *tl, struct profile *p, const struct side_option *o,

@@ -232,6 +232,9 @@ static void take_event(struct chrome *c)
 		take_field(c, &x);
 	if (c->j.bad || !x.phase || !strchr("XBEbe", x.phase)) {
 		side_drop_labels(c->out);
+		c->out->rows += (uint64_t)c->j.torn;
+		if (c->j.torn)
+			side_bad_row(c->out, line_of(c), "the last event is torn");
 		return;
 	}
 	c->out->rows++;

@@ -101,6 +101,23 @@ for x in e:
     blocked = {b["cause"]: b["ns"] for b in x["blocked_by"]}
     assert blocked["io"] > 2_000_000 and x["tid"] == 10758, x
     assert {"key": "http.route", "value": "/report"} in x["labels"]'
+# from "this trace is slow" to its cause: the commands of docs/requests.md say what it says
+slow()
+{
+	words=$1
+	shift
+	# shellcheck disable=SC2086
+	"$PERFKIT" tail -q $otel --tid 10758 "$@" "$kept/otel.tar.zst" >slow.txt
+	tr -s ' \n' ' ' <slow.txt | grep -q -e "$words" || { cat slow.txt; exit 1; }
+}
+slow ' 11.6 ms 13138c683c415d765c2f76e633d598a7 node/10758 ' --by 'span:GET /report' --top 4 --details 0
+slow '4.2 ms running + 0.4 ms blocked (poll) + 6.8 ms blocked (io) + 0.2 ms runnable.*waiting for the disk' \
+	--key 13138c683c415d765c2f76e633d598a7
+slow 'root cause: .*waiting for the disk to write its pages' --by span:store --top 1
+rc=0
+# shellcheck disable=SC2086
+"$PERFKIT" tail -q $otel --key 13138c683c415d765c2f76e633d598a7 --by span:store "$kept/otel.tar.zst" 2>err || rc=$?
+[ $rc = 2 ] && grep -q 'no span of that name has the key' err
 python3 "$SRC/tests/truth/retell.py" chrome "$csv" >trace.json
 "$PERFKIT" tail -q --no-local --with trace.json --top 0 --open --json "$file" >chrome.json
 cmp all.json chrome.json
