@@ -7,17 +7,21 @@
  * keeps x0 until it returns). That it was a system call, and which, the kernel's frames tell,
  * and x86-64's ax, which the kernel sets to -ENOSYS on entry (PUSH_AND_CLEAR_REGS in
  * arch/x86/entry/entry_64.S). Whole registers come with --call-graph dwarf; else with
- * --user-regs=di,si,dx.
+ * --user-regs=di,si,dx. Without registers, a probe on the function that waits for a lock tells
+ * which one.
  *
  * A futex in a mapped file's data is called by the variable's name there; one on the heap or a
  * stack has only its address.
  */
 #include "base/bytes.h"
+#include "base/search.h"
 #include "libsym/unwind/arch.h"
 #include "libtime/build/build_internal.h"
+#include "libtime/sched/lock_mark.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ABI_64 = 2 }; /* enum perf_sample_regs_abi */
@@ -156,6 +160,72 @@ static int name_futex(struct builder *b, struct off *o, struct u64map *memo)
 	return r || u64map_put(memo, key, o->arg) ? ERR_NOMEM : 0;
 }
 
+/* --- locks by a probe ----------------------------------------------------------------------
+ */
+
+struct probed_locks {
+	VEC(struct lock_mark) hit; /* by thread, then in time */
+	struct u64map inside;      /* path → whether it waits in the probed function */
+};
+
+static int hit_order(const void *a, const void *b)
+{
+	const struct lock_mark *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static int find_hits(const struct timeline *tl, struct probed_locks *p)
+{
+	struct lock_mark hit;
+	for (size_t i = 0; i < tl->marks.n; i++)
+		if (lock_mark_read(tl, &tl->marks.v[i], &hit) && hit.address &&
+		    vec_push(&p->hit, hit))
+			return ERR_NOMEM;
+	if (p->hit.n)
+		qsort(p->hit.v, p->hit.n, sizeof(*p->hit.v), hit_order);
+	return 0;
+}
+
+/* __lll_lock_wait by any of its names, but not __lll_lock_wait_private, which has no probe. */
+static int waits_inside(const struct stacks *s, uint32_t path)
+{
+	for (; path; path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		const char *name = strtab_get(&s->strings, f->name);
+		const char *at = f->kind == FRAME_KERNEL ? NULL : strstr(name, "lll_lock_wait");
+		if (at)
+			return !strstr(at, "_private");
+	}
+	return 0;
+}
+
+/* The lock that an interval waits for: of its thread's last hit, as each entry is one. */
+static int take_probed(struct timeline *tl, struct off *o, struct probed_locks *p,
+		       struct u64map *kinds)
+{
+	uint32_t inside, kind;
+	if (!u64map_get(&p->inside, o->path, &inside)) {
+		inside = (uint32_t)waits_inside(tl->stacks, o->path);
+		if (u64map_put(&p->inside, o->path, inside))
+			return ERR_NOMEM;
+	}
+	if (!inside)
+		return 0;
+	if (kind_of(tl, o, kinds, &kind))
+		return ERR_NOMEM;
+	const struct lock_mark now = {.time_ns = o->start_ns, .thread = o->thread};
+	size_t at = PARTITION_POINT(i, 0, p->hit.n, hit_order(&p->hit.v[i], &now) <= 0);
+	if (!at || kind != ARG_FUTEX || p->hit.v[at - 1].thread != o->thread ||
+	    p->hit.v[at - 1].address > INT64_MAX)
+		return 0;
+	return timeline_arg(tl, p->hit.v[at - 1].address, 0, &o->arg);
+}
+
+/* --- all of them ---------------------------------------------------------------------------
+ */
+
 /* What a descriptor that a thread waited on leads to, as a fact; each once. */
 static int add_target(struct builder *b, struct u64map *known, int32_t pid, uint64_t fd)
 {
@@ -179,6 +249,7 @@ static int add_target(struct builder *b, struct u64map *known, int32_t pid, uint
 /* What is known of the arguments that have been looked at. */
 struct settled {
 	struct u64map kinds, futexes, targets;
+	struct probed_locks probed;
 };
 
 static int settle_argument(struct builder *b, struct off *o, struct settled *known)
@@ -205,9 +276,17 @@ int builder_settle_arguments(struct builder *b, struct err *e)
 	struct settled known = {.kinds = {0}};
 	int r = b->opt->context ? fact_table_apply(fd_context_facts(b->opt->context), b->tl)
 				: 0;
-	for (size_t i = 0; !r && b->tl->args.n && i < b->tl->off.n; i++)
-		if (b->tl->off.v[i].arg)
-			r = settle_argument(b, &b->tl->off.v[i], &known);
+	if (!r)
+		r = find_hits(b->tl, &known.probed);
+	for (size_t i = 0; !r && i < b->tl->off.n; i++) {
+		struct off *o = &b->tl->off.v[i];
+		if (!o->arg && known.probed.hit.n && !(o->flags & OFF_RUNNING))
+			r = take_probed(b->tl, o, &known.probed, &known.kinds);
+		if (!r && o->arg)
+			r = settle_argument(b, o, &known);
+	}
+	vec_release(&known.probed.hit);
+	u64map_release(&known.probed.inside);
 	u64map_release(&known.kinds);
 	u64map_release(&known.futexes);
 	u64map_release(&known.targets);

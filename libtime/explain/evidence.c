@@ -566,31 +566,6 @@ int evidence_lock_wakes(struct evidence *x, uint32_t waker, uint64_t after_ns, u
 	return 0;
 }
 
-/* The number after "NAME=" in a mark's text; 0 for none. */
-static uint64_t field(const char *text, const char *name)
-{
-	size_t n = strlen(name);
-	for (const char *p = text; (p = strstr(p, name)); p += n)
-		if (p[n] == '=' && (p == text || p[-1] == ' '))
-			return strtoull(p + n + 1, NULL, 0);
-	return 0;
-}
-
-static int is_lock_mark(const struct timeline *tl, const struct tl_mark *m)
-{
-	return strstr(strtab_get(&tl->stacks->strings, m->name), "lock_wait") != NULL;
-}
-
-static struct lock_mark read_mark(const struct timeline *tl, const struct tl_mark *m)
-{
-	const char *text = strtab_get(&tl->stacks->strings, m->text);
-	struct lock_mark l = {m->time_ns, field(text, "mutex"), (long)field(text, "owner"),
-			      m->thread};
-	if (!l.address)
-		l.address = field(text, "futex");
-	return l;
-}
-
 int evidence_lock_mark(struct evidence *x, uint32_t off, struct lock_mark *out, struct err *e)
 {
 	const struct timeline *tl = x->tl;
@@ -601,10 +576,8 @@ int evidence_lock_mark(struct evidence *x, uint32_t off, struct lock_mark *out, 
 	int r = evidence_marks(x, o->thread, on, o->start_ns + 1, &first, &last, e);
 	for (size_t i = last; !r && i > first; i--) {
 		const struct tl_mark *m = &tl->marks.v[x->marks.id.v[i - 1]];
-		if (!is_lock_mark(tl, m))
-			continue;
-		*out = read_mark(tl, m);
-		return 1;
+		if (lock_mark_read(tl, m, out))
+			return 1;
 	}
 	return r;
 }
@@ -626,10 +599,9 @@ static int need_lock_marks(struct evidence *x)
 	x->lock_marks.n = 0;
 	for (size_t i = 0; i < x->tl->marks.n; i++) {
 		const struct tl_mark *m = &x->tl->marks.v[i];
-		if (m->thread >= x->tl->threads.n || !is_lock_mark(x->tl, m))
-			continue;
-		struct lock_mark l = read_mark(x->tl, m);
-		if (l.address && vec_push(&x->lock_marks, l))
+		struct lock_mark l;
+		if (m->thread < x->tl->threads.n && lock_mark_read(x->tl, m, &l) && l.address &&
+		    vec_push(&x->lock_marks, l))
 			return ERR_NOMEM;
 	}
 	if (x->lock_marks.n)

@@ -9,19 +9,12 @@
 
 #include "libtime/explain/app_frame.h"
 #include "libtime/explain/mechanism.h"
-#include "libtime/sched/timeline.h"
+#include "libtime/sched/lock_mark.h"
 
 /* A wait for a lock, or for a futex that may be one, and when which thread ended it. */
 struct lock_wake {
 	uint64_t time_ns;
 	uint32_t waker, off;
-};
-
-/* A hit of a probe on lock_wait: 0 for what it does not tell. */
-struct lock_mark {
-	uint64_t time_ns, address;
-	long owner; /* tid */
-	uint32_t thread;
 };
 
 struct evidence {

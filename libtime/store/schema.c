@@ -281,8 +281,8 @@ static const struct column sites[] = {SITE_COLUMNS};
 		      "none, or if they were not recorded"),                                    \
 		PLAIN("arg0", COLUMN_ARG, F(arg), "",                                           \
 		      "what it waited on: the call's first argument; NULL without the "         \
-		      "thread's "                                                               \
-		      "registers ([recording.md](recording.md))"),                              \
+		      "thread's registers ([recording.md](recording.md)), except for a mutex "  \
+		      "that the lock-owner probe told"),                                        \
 		WORD("arg0_kind", F(arg_kind), wait_arg_name, ARG_KINDS,                        \
 		     "`futex` (an address, which tells locks apart) or a descriptor: "          \
 		     "`accepted`, "                                                             \

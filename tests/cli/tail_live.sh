@@ -67,6 +67,17 @@ chrt -f 50 true 2>/dev/null && rt="chrt -f 50" || rt=
 # On one CPU: some virtual machines lose the switches of another's idle task.
 taskset -c 0 true 2>/dev/null && rt="taskset -c 0 $rt"
 events=sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new
+# the lock is called as its variable, wherever the program was put in memory
+names_the_lock()
+{
+	"$PERFKIT" report -q --by lock --comm operator --json held.data >locks.json
+	python3 - locks.json "$(nm held | sed -n 's/ b m$//p')" <<'PY'
+import json, sys
+named = [r for r in json.load(open(sys.argv[1]))["rows"] if r["lock"]]
+if [r["lock"] for r in named] != ["held: m"] or (int(named[0]["address"], 16) ^ int(sys.argv[2], 16)) & 0xfff:
+    sys.exit("which lock: " + str(named))
+PY
+}
 # With frame pointers, the C library's leaf functions hide their callers; copies of the stack do not.
 for how in fp dwarf,2048 fp; do
 	got=3
@@ -93,16 +104,17 @@ if not 3e6 < d["episodes"][0]["duration_ns"]:
 if r["function"] not in ("copy_to_tape", "archive", "nap"):
     sys.exit("rank 1 is in " + str(r["function"]))
 PY
-	case $how in dwarf*) ;; *) continue ;; esac
-	# the lock is called as its variable, wherever the program was put in memory
-	"$PERFKIT" report -q --by lock --comm operator --json held.data >locks.json
-	python3 - locks.json "$(nm held | sed -n 's/ b m$//p')" <<'PY'
-import json, sys
-named = [r for r in json.load(open(sys.argv[1]))["rows"] if r["lock"]]
-if [r["lock"] for r in named] != ["held: m"] or (int(named[0]["address"], 16) ^ int(sys.argv[2], 16)) & 0xfff:
-    sys.exit("which lock: " + str(named))
-PY
+	case $how in dwarf*) names_the_lock ;; esac
 done
+# The same without registers, from the probe that tells a mutex and its owner.
+if [ "$(uname -m)" = x86_64 ] && libc=$(ldd held | sed -n 's/.* => \(.*libc\.so[^ ]*\).*/\1/p') &&
+	perf probe -q -x "$libc" --add "pktest$$:lock_wait=__lll_lock_wait mutex=%di:x64 owner=+8(%di):s32" 2>/dev/null; then
+	trap 'perf probe -q -d "pktest$$:*"' EXIT
+	perf record -q -a -m 2048 -g -e "$events,pktest$$:lock_wait" -o held.data -- $rt ./held >/dev/null 2>&1
+	names_the_lock
+else
+	echo "no probe on the C library here: locks by probes were not tried"
+fi
 "$PERFKIT" tail -q held.data --comm dreamer --json >dreamer.json
 python3 -c 'import json
 d = json.load(open("dreamer.json"))
