@@ -168,8 +168,7 @@ static void sentence(struct buf *b, struct buf *line)
 
 static void unclear_table(struct buf *b, const struct site_tables *t)
 {
-	sums_table(b, t, APART_UNCLEAR,
-		   t->bounds ? "? bounds of activations" : "? for work, or for an answer?",
+	sums_table(b, t, APART_UNCLEAR, t->bounds ? "? bounds of activations" : "? may be idle",
 		   "settle with", words_settle);
 }
 
@@ -181,7 +180,7 @@ static void left_out(struct buf *b, const struct site_sums *x)
 		return;
 	buf_str(&line, "left out: ");
 	units_plural(&line, x->count, "wait", "waits");
-	buf_str(&line, " that may be for work or for an answer, ");
+	buf_str(&line, " that may be idle, ");
 	units_duration(&line, x->ns);
 	buf_str(&line, ", the longest ");
 	units_duration(&line, x->max_ns);

@@ -747,7 +747,7 @@ static void unclear_sentence(struct buf *line, const struct tail *t)
 	units_duration(line, u->max_ns);
 	buf_str(line, " in ");
 	words_site(line, t->tl, u->v.v[0].site);
-	buf_str(line, ", may be for work or for an answer: see the sites marked ? below. ");
+	buf_str(line, ", may be idle: see the sites marked ? below. ");
 }
 
 int tailtext_answer(struct buf *b, struct tail *t, struct err *e)

@@ -181,8 +181,8 @@ waits()
 }
 # An unclear wait that is longer than all work comes first. A cell too narrow for a thread keeps the tid.
 waits --p99 >waits
-has waits "The longest wait, 64.1 ms in other11: poll in __poll(), may be for work or for"
-has waits "an answer: see the sites marked ? below. 9 of 9 worst waits of other07________:"
+has waits "The longest wait, 64.1 ms in other11: poll in __poll(), may be idle: see the"
+has waits "sites marked ? below. 9 of 9 worst waits of other07________: "
 has waits "~/2897  futex"
 waits --idle --top 2 --force | tr '\n' ' ' >waits
 has waits "(no two have the same root): "
@@ -264,7 +264,7 @@ orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 "$orders" >out
 grep -q 'work and ?' out && grep -q 'settle with' out
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 --no-unclear "$orders" >out
-grep -q '^left out: [0-9]* waits that may be for work or for an answer' out
+grep -q '^left out: [0-9]* waits that may be idle, ' out
 if grep -q 'work and ?\|settle with\|marked ?' out; then
 	cat out
 	exit 1
