@@ -715,7 +715,7 @@ static void a_deferred_chain(enum pw_mode mode)
 	uint64_t user[] = {PW_CONTEXT_USER, 0x3000, 0x2000};
 	const struct pw_id late = {.pid = 7, .tid = 7, .time = 300};
 	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
-	struct build_options bo = {0};
+	struct build_options bo = {.addrs = 1}; /* no mapping holds them */
 	pw_begin(&w, &(struct pw_config){.mode = mode});
 	pw_attr(&w, &(struct pw_attr){.type = 1,
 				      .sample_type =
