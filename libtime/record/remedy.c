@@ -209,7 +209,9 @@ static void put_options(struct line *l, struct words *out)
 	}
 }
 
-int remedy_put_command(const struct line *l, struct words *out)
+/* Append the command that was recorded, behind "--", or COMMAND where it cannot be shown; 0
+ * when there is none. */
+static int put_command(const struct line *l, struct words *out)
 {
 	const struct features *f = &l->rec->features;
 	int shown = l->known;
@@ -316,7 +318,7 @@ int remedy_plan(struct record_plan *p, const struct record_wish *wish)
 		put_added(&l, w);
 		put_events(&l, w);
 	}
-	if (!remedy_put_command(&l, w) && wish->change.sched && !own) {
+	if (!put_command(&l, w) && wish->change.sched && !own) {
 		words_add(w, "--");
 		words_pair(w, "sleep", "10");
 	}

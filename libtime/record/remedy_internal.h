@@ -69,10 +69,6 @@ void remedy_put_recorded(struct line *l, struct words *out);
 /* Where no event but those of probes is left: how they are set. */
 void remedy_put_probes(const struct line *l, struct record_plan *p, const char *perf);
 
-/* Append the command that was recorded, behind "--", or COMMAND where it cannot be shown; 0
- * when there is none. */
-int remedy_put_command(const struct line *l, struct words *out);
-
 /* 1 when `perfkit record` made the recording and its own line is the remedy: it sets probes and
  * removes them. */
 int remedy_is_own(const struct line *l);

@@ -63,7 +63,7 @@ static const char *take_row(struct log *h, const char *s, size_t n)
 	size_t len[CELLS], tag_len = 0, at = 0;
 	uint64_t start, length, max;
 	if (begins(s, n, "Tag=")) {
-		const char *comma = memchr(s, ',', n);
+		const char *comma = memchr(tag, ',', n - (size_t)(tag - s));
 		if (!comma)
 			return "it ends behind its tag";
 		tag_len = (size_t)(comma - tag);

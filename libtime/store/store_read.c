@@ -31,17 +31,28 @@ static int check_plain(struct store *s, struct err *e)
 	return r;
 }
 
+static int is_declared(const char *name)
+{
+	for (size_t i = 0; name && i < STORE_TABLES; i++)
+		if (!strcmp(store_tables[i].name, name))
+			return 1;
+	return 0;
+}
+
 /* How many of the tables it should have are there. */
 static int count_tables(struct store *s, int64_t *n, struct err *e)
 {
-	struct buf sql = {0};
-	buf_str(&sql, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (");
-	for (size_t i = 0; i < STORE_TABLES; i++)
-		buf_fmt(&sql, "%s'%s'", i ? "," : "", store_tables[i].name);
-	buf_char(&sql, ')');
-	int r = buf_failed(&sql) ? err_nomem(e) : store_query_int(s, buf_cstr(&sql), 0, n, e);
-	buf_release(&sql);
-	return r;
+	sqlite3_stmt *st;
+	int got;
+	*n = 0;
+	store_allow(s);
+	if (sqlite3_prepare_v2(s->db, "SELECT name FROM sqlite_schema WHERE type = 'table'", -1,
+			       &st, NULL))
+		return store_db_failed(s, e);
+	while ((got = sqlite3_step(st)) == SQLITE_ROW)
+		*n += is_declared((const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return got == SQLITE_DONE ? 0 : store_db_failed(s, e);
 }
 
 static int check_kind(struct store *s, struct err *e)
