@@ -369,7 +369,7 @@ coverage:
 	$(Q)O=$(O)-cov sh tests/coverage.sh -v
 
 .PHONY: bench-fleet
-bench-fleet: all
+bench-fleet: all $(O)/tests/prog/shiftids
 	$(Q)O=$(O) sh tests/bench_fleet.sh
 
 bench: all $(PROG_BIN)

@@ -6,7 +6,8 @@
 #	ENGINES       duckdb, and of clickhouse (chdb) and spark (pyspark) those that are here
 #
 # Three recordings are made here (root and perf): a busy host's scheduler events with stacks, and CPU
-# samples. Each host is one of them with another name, at another time, exported by perfkit.
+# samples. Each host is one of them with another name, at another time, with other pids and tids, exported by
+# perfkit.
 set -eu
 . "$(dirname "$0")/benchlib.sh"
 . "$SRC/tests/lib/readers.sh"
@@ -35,6 +36,7 @@ start=$(date +%s.%N)
 spent=0
 while [ $i -lt "$hosts" ]; do
 	python3 "$SRC/tests/bench_fleet.py" host "$dir/fleet$((i % 3)).data" "$(printf 'web-%03d' $i)" $((-(i % 7) * 86400 + i * 13)) "$fleet/host.data"
+	"$O/tests/prog/shiftids" "$fleet/host.data" $((i * 4099)) >/dev/null || exit 1
 	recorded=$((recorded + $(wc -c <"$fleet/host.data")))
 	begin=$(date +%s.%N)
 	"$perfkit" export -q --no-local --to parquet -o "$fleet/tables" "$fleet/host.data" 2>"$dir/stderr" || { cat "$dir/stderr"; exit 1; }
