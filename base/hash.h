@@ -127,6 +127,13 @@ static inline int u64map_get(const struct u64map *m, uint64_t key, uint32_t *val
 	}
 }
 
+/* Ask for the memory in which a key is, or would be. */
+static inline void u64map_prefetch(const struct u64map *m, uint64_t key)
+{
+	if (m->slot)
+		__builtin_prefetch(&m->slot[hash_home(hash_u64(key) * m->salt, m->mask)]);
+}
+
 /* Set key to val (< UINT32_MAX), replacing what was there. 0 or ERR_NOMEM. */
 int u64map_put(struct u64map *m, uint64_t key, uint32_t val);
 

@@ -255,7 +255,8 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 	for (;;) {
 		if (next_inflated(rec, st, r))
 			return 1;
-		int got = inflate_more(rec, st, e);
+		const struct inflater *z = &st->inflater;
+		int got = z->more || z->spoiled ? inflate_more(rec, st, e) : 0;
 		if (got < 0)
 			return got;
 		if (got)

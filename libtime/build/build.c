@@ -138,9 +138,9 @@ static uint64_t machine_time(const struct builder *b, const struct record *r,
 
 static int take_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
 {
-	struct err why = {0};
 	if (b->sideband_done || !machine_wants(r->type))
 		return 0;
+	struct err why = {0};
 	int rc = machine_take(&b->p->machine, b->rec, r, ns, &why);
 	if (rc == ERR_FORMAT) {
 		bad_records_note(&b->bad, r->offset, &why);
