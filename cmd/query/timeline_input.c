@@ -5,7 +5,7 @@
 #include "libtime/doctor/missing.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/recording_hash.h"
-#include "cmd/query/scope.h"
+#include "libtime/doctor/scope.h"
 #include "cmd/query/side_input.h"
 #include "cmd/query/timeline_samples.h"
 #include "cmd/query/waits.h"
@@ -189,7 +189,8 @@ static struct asking asking_for(int need_time)
 static int say_found(struct tlinput *ti, struct findings *f, const struct asking *q,
 		     const char *of, struct err *e)
 {
-	if (scope_findings(ti, f))
+	struct population asked = waits_population(ti, NULL);
+	if (scope_findings(&ti->tl, &asked, f))
 		return err_nomem(e);
 	if (q->may_refuse && input_refuse(&ti->in, f, q->topics, of))
 		return ERR_REFUSED;

@@ -15,6 +15,10 @@
 void rows_table(struct buf *b, const struct timeline *tl, const struct rows *rows, uint64_t top,
 		size_t width);
 
+/* All of the threads' rows together: "scheduler  2 threads, 30 waits: ...", wrapped, and what
+ * names the kernel lacks. */
+void rows_totals(struct buf *b, const struct timeline *tl, const struct rows *rows);
+
 /* The same rows as CSV with a line of names, and as JSON: {"schema":1,"by":...,"rows":[...]}.
  * `by` is what was asked for. A thread is three fields: comm, pid, tid. */
 void rows_csv(struct buf *b, const struct timeline *tl, const struct rows *rows, uint64_t top);

@@ -1,6 +1,5 @@
-#include "cmd/query/scope.h"
+#include "libtime/doctor/scope.h"
 #include "base/mem.h"
-#include "cmd/query/waits.h"
 
 #include <string.h>
 
@@ -72,36 +71,36 @@ static void count(struct scope *s, unsigned lacks)
 		s->lacking[i] += lacks >> i & 1;
 }
 
-static int in_time(const struct tlinput *ti, uint64_t from, uint64_t to)
+static int has_wait(const struct population *of, const struct timeline *tl, const struct off *o)
 {
-	const struct sample_filter *f = &ti->in.fold.aggregate.filter;
-	return to >= f->start && (!f->stop || from < f->stop);
+	const struct tl_thread *t = &tl->threads.v[o->thread];
+	return population_has_task(of, tl, t->pid, t->tid, o->comm) &&
+	       population_has_cpu(of, tl, o->cpu_out, o->cpu_in) && o->end_ns >= of->start_ns &&
+	       (!of->stop_ns || o->start_ns < of->stop_ns);
 }
 
-static void count_waits(struct scope *s, const struct tlinput *ti)
+static void count_waits(struct scope *s, const struct population *of, const struct timeline *tl)
 {
-	for (size_t i = 0; i < ti->tl.off.n; i++) {
-		const struct off *o = &ti->tl.off.v[i];
-		if (!tl_thread_passes(ti, o->thread, o->comm) ||
-		    !tl_cpu_passes(ti, o->cpu_out, o->cpu_in) ||
-		    !in_time(ti, o->start_ns, o->end_ns))
+	for (size_t i = 0; i < tl->off.n; i++) {
+		const struct off *o = &tl->off.v[i];
+		if (!has_wait(of, tl, o))
 			continue;
 		count(s, s->paths[o->path] | (o->flags & OFF_SUSPECT ? LACKS_RECORDS : 0) |
 				 (o->unknown == UNKNOWN_NO_WAKE ? LACKS_WAKEUP : 0));
 	}
 }
 
-static void count_samples(struct scope *s, const struct tlinput *ti)
+static void count_samples(struct scope *s, const struct population *of,
+			  const struct timeline *tl)
 {
-	struct population of = waits_population(ti, NULL);
-	for (size_t i = 0; i < ti->tl.samples.n; i++) {
-		const struct tl_sample *x = &ti->tl.samples.v[i];
-		if (x->thread != TL_NONE && population_has_sample(&of, &ti->tl, x))
+	for (size_t i = 0; i < tl->samples.n; i++) {
+		const struct tl_sample *x = &tl->samples.v[i];
+		if (x->thread != TL_NONE && population_has_sample(of, tl, x))
 			count(s, s->paths[x->path]);
 	}
 }
 
-/* From a hundredth on, as the judges have it. One suspect wait may be the worst. */
+/* From a hundredth on, as findings have it. One suspect wait may be the worst. */
 static int touches(const struct scope *s, const struct finding *f)
 {
 	for (size_t i = 0; i < sizeof(about) / sizeof(*about); i++)
@@ -113,21 +112,21 @@ static int touches(const struct scope *s, const struct finding *f)
 	return 1;
 }
 
-static int is_filtered(const struct input_opts *o)
+static int is_filtered(const struct population *p)
 {
-	return o->comms.n || o->pids.n || o->tids.n || o->cpus.n || o->time;
+	return p->ncomms || p->npids || p->ntids || p->ncpus || p->start_ns || p->stop_ns;
 }
 
-int scope_findings(const struct tlinput *ti, struct findings *f)
+int scope_findings(const struct timeline *tl, const struct population *of, struct findings *f)
 {
 	struct scope s = {0};
 	size_t n = 0;
-	if (!is_filtered(&ti->opt->in) || !f->v.n)
+	if (!is_filtered(of) || !f->v.n)
 		return 0;
-	if (find_lacks(&s, ti->names))
+	if (find_lacks(&s, tl->stacks))
 		return ERR_NOMEM;
-	count_waits(&s, ti);
-	count_samples(&s, ti);
+	count_waits(&s, of, tl);
+	count_samples(&s, of, tl);
 	for (size_t i = 0; i < f->v.n; i++)
 		if (touches(&s, &f->v.v[i]))
 			f->v.v[n++] = f->v.v[i];

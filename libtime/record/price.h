@@ -1,0 +1,55 @@
+/*
+ * price.h - what a planned recording would cost: from how often its events happen, which perf
+ * stat counts or a recording without stacks shows.
+ */
+#ifndef LIBTIME_RECORD_PRICE_H
+#define LIBTIME_RECORD_PRICE_H
+
+#include "libtime/record/plan.h"
+
+/* One event of the plan; texts are the plan's. */
+struct price_rate {
+	char name[128];     /* may be a glob */
+	const char *filter; /* NULL: none */
+	double per_second;
+	int stacks;  /* bytes copied, or one of GRAPH_* */
+	int sampled; /* by frequency */
+	int counted;
+};
+
+/* Zero-initialised is empty. */
+struct price {
+	VEC(struct price_rate) v;
+	int measured;         /* recorded, not only counted: the fields below are set */
+	double bytes, cpu_ns; /* of the bare recording, a second */
+	uint64_t lost;
+};
+
+/* A second of it. */
+struct cost {
+	double events, bytes, cpu_ns;
+};
+
+/* Add the events of a plan, which is borrowed. ERR_NOMEM. */
+int price_plan(struct price *p, const struct record_plan *plan, const struct record_wish *w);
+
+/* Append -e (and --filter) of the events whose rate must be counted; 0 where there are none. */
+int price_countable(const struct price *p, struct words *w);
+
+/* Take what `perf stat -x,` counted in a second, "1234,,sched:sched_switch,...", which is taken
+ * apart; or a recording of a second without stacks. */
+void price_take_stat(struct price *p, char *text);
+void price_take_recording(struct price *p, struct recording *rec);
+
+/* 1 when rates were counted, or none had to be. */
+int price_is_known(const struct price *p);
+
+/* All events together; `no_copy`: with frame pointers in place of stack copies. */
+struct cost price_sum(const struct price *p, int no_copy);
+
+/* Append the rates, the estimate and what would be cheaper, in lines that begin with "#". */
+void price_text(struct buf *b, const struct price *p, const struct record_wish *w);
+
+void price_release(struct price *p);
+
+#endif

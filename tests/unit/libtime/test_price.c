@@ -1,0 +1,100 @@
+/* libtime: what a planned recording costs, from counts that perf stat printed. */
+#include "libtime/record/price.h"
+#include "tests/lib/unit.h"
+
+#include <string.h>
+
+static const struct record_wish offcpu = {.mode = RECORD_OFFCPU,
+					  .perf = "perf",
+					  .output = "perf.data",
+					  .event = "cpu-clock",
+					  .frequency = PLAN_FREQ,
+					  .cpus = 2};
+
+static void make(struct price *p, struct record_plan *plan, const struct record_wish *w)
+{
+	struct err e = {0};
+	*p = (struct price){.measured = 0};
+	if (record_plan(plan, w, &e) || price_plan(p, plan, w))
+		fail_msg("%s", e.msg);
+}
+
+static void rates_come_from_counts(void **state)
+{
+	struct price p;
+	struct record_plan plan;
+	struct words w = {0};
+	struct buf line = {0}, b = {0};
+	char text[] = "1000,,sched:sched_switch,1,2\n<not counted>,,sched:sched_waking,0\n"
+		      "400,,sched:sched_wakeup,1\njunk\n";
+	(void)state;
+	make(&p, &plan, &offcpu);
+	assert_false(price_is_known(&p));
+	assert_true(price_countable(&p, &w));
+	words_line(&line, &w);
+	assert_non_null(strstr(buf_cstr(&line), "-e sched:sched_switch -e sched:sched_waking"));
+	price_take_stat(&p, text);
+	assert_true(price_is_known(&p));
+	/* a switch: fixed part, callchain, registers and 4096 bytes; a wakeup: the fixed part
+	 */
+	struct cost all = price_sum(&p, 0), few = price_sum(&p, 1);
+	assert_int_equal((int)all.events, 1400);
+	assert_int_equal((int)all.bytes, 1000 * (112 + 150 + 160 + PLAN_DUMP) + 400 * 112);
+	assert_int_equal((int)few.bytes, 1000 * (112 + 150) + 400 * 112);
+	price_text(&b, &p, &offcpu);
+	assert_non_null(strstr(buf_cstr(&b), "# sched:sched_switch 1000/s, "));
+	assert_non_null(strstr(buf_cstr(&b), "# estimate: 1400 events/s, 4.6 MB/s, "));
+	assert_null(strstr(buf_cstr(&b), "# cheaper"));
+	buf_release(&b);
+	buf_release(&line);
+	words_release(&w);
+	price_release(&p);
+	record_plan_release(&plan);
+}
+
+static void what_is_too_much_is_said(void **state)
+{
+	struct price p;
+	struct record_plan plan;
+	struct buf b = {0};
+	char text[] = "100000,,sched:sched_switch,1\n";
+	(void)state;
+	make(&p, &plan, &offcpu);
+	price_take_stat(&p, text);
+	price_text(&b, &p, &offcpu);
+	assert_non_null(strstr(buf_cstr(&b), "# records will be lost: "));
+	assert_non_null(strstr(buf_cstr(&b), "(-p, --comm, --cgroup)"));
+	assert_non_null(strstr(buf_cstr(&b), "# cheaper: --stacks fp, 26.2 MB/s"));
+	buf_release(&b);
+	price_release(&p);
+	record_plan_release(&plan);
+}
+
+/* What is sampled by frequency is not counted: its rate is the one asked for. */
+static void samples_have_the_rate_asked_for(void **state)
+{
+	struct price p;
+	struct record_plan plan;
+	struct record_wish cpu = offcpu;
+	struct words w = {0};
+	(void)state;
+	cpu.mode = RECORD_CPU;
+	cpu.frequency = 100;
+	make(&p, &plan, &cpu);
+	assert_true(price_is_known(&p));
+	assert_false(price_countable(&p, &w));
+	assert_int_equal((int)price_sum(&p, 0).events, 200);
+	words_release(&w);
+	price_release(&p);
+	record_plan_release(&plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rates_come_from_counts),
+		cmocka_unit_test(what_is_too_much_is_said),
+		cmocka_unit_test(samples_have_the_rate_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

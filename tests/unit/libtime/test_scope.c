@@ -1,0 +1,76 @@
+/* libtime: findings are said of the threads and the time that were asked about. */
+#include "libtime/doctor/scope.h"
+#include "tests/lib/unit.h"
+
+#include <string.h>
+
+/* Thread 1 of pid 10 had a suspect wait from 0 to 50; thread 2 of pid 20 one of a stack without
+ * names from 100 to 150. */
+static void make(struct timeline *tl, struct stacks *st)
+{
+	struct err e = {0};
+	uint32_t frame, path;
+	struct frame unnamed = {.kind = FRAME_USER, .addr = 0x1000};
+	struct tl_thread a = {.pid = 10, .tid = 10}, b = {.pid = 20, .tid = 20};
+	assert_int_equal(timeline_init(tl, st), 0);
+	assert_int_equal(stacks_frame(st, &unnamed, &frame), 0);
+	assert_int_equal(stacks_push(st, 0, frame, &path), 0);
+	assert_true(!vec_push(&tl->threads, a) && !vec_push(&tl->threads, b));
+	struct off x = {.start_ns = 0, .end_ns = 50, .thread = 0, .flags = OFF_SUSPECT};
+	struct off y = {.start_ns = 100, .end_ns = 150, .thread = 1, .path = path};
+	x.cpu_out = x.cpu_in = 0;
+	y.cpu_out = y.cpu_in = 1;
+	assert_true(!bigvec_push(&tl->off, x, &e) && !bigvec_push(&tl->off, y, &e));
+}
+
+/* The ids that are left, each behind a blank. */
+static const char *left(const struct population *of, char *text, size_t n)
+{
+	static const char *const ids[] = {"lost-records", "missing-symbols", "clock"};
+	struct stacks st = {0};
+	struct timeline tl;
+	struct findings f = {.line = ""};
+	make(&tl, &st);
+	for (size_t i = 0; i < 3; i++) {
+		struct finding x = {.kind = finding_kind(ids[i]), .title = "", .remedy = ""};
+		assert_int_equal(vec_push(&f.v, x), 0);
+	}
+	assert_int_equal(scope_findings(&tl, of, &f), 0);
+	*text = '\0';
+	for (size_t i = 0; i < f.v.n; i++)
+		snprintf(text + strlen(text), n - strlen(text), " %s", f.v.v[i].kind->id);
+	findings_release(&f);
+	timeline_release(&tl);
+	stacks_release(&st);
+	return text;
+}
+
+static void only_what_the_filters_pass_is_warned_of(void **state)
+{
+	static const int32_t ten = 10, twenty = 20, none = 30;
+	static const uint32_t cpu1 = 1;
+	static const struct {
+		struct population of;
+		const char *want;
+	} rows[] = {
+		{{.npids = 0}, " lost-records missing-symbols clock"},
+		{{.pids = &ten, .npids = 1}, " lost-records clock"},
+		{{.tids = &twenty, .ntids = 1}, " missing-symbols clock"},
+		{{.pids = &none, .npids = 1}, " clock"},
+		{{.cpus = &cpu1, .ncpus = 1}, " missing-symbols clock"},
+		{{.start_ns = 10, .stop_ns = 60}, " lost-records clock"},
+		{{.start_ns = 60}, " missing-symbols clock"},
+	};
+	char text[128];
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_string_equal(left(&rows[i].of, text, sizeof(text)), rows[i].want);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_the_filters_pass_is_warned_of),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
