@@ -8,6 +8,7 @@
 #include "cmd/input/output.h"
 #include "libtime/doctor/describe.h"
 #include "libtime/doctor/missing.h"
+#include "cmd/against.h"
 #include "cmd/report_tables.h"
 #include "cmd/report_waits.h"
 #include "cmd/query/timeline_samples.h"
@@ -424,6 +425,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct input in = {.opt = &o->wait.tl.in};
 	if (o->by && !report_kind(o))
 		return 2;
+	if (o->against)
+		return report_against(o, o->against, path);
 	if (input_kind_open(path, &src, &kind, &e))
 		return input_fail(&in, &e);
 	if (kind == INPUT_STORE) {
@@ -462,9 +465,12 @@ const struct verb verb_report = {
 	.tables = {rows, report_table_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct report_opts),
 	.max_files = 1,
-	.modes = {{"",
-		   "top idle system no-unclear cause recording causes idle-frame work-frame "
-		   "span with label cgroup " INPUT_FILTERS},
+	.modes = {{"", "top idle system no-unclear cause "
+		       "recording causes idle-frame work-frame "
+		       "span with label cgroup " INPUT_FILTERS},
+		  {"against",
+		   "by json where outermost top idle system no-unclear cause recording causes "
+		   "idle-frame work-frame span with label cgroup " INPUT_FILTERS},
 		  {"by", REPORT_TABLE_OPTIONS
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "
 		   "span with label cgroup " INPUT_FILTERS},

@@ -31,6 +31,10 @@ const struct opt report_table_rows[] = {
 	{"in-tail", 0, OPT_FLAG, AT(in_tail), NULL,
 	 "with --by function: what functions cost in the slowest\n1 % of requests, beside the "
 	 "median ones"},
+	{"against", 0, OPT_STRING, AT(against), "BEFORE",
+	 "compare with another recording, per second: --by, or wait\nsites and spans; says "
+	 "what "
+	 "chance explains"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: all rows, or --top"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "print JSON: all rows, or --top"},
 	OPT_END,
@@ -285,6 +289,22 @@ static int collect_table(struct tlinput *ti, const struct report_opts *o,
 		return input_fail(&ti->in, &e);
 	}
 	return filter_and_sort(o, &ti->tl, out);
+}
+
+int report_window_rows(struct tlinput *ti, const struct report_opts *o,
+		       const struct table_kind *kind, uint64_t every_ns, struct rows *out)
+{
+	struct label_match where[FILTERS];
+	struct table_query q;
+	struct err e = {0};
+	*out = (struct rows){.kind = kind};
+	int rc = parse_query(ti, o, kind, where, &q);
+	q.every_ns = every_ns;
+	if (!rc && table_collect(kind, &ti->tl, &q, out, &e)) {
+		err_prefix(&e, "%s", ti->path);
+		rc = input_fail(&ti->in, &e);
+	}
+	return rc;
 }
 
 /* --- output --------------------------------------------------------------------------------

@@ -9,14 +9,14 @@ struct report_opts {
 	struct wait_opts wait;
 	int top; /* < 0: not given */
 	int stats, csv, json, in_tail, outermost;
-	const char *by, *sort, *every, *expected;
+	const char *by, *sort, *every, *expected, *against;
 	struct opt_list filters, where;
 };
 
 extern const struct opt report_table_rows[];
 
 /* Names of the options that only tables read. */
-#define REPORT_TABLE_OPTIONS "sort filter every expected where in-tail csv json"
+#define REPORT_TABLE_OPTIONS "sort filter every expected where in-tail outermost csv json"
 
 /* The kind of table that --by names; NULL, after one line on stderr, if there is no such kind.
  */
@@ -31,6 +31,11 @@ int report_table(struct tlinput *ti, const struct report_opts *o,
 
 /* The same of cgroups, which need the samples alone. */
 int report_cgroups(struct input *in, const struct report_opts *o);
+
+/* The rows of a table in windows of every_ns, unfiltered; the caller releases them, after a
+ * failure too. 0, or the exit status. */
+int report_window_rows(struct tlinput *ti, const struct report_opts *o,
+		       const struct table_kind *kind, uint64_t every_ns, struct rows *out);
 
 /* The rows of all threads for the report without --by; the caller releases them. 0, or the exit
  * status. */

@@ -3,6 +3,7 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "cmd/against.h"
 #include "cmd/html_report.h"
 #include "cmd/tail_out.h"
 #include "cmd/query/tail_spans.h"
@@ -34,6 +35,9 @@ static const struct opt rows[] = {
 	{"why", 0, OPT_FLAG, AT(why), NULL,
 	 "say for each explained episode why its wait is taken for work"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the explanations"},
+	{"against", 0, OPT_STRING, AT(against), "BEFORE",
+	 "compare with another recording: percentiles, and the episodes\nas long as the worst "
+	 "of BEFORE, by root; says what chance\nexplains"},
 	{"json", 0, OPT_FLAG, AT(json), NULL,
 	 "print JSON (schema 2): all selected episodes, or --rows"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},
@@ -207,6 +211,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (o.html && o.wait.tl.label)
 		return usage(&(struct tail_run){.verb = "tail"},
 			     "--html shows a whole recording: no --label", "");
+	if (o.against)
+		return tail_against(&o, o.against, path);
 	int one = o.json || o.csv || o.svg || o.flame || o.html;
 	int rc = tail_ask(&r, "tail", path, names, &n, one ? NULL : &several);
 	if (rc)

@@ -1,0 +1,348 @@
+#include "cmd/against.h"
+#include "base/mem.h"
+#include "cmd/cli/say.h"
+#include "cmd/input/output.h"
+#include "render/tail/site_words.h"
+#include "render/tail/tail_words.h"
+#include "render/text/compare_text.h"
+#include "render/text/escape.h"
+#include "render/text/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 20 };
+
+static const char note[] =
+	"ranges in brackets: where chance alone would put the figure, 99 times of 100, as "
+	"stretches\n"
+	"of the recording differ; changed is what has ranges that do not meet\n";
+
+static void head(struct buf *b, const char *what, const char *const *files)
+{
+	buf_str(b, what);
+	escape_visible(b, files[BEFORE], strlen(files[BEFORE]));
+	buf_str(b, "; after: ");
+	escape_visible(b, files[AFTER], strlen(files[AFTER]));
+	buf_char(b, '\n');
+}
+
+/* The stretch that was asked about, on the recording's clock. */
+static void stretch(const struct timeline *tl, const struct population *of, uint64_t *from,
+		    uint64_t *to)
+{
+	*from = of->start_ns > tl->rec.origin_ns ? of->start_ns : tl->rec.origin_ns;
+	*to = of->stop_ns && of->stop_ns < tl->rec.end_ns ? of->stop_ns : tl->rec.end_ns;
+	*to = *to > *from ? *to : *from;
+}
+
+static int put_out(struct buf *b, int r)
+{
+	struct err e = {0};
+	if (!r && !buf_failed(b))
+		fwrite(b->v, 1, b->n, stdout);
+	r = r || buf_failed(b);
+	buf_release(b);
+	return r ? input_fail(NULL, (err_nomem(&e), &e)) : 0;
+}
+
+/* --- tail ----------------------------------------------------------------------------------
+ */
+
+static const uint32_t percents[] = {50000, 90000, 99000, 99900, 99990};
+enum { PERCENTS = sizeof(percents) / sizeof(*percents) };
+
+/* Percentiles of the clean episodes, as `tail` has them. ERR_NOMEM. */
+static int take_percentiles(const struct tail *t, int side, struct compared_percentile *out)
+{
+	const struct episodes *x = &t->episodes;
+	struct compared_length *v = mem_zalloc(x->v.n + 1, sizeof(*v));
+	uint64_t from, to;
+	size_t n = 0;
+	if (!v)
+		return ERR_NOMEM;
+	stretch(t->tl, &x->query.of, &from, &to);
+	for (size_t i = 0; i < x->v.n; i++) {
+		const struct episode *ep = &x->v.v[i];
+		if (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)))
+			v[n++] = (struct compared_length){
+				episode_ns(ep), compare_block(from, to, ep->start_ns)};
+	}
+	for (size_t i = 0; i < PERCENTS; i++) {
+		out[i].millipercent = percents[i];
+		out[i].of[side] = estimate_percentile(v, n, percents[i]);
+	}
+	mem_free(v);
+	return 0;
+}
+
+/* The worst by what their chains end at. ERR_NOMEM. */
+static int take_roots(const struct tail *t, int side, struct comparison *out)
+{
+	struct buf name = {0};
+	uint64_t from, to;
+	int r = 0;
+	stretch(t->tl, &t->episodes.query.of, &from, &to);
+	out->recorded_ns[side] = timeline_recorded_in(t->tl, from, to);
+	for (size_t i = 0; !r && i < t->rows.n; i++) {
+		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
+		buf_clear(&name);
+		words_root_brief(&name, t, &t->rows.v[i].root);
+		r = buf_failed(&name) ? ERR_NOMEM
+				      : compare_add(out, side, buf_cstr(&name),
+						    compare_block(from, to, ep->start_ns),
+						    episode_ns(ep), 1);
+	}
+	buf_release(&name);
+	return r;
+}
+
+static int tail_print(const struct tail_opts *o, const struct compared_percentile *p,
+		      struct comparison *roots, uint64_t least, const char *const *files)
+{
+	struct buf b = {0};
+	compare_finish(roots);
+	if (o->json) {
+		struct json j = {.b = &b};
+		json_open(&j, NULL, '{');
+		json_u64(&j, "schema", 1);
+		json_str(&j, "before", files[BEFORE]);
+		json_str(&j, "after", files[AFTER]);
+		json_u64(&j, "threshold_ns", least);
+		compare_percentiles_json(&j, p, PERCENTS);
+		compare_json(&j, roots, "roots");
+		json_close(&j, '}');
+		buf_char(&b, '\n');
+		return put_out(&b, 0);
+	}
+	head(&b, "before: ", files);
+	buf_char(&b, '\n');
+	compare_percentiles_text(&b, p, PERCENTS, output_width());
+	buf_str(&b, "\nepisodes of at least ");
+	units_duration(&b, least);
+	buf_str(&b, ", the worst of before, by root\n");
+	compare_text(&b, roots, "root", o->rows_given ? (size_t)o->rows : ROWS, output_width());
+	buf_char(&b, '\n');
+	buf_str(&b, note);
+	return put_out(&b, 0);
+}
+
+/* One recording's part; *least: the length that picks the worst, 0: not known yet. */
+static int tail_side(const struct tail_opts *o, const char *path, int side, uint64_t *least,
+		     struct compared_percentile *p, struct comparison *roots)
+{
+	struct tail_run r = {.opt = o};
+	struct err e = {0};
+	uint32_t names[TAIL_NAMES];
+	size_t n = 0;
+	struct tail t;
+	int rc = tail_ask(&r, "tail", path, names, &n, NULL);
+	if (rc)
+		return rc;
+	rc = tlinput_only_one(&r.ti, "tail");
+	if (!rc &&
+	    (r.query.episodes.kind == EPISODE_WINDOW || r.query.episodes.kind == EPISODE_GAP))
+		rc = 2,
+		say_line("perfkit tail: --against compares waits, spans and activations");
+	if (side == AFTER)
+		r.query.pick = (struct episode_pick){.kind = PICK_OVER, .ns = *least};
+	if (!rc && tail_make(&r.ti.tl, &r.query, &t, &e)) {
+		rc = input_fail(&r.ti.in, &e);
+	} else if (!rc) {
+		rc = tail_refuse(&r, &t);
+		if (side == BEFORE)
+			*least = t.selection.threshold_ns;
+		if (!rc && (take_percentiles(&t, side, p) || take_roots(&t, side, roots)))
+			rc = input_fail(&r.ti.in, (err_nomem(&e), &e));
+		tail_release(&t);
+	}
+	rc = rc ? rc : input_status(&r.ti.in);
+	tlinput_close(&r.ti);
+	return rc;
+}
+
+int tail_against(const struct tail_opts *o, const char *before, const char *after)
+{
+	const char *const files[] = {before, after};
+	struct compared_percentile p[PERCENTS] = {{0}};
+	struct comparison roots = {.recorded_ns = {0}};
+	uint64_t least = 0;
+	int rc = 0;
+	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group) {
+		say_line("perfkit tail: --against has text and --json only");
+		return 2;
+	}
+	for (int s = 0; s < COMPARE_SIDES && !rc; s++)
+		rc = tail_side(o, files[s], s, &least, p, &roots);
+	rc = rc ? rc : tail_print(o, p, &roots, least, files);
+	compare_release(&roots);
+	return rc;
+}
+
+/* --- report --------------------------------------------------------------------------------
+ */
+
+/* What is added up over windows: the kind's time, and its events. 0: it has none. */
+static enum column time_column(const struct rows *r)
+{
+	static const enum column columns[] = {COL_WAITING, COL_BLOCKED, COL_TOTAL};
+	if (r->slot[COL_TOTAL] < r->ncolumns)
+		return COL_TOTAL;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		if (r->slot[columns[i]] < r->ncolumns)
+			return columns[i];
+	return 0;
+}
+
+static enum column count_column(const struct rows *r)
+{
+	static const enum column columns[] = {COL_WAITS, COL_CALLS, COL_COUNT, COL_GAPS};
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		if (r->slot[columns[i]] < r->ncolumns)
+			return columns[i];
+	return 0;
+}
+
+/* What a row is about, without what another run has differently: thread ids, addresses. */
+static void row_name(struct buf *b, const struct timeline *tl, const struct rows *r,
+		     uint32_t row)
+{
+	buf_clear(b);
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		enum column c = r->columns[i].column;
+		enum cell cell = rows_info(r, c)->cell;
+		if (c == COL_TIME || c == COL_ADDRESS)
+			continue;
+		if (cell > CELL_SITE)
+			break;
+		const char *text = cell == CELL_SITE ? "" : rows_text(r, tl, row, c);
+		if (b->n && (*text || cell == CELL_SITE))
+			buf_str(b, ", ");
+		buf_str(b, text);
+		if (cell == CELL_SITE)
+			words_site(b, tl, (uint32_t)rows_get(r, row, c));
+	}
+	if (!b->n)
+		buf_str(b, "[not known]");
+}
+
+static int take_rows(const struct timeline *tl, const struct rows *r, int side,
+		     struct comparison *out)
+{
+	enum column time = time_column(r), count = count_column(r);
+	struct buf name = {0};
+	int rc = 0;
+	for (uint32_t i = 0; !rc && i < r->keys.n; i++) {
+		uint32_t block = r->keys.v[i].window;
+		uint64_t ns = rows_get(r, i, time), n = rows_get(r, i, count);
+		if (r->keys.v[i].hidden || ns == CELL_NONE || n == CELL_NONE)
+			continue;
+		row_name(&name, tl, r, i);
+		rc = buf_failed(&name)
+			     ? ERR_NOMEM
+			     : compare_add(out, side, buf_cstr(&name),
+					   block < COMPARE_BLOCKS ? block : COMPARE_BLOCKS - 1,
+					   ns, n);
+	}
+	buf_release(&name);
+	return rc;
+}
+
+/* One table of an open recording. */
+static int report_side(struct tlinput *ti, const struct report_opts *o,
+		       const struct table_kind *kind, int side, struct comparison *out)
+{
+	struct population of = waits_population(ti, &o->wait);
+	struct err e = {0};
+	struct rows r;
+	uint64_t from, to;
+	stretch(&ti->tl, &of, &from, &to);
+	out->recorded_ns[side] = to - from;
+	int rc = report_window_rows(ti, o, kind, (to - from) / COMPARE_BLOCKS + 1, &r);
+	if (!rc && (!time_column(&r) || !count_column(&r))) {
+		say_line("perfkit report: --against cannot compare --by %s", kind->name);
+		rc = 2;
+	}
+	if (!rc && take_rows(&ti->tl, &r, side, out))
+		rc = input_fail(&ti->in, (err_nomem(&e), &e));
+	rows_release(&r);
+	return rc;
+}
+
+/* The tables that are asked for: --by, else wait sites and, where both have them, spans. */
+struct against {
+	const struct table_kind *kinds[2];
+	struct comparison of[2];
+	size_t n;
+};
+
+static int open_side(const struct report_opts *o, const char *path, int side, struct against *a)
+{
+	struct tlinput ti;
+	int rc = tlinput_open(&ti, "report", &o->wait.tl, path, 1);
+	if (rc)
+		return rc;
+	rc = tlinput_only_one(&ti, "report");
+	if (!rc && !o->by && a->n == 2 && !ti.tl.spans.n)
+		a->n = 1;
+	for (size_t i = 0; i < a->n && !rc; i++)
+		rc = report_side(&ti, o, a->kinds[i], side, &a->of[i]);
+	rc = rc ? rc : input_status(&ti.in);
+	tlinput_close(&ti);
+	return rc;
+}
+
+static int report_print(const struct report_opts *o, struct against *a,
+			const char *const *files)
+{
+	struct buf b = {0};
+	struct json j = {.b = &b};
+	if (o->json) {
+		json_open(&j, NULL, '{');
+		json_u64(&j, "schema", 1);
+		json_str(&j, "before", files[BEFORE]);
+		json_str(&j, "after", files[AFTER]);
+	} else {
+		head(&b, "per second of recording; before: ", files);
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		compare_finish(&a->of[i]);
+		if (o->json) {
+			compare_json(&j, &a->of[i], a->kinds[i]->name);
+			continue;
+		}
+		buf_char(&b, '\n');
+		compare_text(&b, &a->of[i], a->kinds[i]->one, (size_t)report_top(o),
+			     output_width());
+	}
+	if (o->json) {
+		json_close(&j, '}');
+		buf_char(&b, '\n');
+	} else {
+		buf_char(&b, '\n');
+		buf_str(&b, note);
+	}
+	return put_out(&b, 0);
+}
+
+int report_against(const struct report_opts *o, const char *before, const char *after)
+{
+	const char *const files[] = {before, after};
+	struct against a = {.n = o->by ? 1 : 2};
+	int rc = 0;
+	if (o->stats || o->csv || o->sort || o->every || o->filters.n || o->in_tail) {
+		say_line("perfkit report: --against has text and --json only, and no --sort, "
+			 "--filter, --every, --in-tail or --stats");
+		return 2;
+	}
+	a.kinds[0] = o->by ? report_kind(o) : table_kind_of("site");
+	a.kinds[1] = table_kind_of("span");
+	if (!a.kinds[0])
+		return 2;
+	for (int s = 0; s < COMPARE_SIDES && !rc; s++)
+		rc = open_side(o, files[s], s, &a);
+	rc = rc ? rc : report_print(o, &a, files);
+	for (size_t i = 0; i < 2; i++)
+		compare_release(&a.of[i]);
+	return rc;
+}

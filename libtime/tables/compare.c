@@ -1,0 +1,215 @@
+#include "libtime/tables/compare.h"
+#include "base/mem.h"
+#include "libtime/explain/episodes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two-sided 99 % of Student's t with COMPARE_BLOCKS - 1 degrees of freedom, and of the normal
+ * law. */
+static const double student = 2.744, normal = 2.576;
+
+enum {
+	FEW = 2 * COMPARE_BLOCKS, /* events: blocks alone do not tell how they vary */
+	VERY_FEW = 8,             /* … nor what one of them is like */
+};
+
+int estimate_change(const struct estimate *before, const struct estimate *after)
+{
+	return after->low > before->high ? 1 : after->high < before->low ? -1 : 0;
+}
+
+/* --- counts --------------------------------------------------------------------------------
+ *
+ * Byar's approximation to the exact bounds of a Poisson mean, good to a percent from 1 on.
+ */
+
+static double count_low(double n)
+{
+	if (n < 1)
+		return 0;
+	double x = 1 - 1 / (9 * n) - normal / (3 * sqrt(n));
+	return x > 0 ? n * x * x * x : 0;
+}
+
+static double count_high(double n)
+{
+	double m = n + 1, x = 1 - 1 / (9 * m) + normal / (3 * sqrt(m));
+	return m * x * x * x;
+}
+
+/* --- percentiles ---------------------------------------------------------------------------
+ */
+
+static int length_order(const void *a, const void *b)
+{
+	const struct compared_length *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* The standard error of the number of lengths above v[rank - 1], as blocks differ. */
+static double error_above(const struct compared_length *v, size_t n, size_t rank)
+{
+	double all[COMPARE_BLOCKS] = {0}, above[COMPARE_BLOCKS] = {0}, sum = 0;
+	double share = (double)(n - rank) / (double)n;
+	for (size_t i = 0; i < n; i++) {
+		all[v[i].block]++;
+		above[v[i].block] += i >= rank;
+	}
+	for (int b = 0; b < COMPARE_BLOCKS; b++) {
+		double d = above[b] - share * all[b];
+		sum += d * d;
+	}
+	return sqrt(sum * COMPARE_BLOCKS / (COMPARE_BLOCKS - 1));
+}
+
+struct estimate estimate_percentile(struct compared_length *v, size_t n, uint32_t millipercent)
+{
+	if (!n)
+		return (struct estimate){0, 0, INFINITY};
+	qsort(v, n, sizeof(*v), length_order);
+	size_t rank = (size_t)percentile_rank(n, millipercent);
+	double above = (1 - millipercent / 1e5) * (double)n;
+	double error = error_above(v, n, rank);
+	/* how many may lie above it: a count that varies so many times as much as Poisson's,
+	 * which is a little more than binomial */
+	double times = above > 0 ? fmax(error * error / above, 1) : 1;
+	double low = (double)n - times * count_high(above / times);
+	double least = times * count_low(above / times), high = (double)n - least;
+	struct estimate e = {.value = (double)v[rank - 1].ns, .high = INFINITY};
+	if (low >= 1)
+		e.low = (double)v[(size_t)low - 1].ns;
+	if (least >= 1 && ceil(high) < (double)n)
+		e.high = (double)v[(size_t)ceil(high)].ns;
+	return e;
+}
+
+/* --- rates ---------------------------------------------------------------------------------
+ */
+
+uint32_t compare_block(uint64_t from, uint64_t to, uint64_t at)
+{
+	if (at <= from || to <= from)
+		return 0;
+	uint64_t b = (uint64_t)((double)(at - from) / (double)(to - from) * COMPARE_BLOCKS);
+	return b < COMPARE_BLOCKS ? (uint32_t)b : COMPARE_BLOCKS - 1;
+}
+
+static struct compared *compared_of(struct comparison *c, const char *name)
+{
+	uint64_t h = hash_bytes(name, strlen(name), hash_seed());
+	size_t at = 0;
+	for (uint32_t i; idmap_next(&c->index, h, &at, &i);)
+		if (!strcmp(c->v.v[i].name, name))
+			return &c->v.v[i];
+	struct compared x = {.name = mem_strdup(name)};
+	if (!x.name || vec_push(&c->v, x)) {
+		mem_free(x.name);
+		return NULL;
+	}
+	return idmap_put(&c->index, h, (uint32_t)(c->v.n - 1)) ? NULL : &c->v.v[c->v.n - 1];
+}
+
+int compare_add(struct comparison *c, int side, const char *name, uint32_t block, uint64_t ns,
+		uint64_t n)
+{
+	struct compared *x = compared_of(c, name);
+	if (!x)
+		return ERR_NOMEM;
+	x->ns[side][block] += (double)ns;
+	x->n[side][block] += (double)n;
+	return 0;
+}
+
+static double sum_of(const double *v)
+{
+	double sum = 0;
+	for (int b = 0; b < COMPARE_BLOCKS; b++)
+		sum += v[b];
+	return sum;
+}
+
+/* The sum of the blocks, of n events of which one is about `mean`, per second. */
+static struct estimate rate(const double *v, double n, double mean, double seconds)
+{
+	double sum = sum_of(v), square = 0;
+	for (int b = 0; b < COMPARE_BLOCKS; b++)
+		square += (v[b] - sum / COMPARE_BLOCKS) * (v[b] - sum / COMPARE_BLOCKS);
+	double wide = student * sqrt(square / (COMPARE_BLOCKS - 1) * COMPARE_BLOCKS);
+	double each = n > 0 ? sum / n : mean;
+	double low = sum - wide, high = sum + wide;
+	if (n < FEW) {
+		low = fmin(low, count_low(n) * each);
+		high = fmax(high, count_high(n) * each);
+	}
+	if (seconds <= 0)
+		return (struct estimate){0, 0, INFINITY};
+	return (struct estimate){sum / seconds, low > 0 ? low / seconds : 0, high / seconds};
+}
+
+/* What one event takes. */
+static struct estimate mean_of(const double *ns, const double *n)
+{
+	double all = sum_of(n), mean = all > 0 ? sum_of(ns) / all : 0, square = 0;
+	if (all < VERY_FEW)
+		return (struct estimate){mean, 0, INFINITY};
+	for (int b = 0; b < COMPARE_BLOCKS; b++)
+		square += (ns[b] - mean * n[b]) * (ns[b] - mean * n[b]);
+	double wide = student * sqrt(square * COMPARE_BLOCKS / (COMPARE_BLOCKS - 1)) / all;
+	return (struct estimate){mean, fmax(mean - wide, 0), mean + wide};
+}
+
+static void settle(const struct comparison *c, struct compared *x)
+{
+	double n[COMPARE_SIDES], ns[COMPARE_SIDES];
+	for (int s = 0; s < COMPARE_SIDES; s++) {
+		n[s] = sum_of(x->n[s]);
+		ns[s] = sum_of(x->ns[s]);
+	}
+	for (int s = 0; s < COMPARE_SIDES; s++) {
+		double seconds = (double)c->recorded_ns[s] / 1e9;
+		double mean = n[!s] > 0 ? ns[!s] / n[!s] : 0; /* of what is not here */
+		x->mean[s] = mean_of(x->ns[s], x->n[s]);
+		x->time[s] = rate(x->ns[s], n[s], mean, seconds);
+		x->count[s] = rate(x->n[s], n[s], 1, seconds);
+	}
+}
+
+static int has_changed(const struct compared *x)
+{
+	return estimate_change(&x->mean[BEFORE], &x->mean[AFTER]) ||
+	       estimate_change(&x->time[BEFORE], &x->time[AFTER]) ||
+	       estimate_change(&x->count[BEFORE], &x->count[AFTER]);
+}
+
+static int compared_order(const void *a, const void *b)
+{
+	const struct compared *x = a, *y = b;
+	int cx = has_changed(x), cy = has_changed(y);
+	double dx = fabs(x->time[AFTER].value - x->time[BEFORE].value);
+	double dy = fabs(y->time[AFTER].value - y->time[BEFORE].value);
+	if (cx != cy)
+		return cx ? -1 : 1;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+void compare_finish(struct comparison *c)
+{
+	for (size_t i = 0; i < c->v.n; i++)
+		settle(c, &c->v.v[i]);
+	if (c->v.n)
+		qsort(c->v.v, c->v.n, sizeof(*c->v.v), compared_order);
+}
+
+void compare_release(struct comparison *c)
+{
+	for (size_t i = 0; i < c->v.n; i++)
+		mem_free(c->v.v[i].name);
+	vec_release(&c->v);
+	idmap_release(&c->index);
+}

@@ -1,0 +1,75 @@
+/*
+ * compare.h - two recordings' figures beside each other, and what chance alone explains.
+ *
+ * A figure is a rate (time or events of one name per second of recording) or a percentile. Each
+ * has a range in which it lies 99 times of 100, and has changed where the two ranges do not
+ * meet. The range comes from the recording itself: it is cut into BLOCKS stretches, and what
+ * they differ by says how much the whole may differ from another recording of the same. That
+ * keeps bursts together, which count as one coincidence and not as many.
+ *
+ *	rate        sum of the blocks' sums ± t·s·√BLOCKS (batch means); of few events, of which
+ *		    blocks tell little, not narrower than what a Poisson process gives (Byar's
+ *		    bounds of a count)
+ *	mean        sum of times by number of events, whose error is a ratio's by blocks; of
+ *		    fewer than eight events not known
+ *	percentile  how many episodes lie above it is a count; it varies like Poisson's, or as
+ *		    many times more as it does by blocks. The lengths at the ranks of its range
+ *		    bound the percentile (Woodruff's method; no law of the lengths is assumed)
+ */
+#ifndef LIBTIME_TABLES_COMPARE_H
+#define LIBTIME_TABLES_COMPARE_H
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum { COMPARE_BLOCKS = 32 };
+enum { BEFORE, AFTER, COMPARE_SIDES };
+
+struct estimate {
+	double value, low, high; /* high: INFINITY where nothing bounds it */
+};
+
+/* 1: longer or more; -1: shorter or less; 0: the ranges meet. */
+int estimate_change(const struct estimate *before, const struct estimate *after);
+
+/* An episode of which percentiles are asked. */
+struct compared_length {
+	uint64_t ns;
+	uint32_t block;
+};
+
+/* The percentile (thousandths of a percent) of n lengths, which are sorted here; low 0 and high
+ * INFINITY for n 0. */
+struct estimate estimate_percentile(struct compared_length *v, size_t n, uint32_t millipercent);
+
+/* What has one name. */
+struct compared {
+	char *name; /* heap */
+	/* ns of one; per second of recording: ns, events */
+	struct estimate mean[COMPARE_SIDES], time[COMPARE_SIDES], count[COMPARE_SIDES];
+	double ns[COMPARE_SIDES][COMPARE_BLOCKS], n[COMPARE_SIDES][COMPARE_BLOCKS];
+};
+
+/* Zero-initialised is empty. */
+struct comparison {
+	VEC(struct compared) v;
+	struct idmap index;
+	uint64_t recorded_ns[COMPARE_SIDES];
+};
+
+/* Which block of [from, to) a moment is in. */
+uint32_t compare_block(uint64_t from, uint64_t to, uint64_t at);
+
+/* Count `n` events of that name, of `ns` together, in a block. ERR_NOMEM. */
+int compare_add(struct comparison *c, int side, const char *name, uint32_t block, uint64_t ns,
+		uint64_t n);
+
+/* All is added, and recorded_ns set: the figures, and their order: what changed first, then by
+ * how much the time did. */
+void compare_finish(struct comparison *c);
+void compare_release(struct comparison *c);
+
+#endif
