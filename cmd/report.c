@@ -469,7 +469,7 @@ const struct verb verb_report = {
 		       "recording causes idle-frame work-frame "
 		       "span with label cgroup " INPUT_FILTERS},
 		  {"against",
-		   "by json where outermost top idle system no-unclear cause recording causes "
+		   "json where outermost top idle system no-unclear cause recording causes "
 		   "idle-frame work-frame span with label cgroup " INPUT_FILTERS},
 		  {"by", REPORT_TABLE_OPTIONS
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "

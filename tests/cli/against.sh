@@ -10,6 +10,7 @@ names="-q --no-local --symfs $data/symfs --kallsyms $data/kallsyms"
 of="--comm shift --idle"
 pk() { "$PERFKIT" "$@"; }
 
+pk report $names --by site before.data >alone # without --against, as ever
 pk report $names $of --json --against before.data same.data >sites-same.json
 pk report $names $of --json --against before.data longer.data >sites-longer.json
 pk tail $names $of --json --p90 --against before.data same.data >tail-same.json
