@@ -51,21 +51,23 @@ struct text {
 	size_t n;
 };
 
+typedef VEC(int64_t) numbers_vec;
+
 /* One column of one group, being made. */
 struct chunk {
-	VEC(int64_t)
-	defined, repeated;   /* levels; one for each value, missing ones and empty
-				lists included */
-	VEC(int64_t) values; /* texts: indexes of the dictionary */
+	numbers_vec defined, repeated; /* levels; one for each value, missing ones and empty
+					  lists included */
+	numbers_vec values;            /* texts: indexes of the dictionary */
+	numbers_vec indexes;           /* of numbers, while a dictionary is made */
 	uint64_t missing;
 	int64_t min, max;
 	/* dictionary */
 	VEC(struct text) texts;
-	VEC(int64_t) numbers;
+	numbers_vec numbers;
 	struct idmap text_of;
 	struct u64map number_of;
 	struct arena escaped;
-	struct {
+	struct near {
 		const char *s;
 		uint32_t n, id;
 	} near[NEAR]; /* texts come by the same pointers again and again */
@@ -84,27 +86,17 @@ struct parquet {
 	uint64_t at, rows, ngroups;
 	ZSTD_CCtx *zstd;
 	struct chunk c;
-	struct buf page, packed; /* of a page: plain, compressed */
-	struct buf header;       /* of a page */
+	struct buf page, header; /* of a page: plain, and what stands in front of it */
+	VEC(char) packed;        /* the page compressed */
 	struct buf groups;       /* metadata of all so far */
 };
 
-/* --- the file ------------------------------------------------------------------------------
- */
+/* --- the file --- */
 
 static void put(struct parquet *p, const void *bytes, size_t n)
 {
 	fwrite(bytes, 1, n, p->f);
 	p->at += n;
-}
-
-static int check(const struct buf *b, const struct parquet_column *col, struct err *e)
-{
-	int r = buf_failed(b);
-	if (r == ERR_LIMIT)
-		return err_set(e, ERR_LIMIT, "column %s has more than 2 GB in one group",
-			       col->name);
-	return r ? err_nomem(e) : 0;
 }
 
 /* p->page, as a page of this type. */
@@ -113,19 +105,15 @@ static int put_page(struct parquet *p, const struct parquet_column *col, int typ
 {
 	struct thrift t = {.b = &p->header};
 	size_t most = ZSTD_compressBound(p->page.n);
-	int r = check(&p->page, col, e);
-	if (!r && p->packed.cap < most) {
-		char *more = mem_resize(p->packed.v, most, 1);
-		if (!more)
-			return err_nomem(e);
-		p->packed.v = more;
-		p->packed.cap = most;
-	}
-	size_t n = r ? 0
-		     : ZSTD_compressCCtx(p->zstd, p->packed.v, p->packed.cap, p->page.v,
-					 p->page.n, ZSTD_LEVEL);
-	if (r || ZSTD_isError(n))
-		return r ? r : err_nomem(e);
+	if (buf_failed(&p->page) == ERR_LIMIT)
+		return err_set(e, ERR_LIMIT, "column %s has more than 2 GB in one group",
+			       col->name);
+	if (buf_failed(&p->page) || vec_reserve(&p->packed, most))
+		return err_nomem(e);
+	size_t n =
+		ZSTD_compressCCtx(p->zstd, p->packed.v, most, p->page.v, p->page.n, ZSTD_LEVEL);
+	if (ZSTD_isError(n))
+		return err_nomem(e);
 	buf_clear(&p->header);
 	thrift_i32(&t, PAGE_TYPE, type);
 	thrift_i32(&t, PAGE_BYTES, (int32_t)p->page.n);
@@ -148,42 +136,28 @@ static int put_page(struct parquet *p, const struct parquet_column *col, int typ
 	return 0;
 }
 
-/* --- values of a column ----------------------------------------------------------------------
- */
-
-static void bound(struct chunk *c, int64_t v)
-{
-	c->min = v < c->min ? v : c->min;
-	c->max = v > c->max ? v : c->max;
-}
-
-static int same_text(const struct text *t, const char *s, size_t n)
-{
-	return t->n == n && !memcmp(t->s, s, n);
-}
+/* --- values of a column --- */
 
 /* The dictionary's index of a text. */
 static int text_id(struct chunk *c, const char *s, uint32_t n, uint32_t *id)
 {
-	size_t near = (size_t)(hash_u64((uintptr_t)s) & (NEAR - 1));
-	if (c->near[near].s == s && c->near[near].n == n) {
-		*id = c->near[near].id;
+	struct near *near = &c->near[hash_u64((uintptr_t)s) & (NEAR - 1)];
+	if (near->s == s && near->n == n) {
+		*id = near->id;
 		return 0;
 	}
 	uint64_t h = hash_bytes(s, n, 0);
 	size_t at = 0;
 	int found = 0;
-	struct text t = {s, n};
 	while (!found && idmap_next(&c->text_of, h, &at, id))
-		found = same_text(&c->texts.v[*id], s, n);
+		found = c->texts.v[*id].n == n && !memcmp(c->texts.v[*id].s, s, n);
 	if (!found) {
 		*id = (uint32_t)c->texts.n;
-		if (vec_push(&c->texts, t) || idmap_put(&c->text_of, h, *id))
+		if (vec_push(&c->texts, ((struct text){s, n})) ||
+		    idmap_put(&c->text_of, h, *id))
 			return ERR_NOMEM;
 	}
-	c->near[near].s = s;
-	c->near[near].n = n;
-	c->near[near].id = *id;
+	*near = (struct near){s, n, *id};
 	return 0;
 }
 
@@ -191,19 +165,18 @@ static int add_value(struct chunk *c, const struct parquet_column *col,
 		     const struct parquet_value *v, int64_t repeated)
 {
 	uint32_t id;
-	int present = !v->missing;
-	if ((col->optional || col->list) && vec_push(&c->defined, present))
+	if ((col->optional || col->list) && vec_push(&c->defined, !v->missing))
 		return ERR_NOMEM;
 	if (col->list && vec_push(&c->repeated, repeated))
 		return ERR_NOMEM;
-	if (!present) {
-		c->missing++;
+	c->missing += v->missing;
+	if (v->missing)
 		return 0;
-	}
 	if (col->type == PARQUET_TEXT)
 		return text_id(c, v->s, v->n, &id) ? ERR_NOMEM
 						   : vec_push(&c->values, (int64_t)id);
-	bound(c, v->i);
+	c->min = v->i < c->min ? v->i : c->min;
+	c->max = v->i > c->max ? v->i : c->max;
 	return vec_push(&c->values, v->i);
 }
 
@@ -245,13 +218,11 @@ static int collect(struct parquet *p, size_t column, size_t rows, parquet_value_
 	return 0;
 }
 
-/* --- encodings -------------------------------------------------------------------------------
- */
+/* --- encodings --- */
 
-static void put_number(struct buf *b, const struct parquet_column *col, int64_t v)
+static size_t number_size(const struct parquet_column *col)
 {
-	uint64_t wide = htole64((uint64_t)v);
-	buf_add(b, &wide, col->type == PARQUET_I32 ? 4 : col->type == PARQUET_BOOL ? 1 : 8);
+	return col->type == PARQUET_I32 ? 4 : col->type == PARQUET_BOOL ? 1 : 8;
 }
 
 /* Replace numbers that repeat by indexes of a dictionary. 1, 0 when that would not pay, or
@@ -259,8 +230,10 @@ static void put_number(struct buf *b, const struct parquet_column *col, int64_t 
 static int find_numbers(struct chunk *c)
 {
 	uint32_t id = 0;
-	size_t i;
-	for (i = 0; i < c->values.n; i++) {
+	c->indexes.n = 0;
+	if (vec_reserve(&c->indexes, c->values.n))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < c->values.n; i++) {
 		int64_t v = c->values.v[i];
 		if (!(i && v == c->values.v[i - 1]) &&
 		    !u64map_get(&c->number_of, (uint64_t)v, &id)) {
@@ -271,21 +244,14 @@ static int find_numbers(struct chunk *c)
 			    u64map_put(&c->number_of, (uint64_t)v, id))
 				return ERR_NOMEM;
 		}
+		c->indexes.v[c->indexes.n++] = id;
 	}
-	return c->numbers.n * 2 < c->values.n;
-}
-
-static void index_numbers(struct chunk *c)
-{
-	uint32_t id = 0;
-	int64_t before = 0;
-	for (size_t i = 0; i < c->values.n; i++) {
-		int64_t v = c->values.v[i];
-		if (!i || v != before)
-			u64map_get(&c->number_of, (uint64_t)v, &id);
-		before = v;
-		c->values.v[i] = id;
-	}
+	if (c->numbers.n * 2 >= c->values.n)
+		return 0;
+	const numbers_vec values = c->values;
+	c->values = c->indexes;
+	c->indexes = values;
+	return 1;
 }
 
 /* The texts as they will stand in the file: themselves, or their visible form. */
@@ -314,21 +280,17 @@ static int choose(struct chunk *c, const struct parquet_column *col)
 	if (col->type == PARQUET_TEXT)
 		return make_utf8(c) ? ERR_NOMEM : ENCODING_DICTIONARY;
 	int r = find_numbers(c);
-	if (r == 1)
-		index_numbers(c);
 	return r < 0 ? r : r ? ENCODING_DICTIONARY : ENCODING_DELTA;
 }
 
-static size_t dictionary_size(const struct chunk *c, const struct parquet_column *col)
-{
-	return col->type == PARQUET_TEXT ? c->texts.n : c->numbers.n;
-}
-
+/* Of texts or of numbers: the other has none. */
 static void fill_dictionary(struct buf *b, const struct chunk *c,
 			    const struct parquet_column *col)
 {
-	for (size_t i = 0; i < c->numbers.n; i++)
-		put_number(b, col, c->numbers.v[i]);
+	for (size_t i = 0; i < c->numbers.n; i++) {
+		uint64_t v = htole64((uint64_t)c->numbers.v[i]);
+		buf_add(b, &v, number_size(col));
+	}
 	for (size_t i = 0; i < c->texts.n; i++) {
 		uint32_t n = htole32((uint32_t)c->texts.v[i].n);
 		buf_add(b, &n, sizeof(n));
@@ -358,15 +320,14 @@ static void fill_values(struct buf *b, const struct chunk *c, const struct parqu
 	} else if (encoding == ENCODING_DELTA) {
 		bits_delta(b, v, n, col->type == PARQUET_I32);
 	} else {
-		size_t size = dictionary_size(c, col);
+		size_t size = c->texts.n + c->numbers.n;
 		unsigned width = bits_of(size > 2 ? size - 1 : 1);
 		buf_char(b, (char)width);
 		bits_runs(b, v, n, width);
 	}
 }
 
-/* --- metadata --------------------------------------------------------------------------------
- */
+/* --- metadata --- */
 
 static int physical(const struct parquet_column *col)
 {
@@ -400,34 +361,25 @@ static void describe_texts(struct thrift *t, const struct chunk *c)
 static void describe_values(struct thrift *t, const struct chunk *c,
 			    const struct parquet_column *col)
 {
-	struct buf v = {0};
+	const uint64_t min = htole64((uint64_t)c->min), max = htole64((uint64_t)c->max);
 	thrift_begin(t, META_STATS);
 	thrift_i64(t, STATS_MISSING, (int64_t)c->missing);
 	if (col->type == PARQUET_TEXT) {
 		describe_texts(t, c);
 	} else if (c->values.n) {
-		put_number(&v, col, c->max);
-		size_t n = v.n;
-		put_number(&v, col, c->min);
-		if (buf_failed(&v))
-			t->b->failed = ERR_NOMEM;
-		else {
-			thrift_binary(t, STATS_MAX, v.v, n);
-			thrift_binary(t, STATS_MIN, v.v + n, n);
-		}
+		thrift_binary(t, STATS_MAX, &max, number_size(col));
+		thrift_binary(t, STATS_MIN, &min, number_size(col));
 	}
 	thrift_end(t);
-	buf_release(&v);
 }
 
 static void describe_path(struct thrift *t, const struct parquet_column *col)
 {
-	thrift_list(t, META_PATH, THRIFT_BINARY, col->list ? 3 : 1);
-	thrift_text(t->b, col->name, strlen(col->name));
-	if (col->list) {
-		thrift_text(t->b, "list", 4);
-		thrift_text(t->b, "element", 7);
-	}
+	const char *const names[] = {col->name, "list", "element"};
+	size_t n = col->list ? 3 : 1;
+	thrift_list(t, META_PATH, THRIFT_BINARY, n);
+	for (size_t i = 0; i < n; i++)
+		thrift_text(t->b, names[i], strlen(names[i]));
 }
 
 static void describe_chunk(struct thrift *t, const struct chunk *c,
@@ -454,8 +406,7 @@ static void describe_chunk(struct thrift *t, const struct chunk *c,
 	thrift_end(t);
 }
 
-/* --- groups ----------------------------------------------------------------------------------
- */
+/* --- groups --- */
 
 static int put_chunk(struct parquet *p, const struct parquet_column *col, size_t rows,
 		     struct placed *to, struct err *e)
@@ -470,7 +421,7 @@ static int put_chunk(struct parquet *p, const struct parquet_column *col, size_t
 		to->dictionary_at = p->at;
 		buf_clear(&p->page);
 		fill_dictionary(&p->page, c, col);
-		r = put_page(p, col, PAGE_DICTIONARY, dictionary_size(c, col), to, e);
+		r = put_page(p, col, PAGE_DICTIONARY, c->texts.n + c->numbers.n, to, e);
 	}
 	to->data_at = p->at;
 	buf_clear(&p->page);
@@ -484,17 +435,16 @@ static int put_chunk(struct parquet *p, const struct parquet_column *col, size_t
 
 static void describe_order(struct thrift *t, const struct parquet *p)
 {
-	size_t i = 0;
-	while (i < p->n && !p->columns[i].sorted)
-		i++;
-	if (i == p->n)
-		return;
-	thrift_list(t, GROUP_SORTED, THRIFT_STRUCT, 1);
-	thrift_element(t);
-	thrift_i32(t, SORTED_COLUMN, (int32_t)i);
-	thrift_bool(t, SORTED_DOWN, 0);
-	thrift_bool(t, SORTED_MISSING_FIRST, 1);
-	thrift_end(t);
+	for (size_t i = 0; i < p->n; i++) {
+		if (!p->columns[i].sorted)
+			continue;
+		thrift_list(t, GROUP_SORTED, THRIFT_STRUCT, 1); /* of one column at most */
+		thrift_element(t);
+		thrift_i32(t, SORTED_COLUMN, (int32_t)i);
+		thrift_bool(t, SORTED_DOWN, 0);
+		thrift_bool(t, SORTED_MISSING_FIRST, 1);
+		thrift_end(t);
+	}
 }
 
 int parquet_group(struct parquet *p, size_t rows, parquet_value_of *value_of, void *ctx,
@@ -524,8 +474,7 @@ int parquet_group(struct parquet *p, size_t rows, parquet_value_of *value_of, vo
 	return buf_failed(&p->groups) ? err_nomem(e) : 0;
 }
 
-/* --- the footer ------------------------------------------------------------------------------
- */
+/* --- the footer --- */
 
 static void describe_type(struct thrift *t, const struct parquet_column *col)
 {
@@ -627,11 +576,12 @@ static void parquet_free(struct parquet *p)
 	vec_release(&p->c.defined);
 	vec_release(&p->c.repeated);
 	vec_release(&p->c.values);
+	vec_release(&p->c.indexes);
 	vec_release(&p->c.texts);
 	vec_release(&p->c.numbers);
 	ZSTD_freeCCtx(p->zstd);
 	buf_release(&p->page);
-	buf_release(&p->packed);
+	vec_release(&p->packed);
 	buf_release(&p->header);
 	buf_release(&p->groups);
 	mem_free(p);
@@ -641,18 +591,18 @@ int parquet_open(struct parquet **out, FILE *f, const struct parquet_column *col
 		 struct err *e)
 {
 	struct parquet *p = mem_zalloc(1, sizeof(*p));
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
 	*out = NULL;
-	if (!p)
+	if (!p || !zstd) {
+		ZSTD_freeCCtx(zstd);
+		mem_free(p);
 		return err_nomem(e);
+	}
+	p->zstd = zstd;
 	p->f = f;
 	p->columns = columns;
 	p->n = n;
 	p->page.max = MOST_BYTES;
-	p->zstd = ZSTD_createCCtx();
-	if (!p->zstd) {
-		parquet_free(p);
-		return err_nomem(e);
-	}
 	put(p, magic, sizeof(magic));
 	*out = p;
 	return 0;

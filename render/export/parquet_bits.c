@@ -66,13 +66,6 @@ void bits_runs(struct buf *b, const int64_t *v, size_t n, unsigned width)
 	add_groups(b, v + packed, n - packed, width);
 }
 
-/* A difference as readers add it up again: modulo 2^64, or 2^32. */
-static int64_t difference(int64_t a, int64_t b, int narrow)
-{
-	uint64_t d = (uint64_t)b - (uint64_t)a;
-	return narrow ? (int32_t)(uint32_t)d : (int64_t)d;
-}
-
 static void add_block(struct buf *b, int64_t *d, size_t n, int narrow)
 {
 	uint8_t widths[BLOCK / MINI] = {0};
@@ -101,8 +94,10 @@ void bits_delta(struct buf *b, const int64_t *v, size_t n, int narrow)
 	thrift_varint(b, thrift_zigzag(n ? v[0] : 0));
 	for (size_t i = 1; i < n; i += BLOCK) {
 		size_t k = n - i < BLOCK ? n - i : BLOCK;
-		for (size_t j = 0; j < k; j++)
-			d[j] = difference(v[i + j - 1], v[i + j], narrow);
+		for (size_t j = 0; j < k; j++) { /* as added up again: modulo 2^64, or 2^32 */
+			uint64_t step = (uint64_t)v[i + j] - (uint64_t)v[i + j - 1];
+			d[j] = narrow ? (int32_t)(uint32_t)step : (int64_t)step;
+		}
 		add_block(b, d, k, narrow);
 	}
 }
