@@ -16,7 +16,7 @@
 #include "render/html/html_blob.h"
 #include "render/text/json.h"
 
-enum { HTML_COLUMNS = 64 };
+enum { HTML_COLUMNS = 128 };
 
 struct html_column {
 	const char *name; /* borrowed */

@@ -177,6 +177,7 @@ static int put_samples(struct gathering *g)
 		html_put(g->v[3], s->event);
 		html_put(g->v[4], s->thread == TL_NONE ? 0 : s->thread + 1u);
 		html_put(g->v[5], s->cpu == TL_NOCPU ? 0 : s->cpu + 1u);
+		rc = rc ? rc : html_labels_sample(&g->d->labels, s);
 		at = s->time_ns;
 		tick = since_last;
 	}
@@ -217,7 +218,7 @@ static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t
 	html_put(g->run[1], cpu == TL_NOCPU ? 0 : cpu + 1u);
 	html_put(g->run[2], frame);
 	html_put(g->run[3], (uint64_t)out);
-	return 0;
+	return html_labels_interval(&g->d->labels, 0, thread, 0, from, to);
 }
 
 static unsigned wait_bits(const struct wait *w)
@@ -275,7 +276,11 @@ static int put_wait(struct gathering *g, const struct off *o, int out)
 	html_put(g->wait[1], w.runnable);
 	html_put(g->wait[2], wait_bits(&w) | (out ? HTML_OUT : 0u));
 	html_put(g->wait[4], o->cause);
-	return put_row(g, g->wait[3], o->comm, o->path) || put_story(g, o) ? ERR_NOMEM : 0;
+	return put_row(g, g->wait[3], o->comm, o->path) || put_story(g, o) ||
+			       html_labels_interval(&d->labels, 1, o->thread, o->path, w.start,
+						    w.end)
+		       ? ERR_NOMEM
+		       : 0;
 }
 
 static int put_life(struct gathering *g, uint32_t thread)
@@ -364,6 +369,8 @@ static int put_spans(struct gathering *g)
 		html_put(g->v[1], s->end_ns - s->start_ns);
 		html_put(g->v[2], name);
 		html_put(g->v[3], s->thread == TL_NONE ? 0 : s->thread + 1u);
+		if (html_labels_span(&g->d->labels, (uint32_t)i))
+			return ERR_NOMEM;
 	}
 	return 0;
 }
@@ -449,7 +456,8 @@ static int gather(struct gathering *g)
 	g->path_frame = v[1];
 	g->row_comm = v[2];
 	g->row_path = v[3];
-	int rc = make_marks(g->d);
+	int rc = html_labels_begin(&g->d->labels, g->tl, &g->d->flame.strings, &g->d->columns);
+	rc = rc ? rc : make_marks(g->d);
 	rc = rc ? rc : put_samples(g);
 	rc = rc ? rc : put_threads(g);
 	rc = rc ? rc : put_spans(g);
@@ -504,6 +512,7 @@ void html_data_head(const struct html_data *d, struct json *j)
 	for (size_t i = 0; i < d->tl->nstates; i++)
 		json_str(j, NULL, strtab_get(&d->tl->stacks->strings, d->tl->states[i]));
 	json_close(j, ']');
+	html_labels_head(&d->labels, j);
 	head_events(d, j);
 }
 
@@ -520,6 +529,7 @@ void html_data_strings(const struct html_data *d, struct buf *b)
 void html_data_release(struct html_data *d)
 {
 	html_columns_release(&d->columns);
+	html_labels_release(&d->labels);
 	u64map_release(&d->path_no);
 	u64map_release(&d->row_no);
 	flame_input_release(&d->fi);

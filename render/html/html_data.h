@@ -17,7 +17,7 @@
  *on a CPU: length, CPU + 1, name, 1 if the filters leave it out span.*, loss.*       span;
  *stretch of lost records
  *
- * Times count from the first moment shown, in ns.
+ * Labels stand beside these: html_labels.h. Times count from the first moment shown, in ns.
  */
 #ifndef RENDER_HTML_HTML_DATA_H
 #define RENDER_HTML_HTML_DATA_H
@@ -25,6 +25,7 @@
 #include "libtime/population/sample_sums.h"
 #include "render/flame/flame_input.h"
 #include "render/html/html_column.h"
+#include "render/html/html_labels.h"
 
 /* Bits of a wait: enum off_flag (as recorded), enum unknown_reason from HTML_REASON on, and: */
 enum html_wait {
@@ -46,6 +47,7 @@ struct html_data {
 	struct flame_input fi;
 	struct u64map path_no, row_no;
 	struct html_columns columns;
+	struct html_labels labels;
 	uint32_t marks[9]; /* frames: [open] ... [running, no sample] */
 	uint32_t cause_frames[CAUSE_COUNT];
 };

@@ -111,11 +111,18 @@ function placeLives({life, wait, run}) {
 		const n = (table.row || table.ns).length;
 		Object.assign(table, {n: 0, thread: new Int32Array(n), start: new Float64Array(n), end: new Float64Array(n)});
 	}
+	const pieces = head.labels.map(() => 0);
+	for (const table of [wait, run])
+		head.labels.forEach((key, no) => { table["first" + no] = new Int32Array(table.start.length); });
 	for (let i = 0; i < life.wait.length; i++) {
 		const table = life.wait[i] ? wait : run, k = table.n++;
 		at = life.thread[i] ? life.gap[i] : at + life.gap[i];
 		thread += life.thread[i];
 		table.thread[k] = thread;
+		for (let no = 0; no < pieces.length; no++) {
+			table["first" + no][k] = pieces[no];
+			pieces[no] += table["parts" + no][k];
+		}
 		table.start[k] = at;
 		table.end[k] = at += table === wait ? wait.blocked[k] + wait.rest[k] : run.ns[k];
 	}

@@ -126,12 +126,30 @@ async function drawTimeline() {
 	if (!timelineWait)
 		timelineWait = putPicture(box, "timeline", {onView: onTimelineView}).then((svg) => { timelineSvg = svg; });
 	await timelineWait;
+	hideOthers();
 	timelineSvg.timeline.relayout();
 	const s = stretch(), v = timelineSvg.timeline.view(0);
 	if (Math.round(v.from) !== s.from || Math.round(v.to) !== s.to) {
 		timelineTold = {from: s.from, to: s.to};
 		timelineSvg.timeline.setView(timelineSvg.timeline.panels[0], s.from, s.to);
 	}
+}
+
+// Rows of threads that never had the chosen label are hidden.
+let hiddenFor = null;
+
+function hideOthers() {
+	if (label === hiddenFor)
+		return;
+	hiddenFor = label;
+	const has = new Set();
+	for (const table of [data.wait, data.run])
+		for (let i = 0; label && i < table.n; i++)
+			eachPart(table, i, () => has.add(table.thread[i]));
+	for (let i = 0; label && i < data.sample.t.length; i++)
+		if (hasLabel(data.sample, i))
+			has.add(data.sample.thread[i] - 1);
+	timelineSvg.timeline.showOnly(label ? has : null);
 }
 
 // A zoom in the timeline selects that stretch everywhere.

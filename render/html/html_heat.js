@@ -23,17 +23,18 @@ function niceStep(x) {
 function eachPoint(map, emit) {
 	const w = data.wait;
 	if (map === "span") {
-		data.span.t.forEach((t, i) => emit(t, data.span.ns[i]));
+		data.span.t.forEach((t, i) => { if (hasLabel(data.span, i)) emit(t, data.span.ns[i]); });
 		return;
 	}
 	for (let i = 0; i < w.n; i++) {
-		if (w.bits[i] & BIT.out)
+		const bits = w.bits[i], woken = w.start[i] + w.blocked[i];
+		if (bits & BIT.out || (map === "delay" ? bits & BIT.unknown : bits & BIT.hidden))
 			continue;
-		const isUnknown = w.bits[i] & BIT.unknown;
-		if (map === "delay" && !isUnknown && w.rest[i] > 0)
-			emit(w.start[i] + w.blocked[i], w.rest[i]);
-		else if (map === "off" && !(w.bits[i] & BIT.hidden))
-			emit(w.start[i], w.end[i] - w.start[i]);
+		eachPart(w, i, (from, to) => {
+			const start = map === "delay" ? Math.max(woken, from) : from;
+			if (to > start)
+				emit(start, to - start);
+		});
 	}
 }
 
@@ -73,7 +74,7 @@ class Heat {
 	countSamples() {
 		const s = data.sample, unit = this.step / HEAT.rows;
 		for (let i = 0; i < s.t.length; i++) {
-			if (s.event[i] !== view.event)
+			if (s.event[i] !== view.event || !hasLabel(s, i))
 				continue;
 			const c = Math.min(Math.floor(s.t[i] / this.step), this.columns - 1);
 			const r = Math.min(Math.floor((s.t[i] - c * this.step) / unit), HEAT.rows - 1);
@@ -154,7 +155,12 @@ class Heat {
 		g.font = "11px Verdana, DejaVu Sans, sans-serif";
 		g.textAlign = "right";
 		g.textBaseline = "middle";
-		const marks = this.isOffset ? [0, 0.5, 1].map((s) => [s, timeText(s * this.step)]) :
+		if (!this.most) {
+			g.textAlign = "center";
+			g.fillText("nothing of this" + (label ? " has the label" : ""), HEAT.left + (this.width - HEAT.left) / 2, HEAT.height / 2);
+			g.textAlign = "right";
+		}
+		const marks = !this.most ? [] : this.isOffset ? [0, 0.5, 1].map((s) => [s, timeText(s * this.step)]) :
 			[0, 0.25, 0.5, 0.75, 1].map((s) => [s, timeText(this.lengthAt(s * HEAT.rows))]);
 		for (const [share, text] of marks)
 			g.fillText(text, HEAT.left - 5, Math.min(Math.max(HEAT.height * (1 - share), 6), HEAT.height - 6));

@@ -19,13 +19,62 @@ function lowerBound(v, x) {
 	return low;
 }
 
+// --- labels: as --label does ---------------------------------------------------------------------
+
+// The chosen one: number of its key, the value's string; null: all there is.
+let label = null;
+
+// "KEY=VALUE" of `perfkit --label`; false where the recording has no such label.
+function chooseLabel(text) {
+	const at = text.indexOf("="), no = head.labels.indexOf(text.slice(0, at)), value = strings.indexOf(text.slice(at + 1));
+	label = text && no >= 0 && value >= 0 ? {no, value} : null;
+	return !text || label !== null;
+}
+
+// Calls take(from, to, is) of each piece of an interval that has a value, or none, of its own; those
+// of the chosen value are one if they follow each other.
+function eachPiece(table, i, take) {
+	if (!label) {
+		take(table.start[i], table.end[i], true);
+		return;
+	}
+	const {no, value} = label, piece = data["piece" + no], first = table["first" + no][i], n = table["parts" + no][i];
+	let at = table.start[i];
+	for (let k = first; k < first + n; k++) {
+		const end = piece.ns[k] ? at + piece.ns[k] : table.end[i];
+		take(at, end, piece.value[k] === value);
+		at = end;
+	}
+	if (!n)
+		take(at, table.end[i], false);
+}
+
+// Calls take(from, to) of the parts of an interval that have the chosen label.
+function eachPart(table, i, take) {
+	let from = -1, last = 0;
+	eachPiece(table, i, (a, z, is) => {
+		if (!is && from >= 0)
+			take(from, a);
+		from = !is ? -1 : from < 0 ? a : from;
+		last = z;
+	});
+	if (from >= 0)
+		take(from, last);
+}
+
+function hasLabel(table, i) {
+	return !label || table["label" + label.no][i] === label.value;
+}
+
 // --- one wait in a stretch: population_wait and wait_take_apart of population.c -----------------
 
 const part = {blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0, isOpen: false, bits: 0};
 
-// What of wait i lies in [from, to), into `part`; false where nothing does.
-function cutWait(i, from, to) {
-	const w = data.wait, start = Math.max(w.start[i], from), end = Math.min(w.end[i], to);
+// What of wait i lies in [from, to), into `part`; false where nothing does. [low, high): the part that
+// has the chosen label, which is not open for ending there.
+function cutWait(i, from, to, low, high) {
+	const w = data.wait, first = Math.max(w.start[i], from), last = Math.min(w.end[i], to);
+	const start = Math.max(first, low), end = Math.min(last, high);
 	if (end <= start || w.bits[i] & BIT.out)
 		return false;
 	const bits = w.bits[i], wake = w.start[i] + w.blocked[i];
@@ -38,10 +87,26 @@ function cutWait(i, from, to) {
 	part.blocked = bits & (BIT.hidden | BIT.unknown) ? 0 : waiting;
 	part.unknown = bits & BIT.unknown && !(bits & BIT.hidden) ? waiting : 0;
 	if (bits & BIT.hidden)
-		part.isOpen = (bits & (BIT.open | BIT.cutRight)) !== 0 || split > wake || end < w.end[i];
+		part.isOpen = (bits & (BIT.open | BIT.cutRight)) !== 0 || first > wake || last < w.end[i];
 	else
-		part.isOpen = (bits & (BIT.open | BIT.cutLeft | BIT.cutRight)) !== 0 || start > w.start[i] || end < w.end[i];
+		part.isOpen = (bits & (BIT.open | BIT.cutLeft | BIT.cutRight)) !== 0 || first > w.start[i] || last < w.end[i];
 	return true;
+}
+
+// Calls take(i) of each wait of the chosen threads, and label, with what lies in [from, to) in `part`.
+function eachWait(from, to, chosen, take) {
+	const w = data.wait;
+	for (let i = 0; i < w.n; i++) {
+		if (w.end[i] <= from || w.start[i] >= to || chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]))
+			continue;
+		if (!label && cutWait(i, from, to, -Infinity, Infinity))
+			take(i);
+		else if (label)
+			eachPart(w, i, (low, high) => {
+				if (cutWait(i, from, to, low, high))
+					take(i);
+			});
+	}
 }
 
 // --- stacks ------------------------------------------------------------------------------------
@@ -128,7 +193,7 @@ function graphOf(kind) {
 function sumCpu(from, to, event) {
 	const g = graphOf("cpu"), s = data.sample, self = g.merger.self, known = g.known, chosen = chosenThreads();
 	for (let i = lowerBound(s.t, from); i < s.t.length && s.t[i] <= to; i++)
-		if (s.event[i] === event && (!chosen || chosen(s.thread[i] - 1, data.row.comm[s.row[i]]))) {
+		if (s.event[i] === event && hasLabel(s, i) && (!chosen || chosen(s.thread[i] - 1, data.row.comm[s.row[i]]))) {
 			const row = s.row[i];
 			self[known[0] && known[0][row] || g.node(0, row, 0, 0)] += s.weight[i];
 		}
@@ -146,9 +211,9 @@ function sumOff(from, to, band) {
 		if (ns > 0)
 			g.merger.self[g.node(slot, row, below, top)] += ns;
 	};
-	for (let i = 0; i < w.n; i++) {
-		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]) || !inBand(i, band) || !cutWait(i, from, to))
-			continue;
+	eachWait(from, to, chosen, (i) => {
+		if (!inBand(i, band))
+			return;
 		const row = w.row[i], cause = w.cause[i], whole = part.blocked + part.runnable + part.unknown;
 		if (part.isOpen)
 			add(0, row, m[MARK.open], 0, whole);
@@ -162,7 +227,7 @@ function sumOff(from, to, band) {
 		} else {
 			add(4 + cause, row, 0, head.causes[cause], whole);
 		}
-	}
+	});
 	return g.tree();
 }
 
@@ -192,6 +257,23 @@ function sumWall(from, to) {
 	samplesOf = samplesOf || indexSamples();
 	const noSample = new Map();
 	let next = 0, end = 0, thread = -1;
+	const addRun = (i, a, b, is) => {
+		while (next < end && s.t[samplesOf.list[next]] < a)
+			next++;
+		const begin = next;
+		while (next < end && s.t[samplesOf.list[next]] < b)
+			next++;
+		const n = next - begin, each = n ? Math.floor((b - a) / n) : 0;
+		for (let k = begin; k < next; k++)
+			if (hasLabel(s, samplesOf.list[k]))
+				g.merger.self[g.node(0, s.row[samplesOf.list[k]], 0, 0)] += k + 1 < next ? each : b - a - each * (n - 1);
+		if (!n && is && b > a) {
+			const comm = r.comm[i];
+			if (!noSample.has(comm))
+				noSample.set(comm, g.merger.child(g.merger.child(0, comm), m[MARK.noSample]));
+			g.merger.self[noSample.get(comm)] += b - a;
+		}
+	};
 	for (let i = 0; i < r.n; i++) {
 		const a = Math.max(r.start[i], from), b = Math.min(r.end[i], to);
 		if (r.thread[i] !== thread) {
@@ -201,20 +283,7 @@ function sumWall(from, to) {
 		}
 		if (b <= a || r.out[i] || !isShown(thread) || chosen && !chosen(thread, r.comm[i]))
 			continue;
-		while (next < end && s.t[samplesOf.list[next]] < a)
-			next++;
-		const begin = next;
-		while (next < end && s.t[samplesOf.list[next]] < b)
-			next++;
-		const n = next - begin, each = n ? Math.floor((b - a) / n) : 0;
-		for (let k = begin; k < next; k++)
-			g.merger.self[g.node(0, s.row[samplesOf.list[k]], 0, 0)] += k + 1 < next ? each : b - a - each * (n - 1);
-		if (!n) {
-			const comm = r.comm[i];
-			if (!noSample.has(comm))
-				noSample.set(comm, g.merger.child(g.merger.child(0, comm), m[MARK.noSample]));
-			g.merger.self[noSample.get(comm)] += b - a;
-		}
+		eachPiece(r, i, (low, high, is) => addRun(i, Math.max(low, a), Math.min(high, b), is));
 	}
 	const add = (slot, row, top, ns) => {
 		if (ns <= 0)
@@ -223,9 +292,7 @@ function sumWall(from, to) {
 		g.merger.self[node] += ns;
 		g.merger.self1[node] += ns;
 	};
-	for (let i = 0; i < w.n; i++) {
-		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]) || !cutWait(i, from, to))
-			continue;
+	eachWait(from, to, chosen, (i) => {
 		const row = w.row[i], cause = w.cause[i];
 		if (part.bits & BIT.unclear)
 			add(1, row, m[MARK.waitUnclear], part.blocked);
@@ -234,7 +301,7 @@ function sumWall(from, to) {
 		add(2, row, m[MARK.runnable], part.runnable - part.preempted);
 		add(3, row, m[MARK.preempted], part.preempted);
 		add(4, row, m[MARK.waitUnknown], part.unknown);
-	}
+	});
 	return g.tree();
 }
 
@@ -248,23 +315,25 @@ function sumThreads(from, to) {
 			sums.set(i, {thread: i, run: 0, blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0});
 		return sums.get(i);
 	};
-	for (let i = 0; i < data.run.n; i++) {
-		const ns = Math.min(data.run.end[i], to) - Math.max(data.run.start[i], from);
-		if (ns <= 0 || data.run.out[i])
+	const r = data.run;
+	for (let i = 0; i < r.n; i++) {
+		if (r.out[i] || r.end[i] <= from || r.start[i] >= to)
 			continue;
-		if (data.run.cpu[i] && data.run.cpu[i] <= cpus.length)
-			cpus[data.run.cpu[i] - 1] += ns;
-		if (isShown(data.run.thread[i]))
-			of(data.run.thread[i]).run += ns;
+		eachPart(r, i, (low, high) => {
+			const ns = Math.max(Math.min(high, to) - Math.max(low, from), 0);
+			if (r.cpu[i] && r.cpu[i] <= cpus.length)
+				cpus[r.cpu[i] - 1] += ns;
+			if (isShown(r.thread[i]) && ns)
+				of(r.thread[i]).run += ns;
+		});
 	}
-	for (let i = 0; i < data.wait.n; i++)
-		if (cutWait(i, from, to)) {
-			const s = of(data.wait.thread[i]);
-			s.blocked += part.blocked;
-			s.runnable += part.runnable - part.preempted;
-			s.preempted += part.preempted;
-			s.unknown += part.unknown;
-			s.hidden += part.hidden;
-		}
+	eachWait(from, to, null, (i) => {
+		const s = of(data.wait.thread[i]);
+		s.blocked += part.blocked;
+		s.runnable += part.runnable - part.preempted;
+		s.preempted += part.preempted;
+		s.unknown += part.unknown;
+		s.hidden += part.hidden;
+	});
 	return {threads: [...sums.values()], cpus};
 }

@@ -2,7 +2,7 @@
 // which the URL's fragment keeps.
 
 // The chosen stretch and band (null: all), the pane, what its parts show.
-const view = {stretch: null, band: null, pane: "overview", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", fn: "", sort: "self",
+const view = {stretch: null, band: null, pane: "overview", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", label: "", fn: "", sort: "self",
 	flame: {}, tree: null, functions: []};
 
 const panes = {
@@ -49,6 +49,7 @@ function viewText() {
 	put("ep", view.ep, 0);
 	put("of", view.of, 0);
 	put("who", view.who, "");
+	put("label", view.label, "");
 	put("fn", view.fn, "");
 	put("sort", view.sort, "self");
 	for (const kind in view.flame)
@@ -112,6 +113,7 @@ function loadView() {
 	view.event = head.events[q.get("event")] ? Number(q.get("event")) : firstEvent();
 	view.of = Number(q.get("of")) || 0;
 	view.who = q.get("who") || "";
+	view.label = chooseLabel(q.get("label") || "") ? q.get("label") || "" : "";
 	view.fn = q.get("fn") || "";
 	view.sort = q.get("sort") === "total" ? "total" : "self";
 	view.flame = {};
@@ -165,13 +167,54 @@ function drawHeat() {
 	drawSelected();
 }
 
+// Every value there is, as --label takes it; the most common ones first.
+let labelTexts = null;
+
+function labelChoices() {
+	if (labelTexts)
+		return labelTexts;
+	const seen = new Map();
+	head.labels.forEach((key, no) => {
+		const count = (values) => values.forEach((v) => {
+			if (v)
+				seen.set(key + "=" + strings[v], (seen.get(key + "=" + strings[v]) || 0) + 1);
+		});
+		count(data["piece" + no].value);
+		count(data.sample["label" + no]);
+		count(data.span["label" + no]);
+	});
+	labelTexts = [...seen].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([text]) => text);
+	return labelTexts;
+}
+
+function pickLabel(text) {
+	const input = document.getElementById("label"), known = chooseLabel(text);
+	input.setAttribute("aria-invalid", String(!known));
+	view.label = known ? text : "";
+	drawHeat();
+	showPane();
+	saveView(true);
+}
+
+// What lies in spans, or below functions, with a label: in every pane.
+function labelPart() {
+	const all = labelChoices().slice(0, LABELS_LISTED);
+	return !labelChoices().length ? null : el("label", {class: "label"}, "label ", el("input", {id: "label", list: "labels", value: view.label,
+		placeholder: "KEY=VALUE", autocomplete: "off", onchange: (e) => pickLabel(e.target.value)}),
+		el("datalist", {id: "labels"}, all.map((text) => el("option", {value: text}))),
+		view.label ? el("button", {onclick: () => { document.getElementById("label").value = ""; pickLabel(""); }}, "All labels") : null);
+}
+
+const LABELS_LISTED = 500;
+
 function drawSelected() {
 	const s = view.stretch;
 	replace("selected", s || view.band ? [
 		el("strong", {}, stretchText({...stretch(), band: view.band})), " \u00b7 ",
-		el("code", {}, "--time " + clockText(stretch().from) + "," + clockText(stretch().to)), " ",
+		el("code", {}, "--time " + clockText(stretch().from) + "," + clockText(stretch().to) + (view.label ? " --label '" + view.label + "'" : "")), " ",
 		el("button", {onclick: () => choose(null, null)}, "Show all (Esc)")] :
-		["All of the recording: " + timeText(head.span_ns) + ". Drag over the map to select a stretch: every view follows."]);
+		["All of the recording: " + timeText(head.span_ns) + ". Drag over the map to select a stretch: every view follows.",
+			view.label ? el("code", {}, "--label '" + view.label + "'") : null], labelPart());
 }
 
 // --- overview --------------------------------------------------------------------------------------
@@ -448,7 +491,7 @@ function foldTree(tree) {
 
 if (!isWorker) {
 	// For scripts that test the page: the view, sums of a stretch, and times in ms.
-	window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, head: () => head, data: () => data,
+	window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, chooseLabel, labelChoices, head: () => head, data: () => data,
 		frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms, inWorker: !!(worker && worker.ask)}),
 		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg};
 	start().catch((e) => {

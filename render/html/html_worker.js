@@ -31,8 +31,11 @@ function startWorker() {
 			resolve(sumUpNow(kind, s));
 		asked.clear();
 	};
-	worker.ask.postMessage({head: some(head, ["marks", "causes", "shows_system", "events", "span_ns"]),
-		data: Object.fromEntries(Object.entries(SUMMED).map(([name, fields]) => [name, some(data[name], fields)])),
+	const labelled = {sample: ["label"], run: ["parts", "first"], wait: ["parts", "first"]};
+	const fields = (name) => SUMMED[name].concat(head.labels.flatMap((key, no) => (labelled[name] || []).map((f) => f + no)));
+	worker.ask.postMessage({head: some(head, ["marks", "causes", "shows_system", "events", "span_ns", "labels"]),
+		data: {...some(data, head.labels.map((key, no) => "piece" + no)),
+			...Object.fromEntries(Object.keys(SUMMED).map((name) => [name, some(data[name], fields(name))]))},
 		frames: some(frames, ["label", "order", "kind"])});
 }
 
@@ -49,7 +52,7 @@ function askSum(kind, s) {
 	return new Promise((resolve) => {
 		const no = worker.asks++;
 		asked.set(no, {kind, s, resolve});
-		worker.ask.postMessage({no, kind, s, view: {who: view.who, event: view.event}});
+		worker.ask.postMessage({no, kind, s, label, view: {who: view.who, event: view.event}});
 	});
 }
 
@@ -57,13 +60,15 @@ function askSum(kind, s) {
 
 const summed = new Set();
 
-function answer({no, kind, s, view: chosen}) {
+function answer({no, kind, s, label: chosenLabel, view: chosen}) {
+	label = null;
 	if (!summed.has(kind)) { // all nodes there can be: no later stretch has to place new ones
 		summed.add(kind);
 		Object.assign(view, chosen, {who: ""});
 		kinds[kind].sum({from: 0, to: head.span_ns, band: null});
 	}
 	Object.assign(view, chosen);
+	label = chosenLabel;
 	const {tree, functions} = sumUpNow(kind, s);
 	const buffers = Object.values(tree).filter((x) => x && x.buffer).map((x) => x.buffer);
 	self.postMessage({no, tree, functions}, [...new Set(buffers)]);

@@ -5,9 +5,11 @@ Prints one line per failed check; exit 1 if any failed, 77 without a browser.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
+import urllib.parse
 
 import firefox
 from webdriver import Browser, missing
@@ -74,14 +76,63 @@ def folded(text):
     return sorted(line for line in text.decode("utf-8", "replace").splitlines() if not line.endswith(" 0"))
 
 
+def bare(lines):
+    """Folded stacks of names up to their arguments, which collapse leaves out."""
+    sums = {}
+    for stack, weight in (line.rsplit(" ", 1) for line in lines):
+        key = ";".join(re.split("[<(]", frame)[0] for frame in stack.split(";"))
+        sums[key] = sums.get(key, 0) + int(weight)
+    return sorted("%s %d" % x for x in sums.items())
+
+
 def compare(b, what, sums, args, path):
     """Stack by stack, to the nanosecond."""
+    some = False
     for a, z, clock in stretches(b, BRUSHES):
         got = b.js("return report.foldTree(%s)" % (sums % (a, z)))
+        some = some or len(got) > 0
         want = folded(ask("collapse", *LOCAL, *args, "--time", clock, path))
-        check("%s in %s: there is some" % (what, clock), len(got) > 5 or z - a < 10**8, True)
+        if "--label" in args:
+            got, want = bare(got), bare(want)
+        check("%s in %s: there is some" % (what, clock), len(got) > 5 or z - a < 10**8 or "--label" in args, True)
         if sorted(got) != want:
             check("%s in %s" % (what, clock), [x for x in got if x not in want][:3], [x for x in want if x not in got][:3])
+    return some
+
+
+def check_labels(b):
+    """What has a label is what --label leaves: of samples, waits, both, and threads of the timeline."""
+    for source, side, graph in (("labels/labelled.tar.zst", "labels/labels.txt", "cpu"), ("requests/serve.tar.zst", "requests/requests.csv", "off")):
+        source, with_labels = SRC + "/testdata/" + source, ["--with", SRC + "/testdata/" + side]
+        path = report("labelled", source, *with_labels)
+        show(b, path)
+        labels = b.js("const seen = {}; return report.labelChoices().filter((x) => { const k = x.split('=')[0];"
+                      "return (seen[k] = (seen[k] || 0) + 1) <= 2; }).slice(0, 5)")
+        check("%s: labels to choose" % side, len(labels) >= 3, True)
+        some = {"cpu": 0, "off": 0}
+        for text in labels:
+            args = [*with_labels, "--label", text]
+            show(b, path)
+            check("label " + text, b.js("return report.chooseLabel(arguments[0])", text), True)
+            some["off"] += compare(b, "off-CPU of " + text, "report.sumOff(%d, %d, null)", ["--offcpu", "--unit", "ns", *args], source)
+            event = b.js("return report.head().events[report.view.event].name")
+            if graph == "cpu":
+                some["cpu"] += compare(b, "CPU of " + text, "report.sumCpu(%d, %d, report.view.event)", [*args, "--event", event], source)
+            subprocess.run([PERFKIT, "svg", *LOCAL, "--wall", *args, source, "-o", "wall.svg"], check=True, stderr=subprocess.DEVNULL)
+            got = b.js("const t = report.sumWall(0, report.head().span_ns); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]")
+            b.open("file://" + os.path.abspath("wall.svg"))
+            check("wall clock of " + text, got, b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]"))
+        check("%s: some has them" % side, some[graph] > 0, True)
+        show(b, path, "#pane=flame&graph=%s&label=" % graph + urllib.parse.quote(labels[0]))
+        want = folded(ask("collapse", *LOCAL, *(["--offcpu", "--unit", "ns"] if graph == "off" else ["--event", event]), *with_labels,
+                          "--label", labels[0], source))
+        check("a link with a label", bare(b.js("return report.foldTree(report.flame('%s').flame.tree())" % graph)), bare(want))
+        check("its worker", b.js("return report.ms().inWorker"), True)
+        b.js("report.view.pane = 'timeline'; report.showPane()")
+        settled(b, "!!report.timeline()", True)
+        hidden = b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.kind === 2 && !r.shown).length")
+        left = b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.kind === 2 && r.shown).length")
+        check("rows without it are hidden, others are not", hidden > 0 and left > 0, True)
 
 
 def compare_wall(b, path, source):
@@ -338,6 +389,7 @@ def main():
         check_gaps(b)
         check_cut_gaps(b)
         check_merged(b)
+        check_labels(b)
         check_demo(b)
         check_hostile(b)
         check_axe(b)
