@@ -49,7 +49,7 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 	return 0;
 }
 
-/* From memory into a file. 1 when there is none to be had. */
+/* From memory into a file. 1 when no file can be created. */
 static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, struct err *e)
 {
 	m->fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

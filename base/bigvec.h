@@ -7,11 +7,10 @@
  *	bigvec_release(&off);
  *
  * Read as a VEC, but grown by its own macros only. Up to BIGVEC_IN_MEMORY bytes it is one;
- * beyond that its elements lie in a file without a name in $TMPDIR (or /tmp), mapped, which the
- * kernel writes out and drops from memory as it sees fit. Room on the disk is taken before it
- * is used, so a full disk is an error of the push that needed it and never a signal; so is one
- * of which the last tenth would be taken (diskroom.h). Where no file can be made, the elements
- * stay in memory.
+ * beyond that its elements are in a mapped, unnamed file in $TMPDIR (or /tmp), which the kernel
+ * writes out and drops from memory as it sees fit. Disk space is allocated before it is used,
+ *so a full disk fails the push that needed it and never raises a signal; so does a disk with
+ *less than a tenth free (diskroom.h). If no file can be created, the elements stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
  */

@@ -15,7 +15,7 @@
 
 /* An array of structs, sorted by a uint64_t of them. */
 struct by_key {
-	const void *v; /* NULL where there are none */
+	const void *v; /* NULL: no elements */
 	size_t size, key_at;
 };
 

@@ -1,9 +1,9 @@
 /*
  * hash.h - hashing and the one hash table.
  *
- * hash_bytes is XXH3 (libxxhash, inlined). Hash order never reaches any output: whoever prints
- * sorts first. It is another one in each process, for a stranger who knew where his keys come
- * to lie could have all of them lie in one place.
+ * hash_bytes is XXH3 (libxxhash, inlined). Hash order never reaches any output: callers sort
+ * before they print. It differs from process to process, as otherwise untrusted input could be
+ * built to put all of its keys into one slot.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -14,14 +14,13 @@
 /* XXH3, 64 bits. With the seed one can write any number of texts that share a hash. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 
-/* This process's own seed, for what a stranger wrote: the same at each call, nobody outside
- * knows it. */
+/* This process's random seed, for hashing untrusted input: the same at each call, unknown
+ * outside of the process. */
 uint64_t hash_seed(void);
 
 enum { HASH_KEY_BYTES = 192 };
 
-/* XXH3, 128 bits, with random bytes that nobody else knows: then nobody can make two texts that
- * share a hash, either. */
+/* XXH3, 128 bits, with a secret key: then nobody can construct two texts that share a hash. */
 void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16]);
 
 /* The same hash of all that can be read from `fd`, and in *size how many bytes that was. 0, or
@@ -40,8 +39,8 @@ static inline uint64_t hash_u64(uint64_t x)
 
 /*
  * The home of a hash among mask + 1 slots is the top half of its product with the
- * table's salt, an odd number that nobody outside knows: then any two hashes meet as seldom as
- * random ones (multiply-shift hashing).
+ * table's salt, a secret odd number: then any two hashes collide as rarely as random ones
+ * (multiply-shift hashing).
  */
 static inline size_t hash_home(uint64_t salted, size_t mask)
 {
@@ -66,7 +65,7 @@ struct idmap {
 
 /*
  * The next id stored under a hash whose salted upper half equals that of `h`; *at is the
- * cursor, 0 at first. 1 with *id set, or 0 when there is none left. Inline: it is the innermost
+ * cursor, 0 at first. 1 with *id set, or 0 when none is left. Inline: it is the innermost
  * loop of interning.
  */
 static inline int idmap_next(const struct idmap *m, uint64_t h, size_t *at, uint32_t *id)

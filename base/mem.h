@@ -23,7 +23,7 @@ void *mem_zalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2))
  * it from a file. */
 void *mem_alloc_large(size_t size) __attribute__((malloc, alloc_size(1)));
 
-/* The same, for callers who can do without: that there is none is not noted as a shortage. */
+/* The same, for callers that can do without: a failure is not recorded as a shortage. */
 void *mem_try_large(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* Zeroes on large pages, with all pages there from the start: for tables that are soon written

@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 struct outfile {
-	FILE *f; /* write here with stdio; buffered. After a failure it takes nothing more:
-		    whoever writes much looks at ferror */
+	FILE *f; /* write here with stdio; buffered. After a failure it accepts nothing
+		    more: a caller that writes much checks ferror */
 	char *path, *tmp;
 	int unnamed;            /* tmp is not there yet */
 	int fd;                 /* where f leads to */

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* Append `s` as it is when no shell would take it apart, else in single quotes. */
+/* Append `s` as it is if a shell reads it as one word, else in single quotes. */
 void shell_word(struct buf *b, const char *s);
 
 /* 1 when all of `s` can be shown on a terminal: ASCII from blank to tilde. */

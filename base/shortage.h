@@ -1,11 +1,11 @@
 /*
  * shortage.h - what this process ran out of.
  *
- * An answer made without memory or descriptors that it needed may lack names or lines, however
- * carefully each caller looked. So the allocator (mem.h) and whoever opens files note every
- * shortage here, and what ends a verb asks: no output file is committed (outfile.h) and no verb
- * ends with status 0 after one. This is the libraries' one global that changes: a shortage is
- * the process's, not that of any object in it. Any thread may call.
+ * An answer computed while memory or descriptors were short may lack names or lines, however
+ * carefully each caller checks. So the allocator (mem.h) and the functions that open files
+ * record every shortage here. After one, no output file is committed (outfile.h) and no command
+ * exits with status 0. This is the libraries' one global that changes: a shortage is the
+ * process's, not that of any object in it. Any thread may call.
  */
 #ifndef BASE_SHORTAGE_H
 #define BASE_SHORTAGE_H

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* What takes a section returns 0, also when it is damaged, or ERR_NOMEM. */
+/* Readers of a section return 0, also when it is damaged, or ERR_NOMEM. */
 
 /* struct perf_header_string: u32 len, then len bytes with NUL padding. *out is NULL when that
  * is damaged. */

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define MAGIC1 "PERFFILE" /* before 3.1: written in host order, so it tells nothing of it */
+#define MAGIC1 "PERFFILE" /* before 3.1: written in host order: says nothing of it */
 #define MAGIC2_LE "PERFILE2"
 #define MAGIC2_BE "2ELIFREP"
 
@@ -54,7 +54,7 @@ static struct section take_section(struct bytes *b)
 	return s;
 }
 
-/* The section's bytes, or NULL when it does not lie inside the file. */
+/* The section's bytes, or NULL when it is not inside the file. */
 static const uint8_t *section_bytes(const struct source *src, struct section s)
 {
 	if (s.offset > src->size || s.size > src->size - s.offset)

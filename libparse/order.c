@@ -229,8 +229,8 @@ static int add_doubt(struct order *o, uint64_t from, uint64_t to, uint32_t cpu, 
 
 /*
  * A record is older than others that its round let go. ORDER_LATE where it can be sorted whole.
- * A stream's counts as of now: the time in its bytes is changed, so that whoever decodes them
- * sees the same.
+ * A stream's counts as of now: the time in its bytes is changed, so that decoders see the same
+ * time.
  */
 static int take_late(struct order *o, const struct record *r, uint32_t at, uint64_t *time,
 		     struct err *e)
@@ -386,7 +386,7 @@ static int end_all(struct order *o, struct err *e)
 		}
 	}
 	o->dummies.n = 0;
-	if (!o->round_ended) /* then nothing tells where a ring buffer begins */
+	if (!o->round_ended) /* where a ring buffer begins is then not known */
 		o->counts.back = o->counts.back_ns = o->doubts.n = 0;
 	return release(o, UINT64_MAX, e);
 }
@@ -440,7 +440,7 @@ static int next_batch(struct order *o, struct batch *b, struct err *e)
 /* --- reading ahead ---------------------------------------------------------------------------
  */
 
-/* An empty batch to fill, or NULL when nobody wants more. Once all are full, half of them have
+/* An empty batch to fill, or NULL when no more are wanted. Once all are full, half of them have
  * to be consumed first: sleeping and waking cost more than a batch. */
 static struct batch *empty_batch(struct ahead *a)
 {
@@ -637,7 +637,7 @@ int order_next(struct order *o, struct ordered **out, struct err *e)
 			return rc;
 	}
 	struct ordered *v = &o->batch->v[o->at++];
-	if (o->batch->n - o->at > SOON) { /* the bytes may lie in another core's cache */
+	if (o->batch->n - o->at > SOON) { /* the bytes may be in another core's cache */
 		__builtin_prefetch(v[SOON].r.p);
 		__builtin_prefetch(v[SOON].r.p + 64);
 		__builtin_prefetch(v[SOON].r.p + 128);

@@ -6,18 +6,18 @@
  *	while ((got = order_next(o, &next, &e)) == 1) ...
  *	order_free(o);
  *
- * perf writes its ring buffers one behind the other and ends each round with FINISHED_ROUND;
- * nothing older than the newest record of round k comes after round k+1. So records are held
- * back for two rounds, their keys merged, and let go: memory is two rounds, not the file.
- * Recordings without rounds (cut or very old ones, directories) are held whole; beyond what
- * fits into memory, in temporary files (base/bigvec.h).
+ * perf writes its ring buffers one after another and ends each round with FINISHED_ROUND;
+ * nothing older than the newest record of round k comes after round k+1. So records are
+ *buffered for two rounds, merged by their keys, and returned: memory is two rounds, not the
+ *file. Recordings without rounds (truncated or very old ones, directories) are buffered whole;
+ *what does not fit into memory goes to temporary files (base/bigvec.h).
  *
- * A record that breaks the rule comes late: others that are younger were given out. A file is
- * then read again by an order_whole; a stream's late record is moved to the time of the
- * youngest record given out. So times never decrease.
+ * A record that breaks the rule is late: newer ones were returned before it. A file is then
+ *read again by an order_whole; a stream's late record is moved to the time of the newest record
+ * returned. So times never decrease.
  *
- * With order_read_ahead a thread of its own reads and sorts, a few thousand records in front of
- * the caller.
+ * With order_read_ahead a separate thread reads and sorts, a few thousand records ahead of the
+ * caller.
  */
 #ifndef LIBPARSE_ORDER_H
 #define LIBPARSE_ORDER_H
@@ -28,8 +28,8 @@ struct order;
 
 enum { ORDER_LATE = 2 };
 
-/* From `rec`'s present position, normally its start. Borrowed; nobody else may call
- * recording_next meanwhile. ERR_NOMEM. */
+/* From `rec`'s present position, normally its start. Borrowed; recording_next must not
+ * be called meanwhile. ERR_NOMEM. */
 int order_new(struct order **out, struct recording *rec, struct err *e);
 
 /* Before the first order_next: sort all records at once instead of round by round. What is
@@ -52,8 +52,8 @@ struct ordered {
 int order_next(struct order *o, struct ordered **out, struct err *e);
 
 /*
- * Before the first order_next: read on a thread of its own from now on. Only for a recording
- * whose records lie in the mapped file (recording_is_mapped) and, in pipe mode, that was read
+ * Before the first order_next: read on a separate thread from now on. Only for a recording
+ * whose records are in the mapped file (recording_is_mapped) and, in pipe mode, that was read
  * to its end once before, so that its events are known; the caller leaves rec->stats alone
  * until order_free. Should records be compressed after all, the caller's thread goes on alone.
  * ERR_NOMEM; where no thread can be had it is read without.

@@ -231,7 +231,7 @@ static int type_word(struct scan *s, const char **at, size_t *len)
 	return take(s, "*") || word(s, at, len);
 }
 
-/* "(unsigned long)", "(void *)", or nothing taken. */
+/* "(unsigned long)", "(void *)", or nothing. */
 static int cast(struct scan *s)
 {
 	static const char *const types[] = {

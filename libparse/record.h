@@ -28,7 +28,7 @@ struct record {
 	uint64_t extra_size;  /* … and how many; NULL when a stream skipped them */
 };
 
-/* The record at p, of which 8 bytes are there. Returns its size, which nobody has checked. */
+/* The record at p, of which 8 bytes are there. Returns its size, unchecked. */
 static inline uint16_t record_view(const uint8_t *p, int swap, struct record *r)
 {
 	*r = (struct record){.p = p,

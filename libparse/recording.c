@@ -58,8 +58,8 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 	return 1;
 }
 
-/* A compressed record, or its rest, that nobody can read: neither what it would have gone on
- * from, the beginning of a record, nor what goes on from it. */
+/* A compressed record, or its rest, that cannot be decompressed: the record that it continues
+ * and the one that continues it are lost, too. */
 static int not_inflated(struct recording *rec, struct stream *st, uint64_t at,
 			const struct err *why)
 {

@@ -76,7 +76,7 @@ void bad_records_note(struct bad_records *b, uint64_t at, const struct err *why)
 /* Those of `more`, too. */
 void bad_records_add(struct bad_records *b, const struct bad_records *more);
 
-/* What was met on the way; grows as recording_next goes. */
+/* What has been read so far; grows with recording_next. */
 struct recording_stats {
 	uint64_t by_type[RECORD_TYPES_COUNTED]; /* records per type, inflated ones included */
 	uint64_t unknown_types;      /* records with a type ≥ RECORD_TYPES_COUNTED */
@@ -130,12 +130,12 @@ void recording_close(struct recording *rec);
 /*
  * The next record in file order. 1, 0 at the end (torn tails are noted in stats.torn and are an
  * end, not a failure), or < 0 when the stream cannot go on (read error, no memory). Header
- * records of pipe mode are taken in (events, features, ids) and also returned. Not thread-safe.
+ * records of pipe mode are applied (events, features, ids) and also returned. Not thread-safe.
  * r->chunk, when set, stays alive only until the next call unless chunk_hold is called.
  */
 int recording_next(struct recording *rec, struct record *r, struct err *e);
 
-/* Consecutive samples that lie one behind the other. */
+/* Consecutive samples, adjacent in memory. */
 struct record_run {
 	const uint8_t *p, *end;
 	uint64_t offset;     /* of p, as in struct record */
@@ -151,7 +151,7 @@ struct record_run {
  */
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
 
-/* Samples that LOST_SAMPLES records tell of and LOST records do not. From Linux 6.0 on an event
+/* Samples that LOST_SAMPLES records count and LOST records do not. From Linux 6.0 on an event
  * can count the samples that found no room in the ring buffer (read_format LOST), and perf
  * writes that as LOST_SAMPLES: the same loss a second time, but for what was lost after the
  * last LOST. */
@@ -163,7 +163,7 @@ int recording_rewind(struct recording *rec, struct err *e);
 /* 1 for records that change what the recording says of itself. */
 int record_is_header(uint32_t type);
 
-/* 1 when records lie in the mapped file itself, so that views live as long as the recording;
+/* 1 when records are in the mapped file itself, so that views live as long as the recording;
  * 0 for pipes and compressed files (by their header), whose records come in chunks. */
 int recording_is_mapped(const struct recording *rec);
 

@@ -20,7 +20,7 @@ struct rounds {
 	uint64_t safe;   /* up to here all records came; 0: not known */
 };
 
-/* A record came. Times that are none (0, SAMPLE_DUMMY_TIMES and above) say nothing. */
+/* A record came. Invalid times (0, SAMPLE_DUMMY_TIMES and above) are ignored. */
 static inline void rounds_note(struct rounds *r, uint64_t time)
 {
 	if (time > r->newest && time < SAMPLE_DUMMY_TIMES)

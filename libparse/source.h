@@ -49,8 +49,8 @@ static inline int source_is_mapped(const struct source *s)
 	return s->data != NULL;
 }
 
-/* The bytes that a stranger had to write for whatever comes out of this: a bundle's, a
- * compressed file's, or its own. */
+/* The size of the untrusted file that this was read from, which bounds its expansion: of the
+ * bundle, the compressed file, or the file itself. */
 static inline uint64_t source_origin(const struct source *s)
 {
 	return s->origin ? s->origin : s->size;

@@ -32,7 +32,7 @@ struct tracepoints {
 /* --- the blob ------------------------------------------------------------------------------
  */
 
-/* The text up to a NUL, which is taken too; NULL past the end. */
+/* The text up to a NUL, which is consumed too; NULL past the end. */
 static const char *take_string(struct bytes *b)
 {
 	const uint8_t *nul = memchr(b->p, 0, bytes_left(b));
@@ -46,7 +46,7 @@ static const void *take_sized(struct bytes *b, uint64_t *size)
 						     : (b->bad = 1, NULL);
 }
 
-/* The value of a line "KEY: value" of a format: its start and length; NULL when there is none.
+/* The value of a line "KEY: value" of a format: its start and length; NULL if not there.
  */
 static const char *line_value(const char *text, const char *key, size_t *len)
 {

@@ -38,8 +38,8 @@ struct tp_field {
 };
 
 /*
- * Parse the recording's formats (pipe mode: those met so far). A recording without any gives an
- * empty table. ERR_NOMEM. `rec` is borrowed for the table's life.
+ * Parse the recording's formats (pipe mode: those read so far). A recording without any gives
+ * an empty table. ERR_NOMEM. `rec` is borrowed for the table's life.
  */
 int tracepoints_new(struct tracepoints **out, const struct recording *rec, struct err *e);
 

@@ -145,7 +145,7 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	return c;
 }
 
-/* BY_*: what tells entries like this one apart besides its words. */
+/* BY_*: what distinguishes entries with the same words. */
 static unsigned told_by(const struct aggregate *a, const struct stack_entry *x)
 {
 	return a->opt.by | (x->comm == NO_ID ? BY_TID : 0);

@@ -32,7 +32,7 @@ enum aggregate_by {
 	BY_UNMAPPED = 32, /* … and elsewhere (names_options.addrs) */
 };
 
-/* Which samples count. Zero-initialised: all. Lists are sorted by nobody and short. */
+/* Which samples count. Zero-initialised: all. Lists are short and unsorted. */
 struct sample_filter {
 	uint32_t *comms; /* strings ids */
 	size_t ncomms;
@@ -48,7 +48,7 @@ struct sample_filter {
 
 /* Counts of what did not become part of an entry. */
 struct aggregate_stats {
-	uint64_t samples; /* met, filtered ones included */
+	uint64_t samples; /* all, including filtered ones */
 	uint64_t filtered, guest, no_event;
 	struct bad_records bad;
 	uint64_t first_time, last_time;
@@ -67,8 +67,8 @@ struct aggregate_options {
 	 * call, 0 to use the raw callchain, < 0 on failure. */
 	int (*expand)(void *ctx, const struct sample *s, const struct thread_view *v, int swap,
 		      const uint64_t **words, size_t *n);
-	/* Told of each distinct stack, the nth of its aggregate, when it comes first; from the
-	 * thread that the aggregate works on. NULL: nobody. */
+	/* Called for each distinct stack, the nth of its aggregate, when it is first seen, on
+	 * the aggregate's thread; may be NULL. */
 	void (*first_seen)(void *ctx, const struct stack_entry *x, size_t nth);
 	void *first_seen_ctx;
 };

@@ -40,7 +40,7 @@ struct collection {
 };
 
 /*
- * Read `rec`, of which no record has been read, to its end. The machine of `names` is filled
+ * Read `rec`, from its first record to its end. The machine of `names` is filled
  * and its build-ids are set. 0, or < 0: a read error, no memory. The collection is the caller's
  * to release in any case.
  */
@@ -48,7 +48,7 @@ int collect(struct recording *rec, struct names *names, const struct collect_opt
 	    struct collection *out, struct err *e);
 
 /* Name what waited for it (aggregate_finish), on as many threads as there are aggregates, and
- * put together what they counted: most stacks were met by several. ERR_NOMEM. */
+ * add up what they counted: most stacks were seen by several of them. ERR_NOMEM. */
 int collection_finish(struct collection *c, struct err *e);
 
 /* How many workers `collect` would use for these options. */

@@ -21,7 +21,7 @@ struct counting {
 	pthread_cond_t more, progress;
 	VEC(struct job) jobs;
 	uint64_t dropped; /* jobs in front of jobs.v[0], which are gone */
-	size_t next;      /* the first that nobody has begun */
+	size_t next;      /* the first that is not begun */
 	uint64_t left;    /* bytes not counted yet */
 	int ending, failed;
 	struct err err;

@@ -17,7 +17,7 @@ enum {
 	SLICE_MAX = 1 << 18, /* bytes of a slice */
 };
 
-/* A run of whole records that lie one behind the other. */
+/* A run of whole records, adjacent in memory. */
 struct slice {
 	const uint8_t *p, *end;
 	uint64_t offset;

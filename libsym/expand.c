@@ -296,7 +296,7 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 	return cut ? push(x, UNWOUND_CUT) : 0;
 }
 
-/* What called the user code at pc, as long as that is told by the link register: 0 where the
+/* What called the user code at pc, as far as the link register shows it: 0 where the
  * CFI says otherwise, or nothing. */
 static int leaf_caller(struct expander *x, const struct sample *s, const struct thread_view *v,
 		       uint64_t pc, int swap, uint64_t *caller)

@@ -46,11 +46,11 @@ struct named_word {
 struct namer {
 	struct names *names;
 	struct known_word *known;
-	VEC(struct dso_names *) dsos; /* the names', as far as this thread met them */
+	VEC(struct dso_names *) dsos; /* the names' tables that this thread has used */
 	struct u64map views;          /* space << 32 | version → number */
 	struct view user, kernel;
 	uint64_t kernel_since, kernel_until; /* when `kernel` holds */
-	uint32_t nowhere[2][16]; /* runs of unmapped addresses by their top; 0: not met */
+	uint32_t nowhere[2][16]; /* runs of unmapped addresses by their top; 0: not seen */
 	VEC(uint32_t) runs;
 	VEC(struct named_word) stack, before; /* being named; the one before it */
 	uint64_t views_before;                /* both numbers that held for it */
@@ -201,7 +201,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	return rc;
 }
 
-/* Is the address left to whoever has the file? */
+/* Is naming the address left to a machine that has the file? */
 static int is_left(const struct names *n, const struct dso *d)
 {
 	return n->opt.offsets && d->kind == DSO_FILE && *stacks_build_id(n->stacks, d->name);

@@ -17,9 +17,9 @@
  *
  * Each thread that names has a *namer*. The callers that a stack shares with the one named
  * before it cost a comparison: they are a third of the words of a busy host, and more of one
- * program. Of other words it remembers what those it met last mean: a look into a table that
- * stays in the CPU's cache. A word that was not met lately costs a search for its mapping and
- * one for its symbol, without a lock. Only a symbol that nobody met before takes a lock.
+ * program. For other words it remembers what the most recent ones mean: a lookup in a table
+ *that stays in the CPU's cache. A word not seen recently costs a search for its mapping and one
+ *for its symbol, without a lock. Only a symbol seen for the first time takes a lock.
  */
 #ifndef LIBSYM_NAMES_H
 #define LIBSYM_NAMES_H
@@ -80,7 +80,7 @@ void namer_free(struct namer *r);
 int namer_runs(struct namer *r, const struct stack_entry *x, int early, const uint32_t **runs,
 	       size_t *n);
 
-/* The call path of n runs, leaf first. 0 or ERR_NOMEM. One thread, while nobody names. */
+/* The call path of n runs, leaf first. 0 or ERR_NOMEM. One thread, while no other one names. */
 int names_push(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path);
 
 /* The call path of an entry (0 when its stack is empty). 0 or ERR_NOMEM. Not thread-safe. */

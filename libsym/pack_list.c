@@ -68,7 +68,7 @@ static int find_mapped(const struct profile *p, uint8_t *mapped)
 	return rc;
 }
 
-/* Is it a path that some file could lie at, other than a jitdump's? */
+/* Is it a path that a file could have, other than a jitdump's? */
 static int names_file(const struct profile *p, const struct dso *d)
 {
 	const char *path = strtab_get(&p->stacks.strings, d->path);

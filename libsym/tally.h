@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* Samples that count as one. All but the first three, and the runs, tell stacks apart. */
+/* Samples that count as one. All but the first three, and the runs, distinguish stacks. */
 struct tallied {
 	uint64_t weight, samples; /* sums */
 	size_t runs;              /* where its runs begin in tally.runs */

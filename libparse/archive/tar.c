@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* struct posix_header of <tar.h>: where its fields lie. */
+/* struct posix_header of <tar.h>: offsets of its fields. */
 enum {
 	AT_NAME = 0,
 	AT_MODE = 100,

@@ -1,5 +1,5 @@
 /*
- * tree.h - files created below one directory and nowhere else: how archives of strangers are
+ * tree.h - files created below one directory and nowhere else: how untrusted archives are
  * unpacked. Names are those that tar_name_is_safe allows; no component on the way may be a
  * symbolic link. Files are made 0600 and directories 0700, whatever the archive says: a
  * recording holds parts of the recorded programs' memory.

@@ -35,7 +35,7 @@ struct unzip {
 	lzma_stream xz;
 #endif
 	int frame_ended, eof;
-	uint64_t at, in, out; /* position in a mapped source; bytes taken, given */
+	uint64_t at, in, out; /* position in a mapped source; bytes read, returned */
 	const uint8_t *p;     /* input not yet used */
 	size_t left;
 	uint8_t *chunk; /* input of a stream */

@@ -19,7 +19,7 @@ struct unzip;
  * that this build cannot read (bzip2 and xz are optional): unzip_open says so then. */
 int unzip_detect(const uint8_t *head, size_t n);
 
-/* Begin to read `src`, which is borrowed and taken from. ERR_FORMAT when it is not compressed,
+/* Begin to read `src`, which is borrowed and advanced. ERR_FORMAT when it is not compressed,
  * ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM. */
 int unzip_open(struct unzip **out, struct source *src, struct err *e);
 

@@ -10,7 +10,7 @@
 
 #include "libsym/dwarf/die_index.h"
 
-/* A DIE met by die_walk. */
+/* A DIE visited by die_walk. */
 struct die_at {
 	uint64_t off; /* in .debug_info */
 	size_t depth; /* 0 = the unit's root */

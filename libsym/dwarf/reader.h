@@ -95,7 +95,7 @@ struct dwarf_object {
 	uint8_t swap;
 	struct dwarf_object *alt;      /* dwz file, for DW_FORM_GNU_ref_alt; NULL = missing */
 	const struct dwarf_unit *skel; /* in a .dwo: the skeleton that owns addresses */
-	uint8_t alt_missed;            /* a reference into a missing alt was met */
+	uint8_t alt_missed;            /* a reference into a missing alt was seen */
 	uint64_t work;                 /* steps left before ERR_LIMIT; see dwarf_object_init */
 	VEC(struct dwarf_unit) units;  /* by offset; does not grow after dwarf_units_load */
 	VEC(struct dwarf_abbrevs *) abbrevs;

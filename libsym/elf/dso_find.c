@@ -212,7 +212,7 @@ static int is_newer(const struct dso_search *s, const struct stat *st)
 }
 
 /* Rebuilt or upgraded since: the recorded inode's place on its file system has another. Numbers
- * of another file system (overlays, subvolumes) tell nothing. */
+ * of another file system (overlays, subvolumes) say nothing. */
 static int is_replaced(struct dso_search *s)
 {
 	struct stat st;

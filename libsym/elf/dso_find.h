@@ -4,12 +4,11 @@
  *	(path, build-id) ──► --buildid-dir, ~/.debug ─► --symfs ─► local paths ─► debuginfod
  *	                     every candidate: regular file? ELF? the recorded build-id?
  *
- * A wrong name is worse than an address: a file is taken only if its build-id is the recorded
- * one. Where none was recorded a file is taken from --symfs, from below a trusted path, or, if
- * the recording was made on this very host and kernel, from its own path. Paths come from a
- * stranger: devices, fifos, /dev (but /dev/shm), /proc and whatever is not a regular file are
- * never opened.
- * What was not found carries a reason, for the list of what is missing.
+ * A wrong name is worse than an address: a file is used only if its build-id is the recorded
+ *one. If none was recorded, a file is used from --symfs, from below a trusted path, or, if the
+ * recording was made on this very host and kernel, from its own path. Paths are untrusted:
+ * devices, fifos, /dev (but /dev/shm), /proc and anything else that is not a regular file are
+ * never opened. What was not found has a reason, for the list of what is missing.
  */
 #ifndef LIBSYM_ELF_DSO_FIND_H
 #define LIBSYM_ELF_DSO_FIND_H

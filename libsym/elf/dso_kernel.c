@@ -106,7 +106,8 @@ static int from_running_kernel(struct dso_search *s, struct kernel_files *out)
 	return runs_here(s) && take_kallsyms(s, DSO_FROM_LOCAL, out);
 }
 
-/* The cache has one kallsyms per kernel, of whichever boot; modules lie elsewhere in each. */
+/* The cache has one kallsyms per kernel, of whichever boot; modules have other addresses in
+ * each. */
 static int from_same_boot(struct dso_search *s, const struct kernel_place *place,
 			  struct kernel_files *out)
 {

@@ -4,7 +4,7 @@
  *
  * The path may come from an untrusted recording: only regular files are opened (O_NONBLOCK,
  * fstat, no fifo, no device), libelf gets the mapped memory, never the path. A file that is no
- * ELF, or whose headers lie outside the file, is refused with one line. 32 and 64 bits, both
+ * ELF, or whose headers are outside the file, is refused with one line. 32 and 64 bits, both
  * byte orders. One object belongs to one thread at a time.
  */
 #ifndef LIBSYM_ELF_ELF_FILE_H

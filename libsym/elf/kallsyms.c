@@ -18,7 +18,7 @@ struct line {
 	size_t name_len, module_len;
 };
 
-/* The number at p: where it ends; p when there is none, or one of more than 64 bits. */
+/* The number at p: where it ends; p if there is no number, or one of more than 64 bits. */
 static const char *take_address(const char *p, const char *end, uint64_t *addr)
 {
 	uint32_t high, low;
@@ -80,7 +80,7 @@ static int module_number(struct kallsyms *k, const struct line *l, uint32_t *las
 	return strtab_intern_n(&k->modules, l->module, l->module_len, last);
 }
 
-/* The name moves to the front of the text, behind those that lie there. */
+/* The name moves to the front of the text, behind those already there. */
 static char *keep_name(struct symtab_builder *b, const struct line *l)
 {
 	char *name = b->names + b->names_size;

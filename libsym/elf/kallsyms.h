@@ -22,7 +22,7 @@ struct kallsyms {
 };
 
 /*
- * Parse n bytes of text; `name` is for messages. Lines that are none are skipped. ERR_REFUSED
+ * Parse n bytes of text; `name` is for messages. Malformed lines are skipped. ERR_REFUSED
  * when every text symbol is at address 0 (written under kptr_restrict), ERR_FORMAT when there
  * is no symbol at all, ERR_NOMEM. On failure *out is empty.
  */

@@ -197,7 +197,7 @@ static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t 
 	}
 }
 
-/* The text that all names lie in is the table's from now on. */
+/* The text with all names belongs to the table from now on. */
 static int take_names(struct symtab *t, struct symtab_builder *b)
 {
 	if (b->names_size > UINT32_MAX)

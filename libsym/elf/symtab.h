@@ -112,7 +112,7 @@ int symtab_of_variables(struct elf_file *runtime, struct elf_file *debug, struct
  * The symbols of a kernel module (.ko, ET_REL): addresses count from the start of the loaded
  * module, its executable sections (without .init*) laid out one after the other as the kernel
  * does it (kernel/module/main.c layout_sections); .text comes first. arm64 modules with a PLT
- * have it in front, of a size the file does not tell: for them, and wherever there is one,
+ * have it in front, of a size that is not in the file: for them, and wherever there is one,
  * kallsyms is the better source.
  */
 int symtab_from_module(struct elf_file *ko, struct symtab **out, struct err *e);
@@ -144,7 +144,7 @@ struct symtab_builder {
 	int kallsyms;      /* ends by perf's rules for kallsyms */
 	int plain_names;   /* compare names as they are, not demangled (kernel) */
 	size_t room;       /* bytes of names that may still come from shared tables */
-	char *names;       /* NULL, or all names lie here: the table takes it over */
+	char *names;       /* NULL, or the text with all names: the table owns it */
 	size_t names_size;
 };
 

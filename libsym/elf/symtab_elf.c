@@ -49,7 +49,7 @@ static int read_sections(struct elf_file *f, struct sections *out)
 	return 0;
 }
 
-/* Executable sections of a module lie one behind the other in memory, in file order. */
+/* Executable sections of a module are adjacent in memory, in file order. */
 static void lay_out_module(struct sections *s)
 {
 	uint64_t at = 0;

@@ -94,7 +94,7 @@ static int read_move(struct jitdump *j, struct reading *r, struct bytes *b, uint
 
 /*
  * V8 counts the addresses of its lines from an ELF header of 0x40 bytes in front of the code,
- * as old perfs wrote it; others count from the code. A file's smallest distance tells.
+ * as old perfs wrote it; others count from the code. A file's smallest distance shows which.
  */
 static void read_debug(struct jitdump *j, struct reading *r, struct bytes *b)
 {

@@ -26,7 +26,7 @@ struct perfmap {
 	size_t overlaps; /* lines partly or wholly hidden by later ones */
 };
 
-/* Parse n bytes (< 4 GiB); lines that are none are skipped, `name` is for messages. 0 also
+/* Parse n bytes (< 4 GiB); malformed lines are skipped, `name` is for messages. 0 also
  * when nothing is in it; ERR_LIMIT, ERR_NOMEM. On failure *out is empty. */
 int perfmap_parse(const char *text, size_t n, const char *name, struct perfmap *out,
 		  struct err *e);

@@ -114,7 +114,7 @@ static int take_angle(struct plain *p)
 	return 1;
 }
 
-/* Letters, digits, _ and :, of which nearly all names are. */
+/* Letters, digits, _ and :, which nearly all names consist of. */
 static size_t ordinary(const char *s)
 {
 	size_t n = 0;

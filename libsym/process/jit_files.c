@@ -44,7 +44,7 @@ static int try_dir(struct map_search *s, int any_owner, const char *dir, const c
 	       try_map(s, any_owner, path);
 }
 
-/* The innermost number of a process, from ROOT/proc/PID/status; 0 when that does not tell. */
+/* The innermost number of a process, from ROOT/proc/PID/status; 0 if it is not there. */
 static int32_t inner_pid(const char *root, int32_t pid)
 {
 	char path[4096], *text;

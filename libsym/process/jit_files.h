@@ -1,5 +1,5 @@
 /*
- * jit_files.h - where the files that name generated code lie.
+ * jit_files.h - finds the files that name generated code.
  *
  *	perf-PID.map	SYMFS/tmp, beside the recording, /tmp if the recording was made here;
  *			for a process in a container, whose own number for itself
@@ -26,7 +26,7 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 /* 1 when a file of this path is a jitdump, by its name. */
 int jitfiles_is_jitdump(const char *path);
 
-/* Which process mapped which jitdumps, as far as the recording tells. */
+/* Which process mapped which jitdumps, as far as the recording shows. */
 struct jit_mappings {
 	VEC(struct jit_mapping {
 		int32_t pid;

@@ -4,7 +4,7 @@
  * Side-band records go in (machine_take) in any order; machine_advance applies those up to a
  * time, in time order. From then on every question is asked *for a time*: which thread was
  * tid 42 at t, what was it called, what was mapped at this address. Questions may be asked from
- * several threads at once as long as nobody advances.
+ * several threads at once as long as none advances the machine.
  *
  *	tid 42:   fork          comm            exec          (tid reused)
  *	          │             │               │             │
@@ -47,7 +47,7 @@ struct dso {
 	uint32_t path; /* strings id: as recorded; where its file may be */
 	uint8_t kind;  /* enum dso_kind */
 	struct build_id id;  /* recorded: inline in MMAP2, else from the build-id table */
-	struct file_id file; /* tells apart two files that had the same path */
+	struct file_id file; /* distinguishes two files that had the same path */
 	int32_t pid;         /* DSO_ANON: whose memory; else -1 */
 	uint32_t recorded;   /* strings id: name (DSO_VDSO: path) before the table gave one */
 	uint8_t id_given;    /* id is the table's */
@@ -65,7 +65,7 @@ struct map {
 	uint32_t prot;
 };
 
-/* How far the maps of a part of a space reach: what tells a search to look elsewhere. */
+/* How far the maps of a part of a space reach: where a search need not look. */
 struct map_max_end {
 	uint64_t end;    /* highest */
 	uint64_t since;  /* earliest */
@@ -146,9 +146,9 @@ struct machine {
 	uint64_t applied; /* all up to here is */
 	uint8_t changing; /* one thread at a time takes records and advances */
 	uint32_t comm_swapper;
-	/* Asked of each file that a process maps, until one tells: the times at which code that
-	 * the file describes was replaced (a jitdump), ascending, of the machine's life. NULL:
-	 * nobody is asked. 0 or ERR_NOMEM. */
+	/* Called for each file that a process maps until one has an answer: the times at which
+	 * code that the file describes was replaced (a jitdump), ascending; they live as long
+	 * as the machine. May be NULL. 0 or ERR_NOMEM. */
 	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
 	void *code_changes_ctx;
 	size_t ids_taken, dsos_with_ids; /* what machine_take_build_ids has seen */

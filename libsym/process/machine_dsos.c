@@ -25,7 +25,7 @@ static int is_jit(const char *name, const struct pending *p)
 	return starts(name, "/memfd:") && !p->id.len;
 }
 
-/* Do the mappings of `known` and of `d`, which is new, tell of the same file? */
+/* Are the mappings of `known` and of `d`, which is new, of the same file? */
 static int same_dso(const struct dso *known, const struct dso *d)
 {
 	uint8_t len = known->id_given ? 0 : known->id.len;

@@ -31,7 +31,7 @@ int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_
 /* What the mapping of an MMAP record maps, into *d: not yet a DSO of the machine. */
 int machine_classify(struct machine *m, const struct pending *p, struct dso *d);
 
-/* The DSO that is as *d, made where there is none. d->recorded is filled in. */
+/* The DSO equal to *d, made if it does not exist. d->recorded is filled in. */
 int machine_dso(struct machine *m, struct dso *d, uint32_t *id);
 
 /* Put the record's mapping, of *d, into a space; an empty one is left out. */

@@ -21,7 +21,7 @@ struct wanted {
 
 struct preparer {
 	struct modules *ms;
-	pthread_mutex_t lock; /* all below; never held together with the modules' lock */
+	pthread_mutex_t lock; /* of all below; never taken together with the modules' lock */
 	pthread_cond_t more;
 	pthread_t threads[PREPARERS_MAX];
 	int nthreads, max, idle;
@@ -55,7 +55,7 @@ void module_read(struct modules *ms, struct module *mod)
 	pthread_mutex_unlock(&ms->lock);
 	if (want_symbols && symtab_from_elf(f->runtime, f->debug, arch_plt(f->runtime),
 					    &symbols, NULL) == ERR_NOMEM)
-		want_symbols = 0; /* modules_read will try, and tell */
+		want_symbols = 0; /* modules_read will try, and report it */
 	pthread_mutex_lock(&ms->lock);
 	if (want_symbols) {
 		mod->symbols = symbols;
@@ -120,7 +120,7 @@ static void do_kernel(struct preparer *p)
 	pthread_mutex_lock(&p->lock);
 }
 
-/* Work until there is none left and none will come. */
+/* Work until nothing is left and nothing more will come. */
 static void *prepare(void *arg)
 {
 	struct preparer *p = arg;

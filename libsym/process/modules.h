@@ -17,7 +17,7 @@
 struct modules_options {
 	struct dso_options find; /* where files come from; host_is_ours is filled in here */
 	const char
-		*map_dir; /* where perf-PID.map and jitdumps may lie, besides symfs and /tmp */
+		*map_dir; /* where perf-PID.map and jitdumps may be, besides symfs and /tmp */
 	int no_demangle;
 	int constructors; /* Foo::copy_construct, Foo::move_construct instead of Foo::Foo */
 	int inlines;      /* frames that were inlined, from DWARF */
@@ -96,7 +96,7 @@ struct module_symbols {
 
 /*
  * 1 and *out when the files that name addresses of `dso` have been read, also when there are
- * none. 0: another thread is at it, and is told that `offset` of the DSO is wanted. ERR_NOMEM.
+ * none. 0: another thread is reading them, and `offset` of the DSO is requested. ERR_NOMEM.
  * The machine must know all records.
  */
 int modules_read(struct modules *ms, uint32_t dso, uint64_t offset, struct module_symbols *out);
@@ -109,7 +109,7 @@ struct cfi;
 
 /*
  * Call-frame information of a DSO's runtime file in *cfi; NULL when there is none, or no file
- * of the recorded build-id. May be called by several threads at once, also while nobody calls
+ * of the recorded build-id. May be called by several threads at once, but not beside
  * modules_lookup.
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi);

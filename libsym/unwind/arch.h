@@ -31,7 +31,7 @@ enum {
 	RISCV_RA = 1,
 	RISCV_SP = 2,
 	RISCV_FP = 8,
-	RISCV_PC = 32, /* DWARF's ft0, of which nothing is kept */
+	RISCV_PC = 32, /* DWARF's ft0; its value is not kept */
 };
 
 enum {
@@ -47,7 +47,7 @@ enum {
  * trampoline's code.
  */
 struct arch_sigframe {
-	int16_t pc, sp, fp; /* where the interrupted registers lie */
+	int16_t pc, sp, fp; /* offsets of the interrupted registers */
 	int16_t lr;         /* likewise; 0 without a link register */
 	int16_t context;    /* of struct ucontext: uc_flags, then uc_link */
 	int16_t mark;       /* of a word that ... */
@@ -145,7 +145,7 @@ extern const struct arch arch_x86_64, arch_aarch64, arch_riscv64;
  * a name is its own, each further name has the next one. */
 extern const char arch_generic_syscalls[];
 
-/* Machine code is little-endian on all of them, whoever reads it. */
+/* Machine code is little-endian on all of them, whatever the host is. */
 static inline uint32_t arch_code32(const uint8_t *p)
 {
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |

@@ -123,10 +123,10 @@ int cfi_in_plt(const struct cfi *c, uint64_t va, unsigned *slot, int *lazy);
 /* The ELF entry point, 0 for loose bytes. */
 uint64_t cfi_entry_point(const struct cfi *c);
 
-/* The first damage met so far, or NULL: text with the life of `c`. */
+/* The first damage seen so far, or NULL: text with the life of `c`. */
 const char *cfi_damage(struct cfi *c);
 
-/* Bytes of heap held: for reporting. */
+/* Bytes of heap in use: for reporting. */
 size_t cfi_memory(struct cfi *c);
 
 /* Call fn for every usable FDE of every source, in the order of the section (tests, symbols of

@@ -205,7 +205,7 @@ static int cie_fields(const struct cfi_section *s, struct bytes *b, struct cfi_c
 		c->addr_size = bytes_u8(b);
 		bytes_skip(b, 1); /* segment selector size */
 	}
-	if (!strcmp(aug, "eh")) { /* g++ 2: one pointer nobody needs */
+	if (!strcmp(aug, "eh")) { /* g++ 2: one pointer, not needed */
 		bytes_skip(b, 8);
 		aug += 2;
 	}

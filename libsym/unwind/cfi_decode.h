@@ -21,7 +21,7 @@
 /* Rules of higher registers (vector ones) are read and dropped. */
 enum { CFI_REGS = 47 };
 
-/* Where .eh_frame or .debug_frame bytes lie. The bytes are borrowed. */
+/* The bytes of .eh_frame or .debug_frame, borrowed. */
 struct cfi_section {
 	const uint8_t *data;
 	size_t size;
@@ -93,7 +93,7 @@ int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entr
 		   struct err *e);
 
 /* Read the CIE at `offset` and run its instructions. ERR_FORMAT, ERR_TRUNCATED, ERR_UNSUPPORTED
- * for an augmentation nobody documented. */
+ * for an undocumented augmentation. */
 int cfi_cie_read(const struct cfi_section *s, uint64_t offset, struct cfi_cie *out,
 		 struct err *e);
 

@@ -25,7 +25,7 @@ struct cfi_expr_env {
 /*
  * Run n bytes at p; `initial` (may be NULL) is pushed first, as the rules for registers want
  * (the CFA). 0 and *out; ERR_FORMAT (bad opcode, empty stack, runs out of its bytes), ERR_LIMIT
- * (steps, depth), ERR_NOTFOUND (a register nobody knows), or what `read` returned.
+ * (steps, depth), ERR_NOTFOUND (an unknown register), or what `read` returned.
  */
 int cfi_expr_eval(const uint8_t *p, size_t n, const struct cfi_expr_env *env,
 		  const uint64_t *initial, uint64_t *out);

@@ -266,7 +266,7 @@ const struct known *rule_at(struct walk *w, uint64_t pc, int exact)
 enum unwind_end unread(const struct walk *w, uint64_t addr)
 {
 	enum { FAR = 1 << 30, NEAR = 1 << 17 }; /* a copy has 64 KB at most */
-	/* above a signal frame the stack may be another one, of which there is no copy */
+	/* above a signal frame the stack may be another one, which was not copied */
 	if (w->nsignals && w->frame_sp - w->low > w->size)
 		return w->frame_sp - w->low < NEAR ? UNWIND_TRUNCATED : UNWIND_OTHER_STACK;
 	int shorter = w->s->stack_asked && w->s->stack_size < w->s->stack_asked;
@@ -328,7 +328,7 @@ static void rule_fp(struct walk *w, const struct unwind_rule *r, uint64_t cfa)
 		return;
 	}
 	uint64_t at = slot_address(w, cfa, r->fp, r->fp_off);
-	/* In an epilogue the slot may lie below sp already: the register has been popped. */
+	/* In an epilogue the slot may be below sp already: the register has been popped. */
 	if (w->fresh && at < w->sp)
 		return;
 	w->have_fp = (uint8_t)walk_read(w, at, &w->fp);
@@ -443,7 +443,7 @@ static enum unwind_end walk_on(struct walk *w)
 	for (;;) {
 		const struct known *k = rule_at(w, w->pc, w->fresh);
 		if (!k)
-			return UNWIND_NO_MAP; /* w->rc tells */
+			return UNWIND_NO_MAP; /* see w->rc */
 		if (!w->fresh && k->rule.kind == RULE_NONE && k->rule.spare[0] == UNWIND_NO_MAP)
 			return UNWIND_NO_MAP;
 		if (w->n == w->u->o.max_depth)

@@ -15,7 +15,7 @@
  */
 #include "libsym/unwind/unwind_internal.h"
 
-/* Follow frame pointers through the copy: how many chain entries lie below the last frame's sp;
+/* Follow frame pointers through the copy: how many chain entries are below the last frame's sp;
  * 0 when the chain and the bytes do not agree. */
 static size_t covered_by_place(const struct walk *w)
 {

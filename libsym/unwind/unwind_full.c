@@ -119,7 +119,7 @@ static int survives(const struct full *f, unsigned i, int signal)
 	return !signal && (f->w->u->arch->kept >> i & 1);
 }
 
-/* Beyond a signal handler's stack, of which alone there is a copy, registers are lost, too. */
+/* Only the signal handler's stack was copied: beyond it registers are lost, too. */
 static enum unwind_end give_up(const struct full *f)
 {
 	const struct walk *w = f->w;

@@ -1,4 +1,4 @@
-/* What code bytes, section names and frame pointers tell where there is no CFI. */
+/* What code bytes, section names and frame pointers show where there is no CFI. */
 #include "libsym/unwind/unwind_internal.h"
 
 /* --- calls ------------------------------------------------------------------------------ */
@@ -95,7 +95,7 @@ int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *r)
 }
 
 /* Has the function around w->pc set up a frame pointer by then? Told by the instructions for it
- * anywhere between its start and pc; 0 where no symbol tells. */
+ * anywhere between its start and pc; 0 if no symbol covers it. */
 static int frame_pointer_is_set(struct walk *w)
 {
 	enum { FUNCTION_MAX = 1 << 16, PROLOGUE = ARCH_PROLOGUE_MAX };
@@ -140,7 +140,7 @@ static int is_plt(struct walk *w, uint64_t pc)
 
 /*
  * Does the call in front of `ra` lead to the code at w->pc? A direct one names its target: that
- * function (where no symbol tells, something shortly before pc), or a PLT slot. An indirect one
+ * function (without a symbol, something shortly before pc), or a PLT slot. An indirect one
  * may lead anywhere, but not to where a frame pointer stands on top of its return address.
  */
 static int calls_here(struct walk *w, uint64_t ra)

@@ -3,7 +3,7 @@
  * registers, and the stack copied from sp on, are those after it.
  *
  *	call f               the return address has been pushed: it is the word at sp
- *	ret                  it has been popped: no byte of the copy tells who called
+ *	ret                  it has been popped: the copy does not show who called
  *	push, pop, leave,    sp is where the rule of the next instruction expects it
  *	add/sub $n,%rsp
  *
