@@ -357,6 +357,11 @@ static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t
 	int r = evidence_interrupted(&x->ev, x->ran.v, x->ran.n, &p.ns, &p.vector, e);
 	if (r)
 		return r;
+	if (!x->out->chain.n) {
+		x->out->interrupted_ns = p.ns < x->link->run_ns ? p.ns : x->link->run_ns;
+		x->out->interrupt = p.vector;
+		x->out->interrupts = p.ns ? (uint32_t)x->ev.weight.n : 0;
+	}
 	if (!x->tl->interrupts.n)
 		p.ns = interrupted_ns(hot, x->link->run_ns);
 	else if (p.ns > x->link->run_ns || p.ns * SHARE < x->link->run_ns)
@@ -461,7 +466,8 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 	out->chain.n = out->parts.n = out->corunners.n = out->ahead.n = 0;
 	memset(out->blocked_by, 0, sizeof(out->blocked_by));
 	memset(x->longest, 0, sizeof(x->longest));
-	out->throttled_ns = 0;
+	out->throttled_ns = out->interrupted_ns = 0;
+	out->interrupt = out->interrupts = 0;
 	out->missing = ep->flags & OFF_OPEN ? MISSING_OPEN : 0;
 	x->out = out;
 	x->windows.n = 0;

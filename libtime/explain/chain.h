@@ -127,7 +127,10 @@ enum missing {
 struct explanation {
 	/* The episode's wall time: the five sum up to it, blocked_by to blocked_ns. */
 	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns /* of runnable */, unknown_ns;
-	uint64_t throttled_ns; /* of preempted: by a CPU quota */
+	uint64_t throttled_ns;   /* of preempted: by a CPU quota */
+	uint64_t interrupted_ns; /* of run: by interrupts, where those were recorded */
+	uint32_t interrupt;      /* strings id: the one that took most of it; 0 */
+	uint32_t interrupts;     /* how many did */
 	uint64_t blocked_by[CAUSE_COUNT];
 	uint8_t state, cause;           /* of its largest part; CAUSE_RUNQUEUE when runnable */
 	uint32_t off;                   /* the interval most of that was in; TL_NONE */

@@ -1,4 +1,7 @@
 #include "libtime/sched/part_sums.h"
+#include "base/search.h"
+
+#include <stdlib.h>
 
 enum { STRIDE = 64 /* intervals */ };
 
@@ -24,11 +27,63 @@ static void add_off(struct tl_sums *s, const struct off *o, uint64_t from, uint6
 	s->preempted += o->flags & OFF_RUNNING ? runnable : 0;
 }
 
+static int taken_order(const void *a, const void *b)
+{
+	const struct taken *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* Of interrupts in interrupts the outer one counts. */
+static int find_taken(struct part_sums *x)
+{
+	const struct timeline *tl = x->tl;
+	struct taken *v;
+	size_t n = 0;
+	if (vec_reserve(&x->taken, tl->interrupts.n))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < tl->interrupts.n; i++) {
+		const struct tl_interrupt *t = &tl->interrupts.v[i];
+		if (t->thread != TL_NONE && t->start_ns < t->end_ns)
+			x->taken.v[x->taken.n++] =
+				(struct taken){t->start_ns, t->end_ns, 0, t->thread};
+	}
+	v = x->taken.v;
+	if (x->taken.n)
+		qsort(v, x->taken.n, sizeof(*v), taken_order);
+	for (size_t i = 0; i < x->taken.n; i++) {
+		struct taken t = v[i], *last = &v[n ? n - 1 : 0];
+		if (n && last->thread == t.thread && t.from_ns < last->to_ns) {
+			last->to_ns = t.to_ns > last->to_ns ? t.to_ns : last->to_ns;
+			continue;
+		}
+		t.before_ns = n ? last->before_ns + last->to_ns - last->from_ns : 0;
+		v[n++] = t;
+	}
+	x->taken.n = n;
+	return 0;
+}
+
+/* What interrupts took of all threads before this one, and of it before `ns`. */
+static uint64_t taken_before(const struct part_sums *x, uint32_t thread, uint64_t ns)
+{
+	const struct taken *v = x->taken.v;
+	size_t n = PARTITION_POINT(i, 0, x->taken.n,
+				   v[i].thread < thread ||
+					   (v[i].thread == thread && v[i].from_ns < ns));
+	if (!n)
+		return 0;
+	const struct taken *last = &v[n - 1];
+	uint64_t to = last->thread == thread && ns < last->to_ns ? ns : last->to_ns;
+	return last->before_ns + to - last->from_ns;
+}
+
 int part_sums_init(struct part_sums *x, const struct timeline *tl)
 {
 	struct tl_sums sum = {0};
 	*x = (struct part_sums){.tl = tl};
-	if (vec_reserve(&x->before, tl->off.n / STRIDE + 1))
+	if (vec_reserve(&x->before, tl->off.n / STRIDE + 1) || find_taken(x))
 		return ERR_NOMEM;
 	for (size_t i = 0; i <= tl->off.n; i++) {
 		if (i % STRIDE == 0)
@@ -42,6 +97,7 @@ int part_sums_init(struct part_sums *x, const struct timeline *tl)
 void part_sums_release(struct part_sums *x)
 {
 	vec_release(&x->before);
+	vec_release(&x->taken);
 }
 
 /* Of the intervals before number i, of all threads. */
@@ -86,7 +142,10 @@ void part_sums_add(const struct part_sums *x, uint32_t thread, uint64_t from, ui
 	}
 	if (last < t->off_first + t->off_n && tl->off.v[last].start_ns < to)
 		add_off(&in, &tl->off.v[last], from, to);
-	out->run += life - in.blocked - in.runnable - in.unknown;
+	uint64_t run = life - in.blocked - in.runnable - in.unknown;
+	uint64_t taken = taken_before(x, thread, to) - taken_before(x, thread, from);
+	out->run += run;
+	out->interrupted += taken < run ? taken : run;
 	out->blocked += in.blocked;
 	out->runnable += in.runnable;
 	out->preempted += in.preempted;

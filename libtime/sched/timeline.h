@@ -458,6 +458,7 @@ int timeline_finish(struct timeline *tl, struct err *e);
 /* The parts of a thread's life, in ns. */
 struct tl_sums {
 	uint64_t run, blocked, runnable, preempted /* of runnable */, unknown;
+	uint64_t interrupted; /* of run, where interrupts were recorded; by part_sums alone */
 	uint64_t offs, open, suspect; /* intervals */
 };
 

@@ -117,6 +117,7 @@ static void add_parts(struct rows *rows, uint32_t row, const struct tl_sums *s)
 	rows_add(rows, row, COL_BLOCKED, s->blocked);
 	rows_add(rows, row, COL_RUNNABLE, s->runnable);
 	rows_add(rows, row, COL_PREEMPTED, s->preempted);
+	rows_add(rows, row, COL_INTERRUPTED, s->interrupted);
 	rows_add(rows, row, COL_UNKNOWN, s->unknown);
 }
 

@@ -28,6 +28,7 @@ static const struct column_info *column_info(enum column c)
 		[COL_BLOCKED] = {"blocked_ns", "blocked", CELL_NS},
 		[COL_RUNNABLE] = {"runnable_ns", "runnable", CELL_NS},
 		[COL_PREEMPTED] = {"preempted_ns", "preempted", CELL_NS},
+		[COL_INTERRUPTED] = {"interrupted_ns", "interrupted", CELL_NS},
 		[COL_UNKNOWN] = {"unknown_ns", "unknown", CELL_NS},
 		[COL_WAITING] = {"waiting_ns", "waiting", CELL_NS},
 		[COL_WAITS] = {"waits", "waits", CELL_COUNT},

@@ -61,6 +61,7 @@ enum column {
 	COL_BLOCKED,
 	COL_RUNNABLE,
 	COL_PREEMPTED,
+	COL_INTERRUPTED,
 	COL_UNKNOWN,
 	COL_WAITING, /* blocked, unclear and runnable */
 	COL_WAITS,

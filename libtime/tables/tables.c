@@ -18,7 +18,7 @@ enum { MAX_WINDOWS = 1 << 20 };
 #define SPAN_COLUMNS                                                                       \
 	{COL_CALLS}, LENGTHS, {COL_PARENT_SHARE, 9}, {COL_RUN, 8}, {COL_BLOCKED, 8},       \
 		{COL_RUNNABLE, 8}, DATA(COL_PREEMPTED), DATA(COL_UNKNOWN), DATA(COL_OPEN), \
-		DATA(COL_SUSPECT)
+		DATA(COL_SUSPECT), DATA(COL_INTERRUPTED)
 
 /* A kind's columns begin with what a row is about. */
 static const struct table_kind kinds[] = {

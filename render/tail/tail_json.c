@@ -605,6 +605,7 @@ static void missing_line(void *ctx, const char *line)
 static void decomposition(struct writer *w, const struct explanation *x)
 {
 	json_u64(&w->j, "run_ns", x->run_ns);
+	json_u64(&w->j, "interrupted_ns", x->interrupted_ns);
 	json_u64(&w->j, "blocked_ns", x->blocked_ns);
 	json_u64(&w->j, "runnable_ns", x->runnable_ns);
 	json_u64(&w->j, "preempted_ns", x->preempted_ns);

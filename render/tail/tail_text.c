@@ -416,7 +416,13 @@ static void sum_item(struct buf *b, uint64_t ns, uint64_t whole, const char *wha
 static void detail_sum(struct detail *d, const struct explanation *x, uint64_t whole)
 {
 	struct buf *b = &d->line;
-	sum_item(b, x->run_ns, whole, "running");
+	sum_item(b, x->run_ns - x->interrupted_ns, whole, "running");
+	sum_item(b, x->interrupted_ns, whole, "interrupted (");
+	if (x->interrupted_ns) {
+		const char *s = strtab_get(&d->t->tl->stacks->strings, x->interrupt);
+		escape_visible(b, s, strlen(s));
+		buf_str(b, x->interrupts > 1 ? " and others)" : ")");
+	}
 	for (unsigned c = 0; c < CAUSE_COUNT; c++) {
 		char text[48];
 		snprintf(text, sizeof(text), "blocked (%s)", cause_name(c));

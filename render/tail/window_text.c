@@ -178,6 +178,7 @@ static void threads(struct writer *w, struct json *j)
 		json_open(j, NULL, '{');
 		answer_json_thread(j, tl, x->thread);
 		json_u64(j, "run_ns", x->sums.run);
+		json_u64(j, "interrupted_ns", x->sums.interrupted);
 		json_u64(j, "blocked_ns", x->sums.blocked);
 		json_u64(j, "runnable_ns", x->sums.runnable);
 		json_u64(j, "preempted_ns", x->sums.preempted);

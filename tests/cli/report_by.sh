@@ -147,6 +147,38 @@ assert any(r["from_threads_ns"] for r in got.values())
 END
 python3 irq.py "$PERFKIT" shop.data "$SRC/testdata/report/interrupts.txt.gz"
 
+# interrupted time inside spans of any name: what SQL finds in the table of interrupts; a part of running
+cat >interrupted.py <<'END'
+import collections, json, sqlite3, subprocess, sys
+perfkit, db = sys.argv[1:]
+def ask(*words):
+    return json.loads(subprocess.run([perfkit, *words, "-q", "--json", db], stdout=subprocess.PIPE, check=True).stdout)
+rows = collections.defaultdict(list)
+for name, tid, start, end, ns in sqlite3.connect(db).execute("""SELECT s.name, t.tid, s.start_ns, s.end_ns,
+        coalesce((SELECT sum(min(s.end_ns, i.end_ns) - max(s.start_ns, i.start_ns)) FROM interrupts i
+            WHERE i.thread_id = s.thread_id AND i.start_ns < s.end_ns AND i.end_ns > s.start_ns AND NOT EXISTS
+                (SELECT 1 FROM interrupts o WHERE o.id <> i.id AND o.thread_id = i.thread_id
+                    AND o.start_ns <= i.start_ns AND o.end_ns >= i.end_ns)), 0)
+        FROM spans s JOIN threads t ON t.id = s.thread_id"""):
+    rows[name].append((tid, start, end - start, ns))
+table = {r["name"]: r for r in ask("report", "--by", "span")["rows"]}
+seen = 0
+for name, v in rows.items():
+    r = table[name]
+    assert r["interrupted_ns"] == sum(x[3] for x in v) <= r["run_ns"], (name, r)
+    assert r["run_ns"] + r["blocked_ns"] + r["runnable_ns"] + r["unknown_ns"] == r["total_ns"], r
+    d = ask("tail", "--by", "span:" + name, "--top", "0", "--open")
+    origin = int(d["recording"]["origin_ns"])
+    got = sorted((e["tid"], origin + e["start_ns"], e["duration_ns"], e["interrupted_ns"]) for e in d["episodes"])
+    assert got == sorted(v), name
+    seen += sum(x[3] > 0 for x in v)
+assert seen > 10, seen
+END
+"$PERFKIT" import -q -f --no-local shop.data -o irqs.db
+python3 interrupted.py "$PERFKIT" irqs.db
+"$PERFKIT" tail -q --by span:handle --top 0 --open --details 300 irqs.db |
+	grep -q 'running + [0-9.]* us interrupted (' || { echo 'tail does not tell interrupted time'; exit 1; }
+
 # the same from a store and a pipe; of CSV as many fields in each line
 "$PERFKIT" import -q --no-local --with "$csv" "$serve" -o serve.db
 "$PERFKIT" import -q --no-local shop.data -o shop.db

@@ -4,7 +4,7 @@ import sys
 
 POPULATION = """count threshold_ns selected suspect open unknown idle_hidden idle_hidden_ns
 system_hidden idle_hidden_most system_hidden_ns threads processes too_few p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns""".split()
-EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns run_ns blocked_ns
+EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns run_ns interrupted_ns blocked_ns
 runnable_ns preempted_ns throttled_ns unknown_ns blocked_by cause state cpu stack waker corunners
 samples chain shares root suspect open missing function holder events verdict reason lock lock_name target""".split()
 CAUSES = """lock rwlock semaphore cond join barrier futex sleep poll net pipe io fault child signal
@@ -92,6 +92,7 @@ for i, e in enumerate(d["episodes"]):
     need(e["end_ns"] - e["start_ns"] == e["duration_ns"], w + ": duration")
     need(e["run_ns"] + e["blocked_ns"] + e["runnable_ns"] + e["unknown_ns"] == e["duration_ns"],
          w + ": parts do not sum up")
+    need(e["interrupted_ns"] <= e["run_ns"], w + ": interrupted")
     need(e["throttled_ns"] <= e["preempted_ns"] <= e["runnable_ns"], w + ": preempted")
     need(sum(b["ns"] for b in e["blocked_by"]) == e["blocked_ns"], w + ": blocked_by")
     need(all(b["cause"] in CAUSES for b in e["blocked_by"]), w + ": cause names")

@@ -3,6 +3,8 @@
  */
 #include "tests/unit/libtime/tailrig.h"
 
+#include "libtime/sched/part_sums.h"
+
 static void several_corunners_are_counted(void **state)
 {
 	struct rig r;
@@ -117,8 +119,53 @@ static void interrupts_that_were_recorded_have_their_time_and_name(void **state)
 	assert_int_equal(p[1].ns, 200 * 1000);
 	assert_int_equal(p[1].end, END_RAN);
 	assert_int_equal(t.rows.v[0].root.vector, outer.vector);
+	assert_int_equal(x.interrupted_ns, 0); /* front did not run */
 	explanation_release(&x);
 	tail_release(&t);
+	rig_release(&r);
+}
+
+/* A request runs 1000, of which a softirq takes 300 with an interrupt of 100 in it, and
+ * another 50. */
+static void interrupted_time_is_a_part_of_its_own(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct part_sums parts;
+	struct tl_sums sums = {0};
+	(void)state;
+	rig_init(&r, 5000);
+	uint32_t t = thread(&r, "t", 1, 0);
+	struct tl_interrupt v[] = {
+		{1100 * 1000, 1200 * 1000, text(&r, "irq 25 virtio0-input"), t, 0},
+		{1050 * 1000, 1350 * 1000, text(&r, "softirq NET_RX"), t, 0},
+		{1950 * 1000, 2050 * 1000, text(&r, "local_timer"), t, 0},
+	};
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(vec_push(&r.tl.interrupts, v[i]), 0);
+	off(&r, t, 2500, 3000, 3100, CAUSE_IO, "t;work;c:read");
+	assert_int_equal(part_sums_init(&parts, &r.tl), 0);
+	part_sums_add(&parts, t, 1000 * 1000, 2000 * 1000, &sums);
+	assert_int_equal(sums.run, 1000 * 1000);
+	assert_int_equal(sums.interrupted, 350 * 1000);
+	part_sums_add(&parts, t, 2000 * 1000, 2700 * 1000, &sums);
+	assert_int_equal(sums.interrupted, 400 * 1000);
+	assert_int_equal(sums.run + sums.blocked, 1700 * 1000);
+	part_sums_release(&parts);
+	struct explainer *ex;
+	struct episode ep = {.start_ns = 1000 * 1000,
+			     .end_ns = 2700 * 1000,
+			     .thread = t,
+			     .end_thread = t,
+			     .at = TL_NONE};
+	assert_int_equal(explainer_new(&r.tl, &ex, NULL), 0);
+	assert_int_equal(explain(ex, &ep, &x, NULL), 0);
+	assert_int_equal(x.interrupted_ns, 400 * 1000);
+	assert_int_equal(x.interrupt, v[1].vector);
+	assert_int_equal(x.interrupts, 2);
+	assert_int_equal(x.run_ns + x.blocked_ns, 1700 * 1000);
+	explanation_release(&x);
+	explainer_free(ex);
 	rig_release(&r);
 }
 
@@ -169,6 +216,7 @@ int main(void)
 		cmocka_unit_test(where_no_corunner_had_most_the_root_waits_for_a_cpu),
 		cmocka_unit_test(an_idle_cpu_has_to_wake_up),
 		cmocka_unit_test(interrupts_that_were_recorded_have_their_time_and_name),
+		cmocka_unit_test(interrupted_time_is_a_part_of_its_own),
 		cmocka_unit_test(waiting_for_a_cpu_is_one_part_whoever_had_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
