@@ -357,6 +357,30 @@ static int take_feature_record(struct recording *rec, const struct record *r, st
 	return feature_take(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
 }
 
+/* struct perf_record_time_conv; before perf 5.11 it ends behind time_zero. */
+static int take_time_conv(struct recording *rec, const struct record *r)
+{
+	enum { SHIFT_MAX = 32 };
+	struct bytes b =
+		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, rec->swap);
+	struct time_conv c = {0};
+	uint64_t shift = bytes_u64(&b);
+	c.mult = bytes_u64(&b);
+	c.zero_ns = bytes_u64(&b);
+	if (!bytes_ok(&b) || shift > SHIFT_MAX || c.mult > UINT32_MAX)
+		return 0;
+	c.shift = (uint32_t)shift;
+	if (bytes_left(&b) >= 18) {
+		uint64_t cycles = bytes_u64(&b), mask = bytes_u64(&b);
+		int has_zero = bytes_u8(&b) != 0, is_short = bytes_u8(&b) != 0;
+		c.cycles = is_short ? cycles : 0;
+		c.mask = is_short ? mask : 0;
+		c.mult = has_zero ? c.mult : 0;
+	}
+	rec->features.tsc = c;
+	return 0;
+}
+
 int header_take_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	switch (r->type) {
@@ -368,6 +392,8 @@ int header_take_record(struct recording *rec, const struct record *r, struct err
 		return take_build_id_record(rec, r, e);
 	case PERF_RECORD_HEADER_FEATURE:
 		return take_feature_record(rec, r, e);
+	case PERF_RECORD_TIME_CONV:
+		return take_time_conv(rec, r);
 	case PERF_RECORD_HEADER_TRACING_DATA:
 		if (r->extra) {
 			const char *copy = arena_strndup(&rec->strings, (const char *)r->extra,

@@ -321,7 +321,7 @@ int record_is_header(uint32_t type)
 {
 	return type == PERF_RECORD_HEADER_ATTR || type == PERF_RECORD_EVENT_UPDATE ||
 	       type == PERF_RECORD_HEADER_BUILD_ID || type == PERF_RECORD_HEADER_FEATURE ||
-	       type == PERF_RECORD_HEADER_TRACING_DATA;
+	       type == PERF_RECORD_HEADER_TRACING_DATA || type == PERF_RECORD_TIME_CONV;
 }
 
 /* Pipe mode repeats its header when read again: what is known already is not taken twice.

@@ -24,6 +24,7 @@
 #include "base/hash.h"
 #include "libparse/record.h"
 #include "libparse/source.h"
+#include "libparse/time_conv.h"
 
 /* A build-id the file names for a path. Strings live as long as the recording. */
 struct recorded_build_id {
@@ -50,6 +51,7 @@ struct features {
 	int has_clock_data;
 	uint32_t clockid;
 	uint64_t wall_ns, clockid_ns;
+	struct time_conv tsc; /* of TIME_CONV */
 	uint32_t compress_type, compress_level, compress_ratio;
 	VEC(struct recorded_build_id) build_ids;
 	VEC(struct feature_group { /* GROUP_DESC: name may be "" */

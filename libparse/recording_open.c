@@ -111,6 +111,7 @@ static int read_pipe_header(struct recording *rec, struct err *e)
 		case PERF_RECORD_HEADER_BUILD_ID:
 		case PERF_RECORD_HEADER_FEATURE:
 		case PERF_RECORD_EVENT_UPDATE:
+		case PERF_RECORD_TIME_CONV:
 			continue;
 		default:
 			rd->pending = r;

@@ -142,7 +142,12 @@ static int add_one(struct tlinput *ti, const char *text, int beside)
 		say_windows(ti, &o, &r.counts);
 		say_unseen(ti, &o, &r);
 	}
-	if (!rc) {
+	if (rc == ERR_REFUSED && beside) { /* of another recording */
+		input_warn(&ti->in, "%s; they are left out", e.msg);
+		rc = 0;
+	} else if (!rc) {
+		if (beside && !r.placed.gaps && !ti->opt->in.quiet)
+			say("%s: the spinners had no gaps", o.path.v);
 		warn_bad(ti, &o, &r);
 		warn_dropped(ti, &o, &r);
 	}

@@ -235,6 +235,7 @@ static int describe(struct builder *b, struct err *e)
 	out->origin_ns = b->first_ns;
 	out->end_ns = b->last_ns;
 	out->ncpus = f->cpus_available;
+	out->tsc = f->tsc;
 	if (f->has_clock_data && f->wall_ns) {
 		out->wall_ns = f->wall_ns + (b->first_ns - f->clockid_ns);
 		out->wall_exact = 1;

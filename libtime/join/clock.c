@@ -21,9 +21,14 @@ static int refuse(const struct timeline *tl, enum side_clock clock, struct err *
 		return err_set(
 			e, ERR_REFUSED,
 			"its times count the TSC, which cannot be matched to the "
-			"recording's clock (%s): convert them to CLOCK_MONOTONIC, or give "
-			",offset=NS",
-			own);
+			"recording's clock (%s): %s, or give ,offset=NS with times in ns",
+			own,
+			strcmp(own, "perf")
+				? "record with perf record without -k, where the kernel's "
+				  "clock is the TSC"
+				: "the kernel's clock was not the TSC, or this is a store; "
+				  "log CLOCK_MONOTONIC and record with perf record -k "
+				  "CLOCK_MONOTONIC");
 	return err_set(e, ERR_REFUSED,
 		       "its times are on %s, which cannot be matched to the recording's clock "
 		       "(%s%s): record with perf record -k %s, or give ,offset=NS",
@@ -39,6 +44,10 @@ int side_clock_map(const struct timeline *tl, enum side_clock clock, struct side
 	*out = (struct side_clock_map){.from = clock};
 	if (clock == SIDE_CLOCK_SAME || !strcmp(own, side_clock_name(clock)))
 		return 0;
+	if (clock == SIDE_CLOCK_TSC && r->tsc.mult) {
+		out->tsc = r->tsc;
+		return 0;
+	}
 	if (clock != SIDE_CLOCK_REAL || !r->wall_exact)
 		return refuse(tl, clock, e);
 	out->offset_ns = (int64_t)(r->origin_ns - r->wall_ns);
@@ -132,7 +141,8 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 		     const struct side_clock_map *m, struct err *e)
 {
 	uint64_t from, to;
-	if (overlaps(tl, side, m) || noted_meanwhile(tl, side, m) ||
+	int none = !side->spans.n && !side->bindings.n && !side->gaps.n;
+	if (none || overlaps(tl, side, m) || noted_meanwhile(tl, side, m) ||
 	    bound_before_end(tl, side, m))
 		return 0;
 	find_times(side, &from, &to);
@@ -144,12 +154,38 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 		       (double)(tl->rec.end_ns - (uint64_t)m->offset_ns) / 1e9);
 }
 
+/* Both clocks as the file saw them at its begin and end: 0, or -1 where it did not, or need
+ * not.
+ */
+static int by_anchors(const struct timeline *tl, const struct side *side, enum side_clock clock,
+		      struct side_clock_map *out)
+{
+	enum side_clock own = SIDE_CLOCK_MONO;
+	size_t n = side->anchors.n;
+	while (own < SIDE_CLOCK_REAL && strcmp(own_clock(tl), side_clock_name(own)) != 0)
+		own++;
+	if (n < 2 || own == clock || own == SIDE_CLOCK_REAL || clock > SIDE_CLOCK_REAL)
+		return -1;
+	const struct side_anchor *a = &side->anchors.v[0], *b = &side->anchors.v[n - 1];
+	if (b->ns[clock] <= a->ns[clock] || b->ns[own] <= a->ns[own])
+		return -1;
+	*out = (struct side_clock_map){.from = clock,
+				       .from_ns = {a->ns[clock], b->ns[clock]},
+				       .to_ns = {a->ns[own], b->ns[own]}};
+	/* between them one clock may have been slewed at any time */
+	out->error_ns = (a->error_ns > b->error_ns ? a->error_ns : b->error_ns) +
+			(b->ns[clock] - a->ns[clock]) / SLEWED;
+	return 0;
+}
+
 int side_clock_choose(const struct timeline *tl, const struct side *side, enum side_clock asked,
 		      struct side_clock_map *out, struct err *e)
 {
 	static const enum side_clock all[] = {SIDE_CLOCK_MONO, SIDE_CLOCK_RAW, SIDE_CLOCK_REAL};
 	enum side_clock clock = asked ? asked : side->clock;
 	int found = 0;
+	if (clock && !by_anchors(tl, side, clock, out))
+		return 0;
 	if (clock)
 		return side_clock_map(tl, clock, out, e);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {

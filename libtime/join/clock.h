@@ -3,8 +3,12 @@
  *
  *	recording made with     its clock             a file's times can be on
  *	-k CLOCK_MONOTONIC      CLOCK_MONOTONIC       mono, exactly; real, to about 1 us
- *	-k CLOCK_MONOTONIC_RAW  CLOCK_MONOTONIC_RAW   raw, exactly; real, to about 1 us + 500
- * ppm neither                 perf's own            none, but for an offset that is given
+ *	-k CLOCK_MONOTONIC_RAW  CLOCK_MONOTONIC_RAW   raw, exactly; real, to about 1 us and 500
+ *ppm neither                 perf's own            tsc, exactly, where perf noted TIME_CONV;
+ *	                                              others with an offset that is given
+ *
+ * A file that has anchors (both clocks at two moments) is mapped by those, to 500 ppm of the
+ * time between them.
  *
  * CLOCK_REALTIME is tied to the others by the one pair of times that perf notes with -k
  * (CLOCK_DATA). It has microseconds. CLOCK_MONOTONIC is slewed as CLOCK_REALTIME is;
@@ -18,9 +22,13 @@
 
 struct side_clock_map {
 	enum side_clock from;
-	int64_t offset_ns; /* to be added to the file's times */
-	uint64_t error_ns; /* by how much the result may be wrong */
-	int guessed;       /* no one said which clock it is */
+	int64_t offset_ns;    /* to be added to the file's times */
+	uint64_t error_ns;    /* by how much the result may be wrong */
+	int guessed;          /* no one said which clock it is */
+	struct time_conv tsc; /* mult not 0: times are of that counter, and converted first */
+	/* Two moments on both clocks, between and beyond which one runs evenly against the
+	 * other; from_ns[0] == from_ns[1]: there are none. */
+	uint64_t from_ns[2], to_ns[2];
 };
 
 /* From `clock` to a recording's. ERR_REFUSED with the reason, and the `perf record` option that
@@ -44,6 +52,12 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 /* A file's time on the recording's clock: 0, or -1 where it is before that clock's zero. */
 static inline int side_clock_apply(const struct side_clock_map *m, uint64_t ns, uint64_t *out)
 {
+	if (m->tsc.mult)
+		ns = time_conv_ns(&m->tsc, ns);
+	else if (m->from_ns[1] != m->from_ns[0])
+		ns = m->to_ns[0] + (uint64_t)((__int128)(int64_t)(ns - m->from_ns[0]) *
+					      (int64_t)(m->to_ns[1] - m->to_ns[0]) /
+					      (int64_t)(m->from_ns[1] - m->from_ns[0]));
 	uint64_t to = ns + (uint64_t)m->offset_ns;
 	*out = to;
 	return m->offset_ns < 0 ? (to > ns ? -1 : 0) : (to > INT64_MAX ? -1 : 0);

@@ -128,7 +128,8 @@ int side_file_read(struct side *out, struct source *src, struct err *e)
 		return r;
 	r = read_kind(out, l, e);
 	side_lines_close(l);
-	int empty = !out->spans.n && !out->bindings.n && !out->gaps.n;
+	/* a spinner may have had no gaps */
+	int empty = !out->spans.n && !out->bindings.n && !out->gaps.n && !out->spinners.n;
 	if (!r && empty && out->bad.n)
 		return err_set(e, ERR_FORMAT, "line %llu: %s; no row is whole",
 			       (unsigned long long)out->bad.first[0].line,

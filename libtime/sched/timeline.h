@@ -19,6 +19,7 @@
 
 #include "base/bigvec.h"
 #include "base/check.h"
+#include "libparse/time_conv.h"
 #include "libsym/name/frame_table.h"
 #include "libsym/stacks.h"
 #include "libtime/sched/cause.h"
@@ -355,7 +356,8 @@ struct tl_recording {
 	uint64_t wall_ns; /* wall-clock time (ns since 1970) of origin_ns; 0 = unknown */
 	uint64_t hash;    /* of its bytes: its id everywhere; 0 = unknown */
 	uint32_t ncpus;
-	uint8_t wall_exact; /* from CLOCK_DATA; else from the header's capture time */
+	uint8_t wall_exact;   /* from CLOCK_DATA; else from the header's capture time */
+	struct time_conv tsc; /* stores do not keep it */
 };
 
 /* One of several recordings in a timeline; it has the threads, samples and CPUs from here up to

@@ -155,7 +155,7 @@ static int is_header(uint32_t type)
 {
 	return record_is_header(type) || type == PERF_RECORD_HEADER_EVENT_TYPE ||
 	       type == PERF_RECORD_ID_INDEX || type == PERF_RECORD_THREAD_MAP ||
-	       type == PERF_RECORD_CPU_MAP || type == PERF_RECORD_TIME_CONV;
+	       type == PERF_RECORD_CPU_MAP;
 }
 
 /* The formats of tracepoints stand behind their record. */

@@ -90,6 +90,16 @@ END
 "$PERFKIT" import -q --no-local --with control.txt "$file" -o control.db
 "$PERFKIT" tail -q --by gap --top 0 --json control.db | cmp - control.json
 
+# beside a recording: of another one they are left out; a spinner may have had none
+mkdir beside && tar --zstd -xf "$kept/spin.tar.zst" -C beside perf.data
+"$PERFKIT" tail --by wait --top 1 --json beside/perf.data >wait.json 2>err
+printf 'perfkit-gaps v1\nclock mono\nspinner 0 7\ngap 0 5 900\n' >beside/perf.data.gaps
+"$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json
+grep -q 'perf.data.gaps: its times .* lie outside of the recording .*; they are left out' err || bad "$(cat err)"
+printf 'perfkit-gaps v1\nclock mono\nspinner 0 7\n' >beside/perf.data.gaps
+"$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json
+grep -q 'perf.data.gaps: the spinners had no gaps$' err || bad "$(cat err)"
+
 # percentiles by CPU, by window, and as met by what comes every 100 us
 for how in "" "--every 50ms" "--expected 100us"; do
 	# shellcheck disable=SC2086

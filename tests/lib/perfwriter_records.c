@@ -374,7 +374,8 @@ void pw_time_conv(struct pw *w, uint64_t shift, uint64_t mult, uint64_t zero)
 	pw_u64(w, zero);
 	pw_u64(w, 0);
 	pw_u64(w, UINT64_MAX);
-	pw_u64(w, 0);
+	pw_u8(w, 1); /* cap_user_time_zero */
+	pw_bytes(w, "\0\0\0\0\0\0", 7);
 	pw_rec_end_bare(w);
 }
 

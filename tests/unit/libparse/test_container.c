@@ -330,6 +330,38 @@ static void torn_tail_is_reported_once_and_the_rest_used(void **state)
 	buf_release(&image);
 }
 
+static void the_counter_becomes_the_recordings_clock(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		struct pw w;
+		struct buf image = {0};
+		struct recording *rec;
+		struct err e = {0};
+		pw_begin(&w, &(struct pw_config){.mode = k & 1 ? PW_PIPE : PW_FILE,
+						 .big_endian = k >> 1});
+		add_events(&w);
+		pw_time_conv(&w, 31, 827169281, 9000000000000000000u);
+		add_samples(&w);
+		assert_int_equal(pw_finish(&w, &image), 0);
+		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
+		count_samples(rec);
+		const struct time_conv *c = &rec->features.tsc;
+		assert_int_equal(c->mult, 827169281);
+		assert_int_equal(c->shift, 31);
+		/* floor(tsc * mult / 2^31), in integers of any size, by hand */
+		assert_int_equal(time_conv_ns(c, 0), 9000000000000000000u);
+		assert_int_equal(time_conv_ns(c, 2596122000u),
+				 9000000000000000000u + 999976120u);
+		assert_int_equal(time_conv_ns(c, 1ull << 52),
+				 9000000000000000000u + 827169281ull * (1 << 21));
+		recording_close(rec);
+		buf_release(&image);
+	}
+	struct time_conv part = {.mult = 1, .cycles = 0x1fffffff0, .mask = 0xffffffff};
+	assert_int_equal(time_conv_ns(&part, 0x10), 0x200000010);
+}
+
 static void a_record_of_size_below_8_ends_the_data(void **state)
 {
 	(void)state;
@@ -534,6 +566,7 @@ int main(void)
 		cmocka_unit_test(damaged_compressed_data_ends_at_the_next_frame),
 		cmocka_unit_test(torn_tail_is_reported_once_and_the_rest_used),
 		cmocka_unit_test(a_record_of_size_below_8_ends_the_data),
+		cmocka_unit_test(the_counter_becomes_the_recordings_clock),
 		cmocka_unit_test(read_from_a_real_pipe),
 		cmocka_unit_test(long_tracing_data_from_a_pipe),
 		cmocka_unit_test(without_memory_a_pipe_is_an_error),

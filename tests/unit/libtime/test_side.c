@@ -261,6 +261,42 @@ static void clocks_match_or_are_refused_with_the_option(void **state)
 	rig_release(&r);
 }
 
+static void counters_and_anchors_are_mapped(void **state)
+{
+	const char *csv = "start_ns,duration_ns,tid\n40000,200,7\n";
+	struct rig r;
+	struct err e = {0};
+	(void)state;
+	rig_init(&r, 1000);
+	thread(&r, "a", 7, 0);
+	finish(&r);
+	recorded_on(&r, "perf", 0);
+	assert_int_equal(add_text(&r, csv, ",clock=tsc", &e), ERR_REFUSED);
+	assert_non_null(strstr(e.msg, "perf record -k CLOCK_MONOTONIC"));
+	recorded_on(&r, "CLOCK_MONOTONIC", 0);
+	assert_int_equal(add_text(&r, csv, ",clock=tsc", &e), ERR_REFUSED);
+	assert_non_null(strstr(e.msg, "perf record without -k"));
+	r.tl.rec.tsc = (struct time_conv){.mult = 3, .shift = 2, .zero_ns = 1000};
+	recorded_on(&r, "perf", 0);
+	assert_int_equal(add_text(&r, csv, ",clock=tsc,offset=-5", &e), 0);
+	assert_int_equal(added.map.error_ns, 0);
+	assert_int_equal(r.tl.spans.v[0].start_ns, 1000 + 30000 - 5);
+	assert_int_equal(r.tl.spans.v[0].end_ns, 1000 + 30150 - 5);
+	/* gaps on mono, the recording on raw; one runs 100 ppm faster */
+	const char *gaps = "perfkit-gaps v1\nclock mono\nanchor 5000000 7000 1 30\n"
+			   "gap 0 5300000 5300100\ngap 0 4990000 5000000\n"
+			   "anchor 15000000 10008000 2 40\n";
+	recorded_on(&r, "CLOCK_MONOTONIC_RAW", 0);
+	assert_int_equal(add_text(&r, gaps, "", &e), 0);
+	assert_int_equal(added.map.error_ns, 40 + 10000000 / 2000);
+	assert_int_equal(r.tl.gaps.n, 1); /* the other began before the clock did */
+	assert_int_equal(r.tl.gaps.v[0].start_ns, 7000 + 300030);
+	recorded_on(&r, "CLOCK_MONOTONIC", 0);
+	assert_int_equal(add_text(&r, gaps, "", &e), ERR_REFUSED);
+	assert_non_null(strstr(e.msg, "outside of the recording"));
+	rig_release(&r);
+}
+
 static void requests_side_by_side_are_no_threads_own(void **state)
 {
 	struct rig r;
@@ -506,6 +542,7 @@ int main(void)
 		cmocka_unit_test(files_that_will_not_do_are_refused_with_the_reason),
 		cmocka_unit_test(spans_get_the_thread_that_had_the_tid_then),
 		cmocka_unit_test(clocks_match_or_are_refused_with_the_option),
+		cmocka_unit_test(counters_and_anchors_are_mapped),
 		cmocka_unit_test(requests_side_by_side_are_no_threads_own),
 		cmocka_unit_test(options_are_told_from_names),
 		cmocka_unit_test(otlp_spans_have_their_resource_and_attributes),
