@@ -248,7 +248,7 @@ static int share_all(struct sites *x)
 /* --- all of it -----------------------------------------------------------------------------
  */
 
-static int has_dwarf(const struct timeline *tl)
+int sites_have_copies(const struct timeline *tl)
 {
 	const struct strtab *s = &tl->stacks->strings;
 	for (size_t i = 0; i < tl->events.n; i++)
@@ -261,7 +261,7 @@ static int has_dwarf(const struct timeline *tl)
 static int begin(struct sites *x)
 {
 	x->tl->sites.n = 0;
-	x->dwarf = has_dwarf(x->tl);
+	x->dwarf = sites_have_copies(x->tl);
 	if (vec_push(&x->tl->sites, (struct tl_site){0}) ||
 	    vec_push(&x->site, (struct site){0}))
 		return ERR_NOMEM;

@@ -43,4 +43,7 @@
  */
 int sites_apply(struct causes *c, struct timeline *tl, struct err *e);
 
+/* 1 where the stacks of the switches are stack copies. */
+int sites_have_copies(const struct timeline *tl);
+
 #endif

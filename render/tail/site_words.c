@@ -1,5 +1,6 @@
 #include "render/tail/site_words.h"
 #include "libtime/explain/causes.h"
+#include "libtime/explain/sites.h"
 #include "render/text/escape.h"
 #include "render/text/table.h"
 #include "render/tail/tail_words.h"
@@ -39,12 +40,17 @@ void words_settle(struct buf *b, const struct timeline *tl, uint32_t site)
 {
 	const struct tl_site *s = timeline_site(tl, site);
 	const struct frame *f = &tl->stacks->frames.v[s->frame];
+	int copies = sites_have_copies(tl);
 	if (s->reason == REASON_NO_FRAME || !s->frame || !f->name) {
-		buf_str(b, "--call-graph dwarf");
+		buf_str(b, copies ? "symbols, or a perf map" : "record --call-graph dwarf");
 		return;
 	}
-	buf_str(b, s->loop || s->reason == REASON_LIBRARY_LOOP ? "--idle-frame "
-							       : "--work-frame ");
+	if (s->loop || s->reason == REASON_LIBRARY_LOOP)
+		buf_str(b, "--idle-frame ");
+	else
+		buf_str(b, copies && s->reason != REASON_ANSWERED
+				   ? "--idle-frame or --work-frame "
+				   : "--work-frame ");
 	put_pattern(b, strtab_get(&tl->stacks->strings, f->name));
 }
 
@@ -168,7 +174,8 @@ static void sentence(struct buf *b, struct buf *line)
 
 static void unclear_table(struct buf *b, const struct site_tables *t)
 {
-	sums_table(b, t, APART_UNCLEAR, t->bounds ? "? bounds of activations" : "? may be idle",
+	sums_table(b, t, APART_UNCLEAR,
+		   t->bounds ? "? bounds of activations" : "? unclear: may be idle or not",
 		   "settle with", words_settle);
 }
 
