@@ -82,9 +82,46 @@ static int is_live(const struct diagnosis *j, size_t event)
 	return !v || (event < v->events.n && v->events.v[event].samples);
 }
 
+#define REMEDY_OF_COUNTERS                                                 \
+	"attach when all threads run (-p), or record with Linux 6.12 and " \
+	"perf 6.13: perfkit record calls --inherit"
+
+/* The threads that were started while recording: groups that are not inherited missed them. */
+static void name_missed(struct diagnosis *j, struct finding *f)
+{
+	enum { NAMED = 5 };
+	const struct timeline *tl = j->in->timeline;
+	struct buf b = {0};
+	size_t n = 0;
+	for (size_t i = 0; tl && i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		if (!(t->flags & THREAD_BORN) || n++ >= NAMED)
+			continue;
+		const char *comm = strtab_get(&tl->stacks->strings, t->comm);
+		buf_str(&b, b.n ? ", " : "");
+		buf_str(&b, comm);
+		buf_fmt(&b, *comm ? "/%d" : "tid %d", t->tid);
+	}
+	if (n > NAMED)
+		buf_fmt(&b, " and %zu more", n - NAMED);
+	if (n)
+		diagnose_detail(j, f, "not measured: %s", buf_cstr(&b));
+	j->failed |= buf_failed(&b) != 0;
+	buf_release(&b);
+}
+
+static int any_born(const struct timeline *tl)
+{
+	for (size_t i = 0; tl && i < tl->threads.n; i++)
+		if (tl->threads.v[i].flags & THREAD_BORN)
+			return 1;
+	return 0;
+}
+
 static void diagnose_age(struct diagnosis *j)
 {
-	const struct event *bare = NULL, *single = NULL;
+	const struct event *bare = NULL, *single = NULL, *later = NULL;
+	int per_task = j->in->timeline && j->in->timeline->flags & TL_PER_TASK;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		const struct event_attr *a = &ev->attr;
@@ -93,9 +130,13 @@ static void diagnose_age(struct diagnosis *j)
 		    (!(a->sample_type & PERF_SAMPLE_TIME) || !attr_flag(a, ATTR_SAMPLE_ID_ALL)))
 			bare = ev;
 		/* that there are no samples at all may be its doing */
-		if ((live || !j->samples) && attr_flag(a, ATTR_ENABLE_ON_EXEC) &&
-		    !attr_flag(a, ATTR_INHERIT) && a->read_format & PERF_FORMAT_GROUP)
-			single = ev;
+		if ((live || !j->samples) && !attr_flag(a, ATTR_INHERIT) &&
+		    a->read_format & PERF_FORMAT_GROUP) {
+			if (attr_flag(a, ATTR_ENABLE_ON_EXEC))
+				single = ev;
+			else
+				later = per_task ? ev : NULL;
+		}
 	}
 	if (bare) {
 		struct finding *f = diagnose_add(j, "no-times", SEVERITY_ADVICE,
@@ -109,7 +150,18 @@ static void diagnose_age(struct diagnosis *j)
 		struct finding *f = diagnose_add(
 			j, "no-inherit", SEVERITY_PARTIAL,
 			"%s in a group (:S): only the first thread was measured", single->name);
-		diagnose_record(j, f, &(struct remedy){.ungroup = 1});
+		if (single->is_tracepoint) /* for the counters that it reads */
+			diagnose_remedy(j, f, REMEDY_OF_COUNTERS);
+		else
+			diagnose_record(j, f, &(struct remedy){.ungroup = 1});
+		name_missed(j, f);
+	} else if (later && any_born(j->in->timeline)) {
+		struct finding *f = diagnose_add(
+			j, "no-inherit", SEVERITY_PARTIAL,
+			"%s in a group (:S): threads that started later were not measured",
+			later->name);
+		diagnose_remedy(j, f, REMEDY_OF_COUNTERS);
+		name_missed(j, f);
 	}
 }
 

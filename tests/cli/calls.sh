@@ -42,3 +42,7 @@ assert rows["outer.json"]["walk"]["page-faults"] == 6 * len(outer) + 6
 r = rows["all.json"]["work"]
 assert (r["counted_calls"], r["bounded_calls"], r["scaled_calls"]) == (len(truth["work"]) + 1, 0, 0), r
 END
+
+# what threads had no counters is said by name
+"$PERFKIT" doctor -q --no-local calls.data >doctor.out || true
+! grep -q 'not measured' doctor.out || { cat doctor.out; exit 1; }
