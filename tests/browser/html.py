@@ -328,6 +328,14 @@ def check_demo(b):
     b.printed(False)
 
 
+def check_without_worker(b):
+    """Where no worker can be made, the page sums up itself."""
+    script = b.cdp("Page.addScriptToEvaluateOnNewDocument", source="window.Worker = undefined;")
+    show(b, os.path.abspath("demo.html"), "#pane=flame")
+    check("without a worker", b.js("return [report.ms().inWorker, report.flame('cpu').flame.boxes().length > 20]"), [False, True])
+    b.cdp("Page.removeScriptToEvaluateOnNewDocument", **script)
+
+
 def check_hostile(b):
     """Names of hostile recordings run nothing, and nothing is fetched."""
     for source in [SRC + "/testdata/worst-names/perf.data", "seeds/perfdata/story-nasty"]:
@@ -391,6 +399,7 @@ def main():
         check_merged(b)
         check_labels(b)
         check_demo(b)
+        check_without_worker(b)
         check_hostile(b)
         check_axe(b)
     check_firefox()
