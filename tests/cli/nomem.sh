@@ -37,6 +37,27 @@ E2
 cat >some.json <<'E2'
 {"traceEvents":[{"ph":"X","ts":5108600000,"dur":20000,"pid":1293,"tid":1306,"name":"f","args":{"route":"/pay"}},{"ph":"B","ts":5108640000,"pid":1293,"tid":1306,"name":"g","args":{"a":"b"}},{"ph":"E","ts":5108660000,"pid":1293,"tid":1306}]}
 E2
+# record TYPE SEC NSEC TID ARG ARG: of LDB
+record()
+{
+	for v in "$1" "$2" "$3" "$4" "$5" 0 "$6" 0 0 0; do
+		printf "\\$(printf %03o $((v % 256)))\\$(printf %03o $((v / 256 % 256)))"
+		printf "\\$(printf %03o $((v / 65536 % 256)))\\$(printf %03o $((v / 16777216)))"
+	done
+}
+{
+	record 2 5108 600000000 1306 7 0
+	record 6 5108 610000000 1306 4096000 0
+	record 7 5108 620000000 1306 4096000 0
+	record 8 5108 630000000 1306 4096000 0
+	record 1 5108 640000000 1306 5000000 4198400
+	record 3 5108 645000000 1306 7 0
+	record 2 5108 650000000 1307 7 0
+	record 4 5108 660000000 1307 7 0
+} >some.ldb
+printf 'time,delay\n5108600000000,20000000\n5108700000000,30000000\n' >gaps.csv
+"$PERFKIT" import -q --no-local "$SRC/testdata/labels/labelled.tar.zst" -o labelled.db || exit 1
+grep -v '^tramp [1-9]' "$SRC/testdata/labels/labels.txt" | grep -v '^bind [1-9]' >some.txt
 
 fault()  # text
 {
@@ -103,7 +124,16 @@ report -q --by span --with some.jsonl,offset=0 run.db
 report -q --by span --with some.json run.db
 report -q --by lock --json run.db
 report -q --by waker --every 100ms --csv run.db
+report -q --by span --with some.ldb run.db
+report -q --by gap --with gaps.csv,clock=mono,cpu=0 run.db
+report -q --by label:query --with some.txt labelled.db
 collapse -q --offcpu --label route=/pay --with some.csv run.db
+tail -q --by wait --p50 --label route=/pay --with some.csv run.db
+svg -q --no-script --wall --label route=/pay --with some.csv run.db -o o/x.svg
+report -q --by thread --label route=/pay --with some.csv run.db
+timeline -q --no-script --label route=/pay --with some.csv run.db -o o/x.svg
+export -q --to firefox --label route=/pay --with some.csv run.db -o o/x.json.gz
+import -q --no-local --with some.csv $waits -o o/run.db
 tail -q --by span --p50 --with some.csv run.db
 doctor --no-local $switches
 import -q --no-local $switches -o o/run.db
