@@ -76,7 +76,8 @@ static const struct opt rows[] = {
 	 "hot mem io wakeup chain java js perl red green blue aqua\n"
 	 "yellow purple orange kind dso cause (default hot; cause\nfor --offcpu, chain where "
 	 "wakers "
-	 "are shown)"},
+	 "are shown), or label:KEY: by the\nvalue of a label, which stands on top of each "
+	 "stack"},
 	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
 	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
 	{"hash", 0, OPT_FLAG, AT(hash), NULL, "similar colors for names that begin alike"},
@@ -112,6 +113,7 @@ static const struct opt rows[] = {
 
 struct drawing {
 	const struct svg_opts *opt;
+	const char *split; /* as given; opt's is also --color's label */
 	struct flame flame;
 	struct flame_svg_options o;
 	struct palette_map map;
@@ -189,7 +191,13 @@ static int set_palette(struct drawing *d, struct err *e)
 	const struct svg_opts *s = d->opt;
 	struct palette *p = &d->o.palette;
 	const char *suits = s->offwake || s->chain ? "chain" : s->offcpu ? "cause" : "hot";
-	int rc = palette_find(s->color ? s->color : suits, &p->id, e);
+	int rc = 0;
+	if (d->rq.color_label)
+		p->id = PALETTE_LABEL;
+	else
+		rc = palette_find(s->color ? s->color : suits, &p->id, e);
+	if (!rc && p->id == PALETTE_LABEL && !d->rq.color_label)
+		return err_set(e, ERR_USAGE, "--color label:KEY names the label");
 	p->seed = s->seed;
 	p->variation = s->random ? PALETTE_RANDOM : s->hash ? PALETTE_HASH : PALETTE_SPREAD;
 	if (!rc && s->cp) {
@@ -238,6 +246,24 @@ static int set_split(struct svg_request *rq, const char *text, struct err *e)
 	return rc;
 }
 
+/* Rows come apart by one label. */
+static int check_color_label(const struct drawing *d, struct err *e)
+{
+	const struct svg_request *rq = &d->rq;
+	if (!rq->color_label)
+		return 0;
+	if (rq->asked != STACKS_OF_SAMPLES && rq->asked != STACKS_OF_WAITS &&
+	    rq->asked != STACKS_OF_WAKERS)
+		return err_set(e, ERR_USAGE,
+			       "--color label:KEY is for samples, --offcpu and --offwake");
+	if (rq->in_order || d->opt->diff)
+		return err_set(e, ERR_USAGE,
+			       "--color label:KEY does not go with --flamechart and --diff");
+	if (rq->split == SPLIT_LABEL && strcmp(d->split, d->opt->color) != 0)
+		return err_set(e, ERR_USAGE, "--split and --color name different labels");
+	return 0;
+}
+
 static int set_request(struct drawing *d, struct err *e)
 {
 	const struct svg_opts *o = d->opt;
@@ -253,13 +279,15 @@ static int set_request(struct drawing *d, struct err *e)
 					      : STACKS_OF_SAMPLES;
 	d->rq.median = o->tail_diff;
 	d->rq.in_order = o->flamechart;
-	int rc = set_split(&d->rq, o->t.wait.tl.split, e);
+	int rc = set_split(&d->rq, d->split, e);
+	rc = rc ? rc : check_color_label(d, e);
 	if (rc)
 		return rc;
 	if (o->t.wait.tl.sides.n && !o->t.wait.tl.label && d->rq.split != SPLIT_LABEL &&
-	    !o->tail && !o->tail_diff)
+	    !d->rq.color_label && !o->tail && !o->tail_diff)
 		return err_set(e, ERR_USAGE,
-			       "--with goes with --label, --split label:KEY or --tail");
+			       "--with goes with --label, --split or --color label:KEY, or "
+			       "--tail");
 	if (o->flamechart && d->rq.asked != STACKS_OF_SAMPLES)
 		return err_set(e, ERR_USAGE,
 			       "--flamechart draws samples or folded text, not waits");
@@ -434,8 +462,12 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
-	struct drawing d = {.opt = opts};
+	struct svg_opts own = *(const struct svg_opts *)opts;
+	struct drawing d = {.opt = &own, .split = own.t.wait.tl.split};
 	struct err e = {0};
+	d.rq.color_label = own.color && !strncmp(own.color, "label:", 6) && own.color[6];
+	if (d.rq.color_label)
+		own.t.wait.tl.split = own.color;
 	flame_svg_defaults(&d.o);
 	int rc = check(d.opt, nfiles);
 	if (!rc && output_check(d.opt->output, &e))

@@ -298,6 +298,57 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+enum { VALUES_SHOWN = 11 }; /* of --color label:KEY; the rest is one */
+
+/* Weights of a label's values. */
+struct value_sums {
+	struct u64map at; /* value → v */
+	VEC(struct value_sum {
+		uint64_t weight;
+		uint32_t value;
+	})
+	v;
+};
+
+static int add_value(void *ctx, const struct stack_row *r, struct err *e)
+{
+	struct value_sums *s = ctx;
+	uint32_t at = (uint32_t)s->v.n;
+	if (!r->of.label)
+		return 0;
+	if (!u64map_get(&s->at, r->of.label, &at) &&
+	    (vec_push(&s->v, ((struct value_sum){0, r->of.label})) ||
+	     u64map_put(&s->at, r->of.label, at)))
+		return err_nomem(e);
+	s->v.v[at].weight += r->of.weight;
+	return 0;
+}
+
+static int value_order(const void *a, const void *b)
+{
+	const struct value_sum *x = a, *y = b;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* The values with the largest weights, read ahead of the drawing. */
+static int find_values(struct stack_source *src, struct u64map *out, struct err *e)
+{
+	struct value_sums s = {.v = {0}};
+	int rc = stack_source_rows(src, add_value, &s, e);
+	if (s.v.n)
+		qsort(s.v.v, s.v.n, sizeof(*s.v.v), value_order);
+	for (size_t i = 0; i < s.v.n && i < VALUES_SHOWN && !rc; i++)
+		rc = u64map_put(out, s.v.v[i].value, 0) ? err_nomem(e) : 0;
+	u64map_release(&s.at);
+	vec_release(&s.v);
+	set_apart_release(&src->hidden);
+	src->hidden = (struct set_apart){.system = 0};
+	src->left_out = 0;
+	return rc;
+}
+
 struct drawing_rows {
 	const struct svg_request *rq;
 	struct flame_input fi;
@@ -376,8 +427,15 @@ static int add_rows(struct drawing_rows *d, struct stack_source *src, struct svg
 	const struct svg_request *rq = d->rq;
 	int samples = rq->asked == STACKS_OF_SAMPLES, tail = rq->asked == STACKS_OF_TAIL;
 	uint32_t event = NO_ID;
+	struct u64map values = {0};
 	int rc = samples ? choose_event(rq, src, &event, e) : 0;
+	if (!rc && rq->color_label) {
+		rc = find_values(src, &values, e);
+		d->fi.values = &values;
+	}
 	rc = rc ? rc : stack_source_rows(src, add_row, d, e);
+	d->fi.values = NULL;
+	u64map_release(&values);
 	if (!rc && tail && rq->median)
 		rc = add_median(d, src, out, e);
 	if (!rc && tail && !src->tail.rows.n)

@@ -15,6 +15,7 @@ struct svg_request {
 	enum flame_split split;
 	enum stack_side side;
 	int simplify, merge_threads;
+	int color_label;            /* the value of a label stands on top of each stack */
 	int before;                 /* weights go to v[1]: the first file of a diff */
 	int in_order;               /* a flame chart: stacks one by one, in the order of time */
 	int columns;                /* folded text: see folded_options */

@@ -122,7 +122,7 @@ function colorOf(tree, i) {
 		return heatColor(frames.color[tree.frame[i]],
 			tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
 	const own = frames.color[tree.frame[i]];
-	if (conf.palette === "cause" && conf.mode === "plain" && kind !== KIND.wait && kind !== KIND.mark) {
+	if ((conf.palette === "cause" || conf.palette === "label") && conf.mode === "plain" && kind !== KIND.wait && kind !== KIND.mark) {
 		tree.cause = tree.cause || causesOf(tree);
 		return tree.cause[i] ? belowCause(frames.color[tree.cause[i]], own) : own;
 	}

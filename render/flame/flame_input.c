@@ -219,16 +219,27 @@ int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err
 	return flame_add(fi->flame, fi->line.v, fi->line.n, v0, v1, e);
 }
 
+static int add_value(struct flame_input *fi, uint32_t label)
+{
+	uint32_t any;
+	const char *name = !label ? "[no label]"
+			   : u64map_get(fi->values, label, &any)
+				   ? strtab_get(&fi->stacks->strings, label)
+				   : "[other values]";
+	return flame_input_mark(fi, name, FLAME_WAIT);
+}
+
 static int begin_row(struct flame_input *fi, const struct stack_row *r)
 {
 	const char *above = r->above ? r->above : r->below ? NULL : r->cause;
+	int wait = r->waiting && !fi->values;
 	if (flame_input_begin(fi, &r->of, r->below) ||
-	    (above && flame_input_mark(fi, above, r->waiting ? FLAME_WAIT : FLAME_MARK)))
+	    (above && flame_input_mark(fi, above, wait ? FLAME_WAIT : FLAME_MARK)))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < r->nwakers; i++)
 		if (add_waker(fi, r->wakers[i].path, r->wakers[i].name))
 			return ERR_NOMEM;
-	return 0;
+	return fi->values ? add_value(fi, r->of.label) : 0;
 }
 
 int flame_input_row(struct flame_input *fi, const struct stack_row *r, uint64_t v0, uint64_t v1,

@@ -30,6 +30,9 @@ struct flame_input {
 	int simplify;         /* short names, so that equal frames merge */
 	enum stack_side side; /* frames of the other are left out; the caller sets it */
 	int merge_threads; /* work-0, work-1 ... are work-N; the caller sets it, as `events` */
+	/* The value of each row's label stands on top of its stack, as a FLAME_WAIT; of those
+	 * that are not in `values` "[other values]". NULL: not asked. Borrowed. */
+	const struct u64map *values;
 	struct buf text;
 	VEC(uint32_t) ids; /* by frame id: the graph's frame + 1; 0 = not made */
 	VEC(uint32_t) path, line;

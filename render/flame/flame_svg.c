@@ -44,7 +44,8 @@ struct writer {
 	double max_delta;            /* ticks */
 	uint64_t before, after;      /* diff: totals, ticks; before unscaled */
 	uint32_t kinds;              /* bit per frame kind in the graph */
-	uint32_t *cause; /* PALETTE_CAUSE: by node, the FLAME_WAIT frame that most ends in; 0 */
+	uint32_t *cause; /* PALETTE_CAUSE, _LABEL: by node, the FLAME_WAIT frame that most ends
+			    in; 0 */
 };
 
 void flame_svg_defaults(struct flame_svg_options *o)
@@ -115,10 +116,8 @@ static uint32_t color_of(const struct writer *w, uint32_t node)
 	}
 	uint32_t own = palette_color(&w->o->palette, w->f, n->frame);
 	if (w->cause && w->cause[node] && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK) {
-		const struct flame_frame *why = &w->f->frames.v[w->cause[node]];
-		size_t len;
-		const char *name = flame_name(w->f, why, &len);
-		return palette_below_cause(palette_cause(name, len), own);
+		uint32_t why = palette_color(&w->o->palette, w->f, w->cause[node]);
+		return palette_below_cause(why, own);
 	}
 	if (w->o->mode == FLAME_WALL && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK)
 		return palette_heat(own, n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0);
@@ -812,7 +811,8 @@ int flame_svg_write(const struct flame *f, const struct flame_svg_options *o, FI
 	int rc = flame_layout(&w.l, f, room, min, o->total, e);
 	if (!rc) {
 		survey(&w);
-		if (o->palette.id == PALETTE_CAUSE && o->mode == FLAME_PLAIN)
+		if ((o->palette.id == PALETTE_CAUSE || o->palette.id == PALETTE_LABEL) &&
+		    o->mode == FLAME_PLAIN)
 			rc = find_causes(&w);
 	}
 	if (!rc) {

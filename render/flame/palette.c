@@ -41,8 +41,8 @@ static const struct shades shades[] = {
 };
 
 static const char *const names[PALETTES] = {
-	"hot",   "mem",  "io",   "wakeup", "chain",  "java",   "js",   "perl", "red",
-	"green", "blue", "aqua", "yellow", "purple", "orange", "kind", "dso",  "cause",
+	"hot",  "mem",  "io",     "wakeup", "chain",  "java", "js",  "perl",  "red",   "green",
+	"blue", "aqua", "yellow", "purple", "orange", "kind", "dso", "cause", "label",
 };
 
 int palette_find(const char *name, enum palette_id *id, struct err *e)
@@ -176,6 +176,7 @@ static enum shade_id family(enum palette_id id, uint32_t kind, const char *s, si
 	case PALETTE_PERL:
 		return by_language(id, kind, s, n);
 	case PALETTE_CAUSE:
+	case PALETTE_LABEL:
 		return SH_GREY;
 	case PALETTE_KIND:
 	case PALETTE_DSO:
@@ -198,8 +199,12 @@ static uint32_t dso_color(const struct flame *f, const struct flame_frame *fr, u
 	return hsl((double)(h % 30 * 12), between(48, 74, h >> 8, 4), between(62, 74, v, 4));
 }
 
-static uint32_t mark_color(uint32_t kind, const char *s, size_t n)
+static uint32_t mark_color(enum palette_id id, uint32_t kind, const char *s, size_t n)
 {
+	if (kind == FLAME_WAIT && id == PALETTE_LABEL && n && s[0] != '[') {
+		uint64_t h = hash_bytes(s, n, 0);
+		return hsl((double)(h % 30 * 12), between(48, 74, h >> 8, 4), 66);
+	}
 	if (kind == FLAME_WAIT)
 		return palette_cause(s, n);
 	return n == 2 && !memcmp(s, "--", 2) ? 0xa0a0a0 : 0xc8c8c8;
@@ -214,7 +219,7 @@ uint32_t palette_color(const struct palette *p, const struct flame *f, uint32_t 
 	if (p->map && n && strtab_find(&p->map->names, s, &id))
 		return p->map->rgb.v[id];
 	if (fr->kind == FLAME_MARK || fr->kind == FLAME_WAIT || fr->kind == FLAME_GONE)
-		return mark_color(fr->kind, s, n);
+		return mark_color(p->id, fr->kind, s, n);
 	n = flame_label_len(s, n);
 	uint64_t v = variation(p, frame, s, n);
 	if (p->id == PALETTE_DSO)
@@ -355,6 +360,8 @@ size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *
 		return put_key(out, n, max, SH_AQUA, "its waker (reversed)");
 	case PALETTE_CAUSE:
 		return put_key(out, 0, max, SH_GREY, "no cause is half of it");
+	case PALETTE_LABEL:
+		return put_key(out, 0, max, SH_GREY, "no value is half of it");
 	default:
 		return 0;
 	}

@@ -31,6 +31,7 @@ enum palette_id {
 	PALETTE_KIND,
 	PALETTE_DSO,
 	PALETTE_CAUSE, /* of nodes: by the wait that most of them ends in (flame_svg.c) */
+	PALETTE_LABEL, /* the same by the value of a label, which FLAME_WAIT frames name */
 	PALETTES
 };
 

@@ -121,6 +121,22 @@ grep -q '/pay' waits.svg
 "$PERFKIT" svg -q --offcpu --split label:route serve.db -o stored.svg
 "$PERFKIT" svg -q --no-local --label span=lookup shop.data -o lookup.svg
 
+# coloured by a label: its values stand on top, with the weight that collapse finds for each
+"$PERFKIT" svg -q --no-local --color label:table --with "$labels" "$labelled" -o color.svg
+"$PERFKIT" import -q --no-local --with "$labels" "$labelled" -o labelled.db
+"$PERFKIT" svg -q --color label:table labelled.db | cmp - color.svg
+event=$(sqlite3 labelled.db "SELECT name FROM selected_events WHERE name LIKE '%clock%'")
+"$PERFKIT" collapse -q --no-local -e "$event" "$labelled" | total >all
+for t in users orders events; do
+	"$PERFKIT" collapse -q --no-local -e "$event" --label table=$t --with "$labels" "$labelled" | total >one
+	share=$(awk -v all="$(cat all)" '{ printf "%.2f", 100 * $1 / all }' one)
+	grep -q "$t $share%" color.svg || bad "color.svg: $t is not $share %"
+	grep -q "<text x=\"17\" y=\"10\">$t</text>" color.svg || bad "color.svg: no $t in the legend"
+done
+"$PERFKIT" svg -q --no-local --offcpu --color label:route --with "$csv" "$serve" -o color.svg
+grep -q '/pay' color.svg || bad 'waits: no /pay'
+grep -q '\[no label\]' color.svg || bad 'waits: all have a label'
+
 # what cannot be
 refused()
 {
@@ -135,8 +151,11 @@ refused 'is KEY=VALUE' collapse -q --no-local --label span shop.data
 refused 'label does not go with --to perfetto' export --to perfetto --label span=lookup shop.data
 refused 'has no meaning here' html --label span=lookup shop.data
 refused 'no --label' tail --html x.html --label span=lookup shop.data
+refused 'is for samples, --offcpu' svg --wall --color label:span shop.data -o x.svg
+refused 'names the label' svg --color label shop.data -o x.svg
 refused 'gaps are of CPUs' report --by gap --label span=lookup shop.data
 refused 'comm, pid or tid' svg --wall --split label:span shop.data -o x.svg
+refused 'name different labels' svg --color label:span --split label:key shop.data -o x.svg
 refused '--with goes with --label' svg --no-local --with "$csv" "$serve" -o x.svg
 refused '--with goes with --label' collapse --no-local --offcpu --with "$csv" "$serve"
 exit 0
