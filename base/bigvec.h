@@ -9,8 +9,9 @@
  * Read as a VEC, but grown by its own macros only. Up to BIGVEC_IN_MEMORY bytes it is one;
  * beyond that its elements are in a mapped, unnamed file in $TMPDIR (or /tmp), which the kernel
  * writes out and drops from memory as it sees fit. Disk space is allocated before it is used,
- *so a full disk fails the push that needed it and never raises a signal; so does a disk with
- *less than a tenth free (diskroom.h). If no file can be created, the elements stay in memory.
+ * so a full disk fails the push that needed it and never raises a signal; so does a push that
+ * would use the last tenth of the free space (diskroom.h). If no file can be created, the
+ * elements stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
  */

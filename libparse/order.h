@@ -8,12 +8,12 @@
  *
  * perf writes its ring buffers one after another and ends each round with FINISHED_ROUND;
  * nothing older than the newest record of round k comes after round k+1. So records are
- *buffered for two rounds, merged by their keys, and returned: memory is two rounds, not the
- *file. Recordings without rounds (truncated or very old ones, directories) are buffered whole;
- *what does not fit into memory goes to temporary files (base/bigvec.h).
+ * buffered for two rounds, merged by their keys, and returned: memory is two rounds, not the
+ * file. Recordings without rounds (truncated or very old ones, directories) are buffered whole;
+ * what does not fit into memory goes to temporary files (base/bigvec.h).
  *
  * A record that breaks the rule is late: newer ones were returned before it. A file is then
- *read again by an order_whole; a stream's late record is moved to the time of the newest record
+ * read again by an order_whole; a stream's late record is moved to the time of the newest one
  * returned. So times never decrease.
  *
  * With order_read_ahead a separate thread reads and sorts, a few thousand records ahead of the

@@ -201,7 +201,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	return rc;
 }
 
-/* Is naming the address left to a machine that has the file? */
+/* Is the address printed as an offset, to be named where the file is? */
 static int is_left(const struct names *n, const struct dso *d)
 {
 	return n->opt.offsets && d->kind == DSO_FILE && *stacks_build_id(n->stacks, d->name);

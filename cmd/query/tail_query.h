@@ -14,7 +14,8 @@
 
 struct tail_opts {
 	struct wait_opts wait;
-	const char *by, *preset, *pct, *over, *key, *group, *stacks, *flame, *svg, *html, *against;
+	const char *by, *preset, *pct, *over, *key, *group, *stacks, *flame, *svg, *html,
+		*against;
 	struct opt_list where;
 	uint64_t top, rows, details;
 	int open, hist, why, json, csv;

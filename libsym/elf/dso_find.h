@@ -5,7 +5,7 @@
  *	                     every candidate: regular file? ELF? the recorded build-id?
  *
  * A wrong name is worse than an address: a file is used only if its build-id is the recorded
- *one. If none was recorded, a file is used from --symfs, from below a trusted path, or, if the
+ * one. If none was recorded, a file is used from --symfs, from below a trusted path, or, if the
  * recording was made on this very host and kernel, from its own path. Paths are untrusted:
  * devices, fifos, /dev (but /dev/shm), /proc and anything else that is not a regular file are
  * never opened. What was not found has a reason, for the list of what is missing.

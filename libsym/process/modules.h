@@ -109,7 +109,7 @@ struct cfi;
 
 /*
  * Call-frame information of a DSO's runtime file in *cfi; NULL when there is none, or no file
- * of the recorded build-id. May be called by several threads at once, but not beside
+ * of the recorded build-id. May be called by several threads at once, while none calls
  * modules_lookup.
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi);

@@ -1,5 +1,5 @@
 /*
- * findings.h - what a recording cannot tell, or tells wrongly, and what would have been right.
+ * findings.h - what a recording cannot show, or shows wrongly, and what would have been right.
  *
  *	struct findings f;
  *	findings_gather(&f, &(struct findings_input){.profile = p, .timeline = &tl,
@@ -9,7 +9,7 @@
  *
  * Gathered from what reading left behind: the recording's attributes, features and statistics,
  * the profile's names, the timeline's flags, intervals and losses, the survey of all records.
- * What is absent (a profile that was folded has no timeline) is not judged. Every finding has
+ * What is absent (a folded profile has no timeline) is not checked. Every finding has
  * an id that docs/doctor.md explains.
  */
 #ifndef LIBTIME_DOCTOR_FINDINGS_H
@@ -61,7 +61,7 @@ struct finding {
 	int again;            /* recording again by findings.line mends it */
 	const char *details[FINDING_DETAILS]; /* lines below the title */
 	uint32_t dsos[FINDING_DETAILS];       /* the machine's DSO a line is about, or NO_ID */
-	const char *get[FINDING_DETAILS];     /* the command that fetches it; "" until told */
+	const char *get[FINDING_DETAILS];     /* the command that fetches it; "" until set */
 	size_t ndetails;
 };
 
@@ -85,7 +85,8 @@ struct findings_input {
 /* NULL is accepted. */
 void name_weights_free(struct name_weights *w);
 
-/* Judge. All is borrowed for the call; *out is the caller's to release, also after ERR_NOMEM.
+/* Find all. Everything is borrowed for the call; *out is the caller's to release, also after
+ * ERR_NOMEM.
  */
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e);
 
@@ -99,7 +100,7 @@ void findings_sort(struct findings *f);
  * that somebody asked for. */
 unsigned findings_event_topics(const char *name, int is_tracepoint, int switches);
 
-/* Those of all events together: where switches are recorded, too, probes may tell of spans;
+/* Those of all events together: where switches are recorded, too, probes may delimit spans;
  * where nothing else was, what there is can be counted. */
 unsigned findings_all_topics(unsigned topics);
 

@@ -136,7 +136,7 @@ static void tell(struct diagnosis *j, const struct mapless *l)
 void diagnose_maps(struct diagnosis *j)
 {
 	struct mapless l = {.tl = j->in->timeline};
-	if (!l.tl) /* samples that were folded do not tell whose they were */
+	if (!l.tl) /* folded samples have no thread */
 		return;
 	l.by_thread = mem_zalloc(l.tl->threads.n + 1, sizeof(*l.by_thread));
 	int rc = l.by_thread ? find_lost_paths(&l, &j->in->profile->stacks) : ERR_NOMEM;

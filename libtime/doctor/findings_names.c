@@ -1,4 +1,4 @@
-/* findings_names.c - judges of names, by share of the samples they touch. */
+/* findings_names.c - findings about names, by share of the samples affected. */
 #include "base/count.h"
 #include "base/mem.h"
 #include "libtime/doctor/findings_internal.h"
@@ -33,7 +33,7 @@ enum {
 /* A walk over all paths from the roots: what goes on from a path comes right behind it. */
 struct walk {
 	uint32_t *size;  /* by path: how many go on from there, itself too */
-	uint32_t *order; /* paths as the walk meets them */
+	uint32_t *order; /* paths in the order of the walk */
 	VEC(struct open_frame {
 		uint32_t row, until; /* until that place of the walk */
 	})
@@ -350,7 +350,7 @@ static uint64_t unnamed(const struct diagnosis *j, const struct dso_row *r)
 	return r->unnamed > j->mapless ? r->unnamed - j->mapless : 0;
 }
 
-/* Nameless callers far from the leaf cost an answer little: the first frames of every stack lie
+/* Unnamed callers far from the leaf cost an answer little: the first frames of every stack are
  * in the C library. */
 static enum finding_severity name_harm(const struct diagnosis *j, const struct name_weights *w,
 				       const struct dso_row *r)

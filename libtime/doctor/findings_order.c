@@ -1,4 +1,4 @@
-/* findings_order.c - judges of times: records that came late, clocks of CPUs that differ. */
+/* findings_order.c - findings about times: late records, CPUs whose clocks differ. */
 #include "base/count.h"
 #include "libtime/doctor/findings_internal.h"
 

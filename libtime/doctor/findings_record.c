@@ -1,4 +1,4 @@
-/* findings_record.c - judges of the recording: file, losses, events, waits. */
+/* findings_record.c - findings about the recording: file, losses, events, waits. */
 #include "base/count.h"
 #include "base/shellword.h"
 #include "libtime/build/build.h"
@@ -546,7 +546,7 @@ static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
-/* Harmless where the threads asked about are bound to these CPUs, which nothing tells. */
+/* Harmless if the threads in question are bound to these CPUs, which is not recorded. */
 static void diagnose_some_cpus(struct diagnosis *j)
 {
 	if (!(j->in->timeline->flags & TL_SOME_CPUS))

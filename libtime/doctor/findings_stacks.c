@@ -1,4 +1,4 @@
-/* findings_stacks.c - judges of stacks: what was asked for and what came. */
+/* findings_stacks.c - findings about stacks: what was asked for and what came. */
 #include "base/count.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
@@ -89,7 +89,7 @@ void diagnose_copy_instead(struct diagnosis *j, struct finding *f)
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
 }
 
-/* User callchains that are not there: by --kernel-callchains, or since perf, told to copy the
+/* Missing user callchains: because of --kernel-callchains, or because perf, asked to copy the
  * stacks of all events, leaves them out of one that is to have a chain instead. */
 static void diagnose_left_out(struct diagnosis *j, const char *event)
 {
@@ -147,7 +147,7 @@ static void diagnose_sides(struct diagnosis *j)
  * The copy that would have held all but a hundredth of the stacks: from the size asked for on,
  * each doubling leaves the part of the stacks too long that the last one left (full of half).
  * Above a thread's stack is other memory, which fills copies as well; where all that are half
- * full are full, only what was cut tells: as much again leaves that part of what was left.
+ * full are full, only the share that was cut helps: as much again leaves that part of the rest.
  */
 static uint32_t dump_needed(const struct diagnosis *j, double cut)
 {
@@ -216,7 +216,7 @@ static uint64_t ended(const struct expand_counts *c, const struct end_text *t)
 }
 
 /* Copies that hold what they should, and still could not be followed to their end. Where files
- * are missing, guesses through them lead astray: unwind-stopped tells of those. */
+ * are missing, guesses through them lead astray: unwind-stopped reports those. */
 static void diagnose_unrooted(struct diagnosis *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;

@@ -270,7 +270,7 @@ static int read_made_for(const struct reading *l, unsigned *topics)
 	return r;
 }
 
-/* Names alone are no question of their own: every one judges them. */
+/* Names alone are no question: each one checks them. */
 static int is_asked(const struct finding_question *q, unsigned asked)
 {
 	if (!asked || !q->asked)
@@ -293,7 +293,7 @@ int store_findings(struct store *s, int64_t recording, unsigned asked, struct fi
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
 		if (is_asked(q, asked))
 			r = read_question(&l, q);
-	/* older stores do not have it: what touches it was judged for tail */
+	/* older stores do not have it: what touches it was found for tail */
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
 		if (asked & ABOUT_COUNTS && !(asked & ASKED_OF_SAMPLES) && !out->v.n &&
 		    q->asked == ABOUT_TAIL)

@@ -1,7 +1,7 @@
 /*
  * store_findings.h - what doctor finds in a recording, kept in its store: the store has neither
- * the recording's attributes nor the files that name its frames, so import judges (findings.h)
- * and a store repeats.
+ * the recording's attributes nor the files that name its frames, so import gathers them
+ * (findings.h) and a store repeats them.
  *
  * Harm depends on the question, so findings are kept once for each, and once for what the
  * recording was made for.

@@ -49,7 +49,7 @@ void survey_watch(void *survey, const struct recording *rec, const struct record
 /* build_options.rewatch: all of it is seen once more. */
 void survey_rewatch(void *survey);
 
-/* What kernel.perf_event_max_stack is where nobody changed it. */
+/* The default of kernel.perf_event_max_stack. */
 enum { CHAIN_USUAL = 127 };
 
 /* Frames of a callchain that the kernel takes at most for an event. */

@@ -1,5 +1,5 @@
 /*
- * app_frame.h - which frame of a stack tells a person where in the program it is.
+ * app_frame.h - which frame of a stack shows where in the program it is.
  *
  *	start_thread ── worker ── get_job ── pthread_cond_wait ── [kernel] futex_wait ── ...
  *	                             └ the innermost application frame
@@ -18,7 +18,7 @@
 uint32_t appframe_node(const struct timeline *tl, uint32_t path);
 
 /* 1 when the frame is one of those that a thread begins with (start_thread, clone, _start), as
- * far as it can be told without its place in a stack. */
+ * far as its name alone shows it. */
 int appframe_is_outer(const struct timeline *tl, uint32_t frame);
 
 /* The frame that says most: that of the node, or of its callers where it is a wrapper named
@@ -34,7 +34,7 @@ uint32_t appframe_of_wait(const struct timeline *tl, uint32_t path);
  * or through the runtime. */
 int appframe_is_called(const struct timeline *tl, uint32_t path);
 
-/* The path that ends in the telling frame; 0 where there is none. */
+/* The path that ends in the reported frame; 0 if there is none. */
 uint32_t appframe_telling_path(const struct timeline *tl, uint32_t path);
 
 /* The application function that called that one; 0 when the thread's start did. */

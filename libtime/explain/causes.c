@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	INNERMOST = 16, /* user frames that tell a mechanism: Java's locks have 12 below them */
+	INNERMOST = 16, /* user frames that show a mechanism: Java's locks have 12 below them */
 	MAX_TERMS = 1024, /* per table */
 	MAX_FILE = 1 << 20,
 	MAX_FRAMES = 512, /* looked at per stack, from the leaf */
@@ -437,7 +437,7 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 	return 0;
 }
 
-/* What the stack of its wakeup tells about a futex wait: CAUSE_FUTEX for nothing. */
+/* What the stack of its wakeup shows about a futex wait; CAUSE_FUTEX: nothing. */
 static int classify_wakeup(struct causes *c, const struct stacks *s, const struct off *o,
 			   enum cause *out, struct err *e)
 {

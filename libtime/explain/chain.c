@@ -313,7 +313,7 @@ static const struct window *longest(const windows_vec *v, uint32_t thread)
 	return w;
 }
 
-/* Where no sample tells what ran: the stack of the wakeup it ended with, or the one it left the
+/* Where no sample shows what ran: the stack of the wakeup it ended with, or the one it left the
  * CPU with; of the two the first that shows a function of the application. */
 static int guess_running(struct explainer *x, const struct candidate *from,
 			 struct chain_part *p)

@@ -9,10 +9,10 @@
  * the thread that had its CPU in the time it was runnable, and so on; each link covers the
  * part of the episode that it explains. A link's time is divided into parts that add up to it:
  * code that ran, waiting for a CPU, and one for each cause and function it was blocked in,
- * whoever ended those waits. The chain goes on from the largest part to the thread that kept
- * the link there for more than half of it, unless another part is larger than what that thread
- * explains; else it ends, and that link is the root. Threads already on the chain and depth
- * CHAIN_DEPTH cut it.
+ * whichever thread ended those waits. The chain goes on from the largest part to the thread
+ *that kept the link there for more than half of it, unless another part is larger than what
+ *that thread explains; else it ends, and that link is the root. Threads already on the chain
+ *and depth CHAIN_DEPTH cut it.
  *
  *	front  12 ms lock   ─► middle  11 ms lock   ─► back  8 ms asleep
  *	        1 ms running            1 ms running          3 ms waiting for a CPU
@@ -35,7 +35,7 @@ enum part_state { PART_RUNNING, PART_BLOCKED, PART_RUNNABLE, PART_PREEMPTED, PAR
 /* "running", "blocked", "runnable", "preempted", "unknown". */
 const char *part_state_name(unsigned int state);
 
-/* Why nobody else is asked about a part. */
+/* Why the chain does not follow a part. */
 enum part_end {
 	END_NONE,     /* the chain goes on through it */
 	END_RAN,      /* code ran */
@@ -113,7 +113,7 @@ struct corunner {
 	int16_t prio;
 };
 
-/* What is not known, as bits; explain_missing tells each in words. */
+/* What is not known, as bits; explain_missing says each in words. */
 enum missing {
 	MISSING_WAKEUP = 1,        /* no waking recorded for a wait */
 	MISSING_STACK = 2,         /* a wait without a stack */

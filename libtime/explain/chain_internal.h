@@ -39,7 +39,7 @@ struct explainer {
 	windows_vec windows, next, ran, holders, owners;
 	VEC(struct candidate) candidates;
 	VEC(struct claim) claims;
-	struct u64map part_of; /* of the link's: what tells it apart → its number */
+	struct u64map part_of; /* of the link's: its key → its number */
 	/* where a thread stands in `candidates` (its first one) and in `ahead` */
 	struct place {
 		uint32_t link, candidate; /* valid when `link` is the link's number */

@@ -87,7 +87,7 @@ int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off
 	return off_part(x, state, end, off, &(struct window){from, to, TL_NONE}, NULL);
 }
 
-/* The thread's candidate for a part, a new one where there is none. */
+/* The thread's candidate for a part, a new one if it has none. */
 static int find_candidate(struct explainer *x, uint32_t thread, uint32_t part, uint32_t *at)
 {
 	struct place *p = &x->place[thread];

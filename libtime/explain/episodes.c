@@ -237,7 +237,7 @@ static int take_gap(struct collector *c, uint32_t i)
 		       : 0;
 }
 
-/* --- activations: what lies between two idle waits of a thread */
+/* --- activations: from one idle wait of a thread to the next */
 
 struct activation {
 	struct episode ep;

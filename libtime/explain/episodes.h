@@ -62,7 +62,7 @@ struct episode {
 				      * TL_NONE */
 	uint32_t comm;               /* strings id: the thread's name */
 	uint32_t at;     /* index of timeline.off (wait), .spans or .gaps; else TL_NONE */
-	uint16_t cpu;    /* where a wait came back; TL_NOCPU = not told */
+	uint16_t cpu;    /* where a wait came back; TL_NOCPU = not known */
 	uint8_t flags;   /* OFF_OPEN, OFF_SUSPECT */
 	uint8_t unknown; /* part of its time is of state unknown */
 	uint8_t unended; /* a wait that began, and was not over when the recording ended */

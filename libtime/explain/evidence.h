@@ -62,7 +62,7 @@ int evidence_prio(struct evidence *x, uint16_t cpu, uint32_t thread, uint64_t at
 int evidence_knows_cpu(struct evidence *x, uint16_t cpu, uint64_t at_ns);
 
 /* The idle state that `cpu` was in at that time, by the marks of power:cpu_idle; -1 where they
- * do not tell. */
+ * do not show it. */
 int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns);
 
 /* The time that recorded interrupts took from threads running in n windows; nested ones count

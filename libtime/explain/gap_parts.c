@@ -97,7 +97,7 @@ void gap_work_release(struct gap_work *w)
 	vec_release(&w->v);
 }
 
-/* --- what lies under interrupts ------------------------------------------------------------
+/* --- what is under interrupts --------------------------------------------------------------
  */
 
 /* The first of a CPU's runs that ends after `ns`. */

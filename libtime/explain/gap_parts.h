@@ -11,9 +11,9 @@
  * and no interrupt was recorded, the time is unexplained (the hypervisor, SMIs, NMIs, or what
  * was not recorded).
  *
- * A gap may be known only to lie in some interval. Its place is then the one stretch of that
- * length (up to a tenth shorter) in which the spinner did not have the CPU. If there is none,
- * or more than one, the gap is a single part, "not placed".
+ * Of a gap only an interval that contains it may be known. Its place is then the one stretch of
+ * that length (up to a tenth shorter) in which the spinner did not have the CPU. If there is
+ * none, or more than one, the gap is a single part, "not placed".
  */
 #ifndef LIBTIME_EXPLAIN_GAP_PARTS_H
 #define LIBTIME_EXPLAIN_GAP_PARTS_H

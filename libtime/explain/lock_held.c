@@ -23,8 +23,8 @@ static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 }
 
 /* Did that other interval wait for the same lock? By address where the probe has both. A
- * thread that waits again after a vain wakeup does not hit the probe: its stack must tell,
- * since a futex that no probe tells of may be a condition, signalled by who keeps the lock. */
+ * thread that waits again after a vain wakeup does not hit the probe: its stack must show it,
+ * since a futex without a probe hit may be a condition, signalled by the lock's holder. */
 static int same_lock(struct held *h, uint32_t off, struct err *e)
 {
 	const struct off *o = &h->tl->off.v[off];
@@ -130,8 +130,8 @@ static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
 	return i > t->off_first ? tl->off.v[i - 1].end_ns : t->first_ns;
 }
 
-/* Who ended the wait held the lock last, though no hand-over to it is seen: since the holder
- * before it, which let go while on a CPU, was on one last. */
+/* The thread that ended the wait held the lock last, though no hand-over to it is seen: since
+ * the holder before it, which let go while on a CPU, was on one last. */
 static int end_with_waker(struct held *h)
 {
 	const struct off *o = h->o;

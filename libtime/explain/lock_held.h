@@ -7,7 +7,7 @@
  *	b      ▒▒▒▒▒▒▒▒▒▒██┐               from then on b, until it woke c
  *	c      ▒▒▒▒▒▒▒▒▒▒▒▒██████┘         and c, which ended the wait
  *
- * The probe tells only the owner at the wait's begin; what that thread did after it let go
+ * The probe shows only the owner at the wait's begin; what that thread did after it let go
  * explains nothing. An owner has let go when it wakes another thread that waits for this lock,
  * or when another waiter's probe read a different owner.
  */
@@ -26,7 +26,7 @@ int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
 
 /*
  * A wait for a lock that timed out and was begun again at once, at the same stack, is one wait
- * with the next ones, whose end tells who held the lock (CPython's GIL: 5 ms, HotSpot's
+ * with the next ones, whose end shows the lock's holder (CPython's GIL: 5 ms, HotSpot's
  * monitors):
  *
  *	▒▒▒▒▒▒▒▒│▒▒▒▒▒▒▒▒│▒▒▒▒▒┘ woken by the holder
@@ -36,7 +36,7 @@ int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
  */
 uint32_t lock_last_try(const struct timeline *tl, uint32_t off);
 
-/* The same, but `off` where nobody is seen to have ended the last of them. */
+/* The same, but `off` if the last of them has no recorded waker. */
 uint32_t lock_retried(const struct timeline *tl, uint32_t off);
 
 #endif

@@ -11,7 +11,7 @@ const char mechanisms_builtin[] =
 	;
 
 enum {
-	INNERMOST = 24,       /* user frames that tell a mechanism */
+	INNERMOST = 24,       /* user frames that show a mechanism */
 	MAX_CONDITIONS = 128, /* of a table */
 	WORDS = MAX_CONDITIONS / 64,
 	PER_RULE = 4,

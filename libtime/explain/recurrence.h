@@ -35,7 +35,7 @@ struct beat {
 struct recurrence {
 	struct beat rate;     /* from start to start */
 	struct beat pause;    /* from end to start, where that fits clearly better */
-	uint64_t together;    /* occurrences that met several threads */
+	uint64_t together;    /* occurrences that several threads had at once */
 	uint64_t occurrences; /* moments that overlap, or nearly do, counted once */
 };
 

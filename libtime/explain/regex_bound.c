@@ -12,7 +12,7 @@ struct measure {
 	uint64_t size[DEPTH_MAX]; /* of each open group, [0] the whole */
 	uint64_t last;            /* of the atom that a repetition would repeat */
 	int depth;
-	int back; /* a back reference was met */
+	int back; /* it has a back reference */
 };
 
 static void add_atom(struct measure *m, uint64_t size)

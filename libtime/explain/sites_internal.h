@@ -5,7 +5,7 @@
  *			 their frames say together
  *	sites.c          puts intervals into sites and counts them, and what other stacks
  *			 show of each role's work
- *	site_verdict.c   judges each site and puts its verdict into the intervals
+ *	site_verdict.c   finds each site's verdict and puts it into the intervals
  */
 #ifndef LIBTIME_EXPLAIN_SITES_INTERNAL_H
 #define LIBTIME_EXPLAIN_SITES_INTERNAL_H

@@ -14,7 +14,7 @@
 #include "libtime/explain/tail_model.h"
 #include "libtime/population/wait_sums.h"
 
-/* Who ended a wait, or held one of a chain up. */
+/* The thread that ended a wait, or that kept a link of a chain waiting. */
 struct row_waker {
 	uint32_t path;    /* 0: none known */
 	const char *name; /* of the thread, or "[hardirq]" and the like; life: the call's */

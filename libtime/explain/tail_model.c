@@ -173,7 +173,7 @@ static uint64_t root_key(const struct tail *t, const struct tail_root *r, uint32
 		   r->vector ? ~(uint64_t)r->vector : function_key(t->tl, function));
 }
 
-/* Equal keys are one group; 64 mixed bits of the few fields that tell them apart. */
+/* Equal keys are one group; a 64-bit hash of the few fields that distinguish them. */
 static uint64_t group_key(const struct tail *t, const struct tail_row *row)
 {
 	const struct episode *ep = &t->episodes.v.v[row->episode];
@@ -311,8 +311,8 @@ static void take_vote(struct vote *v, int round, uint64_t function, uint32_t row
 	}
 }
 
-/* Of each group of unseen code, those from `named` on, which `unseen` tells by what they do:
- * does it deserve its worst member's function, or another's? */
+/* Of each group of unseen code, those from `named` on, which `unseen` distinguishes by what
+ * they do: does it deserve its worst member's function, or another's? */
 static int name_unseen(struct tail *t, const struct u64map *unseen, size_t named)
 {
 	size_t n = t->groups.n - named;

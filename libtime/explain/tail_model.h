@@ -44,7 +44,7 @@ struct tail_holder {
 	uint8_t cause;         /* HOLDER_WAKER: of the wait that it ended */
 };
 
-/* One selected episode, explained in short; explain() again tells all. */
+/* One selected episode, explained in short; explain() gives all of it again. */
 struct tail_row {
 	uint32_t episode; /* index of episodes.v */
 	uint32_t path, off;

@@ -1,6 +1,6 @@
 /*
- * cause.h - the mechanisms of waits, by number and by name. Which one a wait has is told by
- * libtime/explain/causes.h.
+ * cause.h - the mechanisms of waits, by number and by name. libtime/explain/causes.h
+ * finds which one a wait has.
  */
 #ifndef LIBTIME_SCHED_CAUSE_H
 #define LIBTIME_SCHED_CAUSE_H
@@ -16,7 +16,7 @@ enum cause {
 	CAUSE_COND,
 	CAUSE_JOIN,
 	CAUSE_BARRIER,
-	CAUSE_FUTEX, /* a futex wait whose user frames do not tell which of the above */
+	CAUSE_FUTEX, /* a futex wait whose user frames do not show which of the above */
 	CAUSE_SLEEP,
 	CAUSE_POLL,
 	CAUSE_NET,

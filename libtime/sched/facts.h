@@ -22,7 +22,7 @@ struct fact_quota {
 };
 
 /* The quota that limits a thread: among its cgroup and the ones above, the quota that was used
- * up most often, else the smallest. 0 where there is none, or none is known. */
+ * up most often, else the smallest. 0 if there is none, or it is not known. */
 int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *out);
 
 /* The same of a cgroup itself, of the recording that `thread` is of. */
@@ -32,7 +32,7 @@ int fact_quota_of(const struct timeline *tl, uint32_t thread, uint32_t cgroup,
 /* What a wait's descriptor leads to: a path, or a peer's address. NULL where not known. */
 const char *fact_target(const struct timeline *tl, const struct off *o);
 
-/* The device that a path lies on, of the recording that `thread` is of: "sda1", or what is
+/* The device that a path is on, of the recording that `thread` is of: "sda1", or what is
  * mounted there. NULL where not known. */
 const char *fact_device(const struct timeline *tl, uint32_t thread, const char *path);
 

@@ -112,7 +112,7 @@ static const char *find(const char *p, const char *end, const char *what)
 	return NULL;
 }
 
-/* One `{ number, "name" }`. 1, 0 when there is none. */
+/* One `{ number, "name" }`. 1, or 0 if there is none. */
 static int take_flag(struct expr *x, struct prevstate_flag *f)
 {
 	if (!accept(x, "{"))

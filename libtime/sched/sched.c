@@ -102,7 +102,7 @@ int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid, uint32_t 
 /* --- lives and losses ------------------------------------------------------------------------
  */
 
-/* The tid now belongs to somebody else, and the end of the old thread was not recorded. */
+/* The tid now belongs to another thread, and the end of the old one was not recorded. */
 static int retire(struct sched *s, uint32_t i)
 {
 	struct thr *t = &s->threads.v[i];
@@ -160,7 +160,7 @@ static int on_direct(struct sched *s, const struct sched_event *ev)
 	if (!r)
 		r = sched_thread_of(s, ev->target_tid, &i);
 	if (r || s->tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
-		return r; /* the switches tell all that, and more */
+		return r; /* the switches say all that, and more */
 	struct thr *t = &s->threads.v[i];
 	uint64_t from = ev->from_ns;
 	if (t->state == UNSEEN || !t->until_ns)
@@ -200,7 +200,7 @@ static int on_loss(struct sched *s, const struct sched_event *ev)
 /* --- the door --------------------------------------------------------------------------------
  */
 
-/* Who is current on this CPU, as far as a record that is no switch tells it. Between the switch
+/* The current thread of this CPU, according to a record that is no switch. Between the switch
  * tracepoint and the switch itself the old task still is, so this never makes a hole; it
  * narrows the bounds of one. */
 static int note_current(struct sched *s, const struct sched_event *ev)

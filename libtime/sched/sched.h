@@ -30,7 +30,7 @@ enum sched_kind {
 	SCHED_LOST,       /* `count` records lost on this CPU in (from_ns, time_ns] */
 	SCHED_THROTTLED, /* a scheduler event was throttled on this CPU in (from_ns, time_ns] */
 	SCHED_DIRECT,    /* `target` was off a CPU in [from_ns, time_ns): --off-cpu, direct */
-	SCHED_OTHER,     /* any other record with a CPU: tells who is current there */
+	SCHED_OTHER,     /* any other record with a CPU: shows which thread is current there */
 };
 
 /* What a switch-out's prev_state means, whatever its bits are (prev_state.h). */

@@ -125,11 +125,11 @@ int sched_new_thread(struct sched *s, const struct sched_event *ev, uint32_t *i)
 /* NULL and "" say nothing. */
 int sched_set_comm(struct sched *s, uint32_t i, const char *comm);
 
-/* CPU n, made if there is none. */
+/* CPU n, made if it does not exist. */
 int sched_cpu_of(struct sched *s, uint16_t n, struct cpu **c);
 
 /* -1 says nothing. */
-/* The first that a record tells stays: damaged records tell others. */
+/* The first pid recorded stays: damaged records have others. */
 static inline void sched_set_pid(struct sched *s, uint32_t i, int32_t pid)
 {
 	if (s->tl->threads.v[i].pid < 0 && pid >= 0)

@@ -127,7 +127,7 @@ int sched_on_switch(struct sched *s, const struct sched_event *ev)
 	return r;
 }
 
-/* PERF_RECORD_SWITCH. Beside system-wide tracepoints they tell nothing new; beside per-task
+/* PERF_RECORD_SWITCH. Beside system-wide tracepoints they add nothing; beside per-task
  * ones the outs are already known when they come, and the ins are theirs alone. */
 static int records_matter(const struct sched *s)
 {

@@ -2,7 +2,7 @@
  * syscalls.h - what a system call is called, for the rules of causes.rules that name one.
  *
  * raw_syscalls:sys_enter has a number, which means what the recorded machine's architecture
- * says; syscalls:sys_enter_NAME has the name. Of a futex call the operation tells more than the
+ * says; syscalls:sys_enter_NAME has the name. Of a futex call the operation says more than the
  * name.
  */
 #ifndef LIBTIME_SCHED_SYSCALLS_H

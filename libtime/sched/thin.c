@@ -28,7 +28,7 @@ static int is_kept(const struct thinner *t, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/* Does it lie in one cell, with the thread on one CPU before and after? */
+/* Is it in one cell, with the thread on one CPU before and after? */
 static int may_merge(const struct thinner *t, const struct off *o)
 {
 	return o->cpu_in == o->cpu_out && !(o->flags & OFF_OPEN) &&

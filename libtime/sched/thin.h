@@ -5,12 +5,12 @@
  *	thin    run──────│off──────┃off ─────────────────┃ run───│off─
  *	                           ┃ cell of one grain ┃
  *
- * Time is cut into cells of one grain. A thread's intervals that lie in one cell, on one CPU,
+ * Time is cut into cells of one grain. A thread's intervals that are in one cell, on one CPU,
  * and have the same stack, cause and flags become one interval of their total length; what ran
  * between them is moved before it. Equal samples of a cell become one with the sum of their
  * periods. An interval that crosses cells stays as it is, and with it every interval longer
  * than a grain. For each thread, the sums of any stretch are off by at most one cell at either
- * end. Stretches that are to be kept have what lies in them as it is.
+ * end. Stretches that are to be kept are left as they are.
  */
 #ifndef LIBTIME_SCHED_THIN_H
 #define LIBTIME_SCHED_THIN_H

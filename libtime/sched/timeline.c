@@ -120,7 +120,7 @@ enum { DROP_EVERY = 1 << 17 /* intervals */ };
 
 /* --- finishing ------------------------------------------------------------------------- */
 
-/* Each thread's slice, empty yet. 1 when the intervals lie by thread already. */
+/* Each thread's slice, still empty. 1 when the intervals are grouped by thread already. */
 static int set_slices(struct timeline *tl)
 {
 	uint32_t at = 0;
@@ -139,7 +139,7 @@ static int set_slices(struct timeline *tl)
 }
 
 /* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
- * is all that is needed; those of a store lie so already. */
+ * is all that is needed; those of a store are in this order already. */
 static int sort_offs(struct timeline *tl, struct err *e)
 {
 	BIGVEC(struct off) sorted = {0};
@@ -406,7 +406,7 @@ struct run_sorter {
 static void put_run(struct run_sorter *s, const struct tl_run *run)
 {
 	uint64_t slot = (run->start_ns - s->from_ns) / s->slot_ns;
-	if (slot >= s->slots) /* a timeline that nobody checked */
+	if (slot >= s->slots) /* an unchecked timeline */
 		slot = s->slots - 1;
 	uint32_t *at = &s->at.v[(size_t)run->cpu * s->slots + (size_t)slot];
 	if (s->v)

@@ -1,8 +1,7 @@
 /*
  * timeline.h - what every thread did at every moment: the model that tail, svg, timeline,
- * report and the store read and that nobody above can tell the origin of. It is built from a
- * recording (build.h, through the state machine of sched.h) or loaded from a store
- * (store_read.h).
+ * report and the store read, whatever its origin. It is built from a recording (build.h,
+ * through the state machine of sched.h) or loaded from a store (store_read.h).
  *
  *	thread  ──running──┐            ┌──running──┐  ┌─ ...
  *	                   └── off #7 ──┘           └──┘ off #8
@@ -65,8 +64,8 @@ enum off_flag {
  * wait_arg_name. From ARG_FD on it is a file descriptor. */
 enum wait_arg {
 	ARG_NONE,     /* not known, or no call that waits on one */
-	ARG_FUTEX,    /* the address of a futex in the process: tells locks apart */
-	ARG_FD,       /* a descriptor of which no more is known */
+	ARG_FUTEX,    /* the address of a futex in the process: distinguishes locks */
+	ARG_FD,       /* a descriptor; nothing else is known of it */
 	ARG_FILE,     /* of a file, a terminal or a device */
 	ARG_SOCKET,   /* which side began is not known */
 	ARG_ACCEPTED, /* a socket whose other side connected to this process' host or path */
@@ -136,11 +135,11 @@ enum site_reason {
 	REASON_NO_FRAME,       /* unclear: the stacks show no function of the program */
 	REASON_LIBRARY_LOOP,   /* unclear: an event library's loop; replies arrive there, too */
 	REASON_FRAME_POINTERS, /* unclear: stacks by frame pointers may lack callers */
-	REASON_ANSWERED,       /* unclear: most were ended by whom the thread had woken */
-	REASON_PACKETS,        /* unclear: most were ended by packets */
-	REASON_TIMER,          /* unclear: a sleep */
-	REASON_FEW,            /* unclear: too few waits */
-	REASON_NOTHING,        /* unclear: nothing tells */
+	REASON_ANSWERED, /* unclear: most were ended by a thread that this one had woken */
+	REASON_PACKETS,  /* unclear: most were ended by packets */
+	REASON_TIMER,    /* unclear: a sleep */
+	REASON_FEW,      /* unclear: too few waits */
+	REASON_NOTHING,  /* unclear: no evidence */
 	SITE_REASONS,
 };
 
@@ -184,9 +183,9 @@ struct tl_sample {
 	uint16_t cpu;
 };
 
-/* A sample of a tracepoint, a probe or perf's --off-cpu, as `perf script` shows it; what it
- * told became intervals, marks and totals. It names its thread itself: of the threads here only
- * the lives are kept that the scheduler's records tell of. */
+/* A sample of a tracepoint, a probe or perf's --off-cpu, as `perf script` shows it; its
+ * contents became intervals, marks and totals. It has ids of its own: the timeline's threads
+ * are only those in the scheduler's records. */
 struct tl_event_sample {
 	uint64_t time_ns; /* SAMPLE_DUMMY_TIMES where it has no place in time */
 	uint64_t period;
@@ -264,12 +263,12 @@ struct tl_counter {
 	uint32_t flags; /* enum counter_flag */
 };
 
-/* A function that a program calls labelled work through, so that stacks tell the label. */
+/* A function that a program calls labelled work through, so that stacks show the label. */
 struct tl_trampoline {
 	uint32_t frame;                    /* frame id */
 	uint32_t history;                  /* of tl_binding */
-	int32_t pid;                       /* of which process; -1: of all */
-	uint32_t thread_first, thread_end; /* of which recording: the indexes of its threads */
+	int32_t pid;                       /* its process; -1: any */
+	uint32_t thread_first, thread_end; /* its recording, by the indexes of its threads */
 };
 
 /* A trampoline's calls bear this label from here until the history's next binding. */
@@ -279,7 +278,7 @@ struct tl_binding {
 	uint32_t key, value; /* strings ids */
 };
 
-/* What the host knew before and after the recording (strings ids; 0: not told then); kinds and
+/* What the host knew before and after the recording (strings ids; 0: not known then); kinds and
  * keys are in build/fact_table.h. Asked through facts.h. */
 struct tl_fact {
 	uint32_t kind, subject, key, before, after;
@@ -304,14 +303,14 @@ struct tl_interrupt {
 
 /* Time of a CPU that a program which wanted all of it did not get, as it measured. */
 struct tl_gap {
-	uint64_t start_ns, end_ns; /* it lies in here, */
+	uint64_t start_ns, end_ns; /* it is in here, */
 	uint64_t lost_ns;          /* as long as this: end - start where both were measured */
 	uint32_t thread;           /* the program's, which spins; TL_NONE: not known */
 	uint16_t cpu;
 	uint8_t flags; /* OFF_OPEN, GAP_CONTROL */
 };
 
-/* The CPU was to be idle: its gaps are a baseline, and nobody's question. */
+/* The CPU was to be idle: its gaps are a baseline and not in answers. */
 enum { GAP_CONTROL = 128 };
 
 enum loss_kind {
@@ -373,7 +372,7 @@ struct tl_part {
 	uint16_t cpu_first;
 };
 
-/* What the recording cannot tell; each is a finding of its own. */
+/* What the recording does not show; each is a finding. */
 enum timeline_flag {
 	TL_PER_TASK = 1,    /* recorded with -p, -t or one command without -a */
 	TL_HAS_SWITCH = 2,  /* sched_switch was recorded */
@@ -384,7 +383,7 @@ enum timeline_flag {
 	TL_HAS_TOTALS = 64,  /* --off-cpu, accumulated */
 	TL_HAS_DIRECT = 128, /* --off-cpu, direct */
 	TL_SOME_CPUS = 256,  /* recorded with -C: threads run unseen on the others */
-	TL_THINNED = 512,    /* by timeline_thin: who explains a short interval is not told */
+	TL_THINNED = 512,    /* by timeline_thin: explanations of short intervals are lost */
 };
 
 struct timeline {
@@ -464,7 +463,7 @@ struct tl_sums {
 	uint64_t offs, open, suspect; /* intervals */
 };
 
-/* 1 when it tells when threads left and got a CPU: its events are known, and need be no more.
+/* 1 when it shows when threads left and got a CPU: its events are known, and need be no more.
  */
 int timeline_tells_switches(const struct timeline *tl);
 
@@ -564,8 +563,8 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
  * not known. */
 uint64_t timeline_nameless_waits(const struct timeline *tl, uint64_t *all);
 
-/* Why context switches that may be there cannot be told: the names and formats of tracepoints
- * lie behind a file's records and were cut off. NULL where they are known. */
+/* Why context switches cannot be recognized although they may be there: the names and formats
+ * of tracepoints are at the end of the file, which was cut off. NULL where they are known. */
 const char *timeline_nameless(const struct timeline *tl);
 
 /* "task", "softirq-inline", ...; "hole", "lost", "open edge", "missing wakeup"; "" for none. */
@@ -611,7 +610,7 @@ static inline uint64_t off_ns(const struct off *o)
 }
 
 /* Time that is idle at the beginning of an interval. A sleep whose wakeup is not known is idle
- * as a whole: nothing tells where its late part begins. */
+ * as a whole: where its late part begins is not known. */
 static inline uint64_t off_idle_ns(const struct off *o)
 {
 	if (!(o->flags & OFF_IDLE))

@@ -23,7 +23,7 @@ static void reach(uint32_t *n, uint16_t cpu)
 		*n = cpu + 1u;
 }
 
-/* CPUs that a recording speaks of; its header may not tell how many there are. */
+/* CPUs that a recording speaks of; its header may not say how many there are. */
 static uint32_t cpus_of(const struct timeline *tl)
 {
 	uint32_t n = tl->rec.ncpus;

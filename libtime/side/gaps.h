@@ -4,10 +4,10 @@
  *	perfkit-gaps v1                   every gap, with both ends
  *	clock mono                        or raw, real
  *	spinner 1 29451                   CPU and tid of the program that wanted all of that CPU
- *	control 0 29452                   the same of a CPU that was to be idle: what it has is
- *the least that there is to be had anchor MONO RAW REAL ERROR        what the clocks were at
- *one moment, in ns gap 1 7183812494120 7183812498360 CPU, begin and end in ns dropped 1 17 gaps
- *of that CPU that came too fast to be kept
+ *	control 0 29452                   the same of a CPU that was to be idle: the baseline
+ *	anchor MONO RAW REAL ERROR        what the clocks were at one moment, in ns
+ *	gap 1 7183812494120 7183812498360 CPU, begin and end in ns
+ *	dropped 1 17                      gaps of that CPU that came too fast to be kept
  *
  *	time,delay[,cpu]                  the longest gap of each reporting interval, in ns;
  *	1718000000100000000,4240          time: when that interval ended

@@ -8,8 +8,8 @@
  *
  * A row says how long the worst of its interval was, not when: it becomes a span of that
  * interval without thread, called "hiccups", with the labels max (as it is written; jHiccup:
- *ms) and tag. The histogram is not read. Times count from BaseTime, from StartTime where they
- *are more than a year smaller, else from 1970.
+ * ms) and tag. The histogram is not read. Times count from BaseTime, from StartTime where they
+ * are more than a year smaller, else from 1970.
  */
 #ifndef LIBTIME_SIDE_HICCUPS_H
 #define LIBTIME_SIDE_HICCUPS_H
