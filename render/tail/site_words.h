@@ -11,9 +11,9 @@
 /* A site (index of timeline.sites): "worker: cond in get_job()". */
 void words_site(struct buf *b, const struct timeline *tl, uint32_t site);
 
-/* What would settle an unclear one: "--idle-frame get_job", "--work-frame get_job", either where
- * nothing speaks for one; or what the next recording needs: "record --call-graph dwarf", or names
- * where it has stack copies already. */
+/* What would settle an unclear one: "--idle-frame get_job", "--work-frame get_job", either
+ * where nothing speaks for one; or what the next recording needs: "record --call-graph dwarf",
+ * or names where it has stack copies already. */
 void words_settle(struct buf *b, const struct timeline *tl, uint32_t site);
 
 /* One line: "1,234 idle waits at 3 sites, 12.3 s (longest 40.0 ms, worker: cond in get_job());
