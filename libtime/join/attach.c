@@ -102,7 +102,8 @@ static uint32_t only_one(const struct attach *a, const struct by_id *by, int32_t
 static void hand_over(struct attach *a, const struct side_span *s, struct tl_span *x)
 {
 	uint32_t to = only_one(a, &a->tids, s->end_tid, s, x);
-	if (to == TL_NONE || side_clock_apply(a->map, s->handed_ns, &x->handed_ns)) {
+	if (to == TL_NONE || side_clock_apply(a->map, s->handed_ns, &x->handed_ns) ||
+	    x->handed_ns < x->start_ns || x->handed_ns > x->end_ns) {
 		x->thread = x->end_thread = TL_NONE;
 		x->handed_ns = 0;
 		return;
@@ -144,7 +145,7 @@ static int place(const struct attach *a, const struct side_span *s, struct tl_sp
 	const struct tl_recording *r = &a->tl->rec;
 	if (side_clock_apply(a->map, s->start_ns, &x->start_ns) ||
 	    side_clock_apply(a->map, s->end_ns, &x->end_ns) || x->start_ns > r->end_ns ||
-	    x->end_ns < r->origin_ns)
+	    x->end_ns < r->origin_ns || x->end_ns < x->start_ns)
 		return 0;
 	if (x->start_ns < r->origin_ns || x->end_ns > r->end_ns)
 		x->flags |= OFF_OPEN;

@@ -112,10 +112,13 @@ static int place(struct placer *p, const struct side_gap *from, int cpu)
 			   .cpu = (uint16_t)(from->cpu < 0 ? cpu : from->cpu)};
 	if (side_clock_apply(p->map, from->start_ns, &g.start_ns) ||
 	    side_clock_apply(p->map, from->end_ns, &g.end_ns) || g.start_ns > r->end_ns ||
-	    g.end_ns < r->origin_ns) {
+	    g.end_ns < r->origin_ns || g.end_ns < g.start_ns) {
 		p->counts->outside++;
 		return 0;
 	}
+	/* of an exact one as long as it is on this clock */
+	if (from->end_ns - from->start_ns <= g.lost_ns || g.lost_ns > g.end_ns - g.start_ns)
+		g.lost_ns = g.end_ns - g.start_ns;
 	if (g.start_ns < r->origin_ns || g.end_ns > r->end_ns)
 		g.flags |= OFF_OPEN;
 	if (g.end_ns - g.start_ns > g.lost_ns) {

@@ -23,6 +23,7 @@ static int make_timeline(struct timeline *tl, struct stacks *s)
 	tl->rec.end_ns = 1u << 30;
 	tl->rec.wall_ns = 1790000000000000000u;
 	tl->rec.wall_exact = 1;
+	tl->rec.tsc = (struct time_conv){.mult = 827169281, .shift = 31, .zero_ns = 500};
 	r = r || strtab_intern(&s->strings, "CLOCK_MONOTONIC", &tl->rec.clock);
 	struct frame f = {.kind = FRAME_USER};
 	uint32_t frame, path;

@@ -126,6 +126,21 @@ gap 0 200000 900000000
 gap 1 300 299
 END
 printf 'time,delay,cpu\n100000,500\n200000,70000,0\n300000,9,1\n' | put side sampler
+put side anchors <<'END'
+perfkit-gaps v1
+clock raw
+anchor 100 90 1790000000000000000 30
+spinner 0 1
+control 1 2
+gap 0 100 5000
+gap 1 200 7000
+dropped 0 3
+anchor 9000 9100 1790000000000009000 30
+END
+printf 'jitter,host=h,cpu=0 latency=500i 100000\njitter jitter=70 200000\nx,cpu=1 delay=9' | put side influx
+printf '#   Timestamp  delta  <== interruption =>\n# (nsec) (usec)\n  100000 12 39 9802\n 5 4 3 900\n' | put side sysjitter
+printf '#[Histogram log format version 1.3]\n#[StartTime: 1790000000.5 (x\n0.1,1.0,2.7,HISTFAAA\nTag=a,2,1,3,HISTFAAA\nTag=b\n' |
+	put side hiccups
 put side histories <<'END'
 perfkit-labels v1
 clock mono
