@@ -60,6 +60,23 @@ for q in function span label:held; do
 done
 "$PERFKIT" timeline -q --no-local --comm worker --comm front --with "$kept/ldb.data" "$file" -o t.svg
 grep -q 'mutex hold' t.svg || bad 'no holder in the timeline'
+python3 - t.svg <<'END'
+import re, sys
+names = re.search(r"<t-strings>(.*?)</t-strings>", open(sys.argv[1]).read(), re.S)[1].split("\n")
+for want in ("request part", "works at ldb", "handle at ldb", "mutex wait", "mutex hold"):
+    assert any(n.startswith(want) for n in names), want
+END
+# who holds the mutex is another thread than who waits, in that thread's row
+python3 - <<'END'
+import sqlite3
+rows = sqlite3.connect("ldb.db").execute("""SELECT w.thread_id, h.thread_id,
+        min(w.end_ns, h.end_ns) - max(w.start_ns, h.start_ns) FROM spans w JOIN spans h
+        ON h.name = 'mutex hold' AND h.start_ns < w.end_ns AND h.end_ns > w.start_ns
+        JOIN labels a ON a.span_id = w.id AND a.key = 'mutex'
+        JOIN labels b ON b.span_id = h.id AND b.key = 'held' AND b.value = a.value
+        WHERE w.name = 'mutex wait' AND w.end_ns - w.start_ns > 1000""").fetchall()
+assert rows and all(w != h for w, h, _ in rows), rows
+END
 
 # the older layout; what is none
 python3 - <<'END'
