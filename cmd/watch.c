@@ -24,7 +24,7 @@ static const struct opt rows[] = {
 	{"pid", 0, OPT_LIST, AT(wait.tl.in.pids), "PID,...", "only these processes"},
 	{"tid", 0, OPT_LIST, AT(wait.tl.in.tids), "TID,...", "only these threads"},
 	{"unclear", 0, OPT_FLAG, AT(unclear), NULL,
-	 "also waits that may be for work or for an answer"},
+	 "also waits that may be idle"},
 	{"system", 0, OPT_FLAG, AT(wait.system), NULL, "also kernel threads and perf itself"},
 	{"causes", 0, OPT_STRING, AT(wait.tl.causes), "FILE",
 	 "more rules for causes, as for perfkit tail"},

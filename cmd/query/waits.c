@@ -13,7 +13,7 @@ const struct opt wait_rows[] = {
 	{"idle", 0, OPT_FLAG, AT(idle), NULL, "include threads waiting for work"},
 	{"system", 0, OPT_FLAG, AT(system), NULL, "include kernel threads and perf itself"},
 	{"no-unclear", 0, OPT_FLAG, AT(no_unclear), NULL,
-	 "leave out waits that may be for work or for an answer"},
+	 "leave out waits that may be idle (marked ?)"},
 	{"state", 0, OPT_LIST, AT(states), "STATE,...",
 	 "only time in this state: blocked, runnable, preempted,\nunknown; for tail also "
 	 "running"},
