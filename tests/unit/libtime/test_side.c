@@ -523,9 +523,10 @@ static void chrome_events_become_spans(void **state)
 	assert_string_equal(value(&g, 2, "k"), "1");
 	assert_string_equal(value(&g, 2, "l"), "2");
 	assert_int_equal(g.side.spans.v[3].flags, SIDE_NO_THREAD);
-	assert_int_equal(g.side.bad.n, 2);
+	assert_int_equal(g.side.bad.n, 3);
 	assert_int_equal(g.side.bad.first[0].line, 9);
 	assert_int_equal(g.side.bad.first[1].line, 11);
+	assert_int_equal(g.side.bad.first[2].line, 13);
 	forget(&g);
 	refused("{\"a\":1}", "neither OTLP");
 	refused("[1,2]", "nothing in it");
