@@ -471,7 +471,8 @@ const struct verb verb_report = {
 		  {"against",
 		   "json where outermost top idle system no-unclear cause recording causes "
 		   "idle-frame work-frame span with label cgroup " INPUT_FILTERS},
-		  {"by", "by " REPORT_TABLE_OPTIONS
+		  {"by",
+		   "by " REPORT_TABLE_OPTIONS
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "
 		   "span with label cgroup " INPUT_FILTERS},
 		  {"stats", NULL},

@@ -46,24 +46,11 @@ struct population waits_population(const struct tlinput *ti, const struct wait_o
 	};
 }
 
-static int task_passes(const struct tlinput *ti, int32_t pid, int32_t tid, uint32_t comm)
-{
-	struct population p = waits_population(ti, NULL);
-	return population_has_task(&p, &ti->tl, pid, tid, comm);
-}
-
 int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
 {
-	const struct tl_thread *t = &ti->tl.threads.v[thread];
-	return task_passes(ti, t->pid, t->tid, comm);
-}
-
-int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b)
-{
-	if (!ti->in.cpus.n)
-		return 1;
 	struct population p = waits_population(ti, NULL);
-	return population_has_cpu(&p, &ti->tl, a, b);
+	const struct tl_thread *t = &ti->tl.threads.v[thread];
+	return population_has_task(&p, &ti->tl, t->pid, t->tid, comm);
 }
 
 void tl_say_hidden(struct tlinput *ti, const struct set_apart *x)

@@ -39,10 +39,6 @@ int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm);
 /* ERR_USAGE: `word` is no state; those there are stand in `words`, blanks between. */
 int waits_no_state(const char *word, const char *words, struct err *e);
 
-/* 1 when --cpu was not given or names `a` or `b`: of a wait, the CPU it left and the one it
- * came back to (tail counts it by the same rule); TL_NOCPU is on no list. */
-int tl_cpu_passes(const struct tlinput *ti, uint16_t a, uint16_t b);
-
 /* "hidden: 1,234 idle waits, 12.3 s (longest ...); ..." on stderr, of what was set apart. */
 void tl_say_hidden(struct tlinput *ti, const struct set_apart *x);
 

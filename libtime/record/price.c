@@ -162,7 +162,12 @@ int price_is_known(const struct price *p)
 /* --- the estimate --------------------------------------------------------------------------
  */
 
-struct cost price_sum(const struct price *p, int no_copy)
+struct cost {
+	double events, bytes, cpu_ns; /* of a second */
+};
+
+/* All events together; `no_copy`: with frame pointers in place of stack copies. */
+static struct cost sum_up(const struct price *p, int no_copy)
 {
 	struct cost c = {0};
 	for (size_t i = 0; i < p->v.n; i++) {
@@ -207,7 +212,7 @@ static void add_rates(struct buf *b, const struct price *p)
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w)
 {
 	enum { MUCH = 20000000 }; /* bytes a second: a disk's worth, and perf busy writing */
-	struct cost all = price_sum(p, 0), few = price_sum(p, 1);
+	struct cost all = sum_up(p, 0), few = sum_up(p, 1);
 	add_rates(b, p);
 	if (p->measured)
 		buf_fmt(b,

@@ -25,11 +25,6 @@ struct price {
 	uint64_t lost;
 };
 
-/* A second of it. */
-struct cost {
-	double events, bytes, cpu_ns;
-};
-
 /* Add the events of a plan, which is borrowed. ERR_NOMEM. */
 int price_plan(struct price *p, const struct record_plan *plan, const struct record_wish *w);
 
@@ -44,12 +39,10 @@ void price_take_recording(struct price *p, struct recording *rec);
 /* 1 when rates were counted, or none had to be. */
 int price_is_known(const struct price *p);
 
-/* All events together; `no_copy`: with frame pointers in place of stack copies. */
-struct cost price_sum(const struct price *p, int no_copy);
-
 /* Append the rates, the estimate and what would be cheaper, in lines that begin with "#". */
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w);
 
+/* Give all back. */
 void price_release(struct price *p);
 
 #endif

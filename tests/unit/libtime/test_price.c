@@ -37,10 +37,6 @@ static void rates_come_from_counts(void **state)
 	assert_true(price_is_known(&p));
 	/* a switch: fixed part, callchain, registers and 4096 bytes; a wakeup: the fixed part
 	 */
-	struct cost all = price_sum(&p, 0), few = price_sum(&p, 1);
-	assert_int_equal((int)all.events, 1400);
-	assert_int_equal((int)all.bytes, 1000 * (112 + 150 + 160 + PLAN_DUMP) + 400 * 112);
-	assert_int_equal((int)few.bytes, 1000 * (112 + 150) + 400 * 112);
 	price_text(&b, &p, &offcpu);
 	assert_non_null(strstr(buf_cstr(&b), "# sched:sched_switch 1000/s, "));
 	assert_non_null(strstr(buf_cstr(&b), "# estimate: 1400 events/s, 4.6 MB/s, "));
@@ -77,13 +73,17 @@ static void samples_have_the_rate_asked_for(void **state)
 	struct record_plan plan;
 	struct record_wish cpu = offcpu;
 	struct words w = {0};
+	struct buf b = {0};
 	(void)state;
 	cpu.mode = RECORD_CPU;
 	cpu.frequency = 100;
 	make(&p, &plan, &cpu);
 	assert_true(price_is_known(&p));
 	assert_false(price_countable(&p, &w));
-	assert_int_equal((int)price_sum(&p, 0).events, 200);
+	price_text(&b, &p, &cpu);
+	assert_non_null(strstr(buf_cstr(&b), "at most 200/s"));
+	assert_non_null(strstr(buf_cstr(&b), "# estimate: 200 events/s, "));
+	buf_release(&b);
 	words_release(&w);
 	price_release(&p);
 	record_plan_release(&plan);
