@@ -19,7 +19,7 @@
  * before it cost a comparison: they are a third of the words of a busy host, and more of one
  * program. For other words it remembers what the most recent ones mean: a lookup in a table
  * that stays in the CPU's cache. A word not seen recently costs a search for its mapping and
- *one for its symbol, without a lock. Only a symbol seen for the first time takes a lock.
+ * one for its symbol, without a lock. Only a symbol seen for the first time takes a lock.
  */
 #ifndef LIBSYM_NAMES_H
 #define LIBSYM_NAMES_H
