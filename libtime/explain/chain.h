@@ -10,9 +10,9 @@
  * part of the episode that it explains. A link's time is divided into parts that add up to it:
  * code that ran, waiting for a CPU, and one for each cause and function it was blocked in,
  * whichever thread ended those waits. The chain goes on from the largest part to the thread
- *that kept the link there for more than half of it, unless another part is larger than what
- *that thread explains; else it ends, and that link is the root. Threads already on the chain
- *and depth CHAIN_DEPTH cut it.
+ * that kept the link there for more than half of it, unless another part is larger than what
+ * that thread explains; else it ends, and that link is the root. Threads already on the chain
+ * and depth CHAIN_DEPTH cut it.
  *
  *	front  12 ms lock   ─► middle  11 ms lock   ─► back  8 ms asleep
  *	        1 ms running            1 ms running          3 ms waiting for a CPU

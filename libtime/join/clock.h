@@ -4,7 +4,7 @@
  *	recording made with     its clock             a file's times can be on
  *	-k CLOCK_MONOTONIC      CLOCK_MONOTONIC       mono, exactly; real, to about 1 us
  *	-k CLOCK_MONOTONIC_RAW  CLOCK_MONOTONIC_RAW   raw, exactly; real, to about 1 us and 500
- *ppm neither                 perf's own            tsc, exactly, where perf noted TIME_CONV;
+ * ppm neither                 perf's own            tsc, exactly, where perf noted TIME_CONV;
  *	                                              others with an offset that is given
  *
  * A file that has anchors (both clocks at two moments) is mapped by those, to 500 ppm of the

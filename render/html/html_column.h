@@ -1,7 +1,7 @@
 /*
  * html_column.h - columns of numbers as a report carries them: of each row one number a column.
  * First the lowest byte of each, then the second of each, up to the highest that any needs:
- *what is alike stands together, which deflate shortens best. html_data.js reads them.
+ * what is alike stands together, which deflate shortens best. html_data.js reads them.
  *
  *	struct html_columns c = {0};
  *	struct html_column *t = html_column(&c, "sample.t");

@@ -1,7 +1,7 @@
 /*
  * html_labels.h - labels as the columns of a report: which value each key has for samples,
- *waits, running times and spans (libtime/spans/label_lanes.h), so that the page can leave out
- *all else. Of key number K:
+ * waits, running times and spans (libtime/spans/label_lanes.h), so that the page can leave out
+ * all else. Of key number K:
  *
  *	sample.labelK, span.labelK    its value (a string; 0: none)
  *	wait.partsK, run.partsK       pieces with values of their own; 0: one, without a value
