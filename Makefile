@@ -372,6 +372,11 @@ coverage:
 bench-fleet: all $(O)/tests/prog/shiftids
 	$(Q)O=$(O) sh tests/bench_fleet.sh
 
+# The table of docs/recording-cost.md, measured here: root and perf.
+.PHONY: bench-record
+bench-record: all $(O)/tests/prog/measure
+	$(Q)O=$(O) CC='$(CC)' sh tests/bench_record.sh
+
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_diverse.sh
 	$(Q)O=$(O) sh tests/bench.sh
@@ -473,6 +478,7 @@ help:
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make readers    what reads exports in tests: from PyPI (needs python3-venv) and npm'
+	@echo 'make bench-record what recording costs per event: the table of docs/recording-cost.md'
 	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
