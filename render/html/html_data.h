@@ -3,19 +3,23 @@
  * threads, samples, waits, running intervals, spans, losses, and the frames and stacks they
  * name. The script of the report sums them up for any stretch of time.
  *
- *	columns              one number for each ...
- *	frame.*              frame of the flame graphs: strings, kind, colours of three
- * palettes, 1 for a runtime's or a start + 2 for the kernel's path.*               call path,
- * from 1 on: how many before it its caller's is (the path that is 0: none), frame row.* stack
- * with its thread's name: frame of the name, path since the highest of the rows before thread.*
- * thread: frame of its name, pid + 1, tid + 1, first, life, flags, name sample.* sample by CPU
- * and time: how much more since the last one than that took, row + 1 (0: the next one), weight,
- * event, thread + 1, CPU + 1 life.*               wait or time on a CPU, by thread and time: is
- * it a wait, the thread since the last one's, ns since its end wait.*               the waits of
- * these, where shown: blocked or unknown time, the rest, enum html_wait, row as above, cause;
- * state, waker + 1, context (timeline_data.h), its path, CPU out + 1 and in + 1 run.* the times
- * on a CPU: length, CPU + 1, name, 1 if the filters leave it out span.*, loss.*       span;
- * stretch of lost records
+ *	columns   one number for each ...
+ *	frame.*   frame of the flame graphs: strings, kind, colours of three palettes,
+ *	          1 for a runtime's or a start + 2 for the kernel's
+ *	path.*    call path, from 1 on: how many before it its caller's is (the path
+ *	          that is 0: none), frame
+ *	row.*     stack with its thread's name: frame of the name, path since the
+ *	          highest of the rows before
+ *	thread.*  thread: frame of its name, pid + 1, tid + 1, first, life, flags, name
+ *	sample.*  sample by CPU and time: how much more since the last one than that
+ *	          took, row + 1 (0: the next one), weight, event, thread + 1, CPU + 1
+ *	life.*    wait or time on a CPU, by thread and time: is it a wait, the thread
+ *	          since the last one's, ns since its end
+ *	wait.*    the waits of these, where shown: blocked or unknown time, the rest,
+ *	          enum html_wait, row as above, cause; state, waker + 1, context
+ *	          (timeline_data.h), its path, CPU out + 1 and in + 1
+ *	run.*     the times on a CPU: length, CPU + 1, name, 1 if the filters leave it out
+ *	span.*, loss.*  span; stretch of lost records
  *
  * Labels stand beside these: html_labels.h. Times count from the first moment shown, in ns.
  */
