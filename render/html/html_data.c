@@ -244,13 +244,22 @@ static int waker_path(struct gathering *g, uint32_t path, uint32_t *no)
 	return u64map_put(&d->row_no, key, *no);
 }
 
+static unsigned state_number(struct html_data *d, uint8_t state)
+{
+	if (state && !d->state_no[state]) {
+		d->states[d->nstates] = state;
+		d->state_no[state] = ++d->nstates;
+	}
+	return d->state_no[state];
+}
+
 /* What tooltips tell of a wait. */
 static int put_story(struct gathering *g, const struct off *o)
 {
 	uint32_t path;
 	if (waker_path(g, o->waker_path, &path))
 		return ERR_NOMEM;
-	html_put(g->wait[5], o->state);
+	html_put(g->wait[5], state_number(g->d, o->state));
 	html_put(g->wait[6], o->waker == TL_NONE ? 0 : o->waker + 1u);
 	html_put(g->wait[7], tl_waker_context(o));
 	html_put(g->wait[8], path);
@@ -509,8 +518,10 @@ void html_data_head(const struct html_data *d, struct json *j)
 		json_u64(j, NULL, d->cause_frames[c]);
 	json_close(j, ']');
 	json_open(j, "states", '[');
-	for (size_t i = 0; i < d->tl->nstates; i++)
-		json_str(j, NULL, strtab_get(&d->tl->stacks->strings, d->tl->states[i]));
+	json_str(j, NULL, "");
+	for (unsigned i = 0; i < d->nstates; i++)
+		json_str(j, NULL,
+			 strtab_get(&d->tl->stacks->strings, d->tl->states[d->states[i]]));
 	json_close(j, ']');
 	html_labels_head(&d->labels, j);
 	head_events(d, j);
