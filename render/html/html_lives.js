@@ -101,4 +101,12 @@ const page = {
 		for (const i of shown)
 			take(s.t[i] - from, data.row.path[s.row[i]], s.event[i]);
 	},
+
+	losses(from, to) {
+		const l = data.loss, found = [];
+		for (let i = 0; i < l.t.length; i++)
+			if (l.t[i] + l.ns[i] > from && l.t[i] < to)
+				found.push({t: l.t[i] - from, length: l.ns[i], cpu: l.cpu[i] - 1, kind: l.kind[i], count: l.count[i]});
+		return found;
+	},
 };

@@ -371,6 +371,10 @@ static int put_losses(struct writer *w)
 	const struct timeline *tl = w->tl;
 	size_t n = 0;
 	int rc = 0;
+	if (w->d->page_ns) {
+		svg_number(w->b, 0);
+		return 0;
+	}
 	for (int pass = 0; pass < 2 && !rc; pass++) {
 		if (pass)
 			svg_number(w->b, n);

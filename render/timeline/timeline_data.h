@@ -34,9 +34,9 @@
  *	   arrows   1 if they are given here, then: from row, to row, time
  *
  * In a page that has what threads did by itself (tl_data.page_ns), a panel begins with its
- * start on the page's axis (s), and its rows are a kind and a thread or CPU; samples are left
- * out. Threads have the numbers of the timeline; <t-threads> then has those of a colour of
- * their own: thread, colour.
+ * start on the page's axis (s), and its rows are a kind and a thread or CPU; samples and
+ * losses are left out. Threads have the numbers of the timeline; <t-threads> then has those
+ * of a colour of their own: thread, colour.
  */
 #ifndef RENDER_TIMELINE_TIMELINE_DATA_H
 #define RENDER_TIMELINE_TIMELINE_DATA_H

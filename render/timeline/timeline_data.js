@@ -358,6 +358,8 @@ function readPanel(text, index) {
 		text: tables.strings[r.next()], path: r.next()}));
 	p.losses = r.list(() => ({t: r.signed(), length: r.next(), cpu: r.next() - 1,
 		kind: r.next(), count: r.next()}));
+	if (tables.page)
+		p.losses = tables.page.losses(p.page, p.page + p.span);
 	p.irqs = r.list(() => ({cpu: r.next(), t: r.signed(), length: r.next(), name: tables.strings[r.next()]}));
 	p.gaps = r.list(() => readGap(r));
 	r.list(() => {

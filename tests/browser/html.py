@@ -220,8 +220,8 @@ ROWS = """return %s.timeline.panels[0].rows.map((r) => [r.kind, r.thread ? r.thr
 	r.segs ? [[...r.segs.start].slice(0, r.segs.n + 1), [...r.segs.paint].slice(0, r.segs.n)] : null,
 	r.offs ? [...r.offs].filter((x, i) => ![4, 5, 6, 8].includes(i %% 11)) : null, [...r.samples.t],
 	r.held ? [...r.held].map(([i, h]) => [i, h.map((x) => [x.after, x.ns])]) : null]);"""
-# What the tooltips say of every 40th interval.
-TIPS = """const t = %s.timeline, all = []; t.panels[0].rows.forEach((r) => {
+# What is missing, and what the tooltips say of every 40th interval.
+TIPS = """const t = %s.timeline, all = t.panels[0].losses.map((l) => [l.t, l.length, l.cpu, l.kind, l.count]); t.panels[0].rows.forEach((r) => {
 	for (let i = 0; r.offs && i < r.segs.n; i += 40) all.push(t.linesOf(r, i)); }); return all;"""
 
 
