@@ -114,7 +114,9 @@ awk -F'|' -v pipes=$switches -v called=$calls '
 			split(order[i], w, "|")
 			if (w[2] == "") continue
 			events = w[1] == "pipes" ? pipes : called
-			printf "| %s | %.1f us | %.2f kB | %d |\n", w[2],
-				(best[order[i]] - best[w[1] "|"]) * 1e6 / events, bytes[order[i]] / events / 1000, lost[order[i]]
+			more = (best[order[i]] - best[w[1] "|"]) * 1e6 / events
+			printf "| %s | %s | %.2f kB | %d |\n", w[2],
+				more < 0.5 ? "below 0.5 us" : sprintf("%.1f us", more),
+				bytes[order[i]] / events / 1000, lost[order[i]]
 		}
 	}' "$dir/took"
