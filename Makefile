@@ -156,10 +156,10 @@ $(O)/gen/cmd/cli/help/words.inc: docs/words.md
 	@mkdir -p $(@D)
 	$(Q)$(c_string) $< >$@
 $(O)/libtime/store/store_schema.o: $(O)/gen/libtime/store/views.sql.inc
-$(O)/libtime/explain/causes_builtin.o: $(O)/gen/libtime/explain/causes.rules.inc
-$(O)/libtime/explain/mechanism.o: $(O)/gen/libtime/explain/mechanisms.rules.inc
+$(O)/libtime/causes/causes_builtin.o: $(O)/gen/libtime/causes/causes.rules.inc
+$(O)/libtime/causes/mechanism.o: $(O)/gen/libtime/causes/mechanisms.rules.inc
 $(O)/libsym/name/frame_table.o: $(O)/gen/libsym/name/frames.rules.inc
-$(O)/libtime/store/store_schema.o $(O)/libtime/explain/causes_builtin.o $(O)/libtime/explain/mechanism.o $(O)/libsym/name/frame_table.o: ALL_CFLAGS += -I$(O)/gen
+$(O)/libtime/store/store_schema.o $(O)/libtime/causes/causes_builtin.o $(O)/libtime/causes/mechanism.o $(O)/libsym/name/frame_table.o: ALL_CFLAGS += -I$(O)/gen
 $(O)/cmd/pack_script.o: $(O)/gen/cmd/pack.sh.inc
 $(O)/cmd/pack_script.o: ALL_CFLAGS += -I$(O)/gen
 FLEET_INC := $(patsubst %,$(O)/gen/%.inc,$(wildcard fleet/*.sql))
@@ -322,7 +322,7 @@ CLANG_TIDY ?= clang-tidy
 GCC ?= gcc
 READ_SRC := $(foreach d,$(LAYERS) cmd,$(call sources,$(d)))
 READ_DEPS := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.h $(d)/*/*.h)) tests/analyze.h config.mk \
-	$(addprefix $(O)/gen/,libtime/store/views.sql.inc libtime/explain/causes.rules.inc libtime/explain/mechanisms.rules.inc libsym/name/frames.rules.inc \
+	$(addprefix $(O)/gen/,libtime/store/views.sql.inc libtime/causes/causes.rules.inc libtime/causes/mechanisms.rules.inc libsym/name/frames.rules.inc \
 	cmd/pack.sh.inc) \
 	$(HELP_INC)
 READ_CFLAGS = $(filter-out -MMD -MP,$(ALL_CFLAGS)) -I$(O)/gen \
@@ -421,7 +421,7 @@ install: all $(O)/man/made $(COMPLETIONS)
 		$(SHARE)/fish/vendor_completions.d
 	install -d $(addprefix $(SHARE)/perfkit/,$(sort $(dir $(EXAMPLES))))
 	install -m 755 $(O)/perfkit $(DESTDIR)$(PREFIX)/bin/perfkit
-	install -m 644 libtime/explain/causes.rules libtime/explain/mechanisms.rules libsym/name/frames.rules $(SHARE)/perfkit
+	install -m 644 libtime/causes/causes.rules libtime/causes/mechanisms.rules libsym/name/frames.rules $(SHARE)/perfkit
 	for f in $(EXAMPLES); do install -m 644 $$f $(SHARE)/perfkit/$$f || exit 1; done
 	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
 	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit

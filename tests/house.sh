@@ -69,7 +69,7 @@ rooms_of()
 	case $1 in
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
-	libtime) echo "sched spans side join build population explain tables watch store record doctor" ;;
+	libtime) echo "sched spans side join build causes population explain tables watch store record doctor" ;;
 	render) echo "text tail export svg flame timeline html" ;;
 	cmd) echo "cli input query jitter ." ;;
 	*) echo "." ;;

@@ -1,6 +1,6 @@
 /* completion.c - shell completions for bash, zsh and fish from the tables of the verbs. */
 #include "cmd/cli/manpage.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 
 #include <string.h>
 

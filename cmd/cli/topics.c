@@ -1,8 +1,8 @@
 #include "cmd/cli/topics.h"
 #include "render/text/fill.h"
 #include "libsym/name/frame_table.h"
-#include "libtime/explain/causes.h"
-#include "libtime/explain/mechanism.h"
+#include "libtime/causes/causes.h"
+#include "libtime/causes/mechanism.h"
 
 #include <string.h>
 

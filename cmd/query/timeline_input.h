@@ -6,7 +6,7 @@
 #define CMD_QUERY_TIMELINE_INPUT_H
 
 #include "cmd/input/input.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/doctor/store_findings.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/spans/label_lanes.h"

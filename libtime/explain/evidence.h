@@ -7,8 +7,8 @@
 #ifndef LIBTIME_EXPLAIN_EVIDENCE_H
 #define LIBTIME_EXPLAIN_EVIDENCE_H
 
-#include "libtime/explain/app_frame.h"
-#include "libtime/explain/mechanism.h"
+#include "libtime/causes/app_frame.h"
+#include "libtime/causes/mechanism.h"
 #include "libtime/sched/lock_mark.h"
 
 /* A wait for a lock, or for a futex that may be one, and when which thread ended it. */

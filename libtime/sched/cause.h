@@ -1,5 +1,5 @@
 /*
- * cause.h - the mechanisms of waits, by number and by name. libtime/explain/causes.h
+ * cause.h - the mechanisms of waits, by number and by name. libtime/causes/causes.h
  * finds which one a wait has.
  */
 #ifndef LIBTIME_SCHED_CAUSE_H

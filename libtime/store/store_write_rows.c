@@ -3,7 +3,7 @@
 #include "libtime/store/store_encode.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
-#include "libtime/explain/app_frame.h"
+#include "libtime/causes/app_frame.h"
 
 #include <string.h>
 

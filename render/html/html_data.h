@@ -54,7 +54,8 @@ struct html_data {
 	struct html_labels labels;
 	uint32_t marks[9]; /* frames: [open] ... [running, no sample] */
 	uint32_t cause_frames[CAUSE_COUNT];
-	/* indices of timeline.states as they come, which no order of reading changes; 0 is "" */
+	/* indices of timeline.states as they come, which no order of reading changes; 0 is ""
+	 */
 	uint8_t states[TL_MAX_STATES], state_no[TL_MAX_STATES], nstates;
 };
 

@@ -1,6 +1,6 @@
 #include "render/tail/site_words.h"
-#include "libtime/explain/causes.h"
-#include "libtime/explain/sites.h"
+#include "libtime/causes/causes.h"
+#include "libtime/causes/sites.h"
 #include "render/text/escape.h"
 #include "render/text/table.h"
 #include "render/tail/tail_words.h"

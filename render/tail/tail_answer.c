@@ -1,5 +1,5 @@
 #include "render/tail/tail_answer.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "render/text/units.h"
 
 /* The sentence while it is made. */

@@ -1,5 +1,5 @@
 #include "render/tail/tail_json.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/explain/tail_times.h"
 #include "libtime/sched/facts.h"
 #include "render/text/csv.h"

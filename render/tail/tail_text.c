@@ -1,6 +1,6 @@
 #include "render/tail/tail_text.h"
 #include "base/check.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/explain/lock_held.h"
 #include "render/text/escape.h"
 #include "render/text/labels.h"

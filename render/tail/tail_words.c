@@ -1,5 +1,5 @@
 #include "render/tail/tail_words.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/sched/facts.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"

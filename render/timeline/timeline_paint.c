@@ -3,7 +3,7 @@
 #include "render/flame/palette.h"
 #include "base/check.h"
 #include "render/timeline/timeline_svg.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 
 #include <string.h>
 

@@ -43,8 +43,8 @@ for topic in causes exit-status frames mechanisms names words; do
 	[ "$(wc -l <topic.$topic)" -gt 10 ] || wrong "perfkit help $topic is short"
 done
 awk 'length > 80 { exit 1 }' all topic.exit-status topic.names topic.words || wrong "help is wider than 80 columns"
-cmp -s "$SRC/libtime/explain/causes.rules" topic.causes || wrong "help causes is not the table that is used"
-cmp -s "$SRC/libtime/explain/mechanisms.rules" topic.mechanisms ||
+cmp -s "$SRC/libtime/causes/causes.rules" topic.causes || wrong "help causes is not the table that is used"
+cmp -s "$SRC/libtime/causes/mechanisms.rules" topic.mechanisms ||
 	wrong "help mechanisms is not the table that is used"
 cmp -s "$SRC/libsym/name/frames.rules" topic.frames || wrong "help frames is not the table that is used"
 "$PERFKIT" collapse -q --no-local --offcpu --causes topic.causes "$SRC/testdata/waits/perf.data" >own.folded &&

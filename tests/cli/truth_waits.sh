@@ -79,7 +79,7 @@ twice()
 twice || twice || twice
 again 0 "" spinner
 again 0 "" hog
-# A quota's end is seen from Linux 6.18 on (libtime/explain/causes.rules).
+# A quota's end is seen from Linux 6.18 on (libtime/causes/causes.rules).
 release=$(uname -r)
 minor=${release#*.}
 if [ "${release%%.*}" -gt 6 ] || { [ "${release%%.*}" = 6 ] && [ "${minor%%.*}" -ge 18 ]; }; then

@@ -1,7 +1,7 @@
 #include "tests/fuzz/asktimeline.h"
 #include "tests/fuzz/fuzz.h"
 
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/store/store_read.h"
 #include "libtime/explain/tail_model.h"
 #include "libtime/sched/timeline_join.h"

@@ -6,7 +6,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 
 #include <string.h>
 

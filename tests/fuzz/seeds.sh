@@ -99,7 +99,7 @@ done
 
 head -c 1500 testdata/zstd/kallsyms | put kallsyms real
 head -20 testdata/perf-map/symfs/tmp/perf-704.map | put perfmap real
-grep -v '^#' libtime/explain/causes.rules | head -30 | put causes builtin
+grep -v '^#' libtime/causes/causes.rules | head -30 | put causes builtin
 zcat testdata/dwarf/folded-all.txt.gz | head -8 | cut -c 1-400 | put folded real
 
 # requests that a program wrote

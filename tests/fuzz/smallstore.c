@@ -1,6 +1,6 @@
 #include "tests/fuzz/smallstore.h"
 
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/sched/sched.h"
 #include "libtime/store/store_write.h"
 

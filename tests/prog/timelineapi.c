@@ -20,7 +20,7 @@
  * Threads are numbers from 0 on, -1 = none.
  */
 #include "base/mem.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "render/timeline/timeline_svg.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * the spans instead, those named too.
  */
 #include "libtime/build/build.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
 #include "tests/lib/unit.h"

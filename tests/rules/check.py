@@ -79,7 +79,7 @@ def frame_patterns():
 
 
 def cause_patterns():
-    path = "libtime/explain/causes.rules"
+    path = "libtime/causes/causes.rules"
     for number, line in rules(path):
         if line.startswith("missing"):
             continue

@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 
 #include "libtime/build/build.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/sched/sched.h"
 
 static uint32_t push_frame(struct stacks *s, uint32_t parent, const char *name, int kernel)

@@ -1,7 +1,7 @@
 /* mechanism: what stacks are for, by the built-in rules and by others. */
 #include "tests/unit/libtime/tailrig.h"
 
-#include "libtime/explain/mechanism.h"
+#include "libtime/causes/mechanism.h"
 
 static const char *words(struct mechanisms *m, uint32_t path, uint32_t waker_path)
 {

@@ -1,5 +1,5 @@
 /* What a regular expression writes out to is known before it is compiled. */
-#include "libtime/explain/regex_bound.h"
+#include "libtime/causes/regex_bound.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "tests/lib/unit.h"
 
 #include "base/mem.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/population/population.h"
 
 struct rig {

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 #include "libtime/sched/sched.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_internal.h"

@@ -1,7 +1,7 @@
 /* site_place.c - call paths as wait sites see them; see sites_internal.h. */
 #include "base/mem.h"
 #include "libsym/name/frame_table.h"
-#include "libtime/explain/sites_internal.h"
+#include "libtime/causes/sites_internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "libtime/explain/app_frame.h"
+#include "libtime/causes/app_frame.h"
 
 enum {
 	MAX_DEPTH = 512, /* nodes looked at above a stack's leaf */

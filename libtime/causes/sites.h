@@ -35,7 +35,7 @@
 #ifndef LIBTIME_EXPLAIN_SITES_H
 #define LIBTIME_EXPLAIN_SITES_H
 
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 
 /*
  * Find the sites of a finished timeline whose causes are set: tl->sites, and of each interval

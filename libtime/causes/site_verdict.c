@@ -1,6 +1,6 @@
 /* site_verdict.c - each site's verdict, by the lines of sites.h; see sites_internal.h. */
-#include "libtime/explain/app_frame.h"
-#include "libtime/explain/sites_internal.h"
+#include "libtime/causes/app_frame.h"
+#include "libtime/causes/sites_internal.h"
 
 enum { LOOP_EVENTS = 2 }; /* waits for others that a thread without a loop may have */
 

@@ -1,7 +1,7 @@
 /* sites.c - the intervals' sites, and what else their roles do; see sites_internal.h. */
-#include "libtime/explain/sites.h"
+#include "libtime/causes/sites.h"
 #include "base/mem.h"
-#include "libtime/explain/sites_internal.h"
+#include "libtime/causes/sites_internal.h"
 
 #include <string.h>
 

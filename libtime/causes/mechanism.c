@@ -1,4 +1,4 @@
-#include "libtime/explain/mechanism.h"
+#include "libtime/causes/mechanism.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "libsym/name/frame_table.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char mechanisms_builtin[] =
-#include "libtime/explain/mechanisms.rules.inc"
+#include "libtime/causes/mechanisms.rules.inc"
 	;
 
 enum {

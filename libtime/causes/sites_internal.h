@@ -10,7 +10,7 @@
 #ifndef LIBTIME_EXPLAIN_SITES_INTERNAL_H
 #define LIBTIME_EXPLAIN_SITES_INTERNAL_H
 
-#include "libtime/explain/sites.h"
+#include "libtime/causes/sites.h"
 
 enum { SITE_ENOUGH = 4 }; /* waits, or stacks, that say something */
 

@@ -1,8 +1,8 @@
-#include "libtime/explain/causes.h"
-#include "libtime/explain/sites.h"
+#include "libtime/causes/causes.h"
+#include "libtime/causes/sites.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "libtime/explain/regex_bound.h"
+#include "libtime/causes/regex_bound.h"
 #include "libsym/elf/read_file.h"
 
 #include <fnmatch.h>

@@ -1,4 +1,4 @@
-#include "libtime/explain/regex_bound.h"
+#include "libtime/causes/regex_bound.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* causes_builtin.c - causes.rules, compiled in as text (see the Makefile). */
-#include "libtime/explain/causes.h"
+#include "libtime/causes/causes.h"
 
 const char causes_builtin[] =
-#include "libtime/explain/causes.rules.inc"
+#include "libtime/causes/causes.rules.inc"
 	;
