@@ -3,7 +3,7 @@
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
 #include "libtime/explain/episodes.h"
-#include "render/export/flat_parquet.h"
+#include "render/parquet/flat_parquet.h"
 
 #include <errno.h>
 #include <inttypes.h>

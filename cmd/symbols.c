@@ -7,7 +7,7 @@
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
 #include "cmd/verbs.h"
-#include "render/export/names_parquet.h"
+#include "render/parquet/names_parquet.h"
 
 #include <errno.h>
 #include <limits.h>

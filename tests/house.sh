@@ -70,7 +70,7 @@ rooms_of()
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
 	libtime) echo "sched spans side join build causes population explain tables watch store record doctor" ;;
-	render) echo "text tail export svg flame timeline html" ;;
+	render) echo "text tail parquet export svg flame timeline html" ;;
 	cmd) echo "cli input query jitter ." ;;
 	*) echo "." ;;
 	esac

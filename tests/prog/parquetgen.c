@@ -1,6 +1,6 @@
 /* parquetgen ROWS FILE - a Parquet table of every type, whose values follow from the row's
  * number: tests/parquetcheck.py has the same rules. ROWS % 131072 rows make the last group. */
-#include "render/export/parquet.h"
+#include "render/parquet/parquet.h"
 #include "base/outfile.h"
 
 #include <stdio.h>

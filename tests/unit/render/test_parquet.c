@@ -2,8 +2,8 @@
  * asks other programs whether they read what was put in. */
 #include "tests/lib/torture.h"
 
-#include "render/export/parquet.h"
-#include "render/export/parquet_bits.h"
+#include "render/parquet/parquet.h"
+#include "render/parquet/parquet_bits.h"
 
 #include <string.h>
 

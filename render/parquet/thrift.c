@@ -1,4 +1,4 @@
-#include "render/export/thrift.h"
+#include "render/parquet/thrift.h"
 
 #include <assert.h>
 

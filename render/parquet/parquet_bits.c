@@ -1,5 +1,5 @@
-#include "render/export/parquet_bits.h"
-#include "render/export/thrift.h"
+#include "render/parquet/parquet_bits.h"
+#include "render/parquet/thrift.h"
 
 #include <endian.h>
 

@@ -1,10 +1,10 @@
-#include "render/export/parquet.h"
+#include "render/parquet/parquet.h"
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "render/export/parquet_bits.h"
-#include "render/export/thrift.h"
+#include "render/parquet/parquet_bits.h"
+#include "render/parquet/thrift.h"
 #include "render/text/escape.h"
 
 #include <endian.h>

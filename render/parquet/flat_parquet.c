@@ -1,6 +1,6 @@
-#include "render/export/flat_parquet.h"
+#include "render/parquet/flat_parquet.h"
 #include "base/check.h"
-#include "render/export/parquet.h"
+#include "render/parquet/parquet.h"
 
 #include <string.h>
 

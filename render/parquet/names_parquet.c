@@ -1,6 +1,6 @@
-#include "render/export/names_parquet.h"
+#include "render/parquet/names_parquet.h"
 #include "base/vec.h"
-#include "render/export/parquet.h"
+#include "render/parquet/parquet.h"
 
 #include <string.h>
 
