@@ -2,8 +2,8 @@
  * fleet.c - `perfkit fleet`: a question about the tables of many recordings, asked of an engine
  * that is installed here.
  */
-#include "base/buf.h"
-#include "base/nearest.h"
+#include "base/text/buf.h"
+#include "base/text/nearest.h"
 #include "base/vec.h"
 #include "cmd/cli/say.h"
 #include "cmd/fleet_queries.h"

@@ -1,6 +1,6 @@
 /* main.c - choose the verb, parse its options, run it, turn the outcome into an exit status. */
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "base/shortage.h"
 #include "cmd/input/budget.h"
 #include "cmd/cli/manpage.h"

@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "cmd/record_host.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #ifndef CMD_RECORD_CONTEXT_H
 #define CMD_RECORD_CONTEXT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
 
 /*

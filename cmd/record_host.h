@@ -6,8 +6,8 @@
 #ifndef CMD_RECORD_HOST_H
 #define CMD_RECORD_HOST_H
 
-#include "base/buf.h"
-#include "base/strtab.h"
+#include "base/text/buf.h"
+#include "base/text/strtab.h"
 
 /* The cgroups whose facts are in a snapshot; zero-initialised is none. */
 struct host_cgroups {

@@ -1,5 +1,5 @@
 #include "cmd/report_tables.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
 #include "cmd/query/timeline_samples.h"

@@ -1,5 +1,5 @@
 /* unpack.c - `perfkit unpack`: a bundle's files into a folder. */
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"

@@ -5,7 +5,7 @@
  * A section that is damaged leaves its fields unset; the recording stays readable.
  */
 #include "libparse/reader.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 
 /* Readers of a section return 0, also when it is damaged, or ERR_NOMEM. */

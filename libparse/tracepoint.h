@@ -17,7 +17,7 @@
 #ifndef LIBPARSE_TRACEPOINT_H
 #define LIBPARSE_TRACEPOINT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libparse/recording.h"
 
 struct tracepoints;

@@ -1,5 +1,5 @@
 #include "libsym/pack_list.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libparse/archive/tar.h"
 #include "libsym/process/jit_files.h"

@@ -12,7 +12,7 @@
 #define LIBSYM_STACKS_H
 
 #include "base/hash.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "base/vec.h"
 
 enum frame_kind {

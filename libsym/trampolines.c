@@ -1,5 +1,5 @@
 #include "libsym/trampolines.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -67,6 +67,7 @@ layers_link()
 rooms_of()
 {
 	case $1 in
+	base) echo ". text" ;;
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf unwind jit process ." ;;
 	libtime) echo "sched spans side join build causes population explain tables watch store record doctor" ;;

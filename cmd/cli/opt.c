@@ -3,7 +3,7 @@
 #include "cmd/cli/say.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 #include <errno.h>
 #include <stdio.h>

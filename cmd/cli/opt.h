@@ -13,7 +13,7 @@
 #ifndef CMD_CLI_OPT_H
 #define CMD_CLI_OPT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 #include <stddef.h>
 #include <stdint.h>

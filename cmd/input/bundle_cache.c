@@ -1,5 +1,5 @@
 #include "cmd/input/bundle_cache.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"

@@ -1,5 +1,5 @@
 #include "cmd/input/bundle_input.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "cmd/input/bundle_cache.h"
 #include "cmd/input/scratch.h"

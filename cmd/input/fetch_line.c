@@ -1,5 +1,5 @@
 #include "cmd/input/fetch_line.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
 

@@ -1,5 +1,5 @@
 #include "cmd/input/output.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "cmd/input/budget.h"
 #include "cmd/input/input_kind.h"
 #include "render/export/gzip.h"

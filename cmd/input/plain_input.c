@@ -1,5 +1,5 @@
 #include "cmd/input/plain_input.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/diskroom.h"
 #include "base/mem.h"
 #include "base/vec.h"

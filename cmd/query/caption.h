@@ -6,7 +6,7 @@
 #ifndef CMD_QUERY_CAPTION_H
 #define CMD_QUERY_CAPTION_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "cmd/query/waits.h"
 
 /* Append "name=a,b" in visible form, behind a blank where `b` has text; nothing for an empty

@@ -1,5 +1,5 @@
 #include "cmd/query/tail_query.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
 #include "cmd/query/tail_spans.h"

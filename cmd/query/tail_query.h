@@ -5,7 +5,7 @@
 #ifndef CMD_QUERY_TAIL_QUERY_H
 #define CMD_QUERY_TAIL_QUERY_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "cmd/query/waits.h"
 #include "libtime/explain/tail_model.h"
 

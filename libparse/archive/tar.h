@@ -12,9 +12,9 @@
 #ifndef LIBPARSE_ARCHIVE_TAR_H
 #define LIBPARSE_ARCHIVE_TAR_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* debug_files.c - finding and checking dwz files, .dwo files and .dwp packages. */
 #include "libsym/dwarf/debug_files.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 
 #include <stdio.h>

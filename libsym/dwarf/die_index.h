@@ -10,7 +10,7 @@
 #ifndef LIBSYM_DWARF_DIE_INDEX_H
 #define LIBSYM_DWARF_DIE_INDEX_H
 
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "libsym/dwarf/reader.h"
 #include "libsym/dwarf/line_table.h"
 #include "libsym/dwarf/segments.h"

@@ -1,7 +1,7 @@
 /* die_name.c - walking DIEs and following references to a name. */
 #include "libsym/dwarf/die_name.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "base/search.h"
 

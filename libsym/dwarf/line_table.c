@@ -1,7 +1,7 @@
 /* line_table.c - the .debug_line header and its state machine. */
 #include "libsym/dwarf/line_table.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "base/search.h"
 

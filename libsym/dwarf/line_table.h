@@ -6,7 +6,7 @@
 #ifndef LIBSYM_DWARF_LINE_TABLE_H
 #define LIBSYM_DWARF_LINE_TABLE_H
 
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "libsym/dwarf/reader.h"
 
 struct line_row {

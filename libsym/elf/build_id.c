@@ -1,6 +1,6 @@
 #include "libsym/elf/elf_file.h"
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef LIBSYM_ELF_DSO_FIND_INTERNAL_H
 #define LIBSYM_ELF_DSO_FIND_INTERNAL_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libsym/elf/dso_find.h"
 
 /* One search: what is wanted and the best reason why it was not found so far. */

@@ -1,6 +1,6 @@
 #include "libsym/elf/kallsyms.h"
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "base/mem.h"
 #include "libsym/elf/read_file.h"
 

@@ -10,7 +10,7 @@
 #ifndef LIBSYM_ELF_KALLSYMS_H
 #define LIBSYM_ELF_KALLSYMS_H
 
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "libsym/elf/symtab.h"
 
 struct kallsyms {

@@ -1,6 +1,6 @@
 #include "libsym/jit/perf_map.h"
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "libsym/elf/read_file.h"

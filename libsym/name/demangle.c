@@ -1,6 +1,6 @@
 #include "libsym/name/demangle.h"
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "base/mem.h"
 
 #include <ctype.h>

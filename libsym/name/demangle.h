@@ -9,7 +9,7 @@
 #ifndef LIBSYM_NAME_DEMANGLE_H
 #define LIBSYM_NAME_DEMANGLE_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
 
 enum {

@@ -1,7 +1,7 @@
 #include "libsym/name/frame_table.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "base/vec.h"
 
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #ifndef LIBSYM_NAME_SIMPLIFY_H
 #define LIBSYM_NAME_SIMPLIFY_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 enum simplify_flag {
 	SIMPLIFY_NAMESPACES = 1, /* inline namespaces of libraries, abi tags */

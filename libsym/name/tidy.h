@@ -32,7 +32,7 @@
 #ifndef LIBSYM_NAME_TIDY_H
 #define LIBSYM_NAME_TIDY_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 enum tidy_flag {
 	TIDY_JAVA = 1,    /* the comm starts with "java" */

@@ -1,6 +1,6 @@
 #include "libsym/process/jit_files.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "libsym/elf/read_file.h"

@@ -21,7 +21,7 @@
 #define LIBSYM_PROCESS_MACHINE_H
 
 #include "base/hash.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "base/vec.h"
 #include "libparse/recording.h"
 #include "libsym/elf/elf_file.h"

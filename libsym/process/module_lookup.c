@@ -2,7 +2,7 @@
  * there. */
 #include "libsym/process/modules_internal.h"
 #include "base/check.h"
-#include "base/longname.h"
+#include "base/text/longname.h"
 #include "libsym/name/demangle.h"
 #include "libsym/name/simplify.h"
 #include "libsym/unwind/arch.h"

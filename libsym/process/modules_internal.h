@@ -14,7 +14,7 @@
 #ifndef LIBSYM_PROCESS_MODULES_INTERNAL_H
 #define LIBSYM_PROCESS_MODULES_INTERNAL_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/jit/jitdump.h"
 #include "libsym/process/jit_files.h"

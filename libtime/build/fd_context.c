@@ -1,5 +1,5 @@
 #include "libtime/build/fd_context.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libsym/elf/read_file.h"
 

@@ -1,6 +1,6 @@
 #include "libtime/causes/causes.h"
 #include "libtime/causes/sites.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libtime/causes/regex_bound.h"
 #include "libsym/elf/read_file.h"

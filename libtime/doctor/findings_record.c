@@ -1,6 +1,6 @@
 /* findings_record.c - findings about the recording: file, losses, events, waits. */
 #include "base/count.h"
-#include "base/shellword.h"
+#include "base/text/shellword.h"
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
 

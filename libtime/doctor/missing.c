@@ -1,6 +1,6 @@
 #include "libtime/doctor/missing.h"
-#include "base/buf.h"
-#include "base/shellword.h"
+#include "base/text/buf.h"
+#include "base/text/shellword.h"
 
 #include <stdio.h>
 #include <stdlib.h>

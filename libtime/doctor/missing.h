@@ -5,7 +5,7 @@
 #ifndef LIBTIME_DOCTOR_MISSING_H
 #define LIBTIME_DOCTOR_MISSING_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/doctor/findings.h"
 #include "libsym/profile.h"
 #include "libtime/store/file_facts.h"

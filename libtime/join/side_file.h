@@ -5,7 +5,7 @@
 #ifndef LIBTIME_JOIN_SIDE_FILE_H
 #define LIBTIME_JOIN_SIDE_FILE_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libparse/source.h"
 #include "libtime/join/attach.h"
 #include "libsym/profile.h"

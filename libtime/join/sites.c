@@ -1,5 +1,5 @@
 #include "libtime/join/sites.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "libtime/record/calls.h"
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/elf/symtab.h"
 #include "libsym/name/demangle.h"

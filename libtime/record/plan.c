@@ -1,5 +1,5 @@
 #include "libtime/record/remedy_internal.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libsym/unwind/arch.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "libtime/record/remedy_internal.h"
 
-#include "base/shellword.h"
+#include "base/text/shellword.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef LIBTIME_RECORD_REMEDY_H
 #define LIBTIME_RECORD_REMEDY_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include <stdint.h>
 
 struct recording;

@@ -1,5 +1,5 @@
 /* remedy_events.c - the events of a remedy line: what each keeps, what changes. */
-#include "base/shellword.h"
+#include "base/text/shellword.h"
 #include "libtime/record/plan.h"
 #include "libtime/record/remedy_internal.h"
 

@@ -1,5 +1,5 @@
 /* remedy_own.c - the remedy of what `perfkit record` recorded: its own line, corrected. */
-#include "base/shellword.h"
+#include "base/text/shellword.h"
 #include "libtime/record/remedy_internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "libtime/record/words.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/shellword.h"
+#include "base/text/shellword.h"
 
 #include <stdarg.h>
 #include <stdio.h>

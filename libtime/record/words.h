@@ -4,7 +4,7 @@
 #ifndef LIBTIME_RECORD_WORDS_H
 #define LIBTIME_RECORD_WORDS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/vec.h"
 
 /* Zero-initialised is empty. */

@@ -1,8 +1,8 @@
 #include "libtime/sched/cause.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/check.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 #include <string.h>
 

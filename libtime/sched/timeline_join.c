@@ -1,5 +1,5 @@
 #include "libtime/sched/timeline_join.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #include "libtime/side/csv.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/side/when.h"
 
 #include <string.h>

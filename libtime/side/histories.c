@@ -1,5 +1,5 @@
 #include "libtime/side/histories.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/hash.h"
 #include "libtime/side/when.h"
 

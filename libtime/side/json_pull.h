@@ -16,7 +16,7 @@
 #ifndef LIBTIME_SIDE_JSON_PULL_H
 #define LIBTIME_SIDE_JSON_PULL_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 enum { JSON_DEPTH = 64 };
 

@@ -1,5 +1,5 @@
 #include "libtime/side/ldb.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/check.h"
 #include "base/hash.h"
 

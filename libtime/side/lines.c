@@ -1,5 +1,5 @@
 #include "libtime/side/lines.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libparse/archive/unzip.h"
 

@@ -14,7 +14,7 @@
 #ifndef LIBTIME_SIDE_SIDE_H
 #define LIBTIME_SIDE_SIDE_H
 
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "base/vec.h"
 
 #include <stdint.h>

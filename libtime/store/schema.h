@@ -12,7 +12,7 @@
 #ifndef LIBTIME_STORE_SCHEMA_H
 #define LIBTIME_STORE_SCHEMA_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/explain/chain.h"
 
 /* The type of a field, and which of its values is NULL. Ids of the model become row ids. */

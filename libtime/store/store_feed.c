@@ -1,5 +1,5 @@
 #include "libtime/store/store_feed.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/check.h"
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 #include "libtime/store/store_decode.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 #include <fcntl.h>
 #include <string.h>

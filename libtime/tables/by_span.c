@@ -1,7 +1,7 @@
 /*
  * by_span.c - spans by name, function or label; and which functions make slow requests slow.
  */
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libtime/sched/part_sums.h"
 #include "libtime/tables/collect.h"

@@ -6,7 +6,7 @@
 #ifndef LIBTIME_WATCH_TASKS_H
 #define LIBTIME_WATCH_TASKS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/vec.h"
 #include "libparse/record.h"
 

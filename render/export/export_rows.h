@@ -12,7 +12,7 @@
 #ifndef RENDER_EXPORT_EXPORT_ROWS_H
 #define RENDER_EXPORT_EXPORT_ROWS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
 #include "libtime/explain/stack_rows.h"
 

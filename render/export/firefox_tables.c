@@ -1,6 +1,6 @@
 #include "render/export/firefox_internal.h"
 #include "base/check.h"
-#include "base/longname.h"
+#include "base/text/longname.h"
 #include "render/export/export_rows.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef RENDER_EXPORT_GZIP_H
 #define RENDER_EXPORT_GZIP_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
 
 #include <stdint.h>

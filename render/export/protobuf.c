@@ -1,5 +1,5 @@
 #include "render/export/protobuf.h"
-#include "base/longname.h"
+#include "base/text/longname.h"
 #include "render/text/escape.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 #ifndef RENDER_EXPORT_PROTOBUF_H
 #define RENDER_EXPORT_PROTOBUF_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 /* A number; also a bool, an enum and a non-negative int64. Zeros are written, too. */
 void pb_u64(struct buf *b, uint32_t field, uint64_t x);
@@ -25,7 +25,7 @@ void pb_i64(struct buf *b, uint32_t field, int64_t x);
 void pb_packed(struct buf *b, uint64_t x);
 
 /* An untrusted string: it is made visible (render/text/escape.h), so that it is UTF-8,
- * and cut as names in all answers are (base/longname.h). */
+ * and cut as names in all answers are (base/text/longname.h). */
 void pb_text(struct buf *b, uint32_t field, const char *s);
 
 /* Begin a message (or a packed field); what pb_close is to be given. */

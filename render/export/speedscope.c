@@ -1,5 +1,5 @@
 #include "render/export/speedscope.h"
-#include "base/longname.h"
+#include "base/text/longname.h"
 #include "base/mem.h"
 #include "render/text/json.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "base/vec.h"
 
 enum flame_kind {

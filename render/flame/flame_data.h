@@ -20,7 +20,7 @@
 #ifndef RENDER_FLAME_FLAME_DATA_H
 #define RENDER_FLAME_FLAME_DATA_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "render/flame/flame.h"
 #include "render/flame/palette.h"
 

@@ -1,6 +1,6 @@
 #include "render/flame/flame_input.h"
 #include "base/check.h"
-#include "base/longname.h"
+#include "base/text/longname.h"
 #include "libsym/name/simplify.h"
 
 #include <string.h>

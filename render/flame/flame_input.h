@@ -4,7 +4,7 @@
 #ifndef RENDER_FLAME_FLAME_INPUT_H
 #define RENDER_FLAME_FLAME_INPUT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libsym/profile.h"
 #include "libtime/explain/stack_rows.h"
 #include "render/flame/flame.h"

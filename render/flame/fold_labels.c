@@ -1,5 +1,5 @@
 #include "render/flame/fold_labels.h"
-#include "base/longname.h"
+#include "base/text/longname.h"
 #include "render/text/escape.h"
 #include "libsym/name/simplify.h"
 #include "libsym/name/tidy.h"

@@ -7,7 +7,7 @@
 #ifndef RENDER_FLAME_FOLD_LABELS_H
 #define RENDER_FLAME_FOLD_LABELS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libsym/stacks.h"
 #include "libtime/explain/stack_rows.h"
 #include "render/flame/fold_tree.h"

@@ -1,5 +1,5 @@
 #include "render/flame/fold_tree.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

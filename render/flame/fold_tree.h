@@ -8,7 +8,7 @@
 #define RENDER_FLAME_FOLD_TREE_H
 
 #include "base/hash.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "base/vec.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "render/flame/palette.h"
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #ifndef RENDER_FLAME_PALETTE_H
 #define RENDER_FLAME_PALETTE_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "render/flame/flame.h"
 
 enum palette_id {

@@ -5,7 +5,7 @@
 #ifndef RENDER_HTML_HTML_BLOB_H
 #define RENDER_HTML_HTML_BLOB_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
 
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #ifndef RENDER_HTML_HTML_PAGE_H
 #define RENDER_HTML_HTML_PAGE_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 #include <stdio.h>
 

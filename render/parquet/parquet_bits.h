@@ -5,7 +5,7 @@
 #ifndef RENDER_EXPORT_PARQUET_BITS_H
 #define RENDER_EXPORT_PARQUET_BITS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,7 +13,7 @@
 #ifndef RENDER_EXPORT_THRIFT_H
 #define RENDER_EXPORT_THRIFT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 enum { THRIFT_DEPTH = 8 };
 

@@ -4,7 +4,7 @@
 #ifndef RENDER_SVG_SVG_TEXT_H
 #define RENDER_SVG_SVG_TEXT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
 
 #include <stdio.h>

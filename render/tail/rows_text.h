@@ -4,7 +4,7 @@
 #ifndef RENDER_TAIL_ROWS_TEXT_H
 #define RENDER_TAIL_ROWS_TEXT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/tables/rows.h"
 
 /*

@@ -5,7 +5,7 @@
 #ifndef RENDER_TAIL_SITE_WORDS_H
 #define RENDER_TAIL_SITE_WORDS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/population/population.h"
 
 /* A site (index of timeline.sites): "worker: cond in get_job()". */

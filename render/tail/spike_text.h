@@ -4,7 +4,7 @@
 #ifndef RENDER_TAIL_SPIKE_TEXT_H
 #define RENDER_TAIL_SPIKE_TEXT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/watch/spikes.h"
 
 /* The spike in s->rows.v[i], with its line break: "7183.812494 warning 10.6 ms front-0/29451

@@ -5,7 +5,7 @@
 #ifndef RENDER_TAIL_TAIL_EVENTS_H
 #define RENDER_TAIL_TAIL_EVENTS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/explain/chain.h"
 
 /* Events of one name inside an episode. */

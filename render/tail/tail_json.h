@@ -11,7 +11,7 @@
 #define RENDER_TAIL_TAIL_JSON_H
 
 #include "libtime/explain/tail_model.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 /* Append the JSON object and a newline; the first `rows` episodes (0 = all). ERR_NOMEM. */
 int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e);

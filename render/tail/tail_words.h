@@ -5,7 +5,7 @@
 #ifndef RENDER_TAIL_TAIL_WORDS_H
 #define RENDER_TAIL_TAIL_WORDS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/explain/tail_model.h"
 
 /* "name/tid"; "?" for TL_NONE. Visible form (escape.h). */

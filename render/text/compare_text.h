@@ -4,7 +4,7 @@
 #ifndef RENDER_TEXT_COMPARE_TEXT_H
 #define RENDER_TEXT_COMPARE_TEXT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/tables/compare.h"
 #include "render/text/json.h"
 

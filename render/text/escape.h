@@ -13,7 +13,7 @@
 #ifndef RENDER_TEXT_ESCAPE_H
 #define RENDER_TEXT_ESCAPE_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 /* Append the n bytes at s in visible form (not XML-escaped). No newline ever comes out. */
 void escape_visible(struct buf *b, const char *s, size_t n);

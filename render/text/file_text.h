@@ -5,7 +5,7 @@
 #ifndef RENDER_TEXT_FILE_TEXT_H
 #define RENDER_TEXT_FILE_TEXT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/store/file_facts.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef RENDER_TEXT_FILL_H
 #define RENDER_TEXT_FILL_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 enum { FILL_WIDTH = 80 };
 

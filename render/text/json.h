@@ -11,7 +11,7 @@
 #ifndef RENDER_TEXT_JSON_H
 #define RENDER_TEXT_JSON_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 struct json {
 	struct buf *b; /* borrowed; its failure state is the only error */

@@ -4,7 +4,7 @@
 #ifndef RENDER_TEXT_LABELS_H
 #define RENDER_TEXT_LABELS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/sched/timeline.h"
 #include "render/text/json.h"
 

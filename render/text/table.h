@@ -8,7 +8,7 @@
 #ifndef RENDER_TEXT_TABLE_H
 #define RENDER_TEXT_TABLE_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/vec.h"
 
 #include <stdint.h>

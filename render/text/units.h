@@ -6,7 +6,7 @@
 #ifndef RENDER_TEXT_UNITS_H
 #define RENDER_TEXT_UNITS_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 /* A duration in the unit that fits it, with one decimal below 100: "18.2 us", "890 us". */
 void units_duration(struct buf *b, uint64_t ns);

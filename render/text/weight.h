@@ -4,7 +4,7 @@
 #ifndef RENDER_TEXT_WEIGHT_H
 #define RENDER_TEXT_WEIGHT_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 /* Nanoseconds per unit of "ns", "us", "µs", "ms", "s"; 0 = not a time. */
 double weight_unit_ns(const char *countname);

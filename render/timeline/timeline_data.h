@@ -41,7 +41,7 @@
 #ifndef RENDER_TIMELINE_TIMELINE_DATA_H
 #define RENDER_TIMELINE_TIMELINE_DATA_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "render/timeline/timeline_layout.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #ifndef RENDER_TIMELINE_TIMELINE_SVG_H
 #define RENDER_TIMELINE_TIMELINE_SVG_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "render/timeline/timeline_layout.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef RENDER_TIMELINE_TIMELINE_SVG_INTERNAL_H
 #define RENDER_TIMELINE_TIMELINE_SVG_INTERNAL_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "render/timeline/timeline_svg.h"
 
 /* px */

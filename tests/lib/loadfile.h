@@ -4,7 +4,7 @@
 
 #include "tests/lib/unit.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 static void load_file(const char *path, struct buf *out)
 {

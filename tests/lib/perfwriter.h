@@ -38,7 +38,7 @@
 #ifndef TESTS_LIB_PERFWRITER_H
 #define TESTS_LIB_PERFWRITER_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/vec.h"
 
 #include <stddef.h>

@@ -12,7 +12,7 @@
  *
  * Prints how many records it changed.
  */
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libparse/recording.h"
 
 #include <stdio.h>

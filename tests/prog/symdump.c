@@ -3,7 +3,7 @@
  * symdump --at ADDRS RUNTIME [DEBUG] - name the file offsets (hex, one a line) in ADDRS as
  * perf script -F sym,symoff does. --kallsyms TEXT instead of a module: absolute addresses.
  */
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libsym/name/demangle.h"
 #include "libsym/elf/elf_file.h"
 #include "libsym/elf/kallsyms.h"

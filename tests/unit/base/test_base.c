@@ -2,13 +2,13 @@
 #include "tests/lib/unit.h"
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "base/mem.h"
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 #include "base/vec.h"
 
 #include <endian.h>

@@ -1,5 +1,5 @@
 /* Names are cut where they are repeated, and stay different. */
-#include "base/longname.h"
+#include "base/text/longname.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* nearest: a slip of the finger finds its word, a strange word none. */
 #include "tests/lib/unit.h"
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 static const char *meant(const char *typed)
 {

@@ -1,5 +1,5 @@
 /* Bundles: what is written is read by tar(1) and by us; what a stranger wrote stays outside. */
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libparse/archive/bundle.h"
 #include "libparse/archive/tar.h"

@@ -1,5 +1,5 @@
 /* Tarballs of perf archive, and the four compressions they may come in. */
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libparse/archive/perf_archive.h"
 #include "libparse/archive/unzip.h"

@@ -1,7 +1,7 @@
 /* printfmt: the formats that kernels write pass, what libtraceevent stumbles over does not. */
 #include "tests/lib/unit.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libparse/print_fmt.h"
 
 #include <glob.h>

@@ -6,7 +6,7 @@
  */
 #include "tests/lib/unit.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libtime/sched/part_sums.h"
 #include "libtime/spans/spans.h"

@@ -1,6 +1,6 @@
 /* Stacks with what they weigh: one kind of row for waits, wall-clock time, chains and the tail.
  */
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/explain/stack_rows.h"
 #include "tests/unit/libtime/tailrig.h"
 

@@ -1,7 +1,7 @@
 /* store: what is written is what is read, views add up, strangers' files are refused. */
 #include "tests/lib/tempdb.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
 #include "libtime/causes/causes.h"

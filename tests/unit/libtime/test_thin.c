@@ -4,7 +4,7 @@
  */
 #include "tests/lib/unit.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libtime/sched/thin.h"
 
 struct rig {

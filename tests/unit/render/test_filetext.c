@@ -1,7 +1,7 @@
 /* render: what report says of a recording as a file, and that a store keeps all of it. */
 #include "tests/lib/tempdb.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "libsym/elf/dso_find.h"
 #include "libsym/process/machine.h"
 #include "render/text/file_text.h"

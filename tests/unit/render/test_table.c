@@ -2,7 +2,7 @@
  */
 #include "tests/lib/unit.h"
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "render/text/table.h"
 
 static const struct table_column columns[] = {

@@ -1,6 +1,6 @@
 /* tailwords: what is said of roots on hand-made timelines. */
 #include "render/tail/tail_words.h"
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "tests/unit/libtime/tailrig.h"
 
 #include <string.h>

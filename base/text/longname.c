@@ -1,4 +1,4 @@
-#include "base/longname.h"
+#include "base/text/longname.h"
 #include "base/hash.h"
 
 #include <stdio.h>

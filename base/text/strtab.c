@@ -1,4 +1,4 @@
-#include "base/strtab.h"
+#include "base/text/strtab.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "base/buf.h"
+#include "base/text/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-#include "base/shellword.h"
+#include "base/text/shellword.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef BASE_SHELLWORD_H
 #define BASE_SHELLWORD_H
 
-#include "base/buf.h"
+#include "base/text/buf.h"
 
 /* Append `s` as it is if a shell reads it as one word, else in single quotes. */
 void shell_word(struct buf *b, const char *s);
