@@ -2,9 +2,9 @@
  * export.c - `perfkit export`: what collapse and svg show, in the formats that other tools
  * open.
  */
-#include "cmd/export_source.h"
-#include "cmd/export_tables.h"
-#include "cmd/export_time.h"
+#include "cmd/export/export_source.h"
+#include "cmd/export/export_tables.h"
+#include "cmd/export/export_time.h"
 #include "cmd/input/output.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"

@@ -2,7 +2,7 @@
  * html.c - `perfkit html`: one self-contained page with linked views of a recording.
  */
 #include "cmd/cli/say.h"
-#include "cmd/html_report.h"
+#include "cmd/answer/html_report.h"
 #include "cmd/input/output.h"
 #include "cmd/verbs.h"
 

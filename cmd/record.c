@@ -4,12 +4,12 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
-#include "cmd/record_calls.h"
-#include "cmd/record_chosen.h"
-#include "cmd/record_context.h"
-#include "cmd/record_jitter.h"
-#include "cmd/record_like.h"
-#include "cmd/record_run.h"
+#include "cmd/record/record_calls.h"
+#include "cmd/record/record_chosen.h"
+#include "cmd/record/record_context.h"
+#include "cmd/record/record_jitter.h"
+#include "cmd/record/record_like.h"
+#include "cmd/record/record_run.h"
 #include "cmd/verbs.h"
 
 #include <signal.h>

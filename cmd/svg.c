@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/input/output.h"
-#include "cmd/svg_source.h"
+#include "cmd/answer/svg_source.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"

@@ -3,9 +3,9 @@
  */
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "cmd/against.h"
-#include "cmd/html_report.h"
-#include "cmd/tail_out.h"
+#include "cmd/answer/against.h"
+#include "cmd/answer/html_report.h"
+#include "cmd/answer/tail_out.h"
 #include "cmd/query/tail_spans.h"
 #include "cmd/verbs.h"
 #include "cmd/input/output.h"

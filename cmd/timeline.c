@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cmd/input/output.h"
 #include "cmd/verbs.h"
-#include "cmd/tail_out.h"
+#include "cmd/answer/tail_out.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
 #include "libtime/population/wall.h"

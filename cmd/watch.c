@@ -3,7 +3,7 @@
  */
 #include "cmd/cli/say.h"
 #include "cmd/verbs.h"
-#include "cmd/watch_run.h"
+#include "cmd/answer/watch_run.h"
 #include "render/text/units.h"
 
 #include <fcntl.h>

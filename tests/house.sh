@@ -72,7 +72,7 @@ rooms_of()
 	libsym) echo "name elf dwarf unwind jit process ." ;;
 	libtime) echo "sched spans side join build causes population explain tables watch store record doctor" ;;
 	render) echo "text tail parquet export svg flame timeline html" ;;
-	cmd) echo "cli input query jitter ." ;;
+	cmd) echo "cli input query jitter record export answer ." ;;
 	*) echo "." ;;
 	esac
 }

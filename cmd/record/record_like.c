@@ -1,4 +1,4 @@
-#include "cmd/record_like.h"
+#include "cmd/record/record_like.h"
 #include "cmd/query/examine.h"
 #include "libtime/record/plan.h"
 

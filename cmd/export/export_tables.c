@@ -1,4 +1,4 @@
-#include "cmd/export_tables.h"
+#include "cmd/export/export_tables.h"
 #include "base/count.h"
 #include "base/outfile.h"
 #include "cmd/cli/say.h"

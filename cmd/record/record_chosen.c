@@ -1,4 +1,4 @@
-#include "cmd/record_chosen.h"
+#include "cmd/record/record_chosen.h"
 #include "base/cpu_list.h"
 #include "base/mem.h"
 #include "base/vec.h"

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
-#include "cmd/watch_run.h"
+#include "cmd/answer/watch_run.h"
 #include "render/tail/spike_text.h"
 #include "render/text/units.h"
 

@@ -5,7 +5,7 @@
 #ifndef CMD_HTML_REPORT_H
 #define CMD_HTML_REPORT_H
 
-#include "cmd/tail_out.h"
+#include "cmd/answer/tail_out.h"
 
 enum { HTML_EPISODES = 20, HTML_MB = 50 }; /* explained in it; its size, where none is asked */
 

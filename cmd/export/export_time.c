@@ -1,4 +1,4 @@
-#include "cmd/export_time.h"
+#include "cmd/export/export_time.h"
 #include "cmd/query/timeline_samples.h"
 #include "render/export/firefox.h"
 #include "render/export/perfetto.h"

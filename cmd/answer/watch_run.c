@@ -1,4 +1,4 @@
-#include "cmd/watch_run.h"
+#include "cmd/answer/watch_run.h"
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/input.h"

@@ -1,4 +1,4 @@
-#include "cmd/record_host.h"
+#include "cmd/record/record_host.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -9,7 +9,7 @@
 #ifndef CMD_REPORT_WAITS_H
 #define CMD_REPORT_WAITS_H
 
-#include "cmd/report_tables.h"
+#include "cmd/answer/report_tables.h"
 
 /* Of what passes --comm, --pid, --tid, --cpu and --time (a wait by its name then, and by the
  * CPU it left or came back to; running time by the CPU it was on): print totals and the table

@@ -1,4 +1,4 @@
-#include "cmd/report_tables.h"
+#include "cmd/answer/report_tables.h"
 #include "base/text/nearest.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"

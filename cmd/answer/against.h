@@ -5,7 +5,7 @@
 #define CMD_AGAINST_H
 
 #include "cmd/query/tail_query.h"
-#include "cmd/report_tables.h"
+#include "cmd/answer/report_tables.h"
 
 /* The tables of --by, or of wait sites and spans, of both recordings. The exit status. */
 int report_against(const struct report_opts *o, const char *before, const char *after);

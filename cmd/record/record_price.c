@@ -1,5 +1,5 @@
 /* record_price.c - what a planned recording costs here; print_estimate of record_run.h. */
-#include "cmd/record_run.h"
+#include "cmd/record/record_run.h"
 #include "libparse/recording.h"
 #include "libtime/record/price.h"
 

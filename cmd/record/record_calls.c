@@ -1,6 +1,6 @@
-#include "cmd/record_calls.h"
+#include "cmd/record/record_calls.h"
 #include "base/mem.h"
-#include "cmd/record_run.h"
+#include "cmd/record/record_run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "cmd/record_run.h"
+#include "cmd/record/record_run.h"
 #include "base/mem.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 #include "base/count.h"
-#include "cmd/svg_source.h"
+#include "cmd/answer/svg_source.h"
 #include "cmd/query/caption.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/plain_input.h"

@@ -1,10 +1,10 @@
-#include "cmd/record_jitter.h"
+#include "cmd/record/record_jitter.h"
 #include "base/cpu_list.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/scratch.h"
 #include "cmd/jitter/gap_files.h"
-#include "cmd/record_run.h"
+#include "cmd/record/record_run.h"
 #include "render/text/units.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "cmd/against.h"
+#include "cmd/answer/against.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"

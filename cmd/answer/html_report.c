@@ -1,4 +1,4 @@
-#include "cmd/html_report.h"
+#include "cmd/answer/html_report.h"
 #include "base/check.h"
 #include "base/bigvec.h"
 #include "base/mem.h"

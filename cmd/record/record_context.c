@@ -1,9 +1,9 @@
-#include "cmd/record_context.h"
+#include "cmd/record/record_context.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/text/strtab.h"
-#include "cmd/record_host.h"
+#include "cmd/record/record_host.h"
 
 #include <ctype.h>
 #include <dirent.h>

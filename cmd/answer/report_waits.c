@@ -1,4 +1,4 @@
-#include "cmd/report_waits.h"
+#include "cmd/answer/report_waits.h"
 #include "cmd/input/output.h"
 #include "render/tail/rows_text.h"
 #include "render/text/units.h"

@@ -1,6 +1,6 @@
 #include "cmd/input/output.h"
-#include "cmd/html_report.h"
-#include "cmd/tail_out.h"
+#include "cmd/answer/html_report.h"
+#include "cmd/answer/tail_out.h"
 #include "cmd/query/caption.h"
 #include "render/flame/flame_input.h"
 #include "render/text/escape.h"

@@ -1,4 +1,4 @@
-#include "cmd/export_source.h"
+#include "cmd/export/export_source.h"
 #include "base/mem.h"
 #include "cmd/query/stack_source.h"
 #include "cmd/cli/say.h"
