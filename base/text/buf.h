@@ -3,8 +3,8 @@
  *
  * Writers append without looking; callers check buf_failed once at the end.
  */
-#ifndef BASE_BUF_H
-#define BASE_BUF_H
+#ifndef BASE_TEXT_BUF_H
+#define BASE_TEXT_BUF_H
 
 #include <stdarg.h>
 #include <stddef.h>

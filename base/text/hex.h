@@ -1,6 +1,6 @@
 /* hex.h - hexadecimal digits. */
-#ifndef BASE_HEX_H
-#define BASE_HEX_H
+#ifndef BASE_TEXT_HEX_H
+#define BASE_TEXT_HEX_H
 
 #include <endian.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * each. What is longer than LONG_NAME bytes is cut; the number of bytes cut off and their hash
  * take their place, so that different names stay different.
  */
-#ifndef BASE_LONGNAME_H
-#define BASE_LONGNAME_H
+#ifndef BASE_TEXT_LONGNAME_H
+#define BASE_TEXT_LONGNAME_H
 
 #include <stddef.h>
 

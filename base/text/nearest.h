@@ -9,8 +9,8 @@
  * their case; a word may differ by a third of its letters at most. A word that begins with all
  * that was typed is near, too. Of equally near ones the first offered wins.
  */
-#ifndef BASE_NEAREST_H
-#define BASE_NEAREST_H
+#ifndef BASE_TEXT_NEAREST_H
+#define BASE_TEXT_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* shellword.h - text that a POSIX shell reads back as one word. */
-#ifndef BASE_SHELLWORD_H
-#define BASE_SHELLWORD_H
+#ifndef BASE_TEXT_SHELLWORD_H
+#define BASE_TEXT_SHELLWORD_H
 
 #include "base/text/buf.h"
 

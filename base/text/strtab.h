@@ -5,8 +5,8 @@
  * so a pointer from strtab_get stays valid until strtab_release. Not thread-safe for writers;
  * concurrent strtab_get without a writer is fine.
  */
-#ifndef BASE_STRTAB_H
-#define BASE_STRTAB_H
+#ifndef BASE_TEXT_STRTAB_H
+#define BASE_TEXT_STRTAB_H
 
 #include "base/arena.h"
 #include "base/hash.h"

@@ -1,8 +1,8 @@
 /*
  * against.h - `report --against` and `tail --against`: two recordings beside each other.
  */
-#ifndef CMD_AGAINST_H
-#define CMD_AGAINST_H
+#ifndef CMD_ANSWER_AGAINST_H
+#define CMD_ANSWER_AGAINST_H
 
 #include "cmd/query/tail_query.h"
 #include "cmd/answer/report_tables.h"

@@ -2,8 +2,8 @@
  * html_report.h - a report of an open recording: what `perfkit html` and `perfkit tail --html`
  * write.
  */
-#ifndef CMD_HTML_REPORT_H
-#define CMD_HTML_REPORT_H
+#ifndef CMD_ANSWER_HTML_REPORT_H
+#define CMD_ANSWER_HTML_REPORT_H
 
 #include "cmd/answer/tail_out.h"
 

@@ -1,6 +1,6 @@
 /* report_tables.h - `report --by WHAT`: its options, and its tables printed. */
-#ifndef CMD_REPORT_TABLES_H
-#define CMD_REPORT_TABLES_H
+#ifndef CMD_ANSWER_REPORT_TABLES_H
+#define CMD_ANSWER_REPORT_TABLES_H
 
 #include "cmd/query/waits.h"
 #include "libtime/tables/tables.h"

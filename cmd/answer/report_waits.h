@@ -6,8 +6,8 @@
  * own. perf sched timehist calls runnable time sch delay, and idle + blocked + runnable wait
  * time.
  */
-#ifndef CMD_REPORT_WAITS_H
-#define CMD_REPORT_WAITS_H
+#ifndef CMD_ANSWER_REPORT_WAITS_H
+#define CMD_ANSWER_REPORT_WAITS_H
 
 #include "cmd/answer/report_tables.h"
 

@@ -2,8 +2,8 @@
  * svg_source.h - where a flame graph's stacks come from: folded text, samples, waits, or both
  * run and wait of the same threads.
  */
-#ifndef CMD_SVG_SOURCE_H
-#define CMD_SVG_SOURCE_H
+#ifndef CMD_ANSWER_SVG_SOURCE_H
+#define CMD_ANSWER_SVG_SOURCE_H
 
 #include "render/flame/flame_input.h"
 #include "cmd/query/stack_source.h"

@@ -1,8 +1,8 @@
 /*
  * tail_out.h - the answers of `perfkit tail` as text and pictures.
  */
-#ifndef CMD_TAIL_OUT_H
-#define CMD_TAIL_OUT_H
+#ifndef CMD_ANSWER_TAIL_OUT_H
+#define CMD_ANSWER_TAIL_OUT_H
 
 #include "cmd/query/tail_query.h"
 #include "render/timeline/timeline_svg.h"

@@ -3,8 +3,8 @@
  * every answer is made by a child of its own, from the same memory, so that nothing an answer
  * needs stays behind, and reading goes on meanwhile.
  */
-#ifndef CMD_WATCH_RUN_H
-#define CMD_WATCH_RUN_H
+#ifndef CMD_ANSWER_WATCH_RUN_H
+#define CMD_ANSWER_WATCH_RUN_H
 
 #include "cmd/query/waits.h"
 #include "libtime/watch/history.h"

@@ -2,8 +2,8 @@
  * export_source.h - what an export holds, as rows: samples of every event, waits, both, or the
  * time inside the worst episodes; of recordings, bundles and stores alike.
  */
-#ifndef CMD_EXPORT_SOURCE_H
-#define CMD_EXPORT_SOURCE_H
+#ifndef CMD_EXPORT_EXPORT_SOURCE_H
+#define CMD_EXPORT_EXPORT_SOURCE_H
 
 #include "cmd/query/stack_source.h"
 #include "render/export/export_rows.h"

@@ -8,8 +8,8 @@
  * it counts once however often it is exported, and the last export wins. The files of a
  * recording appear when all of them are written, that of `recordings` last.
  */
-#ifndef CMD_EXPORT_TABLES_H
-#define CMD_EXPORT_TABLES_H
+#ifndef CMD_EXPORT_EXPORT_TABLES_H
+#define CMD_EXPORT_EXPORT_TABLES_H
 
 #include "cmd/query/timeline_input.h"
 

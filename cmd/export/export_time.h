@@ -2,8 +2,8 @@
  * export_time.h - what an export of what happened when holds, of recordings, bundles and
  * stores.
  */
-#ifndef CMD_EXPORT_TIME_H
-#define CMD_EXPORT_TIME_H
+#ifndef CMD_EXPORT_EXPORT_TIME_H
+#define CMD_EXPORT_EXPORT_TIME_H
 
 #include "cmd/query/waits.h"
 

@@ -1,8 +1,8 @@
 /*
  * record_calls.h - `perfkit record calls`: counters of each call of functions and lines.
  */
-#ifndef CMD_RECORD_CALLS_H
-#define CMD_RECORD_CALLS_H
+#ifndef CMD_RECORD_RECORD_CALLS_H
+#define CMD_RECORD_RECORD_CALLS_H
 
 #include "libtime/record/calls.h"
 

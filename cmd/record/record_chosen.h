@@ -6,8 +6,8 @@
  * nine tenths of the bytes, only of those one asks about. A process is filtered by the names of
  * its threads, so that threads which it starts later have stacks, too.
  */
-#ifndef CMD_RECORD_CHOSEN_H
-#define CMD_RECORD_CHOSEN_H
+#ifndef CMD_RECORD_RECORD_CHOSEN_H
+#define CMD_RECORD_RECORD_CHOSEN_H
 
 #include "libtime/record/plan.h"
 

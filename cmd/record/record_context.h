@@ -2,8 +2,8 @@
  * record_context.h - what this machine knows of the descriptors of the processes that are
  * recorded, written beside the recording: the form is libtime/build/fd_context.h's.
  */
-#ifndef CMD_RECORD_CONTEXT_H
-#define CMD_RECORD_CONTEXT_H
+#ifndef CMD_RECORD_RECORD_CONTEXT_H
+#define CMD_RECORD_RECORD_CONTEXT_H
 
 #include "base/text/buf.h"
 #include "base/err.h"

@@ -3,8 +3,8 @@
  * context (libtime/build/fd_context.h): CPUs, devices, mounts, interrupts, pressure, cgroups.
  * Read from /proc and /sys before and after the recording, nothing while it runs.
  */
-#ifndef CMD_RECORD_HOST_H
-#define CMD_RECORD_HOST_H
+#ifndef CMD_RECORD_RECORD_HOST_H
+#define CMD_RECORD_RECORD_HOST_H
 
 #include "base/text/buf.h"
 #include "base/text/strtab.h"

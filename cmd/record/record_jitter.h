@@ -5,8 +5,8 @@
  *	perf record ... -o DIR/perf.data -- perfkit record jitter --gaps-only ... -o
  *DIR/perf.data.gaps perfkit pack DIR/perf.data -o jitter.tar.zst
  */
-#ifndef CMD_RECORD_JITTER_H
-#define CMD_RECORD_JITTER_H
+#ifndef CMD_RECORD_RECORD_JITTER_H
+#define CMD_RECORD_RECORD_JITTER_H
 
 #include "cmd/cli/opt.h"
 #include "libtime/record/plan.h"

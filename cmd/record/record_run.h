@@ -1,8 +1,8 @@
 /*
  * record_run.h - running perf for `perfkit record`, and asking this machine what it has.
  */
-#ifndef CMD_RECORD_RUN_H
-#define CMD_RECORD_RUN_H
+#ifndef CMD_RECORD_RECORD_RUN_H
+#define CMD_RECORD_RECORD_RUN_H
 
 #include "libtime/record/plan.h"
 

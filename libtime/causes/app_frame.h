@@ -7,8 +7,8 @@
  * The kernel's frames and those of runtimes and event libraries say how a thread waits, not
  * where. Which those are is frames.rules' to say: the timeline's roles (timeline_set_roles).
  */
-#ifndef LIBTIME_EXPLAIN_APP_FRAME_H
-#define LIBTIME_EXPLAIN_APP_FRAME_H
+#ifndef LIBTIME_CAUSES_APP_FRAME_H
+#define LIBTIME_CAUSES_APP_FRAME_H
 
 #include "libtime/sched/timeline.h"
 

@@ -11,8 +11,8 @@
  * causes.rules is the documentation of the rules: their form and their precedence; sites.h says
  * which waits are idle.
  */
-#ifndef LIBTIME_EXPLAIN_CAUSES_H
-#define LIBTIME_EXPLAIN_CAUSES_H
+#ifndef LIBTIME_CAUSES_CAUSES_H
+#define LIBTIME_CAUSES_CAUSES_H
 
 #include "libtime/sched/timeline.h"
 

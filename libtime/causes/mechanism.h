@@ -5,8 +5,8 @@
  *	... pthread_mutex_lock < take_gil < PyEval_RestoreThread < ...		"the GIL"
  *	... jbd2_log_wait_commit < ext4_sync_file < ...		"the ext4 journal's commit"
  */
-#ifndef LIBTIME_EXPLAIN_MECHANISM_H
-#define LIBTIME_EXPLAIN_MECHANISM_H
+#ifndef LIBTIME_CAUSES_MECHANISM_H
+#define LIBTIME_CAUSES_MECHANISM_H
 
 #include "libtime/sched/timeline.h"
 

@@ -4,8 +4,8 @@
  * regcomp(3) writes repetitions out: ((a{1,1000}){1,1000}) takes gigabytes and half a minute
  * before it fails. Back references take time exponential in the text.
  */
-#ifndef LIBTIME_EXPLAIN_REGEX_BOUND_H
-#define LIBTIME_EXPLAIN_REGEX_BOUND_H
+#ifndef LIBTIME_CAUSES_REGEX_BOUND_H
+#define LIBTIME_CAUSES_REGEX_BOUND_H
 
 #include "base/err.h"
 

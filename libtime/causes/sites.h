@@ -32,8 +32,8 @@
  * not also wait for others in such a place. That is a hint for people, and bounds activations;
  * it hides nothing.
  */
-#ifndef LIBTIME_EXPLAIN_SITES_H
-#define LIBTIME_EXPLAIN_SITES_H
+#ifndef LIBTIME_CAUSES_SITES_H
+#define LIBTIME_CAUSES_SITES_H
 
 #include "libtime/causes/causes.h"
 

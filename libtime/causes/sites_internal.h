@@ -7,8 +7,8 @@
  *			 show of each role's work
  *	site_verdict.c   finds each site's verdict and puts it into the intervals
  */
-#ifndef LIBTIME_EXPLAIN_SITES_INTERNAL_H
-#define LIBTIME_EXPLAIN_SITES_INTERNAL_H
+#ifndef LIBTIME_CAUSES_SITES_INTERNAL_H
+#define LIBTIME_CAUSES_SITES_INTERNAL_H
 
 #include "libtime/causes/sites.h"
 

@@ -5,8 +5,8 @@
  * where rows have a time, `time`, which is that on the wall clock. Columns that refer to
  * another table do so within the recording.
  */
-#ifndef RENDER_EXPORT_FLAT_PARQUET_H
-#define RENDER_EXPORT_FLAT_PARQUET_H
+#ifndef RENDER_PARQUET_FLAT_PARQUET_H
+#define RENDER_PARQUET_FLAT_PARQUET_H
 
 #include "libtime/store/flat.h"
 

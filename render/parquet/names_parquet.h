@@ -8,8 +8,8 @@
  * Rows ascend by start_offset and follow each other without gaps: a frame's row is the last one
  * that starts at or below its offset. Where nothing has a name, the list is empty.
  */
-#ifndef RENDER_EXPORT_NAMES_PARQUET_H
-#define RENDER_EXPORT_NAMES_PARQUET_H
+#ifndef RENDER_PARQUET_NAMES_PARQUET_H
+#define RENDER_PARQUET_NAMES_PARQUET_H
 
 #include "libsym/process/file_names.h"
 

@@ -16,8 +16,8 @@
  * footer is written in Thrift's compact protocol. Nothing in it is newer than what Spark,
  * DuckDB, ClickHouse, Arrow and hyparquet read.
  */
-#ifndef RENDER_EXPORT_PARQUET_H
-#define RENDER_EXPORT_PARQUET_H
+#ifndef RENDER_PARQUET_PARQUET_H
+#define RENDER_PARQUET_PARQUET_H
 
 #include "base/err.h"
 

@@ -2,8 +2,8 @@
  * parquet_bits.h - the encodings of numbers that parquet.h uses:
  * github.com/apache/parquet-format, Encodings.md. Failures stay in the buffer.
  */
-#ifndef RENDER_EXPORT_PARQUET_BITS_H
-#define RENDER_EXPORT_PARQUET_BITS_H
+#ifndef RENDER_PARQUET_PARQUET_BITS_H
+#define RENDER_PARQUET_PARQUET_BITS_H
 
 #include "base/text/buf.h"
 

@@ -10,8 +10,8 @@
  *
  * Format: github.com/apache/thrift, doc/specs/thrift-compact-protocol.md.
  */
-#ifndef RENDER_EXPORT_THRIFT_H
-#define RENDER_EXPORT_THRIFT_H
+#ifndef RENDER_PARQUET_THRIFT_H
+#define RENDER_PARQUET_THRIFT_H
 
 #include "base/text/buf.h"
 
