@@ -357,7 +357,7 @@ const struct verb verb_fleet = {
 		"  perfkit fleet flame --since 2026-08-03 tables | perfkit svg - -o fleet.svg\n"
 		"  perfkit fleet hosts --sql clickhouse",
 	.exits = "3  there is no duckdb here",
-	.words = "hosts|roots|spans|new|worst|flame|cpu|losses|clocks",
+	.words = "hosts roots spans new worst flame cpu losses clocks",
 	.tables = {rows},
 	.options_size = sizeof(struct fleet_opts),
 	.max_files = 2,

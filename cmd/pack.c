@@ -454,8 +454,8 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 			COUNT(k->left_out, "file"), (double)k->left_bytes / 1e6,
 			k->opt->min_share);
 	if (k->lost.n)
-		fprintf(f, "%s without a frame in them not found (see MANIFEST)\n",
-			COUNT_MANY(k->lost.n, "mapped file was", "mapped files were"));
+		fprintf(f, "not found: %s, in which no sample has a frame (see MANIFEST)\n",
+			COUNT(k->lost.n, "mapped file"));
 	print_largest(k, f);
 	if (k->missing.v.n)
 		fputc('\n', f);

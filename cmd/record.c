@@ -291,18 +291,18 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 		fprintf(stderr, "next: perfkit svg --offcpu %s -o offcpu.svg\n", file);
 		break;
 	case RECORD_TAIL:
-		fprintf(stderr, "next: perfkit tail --p999 %s\n", file);
+		fprintf(stderr, "next: perfkit tail --top 10 %s\n", file);
 		break;
 	case RECORD_JITTER: /* record_jitter.h says its own */
 		break;
 	case RECORD_REQUESTS:
 		if (!strcmp(p->span, "req"))
 			fprintf(stderr,
-				"next: perfkit tail --p999 --span "
+				"next: perfkit tail --top 10 --span "
 				"req=perfkit:req_start..perfkit:req_end%s %s\n",
 				w->key ? ",key=key" : "", file);
 		else
-			fprintf(stderr, "next: perfkit tail --p999 --by span %s\n", file);
+			fprintf(stderr, "next: perfkit tail --top 10 --by span %s\n", file);
 		break;
 	}
 	buf_release(&b);

@@ -14,9 +14,8 @@
 enum { ROWS = 20 };
 
 static const char note[] =
-	"ranges in brackets: where chance alone would put the figure, 99 times of 100, as "
-	"stretches\n"
-	"of the recording differ; changed is what has ranges that do not meet\n";
+	"more, less: beyond chance. The ranges where chance alone would put each figure, 99\n"
+	"times of 100, do not meet (in brackets on a wide terminal, always with --json).\n";
 
 static void head(struct buf *b, const char *what, const char *const *files)
 {

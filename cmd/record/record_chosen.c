@@ -2,6 +2,7 @@
 #include "base/cpu_list.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "cmd/cli/say.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -362,6 +363,8 @@ static int find_threads(struct search *s, const struct chosen_wish *w, struct er
 	const char *value = w->pid ? w->pid : w->tid ? w->tid : w->cgroup;
 	if (s->failed)
 		return err_nomem(e);
+	if (!s->threads.n && w->comm)
+		say("no thread is called '%s' now; only later ones will have stacks", w->comm);
 	/* a name may appear later */
 	if (!s->threads.n && value)
 		return err_set(e, ERR_USAGE, "there is no %s %s", by, value);

@@ -33,7 +33,7 @@ const struct opt record_jitter_rows[] = {
 	{"threshold", 0, OPT_STRING, AT(threshold), "DUR",
 	 "shorter gaps are none (default 300ns; also -t)"},
 	{"control", 0, OPT_INT, AT(control), "CPU",
-	 "spin on this idle CPU, too: what gaps even it has"},
+	 "also spin on this idle CPU: what the machine does to\nany CPU"},
 	{"csv", 0, OPT_OUTPUT, AT(csv), "FILE",
 	 "also write the gaps as time,delay: wall clock at the end, and\nlength, in ns"},
 	{"influx", 0, OPT_OUTPUT, AT(influx), "FILE",
@@ -81,7 +81,7 @@ static int take_cpus(struct cpus *c, const struct jitter_opts *o, struct err *e)
 	const char *at = o->spin;
 	c->n = 0;
 	if (!o->spin)
-		return err_set(e, ERR_USAGE, "which CPUs? --spin 2-3");
+		return err_set(e, ERR_USAGE, "which CPUs? for example -c 2-3");
 	while (!r && (more = cpu_list_next(&at, CPU_MAX, &from, &to)) > 0)
 		for (int cpu = from; cpu <= to && !r; cpu++)
 			r = add_cpu(c, cpu, e);
@@ -90,6 +90,30 @@ static int take_cpus(struct cpus *c, const struct jitter_opts *o, struct err *e)
 	if (!r && o->control > CPU_MAX)
 		return err_set(e, ERR_USAGE, "--control takes a CPU, not %d", o->control);
 	return r || o->control < 0 ? r : add_cpu(c, o->control, e);
+}
+
+/* Before perf is run for nothing. */
+static int check_cpus(const struct cpus *c, struct err *e)
+{
+	cpu_set_t *before = mem_zalloc(2, SET_BYTES);
+	cpu_set_t *one = before ? (void *)((char *)before + SET_BYTES) : NULL;
+	int r = before ? 0 : err_nomem(e);
+	if (!r && sched_getaffinity(0, SET_BYTES, before))
+		r = err_sys(e, "CPUs that this process may use");
+	for (size_t i = 0; i < c->n && !r; i++) {
+		memset(one, 0, SET_BYTES);
+		CPU_SET_S((unsigned)c->v[i], SET_BYTES, one);
+		if (sched_setaffinity(0, SET_BYTES, one))
+			r = err_set(
+				e, ERR_USAGE,
+				"CPU %d cannot be had: it is offline, or not this process's to "
+				"use",
+				c->v[i]);
+		else
+			sched_setaffinity(0, SET_BYTES, before);
+	}
+	mem_free(before);
+	return r;
 }
 
 static int take_threshold(const struct jitter_opts *o, uint64_t *ns, struct err *e)
@@ -166,6 +190,9 @@ static int gaps_alone(const struct jitter_opts *o, const struct record_wish *w,
 	}
 	for (size_t i = 0; i < c->n && !r; i++)
 		say_spun(spin_at(s, i), o->control, wish.threshold_ns);
+	if (!r && !w->output)
+		fprintf(stderr, "next: perfkit tail --by gap --with %s RECORDING\n",
+			paths.gaps);
 	spin_free(s);
 	return r;
 }
@@ -356,6 +383,7 @@ static int with_perf(const struct jitter_opts *o, const struct record_wish *w,
 	struct run r = {0};
 	uint64_t ns;
 	int rc = take_threshold(o, &ns, e);
+	rc = rc ? rc : check_cpus(c, e);
 	rc = rc ? rc : check_perf(w, e);
 	if (rc)
 		return rc;

@@ -146,7 +146,8 @@ static void diagnose_age(struct diagnosis *j)
 							 : "");
 		diagnose_record(j, f, &(struct remedy){.times = 1});
 	}
-	if (single) {
+	if (single &&
+	    (!single->is_tracepoint || !j->in->timeline || any_born(j->in->timeline))) {
 		struct finding *f = diagnose_add(
 			j, "no-inherit", SEVERITY_PARTIAL,
 			"%s in a group (:S): only the first thread was measured", single->name);

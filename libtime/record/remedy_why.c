@@ -86,6 +86,53 @@ static void say(struct why *w, const struct remedy *one, const char *why, const 
 	buf_fmt(w->out, ": %s", why);
 }
 
+static int is_recorded(const struct recording *rec, const char *name)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (rec->events.v[i].name && !strcmp(rec->events.v[i].name, name))
+			return 1;
+	return 0;
+}
+
+/* 1 when the line, unchanged, is about all CPUs; ERR_NOMEM. */
+static int is_of_all_cpus(const struct recording *rec)
+{
+	struct record_wish wish = {.perf = "perf", .like = rec};
+	struct record_plan p;
+	int r = record_plan(&p, &wish, NULL);
+	r = r ? ERR_NOMEM : has_word(&p.record, "-a");
+	record_plan_release(&p);
+	return r;
+}
+
+/* The scheduler's events that a line with -a lacks; nothing where it lacks them all. */
+static const char *lacking(struct why *w, struct buf *b, const char *otherwise)
+{
+	size_t asked = 0, missing = 0;
+	int all = is_of_all_cpus(w->rec);
+	w->out->failed = all < 0 ? all : w->out->failed;
+	for (const struct plan_event *ev = plan_sched_events; ev->name; ev++) {
+		if (ev->optional)
+			continue;
+		asked++;
+		if (is_recorded(w->rec, ev->name))
+			continue;
+		buf_str(b, missing++ ? "," : "-e ");
+		buf_str(b, ev->name);
+	}
+	return all > 0 && missing && missing < asked ? buf_cstr(b) : otherwise;
+}
+
+static void say_sched(struct why *w, const struct flag *f)
+{
+	static const char last[] = "-e sched:sched_process_exit";
+	struct buf b = {0};
+	const char *text = lacking(w, &b, f->text);
+	say(w, &(struct remedy){.sched = 1}, strcmp(text, last) ? f->why : "when threads end",
+	    "%s", text);
+	buf_release(&b);
+}
+
 static void say_flags(struct why *w, const struct remedy *r)
 {
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
@@ -96,6 +143,10 @@ static void say_flags(struct why *w, const struct remedy *r)
 		if (!asked || (f->asked == ASKED(build_ids) && r->own_ids))
 			continue;
 		memcpy((char *)&one + f->asked, &asked, sizeof(asked));
+		if (f->asked == ASKED(sched)) {
+			say_sched(w, f);
+			continue;
+		}
 		/* a line that is written anew gives rates to the events they are meant for */
 		say(w, f->asked == ASKED(every) ? NULL : &one, f->why, "%s", f->text);
 	}

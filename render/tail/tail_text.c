@@ -774,6 +774,23 @@ static int answer_first(struct buf *b, struct tail *t, struct err *e)
 	return r;
 }
 
+/* What an answer without episodes says. */
+static void nothing(struct buf *b, const struct tail *t)
+{
+	buf_char(b, '\n');
+	if (t->episodes.query.kind == EPISODE_ACTIVATION)
+		wrapped(b,
+			"no activations: no wait of these threads is for work, or likely to "
+			"be, so "
+			"nothing bounds them. Name the function that waits for work with "
+			"--idle-frame (report --by site lists them), or ask --by wait.",
+			0, 0);
+	else
+		buf_str(b, t->episodes.apart.by[APART_UNCLEAR].count
+				   ? "nothing but unclear waits\n"
+				   : "no episodes\n");
+}
+
 int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
 		   struct err *e)
 {
@@ -794,9 +811,7 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	if (o->hist)
 		histogram(b, &t->episodes, o->width);
 	if (!t->episodes.clean.n && !t->rows.n) {
-		buf_str(b, t->episodes.apart.by[APART_UNCLEAR].count
-				   ? "\nnothing but unclear waits\n"
-				   : "\nno episodes\n");
+		nothing(b, t);
 		sites(b, t, o);
 		return buf_failed(b) ? err_nomem(e) : 0;
 	}

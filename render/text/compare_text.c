@@ -47,6 +47,21 @@ static void two_cells(struct table *t, const struct estimate *e, put_fn *put)
 	table_next(t);
 }
 
+/* The mean of nothing is nothing, not 0. */
+static void mean_cells(struct table *t, const struct compared *x)
+{
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		if (x->count[side].value > 0) {
+			two_cells(t, &x->mean[side], put_ns);
+		} else {
+			table_text(t, "-");
+			table_text(t, "");
+		}
+	table_text(t, x->count[BEFORE].value > 0 && x->count[AFTER].value > 0
+			      ? change_word(estimate_change(&x->mean[BEFORE], &x->mean[AFTER]))
+			      : "");
+}
+
 static void cells(struct table *t, const struct estimate *of, put_fn *put)
 {
 	two_cells(t, &of[BEFORE], put);
@@ -110,7 +125,7 @@ void compare_text(struct buf *b, const struct comparison *c, const char *head, s
 		const struct compared *x = &c->v.v[i];
 		escape_visible(&t.text, x->name, strlen(x->name));
 		table_next(&t);
-		cells(&t, x->mean, put_ns);
+		mean_cells(&t, x);
 		cells(&t, x->time, put_share);
 		cells(&t, x->count, put_rate);
 	}

@@ -22,7 +22,7 @@ grep -q '^perf record -k CLOCK_MONOTONIC --buildid-all -m 64 -a -c 1 -e sched:sc
 grep -qx "perfkit pack -q -o 'my run' --min-share 1 perf.data" out || bad "line: $(cat out)"
 grep -q cpu-clock out && bad "samples make gaps: $(cat out)"
 
-refused 2 "which CPUs? --spin 2-3" record jitter
+refused 2 "which CPUs? for example -c 2-3" record jitter
 refused 2 "--spin takes CPUs as 0,2-3, not '3-1'" record jitter -c 3-1
 refused 2 "CPU 0 is named twice" record jitter -c 0 --control 0
 refused 2 "CPU 8000 cannot be had" record jitter --gaps-only -c 8000 -d 1
@@ -84,7 +84,7 @@ c, = b["control"]
 assert (c["cpu"], c["count"], c["p50_ns"], c["max_ns"]) == (0, 2, 1000, 3000), c
 END
 "$PERFKIT" tail -q --no-local --by gap --with control.txt "$file" |
-	grep -qx 'control: CPU 0, which was to be idle, had 2 gaps, p50 1.0 us, p99 3.0 us, max 3.0 us' || bad "no control in text"
+	grep -qx 'control CPU 0 (else idle): 2 gaps, p50 1.0 us, p99 3.0 us, max 3.0 us' || bad "no control in text"
 "$PERFKIT" report -q --no-local --by gap --csv --with control.txt "$file" >a.csv
 "$PERFKIT" report -q --no-local --by gap --csv --with "$kept/gaps.txt" "$file" | cmp - a.csv
 "$PERFKIT" import -q --no-local --with control.txt "$file" -o control.db
