@@ -190,7 +190,7 @@ static int say_found(struct tlinput *ti, struct findings *f, const struct asking
 		     const char *of, struct err *e)
 {
 	struct population asked = waits_population(ti, NULL);
-	if (scope_findings(&ti->tl, &asked, f))
+	if (scope_findings(&ti->tl, &asked, q->topics, f))
 		return err_nomem(e);
 	if (q->may_refuse && input_refuse(&ti->in, f, q->topics, of))
 		return ERR_REFUSED;

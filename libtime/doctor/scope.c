@@ -38,6 +38,7 @@ static const struct {
 struct scope {
 	uint8_t *paths; /* by path: what its stack lacks */
 	uint64_t all, lacking[LACKS];
+	int of_samples; /* the question is about samples, and none says what was lost beside it */
 };
 
 static uint8_t frame_lacks(const struct frame *f, int is_root)
@@ -107,7 +108,7 @@ static int touches(const struct scope *s, const struct finding *f)
 		for (unsigned k = 0; k < LACKS; k++)
 			if (about[i].lack == 1u << k && !strcmp(about[i].id, f->kind->id))
 				return about[i].lack == LACKS_RECORDS
-					       ? s->lacking[k] > 0
+					       ? s->of_samples || s->lacking[k] > 0
 					       : s->lacking[k] * 100 >= s->all && s->lacking[k];
 	return 1;
 }
@@ -117,9 +118,10 @@ static int is_filtered(const struct population *p)
 	return p->ncomms || p->npids || p->ntids || p->ncpus || p->start_ns || p->stop_ns;
 }
 
-int scope_findings(const struct timeline *tl, const struct population *of, struct findings *f)
+int scope_findings(const struct timeline *tl, const struct population *of, unsigned topics,
+		   struct findings *f)
 {
-	struct scope s = {0};
+	struct scope s = {.of_samples = !tl->off.n || topics & ABOUT_CPU};
 	size_t n = 0;
 	if (!is_filtered(of) || !f->v.n)
 		return 0;

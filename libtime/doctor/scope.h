@@ -9,7 +9,9 @@
 #include "libtime/population/population.h"
 
 /* Take out of `f` the findings about things that no wait or sample of the population has.
- * Without filters of threads, CPUs and time all stay. ERR_NOMEM. */
-int scope_findings(const struct timeline *tl, const struct population *of, struct findings *f);
+ * Without filters of threads, CPUs and time all stay; so does what lost records say where the
+ * question (`topics`, ABOUT_*) is about samples: whose they were is not known. ERR_NOMEM. */
+int scope_findings(const struct timeline *tl, const struct population *of, unsigned topics,
+		   struct findings *f);
 
 #endif

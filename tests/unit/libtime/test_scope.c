@@ -24,7 +24,7 @@ static void make(struct timeline *tl, struct stacks *st)
 }
 
 /* The ids that are left, each behind a blank. */
-static const char *left(const struct population *of, char *text, size_t n)
+static const char *left(const struct population *of, unsigned topics, char *text, size_t n)
 {
 	static const char *const ids[] = {"lost-records", "missing-symbols", "clock"};
 	struct stacks st = {0};
@@ -35,7 +35,7 @@ static const char *left(const struct population *of, char *text, size_t n)
 		struct finding x = {.kind = finding_kind(ids[i]), .title = "", .remedy = ""};
 		assert_int_equal(vec_push(&f.v, x), 0);
 	}
-	assert_int_equal(scope_findings(&tl, of, &f), 0);
+	assert_int_equal(scope_findings(&tl, of, topics, &f), 0);
 	*text = '\0';
 	for (size_t i = 0; i < f.v.n; i++)
 		snprintf(text + strlen(text), n - strlen(text), " %s", f.v.v[i].kind->id);
@@ -64,13 +64,27 @@ static void only_what_the_filters_pass_is_warned_of(void **state)
 	char text[128];
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_string_equal(left(&rows[i].of, text, sizeof(text)), rows[i].want);
+		assert_string_equal(left(&rows[i].of, ABOUT_TAIL, text, sizeof(text)), rows[i].want);
+}
+
+/* No sample says what was lost beside it. */
+static void lost_samples_may_be_anybodys(void **state)
+{
+	static const int32_t twenty = 20;
+	const struct population of = {.pids = &twenty, .npids = 1};
+	char text[128];
+	(void)state;
+	assert_string_equal(left(&of, ABOUT_TAIL | ABOUT_NAMES, text, sizeof(text)),
+			    " missing-symbols clock");
+	assert_string_equal(left(&of, ABOUT_CPU | ABOUT_NAMES, text, sizeof(text)),
+			    " lost-records missing-symbols clock");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_the_filters_pass_is_warned_of),
+		cmocka_unit_test(lost_samples_may_be_anybodys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
