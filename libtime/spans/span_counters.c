@@ -17,6 +17,7 @@ struct counted_span {
 	uint32_t span, name;
 	uint32_t offset; /* into offsets; TL_NONE: the sets are one, or started as one */
 	uint8_t place;
+	uint8_t apart; /* two sets that took turns: they did not count alike */
 };
 
 /* How much later a counter of the ends was started than that of the begins. */
@@ -70,6 +71,12 @@ static void offset_ended(struct counter_offset *o, uint64_t value)
 	o->ended = 1;
 }
 
+/* Did a group count all the time? */
+static int is_whole(uint64_t enabled_ns, uint64_t running_ns)
+{
+	return enabled_ns == running_ns;
+}
+
 int span_counters_begin(struct span_counters *c, uint32_t thread, uint32_t kind,
 			const struct span_reading *r, uint32_t *id)
 {
@@ -88,7 +95,7 @@ int span_counters_begin(struct span_counters *c, uint32_t thread, uint32_t kind,
 		uint32_t at;
 		c->values.v[c->values.n++] = r->name[i];
 		c->values.v[c->values.n++] = r->value[i];
-		if (r->from_zero)
+		if (r->from_zero || !is_whole(r->enabled_ns, r->running_ns))
 			continue;
 		if (offset_at(c, thread, kind, r->instance, r->name[i], &at))
 			return ERR_NOMEM;
@@ -123,11 +130,11 @@ int span_counters_end(struct span_counters *c, uint32_t thread, uint32_t kind, u
 	if (!id)
 		return 0;
 	const struct kept_reading *k = &c->kept.v[id - 1];
-	int same = r->group == k->group;
+	int same = r->group == k->group, whole = is_whole(r->enabled_ns, r->running_ns);
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct counted_span x = {.span = span, .name = r->name[i], .offset = TL_NONE};
 		const uint64_t *begin = kept_value(c, k, r->name[i]);
-		if (!r->from_zero && !same) {
+		if (!r->from_zero && !same && whole) {
 			if (offset_at(c, thread, kind, r->instance, r->name[i], &x.offset))
 				return ERR_NOMEM;
 			offset_ended(&c->offsets.v[x.offset], r->value[i]);
@@ -135,9 +142,13 @@ int span_counters_end(struct span_counters *c, uint32_t thread, uint32_t kind, u
 		if (!begin || k->instance != r->instance)
 			continue;
 		x.moved = (int64_t)(r->value[i] - *begin);
-		x.enabled_ns = r->enabled_ns - k->enabled_ns;
-		x.running_ns = r->running_ns - k->running_ns;
 		x.place = r->place;
+		if (same && r->enabled_ns >= k->enabled_ns && r->running_ns >= k->running_ns) {
+			x.enabled_ns = r->enabled_ns - k->enabled_ns;
+			x.running_ns = r->running_ns - k->running_ns;
+		} else {
+			x.apart = same || !whole || !is_whole(k->enabled_ns, k->running_ns);
+		}
 		if (vec_push(&c->counted, x))
 			return ERR_NOMEM;
 	}
@@ -167,24 +178,33 @@ static void scale(struct tl_counter *x, const struct counted_span *c)
 	if (c->enabled_ns == c->running_ns)
 		return;
 	x->flags |= COUNTER_SCALED;
-	if (!c->running_ns)
+	double value = (double)x->value * (double)c->enabled_ns / (double)c->running_ns + 0.5;
+	if (!c->running_ns || value >= 0x1p64)
 		x->flags |= COUNTER_AT_LEAST;
 	else
-		x->value = (uint64_t)((double)x->value * (double)c->enabled_ns /
-					      (double)c->running_ns +
-				      0.5);
+		x->value = (uint64_t)value;
+}
+
+/* Wraps where a damaged file has it so. */
+static int64_t plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 static struct tl_counter counter_of(const struct span_counters *c, const struct timeline *tl,
 				    const struct counted_span *n)
 {
 	struct tl_counter x = {.span = n->span, .event = n->name};
+	if (n->apart) {
+		x.flags = COUNTER_AT_LEAST | COUNTER_SCALED;
+		return x;
+	}
 	int64_t low = n->moved, high = n->moved;
 	if (n->offset != TL_NONE) {
 		const struct counter_offset *o = &c->offsets.v[n->offset];
 		int known = o->low != INT64_MIN && o->high != INT64_MAX && o->low <= o->high;
-		low += o->low != INT64_MIN ? o->low : 0;
-		high = known ? n->moved + o->high : INT64_MAX;
+		low = o->low > o->high ? 0 : plus(low, o->low != INT64_MIN ? o->low : 0);
+		high = known ? plus(n->moved, o->high) : INT64_MAX;
 	}
 	x.value = low > 0 ? (uint64_t)low : 0;
 	int moves = n->place == READING_CPU && !stayed(tl, &tl->spans.v[n->span]);

@@ -118,9 +118,8 @@ static void test_one_group(void **state)
 static void test_multiplexed(void **state)
 {
 	struct rig r = {.spans = 0};
-	struct span_reading b = reading(BEGIN, 10), e = reading(END, 20);
+	struct span_reading b = reading(BEGIN, 10), e = reading(BEGIN, 20);
 	(void)state;
-	b.from_zero = e.from_zero = 1;
 	b.enabled_ns = b.running_ns = 1000;
 	e.enabled_ns = 2000;
 	e.running_ns = 1250;
@@ -167,6 +166,46 @@ static void test_nested(void **state)
 	release(&r);
 }
 
+/* Groups that took turns on the CPU's registers ran at different times: what one stood at says
+ * nothing of the other. */
+static void test_took_turns(void **state)
+{
+	struct rig r = {.spans = 0};
+	struct span_reading b = reading(BEGIN, 1000), e = reading(END, 1500);
+	(void)state;
+	b.from_zero = e.from_zero = 1;
+	b.enabled_ns = e.enabled_ns = 100;
+	b.running_ns = 90;
+	e.running_ns = 80;
+	call(&r, b, e);
+	e.enabled_ns = 50; /* started later */
+	call(&r, b, e);
+	call(&r, reading(BEGIN, 200), reading(END, 100)); /* these are not spoilt by it */
+	call(&r, reading(BEGIN, 210), reading(END, 115));
+	finish(&r);
+	is(&r, 0, 0, 0, COUNTER_AT_LEAST | COUNTER_SCALED);
+	is(&r, 1, 0, 0, COUNTER_AT_LEAST | COUNTER_SCALED);
+	is(&r, 2, 0, 10, 0);
+	is(&r, 3, 5, 10, 0);
+	release(&r);
+}
+
+/* Of a damaged file: nothing overflows. */
+static void test_absurd_values(void **state)
+{
+	struct rig r = {.spans = 0};
+	struct span_reading b = reading(BEGIN, 0), e = reading(BEGIN, UINT64_MAX / 4);
+	(void)state;
+	e.enabled_ns = 1000;
+	e.running_ns = 1;
+	call(&r, b, e);
+	call(&r, reading(BEGIN, INT64_MAX), reading(END, 0));
+	call(&r, reading(BEGIN, UINT64_MAX), reading(END, INT64_MAX));
+	finish(&r);
+	is(&r, 0, UINT64_MAX / 4, 0, COUNTER_AT_LEAST | COUNTER_SCALED);
+	release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +215,8 @@ int main(void)
 		cmocka_unit_test(test_one_call_has_no_limit),
 		cmocka_unit_test(test_one_group),
 		cmocka_unit_test(test_multiplexed),
+		cmocka_unit_test(test_took_turns),
+		cmocka_unit_test(test_absurd_values),
 		cmocka_unit_test(test_cpus),
 		cmocka_unit_test(test_nested),
 	};
