@@ -107,7 +107,10 @@ static int tail_print(const struct tail_opts *o, const struct compared_percentil
 		json_u64(&j, "schema", 1);
 		json_str(&j, "before", files[BEFORE]);
 		json_str(&j, "after", files[AFTER]);
-		json_u64(&j, "threshold_ns", least);
+		if (least)
+			json_u64(&j, "threshold_ns", least);
+		else
+			json_null(&j, "threshold_ns");
 		compare_percentiles_json(&j, p, PERCENTS);
 		compare_json(&j, roots, "roots");
 		json_close(&j, '}');
@@ -117,16 +120,21 @@ static int tail_print(const struct tail_opts *o, const struct compared_percentil
 	head(&b, "before: ", files);
 	buf_char(&b, '\n');
 	compare_percentiles_text(&b, p, PERCENTS, output_width());
-	buf_str(&b, "\nepisodes of at least ");
-	units_duration(&b, least);
-	buf_str(&b, ", the worst of before, by root\n");
+	if (least) {
+		buf_str(&b, "\nepisodes of at least ");
+		units_duration(&b, least);
+		buf_str(&b, ", the worst of before, by root\n");
+	} else {
+		buf_str(&b, "\nbefore has no such episodes, so none of after is as long as its "
+			    "worst\n");
+	}
 	compare_text(&b, roots, "root", o->rows_given ? (size_t)o->rows : ROWS, output_width());
 	buf_char(&b, '\n');
 	buf_str(&b, note);
 	return put_out(&b, 0);
 }
 
-/* One recording's part; *least: the length that picks the worst, 0: not known yet. */
+/* One recording's part; *least: the length that picks the worst, 0: not known. */
 static int tail_side(const struct tail_opts *o, const char *path, int side, uint64_t *least,
 		     struct compared_percentile *p, struct comparison *roots)
 {
@@ -144,7 +152,8 @@ static int tail_side(const struct tail_opts *o, const char *path, int side, uint
 		rc = 2,
 		say_line("perfkit tail: --against compares waits, spans and activations");
 	if (side == AFTER)
-		r.query.pick = (struct episode_pick){.kind = PICK_OVER, .ns = *least};
+		r.query.pick = (struct episode_pick){.kind = PICK_OVER,
+						     .ns = *least ? *least : UINT64_MAX};
 	if (!rc && tail_make(&r.ti.tl, &r.query, &t, &e)) {
 		rc = input_fail(&r.ti.in, &e);
 	} else if (!rc) {
@@ -167,8 +176,11 @@ int tail_against(const struct tail_opts *o, const char *before, const char *afte
 	struct comparison roots = {.recorded_ns = {0}};
 	uint64_t least = 0;
 	int rc = 0;
-	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group) {
-		say_line("perfkit tail: --against has text and --json only");
+	if (o->csv || o->svg || o->html || o->flame || o->hist || o->group || o->key ||
+	    o->why || o->stacks) {
+		say_line("perfkit tail: --against has text and --json only, and no --key, "
+			 "--group, "
+			 "--hist, --why or --stacks");
 		return 2;
 	}
 	for (int s = 0; s < COMPARE_SIDES && !rc; s++)

@@ -38,7 +38,8 @@ static const struct {
 struct scope {
 	uint8_t *paths; /* by path: what its stack lacks */
 	uint64_t all, lacking[LACKS];
-	int of_samples; /* the question is about samples, and none says what was lost beside it */
+	int of_samples; /* the question is about samples, and none says what was lost beside it
+			 */
 };
 
 static uint8_t frame_lacks(const struct frame *f, int is_root)

@@ -69,7 +69,7 @@ static double error_above(const struct compared_length *v, size_t n, size_t rank
 struct estimate estimate_percentile(struct compared_length *v, size_t n, uint32_t millipercent)
 {
 	if (!n)
-		return (struct estimate){0, 0, INFINITY};
+		return (struct estimate){NAN, 0, INFINITY};
 	qsort(v, n, sizeof(*v), length_order);
 	size_t rank = (size_t)percentile_rank(n, millipercent);
 	double above = (1 - millipercent / 1e5) * (double)n;
@@ -153,7 +153,7 @@ static struct estimate rate(const double *v, double n, double mean, double secon
 /* What one event takes. */
 static struct estimate mean_of(const double *ns, const double *n)
 {
-	double all = sum_of(n), mean = all > 0 ? sum_of(ns) / all : 0, square = 0;
+	double all = sum_of(n), mean = all > 0 ? sum_of(ns) / all : NAN, square = 0;
 	if (all < VERY_FEW)
 		return (struct estimate){mean, 0, INFINITY};
 	for (int b = 0; b < COMPARE_BLOCKS; b++)

@@ -29,7 +29,8 @@ enum { COMPARE_BLOCKS = 32 };
 enum { BEFORE, AFTER, COMPARE_SIDES };
 
 struct estimate {
-	double value, low, high; /* high: INFINITY where nothing bounds it */
+	/* NAN where there is nothing to take it of; high: INFINITY where nothing bounds it */
+	double value, low, high;
 };
 
 /* 1: longer or more; -1: shorter or less; 0: the ranges meet. */
@@ -41,8 +42,8 @@ struct compared_length {
 	uint32_t block;
 };
 
-/* The percentile (thousandths of a percent) of n lengths, which are sorted here; low 0 and high
- * INFINITY for n 0. */
+/* The percentile (thousandths of a percent) of n lengths, which are sorted here; NAN for n 0.
+ */
 struct estimate estimate_percentile(struct compared_length *v, size_t n, uint32_t millipercent);
 
 /* What has one name. */

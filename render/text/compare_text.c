@@ -34,6 +34,11 @@ static const char *change_word(int change)
 /* Value, and its range in brackets. */
 static void two_cells(struct table *t, const struct estimate *e, put_fn *put)
 {
+	if (isnan(e->value)) {
+		table_text(t, "-");
+		table_text(t, "");
+		return;
+	}
 	put(&t->text, e->value);
 	table_next(t);
 	buf_char(&t->text, '[');

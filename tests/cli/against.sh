@@ -54,9 +54,19 @@ cmp a b
 for by in thread site waker lock; do
 	pk report $names --by $by --against before.data same.data >out 2>err || grep -q 'no' err
 done
-for bad in "report --csv" "report --by site --sort max" "tail --csv" "tail --hist"; do
+for bad in "report --csv" "report --by site --sort max" "tail --csv" "tail --hist" "tail --key 7" "tail --why"; do
 	pk $bad $names --against before.data same.data >out 2>err && { echo "$bad: no error"; exit 1; }
 	[ ! -s out ] || { echo "$bad: printed"; exit 1; }
 done
 pk report $names --against nothing.data same.data 2>err && exit 1
 grep -q nothing.data err
+
+# what is not there has no length
+pk tail $names --comm nobody --against before.data same.data >out
+grep -q '^p50  *-  *-$' out
+grep -q '^before has no such episodes' out
+pk tail $names --comm nobody --json --against before.data same.data >out
+python3 - <<'END'
+import json
+assert all(p[side]["value"] is None for p in json.load(open("out"))["percentiles"] for side in ("before", "after"))
+END

@@ -64,7 +64,8 @@ static void only_what_the_filters_pass_is_warned_of(void **state)
 	char text[128];
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_string_equal(left(&rows[i].of, ABOUT_TAIL, text, sizeof(text)), rows[i].want);
+		assert_string_equal(left(&rows[i].of, ABOUT_TAIL, text, sizeof(text)),
+				    rows[i].want);
 }
 
 /* No sample says what was lost beside it. */
