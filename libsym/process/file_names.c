@@ -162,12 +162,15 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The edges of a segment of code, as offsets, and its ends. */
+/* The edges of a segment of code, as offsets, and its ends. *seen: where the ones before end;
+ * segments ascend and do not overlap (ELF, "Program Header"), and would not end if they did. */
 static int push_segment(struct file_names *f, const struct elf_segment *s,
-			const debuginfo_edges_vec *va)
+			const debuginfo_edges_vec *va, uint64_t *seen)
 {
-	if (!(s->flags & PF_X) || !s->filesz || s->filesz > UINT64_MAX - s->offset)
+	if (!(s->flags & PF_X) || !s->filesz || s->filesz > UINT64_MAX - s->offset ||
+	    s->filesz > UINT64_MAX - s->vaddr || s->vaddr < *seen)
 		return 0;
+	*seen = s->vaddr + s->filesz;
 	if (vec_push(&f->edges, s->offset) || vec_push(&f->edges, s->offset + s->filesz))
 		return ERR_NOMEM;
 	for (size_t i = PARTITION_POINT(k, 0, va->n, va->v[k] < s->vaddr);
@@ -193,13 +196,14 @@ static int find_edges(struct file_names *f, struct err *e)
 	const struct module *mod = f->modules->v[f->map.dso];
 	const struct elf_file *elf = mod->files.runtime ? mod->files.runtime : mod->files.debug;
 	debuginfo_edges_vec va = {0};
+	uint64_t seen = 0;
 	int r = push_edges_of_symbols(&va, mod->symbols);
 	if (!r && mod->debuginfo && f->modules->opt.inlines)
 		r = debuginfo_edges(mod->debuginfo, &va);
 	if (!r && va.n)
 		qsort(va.v, va.n, sizeof(*va.v), compare);
 	for (size_t i = 0; !r && i < elf->nsegments; i++)
-		r = push_segment(f, &elf->segments[i], &va);
+		r = push_segment(f, &elf->segments[i], &va, &seen);
 	vec_release(&va);
 	sort_once(f);
 	return r ? err_nomem(e) : 0;

@@ -154,27 +154,32 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 		       (double)(tl->rec.end_ns - (uint64_t)m->offset_ns) / 1e9);
 }
 
-/* Both clocks as the file saw them at its begin and end: 0, or -1 where it did not, or need
- * not.
- */
+/* Both clocks as the file saw them at its begin and end: 0, or 1 where it did not, or need not.
+ * ERR_REFUSED where one was set meanwhile: nobody knows when. */
 static int by_anchors(const struct timeline *tl, const struct side *side, enum side_clock clock,
-		      struct side_clock_map *out)
+		      struct side_clock_map *out, struct err *e)
 {
 	enum side_clock own = SIDE_CLOCK_MONO;
 	size_t n = side->anchors.n;
 	while (own < SIDE_CLOCK_REAL && strcmp(own_clock(tl), side_clock_name(own)) != 0)
 		own++;
 	if (n < 2 || own == clock || own == SIDE_CLOCK_REAL || clock > SIDE_CLOCK_REAL)
-		return -1;
+		return 1;
 	const struct side_anchor *a = &side->anchors.v[0], *b = &side->anchors.v[n - 1];
 	if (b->ns[clock] <= a->ns[clock] || b->ns[own] <= a->ns[own])
-		return -1;
+		return 1;
+	uint64_t from = b->ns[clock] - a->ns[clock], to = b->ns[own] - a->ns[own];
 	*out = (struct side_clock_map){.from = clock,
 				       .from_ns = {a->ns[clock], b->ns[clock]},
 				       .to_ns = {a->ns[own], b->ns[own]}};
 	/* between them one clock may have been slewed at any time */
-	out->error_ns = (a->error_ns > b->error_ns ? a->error_ns : b->error_ns) +
-			(b->ns[clock] - a->ns[clock]) / SLEWED;
+	out->error_ns = (a->error_ns > b->error_ns ? a->error_ns : b->error_ns) + from / SLEWED;
+	if ((from > to ? from - to : to - from) / 2 > out->error_ns)
+		return err_set(e, ERR_REFUSED,
+			       "between its anchors %.6f s passed on %s and %.6f s on %s: one "
+			       "was set meanwhile; give ,offset=NS",
+			       (double)from / 1e9, side_clock_name(clock), (double)to / 1e9,
+			       side_clock_name(own));
 	return 0;
 }
 
@@ -183,11 +188,9 @@ int side_clock_choose(const struct timeline *tl, const struct side *side, enum s
 {
 	static const enum side_clock all[] = {SIDE_CLOCK_MONO, SIDE_CLOCK_RAW, SIDE_CLOCK_REAL};
 	enum side_clock clock = asked ? asked : side->clock;
-	int found = 0;
-	if (clock && !by_anchors(tl, side, clock, out))
-		return 0;
+	int found = 0, r = clock ? by_anchors(tl, side, clock, out, e) : 0;
 	if (clock)
-		return side_clock_map(tl, clock, out, e);
+		return r > 0 ? side_clock_map(tl, clock, out, e) : r;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct side_clock_map m;
 		if (side_clock_map(tl, all[i], &m, NULL) ||

@@ -9,7 +9,8 @@ struct placer {
 	const struct side_clock_map *map;
 	struct side_placed *counts;
 	struct tl_runs runs;
-	size_t first; /* of the gaps that are added */
+	size_t first;       /* of the gaps that are added */
+	uint32_t *named_by; /* CPU → its spinner's number + 1: the last line that names one */
 };
 
 /* --- whose CPU it was ----------------------------------------------------------------------
@@ -25,13 +26,12 @@ static uint32_t thread_of(const struct timeline *tl, int32_t tid, uint64_t from,
 	return TL_NONE;
 }
 
-/* The thread that had a CPU longest in [from, to), if no other had half as much of it. */
+/* The thread that had a CPU of the recording longest in [from, to), if no other had half as
+ * much of it. */
 static uint32_t most_on(const struct placer *p, uint16_t cpu, uint64_t from, uint64_t to,
 			uint64_t *ns)
 {
 	uint32_t best = TL_NONE;
-	if (cpu + 1u >= p->runs.first.n)
-		return TL_NONE;
 	for (uint32_t i = p->runs.first.v[cpu]; i < p->runs.first.v[cpu + 1]; i++) {
 		const struct tl_run *r = &p->runs.v.v[i];
 		uint64_t a = r->start_ns > from ? r->start_ns : from;
@@ -54,18 +54,13 @@ static int set_spinner(struct placer *p, uint16_t cpu, size_t from, size_t to)
 	uint64_t start = v[from].start_ns, end = v[from].end_ns;
 	uint32_t thread = TL_NONE;
 	uint8_t flags = 0;
-	int named = 0;
 	for (size_t i = from; i < to; i++)
 		end = v[i].end_ns > end ? v[i].end_ns : end;
-	for (size_t i = 0; i < p->side->spinners.n; i++) {
-		const struct side_spinner *s = &p->side->spinners.v[i];
-		if (s->cpu != cpu)
-			continue;
+	if (p->named_by[cpu]) {
+		const struct side_spinner *s = &p->side->spinners.v[p->named_by[cpu] - 1];
 		thread = thread_of(p->tl, s->tid, start, end);
 		flags = s->control ? GAP_CONTROL : 0;
-		named = 1;
-	}
-	if (!named) {
+	} else if (cpu + 1u < p->runs.first.n) {
 		uint64_t *ns = mem_zalloc(p->tl->threads.n + 1, sizeof(*ns));
 		if (!ns)
 			return ERR_NOMEM;
@@ -81,13 +76,20 @@ static int set_spinner(struct placer *p, uint16_t cpu, size_t from, size_t to)
 
 static int set_spinners(struct placer *p)
 {
+	enum { CPUS = 1 << 16 };
 	const struct tl_gap *v = p->tl->gaps.v;
 	int r = 0;
+	p->named_by = mem_zalloc(CPUS, sizeof(*p->named_by));
+	if (!p->named_by)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < p->side->spinners.n; i++)
+		p->named_by[p->side->spinners.v[i].cpu] = (uint32_t)i + 1;
 	for (size_t from = p->first, to; from < p->tl->gaps.n && !r; from = to) {
 		for (to = from; to < p->tl->gaps.n && v[to].cpu == v[from].cpu;)
 			to++;
 		r = set_spinner(p, v[from].cpu, from, to);
 	}
+	mem_free(p->named_by);
 	return r;
 }
 

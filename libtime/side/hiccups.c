@@ -81,7 +81,7 @@ static const char *take_row(struct log *h, const char *s, size_t n)
 		return "an interval is start, length, maximum and histogram";
 	span.start_ns = base_of(h, start) + start;
 	span.end_ns = span.start_ns + length;
-	if (span.end_ns > INT64_MAX)
+	if (span.start_ns > INT64_MAX || span.end_ns > INT64_MAX)
 		return "it is beyond all clocks";
 	h->rc = side_add_label(h->out, h->max, cell[2], len[2]);
 	if (!h->rc && tag_len)

@@ -207,14 +207,19 @@ function labelPart() {
 
 const LABELS_LISTED = 500;
 
+// For a shell: quotes in the value stay in it.
+function labelOption() {
+	return view.label ? " --label '" + view.label.replaceAll("'", "'\\''") + "'" : "";
+}
+
 function drawSelected() {
 	const s = view.stretch;
 	replace("selected", s || view.band ? [
 		el("strong", {}, stretchText({...stretch(), band: view.band})), " \u00b7 ",
-		el("code", {}, "--time " + clockText(stretch().from) + "," + clockText(stretch().to) + (view.label ? " --label '" + view.label + "'" : "")), " ",
+		el("code", {}, "--time " + clockText(stretch().from) + "," + clockText(stretch().to) + labelOption()), " ",
 		el("button", {onclick: () => choose(null, null)}, "Show all (Esc)")] :
 		["All of the recording: " + timeText(head.span_ns) + ". Drag over the map to select a stretch: every view follows.",
-			view.label ? el("code", {}, "--label '" + view.label + "'") : null], labelPart());
+			view.label ? el("code", {}, labelOption().trim()) : null], labelPart());
 }
 
 // --- overview --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -133,6 +134,20 @@ def check_labels(b):
         hidden = b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.kind === 2 && !r.shown).length")
         left = b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.kind === 2 && r.shown).length")
         check("rows without it are hidden, others are not", hidden > 0 and left > 0, True)
+
+
+def check_hostile_label(b):
+    """A value of any bytes is text, and one word of the command that the page shows."""
+    value = "it's $(id) </script><img src=x onerror=document.title='run'>\u2028\u2029\\"
+    with open(SRC + "/testdata/requests/requests.csv") as f, open("hostile.csv", "w") as g:
+        g.write(f.read().replace("/pay", value))
+    path = report("hostile", SRC + "/testdata/requests/serve.tar.zst", "--with", "hostile.csv")
+    show(b, path)
+    label = b.js("return report.labelChoices().find((x) => x.includes('onerror'))")
+    show(b, path, "#label=" + urllib.parse.quote(label))
+    shown = b.js("return document.querySelector('#selected code').textContent")
+    check("one word for a shell", shlex.split(shown), ["--label", label])
+    check("only text", b.js("return document.querySelectorAll('img').length + (document.title === 'run')"), 0)
 
 
 def compare_wall(b, path, source):
@@ -398,6 +413,7 @@ def main():
         check_cut_gaps(b)
         check_merged(b)
         check_labels(b)
+        check_hostile_label(b)
         check_demo(b)
         check_without_worker(b)
         check_hostile(b)

@@ -31,6 +31,22 @@ for f in dwarf inlined; do
 	refuses 3 'stack dumps cannot be unwound without the binaries' export --to parquet --no-local --no-names -o x "$data/$f/perf.data"
 done
 [ ! -e x ] || wrong "something is left: $(find x)"
+# segments of code that overlap have no ranges but those of the first
+if command -v python3 >/dev/null; then
+	python3 - "$calls" overlaps <<'END'
+import struct, sys
+d = bytearray(open(sys.argv[1], "rb").read())
+at, size, n = struct.unpack_from("<Q", d, 32)[0], *struct.unpack_from("<HH", d, 54)
+heads = [bytes(d[at + i * size:at + (i + 1) * size]) for i in range(n)]
+code = next(h for h in heads if struct.unpack_from("<II", h) == (1, 5))
+again = [code[:8] + struct.pack("<Q", (k + 1) << 24) + code[16:] for k in range(1000)]
+struct.pack_into("<Q", d, 32, len(d))
+struct.pack_into("<H", d, 56, n + len(again))
+open(sys.argv[2], "wb").write(bytes(d) + b"".join(heads + again))
+END
+	"$PERFKIT" symbols -q --no-local --to parquet -o over overlaps 2>err || wrong "overlapping segments: $(cat err)"
+	cmp one/symbols/*.parquet over/symbols/*.parquet || wrong "overlapping segments have ranges of their own"
+fi
 # a debug file of binutils does not say where its program's code lies; beside the program it is used
 if command -v objcopy >/dev/null; then
 	objcopy --only-keep-debug "$calls" calls.debug

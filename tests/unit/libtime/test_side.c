@@ -294,6 +294,13 @@ static void counters_and_anchors_are_mapped(void **state)
 	recorded_on(&r, "CLOCK_MONOTONIC", 0);
 	assert_int_equal(add_text(&r, gaps, "", &e), ERR_REFUSED);
 	assert_non_null(strstr(e.msg, "outside of the recording"));
+	/* set by 2 ms between its anchors: where a gap lies is not known */
+	const char *set = "perfkit-gaps v1\nclock mono\nanchor 5000000 7000 1 30\n"
+			  "gap 0 5300000 5300100\nanchor 15000000 12007000 2 40\n";
+	recorded_on(&r, "CLOCK_MONOTONIC_RAW", 0);
+	assert_int_equal(add_text(&r, set, "", &e), ERR_REFUSED);
+	assert_non_null(strstr(e.msg, "between its anchors 0.010000 s passed on "
+				      "CLOCK_MONOTONIC and 0.012000 s"));
 	rig_release(&r);
 }
 
