@@ -35,13 +35,14 @@ static const struct opt rows[] = {
 	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
 	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"by-cgroup", 0, OPT_FLAG, AT(by_cgroup), NULL,
-	 "pprof: keep the cgroups of samples apart, as labels"},
+	 "pprof: label samples with their cgroup"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "running, waiting and spans of each thread as they\nhappened (speedscope; firefox "
 	 "and perfetto always)"},
 	{"no-names", 0, OPT_FLAG, AT(t.wait.tl.in.no_names), NULL,
-	 "parquet: leave frames of files with a build-id as offsets,\nto be named by what "
-	 "perfkit symbols writes"},
+	 "parquet: write frames of files with a build-id as offsets;\nperfkit symbols writes "
+	 "their "
+	 "names"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE",
 	 "write to FILE instead of stdout; parquet: the folder of\ntables to add to"},

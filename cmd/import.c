@@ -26,7 +26,7 @@ static const struct opt rows[] = {
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "the store to write (default perf.db)"},
 	{"addrs", 0, OPT_FLAG, AT(tl.addrs), NULL,
-	 "keep the addresses of frames that no mapping holds"},
+	 "keep the addresses of frames in no mapping"},
 	OPT_END,
 };
 

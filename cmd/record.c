@@ -79,9 +79,10 @@ static const struct opt rows[] = {
 	{"region", 'r', OPT_EACH, AT(regions), "FUNC|FILE:A-B",
 	 "count in each call of FUNC, or from line A until line B begins\n(repeatable)"},
 	{"list", 0, OPT_FLAG, AT(list), NULL,
-	 "print where probes would go; without -r: all functions"},
+	 "print where probes would go; without -r, all functions"},
 	{"inherit", 0, OPT_FLAG, AT(inherit), NULL,
-	 "threads that start later count, too (Linux 6.12, perf 6.13);\ncalls that change CPUs "
+	 "also count in threads that start later (Linux 6.12, perf\n6.13); calls that change "
+	 "CPUs "
 	 "are then counted in part"},
 	OPT_HEADING("How to record"),
 	{"output", 'o', OPT_STRING, AT(output), "FILE",
@@ -405,7 +406,7 @@ static int run_jitter(const struct record_opts *o, struct record_wish *w)
 static const char *not_for_calls(const struct record_opts *o)
 {
 	return o->chosen.cpus || o->chosen.cgroup || o->chosen.comm
-		       ? "calls counts in threads: -p, -t or a command"
+		       ? "calls counts in threads: give -p, -t or a command"
 	       : o->stacks || o->also || o->frequency >= 0
 		       ? "--stacks, --also and --freq do not apply to calls"
 	       : o->begin || o->end || o->key || o->end_key
@@ -549,8 +550,8 @@ const struct verb verb_record = {
 		"  requests   the same for requests: work between two functions\n"
 		"  calls      what did each call of a function count: page faults, switches "
 		"...?\n"
-		"  jitter     what takes these CPUs from a program that wants all of them?\n\n"
-		"docs/recording.md says what each mode costs.",
+		"  jitter     what interrupts a program that wants these CPUs for itself?\n\n"
+		"docs/recording-cost.md says what each mode costs.",
 	.examples = "  perfkit record cpu -- ./prog\n"
 		    "  perfkit record tail -p 4711 --duration 30\n"
 		    "  perfkit record offcpu --comm 'nginx*' --stacks fp --duration 30\n"

@@ -76,7 +76,7 @@ static const struct opt rows[] = {
 	 "hot mem io wakeup chain java js perl red green blue aqua\n"
 	 "yellow purple orange kind dso cause (default hot; cause\nfor --offcpu, chain where "
 	 "wakers "
-	 "are shown), or label:KEY: by the\nvalue of a label, which stands on top of each "
+	 "are shown), or label:KEY: by the\nvalue of a label, drawn on top of each "
 	 "stack"},
 	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
 	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
@@ -197,7 +197,7 @@ static int set_palette(struct drawing *d, struct err *e)
 	else
 		rc = palette_find(s->color ? s->color : suits, &p->id, e);
 	if (!rc && p->id == PALETTE_LABEL && !d->rq.color_label)
-		return err_set(e, ERR_USAGE, "--color label:KEY names the label");
+		return err_set(e, ERR_USAGE, "--color label:KEY: name the label");
 	p->seed = s->seed;
 	p->variation = s->random ? PALETTE_RANDOM : s->hash ? PALETTE_HASH : PALETTE_SPREAD;
 	if (!rc && s->cp) {

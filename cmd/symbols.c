@@ -36,7 +36,7 @@ static const struct opt rows[] = {
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
 	 "look for debug files in --symfs and --buildid-dir alone"},
 	OPT_HEADING("General"),
-	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "say nothing about each file"},
+	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not report each file"},
 	OPT_END,
 };
 
@@ -156,14 +156,15 @@ const struct verb verb_symbols = {
 	.name = "symbols",
 	.brief = "write a binary's names as a table, for export --no-names",
 	.usage = "--to parquet -o DIR FILE...",
-	.text = "FILE is a program or library, or its separate debug file, which is otherwise\n"
-		"looked for. Each build-id becomes one table of address ranges with their "
-		"names,\n"
-		"innermost function first, made once for the whole fleet. A frame of an "
-		"export\n"
-		"with --no-names has the names of the last range of its build-id that starts "
-		"at\n"
-		"or below its offset: docs/fleet.md has the query.",
+	.text = "FILE is a program, a library, or its separate debug file, which perfkit "
+		"otherwise\n"
+		"looks for itself. Each build-id becomes one table of address ranges and "
+		"their\n"
+		"names, innermost function first, made once for the whole fleet. The names of "
+		"a\n"
+		"frame exported with --no-names are those of the last range of its build-id "
+		"that\n"
+		"starts at or below its offset: docs/fleet.md has the query.",
 	.examples = "  perfkit symbols --to parquet -o tables /usr/bin/app /usr/lib/libapp.so\n"
 		    "  perfkit symbols --to parquet -o tables app app.debug",
 	.tables = {rows},

@@ -36,8 +36,9 @@ static const struct opt rows[] = {
 	 "say for each explained episode why its wait is taken for work"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the explanations"},
 	{"against", 0, OPT_STRING, AT(against), "BEFORE",
-	 "compare with another recording: percentiles, and the episodes\nas long as the worst "
-	 "of BEFORE, by root; says what chance\nexplains"},
+	 "compare with an earlier recording: percentiles, and the\nepisodes as long as the "
+	 "worst "
+	 "of BEFORE, by root; marks what\nchance does not explain"},
 	{"json", 0, OPT_FLAG, AT(json), NULL,
 	 "print JSON (schema 2): all selected episodes, or --rows"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},

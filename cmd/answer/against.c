@@ -14,8 +14,8 @@
 enum { ROWS = 20 };
 
 static const char note[] =
-	"more, less: beyond chance. The ranges where chance alone would put each figure, 99\n"
-	"times of 100, do not meet (in brackets on a wide terminal, always with --json).\n";
+	"more, less: the 99 % confidence intervals before and after do not overlap (they are\n"
+	"in brackets on a wide terminal, and always in --json).\n";
 
 static void head(struct buf *b, const char *what, const char *const *files)
 {

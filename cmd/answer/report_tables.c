@@ -22,19 +22,19 @@ const struct opt report_table_rows[] = {
 	{"every", 0, OPT_STRING, AT(every), "DUR",
 	 "the table for each stretch of time: 1s, 100ms"},
 	{"expected", 0, OPT_STRING, AT(expected), "DUR",
-	 "with --by jitter: percentiles as met by what comes every\nDUR: a gap of 3 DUR also "
-	 "counts as 2 DUR and 1 DUR"},
+	 "with --by jitter: percentiles for a program that needs the\nCPU every DUR: a gap of "
+	 "3 "
+	 "DUR also counts as 2 DUR and 1 DUR"},
 	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
 	 "only spans with this label count (repeatable)"},
 	{"outermost", 0, OPT_FLAG, AT(outermost), NULL,
-	 "spans inside of others of their name do not count:\nrecursion"},
+	 "do not count spans inside another span of the same name\n(recursion)"},
 	{"in-tail", 0, OPT_FLAG, AT(in_tail), NULL,
 	 "with --by function: what functions cost in the slowest\n1 % of requests, beside the "
 	 "median ones"},
 	{"against", 0, OPT_STRING, AT(against), "BEFORE",
-	 "compare with another recording, per second: --by, or wait\nsites and spans; says "
-	 "what "
-	 "chance explains"},
+	 "compare with an earlier recording, per second: the table of\n--by, or wait sites and "
+	 "spans; marks what chance does not\nexplain"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: all rows, or --top"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "print JSON: all rows, or --top"},
 	OPT_END,
@@ -264,7 +264,8 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 	if (o->every && kind == table_in_tail())
 		return usage("--in-tail is about the whole recording: no --every", "", "");
 	if (o->wait.tl.label && kind == table_kind_of("gap"))
-		return usage("gaps are of CPUs, not of threads: no --label", "", "");
+		return usage("gaps are of CPUs, not of threads: --label does not apply", "",
+			     "");
 	if (o->where.n > FILTERS)
 		return usage("too many --where", "", "");
 	int rc = take_where(ti, &o->where, where);

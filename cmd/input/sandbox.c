@@ -145,7 +145,7 @@ static void allow_outputs(struct sandbox *s, const struct verb *v, const void *o
 		}
 }
 
-static const char no_sandbox[] = "cannot enter the sandbox (--no-sandbox does without)";
+static const char no_sandbox[] = "cannot enter the sandbox (--no-sandbox runs without it)";
 
 static int asks_debuginfod(const struct input_opts *o)
 {

@@ -201,8 +201,8 @@ static int check(const struct spin *s, struct err *e)
 			sleep_ns(LOOK_NS / 10);
 		if (atomic_load(&l->state) == LANE_REFUSED)
 			return err_set(e, ERR_USAGE,
-				       "CPU %d cannot be had: it is offline, or not this "
-				       "process's to use",
+				       "cannot run on CPU %d: it is offline, or this process "
+				       "may not use it",
 				       l->is.cpu);
 		if (s->wish->threshold_ns <= 2 * l->is.reading_ns)
 			return err_set(e, ERR_USAGE,

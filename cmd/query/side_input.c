@@ -69,7 +69,7 @@ static void say_taken(struct tlinput *ti, const struct side_option *o,
 	if (r->counts.outside + r->placed.outside) {
 		buf_str(&b, "; ");
 		units_count(&b, r->counts.outside + r->placed.outside);
-		buf_str(&b, " more lie outside of the recording");
+		buf_str(&b, " more are outside of the recording");
 	}
 	say("%s: %s", o->path.v, buf_cstr(&b));
 	buf_release(&b);
@@ -121,7 +121,7 @@ static void warn_dropped(struct tlinput *ti, const struct side_option *o,
 	if (r->dropped)
 		input_warn(&ti->in,
 			   "%s: the sampler could not keep %" PRIu64
-			   " more gaps, which came too fast (record jitter --threshold)",
+			   " more gaps, which came too fast (raise record jitter --threshold)",
 			   o->path.v, r->dropped);
 }
 

@@ -215,7 +215,7 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	if (!rc && r->query.episodes.kind == EPISODE_GAP && strcmp(verb, "tail") != 0)
 		rc = usage(r, "gaps are of CPUs, not of threads: only tail explains them", "");
 	if (!rc && r->query.episodes.kind == EPISODE_GAP && r->opt->wait.tl.label)
-		rc = usage(r, "gaps are of CPUs, not of threads: no --label", "");
+		rc = usage(r, "gaps are of CPUs, not of threads: --label does not apply", "");
 	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW &&
 	    strcmp(verb, "tail") != 0)
 		rc = usage(r, "these spans are windows, no single thread's work", "");

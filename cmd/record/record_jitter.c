@@ -31,15 +31,16 @@ const struct opt record_jitter_rows[] = {
 	{"spin", 'c', OPT_STRING, AT(spin), "CPU,...",
 	 "the CPUs to spin on, one thread each: 2,4-7"},
 	{"threshold", 0, OPT_STRING, AT(threshold), "DUR",
-	 "shorter gaps are none (default 300ns; also -t)"},
+	 "ignore shorter gaps (default 300ns; also -t)"},
 	{"control", 0, OPT_INT, AT(control), "CPU",
-	 "also spin on this idle CPU: what the machine does to\nany CPU"},
+	 "also spin on this idle CPU, as a baseline: its gaps come from\nthe machine itself"},
 	{"csv", 0, OPT_OUTPUT, AT(csv), "FILE",
-	 "also write the gaps as time,delay: wall clock at the end, and\nlength, in ns"},
+	 "also write the gaps as time,delay: the wall clock at their\nend and their length, in "
+	 "ns"},
 	{"influx", 0, OPT_OUTPUT, AT(influx), "FILE",
 	 "also write them as InfluxDB's line protocol"},
 	{"gaps-only", 0, OPT_FLAG, AT(gaps_only), NULL,
-	 "without perf: only write the gaps, as text (default\nperf.data.gaps)"},
+	 "do not run perf: only write the gaps, as text (default\nperf.data.gaps)"},
 	OPT_END,
 };
 
@@ -158,7 +159,7 @@ static void say_spun(const struct spinner *s, int control, uint64_t threshold_ns
 	if (s->dropped) {
 		buf_str(&b, "; ");
 		units_count(&b, s->dropped);
-		buf_str(&b, " of them came too fast to be written: --threshold");
+		buf_str(&b, " of them came too fast to be written (raise --threshold)");
 	}
 	fprintf(stderr, "%s\n", buf_cstr(&b));
 	buf_release(&b);
@@ -336,8 +337,7 @@ static int check_perf(const struct record_wish *w, struct err *e)
 		fclose(f);
 	if (paranoid >= 0 && !(caps >> CAP_SYS_ADMIN & 1) && !(caps >> CAP_PERFMON & 1))
 		return err_set(e, ERR_REFUSED,
-			       "who had a CPU is seen only by root or with CAP_PERFMON; %s",
-			       otherwise);
+			       "only root or CAP_PERFMON can see who had a CPU; %s", otherwise);
 	return 0;
 }
 
@@ -371,7 +371,8 @@ static int run_both(struct run *r, const struct cpus *c, const struct record_wis
 		return err_set(e, ERR_IO, "perf record failed (status %d)", status);
 	}
 	if (run_words(&r->pack, 0))
-		return err_set(e, ERR_IO, "not packed; the recording is %s", w->output);
+		return err_set(e, ERR_IO, "cannot pack the recording, which is in %s",
+			       w->output);
 	scratch_remove_tree(dir);
 	return 0;
 }

@@ -146,7 +146,7 @@ void diagnose_detail(struct diagnosis *j, struct finding *f, const char *fmt, ..
 
 /* Where the line has no fault. */
 static const char no_change[] =
-	"no option would change it: record fewer events, or while less else runs";
+	"no option would change it: record fewer events, or while the machine is less busy";
 static const char nothing_ran[] =
 	"what was recorded did not run: record for longer or while it is busy, or record more "
 	"(-a; without --no-inherit or --per-thread; a smaller -c)";

@@ -118,7 +118,7 @@ static int no_clock(const struct timeline *tl, const struct side *side, struct e
 	const char *own = own_clock(tl);
 	return err_set(
 		e, ERR_REFUSED,
-		"its times (%.6f to %.6f s) lie outside of the recording (%.6f to %.6f s, "
+		"its times (%.6f to %.6f s) are outside of the recording (%.6f to %.6f s, "
 		"%s) on every clock that can be matched%s; say ,clock=mono|raw|real or "
 		",offset=NS",
 		(double)from / 1e9, (double)to / 1e9, (double)tl->rec.origin_ns / 1e9,
@@ -147,7 +147,7 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 		return 0;
 	find_times(side, &from, &to);
 	return err_set(e, ERR_REFUSED,
-		       "its times (%.6f to %.6f s on %s) lie outside of the recording (%.6f to "
+		       "its times (%.6f to %.6f s on %s) are outside of the recording (%.6f to "
 		       "%.6f s)",
 		       (double)from / 1e9, (double)to / 1e9, side_clock_name(m->from),
 		       (double)(tl->rec.origin_ns - (uint64_t)m->offset_ns) / 1e9,

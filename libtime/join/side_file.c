@@ -142,9 +142,10 @@ static int choose_clock(const struct timeline *tl, const struct side *side,
 {
 	enum side_clock asked = o->has_offset && !o->clock ? SIDE_CLOCK_SAME : o->clock;
 	if (side->from_start && !o->has_offset)
-		return err_set(e, ERR_REFUSED,
-			       "its times count from its own start, which it does not tell: "
-			       "give ,offset=NS, the start on the recording's clock");
+		return err_set(
+			e, ERR_REFUSED,
+			"its times count from its own start, which the file does not contain: "
+			"give ,offset=NS, the start on the recording's clock");
 	int r = side_clock_choose(tl, side, asked, m, e);
 	if (!r && o->has_offset)
 		m->offset_ns = (int64_t)((uint64_t)m->offset_ns + (uint64_t)o->offset_ns);

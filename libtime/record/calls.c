@@ -268,7 +268,7 @@ static int find_line(struct calls *c, struct lines *l, struct err *e)
 			       l->t->path, l->from, l->file);
 	return l->files ? err_set(e, ERR_NOTFOUND, "%s: no statement begins on line %u of %s",
 				  l->t->path, l->from, l->file)
-			: err_set(e, ERR_NOTFOUND, "%s has no code of a file %s", l->t->path,
+			: err_set(e, ERR_NOTFOUND, "%s has no code from a file %s", l->t->path,
 				  l->file);
 }
 
@@ -288,9 +288,10 @@ static int find_lines(struct calls *c, struct target *t, uint32_t region, const 
 {
 	struct lines l = {.t = t, .file = file, .region = region, .from = from, .to = to - 1};
 	if (!from || from >= to)
-		return err_set(e, ERR_USAGE,
-			       "%s:%u-%u: the second line is where it ends, and lies below",
-			       file, from, to);
+		return err_set(
+			e, ERR_USAGE,
+			"%s:%u-%u: the second line, where the call ends, must follow the first",
+			file, from, to);
 	int r = open_info(t, e);
 	r = r ? r : find_line(c, &l, e);
 	l.begins = c;

@@ -159,7 +159,7 @@ void remedy_why(struct buf *out, const struct recording *rec, const struct remed
 	struct line l = remedy_line(rec, all);
 	char ring[RING_TEXT];
 	if (r->only)
-		say(&w, &(struct remedy){.only = r->only}, "one event alone takes no turns",
+		say(&w, &(struct remedy){.only = r->only}, "one event alone needs no turns",
 		    "-e %s alone", r->only);
 	say_flags(&w, r);
 	if (r->dump && l.r.dump)

@@ -158,7 +158,7 @@ static const char *take_row(struct side *out, const char *s, size_t n, int has_c
 	if (g.lost_ns > g.end_ns)
 		return "its delay begins before time 0";
 	if (has_cpu && number(&w, 2, UINT16_MAX - 1, &cpu))
-		return "its CPU is no number";
+		return "its CPU is not a number";
 	g.cpu = has_cpu ? (int32_t)cpu : -1;
 	g.start_ns = g.end_ns; /* until the interval is known */
 	*rc = vec_push(&out->gaps, g);

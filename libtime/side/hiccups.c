@@ -65,7 +65,7 @@ static const char *take_row(struct log *h, const char *s, size_t n)
 	if (begins(s, n, "Tag=")) {
 		const char *comma = memchr(tag, ',', n - (size_t)(tag - s));
 		if (!comma)
-			return "it ends behind its tag";
+			return "it ends after its tag";
 		tag_len = (size_t)(comma - tag);
 		n -= (size_t)(comma + 1 - s);
 		s = comma + 1;
@@ -82,7 +82,7 @@ static const char *take_row(struct log *h, const char *s, size_t n)
 	span.start_ns = base_of(h, start) + start;
 	span.end_ns = span.start_ns + length;
 	if (span.start_ns > INT64_MAX || span.end_ns > INT64_MAX)
-		return "it is beyond all clocks";
+		return "its time is out of range";
 	h->rc = side_add_label(h->out, h->max, cell[2], len[2]);
 	if (!h->rc && tag_len)
 		h->rc = side_add_label(h->out, h->tag, tag, tag_len);

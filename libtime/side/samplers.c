@@ -92,12 +92,12 @@ static const char *take_point(struct side *out, struct text line, int *rc)
 	if (number(length_in(fields), INT64_MAX, &g.lost_ns))
 		return "no field latency, jitter or delay with a number of ns";
 	if (number(take_word(&line), INT64_MAX, &g.end_ns) || line.n)
-		return "its time is no number of ns";
+		return "its time is not a number of ns";
 	if (g.lost_ns > g.end_ns)
 		return "its delay begins before time 0";
 	cpu = value_of(tags, "cpu");
 	if (cpu.n && number(cpu, UINT16_MAX - 1, &n))
-		return "its CPU is no number";
+		return "its CPU is not a number";
 	g.cpu = cpu.n ? (int32_t)n : -1;
 	g.start_ns = g.end_ns; /* until the interval is known */
 	*rc = vec_push(&out->gaps, g);
@@ -140,7 +140,7 @@ static const char *take_interruption(struct side *out, struct text line, int col
 	int n = 0;
 	for (; n < columns; n++)
 		if (number(take_word(&line), INT64_MAX / 2, &x[n]))
-			return "an interruption is so many numbers as the second line names";
+			return "it has fewer numbers than the second line names";
 	if (take_word(&line).n)
 		return "it has more columns than the second line names";
 	g.lost_ns = x[columns - 1];

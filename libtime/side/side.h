@@ -114,7 +114,7 @@ struct side {
 	VEC(struct side_gap) gaps;
 	VEC(struct side_spinner) spinners;
 	VEC(struct side_anchor) anchors;
-	int from_start;   /* times count from its own start, which it does not tell */
+	int from_start;   /* times count from its own start, which the file does not contain */
 	uint64_t dropped; /* gaps that the sampler could not keep */
 	uint64_t unbound; /* labels that found no trampoline */
 	enum side_clock clock;

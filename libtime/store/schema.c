@@ -190,9 +190,9 @@ static const struct column events[] = {
 		PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),                          \
 		PLAIN("address", COLUMN_BITS, addr, "",                                  \
 		      "the symbol's start; without one, the offset in the file, or the " \
-		      "address itself outside of files; of what no mapping in user "     \
-		      "space holds, only the upper 4 bits, above 0xffffffffffffff; "     \
-		      "`import --addrs` keeps all"),                                     \
+		      "address itself outside of files; in no mapping of user space "    \
+		      "only its upper 4 bits, above 0xffffffffffffff, unless `import "   \
+		      "--addrs` kept the rest"),                                         \
 		PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),                   \
 		PLAIN("line", COLUMN_U32_OR_0, line, "", ""),                            \
 		ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1",             \
@@ -282,7 +282,7 @@ static const struct column sites[] = {SITE_COLUMNS};
 		PLAIN("arg0", COLUMN_ARG, F(arg), "",                                           \
 		      "what it waited on: the call's first argument; NULL without the "         \
 		      "thread's registers ([recording.md](recording.md)), except for a mutex "  \
-		      "that the lock-owner probe told"),                                        \
+		      "that the lock-owner probe recorded"),                                    \
 		WORD("arg0_kind", F(arg_kind), wait_arg_name, ARG_KINDS,                        \
 		     "`futex` (an address, which tells locks apart) or a descriptor: "          \
 		     "`accepted`, "                                                             \
@@ -466,10 +466,10 @@ static const struct column counters[] = {
 	PLAIN("span_id", COLUMN_SPAN_KEY, span, "→ spans", ""),
 	PLAIN("event", COLUMN_TEXT, event, "", "`page-faults`, `task-clock` …"),
 	PLAIN("value", COLUMN_U64, value, "the event's",
-	      "how far it moved between begin and end, at least"),
-	PLAIN("error", COLUMN_U64, error, "the event's", "how much more it may be; 0: exact"),
+	      "counted between start and end; too low by `error` at most"),
+	PLAIN("error", COLUMN_U64, error, "the event's", "0: the value is exact"),
 	ARGUED("at_least", COLUMN_BIT32, flags, COUNTER_AT_LEAST, "0, 1",
-	       "how much more is not known"),
+	       "the value may be too low, by how much is not known"),
 	ARGUED("scaled", COLUMN_BIT32, flags, COUNTER_SCALED, "0, 1",
 	       "extrapolated: the counter ran part of the time (multiplexing)"),
 };
@@ -539,7 +539,7 @@ static const struct column gaps[] = {
 	      "the program that measured it; NULL: not known"),
 	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
 	ARGUED("control", COLUMN_BIT8, flags, GAP_CONTROL, "0, 1",
-	       "of a CPU that was to be idle: the baseline"),
+	       "of the control CPU, which should be idle: the baseline"),
 };
 #undef ROW
 
@@ -683,8 +683,9 @@ static const struct column recording_files[] = {
 	PLAIN("torn", COLUMN_TEXT_OR_EMPTY, torn, "", "where reading ended early, and why"),
 	PLAIN("has_names", COLUMN_U8, has_names, "0, 1", "unnamed_files was filled"),
 	PLAIN("samples", COLUMN_U64, unnamed.samples, "",
-	      "those of which names were looked for"),
-	PLAIN("named", COLUMN_U64, unnamed.named_leaf, "", "whose innermost function has one"),
+	      "samples whose frames were looked up"),
+	PLAIN("named", COLUMN_U64, unnamed.named_leaf, "",
+	      "samples whose innermost function has a name"),
 };
 #undef ROW
 
@@ -697,10 +698,10 @@ static const struct column recorded_events[] = {
 	PLAIN("samples", COLUMN_U64, samples, "", ""),
 	PLAIN("weight", COLUMN_U64, weight, "", "sum of their periods"),
 	PLAIN("rate", COLUMN_U64, rate, "",
-	      "the period asked for; with by_rate samples a second"),
+	      "the requested period; if by_rate, samples per second"),
 	PLAIN("by_rate", COLUMN_U8, by_rate, "0, 1", "`-F`, not `-c`"),
 	WORD("stacks", stacks, event_stacks_word, EVENT_STACKS_KINDS,
-	     "asked for: `frame pointers`, `copies`, `branches`; NULL: none"),
+	     "requested: `frame pointers`, `copies`, `branches`; NULL: none"),
 };
 #undef ROW
 
@@ -836,7 +837,7 @@ const struct table store_tables[STORE_TABLES] = {
 				   "What `perfkit report` says of a recording as a file.",
 				   TABLE(recording_files), OF_RECORDING, NULL},
 	[TABLE_RECORDED_EVENTS] = {"recorded_events",
-				   "What was asked for of each event, and what came.",
+				   "What each event was asked for, and what was recorded.",
 				   TABLE(recorded_events), OF_RECORDING, NULL},
 	[TABLE_RECORD_COUNTS] = {"record_counts", "How many records of each type there were.",
 				 TABLE(record_counts), OF_RECORDING, NULL},

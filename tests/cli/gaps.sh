@@ -83,7 +83,7 @@ sed '1s/$/,cpu/; 2,$s/$/,1/' "$kept/sampler.csv" >cpu.csv
 "$PERFKIT" tail -q --no-local --by gap --top 0 --json --with cpu.csv "$file" | cmp - rough.json
 sed '2s/,1$/,one/; 3s/,1$//' cpu.csv >torn.csv
 "$PERFKIT" tail --no-local --by gap --with torn.csv "$file" 2>err >/dev/null
-grep -q 'torn.csv: 2 of .* rows are left out: line 2: its CPU is no number; line 3: its CPU' err || bad "torn.csv: $(cat err)"
+grep -q 'torn.csv: 2 of .* rows are left out: line 2: its CPU is not a number; line 3: its CPU' err || bad "torn.csv: $(cat err)"
 sed '1s/cpu/seq/' cpu.csv >seq.csv
 refused 2 'seq.csv: its gaps name no CPU' tail -q --no-local --by gap --with seq.csv
 echo 'perfkit-gaps v2' >v2.txt

@@ -152,7 +152,7 @@ refused 'label does not go with --to perfetto' export --to perfetto --label span
 refused 'has no meaning here' html --label span=lookup shop.data
 refused 'no --label' tail --html x.html --label span=lookup shop.data
 refused 'is for samples, --offcpu' svg --wall --color label:span shop.data -o x.svg
-refused 'names the label' svg --color label shop.data -o x.svg
+refused 'name the label' svg --color label shop.data -o x.svg
 refused 'gaps are of CPUs' report --by gap --label span=lookup shop.data
 refused 'comm, pid or tid' svg --wall --split label:span shop.data -o x.svg
 refused 'name different labels' svg --color label:span --split label:key shop.data -o x.svg

@@ -28,10 +28,10 @@ sort -r all.lp >shuffled.lp
 gaps shuffled.lp | cmp - csv.json
 { cat all.lp; echo 'jitter,cpu=1 latency=5'; echo 'jitter,cpu=x latency=5i 1795399427345795288'; echo 'jitter,cpu=1 speed=5 1795399427345795288'; printf 'jitter,cpu=1 late'; } >torn.lp
 gaps torn.lp | cmp - csv.json
-grep -q 'torn.lp: 4 of .* rows are left out: line [0-9]*: its time is no number of ns; line [0-9]*: its CPU is no number; line [0-9]*: no field latency' err || bad "$(cat err)"
+grep -q 'torn.lp: 4 of .* rows are left out: line [0-9]*: its time is not a number of ns; line [0-9]*: its CPU is not a number; line [0-9]*: no field latency' err || bad "$(cat err)"
 refused 3 'its times are on CLOCK_MONOTONIC_RAW, which cannot be matched' tail -q --no-local --by gap --with all.lp,clock=raw
 sed 's/i 1795/i 1695/' all.lp >early.lp
-refused 3 'lie outside of the recording' tail -q --no-local --by gap --with early.lp
+refused 3 'are outside of the recording' tail -q --no-local --by gap --with early.lp
 
 # sysjitter: a start that is not told, a frequency that is roughly known
 python3 - "$kept/gaps.txt" <<'END'
@@ -53,7 +53,7 @@ with open("raw.1", "w") as f, open("sorted.1", "w") as g, open("torn.1", "w") as
     g.writelines(x for _, x in sorted(lines, reverse=True))
     t.write("        12 3 4 5 6\n     1 2 3 999999\n     12 3\n")
 END
-refused 3 'raw.1: its times count from its own start, which it does not tell: give ,offset=NS' tail -q --no-local --by gap --with raw.1,cpu=1
+refused 3 'raw.1: its times count from its own start, which the file does not contain: give ,offset=NS' tail -q --no-local --by gap --with raw.1,cpu=1
 refused 2 'raw.1: its gaps name no CPU' tail -q --no-local --by gap --with raw.1,offset=37568390000000
 gaps raw.1,cpu=1,offset=37568390000000 >raw.json
 grep -q 'each somewhere in an interval of' err || bad "$(cat err)"
@@ -106,7 +106,7 @@ sed "s/^#.StartTime.*/#[BaseTime: $base (seconds since epoch)]/" jvm.hlog >based
 windows based.hlog | cmp - windows.json
 sed "s/StartTime: [0-9.]*/StartTime: 1441812279.474/" jvm.hlog >other.hlog
 windows other.hlog >out && bad "windows outside of the recording"
-grep -q 'other.hlog: its times .* lie outside of the recording' err || bad "$(cat err)"
+grep -q 'other.hlog: its times .* are outside of the recording' err || bad "$(cat err)"
 { sed -n 1,4p jvm.hlog; echo "$base,0.050,2.769,HISTFAAAAEV42"; } >absolute.hlog
 windows absolute.hlog | grep -q '"duration_ns":50000000' || bad "absolute times: $(cat err)"
 
