@@ -105,11 +105,10 @@ static int check_cpus(const struct cpus *c, struct err *e)
 		memset(one, 0, SET_BYTES);
 		CPU_SET_S((unsigned)c->v[i], SET_BYTES, one);
 		if (sched_setaffinity(0, SET_BYTES, one))
-			r = err_set(
-				e, ERR_USAGE,
-				"CPU %d cannot be had: it is offline, or not this process's to "
-				"use",
-				c->v[i]);
+			r = err_set(e, ERR_USAGE,
+				    "cannot run on CPU %d: it is offline, or this process may "
+				    "not use it",
+				    c->v[i]);
 		else
 			sched_setaffinity(0, SET_BYTES, before);
 	}
