@@ -263,9 +263,9 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 		return usage("--expected takes a duration like 1ms, not ", o->expected, "");
 	if (o->every && kind == table_in_tail())
 		return usage("--in-tail is about the whole recording: no --every", "", "");
-	if (o->wait.tl.label && kind == table_kind_of("gap"))
-		return usage("gaps are of CPUs, not of threads: --label does not apply", "",
-			     "");
+	if (tlinput_asks_threads(&o->wait.tl) &&
+	    (kind == table_kind_of("gap") || kind == table_kind_of("jitter")))
+		return usage(TLINPUT_GAPS_OF_CPUS, "", "");
 	if (o->where.n > FILTERS)
 		return usage("too many --where", "", "");
 	int rc = take_where(ti, &o->where, where);
@@ -325,7 +325,8 @@ static int print(const struct timeline *tl, const struct report_opts *o, const s
 		units_plural(&b, r->hidden, "thread", "threads");
 		buf_str(&b, " of the kernel and perf hidden (show with --system)\n");
 	}
-	fwrite(b.v, 1, b.n, stdout);
+	if (b.n)
+		fwrite(b.v, 1, b.n, stdout);
 	int failed = buf_failed(&b);
 	buf_release(&b);
 	return failed ? input_fail(NULL, (err_nomem(&e), &e)) : 0;
@@ -359,8 +360,10 @@ int report_cgroups(struct input *in, const struct report_opts *o)
 	int rc = input_fold(in);
 	if (rc)
 		return rc;
-	if (table_cgroups(in->profile, &r, &e))
+	if (table_cgroups(in->profile, &r, &e)) {
+		err_prefix(&e, "%s", in->path);
 		rc = input_fail(in, &e);
+	}
 	rc = rc ? rc : filter_and_sort(o, &tl, &r);
 	rc = rc ? rc : print(&tl, o, &r);
 	rows_release(&r);

@@ -214,8 +214,9 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);
 	if (!rc && r->query.episodes.kind == EPISODE_GAP && strcmp(verb, "tail") != 0)
 		rc = usage(r, "gaps are of CPUs, not of threads: only tail explains them", "");
-	if (!rc && r->query.episodes.kind == EPISODE_GAP && r->opt->wait.tl.label)
-		rc = usage(r, "gaps are of CPUs, not of threads: --label does not apply", "");
+	if (!rc && r->query.episodes.kind == EPISODE_GAP &&
+	    tlinput_asks_threads(&r->opt->wait.tl))
+		rc = usage(r, TLINPUT_GAPS_OF_CPUS, "");
 	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW &&
 	    strcmp(verb, "tail") != 0)
 		rc = usage(r, "these spans are windows, no single thread's work", "");

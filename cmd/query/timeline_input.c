@@ -450,6 +450,11 @@ int tlinput_asks_labels(const struct tlinput_opts *opt)
 	return opt->label || (opt->split && !strncmp(opt->split, "label:", 6));
 }
 
+int tlinput_asks_threads(const struct tlinput_opts *opt)
+{
+	return opt->label || opt->cgroup || opt->in.comms.n || opt->in.pids.n || opt->in.tids.n;
+}
+
 int tlinput_has_scheduler(const struct tlinput *ti)
 {
 	return timeline_tells_switches(&ti->tl);

@@ -117,6 +117,12 @@ int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s);
 /* 1 when --label or --split label:KEY was given. */
 int tlinput_asks_labels(const struct tlinput_opts *opt);
 
+/* 1 when only what some threads did is asked for: --label, --comm, --pid, --tid, --cgroup. */
+int tlinput_asks_threads(const struct tlinput_opts *opt);
+#define TLINPUT_GAPS_OF_CPUS                                                                   \
+	"gaps are of CPUs, not of threads: --comm, --pid, --tid, --cgroup and --label do not " \
+	"apply"
+
 /* 1 when the recordings tell when threads left and got a CPU. */
 int tlinput_has_scheduler(const struct tlinput *ti);
 

@@ -77,6 +77,12 @@ refused 2 'sampler.csv: its gaps name no CPU: say which one with ,cpu=N' tail -q
 refused 2 'no gaps: give what a jitter sampler wrote' tail -q --no-local --by gap
 refused 3 'no gaps: give what a jitter sampler wrote' report -q --no-local --by gap
 refused 2 'gaps are of CPUs' tail -q --no-local --by gap --svg x.svg --with "$kept/gaps.txt"
+for who in --comm=spinner --pid=1 --tid=1; do
+	refused 2 'gaps are of CPUs' tail -q --no-local --by gap $who --with "$kept/gaps.txt"
+	for by in gap jitter; do
+		refused 2 'gaps are of CPUs' report -q --no-local --by $by $who --with "$kept/gaps.txt"
+	done
+done
 refused 2 'cpu is a number' tail -q --no-local --by gap --with "$kept/sampler.csv,cpu=x"
 # a third column is the CPU where it is called so, and there in each row
 sed '1s/$/,cpu/; 2,$s/$/,1/' "$kept/sampler.csv" >cpu.csv

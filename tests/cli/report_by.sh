@@ -241,5 +241,5 @@ refused 3 'no interrupts were recorded' --by irq "$orders"
 refused 2 '--in-tail is for --by function' --by lock --in-tail shop.data
 refused 3 'there are no spans' --by span "$orders"
 refused 3 'no function was recorded on entry and return' --by function --with "$csv" "$serve"
-refused 3 'no sample names its cgroup' --by cgroup "$orders"
+refused 3 "$orders: no sample names its cgroup" --by cgroup "$orders"
 exit 0
