@@ -8,6 +8,7 @@
 #include "render/text/escape.h"
 #include "render/text/units.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -224,7 +225,9 @@ static void row_name(struct buf *b, const struct timeline *tl, const struct rows
 		enum cell cell = rows_info(r, c)->cell;
 		if (c == COL_TIME || c == COL_ADDRESS)
 			continue;
-		if (cell > CELL_SITE)
+		if (c == COL_CPU)
+			buf_fmt(b, "%" PRIu64, rows_get(r, row, c));
+		if (cell > CELL_SITE || c == COL_CPU)
 			break;
 		const char *text = cell == CELL_SITE ? "" : rows_text(r, tl, row, c);
 		if (b->n && (*text || cell == CELL_SITE))
@@ -341,9 +344,10 @@ int report_against(const struct report_opts *o, const char *before, const char *
 	const char *const files[] = {before, after};
 	struct against a = {.n = o->by ? 1 : 2};
 	int rc = 0;
-	if (o->stats || o->csv || o->sort || o->every || o->filters.n || o->in_tail) {
+	if (o->stats || o->csv || o->sort || o->every || o->expected || o->filters.n ||
+	    o->in_tail) {
 		say_line("perfkit report: --against has text and --json only, and no --sort, "
-			 "--filter, --every, --in-tail or --stats");
+			 "--filter, --every, --expected, --in-tail or --stats");
 		return 2;
 	}
 	a.kinds[0] = o->by ? report_kind(o) : table_kind_of("site");

@@ -107,6 +107,14 @@ for how in "" "--every 50ms" "--expected 100us"; do
 	# shellcheck disable=SC2086
 	"$PERFKIT" report -q --by jitter --csv $how control.db | cmp - "jitter$how.csv"
 done
+# beside another run CPU by CPU
+"$PERFKIT" report -q --by jitter --against control.db --json control.db >against.json
+python3 - <<'END'
+import json
+rows = {r["name"]: r["count"]["after"]["value"] for r in json.load(open("against.json"))["jitter"]}
+assert rows.keys() == {"0", "1"} and rows["1"] > rows["0"] > 0, rows
+END
+refused 2 "no --sort, --filter, --every, --expected" report -q --by jitter --expected 1ms --against control.db control.db
 origin=$("$PERFKIT" tail -q --no-local --by wait --json --top 1 "$file" |
 	python3 -c 'import json, sys; print(json.load(sys.stdin)["recording"]["origin_ns"])')
 python3 - "$origin" <<'END'
