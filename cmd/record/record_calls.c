@@ -169,6 +169,11 @@ int record_calls(const struct calls_request *q, struct err *e)
 	char whole[PATH_MAX]; /* the kernel's definitions need it */
 	struct calls_request with = *q;
 	with.binary = realpath(q->binary, whole) ? whole : q->binary;
+	if (!q->list && with.binary[strcspn(with.binary, " \t\n\v\f\r")])
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s: the kernel takes no probe in a file whose path has blanks",
+			       with.binary),
+		       1;
 	int rc = calls_find(&c, with.binary, q->regions, q->nregions, e);
 	rc = rc == ERR_USAGE ? 2 : rc ? 1 : act(&c, &with, e);
 	calls_release(&c);

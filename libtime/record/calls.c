@@ -266,10 +266,14 @@ static int find_line(struct calls *c, struct lines *l, struct err *e)
 			       "%s: no statement begins on line %u of %s or below in that "
 			       "function: end on an earlier line, or give the function",
 			       l->t->path, l->from, l->file);
-	return l->files ? err_set(e, ERR_NOTFOUND, "%s: no statement begins on line %u of %s",
-				  l->t->path, l->from, l->file)
-			: err_set(e, ERR_NOTFOUND, "%s has no code from a file %s", l->t->path,
-				  l->file);
+	if (!l->files)
+		return err_set(e, ERR_NOTFOUND, "%s has no code from a file %s", l->t->path,
+			       l->file);
+	char to[32] = "";
+	if (l->to > l->from)
+		snprintf(to, sizeof(to), " to %u", l->to);
+	return err_set(e, ERR_NOTFOUND, "%s: no statement begins on line%s %u%s of %s",
+		       l->t->path, *to ? "s" : "", l->from, to, l->file);
 }
 
 /* "FILE:FIRST-LAST": 1 and the numbers, 0 where it is no such text. */

@@ -30,9 +30,12 @@ fails()
 	[ ! -s out ] && grep -qF -- "$want" err || { echo "calls $*: $(cat out err)"; exit 1; }
 }
 fails "did you mean 'work'" -x "$prog" -r wrok -- "$prog"
-fails "no code of a file counter.c" -x "$prog" -r counter.c:3-4 -- "$prog"
+fails "no code from a file counter.c" -x "$prog" -r counter.c:3-4 -- "$prog"
 fails "no statement begins on line 1 of" -x "$prog" -r counted.c:1-2 -- "$prog"
-fails "lies below" -x "$prog" -r counted.c:9-9 -- "$prog"
+fails "no statement begins on lines 9000 to 9008 of" -x "$prog" -r counted.c:9000-9009 -- "$prog"
+cp "$prog" "a b"
+fails "a b: the kernel takes no probe in a file whose path has blanks" -x "a b" -r work --dry-run -- "$prog"
+fails "must follow the first" -x "$prog" -r counted.c:9-9 -- "$prog"
 fails "or below in that function" -x "$prog" -r "counted.c:$first-9999" -- "$prog"
 fails "needs a command, -p or -t" -x "$prog" -r work
 fails "needs -r" -x "$prog" -- "$prog"
