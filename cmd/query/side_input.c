@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* "CLOCK_MONOTONIC, exact", "CLOCK_REALTIME, within 1.0 us". */
 static void clock_words(struct buf *b, const struct side_option *o, const struct side_report *r)
@@ -125,51 +125,61 @@ static void warn_dropped(struct tlinput *ti, const struct side_option *o,
 			   o->path.v, r->dropped);
 }
 
-/* `beside`: it was not asked for, so that only what is wrong with it is said. */
-static int add_one(struct tlinput *ti, const char *text, int beside)
+/* `beside`: it was not asked for, so that only what is wrong with it is said, and nothing of
+ * the recording is lost for it. */
+static int add_file(struct tlinput *ti, const struct side_option *o, int beside)
+{
+	struct side_report r;
+	struct err e = {0};
+	int rc = side_file_add(&ti->tl, ti->in.profile, o, &r, &e);
+	if (rc && beside && rc != ERR_NOMEM && rc != ERR_LIMIT) {
+		input_warn(&ti->in, "%s; %s left out", e.msg,
+			   rc == ERR_REFUSED ? "they are" : "it is");
+		return 0;
+	}
+	if (rc)
+		return input_fail(&ti->in, &e);
+	if (!beside) {
+		say_taken(ti, o, &r);
+		say_windows(ti, o, &r.counts);
+		say_unseen(ti, o, &r);
+	} else if (!r.placed.gaps && !ti->opt->in.quiet) {
+		say("%s: the spinners had no gaps", o->path.v);
+	}
+	warn_bad(ti, o, &r);
+	warn_dropped(ti, o, &r);
+	return 0;
+}
+
+static int add_given(struct tlinput *ti, const char *text)
 {
 	struct side_option o;
-	struct side_report r;
 	struct err e = {0};
 	int rc = side_option_parse(text, &o, &e);
 	if (!rc && !strcmp(o.path.v, "-") && !strcmp(ti->path, "-"))
 		rc = err_set(&e, ERR_USAGE,
 			     "--with: the recording is read from standard input");
-	if (!rc)
-		rc = side_file_add(&ti->tl, ti->in.profile, &o, &r, &e);
-	if (!rc && !beside) {
-		say_taken(ti, &o, &r);
-		say_windows(ti, &o, &r.counts);
-		say_unseen(ti, &o, &r);
-	}
-	if (rc == ERR_REFUSED && beside) { /* of another recording */
-		input_warn(&ti->in, "%s; they are left out", e.msg);
-		rc = 0;
-	} else if (!rc) {
-		if (beside && !r.placed.gaps && !ti->opt->in.quiet)
-			say("%s: the spinners had no gaps", o.path.v);
-		warn_bad(ti, &o, &r);
-		warn_dropped(ti, &o, &r);
-	}
+	rc = rc ? input_fail(&ti->in, &e) : add_file(ti, &o, 0);
 	side_option_release(&o);
-	return rc ? input_fail(&ti->in, &e) : 0;
+	return rc;
 }
 
 /* What `perfkit record jitter` left beside the recording, or in its bundle. */
 static int add_beside(struct tlinput *ti)
 {
 	const char *recording = ti->in.bundle.recording ? ti->in.bundle.recording : ti->path;
-	struct buf path = {0};
+	struct side_option o = {.clock = SIDE_CLOCK_UNKNOWN, .cpu = -1};
 	struct err e = {0};
+	struct stat st;
 	int rc = 0;
 	if (!ti->in.profile || ti->tl.gaps.n)
 		return 0;
-	buf_fmt(&path, "%s.gaps", recording);
-	if (buf_failed(&path))
+	buf_fmt(&o.path, "%s.gaps", recording);
+	if (buf_failed(&o.path))
 		rc = input_fail(&ti->in, (err_nomem(&e), &e));
-	else if (!access(buf_cstr(&path), F_OK))
-		rc = add_one(ti, buf_cstr(&path), 1);
-	buf_release(&path);
+	else if (!stat(buf_cstr(&o.path), &st) && S_ISREG(st.st_mode))
+		rc = add_file(ti, &o, 1);
+	side_option_release(&o);
 	return rc;
 }
 
@@ -184,6 +194,6 @@ int side_input_add(struct tlinput *ti, const char *verb)
 		return 2;
 	}
 	for (size_t i = 0; i < l->n && !rc; i++)
-		rc = add_one(ti, l->v[i], 0);
+		rc = add_given(ti, l->v[i]);
 	return rc ? rc : add_beside(ti);
 }

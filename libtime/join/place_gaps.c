@@ -139,12 +139,12 @@ int side_place_gaps(struct timeline *tl, const struct side *side,
 		.tl = tl, .side = side, .map = map, .counts = out, .first = tl->gaps.n};
 	int r = 0;
 	*out = (struct side_placed){0};
-	for (size_t i = 0; i < side->gaps.n && !r; i++) {
+	for (size_t i = 0; i < side->gaps.n; i++)
 		if (side->gaps.v[i].cpu < 0 && cpu < 0)
 			return err_set(e, ERR_USAGE,
 				       "its gaps name no CPU: say which one with ,cpu=N");
+	for (size_t i = 0; i < side->gaps.n && !r; i++)
 		r = place(&p, &side->gaps.v[i], cpu);
-	}
 	if (r || !side->gaps.n)
 		return r ? err_nomem(e) : 0;
 	out->gaps = tl->gaps.n - p.first;

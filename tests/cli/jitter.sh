@@ -100,6 +100,24 @@ printf 'perfkit-gaps v1\nclock mono\nspinner 0 7\n' >beside/perf.data.gaps
 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json
 grep -q 'perf.data.gaps: the spinners had no gaps$' err || bad "$(cat err)"
 
+# one that is none, or not whole, costs nothing of the recording; nor does a folder's name
+told() # WORDS: what is said of it, and the answer is as ever
+{
+	timeout 20 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err >out || bad "$1: $(cat err)"
+	cmp out wait.json && grep -q "perf.data.gaps: $1.*; it is left out" err || bad "$1: $(cat err)"
+}
+: >beside/perf.data.gaps
+told 'is empty'
+echo junk >beside/perf.data.gaps
+told 'no kind of side file'
+rm beside/perf.data.gaps
+mkfifo beside/perf.data.gaps
+timeout 20 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json
+rm beside/perf.data.gaps
+mv beside beside,cpu=x
+printf 'perfkit-gaps v1\nclock mono\nspinner 0 7\n' >beside,cpu=x/perf.data.gaps
+"$PERFKIT" tail -q --by wait --top 1 --json beside,cpu=x/perf.data 2>err >out || bad "a comma in the folder's name: $(cat err)"
+
 # percentiles by CPU, by window, and as met by what comes every 100 us
 for how in "" "--every 50ms" "--expected 100us"; do
 	# shellcheck disable=SC2086
