@@ -100,6 +100,9 @@ static void count_samples(struct scope *s, const struct population *of,
 		if (x->thread != TL_NONE && population_has_sample(of, tl, x))
 			count(s, s->paths[x->path]);
 	}
+	for (size_t i = 0; i < tl->event_samples.n; i++)
+		if (population_has_event_sample(of, tl, &tl->event_samples.v[i]))
+			count(s, s->paths[tl->event_samples.v[i].path]);
 }
 
 /* From a hundredth on, as findings have it. One suspect wait may be the worst. */

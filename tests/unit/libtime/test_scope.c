@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Thread 1 of pid 10 had a suspect wait from 0 to 50; thread 2 of pid 20 one of a stack without
- * names from 100 to 150. */
+ * names from 100 to 150; pid 40 hit a probe with such a stack at 200. */
 static void make(struct timeline *tl, struct stacks *st)
 {
 	struct err e = {0};
@@ -21,6 +21,8 @@ static void make(struct timeline *tl, struct stacks *st)
 	x.cpu_out = x.cpu_in = 0;
 	y.cpu_out = y.cpu_in = 1;
 	assert_true(!bigvec_push(&tl->off, x, &e) && !bigvec_push(&tl->off, y, &e));
+	struct tl_event_sample hit = {.time_ns = 200, .pid = 40, .tid = 40, .path = path};
+	assert_int_equal(bigvec_push(&tl->event_samples, hit, &e), 0);
 }
 
 /* The ids that are left, each behind a blank. */
@@ -47,7 +49,7 @@ static const char *left(const struct population *of, unsigned topics, char *text
 
 static void only_what_the_filters_pass_is_warned_of(void **state)
 {
-	static const int32_t ten = 10, twenty = 20, none = 30;
+	static const int32_t ten = 10, twenty = 20, none = 30, forty = 40;
 	static const uint32_t cpu1 = 1;
 	static const struct {
 		struct population of;
@@ -57,6 +59,7 @@ static void only_what_the_filters_pass_is_warned_of(void **state)
 		{{.pids = &ten, .npids = 1}, " lost-records clock"},
 		{{.tids = &twenty, .ntids = 1}, " missing-symbols clock"},
 		{{.pids = &none, .npids = 1}, " clock"},
+		{{.pids = &forty, .npids = 1}, " missing-symbols clock"},
 		{{.cpus = &cpu1, .ncpus = 1}, " missing-symbols clock"},
 		{{.start_ns = 10, .stop_ns = 60}, " lost-records clock"},
 		{{.start_ns = 60}, " missing-symbols clock"},
