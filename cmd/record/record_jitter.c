@@ -371,7 +371,7 @@ static int run_both(struct run *r, const struct cpus *c, const struct record_wis
 	}
 	if (run_words(&r->pack, 0))
 		return err_set(e, ERR_IO, "cannot pack the recording, which is in %s",
-			       w->output);
+			       buf_cstr(&r->data));
 	scratch_remove_tree(dir);
 	return 0;
 }
@@ -381,9 +381,7 @@ static int with_perf(const struct jitter_opts *o, const struct record_wish *w,
 {
 	char dir[PATH_MAX], self[PATH_MAX];
 	struct run r = {0};
-	uint64_t ns;
-	int rc = take_threshold(o, &ns, e);
-	rc = rc ? rc : check_cpus(c, e);
+	int rc = check_cpus(c, e);
 	rc = rc ? rc : check_perf(w, e);
 	if (rc)
 		return rc;
@@ -408,7 +406,9 @@ int record_jitter(const struct jitter_opts *o, const struct record_wish *w, int 
 {
 	struct cpus cpus;
 	struct err e = {0};
+	uint64_t ns;
 	int rc = take_cpus(&cpus, o, &e);
+	rc = rc ? rc : take_threshold(o, &ns, &e);
 	if (!rc && dry)
 		rc = print(o, w, dry, &e);
 	else if (!rc)

@@ -27,6 +27,7 @@ refused 2 "--spin takes CPUs as 0,2-3, not '3-1'" record jitter -c 3-1
 refused 2 "CPU 0 is named twice" record jitter -c 0 --control 0
 refused 2 "cannot run on CPU 8000" record jitter --gaps-only -c 8000 -d 1
 refused 2 "--threshold takes a duration as 300ns, not 'x'" record jitter --gaps-only -c 0 -t x
+refused 2 "--threshold takes a duration as 300ns, not 'x'" record jitter -c 0 -t x --dry-run
 refused 2 "the threshold of 1 ns is too short: one reading of the clock takes" record jitter --gaps-only -c 0 -d 1 -t 1ns
 refused 2 "--spin applies only to jitter" record tail -c 0
 refused 2 "--freq applies to CPU samples, which jitter does not take" record jitter -c 0 -F 99

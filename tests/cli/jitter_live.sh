@@ -92,4 +92,9 @@ rc=0
 wait $recorder || rc=$?
 [ $rc = 0 ] || bad "ended: exit $rc: $(cat err)"
 "$PERFKIT" report -q --by jitter --csv cut.tar.zst | grep -q '^0,spinner-0,' || bad "cut: no gaps"
+
+# what cannot be packed is kept, and said where
+mkdir taken
+"$PERFKIT" record jitter -c 0 -d 1 -o taken >out 2>err && bad "packed into a folder"
+grep -qxF "perfkit record: cannot pack the recording, which is in $(ls taken.*/perf.data)" err || bad "$(cat err)"
 exit 0
