@@ -6,15 +6,15 @@
 
 #include <stdint.h>
 
-/* Of struct perf_event_mmap_page (include/uapi/linux/perf_event.h says how); mult 0: not told.
- */
+/* Fields of struct perf_event_mmap_page (include/uapi/linux/perf_event.h explains them); mult
+ * 0: not recorded. */
 struct time_conv {
 	uint64_t mult, zero_ns;
-	uint64_t cycles, mask; /* of a counter whose upper bits are missing; mask 0: none are */
+	uint64_t cycles, mask; /* if the counter lacks upper bits; mask 0: it has all */
 	uint32_t shift;        /* 32 at most */
 };
 
-/* A moment of the counter on the recording's clock, in ns. */
+/* Convert a value of the counter to the recording's clock, in ns. */
 static inline uint64_t time_conv_ns(const struct time_conv *c, uint64_t tsc)
 {
 	if (c->mask)

@@ -7,11 +7,11 @@
 #include "cmd/query/tail_query.h"
 #include "cmd/answer/report_tables.h"
 
-/* The tables of --by, or of wait sites and spans, of both recordings. The exit status. */
+/* Compare the table of --by, or wait sites and spans. Returns the exit status. */
 int report_against(const struct report_opts *o, const char *before, const char *after);
 
-/* Percentiles of the episodes of both, and by root those that reach the length that picks the
- * worst of `before`. The exit status. */
+/* Compare percentiles, and by root the episodes at least as long as the worst ones of `before`.
+ * Returns the exit status. */
 int tail_against(const struct tail_opts *o, const char *before, const char *after);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * gap_files.h - the gaps of spinners in files: all of them as libtime/side/gaps.h reads them,
- * and, for other tools, as the CSV and the line protocol that jitter samplers write.
+ * gap_files.h - files of the spinners' gaps: with all gaps, in the format of
+ * libtime/side/gaps.h, and for other tools, in the CSV and the line protocol of jitter
+ * samplers.
  *
  *	time,delay[,cpu]                      wall clock at the end of the gap, its length; ns
  *	jitter,host=H,cpu=1 latency=4240 1718000000100000000       InfluxDB
@@ -11,28 +12,29 @@
 #include "base/outfile.h"
 #include "cmd/jitter/spin.h"
 
-/* NULL: no such file. "-" is stdout. */
+/* NULL: do not write this file. "-" is stdout. */
 struct gap_paths {
 	const char *gaps, *csv, *influx;
 };
 
 struct gap_files {
-	struct outfile gaps, csv, influx; /* f is NULL of those that are not written */
+	struct outfile gaps, csv, influx; /* f is NULL if not written */
 	uint64_t to_real_ns;              /* to be added to CLOCK_MONOTONIC */
 	char host[65];
 	int control; /* this CPU's gaps are not for other tools; -1: none */
 	int several; /* CSV names the CPU */
 };
 
-/* Open the files of n spinners, the last of them the control where `control` is a CPU. ERR_IO:
- * then there are none. */
+/* Open the files of n spinners. `control` is the control's CPU, whose spinner is the last; -1:
+ * there is none. ERR_IO: no file is left open. */
 int gap_files_open(struct gap_files *f, const struct gap_paths *paths, const struct spin *s,
 		   size_t n, int control, struct err *e);
 
-/* One gap: for spin_wish.gap, `files` being the struct. */
+/* Write one gap; to be used as spin_wish.gap, with the struct gap_files as `files`. */
 void gap_files_add(void *files, int cpu, uint64_t begin_ns, uint64_t end_ns);
 
-/* What is known at the end, then commit all; with `rc` not 0, abort all. ERR_IO. */
+/* Write what is known only at the end, then commit all files; if `rc` is not 0, abort them.
+ * ERR_IO. */
 int gap_files_end(struct gap_files *f, const struct spin *s, size_t n, int rc, struct err *e);
 
 #endif

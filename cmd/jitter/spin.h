@@ -3,8 +3,8 @@
  *
  *	spinner of CPU 1 ──ring──► the caller's thread, every 10 ms ──► wish.gap()
  *
- * A spinner does nothing between two readings but compare them, and store a gap; writing it is
- * the other thread's work. A ring that is full drops gaps, and counts them.
+ * Between two readings, a spinner only compares them and stores a gap; the other thread writes
+ * it. A full ring drops gaps and counts them.
  */
 #ifndef CMD_JITTER_SPIN_H
 #define CMD_JITTER_SPIN_H
@@ -19,7 +19,7 @@ enum { SPIN_CPUS = 1024 };
 struct spin_wish {
 	const int *cpus; /* one spinner each, SPIN_CPUS at most */
 	size_t n;
-	uint64_t threshold_ns; /* shorter gaps are none */
+	uint64_t threshold_ns; /* shorter gaps are ignored */
 	uint64_t duration_ns;  /* 0: until a signal asks to end */
 	void (*gap)(void *ctx, int cpu, uint64_t begin_ns, uint64_t end_ns);
 	void *ctx;
@@ -29,7 +29,7 @@ struct spin_wish {
 struct spinner {
 	int cpu, tid;
 	uint64_t begin_ns, end_ns;
-	uint64_t readings, reading_ns; /* what one takes when nothing disturbs */
+	uint64_t readings, reading_ns; /* of one undisturbed reading */
 	uint64_t gaps, lost_ns, max_ns;
 	uint64_t dropped; /* of `gaps`: not given to wish.gap */
 };
@@ -37,17 +37,17 @@ struct spinner {
 struct spin;
 
 /*
- * Start the threads; they wait on their CPUs. `wish` is kept. ERR_USAGE where a CPU is not to
- * be had, or where the threshold is no longer than two readings of the clock take; ERR_NOMEM,
+ * Start the threads; they wait on their CPUs. `wish` must outlive them. ERR_USAGE if a CPU
+ * cannot be used, or if the threshold is at most the time of two clock readings; ERR_NOMEM,
  * ERR_IO. On failure *out is NULL.
  */
 int spin_new(struct spin **out, const struct spin_wish *wish, struct err *e);
 
-/* wish.n of them, in its order; borrowed. */
+/* The i-th of wish.n spinners, in the order of wish.cpus; borrowed. */
 const struct spinner *spin_at(const struct spin *s, size_t i);
 
-/* Let them spin until the time is over, or SIGINT, SIGTERM or SIGHUP comes; those are caught
- * from here on. Gives every gap to wish.gap, of one CPU in order. */
+/* Spin until the time is over, or SIGINT, SIGTERM or SIGHUP arrives; these are caught from here
+ * on. Calls wish.gap for every gap; the gaps of one CPU come in order. */
 void spin_run(struct spin *s);
 
 /* NULL is accepted. */

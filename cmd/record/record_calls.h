@@ -14,7 +14,7 @@ struct calls_request {
 	int list, dry_run;
 };
 
-/* Do it, or print what would be done; `e` says why not. The exit status. */
+/* Record, or print what would run. Returns the exit status; `e` has the error. */
 int record_calls(const struct calls_request *q, struct err *e);
 
 #endif

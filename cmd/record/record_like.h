@@ -4,8 +4,8 @@
 #ifndef CMD_RECORD_RECORD_LIKE_H
 #define CMD_RECORD_RECORD_LIKE_H
 
-/* Print the line that made the recording `path` with what doctor would change in it. It is only
- * printed: it runs the command that a file names. The exit status. */
+/* Print the line that made the recording `path`, with the changes that doctor suggests. It is
+ * not run, because that would run a command from a file. Returns the exit status. */
 int record_like(const char *path);
 
 #endif

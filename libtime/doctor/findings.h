@@ -1,5 +1,5 @@
 /*
- * findings.h - what a recording cannot show, or shows wrongly, and what would have been right.
+ * findings.h - what a recording cannot show, or shows wrongly, and how to record it correctly.
  *
  *	struct findings f;
  *	findings_gather(&f, &(struct findings_input){.profile = p, .timeline = &tl,
@@ -58,7 +58,7 @@ struct finding {
 	const char *title;    /* one line, with the numbers */
 	const char *remedy;   /* the options that would help and why, or a sentence; "" */
 	struct remedy change; /* what it changes in the recorded line; not of a store */
-	int again;            /* recording again by findings.line mends it */
+	int again;            /* recording again with findings.line fixes it */
 	const char *details[FINDING_DETAILS]; /* lines below the title */
 	uint32_t dsos[FINDING_DETAILS];       /* the machine's DSO a line is about, or NO_ID */
 	const char *get[FINDING_DETAILS];     /* the command that fetches it; "" until set */
@@ -67,7 +67,7 @@ struct finding {
 
 struct findings {
 	VEC(struct finding) v; /* worst first, then in the order of finding_kinds */
-	const char *line;      /* the command that mends all that have `again`; "": none has */
+	const char *line;      /* the command that fixes all with `again`; "": there are none */
 	struct remedy change;  /* what it changes in the recorded one; not of a store */
 	struct arena text;
 };
@@ -85,7 +85,7 @@ struct findings_input {
 /* NULL is accepted. */
 void name_weights_free(struct name_weights *w);
 
-/* Find all. Everything is borrowed for the call; *out is the caller's to release, also after
+/* Find all. Everything is borrowed for the call; the caller releases *out, also after
  * ERR_NOMEM.
  */
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e);

@@ -14,7 +14,7 @@
  * vec_release, after a failure too. ERR_NOMEM. */
 int missing_find(struct unnamed_files *out, struct profile *p, struct err *e);
 
-/* In a few words why the frames of `f` have no names. */
+/* Why the frames of `f` have no names, in a few words. */
 const char *missing_reason(const struct unnamed_file *f);
 
 /* Set the `get` of each line that is about a file one could fetch. ERR_NOMEM. */

@@ -1,17 +1,16 @@
 /*
  * clock.h - from the clock of a side file to that of the recording.
  *
- *	recording made with     its clock             a file's times can be on
- *	-k CLOCK_MONOTONIC      CLOCK_MONOTONIC       mono, exactly; real, to about 1 us
- *	-k CLOCK_MONOTONIC_RAW  CLOCK_MONOTONIC_RAW   raw, exactly; real, to about 1 us and 500
- * ppm neither                 perf's own            tsc, exactly, where perf noted TIME_CONV;
- *	                                              others with an offset that is given
+ *	recording made with     a file's times can be on
+ *	-k CLOCK_MONOTONIC      mono, exactly; real, to about 1 us
+ *	-k CLOCK_MONOTONIC_RAW  raw, exactly; real, to about 1 us and 500 ppm
+ *	neither (perf's clock)  tsc, exactly, if perf recorded TIME_CONV; others by an offset
  *
- * A file that has anchors (both clocks at two moments) is mapped by those, to 500 ppm of the
- * time between them.
+ * A file with anchors (both clocks at two moments) is mapped by these, with an error of up to
+ * 500 ppm of the time between them.
  *
- * CLOCK_REALTIME is tied to the others by the one pair of times that perf notes with -k
- * (CLOCK_DATA). It has microseconds. CLOCK_MONOTONIC is slewed as CLOCK_REALTIME is;
+ * CLOCK_REALTIME is related to the others by the one pair of times that perf records with -k
+ * (CLOCK_DATA), in microseconds. CLOCK_MONOTONIC is slewed like CLOCK_REALTIME;
  * CLOCK_MONOTONIC_RAW is not, and the kernel slews by at most 500 ppm.
  */
 #ifndef LIBTIME_JOIN_CLOCK_H
@@ -24,28 +23,27 @@ struct side_clock_map {
 	enum side_clock from;
 	int64_t offset_ns;    /* to be added to the file's times */
 	uint64_t error_ns;    /* by how much the result may be wrong */
-	int guessed;          /* no one said which clock it is */
-	struct time_conv tsc; /* mult not 0: times are of that counter, and converted first */
-	/* Two moments on both clocks, between and beyond which one runs evenly against the
-	 * other; from_ns[0] == from_ns[1]: there are none. */
+	int guessed;          /* neither the file nor the user named the clock */
+	struct time_conv tsc; /* mult not 0: times are TSC values, to be converted first */
+	/* Two moments on both clocks; times between and beyond them are interpolated linearly.
+	 * from_ns[0] == from_ns[1]: there are none. */
 	uint64_t from_ns[2], to_ns[2];
 };
 
-/* From `clock` to a recording's. ERR_REFUSED with the reason, and the `perf record` option that
- * would have allowed it. */
+/* Map `clock` to a recording's clock. ERR_REFUSED with the reason, and the `perf record` option
+ * that would have allowed it. */
 int side_clock_map(const struct timeline *tl, enum side_clock clock, struct side_clock_map *out,
 		   struct err *e);
 
 /*
- * The map for all that a file has: by the clock that it says, or that `asked` says in its
- * place; else by the one clock on which any of its spans overlaps the recording. ERR_REFUSED
- * where there is none or more than one.
+ * Map all times of a file: from the clock that `asked` names, or the file itself; else from the
+ * only clock on which any of its spans overlaps the recording. ERR_REFUSED if there is none or
+ * more than one.
  */
 int side_clock_choose(const struct timeline *tl, const struct side *side, enum side_clock asked,
 		      struct side_clock_map *out, struct err *e);
 
-/* 0 where anything that the file says is of the recording's time by that map; else ERR_REFUSED.
- */
+/* 0 if anything in the file is within the recording's time by that map; else ERR_REFUSED. */
 int side_clock_check(const struct timeline *tl, const struct side *side,
 		     const struct side_clock_map *m, struct err *e);
 

@@ -56,20 +56,18 @@ int population_has_sample(const struct population *p, const struct timeline *tl,
 int population_has_event_sample(const struct population *p, const struct timeline *tl,
 				const struct tl_event_sample *s);
 
-/* --label: does what a thread did with that stack (a call path; 0: not known) at `ns` have it?
- */
+/* --label: does a thread with that stack (a call path; 0: not known) have the label at `ns`? */
 int population_has_label(const struct population *p, uint32_t thread, uint32_t path,
 			 uint64_t ns);
 
-/* A span has the label itself; or, where it has none of that key, what is around its begin on
- * its thread has it. */
+/* Does a span have the label? If it has none of that key, the label around its start on its
+ * thread decides. */
 int population_has_span(const struct population *p, const struct timeline *tl, uint32_t span);
 
 /*
- * The stretches of [*at, to) in which a thread with that stack has the label, one after the
- * other: 1 and *part, the population cut to the next of them, and *at behind it; 0: no more.
- * Without
- * --label all of it at once.
+ * Iterate over the stretches of [*at, to) in which a thread with that stack has the label. 1:
+ * *part is the population cut to the next stretch, and *at is its end; 0: no more. Without
+ * --label, the only stretch is all of [*at, to).
  */
 int population_part(const struct population *p, uint32_t thread, uint32_t path, uint64_t *at,
 		    uint64_t to, struct population *part);
@@ -85,8 +83,8 @@ int population_hides_thread(const struct population *p, const struct timeline *t
  * --time cut it. */
 int population_clip(const struct population *p, uint64_t *start, uint64_t *end, int *cut);
 
-/* Leave of a gap what --time and --cpu leave: of one whose place is not known, a length without
- * a place. 0 when that is nothing; OFF_OPEN is set where it was cut. */
+/* Cut a gap to --time and --cpu; if its place is not known, it keeps its length without a
+ * place. 0 when nothing is left; OFF_OPEN is set if it was cut. */
 int population_gap(const struct population *p, const struct timeline *tl, struct tl_gap *g);
 
 /* What is set apart of a wait. */
@@ -116,8 +114,8 @@ struct wait {
 int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,
 		    struct wait *out);
 
-/* Take the time that is set apart out of the wait, which then begins behind it, and is open
- * only where what is left was cut; returns how much that was. */
+/* Remove the time that is set apart: the wait then starts after it, and is open only if the
+ * rest was cut. Returns the removed time. */
 uint64_t wait_take_apart(struct wait *w);
 
 /* --- sums by site ------------------------------------------------------------------------

@@ -25,9 +25,9 @@ struct wall_row {
 };
 
 /*
- * Call `piece` for each stretch of [from, to), in which a thread ran, that belongs to one
- * sample or to none (NULL), and has the population's label: by the sample's stack, else by the
- * spans there. A return other than 0 stops and is returned.
+ * A thread ran in [from, to). Call `piece` for each sample's share of that time, with NULL for
+ * time without samples. With --label, only for shares with the label: by the sample's stack,
+ * else by the spans there. A return other than 0 stops and is returned.
  */
 int wall_running(const struct timeline *tl, const struct population *of,
 		 const struct thread_samples *samples, uint32_t thread, uint64_t from,

@@ -1,6 +1,6 @@
 /*
- * calls.h - where probes go for calls of functions and stretches of lines, and the lines that
- * set them and record the counters in their groups.
+ * calls.h - finds places for probes on functions and ranges of lines, and makes the command
+ * lines that set these probes and record the counters in their groups.
  *
  * A probe is set only where an instruction is known to begin: at a function's symbol, or where
  * the compiler says that a statement begins.
@@ -12,18 +12,18 @@
 
 /* One address of a probe. */
 struct call_place {
-	uint32_t region;   /* index of what was asked for */
-	uint64_t vaddr;    /* in the file */
-	uint64_t offset;   /* of it in the file */
-	uint8_t end;       /* 0: the begin */
-	uint8_t is_return; /* at the function's return, wherever that is */
+	uint32_t region;   /* index of calls.regions */
+	uint64_t vaddr;    /* by the ELF headers */
+	uint64_t offset;   /* in the file */
+	uint8_t end;       /* 0: a start of the region, 1: an end */
+	uint8_t is_return; /* a return probe: all returns of the function */
 	uint32_t line;     /* 0: a function's entry */
 };
 
-/* What is counted in. */
+/* A function or a range of lines to count in. */
 struct call_region {
-	char *text;       /* as asked for; heap */
-	char *name;       /* of its probes, without what tells begin from end; heap */
+	char *text;       /* as the user wrote it; heap */
+	char *name;       /* of its probes, without the suffix of an end; heap */
 	uint8_t is_lines; /* else a function */
 };
 
@@ -33,20 +33,20 @@ struct calls {
 };
 
 /*
- * Find the regions ("FUNC", "FILE:FIRST-LAST") in a binary. A function is every one of that
- * symbol, or of that name without its parameters. Lines begin where the first statement of line
- * FIRST, or of the next line that has one, begins, once in each function, and end where that of
- * LAST does. ERR_NOTFOUND with the nearest names; ERR_USAGE; reading's errors.
+ * Find the regions ("FUNC", "FILE:FIRST-LAST") in a binary. FUNC is every function of that
+ * symbol, or of that name without parameters. FILE:FIRST-LAST starts at the first statement of
+ * line FIRST, or of the next line with one, once in each function, and ends at the first
+ * statement of LAST. ERR_NOTFOUND with the nearest names; ERR_USAGE; errors of reading.
  */
 int calls_find(struct calls *out, const char *binary, const char *const *regions, size_t n,
 	       struct err *e);
 void calls_release(struct calls *c);
 
-/* Every function of a binary, a line each: address and name. Reading's errors. */
+/* Every function of a binary, a line each: address and name. Errors of reading. */
 int calls_list_functions(struct buf *out, const char *binary, struct err *e);
 
-/* The definitions for the kernel's uprobe_events, a line each; `undo`: those that remove them.
- */
+/* The definitions for the kernel's uprobe_events, a line each; with `undo`, the lines that
+ * remove them. */
 void calls_definitions(struct buf *out, const struct calls *c, const char *binary, int undo);
 
 struct calls_wish {

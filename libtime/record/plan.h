@@ -1,6 +1,6 @@
 /*
- * plan.h - which `perf probe` and `perf record` lines answer which question, or mend a
- * recording.
+ * plan.h - which `perf probe` and `perf record` lines answer which question, or correct
+ * a recording's own line.
  *
  * A plan begins with a mode or with the line of a recording. It is made of words (words.h).
  * Rules that recordings in this field break most often are built in: tracepoints have
@@ -97,16 +97,16 @@ struct record_plan {
 };
 
 /*
- * Make the plan; to be released after a failure, too. ERR_USAGE (what contradicts what is in
- * the message), ERR_NOMEM.
+ * Make the plan; release it after a failure, too. ERR_USAGE (the message says which options
+ * contradict each other), ERR_NOMEM.
  *
- * Like a recording: its words with what `change` changes. Options that name a rate go to the
- * events they are meant for where tracepoints stand beside. What cannot be shown on a terminal
- * or is not perf record's own line is replaced: the options by the recording's events (EVENT
- * where their names are lost), the command by COMMAND. How stacks are taken stays each event's
- * own where the line has it so. Events of probes that are gone (perfkit:*, probe_*:*) are left
- * out; where no other is there, `probes` set them. A recording that `perfkit record` made gives
- * `perfkit record ...`, which sets its probes anew.
+ * For wish.like, the plan is the recording's words with `change` applied. If the line also has
+ * tracepoints, options that name a rate move to the events they are meant for. What a terminal
+ * cannot show, or what is not perf record's own line, is replaced: options by the recording's
+ * events (EVENT if their names are lost), the command by COMMAND. Each event keeps its own kind
+ * of stacks. Events of probes that no longer exist (perfkit:*, probe_*:*) are left out; if
+ * there are no others, `probes` set them. A recording by `perfkit record` gives a `perfkit
+ * record` line, which sets its probes again.
  */
 int record_plan(struct record_plan *p, const struct record_wish *w, struct err *e);
 void record_plan_release(struct record_plan *p);

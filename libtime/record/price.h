@@ -1,6 +1,6 @@
 /*
- * price.h - what a planned recording would cost: from how often its events happen, which perf
- * stat counts or a recording without stacks shows.
+ * price.h - what a planned recording would cost, from the rates of its events: counted by perf
+ * stat, or measured by a recording without stacks.
  */
 #ifndef LIBTIME_RECORD_PRICE_H
 #define LIBTIME_RECORD_PRICE_H
@@ -28,11 +28,12 @@ struct price {
 /* Add the events of a plan, which is borrowed. ERR_NOMEM. */
 int price_plan(struct price *p, const struct record_plan *plan, const struct record_wish *w);
 
-/* Append -e (and --filter) of the events whose rate must be counted; 0 where there are none. */
+/* Append -e (and --filter) of the events whose rate must be counted; 0 if there are none. */
 int price_countable(const struct price *p, struct words *w);
 
-/* Take what `perf stat -x,` counted in a second, "1234,,sched:sched_switch,...", which is taken
- * apart; or a recording of a second without stacks. */
+/* Set the rates from the output of `perf stat -x,` for one second,
+ * "1234,,sched:sched_switch,...", which is modified; or from a recording of one second without
+ * stacks. */
 void price_take_stat(struct price *p, char *text);
 void price_take_recording(struct price *p, struct recording *rec);
 
@@ -42,7 +43,7 @@ int price_is_known(const struct price *p);
 /* Append the rates, the estimate and what would be cheaper, in lines that begin with "#". */
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w);
 
-/* Give all back. */
+/* Free its memory. */
 void price_release(struct price *p);
 
 #endif

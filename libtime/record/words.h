@@ -1,5 +1,5 @@
 /*
- * words.h - a command line as words: what runs is what is printed, and no shell comes between.
+ * words.h - a command line as words: what is printed is what runs, without a shell.
  */
 #ifndef LIBTIME_RECORD_WORDS_H
 #define LIBTIME_RECORD_WORDS_H
@@ -13,7 +13,7 @@ struct words {
 	int failed; /* ERR_NOMEM: a word is missing, and all after it */
 };
 
-/* Append a printf-made word; once it failed, nothing more. ERR_NOMEM. */
+/* Append a word made like printf; does nothing after a failure. ERR_NOMEM. */
 int words_add(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Append an option and its value, which words_option makes like printf. */

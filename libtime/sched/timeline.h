@@ -250,14 +250,14 @@ struct tl_label {            /* what a side file says of a span */
 };
 
 enum counter_flag {
-	COUNTER_SCALED = 1,   /* it counted part of the time only (multiplexing) */
-	COUNTER_AT_LEAST = 2, /* how much more it may be is not known */
+	COUNTER_SCALED = 1,   /* extrapolated: it counted part of the time (multiplexing) */
+	COUNTER_AT_LEAST = 2, /* the value may be too low; by how much is not known */
 };
 
-/* How far a counter moved in a span. */
+/* What a counter counted in a span: between value and value + error. */
 struct tl_counter {
-	uint64_t value; /* it is this at least, … */
-	uint64_t error; /* … and this more at most; 0: exact */
+	uint64_t value;
+	uint64_t error; /* 0: exact */
 	uint32_t span;  /* index of timeline.spans */
 	uint32_t event; /* strings id: "page-faults" */
 	uint32_t flags; /* enum counter_flag */
@@ -310,7 +310,7 @@ struct tl_gap {
 	uint8_t flags; /* OFF_OPEN, GAP_CONTROL */
 };
 
-/* The CPU was to be idle: its gaps are a baseline and not in answers. */
+/* The control CPU, which should be idle: its gaps are a baseline and not in answers. */
 enum { GAP_CONTROL = 128 };
 
 enum loss_kind {

@@ -4,8 +4,8 @@
  *	perfkit-gaps v1                   every gap, with both ends
  *	clock mono                        or raw, real
  *	spinner 1 29451                   CPU and tid of the program that wanted all of that CPU
- *	control 0 29452                   the same of a CPU that was to be idle: the baseline
- *	anchor MONO RAW REAL ERROR        what the clocks were at one moment, in ns
+ *	control 0 29452                   the same for a CPU that should be idle: the baseline
+ *	anchor MONO RAW REAL ERROR        the clocks at one moment, and their error, in ns
  *	gap 1 7183812494120 7183812498360 CPU, begin and end in ns
  *	dropped 1 17                      gaps of that CPU that came too fast to be kept
  *
@@ -18,15 +18,15 @@
 #include "libtime/side/lines.h"
 #include "libtime/side/side.h"
 
-/* 1 when the text begins as one of the two does. */
+/* 1 if the text starts like one of the two. */
 int side_gaps_told(const char *text, size_t n);
 
 /* Read all of it. ERR_FORMAT for another version; ERR_* of lines.h, ERR_NOMEM. */
 int side_gaps_read(struct side *out, struct side_lines *l, struct err *e);
 
-/* Of gaps that end when a reporting interval does: where each may lie. The interval is the
- * least time between two rows of a CPU; a gap lies in the one before its row, or began, before
- * that, no earlier than its length says. */
+/* For gaps with only the end of their reporting interval: find where each may be. The interval
+ * is the shortest time between two rows of a CPU. A gap ends in the interval before its row, so
+ * it starts at most its length before that interval. */
 void side_gaps_windows(struct side *out);
 
 #endif

@@ -6,10 +6,10 @@
  *	"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
  *	0.127,1.007,2.769,HISTFAAAAEV42pNpmSz...
  *
- * A row says how long the worst of its interval was, not when: it becomes a span of that
- * interval without thread, called "hiccups", with the labels max (as it is written; jHiccup:
- * ms) and tag. The histogram is not read. Times count from BaseTime, from StartTime where they
- * are more than a year smaller, else from 1970.
+ * A row has the length of the longest hiccup in its interval, but not its time. It
+ * becomes a span "hiccups" of that interval, without a thread, with the labels max (as
+ * written; jHiccup: ms) and tag. The histogram is not read. Times count from BaseTime;
+ * without one, from StartTime if they are more than a year smaller, else from 1970.
  */
 #ifndef LIBTIME_SIDE_HICCUPS_H
 #define LIBTIME_SIDE_HICCUPS_H
@@ -17,10 +17,10 @@
 #include "libtime/side/lines.h"
 #include "libtime/side/side.h"
 
-/* 1 when the text begins as such a log. */
+/* 1 if the text starts like such a log. */
 int side_hiccups_told(const char *text, size_t n);
 
-/* Read all of it. ERR_* of lines.h, ERR_NOMEM; rows that break are in out->bad. */
+/* Read all of it. ERR_* of lines.h, ERR_NOMEM; malformed rows are in out->bad. */
 int side_hiccups_read(struct side *out, struct side_lines *l, struct err *e);
 
 #endif

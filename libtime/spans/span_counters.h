@@ -1,14 +1,14 @@
 /*
- * span_counters.h - what counters stood at when spans began and ended → how far they moved in
+ * span_counters.h - readings of counters at the start and end of spans → the counts of
  * each span.
  *
  * A probe that leads a group (`-e '{probe,page-faults,task-clock}:S'`) reads the group's
- * counters whenever it is hit. The probe at the begin has one group, that at the end another:
- * two sets of counters of the same events, which count alike but may have been started at
- * different moments. Where that is so (perf attached to a running thread) the difference of the
- * two starts is bound by the readings themselves, since a counter never falls:
+ * counters whenever it is hit. The probe at the start has one group, the probe at the end
+ * another: two sets of counters of the same events, which may have been started at different
+ * moments (perf attached to a running thread). Then the readings themselves bound the offset
+ * between the two, since a counter never decreases:
  *
- *	begin's group   12 ─────────────── 15 ───            o: how much later the end's started
+ *	begin's group   12 ─────────────── 15 ───            o: what the end's group missed
  *	end's group           11 ────────────────── 14       11 + o ≥ 12, 15 ≥ 11 + o ...
  */
 #ifndef LIBTIME_SPANS_SPAN_COUNTERS_H
@@ -18,13 +18,13 @@
 
 enum { SPAN_COUNTERS = 16 }; /* of one group; more are not read */
 
-/* How the instances of a group's counters lie over threads and CPUs. */
+/* How a group's counters are divided over threads and CPUs. */
 enum reading_place {
 	READING_THREAD, /* one for the thread, on all CPUs */
 	READING_CPU,    /* one for the thread on each CPU */
 };
 
-/* What the counters of one group stood at. */
+/* One reading of a group's counters. */
 struct span_reading {
 	uint32_t group;    /* the probe's event */
 	uint32_t instance; /* which of the group's instances was read, in the same order for all
@@ -46,11 +46,11 @@ struct span_counters {
 	struct u64map offset_of;
 };
 
-/* Give its memory back. */
+/* Free its memory. */
 void span_counters_release(struct span_counters *c);
 
-/* A reading at the begin of a span of `kind` by `thread`: *id is what the end gives back; 0
- * stands for none. ERR_NOMEM. */
+/* A reading at the start of a span of `kind` by `thread`. Pass *id to span_counters_end; 0
+ * means no reading. ERR_NOMEM. */
 int span_counters_begin(struct span_counters *c, uint32_t thread, uint32_t kind,
 			const struct span_reading *r, uint32_t *id);
 
@@ -59,7 +59,7 @@ int span_counters_begin(struct span_counters *c, uint32_t thread, uint32_t kind,
 int span_counters_end(struct span_counters *c, uint32_t thread, uint32_t kind, uint32_t span,
 		      const struct span_reading *r, uint32_t id);
 
-/* All counters of all spans into tl->counters, by span. ERR_NOMEM. */
+/* Put the counters of all spans into tl->counters, sorted by span. ERR_NOMEM. */
 int span_counters_finish(struct span_counters *c, struct timeline *tl);
 
 #endif

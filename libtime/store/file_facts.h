@@ -1,7 +1,7 @@
 /*
- * file_facts.h - what a recording is as a file, as `perfkit report` prints it: host, events,
- * records, losses, and the files whose functions have no names. A store keeps it, having none
- * of these.
+ * file_facts.h - facts about a recording as a file, which `perfkit report` prints: host,
+ * events, records, losses, and files without names. A store keeps them, because it has no
+ * recording to read them from.
  */
 #ifndef LIBTIME_STORE_FILE_FACTS_H
 #define LIBTIME_STORE_FILE_FACTS_H
@@ -19,7 +19,7 @@ enum event_stacks {
 	EVENT_STACKS_KINDS
 };
 
-/* One event of the recording: what was asked for, and what came. */
+/* One event of the recording: what was requested, and what was recorded. */
 struct file_event {
 	uint64_t samples, weight, rate; /* rate: a period, or samples a second if by_rate */
 	uint32_t name;
@@ -31,12 +31,12 @@ struct file_records {
 	uint32_t type;
 };
 
-/* A file, or what stands for one, of which frames have no names. */
+/* A file, or something like it (vdso, anonymous memory), with frames that have no names. */
 struct unnamed_file {
 	uint64_t samples;                /* with at least one such frame */
 	uint32_t name;                   /* 0: no mapping holds the addresses */
 	uint32_t path, detail, build_id; /* detail: the candidate that was refused */
-	int32_t pid;                     /* of memory of no file, or -1 */
+	int32_t pid;                     /* of anonymous memory, or -1 */
 	uint8_t kind;                    /* enum dso_kind + 1; 0: none */
 	uint8_t reason;                  /* enum dso_reason */
 	size_t last_counted;             /* of missing.c */
@@ -44,7 +44,7 @@ struct unnamed_file {
 
 struct unnamed_files {
 	VEC(struct unnamed_file) v;   /* most samples first */
-	uint64_t samples, named_leaf; /* all; those whose innermost frame has a name */
+	uint64_t samples, named_leaf; /* all; with a named innermost frame */
 };
 
 /* Texts are ids of stacks->strings; zero-initialised is empty. */
@@ -58,19 +58,19 @@ struct file_facts {
 	uint64_t first_ns, last_ns; /* of samples; last 0: none has a time */
 	uint64_t lost, dropped, broken, unknown_records;
 	uint8_t mode, big_endian, compressed, cut_off;
-	uint8_t has_names; /* `unnamed` was looked for */
+	uint8_t has_names; /* `unnamed` was filled */
 	VEC(struct file_event) events;
 	VEC(struct file_records) records; /* by type */
 	struct unnamed_files unnamed;
 };
 
-/* Give all back; the facts are empty then. */
+/* Release everything; the facts are then empty. */
 void file_facts_release(struct file_facts *f);
 
-/* Write those of the recording added last. As store_writer_add. */
+/* Write the facts of the recording that was added last. Errors as of store_writer_add. */
 int store_write_file(struct store_writer *w, const struct file_facts *f, struct err *e);
 
-/* Read those of a recording. *out is the caller's to release, after a failure too. ERR_IO,
+/* Read the facts of a recording. The caller releases *out, after a failure, too. ERR_IO,
  * ERR_FORMAT, ERR_NOMEM. */
 int store_read_file(struct store *s, int64_t recording, struct file_facts *out, struct err *e);
 

@@ -1,20 +1,21 @@
 /*
- * compare.h - two recordings' figures beside each other, and what chance alone explains.
+ * compare.h - figures of two recordings beside each other, and which differences are beyond
+ * chance.
  *
- * A figure is a rate (time or events of one name per second of recording) or a percentile. Each
- * has a range in which it lies 99 times of 100, and has changed where the two ranges do not
- * meet. The range comes from the recording itself: it is cut into BLOCKS stretches, and what
- * they differ by says how much the whole may differ from another recording of the same. That
- * keeps bursts together, which count as one coincidence and not as many.
+ * A figure is a rate (time or events of one name per second of recording), a mean or a
+ * percentile. Each has a 99 % confidence interval, and has changed if the intervals before and
+ * after do not overlap. The interval comes from the recording itself: it is cut into BLOCKS
+ * stretches, and the differences between them show how much another recording may differ. A
+ * burst stays in one block, so it counts as one coincidence, not as many.
  *
- *	rate        sum of the blocks' sums ± t·s·√BLOCKS (batch means); of few events, of which
- *		    blocks tell little, not narrower than what a Poisson process gives (Byar's
- *		    bounds of a count)
- *	mean        sum of times by number of events, whose error is a ratio's by blocks; of
- *		    fewer than eight events not known
- *	percentile  how many episodes lie above it is a count; it varies like Poisson's, or as
- *		    many times more as it does by blocks. The lengths at the ranks of its range
- *		    bound the percentile (Woodruff's method; no law of the lengths is assumed)
+ *	rate        sum of the blocks' sums ± t·s·√BLOCKS (batch means); with few events, about
+ *		    which blocks say little, at least Byar's bounds of a Poisson count
+ *	mean        sum of times by number of events, with the error of a ratio over the blocks;
+ *		    not known for fewer than eight events
+ *	percentile  the number of episodes above it is a count, which varies like a Poisson
+ *		    count, or as many times more as the blocks do; the lengths at the ranks of
+ *		    its bounds bound the percentile (Woodruff's method; no distribution is
+ *		    assumed)
  */
 #ifndef LIBTIME_TABLES_COMPARE_H
 #define LIBTIME_TABLES_COMPARE_H

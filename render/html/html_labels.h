@@ -1,7 +1,7 @@
 /*
- * html_labels.h - labels as the columns of a report: which value each key has for samples,
- * waits, running times and spans (libtime/spans/label_lanes.h), so that the page can leave out
- * all else. Of key number K:
+ * html_labels.h - labels as columns of a report: the value of each key for samples, waits,
+ * running times and spans (libtime/spans/label_lanes.h), by which the page filters. For key
+ * number K:
  *
  *	sample.labelK, span.labelK    its value (a string; 0: none)
  *	wait.partsK, run.partsK       pieces with values of their own; 0: one, without a value
@@ -13,7 +13,7 @@
 #include "libtime/spans/label_lanes.h"
 #include "render/html/html_column.h"
 
-enum { HTML_LABELS = 8 }; /* keys; "span" is the first where there are spans */
+enum { HTML_LABELS = 8 }; /* keys; if there are spans, "span" is the first */
 
 struct html_label {
 	const char *key; /* borrowed */
@@ -31,11 +31,11 @@ struct html_labels {
 	struct u64map no;       /* strings of the timeline → theirs */
 };
 
-/* Find the keys of a timeline and make their columns; what is given is borrowed. ERR_NOMEM. */
+/* Find the keys of a timeline and make their columns; all arguments are borrowed. ERR_NOMEM. */
 int html_labels_begin(struct html_labels *x, const struct timeline *tl, struct strtab *strings,
 		      struct html_columns *to);
 
-/* Put what each key has for a sample, a span, or what a thread did in [from, to). ERR_NOMEM. */
+/* Add the value of each key for a sample, a span, or a thread in [from, to). ERR_NOMEM. */
 int html_labels_sample(struct html_labels *x, const struct tl_sample *s);
 int html_labels_span(struct html_labels *x, uint32_t span);
 int html_labels_interval(struct html_labels *x, int is_wait, uint32_t thread, uint32_t path,

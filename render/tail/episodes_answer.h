@@ -1,5 +1,5 @@
 /*
- * episodes_answer.h - what the answers about episodes that are no single thread's share: gaps
+ * episodes_answer.h - common to answers about episodes that belong to no single thread: gaps
  * (gap_text.h) and windows (window_text.h).
  */
 #ifndef RENDER_TAIL_EPISODES_ANSWER_H
@@ -26,7 +26,7 @@ extern const struct answer_percentile answer_percentiles[];
 /* How many rows the table has. */
 size_t answer_rows(const struct episodes_answer *a);
 
-/* Append how many more there are; nothing where none is left out. */
+/* Append how many episodes the table leaves out; nothing if it has all. */
 void answer_more(struct buf *b, const struct episodes_answer *a);
 
 /* {"schema":1,"by": and, once more keys are written, "population":{"count","open","p50_ns" ...

@@ -14,12 +14,12 @@ struct compared_percentile {
 	struct estimate of[COMPARE_SIDES];
 };
 
-/* Percentiles: before and after, their ranges in brackets, and what changed. */
+/* Percentiles before and after, their ranges in brackets, and which of them changed. */
 void compare_percentiles_text(struct buf *b, const struct compared_percentile *v, size_t n,
 			      size_t width);
 
-/* Names with what one takes, and their rates; `head` stands above the names. At most `rows` (0:
- * all); the rest is counted. */
+/* Names with the mean time of one, and their rates; `head` is the heading of the names. At most
+ * `rows` (0: all); the rest is counted. */
 void compare_text(struct buf *b, const struct comparison *c, const char *head, size_t rows,
 		  size_t width);
 

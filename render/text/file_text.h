@@ -1,6 +1,6 @@
 /*
- * file_text.h - what a recording is as a file, in words: the first and the last lines of
- * `perfkit report`. Text in 80 columns, but for words that are longer.
+ * file_text.h - the facts about a recording as a file, as text: the first and the last lines of
+ * `perfkit report`, in 80 columns where words allow it.
  */
 #ifndef RENDER_TEXT_FILE_TEXT_H
 #define RENDER_TEXT_FILE_TEXT_H
@@ -13,8 +13,8 @@
 /* Append file, host, command, clock, events, records and loss, a line each or more. */
 void file_text_head(struct buf *out, const struct file_facts *f);
 
-/* Print how well names were found, and the first `top` files (0: all) without; nothing where
- * names were not looked for. */
+/* Print how many names were found, and the first `top` files without names (0: all). Prints
+ * nothing if names were not looked up. */
 void file_text_names(FILE *f, const struct file_facts *x, int top);
 
 #endif
