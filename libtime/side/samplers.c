@@ -39,29 +39,29 @@ static int number(struct text t, uint64_t max, uint64_t *out)
 /* --- InfluxDB ------------------------------------------------------------------------------
  */
 
-/* Of "a=1,cpu=2": the value of cpu; n is 0 where there is none. */
-static struct text value_of(struct text list, const char *key)
-{
-	size_t len = strlen(key);
-	while (list.n) {
-		struct text x = take_to(&list, ',');
-		if (x.n > len && !memcmp(x.s, key, len) && x.s[len] == '=')
-			return (struct text){x.s + len + 1, x.n - len - 1};
-	}
-	return (struct text){"", 0};
-}
-
-/* Tags end at the first blank that no backslash stands before. */
-static struct text take_tags(struct text *t)
+/* What stands before the first `end` that has no backslash before it, taken off *t. */
+static struct text take_unescaped(struct text *t, char end)
 {
 	struct text out = *t;
 	size_t n = 0;
-	while (n < t->n && (t->s[n] != ' ' || (n && t->s[n - 1] == '\\')))
+	while (n < t->n && (t->s[n] != end || (n && t->s[n - 1] == '\\')))
 		n++;
 	out.n = n;
 	t->s += n + (n < t->n);
 	t->n -= n + (n < t->n);
 	return out;
+}
+
+/* Of "a=1,cpu=2": the value of cpu; n is 0 where there is none. */
+static struct text value_of(struct text list, const char *key)
+{
+	size_t len = strlen(key);
+	while (list.n) {
+		struct text x = take_unescaped(&list, ',');
+		if (x.n > len && !memcmp(x.s, key, len) && x.s[len] == '=')
+			return (struct text){x.s + len + 1, x.n - len - 1};
+	}
+	return (struct text){"", 0};
 }
 
 static struct text length_in(struct text fields)
@@ -79,7 +79,7 @@ int side_influx_told(const char *text, size_t n)
 {
 	uint64_t x;
 	struct text head = {text, n}, line = take_to(&head, '\n');
-	struct text tags = take_tags(&line), fields = take_word(&line);
+	struct text tags = take_unescaped(&line, ' '), fields = take_word(&line);
 	return tags.n && *tags.s != '#' && !number(length_in(fields), INT64_MAX, &x) &&
 	       !memchr(tags.s, '{', tags.n);
 }
@@ -87,7 +87,7 @@ int side_influx_told(const char *text, size_t n)
 static const char *take_point(struct side *out, struct text line, int *rc)
 {
 	struct side_gap g = {.cpu = -1};
-	struct text tags = take_tags(&line), fields = take_word(&line), cpu;
+	struct text tags = take_unescaped(&line, ' '), fields = take_word(&line), cpu;
 	uint64_t n;
 	if (number(length_in(fields), INT64_MAX, &g.lost_ns))
 		return "no field latency, jitter or delay with a number of ns";

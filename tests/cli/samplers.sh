@@ -21,6 +21,8 @@ sed 1d "$kept/sampler.csv" | awk -F, '{ printf "jitter,host=a\\ b,cpu=1 latency=
 gaps "$kept/sampler.csv,cpu=1" >csv.json
 gaps all.lp | cmp - csv.json
 grep -q 'all.lp: [0-9]* gaps on CLOCK_REALTIME, the only clock on which they meet the recording, within 1.0 us; each somewhere in an interval of' err || bad "$(cat err)"
+sed 's/host=a/host=a\\,cpu=3/' all.lp >comma.lp # of the host's name
+gaps comma.lp | cmp - csv.json
 sed 's/,cpu=1//; s/latency/jitter/; s/i \([0-9]*\)$/ \1/' all.lp >nocpu.lp
 gaps nocpu.lp,cpu=1 | cmp - csv.json
 refused 2 'nocpu.lp: its gaps name no CPU' tail -q --no-local --by gap --with nocpu.lp
