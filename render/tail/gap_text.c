@@ -89,7 +89,8 @@ static int baseline_text(struct writer *w, struct err *e)
 	size_t at = 0;
 	int r;
 	while ((r = next_baseline(&x, w->a->tl, &at)) > 0) {
-		buf_fmt(w->b, "\ncontrol CPU %u (else idle): ", timeline_cpu(w->a->tl, x.cpu));
+		buf_fmt(w->b,
+			"\ncontrol CPU %u (otherwise idle): ", timeline_cpu(w->a->tl, x.cpu));
 		units_plural(w->b, x.lengths.n, "gap", "gaps");
 		buf_str(w->b, ", p50 ");
 		units_duration(w->b, baseline_at(&x, 50000));

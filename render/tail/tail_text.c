@@ -710,7 +710,10 @@ static void selection_line(struct buf *b, const struct tail *t,
 		buf_str(&line, " that key");
 	} else {
 		buf_str(&line, "the ");
-		units_plural(&line, t->selection.v.n, "longest episode", "longest episodes");
+		if (t->selection.v.n == 1)
+			buf_str(&line, "longest episode");
+		else
+			units_plural(&line, t->selection.v.n, "", "longest episodes");
 	}
 	if (*o->shown) {
 		buf_str(&line, "; showing ");

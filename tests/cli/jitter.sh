@@ -85,7 +85,7 @@ c, = b["control"]
 assert (c["cpu"], c["count"], c["p50_ns"], c["max_ns"]) == (0, 2, 1000, 3000), c
 END
 "$PERFKIT" tail -q --no-local --by gap --with control.txt "$file" |
-	grep -qx 'control CPU 0 (else idle): 2 gaps, p50 1.0 us, p99 3.0 us, max 3.0 us' || bad "no control in text"
+	grep -qx 'control CPU 0 (otherwise idle): 2 gaps, p50 1.0 us, p99 3.0 us, max 3.0 us' || bad "no control in text"
 "$PERFKIT" report -q --no-local --by gap --csv --with control.txt "$file" >a.csv
 "$PERFKIT" report -q --no-local --by gap --csv --with "$kept/gaps.txt" "$file" | cmp - a.csv
 "$PERFKIT" import -q --no-local --with control.txt "$file" -o control.db
