@@ -146,12 +146,20 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 	    bound_before_end(tl, side, m))
 		return 0;
 	find_times(side, &from, &to);
+	const char *name = side_clock_name(m->from);
+	uint64_t zero = (uint64_t)m->offset_ns;
+	if (m->tsc.mult || m->from_ns[1] != m->from_ns[0]) { /* no offset tells them apart */
+		side_clock_apply(m, from, &from);
+		side_clock_apply(m, to, &to);
+		name = own_clock(tl);
+		zero = 0;
+	}
 	return err_set(e, ERR_REFUSED,
 		       "its times (%.6f to %.6f s on %s) are outside of the recording (%.6f to "
 		       "%.6f s)",
-		       (double)from / 1e9, (double)to / 1e9, side_clock_name(m->from),
-		       (double)(tl->rec.origin_ns - (uint64_t)m->offset_ns) / 1e9,
-		       (double)(tl->rec.end_ns - (uint64_t)m->offset_ns) / 1e9);
+		       (double)from / 1e9, (double)to / 1e9, name,
+		       (double)(tl->rec.origin_ns - zero) / 1e9,
+		       (double)(tl->rec.end_ns - zero) / 1e9);
 }
 
 /* Both clocks as the file saw them at its begin and end: 0, or 1 where it did not, or need not.

@@ -282,6 +282,9 @@ static void counters_and_anchors_are_mapped(void **state)
 	assert_int_equal(added.map.error_ns, 0);
 	assert_int_equal(r.tl.spans.v[0].start_ns, 1000 + 30000 - 5);
 	assert_int_equal(r.tl.spans.v[0].end_ns, 1000 + 30150 - 5);
+	assert_int_equal(add_text(&r, "start_ns,duration_ns\n4000000000,8\n", ",clock=tsc", &e),
+			 ERR_REFUSED);
+	assert_non_null(strstr(e.msg, "(3.000001 to 3.000001 s on perf) "));
 	/* gaps on mono, the recording on raw; one runs 100 ppm faster */
 	const char *gaps = "perfkit-gaps v1\nclock mono\nanchor 5000000 7000 1 30\n"
 			   "gap 0 5300000 5300100\ngap 0 4990000 5000000\n"
