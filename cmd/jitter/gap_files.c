@@ -40,12 +40,25 @@ static void set_host(char *host, size_t size)
 	host[n] = '\0';
 }
 
+/* The last one would be all that is left. */
+static int check_apart(const struct gap_paths *p, struct err *e)
+{
+	const char *const v[] = {p->gaps, p->csv, p->influx};
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < i; k++)
+			if (v[i] && v[k] && !strcmp(v[i], v[k]))
+				return err_set(e, ERR_USAGE, "%s is named for two files", v[i]);
+	return 0;
+}
+
 int gap_files_open(struct gap_files *f, const struct gap_paths *paths, const struct spin *s,
 		   size_t n, int control, struct err *e)
 {
 	*f = (struct gap_files){.control = control, .several = n > (control >= 0) + 1u};
 	set_host(f->host, sizeof(f->host));
-	int r = paths->gaps ? outfile_open(&f->gaps, paths->gaps, e) : 0;
+	int r = check_apart(paths, e);
+	if (!r && paths->gaps)
+		r = outfile_open(&f->gaps, paths->gaps, e);
 	if (!r && paths->csv)
 		r = outfile_open(&f->csv, paths->csv, e);
 	if (!r && paths->influx)

@@ -35,6 +35,7 @@ refused 2 "runs nothing but its spinners" record jitter -c 0 -- true
 refused 2 "--gaps-only runs nothing" record jitter -c 0 --gaps-only --dry-run
 refused 1 "there is no ./no-perf here; --gaps-only measures" record jitter -c 0 --perf ./no-perf
 refused 1 "no-folder/x" record jitter --gaps-only -c 0 -d 1 -o no-folder/x
+refused 2 "twice.lp is named for two files" record jitter --gaps-only -c 0 -d 1 --csv twice.lp --influx twice.lp
 
 # a second of spinning: the three files say the same
 "$PERFKIT" record jitter --gaps-only -c 0 -d 1 -o all.gaps --csv all.csv --influx all.lp 2>err
