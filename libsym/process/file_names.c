@@ -47,8 +47,8 @@ int named_file_look(const char *path, struct named_file *out, struct err *e)
 		return r;
 	*out = (struct named_file){.id = f->id, .is_debug = !has_code(f)};
 	if (!f->id.len)
-		r = err_set(e, ERR_UNSUPPORTED, "%s: no build-id, so no export refers to it",
-			    path);
+		r = err_set(e, ERR_UNSUPPORTED,
+			    "%s: has no build-id, so no export refers to it", path);
 	else if (!f->nsegments)
 		r = err_set(e, ERR_UNSUPPORTED, "%s: not a program or library (no segments)",
 			    path);
