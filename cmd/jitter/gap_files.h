@@ -25,8 +25,8 @@ struct gap_files {
 	int several; /* CSV names the CPU */
 };
 
-/* Open the files of n spinners, the last of them the control where `control` is a CPU. ERR_IO,
- * or ERR_USAGE where two have one name: then there are none. */
+/* Open the files of n spinners. `control` is the control's CPU, whose spinner is the last; -1:
+ * there is none. ERR_IO, or ERR_USAGE where two have one name: no file is left open. */
 int gap_files_open(struct gap_files *f, const struct gap_paths *paths, const struct spin *s,
 		   size_t n, int control, struct err *e);
 
