@@ -3,8 +3,10 @@
 #include "libparse/recording.h"
 #include "libtime/record/price.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -48,18 +50,10 @@ static void read_counts(struct price *p, const char *path)
 }
 
 /* Record the events without their stacks for a second, into a file that goes again. */
-static void measure_events(struct price *p, const struct record_wish *x)
+static void measure_in(struct price *p, const struct record_wish *x, const char *path)
 {
-	const char *tmp = getenv("TMPDIR");
-	char path[256];
 	struct words w = {0};
 	struct buf out = {0};
-	snprintf(path, sizeof(path), "%.200s/perfkit-measure.XXXXXX",
-		 tmp && *tmp ? tmp : "/tmp");
-	int fd = mkstemp(path);
-	if (fd < 0)
-		return;
-	close(fd);
 	words_pair(&w, x->perf, "record");
 	words_add(&w, "-aNq");
 	words_pair(&w, "-c", "1");
@@ -72,9 +66,26 @@ static void measure_events(struct price *p, const struct record_wish *x)
 		p->cpu_ns = cpu_of_children() - before;
 		read_counts(p, path);
 	}
-	unlink(path);
 	buf_release(&out);
 	words_release(&w);
+}
+
+/* `why`: nothing, or why there can be no such file. */
+static void measure_events(struct price *p, const struct record_wish *x, struct buf *why)
+{
+	const char *tmp = getenv("TMPDIR"), *dir = tmp && *tmp ? tmp : "/tmp";
+	struct buf path = {0};
+	buf_fmt(&path, "%s/perfkit-measure.XXXXXX", dir);
+	int fd = buf_failed(&path) ? -1 : mkstemp(path.v);
+	if (fd < 0) {
+		buf_fmt(why, "# rate not measured: cannot make a file in %s: %s\n", dir,
+			strerror(errno));
+	} else {
+		close(fd);
+		measure_in(p, x, buf_cstr(&path));
+		unlink(buf_cstr(&path));
+	}
+	buf_release(&path);
 }
 
 void print_estimate(const struct record_plan *plan, const struct record_wish *w, int measure)
@@ -82,13 +93,13 @@ void print_estimate(const struct record_plan *plan, const struct record_wish *w,
 	struct price p = {0};
 	struct buf b = {0};
 	if (!price_plan(&p, plan, w)) {
-		if (measure)
-			measure_events(&p, w);
-		else
+		if (!measure)
 			count_events(&p, w->perf);
-		if (price_is_known(&p))
-			price_text(&b, &p, w);
 		else
+			measure_events(&p, w, &b);
+		if (!b.n && price_is_known(&p))
+			price_text(&b, &p, w);
+		else if (!b.n)
 			buf_str(&b, "# rate not measured: perf may not count these events "
 				    "here (be root, or lower kernel.perf_event_paranoid)\n");
 	}

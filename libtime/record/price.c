@@ -196,9 +196,11 @@ static void add_rates(struct buf *b, const struct price *p)
 		char item[192];
 		if (!strncmp(r->name, "perfkit:", 8))
 			continue;
-		int n = snprintf(item, sizeof(item), "%s %s%.0f/s%s", r->name,
-				 r->sampled ? "at most " : "", r->per_second,
-				 r->filter ? " with stacks" : "");
+		int n = r->sampled || r->counted
+				? snprintf(item, sizeof(item), "%s %s%.0f/s%s", r->name,
+					   r->sampled ? "at most " : "", r->per_second,
+					   r->filter ? " with stacks" : "")
+				: snprintf(item, sizeof(item), "%s not counted", r->name);
 		if (column && column + (size_t)n > 76) {
 			buf_char(b, '\n');
 			column = 0;

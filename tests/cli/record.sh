@@ -117,10 +117,13 @@ echo '<not counted>,,sched:sched_waking,0,0.00,,'
 END
 PPID_OF_TEST=$$ "$PERFKIT" record offcpu --dry-run -t $$ --stacks dwarf:4096 --perf ./perf.sh >out 2>err || bad "estimate: exit $?"
 grep -q '^# sched:sched_switch 10000/s, sched:sched_switch 100/s with stacks' err || bad "estimate: $(cat err)"
+grep -q '^# sched:sched_waking not counted' err || bad "estimate: $(cat err)"
 grep -qx '# estimate: 10100 events/s, 1.6 MB/s, 1 % of a CPU' err || bad "estimate: $(cat err)"
 "$PERFKIT" record offcpu --dry-run --perf false >out 2>err || bad "estimate: exit $?"
 grep -q '^# rate not measured' err || bad "estimate: $(cat err)"
 [ -s out ] || bad "no line without a rate"
+TMPDIR=$PWD/none "$PERFKIT" record offcpu --dry-run --measure >out 2>err || bad "measure: exit $?"
+grep -qF "# rate not measured: cannot make a file in $PWD/none: No such file" err || bad "measure: $(cat err)"
 [ $fails = 0 ] || exit 1
 
 # perf's own exit status and a perf that is not there.
