@@ -60,6 +60,12 @@ make_root()
 		{ tail -1 "$work/debootstrap.log"; return 1; }
 	echo force-unsafe-io >"$2/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	cp -L /etc/resolv.conf "$2/etc/resolv.conf" 2>/dev/null
+	# what pip trusts here it trusts there: the mirror may be behind a certificate of this machine
+	if [ -r /etc/ssl/certs/ca-certificates.crt ]; then
+		mkdir -p "$2/etc/ssl"
+		cp -L /etc/ssl/certs/ca-certificates.crt "$2/etc/ssl/outside.crt"
+		printf '[global]\ncert = /etc/ssl/outside.crt\n' >"$2/etc/pip.conf"
+	fi
 	# chromedriver looks for the browser at this name
 	printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$2/etc/hosts"
 	apt-config dump Acquire::http::Proxy >"$2/etc/apt/apt.conf.d/80proxy" 2>/dev/null
