@@ -10,7 +10,8 @@ enum lack {
 	LACKS_CALLERS = 4, /* it begins at a mark: [truncated] */
 	LACKS_RECORDS = 8, /* the wait is suspect */
 	LACKS_WAKEUP = 16,
-	LACKS = 5
+	LACKS = 5,
+	LACKS_SAMPLES = 32 /* of what is counted: nothing tells whose are missing */
 };
 
 /* Findings that are about one of these only. All others stay. */
@@ -18,7 +19,7 @@ static const struct {
 	const char *id;
 	unsigned lack;
 } about[] = {
-	{"lost-records", LACKS_RECORDS},
+	{"lost-records", LACKS_RECORDS | LACKS_SAMPLES},
 	{"holes", LACKS_RECORDS},
 	{"some-cpus", LACKS_RECORDS},
 	{"wakeups-missing", LACKS_WAKEUP},
@@ -38,8 +39,7 @@ static const struct {
 struct scope {
 	uint8_t *paths; /* by path: what its stack lacks */
 	uint64_t all, lacking[LACKS];
-	int of_samples; /* the question is about samples, and none says what was lost beside it
-			 */
+	int of_samples; /* the question is about samples */
 };
 
 static uint8_t frame_lacks(const struct frame *f, int is_root)
@@ -108,12 +108,15 @@ static void count_samples(struct scope *s, const struct population *of,
 /* From a hundredth on, as findings have it. One suspect wait may be the worst. */
 static int touches(const struct scope *s, const struct finding *f)
 {
-	for (size_t i = 0; i < sizeof(about) / sizeof(*about); i++)
-		for (unsigned k = 0; k < LACKS; k++)
-			if (about[i].lack == 1u << k && !strcmp(about[i].id, f->kind->id))
-				return about[i].lack == LACKS_RECORDS
-					       ? s->of_samples || s->lacking[k] > 0
-					       : s->lacking[k] * 100 >= s->all && s->lacking[k];
+	for (size_t i = 0; i < sizeof(about) / sizeof(*about); i++) {
+		unsigned lack = about[i].lack & (LACKS_SAMPLES - 1);
+		if (strcmp(about[i].id, f->kind->id) != 0)
+			continue;
+		if (about[i].lack & LACKS_SAMPLES && s->of_samples)
+			return 1;
+		uint64_t n = s->lacking[__builtin_ctz(lack)];
+		return n && (lack == LACKS_RECORDS || n * 100 >= s->all);
+	}
 	return 1;
 }
 
