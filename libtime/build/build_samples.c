@@ -168,7 +168,8 @@ static int push_sample(struct builder *b, const struct sample *s, const struct e
 		return r;
 	if (builder_apply_pending(b, s->time))
 		return err_nomem(e);
-	if ((x.thread == TL_NONE || b->tl->threads.v[x.thread].pid != s->pid) &&
+	/* what has no pid yet may get another than this sample's, which is -1 */
+	if ((x.thread == TL_NONE || s->pid < 0 || b->tl->threads.v[x.thread].pid != s->pid) &&
 	    (r = nobody(b, s, &x.thread, e)))
 		return r;
 	if (comm_of(b, s, &x.comm) || builder_stack(b, s, &x.path))

@@ -247,7 +247,7 @@ void findings_sort(struct findings *f)
 		qsort(f->v.v, f->v.n, sizeof(*f->v.v), by_harm);
 }
 
-unsigned findings_event_topics(const char *name, int is_tracepoint, int switches)
+unsigned findings_event_topics(const char *name, int is_tracepoint)
 {
 	int off = event_name_is_off_cpu(name);
 	if (is_tracepoint && strncmp(name, "sched:", 6) != 0)
@@ -257,7 +257,7 @@ unsigned findings_event_topics(const char *name, int is_tracepoint, int switches
 				       strncmp(name, "sched:sched_wak", 15)
 			       ? 0
 			       : WAITING;
-	return (off || switches ? (unsigned)ABOUT_OFFCPU : 0) |
+	return (off ? (unsigned)ABOUT_OFFCPU : 0) |
 	       (!off && strncmp(name, "dummy", 5) != 0 ? (unsigned)ABOUT_CPU : 0);
 }
 
@@ -285,9 +285,9 @@ unsigned findings_made_for(const struct recording *rec)
 		trace |= findings_is_trace(rec->events.v[i].name ? rec->events.v[i].name : "");
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event *ev = &rec->events.v[i];
-		topics |= findings_event_topics(
-			ev->name ? ev->name : "", ev->is_tracepoint,
-			!trace && attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH));
+		topics |= findings_event_topics(ev->name ? ev->name : "", ev->is_tracepoint);
+		if (!trace && attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH))
+			topics |= ABOUT_OFFCPU;
 	}
 	return findings_all_topics(topics);
 }

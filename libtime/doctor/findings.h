@@ -96,9 +96,8 @@ const struct finding_kind *finding_kind(const char *id);
 /* Worst first, then in the order of finding_kinds. */
 void findings_sort(struct findings *f);
 
-/* The topics that an event says the recording was made for; `switches`: it has SWITCH records
- * that somebody asked for. */
-unsigned findings_event_topics(const char *name, int is_tracepoint, int switches);
+/* The topics that an event says the recording was made for. */
+unsigned findings_event_topics(const char *name, int is_tracepoint);
 
 /* Those of all events together: where switches are recorded, too, probes may delimit spans;
  * where nothing else was, what there is can be counted. */

@@ -257,8 +257,8 @@ static int read_made_for(const struct reading *l, unsigned *topics)
 	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 		int tracepoint = sqlite3_column_int(st, 1);
-		*topics |= findings_event_topics(name ? name : "", tracepoint, 0);
-		switches |= !tracepoint && sqlite3_column_int(st, 2);
+		*topics |= findings_event_topics(name ? name : "", tracepoint);
+		switches |= sqlite3_column_int(st, 2);
 		trace |= findings_is_trace(name ? name : "");
 	}
 	if (switches && !trace)

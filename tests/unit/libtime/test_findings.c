@@ -916,7 +916,7 @@ static void what_is_recorded_says_what_is_asked(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_int_equal(findings_event_topics(rows[i].event, rows[i].tracepoint, 0),
+		assert_int_equal(findings_event_topics(rows[i].event, rows[i].tracepoint),
 				 rows[i].topics);
 	assert_int_equal(findings_all_topics(ABOUT_NAMES), ABOUT_NAMES | ABOUT_COUNTS);
 	assert_int_equal(findings_all_topics(ABOUT_CPU), ABOUT_CPU);
