@@ -115,11 +115,18 @@ def strangers(corpus):
         yield Recording(os.path.relpath(path, corpus), lambda path=path: unzstd(path))
 
 
+# Counters read in groups: a sample stands for the difference to the reading before. Where a damaged
+# time changes the order, a file's order and a store's make other differences of the same readings.
+GROUPS = {"doctor/no-inherit.data.gz"}
+
+
 def damaged(src):
     models = [r for r in bundled(src) if r.data and os.path.isfile(r.path) and
               os.path.getsize(r.path) < 1 << 20]
     for seed in range(MUTANTS):
         model = models[seed % len(models)]
+        if model.name in GROUPS:
+            continue
         r = Recording("mutant %d of %s" % (seed, model.name),
                       lambda m=model, s=seed: mutate.mutate(m.data(), s))
         r.names = model.names
