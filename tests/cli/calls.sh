@@ -46,3 +46,8 @@ END
 # what threads had no counters is said by name
 "$PERFKIT" doctor -q --no-local calls.data >doctor.out || true
 ! grep -q 'not measured' doctor.out || { cat doctor.out; exit 1; }
+# switch records asked for on a tracepoint's line are switches, from the recording as from its store
+for f in calls.data calls.db; do
+	"$PERFKIT" doctor --json --no-local $f 2>/dev/null | grep -o '"asked":\[[^]]*\]' >asked.$f || true
+done
+grep -q '"offcpu"' asked.calls.data && cmp asked.calls.data asked.calls.db || { cat asked.*; exit 1; }
