@@ -44,6 +44,12 @@ for topic in causes exit-status frames mechanisms names words; do
 done
 awk 'length > 80 { exit 1 }' all topic.exit-status topic.names topic.words || wrong "help is wider than 80 columns"
 cmp -s "$SRC/libtime/causes/causes.rules" topic.causes || wrong "help causes is not the table that is used"
+# each cause that --cause knows is explained before the rules
+named=$("$PERFKIT" tail --cause nosuch "$SRC/testdata/waits/perf.data" 2>&1 | sed 's/.*there are //; s/ (.*//; s/,//g')
+[ "$(echo "$named" | wc -w)" -gt 20 ] || wrong "--cause lists: $named"
+for c in $named; do
+	sed '/^# One rule per line/,$d' topic.causes | grep -qE "^#	([a-z]+, )?$c(,|  )" || wrong "help causes does not explain $c"
+done
 cmp -s "$SRC/libtime/causes/mechanisms.rules" topic.mechanisms ||
 	wrong "help mechanisms is not the table that is used"
 cmp -s "$SRC/libsym/name/frames.rules" topic.frames || wrong "help frames is not the table that is used"
