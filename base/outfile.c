@@ -71,8 +71,7 @@ static int open_temporary(struct outfile *o, const char *path, mode_t mode, stru
 	return code;
 }
 
-/* --- the stream ----------------------------------------------------------------------------
- */
+/* --- the stream ----------------------------------------------------------------------- */
 
 static const char *shown_name(const struct outfile *o)
 {

@@ -57,8 +57,7 @@ static unsigned parse_asked(const struct doctor_opts *o)
 	return asked;
 }
 
-/* --- text ----------------------------------------------------------------------------------
- */
+/* --- text ----------------------------------------------------------------------------- */
 
 /* Text behind `used` columns of a line that is there, the next lines `indent` blanks in; blanks
  * that it begins with stay (shares in columns). 0, or ERR_NOMEM. */
@@ -165,8 +164,7 @@ static int print_text(const char *path, const struct findings *f, unsigned asked
 	return failed;
 }
 
-/* --- JSON ----------------------------------------------------------------------------------
- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 static void json_topics(struct json *j, const char *key, unsigned bits)
 {
@@ -223,8 +221,7 @@ static int print_json(const char *path, const struct findings *f, unsigned asked
 	return failed;
 }
 
-/* --- all of it -----------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------ */
 
 /* Leave only what touches the questions asked, and the line where that asks for one. */
 static void select_asked(struct findings *f, unsigned asked)

@@ -197,8 +197,7 @@ static int finish(int rc)
 	return 1;
 }
 
-/* Files are read in place: one that is cut meanwhile, or a disk that fails, shows as SIGBUS.
- */
+/* Files are read in place: one that is cut meanwhile, or a disk that fails, shows as SIGBUS. */
 static void on_bus(int sig)
 {
 	static const char line[] =

@@ -217,8 +217,7 @@ static void print_plan(const struct record_plan *p)
 	print_line(&p->undo);
 }
 
-/* --- running -------------------------------------------------------------------------------
- */
+/* --- running -------------------------------------------------------------------------- */
 
 /* `perf probe -q -d NAME...` of those that were set. */
 static void remove_probes(const struct record_plan *p)

@@ -64,8 +64,7 @@ static int fail(const struct err *e)
 	return input_fail(NULL, e);
 }
 
-/* --- several names -------------------------------------------------------------------------
- */
+/* --- several names -------------------------------------------------------------------- */
 
 /* Several span names and none chosen: percentiles of each. */
 static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
@@ -93,8 +92,7 @@ static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
 	return rc;
 }
 
-/* --- answers -------------------------------------------------------------------------------
- */
+/* --- answers -------------------------------------------------------------------------- */
 
 static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
 {

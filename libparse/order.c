@@ -98,8 +98,7 @@ static struct chunk *chunk_of(const struct held *h)
 	return h->p ? h->chunk : NULL;
 }
 
-/* --- sorting: the file is made of sorted runs, one per ring buffer and round -----------------
- */
+/* --- sorting: the file is made of sorted runs, one per ring buffer and round ---------- */
 
 static size_t run_end(const struct key *k, size_t from, size_t n)
 {
@@ -154,8 +153,7 @@ static int sort_keys(struct order *o, struct err *e)
 	}
 }
 
-/* --- the window ----------------------------------------------------------------------------
- */
+/* --- the window ----------------------------------------------------------------------- */
 
 /* Forget what was given out, so that indexes start at 0 again. */
 static int compact(struct order *o, struct err *e)
@@ -437,8 +435,7 @@ static int next_batch(struct order *o, struct batch *b, struct err *e)
 	return 1;
 }
 
-/* --- reading ahead ---------------------------------------------------------------------------
- */
+/* --- reading ahead -------------------------------------------------------------------- */
 
 /* An empty batch to fill, or NULL when no more are wanted. Once all are full, half of them have
  * to be consumed first: sleeping and waking cost more than a batch. */
@@ -556,8 +553,7 @@ int order_read_ahead(struct order *o, struct err *e)
 	return 0;
 }
 
-/* --- the door --------------------------------------------------------------------------------
- */
+/* --- the door ------------------------------------------------------------------------- */
 
 int order_new(struct order **out, struct recording *rec, struct err *e)
 {

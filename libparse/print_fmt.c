@@ -32,8 +32,7 @@ static int is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* --- pieces: 1 and past it, or 0 -----------------------------------------------------------
- */
+/* --- pieces: 1 and past it, or 0 ------------------------------------------------------ */
 
 static int take(struct scan *s, const char *text)
 {

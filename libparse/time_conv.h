@@ -1,6 +1,5 @@
 /* time_conv.h - how a CPU's time stamp counter becomes a recording's clock
- * (PERF_RECORD_TIME_CONV).
- */
+ * (PERF_RECORD_TIME_CONV). */
 #ifndef LIBPARSE_TIME_CONV_H
 #define LIBPARSE_TIME_CONV_H
 

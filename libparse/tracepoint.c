@@ -29,8 +29,7 @@ struct tracepoints {
 	char damage[160];
 };
 
-/* --- the blob ------------------------------------------------------------------------------
- */
+/* --- the blob ------------------------------------------------------------------------- */
 
 /* The text up to a NUL, which is consumed too; NULL past the end. */
 static const char *take_string(struct bytes *b)
@@ -46,8 +45,7 @@ static const void *take_sized(struct bytes *b, uint64_t *size)
 						     : (b->bad = 1, NULL);
 }
 
-/* The value of a line "KEY: value" of a format: its start and length; NULL if not there.
- */
+/* The value of a line "KEY: value" of a format: its start and length; NULL if not there. */
 static const char *line_value(const char *text, const char *key, size_t *len)
 {
 	size_t n = strlen(key);
@@ -176,8 +174,7 @@ const struct tracepoint *tracepoint_of(const struct tracepoints *t, const struct
 	return &t->v.v[i];
 }
 
-/* --- fields --------------------------------------------------------------------------------
- */
+/* --- fields --------------------------------------------------------------------------- */
 
 /* The end of the name a declaration ends with: of "char prev_comm[16]" it is the bracket, of
  * "__data_loc char[] name" the end. */
@@ -246,8 +243,7 @@ const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_s
 	return memchr(raw + at, 0, size) ? (const char *)raw + at : "";
 }
 
-/* --- text ----------------------------------------------------------------------------------
- */
+/* --- text ----------------------------------------------------------------------------- */
 
 static struct tep_handle *evaluator(struct tracepoints *t)
 {

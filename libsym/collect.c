@@ -59,8 +59,7 @@ static int flush(struct collector *c, size_t n, struct err *e)
 	return counting_wait(c->counting, e);
 }
 
-/* --- the walk ------------------------------------------------------------------------------
- */
+/* --- the walk ------------------------------------------------------------------------- */
 
 static struct slice *open_slice(struct collector *c)
 {

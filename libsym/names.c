@@ -69,8 +69,7 @@ struct walk {
 	int timed; /* the meaning of an address depends on the time */
 };
 
-/* --- the names' own ------------------------------------------------------------------------
- */
+/* --- the names' own ------------------------------------------------------------------- */
 
 void names_init(struct names *n, struct machine *m, struct modules *modules,
 		struct stacks *stacks, const struct names_options *opt, int swap)
@@ -228,8 +227,7 @@ static int make_cut(struct names *n, uint32_t *run)
 	return intern_run(n, at, run);
 }
 
-/* --- a DSO ---------------------------------------------------------------------------------
- */
+/* --- a DSO ---------------------------------------------------------------------------- */
 
 static struct dso_names *dso_new(const struct module_symbols *s, uint8_t kind)
 {
@@ -287,8 +285,7 @@ static int meet_dso(struct namer *r, uint32_t dso, uint64_t offset, struct dso_n
 	return rc;
 }
 
-/* --- an address ----------------------------------------------------------------------------
- */
+/* --- an address ----------------------------------------------------------------------- */
 
 /* perf's notion of an address inside a mapping: file offset, or as it is for memory of no file.
  */
@@ -491,8 +488,7 @@ static int take_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *
 	return 0;
 }
 
-/* --- a stack -------------------------------------------------------------------------------
- */
+/* --- a stack -------------------------------------------------------------------------- */
 
 int namer_new(struct namer **out, struct names *n)
 {

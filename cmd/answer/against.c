@@ -46,8 +46,7 @@ static int put_out(struct buf *b, int r)
 	return r ? input_fail(NULL, (err_nomem(&e), &e)) : 0;
 }
 
-/* --- tail ----------------------------------------------------------------------------------
- */
+/* --- tail ----------------------------------------------------------------------------- */
 
 static const uint32_t percents[] = {50000, 90000, 99000, 99900, 99990};
 enum { PERCENTS = sizeof(percents) / sizeof(*percents) };
@@ -191,8 +190,7 @@ int tail_against(const struct tail_opts *o, const char *before, const char *afte
 	return rc;
 }
 
-/* --- report --------------------------------------------------------------------------------
- */
+/* --- report --------------------------------------------------------------------------- */
 
 /* What is added up over windows: the kind's time, and its events. 0: it has none. */
 static enum column time_column(const struct rows *r)

@@ -48,8 +48,7 @@ static int usage(const char *what, const char *arg, const char *more)
 	return 2;
 }
 
-/* --- what is asked -------------------------------------------------------------------------
- */
+/* --- what is asked -------------------------------------------------------------------- */
 
 const struct table_kind *report_kind(const struct report_opts *o)
 {
@@ -180,8 +179,7 @@ static int filter_and_sort(const struct report_opts *o, const struct timeline *t
 	return 0;
 }
 
-/* --- the query -----------------------------------------------------------------------------
- */
+/* --- the query ------------------------------------------------------------------------ */
 
 static int label_named(const struct tlinput *ti, const char *s, size_t n, uint32_t *key)
 {
@@ -308,8 +306,7 @@ int report_window_rows(struct tlinput *ti, const struct report_opts *o,
 	return rc;
 }
 
-/* --- output --------------------------------------------------------------------------------
- */
+/* --- output --------------------------------------------------------------------------- */
 
 static int print(const struct timeline *tl, const struct report_opts *o, const struct rows *r)
 {

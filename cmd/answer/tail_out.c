@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* --- text ----------------------------------------------------------------------------------
- */
+/* --- text ----------------------------------------------------------------------------- */
 
 static void population_filters(const struct tail_opts *o, struct buf *b)
 {
@@ -85,8 +84,7 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 	buf_release(&filters);
 }
 
-/* --- flame graph ---------------------------------------------------------------------------
- */
+/* --- flame graph ---------------------------------------------------------------------- */
 
 static int add_row(void *flame_input, const struct stack_row *r, struct err *e)
 {

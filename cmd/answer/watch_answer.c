@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- answering -----------------------------------------------------------------------------
- */
+/* --- answering ------------------------------------------------------------------------ */
 
 struct feeder {
 	const struct history *h;
@@ -95,8 +94,7 @@ int watch_answer(const struct watch_plan *plan, const struct history *h, struct 
 	return rc;
 }
 
-/* --- saving --------------------------------------------------------------------------------
- */
+/* --- saving --------------------------------------------------------------------------- */
 
 struct saved {
 	char name[64];

@@ -71,8 +71,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* --- what is said --------------------------------------------------------------------------
- */
+/* --- what is said --------------------------------------------------------------------- */
 
 static uint64_t own_memory(void)
 {
@@ -157,8 +156,7 @@ static void say_status(struct watcher *w)
 	w->said_s = seconds();
 }
 
-/* --- children ------------------------------------------------------------------------------
- */
+/* --- children ------------------------------------------------------------------------- */
 
 static void write_reply(int fd, const struct reply *r)
 {
@@ -273,8 +271,7 @@ static void save(struct watcher *w)
 		;
 }
 
-/* --- reading -------------------------------------------------------------------------------
- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static int take_bytes(struct watcher *w)
 {

@@ -24,8 +24,7 @@ static int finish(struct exporting *x, const char *path, const char *what, struc
 	return rc ? rc : x->write(x->ctx, &x->rows, e);
 }
 
-/* --- samples ------------------------------------------------------------------------------
- */
+/* --- samples -------------------------------------------------------------------------- */
 
 /* The column of each event: events of one name share it. */
 static int sample_columns(struct exporting *x, const struct samples *s, uint32_t *column)
@@ -68,8 +67,7 @@ static int choose_columns(struct exporting *x, struct err *e)
 	return 0;
 }
 
-/* --- time -----------------------------------------------------------------------------------
- */
+/* --- time ----------------------------------------------------------------------------- */
 
 enum { WALL_ALL, WALL_WAITING };
 
@@ -91,8 +89,7 @@ static int time_columns(struct exporting *x, struct err *e)
 	return 0;
 }
 
-/* --- rows -----------------------------------------------------------------------------------
- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static int add_row(void *exporting, const struct stack_row *r, struct err *e)
 {

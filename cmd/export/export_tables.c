@@ -45,8 +45,7 @@ static int identify(struct exporting *x, struct err *e)
 		ti->path, of);
 }
 
-/* --- where it goes ---------------------------------------------------------------------------
- */
+/* --- where it goes -------------------------------------------------------------------- */
 
 /* The host as one folder's name: what is not a letter, a digit or one of -._ is written as %XX,
  * as Hive does. Names that do not fit are cut. */
@@ -103,8 +102,7 @@ static int open_table(struct exporting *x, enum flat_table_id table, struct err 
 	return r ? r : outfile_open(&x->out[table], path, e);
 }
 
-/* --- one recording ---------------------------------------------------------------------------
- */
+/* --- one recording -------------------------------------------------------------------- */
 
 static int write_tables(struct exporting *x, struct err *e)
 {

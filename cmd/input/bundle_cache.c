@@ -39,8 +39,7 @@ static int path_of(char *out, const char *dir, const char *name, const char *lea
 	return snprintf(out, PATH_BYTES, "%s/%s%s", dir, name, leaf) < PATH_BYTES;
 }
 
-/* --- the folder ----------------------------------------------------------------------------
- */
+/* --- the folder ----------------------------------------------------------------------- */
 
 /* 1 when `path` is a directory of the caller's, made if it is not there. */
 static int own_dir(const char *path)
@@ -116,8 +115,7 @@ static int name_entry(const char *dir, const struct source *src, char name[HEX_B
 	return 1;
 }
 
-/* --- the index -----------------------------------------------------------------------------
- */
+/* --- the index ------------------------------------------------------------------------ */
 
 struct listing {
 	VEC(char *) lines;
@@ -207,8 +205,7 @@ static int make_index(const char *dir, const char *tree, struct buf *out)
 	return l.rc ? l.rc : buf_failed(out) ? ERR_NOMEM : 0;
 }
 
-/* --- entries -------------------------------------------------------------------------------
- */
+/* --- entries -------------------------------------------------------------------------- */
 
 /* Open and lock the INDEX of an entry that is still there: a descriptor, or -1. */
 static int lock_entry(const char *dir, const char *name, int how)
@@ -273,8 +270,7 @@ static int use_entry(const char *dir, const char *name, char **tree, int *lock)
 	return 0;
 }
 
-/* --- room ----------------------------------------------------------------------------------
- */
+/* --- room ----------------------------------------------------------------------------- */
 
 struct entry {
 	char name[64];
@@ -366,8 +362,7 @@ static int make_room(const char *dir, uint64_t bytes)
 	return total + bytes <= limit_bytes;
 }
 
-/* --- making one ----------------------------------------------------------------------------
- */
+/* --- making one ----------------------------------------------------------------------- */
 
 /* The finished folder `tmp` becomes the entry, where there is room and nobody else was first;
  * else it stays as it is, and goes when the process ends. */

@@ -110,8 +110,7 @@ int input_status(const struct input *in)
 	return in->opt->strict && in->warned ? 3 : 0;
 }
 
-/* --- filters ---------------------------------------------------------------------------------
- */
+/* --- filters -------------------------------------------------------------------------- */
 
 static int usage(const struct input *in, const char *what, const char *arg)
 {

@@ -72,8 +72,7 @@ struct spin_clocks spin_clocks(void)
 	return best;
 }
 
-/* --- a spinner -----------------------------------------------------------------------------
- */
+/* --- a spinner ------------------------------------------------------------------------ */
 
 static int pin_to(int cpu)
 {
@@ -151,8 +150,7 @@ static void *spins(void *arg)
 	return NULL;
 }
 
-/* --- all of them ---------------------------------------------------------------------------
- */
+/* --- all of them ---------------------------------------------------------------------- */
 
 /* Set by signals, which come to the caller's thread: there is one run in a process. */
 static volatile sig_atomic_t asked_to_end;

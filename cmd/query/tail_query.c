@@ -41,8 +41,7 @@ static int usage(const struct tail_run *r, const char *what, const char *arg)
 	return 2;
 }
 
-/* --- what is asked -------------------------------------------------------------------------
- */
+/* --- what is asked -------------------------------------------------------------------- */
 
 /* "p50", "p99.9" and, as people say it, "p999": without a point, digits after the first two are
  * decimals, if the first is a 9. */

@@ -71,8 +71,7 @@ static int say_no_spans(const struct tail_run *r)
 	return 2;
 }
 
-/* --- by name -------------------------------------------------------------------------------
- */
+/* --- by name -------------------------------------------------------------------------- */
 
 /* Ask for the span called as `text` is up to a "="; 0 when there is none. */
 static int has_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
@@ -113,8 +112,7 @@ void tail_settle_kind(struct tail_run *r)
 		r->query.episodes.kind = EPISODE_WINDOW;
 }
 
-/* --- by key and label ----------------------------------------------------------------------
- */
+/* --- by key and label ----------------------------------------------------------------- */
 
 /* The name of the longest span with the key: what a trace is of. */
 static int find_key(struct tail_run *r)
@@ -197,8 +195,7 @@ static int take_labels(struct tail_run *r)
 	return !rc && r->opt->key ? find_key(r) : rc;
 }
 
-/* --- what an episode is --------------------------------------------------------------------
- */
+/* --- what an episode is --------------------------------------------------------------- */
 
 /* Of --by: behind "span:" or "window:"; NULL where no name is given. */
 static const char *name_in(const char *by)

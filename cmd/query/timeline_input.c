@@ -123,8 +123,7 @@ static unsigned topics_of(int need_time)
 	}
 }
 
-/* --- stores ------------------------------------------------------------------------------
- */
+/* --- stores --------------------------------------------------------------------------- */
 
 static void list_recordings(const struct store_recording *v, size_t n)
 {
@@ -476,8 +475,7 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 	return 2;
 }
 
-/* --- recordings --------------------------------------------------------------------------
- */
+/* --- recordings ----------------------------------------------------------------------- */
 
 /* What the host knew of descriptors is beside the recording, if it was kept; a stream has
  * none. */
@@ -622,8 +620,7 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 	return rc;
 }
 
-/* --- labels ------------------------------------------------------------------------------
- */
+/* --- labels --------------------------------------------------------------------------- */
 
 static int build_lanes(struct tlinput *ti, const char *verb, const char *key,
 		       struct label_lanes *out)
@@ -661,8 +658,7 @@ static int take_labels(struct tlinput *ti, const char *verb)
 	return rc || !ti->splits ? rc : build_lanes(ti, verb, o->split + 6, &ti->split);
 }
 
-/* --- cgroups -----------------------------------------------------------------------------
- */
+/* --- cgroups -------------------------------------------------------------------------- */
 
 /* "/a/b/c" fits a glob if the whole does, one of the folders that lead there, or the last part
  * of one of these: "/a", "b", "c*". */

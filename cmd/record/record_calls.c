@@ -53,8 +53,7 @@ static void print_places(const struct calls *c)
 	}
 }
 
-/* --- the kernel's probes -------------------------------------------------------------------
- */
+/* --- the kernel's probes -------------------------------------------------------------- */
 
 /* Line by line, as the kernel takes them; the line it refused is in `e`. */
 static int write_definitions(const struct buf *text, int keep_going, struct err *e)

@@ -44,8 +44,7 @@ int chosen_any(const struct chosen_wish *w)
 	return w->pid || w->tid || w->cpus || w->cgroup || w->comm;
 }
 
-/* --- threads -------------------------------------------------------------------------------
- */
+/* --- threads -------------------------------------------------------------------------- */
 
 static int read_word_file(const char *path, char *out, size_t size)
 {
@@ -120,8 +119,7 @@ static void add_listed(struct search *s, const char *list, int is_tid)
 	}
 }
 
-/* --- cgroups -------------------------------------------------------------------------------
- */
+/* --- cgroups -------------------------------------------------------------------------- */
 
 /* The processes of a cgroup and of those below it. */
 static void add_cgroup(struct search *s, const char *folder, int depth)
@@ -169,8 +167,7 @@ static void add_cgroup_named(struct search *s, const char *name)
 		closedir(d);
 }
 
-/* --- stacks in use -------------------------------------------------------------------------
- */
+/* --- stacks in use -------------------------------------------------------------------- */
 
 /* Below a control block at words[i] is the static TLS, and below that, room for more of it
  * (1,664 bytes in glibc 2.36) that is zero as long as nothing was put there. The first word of
@@ -264,8 +261,7 @@ static int copy_of(const struct search *s)
 	return most < COPY_LEAST ? COPY_LEAST : most > COPY_MOST ? COPY_MOST : (int)most;
 }
 
-/* --- filters -------------------------------------------------------------------------------
- */
+/* --- filters -------------------------------------------------------------------------- */
 
 /* A filter of each event, alternatives joined by ||. */
 struct filters {

@@ -16,8 +16,7 @@ enum {
 	CONTAINER_ID = 64
 };
 
-/* --- writing and reading --------------------------------------------------------------------
- */
+/* --- writing and reading -------------------------------------------------------------- */
 
 static void put_text(struct buf *out, const char *s)
 {
@@ -81,8 +80,7 @@ static void put_file(struct buf *out, const char *kind, const char *subject, con
 		put_fact(out, kind, subject, key, text);
 }
 
-/* --- the machine ----------------------------------------------------------------------------
- */
+/* --- the machine ---------------------------------------------------------------------- */
 
 static void add_cpus(struct buf *out)
 {
@@ -238,8 +236,7 @@ void record_host_add(struct buf *out)
 	add_mounts(out);
 }
 
-/* --- cgroups --------------------------------------------------------------------------------
- */
+/* --- cgroups -------------------------------------------------------------------------- */
 
 /* The container's id, which runtimes put into the last part of a cgroup's path:
  * docker-ID.scope, cri-containerd-ID.scope, /docker/ID. */

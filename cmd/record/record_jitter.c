@@ -56,8 +56,7 @@ int record_jitter_given(const struct jitter_opts *o, const char **name)
 	return *name != NULL;
 }
 
-/* --- what is asked -------------------------------------------------------------------------
- */
+/* --- what is asked -------------------------------------------------------------------- */
 
 /* Where to spin; the last is the control. */
 struct cpus {
@@ -125,8 +124,7 @@ static int take_threshold(const struct jitter_opts *o, uint64_t *ns, struct err 
 	return 0;
 }
 
-/* --- gaps alone ----------------------------------------------------------------------------
- */
+/* --- gaps alone ----------------------------------------------------------------------- */
 
 /* Leave the spinners' CPUs to them, where there are others; *before is what was allowed. */
 static void step_aside(const struct cpus *c, cpu_set_t *before)
@@ -197,8 +195,7 @@ static int gaps_alone(const struct jitter_opts *o, const struct record_wish *w,
 	return r;
 }
 
-/* --- with perf -----------------------------------------------------------------------------
- */
+/* --- with perf ------------------------------------------------------------------------ */
 
 /* The command that perf runs: this program, with --gaps-only. */
 static int spin_words(struct words *out, const struct jitter_opts *o,

@@ -28,8 +28,7 @@ int has_hardware_cycles(void)
 	return 1;
 }
 
-/* --- processes -----------------------------------------------------------------------------
- */
+/* --- processes ------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t interrupted;
 static volatile pid_t child;
@@ -136,8 +135,7 @@ int run_words_read(const struct words *w, struct buf *out)
 	return pid < 0 ? 127 : finish(pid);
 }
 
-/* --- files ---------------------------------------------------------------------------------
- */
+/* --- files ---------------------------------------------------------------------------- */
 
 /* `path` as process `pid` sees it: here too, or through its root. */
 static char *as_seen_here(const char *pid, const char *path)

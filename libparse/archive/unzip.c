@@ -73,8 +73,7 @@ int unzip_detect(const uint8_t *head, size_t n)
 	return kind != ZIP_NONE;
 }
 
-/* --- the four decoders: at least one byte of input is used or output made, or all is over ---
- */
+/* --- the four decoders: at least one byte of input is used or output made, or all is over  */
 
 static int damaged(const struct unzip *u, const char *why, struct err *e)
 {

@@ -24,8 +24,7 @@ struct file_names {
 	struct names_of now, next;
 };
 
-/* --- what a file is --------------------------------------------------------------------------
- */
+/* --- what a file is ------------------------------------------------------------------- */
 
 /* A debug file has the sections of its program without their bytes. */
 static int has_code(const struct elf_file *f)
@@ -56,8 +55,7 @@ int named_file_look(const char *path, struct named_file *out, struct err *e)
 	return r;
 }
 
-/* --- its files -------------------------------------------------------------------------------
- */
+/* --- its files ------------------------------------------------------------------------ */
 
 /* strip of elfutils leaves the program's segments in the debug file, that of binutils does not.
  */
@@ -140,8 +138,7 @@ static int read_files(struct file_names *f, const char *runtime, const char *deb
 	return module_is_read(ms, mod) ? 0 : err_nomem(e);
 }
 
-/* --- where names change ----------------------------------------------------------------------
- */
+/* --- where names change --------------------------------------------------------------- */
 
 static int push_edges_of_symbols(debuginfo_edges_vec *out, const struct symtab *t)
 {
@@ -229,8 +226,7 @@ int file_names_open(struct file_names **out, const char *runtime, const char *de
 	return r;
 }
 
-/* --- the names -------------------------------------------------------------------------------
- */
+/* --- the names ------------------------------------------------------------------------ */
 
 /* A caller's offset is one below what its return address is. */
 static int look_up(struct file_names *f, uint64_t offset, struct names_of *to)

@@ -87,8 +87,7 @@ static int is_writable(const struct elf_file *f, uint64_t vaddr)
 	return 0;
 }
 
-/* The symbol of a file's variable at an address that is `distance` behind a mapping's start.
- */
+/* The symbol of a file's variable at an address that is `distance` behind a mapping's start. */
 static int find_variable(struct modules *ms, const struct map *map, uint64_t distance,
 			 struct symbol_hit *hit, uint64_t *offset)
 {

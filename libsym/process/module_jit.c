@@ -1,6 +1,5 @@
 /* module_jit.c - an address of generated code: jitdumps, perf-PID.map, and when code was
- * replaced.
- */
+ * replaced. */
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
 

@@ -79,8 +79,7 @@ int modules_interrupts_caller(const char *name)
 	       !strncmp(name, "__kernel_rt_sigreturn", 21);
 }
 
-/* Functions whose first byte is put on the stack as a return address without a call.
- */
+/* Functions whose first byte is put on the stack as a return address without a call. */
 static int is_planted(const char *name)
 {
 	return !strcmp(name, "__restore_rt") || !strncmp(name, "__kernel_rt_sigreturn", 21) ||

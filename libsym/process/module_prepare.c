@@ -33,8 +33,7 @@ struct preparer {
 	struct kernel_place kernel;
 };
 
-/* --- the work ------------------------------------------------------------------------------
- */
+/* --- the work ------------------------------------------------------------------------- */
 
 int module_is_read(const struct modules *ms, const struct module *mod)
 {
@@ -143,8 +142,7 @@ static void *prepare(void *arg)
 	return NULL;
 }
 
-/* --- the interface --------------------------------------------------------------------------
- */
+/* --- the interface -------------------------------------------------------------------- */
 
 void modules_read_unit(struct modules *ms, uint32_t dso, uint64_t offset)
 {

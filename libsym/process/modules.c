@@ -137,8 +137,7 @@ void modules_unlock(struct modules *ms)
 	pthread_mutex_unlock(&ms->lookups);
 }
 
-/* --- unwinding -----------------------------------------------------------------------------
- */
+/* --- unwinding ------------------------------------------------------------------------ */
 
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi)
 {
@@ -238,8 +237,7 @@ int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip, 
 	return 1;
 }
 
-/* --- the files in use ----------------------------------------------------------------------
- */
+/* --- the files in use ----------------------------------------------------------------- */
 
 struct file_walk {
 	int (*take)(void *ctx, const struct module_file *f);

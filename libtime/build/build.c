@@ -11,8 +11,7 @@ enum {
 	MANY = 4096,          /* records that the machine is given before it learns */
 };
 
-/* --- side-band -------------------------------------------------------------------------------
- */
+/* --- side-band ------------------------------------------------------------------------ */
 
 static int note_task(struct builder *b, const struct record_task *t)
 {
@@ -206,8 +205,7 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 	}
 }
 
-/* --- reading ---------------------------------------------------------------------------------
- */
+/* --- reading -------------------------------------------------------------------------- */
 
 /*
  * What was mapped when is known in time if it comes in the order of time. Not so where stacks

@@ -160,8 +160,7 @@ static int name_futex(struct builder *b, struct off *o, struct u64map *memo)
 	return r || u64map_put(memo, key, o->arg) ? ERR_NOMEM : 0;
 }
 
-/* --- locks by a probe ----------------------------------------------------------------------
- */
+/* --- locks by a probe ----------------------------------------------------------------- */
 
 struct probed_locks {
 	VEC(struct lock_mark) hit; /* by thread, then in time */
@@ -223,8 +222,7 @@ static int take_probed(struct timeline *tl, struct off *o, struct probed_locks *
 	return timeline_arg(tl, p->hit.v[at - 1].address, 0, &o->arg);
 }
 
-/* --- all of them ---------------------------------------------------------------------------
- */
+/* --- all of them ---------------------------------------------------------------------- */
 
 /* What a descriptor that a thread waited on leads to, as a fact; each once. */
 static int add_target(struct builder *b, struct u64map *known, int32_t pid, uint64_t fd)

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- tracepoints of the scheduler ------------------------------------------------------------
- */
+/* --- tracepoints of the scheduler ----------------------------------------------------- */
 
 static int state_of(struct builder *b, uint64_t value, struct sched_event *ev)
 {
@@ -288,8 +287,7 @@ static int take_total(struct builder *b, const struct sample *s, struct err *e)
 	return 0;
 }
 
-/* --- system calls ----------------------------------------------------------------------------
- */
+/* --- system calls --------------------------------------------------------------------- */
 
 static int call_index(struct builder *b, const struct source_event *se, int64_t number,
 		      int64_t op, uint32_t *index)
@@ -341,8 +339,7 @@ uint16_t builder_syscall_of(const struct builder *b, int32_t tid)
 									    : 0;
 }
 
-/* --- spans, and all kinds --------------------------------------------------------------------
- */
+/* --- spans, and all kinds ------------------------------------------------------------- */
 
 static int take_spans(struct builder *b, const struct source_event *se, const struct sample *s,
 		      const struct record_id *id, struct err *e)

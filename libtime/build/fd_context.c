@@ -411,8 +411,7 @@ static int take_line(struct fd_context *c, const char *line)
 	return end_snapshot(c);
 }
 
-/* --- the text ------------------------------------------------------------------------------
- */
+/* --- the text ------------------------------------------------------------------------- */
 
 static int take_text(struct fd_context *c, const char *text, size_t n)
 {

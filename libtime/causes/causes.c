@@ -314,8 +314,7 @@ int causes_work_frame(struct causes *c, const char *re, struct err *e)
 	return r;
 }
 
-/* --- frames --------------------------------------------------------------------------------
- */
+/* --- frames --------------------------------------------------------------------------- */
 
 /* The name that rules are compared with: see the head of causes.rules. */
 static void plain_name(const char *s, char *out, size_t size)
@@ -484,8 +483,7 @@ const char *causes_missing(const struct causes *c, enum cause cause)
 	return c->missing[cause] ? c->missing[cause] : "";
 }
 
-/* --- the timeline --------------------------------------------------------------------------
- */
+/* --- the timeline --------------------------------------------------------------------- */
 
 struct memos {
 	struct u64map waits;   /* path << 8 | state → cause */

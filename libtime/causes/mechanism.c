@@ -45,8 +45,7 @@ struct mechanisms {
 	size_t nframes;
 };
 
-/* --- reading rules -------------------------------------------------------------------------
- */
+/* --- reading rules -------------------------------------------------------------------- */
 
 struct line {
 	struct mechanisms *m;
@@ -227,8 +226,7 @@ void mechanisms_free(struct mechanisms *m)
 	mem_free(m);
 }
 
-/* --- stacks --------------------------------------------------------------------------------
- */
+/* --- stacks --------------------------------------------------------------------------- */
 
 /* Which conditions a frame fits, one bit each; those of the waker, on either side. */
 static const struct mask *frame_mask(struct mechanisms *m, uint32_t frame)

@@ -20,8 +20,7 @@ int sites_first_of(struct u64map *m, uint64_t key, uint32_t *id)
 	return u64map_put(m, key, *id);
 }
 
-/* --- roles ---------------------------------------------------------------------------------
- */
+/* --- roles ---------------------------------------------------------------------------- */
 
 /* A process is called as its first thread is, whatever the others are. */
 static int find_programs(struct sites *x)
@@ -65,8 +64,7 @@ static int role_of(struct sites *x, uint32_t thread, uint32_t comm, uint32_t pat
 	return id == x->role.n && vec_push(&x->role, new) ? ERR_NOMEM : 0;
 }
 
-/* --- sites ---------------------------------------------------------------------------------
- */
+/* --- sites ---------------------------------------------------------------------------- */
 
 /* May a wait of this cause be for work? */
 int sites_may_idle(unsigned cause)
@@ -144,8 +142,7 @@ static void count_wait(struct sites *x, const struct off *o, uint32_t id)
 	s->args |= 1u << (x->place.v[o->path].flags & SENDS ? ARG_FD : o->arg_kind);
 }
 
-/* --- what else a role does -----------------------------------------------------------------
- */
+/* --- what else a role does ------------------------------------------------------------ */
 
 static int count_stack(struct sites *x, uint32_t role, uint32_t path, int work)
 {
@@ -245,8 +242,7 @@ static int share_all(struct sites *x)
 	return 0;
 }
 
-/* --- all of it -----------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------ */
 
 int sites_have_copies(const struct timeline *tl)
 {

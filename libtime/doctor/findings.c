@@ -87,8 +87,7 @@ const struct finding_kind *finding_kind(const char *id)
 	return k->id ? k : NULL;
 }
 
-/* --- adding --------------------------------------------------------------------------------
- */
+/* --- adding --------------------------------------------------------------------------- */
 
 static const char *keep(struct diagnosis *j, struct buf *b)
 {
@@ -228,8 +227,7 @@ static void tell_line(struct diagnosis *j)
 	record_plan_release(&p);
 }
 
-/* --- all of them ---------------------------------------------------------------------------
- */
+/* --- all of them ---------------------------------------------------------------------- */
 
 static int by_harm(const void *a, const void *b)
 {

@@ -86,8 +86,7 @@ struct findings_input {
 void name_weights_free(struct name_weights *w);
 
 /* Find all. Everything is borrowed for the call; the caller releases *out, also after
- * ERR_NOMEM.
- */
+ * ERR_NOMEM. */
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e);
 
 /* The kind of that id; NULL when there is none. */
@@ -104,8 +103,7 @@ unsigned findings_event_topics(const char *name, int is_tracepoint);
 unsigned findings_all_topics(unsigned topics);
 
 /* 1 for an event that writes an AUX trace (intel_pt): perf adds SWITCH records to such by
- * itself.
- */
+ * itself. */
 int findings_is_trace(const char *name);
 
 /* Give all back; the findings are empty then. */

@@ -8,8 +8,7 @@
 
 typedef unsigned long long ull;
 
-/* --- stacks and names by weight --------------------------------------------------------------
- */
+/* --- stacks and names by weight ------------------------------------------------------- */
 
 /* Frames of one DSO, by samples that have at least one. */
 struct dso_row {
@@ -263,8 +262,7 @@ static void diagnose_libc(struct diagnosis *j, const struct name_weights *w)
 	diagnose_copy_instead(j, f);
 }
 
-/* --- names -----------------------------------------------------------------------------------
- */
+/* --- names ---------------------------------------------------------------------------- */
 
 static int by_unnamed(const void *a, const void *b, void *strings)
 {

@@ -10,8 +10,7 @@
 
 typedef unsigned long long ull;
 
-/* --- the file ------------------------------------------------------------------------------
- */
+/* --- the file ------------------------------------------------------------------------- */
 
 /* What became of the rest of a torn file: "; 77 % of the recording could not be read". */
 static const char *unread(const struct recording *rec, char *out, size_t n)
@@ -187,8 +186,7 @@ void diagnose_file(struct diagnosis *j)
 	diagnose_age(j);
 }
 
-/* --- losses --------------------------------------------------------------------------------
- */
+/* --- losses --------------------------------------------------------------------------- */
 
 enum { BINS = 50 };
 
@@ -332,8 +330,7 @@ void diagnose_loss(struct diagnosis *j)
 	diagnose_throttle(j);
 }
 
-/* --- events --------------------------------------------------------------------------------
- */
+/* --- events --------------------------------------------------------------------------- */
 
 /* Asked for otherwise than each time. */
 static int is_rated(const struct event_attr *a)
@@ -514,8 +511,7 @@ void diagnose_events(struct diagnosis *j)
 	diagnose_clocks(j);
 }
 
-/* --- waits ---------------------------------------------------------------------------------
- */
+/* --- waits ---------------------------------------------------------------------------- */
 
 static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- which ---------------------------------------------------------------------------------
- */
+/* --- which ---------------------------------------------------------------------------- */
 
 /* What is known of a DSO without names, or of addresses in none (NO_ID). */
 static int look_up(struct unnamed_file *f, struct profile *p, uint32_t name, uint32_t file)
@@ -96,8 +95,7 @@ const char *missing_reason(const struct unnamed_file *f)
 				      : dso_reason_text(f->reason);
 }
 
-/* --- what would help -----------------------------------------------------------------------
- */
+/* --- what would help ------------------------------------------------------------------ */
 
 /* Paths whose owner is the distribution, so that its debuginfod has them. */
 static int is_packaged(const char *path)

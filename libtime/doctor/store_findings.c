@@ -15,8 +15,7 @@ const struct finding_question finding_questions[] = {
 	{NULL, 0},
 };
 
-/* --- writing -------------------------------------------------------------------------------
- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static int write_failed(const struct store_handle *h, struct err *e)
 {
@@ -82,8 +81,7 @@ int store_write_findings(struct store_writer *w, const struct finding_question *
 	return r;
 }
 
-/* --- reading -------------------------------------------------------------------------------
- */
+/* --- reading -------------------------------------------------------------------------- */
 
 struct reading {
 	struct store *s;

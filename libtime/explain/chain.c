@@ -78,8 +78,7 @@ void explanation_release(struct explanation *x)
 	vec_release(&x->parts);
 }
 
-/* --- the windows of an episode -------------------------------------------------------------
- */
+/* --- the windows of an episode -------------------------------------------------------- */
 
 /* The last wait of `thread` that was ended in (from, to) by `giver`; by whichever thread, if
  * that is TL_NONE and the wait was idle. */
@@ -151,8 +150,7 @@ int episode_windows(const struct timeline *tl, const struct episode *ep, windows
 	return 0;
 }
 
-/* --- one link -----------------------------------------------------------------------------
- */
+/* --- one link ------------------------------------------------------------------------- */
 
 static int running(struct explainer *x, uint32_t thread, uint64_t from, uint64_t to)
 {

@@ -53,15 +53,13 @@ struct explainer {
 	struct stretch longest[PART_UNKNOWN + 1][CAUSE_COUNT];
 };
 
-/* --- chain.c -------------------------------------------------------------------------------
- */
+/* --- chain.c -------------------------------------------------------------------------- */
 
 /* The thread that ran most of the link's running time: windows of work that was handed over are
  * of several. */
 uint32_t chain_runner(const struct explainer *x);
 
-/* --- chain_parts.c -------------------------------------------------------------------------
- */
+/* --- chain_parts.c -------------------------------------------------------------------- */
 
 static inline uint64_t chain_clamp(uint64_t x, uint64_t lo, uint64_t hi)
 {
@@ -84,8 +82,7 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		   struct err *e);
 
-/* --- chain_sum.c ---------------------------------------------------------------------------
- */
+/* --- chain_sum.c ---------------------------------------------------------------------- */
 
 /* All windows of x->link are taken apart: its parts are put in order, the episode's own are
  * summed up from the first link, and *next is the next link or NULL. ERR_NOMEM. */

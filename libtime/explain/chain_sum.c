@@ -1,6 +1,5 @@
 /* chain_sum.c - what a link comes to: its parts in order, and the next link; see
- * chain_internal.h.
- */
+ * chain_internal.h. */
 #include "libtime/explain/chain_internal.h"
 #include "libtime/explain/lock_held.h"
 

@@ -14,8 +14,7 @@ const char *episode_kind_name(unsigned int kind)
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
-/* --- collecting ----------------------------------------------------------------------------
- */
+/* --- collecting ----------------------------------------------------------------------- */
 
 struct collector {
 	const struct timeline *tl;
@@ -337,8 +336,7 @@ static int take_thread(struct collector *c, uint32_t thread)
 	return r;
 }
 
-/* --- durations in order --------------------------------------------------------------------
- */
+/* --- durations in order --------------------------------------------------------------- */
 
 /* Radix sort, low byte first; bytes that are equal everywhere cost nothing. */
 static int sort_u64(uint64_t *v, size_t n)
@@ -447,8 +445,7 @@ size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t ma
 	return n;
 }
 
-/* --- percentiles ---------------------------------------------------------------------------
- */
+/* --- percentiles ---------------------------------------------------------------------- */
 
 /* How many of the ascending v are below x. */
 static size_t below(const uint64_t *v, size_t n, uint64_t x)
@@ -500,8 +497,7 @@ int episodes_cannot_say(const struct episodes *x, uint32_t millipercent)
 	return mostly_dirty(x, episodes_percentile(x, millipercent, 0));
 }
 
-/* --- selection -----------------------------------------------------------------------------
- */
+/* --- selection ------------------------------------------------------------------------ */
 
 static uint64_t threshold_of(const struct episodes *x, const struct episode_pick *p)
 {

@@ -34,8 +34,7 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->weight);
 }
 
-/* --- who had a CPU -------------------------------------------------------------------------
- */
+/* --- who had a CPU -------------------------------------------------------------------- */
 
 static int need_runs(struct evidence *x, struct err *e)
 {
@@ -141,8 +140,7 @@ int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns)
 	return -1;
 }
 
-/* --- samples and marks by thread -----------------------------------------------------------
- */
+/* --- samples and marks by thread ------------------------------------------------------ */
 
 /* A counting sort by thread; `thread_at(i)` keeps the order of time. */
 static int group(struct by_thread *g, const struct timeline *tl, const void *v, size_t n,
@@ -468,8 +466,7 @@ int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *
 	return 0;
 }
 
-/* --- threads by their tid ------------------------------------------------------------------
- */
+/* --- threads by their tid ------------------------------------------------------------- */
 
 /* From the last one on, so that the first is found first. */
 static int need_tids(struct evidence *x)
@@ -514,8 +511,7 @@ int evidence_thread_at(struct evidence *x, uint32_t self, long tid, uint64_t ns,
 	return 0;
 }
 
-/* --- locks ---------------------------------------------------------------------------------
- */
+/* --- locks ---------------------------------------------------------------------------- */
 
 int off_is_lock(const struct off *o)
 {

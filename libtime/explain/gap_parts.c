@@ -28,8 +28,7 @@ const char *gap_taker_name(unsigned int by)
 	return by < sizeof(names) / sizeof(*names) ? names[by] : "";
 }
 
-/* --- interrupts by CPU ---------------------------------------------------------------------
- */
+/* --- interrupts by CPU ---------------------------------------------------------------- */
 
 static int irq_order(const void *a, const void *b)
 {
@@ -97,8 +96,7 @@ void gap_work_release(struct gap_work *w)
 	vec_release(&w->v);
 }
 
-/* --- what is under interrupts --------------------------------------------------------------
- */
+/* --- what is under interrupts --------------------------------------------------------- */
 
 /* The first of a CPU's runs that ends after `ns`. */
 static uint32_t run_after(const struct gap_finder *f, uint16_t cpu, uint64_t ns)
@@ -149,8 +147,7 @@ static struct gap_part base_at(const struct gap_finder *f, const struct tl_gap *
 	return p;
 }
 
-/* --- the parts -----------------------------------------------------------------------------
- */
+/* --- the parts ------------------------------------------------------------------------ */
 
 static int add_part(struct gap_work *w, struct gap_part p, uint64_t ns)
 {
@@ -234,8 +231,7 @@ static int longest_first(const void *a, const void *b)
 	return x->what < y->what ? -1 : x->what > y->what;
 }
 
-/* --- where a gap was -----------------------------------------------------------------------
- */
+/* --- where a gap was ------------------------------------------------------------------ */
 
 struct stretch {
 	uint64_t start, end, lost_ns;

@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-/* --- waits --------------------------------------------------------------------------------
- */
+/* --- waits ---------------------------------------------------------------------------- */
 
 static int give_wait(const struct timeline *tl, const struct wait_selection *s,
 		     const struct wait_row *w, stack_row_sink *add, void *ctx, struct err *e)
@@ -44,8 +43,7 @@ int stack_rows_waits(const struct timeline *tl, const struct wait_selection *s,
 	return rc;
 }
 
-/* --- wall-clock time ------------------------------------------------------------------------
- */
+/* --- wall-clock time ------------------------------------------------------------------ */
 
 struct giving {
 	stack_row_sink *add;
@@ -74,8 +72,7 @@ int stack_rows_wall(const struct timeline *tl, const struct population *of, stac
 	return wall_collect(tl, of, give_wall, &g, hidden, e);
 }
 
-/* --- chains ---------------------------------------------------------------------------------
- */
+/* --- chains --------------------------------------------------------------------------- */
 
 static int give_chain(const struct timeline *tl, const struct episode *ep,
 		      const struct explanation *x, stack_row_sink *add, void *ctx,
@@ -128,8 +125,7 @@ int stack_rows_chains(const struct timeline *tl, const struct population *of,
 	return rc;
 }
 
-/* --- the worst episodes ---------------------------------------------------------------------
- */
+/* --- the worst episodes --------------------------------------------------------------- */
 
 static int give_time(void *ctx, const struct folded *f, struct err *e)
 {

@@ -139,8 +139,7 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 	return r;
 }
 
-/* --- groups --------------------------------------------------------------------------------
- */
+/* --- groups --------------------------------------------------------------------------- */
 
 /* Functions are the same when they have the same name, whichever file they are from. */
 static uint64_t function_key(const struct timeline *tl, uint32_t frame)
@@ -437,8 +436,7 @@ static int group_rows(struct tail *t)
 	return r;
 }
 
-/* --- rhythm --------------------------------------------------------------------------------
- */
+/* --- rhythm --------------------------------------------------------------------------- */
 
 /* Was the episode held up by a thread of that name? comm 0: any. */
 static int held_up_by(const struct tail *t, const struct tail_row *row, uint32_t comm)

@@ -57,8 +57,7 @@ int tail_times_add(const struct tail_times *f, const struct episode *ep, struct 
 	return r;
 }
 
-/* --- to compare with ---------------------------------------------------------------------
- */
+/* --- to compare with ------------------------------------------------------------------ */
 
 static int by_length(const void *a, const void *b, void *episodes)
 {

@@ -34,8 +34,7 @@ struct attach {
 	VEC(uint32_t) from; /* index of side->spans, parallel to v */
 };
 
-/* --- threads -------------------------------------------------------------------------------
- */
+/* --- threads -------------------------------------------------------------------------- */
 
 static int id_order(const void *a, const void *b)
 {
@@ -136,8 +135,7 @@ static void find_thread(struct attach *a, const struct side_span *s, struct tl_s
 		a->counts->threadless++;
 }
 
-/* --- spans ---------------------------------------------------------------------------------
- */
+/* --- spans ---------------------------------------------------------------------------- */
 
 /* 1 when the span is in the recording, at least in part. */
 static int place(const struct attach *a, const struct side_span *s, struct tl_span *x)
@@ -174,8 +172,7 @@ static int take_span(struct attach *a, uint32_t i)
 	return 0;
 }
 
-/* --- order ---------------------------------------------------------------------------------
- */
+/* --- order ---------------------------------------------------------------------------- */
 
 /* Of spans that begin together the longer ones first. */
 static int longer_first(const void *a, const void *b, void *ctx)
@@ -236,8 +233,7 @@ static int set_parents(struct attach *a)
 	return r;
 }
 
-/* --- spans that share their thread ---------------------------------------------------------
- */
+/* --- spans that share their thread ---------------------------------------------------- */
 
 /* Where a span leaves its first thread. */
 static uint64_t own_end(const struct tl_span *x)

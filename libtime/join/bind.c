@@ -15,8 +15,7 @@ struct binder {
 	uint32_t first;          /* number of the first history that is added */
 };
 
-/* --- frames --------------------------------------------------------------------------------
- */
+/* --- frames --------------------------------------------------------------------------- */
 
 static int index_symbols(struct binder *b)
 {
@@ -96,8 +95,7 @@ static int match_frames(struct binder *b)
 	return r;
 }
 
-/* --- bindings ------------------------------------------------------------------------------
- */
+/* --- bindings ------------------------------------------------------------------------- */
 
 /* Of two at one moment the one further behind in the file holds. */
 static int binding_order(const void *a, const void *b, void *ctx)

@@ -13,8 +13,7 @@ struct placer {
 	uint32_t *named_by; /* CPU → its spinner's number + 1: the last line that names one */
 };
 
-/* --- whose CPU it was ----------------------------------------------------------------------
- */
+/* --- whose CPU it was ----------------------------------------------------------------- */
 
 static uint32_t thread_of(const struct timeline *tl, int32_t tid, uint64_t from, uint64_t to)
 {
@@ -93,8 +92,7 @@ static int set_spinners(struct placer *p)
 	return r;
 }
 
-/* --- gaps ----------------------------------------------------------------------------------
- */
+/* --- gaps ----------------------------------------------------------------------------- */
 
 static int by_cpu(const void *a, const void *b)
 {

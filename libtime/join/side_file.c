@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the option ----------------------------------------------------------------------------
- */
+/* --- the option ----------------------------------------------------------------------- */
 
 static int take_offset(const char *s, struct side_option *o)
 {
@@ -82,8 +81,7 @@ void side_option_release(struct side_option *o)
 	buf_release(&o->path);
 }
 
-/* --- the file ------------------------------------------------------------------------------
- */
+/* --- the file ------------------------------------------------------------------------- */
 
 static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 {

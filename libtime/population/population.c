@@ -89,8 +89,7 @@ int population_has_event_sample(const struct population *p, const struct timelin
 		population_has_label(p, population_thread_of(tl, s), s->path, s->time_ns));
 }
 
-/* --- labels --------------------------------------------------------------------------------
- */
+/* --- labels --------------------------------------------------------------------------- */
 
 int population_has_label(const struct population *p, uint32_t thread, uint32_t path,
 			 uint64_t ns)
@@ -171,8 +170,7 @@ int population_gap(const struct population *p, const struct timeline *tl, struct
 	return 1;
 }
 
-/* --- one wait ------------------------------------------------------------------------------
- */
+/* --- one wait ------------------------------------------------------------------------- */
 
 /* Time at the beginning of an interval that its site decides about. One whose wakeup is not
  * known counts as a whole: nothing tells where its late part begins. */
@@ -278,8 +276,7 @@ uint64_t wait_take_apart(struct wait *w)
 	return ns;
 }
 
-/* --- sums by site --------------------------------------------------------------------------
- */
+/* --- sums by site --------------------------------------------------------------------- */
 
 int site_sums_add(struct site_sums *s, const struct off *o, uint64_t ns, int open)
 {

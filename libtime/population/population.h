@@ -118,8 +118,7 @@ int population_wait(const struct population *p, const struct timeline *tl, const
  * rest was cut. Returns the removed time. */
 uint64_t wait_take_apart(struct wait *w);
 
-/* --- sums by site ------------------------------------------------------------------------
- */
+/* --- sums by site --------------------------------------------------------------------- */
 
 struct site_sum {
 	uint32_t site;       /* index of timeline.sites; 0: of none */

@@ -1,8 +1,7 @@
 #include "libtime/population/sample_sums.h"
 #include "libparse/sample.h"
 
-/* --- selection ----------------------------------------------------------------------------
- */
+/* --- selection ------------------------------------------------------------------------ */
 
 static int event_is_selected(const struct sample_selection *s, uint32_t event)
 {
@@ -21,8 +20,7 @@ int event_sample_is_selected(const struct sample_selection *s, const struct time
 	return event_is_selected(s, x->event) && population_has_event_sample(&s->of, tl, x);
 }
 
-/* --- times --------------------------------------------------------------------------------
- */
+/* --- times ---------------------------------------------------------------------------- */
 
 static void note_time(struct event_time *t, uint64_t ns)
 {
@@ -81,8 +79,7 @@ uint64_t event_times_start(const struct event_times *t, uint32_t event, event_is
 	return first;
 }
 
-/* --- sums ---------------------------------------------------------------------------------
- */
+/* --- sums ----------------------------------------------------------------------------- */
 
 struct summing {
 	struct sample_sums *out;

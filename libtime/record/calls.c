@@ -75,8 +75,7 @@ static const char *name_of(const struct target *t, const struct symbol *s)
 	return t->symbols->names + s->name;
 }
 
-/* --- places --------------------------------------------------------------------------------
- */
+/* --- places --------------------------------------------------------------------------- */
 
 static int place_order(const void *a, const void *b)
 {
@@ -153,8 +152,7 @@ static int find_function(struct calls *c, const struct target *t, uint32_t regio
 	return c->places.n > before ? 0 : no_function(t, func, e);
 }
 
-/* --- lines ---------------------------------------------------------------------------------
- */
+/* --- lines ---------------------------------------------------------------------------- */
 
 struct lines {
 	const struct target *t;
@@ -308,8 +306,7 @@ static int find_lines(struct calls *c, struct target *t, uint32_t region, const 
 	return r;
 }
 
-/* --- names ---------------------------------------------------------------------------------
- */
+/* --- names ---------------------------------------------------------------------------- */
 
 /* Words that perf's parser of events takes for something else. */
 static int perf_misreads(const char *s)
@@ -416,8 +413,7 @@ int calls_list_functions(struct buf *out, const char *binary, struct err *e)
 	return r;
 }
 
-/* --- lines of commands ---------------------------------------------------------------------
- */
+/* --- lines of commands ---------------------------------------------------------------- */
 
 static const char *suffix(const struct calls *c, uint32_t region, int end)
 {

@@ -27,8 +27,7 @@ void record_plan_line(struct buf *out, const struct record_plan *p)
 	words_line(out, &p->record);
 }
 
-/* --- stacks --------------------------------------------------------------------------------
- */
+/* --- stacks --------------------------------------------------------------------------- */
 
 /* --stacks: bytes to copy, or one of GRAPH_*; `normal` for auto and for dwarf without a size.
  */
@@ -77,8 +76,7 @@ static void add_event(struct words *w, const char *event, const char *more, int 
 	buf_release(&graph);
 }
 
-/* --- events --------------------------------------------------------------------------------
- */
+/* --- events --------------------------------------------------------------------------- */
 
 /* Samples cannot be filtered by thread: beyond this, everybody's copies cost more than the
  * chosen threads' switches, and frame pointers have to do. */
@@ -204,8 +202,7 @@ static void add_events(struct record_plan *p, const struct record_wish *x, int s
 	add_also(w, x);
 }
 
-/* --- probes --------------------------------------------------------------------------------
- */
+/* --- probes --------------------------------------------------------------------------- */
 
 static void add_probe(struct words *w, const struct record_wish *x, const char *binary,
 		      const char *what)
@@ -267,8 +264,7 @@ static int plan_request_probes(struct record_plan *p, const struct record_wish *
 	return rc;
 }
 
-/* --- the line ------------------------------------------------------------------------------
- */
+/* --- the line ------------------------------------------------------------------------- */
 
 /* What --also and --stacks ask of the perf that is to run the line. */
 static int check_version(const struct record_wish *x, struct err *e)

@@ -17,8 +17,7 @@ enum { PLAIN_NS = 700, CHAIN_NS = 1100, COPY_NS = 900, COPY_NS_PER_KB = 400 };
 /* More than this perf did not write without losing records, at -m 2048 on two CPUs. */
 #define WRITTEN_MAX 150e6
 
-/* --- what is planned -----------------------------------------------------------------------
- */
+/* --- what is planned ------------------------------------------------------------------ */
 
 /* "sched:sched_switch/call-graph=dwarf,stack-size=4096/" taken apart. */
 static struct price_rate rate_of_event(const char *event, int cpus)
@@ -90,8 +89,7 @@ int price_countable(const struct price *p, struct words *w)
 	return any;
 }
 
-/* --- counting ------------------------------------------------------------------------------
- */
+/* --- counting ------------------------------------------------------------------------- */
 
 /* Events come in the plan's order; one of its names may stand twice, or be several events. */
 static void take_count(struct price *p, size_t *at, const char *name, double n)
@@ -159,8 +157,7 @@ int price_is_known(const struct price *p)
 	return any || !countable;
 }
 
-/* --- the estimate --------------------------------------------------------------------------
- */
+/* --- the estimate --------------------------------------------------------------------- */
 
 struct cost {
 	double events, bytes, cpu_ns; /* of a second */

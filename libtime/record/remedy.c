@@ -32,8 +32,7 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->only = all->only ? all->only : more->only;
 }
 
-/* --- what the recorded line says -------------------------------------------------------------
- */
+/* --- what the recorded line says ------------------------------------------------------ */
 
 /* "512" pages, "64M". */
 static uint64_t ring_bytes(const char *value)
@@ -77,8 +76,7 @@ static void look_at(struct line *l, const struct perf_arg *a)
 	}
 }
 
-/* --- the line --------------------------------------------------------------------------------
- */
+/* --- the line ------------------------------------------------------------------------- */
 
 uint32_t remedy_copy(const struct remedy *r, uint32_t size)
 {

@@ -14,8 +14,7 @@ int remedy_starts(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* --- lists -----------------------------------------------------------------------------------
- */
+/* --- lists ---------------------------------------------------------------------------- */
 
 /* An event as somebody writes it behind -e, `n` bytes. */
 static int is_tracepoint(const struct line *l, const char *s, size_t n)
@@ -142,8 +141,7 @@ void remedy_look_at_list(struct line *l, const char *list)
 	}
 }
 
-/* --- one event -------------------------------------------------------------------------------
- */
+/* --- one event ------------------------------------------------------------------------ */
 
 /* freq=99 or period=1000, as the line asks for it; nothing where it asks for no rate. */
 static void put_rate(const struct line *l, struct buf *b, const char *before, const char *after)

@@ -46,8 +46,7 @@ static uint64_t growth(const struct timeline *tl, const struct tl_fact *f)
 	return after > before ? after - before : 0;
 }
 
-/* --- cgroups --------------------------------------------------------------------------------
- */
+/* --- cgroups -------------------------------------------------------------------------- */
 
 uint32_t fact_cgroup(const struct timeline *tl, uint32_t thread)
 {
@@ -131,8 +130,7 @@ int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *ou
 	return fact_quota_of(tl, thread, fact_cgroup(tl, thread), out);
 }
 
-/* --- descriptors and devices ----------------------------------------------------------------
- */
+/* --- descriptors and devices ---------------------------------------------------------- */
 
 const char *fact_target(const struct timeline *tl, const struct off *o)
 {

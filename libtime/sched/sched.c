@@ -25,8 +25,7 @@ void sched_free(struct sched *s)
 	mem_free(s);
 }
 
-/* --- threads and CPUs ------------------------------------------------------------------------
- */
+/* --- threads and CPUs ----------------------------------------------------------------- */
 
 /* What strncmp(a, b, SCHED_COMM_SIZE - 1) says, of short names, without the call. */
 static inline int same_comm(const char *a, const char *b)
@@ -99,8 +98,7 @@ int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid, uint32_t 
 	return 0;
 }
 
-/* --- lives and losses ------------------------------------------------------------------------
- */
+/* --- lives and losses ----------------------------------------------------------------- */
 
 /* The tid now belongs to another thread, and the end of the old one was not recorded. */
 static int retire(struct sched *s, uint32_t i)
@@ -197,8 +195,7 @@ static int on_loss(struct sched *s, const struct sched_event *ev)
 	return vec_push(&s->tl->losses, l);
 }
 
-/* --- the door --------------------------------------------------------------------------------
- */
+/* --- the door ------------------------------------------------------------------------- */
 
 /* The current thread of this CPU, according to a record that is no switch. Between the switch
  * tracepoint and the switch itself the old task still is, so this never makes a hole; it

@@ -109,8 +109,7 @@ struct sched {
 	struct err *e; /* of the call at hand; ERR_IO has been set there */
 };
 
-/* --- sched.c -------------------------------------------------------------------------------
- */
+/* --- sched.c -------------------------------------------------------------------------- */
 
 /* The thread a tid stands for now; a dead one's tid stands for a new thread. ERR_NOMEM,
  * ERR_LIMIT; so all functions below. What points to a thread or a CPU does not outlive it. */
@@ -146,8 +145,7 @@ static inline void sched_set_current(struct cpu *c, int32_t tid, uint32_t thread
 	c->lost = 0;
 }
 
-/* --- sched_off.c ----------------------------------------------------------------------------
- */
+/* --- sched_off.c ---------------------------------------------------------------------- */
 
 /* The thread is first shown, … */
 static inline void sched_begin_life(struct sched *s, uint32_t i, uint64_t ns)
@@ -195,8 +193,7 @@ int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_
 /* A switch is missing on the CPU in (from, to]. */
 int sched_note_hole(struct sched *s, uint16_t cpu, uint64_t from, uint64_t to);
 
-/* --- sched_switch.c, sched_wake.c: events by their kind --------------------------------------
- */
+/* --- sched_switch.c, sched_wake.c: events by their kind ------------------------------- */
 
 int sched_on_switch(struct sched *s, const struct sched_event *ev);
 int sched_on_out(struct sched *s, const struct sched_event *ev);
@@ -220,8 +217,7 @@ void sched_add_stack_wake(struct sched *s, uint32_t i, const struct sched_event 
  */
 int sched_lose_woken(struct sched *s, uint32_t i);
 
-/* --- sched_skew.c ---------------------------------------------------------------------------
- */
+/* --- sched_skew.c --------------------------------------------------------------------- */
 
 /* Thread i leaves a CPU, before `c` is changed; comes to one; is woken by a record of one.
  * ERR_NOMEM. */

@@ -1,8 +1,7 @@
 /* sched_switch.c - switches, and what they contradict; see sched_internal.h. */
 #include "libtime/sched/sched_internal.h"
 
-/* --- what a switch says of either thread -----------------------------------------------------
- */
+/* --- what a switch says of either thread ---------------------------------------------- */
 
 /* The CPU's last switch put another thread on it than the one (i; TL_NONE = idle) that is found
  * leaving it now. */
@@ -73,8 +72,7 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 	return r;
 }
 
-/* --- events ----------------------------------------------------------------------------------
- */
+/* --- events --------------------------------------------------------------------------- */
 
 /* The same record once more, as perf writes it now and then when it is late to empty a small
  * buffer. */

@@ -14,8 +14,7 @@ struct join {
 	uint8_t state[TL_MAX_STATES + 1];
 };
 
-/* --- CPUs ----------------------------------------------------------------------------------
- */
+/* --- CPUs ----------------------------------------------------------------------------- */
 
 static void reach(uint32_t *n, uint16_t cpu)
 {
@@ -60,8 +59,7 @@ static uint32_t thread(const struct join *j, uint32_t t)
 	return t == TL_NONE ? t : t + j->part.thread_first;
 }
 
-/* --- tables --------------------------------------------------------------------------------
- */
+/* --- tables --------------------------------------------------------------------------- */
 
 static int join_events(struct join *j, struct err *e)
 {
@@ -260,8 +258,7 @@ static int join_histories(struct join *j)
 	return 0;
 }
 
-/* --- the recordings themselves -------------------------------------------------------------
- */
+/* --- the recordings themselves -------------------------------------------------------- */
 
 static int add_part(struct timeline *tl, const struct timeline *of, struct tl_part *part,
 		    struct err *e)

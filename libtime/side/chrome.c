@@ -61,8 +61,7 @@ static uint32_t intern(struct chrome *c, const char *s, size_t n)
 	return id;
 }
 
-/* --- an event ------------------------------------------------------------------------------
- */
+/* --- an event ------------------------------------------------------------------------- */
 
 static void take_args(struct chrome *c)
 {
@@ -142,8 +141,7 @@ static void take_field(struct chrome *c, struct event *x)
 		json_pull_skip(j);
 }
 
-/* --- spans ---------------------------------------------------------------------------------
- */
+/* --- spans ---------------------------------------------------------------------------- */
 
 static void add(struct chrome *c, struct side_span *s)
 {
@@ -251,8 +249,7 @@ static void take_event(struct chrome *c)
 		side_bad_row(c->out, line_of(c), x.why);
 }
 
-/* --- the file ------------------------------------------------------------------------------
- */
+/* --- the file ------------------------------------------------------------------------- */
 
 static void take_events(struct chrome *c)
 {

@@ -45,8 +45,7 @@ struct csv {
 	int has_start, has_end, has_duration;
 };
 
-/* --- cells ---------------------------------------------------------------------------------
- */
+/* --- cells ---------------------------------------------------------------------------- */
 
 static struct cell trimmed(const char *s, size_t n)
 {
@@ -136,8 +135,7 @@ static int next_row(struct csv *c, const char **s, size_t *n, const char **why, 
 	return 1;
 }
 
-/* --- the line of names ---------------------------------------------------------------------
- */
+/* --- the line of names ---------------------------------------------------------------- */
 
 static int is_word(const char *s, size_t n, const char *word)
 {
@@ -283,8 +281,7 @@ static int read_names(struct csv *c, struct err *e)
 	return r;
 }
 
-/* --- rows ----------------------------------------------------------------------------------
- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 struct row {
 	struct side_span span;

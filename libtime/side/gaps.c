@@ -54,8 +54,7 @@ static int number(const struct words *w, size_t i, uint64_t max, uint64_t *out)
 	return i >= w->count || when_number(w->v[i], w->n[i], 1, out) || *out > max ? -1 : 0;
 }
 
-/* --- every gap -----------------------------------------------------------------------------
- */
+/* --- every gap ------------------------------------------------------------------------ */
 
 static const char *take_gap(struct side *out, const struct words *w, int *rc)
 {
@@ -144,8 +143,7 @@ static const char *take_line(struct side *out, const char *s, size_t n, int *rc)
 	return "it does not begin with a known word";
 }
 
-/* --- one of each interval ------------------------------------------------------------------
- */
+/* --- one of each interval ------------------------------------------------------------- */
 
 static const char *take_row(struct side *out, const char *s, size_t n, int has_cpu, int *rc)
 {
@@ -191,8 +189,7 @@ void side_gaps_windows(struct side *out)
 	}
 }
 
-/* --- either --------------------------------------------------------------------------------
- */
+/* --- either --------------------------------------------------------------------------- */
 
 int side_gaps_read(struct side *out, struct side_lines *l, struct err *e)
 {

@@ -36,8 +36,7 @@ char json_pull_peek(struct json_pull *j)
 	return c == '-' || (c >= '0' && c <= '9') ? '0' : c;
 }
 
-/* --- strings -------------------------------------------------------------------------------
- */
+/* --- strings -------------------------------------------------------------------------- */
 
 static int hex4(struct json_pull *j, unsigned *out)
 {
@@ -141,8 +140,7 @@ static int string(struct json_pull *j, struct buf *b, const char **s, size_t *n)
 	return j->nomem ? fail(j) : 1;
 }
 
-/* --- structure -----------------------------------------------------------------------------
- */
+/* --- structure ------------------------------------------------------------------------ */
 
 int json_pull_enter(struct json_pull *j, char bracket)
 {
@@ -202,8 +200,7 @@ int json_pull_is(const struct json_pull *j, const char *key)
 	return strlen(key) == j->key_n && !memcmp(key, j->key, j->key_n);
 }
 
-/* --- values --------------------------------------------------------------------------------
- */
+/* --- values --------------------------------------------------------------------------- */
 
 /* A number or word: what stands up to the next character that can be in neither. */
 static int word(struct json_pull *j, const char **s, size_t *n)

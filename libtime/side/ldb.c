@@ -116,8 +116,7 @@ static int is_older(const uint8_t *p, size_t n)
 	return cleared_with && !unset_small && !of_mutex;
 }
 
-/* --- spans ---------------------------------------------------------------------------------
- */
+/* --- spans ---------------------------------------------------------------------------- */
 
 static struct side_span span(uint32_t name, uint32_t tid, uint64_t from, uint64_t to)
 {
@@ -156,8 +155,7 @@ static void take_call(struct ldb *x, const uint8_t *p, uint64_t ns, uint64_t nth
 		add(x, s);
 }
 
-/* --- requests ------------------------------------------------------------------------------
- */
+/* --- requests ------------------------------------------------------------------------- */
 
 static struct request *request_of(struct ldb *x, uint64_t id)
 {
@@ -305,8 +303,7 @@ static void take_leave(struct ldb *x, struct thread *t, const struct event *ev)
 		end_work(x, t, &t->works.v[t->works.n - 1], ev->ns, 0);
 }
 
-/* --- mutexes -------------------------------------------------------------------------------
- */
+/* --- mutexes -------------------------------------------------------------------------- */
 
 static void add_mutex(struct ldb *x, struct side_span s, uint32_t label, uint64_t mutex,
 		      int open)
@@ -348,8 +345,7 @@ static void take_unlock(struct ldb *x, struct thread *t, const struct event *ev)
 	end(&t->holds, s);
 }
 
-/* --- all of it -----------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------ */
 
 static int event_order(const void *a, const void *b)
 {

@@ -37,8 +37,7 @@ static uint32_t intern(struct otlp *o, const char *s, size_t n)
 	return id;
 }
 
-/* --- attributes ----------------------------------------------------------------------------
- */
+/* --- attributes ----------------------------------------------------------------------- */
 
 struct attribute {
 	uint32_t key; /* strings id */
@@ -129,8 +128,7 @@ static void take_resource(struct otlp *o)
 	}
 }
 
-/* --- spans ---------------------------------------------------------------------------------
- */
+/* --- spans ---------------------------------------------------------------------------- */
 
 static void label(struct otlp *o, uint32_t key, const char *s, size_t n)
 {
@@ -252,8 +250,7 @@ static void take_span(struct otlp *o)
 		o->rc = side_add_span(o->out, &x);
 }
 
-/* --- documents -----------------------------------------------------------------------------
- */
+/* --- documents ------------------------------------------------------------------------ */
 
 static void take_scope_spans(struct otlp *o)
 {

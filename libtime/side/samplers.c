@@ -36,8 +36,7 @@ static int number(struct text t, uint64_t max, uint64_t *out)
 	return when_number(t.s, t.n, 1, out) || *out > max ? -1 : 0;
 }
 
-/* --- InfluxDB ------------------------------------------------------------------------------
- */
+/* --- InfluxDB ------------------------------------------------------------------------- */
 
 /* What stands before the first `end` that has no backslash before it, taken off *t. */
 static struct text take_unescaped(struct text *t, char end)
@@ -122,8 +121,7 @@ int side_influx_read(struct side *out, struct side_lines *l, struct err *e)
 	return r;
 }
 
-/* --- sysjitter -----------------------------------------------------------------------------
- */
+/* --- sysjitter ------------------------------------------------------------------------ */
 
 int side_sysjitter_told(const char *text, size_t n)
 {

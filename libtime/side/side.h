@@ -129,8 +129,7 @@ void side_release(struct side *s);
 /* Count a row that is left out; `why` is kept. */
 void side_bad_row(struct side *s, uint64_t line, const char *why);
 
-/* Intern n untrusted bytes; of a text with a NUL what stands before it. ERR_NOMEM.
- */
+/* Intern n untrusted bytes; of a text with a NUL what stands before it. ERR_NOMEM. */
 int side_intern(struct side *s, const char *text, size_t n, uint32_t *id);
 
 /* One more label for the span that is added next. ERR_NOMEM. */

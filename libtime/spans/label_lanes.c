@@ -12,8 +12,7 @@ void label_lanes_release(struct label_lanes *x)
 	vec_release(&x->inner);
 }
 
-/* --- which spans ---------------------------------------------------------------------------
- */
+/* --- which spans ---------------------------------------------------------------------- */
 
 enum { BY_LABEL, BY_NAME, BY_KEY };
 
@@ -71,8 +70,7 @@ static int find_pieces(const struct label_lanes *x, const struct timeline *tl, p
 	return r ? ERR_NOMEM : 0;
 }
 
-/* --- the innermost one ---------------------------------------------------------------------
- */
+/* --- the innermost one ---------------------------------------------------------------- */
 
 static int piece_order(const void *a, const void *b)
 {
@@ -137,8 +135,7 @@ static int index_threads(struct label_lanes *x, size_t threads)
 	return 0;
 }
 
-/* --- trampolines ---------------------------------------------------------------------------
- */
+/* --- trampolines ---------------------------------------------------------------------- */
 
 static size_t first_of_frame(const struct timeline *tl, uint32_t frame)
 {
@@ -208,8 +205,7 @@ static uint32_t called_through(const struct label_lanes *x, uint32_t thread, uin
 	return 0;
 }
 
-/* --- both ----------------------------------------------------------------------------------
- */
+/* --- both ----------------------------------------------------------------------------- */
 
 static int build_trampolines(struct label_lanes *x, const struct timeline *tl)
 {

@@ -156,8 +156,7 @@ int span_counters_end(struct span_counters *c, uint32_t thread, uint32_t kind, u
 	return 0;
 }
 
-/* --- the end -------------------------------------------------------------------------------
- */
+/* --- the end -------------------------------------------------------------------------- */
 
 /* 1 when the timeline tells that the span's thread had one CPU all the time. */
 static int stayed(const struct timeline *tl, const struct tl_span *s)

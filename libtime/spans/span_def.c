@@ -116,8 +116,7 @@ static int add_pair(struct finder *f, const struct span_kind *kind, const uint32
 	return 0;
 }
 
-/* --- pairs by their names ------------------------------------------------------------------
- */
+/* --- pairs by their names ------------------------------------------------------------- */
 
 enum form { FORM_RETURN, FORM_SUFFIX, FORM_SYSCALL };
 
@@ -286,8 +285,7 @@ static int find_syscalls(struct finder *f, struct text only, const char *whole)
 	return r;
 }
 
-/* --- --span --------------------------------------------------------------------------------
- */
+/* --- --span --------------------------------------------------------------------------- */
 
 static int bad_form(const struct finder *f, const char *text)
 {

@@ -84,8 +84,7 @@ int spans_kind(struct spans *s, const struct span_kind *kind, uint32_t *id)
 	return vec_push(&s->kinds, *kind);
 }
 
-/* --- spans ---------------------------------------------------------------------------------
- */
+/* --- spans ---------------------------------------------------------------------------- */
 
 /* A span that begins with `ev` and is open until closed. */
 static int open_span(struct spans *s, const struct span_event *ev, uint32_t parent,
@@ -117,8 +116,7 @@ static int headless_span(struct spans *s, const struct span_event *ev, uint32_t 
 	return r;
 }
 
-/* --- by thread and by CPU ------------------------------------------------------------------
- */
+/* --- by thread and by CPU ------------------------------------------------------------- */
 
 static int lane_of(struct spans *s, const struct span_event *ev, uint32_t *lane)
 {
@@ -206,8 +204,7 @@ static int end_nested(struct spans *s, const struct span_event *ev, uint32_t lan
 	return headless_span(s, ev, &seen) ? ERR_NOMEM : u64map_put(&s->seen, key, 1);
 }
 
-/* --- by key --------------------------------------------------------------------------------
- */
+/* --- by key --------------------------------------------------------------------------- */
 
 static int keyed_of(struct spans *s, const struct span_event *ev, struct keyed **out)
 {
@@ -305,8 +302,7 @@ int spans_event(struct spans *s, const struct span_event *ev, struct err *e)
 	return r ? err_nomem(e) : 0;
 }
 
-/* --- the end -------------------------------------------------------------------------------
- */
+/* --- the end -------------------------------------------------------------------------- */
 
 /* When `to` was last woken by `from` in [start, end); 0 = never. */
 static uint64_t woken_by(const struct timeline *tl, uint32_t to, uint32_t from, uint64_t start,

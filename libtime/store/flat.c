@@ -35,8 +35,7 @@ struct flat {
 	size_t row_size, room;
 };
 
-/* --- what the timeline does not hold as a row ------------------------------------------------
- */
+/* --- what the timeline does not hold as a row ----------------------------------------- */
 
 /* struct flat_off begins with the interval, so its declared offsets are good for both. */
 static_assert(offsetof(struct flat_off, off) == 0, "flat_off begins with off");
@@ -239,8 +238,7 @@ int flat_open(struct flat **out, struct timeline *tl, struct err *e)
 	return r;
 }
 
-/* --- a table ---------------------------------------------------------------------------------
- */
+/* --- a table -------------------------------------------------------------------------- */
 
 /* The structs from the `from`-th on: some tables begin with one that stands for none. */
 #define ROWS(vec, from)                                                     \

@@ -864,8 +864,7 @@ const struct flat_table flat_tables[FLAT_TABLES] = {
 	[FLAT_RECORDINGS] = {"recordings", TABLE(flat_recordings), "origin_ns"},
 };
 
-/* --- what is made of them --------------------------------------------------------------------
- */
+/* --- what is made of them ------------------------------------------------------------- */
 
 int schema_is_text(const struct column *c)
 {

@@ -128,8 +128,7 @@ struct table {
 
 extern const struct table store_tables[STORE_TABLES];
 
-/* --- what rows of some tables stand for: elsewhere it is part of something larger -----------
- */
+/* --- what rows of some tables stand for: elsewhere it is part of something larger ----- */
 
 /* A strings id with a name; of symbols also the file it is in. */
 struct store_name {
@@ -229,8 +228,7 @@ int schema_is_text(const struct column *c);
 /* As declared by the kind: can it be NULL? */
 int schema_is_optional(const struct column *c);
 
-/* --- SQL from the declarations ---------------------------------------------------------------
- */
+/* --- SQL from the declarations -------------------------------------------------------- */
 
 /* "a,b,c": all columns, in order. */
 void schema_columns(struct buf *b, const struct table *t);

@@ -33,8 +33,7 @@ static const char *string(const struct writing *l, uint32_t id)
 	return strtab_get(&l->tl->stacks->strings, id);
 }
 
-/* --- what is written when first met ----------------------------------------------------------
- */
+/* --- what is written when first met --------------------------------------------------- */
 
 /* The row id of a name, in a table that has each once. */
 static int put_name(struct writing *l, enum store_table table, uint32_t *ids, uint32_t name,

@@ -42,8 +42,7 @@ struct feed {
 	struct err why;
 };
 
-/* --- the virtual table ---------------------------------------------------------------------
- */
+/* --- the virtual table ---------------------------------------------------------------- */
 
 struct feed_vtab {
 	sqlite3_vtab base;
@@ -161,8 +160,7 @@ static const sqlite3_module feed_module = {
 	.xRowid = vtab_rowid,
 };
 
-/* --- writing -------------------------------------------------------------------------------
- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static int db_failed(struct feed *f, struct err *e)
 {
@@ -238,8 +236,7 @@ static void *write_batches(void *feed)
 	return NULL;
 }
 
-/* --- the caller's side ----------------------------------------------------------------------
- */
+/* --- the caller's side ---------------------------------------------------------------- */
 
 static int failure_of(const struct feed *f, struct err *e)
 {

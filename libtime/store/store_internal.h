@@ -1,5 +1,4 @@
-/* store_internal.h - the database behind a writer, for the other files of the store.
- */
+/* store_internal.h - the database behind a writer, for the other files of the store. */
 #ifndef LIBTIME_STORE_STORE_INTERNAL_H
 #define LIBTIME_STORE_STORE_INTERNAL_H
 

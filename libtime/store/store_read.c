@@ -427,8 +427,7 @@ static int read_context(struct load *l)
 		 "a text that is not there");
 }
 
-/* --- a whole recording ---------------------------------------------------------------------
- */
+/* --- a whole recording ---------------------------------------------------------------- */
 
 /* Names are read once for all recordings that go into the same `stacks`. */
 static int read_shared(struct load *l)
@@ -532,8 +531,7 @@ int store_load(struct store *s, int64_t recording, enum store_contents what,
 	return r;
 }
 
-/* --- a recording as a file -------------------------------------------------------------------
- */
+/* --- a recording as a file ------------------------------------------------------------ */
 
 void file_facts_release(struct file_facts *f)
 {

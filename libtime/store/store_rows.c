@@ -40,8 +40,7 @@ int store_query_int(struct store *s, const char *sql, int64_t recording, int64_t
 	return got == SQLITE_ROW || got == SQLITE_DONE ? 0 : store_db_failed(s, e);
 }
 
-/* --- what a file of that size can hold ---------------------------------------------------
- */
+/* --- what a file of that size can hold ------------------------------------------------ */
 
 void store_allow(struct store *s)
 {
@@ -69,8 +68,7 @@ int store_endless(struct store *s, struct err *e)
 		       s->path, (unsigned long long)s->bytes);
 }
 
-/* --- connections -------------------------------------------------------------------------
- */
+/* --- connections ---------------------------------------------------------------------- */
 
 static uint64_t log_bytes(const char *path)
 {
@@ -131,8 +129,7 @@ int store_connect(struct store *s)
 	return SQLITE_OK;
 }
 
-/* --- rows --------------------------------------------------------------------------------
- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 /* SELECT a,b,... FROM table WHERE ... ORDER BY key */
 static void select_sql(const struct load *l, struct buf *b, int some)

@@ -50,8 +50,7 @@ int table_cgroups(struct profile *p, struct rows *out, struct err *e)
 	return 0;
 }
 
-/* --- from a timeline ------------------------------------------------------------------------
- */
+/* --- from a timeline ------------------------------------------------------------------ */
 
 static void set_quota(struct collect *c, uint32_t row, uint32_t thread)
 {

@@ -27,8 +27,7 @@ struct locks {
 	VEC(struct hold) holds;
 };
 
-/* --- waits ---------------------------------------------------------------------------------
- */
+/* --- waits ---------------------------------------------------------------------------- */
 
 /* What tells the lock of a wait apart: *address, 0 where only the place is known. */
 static int lock_of(struct locks *x, uint32_t off, uint64_t *address, uint64_t *key)
@@ -109,8 +108,7 @@ static int take_off(struct collect *c, const struct population *of, const struct
 	return w.blocked ? add_wait(locks, (uint32_t)(o - c->tl->off.v), &w) : 0;
 }
 
-/* --- holds ---------------------------------------------------------------------------------
- */
+/* --- holds ---------------------------------------------------------------------------- */
 
 static int hold_order(const void *a, const void *b)
 {

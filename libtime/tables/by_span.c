@@ -213,8 +213,7 @@ int collect_labels(struct collect *c)
 	return r;
 }
 
-/* --- functions -----------------------------------------------------------------------------
- */
+/* --- functions ------------------------------------------------------------------------ */
 
 /* Names X of which an event X__return was recorded, whatever its group, and those of calls that
  * a side file has. */

@@ -1,8 +1,7 @@
 /* by_wait.c - waits by where threads wait, and by who ended them. */
 #include "libtime/tables/collect.h"
 
-/* --- sites ---------------------------------------------------------------------------------
- */
+/* --- sites ---------------------------------------------------------------------------- */
 
 static int take_at_site(struct collect *c, const struct population *of, const struct off *o,
 			void *ctx)
@@ -31,8 +30,7 @@ int collect_sites(struct collect *c)
 	return collect_waits(c, &of, take_at_site, NULL);
 }
 
-/* --- wakers --------------------------------------------------------------------------------
- */
+/* --- wakers --------------------------------------------------------------------------- */
 
 static uint64_t waker_of(const struct off *o)
 {

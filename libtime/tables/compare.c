@@ -39,8 +39,7 @@ static double count_high(double n)
 	return m * x * x * x;
 }
 
-/* --- percentiles ---------------------------------------------------------------------------
- */
+/* --- percentiles ---------------------------------------------------------------------- */
 
 static int length_order(const void *a, const void *b)
 {
@@ -87,8 +86,7 @@ struct estimate estimate_percentile(struct compared_length *v, size_t n, uint32_
 	return e;
 }
 
-/* --- rates ---------------------------------------------------------------------------------
- */
+/* --- rates ---------------------------------------------------------------------------- */
 
 uint32_t compare_block(uint64_t from, uint64_t to, uint64_t at)
 {

@@ -110,8 +110,7 @@ enum column rows_add_counter(struct rows *r, const char *event)
 	return COL_COUNTER;
 }
 
-/* --- cells ---------------------------------------------------------------------------------
- */
+/* --- cells ---------------------------------------------------------------------------- */
 
 void rows_init(struct rows *r, const struct table_kind *kind, int timed)
 {
@@ -212,8 +211,7 @@ int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value)
 	return u64map_put(&r->seen, key, 0);
 }
 
-/* --- lengths -------------------------------------------------------------------------------
- */
+/* --- lengths -------------------------------------------------------------------------- */
 
 int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open)
 {
@@ -283,8 +281,7 @@ int rows_finish(struct rows *r)
 	return rc;
 }
 
-/* --- order ---------------------------------------------------------------------------------
- */
+/* --- order ---------------------------------------------------------------------------- */
 
 const char *actor_name(const struct timeline *tl, uint64_t actor)
 {

@@ -302,8 +302,7 @@ int table_needs_waits(const struct table_kind *kind)
 	       kind->collect == collect_threads || kind->collect == collect_cgroups;
 }
 
-/* --- windows -------------------------------------------------------------------------------
- */
+/* --- windows -------------------------------------------------------------------------- */
 
 uint32_t collect_window(const struct collect *c, uint64_t ns)
 {

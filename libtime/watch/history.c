@@ -57,8 +57,7 @@ void history_free(struct history *h)
 	mem_free(h);
 }
 
-/* --- chunks --------------------------------------------------------------------------------
- */
+/* --- chunks --------------------------------------------------------------------------- */
 
 /* Side-band records of the oldest chunk are state from now on. */
 static int forget_first(struct history *h)
@@ -138,8 +137,7 @@ int history_forget(struct history *h, uint64_t ns, struct err *e)
 	return 0;
 }
 
-/* --- records -------------------------------------------------------------------------------
- */
+/* --- records -------------------------------------------------------------------------- */
 
 static int add_bytes(struct history *h, const uint8_t *p, size_t n, struct err *e)
 {
@@ -283,8 +281,7 @@ int history_take(struct history *h, const uint8_t *p, size_t n, size_t *used, st
 	return rc;
 }
 
-/* --- what is kept --------------------------------------------------------------------------
- */
+/* --- what is kept --------------------------------------------------------------------- */
 
 static uint64_t oldest(const struct history *h)
 {

@@ -26,8 +26,7 @@ uint64_t watch_bucket_ns(unsigned bucket)
 	return bucket % 2 ? ns * 3 : ns;
 }
 
-/* --- sums ----------------------------------------------------------------------------------
- */
+/* --- sums ----------------------------------------------------------------------------- */
 
 static struct watch_process *process_named(struct watch_counts *c, const char *name)
 {
@@ -66,8 +65,7 @@ void watch_counts_add(struct watch_counts *to, const struct watch_counts *more)
 	add_process(&to->other, &more->other);
 }
 
-/* --- new waits -----------------------------------------------------------------------------
- */
+/* --- new waits ------------------------------------------------------------------------ */
 
 static int is_new(const struct timeline *tl, const struct spike_query *q,
 		  const struct episode *ep)

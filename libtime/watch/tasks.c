@@ -32,8 +32,7 @@ static int32_t id_at(const uint8_t *p, size_t at)
 	return (int32_t)load_u32(p + at, 0);
 }
 
-/* --- threads -------------------------------------------------------------------------------
- */
+/* --- threads -------------------------------------------------------------------------- */
 
 static size_t thread_at(const struct tasks *t, int32_t tid)
 {
@@ -61,8 +60,7 @@ static struct task *thread_made(struct tasks *t, int32_t pid, int32_t tid)
 	return &t->threads.v[i];
 }
 
-/* --- mappings ------------------------------------------------------------------------------
- */
+/* --- mappings ------------------------------------------------------------------------- */
 
 static size_t space_at(const struct tasks *t, int32_t pid)
 {
@@ -117,8 +115,7 @@ static int take_mmap(struct tasks *t, const struct record *r)
 	return append(&s->maps, r->p, r->size);
 }
 
-/* --- lives ---------------------------------------------------------------------------------
- */
+/* --- lives ---------------------------------------------------------------------------- */
 
 static int take_comm(struct tasks *t, const struct record *r)
 {
@@ -220,8 +217,7 @@ int tasks_take(struct tasks *t, const struct record *r)
 	}
 }
 
-/* --- writing -------------------------------------------------------------------------------
- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static void write_all(const char *p, size_t n, uint64_t ns, uint32_t back, FILE *f)
 {

@@ -107,8 +107,7 @@ int export_rows_stack(struct export_rows *r, struct stacks *stacks, const struct
 	return push_marks(stacks, row, &x.path) ? ERR_NOMEM : add_row(r, &x);
 }
 
-/* --- the order ------------------------------------------------------------------------------
- */
+/* --- the order ------------------------------------------------------------------------ */
 
 /* Frames and paths that the rows use, and their places among them; by id. */
 struct ranks {

@@ -14,8 +14,7 @@ static void put_time(struct firefox *x, const char *key, uint64_t ns)
 	firefox_put_ms(x, key, ns > zero ? ns - zero : 0);
 }
 
-/* --- a thread's samples ---------------------------------------------------------------------
- */
+/* --- a thread's samples --------------------------------------------------------------- */
 
 static int row_order(const void *a, const void *b)
 {
@@ -167,8 +166,7 @@ static int put_samples(struct firefox *x, int has_cpu_time, struct err *e)
 	return firefox_flush(x, FIREFOX_FLUSH, e);
 }
 
-/* --- markers --------------------------------------------------------------------------------
- */
+/* --- markers -------------------------------------------------------------------------- */
 
 static int marker_order(const void *a, const void *b)
 {
@@ -338,8 +336,7 @@ static int put_markers(struct firefox *x, struct err *e)
 	return rc ? rc : firefox_flush(x, FIREFOX_FLUSH, e);
 }
 
-/* --- threads --------------------------------------------------------------------------------
- */
+/* --- threads -------------------------------------------------------------------------- */
 
 struct track {
 	const char *name, *process;

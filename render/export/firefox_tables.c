@@ -25,8 +25,7 @@ int firefox_flush(struct firefox *x, size_t above, struct err *e)
 	return x->b.n < above ? 0 : gzip_add(&x->z, &x->b, e);
 }
 
-/* --- what the tables refer to ---------------------------------------------------------------
- */
+/* --- what the tables refer to --------------------------------------------------------- */
 
 /* *is_new, unless NULL: it was not there. ERR_NOMEM. */
 static int use(struct used *u, uint64_t id, uint32_t *index, int *is_new)
@@ -98,8 +97,7 @@ int firefox_use_path(struct firefox *x, uint32_t path, uint32_t *index)
 	return rc;
 }
 
-/* --- values ---------------------------------------------------------------------------------
- */
+/* --- values --------------------------------------------------------------------------- */
 
 /* ns as ms, exact. */
 void firefox_put_ms(struct firefox *x, const char *key, uint64_t ns)
@@ -127,8 +125,7 @@ void firefox_put_column(struct firefox *x, const char *key, const char *value, s
 	json_close(&x->j, ']');
 }
 
-/* --- tables -------------------------------------------------------------------------------
- */
+/* --- tables --------------------------------------------------------------------------- */
 
 /* A column with one value for each entry of a table. */
 static int column(struct firefox *x, const char *key, const struct used *u,
@@ -381,8 +378,7 @@ int firefox_put_lib_table(struct firefox *x, struct err *e)
 	return column(x, "libs", &x->dsos, put_lib, e);
 }
 
-/* --- about it -----------------------------------------------------------------------------
- */
+/* --- about it ------------------------------------------------------------------------- */
 
 /* What a kind of marker says: "key:Label:format", words of src/types/markers.ts. */
 static const struct {

@@ -143,8 +143,7 @@ static size_t open_packet(struct perfetto *p, uint64_t ns)
 	return at;
 }
 
-/* --- the host, processes and threads -------------------------------------------------------
- */
+/* --- the host, processes and threads -------------------------------------------------- */
 
 static void put_system(struct perfetto *p)
 {
@@ -197,8 +196,7 @@ static int put_threads(struct perfetto *p, struct err *e)
 	return rc;
 }
 
-/* --- switches and wakeups --------------------------------------------------------------------
- */
+/* --- switches and wakeups ------------------------------------------------------------- */
 
 /* A bundle of the events of one CPU, and the packet around it. */
 struct bundle {

@@ -95,8 +95,7 @@ static const char *stacks_text(const struct pprof *p, uint32_t id)
 	return strtab_get(&p->s->strings, id);
 }
 
-/* --- sample types ---------------------------------------------------------------------------
- */
+/* --- sample types --------------------------------------------------------------------- */
 
 /* cpu-clock, task-clock, with whatever perf adds: "cpu-clock:u", "cpu-clock/freq=997/". */
 static int is_clock(const struct export_column *c)

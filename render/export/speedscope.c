@@ -40,8 +40,7 @@ static int flush(struct speedscope *s, size_t above, struct err *e)
 	return ferror(s->f) ? err_sys(e, "cannot write") : 0;
 }
 
-/* --- frames ---------------------------------------------------------------------------------
- */
+/* --- frames --------------------------------------------------------------------------- */
 
 static int frame_named(struct speedscope *s, const char *name, uint32_t file, uint32_t *index)
 {

@@ -40,8 +40,7 @@ static void describe_taker(struct buf *b, const struct timeline *tl, const struc
 		buf_fmt(b, "[%s]", gap_taker_name(p->by));
 }
 
-/* --- the control ---------------------------------------------------------------------------
- */
+/* --- the control ---------------------------------------------------------------------- */
 
 /* The gaps of a CPU that was to be idle. */
 struct baseline {
@@ -123,8 +122,7 @@ static int baseline_json(struct writer *w, struct json *j, struct err *e)
 	return r ? err_nomem(e) : 0;
 }
 
-/* --- text ----------------------------------------------------------------------------------
- */
+/* --- text ----------------------------------------------------------------------------- */
 
 struct taker {
 	struct gap_part all; /* ns: of all gaps */
@@ -276,8 +274,7 @@ static int text(struct writer *w, struct err *e)
 	return r;
 }
 
-/* --- JSON ----------------------------------------------------------------------------------
- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 static void parts(struct writer *w, struct json *j)
 {
@@ -341,8 +338,7 @@ static int json(struct writer *w, struct err *e)
 	return r;
 }
 
-/* --- CSV -----------------------------------------------------------------------------------
- */
+/* --- CSV ------------------------------------------------------------------------------ */
 
 static void csv_part(struct writer *w, size_t rank, const struct gap_part *p)
 {
@@ -381,8 +377,7 @@ static int csv(struct writer *w, struct err *e)
 	return r;
 }
 
-/* --- public functions ------------------------------------------------------------------------
- */
+/* --- public functions ----------------------------------------------------------------- */
 
 static int answer(struct buf *b, const struct episodes_answer *a,
 		  int (*with)(struct writer *w, struct err *e), struct err *e)

@@ -8,8 +8,7 @@
 #include "render/tail/episodes_answer.h"
 
 /* What had the CPU in the selected gaps, a table of the gaps, and the first ones in full.
- * ERR_NOMEM.
- */
+ * ERR_NOMEM. */
 int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e);
 
 /*

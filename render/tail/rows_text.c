@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- which rows ----------------------------------------------------------------------------
- */
+/* --- which rows ----------------------------------------------------------------------- */
 
 /* Rows of one window: rows->order[from ..]. */
 struct stretch {
@@ -49,8 +48,7 @@ static size_t each_row(const struct rows *r, uint64_t top, put_row *put, void *t
 	return left;
 }
 
-/* --- text ----------------------------------------------------------------------------------
- */
+/* --- text ----------------------------------------------------------------------------- */
 
 struct text {
 	struct table t;
@@ -207,8 +205,7 @@ void rows_table(struct buf *b, const struct timeline *tl, const struct rows *row
 	}
 }
 
-/* --- CSV -----------------------------------------------------------------------------------
- */
+/* --- CSV ------------------------------------------------------------------------------ */
 
 /* Texts as they are in the data: the words of a site, the name of a thread. */
 static void data_text(struct buf *out, const struct timeline *tl, const struct rows *r,
@@ -319,8 +316,7 @@ void rows_csv(struct buf *b, const struct timeline *tl, const struct rows *rows,
 	buf_release(&x.text);
 }
 
-/* --- JSON ----------------------------------------------------------------------------------
- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 struct json_rows {
 	struct json j;

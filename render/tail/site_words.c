@@ -105,8 +105,7 @@ int words_nameless(struct buf *b, const struct timeline *tl)
 	return 1;
 }
 
-/* --- tables --------------------------------------------------------------------------------
- */
+/* --- tables --------------------------------------------------------------------------- */
 
 static void length_cell(struct table *t, const struct site_sum *s)
 {

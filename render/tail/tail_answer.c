@@ -22,8 +22,7 @@ static void put_name(struct answer *a, uint32_t string)
 	describe_name(a->b, a->t->tl, string);
 }
 
-/* --- who waited ----------------------------------------------------------------------------
- */
+/* --- who waited ----------------------------------------------------------------------- */
 
 static void note_comm(struct answer *a, uint32_t comm)
 {
@@ -101,8 +100,7 @@ static void put_subject(struct answer *a)
 	    unlike && a->t->group_by == GROUP_ROOT ? " (no two have the same root): " : ": ");
 }
 
-/* --- what held them up ---------------------------------------------------------------------
- */
+/* --- what held them up ---------------------------------------------------------------- */
 
 static const char *wanted(unsigned cause)
 {

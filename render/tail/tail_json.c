@@ -95,8 +95,7 @@ static void cause(struct writer *w, unsigned state, unsigned c)
 		json_str(&w->j, "cause", cause_name(c));
 }
 
-/* --- recording and population --------------------------------------------------------------
- */
+/* --- recording and population --------------------------------------------------------- */
 
 static void recording(struct writer *w, const char *key, const struct tl_recording *r,
 		      int64_t id, uint64_t duration_ns)
@@ -272,8 +271,7 @@ static void histogram(struct writer *w)
 	json_close(&w->j, ']');
 }
 
-/* --- rhythm --------------------------------------------------------------------------------
- */
+/* --- rhythm --------------------------------------------------------------------------- */
 
 static void beat(struct writer *w, const char *key, const struct beat *b)
 {
@@ -312,8 +310,7 @@ static void recurrence(struct writer *w)
 	json_close(&w->j, '}');
 }
 
-/* --- groups --------------------------------------------------------------------------------
- */
+/* --- groups --------------------------------------------------------------------------- */
 
 static void mechanism(struct writer *w, const char *key, const struct mechanism *m)
 {
@@ -393,8 +390,7 @@ static void groups(struct writer *w)
 	json_close(&w->j, ']');
 }
 
-/* --- episodes ------------------------------------------------------------------------------
- */
+/* --- episodes ------------------------------------------------------------------------- */
 
 /* The futex of a lock wait, "0x55d0c0a01040": a text, as numbers that large lose digits. */
 static void lock_address(struct writer *w, const struct explanation *x)
@@ -782,8 +778,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	return r;
 }
 
-/* --- CSV -----------------------------------------------------------------------------------
- */
+/* --- CSV ------------------------------------------------------------------------------ */
 
 static void string_field(struct writer *w, uint32_t id)
 {

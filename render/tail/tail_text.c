@@ -18,8 +18,7 @@ enum { PROSE = 80 };
 static const uint32_t shown_percentiles[] = {50000, 90000, 99000, 99900, 99990};
 enum { PERCENTILES = sizeof(shown_percentiles) / sizeof(*shown_percentiles) };
 
-/* --- columns -------------------------------------------------------------------------------
- */
+/* --- columns -------------------------------------------------------------------------- */
 
 /* Blanks up to a column of the line that begins at `line`. */
 static void pad(struct buf *b, size_t line, size_t column)
@@ -37,8 +36,7 @@ static void wrapped(struct buf *out, const char *text, size_t column, size_t ind
 	text_wrapped(out, text, column, indent, PROSE);
 }
 
-/* --- the population ------------------------------------------------------------------------
- */
+/* --- the population ------------------------------------------------------------------- */
 
 static void kind_words(struct buf *b, const struct tail *t)
 {
@@ -172,8 +170,7 @@ int tailtext_population(struct buf *b, const struct tail *t, const struct tailte
 	return buf_failed(b);
 }
 
-/* --- histogram -----------------------------------------------------------------------------
- */
+/* --- histogram ------------------------------------------------------------------------ */
 
 static int log2_of(uint64_t ns)
 {
@@ -212,8 +209,7 @@ static void histogram(struct buf *b, const struct episodes *x, size_t width)
 	table_release(&t);
 }
 
-/* --- groups --------------------------------------------------------------------------------
- */
+/* --- groups --------------------------------------------------------------------------- */
 
 static void groups_table(struct buf *b, struct tail *t, const struct tailtext_options *o)
 {
@@ -282,8 +278,7 @@ static void recurrence_lines(struct buf *b, const struct tail *t)
 	buf_release(&line);
 }
 
-/* --- the worst, one a line -----------------------------------------------------------------
- */
+/* --- the worst, one a line ------------------------------------------------------------ */
 
 /* Do the episodes have keys that people know them by? */
 static int has_keys(const struct tail *t)
@@ -346,8 +341,7 @@ static void episodes_table(struct buf *b, const struct tail *t,
 	}
 }
 
-/* --- details -------------------------------------------------------------------------------
- */
+/* --- details -------------------------------------------------------------------------- */
 
 struct detail {
 	struct buf *b;
@@ -659,8 +653,7 @@ static int details(struct buf *b, struct tail *t, const struct tailtext_options 
 	return r;
 }
 
-/* --- all of it -----------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------ */
 
 /* Of few episodes a high percentile is just the longest. */
 static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)

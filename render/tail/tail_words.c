@@ -127,8 +127,7 @@ void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 	}
 }
 
-/* --- what a link did -----------------------------------------------------------------------
- */
+/* --- what a link did ------------------------------------------------------------------ */
 
 /* "waiting for the GIL", "throttled, too many dirty pages". */
 static void put_mechanism(struct buf *b, const struct mechanism *m)
@@ -474,8 +473,7 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 	vec_release(&v);
 }
 
-/* --- the root ------------------------------------------------------------------------------
- */
+/* --- the root ------------------------------------------------------------------------- */
 
 /* Does one of the innermost frames fit one of the globs, which a NULL ends? */
 static int stands_in(const struct stacks *s, uint32_t path, const char *const *globs)

@@ -25,8 +25,7 @@ static int look(struct writer *w, size_t rank, struct err *e)
 	return window_of(&w->parts, &w->a->episodes->query, episode_at(w, rank), &w->w, e);
 }
 
-/* --- text ----------------------------------------------------------------------------------
- */
+/* --- text ----------------------------------------------------------------------------- */
 
 static int window_row(struct writer *w, struct table *table, size_t rank, struct err *e)
 {
@@ -166,8 +165,7 @@ static int text(struct writer *w, struct err *e)
 	return r;
 }
 
-/* --- JSON ----------------------------------------------------------------------------------
- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 static void threads(struct writer *w, struct json *j)
 {
@@ -226,8 +224,7 @@ static int json(struct writer *w, struct err *e)
 	return r;
 }
 
-/* --- public functions ------------------------------------------------------------------------
- */
+/* --- public functions ----------------------------------------------------------------- */
 
 static int answer(struct buf *b, const struct episodes_answer *a,
 		  int (*with)(struct writer *w, struct err *e), struct err *e)

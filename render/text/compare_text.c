@@ -142,8 +142,7 @@ void compare_text(struct buf *b, const struct comparison *c, const char *head, s
 	}
 }
 
-/* --- JSON ----------------------------------------------------------------------------------
- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 static void number(struct json *j, const char *key, double x)
 {

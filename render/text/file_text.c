@@ -34,8 +34,7 @@ static void visible(struct buf *b, const char *s)
 	escape_visible(b, s, strlen(s));
 }
 
-/* --- what it is -----------------------------------------------------------------------------
- */
+/* --- what it is ----------------------------------------------------------------------- */
 
 static void add_text(struct buf *b, const struct file_facts *f, uint32_t id)
 {

@@ -6,8 +6,7 @@
 
 enum { GAP = 2, CUT_TO = 15, LAST_ROOM = 16 };
 
-/* --- cells ---------------------------------------------------------------------------------
- */
+/* --- cells ---------------------------------------------------------------------------- */
 
 void table_next(struct table *t)
 {
@@ -40,8 +39,7 @@ static size_t cell(const struct table *t, size_t i, const char **text)
 	return t->ends.v[i] - from;
 }
 
-/* --- widths --------------------------------------------------------------------------------
- */
+/* --- widths --------------------------------------------------------------------------- */
 
 struct widths {
 	size_t of[TABLE_COLUMNS]; /* 0: left out */
@@ -97,8 +95,7 @@ static void cut_columns(const struct table *t, struct widths *w, size_t width)
 	}
 }
 
-/* --- lines ---------------------------------------------------------------------------------
- */
+/* --- lines ---------------------------------------------------------------------------- */
 
 static void blanks(struct buf *out, size_t n)
 {

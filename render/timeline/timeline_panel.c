@@ -104,8 +104,7 @@ static void put_tick_text(struct buf *b, uint64_t t, uint64_t zero, uint64_t ste
 	buf_fmt(b, " %s", units[u].name);
 }
 
-/* --- the parts of a panel ------------------------------------------------------------------
- */
+/* --- the parts of a panel ------------------------------------------------------------- */
 
 /* "work-N  58 threads": the heading of row i. */
 static void put_pool_name(struct tl_writer *w, const struct tl_panel *p, size_t i, double mid)

@@ -101,8 +101,7 @@ static void hidden_text(const struct tl_writer *w, struct buf *b)
 	}
 }
 
-/* --- around the panels ---------------------------------------------------------------------
- */
+/* --- around the panels ---------------------------------------------------------------- */
 
 static double head_line(struct tl_writer *w, const char *attrs, double y, const char *before,
 			const char *text)

@@ -55,8 +55,7 @@ NOINLINE static void serve_epoll(int listening)
 	}
 }
 
-/* --- a thread for each connection, or a process --------------------------------------------
- */
+/* --- a thread for each connection, or a process --------------------------------------- */
 
 NOINLINE static void serve_connection(int fd)
 {
@@ -123,8 +122,7 @@ static void serve_prefork(int listening)
 		;
 }
 
-/* --- io_uring: one receive in flight for each connection ------------------------------------
- */
+/* --- io_uring: one receive in flight for each connection ------------------------------ */
 
 struct ring {
 	int fd;
@@ -205,8 +203,7 @@ NOINLINE static void serve_uring(int listening)
 	}
 }
 
-/* --- the clients ---------------------------------------------------------------------------
- */
+/* --- the clients ---------------------------------------------------------------------- */
 
 static struct sockaddr_in address;
 

@@ -197,8 +197,7 @@ static inline pthread_t start(void *(*f)(void *), void *arg)
 	return t;
 }
 
-/* --- a lock of any kind: --lock mutex|rwlock|semaphore|spin --------------------------------
- */
+/* --- a lock of any kind: --lock mutex|rwlock|semaphore|spin --------------------------- */
 
 enum lock_kind { LOCK_MUTEX, LOCK_RWLOCK, LOCK_SEMAPHORE, LOCK_SPIN };
 

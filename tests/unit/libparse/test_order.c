@@ -113,8 +113,7 @@ static void reading_ahead_may_be_left_halfway(void **state)
 	}
 }
 
-/* --- records that come late ----------------------------------------------------------------
- */
+/* --- records that come late ----------------------------------------------------------- */
 
 /* A sample's time in us and its CPU; us 0: the end of a round. */
 struct at {

@@ -120,8 +120,7 @@ static void expect_dso(int32_t pid, const char *dso)
 	assert_string_equal(strtab_get(&profile->stacks.strings, leaf_of(pid)->dso), dso);
 }
 
-/* --- the kernel and its modules ------------------------------------------------------------
- */
+/* --- the kernel and its modules ------------------------------------------------------- */
 
 #define TEXT 0xffffffffa0000000u
 #define MODULE 0xffffffffc0a00000u
@@ -269,8 +268,7 @@ static void the_entry_trampoline_is_the_kernels_code(void **state)
 	}
 }
 
-/* --- the vdso ------------------------------------------------------------------------------
- */
+/* --- the vdso ------------------------------------------------------------------------- */
 
 static void the_vdso_is_mapped_from_its_start_whatever_the_kernel_says(void **state)
 {
@@ -335,8 +333,7 @@ static void a_32_bit_vdso_that_no_table_tells_of_is_called_vdso(void **state)
 	end();
 }
 
-/* --- files ---------------------------------------------------------------------------------
- */
+/* --- files ---------------------------------------------------------------------------- */
 
 static void one_of_several_files_of_a_path_is_not_guessed(void **state)
 {

@@ -100,8 +100,7 @@ static void a_stack_cut_at_max_stack_is_named_as_it_is_alone(void **state)
 	check_shared(3);
 }
 
-/* --- workers -------------------------------------------------------------------------------
- */
+/* --- workers -------------------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b)
 {

@@ -57,8 +57,7 @@ static void a_label_changes_to_the_nanosecond(void **state)
 	rig_release(&r);
 }
 
-/* --- trampolines ---------------------------------------------------------------------------
- */
+/* --- trampolines ---------------------------------------------------------------------- */
 
 static const char *below(struct rig *r, const struct label_lanes *x, uint32_t thread,
 			 uint32_t path, uint64_t ns, uint64_t until)

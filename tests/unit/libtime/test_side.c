@@ -8,8 +8,7 @@
 
 #include <unistd.h>
 
-/* --- times ---------------------------------------------------------------------------------
- */
+/* --- times ---------------------------------------------------------------------------- */
 
 static uint64_t number(const char *s, uint64_t scale)
 {
@@ -52,8 +51,7 @@ static void dates_need_their_zone(void **state)
 		assert_int_equal(iso(bad[i]), UINT64_MAX);
 }
 
-/* --- files ---------------------------------------------------------------------------------
- */
+/* --- files ---------------------------------------------------------------------------- */
 
 struct given {
 	struct strtab strings;
@@ -161,8 +159,7 @@ static void files_that_will_not_do_are_refused_with_the_reason(void **state)
 	refused("start_us,end_us\n", "nothing in it");
 }
 
-/* --- on a timeline -------------------------------------------------------------------------
- */
+/* --- on a timeline -------------------------------------------------------------------- */
 
 static struct side_report added;
 
@@ -350,8 +347,7 @@ static void options_are_told_from_names(void **state)
 	}
 }
 
-/* --- OTLP and Chrome -----------------------------------------------------------------------
- */
+/* --- OTLP and Chrome ------------------------------------------------------------------ */
 
 #define OTLP_SPAN(id, parent, from, to, more)                                                 \
 	"{\"traceId\":\"aa\",\"spanId\":\"000000000000000" id "\",\"parentSpanId\":\"" parent \

@@ -3,8 +3,7 @@
  */
 #include "tests/unit/libtime/tailrig.h"
 
-/* --- ranks ---------------------------------------------------------------------------------
- */
+/* --- ranks ---------------------------------------------------------------------------- */
 
 static void ranks_are_nearest_rank_in_integers(void **state)
 {
@@ -77,8 +76,7 @@ static void percentiles_and_selection_of_12000(void **state)
 	rig_release(&r);
 }
 
-/* --- populations ---------------------------------------------------------------------------
- */
+/* --- populations ---------------------------------------------------------------------- */
 
 static void idle_parts_are_not_waits_but_their_late_wakeups_are(void **state)
 {
@@ -223,8 +221,7 @@ static void time_filter_cuts_and_opens(void **state)
 	rig_release(&r);
 }
 
-/* --- chains --------------------------------------------------------------------------------
- */
+/* --- chains --------------------------------------------------------------------------- */
 
 static void chain_goes_through_two_locks_to_the_sleeper(void **state)
 {
@@ -743,8 +740,7 @@ static void handed_over_spans_follow_the_wakeups(void **state)
 	rig_release(&r);
 }
 
-/* --- memory --------------------------------------------------------------------------------
- */
+/* --- memory --------------------------------------------------------------------------- */
 
 static void every_allocation_may_fail(void **state)
 {
