@@ -26,11 +26,11 @@ static void say_unseen(struct tlinput *ti, const struct side_option *o,
 {
 	const struct side_bound *x = &r->bound;
 	struct buf b = {0};
-	if (x->strangers)
+	if (x->unmatched)
 		buf_fmt(&b,
 			"%" PRIu64 " of %" PRIu64 " trampolines are of a process that was "
 			"not recorded",
-			x->strangers, x->trampolines);
+			x->unmatched, x->trampolines);
 	else if (x->unseen == x->trampolines && x->unseen)
 		buf_fmt(&b,
 			"no recorded stack has one of its %" PRIu64 " trampolines (stacks "
@@ -80,8 +80,8 @@ static void say_windows(struct tlinput *ti, const struct side_option *o,
 			const struct side_counts *c)
 {
 	struct buf b = {0};
-	if (c->strangers) {
-		units_count(&b, c->strangers);
+	if (c->unmatched) {
+		units_count(&b, c->unmatched);
 		buf_str(&b, " name a thread or process that is not in the recording, or not "
 			    "only once");
 	}

@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-	ANCESTORS = 64,  /* looked through for a parent */
-	COMM_LEN = 15,   /* of what the kernel keeps of a thread's name */
-	CANDIDATES = 64, /* threads of one tid or pid looked at for a span */
+	ANCESTORS = 64,  /* most that are searched for a parent */
+	COMM_LEN = 15,   /* what the kernel keeps of a thread's name */
+	CANDIDATES = 64, /* most threads of one tid or pid that are compared with a span */
 };
 
-/* Threads by an id of theirs, those of one id in a row. */
+/* Threads sorted by tid or pid. */
 struct by_id {
 	VEC(struct id_thread {
 		int32_t id;
@@ -28,7 +28,7 @@ struct attach {
 	const struct side_clock_map *map;
 	struct side_counts *counts;
 	struct by_id tids, pids;
-	size_t base;       /* the timeline's own spans; the side file's stand behind them */
+	size_t base;       /* number of the timeline's own spans, which come first */
 	struct tl_span *v; /* the latter, n of them */
 	size_t n;
 	VEC(uint32_t) from; /* index of side->spans, parallel to v */
@@ -68,7 +68,7 @@ static int has_name(const struct attach *a, const struct tl_thread *t, uint32_t 
 				 strtab_get(&a->tl->stacks->strings, t->comm), COMM_LEN);
 }
 
-/* Could this thread be the span's? */
+/* Can the span be this thread's? */
 static int fits(const struct attach *a, uint32_t thread, const struct side_span *s,
 		const struct tl_span *x)
 {
@@ -78,7 +78,7 @@ static int fits(const struct attach *a, uint32_t thread, const struct side_span 
 	       t->last_ns >= x->start_ns;
 }
 
-/* The one thread of that id that fits; TL_NONE for none, or more than one. */
+/* The only thread of that id that fits; TL_NONE if none or several do. */
 static uint32_t only_one(const struct attach *a, const struct by_id *by, int32_t id,
 			 const struct side_span *s, const struct tl_span *x)
 {
@@ -97,7 +97,7 @@ static uint32_t only_one(const struct attach *a, const struct by_id *by, int32_t
 	return found;
 }
 
-/* The other thread has the rest of it; where that one was not recorded, nobody knows whose. */
+/* Give the rest of a span to its second thread; if that was not recorded, to no thread. */
 static void hand_over(struct attach *a, const struct side_span *s, struct tl_span *x)
 {
 	uint32_t to = only_one(a, &a->tids, s->end_tid, s, x);
@@ -130,14 +130,14 @@ static void find_thread(struct attach *a, const struct side_span *s, struct tl_s
 	else if (s->tid < 0 && s->pid < 0)
 		a->counts->threadless++;
 	else if (!known || (s->tid >= 0 && !(s->flags & SIDE_OWN_NUMBER)))
-		a->counts->strangers++;
+		a->counts->unmatched++;
 	else
 		a->counts->threadless++;
 }
 
 /* --- spans ---------------------------------------------------------------------------- */
 
-/* 1 when the span is in the recording, at least in part. */
+/* 1 if the span overlaps the recording. */
 static int place(const struct attach *a, const struct side_span *s, struct tl_span *x)
 {
 	const struct tl_recording *r = &a->tl->rec;
@@ -152,7 +152,7 @@ static int place(const struct attach *a, const struct side_span *s, struct tl_sp
 	return 1;
 }
 
-static int take_span(struct attach *a, uint32_t i)
+static int add_span(struct attach *a, uint32_t i)
 {
 	const struct side_span *s = &a->side->spans.v[i];
 	struct tl_span x = {.name = s->name, .key_text = s->key, .parent = TL_NONE};
@@ -174,7 +174,7 @@ static int take_span(struct attach *a, uint32_t i)
 
 /* --- order ---------------------------------------------------------------------------- */
 
-/* Of spans that begin together the longer ones first. */
+/* By start; of spans that start together, longer ones first. */
 static int longer_first(const void *a, const void *b, void *ctx)
 {
 	const struct side_span *v = ctx;
@@ -194,8 +194,8 @@ static void order_equal_starts(struct radix_key *v, size_t n, struct side_span *
 	}
 }
 
-/* By start, longer ones first: so parents mostly stand before their children. */
-static int take_spans(struct attach *a)
+/* By start, longer ones first, so that parents mostly precede their children. */
+static int add_spans(struct attach *a)
 {
 	size_t n = a->side->spans.n;
 	struct radix_key *v = mem_resize(NULL, 2 * n + 1, sizeof(*v)), *sorted = v;
@@ -207,14 +207,14 @@ static int take_spans(struct attach *a)
 		order_equal_starts(sorted, n, a->side->spans.v);
 	}
 	for (size_t i = 0; i < n && !r; i++)
-		r = take_span(a, (uint32_t)sorted[i].at);
+		r = add_span(a, (uint32_t)sorted[i].at);
 	mem_free(v);
 	a->v = a->tl->spans.v + a->base;
 	a->n = a->from.n;
 	return r ? ERR_NOMEM : 0;
 }
 
-/* A parent begins no later than its child, and stands before it. */
+/* A parent starts no later than its child, and precedes it. */
 static int set_parents(struct attach *a)
 {
 	struct u64map by_id = {0};
@@ -252,7 +252,7 @@ static int is_ancestor(const struct attach *a, uint32_t of, uint32_t who)
 	return 0;
 }
 
-/* May `inner`, which begins in `outer`, be a part of it that the thread did? */
+/* Can `inner`, which starts within `outer`, be a part of it? */
 static int may_nest(const struct attach *a, uint32_t outer, uint32_t inner)
 {
 	const struct tl_span *o = &a->v[outer], *x = &a->v[inner];
@@ -269,9 +269,8 @@ static int may_nest(const struct attach *a, uint32_t outer, uint32_t inner)
 }
 
 /*
- * One thread's spans, by start, longer ones first. `open` are those that hold the one at hand,
- * one in another. Whatever begins before a span that is shared has ended is shared, too: the
- * thread was not one span's then.
+ * One thread's spans, by start, longer ones first. `open` is the stack of spans around the
+ * current one. Every span that starts while a shared one is open is shared as well.
  */
 static int mark_shared(struct attach *a, const uint32_t *v, size_t n)
 {
@@ -300,14 +299,14 @@ static int mark_shared(struct attach *a, const uint32_t *v, size_t n)
 	return r;
 }
 
-/* Spans stand by start, longer ones first; so do those of each thread. */
+/* Spans are sorted by start, longer ones first; so are those of each thread. */
 static int find_shared(struct attach *a)
 {
 	size_t threads = a->tl->threads.n;
 	uint32_t *first = mem_zalloc(threads + 3, sizeof(*first));
 	uint32_t *v = mem_resize(NULL, a->n + 1, sizeof(*v));
 	int r = first && v ? 0 : ERR_NOMEM;
-	/* while they are dealt out, thread t's begin stands at t + 1 */
+	/* while spans are distributed, first[t + 1] is where thread t's next one goes */
 	for (size_t i = 0; i < a->n && !r; i++)
 		if (a->v[i].thread != TL_NONE)
 			first[a->v[i].thread + 2]++;
@@ -335,7 +334,7 @@ int side_attach(struct timeline *tl, const struct side *side, const struct side_
 		return err_set(e, ERR_LIMIT, "more than 2^32 spans");
 	int r = index_threads(&a.tids, tl, 0);
 	r = r ? r : index_threads(&a.pids, tl, 1);
-	r = r ? r : take_spans(&a);
+	r = r ? r : add_spans(&a);
 	r = r ? r : set_parents(&a);
 	r = r ? r : find_shared(&a);
 	r = r ? err_nomem(e) : spans_added(tl, a.base, e);

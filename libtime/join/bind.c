@@ -11,8 +11,8 @@ struct binder {
 	struct side_bound *counts;
 	struct u64map by_symbol; /* strings id → the first trampoline of that name */
 	uint32_t *next;          /* trampoline → the next one of its name, or TL_NONE */
-	uint8_t *seen;           /* by trampoline: a frame is it */
-	uint32_t first;          /* number of the first history that is added */
+	uint8_t *seen;           /* by trampoline: it is a frame of some stack */
+	uint32_t first;          /* index of the first history that is added */
 };
 
 /* --- frames --------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static int add_frame(struct binder *b, uint32_t frame, uint32_t symbol)
 	return 0;
 }
 
-/* Brackets of templates and arguments that a character opens or closes. */
+/* +1 for a bracket of templates or arguments that opens, -1 for one that closes. */
 static int depth_by(char c)
 {
 	return c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
@@ -62,7 +62,7 @@ static size_t own_name(const char *s)
 	return n;
 }
 
-/* Each name that the frame goes by, as "void a::b<7>(int)" does by "a::b<7>" and "b<7>". */
+/* Match the frame by each of its names: "void a::b<7>(int)" is also "a::b<7>" and "b<7>". */
 static int match_frame(struct binder *b, uint32_t frame, char *name)
 {
 	const struct strtab *strings = b->side->strings;
@@ -97,7 +97,7 @@ static int match_frames(struct binder *b)
 
 /* --- bindings ------------------------------------------------------------------------- */
 
-/* Of two at one moment the one further behind in the file holds. */
+/* Of two at one moment, the later one in the file is valid. */
 static int binding_order(const void *a, const void *b, void *ctx)
 {
 	const struct side_binding *v = ctx;
@@ -124,7 +124,7 @@ static int add_bindings(struct binder *b)
 		struct tl_binding to = {
 			.history = b->first + x->trampoline, .key = x->key, .value = x->value};
 		if (side_clock_apply(b->map, x->at_ns, &to.from_ns))
-			to.from_ns = 0; /* before the recording's clock began */
+			to.from_ns = 0; /* it is before the zero of the recording's clock */
 		r = vec_push(&b->tl->bindings, to);
 	}
 	mem_free(order);
@@ -149,7 +149,7 @@ static void count(struct binder *b)
 		const struct side_trampoline *t = &b->side->trampolines.v[i];
 		if (t->pid != pid)
 			known = is_recorded(b->tl, pid = t->pid);
-		b->counts->strangers += !known;
+		b->counts->unmatched += !known;
 		b->counts->unseen += known && !b->seen[i];
 	}
 }

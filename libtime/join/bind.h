@@ -1,5 +1,5 @@
 /*
- * bind.h - a side file's label histories, put on a timeline: its trampolines are frames there.
+ * bind.h - puts a side file's label histories on a timeline, where trampolines are frames.
  */
 #ifndef LIBTIME_JOIN_BIND_H
 #define LIBTIME_JOIN_BIND_H
@@ -8,14 +8,14 @@
 
 struct side_bound {
 	uint64_t bindings;    /* put on the timeline */
-	uint64_t trampolines; /* the functions of these bindings */
-	uint64_t unseen;      /* of these, those that no recorded stack has */
-	uint64_t strangers;   /* and those of a process that was not recorded */
+	uint64_t trampolines; /* functions of these bindings */
+	uint64_t unseen;      /* of these, on no recorded stack */
+	uint64_t unmatched;   /* of these, of a process that was not recorded */
 };
 
 /* A frame is a trampoline if its function has that name, with or without return type, outer
- * namespaces and arguments. Recording and stacks are finished. ERR_NOMEM: then the timeline is
- * to be released. */
+ * namespaces and arguments. Recording and stacks are finished. ERR_NOMEM: then release the
+ * timeline. */
 int side_bind(struct timeline *tl, const struct side *side, const struct side_clock_map *map,
 	      struct side_bound *out, struct err *e);
 

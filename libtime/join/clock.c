@@ -4,8 +4,7 @@
 
 enum {
 	PAIR_NS = 1000, /* CLOCK_DATA has microseconds */
-	SLEWED = 1000000 /
-		 500, /* CLOCK_REALTIME against CLOCK_MONOTONIC_RAW: 1 part of so many */
+	SLEWED = 2000,  /* CLOCK_REALTIME against CLOCK_MONOTONIC_RAW: 1 in 2000, or 500 ppm */
 };
 
 static const char *own_clock(const struct timeline *tl)
@@ -88,7 +87,7 @@ static int noted_meanwhile(const struct timeline *tl, const struct side *side,
 	return 0;
 }
 
-/* The first and the last moment that the file names. */
+/* The first and last moment in the file. */
 static void find_times(const struct side *side, uint64_t *first, uint64_t *last)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -126,7 +125,7 @@ static int no_clock(const struct timeline *tl, const struct side *side, struct e
 		strcmp(own, "perf") ? "" : ": record with perf record -k CLOCK_MONOTONIC");
 }
 
-/* A label that was bound before the recording holds in it. */
+/* Labels that were bound before the recording are still valid in it. */
 static int bound_before_end(const struct timeline *tl, const struct side *side,
 			    const struct side_clock_map *m)
 {
@@ -148,7 +147,7 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 	find_times(side, &from, &to);
 	const char *name = side_clock_name(m->from);
 	uint64_t zero = (uint64_t)m->offset_ns;
-	if (m->tsc.mult || m->from_ns[1] != m->from_ns[0]) { /* no offset tells them apart */
+	if (m->tsc.mult || m->from_ns[1] != m->from_ns[0]) { /* more than an offset */
 		side_clock_apply(m, from, &from);
 		side_clock_apply(m, to, &to);
 		name = own_clock(tl);
@@ -162,8 +161,8 @@ int side_clock_check(const struct timeline *tl, const struct side *side,
 		       (double)(tl->rec.end_ns - zero) / 1e9);
 }
 
-/* Both clocks as the file saw them at its begin and end: 0, or 1 where it did not, or need not.
- * ERR_REFUSED where one was set meanwhile: nobody knows when. */
+/* Map by the anchors at the file's start and end: 0; 1 if there are none, or none are needed.
+ * ERR_REFUSED if a clock was set in between, since nothing says when. */
 static int by_anchors(const struct timeline *tl, const struct side *side, enum side_clock clock,
 		      struct side_clock_map *out, struct err *e)
 {
@@ -180,7 +179,7 @@ static int by_anchors(const struct timeline *tl, const struct side *side, enum s
 	*out = (struct side_clock_map){.from = clock,
 				       .from_ns = {a->ns[clock], b->ns[clock]},
 				       .to_ns = {a->ns[own], b->ns[own]}};
-	/* between them one clock may have been slewed at any time */
+	/* a clock may have been slewed at any time between the anchors */
 	out->error_ns = (a->error_ns > b->error_ns ? a->error_ns : b->error_ns) + from / SLEWED;
 	if ((from > to ? from - to : to - from) / 2 > out->error_ns)
 		return err_set(e, ERR_REFUSED,

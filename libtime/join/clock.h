@@ -1,5 +1,5 @@
 /*
- * clock.h - from the clock of a side file to that of the recording.
+ * clock.h - maps the clock of a side file to that of the recording.
  *
  *	recording made with     a file's times can be on
  *	-k CLOCK_MONOTONIC      mono, exactly; real, to about 1 us
@@ -21,10 +21,10 @@
 
 struct side_clock_map {
 	enum side_clock from;
-	int64_t offset_ns;    /* to be added to the file's times */
-	uint64_t error_ns;    /* by how much the result may be wrong */
+	int64_t offset_ns;    /* added to the file's times */
+	uint64_t error_ns;    /* most that the result can be off */
 	int guessed;          /* neither the file nor the user named the clock */
-	struct time_conv tsc; /* mult not 0: times are TSC values, to be converted first */
+	struct time_conv tsc; /* if mult is not 0, converts the file's TSC values first */
 	/* Two moments on both clocks; times between and beyond them are interpolated linearly.
 	 * from_ns[0] == from_ns[1]: there are none. */
 	uint64_t from_ns[2], to_ns[2];

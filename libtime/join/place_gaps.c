@@ -10,7 +10,7 @@ struct placer {
 	struct side_placed *counts;
 	struct tl_runs runs;
 	size_t first;       /* of the gaps that are added */
-	uint32_t *named_by; /* CPU → its spinner's number + 1: the last line that names one */
+	uint32_t *named_by; /* CPU → index of its spinner's last line + 1 */
 };
 
 /* --- whose CPU it was ----------------------------------------------------------------- */
@@ -25,8 +25,7 @@ static uint32_t thread_of(const struct timeline *tl, int32_t tid, uint64_t from,
 	return TL_NONE;
 }
 
-/* The thread that had a CPU of the recording longest in [from, to), if no other had half as
- * much of it. */
+/* The thread that had a CPU longest in [from, to), unless another had half as much. */
 static uint32_t most_on(const struct placer *p, uint16_t cpu, uint64_t from, uint64_t to,
 			uint64_t *ns)
 {
@@ -116,7 +115,7 @@ static int place(struct placer *p, const struct side_gap *from, int cpu)
 		p->counts->outside++;
 		return 0;
 	}
-	/* of an exact one as long as it is on this clock */
+	/* the length of an exact gap is measured on this clock */
 	if (from->end_ns - from->start_ns <= g.lost_ns || g.lost_ns > g.end_ns - g.start_ns)
 		g.lost_ns = g.end_ns - g.start_ns;
 	if (g.start_ns < r->origin_ns || g.end_ns > r->end_ns)

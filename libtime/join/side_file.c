@@ -15,7 +15,7 @@
 
 /* --- the option ----------------------------------------------------------------------- */
 
-static int take_offset(const char *s, struct side_option *o)
+static int parse_offset(const char *s, struct side_option *o)
 {
 	char *end;
 	errno = 0;
@@ -24,7 +24,7 @@ static int take_offset(const char *s, struct side_option *o)
 	return errno || end == s || *end || o->offset_ns == INT64_MIN ? -1 : 0;
 }
 
-static int take_cpu(const char *s, struct side_option *o)
+static int parse_cpu(const char *s, struct side_option *o)
 {
 	char *end;
 	errno = 0;
@@ -34,7 +34,7 @@ static int take_cpu(const char *s, struct side_option *o)
 }
 
 /* One word behind a comma: 1 taken, 0 none of ours, < 0. */
-static int take_word(const char *word, struct side_option *o, struct err *e)
+static int parse_word(const char *word, struct side_option *o, struct err *e)
 {
 	if (!strncmp(word, "clock=", 6)) {
 		o->clock = side_clock_of(word + 6, strlen(word + 6));
@@ -44,13 +44,13 @@ static int take_word(const char *word, struct side_option *o, struct err *e)
 					  word + 6);
 	}
 	if (!strncmp(word, "cpu=", 4))
-		return take_cpu(word + 4, o)
+		return parse_cpu(word + 4, o)
 			       ? err_set(e, ERR_USAGE, "--with: cpu is a number, not '%s'",
 					 word + 4)
 			       : 1;
 	if (strncmp(word, "offset=", 7) != 0)
 		return 0;
-	return take_offset(word + 7, o)
+	return parse_offset(word + 7, o)
 		       ? err_set(e, ERR_USAGE, "--with: offset is a number of ns, not '%s'",
 				 word + 7)
 		       : 1;
@@ -63,7 +63,7 @@ int side_option_parse(const char *text, struct side_option *out, struct err *e)
 	buf_str(&out->path, text);
 	while (r > 0 && !buf_failed(&out->path)) {
 		char *comma = strrchr(buf_cstr(&out->path), ',');
-		r = comma ? take_word(comma + 1, out, e) : 0;
+		r = comma ? parse_word(comma + 1, out, e) : 0;
 		if (r > 0) {
 			*comma = '\0';
 			out->path.n = (size_t)(comma - out->path.v);
@@ -92,23 +92,23 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return r;
 	if (!r)
 		return err_set(e, ERR_FORMAT, "it is empty");
-	if (side_otlp_told(head, n))
+	if (side_is_otlp(head, n))
 		return side_otlp_read(out, l, e);
-	if (side_chrome_told(head, n)) /* its one line may quote a CSV's */
+	if (side_is_chrome(head, n)) /* before CSV, whose names may be quoted in it */
 		return side_chrome_read(out, l, e);
-	if (side_histories_told(head, n))
+	if (side_is_histories(head, n))
 		return side_histories_read(out, l, e);
-	if (side_gaps_told(head, n))
+	if (side_is_gaps(head, n))
 		return side_gaps_read(out, l, e);
-	if (side_sysjitter_told(head, n))
+	if (side_is_sysjitter(head, n))
 		return side_sysjitter_read(out, l, e);
-	if (side_influx_told(head, n))
+	if (side_is_influx(head, n))
 		return side_influx_read(out, l, e);
-	if (side_hiccups_told(head, n))
+	if (side_is_hiccups(head, n))
 		return side_hiccups_read(out, l, e);
-	if (side_csv_told(head, n))
+	if (side_is_csv(head, n))
 		return side_csv_read(out, l, e);
-	if (side_ldb_told(head, n))
+	if (side_is_ldb(head, n))
 		return side_ldb_read(out, l, e);
 	return err_set(
 		e, ERR_FORMAT,
@@ -126,7 +126,7 @@ int side_file_read(struct side *out, struct source *src, struct err *e)
 		return r;
 	r = read_kind(out, l, e);
 	side_lines_close(l);
-	/* a spinner may have had no gaps */
+	/* a file with a spinner but no gaps is valid */
 	int empty = !out->spans.n && !out->bindings.n && !out->gaps.n && !out->spinners.n;
 	if (!r && empty && out->bad.n)
 		return err_set(e, ERR_FORMAT, "line %llu: %s; no row is whole",

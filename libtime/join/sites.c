@@ -12,7 +12,7 @@ static int32_t pid_of(const struct timeline *tl, int32_t tid)
 	return -1;
 }
 
-/* The function that holds a user address of a process then; 0: not known. */
+/* The function at a user address of a process at that time; 0: unknown. */
 static int function_at(struct profile *p, int32_t pid, int32_t tid, uint64_t ns, uint64_t addr,
 		       uint32_t *name, struct buf *where, struct err *e)
 {

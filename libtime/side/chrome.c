@@ -7,22 +7,22 @@
 
 enum { MICROSECOND = 1000 };
 
-/* One event as the file has it. */
+/* One event of the file. */
 struct event {
 	struct side_span span; /* start_ns: ts */
 	uint64_t dur_ns;
 	uint32_t category; /* strings id */
 	char phase;
 	uint8_t has_time, has_dur;
-	const char *why; /* what is wrong with it */
+	const char *why; /* what is wrong with it, or NULL */
 };
 
-/* A begin without its end yet. */
+/* A span that has begun but not ended. */
 struct begun {
 	uint64_t start_ns;
 	uint32_t name, key, category;
 	uint32_t label, nlabels; /* in chrome.labels */
-	uint32_t below;          /* as chrome.top: begun before it, and not ended */
+	uint32_t below;          /* as chrome.top: the one around it */
 	int32_t pid, tid;
 };
 
@@ -32,12 +32,12 @@ struct chrome {
 	VEC(struct begun) begun;
 	VEC(struct side_label) labels; /* of those */
 	struct u64map top;   /* lane_of → index + 1 of the innermost begun; 0: none */
-	const char *counted; /* up to where lines were counted */
+	const char *counted; /* lines are counted up to here */
 	uint64_t line;
 	int rc; /* ERR_NOMEM, ERR_LIMIT */
 };
 
-int side_chrome_told(const char *text, size_t n)
+int side_is_chrome(const char *text, size_t n)
 {
 	struct json_pull j;
 	json_pull_init(&j, text, n);
@@ -63,7 +63,7 @@ static uint32_t intern(struct chrome *c, const char *s, size_t n)
 
 /* --- an event ------------------------------------------------------------------------- */
 
-static void take_args(struct chrome *c)
+static void parse_args(struct chrome *c)
 {
 	struct json_pull *j = &c->j;
 	const char *s;
@@ -80,7 +80,7 @@ static void take_args(struct chrome *c)
 	}
 }
 
-static uint8_t take_time(struct chrome *c, uint64_t *ns, struct event *x)
+static uint8_t parse_time(struct chrome *c, uint64_t *ns, struct event *x)
 {
 	const char *s;
 	size_t n;
@@ -91,8 +91,8 @@ static uint8_t take_time(struct chrome *c, uint64_t *ns, struct event *x)
 	return 1;
 }
 
-/* Others than numbers name no thread that the kernel knows. */
-static void take_number(struct chrome *c, int32_t *id)
+/* Other values than numbers cannot be matched with a kernel thread. */
+static void parse_number(struct chrome *c, int32_t *id)
 {
 	const char *s;
 	size_t n;
@@ -101,7 +101,7 @@ static void take_number(struct chrome *c, int32_t *id)
 		*id = (int32_t)v;
 }
 
-static void take_text(struct chrome *c, uint32_t *id)
+static void parse_text(struct chrome *c, uint32_t *id)
 {
 	const char *s;
 	size_t n;
@@ -109,34 +109,34 @@ static void take_text(struct chrome *c, uint32_t *id)
 		*id = intern(c, s, n);
 }
 
-static void take_phase(struct chrome *c, char *phase)
+static void parse_phase(struct chrome *c, char *phase)
 {
 	const char *s;
 	size_t n;
 	*phase = json_pull_string(&c->j, &s, &n) && n == 1 ? *s : '\0';
 }
 
-static void take_field(struct chrome *c, struct event *x)
+static void parse_field(struct chrome *c, struct event *x)
 {
 	struct json_pull *j = &c->j;
 	if (json_pull_is(j, "ph"))
-		take_phase(c, &x->phase);
+		parse_phase(c, &x->phase);
 	else if (json_pull_is(j, "ts"))
-		x->has_time = take_time(c, &x->span.start_ns, x);
+		x->has_time = parse_time(c, &x->span.start_ns, x);
 	else if (json_pull_is(j, "dur"))
-		x->has_dur = take_time(c, &x->dur_ns, x);
+		x->has_dur = parse_time(c, &x->dur_ns, x);
 	else if (json_pull_is(j, "name"))
-		take_text(c, &x->span.name);
+		parse_text(c, &x->span.name);
 	else if (json_pull_is(j, "cat"))
-		take_text(c, &x->category);
+		parse_text(c, &x->category);
 	else if (json_pull_is(j, "id"))
-		take_text(c, &x->span.key);
+		parse_text(c, &x->span.key);
 	else if (json_pull_is(j, "pid"))
-		take_number(c, &x->span.pid);
+		parse_number(c, &x->span.pid);
 	else if (json_pull_is(j, "tid"))
-		take_number(c, &x->span.tid);
+		parse_number(c, &x->span.tid);
 	else if (json_pull_is(j, "args"))
-		take_args(c);
+		parse_args(c);
 	else
 		json_pull_skip(j);
 }
@@ -158,7 +158,7 @@ static void complete(struct chrome *c, struct event *x)
 		add(c, &x->span);
 }
 
-/* Which begins and ends belong together: those of one thread, or of one id. */
+/* Begins and ends of one lane match: of one thread, or of one id. */
 static uint64_t lane_of(const struct event *x)
 {
 	uint64_t lane = (uint64_t)(uint32_t)x->span.pid << 32 | (uint32_t)x->span.tid;
@@ -180,7 +180,7 @@ static void begin(struct chrome *c, const struct event *x)
 			  .tid = x->span.tid};
 	if (!u64map_get(&c->top, lane_of(x), &b.below))
 		b.below = 0;
-	side_drop_labels(c->out); /* they stay in their place until others come */
+	side_drop_labels(c->out); /* they stay in place until others are added */
 	b.nlabels = (uint32_t)(from - c->out->labels.n);
 	for (size_t i = c->out->labels.n; i < from && !c->rc; i++)
 		c->rc = vec_push(&c->labels, c->out->labels.v[i]);
@@ -191,7 +191,7 @@ static void begin(struct chrome *c, const struct event *x)
 		c->rc = ERR_NOMEM;
 }
 
-/* Its labels are those of its end, which wait already, and of its begin. */
+/* Labels of the begin, added to those of the end, which are there already. */
 static int add_labels(struct chrome *c, const struct begun *b)
 {
 	for (uint32_t i = b->label; i < b->label + b->nlabels; i++)
@@ -223,11 +223,11 @@ static void end(struct chrome *c, struct event *x)
 		add(c, &s);
 }
 
-static void take_event(struct chrome *c)
+static void parse_event(struct chrome *c)
 {
 	struct event x = {.span = {.pid = -1, .tid = -1}};
 	while (json_pull_key(&c->j))
-		take_field(c, &x);
+		parse_field(c, &x);
 	if (c->j.bad || !x.phase || !strchr("XBEbe", x.phase)) {
 		side_drop_labels(c->out);
 		c->out->rows += (uint64_t)c->j.torn;
@@ -251,27 +251,27 @@ static void take_event(struct chrome *c)
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void take_events(struct chrome *c)
+static void parse_events(struct chrome *c)
 {
 	while (!c->rc && json_pull_item(&c->j))
 		if (json_pull_enter(&c->j, '{'))
-			take_event(c);
+			parse_event(c);
 		else
 			json_pull_skip(&c->j);
 }
 
-static int take_file(struct chrome *c)
+static int parse_file(struct chrome *c)
 {
 	int found = 0;
 	if (json_pull_enter(&c->j, '[')) {
-		take_events(c);
+		parse_events(c);
 		return 1;
 	}
 	if (!json_pull_enter(&c->j, '{'))
 		return 0;
 	while (!c->rc && json_pull_key(&c->j))
 		if (json_pull_is(&c->j, "traceEvents") && json_pull_enter(&c->j, '[')) {
-			take_events(c);
+			parse_events(c);
 			found = 1;
 		} else {
 			json_pull_skip(&c->j);
@@ -290,7 +290,7 @@ int side_chrome_read(struct side *out, struct side_lines *l, struct err *e)
 	out->nesting = NEST_ANY;
 	c.counted = s;
 	json_pull_init(&c.j, s, n);
-	int found = take_file(&c);
+	int found = parse_file(&c);
 	c.rc = c.j.nomem ? ERR_NOMEM : c.rc;
 	r = c.rc == ERR_LIMIT ? err_set(e, c.rc, "more than 2^32 spans or labels")
 	    : c.rc            ? err_nomem(e)

@@ -8,7 +8,7 @@
  *	{"ph":"b","id":"0x1",...} ... {"ph":"e",...}     of one id: of no thread alone
  *
  * Times are microseconds with decimals, on a clock that the file does not name. Plain arguments
- * are labels; a span's key is its id. Other kinds of events are passed over.
+ * are labels; a span's key is its id. Other kinds of events are skipped.
  */
 #ifndef LIBTIME_SIDE_CHROME_H
 #define LIBTIME_SIDE_CHROME_H
@@ -16,11 +16,11 @@
 #include "libtime/side/lines.h"
 #include "libtime/side/side.h"
 
-/* 1 when the text begins as JSON does; that there are events in it, reading tells. */
-int side_chrome_told(const char *text, size_t n);
+/* 1 if the text starts like JSON; only reading shows whether it has events. */
+int side_is_chrome(const char *text, size_t n);
 
-/* Read all of it. A list that was cut off is used as far as it goes. ERR_FORMAT where there is
- * none; ERR_* of lines.h, ERR_NOMEM, ERR_LIMIT. */
+/* Read all of it. A truncated list is used as far as it goes. ERR_FORMAT if there is no list;
+ * ERR_* of lines.h, ERR_NOMEM, ERR_LIMIT. */
 int side_chrome_read(struct side *out, struct side_lines *l, struct err *e);
 
 #endif

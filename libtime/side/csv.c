@@ -7,7 +7,7 @@
 
 enum {
 	COLUMNS = 256,
-	JOINED = 1 << 16, /* bytes that a cell with line ends may make of a row */
+	JOINED = 1 << 16, /* longest row, in bytes, if a cell contains line ends */
 };
 
 enum column_kind {
@@ -27,7 +27,7 @@ struct column {
 	uint32_t label; /* strings id of its name */
 };
 
-/* One cell of the row at hand: in the line, or in `cells` where it had quotes in it. */
+/* A cell of the current row: part of the line, or of `unquoted` if it contained quotes. */
 struct cell {
 	const char *s;
 	size_t n;
@@ -39,7 +39,7 @@ struct csv {
 	char separator;
 	struct column column[COLUMNS];
 	struct cell cell[COLUMNS];
-	size_t columns, n; /* of the table; of the row at hand */
+	size_t columns, n; /* of the table; of the current row */
 	struct buf unquoted;
 	uint32_t request; /* strings id */
 	int has_start, has_end, has_duration;
@@ -56,7 +56,7 @@ static struct cell trimmed(const char *s, size_t n)
 	return (struct cell){s, n};
 }
 
-/* The text in quotes that begins at *p, behind the quote; *p is then behind the other one. */
+/* Unquote the cell whose opening quote is before *p; *p is left after the closing one. */
 static struct cell quoted(struct csv *c, const char **p, const char *end)
 {
 	size_t at = c->unquoted.n;
@@ -72,7 +72,7 @@ static struct cell quoted(struct csv *c, const char **p, const char *end)
 	return (struct cell){c->unquoted.v + at, c->unquoted.n - at};
 }
 
-/* Cut a row into c->cell; how many it has, of which COLUMNS are kept. */
+/* Split a row into c->cell, at most COLUMNS of them. Returns how many the row has. */
 static size_t cut_row(struct csv *c, const char *s, size_t n)
 {
 	const char *end = s + n;
@@ -111,8 +111,8 @@ static size_t quotes_in(const char *s, size_t n)
 	return count;
 }
 
-/* A row: its line, and those behind it while a quote is open. 1, 0, < 0; *why is set for one
- * that breaks. */
+/* Read a row: a line, and the next ones while a quote is open. 1, 0, < 0; *why is set if it is
+ * malformed. */
 static int next_row(struct csv *c, const char **s, size_t *n, const char **why, struct err *e)
 {
 	int r = side_lines_next(c->lines, s, n, e);
@@ -163,7 +163,7 @@ static int is_time(uint8_t kind)
 	return kind == COL_START || kind == COL_END || kind == COL_DURATION;
 }
 
-/* What a column of that name is. */
+/* The kind of a column, by its name. */
 static struct column column_of(const char *s, size_t n)
 {
 	static const struct {
@@ -182,7 +182,7 @@ static struct column column_of(const char *s, size_t n)
 	return c;
 }
 
-/* What separates the names: the most frequent of the three. */
+/* The separator of cells: the one of the three that is most frequent in the names. */
 static char separator_of(const char *s, size_t n)
 {
 	size_t count[3] = {0};
@@ -195,7 +195,7 @@ static char separator_of(const char *s, size_t n)
 							   : ',';
 }
 
-static void skip_mark(const char **s, size_t *n) /* of UTF-8 */
+static void skip_byte_order_mark(const char **s, size_t *n)
 {
 	if (*n >= 3 && !memcmp(*s, "\xef\xbb\xbf", 3)) {
 		*s += 3;
@@ -212,9 +212,9 @@ static void count_times(struct csv *c)
 	}
 }
 
-static void take_names(struct csv *c, const char *s, size_t n)
+static void parse_names(struct csv *c, const char *s, size_t n)
 {
-	skip_mark(&s, &n);
+	skip_byte_order_mark(&s, &n);
 	c->separator = separator_of(s, n);
 	c->columns = cut_row(c, s, n);
 	for (size_t i = 0; i < c->columns && i < COLUMNS; i++)
@@ -222,11 +222,11 @@ static void take_names(struct csv *c, const char *s, size_t n)
 	c->columns = c->columns < COLUMNS + 1 ? c->columns : COLUMNS + 1;
 }
 
-int side_csv_told(const char *text, size_t n)
+int side_is_csv(const char *text, size_t n)
 {
 	struct csv c = {.columns = 0};
 	const char *end = n ? memchr(text, '\n', n) : NULL;
-	take_names(&c, text, end ? (size_t)(end - text) : n);
+	parse_names(&c, text, end ? (size_t)(end - text) : n);
 	int failed = buf_failed(&c.unquoted);
 	c.columns = c.columns < COLUMNS ? c.columns : COLUMNS;
 	count_times(&c);
@@ -234,7 +234,7 @@ int side_csv_told(const char *text, size_t n)
 	return !failed && (c.has_start || c.has_end);
 }
 
-/* Two of one kind would contradict each other. */
+/* Two columns of one kind could contradict each other. */
 static int check_names(const struct csv *c, struct err *e)
 {
 	unsigned seen = 0;
@@ -264,7 +264,7 @@ static int read_names(struct csv *c, struct err *e)
 		return r;
 	if (!r || why)
 		return err_set(e, ERR_FORMAT, "no line of column names");
-	take_names(c, s, n);
+	parse_names(c, s, n);
 	if (buf_failed(&c->unquoted))
 		return err_nomem(e);
 	if (c->columns > COLUMNS)
@@ -286,10 +286,11 @@ static int read_names(struct csv *c, struct err *e)
 struct row {
 	struct side_span span;
 	uint64_t duration;
-	const char *why; /* what is wrong with it */
+	const char *why; /* what is wrong with it, or NULL */
 };
 
-static void take_time(const struct column *c, const struct cell *x, uint64_t *ns, struct row *r)
+static void parse_time(const struct column *c, const struct cell *x, uint64_t *ns,
+		       struct row *r)
 {
 	if (c->scale && when_number(x->s, x->n, c->scale, ns))
 		r->why = "a time is not a number";
@@ -297,7 +298,7 @@ static void take_time(const struct column *c, const struct cell *x, uint64_t *ns
 		r->why = "a time is not ISO 8601 with its zone";
 }
 
-static void take_id(const struct cell *x, int32_t *id, struct row *r)
+static void parse_id(const struct cell *x, int32_t *id, struct row *r)
 {
 	uint64_t v;
 	if (!x->n)
@@ -309,37 +310,37 @@ static void take_id(const struct cell *x, int32_t *id, struct row *r)
 }
 
 /* ERR_NOMEM. */
-static int take_cell(struct csv *c, size_t i, struct row *r)
+static int parse_cell(struct csv *c, size_t i, struct row *r)
 {
 	const struct column *col = &c->column[i];
 	const struct cell *x = &c->cell[i];
 	struct side_span *s = &r->span;
 	switch (col->kind) {
 	case COL_START:
-		take_time(col, x, &s->start_ns, r);
+		parse_time(col, x, &s->start_ns, r);
 		return 0;
 	case COL_END:
-		take_time(col, x, &s->end_ns, r);
+		parse_time(col, x, &s->end_ns, r);
 		return 0;
 	case COL_DURATION:
-		take_time(col, x, &r->duration, r);
+		parse_time(col, x, &r->duration, r);
 		return 0;
 	case COL_NAME:
 		return x->n ? side_intern(c->out, x->s, x->n, &s->name) : 0;
 	case COL_KEY:
 		return side_intern(c->out, x->s, x->n, &s->key);
 	case COL_PID:
-		take_id(x, &s->pid, r);
+		parse_id(x, &s->pid, r);
 		return 0;
 	case COL_TID:
-		take_id(x, &s->tid, r);
+		parse_id(x, &s->tid, r);
 		return 0;
 	default:
 		return x->n ? side_add_label(c->out, col->label, x->s, x->n) : 0;
 	}
 }
 
-/* The third of start, end and duration from the two. */
+/* Compute the third of start, end and duration from the other two. */
 static void complete(const struct csv *c, struct row *r)
 {
 	struct side_span *s = &r->span;
@@ -355,7 +356,7 @@ static void complete(const struct csv *c, struct row *r)
 		r->why = "a time is past 2^63 ns";
 }
 
-static int take_row(struct csv *c, const char *s, size_t n, struct err *e)
+static int parse_row(struct csv *c, const char *s, size_t n, struct err *e)
 {
 	struct row r = {.span = {.pid = -1, .tid = -1, .name = c->request}};
 	int rc = 0;
@@ -365,7 +366,7 @@ static int take_row(struct csv *c, const char *s, size_t n, struct err *e)
 	if (cells != c->columns)
 		r.why = cells < c->columns ? "it has too few cells" : "it has too many cells";
 	for (size_t i = 0; i < c->columns && !r.why && !rc; i++)
-		rc = take_cell(c, i, &r);
+		rc = parse_cell(c, i, &r);
 	if (!r.why)
 		complete(c, &r);
 	if (r.why) {
@@ -390,7 +391,7 @@ static int read_rows(struct csv *c, struct err *e)
 		c->out->rows++;
 		if (why)
 			side_bad_row(c->out, side_lines_number(c->lines), why);
-		else if ((r = take_row(c, s, n, e)) < 0)
+		else if ((r = parse_row(c, s, n, e)) < 0)
 			return r;
 	}
 	return r;

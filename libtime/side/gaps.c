@@ -20,7 +20,7 @@ static int begins(const char *s, size_t n, const char *with)
 	return n >= len && !memcmp(s, with, len);
 }
 
-/* A line of names with these first, no longer names that begin so. */
+/* Does the line of names start with exactly these? */
 static int has_names(const char *s, size_t n, const char *names)
 {
 	size_t len = strlen(names);
@@ -28,12 +28,12 @@ static int has_names(const char *s, size_t n, const char *names)
 	       (n == len || s[len] == ',' || s[len] == '\n' || s[len] == '\r');
 }
 
-int side_gaps_told(const char *text, size_t n)
+int side_is_gaps(const char *text, size_t n)
 {
 	return begins(text, n, first_line) || has_names(text, n, csv_line);
 }
 
-/* Up to CELLS words between separators; `count` is how many there are. */
+/* Split into words, of which the first CELLS are kept; `count` is how many there are. */
 static void cut(struct words *w, const char *s, size_t n, char separator)
 {
 	w->count = 0;
@@ -56,7 +56,7 @@ static int number(const struct words *w, size_t i, uint64_t max, uint64_t *out)
 
 /* --- every gap ------------------------------------------------------------------------ */
 
-static const char *take_gap(struct side *out, const struct words *w, int *rc)
+static const char *parse_gap(struct side *out, const struct words *w, int *rc)
 {
 	struct side_gap g = {.cpu = -1};
 	uint64_t cpu;
@@ -84,17 +84,17 @@ static const char *add_spinner(struct side *out, const struct words *w, int cont
 	return NULL;
 }
 
-static const char *take_spinner(struct side *out, const struct words *w, int *rc)
+static const char *parse_spinner(struct side *out, const struct words *w, int *rc)
 {
 	return add_spinner(out, w, 0, rc);
 }
 
-static const char *take_control(struct side *out, const struct words *w, int *rc)
+static const char *parse_control(struct side *out, const struct words *w, int *rc)
 {
 	return add_spinner(out, w, 1, rc);
 }
 
-static const char *take_anchor(struct side *out, const struct words *w, int *rc)
+static const char *parse_anchor(struct side *out, const struct words *w, int *rc)
 {
 	struct side_anchor a;
 	if (w->count != 4 || number(w, 0, INT64_MAX, &a.ns[SIDE_CLOCK_MONO]) ||
@@ -107,7 +107,7 @@ static const char *take_anchor(struct side *out, const struct words *w, int *rc)
 	return NULL;
 }
 
-static const char *take_dropped(struct side *out, const struct words *w, int *rc)
+static const char *parse_dropped(struct side *out, const struct words *w, int *rc)
 {
 	uint64_t cpu, n;
 	(void)rc;
@@ -117,21 +117,21 @@ static const char *take_dropped(struct side *out, const struct words *w, int *rc
 	return NULL;
 }
 
-static const char *take_clock(struct side *out, const struct words *w, int *rc)
+static const char *parse_clock(struct side *out, const struct words *w, int *rc)
 {
 	(void)rc;
 	out->clock = w->count == 1 ? side_clock_of(w->v[0], w->n[0]) : SIDE_CLOCK_UNKNOWN;
 	return out->clock ? NULL : "clock is mono, raw or real";
 }
 
-static const char *take_line(struct side *out, const char *s, size_t n, int *rc)
+static const char *parse_line(struct side *out, const char *s, size_t n, int *rc)
 {
 	static const struct {
 		const char *word;
 		const char *(*take)(struct side *, const struct words *, int *rc);
-	} kinds[] = {{"gap ", take_gap},         {"spinner ", take_spinner},
-		     {"control ", take_control}, {"anchor ", take_anchor},
-		     {"dropped ", take_dropped}, {"clock ", take_clock}};
+	} kinds[] = {{"gap ", parse_gap},         {"spinner ", parse_spinner},
+		     {"control ", parse_control}, {"anchor ", parse_anchor},
+		     {"dropped ", parse_dropped}, {"clock ", parse_clock}};
 	struct words w;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		size_t len = strlen(kinds[i].word);
@@ -145,7 +145,7 @@ static const char *take_line(struct side *out, const char *s, size_t n, int *rc)
 
 /* --- one of each interval ------------------------------------------------------------- */
 
-static const char *take_row(struct side *out, const char *s, size_t n, int has_cpu, int *rc)
+static const char *parse_row(struct side *out, const char *s, size_t n, int has_cpu, int *rc)
 {
 	struct side_gap g = {.cpu = -1};
 	struct words w;
@@ -158,7 +158,7 @@ static const char *take_row(struct side *out, const char *s, size_t n, int has_c
 	if (has_cpu && number(&w, 2, UINT16_MAX - 1, &cpu))
 		return "its CPU is not a number";
 	g.cpu = has_cpu ? (int32_t)cpu : -1;
-	g.start_ns = g.end_ns; /* until the interval is known */
+	g.start_ns = g.end_ns; /* until side_gaps_windows knows the interval */
 	*rc = vec_push(&out->gaps, g);
 	return NULL;
 }
@@ -205,7 +205,7 @@ int side_gaps_read(struct side *out, struct side_lines *l, struct err *e)
 		if (!n || *s == '#')
 			continue;
 		out->rows++;
-		why = csv ? take_row(out, s, n, has_cpu, &rc) : take_line(out, s, n, &rc);
+		why = csv ? parse_row(out, s, n, has_cpu, &rc) : parse_line(out, s, n, &rc);
 		if (why)
 			side_bad_row(out, side_lines_number(l), why);
 		if (rc)

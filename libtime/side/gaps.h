@@ -3,14 +3,15 @@
  *
  *	perfkit-gaps v1                   every gap, with both ends
  *	clock mono                        or raw, real
- *	spinner 1 29451                   CPU and tid of the program that wanted all of that CPU
- *	control 0 29452                   the same for a CPU that should be idle: the baseline
+ *	spinner 1 29451                   CPU and tid of a thread that spins there
+ *	control 0 29452                   the same on a CPU that should be idle: the baseline
  *	anchor MONO RAW REAL ERROR        the clocks at one moment, and their error, in ns
  *	gap 1 7183812494120 7183812498360 CPU, begin and end in ns
- *	dropped 1 17                      gaps of that CPU that came too fast to be kept
+ *	dropped 1 17                      number of gaps on that CPU that the sampler could not
+ *keep
  *
- *	time,delay[,cpu]                  the longest gap of each reporting interval, in ns;
- *	1718000000100000000,4240          time: when that interval ended
+ *	time,delay[,cpu]                  end of a reporting interval, and its longest gap, in
+ *ns 1718000000100000000,4240
  */
 #ifndef LIBTIME_SIDE_GAPS_H
 #define LIBTIME_SIDE_GAPS_H
@@ -18,8 +19,8 @@
 #include "libtime/side/lines.h"
 #include "libtime/side/side.h"
 
-/* 1 if the text starts like one of the two. */
-int side_gaps_told(const char *text, size_t n);
+/* 1 if the text starts like one of the two formats. */
+int side_is_gaps(const char *text, size_t n);
 
 /* Read all of it. ERR_FORMAT for another version; ERR_* of lines.h, ERR_NOMEM. */
 int side_gaps_read(struct side *out, struct side_lines *l, struct err *e);

@@ -8,7 +8,7 @@ static const uint64_t SECOND = 1000000000u, YEAR = 365 * 86400 * 1000000000ull;
 
 struct log {
 	struct side *out;
-	uint64_t base_ns, start_ns; /* 0: not told */
+	uint64_t base_ns, start_ns; /* 0: not in the file */
 	uint32_t name, max, tag;    /* strings ids */
 	int rc;
 };
@@ -19,7 +19,7 @@ static int begins(const char *s, size_t n, const char *with)
 	return n >= len && !memcmp(s, with, len);
 }
 
-int side_hiccups_told(const char *text, size_t n)
+int side_is_hiccups(const char *text, size_t n)
 {
 	return begins(text, n, "#[")
 		       ? memmem(text, n, "Histogram log format version", 28) != NULL
@@ -32,7 +32,7 @@ static int seconds(const char *s, size_t n, uint64_t *ns)
 }
 
 /* #[BaseTime: SECONDS ( ... */
-static void take_comment(struct log *h, const char *s, size_t n)
+static void parse_comment(struct log *h, const char *s, size_t n)
 {
 	static const char base[] = "#[BaseTime: ", start[] = "#[StartTime: ";
 	int is_base = begins(s, n, base);
@@ -55,7 +55,7 @@ static uint64_t base_of(const struct log *h, uint64_t first_ns)
 }
 
 /* [Tag=T,]START,LENGTH,MAX,HISTOGRAM */
-static const char *take_row(struct log *h, const char *s, size_t n)
+static const char *parse_row(struct log *h, const char *s, size_t n)
 {
 	struct side_span span = {
 		.pid = -1, .tid = -1, .name = h->name, .flags = SIDE_NO_THREAD};
@@ -102,11 +102,11 @@ int side_hiccups_read(struct side *out, struct side_lines *l, struct err *e)
 		return err_nomem(e);
 	while (r > 0 && (r = side_lines_next(l, &s, &n, e)) > 0) {
 		if (n && *s == '#')
-			take_comment(&h, s, n);
+			parse_comment(&h, s, n);
 		if (!n || *s == '#' || *s == '"')
 			continue;
 		out->rows++;
-		const char *why = take_row(&h, s, n);
+		const char *why = parse_row(&h, s, n);
 		if (why)
 			side_bad_row(out, side_lines_number(l), why);
 		if (h.rc)

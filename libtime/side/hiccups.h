@@ -18,7 +18,7 @@
 #include "libtime/side/side.h"
 
 /* 1 if the text starts like such a log. */
-int side_hiccups_told(const char *text, size_t n);
+int side_is_hiccups(const char *text, size_t n);
 
 /* Read all of it. ERR_* of lines.h, ERR_NOMEM; malformed rows are in out->bad. */
 int side_hiccups_read(struct side *out, struct side_lines *l, struct err *e);

@@ -17,13 +17,13 @@ struct histories {
 	int rc; /* ERR_NOMEM */
 };
 
-int side_histories_told(const char *text, size_t n)
+int side_is_histories(const char *text, size_t n)
 {
 	size_t len = sizeof(first_line) - 1;
 	return n > len && !memcmp(text, first_line, len);
 }
 
-/* The next word, cut off *s; n 0: there is none. */
+/* Cut the next word off *s; *n is 0 at the end. */
 static const char *word(const char **s, size_t *left, size_t *n)
 {
 	while (*left && **s == ' ')
@@ -47,7 +47,7 @@ static int number(const char **s, size_t *left, uint64_t max, uint64_t *out)
 	return when_number(w, n, 1, out) || *out > max ? -1 : 0;
 }
 
-/* The trampoline of an index, made when new; its function is then named as the index is. */
+/* Find or add the trampoline of an index; a new one has the default name of its function. */
 static int trampoline(struct histories *h, uint64_t index, uint32_t *at)
 {
 	uint64_t key = (uint64_t)(uint32_t)h->pid << 32 | index;
@@ -64,7 +64,7 @@ static int trampoline(struct histories *h, uint64_t index, uint32_t *at)
 }
 
 /* INDEX SYMBOL */
-static const char *take_trampoline(struct histories *h, const char *s, size_t left)
+static const char *parse_trampoline(struct histories *h, const char *s, size_t left)
 {
 	uint64_t index;
 	uint32_t at;
@@ -83,7 +83,7 @@ static const char *take_trampoline(struct histories *h, const char *s, size_t le
 }
 
 /* INDEX T_NS KEY VALUE */
-static const char *take_binding(struct histories *h, const char *s, size_t left)
+static const char *parse_binding(struct histories *h, const char *s, size_t left)
 {
 	struct side_binding b = {0};
 	uint64_t index;
@@ -103,7 +103,7 @@ static const char *take_binding(struct histories *h, const char *s, size_t left)
 	return NULL;
 }
 
-static const char *take_pid(struct histories *h, const char *s, size_t left)
+static const char *parse_pid(struct histories *h, const char *s, size_t left)
 {
 	uint64_t pid;
 	if (number(&s, &left, INT32_MAX, &pid) || !pid)
@@ -112,7 +112,7 @@ static const char *take_pid(struct histories *h, const char *s, size_t left)
 	return NULL;
 }
 
-static const char *take_clock(struct histories *h, const char *s, size_t left)
+static const char *parse_clock(struct histories *h, const char *s, size_t left)
 {
 	size_t n;
 	const char *w = word(&s, &left, &n);
@@ -120,7 +120,7 @@ static const char *take_clock(struct histories *h, const char *s, size_t left)
 	return h->out->clock ? NULL : "clock is mono, raw, real or tsc";
 }
 
-static const char *take_lost(struct histories *h, const char *s, size_t left)
+static const char *parse_lost(struct histories *h, const char *s, size_t left)
 {
 	uint64_t n;
 	if (number(&s, &left, INT64_MAX, &n))
@@ -129,17 +129,17 @@ static const char *take_lost(struct histories *h, const char *s, size_t left)
 	return NULL;
 }
 
-/* NULL, or why the line is left out. */
-static const char *take_line(struct histories *h, const char *s, size_t left)
+/* NULL, or what is wrong with the line. */
+static const char *parse_line(struct histories *h, const char *s, size_t left)
 {
 	static const struct {
 		const char *word;
 		const char *(*take)(struct histories *, const char *, size_t);
-	} kinds[] = {{"bind", take_binding},
-		     {"tramp", take_trampoline},
-		     {"pid", take_pid},
-		     {"clock", take_clock},
-		     {"lost", take_lost}};
+	} kinds[] = {{"bind", parse_binding},
+		     {"tramp", parse_trampoline},
+		     {"pid", parse_pid},
+		     {"clock", parse_clock},
+		     {"lost", parse_lost}};
 	size_t n;
 	const char *w = word(&s, &left, &n);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -148,14 +148,14 @@ static const char *take_line(struct histories *h, const char *s, size_t left)
 	return "it does not begin with a known word";
 }
 
-/* Several files one behind the other are one. */
+/* Concatenated files are read as one. */
 static int read_lines(struct histories *h, struct side_lines *l, struct err *e)
 {
 	const char *s, *why;
 	size_t n;
 	int r = 0;
 	while (!h->rc && (r = side_lines_next(l, &s, &n, e)) > 0) {
-		if (side_histories_told(s, n)) {
+		if (side_is_histories(s, n)) {
 			if (!is(s, n, "perfkit-labels v1"))
 				return err_set(e, ERR_FORMAT,
 					       "line %llu: label histories of another version "
@@ -167,7 +167,7 @@ static int read_lines(struct histories *h, struct side_lines *l, struct err *e)
 		if (!n || *s == '#')
 			continue;
 		h->out->rows++;
-		if ((why = take_line(h, s, n)))
+		if ((why = parse_line(h, s, n)))
 			side_bad_row(h->out, side_lines_number(l), why);
 	}
 	return h->rc ? err_nomem(e) : r;

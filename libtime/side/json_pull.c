@@ -21,7 +21,7 @@ static int fail(struct json_pull *j)
 	return 0;
 }
 
-/* The next character that is no blank; 0 at the end. */
+/* Skip blanks; the next character, or 0 at the end. */
 static char blank(struct json_pull *j)
 {
 	while (j->p < j->end &&
@@ -77,7 +77,7 @@ static void utf8(struct buf *b, unsigned c)
 	}
 }
 
-/* \uXXXX, of which two may be one character; half of one becomes U+FFFD. */
+/* \uXXXX, or a surrogate pair of them; an unpaired surrogate becomes U+FFFD. */
 static int unicode(struct json_pull *j, struct buf *b)
 {
 	unsigned c, low;
@@ -111,7 +111,7 @@ static int escape(struct json_pull *j, struct buf *b)
 	return 1;
 }
 
-/* The string whose quote is at j->p; its escapes are written out into b. */
+/* The string that starts at j->p; if it has escapes, it is decoded into b. */
 static int string(struct json_pull *j, struct buf *b, const char **s, size_t *n)
 {
 	const char *from = ++j->p;
@@ -154,7 +154,7 @@ int json_pull_enter(struct json_pull *j, char bracket)
 	return 1;
 }
 
-/* Up to the next element: 1; 0 at the end of what `close` ends. */
+/* Go to the next element: 1; 0 after the closing bracket `close`. */
 static int next(struct json_pull *j, char close)
 {
 	char c = blank(j);
@@ -202,7 +202,7 @@ int json_pull_is(const struct json_pull *j, const char *key)
 
 /* --- values --------------------------------------------------------------------------- */
 
-/* A number or word: what stands up to the next character that can be in neither. */
+/* A number or word: everything up to a character that can be in neither. */
 static int word(struct json_pull *j, const char **s, size_t *n)
 {
 	const char *from = j->p;
@@ -238,7 +238,7 @@ int json_pull_scalar(struct json_pull *j, const char **s, size_t *n)
 	return 0;
 }
 
-/* Brackets are counted; what kind each is of, nobody asks where it is thrown away. */
+/* Only counts brackets: in skipped values, '[' may match '}'. */
 void json_pull_skip(struct json_pull *j)
 {
 	int open = 0;

@@ -1,5 +1,5 @@
 /*
- * json_pull.h - JSON read piece by piece, without a tree: for files of a hundred megabytes of
+ * json_pull.h - reads JSON piece by piece, without a tree, for files of a hundred megabytes of
  * which little is kept.
  *
  *	struct json_pull j;
@@ -8,10 +8,10 @@
  *		if (json_pull_is(&j, "name")) json_pull_string(&j, &s, &len);
  *		else json_pull_skip(&j);
  *
- * What is malformed, or nested deeper than JSON_DEPTH, sets `bad`, and from then on everything
- * ends: a loop like the above needs no other check, and whoever keeps what was read asks once.
- * Texts are borrowed: until the next piece is read, as long as the input where they had no
- * escapes. RFC 8259, but that control characters may stand in strings.
+ * Malformed input, or nesting deeper than JSON_DEPTH, sets `bad`; from then on every call
+ * reports the end, so a loop like the above needs one check, after it. Texts are borrowed until
+ * the next piece is read; those without escapes, as long as the input. Follows RFC 8259, except
+ * that strings may contain control characters.
  */
 #ifndef LIBTIME_SIDE_JSON_PULL_H
 #define LIBTIME_SIDE_JSON_PULL_H
@@ -23,43 +23,43 @@ enum { JSON_DEPTH = 64 };
 struct json_pull {
 	const char *p, *end;
 	struct buf unescaped;
-	const char *key; /* of the value that comes next, where that is in an object */
+	const char *key; /* of the next value, if that is in an object */
 	size_t key_n;
 	struct buf key_buf;
 	int depth;
-	int first; /* no element of the innermost object or array was read yet */
-	int bad;   /* malformed; */
-	int torn;  /* because the text ends too soon, or */
-	int nomem; /* there was no memory for an escaped text: ERR_NOMEM is what to return */
+	int first; /* no element of the innermost object or array has been read yet */
+	int bad;   /* malformed, or one of the next two */
+	int torn;  /* the text ends too soon */
+	int nomem; /* no memory for a text with escapes: the caller returns ERR_NOMEM */
 };
 
 /* Begin with n bytes, borrowed. */
 void json_pull_init(struct json_pull *j, const char *text, size_t n);
 void json_pull_release(struct json_pull *j);
 
-/* What the next value begins with: '{' '[' '"' '0' (a number) 't' 'f' 'n'; 0 for none. */
+/* First character of the next value: '{' '[' '"' '0' (a number) 't' 'f' 'n'; 0: no value. */
 char json_pull_peek(struct json_pull *j);
 
-/* Step into the object or array that comes next: 1; 0 (and nothing read) if it is no such. */
+/* Enter the next value if it is that object or array: 1; else 0, and nothing is read. */
 int json_pull_enter(struct json_pull *j, char bracket);
 
-/* Inside of an object: 1 and the next key, whose value comes next; 0 at its end, which is then
- * read. Of an array: 1 when one more value comes. */
+/* In an object: read the next key; its value comes next. In an array: step to the next value.
+ * 1; 0 at the end, which has then been read. */
 int json_pull_key(struct json_pull *j);
 int json_pull_item(struct json_pull *j);
 
-/* Is that the key at hand? */
+/* Is this the current key? */
 int json_pull_is(const struct json_pull *j, const char *key);
 
-/* The value that comes next, if it is a string, or a number, true or false, as text: 1. Other
- * values are skipped: 0. */
+/* Read the next value as text if it is a string, a number, true or false: 1. Others are
+ * skipped: 0. */
 int json_pull_string(struct json_pull *j, const char **s, size_t *n);
 int json_pull_scalar(struct json_pull *j, const char **s, size_t *n);
 
-/* Pass the value that comes next, whatever it is. */
+/* Skip the next value. */
 void json_pull_skip(struct json_pull *j);
 
-/* 1 when nothing but blanks is left, outside of all objects. */
+/* 1 if only blanks are left, outside all objects. */
 int json_pull_done(struct json_pull *j);
 
 #endif

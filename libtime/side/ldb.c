@@ -10,7 +10,7 @@
 enum {
 	RECORD = 40,
 	ADDRESS_FROM = 1 << 16,
-	AT_ONCE = 1024, /* requests of a thread, mutexes it waits for, or holds */
+	AT_ONCE = 1024, /* most requests of a thread, and mutexes it waits for or holds */
 	NOT_OPEN = UINT32_MAX - 1,
 };
 
@@ -33,19 +33,19 @@ enum {
 struct event {
 	uint64_t ns, arg;
 	uint32_t type, tid;
-	uint32_t nth; /* in the file: events of one time stay as they were */
+	uint32_t nth; /* in the file; keeps the order of simultaneous events */
 };
 
 /* A thread works on a request, or waits for or holds a mutex. */
-struct stay {
+struct activity {
 	uint64_t key, from_ns;
 };
 
-typedef VEC(struct stay) stays;
+typedef VEC(struct activity) activities;
 
 struct thread {
 	uint32_t tid;
-	stays works, waits, holds;
+	activities works, waits, holds;
 };
 
 struct request {
@@ -79,7 +79,7 @@ static uint64_t u64_at(const uint8_t *p)
 	return u32_at(p) | (uint64_t)u32_at(p + 4) << 32;
 }
 
-/* NULL, or why a record is none. */
+/* NULL, or what is wrong with a record. */
 static const char *wrong(const uint8_t *p)
 {
 	uint32_t type = u32_at(p);
@@ -90,7 +90,7 @@ static const char *wrong(const uint8_t *p)
 	return u32_at(p + 12) && u32_at(p + 12) <= INT32_MAX ? NULL : "it has no thread";
 }
 
-int side_ldb_told(const char *data, size_t n)
+int side_is_ldb(const char *data, size_t n)
 {
 	const uint8_t *p = (const uint8_t *)data;
 	for (size_t at = 0; at + RECORD <= n; at += RECORD)
@@ -99,8 +99,8 @@ int side_ldb_told(const char *data, size_t n)
 	return n >= RECORD;
 }
 
-/* Eight types, of which 4, 5 and 6 are of mutexes: their arguments are addresses. Here 5 has
- * none, and 4 has ids. */
+/* The older layout has eight types. Its 4, 5 and 6 are about mutexes, with an address as
+ * argument; in the current one, 5 has no argument and that of 4 is an id. */
 static int is_older(const uint8_t *p, size_t n)
 {
 	uint64_t cleared_with = 0, of_mutex = 0, unset_small = 0;
@@ -141,8 +141,8 @@ static uint32_t text(struct ldb *x, const char *format, uint64_t v)
 	return id;
 }
 
-/* Such a call began when? Its length is all that is told. */
-static void take_call(struct ldb *x, const uint8_t *p, uint64_t ns, uint64_t nth)
+/* The record has the call's end and length. */
+static void add_call(struct ldb *x, const uint8_t *p, uint64_t ns, uint64_t nth)
 {
 	uint64_t length = u64_at(p + 16);
 	struct side_span s = span(0, u32_at(p + 12), ns - length, ns);
@@ -196,7 +196,8 @@ static void add_request(struct ldb *x, const struct request *q, uint64_t end, in
 	add(x, s);
 }
 
-static void add_part(struct ldb *x, uint32_t tid, const struct stay *p, uint64_t end, int open)
+static void add_part(struct ldb *x, uint32_t tid, const struct activity *p, uint64_t end,
+		     int open)
 {
 	struct side_span s = span(x->part, tid, p->from_ns, end);
 	s.key = text(x, "%llu", p->key);
@@ -213,7 +214,7 @@ static void add_queue(struct ldb *x, const struct request *q, uint64_t end, int 
 	add(x, s);
 }
 
-static struct stay *stay_of(stays *v, uint64_t key)
+static struct activity *activity_of(activities *v, uint64_t key)
 {
 	for (size_t i = v->n; i-- > 0;)
 		if (v->v[i].key == key)
@@ -221,10 +222,10 @@ static struct stay *stay_of(stays *v, uint64_t key)
 	return NULL;
 }
 
-/* 0 where it has too many already: a search through them must stay short. */
-static int begin(struct ldb *x, stays *v, const struct event *ev)
+/* 0 if it has too many already, since they are searched one by one. */
+static int begin(struct ldb *x, activities *v, const struct event *ev)
 {
-	struct stay s = {ev->arg, ev->ns};
+	struct activity s = {ev->arg, ev->ns};
 	if (v->n >= AT_ONCE) {
 		side_bad_row(x->out, ev->nth, "a thread with more than 1,024 of these at once");
 		return 0;
@@ -234,7 +235,7 @@ static int begin(struct ldb *x, stays *v, const struct event *ev)
 	return !x->rc;
 }
 
-static void end(stays *v, struct stay *s)
+static void end(activities *v, struct activity *s)
 {
 	*s = v->v[--v->n];
 }
@@ -252,8 +253,8 @@ static struct thread *thread_of(struct ldb *x, uint32_t tid)
 	return &x->threads.v[at];
 }
 
-/* From when it was put in the queue on, its time is that of the thread which takes it out. */
-static void take_over(struct request *q, const struct event *ev)
+/* From when it was queued, a request's time belongs to the thread that dequeues it. */
+static void hand_over(struct request *q, const struct event *ev)
 {
 	if (ev->tid == q->last_tid)
 		return;
@@ -261,9 +262,9 @@ static void take_over(struct request *q, const struct event *ev)
 	q->handed_ns = q->queued_ns ? q->queued_ns : ev->ns;
 }
 
-static void take_set(struct ldb *x, struct thread *t, const struct event *ev)
+static void handle_set(struct ldb *x, struct thread *t, const struct event *ev)
 {
-	if (stay_of(&t->works, ev->arg) || !begin(x, &t->works, ev))
+	if (activity_of(&t->works, ev->arg) || !begin(x, &t->works, ev))
 		return;
 	struct request *q = request_of(x, ev->arg);
 	if (q && q->queued_ns)
@@ -271,16 +272,17 @@ static void take_set(struct ldb *x, struct thread *t, const struct event *ev)
 	q = q ? q : begin_request(x, ev);
 	if (!q)
 		return;
-	take_over(q, ev);
+	hand_over(q, ev);
 	q->holders++;
 	q->queued_ns = 0;
 	q->last_tid = ev->tid;
 }
 
-/* A stay ends; with the last of its request that is done, unless it is queued. */
-static void end_work(struct ldb *x, struct thread *t, struct stay *at, uint64_t ns, int queued)
+/* A thread's activity ends; the request is done with its last one, unless it is queued. */
+static void end_work(struct ldb *x, struct thread *t, struct activity *at, uint64_t ns,
+		     int queued)
 {
-	struct stay s = *at;
+	struct activity s = *at;
 	struct request *q = request_of(x, s.key);
 	end(&t->works, at);
 	add_part(x, t->tid, &s, ns, 0);
@@ -294,9 +296,9 @@ static void end_work(struct ldb *x, struct thread *t, struct stay *at, uint64_t 
 	forget_request(x, q);
 }
 
-static void take_leave(struct ldb *x, struct thread *t, const struct event *ev)
+static void handle_leave(struct ldb *x, struct thread *t, const struct event *ev)
 {
-	struct stay *s = stay_of(&t->works, ev->arg);
+	struct activity *s = activity_of(&t->works, ev->arg);
 	if (ev->type != EV_CLEAR && s)
 		end_work(x, t, s, ev->ns, ev->type == EV_BLOCK);
 	while (ev->type == EV_CLEAR && t->works.n)
@@ -316,19 +318,21 @@ static void add_mutex(struct ldb *x, struct side_span s, uint32_t label, uint64_
 	add(x, s);
 }
 
-static void add_wait(struct ldb *x, uint32_t tid, const struct stay *s, uint64_t to, int open)
+static void add_wait(struct ldb *x, uint32_t tid, const struct activity *s, uint64_t to,
+		     int open)
 {
 	add_mutex(x, span(x->wait, tid, s->from_ns, to), x->mutex, s->key, open);
 }
 
-static void add_hold(struct ldb *x, uint32_t tid, const struct stay *s, uint64_t to, int open)
+static void add_hold(struct ldb *x, uint32_t tid, const struct activity *s, uint64_t to,
+		     int open)
 {
 	add_mutex(x, span(x->hold, tid, s->from_ns, to), x->held, s->key, open);
 }
 
-static void take_lock(struct ldb *x, struct thread *t, const struct event *ev)
+static void handle_lock(struct ldb *x, struct thread *t, const struct event *ev)
 {
-	struct stay *s = stay_of(&t->waits, ev->arg);
+	struct activity *s = activity_of(&t->waits, ev->arg);
 	if (s) {
 		add_wait(x, t->tid, s, ev->ns, 0);
 		end(&t->waits, s);
@@ -336,9 +340,9 @@ static void take_lock(struct ldb *x, struct thread *t, const struct event *ev)
 	begin(x, &t->holds, ev);
 }
 
-static void take_unlock(struct ldb *x, struct thread *t, const struct event *ev)
+static void handle_unlock(struct ldb *x, struct thread *t, const struct event *ev)
 {
-	struct stay *s = stay_of(&t->holds, ev->arg);
+	struct activity *s = activity_of(&t->holds, ev->arg);
 	if (!s)
 		return;
 	add_hold(x, t->tid, s, ev->ns, 0);
@@ -355,36 +359,36 @@ static int event_order(const void *a, const void *b)
 	return x->nth < y->nth ? -1 : x->nth > y->nth;
 }
 
-static void take_event(struct ldb *x, const struct event *ev)
+static void handle_event(struct ldb *x, const struct event *ev)
 {
 	struct thread *t = thread_of(x, ev->tid);
 	if (!t)
 		return;
 	switch (ev->type) {
 	case EV_SET:
-		take_set(x, t, ev);
+		handle_set(x, t, ev);
 		break;
 	case EV_BLOCK:
 	case EV_UNSET:
 	case EV_CLEAR:
-		take_leave(x, t, ev);
+		handle_leave(x, t, ev);
 		break;
 	case EV_WAIT:
 		begin(x, &t->waits, ev);
 		break;
 	case EV_LOCK:
-		take_lock(x, t, ev);
+		handle_lock(x, t, ev);
 		break;
 	case EV_UNLOCK:
-		take_unlock(x, t, ev);
+		handle_unlock(x, t, ev);
 		break;
 	default:
 		break;
 	}
 }
 
-/* What was not over when the file ends. */
-static void take_open(struct ldb *x)
+/* End what is still open at the end of the file. */
+static void close_open(struct ldb *x)
 {
 	for (size_t i = 0; i < x->threads.n; i++) {
 		const struct thread *t = &x->threads.v[i];
@@ -416,7 +420,7 @@ static void release(struct ldb *x)
 	u64map_release(&x->thread_at);
 }
 
-static void take_records(struct ldb *x, const uint8_t *p, size_t n)
+static void handle_records(struct ldb *x, const uint8_t *p, size_t n)
 {
 	uint32_t nth = 0;
 	for (size_t at = 0; at + RECORD <= n && !x->rc; at += RECORD) {
@@ -431,7 +435,7 @@ static void take_records(struct ldb *x, const uint8_t *p, size_t n)
 		}
 		x->end_ns = ns > x->end_ns ? ns : x->end_ns;
 		if (u32_at(r) == EV_STACK) {
-			take_call(x, r, ns, nth);
+			add_call(x, r, ns, nth);
 			continue;
 		}
 		struct event ev = {ns, u64_at(r + 16), u32_at(r), u32_at(r + 12), nth};
@@ -471,16 +475,16 @@ int side_ldb_read(struct side *out, struct side_lines *l, struct err *e)
 			       "the one with 12 is");
 	out->nesting = NEST_ANY;
 	name_kinds(&x);
-	/* most are calls; the bytes are there, so their number is no claim of the file's */
+	/* most records are calls; n is a real size, not a count that the file claims */
 	if (vec_reserve(&out->spans, n / RECORD))
 		x.rc = ERR_NOMEM;
-	take_records(&x, (const uint8_t *)data, n);
+	handle_records(&x, (const uint8_t *)data, n);
 	if (x.events.n)
 		qsort(x.events.v, x.events.n, sizeof(*x.events.v), event_order);
 	for (size_t i = 0; i < x.events.n && !x.rc; i++)
-		take_event(&x, &x.events.v[i]);
+		handle_event(&x, &x.events.v[i]);
 	if (!x.rc)
-		take_open(&x);
+		close_open(&x);
 	release(&x);
 	if (x.rc == ERR_LIMIT)
 		return err_set(e, x.rc, "more than 2^32 spans or labels");

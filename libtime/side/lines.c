@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { CHUNK = 1 << 18 /* bytes asked for at once */ };
+enum { CHUNK = 1 << 18 /* bytes read at once */ };
 
 /*
  *	text    ...│first line \n│ joined \n│ rest
@@ -55,7 +55,7 @@ void side_lines_close(struct side_lines *l)
 	mem_free(l);
 }
 
-/* More bytes behind those that are there: 1, or 0 at the end. */
+/* Read more bytes: 1, or 0 at the end. */
 static int fill(struct side_lines *l, struct err *e)
 {
 	static const char room[CHUNK];
@@ -81,7 +81,7 @@ static int fill(struct side_lines *l, struct err *e)
 	return r > 0;
 }
 
-/* Forget what stands before the next line, once that is much. */
+/* Drop what precedes the next line, once that is enough to be worth moving the rest. */
 static void forget(struct side_lines *l)
 {
 	if (l->mapped || l->next < l->n / 2 || l->next < CHUNK)
@@ -91,8 +91,8 @@ static void forget(struct side_lines *l)
 	l->next = 0;
 }
 
-/* Find the end of the line that begins at l->next, which then is behind it: 1, 0, < 0. */
-static int take_line(struct side_lines *l, struct err *e)
+/* Find the end of the line at l->next, and move l->next past it: 1, 0, < 0. */
+static int find_line(struct side_lines *l, struct err *e)
 {
 	size_t from = l->next;
 	for (;;) {
@@ -131,7 +131,7 @@ int side_lines_next(struct side_lines *l, const char **text, size_t *n, struct e
 	l->at = l->next;
 	l->number += 1 + l->joined;
 	l->joined = 0;
-	int r = take_line(l, e);
+	int r = find_line(l, e);
 	l->first_end = l->next;
 	if (r > 0)
 		give(l, text, n);
@@ -140,7 +140,7 @@ int side_lines_next(struct side_lines *l, const char **text, size_t *n, struct e
 
 int side_lines_join(struct side_lines *l, const char **text, size_t *n, struct err *e)
 {
-	int r = take_line(l, e);
+	int r = find_line(l, e);
 	l->joined += r > 0;
 	if (r > 0)
 		give(l, text, n);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What a resource says of all its spans. */
+/* A resource's attributes that apply to all its spans. */
 struct resource {
 	uint32_t service; /* strings id */
 	int32_t pid;
@@ -19,14 +19,14 @@ struct otlp {
 	int rc;                           /* ERR_NOMEM, ERR_LIMIT */
 };
 
-int side_otlp_told(const char *text, size_t n)
+int side_is_otlp(const char *text, size_t n)
 {
 	struct json_pull j;
 	json_pull_init(&j, text, n);
-	int told = json_pull_enter(&j, '{') && json_pull_key(&j) &&
+	int otlp = json_pull_enter(&j, '{') && json_pull_key(&j) &&
 		   json_pull_is(&j, "resourceSpans");
 	json_pull_release(&j);
-	return told;
+	return otlp;
 }
 
 static uint32_t intern(struct otlp *o, const char *s, size_t n)
@@ -42,11 +42,11 @@ static uint32_t intern(struct otlp *o, const char *s, size_t n)
 struct attribute {
 	uint32_t key; /* strings id */
 	const char *s;
-	size_t n; /* the value, interned; 0 for none, or no plain one */
+	size_t n; /* of the interned value; 0: none, or an array or object */
 };
 
 /* {"stringValue":"x"}, {"intValue":"7"}, {"doubleValue":0.5}, {"boolValue":true} */
-static void take_value(struct otlp *o, struct attribute *a)
+static void parse_value(struct otlp *o, struct attribute *a)
 {
 	struct json_pull *j = &o->j;
 	const char *s;
@@ -68,7 +68,7 @@ static void take_value(struct otlp *o, struct attribute *a)
 	}
 }
 
-/* The next of a list; a value may stand before its key. */
+/* The next of a list; its value may come before its key. */
 static int next_attribute(struct otlp *o, struct attribute *a)
 {
 	struct json_pull *j = &o->j;
@@ -86,7 +86,7 @@ static int next_attribute(struct otlp *o, struct attribute *a)
 			if (json_pull_string(j, &s, &n))
 				a->key = intern(o, s, n);
 		} else if (json_pull_is(j, "value")) {
-			take_value(o, a);
+			parse_value(o, a);
 		} else {
 			json_pull_skip(j);
 		}
@@ -99,14 +99,14 @@ static int is(const struct otlp *o, const struct attribute *a, const char *key)
 	return !strcmp(strtab_get(o->out->strings, a->key), key);
 }
 
-static void take_id(const struct attribute *a, int32_t *id)
+static void parse_id(const struct attribute *a, int32_t *id)
 {
 	uint64_t v;
 	if (!when_number(a->s, a->n, 1, &v) && v <= INT32_MAX)
 		*id = (int32_t)v;
 }
 
-static void take_resource(struct otlp *o)
+static void parse_resource(struct otlp *o)
 {
 	struct attribute a;
 	o->resource = (struct resource){.pid = -1};
@@ -123,7 +123,7 @@ static void take_resource(struct otlp *o)
 			if (is(o, &a, "service.name"))
 				o->resource.service = intern(o, a.s, a.n);
 			else if (is(o, &a, "process.pid"))
-				take_id(&a, &o->resource.pid);
+				parse_id(&a, &o->resource.pid);
 		}
 	}
 }
@@ -136,7 +136,7 @@ static void label(struct otlp *o, uint32_t key, const char *s, size_t n)
 		o->rc = ERR_NOMEM;
 }
 
-static void take_attributes(struct otlp *o, struct side_span *s)
+static void parse_attributes(struct otlp *o, struct side_span *s)
 {
 	struct attribute a;
 	if (!json_pull_enter(&o->j, '[')) {
@@ -145,17 +145,17 @@ static void take_attributes(struct otlp *o, struct side_span *s)
 	}
 	while (next_attribute(o, &a)) {
 		if (is(o, &a, "thread.id"))
-			take_id(&a, &s->tid);
+			parse_id(&a, &s->tid);
 		if (is(o, &a, "thread.name"))
 			s->thread_name = intern(o, a.s, a.n);
 		if (is(o, &a, "process.pid"))
-			take_id(&a, &s->pid);
+			parse_id(&a, &s->pid);
 		if (a.n && a.key)
 			label(o, a.key, a.s, a.n);
 	}
 }
 
-static void take_status(struct otlp *o)
+static void parse_status(struct otlp *o)
 {
 	const char *s;
 	size_t n;
@@ -172,7 +172,7 @@ static void take_status(struct otlp *o)
 			label(o, o->status_key, "error", 5);
 }
 
-/* 16 hex digits; 0, which is no id, where there is something else. */
+/* 16 hex digits; 0, which is not a valid id, for anything else. */
 static uint64_t hex_id(struct json_pull *j)
 {
 	const char *s;
@@ -189,15 +189,15 @@ static uint64_t hex_id(struct json_pull *j)
 	return id;
 }
 
-static int take_time(struct json_pull *j, uint64_t *ns)
+static int parse_time(struct json_pull *j, uint64_t *ns)
 {
 	const char *s;
 	size_t n;
 	return json_pull_scalar(j, &s, &n) ? when_number(s, n, 1, ns) : -1;
 }
 
-/* Its fields; 0, or what is wrong with it. */
-static const char *take_fields(struct otlp *o, struct side_span *x)
+/* NULL, or what is wrong with the span. */
+static const char *parse_fields(struct otlp *o, struct side_span *x)
 {
 	struct json_pull *j = &o->j;
 	int start = -1, end = -1;
@@ -205,17 +205,17 @@ static const char *take_fields(struct otlp *o, struct side_span *x)
 	size_t n;
 	while (json_pull_key(j)) {
 		if (json_pull_is(j, "startTimeUnixNano"))
-			start = take_time(j, &x->start_ns);
+			start = parse_time(j, &x->start_ns);
 		else if (json_pull_is(j, "endTimeUnixNano"))
-			end = take_time(j, &x->end_ns);
+			end = parse_time(j, &x->end_ns);
 		else if (json_pull_is(j, "spanId"))
 			x->id = hex_id(j);
 		else if (json_pull_is(j, "parentSpanId"))
 			x->parent = hex_id(j);
 		else if (json_pull_is(j, "attributes"))
-			take_attributes(o, x);
+			parse_attributes(o, x);
 		else if (json_pull_is(j, "status"))
-			take_status(o);
+			parse_status(o);
 		else if (json_pull_is(j, "name") && json_pull_string(j, &s, &n))
 			x->name = intern(o, s, n);
 		else if (json_pull_is(j, "traceId") && json_pull_string(j, &s, &n))
@@ -228,10 +228,10 @@ static const char *take_fields(struct otlp *o, struct side_span *x)
 					 : NULL;
 }
 
-static void take_span(struct otlp *o)
+static void parse_span(struct otlp *o)
 {
 	struct side_span x = {.pid = o->resource.pid, .tid = -1, .flags = SIDE_OWN_NUMBER};
-	const char *why = take_fields(o, &x);
+	const char *why = parse_fields(o, &x);
 	o->out->rows++;
 	if (o->j.bad)
 		return;
@@ -252,7 +252,7 @@ static void take_span(struct otlp *o)
 
 /* --- documents ------------------------------------------------------------------------ */
 
-static void take_scope_spans(struct otlp *o)
+static void parse_scope_spans(struct otlp *o)
 {
 	struct json_pull *j = &o->j;
 	if (!json_pull_enter(j, '[')) {
@@ -271,16 +271,15 @@ static void take_scope_spans(struct otlp *o)
 			}
 			while (!o->rc && json_pull_item(j))
 				if (json_pull_enter(j, '{'))
-					take_span(o);
+					parse_span(o);
 				else
 					json_pull_skip(j);
 		}
 	}
 }
 
-/* Spans may stand before the resource that they are of: they are passed then, and read at the
- * end. */
-static void take_resource_spans(struct otlp *o)
+/* Spans may come before their resource; then they are skipped, and read at the end. */
+static void parse_resource_spans(struct otlp *o)
 {
 	struct json_pull *j = &o->j;
 	const char *later = NULL;
@@ -292,12 +291,12 @@ static void take_resource_spans(struct otlp *o)
 	}
 	while (!o->rc && json_pull_key(j)) {
 		if (json_pull_is(j, "resource")) {
-			take_resource(o);
+			parse_resource(o);
 			known = 1;
 		} else if (!json_pull_is(j, "scopeSpans")) {
 			json_pull_skip(j);
 		} else if (known) {
-			take_scope_spans(o);
+			parse_scope_spans(o);
 		} else {
 			later = j->p;
 			json_pull_skip(j);
@@ -306,14 +305,14 @@ static void take_resource_spans(struct otlp *o)
 	if (later && !j->bad) {
 		const char *behind = j->p;
 		j->p = later;
-		take_scope_spans(o);
+		parse_scope_spans(o);
 		j->p = j->bad ? j->p : behind;
 		j->first = 0;
 	}
 }
 
-/* 1 when all of it is JSON. What is in it otherwise is forgotten again. */
-static int take_document(struct otlp *o, const char *text, size_t n)
+/* 1 if all of it is JSON; otherwise nothing of it is kept. */
+static int parse_document(struct otlp *o, const char *text, size_t n)
 {
 	struct json_pull *j = &o->j;
 	size_t spans = o->out->spans.n, bad = (size_t)o->out->bad.n;
@@ -326,7 +325,7 @@ static int take_document(struct otlp *o, const char *text, size_t n)
 				continue;
 			}
 			while (!o->rc && json_pull_item(j))
-				take_resource_spans(o);
+				parse_resource_spans(o);
 		}
 	}
 	o->rc = j->nomem ? ERR_NOMEM : o->rc;
@@ -338,18 +337,18 @@ static int take_document(struct otlp *o, const char *text, size_t n)
 	return 0;
 }
 
-/* A document that was written in lines for people is all that the file has. */
-static int take_line(struct otlp *o, const char *s, size_t n, struct err *e)
+/* A pretty-printed document spans lines; then it is the whole file. */
+static int parse_line(struct otlp *o, const char *s, size_t n, struct err *e)
 {
 	uint64_t rows = o->out->rows;
-	if (take_document(o, s, n))
+	if (parse_document(o, s, n))
 		return 0;
 	int r = 0;
 	o->out->rows = rows;
 	if (o->j.torn && side_lines_number(o->lines) == 1) {
 		while ((r = side_lines_join(o->lines, &s, &n, e)) > 0)
 			;
-		if (r < 0 || take_document(o, s, n))
+		if (r < 0 || parse_document(o, s, n))
 			return r;
 		side_lines_unjoin(o->lines);
 	}
@@ -369,7 +368,7 @@ int side_otlp_read(struct side *out, struct side_lines *l, struct err *e)
 	o.service_key = intern(&o, "service.name", 12);
 	o.status_key = intern(&o, "status", 6);
 	while (!o.rc && (r = side_lines_next(l, &s, &n, e)) > 0)
-		if (n && (r = take_line(&o, s, n, e)) < 0)
+		if (n && (r = parse_line(&o, s, n, e)) < 0)
 			break;
 	json_pull_release(&o.j);
 	if (o.rc == ERR_LIMIT)

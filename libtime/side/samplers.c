@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-	DRIFT = 2000,   /* 1 part of so many: 500 ppm */
-	ROUNDED = 1000, /* ns: what sysjitter's own readings may take */
+	DRIFT = 2000,   /* 1 in 2000: 500 ppm */
+	ROUNDED = 1000, /* ns; uncertainty of sysjitter's own readings */
 };
 
 struct text {
@@ -14,8 +14,8 @@ struct text {
 	size_t n;
 };
 
-/* What stands before the first `end`, taken off *t. */
-static struct text take_to(struct text *t, char end)
+/* Cut off *t what precedes the first `end`. */
+static struct text cut_to(struct text *t, char end)
 {
 	const char *at = t->n ? memchr(t->s, end, t->n) : NULL;
 	struct text out = {t->s, at ? (size_t)(at - t->s) : t->n};
@@ -24,11 +24,11 @@ static struct text take_to(struct text *t, char end)
 	return out;
 }
 
-static struct text take_word(struct text *t)
+static struct text cut_word(struct text *t)
 {
 	while (t->n && *t->s == ' ')
 		t->s++, t->n--;
-	return take_to(t, ' ');
+	return cut_to(t, ' ');
 }
 
 static int number(struct text t, uint64_t max, uint64_t *out)
@@ -38,8 +38,8 @@ static int number(struct text t, uint64_t max, uint64_t *out)
 
 /* --- InfluxDB ------------------------------------------------------------------------- */
 
-/* What stands before the first `end` that has no backslash before it, taken off *t. */
-static struct text take_unescaped(struct text *t, char end)
+/* The same, ignoring an `end` after a backslash. */
+static struct text cut_unescaped(struct text *t, char end)
 {
 	struct text out = *t;
 	size_t n = 0;
@@ -51,12 +51,12 @@ static struct text take_unescaped(struct text *t, char end)
 	return out;
 }
 
-/* Of "a=1,cpu=2": the value of cpu; n is 0 where there is none. */
+/* The value of `key` in "a=1,cpu=2"; n is 0 if it is missing. */
 static struct text value_of(struct text list, const char *key)
 {
 	size_t len = strlen(key);
 	while (list.n) {
-		struct text x = take_unescaped(&list, ',');
+		struct text x = cut_unescaped(&list, ',');
 		if (x.n > len && !memcmp(x.s, key, len) && x.s[len] == '=')
 			return (struct text){x.s + len + 1, x.n - len - 1};
 	}
@@ -74,23 +74,23 @@ static struct text length_in(struct text fields)
 	return x;
 }
 
-int side_influx_told(const char *text, size_t n)
+int side_is_influx(const char *text, size_t n)
 {
 	uint64_t x;
-	struct text head = {text, n}, line = take_to(&head, '\n');
-	struct text tags = take_unescaped(&line, ' '), fields = take_word(&line);
+	struct text head = {text, n}, line = cut_to(&head, '\n');
+	struct text tags = cut_unescaped(&line, ' '), fields = cut_word(&line);
 	return tags.n && *tags.s != '#' && !number(length_in(fields), INT64_MAX, &x) &&
 	       !memchr(tags.s, '{', tags.n);
 }
 
-static const char *take_point(struct side *out, struct text line, int *rc)
+static const char *parse_point(struct side *out, struct text line, int *rc)
 {
 	struct side_gap g = {.cpu = -1};
-	struct text tags = take_unescaped(&line, ' '), fields = take_word(&line), cpu;
+	struct text tags = cut_unescaped(&line, ' '), fields = cut_word(&line), cpu;
 	uint64_t n;
 	if (number(length_in(fields), INT64_MAX, &g.lost_ns))
 		return "no field latency, jitter or delay with a number of ns";
-	if (number(take_word(&line), INT64_MAX, &g.end_ns) || line.n)
+	if (number(cut_word(&line), INT64_MAX, &g.end_ns) || line.n)
 		return "its time is not a number of ns";
 	if (g.lost_ns > g.end_ns)
 		return "its delay begins before time 0";
@@ -98,7 +98,7 @@ static const char *take_point(struct side *out, struct text line, int *rc)
 	if (cpu.n && number(cpu, UINT16_MAX - 1, &n))
 		return "its CPU is not a number";
 	g.cpu = cpu.n ? (int32_t)n : -1;
-	g.start_ns = g.end_ns; /* until the interval is known */
+	g.start_ns = g.end_ns; /* until side_gaps_windows knows the interval */
 	*rc = vec_push(&out->gaps, g);
 	return NULL;
 }
@@ -111,7 +111,7 @@ int side_influx_read(struct side *out, struct side_lines *l, struct err *e)
 		if (!line.n || *line.s == '#')
 			continue;
 		out->rows++;
-		const char *why = take_point(out, line, &rc);
+		const char *why = parse_point(out, line, &rc);
 		if (why)
 			side_bad_row(out, side_lines_number(l), why);
 		if (rc)
@@ -123,23 +123,23 @@ int side_influx_read(struct side *out, struct side_lines *l, struct err *e)
 
 /* --- sysjitter ------------------------------------------------------------------------ */
 
-int side_sysjitter_told(const char *text, size_t n)
+int side_is_sysjitter(const char *text, size_t n)
 {
-	struct text head = {text, n}, line = take_to(&head, '\n');
+	struct text head = {text, n}, line = cut_to(&head, '\n');
 	return line.n > 12 && *line.s == '#' && memmem(line.s, line.n, "Timestamp", 9) &&
 	       memmem(line.s, line.n, "<== interruption =>", 19);
 }
 
-/* Timestamp, delta where it is unsorted, cycles, ns. */
-static const char *take_interruption(struct side *out, struct text line, int columns, int *rc)
+/* Timestamp, delta (in unsorted output), cycles, ns. */
+static const char *parse_interruption(struct side *out, struct text line, int columns, int *rc)
 {
 	struct side_gap g = {.cpu = -1};
 	uint64_t x[4] = {0};
 	int n = 0;
 	for (; n < columns; n++)
-		if (number(take_word(&line), INT64_MAX / 2, &x[n]))
+		if (number(cut_word(&line), INT64_MAX / 2, &x[n]))
 			return "it has fewer numbers than the second line names";
-	if (take_word(&line).n)
+	if (cut_word(&line).n)
 		return "it has more columns than the second line names";
 	g.lost_ns = x[columns - 1];
 	if (g.lost_ns > x[0])
@@ -162,7 +162,7 @@ int side_sysjitter_read(struct side *out, struct side_lines *l, struct err *e)
 		if (!line.n || *line.s == '#')
 			continue;
 		out->rows++;
-		const char *why = take_interruption(out, line, columns, &rc);
+		const char *why = parse_interruption(out, line, columns, &rc);
 		if (why)
 			side_bad_row(out, side_lines_number(l), why);
 		if (rc)

@@ -21,8 +21,8 @@
 #include "libtime/side/side.h"
 
 /* 1 if the text starts like this format. */
-int side_influx_told(const char *text, size_t n);
-int side_sysjitter_told(const char *text, size_t n);
+int side_is_influx(const char *text, size_t n);
+int side_is_sysjitter(const char *text, size_t n);
 
 /* Read all of it. ERR_* of lines.h, ERR_NOMEM; malformed rows are in out->bad. */
 int side_influx_read(struct side *out, struct side_lines *l, struct err *e);

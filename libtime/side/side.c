@@ -54,7 +54,7 @@ int side_intern(struct side *s, const char *text, size_t n, uint32_t *id)
 	return strtab_intern_n(s->strings, text, nul ? (size_t)(nul - text) : n, id);
 }
 
-/* Labels behind this one are of no span yet. */
+/* Labels from this one on belong to no span yet. */
 static size_t labels_taken(const struct side *s)
 {
 	const struct side_span *last = s->spans.n ? &s->spans.v[s->spans.n - 1] : NULL;

@@ -1,15 +1,16 @@
 /*
- * side.h - what a side file says: the spans, with their labels, that a program or another tool
- * wrote while perf recorded, on the clock of that program.
+ * side.h - the content of a side file: spans, labels and gaps that a program or another tool
+ * wrote while perf recorded, on that program's clock. One reader for each format is in this
+ *room.
  *
  *	csv, otlp, chrome, ldb ─► spans, labels         ─attach─► timeline
  *	histories              ─► trampolines, bindings ─bind───► of the
  *	hiccups                ─► spans without thread  ─attach─► recording
  *	gaps, samplers         ─► gaps, spinners        ─place──► recording
  *
- * The readers know nothing of a recording: times are as the file has them, in nanoseconds;
- * threads are named, not found. A row that breaks its format is left out, counted and
- * remembered by its line; the rest is used.
+ * The readers do not look at the recording: times are the file's, in nanoseconds; threads are
+ * numbers that need not exist. A malformed row is left out and counted, and the first ones are
+ * kept with their lines; the other rows are used.
  */
 #ifndef LIBTIME_SIDE_SIDE_H
 #define LIBTIME_SIDE_SIDE_H
@@ -19,7 +20,7 @@
 
 #include <stdint.h>
 
-/* What a file's times count. */
+/* The clock of a file's times. */
 enum side_clock {
 	SIDE_CLOCK_UNKNOWN, /* the file does not say */
 	SIDE_CLOCK_MONO,    /* CLOCK_MONOTONIC */
@@ -33,31 +34,30 @@ enum side_clock {
 const char *side_clock_name(enum side_clock clock);
 enum side_clock side_clock_of(const char *word, size_t n);
 
-/* Which spans of one thread can belong to it at the same time, one inside another. Others that
- * overlap show a thread that works on several at once. */
+/* Which spans of one thread may nest. Others that overlap mean that the thread worked on
+ * several requests at once. */
 enum side_nesting {
-	NEST_OTHER_NAMES, /* those of other names: a request holds its steps, no other request
-			   */
+	NEST_OTHER_NAMES, /* those of other names: requests contain steps, not requests */
 	NEST_ANY,         /* all: calls of functions */
-	NEST_PARENTS,     /* those that the file says are its parents */
+	NEST_PARENTS,     /* those that the file names as its parents */
 };
 
 enum side_span_flag {
-	SIDE_NO_THREAD = 1,  /* its thread does other work meanwhile: asynchronous */
-	SIDE_OWN_NUMBER = 2, /* tid may be a number that only its language knows */
-	SIDE_OPEN = 4,       /* it was not over when the file ended */
+	SIDE_NO_THREAD = 1,  /* asynchronous: its thread does other work meanwhile */
+	SIDE_OWN_NUMBER = 2, /* tid may be the language's number, not the kernel's */
+	SIDE_OPEN = 4,       /* it had not ended when the file did */
 };
 
 /* One span. Texts are strings ids, 0 where not known. */
 struct side_span {
 	uint64_t start_ns, end_ns;
-	uint64_t id, parent; /* 0: none; parents are looked for among spans of the same key */
-	uint64_t handed_ns;  /* when end_tid got it from tid; 0: one thread did it all */
-	uint64_t site;       /* of a function's call: the address that it returned to; else 0 */
+	uint64_t id, parent; /* 0: none; parents are searched among spans of the same key */
+	uint64_t handed_ns;  /* when tid handed it to end_tid; 0: one thread did it all */
+	uint64_t site;       /* of a function call: its return address; else 0 */
 	uint32_t name, key;
 	uint32_t thread_name;
-	int32_t pid, tid;        /* -1: not told */
-	int32_t end_tid;         /* where handed_ns is set */
+	int32_t pid, tid;        /* -1: unknown */
+	int32_t end_tid;         /* valid if handed_ns is set */
 	uint32_t label, nlabels; /* side.labels[label ..] */
 	uint32_t flags;
 };
@@ -66,10 +66,10 @@ struct side_label {
 	uint32_t key, value; /* strings ids */
 };
 
-/* A function that labelled work was called through, and what it stood for from a time on. */
+/* A function that labelled work is called through; side_binding says what it stands for. */
 struct side_trampoline {
 	uint32_t symbol; /* strings id */
-	int32_t pid;     /* -1: not known */
+	int32_t pid;     /* -1: unknown */
 };
 
 struct side_binding {
@@ -78,25 +78,25 @@ struct side_binding {
 	uint32_t key, value; /* strings ids */
 };
 
-/* Time that a program which spins on a CPU did not get: it lies in [start, end]. */
+/* Time that a program which spins on a CPU did not get, somewhere in [start, end]. */
 struct side_gap {
 	uint64_t start_ns, end_ns, lost_ns;
-	int32_t cpu; /* -1: not told */
+	int32_t cpu; /* -1: unknown */
 };
 
 struct side_spinner {
 	int32_t cpu, tid;
-	int control; /* of a CPU that was to be idle */
+	int control; /* on a CPU that should be idle */
 };
 
-/* The clocks at one moment, by enum side_clock, which is error_ns uncertain. */
+/* The clocks, by enum side_clock, at one moment, within error_ns. */
 struct side_anchor {
 	uint64_t ns[SIDE_CLOCK_REAL + 1], error_ns;
 };
 
 enum { SIDE_BAD_SHOWN = 4 };
 
-/* Rows that were left out, and why the first ones were. */
+/* Malformed rows, and what was wrong with the first ones. */
 struct side_bad {
 	uint64_t n;
 	struct {
@@ -110,33 +110,34 @@ struct side {
 	VEC(struct side_span) spans;
 	VEC(struct side_label) labels;
 	VEC(struct side_trampoline) trampolines;
-	VEC(struct side_binding) bindings; /* as they stand in the file */
+	VEC(struct side_binding) bindings; /* in the file's order */
 	VEC(struct side_gap) gaps;
 	VEC(struct side_spinner) spinners;
 	VEC(struct side_anchor) anchors;
-	int from_start;   /* times count from its own start, which the file does not contain */
+	int from_start; /* times count from the sampler's start, which the file does not contain
+			 */
 	uint64_t dropped; /* gaps that the sampler could not keep */
 	uint64_t unbound; /* labels that found no trampoline */
 	enum side_clock clock;
 	enum side_nesting nesting;
-	uint64_t rows; /* broken ones too */
+	uint64_t rows; /* including malformed ones */
 	struct side_bad bad;
 };
 
-/* Give spans and labels back; the strings stay the caller's. */
+/* Release everything except the strings, which are the caller's. */
 void side_release(struct side *s);
 
-/* Count a row that is left out; `why` is kept. */
+/* Count a malformed row. `why` is static text. */
 void side_bad_row(struct side *s, uint64_t line, const char *why);
 
-/* Intern n untrusted bytes; of a text with a NUL what stands before it. ERR_NOMEM. */
+/* Intern n untrusted bytes, up to the first NUL. ERR_NOMEM. */
 int side_intern(struct side *s, const char *text, size_t n, uint32_t *id);
 
-/* One more label for the span that is added next. ERR_NOMEM. */
+/* Add a label to the span that is added next. ERR_NOMEM. */
 int side_add_label(struct side *s, uint32_t key, const char *value, size_t n);
 
-/* Add a span with the labels since the last one, or forget those. ERR_NOMEM; ERR_LIMIT past
- * 2^32 - 2 of either. */
+/* Add a span with the labels since the last one (or drop those labels). ERR_NOMEM; ERR_LIMIT
+ * past 2^32 - 2 of either. */
 int side_add_span(struct side *s, struct side_span *span);
 void side_drop_labels(struct side *s);
 

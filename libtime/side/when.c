@@ -7,7 +7,7 @@ static int is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Digits behind a point, as parts of `scale`. 0, or -1 where there is something else. */
+/* Digits after a decimal point, in units of `scale`. 0, or -1 if there is anything else. */
 static int fraction(const char *s, size_t n, uint64_t scale, uint64_t *ns)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ int when_number(const char *s, size_t n, uint64_t scale, uint64_t *ns)
 	return 0;
 }
 
-/* The `digits` digits at s, from low to high. */
+/* The number of `digits` digits at s, which must be in low..high. */
 static int field(const char *s, int digits, int low, int high, int *out)
 {
 	*out = 0;
@@ -48,8 +48,8 @@ static int field(const char *s, int digits, int low, int high, int *out)
 	return *out < low || *out > high ? -1 : 0;
 }
 
-/* Days since 1970-01-01 of a date of the Gregorian calendar, years from 1970 on; a year begins
- * in March, so that the leap day is its last. */
+/* Days from 1970-01-01 to a Gregorian date. Counts years from March, so that the leap day is
+ * the last of its year. */
 static int64_t days_of(int year, int month, int day)
 {
 	int y = year - (month <= 2), m = (month + 9) % 12;

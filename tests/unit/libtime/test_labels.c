@@ -112,7 +112,7 @@ static void a_trampoline_bears_what_it_stood_for_then(void **state)
 	assert_int_equal(side_bind(&r.tl, &s, &same, &bound, NULL), 0);
 	assert_int_equal(bound.bindings, 5);
 	assert_int_equal(bound.unseen, 1);
-	assert_int_equal(bound.strangers, 1);
+	assert_int_equal(bound.unmatched, 1);
 	assert_int_equal(label_lanes_build(&r.tl, "query", &x), 1);
 	assert_string_equal(below(&r, &x, a, outer, 999, 1000), "");
 	assert_string_equal(below(&r, &x, a, outer, 1000, 2000), "41");

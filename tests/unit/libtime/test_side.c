@@ -212,7 +212,7 @@ static void spans_get_the_thread_that_had_the_tid_then(void **state)
 	assert_true(added.map.guessed);
 	assert_int_equal(added.counts.spans, 6);
 	assert_int_equal(added.counts.outside, 1);
-	assert_int_equal(added.counts.strangers, 2);
+	assert_int_equal(added.counts.unmatched, 2);
 	assert_int_equal(added.counts.threadless, 1);
 	const struct tl_span *s = r.tl.spans.v;
 	assert_string_equal(strtab_get(&r.stacks.strings, s[0].key_text), "one");
