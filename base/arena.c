@@ -34,7 +34,7 @@ static int arena_grow(struct arena *a, size_t need)
 	return 0;
 }
 
-static void *arena_take(struct arena *a, size_t size, uintptr_t align)
+static void *arena_reserve(struct arena *a, size_t size, uintptr_t align)
 {
 	uintptr_t p = ((uintptr_t)a->next + align - 1) & ~(align - 1);
 	if (!a->next || p > (uintptr_t)a->end || size > (uintptr_t)a->end - p) {
@@ -48,12 +48,12 @@ static void *arena_take(struct arena *a, size_t size, uintptr_t align)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-	return arena_take(a, size, 16);
+	return arena_reserve(a, size, 16);
 }
 
 void *arena_bytes(struct arena *a, size_t size)
 {
-	return arena_take(a, size, 1);
+	return arena_reserve(a, size, 1);
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)

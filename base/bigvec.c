@@ -26,7 +26,7 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 {
 	int failed;
 	bytes = (bytes + PAGES - 1) / PAGES * PAGES;
-	if (diskroom_take(&m->disk, m->fd, bytes - m->bytes, folder(), e))
+	if (diskroom_reserve(&m->disk, m->fd, bytes - m->bytes, folder(), e))
 		return ERR_IO;
 	do
 		failed = posix_fallocate(m->fd, 0, (off_t)bytes);

@@ -16,7 +16,7 @@ static int ask(int fd, uint64_t *avail)
 	return 1;
 }
 
-int diskroom_take(struct diskroom *d, int fd, size_t n, const char *name, struct err *e)
+int diskroom_reserve(struct diskroom *d, int fd, size_t n, const char *name, struct err *e)
 {
 	uint64_t avail;
 	d->taken += n;

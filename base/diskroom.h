@@ -2,7 +2,7 @@
  * diskroom.h - what is written leaves room for others: a tenth of what was free at the start.
  *
  *	struct diskroom room = {0};
- *	r = diskroom_take(&room, fd, n, name, e);   // before each write of n bytes
+ *	r = diskroom_reserve(&room, fd, n, name, e);   // before each write of n bytes
  *
  * The file system is asked at the start and every 16 MB, on small disks more often; one with
  * less than 32 MB free may be filled. Only regular files count.
@@ -24,6 +24,6 @@ struct diskroom {
 
 /* `n` more bytes are about to be written to `fd`. 0, or ERR_IO with a line that begins with
  * `name`, where they would reach into the last tenth. */
-int diskroom_take(struct diskroom *d, int fd, size_t n, const char *name, struct err *e);
+int diskroom_reserve(struct diskroom *d, int fd, size_t n, const char *name, struct err *e);
 
 #endif

@@ -87,7 +87,7 @@ static int may_write(struct outfile *o, size_t n)
 			       "%s: would be larger than %llu MB (--max-memory SIZE allows "
 			       "more, --force any size)",
 			       shown_name(o), (unsigned long long)(o->most >> 20));
-	return diskroom_take(&o->disk, o->fd, n, shown_name(o), &o->failed);
+	return diskroom_reserve(&o->disk, o->fd, n, shown_name(o), &o->failed);
 }
 
 /* What fopencookie(3) asks for: the bytes taken, 0 for a failure. The first one stays. */

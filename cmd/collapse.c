@@ -217,7 +217,7 @@ static int collapse(struct collapser *c, enum stack_question asked,
 		s.event = chosen_event(c, &s.samples);
 		s.is = samples_same_name;
 		s.count = counts_samples(c);
-		judged = samples_judge(&s.samples, s.event);
+		judged = samples_check_findings(&s.samples, s.event);
 	}
 	rc = judged            ? judged
 	     : fold(c, &s, &e) ? input_fail(&s.ti->in, &e)

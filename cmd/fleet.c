@@ -139,7 +139,7 @@ static const char *cell(const struct answer *a, size_t row, size_t column)
 }
 
 /* Take one cell of CSV from p on; returns what follows it. */
-static const char *take_cell(struct answer *a, const char *p, const char *end)
+static const char *parse_cell(struct answer *a, const char *p, const char *end)
 {
 	int quoted = p < end && *p == '"';
 	for (p += quoted; p < end; p++) {
@@ -162,7 +162,7 @@ static int parse(struct answer *a, const struct buf *csv)
 	while (p < end) {
 		if (vec_push(&a->cells, a->text.n))
 			return ERR_NOMEM;
-		p = take_cell(a, p, end);
+		p = parse_cell(a, p, end);
 		if (!a->columns && (p >= end || *p == '\n'))
 			a->columns = a->cells.n;
 		p += p < end;

@@ -307,7 +307,7 @@ static int print_table(struct tlinput *ti, const struct report_opts *o,
 			return input_fail(&ti->in, &e);
 		input_warn(&ti->in, "%s: %s", ti->path, e.msg);
 	}
-	rc = tlinput_judge(ti, 0, ABOUT_OFFCPU | ABOUT_NAMES, 0);
+	rc = tlinput_check_findings(ti, 0, ABOUT_OFFCPU | ABOUT_NAMES, 0);
 	if (!rc && nth)
 		putchar('\n');
 	if (!rc && of > 1)
@@ -328,7 +328,7 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 	}
 	int rc = tl_check_events(ti);
 	if (!rc)
-		rc = tlinput_judge(
+		rc = tlinput_check_findings(
 			ti, tlinput_has_scheduler(ti) ? 0 : ASKED_OF_SAMPLES | ALL_TOPICS,
 			ALL_TOPICS, 0);
 	if (!rc && tlinput_file_facts(ti, &file, &e))

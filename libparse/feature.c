@@ -12,7 +12,7 @@
 
 /* struct perf_header_string: u32 len, then len bytes with NUL padding. *out is NULL when that
  * is damaged. */
-static int take_string(struct recording *rec, struct bytes *b, const char **out)
+static int parse_string(struct recording *rec, struct bytes *b, const char **out)
 {
 	uint32_t len = bytes_u32(b);
 	const char *s = bytes_take(b, len);
@@ -20,13 +20,13 @@ static int take_string(struct recording *rec, struct bytes *b, const char **out)
 	return s && !*out ? ERR_NOMEM : 0;
 }
 
-static int take_words(struct recording *rec, struct bytes *b, const char **argv, uint32_t n)
+static int parse_words(struct recording *rec, struct bytes *b, const char **argv, uint32_t n)
 {
 	struct features *f = &rec->features;
 	struct buf line = {0};
 	int r = 0;
 	for (uint32_t i = 0; i < n && !r; i++) {
-		r = take_string(rec, b, &argv[i]);
+		r = parse_string(rec, b, &argv[i]);
 		if (!argv[i])
 			break;
 		if (i)
@@ -42,7 +42,7 @@ static int take_words(struct recording *rec, struct bytes *b, const char **argv,
 	return r || !f->cmdline ? ERR_NOMEM : 0;
 }
 
-static int take_cmdline(struct recording *rec, struct bytes *b)
+static int parse_cmdline(struct recording *rec, struct bytes *b)
 {
 	uint32_t n = bytes_u32(b);
 	size_t most = bytes_left(b) / sizeof(uint32_t); /* a word has its length in front */
@@ -51,18 +51,18 @@ static int take_cmdline(struct recording *rec, struct bytes *b)
 	const char **argv = arena_alloc(&rec->strings, ((size_t)n + 1) * sizeof(*argv));
 	rec->features.argv = argv;
 	rec->features.nargv = 0;
-	return argv ? take_words(rec, b, argv, n) : ERR_NOMEM;
+	return argv ? parse_words(rec, b, argv, n) : ERR_NOMEM;
 }
 
 /* Names of events, in the order of the attrs: nr, attr size, then attr, nr_ids, name, ids. */
-static int take_event_desc(struct recording *rec, struct bytes *b)
+static int parse_event_desc(struct recording *rec, struct bytes *b)
 {
 	uint32_t n = bytes_u32(b), attr_size = bytes_u32(b);
 	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
 		bytes_skip(b, attr_size);
 		uint32_t nr_ids = bytes_u32(b);
 		const char *name;
-		int r = take_string(rec, b, &name);
+		int r = parse_string(rec, b, &name);
 		if (r || nr_ids > bytes_left(b) / 8)
 			return r;
 		bytes_skip(b, (size_t)nr_ids * 8);
@@ -79,13 +79,13 @@ static int take_event_desc(struct recording *rec, struct bytes *b)
 }
 
 /* Groups come behind the events they are made of, in their order, and once. */
-static int take_group_desc(struct recording *rec, struct bytes *b)
+static int parse_group_desc(struct recording *rec, struct bytes *b)
 {
 	uint32_t n = rec->features.groups.n ? 0 : bytes_u32(b);
 	size_t next = 0;
 	for (uint32_t i = 0; i < n && bytes_ok(b); i++) {
 		struct feature_group g;
-		int r = take_string(rec, b, &g.name);
+		int r = parse_string(rec, b, &g.name);
 		g.leader = bytes_u32(b);
 		g.members = bytes_u32(b);
 		if (r || !bytes_ok(b))
@@ -102,7 +102,7 @@ static int take_group_desc(struct recording *rec, struct bytes *b)
 }
 
 /* A run of records shaped like HEADER_BUILD_ID ones; the type in their header is not set. */
-static int take_build_ids(struct recording *rec, const uint8_t *p, uint64_t n)
+static int parse_build_ids(struct recording *rec, const uint8_t *p, uint64_t n)
 {
 	for (uint64_t at = 0; n - at >= RECORD_HEADER_SIZE;) {
 		struct record r = {.p = p + at,
@@ -111,7 +111,7 @@ static int take_build_ids(struct recording *rec, const uint8_t *p, uint64_t n)
 		if (r.size < RECORD_HEADER_SIZE || r.size > n - at)
 			return 0;
 		r.type = PERF_RECORD_HEADER_BUILD_ID;
-		int rc = header_take_record(rec, &r, NULL);
+		int rc = header_apply_record(rec, &r, NULL);
 		if (rc)
 			return rc == ERR_NOMEM ? rc : 0;
 		at += r.size;
@@ -119,7 +119,7 @@ static int take_build_ids(struct recording *rec, const uint8_t *p, uint64_t n)
 	return 0;
 }
 
-static void take_clock_data(struct features *f, struct bytes *b)
+static void parse_clock_data(struct features *f, struct bytes *b)
 {
 	uint32_t version = bytes_u32(b), clockid = bytes_u32(b);
 	uint64_t wall = bytes_u64(b), clock = bytes_u64(b);
@@ -131,7 +131,7 @@ static void take_clock_data(struct features *f, struct bytes *b)
 	f->clockid_ns = clock;
 }
 
-static void take_compressed(struct features *f, struct bytes *b)
+static void parse_compressed(struct features *f, struct bytes *b)
 {
 	bytes_skip(b, 4); /* version */
 	f->compress_type = bytes_u32(b);
@@ -139,8 +139,8 @@ static void take_compressed(struct features *f, struct bytes *b)
 	f->compress_ratio = bytes_u32(b);
 }
 
-int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
-		 struct err *e)
+int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
+		  struct err *e)
 {
 	struct features *f = &rec->features;
 	struct bytes b = bytes_init(p, (size_t)n, rec->swap);
@@ -153,19 +153,19 @@ int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t
 		f->tracing_data_size = n;
 		break;
 	case HEADER_BUILD_ID:
-		r = take_build_ids(rec, p, n);
+		r = parse_build_ids(rec, p, n);
 		break;
 	case HEADER_HOSTNAME:
-		r = take_string(rec, &b, &f->hostname);
+		r = parse_string(rec, &b, &f->hostname);
 		break;
 	case HEADER_OSRELEASE:
-		r = take_string(rec, &b, &f->osrelease);
+		r = parse_string(rec, &b, &f->osrelease);
 		break;
 	case HEADER_VERSION:
-		r = take_string(rec, &b, &f->version);
+		r = parse_string(rec, &b, &f->version);
 		break;
 	case HEADER_ARCH:
-		r = take_string(rec, &b, &f->arch);
+		r = parse_string(rec, &b, &f->arch);
 		break;
 	case HEADER_NRCPUS: /* available, then online, since the field was written wrong first
 			     */
@@ -173,22 +173,22 @@ int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t
 		f->cpus_online = bytes_u32(&b);
 		break;
 	case HEADER_CPUDESC:
-		r = take_string(rec, &b, &f->cpudesc);
+		r = parse_string(rec, &b, &f->cpudesc);
 		break;
 	case HEADER_CPUID:
-		r = take_string(rec, &b, &f->cpuid);
+		r = parse_string(rec, &b, &f->cpuid);
 		break;
 	case HEADER_TOTAL_MEM:
 		f->total_mem_kb = bytes_u64(&b);
 		break;
 	case HEADER_CMDLINE:
-		r = take_cmdline(rec, &b);
+		r = parse_cmdline(rec, &b);
 		break;
 	case HEADER_EVENT_DESC:
-		r = take_event_desc(rec, &b);
+		r = parse_event_desc(rec, &b);
 		break;
 	case HEADER_GROUP_DESC:
-		r = take_group_desc(rec, &b);
+		r = parse_group_desc(rec, &b);
 		break;
 	case HEADER_SAMPLE_TIME:
 		f->first_sample_ns = bytes_u64(&b);
@@ -199,10 +199,10 @@ int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t
 		f->has_clockid = bytes_ok(&b);
 		break;
 	case HEADER_CLOCK_DATA:
-		take_clock_data(f, &b);
+		parse_clock_data(f, &b);
 		break;
 	case HEADER_COMPRESSED:
-		take_compressed(f, &b);
+		parse_compressed(f, &b);
 		break;
 	default: /* known to exist, not needed: skipped by its size */
 		break;

@@ -25,7 +25,7 @@ static int host_is_be(void)
 }
 
 /* Byte order from the first 16 bytes: magic and header size. */
-static int take_magic(struct recording *rec, const uint8_t *p, struct err *e)
+static int read_magic(struct recording *rec, const uint8_t *p, struct err *e)
 {
 	if (!memcmp(p, MAGIC2_LE, 8)) {
 		rec->big_endian = 0;
@@ -47,7 +47,7 @@ int header_is_magic(const uint8_t *p)
 	return !memcmp(p, MAGIC2_LE, 8) || !memcmp(p, MAGIC2_BE, 8);
 }
 
-static struct section take_section(struct bytes *b)
+static struct section read_section(struct bytes *b)
 {
 	struct section s = {.offset = bytes_u64(b)};
 	s.size = bytes_u64(b);
@@ -101,7 +101,7 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 		int r = attr_decode(&b, attr_size - 16, &attr, e);
 		if (r)
 			return r;
-		struct section ids = take_section(&b);
+		struct section ids = read_section(&b);
 		const uint8_t *idp = section_bytes(src, ids);
 		if (idp && ids.size > room)
 			return err_set(e, ERR_FORMAT, "%s: the id lists of events overlap",
@@ -170,12 +170,12 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 			return 0; /* the table is cut: what was read stays */
 		table += 16;
 		struct bytes b = bytes_init(p, 16, rec->swap);
-		struct section s = take_section(&b);
+		struct section s = read_section(&b);
 		p = section_bytes(src, s);
 		if (p && s.offset + s.size > end)
 			end = s.offset + s.size;
 		struct err why;
-		int r = p ? feature_take(rec, bit, p, s.size, &why)
+		int r = p ? feature_parse(rec, bit, p, s.size, &why)
 			  : err_set(&why, ERR_TRUNCATED,
 				    "feature section %u extends past the file's end", bit);
 		if (r == ERR_NOMEM)
@@ -191,7 +191,7 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
  * The feature bitmap is an array of unsigned long: a big-endian machine of 32 bits writes the
  * low half of each word first. Bit HOSTNAME is set in every finished file, which tells.
  */
-static void take_feature_bits(struct bytes *b, uint64_t bits[HEADER_FEAT_BITS / 64])
+static void read_feature_bits(struct bytes *b, uint64_t bits[HEADER_FEAT_BITS / 64])
 {
 	for (int i = 0; i < HEADER_FEAT_BITS / 64; i++)
 		bits[i] = bytes_u64(b);
@@ -208,7 +208,7 @@ int header_read_file(struct recording *rec, struct err *e)
 	if (src->size < PIPE_HEADER_SIZE)
 		return err_set(e, ERR_UNSUPPORTED, "%s: not a perf.data file (%llu bytes)",
 			       rec->name, (unsigned long long)src->size);
-	int r = take_magic(rec, src->data, e);
+	int r = read_magic(rec, src->data, e);
 	if (r)
 		return r;
 	struct bytes b = bytes_init(src->data + 8, (size_t)src->size - 8, rec->swap);
@@ -228,11 +228,11 @@ int header_read_file(struct recording *rec, struct err *e)
 		return err_set(e, ERR_TRUNCATED, "%s: the file ends inside its header",
 			       rec->name);
 	uint64_t attr_size = bytes_u64(&b);
-	struct section attrs = take_section(&b), data = take_section(&b),
-		       types = take_section(&b);
+	struct section attrs = read_section(&b), data = read_section(&b),
+		       types = read_section(&b);
 	uint64_t bits[HEADER_FEAT_BITS / 64] = {0};
 	if (header_size == FILE_HEADER_SIZE)
-		take_feature_bits(&b, bits);
+		read_feature_bits(&b, bits);
 	r = read_attrs(rec, attrs, attr_size, e);
 	if (!r)
 		r = read_event_types(rec, types, e);
@@ -263,7 +263,7 @@ int header_read_file(struct recording *rec, struct err *e)
 int header_is_pipe(const uint8_t *p)
 {
 	struct recording probe = {.name = ""};
-	return take_magic(&probe, p, NULL) || load_u64(p + 8, probe.swap) == PIPE_HEADER_SIZE;
+	return read_magic(&probe, p, NULL) || load_u64(p + 8, probe.swap) == PIPE_HEADER_SIZE;
 }
 
 int header_read_pipe_magic(struct recording *rec, struct err *e)
@@ -273,7 +273,7 @@ int header_read_pipe_magic(struct recording *rec, struct err *e)
 	st.feed.src = &rd->src;
 	int r = feed_need(&st.feed, PIPE_HEADER_SIZE, e);
 	if (r == 1) {
-		r = take_magic(rec, st.feed.p, e);
+		r = read_magic(rec, st.feed.p, e);
 		if (!r && load_u64(st.feed.p + 8, rec->swap) != PIPE_HEADER_SIZE)
 			r = err_set(e, ERR_UNSUPPORTED, "%s: not a perf.data of pipe mode",
 				    rec->name);
@@ -293,7 +293,7 @@ int header_read_pipe_magic(struct recording *rec, struct err *e)
 	return r;
 }
 
-static int take_attr_record(struct recording *rec, const struct record *r, struct err *e)
+static int apply_attr(struct recording *rec, const struct record *r, struct err *e)
 {
 	size_t size = r->size - RECORD_HEADER_SIZE;
 	struct bytes b = bytes_init(r->p + RECORD_HEADER_SIZE, size, rec->swap);
@@ -312,7 +312,7 @@ static int take_attr_record(struct recording *rec, const struct record *r, struc
 }
 
 /* struct perf_record_event_update: type, id, payload; only names matter here. */
-static int take_event_update(struct recording *rec, const struct record *r, struct err *e)
+static int apply_event_update(struct recording *rec, const struct record *r, struct err *e)
 {
 	enum { EVENT_UPDATE_NAME = 2 };
 	struct bytes b =
@@ -329,7 +329,7 @@ static int take_event_update(struct recording *rec, const struct record *r, stru
 	return 0;
 }
 
-static int take_build_id_record(struct recording *rec, const struct record *r, struct err *e)
+static int apply_build_id(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct record_build_id b;
 	int rc = record_build_id_decode(r, rec->swap, &b, e);
@@ -343,7 +343,7 @@ static int take_build_id_record(struct recording *rec, const struct record *r, s
 	return 0;
 }
 
-static int take_feature_record(struct recording *rec, const struct record *r, struct err *e)
+static int apply_feature(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct bytes b =
 		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, rec->swap);
@@ -354,11 +354,11 @@ static int take_feature_record(struct recording *rec, const struct record *r, st
 	const char *copy = arena_strndup(&rec->strings, (const char *)b.p, n);
 	if (!copy)
 		return err_nomem(e);
-	return feature_take(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
+	return feature_parse(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
 }
 
 /* struct perf_record_time_conv; before perf 5.11 it ends behind time_zero. */
-static int take_time_conv(struct recording *rec, const struct record *r)
+static int apply_time_conv(struct recording *rec, const struct record *r)
 {
 	enum { SHIFT_MAX = 32 };
 	struct bytes b =
@@ -381,19 +381,19 @@ static int take_time_conv(struct recording *rec, const struct record *r)
 	return 0;
 }
 
-int header_take_record(struct recording *rec, const struct record *r, struct err *e)
+int header_apply_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	switch (r->type) {
 	case PERF_RECORD_HEADER_ATTR:
-		return take_attr_record(rec, r, e);
+		return apply_attr(rec, r, e);
 	case PERF_RECORD_EVENT_UPDATE:
-		return take_event_update(rec, r, e);
+		return apply_event_update(rec, r, e);
 	case PERF_RECORD_HEADER_BUILD_ID:
-		return take_build_id_record(rec, r, e);
+		return apply_build_id(rec, r, e);
 	case PERF_RECORD_HEADER_FEATURE:
-		return take_feature_record(rec, r, e);
+		return apply_feature(rec, r, e);
 	case PERF_RECORD_TIME_CONV:
-		return take_time_conv(rec, r);
+		return apply_time_conv(rec, r);
 	case PERF_RECORD_HEADER_TRACING_DATA:
 		if (r->extra) {
 			const char *copy = arena_strndup(&rec->strings, (const char *)r->extra,

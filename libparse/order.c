@@ -20,11 +20,11 @@ enum {
 
 struct key {
 	uint64_t time;
-	uint32_t at; /* index of held */
+	uint32_t at; /* index of queued */
 };
 
 /* What is kept of a record that waits for its turn; the rest is read again from its bytes. */
-struct held {
+struct queued {
 	const uint8_t *p; /* NULL: copied to bytes[copy] */
 	uint64_t offset;
 	union {
@@ -37,7 +37,7 @@ struct held {
 
 /* One whose time is a dummy: no round lets it go. */
 struct dummy {
-	struct held held;
+	struct queued queued;
 	uint64_t time;
 };
 
@@ -62,15 +62,15 @@ struct ahead {
 	struct err why;
 };
 
-typedef BIGVEC(struct held) held_vec;
+typedef BIGVEC(struct queued) queued_vec;
 typedef BIGVEC(struct key) keys_vec;
 
 struct order {
 	struct recording *rec;
 	/* the window */
-	held_vec held;             /* read and not yet given out */
-	held_vec left;             /* compact()'s space */
-	keys_vec keys;             /* of held, in the order of time once released */
+	queued_vec queued;         /* read and not yet given out */
+	queued_vec left;           /* compact()'s space */
+	keys_vec keys;             /* of queued, in the order of time once released */
 	keys_vec spare;            /* merge space */
 	size_t next, ready;        /* keys[next..ready) can be given out */
 	BIGVEC(uint8_t) bytes;     /* held whole: records out of chunks */
@@ -93,7 +93,7 @@ struct order {
 	struct ahead *ahead; /* NULL without */
 };
 
-static struct chunk *chunk_of(const struct held *h)
+static struct chunk *chunk_of(const struct queued *h)
 {
 	return h->p ? h->chunk : NULL;
 }
@@ -164,13 +164,13 @@ static int compact(struct order *o, struct err *e)
 		return rc;
 	for (size_t i = 0; i < n; i++) {
 		struct key *k = &o->keys.v[o->next + i];
-		o->left.v[i] = o->held.v[k->at];
+		o->left.v[i] = o->queued.v[k->at];
 		o->keys.v[i] = (struct key){.time = k->time, .at = (uint32_t)i};
 	}
-	held_vec given = o->held;
-	o->held = o->left;
+	queued_vec given = o->queued;
+	o->queued = o->left;
 	o->left = given;
-	o->held.n = o->keys.n = n;
+	o->queued.n = o->keys.n = n;
 	o->left.n = 0;
 	o->next = o->ready = 0;
 	return 0;
@@ -201,12 +201,12 @@ static uint32_t time_at(const struct record *r, const struct event *ev)
 		       : 0;
 }
 
-static const uint8_t *bytes_of(const struct order *o, const struct held *h)
+static const uint8_t *bytes_of(const struct order *o, const struct queued *h)
 {
 	return h->p ? h->p : o->bytes.v + h->copy;
 }
 
-static void view_held(const struct order *o, const struct held *h, struct ordered *out)
+static void view_queued(const struct order *o, const struct queued *h, struct ordered *out)
 {
 	record_view(bytes_of(o, h), o->rec->swap, &out->r);
 	out->r.offset = h->offset;
@@ -230,8 +230,8 @@ static int add_doubt(struct order *o, uint64_t from, uint64_t to, uint32_t cpu, 
  * A stream's counts as of now: the time in its bytes is changed, so that decoders see the same
  * time.
  */
-static int take_late(struct order *o, const struct record *r, uint32_t at, uint64_t *time,
-		     struct err *e)
+static int handle_late(struct order *o, const struct record *r, uint32_t at, uint64_t *time,
+		       struct err *e)
 {
 	uint64_t late = o->released - *time;
 	struct record_id id;
@@ -255,14 +255,14 @@ static int take_late(struct order *o, const struct record *r, uint32_t at, uint6
  * interrupted between taking its time and its place. Within a round each buffer is read once;
  * where there is one for each thread, the event's id or the thread tells them apart.
  */
-static int note_back(struct order *o, const struct held *h, uint64_t time, struct err *e)
+static int note_back(struct order *o, const struct queued *h, uint64_t time, struct err *e)
 {
 	struct ordered prev, this;
 	uint64_t was = o->in_round ? o->keys.v[o->keys.n - 1].time : 0;
 	if (!time || time >= was || was - time < STEP_BACK)
 		return 0;
-	view_held(o, &o->held.v[o->held.n - 1], &prev);
-	view_held(o, h, &this);
+	view_queued(o, &o->queued.v[o->queued.n - 1], &prev);
+	view_queued(o, h, &this);
 	if (!this.id.event || this.id.cpu == UINT32_MAX || prev.id.cpu != this.id.cpu ||
 	    prev.r.stream != this.r.stream ||
 	    (prev.id.id != this.id.id && prev.id.tid != this.id.tid) ||
@@ -275,35 +275,35 @@ static int note_back(struct order *o, const struct held *h, uint64_t time, struc
 }
 
 /* Whole recordings give their records' memory back, which may be much more than the file. */
-static int keep_bytes(struct order *o, const struct record *r, struct held *h, struct err *e)
+static int keep_bytes(struct order *o, const struct record *r, struct queued *h, struct err *e)
 {
 	int rc = bigvec_reserve(&o->bytes, r->size, e);
 	if (rc)
 		return rc;
 	memcpy(o->bytes.v + o->bytes.n, r->p, r->size);
-	*h = (struct held){.copy = o->bytes.n,
-			   .offset = h->offset,
-			   .event = h->event,
-			   .stream = h->stream};
+	*h = (struct queued){.copy = o->bytes.n,
+			     .offset = h->offset,
+			     .event = h->event,
+			     .stream = h->stream};
 	o->bytes.n += r->size;
 	return 0;
 }
 
-static int add_key(struct order *o, struct held h, uint64_t time, struct err *e)
+static int add_key(struct order *o, struct queued h, uint64_t time, struct err *e)
 {
-	struct key k = {.time = time, .at = (uint32_t)o->held.n};
-	if (o->held.n >= UINT32_MAX)
+	struct key k = {.time = time, .at = (uint32_t)o->queued.n};
+	if (o->queued.n >= UINT32_MAX)
 		return err_set(e, ERR_LIMIT, "%s: more than 2^32 records in one round",
 			       o->rec->name);
-	int rc = bigvec_push(&o->held, h, e);
+	int rc = bigvec_push(&o->queued, h, e);
 	if (!rc && (rc = bigvec_push(&o->keys, k, e)))
-		o->held.n--;
+		o->queued.n--;
 	return rc;
 }
 
-static int add_dummy(struct order *o, struct held h, uint64_t time, struct err *e)
+static int add_dummy(struct order *o, struct queued h, uint64_t time, struct err *e)
 {
-	struct dummy d = {.held = h, .time = time};
+	struct dummy d = {.queued = h, .time = time};
 	return vec_push(&o->dummies, d) ? err_nomem(e) : 0;
 }
 
@@ -344,17 +344,17 @@ static int holds_from_start(const struct record *r, uint64_t time)
 
 static int hold(struct order *o, const struct record *r, struct err *e)
 {
-	struct held h = {.p = r->p,
-			 .offset = r->offset,
-			 .chunk = r->chunk,
-			 .event = recording_event(o->rec, r),
-			 .stream = r->stream};
+	struct queued h = {.p = r->p,
+			   .offset = r->offset,
+			   .chunk = r->chunk,
+			   .event = recording_event(o->rec, r),
+			   .stream = r->stream};
 	uint32_t at = time_at(r, h.event);
 	uint64_t time = at ? load_u64(r->p + at, o->rec->swap) : 0;
 	int first = !recording_is_stream(o->rec) && holds_from_start(r, time);
 	if (first && o->released && !o->whole)
 		return ORDER_LATE; /* what was given out should have known of it */
-	int rc = time && time < o->released ? take_late(o, r, at, &time, e) : 0;
+	int rc = time && time < o->released ? handle_late(o, r, at, &time, e) : 0;
 	if (!rc && o->whole && r->chunk)
 		rc = keep_bytes(o, r, &h, e);
 	if (!rc)
@@ -377,9 +377,9 @@ static int hold(struct order *o, const struct record *r, struct err *e)
 static int end_all(struct order *o, struct err *e)
 {
 	for (size_t i = 0; i < o->dummies.n; i++) {
-		int rc = add_key(o, o->dummies.v[i].held, o->dummies.v[i].time, e);
+		int rc = add_key(o, o->dummies.v[i].queued, o->dummies.v[i].time, e);
 		if (rc) {
-			o->keys.n = o->held.n -= i; /* they are dummies' still */
+			o->keys.n = o->queued.n -= i; /* they are dummies' still */
 			return rc;
 		}
 	}
@@ -431,7 +431,7 @@ static int next_batch(struct order *o, struct batch *b, struct err *e)
 			return rc;
 	}
 	for (; b->n < BATCH && o->next < o->ready; b->n++, o->next++)
-		view_held(o, &o->held.v[o->keys.v[o->next].at], &b->v[b->n]);
+		view_queued(o, &o->queued.v[o->keys.v[o->next].at], &b->v[b->n]);
 	return 1;
 }
 
@@ -479,7 +479,7 @@ static void *read_ahead(void *order)
 
 /* The batch in hand is done with: the next one. 1, 0 at the end, < 0, ORDER_LATE, HANDED_BACK.
  */
-static int take_batch(struct order *o, struct err *e)
+static int swap_batch(struct order *o, struct err *e)
 {
 	struct ahead *a = o->ahead;
 	int rc = 1;
@@ -594,12 +594,12 @@ void order_free(struct order *o)
 	if (o->own)
 		drop_batch(o->own, o->at);
 	for (size_t i = o->next; i < o->keys.n; i++)
-		chunk_drop(chunk_of(&o->held.v[o->keys.v[i].at]));
+		chunk_drop(chunk_of(&o->queued.v[o->keys.v[i].at]));
 	for (size_t i = 0; i < o->dummies.n; i++)
-		chunk_drop(chunk_of(&o->dummies.v[i].held));
+		chunk_drop(chunk_of(&o->dummies.v[i].queued));
 	vec_release(&o->dummies);
 	vec_release(&o->doubts);
-	bigvec_release(&o->held);
+	bigvec_release(&o->queued);
 	bigvec_release(&o->left);
 	bigvec_release(&o->keys);
 	bigvec_release(&o->spare);
@@ -612,7 +612,7 @@ static int refill(struct order *o, struct err *e)
 {
 	o->at = 0;
 	if (o->ahead) {
-		int rc = take_batch(o, e);
+		int rc = swap_batch(o, e);
 		if (rc != HANDED_BACK)
 			return rc;
 		ahead_stop(o);

@@ -34,7 +34,7 @@ static int is_word(char c)
 
 /* --- pieces: 1 and past it, or 0 ------------------------------------------------------ */
 
-static int take(struct scan *s, const char *text)
+static int accept(struct scan *s, const char *text)
 {
 	size_t n = strlen(text);
 	if (strncmp(s->p, text, n))
@@ -52,7 +52,7 @@ static void blanks(struct scan *s)
 static int token(struct scan *s, const char *text)
 {
 	blanks(s);
-	if (!take(s, text))
+	if (!accept(s, text))
 		return 0;
 	blanks(s);
 	return 1;
@@ -98,11 +98,11 @@ static int brackets(struct scan *s, unsigned long *elements)
 	const char *at;
 	size_t len;
 	*elements = 0;
-	if (!take(s, "["))
+	if (!accept(s, "["))
 		return 0;
 	if (isdigit((unsigned char)*s->p))
-		return number(s, elements) && *elements <= NUMBER_MAX && take(s, "]");
-	return word(s, &at, &len) && take(s, "]");
+		return number(s, elements) && *elements <= NUMBER_MAX && accept(s, "]");
+	return word(s, &at, &len) && accept(s, "]");
 }
 
 /* "unsigned long args[6]", "const char * name", "__data_loc char[] text" */
@@ -124,7 +124,7 @@ static int declaration(struct scan *s, struct field *f)
 			f->len = len;
 		}
 		if (f->dynamic && words == 2)
-			take(s, "[]");
+			accept(s, "[]");
 		s->p += strspn(s->p, " ");
 	}
 	if (words < 2 || (f->dynamic && words < 3) || s->p[-1] == '*')
@@ -135,20 +135,20 @@ static int declaration(struct scan *s, struct field *f)
 static int attribute(struct scan *s, const char *key)
 {
 	unsigned long x;
-	return take(s, key) && number(s, &x) && x <= NUMBER_MAX && take(s, ";");
+	return accept(s, key) && number(s, &x) && x <= NUMBER_MAX && accept(s, ";");
 }
 
 static int field_line(struct scan *s)
 {
 	struct field *f = &s->field[s->nfields];
-	if (s->nfields >= FIELDS_MAX || !declaration(s, f) || !take(s, ";"))
+	if (s->nfields >= FIELDS_MAX || !declaration(s, f) || !accept(s, ";"))
 		return 0;
 	if (!attribute(s, "\toffset:") || !attribute(s, "\tsize:"))
 		return 0;
 	if (*s->p == '\t' && !attribute(s, "\tsigned:"))
 		return 0;
 	s->nfields++;
-	return take(s, "\n");
+	return accept(s, "\n");
 }
 
 static int head(struct scan *s)
@@ -156,11 +156,11 @@ static int head(struct scan *s)
 	const char *at;
 	size_t len;
 	unsigned long id;
-	if (!take(s, "name: ") || !word(s, &at, &len) || !take(s, "\nID: ") ||
-	    !number(s, &id) || !take(s, "\nformat:\n"))
+	if (!accept(s, "name: ") || !word(s, &at, &len) || !accept(s, "\nID: ") ||
+	    !number(s, &id) || !accept(s, "\nformat:\n"))
 		return 0;
 	while (*s->p == '\n' || *s->p == '\t')
-		if (!take(s, "\n") && !(take(s, "\tfield:") && field_line(s)))
+		if (!accept(s, "\n") && !(accept(s, "\tfield:") && field_line(s)))
 			return 0;
 	return s->nfields > 0;
 }
@@ -227,7 +227,7 @@ static int type_word(struct scan *s, const char **at, size_t *len)
 {
 	*at = s->p;
 	*len = 1;
-	return take(s, "*") || word(s, at, len);
+	return accept(s, "*") || word(s, at, len);
 }
 
 /* "(unsigned long)", "(void *)", or nothing. */
@@ -317,7 +317,8 @@ static int expression(struct scan *s)
 }
 
 /* The conversions of a text: plain ones of numbers and texts, and %p with letters behind. The
- * width is a number or taken from an argument. Returns how many arguments they take, or -1. */
+ * width is a number or taken from an argument. Returns how many arguments they accept, or -1.
+ */
 static int conversions(const char *p, const char *end)
 {
 	int n = 0;
@@ -355,5 +356,5 @@ static int print_fmt(struct scan *s)
 int printfmt_is_plain(const char *format)
 {
 	struct scan s = {.p = format};
-	return head(&s) && take(&s, "print fmt: ") && print_fmt(&s);
+	return head(&s) && accept(&s, "print fmt: ") && print_fmt(&s);
 }

@@ -108,14 +108,14 @@ int header_is_magic(const uint8_t *p);
 /* 1 when these 16 bytes are a pipe's header, or no header at all. */
 int header_is_pipe(const uint8_t *p);
 int header_read_pipe_magic(struct recording *rec, struct err *e);
-int header_take_record(struct recording *rec, const struct record *r, struct err *e);
+int header_apply_record(struct recording *rec, const struct record *r, struct err *e);
 /* Note what stays known when the recording is read again. */
 void header_note_bad(struct recording *rec, uint64_t at, const struct err *why);
 int header_finish_events(struct recording *rec, struct err *e);
 
 /* feature.c: one section's bytes into rec->features. Damage leaves fields unset and is
  * at most ERR_FORMAT; ERR_NOMEM is not damage. */
-int feature_take(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
-		 struct err *e);
+int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
+		  struct err *e);
 
 #endif

@@ -72,8 +72,8 @@ static int not_inflated(struct recording *rec, struct stream *st, uint64_t at,
 }
 
 /* COMPRESSED: the rest of the record; COMPRESSED2: u64 size, data, padding. */
-static int take_compressed(struct recording *rec, struct stream *st, const struct record *r,
-			   struct err *e)
+static int handle_compressed(struct recording *rec, struct stream *st, const struct record *r,
+			     struct err *e)
 {
 	struct err why = {0};
 	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
@@ -139,7 +139,8 @@ enum { MAX_TRACING_DATA = 256 << 20 };
  * An AUX area is skipped when the next record is asked for; tracing data is made readable now,
  * behind the record. Both views stay valid until the next call.
  */
-static int take_extra(struct recording *rec, struct stream *st, struct record *r, struct err *e)
+static int handle_extra(struct recording *rec, struct stream *st, struct record *r,
+			struct err *e)
 {
 	uint64_t n = extra_size(rec, r);
 	if (!n)
@@ -217,7 +218,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 	if (!f->chunk && size <= FETCH_MAX)
 		fetch_ahead(f->p, size);
 	feed_advance(f, size);
-	got = take_extra(rec, st, r, e);
+	got = handle_extra(rec, st, r, e);
 	if (!got)
 		note_torn(rec, offset, feed_left(f), "data after a record is cut off");
 	return got;
@@ -267,7 +268,7 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 		if (r->type != PERF_RECORD_COMPRESSED && r->type != PERF_RECORD_COMPRESSED2)
 			return 1;
 		count(rec, r);
-		int rc = take_compressed(rec, st, r, e);
+		int rc = handle_compressed(rec, st, r, e);
 		if (rc)
 			return rc;
 	}
@@ -326,7 +327,7 @@ int record_is_header(uint32_t type)
 
 /* Pipe mode repeats its header when read again: what is known already is not taken twice.
  * Readers of samples have counted the events by then: no more may come. */
-static int take_header_record(struct recording *rec, const struct record *r, struct err *e)
+static int handle_header_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct reader *rd = rec->reader;
 	if (r->offset < rd->header_seen ||
@@ -338,7 +339,7 @@ static int take_header_record(struct recording *rec, const struct record *r, str
 			 ? err_set(&why, ERR_FORMAT,
 				   "ATTR at 0x%llx: an event declared after the header",
 				   (unsigned long long)r->offset)
-			 : header_take_record(rec, r, &why);
+			 : header_apply_record(rec, r, &why);
 	if (rc == ERR_FORMAT || rc == ERR_TRUNCATED) {
 		header_note_bad(rec, r->offset, &why);
 		return 0;
@@ -366,7 +367,8 @@ int recording_next(struct recording *rec, struct record *r, struct err *e)
 		if (got) {
 			r->stream = (uint32_t)rd->current;
 			count(rec, r);
-			int rc = record_is_header(r->type) ? take_header_record(rec, r, e) : 0;
+			int rc =
+				record_is_header(r->type) ? handle_header_record(rec, r, e) : 0;
 			return rc ? rc : 1;
 		}
 		if (st->inflater.end != st->inflater.p)

@@ -102,8 +102,8 @@ const struct event *recording_find_event(const struct recording *rec, const char
 	return found;
 }
 
-static inline void take_id_field(struct record_id *out, uint64_t field, const uint8_t *p,
-				 int swap)
+static inline void decode_id_field(struct record_id *out, uint64_t field, const uint8_t *p,
+				   int swap)
 {
 	switch (field) {
 	case PERF_SAMPLE_TID:
@@ -140,7 +140,7 @@ static void sample_id_fields(const struct recording *rec, const struct event *ev
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order) && left >= 8; i++) {
 		if (!(t & order[i]))
 			continue;
-		take_id_field(out, order[i], p, rec->swap);
+		decode_id_field(out, order[i], p, rec->swap);
 		p += 8;
 		left -= 8;
 	}

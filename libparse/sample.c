@@ -8,7 +8,7 @@ static int bad(const struct record *r, struct err *e, const char *field)
 }
 
 /* n words, where n came from the file. 0 or -1. */
-static int take_words(struct bytes *b, uint64_t n, struct sample_words *out)
+static int decode_words(struct bytes *b, uint64_t n, struct sample_words *out)
 {
 	if (n > bytes_left(b) / 8) {
 		b->bad = 1;
@@ -20,7 +20,7 @@ static int take_words(struct bytes *b, uint64_t n, struct sample_words *out)
 }
 
 /* struct read_format: nr, times, values for GROUP; value, times, id, lost without. */
-static int take_read(struct bytes *b, uint64_t format, struct sample *s)
+static int decode_read(struct bytes *b, uint64_t format, struct sample *s)
 {
 	uint64_t nr = 1;
 	const uint8_t *single = NULL;
@@ -36,7 +36,7 @@ static int take_read(struct bytes *b, uint64_t format, struct sample *s)
 	if (format & PERF_FORMAT_GROUP) {
 		if (nr > bytes_left(b) / 8 / s->read_stride)
 			return -1;
-		return take_words(b, nr * s->read_stride, &s->read_values);
+		return decode_words(b, nr * s->read_stride, &s->read_values);
 	}
 	/* the value stands before the times, id and lost after: only the value is kept as a
 	 * word */
@@ -46,29 +46,29 @@ static int take_read(struct bytes *b, uint64_t format, struct sample *s)
 	return bytes_ok(b) ? 0 : -1;
 }
 
-static int take_branches(struct bytes *b, uint64_t branch_type, struct sample *s)
+static int decode_branches(struct bytes *b, uint64_t branch_type, struct sample *s)
 {
 	uint64_t nr = bytes_u64(b);
 	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
 		s->branch_hw_idx = bytes_u64(b);
 	if (nr > bytes_left(b) / 24)
 		return -1;
-	if (take_words(b, nr * 3, &s->branches))
+	if (decode_words(b, nr * 3, &s->branches))
 		return -1;
 	if (branch_type & PERF_SAMPLE_BRANCH_COUNTERS)
-		return take_words(b, nr, &s->branch_counters);
+		return decode_words(b, nr, &s->branch_counters);
 	return 0;
 }
 
-static int take_regs(struct bytes *b, uint64_t mask, uint64_t *abi, struct sample_words *out)
+static int decode_regs(struct bytes *b, uint64_t mask, uint64_t *abi, struct sample_words *out)
 {
 	*abi = bytes_u64(b);
 	if (!*abi)
 		return 0;
-	return take_words(b, (uint64_t)__builtin_popcountll(mask), out);
+	return decode_words(b, (uint64_t)__builtin_popcountll(mask), out);
 }
 
-static int take_stack(struct bytes *b, struct sample *s)
+static int decode_stack(struct bytes *b, struct sample *s)
 {
 	s->stack_size = bytes_u64(b);
 	if (!s->stack_size)
@@ -91,7 +91,7 @@ static uint64_t word(const uint8_t **p, int swap)
 }
 
 /* The fixed part: everything in front of READ, of which sample_fixed_size bytes are at p. */
-static void take_fixed(const uint8_t *p, uint64_t t, int swap, struct sample *s)
+static void decode_fixed(const uint8_t *p, uint64_t t, int swap, struct sample *s)
 {
 	if (t & PERF_SAMPLE_IDENTIFIER)
 		s->id = word(&p, swap);
@@ -119,7 +119,7 @@ static void take_fixed(const uint8_t *p, uint64_t t, int swap, struct sample *s)
 }
 
 /* The single words behind the stack dump. */
-static void take_extras(struct bytes *b, uint64_t t, struct sample *s)
+static void decode_extras(struct bytes *b, uint64_t t, struct sample *s)
 {
 	if (t & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) {
 		s->weight = bytes_u64(b);
@@ -132,7 +132,7 @@ static void take_extras(struct bytes *b, uint64_t t, struct sample *s)
 		s->transaction = bytes_u64(b);
 }
 
-static void take_last(struct bytes *b, uint64_t t, struct sample *s)
+static void decode_last(struct bytes *b, uint64_t t, struct sample *s)
 {
 	if (t & PERF_SAMPLE_PHYS_ADDR)
 		s->phys_addr = bytes_u64(b);
@@ -187,10 +187,10 @@ static int decode(const struct record *r, const struct event *ev, int swap, stru
 	out->period = attr_flag(a, ATTR_FREQ) || !a->sample_period ? 1 : a->sample_period;
 	if (!fixed)
 		return bad(r, e, "fixed part");
-	take_fixed(fixed, t, swap, out);
-	if (t & PERF_SAMPLE_READ && take_read(&b, a->read_format, out))
+	decode_fixed(fixed, t, swap, out);
+	if (t & PERF_SAMPLE_READ && decode_read(&b, a->read_format, out))
 		return bad(r, e, "counter group");
-	if (t & PERF_SAMPLE_CALLCHAIN && take_words(&b, bytes_u64(&b), &out->callchain))
+	if (t & PERF_SAMPLE_CALLCHAIN && decode_words(&b, bytes_u64(&b), &out->callchain))
 		return bad(r, e, "callchain");
 	if (t & PERF_SAMPLE_RAW) {
 		out->raw_size = bytes_u32(&b);
@@ -200,18 +200,18 @@ static int decode(const struct record *r, const struct event *ev, int swap, stru
 	}
 	if (!(t & ~UP_TO_RAW))
 		return 0;
-	if (t & PERF_SAMPLE_BRANCH_STACK && take_branches(&b, a->branch_sample_type, out))
+	if (t & PERF_SAMPLE_BRANCH_STACK && decode_branches(&b, a->branch_sample_type, out))
 		return bad(r, e, "branch stack");
 	if (t & PERF_SAMPLE_REGS_USER &&
-	    take_regs(&b, a->sample_regs_user, &out->regs_abi, &out->regs_user))
+	    decode_regs(&b, a->sample_regs_user, &out->regs_abi, &out->regs_user))
 		return bad(r, e, "user registers");
-	if (t & PERF_SAMPLE_STACK_USER && take_stack(&b, out))
+	if (t & PERF_SAMPLE_STACK_USER && decode_stack(&b, out))
 		return bad(r, e, "user stack");
-	take_extras(&b, t, out);
+	decode_extras(&b, t, out);
 	if (t & PERF_SAMPLE_REGS_INTR &&
-	    take_regs(&b, a->sample_regs_intr, &out->regs_intr_abi, &out->regs_intr))
+	    decode_regs(&b, a->sample_regs_intr, &out->regs_intr_abi, &out->regs_intr))
 		return bad(r, e, "interrupt registers");
-	take_last(&b, t, out);
+	decode_last(&b, t, out);
 	return bytes_ok(&b) ? 0 : bad(r, e, "last fields");
 }
 
@@ -248,14 +248,14 @@ int sample_is_off_cpu(const struct event *ev)
  * the thread's first half; those of its BPF program (off_cpu_dump()) have it in the other. Of
  * these, a process has a lower number than its threads.
  */
-static void take_off_cpu(struct bytes *b, struct sample *s)
+static void decode_off_cpu(struct bytes *b, struct sample *s)
 {
 	uint32_t pid = bytes_u32(b), tid = bytes_u32(b);
 	int turned = s->time < SAMPLE_DUMMY_TIMES && tid < pid;
 	s->pid = (int32_t)(turned ? tid : pid);
 	s->tid = (int32_t)(turned ? pid : tid);
 	s->period = bytes_u64(b);
-	if (take_words(b, bytes_u64(b), &s->callchain))
+	if (decode_words(b, bytes_u64(b), &s->callchain))
 		return;
 	s->ip = s->callchain.n > 1 ? load_u64(s->callchain.p + 8, b->swap) : 0;
 	s->cgroup = bytes_u64(b);
@@ -270,7 +270,7 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 	if (rc || !sample_is_off_cpu(ev))
 		return rc;
 	struct bytes b = bytes_init(out->raw, out->raw_size, swap);
-	take_off_cpu(&b, out);
+	decode_off_cpu(&b, out);
 	return bytes_ok(&b) ? 0 : bad(r, e, "off-CPU time");
 }
 

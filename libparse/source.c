@@ -89,7 +89,7 @@ int source_open_mem(struct source *s, const void *p, size_t n, const char *name,
 }
 
 /* Hand out what source_peek has read ahead. */
-static size_t take_head(struct source *s, void *buf, size_t n)
+static size_t read_head(struct source *s, void *buf, size_t n)
 {
 	size_t k = n < s->head_n ? n : s->head_n;
 	memcpy(buf, s->head, k);
@@ -125,7 +125,7 @@ int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e)
 int64_t source_read(struct source *s, void *buf, size_t n, struct err *e)
 {
 	if (s->head_n) {
-		size_t k = take_head(s, buf, n);
+		size_t k = read_head(s, buf, n);
 		s->size += k;
 		return (int64_t)k;
 	}
@@ -149,7 +149,7 @@ static int copy_all(struct source *s, int to, struct err *e)
 		int64_t got = source_read(s, buf, sizeof(buf), e);
 		if (got <= 0)
 			return (int)got;
-		int rc = diskroom_take(&room, to, (size_t)got, s->name, e);
+		int rc = diskroom_reserve(&room, to, (size_t)got, s->name, e);
 		if (rc)
 			return rc;
 		for (int64_t at = 0; at < got;) {

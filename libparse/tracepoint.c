@@ -32,13 +32,13 @@ struct tracepoints {
 /* --- the blob ------------------------------------------------------------------------- */
 
 /* The text up to a NUL, which is consumed too; NULL past the end. */
-static const char *take_string(struct bytes *b)
+static const char *parse_string(struct bytes *b)
 {
 	const uint8_t *nul = memchr(b->p, 0, bytes_left(b));
 	return nul ? bytes_take(b, (size_t)(nul + 1 - b->p)) : (b->bad = 1, NULL);
 }
 
-static const void *take_sized(struct bytes *b, uint64_t *size)
+static const void *parse_sized(struct bytes *b, uint64_t *size)
 {
 	*size = bytes_u64(b);
 	return bytes_ok(b) && *size <= bytes_left(b) ? bytes_take(b, (size_t)*size)
@@ -88,11 +88,11 @@ static int read_systems(struct tracepoints *t, struct bytes *b)
 {
 	uint32_t systems = bytes_u32(b);
 	for (uint32_t i = 0; i < systems && bytes_ok(b); i++) {
-		const char *system = take_string(b);
+		const char *system = parse_string(b);
 		uint32_t events = bytes_u32(b);
 		for (uint32_t k = 0; k < events && bytes_ok(b); k++) {
 			uint64_t size;
-			const char *text = take_sized(b, &size);
+			const char *text = parse_sized(b, &size);
 			int r = text ? add_format(t, system, text, size) : 0;
 			if (r)
 				return r;
@@ -114,18 +114,18 @@ static int read_blob(struct tracepoints *t)
 			 "tracing data: not in trace-cmd's format");
 		return 0;
 	}
-	take_string(&b); /* version */
+	parse_string(&b); /* version */
 	b.swap = (bytes_u8(&b) != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	t->swap = b.swap;
 	t->long_size = bytes_u8(&b);
 	bytes_u32(&b);                /* page size */
 	for (int i = 0; i < 2; i++) { /* header_page, header_event: of ring buffers, not ours */
-		take_string(&b);
-		take_sized(&b, &size);
+		parse_string(&b);
+		parse_sized(&b, &size);
 	}
 	uint32_t ftrace = bytes_u32(&b);
 	for (uint32_t i = 0; i < ftrace && bytes_ok(&b); i++)
-		take_sized(&b, &size);
+		parse_sized(&b, &size);
 	int r = read_systems(t, &b);
 	if (!bytes_ok(&b))
 		snprintf(t->damage, sizeof(t->damage),
@@ -201,7 +201,7 @@ static uint32_t attribute(const char *line, size_t n, const char *key)
 
 /* Behind "\tfield:": "char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;"; n bytes up to the
  * first semicolon. */
-static void take_field(const char *decl, size_t n, struct tp_field *f)
+static void parse_field(const char *decl, size_t n, struct tp_field *f)
 {
 	size_t line = strcspn(decl, "\n");
 	f->offset = attribute(decl + n, line - n, "offset:");
@@ -222,7 +222,7 @@ int tracepoint_field(const struct tracepoint *tp, const char *name, struct tp_fi
 		size_t n = strcspn(decl, ";\n");
 		if (!declares(decl, n, name))
 			continue;
-		take_field(decl, n, f);
+		parse_field(decl, n, f);
 		return f->size != 0;
 	}
 	return 0;
@@ -305,7 +305,7 @@ static void plain_field(const struct tracepoints *t, const char *line, const uin
 		return;
 	memcpy(name, line + at, end - at);
 	name[end - at] = '\0';
-	take_field(line, n, &f);
+	parse_field(line, n, &f);
 	if (!*name || !f.size)
 		return;
 	buf_fmt(out, "%s%s=", out->n ? " " : "", name);

@@ -146,7 +146,7 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 }
 
 /* BY_*: what distinguishes entries with the same words. */
-static unsigned told_by(const struct aggregate *a, const struct stack_entry *x)
+static unsigned distinguished_by(const struct aggregate *a, const struct stack_entry *x)
 {
 	return a->opt.by | (x->comm == NO_ID ? BY_TID : 0);
 }
@@ -154,7 +154,7 @@ static unsigned told_by(const struct aggregate *a, const struct stack_entry *x)
 static int same_entry(const struct aggregate *a, const struct stack_entry *x,
 		      const struct stack_entry *y)
 {
-	unsigned by = told_by(a, y);
+	unsigned by = distinguished_by(a, y);
 	return x->nwords == y->nwords && x->event == y->event && x->comm == y->comm &&
 	       x->space == y->space && x->version == y->version && x->kind == y->kind &&
 	       x->cpumode == y->cpumode && (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
@@ -188,7 +188,7 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 /* Of what same_entry compares: many threads have the same words. */
 static uint64_t hash_entry(const struct aggregate *a, const struct stack_entry *key)
 {
-	unsigned by = told_by(a, key);
+	unsigned by = distinguished_by(a, key);
 	uint64_t h = hash_bytes(key->words, (size_t)key->nwords * 8, a->seed);
 	h ^= hash_u64((uint64_t)key->space << 32 | key->version);
 	h = hash_u64(h ^ ((uint64_t)key->comm << 32 | key->event << 8 | key->cpumode));
@@ -263,8 +263,8 @@ int aggregate_finish(struct aggregate *a)
 }
 
 /* The stack words of a sample into `key`. `ip` is caller's room for a stack of one word. */
-static int take_words(struct aggregate *a, const struct sample *s, const struct thread_view *v,
-		      struct stack_entry *key, uint64_t *ip)
+static int set_words(struct aggregate *a, const struct sample *s, const struct thread_view *v,
+		     struct stack_entry *key, uint64_t *ip)
 {
 	const uint64_t *words;
 	size_t n;
@@ -321,8 +321,8 @@ static uint32_t cgroup_of(const struct aggregate *a, const struct sample *s)
 }
 
 /* Count `s` as a sample of event `ev` that weighs `weight`. */
-static int take_as(struct aggregate *a, const struct sample *s, const struct event *ev,
-		   uint64_t weight, uint8_t cpumode)
+static int count_as(struct aggregate *a, const struct sample *s, const struct event *ev,
+		    uint64_t weight, uint8_t cpumode)
 {
 	if (!sample_passes(&a->opt.filter, s))
 		return filtered(a);
@@ -345,12 +345,12 @@ static int take_as(struct aggregate *a, const struct sample *s, const struct eve
 		.cpumode = cpumode,
 	};
 	uint64_t ip;
-	int rc = take_words(a, s, &c->view, &key, &ip);
+	int rc = set_words(a, s, &c->view, &key, &ip);
 	return rc ? rc : count(a, &key);
 }
 
 /* A sample that reads counters: one of each that moved. */
-static int take_read(struct aggregate *a, const struct sample *s, uint8_t cpumode)
+static int count_read(struct aggregate *a, const struct sample *s, uint8_t cpumode)
 {
 	const struct event *ev;
 	uint64_t at = 0, moved;
@@ -358,12 +358,12 @@ static int take_read(struct aggregate *a, const struct sample *s, uint8_t cpumod
 	while (!rc && (got = counters_next(&a->counters, a->rec, s, &at, &ev, &moved))) {
 		if (got < 0)
 			return got;
-		rc = event_wanted(a, ev) ? take_as(a, s, ev, moved, cpumode) : filtered(a);
+		rc = event_wanted(a, ev) ? count_as(a, s, ev, moved, cpumode) : filtered(a);
 	}
 	return rc;
 }
 
-static int take_sample(struct aggregate *a, const struct record *r)
+static int count_sample(struct aggregate *a, const struct record *r)
 {
 	struct sample s;
 	struct err why;
@@ -386,8 +386,8 @@ static int take_sample(struct aggregate *a, const struct record *r)
 		return 0;
 	}
 	if (ev->attr.sample_type & PERF_SAMPLE_READ)
-		return take_read(a, &s, cpumode);
-	return event_wanted(a, ev) ? take_as(a, &s, ev, s.period, cpumode) : filtered(a);
+		return count_read(a, &s, cpumode);
+	return event_wanted(a, ev) ? count_as(a, &s, ev, s.period, cpumode) : filtered(a);
 }
 
 int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end,
@@ -404,7 +404,7 @@ int aggregate_slice(struct aggregate *a, const uint8_t *p, const uint8_t *end,
 				   .offset = offset};
 		if (r.size < RECORD_HEADER_SIZE || r.size > end - p)
 			return 0;
-		if (r.type == PERF_RECORD_SAMPLE && take_sample(a, &r))
+		if (r.type == PERF_RECORD_SAMPLE && count_sample(a, &r))
 			return err_nomem(e);
 		p += r.size;
 		offset += r.size;

@@ -23,10 +23,10 @@ struct collector {
 	struct collection *out;
 	struct counting *counting;
 	VEC(struct slice) slices;
-	struct rounds rounds; /* of a stream */
-	size_t round_start;   /* first slice of the round being read */
-	uint64_t held;        /* bytes in slices that hold chunks */
-	uint64_t held_ended;  /* of the rounds before the one being read */
+	struct rounds rounds;  /* of a stream */
+	size_t round_start;    /* first slice of the round being read */
+	uint64_t queued;       /* bytes in slices that hold chunks */
+	uint64_t queued_ended; /* of the rounds before the one being read */
 	enum pass pass;
 	int streaming;     /* records come in chunks */
 	int timed;         /* samples carry times */
@@ -48,8 +48,8 @@ static int flush(struct collector *c, size_t n, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		const struct slice *s = &c->slices.v[i];
 		uint64_t bytes = s->chunk ? (uint64_t)(s->end - s->p) : 0;
-		c->held -= bytes;
-		c->held_ended -= bytes < c->held_ended ? bytes : c->held_ended;
+		c->queued -= bytes;
+		c->queued_ended -= bytes < c->queued_ended ? bytes : c->queued_ended;
 	}
 	size_t left = c->slices.n - n;
 	if (left)
@@ -85,7 +85,7 @@ static int note_samples(struct collector *c, const struct record_run *r, struct 
 			return err_nomem(e);
 		chunk_hold(r->chunk);
 	}
-	c->held += r->chunk ? (uint64_t)(r->end - r->p) : 0;
+	c->queued += r->chunk ? (uint64_t)(r->end - r->p) : 0;
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static void note_other(struct collector *c, const struct record *r)
 	struct slice *last = open_slice(c);
 	if (!r->extra && goes_on(last, r->p, r->size, r->chunk)) {
 		last->end = r->p + r->size;
-		c->held += r->chunk ? r->size : 0;
+		c->queued += r->chunk ? r->size : 0;
 	}
 }
 
@@ -113,7 +113,7 @@ static int apply_sideband(struct collector *c, const struct record *r, uint64_t 
 			  struct err *e)
 {
 	struct err why = {0};
-	int rc = machine_take(c->machine, c->rec, r, time, &why);
+	int rc = machine_apply(c->machine, c->rec, r, time, &why);
 	if (rc == ERR_FORMAT) {
 		bad_records_note(&c->rec->stats.bad, r->offset, &why);
 		return 0;
@@ -123,17 +123,17 @@ static int apply_sideband(struct collector *c, const struct record *r, uint64_t 
 	return rc;
 }
 
-static int take_sideband(struct collector *c, const struct record *r, struct err *e)
+static int handle_sideband(struct collector *c, const struct record *r, struct err *e)
 {
 	uint64_t time = record_time(c, r);
 	rounds_note(&c->rounds, time);
 	return apply_sideband(c, r, time, e);
 }
 
-static int take_deferred(struct collector *c, const struct record *r, struct err *e)
+static int handle_deferred(struct collector *c, const struct record *r, struct err *e)
 {
 	struct err why = {0};
-	int rc = deferred_take(c->opt->deferred, r, c->rec->swap, &why);
+	int rc = deferred_add(c->opt->deferred, r, c->rec->swap, &why);
 	if (rc == ERR_FORMAT) {
 		bad_records_note(&c->rec->stats.bad, r->offset, &why);
 		return 0;
@@ -145,7 +145,7 @@ static int take_deferred(struct collector *c, const struct record *r, struct err
 static int advance(struct collector *c, uint64_t until, struct err *e)
 {
 	int rc = machine_advance(c->machine, until, e);
-	return rc ? rc : machine_take_build_ids(c->machine, c->rec, e);
+	return rc ? rc : machine_set_build_ids(c->machine, c->rec, e);
 }
 
 /* A round ended: the one before it is complete. */
@@ -155,13 +155,13 @@ static int end_round(struct collector *c, struct err *e)
 		return 0;
 	int rc = 0;
 	rounds_end(&c->rounds, c->rounds.newest);
-	if (c->held_ended >= BATCH) {
+	if (c->queued_ended >= BATCH) {
 		rc = advance(c, c->rounds.safe, e);
 		if (!rc)
 			rc = flush(c, c->round_start, e);
 	}
 	c->round_start = c->slices.n;
-	c->held_ended = c->held;
+	c->queued_ended = c->queued;
 	return rc;
 }
 
@@ -176,7 +176,7 @@ static void forget_slices(struct collector *c)
 	for (size_t i = 0; i < c->slices.n; i++)
 		chunk_drop(c->slices.v[i].chunk);
 	c->slices.n = c->round_start = 0;
-	c->held = c->held_ended = 0;
+	c->queued = c->queued_ended = 0;
 }
 
 /* The newest time of a round bounds what may still come. */
@@ -189,16 +189,16 @@ static void note_times(struct collector *c, const struct record_run *run)
 	}
 }
 
-static int take_samples(struct collector *c, const struct record_run *run, struct err *e)
+static int handle_samples(struct collector *c, const struct record_run *run, struct err *e)
 {
 	if (c->pass == PASS_SIDEBAND)
 		return 0;
 	if (c->streaming)
 		note_times(c, run);
 	int rc = note_samples(c, run, e);
-	if (!rc && c->pass == PASS_SAMPLES && c->held > BATCH)
+	if (!rc && c->pass == PASS_SAMPLES && c->queued > BATCH)
 		return flush(c, c->slices.n, e);
-	if (rc || c->held <= WINDOW_MAX)
+	if (rc || c->queued <= WINDOW_MAX)
 		return rc;
 	if (!c->rec->directory) /* no rounds: better early than never */
 		return flush_all(c, c->rounds.newest, e);
@@ -207,7 +207,7 @@ static int take_samples(struct collector *c, const struct record_run *run, struc
 	return 0;
 }
 
-static int take_record(struct collector *c, const struct record *r, struct err *e)
+static int handle_record(struct collector *c, const struct record *r, struct err *e)
 {
 	struct record_run one = {.p = r->p,
 				 .end = r->p + r->size,
@@ -216,21 +216,22 @@ static int take_record(struct collector *c, const struct record *r, struct err *
 				 .n = 1};
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
-		return take_samples(c, &one, e);
+		return handle_samples(c, &one, e);
 	case PERF_RECORD_FINISHED_ROUND:
 		return c->pass == PASS_ALL ? end_round(c, e) : 0;
 	case PERF_RECORD_CALLCHAIN_DEFERRED:
 		note_other(c, r);
-		return c->opt->deferred && c->pass != PASS_SAMPLES ? take_deferred(c, r, e) : 0;
+		return c->opt->deferred && c->pass != PASS_SAMPLES ? handle_deferred(c, r, e)
+								   : 0;
 	default:
 		note_other(c, r);
 		return machine_wants(r->type) && c->pass != PASS_SAMPLES
-			       ? take_sideband(c, r, e)
+			       ? handle_sideband(c, r, e)
 			       : 0;
 	}
 }
 
-static void tell_progress(struct collector *c, uint64_t done)
+static void report_progress(struct collector *c, uint64_t done)
 {
 	if (!c->opt->progress || done - c->reported <= PROGRESS_EVERY)
 		return;
@@ -245,18 +246,18 @@ static int walk(struct collector *c, struct err *e)
 	int got;
 	for (;;) {
 		while (recording_sample_run(c->rec, SLICE_MAX, &run)) {
-			int rc = take_samples(c, &run, e);
+			int rc = handle_samples(c, &run, e);
 			if (rc)
 				return rc;
-			tell_progress(c, run.offset);
+			report_progress(c, run.offset);
 		}
 		got = recording_next(c->rec, &r, e);
 		if (got != 1)
 			return got ? got : flush_all(c, TIME_END, e);
-		int rc = take_record(c, &r, e);
+		int rc = handle_record(c, &r, e);
 		if (rc)
 			return rc;
-		tell_progress(c, r.offset);
+		report_progress(c, r.offset);
 	}
 }
 

@@ -26,7 +26,7 @@ struct expander {
 	struct expand_counts counts;
 };
 
-int deferred_take(struct deferred_chains *d, const struct record *r, int swap, struct err *e)
+int deferred_add(struct deferred_chains *d, const struct record *r, int swap, struct err *e)
 {
 	struct bytes b =
 		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, swap);

@@ -32,7 +32,7 @@ struct deferred_chains {
 };
 
 /* Take one CALLCHAIN_DEFERRED record. ERR_FORMAT when it breaks its layout, ERR_NOMEM. */
-int deferred_take(struct deferred_chains *d, const struct record *r, int swap, struct err *e);
+int deferred_add(struct deferred_chains *d, const struct record *r, int swap, struct err *e);
 void deferred_release(struct deferred_chains *d);
 
 struct expander;

@@ -463,7 +463,7 @@ static struct known_word *known_place(const struct namer *r, uint64_t word)
 	return &r->known[(word ^ view << 40) * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)];
 }
 
-static int take_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *run)
+static int name_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *run)
 {
 	uint32_t how = known_as(r, w);
 	struct known_word *k = known_place(r, ip);
@@ -545,7 +545,7 @@ static int number_views(struct namer *r, const struct stack_entry *x)
 }
 
 /* Switch context at a marker. */
-static void take_context(struct walk *w, uint64_t word)
+static void set_context(struct walk *w, uint64_t word)
 {
 	w->skip = w->lookup = 0;
 	w->exact = 1;
@@ -563,7 +563,7 @@ static void take_context(struct walk *w, uint64_t word)
 	}
 }
 
-static int take_marker(struct namer *r, uint64_t word, struct walk *w, uint32_t *run)
+static int handle_marker(struct namer *r, uint64_t word, struct walk *w, uint32_t *run)
 {
 	*run = 0;
 	if (word == UNWOUND_GUESS) {
@@ -574,9 +574,9 @@ static int take_marker(struct namer *r, uint64_t word, struct walk *w, uint32_t 
 		modules_unlock(r->names->modules);
 		return rc;
 	} else if (word >= PERF_CONTEXT_MAX || word == UNWOUND_USER) {
-		take_context(w, word);
+		set_context(w, word);
 	} else if (!w->skip) {
-		return take_address(r, word, w, run);
+		return name_address(r, word, w, run);
 	}
 	return 0;
 }
@@ -606,7 +606,7 @@ static size_t same_callers(const struct namer *r, const struct stack_entry *x, i
 	return n;
 }
 
-static void take_named(struct namer *r, struct named_word w)
+static void push_named(struct namer *r, struct named_word w)
 {
 	r->stack.v[r->stack.n++] = w;
 	if (w.run)
@@ -627,11 +627,11 @@ static void keep_stack(struct namer *r, int whole)
 static int name_word(struct namer *r, uint64_t word, struct walk *w)
 {
 	struct named_word x = {.word = word, .state = state_of(w)};
-	int rc = is_chain_marker(word) ? take_marker(r, word, w, &x.run)
+	int rc = is_chain_marker(word) ? handle_marker(r, word, w, &x.run)
 		 : w->skip             ? 0
-				       : take_address(r, word, w, &x.run);
+				       : name_address(r, word, w, &x.run);
 	if (!rc)
-		take_named(r, x);
+		push_named(r, x);
 	return rc;
 }
 
@@ -659,7 +659,7 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 		rc = name_word(r, load_u64(x->words + i * 8, swap), &w);
 	}
 	for (; !rc && i < x->nwords && r->runs.n < max; i++)
-		take_named(r, callers[i - own]);
+		push_named(r, callers[i - own]);
 	keep_stack(r, !rc && !w.timed && i == x->nwords);
 	*runs = r->runs.v;
 	*n = r->runs.n;

@@ -260,7 +260,7 @@ static int is_copied_from_memory(const struct module_file *f, const char *name)
 	return f->elf && !(f->elf->writable_copy && !strncmp(name, "symfs/", 6));
 }
 
-static int take(void *ctx, const struct module_file *f)
+static int add_file(void *ctx, const struct module_file *f)
 {
 	struct lister *l = ctx;
 	buf_clear(&l->name);
@@ -323,7 +323,7 @@ int packlist_make(struct packlist *l, const struct profile *p, struct err *e)
 	struct lister lister = {.list = l, .profile = p};
 	int rc = count_samples(&lister.counts, p);
 	if (!rc)
-		rc = modules_each_file(p->modules, take, &lister);
+		rc = modules_each_file(p->modules, add_file, &lister);
 	u64map_release(&lister.counts.index);
 	vec_release(&lister.counts.of);
 	buf_release(&lister.name);

@@ -52,7 +52,7 @@ static const uint32_t percents[] = {50000, 90000, 99000, 99900, 99990};
 enum { PERCENTS = sizeof(percents) / sizeof(*percents) };
 
 /* Percentiles of the clean episodes, as `tail` has them. ERR_NOMEM. */
-static int take_percentiles(const struct tail *t, int side, struct compared_percentile *out)
+static int add_percentiles(const struct tail *t, int side, struct compared_percentile *out)
 {
 	const struct episodes *x = &t->episodes;
 	struct compared_length *v = mem_zalloc(x->v.n + 1, sizeof(*v));
@@ -76,7 +76,7 @@ static int take_percentiles(const struct tail *t, int side, struct compared_perc
 }
 
 /* The worst by what their chains end at. ERR_NOMEM. */
-static int take_roots(const struct tail *t, int side, struct comparison *out)
+static int add_roots(const struct tail *t, int side, struct comparison *out)
 {
 	struct buf name = {0};
 	uint64_t from, to;
@@ -160,7 +160,7 @@ static int tail_side(const struct tail_opts *o, const char *path, int side, uint
 		rc = tail_refuse(&r, &t);
 		if (side == BEFORE)
 			*least = t.selection.threshold_ns;
-		if (!rc && (take_percentiles(&t, side, p) || take_roots(&t, side, roots)))
+		if (!rc && (add_percentiles(&t, side, p) || add_roots(&t, side, roots)))
 			rc = input_fail(&r.ti.in, (err_nomem(&e), &e));
 		tail_release(&t);
 	}
@@ -238,8 +238,8 @@ static void row_name(struct buf *b, const struct timeline *tl, const struct rows
 		buf_str(b, "[not known]");
 }
 
-static int take_rows(const struct timeline *tl, const struct rows *r, int side,
-		     struct comparison *out)
+static int add_rows(const struct timeline *tl, const struct rows *r, int side,
+		    struct comparison *out)
 {
 	enum column time = time_column(r), count = count_column(r);
 	struct buf name = {0};
@@ -275,7 +275,7 @@ static int report_side(struct tlinput *ti, const struct report_opts *o,
 		say_line("perfkit report: --against cannot compare --by %s", kind->name);
 		rc = 2;
 	}
-	if (!rc && take_rows(&ti->tl, &r, side, out))
+	if (!rc && add_rows(&ti->tl, &r, side, out))
 		rc = input_fail(&ti->in, (err_nomem(&e), &e));
 	rows_release(&r);
 	return rc;

@@ -431,7 +431,7 @@ struct sink {
 	struct err e;
 };
 
-static ssize_t take(void *sink, const char *p, size_t n)
+static ssize_t write_sink(void *sink, const char *p, size_t n)
 {
 	struct sink *s = sink;
 	s->too_large |= s->most && s->v.n + n > s->most;
@@ -444,7 +444,7 @@ static ssize_t take(void *sink, const char *p, size_t n)
 
 static int write_page(struct report *p, struct sink *s, struct err *e)
 {
-	FILE *f = fopencookie(s, "w", (cookie_io_functions_t){.write = take});
+	FILE *f = fopencookie(s, "w", (cookie_io_functions_t){.write = write_sink});
 	if (!f)
 		return err_nomem(e);
 	int rc = put_page(p, f, e);
@@ -533,7 +533,7 @@ static int say_all(struct report *p, struct err *e)
 		return 0;
 	int rc = tailtext_answer(&p->answer, p->t, e);
 	buf_str(&p->answer, p->answer.n ? " " : "");
-	tailtext_rhythm(&p->answer, p->t);
+	tailtext_recurrence(&p->answer, p->t);
 	struct tail_opts text = *p->r->opt;
 	struct tail_run as_text = *p->r;
 	text.details = 3;

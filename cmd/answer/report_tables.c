@@ -214,8 +214,8 @@ static int label_is_bound(const struct tlinput *ti, const char *by, uint32_t *ke
 	return bound;
 }
 
-static int take_where(const struct tlinput *ti, const struct opt_list *l,
-		      struct label_match *out)
+static int parse_where(const struct tlinput *ti, const struct opt_list *l,
+		       struct label_match *out)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const char *is = strchr(l->v[i], '=');
@@ -266,7 +266,7 @@ static int parse_query(const struct tlinput *ti, const struct report_opts *o,
 		return usage(TLINPUT_GAPS_OF_CPUS, "", "");
 	if (o->where.n > FILTERS)
 		return usage("too many --where", "", "");
-	int rc = take_where(ti, &o->where, where);
+	int rc = parse_where(ti, &o->where, where);
 	if (!rc && o->by && !strncmp(o->by, "label:", 6) &&
 	    !label_is_bound(ti, o->by, &q->label))
 		rc = label_named(ti, o->by + 6, strlen(o->by + 6), &q->label);

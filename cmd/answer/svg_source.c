@@ -474,7 +474,7 @@ static int read_rows(const struct svg_request *rq, const char *path, struct sour
 	d.fi.events = &s.samples;
 	d.fi.event_name = event_name;
 	if (rq->asked == STACKS_OF_SAMPLES)
-		out->status = samples_judge(
+		out->status = samples_check_findings(
 			&s.samples, rq->split == SPLIT_EVENT ? NO_ID : drawn_event(&s.samples));
 	int rc = out->status ? out->status : add_rows(&d, &s, out, e);
 	out->warned += s.ti->in.warned;

@@ -219,7 +219,7 @@ static void want_save(struct watcher *w, uint64_t from, uint64_t at)
 	w->save_until = at + p->after_ns;
 }
 
-static void take_reply(struct watcher *w)
+static void finish_answer(struct watcher *w)
 {
 	int status = 0;
 	while (waitpid(w->child, &status, 0) < 0 && errno == EINTR)
@@ -250,7 +250,7 @@ static void read_reply(struct watcher *w)
 	if (n > 0)
 		w->replied += (size_t)n;
 	if (n <= 0 || w->replied == sizeof(w->reply))
-		take_reply(w);
+		finish_answer(w);
 }
 
 /* A child writes the file, from the memory as it is now. */
@@ -273,11 +273,11 @@ static void save(struct watcher *w)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static int take_bytes(struct watcher *w)
+static int feed_history(struct watcher *w)
 {
 	struct err e = {0};
 	size_t used;
-	int rc = history_take(w->h, w->bytes + w->at, w->nbytes - w->at, &used, &e);
+	int rc = history_add(w->h, w->bytes + w->at, w->nbytes - w->at, &used, &e);
 	w->at += used;
 	w->full = rc > 0;
 	history_status(w->h, &w->now);
@@ -338,7 +338,7 @@ static void go_on(struct watcher *w)
 			break;
 		if (stopped)
 			w->ended = 1;
-		if (w->at < w->nbytes && !(w->full && w->child) && take_bytes(w))
+		if (w->at < w->nbytes && !(w->full && w->child) && feed_history(w))
 			return;
 		if (w->ended && w->at == w->nbytes && !w->child && !w->now.records)
 			return;

@@ -141,7 +141,7 @@ int export_source_read(const struct export_request *rq, const char *path,
 	int rc = stack_source_open(&x.s, "export", rq->asked, rq->opt, path, NULL, by);
 	if (rc)
 		return rc;
-	rc = rq->asked == STACKS_OF_SAMPLES ? samples_judge(&x.s.samples, NO_ID) : 0;
+	rc = rq->asked == STACKS_OF_SAMPLES ? samples_check_findings(&x.s.samples, NO_ID) : 0;
 	if (!rc)
 		rc = fill(&x, path, &e) ? input_fail(&x.s.ti->in, &e)
 					: input_status(&x.s.ti->in);

@@ -317,7 +317,7 @@ static int lacks_files(const struct recording *rec)
  * A tarball of perf archive as build-id cache: the file that --buildid-dir names, or, when the
  * recorded machine's cache is not here, the one that is beside the recording.
  */
-static int take_archive(struct input *in, const struct recording *rec, struct err *e)
+static int open_archive(struct input *in, const struct recording *rec, struct err *e)
 {
 	const struct input_opts *opt = in->opt;
 	struct buf beside = {0};
@@ -445,7 +445,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	else if (!rc)
 		rc = recording_open_as(&rec, in->bundle.recording ? in->bundle.recording : path,
 				       path, &e);
-	if (!rc && (rc = take_archive(in, rec, &e)))
+	if (!rc && (rc = open_archive(in, rec, &e)))
 		recording_close(rec);
 	if (!rc) {
 		in->folder = folder_of(in);
@@ -529,7 +529,7 @@ static void name_list(struct buf *b, const char *how, const struct opt_list *l)
 	}
 }
 
-void input_say_nobody(const struct input *in)
+void input_warn_no_thread(const struct input *in)
 {
 	struct buf b = {0};
 	if (in->opt->quiet || !(in->opt->comms.n || in->opt->pids.n || in->opt->tids.n))
@@ -541,7 +541,7 @@ void input_say_nobody(const struct input *in)
 	buf_release(&b);
 }
 
-/* Then input_say_nobody tells why nothing came. */
+/* Then input_warn_no_thread tells why nothing came. */
 static int filters_name_threads_only(const struct input_opts *o)
 {
 	return !o->cpus.n && !o->events.n && !o->time;
@@ -572,7 +572,7 @@ void input_say_none(const struct input *in, const char *what, const char *more)
 void input_say_empty(const struct input *in, size_t samples)
 {
 	if (!samples && filters_name_threads_only(in->opt))
-		input_say_nobody(in);
+		input_warn_no_thread(in);
 	else if (!samples)
 		input_say_none(in, "sample", NULL);
 }
@@ -647,7 +647,7 @@ int input_refuse(const struct input *in, const struct findings *f, unsigned topi
 	return 3;
 }
 
-static int judge(struct input *in, unsigned topics, int may_refuse)
+static int check_findings(struct input *in, unsigned topics, int may_refuse)
 {
 	struct findings_input what = {.profile = in->profile, .asked = topics};
 	struct findings f;
@@ -663,12 +663,12 @@ static int judge(struct input *in, unsigned topics, int may_refuse)
 	return rc;
 }
 
-int input_judge(struct input *in, unsigned topics)
+int input_check_findings(struct input *in, unsigned topics)
 {
-	return judge(in, topics, 1);
+	return check_findings(in, topics, 1);
 }
 
 int input_warn_findings(struct input *in, unsigned topics)
 {
-	return judge(in, topics, 0);
+	return check_findings(in, topics, 0);
 }

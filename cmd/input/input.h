@@ -93,7 +93,7 @@ int input_fail(const struct input *in, const struct err *e);
 int input_fold(struct input *in);
 
 /* Say in one line, unless --quiet, whom --comm, --pid and --tid named and nobody was. */
-void input_say_nobody(const struct input *in);
+void input_warn_no_thread(const struct input *in);
 
 /* Say in one line, unless --quiet, that no `what` passes the filters that were given, where
  * these are more than names of threads. `more`: those that are the verb's own, NULL for none.
@@ -117,7 +117,7 @@ int input_shows_progress(const struct input_opts *opt);
 
 /* Judge a folded profile for an answer about these topics: refuse it (3) as input_refuse does,
  * else say what input_say_findings says. 0, or the exit status. Nothing for a store. */
-int input_judge(struct input *in, unsigned topics);
+int input_check_findings(struct input *in, unsigned topics);
 
 /* The same where there is no answer to refuse, as where a recording is copied. */
 int input_warn_findings(struct input *in, unsigned topics);

@@ -77,7 +77,7 @@ static int is_file(const char *path)
 static struct source kept = {.fd = -1};
 static const char *kept_path;
 
-static int open_or_take(const char *path, struct source *src, struct err *e)
+static int open_or_reuse(const char *path, struct source *src, struct err *e)
 {
 	if (!kept_path || strcmp(path, kept_path)) {
 		int rc = source_open(src, path, e);
@@ -108,7 +108,7 @@ int input_kind_open(const char *path, struct source *src, enum input_kind *kind,
 	*kind = INPUT_PERF_DATA;
 	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
 		return 0;
-	int rc = open_or_take(path, src, e);
+	int rc = open_or_reuse(path, src, e);
 	if (rc && !strcmp(path, "perf.data") && access(path, F_OK))
 		return err_set(e, rc,
 			       "perf.data: no such file: name a recording, or make one "

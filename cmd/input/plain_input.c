@@ -74,7 +74,7 @@ static int copy_plain(struct source *src, const char *file, struct err *e)
 			  : unzip_open(&u, src, e);
 	struct diskroom room = {0};
 	while (!rc && (rc = unzip_some(u, piece, PIECE, &got, e)) == 1) {
-		rc = diskroom_take(&room, fd, got, file, e);
+		rc = diskroom_reserve(&room, fd, got, file, e);
 		if (!rc && write_all(fd, piece, got))
 			rc = err_sys(e, "%s: cannot unpack it to %s", src->name, file);
 	}

@@ -4,7 +4,7 @@
 
 /* --- of a recording ---------------------------------------------------------------------- */
 
-static int take_profile(struct samples *s)
+static int read_profile(struct samples *s)
 {
 	const struct profile *p = s->ti.in.profile;
 	const uint8_t *wanted = s->ti.in.events;
@@ -41,14 +41,14 @@ static int open_recording(struct samples *s, const char *verb, const struct tlin
 	in->fold.aggregate.by = by;
 	rc = input_fold(in);
 	rc = rc ? rc : tlinput_fold_trampolines(&s->ti, &in->profile->stacks);
-	if (!rc && take_profile(s))
+	if (!rc && read_profile(s))
 		rc = input_fail(in, &(struct err){ERR_NOMEM, "out of memory"});
 	return rc;
 }
 
 /* --- of a store -------------------------------------------------------------------------- */
 
-static int take_events(struct samples *s)
+static int read_events(struct samples *s)
 {
 	const struct timeline *tl = &s->ti.tl;
 	for (uint32_t i = 0; i < tl->events.n; i++) {
@@ -92,7 +92,7 @@ static int open_timeline(struct samples *s, const char *verb, const struct tlinp
 	if (rc)
 		return rc;
 	const struct sample_selection which = tl_selection(&s->ti);
-	rc = take_events(s) ? err_nomem(&e)
+	rc = read_events(s) ? err_nomem(&e)
 			    : sample_sums_collect(&s->sums, &s->ti.tl, &which, by, &e);
 	s->v = s->sums.rows.v;
 	s->n = s->sums.rows.n;
@@ -173,11 +173,12 @@ static unsigned topics_of(const struct samples *s, uint32_t shown)
 	return topics;
 }
 
-int samples_judge(struct samples *s, uint32_t shown)
+int samples_check_findings(struct samples *s, uint32_t shown)
 {
 	unsigned topics = topics_of(s, shown);
-	return !s->ti.tl.finished ? input_judge(&s->ti.in, topics)
-				  : tlinput_judge(&s->ti, ASKED_OF_SAMPLES | topics, topics, 1);
+	return !s->ti.tl.finished
+		       ? input_check_findings(&s->ti.in, topics)
+		       : tlinput_check_findings(&s->ti, ASKED_OF_SAMPLES | topics, topics, 1);
 }
 
 uint64_t samples_weight(const struct samples *s, const struct folded *f)

@@ -55,8 +55,8 @@ uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is);
 event_is samples_same_name, samples_same_event, samples_any_event;
 
 /* Judge the recording for an answer about event `shown` (NO_ID: about all that are wanted): as
- * input_judge, of a store by what import found. 0, or the exit status. */
-int samples_judge(struct samples *s, uint32_t shown);
+ * input_check_findings, of a store by what import found. 0, or the exit status. */
+int samples_check_findings(struct samples *s, uint32_t shown);
 
 /* What a row weighs: of tracepoints its samples, else its weight. */
 uint64_t samples_weight(const struct samples *s, const struct folded *f);

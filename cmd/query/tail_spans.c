@@ -165,7 +165,7 @@ static int label_key(const struct tail_run *r, const char *s, size_t n, uint32_t
 		       : say_two(r, "no span has the label ", name);
 }
 
-static int take_where(struct tail_run *r)
+static int parse_where(struct tail_run *r)
 {
 	const struct opt_list *l = &r->opt->where;
 	struct episode_query *q = &r->query.episodes;
@@ -186,10 +186,10 @@ static int take_where(struct tail_run *r)
 	return 0;
 }
 
-static int take_labels(struct tail_run *r)
+static int parse_labels(struct tail_run *r)
 {
 	const char *group = r->opt->group;
-	int rc = take_where(r);
+	int rc = parse_where(r);
 	if (!rc && r->query.group_by == GROUP_LABEL)
 		rc = label_key(r, group + 6, strlen(group + 6), &r->query.group_label);
 	return !rc && r->opt->key ? find_key(r) : rc;
@@ -214,7 +214,7 @@ static int choose_spans(struct tail_run *r, uint32_t *names, size_t n, int *seve
 	q->span = names[0];
 	q->alone = episodes_only_thread(&r->ti.tl, q, &q->alone_thread);
 	int rc = name ? named_span(r, names, n, name) : 0;
-	rc = rc ? rc : take_labels(r);
+	rc = rc ? rc : parse_labels(r);
 	*several = !name && n > 1 && !r->opt->key;
 	if (!rc && !*several)
 		tail_settle_kind(r);

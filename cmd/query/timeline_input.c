@@ -430,7 +430,7 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
 	return r ? err_nomem(e) : 0;
 }
 
-int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse)
+int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse)
 {
 	const struct asking q = {asked, topics, may_refuse};
 	struct findings f = {0};
@@ -456,7 +456,7 @@ int tlinput_asks_threads(const struct tlinput_opts *opt)
 
 int tlinput_has_scheduler(const struct tlinput *ti)
 {
-	return timeline_tells_switches(&ti->tl);
+	return timeline_has_switches(&ti->tl);
 }
 
 int tlinput_only_one(const struct tlinput *ti, const char *verb)
@@ -524,7 +524,7 @@ static int build(struct tlinput *ti, int need_time)
 }
 
 /* Judge a recording for the question, and refuse it, or say what it lacks. */
-static int judge(struct tlinput *ti, int need_time)
+static int check_findings(struct tlinput *ti, int need_time)
 {
 	struct findings f;
 	struct err e = {0};
@@ -607,7 +607,7 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 	if (!rc && tl_choose_events(ti))
 		rc = fail((err_nomem(&e), &e));
 	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
-		input_say_nobody(&ti->in);
+		input_warn_no_thread(&ti->in);
 	if (!rc && need_time != TLINPUT_COPY)
 		rc = tlinput_fold_trampolines(ti, ti->in.profile ? &ti->in.profile->stacks
 								 : &ti->stacks);
@@ -635,7 +635,7 @@ static int build_lanes(struct tlinput *ti, const char *verb, const char *key,
 }
 
 /* --label and --split label:KEY. */
-static int take_labels(struct tlinput *ti, const char *verb)
+static int find_labels(struct tlinput *ti, const char *verb)
 {
 	const struct tlinput_opts *o = ti->opt;
 	const char *is = o->label ? strchr(o->label, '=') : NULL;
@@ -698,7 +698,7 @@ static int says_no_cgroup(const struct tlinput *ti, const char *verb, int known)
 }
 
 /* The processes of --cgroup, of those of --pid where it was given too. */
-static int take_cgroup(struct tlinput *ti, const char *verb)
+static int select_cgroup(struct tlinput *ti, const char *verb)
 {
 	VEC(int32_t) fit = {0};
 	struct u64map seen = {0};
@@ -751,11 +751,11 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 		rc = rc ? rc : input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
 		rc = rc ? rc : build(ti, need_time);
 		rc = rc ? rc : check_answerable(ti, need_time);
-		rc = rc ? rc : judge(ti, need_time);
+		rc = rc ? rc : check_findings(ti, need_time);
 	}
 	rc = rc ? rc : side_input_add(ti, verb);
-	rc = rc ? rc : take_cgroup(ti, verb);
-	rc = rc ? rc : take_labels(ti, verb);
+	rc = rc ? rc : select_cgroup(ti, verb);
+	rc = rc ? rc : find_labels(ti, verb);
 	return opened(ti, verb, need_time, rc);
 }
 
@@ -768,10 +768,10 @@ int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_
 	rc = rc ? rc : make_causes(ti);
 	rc = rc ? rc : build(ti, need_time);
 	rc = rc ? rc : check_answerable(ti, need_time);
-	rc = rc ? rc : judge(ti, need_time);
+	rc = rc ? rc : check_findings(ti, need_time);
 	rc = rc ? rc : side_input_add(ti, verb);
-	rc = rc ? rc : take_cgroup(ti, verb);
-	rc = rc ? rc : take_labels(ti, verb);
+	rc = rc ? rc : select_cgroup(ti, verb);
+	rc = rc ? rc : find_labels(ti, verb);
 	return opened(ti, verb, need_time, rc);
 }
 

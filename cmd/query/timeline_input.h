@@ -104,11 +104,11 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
 int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e);
 
 /*
- * Judge the recordings opened for an answer about these topics, as input_judge does; of a store
- * by what import found. `asked`: as in findings_input, with ASKED_OF_SAMPLES or without. For
- * inputs that were opened without a word. 0, or the exit status.
+ * Judge the recordings opened for an answer about these topics, as input_check_findings does;
+ * of a store by what import found. `asked`: as in findings_input, with ASKED_OF_SAMPLES or
+ * without. For inputs that were opened without a word. 0, or the exit status.
  */
-int tlinput_judge(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse);
+int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse);
 
 /* Name all trampolines as one (libsym/trampolines.h), but with --keep-trampolines. 0, or the
  * exit status. tlinput_open has done it, but for copies. */

@@ -75,7 +75,7 @@ static int add_cpu(struct cpus *c, int cpu, struct err *e)
 	return 0;
 }
 
-static int take_cpus(struct cpus *c, const struct jitter_opts *o, struct err *e)
+static int parse_cpus(struct cpus *c, const struct jitter_opts *o, struct err *e)
 {
 	int from, to, more = 0, r = 0;
 	const char *at = o->spin;
@@ -115,7 +115,7 @@ static int check_cpus(const struct cpus *c, struct err *e)
 	return r;
 }
 
-static int take_threshold(const struct jitter_opts *o, uint64_t *ns, struct err *e)
+static int parse_threshold(const struct jitter_opts *o, uint64_t *ns, struct err *e)
 {
 	*ns = THRESHOLD_NS;
 	if (o->threshold && (units_parse_duration(o->threshold, ns) || !*ns))
@@ -174,7 +174,7 @@ static int gaps_alone(const struct jitter_opts *o, const struct record_wish *w,
 				 .ctx = &files};
 	struct spin *s = NULL;
 	cpu_set_t *before = mem_zalloc(1, SET_BYTES);
-	int r = before ? take_threshold(o, &wish.threshold_ns, e) : err_nomem(e);
+	int r = before ? parse_threshold(o, &wish.threshold_ns, e) : err_nomem(e);
 	if (!r)
 		step_aside(c, before);
 	mem_free(before);
@@ -404,8 +404,8 @@ int record_jitter(const struct jitter_opts *o, const struct record_wish *w, int 
 	struct cpus cpus;
 	struct err e = {0};
 	uint64_t ns;
-	int rc = take_cpus(&cpus, o, &e);
-	rc = rc ? rc : take_threshold(o, &ns, &e);
+	int rc = parse_cpus(&cpus, o, &e);
+	rc = rc ? rc : parse_threshold(o, &ns, &e);
 	if (!rc && dry)
 		rc = print(o, w, dry, &e);
 	else if (!rc)

@@ -26,7 +26,7 @@ static void count_events(struct price *p, const char *perf)
 	add_sleep(&w);
 	if (any && !w.failed && !run_words_read(&w, &out) && !buf_failed(&out) && out.n &&
 	    buf_cstr(&out)[0])
-		price_take_stat(p, out.v);
+		price_from_stat(p, out.v);
 	buf_release(&out);
 	words_release(&w);
 }
@@ -45,7 +45,7 @@ static void read_counts(struct price *p, const char *path)
 	struct err e = {0};
 	if (recording_open(&rec, path, &e))
 		return;
-	price_take_recording(p, rec);
+	price_from_recording(p, rec);
 	recording_close(rec);
 }
 

@@ -66,7 +66,7 @@ static int begin(struct unpacker *u, const char *text, size_t n, struct err *e)
 }
 
 /* The first entry: a bundle of a kind that this version knows? */
-static int take_manifest(struct unpacker *u, const struct tar_entry *f, struct err *e)
+static int read_manifest(struct unpacker *u, const struct tar_entry *f, struct err *e)
 {
 	static const size_t magic = sizeof(BUNDLE_MAGIC_LINE) - 1, stem = magic - 2;
 	char *text = f->size > BUNDLE_MANIFEST_MAX ? NULL : mem_alloc((size_t)f->size + 1);
@@ -92,7 +92,7 @@ static int take_manifest(struct unpacker *u, const struct tar_entry *f, struct e
 static int unpack_bundle(struct unpacker *u, const struct tar_entry *first, struct err *e)
 {
 	struct tar_entry f;
-	int rc = take_manifest(u, first, e);
+	int rc = read_manifest(u, first, e);
 	u->tar.lenient = 0;
 	while (!rc && (rc = tar_next(&u->tar, &f, e)) == 1) {
 		/* that name is ours */
@@ -112,7 +112,7 @@ static int unpack_bundle(struct unpacker *u, const struct tar_entry *first, stru
 #define SYMBOLS "perf.symbols.tar.bz2"
 
 /* The inner tarball, through a file of its own, into debug/. */
-static int take_symbols(struct unpacker *u, struct err *e)
+static int unpack_symbols(struct unpacker *u, struct err *e)
 {
 	char path[4200], debug[4200];
 	struct source src;
@@ -129,8 +129,8 @@ static int take_symbols(struct unpacker *u, struct err *e)
 
 /* The recording, which is called as it was when perf was asked: a file, or the folder `root`
  * with files in it. */
-static int take_recording(struct unpacker *u, const struct tar_entry *f, const char *root,
-			  struct err *e)
+static int unpack_recording(struct unpacker *u, const struct tar_entry *f, const char *root,
+			    struct err *e)
 {
 	char magic[8], to[TAR_NAME_MAX + 16] = RECORDING;
 	size_t n = strlen(root);
@@ -166,9 +166,9 @@ static int unpack_archive(struct unpacker *u, const struct tar_entry *first, str
 		if (f.is_link)
 			rc = no_bundle(u, e);
 		else if (!strcmp(slash ? slash + 1 : f.name, SYMBOLS))
-			rc = take_symbols(u, e);
+			rc = unpack_symbols(u, e);
 		else
-			rc = take_recording(u, &f, root, e);
+			rc = unpack_recording(u, &f, root, e);
 	}
 	if (!rc && more < 0)
 		rc = more;

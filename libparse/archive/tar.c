@@ -133,7 +133,7 @@ static int read_extra(struct tar_reader *t, uint64_t size, struct buf *to, struc
 }
 
 /* One "LENGTH KEY=VALUE\n" of a pax header; the bytes it takes, or 0 when it is broken. */
-static size_t take_pax_record(struct tar_reader *t, const char *p, size_t n)
+static size_t parse_pax_record(struct tar_reader *t, const char *p, size_t n)
 {
 	size_t len = 0, i = 0;
 	for (; i < n && p[i] >= '0' && p[i] <= '9' && len <= EXTRA_MAX; i++)
@@ -164,19 +164,19 @@ static size_t take_pax_record(struct tar_reader *t, const char *p, size_t n)
 	return len;
 }
 
-static int take_pax(struct tar_reader *t, uint64_t size, struct err *e)
+static int parse_pax(struct tar_reader *t, uint64_t size, struct err *e)
 {
 	int rc = read_extra(t, size, &t->link_name, e);
 	const char *p = buf_cstr(&t->link_name);
 	for (size_t left = rc ? 0 : t->link_name.n, k; left; p += k, left -= k) {
-		k = take_pax_record(t, p, left);
+		k = parse_pax_record(t, p, left);
 		if (!k)
 			return err_set(e, ERR_FORMAT, "%s: a broken pax header", t->name);
 	}
 	return rc;
 }
 
-static int take_long_name(struct tar_reader *t, uint64_t size, struct err *e)
+static int read_long_name(struct tar_reader *t, uint64_t size, struct err *e)
 {
 	int rc = read_extra(t, size, &t->path, e);
 	if (rc)
@@ -186,7 +186,7 @@ static int take_long_name(struct tar_reader *t, uint64_t size, struct err *e)
 	return 0;
 }
 
-static void take_name(struct tar_reader *t, const uint8_t *h)
+static void read_name(struct tar_reader *t, const uint8_t *h)
 {
 	const char *name = (const char *)h + AT_NAME, *prefix = (const char *)h + AT_PREFIX;
 	if (t->has_path)
@@ -218,11 +218,11 @@ static int note_name(struct tar_reader *t, const char *name, struct err *e)
 
 /* The entry that header h (with what stood in front of it) describes. 1, 0 for a directory "."
  * that says nothing, or < 0. */
-static int take_entry(struct tar_reader *t, const uint8_t *h, uint64_t size,
+static int read_entry(struct tar_reader *t, const uint8_t *h, uint64_t size,
 		      struct tar_entry *out, struct err *e)
 {
 	char type = (char)h[AT_TYPE];
-	take_name(t, h);
+	read_name(t, h);
 	size_t raw = t->path.n;
 	int is_dir = type == '5' || (raw && t->path.v[raw - 1] == '/');
 	const char *name = plain_name(&t->path);
@@ -272,20 +272,20 @@ int tar_next(struct tar_reader *t, struct tar_entry *out, struct err *e)
 			return err_set(e, ERR_FORMAT, "%s: a broken tar header", t->name);
 		switch (h[AT_TYPE]) {
 		case 'x':
-			rc = take_pax(t, size, e);
+			rc = parse_pax(t, size, e);
 			break;
 		case 'L':
-			rc = take_long_name(t, size, e);
+			rc = read_long_name(t, size, e);
 			break;
 		case 'K': /* where the next entry, a link, leads */
 			rc = t->lenient ? read_extra(t, size, &t->link_name, e)
-					: take_entry(t, h, size, out, e);
+					: read_entry(t, h, size, out, e);
 			break;
 		case 'g': /* global pax header: comments of other tools */
 			rc = read_extra(t, size, &t->link_name, e);
 			break;
 		default:
-			rc = take_entry(t, h, size, out, e);
+			rc = read_entry(t, h, size, out, e);
 			break;
 		}
 	}

@@ -73,7 +73,7 @@ static int write_all(struct tree *t, const char *name, int fd, const void *p, si
 		     struct err *e)
 {
 	const char *at = p;
-	int rc = diskroom_take(&t->room, fd, n, t->dir, e);
+	int rc = diskroom_reserve(&t->room, fd, n, t->dir, e);
 	for (size_t left = rc ? 0 : n; left;) {
 		ssize_t k = write(fd, at, left);
 		if (k < 0 && errno == EINTR)

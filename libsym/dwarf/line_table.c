@@ -31,7 +31,7 @@ struct line_header {
 
 /* --- header ----------------------------------------------------------------------------- */
 
-static const char *take_cstr(struct bytes *b)
+static const char *read_cstr(struct bytes *b)
 {
 	const uint8_t *nul = memchr(b->p, 0, bytes_left(b));
 	if (!nul) {
@@ -47,7 +47,7 @@ static int tables_v4(struct bytes *b, struct line_header *h)
 	if (vec_push(&h->dirs, NULL) || vec_push(&h->files, ((struct line_file){0})))
 		return ERR_NOMEM;
 	for (;;) {
-		const char *dir = take_cstr(b);
+		const char *dir = read_cstr(b);
 		if (!bytes_ok(b))
 			return ERR_FORMAT;
 		if (!*dir)
@@ -56,7 +56,7 @@ static int tables_v4(struct bytes *b, struct line_header *h)
 			return ERR_NOMEM;
 	}
 	for (;;) {
-		struct line_file f = {.name = take_cstr(b)};
+		struct line_file f = {.name = read_cstr(b)};
 		if (!bytes_ok(b))
 			return ERR_FORMAT;
 		if (!*f.name)

@@ -24,7 +24,7 @@ static int is_readable_file(struct dso_search *s, const char *path)
 	return 0;
 }
 
-static int take_kallsyms(struct dso_search *s, enum dso_source from, struct kernel_files *out)
+static int use_kallsyms(struct dso_search *s, enum dso_source from, struct kernel_files *out)
 {
 	const char *path = buf_cstr(&s->path);
 	if (!is_readable_file(s, path))
@@ -41,8 +41,8 @@ static int take_kallsyms(struct dso_search *s, enum dso_source from, struct kern
 	return 1;
 }
 
-static int take_vmlinux(struct dso_search *s, int trusted, enum dso_source from,
-			struct kernel_files *out)
+static int use_vmlinux(struct dso_search *s, int trusted, enum dso_source from,
+		       struct kernel_files *out)
 {
 	out->vmlinux = dso_try(s, trusted);
 	out->from = from;
@@ -53,11 +53,10 @@ static int take_vmlinux(struct dso_search *s, int trusted, enum dso_source from,
 static int from_cache(struct dso_search *s, struct kernel_files *out)
 {
 	static const char *const names[] = {"elf", "vmlinux", NULL};
-	if (dso_cache_path(s, "kallsyms") && take_kallsyms(s, DSO_FROM_BUILDID_DIR, out))
+	if (dso_cache_path(s, "kallsyms") && use_kallsyms(s, DSO_FROM_BUILDID_DIR, out))
 		return 1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (dso_cache_path(s, names[i]) &&
-		    take_vmlinux(s, 0, DSO_FROM_BUILDID_DIR, out))
+		if (dso_cache_path(s, names[i]) && use_vmlinux(s, 0, DSO_FROM_BUILDID_DIR, out))
 			return 1;
 	return 0;
 }
@@ -80,7 +79,7 @@ static int by_release(struct dso_search *s, const char *root, const char *releas
 		snprintf(text, sizeof(text), where[i], root, release);
 #pragma GCC diagnostic pop
 		dso_path(s, "%s", text);
-		if (take_vmlinux(s, trusted, from, out))
+		if (use_vmlinux(s, trusted, from, out))
 			return 1;
 	}
 	return 0;
@@ -103,7 +102,7 @@ static int from_running_kernel(struct dso_search *s, struct kernel_files *out)
 	if (!s->opt->no_local && !s->opt->host_is_ours && !s->want.len)
 		dso_note(s, DSO_UNTRUSTED, "the kernel's build-id was not recorded");
 	dso_path(s, "%s", proc_kallsyms);
-	return runs_here(s) && take_kallsyms(s, DSO_FROM_LOCAL, out);
+	return runs_here(s) && use_kallsyms(s, DSO_FROM_LOCAL, out);
 }
 
 /* The cache has one kallsyms per kernel, of whichever boot; modules have other addresses in
@@ -120,12 +119,12 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 {
 	if (s->opt->kallsyms) {
 		dso_path(s, "%s", s->opt->kallsyms);
-		if (take_kallsyms(s, DSO_FROM_OPTION, out))
+		if (use_kallsyms(s, DSO_FROM_OPTION, out))
 			return 1;
 	}
 	if (s->opt->vmlinux) {
 		dso_path(s, "%s", s->opt->vmlinux);
-		if (take_vmlinux(s, 1, DSO_FROM_OPTION, out))
+		if (use_vmlinux(s, 1, DSO_FROM_OPTION, out))
 			return 1;
 	}
 	return 0;
@@ -135,7 +134,7 @@ static int from_recording(struct dso_search *s, const struct kernel_place *place
 			  struct kernel_files *out)
 {
 	dso_path(s, "%s", place->kallsyms ? place->kallsyms : "");
-	return place->kallsyms && take_kallsyms(s, DSO_FROM_RECORDING, out);
+	return place->kallsyms && use_kallsyms(s, DSO_FROM_RECORDING, out);
 }
 
 static int search(struct dso_search *s, const struct kernel_place *place, const char *release,
@@ -149,7 +148,7 @@ static int search(struct dso_search *s, const struct kernel_place *place, const 
 		if (by_release(s, opt->symfs, release, 1, DSO_FROM_SYMFS, out))
 			return 1;
 		dso_path(s, "%s/proc/kallsyms", opt->symfs);
-		if (take_kallsyms(s, DSO_FROM_SYMFS, out))
+		if (use_kallsyms(s, DSO_FROM_SYMFS, out))
 			return 1;
 	}
 	/* Cheaper and nearer to what ran (modules, relocated) than a vmlinux of the same id. */

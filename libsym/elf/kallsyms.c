@@ -19,7 +19,7 @@ struct line {
 };
 
 /* The number at p: where it ends; p if there is no number, or one of more than 64 bits. */
-static const char *take_address(const char *p, const char *end, uint64_t *addr)
+static const char *parse_address(const char *p, const char *end, uint64_t *addr)
 {
 	uint32_t high, low;
 	if (end - p > 16 && hex_eight(p, &high) && hex_eight(p + 8, &low)) {
@@ -36,7 +36,7 @@ static const char *take_address(const char *p, const char *end, uint64_t *addr)
 static int split_line(const char *p, const char *end, struct line *l)
 {
 	const char *digits = p;
-	p = take_address(p, end, &l->addr);
+	p = parse_address(p, end, &l->addr);
 	if (p == digits || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return 0;
 	l->type = p[1];

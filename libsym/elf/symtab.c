@@ -187,7 +187,7 @@ static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t 
 		t->symbols[t->n] = (struct symbol){
 			.start = r->start,
 			.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
-			.name = (uint32_t)i, /* replaced by copy_names, take_names */
+			.name = (uint32_t)i, /* replaced by copy_names, adopt_names */
 			.parent = (uint32_t)open,
 			.module = r->module,
 			.bind = r->bind,
@@ -198,7 +198,7 @@ static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t 
 }
 
 /* The text with all names belongs to the table from now on. */
-static int take_names(struct symtab *t, struct symtab_builder *b)
+static int adopt_names(struct symtab *t, struct symtab_builder *b)
 {
 	if (b->names_size > UINT32_MAX)
 		return ERR_LIMIT;
@@ -276,7 +276,7 @@ int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct 
 	}
 	if (!rc) {
 		link_parents(t, b->raw.v, b->raw.n);
-		rc = b->names ? take_names(t, b) : copy_names(t, b->raw.v);
+		rc = b->names ? adopt_names(t, b) : copy_names(t, b->raw.v);
 	}
 	if (!rc)
 		rc = index_stretches(t);

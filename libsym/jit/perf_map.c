@@ -12,7 +12,7 @@
 /* --- lines ------------------------------------------------------------------------------ */
 
 /* A number, with or without 0x, and one blank behind it: the position there, or NULL. */
-static char *take_hex(char *p, const char *end, uint64_t *x)
+static char *parse_hex(char *p, const char *end, uint64_t *x)
 {
 	int digits = 0, d;
 	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
@@ -31,8 +31,8 @@ static int add_line(struct perfmap *m, char *p, char *end)
 	uint64_t size;
 	while (p < end && *p == ' ')
 		p++;
-	p = take_hex(p, end, &l.start);
-	p = p ? take_hex(p, end, &size) : NULL;
+	p = parse_hex(p, end, &l.start);
+	p = p ? parse_hex(p, end, &size) : NULL;
 	if (!p || p == end || !*p)
 		return 0;
 	/* Of no size it still covers its first byte, as in perf. */

@@ -59,7 +59,7 @@ static int is_operator(const struct plain *p)
 	       (p->n == len || p->out[p->n - len - 1] == ':');
 }
 
-static void take_operator(struct plain *p)
+static void parse_operator(struct plain *p)
 {
 	size_t n = begins(p->s, "()") ? 2 : strspn(p->s, "<>=-+*/%^&|~!,[]");
 	put(p, p->s, n);
@@ -68,7 +68,7 @@ static void take_operator(struct plain *p)
 
 /* An argument list ends the name; (anonymous namespace):: is left out; Go's receivers,
  * runtime.(*mcache).refill, stay. 0 at the end of the name. */
-static int take_parenthesis(struct plain *p)
+static int parse_parenthesis(struct plain *p)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	if (begins(p->s, anonymous)) {
@@ -85,7 +85,7 @@ static int take_parenthesis(struct plain *p)
 }
 
 /* What stood before a space was a return type, or "non-virtual thunk to". 0 at the end. */
-static int take_space(struct plain *p)
+static int parse_space(struct plain *p)
 {
 	if (p->qualified && begins(p->s, " as ")) {
 		int depth = 1;
@@ -103,7 +103,7 @@ static int take_space(struct plain *p)
 	return 1;
 }
 
-static int take_angle(struct plain *p)
+static int parse_angle(struct plain *p)
 {
 	if (p->n) {
 		p->s = behind(p->s, '<', '>');
@@ -125,7 +125,7 @@ static size_t ordinary(const char *s)
 }
 
 /* One piece of the name; 0 at its end. */
-static int take_piece(struct plain *p)
+static int parse_piece(struct plain *p)
 {
 	size_t n = ordinary(p->s);
 	if (n) {
@@ -135,21 +135,21 @@ static int take_piece(struct plain *p)
 	}
 	if (is_operator(p) && strchr("<>=-+*/%^&|~!,[](", *p->s) &&
 	    (*p->s != '(' || begins(p->s, "()("))) {
-		take_operator(p);
+		parse_operator(p);
 		return 1;
 	}
 	switch (*p->s) {
 	case '<':
-		return take_angle(p);
+		return parse_angle(p);
 	case '(':
-		return take_parenthesis(p);
+		return parse_parenthesis(p);
 	case '{':
 		put(p, "{}", 2);
 		p->s = behind(p->s, '{', '}');
 		return 1;
 	case ' ':
 		if (!is_operator(p))
-			return take_space(p);
+			return parse_space(p);
 		break;
 	case '>':
 		if (p->qualified) {
@@ -170,7 +170,7 @@ static int take_piece(struct plain *p)
 }
 
 /* Agents of the JVM that print Ljava/lang/Object;::wait: java.lang.Object.wait. */
-static void take_java(struct plain *p)
+static void parse_java(struct plain *p)
 {
 	const char *end = *p->s == 'L' ? strchr(p->s, ';') : NULL;
 	if (!end || memchr(p->s, ' ', (size_t)(end - p->s)) ||
@@ -198,8 +198,8 @@ void frame_plain_name(const char *symbol, char *out, size_t size)
 	if (!size)
 		return;
 	p.s += begins(symbol, "__GI_") ? 5 : 0;
-	take_java(&p);
-	while (*p.s && !(p.n && is_tail(p.s)) && take_piece(&p))
+	parse_java(&p);
+	while (*p.s && !(p.n && is_tail(p.s)) && parse_piece(&p))
 		;
 	out[p.n] = '\0';
 	cut_hash(&p);

@@ -153,7 +153,7 @@ static int add_name(const struct line *at, const struct rule *r, const char *nam
 }
 
 /* A word before the names: 1 when it is one, 0 when it is a name. */
-static int take_condition(const struct line *at, struct rule *r, const char *word)
+static int parse_condition(const struct line *at, struct rule *r, const char *word)
 {
 	int err = 0;
 	if (!strcmp(word, "kernel"))
@@ -165,14 +165,14 @@ static int take_condition(const struct line *at, struct rule *r, const char *wor
 	return err ? err : 1;
 }
 
-static int take_rule(const struct line *at, unsigned role, char **save)
+static int parse_rule(const struct line *at, unsigned role, char **save)
 {
 	enum { OF_KERNEL = ROLE_SCHEDULER | ROLE_INTERRUPT | ROLE_HELPER };
 	struct frame_table *t = at->t;
 	struct rule r = {.roles = (uint16_t)role, .kernel = (role & OF_KERNEL) != 0};
 	char *word = strtok_r(NULL, " \t\r", save);
 	int is = 1;
-	for (; word && (is = take_condition(at, &r, word)) > 0;)
+	for (; word && (is = parse_condition(at, &r, word)) > 0;)
 		word = strtok_r(NULL, " \t\r", save);
 	if (is < 0)
 		return is;
@@ -189,13 +189,13 @@ static int take_rule(const struct line *at, unsigned role, char **save)
 }
 
 /* One line, writable and without its newline. */
-static int take_line(const struct line *at, char *line)
+static int parse_line(const struct line *at, char *line)
 {
 	char *save = NULL, *word;
 	line[strcspn(line, "#")] = '\0';
 	word = strtok_r(line, " \t\r", &save);
 	unsigned role = word ? frame_role_named(word) : 0;
-	return role ? take_rule(at, role, &save) : 0;
+	return role ? parse_rule(at, role, &save) : 0;
 }
 
 int frame_table_parse(struct frame_table *t, const char *text, size_t n, const char *name,
@@ -208,7 +208,7 @@ int frame_table_parse(struct frame_table *t, const char *text, size_t n, const c
 		size_t len = (size_t)((nl ? nl : end) - p);
 		char *line = mem_strndup(p, len);
 		at.number++;
-		r = line ? take_line(&at, line) : err_nomem(e);
+		r = line ? parse_line(&at, line) : err_nomem(e);
 		mem_free(line);
 		p += len + 1;
 	}

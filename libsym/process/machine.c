@@ -31,8 +31,8 @@ static const char *mapped_name(const struct recording *rec, const struct record_
 	return is_low && !strcmp(mm->filename, "[vdso]") ? "[vdso32]" : mm->filename;
 }
 
-static int take_mmap(struct machine *m, const struct recording *rec, const struct record *r,
-		     struct pending *p, struct err *e)
+static int queue_mmap(struct machine *m, const struct recording *rec, const struct record *r,
+		      struct pending *p, struct err *e)
 {
 	struct record_mmap mm;
 	int rc = record_mmap_decode(r, rec->swap, &mm, e);
@@ -54,8 +54,8 @@ static int take_mmap(struct machine *m, const struct recording *rec, const struc
 	return strtab_intern(m->strings, mapped_name(rec, &mm), &p->name) ? err_nomem(e) : 0;
 }
 
-static int take_task(const struct recording *rec, const struct record *r, struct pending *p,
-		     struct err *e)
+static int queue_task(const struct recording *rec, const struct record *r, struct pending *p,
+		      struct err *e)
 {
 	struct record_task t;
 	int rc = record_task_decode(r, rec->swap, &t, e);
@@ -69,8 +69,8 @@ static int take_task(const struct recording *rec, const struct record *r, struct
 	return 0;
 }
 
-static int take_ksymbol(struct machine *m, const struct recording *rec, const struct record *r,
-			struct pending *p, struct err *e)
+static int queue_ksymbol(struct machine *m, const struct recording *rec, const struct record *r,
+			 struct pending *p, struct err *e)
 {
 	struct record_ksymbol k;
 	int rc = record_ksymbol_decode(r, rec->swap, &k, e);
@@ -81,8 +81,8 @@ static int take_ksymbol(struct machine *m, const struct recording *rec, const st
 	return strtab_intern(m->strings, k.name, &p->name) ? err_nomem(e) : 0;
 }
 
-static int take_comm(struct machine *m, const struct recording *rec, const struct record *r,
-		     struct pending *p, struct err *e)
+static int queue_comm(struct machine *m, const struct recording *rec, const struct record *r,
+		      struct pending *p, struct err *e)
 {
 	struct record_comm c;
 	int rc = record_comm_decode(r, rec->swap, &c, e);
@@ -95,8 +95,8 @@ static int take_comm(struct machine *m, const struct recording *rec, const struc
 }
 
 /* Ids are never used again for another path: no time is needed. */
-static int take_cgroup(struct machine *m, const struct recording *rec, const struct record *r,
-		       struct err *e)
+static int queue_cgroup(struct machine *m, const struct recording *rec, const struct record *r,
+			struct err *e)
 {
 	struct record_cgroup c;
 	uint32_t name;
@@ -120,8 +120,8 @@ static int end_change(struct machine *m, int rc)
 	return rc;
 }
 
-static int take(struct machine *m, const struct recording *rec, const struct record *r,
-		uint64_t time, struct err *e)
+static int apply_record(struct machine *m, const struct recording *rec, const struct record *r,
+			uint64_t time, struct err *e)
 {
 	struct pending p = {
 		.time = time == UINT64_MAX ? 0 : time, .seq = m->seq++, .type = r->type};
@@ -129,20 +129,20 @@ static int take(struct machine *m, const struct recording *rec, const struct rec
 	switch (r->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		rc = take_mmap(m, rec, r, &p, e);
+		rc = queue_mmap(m, rec, r, &p, e);
 		break;
 	case PERF_RECORD_COMM:
-		rc = take_comm(m, rec, r, &p, e);
+		rc = queue_comm(m, rec, r, &p, e);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		rc = take_task(rec, r, &p, e);
+		rc = queue_task(rec, r, &p, e);
 		break;
 	case PERF_RECORD_KSYMBOL:
-		rc = take_ksymbol(m, rec, r, &p, e);
+		rc = queue_ksymbol(m, rec, r, &p, e);
 		break;
 	case PERF_RECORD_CGROUP:
-		return take_cgroup(m, rec, r, e);
+		return queue_cgroup(m, rec, r, e);
 	default:
 		return 0;
 	}
@@ -151,11 +151,11 @@ static int take(struct machine *m, const struct recording *rec, const struct rec
 	return rc;
 }
 
-int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
-		 uint64_t time, struct err *e)
+int machine_apply(struct machine *m, const struct recording *rec, const struct record *r,
+		  uint64_t time, struct err *e)
 {
 	begin_change(m);
-	return end_change(m, take(m, rec, r, time, e));
+	return end_change(m, apply_record(m, rec, r, time, e));
 }
 
 /* --- lives: one number's threads or processes, by time ----------------------------------- */

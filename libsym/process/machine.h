@@ -1,7 +1,7 @@
 /*
  * machine.h - the recorded machine over time: threads, their comms, address spaces, DSOs.
  *
- * Side-band records go in (machine_take) in any order; machine_advance applies those up to a
+ * Side-band records go in (machine_apply) in any order; machine_advance applies those up to a
  * time, in time order. From then on every question is asked *for a time*: which thread was
  * tid 42 at t, what was it called, what was mapped at this address. Questions may be asked from
  * several threads at once as long as none advances the machine.
@@ -151,14 +151,14 @@ struct machine {
 	 * as the machine. May be NULL. 0 or ERR_NOMEM. */
 	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
 	void *code_changes_ctx;
-	size_t ids_taken, dsos_with_ids; /* what machine_take_build_ids has seen */
+	size_t ids_taken, dsos_with_ids; /* what machine_set_build_ids has seen */
 };
 
 /* `strings` is borrowed for the machine's life. 0 or ERR_NOMEM. */
 int machine_init(struct machine *m, struct strtab *strings, struct err *e);
 void machine_release(struct machine *m);
 
-/* 1 when machine_take wants records of this type. */
+/* 1 when machine_apply wants records of this type. */
 int machine_wants(uint32_t type);
 
 /*
@@ -166,8 +166,8 @@ int machine_wants(uint32_t type);
  * record's (0 when it has none: applied before all others, in order). ERR_FORMAT for a record
  * that breaks its layout (skip it), ERR_NOMEM.
  */
-int machine_take(struct machine *m, const struct recording *rec, const struct record *r,
-		 uint64_t time, struct err *e);
+int machine_apply(struct machine *m, const struct recording *rec, const struct record *r,
+		  uint64_t time, struct err *e);
 
 /* Apply what was taken with a time ≤ `until`, in time order. 0 or ERR_NOMEM. */
 int machine_advance(struct machine *m, uint64_t until, struct err *e);
@@ -177,7 +177,7 @@ uint64_t machine_next(const struct machine *m);
 
 /* Give DSOs without a recorded build-id the one the recording's table has for their path; where
  * it has several, none. */
-int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e);
+int machine_set_build_ids(struct machine *m, const struct recording *rec, struct err *e);
 
 /* What a sample of (pid, tid) at `time` belongs to. Valid from `since` up to but not including
  * `until`: a caller may keep it for that long, as far as side-band records have been applied.

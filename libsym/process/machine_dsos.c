@@ -185,7 +185,7 @@ static int is_same_id(const struct recorded_build_id *a, const struct recorded_b
 }
 
 /* Files of one path with several build-ids, in containers: whose is whose is not recorded. */
-static void take_id_back(struct id_giver *g, uint32_t name)
+static void withdraw_id(struct id_giver *g, uint32_t name)
 {
 	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
 		struct dso *d = &g->m->dsos.v[g->links.v[at].dso];
@@ -211,7 +211,7 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 	if (u64map_get(&g->given, name, &i)) {
 		if (!i || is_same_id(b, &g->table[i - 1]))
 			return 0;
-		take_id_back(g, name);
+		withdraw_id(g, name);
 		return u64map_put(&g->given, name, 0);
 	}
 	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
@@ -237,7 +237,7 @@ static void give_kernel(struct id_giver *g)
 	}
 }
 
-int machine_take_build_ids(struct machine *m, const struct recording *rec, struct err *e)
+int machine_set_build_ids(struct machine *m, const struct recording *rec, struct err *e)
 {
 	size_t n = rec->features.build_ids.n;
 	struct id_giver g = {.m = m,

@@ -246,8 +246,8 @@ struct file_walk {
 	const struct module *mod;
 };
 
-static int take_file(struct file_walk *w, enum module_role role, const char *path,
-		     const struct elf_file *elf)
+static int visit_file(struct file_walk *w, enum module_role role, const char *path,
+		      const struct elf_file *elf)
 {
 	if (!path)
 		return 0;
@@ -257,32 +257,32 @@ static int take_file(struct file_walk *w, enum module_role role, const char *pat
 	return w->take(w->ctx, &w->file);
 }
 
-static int take_supplementary(void *ctx, const struct elf_file *of, const char *path,
-			      const char *name)
+static int visit_supplementary(void *ctx, const struct elf_file *of, const char *path,
+			       const char *name)
 {
 	struct file_walk *w = ctx;
 	w->file.name = name;
 	w->file.beside = of == w->mod->files.debug ? MODULE_DEBUG : MODULE_RUNTIME;
-	return take_file(w, MODULE_SUPPLEMENTARY, path, NULL);
+	return visit_file(w, MODULE_SUPPLEMENTARY, path, NULL);
 }
 
-static int take_module(struct file_walk *w, const struct module *mod)
+static int visit_module(struct file_walk *w, const struct module *mod)
 {
 	const struct dso_files *f = &mod->files;
 	w->mod = mod;
 	w->file.id = &f->id;
-	int rc = f->runtime ? take_file(w, MODULE_RUNTIME, f->runtime->path, f->runtime) : 0;
+	int rc = f->runtime ? visit_file(w, MODULE_RUNTIME, f->runtime->path, f->runtime) : 0;
 	if (!rc && f->debug)
-		rc = take_file(w, MODULE_DEBUG, f->debug->path, f->debug);
+		rc = visit_file(w, MODULE_DEBUG, f->debug->path, f->debug);
 	if (!rc && mod->debuginfo)
-		rc = debuginfo_each_file(mod->debuginfo, take_supplementary, w);
+		rc = debuginfo_each_file(mod->debuginfo, visit_supplementary, w);
 	w->file.name = mod->jitdump_name;
 	if (!rc)
-		rc = take_file(w, MODULE_JITDUMP, mod->jitdump_path, NULL);
-	return rc ? rc : take_file(w, MODULE_PERFMAP, mod->perfmap_path, NULL);
+		rc = visit_file(w, MODULE_JITDUMP, mod->jitdump_path, NULL);
+	return rc ? rc : visit_file(w, MODULE_PERFMAP, mod->perfmap_path, NULL);
 }
 
-static int take_kernel(struct file_walk *w, const struct modules *ms)
+static int visit_kernel(struct file_walk *w, const struct modules *ms)
 {
 	const struct map *map = kernel_map(ms);
 	const struct elf_file *vmlinux = ms->kernel.files.vmlinux;
@@ -290,20 +290,20 @@ static int take_kernel(struct file_walk *w, const struct modules *ms)
 		return 0;
 	w->file.dso = map->dso;
 	w->file.id = &ms->machine->dsos.v[map->dso].id;
-	int rc = take_file(w, MODULE_KALLSYMS, ms->kernel.files.kallsyms, NULL);
-	return rc || !vmlinux ? rc : take_file(w, MODULE_VMLINUX, vmlinux->path, vmlinux);
+	int rc = visit_file(w, MODULE_KALLSYMS, ms->kernel.files.kallsyms, NULL);
+	return rc || !vmlinux ? rc : visit_file(w, MODULE_VMLINUX, vmlinux->path, vmlinux);
 }
 
 int modules_each_file(const struct modules *ms,
 		      int (*take)(void *ctx, const struct module_file *f), void *ctx)
 {
 	struct file_walk w = {.take = take, .ctx = ctx};
-	int rc = take_kernel(&w, ms);
+	int rc = visit_kernel(&w, ms);
 	for (size_t i = 0; !rc && i < ms->n; i++) {
 		if (!ms->v[i])
 			continue;
 		w.file = (struct module_file){.dso = (uint32_t)i};
-		rc = take_module(&w, ms->v[i]);
+		rc = visit_module(&w, ms->v[i]);
 	}
 	return rc;
 }

@@ -7,8 +7,8 @@
 enum { REACH = 1 << 24 };
 
 /* The calls in `n` bytes at base. */
-static int take_calls(struct callsites *s, const struct arch_late *late, const uint8_t *b,
-		      size_t n)
+static int add_calls(struct callsites *s, const struct arch_late *late, const uint8_t *b,
+		     size_t n)
 {
 	uint64_t returns, target;
 	for (size_t at = 0; late->next_call(b, n, &at, &returns, &target);) {
@@ -40,7 +40,7 @@ int callsites_init(struct callsites *s, const struct cfi *c, uint64_t va)
 	s->base = va - before;
 	b -= before;
 	n = n < REACH ? n : REACH;
-	int rc = take_calls(s, late, b, (size_t)before + n);
+	int rc = add_calls(s, late, b, (size_t)before + n);
 	if (s->sites.n)
 		qsort(s->sites.v, s->sites.n, sizeof(*s->sites.v), by_target);
 	return rc;

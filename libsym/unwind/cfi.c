@@ -618,10 +618,12 @@ int cfi_find(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e)
 int cfi_row(struct cfi *c, uint64_t va, struct cfi_row *row, const struct cfi_section **s,
 	    uint32_t *ra_reg, struct err *e)
 {
-	enum { HONEST_ROW = 256 }; /* costs nothing: samples may ask for as many as they like */
+	enum {
+		ROW_ALLOWANCE = 256
+	}; /* costs nothing: samples may ask for as many as they like */
 	int rc = 0;
 	pthread_mutex_lock(&c->lock);
-	c->work_left += HONEST_ROW;
+	c->work_left += ROW_ALLOWANCE;
 	for (size_t i = 0; i < c->nsources && rc == 0; i++) {
 		size_t number;
 		struct found f;

@@ -57,7 +57,12 @@ struct unwind_rule {
 	uint8_t kind;   /* enum rule_kind */
 	uint8_t fp, ra; /* enum rule_slot */
 	uint8_t flags;
-	uint8_t spare[2];
+	/* for the unwinder; cfi_rule sets them to 0 */
+	uint8_t end; /* without a rule: enum unwind_end */
+	union {
+		uint8_t trust;        /* with a rule: of the caller's frame */
+		uint8_t module_flags; /* without */
+	};
 };
 SIZE_IS(struct unwind_rule, 16);
 

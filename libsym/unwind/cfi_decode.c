@@ -338,7 +338,7 @@ static int64_t plain_u(uint64_t v)
 }
 
 /* Remember where the expression block starts and step over it. */
-static int64_t take_expr(struct cfi_run *r)
+static int64_t read_expr(struct cfi_run *r)
 {
 	int64_t pos = (int64_t)position(r->s, &r->prog);
 	uint64_t n = bytes_uleb(&r->prog);
@@ -397,9 +397,9 @@ static int run_register_op(struct cfi_run *r, uint8_t op)
 	case DW_CFA_register:
 		return set_rule(r, reg, CFI_REGISTER, plain_u(bytes_uleb(b)));
 	case DW_CFA_expression:
-		return set_rule(r, reg, CFI_EXPR, take_expr(r));
+		return set_rule(r, reg, CFI_EXPR, read_expr(r));
 	case DW_CFA_val_expression:
-		return set_rule(r, reg, CFI_VAL_EXPR, take_expr(r));
+		return set_rule(r, reg, CFI_VAL_EXPR, read_expr(r));
 	default:
 		return ERR_FORMAT;
 	}
@@ -430,7 +430,7 @@ static int run_op(struct cfi_run *r, uint8_t op)
 	case DW_CFA_def_cfa_offset_sf:
 		return set_cfa(r, r->row.cfa_reg, factored(r, bytes_sleb(b)));
 	case DW_CFA_def_cfa_expression: {
-		int64_t pos = take_expr(r);
+		int64_t pos = read_expr(r);
 		if (pos > INT32_MAX)
 			return ERR_LIMIT;
 		r->row.cfa = (struct cfi_reg){(int32_t)pos, CFI_EXPR};

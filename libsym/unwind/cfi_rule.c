@@ -9,7 +9,7 @@ static int fits16(int64_t v)
 }
 
 /* "DW_OP_bregN off" for N = sp or fp: 1 and the slot kind and offset. */
-static int take_breg(struct bytes *b, const struct arch *a, uint8_t *slot, int64_t *off)
+static int read_breg(struct bytes *b, const struct arch *a, uint8_t *slot, int64_t *off)
 {
 	uint8_t op = bytes_u8(b);
 	if (op == DW_OP_breg0 + a->sp)
@@ -44,7 +44,7 @@ static int match_deref(const uint8_t *p, size_t n, const struct arch *a, struct 
 	uint8_t slot;
 	int64_t off;
 	uint64_t add = 0;
-	if (!take_breg(&b, a, &slot, &off) || off < INT32_MIN || off > INT32_MAX)
+	if (!read_breg(&b, a, &slot, &off) || off < INT32_MIN || off > INT32_MAX)
 		return 0;
 	int deref = bytes_left(&b) > 0;
 	if (deref && bytes_u8(&b) != DW_OP_deref)
@@ -95,7 +95,7 @@ static int saved_rule(const struct cfi_section *s, const struct cfi_reg *reg,
 		if (cfi_expr_at(s, reg->v, &p, &n))
 			return 0;
 		struct bytes b = bytes_init(p, n, 0);
-		if (!take_breg(&b, a, slot, &v) || bytes_left(&b))
+		if (!read_breg(&b, a, slot, &v) || bytes_left(&b))
 			return 0;
 	} else {
 		return 0;

@@ -18,7 +18,7 @@ static int cache_make(struct unwinder *u, unsigned bits)
 	return 0;
 }
 
-static struct known *cache_set(const struct unwinder *u, uint64_t key, uint32_t space)
+static struct cached_rule *cache_set(const struct unwinder *u, uint64_t key, uint32_t space)
 {
 	uint64_t h = (key ^ (uint64_t)space << 40) * UINT64_C(0x9e3779b97f4a7c15);
 	return u->cache[h >> (64 - u->cache_bits)].way;
@@ -34,8 +34,9 @@ static void cache_grow(struct unwinder *u)
 	if (u->cache_bits >= CACHE_BITS_MAX || cache_make(u, u->cache_bits + CACHE_BITS_STEP))
 		return;
 	for (size_t i = 0; i < 2 * n; i++) {
-		const struct known *k = &old[i / 2].way[!(i & 1)]; /* the newer one last */
-		struct known *set = cache_set(u, k->key, k->space);
+		const struct cached_rule *k =
+			&old[i / 2].way[!(i & 1)]; /* the newer one last */
+		struct cached_rule *set = cache_set(u, k->key, k->space);
 		if (!k->key)
 			continue;
 		set[1] = set[0];
@@ -174,32 +175,32 @@ static int find_return(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct e
 		hit->rule.flags |= RULE_EXACT;
 		return 1;
 	}
-	return rc && !no_call; /* else: planted where there is no CFI */
+	return rc && !no_call; /* 0: planted in code without CFI */
 }
 
-static void no_rule(struct known *k, enum unwind_end why, uint32_t flags)
+static void no_rule(struct cached_rule *k, enum unwind_end why)
 {
 	k->rule.kind = RULE_NONE;
-	k->rule.spare[0] = (uint8_t)why;
-	k->rule.spare[1] = (uint8_t)flags;
+	k->rule.end = (uint8_t)why;
 }
 
-/* CFI of a signal trampoline that does not say where the interrupted registers are: riscv64's
- * vdso. In a link register the interrupted pc never is. */
-static int says_signal_only(const struct unwind_rule *r)
+/* CFI that marks a signal trampoline without saying where the interrupted registers are, as in
+ * riscv64's vdso: the interrupted pc is never in the link register. */
+static int is_bare_signal_rule(const struct unwind_rule *r)
 {
 	return r->kind == RULE_SP && r->flags & RULE_SIGNAL && r->ra == SLOT_SAME;
 }
 
-static int find_rule(struct cfi *c, uint64_t va, int exact, struct known *k, struct err *e)
+static int find_rule(struct cfi *c, uint64_t va, int exact, struct cached_rule *k,
+		     struct err *e)
 {
 	struct cfi_hit hit;
 	int rc = exact ? cfi_find(c, va, &hit, e) : find_return(c, va, &hit, e);
 	if (rc < 0)
 		return rc;
-	if (rc == 1 && !says_signal_only(&hit.rule)) {
+	if (rc == 1 && !is_bare_signal_rule(&hit.rule)) {
 		k->rule = hit.rule;
-		k->rule.spare[1] = UNWIND_CFI;
+		k->rule.trust = UNWIND_CFI;
 		return 0;
 	}
 	if (rule_from_code(c, va, exact, &k->rule))
@@ -208,12 +209,12 @@ static int find_rule(struct cfi *c, uint64_t va, int exact, struct known *k, str
 	if (entry && va >= entry && va - entry < ENTRY_CODE)
 		k->rule.kind = RULE_END; /* _start without CFI: musl */
 	else
-		no_rule(k, UNWIND_NO_CFI, 0);
+		no_rule(k, UNWIND_NO_CFI);
 	return 0;
 }
 
-/* Ask the caller and the CFI about a pc that the cache does not know. 0 or < 0. */
-static int resolve(struct walk *w, uint64_t pc, int exact, struct known *k)
+/* Find the rule for a pc that is not in the cache. 0 or < 0. */
+static int resolve(struct walk *w, uint64_t pc, int exact, struct cached_rule *k)
 {
 	struct unwinder *u = w->u;
 	struct unwind_module m = {0};
@@ -227,28 +228,28 @@ static int resolve(struct walk *w, uint64_t pc, int exact, struct known *k)
 	if (rc < 0)
 		return rc;
 	if (rc == 0) {
-		no_rule(k, UNWIND_NO_MAP, 0);
+		no_rule(k, UNWIND_NO_MAP);
 		return 0;
 	}
 	k->module = m.id;
 	if (m.cfi && cfi_arch(m.cfi) == u->arch)
 		rc = find_rule(m.cfi, pc - m.bias, exact, k, w->e);
 	else
-		no_rule(k, m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_CFI, 0);
+		no_rule(k, m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_CFI);
 	if (k->rule.kind == RULE_NONE)
-		k->rule.spare[1] = (uint8_t)m.flags;
+		k->rule.module_flags = (uint8_t)m.flags;
 	return rc < 0 ? rc : 0;
 }
 
-const struct known *rule_at(struct walk *w, uint64_t pc, int exact)
+const struct cached_rule *rule_at(struct walk *w, uint64_t pc, int exact)
 {
 	uint64_t key = pc << 1 | (uint64_t)exact;
-	struct known *set = cache_set(w->u, key, w->s->space);
+	struct cached_rule *set = cache_set(w->u, key, w->s->space);
 	for (int i = 0; i < 2; i++)
 		if (set[i].key == key && set[i].space == w->s->space && key)
 			return &set[i];
 	w->u->stats.misses++;
-	struct known *k = &set[0];
+	struct cached_rule *k = &set[0];
 	set[1] = *k;
 	k->key = 0; /* resolve may fail half way */
 	int rc = resolve(w, pc, exact, k);
@@ -263,7 +264,7 @@ const struct known *rule_at(struct walk *w, uint64_t pc, int exact)
 
 /* --- one step --------------------------------------------------------------------------- */
 
-enum unwind_end unread(const struct walk *w, uint64_t addr)
+enum unwind_end read_failure(const struct walk *w, uint64_t addr)
 {
 	enum { FAR = 1 << 30, NEAR = 1 << 17 }; /* a copy has 64 KB at most */
 	/* above a signal frame the stack may be another one, which was not copied */
@@ -311,7 +312,7 @@ static enum unwind_end rule_cfa(const struct walk *w, const struct unwind_rule *
 		if (r->kind == RULE_DEREF_FP && !w->have_fp)
 			return UNWIND_NEEDS_FULL;
 		if (!walk_read(w, at, cfa))
-			return unread(w, at);
+			return read_failure(w, at);
 		*cfa += (uint64_t)(int64_t)r->cfa_add;
 		return UNWIND_CONTINUE;
 	}
@@ -370,12 +371,12 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 			return UNWIND_NEEDS_FULL;
 		uint64_t at = slot_address(w, cfa, r->ra, r->ra_off);
 		if (!walk_read(w, at, &ra))
-			return unread(w, at);
+			return read_failure(w, at);
 	}
-	if (signal && r->spare[1] != UNWIND_CFI && w->u->arch->sigframe.lr)
+	if (signal && r->trust != UNWIND_CFI && w->u->arch->sigframe.lr)
 		have_lr = walk_read(w, w->sp + (uint64_t)w->u->arch->sigframe.lr, &lr);
 	rule_fp(w, r, cfa);
-	walk_to(w, ra, cfa, r->spare[1]);
+	walk_to(w, ra, cfa, r->trust);
 	if (signal) {
 		w->fresh = 1;
 		w->have_lr = (uint8_t)have_lr;
@@ -384,13 +385,13 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r)
 	return UNWIND_CONTINUE;
 }
 
-static enum unwind_end step(struct walk *w, const struct known *k)
+static enum unwind_end step(struct walk *w, const struct cached_rule *k)
 {
 	const struct unwind_rule *r = &k->rule;
 	if (r->kind == RULE_END)
 		return UNWIND_COMPLETE;
 	enum unwind_end end;
-	if (w->full && r->kind != RULE_NONE && r->spare[1] == UNWIND_CFI) {
+	if (w->full && r->kind != RULE_NONE && r->trust == UNWIND_CFI) {
 		end = step_full(w, k);
 	} else if (r->kind == RULE_FULL) {
 		return UNWIND_NEEDS_FULL;
@@ -406,7 +407,7 @@ static enum unwind_end step(struct walk *w, const struct known *k)
 
 /* --- one stack -------------------------------------------------------------------------- */
 
-static void emit(struct walk *w, const struct known *k)
+static void emit(struct walk *w, const struct cached_rule *k)
 {
 	int exact = w->fresh || (k->rule.flags & RULE_EXACT);
 	int signal = k->rule.kind != RULE_NONE && (k->rule.flags & RULE_SIGNAL);
@@ -422,7 +423,7 @@ static void emit(struct walk *w, const struct known *k)
 }
 
 /* The step from the sampled frame. */
-static enum unwind_end first_step(struct walk *w, const struct known *k)
+static enum unwind_end first_step(struct walk *w, const struct cached_rule *k)
 {
 	if (w->late == UNWIND_LATE_RETURN) {
 		enum unwind_end end = step_late_return(w);
@@ -441,10 +442,10 @@ static enum unwind_end first_step(struct walk *w, const struct known *k)
 static enum unwind_end walk_on(struct walk *w)
 {
 	for (;;) {
-		const struct known *k = rule_at(w, w->pc, w->fresh);
+		const struct cached_rule *k = rule_at(w, w->pc, w->fresh);
 		if (!k)
 			return UNWIND_NO_MAP; /* see w->rc */
-		if (!w->fresh && k->rule.kind == RULE_NONE && k->rule.spare[0] == UNWIND_NO_MAP)
+		if (!w->fresh && k->rule.kind == RULE_NONE && k->rule.end == UNWIND_NO_MAP)
 			return UNWIND_NO_MAP;
 		if (w->n == w->u->o.max_depth)
 			return UNWIND_DEPTH;

@@ -71,7 +71,7 @@ enum unwind_end append_chain(struct walk *w, enum unwind_end stopped)
 		if (w->n == u->o.max_depth)
 			return UNWIND_DEPTH;
 		uint64_t ip = strip(w, s->chain[j]);
-		const struct known *k = rule_at(w, ip, j == 0);
+		const struct cached_rule *k = rule_at(w, ip, j == 0);
 		if (!k)
 			return stopped;
 		int exact = j == 0 || (k->rule.flags & RULE_EXACT);

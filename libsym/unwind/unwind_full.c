@@ -124,7 +124,7 @@ static enum unwind_end give_up(const struct full *f)
 {
 	const struct walk *w = f->w;
 	int elsewhere = w->nsignals && w->frame_sp - w->low > w->size;
-	return f->unread || elsewhere ? unread(w, f->unread_at) : UNWIND_BAD_READ;
+	return f->unread || elsewhere ? read_failure(w, f->unread_at) : UNWIND_BAD_READ;
 }
 
 /* A return address of 0 is planted below the root, whose frame may be empty. */
@@ -166,7 +166,7 @@ static enum unwind_end load_caller(struct full *f, int signal)
 	return UNWIND_CONTINUE;
 }
 
-enum unwind_end step_full(struct walk *w, const struct known *k)
+enum unwind_end step_full(struct walk *w, const struct cached_rule *k)
 {
 	struct unwind_module m = {0};
 	struct full f;

@@ -46,7 +46,7 @@ static struct unwind_rule sigframe_rule(const struct arch *a, enum unwind_trust 
 		.ra = SLOT_SP,
 		.ra_off = a->sigframe.pc,
 		.flags = RULE_SIGNAL | RULE_EXACT,
-		.spare = {0, (uint8_t)trust},
+		.trust = (uint8_t)trust,
 	};
 }
 
@@ -80,7 +80,7 @@ static int plt_rule(struct cfi *c, uint64_t va, struct unwind_rule *r)
 	int lazy;
 	if (!cfi_in_plt(c, va, &slot, &lazy))
 		return 0;
-	*r = (struct unwind_rule){.kind = RULE_SP, .spare = {0, UNWIND_PLT}};
+	*r = (struct unwind_rule){.kind = RULE_SP, .trust = UNWIND_PLT};
 	if (cfi_arch(c)->lr == ARCH_NONE) { /* else the return address is there */
 		r->cfa_off = 8 + (int32_t)plt_pushed(c, va, slot, lazy);
 		r->ra = SLOT_CFA;
@@ -233,10 +233,10 @@ static int guess_sigframe(struct walk *w)
 	return 1;
 }
 
-enum unwind_end step_guess(struct walk *w, const struct known *k)
+enum unwind_end step_guess(struct walk *w, const struct cached_rule *k)
 {
-	enum unwind_end why = k->rule.spare[0];
-	int jit = k->rule.spare[1] & UNWIND_MOD_JIT;
+	enum unwind_end why = k->rule.end;
+	int jit = k->rule.module_flags & UNWIND_MOD_JIT;
 	if (why == UNWIND_NO_MAP) /* a call through a null pointer: only the top word helps */
 		return w->fresh && guess_leaf(w, 0) ? UNWIND_CONTINUE : why;
 	if (!jit && w->fresh && guess_leaf(w, 1))
@@ -251,7 +251,7 @@ enum unwind_end step_guess(struct walk *w, const struct known *k)
 	 * does code that is in a file and was reached by one, as V8's builtins are */
 	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp &&
 	    !(w->fp & 7)) {
-		enum unwind_end end = unread(w, w->fp);
+		enum unwind_end end = read_failure(w, w->fp);
 		if (end == UNWIND_OTHER_STACK ||
 		    (end == UNWIND_TRUNCATED &&
 		     record_word(w->fp, w->u->arch->record_ra) + 8 > w->low + w->size))

@@ -16,31 +16,29 @@
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
 
-/* What steps give besides reasons: the walk is at the next frame; the fast walk lacks a
- * register. */
+/* What steps return besides reasons to end: the walk is at the next frame; the fast walk lacks
+ * a register. */
 #define UNWIND_CONTINUE ((enum unwind_end)0)
 #define UNWIND_NEEDS_FULL ((enum unwind_end)100)
 
 enum {
-	SIGNALS_MAX = 8, /* signal frames in one stack: they may go down, so they are counted */
+	SIGNALS_MAX = 8, /* signal frames in one stack; counted, since their sp may decrease */
 	CACHE_BITS_FIRST = 11, /* 4,096 addresses: a small program's */
 	CACHE_BITS_STEP = 2,
 	CACHE_BITS_MAX = 15,
 };
 
-/* What is known of a pc: half a cache line. */
-struct known {
+/* The rule for a pc: half a cache line. */
+struct cached_rule {
 	uint64_t key; /* pc << 1 | pc is exact */
 	uint32_t space, module;
-	struct unwind_rule rule; /* spare[0]: enum unwind_end when there is no rule;
-				    spare[1]: the trust of the frame above, or, without a rule,
-				    the module's flags */
+	struct unwind_rule rule;
 };
-SIZE_IS(struct known, 32);
+SIZE_IS(struct cached_rule, 32);
 
 /* The cache's two ways, the newer first: one cache line. */
 struct cached_rule_set {
-	struct known way[2];
+	struct cached_rule way[2];
 };
 SIZE_IS(struct cached_rule_set, 64);
 
@@ -60,7 +58,7 @@ struct unwinder {
 	struct unwind_frame *frames;   /* o.max_depth of them */
 	struct cached_rule_set *cache; /* 1 << cache_bits of them */
 	unsigned cache_bits;
-	uint64_t grow_at; /* misses at which it gets too small */
+	uint64_t grow_at; /* misses after which the cache grows */
 	VEC(struct late_calls) late_calls;
 };
 
@@ -70,7 +68,7 @@ struct walk {
 	struct err *e;
 	size_t n; /* frames so far */
 	uint64_t pc, sp, fp, lr;
-	uint64_t frame_sp; /* sp of the last frame given out */
+	uint64_t frame_sp; /* sp of the last frame added */
 	uint64_t low;      /* the stack copy is [low, low + size) */
 	size_t size;
 	uint8_t have_fp, have_lr;
@@ -78,11 +76,10 @@ struct walk {
 			    signal interrupted */
 	uint8_t trust;   /* how the frame at pc was found */
 	uint8_t full;    /* reg[] is kept */
-	uint8_t planted; /* the last frame is a function whose very start was the return address
-			  */
+	uint8_t planted; /* the last frame's return address was the start of a function */
 	uint8_t nsignals;
 	uint8_t late;      /* enum unwind_late */
-	uint8_t late_skip; /* the first frame's rule is that of the instruction so far on */
+	uint8_t late_skip; /* the first frame has the rule of the instruction this far on */
 	int rc;            /* < 0: a callback failed */
 	uint64_t signal_at[SIGNALS_MAX];
 	uint64_t known; /* bit n: reg[n] is valid; only when full */
@@ -113,10 +110,10 @@ static inline uint64_t strip(const struct walk *w, uint64_t ra)
 }
 
 /* Why a read at `addr` failed: truncated, or a bad rule. */
-enum unwind_end unread(const struct walk *w, uint64_t addr);
+enum unwind_end read_failure(const struct walk *w, uint64_t addr);
 
 /* The rule for an address, from the cache or made; NULL: w->rc says why. */
-const struct known *rule_at(struct walk *w, uint64_t pc, int exact);
+const struct cached_rule *rule_at(struct walk *w, uint64_t pc, int exact);
 
 /* Move to the caller: all that a guess knows. Registers not given are lost or kept as calls
  * keep them. */
@@ -126,7 +123,7 @@ void walk_to(struct walk *w, uint64_t pc, uint64_t sp, enum unwind_trust trust);
 enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r);
 
 /* The step with all registers, at the frame w->pc. */
-enum unwind_end step_full(struct walk *w, const struct known *k);
+enum unwind_end step_full(struct walk *w, const struct cached_rule *k);
 
 /* After a step that was no full one: bring reg[] in line with what the step found out. */
 void keep_registers(struct walk *w, int signal);
@@ -138,7 +135,7 @@ enum unwind_end count_signal(struct walk *w);
 int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *rule);
 
 /* The ladder without CFI; gives the reason in `k` when nothing fits. */
-enum unwind_end step_guess(struct walk *w, const struct known *k);
+enum unwind_end step_guess(struct walk *w, const struct cached_rule *k);
 
 /* 1 when the bytes before va end in a call instruction, 0 when not, -1 when unreadable. */
 int after_call(struct cfi *c, uint64_t va);

@@ -60,7 +60,7 @@ void late_registers(struct walk *w)
 	} else if (late->is_return(b, n)) {
 		w->late = UNWIND_LATE_RETURN;
 	} else if ((length = late->moves_sp(b, n))) {
-		const struct known *k = rule_at(w, w->pc + length, 1);
+		const struct cached_rule *k = rule_at(w, w->pc + length, 1);
 		w->late_skip = (uint8_t)(k && returns_to(w, &k->rule) ? length : 0);
 	}
 }
@@ -98,7 +98,7 @@ static uint64_t fde_start(struct walk *w, uint64_t pc)
 static uint64_t caller_at(struct walk *w, uint64_t ra)
 {
 	uint64_t target, start = fde_start(w, ra - 1);
-	const struct known *k = rule_at(w, ra, 0);
+	const struct cached_rule *k = rule_at(w, ra, 0);
 	uint64_t outer = k ? returns_to(w, &k->rule) : 0;
 	return outer && (!call_target(w, outer, &target) || target == start) ? start : 0;
 }

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 enum {
-	TELL_EVERY = 1 << 18, /* records between two words of progress */
-	MANY = 4096,          /* records that the machine is given before it learns */
+	PROGRESS_EVERY = 1 << 18, /* records between two words of progress */
+	APPLY_EVERY = 4096,       /* records that the machine is given before it learns */
 };
 
 /* --- side-band ------------------------------------------------------------------------ */
@@ -20,8 +20,8 @@ static int note_task(struct builder *b, const struct record_task *t)
 	return 0;
 }
 
-static int take_task(struct builder *b, const struct record *r, const struct record_id *id,
-		     struct err *e)
+static int handle_task(struct builder *b, const struct record *r, const struct record_id *id,
+		       struct err *e)
 {
 	struct record_task t;
 	struct sched_event ev;
@@ -38,8 +38,8 @@ static int take_task(struct builder *b, const struct record *r, const struct rec
 	return sched_event(b->sched, &ev, e);
 }
 
-static int take_comm(struct builder *b, const struct record *r, const struct record_id *id,
-		     struct err *e)
+static int handle_comm(struct builder *b, const struct record *r, const struct record_id *id,
+		       struct err *e)
 {
 	struct record_comm c;
 	struct sched_event ev;
@@ -57,8 +57,8 @@ static int take_comm(struct builder *b, const struct record *r, const struct rec
 	return sched_event(b->sched, &ev, e);
 }
 
-static int take_switch(struct builder *b, const struct record *r, const struct record_id *id,
-		       struct err *e)
+static int handle_switch(struct builder *b, const struct record *r, const struct record_id *id,
+			 struct err *e)
 {
 	struct record_switch sw;
 	struct sched_event ev;
@@ -72,8 +72,8 @@ static int take_switch(struct builder *b, const struct record *r, const struct r
 	return sched_event(b->sched, &ev, e);
 }
 
-static int take_lost(struct builder *b, const struct record *r, const struct record_id *id,
-		     struct err *e)
+static int handle_lost(struct builder *b, const struct record *r, const struct record_id *id,
+		       struct err *e)
 {
 	struct record_lost l;
 	struct sched_event ev;
@@ -86,8 +86,8 @@ static int take_lost(struct builder *b, const struct record *r, const struct rec
 }
 
 /* struct { header; u64 time, id, stream_id; } */
-static int take_throttle(struct builder *b, const struct record *r, const struct record_id *id,
-			 struct err *e)
+static int handle_throttle(struct builder *b, const struct record *r,
+			   const struct record_id *id, struct err *e)
 {
 	struct sched_event ev;
 	if (r->size < RECORD_HEADER_SIZE + 16 || id->cpu >= TL_NOCPU)
@@ -135,12 +135,12 @@ static uint64_t machine_time(const struct builder *b, const struct record *r,
 	return id->has_time ? id->time : 0;
 }
 
-static int take_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
+static int update_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
 {
 	if (b->sideband_done || !machine_wants(r->type))
 		return 0;
 	struct err why = {0};
-	int rc = machine_take(&b->p->machine, b->rec, r, ns, &why);
+	int rc = machine_apply(&b->p->machine, b->rec, r, ns, &why);
 	if (rc == ERR_FORMAT) {
 		bad_records_note(&b->bad, r->offset, &why);
 		return 0;
@@ -149,28 +149,29 @@ static int take_machine(struct builder *b, const struct record *r, uint64_t ns, 
 	if (!rc && b->p->machine.pending.n >= b->many) {
 		rc = builder_apply_pending(b, ns) ? err_nomem(&why) : 0;
 		/* what is of a later time is left: not to be sorted again for each record */
-		b->many = MANY + 2 * b->p->machine.pending.n;
+		b->many = APPLY_EVERY + 2 * b->p->machine.pending.n;
 	}
 	if (rc && e)
 		*e = why;
 	return rc;
 }
 
-static int take_record(struct builder *b, const struct record *r, struct record_id *id,
-		       struct err *e)
+static int handle_record(struct builder *b, const struct record *r, struct record_id *id,
+			 struct err *e)
 {
-	int rc = r->type == PERF_RECORD_SAMPLE ? 0
-					       : take_machine(b, r, machine_time(b, r, id), e);
+	int rc = r->type == PERF_RECORD_SAMPLE
+			 ? 0
+			 : update_machine(b, r, machine_time(b, r, id), e);
 	if (rc)
 		return rc;
 	if (b->opt->watch && r->type != PERF_RECORD_SAMPLE)
 		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, NULL);
 	if (r->type == PERF_RECORD_THREAD_MAP && !b->sched)
 		note_thread_map(b, r);
-	if (r->type == PERF_RECORD_ID_INDEX && builder_take_id_index(b, r))
+	if (r->type == PERF_RECORD_ID_INDEX && builder_read_id_index(b, r))
 		return err_nomem(e);
 	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED && !b->sideband_done &&
-	    deferred_take(&b->deferred, r, b->rec->swap, NULL) == ERR_NOMEM)
+	    deferred_add(&b->deferred, r, b->rec->swap, NULL) == ERR_NOMEM)
 		return err_nomem(e);
 	if (r->type >= PERF_RECORD_HEADER_ATTR)
 		return 0;
@@ -182,25 +183,25 @@ static int take_record(struct builder *b, const struct record *r, struct record_
 		b->last_ns = id->time;
 	}
 	if (r->type == PERF_RECORD_SAMPLE)
-		return builder_take_sample(b, r, id, e);
+		return builder_handle_sample(b, r, id, e);
 	if (id->has_time && !sample_is_time(id->time))
 		return 0;
 	switch (r->type) {
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return take_task(b, r, id, e);
+		return handle_task(b, r, id, e);
 	case PERF_RECORD_COMM:
-		return take_comm(b, r, id, e);
+		return handle_comm(b, r, id, e);
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		return take_switch(b, r, id, e);
+		return handle_switch(b, r, id, e);
 	case PERF_RECORD_LOST:
-		return take_lost(b, r, id, e);
+		return handle_lost(b, r, id, e);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
-		return take_throttle(b, r, id, e);
+		return handle_throttle(b, r, id, e);
 	default:
-		return id->has_time && id->time && id->has_tid ? builder_tell_current(b, id, e)
+		return id->has_time && id->time && id->has_tid ? builder_note_current(b, id, e)
 							       : 0;
 	}
 }
@@ -254,14 +255,14 @@ static int read_sideband(struct builder *b, struct err *e)
 		if (r.type == PERF_RECORD_THREAD_MAP)
 			note_thread_map(b, &r);
 		if (r.type == PERF_RECORD_CALLCHAIN_DEFERRED &&
-		    deferred_take(&b->deferred, &r, b->rec->swap, NULL) == ERR_NOMEM)
+		    deferred_add(&b->deferred, &r, b->rec->swap, NULL) == ERR_NOMEM)
 			return err_nomem(e);
 		if (!machine_wants(r.type))
 			continue;
 		recording_id(b->rec, &r, &id);
 		struct err why = {0};
-		int rc = machine_take(&b->p->machine, b->rec, &r, machine_time(b, &r, &id),
-				      &why);
+		int rc = machine_apply(&b->p->machine, b->rec, &r, machine_time(b, &r, &id),
+				       &why);
 		if (rc == ERR_FORMAT) {
 			bad_records_note(&bad, r.offset, &why);
 		} else if (rc) {
@@ -273,7 +274,7 @@ static int read_sideband(struct builder *b, struct err *e)
 	if (!got)
 		got = machine_advance(&b->p->machine, TIME_END, e);
 	if (!got)
-		got = machine_take_build_ids(&b->p->machine, b->rec, e);
+		got = machine_set_build_ids(&b->p->machine, b->rec, e);
 	if (!got)
 		got = recording_rewind(b->rec, e);
 	bad_records_add(&b->rec->stats.bad, &bad); /* rewinding forgets them */
@@ -323,8 +324,8 @@ static int read_records(struct builder *b, int whole, struct err *e)
 	if (!rc && b->ahead)
 		rc = order_read_ahead(o, e);
 	while (!rc && (got = order_next(o, &next, e)) != 0) {
-		rc = got != 1 ? got : take_record(b, &next->r, &next->id, e);
-		if (++b->records % TELL_EVERY == 0 && !rc && b->opt->progress)
+		rc = got != 1 ? got : handle_record(b, &next->r, &next->id, e);
+		if (++b->records % PROGRESS_EVERY == 0 && !rc && b->opt->progress)
 			b->opt->progress(b->opt->progress_ctx, next->r.offset,
 					 b->rec->data_size);
 	}
@@ -356,7 +357,7 @@ static void builder_free(struct builder *b)
 	u64map_release(&b->in_syscall);
 	u64map_release(&b->syscall_index);
 	u64map_release(&b->execed);
-	u64map_release(&b->nobodies);
+	u64map_release(&b->pseudo_threads);
 	u64map_release(&b->instances);
 	counters_release(&b->counters);
 	mem_free(b);
@@ -375,7 +376,7 @@ static int build(struct profile *p, const struct build_options *opt, int whole,
 	b->opt = opt;
 	b->tl = tl;
 	b->known = 1;
-	b->many = MANY;
+	b->many = APPLY_EVERY;
 	b->learn_at = UINT64_MAX;
 	p->totals.guest = p->totals.no_event = 0;
 	for (size_t i = 0; i < p->rec->events.n; i++)

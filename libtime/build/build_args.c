@@ -201,7 +201,7 @@ static int waits_inside(const struct stacks *s, uint32_t path)
 }
 
 /* The lock that an interval waits for: of its thread's last hit, as each entry is one. */
-static int take_probed(struct timeline *tl, struct off *o, struct probed_locks *p,
+static int find_probed(struct timeline *tl, struct off *o, struct probed_locks *p,
 		       struct u64map *kinds)
 {
 	uint32_t inside, kind;
@@ -245,12 +245,12 @@ static int add_target(struct builder *b, struct u64map *known, int32_t pid, uint
 }
 
 /* What is known of the arguments that have been looked at. */
-struct settled {
+struct found {
 	struct u64map kinds, futexes, targets;
 	struct probed_locks probed;
 };
 
-static int settle_argument(struct builder *b, struct off *o, struct settled *known)
+static int find_argument(struct builder *b, struct off *o, struct found *known)
 {
 	const struct timeline *tl = b->tl;
 	const struct fd_context *context = b->opt->context;
@@ -269,9 +269,9 @@ static int settle_argument(struct builder *b, struct off *o, struct settled *kno
 	return kind == ARG_FUTEX ? name_futex(b, o, &known->futexes) : 0;
 }
 
-int builder_settle_arguments(struct builder *b, struct err *e)
+int builder_find_arguments(struct builder *b, struct err *e)
 {
-	struct settled known = {.kinds = {0}};
+	struct found known = {.kinds = {0}};
 	int r = b->opt->context ? fact_table_apply(fd_context_facts(b->opt->context), b->tl)
 				: 0;
 	if (!r)
@@ -279,9 +279,9 @@ int builder_settle_arguments(struct builder *b, struct err *e)
 	for (size_t i = 0; !r && i < b->tl->off.n; i++) {
 		struct off *o = &b->tl->off.v[i];
 		if (!o->arg && known.probed.hit.n && !(o->flags & OFF_RUNNING))
-			r = take_probed(b->tl, o, &known.probed, &known.kinds);
+			r = find_probed(b->tl, o, &known.probed, &known.kinds);
 		if (!r && o->arg)
-			r = settle_argument(b, o, &known);
+			r = find_argument(b, o, &known);
 	}
 	vec_release(&known.probed.hit);
 	u64map_release(&known.probed.inside);

@@ -12,7 +12,7 @@ enum instance {
 
 /* ID_INDEX: u64 nr, then { u64 id, idx, cpu, tid }, newer ones followed by as many pairs for
  * virtual machines (struct perf_record_id_index of perf). */
-int builder_take_id_index(struct builder *b, const struct record *r)
+int builder_read_id_index(struct builder *b, const struct record *r)
 {
 	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
 	if (r->size < RECORD_HEADER_SIZE + 8)

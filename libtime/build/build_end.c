@@ -55,7 +55,7 @@ static int name_chains(struct builder *b, struct err *e)
 	if (!b->sideband_done) {
 		r = machine_advance(&b->p->machine, TIME_END, e);
 		if (!r)
-			r = machine_take_build_ids(&b->p->machine, b->rec, e);
+			r = machine_set_build_ids(&b->p->machine, b->rec, e);
 		if (!r && join_late_chains(b))
 			r = err_nomem(e);
 		resolve_spaces(b);
@@ -255,7 +255,7 @@ int builder_finish(struct builder *b, struct err *e)
 	if (!r)
 		r = resolve_context(b, e);
 	if (!r)
-		r = builder_settle_arguments(b, e);
+		r = builder_find_arguments(b, e);
 	if (!r)
 		mark_system(b);
 	return r ? r : describe(b, e);

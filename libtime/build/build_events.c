@@ -198,7 +198,7 @@ int builder_begin(struct builder *b, struct err *e)
 	if (!r)
 		r = begin_spans(b, e);
 	b->keeps_event_samples = b->opt->event_samples == EVENT_SAMPLES_ALL ||
-				 (b->opt->event_samples && !timeline_tells_switches(b->tl));
+				 (b->opt->event_samples && !timeline_has_switches(b->tl));
 	if (!r && b->per_task && !b->system_wide)
 		b->tl->flags |= TL_PER_TASK;
 	if (!r && some_cpus(b))

@@ -107,10 +107,10 @@ struct builder {
 	VEC(struct twin) twins;         /* by CPU and kind */
 	VEC(struct irq_lane) irqs;      /* by CPU */
 	struct u64map kernel_pids, execed;
-	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
-	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
-	struct u64map instances;     /* ids of events → what they count: build_counters.c */
-	struct u64map nobodies;      /* pid << 32 | tid → thread without a life */
+	struct u64map in_syscall;     /* tid → index of timeline.syscalls; 0: none */
+	struct u64map syscall_index;  /* number << 8 | futex operation + 1 → the same index */
+	struct u64map instances;      /* ids of events → what they count: build_counters.c */
+	struct u64map pseudo_threads; /* pid << 32 | tid → thread without a life */
 	struct counters counters;
 	uint64_t first_ns, last_ns, records;
 	int timed;           /* samples carry times */
@@ -139,8 +139,8 @@ int builder_twin(struct builder *b, const struct source_event *se, const struct 
 		 const struct record_id *id, uint64_t *first_ns);
 
 /* build_samples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
-int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
-			struct err *e);
+int builder_handle_sample(struct builder *b, const struct record *r, struct record_id *id,
+			  struct err *e);
 
 /* build_stacks.c: the machine as of `ns`, for the questions that follow. ERR_NOMEM. */
 int builder_apply_pending(struct builder *b, uint64_t ns);
@@ -163,17 +163,17 @@ void builder_event(const struct record_id *id, uint8_t kind, struct sched_event 
 uint16_t builder_syscall_of(const struct builder *b, int32_t tid);
 
 /* A record that only tells who is current on its CPU. ERR_NOMEM. */
-int builder_tell_current(struct builder *b, const struct record_id *id, struct err *e);
+int builder_note_current(struct builder *b, const struct record_id *id, struct err *e);
 
 /* build_args.c: the first argument of the system call that a thread leaves its CPU in, from its
  * user registers: index of timeline.args, 0 where they do not tell. ERR_NOMEM. */
 int builder_argument(struct builder *b, const struct sample *s, uint16_t *index);
 
 /* What these arguments are, by the named stacks and the context. ERR_NOMEM. */
-int builder_settle_arguments(struct builder *b, struct err *e);
+int builder_find_arguments(struct builder *b, struct err *e);
 
 /* build_counters.c: an ID_INDEX record: what the instances of events count. ERR_NOMEM. */
-int builder_take_id_index(struct builder *b, const struct record *r);
+int builder_read_id_index(struct builder *b, const struct record *r);
 
 /* The counters that a probe's sample reads, of its own thread: 1, or 0 where it reads none, or
  * those of a whole CPU. */
@@ -184,8 +184,8 @@ int builder_reading(const struct builder *b, const struct sample *s, uint32_t th
 int builder_is_irq(const struct tracepoint *tp, struct source_event *se);
 
 /* One of them: tl->interrupts. ERR_NOMEM. */
-int builder_take_irq(struct builder *b, const struct source_event *se, const struct sample *s,
-		     const struct record_id *id, struct err *e);
+int builder_handle_irq(struct builder *b, const struct source_event *se, const struct sample *s,
+		       const struct record_id *id, struct err *e);
 
 /* build_end.c: after the last record. */
 int builder_finish(struct builder *b, struct err *e);

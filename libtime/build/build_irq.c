@@ -79,13 +79,13 @@ static uint64_t key_of(const struct builder *b, const struct source_event *se,
 	return (uint64_t)se->kind << 32 | (uint32_t)n;
 }
 
-int builder_take_irq(struct builder *b, const struct source_event *se, const struct sample *s,
-		     const struct record_id *id, struct err *e)
+int builder_handle_irq(struct builder *b, const struct source_event *se, const struct sample *s,
+		       const struct record_id *id, struct err *e)
 {
 	struct irq_lane *lane;
 	uint32_t thread;
 	if (id->cpu >= TL_NOCPU)
-		return builder_tell_current(b, id, e);
+		return builder_note_current(b, id, e);
 	if (lane_of(b, id->cpu, &lane))
 		return err_nomem(e);
 	if (se->role == ROLE_IRQ_ENTRY) {
@@ -99,7 +99,7 @@ int builder_take_irq(struct builder *b, const struct source_event *se, const str
 		if (lane->n == NESTED)
 			lane->n = 0; /* exits were lost */
 		lane->v[lane->n++] = x;
-		return builder_tell_current(b, id, e);
+		return builder_note_current(b, id, e);
 	}
 	for (uint32_t i = lane->n; i-- > 0;) {
 		const struct irq_open *x = &lane->v[i];
@@ -115,5 +115,5 @@ int builder_take_irq(struct builder *b, const struct source_event *se, const str
 			return err_nomem(e);
 		break;
 	}
-	return builder_tell_current(b, id, e);
+	return builder_note_current(b, id, e);
 }

@@ -73,8 +73,8 @@ static uint16_t cpu_field(const struct tp_field *f, const struct sample *s, int 
 	return cpu >= 0 && cpu < TL_NOCPU ? (uint16_t)cpu : TL_NOCPU;
 }
 
-static int take_sched(struct builder *b, const struct source_event *se, const struct sample *s,
-		      const struct record_id *id, struct err *e)
+static int handle_sched(struct builder *b, const struct source_event *se,
+			const struct sample *s, const struct record_id *id, struct err *e)
 {
 	struct sched_event ev;
 	uint64_t first_ns;
@@ -124,7 +124,7 @@ static uint64_t sample_time(const struct sample *s)
 /* --- other samples
  * ---------------------------------------------------------------------------- */
 
-int builder_tell_current(struct builder *b, const struct record_id *id, struct err *e)
+int builder_note_current(struct builder *b, const struct record_id *id, struct err *e)
 {
 	struct sched_event ev;
 	if (id->cpu >= TL_NOCPU)
@@ -143,14 +143,15 @@ static int comm_of(struct builder *b, const struct sample *s, uint32_t *comm)
 
 /* The idle task, threads so near their end that perf has no tid of them any more, and tids that
  * the records give to several processes. */
-static int nobody(struct builder *b, const struct sample *s, uint32_t *thread, struct err *e)
+static int pseudo_thread(struct builder *b, const struct sample *s, uint32_t *thread,
+			 struct err *e)
 {
 	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
-	if (u64map_get(&b->nobodies, key, thread))
+	if (u64map_get(&b->pseudo_threads, key, thread))
 		return 0;
 	int r = sched_pseudo_thread(b->sched, s->pid, s->tid, s->time, thread, e);
 	if (!r && (comm_of(b, s, &b->tl->threads.v[*thread].comm) ||
-		   u64map_put(&b->nobodies, key, *thread)))
+		   u64map_put(&b->pseudo_threads, key, *thread)))
 		r = err_nomem(e);
 	return r;
 }
@@ -169,7 +170,7 @@ static int push_sample(struct builder *b, const struct sample *s, const struct e
 		return err_nomem(e);
 	/* what has no pid yet may get another than this sample's, which is -1 */
 	if ((x.thread == TL_NONE || s->pid < 0 || b->tl->threads.v[x.thread].pid != s->pid) &&
-	    (r = nobody(b, s, &x.thread, e)))
+	    (r = pseudo_thread(b, s, &x.thread, e)))
 		return r;
 	if (comm_of(b, s, &x.comm) || builder_stack(b, s, &x.path))
 		return err_nomem(e);
@@ -192,7 +193,7 @@ static int push_event_sample(struct builder *b, const struct sample *s, const st
 	return bigvec_push(&b->tl->event_samples, x, e);
 }
 
-/* One that nobody asks for but by number. */
+/* One that pseudo_thread asks for but by number. */
 static int count_event_sample(struct builder *b, const struct sample *s, const struct event *ev,
 			      uint64_t period)
 {
@@ -232,13 +233,13 @@ static int count_sample(struct builder *b, const struct sample *s, const struct 
 	return r ? r : got < 0 ? err_nomem(e) : 0;
 }
 
-static int take_mark(struct builder *b, const struct source_event *se, const struct sample *s,
-		     const struct record_id *id, struct err *e)
+static int handle_mark(struct builder *b, const struct source_event *se, const struct sample *s,
+		       const struct record_id *id, struct err *e)
 {
 	struct tl_mark x = {.time_ns = s->time,
 			    .name = se->name,
 			    .cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
-	int r = builder_tell_current(b, id, e);
+	int r = builder_note_current(b, id, e);
 	if (!r)
 		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r)
@@ -257,8 +258,8 @@ static int take_mark(struct builder *b, const struct source_event *se, const str
 }
 
 /* The direct kind, perf 6.16 and later: the time is the end of the wait. */
-static int take_direct(struct builder *b, const struct sample *s, const struct record_id *id,
-		       struct err *e)
+static int handle_direct(struct builder *b, const struct sample *s, const struct record_id *id,
+			 struct err *e)
 {
 	struct sched_event ev;
 	if (!s->raw || s->period > s->time)
@@ -274,7 +275,7 @@ static int take_direct(struct builder *b, const struct sample *s, const struct r
 	return sched_event(b->sched, &ev, e);
 }
 
-static int take_total(struct builder *b, const struct sample *s, struct err *e)
+static int handle_total(struct builder *b, const struct sample *s, struct err *e)
 {
 	struct tl_off_total x = {.ns = s->period, .count = 1};
 	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
@@ -306,8 +307,8 @@ static int call_index(struct builder *b, const struct source_event *se, int64_t 
 	return u64map_put(&b->syscall_index, key, i);
 }
 
-static int take_enter(struct builder *b, const struct source_event *se, const struct sample *s,
-		      const struct record_id *id, struct err *e)
+static int handle_enter(struct builder *b, const struct source_event *se,
+			const struct sample *s, const struct record_id *id, struct err *e)
 {
 	enum { OPS = 127 };
 	int64_t number = tp_int(&se->a, s->raw, s->raw_size, b->rec->swap), op = -1;
@@ -321,15 +322,15 @@ static int take_enter(struct builder *b, const struct source_event *se, const st
 	if (call_index(b, se, number, op, &index) ||
 	    u64map_put(&b->in_syscall, (uint32_t)s->tid, index))
 		return err_nomem(e);
-	return builder_tell_current(b, id, e);
+	return builder_note_current(b, id, e);
 }
 
-static int take_leave(struct builder *b, const struct sample *s, const struct record_id *id,
-		      struct err *e)
+static int handle_leave(struct builder *b, const struct sample *s, const struct record_id *id,
+			struct err *e)
 {
 	if (u64map_put(&b->in_syscall, (uint32_t)s->tid, 0))
 		return err_nomem(e);
-	return builder_tell_current(b, id, e);
+	return builder_note_current(b, id, e);
 }
 
 uint16_t builder_syscall_of(const struct builder *b, int32_t tid)
@@ -341,8 +342,8 @@ uint16_t builder_syscall_of(const struct builder *b, int32_t tid)
 
 /* --- spans, and all kinds ------------------------------------------------------------- */
 
-static int take_spans(struct builder *b, const struct source_event *se, const struct sample *s,
-		      const struct record_id *id, struct err *e)
+static int handle_spans(struct builder *b, const struct source_event *se,
+			const struct sample *s, const struct record_id *id, struct err *e)
 {
 	struct span_event ev = {.time_ns = s->time,
 				.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
@@ -361,31 +362,31 @@ static int take_spans(struct builder *b, const struct source_event *se, const st
 }
 
 /* What it tells of who runs and waits. */
-static int take_meaning(struct builder *b, const struct source_event *se,
-			const struct sample *s, const struct record_id *id, struct err *e)
+static int handle_role(struct builder *b, const struct source_event *se, const struct sample *s,
+		       const struct record_id *id, struct err *e)
 {
 	switch (se->role) {
 	case ROLE_SCHED:
-		return take_sched(b, se, s, id, e);
+		return handle_sched(b, se, s, id, e);
 	case ROLE_MARK:
-		return take_mark(b, se, s, id, e);
+		return handle_mark(b, se, s, id, e);
 	case ROLE_ENTER:
-		return take_enter(b, se, s, id, e);
+		return handle_enter(b, se, s, id, e);
 	case ROLE_LEAVE:
-		return take_leave(b, s, id, e);
+		return handle_leave(b, s, id, e);
 	case ROLE_IRQ_ENTRY:
 	case ROLE_IRQ_EXIT:
-		return builder_take_irq(b, se, s, id, e);
+		return builder_handle_irq(b, se, s, id, e);
 	case ROLE_TOTAL:
-		return s->time < SAMPLE_DUMMY_TIMES ? take_direct(b, s, id, e)
-						    : take_total(b, s, e);
+		return s->time < SAMPLE_DUMMY_TIMES ? handle_direct(b, s, id, e)
+						    : handle_total(b, s, e);
 	default:
-		return builder_tell_current(b, id, e);
+		return builder_note_current(b, id, e);
 	}
 }
 
-int builder_take_sample(struct builder *b, const struct record *r, struct record_id *id,
-			struct err *e)
+int builder_handle_sample(struct builder *b, const struct record *r, struct record_id *id,
+			  struct err *e)
 {
 	const struct event *ev = id->event;
 	struct sample s;
@@ -408,10 +409,10 @@ int builder_take_sample(struct builder *b, const struct record *r, struct record
 	id->cpu = s.cpu;
 	if (sample_in_guest(&s)) {
 		b->p->totals.guest++;
-		return builder_tell_current(b, id, e);
+		return builder_note_current(b, id, e);
 	}
-	int rc = se->nroles ? take_spans(b, se, &s, id, e) : 0;
+	int rc = se->nroles ? handle_spans(b, se, &s, id, e) : 0;
 	if (!rc)
-		rc = take_meaning(b, se, &s, id, e);
+		rc = handle_role(b, se, &s, id, e);
 	return rc ? rc : count_sample(b, &s, id, e);
 }

@@ -39,7 +39,7 @@ static int open_file(struct builder *b, const struct map *map, uint64_t word)
 	if (b->opened.v[map->dso] || (kind != DSO_FILE && kind != DSO_VDSO))
 		return 0;
 	b->opened.v[map->dso] = 1;
-	if (machine_take_build_ids(&b->p->machine, b->rec, NULL) ||
+	if (machine_set_build_ids(&b->p->machine, b->rec, NULL) ||
 	    modules_open(b->p->modules, map->dso))
 		return ERR_NOMEM;
 	modules_prefetch(b->p->modules, map->dso, offset);

@@ -24,7 +24,7 @@ static int is_same(const struct tl_fact *f, const uint32_t id[PARTS])
 	return f->kind == id[0] && f->subject == id[1] && f->key == id[2];
 }
 
-int fact_table_take(struct fact_table *t, const char *line, unsigned snapshot)
+int fact_table_add(struct fact_table *t, const char *line, unsigned snapshot)
 {
 	uint32_t id[PARTS], at_fact;
 	int r = split(t, line, id);
@@ -52,7 +52,8 @@ static int is(const struct fact_table *t, uint32_t id, const char *word)
 }
 
 /* Is it of this recording? `pids`: the processes of its threads. */
-static int tells(const struct fact_table *t, const struct u64map *pids, const struct tl_fact *f)
+static int concerns(const struct fact_table *t, const struct u64map *pids,
+		    const struct tl_fact *f)
 {
 	uint32_t yes;
 	if (is(t, f->kind, "irq") || is(t, f->kind, "softirq"))
@@ -81,7 +82,7 @@ int fact_table_apply(const struct fact_table *t, struct timeline *tl)
 		if (tl->threads.v[i].pid > 0)
 			r = u64map_put(&pids, (uint64_t)tl->threads.v[i].pid, 1);
 	for (size_t i = 0; !r && i < t->v.n; i++)
-		if (tells(t, &pids, &t->v.v[i]))
+		if (concerns(t, &pids, &t->v.v[i]))
 			r = add(t, tl, &t->v.v[i]);
 	u64map_release(&pids);
 	return r;

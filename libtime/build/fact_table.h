@@ -34,7 +34,7 @@ struct fact_table {
 
 /* The rest of a line behind "fact ", said in the `snapshot`th of the text, from 1 on. What
  * is no fact is skipped. ERR_NOMEM. */
-int fact_table_take(struct fact_table *t, const char *line, unsigned snapshot);
+int fact_table_add(struct fact_table *t, const char *line, unsigned snapshot);
 
 /*
  * Add those to a timeline that tell something of it: of processes those of its threads, of

@@ -99,7 +99,7 @@ static int intern_address(struct fd_context *c, const char *hex, uint64_t port, 
 }
 
 /* A line of /proc/net/tcp, udp and the like. */
-static int take_inet(struct fd_context *c, const char *line)
+static int parse_inet(struct fd_context *c, const char *line)
 {
 	char local[64], remote[64];
 	unsigned state;
@@ -127,7 +127,7 @@ static int take_inet(struct fd_context *c, const char *line)
 }
 
 /* A line of /proc/net/unix: a path of its own is the one that it was accepted at. */
-static int take_unix(struct fd_context *c, const char *line)
+static int parse_unix(struct fd_context *c, const char *line)
 {
 	char path[LINE_MAX_BYTES] = "";
 	unsigned flags, type, state;
@@ -165,7 +165,7 @@ static uint8_t kind_of_target(const char *target)
 	return ARG_FD;
 }
 
-static int take_fd(struct fd_context *c, const char *line)
+static int parse_fd(struct fd_context *c, const char *line)
 {
 	uint32_t number;
 	char target[LINE_MAX_BYTES] = "";
@@ -181,7 +181,7 @@ static int take_fd(struct fd_context *c, const char *line)
 	return vec_push(&c->fds, d);
 }
 
-static int take_watch(struct fd_context *c, const char *line)
+static int parse_watch(struct fd_context *c, const char *line)
 {
 	uint32_t epoll, number;
 	if (!c->pid || sscanf(line, "tfd %" SCNu32 " %" SCNu32, &epoll, &number) != 2)
@@ -190,7 +190,7 @@ static int take_watch(struct fd_context *c, const char *line)
 	return vec_push(&c->watches, w);
 }
 
-static int take_process(struct fd_context *c, const char *line)
+static int parse_process(struct fd_context *c, const char *line)
 {
 	uint32_t pid;
 	char comm[64] = "";
@@ -199,7 +199,7 @@ static int take_process(struct fd_context *c, const char *line)
 	return strtab_intern(&c->names, comm, &c->process);
 }
 
-static int take_net(struct fd_context *c, const char *line)
+static int parse_net(struct fd_context *c, const char *line)
 {
 	char space[64], file[8];
 	c->net = NET_NONE;
@@ -256,7 +256,7 @@ static int note(struct fd_context *c, uint64_t key, uint8_t kind)
 }
 
 /* What of this snapshot's sockets an epoll watches, as its kind. */
-static int settle_epolls(struct fd_context *c, struct u64map *now)
+static int resolve_epolls(struct fd_context *c, struct u64map *now)
 {
 	enum { UNKNOWN = 1, SERVER = 2, CLIENT = 4 };
 	struct u64map seen = {0};
@@ -284,7 +284,7 @@ static int settle_epolls(struct fd_context *c, struct u64map *now)
 	return r;
 }
 
-static int settle_sockets(struct fd_context *c, struct u64map *now)
+static int resolve_sockets(struct fd_context *c, struct u64map *now)
 {
 	uint32_t at;
 	int r = 0;
@@ -344,7 +344,7 @@ static int note_target(struct fd_context *c, uint64_t key, uint32_t id)
 	return u64map_put(&c->target, key, id);
 }
 
-static int settle_targets(struct fd_context *c)
+static int resolve_targets(struct fd_context *c)
 {
 	struct ends x = {{0}, {0}};
 	uint32_t at;
@@ -366,11 +366,11 @@ static int settle_targets(struct fd_context *c)
 static int end_snapshot(struct fd_context *c)
 {
 	struct u64map now = {0};
-	int r = settle_sockets(c, &now);
+	int r = resolve_sockets(c, &now);
 	if (!r)
-		r = settle_epolls(c, &now);
+		r = resolve_epolls(c, &now);
 	if (!r)
-		r = settle_targets(c);
+		r = resolve_targets(c);
 	for (size_t i = 0; !r && i < c->fds.n; i++)
 		r = note(c, c->fds.v[i].key, c->fds.v[i].kind);
 	c->snapshots += c->fds.n != 0;
@@ -385,24 +385,24 @@ static int end_snapshot(struct fd_context *c)
 	return r;
 }
 
-static int take_line(struct fd_context *c, const char *line)
+static int parse_line(struct fd_context *c, const char *line)
 {
 	if (*line == '\t')
-		return c->net == NET_UNIX   ? take_unix(c, line)
-		       : c->net != NET_NONE ? take_inet(c, line)
+		return c->net == NET_UNIX   ? parse_unix(c, line)
+		       : c->net != NET_NONE ? parse_inet(c, line)
 					    : 0;
 	c->net = NET_NONE;
 	if (!strncmp(line, "fd ", 3))
-		return take_fd(c, line);
+		return parse_fd(c, line);
 	if (!strncmp(line, "tfd ", 4))
-		return take_watch(c, line);
+		return parse_watch(c, line);
 	if (!strncmp(line, "process ", 8))
-		return take_process(c, line);
+		return parse_process(c, line);
 	if (!strncmp(line, "net ", 4))
-		return take_net(c, line);
+		return parse_net(c, line);
 	c->late |= !strncmp(line, "late ", 5);
 	if (!strncmp(line, "fact ", 5))
-		return fact_table_take(&c->facts, line + 5, c->number);
+		return fact_table_add(&c->facts, line + 5, c->number);
 	if (!strcmp(line, "order big"))
 		c->big = 1;
 	if (strcmp(line, "snapshot") != 0)
@@ -413,7 +413,7 @@ static int take_line(struct fd_context *c, const char *line)
 
 /* --- the text ------------------------------------------------------------------------- */
 
-static int take_text(struct fd_context *c, const char *text, size_t n)
+static int parse_text(struct fd_context *c, const char *text, size_t n)
 {
 	char line[LINE_MAX_BYTES];
 	int r = 0;
@@ -423,7 +423,7 @@ static int take_text(struct fd_context *c, const char *text, size_t n)
 		if (len < sizeof(line)) {
 			memcpy(line, p, len);
 			line[len] = '\0';
-			r = take_line(c, line);
+			r = parse_line(c, line);
 		}
 		p += len + 1;
 	}
@@ -441,7 +441,7 @@ int fd_context_parse(struct fd_context **out, const char *text, size_t n, const 
 	if (n > FD_CONTEXT_MAX)
 		return err_set(e, ERR_LIMIT, "%s: larger than 64 MiB", name);
 	struct fd_context *c = mem_zalloc(1, sizeof(*c));
-	if (!c || take_text(c, text + magic, n - magic)) {
+	if (!c || parse_text(c, text + magic, n - magic)) {
 		fd_context_free(c);
 		return err_nomem(e);
 	}

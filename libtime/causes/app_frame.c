@@ -51,7 +51,7 @@ static uint32_t caller_of(const struct timeline *tl, uint32_t node)
 	return up != parent || !up || roles_at(tl, up) & ROLE_START ? 0 : up;
 }
 
-uint32_t appframe_telling_path(const struct timeline *tl, uint32_t path)
+uint32_t appframe_reported_path(const struct timeline *tl, uint32_t path)
 {
 	enum { STEPS = 4 };
 	uint32_t node = appframe_node(tl, path);
@@ -75,7 +75,7 @@ int appframe_is_called(const struct timeline *tl, uint32_t path)
 
 uint32_t appframe_reported(const struct timeline *tl, uint32_t path)
 {
-	uint32_t node = appframe_telling_path(tl, path);
+	uint32_t node = appframe_reported_path(tl, path);
 	return node ? frame_at(tl, node) : 0;
 }
 
@@ -106,7 +106,7 @@ uint32_t appframe_of_wait(const struct timeline *tl, uint32_t path)
 
 uint32_t appframe_caller(const struct timeline *tl, uint32_t path)
 {
-	uint32_t node = appframe_telling_path(tl, path);
+	uint32_t node = appframe_reported_path(tl, path);
 	uint32_t up = node ? caller_of(tl, node) : 0;
 	return up ? frame_at(tl, up) : 0;
 }

@@ -35,7 +35,7 @@ uint32_t appframe_of_wait(const struct timeline *tl, uint32_t path);
 int appframe_is_called(const struct timeline *tl, uint32_t path);
 
 /* The path that ends in the reported frame; 0 if there is none. */
-uint32_t appframe_telling_path(const struct timeline *tl, uint32_t path);
+uint32_t appframe_reported_path(const struct timeline *tl, uint32_t path);
 
 /* The application function that called that one; 0 when the thread's start did. */
 uint32_t appframe_caller(const struct timeline *tl, uint32_t path);

@@ -108,7 +108,7 @@ static int add_term(struct causes *c, const char *patterns, unsigned kind, int *
 	return 0;
 }
 
-static int take_word(struct causes *c, struct rule *r, char *word, const struct line *at)
+static int parse_word(struct causes *c, struct rule *r, char *word, const struct line *at)
 {
 	char *value = strchr(word, '=');
 	if (!strcmp(word, "nokernel")) {
@@ -139,7 +139,7 @@ static int take_word(struct causes *c, struct rule *r, char *word, const struct 
 	return err ? err_nomem(at->e) : 0;
 }
 
-static int take_missing(struct causes *c, char *rest, const struct line *at)
+static int parse_missing(struct causes *c, char *rest, const struct line *at)
 {
 	rest += strspn(rest, " \t");
 	size_t n = strcspn(rest, " \t");
@@ -156,7 +156,7 @@ static int take_missing(struct causes *c, char *rest, const struct line *at)
 }
 
 /* One line, writable and without its newline. */
-static int take_line(struct causes *c, char *line, const struct line *at)
+static int parse_line(struct causes *c, char *line, const struct line *at)
 {
 	char *save = NULL, *word;
 	struct rule r = {.kernel = NO_TERM,
@@ -168,7 +168,7 @@ static int take_line(struct causes *c, char *line, const struct line *at)
 	if (!*line || *line == '#')
 		return 0;
 	if (!strncmp(line, "missing", 7) && strchr(" \t", line[7]))
-		return take_missing(c, line + 7, at);
+		return parse_missing(c, line + 7, at);
 	word = strtok_r(line, " \t\r", &save);
 	if (!word)
 		return 0;
@@ -179,7 +179,7 @@ static int take_line(struct causes *c, char *line, const struct line *at)
 		return bad_line(at, "neither a cause, missing nor a frame's role", word);
 	r.cause = (uint8_t)cause;
 	while ((word = strtok_r(NULL, " \t\r", &save))) {
-		int err = take_word(c, &r, word, at);
+		int err = parse_word(c, &r, word, at);
 		if (err)
 			return err;
 	}
@@ -208,7 +208,7 @@ int causes_parse(struct causes *c, const char *text, size_t n, const char *name,
 		size_t len = (size_t)((nl ? nl : end) - p);
 		char *line = mem_strndup(p, len);
 		at.number++;
-		r = line ? take_line(c, line, &at) : err_nomem(e);
+		r = line ? parse_line(c, line, &at) : err_nomem(e);
 		mem_free(line);
 		p += len + 1;
 	}
@@ -516,8 +516,8 @@ static int cause_of_off(struct causes *c, struct timeline *tl, struct memos *mem
 	return u64map_put(&memo->waits, key, (uint32_t)cause) ? err_nomem(e) : 0;
 }
 
-static int ask_wakeup(struct causes *c, struct timeline *tl, struct memos *memo, struct off *o,
-		      struct err *e)
+static int set_by_wakeup(struct causes *c, struct timeline *tl, struct memos *memo,
+			 struct off *o, struct err *e)
 {
 	uint64_t key = (uint64_t)o->path << 32 | o->waker_path;
 	uint32_t known;
@@ -569,7 +569,7 @@ int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
 		r = cause_of_off(c, tl, &memo, &tl->off.v[i], e);
 		if (!r)
-			r = ask_wakeup(c, tl, &memo, &tl->off.v[i], e);
+			r = set_by_wakeup(c, tl, &memo, &tl->off.v[i], e);
 		if (!r)
 			check_sleep(tl, &tl->off.v[i]);
 	}

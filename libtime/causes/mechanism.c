@@ -96,7 +96,7 @@ static int add_condition(const struct line *at, struct rule *r, unsigned side,
 	return !c.globs || vec_push(&m->conditions, c) ? err_nomem(at->e) : 0;
 }
 
-static int take_condition(const struct line *at, struct rule *r, char *word)
+static int parse_condition(const struct line *at, struct rule *r, char *word)
 {
 	static const char *const sides[] = {"kernel", "user", "waker"};
 	char *value = strchr(word, '=');
@@ -125,7 +125,7 @@ static const char *trimmed(struct mechanisms *m, const char *s, size_t n)
 }
 
 /* ": the GIL" or ": a pipe : wrote". */
-static int take_words(const struct line *at, struct rule *r, const char *s)
+static int parse_words(const struct line *at, struct rule *r, const char *s)
 {
 	const char *verb = strstr(s, " : ");
 	size_t n = verb ? (size_t)(verb - s) : strlen(s);
@@ -134,7 +134,7 @@ static int take_words(const struct line *at, struct rule *r, const char *s)
 	return r->is.words && r->is.verb ? 0 : err_nomem(at->e);
 }
 
-static int take_head(const struct line *at, struct rule *r, char *head)
+static int parse_head(const struct line *at, struct rule *r, char *head)
 {
 	static const char *const kinds[] = {"lock", "wait", "state", "doing"};
 	char *save = NULL, *word = strtok_r(head, " \t", &save);
@@ -150,12 +150,12 @@ static int take_head(const struct line *at, struct rule *r, char *head)
 	r->is.name = arena_strndup(&at->m->text, word, strlen(word));
 	int rc = r->is.name ? 0 : err_nomem(at->e);
 	while (!rc && (word = strtok_r(NULL, " \t", &save)))
-		rc = take_condition(at, r, word);
+		rc = parse_condition(at, r, word);
 	return rc;
 }
 
 /* One line, writable. */
-static int take_line(const struct line *at, char *line)
+static int parse_line(const struct line *at, char *line)
 {
 	struct rule r = {0};
 	char *comment = strstr(line, " #"), *words;
@@ -168,13 +168,13 @@ static int take_line(const struct line *at, char *line)
 	if (!words)
 		return bad_line(at, "a rule without words", line);
 	*words = '\0';
-	int rc = take_head(at, &r, line);
+	int rc = parse_head(at, &r, line);
 	if (!rc)
-		rc = take_words(at, &r, words + 3);
+		rc = parse_words(at, &r, words + 3);
 	return rc ? rc : vec_push(&at->m->rules, r) ? err_nomem(at->e) : 0;
 }
 
-static int take_text(struct line *at, const char *text, size_t n)
+static int parse_text(struct line *at, const char *text, size_t n)
 {
 	int r = 0;
 	for (const char *p = text, *end = text + n; !r && p < end;) {
@@ -182,7 +182,7 @@ static int take_text(struct line *at, const char *text, size_t n)
 		size_t len = (size_t)((nl ? nl : end) - p);
 		char *line = mem_strndup(p, len);
 		at->number++;
-		r = line ? take_line(at, line) : err_nomem(at->e);
+		r = line ? parse_line(at, line) : err_nomem(at->e);
 		mem_free(line);
 		p += len + 1;
 	}
@@ -200,7 +200,7 @@ int mechanisms_parse(const struct timeline *tl, const char *text, size_t n, cons
 	m->of_frame = mem_zalloc(m->nframes + 1, sizeof(*m->of_frame));
 	m->known = mem_zalloc(m->nframes + 1, 1);
 	struct line at = {.m = m, .name = name, .e = e};
-	int r = m->of_frame && m->known ? take_text(&at, text, n) : err_nomem(e);
+	int r = m->of_frame && m->known ? parse_text(&at, text, n) : err_nomem(e);
 	if (r) {
 		mechanisms_free(m);
 		*out = NULL;

@@ -74,7 +74,7 @@ static void close_group(struct measure *m)
 	m->p++;
 }
 
-static void take_one(struct measure *m)
+static void measure_one(struct measure *m)
 {
 	switch (*m->p) {
 	case '\\':
@@ -117,7 +117,7 @@ int regex_bounded(const char *re, struct err *e)
 			       BYTES_MAX);
 	while (*m.p && !m.back && m.depth + 1 < DEPTH_MAX && m.last <= WRITTEN_MAX &&
 	       m.size[m.depth] <= WRITTEN_MAX)
-		take_one(&m);
+		measure_one(&m);
 	if (m.back)
 		return err_set(e, ERR_USAGE,
 			       "'%s': back references (\\1 to \\9) are not supported", re);

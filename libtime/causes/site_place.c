@@ -61,7 +61,7 @@ static int is_application(unsigned roles)
 }
 
 /* What a frame of the table says of the paths through it. */
-static void take_roles(struct place *p, uint32_t frame, unsigned roles)
+static void apply_roles(struct place *p, uint32_t frame, unsigned roles)
 {
 	if (roles & ROLE_WORK_WAIT) {
 		p->flags |= WORK_WAIT;
@@ -105,7 +105,7 @@ static int push_app(struct sites *x, struct place *p, uint32_t frame)
 }
 
 /* A user frame below those of *p. */
-static int take_frame(struct sites *x, struct place *p, uint32_t frame, int root)
+static int add_frame(struct sites *x, struct place *p, uint32_t frame, int root)
 {
 	const struct frame *f = &x->s->frames.v[frame];
 	unsigned roles = roles_of(x, frame), asked = x->asked.v[frame];
@@ -127,7 +127,7 @@ static int take_frame(struct sites *x, struct place *p, uint32_t frame, int root
 		p->flags |= ASKED_WORK;
 	if (asked & ASKED_FOR_IDLE && (app || !p->app))
 		p->flags |= ASKED_IDLE;
-	take_roles(p, frame, roles);
+	apply_roles(p, frame, roles);
 	return r;
 }
 
@@ -136,10 +136,10 @@ static int is_poll(const char *name)
 	return strstr(name, "epoll_") || !strcmp(name, "do_select");
 }
 
-static void take_kernel_frame(const struct sites *x, struct place *p, uint32_t frame)
+static void add_kernel_frame(const struct sites *x, struct place *p, uint32_t frame)
 {
 	const char *name = strtab_get(&x->s->strings, x->s->frames.v[frame].name);
-	take_roles(p, frame, timeline_roles(x->tl, frame));
+	apply_roles(p, frame, timeline_roles(x->tl, frame));
 	if (strstr(name, "sendmsg"))
 		p->flags |= SENDS;
 	if (p->loop && !(p->flags & DECIDED) && is_poll(name)) {
@@ -160,9 +160,9 @@ static int find_all(struct sites *x)
 		struct place p = x->place.v[path->parent];
 		int r = 0;
 		if (kind == FRAME_KERNEL)
-			take_kernel_frame(x, &p, path->frame);
+			add_kernel_frame(x, &p, path->frame);
 		else if (kind != FRAME_MARK)
-			r = take_frame(x, &p, path->frame, !path->parent);
+			r = add_frame(x, &p, path->frame, !path->parent);
 		if (r || vec_push(&x->place, p))
 			return ERR_NOMEM;
 	}

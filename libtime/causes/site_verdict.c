@@ -101,7 +101,7 @@ static void name_site(const struct timeline *tl, const struct site *s, struct tl
 		t->frame = appframe_of_wait(tl, s->path);
 }
 
-void sites_judge(struct sites *x)
+void sites_set_verdicts(struct sites *x)
 {
 	for (size_t i = 1; i < x->site.n; i++) {
 		struct tl_site *t = &x->tl->sites.v[i];

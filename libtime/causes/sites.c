@@ -158,7 +158,7 @@ static int count_stack(struct sites *x, uint32_t role, uint32_t path, int work)
 	return 0;
 }
 
-static int take_interval(struct sites *x, struct off *o)
+static int add_interval(struct sites *x, struct off *o)
 {
 	uint32_t role, one = 1;
 	int waits = sites_may_idle(o->cause) && !(o->flags & OFF_RUNNING);
@@ -178,12 +178,12 @@ static int take_interval(struct sites *x, struct off *o)
 		       : count_stack(x, role, o->waker_path, 1);
 }
 
-static int take_all(struct sites *x)
+static int add_all(struct sites *x)
 {
 	struct timeline *tl = x->tl;
 	uint32_t role;
 	for (size_t i = 0; i < tl->off.n; i++)
-		if (take_interval(x, &tl->off.v[i]))
+		if (add_interval(x, &tl->off.v[i]))
 			return ERR_NOMEM;
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];
@@ -290,13 +290,13 @@ static void release(struct sites *x)
 int sites_apply(struct causes *c, struct timeline *tl, struct err *e)
 {
 	static int (*const steps[])(struct sites *) = {begin, sites_find_places, find_programs,
-						       take_all, share_all};
+						       add_all, share_all};
 	struct sites x = {.c = c, .tl = tl, .s = tl->stacks};
 	int r = 0;
 	for (size_t i = 0; !r && i < sizeof(steps) / sizeof(*steps); i++)
 		r = steps[i](&x);
 	if (!r)
-		sites_judge(&x);
+		sites_set_verdicts(&x);
 	release(&x);
 	return r ? err_nomem(e) : 0;
 }

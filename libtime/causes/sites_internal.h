@@ -96,6 +96,6 @@ int sites_may_idle(unsigned cause);
 int sites_find_places(struct sites *x);
 
 /* Verdict, reason and hint of each site; the bits of OFF_SITE of each interval. */
-void sites_judge(struct sites *x);
+void sites_set_verdicts(struct sites *x);
 
 #endif

@@ -201,7 +201,7 @@ static void say_change(struct diagnosis *j, struct finding *f)
 }
 
 /* One line for all of them: a recording made with it has none of these findings. */
-static void tell_line(struct diagnosis *j)
+static void set_line(struct diagnosis *j)
 {
 	struct record_plan p;
 	struct buf b = {0};
@@ -311,7 +311,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	diagnose_stacks(&j);
 	diagnose_maps(&j);
 	diagnose_names(&j);
-	tell_line(&j);
+	set_line(&j);
 	for (size_t i = 0; i < out->v.n; i++)
 		out->v.v[i].harm = (uint8_t)finding_harm_for(&out->v.v[i], j.asked);
 	findings_sort(out);

@@ -99,7 +99,7 @@ static int rank(struct mapless *l)
 
 /* What of the recorded line keeps mappings out; else who may not read them, or came too late.
  */
-static void tell_remedy(struct diagnosis *j, struct finding *f)
+static void report_remedy(struct diagnosis *j, struct finding *f)
 {
 	const struct remedy change = {.mappings = 1};
 	if (diagnose_line_changes(j, &change))
@@ -113,7 +113,7 @@ static void tell_remedy(struct diagnosis *j, struct finding *f)
 			"on all CPUs (-a), so that no exec is missed");
 }
 
-static void tell(struct diagnosis *j, const struct mapless *l)
+static void report(struct diagnosis *j, const struct mapless *l)
 {
 	double share = percent(l->n, l->total);
 	struct finding *f = diagnose_add(
@@ -129,7 +129,7 @@ static void tell(struct diagnosis *j, const struct mapless *l)
 					p->comm ? strtab_get(&l->tl->stacks->strings, p->comm)
 						: "nameless");
 	}
-	tell_remedy(j, f);
+	report_remedy(j, f);
 	j->mapless = l->n;
 }
 
@@ -147,7 +147,7 @@ void diagnose_maps(struct diagnosis *j)
 	if (rc)
 		j->failed = rc;
 	else if (percent(l.n, l.total) >= 1)
-		tell(j, &l);
+		report(j, &l);
 	mem_free(l.lost);
 	mem_free(l.by_thread);
 	vec_release(&l.worst);

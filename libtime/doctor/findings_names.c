@@ -399,7 +399,7 @@ static void diagnose_group(struct diagnosis *j, const struct name_weights *w,
 
 typedef VEC(const char *) note_vec;
 
-static int take_note(void *notes, const char *note)
+static int add_note(void *notes, const char *note)
 {
 	return vec_push((note_vec *)notes, note);
 }
@@ -413,7 +413,7 @@ static int by_text(const void *a, const void *b)
 static void diagnose_debug_parts(struct diagnosis *j)
 {
 	note_vec notes = {0};
-	if (modules_each_note(j->in->profile->modules, take_note, &notes))
+	if (modules_each_note(j->in->profile->modules, add_note, &notes))
 		j->failed = ERR_NOMEM;
 	if (notes.n && !j->failed) {
 		qsort(notes.v, notes.n, sizeof(*notes.v), by_text);

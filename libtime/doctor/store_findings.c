@@ -109,7 +109,8 @@ static const char *text(const struct reading *l, sqlite3_stmt *st, int col)
 {
 	const char *s = (const char *)sqlite3_column_text(st, col);
 	size_t n = s ? strlen(s) : 0;
-	return store_take_text(l->s, n) ? NULL : arena_strndup(&l->out->text, s ? s : "", n);
+	return store_text_over_budget(l->s, n) ? NULL
+					       : arena_strndup(&l->out->text, s ? s : "", n);
 }
 
 static int no_text(const struct reading *l)

@@ -23,7 +23,7 @@ uint32_t survey_chain_max(const struct event_attr *a)
 
 /* A callchain with as many frames as the kernel was to take may go on. One with more says that
  * kernel.perf_event_max_stack was raised, not how far. */
-static void take_length(struct survey_event *se, const struct sample *s, int swap)
+static void count_length(struct survey_event *se, const struct sample *s, int swap)
 {
 	uint64_t max = survey_chain_max(&s->event->attr), n = 0;
 	se->chains++;
@@ -35,8 +35,8 @@ static void take_length(struct survey_event *se, const struct sample *s, int swa
 	se->longer += n > max;
 }
 
-static void take_stack(struct survey *v, struct survey_event *se, const struct sample *s,
-		       int swap)
+static void count_stack(struct survey *v, struct survey_event *se, const struct sample *s,
+			int swap)
 {
 	uint64_t type = s->event->attr.sample_type;
 	uint32_t seen;
@@ -49,7 +49,7 @@ static void take_stack(struct survey *v, struct survey_event *se, const struct s
 	if (!(type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	if (!(type & PERF_SAMPLE_STACK_USER))
-		take_length(se, s, swap);
+		count_length(se, s, swap);
 	if (mode == PERF_RECORD_MISC_USER) {
 		se->user_mode++;
 		se->user_without_frames += !user_side(s, swap);
@@ -60,7 +60,7 @@ static void take_stack(struct survey *v, struct survey_event *se, const struct s
 	}
 }
 
-static int take_reading(struct survey *v, const struct sample *s)
+static int count_reading(struct survey *v, const struct sample *s)
 {
 	uint64_t key =
 		hash_u64(s->id) ^ hash_u64((uint64_t)s->event->index << 32 | (uint32_t)s->tid);
@@ -77,7 +77,7 @@ static int take_reading(struct survey *v, const struct sample *s)
 	return 0;
 }
 
-static int take_sample(struct survey *v, const struct sample *s, int swap)
+static int count_sample(struct survey *v, const struct sample *s, int swap)
 {
 	uint32_t index = s->event->index;
 	while (v->events.n <= index)
@@ -96,11 +96,11 @@ static int take_sample(struct survey *v, const struct sample *s, int swap)
 		se->stand_for > UINT64_MAX - period ? UINT64_MAX : se->stand_for + period;
 	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	v->kernel_samples += mode == PERF_RECORD_MISC_KERNEL;
-	take_stack(v, se, s, swap);
-	return take_reading(v, s);
+	count_stack(v, se, s, swap);
+	return count_reading(v, s);
 }
 
-static int take_map(struct survey *v, const struct recording *rec, const struct record *r)
+static int count_map(struct survey *v, const struct recording *rec, const struct record *r)
 {
 	struct record_mmap m;
 	if (record_mmap_decode(r, rec->swap, &m, NULL))
@@ -114,7 +114,7 @@ static int take_map(struct survey *v, const struct recording *rec, const struct 
 }
 
 /* THREAD_MAP: u64 nr, then { u64 pid; char comm[16] }: -1 stands for every thread there is. */
-static void take_threads(struct survey *v, const struct recording *rec, const struct record *r)
+static void count_threads(struct survey *v, const struct recording *rec, const struct record *r)
 {
 	if (r->size >= RECORD_HEADER_SIZE + 16 &&
 	    (int32_t)load_u64(r->p + RECORD_HEADER_SIZE + 8, rec->swap) == -1)
@@ -128,11 +128,11 @@ void survey_watch(void *survey, const struct recording *rec, const struct record
 	int rc = 0;
 	(void)id;
 	if (s)
-		rc = take_sample(v, s, rec->swap);
+		rc = count_sample(v, s, rec->swap);
 	else if (r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2)
-		rc = take_map(v, rec, r);
+		rc = count_map(v, rec, r);
 	else if (r->type == PERF_RECORD_THREAD_MAP)
-		take_threads(v, rec, r);
+		count_threads(v, rec, r);
 	if (rc)
 		v->failed = rc;
 }

@@ -183,8 +183,8 @@ static int unknown(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 }
 
 /* An interval of the link's thread inside [from, to). */
-static int take_off(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
-		    struct err *e)
+static int visit_off(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
+		     struct err *e)
 {
 	const struct off *o = &x->tl->off.v[off];
 	struct chain_link *l = x->link;
@@ -228,7 +228,7 @@ static void note_missing(struct explainer *x, const struct off *o)
 		*m |= MISSING_OPEN;
 }
 
-static int take_window(struct explainer *x, const struct window *w, struct err *e)
+static int visit_window(struct explainer *x, const struct window *w, struct err *e)
 {
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
 	uint64_t at = w->from_ns, to = w->to_ns;
@@ -254,7 +254,7 @@ static int take_window(struct explainer *x, const struct window *w, struct err *
 		if (from > at)
 			r = running(x, w->thread, at, from);
 		if (!r)
-			r = take_off(x, i, from, end, e);
+			r = visit_off(x, i, from, end, e);
 		if (!x->out->chain.n)
 			note_missing(x, o);
 		at = end;
@@ -400,8 +400,8 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 
 /* Take the link's windows apart and choose the next link, whose windows go to x->next. 1 when
  * there is one, 0 at the root. */
-static int take_link(struct explainer *x, struct chain_link *l, struct candidate *via,
-		     struct err *e)
+static int visit_link(struct explainer *x, struct chain_link *l, struct candidate *via,
+		      struct err *e)
 {
 	int r = 0;
 	x->link = l;
@@ -413,7 +413,7 @@ static int take_link(struct explainer *x, struct chain_link *l, struct candidate
 	l->off = TL_NONE;
 	for (size_t i = 0; !r && i < x->windows.n; i++) {
 		l->ns += x->windows.v[i].to_ns - x->windows.v[i].from_ns;
-		r = take_window(x, &x->windows.v[i], e);
+		r = visit_window(x, &x->windows.v[i], e);
 	}
 	if (!r)
 		r = running_part(x, x->out->chain.n ? via : NULL, e);
@@ -473,7 +473,7 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 		return err_nomem(e);
 	struct chain_link l = {.thread = ep->end_thread, .prio = -1};
 	while (r > 0) {
-		r = take_link(x, &l, &via, e);
+		r = visit_link(x, &l, &via, e);
 		if (r == ERR_NOMEM)
 			return err_nomem(e);
 		if (r < 0)

@@ -1,6 +1,6 @@
 /* chain_parts.c - the parts of a link, and who else is in them; see chain_internal.h. */
 #include "libtime/explain/chain_internal.h"
-#include "libtime/explain/lock_held.h"
+#include "libtime/explain/lock_holders.h"
 
 #include <string.h>
 
@@ -282,7 +282,7 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 	const struct timeline *tl = x->tl;
 	const struct off *o = &tl->off.v[off], *last = &tl->off.v[lock_retried(tl, off)];
 	x->owners.n = 0;
-	int r = off_is_lock(o) ? lock_held(&x->ev, off, &x->owners, e) : 0;
+	int r = off_is_lock(o) ? lock_holders(&x->ev, off, &x->owners, e) : 0;
 	for (size_t i = 0; !r && i < x->owners.n; i++) {
 		struct window w = x->owners.v[i];
 		w.from_ns = chain_clamp(w.from_ns, from, to);

@@ -1,7 +1,7 @@
 /* chain_sum.c - what a link comes to: its parts in order, and the next link; see
  * chain_internal.h. */
 #include "libtime/explain/chain_internal.h"
-#include "libtime/explain/lock_held.h"
+#include "libtime/explain/lock_holders.h"
 
 #include <stdlib.h>
 

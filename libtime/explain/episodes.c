@@ -1,5 +1,5 @@
 #include "libtime/explain/episodes.h"
-#include "libtime/explain/lock_held.h"
+#include "libtime/explain/lock_holders.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/search.h"
@@ -49,7 +49,7 @@ static int set_apart(struct collector *c, struct wait *w)
 	enum apart apart = w->apart;
 	uint64_t both = w->end - w->start;
 	int open = w->open;
-	uint64_t ns = wait_take_apart(w);
+	uint64_t ns = wait_split_off(w);
 	if ((apart != APART_NOT && apart != APART_UNCLEAR) || open)
 		both = w->open ? 0 : w->end - w->start;
 	if (both && !(w->off->flags & OFF_SUSPECT) && vec_push(&c->out->both, both))
@@ -78,8 +78,8 @@ int episode_wait(const struct timeline *tl, const struct population *of, uint32_
 }
 
 /* *last: see episode_wait. */
-static int take_part(struct collector *c, const struct population *of, uint32_t i,
-		     uint32_t *last)
+static int add_part(struct collector *c, const struct population *of, uint32_t i,
+		    uint32_t *last)
 {
 	const struct off *o = &c->tl->off.v[i];
 	struct wait w;
@@ -108,7 +108,7 @@ static int take_part(struct collector *c, const struct population *of, uint32_t 
 	return add_episode(c, &ep);
 }
 
-static int take_wait(struct collector *c, uint32_t i, uint32_t *last)
+static int add_wait(struct collector *c, uint32_t i, uint32_t *last)
 {
 	const struct off *o = &c->tl->off.v[i];
 	struct population part;
@@ -118,7 +118,7 @@ static int take_wait(struct collector *c, uint32_t i, uint32_t *last)
 	if (!population_has_thread(c->of, c->tl, o->thread, o->comm))
 		return 0;
 	while (!r && population_part(c->of, o->thread, o->path, &at, o->end_ns, &part))
-		r = take_part(c, &part, i, last);
+		r = add_part(c, &part, i, last);
 	return r;
 }
 
@@ -131,8 +131,8 @@ static int has_labels(const struct timeline *tl, const struct episode_query *q, 
 	return 1;
 }
 
-int episodes_takes_thread(const struct timeline *tl, const struct episode_query *q,
-			  uint32_t thread)
+int episodes_include_thread(const struct timeline *tl, const struct episode_query *q,
+			    uint32_t thread)
 {
 	return population_has_thread(&q->of, tl, thread, tl->threads.v[thread].comm) &&
 	       !population_hides_thread(&q->of, tl, thread);
@@ -143,7 +143,7 @@ int episodes_only_thread(const struct timeline *tl, const struct episode_query *
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < tl->threads.n && n < 2; i++) {
-		if (!episodes_takes_thread(tl, q, i))
+		if (!episodes_include_thread(tl, q, i))
 			continue;
 		*thread = i;
 		n++;
@@ -210,7 +210,7 @@ int episodes_span(const struct timeline *tl, const struct episode_query *q, uint
 	       clip(&q->of, out);
 }
 
-static int take_span(struct collector *c, uint32_t i)
+static int add_span(struct collector *c, uint32_t i)
 {
 	struct episode ep;
 	return c->tl->spans.v[i].name == c->out->query.span &&
@@ -220,7 +220,7 @@ static int take_span(struct collector *c, uint32_t i)
 }
 
 /* Of one whose place is not known the length counts: it stands at the end of its interval. */
-static int take_gap(struct collector *c, uint32_t i)
+static int add_gap(struct collector *c, uint32_t i)
 {
 	const struct tl_gap *g = &c->tl->gaps.v[i];
 	struct episode ep = {.start_ns = g->end_ns - g->lost_ns,
@@ -288,7 +288,7 @@ static void begin_activation(struct activation *a, const struct off *o)
 }
 
 /* The idle wait before or after an activation; CPUs are asked of activations. */
-static int take_bound(struct collector *c, const struct off *o)
+static int add_bound(struct collector *c, const struct off *o)
 {
 	struct population all = {.start_ns = c->of->start_ns, .stop_ns = c->of->stop_ns};
 	struct wait w;
@@ -298,11 +298,11 @@ static int take_bound(struct collector *c, const struct off *o)
 	enum apart apart = o->flags & OFF_IDLE ? APART_IDLE : APART_UNCLEAR;
 	w.apart = apart;
 	int open = w.open;
-	uint64_t ns = wait_take_apart(&w);
+	uint64_t ns = wait_split_off(&w);
 	return ns ? site_sums_add(&c->out->apart.by[apart], o, ns, open) : 0;
 }
 
-static int take_activations(struct collector *c, uint32_t thread)
+static int add_activations(struct collector *c, uint32_t thread)
 {
 	const struct tl_thread *t = &c->tl->threads.v[thread];
 	struct activation a = {.begun = 0};
@@ -315,7 +315,7 @@ static int take_activations(struct collector *c, uint32_t thread)
 			continue;
 		}
 		any = 1;
-		if (end_activation(c, &a, o->start_ns, 0) || take_bound(c, o))
+		if (end_activation(c, &a, o->start_ns, 0) || add_bound(c, o))
 			return ERR_NOMEM;
 		begin_activation(&a, o);
 	}
@@ -323,16 +323,16 @@ static int take_activations(struct collector *c, uint32_t thread)
 		   : 0;
 }
 
-static int take_thread(struct collector *c, uint32_t thread)
+static int add_thread(struct collector *c, uint32_t thread)
 {
 	const struct tl_thread *t = &c->tl->threads.v[thread];
 	int r = 0;
 	if (c->out->query.kind == EPISODE_ACTIVATION)
 		return population_has_thread(c->of, c->tl, thread, t->comm)
-			       ? take_activations(c, thread)
+			       ? add_activations(c, thread)
 			       : 0;
 	for (uint32_t i = t->off_first; !r && i < t->off_first + t->off_n; i++)
-		r = take_wait(c, i, &i);
+		r = add_wait(c, i, &i);
 	return r;
 }
 
@@ -398,13 +398,13 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	*out = (struct episodes){.query = *q};
 	if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)
 		for (uint32_t i = 0; !r && i < tl->spans.n; i++)
-			r = take_span(&c, i);
+			r = add_span(&c, i);
 	else if (q->kind == EPISODE_GAP)
 		for (uint32_t i = 0; !r && i < tl->gaps.n; i++)
-			r = take_gap(&c, i);
+			r = add_gap(&c, i);
 	else
 		for (uint32_t i = 0; !r && i < tl->threads.n; i++)
-			r = take_thread(&c, i);
+			r = add_thread(&c, i);
 	if (!r)
 		r = sort_u64(out->clean.v, out->clean.n);
 	if (!r)

@@ -82,7 +82,7 @@ struct episodes {
 
 /*
  * The interval `off` as one wait: as population_wait, but where it waits for a lock, timed out
- * and was begun again (lock_held.h), as far as its last try: start and end, open and unended
+ * and was begun again (lock_holders.h), as far as its last try: start and end, open and unended
  * are of them all, the rest of the first. *last is the index of that one, or `off`.
  */
 int episode_wait(const struct timeline *tl, const struct population *of, uint32_t off,
@@ -151,8 +151,8 @@ void episode_selection_release(struct episode_selection *s);
 int episodes_cannot_say(const struct episodes *x, uint32_t millipercent);
 
 /* 1 when a query's filters leave the thread. */
-int episodes_takes_thread(const struct timeline *tl, const struct episode_query *q,
-			  uint32_t thread);
+int episodes_include_thread(const struct timeline *tl, const struct episode_query *q,
+			    uint32_t thread);
 
 /* The one thread that a query's filters leave: 1 and *thread; 0 where there are none or more.
  * Threads of the system count where they are asked for. */

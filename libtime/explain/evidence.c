@@ -423,7 +423,7 @@ void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 	uint32_t p;
 	if (!out->path || out->vague || out->samples * 4 >= own * 3 || out->of > MANY)
 		return;
-	p = appframe_telling_path(x->tl, out->path);
+	p = appframe_reported_path(x->tl, out->path);
 	for (int i = 0; p && i < FRAMES && callers <= CALLERS; i++, p = s->paths.v[p].parent) {
 		if (!appframe_is_called(x->tl, p) || !s->frames.v[s->paths.v[p].frame].name)
 			continue;

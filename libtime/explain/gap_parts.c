@@ -204,8 +204,8 @@ static uint32_t irq_after(const struct gap_finder *f, uint16_t cpu, uint64_t ns,
 					 f->irqs.v[i].start_ns < from);
 }
 
-static int take_apart(const struct gap_finder *f, const struct tl_gap *gap, uint64_t from,
-		      uint64_t to, struct gap_work *out)
+static int split_gap(const struct gap_finder *f, const struct tl_gap *gap, uint64_t from,
+		     uint64_t to, struct gap_work *out)
 {
 	struct sweep s = {.f = f, .gap = gap, .out = out, .at = from};
 	uint32_t end, i = irq_after(f, gap->cpu, from, &end);
@@ -298,11 +298,11 @@ int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_work 
 	out->start_ns = gap->start_ns;
 	out->end_ns = gap->end_ns;
 	if (gap->end_ns - gap->start_ns <= gap->lost_ns) {
-		r = take_apart(f, gap, gap->start_ns, gap->end_ns, out);
+		r = split_gap(f, gap, gap->start_ns, gap->end_ns, out);
 	} else if (find_place(f, gap, &s)) {
 		out->start_ns = s.found_start;
 		out->end_ns = s.found_end;
-		r = take_apart(f, gap, s.found_start, s.found_end, out);
+		r = split_gap(f, gap, s.found_start, s.found_end, out);
 		uint64_t ns = s.found_end - s.found_start;
 		if (!r && ns < gap->lost_ns)
 			r = add_part(out, (struct gap_part){.by = TAKEN_BY_NOTHING},

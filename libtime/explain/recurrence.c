@@ -6,41 +6,42 @@
 #include <stdlib.h>
 
 enum {
-	NEAR_NS = 1000000, /* moments that near to each other are one occurrence */
-	LEVELS = 12,       /* tolerances: an eighth of the period, and so on by halves */
-	BEATS = 8,         /* a distance is at most that many periods */
-	CANDIDATES = 32,   /* distances tried as the period, or as ... */
-	SHARES = 3,        /* ... two or three of it, where there are ... */
-	FEW = 6,           /* ... more than a few distances */
-	SEEN = 8,          /* one in so many of those that fit is the period itself */
-	GAPS = 6,          /* fewer gaps say nothing */
-	TOLD = 1,          /* what fits for people: to a sixteenth of the period */
-	LOOKED_AT = 4096,  /* distances that the period is sought in */
+	NEAR_NS = 1000000,    /* occurrences as close as this are one */
+	LEVELS = 12,          /* tolerances: an eighth of the period, a sixteenth, ... */
+	MAX_PERIODS = 8,      /* in a gap; longer gaps fit none */
+	CANDIDATES = 32,      /* gaps tried as one period, and, ... */
+	MAX_MULTIPLE = 3,     /* ... as two or three, if there are at least ... */
+	MULTIPLE_GAPS = 6,    /* ... this many gaps */
+	SINGLE_PART = 8,      /* at least 1 in 8 of the gaps that fit is a single period */
+	MIN_GAPS = 6,         /* fewer show no period */
+	REPORTED_LEVEL = 1,   /* gaps within a sixteenth are reported as fitting */
+	SEARCHED_GAPS = 4096, /* in which a period is searched */
 };
 
-/* The logarithm of how likely chance may be. */
-static const double BELIEVED = -6.5;
-static const double CLEARLY = 3;  /* less likely by that */
-static const double ALIKE = 1e-9; /* what a processor's rounding makes of the same */
+/* Natural logarithms of probabilities. The threshold is low because the best of many periods
+ * and tolerances counts. */
+static const double MAX_CHANCE = -6.5;
+static const double CLEARLY = 3;     /* from end to start must be e^3 times less likely */
+static const double ROUNDING = 1e-9; /* of libm on different processors */
 
-typedef VEC(uint64_t) distances;
+typedef VEC(uint64_t) gaps;
 
-static int moment_order(const void *a, const void *b)
+static int occurrence_order(const void *a, const void *b)
 {
-	const struct moment *x = a, *y = b;
+	const struct occurrence *x = a, *y = b;
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static int distance_order(const void *a, const void *b)
+static int gap_order(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 	return (*x > *y) - (*x < *y);
 }
 
-/* Moments that overlap, or nearly do, become one occurrence. */
-static size_t join(struct moment *v, size_t n, uint64_t *together)
+/* Occurrences that overlap, or nearly do, become one. */
+static size_t join(struct occurrence *v, size_t n, uint64_t *together)
 {
 	size_t out = 0;
 	for (size_t i = 0; i < n;) {
@@ -60,20 +61,20 @@ static size_t join(struct moment *v, size_t n, uint64_t *together)
 	return out;
 }
 
-/* At which tolerance, counted from 0, the distance is still a multiple of the period; -1. */
-static int level_of(uint64_t distance, uint64_t period)
+/* The smallest tolerance, from 0, at which the gap is a multiple of the period; -1: none. */
+static int level_of(uint64_t gap, uint64_t period)
 {
-	uint64_t k = (distance + period / 2) / period;
-	uint64_t off = distance > k * period ? distance - k * period : k * period - distance;
+	uint64_t k = (gap + period / 2) / period;
+	uint64_t off = gap > k * period ? gap - k * period : k * period - gap;
 	int level = -1;
-	if (!k || k > BEATS)
+	if (!k || k > MAX_PERIODS)
 		return -1;
 	while (level + 1 < LEVELS && off <= period >> (level + 4))
 		level++;
 	return level;
 }
 
-/* Chernoff's bound on the logarithm of P(at least f of n fit), each doing so with p. */
+/* Chernoff bound: log P(at least f of n gaps fit) if each fits with probability p. */
 static double chance(double n, double f, double p)
 {
 	double q = n > 0 ? f / n : 0;
@@ -82,17 +83,17 @@ static double chance(double n, double f, double p)
 	return -n * (q * log(q / p) + (q < 1 ? (1 - q) * log((1 - q) / (1 - p)) : 0));
 }
 
-struct rhythm {
+struct candidate {
 	uint64_t period;
 	int level;
 	double chance; /* logarithm */
 };
 
-/* How well that period explains the distances, one of which it was taken from. Nothing comes
- * every 10 ms where all distances are 20 or 50 ms. */
-static void try_period(const distances *d, uint64_t period, struct rhythm *best)
+/* How well a period explains the gaps, one of which it was made from. Gaps of only 20 and 50 ms
+ * do not have a period of 10 ms: enough of them must be single periods. */
+static void try_period(const gaps *d, uint64_t period, struct candidate *best)
 {
-	size_t n = d->n < LOOKED_AT ? d->n : LOOKED_AT, count[LEVELS] = {0}, fit = 0;
+	size_t n = d->n < SEARCHED_GAPS ? d->n : SEARCHED_GAPS, count[LEVELS] = {0}, fit = 0;
 	size_t single[LEVELS] = {0}, seen = 0;
 	for (size_t i = 0; period && i < n; i++) {
 		int level = level_of(d->v[i], period);
@@ -104,18 +105,18 @@ static void try_period(const distances *d, uint64_t period, struct rhythm *best)
 	for (int level = LEVELS; level-- > 0;) {
 		fit += count[level];
 		seen += single[level];
-		if (fit * 3 < n * 2 || seen * SEEN < fit)
+		if (fit * 3 < n * 2 || seen * SINGLE_PART < fit)
 			continue;
 		double c = chance((double)n - 1, (double)fit - 1, ldexp(1, -2 - level));
-		if (c < best->chance - ALIKE)
-			*best = (struct rhythm){period, level, c};
+		if (c < best->chance - ROUNDING)
+			*best = (struct candidate){period, level, c};
 	}
 }
 
-static int find(const distances *d, struct rhythm *best)
+static int find(const gaps *d, struct candidate *best)
 {
-	distances sorted = {0};
-	size_t n = d->n < LOOKED_AT ? d->n : LOOKED_AT;
+	gaps sorted = {0};
+	size_t n = d->n < SEARCHED_GAPS ? d->n : SEARCHED_GAPS;
 	size_t tries = n < CANDIDATES ? n : CANDIDATES;
 	for (size_t i = 0; i < n; i++)
 		if (vec_push(&sorted, d->v[i])) {
@@ -123,36 +124,36 @@ static int find(const distances *d, struct rhythm *best)
 			return ERR_NOMEM;
 		}
 	if (n)
-		qsort(sorted.v, n, sizeof(*sorted.v), distance_order);
+		qsort(sorted.v, n, sizeof(*sorted.v), gap_order);
 	for (size_t i = 0; i < tries; i++)
-		for (unsigned k = 1; k <= (n < FEW ? 1 : SHARES); k++)
+		for (unsigned k = 1; k <= (n < MULTIPLE_GAPS ? 1 : MAX_MULTIPLE); k++)
 			try_period(d, sorted.v[i * n / tries] / k, best);
 	vec_release(&sorted);
 	return 0;
 }
 
-/* Count the distances that fit, and take the period from all of them: their median. */
-static int measure(const distances *d, const struct rhythm *best, struct beat *out)
+/* Count the gaps that fit; their median is the period. */
+static int measure(const gaps *d, const struct candidate *best, struct period *out)
 {
-	int level = best->level < TOLD ? best->level : TOLD;
-	distances fit = {0};
+	int level = best->level < REPORTED_LEVEL ? best->level : REPORTED_LEVEL;
+	gaps fit = {0};
 	for (size_t i = 0; i < d->n; i++) {
-		uint64_t beats = (d->v[i] + best->period / 2) / best->period;
+		uint64_t periods = (d->v[i] + best->period / 2) / best->period;
 		if (level_of(d->v[i], best->period) >= level &&
-		    vec_push(&fit, d->v[i] / beats)) {
+		    vec_push(&fit, d->v[i] / periods)) {
 			vec_release(&fit);
 			return ERR_NOMEM;
 		}
 	}
 	if (fit.n)
-		qsort(fit.v, fit.n, sizeof(*fit.v), distance_order);
-	*out = (struct beat){fit.n ? fit.v[fit.n / 2] : 0, fit.n, d->n};
+		qsort(fit.v, fit.n, sizeof(*fit.v), gap_order);
+	*out = (struct period){fit.n ? fit.v[fit.n / 2] : 0, fit.n, d->n};
 	vec_release(&fit);
 	return 0;
 }
 
 /* From start to start, or from end to start. */
-static int distances_of(const struct moment *v, size_t n, int pauses, distances *out)
+static int gaps_of(const struct occurrence *v, size_t n, int pauses, gaps *out)
 {
 	for (size_t i = 1; i < n; i++) {
 		uint64_t from = pauses ? v[i - 1].end_ns : v[i - 1].start_ns;
@@ -162,13 +163,13 @@ static int distances_of(const struct moment *v, size_t n, int pauses, distances 
 	return 0;
 }
 
-/* The rhythm of the one kind of distances, if it is to be believed and chance is less likely
- * than *chance, which becomes its. */
-static int tell(const struct moment *v, size_t n, int pauses, double *chance, struct beat *out)
+/* The period of gaps of one kind, if its chance is at most *chance, which is then set. */
+static int find_period(const struct occurrence *v, size_t n, int pauses, double *chance,
+		       struct period *out)
 {
-	struct rhythm best = {0};
-	distances d = {0};
-	int r = distances_of(v, n, pauses, &d);
+	struct candidate best = {0};
+	gaps d = {0};
+	int r = gaps_of(v, n, pauses, &d);
 	if (!r)
 		r = find(&d, &best);
 	if (!r && best.chance <= *chance) {
@@ -179,18 +180,18 @@ static int tell(const struct moment *v, size_t n, int pauses, double *chance, st
 	return r;
 }
 
-int recurrence_find(struct moment *v, size_t n, struct recurrence *out, struct err *e)
+int recurrence_find(struct occurrence *v, size_t n, struct recurrence *out, struct err *e)
 {
 	*out = (struct recurrence){0};
 	if (n)
-		qsort(v, n, sizeof(*v), moment_order);
+		qsort(v, n, sizeof(*v), occurrence_order);
 	n = join(v, n, &out->together);
 	out->occurrences = n;
-	double chance = BELIEVED;
-	if (n > GAPS && tell(v, n, 0, &chance, &out->rate))
+	double chance = MAX_CHANCE;
+	if (n > MIN_GAPS && find_period(v, n, 0, &chance, &out->rate))
 		return err_nomem(e);
 	chance -= out->rate.ns ? CLEARLY : 0;
-	if (n > GAPS && tell(v, n, 1, &chance, &out->pause))
+	if (n > MIN_GAPS && find_period(v, n, 1, &chance, &out->pause))
 		return err_nomem(e);
 	return 0;
 }

@@ -1,16 +1,16 @@
 /*
- * recurrence.h - do moments come in a rhythm: a timer's, cron's, a garbage collector's,
- * a quota's?
+ * recurrence.h - do occurrences have a period, such as a timer's, cron's, a garbage collector's
+ * or a quota's?
  *
  *	fixed rate     │█        │██       │█        │      from start to start
  *	fixed pause    │█│       │████│       │██│          from end to start
  *
- * Beats may be missing (not each is among the worst), and some moments may be no beat at all.
- * The test asks how likely that many distances are that near to multiples of one period when
- * nothing has a rhythm (each distance then fits by chance, as often as the tolerance is wide),
- * for several periods and tolerances, and believes only what chance gives once in a thousand
- * times, and what at least six gaps show. (Simulated for a Poisson process and for more even
- * ones: tests/unit/libtime/test_recurrence.c.)
+ * Periods may be skipped, since not every occurrence is among the worst, and there may be
+ *others in between. For several periods and tolerances, the test bounds the probability that as
+ *many gaps are as close to multiples of one period by chance, as they are in a process without
+ *one: each gap fits with the relative width of the tolerance. A period is reported if at least
+ *six gaps show it and that bound is below e^-6.5. In simulations (test_recurrence.c), fewer
+ *than 1 % of Poisson processes, and of more regular ones, are reported.
  */
 #ifndef LIBTIME_EXPLAIN_RECURRENCE_H
 #define LIBTIME_EXPLAIN_RECURRENCE_H
@@ -20,23 +20,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct moment {
+struct occurrence {
 	uint64_t start_ns, end_ns;
 	uint32_t thread;
 };
 
-/* How many of the distances are that long, or a multiple of it. */
-struct beat {
-	uint64_t ns; /* 0 = no rhythm */
+/* `fitting` of `of` gaps are about a multiple of ns. */
+struct period {
+	uint64_t ns; /* 0: none */
 	uint64_t fitting, of;
 };
 
-/* Zero: nothing to say. */
+/* All zero: no period. */
 struct recurrence {
-	struct beat rate;     /* from start to start */
-	struct beat pause;    /* from end to start, where that fits clearly better */
-	uint64_t together;    /* occurrences that several threads had at once */
-	uint64_t occurrences; /* moments that overlap, or nearly do, counted once */
+	struct period rate;   /* from start to start */
+	struct period pause;  /* from end to start, if that fits clearly better */
+	uint64_t together;    /* occurrences of several threads at once */
+	uint64_t occurrences; /* those that (nearly) overlap count as one */
 };
 
 static inline int recurrence_is(const struct recurrence *r)
@@ -44,7 +44,7 @@ static inline int recurrence_is(const struct recurrence *r)
 	return r->rate.ns || r->pause.ns;
 }
 
-/* Sorts v and changes it. ERR_NOMEM. */
-int recurrence_find(struct moment *v, size_t n, struct recurrence *out, struct err *e);
+/* Find the periods of v, which is sorted and changed. ERR_NOMEM. */
+int recurrence_find(struct occurrence *v, size_t n, struct recurrence *out, struct err *e);
 
 #endif

@@ -234,7 +234,7 @@ static int callers_group(struct tail *t, const struct u64map *index, uint32_t g,
 	*out = g;
 	if ((root->state != PART_RUNNING && root->state != PART_RUNNABLE) || !root->function)
 		return 0;
-	p = appframe_telling_path(t->tl, root->path);
+	p = appframe_reported_path(t->tl, root->path);
 	for (int i = 0; r >= 0 && p && i < FRAMES && callers < CALLERS; i++) {
 		p = s->paths.v[p].parent;
 		r = appframe_is_called(t->tl, p);
@@ -297,7 +297,7 @@ struct vote {
 };
 
 /* By Boyer and Moore's vote, then a count. */
-static void take_vote(struct vote *v, int round, uint64_t function, uint32_t row)
+static void count_vote(struct vote *v, int round, uint64_t function, uint32_t row)
 {
 	if (round) {
 		v->first = v->count || function != v->function ? v->first : row;
@@ -323,8 +323,8 @@ static int name_unseen(struct tail *t, const struct u64map *unseen, size_t named
 		for (uint32_t i = 0; i < t->rows.n; i++) {
 			const struct tail_root *r = &t->rows.v[i].root;
 			if (r->guessed && u64map_get(unseen, doing_key(r), &g))
-				take_vote(&votes[g - named], round,
-					  function_key(t->tl, r->function), i);
+				count_vote(&votes[g - named], round,
+					   function_key(t->tl, r->function), i);
 		}
 	for (size_t i = 0; i < n; i++) {
 		struct tail_group *group = &t->groups.v[named + i];
@@ -436,7 +436,7 @@ static int group_rows(struct tail *t)
 	return r;
 }
 
-/* --- rhythm --------------------------------------------------------------------------- */
+/* --- recurrence ----------------------------------------------------------------------- */
 
 /* Was the episode held up by a thread of that name? comm 0: any. */
 static int held_up_by(const struct tail *t, const struct tail_row *row, uint32_t comm)
@@ -446,64 +446,65 @@ static int held_up_by(const struct tail *t, const struct tail_row *row, uint32_t
 	       (row->root.thread != own && row->root.comm == comm);
 }
 
-/* Has an offender been told already for most of those that this one held up? Behind a lock's
- * holder stand those it was handed to. */
-static int is_told(const struct tail *t, uint32_t comm)
+/* Do the recurrences found so far explain most of those that this name held up? Threads that a
+ * lock was handed to follow its first holder. */
+static int is_reported(const struct tail *t, uint32_t comm)
 {
-	size_t n = 0, told = 0;
+	size_t n = 0, known = 0;
 	for (size_t i = 0; i < t->rows.n; i++) {
 		if (!held_up_by(t, &t->rows.v[i], comm))
 			continue;
 		n++;
-		for (size_t k = 0; k < t->nrhythms; k++)
-			if (held_up_by(t, &t->rows.v[i], t->rhythms[k].comm)) {
-				told++;
+		for (size_t k = 0; k < t->nrecurrences; k++)
+			if (held_up_by(t, &t->rows.v[i], t->recurrences[k].comm)) {
+				known++;
 				break;
 			}
 	}
-	return told * 2 > n;
+	return known * 2 > n;
 }
 
 /* Of the shown episodes that threads of that name held up. */
-static int rhythm_of(const struct tail *t, uint32_t comm, struct tail_rhythm *out,
-		     struct err *e)
+static int recurrence_of(const struct tail *t, uint32_t comm, struct tail_recurrence *out,
+			 struct err *e)
 {
-	struct moment *v = mem_zalloc(t->rows.n + 1, sizeof(*v));
+	struct occurrence *v = mem_zalloc(t->rows.n + 1, sizeof(*v));
 	size_t n = 0;
 	if (!v)
 		return err_nomem(e);
 	for (size_t i = 0; i < t->rows.n; i++) {
 		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
 		if (held_up_by(t, &t->rows.v[i], comm))
-			v[n++] = (struct moment){ep->start_ns, ep->end_ns, ep->thread};
+			v[n++] = (struct occurrence){ep->start_ns, ep->end_ns, ep->thread};
 	}
-	*out = (struct tail_rhythm){.comm = comm, .count = n};
+	*out = (struct tail_recurrence){.comm = comm, .count = n};
 	int r = recurrence_find(v, n, &out->recurrence, e);
 	mem_free(v);
 	return r;
 }
 
-struct held { /* by threads of one name */
+struct offender { /* by threads of one name */
 	uint64_t ns;
 	uint32_t comm;
 };
 
-static int held_order(const void *a, const void *b, void *strings)
+static int offender_order(const void *a, const void *b, void *strings)
 {
-	const struct held *x = a, *y = b;
+	const struct offender *x = a, *y = b;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
 	return strcmp(strtab_get(strings, x->comm), strtab_get(strings, y->comm));
 }
 
-typedef VEC(struct held) helds;
+typedef VEC(struct offender) offenders;
 
-static int add_held(helds *v, struct u64map *index, uint32_t comm, uint64_t ns)
+static int add_offender(offenders *v, struct u64map *index, uint32_t comm, uint64_t ns)
 {
 	uint32_t i;
 	if (!u64map_get(index, comm, &i)) {
 		i = (uint32_t)v->n;
-		if (vec_push(v, ((struct held){.comm = comm})) || u64map_put(index, comm, i))
+		if (vec_push(v, ((struct offender){.comm = comm})) ||
+		    u64map_put(index, comm, i))
 			return ERR_NOMEM;
 	}
 	v->v[i].ns += ns;
@@ -511,7 +512,7 @@ static int add_held(helds *v, struct u64map *index, uint32_t comm, uint64_t ns)
 }
 
 /* The thread names that held up the worst, the one that did for longest first. */
-static int who_held(const struct tail *t, helds *out)
+static int find_offenders(const struct tail *t, offenders *out)
 {
 	struct u64map index = {0};
 	int r = 0;
@@ -521,14 +522,14 @@ static int who_held(const struct tail *t, helds *out)
 		uint64_t ns = episode_ns(ep);
 		int held = row->holder.thread != TL_NONE;
 		if (held)
-			r = add_held(out, &index, row->holder.comm, ns);
+			r = add_offender(out, &index, row->holder.comm, ns);
 		if (!r && row->root.thread != ep->thread &&
 		    !(held && row->holder.comm == row->root.comm))
-			r = add_held(out, &index, row->root.comm, ns);
+			r = add_offender(out, &index, row->root.comm, ns);
 	}
 	u64map_release(&index);
 	if (!r && out->n)
-		qsort_r(out->v, out->n, sizeof(*out->v), held_order,
+		qsort_r(out->v, out->n, sizeof(*out->v), offender_order,
 			(void *)&t->tl->stacks->strings);
 	return r;
 }
@@ -545,24 +546,24 @@ static int have_one_root(const struct tail *t)
 	return 1;
 }
 
-/* A rhythm of all, where they have one root; else of those that the worst offenders held up. */
-static int find_rhythms(struct tail *t, struct err *e)
+/* Of all episodes if they have one root; else of those that the worst offenders held up. */
+static int find_recurrences(struct tail *t, struct err *e)
 {
-	struct tail_rhythm all, one;
-	helds held = {0};
-	int r = rhythm_of(t, 0, &all, e);
+	struct tail_recurrence all, one;
+	offenders worst = {0};
+	int r = recurrence_of(t, 0, &all, e);
 	t->recurrence = all.recurrence;
 	if (!have_one_root(t))
-		t->recurrence.rate = t->recurrence.pause = (struct beat){0};
+		t->recurrence.rate = t->recurrence.pause = (struct period){0};
 	if (r || recurrence_is(&t->recurrence))
 		return r;
-	r = who_held(t, &held) ? err_nomem(e) : 0;
-	for (size_t i = 0; !r && i < held.n && i < TAIL_RHYTHMS; i++) {
-		r = rhythm_of(t, held.v[i].comm, &one, e);
-		if (!r && recurrence_is(&one.recurrence) && !is_told(t, one.comm))
-			t->rhythms[t->nrhythms++] = one;
+	r = find_offenders(t, &worst) ? err_nomem(e) : 0;
+	for (size_t i = 0; !r && i < worst.n && i < TAIL_RECURRENCES; i++) {
+		r = recurrence_of(t, worst.v[i].comm, &one, e);
+		if (!r && recurrence_is(&one.recurrence) && !is_reported(t, one.comm))
+			t->recurrences[t->nrecurrences++] = one;
 	}
-	vec_release(&held);
+	vec_release(&worst);
 	return r;
 }
 
@@ -584,7 +585,7 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 	if (!r && group_rows(out))
 		r = err_nomem(e);
 	if (!r && timeline_one_clock(tl))
-		r = find_rhythms(out, e);
+		r = find_recurrences(out, e);
 	if (r)
 		tail_release(out);
 	return r;

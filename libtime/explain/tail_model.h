@@ -84,9 +84,9 @@ struct tail_group {
 	uint8_t nameless;   /* no function is the root's of most: none is to be named */
 };
 
-/* A rhythm of the episodes that threads of one name held up, as holder or as root. */
-enum { TAIL_RHYTHMS = 3 };
-struct tail_rhythm {
+/* Of the episodes that threads of one name held up, as holder or as root. */
+enum { TAIL_RECURRENCES = 3 };
+struct tail_recurrence {
 	struct recurrence recurrence;
 	uint32_t comm;  /* strings id */
 	uint64_t count; /* episodes */
@@ -104,13 +104,12 @@ struct tail {
 	VEC(uint32_t) process_of; /* thread → strings id: tail_root.process */
 	struct episodes episodes;
 	struct episode_selection selection;
-	VEC(struct tail_row) rows;                /* worst first; as far as shown */
-	VEC(struct tail_group) groups;            /* most time first */
-	struct recurrence recurrence;             /* of all that are shown; a rhythm only where
-						   * they have one root */
-	struct tail_rhythm rhythms[TAIL_RHYTHMS]; /* where these have none: of those that one
-						   * thread name held up */
-	size_t nrhythms;
+	VEC(struct tail_row) rows;     /* worst first; as far as shown */
+	VEC(struct tail_group) groups; /* most time first */
+	struct recurrence recurrence;  /* of all shown episodes, if they have one root */
+	/* else of those that threads of one name held up */
+	struct tail_recurrence recurrences[TAIL_RECURRENCES];
+	size_t nrecurrences;
 	enum tail_group_by group_by;
 	uint32_t group_label; /* GROUP_LABEL: strings id of its key */
 	int too_few; /* of so few episodes the percentile that was asked for is the longest */

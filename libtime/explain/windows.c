@@ -83,7 +83,8 @@ int window_of(const struct part_sums *parts, const struct episode_query *q,
 		return r ? err_nomem(e) : 0;
 	}
 	for (uint32_t i = 0; i < tl->threads.n && !r; i++)
-		if ((pid < 0 || tl->threads.v[i].pid == pid) && episodes_takes_thread(tl, q, i))
+		if ((pid < 0 || tl->threads.v[i].pid == pid) &&
+		    episodes_include_thread(tl, q, i))
 			r = add_thread(parts, i, ep, out);
 	if (out->v.n)
 		qsort(out->v.v, out->v.n, sizeof(*out->v.v), more_running);

@@ -264,7 +264,7 @@ int population_wait(const struct population *p, const struct timeline *tl, const
 	return 1;
 }
 
-uint64_t wait_take_apart(struct wait *w)
+uint64_t wait_split_off(struct wait *w)
 {
 	uint64_t ns = w->blocked + w->unknown;
 	if (w->apart == APART_NOT)

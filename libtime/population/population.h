@@ -102,10 +102,10 @@ struct wait {
 	const struct off *off;
 	uint64_t start, end;
 	uint64_t blocked, runnable, preempted, unknown; /* preempted is part of runnable */
-	enum apart apart; /* of blocked and unknown time, wait_take_apart takes it out */
+	enum apart apart; /* of blocked and unknown time, wait_split_off takes it out */
 	int unclear;      /* its site is unclear, and it is not set apart */
 	int open;         /* cut by an edge */
-	int late_open;    /* so is what wait_take_apart leaves of it */
+	int late_open;    /* so is what wait_split_off leaves of it */
 	int unended;      /* its begin was seen, its end is past the end of the recording */
 };
 
@@ -116,7 +116,7 @@ int population_wait(const struct population *p, const struct timeline *tl, const
 
 /* Remove the time that is set apart: the wait then starts after it, and is open only if the
  * rest was cut. Returns the removed time. */
-uint64_t wait_take_apart(struct wait *w);
+uint64_t wait_split_off(struct wait *w);
 
 /* --- sums by site --------------------------------------------------------------------- */
 

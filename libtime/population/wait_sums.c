@@ -125,7 +125,7 @@ static int add_wait(struct wait_sums *w, const struct timeline *tl,
 	}
 	enum apart apart = x.apart;
 	int open = x.open;
-	wait_take_apart(&x);
+	wait_split_off(&x);
 	ns -= shown_ns(&x, s->states);
 	if (ns && site_sums_add(&w->apart.by[apart], o, ns, open))
 		return ERR_NOMEM;

@@ -173,8 +173,8 @@ static int is_file(const char *path, const char *file)
 }
 
 /* Is va in a function that has a place of the region already? */
-static int is_beside(const struct calls *c, const struct target *t, uint32_t region, int end,
-		     uint64_t va)
+static int is_in_known_function(const struct calls *c, const struct target *t, uint32_t region,
+				int end, uint64_t va)
 {
 	struct symbol_hit at, other;
 	if (!symtab_find(t->symbols, va, &at))
@@ -188,7 +188,7 @@ static int is_beside(const struct calls *c, const struct target *t, uint32_t reg
 	return 0;
 }
 
-static int take_statement(void *ctx, uint64_t va, const char *file, uint32_t line)
+static int add_statement(void *ctx, uint64_t va, const char *file, uint32_t line)
 {
 	struct lines *l = ctx;
 	if (!is_file(file, l->file))
@@ -196,7 +196,7 @@ static int take_statement(void *ctx, uint64_t va, const char *file, uint32_t lin
 	l->files = 1;
 	if (line < l->from || line > l->to || (l->line && line > l->line))
 		return 0;
-	if (l->begins && !is_beside(l->begins, l->t, l->region, 0, va))
+	if (l->begins && !is_in_known_function(l->begins, l->t, l->region, 0, va))
 		return 0;
 	if (line < l->line || !l->line) {
 		l->line = line;
@@ -231,7 +231,8 @@ static void drop_lone_begins(struct calls *c, const struct target *t, uint32_t r
 	size_t n = 0;
 	for (size_t i = 0; i < c->places.n; i++) {
 		const struct call_place *x = &c->places.v[i];
-		if (x->region != region || x->end || is_beside(c, t, region, 1, x->vaddr))
+		if (x->region != region || x->end ||
+		    is_in_known_function(c, t, region, 1, x->vaddr))
 			c->places.v[n++] = *x;
 	}
 	c->places.n = n;
@@ -253,7 +254,7 @@ static int find_line(struct calls *c, struct lines *l, struct err *e)
 {
 	l->line = 0;
 	l->at.n = 0;
-	int r = debuginfo_each_statement(l->t->info, take_statement, l);
+	int r = debuginfo_each_statement(l->t->info, add_statement, l);
 	r = r ? r : add_lines(c, l);
 	if (r)
 		return err_nomem(e);

@@ -92,7 +92,7 @@ int price_countable(const struct price *p, struct words *w)
 /* --- counting ------------------------------------------------------------------------- */
 
 /* Events come in the plan's order; one of its names may stand twice, or be several events. */
-static void take_count(struct price *p, size_t *at, const char *name, double n)
+static void parse_count(struct price *p, size_t *at, const char *name, double n)
 {
 	for (size_t i = *at; i < p->v.n; i++) {
 		struct price_rate *r = &p->v.v[i];
@@ -105,7 +105,7 @@ static void take_count(struct price *p, size_t *at, const char *name, double n)
 	}
 }
 
-void price_take_stat(struct price *p, char *text)
+void price_from_stat(struct price *p, char *text)
 {
 	size_t at = 0;
 	char *save = NULL;
@@ -120,11 +120,11 @@ void price_take_stat(struct price *p, char *text)
 		if (!field[2] || *line < '0' || *line > '9')
 			continue;
 		field[2][strcspn(field[2], ",")] = '\0';
-		take_count(p, &at, field[2], atof(line));
+		parse_count(p, &at, field[2], atof(line));
 	}
 }
 
-void price_take_recording(struct price *p, struct recording *rec)
+void price_from_recording(struct price *p, struct recording *rec)
 {
 	struct record r;
 	struct err e = {0};
@@ -141,7 +141,7 @@ void price_take_recording(struct price *p, struct recording *rec)
 	size_t at = 0;
 	for (size_t i = 0; i < n.n; i++)
 		if (rec->events.v[i].name)
-			take_count(p, &at, rec->events.v[i].name, (double)n.v[i]);
+			parse_count(p, &at, rec->events.v[i].name, (double)n.v[i]);
 	p->lost = rec->stats.lost + rec->stats.lost_samples;
 	p->measured = 1;
 	vec_release(&n);

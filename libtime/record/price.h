@@ -34,8 +34,8 @@ int price_countable(const struct price *p, struct words *w);
 /* Set the rates from the output of `perf stat -x,` for one second,
  * "1234,,sched:sched_switch,...", which is modified; or from a recording of one second without
  * stacks. */
-void price_take_stat(struct price *p, char *text);
-void price_take_recording(struct price *p, struct recording *rec);
+void price_from_stat(struct price *p, char *text);
+void price_from_recording(struct price *p, struct recording *rec);
 
 /* 1 when rates were counted, or none had to be. */
 int price_is_known(const struct price *p);

@@ -113,7 +113,7 @@ static const char *find(const char *p, const char *end, const char *what)
 }
 
 /* One `{ number, "name" }`. 1, or 0 if there is none. */
-static int take_flag(struct expr *x, struct prevstate_flag *f)
+static int parse_flag(struct expr *x, struct prevstate_flag *f)
 {
 	if (!accept(x, "{"))
 		return 0;
@@ -161,7 +161,7 @@ int prevstate_parse(struct prevstate *p, const char *print_fmt, size_t n, struct
 		p->mask = mask;
 	const char *list = find(at, end, "{");
 	struct expr x = {.p = list ? list : end, .end = end};
-	while (p->nflags < PREVSTATE_FLAGS && take_flag(&x, &p->flag[p->nflags])) {
+	while (p->nflags < PREVSTATE_FLAGS && parse_flag(&x, &p->flag[p->nflags])) {
 		p->nflags++;
 		if (!accept(&x, ","))
 			break;

@@ -94,7 +94,7 @@ int sched_lose_woken(struct sched *s, uint32_t i)
 
 /* Whom the event is about, and what it says of the waker; either may be a new thread, so that
  * pointers into s->threads are taken afterwards. */
-static int take_target(struct sched *s, const struct sched_event *ev, uint32_t *i,
+static int find_target(struct sched *s, const struct sched_event *ev, uint32_t *i,
 		       struct wake *w)
 {
 	int r = sched_thread_of(s, ev->target_tid, i);
@@ -107,7 +107,7 @@ int sched_on_waking(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;
 	struct wake w;
-	int r = take_target(s, ev, &i, &w);
+	int r = find_target(s, ev, &i, &w);
 	if (r)
 		return r;
 	struct thr *t = &s->threads.v[i];
@@ -130,7 +130,7 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;
 	struct wake w;
-	int r = take_target(s, ev, &i, &w);
+	int r = find_target(s, ev, &i, &w);
 	if (r)
 		return r;
 	struct thr *t = &s->threads.v[i];

@@ -295,7 +295,7 @@ int timeline_finish(struct timeline *tl, struct err *e)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-int timeline_tells_switches(const struct timeline *tl)
+int timeline_has_switches(const struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->events.n; i++)
 		if (!strcmp(strtab_get(&tl->stacks->strings, tl->events.v[i].name),

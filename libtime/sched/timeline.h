@@ -465,7 +465,7 @@ struct tl_sums {
 
 /* 1 when it shows when threads left and got a CPU: its events are known, and need be no more.
  */
-int timeline_tells_switches(const struct timeline *tl);
+int timeline_has_switches(const struct timeline *tl);
 
 /* Sum up one thread. Needs a finished timeline. */
 void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out);

@@ -74,7 +74,7 @@ static int32_t i32(struct load *l, int col)
 	return l->bad ? 0 : (int32_t)v;
 }
 
-static void take_number(struct load *l, int col, const struct column *c, void *row)
+static void decode_number(struct load *l, int col, const struct column *c, void *row)
 {
 	switch (c->kind) {
 	case COLUMN_U64:
@@ -123,7 +123,7 @@ static const char *text(struct load *l, int col)
 {
 	const unsigned char *s = sqlite3_column_text(l->st, col);
 	size_t n = (size_t)sqlite3_column_bytes(l->st, col);
-	return s && !store_take_text(l->s, n) ? (const char *)s : "";
+	return s && !store_text_over_budget(l->s, n) ? (const char *)s : "";
 }
 
 /* The number of a word; 0 if it is not one. */
@@ -135,7 +135,7 @@ static uint8_t word_of(const struct column *c, const char *s)
 	return 0;
 }
 
-static int take_text(struct load *l, int col, const struct column *c, void *row)
+static int decode_text(struct load *l, int col, const struct column *c, void *row)
 {
 	const char *s = text(l, col);
 	uint32_t id = 0;
@@ -225,7 +225,7 @@ static int is_needed(enum column_kind kind)
 	       kind >= COLUMN_KIND;
 }
 
-static void take_reference(struct load *l, int col, const struct column *c, void *row)
+static void decode_reference(struct load *l, int col, const struct column *c, void *row)
 {
 	uint32_t none, v;
 	const struct row_map *map = map_of(l, c->kind, &none);
@@ -250,11 +250,11 @@ int decode_row(struct load *l, void *row)
 		if (c->kind < COLUMN_U64)
 			continue; /* the key is l->id */
 		if (c->kind < COLUMN_TEXT)
-			take_number(l, i, c, row);
+			decode_number(l, i, c, row);
 		else if (c->kind < COLUMN_COMM)
-			r = take_text(l, i, c, row);
+			r = decode_text(l, i, c, row);
 		else
-			take_reference(l, i, c, row);
+			decode_reference(l, i, c, row);
 	}
 	return r;
 }

@@ -140,7 +140,8 @@ static const char *column_text(struct store *s, sqlite3_stmt *st, int col)
 {
 	const char *text = (const char *)sqlite3_column_text(st, col);
 	size_t n = text ? strlen(text) : 0;
-	return store_take_text(s, n) ? NULL : arena_strndup(&s->texts, text ? text : "", n);
+	return store_text_over_budget(s, n) ? NULL
+					    : arena_strndup(&s->texts, text ? text : "", n);
 }
 
 int store_recordings(struct store *s, const struct store_recording **v, size_t *n,

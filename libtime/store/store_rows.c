@@ -54,7 +54,7 @@ static int is_endless(void *store)
 	return !s->steps || !--s->steps;
 }
 
-int store_take_text(struct store *s, size_t n)
+int store_text_over_budget(struct store *s, size_t n)
 {
 	int over = n > s->text;
 	s->text = over ? 0 : s->text - n;

@@ -66,7 +66,7 @@ int store_connect(struct store *s);
 void store_allow(struct store *s);
 
 /* Take n bytes of text. 0, or 1 when the file cannot hold that much. */
-int store_take_text(struct store *s, size_t n);
+int store_text_over_budget(struct store *s, size_t n);
 
 /* ERR_FORMAT: the file holds more than fits it. */
 int store_endless(struct store *s, struct err *e);

@@ -3,8 +3,8 @@
 #include "libtime/spans/label_lanes.h"
 #include "libtime/tables/collect.h"
 
-static int take_sample(struct collect *c, const struct label_lanes *lanes,
-		       const struct tl_sample *s, uint64_t *all)
+static int add_sample(struct collect *c, const struct label_lanes *lanes,
+		      const struct tl_sample *s, uint64_t *all)
 {
 	uint64_t until;
 	uint32_t row, value;
@@ -24,8 +24,8 @@ static int take_sample(struct collect *c, const struct label_lanes *lanes,
 
 /* A wait is below its trampoline from end to end, so it bears what that stood for at its start.
  */
-static int take_wait(struct collect *c, const struct population *of, const struct off *o,
-		     void *lanes)
+static int add_wait(struct collect *c, const struct population *of, const struct off *o,
+		    void *lanes)
 {
 	uint64_t until;
 	uint32_t row, value;
@@ -35,7 +35,7 @@ static int take_wait(struct collect *c, const struct population *of, const struc
 	value = label_lanes_at(lanes, o->thread, o->path, o->start_ns, &until);
 	if (!value)
 		return 0;
-	wait_take_apart(&w);
+	wait_split_off(&w);
 	if (collect_row(c, w.start, value, &row) ||
 	    rows_length(c->rows, row, w.blocked + w.runnable, w.open))
 		return ERR_NOMEM;
@@ -54,8 +54,8 @@ int collect_bound(struct collect *c)
 				  &lanes);
 	r = r < 0 ? r : 0;
 	for (size_t i = 0; i < c->tl->samples.n && !r; i++)
-		r = take_sample(c, &lanes, &c->tl->samples.v[i], &all);
-	r = r ? r : collect_waits(c, &c->q->of, take_wait, &lanes);
+		r = add_sample(c, &lanes, &c->tl->samples.v[i], &all);
+	r = r ? r : collect_waits(c, &c->q->of, add_wait, &lanes);
 	for (uint32_t i = 0; i < c->rows->keys.n && all && !r; i++)
 		rows_set(c->rows, i, COL_SHARE,
 			 (uint64_t)((double)rows_get(c->rows, i, COL_SAMPLES) / (double)all *

@@ -9,7 +9,7 @@
  *	snapshot  ██████████████┘    │       one of snapshot,
  *	front-0                 █████┘       one of front-0
  */
-#include "libtime/explain/lock_held.h"
+#include "libtime/explain/lock_holders.h"
 #include "libtime/tables/collect.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static int find_holders(struct locks *x, uint32_t off, const struct wait *w, uin
 	uint64_t from = w->start, to = w->start + w->blocked;
 	const struct off *o = &tl->off.v[lock_retried(tl, off)];
 	struct window all = {from, to, o->waker};
-	int r = lock_held(&x->ev, off, &x->held, x->c->e);
+	int r = lock_holders(&x->ev, off, &x->held, x->c->e);
 	for (size_t i = 0; i < x->held.n && !r; i++)
 		r = add_hold(x, row, &x->held.v[i], from, to);
 	return r || x->held.n || o->waker == TL_NONE ? r : add_hold(x, row, &all, from, to);
@@ -98,13 +98,13 @@ static int add_wait(struct locks *x, uint32_t off, const struct wait *w)
 	return find_holders(x, off, w, row);
 }
 
-static int take_off(struct collect *c, const struct population *of, const struct off *o,
-		    void *locks)
+static int add_off(struct collect *c, const struct population *of, const struct off *o,
+		   void *locks)
 {
 	struct wait w;
 	if (!off_is_lock(o) || !population_wait(of, c->tl, o, &w))
 		return 0;
-	wait_take_apart(&w);
+	wait_split_off(&w);
 	return w.blocked ? add_wait(locks, (uint32_t)(o - c->tl->off.v), &w) : 0;
 }
 
@@ -145,7 +145,7 @@ int collect_locks(struct collect *c)
 {
 	struct locks x = {.c = c};
 	int r = evidence_init(&x.ev, c->tl, c->e);
-	r = r ? r : collect_waits(c, &c->q->of, take_off, &x);
+	r = r ? r : collect_waits(c, &c->q->of, add_off, &x);
 	if (!r && x.holds.n)
 		qsort(x.holds.v, x.holds.n, sizeof(*x.holds.v), hold_order);
 	for (size_t i = 0; i < x.holds.n && !r;)

@@ -78,7 +78,7 @@ static struct tl_sums parts_of(const struct by_span *x, uint32_t span, const str
 }
 
 /* 1: a thread's work; 2: a window, of which nobody knows whose work it was; 0: not asked for */
-static int take(const struct by_span *x, uint32_t span, struct episode *ep)
+static int select_span(const struct by_span *x, uint32_t span, struct episode *ep)
 {
 	struct episode_query q = x->q;
 	if (episodes_span(x->c->tl, &q, span, ep))
@@ -155,7 +155,7 @@ static int add(struct by_span *x, uint32_t span, enum column about, uint32_t tex
 	struct rows *rows = x->c->rows;
 	struct episode ep;
 	uint32_t row;
-	int how = x->c->q->outermost && is_recursion(x, span) ? 0 : take(x, span, &ep);
+	int how = x->c->q->outermost && is_recursion(x, span) ? 0 : select_span(x, span, &ep);
 	if (!how)
 		return 0;
 	uint64_t ns = episode_ns(&ep);
@@ -299,7 +299,7 @@ struct in_tail {
 	struct by_span x;
 	VEC(struct request) requests;
 	uint8_t *part;   /* of each span: enum part of its request */
-	uint64_t *inner; /* of each span: what the spans directly in it take */
+	uint64_t *inner; /* of each span: what the spans directly in it select_span */
 	uint64_t n[3];   /* requests of each part */
 };
 
@@ -335,7 +335,7 @@ static int find_requests(struct in_tail *t)
 			t->inner[p] += tl->spans.v[i].end_ns - tl->spans.v[i].start_ns;
 			continue;
 		}
-		if (!take(&t->x, i, &ep) || ep.flags & (OFF_OPEN | OFF_SUSPECT))
+		if (!select_span(&t->x, i, &ep) || ep.flags & (OFF_OPEN | OFF_SUSPECT))
 			continue;
 		struct request r = {episode_ns(&ep), tl->spans.v[i].name, i};
 		if (vec_push(&t->requests, r))

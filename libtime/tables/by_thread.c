@@ -68,7 +68,7 @@ static int add_length(struct collect *c, struct population of, const struct off 
 	*next = i + (i != (uint32_t)(o - c->tl->off.v));
 	if (o->flags & OFF_SUSPECT)
 		return 0;
-	wait_take_apart(&w);
+	wait_split_off(&w);
 	return w.start < w.end && !w.open ? rows_length(c->rows, row, w.end - w.start, 0) : 0;
 }
 
@@ -83,7 +83,7 @@ static int add_parts(struct collect *c, const struct population *of, const struc
 		return 0;
 	if (thread_row(c, w.start, o->thread, &row))
 		return ERR_NOMEM;
-	rows_add(c->rows, row, COL_IDLE, wait_take_apart(&w));
+	rows_add(c->rows, row, COL_IDLE, wait_split_off(&w));
 	if (w.start == w.end)
 		return 0;
 	rows_add(c->rows, row, w.unclear ? COL_UNCLEAR : COL_BLOCKED, w.blocked);
@@ -108,7 +108,7 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 			return ERR_NOMEM;
 	if (thread_row(c, w.start, o->thread, &row) || add_length(c, *of, o, row, next))
 		return ERR_NOMEM;
-	rows_add(c->rows, row, COL_IDLE_WAITS, wait_take_apart(&w) != 0);
+	rows_add(c->rows, row, COL_IDLE_WAITS, wait_split_off(&w) != 0);
 	if (w.start == w.end)
 		return 0;
 	rows_add(c->rows, row, COL_WAITS, 1);
@@ -119,7 +119,7 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 }
 
 /* A wait, as far as it has the label. */
-static int take_wait(struct collect *c, const struct off *o, uint32_t *next)
+static int add_labelled(struct collect *c, const struct off *o, uint32_t *next)
 {
 	const struct population *of = &c->q->of;
 	struct population part;
@@ -144,7 +144,7 @@ static int add_thread(struct collect *c, uint32_t thread)
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !r; i++) {
 		const struct off *o = &c->tl->off.v[i];
 		r = add_run(c, thread, o->comm, cpu, at, o->start_ns);
-		r = r ? r : take_wait(c, o, &next);
+		r = r ? r : add_labelled(c, o, &next);
 		at = o->end_ns;
 		cpu = o->cpu_in;
 	}

@@ -3,8 +3,8 @@
 
 /* --- sites ---------------------------------------------------------------------------- */
 
-static int take_at_site(struct collect *c, const struct population *of, const struct off *o,
-			void *ctx)
+static int add_at_site(struct collect *c, const struct population *of, const struct off *o,
+		       void *ctx)
 {
 	(void)ctx;
 	const struct tl_site *s = timeline_site(c->tl, o->site);
@@ -27,7 +27,7 @@ int collect_sites(struct collect *c)
 {
 	struct population of = c->q->of;
 	of.idle = 1;
-	return collect_waits(c, &of, take_at_site, NULL);
+	return collect_waits(c, &of, add_at_site, NULL);
 }
 
 /* --- wakers --------------------------------------------------------------------------- */
@@ -37,15 +37,15 @@ static uint64_t waker_of(const struct off *o)
 	return o->waker != TL_NONE ? o->waker : ACTOR_CONTEXT | o->waker_context;
 }
 
-static int take_woken(struct collect *c, const struct population *of, const struct off *o,
-		      void *ctx)
+static int add_woken(struct collect *c, const struct population *of, const struct off *o,
+		     void *ctx)
 {
 	(void)ctx;
 	struct wait w;
 	uint32_t row;
 	if (!population_wait(of, c->tl, o, &w))
 		return 0;
-	wait_take_apart(&w);
+	wait_split_off(&w);
 	if (!w.blocked)
 		return 0;
 	if (collect_row(c, w.start, waker_of(o), &row) ||
@@ -61,5 +61,5 @@ static int take_woken(struct collect *c, const struct population *of, const stru
 
 int collect_wakers(struct collect *c)
 {
-	return collect_waits(c, &c->q->of, take_woken, NULL);
+	return collect_waits(c, &c->q->of, add_woken, NULL);
 }

@@ -253,7 +253,7 @@ static void next_percentile(struct of_row *x, size_t next)
 }
 
 /* One more of a row's lengths, which come in ascending order. */
-static void take_length(struct rows *r, uint32_t row, uint64_t ns, struct of_row *x)
+static void next_length(struct rows *r, uint32_t row, uint64_t ns, struct of_row *x)
 {
 	if (!x->seen++)
 		next_percentile(x, 0);
@@ -274,7 +274,7 @@ int rows_finish(struct rows *r)
 		of[r->lengths.v[i].at].n++;
 	const struct radix_key *v = rc || !n ? NULL : radix_sort(r->lengths.v, other, n);
 	for (size_t i = 0; v && i < n; i++)
-		take_length(r, (uint32_t)v[i].at, v[i].key, &of[v[i].at]);
+		next_length(r, (uint32_t)v[i].at, v[i].key, &of[v[i].at]);
 	mem_free(other);
 	mem_free(of);
 	bigvec_release(&r->lengths);

@@ -67,7 +67,7 @@ static int forget_first(struct history *h)
 	for (size_t at = 0; !rc && at < c.n;) {
 		struct record r;
 		at += record_view(c.p + at, 0, &r);
-		rc = tasks_take(&h->tasks, &r);
+		rc = tasks_update(&h->tasks, &r);
 	}
 	mem_free(c.p);
 	memmove(h->chunks.v, h->chunks.v + 1, --h->chunks.n * sizeof(*h->chunks.v));
@@ -83,7 +83,7 @@ static int is_old(const struct history *h)
 				    c->max_ns < h->rounds.newest - h->limits.ns));
 }
 
-/* The chunk that has room for the record. 1: see history_take. */
+/* The chunk that has room for the record. 1: see history_add. */
 static int room_for(struct history *h, size_t size, uint64_t ns, struct kept **out)
 {
 	struct kept *last = h->chunks.n ? &h->chunks.v[h->chunks.n - 1] : NULL;
@@ -169,7 +169,7 @@ static int open_header(struct history *h, struct err *e)
 	return recording_open_mem(&h->rec, h->header.v, h->header.n, "the stream", e);
 }
 
-static int take_record(struct history *h, const struct record *r, struct err *e)
+static int add_record(struct history *h, const struct record *r, struct err *e)
 {
 	struct record_id id = {0};
 	int rc = h->rec ? 0 : open_header(h, e);
@@ -196,8 +196,8 @@ static int take_record(struct history *h, const struct record *r, struct err *e)
 }
 
 /* One record, or what stands before the first, of the n bytes at p: how many it has, 0 where
- * it is not there whole, < 0. *full as history_take. */
-static int64_t take_one(struct history *h, const uint8_t *p, size_t n, int *full, struct err *e)
+ * it is not there whole, < 0. *full as history_add. */
+static int64_t add_one(struct history *h, const uint8_t *p, size_t n, int *full, struct err *e)
 {
 	struct record r;
 	size_t need = h->header.n ? RECORD_HEADER_SIZE : MAGIC;
@@ -222,13 +222,13 @@ static int64_t take_one(struct history *h, const uint8_t *p, size_t n, int *full
 	if (is_header(r.type)) {
 		rc = add_bytes(h, p, r.size + behind, e);
 	} else {
-		rc = take_record(h, &r, e);
+		rc = add_record(h, &r, e);
 		*full = rc > 0;
 	}
 	return rc < 0 ? rc : *full ? 0 : (int64_t)(r.size + behind);
 }
 
-static int take_all(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
+static int add_all(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
 {
 	int full = 0;
 	*used = 0;
@@ -239,7 +239,7 @@ static int take_all(struct history *h, const uint8_t *p, size_t n, size_t *used,
 			*used += some;
 			continue;
 		}
-		int64_t got = take_one(h, p + *used, n - *used, &full, e);
+		int64_t got = add_one(h, p + *used, n - *used, &full, e);
 		if (got < 0)
 			return (int)got;
 		if (!got)
@@ -250,13 +250,13 @@ static int take_all(struct history *h, const uint8_t *p, size_t n, size_t *used,
 }
 
 /* A record that came in part is put together in `part` with what comes now. */
-int history_take(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
+int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
 {
 	size_t whole, before = h->part.n;
 	int rc;
 	*used = 0;
 	if (!before) {
-		rc = take_all(h, p, n, used, e);
+		rc = add_all(h, p, n, used, e);
 		if (rc)
 			return rc;
 		p += *used;
@@ -267,7 +267,7 @@ int history_take(struct history *h, const uint8_t *p, size_t n, size_t *used, st
 	buf_add(&h->part, p, n);
 	if (buf_failed(&h->part))
 		return err_nomem(e);
-	rc = take_all(h, (const uint8_t *)h->part.v, before + n, &whole, e);
+	rc = add_all(h, (const uint8_t *)h->part.v, before + n, &whole, e);
 	if (rc < 0)
 		return rc;
 	if (rc && whole <= before) { /* what was there before stays there */

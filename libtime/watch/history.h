@@ -46,7 +46,7 @@ void history_free(struct history *h);
  * no answer has seen (history_seen), with the rest of the bytes to come again. ERR_FORMAT,
  * ERR_UNSUPPORTED: no stream of perf's that this reads. ERR_NOMEM.
  */
-int history_take(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e);
+int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e);
 
 /* What is kept now is part of an answer, and may be forgotten. */
 void history_seen(struct history *h);

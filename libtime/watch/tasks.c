@@ -104,7 +104,7 @@ static void drop_covered(struct space *s, uint64_t from, uint64_t len)
 	s->maps.n = to;
 }
 
-static int take_mmap(struct tasks *t, const struct record *r)
+static int handle_mmap(struct tasks *t, const struct record *r)
 {
 	if (r->size < LEN_AT + 8)
 		return 0;
@@ -117,7 +117,7 @@ static int take_mmap(struct tasks *t, const struct record *r)
 
 /* --- lives ---------------------------------------------------------------------------- */
 
-static int take_comm(struct tasks *t, const struct record *r)
+static int handle_comm(struct tasks *t, const struct record *r)
 {
 	if (r->size < TID_AT + 4)
 		return 0;
@@ -138,7 +138,7 @@ static int take_comm(struct tasks *t, const struct record *r)
 }
 
 /* The child has its parent's name, and as a process its mappings. */
-static int take_fork(struct tasks *t, const struct record *r)
+static int handle_fork(struct tasks *t, const struct record *r)
 {
 	if (r->size < TASK_SIZE)
 		return 0;
@@ -169,7 +169,7 @@ static int take_fork(struct tasks *t, const struct record *r)
 	return 0;
 }
 
-static void take_exit(struct tasks *t, const struct record *r)
+static void handle_exit(struct tasks *t, const struct record *r)
 {
 	if (r->size < TASK_SIZE)
 		return;
@@ -187,31 +187,31 @@ static void take_exit(struct tasks *t, const struct record *r)
 	}
 }
 
-static int take_other(struct tasks *t, const struct record *r)
+static int handle_other(struct tasks *t, const struct record *r)
 {
 	if (t->other.n + r->size > OTHER_MAX)
 		return 0;
 	return append(&t->other, r->p, r->size);
 }
 
-int tasks_take(struct tasks *t, const struct record *r)
+int tasks_update(struct tasks *t, const struct record *r)
 {
 	switch (r->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return take_mmap(t, r);
+		return handle_mmap(t, r);
 	case PERF_RECORD_COMM:
-		return take_comm(t, r);
+		return handle_comm(t, r);
 	case PERF_RECORD_FORK:
-		return take_fork(t, r);
+		return handle_fork(t, r);
 	case PERF_RECORD_EXIT:
-		take_exit(t, r);
+		handle_exit(t, r);
 		return 0;
 	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_BPF_EVENT:
 	case PERF_RECORD_CGROUP:
 	case PERF_RECORD_NAMESPACES:
-		return take_other(t, r);
+		return handle_other(t, r);
 	default:
 		return 0;
 	}

@@ -30,7 +30,7 @@ struct tasks {
 };
 
 /* Take a record in; samples and all others are passed over. ERR_NOMEM. */
-int tasks_take(struct tasks *t, const struct record *r);
+int tasks_update(struct tasks *t, const struct record *r);
 
 /* Write it with all times set to `ns`, which stand `back` bytes from each record's end (0: they
  * have none). */

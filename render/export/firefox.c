@@ -24,7 +24,7 @@ static int row_order(const void *a, const void *b)
 	return (int)x->kind - (int)y->kind;
 }
 
-static int take_samples(struct firefox *x, uint32_t thread)
+static int add_samples(struct firefox *x, uint32_t thread)
 {
 	const struct timeline *tl = x->tl;
 	for (uint32_t i = x->samples.first[thread]; i < x->samples.first[thread + 1]; i++) {
@@ -39,8 +39,8 @@ static int take_samples(struct firefox *x, uint32_t thread)
 }
 
 /* Where the thread left a CPU and came back to one; what of it is shown is a marker. */
-static int take_part(struct firefox *x, const struct population *of, const struct off *o,
-		     int system)
+static int add_part(struct firefox *x, const struct population *of, const struct off *o,
+		    int system)
 {
 	struct wait w;
 	if (!population_wait(of, x->tl, o, &w) || w.end == w.start)
@@ -55,14 +55,14 @@ static int take_part(struct firefox *x, const struct population *of, const struc
 	}
 	enum apart apart = w.apart;
 	int open = w.open;
-	uint64_t ns = wait_take_apart(&w);
+	uint64_t ns = wait_split_off(&w);
 	if (ns && site_sums_add(&x->hidden->by[apart], o, ns, open))
 		return ERR_NOMEM;
 	struct marker m = {w.start, w.end, w.blocked, w.runnable, o, 0, MARKER_WAIT};
 	return w.end > w.start ? vec_push(&x->markers, m) : 0;
 }
 
-static int take_wait(struct firefox *x, const struct off *o, int system)
+static int add_wait(struct firefox *x, const struct off *o, int system)
 {
 	struct population part;
 	uint64_t at = o->start_ns;
@@ -70,16 +70,16 @@ static int take_wait(struct firefox *x, const struct off *o, int system)
 	if (!population_has_thread(x->o->of, x->tl, o->thread, o->comm))
 		return 0;
 	while (!rc && population_part(x->o->of, o->thread, o->path, &at, o->end_ns, &part))
-		rc = take_part(x, &part, o, system);
+		rc = add_part(x, &part, o, system);
 	return rc;
 }
 
-static int take_waits(struct firefox *x, uint32_t thread)
+static int add_waits(struct firefox *x, uint32_t thread)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
 	int system = population_hides_thread(x->o->of, x->tl, thread), rc = 0;
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !rc; i++)
-		rc = take_wait(x, &x->tl->off.v[i], system);
+		rc = add_wait(x, &x->tl->off.v[i], system);
 	return rc;
 }
 
@@ -117,7 +117,7 @@ static void put_row_weight(struct firefox *x, size_t i)
 }
 
 /* Rows where the thread's life begins and ends, so that its running time is all told. */
-static int take_edges(struct firefox *x, uint32_t thread)
+static int add_edges(struct firefox *x, uint32_t thread)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
 	struct row from = {.ns = t->first_ns, .kind = ROW_SAMPLE};
@@ -396,7 +396,7 @@ static int shows(const struct firefox *x, uint32_t thread)
 }
 
 /* The spans of `thread` (TL_NONE: of none), of which *next is the first. */
-static int take_spans(struct firefox *x, uint32_t thread, size_t *next)
+static int add_spans(struct firefox *x, uint32_t thread, size_t *next)
 {
 	for (; *next < x->spans.n; ++*next) {
 		uint32_t i = x->spans.v[*next];
@@ -428,14 +428,14 @@ static uint32_t process_name(const struct firefox *x, const struct tl_thread *t)
 static int put_thread(struct firefox *x, uint32_t thread, size_t *span, struct err *e)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
-	if (take_samples(x, thread) || take_waits(x, thread) || take_spans(x, thread, span))
+	if (add_samples(x, thread) || add_waits(x, thread) || add_spans(x, thread, span))
 		return err_nomem(e);
 	if (!x->sampled && !x->markers.n) { /* where it had a CPU says little by itself */
 		x->rows.n = 0;
 		return 0;
 	}
 	int has_cpu_time = knows_cpu_time(x, thread);
-	if (has_cpu_time && take_edges(x, thread))
+	if (has_cpu_time && add_edges(x, thread))
 		return err_nomem(e);
 	if (x->rows.n)
 		qsort(x->rows.v, x->rows.n, sizeof(*x->rows.v), row_order);
@@ -454,7 +454,7 @@ static int put_rest(struct firefox *x, size_t *span, struct err *e)
 {
 	const struct tl_recording *r = &x->tl->rec;
 	struct track k = {"spans of no thread", "spans", 0, -1, 1, r->origin_ns, r->end_ns};
-	if (take_spans(x, TL_NONE, span))
+	if (add_spans(x, TL_NONE, span))
 		return err_nomem(e);
 	int rc = x->markers.n ? put_track(x, &k, 0, e) : 0;
 	for (size_t i = 0; i < x->tl->losses.n && !rc; i++) {

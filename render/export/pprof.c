@@ -220,7 +220,7 @@ static void labels(struct pprof *p, const struct export_row *r)
 		label(p, "cause", r->cause, 0);
 }
 
-static void take_values(struct pprof *p, const struct export_row *r)
+static void add_values(struct pprof *p, const struct export_row *r)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < r->column; i++)
@@ -237,7 +237,7 @@ static int put_sample(struct pprof *p, const struct export_row *r, size_t n)
 		return ERR_NOMEM;
 	memset(p->values.v, 0, p->values.n * sizeof(*p->values.v));
 	for (size_t i = 0; i < n; i++)
-		take_values(p, &r[i]);
+		add_values(p, &r[i]);
 	size_t sample = pb_open(&p->b, PROFILE_SAMPLE), at = pb_open(&p->b, SAMPLE_LOCATION_ID);
 	for (size_t i = p->stack.n; i-- > 0;)
 		pb_packed(&p->b, p->stack.v[i]);

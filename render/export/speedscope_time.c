@@ -47,7 +47,7 @@ static size_t first_span(const struct gathering *g, uint32_t thread)
 }
 
 /* Its spans, cut to --time. */
-static int take_spans(struct gathering *g)
+static int add_spans(struct gathering *g)
 {
 	const struct population *of = g->of;
 	const struct timeline *tl = g->tl;
@@ -72,7 +72,7 @@ static int write_thread(struct gathering *g)
 	const struct timeline *tl = g->tl;
 	if (!g->pieces.n)
 		return 0;
-	if (take_spans(g))
+	if (add_spans(g))
 		return err_nomem(g->e);
 	const struct tl_thread *t = &tl->threads.v[g->thread];
 	struct speedscope_thread s = {.comm = t->comm,
@@ -90,7 +90,7 @@ static int write_thread(struct gathering *g)
 	return rc;
 }
 
-static int take_row(void *ctx, const struct wall_row *r)
+static int add_row(void *ctx, const struct wall_row *r)
 {
 	struct gathering *g = ctx;
 	struct speedscope_piece p = {r->start_ns, r->start_ns + r->ns, r->path};
@@ -108,7 +108,7 @@ int speedscope_timeline(const struct timeline *tl, const struct population *of, 
 	struct gathering g = {.tl = tl, .of = of, .thread = TL_NONE, .e = e};
 	*hidden = (struct set_apart){.system = 0};
 	int rc = index_spans(&g) ? err_nomem(e) : speedscope_open(&g.out, tl->stacks, f, e);
-	rc = rc ? rc : wall_collect(tl, of, take_row, &g, hidden, e);
+	rc = rc ? rc : wall_collect(tl, of, add_row, &g, hidden, e);
 	rc = rc ? rc : write_thread(&g);
 	if (!rc && !g.written)
 		rc = err_set(e, ERR_REFUSED,

@@ -77,7 +77,7 @@ static int parse_number(const char *s, size_t n, uint64_t *val, int *decimal)
 }
 
 /* Take the last blank-delimited token of s[0..*n) as a number. 1 and the shorter *n, or 0. */
-static int take_count(const char *s, size_t *n, uint64_t *val, int *decimal)
+static int parse_count(const char *s, size_t *n, uint64_t *val, int *decimal)
 {
 	size_t end = *n, from;
 	while (end && is_blank(s[end - 1]))
@@ -99,10 +99,10 @@ static struct line parse_line(const char *s, size_t n, int columns)
 		n--;
 	int decimal[2] = {0};
 	uint64_t last, before;
-	if (take_count(s, &n, &last, &decimal[0])) {
+	if (parse_count(s, &n, &last, &decimal[0])) {
 		l.count[0] = last;
 		l.counts = 1;
-		if (columns != 1 && take_count(s, &n, &before, &decimal[1])) {
+		if (columns != 1 && parse_count(s, &n, &before, &decimal[1])) {
 			l.count[1] = before;
 			l.counts = 2;
 		}

@@ -86,7 +86,7 @@ int html_blob_end(struct html_blob *b, int rc, struct err *e)
 	return rc;
 }
 
-static ssize_t take(void *blob, const char *p, size_t n)
+static ssize_t write_blob(void *blob, const char *p, size_t n)
 {
 	struct buf data = {0};
 	struct err e;
@@ -99,7 +99,7 @@ static ssize_t take(void *blob, const char *p, size_t n)
 
 FILE *html_blob_file(struct html_blob *b)
 {
-	return fopencookie(b, "w", (cookie_io_functions_t){.write = take});
+	return fopencookie(b, "w", (cookie_io_functions_t){.write = write_blob});
 }
 
 int html_blob_write(const char *id, struct buf *data, FILE *out, struct err *e)

@@ -353,7 +353,7 @@ static int put_threads(struct gathering *g)
 		html_put(g->v[4], t->last_ns - t->first_ns);
 		html_put(g->v[5], t->flags);
 		html_put(g->v[6], name);
-		if (!rc && !(t->flags & THREAD_IDLE_TASK) && timeline_tells_switches(d->tl))
+		if (!rc && !(t->flags & THREAD_IDLE_TASK) && timeline_has_switches(d->tl))
 			rc = put_life(g, i);
 	}
 	return rc;

@@ -66,7 +66,7 @@ function hasLabel(table, i) {
 	return !label || table["label" + label.no][i] === label.value;
 }
 
-// --- one wait in a stretch: population_wait and wait_take_apart of population.c -----------------
+// --- one wait in a stretch: population_wait and wait_split_off of population.c -----------------
 
 const part = {blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0, isOpen: false, bits: 0};
 

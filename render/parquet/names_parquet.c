@@ -26,7 +26,7 @@ struct gathered {
 	VEC(struct parquet_value) names;
 };
 
-static int take(struct gathered *g, const struct named_range *r)
+static int add_range(struct gathered *g, const struct named_range *r)
 {
 	struct row row = {r->start, r->end, g->names.n, (uint32_t)r->n};
 	for (size_t i = 0; i < r->n; i++) {
@@ -70,7 +70,7 @@ int names_parquet_write(struct file_names *names, const char *hex, FILE *out, si
 		g.rows.n = g.names.n = 0;
 		while (g.rows.n < PARQUET_GROUP &&
 		       (got = file_names_next(names, &range, e)) == 1)
-			if (take(&g, &range))
+			if (add_range(&g, &range))
 				got = err_nomem(e);
 		r = got < 0 ? got : parquet_group(p, g.rows.n, value_of, &g, e);
 		*rows += g.rows.n;

@@ -271,9 +271,9 @@ static void histogram(struct writer *w)
 	json_close(&w->j, ']');
 }
 
-/* --- rhythm --------------------------------------------------------------------------- */
+/* --- periods --------------------------------------------------------------------------- */
 
-static void beat(struct writer *w, const char *key, const struct beat *b)
+static void put_period(struct writer *w, const char *key, const struct period *b)
 {
 	if (!b->ns) {
 		json_null(&w->j, key);
@@ -286,24 +286,24 @@ static void beat(struct writer *w, const char *key, const struct beat *b)
 	json_close(&w->j, '}');
 }
 
-static void rhythm(struct writer *w, const struct recurrence *r)
+static void periods(struct writer *w, const struct recurrence *r)
 {
 	json_u64(&w->j, "occurrences", r->occurrences);
 	json_u64(&w->j, "together", r->together);
-	beat(w, "every", &r->rate);
-	beat(w, "pause", &r->pause);
+	put_period(w, "every", &r->rate);
+	put_period(w, "pause", &r->pause);
 }
 
 static void recurrence(struct writer *w)
 {
 	json_open(&w->j, "recurrence", '{');
-	rhythm(w, &w->t->recurrence);
+	periods(w, &w->t->recurrence);
 	json_open(&w->j, "held_up_by", '[');
-	for (size_t i = 0; i < w->t->nrhythms; i++) {
+	for (size_t i = 0; i < w->t->nrecurrences; i++) {
 		json_open(&w->j, NULL, '{');
-		string(w, "comm", w->t->rhythms[i].comm);
-		json_u64(&w->j, "count", w->t->rhythms[i].count);
-		rhythm(w, &w->t->rhythms[i].recurrence);
+		string(w, "comm", w->t->recurrences[i].comm);
+		json_u64(&w->j, "count", w->t->recurrences[i].count);
+		periods(w, &w->t->recurrences[i].recurrence);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
@@ -472,7 +472,7 @@ static void corunners(struct writer *w, const struct corunner *v, size_t n)
 }
 
 /* The innermost function of the application in a stack. */
-static void telling(struct writer *w, uint32_t path)
+static void put_function(struct writer *w, uint32_t path)
 {
 	frame_text(w, "function", appframe_reported(w->tl, path));
 }
@@ -495,7 +495,7 @@ static void chain(struct writer *w, const struct explanation *x)
 		json_str(&w->j, "via", link_via_name(l->via));
 		prio(w, l->prio);
 		json_u64(&w->j, "next_ns", l->next_ns);
-		telling(w, l->path);
+		put_function(w, l->path);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
@@ -676,7 +676,7 @@ static int about(struct writer *w, const struct episode *ep, struct explanation 
 	else
 		json_u64(&w->j, "cpu", timeline_cpu(w->tl, ep->cpu));
 	stack(w, "stack", x->path);
-	telling(w, x->path);
+	put_function(w, x->path);
 	verdict(w, x);
 	lock_address(w, x);
 	target(w, x);

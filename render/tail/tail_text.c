@@ -1,7 +1,7 @@
 #include "render/tail/tail_text.h"
 #include "base/check.h"
 #include "libtime/causes/causes.h"
-#include "libtime/explain/lock_held.h"
+#include "libtime/explain/lock_holders.h"
 #include "render/text/escape.h"
 #include "render/text/labels.h"
 #include "render/text/table.h"
@@ -245,20 +245,20 @@ static void groups_table(struct buf *b, struct tail *t, const struct tailtext_op
 	}
 }
 
-void tailtext_rhythm(struct buf *line, const struct tail *t)
+void tailtext_recurrence(struct buf *line, const struct tail *t)
 {
 	const struct recurrence *r = &t->recurrence;
 	size_t begin = line->n;
 	describe_period(line, r, "They");
-	for (size_t i = 0; i < t->nrhythms; i++) {
+	for (size_t i = 0; i < t->nrecurrences; i++) {
 		struct buf who = {0};
 		buf_str(&who, "The ");
-		units_count(&who, t->rhythms[i].count);
+		units_count(&who, t->recurrences[i].count);
 		buf_str(&who, " that ");
-		describe_name(&who, t->tl, t->rhythms[i].comm);
+		describe_name(&who, t->tl, t->recurrences[i].comm);
 		buf_str(&who, " held up");
 		buf_str(line, line->n > begin ? " " : "");
-		describe_period(line, &t->rhythms[i].recurrence, buf_cstr(&who));
+		describe_period(line, &t->recurrences[i].recurrence, buf_cstr(&who));
 		buf_release(&who);
 	}
 	if (r->together * 2 >= r->occurrences && r->together > 1)
@@ -270,7 +270,7 @@ void tailtext_rhythm(struct buf *line, const struct tail *t)
 static void recurrence_lines(struct buf *b, const struct tail *t)
 {
 	struct buf line = {0};
-	tailtext_rhythm(&line, t);
+	tailtext_recurrence(&line, t);
 	if (line.n) {
 		buf_char(b, '\n');
 		wrapped(b, buf_cstr(&line), 0, 0);

@@ -31,7 +31,7 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 int tailtext_answer(struct buf *b, struct tail *t, struct err *e);
 
 /* When the worst recur, in a sentence or two; nothing where they do not. */
-void tailtext_rhythm(struct buf *line, const struct tail *t);
+void tailtext_recurrence(struct buf *line, const struct tail *t);
 
 /* What `tail` explains of one shown episode, as a block of text. ERR_NOMEM. */
 int tailtext_episode(struct buf *b, struct tail *t, size_t rank,

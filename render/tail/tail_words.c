@@ -509,7 +509,7 @@ static int waited_for_exec(const struct stacks *s, uint32_t path)
 static const char *hold_words(const struct evidence *ev, const struct chain_link *l)
 {
 	switch (l->cause) {
-	case CAUSE_FUTEX: /* a lock or a condition: nobody knows */
+	case CAUSE_FUTEX: /* a lock or a condition: why_no_thread knows */
 		return "woke it from its futex only after ";
 	case CAUSE_SEMAPHORE: /* held it, or had nothing to hand over yet */
 		return "posted the semaphore only after ";
@@ -612,7 +612,7 @@ static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain
 }
 
 /* Why no thread is named. */
-static const char *nobody(const struct chain_part *p)
+static const char *why_no_thread(const struct chain_part *p)
 {
 	if (!p || p->state == PART_UNKNOWN)
 		return "not known: ";
@@ -630,7 +630,7 @@ void describe_root(struct buf *b, struct evidence *ev, const struct explanation 
 	const struct chain_link *l = explanation_root(x);
 	const struct timeline *tl = ev->tl;
 	if (x->chain.n == 1) {
-		buf_str(b, nobody(link_part(x, l)));
+		buf_str(b, why_no_thread(link_part(x, l)));
 		describe_parts(b, ev, x, l);
 		return;
 	}
@@ -651,7 +651,7 @@ void describe_root(struct buf *b, struct evidence *ev, const struct explanation 
 	inversion(b, tl, x);
 }
 
-static void gaps_fit(struct buf *b, const struct beat *beat)
+static void gaps_fit(struct buf *b, const struct period *beat)
 {
 	buf_fmt(b, " (%llu of %llu gaps fit)", (unsigned long long)beat->fitting,
 		(unsigned long long)beat->of);

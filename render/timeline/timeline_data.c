@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "libtime/explain/chain.h"
 #include "libtime/explain/gap_parts.h"
-#include "libtime/explain/lock_held.h"
+#include "libtime/explain/lock_holders.h"
 #include "libtime/population/population.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
@@ -20,7 +20,7 @@ struct numbering {
 };
 
 /* Who held the lock that an interval waited for, for a stretch of it. */
-struct held {
+struct lock_hold {
 	uint32_t row, interval, thread; /* the interval's number in the row */
 	uint64_t after_ns, ns;          /* since the wait's begin */
 };
@@ -37,7 +37,7 @@ struct writer {
 	uint32_t *row_of; /* by thread: its row in the panel + 1 */
 	struct evidence evidence;
 	windows_vec holders;           /* of one lock */
-	VEC(struct held) held;         /* of all in the panel */
+	VEC(struct lock_hold) held;    /* of all in the panel */
 	struct gap_finder *gap_finder; /* made for the first gap */
 	struct gap_work gap;
 	int failed;
@@ -135,13 +135,13 @@ static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t o
 	w->holders.n = 0;
 	int told = !(w->tl->flags & TL_THINNED);
 	int rc = told && off_is_lock(o) && o->blocked_ns && !o->unknown
-			 ? lock_held(&w->evidence, off, &w->holders, w->e)
+			 ? lock_holders(&w->evidence, off, &w->holders, w->e)
 			 : 0;
 	for (size_t i = 0; i < w->holders.n && !rc; i++) {
 		const struct window *h = &w->holders.v[i];
 		uint64_t from = h->from_ns > cut->start_ns ? h->from_ns : cut->start_ns;
 		uint64_t to = h->to_ns < end ? h->to_ns : end;
-		struct held x = {row, nth, h->thread, from - cut->start_ns, to - from};
+		struct lock_hold x = {row, nth, h->thread, from - cut->start_ns, to - from};
 		if (from < to && vec_push(&w->held, x))
 			rc = err_nomem(w->e);
 	}
@@ -494,7 +494,7 @@ static int put_held(struct writer *w)
 	int rc = 0;
 	svg_number(w->b, w->held.n);
 	for (size_t i = 0; i < w->held.n && !rc; i++) {
-		const struct held *h = &w->held.v[i];
+		const struct lock_hold *h = &w->held.v[i];
 		svg_number(w->b, h->row);
 		svg_number(w->b, h->interval);
 		svg_number(w->b, thread_no(w, h->thread));

@@ -48,7 +48,7 @@ static void take(struct world *w, uint32_t type, uint64_t time, struct out *body
 	put_all(&o, body->v, body->n);
 	r.p = o.v;
 	r.size = (uint16_t)o.n;
-	if (machine_take(&w->m, &w->rec, &r, time, &e))
+	if (machine_apply(&w->m, &w->rec, &r, time, &e))
 		fail_msg("%s", e.msg);
 	body->n = 0;
 	free(o.v);
@@ -288,7 +288,7 @@ static void build_ids_find_their_files_in_time(void **state)
 		assert_int_equal(vec_push(&w.rec.features.build_ids, b), 0);
 	}
 	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
-	assert_int_equal(machine_take_build_ids(&w.m, &w.rec, NULL), 0);
+	assert_int_equal(machine_set_build_ids(&w.m, &w.rec, NULL), 0);
 	for (uint64_t i = 0; i < FILES; i++)
 		assert_int_equal(w.m.dsos.v[i].id.v[0], i % 250 + 1);
 	vec_release(&w.rec.features.build_ids);

@@ -40,7 +40,7 @@ static void each_verdict_sets_its_part_apart(void **state)
 		assert_int_equal(w.apart, t[i].apart);
 		assert_int_equal(w.unclear, t[i].unclear);
 		/* whatever was set apart, the run-queue delay behind it stays */
-		uint64_t apart = wait_take_apart(&w);
+		uint64_t apart = wait_split_off(&w);
 		assert_int_equal(apart, t[i].apart == APART_NOT ? 0 : 800000);
 		assert_int_equal(w.end - w.start, 1000000 - apart);
 		assert_int_equal(w.runnable, 200000);
@@ -85,10 +85,10 @@ static void what_is_left_is_open_only_where_it_was_cut(void **state)
 	struct off *o = one_wait(&r, IDLE);
 	struct population inside = {.start_ns = 1200000}, later = {.start_ns = 1900000};
 	assert_int_equal(population_wait(&inside, &r.tl, o, &w), 1);
-	assert_int_equal(wait_take_apart(&w), 600000);
+	assert_int_equal(wait_split_off(&w), 600000);
 	assert_int_equal(w.open, 0);
 	assert_int_equal(population_wait(&later, &r.tl, o, &w), 1);
-	assert_int_equal(wait_take_apart(&w), 0);
+	assert_int_equal(wait_split_off(&w), 0);
 	assert_int_equal(w.open, 1);
 	rig_release(&r);
 }

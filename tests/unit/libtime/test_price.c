@@ -33,7 +33,7 @@ static void rates_come_from_counts(void **state)
 	assert_true(price_countable(&p, &w));
 	words_line(&line, &w);
 	assert_non_null(strstr(buf_cstr(&line), "-e sched:sched_switch -e sched:sched_waking"));
-	price_take_stat(&p, text);
+	price_from_stat(&p, text);
 	assert_true(price_is_known(&p));
 	/* a switch: fixed part, callchain, registers and 4096 bytes; a wakeup: the fixed part
 	 */
@@ -56,7 +56,7 @@ static void what_is_too_much_is_said(void **state)
 	char text[] = "100000,,sched:sched_switch,1\n";
 	(void)state;
 	make(&p, &plan, &offcpu);
-	price_take_stat(&p, text);
+	price_from_stat(&p, text);
 	price_text(&b, &p, &offcpu);
 	assert_non_null(strstr(buf_cstr(&b), "# records will be lost: "));
 	assert_non_null(strstr(buf_cstr(&b), "(-p, --comm, --cgroup)"));

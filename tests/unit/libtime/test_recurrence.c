@@ -35,7 +35,7 @@ static double spread(void)
 	return sum;
 }
 
-static struct recurrence of(struct moment *v, size_t n)
+static struct recurrence of(struct occurrence *v, size_t n)
 {
 	struct recurrence r;
 	struct err e = {0};
@@ -64,12 +64,12 @@ static void what_comes_at_random_has_no_rhythm(void **state)
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
 			int told = 0;
 			for (int round = 0; round < ROUNDS; round++) {
-				struct moment v[MOST];
+				struct occurrence v[MOST];
 				double at = 1e9;
 				for (size_t i = 0; i < sizes[s]; i++) {
 					at += gap_of(kind) * 100e6;
-					v[i] = (struct moment){(uint64_t)at, (uint64_t)at + MS,
-							       1};
+					v[i] = (struct occurrence){(uint64_t)at,
+								   (uint64_t)at + MS, 1};
 				}
 				struct recurrence r = of(v, sizes[s]);
 				told += recurrence_is(&r);
@@ -81,13 +81,13 @@ static void what_comes_at_random_has_no_rhythm(void **state)
 }
 
 /* Beats of a timer, each late by some; `missed` of them are not seen. */
-static size_t timer_beats(struct moment *v, size_t n, double late, double missed)
+static size_t timer_beats(struct occurrence *v, size_t n, double late, double missed)
 {
 	size_t k = 0;
 	for (uint64_t beat = 1; k < n; beat++) {
 		double at = (double)beat * 100e6 + fabs(spread()) * late * 100e6;
 		if (uniform() >= missed)
-			v[k++] = (struct moment){(uint64_t)at, (uint64_t)at + MS, 1};
+			v[k++] = (struct occurrence){(uint64_t)at, (uint64_t)at + MS, 1};
 	}
 	return k;
 }
@@ -106,7 +106,7 @@ static void a_timer_is_found_though_beats_are_missing(void **state)
 	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
 		int found = 0;
 		for (int round = 0; round < ROUNDS; round++) {
-			struct moment v[MOST];
+			struct occurrence v[MOST];
 			size_t n = timer_beats(v, cases[c].n, cases[c].late, cases[c].missed);
 			struct recurrence r = of(v, n);
 			found += r.rate.ns > 97 * MS && r.rate.ns < 103 * MS &&
@@ -122,14 +122,14 @@ static void a_loop_that_sleeps_is_found_by_its_pauses(void **state)
 	(void)state;
 	int found = 0, timers = 0;
 	for (int round = 0; round < ROUNDS; round++) {
-		struct moment v[MOST];
+		struct occurrence v[MOST];
 		uint64_t at = 1000 * MS;
 		size_t n = 0;
 		while (n < 20) {
 			uint64_t works = (uint64_t)(20e6 * exponential());
 			at += 80 * MS + (uint64_t)(uniform() * 1e6);
 			if (works > 2 * MS) /* what is shorter is not among the worst */
-				v[n++] = (struct moment){at, at + works, 1};
+				v[n++] = (struct occurrence){at, at + works, 1};
 			at += works;
 		}
 		struct recurrence r = of(v, n);
@@ -145,11 +145,11 @@ static void a_loop_that_sleeps_is_found_by_its_pauses(void **state)
 /* A loop of two pauses has no rhythm of a length that neither has. */
 static void a_rhythm_is_seen_at_times(void **state)
 {
-	struct moment v[24];
+	struct occurrence v[24];
 	uint64_t at = 1000 * MS;
 	(void)state;
 	for (size_t i = 0; i < 24; i++) {
-		v[i] = (struct moment){at, at + 7 * MS, 1};
+		v[i] = (struct occurrence){at, at + 7 * MS, 1};
 		at += 7 * MS + (i % 2 ? 50 : 20) * MS;
 	}
 	struct recurrence r = of(v, 24);
@@ -160,11 +160,12 @@ static void a_rhythm_is_seen_at_times(void **state)
 /* However even: the next ones may well come otherwise. */
 static void fewer_than_six_gaps_are_no_rhythm(void **state)
 {
-	struct moment v[7];
+	struct occurrence v[7];
 	(void)state;
 	for (size_t n = 0; n <= 7; n++) {
 		for (size_t i = 0; i < n; i++)
-			v[i] = (struct moment){(i + 1) * 100 * MS, (i + 1) * 100 * MS + MS, 1};
+			v[i] = (struct occurrence){(i + 1) * 100 * MS, (i + 1) * 100 * MS + MS,
+						   1};
 		struct recurrence r = of(v, n);
 		assert_int_equal(recurrence_is(&r), n == 7);
 	}
@@ -172,11 +173,11 @@ static void fewer_than_six_gaps_are_no_rhythm(void **state)
 
 static void moments_that_overlap_are_one(void **state)
 {
-	struct moment v[] = {{10 * MS, 20 * MS, 1},
-			     {19 * MS, 30 * MS, 2},
-			     {30 * MS + 5, 31 * MS, 2},
-			     {900 * MS, 901 * MS, 1},
-			     {900 * MS, 905 * MS, 1}};
+	struct occurrence v[] = {{10 * MS, 20 * MS, 1},
+				 {19 * MS, 30 * MS, 2},
+				 {30 * MS + 5, 31 * MS, 2},
+				 {900 * MS, 901 * MS, 1},
+				 {900 * MS, 905 * MS, 1}};
 	(void)state;
 	struct recurrence r = of(v, 5);
 	assert_int_equal(r.occurrences, 3);
@@ -184,7 +185,7 @@ static void moments_that_overlap_are_one(void **state)
 	assert_false(recurrence_is(&r));
 	r = of(v, 0);
 	assert_int_equal(r.occurrences, 0);
-	struct moment same[] = {{5, 5, 1}, {5, 5, 1}, {UINT64_MAX, UINT64_MAX, 1}};
+	struct occurrence same[] = {{5, 5, 1}, {5, 5, 1}, {UINT64_MAX, UINT64_MAX, 1}};
 	r = of(same, 3);
 	assert_int_equal(r.occurrences, 2);
 }

@@ -52,10 +52,10 @@ static void the_rhythm_of_one_offender_is_told_apart(void **state)
 	q.group_by = GROUP_HOLDER;
 	struct tail t = make(&r, q);
 	assert_false(recurrence_is(&t.recurrence));
-	assert_int_equal(t.nrhythms, 1);
-	assert_string_equal(name(&r, t.rhythms[0].comm), "flusher");
-	assert_int_equal(t.rhythms[0].count, 10);
-	assert_in_range(t.rhythms[0].recurrence.rate.ns, 99000000, 101000000);
+	assert_int_equal(t.nrecurrences, 1);
+	assert_string_equal(name(&r, t.recurrences[0].comm), "flusher");
+	assert_int_equal(t.recurrences[0].count, 10);
+	assert_in_range(t.recurrences[0].recurrence.rate.ns, 99000000, 101000000);
 	assert_int_equal(t.groups.n, 2);
 	assert_int_equal(t.rows.v[t.groups.v[0].row].holder.way, HOLDER_WAKER);
 	assert_int_equal(t.rows.v[t.groups.v[1].row].holder.way, HOLDER_LOCK);

@@ -92,7 +92,7 @@ static struct history *fed(const struct buf *image, size_t piece)
 	assert_int_equal(history_new(&h, limits, &e), 0);
 	for (size_t at = 0, used; at < image->n; at += used) {
 		size_t n = image->n - at < piece ? image->n - at : piece;
-		int rc = history_take(h, (const uint8_t *)image->v + at, n, &used, &e);
+		int rc = history_add(h, (const uint8_t *)image->v + at, n, &used, &e);
 		assert_true(rc >= 0);
 		assert_true(used == n || rc == 1);
 		history_seen(h);
@@ -199,8 +199,8 @@ static void nothing_unseen_is_forgotten(void **state)
 		history_new(&h, (struct history_limits){(uint64_t)LIMIT_MS * MS, 64 << 20}, &e),
 		0);
 	while (at < image.n) {
-		rc = history_take(h, (const uint8_t *)image.v + at,
-				  image.n - at < 1000 ? image.n - at : 1000, &used, &e);
+		rc = history_add(h, (const uint8_t *)image.v + at,
+				 image.n - at < 1000 ? image.n - at : 1000, &used, &e);
 		at += used;
 		assert_true(rc >= 0);
 		if (rc) {
@@ -230,7 +230,7 @@ static void other_streams_are_refused(void **state)
 		struct err e = {0};
 		size_t used;
 		assert_int_equal(history_new(&h, (struct history_limits){MS, 1 << 20}, &e), 0);
-		assert_int_equal(history_take(h, (const uint8_t *)bad[i], 16, &used, &e),
+		assert_int_equal(history_add(h, (const uint8_t *)bad[i], 16, &used, &e),
 				 ERR_FORMAT);
 		history_free(h);
 	}

@@ -1,5 +1,5 @@
 /*
- * lock_held.h - who held a lock while a thread waited for it: the owner that the probe on
+ * lock_holders.h - who held a lock while a thread waited for it: the owner that the probe on
  * lock_wait read, then those it was handed to, up to the thread that ended the wait.
  *
  *	wal    ░░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒    the wait; the probe read owner=flush
@@ -11,8 +11,8 @@
  * explains nothing. An owner has let go when it wakes another thread that waits for this lock,
  * or when another waiter's probe read a different owner.
  */
-#ifndef LIBTIME_EXPLAIN_LOCK_HELD_H
-#define LIBTIME_EXPLAIN_LOCK_HELD_H
+#ifndef LIBTIME_EXPLAIN_LOCK_HOLDERS_H
+#define LIBTIME_EXPLAIN_LOCK_HOLDERS_H
 
 #include "libtime/explain/evidence.h"
 
@@ -22,7 +22,7 @@
  * held. None where no probe (with a field `owner`) was hit just before it went off. A woken
  * waiter counts as holder from its wakeup on. ERR_NOMEM.
  */
-int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e);
+int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err *e);
 
 /*
  * A wait for a lock that timed out and was begun again at once, at the same stack, is one wait

@@ -1,10 +1,10 @@
-#include "libtime/explain/lock_held.h"
+#include "libtime/explain/lock_holders.h"
 
 /* So many wakeups and hits of the probe are looked at for one wait. */
 enum { STEPS = 256 };
 
 /* A wait for a lock while it is being told who held it. */
-struct held {
+struct lock_wait {
 	struct evidence *ev;
 	const struct timeline *tl;
 	const struct off *o;
@@ -25,7 +25,7 @@ static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 /* Did that other interval wait for the same lock? By address where the probe has both. A
  * thread that waits again after a vain wakeup does not hit the probe: its stack must show it,
  * since a futex without a probe hit may be a condition, signalled by the lock's holder. */
-static int same_lock(struct held *h, uint32_t off, struct err *e)
+static int same_lock(struct lock_wait *h, uint32_t off, struct err *e)
 {
 	const struct off *o = &h->tl->off.v[off];
 	struct lock_mark m;
@@ -40,24 +40,24 @@ static int same_lock(struct held *h, uint32_t off, struct err *e)
 	return o->cause != CAUSE_FUTEX || !h->mark.address;
 }
 
-static uint32_t holder(const struct held *h)
+static uint32_t holder(const struct lock_wait *h)
 {
 	return h->out->v[h->out->n - 1].thread;
 }
 
-static uint64_t since(const struct held *h)
+static uint64_t since(const struct lock_wait *h)
 {
 	return h->out->v[h->out->n - 1].from_ns;
 }
 
-static int hand_over(struct held *h, uint32_t thread, uint64_t at)
+static int hand_over(struct lock_wait *h, uint32_t thread, uint64_t at)
 {
 	h->out->v[h->out->n - 1].to_ns = at;
 	return vec_push(h->out, ((struct window){at, h->end_ns, thread}));
 }
 
 /* Follow the wakeups of waiters for this lock, each by who then holds it, up to a time. */
-static int follow_wakeups(struct held *h, uint64_t to, struct err *e)
+static int follow_wakeups(struct lock_wait *h, uint64_t to, struct err *e)
 {
 	size_t i, last;
 	int r;
@@ -85,7 +85,7 @@ static int follow_wakeups(struct held *h, uint64_t to, struct err *e)
  * tid of the container, which is another's outside: not a kernel thread's, nor one of another
  * process, unless that ended the wait (a lock in shared memory).
  */
-static int can_own(const struct held *h, uint32_t thread)
+static int can_own(const struct lock_wait *h, uint32_t thread)
 {
 	if (thread == TL_NONE || h->tl->threads.v[thread].flags & THREAD_KERNEL)
 		return 0;
@@ -93,7 +93,7 @@ static int can_own(const struct held *h, uint32_t thread)
 }
 
 /* The owners that other waiters' probes read meanwhile, and between them the wakeups. */
-static int follow_marks(struct held *h, struct err *e)
+static int follow_marks(struct lock_wait *h, struct err *e)
 {
 	const struct timeline *tl = h->tl;
 	size_t i = 0, last = 0;
@@ -132,7 +132,7 @@ static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
 
 /* The thread that ended the wait held the lock last, though no hand-over to it is seen: since
  * the holder before it, which let go while on a CPU, was on one last. */
-static int end_with_waker(struct held *h)
+static int end_with_waker(struct lock_wait *h)
 {
 	const struct off *o = h->o;
 	uint64_t off, waker_off;
@@ -162,14 +162,14 @@ static void cut(windows_vec *v, uint64_t from)
 	v->n = n;
 }
 
-int lock_held(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
+int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
 {
 	const struct off *o = &x->tl->off.v[off];
-	struct held h = {.ev = x,
-			 .tl = x->tl,
-			 .o = o,
-			 .end_ns = o->start_ns + o->blocked_ns,
-			 .out = out};
+	struct lock_wait h = {.ev = x,
+			      .tl = x->tl,
+			      .o = o,
+			      .end_ns = o->start_ns + o->blocked_ns,
+			      .out = out};
 	out->n = 0;
 	int r = evidence_lock_mark(x, off, &h.mark, e);
 	if (r <= 0 || h.mark.owner <= 0)
