@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 enum {
-	PROGRESS_EVERY = 1 << 18, /* records between two words of progress */
-	APPLY_EVERY = 4096,       /* records that the machine is given before it learns */
+	PROGRESS_EVERY = 1 << 18, /* records between two reports of progress */
+	APPLY_EVERY = 4096,       /* records that the machine collects before it applies them */
 };
 
 /* --- side-band ------------------------------------------------------------------------ */
@@ -30,7 +30,7 @@ static int handle_task(struct builder *b, const struct record *r, const struct r
 	if (note_task(b, &t))
 		return err_nomem(e);
 	uint32_t thread;
-	if (!id->has_time || !id->time) /* made up by perf for a thread that was there before */
+	if (!id->has_time || !id->time) /* synthesized by perf for an existing thread */
 		return sched_thread(b->sched, t.pid, t.tid, NULL, &thread, e);
 	builder_event(id, r->type == PERF_RECORD_FORK ? SCHED_FORK : SCHED_EXIT, &ev);
 	ev.target_tid = t.tid;
@@ -126,7 +126,7 @@ static void note_thread_map(struct builder *b, const struct record *r)
 		b->per_task = 1;
 }
 
-/* As libsym/collect: where no times were recorded, the place in the file stands for them. */
+/* As in libsym/collect: without times, positions in the file replace them. */
 static uint64_t machine_time(const struct builder *b, const struct record *r,
 			     const struct record_id *id)
 {
@@ -145,11 +145,11 @@ static int update_machine(struct builder *b, const struct record *r, uint64_t ns
 		bad_records_note(&b->bad, r->offset, &why);
 		return 0;
 	}
-	b->to_learn = 1;
-	if (!rc && b->p->machine.pending.n >= b->many) {
+	b->pending = 1;
+	if (!rc && b->p->machine.pending.n >= b->pending_max) {
 		rc = builder_apply_pending(b, ns) ? err_nomem(&why) : 0;
-		/* what is of a later time is left: not to be sorted again for each record */
-		b->many = APPLY_EVERY + 2 * b->p->machine.pending.n;
+		/* records of later times are left: do not sort them again for each record */
+		b->pending_max = APPLY_EVERY + 2 * b->p->machine.pending.n;
 	}
 	if (rc && e)
 		*e = why;
@@ -209,10 +209,9 @@ static int handle_record(struct builder *b, const struct record *r, struct recor
 /* --- reading -------------------------------------------------------------------------- */
 
 /*
- * What was mapped when is known in time if it comes in the order of time. Not so where stacks
- * are unwound on the way, which opens files, where side-band records carry no times, and where
- * a ring buffer is written backward: perf then notes what there was at the end
- * (--tail-synthesize).
+ * Side-band records must be read before samples if stacks are unwound, since that opens files;
+ * if these records have no times; and if a ring buffer is written backward, because perf then
+ * writes what existed at the end (--tail-synthesize).
  */
 static int sideband_first(const struct recording *rec)
 {
@@ -226,7 +225,7 @@ static int sideband_first(const struct recording *rec)
 	return first;
 }
 
-/* What stands in front of the first sample and has to be known before the first record. */
+/* Records before the first sample that must be known before the first record is handled. */
 static int read_head(struct builder *b, struct err *e)
 {
 	struct record r;
@@ -237,7 +236,7 @@ static int read_head(struct builder *b, struct err *e)
 	return got < 0 ? got : recording_rewind(b->rec, e);
 }
 
-/* A mapped file's mappings and names, ahead of all samples. */
+/* Read a mapped file's mappings and names before all samples. */
 static int read_sideband(struct builder *b, struct err *e)
 {
 	enum { RUN_MAX = 1 << 20 };
@@ -248,7 +247,7 @@ static int read_sideband(struct builder *b, struct err *e)
 	int got;
 	for (;;) {
 		while (recording_sample_run(b->rec, RUN_MAX, &run))
-			; /* samples come later, in the order of time */
+			; /* samples are read later, in order of time */
 		got = recording_next(b->rec, &r, e);
 		if (got != 1)
 			break;
@@ -277,19 +276,19 @@ static int read_sideband(struct builder *b, struct err *e)
 		got = machine_set_build_ids(&b->p->machine, b->rec, e);
 	if (!got)
 		got = recording_rewind(b->rec, e);
-	bad_records_add(&b->rec->stats.bad, &bad); /* rewinding forgets them */
+	bad_records_add(&b->rec->stats.bad, &bad); /* rewinding clears them */
 	b->sideband_done = 1;
 	return got;
 }
 
-/* A mapped file is read once if that will do. */
+/* A mapped file is read once if that suffices. */
 static int read_first(struct builder *b, struct err *e)
 {
 	b->ahead = 1;
 	return sideband_first(b->rec) ? read_sideband(b, e) : read_head(b, e);
 }
 
-/* What the order of the records says of their times. */
+/* Record in the timeline what sorting has shown about the records' times. */
 static int note_order(struct builder *b, const struct order *o, struct err *e)
 {
 	const struct order_counts c = order_counts(o);
@@ -363,7 +362,7 @@ static void builder_free(struct builder *b)
 	mem_free(b);
 }
 
-/* As timeline_build; ORDER_LATE: records come late, and are to be sorted whole. */
+/* As timeline_build; ORDER_LATE: records came late, so call again with `whole`. */
 static int build(struct profile *p, const struct build_options *opt, int whole,
 		 struct timeline *tl, struct err *e)
 {
@@ -375,9 +374,9 @@ static int build(struct profile *p, const struct build_options *opt, int whole,
 	b->rec = p->rec;
 	b->opt = opt;
 	b->tl = tl;
-	b->known = 1;
-	b->many = APPLY_EVERY;
-	b->learn_at = UINT64_MAX;
+	b->epoch = 1;
+	b->pending_max = APPLY_EVERY;
+	b->pending_ns = UINT64_MAX;
 	p->totals.guest = p->totals.no_event = 0;
 	for (size_t i = 0; i < p->rec->events.n; i++)
 		b->timed |= !!(p->rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);

@@ -1,17 +1,17 @@
 /*
- * build_args.c - what a thread waits on: the first argument of the system call it left its CPU
- * in; see build_internal.h.
+ * build_args.c - what a thread waits on: the first argument of the system call in which it left
+ * its CPU; see build_internal.h.
  *
  * A switch-out shows the user's registers as they were when the thread entered the kernel. In a
  * system call they hold its arguments: x86-64 di, si, dx ..., arm64 x0, x1, x2 (the kernel
- * keeps x0 until it returns). That it was a system call, and which, the kernel's frames tell,
- * and x86-64's ax, which the kernel sets to -ENOSYS on entry (PUSH_AND_CLEAR_REGS in
- * arch/x86/entry/entry_64.S). Whole registers come with --call-graph dwarf; else with
- * --user-regs=di,si,dx. Without registers, a probe on the function that waits for a lock tells
- * which one.
+ * keeps x0 until it returns). The kernel's frames show which system call it was, and x86-64's
+ * ax shows that it was one: the kernel sets it to -ENOSYS on entry (PUSH_AND_CLEAR_REGS in
+ * arch/x86/entry/entry_64.S). Registers are recorded with --call-graph dwarf or
+ * --user-regs=di,si,dx. Without them, a probe on the function that waits for a lock shows which
+ * lock it was.
  *
- * A futex in a mapped file's data is called by the variable's name there; one on the heap or a
- * stack has only its address.
+ * A futex in a file's data has the name of its variable; one on the heap or a stack has only
+ * its address.
  */
 #include "base/bytes.h"
 #include "base/search.h"
@@ -26,7 +26,7 @@
 
 enum { ABI_64 = 2 }; /* enum perf_sample_regs_abi */
 
-/* Register `bit` of a sample: 1, or 0 where it was not recorded. */
+/* Register `bit` of a sample: 1, or 0 if it was not recorded. */
 static int user_register(const struct sample *s, unsigned bit, int swap, uint64_t *value)
 {
 	uint64_t mask = s->event->attr.sample_regs_user;
@@ -53,8 +53,8 @@ int builder_argument(struct builder *b, const struct sample *s, uint16_t *index)
 	return value <= INT64_MAX ? timeline_arg(b->tl, value, 0, index) : 0;
 }
 
-/* What a system call's first argument is, by the call's name. Only a socket that is listened on
- * blocks in accept, only one of this side in connect. */
+/* What a system call's first argument is, by the call's name. Only a listening socket blocks in
+ * accept, only a connecting one in connect. */
 static uint8_t kind_by_call(const char *call, size_t n)
 {
 	static const struct {
@@ -81,8 +81,8 @@ static uint8_t kind_by_call(const char *call, size_t n)
 	return ARG_NONE;
 }
 
-/* The descriptor of a call, of which the context says more, unless it cannot be: then the
- * number was another file's when it waited. */
+/* Refine a descriptor's kind by the context, unless they contradict each other: then the number
+ * was another file's during the wait. */
 static uint8_t kind_in_context(uint8_t by_call, uint8_t known)
 {
 	int epoll = known >= ARG_EPOLL && known <= ARG_EPOLL_CONNECTED;
@@ -125,7 +125,8 @@ static uint8_t kind_by_path(const struct stacks *s, uint32_t path)
 	return kind;
 }
 
-/* The same of one interval; where system calls were recorded these tell. */
+/* The kind for an interval: from the system call if those were recorded, else from the stack.
+ */
 static int kind_of(const struct timeline *tl, const struct off *o, struct u64map *memo,
 		   uint32_t *kind)
 {
@@ -142,7 +143,7 @@ static int kind_of(const struct timeline *tl, const struct off *o, struct u64map
 	return u64map_put(memo, o->path, *kind);
 }
 
-/* Put a variable's name to a futex. `memo`: space << 16 | argument → that with a name. */
+/* Name a futex by its variable. `memo`: space << 16 | argument → argument with a name. */
 static int name_futex(struct builder *b, struct off *o, struct u64map *memo)
 {
 	struct timeline *tl = b->tl;
@@ -187,7 +188,8 @@ static int find_hits(const struct timeline *tl, struct probed_locks *p)
 	return 0;
 }
 
-/* __lll_lock_wait by any of its names, but not __lll_lock_wait_private, which has no probe. */
+/* __lll_lock_wait under any of its names, but not __lll_lock_wait_private, which has no probe.
+ */
 static int waits_inside(const struct stacks *s, uint32_t path)
 {
 	for (; path; path = s->paths.v[path].parent) {
@@ -200,7 +202,8 @@ static int waits_inside(const struct stacks *s, uint32_t path)
 	return 0;
 }
 
-/* The lock that an interval waits for: of its thread's last hit, as each entry is one. */
+/* The lock that an interval waits for: that of its thread's last hit, since each wait has one.
+ */
 static int find_probed(struct timeline *tl, struct off *o, struct probed_locks *p,
 		       struct u64map *kinds)
 {
@@ -224,7 +227,7 @@ static int find_probed(struct timeline *tl, struct off *o, struct probed_locks *
 
 /* --- all of them ---------------------------------------------------------------------- */
 
-/* What a descriptor that a thread waited on leads to, as a fact; each once. */
+/* Add the target of a descriptor that a thread waited on as a fact, each once. */
 static int add_target(struct builder *b, struct u64map *known, int32_t pid, uint64_t fd)
 {
 	const char *target = fd_context_target(b->opt->context, pid, fd);
@@ -244,7 +247,7 @@ static int add_target(struct builder *b, struct u64map *known, int32_t pid, uint
 	return vec_push(&b->tl->facts, f);
 }
 
-/* What is known of the arguments that have been looked at. */
+/* What has been found out about arguments. */
 struct found {
 	struct u64map kinds, futexes, targets;
 	struct probed_locks probed;

@@ -1,17 +1,17 @@
-/* build_counters.c - what counters stood at when a probe was hit; see build_internal.h. */
+/* build_counters.c - values of counters when a probe was hit; see build_internal.h. */
 #include "base/bytes.h"
 #include "libparse/perf_abi.h"
 #include "libtime/build/build_internal.h"
 
-/* Of what an instance of an event counts, by its id; 0: no record tells. */
+/* What an instance of an event counts; 0: unknown. */
 enum instance {
 	OF_THREAD = 1, /* a thread, on all CPUs */
 	OF_BOTH,       /* a thread on one CPU */
 	OF_CPU,        /* all threads of a CPU */
 };
 
-/* ID_INDEX: u64 nr, then { u64 id, idx, cpu, tid }, newer ones followed by as many pairs for
- * virtual machines (struct perf_record_id_index of perf). */
+/* ID_INDEX: u64 nr, then nr of { u64 id, idx, cpu, tid }; newer perf appends as many pairs for
+ * virtual machines (struct perf_record_id_index). */
 int builder_read_id_index(struct builder *b, const struct record *r)
 {
 	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
@@ -29,7 +29,7 @@ int builder_read_id_index(struct builder *b, const struct record *r)
 	return 0;
 }
 
-/* Which of its event's instances an id is; they are in the same order for all events. */
+/* The index of an id among its event's instances, which have the same order for all events. */
 static uint32_t place_of(const struct event *ev, uint64_t id)
 {
 	uint32_t i = 0;
@@ -38,7 +38,7 @@ static uint32_t place_of(const struct event *ev, uint64_t id)
 	return i;
 }
 
-/* Older perf writes no ID_INDEX: several instances are taken for CPUs. */
+/* Older perf writes no ID_INDEX; several instances are then assumed to be CPUs. */
 static uint32_t instance_of(const struct builder *b, const struct sample *s)
 {
 	uint32_t of;

@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* A stream's deferred user chains come after their samples: all are here by now. */
+/* In a stream, deferred user chains follow their samples, so they are joined at the end. */
 static int join_late_chains(struct builder *b)
 {
 	const uint64_t *words;
@@ -32,8 +32,8 @@ static int join_late_chains(struct builder *b)
 	return r < 0 ? r : 0;
 }
 
-/* What a stack belongs to, now that all mappings and names are known: some may have been noted
- * late, as of times that had passed. */
+/* The address space of each stack, now that all mappings and names are known: some records came
+ * later than the times they are about. */
 static void resolve_spaces(struct builder *b)
 {
 	for (size_t i = 1; i < b->chains.v.n; i++) {
@@ -81,7 +81,8 @@ static int name_chains(struct builder *b, struct err *e)
 	return r;
 }
 
-/* A function that sends a packet: what it raised, its own task may run at once. */
+/* Functions that send packets: the softirqs that they raise may run in the same task at once.
+ */
 static int sends(const char *name)
 {
 	static const char *const parts[] = {"xmit", "finish_output", "sendmsg", "netif_rx",
@@ -92,9 +93,9 @@ static int sends(const char *name)
 	return 0;
 }
 
-/* 1 when the softirq of this stack was run by the current task's own sending, not on the way
- * out of an interrupt nor by ksoftirqd, nor where the task let softirqs in again for reasons of
- * its own (fpu_clone, begin_new_exec): then others had raised what it ran. */
+/* 1 if the current task's own sending ran the softirq of this stack. It did not on the way out
+ * of an interrupt, in ksoftirqd, or where the task enabled softirqs for another reason
+ * (fpu_clone, begin_new_exec): then others had raised it. */
 static int ran_inline(const struct stacks *s, uint32_t path)
 {
 	static const char *const yes[] = {"do_softirq", "__local_bh_enable_ip",
@@ -157,8 +158,8 @@ static void recorder_name(const struct builder *b, char name[16])
 	}
 }
 
-/* perf's own process: named as the recorder's command, and there before the recording began.
- * And the sleep that it recorded for so long: its child, waiting to call exec at first. */
+/* The recorder: a process with the name of the recorder's command that existed before the
+ * recording, and the command that it ran (`sleep 10`), at first as its child before exec. */
 static int is_recorder(const struct builder *b, const struct tl_thread *t)
 {
 	const struct strtab *s = &b->p->stacks.strings;
@@ -177,7 +178,7 @@ static int is_recorder(const struct builder *b, const struct tl_thread *t)
 	return !strcmp(before, "perf-exec") || !strcmp(before, name);
 }
 
-/* Kernel threads whose parent no record tells, by the names the kernel gives them. */
+/* Kernel threads by name, if no record has their parent. */
 static int is_kernel_name(const char *comm)
 {
 	static const char *const globs[] = {"kworker/*", "ksoftirqd/*", "migration/*",

@@ -1,4 +1,4 @@
-/* build_events.c - what the samples of each event are to a timeline; see build_internal.h. */
+/* build_events.c - what the samples of each event mean; see build_internal.h. */
 #include "libtime/build/build_internal.h"
 
 #include <string.h>
@@ -8,10 +8,10 @@ static int tp_is(const struct tracepoint *tp, const char *system, const char *na
 	return !strcmp(tp->system, system) && !strcmp(tp->name, name);
 }
 
-/* Where the fields we use lie:
+/* Find the fields that are used:
  *	switch: a prev_pid, b prev_state, c next_pid, d next_prio, e prev_comm, f next_comm
- *	others: a the thread meant, e its name; migrate: b orig_cpu, c dest_cpu; wakeups: c
- *	target_cpu, of wakings the one it slept on */
+ *	others: a the thread it is about, e its name; migrate: b orig_cpu, c dest_cpu; wakeups:
+ *	c target_cpu, for wakings the CPU it slept on */
 static void fields_of(struct source_event *se, const struct tracepoint *tp)
 {
 	if (se->kind == SCHED_SWITCH) {
@@ -78,7 +78,7 @@ static int is_syscall(const struct tracepoint *tp, struct source_event *se)
 	return 1;
 }
 
-/* Kernel tracepoints that come by the million say nothing as single marks. */
+/* Kernel tracepoints that are too frequent to be useful as single marks. */
 static int is_noise(const char *system)
 {
 	static const char *const systems[] = {
@@ -149,7 +149,7 @@ int build_has_scheduler(const struct recording *rec)
 	return has;
 }
 
-/* Which events begin or end spans; they are no marks then. */
+/* Events that begin or end spans are not marks. */
 static int begin_spans(struct builder *b, struct err *e)
 {
 	int r = spans_new(b->tl, &b->spans, e);
@@ -179,14 +179,15 @@ size_t build_switch_cpus(const struct recording *rec)
 	return most;
 }
 
-/* Some of the host's CPUs only: the switches have fewer instances than there are CPUs. */
+/* Were only some CPUs recorded? Then switches have fewer instances than the host has CPUs. */
 static int some_cpus(const struct builder *b)
 {
 	size_t most = build_switch_cpus(b->rec);
 	return b->system_wide && most && most < b->rec->features.cpus_online;
 }
 
-/* Before the first record with a time: formats and the kind of recording are known by then. */
+/* Called before the first record with a time, when formats and the kind of recording are known.
+ */
 int builder_begin(struct builder *b, struct err *e)
 {
 	int r = tracepoints_new(&b->formats, b->rec, e);

@@ -3,15 +3,15 @@
  * irq:softirq_*, irq_vectors:*.
  *
  *	CPU 0   timer ├──────────────────┤
- *	                    virtio ├──┤           one in another; each counts as long as it took
+ *	                    virtio ├──┤           nested; each has its whole length
  */
 #include "libtime/build/build_internal.h"
 
 #include <string.h>
 
-enum { NESTED = 16 /* interrupts open on a CPU at most */ };
+enum { NESTED = 16 /* most interrupts open on a CPU */ };
 
-/* Linux numbers softirqs so since 2.6.37 (include/linux/interrupt.h). */
+/* Numbers of softirqs since Linux 2.6.37 (include/linux/interrupt.h). */
 static const char *softirq_name(uint64_t vector)
 {
 	static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
@@ -71,7 +71,7 @@ static int lane_of(struct builder *b, uint32_t cpu, struct irq_lane **out)
 	return 0;
 }
 
-/* What tells one open interrupt of a CPU from another: events, not names. */
+/* Matches exits with entries. By event, since several vectors may have one name. */
 static uint64_t key_of(const struct builder *b, const struct source_event *se,
 		       const struct sample *s)
 {
@@ -110,7 +110,7 @@ int builder_handle_irq(struct builder *b, const struct source_event *se, const s
 					 .vector = x->vector,
 					 .thread = x->thread,
 					 .cpu = (uint16_t)id->cpu};
-		lane->n = i; /* what is open inside of it has lost its exit */
+		lane->n = i; /* those still open inside it have lost their exits */
 		if (vec_push(&b->tl->interrupts, t))
 			return err_nomem(e);
 		break;

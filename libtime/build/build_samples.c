@@ -1,4 +1,4 @@
-/* build_samples.c - samples into the state machine and the timeline; see build_internal.h. */
+/* build_samples.c - puts samples into the state machine and timeline; see build_internal.h. */
 #include "libtime/build/build_internal.h"
 #include "libtime/sched/syscalls.h"
 
@@ -30,8 +30,8 @@ static int state_of(struct builder *b, uint64_t value, struct sched_event *ev)
 	return 0;
 }
 
-/* By the interrupt bits of the record; whether a softirq ran inside the current task's own
- * system call is told by the stack, at the end (resolve_context). */
+/* By the interrupt bits of the record. Whether a softirq ran in the current task's own system
+ * call is found from the stack, at the end (resolve_context). */
 static uint8_t context_of(const struct sample *s)
 {
 	uint8_t flags = tp_common_flags(s->raw, s->raw_size);
@@ -89,7 +89,7 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 		ev.prev_comm = comm_field(&se->e, s, swap);
 		ev.next_comm = comm_field(&se->f, s, swap);
 		ev.syscall = builder_syscall_of(b, ev.prev_tid);
-		if (s->period > 1) /* it stands for others, whatever the attr says */
+		if (s->period > 1) /* it stands for several switches, whatever the attr says */
 			b->tl->flags |= TL_SAMPLED;
 		r = state_of(b, (uint64_t)tp_int(&se->b, s->raw, s->raw_size, swap), &ev);
 	} else {
@@ -133,7 +133,7 @@ int builder_note_current(struct builder *b, const struct record_id *id, struct e
 	return sched_event(b->sched, &ev, e);
 }
 
-/* perf's name of the thread at that time. */
+/* The thread's name at that time. */
 static int comm_of(struct builder *b, const struct sample *s, uint32_t *comm)
 {
 	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
@@ -141,8 +141,8 @@ static int comm_of(struct builder *b, const struct sample *s, uint32_t *comm)
 	return *comm != NO_ID ? 0 : profile_nameless_comm(b->p, s->tid, comm);
 }
 
-/* The idle task, threads so near their end that perf has no tid of them any more, and tids that
- * the records give to several processes. */
+/* For the idle task, exiting threads that no longer have a tid, and tids that records assign to
+ * several processes. */
 static int pseudo_thread(struct builder *b, const struct sample *s, uint32_t *thread,
 			 struct err *e)
 {
@@ -168,7 +168,7 @@ static int push_sample(struct builder *b, const struct sample *s, const struct e
 		return r;
 	if (builder_apply_pending(b, s->time))
 		return err_nomem(e);
-	/* what has no pid yet may get another than this sample's, which is -1 */
+	/* a thread without a pid may later get another one than this sample's -1 */
 	if ((x.thread == TL_NONE || s->pid < 0 || b->tl->threads.v[x.thread].pid != s->pid) &&
 	    (r = pseudo_thread(b, s, &x.thread, e)))
 		return r;
@@ -208,7 +208,7 @@ static int count_event_sample(struct builder *b, const struct sample *s, const s
 	return 0;
 }
 
-/* `s` counts as a sample of `ev`. */
+/* Add `s` as a sample of `ev`. */
 static int push_as(struct builder *b, const struct sample *s, const struct event *ev,
 		   uint64_t period, const struct record_id *id, struct err *e)
 {
@@ -218,8 +218,8 @@ static int push_as(struct builder *b, const struct sample *s, const struct event
 				      : count_event_sample(b, s, ev, period);
 }
 
-/* A sample as what it is to all tools: one of its event, or of each counter that it reads and
- * that moved. As libsym/aggregate counts it. */
+/* Count a sample as libsym/aggregate does: for its event, or for each counter that it reads and
+ * that has changed. */
 static int count_sample(struct builder *b, const struct sample *s, const struct record_id *id,
 			struct err *e)
 {
@@ -257,7 +257,7 @@ static int handle_mark(struct builder *b, const struct source_event *se, const s
 	return 0;
 }
 
-/* The direct kind, perf 6.16 and later: the time is the end of the wait. */
+/* The direct kind of --off-cpu, perf 6.16 and later: its time is the end of the wait. */
 static int handle_direct(struct builder *b, const struct sample *s, const struct record_id *id,
 			 struct err *e)
 {
@@ -361,7 +361,7 @@ static int handle_spans(struct builder *b, const struct source_event *se,
 	return r;
 }
 
-/* What it tells of who runs and waits. */
+/* What the sample means for threads and CPUs. */
 static int handle_role(struct builder *b, const struct source_event *se, const struct sample *s,
 		       const struct record_id *id, struct err *e)
 {
@@ -390,7 +390,7 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 {
 	const struct event *ev = id->event;
 	struct sample s;
-	struct err why; /* set by what fails: clearing it costs a tenth of a sample's time */
+	struct err why; /* set on failure; clearing it takes a tenth of a sample's time */
 	if (!ev || ev->index >= b->events.n) {
 		b->p->totals.no_event++;
 		return 0;

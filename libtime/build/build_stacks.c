@@ -1,34 +1,34 @@
-/* build_stacks.c - whose a sample is, and its stack; see build_internal.h. */
+/* build_stacks.c - a sample's thread and stack; see build_internal.h. */
 #include "libtime/build/build_internal.h"
 
 #include <string.h>
 
-/* Records given to the machine wait there, sorted once for many, until a question is asked;
- * those of a later time than the question's go on waiting. */
+/* The machine collects records and sorts many at once, when it is queried; records later than
+ * the query stay pending. */
 int builder_apply_pending(struct builder *b, uint64_t ns)
 {
-	if (!b->to_learn && ns < b->learn_at)
+	if (!b->pending && ns < b->pending_ns)
 		return 0;
-	b->to_learn = 0;
-	b->known++;
+	b->pending = 0;
+	b->epoch++;
 	int r = machine_advance(&b->p->machine, ns, NULL);
-	b->learn_at = machine_next(&b->p->machine);
+	b->pending_ns = machine_next(&b->p->machine);
 	return r;
 }
 
 const struct thread_view *builder_view(struct builder *b, int32_t pid, int32_t tid, uint64_t ns)
 {
 	struct view_memo *m = &b->views[(uint32_t)tid % VIEWS];
-	if (m->known != b->known || m->tid != tid || m->pid != pid || ns < m->view.since ||
+	if (m->epoch != b->epoch || m->tid != tid || m->pid != pid || ns < m->view.since ||
 	    ns >= m->view.until) {
-		*m = (struct view_memo){.pid = pid, .tid = tid, .known = b->known};
+		*m = (struct view_memo){.pid = pid, .tid = tid, .epoch = b->epoch};
 		machine_thread_at(&b->p->machine, pid, tid, ns, &m->view);
 	}
 	return &m->view;
 }
 
-/* A file that a stack needs is opened here, since only this thread may ask the machine while it
- * learns; reading it is for others, and begins now. */
+/* Open a file that a stack needs. Only this thread may query the machine while it changes;
+ * other threads start reading the file now. */
 static int open_file(struct builder *b, const struct map *map, uint64_t word)
 {
 	uint64_t offset = word - map->start + map->pgoff;
@@ -75,7 +75,7 @@ static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
 	return r;
 }
 
-/* Whose the sample's stack is, without words. */
+/* The sample's stack entry, without its words. */
 static struct stack_entry entry_of(struct builder *b, const struct sample *s)
 {
 	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);

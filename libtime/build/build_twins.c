@@ -1,15 +1,14 @@
 /*
- * build_twins.c - one tracepoint recorded by several perf events, as with switches bare of all
- * and with stacks of some:
+ * build_twins.c - one tracepoint recorded by several perf events, for example switches of all
+ * threads without stacks and those of some threads with stacks:
  *
  *	-e sched:sched_switch -e sched:sched_switch/call-graph=dwarf/ \
  *		--filter 'prev_comm == "db"'
  *
- * Each hit then comes once for every event that it passes the filter of. The kernel makes the
- * raw bytes of a hit once and hands them to the events one after the other (perf_tp_event() in
- * kernel/events/core.c), with interrupts off for those of the scheduler: on its CPU, the
- * samples of one hit follow each other, have equal raw bytes, and a time each, some
- * microseconds apart.
+ * Each hit then has a sample for every event whose filter it passes. The kernel makes the raw
+ * bytes of a hit once and passes them to one event after another (perf_tp_event() in
+ * kernel/events/core.c), with interrupts off for scheduler tracepoints. So the samples of one
+ * hit follow each other on its CPU, with equal raw bytes, and times some microseconds apart.
  */
 #include "libtime/build/build_internal.h"
 

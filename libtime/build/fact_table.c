@@ -5,7 +5,7 @@
 
 enum { PARTS = 4 };
 
-/* "KIND<TAB>SUBJECT<TAB>KEY<TAB>VALUE" as ids. 0 where it is no fact, ERR_NOMEM, else 1. */
+/* "KIND<TAB>SUBJECT<TAB>KEY<TAB>VALUE" as ids: 1; 0 if it is not a fact; ERR_NOMEM. */
 static int split(struct fact_table *t, const char *line, uint32_t id[PARTS])
 {
 	for (int i = 0; i < PARTS; i++) {
@@ -51,7 +51,7 @@ static int is(const struct fact_table *t, uint32_t id, const char *word)
 	return !strcmp(strtab_get(&t->names, id), word);
 }
 
-/* Is it of this recording? `pids`: the processes of its threads. */
+/* Does it concern this recording? `pids`: the processes of its threads. */
 static int concerns(const struct fact_table *t, const struct u64map *pids,
 		    const struct tl_fact *f)
 {

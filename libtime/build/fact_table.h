@@ -1,6 +1,6 @@
 /*
- * fact_table.h - what the recorded host was, and how it was doing, before and after: the `fact`
- * lines of a recording's context (fd_context.h), which become the timeline's facts.
+ * fact_table.h - facts about the recorded host and its load, before and after the recording:
+ *the `fact` lines of a recording's context (fd_context.h), which become the timeline's facts.
  *
  *	fact KIND<TAB>SUBJECT<TAB>KEY<TAB>VALUE
  *
@@ -32,13 +32,13 @@ struct fact_table {
 	struct idmap index;
 };
 
-/* The rest of a line behind "fact ", said in the `snapshot`th of the text, from 1 on. What
- * is no fact is skipped. ERR_NOMEM. */
+/* Add the rest of a line after "fact ", from the `snapshot`th snapshot, counted from 1. Other
+ * text is skipped. ERR_NOMEM. */
 int fact_table_add(struct fact_table *t, const char *line, unsigned snapshot);
 
 /*
- * Add those to a timeline that tell something of it: of processes those of its threads, of
- * interrupts those that there were meanwhile. ERR_NOMEM.
+ * Add the relevant facts to a timeline: about processes, those with threads in it; about
+ * interrupts, those that occurred in between. ERR_NOMEM.
  */
 int fact_table_apply(const struct fact_table *t, struct timeline *tl);
 

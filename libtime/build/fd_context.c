@@ -26,14 +26,14 @@ enum net { NET_NONE, NET_TCP, NET_UDP, NET_UNIX };
 struct socket {
 	uint64_t inode;
 	uint64_t place;              /* namespace and port, or path */
-	uint32_t space, local, peer; /* names ids; 0: not of the internet, or of no peer */
+	uint32_t space, local, peer; /* names ids; 0: not an internet socket, or without peer */
 	uint8_t net, kind;
 };
 
 struct descriptor {
 	uint64_t key;             /* pid << 32 | number */
 	uint64_t inode;           /* of a socket */
-	uint32_t process, target; /* names ids: whose it is; a file's path */
+	uint32_t process, target; /* names ids: its process; a file's path */
 	uint8_t kind;
 };
 
@@ -47,17 +47,17 @@ struct fd_context {
 	struct strtab names;  /* namespaces, addresses, processes and paths */
 	struct fact_table facts;
 	uint32_t snapshots, early; /* with descriptors; early: not late */
-	unsigned number;           /* of the one at hand */
-	int big;                   /* byte order of addresses */
-	/* of the snapshot at hand */
+	unsigned number;           /* of the current one */
+	int big;                   /* addresses are big endian */
+	/* of the current snapshot */
 	VEC(struct socket) sockets;
 	VEC(struct descriptor) fds;
 	VEC(struct watch) watches;
 	struct u64map listens;  /* namespace << 32 | port, or names id of a Unix path */
 	struct u64map by_inode; /* → index of sockets */
-	uint64_t pid;           /* of the process at hand; 0: none */
-	uint32_t process;       /* names id: what it is called */
-	uint32_t space;         /* names id: the namespace of the net lines at hand */
+	uint64_t pid;           /* current process; 0: none */
+	uint32_t process;       /* names id: its name */
+	uint32_t space;         /* names id: namespace of the current net lines */
 	enum net net;
 	int late;
 };
@@ -76,7 +76,7 @@ static uint64_t place_of_port(const struct fd_context *c, uint64_t port)
 	return (uint64_t)c->space << 32 | port;
 }
 
-/* "0100007F:1F90" as "127.0.0.1:8080": words as the host has them in memory. */
+/* "0100007F:1F90" as "127.0.0.1:8080"; the words are in the host's byte order. */
 static int intern_address(struct fd_context *c, const char *hex, uint64_t port, uint32_t *id)
 {
 	char text[INET6_ADDRSTRLEN + 16], ip[INET6_ADDRSTRLEN];
@@ -118,7 +118,7 @@ static int parse_inet(struct fd_context *c, const char *line)
 		if (u64map_put(&c->listens, s.place, 1))
 			return ERR_NOMEM;
 	} else if (far_port && state != TCP_CLOSE) {
-		s.kind = ARG_CONNECTED; /* until it is known who listens */
+		s.kind = ARG_CONNECTED; /* until all listeners are known */
 	}
 	if (far_port && (intern_address(c, local, port, &s.local) ||
 			 intern_address(c, remote, far_port, &s.peer)))
@@ -126,7 +126,7 @@ static int parse_inet(struct fd_context *c, const char *line)
 	return vec_push(&c->sockets, s);
 }
 
-/* A line of /proc/net/unix: a path of its own is the one that it was accepted at. */
+/* A line of /proc/net/unix. A path is the one where the socket was accepted. */
 static int parse_unix(struct fd_context *c, const char *line)
 {
 	char path[LINE_MAX_BYTES] = "";
@@ -142,7 +142,7 @@ static int parse_unix(struct fd_context *c, const char *line)
 			return ERR_NOMEM;
 		s.place = (uint64_t)c->space << 32 | id;
 		s.kind = flags & UNIX_LISTENS ? ARG_LISTENING : ARG_ACCEPTED;
-		/* ports are below 2^16; paths are told from them by the namespace's own id */
+		/* keys of ports are small; those of paths are inverted */
 		if (flags & UNIX_LISTENS && u64map_put(&c->listens, ~s.place, 1))
 			return ERR_NOMEM;
 	}
@@ -214,7 +214,7 @@ static int parse_net(struct fd_context *c, const char *line)
 
 /* --- a snapshot --------------------------------------------------------------------------- */
 
-/* A socket's kind, now that all that listen are known. */
+/* A socket's kind, now that all listeners are known. */
 static uint8_t kind_of_socket(const struct fd_context *c, const struct socket *s)
 {
 	uint32_t yes;
@@ -231,7 +231,7 @@ static int is_epoll(uint8_t kind)
 	return kind == ARG_EPOLL || kind == ARG_EPOLL_ACCEPTED || kind == ARG_EPOLL_CONNECTED;
 }
 
-/* Two snapshots' words on one descriptor. */
+/* The kind of a descriptor that two snapshots have. */
 static uint8_t joined(uint8_t a, uint8_t b)
 {
 	if (a == b)
@@ -242,7 +242,7 @@ static uint8_t joined(uint8_t a, uint8_t b)
 								    : ARG_EPOLL;
 }
 
-/* What this snapshot says of a descriptor joins what those before it said. */
+/* Join a descriptor's kind in this snapshot with that of the snapshots before. */
 static int note(struct fd_context *c, uint64_t key, uint8_t kind)
 {
 	uint32_t v = 0;
@@ -255,7 +255,7 @@ static int note(struct fd_context *c, uint64_t key, uint8_t kind)
 	return u64map_put(&c->kind, key, (v & 0xff) | ((v >> 8) + 1) << 8);
 }
 
-/* What of this snapshot's sockets an epoll watches, as its kind. */
+/* An epoll's kind, from the sockets that it watches. */
 static int resolve_epolls(struct fd_context *c, struct u64map *now)
 {
 	enum { UNKNOWN = 1, SERVER = 2, CLIENT = 4 };
@@ -301,7 +301,7 @@ static int resolve_sockets(struct fd_context *c, struct u64map *now)
 
 /* --- what is at the other end ------------------------------------------------------------- */
 
-/* Which process has a socket, by its inode; and which socket has two ends. */
+/* The process of a socket, by inode; and the socket at an address, by its two ends. */
 struct ends {
 	struct u64map owner, socket;
 };
@@ -449,7 +449,7 @@ int fd_context_parse(struct fd_context **out, const char *text, size_t n, const 
 	return 0;
 }
 
-/* The size of the recording that a text says it is of. */
+/* Does the text name the size of this recording? */
 static int is_of(const char *text, const char *recording)
 {
 	struct stat st;
@@ -490,7 +490,7 @@ void fd_context_free(struct fd_context *c)
 	mem_free(c);
 }
 
-/* What was seen when all was over: nothing that would hide a wait. */
+/* The kind of a descriptor in a late snapshot: nothing that would hide a wait. */
 static uint8_t in_doubt(uint8_t kind)
 {
 	switch (kind) {

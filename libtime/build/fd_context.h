@@ -1,33 +1,32 @@
 /*
- * fd_context.h - which file descriptor of which process is what, as the recorded host knew it
- * before and after the recording: a text that `perfkit record` writes beside the recording
- * (perf.data.context) and bundles carry.
+ * fd_context.h - the recorded host's file descriptors, before and after the recording: a text
+ * that `perfkit record` writes next to the recording (perf.data.context) and bundles contain.
  *
  *	perfkit-context 1
- *	of BYTES			the size of the recording that it belongs to
- *	snapshot			one or more follow, each with all of these lines
- *	late SECONDS			it was taken that long after the recording had ended
- *	order big			where addresses of sockets have that byte order
- *	process PID NETNS [COMM]	its network namespace, net:[4026531840], and its name
- *	fd N TARGET			of that process: what /proc/PID/fd/N links to
- *	tfd EPFD N			of that process: epoll EPFD watches N
+ *	of BYTES			size of the recording that it belongs to
+ *	snapshot			one or more follow, each with all the lines below
+ *	late SECONDS			it was taken that long after the end of the recording
+ *	order big			byte order of socket addresses, if not little
+ *	process PID NETNS [COMM]	a process, its network namespace net:[4026531840], its
+ *name fd N TARGET			in that process: what /proc/PID/fd/N links to tfd EPFD N
+ *in that process: epoll EPFD watches N
  *					(/proc/PID/fdinfo/EPFD)
  *	net NETNS tcp|tcp6|udp|udp6|unix
- *					the lines below, up to the next of these words
- *	<TAB>...			are of /proc/net/FILE of that namespace, as it prints
- *					them (net/ipv4/tcp_ipv4.c get_tcp4_sock,
- *					net/unix/af_unix.c unix_seq_show), of those sockets
- *					that an fd line names or that listen
- *	fact ...			of the host: fact_table.h
+ *					the lines that begin with a tab after this one ...
+ *	<TAB>...			... are from /proc/net/FILE of that namespace
+ *					(net/ipv4/tcp_ipv4.c get_tcp4_sock,
+ *					net/unix/af_unix.c unix_seq_show): sockets that an fd
+ *					line names, or that listen
+ *	fact ...			about the host: fact_table.h
  *
- * A TCP socket whose local port is listened on in its namespace was accepted; one whose port is
- * not was connected by this process. A Unix socket with a path of its own was accepted; of one
- * without it is not known. Where snapshots differ, nothing is said about a descriptor.
+ * A TCP socket whose local port has a listener in its namespace was accepted; any other was
+ * connected by this process. A Unix socket with a path was accepted; one without may be either.
+ * A descriptor that differs between snapshots is unknown.
  *
- * Where all snapshots are late (pack --script), a descriptor number may have meant another
- * file during the recording. Accepted and listening sockets then count as sockets of an unknown
- * kind, so that no wait is hidden on such evidence. Connected sockets are believed, for they
- * make a wait visible.
+ * If all snapshots are late (pack --script), a descriptor number may have meant another file
+ * during the recording. Accepted and listening sockets then count as sockets of unknown kind,
+ *so that no wait is hidden on such evidence. Connected sockets count, since they make a wait
+ * visible.
  */
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H
 #define LIBTIME_BUILD_FD_CONTEXT_H
@@ -36,29 +35,29 @@
 
 struct fd_context;
 
-enum { FD_CONTEXT_MAX = 64 << 20 }; /* bytes; longer ones are refused */
+enum { FD_CONTEXT_MAX = 64 << 20 }; /* bytes; longer texts are refused */
 
-/* From memory; `name` is for messages. Lines that are not understood are skipped. ERR_FORMAT
- * (no such text), ERR_LIMIT, ERR_NOMEM. */
+/* Parse a text in memory; `name` is for messages. Unknown lines are skipped. ERR_FORMAT
+ * (another kind of text), ERR_LIMIT, ERR_NOMEM. */
 int fd_context_parse(struct fd_context **out, const char *text, size_t n, const char *name,
 		     struct err *e);
 
-/* That of the recording `path`, in PATH.context; *out is NULL where there is none, or one of
- * another recording. Else as above, ERR_IO. */
+/* Load PATH.context of the recording `path`; *out is NULL if it does not exist or belongs to
+ * another recording. Errors as above, and ERR_IO. */
 int fd_context_load(struct fd_context **out, const char *path, struct err *e);
 
 /* NULL is accepted. */
 void fd_context_free(struct fd_context *c);
 
-/* What a descriptor of a process is: ARG_FD where it is not known. */
+/* The kind of a process's descriptor; ARG_FD if unknown. */
 uint8_t fd_context_kind(const struct fd_context *c, int32_t pid, uint64_t fd);
 
-/* A file's path; a socket's peer, "10.0.0.5:5432", with the process where that is on the same
- * host, "127.0.0.1:5432 (postgres)". NULL where it is not
- * known, or all snapshots are late. Life: the context's. */
+/* A file's path; a socket's peer, "10.0.0.5:5432", with its process if that is on the same
+ * host, "127.0.0.1:5432 (postgres)". NULL if unknown, or if all snapshots are late. Lives as
+ * long as the context. */
 const char *fd_context_target(const struct fd_context *c, int32_t pid, uint64_t fd);
 
-/* What else the host knew. */
+/* Other facts about the host. */
 const struct fact_table *fd_context_facts(const struct fd_context *c);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * raw_chains.h - distinct callchains as raw words, numbered while a recording is read and named
- * at its end, each once.
+ * raw_chains.h - interns callchains as raw words while a recording is read, and names each
+ * distinct one at the end.
  *
  *	raw_chains_intern(&c, &entry, &id);     // per sample
  *	raw_chains_name(&c, &names, path, &e);  // path[id] = its call path
@@ -21,22 +21,22 @@ struct raw_chains {
 	})
 	v; /* [0] is a dummy */
 	struct idmap index;
-	uint64_t seed; /* asked for once: it is a call of the C library */
+	uint64_t seed; /* of the hash */
 	struct arena words;
-	int stay; /* raw words stay where they are as long as the chains do: not copied */
+	int stay; /* raw words outlive the chains, so they are not copied */
 };
 
-/* The number of a callchain: equal words, address space (where it is not known, process),
- * version, kind and cpumode have one. The words are copied when new, unless they stay.
+/* The number of a callchain. Those with equal words, address space (process, if unknown),
+ * version, kind and cpumode have the same. Words of a new one are copied, unless they stay.
  * ERR_NOMEM. */
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id);
 
-/* The call path of every number into a new array, the caller's to free; *path[0] is 0.
- * ERR_NOMEM. */
+/* Name all: (*path)[number] is its call path, (*path)[0] is 0. The caller frees the array
+ * (mem_free). ERR_NOMEM. */
 int raw_chains_name(const struct raw_chains *c, struct names *names, uint32_t **path,
 		    struct err *e);
 
-/* Give all back; empty then. */
+/* Release everything; empty afterwards. */
 void raw_chains_release(struct raw_chains *c);
 
 #endif
