@@ -2,7 +2,7 @@
 """exportcheck.py pprof PROFILE FOLDED [TYPE]
 exportcheck.py speedscope FILE FOLDED [COLUMN]
 exportcheck.py speedscope-time FILE FOLDED
-exportcheck.py perfetto TRACE STORE
+exportcheck.py perfetto TRACE STORE TAIL
 exportcheck.py firefox PROFILE STORE EVENT: what other tools open says what perfkit says.
 
 pprof: reads PROFILE (profile.proto, gzipped) with a decoder of its own: every reference leads
@@ -13,8 +13,9 @@ speedscope: FILE keeps to the published schema, and its sampled profiles, folded
 their names, are the lines of FOLDED. speedscope-time: the same of evented ones, where FOLDED has
 the frames of spans, too, or there are none.
 
-perfetto: the runs that TRACE's switches make, its wakeups, samples and slices are those of the
-tables of STORE, one for one.
+perfetto: the runs that TRACE's switches make, its wakeups, samples (also those where threads left a
+CPU), their periods and slices are those of the tables of STORE, one for one. The worst waits are those
+that TAIL, the answer of `tail --json`, has; what they consist of and who woke them, those of STORE.
 
 firefox: PROFILE keeps to the published types (every column as long as its table, every index in
 it), and its samples of EVENT, markers and CPU time are those of STORE, one for one, where it was
@@ -43,8 +44,11 @@ def fields(b):
     at, out = 0, []
     while at < len(b):
         key, at = varint(b, at)
-        assert key & 7 in (0, 2), "wire type %d" % (key & 7)
-        x, at = varint(b, at)
+        assert key & 7 in (0, 1, 2), "wire type %d" % (key & 7)
+        if key & 7 == 1:
+            x, at = int.from_bytes(b[at:at + 8], "little"), at + 8
+        else:
+            x, at = varint(b, at)
         if key & 7 == 2:
             assert at + x <= len(b), "a field past its message"
             x, at = b[at:at + x], at + x
@@ -199,14 +203,16 @@ class Perfetto:
     """A trace as sets of tuples; times as they stand there."""
 
     def __init__(self, path):
-        self.runs, self.wakings, self.samples, self.slices = (collections.Counter()
-                                                              for _ in range(4))
-        self.names, self.frames, self.stacks, self.tracks = {}, {}, {}, {}
+        self.runs, self.wakings, self.samples, self.slices, self.inner = (collections.Counter()
+                                                                          for _ in range(5))
+        self.names, self.frames, self.stacks = ({} for _ in range(3)) # by sequence and number
+        self.events, self.counts = {}, {}
+        self.tracks, self.flows, self.flowing, self.notes = {}, collections.Counter(), {}, []
         self.on, self.open = {}, collections.defaultdict(list)
         for number, packet in fields(open(path, "rb").read()):
             assert number == 1
             self.packet(message(packet))
-        assert not any(self.open.values())
+        assert not any(self.open.values()) and not self.flowing
         for cpu, (tid, start) in self.on.items():
             if tid:
                 self.runs[tid, cpu, start, None] += 1
@@ -214,35 +220,61 @@ class Perfetto:
     def packet(self, p):
         for b in p[1]:
             self.bundle(message(b))
+        seq = p[10][0] if p[10] else None
+        for d in map(message, p[59]):
+            assert seq not in self.events and p[13] == [1]
+            timebase = message(message(d[12][0])[1][0])
+            self.events[seq] = timebase[10][0].decode("utf-8")
         for data in map(message, p[12]):
-            self.intern(data)
+            self.intern(seq, data)
         for s in map(message, p[66]):
-            stack = self.stacks[s[4][0]] if s[4] else ()
+            stack = self.stacks[seq, s[4][0]] if s[4] else ()
             tid, cpu = s[3][0] if s[3] else -1, s[1][0] if s[1] else None
-            self.samples[p[8][0], tid, cpu, stack] += 1
+            last = self.counts.get((seq, cpu), 0)
+            assert s[6][0] >= last
+            self.counts[seq, cpu] = s[6][0]
+            self.samples[self.events[seq], p[8][0], tid, cpu, stack, s[6][0] - last] += 1
         for t in map(message, p[60]):
             thread = message(t[4][0])[2][0] if t[4] else None
             assert t[1][0] not in self.tracks
-            self.tracks[t[1][0]] = thread
+            assert thread is None or thread not in {i for i, up in self.tracks.values() if not up}
+            if t[5]:
+                thread = self.tracks[t[5][0]][0]
+            self.tracks[t[1][0]] = thread, t[2][0].decode("utf-8") if t[5] else None
         for x in map(message, p[11]):
             self.edge(x, p[8][0])
 
-    def intern(self, data):
+    def total(self, event):
+        """What an event's samples stand for."""
+        return sum(n for (seq, _), n in self.counts.items() if self.events[seq] == event)
+
+    def intern(self, seq, data):
         for s in map(message, data[5]):
-            self.names[s[1][0]] = s[2][0].decode("utf-8")
+            self.names[seq, s[1][0]] = s[2][0].decode("utf-8")
         for f in map(message, data[6]):
-            self.frames[f[1][0]] = self.names[f[2][0]]
+            self.frames[seq, f[1][0]] = self.names[seq, f[2][0]]
         for c in map(message, data[7]):
-            self.stacks[c[1][0]] = tuple(self.frames[i] for i in c[2])
+            self.stacks[seq, c[1][0]] = tuple(self.frames[seq, i] for i in c[2])
 
     def edge(self, x, ns):
         """Slices of a track close in the order in which they were opened, the last first."""
-        stack = self.open[x[11][0]]
+        stack, (thread, group) = self.open[x[11][0]], self.tracks[x[11][0]]
+        for flow in x[47]:
+            assert x[9][0] == 3 and flow not in self.flowing
+            self.flowing[flow] = thread, ns
+        for flow in x[48]:
+            waker, at = self.flowing.pop(flow)
+            assert at == ns and x[9][0] == 1
+            self.flows[waker, at, thread] += 1
         if x[9][0] == 1:
             stack.append((x[23][0].decode("utf-8"), ns))
-        else:
+            if x[4]:
+                self.notes.append({m[10][0].decode(): m[6][0].decode() if m[6] else m[3][0]
+                                   for m in map(message, x[4])})
+        elif x[9][0] == 2:
             name, start = stack.pop()
-            self.slices[self.tracks[x[11][0]], name, start, ns] += 1
+            which = self.inner if group and stack else self.slices
+            which[thread, group, name, start, ns] += 1
 
     def bundle(self, b):
         cpu = b[1][0]
@@ -269,7 +301,54 @@ def store_stacks(db):
     return stack
 
 
-def perfetto(path, store):
+def inside(db, tid, start, end):
+    """What a worst episode consists of: [(name, from, to)], and [(waker, when)]."""
+    parts, wakeups = [], []
+    for a, b, blocked, cause, unknown, waker in db.execute(
+            "SELECT o.start_ns, o.end_ns, blocked_ns, cause, unknown_reason, w.tid FROM offcpu o "
+            "JOIN threads t ON t.id = o.thread_id LEFT JOIN threads w ON w.id = waker_thread_id "
+            "WHERE t.tid = ? AND o.end_ns > ? AND o.start_ns < ?", (tid, start, end)):
+        lo, hi = max(a, start), min(b, end)
+        woken = hi if unknown or a + blocked > end else a + blocked
+        if woken > lo:
+            parts.append(("not running" if unknown else cause, lo, woken))
+        if waker is not None and woken == a + blocked >= lo:
+            wakeups.append((waker, woken))
+            parts.append(("runnable", woken, hi))
+        elif max(woken, lo) < hi:
+            parts.append(("runnable", max(woken, lo), hi))
+    return parts, wakeups
+
+
+def worst(got, db, tail):
+    """The worst episodes: waits are tail's, spans those from p99.9 of their names on."""
+    origin, = db.execute("SELECT origin_ns FROM recordings").fetchone()
+    want, parts, flows = (collections.Counter() for _ in range(3))
+    episodes = [("worst waits", x["tid"], "wait: " + x["cause"], x["start_ns"] + origin, x["duration_ns"])
+                for x in json.load(open(tail))["episodes"]]
+    names = [n for n, in db.execute("SELECT DISTINCT name FROM spans")]
+    for name in names:
+        spans = db.execute(
+            "SELECT t.tid, start_ns, end_ns - start_ns FROM spans JOIN threads t ON t.id = "
+            "thread_id WHERE name = ? AND thread_id = end_thread_id AND NOT open AND NOT suspect "
+            "ORDER BY 3", (name,)).fetchall()
+        least = spans[(len(spans) * 999 + 999) // 1000 - 1][2] if spans else 0
+        episodes += [("worst spans", tid, name, a, n) for tid, a, n in spans if n >= least]
+    for group, tid, name, a, n in episodes:
+        want[tid, group, name, a, a + n] += 1
+        slices, wakeups = inside(db, tid, a, a + n)
+        for part in slices:
+            parts[(tid, group) + part] += 1
+        for waker, at in wakeups:
+            flows[waker, at, tid] += 1
+    assert len(got.notes) == len(episodes) and all("root" in n and "rank" in n for n in got.notes)
+    print("%d worst episodes, %d wakeups in them" % (len(episodes), sum(flows.values())))
+    worst_slices = collections.Counter({k: n for k, n in got.slices.items() if k[1]})
+    return tell("worst", worst_slices, want) | tell("parts", got.inner, parts) | \
+        tell("flows", got.flows, flows)
+
+
+def perfetto(path, store, tail):
     got, db = Perfetto(path), sqlite3.connect(store)
     end, = db.execute("SELECT end_ns FROM recordings").fetchone()
     runs = collections.Counter()
@@ -285,25 +364,30 @@ def perfetto(path, store):
         "JOIN threads t ON t.id = o.thread_id LEFT JOIN threads w ON w.id = waker_thread_id "
         "WHERE waker_context IS NOT NULL AND cpu_wake IS NOT NULL AND unknown_reason IS NULL"))
     stack = store_stacks(db)
-    samples = collections.Counter((ns, tid, cpu, stack[path]) for ns, tid, cpu, path in
-                                  db.execute("SELECT time_ns, coalesce(tid, -1), s.cpu, "
-                                             "call_path_id FROM samples s LEFT JOIN threads t "
-                                             "ON t.id = thread_id"))
+    samples = collections.Counter(
+        (name, ns, tid, cpu, stack[path], period) for name, ns, tid, cpu, path, period in
+        db.execute("SELECT e.name, time_ns, coalesce(tid, -1), s.cpu, call_path_id, period FROM "
+                   "samples s JOIN selected_events e ON e.id = s.event_id LEFT JOIN threads t ON "
+                   "t.id = thread_id"))
+    switches = collections.Counter(
+        ("sched:sched_switch", ns, tid, cpu, stack[path], 1) for ns, tid, cpu, path in db.execute(
+            "SELECT o.start_ns, t.tid, cpu_out, call_path_id FROM offcpu o JOIN threads t "
+            "ON t.id = o.thread_id WHERE call_path_id IS NOT NULL"))
     spans = collections.Counter((name, a, b) for name, a, b in db.execute(
         "SELECT name, start_ns, end_ns FROM spans"))
     losses = collections.Counter((a, b) for a, b in db.execute(
         "SELECT from_ns, to_ns FROM losses"))
     names, slices, others = {n for n, _, _ in spans}, collections.Counter(), collections.Counter()
-    for (_, name, a, b), n in got.slices.items():
-        if name in names:
+    for (_, group, name, a, b), n in got.slices.items():
+        if name in names and not group:
             slices[name, a, b] += n
-        else:
+        elif not group:
             others[a, b] += n
-    print("%d runs, %d wakeups, %d samples, %d spans, %d losses" % tuple(
-        sum(c.values()) for c in (whole, got.wakings, got.samples, slices, others)))
+    print("%d runs, %d wakeups, %d samples, %d switches, %d spans, %d losses" % tuple(
+        sum(c.values()) for c in (whole, got.wakings, samples, switches, slices, others)))
     return tell("runs", whole, runs) | tell("wakeups", got.wakings, wakings) | \
-        tell("samples", got.samples, samples) | tell("spans", slices, spans) | \
-        tell("losses", others, losses)
+        tell("samples", got.samples, samples + switches) | tell("spans", slices, spans) | \
+        tell("losses", others, losses) | worst(got, db, tail)
 
 
 def ns(ms):

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/radix.h"
-#include "libtime/explain/tail_model.h"
+#include "libtime/explain/worst.h"
 #include "libtime/store/store_encode.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ struct text {
 struct flat {
 	struct timeline *tl;
 	struct writing encoding;
-	VEC(struct flat_episode) episodes;
+	struct worst episodes;
 	uint8_t *has_stack; /* by call path: something has it */
 	VEC(uint32_t) frames;
 	struct text *folded; /* names of frames as they stand in stacks; NULL: not made */
@@ -56,93 +56,6 @@ static void flatten_off(const struct timeline *tl, const struct off *o, struct f
 	to->work_ns = verdict == SITE_WORK ? off_ns : to->runnable_ns;
 }
 
-/* A frame's name as tail tells it: what has none is known by its file. */
-static void name_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
-{
-	const struct frame *f = &tl->stacks->frames.v[frame];
-	const char *dso = strtab_get(&tl->stacks->strings, f->dso), *base = strrchr(dso, '/');
-	base = base ? base + 1 : dso;
-	if (f->name)
-		buf_str(b, strtab_get(&tl->stacks->strings, f->name));
-	else if (*base == '[')
-		buf_str(b, base);
-	else
-		buf_fmt(b, "[%s]", *base ? base : "unknown");
-}
-
-static int function_of(struct timeline *tl, uint32_t frame, uint32_t *name, struct err *e)
-{
-	struct buf b = {0};
-	*name = 0;
-	if (!frame)
-		return 0;
-	name_frame(&b, tl, frame);
-	int r = buf_failed(&b) || strtab_intern(&tl->stacks->strings, buf_cstr(&b), name);
-	buf_release(&b);
-	return r ? err_nomem(e) : 0;
-}
-
-static int add_episode(struct flat *f, const struct tail *t, size_t i, struct err *e)
-{
-	const struct tail_row *r = &t->rows.v[i];
-	const struct episode *ep = &t->episodes.v.v[r->episode];
-	struct flat_episode x = {
-		.start_ns = ep->start_ns,
-		.end_ns = ep->end_ns,
-		.population = t->episodes.clean.n,
-		.name = t->episodes.query.kind == EPISODE_SPAN ? t->episodes.query.span : 0,
-		.nth = (uint32_t)i + 1,
-		.thread = ep->thread,
-		.comm = ep->comm,
-		.path = r->path,
-		.kind = (uint8_t)t->episodes.query.kind,
-		.cause = r->cause,
-		.state = r->state,
-		.root_comm = r->root.comm,
-		.root_process = r->root.process,
-		.root_state = r->root.state,
-		.root_cause = r->root.cause,
-		.root_ns = r->root.ns,
-	};
-	int rc = function_of(f->tl, r->root.function, &x.root_function, e);
-	return rc ? rc : vec_push(&f->episodes, x) ? err_nomem(e) : 0;
-}
-
-/* A tail that rests mostly on episodes that were not seen whole is not told, as tail refuses to
- * tell it. */
-static int add_tail(struct flat *f, enum episode_kind kind, uint32_t span, struct err *e)
-{
-	struct tail_query q = {.episodes = {.kind = kind, .span = span, .of.ranked = 1},
-			       .pick = {.kind = PICK_PERCENTILE, .millipercent = 99900},
-			       .group_by = GROUP_ROOT};
-	struct tail t;
-	q.episodes.alone = episodes_only_thread(f->tl, &q.episodes, &q.episodes.alone_thread);
-	int r = tail_make(f->tl, &q, &t, e);
-	if (r)
-		return r;
-	size_t n = t.selection.cannot_say ? 0 : t.rows.n;
-	for (size_t i = 0; !r && i < n && i < FLAT_EPISODES_MOST; i++)
-		r = add_episode(f, &t, i, e);
-	tail_release(&t);
-	return r;
-}
-
-static int add_episodes(struct flat *f, struct err *e)
-{
-	struct u64map seen = {0};
-	uint32_t none;
-	int r = f->tl->off.n ? add_tail(f, EPISODE_WAIT, 0, e) : 0;
-	for (size_t i = 0; !r && i < f->tl->spans.n; i++) {
-		uint32_t name = f->tl->spans.v[i].name;
-		if (u64map_get(&seen, name, &none))
-			continue;
-		r = u64map_put(&seen, name, 0) ? err_nomem(e)
-					       : add_tail(f, EPISODE_SPAN, name, e);
-	}
-	u64map_release(&seen);
-	return r;
-}
-
 /* --- stacks as text
  * ----------------------------------------------------------------------------
  */
@@ -173,7 +86,7 @@ static int fold_name(struct flat *f, uint32_t frame)
 {
 	struct text *t = &f->folded[frame];
 	buf_clear(&f->stack);
-	name_frame(&f->stack, f->tl, frame);
+	worst_frame_name(&f->stack, f->tl, frame);
 	char *s = arena_strndup(&f->names, buf_cstr(&f->stack), f->stack.n);
 	if (!s || buf_failed(&f->stack))
 		return ERR_NOMEM;
@@ -230,7 +143,7 @@ int flat_open(struct flat **out, struct timeline *tl, struct err *e)
 		return err_nomem(e);
 	f->tl = tl;
 	f->encoding = (struct writing){.tl = tl, .flat = 1};
-	int r = add_episodes(f, e);
+	int r = worst_collect(&f->episodes, tl, e);
 	if (r)
 		flat_close(f);
 	else
@@ -289,7 +202,7 @@ static void find_rows(struct flat *f, enum flat_table_id table)
 		ROWS(tl->losses, 0);
 		break;
 	case FLAT_EPISODES:
-		ROWS(f->episodes, 0);
+		ROWS(f->episodes.v, 0);
 		break;
 	default: /* FLAT_RECORDINGS */
 		f->v = (const char *)tl;
@@ -388,6 +301,6 @@ void flat_close(struct flat *f)
 	mem_free(f->order);
 	mem_free(f->rows);
 	mem_free(f->at);
-	vec_release(&f->episodes);
+	worst_release(&f->episodes);
 	mem_free(f);
 }

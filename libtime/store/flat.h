@@ -19,10 +19,8 @@
 
 struct flat;
 
-enum { FLAT_EPISODES_MOST = 1000 }; /* of waits, and of spans of one name */
-
 /* The rows of a finished timeline of one recording with its causes, borrowed. Of its episodes
- * these are the p99.9: waits, and spans of each name. ERR_NOMEM; *out is NULL then. */
+ * these are those of worst.h. ERR_NOMEM; *out is NULL then. */
 int flat_open(struct flat **out, struct timeline *tl, struct err *e);
 
 /* Begin with a table: how many rows it has. ERR_NOMEM. */

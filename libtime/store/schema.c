@@ -615,7 +615,7 @@ static const struct column flat_event_samples[] = {
 };
 #undef ROW
 
-#define ROW struct flat_episode
+#define ROW struct worst_episode
 static const struct column flat_episodes[] = {
 	WORD("kind", kind, episode_kind_name, EPISODE_WINDOW, "`wait` or `span`"),
 	PLAIN("name", COLUMN_TEXT_OR_EMPTY, name, "", "of a span"),
@@ -623,7 +623,7 @@ static const struct column flat_episodes[] = {
 	PLAIN("population", COLUMN_U64, population, "",
 	      "how many there were: those of which the percentile is"),
 	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", ""),
-	ARGUED("duration_ns", COLUMN_LENGTH, end_ns, offsetof(struct flat_episode, start_ns),
+	ARGUED("duration_ns", COLUMN_LENGTH, end_ns, offsetof(struct worst_episode, start_ns),
 	       "ns", ""),
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads", ""),
 	PLAIN("comm_id", COLUMN_COMM, comm, "", "the thread's name then"),

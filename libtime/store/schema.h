@@ -14,6 +14,7 @@
 
 #include "base/text/buf.h"
 #include "libtime/explain/chain.h"
+#include "libtime/explain/worst.h"
 
 /* The type of a field, and which of its values is NULL. Ids of the model become row ids. */
 enum column_kind {
@@ -212,14 +213,6 @@ struct flat_off {
 	uint64_t runnable_ns, wait_ns, work_ns;
 	uint8_t verdict; /* enum site_verdict + 1; 0 = no site */
 	uint8_t system;
-};
-
-/* One of the worst episodes, as `tail` explains it. */
-struct flat_episode {
-	uint64_t start_ns, end_ns, population, root_ns;
-	uint32_t name, nth, thread, comm, path;
-	uint32_t root_comm, root_process, root_function;
-	uint8_t kind, cause, state, root_state, root_cause;
 };
 
 /* Is a column's value a text (of flat tables, also COLUMN_COMM to COLUMN_EVENT are)? */

@@ -1,28 +1,10 @@
-#include "render/export/perfetto.h"
-#include "base/mem.h"
-#include "render/export/export_rows.h"
-#include "render/export/protobuf.h"
+#include "render/export/perfetto_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Fields, by the files that define them below protos/perfetto/trace. */
 enum {
-	TRACE_PACKET = 1, /* trace.proto */
-
-	PACKET_FTRACE_EVENTS = 1, /* trace_packet.proto */
-	PACKET_PROCESS_TREE = 2,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_SYSTEM_INFO = 45,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_PERF_SAMPLE = 66,
-	SEQUENCE_CLEARED = 1,
-	SEQUENCE_NEEDS_STATE = 2,
-
 	SYSTEM_INFO_UTSNAME = 1, /* system_info.proto */
 	UTSNAME_SYSNAME = 1,
 	UTSNAME_RELEASE = 3,
@@ -56,69 +38,11 @@ enum {
 	WAKING_PRIO = 3,
 	WAKING_SUCCESS = 4,
 	WAKING_TARGET_CPU = 5,
-
-	INTERNED_FUNCTION_NAMES = 5, /* interned_data/interned_data.proto */
-	INTERNED_FRAMES = 6,
-	INTERNED_CALLSTACKS = 7,
-	INTERNED_BUILD_IDS = 16,
-	INTERNED_MAPPING_PATHS = 17,
-	INTERNED_MAPPINGS = 19,
-	STRING_IID = 1, /* profiling/profile_common.proto */
-	STRING_STR = 2,
-	MAPPING_IID = 1,
-	MAPPING_BUILD_ID = 2,
-	MAPPING_PATH = 7,
-	FRAME_IID = 1,
-	FRAME_FUNCTION = 2,
-	FRAME_MAPPING = 3,
-	FRAME_REL_PC = 4,
-	CALLSTACK_IID = 1,
-	CALLSTACK_FRAME = 2,
-
-	SAMPLE_CPU = 1, /* profiling/profile_packet.proto */
-	SAMPLE_PID = 2,
-	SAMPLE_TID = 3,
-	SAMPLE_CALLSTACK = 4,
-	SAMPLE_CPU_MODE = 5,
-	MODE_KERNEL = 1,
-	MODE_USER = 2,
-
-	DESCRIPTOR_UUID = 1, /* track_event/track_descriptor.proto */
-	DESCRIPTOR_NAME = 2,
-	DESCRIPTOR_THREAD = 4,
-	DESCRIPTOR_PID = 1, /* track_event/thread_descriptor.proto */
-	DESCRIPTOR_TID = 2,
-	DESCRIPTOR_THREAD_NAME = 5,
-	TRACK_EVENT_TYPE = 9, /* track_event/track_event.proto */
-	TRACK_EVENT_TRACK = 11,
-	TRACK_EVENT_NAME = 23,
-	SLICE_BEGIN = 1,
-	SLICE_END = 2,
 };
 
-/* What was interned, numbered in the order of first use; 0: not yet. */
-struct interned {
-	uint32_t *iid; /* by id */
-	uint32_t n;
-};
+enum { BUNDLE_BYTES = 1 << 15 };
 
-struct perfetto {
-	const struct timeline *tl;
-	const struct stacks *s;
-	FILE *f;
-	struct buf b;
-	struct tl_runs runs;
-	int modern; /* the kernel reports states as 4.14 and later do */
-	struct interned paths, frames, mappings;
-	VEC(uint32_t) frame_ids; /* of the sample at hand, root first */
-	VEC(uint32_t) wakings;   /* intervals with a wakeup, by its CPU and time */
-	VEC(uint32_t) spans;     /* by thread, outer ones first */
-	uint64_t tracks;         /* that have a number */
-};
-
-enum { FLUSH = 1 << 16, SEQUENCE = 1, BUNDLE_BYTES = 1 << 15 };
-
-static int flush(struct perfetto *p, size_t above, struct err *e)
+int perfetto_flush(struct perfetto *p, size_t above, struct err *e)
 {
 	if (buf_failed(&p->b))
 		return err_nomem(e);
@@ -129,17 +53,16 @@ static int flush(struct perfetto *p, size_t above, struct err *e)
 	return ferror(p->f) ? err_sys(e, "cannot write") : 0;
 }
 
-static const char *text(const struct perfetto *p, uint32_t id)
+const char *perfetto_text(const struct perfetto *p, uint32_t id)
 {
 	return strtab_get(&p->s->strings, id);
 }
 
-/* A packet with a time; what pb_close is to be given. */
-static size_t open_packet(struct perfetto *p, uint64_t ns)
+size_t perfetto_open(struct perfetto *p, uint32_t sequence, uint64_t ns)
 {
 	size_t at = pb_open(&p->b, TRACE_PACKET);
 	pb_u64(&p->b, PACKET_TIMESTAMP, ns);
-	pb_u64(&p->b, PACKET_SEQUENCE_ID, SEQUENCE);
+	pb_u64(&p->b, PACKET_SEQUENCE_ID, sequence);
 	return at;
 }
 
@@ -148,15 +71,15 @@ static size_t open_packet(struct perfetto *p, uint64_t ns)
 static void put_system(struct perfetto *p)
 {
 	const struct tl_recording *rec = &p->tl->rec;
-	size_t packet = open_packet(p, rec->origin_ns);
+	size_t packet = perfetto_open(p, SEQUENCE, rec->origin_ns);
 	pb_u64(&p->b, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
 	size_t info = pb_open(&p->b, PACKET_SYSTEM_INFO);
 	size_t name = pb_open(&p->b, SYSTEM_INFO_UTSNAME);
 	pb_text(&p->b, UTSNAME_SYSNAME, "Linux");
 	if (rec->kernel)
-		pb_text(&p->b, UTSNAME_RELEASE, text(p, rec->kernel));
+		pb_text(&p->b, UTSNAME_RELEASE, perfetto_text(p, rec->kernel));
 	if (rec->arch)
-		pb_text(&p->b, UTSNAME_MACHINE, text(p, rec->arch));
+		pb_text(&p->b, UTSNAME_MACHINE, perfetto_text(p, rec->arch));
 	pb_close(&p->b, name);
 	pb_close(&p->b, info);
 	pb_close(&p->b, packet);
@@ -168,12 +91,12 @@ static void put_thread(struct perfetto *p, const struct tl_thread *t)
 	if (t->pid == t->tid) {
 		at = pb_open(&p->b, TREE_PROCESSES);
 		pb_i64(&p->b, PROCESS_PID, t->pid);
-		pb_text(&p->b, PROCESS_CMDLINE, text(p, t->comm));
+		pb_text(&p->b, PROCESS_CMDLINE, perfetto_text(p, t->comm));
 		pb_close(&p->b, at);
 	}
 	at = pb_open(&p->b, TREE_THREADS);
 	pb_i64(&p->b, THREAD_TID, t->tid);
-	pb_text(&p->b, THREAD_NAME, text(p, t->comm));
+	pb_text(&p->b, THREAD_NAME, perfetto_text(p, t->comm));
 	if (t->pid > 0)
 		pb_i64(&p->b, THREAD_TGID, t->pid);
 	pb_close(&p->b, at);
@@ -186,12 +109,12 @@ static int put_threads(struct perfetto *p, struct err *e)
 		const struct tl_thread *t = &p->tl->threads.v[i];
 		if (t->tid <= 0)
 			continue;
-		size_t packet = open_packet(p, p->tl->rec.origin_ns);
+		size_t packet = perfetto_open(p, SEQUENCE, p->tl->rec.origin_ns);
 		size_t tree = pb_open(&p->b, PACKET_PROCESS_TREE);
 		put_thread(p, t);
 		pb_close(&p->b, tree);
 		pb_close(&p->b, packet);
-		rc = flush(p, FLUSH, e);
+		rc = perfetto_flush(p, FLUSH, e);
 	}
 	return rc;
 }
@@ -221,7 +144,7 @@ static int close_bundle(struct perfetto *p, struct bundle *b, size_t above, stru
 	pb_close(&p->b, b->events);
 	pb_close(&p->b, b->packet);
 	b->open = 0;
-	return flush(p, FLUSH, e);
+	return perfetto_flush(p, FLUSH, e);
 }
 
 /* 1 from Linux 4.14 on, where the bits of states that sched_switch reports got their places. */
@@ -261,7 +184,10 @@ static void put_task(struct perfetto *p, const struct tl_run *r, uint32_t cpu, u
 	snprintf(idle, sizeof(idle), "swapper/%u", cpu);
 	const struct off *o = r ? off_behind(p, r) : NULL;
 	const struct tl_thread *t = r ? &p->tl->threads.v[r->thread] : NULL;
-	pb_text(&p->b, comm, o ? text(p, o->comm) : t ? text(p, t->comm) : idle);
+	pb_text(&p->b, comm,
+		o   ? perfetto_text(p, o->comm)
+		: t ? perfetto_text(p, t->comm)
+		    : idle);
 	pb_i64(&p->b, pid, t ? t->tid : 0);
 	if (r && r->prio >= 0)
 		pb_i64(&p->b, prio, r->prio);
@@ -280,7 +206,7 @@ static void put_switch(struct perfetto *p, uint32_t cpu, uint64_t ns, const stru
 		       const struct tl_run *next)
 {
 	const struct off *o = prev ? off_behind(p, prev) : NULL;
-	const char *state = o ? text(p, p->tl->states[o->state]) : prev ? "X" : "R";
+	const char *state = o ? perfetto_text(p, p->tl->states[o->state]) : prev ? "X" : "R";
 	size_t event = open_event(p, ns, prev ? p->tl->threads.v[prev->thread].tid : 0);
 	size_t at = pb_open(&p->b, EVENT_SCHED_SWITCH);
 	put_task(p, prev, cpu, SWITCH_PREV_COMM, SWITCH_PREV_PID, SWITCH_PREV_PRIO);
@@ -306,7 +232,7 @@ static void put_waking(struct perfetto *p, const struct off *o)
 	if (context_flags(o))
 		pb_u64(&p->b, EVENT_COMMON_FLAGS, context_flags(o));
 	size_t at = pb_open(&p->b, EVENT_SCHED_WAKING);
-	pb_text(&p->b, WAKING_COMM, text(p, o->comm));
+	pb_text(&p->b, WAKING_COMM, perfetto_text(p, o->comm));
 	pb_i64(&p->b, WAKING_PID, p->tl->threads.v[o->thread].tid);
 	if (o->prio_in >= 0)
 		pb_i64(&p->b, WAKING_PRIO, o->prio_in);
@@ -399,285 +325,23 @@ static int put_cpus(struct perfetto *p, struct err *e)
 	return rc;
 }
 
-/* --- samples
- * ------------------------------------------------------------------------------------
- */
-
-static int interned_init(struct interned *x, size_t n)
+int perfetto_write(struct timeline *tl, FILE *f, struct err *e)
 {
-	x->iid = mem_zalloc(n + 1, sizeof(*x->iid));
-	return x->iid ? 0 : ERR_NOMEM;
-}
-
-/* The number of an id; 1 when it was given just now. */
-static int intern(struct interned *x, uint32_t id, uint32_t *iid)
-{
-	int is_new = !x->iid[id];
-	if (is_new)
-		x->iid[id] = ++x->n;
-	*iid = x->iid[id];
-	return is_new;
-}
-
-static void put_string(struct perfetto *p, uint32_t field, uint32_t iid, const char *s)
-{
-	size_t at = pb_open(&p->b, field);
-	pb_u64(&p->b, STRING_IID, iid);
-	pb_text(&p->b, STRING_STR, s);
-	pb_close(&p->b, at);
-}
-
-/* A build-id as the bytes that its hex stands for, nothing if it is not one. */
-static void put_build_id(struct perfetto *p, uint32_t iid, const char *hex)
-{
-	size_t n = strlen(hex);
-	if (!n || n % 2 || strspn(hex, "0123456789abcdef") != n)
-		return;
-	size_t at = pb_open(&p->b, INTERNED_BUILD_IDS);
-	pb_u64(&p->b, STRING_IID, iid);
-	size_t bytes = pb_open(&p->b, STRING_STR);
-	for (size_t i = 0; i < n; i += 2) {
-		char byte[3] = {hex[i], hex[i + 1], 0};
-		buf_char(&p->b, (char)strtoul(byte, NULL, 16));
-	}
-	pb_close(&p->b, bytes);
-	pb_close(&p->b, at);
-}
-
-static uint32_t put_mapping(struct perfetto *p, uint32_t dso)
-{
-	uint32_t iid;
-	if (!intern(&p->mappings, dso, &iid))
-		return iid;
-	put_string(p, INTERNED_MAPPING_PATHS, iid, text(p, dso));
-	put_build_id(p, iid, stacks_build_id(p->s, dso));
-	size_t at = pb_open(&p->b, INTERNED_MAPPINGS);
-	pb_u64(&p->b, MAPPING_IID, iid);
-	if (*stacks_build_id(p->s, dso))
-		pb_u64(&p->b, MAPPING_BUILD_ID, iid);
-	pb_u64(&p->b, MAPPING_PATH, iid);
-	pb_close(&p->b, at);
-	return iid;
-}
-
-/* A frame and the name, which has its number; of mappings there is one for frames of none. */
-static void put_frame(struct perfetto *p, uint32_t frame)
-{
-	const struct frame *f = &p->s->frames.v[frame];
-	struct buf name = {0};
-	uint32_t iid;
-	if (!intern(&p->frames, frame, &iid))
-		return;
-	uint32_t mapping = put_mapping(p, f->dso);
-	export_frame_name(&name, p->s, f);
-	put_string(p, INTERNED_FUNCTION_NAMES, iid, buf_cstr(&name));
-	if (buf_failed(&name))
-		p->b.failed = ERR_NOMEM;
-	buf_release(&name);
-	size_t at = pb_open(&p->b, INTERNED_FRAMES);
-	pb_u64(&p->b, FRAME_IID, iid);
-	pb_u64(&p->b, FRAME_FUNCTION, iid);
-	pb_u64(&p->b, FRAME_MAPPING, mapping);
-	pb_u64(&p->b, FRAME_REL_PC, f->addr);
-	pb_close(&p->b, at);
-}
-
-/* The number of a call stack, which is written with all it needs where it is new. */
-static int put_callstack(struct perfetto *p, uint32_t path, uint32_t *iid)
-{
-	size_t n = stacks_depth(p->s, path);
-	if (!intern(&p->paths, path, iid))
-		return 0;
-	if (n > p->frame_ids.cap && vec_reserve(&p->frame_ids, n))
-		return ERR_NOMEM;
-	stacks_frames(p->s, path, p->frame_ids.v, n);
-	size_t data = pb_open(&p->b, PACKET_INTERNED_DATA);
-	for (size_t i = 0; i < n; i++)
-		put_frame(p, p->frame_ids.v[i]);
-	size_t at = pb_open(&p->b, INTERNED_CALLSTACKS);
-	pb_u64(&p->b, CALLSTACK_IID, *iid);
-	for (size_t i = 0; i < n; i++)
-		pb_u64(&p->b, CALLSTACK_FRAME, p->frames.iid[p->frame_ids.v[i]]);
-	pb_close(&p->b, at);
-	pb_close(&p->b, data);
-	return 0;
-}
-
-static int put_sample(struct perfetto *p, const struct tl_sample *x)
-{
-	const struct tl_thread *t = x->thread == TL_NONE ? NULL : &p->tl->threads.v[x->thread];
-	uint32_t iid = 0;
-	size_t packet = open_packet(p, x->time_ns);
-	pb_u64(&p->b, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
-	if (x->path && put_callstack(p, x->path, &iid))
-		return ERR_NOMEM;
-	size_t at = pb_open(&p->b, PACKET_PERF_SAMPLE);
-	if (x->cpu != TL_NOCPU)
-		pb_u64(&p->b, SAMPLE_CPU, x->cpu);
-	if (t && t->pid >= 0)
-		pb_u64(&p->b, SAMPLE_PID, (uint32_t)t->pid);
-	if (t && t->tid >= 0)
-		pb_u64(&p->b, SAMPLE_TID, (uint32_t)t->tid);
-	if (iid) {
-		uint32_t leaf = p->s->paths.v[x->path].frame;
-		pb_u64(&p->b, SAMPLE_CALLSTACK, iid);
-		pb_u64(&p->b, SAMPLE_CPU_MODE,
-		       p->s->frames.v[leaf].kind == FRAME_KERNEL ? MODE_KERNEL : MODE_USER);
-	}
-	pb_close(&p->b, at);
-	pb_close(&p->b, packet);
-	return 0;
-}
-
-static int put_samples(struct perfetto *p, struct err *e)
-{
-	int rc = interned_init(&p->paths, p->s->paths.n) ||
-				 interned_init(&p->frames, p->s->frames.n) ||
-				 interned_init(&p->mappings, p->s->strings.entries.n)
-			 ? err_nomem(e)
-			 : 0;
-	for (size_t i = 0; i < p->tl->samples.n && !rc; i++)
-		rc = put_sample(p, &p->tl->samples.v[i]) ? err_nomem(e) : flush(p, FLUSH, e);
-	return rc;
-}
-
-/* --- slices
- * -------------------------------------------------------------------------------------
- */
-
-/* A track, of a thread or (NULL) of its own; its number. */
-static uint64_t put_track(struct perfetto *p, const struct tl_thread *t, const char *name)
-{
-	size_t packet = open_packet(p, p->tl->rec.origin_ns);
-	size_t track = pb_open(&p->b, PACKET_TRACK_DESCRIPTOR);
-	pb_u64(&p->b, DESCRIPTOR_UUID, ++p->tracks);
-	if (t) {
-		size_t at = pb_open(&p->b, DESCRIPTOR_THREAD);
-		pb_i64(&p->b, DESCRIPTOR_PID, t->pid);
-		pb_i64(&p->b, DESCRIPTOR_TID, t->tid);
-		pb_text(&p->b, DESCRIPTOR_THREAD_NAME, text(p, t->comm));
-		pb_close(&p->b, at);
-	} else {
-		pb_text(&p->b, DESCRIPTOR_NAME, name);
-	}
-	pb_close(&p->b, track);
-	pb_close(&p->b, packet);
-	return p->tracks;
-}
-
-/* The begin of a slice, or with NULL for a name its end. */
-static void put_edge(struct perfetto *p, uint64_t track, uint64_t ns, const char *name)
-{
-	size_t packet = open_packet(p, ns);
-	size_t at = pb_open(&p->b, PACKET_TRACK_EVENT);
-	pb_u64(&p->b, TRACK_EVENT_TYPE, name ? SLICE_BEGIN : SLICE_END);
-	pb_u64(&p->b, TRACK_EVENT_TRACK, track);
-	if (name)
-		pb_text(&p->b, TRACK_EVENT_NAME, name);
-	pb_close(&p->b, at);
-	pb_close(&p->b, packet);
-}
-
-static void put_alone(struct perfetto *p, const char *name, uint64_t start, uint64_t end)
-{
-	uint64_t track = put_track(p, NULL, name);
-	put_edge(p, track, start, name);
-	put_edge(p, track, end, NULL);
-}
-
-static int compare_spans(const void *a, const void *b, void *timeline)
-{
-	const struct tl_span *v = ((const struct timeline *)timeline)->spans.v;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	if (v[i].thread != v[k].thread)
-		return v[i].thread < v[k].thread ? -1 : 1;
-	if (v[i].start_ns != v[k].start_ns)
-		return v[i].start_ns < v[k].start_ns ? -1 : 1;
-	if (v[i].end_ns != v[k].end_ns)
-		return v[i].end_ns > v[k].end_ns ? -1 : 1;
-	return i < k ? -1 : i > k;
-}
-
-/* The spans of one thread, [first, first + n) of p->spans: `ends` holds the ends of those that
- * are open. */
-static int put_nested(struct perfetto *p, size_t first, size_t n, struct err *e)
-{
-	const struct tl_span *v = p->tl->spans.v;
-	VEC(uint64_t) ends = {0};
-	uint64_t track = put_track(p, &p->tl->threads.v[v[p->spans.v[first]].thread], NULL);
-	int rc = 0;
-	for (size_t i = first; i < first + n && !rc; i++) {
-		const struct tl_span *x = &v[p->spans.v[i]];
-		for (; ends.n && ends.v[ends.n - 1] <= x->start_ns; ends.n--)
-			put_edge(p, track, ends.v[ends.n - 1], NULL);
-		if (x->thread != x->end_thread || (ends.n && ends.v[ends.n - 1] < x->end_ns)) {
-			put_alone(p, text(p, x->name), x->start_ns, x->end_ns);
-		} else {
-			put_edge(p, track, x->start_ns, text(p, x->name));
-			rc = vec_push(&ends, x->end_ns) ? err_nomem(e) : 0;
-		}
-		rc = rc ? rc : flush(p, FLUSH, e);
-	}
-	for (; ends.n; ends.n--)
-		put_edge(p, track, ends.v[ends.n - 1], NULL);
-	vec_release(&ends);
-	return rc;
-}
-
-static int put_spans(struct perfetto *p, struct err *e)
-{
-	const struct tl_span *v = p->tl->spans.v;
-	int rc = 0;
-	for (size_t i = 0; i < p->tl->spans.n; i++)
-		if (v[i].thread != TL_NONE && vec_push(&p->spans, (uint32_t)i))
-			return err_nomem(e);
-	if (p->spans.n)
-		qsort_r(p->spans.v, p->spans.n, sizeof(*p->spans.v), compare_spans,
-			(void *)p->tl);
-	for (size_t i = 0, n; i < p->spans.n && !rc; i += n) {
-		for (n = 1; i + n < p->spans.n; n++)
-			if (v[p->spans.v[i]].thread != v[p->spans.v[i + n]].thread)
-				break;
-		rc = put_nested(p, i, n, e);
-	}
-	return rc;
-}
-
-static int put_losses(struct perfetto *p, struct err *e)
-{
-	int rc = 0;
-	for (size_t i = 0; i < p->tl->losses.n && !rc; i++) {
-		const struct tl_loss *l = &p->tl->losses.v[i];
-		const char *kind = loss_kind_name(l->kind);
-		char name[64];
-		if (l->cpu == TL_NOCPU)
-			snprintf(name, sizeof(name), "%s", kind);
-		else
-			snprintf(name, sizeof(name), "%s on CPU %u", kind, l->cpu);
-		put_alone(p, name, l->from_ns, l->to_ns);
-		rc = flush(p, FLUSH, e);
-	}
-	return rc;
-}
-
-int perfetto_write(const struct timeline *tl, FILE *f, struct err *e)
-{
-	struct perfetto p = {.tl = tl, .s = tl->stacks, .f = f};
-	p.modern = is_modern(text(&p, tl->rec.kernel));
+	struct worst worst;
+	struct perfetto p = {.tl = tl, .s = tl->stacks, .worst = &worst, .f = f};
+	p.modern = is_modern(perfetto_text(&p, tl->rec.kernel));
 	put_system(&p);
-	int rc = put_threads(&p, e);
+	int rc = worst_collect(&worst, tl, e);
+	rc = rc ? rc : put_threads(&p, e);
 	rc = rc ? rc : put_cpus(&p, e);
-	rc = rc ? rc : put_samples(&p, e);
-	rc = rc ? rc : put_spans(&p, e);
-	rc = rc ? rc : put_losses(&p, e);
-	rc = rc ? rc : flush(&p, 0, e);
+	rc = rc ? rc : perfetto_put_samples(&p, e);
+	rc = rc ? rc : perfetto_put_slices(&p, e);
+	rc = rc ? rc : perfetto_flush(&p, 0, e);
+	worst_release(&worst);
 	buf_release(&p.b);
 	tl_runs_release(&p.runs);
-	mem_free(p.paths.iid);
-	mem_free(p.frames.iid);
-	mem_free(p.mappings.iid);
-	vec_release(&p.frame_ids);
 	vec_release(&p.wakings);
 	vec_release(&p.spans);
+	u64map_release(&p.threads);
 	return rc;
 }

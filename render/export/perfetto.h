@@ -6,16 +6,19 @@
  *	                           its tracks of CPUs and of threads' states out of these
  *	wakeup of a wait           sched_waking on the waker's CPU, in the waker's name; in an
  *	                           interrupt that of process 0, marked with its context
- *	sample                     PerfSample with an interned call stack
- *	span                       a slice of its thread's track; one that does not nest there,
- *	                           or changes threads, of a track of its own
- *	lost records, holes        a slice of a track of its own; the CPU looks idle there
+ *	sample                     PerfSample with an interned call stack and its event's count
+ *so far on that CPU; each event is a sequence of its own switch-out with a stack    the same,
+ *of sched:sched_switch span                       a slice of its thread's track; one that does
+ *not nest there, or changes threads, of a track of its own worst episode (worst.h)    a slice
+ *below its thread, with those of its waits in it; a flow from a "wakeup" of the waker to where
+ *it made it runnable lost records, holes        a slice of a track of its own; the CPU looks
+ *idle there
  *
  * Times are those of the recording's clock. A thread that had its tid after another one shares
  * that one's track.
  *
  * The format: github.com/google/perfetto, protos/perfetto/trace; the files that define the
- * fields are named in perfetto.c.
+ * fields are named beside them.
  */
 #ifndef RENDER_EXPORT_PERFETTO_H
 #define RENDER_EXPORT_PERFETTO_H
@@ -24,7 +27,8 @@
 
 #include <stdio.h>
 
-/* Write a finished timeline of one recording to `f`. ERR_NOMEM, ERR_IO. */
-int perfetto_write(const struct timeline *tl, FILE *f, struct err *e);
+/* Write a finished timeline of one recording with its causes to `f`; its strings may grow.
+ * ERR_NOMEM, ERR_IO. */
+int perfetto_write(struct timeline *tl, FILE *f, struct err *e);
 
 #endif

@@ -2,10 +2,11 @@
 #include "base/text/longname.h"
 #include "render/text/escape.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* Wire types. */
-enum { VARINT = 0, LENGTH = 2 };
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
 enum { VARINT_MAX = 10 };
 
@@ -33,6 +34,13 @@ void pb_u64(struct buf *b, uint32_t field, uint64_t x)
 void pb_i64(struct buf *b, uint32_t field, int64_t x)
 {
 	pb_u64(b, field, (uint64_t)x);
+}
+
+void pb_fixed64(struct buf *b, uint32_t field, uint64_t x)
+{
+	uint64_t le = htole64(x);
+	pb_packed(b, (uint64_t)field << 3 | FIXED64);
+	buf_add(b, &le, sizeof(le));
 }
 
 void pb_text(struct buf *b, uint32_t field, const char *s)

@@ -8,7 +8,7 @@
  *	pb_close(&b, at);
  *
  * The buffer's failure state is the only error. A library would bring generated code, or trees
- * of messages in memory, for what is five functions.
+ * of messages in memory, for what is six functions.
  */
 #ifndef RENDER_EXPORT_PROTOBUF_H
 #define RENDER_EXPORT_PROTOBUF_H
@@ -20,6 +20,9 @@ void pb_u64(struct buf *b, uint32_t field, uint64_t x);
 
 /* An int64 or int32, a negative one in ten bytes. */
 void pb_i64(struct buf *b, uint32_t field, int64_t x);
+
+/* A fixed64. */
+void pb_fixed64(struct buf *b, uint32_t field, uint64_t x);
 
 /* One number of a packed field, between pb_open and pb_close. */
 void pb_packed(struct buf *b, uint64_t x);

@@ -28,7 +28,9 @@ print("speedscope", "-", sum(int(w) for x in d["profiles"] if x["unit"] == "nano
 d = json.load(gzip.open("run.firefox"), parse_float=Decimal)
 weights = [w for t in d["threads"] for w in t["samples"]["weight"]]
 print("firefox", sum(w != 0 for w in weights), int(sum(weights) * 1000000))
-print("perfetto", sum(Perfetto("run.perfetto").samples.values()), "-")
+p = Perfetto("run.perfetto")
+clock = "cpu-clock/freq=997/"
+print("perfetto", sum(n for k, n in p.samples.items() if k[0] == clock), p.total(clock))
 try:
     import duckdb
     print("parquet", *duckdb.connect().execute("SELECT count(*), sum(period) FROM 'run.parquet/samples/*/*/*.parquet'").fetchone())
@@ -44,8 +46,14 @@ else
 	echo "left out: no go tool pprof here"
 fi
 if command -v protoc >/dev/null; then
-	n=$(protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <run.perfetto | grep -c '^  perf_sample {')
-	echo "perfetto $n -" >>totals
+	# the sequence of the event, its samples, and the last count of each CPU
+	protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <run.perfetto | awk '
+		$1 == "trusted_packet_sequence_id:" { seq = $2 }
+		$1 == "name:" && $2 == "\"cpu-clock/freq=997/\"" { clock = seq }
+		$1 == "perf_sample" { n += clock && seq == clock; cpu = -1 }
+		$1 == "cpu:" { cpu = $2 }
+		$1 == "timebase_count:" && clock && seq == clock { count[cpu] = $2 }
+		END { for (c in count) ns += count[c]; printf "perfetto %d %.0f\n", n, ns }' >>totals
 else
 	echo "left out: no protoc here"
 fi
